@@ -1,0 +1,125 @@
+# GNU make. A program is src/NAME.c; everything else follows from that list.
+
+PROGRAMS := $(basename $(notdir $(wildcard src/vkb-*.c)))
+
+VERSION = 0.1
+PREFIX = /usr/local
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+DATADIR = $(PREFIX)/share/vkb
+
+CC = gcc
+CFLAGS = -O2 -g
+WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
+	-Wmissing-prototypes -Wwrite-strings -Wvla -Wformat=2 -Wundef
+PKGS = libcjson hiredis openssl zlib
+
+# SANITIZE=address,undefined (or thread) builds in a folder of its own.
+comma = ,
+ifdef SANITIZE
+BUILD = build/$(subst $(comma),-,$(SANITIZE))
+BIN = $(BUILD)/bin
+SANFLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all
+else
+BUILD = build
+BIN = bin
+endif
+
+# pkg-config is asked once; a missing library is an error that names it.
+PKGMK = $(BUILD)/pkg.mk
+STD = -std=c11 -D_GNU_SOURCE -DVKB_VERSION='"$(VERSION)"'
+ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc/lib -pthread \
+	$(PKGCFLAGS)
+ALLLIBS = $(PKGLIBS) -lm -pthread
+
+LIBOBJ = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
+LIB = $(BUILD)/libvkb.a
+PROGBIN = $(addprefix $(BIN)/,$(PROGRAMS))
+UNIT = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
+	$(wildcard tests/bench/*.c))
+COMPLETION = $(BUILD)/completion
+
+all: $(PROGBIN)
+
+ifeq ($(filter clean distclean,$(MAKECMDGOALS)),)
+include $(PKGMK)
+endif
+
+$(PKGMK): Makefile
+	@mkdir -p $(@D)
+	@pkg-config --print-errors --exists $(PKGS) || { \
+	echo "'sh bin/vkb-needs build' installs what is missing" >&2; exit 1; }
+	@{ echo "PKGCFLAGS = $$(pkg-config --cflags $(PKGS))"; \
+	echo "PKGLIBS = $$(pkg-config --libs $(PKGS))"; } >$@.tmp
+	@mv $@.tmp $@
+
+$(LIB): $(LIBOBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
+
+# A program is src/NAME.c, and src/NAME/*.c where it outgrew one file.
+define program
+$(1)_OBJ = $(BUILD)/$(1).o \
+	$$(patsubst src/%.c,$(BUILD)/%.o,$$(wildcard src/$(1)/*.c))
+$(BIN)/$(1): $$($(1)_OBJ) $(LIB)
+	@mkdir -p $$(@D)
+	$(CC) $(ALLCFLAGS) $(LDFLAGS) -o $$@ $$^ $(ALLLIBS)
+$(1)_PRIVATE = $$(filter-out $(BUILD)/$(1).o,$$($(1)_OBJ))
+PRIVATE += $$($(1)_PRIVATE)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
+
+# Unit tests may reach the private modules of programs as well.
+$(BUILD)/unit/%: tests/unit/%.c tests/unit/tap.h $(PRIVATE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -Isrc -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
+	$(PRIVATE) $(LIB) $(ALLLIBS)
+
+$(BUILD)/bench/%: tests/bench/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALLLIBS)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+unit: $(UNIT)
+bench: all $(BENCH)
+
+check: all $(UNIT)
+	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
+	sh tests/check $(T)
+
+lint: all
+	sh tests/lint
+
+completion: all
+	sh bin/vkb-completion $(BIN) $(COMPLETION)
+
+install: all completion
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 \
+	$(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
+	$(DESTDIR)$(DATADIR)/configs \
+	$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	$(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install $(PROGBIN) $(DESTDIR)$(BINDIR)
+	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
+	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
+	install -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7
+	install -m 644 configs/*.json $(DESTDIR)$(DATADIR)/configs
+	for p in $(PROGRAMS); do \
+	install -m 644 $(COMPLETION)/bash/$$p \
+	$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p && \
+	install -m 644 $(COMPLETION)/zsh/_$$p \
+	$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$p || exit 1; done
+
+clean:
+	rm -rf build $(addprefix bin/,$(PROGRAMS))
+
+.PHONY: all unit bench check lint completion install clean
+.DELETE_ON_ERROR:
+.SECONDARY:

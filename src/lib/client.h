@@ -1,0 +1,58 @@
+/*
+ * A simple synchronous connection to one server, for control, not for load:
+ * one command, one reply, each with a deadline. Over TCP, unix socket or TLS.
+ */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct client;
+struct reply;
+struct tls_context;
+
+struct client_address {
+	const char *host;
+	int port;
+	const char *unixsocket;  /* used instead where not NULL */
+	struct tls_context *tls; /* NULL: plain */
+	const char *servername;
+	const char *user, *password; /* NULL: no AUTH */
+};
+
+/* NULL with errno when it cannot be reached: nothing is said, it is polled. */
+struct client *client_open(const struct client_address *, int timeout_ms);
+void client_close(struct client *);
+
+/*
+ * Sends argv (NULL ends it), returns the reply (caller frees with reply_free).
+ * An error reply is a reply. NULL: connection trouble or no reply in time;
+ * client_error has the text; the connection is of no more use.
+ */
+struct reply *client_call(
+    struct client *, int timeout_ms, const char *const *argv);
+#define CLIENT_CALL(c, ms, ...) \
+	client_call(c, ms, (const char *const[]){__VA_ARGS__, NULL})
+const char *client_error(const struct client *);
+
+enum reply_type {
+	REPLY_ERROR,
+	REPLY_TEXT,
+	REPLY_INTEGER,
+	REPLY_NIL,
+	REPLY_ARRAY
+};
+
+enum reply_type reply_type(const struct reply *);
+const char *reply_text(const struct reply *); /* also of errors; or NULL */
+long long reply_integer(const struct reply *);
+size_t reply_len(const struct reply *);                       /* elements */
+const struct reply *reply_at(const struct reply *, size_t i); /* borrowed */
+bool reply_is(const struct reply *, const char *text);        /* "OK", "PONG" */
+void reply_free(struct reply *);
+
+/* "field:value" of an INFO text; caller frees with free(); NULL: not there. */
+char *reply_info(const struct reply *, const char *field);
+
+#endif

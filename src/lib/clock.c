@@ -1,0 +1,35 @@
+#include "clock.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <time.h>
+
+int64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+char *
+clock_iso(char buf[CLOCK_ISO])
+{
+	struct timespec t;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &tm);
+	snprintf(buf + strftime(buf, CLOCK_ISO, "%Y-%m-%dT%H:%M:%S", &tm), 8,
+	    ".%03dZ", (int)(t.tv_nsec / 1000000));
+	return buf;
+}
+
+int
+clock_left_ms(int64_t deadline_ns)
+{
+	int64_t left = (deadline_ns - clock_ns() + 999999) / 1000000;
+
+	return left <= 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}

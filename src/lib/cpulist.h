@@ -1,0 +1,16 @@
+/* CPU lists as taskset writes them: "0-3,8". */
+#ifndef CPULIST_H
+#define CPULIST_H
+
+#include <sched.h>
+
+/*
+ * 0, or -1 with a text for the user in *why: empty part, a>b, negative, not a
+ * number, over CPU_SETSIZE. Blanks around parts are allowed.
+ */
+int cpulist_parse(const char *s, cpu_set_t *set, const char **why);
+
+/* The canonical text ("0-3,8"); caller frees with free(). */
+char *cpulist_text(const cpu_set_t *set);
+
+#endif

@@ -1,0 +1,106 @@
+#include "err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *prog = "vkb";
+static void (*before)(void);
+
+void
+err_init(const char *argv0)
+{
+	const char *slash = argv0 ? strrchr(argv0, '/') : NULL;
+
+	if (argv0)
+		prog = slash ? slash + 1 : argv0;
+}
+
+const char *
+err_prog(void)
+{
+	return prog;
+}
+
+void
+err_before(void (*hook)(void))
+{
+	before = hook;
+}
+
+/* One write, so that lines of several processes do not mix. */
+static void
+emit(const char *fmt, va_list ap, const char *why)
+{
+	char raw[4096], line[3 * sizeof raw + 512];
+	size_t n = 0;
+	int k;
+
+	k = vsnprintf(raw, sizeof raw, fmt, ap);
+	if (k >= (int)sizeof raw)
+		memcpy(raw + sizeof raw - 4, "...", 4);
+	n = (size_t)snprintf(line, 256, "%.200s: ", prog);
+	for (const unsigned char *p = (unsigned char *)raw; *p; p++) {
+		if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||
+		    (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f))
+			n += (size_t)snprintf(line + n, 5, "\\x%02x", *p);
+		else
+			line[n++] = (char)*p;
+		if (n > sizeof line - 256)
+			break;
+	}
+	if (why)
+		n += (size_t)snprintf(line + n, 200, ": %.190s", why);
+	line[n++] = '\n';
+	if (before)
+		before();
+	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
+		;
+}
+
+void
+err_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	emit(fmt, ap, NULL);
+	va_end(ap);
+}
+
+int
+err_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	emit(fmt, ap, NULL);
+	va_end(ap);
+	return -1;
+}
+
+int
+err_fail_sys(const char *fmt, ...)
+{
+	const char *why = strerror(errno);
+	va_list ap;
+
+	va_start(ap, fmt);
+	emit(fmt, ap, why);
+	va_end(ap);
+	return -1;
+}
+
+void
+err_die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	emit(fmt, ap, NULL);
+	va_end(ap);
+	exit(2);
+}

@@ -1,0 +1,32 @@
+/*
+ * Diagnostics: one line on stderr, "program: message".
+ *
+ * A module reports a failure once, where the name of the thing is known, and
+ * returns -1; callers pass the -1 on in silence. Control characters in a
+ * message are shown as \xHH, so that nothing foreign drives the terminal.
+ */
+#ifndef ERR_H
+#define ERR_H
+
+#define ERR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* The name that starts each line: the last part of 'argv0' (borrowed). */
+void err_init(const char *argv0);
+const char *err_prog(void);
+
+/* Say it. */
+void err_say(const char *fmt, ...) ERR_PRINTF(1, 2);
+
+/* Say it, return -1: return err_fail("%s:%d: ...", file, line); */
+int err_fail(const char *fmt, ...) ERR_PRINTF(1, 2);
+
+/* The same with ": " and the text of errno at the end. */
+int err_fail_sys(const char *fmt, ...) ERR_PRINTF(1, 2);
+
+/* Out of memory and broken invariants: say it and exit with 2. */
+_Noreturn void err_die(const char *fmt, ...) ERR_PRINTF(1, 2);
+
+/* Called before each message; for a progress line that must be cleared. */
+void err_before(void (*hook)(void));
+
+#endif

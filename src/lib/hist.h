@@ -1,0 +1,56 @@
+/*
+ * HDR histogram (Gil Tene's High Dynamic Range layout): counts of int64 values
+ * with a relative error below 10^-digits over the whole range, constant time to
+ * add, exact to merge. Maths only; histcodec.h has the HdrHistogram V2 text.
+ *
+ * vkb keeps latencies in ns: HIST_LATENCY gives 64 ns .. 60 s, 3 digits.
+ */
+#ifndef HIST_H
+#define HIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hist;
+
+/* lowest >= 1, highest >= 2 * lowest, digits 1..5. Freed with hist_free. */
+struct hist *hist_new(int64_t lowest, int64_t highest, int digits);
+#define HIST_LATENCY() hist_new(64, INT64_C(60000000000), 3)
+void hist_free(struct hist *);
+void hist_clear(struct hist *);
+
+/* A value above the range is counted in hist_over, below zero as 0. */
+void hist_add(struct hist *, int64_t value, uint64_t count);
+
+/* Exact when both have one layout, otherwise by the middle of each cell. */
+void hist_merge(struct hist *into, const struct hist *from);
+
+uint64_t hist_count(const struct hist *); /* hist_over included */
+uint64_t hist_over(const struct hist *);
+double hist_mean(const struct hist *); /* NAN when empty */
+double hist_sd(const struct hist *);
+int64_t hist_min(const struct hist *); /* exact values; 0 when empty */
+int64_t hist_max(const struct hist *);
+
+/*
+ * The value below or at which a part q (0..1) of the counts lies: the highest
+ * value of that cell, never above hist_max. 0 when empty.
+ */
+int64_t hist_quantile(const struct hist *, double q);
+
+/* The part of the counts that lies at or below 'value', 0..1. */
+double hist_cdf(const struct hist *, int64_t value);
+
+/* Cells in order: 0 when there are no more. Start with *i = 0. */
+int hist_cell(const struct hist *, size_t *i, int64_t *low, int64_t *high,
+    uint64_t *count);
+
+/* The layout and the raw counts, for the codec. */
+int64_t hist_lowest(const struct hist *);
+int64_t hist_highest(const struct hist *);
+int hist_digits(const struct hist *);
+size_t hist_cells(const struct hist *);
+uint64_t hist_get(const struct hist *, size_t cell);
+void hist_set(struct hist *, size_t cell, uint64_t count); /* min, max follow */
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * JSON values. Parsing is strict about what the records need: UTF-8, one value,
+ * no trailing bytes, no duplicate keys, no NUL in strings.
+ *
+ * Pointers returned by json_get and friends are borrowed: valid while the tree
+ * lives. A value given to json_set or json_push is taken. Key order is kept.
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+struct str;
+
+enum json_type {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
+
+/*
+ * NULL when it is not JSON; then *why (never NULL if given) points at a static
+ * text and *at at the offset of the trouble.
+ */
+struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
+void json_free(struct json *);
+char *json_print(const struct json *); /* compact; free() */
+void json_append(struct str *, const struct json *);
+/* Keys sorted at every depth: equal values give equal bytes. */
+void json_canonical(struct str *, const struct json *);
+bool json_equal(const struct json *, const struct json *);
+struct json *json_dup(const struct json *);
+
+enum json_type json_type(const struct json *);
+const char *json_type_name(enum json_type); /* "object", ... */
+
+/* NULL (or the fallback) when it is absent, of another type, or j is NULL. */
+struct json *json_get(const struct json *j, const char *key);
+struct json *json_path(const struct json *j, const char *dotted);
+const char *json_str(const struct json *j);
+double json_num(const struct json *j, double fallback);
+bool json_bool(const struct json *j, bool fallback);
+const char *json_get_str(const struct json *j, const char *key);
+double json_get_num(const struct json *j, const char *key, double fallback);
+bool json_get_bool(const struct json *j, const char *key, bool fallback);
+
+/* Members of objects and elements of arrays, in order. */
+size_t json_len(const struct json *);
+struct json *json_first(const struct json *);
+struct json *json_next(const struct json *);
+const char *json_key(const struct json *);
+struct json *json_at(const struct json *, size_t i); /* walks: not for loops */
+
+struct json *json_object(void);
+struct json *json_array(void);
+struct json *json_string(const char *s);
+struct json *json_number(double v); /* NULL unless finite */
+struct json *json_boolean(bool v);
+
+/* Replace or add. A NULL value adds nothing: absent means unknown. */
+void json_set(struct json *obj, const char *key, struct json *value);
+void json_set_str(struct json *obj, const char *key, const char *s);
+void json_set_num(struct json *obj, const char *key, double v);
+void json_set_bool(struct json *obj, const char *key, bool v);
+void json_push(struct json *arr, struct json *value);
+void json_push_num(struct json *arr, double v);
+void json_del(struct json *obj, const char *key);
+struct json *json_detach(struct json *obj, const char *key); /* caller frees */
+struct json *json_shift(struct json *arr); /* its first element; caller frees */
+
+#endif

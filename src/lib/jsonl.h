@@ -1,0 +1,31 @@
+/*
+ * JSON lines: one object a line, from any number of files. A file whose first
+ * character is '[' is one JSON array; its elements are delivered one by one.
+ */
+#ifndef JSONL_H
+#define JSONL_H
+
+#include <stddef.h>
+
+struct json;
+struct jsonl;
+
+/* 'files' is borrowed; "-" is stdin; n = 0 is stdin alone. */
+struct jsonl *jsonl_open(const char *const *files, size_t n);
+struct jsonl *jsonl_fd(int fd, const char *name); /* fd is taken */
+void jsonl_close(struct jsonl *);
+
+/*
+ * 1: *rec is the next object (caller frees with json_free). 0: the end.
+ * -1: trouble, said with FILE:LINE (a bad or torn line, a file that cannot be
+ * read); reading may go on with what follows.
+ */
+int jsonl_next(struct jsonl *, struct json **rec);
+
+/* "FILE:LINE" of the last record (borrowed until the next call). */
+const char *jsonl_where(const struct jsonl *);
+
+/* One line in one write. 0, or -1 and said. */
+int jsonl_write(int fd, const struct json *rec);
+
+#endif

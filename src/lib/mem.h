@@ -1,0 +1,26 @@
+/*
+ * Memory that is there or the program ends: out of memory says so and exits
+ * with 2. Every result is freed with free().
+ */
+#ifndef MEM_H
+#define MEM_H
+
+#include <stddef.h>
+
+#include "err.h"
+
+void *mem_new(size_t size);                       /* zeroed */
+void *mem_array(size_t n, size_t size);           /* zeroed; overflow dies */
+void *mem_resize(void *p, size_t n, size_t size); /* not zeroed */
+
+/*
+ * Room for one more element: when n == *cap, doubles *cap and moves the
+ * array. p = mem_grow(p, n, &cap, sizeof *p);
+ */
+void *mem_grow(void *p, size_t n, size_t *cap, size_t size);
+
+char *mem_str(const char *s); /* NULL gives NULL */
+char *mem_strn(const char *s, size_t n);
+char *mem_printf(const char *fmt, ...) ERR_PRINTF(1, 2);
+
+#endif

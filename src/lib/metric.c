@@ -1,0 +1,168 @@
+#include "metric.h"
+#include "str.h"
+
+#include <string.h>
+
+#define LATENCY(n, g, m, what)                                                 \
+	{                                                                      \
+		.name = n "_latency_ms", .unit = "ms", .better = METRIC_LOWER, \
+		.gate = g, .margin = m, .decimals = 3, .help = what            \
+	}
+
+const struct metric metric_table[] = {
+    {.name = "rps",
+	.unit = "req/s",
+	.better = METRIC_HIGHER,
+	.gate = true,
+	.margin = .02,
+	.decimals = 2,
+	.help = "requests answered per second"},
+    LATENCY("avg", false, .02, "mean latency"),
+    LATENCY("min", false, .10, "smallest latency"),
+    LATENCY("p50", true, .02, "median latency"),
+    LATENCY("p95", false, .05, "95th percentile of latency"),
+    LATENCY("p99", true, .05, "99th percentile of latency"),
+    LATENCY("p999", false, .10, "99.9th percentile of latency"),
+    LATENCY("max", false, .25, "largest latency"),
+    {.name = "requests",
+	.unit = "",
+	.better = METRIC_NEITHER,
+	.margin = .02,
+	.flat = "requests_done",
+	.help = "requests answered in the measured time"},
+    {.name = "elapsed_s",
+	.unit = "s",
+	.better = METRIC_NEITHER,
+	.margin = .02,
+	.decimals = 3,
+	.help = "measured time"},
+    {.name = "errors",
+	.unit = "",
+	.better = METRIC_LOWER,
+	.margin = .02,
+	.help = "error replies and broken connections"},
+    {.name = "hit_rate_percent",
+	.unit = "%",
+	.better = METRIC_HIGHER,
+	.margin = .02,
+	.decimals = 2,
+	.help = "reads that found something"},
+    {.name = "client_cpu_us_per_req",
+	.unit = "us",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 4,
+	.help = "CPU time of the load client per request"},
+    {.name = "server_cpu_us_per_req",
+	.unit = "us",
+	.better = METRIC_LOWER,
+	.margin = .02,
+	.decimals = 4,
+	.help = "CPU time of the servers per request"},
+    {.name = "client_cycles_per_req",
+	.unit = "cycles",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 1,
+	.help = "CPU cycles of the load client per request"},
+    {.name = "server_cycles_per_req",
+	.unit = "cycles",
+	.better = METRIC_LOWER,
+	.gate = true,
+	.margin = .02,
+	.decimals = 1,
+	.help = "CPU cycles of the servers per request"},
+    {.name = "server_instructions_per_req",
+	.unit = "instr",
+	.better = METRIC_LOWER,
+	.gate = true,
+	.margin = .02,
+	.decimals = 1,
+	.help = "instructions of the servers per request"},
+    {.name = "client_busy_percent",
+	.unit = "%",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 1,
+	.help = "utilisation of the busiest client thread"},
+    {.name = "server_busy_percent",
+	.unit = "%",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 1,
+	.help = "utilisation of the busiest server thread"},
+    {.name = "foreign_cpu_percent",
+	.unit = "%",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 1,
+	.help = "CPU used by neither client nor servers, of all CPUs"},
+    {.name = "steal_percent",
+	.unit = "%",
+	.better = METRIC_NEITHER,
+	.margin = .05,
+	.decimals = 1,
+	.help = "CPU time taken by the hypervisor, of all CPUs"},
+    {.name = "memory_mb",
+	.unit = "MiB",
+	.better = METRIC_LOWER,
+	.margin = .01,
+	.decimals = 1,
+	.help = "resident memory of the servers at the end"},
+    {.name = "used_memory_bytes",
+	.unit = "B",
+	.better = METRIC_LOWER,
+	.margin = .01,
+	.help = "used_memory of the servers at the end"},
+    {.name = "offered_rps",
+	.unit = "req/s",
+	.better = METRIC_NEITHER,
+	.margin = .02,
+	.decimals = 2,
+	.help = "requests per second the schedule asked for (open loop)"},
+    {.name = "max_backlog",
+	.unit = "",
+	.better = METRIC_NEITHER,
+	.margin = .1,
+	.help = "most requests due and not yet written (open loop)"},
+    {0}};
+
+const struct metric *
+metric_find(const char *name)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (strcmp(m->name, name) == 0)
+			return m;
+	return NULL;
+}
+
+struct metric
+metric_guess(const char *name)
+{
+	static const struct {
+		const char *suffix, *unit;
+		enum metric_better better;
+	} units[] = {{"rps", "req/s", METRIC_HIGHER},
+	    {"_per_s", "/s", METRIC_HIGHER}, {"_ms", "ms", METRIC_LOWER},
+	    {"_us", "us", METRIC_LOWER}, {"_ns", "ns", METRIC_LOWER},
+	    {"_s", "s", METRIC_LOWER}, {"_bytes", "B", METRIC_LOWER},
+	    {"_mb", "MiB", METRIC_LOWER}, {"_per_req", "", METRIC_LOWER},
+	    {"_percent", "%", METRIC_NEITHER}};
+	const struct metric *known = metric_find(name);
+	struct metric m = {.name = name,
+	    .unit = "",
+	    .better = METRIC_NEITHER,
+	    .margin = .02,
+	    .decimals = 6,
+	    .help = ""};
+
+	if (known)
+		return *known;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (str_ends(name, units[i].suffix)) {
+			m.unit = units[i].unit;
+			m.better = units[i].better;
+			break;
+		}
+	return m;
+}

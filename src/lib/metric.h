@@ -1,0 +1,35 @@
+/*
+ * The one table of metrics: name, unit, which way is better, how it is shown,
+ * its name in the flat metrics.json and in SQL, and how it is judged.
+ */
+#ifndef METRIC_H
+#define METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum metric_better { METRIC_HIGHER, METRIC_LOWER, METRIC_NEITHER };
+
+struct metric {
+	const char *name; /* rps, p99_latency_ms: the unit is in the name */
+	const char *unit; /* for people: "req/s", "ms", "" */
+	enum metric_better better;
+	bool gate;        /* judged by default; the others are shown */
+	double margin;    /* relative; theta of the verdict (TOST) */
+	int decimals;     /* in the flat form */
+	const char *flat; /* column of metrics.json; NULL: 'name' */
+	const char *help;
+};
+
+extern const struct metric metric_table[]; /* .name NULL ends it */
+
+const struct metric *metric_find(const char *name); /* NULL: unknown */
+
+/*
+ * What is known about any name: the table's row, or one guessed from the unit
+ * in the name (..._ms, _us, _s, _bytes, _percent: lower is better; ..._per_s,
+ * rps: higher). The result is by value; its name is borrowed from the caller.
+ */
+struct metric metric_guess(const char *name);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Numbers as people write them, read strictly: the whole string or nothing,
+ * no blanks, decimal only. 0 done, -1 not such a number (nothing is said: the
+ * caller knows the name).
+ */
+#ifndef NUM_H
+#define NUM_H
+
+int num_int(const char *s, long long *v);
+int num_real(const char *s, double *v); /* finite */
+int num_duration(
+    const char *s, double *v);             /* seconds; 90, 1.5s, 2m, 3h, 20ms */
+int num_size(const char *s, long long *v); /* bytes; 16, 4k, 1m, 2g (1024) */
+
+/* Views, for people only. 'buf' is returned. */
+#define NUM_BUF 32
+char *num_human(char buf[NUM_BUF], double v);   /* 556K, 1.23M, 0.813 */
+char *num_seconds(char buf[NUM_BUF], double s); /* 48s, 3m12s, 1h05m */
+
+#endif

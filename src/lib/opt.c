@@ -1,0 +1,346 @@
+#include "opt.h"
+#include "err.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef VKB_VERSION
+#define VKB_VERSION "0"
+#endif
+
+static const struct opt builtin[] = {
+    {'h', "help", OPT_FLAG, 0, .help = "say this and exit"},
+    {'V', "version", OPT_FLAG, 0, .help = "say the version and exit"}, {0}};
+
+static char *
+synopsis(const struct opt_prog *p)
+{
+	struct str s = {0};
+	char letters[64] = "h";
+	size_t n = 1;
+
+	for (const struct opt *o = p->table; o->name; o++)
+		if (o->kind == OPT_FLAG && o->letter)
+			letters[n++] = o->letter;
+	letters[n++] = 'V';
+	letters[n] = '\0';
+	str_printf(&s, "%s [-%s]", p->name, letters);
+	for (const struct opt *o = p->table; o->name; o++) {
+		if (o->kind == OPT_FLAG && o->letter)
+			continue;
+		if (o->letter)
+			str_printf(&s, " [-%c %s]", o->letter, o->arg);
+		else if (o->kind == OPT_FLAG)
+			str_printf(&s, " [--%s]", o->name);
+		else
+			str_printf(&s, " [--%s %s]", o->name, o->arg);
+	}
+	if (*p->operands)
+		str_printf(&s, " %s", p->operands);
+	return str_take(&s);
+}
+
+static void
+help_lines(const struct opt *o)
+{
+	char left[80];
+
+	for (; o->name; o++) {
+		snprintf(left, sizeof left, "%c%c%s --%s %s",
+		    o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+		    o->letter ? "," : " ", o->name, o->arg ? o->arg : "");
+		printf("  %-28s %s", left, o->help);
+		if (o->choices)
+			printf(" (%s)", o->choices);
+		putchar('\n');
+	}
+}
+
+/* Breaks the line at blanks outside brackets, before column 79. */
+static void
+wrapped(const char *s, int indent)
+{
+	int col = 0, depth = 0;
+
+	for (const char *p = s; *p; p++) {
+		if (*p == '[')
+			depth++;
+		if (*p == ']')
+			depth--;
+		if (*p == ' ' && !depth) {
+			const char *q = p + 1;
+			int d = 0;
+
+			while (*q && (*q != ' ' || d)) {
+				d += (*q == '[') - (*q == ']');
+				q++;
+			}
+			if (col + (q - p) > 70) {
+				printf("\n%*s", indent, "");
+				col = 0;
+				continue;
+			}
+		}
+		putchar(*p);
+		col++;
+	}
+	putchar('\n');
+}
+
+static void
+help(const struct opt_prog *p)
+{
+	char *s = synopsis(p);
+
+	printf("usage: ");
+	wrapped(s, 7);
+	printf("\n%s\n\n", p->purpose);
+	help_lines(p->table);
+	help_lines(builtin);
+	printf("\n'man %s' says more.\n", p->name);
+	free(s);
+}
+
+/* For tests and completion: letter, name, kind, argument, choices, help. */
+static void
+dump(const struct opt *o)
+{
+	static const char *const kinds[] = {"flag", "string", "list", "int",
+	    "real", "duration", "size", "choice"};
+
+	for (; o->name; o++)
+		printf("%c\t%s\t%s\t%s\t%s\t%s\n", o->letter ? o->letter : '-',
+		    o->name, kinds[o->kind], o->arg ? o->arg : "-",
+		    o->choices ? o->choices : "-", o->help);
+}
+
+static int
+closed(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 1;
+	return err_fail_sys("cannot write to stdout");
+}
+
+static bool
+chosen(const char *choices, const char *v)
+{
+	size_t n = strlen(v);
+
+	for (const char *p = choices; p; p = strchr(p, '|')) {
+		p += *p == '|';
+		if (strncmp(p, v, n) == 0 && (p[n] == '|' || !p[n]) && n)
+			return true;
+	}
+	return false;
+}
+
+static int
+bad(const struct opt *o, const char *v, const char *want)
+{
+	if ((o->min != 0 || o->max != 0) && !o->choices)
+		return err_fail("option '--%s': '%s' is not %s from %g to %g",
+		    o->name, v, want, o->min, o->max);
+	return err_fail("option '--%s': '%s' is not %s", o->name, v, want);
+}
+
+static int
+store(const struct opt *o, const char *v, void *dst)
+{
+	void *field = (char *)dst + o->offset;
+	bool bound = o->min != 0 || o->max != 0;
+	struct opt_list *list;
+	long long i;
+	double d;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case OPT_STR:
+		*(const char **)field = v;
+		return 0;
+	case OPT_LIST:
+		list = field;
+		list->v = mem_resize(list->v, list->n + 1, sizeof *list->v);
+		list->v[list->n++] = v;
+		return 0;
+	case OPT_INT:
+	case OPT_SIZE:
+		if ((o->kind == OPT_INT ? num_int : num_size)(v, &i) < 0 ||
+		    (bound && ((double)i < o->min || (double)i > o->max)))
+			return bad(o, v,
+			    o->kind == OPT_INT ? "a whole number"
+					       : "a size (16, 4k, 1m, 2g)");
+		*(long long *)field = i;
+		return 0;
+	case OPT_REAL:
+	case OPT_DURATION:
+		if ((o->kind == OPT_REAL ? num_real : num_duration)(v, &d) <
+			0 ||
+		    (bound && (d < o->min || d > o->max)))
+			return bad(o, v,
+			    o->kind == OPT_REAL ? "a number"
+						: "a duration (90s, 2m, 3h)");
+		*(double *)field = d;
+		return 0;
+	case OPT_CHOICE:
+		if (!chosen(o->choices, v))
+			return err_fail("option '--%s': '%s' is not one of %s",
+			    o->name, v, o->choices);
+		*(const char **)field = v;
+		return 0;
+	}
+	err_die("option '--%s' has no kind", o->name);
+}
+
+static const struct opt *
+find(const struct opt *t, const char *name, size_t n, char letter)
+{
+	for (; t->name; t++)
+		if (letter ? t->letter == letter
+			   : strlen(t->name) == n &&
+			    strncmp(t->name, name, n) == 0)
+			return t;
+	return NULL;
+}
+
+static int
+unknown(const struct opt_prog *p, const char *name)
+{
+	const char *names[128], *near;
+	size_t n = 0;
+
+	for (const struct opt *o = p->table; o->name && n < 120; o++)
+		names[n++] = o->name;
+	names[n++] = "help";
+	names[n++] = "version";
+	names[n] = NULL;
+	near = str_nearest(name, names);
+	if (near)
+		return err_fail("unknown option '--%s', did you mean '--%s'? "
+				"(%s --help lists them)",
+		    name, near, p->name);
+	return err_fail(
+	    "unknown option '--%s' (%s --help lists them)", name, p->name);
+}
+
+/* One "--name", "--name=value" or "--name value"; *i moves on. */
+static int
+long_option(const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+{
+	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+	size_t n = eq ? (size_t)(eq - name) : strlen(name);
+	const struct opt *o = find(p->table, name, n, 0);
+	char *word;
+	int rc;
+
+	if (!o) {
+		word = mem_strn(name, n);
+		rc = unknown(p, word);
+		free(word);
+		return rc;
+	}
+	if (o->kind == OPT_FLAG) {
+		if (eq)
+			return err_fail(
+			    "option '--%s' takes no value", o->name);
+		return store(o, NULL, dst);
+	}
+	if (eq)
+		return store(o, eq + 1, dst);
+	if (*i + 1 >= argc)
+		return err_fail("option '--%s' lacks its %s", o->name, o->arg);
+	return store(o, argv[++*i], dst);
+}
+
+/* A cluster of letters, the last perhaps with its value: -qo FILE, -oFILE. */
+static int
+letters(const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+{
+	for (const char *s = argv[*i] + 1; *s; s++) {
+		const struct opt *o = find(p->table, NULL, 0, *s);
+
+		if (!o && find(builtin, NULL, 0, *s))
+			return *s == 'h' ? 1 : 2;
+		if (!o)
+			return err_fail("unknown option '-%c' (%s --help lists "
+					"them)",
+			    *s, p->name);
+		if (o->kind == OPT_FLAG) {
+			store(o, NULL, dst);
+			continue;
+		}
+		if (s[1])
+			return store(o, s + 1, dst);
+		if (*i + 1 >= argc)
+			return err_fail(
+			    "option '-%c' lacks its %s", *s, o->arg);
+		return store(o, argv[++*i], dst);
+	}
+	return 0;
+}
+
+static int
+answer(const struct opt_prog *p, int what)
+{
+	if (what == 1)
+		help(p);
+	else
+		printf("%s %s\n", p->name, VKB_VERSION);
+	return closed();
+}
+
+int
+opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
+    struct opt_args *args)
+{
+	int rc;
+
+	*args = (struct opt_args){.v = argv + 1};
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i];
+
+		if (strcmp(a, "--") == 0) {
+			args->rest = argv + i + 1;
+			args->nrest = (size_t)(argc - i - 1);
+			break;
+		}
+		if (strcmp(a, "--help") == 0 || strcmp(a, "--version") == 0)
+			return answer(p, a[2] == 'h' ? 1 : 2);
+		if (strcmp(a, "--dump-options") == 0) {
+			dump(p->table);
+			dump(builtin);
+			return closed();
+		}
+		if (a[0] != '-' || !a[1]) {
+			args->v[args->n++] = argv[i];
+			continue;
+		}
+		if (a[1] == '-')
+			rc = long_option(p, argc, argv, &i, dst);
+		else
+			rc = letters(p, argc, argv, &i, dst);
+		if (rc > 0)
+			return answer(p, rc);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+opt_usage(const struct opt_prog *p, const char *wrong)
+{
+	char *s = synopsis(p);
+	int rc = err_fail("%s\nusage: %s", wrong, s);
+
+	free(s);
+	return rc;
+}

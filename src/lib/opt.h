@@ -1,0 +1,70 @@
+/*
+ * Command lines from a table: one table yields parsing, --help, error texts
+ * and shell completion. -h/--help and -V/--version are built in.
+ *
+ *	struct opts { const char *out; bool quiet; long long jobs; };
+ *	static const struct opt table[] = {
+ *		{'o', "output", OPT_STR, offsetof(struct opts, out), "FILE",
+ *		    .help = "write to FILE instead of stdout"},
+ *		{'j', "jobs", OPT_INT, offsetof(struct opts, jobs), "N",
+ *		    .min = 1, .max = 1024, .help = "..."},
+ *		{0}};
+ */
+#ifndef OPT_H
+#define OPT_H
+
+#include <stddef.h>
+
+enum opt_kind {
+	OPT_FLAG,     /* bool, set to true */
+	OPT_STR,      /* const char *, borrowed from argv */
+	OPT_LIST,     /* struct opt_list, one entry each time it is given */
+	OPT_INT,      /* long long in min..max */
+	OPT_REAL,     /* double in min..max */
+	OPT_DURATION, /* double, seconds in min..max */
+	OPT_SIZE,     /* long long, bytes in min..max */
+	OPT_CHOICE    /* const char *, one of 'choices' */
+};
+
+struct opt_list {
+	const char **v; /* caller frees with free() */
+	size_t n;
+};
+
+struct opt {
+	char letter;      /* 0: the long name only */
+	const char *name; /* NULL ends the table */
+	enum opt_kind kind;
+	size_t offset;       /* of the field in the program's struct */
+	const char *arg;     /* what --help calls the argument */
+	double min, max;     /* both 0: no bounds */
+	const char *choices; /* "a|b|c" */
+	const char *help;    /* one line */
+};
+
+struct opt_prog {
+	const char *name;     /* vkb-stats */
+	const char *operands; /* "[FILE ...]", "SPEC -- COMMAND ..."; or "" */
+	const char *purpose;  /* one line for --help */
+	const struct opt *table;
+};
+
+struct opt_args {
+	char **v; /* operands, borrowed from argv (permuted) */
+	size_t n;
+	char **rest; /* what follows "--", NULL when there is none */
+	size_t nrest;
+};
+
+/*
+ * Fills the struct at 'dst'. 0: go on. 1: --help or --version was answered on
+ * stdout, exit with 0. -1: a wrong command line was reported, exit with 2.
+ * Options may stand before and after operands, up to "--".
+ */
+int opt_parse(const struct opt_prog *, int argc, char **argv, void *dst,
+    struct opt_args *);
+
+/* Reports what is wrong with the operands and where to read on; -1. */
+int opt_usage(const struct opt_prog *, const char *wrong);
+
+#endif

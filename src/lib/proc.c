@@ -1,0 +1,200 @@
+#include "proc.h"
+#include "clock.h"
+#include "err.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct proc {
+	pid_t pid;
+	int fd;
+	bool group;
+	bool ended;
+	int status;
+};
+
+/* Between fork and exec: only async-signal-safe calls, -1 with errno. */
+static int
+become(const struct proc_spec *s, pid_t parent)
+{
+	sigset_t none;
+	int p;
+
+	if (s->death_signal) {
+		if (prctl(PR_SET_PDEATHSIG, s->death_signal) < 0)
+			return -1;
+		if (getppid() != parent)
+			_exit(127);
+	}
+	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
+		return -1;
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sig != SIGKILL && sig != SIGSTOP)
+			signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (s->cpus && sched_setaffinity(0, sizeof *s->cpus, s->cpus) < 0)
+		return -1;
+	if (s->no_aslr) {
+		p = personality(0xffffffff);
+		if (p < 0 || personality((unsigned)p | ADDR_NO_RANDOMIZE) < 0)
+			return -1;
+	}
+	if (s->cwd && chdir(s->cwd) < 0)
+		return -1;
+	if ((s->in && dup2(s->in, 0) < 0) || (s->out && dup2(s->out, 1) < 0) ||
+	    (s->err && dup2(s->err, 2) < 0))
+		return -1;
+	for (size_t i = 0; s->setenv && s->setenv[i]; i += 2)
+		if (setenv(s->setenv[i], s->setenv[i + 1], 1) < 0)
+			return -1;
+	execvp(s->argv[0], (char *const *)(size_t)s->argv);
+	return -1;
+}
+
+struct proc *
+proc_start(const struct proc_spec *s)
+{
+	struct proc *p = NULL;
+	pid_t parent = getpid(), pid;
+	int pipefd[2], why = 0;
+	ssize_t n;
+
+	if (pipe2(pipefd, O_CLOEXEC) < 0) {
+		err_fail_sys("cannot start '%s'", s->argv[0]);
+		return NULL;
+	}
+	pid = fork();
+	if (pid == 0) {
+		become(s, parent);
+		why = errno;
+		n = write(pipefd[1], &why, sizeof why);
+		_exit(n == sizeof why ? 127 : 126);
+	}
+	close(pipefd[1]);
+	if (pid < 0) {
+		close(pipefd[0]);
+		err_fail_sys("cannot start '%s'", s->argv[0]);
+		return NULL;
+	}
+	while ((n = read(pipefd[0], &why, sizeof why)) < 0 && errno == EINTR)
+		;
+	close(pipefd[0]);
+	if (n > 0) {
+		waitpid(pid, NULL, 0);
+		errno = why;
+		err_fail_sys("cannot start '%s'", s->argv[0]);
+		errno = why;
+		return NULL;
+	}
+	p = mem_new(sizeof *p);
+	p->pid = pid;
+	p->group = s->group || s->session;
+	p->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->fd < 0) {
+		why = errno;
+		kill(p->group ? -pid : pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		free(p);
+		errno = why;
+		err_fail_sys("cannot hold process '%s'", s->argv[0]);
+		return NULL;
+	}
+	fcntl(p->fd, F_SETFD, FD_CLOEXEC);
+	return p;
+}
+
+pid_t
+proc_pid(const struct proc *p)
+{
+	return p->pid;
+}
+
+int
+proc_fd(const struct proc *p)
+{
+	return p->fd;
+}
+
+int
+proc_wait(struct proc *p, int timeout_ms, int *status)
+{
+	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
+	struct pollfd fd = {.fd = p->fd, .events = POLLIN};
+	int left = timeout_ms;
+
+	while (!p->ended) {
+		if (poll(&fd, 1, left) > 0) {
+			while (waitpid(p->pid, &p->status, 0) < 0 &&
+			    errno == EINTR)
+				;
+			p->ended = true;
+			break;
+		}
+		if (timeout_ms >= 0) {
+			left = clock_left_ms(deadline);
+			if (!left)
+				return 0;
+		}
+	}
+	if (status)
+		*status = p->status;
+	return 1;
+}
+
+void
+proc_signal(struct proc *p, int sig)
+{
+	/* Until it is waited for, its pid is not used again. */
+	if (!p->ended)
+		kill(p->group ? -p->pid : p->pid, sig);
+}
+
+int
+proc_stop(struct proc *p, int grace_ms)
+{
+	int status;
+
+	proc_signal(p, SIGTERM);
+	proc_signal(p, SIGCONT);
+	if (!proc_wait(p, grace_ms, &status)) {
+		proc_signal(p, SIGKILL);
+		proc_wait(p, -1, &status);
+	}
+	return status;
+}
+
+void
+proc_free(struct proc *p)
+{
+	if (!p)
+		return;
+	if (!p->ended) {
+		proc_signal(p, SIGKILL);
+		proc_wait(p, -1, NULL);
+	}
+	close(p->fd);
+	free(p);
+}
+
+const char *
+proc_ended(int status, char *buf, size_t n)
+{
+	if (WIFSIGNALED(status))
+		snprintf(buf, n, "was killed by signal %d (%s)",
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(buf, n, "exited with %d", WEXITSTATUS(status));
+	return buf;
+}

@@ -1,0 +1,255 @@
+#include "record.h"
+#include "err.h"
+#include "flat.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "str.h"
+
+#include <string.h>
+
+#define S JSON_STRING
+#define N JSON_NUMBER
+#define B JSON_BOOL
+#define O JSON_OBJECT
+#define A JSON_ARRAY
+
+static const struct record_key build_keys[] = {
+    {"subject", O, true, "what was built: commit, ref, label, ..."},
+    {"status", S, true, "ok or failed"},
+    {"server", S, false, "path of valkey-server; required when ok"},
+    {"cli", S, false, "path of valkey-cli"},
+    {"benchmark", S, false, "path of valkey-benchmark"},
+    {"error", S, false, "why it failed"},
+    {"log", S, false, "path of the build log"}, {0}};
+
+static const struct record_key spec_keys[] = {
+    {"id", S, true, "names the server (or cluster) in what follows"},
+    {"action", S, false, "start (default) or stop"},
+    {"server", S, false, "binary; default valkey-server from PATH"},
+    {"host", S, false, "address to bind; default 127.0.0.1"},
+    {"port", N, false, "first port; 0 or absent: free ports"},
+    {"unixsocket", B, false, "listen on a unix socket too"},
+    {"tls", B, false, "TLS on the port, no plain port"},
+    {"primaries", N, false, "cluster of this many primaries; absent: none"},
+    {"replicas", N, false, "replicas of each primary; default 0"},
+    {"io_threads", N, false, "io-threads"},
+    {"modules", A, false, "objects with path and args (array of strings)"},
+    {"config", O, false, "more server settings, NAME: VALUE"},
+    {"config_file", S, false, "server configuration file, read first"},
+    {"config_set", O, false, "CONFIG SET after start, NAME: VALUE"},
+    {"cpus", A, false, "CPU list of each node, in order (strings)"},
+    {"rdb", S, false, "RDB file to load at start (copied)"},
+    {"aslr", B, false, "false: address randomisation off"}, {0}};
+
+static const struct record_key server_keys[] = {
+    {"id", S, true, "as in the spec"},
+    {"status", S, true, "ok, failed or stopped"},
+    {"error", S, false, "why it failed, with the end of its log"},
+    {"binary", O, false, "path, sha256"},
+    {"version", S, false, "valkey_version, else redis_version"},
+    {"git_sha", S, false, "redis_git_sha1, where it is not zero"},
+    {"build_id", S, false, "redis_build_id"},
+    {"cluster", B, false, "the nodes form a cluster"},
+    {"nodes", A, false,
+	"each: host, port, pid, run_id, role, log; unixsocket, cpus if any"},
+    {"tls", O, false, "paths: cacert, cert, key (of the client), servername"},
+    {"ready_ms", N, false, "from exec until it answered"},
+    {"config", O, false, "effective settings that were asked for"},
+    {"dir", S, false, "run directory, with the logs"}, {0}};
+
+static const struct record_key case_keys[] = {
+    {"id", S, true, "short, unique name of the case"},
+    {"config", O, true, "what identifies the case; goes into its runs"},
+    {"server", O, true, "spec without id; {} for a running server"},
+    {"client", O, false, "cpus, ...: what does not identify the case"}, {0}};
+
+static const struct record_key run_keys[] = {
+    {"subject", O, true, "who is measured"},
+    {"config", O, true, "what was asked"},
+    {"run", O, true, "which repetition, when, in which order"},
+    {"run.session", S, false, "equal for runs of one vkb-load"},
+    {"run.index", N, false, "repetition of this case and subject, from 1"},
+    {"run.block", N, false, "equal for runs that were interleaved"},
+    {"run.order", N, false, "position in the session, from 1"},
+    {"run.started", S, false, "UTC, ISO 8601"},
+    {"run.seed", N, false, "of the random numbers"},
+    {"env", O, false, "under which sky"},
+    {"metrics", O, false, "NAME: number; required when ok"},
+    {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
+    {"series", O, false, "NAME: array, one entry per interval"},
+    {"artifacts", O, false, "NAME: path"},
+    {"errors", O, false, "error kind: count"},
+    {"bound", S, false, "server, client or neither: what was the limit"},
+    {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
+    {0}};
+
+static const struct record_key summary_keys[] = {
+    {"subject", O, true, "who was measured"},
+    {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
+    {"failed", N, true, "runs that failed, left out"},
+    {"metrics", O, true,
+	"NAME: median, mean, sd, cv_percent, ci95, mad, min, max, values, "
+	"blocks, outliers"},
+    {"hist", O, false, "merged histograms, as in run"},
+    {"env", O, false, "what all runs shared"},
+    {"env_varied", A, false, "names of env keys that differed"},
+    {"sessions", A, false, "sessions the runs came from"},
+    {"bound", O, false, "server, client, neither: count"},
+    {"errors", A, false, "texts of failed runs"}, {0}};
+
+static const struct record_key delta_keys[] = {
+    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
+    {"contender", O, true, "subject"}, {"metric", S, true, "name"},
+    {"better", S, true, "higher, lower or neither"},
+    {"n", A, true, "runs of each side"},
+    {"values", A, false, "arrays of values of each side"},
+    {"median", A, true, "of each side"},
+    {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
+    {"ci95", A, false, "of the ratio; absent: too few runs"},
+    {"p", N, false, "two-sided"},
+    {"p_adjusted", N, false, "over the report's family"},
+    {"method", S, true, "mwu-exact, mwu-normal, signed-rank, ..."},
+    {"paired", B, true, "blocks were paired"}, {"margin", N, true, "relative"},
+    {"class", S, true, "gate or info"},
+    {"verdict", S, true,
+	"regression, improvement, equivalent, inconclusive, insufficient"},
+    {"certain", B, false, "the whole 90% interval lies beyond the margin"},
+    {"needed", O, false, "runs (and minutes) that would settle it"},
+    {"notes", A, false, "texts"}, {0}};
+
+#undef S
+#undef N
+#undef B
+#undef O
+#undef A
+
+const struct record_type record_types[] = {
+    {"build", "a server that was built, from vkb-build", build_keys},
+    {"spec", "a server that is wanted, read by vkb-serve", spec_keys},
+    {"server", "a server that runs, from vkb-serve", server_keys},
+    {"case", "a planned case, from vkb-load --plan", case_keys},
+    {"run", "one repetition of a case, from vkb-load", run_keys},
+    {"summary", "repetitions summarised, from vkb-stats", summary_keys},
+    {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
+    {0}};
+
+struct json *
+record_new(const char *type)
+{
+	struct json *rec = json_object();
+
+	json_set_str(rec, "type", type);
+	json_set_num(rec, "v", 1);
+	return rec;
+}
+
+const char *
+record_type(const struct json *rec)
+{
+	const char *type = json_get_str(rec, "type");
+
+	return type ? type : "";
+}
+
+bool
+record_is(const struct json *rec, const char *type)
+{
+	return strcmp(record_type(rec), type) == 0;
+}
+
+static int
+check_ok(const struct json *rec, const char *type, const char *key,
+    const char *where)
+{
+	const char *status = json_get_str(rec, "status");
+
+	if (strcmp(status, "ok") == 0 && !json_get(rec, key))
+		return err_fail("%s: record '%s' lacks '%s'", where, type, key);
+	return 0;
+}
+
+int
+record_check(const struct json *rec, const char *where)
+{
+	const char *type = json_get_str(rec, "type");
+	const struct record_type *t;
+	const struct json *j;
+
+	if (!type)
+		return err_fail("%s: record lacks 'type'", where);
+	for (t = record_types; t->name; t++)
+		if (strcmp(t->name, type) == 0)
+			break;
+	if (!t->name)
+		return 0;
+	if (json_get_num(rec, "v", 0) != 1)
+		return err_fail("%s: record '%s': 'v' is not 1, the version "
+				"this program knows",
+		    where, type);
+	for (const struct record_key *k = t->keys; k->path; k++) {
+		j = json_path(rec, k->path);
+		if (!j && k->required)
+			return err_fail(
+			    "%s: record '%s' lacks '%s'", where, type, k->path);
+		if (j && json_type(j) != k->type)
+			return err_fail("%s: record '%s': '%s' is not of type "
+					"%s",
+			    where, type, k->path, json_type_name(k->type));
+	}
+	if (strcmp(type, "run") == 0) {
+		for (j = json_first(json_get(rec, "metrics")); j;
+		     j = json_next(j))
+			if (json_type(j) != JSON_NUMBER)
+				return err_fail("%s: record 'run': "
+						"'metrics.%s' is not of type "
+						"number",
+				    where, json_key(j));
+		return check_ok(rec, type, "metrics", where);
+	}
+	if (strcmp(type, "build") == 0)
+		return check_ok(rec, type, "server", where);
+	return 0;
+}
+
+int
+record_next(struct jsonl *in, struct json **rec)
+{
+	int rc = jsonl_next(in, rec);
+
+	if (rc <= 0)
+		return rc;
+	if (flat_is(*rec))
+		*rec = flat_to_run(*rec);
+	if (record_check(*rec, jsonl_where(in)) == 0)
+		return 1;
+	json_free(*rec);
+	*rec = NULL;
+	return -1;
+}
+
+void
+record_room(struct str *s, const struct json *room)
+{
+	if (room)
+		json_canonical(s, room);
+	else
+		str_add(s, "");
+}
+
+char *
+record_subject_name(const struct json *subject)
+{
+	static const char *const keys[] = {
+	    "label", "ref", "commit", "server_version"};
+	const char *s;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		s = json_get_str(subject, keys[i]);
+		if (!s || !*s)
+			continue;
+		if (strcmp(keys[i], "commit") == 0 && strlen(s) > 12)
+			return mem_strn(s, 8);
+		return mem_str(s);
+	}
+	return mem_str("unknown");
+}

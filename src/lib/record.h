@@ -1,0 +1,59 @@
+/*
+ * The records: one JSON object a line, "type" and "v" first. vkb-record(5) is
+ * the contract; the tables here are the same contract for the machine, and a
+ * test compares the two.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+
+#include "json.h"
+
+struct jsonl;
+struct str;
+
+struct record_key {
+	const char *path; /* "run.block"; NULL ends the table */
+	enum json_type type;
+	bool required;
+	const char *help;
+};
+
+struct record_type {
+	const char *name; /* "run"; NULL ends the list */
+	const char *help;
+	const struct record_key *keys;
+};
+
+extern const struct record_type record_types[];
+
+/* {"type":NAME,"v":1}; caller frees with json_free. */
+struct json *record_new(const char *type);
+
+const char *record_type(const struct json *rec); /* borrowed, never NULL */
+bool record_is(const struct json *rec, const char *type);
+
+/*
+ * 0, or -1 and said: "WHERE: record 'run' lacks 'config'". Unknown types and
+ * keys pass; a known type whose "v" is newer than ours does not.
+ */
+int record_check(const struct json *rec, const char *where);
+
+/*
+ * jsonl_next with record_check. An object without "type" that has the shape of
+ * the Python tool's metrics.json becomes a run. 1, 0 or -1 as jsonl_next.
+ */
+int record_next(struct jsonl *, struct json **rec);
+
+/* Sorted-key text of a room or any value; "" for NULL. Equal rooms, equal text.
+ */
+void record_room(struct str *, const struct json *room);
+
+/*
+ * A short name of a subject for people: its label, ref, shortened commit,
+ * server version, or "unknown". Caller frees with free().
+ */
+char *record_subject_name(const struct json *subject);
+
+#endif

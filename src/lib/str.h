@@ -1,0 +1,48 @@
+/*
+ * A growing string, and a few questions about strings.
+ *
+ *	struct str s = {0};
+ *	str_printf(&s, "%d", 3);
+ *	puts(s.s);              // always NUL-terminated once something was
+ *added str_free(&s);
+ */
+#ifndef STR_H
+#define STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+
+struct str {
+	char *s;
+	size_t len;
+	size_t cap;
+};
+
+void str_add(struct str *, const char *s);
+void str_addn(struct str *, const void *s, size_t n);
+void str_addc(struct str *, char c);
+void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
+void str_clear(struct str *); /* keeps the room */
+char *str_take(struct str *); /* caller frees with free(); never NULL */
+void str_free(struct str *);
+
+/* Adds 's' with control characters (C0, DEL, C1) as \xHH. */
+void str_visible(struct str *, const char *s);
+
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
+bool str_utf8(const char *s, size_t n);
+
+/*
+ * The name in 'names' (NULL ends it) nearest to 's' by edit distance, or NULL
+ * when none is near enough to be meant (distance over a third of the length).
+ */
+const char *str_nearest(const char *s, const char *const *names);
+
+/* FNV-1a, 64 bit; start with STR_HASH. */
+#define STR_HASH 0xcbf29ce484222325ULL
+unsigned long long str_hash(unsigned long long h, const void *s, size_t n);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * The native load engine: RESP over epoll, one event loop per thread, latency
+ * of each request recorded in histograms of the thread. It knows nothing of
+ * records; times are in the units their names say.
+ *
+ * engine_run does one measured run, engine_seed fills the servers for it.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hist;
+
+struct engine_node {
+	const char *host;
+	int port;
+	const char *unixsocket; /* used instead of host:port where not NULL */
+	int pid;                /* 0: not on this host (no server metrics) */
+};
+
+struct engine_target {
+	const struct engine_node *nodes; /* primaries; [0] is the first asked */
+	size_t nnodes;
+	bool cluster; /* slots are read with CLUSTER SLOTS */
+	bool tls;
+	const char *cacert, *cert, *key; /* paths; NULL where not used */
+	const char *servername;          /* SNI and the name that is verified */
+	const char *user, *password;
+	int db;
+};
+
+enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
+
+struct engine_work {
+	const char *command;   /* a named test: SET, LRANGE_100, ... */
+	long long data_size;   /* bytes */
+	long long keyspacelen; /* 0: one key */
+	int pipeline;
+	int clients; /* connections, over all threads */
+	int threads;
+	long long requests; /* stop after so many; 0: by duration */
+	double duration_s;
+	double warmup_s; /* served before, not counted */
+	bool sequential;
+	uint64_t seed;
+	const cpu_set_t *cpus; /* of the client threads; NULL: as it is */
+	bool batch_first_byte; /* latency as valkey-benchmark defines it */
+	double rate;           /* requests/s, open loop; 0: closed loop */
+	enum engine_arrivals arrivals;
+	double timeout_s; /* no reply for so long fails the run; 0: 60 */
+};
+
+struct engine_error {
+	char kind[64];  /* "MOVED", "OOM", "connection lost", ... */
+	char text[192]; /* first one seen, whole */
+	uint64_t count;
+};
+
+enum engine_bound { ENGINE_NEITHER, ENGINE_SERVER, ENGINE_CLIENT };
+
+struct engine_interval { /* about one second each */
+	double at_s, length_s;
+	uint64_t requests;
+	double p50_ms, p99_ms, max_ms;
+};
+
+#define ENGINE_ERRORS 32
+
+/* NAN where a figure could not be had. */
+struct engine_result {
+	uint64_t requests; /* answered in the measured time */
+	double elapsed_s;
+	double rps;
+	struct hist *latency; /* ns; response time in open loop; owned */
+	struct hist *service; /* open loop only, else NULL; owned */
+	double avg_ms, min_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms;
+	struct engine_interval *intervals; /* owned */
+	size_t nintervals;
+	struct engine_error errors[ENGINE_ERRORS];
+	size_t nerrors;
+	uint64_t errors_total;
+	double hit_rate_percent; /* reads that got something */
+	double client_cpu_us_per_req, client_cycles_per_req;
+	double client_busy_percent; /* busiest thread */
+	double server_cpu_us_per_req;
+	double server_cycles_per_req, server_instructions_per_req;
+	double server_busy_percent; /* busiest thread of any server */
+	double foreign_cpu_percent, steal_percent;
+	double memory_mb; /* resident memory of the servers, summed */
+	double offered_rps, max_backlog; /* open loop */
+	enum engine_bound bound;
+};
+
+struct engine_progress {
+	double done;        /* 0..1 of the whole, warm-up included */
+	double rps, p99_ms; /* of the last interval */
+	bool seeding, warmup;
+};
+
+/* Called about four times a second from the calling thread; may be NULL. */
+typedef void engine_progress_fn(void *arg, const struct engine_progress *);
+
+/* Names of the tests this engine knows, NULL ends the list; static. */
+const char *const *engine_commands(void);
+bool engine_reads(const char *command); /* needs seeding with data */
+
+/*
+ * Fills the servers for 'w' (nothing to do for commands that need nothing).
+ * Lists, sets and sorted sets that are popped get at least as many elements as
+ * requests will be made; 'expected' is the guess for runs by duration.
+ * 0, or -1 and said.
+ */
+int engine_seed(const struct engine_target *, const struct engine_work *,
+    engine_progress_fn *, void *arg);
+
+/*
+ * 0, or -1 and said. *stop is polled: when it becomes non-zero the run ends
+ * early with -1. Free the result with engine_result_free in either case.
+ */
+int engine_run(const struct engine_target *, const struct engine_work *,
+    const volatile int *stop, engine_progress_fn *, void *arg,
+    struct engine_result *);
+void engine_result_free(struct engine_result *);
+
+#endif

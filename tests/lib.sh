@@ -1,0 +1,115 @@
+# Sourced by every test script: TAP on stdout, a scratch folder as the current
+# one, no leftovers. The programs are in PATH.
+#
+#	. "${0%/*}/lib.sh"
+#	test_that 'it works' vkb-stats runs.jsonl
+#	test_status 2 'a bad option' vkb-stats --nonsense
+#	test_same "$want" "$got" 'the same text'
+#	test_done
+
+set -u
+LC_ALL=C TZ=UTC
+export LC_ALL TZ
+tests=$(cd "${0%/*}" && pwd)
+top=${tests%/tests}
+: "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"
+PATH=$VKB_BIN:$top/bin:$PATH
+export PATH
+acceptance=${VKB_ACCEPTANCE:-$top/../shared/acceptance}
+test_n=0 test_bad=0
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/vkb-test.XXXXXX") || exit 2
+test_cleanup() { :; } # a script may say what else is to be stopped
+trap 'test_cleanup; cd /; rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+cd "$scratch" || exit 2
+
+# test_result STATUS WHAT: the bare verdict; the others end here.
+test_result() {
+  test_n=$((test_n + 1))
+  if [ "$1" -eq 0 ]; then
+    printf 'ok %d - %s\n' "$test_n" "$2"
+  else
+    test_bad=$((test_bad + 1))
+    printf 'not ok %d - %s\n' "$test_n" "$2"
+  fi
+}
+
+# test_status STATUS WHAT COMMAND...: stdout is in $scratch/.out, stderr .err.
+test_status() {
+  test_want=$1 test_what=$2
+  shift 2
+  "$@" >"$scratch/.out" 2>"$scratch/.err" </dev/null
+  test_got=$?
+  if [ "$test_got" -eq "$test_want" ]; then
+    test_result 0 "$test_what"
+  else
+    test_result 1 "$test_what"
+    printf '# status %s, wanted %s: %s\n' "$test_got" "$test_want" "$*"
+    sed 's/^/# /' "$scratch/.err" "$scratch/.out" | head -n 40
+  fi
+}
+
+test_that() {
+  test_that_what=$1
+  shift
+  test_status 0 "$test_that_what" "$@"
+}
+
+test_same() {
+  if [ "$1" = "$2" ]; then
+    test_result 0 "$3"
+  else
+    test_result 1 "$3"
+    printf '%s\n' "wanted: $1" "got:    $2" | sed 's/^/# /'
+  fi
+}
+
+# test_match PATTERN FILE WHAT: a line of FILE matches the extended pattern.
+test_match() {
+  if grep -Eq -- "$1" "$2"; then
+    test_result 0 "$3"
+  else
+    test_result 1 "$3"
+    printf '# no line matches %s in:\n' "$1"
+    head -n 20 "$2" | sed 's/^/# /'
+  fi
+}
+
+# test_skip WHAT WHY: in CI, where VKB_TEST_ALL is set, nothing may be skipped.
+test_skip() {
+  if [ -n "${VKB_TEST_ALL:-}" ]; then
+    test_result 1 "$1 (needs $2)"
+  else
+    test_n=$((test_n + 1))
+    printf 'ok %d - %s # SKIP %s\n' "$test_n" "$1" "$2"
+  fi
+}
+
+# test_reference NAME WHAT: is a third-party case there? Those may be absent
+# everywhere: they are never committed.
+test_reference() {
+  [ -e "$acceptance/$1" ] && return 0
+  test_n=$((test_n + 1))
+  printf 'ok %d - %s # SKIP no reference cases here\n' "$test_n" "$2"
+  return 1
+}
+
+# wait_until SECONDS COMMAND...: polls until it succeeds.
+wait_until() {
+  wait_end=$(($(date +%s) + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt "$wait_end" ] || return 1
+    nap
+  done
+}
+
+# A twentieth of a second without a race: used by wait_until alone.
+nap() { perl -e 'select undef, undef, undef, 0.05'; }
+
+test_done() {
+  printf '1..%d\n' "$test_n"
+  [ "$test_bad" -eq 0 ] || exit 1
+  exit 0
+}

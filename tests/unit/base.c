@@ -1,0 +1,175 @@
+/* base and io modules: str, num, cpulist, json, tempfile, proc. */
+#include "tap.h"
+
+#include "cpulist.h"
+#include "json.h"
+#include "num.h"
+#include "proc.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void
+numbers(void)
+{
+	long long i;
+	double d;
+	char b[NUM_BUF];
+
+	tap_ok(num_int("42", &i) == 0 && i == 42, "an integer");
+	tap_ok(num_int("+42", &i) < 0, "no plus sign");
+	tap_ok(num_int(" 42", &i) < 0, "no blank");
+	tap_ok(num_int("9223372036854775808", &i) < 0, "no overflow");
+	tap_ok(num_real("1e999", &d) < 0, "no infinity");
+	tap_ok(num_real("0x10", &d) < 0, "no hex");
+	tap_ok(num_real("nan", &d) < 0, "no nan");
+	tap_ok(num_duration("1.5m", &d) == 0 && d == 90, "1.5m is 90 s");
+	tap_ok(num_duration("20ms", &d) == 0 && d == .02, "20ms");
+	tap_ok(num_duration("3x", &d) < 0, "no such unit");
+	tap_ok(num_size("4k", &i) == 0 && i == 4096, "4k");
+	tap_ok(num_size("9999999999g", &i) < 0, "a size that overflows");
+	tap_str(num_human(b, 556204), "556K", "556204 for people");
+	tap_str(num_human(b, 1234567), "1.23M", "1234567 for people");
+	tap_str(num_human(b, 0.8125), "0.812", "0.8125 for people");
+	tap_str(num_human(b, 999700), "1.00M", "999700 for people");
+	tap_str(num_seconds(b, 192), "3m12s", "192 s for people");
+}
+
+static void
+strings(void)
+{
+	static const char *const names[] = {
+	    "pipelines", "clients", "data_sizes", NULL};
+	struct str s = {0};
+
+	tap_str(str_nearest("piplines", names), "pipelines", "nearest name");
+	tap_ok(!str_nearest("zzz", names), "no name is near");
+	str_visible(&s,
+	    "a\033[31m\xc2\x9b"
+	    "b");
+	tap_str(s.s, "a\\x1b[31m\\x9bb", "control characters are shown");
+	tap_ok(str_utf8("\xc3\xa4", 2) && !str_utf8("\xc3", 1) &&
+		!str_utf8("\xed\xa0\x80", 3),
+	    "UTF-8: a letter, a cut one, a surrogate");
+	str_free(&s);
+}
+
+static void
+cpus(void)
+{
+	static const char *const wrong[] = {"", " ", ",1", "1,", "1,,2", "3-1",
+	    "-1", "a", "1-2-3", "1-", "+1", "99999"};
+	cpu_set_t set;
+	const char *why;
+	char *s;
+
+	tap_ok(cpulist_parse(" 0-2 , 8,8", &set, &why) == 0, "a CPU list");
+	s = cpulist_text(&set);
+	tap_str(s, "0-2,8", "in its canonical form");
+	free(s);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		tap_ok(cpulist_parse(wrong[i], &set, &why) < 0,
+		    "CPU list '%s' is refused: %s", wrong[i], why);
+}
+
+static struct json *
+parse(const char *s, const char **why)
+{
+	return json_parse(s, strlen(s), why, NULL);
+}
+
+static void
+values(void)
+{
+	const char *why;
+	struct json *j =
+	    parse("{\"b\":1,\"a\":{\"d\":2,\"c\":[1,\"x\"]}}", &why);
+	struct str s = {0};
+
+	json_canonical(&s, j);
+	tap_str(
+	    s.s, "{\"a\":{\"c\":[1,\"x\"],\"d\":2},\"b\":1}", "sorted keys");
+	tap_ok(json_num(json_path(j, "a.d"), 0) == 2, "a dotted path");
+	json_set_num(j, "n", NAN);
+	tap_ok(!json_get(j, "n"), "not a number is absent");
+	json_free(j);
+	str_free(&s);
+	tap_ok(!parse("{\"a\":1,\"a\":2}", &why), "a doubled key: %s", why);
+	tap_ok(!parse("{\"a\":1} x", &why), "something behind: %s", why);
+	tap_ok(!parse("{\"a\":", &why), "cut short: %s", why);
+	tap_ok(!parse("{\"a\":1e999}", &why), "too large: %s", why);
+	tap_ok(!parse("\"a\\u0000b\"", &why), "an escaped NUL: %s", why);
+	tap_ok(!parse("\"\xff\"", &why), "not UTF-8: %s", why);
+	j = parse("\"a\\\\u0000b\"", &why);
+	tap_str(json_str(j), "a\\u0000b", "an escaped backslash is no NUL");
+	json_free(j);
+}
+
+static void
+files(void)
+{
+	char dir[] = "/tmp/vkb-unit.XXXXXX", path[64], line[32] = "";
+	struct tempfile *t;
+	FILE *f;
+
+	if (!mkdtemp(dir))
+		abort();
+	snprintf(path, sizeof path, "%s/f", dir);
+	t = tempfile_open(path);
+	fputs("one\n", tempfile_stream(t));
+	tap_ok(access(path, F_OK) < 0, "not there before the commit");
+	tap_ok(tempfile_commit(t) == 0, "commit");
+	t = tempfile_open(path);
+	fputs("two\n", tempfile_stream(t));
+	tempfile_discard(t);
+	f = fopen(path, "r");
+	tap_ok(f && fgets(line, sizeof line, f), "it can be read");
+	tap_str(line, "one\n", "a discarded one changed nothing");
+	fclose(f);
+	unlink(path);
+	tap_ok(rmdir(dir) == 0, "nothing else is left in the folder");
+}
+
+static void
+processes(void)
+{
+	static const char *const sleeper[] = {
+	    "sh", "-c", "trap '' TERM; while :; do read x; done", NULL};
+	static const char *const none[] = {"vkb-no-such-program", NULL};
+	static const char *const three[] = {"sh", "-c", "exit 3", NULL};
+	struct proc_spec spec = {.argv = three};
+	struct proc *p = proc_start(&spec);
+	char text[64];
+	int status;
+
+	tap_ok(proc_wait(p, 5000, &status) == 1, "a process ends");
+	tap_str(proc_ended(status, text, sizeof text), "exited with 3", "how");
+	proc_free(p);
+	if (freopen("/dev/null", "w", stderr) == NULL)
+		abort();
+	spec.argv = none;
+	tap_ok(!proc_start(&spec) && errno == ENOENT, "no such program");
+	spec = (struct proc_spec){
+	    .argv = sleeper, .group = true, .death_signal = 9};
+	p = proc_start(&spec);
+	tap_ok(proc_wait(p, 20, NULL) == 0, "it still runs");
+	status = proc_stop(p, 50);
+	tap_str(proc_ended(status, text, sizeof text),
+	    "was killed by signal 9 (Killed)", "it ignored SIGTERM");
+	proc_free(p);
+}
+
+int
+main(void)
+{
+	numbers();
+	strings();
+	cpus();
+	values();
+	files();
+	processes();
+	return tap_done();
+}
