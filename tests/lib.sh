@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by every test script: TAP on stdout, a scratch folder as the current
 # one, no leftovers. The programs are in PATH.
 #

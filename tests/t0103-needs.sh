@@ -1,0 +1,132 @@
+#!/bin/sh
+# slow: vkb-needs with a PATH and an /etc of its own; apt-get is recorded.
+. "${0%/*}/lib.sh"
+
+mkdir -p bin root/etc/apt/sources.list.d
+for c in sh awk sed tr grep install mktemp rm cat env ln; do
+  ln -s "$(command -v $c)" bin/$c
+done
+fake() { # fake NAME: a program that does what stdin says
+  {
+    echo '#!/bin/sh'
+    cat
+  } >"bin/$1"
+  chmod +x "bin/$1"
+}
+needs() {
+  : >log
+  env -i PATH="$scratch/bin" VKB_NEEDS_ROOT="$scratch/root" HERE="$scratch" \
+    CI="${ci:-}" "$top/bin/vkb-needs" "$@"
+}
+
+test_status 2 'no set is usage' needs
+test_status 2 'an unknown word is usage' needs build nonsense
+test_that '--help answers' needs --help
+test_status 2 'missing things with --keep-system' needs --keep-system build run
+test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all are named'
+test_same '' "$(cat log)" 'nothing was run'
+
+fake id <<'END'
+echo 0
+END
+test_status 2 'without a known package manager' needs build run
+test_match 'dnf install gcc.*cjson-devel.*valkey$' .err 'dnf names'
+test_match 'pacman -S --needed gcc.*cjson.*valkey$' .err 'pacman names'
+test_match 'apk add gcc.*cjson-dev.*valkey-cli$' .err 'apk names'
+
+# An apt that knows valkey only once backports are among the sources.
+cat >root/etc/os-release <<'END'
+ID=debian
+VERSION_ID="12"
+VERSION_CODENAME=bookworm
+END
+fake apt-get <<'END'
+echo "apt-get $*" >>"$HERE/log"
+case " $* " in
+*" install "*)
+  for p; do
+    case $p in
+    valkey-tools) ln -sf /bin/true "$HERE/bin/valkey-cli" ;;
+    valkey-server) ln -sf /bin/true "$HERE/bin/valkey-server" ;;
+    esac
+  done
+  ;;
+esac
+END
+fake apt-cache <<'END'
+case $2 in
+valkey-*)
+  cat "$VKB_NEEDS_ROOT"/etc/apt/sources.list.d/vkb-backports.* >/dev/null 2>&1 ||
+    exit 0
+  ;;
+esac
+echo '  Candidate: 1.0'
+END
+cat >root/etc/apt/sources.list.d/debian.sources <<'END'
+Types: deb deb-src
+# a remark
+URIs: http://example.org/security
+Suites: bookworm-security
+Components: main
+
+Types: deb
+URIs: http://example.org/debian
+Suites: bookworm bookworm-updates
+Components: main
+Signed-By: /usr/share/keyrings/k.gpg
+END
+test_that 'Debian 12 gets valkey from backports' needs run
+test_same 'Types: deb
+URIs: http://example.org/debian
+Suites: bookworm-backports
+Components: main
+Signed-By: /usr/share/keyrings/k.gpg' \
+  "$(cat root/etc/apt/sources.list.d/vkb-backports.sources)" \
+  'the source is derived from the one of the release'
+test_match 'install -y --no-install-recommends valkey-server valkey-tools' log \
+  'both are installed'
+test_match 'DPkg::Lock::Timeout=300' log 'it waits for the lock'
+test_match 'port 6379' .err 'it warns of a started server'
+test_that 'once more' needs run
+test_same '' "$(cat log)" 'nothing to do does nothing'
+
+rm -f bin/valkey-* root/etc/apt/sources.list.d/*
+cat >root/etc/apt/sources.list <<'END'
+deb [signed-by=/k.gpg] http://example.org/debian-security bookworm-security main
+#deb http://example.org/old bookworm main
+deb [signed-by=/k.gpg] http://example.org/debian bookworm main contrib
+END
+test_that 'one-line sources' needs run
+test_same 'deb [signed-by=/k.gpg] http://example.org/debian bookworm-backports main contrib' \
+  "$(cat root/etc/apt/sources.list.d/vkb-backports.list)" 'one derived line'
+
+rm -f bin/valkey-* root/etc/apt/sources.list.d/* root/etc/apt/sources.list
+test_status 2 'no source to derive from' needs run
+test_match "no source of 'bookworm'" .err 'it is said'
+
+# Another release without such packages.
+sed -i 's/^VERSION_ID=.*/VERSION_ID="11"/' root/etc/os-release
+test_status 2 'a release without valkey' needs run
+test_match "no package 'valkey-server' in the sources" .err 'it is said plainly'
+test_match 'still missing: valkey-server valkey-cli' .err 'so is what is left'
+
+# Not root: sudo only when asked, told, or in CI.
+sed -i 's/^VERSION_ID=.*/VERSION_ID="13"/' root/etc/os-release
+touch root/etc/apt/sources.list.d/vkb-backports.list
+fake id <<'END'
+echo 1000
+END
+test_status 2 'not root and no sudo' needs run
+test_match 'no sudo' .err 'it is said'
+fake sudo <<'END'
+echo "sudo $*" >>"$HERE/log"
+exec "$@"
+END
+test_status 2 'no terminal to ask on' needs run
+test_same '' "$(cat log)" 'nothing was run'
+test_that '--yes does not ask' needs --yes run
+test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'with sudo'
+rm -f bin/valkey-*
+ci=true
+test_that 'CI does not ask' needs run
+test_done
