@@ -1,0 +1,383 @@
+#include "client.h"
+#include "clock.h"
+#include "mem.h"
+#include "str.h"
+#include "tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <hiredis.h>
+
+struct client {
+	int fd;
+	struct tls *tls;
+	redisReader *reader;
+	char error[256];
+};
+
+static int
+trouble(struct client *c, const char *what)
+{
+	const char *text = strerror(errno);
+
+	if (c->tls && *tls_error(c->tls) && errno != ETIMEDOUT)
+		text = tls_error(c->tls);
+	snprintf(c->error, sizeof c->error, "%s: %s", what, text);
+	return -1;
+}
+
+/* 0, or -1 with errno. */
+static int
+wait_for(int fd, short events, int64_t deadline)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	do
+		n = poll(&p, 1, clock_left_ms(deadline));
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		errno = ETIMEDOUT;
+	return n > 0 ? 0 : -1;
+}
+
+static int
+connected(int fd, const struct sockaddr *a, socklen_t n, int64_t deadline)
+{
+	int e = 0;
+	socklen_t len = sizeof e;
+
+	if (connect(fd, a, n) == 0)
+		return 0;
+	/* A full backlog of a unix socket is EAGAIN; the caller asks again. */
+	if (errno != EINPROGRESS && errno != EINTR)
+		return -1;
+	if (wait_for(fd, POLLOUT, deadline) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
+		return -1;
+	errno = e;
+	return e ? -1 : 0;
+}
+
+/* A connected fd, or -1 with errno. */
+static int
+dial(int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, e;
+
+	if (fd < 0)
+		return -1;
+	if (connected(fd, a, n, deadline) < 0) {
+		e = errno;
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	if (family != AF_UNIX)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	return fd;
+}
+
+static int
+dial_unix(const char *path, int64_t deadline)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	if (strlen(path) >= sizeof a.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(a.sun_path, path);
+	return dial(AF_UNIX, (struct sockaddr *)&a, sizeof a, deadline);
+}
+
+static int
+dial_tcp(const char *host, int port, int64_t deadline)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+	char service[16];
+	int fd = -1, rc, e;
+
+	snprintf(service, sizeof service, "%d", port);
+	rc = getaddrinfo(host ? host : "127.0.0.1", service, &hints, &list);
+	if (rc) {
+		errno = rc == EAI_SYSTEM ? errno : EHOSTUNREACH;
+		return -1;
+	}
+	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
+		fd = dial(a->ai_family, a->ai_addr, a->ai_addrlen, deadline);
+	e = errno;
+	freeaddrinfo(list);
+	errno = e;
+	return fd;
+}
+
+static int
+handshake(struct client *c, int64_t deadline)
+{
+	while (tls_handshake(c->tls) < 0)
+		if (errno != EAGAIN ||
+		    wait_for(c->fd, tls_events(c->tls), deadline) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+left(int64_t deadline)
+{
+	int ms = clock_left_ms(deadline);
+
+	return ms > 0 ? ms : 1;
+}
+
+/* 0, or -1 with errno. */
+static int
+authenticate(struct client *c, const struct client_address *a, int64_t deadline)
+{
+	struct reply *r;
+	bool ok;
+
+	if (!a->password)
+		return 0;
+	if (a->user)
+		r = CLIENT_CALL(
+		    c, left(deadline), "AUTH", a->user, a->password);
+	else
+		r = CLIENT_CALL(c, left(deadline), "AUTH", a->password);
+	if (!r)
+		return -1;
+	ok = reply_type(r) != REPLY_ERROR;
+	reply_free(r);
+	errno = EACCES;
+	return ok ? 0 : -1;
+}
+
+struct client *
+client_open(const struct client_address *a, int timeout_ms)
+{
+	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
+	int fd = a->unixsocket ? dial_unix(a->unixsocket, deadline)
+			       : dial_tcp(a->host, a->port, deadline);
+	struct client *c;
+	int e;
+
+	if (fd < 0)
+		return NULL;
+	c = mem_new(sizeof *c);
+	c->fd = fd;
+	c->reader = redisReaderCreate();
+	if (!c->reader)
+		err_die("out of memory");
+	if (a->tls && !a->unixsocket) {
+		c->tls = tls_new(a->tls, fd, a->servername);
+		if (handshake(c, deadline) < 0)
+			goto bad;
+	}
+	if (authenticate(c, a, deadline) == 0)
+		return c;
+bad:
+	e = errno;
+	client_close(c);
+	errno = e;
+	return NULL;
+}
+
+void
+client_close(struct client *c)
+{
+	if (!c)
+		return;
+	tls_free(c->tls);
+	redisReaderFree(c->reader);
+	close(c->fd);
+	free(c);
+}
+
+const char *
+client_error(const struct client *c)
+{
+	return c->error;
+}
+
+/* 0, or -1 with errno. */
+static int
+put(struct client *c, const char *s, size_t n, int64_t deadline)
+{
+	short events;
+	ssize_t k;
+
+	while (n) {
+		k = c->tls ? tls_write(c->tls, s, n)
+			   : send(c->fd, s, n, MSG_NOSIGNAL);
+		if (k >= 0) {
+			s += k;
+			n -= (size_t)k;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		events = c->tls ? tls_events(c->tls) : POLLOUT;
+		if (errno != EAGAIN || wait_for(c->fd, events, deadline) < 0)
+			return trouble(c, "cannot send");
+	}
+	return 0;
+}
+
+static int
+feed(struct client *c, int64_t deadline)
+{
+	char buf[16384];
+	short events;
+	ssize_t n;
+
+	for (;;) {
+		n = c->tls ? tls_read(c->tls, buf, sizeof buf)
+			   : recv(c->fd, buf, sizeof buf, 0);
+		if (n > 0)
+			break;
+		if (n == 0) {
+			snprintf(c->error, sizeof c->error,
+			    "the server closed the connection");
+			errno = ECONNRESET;
+			return -1;
+		}
+		if (errno == EINTR)
+			continue;
+		events = c->tls ? tls_events(c->tls) : POLLIN;
+		if (errno != EAGAIN || wait_for(c->fd, events, deadline) < 0)
+			return trouble(c, "no reply");
+	}
+	if (redisReaderFeed(c->reader, buf, (size_t)n) == REDIS_OK)
+		return 0;
+	err_die("out of memory");
+}
+
+struct reply *
+client_call(struct client *c, int timeout_ms, const char *const *argv)
+{
+	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
+	struct str s = {0};
+	void *reply = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (*c->error)
+		return NULL;
+	while (argv[n])
+		n++;
+	str_printf(&s, "*%zu\r\n", n);
+	for (size_t i = 0; i < n; i++)
+		str_printf(&s, "$%zu\r\n%s\r\n", strlen(argv[i]), argv[i]);
+	rc = put(c, s.s, s.len, deadline);
+	str_free(&s);
+	while (rc == 0 && !reply) {
+		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
+			snprintf(c->error, sizeof c->error, "bad reply: %s",
+			    c->reader->errstr);
+			errno = EPROTO;
+			return NULL;
+		}
+		if (!reply)
+			rc = feed(c, deadline);
+	}
+	return reply;
+}
+
+/* struct reply is never defined: it is hiredis' reply. */
+static const redisReply *
+of(const struct reply *r)
+{
+	return (const void *)r;
+}
+
+enum reply_type
+reply_type(const struct reply *r)
+{
+	switch (of(r)->type) {
+	case REDIS_REPLY_ERROR:
+		return REPLY_ERROR;
+	case REDIS_REPLY_NIL:
+		return REPLY_NIL;
+	case REDIS_REPLY_INTEGER:
+#ifdef REDIS_REPLY_BOOL
+	case REDIS_REPLY_BOOL:
+#endif
+		return REPLY_INTEGER;
+	case REDIS_REPLY_ARRAY:
+#ifdef REDIS_REPLY_MAP
+	case REDIS_REPLY_MAP:
+	case REDIS_REPLY_SET:
+	case REDIS_REPLY_PUSH:
+#endif
+		return REPLY_ARRAY;
+	default:
+		return REPLY_TEXT;
+	}
+}
+
+const char *
+reply_text(const struct reply *r)
+{
+	enum reply_type t = reply_type(r);
+
+	return t == REPLY_TEXT || t == REPLY_ERROR ? of(r)->str : NULL;
+}
+
+long long
+reply_integer(const struct reply *r)
+{
+	return reply_type(r) == REPLY_INTEGER ? of(r)->integer : 0;
+}
+
+size_t
+reply_len(const struct reply *r)
+{
+	return reply_type(r) == REPLY_ARRAY ? of(r)->elements : 0;
+}
+
+const struct reply *
+reply_at(const struct reply *r, size_t i)
+{
+	return (const void *)of(r)->element[i];
+}
+
+bool
+reply_is(const struct reply *r, const char *text)
+{
+	return reply_type(r) == REPLY_TEXT && of(r)->str &&
+	    strcmp(of(r)->str, text) == 0;
+}
+
+void
+reply_free(struct reply *r)
+{
+	if (r)
+		freeReplyObject(r);
+}
+
+char *
+reply_info(const struct reply *r, const char *field)
+{
+	const char *s = reply_text(r);
+	size_t n = strlen(field);
+
+	while (s && *s) {
+		if (strncmp(s, field, n) == 0 && s[n] == ':')
+			return mem_strn(s + n + 1, strcspn(s + n + 1, "\r\n"));
+		s += strcspn(s, "\n");
+		s += *s == '\n';
+	}
+	return NULL;
+}

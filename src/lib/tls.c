@@ -1,0 +1,509 @@
+#include "tls.h"
+#include "err.h"
+#include "mem.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+struct tls_context {
+	SSL_CTX *ctx;
+	BIO_METHOD *method;
+};
+
+struct tls {
+	SSL *ssl;
+	int fd;
+	short events;
+	char error[256];
+};
+
+/*
+ * A transport of our own: OpenSSL's writes without MSG_NOSIGNAL, so that a
+ * server that goes away would end the program.
+ */
+static int
+sock_write(BIO *b, const char *buf, int n)
+{
+	struct tls *t = BIO_get_data(b);
+	ssize_t k = send(t->fd, buf, (size_t)n, MSG_NOSIGNAL);
+
+	BIO_clear_retry_flags(b);
+	if (k < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_retry_write(b);
+	return (int)k;
+}
+
+static int
+sock_read(BIO *b, char *buf, int n)
+{
+	struct tls *t = BIO_get_data(b);
+	ssize_t k = recv(t->fd, buf, (size_t)n, 0);
+
+	BIO_clear_retry_flags(b);
+	if (k < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_retry_read(b);
+#ifdef BIO_FLAGS_IN_EOF
+	if (k == 0)
+		BIO_set_flags(b, BIO_FLAGS_IN_EOF);
+#endif
+	return (int)k;
+}
+
+static long
+sock_ctrl(BIO *b, int cmd, long num, void *ptr)
+{
+	(void)num;
+	(void)ptr;
+	if (cmd == BIO_CTRL_FLUSH)
+		return 1;
+#ifdef BIO_FLAGS_IN_EOF
+	if (cmd == BIO_CTRL_EOF)
+		return BIO_test_flags(b, BIO_FLAGS_IN_EOF) != 0;
+#else
+	(void)b;
+#endif
+	return 0;
+}
+
+static int
+sock_create(BIO *b)
+{
+	BIO_set_init(b, 1);
+	return 1;
+}
+
+/* The text of OpenSSL's oldest error; the queue is empty afterwards. */
+static void
+why(char *buf, size_t n, const char *fallback)
+{
+	unsigned long e = ERR_get_error();
+	const char *s = e ? ERR_reason_error_string(e) : NULL;
+
+	snprintf(buf, n, "%s", s ? s : fallback);
+	ERR_clear_error();
+}
+
+static int
+fail(const char *what, const char *name)
+{
+	char text[256];
+
+	why(text, sizeof text, "unknown trouble");
+	return err_fail("%s '%s': %s", what, name, text);
+}
+
+static int
+load(SSL_CTX *ctx, const char *cacert, const char *cert, const char *key)
+{
+	if (cacert && !SSL_CTX_load_verify_locations(ctx, cacert, NULL))
+		return fail("cannot use CA certificate", cacert);
+	if (!cacert && !SSL_CTX_set_default_verify_paths(ctx))
+		return fail("cannot use CA certificates of", "the system");
+	if (cert && SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
+		return fail("cannot use certificate", cert);
+	if (!key)
+		key = cert;
+	if (key && SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
+		return fail("cannot use key", key);
+	if (key && SSL_CTX_check_private_key(ctx) != 1)
+		return fail("the certificate does not belong to key", key);
+	return 0;
+}
+
+struct tls_context *
+tls_context_new(const char *cacert, const char *cert, const char *key)
+{
+	struct tls_context *c = mem_new(sizeof *c);
+
+	ERR_clear_error();
+	c->ctx = SSL_CTX_new(TLS_client_method());
+	c->method = BIO_meth_new(
+	    BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "vkb socket");
+	if (!c->ctx || !c->method)
+		err_die("out of memory");
+	BIO_meth_set_write(c->method, sock_write);
+	BIO_meth_set_read(c->method, sock_read);
+	BIO_meth_set_ctrl(c->method, sock_ctrl);
+	BIO_meth_set_create(c->method, sock_create);
+	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
+	SSL_CTX_set_mode(c->ctx,
+	    SSL_MODE_ENABLE_PARTIAL_WRITE |
+		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+#ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
+	/* Valkey closes without a closing alert; replies have their length. */
+	SSL_CTX_set_options(c->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
+#endif
+	if (load(c->ctx, cacert, cert, key) < 0) {
+		tls_context_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void
+tls_context_free(struct tls_context *c)
+{
+	if (!c)
+		return;
+	SSL_CTX_free(c->ctx);
+	BIO_meth_free(c->method);
+	free(c);
+}
+
+struct tls *
+tls_new(struct tls_context *c, int fd, const char *servername)
+{
+	struct tls *t = mem_new(sizeof *t);
+	BIO *bio = BIO_new(c->method);
+	X509_VERIFY_PARAM *param;
+	bool ok = true;
+
+	t->fd = fd;
+	t->ssl = SSL_new(c->ctx);
+	if (!t->ssl || !bio)
+		err_die("out of memory");
+	BIO_set_data(bio, t);
+	SSL_set_bio(t->ssl, bio, bio); /* taken */
+	SSL_set_connect_state(t->ssl);
+	t->events = POLLOUT;
+	if (servername) {
+		param = SSL_get0_param(t->ssl);
+		if (X509_VERIFY_PARAM_set1_ip_asc(param, servername) != 1)
+			ok = X509_VERIFY_PARAM_set1_host(
+				 param, servername, 0) == 1 &&
+			    SSL_set_tlsext_host_name(t->ssl, servername) == 1;
+	}
+	ERR_clear_error(); /* of a name that is no address */
+	if (!ok)
+		err_die("out of memory");
+	return t;
+}
+
+void
+tls_free(struct tls *t)
+{
+	if (!t)
+		return;
+	SSL_free(t->ssl);
+	free(t);
+}
+
+/* -1 with errno: EAGAIN and what to wait for, or what is wrong. 0: the end. */
+static int
+outcome(struct tls *t, int n)
+{
+	int was = errno;
+	long verify;
+
+	switch (SSL_get_error(t->ssl, n)) {
+	case SSL_ERROR_WANT_READ:
+		t->events = POLLIN;
+		errno = EAGAIN;
+		return -1;
+	case SSL_ERROR_WANT_WRITE:
+		t->events = POLLOUT;
+		errno = EAGAIN;
+		return -1;
+	case SSL_ERROR_ZERO_RETURN:
+		snprintf(t->error, sizeof t->error, "the server closed");
+		return 0;
+	case SSL_ERROR_SYSCALL:
+		if (was) {
+			snprintf(
+			    t->error, sizeof t->error, "%s", strerror(was));
+			ERR_clear_error();
+			errno = was;
+			return -1;
+		}
+		snprintf(t->error, sizeof t->error, "the server closed");
+		ERR_clear_error();
+		return 0;
+	default:
+		verify = SSL_get_verify_result(t->ssl);
+		if (verify != X509_V_OK) {
+			ERR_clear_error();
+			snprintf(t->error, sizeof t->error,
+			    "certificate of the server: %s",
+			    X509_verify_cert_error_string(verify));
+		} else
+			why(t->error, sizeof t->error, "protocol error");
+		errno = EPROTO;
+		return -1;
+	}
+}
+
+int
+tls_handshake(struct tls *t)
+{
+	int n;
+
+	ERR_clear_error();
+	errno = 0;
+	n = SSL_do_handshake(t->ssl);
+	if (n == 1) {
+		t->events = POLLIN;
+		return 0;
+	}
+	if (outcome(t, n) == 0)
+		errno = ECONNRESET;
+	return -1;
+}
+
+ssize_t
+tls_read(struct tls *t, void *buf, size_t n)
+{
+	size_t got;
+	int rc;
+
+	ERR_clear_error();
+	errno = 0;
+	rc = SSL_read_ex(t->ssl, buf, n, &got);
+	return rc == 1 ? (ssize_t)got : outcome(t, rc);
+}
+
+ssize_t
+tls_write(struct tls *t, const void *buf, size_t n)
+{
+	size_t put;
+	int rc;
+
+	if (!n)
+		return 0;
+	ERR_clear_error();
+	errno = 0;
+	rc = SSL_write_ex(t->ssl, buf, n, &put);
+	if (rc == 1)
+		return (ssize_t)put;
+	if (outcome(t, rc) == 0)
+		errno = EPIPE;
+	return -1;
+}
+
+short
+tls_events(const struct tls *t)
+{
+	return t->events;
+}
+
+int
+tls_pending(const struct tls *t)
+{
+	return SSL_pending(t->ssl);
+}
+
+const char *
+tls_error(const struct tls *t)
+{
+	return t->error;
+}
+
+/* --- certificates ------------------------------------------------------- */
+
+static EVP_PKEY *
+new_key(void)
+{
+	EVP_PKEY_CTX *c = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
+	EVP_PKEY *key = NULL;
+
+	if (c && EVP_PKEY_keygen_init(c) == 1 &&
+	    EVP_PKEY_CTX_set_ec_paramgen_curve_nid(c, NID_X9_62_prime256v1) ==
+		1 &&
+	    EVP_PKEY_keygen(c, &key) != 1)
+		key = NULL;
+	EVP_PKEY_CTX_free(c);
+	return key;
+}
+
+static int
+add_name(GENERAL_NAMES *names, const char *name)
+{
+	ASN1_OCTET_STRING *ip = a2i_IPADDRESS(name);
+	ASN1_IA5STRING *dns;
+	GENERAL_NAME *g = GENERAL_NAME_new();
+
+	ERR_clear_error();
+	if (!g)
+		return -1;
+	if (ip)
+		GENERAL_NAME_set0_value(g, GEN_IPADD, ip);
+	else {
+		dns = ASN1_IA5STRING_new();
+		if (!dns || !ASN1_STRING_set(dns, name, -1)) {
+			ASN1_IA5STRING_free(dns);
+			GENERAL_NAME_free(g);
+			return -1;
+		}
+		GENERAL_NAME_set0_value(g, GEN_DNS, dns);
+	}
+	if (sk_GENERAL_NAME_push(names, g) > 0)
+		return 0;
+	GENERAL_NAME_free(g);
+	return -1;
+}
+
+static int
+add_names(X509 *x, const char *host)
+{
+	static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
+	GENERAL_NAMES *names = GENERAL_NAMES_new();
+	int rc = names ? 0 : -1;
+	bool known = !host || !*host;
+
+	for (size_t i = 0; rc == 0 && i < sizeof always / sizeof *always; i++) {
+		rc = add_name(names, always[i]);
+		known = known || strcmp(host, always[i]) == 0;
+	}
+	if (rc == 0 && !known)
+		rc = add_name(names, host);
+	if (rc == 0 &&
+	    X509_add1_ext_i2d(x, NID_subject_alt_name, names, 0, 0) != 1)
+		rc = -1;
+	GENERAL_NAMES_free(names);
+	return rc;
+}
+
+static int
+extend(X509 *x, X509 *issuer, int nid, const char *value)
+{
+	X509V3_CTX c;
+	X509_EXTENSION *e;
+	int rc;
+
+	X509V3_set_ctx_nodb(&c);
+	X509V3_set_ctx(&c, issuer, x, NULL, NULL, 0);
+	e = X509V3_EXT_conf_nid(NULL, &c, nid, value);
+	rc = e && X509_add_ext(x, e, -1) == 1 ? 0 : -1;
+	X509_EXTENSION_free(e);
+	return rc;
+}
+
+enum { DAY = 24 * 60 * 60, DAYS = 825 };
+
+/* 'ca' NULL: signs itself. Nodes of a cluster are clients of one another. */
+static X509 *
+new_certificate(const char *name, EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey,
+    const char *host)
+{
+	X509 *x = X509_new();
+	X509_NAME *subject = X509_NAME_new();
+	uint64_t serial;
+	bool ok;
+
+	ok = x && subject &&
+	    RAND_bytes((unsigned char *)&serial, sizeof serial) == 1 &&
+	    X509_set_version(x, 2) == 1 &&
+	    ASN1_INTEGER_set_uint64(
+		X509_get_serialNumber(x), serial >> 1 | 1) == 1 &&
+	    X509_gmtime_adj(X509_getm_notBefore(x), -(long)DAY) &&
+	    X509_gmtime_adj(X509_getm_notAfter(x), (long)DAYS * DAY) &&
+	    X509_set_pubkey(x, key) == 1 &&
+	    X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_ASC,
+		(const unsigned char *)"vkb", -1, -1, 0) == 1 &&
+	    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+		(const unsigned char *)name, -1, -1, 0) == 1 &&
+	    X509_set_subject_name(x, subject) == 1 &&
+	    X509_set_issuer_name(x, ca ? X509_get_subject_name(ca) : subject) ==
+		1 &&
+	    extend(x, ca ? ca : x, NID_subject_key_identifier, "hash") == 0;
+	if (ok && !ca)
+		ok = extend(x, x, NID_basic_constraints, "critical,CA:TRUE") ==
+			0 &&
+		    extend(x, x, NID_key_usage,
+			"critical,keyCertSign,cRLSign") == 0;
+	if (ok && ca)
+		ok = extend(x, ca, NID_basic_constraints,
+			 "critical,CA:FALSE") == 0 &&
+		    extend(x, ca, NID_authority_key_identifier,
+			"keyid:always") == 0 &&
+		    extend(x, ca, NID_key_usage, "critical,digitalSignature") ==
+			0 &&
+		    extend(x, ca, NID_ext_key_usage,
+			host ? "serverAuth,clientAuth" : "clientAuth") == 0;
+	if (ok && host)
+		ok = add_names(x, host) == 0;
+	ok = ok && X509_sign(x, ca ? cakey : key, EVP_sha256()) > 0;
+	X509_NAME_free(subject);
+	if (ok)
+		return x;
+	X509_free(x);
+	return NULL;
+}
+
+/* Writes one of the two. */
+static int
+write_pem(const char *dir, const char *name, X509 *x, EVP_PKEY *key)
+{
+	char *path = mem_printf("%s/%s.%s", dir, name, x ? "crt" : "key");
+	int fd =
+	    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		x ? 0644 : 0600);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc = -1;
+
+	if (!f) {
+		err_fail_sys("cannot write '%s'", path);
+		if (fd >= 0)
+			close(fd);
+		goto out;
+	}
+	rc = (x ? PEM_write_X509(f, x)
+		: PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL)) == 1
+	    ? 0
+	    : -1;
+	if (fclose(f) != 0)
+		rc = -1;
+	if (rc < 0)
+		err_fail_sys("cannot write '%s'", path);
+out:
+	free(path);
+	return rc;
+}
+
+int
+tls_make_certificates(const char *dir, const char *host)
+{
+	static const char *const names[] = {"ca", "server", "client"};
+	EVP_PKEY *key[3] = {0};
+	X509 *x[3] = {0};
+	int rc = -1;
+
+	ERR_clear_error();
+	for (int i = 0; i < 3; i++) {
+		key[i] = new_key();
+		if (key[i])
+			x[i] =
+			    new_certificate(names[i], key[i], i ? x[0] : NULL,
+				key[0], i == 1 ? host ? host : "" : NULL);
+		if (!x[i]) {
+			fail("cannot make certificate", names[i]);
+			goto out;
+		}
+		if (write_pem(dir, names[i], x[i], NULL) < 0 ||
+		    write_pem(dir, names[i], NULL, key[i]) < 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	for (int i = 0; i < 3; i++) {
+		EVP_PKEY_free(key[i]);
+		X509_free(x[i]);
+	}
+	return rc;
+}

@@ -1,0 +1,275 @@
+/* client and tls, against real servers. */
+#include "tap.h"
+
+#include "client.h"
+#include "clock.h"
+#include "err.h"
+#include "mem.h"
+#include "proc.h"
+#include "tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/vkb-unit.XXXXXX";
+
+/* A listening socket on a port the kernel chose. */
+static int
+listener(int *port)
+{
+	struct sockaddr_in a = {
+	    .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, n) < 0 ||
+	    listen(fd, 8) < 0 || getsockname(fd, (struct sockaddr *)&a, &n) < 0)
+		abort();
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static struct proc *
+server(int port, const char *socket, bool tls)
+{
+	char text[16], crt[64], key[64], ca[64];
+	const char *argv[] = {"valkey-server", tls ? "--tls-port" : "--port",
+	    text, "--unixsocket", socket, "--save", "", "--bind", "127.0.0.1",
+	    "--dir", dir, "--logfile", "log", "--requirepass", "s3cret",
+	    tls ? "--port" : NULL, "0", "--tls-cert-file", crt,
+	    "--tls-key-file", key, "--tls-ca-cert-file", ca, NULL};
+	struct proc_spec spec = {
+	    .argv = argv, .group = true, .death_signal = 9};
+
+	snprintf(text, sizeof text, "%d", port);
+	snprintf(crt, sizeof crt, "%s/server.crt", dir);
+	snprintf(key, sizeof key, "%s/server.key", dir);
+	snprintf(ca, sizeof ca, "%s/ca.crt", dir);
+	return proc_start(&spec);
+}
+
+/* Until it answers or ends. */
+static struct client *
+reach(struct proc *p, const struct client_address *a)
+{
+	int64_t deadline = clock_ns() + INT64_C(20000000000);
+	struct client *c;
+
+	while (!(c = client_open(a, 5000)))
+		if (proc_wait(p, 2, NULL) || clock_ns() > deadline)
+			return NULL;
+	return c;
+}
+
+static void
+commands(struct client *c, const char *how)
+{
+	size_t n = 1000000;
+	char *big = mem_new(n + 1);
+	struct reply *r;
+	char *s;
+
+	r = CLIENT_CALL(c, 5000, "PING");
+	tap_ok(r && reply_is(r, "PONG"), "%s: PING", how);
+	reply_free(r);
+	memset(big, 'x', n);
+	r = CLIENT_CALL(c, 5000, "SET", "big", big);
+	tap_ok(r && reply_is(r, "OK"), "%s: SET of a megabyte", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "GET", "big");
+	tap_ok(r && reply_is(r, big), "%s: GET gives it back", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "GET", "none");
+	tap_ok(
+	    r && reply_type(r) == REPLY_NIL && !reply_text(r), "%s: nil", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "NONSENSE");
+	tap_ok(r && reply_type(r) == REPLY_ERROR && reply_text(r),
+	    "%s: an error reply is a reply", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "DBSIZE");
+	tap_ok(r && reply_integer(r) == 1, "%s: an integer", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "CONFIG", "GET", "save");
+	tap_ok(r && reply_len(r) == 2 && reply_is(reply_at(r, 0), "save"),
+	    "%s: an array", how);
+	reply_free(r);
+	r = CLIENT_CALL(c, 5000, "INFO", "server");
+	s = reply_info(r, "tcp_port");
+	tap_ok(s && *s, "%s: a field of INFO", how);
+	free(s);
+	tap_ok(!reply_info(r, "cp_port"), "%s: no such field", how);
+	reply_free(r);
+	free(big);
+}
+
+/* A server on a free port; another may take it first, hence the turns. */
+static struct proc *
+start(struct client_address *a, const char *socket, struct tls_context *tls,
+    struct client **c)
+{
+	struct proc *p;
+	int fd;
+
+	for (int i = 0; i < 10; i++) {
+		fd = listener(&a->port);
+		close(fd);
+		p = server(a->port, socket, tls != NULL);
+		if (!p)
+			return NULL;
+		a->tls = tls;
+		*c = reach(p, a);
+		if (*c)
+			return p;
+		proc_free(p);
+	}
+	return NULL;
+}
+
+static void
+plain(void)
+{
+	struct client_address a = {.host = "127.0.0.1", .password = "s3cret"};
+	char path[64];
+	struct client *c;
+	struct proc *p;
+	struct reply *r;
+
+	snprintf(path, sizeof path, "%s/sock", dir);
+	p = start(&a, path, NULL, &c);
+	if (!tap_ok(p != NULL, "a plain server"))
+		return;
+	commands(c, "tcp");
+	client_close(c);
+	a.unixsocket = path;
+	c = client_open(&a, 5000);
+	if (tap_ok(c != NULL, "a unix socket"))
+		commands(c, "unix");
+	a.password = "wrong";
+	tap_ok(!client_open(&a, 5000) && errno == EACCES, "a wrong password");
+	proc_stop(p, 5000);
+	r = CLIENT_CALL(c, 5000, "PING");
+	tap_ok(!r && *client_error(c), "it went away: %s", client_error(c));
+	r = CLIENT_CALL(c, 5000, "PING");
+	tap_ok(!r, "and stays so");
+	client_close(c);
+	proc_free(p);
+	a.unixsocket = NULL;
+	tap_ok(!client_open(&a, 5000) && errno == ECONNREFUSED, "refused");
+}
+
+static void
+silence(void)
+{
+	struct client_address a = {.host = "127.0.0.1"};
+	int fd = listener(&a.port);
+	struct client *c = client_open(&a, 5000);
+	struct reply *r = CLIENT_CALL(c, 30, "PING");
+
+	tap_ok(
+	    !r && errno == ETIMEDOUT, "no reply in time: %s", client_error(c));
+	client_close(c);
+	close(fd);
+}
+
+static void
+encrypted(void)
+{
+	struct client_address a = {.host = "127.0.0.1",
+	    .servername = "localhost",
+	    .password = "s3cret"};
+	char ca[64], crt[64], key[64], other[48], path[64];
+	struct tls_context *tls, *stranger;
+	struct client *c;
+	struct proc *p;
+	struct stat st;
+
+	snprintf(ca, sizeof ca, "%s/ca.crt", dir);
+	snprintf(crt, sizeof crt, "%s/client.crt", dir);
+	snprintf(key, sizeof key, "%s/client.key", dir);
+	snprintf(path, sizeof path, "%s/sock2", dir);
+	tap_ok(tls_make_certificates(dir, "10.1.2.3") == 0, "certificates");
+	tap_ok(stat(key, &st) == 0 && (st.st_mode & 0777) == 0600,
+	    "keys are private");
+	tls = tls_context_new(ca, crt, key);
+	if (!tap_ok(tls != NULL, "a context"))
+		return;
+	p = start(&a, path, tls, &c);
+	if (!tap_ok(p != NULL, "a TLS server")) {
+		tls_context_free(tls);
+		return;
+	}
+	commands(c, "tls");
+	client_close(c);
+	a.servername = "10.1.2.3";
+	c = client_open(&a, 5000);
+	tap_ok(c != NULL, "valid for the address that was named");
+	client_close(c);
+	a.servername = "127.0.0.1";
+	c = client_open(&a, 5000);
+	tap_ok(c != NULL, "and for loopback");
+	client_close(c);
+	a.servername = "example.org";
+	c = client_open(&a, 5000);
+	tap_ok(!c && errno == EPROTO, "not for another name");
+	a.servername = NULL;
+	snprintf(other, sizeof other, "%s/other", dir);
+	mkdir(other, 0700);
+	tap_ok(tls_make_certificates(other, NULL) == 0, "another CA");
+	snprintf(ca, sizeof ca, "%s/ca.crt", other);
+	stranger = tls_context_new(ca, crt, key);
+	a.tls = stranger;
+	c = client_open(&a, 5000);
+	tap_ok(!c && errno == EPROTO, "a server of another CA is refused");
+	tls_context_free(stranger);
+	a.tls = NULL;
+	c = client_open(&a, 300);
+	tap_ok(!c, "plain to a TLS port");
+	client_close(c);
+	proc_stop(p, 5000);
+	proc_free(p);
+	tls_context_free(tls);
+	if (!freopen("/dev/null", "w", stderr))
+		abort();
+	tap_ok(!tls_context_new("/nonexistent", NULL, NULL), "no CA file");
+	tap_ok(!tls_context_new(ca, crt, ca), "a key that is none");
+	tap_ok(tls_make_certificates("/nonexistent", NULL) < 0,
+	    "no folder to write into");
+}
+
+int
+main(void)
+{
+	static const char *const version[] = {
+	    "valkey-server", "--version", NULL};
+	static const char *const clean[] = {"rm", "-rf", dir, NULL};
+	struct proc_spec spec = {.argv = version};
+	struct proc *p;
+
+	err_init("client");
+	spec.out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	p = proc_start(&spec);
+	if (!p) {
+		tap_ok(getenv("VKB_TEST_ALL") == NULL,
+		    "client # SKIP no valkey-server");
+		return tap_done();
+	}
+	proc_wait(p, -1, NULL);
+	proc_free(p);
+	if (!mkdtemp(dir))
+		abort();
+	plain();
+	silence();
+	encrypted();
+	spec = (struct proc_spec){.argv = clean};
+	p = proc_start(&spec);
+	proc_wait(p, -1, NULL);
+	proc_free(p);
+	return tap_done();
+}
