@@ -19,7 +19,7 @@ struct hist *hist_new(int64_t lowest, int64_t highest, int digits);
 void hist_free(struct hist *);
 void hist_clear(struct hist *);
 
-/* A value above the range is counted in hist_over, below zero as 0. */
+/* A value above the range is counted in hist_over, one below zero as 0. */
 void hist_add(struct hist *, int64_t value, uint64_t count);
 
 /* Exact when both have one layout, otherwise by the middle of each cell. */
@@ -33,15 +33,19 @@ int64_t hist_min(const struct hist *); /* exact values; 0 when empty */
 int64_t hist_max(const struct hist *);
 
 /*
- * The value below or at which a part q (0..1) of the counts lies: the highest
- * value of that cell, never above hist_max. 0 when empty.
+ * The value below or at which a part q (0..1) of the counts lies: that of the
+ * nearest rank (q * count, rounded, at least 1, as HdrHistogram_c and so
+ * valkey-benchmark do); the highest value of its cell, never above hist_max.
+ * 0 when empty.
  */
 int64_t hist_quantile(const struct hist *, double q);
 
-/* The part of the counts that lies at or below 'value', 0..1. */
+/* The part of the counts that lies at or below 'value', 0..1, its cell whole.
+ */
 double hist_cdf(const struct hist *, int64_t value);
 
-/* Cells in order: 0 when there are no more. Start with *i = 0. */
+/* Cells that hold counts, in order: 0 when there are no more. Start with
+ * *i = 0. What hist_over counts is in none. */
 int hist_cell(const struct hist *, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count);
 

@@ -1,0 +1,335 @@
+#include "hist.h"
+#include "mem.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The array of cells: 2^(half_bits + 1) cells of 2^unit_bits each, and then
+ * 2^half_bits cells for each further doubling of the range.
+ */
+struct hist {
+	int64_t lowest, highest;
+	int digits;
+	int unit_bits;
+	int half_bits;
+	int64_t mask; /* of the values in the first, linear part */
+	int64_t min, max;
+	uint64_t total; /* 'over' included */
+	uint64_t over;
+	double sum;
+	size_t n;
+	uint64_t *cells;
+};
+
+static int
+log2_floor(int64_t v)
+{
+	return 63 - __builtin_clzll((unsigned long long)v);
+}
+
+struct hist *
+hist_new(int64_t lowest, int64_t highest, int digits)
+{
+	struct hist *h;
+	int64_t span = 2, top;
+	size_t buckets = 1;
+	int i;
+
+	if (lowest < 1 || highest / 2 < lowest || digits < 1 || digits > 5)
+		err_die("a histogram cannot have such a range");
+	for (i = 0; i < digits; i++)
+		span *= 10;
+	h = mem_new(sizeof *h);
+	h->lowest = lowest;
+	h->highest = highest;
+	h->digits = digits;
+	h->unit_bits = log2_floor(lowest);
+	h->half_bits =
+	    log2_floor(span - 1); /* the power of 2 >= span, halved */
+	if (h->unit_bits + h->half_bits > 60)
+		err_die("a histogram cannot have such a range");
+	h->mask = ((INT64_C(2) << h->half_bits) - 1) << h->unit_bits;
+	for (top = INT64_C(2) << (h->half_bits + h->unit_bits); top <= highest;
+	     top *= 2) {
+		buckets++;
+		if (top > INT64_MAX / 2)
+			break;
+	}
+	h->n = (buckets + 1) << h->half_bits;
+	h->cells = mem_array(h->n, sizeof *h->cells);
+	hist_clear(h);
+	return h;
+}
+
+void
+hist_free(struct hist *h)
+{
+	if (!h)
+		return;
+	free(h->cells);
+	free(h);
+}
+
+void
+hist_clear(struct hist *h)
+{
+	memset(h->cells, 0, h->n * sizeof *h->cells);
+	h->min = INT64_MAX;
+	h->max = 0;
+	h->total = h->over = 0;
+	h->sum = 0;
+}
+
+static size_t
+cell_of(const struct hist *h, int64_t v)
+{
+	int doublings = log2_floor(v | h->mask) - (h->unit_bits + h->half_bits);
+
+	return ((size_t)doublings << h->half_bits) +
+	    (size_t)(v >> (doublings + h->unit_bits));
+}
+
+static void
+cell_range(const struct hist *h, size_t cell, int64_t *low, int64_t *high)
+{
+	size_t half = (size_t)1 << h->half_bits;
+	int doublings = 0;
+
+	if (cell >= 2 * half) {
+		doublings = (int)(cell >> h->half_bits) - 1;
+		cell -= (size_t)doublings << h->half_bits;
+	}
+	*low = (int64_t)((uint64_t)cell << (doublings + h->unit_bits));
+	*high = *low + ((INT64_C(1) << (doublings + h->unit_bits)) - 1);
+}
+
+static double
+cell_middle(const struct hist *h, size_t cell)
+{
+	int64_t low, high;
+
+	cell_range(h, cell, &low, &high);
+	return (double)low + ((double)high - (double)low) / 2;
+}
+
+static void
+bounds(struct hist *h, int64_t low, int64_t high)
+{
+	if (low < h->min)
+		h->min = low;
+	if (high > h->max)
+		h->max = high;
+}
+
+void
+hist_add(struct hist *h, int64_t value, uint64_t count)
+{
+	if (!count)
+		return;
+	if (value < 0)
+		value = 0;
+	bounds(h, value, value);
+	h->total += count;
+	h->sum += (double)value * (double)count;
+	if (value > h->highest)
+		h->over += count;
+	else
+		h->cells[cell_of(h, value)] += count;
+}
+
+void
+hist_merge(struct hist *into, const struct hist *from)
+{
+	int64_t mid;
+	size_t i;
+
+	if (!from->total)
+		return;
+	if (into->lowest == from->lowest && into->highest == from->highest &&
+	    into->digits == from->digits) {
+		for (i = 0; i < from->n; i++)
+			into->cells[i] += from->cells[i];
+		into->over += from->over;
+	} else {
+		for (i = 0; i < from->n; i++) {
+			if (!from->cells[i])
+				continue;
+			mid = (int64_t)cell_middle(from, i);
+			if (mid > into->highest)
+				into->over += from->cells[i];
+			else
+				into->cells[cell_of(into, mid)] +=
+				    from->cells[i];
+		}
+		into->over += from->over;
+	}
+	bounds(into, from->min, from->max);
+	into->total += from->total;
+	into->sum += from->sum;
+}
+
+uint64_t
+hist_count(const struct hist *h)
+{
+	return h->total;
+}
+
+uint64_t
+hist_over(const struct hist *h)
+{
+	return h->over;
+}
+
+double
+hist_mean(const struct hist *h)
+{
+	return h->total ? h->sum / (double)h->total : NAN;
+}
+
+double
+hist_sd(const struct hist *h)
+{
+	double mean = hist_mean(h), d, sum = 0;
+	size_t i;
+
+	if (!h->total)
+		return NAN;
+	for (i = 0; i < h->n; i++) {
+		if (!h->cells[i])
+			continue;
+		d = cell_middle(h, i) - mean;
+		sum += d * d * (double)h->cells[i];
+	}
+	d = (double)h->max - mean;
+	sum += d * d * (double)h->over;
+	return sqrt(sum / (double)h->total);
+}
+
+int64_t
+hist_min(const struct hist *h)
+{
+	return h->total ? h->min : 0;
+}
+
+int64_t
+hist_max(const struct hist *h)
+{
+	return h->max;
+}
+
+int64_t
+hist_quantile(const struct hist *h, double q)
+{
+	uint64_t want, seen = 0;
+	int64_t low, high;
+	size_t i;
+	double rank;
+
+	if (!h->total)
+		return 0;
+	rank = floor(fmin(fmax(q, 0), 1) * (double)h->total + .5);
+	want = rank < 1 ? 1 : (uint64_t)rank;
+	for (i = 0; i < h->n; i++) {
+		seen += h->cells[i];
+		if (seen < want)
+			continue;
+		cell_range(h, i, &low, &high);
+		return high < h->max ? high : h->max;
+	}
+	return h->max;
+}
+
+double
+hist_cdf(const struct hist *h, int64_t value)
+{
+	uint64_t seen = 0;
+	size_t i, last;
+
+	if (!h->total || value < 0)
+		return 0;
+	if (value >= h->max)
+		return 1;
+	last = cell_of(h, value < h->highest ? value : h->highest);
+	for (i = 0; i <= last; i++)
+		seen += h->cells[i];
+	return (double)seen / (double)h->total;
+}
+
+int
+hist_cell(const struct hist *h, size_t *i, int64_t *low, int64_t *high,
+    uint64_t *count)
+{
+	while (*i < h->n && !h->cells[*i])
+		++*i;
+	if (*i >= h->n)
+		return 0;
+	cell_range(h, *i, low, high);
+	*count = h->cells[(*i)++];
+	return 1;
+}
+
+int64_t
+hist_lowest(const struct hist *h)
+{
+	return h->lowest;
+}
+
+int64_t
+hist_highest(const struct hist *h)
+{
+	return h->highest;
+}
+
+int
+hist_digits(const struct hist *h)
+{
+	return h->digits;
+}
+
+size_t
+hist_cells(const struct hist *h)
+{
+	return h->n;
+}
+
+uint64_t
+hist_get(const struct hist *h, size_t cell)
+{
+	return h->cells[cell];
+}
+
+static void
+bounds_again(struct hist *h)
+{
+	int64_t low, high;
+	size_t i;
+
+	h->min = INT64_MAX;
+	h->max = 0;
+	for (i = 0; i < h->n; i++) {
+		if (!h->cells[i])
+			continue;
+		cell_range(h, i, &low, &high);
+		bounds(h, low, high);
+	}
+}
+
+void
+hist_set(struct hist *h, size_t cell, uint64_t count)
+{
+	uint64_t was = h->cells[cell];
+	int64_t low, high;
+
+	h->cells[cell] = count;
+	h->total += count - was;
+	h->sum += ((double)count - (double)was) * cell_middle(h, cell);
+	if (count) {
+		cell_range(h, cell, &low, &high);
+		bounds(h, low, high);
+	} else if (was) {
+		bounds_again(h);
+	}
+}

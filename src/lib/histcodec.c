@@ -1,0 +1,307 @@
+#include "histcodec.h"
+#include "hist.h"
+#include "mem.h"
+#include "str.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define COOKIE 0x1c849313u /* 0x10: the word size, as others write it */
+#define COOKIE_DEFLATED 0x1c849314u
+#define COOKIE_MASK 0xffffff0fu
+#define HEADER 40
+#define OUTER 8 /* cookie, length of the deflated part */
+
+static const char digit64[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void
+put32(struct str *s, uint32_t v)
+{
+	int i;
+
+	for (i = 24; i >= 0; i -= 8)
+		str_addc(s, (char)(v >> i));
+}
+
+static void
+put64(struct str *s, uint64_t v)
+{
+	put32(s, (uint32_t)(v >> 32));
+	put32(s, (uint32_t)v);
+}
+
+static uint32_t
+get32(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	    (uint32_t)p[2] << 8 | p[3];
+}
+
+static int64_t
+get64(const unsigned char *p)
+{
+	return (int64_t)((uint64_t)get32(p) << 32 | get32(p + 4));
+}
+
+/* ZigZag LEB128 of at most nine bytes: the ninth has eight bits of its own. */
+static void
+put_number(struct str *s, int64_t v)
+{
+	uint64_t u = (uint64_t)v << 1 ^ (uint64_t)(v < 0 ? -1 : 0);
+	int i;
+
+	for (i = 0; i < 8 && u > 0x7f; i++, u >>= 7)
+		str_addc(s, (char)(u | 0x80));
+	str_addc(s, (char)u);
+}
+
+/* Where the number ends, or NULL. */
+static const unsigned char *
+get_number(const unsigned char *p, const unsigned char *end, int64_t *v)
+{
+	uint64_t u = 0;
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		if (p == end)
+			return NULL;
+		if (i == 8 || !(*p & 0x80)) {
+			u |= (uint64_t)*p++ << (7 * i);
+			*v = (int64_t)(u >> 1 ^ (u & 1 ? UINT64_MAX : 0));
+			return p;
+		}
+		u |= (uint64_t)(*p++ & 0x7f) << (7 * i);
+	}
+	return NULL;
+}
+
+static uint64_t
+count_at(const struct hist *h, size_t cell)
+{
+	return hist_get(h, cell) +
+	    (cell == hist_cells(h) - 1 ? hist_over(h) : 0);
+}
+
+static void
+put_cells(struct str *s, const struct hist *h)
+{
+	size_t i, end = hist_cells(h), zeros = 0;
+	uint64_t c;
+
+	while (end > 0 && !count_at(h, end - 1))
+		end--;
+	for (i = 0; i < end; i++) {
+		c = count_at(h, i);
+		if (!c) {
+			zeros++;
+			continue;
+		}
+		if (zeros)
+			put_number(s, -(int64_t)zeros);
+		zeros = 0;
+		put_number(s, c > INT64_MAX ? INT64_MAX : (int64_t)c);
+	}
+}
+
+static void
+put_base64(struct str *s, const unsigned char *p, size_t n)
+{
+	char out[4];
+	unsigned v;
+	size_t i;
+
+	for (i = 0; i < n; i += 3) {
+		v = (unsigned)p[i] << 16;
+		v |= i + 1 < n ? (unsigned)p[i + 1] << 8 : 0;
+		v |= i + 2 < n ? p[i + 2] : 0;
+		out[0] = digit64[v >> 18];
+		out[1] = digit64[v >> 12 & 63];
+		out[2] = i + 1 < n ? digit64[v >> 6 & 63] : '=';
+		out[3] = i + 2 < n ? digit64[v & 63] : '=';
+		str_addn(s, out, 4);
+	}
+}
+
+void
+histcodec_encode(struct str *out, const struct hist *h)
+{
+	struct str cells = {0}, plain = {0}, packed = {0};
+	unsigned char *deflated;
+	uLongf n;
+
+	put_cells(&cells, h);
+	put32(&plain, COOKIE);
+	put32(&plain, (uint32_t)cells.len);
+	put32(&plain, 0); /* normalizing index offset */
+	put32(&plain, (uint32_t)hist_digits(h));
+	put64(&plain, (uint64_t)hist_lowest(h));
+	put64(&plain, (uint64_t)hist_highest(h));
+	put64(&plain, UINT64_C(0x3ff0000000000000)); /* conversion ratio 1.0 */
+	str_addn(&plain, cells.s ? cells.s : "", cells.len);
+
+	n = compressBound(plain.len);
+	deflated = mem_new(n);
+	if (compress2(deflated, &n, (unsigned char *)plain.s, plain.len,
+		Z_BEST_COMPRESSION) != Z_OK)
+		err_die("out of memory");
+	put32(&packed, COOKIE_DEFLATED);
+	put32(&packed, (uint32_t)n);
+	str_addn(&packed, deflated, n);
+	put_base64(out, (unsigned char *)packed.s, packed.len);
+	free(deflated);
+	str_free(&cells);
+	str_free(&plain);
+	str_free(&packed);
+}
+
+/* The number of bytes in 'out' (room for n / 4 * 3), or -1. */
+static long
+get_base64(const char *text, size_t n, unsigned char *out)
+{
+	unsigned char *o = out;
+	const char *d;
+	unsigned v = 0;
+	size_t i, pad = 0;
+
+	if (n % 4 || n > LONG_MAX / 2)
+		return -1;
+	while (pad < 2 && pad < n && text[n - 1 - pad] == '=')
+		pad++;
+	for (i = 0; i < n; i++) {
+		d = i >= n - pad ? digit64
+				 : memchr(digit64, text[i], sizeof digit64 - 1);
+		if (!d)
+			return -1;
+		v = v << 6 | (unsigned)(d - digit64);
+		if (i % 4 != 3)
+			continue;
+		*o++ = (unsigned char)(v >> 16);
+		*o++ = (unsigned char)(v >> 8);
+		*o++ = (unsigned char)v;
+	}
+	return (long)(o - out) - (long)pad;
+}
+
+static int
+get_cells(struct hist *h, const unsigned char *p, const unsigned char *end)
+{
+	uint64_t room = INT64_MAX; /* of the sum of all counts */
+	size_t cell = 0, n = hist_cells(h);
+	int64_t v;
+
+	while (p < end) {
+		p = get_number(p, end, &v);
+		if (!p)
+			return -1;
+		if (v <= 0) {
+			if (v == 0)
+				v = -1;
+			if (v < -(int64_t)(n - cell))
+				return -1;
+			cell += (size_t)-v;
+			continue;
+		}
+		if (cell >= n || (uint64_t)v > room)
+			return -1;
+		room -= (uint64_t)v;
+		hist_set(h, cell++, (uint64_t)v);
+	}
+	return 0;
+}
+
+static int
+inflate_to(z_stream *z, unsigned char *p, size_t n)
+{
+	int rc = Z_OK;
+
+	z->next_out = p;
+	z->avail_out = (uInt)n;
+	while (z->avail_out && rc == Z_OK)
+		rc = inflate(z, Z_NO_FLUSH);
+	return z->avail_out || (rc != Z_OK && rc != Z_STREAM_END) ? -1 : 0;
+}
+
+static struct hist *
+header(const unsigned char *p, size_t *length, const char **why)
+{
+	int64_t low = get64(p + 16), high = get64(p + 24);
+	uint32_t digits = get32(p + 12);
+	struct hist *h;
+
+	*why = "it has another version than V2";
+	if ((get32(p) & COOKIE_MASK) != (COOKIE & COOKIE_MASK))
+		return NULL;
+	*why = "its range makes no sense";
+	if (digits < 1 || digits > 5 || low < 1 || low > INT64_C(1) << 40 ||
+	    high / 2 < low || get32(p + 8) != 0)
+		return NULL;
+	h = hist_new(low, high, (int)digits);
+	*length = get32(p + 4);
+	*why = "it has too many counts";
+	if (*length <= hist_cells(h) * 9)
+		return h;
+	hist_free(h);
+	return NULL;
+}
+
+static struct hist *
+inflated(z_stream *z, const char **why)
+{
+	unsigned char head[HEADER], *p;
+	struct hist *h;
+	size_t n;
+
+	*why = "its deflated part is broken";
+	if (inflate_to(z, head, sizeof head) < 0)
+		return NULL;
+	h = header(head, &n, why);
+	if (!h || n == 0)
+		return h;
+	p = mem_new(n);
+	*why = "its deflated part is broken";
+	if (inflate_to(z, p, n) < 0)
+		goto out;
+	*why = "its counts are broken";
+	if (get_cells(h, p, p + n) < 0)
+		goto out;
+	free(p);
+	return h;
+out:
+	free(p);
+	hist_free(h);
+	return NULL;
+}
+
+struct hist *
+histcodec_decode(const char *text, size_t n, const char **why)
+{
+	unsigned char *p = mem_new(n / 4 * 3 + 1);
+	struct hist *h = NULL;
+	z_stream z = {0};
+	long len;
+
+	*why = "it is not base64";
+	len = get_base64(text, n, p);
+	if (len < 0)
+		goto out;
+	*why = "it is not a deflated HdrHistogram V2";
+	if (len < OUTER ||
+	    (get32(p) & COOKIE_MASK) != (COOKIE_DEFLATED & COOKIE_MASK))
+		goto out;
+	*why = "it is cut short";
+	if (get32(p + 4) > (uint64_t)len - OUTER)
+		goto out;
+	if (inflateInit(&z) != Z_OK)
+		err_die("out of memory");
+	z.next_in = p + OUTER;
+	z.avail_in = get32(p + 4);
+	h = inflated(&z, why);
+	inflateEnd(&z);
+out:
+	free(p);
+	return h;
+}

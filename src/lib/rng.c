@@ -1,0 +1,37 @@
+#include "rng.h"
+
+#include <math.h>
+
+static uint64_t
+splitmix64(uint64_t *x)
+{
+	uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+void
+rng_seed(struct rng *r, uint64_t seed, uint64_t stream)
+{
+	uint64_t x = seed;
+	int i;
+
+	if (stream)
+		x = splitmix64(&x) ^ splitmix64(&stream);
+	for (i = 0; i < 4; i++)
+		r->s[i] = splitmix64(&x);
+}
+
+double
+rng_unit(struct rng *r)
+{
+	return (double)(rng_next(r) >> 11) * 0x1p-53;
+}
+
+double
+rng_exponential(struct rng *r)
+{
+	return -log1p(-rng_unit(r));
+}

@@ -1,0 +1,51 @@
+/*
+ * Random numbers that repeat: xoshiro256** (Blackman and Vigna, "Scrambled
+ * Linear Pseudorandom Number Generators", 2021), seeded by splitmix64. Not for
+ * secrets.
+ */
+#ifndef RNG_H
+#define RNG_H
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t s[4];
+};
+
+/* Streams of one seed are independent: one for each thread, say. */
+void rng_seed(struct rng *, uint64_t seed, uint64_t stream);
+
+static inline uint64_t
+rng_next(struct rng *r)
+{
+	uint64_t *s = r->s, x = s[1] * 5, t = s[1] << 17;
+
+	x = (x << 7 | x >> 57) * 9;
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = s[3] << 45 | s[3] >> 19;
+	return x;
+}
+
+/*
+ * Uniform in 0..n-1 without bias; n >= 1. By multiplication (Lemire, "Fast
+ * Random Integer Generation in an Interval", 2019).
+ */
+static inline uint64_t
+rng_below(struct rng *r, uint64_t n)
+{
+	unsigned __int128 m = (unsigned __int128)rng_next(r) * n;
+
+	if ((uint64_t)m < n)
+		while ((uint64_t)m < -n % n)
+			m = (unsigned __int128)rng_next(r) * n;
+	return (uint64_t)(m >> 64);
+}
+
+double rng_unit(struct rng *);        /* 0 <= x < 1, 53 bits */
+double rng_exponential(struct rng *); /* mean 1: gaps of a Poisson process */
+
+#endif
