@@ -1,6 +1,8 @@
 # GNU make. A program is src/NAME.c; everything else follows from that list.
+# Workflows are shell scripts in bin.
 
 PROGRAMS := $(basename $(notdir $(wildcard src/vkb-*.c)))
+WORKFLOWS = vkb-completion vkb-needs vkb-quickstart
 
 VERSION = 0.1
 PREFIX = /usr/local
@@ -106,7 +108,7 @@ install: all completion
 	$(DESTDIR)$(DATADIR)/configs \
 	$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	$(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	install $(PROGBIN) $(DESTDIR)$(BINDIR)
+	install $(PROGBIN) $(addprefix bin/,$(WORKFLOWS)) $(DESTDIR)$(BINDIR)
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7

@@ -1,0 +1,136 @@
+#!/bin/sh
+# slow: the lists agree with each other, the layers hold, pages and programs
+# say the same. Nothing here runs a benchmark.
+. "${0%/*}/lib.sh"
+
+cd "$top" || exit 2
+programs=$(for f in src/vkb-*.c; do basename "$f" .c; done | sort)
+workflows=$(sed -n 's/^WORKFLOWS = //p' Makefile | tr ' ' '\n' | sort)
+both=$(printf '%s\n' "$programs" "$workflows" | sort)
+
+# empty WHAT: stdin, what breaks the rule, must be empty.
+empty() {
+  empty_got=$(cat)
+  test_same '' "$empty_got" "$1"
+}
+
+# code FILE: without comments, each line with its file in front.
+code() {
+  gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed "s|^|$1: |"
+}
+
+all_code() {
+  find "$@" -name '*.[ch]' | sort | while read -r f; do code "$f"; done
+}
+
+# --- lists
+
+test_same "$programs" \
+  "$(sed -n 's|^/bin/||p' .gitignore | sort)" '.gitignore: the built programs'
+test_same "$workflows" \
+  "$(find bin -name 'vkb-*' | sed 's|^bin/||' | grep -Fvx "$programs" | sort)" \
+  'Makefile: the workflows in bin'
+# shellcheck disable=SC2012 # plain names
+test_same "$both" "$(ls man | sed -n 's/\.1$//p' | sort)" \
+  'man: one page for each program and workflow'
+test_same "$both" \
+  "$(sed -n 's/^| \[*\(vkb-[a-z]*\).*/\1/p' README.md | sort)" \
+  'README: the table of programs and workflows'
+sed -n 's/^PKGS = //p' Makefile | tr ' ' '\n' | while read -r p; do
+  grep -q "^build pkg:$p " bin/vkb-needs || echo "$p"
+done | empty 'vkb-needs knows every library of the Makefile'
+for f in configs/*.json; do
+  grep -rq "${f##*/}" README.md man bin || echo "$f"
+done | empty 'configs: each is named in a page or workflow'
+
+# --- layers, as CONTRIBUTING.md has them: "    NAME  MODULE ...  (uses NAME ...)"
+
+awk '
+  /^Layers in src\/lib/ { on = 1 }
+  on && /^    [a-z]+ .*\(/ {
+    split($0, half, "(")
+    n = split(half[1], mod, " ")
+    uses = half[2]
+    sub(/\)/, "", uses)
+    for (i = 2; i <= n; i++) print mod[i], mod[1], mod[1], uses
+  }
+  /^## Rules/ { on = 0 }' CONTRIBUTING.md >"$scratch/layers"
+# shellcheck disable=SC2012
+ls src/lib | sed 's/\.[ch]$//' | sort -u | while read -r m; do
+  grep -q "^$m " "$scratch/layers" || echo "$m"
+done | empty 'CONTRIBUTING: every module of src/lib has a layer'
+grep -H '^#include "' src/lib/*.[ch] |
+  sed 's|^src/lib/\([^.]*\)\.[ch]:#include "\(.*\)\.h".*|\1 \2|' |
+  awk '
+    NR == FNR {
+      layer[$1] = $2
+      for (i = 3; i <= NF; i++) may[$1, $i] = 1
+      next
+    }
+    $1 != $2 && !(($1, layer[$2]) in may) {
+      print $1 " (" layer[$1] ") includes " $2 " (" layer[$2] ")"
+    }' "$scratch/layers" - | sort -u | empty 'src/lib: the layers hold'
+
+all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' |
+  grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' |
+  empty 'src/lib: no exit, getenv or stdout but in err and opt'
+grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' |
+  empty 'cJSON_ stands in json.c alone'
+for lib in cjson/ hiredis/ openssl/ zlib; do
+  n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
+  h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
+  if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then
+    grep -rnE "#include <$lib" src
+  fi
+done | empty 'a third-party header is included by one .c file'
+all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' |
+  empty 'src: nothing sleeps'
+grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
+  tests/run bin/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
+  grep -v '^tests/t0101-lists.sh:' | empty 'tests and bin: nothing sleeps'
+find src -name '*.h' | sort | while read -r h; do
+  gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc/lib -x c "$h" \
+    2>&1 | head -n 2
+done | empty 'each header compiles alone'
+find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + |
+  empty 'each header has a guard'
+
+# --- pages
+
+squeeze() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
+
+# section NAME FILE: as a reader sees it.
+section() {
+  mandoc -T ascii -O width=200 "$2" | sed 's/.\x08//g' |
+    awk -v s="$1" '/^[A-Z]/ { on = $0 == s; next } on'
+}
+
+if command -v mandoc >/dev/null 2>&1; then
+  for p in $both; do
+    [ -e "man/$p.1" ] || continue
+    test_same "$("$p" --help | sed 's/^usage: //; /^$/q' | squeeze)" \
+      "$(section SYNOPSIS "man/$p.1" | squeeze)" \
+      "$p: the usage is the SYNOPSIS"
+  done
+else
+  test_skip 'SYNOPSIS' mandoc
+fi
+
+# ".It Fl o , Fl -output Ar FILE" is what the table says, no more, no less.
+for p in $programs; do
+  [ -e "man/$p.1" ] || continue
+  test_same "$("$p" --dump-options | awk -F '\t' '{
+      print ($1 == "-" ? "" : "-" $1 ", ") "--" $2 ($4 == "-" ? "" : " " $4)
+    }' | sort)" \
+    "$(sed -n 's/^\.It Fl //p' "man/$p.1" |
+      sed 's/^/-/; s/ ,/,/g; s/ Fl / -/g; s/ Ar / /g' | sort)" \
+    "$p: the page lists the options"
+done
+
+# Cross references go somewhere.
+grep -hoE '^\.Xr vkb[a-z-]* [0-9]' man/* | sort -u |
+  while read -r _ name section; do
+    [ -e "man/$name.$section" ] || echo "$name($section)"
+  done | empty 'man: every reference to a page of ours is good'
+
+test_done

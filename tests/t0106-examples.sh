@@ -1,0 +1,72 @@
+#!/bin/sh
+# The EXAMPLES of every page and the sh blocks of README.md do what they say.
+# Each literal block is one script, run in an empty folder with configs and
+# tests-data (our tests/data) in it. "# exits N" at the end of a line: it does.
+. "${0%/*}/lib.sh"
+
+# blocks FILE PREFIX: each block into PREFIX.N
+page_blocks() {
+  awk -v out="$2" '
+    /^\.Sh / { in_examples = $0 ~ /^\.Sh EXAMPLES/; next }
+    in_examples && /^\.Bd .*-literal/ { file = out "." ++n; next }
+    /^\.Ed/ { if (file) close(file); file = ""; next }
+    file {
+      gsub(/\\\(aq/, "\047")
+      gsub(/\\\(dq/, "\"")
+      gsub(/\\-/, "-")
+      gsub(/\\&/, "")
+      gsub(/\\e/, "\\")
+      print > file
+    }' "$1"
+}
+
+readme_blocks() {
+  awk -v out="$2" '
+    /^```sh$/ { file = out "." ++n; next }
+    /^```/ { if (file) close(file); file = ""; next }
+    file { print > file }' "$1"
+}
+
+# expected FILE: the script that fails where the block does not do as it says.
+expected() {
+  echo 'set -e'
+  awk '
+    /\\$/ && !/# exits [0-9]+$/ {
+      held = held substr($0, 1, length($0) - 1)
+      next
+    }
+    { line = held $0; held = "" }
+    line ~ /# exits [0-9]+$/ {
+      want = line
+      sub(/.*# exits /, "", want)
+      print "was=0; {\n" line "\n} || was=$?; [ $was -eq " want " ]"
+      next
+    }
+    { print line }' "$1"
+}
+
+run_blocks() { # run_blocks PREFIX NAME
+  for block in "$1".*; do
+    [ -e "$block" ] || continue
+    dir=$scratch/run/$2.${block##*.}
+    mkdir -p "$dir"
+    ln -s "$top/configs" "$dir/configs"
+    ln -s "$top/tests/data" "$dir/tests-data"
+    expected "$block" >"$dir/.script"
+    test_that "$2: example ${block##*.}: $(head -n 1 "$block")" \
+      sh -c 'cd "$1" && exec sh .script' sh "$dir"
+  done
+}
+
+for page in "$top"/man/*.[1-8]; do
+  name=${page##*/}
+  page_blocks "$page" "$scratch/$name"
+  case $name in
+  *.1) [ -e "$scratch/$name.1" ] || test_result 1 "$name has EXAMPLES" ;;
+  esac
+  run_blocks "$scratch/$name" "$name"
+done
+readme_blocks "$top/README.md" "$scratch/README.md"
+[ -e "$scratch/README.md.1" ] || test_result 1 'README.md has a pipeline'
+run_blocks "$scratch/README.md" README.md
+test_done
