@@ -1,0 +1,183 @@
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void
+stats_sort(double *v, size_t n)
+{
+	if (n > 1)
+		qsort(v, n, sizeof *v, by_value);
+}
+
+double
+stats_mean(const double *v, size_t n)
+{
+	double sum = 0, lost = 0;
+
+	if (!n)
+		return NAN;
+	for (size_t i = 0; i < n; i++) {
+		double add = v[i] - lost, s = sum + add;
+
+		lost = s - sum - add;
+		sum = s;
+	}
+	return sum / (double)n;
+}
+
+double
+stats_sd(const double *v, size_t n)
+{
+	double mean = stats_mean(v, n), sum = 0, off = 0;
+
+	if (n < 2)
+		return NAN;
+	for (size_t i = 0; i < n; i++) {
+		sum += (v[i] - mean) * (v[i] - mean);
+		off += v[i] - mean;
+	}
+	/* Equal values are exactly without spread, however the mean rounds. */
+	for (size_t i = 1; i < n && v[i] == v[0]; i++)
+		if (i == n - 1)
+			return 0;
+	return sqrt(fmax(0, sum - off * off / (double)n) / (double)(n - 1));
+}
+
+double
+stats_median(const double *v, size_t n)
+{
+	if (!n)
+		return NAN;
+	return n % 2 ? v[n / 2] : v[n / 2 - 1] / 2 + v[n / 2] / 2;
+}
+
+double
+stats_quantile(const double *v, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	if (!n)
+		return NAN;
+	if (i + 1 >= n)
+		return v[n - 1];
+	return v[i] + (at - (double)i) * (v[i + 1] - v[i]);
+}
+
+/* The k-th (from 0) of |v - median|: merges the two sides of the median. */
+static double
+deviation(const double *v, size_t n, double median, size_t k)
+{
+	size_t hi = 0, lo;
+	double d = 0;
+
+	while (hi < n && v[hi] < median)
+		hi++;
+	lo = hi;
+	for (size_t i = 0; i <= k; i++) {
+		if (lo > 0 && (hi >= n || median - v[lo - 1] < v[hi] - median))
+			d = median - v[--lo];
+		else
+			d = v[hi++] - median;
+	}
+	return d;
+}
+
+double
+stats_mad(const double *v, size_t n)
+{
+	double median = stats_median(v, n), a;
+
+	if (!n)
+		return NAN;
+	a = deviation(v, n, median, n / 2);
+	if (n % 2)
+		return a;
+	return a / 2 + deviation(v, n, median, n / 2 - 1) / 2;
+}
+
+/* P(Bin(n, 1/2) <= l - 1) */
+static double
+below(size_t n, size_t l)
+{
+	return tdist_betainc((double)(n - l + 1), (double)l, .5);
+}
+
+size_t
+stats_median_ci(size_t n, double want, double *conf)
+{
+	size_t lo = 0, hi = (n + 1) / 2, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi + 1) / 2;
+		if (1 - 2 * below(n, mid) >= want)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	if (conf)
+		*conf = lo ? 1 - 2 * below(n, lo) : 1;
+	return lo;
+}
+
+double
+stats_modified_z(double x, double median, double mad)
+{
+	if (x == median)
+		return 0;
+	return mad > 0 ? fabs(x - median) / (1.4826 * mad) : INFINITY;
+}
+
+struct stats_welch
+stats_welch(const double *x, size_t m, const double *y, size_t n, double conf)
+{
+	double sx = stats_sd(x, m), sy = stats_sd(y, n);
+	double vx = sx * sx / (double)m, vy = sy * sy / (double)n, half;
+	struct stats_welch w = {
+	    .diff = stats_mean(y, n) - stats_mean(x, m), .se = sqrt(vx + vy)};
+
+	if (w.se == 0) {
+		w.df = (double)(m + n - 2);
+		w.t = w.diff == 0 ? 0 : copysign(INFINITY, w.diff);
+		w.p = w.diff == 0;
+		w.lo = w.hi = w.diff;
+		return w;
+	}
+	w.df = (vx + vy) * (vx + vy) /
+	    (vx * vx / (double)(m - 1) + vy * vy / (double)(n - 1));
+	w.t = w.diff / w.se;
+	w.p = 2 * tdist_sf(fabs(w.t), w.df);
+	half = tdist_quantile(.5 + conf / 2, w.df) * w.se;
+	w.lo = w.diff - half;
+	w.hi = w.diff + half;
+	return w;
+}
+
+double
+stats_geomean(const double *v, size_t n, double conf, double *lo, double *hi)
+{
+	double mean = 0, var = 0, half;
+
+	for (size_t i = 0; i < n; i++)
+		mean += log(v[i]) / (double)n;
+	for (size_t i = 0; i < n; i++)
+		var += (log(v[i]) - mean) * (log(v[i]) - mean);
+	*lo = *hi = NAN;
+	if (n >= 2) {
+		half = tdist_quantile(.5 + conf / 2, (double)(n - 1)) *
+		    sqrt(var / (double)(n - 1) / (double)n);
+		*lo = exp(mean - half);
+		*hi = exp(mean + half);
+	}
+	return n ? exp(mean) : NAN;
+}

@@ -1,0 +1,49 @@
+/*
+ * Numbers about one sample, and the parametric comparison of two. One value
+ * is one independent run. Nothing here changes the order of its input, apart
+ * from stats_sort; "sorted" means ascending.
+ */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stddef.h>
+
+void stats_sort(double *v, size_t n);
+
+double stats_mean(const double *v, size_t n); /* NAN when n = 0 */
+double stats_sd(const double *v, size_t n);   /* n - 1; NAN when n < 2 */
+
+double stats_median(const double *sorted, size_t n); /* NAN when n = 0 */
+/* Type 7 of Hyndman & Fan (1996), the default of R; 0 <= q <= 1. */
+double stats_quantile(const double *sorted, size_t n, double q);
+/* Median of |x - median|, not scaled. */
+double stats_mad(const double *sorted, size_t n);
+
+/*
+ * Interval of the median by order statistics (e.g. Conover, Practical
+ * Nonparametric Statistics, 3.2): from the l-th to the (n + 1 - l)-th value.
+ * The largest such l, from 1; *conf is what it really covers. 0 when n is too
+ * small (below 6 for conf .95).
+ */
+size_t stats_median_ci(size_t n, double want, double *conf);
+
+/*
+ * Modified z of Iglewicz & Hoaglin (1993), |x - median| / (1.4826 MAD);
+ * INFINITY for a value off the median where the MAD is 0.
+ */
+double stats_modified_z(double x, double median, double mad);
+
+/* Welch's t test of mean(y) - mean(x), and the interval of that difference. */
+struct stats_welch {
+	double diff, se, t, df, p, lo, hi;
+};
+
+/* m, n >= 2. se = 0 (both constant) gives p = 1 or 0: an exact comparison. */
+struct stats_welch stats_welch(
+    const double *x, size_t m, const double *y, size_t n, double conf);
+
+/* Geometric mean of ratios > 0, its t interval on logs (n >= 2, else NAN). */
+double stats_geomean(
+    const double *v, size_t n, double conf, double *lo, double *hi);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The normal and Student's t distribution, by what both stand on.
+ *
+ * Sources: incomplete beta by its continued fraction (Abramowitz & Stegun
+ * 26.5.8, evaluated after Lentz); t from it (A&S 26.7.1); quantiles by
+ * safeguarded Newton steps; noncentral t as the integral over the chi density.
+ */
+#ifndef TDIST_H
+#define TDIST_H
+
+/* I_x(a, b), 0 <= x <= 1, a and b > 0. */
+double tdist_betainc(double a, double b, double x);
+
+double tdist_normal_cdf(double z);
+double tdist_normal_quantile(double p); /* 0 < p < 1 */
+
+/* P(T > t), and the t with P(T <= t) = q. df > 0 need not be whole. */
+double tdist_sf(double t, double df);
+double tdist_quantile(double q, double df);
+
+/* P(T <= t) where T is noncentral with 'ncp'. */
+double tdist_noncentral_cdf(double t, double df, double ncp);
+
+#endif

@@ -1,0 +1,294 @@
+#include "verdict.h"
+#include "mem.h"
+#include "ranktest.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *
+verdict_name(enum verdict v)
+{
+	static const char *const names[VERDICTS] = {"regression", "improvement",
+	    "different", "equivalent", "inconclusive", "insufficient"};
+
+	return names[v];
+}
+
+static bool
+constant(const double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i] != v[0])
+			return false;
+	return true;
+}
+
+static bool
+all_above(const double *v, size_t n, double least, bool or_equal)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(v[i] > least || (or_equal && v[i] == least)))
+			return false;
+	return true;
+}
+
+static double *
+copy(const double *v, size_t n, bool sorted)
+{
+	double *c = mem_array(n, sizeof *c);
+
+	for (size_t i = 0; i < n; i++)
+		c[i] = v[i];
+	if (sorted)
+		stats_sort(c, n);
+	return c;
+}
+
+static bool
+same(const double *a, const double *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static void
+only(struct verdict_facts *f, const char *method, double ratio)
+{
+	f->method = method;
+	f->ratio = f->lo95 = f->hi95 = f->lo90 = f->hi90 = ratio;
+}
+
+/* Estimate and intervals; of logarithms where they are Walsh averages. */
+static void
+intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs)
+{
+	double *v[] = {&f->ratio, &f->lo95, &f->hi95, &f->lo90, &f->hi90};
+
+	f->ratio = ranktest_pairs_median(p);
+	ranktest_pairs_ci(p, .95, &f->lo95, &f->hi95, NULL);
+	ranktest_pairs_ci(p, .90, &f->lo90, &f->hi90, NULL);
+	for (size_t i = 0; logs && i < sizeof v / sizeof *v; i++)
+		*v[i] = exp(*v[i]);
+	ranktest_pairs_free(p);
+}
+
+static void
+unpaired(struct verdict_facts *f, const double *x, const double *y)
+{
+	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
+	double *lx, *ly, sx, sy;
+
+	f->method = t.exact ? "mwu-exact" : "mwu-normal";
+	f->p = t.p;
+	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
+		return;
+	intervals(f, ranktest_ratios(x, f->m, y, f->n), false);
+	if (!all_above(y, f->n, 0, false) || f->m < 2 || f->n < 2)
+		return;
+	lx = copy(x, f->m, false);
+	ly = copy(y, f->n, false);
+	for (size_t i = 0; i < f->m; i++)
+		lx[i] = log(lx[i]);
+	for (size_t i = 0; i < f->n; i++)
+		ly[i] = log(ly[i]);
+	sx = stats_sd(lx, f->m);
+	sy = stats_sd(ly, f->n);
+	f->sd = sqrt((sx * sx + sy * sy) / 2);
+	free(lx);
+	free(ly);
+}
+
+static void
+in_pairs(struct verdict_facts *f, const double *x, const double *y)
+{
+	double *d = mem_array(f->n, sizeof *d);
+	struct ranktest t;
+
+	for (size_t i = 0; i < f->n; i++)
+		d[i] = log(y[i] / x[i]);
+	t = ranktest_signed(d, f->n);
+	f->paired = true;
+	f->method = t.exact ? "signed-rank" : "signed-rank-normal";
+	f->p = t.p;
+	intervals(f, ranktest_walsh(d, f->n), true);
+	f->sd = stats_sd(d, f->n);
+	free(d);
+}
+
+struct verdict_facts
+verdict_measure(
+    const double *x, size_t m, const double *y, size_t n, bool paired)
+{
+	struct verdict_facts f = {.m = m,
+	    .n = n,
+	    .ratio = NAN,
+	    .lo95 = NAN,
+	    .hi95 = NAN,
+	    .lo90 = NAN,
+	    .hi90 = NAN,
+	    .p = NAN,
+	    .sd = NAN};
+	double *sx = copy(x, m, true), *sy = copy(y, n, true);
+
+	f.median[0] = stats_median(sx, m);
+	f.median[1] = stats_median(sy, n);
+	if (m == n && same(sx, sy, n) && (!paired || same(x, y, n))) {
+		only(&f, "identical", 1);
+		f.paired = paired;
+	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
+	    constant(y, n)) {
+		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
+	} else if (paired && all_above(x, m, 0, false) &&
+	    all_above(y, n, 0, false)) {
+		in_pairs(&f, x, y);
+	} else {
+		unpaired(&f, x, y);
+	}
+	free(sx);
+	free(sy);
+	return f;
+}
+
+/* Where there is no ratio of all runs, the medians speak for the size. */
+static double
+estimate(const struct verdict_facts *f)
+{
+	if (!isnan(f->ratio))
+		return f->ratio;
+	if (f->median[0] > 0 && f->median[1] >= 0)
+		return f->median[1] / f->median[0];
+	if (f->median[0] == f->median[1])
+		return 1;
+	return f->median[1] > f->median[0] ? INFINITY : 0;
+}
+
+static enum verdict
+changed(enum metric_better better, bool up)
+{
+	if (better == METRIC_NEITHER)
+		return VERDICT_DIFFERENT;
+	return (better == METRIC_HIGHER) == up ? VERDICT_IMPROVEMENT
+					       : VERDICT_REGRESSION;
+}
+
+enum verdict
+verdict_decide(const struct verdict_facts *f, enum metric_better better,
+    double margin, double p, double alpha, bool *certain)
+{
+	/* The margin is one of logarithms: it stays when the ratio is turned.
+	 */
+	double low = 1 - margin, high = 1 / low, rho = estimate(f);
+	bool exact = isnan(f->p);
+
+	*certain = false;
+	if (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS)
+		return VERDICT_INSUFFICIENT;
+	if ((exact || p < alpha) && (rho < low || rho > high)) {
+		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
+		return changed(better, rho > high);
+	}
+	if (exact || (f->lo90 > low && f->hi90 < high))
+		return VERDICT_EQUIVALENT;
+	return VERDICT_INCONCLUSIVE;
+}
+
+static int
+by_p(const void *a, const void *b)
+{
+	double x = **(const double *const *)a, y = **(const double *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static const double **
+order(const double *p, size_t n)
+{
+	const double **at = mem_array(n, sizeof *at);
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = p + i;
+	if (n)
+		qsort(at, n, sizeof *at, by_p);
+	return at;
+}
+
+void
+verdict_holm(const double *p, double *adjusted, size_t n)
+{
+	const double **at = order(p, n);
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		most = fmax(most, fmin(1, (double)(n - i) * *at[i]));
+		adjusted[at[i] - p] = most;
+	}
+	free(at);
+}
+
+void
+verdict_bh(const double *p, double *adjusted, size_t n)
+{
+	const double **at = order(p, n);
+	double least = 1;
+
+	for (size_t i = n; i-- > 0;) {
+		least = fmin(least, *at[i] * (double)n / (double)(i + 1));
+		adjusted[at[i] - p] = least;
+	}
+	free(at);
+}
+
+static double
+power_of(double n, double d, bool paired, double alpha)
+{
+	double df = paired ? n - 1 : 2 * n - 2;
+	double ncp = d * (paired ? sqrt(n) : sqrt(n / 2));
+	double t = tdist_quantile(1 - alpha / 2, df);
+
+	return 1 - tdist_noncentral_cdf(t, df, ncp) +
+	    tdist_noncentral_cdf(-t, df, ncp);
+}
+
+double
+verdict_sample_size(double d, bool paired, double alpha, double power)
+{
+	double z =
+	    tdist_normal_quantile(1 - alpha / 2) + tdist_normal_quantile(power);
+	double lo = 2, hi = (paired ? 1 : 2) * z * z / (d * d) + 4, mid;
+
+	if (hi > 1000) /* the correction to the normal is below .2 % */
+		return hi - 3;
+	if (power_of(lo, d, paired, alpha) >= power)
+		return lo;
+	while (power_of(hi, d, paired, alpha) < power)
+		hi *= 2;
+	while (hi - lo > 1e-3) {
+		mid = (lo + hi) / 2;
+		if (power_of(mid, d, paired, alpha) >= power)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return hi;
+}
+
+size_t
+verdict_needed(const struct verdict_facts *f, double margin)
+{
+	double floor_ = f->paired ? VERDICT_PAIRS : VERDICT_RUNS, n;
+	size_t have = f->m < f->n ? f->m : f->n;
+
+	if (!(f->sd > 0) || !(margin > 0))
+		return 0;
+	/* .955: efficiency of the rank tests against t on normal noise. */
+	n = verdict_sample_size(-log1p(-margin) / f->sd, f->paired, .05, .8) /
+	    .955;
+	n = ceil(fmax(n, floor_));
+	if (n <= (double)have)
+		n = 2 * (double)have;
+	return n < 1e6 ? (size_t)n : 0;
+}

@@ -1,0 +1,73 @@
+/*
+ * Is it slower? One metric of one case: what two samples say, and what that
+ * means for a margin. x is the baseline, y the contender.
+ *
+ * The rule: a change is reported when it is significant (p adjusted for the
+ * whole report) and its estimate lies beyond the margin; "no change" when the
+ * 90% interval lies within the margin (two one-sided tests, Schuirmann 1987);
+ * otherwise nothing is known yet.
+ */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "metric.h"
+
+enum verdict {
+	VERDICT_REGRESSION,
+	VERDICT_IMPROVEMENT,
+	VERDICT_DIFFERENT, /* a change where neither way is better */
+	VERDICT_EQUIVALENT,
+	VERDICT_INCONCLUSIVE,
+	VERDICT_INSUFFICIENT,
+	VERDICTS
+};
+
+const char *verdict_name(enum verdict);
+
+enum { VERDICT_RUNS = 4, VERDICT_PAIRS = 6 }; /* at least, of each side */
+
+/* What was measured; NAN where it is not defined. */
+struct verdict_facts {
+	size_t m, n;
+	bool paired;
+	const char *method; /* mwu-exact, mwu-normal, signed-rank,
+			     * exact (both sides constant), identical */
+	double median[2];
+	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
+	double lo95, hi95, lo90, hi90;
+	double p;  /* NAN: compared exactly, without a test */
+	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
+};
+
+/* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
+struct verdict_facts verdict_measure(
+    const double *x, size_t m, const double *y, size_t n, bool paired);
+
+/*
+ * p is adjusted; it is ignored where the facts have none. *certain: the whole
+ * 90% interval lies beyond the margin.
+ */
+enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
+    double margin, double p, double alpha, bool *certain);
+
+/* Adjusted p, in the order of p: Holm (1979), Benjamini & Hochberg (1995). */
+void verdict_holm(const double *p, double *adjusted, size_t n);
+void verdict_bh(const double *p, double *adjusted, size_t n);
+
+/*
+ * Values a side (or pairs) at which a t test of level alpha finds a shift of d
+ * standard deviations with this power. Not whole.
+ */
+double verdict_sample_size(double d, bool paired, double alpha, double power);
+
+/*
+ * Runs a side (or pairs) that would settle an inconclusive row: enough to see
+ * a change as large as the margin with power .8, and at least twice those there
+ * are where that many should have been enough. 0: cannot be said.
+ */
+size_t verdict_needed(const struct verdict_facts *, double margin);
+
+#endif

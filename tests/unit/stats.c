@@ -1,0 +1,241 @@
+/* The maths, on cases with answers published or worked out by hand. */
+#include "tap.h"
+
+#include "mem.h"
+#include "ranktest.h"
+#include "rng.h"
+#include "stats.h"
+#include "tdist.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+static void
+distributions(void)
+{
+	tap_near(tdist_normal_quantile(.975), 1.959963984540054, 1e-14,
+	    "normal quantile .975");
+	tap_near(tdist_normal_cdf(-1.959963984540054), .025, 1e-14,
+	    "normal cdf, its inverse");
+	tap_near(tdist_quantile(.975, 1), 12.706204736174694, 1e-12,
+	    "t quantile, 1 df: tan(pi .475)");
+	tap_near(tdist_quantile(.975, 5), 2.570581835636314, 1e-12,
+	    "t quantile, 5 df");
+	tap_near(tdist_sf(1, 1), .25, 1e-14, "P(T > 1), 1 df");
+	tap_near(tdist_sf(-1, 1), .75, 1e-14, "P(T > -1), 1 df");
+	tap_ok(tdist_sf(INFINITY, 3) == 0, "P(T > infinity)");
+	tap_near(tdist_betainc(2, 3, .4), .5248, 1e-14,
+	    "I_.4(2, 3) = P(Bin(4, .4) >= 2)");
+	tap_near(tdist_noncentral_cdf(1.5, 10, 0), 1 - tdist_sf(1.5, 10),
+	    1e-9, "noncentral t without ncp is t");
+}
+
+static void
+one_sample(void)
+{
+	double v[] = {2, 4, 4, 4, 5, 5, 7, 9}, c[] = {3, 3, 3}, conf;
+	double wild[] = {1, 2, 3, 4, 100};
+
+	tap_near(stats_mean(v, N(v)), 5, 1e-15, "mean");
+	tap_near(stats_sd(v, N(v)), sqrt(32. / 7), 1e-15, "sd, ddof 1");
+	tap_ok(isnan(stats_sd(v, 1)), "one value has no sd");
+	tap_ok(stats_sd(c, N(c)) == 0, "equal values have sd 0");
+	tap_near(stats_median(v, N(v)), 4.5, 1e-15, "median of eight");
+	tap_near(stats_quantile(v, N(v), .25), 4, 1e-15, "first quartile");
+	tap_near(stats_quantile(v, N(v), .9), 7.6, 1e-14, "type 7 at .9");
+	tap_near(stats_mad(v, N(v)), .5, 1e-15, "MAD");
+	tap_near(stats_mad(wild, N(wild)), 1, 1e-15, "MAD of five");
+	tap_ok(stats_mad(c, N(c)) == 0, "MAD of equal values");
+	tap_ok(stats_modified_z(100, 3, 1) > 10, "an outlier");
+	tap_ok(isinf(stats_modified_z(4, 3, 0)), "off a MAD of 0");
+	tap_ok(stats_modified_z(3, 3, 0) == 0, "on a MAD of 0");
+	tap_ok(stats_median_ci(5, .95, &conf) == 0, "five runs: no interval");
+	tap_ok(stats_median_ci(6, .95, &conf) == 1 && conf == .96875,
+	    "six: from the first to the last, 96.875 %%");
+	tap_ok(stats_median_ci(10, .95, &conf) == 2, "ten: the second");
+	tap_ok(stats_median_ci(1000000, .95, &conf) == 499020,
+	    "a million: the 499020th");
+}
+
+static void
+ranks(void)
+{
+	/* The tied case of which benchstat says p = 0. */
+	double x[] = {2, 1, 3, 5}, y[] = {1, 1, 1, 1, 1};
+	double a[] = {1, 2, 3}, b[] = {4, 5, 6}, flat[] = {7, 7, 7};
+	double d[] = {1, 2, 3, 4, 5, 6}, none[] = {0, 0, 0};
+	/* Hollander & Wolfe 4.1: water transfer at term and before. */
+	double term[] = {.80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73,
+	    1.46};
+	double early[] = {1.15, .88, .90, .74, 1.21}, lo, hi;
+	struct ranktest t = ranktest_mwu(x, N(x), y, N(y));
+	struct ranktest_pairs *p;
+
+	tap_near(t.p, 6. / 126, 1e-15, "the exact tied test: 6/126");
+	tap_ok(t.ties && t.exact, "it is exact, with ties");
+	t = ranktest_mwu(a, 3, b, 3);
+	tap_ok(t.stat == 9, "every contender wins: U = 9");
+	tap_near(t.p, .1, 1e-15, "three a side: never below .1");
+	tap_near(t.p_min, .1, 1e-15, "and it says so");
+	t = ranktest_mwu(flat, 3, flat, 3);
+	tap_ok(t.p == 1, "all equal: p = 1");
+	t = ranktest_mwu(early, N(early), term, N(term));
+	tap_ok(t.stat == 35, "Hollander & Wolfe: W = 35");
+	tap_near(t.p_greater, .1272061272, 1e-9, "one-sided p .1272");
+	t = ranktest_signed(d, 6);
+	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
+	t = ranktest_signed(none, 3);
+	tap_ok(t.p == 1 && t.n == 0, "no differences: p = 1");
+	p = ranktest_ratios(a, 3, b, 3);
+	tap_near(ranktest_pairs_median(p), 2.5, 1e-15, "median of ratios");
+	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi, NULL),
+	    "three a side have no 95%% interval");
+	ranktest_pairs_free(p);
+	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
+}
+
+/* Laid out or searched for: the same order statistics. */
+static void
+many(void)
+{
+	enum { M = 1100, K = 1000, W = 1500 };
+	double *x = mem_array(W, sizeof *x), *y = mem_array(W, sizeof *y);
+	double *all = mem_array(W * (W + 1) / 2, sizeof *all), lo, hi;
+	struct ranktest_pairs *p;
+	struct rng r = rng_seed(7);
+	size_t k = 0;
+
+	for (size_t i = 0; i < W; i++) {
+		x[i] = exp(rng_normal(&r) / 9);
+		y[i] = exp(rng_normal(&r) / 9);
+	}
+	p = ranktest_ratios(x, M, y, K);
+	for (size_t i = 0; i < M; i++)
+		for (size_t j = 0; j < K; j++)
+			all[k++] = y[j] / x[i];
+	stats_sort(all, k);
+	tap_ok(ranktest_pairs_median(p) == stats_median(all, k),
+	    "the median of 1.1 million ratios");
+	tap_ok(ranktest_pairs_ci(p, .95, &lo, &hi, NULL) && lo < hi &&
+		lo > .98 && hi < 1.02,
+	    "its interval");
+	ranktest_pairs_free(p);
+	p = ranktest_walsh(x, W);
+	k = 0;
+	for (size_t i = 0; i < W; i++)
+		for (size_t j = i; j < W; j++)
+			all[k++] = (x[i] + x[j]) / 2;
+	stats_sort(all, k);
+	tap_ok(ranktest_pairs_median(p) == stats_median(all, k),
+	    "the median of 1.1 million Walsh averages");
+	ranktest_pairs_free(p);
+	free(x);
+	free(y);
+	free(all);
+}
+
+static void
+families(void)
+{
+	double p[] = {.01, .02, .03, .04, .05}, q[5];
+
+	verdict_holm(p, q, 5);
+	tap_ok(fabs(q[0] - .05) < 1e-15 && fabs(q[4] - .09) < 1e-15,
+	    "Holm, as R's p.adjust");
+	verdict_bh(p, q, 5);
+	tap_ok(fabs(q[0] - .05) < 1e-15 && fabs(q[4] - .05) < 1e-15,
+	    "Benjamini-Hochberg, as R's p.adjust");
+	tap_near(verdict_sample_size(.5, false, .05, .8), 63.77, 1e-4,
+	    "d = .5 needs 63.77 a side (Cohen)");
+	tap_near(verdict_sample_size(.5, true, .05, .8), 33.37, 1e-3,
+	    "or 33.37 pairs");
+}
+
+static enum verdict
+judge(const double *x, size_t m, const double *y, size_t n,
+    enum metric_better better, bool paired, bool *certain)
+{
+	struct verdict_facts f = verdict_measure(x, m, y, n, paired);
+
+	return verdict_decide(&f, better, .02, f.p, .05, certain);
+}
+
+static void
+verdicts(void)
+{
+	double x[] = {100, 101, 99, 100.5, 99.5, 100.2};
+	double low[] = {90, 91, 89, 90.5, 89.5, 90.2};
+	double near_[] = {100.1, 100.9, 99.1, 100.4, 99.6, 100.3};
+	double wide[] = {80, 120, 95, 130, 70, 101};
+	double c[] = {100, 100, 100, 100}, cl[] = {70, 70, 70, 70};
+	double zero[] = {0, 0, 0, 0}, half[] = {0, 100, 0, 101};
+	double ci[] = {99.5, 99.5, 99.5, 99.5};
+	struct verdict_facts f;
+	bool certain;
+
+	tap_ok(judge(x, 6, low, 6, METRIC_HIGHER, false, &certain) ==
+		    VERDICT_REGRESSION &&
+		certain,
+	    "-10%% is a certain regression");
+	tap_ok(judge(x, 6, low, 6, METRIC_LOWER, false, &certain) ==
+		VERDICT_IMPROVEMENT,
+	    "or an improvement where less is better");
+	tap_ok(judge(x, 6, low, 6, METRIC_NEITHER, false, &certain) ==
+		VERDICT_DIFFERENT,
+	    "or different where neither is");
+	tap_ok(judge(x, 6, near_, 6, METRIC_HIGHER, false, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "much the same is equivalent");
+	tap_ok(judge(x, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
+		VERDICT_INCONCLUSIVE,
+	    "noise says nothing");
+	f = verdict_measure(x, 6, wide, 6, false);
+	tap_ok(verdict_needed(&f, .02) > 100, "and needs many runs: %zu",
+	    verdict_needed(&f, .02));
+	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
+		VERDICT_INSUFFICIENT,
+	    "three runs are too few");
+	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "a sample is equivalent to itself, however noisy");
+	tap_ok(judge(c, 4, cl, 4, METRIC_HIGHER, false, &certain) ==
+		    VERDICT_REGRESSION &&
+		certain,
+	    "zero variance: 100 to 70 is a regression");
+	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "zero variance: 100 to 99.5 is within the margin");
+	tap_ok(judge(c, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
+		VERDICT_REGRESSION,
+	    "down to zero is a regression");
+	tap_ok(judge(zero, 4, c, 4, METRIC_HIGHER, false, &certain) ==
+		VERDICT_IMPROVEMENT,
+	    "up from zero is an improvement");
+	f = verdict_measure(zero, 4, c, 4, false);
+	tap_ok(isnan(f.ratio), "it has no ratio");
+	tap_ok(judge(zero, 4, c, 4, METRIC_LOWER, false, &certain) ==
+		VERDICT_REGRESSION,
+	    "of a latency, a regression");
+	tap_ok(judge(zero, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "zero to zero is no change");
+	f = verdict_measure(half, 4, c, 4, false);
+	tap_ok(isnan(f.ratio) && !isnan(f.p), "zeros in part: p, no ratio");
+	f = verdict_measure(x, 6, low, 6, true);
+	tap_near(f.p, 2. / 64, 1e-15, "paired: signed rank");
+	tap_str(f.method, "signed-rank", "and it says so");
+}
+
+int
+main(void)
+{
+	distributions();
+	one_sample();
+	ranks();
+	many();
+	families();
+	verdicts();
+	return tap_done();
+}
