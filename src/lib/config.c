@@ -1,0 +1,579 @@
+#include "config.h"
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* One walk over a document: where it is, and what was wrong so far. */
+struct walk {
+	const char *name;
+	struct str path;
+	bool lenient;
+	int problems;
+};
+
+static ERR_PRINTF(2, 3) void problem(struct walk *w, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		err_die("out of memory");
+	va_end(ap);
+	err_say("%s: %s: %s", w->name, w->path.s, text);
+	free(text);
+	w->problems++;
+}
+
+/* A value as it stands in the file, but not without end. */
+static char *
+shown(const struct json *v)
+{
+	char *s = json_print(v);
+
+	if (strlen(s) > 60)
+		strcpy(s + 57, "...");
+	return s;
+}
+
+static void
+unfit(struct walk *w, const struct config_key *k, const struct json *v)
+{
+	char words[CONFIG_WORDS], *s = shown(v);
+
+	problem(
+	    w, "'%s' must be %s, not %s", k->name, config_words(k, words), s);
+	free(s);
+}
+
+static size_t
+enter_key(struct walk *w, const char *key)
+{
+	size_t len = w->path.len;
+	bool plain = *key != '\0';
+
+	for (const char *s = key; *s; s++)
+		plain =
+		    plain && (isalnum((unsigned char)*s) || strchr("_-", *s));
+	str_printf(&w->path, plain ? ".%s" : "['%s']", key);
+	return len;
+}
+
+static size_t
+enter_index(struct walk *w, size_t i)
+{
+	size_t len = w->path.len;
+
+	str_printf(&w->path, "[%zu]", i);
+	return len;
+}
+
+static void
+leave(struct walk *w, size_t len)
+{
+	w->path.len = len;
+	w->path.s[len] = '\0';
+}
+
+static bool
+is_whole(const struct config_key *k, const struct json *v)
+{
+	double d = json_num(v, NAN);
+
+	return json_type(v) == JSON_NUMBER && d == floor(d) && d >= k->min &&
+	    d <= k->max;
+}
+
+static bool
+is_text(const struct json *v)
+{
+	const char *s = json_str(v);
+
+	return s && s[strspn(s, " \t\r\n")];
+}
+
+/* 1 yes, 0 no, -1 neither. */
+static int
+truth(const struct json *v)
+{
+	static const char *const yes[] = {"yes", "true", "1"};
+	static const char *const no[] = {"no", "false", "0"};
+	const char *s = json_str(v);
+
+	if (json_type(v) == JSON_BOOL)
+		return json_bool(v, false);
+	for (size_t i = 0; s && i < 3; i++)
+		if (strcasecmp(s, yes[i]) == 0)
+			return 1;
+		else if (strcasecmp(s, no[i]) == 0)
+			return 0;
+	return -1;
+}
+
+static bool
+is_choice(const char *choices, const struct json *v)
+{
+	const char *s = json_str(v);
+	size_t n = s ? strlen(s) : 0;
+
+	for (const char *p = choices; n && p; p = strchr(p, '|')) {
+		p += *p == '|';
+		if (strncmp(p, s, n) == 0 && (p[n] == '|' || !p[n]))
+			return true;
+	}
+	return false;
+}
+
+/* Does one value, not a list, fit? CPU lists say what is wrong themselves. */
+static bool
+fits(struct walk *w, const struct config_key *k, const struct json *v)
+{
+	double d = json_num(v, NAN);
+	const char *why;
+	cpu_set_t set;
+
+	switch (k->rule) {
+	case CONFIG_ANY:
+		return true;
+	case CONFIG_TEXT:
+	case CONFIG_TEXTS:
+		return is_text(v);
+	case CONFIG_BOOL:
+	case CONFIG_MODES:
+		return truth(v) >= 0;
+	case CONFIG_WHOLE:
+	case CONFIG_WHOLES:
+	case CONFIG_AXIS:
+		return is_whole(k, v);
+	case CONFIG_SECONDS:
+		return json_type(v) == JSON_NUMBER && d <= k->max &&
+		    (k->min < 0 ? d >= 0 : d > 0);
+	case CONFIG_RATES:
+		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
+	case CONFIG_SEED:
+		return json_type(v) == JSON_BOOL || is_whole(k, v);
+	case CONFIG_CHOICE:
+		return is_choice(k->inner, v);
+	case CONFIG_CPUS:
+	case CONFIG_CPUSETS:
+		if (!json_str(v))
+			return false;
+		if (cpulist_parse(json_str(v), &set, &why) < 0)
+			problem(w, "'%s': \"%s\" is no CPU list: %s", k->name,
+			    json_str(v), why);
+		return true;
+	case CONFIG_SETTINGS:
+	case CONFIG_SETTINGS_SETS:
+		return json_type(v) == JSON_OBJECT;
+	case CONFIG_SUFFIXES:
+		return json_type(v) == JSON_OBJECT || json_type(v) == JSON_NULL;
+	case CONFIG_OBJECT:
+	case CONFIG_OBJECTS:
+		return json_type(v) == JSON_OBJECT;
+	}
+	return false;
+}
+
+static void object(struct walk *, const char *place, struct json *);
+
+/* The members of a value that fits. */
+static void
+inside(struct walk *w, const struct config_key *k, struct json *v)
+{
+	bool number;
+	size_t len;
+
+	if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS) {
+		object(w, k->inner, v);
+		return;
+	}
+	if (k->rule != CONFIG_SETTINGS && k->rule != CONFIG_SETTINGS_SETS &&
+	    k->rule != CONFIG_SUFFIXES)
+		return;
+	if (json_type(v) != JSON_OBJECT)
+		return;
+	for (struct json *m = json_first(v); m; m = json_next(m)) {
+		number =
+		    json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
+		if (number || json_str(m))
+			continue;
+		len = enter_key(w, json_key(m));
+		unfit(w, k, m);
+		leave(w, len);
+	}
+}
+
+static void
+list(struct walk *w, const struct config_key *k, struct json *v)
+{
+	size_t i = 0, len;
+
+	if (!json_len(v))
+		unfit(w, k, v);
+	for (struct json *m = json_first(v); m; m = json_next(m)) {
+		len = enter_index(w, i++);
+		if (fits(w, k, m))
+			inside(w, k, m);
+		else
+			unfit(w, k, m);
+		leave(w, len);
+	}
+}
+
+static void
+value(struct walk *w, const struct config_key *k, struct json *v)
+{
+	bool must = k->rule == CONFIG_TEXTS || k->rule == CONFIG_WHOLES ||
+	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
+	    k->rule == CONFIG_OBJECTS;
+	bool may = k->rule == CONFIG_MODES || k->rule == CONFIG_AXIS ||
+	    k->rule == CONFIG_RATES;
+
+	if (json_type(v) == JSON_ARRAY && (must || may))
+		list(w, k, v);
+	else if (must || !fits(w, k, v))
+		unfit(w, k, v);
+	else
+		inside(w, k, v);
+}
+
+static void
+unknown(struct walk *w, const char *place, const char *key)
+{
+	const char *names[128], *near;
+	size_t n = 0;
+	char hint[160] = "";
+
+	for (const struct config_key *k = config_keys; k->name; k++)
+		if (strcmp(k->place, place) == 0 && n < 127)
+			names[n++] = k->name;
+	names[n] = NULL;
+	near = str_nearest(key, names);
+	if (near)
+		snprintf(hint, sizeof hint, ", did you mean '%s'?", near);
+	if (w->lenient)
+		err_say(
+		    "%s: %s: unknown key, ignored%s", w->name, w->path.s, hint);
+	else
+		problem(w, "unknown key%s", hint);
+}
+
+static void
+required(struct walk *w, const struct json *obj, const char *const *keys)
+{
+	for (; *keys; keys++)
+		if (!json_get(obj, *keys))
+			problem(w, "Missing required key: %s", *keys);
+}
+
+/* Null is absent where Python's files have it; "any" knows no keys. */
+static void
+object(struct walk *w, const char *place, struct json *obj)
+{
+	static const char *const path[] = {"path", NULL};
+	const struct config_key *k;
+	struct json *m, *next;
+	const char *name;
+	size_t len;
+
+	if (strcmp(place, "any") == 0)
+		return;
+	if (strcmp(place, "module") == 0)
+		required(w, obj, path);
+	for (m = json_first(obj); m; m = next) {
+		next = json_next(m);
+		name = json_key(m);
+		if (str_starts(name, "x-"))
+			continue;
+		for (k = config_keys; k->name; k++)
+			if (strcmp(k->place, place) == 0 &&
+			    strcmp(k->name, name) == 0)
+				break;
+		len = enter_key(w, name);
+		if (!k->name)
+			unknown(w, place, name);
+		else if (json_type(m) == JSON_NULL &&
+		    (strcmp(name, "requests") == 0 ||
+			strcmp(name, "duration") == 0))
+			json_del(obj, name);
+		else
+			value(w, k, m);
+		leave(w, len);
+	}
+}
+
+/* Python's parse_bool, done once. */
+static void
+set_truths(struct json *obj, const char *key)
+{
+	struct json *v = json_get(obj, key), *list_of;
+
+	if (!v)
+		return;
+	if (json_type(v) != JSON_ARRAY) {
+		if (truth(v) >= 0)
+			json_set_bool(obj, key, truth(v));
+		return;
+	}
+	list_of = json_array();
+	for (struct json *m = json_first(v); m; m = json_next(m))
+		json_push(list_of, json_boolean(truth(m) == 1));
+	json_set(obj, key, list_of);
+}
+
+static void
+overlap(struct walk *w, const struct json *a, const struct json *b,
+    const char *what)
+{
+	cpu_set_t x, y, both;
+	const char *why;
+
+	if (!json_str(a) || !json_str(b) ||
+	    cpulist_parse(json_str(a), &x, &why) < 0 ||
+	    cpulist_parse(json_str(b), &y, &why) < 0)
+		return;
+	CPU_AND(&both, &x, &y);
+	if (CPU_COUNT(&both))
+		problem(w, "%s overlap: \"%s\" and \"%s\"", what, json_str(a),
+		    json_str(b));
+}
+
+static void
+cpus(struct walk *w, const struct json *cfg)
+{
+	static const char *const both[] = {
+	    "cores_per_server", "cores_per_client", NULL};
+	const struct json *alloc = json_get(cfg, "cpu_allocation");
+	const struct json *server = json_get(cfg, "server_cpu_range");
+	const struct json *client = json_get(cfg, "client_cpu_range");
+	size_t len;
+
+	overlap(w, server, client, "server_cpu_range and client_cpu_range");
+	if (!alloc || json_type(alloc) != JSON_OBJECT)
+		return;
+	if (server || client)
+		problem(w, "Cannot specify both 'cpu_allocation' and '%s'",
+		    server ? "server_cpu_range" : "client_cpu_range");
+	len = enter_key(w, "cpu_allocation");
+	required(w, alloc, both);
+	for (const struct json *a = json_first(json_get(alloc, "servers")); a;
+	     a = json_next(a))
+		for (const struct json *b =
+			 json_first(json_get(alloc, "clients"));
+		     b; b = json_next(b))
+			overlap(w, a, b, "servers and clients");
+	leave(w, len);
+}
+
+/* What the command line of a server and its other keys must agree on. */
+static void
+server(struct walk *w, const struct json *cfg)
+{
+	const struct json *own = json_get(cfg, "custom-server-configs");
+	const struct json *ports = json_get(cfg, "cluster_ports");
+	double last = NAN, nodes = json_get_num(cfg, "cluster_nodes", NAN);
+	size_t len;
+
+	if (json_get(own, "io-threads") && json_get(cfg, "io-threads")) {
+		len = enter_key(w, "custom-server-configs");
+		problem(w,
+		    "Cannot specify both 'io-threads' here and as a "
+		    "key of the configuration");
+		leave(w, len);
+	}
+	if (!ports || json_type(ports) != JSON_ARRAY)
+		return;
+	len = enter_key(w, "cluster_ports");
+	for (const struct json *p = json_first(ports); p; p = json_next(p)) {
+		if (!isnan(last) && json_num(p, NAN) != last + 1) {
+			problem(w,
+			    "ports must follow each other, %g does not "
+			    "follow %g",
+			    json_num(p, NAN), last);
+			break;
+		}
+		last = json_num(p, NAN);
+	}
+	if (!isnan(nodes) && (double)json_len(ports) < nodes)
+		problem(w, "%zu ports for %g nodes", json_len(ports), nodes);
+	leave(w, len);
+}
+
+static void
+core(struct walk *w, const struct json *cfg)
+{
+	static const char *const keys[] = {"commands", "keyspacelen",
+	    "data_sizes", "pipelines", "clients", "cluster_mode", "tls_mode",
+	    "warmup", NULL};
+	bool requests = json_get(cfg, "requests");
+	bool duration = json_get(cfg, "duration");
+
+	required(w, cfg, keys);
+	if (requests && duration)
+		problem(w, "Cannot specify both 'requests' and 'duration'");
+	if (!requests && !duration)
+		problem(w, "Either 'requests' or 'duration' must be provided");
+}
+
+/* A scenario says what it does in exactly one way. */
+static void
+scenario(struct walk *w, const struct json *s)
+{
+	static const char *const sides[] = {"writes", "reads"};
+	const char *type = json_get_str(s, "type");
+	bool parts = json_get(s, "writes") || json_get(s, "reads");
+	bool test = json_get(s, "test"), command = json_get(s, "command");
+	size_t i, len, at;
+
+	if (type && strcmp(type, "mixed") == 0) {
+		if (!parts)
+			problem(w,
+			    "a mixed scenario needs 'writes' or "
+			    "'reads'");
+	} else if (parts)
+		problem(w, "'writes' and 'reads' belong to type \"mixed\"");
+	else if (test && command)
+		problem(w, "Cannot specify both 'test' and 'command'");
+	else if (!test && !command)
+		problem(w, "Missing required key: command");
+	for (size_t k = 0; k < 2; k++) {
+		len = enter_key(w, sides[k]);
+		i = 0;
+		for (const struct json *p = json_first(json_get(s, sides[k]));
+		     p; p = json_next(p)) {
+			at = enter_index(w, i++);
+			if (!json_get(p, "command") && !json_get(p, "test"))
+				problem(w, "Missing required key: command");
+			leave(w, at);
+		}
+		leave(w, len);
+	}
+}
+
+static void
+scenarios(struct walk *w, const struct json *parent)
+{
+	size_t i = 0, len = enter_key(w, "scenarios"), at;
+
+	for (const struct json *s = json_first(json_get(parent, "scenarios"));
+	     s; s = json_next(s)) {
+		at = enter_index(w, i++);
+		if (json_type(s) == JSON_OBJECT)
+			scenario(w, s);
+		leave(w, at);
+	}
+	leave(w, len);
+}
+
+static void
+groups(struct walk *w, const struct json *cfg)
+{
+	static const char *const needed[] = {"scenarios", NULL};
+	size_t i = 0, len = enter_key(w, "test_groups"), at;
+
+	for (const struct json *g = json_first(json_get(cfg, "test_groups")); g;
+	     g = json_next(g)) {
+		at = enter_index(w, i++);
+		if (json_type(g) == JSON_OBJECT) {
+			required(w, g, needed);
+			scenarios(w, g);
+		}
+		leave(w, at);
+	}
+	leave(w, len);
+}
+
+/* Scenarios at the top are one group without a name. */
+static void
+wrap(struct json *cfg)
+{
+	struct json *all, *group;
+
+	if (!json_get(cfg, "scenarios") || json_get(cfg, "test_groups"))
+		return;
+	group = json_object();
+	json_set(group, "scenarios", json_detach(cfg, "scenarios"));
+	all = json_array();
+	json_push(all, group);
+	json_set(cfg, "test_groups", all);
+}
+
+static void
+one(struct walk *w, struct json *cfg)
+{
+	static const char *const truths[] = {
+	    "cluster_mode", "tls_mode", "sequential", "unixsocket", "aslr"};
+	char *s;
+
+	if (json_type(cfg) != JSON_OBJECT) {
+		s = shown(cfg);
+		problem(w, "a configuration must be an object, not %s", s);
+		free(s);
+		return;
+	}
+	object(w, "config", cfg);
+	if (json_get(cfg, "commands"))
+		core(w, cfg);
+	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios")) {
+		problem(w, "neither 'commands' nor 'test_groups' is there");
+		core(w, cfg);
+	}
+	scenarios(w, cfg);
+	groups(w, cfg);
+	cpus(w, cfg);
+	server(w, cfg);
+	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
+		set_truths(cfg, truths[i]);
+	wrap(cfg);
+}
+
+struct json *
+config_check(struct json *doc, const char *name, bool lenient)
+{
+	struct walk w = {.name = name, .lenient = lenient};
+	struct json *all = doc;
+	size_t i = 0, len;
+
+	str_add(&w.path, "$");
+	if (json_type(doc) == JSON_OBJECT) {
+		all = json_array();
+		json_push(all, doc);
+		one(&w, doc);
+	} else if (json_type(doc) == JSON_ARRAY) {
+		for (struct json *c = json_first(doc); c; c = json_next(c)) {
+			len = enter_index(&w, i++);
+			one(&w, c);
+			leave(&w, len);
+		}
+		if (!i)
+			problem(&w, "No configurations found");
+	} else
+		problem(&w, "configurations are an array of objects, not a %s",
+		    json_type_name(json_type(doc)));
+	str_free(&w.path);
+	if (!w.problems)
+		return all;
+	json_free(all);
+	return NULL;
+}
+
+bool
+config_truth(const struct json *v)
+{
+	return v && truth(v) == 1;
+}
+
+bool
+config_is(const struct json *j)
+{
+	return json_type(j) == JSON_OBJECT && !json_get(j, "type");
+}

@@ -1,0 +1,68 @@
+/*
+ * Benchmark configurations: the JSON files that vkb-config(5) describes, both
+ * the plain format (commands x sizes x ...) and the scenario format
+ * (test_groups). One table holds every key; it is what is checked, and what
+ * the manual page is compared with.
+ */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+enum config_rule {
+	CONFIG_ANY,      /* kept as it is */
+	CONFIG_TEXT,     /* a non-blank string */
+	CONFIG_TEXTS,    /* a list of them, not empty */
+	CONFIG_BOOL,     /* true, false, or "yes", "true", "1", "no", ... */
+	CONFIG_MODES,    /* the same, or a list of them */
+	CONFIG_WHOLE,    /* an integer in min..max */
+	CONFIG_WHOLES,   /* a list of them, not empty */
+	CONFIG_AXIS,     /* one or a list of them */
+	CONFIG_SECONDS,  /* a number, min (or above 0) and more */
+	CONFIG_RATES,    /* a number above 0, or a list of them */
+	CONFIG_SEED,     /* true, false or an integer >= 0 */
+	CONFIG_CPUS,     /* a CPU list: "0-3,8" */
+	CONFIG_CPUSETS,  /* a list of CPU lists */
+	CONFIG_SETTINGS, /* an object of strings and numbers */
+	CONFIG_SETTINGS_SETS, /* a list of such objects */
+	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
+	CONFIG_CHOICE,        /* one of 'choices', separated by | */
+	CONFIG_OBJECT,        /* an object whose keys have the place 'inner' */
+	CONFIG_OBJECTS        /* a list of such objects, not empty */
+};
+
+struct config_key {
+	const char *place;   /* whose key: "config", "group", "scenario", ... */
+	const char *name;    /* NULL ends the table */
+	const char *applies; /* "core", "scenario" or "both" */
+	enum config_rule rule;
+	double min, max;
+	const char *inner; /* place of the members, or the choices */
+	const char *help;
+};
+
+extern const struct config_key config_keys[];
+
+/* The type rule in words: "list of integers from 1". 'buf' is returned. */
+#define CONFIG_WORDS 120
+const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
+
+/*
+ * Checks a parsed file: an array of configurations, or one. Every problem is
+ * said as "NAME: $[0].KEY: what is wrong"; 'lenient' makes unknown keys a
+ * warning. 'doc' is taken; the result is an array of configurations (caller
+ * frees with json_free) in which modes are booleans, null means absent, and
+ * top-level scenarios are one test group. NULL: there were problems.
+ */
+struct json *config_check(struct json *doc, const char *name, bool lenient);
+
+/* A checked boolean: true, or one of the words for it. NULL gives false. */
+bool config_truth(const struct json *);
+
+/* Does this look like a configuration, rather than a record? */
+bool config_is(const struct json *);
+
+#endif

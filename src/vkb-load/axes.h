@@ -1,0 +1,23 @@
+/*
+ * The axes every configuration has, in either format: cluster and TLS mode,
+ * profiling set, config set, io-threads; and the server that they ask for.
+ */
+#ifndef AXES_H
+#define AXES_H
+
+struct json;
+struct plan;
+struct plan_axes;
+
+/* Calls 'fn' for each combination that is wanted. */
+void axes_each(struct plan *, const struct json *cfg,
+    void (*fn)(struct plan *, const struct plan_axes *));
+
+/* Completes the identity of a case: every value explicit. */
+void axes_config(const struct plan_axes *, struct json *config);
+
+/* New objects, the caller's. Problems are said and counted in the plan. */
+struct json *axes_server(struct plan *, const struct plan_axes *);
+struct json *axes_client(const struct plan_axes *);
+
+#endif

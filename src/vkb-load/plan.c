@@ -1,0 +1,553 @@
+#include "plan.h"
+#include "axes.h"
+#include "config.h"
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void
+plan_problem(struct plan *p, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		err_die("out of memory");
+	va_end(ap);
+	err_say("%s: $[%zu]: %s", p->file, p->element, text);
+	free(text);
+	p->problems++;
+}
+
+bool
+plan_listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		s += strspn(s, " ");
+		if (strncmp(s, word, n) == 0 &&
+		    (s[n + strspn(s + n, " ")] == ',' ||
+			!s[n + strspn(s + n, " ")]))
+			return true;
+	}
+	return !list;
+}
+
+const char *
+plan_command(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; p->commands && p->commands[i]; i++)
+		if (strcmp(p->commands[i], name) == 0)
+			return p->commands[i];
+	return p->commands ? NULL : name;
+}
+
+/* --duration and its like: they are part of what was asked. */
+static void
+override(const struct plan_want *w, struct json *config)
+{
+	if (w->duration > 0 || w->requests > 0) {
+		json_del(config, "requests");
+		json_del(config, "duration_s");
+	}
+	if (w->duration > 0)
+		json_set_num(config, "duration_s", w->duration);
+	if (w->requests > 0)
+		json_set_num(config, "requests", (double)w->requests);
+	if (w->warmup >= 0)
+		json_set_num(config, "warmup_s", w->warmup);
+	if (w->rate > 0) {
+		json_set_num(config, "rate", w->rate);
+		if (!json_get(config, "arrivals"))
+			json_set_str(config, "arrivals", "constant");
+	}
+	if (w->latency) {
+		json_del(config, "latency");
+		if (strcmp(w->latency, "request") != 0)
+			json_set_str(config, "latency", w->latency);
+	}
+}
+
+static void
+push(struct plan *p, struct json *cas)
+{
+	p->cases = mem_grow(p->cases, p->n, &p->cap, sizeof *p->cases);
+	p->cases[p->n++] = cas;
+}
+
+/* The id comes last: it depends on the other cases. */
+struct json *
+plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
+{
+	struct json *cas = record_new("case");
+
+	axes_config(x, config);
+	override(p->want, config);
+	json_set_str(cas, "id", "");
+	json_set(cas, "config", config);
+	json_set(cas, "server", axes_server(p, x));
+	json_set(cas, "client", axes_client(x));
+	push(p, cas);
+	return cas;
+}
+
+static void
+core(struct plan *p, const struct plan_axes *x)
+{
+	static const char *const keys[] = {"requests", "keyspacelen",
+	    "data_sizes", "pipelines", "clients", "rate", "commands"};
+	const struct json *none = json_get(x->cfg, "duration"), *at[7];
+	const struct json *first[7];
+	struct json *c;
+	size_t k;
+
+	for (k = 0; k < 7; k++) {
+		first[k] = json_get(x->cfg, keys[k]);
+		if (first[k] && json_type(first[k]) == JSON_ARRAY)
+			first[k] = json_first(first[k]);
+		else if (!first[k])
+			first[k] = NULL;
+		at[k] = first[k];
+	}
+	for (;;) {
+		c = json_object();
+		json_set_str(c, "command", json_str(at[6]));
+		json_set(c, "data_size", json_dup(at[2]));
+		json_set(c, "pipeline", json_dup(at[3]));
+		json_set(c, "clients", json_dup(at[4]));
+		json_set(c, "keyspacelen", json_dup(at[1]));
+		if (at[0])
+			json_set(c, "requests", json_dup(at[0]));
+		else
+			json_set(c, "duration_s", json_dup(none));
+		json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
+		if (at[5])
+			json_set(c, "rate", json_dup(at[5]));
+		plan_add(p, x, c);
+		/* An odometer: the last wheel turns fastest. */
+		for (k = 7; k-- > 0; at[k] = first[k])
+			if (at[k] &&
+			    json_type(json_get(x->cfg, keys[k])) ==
+				JSON_ARRAY &&
+			    json_next(at[k])) {
+				at[k] = json_next(at[k]);
+				break;
+			}
+		if (k == (size_t)-1)
+			return;
+	}
+}
+
+/* Unknown names are found at once, each said once. */
+static void
+check_commands(struct plan *p, const struct json *cfg)
+{
+	const char *name, *near;
+	char *upper;
+
+	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
+	     m = json_next(m)) {
+		name = json_str(m);
+		if (plan_command(p, name))
+			continue;
+		upper = mem_str(name);
+		for (char *s = upper; *s; s++)
+			*s -= *s >= 'a' && *s <= 'z' ? 'a' - 'A' : 0;
+		near = plan_command(p, upper);
+		if (!near)
+			near = str_nearest(upper, p->commands);
+		if (near)
+			plan_problem(p,
+			    "commands: unknown command '%s', did "
+			    "you mean '%s'?",
+			    name, near);
+		else
+			plan_problem(p, "commands: unknown command '%s'", name);
+		free(upper);
+	}
+}
+
+static void
+expand(struct plan *p, const struct json *cfg)
+{
+	bool groups = json_get(cfg, "test_groups");
+
+	if (!groups)
+		check_commands(p, cfg);
+	axes_each(p, cfg, groups ? plan_scenarios : core);
+}
+
+static int
+read_all(const char *file, struct str *s)
+{
+	bool standard = strcmp(file, "-") == 0;
+	FILE *f = standard ? stdin : fopen(file, "re");
+	char buf[65536];
+	size_t n;
+	int rc = 0;
+
+	if (!f)
+		return err_fail_sys("cannot read '%s'", file);
+	str_add(s, "");
+	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+		str_addn(s, buf, n);
+	if (ferror(f))
+		rc = err_fail_sys("cannot read '%s'", file);
+	if (!standard)
+		fclose(f);
+	return rc;
+}
+
+static bool
+whole(const struct json *j, double least)
+{
+	double d = json_num(j, -1);
+
+	return j && d >= least && d == (double)(long long)d;
+}
+
+/* A case may have been typed in an editor. */
+static int
+check_case(struct plan *p, const struct json *cas, const char *where)
+{
+	static const struct {
+		const char *key;
+		double least;
+	} wholes[] = {{"data_size", 1}, {"pipeline", 1}, {"clients", 1},
+	    {"keyspacelen", 0}, {"benchmark_threads", 1}};
+	const struct json *c = json_get(cas, "config");
+	const char *id = json_get_str(cas, "id");
+	bool requests = json_get(c, "requests");
+	bool duration = json_get(c, "duration_s");
+	const char *why;
+	cpu_set_t set;
+
+	if (!json_get_str(c, "command"))
+		return err_fail(
+		    "%s: case '%s' lacks 'config.command'", where, id);
+	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+		if (!whole(json_get(c, wholes[i].key), wholes[i].least))
+			return err_fail("%s: case '%s': 'config.%s' is not an "
+					"integer from %g",
+			    where, id, wholes[i].key, wholes[i].least);
+	if (requests == duration)
+		return err_fail("%s: case '%s': 'config' needs one of "
+				"'requests' and 'duration_s'",
+		    where, id);
+	if ((requests && !whole(json_get(c, "requests"), 1)) ||
+	    (duration && !(json_get_num(c, "duration_s", 0) > 0)))
+		return err_fail("%s: case '%s': 'config.%s' is not positive",
+		    where, id, requests ? "requests" : "duration_s");
+	if (json_get(c, "rate") && !(json_get_num(c, "rate", 0) > 0))
+		return err_fail(
+		    "%s: case '%s': 'config.rate' is not positive", where, id);
+	c = json_path(cas, "client.cpus");
+	if (c && (!json_str(c) || cpulist_parse(json_str(c), &set, &why) < 0))
+		return err_fail(
+		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(id, json_get_str(p->cases[i], "id")) == 0)
+			return err_fail(
+			    "%s: case '%s' is there twice", where, id);
+	return 0;
+}
+
+static int
+read_cases(struct plan *p, struct jsonl *in)
+{
+	struct json *rec;
+	int rc, bad = 0;
+
+	while ((rc = record_next(in, &rec)) != 0) {
+		if (rc < 0) {
+			bad = -1;
+			continue;
+		}
+		if (!record_is(rec, "case")) {
+			bad = err_fail("%s: a record '%s', not a case",
+			    jsonl_where(in), record_type(rec));
+			json_free(rec);
+			continue;
+		}
+		if (json_get(rec, "config"))
+			override(p->want, json_get(rec, "config"));
+		if (check_case(p, rec, jsonl_where(in)) < 0) {
+			bad = -1;
+			json_free(rec);
+			continue;
+		}
+		push(p, rec);
+	}
+	return bad;
+}
+
+/* Records are handed to the reader of records, lines and all. */
+static int
+cases(struct plan *p, const struct str *s)
+{
+	int fd = memfd_create("cases", MFD_CLOEXEC), rc;
+	size_t done = 0;
+	struct jsonl *in;
+	ssize_t n;
+
+	if (fd < 0)
+		return err_fail_sys("cannot keep '%s'", p->file);
+	while (done < s->len) {
+		n = write(fd, s->s + done, s->len - done);
+		if (n < 0 && errno != EINTR) {
+			close(fd);
+			return err_fail_sys("cannot keep '%s'", p->file);
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	lseek(fd, 0, SEEK_SET);
+	in = jsonl_fd(fd, p->file);
+	rc = read_cases(p, in);
+	jsonl_close(in);
+	return rc;
+}
+
+/* Is the first line, or the first element, a record? */
+static bool
+is_records(const struct str *s, const struct json *doc)
+{
+	const struct json *first = doc;
+	struct json *line;
+	const char *end;
+	bool yes;
+
+	if (doc && json_type(doc) == JSON_ARRAY)
+		first = json_first(doc);
+	if (first)
+		return json_type(first) == JSON_OBJECT &&
+		    json_get(first, "type");
+	end = memchr(s->s, '\n', s->len);
+	line =
+	    json_parse(s->s, end ? (size_t)(end - s->s) : s->len, NULL, NULL);
+	yes = line && json_type(line) == JSON_OBJECT && json_get(line, "type");
+	json_free(line);
+	return yes;
+}
+
+static int
+not_json(const char *file, const struct str *s, const char *why, size_t at)
+{
+	size_t line = 1, start = 0;
+
+	for (size_t i = 0; i < at && i < s->len; i++)
+		if (s->s[i] == '\n') {
+			line++;
+			start = i + 1;
+		}
+	return err_fail(
+	    "%s:%zu:%zu: not JSON: %s", file, line, at - start + 1, why);
+}
+
+int
+plan_read(struct plan *p, const char *file)
+{
+	struct str s = {0};
+	struct json *doc = NULL;
+	const char *why;
+	size_t at;
+	int rc = -1;
+
+	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
+	if (read_all(file, &s) < 0)
+		goto out;
+	if (!s.s[strspn(s.s, " \t\r\n")]) { /* no cases is nothing to do */
+		rc = 0;
+		goto out;
+	}
+	doc = json_parse(s.s, s.len, &why, &at);
+	if (is_records(&s, doc)) {
+		rc = cases(p, &s);
+		goto out;
+	}
+	if (!doc) {
+		not_json(p->file, &s, why, at);
+		goto out;
+	}
+	doc = config_check(doc, p->file, p->want->lenient);
+	p->problems = 0;
+	p->element = 0;
+	for (const struct json *c = json_first(doc); c; c = json_next(c)) {
+		expand(p, c);
+		p->element++;
+	}
+	rc = doc && !p->problems ? 0 : -1;
+out:
+	json_free(doc);
+	str_free(&s);
+	return rc;
+}
+
+static bool
+same_id(const struct plan *p, size_t i)
+{
+	const char *id = json_get_str(p->cases[i], "id");
+
+	for (size_t k = 0; k < p->n; k++)
+		if (k != i && *id &&
+		    strcmp(id, json_get_str(p->cases[k], "id")) == 0)
+			return true;
+	return false;
+}
+
+static void
+drop(struct plan *p, size_t i)
+{
+	json_free(p->cases[i]);
+	memmove(
+	    p->cases + i, p->cases + i + 1, (--p->n - i) * sizeof *p->cases);
+}
+
+/* One identity is one case; the same one twice would be pooled. */
+static int
+no_doubles(struct plan *p)
+{
+	const struct json *a, *b;
+	struct str s = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = i + 1; k < p->n;) {
+			a = p->cases[i];
+			b = p->cases[k];
+			if (!json_equal(
+				json_get(a, "config"), json_get(b, "config"))) {
+				k++;
+				continue;
+			}
+			str_clear(&s);
+			plan_id(&s, json_get(a, "config"), false);
+			if (json_equal(
+				json_get(a, "server"), json_get(b, "server")) &&
+			    json_equal(
+				json_get(a, "client"), json_get(b, "client")))
+				err_say(
+				    "case %s is planned twice, run once", s.s);
+			else
+				rc = err_fail(
+				    "case %s is planned twice, with other CPUs "
+				    "or ports, which do not identify a case: "
+				    "use two files",
+				    s.s);
+			drop(p, k);
+		}
+	str_free(&s);
+	return rc;
+}
+
+static void
+name_cases(struct plan *p)
+{
+	bool *given = mem_array(p->n + 1, sizeof *given);
+	bool *twice = mem_array(p->n + 1, sizeof *twice);
+	struct str s = {0};
+	size_t i, k, n;
+
+	for (i = 0; i < p->n; i++)
+		given[i] = *json_get_str(p->cases[i], "id");
+	for (int more = 0; more < 2; more++) {
+		for (i = 0; i < p->n; i++) {
+			if (given[i] || (more && !twice[i]))
+				continue;
+			str_clear(&s);
+			plan_id(&s, json_get(p->cases[i], "config"), more);
+			json_set_str(p->cases[i], "id", s.s);
+		}
+		for (i = 0; i < p->n; i++)
+			twice[i] = same_id(p, i);
+	}
+	for (i = 0; i < p->n; i++)
+		for (n = 2; !given[i] && same_id(p, i); n++) {
+			str_clear(&s);
+			plan_id(&s, json_get(p->cases[i], "config"), true);
+			str_printf(&s, "-%zu", n);
+			for (k = 0; k < p->n; k++)
+				if (strcmp(s.s,
+					json_get_str(p->cases[k], "id")) == 0)
+					break;
+			if (k == p->n)
+				json_set_str(p->cases[i], "id", s.s);
+		}
+	str_free(&s);
+	free(given);
+	free(twice);
+}
+
+int
+plan_finish(struct plan *p)
+{
+	const struct plan_want *w = p->want;
+	size_t kept = 0, n = 0;
+	bool keep;
+
+	if (no_doubles(p) < 0)
+		return -1;
+	name_cases(p);
+	for (size_t i = 0; i < p->n; i++) {
+		keep = !w->pattern ||
+		    fnmatch(w->pattern, json_get_str(p->cases[i], "id"), 0) ==
+			0;
+		if (keep && w->shards)
+			keep = (long long)(n++ % (size_t)w->shards) ==
+			    w->shard - 1;
+		if (keep)
+			p->cases[kept++] = p->cases[i];
+		else
+			json_free(p->cases[i]);
+	}
+	if (p->n && !kept && !w->shards)
+		err_say("no case is left of %zu", p->n);
+	p->n = kept;
+	return 0;
+}
+
+void
+plan_free(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		json_free(p->cases[i]);
+	free(p->cases);
+}
+
+const char *
+plan_cannot(const struct plan *p, const struct json *cas)
+{
+	static const struct {
+		const char *key, *why;
+	} not_yet[] = {{"profiling", "profiling belongs to vkb-profile"},
+	    {"writes", "mixed scenarios are not supported yet"},
+	    {"reads", "mixed scenarios are not supported yet"},
+	    {"dataset", "datasets are not supported yet"},
+	    {"parallel_clients", "parallel clients are not supported yet"},
+	    {"cluster_execution", "parallel clients are not supported yet"},
+	    {"setup_commands", "setup commands are not supported yet"}};
+	const struct json *c = json_get(cas, "config");
+	const char *command = json_get_str(c, "command");
+
+	for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
+		if (json_get(c, not_yet[i].key))
+			return not_yet[i].why;
+	if (plan_command(p, command))
+		return NULL;
+	return "commands with placeholders are not supported yet";
+}

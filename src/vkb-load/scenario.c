@@ -1,0 +1,342 @@
+#include "config.h"
+#include "json.h"
+#include "mem.h"
+#include "plan.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One scenario, in one iteration of its group, in one of its variants. */
+struct scene {
+	const struct json *group, *s;
+	const char *id;      /* of the variant: with the suffix */
+	const char *flag;    /* added to the command; "" */
+	long long iteration; /* 0: the group has none */
+	const struct json *rate;
+};
+
+/* A name may be any JSON value in a file: text as it is, the rest printed. */
+static char *
+text_of(const struct json *v, const char *absent)
+{
+	if (!v)
+		return mem_str(absent);
+	return json_str(v) ? mem_str(json_str(v)) : json_print(v);
+}
+
+/* "{iteration}" becomes the number. Caller frees. */
+static char *
+iterated(const char *s, long long iteration)
+{
+	static const char mark[] = "{iteration}";
+	struct str out = {0};
+	const char *at;
+
+	while (iteration && (at = strstr(s, mark))) {
+		str_addn(&out, s, (size_t)(at - s));
+		str_printf(&out, "%lld", iteration);
+		s = at + sizeof mark - 1;
+	}
+	str_add(&out, s);
+	return str_take(&out);
+}
+
+static void
+set_iterated(struct json *to, const char *key, const char *s, long long n)
+{
+	char *text;
+
+	if (!s)
+		return;
+	text = iterated(s, n);
+	json_set_str(to, key, text);
+	free(text);
+}
+
+static const char *
+phase(const struct json *s)
+{
+	const char *type = json_get_str(s, "type");
+
+	if (!type)
+		return "test";
+	if (strcmp(type, "ingestion") == 0) /* words of older files */
+		return "write";
+	return strcmp(type, "search") == 0 ? "read" : type;
+}
+
+/* A named test is looked up in upper case; a command is taken as it is. */
+static char *
+command(struct plan *p, const struct scene *x, const struct json *s)
+{
+	const char *test = json_get_str(s, "test"), *near;
+	const char *text = json_get_str(s, "command");
+	char *name, *it;
+
+	if (!test) {
+		it = iterated(text ? text : "mixed", x->iteration);
+		if (!*x->flag || !text)
+			return it;
+		name = mem_printf("%s %s", it, x->flag);
+		free(it);
+		return name;
+	}
+	name = mem_str(test);
+	for (char *c = name; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	if (!plan_command(p, name)) {
+		near = str_nearest(name, p->commands);
+		plan_problem(p, "scenario '%s': unknown test '%s'%s%s%s", x->id,
+		    test, near ? ", did you mean '" : "", near ? near : "",
+		    near ? "'?" : "");
+	}
+	if (*x->flag)
+		plan_problem(p,
+		    "scenario '%s': 'options' need a 'command', not a 'test'",
+		    x->id);
+	return name;
+}
+
+static void
+copy(struct json *to, const char *name, const struct json *v)
+{
+	if (v)
+		json_set(to, name, json_dup(v));
+}
+
+static void
+length(const struct plan_axes *x, const struct json *s, struct json *c)
+{
+	const struct json *d = json_get(s, "duration");
+	const struct json *n = json_get(s, "requests");
+
+	if (!n)
+		n = json_get(s, "maxdocs");
+	if (d)
+		copy(c, "duration_s", d);
+	else if (n)
+		copy(c, "requests", n);
+	else
+		json_set_num(
+		    c, "duration_s", json_get_num(x->cfg, "duration", 60));
+}
+
+/* Writers or readers of a mixed scenario, with what they inherit. */
+static struct json *
+parts(struct plan *p, const struct scene *x, const char *side)
+{
+	const struct json *list = json_get(x->s, side);
+	bool reads = strcmp(side, "reads") == 0;
+	struct scene y = *x;
+	struct json *out, *part;
+	char *text;
+
+	if (!list)
+		return NULL;
+	if (!reads)
+		y.flag = "";
+	out = json_array();
+	for (const struct json *v = json_first(list); v; v = json_next(v)) {
+		part = json_dup(v);
+		json_del(part, "description");
+		json_del(part, "test");
+		text = command(p, &y, v);
+		json_set_str(part, "command", text);
+		free(text);
+		set_iterated(
+		    part, "dataset", json_get_str(v, "dataset"), x->iteration);
+		if (!json_get(v, "duration"))
+			copy(part, "duration", json_get(x->s, "duration"));
+		if (!json_get(v, "pipeline"))
+			json_set_num(part, "pipeline",
+			    json_get_num(x->s, "pipeline", 1));
+		if (!json_get(v, "cluster_execution"))
+			copy(part, "cluster_execution",
+			    json_get(x->s, "cluster_execution"));
+		json_push(out, part);
+	}
+	return out;
+}
+
+/* What the scenario's own profiling keys change in the set. */
+static void
+merge(struct json *into, const struct json *over)
+{
+	struct json *old;
+
+	for (const struct json *m = json_first(over); m; m = json_next(m)) {
+		old = json_get(into, json_key(m));
+		if (old && json_type(old) == JSON_OBJECT &&
+		    json_type(m) == JSON_OBJECT)
+			merge(old, m);
+		else
+			json_set(into, json_key(m), json_dup(m));
+	}
+}
+
+static void
+profiling(struct json *c, const struct json *over)
+{
+	struct json *set = json_get(c, "profiling");
+
+	if (!set || !over)
+		return;
+	merge(set, over);
+	if (!json_get_bool(set, "enabled", false))
+		json_del(c, "profiling");
+}
+
+static double
+keyspace(const struct plan_axes *x, const struct json *s)
+{
+	const struct json *list = json_get(x->cfg, "keyspacelen");
+
+	if (json_get(s, "keyspacelen"))
+		return json_get_num(s, "keyspacelen", 0);
+	return list ? json_num(json_first(list), 1000000) : 1000000;
+}
+
+static struct json *
+identity(struct plan *p, const struct plan_axes *x, const struct scene *y)
+{
+	static const char *const as_they_are[] = {
+	    "xml_root_element", "maxdocs", "parallel_clients"};
+	const char *how = json_get_str(y->s, "cluster_execution");
+	char *group = text_of(json_get(y->group, "group"), "unknown"), *text;
+	struct json *c = json_object();
+	const struct json *warm = json_get(y->s, "warmup");
+
+	text = mem_printf("%s_%s", group, y->id);
+	json_set_str(c, "test_id", text);
+	free(text);
+	json_set_str(c, "test_phase", phase(y->s));
+	json_set_str(c, "group", group);
+	free(group);
+	json_set_str(c, "scenario", y->id);
+	text = command(p, y, y->s);
+	json_set_str(c, "command", text);
+	free(text);
+	json_set_num(c, "data_size", json_get_num(y->s, "data_size", 100));
+	json_set_num(c, "pipeline", json_get_num(y->s, "pipeline", 1));
+	json_set_num(c, "clients", json_get_num(y->s, "clients", 1));
+	json_set_num(c, "keyspacelen", keyspace(x, y->s));
+	length(x, y->s, c);
+	if (!warm)
+		warm = json_get(y->s, "warmup_inline");
+	json_set_num(c, "warmup_s", json_num(warm, 0));
+	if (y->iteration)
+		json_set_num(c, "iteration", (double)y->iteration);
+	set_iterated(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
+	for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
+		copy(c, as_they_are[i], json_get(y->s, as_they_are[i]));
+	copy(c, "setup_commands", json_get(y->s, "setup_commands"));
+	if (how && strcmp(how, "parallel") == 0)
+		json_set_str(c, "cluster_execution", how);
+	json_set(c, "writes", parts(p, y, "writes"));
+	json_set(c, "reads", parts(p, y, "reads"));
+	if (config_truth(json_get(y->s, "sequential")))
+		json_set_bool(c, "sequential", true);
+	copy(c, "rate", y->rate);
+	return c;
+}
+
+static void
+one(struct plan *p, const struct plan_axes *x, const struct scene *y)
+{
+	const char *about = json_get_str(y->s, "description");
+	const struct json *seed = json_get(y->s, "seed");
+	struct json *cas, *client;
+	char *text;
+
+	cas = plan_add(p, x, identity(p, x, y));
+	profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
+	client = json_get(cas, "client");
+	json_set_str(
+	    client, "group_description", json_get_str(y->group, "description"));
+	if (about && *y->flag) {
+		text = mem_printf("%s + %s", about, y->flag);
+		json_set_str(client, "scenario_description", text);
+		free(text);
+	} else
+		json_set_str(client, "scenario_description", about);
+	if (seed && json_type(seed) == JSON_NUMBER)
+		copy(client, "seed", seed);
+}
+
+static void
+rates(struct plan *p, const struct plan_axes *x, struct scene *y)
+{
+	const struct json *rate = json_get(y->s, "rate");
+
+	if (!rate)
+		rate = json_get(x->cfg, "rate");
+	y->rate = rate;
+	if (!rate || json_type(rate) != JSON_ARRAY) {
+		one(p, x, y);
+		return;
+	}
+	for (y->rate = json_first(rate); y->rate; y->rate = json_next(y->rate))
+		one(p, x, y);
+}
+
+static void
+variants(struct plan *p, const struct plan_axes *x, struct scene *y)
+{
+	const struct json *m = json_first(json_get(y->s, "options"));
+	char *base = text_of(json_get(y->s, "id"), "unknown"), *id;
+
+	y->flag = "";
+	y->id = base;
+	if (!m && plan_listed(p->want->scenarios, base))
+		rates(p, x, y);
+	for (; m; m = json_next(m)) {
+		id = mem_printf("%s%s", base, json_str(m));
+		y->id = id;
+		y->flag = json_key(m);
+		if (plan_listed(p->want->scenarios, id))
+			rates(p, x, y);
+		free(id);
+	}
+	free(base);
+}
+
+static bool
+takes_part(const struct json *s, long long iteration)
+{
+	const struct json *on = json_get(s, "on_iterations");
+
+	for (const struct json *m = json_first(on); m; m = json_next(m))
+		if (json_num(m, 0) == (double)iteration)
+			return true;
+	return !on;
+}
+
+void
+plan_scenarios(struct plan *p, const struct plan_axes *x)
+{
+	const struct json *groups = json_get(x->cfg, "test_groups"), *s;
+	long long n;
+	char *name;
+	bool in;
+
+	for (const struct json *g = json_first(groups); g; g = json_next(g)) {
+		name = text_of(json_get(g, "group"), "unknown");
+		in = plan_listed(p->want->groups, name);
+		free(name);
+		if (!in)
+			continue;
+		n = (long long)json_get_num(g, "iterations", 0);
+		for (long long i = n ? 1 : 0; i <= n; i++)
+			for (s = json_first(json_get(g, "scenarios")); s;
+			     s = json_next(s)) {
+				struct scene y = {
+				    .group = g, .s = s, .iteration = i};
+
+				if (takes_part(s, i ? i : 1))
+					variants(p, x, &y);
+			}
+	}
+}
