@@ -87,10 +87,21 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALLLIBS)
 
+# A fuzz target is built with the whole library and all private modules.
+FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
+FUZZFLAGS = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZSRC = $(wildcard src/lib/*.c src/vkb-*/*.c)
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZSRC)
+	@mkdir -p $(@D)
+	clang $(STD) -O1 -g $(FUZZFLAGS) -Isrc -Isrc/lib -pthread \
+	$(PKGCFLAGS) -o $@ $< $(FUZZSRC) $(ALLLIBS)
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 unit: $(UNIT)
 bench: all $(BENCH)
+fuzz: $(FUZZ)
 
 check: all $(UNIT)
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
@@ -122,6 +133,6 @@ install: all completion
 clean:
 	rm -rf build $(addprefix bin/,$(PROGRAMS))
 
-.PHONY: all unit bench check lint completion install clean
+.PHONY: all unit bench fuzz check lint completion install clean
 .DELETE_ON_ERROR:
 .SECONDARY:

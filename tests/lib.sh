@@ -11,6 +11,7 @@
 set -u
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"

@@ -45,6 +45,10 @@ expected() {
     { print line }' "$1"
 }
 
+in_folder() { # in_folder DIR COMMAND...
+  (cd "$1" && shift && "$@")
+}
+
 run_blocks() { # run_blocks PREFIX NAME
   for block in "$1".*; do
     [ -e "$block" ] || continue
@@ -54,7 +58,7 @@ run_blocks() { # run_blocks PREFIX NAME
     ln -s "$top/tests/data" "$dir/tests-data"
     expected "$block" >"$dir/.script"
     test_that "$2: example ${block##*.}: $(head -n 1 "$block")" \
-      sh -c 'cd "$1" && exec sh .script' sh "$dir"
+      in_folder "$dir" sh .script
   done
 }
 

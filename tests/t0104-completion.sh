@@ -1,0 +1,57 @@
+#!/bin/sh
+# slow: bash and zsh take the completion and offer every option and choice.
+. "${0%/*}/lib.sh"
+
+test_that 'completion is written' vkb-completion "$VKB_BIN" out
+test_status 2 'one operand is usage' vkb-completion "$VKB_BIN"
+
+# complete PROGRAM WORD...: what bash would offer for the last word.
+cat >complete.bash <<'END'
+set -u
+compopt() { :; } # only allowed while a person completes
+prog=$1
+shift
+. "out/bash/$prog"
+COMP_WORDS=("$prog" "$@")
+COMP_CWORD=$#
+f=$(complete -p "$prog" | sed 's/.*-F \([^ ]*\).*/\1/')
+"$f" "$prog" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}"
+END
+offered() { bash complete.bash "$@" | sort; }
+
+for f in "$VKB_BIN"/vkb-*; do
+  case $(head -c 2 "$f") in
+  '#!') continue ;;
+  esac
+  p=${f##*/}
+  "$p" --dump-options >options
+  test_that "$p: bash takes it" bash -n "out/bash/$p"
+  test_same "$(cut -f 2 options | sed 's/^/--/' | sort)" "$(offered "$p" --)" \
+    "$p: bash offers every option"
+  test_same --help "$(offered "$p" --hel)" "$p: bash completes an option"
+  while IFS='	' read -r letter name _ _ choices _; do
+    [ "$choices" != - ] || continue
+    all=$(printf '%s\n' "$choices" | tr '|' '\n' | sort)
+    test_same "$all" "$(offered "$p" "--$name" '')" \
+      "$p: bash offers the choices of --$name"
+    test_same "$all" "$(offered "$p" "--$name" = '')" \
+      "$p: and of --$name="
+    [ "$letter" = - ] ||
+      test_same "$all" "$(offered "$p" "-$letter" '')" "$p: and of -$letter"
+  done <options
+  touch 'a file'
+  test_same 'a file' "$(offered "$p" 'a f')" "$p: bash completes a file"
+  if ! command -v zsh >/dev/null 2>&1; then
+    test_skip "$p: zsh takes it" zsh
+    continue
+  fi
+  test_that "$p: zsh takes it" zsh -n "out/zsh/_$p"
+  # _arguments itself, told to print, sees what it is given.
+  zsh -f -c '_arguments() { print -rl -- "$@" }; . "$1"' zsh "out/zsh/_$p" \
+    >zsh.out 2>&1
+  test_same "$(cut -f 2 options | sort)" \
+    "$(grep -oE -- '--[a-z0-9][a-z0-9-]*=?\[' zsh.out | tr -d '=[' |
+      sed 's/^--//' | sort -u)" "$p: zsh knows every option"
+done
+test_done

@@ -1,0 +1,26 @@
+#!/bin/sh
+# slow: each fuzz target for a few thousand inputs, from the same seed always.
+. "${0%/*}/lib.sh"
+
+dir=$(clang -print-resource-dir 2>/dev/null)/lib
+if ! find "$dir" -name 'libclang_rt.fuzzer*' 2>/dev/null | grep -q .; then
+  test_skip 'fuzz targets' "clang's fuzzer runtime"
+  test_done
+fi
+test_that 'the targets build' make -s -C "$top" fuzz
+for f in "$top"/tests/fuzz/*.c; do
+  name=${f##*/}
+  name=${name%.c}
+  mkdir "$name"
+  for seed in "$top/tests/data/fuzz/$name"/*; do
+    [ ! -e "$seed" ] || cp "$seed" "$name"
+  done
+  test_that "fuzz: $name" "$top/build/fuzz/$name" -seed=1 -runs=20000 \
+    -max_len=4096 -timeout=10 -rss_limit_mb=2048 -close_fd_mask=3 \
+    -artifact_prefix="$scratch/crash-$name-" "$name"
+  for crash in "crash-$name-"*; do
+    [ -e "$crash" ] || continue
+    echo "# the input, in base64: $(base64 -w 0 "$crash")"
+  done
+done
+test_done

@@ -1,0 +1,139 @@
+/* vkb-record(5) says what the tables of record.c and metric.c say. */
+#include "tap.h"
+
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "record.h"
+
+#include <stdlib.h>
+
+#define PAGE "man/vkb-record.5"
+#define MAXROWS 512
+
+/* The rows of one .Bl -column list: "run: status string required". */
+struct rows {
+	char *row[MAXROWS];
+	bool met[MAXROWS];
+	size_t n;
+};
+
+static void
+row_add(struct rows *r, char *row)
+{
+	if (r->n == MAXROWS)
+		abort();
+	r->row[r->n++] = row;
+}
+
+static char *
+key_row(const char *section, const char *line)
+{
+	char type[64], key[64], kind[64], must[64];
+
+	if (sscanf(section, ".Ss %60s", type) != 1 ||
+	    sscanf(line, ".It Va %60s Ta %60s Ta %60s Ta", key, kind, must) !=
+		3)
+		return mem_printf("%s %s", section, line);
+	return mem_printf("%s: %s %s %s", type, key, kind, must);
+}
+
+static char *
+metric_row(const char *line)
+{
+	char name[64], unit[16], better[16], class[16], margin[16];
+
+	if (sscanf(line, ".It %60s Ta %15s Ta %15s Ta %15s Ta %15s", name, unit,
+		better, class, margin) != 5)
+		return mem_str(line);
+	return mem_printf("%s %s %s %s %s", name, unit, better, class, margin);
+}
+
+static bool
+page_read(struct rows *keys, struct rows *metrics)
+{
+	char line[512], section[64] = "";
+	bool types = false, metric = false, columns = false;
+	FILE *f = fopen(PAGE, "r");
+
+	if (!f)
+		return false;
+	while (fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, ".Sh ", 4) == 0) {
+			types = strcmp(line, ".Sh TYPES") == 0;
+			metric = strcmp(line, ".Sh METRICS") == 0;
+		}
+		if (strncmp(line, ".Ss ", 4) == 0)
+			snprintf(section, sizeof section, "%.63s", line);
+		if (strncmp(line, ".Bl ", 4) == 0)
+			columns = strncmp(line, ".Bl -column", 11) == 0;
+		if (!columns || strncmp(line, ".It ", 4) != 0 ||
+		    strncmp(line, ".It Sy", 6) == 0)
+			continue;
+		if (types)
+			row_add(keys, key_row(section, line));
+		if (metric)
+			row_add(metrics, metric_row(line));
+	}
+	fclose(f);
+	return true;
+}
+
+static bool
+met(struct rows *r, const char *row)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->met[i] && strcmp(r->row[i], row) == 0)
+			return r->met[i] = true;
+	return false;
+}
+
+static void
+rest(struct rows *r, const char *what)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (!r->met[i]) {
+			left++;
+			printf("# only in the page: %s\n", r->row[i]);
+		}
+		free(r->row[i]);
+	}
+	tap_ok(left == 0, "the page has no more %s than the table", what);
+}
+
+static const char *
+better(const struct metric *m)
+{
+	if (m->better == METRIC_NEITHER)
+		return "neither";
+	return m->better == METRIC_HIGHER ? "higher" : "lower";
+}
+
+int
+main(void)
+{
+	struct rows keys = {.n = 0}, metrics = {.n = 0};
+	char row[256];
+
+	if (!tap_ok(page_read(&keys, &metrics), "%s can be read", PAGE))
+		return tap_done();
+	for (const struct record_type *t = record_types; t->name; t++)
+		for (const struct record_key *k = t->keys; k->path; k++) {
+			snprintf(row, sizeof row, "%s: %s %s %s", t->name,
+			    k->path, json_type_name(k->type),
+			    k->required ? "required" : "-");
+			tap_ok(met(&keys, row), "%s", row);
+		}
+	rest(&keys, "keys");
+	for (const struct metric *m = metric_table; m->name; m++) {
+		snprintf(row, sizeof row, "%s %s %s %s %g", m->name,
+		    *m->unit ? m->unit : "-", better(m),
+		    m->gate ? "gate" : "info", m->margin * 100);
+		tap_ok(met(&metrics, row), "%s", row);
+	}
+	rest(&metrics, "metrics");
+	return tap_done();
+}
