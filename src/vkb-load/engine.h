@@ -112,10 +112,10 @@ bool engine_reads(const char *command); /* needs seeding with data */
  * Fills the servers for 'w' (nothing to do for commands that need nothing).
  * Lists, sets and sorted sets that are popped get at least as many elements as
  * requests will be made; 'expected' is the guess for runs by duration.
- * 0, or -1 and said.
+ * 0, or -1 and said. *stop as in engine_run.
  */
 int engine_seed(const struct engine_target *, const struct engine_work *,
-    engine_progress_fn *, void *arg);
+    const volatile int *stop, engine_progress_fn *, void *arg);
 
 /*
  * 0, or -1 and said. *stop is polled: when it becomes non-zero the run ends
