@@ -8,11 +8,9 @@ programs=$(for f in src/vkb-*.c; do basename "$f" .c; done | sort)
 workflows=$(sed -n 's/^WORKFLOWS = //p' Makefile | tr ' ' '\n' | sort)
 both=$(printf '%s\n' "$programs" "$workflows" | sort)
 
-# empty WHAT: stdin, what breaks the rule, must be empty.
-empty() {
-  empty_got=$(cat)
-  test_same '' "$empty_got" "$1"
-}
+bad=$scratch/bad
+# empty WHAT: $bad, the lines that break the rule, is empty.
+empty() { test_same '' "$(cat "$bad")" "$1"; }
 
 # code FILE: without comments, each line with its file in front.
 code() {
@@ -38,10 +36,12 @@ test_same "$both" \
   'README: the table of programs and workflows'
 sed -n 's/^PKGS = //p' Makefile | tr ' ' '\n' | while read -r p; do
   grep -q "^build pkg:$p " bin/vkb-needs || echo "$p"
-done | empty 'vkb-needs knows every library of the Makefile'
+done >"$bad"
+empty 'vkb-needs knows every library of the Makefile'
 for f in configs/*.json; do
   grep -rq "${f##*/}" README.md man bin || echo "$f"
-done | empty 'configs: each is named in a page or workflow'
+done >"$bad"
+empty 'configs: each is named in a page or workflow'
 
 # --- layers, as CONTRIBUTING.md has them: "    NAME  MODULE ...  (uses NAME ...)"
 
@@ -58,7 +58,8 @@ awk '
 # shellcheck disable=SC2012
 ls src/lib | sed 's/\.[ch]$//' | sort -u | while read -r m; do
   grep -q "^$m " "$scratch/layers" || echo "$m"
-done | empty 'CONTRIBUTING: every module of src/lib has a layer'
+done >"$bad"
+empty 'CONTRIBUTING: every module of src/lib has a layer'
 grep -H '^#include "' src/lib/*.[ch] |
   sed 's|^src/lib/\([^.]*\)\.[ch]:#include "\(.*\)\.h".*|\1 \2|' |
   awk '
@@ -69,31 +70,35 @@ grep -H '^#include "' src/lib/*.[ch] |
     }
     $1 != $2 && !(($1, layer[$2]) in may) {
       print $1 " (" layer[$1] ") includes " $2 " (" layer[$2] ")"
-    }' "$scratch/layers" - | sort -u | empty 'src/lib: the layers hold'
+    }' "$scratch/layers" - | sort -u >"$bad"
+empty 'src/lib: the layers hold'
 
 all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' |
-  grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' |
-  empty 'src/lib: no exit, getenv or stdout but in err and opt'
-grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' |
-  empty 'cJSON_ stands in json.c alone'
+  grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' >"$bad"
+empty 'src/lib: no exit, getenv or stdout but in err and opt'
+grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
+empty 'cJSON_ stands in json.c alone'
 for lib in cjson/ hiredis/ openssl/ zlib; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
   if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then
     grep -rnE "#include <$lib" src
   fi
-done | empty 'a third-party header is included by one .c file'
-all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' |
-  empty 'src: nothing sleeps'
+done >"$bad"
+empty 'a third-party header is included by one .c file'
+all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' >"$bad"
+empty 'src: nothing sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
   tests/run bin/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
-  grep -v '^tests/t0101-lists.sh:' | empty 'tests and bin: nothing sleeps'
+  grep -v '^tests/t0101-lists.sh:' >"$bad"
+empty 'tests and bin: nothing sleeps'
 find src -name '*.h' | sort | while read -r h; do
   gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc/lib -x c "$h" \
     2>&1 | head -n 2
-done | empty 'each header compiles alone'
-find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + |
-  empty 'each header has a guard'
+done >"$bad"
+empty 'each header compiles alone'
+find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + >"$bad"
+empty 'each header has a guard'
 
 # --- pages
 
@@ -131,6 +136,7 @@ done
 grep -hoE '^\.Xr vkb[a-z-]* [0-9]' man/* | sort -u |
   while read -r _ name section; do
     [ -e "man/$name.$section" ] || echo "$name($section)"
-  done | empty 'man: every reference to a page of ours is good'
+  done >"$bad"
+empty 'man: every reference to a page of ours is good'
 
 test_done

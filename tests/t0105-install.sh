@@ -27,7 +27,7 @@ done >lacks
 for f in copy/man/* copy/configs/*.json; do
   find "$root/share" -name "${f##*/}" | grep -q . || echo "$f"
 done >>lacks
-for w in $(sed -n 's/^WORKFLOWS = //p' "$top/Makefile"); do
+sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
   env -i PATH="$root/bin:/usr/bin:/bin" "$w" --help >/dev/null || echo "$w"
 done >>lacks
 test_same '' "$(cat lacks)" 'everything is installed and starts'
