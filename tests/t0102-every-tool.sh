@@ -1,0 +1,155 @@
+#!/bin/sh
+# What every tool does, always, from one table: options of all programs, and
+# for those that read records also good, torn, wrong and hostile input.
+. "${0%/*}/lib.sh"
+
+for i in 1 2 3 4 5; do
+  printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"SET","pipeline":%d},"run":{"session":"s","index":%d,"block":%d},"env":{"arch":"x86_64"},"metrics":{"rps":10%d.5,"p99_latency_ms":1.%d},"status":"ok"}\n' \
+    1 $i $i $i $i
+done >run.jsonl
+printf '%s\n' '[{"commands":["SET","GET"],"requests":[1000],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >config.json
+printf '{"type":"unheard-of","v":7,"x":[1]}\n' >unknown.jsonl
+
+no_control() { # no_control FILE WHAT: nothing in FILE drives a terminal
+  if LC_ALL=C grep -aq "$(printf '[\001-\010\013-\037\177]\\|\302[\200-\237]')" \
+    "$1"; then
+    test_result 1 "$2"
+    cat -v "$1" | sed 's/^/# /'
+  else
+    test_result 0 "$2"
+  fi
+}
+
+# to_closed COMMAND...: stdout is a pipe that nobody reads any more.
+to_closed() {
+  perl -e 'pipe R, W; close R; open STDOUT, ">&W"; close W;
+    $SIG{PIPE} = "DEFAULT"; exec @ARGV or exit 127' "$@"
+}
+
+to_full() { "$@" >/dev/full; }
+from() { # from FILE COMMAND...
+  from_file=$1
+  shift
+  "$@" <"$from_file"
+}
+
+# --- every program
+
+for program in "$VKB_BIN"/vkb-*; do
+  [ -x "$program" ] || continue
+  case $(head -c 2 "$program") in
+  '#!') continue ;;
+  esac
+  p=${program##*/}
+  test_status 2 "$p: unknown option" "$p" --no-such-option
+  test_match "^$p: unknown option '--no-such-option'" .err "$p: it is named"
+  test_same '' "$(cat .out)" "$p: and stdout is empty"
+  test_status 2 "$p: unknown letter" "$p" -Z
+  test_that "$p: --help" "$p" --help
+  test_match "^usage: $p" .out "$p: the usage is on stdout"
+  test_same '' "$(awk 'length > 79' .out)" "$p: it fits in 79 columns"
+  test_that "$p: -h" "$p" -h
+  test_that "$p: -V" "$p" -V
+  test_match "^$p [0-9.]+$" .out "$p: its version"
+  test_status 2 "$p: --help to a full disk" to_full "$p" --help
+  test_match "^$p: .*No space left" .err "$p: it says so"
+  printf '\033[31m' >word
+  test_status 2 "$p: hostile option" "$p" "--x$(cat word)"
+  no_control .err "$p: is not echoed raw"
+done
+
+# --- those that read records: filter GOOD COMMAND...
+
+filter() {
+  good=$1
+  shift
+  name=$*
+  n=$(($(wc -l <"$good") + 1))
+  test_that "$name: good input" "$@" "$good"
+  test_same '' "$(cat .err)" "$name: is quiet"
+  cp .out want
+  test_that "$name: stdin" from "$good" "$@"
+  test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
+  test_that "$name: - is stdin" from "$good" "$@" -
+  test_same "$(cat want)" "$(cat .out)" "$name: - gives the same"
+
+  { cat "$good"; head -n 1 "$good" | tr -d '\n'; } >torn
+  test_status 2 "$name: a last line without its newline" "$@" torn
+  test_match "torn:$n" .err "$name: it is named"
+  { cat "$good"; printf '{"type":"run","v":1,"subj'; } >short
+  test_status 2 "$name: a line cut short" "$@" short
+  test_match "short:$n" .err "$name: it is named"
+  sed '2s/"config":/"config":7,"x":/' "$good" >wrong
+  test_status 2 "$name: a key of a wrong type" "$@" wrong
+  test_match "wrong:2: .*'config' is not of type object" .err "$name: both named"
+  sed '2s/"config":/"konfig":/' "$good" >lacks
+  test_status 2 "$name: a missing key" "$@" lacks
+  test_match "lacks:2: .* lacks 'config'" .err "$name: it is named"
+  sed '2s/"v":1/"v":2/' "$good" >newer
+  test_status 2 "$name: a newer version" "$@" newer
+  test_match "newer:2: " .err "$name: it is named"
+  sed 's/"v":1,/"v":1,"unheard_of":{"a":1},/' "$good" >keys.more
+  test_that "$name: an unknown key passes" "$@" keys.more
+
+  test_status 2 "$name: a missing file" "$@" no-such-file
+  test_match "no-such-file.*No such file" .err "$name: it is named"
+  test_status 2 "$name: a folder" "$@" /
+  test_status 2 "$name: a full disk" to_full "$@" "$good"
+  test_match 'No space left' .err "$name: it is said"
+  test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
+  test_same '' "$(cat .err)" "$name: is quiet"
+
+  hostile=$(printf 'a\033[31mb')
+  cp torn "$hostile"
+  test_status 2 "$name: a hostile file name" "$@" "$hostile"
+  no_control .err "$name: is not echoed raw"
+  printf '{"type":"run","v":1,"subject":{},"config":{},"run":{},"metrics":{"\\u001b]0;x\\u0007\\u009b":"1"},"status":"ok"}\n' >keys
+  "$@" keys >.out 2>.err </dev/null
+  no_control .err "$name: a hostile key is not echoed raw"
+  printf '{"a\033[31mb":}\n' >raw
+  test_status 2 "$name: a hostile line" "$@" raw
+  no_control .err "$name: is not echoed raw"
+  head -c 20000 /dev/zero | tr '\0' '[' >deep
+  test_status 2 "$name: very deep nesting" "$@" deep
+  printf '\377\376\n' >bytes
+  test_status 2 "$name: no UTF-8" "$@" bytes
+}
+
+# What only executes records refuses other ones; a filter does not.
+passes_unknown() {
+  good=$1
+  shift
+  cat unknown.jsonl "$good" >types
+  test_that "$*: an unknown type passes" "$@" types
+  test_same '' "$(cat .err)" "$*: quietly"
+}
+
+has() { [ -x "$VKB_BIN/$1" ]; }
+
+if has vkb-load; then
+  vkb-load --plan config.json >case.jsonl
+  filter case.jsonl vkb-load --plan
+fi
+if has vkb-stats; then
+  filter run.jsonl vkb-stats
+  filter run.jsonl vkb-stats --text
+  passes_unknown run.jsonl vkb-stats --text
+  passes_unknown run.jsonl vkb-stats
+  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-stats passes it on as it was'
+fi
+if has vkb-compare; then
+  filter run.jsonl vkb-compare run.jsonl
+  passes_unknown run.jsonl vkb-compare run.jsonl
+fi
+
+# A view shows what stands in the records, but never as it is.
+sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
+for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
+  'vkb-compare evil evil'; do
+  has "${view%% *}" || continue
+  # shellcheck disable=SC2086 # words
+  $view >.out 2>.err </dev/null
+  no_control .out "$view: stdout"
+  no_control .err "$view: stderr"
+done
+test_done
