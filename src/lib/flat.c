@@ -51,7 +51,10 @@ command_name(struct json *config)
 static void
 put(struct json *run, const char *room, const char *key, struct json *value)
 {
-	if (json_type(value) == JSON_NULL)
+	enum json_type type = json_type(value);
+
+	/* null and an empty config_set: nothing was set. */
+	if (type == JSON_NULL || (type == JSON_OBJECT && !json_first(value)))
 		json_free(value);
 	else
 		json_set(json_get(run, room), key, value);

@@ -223,6 +223,43 @@ json_equal(const struct json *a, const struct json *b)
 	return cJSON_Compare(raw(a), raw(b), 1);
 }
 
+static unsigned long long
+hash(const cJSON *c)
+{
+	unsigned long long h = STR_HASH, sum = 0;
+	int type = c->type & 0xff;
+
+	h = str_hash(h, &type, sizeof type);
+	if (type == cJSON_Number) {
+		double v = c->valuedouble + 0.; /* -0 is 0 */
+
+		h = str_hash(h, &v, sizeof v);
+	} else if (type == cJSON_String) {
+		h = str_hash(h, c->valuestring, strlen(c->valuestring));
+	} else if (type == cJSON_Array) {
+		for (const cJSON *m = c->child; m; m = m->next) {
+			unsigned long long k = hash(m);
+
+			h = str_hash(h, &k, sizeof k);
+		}
+	} else if (type == cJSON_Object) {
+		for (const cJSON *m = c->child; m; m = m->next) {
+			unsigned long long k = hash(m);
+
+			k = str_hash(k, m->string, strlen(m->string));
+			sum += k;
+		}
+		h = str_hash(h, &sum, sizeof sum);
+	}
+	return h;
+}
+
+unsigned long long
+json_hash(const struct json *j)
+{
+	return j ? hash(raw(j)) : 0;
+}
+
 struct json *
 json_dup(const struct json *j)
 {

@@ -34,6 +34,8 @@ void json_append(struct str *, const struct json *);
 /* Keys sorted at every depth: equal values give equal bytes. */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);
+/* Equal values hash alike, whatever the order of their keys. */
+unsigned long long json_hash(const struct json *);
 struct json *json_dup(const struct json *);
 
 enum json_type json_type(const struct json *);

@@ -88,9 +88,10 @@ static const struct record_key summary_keys[] = {
     {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
     {"failed", N, true, "runs that failed, left out"},
     {"metrics", O, true,
-	"NAME: median, mean, sd, cv_percent, ci95, mad, min, max, values, "
-	"blocks, outliers"},
+	"NAME: n, median, mean, sd, cv_percent, ci95, mad, min, max, values, "
+	"blocks, sessions, outliers (objects: at, index, value, z)"},
     {"hist", O, false, "merged histograms, as in run"},
+    {"whole", O, false, "percentiles of the merged histograms, NAME: number"},
     {"env", O, false, "what all runs shared"},
     {"env_varied", A, false, "names of env keys that differed"},
     {"sessions", A, false, "sessions the runs came from"},
@@ -112,7 +113,8 @@ static const struct record_key delta_keys[] = {
     {"paired", B, true, "blocks were paired"}, {"margin", N, true, "relative"},
     {"class", S, true, "gate or info"},
     {"verdict", S, true,
-	"regression, improvement, equivalent, inconclusive, insufficient"},
+	"regression, improvement, different (neither is better), equivalent, "
+	"inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"needed", O, false, "runs (and minutes) that would settle it"},
     {"notes", A, false, "texts"}, {0}};

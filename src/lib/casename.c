@@ -1,0 +1,146 @@
+#include "casename.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct key {
+	char *name;
+	char *text; /* of the first config that has it */
+	size_t n;
+	bool varies;
+};
+
+struct casename {
+	struct key *keys;
+	size_t n, cap, configs;
+};
+
+static char *
+text_of(const struct json *j)
+{
+	struct str s = {0};
+
+	if (json_type(j) == JSON_STRING)
+		str_add(&s, json_str(j));
+	else
+		json_canonical(&s, j);
+	return str_take(&s);
+}
+
+static bool
+in_front(const char *name)
+{
+	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct key *
+find(const struct casename *c, const char *name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->keys[i].name, name) == 0)
+			return &c->keys[i];
+	return NULL;
+}
+
+struct casename *
+casename_new(const struct json *const *configs, size_t n)
+{
+	struct casename *c = mem_new(sizeof *c);
+
+	c->configs = n;
+	for (size_t i = 0; i < n; i++)
+		for (const struct json *j = json_first(configs[i]); j;
+		     j = json_next(j)) {
+			struct key *k = find(c, json_key(j));
+			char *text = text_of(j);
+
+			if (!k) {
+				c->keys = mem_grow(
+				    c->keys, c->n, &c->cap, sizeof *c->keys);
+				k = &c->keys[c->n++];
+				*k = (struct key){mem_str(json_key(j)),
+				    mem_str(text), 0, false};
+			}
+			k->n++;
+			k->varies |= strcmp(k->text, text) != 0;
+			free(text);
+		}
+	for (size_t i = 0; i < c->n; i++)
+		c->keys[i].varies |= c->keys[i].n != n;
+	if (c->n)
+		qsort(c->keys, c->n, sizeof *c->keys, by_name);
+	return c;
+}
+
+void
+casename_free(struct casename *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->keys[i].name);
+		free(c->keys[i].text);
+	}
+	free(c->keys);
+	free(c);
+}
+
+static void
+word(struct str *s, const char *sep, const char *name, const char *text)
+{
+	if (s->len)
+		str_add(s, sep);
+	if (name)
+		str_printf(s, "%s=", name);
+	str_add(s, text);
+}
+
+char *
+casename_of(const struct casename *c, const struct json *config)
+{
+	const char *command = json_get_str(config, "command");
+	const char *id = json_get_str(config, "test_id");
+	struct str s = {0};
+
+	if (id)
+		word(&s, " ", NULL, id);
+	if (command)
+		word(&s, " ", NULL, command);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct key *k = &c->keys[i];
+		const struct json *j = json_get(config, k->name);
+		char *text;
+
+		if (!k->varies || in_front(k->name) || !j)
+			continue;
+		text = text_of(j);
+		word(&s, " ", k->name, text);
+		free(text);
+	}
+	if (!s.len)
+		str_add(&s, "case");
+	return str_take(&s);
+}
+
+char *
+casename_common(const struct casename *c)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->keys[i].varies && !in_front(c->keys[i].name))
+			word(&s, ", ", c->keys[i].name, c->keys[i].text);
+	return str_take(&s);
+}

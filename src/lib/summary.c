@@ -1,0 +1,753 @@
+#include "summary.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "stats.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN UINT32_MAX
+#define OUTLIER 5 /* modified z above this, */
+#define ENOUGH 5  /* among at least so many values */
+
+struct where {
+	uint32_t session, block, index, order;
+};
+
+struct column {
+	char *name;
+	double *v; /* one for each run; NAN: absent */
+};
+
+struct setting {
+	char *name;
+	struct json *value;
+	size_t n;
+	bool varied;
+};
+
+struct merged {
+	char *name;
+	struct hist *h;
+	char *first; /* the text of the only one, not yet decoded */
+};
+
+struct tally {
+	char *text;
+	size_t n;
+};
+
+struct group {
+	unsigned long long hash;
+	struct json *subject, *config;
+	struct str key;
+	size_t n, cap, failed;
+	struct where *runs;
+	struct column *cols;
+	size_t ncols;
+	struct setting *env;
+	size_t nenv, envcap;
+	struct merged *hists;
+	size_t nhists;
+	struct tally *bound, *errors;
+	size_t nbound, nerrors;
+};
+
+struct summary {
+	struct group **groups;
+	size_t n, cap;
+	size_t *table; /* open addressing: index + 1 */
+	size_t slots;
+	char **sessions;
+	size_t nsessions, sessioncap;
+	bool sorted;
+};
+
+struct summary *
+summary_new(void)
+{
+	return mem_new(sizeof(struct summary));
+}
+
+static void
+free_tallies(struct tally *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(t[i].text);
+	free(t);
+}
+
+static void
+free_group(struct group *g)
+{
+	json_free(g->subject);
+	json_free(g->config);
+	str_free(&g->key);
+	free(g->runs);
+	for (size_t i = 0; i < g->ncols; i++) {
+		free(g->cols[i].name);
+		free(g->cols[i].v);
+	}
+	free(g->cols);
+	for (size_t i = 0; i < g->nenv; i++) {
+		free(g->env[i].name);
+		json_free(g->env[i].value);
+	}
+	free(g->env);
+	for (size_t i = 0; i < g->nhists; i++) {
+		free(g->hists[i].name);
+		hist_free(g->hists[i].h);
+		free(g->hists[i].first);
+	}
+	free(g->hists);
+	free_tallies(g->bound, g->nbound);
+	free_tallies(g->errors, g->nerrors);
+	free(g);
+}
+
+void
+summary_free(struct summary *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free_group(s->groups[i]);
+	for (size_t i = 0; i < s->nsessions; i++)
+		free(s->sessions[i]);
+	free(s->sessions);
+	free(s->groups);
+	free(s->table);
+	free(s);
+}
+
+static void
+rehash(struct summary *s)
+{
+	s->slots = s->slots ? 2 * s->slots : 64;
+	free(s->table);
+	s->table = mem_array(s->slots, sizeof *s->table);
+	for (size_t i = 0; i < s->n; i++) {
+		size_t at = s->groups[i]->hash % s->slots;
+
+		while (s->table[at])
+			at = (at + 1) % s->slots;
+		s->table[at] = i + 1;
+	}
+}
+
+static struct group *
+find_group(
+    struct summary *s, const struct json *subject, const struct json *config)
+{
+	unsigned long long h = json_hash(subject);
+	struct group *g;
+	size_t at;
+
+	h = h * 31 + json_hash(config);
+	if (2 * (s->n + 1) > s->slots)
+		rehash(s);
+	for (at = h % s->slots; s->table[at]; at = (at + 1) % s->slots) {
+		g = s->groups[s->table[at] - 1];
+		if (g->hash == h && json_equal(g->config, config) &&
+		    json_equal(g->subject, subject))
+			return g;
+	}
+	g = mem_new(sizeof *g);
+	g->hash = h;
+	g->subject = json_dup(subject);
+	g->config = json_dup(config);
+	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
+	s->groups[s->n++] = g;
+	s->table[at] = s->n;
+	s->sorted = false;
+	return g;
+}
+
+static uint32_t
+session_of(struct summary *s, const char *name)
+{
+	if (!name)
+		return UNKNOWN;
+	/* Runs of one session come in a row: look from the end. */
+	for (size_t i = s->nsessions; i-- > 0;)
+		if (strcmp(s->sessions[i], name) == 0)
+			return (uint32_t)i;
+	s->sessions =
+	    mem_grow(s->sessions, s->nsessions, &s->sessioncap, sizeof(char *));
+	s->sessions[s->nsessions] = mem_str(name);
+	return (uint32_t)s->nsessions++;
+}
+
+static uint32_t
+whole(const struct json *run, const char *key)
+{
+	double v = json_get_num(run, key, -1);
+
+	return v >= 0 && v < UNKNOWN && v == floor(v) ? (uint32_t)v : UNKNOWN;
+}
+
+static void
+tally(struct tally **t, size_t *n, const char *text)
+{
+	size_t i;
+
+	if (!text)
+		return;
+	for (i = 0; i < *n; i++)
+		if (strcmp((*t)[i].text, text) == 0)
+			break;
+	if (i == *n) {
+		*t = mem_resize(*t, ++*n, sizeof **t);
+		(*t)[i] = (struct tally){mem_str(text), 0};
+	}
+	(*t)[i].n++;
+}
+
+static void
+add_env(struct group *g, const struct json *env)
+{
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		struct setting *e = NULL;
+
+		for (size_t i = 0; i < g->nenv && !e; i++)
+			if (strcmp(g->env[i].name, name) == 0)
+				e = &g->env[i];
+		if (!e) {
+			g->env = mem_grow(
+			    g->env, g->nenv, &g->envcap, sizeof *g->env);
+			e = &g->env[g->nenv++];
+			*e = (struct setting){
+			    mem_str(name), json_dup(j), 0, false};
+		}
+		e->n++;
+		if (!e->varied && !json_equal(e->value, j))
+			e->varied = true;
+	}
+}
+
+static void
+add_values(struct group *g, const struct json *metrics)
+{
+	size_t cap = g->cap, k = 0;
+
+	g->runs = mem_grow(g->runs, g->n, &g->cap, sizeof *g->runs);
+	for (size_t i = 0; i < g->ncols; i++) {
+		if (cap != g->cap)
+			g->cols[i].v = mem_resize(
+			    g->cols[i].v, g->cap, sizeof *g->cols[i].v);
+		g->cols[i].v[g->n] = NAN;
+	}
+	for (const struct json *j = json_first(metrics); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		size_t i;
+
+		/* Mostly the same metrics in the same order. */
+		if (k < g->ncols && strcmp(g->cols[k].name, name) == 0) {
+			g->cols[k++].v[g->n] = json_num(j, NAN);
+			continue;
+		}
+		for (i = 0; i < g->ncols; i++)
+			if (strcmp(g->cols[i].name, name) == 0)
+				break;
+		if (i == g->ncols) {
+			g->cols =
+			    mem_resize(g->cols, ++g->ncols, sizeof *g->cols);
+			g->cols[i].name = mem_str(name);
+			g->cols[i].v = mem_array(g->cap, sizeof(double));
+			for (size_t r = 0; r < g->n; r++)
+				g->cols[i].v[r] = NAN;
+		}
+		g->cols[i].v[g->n] = json_num(j, NAN);
+		k = i + 1;
+	}
+}
+
+static struct hist *
+decode(const char *text, const char *name, const char *where)
+{
+	const char *why = "";
+	struct hist *h =
+	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
+
+	if (!h)
+		err_fail("%s: histogram '%s' cannot be read: %s", where, name,
+		    text ? why : "not a string");
+	return h;
+}
+
+static int
+add_hist(struct group *g, const struct json *j, const char *where)
+{
+	const char *name = json_key(j), *text = json_str(j);
+	struct merged *m = NULL;
+	struct hist *h;
+
+	h = decode(text, name, where);
+	if (!h)
+		return -1;
+	for (size_t i = 0; i < g->nhists && !m; i++)
+		if (strcmp(g->hists[i].name, name) == 0)
+			m = &g->hists[i];
+	if (!m) {
+		g->hists =
+		    mem_resize(g->hists, g->nhists + 1, sizeof *g->hists);
+		m = &g->hists[g->nhists++];
+		*m = (struct merged){mem_str(name), NULL, mem_str(text)};
+		hist_free(h);
+		return 0;
+	}
+	if (m->first) {
+		m->h = decode(m->first, name, where);
+		free(m->first);
+		m->first = NULL;
+	}
+	if (m->h)
+		hist_merge(m->h, h);
+	hist_free(h);
+	return 0;
+}
+
+int
+summary_add(struct summary *s, const struct json *rec, const char *where)
+{
+	struct group *g =
+	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
+	const struct json *run = json_get(rec, "run");
+	const char *status = json_get_str(rec, "status"), *error;
+	int rc = 0;
+
+	add_env(g, json_get(rec, "env"));
+	if (!status || strcmp(status, "ok") != 0) {
+		g->failed++;
+		error = json_get_str(rec, "error");
+		tally(
+		    &g->errors, &g->nerrors, error ? error : "it is not said");
+		return 0;
+	}
+	add_values(g, json_get(rec, "metrics"));
+	g->runs[g->n++] =
+	    (struct where){session_of(s, json_get_str(run, "session")),
+		whole(run, "block"), whole(run, "index"), whole(run, "order")};
+	tally(&g->bound, &g->nbound, json_get_str(rec, "bound"));
+	for (const struct json *j = json_first(json_get(rec, "hist")); j;
+	     j = json_next(j))
+		if (add_hist(g, j, where) < 0)
+			rc = -1;
+	return rc;
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct group *const *x = a, *const *y = b;
+
+	int c = strverscmp((*x)->key.s, (*y)->key.s); /* 64 before 4096 */
+
+	return c ? c : strcmp((*x)->key.s, (*y)->key.s);
+}
+
+size_t
+summary_count(const struct summary *s)
+{
+	return s->n;
+}
+
+static void
+sort_groups(struct summary *s)
+{
+	if (s->sorted)
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		struct group *g = s->groups[i];
+
+		str_clear(&g->key);
+		record_room(&g->key, g->config);
+		str_addc(&g->key, '\n');
+		record_room(&g->key, g->subject);
+	}
+	if (s->n)
+		qsort(s->groups, s->n, sizeof *s->groups, by_key);
+	free(s->table);
+	s->table = NULL;
+	s->slots = 0;
+	s->sorted = true;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct column *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_setting(const void *a, const void *b)
+{
+	const struct setting *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+static int
+by_merged(const void *a, const void *b)
+{
+	const struct merged *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+struct sorting {
+	const struct group *g;
+	char *const *sessions;
+};
+
+static int
+order_of(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+by_run(const void *a, const void *b, void *arg)
+{
+	const struct sorting *s = arg;
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+	const struct where *x = &s->g->runs[i], *y = &s->g->runs[k];
+	int c = 0;
+
+	if (x->session != y->session) {
+		if (x->session == UNKNOWN || y->session == UNKNOWN)
+			return x->session == UNKNOWN ? 1 : -1;
+		return strcmp(s->sessions[x->session], s->sessions[y->session]);
+	}
+	c = c ? c : order_of(x->block, y->block);
+	c = c ? c : order_of(x->index, y->index);
+	c = c ? c : order_of(x->order, y->order);
+	for (size_t j = 0; j < s->g->ncols && !c; j++) {
+		double p = s->g->cols[j].v[i], q = s->g->cols[j].v[k];
+
+		c = isnan(p) - isnan(q);
+		c = c ? c : (p > q) - (p < q);
+	}
+	return c;
+}
+
+/* The runs' places in canonical order; caller frees. */
+static size_t *
+in_order(const struct summary *s, struct group *g)
+{
+	size_t *at = mem_array(g->n + 1, sizeof *at);
+	struct sorting arg = {g, s->sessions};
+
+	if (g->ncols)
+		qsort(g->cols, g->ncols, sizeof *g->cols, by_name);
+	for (size_t i = 0; i < g->n; i++)
+		at[i] = i;
+	qsort_r(at, g->n, sizeof *at, by_run, &arg);
+	return at;
+}
+
+static struct json *
+outlier(size_t at, uint32_t index, double v, double z)
+{
+	struct json *o = json_object();
+
+	json_set_num(o, "at", (double)at);
+	if (index != UNKNOWN)
+		json_set_num(o, "index", index);
+	json_set_num(o, "value", v);
+	json_set_num(o, "z", z); /* absent where the MAD is 0 */
+	return o;
+}
+
+static void
+pair_of(struct json *m, const char *key, double lo, double hi)
+{
+	struct json *a = json_array();
+
+	json_push_num(a, lo);
+	json_push_num(a, hi);
+	json_set(m, key, a);
+}
+
+/* One metric; 'ids' says which session each run is of, NULL: there is one. */
+static struct json *
+metric(const struct group *g, const struct column *c, const size_t *at,
+    const size_t *ids)
+{
+	struct json *m = json_object(), *values = json_array();
+	struct json *blocks = json_array(), *of = json_array();
+	struct json *out = json_array();
+	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad;
+	bool blocked = true;
+	size_t n = 0, l;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct where *w = &g->runs[at[i]];
+
+		if (isnan(c->v[at[i]]))
+			continue;
+		v[n++] = c->v[at[i]];
+		json_push_num(values, c->v[at[i]]);
+		if (w->block == UNKNOWN || w->session == UNKNOWN)
+			blocked = false;
+		json_push_num(blocks, w->block);
+		if (ids)
+			json_push_num(of, (double)ids[at[i]]);
+	}
+	stats_sort(v, n);
+	mean = stats_mean(v, n);
+	sd = stats_sd(v, n);
+	mid = stats_median(v, n);
+	mad = stats_mad(v, n);
+	json_set_num(m, "n", (double)n);
+	json_set_num(m, "median", mid);
+	json_set_num(m, "mean", mean);
+	json_set_num(m, "sd", sd);
+	if (mean != 0)
+		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
+	l = stats_median_ci(n, .95, NULL);
+	if (l)
+		pair_of(m, "ci95", v[l - 1], v[n - l]);
+	if (n >= 2)
+		json_set_num(m, "mad", mad);
+	json_set_num(m, "min", v[0]);
+	json_set_num(m, "max", v[n - 1]);
+	for (size_t i = 0, place = 0; i < g->n && n >= ENOUGH; i++) {
+		double x = c->v[at[i]], z;
+
+		if (isnan(x))
+			continue;
+		z = stats_modified_z(x, mid, mad);
+		if (z > OUTLIER)
+			json_push(
+			    out, outlier(place, g->runs[at[i]].index, x, z));
+		place++;
+	}
+	json_set(m, "values", values);
+	if (blocked)
+		json_set(m, "blocks", blocks);
+	else
+		json_free(blocks);
+	if (blocked && ids)
+		json_set(m, "sessions", of);
+	else
+		json_free(of);
+	if (json_first(out))
+		json_set(m, "outliers", out);
+	else
+		json_free(out);
+	free(v);
+	return m;
+}
+
+/* Sets rec.sessions; returns each run's place in it, NULL for up to one. */
+static size_t *
+sessions(const struct summary *s, const struct group *g, const size_t *at,
+    struct json *rec)
+{
+	struct json *names = json_array();
+	size_t *ids = mem_array(g->n + 1, sizeof *ids), n = 0;
+	uint32_t last = UNKNOWN;
+
+	for (size_t i = 0; i < g->n; i++) {
+		uint32_t id = g->runs[at[i]].session;
+
+		if (id != UNKNOWN && (n == 0 || id != last)) {
+			json_push(names, json_string(s->sessions[id]));
+			last = id;
+			n++;
+		}
+		ids[at[i]] = n ? n - 1 : 0;
+	}
+	if (n)
+		json_set(rec, "sessions", names);
+	else
+		json_free(names);
+	if (n > 1)
+		return ids;
+	free(ids);
+	return NULL;
+}
+
+/* latency_ns: "latency", and what a unit is in ms; 0: not a time. */
+static double
+scale_of(const char *name, struct str *stem)
+{
+	static const struct {
+		const char *suffix;
+		double ms;
+	} units[] = {{"_ns", 1e-6}, {"_us", 1e-3}, {"_ms", 1}, {"_s", 1e3}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (str_ends(name, units[i].suffix)) {
+			str_addn(
+			    stem, name, strlen(name) - strlen(units[i].suffix));
+			return units[i].ms;
+		}
+	return 0;
+}
+
+/* Percentiles that at least ten counts lie beyond. */
+static void
+percentiles(struct json *to, const char *name, const struct hist *h)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} ps[] = {{"p50", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99},
+	    {"p999", .999}, {"p9999", .9999}};
+	struct str stem = {0}, key = {0};
+	double ms = scale_of(name, &stem), n = (double)hist_count(h);
+
+	if (ms > 0 && n > 0) {
+		for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
+			if (n * (1 - ps[i].q) < 10 - 1e-9)
+				break;
+			str_clear(&key);
+			str_printf(&key, "%s_%s_ms", ps[i].name, stem.s);
+			json_set_num(
+			    to, key.s, ms * (double)hist_quantile(h, ps[i].q));
+		}
+		str_clear(&key);
+		str_printf(&key, "max_%s_ms", stem.s);
+		json_set_num(to, key.s, ms * (double)hist_max(h));
+		str_clear(&key);
+		str_printf(&key, "%s_count", stem.s);
+		json_set_num(to, key.s, n);
+	}
+	str_free(&stem);
+	str_free(&key);
+}
+
+static void
+histograms(struct group *g, struct json *rec)
+{
+	struct json *texts = json_object(), *all = json_object();
+
+	if (g->nhists)
+		qsort(g->hists, g->nhists, sizeof *g->hists, by_merged);
+	for (size_t i = 0; i < g->nhists; i++) {
+		struct merged *m = &g->hists[i];
+		struct hist *h =
+		    m->first ? decode(m->first, m->name, "summary") : m->h;
+		struct str text = {0};
+
+		if (!h)
+			continue;
+		percentiles(all, m->name, h);
+		histcodec_encode(&text, h);
+		json_set_str(texts, m->name, text.s);
+		str_free(&text);
+		if (m->first)
+			hist_free(h);
+	}
+	if (json_first(texts)) {
+		json_set(rec, "hist", texts);
+		json_set(rec, "whole", all);
+	} else {
+		json_free(texts);
+		json_free(all);
+	}
+}
+
+static void
+environment(struct group *g, struct json *rec)
+{
+	struct json *env = json_object(), *varied = json_array();
+
+	if (g->nenv)
+		qsort(g->env, g->nenv, sizeof *g->env, by_setting);
+	for (size_t i = 0; i < g->nenv; i++) {
+		const struct setting *e = &g->env[i];
+
+		if (e->varied)
+			json_push(varied, json_string(e->name));
+		else if (e->n == g->n + g->failed)
+			json_set(env, e->name, json_dup(e->value));
+	}
+	json_set(rec, "env", env);
+	if (json_first(varied))
+		json_set(rec, "env_varied", varied);
+	else
+		json_free(varied);
+}
+
+static void
+counts(struct group *g, struct json *rec)
+{
+	struct json *j;
+
+	if (g->nbound) {
+		qsort(g->bound, g->nbound, sizeof *g->bound, by_text);
+		j = json_object();
+		for (size_t i = 0; i < g->nbound; i++)
+			json_set_num(
+			    j, g->bound[i].text, (double)g->bound[i].n);
+		json_set(rec, "bound", j);
+	}
+	if (g->nerrors) {
+		qsort(g->errors, g->nerrors, sizeof *g->errors, by_text);
+		j = json_array();
+		for (size_t i = 0; i < g->nerrors; i++)
+			json_push(j, json_string(g->errors[i].text));
+		json_set(rec, "errors", j);
+	}
+}
+
+/* An object with its keys in order, so that equal input gives equal bytes. */
+static struct json *
+sorted_room(const struct json *room)
+{
+	struct str s = {0};
+	struct json *j;
+
+	record_room(&s, room);
+	j = json_parse(s.s, s.len, NULL, NULL);
+	str_free(&s);
+	return j;
+}
+
+struct json *
+summary_record(struct summary *s, size_t i)
+{
+	struct json *rec = record_new("summary"), *metrics = json_object();
+	struct group *g;
+	size_t *at, *ids;
+
+	sort_groups(s);
+	g = s->groups[i];
+	at = in_order(s, g);
+	json_set(rec, "subject", sorted_room(g->subject));
+	json_set(rec, "config", sorted_room(g->config));
+	json_set_num(rec, "n", (double)g->n);
+	json_set_num(rec, "failed", (double)g->failed);
+	ids = sessions(s, g, at, rec);
+	for (size_t c = 0; c < g->ncols; c++)
+		json_set(
+		    metrics, g->cols[c].name, metric(g, &g->cols[c], at, ids));
+	json_set(rec, "metrics", metrics);
+	histograms(g, rec);
+	environment(g, rec);
+	counts(g, rec);
+	free(ids);
+	free(at);
+	return rec;
+}

@@ -1,0 +1,154 @@
+#include "table.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdlib.h>
+
+struct cell {
+	char *text;
+	const char *sgr;
+};
+
+struct table {
+	struct cell *titles, *cells; /* cells row by row */
+	enum table_align *align;
+	size_t columns, n, cap;
+};
+
+struct table *
+table_new(void)
+{
+	return mem_new(sizeof(struct table));
+}
+
+void
+table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->columns; i++)
+		free(t->titles[i].text);
+	for (size_t i = 0; i < t->n; i++)
+		free(t->cells[i].text);
+	free(t->titles);
+	free(t->cells);
+	free(t->align);
+	free(t);
+}
+
+static struct cell
+visible(const char *text)
+{
+	struct str s = {0};
+
+	str_visible(&s, text);
+	return (struct cell){str_take(&s), NULL};
+}
+
+void
+table_column(struct table *t, const char *title, enum table_align align)
+{
+	size_t i = t->columns++;
+
+	t->titles = mem_resize(t->titles, t->columns, sizeof *t->titles);
+	t->align = mem_resize(t->align, t->columns, sizeof *t->align);
+	t->titles[i] = visible(title);
+	t->align[i] = align;
+}
+
+void
+table_cell(struct table *t, const char *text)
+{
+	t->cells = mem_grow(t->cells, t->n, &t->cap, sizeof *t->cells);
+	t->cells[t->n++] = visible(text);
+}
+
+void
+table_style(struct table *t, const char *sgr)
+{
+	t->cells[t->n - 1].sgr = sgr;
+}
+
+/* Unicode Standard Annex 11 (wide and fullwidth), in coarse ranges. */
+static size_t
+columns_of(unsigned c)
+{
+	static const struct {
+		unsigned from, to;
+		size_t width;
+	} ranges[] = {{0x300, 0x36f, 0}, {0x1100, 0x115f, 2},
+	    {0x1ab0, 0x1aff, 0}, {0x200b, 0x200f, 0}, {0x20d0, 0x20ff, 0},
+	    {0x2e80, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2},
+	    {0xfe00, 0xfe0f, 0}, {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2},
+	    {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2}, {0x1f900, 0x1f9ff, 2},
+	    {0x20000, 0x3fffd, 2}};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (c >= ranges[i].from && c <= ranges[i].to)
+			return ranges[i].width;
+	return 1;
+}
+
+size_t
+table_width(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t width = 0;
+
+	while (*p) {
+		unsigned c = *p++;
+		int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+
+		c &= more ? 0x3fu >> more : 0x7fu;
+		for (; more && (*p & 0xc0) == 0x80; more--)
+			c = c << 6 | (*p++ & 0x3f);
+		width += columns_of(c);
+	}
+	return width;
+}
+
+static void
+row(const struct table *t, const struct cell *cells, const size_t *width,
+    struct str *out, bool colour)
+{
+	size_t gap = 0;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		const char *text = cells[i].text;
+		size_t pad = width[i] - table_width(text);
+
+		gap += i ? 2 : 0;
+		gap += t->align[i] == TABLE_RIGHT ? pad : 0;
+		if (*text) {
+			for (; gap; gap--)
+				str_addc(out, ' ');
+			if (colour && cells[i].sgr)
+				str_printf(out, "\033[%sm%s\033[0m",
+				    cells[i].sgr, text);
+			else
+				str_add(out, text);
+		}
+		gap += t->align[i] == TABLE_LEFT ? pad : 0;
+	}
+	str_addc(out, '\n');
+}
+
+void
+table_print(const struct table *t, struct str *out, bool colour)
+{
+	size_t *width = mem_array(t->columns + 1, sizeof *width);
+
+	for (size_t i = 0; i < t->columns; i++)
+		width[i] = table_width(t->titles[i].text);
+	for (size_t i = 0; i < t->n; i++) {
+		size_t w = table_width(t->cells[i].text);
+
+		if (w > width[i % t->columns])
+			width[i % t->columns] = w;
+	}
+	if (t->n)
+		row(t, t->titles, width, out, colour);
+	for (size_t i = 0; i + t->columns <= t->n; i += t->columns)
+		row(t, t->cells + i, width, out, colour);
+	free(width);
+}

@@ -1,0 +1,265 @@
+/*
+ * vkb-stats: run records in, summary records out. Summaries pass, so do types
+ * it does not know; --text writes a table for people instead.
+ */
+#include "casename.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "num.h"
+#include "opt.h"
+#include "record.h"
+#include "str.h"
+#include "summary.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	bool text;
+};
+
+static const struct opt table[] = {
+    {'t', "text", OPT_FLAG, offsetof(struct opts, text),
+	.help = "write a table for people instead of records"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-stats", "[FILE ...]",
+    "Summarise repetitions: run records in, summary records out.", table};
+
+/* Records with the text they are ordered by. */
+struct line {
+	char *key;
+	struct json *rec;
+};
+
+struct lines {
+	struct line *v;
+	size_t n, cap;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	int c = strverscmp(x->key, y->key); /* 64 before 4096 */
+
+	return c ? c : strcmp(x->key, y->key);
+}
+
+static void
+keep(struct lines *l, struct json *rec)
+{
+	struct str key = {0};
+
+	record_room(&key, json_get(rec, "config"));
+	str_addc(&key, '\n');
+	record_room(&key, json_get(rec, "subject"));
+	str_addc(&key, '\n');
+	record_room(&key, rec);
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = (struct line){str_take(&key), rec};
+}
+
+/* 0, or -1 where something could not be read or written. */
+static int
+collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
+{
+	struct json *rec;
+	int rc = 0, got;
+
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "summary")) {
+			keep(l, rec);
+			continue;
+		}
+		if (record_is(rec, "run")) {
+			if (summary_add(s, rec, jsonl_where(in)) < 0)
+				rc = -1;
+		} else if (!text && jsonl_write(STDOUT_FILENO, rec) < 0) {
+			json_free(rec);
+			return -1;
+		}
+		json_free(rec);
+	}
+	return rc;
+}
+
+static void
+note(struct str *s, const char *text)
+{
+	if (s->len)
+		str_add(s, ", ");
+	str_add(s, text);
+}
+
+static char *
+notes(const struct json *rec)
+{
+	const struct json *bound = json_get(rec, "bound");
+	double failed = json_get_num(rec, "failed", 0);
+	struct str s = {0}, one = {0};
+	size_t outliers;
+
+	if (failed > 0) {
+		str_printf(&one, "%g failed", failed);
+		note(&s, one.s);
+	}
+	if (json_get_num(bound, "client", 0) > 0)
+		note(&s, "client-bound");
+	outliers = json_len(json_path(rec, "metrics.rps.outliers"));
+	if (outliers) {
+		str_clear(&one);
+		str_printf(
+		    &one, "%zu outlier%s", outliers, outliers == 1 ? "" : "s");
+		note(&s, one.s);
+	}
+	if (json_get(rec, "env_varied"))
+		note(&s, "environment varied");
+	str_free(&one);
+	return str_take(&s);
+}
+
+static void
+number(struct table *t, const struct json *m, const char *key)
+{
+	double v = json_get_num(m, key, NAN);
+	char buf[NUM_BUF];
+
+	table_cell(t, isnan(v) ? "-" : num_human(buf, v));
+}
+
+static void
+spread(struct table *t, const struct json *m)
+{
+	const struct json *ci = json_get(m, "ci95");
+	double cv = json_get_num(m, "cv_percent", NAN);
+	char a[NUM_BUF], b[NUM_BUF], text[2 * NUM_BUF + 8] = "-";
+
+	if (ci)
+		snprintf(text, sizeof text, "[%s, %s]",
+		    num_human(a, json_num(json_at(ci, 0), NAN)),
+		    num_human(b, json_num(json_at(ci, 1), NAN)));
+	table_cell(t, text);
+	snprintf(text, sizeof text, isnan(cv) ? "-" : "%.1f%%", cv);
+	table_cell(t, text);
+}
+
+static int
+show(const struct lines *l)
+{
+	const struct json **configs = mem_array(l->n + 1, sizeof *configs);
+	struct table *t = table_new();
+	struct casename *names;
+	struct str out = {0};
+	char *text, n[32];
+
+	for (size_t i = 0; i < l->n; i++)
+		configs[i] = json_get(l->v[i].rec, "config");
+	names = casename_new(configs, l->n);
+	table_column(t, "case", TABLE_LEFT);
+	table_column(t, "subject", TABLE_LEFT);
+	table_column(t, "n", TABLE_RIGHT);
+	table_column(t, "rps", TABLE_RIGHT);
+	table_column(t, "95% interval", TABLE_LEFT);
+	table_column(t, "cv", TABLE_RIGHT);
+	table_column(t, "p50 ms", TABLE_RIGHT);
+	table_column(t, "p99 ms", TABLE_RIGHT);
+	table_column(t, "notes", TABLE_LEFT);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct json *rec = l->v[i].rec;
+		const struct json *m = json_get(rec, "metrics");
+
+		text = casename_of(names, configs[i]);
+		table_cell(t, text);
+		free(text);
+		text = record_subject_name(json_get(rec, "subject"));
+		table_cell(t, text);
+		free(text);
+		snprintf(n, sizeof n, "%g", json_get_num(rec, "n", 0));
+		table_cell(t, n);
+		number(t, json_get(m, "rps"), "median");
+		spread(t, json_get(m, "rps"));
+		number(t, json_get(m, "p50_latency_ms"), "median");
+		number(t, json_get(m, "p99_latency_ms"), "median");
+		text = notes(rec);
+		table_cell(t, text);
+		free(text);
+	}
+	table_print(t, &out, false);
+	text = casename_common(names);
+	if (l->n && *text) {
+		str_add(&out, "all cases: ");
+		str_visible(&out, text);
+		str_addc(&out, '\n');
+	}
+	fwrite(out.s ? out.s : "", 1, out.len, stdout);
+	free(text);
+	str_free(&out);
+	table_free(t);
+	casename_free(names);
+	free(configs);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return err_fail_sys("cannot write to stdout");
+}
+
+static int
+finish(struct summary *s, struct lines *l, bool text)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < summary_count(s); i++)
+		keep(l, summary_record(s, i));
+	if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, by_key);
+	if (text)
+		return show(l);
+	for (size_t i = 0; i < l->n && rc == 0; i++)
+		rc = jsonl_write(STDOUT_FILENO, l->v[i].rec);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	struct summary *s;
+	struct lines l = {0};
+	struct jsonl *in;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc)
+		return rc < 0 ? 2 : 0;
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	if (!args.n && isatty(STDIN_FILENO))
+		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
+	in = jsonl_open((const char *const *)args.v, args.n);
+	s = summary_new();
+	rc = collect(in, s, &l, o.text);
+	if (finish(s, &l, o.text) < 0)
+		rc = -1;
+	for (size_t i = 0; i < l.n; i++) {
+		free(l.v[i].key);
+		json_free(l.v[i].rec);
+	}
+	free(l.v);
+	summary_free(s);
+	jsonl_close(in);
+	return rc < 0 ? 2 : 0;
+}
