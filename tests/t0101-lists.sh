@@ -121,14 +121,15 @@ else
   test_skip 'SYNOPSIS' mandoc
 fi
 
-# ".It Fl o , Fl -output Ar FILE" is what the table says, no more, no less.
+# ".It Fl o , -output Ar FILE" is what the table says, no more, no less.
 for p in $programs; do
   [ -e "man/$p.1" ] || continue
   test_same "$("$p" --dump-options | awk -F '\t' '{
       print ($1 == "-" ? "" : "-" $1 ", ") "--" $2 ($4 == "-" ? "" : " " $4)
     }' | sort)" \
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" |
-      sed 's/^/-/; s/ ,/,/g; s/ Fl / -/g; s/ Ar / /g' | sort)" \
+      sed 's/^/-/; s/ ,/,/; s/ Fl / -/; s/, -\([^-]\)/, --\1/; s/, --*/, --/
+        s/ Ar / /g' | sort)" \
     "$p: the page lists the options"
 done
 
