@@ -1,6 +1,6 @@
 /*
- * TLS over a descriptor that the caller owns (OpenSSL), and throw-away
- * certificates for test servers.
+ * TLS over a descriptor that the caller owns (OpenSSL), throw-away certificates
+ * for test servers, and a digest.
  */
 #ifndef TLS_H
 #define TLS_H
@@ -37,5 +37,8 @@ const char *tls_error(const struct tls *); /* text of the last failure */
  * 0, or -1 and said.
  */
 int tls_make_certificates(const char *dir, const char *host);
+
+/* The SHA-256 of what can be read from 'fd', as hex. 0, or -1 with errno. */
+int tls_sha256(int fd, char hex[65]);
 
 #endif

@@ -1,0 +1,530 @@
+/*
+ * Starts valkey servers and makes sure that they end. Reads a 'spec' record
+ * (from a file, or many on stdin with --follow), writes 'server' records.
+ */
+#include "vkb-serve/command.h"
+#include "vkb-serve/fleet.h"
+#include "vkb-serve/follow.h"
+#include "vkb-serve/guard.h"
+#include "vkb-serve/halt.h"
+#include "vkb-serve/keeper.h"
+#include "vkb-serve/rundir.h"
+
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "opt.h"
+#include "record.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct opts {
+	const char *out, *dir, *logs;
+	double wait, grace;
+	bool quiet, follow, keep;
+	/* These go into the spec. */
+	const char *server, *host, *config_file, *rdb;
+	long long port, primaries, replicas, io_threads;
+	bool unixsocket, tls, no_aslr;
+	struct opt_list cpus, config, module;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct opt table[] = {
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'o', "output", OPT_STR, AT(out), "FILE",
+	.help = "write the server record to FILE"},
+    {0, "follow", OPT_FLAG, AT(follow),
+	.help = "specs on stdin, server records on stdout"},
+    {0, "dir", OPT_STR, AT(dir), "DIR", .help = "run directory; it is kept"},
+    {0, "keep", OPT_FLAG, AT(keep), .help = "keep the run directory"},
+    {0, "logs", OPT_STR, AT(logs), "DIR", .help = "keep the logs in DIR"},
+    {0, "wait", OPT_DURATION, AT(wait), "TIME", .min = 0.001, .max = 86400,
+	.help = "until it must be ready (60s)"},
+    {0, "grace", OPT_DURATION, AT(grace), "TIME", .min = 0, .max = 3600,
+	.help = "between SIGTERM and SIGKILL (5s)"},
+    {0, "server", OPT_STR, AT(server), "FILE", .help = "the server's binary"},
+    {0, "host", OPT_STR, AT(host), "ADDRESS", .help = "address to bind"},
+    {'p', "port", OPT_INT, AT(port), "PORT", .min = 0, .max = 65535,
+	.help = "first port; 0: free ports"},
+    {0, "unixsocket", OPT_FLAG, AT(unixsocket),
+	.help = "listen on a unix socket too"},
+    {0, "tls", OPT_FLAG, AT(tls), .help = "TLS instead of plain"},
+    {0, "primaries", OPT_INT, AT(primaries), "N", .min = 1, .max = 1000,
+	.help = "a cluster of N primaries"},
+    {0, "replicas", OPT_INT, AT(replicas), "N", .min = 0, .max = 100,
+	.help = "replicas of each primary"},
+    {0, "io-threads", OPT_INT, AT(io_threads), "N", .min = 1, .max = 1024,
+	.help = "I/O threads of the server"},
+    {0, "cpus", OPT_LIST, AT(cpus), "LIST",
+	.help = "CPUs of the next node, as 0-3,8"},
+    {0, "config", OPT_LIST, AT(config), "NAME=VALUE",
+	.help = "a setting of the server"},
+    {0, "config-file", OPT_STR, AT(config_file), "FILE",
+	.help = "server configuration, read first"},
+    {0, "module", OPT_LIST, AT(module), "FILE",
+	.help = "load the module; arguments follow a blank"},
+    {0, "rdb", OPT_STR, AT(rdb), "FILE", .help = "load a copy of it"},
+    {0, "no-aslr", OPT_FLAG, AT(no_aslr), .help = "no address randomisation"},
+    {0}};
+
+static const struct opt_prog prog = {.name = "vkb-serve",
+    .operands = "[start | stop | status] [SPEC] [-- COMMAND ...]",
+    .purpose = "Run valkey servers that cannot be left behind.",
+    .table = table};
+
+/* --- the spec ----------------------------------------------------------- */
+
+static struct json *
+read_spec(const char *file)
+{
+	bool dash = strcmp(file, "-") == 0;
+	FILE *f = dash ? stdin : fopen(file, "re");
+	const char *name = dash ? "stdin" : file, *why;
+	struct json *j = NULL;
+	struct str s = {0};
+	char buf[65536];
+	size_t n, at;
+
+	if (!f) {
+		err_fail_sys("cannot read '%s'", name);
+		return NULL;
+	}
+	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+		str_addn(&s, buf, n);
+	if (ferror(f))
+		err_fail_sys("cannot read '%s'", name);
+	else if (!(j = json_parse(s.s ? s.s : "", s.len, &why, &at)))
+		err_say("%s: %s (at byte %zu)", name, why, at + 1);
+	else if (json_type(j) != JSON_OBJECT) {
+		err_say("%s: not an object", name);
+		json_free(j);
+		j = NULL;
+	}
+	if (!dash)
+		fclose(f);
+	str_free(&s);
+	return j;
+}
+
+/* A key that is misspelt would be a server that nobody asked for. */
+static void
+warn_unknown(const struct json *spec, const char *where)
+{
+	const struct record_type *t = record_types;
+	const char *names[64] = {0}, *near;
+	bool known;
+
+	while (strcmp(t->name, "spec") != 0)
+		t++;
+	for (size_t i = 0; t->keys[i].path && i < 63; i++)
+		names[i] = t->keys[i].path;
+	for (const struct json *j = json_first(spec); j; j = json_next(j)) {
+		known = strcmp(json_key(j), "type") == 0 ||
+		    strcmp(json_key(j), "v") == 0;
+		for (size_t i = 0; names[i] && !known; i++)
+			known = strcmp(names[i], json_key(j)) == 0;
+		if (known)
+			continue;
+		near = str_nearest(json_key(j), names);
+		err_say("%s: unknown key '%s' is ignored%s%s%s", where,
+		    json_key(j), near ? ", did you mean '" : "",
+		    near ? near : "", near ? "'?" : "");
+	}
+}
+
+static int
+add_config(struct json *spec, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	struct json *room = json_get(spec, "config");
+	char *name;
+
+	if (!eq || eq == text)
+		return err_fail(
+		    "option '--config': '%s' is not NAME=VALUE", text);
+	if (!room) {
+		json_set(spec, "config", json_object());
+		room = json_get(spec, "config");
+	}
+	name = mem_strn(text, (size_t)(eq - text));
+	json_set_str(room, name, eq + 1);
+	free(name);
+	return 0;
+}
+
+static void
+add_module(struct json *list, const char *text)
+{
+	char *all = mem_str(text), *rest = all, *word = strsep(&rest, " ");
+	struct json *m = json_object(), *args = json_array();
+
+	json_set_str(m, "path", word);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			json_push(args, json_string(word));
+	json_set(m, "args", args);
+	json_push(list, m);
+	free(all);
+}
+
+/* What the command line says goes over what the file says. */
+static int
+add_options(struct json *spec, const struct opts *o)
+{
+	struct json *list;
+
+	json_set_str(spec, "server", o->server);
+	json_set_str(spec, "host", o->host);
+	json_set_str(spec, "config_file", o->config_file);
+	json_set_str(spec, "rdb", o->rdb);
+	if (o->port)
+		json_set_num(spec, "port", (double)o->port);
+	if (o->primaries)
+		json_set_num(spec, "primaries", (double)o->primaries);
+	if (o->replicas)
+		json_set_num(spec, "replicas", (double)o->replicas);
+	if (o->io_threads)
+		json_set_num(spec, "io_threads", (double)o->io_threads);
+	if (o->unixsocket)
+		json_set_bool(spec, "unixsocket", true);
+	if (o->tls)
+		json_set_bool(spec, "tls", true);
+	if (o->no_aslr)
+		json_set_bool(spec, "aslr", false);
+	list = o->cpus.n ? json_array() : NULL;
+	for (size_t i = 0; i < o->cpus.n; i++)
+		json_push(list, json_string(o->cpus.v[i]));
+	json_set(spec, "cpus", list);
+	list = o->module.n ? json_array() : NULL;
+	for (size_t i = 0; i < o->module.n; i++)
+		add_module(list, o->module.v[i]);
+	json_set(spec, "modules", list);
+	for (size_t i = 0; i < o->config.n; i++)
+		if (add_config(spec, o->config.v[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static struct json *
+make_spec(const struct opts *o, const char *file)
+{
+	struct json *spec = record_new("spec"), *j;
+	const char *where = file ? file : "options";
+
+	if (file) {
+		j = read_spec(file);
+		if (!j)
+			goto bad;
+		if (!o->quiet)
+			warn_unknown(j, where);
+		for (struct json *k = json_first(j); k; k = json_next(k))
+			json_set(spec, json_key(k), json_dup(k));
+		json_free(j);
+	}
+	if (!json_get(spec, "id"))
+		json_set_str(spec, "id", "server");
+	/* The room must be an object before an option is put into it. */
+	if (record_check(spec, where) < 0)
+		goto bad;
+	if (!record_is(spec, "spec")) {
+		err_say("%s: not a 'spec' record", where);
+		goto bad;
+	}
+	if (add_options(spec, o) == 0)
+		return spec;
+bad:
+	json_free(spec);
+	return NULL;
+}
+
+/* --- the faces ---------------------------------------------------------- */
+
+struct home {
+	struct shared shared;
+	struct rundir rundir;
+	char *logs;
+};
+
+static int
+home_open(struct home *h, const struct opts *o, bool caller)
+{
+	*h = (struct home){.shared = {.rundir = &h->rundir,
+			       .quiet = o->quiet,
+			       .wait_ms = (int)(o->wait * 1000),
+			       .grace_ms = (int)(o->grace * 1000)}};
+	signal(SIGPIPE, SIG_IGN);
+	if (o->logs) {
+		if (mkdir(o->logs, 0777) < 0 && errno != EEXIST)
+			return err_fail_sys("cannot make folder '%s'", o->logs);
+		h->logs = realpath(o->logs, NULL);
+		if (!h->logs)
+			return err_fail_sys("cannot use folder '%s'", o->logs);
+		h->shared.logs = h->logs;
+	}
+	h->shared.halt = halt_open(caller);
+	h->shared.guard = h->shared.halt ? guard_start() : NULL;
+	if (!h->shared.guard)
+		return -1;
+	return rundir_make(&h->rundir, h->shared.guard, o->dir, o->keep);
+}
+
+static void
+home_close(struct home *h)
+{
+	rundir_close(&h->rundir);
+	guard_dismiss(h->shared.guard);
+	shared_free(&h->shared);
+	free(h->logs);
+}
+
+/* As home_close; ends the program where there was a reason to halt. */
+static int
+leave(struct home *h, int status)
+{
+	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
+
+	home_close(h);
+	if (reason)
+		halt_raise(reason);
+	halt_close(h->shared.halt);
+	return status;
+}
+
+static int
+write_record(const char *file, const struct json *rec)
+{
+	struct tempfile *t;
+	char *s;
+
+	if (!file)
+		return 0;
+	if (strcmp(file, "-") == 0)
+		return jsonl_write(STDOUT_FILENO, rec);
+	t = tempfile_open(file);
+	if (!t)
+		return -1;
+	s = json_print(rec);
+	fprintf(tempfile_stream(t), "%s\n", s);
+	free(s);
+	return tempfile_commit(t);
+}
+
+static int
+run_follow(const struct opts *o)
+{
+	struct home h;
+	int rc = 2;
+
+	if (home_open(&h, o, true) == 0)
+		rc = follow(&h.shared);
+	rc = leave(&h, rc);
+	if (rc >= 0)
+		return rc;
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+	return 2;
+}
+
+static int
+run_command(const struct opts *o, struct json *spec, char **argv)
+{
+	struct json *rec = NULL;
+	struct fleet *f = NULL;
+	struct home h;
+	int rc = 125;
+
+	if (home_open(&h, o, true) < 0)
+		json_free(spec);
+	else
+		f = fleet_start(&h.shared, spec, &rec);
+	if (rec && write_record(o->out, rec) == 0 && f)
+		rc = command_run(&h.shared, f, argv);
+	fleet_stop(f, NULL);
+	json_free(rec);
+	return leave(&h, rc);
+}
+
+/* Until it is told to stop or a node ends. */
+static void
+keep(struct shared *s, struct fleet **f, const char *folder)
+{
+	size_t n = fleet_nodes(*f) + 1;
+	struct pollfd *fd = mem_array(n, sizeof *fd);
+	struct json *rec = NULL;
+
+	fleet_fds(*f, fd);
+	fd[n - 1] = (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
+	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
+		;
+	if (!halt_reason(s->halt, NULL) && fleet_dead(*f, &rec)) {
+		keeper_note(folder, rec);
+		json_free(rec);
+		fleet_stop(*f, NULL);
+	} else {
+		fleet_stop(*f, NULL);
+		keeper_forget(folder);
+	}
+	*f = NULL;
+	free(fd);
+}
+
+/* The background process: 'out' takes the record for the one that waits. */
+static int
+hold(const struct opts *o, struct json *spec, const char *folder, int out)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct json *rec = NULL;
+	struct fleet *f = NULL;
+	struct home h;
+	bool given;
+
+	setsid();
+	if (home_open(&h, o, false) < 0)
+		json_free(spec);
+	else
+		f = fleet_start(&h.shared, spec, &rec);
+	given = rec && (!f || keeper_note(folder, rec) == 0) &&
+	    jsonl_write(out, rec) == 0;
+	json_free(rec);
+	close(out);
+	if (f && given) {
+		for (int i = 0; i < 3; i++)
+			dup2(null, i);
+		keep(&h.shared, &f, folder);
+	} else {
+		fleet_stop(f, NULL);
+		keeper_forget(folder);
+	}
+	home_close(&h);
+	halt_close(h.shared.halt);
+	close(null);
+	return 0;
+}
+
+static int
+run_start(const struct opts *o, struct json *spec, const char *folder)
+{
+	struct json *rec = NULL;
+	struct jsonl *in;
+	const char *status;
+	int fds[2], rc = 2;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		json_free(spec);
+		err_fail_sys("cannot start the background process");
+		return 2;
+	}
+	if (pid == 0) {
+		close(fds[0]);
+		if (keeper_lock(folder) < 0) {
+			json_free(spec);
+			exit(2);
+		}
+		exit(hold(o, spec, folder, fds[1]));
+	}
+	json_free(spec);
+	close(fds[1]);
+	in = jsonl_fd(fds[0], "the background process");
+	if (jsonl_next(in, &rec) == 1) {
+		status = json_get_str(rec, "status");
+		if (write_record(o->out ? o->out : "-", rec) == 0 && status &&
+		    strcmp(status, "ok") == 0)
+			rc = 0;
+		else
+			waitpid(pid, NULL, 0);
+	} else
+		waitpid(pid, NULL, 0);
+	json_free(rec);
+	jsonl_close(in);
+	return rc;
+}
+
+static int
+background(const struct opts *o, const struct opt_args *a)
+{
+	char *folder = o->dir ? mem_str(o->dir) : keeper_folder();
+	struct json *spec;
+	int rc = 2;
+
+	if (strcmp(a->v[0], "start") == 0) {
+		spec = make_spec(o, a->n > 1 ? a->v[1] : NULL);
+		if (spec)
+			rc = run_start(o, spec, folder);
+	} else if (a->n > 1)
+		opt_usage(&prog, "stop and status take no SPEC");
+	else if (strcmp(a->v[0], "stop") == 0)
+		rc = keeper_stop(
+		    folder, (int)(o->grace * 1000) + 20000, o->quiet);
+	else
+		rc = keeper_status(folder, o->quiet);
+	free(folder);
+	return rc;
+}
+
+static bool
+is_verb(const char *s)
+{
+	return strcmp(s, "start") == 0 || strcmp(s, "stop") == 0 ||
+	    strcmp(s, "status") == 0;
+}
+
+/* A closed stdin, stdout or stderr must not become some other file. */
+static void
+fill_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd < 3);
+	if (fd >= 0)
+		close(fd);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {.wait = 60, .grace = 5};
+	struct opt_args a;
+	struct json *spec;
+	int rc;
+
+	err_init(argv[0]);
+	fill_fds();
+	rc = opt_parse(&prog, argc, argv, &o, &a);
+	if (rc)
+		return rc > 0 ? 0 : 2;
+	if (o.follow && (a.n || a.rest))
+		rc = opt_usage(&prog, "--follow takes no SPEC and no COMMAND");
+	else if (o.follow)
+		rc = run_follow(&o);
+	else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
+		rc = background(&o, &a);
+	else if (!a.nrest || a.n > 1)
+		rc = opt_usage(&prog, "wanted: a verb, --follow, or a COMMAND");
+	else {
+		spec = make_spec(&o, a.n ? a.v[0] : NULL);
+		rc = spec ? run_command(&o, spec, a.rest) : 125;
+	}
+	free(o.cpus.v);
+	free(o.config.v);
+	free(o.module.v);
+	return rc < 0 ? 2 : rc;
+}

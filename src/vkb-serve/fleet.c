@@ -1,0 +1,627 @@
+#include "fleet.h"
+#include "cluster.h"
+#include "guard.h"
+#include "halt.h"
+#include "node.h"
+#include "port.h"
+#include "rundir.h"
+#include "spec.h"
+
+#include "client.h"
+#include "clock.h"
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+#include "tls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CALL_MS = 5000, PORT_TRIES = 20 };
+
+struct fleet {
+	struct shared *shared;
+	struct spec spec;
+	char *dir, *tlsdir;
+	struct node *node;
+	size_t n;
+	int64_t started, deadline, nap_ns;
+	int tries;
+	struct json *record;
+};
+
+void
+shared_free(struct shared *s)
+{
+	tls_context_free(s->tls);
+}
+
+/* The first line as a message, the log line by line below it. */
+static void
+say(const char *id, const char *why)
+{
+	char *text = mem_str(why), *rest = text, *line = strsep(&rest, "\n");
+
+	err_say("server '%s': %s", id, line);
+	while ((line = strsep(&rest, "\n")))
+		err_say("  %s", line);
+	free(text);
+}
+
+struct json *
+fleet_failed(const char *id, const char *error)
+{
+	struct json *rec = record_new("server");
+
+	say(id, error);
+	json_set_str(rec, "id", id);
+	json_set_str(rec, "status", "failed");
+	json_set_str(rec, "error", error);
+	return rec;
+}
+
+static int
+tls_prepare(struct fleet *f, struct str *why)
+{
+	struct shared *s = f->shared;
+	char *ca, *crt, *key;
+
+	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
+	if (rundir_tls(s->rundir, spec_reach(&f->spec)) < 0) {
+		str_add(why, "cannot make certificates");
+		return -1;
+	}
+	if (s->tls)
+		return 0;
+	ca = mem_printf("%s/ca.crt", f->tlsdir);
+	crt = mem_printf("%s/client.crt", f->tlsdir);
+	key = mem_printf("%s/client.key", f->tlsdir);
+	s->tls = tls_context_new(ca, crt, key);
+	free(ca);
+	free(crt);
+	free(key);
+	if (!s->tls)
+		str_add(why, "cannot use the certificates");
+	return s->tls ? 0 : -1;
+}
+
+/* "DIR/ID-1.log": an id may hold anything. */
+static char *
+log_name(const struct fleet *f, size_t i)
+{
+	char *name, *p;
+
+	if (!f->shared->logs)
+		return mem_printf("%s/server.log", f->node[i].dir);
+	name = mem_printf("%s/%s-%zu.log", f->shared->logs, f->spec.id, i + 1);
+	for (p = name + strlen(f->shared->logs) + 1; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			*p = '_';
+	return name;
+}
+
+static int
+folders(struct fleet *f, struct str *why)
+{
+	struct node *n;
+
+	f->dir = rundir_new(f->shared->rundir);
+	if (!f->dir) {
+		str_add(why, "cannot make its folder");
+		return -1;
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		n = &f->node[i];
+		n->spec = &f->spec;
+		n->index = i;
+		n->tlsdir = f->spec.tls ? f->tlsdir : NULL;
+		n->tls = f->spec.tls ? f->shared->tls : NULL;
+		n->dir = mem_printf("%s/n%zu", f->dir, i + 1);
+		n->log = log_name(f, i);
+		if (mkdir(n->dir, 0700) < 0) {
+			str_printf(why, "cannot make folder '%s': %s", n->dir,
+			    strerror(errno));
+			return -1;
+		}
+		if (!f->spec.unixsocket)
+			continue;
+		n->socket = mem_printf("%s/sock", n->dir);
+		if (strlen(n->socket) > 106) {
+			str_printf(why,
+			    "the path of the unix socket is too long: '%s'",
+			    n->socket);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+fixed_port(const struct fleet *f, size_t i, struct str *why)
+{
+	int port = f->spec.port + (int)i, taken = port;
+
+	if (port_free(f->spec.host, port)) {
+		taken = port + 10000;
+		if (!f->spec.cluster || port_free(f->spec.host, taken))
+			return port;
+	}
+	if (errno != EADDRINUSE) {
+		str_printf(why, "cannot use port %d of '%s': %s", taken,
+		    f->spec.host, strerror(errno));
+		return -1;
+	}
+	str_printf(why, "port %d is taken by ", taken);
+	port_owner(why, spec_reach(&f->spec), taken);
+	return -1;
+}
+
+static int
+choose_port(const struct fleet *f, size_t i, struct str *why)
+{
+	int port;
+
+	if (f->spec.port)
+		return fixed_port(f, i, why);
+	port = port_pick(f->spec.host, f->spec.cluster);
+	if (port < 0)
+		str_printf(why, "no free port on '%s': %s", f->spec.host,
+		    strerror(errno));
+	return port;
+}
+
+static int
+launch(struct fleet *f, size_t i, struct str *why)
+{
+	int port = choose_port(f, i, why);
+
+	if (port < 0)
+		return -1;
+	/* Nodes that have not bound theirs yet. */
+	for (size_t k = 0; k < i && !f->spec.port; k++)
+		if (f->node[k].port == port)
+			return launch(f, i, why);
+	return node_start(&f->node[i], f->shared->guard, port, why);
+}
+
+/* Until a node ends, there is a reason to stop, or the nap is over. */
+static int
+nap(void *arg, struct str *why)
+{
+	struct fleet *f = arg;
+	struct pollfd *fd = mem_array(f->n + 1, sizeof *fd);
+	struct timespec t = {.tv_nsec = f->nap_ns};
+	int rc = 0;
+
+	fleet_fds(f, fd);
+	fd[f->n] =
+	    (struct pollfd){.fd = halt_fd(f->shared->halt), .events = POLLIN};
+	ppoll(fd, f->n + 1, &t, NULL);
+	if (f->nap_ns < 4000000)
+		f->nap_ns += f->nap_ns / 2;
+	if (fd[f->n].revents) {
+		str_clear(why);
+		str_add(why, "interrupted");
+		rc = -1;
+	}
+	for (size_t i = 0; i < f->n && rc == 0; i++)
+		if (fd[i].revents && f->node[i].ready) {
+			str_clear(why);
+			node_tell_end(&f->node[i], why);
+			rc = -1;
+		}
+	if (rc == 0 && clock_ns() > f->deadline) {
+		str_clear(why);
+		str_printf(why, "not ready after %d ms", f->shared->wait_ms);
+		rc = -1;
+	}
+	free(fd);
+	return rc;
+}
+
+/* Lost the race for a port that was free: another one. */
+static int
+again(struct fleet *f, size_t i, struct str *why)
+{
+	struct node *n = &f->node[i];
+
+	if (f->spec.port || !node_ended(n) || !node_port_taken(n) ||
+	    ++f->tries > PORT_TRIES)
+		return -1;
+	node_stop_all(n, 1, f->shared->guard, 0);
+	str_clear(why);
+	return launch(f, i, why);
+}
+
+static int
+await(struct fleet *f, struct str *why)
+{
+	size_t ready;
+	int rc;
+
+	for (;;) {
+		ready = 0;
+		for (size_t i = 0; i < f->n; i++) {
+			rc = node_poll(&f->node[i], why);
+			if (rc < 0 && again(f, i, why) < 0)
+				return -1;
+			ready += rc == 1;
+		}
+		if (ready == f->n)
+			return 0;
+		if (nap(f, why) < 0)
+			break;
+	}
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->node[i].ready && clock_ns() > f->deadline) {
+			str_add(why, ": ");
+			node_tell_end(&f->node[i], why);
+			break;
+		}
+	return -1;
+}
+
+static int
+config_set(struct fleet *f, struct node *n, struct str *why)
+{
+	const struct json *j = json_first(json_get(f->spec.json, "config_set"));
+	struct reply *r;
+	char *value;
+	bool ok;
+
+	for (; j; j = json_next(j)) {
+		value = spec_value(j);
+		r = CLIENT_CALL(
+		    n->client, CALL_MS, "CONFIG", "SET", json_key(j), value);
+		free(value);
+		ok = r && reply_is(r, "OK");
+		if (!ok) {
+			str_printf(why, "node %zu (port %d): config_set '%s': ",
+			    n->index + 1, n->port, json_key(j));
+			str_visible(why,
+			    r && reply_text(r) ? reply_text(r)
+					       : client_error(n->client));
+		}
+		reply_free(r);
+		if (!ok)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the record --------------------------------------------------------- */
+
+static void
+digest(struct shared *s, long pid)
+{
+	char path[64];
+	struct stat st;
+	struct binary b;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%ld/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		s->binary.sha256[0] = '\0';
+		goto out;
+	}
+	b = (struct binary){.dev = st.st_dev,
+	    .ino = st.st_ino,
+	    .size = (unsigned long long)st.st_size,
+	    .mtime_ns = (unsigned long long)st.st_mtim.tv_sec * 1000000000 +
+		(unsigned long long)st.st_mtim.tv_nsec};
+	if (*s->binary.sha256 && b.dev == s->binary.dev &&
+	    b.ino == s->binary.ino && b.size == s->binary.size &&
+	    b.mtime_ns == s->binary.mtime_ns)
+		goto out;
+	s->binary = b;
+	if (tls_sha256(fd, s->binary.sha256) < 0)
+		s->binary.sha256[0] = '\0';
+out:
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct json *
+describe_binary(struct fleet *f)
+{
+	struct json *j = json_object();
+
+	digest(f->shared, f->node[0].pid);
+	json_set_str(j, "path", f->spec.server);
+	if (*f->shared->binary.sha256)
+		json_set_str(j, "sha256", f->shared->binary.sha256);
+	return j;
+}
+
+static struct json *
+describe_nodes(const struct fleet *f)
+{
+	struct json *list = json_array(), *j;
+	const struct node *n;
+	char *cpus;
+
+	for (size_t i = 0; i < f->n; i++) {
+		n = &f->node[i];
+		j = json_object();
+		json_set_str(j, "host", spec_reach(&f->spec));
+		json_set_num(j, "port", n->port);
+		json_set_num(j, "pid", (double)n->pid);
+		json_set_str(j, "run_id", n->run_id);
+		json_set_str(j, "role",
+		    i < (size_t)f->spec.primaries ? "primary" : "replica");
+		json_set_str(j, "log", n->log);
+		if (n->socket)
+			json_set_str(j, "unixsocket", n->socket);
+		if (f->spec.cpus) {
+			cpus = cpulist_text(&f->spec.cpus[i]);
+			json_set_str(j, "cpus", cpus);
+			free(cpus);
+		}
+		json_push(list, j);
+	}
+	return list;
+}
+
+static struct json *
+describe_tls(const struct fleet *f)
+{
+	static const char *const names[][2] = {{"cacert", "ca.crt"},
+	    {"cert", "client.crt"}, {"key", "client.key"}};
+	struct json *j = json_object();
+	char *path;
+
+	for (size_t i = 0; i < 3; i++) {
+		path = mem_printf("%s/%s", f->tlsdir, names[i][1]);
+		json_set_str(j, names[i][0], path);
+		free(path);
+	}
+	json_set_str(j, "servername", "localhost");
+	return j;
+}
+
+/* What the server says, not what it was told. */
+static int
+effective(struct fleet *f, struct json *out, const char *name, struct str *why)
+{
+	struct client *c = f->node[0].client;
+	struct reply *r;
+
+	if (spec_secret(name) || json_get(out, name))
+		return 0;
+	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
+	if (!r) {
+		str_printf(why, "CONFIG GET %s: %s", name, client_error(c));
+		return -1;
+	}
+	if (reply_len(r) == 2 && reply_text(reply_at(r, 1)) &&
+	    str_utf8(
+		reply_text(reply_at(r, 1)), strlen(reply_text(reply_at(r, 1)))))
+		json_set_str(out, name, reply_text(reply_at(r, 1)));
+	reply_free(r);
+	return 0;
+}
+
+static struct json *
+describe_config(struct fleet *f, struct str *why)
+{
+	static const char *const always[] = {
+	    "io-threads", "maxmemory-policy", "appendonly", "save"};
+	static const char *const rooms[] = {"config", "config_set"};
+	struct json *out = json_object();
+	const char *threads;
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (effective(f, out, always[i], why) < 0)
+			goto bad;
+	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+		for (const struct json *j =
+			 json_first(json_get(f->spec.json, rooms[i]));
+		     j; j = json_next(j))
+			if (effective(f, out, json_key(j), why) < 0)
+				goto bad;
+	threads = json_get_str(out, "io-threads");
+	if (f->spec.io_threads && threads &&
+	    atoi(threads) != f->spec.io_threads) {
+		str_printf(why, "io-threads is %s, %d was asked for", threads,
+		    f->spec.io_threads);
+		goto bad;
+	}
+	return out;
+bad:
+	json_free(out);
+	return NULL;
+}
+
+static int
+describe(struct fleet *f, double ready_ms, struct str *why)
+{
+	struct json *rec = record_new("server"), *config;
+	const struct node *n = &f->node[0];
+
+	f->record = rec;
+	json_set_str(rec, "id", f->spec.id);
+	json_set_str(rec, "status", "ok");
+	json_set(rec, "binary", describe_binary(f));
+	json_set_str(rec, "version", n->version);
+	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
+		json_set_str(rec, "git_sha", n->git_sha);
+	if (n->build_id)
+		json_set_str(rec, "build_id", n->build_id);
+	json_set_bool(rec, "cluster", f->spec.cluster);
+	json_set(rec, "nodes", describe_nodes(f));
+	if (f->spec.tls)
+		json_set(rec, "tls", describe_tls(f));
+	json_set_num(rec, "ready_ms", ready_ms);
+	config = describe_config(f, why);
+	if (!config)
+		return -1;
+	json_set(rec, "config", config);
+	json_set_str(rec, "dir", f->dir);
+	return 0;
+}
+
+/* --- start and stop ----------------------------------------------------- */
+
+static int
+start(struct fleet *f, struct str *why)
+{
+	double ready_ms;
+
+	if (f->spec.tls && tls_prepare(f, why) < 0)
+		return -1;
+	if (folders(f, why) < 0)
+		return -1;
+	f->started = clock_ns();
+	f->deadline = f->started + f->shared->wait_ms * INT64_C(1000000);
+	f->nap_ns = 200000;
+	for (size_t i = 0; i < f->n; i++)
+		if (launch(f, i, why) < 0)
+			return -1;
+	f->started = f->node[0].started;
+	if (await(f, why) < 0)
+		return -1;
+	if (f->spec.cluster &&
+	    cluster_form(&f->spec, f->node, f->n, nap, f, why) < 0)
+		return -1;
+	ready_ms = (double)((clock_ns() - f->started) / 1000) / 1000;
+	for (size_t i = 0; i < f->n; i++)
+		if (config_set(f, &f->node[i], why) < 0)
+			return -1;
+	if (describe(f, ready_ms, why) < 0)
+		return -1;
+	for (size_t i = 0; i < f->n; i++)
+		node_settle(&f->node[i]);
+	return 0;
+}
+
+static void
+fleet_free(struct fleet *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		node_free(&f->node[i]);
+	free(f->node);
+	if (f->dir && !f->shared->rundir->keep && rundir_remove(f->dir) < 0)
+		err_fail_sys("cannot remove '%s'", f->dir);
+	free(f->dir);
+	free(f->tlsdir);
+	json_free(f->record);
+	spec_free(&f->spec);
+	free(f);
+}
+
+static void
+stop_nodes(struct fleet *f)
+{
+	int killed =
+	    node_stop_all(f->node, f->n, f->shared->guard, f->shared->grace_ms);
+
+	if (killed && !f->shared->quiet)
+		err_say("server '%s': %d did not end in %d ms, killed",
+		    f->spec.id, killed, f->shared->grace_ms);
+}
+
+struct fleet *
+fleet_start(struct shared *shared, struct json *spec, struct json **record)
+{
+	struct fleet *f = mem_new(sizeof *f);
+	char *id = mem_str(json_get_str(spec, "id"));
+	struct str why = {0};
+
+	*record = NULL;
+	f->shared = shared;
+	if (spec_read(&f->spec, spec, &why) < 0)
+		goto bad;
+	f->n = f->spec.nodes;
+	f->node = mem_array(f->n, sizeof *f->node);
+	if (start(f, &why) < 0) {
+		/* What has ended is told, what runs need not be asked twice. */
+		for (size_t i = 0; i < f->n; i++)
+			f->node[i].ready =
+			    f->node[i].ready && !node_ended(&f->node[i]);
+		stop_nodes(f);
+		goto bad;
+	}
+	*record = json_dup(f->record);
+	free(id);
+	str_free(&why);
+	return f;
+bad:
+	*record = fleet_failed(id, why.s ? why.s : "");
+	fleet_free(f);
+	free(id);
+	str_free(&why);
+	return NULL;
+}
+
+const char *
+fleet_id(const struct fleet *f)
+{
+	return f->spec.id;
+}
+
+const struct json *
+fleet_record(const struct fleet *f)
+{
+	return f->record;
+}
+
+const char *
+fleet_password(const struct fleet *f)
+{
+	return f->spec.password;
+}
+
+size_t
+fleet_nodes(const struct fleet *f)
+{
+	return f->n;
+}
+
+void
+fleet_fds(const struct fleet *f, struct pollfd *fd)
+{
+	for (size_t i = 0; i < f->n; i++)
+		fd[i] = (struct pollfd){
+		    .fd = node_fd(&f->node[i]), .events = POLLIN};
+}
+
+bool
+fleet_dead(struct fleet *f, struct json **record)
+{
+	struct str why = {0};
+
+	for (size_t i = 0; i < f->n; i++)
+		if (node_ended(&f->node[i])) {
+			node_tell_end(&f->node[i], &why);
+			*record = fleet_failed(f->spec.id, why.s);
+			json_set_str(*record, "dir", f->dir);
+			str_free(&why);
+			return true;
+		}
+	return false;
+}
+
+void
+fleet_stop(struct fleet *f, struct json **record)
+{
+	if (!f)
+		return;
+	stop_nodes(f);
+	if (record) {
+		*record = record_new("server");
+		json_set_str(*record, "id", f->spec.id);
+		json_set_str(*record, "status", "stopped");
+	}
+	fleet_free(f);
+}

@@ -1,0 +1,403 @@
+#include "node.h"
+#include "guard.h"
+#include "spec.h"
+
+#include "client.h"
+#include "clock.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "proc.h"
+#include "str.h"
+#include "tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TAIL_LINES = 20, TAIL_BYTES = 16384, CALL_MS = 1000 };
+
+static int
+write_file(const char *path, const struct str *s, struct str *why)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int rc = fd >= 0 && write(fd, s->s, s->len) == (ssize_t)s->len ? 0 : -1;
+
+	if (rc < 0)
+		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int
+copy_rdb(const struct node *n, struct str *why)
+{
+	const char *from = n->spec->rdb;
+	char *to = mem_printf("%s/dump.rdb", n->dir);
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat st;
+	ssize_t k = -1;
+	off_t done = 0;
+	int rc = -1;
+
+	if (in < 0 || out < 0 || fstat(in, &st) < 0)
+		goto out;
+	while (done < st.st_size) {
+		k = copy_file_range(
+		    in, NULL, out, NULL, (size_t)(st.st_size - done), 0);
+		if (k <= 0)
+			break;
+		done += k;
+	}
+	/* Old kernels do not copy from one file system to another. */
+	while (done < st.st_size) {
+		char buf[65536];
+
+		k = read(in, buf, sizeof buf);
+		if (k <= 0 || write(out, buf, (size_t)k) != k)
+			goto out;
+		done += k;
+	}
+	rc = 0;
+out:
+	if (rc < 0)
+		str_printf(why, "cannot copy '%s' to '%s': %s", from, to,
+		    strerror(errno));
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	free(to);
+	return rc;
+}
+
+static int
+prepare(struct node *n, const char *conf, struct str *why)
+{
+	struct str s = {0};
+	int rc;
+
+	spec_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
+	rc = write_file(conf, &s, why);
+	str_free(&s);
+	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
+}
+
+int
+node_start(struct node *n, struct guard *g, int port, struct str *why)
+{
+	char *conf = mem_printf("%s/valkey.conf", n->dir);
+	const char *argv[] = {n->spec->server, conf, NULL};
+	struct proc_spec p = {.argv = argv,
+	    .cwd = n->dir,
+	    .group = true,
+	    .death_signal = SIGKILL,
+	    .no_aslr = !n->spec->aslr,
+	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), log;
+	int rc = -1;
+
+	n->port = port;
+	n->ready = false;
+	log = open(n->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (log < 0 || null < 0) {
+		str_printf(
+		    why, "cannot write '%s': %s", n->log, strerror(errno));
+		goto out;
+	}
+	n->log_start = lseek(log, 0, SEEK_END);
+	if (prepare(n, conf, why) < 0)
+		goto out;
+	p.in = null;
+	p.out = p.err = log;
+	n->started = clock_ns();
+	n->proc = proc_start(&p);
+	if (!n->proc) {
+		str_printf(why, "cannot start '%s': %s", n->spec->server,
+		    strerror(errno));
+		goto out;
+	}
+	if (guard_add(g, proc_pid(n->proc)) < 0) {
+		str_add(why, "the guardian is gone");
+		goto out;
+	}
+	rc = 0;
+out:
+	if (null >= 0)
+		close(null);
+	if (log >= 0)
+		close(log);
+	free(conf);
+	return rc;
+}
+
+int
+node_fd(const struct node *n)
+{
+	return n->proc ? proc_fd(n->proc) : -1;
+}
+
+bool
+node_ended(const struct node *n)
+{
+	struct pollfd fd = {.fd = node_fd(n), .events = POLLIN};
+
+	return fd.fd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
+/* The end of its log; caller frees with free(). */
+static char *
+log_end(const struct node *n)
+{
+	int fd = open(n->log, O_RDONLY | O_CLOEXEC);
+	char *buf = mem_new(TAIL_BYTES + 1), *s;
+	off_t from = n->log_start, end;
+	ssize_t k = 0;
+	int lines = 0;
+
+	if (fd >= 0) {
+		end = lseek(fd, 0, SEEK_END);
+		if (end - from > TAIL_BYTES)
+			from = end - TAIL_BYTES;
+		k = pread(fd, buf, TAIL_BYTES, from);
+		close(fd);
+	}
+	for (ssize_t i = 0; i < k; i++)
+		if (!buf[i])
+			buf[i] = '?';
+	if (k > 0 && buf[k - 1] == '\n')
+		k--;
+	buf[k > 0 ? k : 0] = '\0';
+	for (s = buf + (k > 0 ? k : 0); s > buf; s--)
+		if (s[-1] == '\n' && ++lines == TAIL_LINES)
+			break;
+	s = mem_str(s);
+	free(buf);
+	return s;
+}
+
+bool
+node_port_taken(const struct node *n)
+{
+	char *s = log_end(n);
+	bool taken = strstr(s, strerror(EADDRINUSE)) != NULL;
+
+	free(s);
+	return taken;
+}
+
+void
+node_tell_end(struct node *n, struct str *why)
+{
+	struct str clean = {0}, plain = {0};
+	char *text = log_end(n), *line, *rest = text, buf[80];
+	int status;
+
+	str_printf(why, "node %zu (port %d) ", n->index + 1, n->port);
+	if (proc_wait(n->proc, 0, &status))
+		str_add(why, proc_ended(status, buf, sizeof buf));
+	else
+		str_add(why, "runs");
+	str_add(why, *text ? "; the end of its log:" : "; its log is empty");
+	spec_redact(n->spec, &clean, text);
+	rest = clean.s;
+	while ((line = strsep(&rest, "\n")) && *text) {
+		if (!str_utf8(line, strlen(line)))
+			for (char *p = line; *p; p++)
+				if (*p & 0x80)
+					*p = '?';
+		str_addc(why, '\n');
+		str_clear(&plain);
+		str_visible(&plain, line);
+		str_addn(why, plain.s ? plain.s : "", plain.len);
+	}
+	str_free(&clean);
+	str_free(&plain);
+	free(text);
+}
+
+/* Is the process that answered in the group we started? */
+static bool
+ours(const struct node *n, long pid)
+{
+	return getpgid((pid_t)pid) == proc_pid(n->proc);
+}
+
+static void
+forget(struct node *n)
+{
+	free(n->run_id);
+	free(n->version);
+	free(n->git_sha);
+	free(n->build_id);
+	n->run_id = n->version = n->git_sha = n->build_id = NULL;
+}
+
+static void
+learn(struct node *n, const struct reply *info)
+{
+	forget(n);
+	n->run_id = reply_info(info, "run_id");
+	n->version = reply_info(info, "valkey_version");
+	if (!n->version)
+		n->version = reply_info(info, "redis_version");
+	n->git_sha = reply_info(info, "redis_git_sha1");
+	n->build_id = reply_info(info, "redis_build_id");
+}
+
+/* 1 it is ready and ours; 0 not yet; -1 it never will be. */
+static int
+ask(struct node *n, struct str *why)
+{
+	struct reply *r = CLIENT_CALL(n->client, CALL_MS, "INFO");
+	char *loading = NULL, *pid = NULL;
+	int rc = 0;
+
+	if (!r)
+		goto out;
+	if (reply_type(r) == REPLY_ERROR) {
+		/* LOADING and BUSY pass; a password that is missing stays. */
+		if (str_starts(reply_text(r), "NOAUTH")) {
+			str_printf(why,
+			    "node %zu (port %d) wants a password: give it as "
+			    "'config.requirepass'",
+			    n->index + 1, n->port);
+			rc = -1;
+		}
+		goto out;
+	}
+	loading = reply_info(r, "loading");
+	pid = reply_info(r, "process_id");
+	if (!loading || !pid || strcmp(loading, "0") != 0)
+		goto out;
+	n->pid = atol(pid);
+	/* Somebody else has the port; ours will end, and say why. */
+	if (!ours(n, n->pid))
+		goto out;
+	learn(n, r);
+	reply_free(r);
+	r = CLIENT_CALL(n->client, CALL_MS, "PING");
+	rc = r && reply_is(r, "PONG");
+out:
+	free(loading);
+	free(pid);
+	reply_free(r);
+	return rc;
+}
+
+static void
+address(const struct node *n, struct client_address *a)
+{
+	*a = (struct client_address){.host = spec_reach(n->spec),
+	    .port = n->port,
+	    .tls = n->tls,
+	    .servername = "localhost",
+	    .password = n->spec->password};
+}
+
+int
+node_poll(struct node *n, struct str *why)
+{
+	struct client_address a;
+	int rc;
+
+	if (n->ready)
+		return 1;
+	if (node_ended(n)) {
+		node_tell_end(n, why);
+		return -1;
+	}
+	address(n, &a);
+	n->client = client_open(&a, CALL_MS);
+	if (!n->client)
+		return 0;
+	rc = ask(n, why);
+	if (rc == 1)
+		n->ready = true;
+	else
+		node_settle(n);
+	return rc;
+}
+
+void
+node_settle(struct node *n)
+{
+	client_close(n->client);
+	n->client = NULL;
+}
+
+/*
+ * SIGTERM is seen when the server's next timer fires, up to 100 ms later; the
+ * command at once. A server that does not take it has the signal.
+ */
+static void
+ask_to_end(struct node *n)
+{
+	struct client_address a;
+	struct client *c;
+
+	proc_signal(n->proc, SIGTERM);
+	proc_signal(n->proc, SIGCONT);
+	if (!n->ready || node_ended(n))
+		return;
+	address(n, &a);
+	c = client_open(&a, 50);
+	if (c)
+		reply_free(CLIENT_CALL(c, 50, "SHUTDOWN", "NOSAVE", "NOW"));
+	client_close(c);
+}
+
+/* Before the leader is waited for, its number stays its group's. */
+static void
+reap(struct node *n, struct guard *g)
+{
+	kill(-proc_pid(n->proc), SIGKILL);
+	guard_drop(g, proc_pid(n->proc));
+	proc_free(n->proc);
+	n->proc = NULL;
+	if (n->socket)
+		unlink(n->socket);
+}
+
+int
+node_stop_all(struct node *v, size_t count, struct guard *g, int grace_ms)
+{
+	int64_t deadline = clock_ns() + grace_ms * INT64_C(1000000);
+	struct pollfd fd = {.events = POLLIN};
+	int killed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		node_settle(&v[i]);
+		if (v[i].proc && !node_ended(&v[i]))
+			ask_to_end(&v[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!v[i].proc)
+			continue;
+		fd.fd = proc_fd(v[i].proc);
+		while (
+		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
+			;
+		killed += !node_ended(&v[i]);
+		reap(&v[i], g);
+	}
+	return killed;
+}
+
+void
+node_free(struct node *n)
+{
+	node_settle(n);
+	proc_free(n->proc);
+	forget(n);
+	free(n->dir);
+	free(n->log);
+	free(n->socket);
+}

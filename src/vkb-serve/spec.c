@@ -1,0 +1,482 @@
+#include "spec.h"
+
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Settings that the spec or vkb-serve itself decides. */
+static const struct {
+	const char *name, *key; /* NULL: vkb-serve itself */
+} reserved[] = {{"port", "port"}, {"bind", "host"},
+    {"unixsocket", "unixsocket"}, {"tls-port", "tls"}, {"tls-cert-file", "tls"},
+    {"tls-key-file", "tls"}, {"tls-ca-cert-file", "tls"},
+    {"tls-ca-cert-dir", "tls"}, {"tls-client-cert-file", "tls"},
+    {"tls-client-key-file", "tls"}, {"tls-replication", "tls"},
+    {"tls-cluster", "tls"}, {"io-threads", "io_threads"},
+    {"loadmodule", "modules"}, {"include", "config_file"},
+    {"dbfilename", "rdb"}, {"cluster-enabled", "primaries"},
+    {"cluster-config-file", NULL}, {"cluster-port", NULL},
+    {"cluster-announce-ip", NULL}, {"cluster-announce-port", NULL},
+    {"cluster-announce-tls-port", NULL}, {"cluster-announce-bus-port", NULL},
+    {"dir", NULL}, {"logfile", NULL}, {"daemonize", NULL}, {"pidfile", NULL},
+    {"supervised", NULL}, {"replicaof", "replicas"}, {"slaveof", "replicas"}};
+
+static const char *const secrets[] = {"requirepass", "masterauth",
+    "primaryauth", "tls-key-file-pass", "tls-client-key-file-pass", "user"};
+
+bool
+spec_secret(const char *name)
+{
+	for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+		if (strcasecmp(name, secrets[i]) == 0)
+			return true;
+	return false;
+}
+
+static int wrong(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
+
+static int
+wrong(struct str *why, const char *fmt, ...)
+{
+	__builtin_va_list ap;
+	char *text;
+
+	__builtin_va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		err_die("out of memory");
+	__builtin_va_end(ap);
+	str_clear(why);
+	str_add(why, text);
+	free(text);
+	return -1;
+}
+
+/* A whole number in min..max; *v stays where it is absent. */
+static int
+integer(const struct spec *s, const char *key, int min, int max, int *v,
+    struct str *why)
+{
+	const struct json *j = json_get(s->json, key);
+	double d = json_num(j, NAN);
+
+	if (!j)
+		return 0;
+	if (!(d >= min && d <= max) || d != floor(d))
+		return wrong(
+		    why, "'%s' is no whole number in %d..%d", key, min, max);
+	*v = (int)d;
+	return 0;
+}
+
+char *
+spec_value(const struct json *j)
+{
+	switch (json_type(j)) {
+	case JSON_STRING:
+		return mem_str(json_str(j));
+	case JSON_NUMBER:
+		return json_print(j);
+	case JSON_BOOL:
+		return mem_str(json_bool(j, false) ? "yes" : "no");
+	default:
+		return NULL;
+	}
+}
+
+static int
+check_setting(const struct spec *s, const char *room, const struct json *j,
+    struct str *why)
+{
+	const char *name = json_key(j);
+
+	if (!*name ||
+	    name[strspn(name,
+		"abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._-")])
+		return wrong(
+		    why, "'%s': '%s' is no name of a setting", room, name);
+	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
+		return wrong(why, "'%s.%s' is neither a string nor a number",
+		    room, name);
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+		const char *key = reserved[i].key;
+
+		if (strcasecmp(name, reserved[i].name) != 0)
+			continue;
+		if (key && !json_get(s->json, key) &&
+		    (strcmp(key, "io_threads") == 0 || strcmp(key, "rdb") == 0))
+			continue;
+		if (key)
+			return wrong(why,
+			    "'%s.%s' conflicts with the key '%s' of the spec",
+			    room, name, key);
+		return wrong(why,
+		    "'%s.%s' conflicts with what vkb-serve itself sets", room,
+		    name);
+	}
+	return 0;
+}
+
+static int
+check_settings(struct spec *s, struct str *why)
+{
+	static const char *const rooms[] = {"config", "config_set"};
+	const struct json *room;
+
+	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+		room = json_get(s->json, rooms[i]);
+		for (const struct json *j = json_first(room); j;
+		     j = json_next(j))
+			if (check_setting(s, rooms[i], j, why) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Paths become absolute: the server runs in a folder of its own. */
+static int
+file(const char *what, const char *path, char **out, struct str *why)
+{
+	if (!path)
+		return 0;
+	*out = realpath(path, NULL);
+	if (!*out || access(*out, R_OK) < 0)
+		return wrong(why, "cannot read %s '%s': %s", what, path,
+		    strerror(errno));
+	return 0;
+}
+
+static int
+check_modules(struct spec *s, struct str *why)
+{
+	struct json *m = json_first(json_get(s->json, "modules"));
+	const struct json *args;
+	char *path;
+
+	for (; m; m = json_next(m)) {
+		if (!json_get_str(m, "path"))
+			return wrong(why, "a module lacks 'path'");
+		path = NULL;
+		if (file("module", json_get_str(m, "path"), &path, why) < 0) {
+			free(path);
+			return -1;
+		}
+		json_set_str(m, "path", path);
+		free(path);
+		args = json_get(m, "args");
+		if (args && json_type(args) != JSON_ARRAY)
+			return wrong(why, "'args' of a module is no array");
+		for (args = json_first(args); args; args = json_next(args))
+			if (!json_str(args))
+				return wrong(
+				    why, "'args' of a module: not a string");
+	}
+	return 0;
+}
+
+static int
+check_cpus(struct spec *s, struct str *why)
+{
+	const struct json *list = json_get(s->json, "cpus"), *j;
+	const char *text;
+	size_t i = 0;
+
+	if (!list)
+		return 0;
+	if (json_len(list) != s->nodes)
+		return wrong(why, "'cpus' has %zu lists for %zu nodes",
+		    json_len(list), s->nodes);
+	s->cpus = mem_array(s->nodes, sizeof *s->cpus);
+	for (j = json_first(list); j; j = json_next(j)) {
+		if (!json_str(j))
+			return wrong(why, "'cpus': not a string");
+		if (cpulist_parse(json_str(j), &s->cpus[i++], &text) < 0)
+			return wrong(
+			    why, "'cpus': '%s': %s", json_str(j), text);
+	}
+	return 0;
+}
+
+static bool
+program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EACCES;
+		return false;
+	}
+	return access(path, X_OK) == 0;
+}
+
+static char *
+absolute(const char *path)
+{
+	char *cwd, *all;
+
+	if (*path == '/')
+		return mem_str(path);
+	cwd = getcwd(NULL, 0);
+	all = mem_printf("%s/%s", cwd ? cwd : ".", path);
+	free(cwd);
+	return all;
+}
+
+static int
+find_server(struct spec *s, struct str *why)
+{
+	const char *name = json_get_str(s->json, "server"), *path;
+	size_t n;
+	char *try;
+	int e = ENOENT;
+
+	if (!name)
+		name = "valkey-server";
+	if (strchr(name, '/')) {
+		if (!program(name))
+			return wrong(why, "cannot run server '%s': %s", name,
+			    strerror(errno));
+		s->server = absolute(name);
+		return 0;
+	}
+	path = getenv("PATH");
+	for (path = path ? path : "/usr/bin:/bin"; *path && *name;) {
+		n = strcspn(path, ":");
+		try =
+		    mem_printf("%.*s/%s", n ? (int)n : 1, n ? path : ".", name);
+		if (program(try)) {
+			s->server = absolute(try);
+			free(try);
+			return 0;
+		}
+		e = errno == EACCES ? EACCES : e;
+		free(try);
+		path += n + (path[n] == ':');
+	}
+	return wrong(why, "cannot run server '%s': %s%s", name, strerror(e),
+	    e == ENOENT ? " in PATH" : "");
+}
+
+static int
+check_host(struct spec *s, struct str *why)
+{
+	s->host = json_get_str(s->json, "host");
+	if (!s->host)
+		s->host = "127.0.0.1";
+	if (!*s->host ||
+	    s->host[strspn(s->host,
+		"abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789.:_*-%")])
+		return wrong(why, "'host': '%s' is no address", s->host);
+	return 0;
+}
+
+static int
+read_it(struct spec *s, struct str *why)
+{
+	const struct json *j = s->json;
+	int last;
+
+	s->id = json_get_str(j, "id");
+	if (!*s->id)
+		return wrong(why, "'id' is empty");
+	s->tls = json_get_bool(j, "tls", false);
+	s->unixsocket = json_get_bool(j, "unixsocket", false);
+	s->aslr = json_get_bool(j, "aslr", true);
+	s->cluster = json_get(j, "primaries") != NULL;
+	s->primaries = 1;
+	if (integer(s, "port", 0, 65535, &s->port, why) < 0 ||
+	    integer(s, "primaries", 1, 1000, &s->primaries, why) < 0 ||
+	    integer(s, "replicas", 0, 100, &s->replicas, why) < 0 ||
+	    integer(s, "io_threads", 1, 1024, &s->io_threads, why) < 0 ||
+	    check_host(s, why) < 0)
+		return -1;
+	if (s->replicas && !s->cluster)
+		return wrong(why, "'replicas' needs 'primaries'");
+	s->nodes = (size_t)s->primaries * (size_t)(1 + s->replicas);
+	last = s->port + (int)s->nodes - 1;
+	if (s->port && last > (s->cluster ? 55535 : 65535))
+		return wrong(why, "'port': %d is too high%s", s->port,
+		    s->cluster ? ", the cluster bus needs port + 10000" : "");
+	if (json_get(j, "rdb") && s->cluster)
+		return wrong(why, "'rdb' is for one server, not a cluster");
+	s->password = json_str(json_path(j, "config.requirepass"));
+	if (s->password && !*s->password)
+		s->password = NULL;
+	if (check_settings(s, why) < 0 || check_modules(s, why) < 0 ||
+	    check_cpus(s, why) < 0 ||
+	    file("config_file", json_get_str(j, "config_file"), &s->config_file,
+		why) < 0 ||
+	    file("rdb", json_get_str(j, "rdb"), &s->rdb, why) < 0 ||
+	    find_server(s, why) < 0)
+		return -1;
+	return 0;
+}
+
+int
+spec_read(struct spec *s, struct json *json, struct str *why)
+{
+	*s = (struct spec){.json = json};
+	if (read_it(s, why) == 0)
+		return 0;
+	spec_free(s);
+	return -1;
+}
+
+void
+spec_free(struct spec *s)
+{
+	json_free(s->json);
+	free(s->server);
+	free(s->config_file);
+	free(s->rdb);
+	free(s->cpus);
+	*s = (struct spec){0};
+}
+
+void
+spec_redact(const struct spec *s, struct str *out, const char *text)
+{
+	const struct json *room = json_get(s->json, "config"), *j;
+	const char *value;
+	size_t n;
+
+	while (*text) {
+		n = 0;
+		for (j = json_first(room); j && !n; j = json_next(j)) {
+			value = json_str(j);
+			if (value && *value && spec_secret(json_key(j)) &&
+			    str_starts(text, value))
+				n = strlen(value);
+		}
+		if (n)
+			str_add(out, "***");
+		else
+			str_addc(out, *text);
+		text += n ? n : 1;
+	}
+}
+
+const char *
+spec_reach(const struct spec *s)
+{
+	if (strcmp(s->host, "*") == 0 || strcmp(s->host, "0.0.0.0") == 0)
+		return "127.0.0.1";
+	if (strcmp(s->host, "::") == 0 || strcmp(s->host, "::*") == 0)
+		return "::1";
+	return s->host;
+}
+
+static void
+quoted(struct str *c, const char *s)
+{
+	str_add(c, " \"");
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			str_printf(c, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			str_printf(c, "\\x%02x", (unsigned char)*s);
+		else
+			str_addc(c, *s);
+	}
+	str_addc(c, '"');
+}
+
+static void
+setting(struct str *c, const char *name, const char *value)
+{
+	str_add(c, name);
+	quoted(c, value);
+	str_addc(c, '\n');
+}
+
+static void
+number(struct str *c, const char *name, int value)
+{
+	str_printf(c, "%s %d\n", name, value);
+}
+
+static void
+tls_settings(struct str *c, int port, const char *dir, bool cluster)
+{
+	number(c, "port", 0);
+	number(c, "tls-port", port);
+	str_printf(c, "tls-cert-file \"%s/server.crt\"\n", dir);
+	str_printf(c, "tls-key-file \"%s/server.key\"\n", dir);
+	str_printf(c, "tls-ca-cert-file \"%s/ca.crt\"\n", dir);
+	if (cluster) {
+		setting(c, "tls-replication", "yes");
+		setting(c, "tls-cluster", "yes");
+	}
+}
+
+void
+spec_configuration(const struct spec *s, struct str *c, int port,
+    const char *dir, const char *tlsdir)
+{
+	const struct json *m, *j;
+	char *value;
+
+	if (s->config_file)
+		setting(c, "include", s->config_file);
+	setting(c, "save", "");
+	setting(c, "appendonly", "no");
+	setting(c, "maxmemory-policy", "allkeys-lru");
+	setting(c, "protected-mode", "no");
+	/* SIGTERM neither saves nor waits for replicas. */
+	str_add(c, "shutdown-on-sigterm nosave now\n");
+	setting(c, "daemonize", "no");
+	setting(c, "supervised", "no");
+	setting(c, "logfile", "");
+	setting(c, "dir", dir);
+	setting(c, "bind", s->host);
+	if (s->tls)
+		tls_settings(c, port, tlsdir, s->cluster);
+	else
+		number(c, "port", port);
+	if (s->unixsocket) {
+		str_printf(c, "unixsocket \"%s/sock\"\n", dir);
+		setting(c, "unixsocketperm", "700");
+	}
+	if (s->io_threads)
+		number(c, "io-threads", s->io_threads);
+	if (s->cluster) {
+		setting(c, "cluster-enabled", "yes");
+		setting(c, "cluster-config-file", "nodes.conf");
+		setting(c, "repl-diskless-sync-delay", "0");
+		if (s->password)
+			setting(c, "masterauth", s->password);
+	}
+	if (s->rdb)
+		setting(c, "dbfilename", "dump.rdb");
+	for (m = json_first(json_get(s->json, "modules")); m;
+	     m = json_next(m)) {
+		str_add(c, "loadmodule");
+		quoted(c, json_get_str(m, "path"));
+		for (j = json_first(json_get(m, "args")); j; j = json_next(j))
+			quoted(c, json_str(j));
+		str_addc(c, '\n');
+	}
+	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j)) {
+		value = spec_value(j);
+		setting(c, json_key(j), value);
+		free(value);
+	}
+}
