@@ -1,0 +1,75 @@
+#!/bin/sh
+# slow: vkb-quickstart: first time, second time, stopped and gone on.
+. "${0%/*}/lib.sh"
+
+mkdir tmp
+TMPDIR=$scratch/tmp
+export TMPDIR
+config() { # config REQUESTS
+  cat <<END
+[{"commands": ["SET", "GET"], "requests": [$1], "keyspacelen": [1000],
+  "data_sizes": [16], "pipelines": [10], "clients": [10],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+}
+config 10000 >small.json
+lines() { wc -l <"$1" | tr -d ' '; }
+# shellcheck disable=SC2009 # what pgrep cannot print
+left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
+
+test_that 'the first time' vkb-quickstart --runs 2 --results r small.json
+test_match 'SET' .out 'it prints the summary'
+test_match 'this is the baseline .*: r/base.jsonl' .err 'it says what it keeps'
+test_same 4 "$(lines r/base.jsonl)" 'two cases, two runs each'
+test_same 2 "$(find r -type f | wc -l | tr -d ' ')" \
+  'it and its configuration, nothing else'
+cp r/base.jsonl first
+
+vkb-quickstart --runs 2 --results r small.json >.out 2>.err
+status=$?
+test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
+test_same 4 "$(lines r/last.jsonl)" 'it measured again'
+test_that 'the baseline is as it was' cmp first r/base.jsonl
+vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >want
+test_same "$(cat want)" "$(tail -n "$(lines want)" .out)" \
+  'it prints the comparison'
+test_same "$(vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >/dev/null
+  echo $?)" "$status" 'its status is that of the comparison'
+
+test_that '--rebase' vkb-quickstart --rebase --runs 2 --results r small.json
+test_status 1 'makes another baseline' cmp -s first r/base.jsonl
+
+# Stopped: what it has stays, and nothing else does.
+vkb-quickstart --runs 500 --results s small.json >.out 2>.err &
+pid=$!
+has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
+test_that 'a long one begins' wait_until 30 has_two
+kill "$pid"
+wait "$pid"
+test_same 143 "$?" 'SIGTERM stops it'
+test_same '' "$(left_over)" 'no server and no file is left'
+had=$(lines s/part.jsonl)
+head -n 2 s/part.jsonl >two
+test_that 'it goes on' vkb-quickstart --runs 3 --results s small.json
+test_match 'going on with' .err 'it says so'
+test_same "$(cat two)" "$(head -n 2 s/base.jsonl)" 'with what it had'
+test_result "$(($(lines s/base.jsonl) < had))" 'and lost nothing'
+test_same '' "$(left_over)" 'nothing is left'
+
+# Another configuration does not go on with it.
+cp r/base.jsonl s/part.jsonl
+config 5000 >other.json
+test_that 'another configuration' \
+  vkb-quickstart --rebase --runs 1 --results s other.json
+test_same 2 "$(lines s/base.jsonl)" 'begins anew'
+
+test_status 2 'a configuration that is not there' vkb-quickstart no.json
+test_status 2 'an unknown option' vkb-quickstart --no-such
+mkdir bin
+for c in sh cat sed awk tr rm dirname; do
+  ln -s "$(command -v $c)" bin/$c
+done
+test_status 2 '--keep-system on an empty machine' env PATH="$scratch/bin" \
+  "$top/bin/vkb-quickstart" --keep-system
+test_match 'missing: gcc .*valkey-server' .err 'says what is missing'
+test_done
