@@ -87,15 +87,23 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALLLIBS)
 
-# A fuzz target is built with the whole library and all private modules.
+# Fuzz targets are linked with the library and all private modules, built by
+# clang a second time.
 FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-FUZZFLAGS = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-FUZZSRC = $(wildcard src/lib/*.c src/vkb-*/*.c)
+FUZZOBJ = $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,\
+	$(wildcard src/lib/*.c src/vkb-*/*.c))
+FUZZCC = clang $(STD) -O1 -g -fno-sanitize-recover=all -Isrc -Isrc/lib \
+	-pthread $(PKGCFLAGS) -MMD -MP
+FUZZSAN = address,undefined
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZSRC)
+$(BUILD)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
-	clang $(STD) -O1 -g $(FUZZFLAGS) -Isrc -Isrc/lib -pthread \
-	$(PKGCFLAGS) -o $@ $< $(FUZZSRC) $(ALLLIBS)
+	$(FUZZCC) -fsanitize=fuzzer-no-link,$(FUZZSAN) -c -o $@ $<
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZOBJ)
+	@mkdir -p $(@D)
+	$(FUZZCC) -fsanitize=fuzzer,$(FUZZSAN) -MF $@.d -o $@ $< $(FUZZOBJ) \
+	$(ALLLIBS)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

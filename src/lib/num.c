@@ -121,9 +121,9 @@ num_human(char buf[NUM_BUF], double v)
 char *
 num_seconds(char buf[NUM_BUF], double s)
 {
-	long t = (long)(s + 0.5);
+	long t = s >= 0 && s < 1e9 ? (long)(s + 0.5) : -1;
 
-	if (!(s >= 0 && s < 1e9))
+	if (t < 0)
 		snprintf(buf, NUM_BUF, "?");
 	else if (s < 9.95)
 		snprintf(buf, NUM_BUF, "%.1fs", s);

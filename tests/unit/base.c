@@ -36,6 +36,7 @@ numbers(void)
 	tap_str(num_human(b, 0.8125), "0.812", "0.8125 for people");
 	tap_str(num_human(b, 999700), "1.00M", "999700 for people");
 	tap_str(num_seconds(b, 192), "3m12s", "192 s for people");
+	tap_str(num_seconds(b, 6e20), "?", "more seconds than a long holds");
 }
 
 static void
