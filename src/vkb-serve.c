@@ -132,7 +132,7 @@ warn_unknown(const struct json *spec, const char *where)
 
 	while (strcmp(t->name, "spec") != 0)
 		t++;
-	for (size_t i = 0; t->keys[i].path && i < 63; i++)
+	for (size_t i = 0; i < 63 && t->keys[i].path; i++)
 		names[i] = t->keys[i].path;
 	for (const struct json *j = json_first(spec); j; j = json_next(j)) {
 		known = strcmp(json_key(j), "type") == 0 ||
