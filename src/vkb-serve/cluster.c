@@ -3,13 +3,16 @@
 #include "spec.h"
 
 #include "client.h"
+#include "err.h"
 #include "mem.h"
 #include "str.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { SLOTS = 16384, CALL_MS = 5000 };
 
@@ -17,8 +20,11 @@ struct form {
 	const struct spec *spec;
 	struct node *node;
 	size_t n, primaries;
-	char **id;       /* of each node */
-	bool *following; /* has it been told whom to replicate? */
+	char **id;     /* of each node */
+	char **level;  /* its log level */
+	bool *settled; /* has it forgotten its place-holders? */
+	cluster_wait *wait;
+	void *arg;
 	struct str *why;
 };
 
@@ -68,26 +74,13 @@ learn_id(struct form *f, size_t i)
 	return rc;
 }
 
-static int
-give_slots(struct form *f, size_t i)
-{
-	char first[24], last[24];
-
-	snprintf(first, sizeof first, "%zu", i * SLOTS / f->primaries);
-	snprintf(last, sizeof last, "%zu", (i + 1) * SLOTS / f->primaries - 1);
-	return COMMAND(f, i, "CLUSTER", "ADDSLOTSRANGE", first, last);
-}
-
 /* Each pair meets at once, so that nothing waits for gossip. */
 static int
 meet(struct form *f, size_t i)
 {
 	const char *host = spec_reach(f->spec);
-	char epoch[24], port[16];
+	char port[16];
 
-	snprintf(epoch, sizeof epoch, "%zu", i + 1);
-	if (COMMAND(f, i, "CLUSTER", "SET-CONFIG-EPOCH", epoch) < 0)
-		return -1;
 	for (size_t k = i + 1; k < f->n; k++) {
 		snprintf(port, sizeof port, "%d", f->node[k].port);
 		if (COMMAND(f, i, "CLUSTER", "MEET", host, port) < 0)
@@ -116,37 +109,100 @@ info_is(const struct reply *r, const char *field, long long want)
 	return is;
 }
 
-/* Does node i know everybody, by name? Replicas are told whom to follow. */
+/* The line of CLUSTER NODES about 'id' ("" when there is none). */
+static void
+line_of(const char *nodes, const char *id, char *buf, size_t size)
+{
+	const char *s = strstr(nodes, id);
+
+	/* An id stands at the start; elsewhere it is somebody's primary. */
+	while (s && s != nodes && s[-1] != '\n')
+		s = strstr(s + 1, id);
+	snprintf(buf, size, "%.*s", s ? (int)strcspn(s, "\n") : 0, s);
+}
+
+/* A question whose answer is a text, or NULL and blamed. */
+static struct reply *
+question(struct form *f, size_t i, const char *a, const char *b)
+{
+	struct reply *r = CLIENT_CALL(f->node[i].client, CALL_MS, a, b);
+	char *what;
+
+	if (r && reply_type(r) == REPLY_TEXT)
+		return r;
+	what = mem_printf("%s %s", a, b);
+	blame(f, i, what, r);
+	free(what);
+	reply_free(r);
+	return NULL;
+}
+
+/* Has node i a connection to everybody, by name? */
 static int
 acquainted(struct form *f, size_t i)
 {
-	struct reply *r =
-	    CLIENT_CALL(f->node[i].client, CALL_MS, "CLUSTER", "NODES");
-	const char *s, *primary;
+	struct reply *r = question(f, i, "CLUSTER", "NODES");
+	char line[512];
 	int rc = 1;
 
-	if (!r || reply_type(r) != REPLY_TEXT) {
-		rc = blame(f, i, "CLUSTER NODES", r);
-		goto out;
+	if (!r)
+		return -1;
+	for (size_t k = 0; k < f->n && rc; k++) {
+		line_of(reply_text(r), f->id[k], line, sizeof line);
+		rc = strstr(line, " connected") != NULL;
 	}
+	if (strstr(reply_text(r), "handshake"))
+		rc = 0;
+	reply_free(r);
+	return rc;
+}
+
+/* The place-holders of node i: of its own slots, and of all others. */
+static void
+holder_id(char id[41], size_t i, bool own)
+{
+	snprintf(id, 41, "%040zx", 2 * i + (own ? 1 : 2));
+}
+
+/* Has it no slots any more? Then it is forgotten. 1, 0 or -1. */
+static int
+forget(struct form *f, size_t i)
+{
+	struct reply *r;
+	char id[41], line[512];
+	int rc = 1;
+
+	if (i >= f->primaries || f->settled[i])
+		return 1;
+	r = question(f, i, "CLUSTER", "NODES");
+	if (!r)
+		return -1;
+	holder_id(id, i, false);
+	line_of(reply_text(r), id, line, sizeof line);
+	rc = !strstr(line, "connected ");
+	reply_free(r);
+	if (rc == 1 && *line)
+		rc = COMMAND(f, i, "CLUSTER", "FORGET", id) < 0 ? -1 : 1;
+	holder_id(id, i, true);
+	if (rc == 1)
+		rc = COMMAND(f, i, "CLUSTER", "FORGET", id) < 0 ? -1 : 1;
+	f->settled[i] = rc == 1;
+	return rc;
+}
+
+/* Do all know who is whose replica? */
+static int
+related(struct form *f, size_t i)
+{
+	struct reply *r = question(f, i, "CLUSTER", "NODES");
+	const char *s;
+	int rc;
+
+	if (!r)
+		return -1;
 	s = reply_text(r);
-	if (i >= f->primaries && !f->following[i]) {
-		primary = f->id[(i - f->primaries) % f->primaries];
-		rc = 0;
-		if (strstr(s, primary) && !strstr(s, "handshake")) {
-			f->following[i] = true;
-			if (COMMAND(f, i, "CLUSTER", "REPLICATE", primary) < 0)
-				rc = -1;
-		}
-		goto out;
-	}
-	for (size_t k = 0; k < f->n && rc; k++)
-		rc = strstr(s, f->id[k]) != NULL;
-	if (strstr(s, "handshake") ||
-	    occurs(s, " slave ") + occurs(s, "myself,slave ") !=
-		f->n - f->primaries)
-		rc = 0;
-out:
+	rc = occurs(s, " slave ") + occurs(s, "myself,slave ") ==
+	    f->n - f->primaries;
 	reply_free(r);
 	return rc;
 }
@@ -201,8 +257,10 @@ replicating(struct form *f, size_t i)
 static int
 settled(struct form *f, size_t i)
 {
-	int rc = acquainted(f, i);
+	int rc = forget(f, i);
 
+	if (rc == 1)
+		rc = related(f, i);
 	if (rc == 1)
 		rc = state_ok(f, i);
 	if (rc == 1 && f->spec->replicas)
@@ -210,32 +268,101 @@ settled(struct form *f, size_t i)
 	return rc;
 }
 
+/* Until it holds for all nodes. */
 static int
-form(struct form *f, cluster_wait *wait, void *arg)
+until(struct form *f, int (*holds)(struct form *, size_t))
 {
 	size_t good;
 	int rc;
 
-	for (size_t i = 0; i < f->n; i++)
-		if (learn_id(f, i) < 0 ||
-		    (i < f->primaries && give_slots(f, i) < 0))
-			return -1;
-	for (size_t i = 0; i < f->n; i++)
-		if (meet(f, i) < 0)
-			return -1;
 	for (;;) {
 		good = 0;
 		for (size_t i = 0; i < f->n; i++) {
-			rc = settled(f, i);
+			rc = holds(f, i);
 			if (rc < 0)
 				return -1;
 			good += rc == 1;
 		}
 		if (good == f->n)
 			return 0;
-		if (wait(arg, f->why) < 0)
+		if (f->wait(f->arg, f->why) < 0)
 			return -1;
 	}
+}
+
+static long long
+epoch(struct form *f, size_t i, const char *field)
+{
+	struct reply *r = question(f, i, "CLUSTER", "INFO");
+	char *s = r ? reply_info(r, field) : NULL;
+	long long v = s ? atoll(s) : -1;
+
+	free(s);
+	reply_free(r);
+	return v;
+}
+
+/* One after the other, so that each gets an epoch of its own. */
+static int
+take_over(struct form *f)
+{
+	long long last = 0, now;
+
+	for (size_t i = 0; i < f->primaries; i++) {
+		while ((now = epoch(f, i, "cluster_current_epoch")) < last)
+			if (now < 0 || f->wait(f->arg, f->why) < 0)
+				return -1;
+		if (COMMAND(f, i, "CLUSTER", "FAILOVER", "TAKEOVER") < 0)
+			return -1;
+		last = epoch(f, i, "cluster_my_epoch");
+		if (last < 0)
+			return -1;
+	}
+	for (size_t i = f->primaries; i < f->n; i++)
+		if (COMMAND(f, i, "CLUSTER", "REPLICATE",
+			f->id[(i - f->primaries) % f->primaries]) < 0)
+			return -1;
+	return 0;
+}
+
+/*
+ * Some versions log each of the 16384 slots that leave a place-holder. Their
+ * log level is lowered meanwhile; '*level' gets it, or goes back.
+ */
+static int
+hush(struct form *f, size_t i, char **level)
+{
+	struct reply *r;
+	int rc;
+
+	if (*level)
+		return COMMAND(f, i, "CONFIG", "SET", "loglevel", *level);
+	r = CLIENT_CALL(
+	    f->node[i].client, CALL_MS, "CONFIG", "GET", "loglevel");
+	if (!r || reply_len(r) != 2) {
+		rc = blame(f, i, "CONFIG GET", r);
+	} else {
+		*level = mem_str(reply_text(reply_at(r, 1)));
+		rc = COMMAND(f, i, "CONFIG", "SET", "loglevel", "warning");
+	}
+	reply_free(r);
+	return rc;
+}
+
+static int
+form(struct form *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (learn_id(f, i) < 0 || meet(f, i) < 0 ||
+		    hush(f, i, &f->level[i]) < 0)
+			return -1;
+	if (until(f, acquainted) < 0 || take_over(f) < 0 ||
+	    until(f, settled) < 0)
+		return -1;
+	for (size_t i = 0; i < f->n; i++)
+		if (hush(f, i, &f->level[i]) < 0)
+			return -1;
+	return 0;
 }
 
 int
@@ -246,15 +373,67 @@ cluster_form(const struct spec *s, struct node *node, size_t n,
 	    .node = node,
 	    .n = n,
 	    .primaries = (size_t)s->primaries,
+	    .wait = wait,
+	    .arg = arg,
 	    .why = why};
 	int rc;
 
 	f.id = mem_array(n, sizeof *f.id);
-	f.following = mem_array(n, sizeof *f.following);
-	rc = form(&f, wait, arg);
-	for (size_t i = 0; i < n; i++)
+	f.level = mem_array(n, sizeof *f.level);
+	f.settled = mem_array(n, sizeof *f.settled);
+	rc = form(&f);
+	for (size_t i = 0; i < n; i++) {
 		free(f.id[i]);
+		free(f.level[i]);
+	}
 	free(f.id);
-	free(f.following);
+	free(f.level);
+	free(f.settled);
+	return rc;
+}
+
+int
+cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
+{
+	size_t primaries = (size_t)s->primaries;
+	size_t first = i * SLOTS / primaries;
+	size_t last = (i + 1) * SLOTS / primaries - 1;
+	char own[41], rest[41], self[41];
+	unsigned char random[20];
+	char *path;
+	FILE *f;
+	int rc;
+
+	if (i >= primaries)
+		return 0; /* a replica starts knowing nothing */
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		err_die("cannot get random numbers");
+	for (size_t k = 0; k < sizeof random; k++)
+		snprintf(self + 2 * k, 3, "%02x", random[k]);
+	holder_id(own, i, true);
+	holder_id(rest, i, false);
+	path = mem_printf("%s/nodes.conf", dir);
+	f = fopen(path, "we");
+	if (f) {
+		fprintf(
+		    f, "%s :0@0 myself,slave %s 0 0 0 connected\n", self, own);
+		fprintf(f, "%s :0@0 master,noaddr - 0 0 0 connected %zu-%zu\n",
+		    own, first, last);
+		if (primaries > 1)
+			fprintf(
+			    f, "%s :0@0 master,noaddr - 0 0 0 connected", rest);
+		if (first > 0)
+			fprintf(f, " 0-%zu", first - 1);
+		if (last < SLOTS - 1)
+			fprintf(f, " %zu-%d", last + 1, SLOTS - 1);
+		fprintf(f, "%svars currentEpoch 0 lastVoteEpoch 0\n",
+		    primaries > 1 ? "\n" : "");
+	}
+	rc = f && !ferror(f) ? 0 : -1;
+	if (f && fclose(f) != 0)
+		rc = -1;
+	if (rc < 0)
+		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
+	free(path);
 	return rc;
 }

@@ -191,6 +191,9 @@ launch(struct fleet *f, size_t i, struct str *why)
 	for (size_t k = 0; k < i && !f->spec.port; k++)
 		if (f->node[k].port == port)
 			return launch(f, i, why);
+	if (f->spec.cluster &&
+	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
+		return -1;
 	return node_start(&f->node[i], f->shared->guard, port, why);
 }
 
