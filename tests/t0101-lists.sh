@@ -43,6 +43,11 @@ for f in configs/*.json; do
 done >"$bad"
 empty 'configs: each is named in a page or workflow'
 
+# YAML has no logic: what CI runs is one file, which a person can run as well.
+test_same '      - run: bash .ci/run' \
+  "$(grep -h 'run:' .github/workflows/*.yml)" 'CI: the workflow runs .ci/run'
+test_that 'CI: it can be run' test -x .ci/run
+
 # --- layers, as CONTRIBUTING.md has them: "    NAME  MODULE ...  (uses NAME ...)"
 
 awk '

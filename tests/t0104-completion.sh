@@ -20,6 +20,19 @@ f=$(complete -p "$prog" | sed 's/.*-F \([^ ]*\).*/\1/')
 END
 offered() { bash complete.bash "$@" | sort; }
 
+# typed TEXT SEEN: in a real zsh, TEXT and a tab bring up SEEN.
+cat >typed.zsh <<'END'
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PS1=; fpath=($PWD/out/zsh \$fpath); autoload -U compinit"
+zpty -w z "compinit -u -D; echo rea''dy"
+zpty -r -m z seen '*ready*'
+zpty -w -n z "$1"$'\t'
+zpty -r -m z seen "*$2*"
+zpty -d z
+END
+typed() { timeout 30 zsh -f typed.zsh "$@"; }
+
 for f in "$VKB_BIN"/vkb-*; do
   case $(head -c 2 "$f") in
   '#!') continue ;;
@@ -53,5 +66,11 @@ for f in "$VKB_BIN"/vkb-*; do
   test_same "$(cut -f 2 options | sort)" \
     "$(grep -oE -- '--[a-z0-9][a-z0-9-]*=?\[' zsh.out | tr -d '=[' |
       sed 's/^--//' | sort -u)" "$p: zsh knows every option"
+  test_that "$p: zsh completes an option" typed "$p --versi" "$p --version"
+  name=$(awk -F '\t' '$5 != "-" { print $2; exit }' options)
+  [ "$name" ] || continue
+  word=$(awk -F '\t' '$5 != "-" { sub(/.*\|/, "", $5); print $5; exit }' options)
+  test_that "$p: zsh completes a choice" typed "$p --$name=${word%?}" \
+    "$p --$name=$word"
 done
 test_done
