@@ -160,14 +160,19 @@ static int
 show(const struct lines *l)
 {
 	const struct json **configs = mem_array(l->n + 1, sizeof *configs);
+	const struct json **ok = mem_array(l->n + 1, sizeof *ok);
+	size_t nok = 0;
 	struct table *t = table_new();
 	struct casename *names;
 	struct str out = {0};
 	char *text, n[32];
 
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		configs[i] = json_get(l->v[i].rec, "config");
-	names = casename_new(configs, l->n);
+		if (json_get_num(l->v[i].rec, "n", 0) > 0)
+			ok[nok++] = configs[i];
+	}
+	names = casename_new(ok, nok);
 	table_column(t, "case", TABLE_LEFT);
 	table_column(t, "subject", TABLE_LEFT);
 	table_column(t, "n", TABLE_RIGHT);
@@ -210,6 +215,7 @@ show(const struct lines *l)
 	table_free(t);
 	casename_free(names);
 	free(configs);
+	free(ok);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	return err_fail_sys("cannot write to stdout");

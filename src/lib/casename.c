@@ -9,9 +9,9 @@
 
 struct key {
 	char *name;
-	char *text; /* of the first config that has it */
-	size_t n;
-	bool varies;
+	char *text;  /* of the first config that has it */
+	size_t n;    /* configs with that value */
+	bool varies; /* between cases that would have one name without it */
 };
 
 struct casename {
@@ -54,31 +54,84 @@ find(const struct casename *c, const char *name)
 	return NULL;
 }
 
+static char *
+head_of(const struct json *config)
+{
+	const char *id = json_get_str(config, "test_id");
+	const char *command = json_get_str(config, "command");
+
+	return mem_printf("%s\n%s", id ? id : "", command ? command : "");
+}
+
+/* A config and what its name begins with. */
+struct entry {
+	char *head;
+	const struct json *config;
+};
+
+static int
+by_head(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return strcmp(x->head, y->head);
+}
+
+static struct key *
+key_of(struct casename *c, const struct json *j)
+{
+	struct key *k = find(c, json_key(j));
+
+	if (k)
+		return k;
+	c->keys = mem_grow(c->keys, c->n, &c->cap, sizeof *c->keys);
+	k = &c->keys[c->n++];
+	*k = (struct key){.name = mem_str(json_key(j)), .text = text_of(j)};
+	return k;
+}
+
+/* Keys that tell a from b, which have one head. */
+static void
+tell_apart(struct casename *c, const struct json *a, const struct json *b)
+{
+	for (const struct json *j = json_first(a); j; j = json_next(j))
+		if (!json_equal(j, json_get(b, json_key(j))))
+			key_of(c, j)->varies = true;
+	for (const struct json *j = json_first(b); j; j = json_next(j))
+		if (!json_get(a, json_key(j)))
+			key_of(c, j)->varies = true;
+}
+
 struct casename *
 casename_new(const struct json *const *configs, size_t n)
 {
 	struct casename *c = mem_new(sizeof *c);
+	struct entry *e = mem_array(n + 1, sizeof *e);
+	size_t first = 0;
 
 	c->configs = n;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		e[i] = (struct entry){head_of(configs[i]), configs[i]};
 		for (const struct json *j = json_first(configs[i]); j;
 		     j = json_next(j)) {
-			struct key *k = find(c, json_key(j));
+			struct key *k = key_of(c, j);
 			char *text = text_of(j);
 
-			if (!k) {
-				c->keys = mem_grow(
-				    c->keys, c->n, &c->cap, sizeof *c->keys);
-				k = &c->keys[c->n++];
-				*k = (struct key){mem_str(json_key(j)),
-				    mem_str(text), 0, false};
-			}
-			k->n++;
-			k->varies |= strcmp(k->text, text) != 0;
+			k->n += strcmp(k->text, text) == 0;
 			free(text);
 		}
-	for (size_t i = 0; i < c->n; i++)
-		c->keys[i].varies |= c->keys[i].n != n;
+	}
+	if (n)
+		qsort(e, n, sizeof *e, by_head);
+	for (size_t i = 1; i < n; i++) {
+		if (strcmp(e[i].head, e[first].head) != 0)
+			first = i;
+		else
+			tell_apart(c, e[first].config, e[i].config);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(e[i].head);
+	free(e);
 	if (c->n)
 		qsort(c->keys, c->n, sizeof *c->keys, by_name);
 	return c;
@@ -107,6 +160,19 @@ word(struct str *s, const char *sep, const char *name, const char *text)
 	str_add(s, text);
 }
 
+/* At the end of a character. */
+static void
+shorten(struct str *s, size_t most)
+{
+	if (s->len <= most)
+		return;
+	while ((s->s[most] & 0xc0) == 0x80)
+		most--;
+	s->s[most] = '\0';
+	s->len = most;
+	str_add(s, "...");
+}
+
 char *
 casename_of(const struct casename *c, const struct json *config)
 {
@@ -116,8 +182,10 @@ casename_of(const struct casename *c, const struct json *config)
 
 	if (id)
 		word(&s, " ", NULL, id);
-	if (command)
+	if (command) {
 		word(&s, " ", NULL, command);
+		shorten(&s, id ? 48 : 96);
+	}
 	for (size_t i = 0; i < c->n; i++) {
 		const struct key *k = &c->keys[i];
 		const struct json *j = json_get(config, k->name);
@@ -140,7 +208,7 @@ casename_common(const struct casename *c)
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->keys[i].varies && !in_front(c->keys[i].name))
+		if (c->keys[i].n == c->configs && !in_front(c->keys[i].name))
 			word(&s, ", ", c->keys[i].name, c->keys[i].text);
 	return str_take(&s);
 }

@@ -1,6 +1,7 @@
 /*
  * Names of cases for people: of all the keys of a config, the command (after
- * the test_id, where there is one) and what differs between the cases shown.
+ * the test_id, where there is one) and what tells apart cases that have these
+ * in common. Long commands are cut.
  */
 #ifndef CASENAME_H
 #define CASENAME_H

@@ -107,6 +107,7 @@ static const struct record_key delta_keys[] = {
     {"median", A, true, "of each side"},
     {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
     {"ci95", A, false, "of the ratio; absent: too few runs"},
+    {"ci90", A, false, "the same at 90%, by which the margin is judged"},
     {"p", N, false, "two-sided"},
     {"p_adjusted", N, false, "over the report's family"},
     {"method", S, true, "mwu-exact, mwu-normal, signed-rank, ..."},
@@ -118,6 +119,18 @@ static const struct record_key delta_keys[] = {
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"needed", O, false, "runs (and minutes) that would settle it"},
     {"notes", A, false, "texts"}, {0}};
+
+static const struct record_key comparison_keys[] = {
+    {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
+    {"cases", N, true, "cases on both sides"},
+    {"verdicts", O, true, "verdict: count, of gates"},
+    {"alpha", N, true, "level of the tests"},
+    {"correction", S, true, "bh or holm"},
+    {"tests", N, true, "tests that p was adjusted for"},
+    {"overall", O, true, "metric: cases, ratio (geometric mean), ci95"},
+    {"unmatched", A, true, "cases of one side: side, config, n, failed"},
+    {"failed", A, true, "cases with failed runs: the same, and errors"},
+    {"env", A, true, "what differs: name, baseline, contender, cases"}, {0}};
 
 #undef S
 #undef N
@@ -133,6 +146,8 @@ const struct record_type record_types[] = {
     {"run", "one repetition of a case, from vkb-load", run_keys},
     {"summary", "repetitions summarised, from vkb-stats", summary_keys},
     {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
+    {"comparison", "what deltas cannot say, from vkb-compare, after them",
+	comparison_keys},
     {0}};
 
 struct json *

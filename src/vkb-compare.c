@@ -1,0 +1,332 @@
+/*
+ * vkb-compare: summaries (or runs) of a contender against a baseline; a report
+ * or delta records out. Exit 1: it is slower.
+ */
+#include "err.h"
+#include "mem.h"
+#include "num.h"
+#include "opt.h"
+#include "str.h"
+#include "tempfile.h"
+#include "vkb-compare/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *baseline, *metrics, *on_insufficient, *on_inconclusive;
+	struct opt_list formats, margins;
+	bool strict;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {'b', "baseline", OPT_STR, AT(baseline), "SUBJECT",
+	.help = "the baseline is in the input: label, ref, commit or version"},
+    {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
+	.help = "text (default), markdown or jsonl; may be repeated"},
+    {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
+	.help = "rps, latency, all, or names with commas; default: gates"},
+    {0, "margin", OPT_LIST, AT(margins), "[METRIC=]PERCENT",
+	.help = "changes up to this do not count: 2%, p99_latency_ms=5%"},
+    {0, "strict", OPT_FLAG, AT(strict),
+	.help = "Holm instead of Benjamini-Hochberg"},
+    {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
+	.choices = "ok|fail", .help = "where there are too few runs"},
+    {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
+	.choices = "ok|fail", .help = "where the noise hides the answer"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
+    "Is the contender slower than the baseline?", table};
+
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSONL };
+
+struct output {
+	enum format format;
+	const char *file; /* NULL: stdout */
+};
+
+static int
+output_of(const char *s, struct output *o)
+{
+	static const char *const names[] = {"text", "markdown", "jsonl"};
+	size_t n = strcspn(s, ":");
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strlen(names[i]) != n || strncmp(s, names[i], n) != 0)
+			continue;
+		o->format = (enum format)i;
+		o->file = s[n] ? s + n + 1 : NULL;
+		if (o->file && !*o->file)
+			return err_fail(
+			    "option '--format': '%s' names no file", s);
+		return 0;
+	}
+	return err_fail("option '--format': '%s' is not one of text, markdown, "
+			"jsonl, with or without ':FILE'",
+	    s);
+}
+
+/* Caller frees the array; NULL where an option is wrong. */
+static struct output *
+outputs(const struct opts *o, size_t *n)
+{
+	struct output *v = mem_array(o->formats.n + 1, sizeof *v);
+	size_t to_stdout = 0;
+
+	*n = o->formats.n ? o->formats.n : 1; /* a zeroed one is text */
+	for (size_t i = 0; i < o->formats.n; i++) {
+		if (output_of(o->formats.v[i], &v[i]) < 0)
+			goto wrong;
+		to_stdout += !v[i].file;
+	}
+	if (to_stdout <= 1)
+		return v;
+	err_say("option '--format': only one can go to stdout");
+wrong:
+	free(v);
+	return NULL;
+}
+
+static int
+margin_of(const char *s, struct margin *m)
+{
+	const char *eq = strchr(s, '=');
+	char *name = eq ? mem_strn(s, (size_t)(eq - s)) : NULL;
+	char *value = mem_str(eq ? eq + 1 : s);
+	size_t n = strlen(value);
+	int rc = -1;
+
+	if (n && value[n - 1] == '%')
+		value[n - 1] = '\0';
+	if (n < 2 || eq == s || num_real(value, &m->value) < 0 ||
+	    !(m->value >= 0 && m->value < 100) || value[n - 1]) {
+		err_say("option '--margin': '%s' is not a percentage from 0%% "
+			"to below 100%%, like 2%% or p99_latency_ms=5%%",
+		    s);
+		free(name);
+		goto out;
+	}
+	m->value /= 100;
+	m->name = name;
+	rc = 0;
+out:
+	free(value);
+	return rc;
+}
+
+static int
+rules_of(const struct opts *o, struct rules *r)
+{
+	*r = (struct rules){.metrics = o->metrics, .strict = o->strict};
+	r->margins = mem_array(o->margins.n + 1, sizeof *r->margins);
+	for (size_t i = 0; i < o->margins.n; i++)
+		if (margin_of(o->margins.v[i], &r->margins[r->nmargins++]) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+to_stdout(const struct str *s)
+{
+	size_t done = 0;
+
+	while (done < s->len) {
+		ssize_t k = write(STDOUT_FILENO, s->s + done, s->len - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_fail_sys("cannot write to stdout");
+		done += (size_t)k;
+	}
+	return 0;
+}
+
+static int
+to_file(const struct str *s, const char *path)
+{
+	struct tempfile *t = tempfile_open(path);
+
+	if (!t)
+		return -1;
+	if (s->len && fwrite(s->s, 1, s->len, tempfile_stream(t)) != s->len) {
+		err_fail_sys("cannot write '%s'", path);
+		tempfile_discard(t);
+		return -1;
+	}
+	return tempfile_commit(t);
+}
+
+static int
+report(const struct output *o, const struct comparison *c, size_t n,
+    const struct rules *r)
+{
+	struct str s = {0};
+	const char *no_colour = getenv("NO_COLOR");
+	bool colour =
+	    !o->file && isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+	int rc;
+
+	switch (o->format) {
+	case FORMAT_TEXT:
+		report_text(&s, c, n, r, colour);
+		break;
+	case FORMAT_MARKDOWN:
+		report_markdown(&s, c, n, r);
+		break;
+	case FORMAT_JSONL:
+		report_jsonl(&s, c, n, r);
+		break;
+	}
+	rc = o->file ? to_file(&s, o->file) : to_stdout(&s);
+	str_free(&s);
+	return rc;
+}
+
+static bool
+fails(const char *answer)
+{
+	return answer && strcmp(answer, "fail") == 0;
+}
+
+/* 1: slower, or what the options call so; 2: no answer. */
+static int
+answer(const struct comparison *c, size_t n, const struct opts *o)
+{
+	size_t slower = 0, matched = 0, failed = 0, lacking = 0, open = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		slower += c[i].count[VERDICT_REGRESSION];
+		lacking += c[i].count[VERDICT_INSUFFICIENT];
+		open += c[i].count[VERDICT_INCONCLUSIVE];
+		failed += c[i].failed[1];
+		matched += c[i].nrows;
+	}
+	if (slower || (lacking && fails(o->on_insufficient)) ||
+	    (open && fails(o->on_inconclusive)))
+		return 1;
+	if (failed) {
+		err_say("%zu case%s of the contender failed", failed,
+		    failed == 1 ? "" : "s");
+		return 2;
+	}
+	if (!matched) {
+		err_say("nothing to compare: no case and metric is on both "
+			"sides");
+		return 2;
+	}
+	return 0;
+}
+
+struct sides {
+	struct cases base, other; /* one input: other is empty */
+	size_t who;               /* the baseline, in base */
+};
+
+/* 0; 1 where some input could not be read; -1 where there is no baseline. */
+static int
+sides_read(struct sides *s, const struct opts *o, const struct opt_args *args)
+{
+	const char *const *files = (const char *const *)args->v;
+	int rc = 0, who;
+
+	if (o->baseline) {
+		rc = cases_read(&s->base, files, args->n) < 0;
+		who = cases_find(&s->base, o->baseline);
+	} else {
+		rc = cases_read(&s->base, files, 1) < 0;
+		rc |= cases_read(&s->other, files + 1, args->n - 1) < 0;
+		who = cases_only(&s->base, files[0]);
+	}
+	if (who < 0)
+		return -1;
+	s->who = (size_t)who;
+	return rc;
+}
+
+static struct comparison *
+compare(const struct sides *s, bool inside, const struct rules *r, size_t *n)
+{
+	const struct cases *other = inside ? &s->base : &s->other;
+	struct comparison *c = mem_array(other->nsubjects + 1, sizeof *c);
+
+	*n = 0;
+	for (size_t i = 0; i < other->nsubjects; i++)
+		if (!inside || i != s->who)
+			judge_compare(
+			    &c[(*n)++], &s->base, s->who, other, i, r);
+	judge_all(c, *n, r);
+	return c;
+}
+
+static int
+run(const struct opts *o, const struct opt_args *args)
+{
+	struct rules r = {0};
+	struct sides s = {0};
+	struct comparison *c = NULL;
+	struct output *out = NULL;
+	size_t n = 0, nout = 0;
+	int rc = 2, trouble;
+
+	if (rules_of(o, &r) < 0 || !(out = outputs(o, &nout)))
+		goto out;
+	trouble = sides_read(&s, o, args);
+	if (trouble < 0)
+		goto out;
+	c = compare(&s, o->baseline, &r, &n);
+	if (!n) {
+		err_say("there is no contender");
+		goto out;
+	}
+	rc = answer(c, n, o);
+	for (size_t i = 0; i < nout; i++)
+		if (report(&out[i], c, n, &r) < 0)
+			rc = 2;
+	if (trouble && rc == 0)
+		rc = 2;
+out:
+	for (size_t i = 0; i < n; i++)
+		judge_free(&c[i]);
+	for (size_t i = 0; i < r.nmargins; i++)
+		free((char *)(size_t)r.margins[i].name);
+	free(r.margins);
+	free(c);
+	free(out);
+	cases_free(&s.base);
+	cases_free(&s.other);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc) {
+		rc = rc < 0 ? 2 : 0;
+		goto out;
+	}
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	if (!args.n && !o.baseline)
+		rc = opt_usage(&prog, "no BASE, and no --baseline");
+	else if (args.n < (o.baseline ? 1 : 2) && isatty(STDIN_FILENO))
+		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
+	rc = rc < 0 ? 2 : run(&o, &args);
+out:
+	free(o.formats.v);
+	free(o.margins.v);
+	return rc;
+}

@@ -1,0 +1,62 @@
+/*
+ * What is compared: sets of cases, read from run or summary records. A case
+ * is one configuration measured for one subject.
+ */
+#ifndef CASES_H
+#define CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+struct kase {
+	const struct json *config, *subject; /* borrowed from parts[0] */
+	struct json **parts;                 /* summary records */
+	size_t nparts;
+	char *key;  /* canonical text of the config */
+	size_t who; /* place of its subject in the set */
+};
+
+struct cases {
+	struct kase *v;
+	size_t n, cap;
+	const struct json **subjects; /* borrowed from the cases */
+	size_t nsubjects;
+};
+
+/* Reads all of the files ("-" is stdin). 0, or -1: some could not be read. */
+int cases_read(struct cases *, const char *const *files, size_t n);
+void cases_free(struct cases *);
+
+/*
+ * The place of the subject that 'name' means: a label, ref, server version, or
+ * the first 4 characters or more of a commit. -1, and said with a list, when
+ * there is none or more than one.
+ */
+int cases_find(const struct cases *, const char *name);
+
+/* The only subject; -1, and said with a list, when there are several. */
+int cases_only(const struct cases *, const char *what);
+
+/* "unstable (1f9c0ab2)"; caller frees with free(). */
+char *cases_subject_name(const struct json *subject);
+
+/* Numbers that add up over the parts: "n", "failed". */
+double cases_sum(const struct kase *, const char *key);
+double cases_bound(const struct kase *, const char *who);
+
+/* The values of one metric, each with where it comes from. */
+struct sample {
+	double *v;
+	struct round {
+		const char *session; /* NULL: not known */
+		double block;
+	} * rounds;
+	size_t n;
+};
+
+struct sample cases_sample(const struct kase *, const char *metric);
+void cases_sample_free(struct sample *);
+
+#endif

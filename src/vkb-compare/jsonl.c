@@ -1,0 +1,177 @@
+#include "report.h"
+#include "json.h"
+#include "record.h"
+#include "str.h"
+
+#include <math.h>
+
+static struct json *
+two(double a, double b)
+{
+	struct json *j = json_array();
+
+	json_push_num(j, a);
+	json_push_num(j, b);
+	return j;
+}
+
+static struct json *
+numbers(const struct sample *s)
+{
+	struct json *j = json_array();
+
+	for (size_t i = 0; i < s->n; i++)
+		json_push_num(j, s->v[i]);
+	return j;
+}
+
+static void
+add(struct str *s, struct json *rec)
+{
+	json_append(s, rec);
+	str_addc(s, '\n');
+	json_free(rec);
+}
+
+static void
+notes(struct json *rec, const struct row *r)
+{
+	struct json *a = json_array();
+	struct str s = {0};
+
+	str_add(&s, "");
+	report_notes(&s, r);
+	if (s.len)
+		json_push(a, json_string(s.s));
+	if (r->pair->note)
+		json_push(a, json_string(r->pair->note));
+	if (json_first(a))
+		json_set(rec, "notes", a);
+	else
+		json_free(a);
+	str_free(&s);
+}
+
+static struct json *
+delta(const struct comparison *c, const struct row *r)
+{
+	static const char *const better[] = {
+	    [METRIC_HIGHER] = "higher",
+	    [METRIC_LOWER] = "lower",
+	    [METRIC_NEITHER] = "neither",
+	};
+	const struct verdict_facts *f = &r->facts;
+	struct json *rec = record_new("delta"), *values = json_array(), *needed;
+
+	json_set(rec, "config", json_dup(r->pair->side[0]->config));
+	json_set(rec, "baseline", json_dup(c->subject[0]));
+	json_set(rec, "contender", json_dup(c->subject[1]));
+	json_set_str(rec, "metric", r->name);
+	json_set_str(rec, "better", better[r->metric.better]);
+	json_set(rec, "n", two((double)f->m, (double)f->n));
+	json_push(values, numbers(&r->used[0]));
+	json_push(values, numbers(&r->used[1]));
+	json_set(rec, "values", values);
+	json_set(rec, "median", two(f->median[0], f->median[1]));
+	json_set_num(rec, "ratio", f->ratio);
+	if (!isnan(f->lo95))
+		json_set(rec, "ci95", two(f->lo95, f->hi95));
+	if (!isnan(f->lo90))
+		json_set(rec, "ci90", two(f->lo90, f->hi90));
+	json_set_num(rec, "p", f->p);
+	json_set_num(rec, "p_adjusted", r->p);
+	json_set_str(rec, "method", f->method);
+	json_set_bool(rec, "paired", f->paired);
+	json_set_num(rec, "margin", r->margin);
+	json_set_str(rec, "class", r->gate ? "gate" : "info");
+	json_set_str(rec, "verdict", verdict_name(r->verdict));
+	json_set_bool(rec, "certain", r->certain);
+	if (r->needed) {
+		needed = json_object();
+		json_set_num(needed, "runs", (double)r->needed);
+		json_set_num(needed, "minutes", r->minutes);
+		json_set(rec, "needed", needed);
+	}
+	notes(rec, r);
+	return rec;
+}
+
+static struct json *
+lost(const struct kase *k, size_t side)
+{
+	struct json *j = json_object();
+	const struct json *errors = json_get(k->parts[0], "errors");
+
+	json_set_str(j, "side", side ? "contender" : "baseline");
+	json_set(j, "config", json_dup(k->config));
+	json_set_num(j, "n", cases_sum(k, "n"));
+	json_set_num(j, "failed", cases_sum(k, "failed"));
+	json_set(j, "errors", json_dup(errors));
+	return j;
+}
+
+/* What the deltas cannot say: what was not compared, and under which sky. */
+static struct json *
+comparison(const struct comparison *c, const struct rules *r)
+{
+	struct json *rec = record_new("comparison"), *counts = json_object();
+	struct json *unmatched = json_array(), *failed = json_array();
+	struct json *env = json_array(), *overall = json_object();
+
+	json_set(rec, "baseline", json_dup(c->subject[0]));
+	json_set(rec, "contender", json_dup(c->subject[1]));
+	json_set_num(rec, "cases", (double)c->matched);
+	for (size_t i = 0; i < VERDICTS; i++)
+		if (c->count[i])
+			json_set_num(counts, verdict_name((enum verdict)i),
+			    (double)c->count[i]);
+	json_set(rec, "verdicts", counts);
+	json_set_num(rec, "alpha", JUDGE_ALPHA);
+	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
+	json_set_num(rec, "tests", (double)c->family);
+	for (size_t i = 0; i < c->noverall; i++) {
+		const struct overall *o = &c->overall[i];
+		struct json *j = json_object();
+
+		json_set_num(j, "cases", (double)o->cases);
+		json_set_num(j, "ratio", o->ratio);
+		if (!isnan(o->lo))
+			json_set(j, "ci95", two(o->lo, o->hi));
+		json_set(overall, o->name, j);
+	}
+	json_set(rec, "overall", overall);
+	for (size_t i = 0; i < c->npairs; i++)
+		for (size_t k = 0; k < 2; k++) {
+			const struct kase *side = c->pairs[i].side[k];
+
+			if (side && cases_sum(side, "failed") > 0)
+				json_push(failed, lost(side, k));
+			else if (side && !c->pairs[i].side[!k])
+				json_push(unmatched, lost(side, k));
+		}
+	json_set(rec, "unmatched", unmatched);
+	json_set(rec, "failed", failed);
+	for (size_t i = 0; i < c->ndifferences; i++) {
+		const struct difference *d = &c->differences[i];
+		struct json *j = json_object();
+
+		json_set_str(j, "name", d->name);
+		json_set_str(j, "baseline", d->values[0]);
+		json_set_str(j, "contender", d->values[1]);
+		json_set_num(j, "cases", (double)d->cases);
+		json_push(env, j);
+	}
+	json_set(rec, "env", env);
+	return rec;
+}
+
+void
+report_jsonl(
+    struct str *s, const struct comparison *c, size_t n, const struct rules *r)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < c[i].nrows; k++)
+			add(s, delta(&c[i], &c[i].rows[k]));
+		add(s, comparison(&c[i], r));
+	}
+}

@@ -1,0 +1,423 @@
+#include "judge.h"
+#include "json.h"
+#include "mem.h"
+#include "stats.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+judge_failed(const struct kase *k)
+{
+	return k && cases_sum(k, "n") == 0;
+}
+
+static bool
+has_metric(const struct kase *k, const char *name)
+{
+	for (size_t i = 0; i < k->nparts; i++)
+		if (json_get(json_get(k->parts[i], "metrics"), name))
+			return true;
+	return false;
+}
+
+static bool
+listed(const char *names, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *s = names; *s;) {
+		size_t len = strcspn(s, ",");
+
+		if (len == n && strncmp(s, name, n) == 0)
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
+/* Is it shown; *gate: is it judged. */
+static bool
+wanted(const struct rules *r, const struct metric *m, bool *gate)
+{
+	const char *w = r->metrics;
+
+	*gate = m->gate;
+	if (!w)
+		return m->gate;
+	if (strcmp(w, "all") == 0)
+		return true;
+	if (strcmp(w, "latency") == 0)
+		return str_ends(m->name, "_latency_ms");
+	*gate = m->better != METRIC_NEITHER;
+	return listed(w, m->name);
+}
+
+static double
+margin_of(const struct rules *r, const struct metric *m)
+{
+	double v = m->margin;
+	bool named = false;
+
+	for (size_t i = 0; i < r->nmargins; i++) {
+		bool same = r->margins[i].name &&
+		    strcmp(r->margins[i].name, m->name) == 0;
+
+		if (same || (!r->margins[i].name && !named))
+			v = r->margins[i].value;
+		named |= same;
+	}
+	return v;
+}
+
+static int
+by_round(const void *a, const void *b)
+{
+	const struct round *x = *(const struct round *const *)a;
+	const struct round *y = *(const struct round *const *)b;
+	int c = strcmp(x->session, y->session);
+
+	c = c ? c : (x->block > y->block) - (x->block < y->block);
+	return c ? c : (x > y) - (x < y);
+}
+
+static const struct round **
+in_order(const struct sample *s, size_t *n)
+{
+	const struct round **at = mem_array(s->n + 1, sizeof *at);
+
+	*n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->rounds[i].session)
+			at[(*n)++] = &s->rounds[i];
+	if (*n)
+		qsort(at, *n, sizeof *at, by_round);
+	return at;
+}
+
+/*
+ * Values of the same round on both sides, where there are enough and they are
+ * most of what there is. Otherwise the samples stay as they are.
+ */
+static bool
+pair_rounds(struct sample s[2], size_t *dropped)
+{
+	size_t n[2], i = 0, k = 0, got = 0, least;
+	const struct round **at[2] = {
+	    in_order(&s[0], &n[0]), in_order(&s[1], &n[1])};
+	struct sample to[2] = {{0}, {0}};
+
+	for (size_t j = 0; j < 2; j++) {
+		to[j].v = mem_array(n[j] + 1, sizeof(double));
+		to[j].rounds = mem_array(n[j] + 1, sizeof(struct round));
+	}
+	while (i < n[0] && k < n[1]) {
+		const struct round *x = at[0][i], *y = at[1][k];
+		int c = strcmp(x->session, y->session);
+
+		c = c ? c : (x->block > y->block) - (x->block < y->block);
+		if (c == 0) {
+			to[0].v[got] = s[0].v[x - s[0].rounds];
+			to[1].v[got] = s[1].v[y - s[1].rounds];
+			to[0].rounds[got] = *x;
+			to[1].rounds[got++] = *y;
+		}
+		i += c <= 0;
+		k += c >= 0;
+	}
+	free(at[0]);
+	free(at[1]);
+	least = s[0].n < s[1].n ? s[0].n : s[1].n;
+	if (got < VERDICT_PAIRS || 2 * got < least) {
+		cases_sample_free(&to[0]);
+		cases_sample_free(&to[1]);
+		return false;
+	}
+	*dropped = s[0].n + s[1].n - 2 * got;
+	for (size_t j = 0; j < 2; j++) {
+		to[j].n = got;
+		cases_sample_free(&s[j]);
+		s[j] = to[j];
+	}
+	return true;
+}
+
+static void
+measure(struct comparison *c, const struct pairing *p, const char *name,
+    const struct rules *r)
+{
+	struct metric m = metric_guess(name);
+	struct row row = {.pair = p, .metric = m, .p = NAN, .minutes = NAN};
+	bool paired;
+
+	if (!wanted(r, &m, &row.gate))
+		return;
+	for (size_t j = 0; j < 2; j++)
+		row.used[j] = cases_sample(p->side[j], name);
+	if (!row.used[0].n || !row.used[1].n) {
+		cases_sample_free(&row.used[0]);
+		cases_sample_free(&row.used[1]);
+		return;
+	}
+	paired = pair_rounds(row.used, &row.dropped);
+	row.facts = verdict_measure(
+	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n, paired);
+	row.name = mem_str(name);
+	row.metric.name = row.name;
+	row.margin = margin_of(r, &m);
+	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
+	    cases_bound(p->side[1], "client") > 0;
+	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
+	c->rows[c->nrows++] = row;
+}
+
+static void
+metrics(struct comparison *c, const struct pairing *p, const struct rules *r)
+{
+	const struct kase *base = p->side[0];
+
+	/* First those of the table, in its order; then the rest by name. */
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (has_metric(base, m->name) &&
+		    has_metric(p->side[1], m->name))
+			measure(c, p, m->name, r);
+	for (size_t i = 0; i < base->nparts; i++)
+		for (const struct json *j =
+			 json_first(json_get(base->parts[i], "metrics"));
+		     j; j = json_next(j)) {
+			bool before = metric_find(json_key(j)) != NULL;
+
+			for (size_t k = 0; k < i && !before; k++)
+				before = json_get(json_get(base->parts[k],
+						      "metrics"),
+					     json_key(j)) != NULL;
+			if (!before && has_metric(p->side[1], json_key(j)))
+				measure(c, p, json_key(j), r);
+		}
+}
+
+static char *
+text_of(const struct json *j)
+{
+	return json_type(j) == JSON_STRING ? mem_str(json_str(j))
+					   : json_print(j);
+}
+
+static void
+differs(struct comparison *c, const char *name, char *x, char *y)
+{
+	struct difference *d;
+
+	for (size_t i = 0; i < c->ndifferences; i++) {
+		d = &c->differences[i];
+		if (strcmp(d->name, name) != 0 ||
+		    strcmp(d->values[0], x) != 0 ||
+		    strcmp(d->values[1], y) != 0)
+			continue;
+		d->cases++;
+		free(x);
+		free(y);
+		return;
+	}
+	c->differences = mem_resize(
+	    c->differences, c->ndifferences + 1, sizeof *c->differences);
+	c->differences[c->ndifferences++] =
+	    (struct difference){mem_str(name), {x, y}, 1};
+}
+
+static void
+environments(struct comparison *c, const struct pairing *p)
+{
+	const struct json *a = json_get(p->side[0]->parts[0], "env");
+	const struct json *b = json_get(p->side[1]->parts[0], "env");
+
+	for (const struct json *j = json_first(a); j; j = json_next(j)) {
+		const struct json *k = json_get(b, json_key(j));
+
+		if (k && !json_equal(j, k))
+			differs(c, json_key(j), text_of(j), text_of(k));
+	}
+	for (size_t s = 0; s < 2; s++)
+		for (const struct json *j = json_first(
+			 json_get(p->side[s]->parts[0], "env_varied"));
+		     j; j = json_next(j))
+			differs(c, json_str(j) ? json_str(j) : "?",
+			    mem_str(s == 0 ? "varied" : "-"),
+			    mem_str(s == 1 ? "varied" : "-"));
+}
+
+void
+judge_compare(struct comparison *c, const struct cases *base, size_t who,
+    const struct cases *contender, size_t contender_who, const struct rules *r)
+{
+	*c = (struct comparison){.subject = {base->subjects[who],
+				     contender->subjects[contender_who]}};
+	for (size_t j = 0; j < 2; j++)
+		c->name[j] = cases_subject_name(c->subject[j]);
+	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+		bool lost = false;
+
+		for (size_t j = 0; j < 2; j++)
+			if (judge_failed(p->side[j])) {
+				c->failed[j]++;
+				lost = true;
+			} else if (p->side[j] && !p->side[!j]) {
+				c->unmatched[j]++;
+			}
+		if (lost || !p->side[0] || !p->side[1])
+			continue;
+		c->matched++;
+		metrics(c, p, r);
+		environments(c, p);
+	}
+}
+
+/* Seconds that one more run of each side takes; NAN: not known. */
+static double
+seconds(const struct pairing *p)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < 2; j++) {
+		const struct json *part = p->side[j]->parts[0];
+		const struct json *config = p->side[j]->config;
+		double s =
+		    json_num(json_path(part, "metrics.elapsed_s.mean"), NAN);
+
+		if (isnan(s))
+			s = json_get_num(config, "duration_s", NAN);
+		sum += s + json_get_num(config, "warmup_s", 0);
+	}
+	return sum;
+}
+
+static void
+decide(struct row *row)
+{
+	const struct verdict_facts *f = &row->facts;
+	size_t have = f->m < f->n ? f->m : f->n;
+
+	row->verdict = verdict_decide(f, row->metric.better, row->margin,
+	    row->p, JUDGE_ALPHA, &row->certain);
+	if (row->verdict == VERDICT_INSUFFICIENT)
+		row->needed = VERDICT_RUNS;
+	else if (row->verdict == VERDICT_INCONCLUSIVE)
+		row->needed = verdict_needed(f, row->margin);
+	if (row->needed > have)
+		row->minutes =
+		    (double)(row->needed - have) * seconds(row->pair) / 60;
+}
+
+static void
+adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
+{
+	size_t all = 0, k = 0;
+	double *p, *q;
+
+	for (size_t i = 0; i < n; i++)
+		all += c[i].nrows;
+	p = mem_array(all + 1, sizeof *p);
+	q = mem_array(all + 1, sizeof *q);
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass)
+			(r->strict ? verdict_holm : verdict_bh)(p, q, k);
+		k = 0;
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < c[i].nrows; j++) {
+				struct row *row = &c[i].rows[j];
+
+				if (row->gate != gate || isnan(row->facts.p) ||
+				    row->facts.m < VERDICT_RUNS ||
+				    row->facts.n < VERDICT_RUNS)
+					continue;
+				if (pass)
+					row->p = q[k++];
+				else
+					p[k++] = row->facts.p;
+			}
+	}
+	for (size_t i = 0; gate && i < n; i++)
+		c[i].family = k;
+	free(p);
+	free(q);
+}
+
+static struct overall *
+overall_of(struct comparison *c, const char *name)
+{
+	for (size_t i = 0; i < c->noverall; i++)
+		if (strcmp(c->overall[i].name, name) == 0)
+			return NULL;
+	c->overall =
+	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);
+	c->overall[c->noverall] = (struct overall){.name = mem_str(name)};
+	return &c->overall[c->noverall++];
+}
+
+/* Matched cases only; those without a ratio above 0 have no say. */
+static void
+sum_up(struct comparison *c)
+{
+	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		struct overall *o;
+
+		if (!c->rows[i].gate)
+			continue;
+		o = overall_of(c, c->rows[i].name);
+		for (size_t j = i; o && j < c->nrows; j++)
+			if (strcmp(c->rows[j].name, o->name) == 0 &&
+			    c->rows[j].facts.ratio > 0)
+				ratios[o->cases++] = c->rows[j].facts.ratio;
+		if (o)
+			o->ratio = stats_geomean(
+			    ratios, o->cases, .95, &o->lo, &o->hi);
+	}
+	free(ratios);
+}
+
+void
+judge_all(struct comparison *c, size_t n, const struct rules *r)
+{
+	adjust(c, n, r, true);
+	adjust(c, n, r, false);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			struct row *row = &c[i].rows[j];
+
+			decide(row);
+			c[i].count[row->verdict] += row->gate;
+			c[i].paired += row->gate && row->facts.paired;
+		}
+		sum_up(&c[i]);
+	}
+}
+
+void
+judge_free(struct comparison *c)
+{
+	for (size_t i = 0; i < c->nrows; i++) {
+		free(c->rows[i].name);
+		cases_sample_free(&c->rows[i].used[0]);
+		cases_sample_free(&c->rows[i].used[1]);
+	}
+	for (size_t i = 0; i < c->ndifferences; i++) {
+		free(c->differences[i].name);
+		free(c->differences[i].values[0]);
+		free(c->differences[i].values[1]);
+	}
+	for (size_t i = 0; i < c->noverall; i++)
+		free(c->overall[i].name);
+	free(c->rows);
+	free(c->differences);
+	free(c->overall);
+	free(c->name[0]);
+	free(c->name[1]);
+	pairing_free(c->pairs, c->npairs);
+	*c = (struct comparison){0};
+}

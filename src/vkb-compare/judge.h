@@ -1,0 +1,85 @@
+/*
+ * The comparison itself: baseline against each contender, metric by metric.
+ */
+#ifndef JUDGE_H
+#define JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pairing.h"
+#include "verdict.h"
+
+struct margin {
+	const char *name; /* NULL: of all metrics */
+	double value;
+};
+
+struct rules {
+	const char *metrics; /* NULL: those that are gates; rps, latency, all,
+			      * or names with commas */
+	struct margin *margins;
+	size_t nmargins;
+	bool strict; /* Holm at .05 instead of Benjamini-Hochberg at .05 */
+};
+
+#define JUDGE_ALPHA .05
+
+struct row {
+	const struct pairing *pair;
+	char *name; /* of the metric */
+	struct metric metric;
+	bool gate;
+	double margin;
+	struct sample used[2]; /* what went into the test */
+	struct verdict_facts facts;
+	double p; /* adjusted; NAN: there was no test */
+	enum verdict verdict;
+	bool certain;
+	size_t needed;  /* runs a side (rounds); 0: not known */
+	double minutes; /* for the runs that lack; NAN: not known */
+	size_t dropped; /* runs without a partner, left out */
+	bool client_bound;
+};
+
+struct difference { /* of an environment */
+	char *name, *values[2];
+	size_t cases;
+};
+
+struct overall { /* geometric mean over the cases, of one metric */
+	char *name;
+	size_t cases;
+	double ratio, lo, hi;
+};
+
+struct comparison {
+	const struct json *subject[2];
+	char *name[2];
+	struct pairing *pairs;
+	size_t npairs;
+	struct row *rows; /* in the order of cases, then metrics */
+	size_t nrows, cap;
+	struct difference *differences;
+	size_t ndifferences;
+	struct overall *overall;
+	size_t noverall;
+	size_t count[VERDICTS]; /* gate rows */
+	size_t matched, unmatched[2], failed[2];
+	size_t paired; /* gate rows that were paired */
+	size_t family; /* tests that p was adjusted for */
+};
+
+/* Pairs, measures and compares environments; judge_all gives the verdicts. */
+void judge_compare(struct comparison *, const struct cases *base, size_t who,
+    const struct cases *contender, size_t contender_who, const struct rules *);
+
+/* The family of p is all gate rows of all comparisons (and all others). */
+void judge_all(struct comparison *, size_t n, const struct rules *);
+
+void judge_free(struct comparison *);
+
+/* All runs of a case failed. */
+bool judge_failed(const struct kase *);
+
+#endif

@@ -1,0 +1,154 @@
+#include "pairing.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct half {
+	const struct kase *k;
+	size_t partner; /* place + 1 in the other half */
+	size_t fits;    /* how many could be it */
+	size_t first;
+};
+
+static struct half *
+half_of(const struct cases *c, size_t who, size_t *n)
+{
+	struct half *h = mem_array(c->n + 1, sizeof *h);
+
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].who == who)
+			h[(*n)++].k = &c->v[i];
+	return h;
+}
+
+/* A number of requests and a time are answers to one question. */
+static bool
+other_length(const struct json *a, const struct json *b)
+{
+	return json_get(a, "requests") && !json_get(a, "duration_s") &&
+	    json_get(b, "duration_s") && !json_get(b, "requests");
+}
+
+static bool
+agree(const struct json *a, const struct json *b)
+{
+	size_t both = 0;
+
+	for (const struct json *j = json_first(a); j; j = json_next(j)) {
+		const struct json *k = json_get(b, json_key(j));
+
+		if (k && !json_equal(j, k))
+			return false;
+		both += k != NULL;
+	}
+	return both > 0 && !other_length(a, b) && !other_length(b, a);
+}
+
+static void
+lacking(
+    struct str *s, const struct json *a, const struct json *b, const char *who)
+{
+	bool any = false;
+
+	for (const struct json *j = json_first(a); j; j = json_next(j)) {
+		if (json_get(b, json_key(j)))
+			continue;
+		if (!any && s->len)
+			str_add(s, "; ");
+		str_printf(s, any ? ", %s" : "paired by what both say: %s",
+		    json_key(j));
+		any = true;
+	}
+	if (any)
+		str_printf(s, " unknown in the %s", who);
+}
+
+static int
+find(const void *key, const void *member)
+{
+	const struct kase *const *x = key;
+	const struct half *y = member;
+	int c = strverscmp((*x)->key, y->k->key);
+
+	return c ? c : strcmp((*x)->key, y->k->key);
+}
+
+static void
+exact(struct half *a, size_t n, struct half *b, size_t m)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct half *h = bsearch(&a[i].k, b, m, sizeof *b, find);
+
+		if (!h)
+			continue;
+		a[i].partner = (size_t)(h - b) + 1;
+		h->partner = i + 1;
+	}
+}
+
+static void
+likely(struct half *a, size_t n, struct half *b, size_t m)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < m && !a[i].partner; k++) {
+			if (b[k].partner ||
+			    !agree(a[i].k->config, b[k].k->config))
+				continue;
+			if (!a[i].fits++)
+				a[i].first = k;
+			b[k].fits++;
+		}
+	for (size_t i = 0; i < n; i++) {
+		struct half *h = &b[a[i].first];
+
+		if (a[i].partner || a[i].fits != 1 || h->fits != 1)
+			continue;
+		a[i].partner = a[i].first + 1;
+		h->partner = i + 1;
+	}
+}
+
+struct pairing *
+pairing_new(const struct cases *base, size_t base_who,
+    const struct cases *contender, size_t contender_who, size_t *count)
+{
+	size_t n, m, at = 0;
+	struct half *a = half_of(base, base_who, &n);
+	struct half *b = half_of(contender, contender_who, &m);
+	struct pairing *p = mem_array(n + m + 1, sizeof *p);
+
+	exact(a, n, b, m);
+	likely(a, n, b, m);
+	for (size_t i = 0; i < n; i++, at++) {
+		const struct kase *x = a[i].k, *y;
+		struct str note = {0};
+
+		y = a[i].partner ? b[a[i].partner - 1].k : NULL;
+		p[at].side[0] = x;
+		p[at].side[1] = y;
+		if (!y || strcmp(x->key, y->key) == 0)
+			continue;
+		lacking(&note, x->config, y->config, "contender");
+		lacking(&note, y->config, x->config, "baseline");
+		p[at].note = str_take(&note);
+	}
+	for (size_t k = 0; k < m; k++)
+		if (!b[k].partner)
+			p[at++].side[1] = b[k].k;
+	*count = at;
+	free(a);
+	free(b);
+	return p;
+}
+
+void
+pairing_free(struct pairing *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(p[i].note);
+	free(p);
+}

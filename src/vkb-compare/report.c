@@ -1,0 +1,277 @@
+#include "report.h"
+#include "casename.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What asks for attention comes first. */
+static int
+rank(const struct row *r)
+{
+	static const int of[VERDICTS] = {
+	    [VERDICT_REGRESSION] = 0,
+	    [VERDICT_IMPROVEMENT] = 1,
+	    [VERDICT_DIFFERENT] = 2,
+	    [VERDICT_INCONCLUSIVE] = 3,
+	    [VERDICT_INSUFFICIENT] = 4,
+	    [VERDICT_EQUIVALENT] = 5,
+	};
+
+	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a;
+	const struct row *y = *(const struct row *const *)b;
+	int c = rank(x) - rank(y);
+
+	return c ? c : (x > y) - (x < y);
+}
+
+const struct row **
+report_order(const struct comparison *c)
+{
+	const struct row **at = mem_array(c->nrows + 1, sizeof *at);
+
+	for (size_t i = 0; i < c->nrows; i++)
+		at[i] = &c->rows[i];
+	if (c->nrows)
+		qsort(at, c->nrows, sizeof *at, by_rank);
+	return at;
+}
+
+struct casename *
+report_names(const struct comparison *c)
+{
+	const struct json **configs = mem_array(c->npairs + 1, sizeof *configs);
+	struct casename *names;
+	size_t n = 0;
+
+	/* A failed case may not say all of its config: it has no voice. */
+	for (size_t i = 0; i < c->npairs; i++)
+		for (size_t j = 0; j < 2; j++) {
+			const struct kase *k = c->pairs[i].side[j];
+
+			if (!k || judge_failed(k))
+				continue;
+			configs[n++] = k->config;
+			break;
+		}
+	names = casename_new(configs, n);
+	free(configs);
+	return names;
+}
+
+static double
+percent(double ratio)
+{
+	double v = 100 * (ratio - 1);
+
+	return fabs(v) < .05 ? 0 : v; /* no "-0.0" */
+}
+
+void
+report_change(struct str *s, const struct row *r)
+{
+	const struct verdict_facts *f = &r->facts;
+
+	if (isnan(f->ratio)) {
+		str_add(s, "no ratio");
+		return;
+	}
+	str_printf(s, "%.2fx %+.1f%%", f->ratio, percent(f->ratio));
+	if (!isnan(f->lo95))
+		str_printf(
+		    s, " [%+.1f, %+.1f]", percent(f->lo95), percent(f->hi95));
+}
+
+void
+report_verdict(struct str *s, const struct row *r)
+{
+	char buf[NUM_BUF];
+
+	str_add(s, verdict_name(r->verdict));
+	if (r->certain)
+		str_add(s, ", certain");
+	if (!r->needed)
+		return;
+	str_printf(s, ", needs %zu %s", r->needed,
+	    r->facts.paired ? "rounds" : "runs a side");
+	if (!isnan(r->minutes))
+		str_printf(s, " (%s more)", num_seconds(buf, 60 * r->minutes));
+}
+
+void
+report_counts(struct str *s, const struct comparison *c)
+{
+	static const enum verdict order[] = {VERDICT_REGRESSION,
+	    VERDICT_IMPROVEMENT, VERDICT_INCONCLUSIVE, VERDICT_INSUFFICIENT,
+	    VERDICT_EQUIVALENT};
+	size_t rows = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		enum verdict v = order[i];
+		bool plural = c->count[v] != 1 &&
+		    (v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT);
+
+		rows += c->count[v];
+		if (!c->count[v])
+			continue;
+		str_printf(s, "%s%zu %s%s", any ? ", " : "", c->count[v],
+		    verdict_name(v), plural ? "s" : "");
+		any = true;
+	}
+	if (!any)
+		str_add(s, "nothing was judged");
+	str_printf(s, " (%zu row%s of %zu case%s)", rows, rows == 1 ? "" : "s",
+	    c->matched, c->matched == 1 ? "" : "s");
+}
+
+void
+report_method(struct str *s, const struct comparison *c, const struct rules *r)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < VERDICTS; i++)
+		rows += c->count[i];
+	if (c->paired == rows && rows)
+		str_add(s, "Paired by round (signed rank)");
+	else if (c->paired)
+		str_printf(s,
+		    "%zu of %zu rows paired by round (signed rank), the "
+		    "others not paired (Mann-Whitney)",
+		    c->paired, rows);
+	else
+		str_add(s,
+		    "Not paired: the sides did not run in the same rounds "
+		    "(Mann-Whitney)");
+	str_printf(s, "; %s over %zu test%s, %g.",
+	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
+	    c->family == 1 ? "" : "s", JUDGE_ALPHA);
+}
+
+static void
+line(report_line *say, void *arg, struct str *s)
+{
+	say(arg, s->s);
+	str_clear(s);
+}
+
+static void
+lost_cases(const struct comparison *c, const struct casename *names,
+    report_line *say, void *arg)
+{
+	static const char *const who[] = {"baseline", "contender"};
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->npairs; i++)
+		for (size_t j = 0; j < 2; j++) {
+			const struct kase *k = c->pairs[i].side[j];
+			const struct json *e;
+			double failed, n;
+			char *name;
+
+			if (!k)
+				continue;
+			failed = cases_sum(k, "failed");
+			n = cases_sum(k, "n");
+			e = json_first(json_get(k->parts[0], "errors"));
+			name = casename_of(names, k->config);
+			if (failed > 0) {
+				str_printf(&s,
+				    "%g of %g runs failed in the %s: %s",
+				    failed, failed + n, who[j], name);
+				if (e && json_str(e))
+					str_printf(&s, ": %s", json_str(e));
+				line(say, arg, &s);
+			} else if (!c->pairs[i].side[!j]) {
+				str_printf(
+				    &s, "only in the %s: %s", who[j], name);
+				line(say, arg, &s);
+			}
+			free(name);
+		}
+	str_free(&s);
+}
+
+void
+report_warnings(const struct comparison *c, const struct casename *names,
+    report_line *say, void *arg)
+{
+	struct str s = {0};
+	size_t client = 0;
+
+	for (size_t i = 0; i < c->ndifferences; i++) {
+		const struct difference *d = &c->differences[i];
+
+		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
+		    d->name, d->values[0], d->values[1], d->cases,
+		    d->cases == 1 ? "" : "s");
+		line(say, arg, &s);
+	}
+	lost_cases(c, names, say, arg);
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+		char *name;
+
+		if (!p->note)
+			continue;
+		name = casename_of(names, p->side[0]->config);
+		str_printf(&s, "%s: %s", name, p->note);
+		line(say, arg, &s);
+		free(name);
+	}
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+
+		client += p->side[0] && p->side[1] &&
+		    (cases_bound(p->side[0], "client") > 0 ||
+			cases_bound(p->side[1], "client") > 0);
+	}
+	if (client) {
+		str_printf(&s,
+		    "client-bound: %zu case%s measured the load client more "
+		    "than the server",
+		    client, client == 1 ? "" : "s");
+		line(say, arg, &s);
+	}
+	str_free(&s);
+}
+
+static void
+note(struct str *s, const char *text)
+{
+	if (s->len)
+		str_add(s, ", ");
+	str_add(s, text);
+}
+
+void
+report_notes(struct str *s, const struct row *r)
+{
+	struct str one = {0};
+
+	if (r->client_bound)
+		note(&one, "client-bound");
+	if (isnan(r->facts.ratio))
+		note(&one, "values of 0 or below: no ratio");
+	if (strcmp(r->facts.method, "exact") == 0)
+		note(&one, "no noise: compared exactly");
+	if (strcmp(r->facts.method, "identical") == 0)
+		note(&one, "identical values");
+	if (r->dropped) {
+		str_printf(&one, "%s%zu runs without a partner left out",
+		    one.len ? ", " : "", r->dropped);
+	}
+	if (one.len)
+		str_add(s, one.s);
+	str_free(&one);
+}
