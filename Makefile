@@ -72,20 +72,20 @@ $(1)_OBJ = $(BUILD)/$(1).o \
 $(BIN)/$(1): $$($(1)_OBJ) $(LIB)
 	@mkdir -p $$(@D)
 	$(CC) $(ALLCFLAGS) $(LDFLAGS) -o $$@ $$^ $(ALLLIBS)
-$(1)_PRIVATE = $$(filter-out $(BUILD)/$(1).o,$$($(1)_OBJ))
-PRIVATE += $$($(1)_PRIVATE)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
-# Unit tests may reach the private modules of programs as well.
+# Unit tests and benchmarks may reach the private modules of programs as well.
+PRIVATE = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/vkb-*/*.c))
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/tap.h $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Isrc -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
 	$(PRIVATE) $(LIB) $(ALLLIBS)
 
-$(BUILD)/bench/%: tests/bench/%.c $(LIB)
+$(BUILD)/bench/%: tests/bench/%.c $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALLLIBS)
+	$(CC) $(ALLCFLAGS) -Isrc -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
+	$(ALLLIBS)
 
 # Fuzz targets are linked with the library and all private modules, built by
 # clang a second time.

@@ -60,6 +60,12 @@ struct engine_error {
 	uint64_t count;
 };
 
+/*
+ * Server-bound: the busiest main thread of the servers used at least so much of
+ * a CPU (I/O threads spin, so they say nothing). Client-bound: not that, but
+ * the busiest client thread did.
+ */
+#define ENGINE_BUSY_PERCENT 90
 enum engine_bound { ENGINE_NEITHER, ENGINE_SERVER, ENGINE_CLIENT };
 
 struct engine_interval { /* about one second each */
@@ -88,10 +94,11 @@ struct engine_result {
 	double client_busy_percent; /* busiest thread */
 	double server_cpu_us_per_req;
 	double server_cycles_per_req, server_instructions_per_req;
-	double server_busy_percent; /* busiest thread of any server */
-	double foreign_cpu_percent, steal_percent;
+	double server_busy_percent; /* busiest main thread of the servers */
+	double foreign_cpu_percent, steal_percent; /* of the whole machine */
 	double memory_mb; /* resident memory of the servers, summed */
-	double offered_rps, max_backlog; /* open loop */
+	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
+	uint64_t refilled; /* elements put back while popping, see above */
 	enum engine_bound bound;
 };
 
@@ -110,8 +117,16 @@ bool engine_reads(const char *command); /* needs seeding with data */
 
 /*
  * Fills the servers for 'w' (nothing to do for commands that need nothing).
- * Lists, sets and sorted sets that are popped get at least as many elements as
- * requests will be made; 'expected' is the guess for runs by duration.
+ *
+ * What is popped (LPOP, RPOP, SPOP, ZPOPMIN): a run of known length without
+ * warm-up gets one element for each request. Otherwise, or where that is more
+ * than 10 million or 1 GiB, a million elements are seeded and engine_run tops
+ * them up: each connection, after so many pops as one command can hold
+ * elements, sends such a command behind its batch. It is not counted as a
+ * request, its time is not a latency, but the server's CPU time includes it;
+ * engine_result.refilled says how much there was. hit_rate_percent says what
+ * part of the pops got something.
+ *
  * 0, or -1 and said. *stop as in engine_run.
  */
 int engine_seed(const struct engine_target *, const struct engine_work *,

@@ -1,0 +1,516 @@
+#include "command.h"
+#include "mem.h"
+#include "rng.h"
+#include "str.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * In the texts: # is the slot tag (in a cluster), @ a number, = a number that
+ * in sequential use is the one before, % the value.
+ */
+struct row {
+	const char *name;
+	const char *text;
+	const char *more; /* 'times' times */
+	unsigned times;
+	enum command_needs needs;
+	const char *seed; /* another row's name, or a text with 'seed_more' */
+	const char *seed_more;
+	bool zero_miss;
+};
+
+#define KEY " key#:@"
+#define SEED_SADD NEEDS_KEYS, "SADD myset#", " element:@"
+#define SEED_ZADD NEEDS_KEYS, "ZADD myzset#", " @ element:="
+
+static const struct row table[] = {
+    {.name = "PING_INLINE"},
+    {"PING_MBULK", "PING", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"PING", "PING", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"SET", "SET" KEY " %", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"GET", "GET" KEY, NULL, 0, NEEDS_KEYS, "SET" KEY " %", NULL, false},
+    {"EXISTS", "EXISTS" KEY, NULL, 0, NEEDS_KEYS, "SET" KEY " %", NULL, true},
+    {"INCR", "INCR counter#:@", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"LPUSH", "LPUSH mylist# %", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"RPUSH", "RPUSH mylist# %", NULL, 0, NEEDS_NOTHING, NULL, NULL, false},
+    {"LPOP", "LPOP mylist#", NULL, 0, NEEDS_POPS, "RPUSH mylist#", " %", false},
+    {"RPOP", "RPOP mylist#", NULL, 0, NEEDS_POPS, "LPUSH mylist#", " %", false},
+    {"SADD", "SADD myset# element:@", NULL, 0, NEEDS_NOTHING, NULL, NULL,
+	false},
+    {"SISMEMBER", "SISMEMBER myset# element:@", NULL, 0, SEED_SADD, true},
+    {"SPOP", "SPOP myset#", NULL, 0, NEEDS_POPS, "SADD myset#", " element:@",
+	false},
+    {"HSET", "HSET myhash# element:@ %", NULL, 0, NEEDS_NOTHING, NULL, NULL,
+	false},
+    {"HGET", "HGET myhash# element:@", NULL, 0, NEEDS_KEYS, "HSET myhash#",
+	" element:@ %", false},
+    {"ZADD", "ZADD myzset# @ element:=", NULL, 0, NEEDS_NOTHING, NULL, NULL,
+	false},
+    {"ZSCORE", "ZSCORE myzset# element:@", NULL, 0, SEED_ZADD, false},
+    {"ZRANGE", "ZRANGE myzset# 0 99", NULL, 0, NEEDS_SOME, "ZADD myzset#",
+	" @ element:=", false},
+    {"ZPOPMIN", "ZPOPMIN myzset#", NULL, 0, NEEDS_POPS, "ZADD myzset#",
+	" @ element:=", false},
+    {"LRANGE", "LRANGE mylist# 0 99", NULL, 0, NEEDS_SOME, "RPUSH mylist#",
+	" %", false},
+    {"LRANGE_100", "LRANGE mylist# 0 99", NULL, 0, NEEDS_SOME, "RPUSH mylist#",
+	" %", false},
+    {"LRANGE_300", "LRANGE mylist# 0 299", NULL, 0, NEEDS_SOME, "RPUSH mylist#",
+	" %", false},
+    {"LRANGE_500", "LRANGE mylist# 0 499", NULL, 0, NEEDS_SOME, "RPUSH mylist#",
+	" %", false},
+    {"LRANGE_600", "LRANGE mylist# 0 599", NULL, 0, NEEDS_SOME, "RPUSH mylist#",
+	" %", false},
+    {"MSET", "MSET", KEY " %", 10, NEEDS_NOTHING, NULL, NULL, false},
+    {"MGET", "MGET", KEY, 10, NEEDS_KEYS, "SET" KEY " %", NULL, false},
+    {"XADD", "XADD mystream# * myfield %", NULL, 0, NEEDS_NOTHING, NULL, NULL,
+	false},
+    {"XRANGE", "XRANGE mystream# - + COUNT 100", NULL, 0, NEEDS_SOME,
+	"XADD mystream# * myfield %", NULL, false},
+};
+
+#define ROWS (sizeof table / sizeof table[0])
+#define NUMBER_WIDTH 12
+#define CUT_FROM 512 /* bytes; shorter values are cheaper to copy */
+
+static const struct row *
+find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
+
+const char *const *
+command_names(void)
+{
+	static const char *const names[] = {"PING_INLINE", "PING_MBULK", "PING",
+	    "SET", "GET", "EXISTS", "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP",
+	    "SADD", "SISMEMBER", "SPOP", "HSET", "HGET", "ZADD", "ZSCORE",
+	    "ZRANGE", "ZPOPMIN", "LRANGE", "LRANGE_100", "LRANGE_300",
+	    "LRANGE_500", "LRANGE_600", "MSET", "MGET", "XADD", "XRANGE", NULL};
+
+	return names;
+}
+
+bool
+command_known(const char *name)
+{
+	return find(name) != NULL;
+}
+
+enum command_needs
+command_needs(const char *name)
+{
+	const struct row *r = find(name);
+
+	return r ? r->needs : NEEDS_NOTHING;
+}
+
+bool
+command_reads(const char *name)
+{
+	enum command_needs needs = command_needs(name);
+
+	return needs == NEEDS_KEYS || needs == NEEDS_SOME;
+}
+
+/* The values of valkey-benchmark: a linear congruence, six bits of each. */
+static char *
+value(size_t n)
+{
+	char *data = mem_new(n + 2);
+	uint32_t x = 1234;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		x = x * 1103515245u + 12345u;
+		data[i] = (char)('0' + (x >> 16 & 63));
+	}
+	memcpy(data + n, "\r\n", 2);
+	return data;
+}
+
+static void
+add_offset(size_t **v, size_t *n, size_t at)
+{
+	*v = mem_resize(*v, *n + 1, sizeof **v);
+	(*v)[(*n)++] = at;
+}
+
+static void
+add_number(struct command *c, size_t at, bool same)
+{
+	c->numbers =
+	    mem_resize(c->numbers, c->nnumbers + 1, sizeof *c->numbers);
+	c->numbers[c->nnumbers].at = at;
+	c->numbers[c->nnumbers++].same = same;
+}
+
+/* One word of the text as a bulk string. */
+static void
+add_word(struct command *c, struct str *out, const char *w, size_t n,
+    bool cluster, bool cut)
+{
+	size_t i, len = 0, at;
+
+	if (n == 1 && *w == '%') {
+		str_printf(out, "$%zu\r\n", c->ndata);
+		c->full_len += c->ndata + 2;
+		if (cut)
+			add_offset(&c->cuts, &c->ncuts, out->len);
+		else
+			str_addn(out, c->data, c->ndata + 2);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		len += w[i] == '@' || w[i] == '=' ? NUMBER_WIDTH
+		    : w[i] != '#'                 ? 1
+		    : cluster                     ? strlen(":{000}")
+						  : 0;
+	str_printf(out, "$%zu\r\n", len);
+	for (i = 0; i < n; i++) {
+		at = out->len;
+		if (w[i] == '@' || w[i] == '=') {
+			add_number(c, at, w[i] == '=');
+			str_add(out, "000000000000");
+		} else if (w[i] != '#') {
+			str_addc(out, w[i]);
+		} else if (cluster) {
+			add_offset(&c->tags, &c->ntags, at + 2);
+			str_add(out, ":{000}");
+		}
+	}
+	str_add(out, "\r\n");
+}
+
+static size_t
+add_words(struct command *c, struct str *out, const char *text, bool cluster,
+    bool cut)
+{
+	size_t words = 0, n;
+
+	while (*(text += strspn(text, " "))) {
+		n = strcspn(text, " ");
+		add_word(c, out, text, n, cluster, cut);
+		text += n;
+		words++;
+	}
+	return words;
+}
+
+static struct command *
+build(const char *text, const char *more, unsigned times, size_t data_size,
+    bool cluster, bool cut)
+{
+	struct command *c = mem_new(sizeof *c);
+	struct str body = {0}, out = {0};
+	size_t words, i;
+	unsigned t;
+
+	c->ndata = data_size;
+	c->data = value(data_size);
+	words = add_words(c, &body, text, cluster, cut);
+	for (t = 0; t < times; t++)
+		words += add_words(c, &body, more, cluster, cut);
+	str_printf(&out, "*%zu\r\n", words);
+	for (i = 0; i < c->nnumbers; i++)
+		c->numbers[i].at += out.len;
+	for (i = 0; i < c->ntags; i++)
+		c->tags[i] += out.len;
+	for (i = 0; i < c->ncuts; i++)
+		c->cuts[i] += out.len;
+	str_addn(&out, body.s, body.len);
+	str_free(&body);
+	c->len = out.len;
+	c->full_len = out.len + (cut ? c->full_len : 0);
+	c->bytes = str_take(&out);
+	c->keyed = strstr(text, "#:") || (more && strstr(more, "#:"));
+	c->items = c->values = 1;
+	if (times)
+		c->values = times;
+	return c;
+}
+
+struct command *
+command_new(const char *name, long long data_size, bool cluster, bool cut)
+{
+	const struct row *r = find(name);
+	struct command *c;
+
+	if (!r->text) {
+		c = mem_new(sizeof *c);
+		c->bytes = mem_str("PING\r\n");
+		c->len = c->full_len = strlen(c->bytes);
+		c->items = c->values = 1;
+		return c;
+	}
+	c = build(r->text, r->more, r->times, (size_t)data_size, cluster,
+	    cut && data_size >= CUT_FROM);
+	c->counts = r->needs != NEEDS_NOTHING;
+	c->zero_miss = r->zero_miss;
+	c->items = r->times ? r->times : 1;
+	return c;
+}
+
+struct command *
+command_seed(const char *name, long long data_size, bool cluster, unsigned many)
+{
+	const struct row *r = find(name);
+
+	if (!r->seed_more)
+		many = 0;
+	else if (cluster && many > 1 && r->needs == NEEDS_KEYS)
+		many = 1; /* each member has a collection of its own */
+	return build(
+	    r->seed, r->seed_more, many, (size_t)data_size, cluster, false);
+}
+
+void
+command_free(struct command *c)
+{
+	if (!c)
+		return;
+	free(c->bytes);
+	free(c->numbers);
+	free(c->tags);
+	free(c->cuts);
+	free(c->data);
+	free(c);
+}
+
+void
+command_copy(const struct command *c, char *buf, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		memcpy(buf + i * c->len, c->bytes, c->len);
+}
+
+/* Eight decimal digits at once: pairs, then single digits, in one word. */
+static inline void
+put_8(char *p, uint32_t v)
+{
+	uint64_t halves, pairs, digits;
+
+	halves = v / 10000 | (uint64_t)(v % 10000) << 32;
+	pairs = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f);
+	pairs += (halves - 100 * pairs) << 16;
+	digits = (pairs * 103 >> 10) & UINT64_C(0xf000f000f000f);
+	digits += (pairs - 10 * digits) << 8;
+	digits = htole64(digits + UINT64_C(0x3030303030303030));
+	memcpy(p, &digits, sizeof digits);
+}
+
+static inline void
+put_number(char *p, uint64_t v, bool wide)
+{
+	uint32_t high;
+
+	if (!wide) {
+		put_8(p + 4, (uint32_t)v);
+		return;
+	}
+	put_8(p + 4, (uint32_t)(v % 100000000));
+	high = (uint32_t)(v / 100000000);
+	p[0] = (char)('0' + high / 1000 % 10);
+	p[1] = (char)('0' + high / 100 % 10);
+	p[2] = (char)('0' + high / 10 % 10);
+	p[3] = (char)('0' + high % 10);
+}
+
+/* The number at a position of the node's own order; *residue of it. */
+static uint64_t
+number_at(const struct keys *k, uint64_t position, unsigned *residue)
+{
+	uint64_t whole = k->nresidues * k->rounds, round;
+	uint32_t i;
+
+	if (position < whole) {
+		i = (uint32_t)(position % k->nresidues);
+		round = position / k->nresidues;
+	} else {
+		i = (uint32_t)(position - whole);
+		round = k->rounds;
+	}
+	*residue = k->residues[i];
+	return *residue + COMMAND_SLOTS * round;
+}
+
+unsigned
+command_slot(uint64_t number)
+{
+	return (unsigned)(number * 10125 % COMMAND_SLOTS);
+}
+
+static void
+put_tags(const struct command *c, char *p, const char *tag)
+{
+	size_t i;
+
+	for (i = 0; i < c->ntags; i++)
+		memcpy(p + c->tags[i], tag, 3);
+}
+
+/* The number is one of the node's; further ones of a command share its slot. */
+static void
+fill_keyed(const struct command *c, char *p, const struct keys *k,
+    struct rng *rng, uint64_t *sequence)
+{
+	uint64_t position, v, rounds;
+	unsigned residue;
+	size_t i;
+
+	position =
+	    sequence ? (*sequence)++ % k->count : rng_below(rng, k->count);
+	v = number_at(k, position, &residue);
+	put_tags(c, p, k->tags[command_slot(residue)]);
+	put_number(p + c->numbers[0].at, v, true);
+	rounds = v < k->space
+	    ? (k->space - residue + COMMAND_SLOTS - 1) / COMMAND_SLOTS
+	    : 1;
+	for (i = 1; i < c->nnumbers; i++) {
+		v = residue + COMMAND_SLOTS * rng_below(rng, rounds);
+		put_number(p + c->numbers[i].at, v, true);
+	}
+}
+
+static void
+fill_cluster(const struct command *c, char *p, const struct keys *k,
+    struct rng *rng, uint64_t *sequence, uint64_t *turn)
+{
+	uint64_t v = 0, which = (*turn)++;
+	size_t i;
+
+	for (i = 0; i < c->nnumbers; i++) {
+		if (!sequence)
+			v = rng_below(rng, k->space);
+		else if (!c->numbers[i].same)
+			v = (*sequence)++ % k->space;
+		put_number(p + c->numbers[i].at, v, true);
+	}
+	/* The last number is that of the element. */
+	if (c->nnumbers && c->values == 1)
+		which = v;
+	put_tags(c, p, k->tags[k->collections[which % COMMAND_COLLECTIONS]]);
+}
+
+void
+command_fill(const struct command *c, char *buf, size_t n, const struct keys *k,
+    struct rng *rng, uint64_t *sequence, uint64_t *turn)
+{
+	bool wide = k->space > 100000000;
+	uint64_t v = 0, space = k->space;
+	size_t i, j;
+	char *p;
+
+	if (k->cluster && c->ntags) {
+		for (i = 0, p = buf; i < n; i++, p += c->len)
+			if (c->keyed)
+				fill_keyed(c, p, k, rng, sequence);
+			else
+				fill_cluster(c, p, k, rng, sequence, turn);
+		return;
+	}
+	if (sequence) {
+		for (i = 0, p = buf; i < n; i++, p += c->len)
+			for (j = 0; j < c->nnumbers; j++) {
+				if (!c->numbers[j].same)
+					v = (*sequence)++ % space;
+				put_number(p + c->numbers[j].at, v, wide);
+			}
+		return;
+	}
+	if (c->nnumbers == 1) {
+		for (i = 0, p = buf + c->numbers[0].at; i < n; i++, p += c->len)
+			put_number(p, rng_below(rng, space), wide);
+		return;
+	}
+	for (i = 0, p = buf; i < n; i++, p += c->len)
+		for (j = 0; j < c->nnumbers; j++)
+			put_number(
+			    p + c->numbers[j].at, rng_below(rng, space), wide);
+}
+
+int
+command_iov(const struct command *c, char *buf, size_t n, size_t offset,
+    struct iovec *iov, int max)
+{
+	size_t i = offset / c->full_len, j, from, to;
+	int used = 0;
+
+	offset %= c->full_len;
+	for (; i < n; i++) {
+		for (j = 0, from = 0; j <= c->ncuts; j++, from = to) {
+			if (used + 2 > max)
+				return used;
+			to = j < c->ncuts ? c->cuts[j] : c->len;
+			if (offset < to - from) {
+				iov[used].iov_base =
+				    buf + i * c->len + from + offset;
+				iov[used++].iov_len = to - from - offset;
+				offset = 0;
+			} else {
+				offset -= to - from;
+			}
+			if (j == c->ncuts)
+				break;
+			if (offset < c->ndata + 2) {
+				iov[used].iov_base = c->data + offset;
+				iov[used++].iov_len = c->ndata + 2 - offset;
+				offset = 0;
+			} else {
+				offset -= c->ndata + 2;
+			}
+		}
+	}
+	return used;
+}
+
+/* CRC-16/XMODEM, as the cluster specification has it. */
+static unsigned
+crc16(const char *s, size_t n)
+{
+	unsigned crc = 0;
+	int bit;
+
+	for (; n; n--, s++) {
+		crc ^= (unsigned)(unsigned char)*s << 8;
+		for (bit = 0; bit < 8; bit++)
+			crc = (crc << 1 ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+	}
+	return crc;
+}
+
+void
+command_tags(char (*tags)[3])
+{
+	static const char letters[] =
+	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t i, j, k, left = COMMAND_SLOTS;
+	unsigned slot;
+	char t[3];
+
+	memset(tags, 0, COMMAND_SLOTS * sizeof *tags);
+	for (i = 0; letters[i] && left; i++)
+		for (j = 0; letters[j]; j++)
+			for (k = 0; letters[k]; k++) {
+				t[0] = letters[i];
+				t[1] = letters[j];
+				t[2] = letters[k];
+				slot = crc16(t, 3) % COMMAND_SLOTS;
+				if (tags[slot][0])
+					continue;
+				memcpy(tags[slot], t, 3);
+				left--;
+			}
+	if (left)
+		err_die("some slots have no tag of three letters");
+}

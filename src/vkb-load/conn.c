@@ -1,0 +1,528 @@
+#include "clock.h"
+#include "mem.h"
+#include "run.h"
+#include "slotmap.h"
+#include "tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define IOVECS 256
+
+/*
+ * TCP is watched edge-triggered for both directions from the start: the kernel
+ * reports writability only after a write was short, so nothing has ever to be
+ * changed. A unix socket would report it after each read of the server, so it
+ * is added when first needed. TLS is level-triggered, since OpenSSL reads
+ * parts of what is there.
+ */
+static void
+watch(struct worker *w, struct conn *c, uint32_t events)
+{
+	struct epoll_event e = {.events = events, .data.ptr = c};
+
+	if (c->events == events)
+		return;
+	if (epoll_ctl(w->ep, c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd,
+		&e) < 0)
+		err_die("epoll_ctl: %s", strerror(errno));
+	c->events = events;
+}
+
+static uint32_t
+base_events(const struct conn *c)
+{
+	if (c->tls)
+		return EPOLLIN;
+	if (c->node->unixsocket)
+		return EPOLLIN | EPOLLRDHUP | EPOLLET;
+	return EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+}
+
+static void
+wait_writable(struct worker *w, struct conn *c)
+{
+	watch(w, c, base_events(c) | EPOLLOUT);
+}
+
+void
+conn_close(struct worker *w, struct conn *c)
+{
+	tls_free(c->tls);
+	c->tls = NULL;
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	if (c->awaited && c->state == CONN_READY)
+		w->busy--;
+	if (c->state == CONN_READY)
+		w->nready--;
+	c->state = CONN_DOWN;
+	c->events = 0;
+	c->awaited = c->refills = 0;
+	c->nrest = 0;
+	c->batch = c->sent = c->total = 0;
+	memset(&c->scan, 0, sizeof c->scan);
+}
+
+void
+conn_lost(struct worker *w, struct conn *c, const char *why, int64_t now)
+{
+	struct run *r = w->run;
+	char text[192];
+
+	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
+	if (c->state != CONN_READY && c->state != CONN_DOWN && !r->go) {
+		run_fail(r, "cannot connect to '%s': %s", c->node->name, why);
+		return;
+	}
+	if (c->state == CONN_READY) {
+		if (r->strict) {
+			run_fail(r, "connection lost to '%s': %s",
+			    c->node->name, why);
+			return;
+		}
+		worker_error(w, "connection lost", text);
+		if (c->counted && c->awaited > c->refills)
+			w->returned += c->awaited - c->refills;
+		c->down_ns = now;
+	}
+	conn_close(w, c);
+	c->retry_ns = now + 100000000;
+}
+
+static int
+unix_connect(const char *path)
+{
+	static const struct timeval second = {1, 0}, none = {0, 0};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof a.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(a.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	/* Blocking for the moment: a full backlog is no error. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none) < 0 ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+tcp_connect(const char *host, int port, const char **why)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *a;
+	char service[16];
+	int fd = -1, on = 1, e = 0;
+
+	snprintf(service, sizeof service, "%d", port);
+	e = getaddrinfo(host, service, &hints, &list);
+	if (e) {
+		*why = gai_strerror(e);
+		errno = EHOSTUNREACH;
+		return -1;
+	}
+	for (a = list; a; a = a->ai_next) {
+		fd = socket(a->ai_family,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (fd < 0) {
+			e = errno;
+			continue;
+		}
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+		if (connect(fd, a->ai_addr, a->ai_addrlen) == 0 ||
+		    errno == EINPROGRESS)
+			break;
+		e = errno;
+		close(fd);
+		fd = -1;
+	}
+	freeaddrinfo(list);
+	errno = e;
+	return fd;
+}
+
+static void setup(struct worker *, struct conn *, int64_t);
+
+void
+conn_open(struct worker *w, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	const char *why = NULL;
+
+	if (c->next)
+		c->node = c->next;
+	c->next = NULL;
+	c->state = CONN_CONNECTING;
+	c->fd = c->node->unixsocket
+	    ? unix_connect(c->node->unixsocket)
+	    : tcp_connect(c->node->host, c->node->port, &why);
+	if (c->fd < 0) {
+		conn_lost(w, c, why ? why : strerror(errno), now);
+		return;
+	}
+	c->scan.zero_miss = r->command->zero_miss;
+	c->last_ns = now;
+	if (r->tls)
+		c->tls = tls_new(r->tls, c->fd, r->target->servername);
+	wait_writable(w, c);
+}
+
+static void
+tls_step(struct worker *w, struct conn *c, int64_t now)
+{
+	if (tls_handshake(c->tls) == 0) {
+		setup(w, c, now);
+		return;
+	}
+	if (errno != EAGAIN) {
+		conn_lost(w, c, tls_error(c->tls), now);
+		return;
+	}
+	watch(w, c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
+}
+
+static void
+connected(struct worker *w, struct conn *c, int64_t now)
+{
+	int e = 0;
+	socklen_t n = sizeof e;
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &n) < 0)
+		e = errno;
+	if (e) {
+		conn_lost(w, c, strerror(e), now);
+		return;
+	}
+	if (!c->tls) {
+		setup(w, c, now);
+		return;
+	}
+	c->state = CONN_TLS;
+	tls_step(w, c, now);
+}
+
+/* Keeps what a write left, to be sent when the socket can take it. */
+static void
+keep(struct conn *c, const char *p, size_t n)
+{
+	if (c->rest_at == c->nrest)
+		c->rest_at = c->nrest = 0;
+	if (c->nrest + n > c->rest_cap) {
+		c->rest_cap = c->nrest + n;
+		c->rest = mem_resize(c->rest, c->rest_cap, 1);
+	}
+	memcpy(c->rest + c->nrest, p, n);
+	c->nrest += n;
+}
+
+/* How much was sent: all, or less when the socket is full; -1 when lost. */
+static ssize_t
+put(struct worker *w, struct conn *c, const struct iovec *iov, int n,
+    int64_t now)
+{
+	struct msghdr m = {
+	    .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n};
+	ssize_t k;
+
+	do {
+		if (c->tls)
+			k = tls_write(c->tls, iov->iov_base, iov->iov_len);
+		else if (n == 1)
+			k = send(
+			    c->fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL);
+		else
+			k = sendmsg(c->fd, &m, MSG_NOSIGNAL);
+	} while (k < 0 && errno == EINTR);
+	if (k >= 0)
+		return k;
+	if (errno == EAGAIN)
+		return 0;
+	conn_lost(w, c, c->tls ? tls_error(c->tls) : strerror(errno), now);
+	return -1;
+}
+
+/* All of 'iov', now or later. */
+static void
+put_or_keep(struct worker *w, struct conn *c, const struct iovec *iov, int n,
+    int64_t now)
+{
+	size_t done, skip;
+	ssize_t k;
+	int i;
+
+	if (c->rest_at < c->nrest) { /* behind what waits already */
+		for (i = 0; i < n; i++)
+			keep(c, iov[i].iov_base, iov[i].iov_len);
+		return;
+	}
+	if (c->tls) {
+		for (i = 0; i < n; i++)
+			for (done = 0; done < iov[i].iov_len;) {
+				struct iovec part = {
+				    (char *)iov[i].iov_base + done,
+				    iov[i].iov_len - done};
+
+				if (c->rest_at < c->nrest) {
+					keep(c, part.iov_base, part.iov_len);
+					break;
+				}
+				k = put(w, c, &part, 1, now);
+				if (k < 0)
+					return;
+				if (k == 0)
+					keep(c, part.iov_base, part.iov_len);
+				done += k ? (size_t)k : part.iov_len;
+			}
+	} else {
+		k = put(w, c, iov, n, now);
+		if (k < 0)
+			return;
+		for (i = 0, skip = (size_t)k; i < n; i++) {
+			done = skip < iov[i].iov_len ? skip : iov[i].iov_len;
+			skip -= done;
+			if (done < iov[i].iov_len)
+				keep(c, (char *)iov[i].iov_base + done,
+				    iov[i].iov_len - done);
+		}
+	}
+	if (c->rest_at < c->nrest)
+		wait_writable(w, c);
+}
+
+/* Sends on with the batch whose values stand in one place. */
+static void
+put_batch(struct worker *w, struct conn *c, int64_t now)
+{
+	const struct command *cmd = w->run->command;
+	struct iovec iov[IOVECS];
+	size_t offered;
+	ssize_t k;
+	int n, i;
+
+	while (c->sent < c->total) {
+		n = command_iov(cmd, c->heads, c->batch, c->sent, iov, IOVECS);
+		for (offered = 0, i = 0; i < n; i++)
+			offered += iov[i].iov_len;
+		k = put(w, c, iov, n, now);
+		if (k < 0)
+			return;
+		c->sent += (size_t)k;
+		if ((size_t)k < offered) {
+			wait_writable(w, c);
+			return;
+		}
+	}
+}
+
+static void
+flush(struct worker *w, struct conn *c, int64_t now)
+{
+	struct iovec iov;
+	ssize_t k;
+
+	while (c->rest_at < c->nrest) {
+		iov.iov_base = c->rest + c->rest_at;
+		iov.iov_len = c->nrest - c->rest_at;
+		k = put(w, c, &iov, 1, now);
+		if (k < 0)
+			return;
+		if (k == 0)
+			break;
+		c->rest_at += (size_t)k;
+	}
+	if (c->sent < c->total)
+		put_batch(w, c, now);
+	if (c->tls && c->state != CONN_DOWN)
+		watch(
+		    w, c, c->rest_at < c->nrest ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void
+conn_send(struct worker *w, struct conn *c, uint32_t n, uint64_t *sequence,
+    int64_t now)
+{
+	struct run *r = w->run;
+	const struct command *cmd = r->command;
+	struct iovec iov[2];
+	size_t refills = 0;
+	bool cut = cmd->ncuts > 0;
+	char *buf = cut ? c->heads : w->batch;
+
+	command_fill(cmd, buf, n, &c->node->keys, &w->rng, sequence, &w->turn);
+	if (r->refill) {
+		c->popped += n;
+		if (!c->awaited)
+			refills = c->popped / r->refill->values;
+		c->popped -= refills * r->refill->values;
+	}
+	if (!c->awaited)
+		w->busy++;
+	c->awaited += n + (uint32_t)refills;
+	c->refills = (uint32_t)refills;
+	c->first_ns = 0;
+	c->start_ns = c->last_ns = clock_ns();
+	if (cut) {
+		c->batch = n;
+		c->sent = 0;
+		c->total = n * cmd->full_len;
+		put_batch(w, c, now);
+		return;
+	}
+	iov[0] = (struct iovec){buf, n * cmd->len};
+	if (refills) {
+		command_fill(r->refill, w->refill, refills,
+		    w->refill_keys + (c->node - w->map->nodes), &w->rng,
+		    &w->refill_at, &w->refill_turn);
+		w->refilled += refills * r->refill->values;
+		iov[1] = (struct iovec){w->refill, refills * r->refill->len};
+	}
+	put_or_keep(w, c, iov, refills ? 2 : 1, now);
+}
+
+/* AUTH and SELECT, where there is something to say; then it is ready. */
+static void
+setup(struct worker *w, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	struct iovec iov = {(char *)r->setup, r->nsetup};
+
+	watch(w, c, base_events(c));
+	c->setup = r->setup_replies;
+	c->state = CONN_SETUP;
+	if (c->setup) {
+		put_or_keep(w, c, &iov, 1, now);
+		return;
+	}
+	c->state = CONN_READY;
+	w->nready++;
+	worker_ready(w, c, now);
+}
+
+struct sink {
+	struct worker *w;
+	struct conn *c;
+};
+
+static void
+error_reply(void *arg, const char *line)
+{
+	struct sink *s = arg;
+	struct run *r = s->w->run;
+	size_t n = strcspn(line, " ");
+	char kind[64];
+
+	if (s->c->state == CONN_SETUP || r->strict) {
+		run_fail(r, "'%s' says: %s", s->c->node->name, line);
+		return;
+	}
+	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
+	if (strcmp(kind, "MOVED") == 0)
+		atomic_store_explicit(&r->stale, true, memory_order_relaxed);
+	worker_error(s->w, kind, line);
+}
+
+/* Replies in w->in. 0, or -1 when they made no sense and the run failed. */
+static int
+replies(struct worker *w, struct conn *c, size_t n, int64_t now)
+{
+	struct scan_tally t = {0};
+	struct sink sink = {w, c};
+	uint32_t want = c->state == CONN_SETUP ? c->setup : c->awaited;
+	ptrdiff_t used;
+
+	used = scan_feed(&c->scan, w->in, n, want, &t, error_reply, &sink);
+	if (used != (ptrdiff_t)n) {
+		run_fail(w->run, "bad reply from '%s': %s", c->node->name,
+		    used < 0 ? c->scan.line : "more than was asked for");
+		conn_close(w, c);
+		return -1;
+	}
+	c->last_ns = now;
+	if (c->state == CONN_SETUP) {
+		c->setup -= t.replies;
+		if (c->setup == 0) {
+			c->state = CONN_READY;
+			w->nready++;
+			worker_ready(w, c, now);
+		}
+		return 0;
+	}
+	if (t.replies | t.misses)
+		worker_replies(w, c, now, &t);
+	return 0;
+}
+
+static void
+receive(struct worker *w, struct conn *c, uint32_t events)
+{
+	int64_t now = w->now;
+	ssize_t n;
+
+	for (;;) {
+		n = c->tls ? tls_read(c->tls, w->in, RUN_READ_SIZE)
+			   : recv(c->fd, w->in, RUN_READ_SIZE, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		now = w->now = clock_ns();
+		if (n <= 0) {
+			conn_lost(w, c,
+			    n == 0       ? "closed by the server"
+				: c->tls ? tls_error(c->tls)
+					 : strerror(errno),
+			    now);
+			return;
+		}
+		if (replies(w, c, (size_t)n, now) < 0 || c->state < CONN_SETUP)
+			return;
+		/* A short read has emptied it, but for the end of the stream.
+		 */
+		if (c->tls ? !tls_pending(c->tls)
+			   : n < RUN_READ_SIZE && !(events & EPOLLRDHUP))
+			return;
+	}
+}
+
+void
+conn_event(struct worker *w, struct conn *c, uint32_t events)
+{
+	switch (c->state) {
+	case CONN_DOWN:
+		return;
+	case CONN_CONNECTING:
+		connected(w, c, w->now);
+		return;
+	case CONN_TLS:
+		tls_step(w, c, w->now);
+		return;
+	case CONN_SETUP:
+	case CONN_READY:
+		break;
+	}
+	if (events & EPOLLOUT && (c->rest_at < c->nrest || c->sent < c->total))
+		flush(w, c, w->now);
+	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
+		receive(w, c, events);
+}

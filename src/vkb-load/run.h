@@ -1,0 +1,204 @@
+/*
+ * What the threads of one run share, and what each has of its own. Private to
+ * the engine: engine.c makes it, worker.c and conn.c use it.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include "command.h"
+#include "engine.h"
+#include "err.h"
+#include "rng.h"
+#include "scan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define RUN_ENDLESS UINT64_MAX
+#define RUN_READ_SIZE (64 * 1024)
+
+struct hist;
+struct slotmap;
+struct slotmap_node;
+struct tls;
+struct tls_context;
+
+enum conn_state {
+	CONN_DOWN,
+	CONN_CONNECTING,
+	CONN_TLS,
+	CONN_SETUP,
+	CONN_READY
+};
+
+struct conn {
+	int fd;
+	enum conn_state state;
+	struct tls *tls;
+	size_t index;                    /* over all threads */
+	const struct slotmap_node *node; /* it is, or will be, connected to */
+	const struct slotmap_node *next; /* NULL, or where it belongs now */
+	uint32_t events;                 /* registered with epoll */
+	uint32_t awaited;                /* replies, refills included */
+	uint32_t refills;                /* of them; they come last */
+	bool counted;    /* the batch is part of the measured requests */
+	bool queued;     /* among the idle ones (open loop) */
+	unsigned setup;  /* replies of AUTH and SELECT to come */
+	uint64_t popped; /* since the last refill */
+	int64_t start_ns, first_ns, last_ns, down_ns, retry_ns;
+	struct scan scan;
+	char *rest; /* what a short write left; its room is kept */
+	size_t nrest, rest_at, rest_cap;
+	char *heads; /* of the batch, where values are sent from one place */
+	size_t batch, sent, total;
+	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
+	uint32_t oldest;
+};
+
+struct arrivals {
+	double gap_ns, next_ns, first_ns;
+	uint64_t n;
+	bool poisson;
+	struct rng rng;
+};
+
+struct interval {
+	struct hist *hist;
+	uint64_t requests;
+	int handed; /* threads that gave their part */
+	double p50_ms, p99_ms, max_ms;
+};
+
+struct worker {
+	struct run *run;
+	int index;
+	pthread_t thread;
+	bool started;
+	pid_t tid;
+	int ep;
+	struct conn *conns;
+	size_t nconns;
+	size_t nready;
+	struct rng rng;
+	uint64_t turn;
+	char *batch; /* 'pipeline' commands, patched for each batch */
+	char *in;
+	char *refill;
+	struct keys *refill_keys; /* of each node of the map */
+	uint64_t refill_at;       /* numbers of the next one */
+	uint64_t refill_turn;
+	uint64_t refilled;
+	uint64_t at, end, returned; /* requests it may make */
+	uint64_t warm;              /* numbers in sequence while warming up */
+	uint64_t *places;           /* and for each node of a cluster */
+	size_t nplaces;
+	size_t busy; /* connections with replies to come */
+	bool running, finished;
+	int64_t now, tick_ns, last_ns;
+	int64_t interval_end;
+	size_t interval;
+	struct hist *latency, *service; /* of the interval */
+	uint64_t counted, interval_counted, misses;
+	struct engine_error errors[ENGINE_ERRORS];
+	size_t nerrors;
+	struct slotmap *map;
+	/* open loop */
+	struct arrivals seen, sent;
+	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
+	uint64_t measured; /* due in the measured time */
+	struct conn **idle;
+	size_t idle_at, nidle, cursor;
+	double max_backlog;
+};
+
+struct run {
+	const struct engine_target *target;
+	const struct engine_work *work;
+	struct command *command;
+	struct command *refill; /* NULL: nothing is popped */
+	struct tls_context *tls;
+	char *setup; /* AUTH, SELECT */
+	size_t nsetup;
+	unsigned setup_replies;
+	char (*tags)[3];
+	uint64_t space;
+	size_t only_node; /* seeding: all connections go there; SIZE_MAX */
+	bool strict;      /* an error or a lost connection ends it */
+	bool sequential;
+	uint32_t pipeline;
+	unsigned sequence_step; /* numbers a command takes in sequence */
+	int64_t timeout_ns;
+	int64_t base;   /* where the schedule counts from: small numbers */
+	int64_t start;  /* of the warm-up */
+	int64_t t0, t1; /* the measured time; t1 INT64_MAX: by requests */
+	uint64_t requests;
+	struct worker *workers;
+	size_t nworkers;
+
+	_Atomic(struct slotmap *) map;
+	atomic_bool stale; /* a MOVED was seen */
+	atomic_int halt;   /* 1: asked to stop, 2: failed */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool go;
+	bool released; /* the threads may end */
+	size_t nready, ndone;
+	uint64_t next; /* request not yet handed out */
+	bool failed;
+	struct interval *intervals;
+	size_t nintervals, intervals_cap, closed;
+	struct hist *latency, *service;
+	uint64_t answered; /* handed in so far, for progress */
+};
+
+struct run_options {
+	struct command *command, *refill; /* borrowed; refill may be NULL */
+	uint64_t space;
+	size_t only_node;
+	bool strict;
+};
+
+/* A run as engine_run has it, of any command; 'out' may be NULL. */
+int run_all(const struct engine_target *, const struct engine_work *,
+    const struct run_options *, const volatile int *stop, engine_progress_fn *,
+    void *arg, struct engine_result *out);
+int run_check(const struct engine_target *, const struct engine_work *);
+uint64_t run_space(const struct engine_work *);
+
+/* The first failure is said, the others are its consequences. */
+void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
+bool run_halted(const struct run *);
+
+/* conn.c */
+void conn_open(struct worker *, struct conn *, int64_t now);
+void conn_close(struct worker *, struct conn *);
+void conn_lost(struct worker *, struct conn *, const char *why, int64_t now);
+void conn_event(struct worker *, struct conn *, uint32_t events);
+/* Sends n commands, with refills where due. */
+void conn_send(struct worker *, struct conn *, uint32_t n, uint64_t *sequence,
+    int64_t now);
+
+/* worker.c, called by conn.c */
+void worker_ready(struct worker *, struct conn *, int64_t now);
+void worker_replies(
+    struct worker *, struct conn *, int64_t now, const struct scan_tally *);
+void worker_error(struct worker *, const char *kind, const char *text);
+void *worker_main(void *worker);
+
+/* openloop.c */
+void openloop_start(struct worker *, int64_t now);
+void openloop_dispatch(struct worker *, int64_t now);
+void openloop_replies(
+    struct worker *, struct conn *, int64_t now, uint32_t replies);
+void openloop_idle(struct worker *, struct conn *);
+bool openloop_done(const struct worker *);
+int64_t openloop_next(const struct worker *);
+/* What was due but never sent waited at least so long. */
+void openloop_unsent(struct worker *, int64_t now);
+
+/* Counts n latencies in the worker's interval; worker.c. */
+void worker_record(struct worker *, int64_t ns, uint32_t n);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Counts RESP2 replies in a stream, fed in pieces of any size; payloads are
+ * skipped by their length, nothing is kept but the line of an error.
+ */
+#ifndef SCAN_H
+#define SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCAN_LINE 192
+
+struct scan {
+	uint64_t left;   /* elements still to come; 0 between replies */
+	uint64_t skip;   /* bytes of payload, its CR LF included */
+	uint64_t number; /* of the line being read */
+	uint8_t state;
+	char type;      /* first byte of the line */
+	bool inside;    /* an array */
+	bool zero_miss; /* ":0" is a miss; set by the user */
+	uint16_t nline;
+	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
+};
+
+struct scan_tally {
+	uint32_t replies;
+	uint32_t misses; /* nil at any depth, an empty array as the reply */
+};
+
+typedef void scan_error_fn(void *arg, const char *line);
+
+/*
+ * Scans at most 'want' replies. How many bytes were used: fewer than n only
+ * when 'want' was reached. -1: not RESP2, scan->line says what was found.
+ * 'error' is called for each error reply (also nested ones) with its line
+ * without "-". *tally is added to.
+ */
+ptrdiff_t scan_feed(struct scan *, const char *p, size_t n, uint32_t want,
+    struct scan_tally *tally, scan_error_fn *error, void *arg);
+
+#endif

@@ -1,0 +1,157 @@
+#include "seed.h"
+#include "mem.h"
+#include "run.h"
+#include "slotmap.h"
+#include "tls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SOME 1000             /* elements: more than any range asks for */
+#define POPS_MOST 10000000    /* elements seeded for a run of known length */
+#define POPS_LEVEL 1000000    /* and where they are topped up meanwhile */
+#define POPS_BYTES 1073741824 /* of their values */
+#define SEED_CONNECTIONS 4    /* of each thread */
+#define SEED_BATCH 262144     /* bytes */
+
+static uint64_t
+pops_most(const struct engine_work *w, uint64_t n)
+{
+	uint64_t fit = POPS_BYTES / ((uint64_t)w->data_size + 1);
+
+	return n < fit ? n : fit;
+}
+
+bool
+seed_refills(const struct engine_target *t, const struct engine_work *w)
+{
+	if (command_needs(w->command) != NEEDS_POPS)
+		return false;
+	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
+	    (uint64_t)w->requests > pops_most(w, POPS_MOST);
+}
+
+uint64_t
+seed_pops(const struct engine_target *t, const struct engine_work *w)
+{
+	uint64_t level = pops_most(w, POPS_LEVEL);
+	uint64_t flight = 4 * (uint64_t)w->clients * (uint64_t)w->pipeline;
+
+	if (!seed_refills(t, w))
+		return (uint64_t)w->requests;
+	return level > flight ? level : flight;
+}
+
+unsigned
+seed_many(const struct engine_work *w)
+{
+	long long n = 16384 / (w->data_size + 32);
+
+	return n < 1 ? 1 : n > 100 ? 100 : (unsigned)n;
+}
+
+struct seeding {
+	engine_progress_fn *progress;
+	void *arg;
+	const volatile int *stop;
+	double done, part; /* of the whole, by the node in work */
+};
+
+static void
+report(void *arg, const struct engine_progress *p)
+{
+	struct seeding *s = arg;
+	struct engine_progress all = *p;
+
+	all.seeding = true;
+	all.done = s->done + s->part * p->done;
+	s->progress(s->arg, &all);
+}
+
+/* How many elements a node has to get. */
+static uint64_t
+elements(const struct engine_target *t, const struct engine_work *w,
+    const struct command *c, const struct keys *k, size_t nodes)
+{
+	switch (command_needs(w->command)) {
+	case NEEDS_KEYS:
+		return c->keyed ? k->count : k->space;
+	case NEEDS_SOME:
+		return t->cluster ? SOME * COMMAND_COLLECTIONS : SOME;
+	case NEEDS_POPS:
+		return (seed_pops(t, w) + nodes - 1) / nodes;
+	case NEEDS_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static int
+seed_node(const struct engine_target *t, const struct engine_work *w,
+    const struct slotmap *m, size_t node, struct seeding *s)
+{
+	struct engine_work work = *w;
+	const struct keys *k = &m->nodes[node].keys;
+	unsigned many = seed_many(w);
+	struct run_options o = {.only_node = node, .strict = true};
+	uint64_t n;
+	int rc;
+
+	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
+		many = (unsigned)k->space;
+	o.command = command_seed(w->command, w->data_size, t->cluster, many);
+	n = elements(t, w, o.command, k, m->n);
+	o.space = command_needs(w->command) == NEEDS_KEYS ? k->space
+							  : COMMAND_NUMBERS;
+	work.requests =
+	    (long long)((n + o.command->values - 1) / o.command->values);
+	work.duration_s = work.warmup_s = work.rate = 0;
+	work.sequential = true;
+	work.clients = work.threads * SEED_CONNECTIONS;
+	if (work.clients > work.requests)
+		work.clients = (int)work.requests;
+	work.pipeline = (int)(SEED_BATCH / o.command->len) + 1;
+	if (work.pipeline > 1000)
+		work.pipeline = 1000;
+	rc = run_all(
+	    t, &work, &o, s->stop, s->progress ? report : NULL, s, NULL);
+	command_free(o.command);
+	return rc;
+}
+
+int
+engine_seed(const struct engine_target *t, const struct engine_work *w,
+    const volatile int *stop, const volatile int *stop,
+    engine_progress_fn *progress, void *arg)
+{
+	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
+	struct tls_context *tls = NULL;
+	struct slotmap *m = NULL;
+	char(*tags)[3] = NULL;
+	size_t i;
+	int rc = -1;
+
+	if (run_check(t, w) < 0)
+		return -1;
+	if (command_needs(w->command) == NEEDS_NOTHING)
+		return 0;
+	if (t->tls) {
+		tls = tls_context_new(t->cacert, t->cert, t->key);
+		if (!tls)
+			return -1;
+	}
+	tags = mem_array(COMMAND_SLOTS, sizeof *tags);
+	m = slotmap_new(t, tls, run_space(w), tags, false);
+	if (!m)
+		goto out;
+	s.part = 1 / (double)m->n;
+	for (i = 0; i < m->n; i++, s.done += s.part)
+		if (seed_node(t, w, m, i, &s) < 0)
+			goto out;
+	rc = 0;
+out:
+	slotmap_free(m);
+	tls_context_free(tls);
+	free(tags);
+	return rc;
+}

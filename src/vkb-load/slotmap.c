@@ -1,0 +1,218 @@
+#include "slotmap.h"
+#include "client.h"
+#include "engine.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTROL_MS 5000
+
+struct client_address
+slotmap_address(
+    const struct engine_target *t, struct tls_context *tls, size_t i)
+{
+	struct client_address a = {.host = t->nodes[i].host,
+	    .port = t->nodes[i].port,
+	    .unixsocket = t->nodes[i].unixsocket,
+	    .tls = tls,
+	    .servername = t->servername,
+	    .user = t->user,
+	    .password = t->password};
+
+	return a;
+}
+
+static struct slotmap_node *
+add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
+{
+	struct slotmap_node *n;
+	size_t i;
+
+	for (i = 0; i < m->n && !unixsocket; i++) {
+		n = &m->nodes[i];
+		if (!n->unixsocket && n->port == port &&
+		    strcmp(n->host, host) == 0)
+			return n;
+	}
+	m->nodes = mem_resize(m->nodes, m->n + 1, sizeof *m->nodes);
+	n = &m->nodes[m->n++];
+	memset(n, 0, sizeof *n);
+	n->host = mem_str(host ? host : "");
+	n->port = port;
+	n->unixsocket = mem_str(unixsocket);
+	n->name = unixsocket ? mem_str(unixsocket)
+			     : mem_printf("%s:%d", n->host, port);
+	return n;
+}
+
+static void
+drop_empty(struct slotmap *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (!m->nodes[i].nslots)
+			m->nodes[i--] = m->nodes[--m->n];
+}
+
+/* One row of CLUSTER SLOTS: first, last, [host, port, ...], replicas. */
+static int
+add_range(struct slotmap *m, const struct reply *r, const char *asked)
+{
+	const struct reply *primary;
+	struct slotmap_node *n;
+	long long first, last;
+	const char *host;
+
+	if (reply_type(r) != REPLY_ARRAY || reply_len(r) < 3)
+		return -1;
+	primary = reply_at(r, 2);
+	first = reply_integer(reply_at(r, 0));
+	last = reply_integer(reply_at(r, 1));
+	if (reply_type(primary) != REPLY_ARRAY || reply_len(primary) < 2 ||
+	    first < 0 || last >= COMMAND_SLOTS || first > last)
+		return -1;
+	host = reply_text(reply_at(primary, 0));
+	n = add_node(m,
+	    host && *host ? host
+		: asked   ? asked
+			  : "localhost",
+	    (int)reply_integer(reply_at(primary, 1)), NULL);
+	if (!n->slots)
+		n->slots = mem_array(COMMAND_SLOTS, sizeof *n->slots);
+	for (; first <= last && n->nslots < COMMAND_SLOTS; first++)
+		n->slots[n->nslots++] = (uint16_t)first;
+	return 0;
+}
+
+static int
+ask(struct slotmap *m, const struct client_address *a, char *why, size_t n)
+{
+	struct client *c = client_open(a, CONTROL_MS);
+	struct reply *r = NULL;
+	const char *text;
+	size_t i;
+	int rc = -1;
+
+	if (!c) {
+		snprintf(why, n, "%s", strerror(errno));
+		return -1;
+	}
+	r = CLIENT_CALL(c, CONTROL_MS, "CLUSTER", "SLOTS");
+	if (!r || reply_type(r) != REPLY_ARRAY) {
+		text = r ? reply_text(r) : client_error(c);
+		snprintf(why, n, "%s", text ? text : "it has no slots");
+		goto out;
+	}
+	snprintf(why, n, "no slot is served");
+	for (i = 0; i < reply_len(r); i++)
+		if (add_range(m, reply_at(r, i), a->host) < 0) {
+			snprintf(why, n, "its answer makes no sense");
+			goto out;
+		}
+	rc = m->n ? 0 : -1;
+out:
+	reply_free(r);
+	client_close(c);
+	return rc;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+/* The part of the key space that has its slots on this node. */
+static void
+share(struct slotmap_node *n, uint64_t space, const char (*tags)[3])
+{
+	struct keys *k = &n->keys;
+	uint64_t rest = space % COMMAND_SLOTS;
+	char *here;
+	size_t i;
+
+	k->space = k->count = space;
+	if (!n->nslots)
+		return;
+	k->cluster = true;
+	k->tags = tags;
+	k->rounds = space / COMMAND_SLOTS;
+	here = mem_new(COMMAND_SLOTS);
+	for (i = 0; i < n->nslots; i++)
+		here[n->slots[i]] = 1;
+	n->residues = mem_array(COMMAND_SLOTS, sizeof *n->residues);
+	for (i = 0; i < COMMAND_SLOTS; i++)
+		if (here[command_slot(i)] && (i < space))
+			n->residues[k->nresidues++] = (uint16_t)i;
+	/* No number of so few lies here: one that does, so that it has work. */
+	for (i = 0; !k->nresidues; i++)
+		if (here[command_slot(i)]) {
+			n->residues[k->nresidues++] = (uint16_t)i;
+			k->nlong = 1;
+		}
+	qsort(n->residues, k->nresidues, sizeof *n->residues, by_value);
+	for (i = 0; i < k->nresidues; i++)
+		k->nlong += n->residues[i] < rest;
+	k->residues = n->residues;
+	k->count = k->nresidues * k->rounds + k->nlong;
+	for (i = 0; i < COMMAND_COLLECTIONS; i++)
+		k->collections[i] =
+		    n->slots[i * n->nslots / COMMAND_COLLECTIONS];
+	free(here);
+}
+
+struct slotmap *
+slotmap_new(const struct engine_target *t, struct tls_context *tls,
+    uint64_t space, const char (*tags)[3], bool quiet)
+{
+	struct slotmap *m = mem_new(sizeof *m);
+	struct client_address a;
+	char why[256] = "there are no nodes";
+	size_t i;
+	int rc = t->cluster ? -1 : 0;
+
+	for (i = 0; i < t->nnodes && t->cluster && rc < 0; i++) {
+		a = slotmap_address(t, tls, i);
+		rc = ask(m, &a, why, sizeof why);
+	}
+	for (i = 0; i < t->nnodes && !t->cluster; i++)
+		add_node(m, t->nodes[i].host, t->nodes[i].port,
+		    t->nodes[i].unixsocket);
+	if (t->cluster)
+		drop_empty(m);
+	if (rc < 0 || !m->n) {
+		if (!quiet)
+			err_say("cannot read the slots of the cluster at "
+				"'%s:%d': %s",
+			    t->nodes[0].host, t->nodes[0].port, why);
+		slotmap_free(m);
+		return NULL;
+	}
+	for (i = 0; i < m->n; i++)
+		share(&m->nodes[i], space, tags);
+	return m;
+}
+
+void
+slotmap_free(struct slotmap *m)
+{
+	struct slotmap *older;
+	size_t i;
+
+	for (; m; m = older) {
+		older = m->older;
+		for (i = 0; i < m->n; i++) {
+			free(m->nodes[i].host);
+			free(m->nodes[i].unixsocket);
+			free(m->nodes[i].name);
+			free(m->nodes[i].slots);
+			free(m->nodes[i].residues);
+		}
+		free(m->nodes);
+		free(m);
+	}
+}

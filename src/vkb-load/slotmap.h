@@ -1,0 +1,45 @@
+/*
+ * Which node holds what: the servers that load is sent to, and the part of the
+ * key space that lies on each. Without a cluster it is the list of the target.
+ */
+#ifndef SLOTMAP_H
+#define SLOTMAP_H
+
+#include "command.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct client_address;
+struct engine_target;
+struct tls_context;
+
+struct slotmap_node {
+	char *host;
+	int port;
+	char *unixsocket; /* or NULL */
+	char *name;       /* "host:port" or the socket, for messages */
+	struct keys keys;
+	uint16_t *slots, *residues;
+	size_t nslots;
+};
+
+struct slotmap {
+	struct slotmap_node *nodes;
+	size_t n;
+	struct slotmap *older; /* kept: threads may still use it */
+};
+
+/*
+ * Asks the nodes of the target in order, where it is a cluster; 'tags' (of
+ * command_tags) is borrowed. NULL, and said (not said when 'quiet').
+ */
+struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
+    uint64_t space, const char (*tags)[3], bool quiet);
+void slotmap_free(struct slotmap *); /* the older ones too */
+
+/* The address of node i of the target, for control. */
+struct client_address slotmap_address(
+    const struct engine_target *, struct tls_context *, size_t i);
+
+#endif

@@ -1,0 +1,343 @@
+#include "watch.h"
+#include "clock.h"
+#include "engine.h"
+#include "mem.h"
+
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CYCLES, INSTRUCTIONS, COUNTERS };
+
+struct counters {
+	int *fds; /* COUNTERS of each thread */
+	size_t n;
+	double begin[COUNTERS], end[COUNTERS];
+};
+
+struct sample {
+	int64_t at_ns;
+	double *client_ns; /* of each thread */
+	double *server_ns, *main_ns;
+	double busy_ticks, steal_ticks; /* NAN: unknown */
+};
+
+struct watch {
+	pid_t *tids, *pids;
+	size_t ntids, npids;
+	struct counters client, server;
+	struct sample begin, end;
+};
+
+static int
+open_counter(pid_t tid, unsigned long long what)
+{
+	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
+	    .size = sizeof a,
+	    .config = what,
+	    .inherit = 1,
+	    .exclude_hv = 1,
+	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+		PERF_FORMAT_TOTAL_TIME_RUNNING};
+
+	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1,
+	    (unsigned long)PERF_FLAG_FD_CLOEXEC);
+}
+
+static void
+close_counters(struct counters *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n * COUNTERS; i++)
+		if (c->fds[i] >= 0)
+			close(c->fds[i]);
+	free(c->fds);
+	c->fds = NULL;
+	c->n = 0;
+}
+
+static void
+add_thread(struct counters *c, pid_t tid)
+{
+	static const unsigned long long what[] = {
+	    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS};
+	int i, fd;
+
+	c->fds = mem_resize(c->fds, (c->n + 1) * COUNTERS, sizeof *c->fds);
+	for (i = 0; i < COUNTERS; i++) {
+		fd = open_counter(tid, what[i]);
+		c->fds[c->n * COUNTERS + (size_t)i] = fd;
+	}
+	c->n++;
+}
+
+/* NAN unless each thread was counted: a part would be a wrong figure. */
+static double
+read_counters(const struct counters *c, int which)
+{
+	uint64_t v[3];
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (read(c->fds[i * COUNTERS + (size_t)which], v, sizeof v) !=
+		    sizeof v)
+			return NAN;
+		if (v[2])
+			sum += (double)v[0] * (double)v[1] / (double)v[2];
+		else if (v[1])
+			return NAN; /* enabled, but never on the CPU's unit */
+	}
+	return c->n ? sum : NAN;
+}
+
+/* "time waited slices" of schedstat: time in ns. NAN: unknown. */
+static double
+thread_ns(pid_t pid, pid_t tid)
+{
+	char path[64];
+	double ns = NAN;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
+	    (int)tid);
+	f = fopen(path, "re");
+	if (!f)
+		return NAN;
+	if (fscanf(f, "%lf", &ns) != 1)
+		ns = NAN;
+	fclose(f);
+	return ns;
+}
+
+static double
+process_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 ||
+	    clock_gettime(clock, &t) < 0)
+		return NAN;
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void
+machine(struct sample *s)
+{
+	double user, nice, system, idle, iowait, irq, softirq, steal;
+	FILE *f = fopen("/proc/stat", "re");
+
+	s->busy_ticks = s->steal_ticks = NAN;
+	if (!f)
+		return;
+	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice,
+		&system, &idle, &iowait, &irq, &softirq, &steal) == 8) {
+		/* Interrupts belong to the load that causes them. */
+		s->busy_ticks = user + nice + system;
+		s->steal_ticks = steal;
+	}
+	fclose(f);
+}
+
+static void
+take(const struct watch *w, struct sample *s)
+{
+	size_t i;
+
+	s->at_ns = clock_ns();
+	for (i = 0; i < w->ntids; i++)
+		s->client_ns[i] = thread_ns(getpid(), w->tids[i]);
+	for (i = 0; i < w->npids; i++) {
+		s->server_ns[i] = process_ns(w->pids[i]);
+		s->main_ns[i] = thread_ns(w->pids[i], w->pids[i]);
+	}
+	machine(s);
+}
+
+static void
+watch_threads(struct counters *c, pid_t pid)
+{
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			add_thread(c, (pid_t)atoi(e->d_name));
+	closedir(d);
+}
+
+static void
+new_sample(struct sample *s, const struct watch *w)
+{
+	s->client_ns = mem_array(w->ntids + 1, sizeof *s->client_ns);
+	s->server_ns = mem_array(w->npids + 1, sizeof *s->server_ns);
+	s->main_ns = mem_array(w->npids + 1, sizeof *s->main_ns);
+}
+
+struct watch *
+watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
+{
+	struct watch *w = mem_new(sizeof *w);
+	size_t i;
+
+	w->tids = mem_array(n + 1, sizeof *w->tids);
+	memcpy(w->tids, tids, n * sizeof *tids);
+	w->ntids = n;
+	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
+	for (i = 0; i < t->nnodes; i++)
+		if (t->nodes[i].pid > 0)
+			w->pids[w->npids++] = t->nodes[i].pid;
+	for (i = 0; i < n; i++)
+		add_thread(&w->client, tids[i]);
+	/* With a server elsewhere the sum would be that of some. */
+	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
+		watch_threads(&w->server, w->pids[i]);
+	new_sample(&w->begin, w);
+	new_sample(&w->end, w);
+	return w;
+}
+
+void
+watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	close_counters(&w->client);
+	close_counters(&w->server);
+	free(w->begin.client_ns);
+	free(w->begin.server_ns);
+	free(w->begin.main_ns);
+	free(w->end.client_ns);
+	free(w->end.server_ns);
+	free(w->end.main_ns);
+	free(w->tids);
+	free(w->pids);
+	free(w);
+}
+
+void
+watch_begin(struct watch *w)
+{
+	int i;
+
+	for (i = 0; i < COUNTERS; i++) {
+		w->client.begin[i] = read_counters(&w->client, i);
+		w->server.begin[i] = read_counters(&w->server, i);
+	}
+	take(w, &w->begin);
+}
+
+void
+watch_end(struct watch *w)
+{
+	int i;
+
+	take(w, &w->end);
+	for (i = 0; i < COUNTERS; i++) {
+		w->client.end[i] = read_counters(&w->client, i);
+		w->server.end[i] = read_counters(&w->server, i);
+	}
+}
+
+/* Sum and largest of the differences; NAN where one is unknown, or none. */
+static void
+difference(const double *a, const double *b, size_t n, double *sum, double *max)
+{
+	size_t i;
+
+	*sum = *max = n ? 0 : NAN;
+	for (i = 0; i < n; i++) {
+		*sum += b[i] - a[i];
+		*max = isnan(b[i] - a[i]) ? NAN : fmax(*max, b[i] - a[i]);
+	}
+}
+
+static double
+counted(const struct counters *c, int which, double requests)
+{
+	double v = (c->end[which] - c->begin[which]) / requests;
+
+	return v > 0 ? v : NAN; /* a counter that stands still does not count */
+}
+
+static double
+resident_mb(const struct watch *w)
+{
+	double pages, sum = 0;
+	char path[64];
+	size_t i;
+	FILE *f;
+	int n;
+
+	for (i = 0; i < w->npids; i++) {
+		snprintf(path, sizeof path, "/proc/%d/statm", (int)w->pids[i]);
+		f = fopen(path, "re");
+		if (!f)
+			return NAN;
+		n = fscanf(f, "%*f %lf", &pages);
+		fclose(f);
+		if (n != 1)
+			return NAN;
+		sum += pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+	}
+	return w->npids ? sum : NAN;
+}
+
+static enum engine_bound
+verdict(double server, double client)
+{
+	if (server >= ENGINE_BUSY_PERCENT)
+		return ENGINE_SERVER;
+	return client >= ENGINE_BUSY_PERCENT ? ENGINE_CLIENT : ENGINE_NEITHER;
+}
+
+void
+watch_report(const struct watch *w, struct engine_result *r)
+{
+	double ns = (double)(w->end.at_ns - w->begin.at_ns);
+	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
+	double n = r->requests ? (double)r->requests : NAN;
+	double client, busiest, server, unused, main_thread;
+
+	difference(
+	    w->begin.client_ns, w->end.client_ns, w->ntids, &client, &busiest);
+	difference(
+	    w->begin.server_ns, w->end.server_ns, w->npids, &server, &unused);
+	difference(
+	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
+	r->client_cpu_us_per_req = client / 1e3 / n;
+	r->client_busy_percent = fmin(100 * busiest / ns, 100);
+	r->client_cycles_per_req = counted(&w->client, CYCLES, n);
+	r->server_cpu_us_per_req = server / 1e3 / n;
+	r->server_busy_percent =
+	    isnan(main_thread) ? NAN : fmin(100 * main_thread / ns, 100);
+	r->server_cycles_per_req = counted(&w->server, CYCLES, n);
+	r->server_instructions_per_req = counted(&w->server, INSTRUCTIONS, n);
+	r->memory_mb = resident_mb(w);
+	r->steal_percent = 100 * tick *
+	    (w->end.steal_ticks - w->begin.steal_ticks) / (ns * cpus);
+	r->foreign_cpu_percent = NAN;
+	if (!isnan(client) && (!isnan(server) || !w->npids) &&
+	    !isnan(w->end.busy_ticks - w->begin.busy_ticks))
+		r->foreign_cpu_percent = fmax(0,
+		    100 *
+			((w->end.busy_ticks - w->begin.busy_ticks) * tick -
+			    client - (w->npids ? server : 0)) /
+			(ns * cpus));
+	r->bound = verdict(r->server_busy_percent, r->client_busy_percent);
+}

@@ -1,0 +1,486 @@
+#include "clock.h"
+#include "hist.h"
+#include "mem.h"
+#include "run.h"
+#include "slotmap.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EVENTS 64
+#define TICK_NS 50000000
+#define SECOND_NS INT64_C(1000000000)
+
+bool
+run_halted(const struct run *r)
+{
+	return atomic_load_explicit(&r->halt, memory_order_relaxed) != 0;
+}
+
+static bool
+by_duration(const struct run *r)
+{
+	return r->t1 != INT64_MAX;
+}
+
+void
+worker_error(struct worker *w, const char *kind, const char *text)
+{
+	struct engine_error *e;
+	size_t i;
+
+	for (i = 0; i < w->nerrors; i++)
+		if (strcmp(w->errors[i].kind, kind) == 0) {
+			w->errors[i].count++;
+			return;
+		}
+	if (w->nerrors == ENGINE_ERRORS - 1) {
+		/* The last row counts all further kinds. */
+		kind = "other";
+	} else if (w->nerrors == ENGINE_ERRORS) {
+		w->errors[ENGINE_ERRORS - 1].count++;
+		return;
+	}
+	e = &w->errors[w->nerrors++];
+	snprintf(e->kind, sizeof e->kind, "%s", kind);
+	snprintf(e->text, sizeof e->text, "%s", text);
+	e->count = 1;
+}
+
+/* Gives the interval that ends to the run. Called with the lock held. */
+static void
+hand_over(struct worker *w, size_t until)
+{
+	struct run *r = w->run;
+	struct interval *in;
+
+	while (r->nintervals <= w->interval || r->nintervals < until) {
+		r->intervals = mem_grow(r->intervals, r->nintervals,
+		    &r->intervals_cap, sizeof *r->intervals);
+		memset(&r->intervals[r->nintervals++], 0, sizeof *r->intervals);
+	}
+	in = &r->intervals[w->interval];
+	if (hist_count(w->latency)) {
+		if (!in->hist)
+			in->hist = HIST_LATENCY();
+		hist_merge(in->hist, w->latency);
+		hist_merge(r->latency, w->latency);
+		if (r->service)
+			hist_merge(r->service, w->service);
+	}
+	in->requests += w->interval_counted;
+	r->answered += w->interval_counted;
+	for (; w->interval < until; w->interval++)
+		r->intervals[w->interval].handed++;
+}
+
+static void
+interval_end(struct worker *w, int64_t now)
+{
+	struct run *r = w->run;
+	size_t until = (size_t)((now - r->t0) / SECOND_NS);
+
+	pthread_mutex_lock(&r->lock);
+	hand_over(w, until);
+	pthread_mutex_unlock(&r->lock);
+	if (hist_count(w->latency)) {
+		hist_clear(w->latency);
+		if (w->service)
+			hist_clear(w->service);
+	}
+	w->interval_counted = 0;
+	w->interval_end = r->t0 + (int64_t)(until + 1) * SECOND_NS;
+}
+
+void
+worker_record(struct worker *w, int64_t ns, uint32_t n)
+{
+	if (w->now >= w->interval_end)
+		interval_end(w, w->now);
+	hist_add(w->latency, ns, n);
+	w->interval_counted += n;
+	w->counted += n;
+}
+
+/* A share of the requests left: large at first, so that few are asked for. */
+static bool
+more_requests(struct worker *w)
+{
+	struct run *r = w->run;
+	uint64_t n = 65536, left;
+
+	pthread_mutex_lock(&r->lock);
+	left = r->requests - r->next;
+	if (r->requests != RUN_ENDLESS)
+		n = left / (4 * r->nworkers);
+	if (n < r->pipeline)
+		n = r->pipeline;
+	if (n > left)
+		n = left;
+	w->at = r->next;
+	w->end = r->next += n;
+	pthread_mutex_unlock(&r->lock);
+	return n > 0;
+}
+
+/* How many requests the next batch may have. */
+static uint32_t
+take(struct worker *w, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	uint64_t n = r->pipeline;
+
+	if (by_duration(r) && now >= r->t1)
+		return 0;
+	c->counted = now >= r->t0;
+	if (!c->counted || (by_duration(r) && !r->sequential))
+		return r->pipeline;
+	if (w->returned) {
+		n = w->returned < n ? w->returned : n;
+		w->returned -= n;
+		return (uint32_t)n;
+	}
+	if (w->at == w->end && !more_requests(w))
+		return 0;
+	if (n > w->end - w->at)
+		n = w->end - w->at;
+	w->at += n;
+	return (uint32_t)n;
+}
+
+/* Where the batch goes on in the sequence; 'here' may hold it. */
+static uint64_t *
+sequence(struct worker *w, const struct conn *c, uint32_t n, uint64_t *here)
+{
+	const struct run *r = w->run;
+
+	if (!r->sequential)
+		return NULL;
+	if (w->map->n > 1 && r->only_node == SIZE_MAX)
+		return &w->places[c->node - w->map->nodes];
+	if (!c->counted)
+		return &w->warm;
+	*here = (w->at - n) * r->sequence_step;
+	return here;
+}
+
+static void
+next_batch(struct worker *w, struct conn *c, int64_t now)
+{
+	uint64_t here;
+	uint32_t n;
+
+	if (c->next) {
+		conn_close(w, c);
+		conn_open(w, c, now);
+		return;
+	}
+	if (w->run->work->rate > 0) {
+		openloop_idle(w, c);
+		return;
+	}
+	n = take(w, c, now);
+	if (n)
+		conn_send(w, c, n, sequence(w, c, n, &here), now);
+	else if (!w->busy && !w->returned)
+		w->finished = true;
+}
+
+void
+worker_ready(struct worker *w, struct conn *c, int64_t now)
+{
+	if (w->running)
+		next_batch(w, c, now);
+}
+
+void
+worker_replies(
+    struct worker *w, struct conn *c, int64_t now, const struct scan_tally *t)
+{
+	struct run *r = w->run;
+	uint32_t plain = c->awaited - c->refills;
+	int64_t at = now;
+	bool counted;
+
+	if (plain > t->replies)
+		plain = t->replies;
+	c->awaited -= t->replies;
+	if (c->refills > c->awaited)
+		c->refills = c->awaited;
+	if (r->work->rate > 0) {
+		openloop_replies(w, c, now, plain);
+		counted = now >= r->t0;
+	} else {
+		counted =
+		    by_duration(r) ? now >= r->t0 && now < r->t1 : c->counted;
+		if (r->work->batch_first_byte) {
+			if (!c->first_ns)
+				c->first_ns = now;
+			at = c->first_ns;
+		}
+		if (counted && plain)
+			worker_record(w, at - c->start_ns, plain);
+	}
+	if (counted) {
+		w->misses += t->misses;
+		w->last_ns = now;
+	}
+	if (!c->awaited) {
+		w->busy--;
+		next_batch(w, c, now);
+	}
+}
+
+static const struct slotmap_node *
+node_for(const struct worker *w, const struct conn *c)
+{
+	const struct run *r = w->run;
+
+	return &w->map->nodes[r->only_node != SIZE_MAX ? r->only_node
+						       : c->index % w->map->n];
+}
+
+/* A new map: connections keep their node where it is still there. */
+static void
+new_map(struct worker *w, struct slotmap *m)
+{
+	const struct slotmap_node *n;
+	struct conn *c;
+	size_t i;
+
+	w->map = m;
+	free(w->refill_keys);
+	free(w->places);
+	w->refill_keys = mem_array(m->n, sizeof *w->refill_keys);
+	w->places = mem_array(m->n, sizeof *w->places);
+	for (i = 0; i < m->n; i++) {
+		w->refill_keys[i] = m->nodes[i].keys;
+		w->refill_keys[i].space = COMMAND_NUMBERS;
+		w->places[i] = m->nodes[i].keys.count * (uint64_t)w->index /
+		    w->run->nworkers;
+	}
+	for (i = 0; i < w->nconns; i++) {
+		c = &w->conns[i];
+		n = node_for(w, c);
+		if (c->node && strcmp(c->node->name, n->name) == 0) {
+			c->node = n;
+			c->next = NULL;
+		} else if (c->fd < 0) {
+			c->node = n;
+		} else {
+			c->next = n;
+			if (c->state == CONN_READY && !c->awaited) {
+				conn_close(w, c);
+				conn_open(w, c, w->now);
+			}
+		}
+	}
+}
+
+static void
+check_conn(struct worker *w, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	double s = (double)r->timeout_ns / 1e9;
+
+	switch (c->state) {
+	case CONN_DOWN:
+		if (now - c->down_ns > r->timeout_ns)
+			run_fail(
+			    r, "cannot reach '%s' for %g s", c->node->name, s);
+		else if (now >= c->retry_ns)
+			conn_open(w, c, now);
+		break;
+	case CONN_CONNECTING:
+	case CONN_TLS:
+	case CONN_SETUP:
+		if (now - c->last_ns > r->timeout_ns)
+			run_fail(r, "cannot connect to '%s' within %g s",
+			    c->node->name, s);
+		break;
+	case CONN_READY:
+		if (c->awaited && now - c->last_ns > r->timeout_ns)
+			run_fail(
+			    r, "no reply from '%s' for %g s", c->node->name, s);
+		break;
+	}
+}
+
+static void
+tick(struct worker *w, int64_t now)
+{
+	struct run *r = w->run;
+	struct slotmap *m = atomic_load(&r->map);
+	size_t i;
+
+	w->tick_ns = now + TICK_NS;
+	if (m != w->map)
+		new_map(w, m);
+	for (i = 0; i < w->nconns; i++)
+		check_conn(w, &w->conns[i], now);
+	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))
+		interval_end(w, now);
+	if (by_duration(r) && now >= r->t1 && r->work->rate <= 0)
+		w->finished = true;
+}
+
+/* Waits for events, but not beyond the next tick or arrival. */
+static int
+wait_events(struct worker *w, struct epoll_event *events)
+{
+	struct pollfd p = {.fd = w->ep, .events = POLLIN};
+	struct timespec t = {0};
+	int64_t next = w->tick_ns;
+	int ms = TICK_NS / 1000000;
+
+	if (w->running && by_duration(w->run) && w->run->t1 < next)
+		next = w->run->t1;
+	if (w->running && w->run->work->rate > 0) {
+		if (openloop_next(w) < next)
+			next = openloop_next(w);
+		next -= clock_ns();
+		t.tv_nsec = next > 0 ? (long)next : 0;
+		if (next > 0 && ppoll(&p, 1, &t, NULL) == 0)
+			return 0;
+		ms = 0;
+	} else if (next - w->now < TICK_NS) {
+		ms = next > w->now ? (int)((next - w->now) / 1000000) + 1 : 0;
+	}
+	return epoll_wait(w->ep, events, EVENTS, ms);
+}
+
+static void
+events(struct worker *w)
+{
+	struct epoll_event e[EVENTS];
+	int i, n = wait_events(w, e);
+
+	if (n <= 0)
+		w->now = clock_ns();
+	for (i = 0; i < n && !run_halted(w->run); i++)
+		conn_event(w, e[i].data.ptr, e[i].events);
+	if (w->running && w->run->work->rate > 0)
+		openloop_dispatch(w, w->now = clock_ns());
+	if (w->now >= w->tick_ns)
+		tick(w, w->now);
+}
+
+static void
+prepare(struct worker *w)
+{
+	struct run *r = w->run;
+	const struct engine_work *work = r->work;
+	size_t i, refills = 0;
+	struct conn *c;
+
+	w->tid = (pid_t)syscall(SYS_gettid);
+	prctl(PR_SET_TIMERSLACK, 1);
+	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
+	w->warm = r->space * (uint64_t)w->index / r->nworkers;
+	w->refill_at = COMMAND_NUMBERS / 2 +
+	    (uint64_t)w->index * (COMMAND_NUMBERS / 2 / r->nworkers);
+	w->latency = HIST_LATENCY();
+	if (work->rate > 0)
+		w->service = HIST_LATENCY();
+	w->in = mem_new(RUN_READ_SIZE);
+	if (!r->command->ncuts) {
+		w->batch = mem_array(r->pipeline, r->command->len);
+		command_copy(r->command, w->batch, r->pipeline);
+	}
+	if (r->refill) {
+		refills = r->pipeline / r->refill->values + 1;
+		w->refill = mem_array(refills, r->refill->len);
+		command_copy(r->refill, w->refill, refills);
+	}
+	for (i = 0; i < w->nconns; i++) {
+		c = &w->conns[i];
+		c->fd = -1;
+		if (r->command->ncuts) {
+			c->heads = mem_array(r->pipeline, r->command->len);
+			command_copy(r->command, c->heads, r->pipeline);
+		}
+		if (work->rate > 0) {
+			c->due = mem_array(r->pipeline, sizeof *c->due);
+			c->written = mem_array(r->pipeline, sizeof *c->due);
+		}
+	}
+}
+
+static bool
+connect_all(struct worker *w)
+{
+	struct run *r = w->run;
+	size_t i;
+
+	w->now = clock_ns();
+	w->tick_ns = w->now + TICK_NS;
+	new_map(w, atomic_load(&r->map));
+	for (i = 0; i < w->nconns && !run_halted(r); i++) {
+		w->conns[i].down_ns = w->now;
+		conn_open(w, &w->conns[i], w->now);
+	}
+	while (w->nready < w->nconns && !run_halted(r))
+		events(w);
+	pthread_mutex_lock(&r->lock);
+	r->nready++;
+	pthread_cond_broadcast(&r->changed);
+	while (!r->go && !run_halted(r))
+		pthread_cond_wait(&r->changed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return !run_halted(r);
+}
+
+static void
+loop(struct worker *w)
+{
+	struct run *r = w->run;
+	size_t i;
+
+	w->running = true;
+	w->interval_end = r->t0 + SECOND_NS;
+	w->now = clock_ns();
+	if (r->work->rate > 0)
+		openloop_start(w, w->now);
+	for (i = 0; i < w->nconns; i++)
+		if (w->conns[i].state == CONN_READY)
+			next_batch(w, &w->conns[i], w->now);
+	while (!w->finished && !run_halted(r)) {
+		events(w);
+		if (by_duration(r) && w->now >= r->t1 && r->work->rate <= 0)
+			w->finished = true;
+		if (r->work->rate > 0 && openloop_done(w))
+			w->finished = true;
+	}
+	if (r->work->rate > 0)
+		openloop_unsent(w, clock_ns());
+}
+
+void *
+worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct run *r = w->run;
+
+	w->ep = epoll_create1(EPOLL_CLOEXEC);
+	if (w->ep < 0)
+		err_die("epoll_create1: %s", strerror(errno));
+	prepare(w);
+	if (connect_all(w))
+		loop(w);
+	pthread_mutex_lock(&r->lock);
+	if (hist_count(w->latency))
+		hand_over(w, w->interval + 1);
+	r->ndone++;
+	pthread_cond_broadcast(&r->changed);
+	while (!r->released) /* its CPU time is read while it lives */
+		pthread_cond_wait(&r->changed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}

@@ -1,0 +1,223 @@
+/*
+ * engine: one run of the load engine, its figures on stdout as "name value".
+ * For measuring the engine itself; vkb-load is the program for servers.
+ */
+#include "cpulist.h"
+#include "err.h"
+#include "hist.h"
+#include "opt.h"
+#include "vkb-load/engine.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opts {
+	const char *host, *unixsocket, *command, *cacert, *cert, *key, *cpus;
+	const char *user, *password;
+	struct opt_list ports, pids;
+	long long clients, pipeline, requests, data, keys, threads, db, seed;
+	double duration, warmup, rate, timeout;
+	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
+	bool series, progress;
+};
+
+#define FIELD(f) offsetof(struct opts, f)
+static const struct opt table[] = {
+    {'H', "host", OPT_STR, FIELD(host), "HOST", .help = "server"},
+    {'p', "port", OPT_LIST, FIELD(ports), "PORT", .help = "one per node"},
+    {0, "pid", OPT_LIST, FIELD(pids), "PID", .help = "of each node"},
+    {'s', "socket", OPT_STR, FIELD(unixsocket), "PATH", .help = "unix socket"},
+    {'t', "test", OPT_STR, FIELD(command), "NAME", .help = "SET, GET, ..."},
+    {'c', "clients", OPT_INT, FIELD(clients), "N", .min = 1, .max = 1e5,
+	.help = "connections"},
+    {'P', "pipeline", OPT_INT, FIELD(pipeline), "N", .min = 1, .max = 1e5,
+	.help = "requests in a batch"},
+    {'n', "requests", OPT_INT, FIELD(requests), "N", .min = 1, .max = 1e12,
+	.help = "stop after N"},
+    {'d', "data", OPT_INT, FIELD(data), "N", .min = 0, .max = 1e9,
+	.help = "bytes of a value"},
+    {'r', "keys", OPT_INT, FIELD(keys), "N", .min = 0, .max = 1e12,
+	.help = "key space"},
+    {'T', "threads", OPT_INT, FIELD(threads), "N", .min = 1, .max = 1024,
+	.help = "client threads"},
+    {0, "db", OPT_INT, FIELD(db), "N", .min = 0, .max = 1e6, .help = "SELECT"},
+    {0, "seed", OPT_INT, FIELD(seed), "N", .min = 0, .max = 1e15,
+	.help = "of the random numbers"},
+    {'D', "duration", OPT_DURATION, FIELD(duration), "TIME",
+	.help = "stop after TIME"},
+    {'w', "warmup", OPT_DURATION, FIELD(warmup), "TIME", .help = "not counted"},
+    {'R', "rate", OPT_REAL, FIELD(rate), "N", .min = 0, .max = 1e9,
+	.help = "requests/s, open loop"},
+    {0, "timeout", OPT_DURATION, FIELD(timeout), "TIME",
+	.help = "without a reply"},
+    {0, "cpus", OPT_STR, FIELD(cpus), "LIST", .help = "of the client"},
+    {0, "user", OPT_STR, FIELD(user), "NAME", .help = "for AUTH"},
+    {0, "password", OPT_STR, FIELD(password), "TEXT", .help = "for AUTH"},
+    {0, "tls", OPT_FLAG, FIELD(tls), NULL, .help = "talk TLS"},
+    {0, "cacert", OPT_STR, FIELD(cacert), "FILE", .help = "TLS"},
+    {0, "cert", OPT_STR, FIELD(cert), "FILE", .help = "TLS"},
+    {0, "key", OPT_STR, FIELD(key), "FILE", .help = "TLS"},
+    {0, "cluster", OPT_FLAG, FIELD(cluster), NULL, .help = "a cluster"},
+    {0, "fill", OPT_FLAG, FIELD(fill), NULL, .help = "seed it first"},
+    {0, "only-fill", OPT_FLAG, FIELD(only_fill), NULL, .help = "seed, end"},
+    {0, "poisson", OPT_FLAG, FIELD(poisson), NULL, .help = "arrivals"},
+    {0, "sequential", OPT_FLAG, FIELD(sequential), NULL, .help = "keys"},
+    {0, "first-byte", OPT_FLAG, FIELD(first_byte), NULL, .help = "latency"},
+    {0, "series", OPT_FLAG, FIELD(series), NULL, .help = "each interval"},
+    {0, "progress", OPT_FLAG, FIELD(progress), NULL, .help = "on stderr"}, {0}};
+
+static volatile int stop;
+
+static void
+interrupted(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void
+show(const char *name, double v)
+{
+	if (!isnan(v))
+		printf("%s %.10g\n", name, v);
+}
+
+static void
+report(const struct engine_result *r, bool series)
+{
+	static const char *const bound[] = {"neither", "server", "client"};
+	size_t i;
+
+	show("requests", (double)r->requests);
+	show("elapsed_s", r->elapsed_s);
+	show("rps", r->rps);
+	show("recorded", (double)hist_count(r->latency));
+	show("avg_ms", r->avg_ms);
+	show("min_ms", r->min_ms);
+	show("p50_ms", r->p50_ms);
+	show("p90_ms", (double)hist_quantile(r->latency, .9) / 1e6);
+	show("p95_ms", r->p95_ms);
+	show("p99_ms", r->p99_ms);
+	show("p999_ms", r->p999_ms);
+	show("max_ms", r->max_ms);
+	if (r->service)
+		show("service_p99_ms",
+		    (double)hist_quantile(r->service, .99) / 1e6);
+	show("hit_rate_percent", r->hit_rate_percent);
+	show("refilled", (double)r->refilled);
+	show("client_cpu_us_per_req", r->client_cpu_us_per_req);
+	show("client_cycles_per_req", r->client_cycles_per_req);
+	show("client_busy_percent", r->client_busy_percent);
+	show("server_cpu_us_per_req", r->server_cpu_us_per_req);
+	show("server_cycles_per_req", r->server_cycles_per_req);
+	show("server_instructions_per_req", r->server_instructions_per_req);
+	show("server_busy_percent", r->server_busy_percent);
+	show("foreign_cpu_percent", r->foreign_cpu_percent);
+	show("steal_percent", r->steal_percent);
+	show("memory_mb", r->memory_mb);
+	show("offered_rps", r->offered_rps);
+	show("max_backlog", r->max_backlog);
+	printf("bound %s\n", bound[r->bound]);
+	show("errors_total", (double)r->errors_total);
+	for (i = 0; i < r->nerrors; i++)
+		printf("error %s: %llu: %s\n", r->errors[i].kind,
+		    (unsigned long long)r->errors[i].count, r->errors[i].text);
+	for (i = 0; series && i < r->nintervals; i++)
+		printf("interval %g %g %llu %g %g %g\n", r->intervals[i].at_s,
+		    r->intervals[i].length_s,
+		    (unsigned long long)r->intervals[i].requests,
+		    r->intervals[i].p50_ms, r->intervals[i].p99_ms,
+		    r->intervals[i].max_ms);
+}
+
+static void
+progress(void *arg, const struct engine_progress *p)
+{
+	(void)arg;
+	fprintf(stderr, "%s%3.0f %% %.0f requests/s p99 %.3f ms\n",
+	    p->seeding      ? "seeding "
+		: p->warmup ? "warming up "
+			    : "",
+	    100 * p->done, p->rps, p->p99_ms);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct opt_prog prog = {
+	    "engine", "", "one run of the load engine", table};
+	struct opts o = {.host = "127.0.0.1",
+	    .command = "SET",
+	    .clients = 50,
+	    .pipeline = 1,
+	    .data = 16,
+	    .keys = 1000000,
+	    .threads = 1};
+	struct engine_node nodes[64] = {0};
+	struct engine_target t = {.nodes = nodes};
+	struct engine_work w = {0};
+	struct engine_result r = {0};
+	struct opt_args args;
+	const char *why;
+	cpu_set_t cpus;
+	size_t i;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc)
+		return rc < 0 ? 2 : 0;
+	if (o.cpus && cpulist_parse(o.cpus, &cpus, &why) < 0)
+		err_die("--cpus: %s", why);
+	t.nnodes = o.ports.n && o.ports.n < 64 ? o.ports.n : 1;
+	for (i = 0; i < t.nnodes; i++) {
+		nodes[i].host = o.host;
+		nodes[i].port = o.ports.n ? atoi(o.ports.v[i]) : 6379;
+		nodes[i].pid = i < o.pids.n ? atoi(o.pids.v[i]) : 0;
+		nodes[i].unixsocket = o.unixsocket;
+	}
+	t.cluster = o.cluster;
+	t.tls = o.tls;
+	t.cacert = o.cacert;
+	t.cert = o.cert;
+	t.key = o.key;
+	t.servername = o.tls ? o.host : NULL;
+	t.user = o.user;
+	t.password = o.password;
+	t.db = (int)o.db;
+	w.command = o.command;
+	w.data_size = o.data;
+	w.keyspacelen = o.keys;
+	w.pipeline = (int)o.pipeline;
+	w.clients = (int)o.clients;
+	w.threads = (int)o.threads;
+	w.requests = o.requests;
+	w.duration_s = o.requests ? 0 : o.duration > 0 ? o.duration : 1;
+	w.warmup_s = o.warmup;
+	w.sequential = o.sequential;
+	w.seed = (uint64_t)o.seed;
+	w.cpus = o.cpus ? &cpus : NULL;
+	w.batch_first_byte = o.first_byte;
+	w.rate = o.rate;
+	w.arrivals = o.poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
+	w.timeout_s = o.timeout;
+	signal(SIGINT, interrupted);
+	rc = 0;
+	if (o.fill || o.only_fill)
+		rc = engine_seed(
+		    &t, &w, &stop, o.progress ? progress : NULL, NULL);
+	if (rc == 0 && !o.only_fill) {
+		rc = engine_run(
+		    &t, &w, &stop, o.progress ? progress : NULL, NULL, &r);
+		if (rc == 0)
+			report(&r, o.series);
+		engine_result_free(&r);
+	}
+	free(o.ports.v);
+	free(o.pids.v);
+	return rc < 0 ? 2 : 0;
+}

@@ -1,0 +1,171 @@
+/* The reply scanner: the same counts however the stream is cut. */
+#include "tap.h"
+
+#include "rng.h"
+#include "vkb-load/scan.h"
+
+#include <stdlib.h>
+
+struct seen {
+	unsigned errors;
+	char first[SCAN_LINE];
+};
+
+static void
+error(void *arg, const char *line)
+{
+	struct seen *s = arg;
+
+	if (s->errors++ == 0)
+		snprintf(s->first, sizeof s->first, "%s", line);
+}
+
+/* Feeds pieces of 'step' bytes; -1 when it was refused. */
+static long
+feed(const char *p, size_t n, size_t step, bool zero, struct scan_tally *t,
+    struct seen *seen)
+{
+	struct scan s = {.zero_miss = zero};
+	size_t at = 0, k;
+	ptrdiff_t used;
+	char *copy;
+
+	memset(t, 0, sizeof *t);
+	memset(seen, 0, sizeof *seen);
+	while (at < n) {
+		k = n - at < step ? n - at : step;
+		copy = malloc(k); /* so that no byte beyond may be read */
+		memcpy(copy, p + at, k);
+		used = scan_feed(&s, copy, k, 1000000, t, error, seen);
+		free(copy);
+		if (used < 0)
+			return -1;
+		at += (size_t)used;
+	}
+	return s.left == 0 ? (long)at : 0;
+}
+
+static void
+counts(const char *text, unsigned replies, unsigned misses, unsigned errors,
+    bool zero, const char *what)
+{
+	struct scan_tally t;
+	struct seen seen;
+	size_t step, n = strlen(text);
+	bool same = true;
+
+	for (step = 1; step <= n; step++)
+		same &= feed(text, n, step, zero, &t, &seen) == (long)n &&
+		    t.replies == replies && t.misses == misses &&
+		    seen.errors == errors;
+	tap_ok(same, "%s", what);
+	if (!same)
+		printf("# %u replies, %u misses, %u errors\n", t.replies,
+		    t.misses, seen.errors);
+}
+
+static void
+refused(const char *text, const char *what)
+{
+	struct scan_tally t;
+	struct seen seen;
+	size_t step, n = strlen(text);
+	bool all = true;
+
+	for (step = 1; step <= n; step++)
+		all &= feed(text, n, step, false, &t, &seen) < 0;
+	tap_ok(all, "refused: %s", what);
+}
+
+static void
+replies(void)
+{
+	struct scan_tally t;
+	struct seen seen;
+
+	counts("+OK\r\n+OK\r\n+PONG\r\n+\r\n", 4, 0, 0, false, "texts");
+	counts(":1\r\n:0\r\n:-5\r\n:9223372036854775807\r\n", 4, 0, 0, false,
+	    "integers");
+	counts(":1\r\n:0\r\n:-1\r\n", 3, 1, 0, true, "0 is a miss if asked");
+	counts("$3\r\nabc\r\n$0\r\n\r\n$-1\r\n$4\r\n\r\n\r\n\r\n", 4, 1, 0,
+	    false, "payloads, an empty one, nil, one of line ends");
+	counts("*2\r\n$1\r\na\r\n$-1\r\n*0\r\n*-1\r\n*1\r\n*0\r\n", 4, 3, 0,
+	    false, "arrays");
+	counts("*2\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
+	       "*2\r\n$3\r\n1-2\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n+OK\r\n",
+	    2, 0, 0, false, "nested arrays");
+	counts("-ERR no\r\n+OK\r\n*2\r\n-MOVED 1 a:1\r\n:1\r\n", 3, 0, 2, false,
+	    "errors");
+	feed("-OOM it is full\r\n", 17, 3, false, &t, &seen);
+	tap_str(seen.first, "OOM it is full", "the line of an error");
+	counts("$15\r\n+OK\r\n-ERR\r\n:0\r\n\r\n+OK\r\n", 2, 0, 0, false,
+	    "a payload is not looked into");
+}
+
+static void
+limits(void)
+{
+	struct scan_tally t = {0};
+	struct scan s = {0};
+	struct seen seen = {0};
+
+	tap_ok(scan_feed(&s, "+OK\r\n+OK\r\n+OK\r\n", 15, 2, &t, error,
+		   &seen) == 10 &&
+		t.replies == 2,
+	    "not more than wanted");
+	refused("x\r\n", "another type");
+	refused("$x\r\n", "a length that is none");
+	refused("$\r\n", "no length");
+	refused("$-2\r\n", "a length below nil's");
+	refused("$3\r\nabcde", "a payload that is too long");
+	refused("$99999999999999999999\r\n", "a length beyond all");
+	refused(":12x\r\n", "letters in an integer");
+	refused(":-\r\n", "a sign alone");
+	refused("+OK\rx", "CR without LF");
+	refused("+OK\n+OK\r\n", "LF without CR");
+	refused("*1\r\n*1\r\n*1\r\n%1\r\n", "a type of RESP3");
+}
+
+/* Whatever comes: whole and byte by byte agree, and nothing is overrun. */
+static void
+noise(void)
+{
+	static const char *const parts[] = {"+", "-", ":", "$", "*", "\r\n",
+	    "\r", "\n", "0", "1", "2", "3", "-1", "a", "+OK\r\n", "$1\r\nx\r\n",
+	    "*1\r\n", ":0\r\n", "$-1\r\n", "*0\r\n", "-E x\r\n"};
+	struct scan_tally a, b;
+	struct seen sa, sb;
+	char text[256];
+	struct rng r;
+	size_t n, k;
+	long ra, rb;
+	int i, differ = 0, good = 0;
+
+	rng_seed(&r, 5, 0);
+	for (i = 0; i < 20000; i++) {
+		for (n = 0; n < 40;) {
+			k = rng_below(&r, sizeof parts / sizeof parts[0]);
+			if (i % 2) /* mostly whole replies */
+				k = 14 + k % 7;
+			memcpy(text + n, parts[k], strlen(parts[k]));
+			n += strlen(parts[k]);
+		}
+		ra = feed(text, n, n, true, &a, &sa);
+		rb = feed(text, n, 1, true, &b, &sb);
+		good += ra > 0;
+		differ += ra != rb ||
+		    (ra >= 0 &&
+			(a.replies != b.replies || a.misses != b.misses ||
+			    sa.errors != sb.errors));
+	}
+	tap_ok(!differ && good > 1000, "noise: whole and in bytes agree");
+}
+
+int
+main(void)
+{
+	replies();
+	limits();
+	noise();
+	return tap_done();
+}
