@@ -121,8 +121,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 
 int
 engine_seed(const struct engine_target *t, const struct engine_work *w,
-    const volatile int *stop, const volatile int *stop,
-    engine_progress_fn *progress, void *arg)
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
 	struct tls_context *tls = NULL;
