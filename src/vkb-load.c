@@ -2,29 +2,56 @@
  * vkb-load: reads configurations or case records, writes a run record for each
  * repetition of each case, measured on a fresh server.
  */
+#include "vkb-load/builds.h"
+#include "vkb-load/engine.h"
 #include "vkb-load/plan.h"
+#include "vkb-load/results.h"
+#include "vkb-load/running.h"
+#include "vkb-load/session.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
 #include "opt.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 struct opts {
 	struct plan_want want;
-	const char *shard;
-	bool plan, quiet, verbose;
+	struct session_opts session;
+	struct running_opts running;
+	const char *shard, *output, *resume, *builds, *server, *label;
+	long long seed;
+	bool plan, use_running;
 };
 
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no progress"},
-    {'v', "verbose", OPT_FLAG, AT(verbose), .help = "a line for each run"},
+    {'o', "output", OPT_STR, AT(output), "FILE",
+	.help = "append the runs to FILE, not to stdout"},
+    {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "no progress"},
+    {'v', "verbose", OPT_FLAG, AT(session.verbose),
+	.help = "a line for each run"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
+    {0, "resume", OPT_STR, AT(resume), "FILE",
+	.help = "append to FILE what is not finished in it"},
+    {0, "runs", OPT_INT, AT(session.runs), "N", .min = 1, .max = 1e6,
+	.help = "repetitions of each case; default 5"},
+    {0, "order", OPT_CHOICE, AT(session.order), "HOW",
+	.choices = "interleaved|random|sequential", .help = "of the runs"},
+    {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = 9e15,
+	.help = "of the order and of the load"},
+    {0, "builds", OPT_STR, AT(builds), "FILE",
+	.help = "build records of the servers to measure"},
+    {0, "server", OPT_STR, AT(server), "PATH",
+	.help = "the server to measure; default valkey-server"},
+    {0, "label", OPT_STR, AT(label), "TEXT",
+	.help = "what to call it in the records"},
     {0, "groups", OPT_STR, AT(want.groups), "LIST",
 	.help = "only these test groups"},
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
@@ -51,7 +78,22 @@ static const struct opt table[] = {
 	.help = "requests per second (open loop)"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte", .help = "what latency is"},
-    {0}};
+    {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
+	.max = 1e7, .help = "without a reply a run has failed; default 60s"},
+    {0, "use-running-server", OPT_FLAG, AT(use_running),
+	.help = "start none, empty the one that runs"},
+    {0, "host", OPT_STR, AT(running.host), "HOST",
+	.help = "where it runs; default 127.0.0.1"},
+    {0, "port", OPT_INT, AT(running.port), "PORT", .min = 1, .max = 65535,
+	.help = "its port; default 6379"},
+    {0, "unixsocket", OPT_STR, AT(running.unixsocket), "PATH",
+	.help = "its unix socket"},
+    {0, "tls", OPT_FLAG, AT(running.tls), .help = "it is reached by TLS"},
+    {0, "cacert", OPT_STR, AT(running.cacert), "FILE",
+	.help = "the authority of its certificate"},
+    {0, "cert", OPT_STR, AT(running.cert), "FILE",
+	.help = "the certificate of the client"},
+    {0, "key", OPT_STR, AT(running.key), "FILE", .help = "its key"}, {0}};
 
 static const struct opt_prog prog = {.name = "vkb-load",
     .operands = "[FILE ...]",
@@ -73,17 +115,39 @@ read_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
-static int
-check(const struct opts *o, const struct opt_args *args)
+/* What does not go together; NULL: all does. */
+static const char *
+conflict(const struct opts *o, const struct opt_args *args)
 {
+	const struct running_opts *r = &o->running;
+	bool more = r->host || r->port || r->unixsocket || r->tls ||
+	    r->cacert || r->cert || r->key;
+
 	if (o->want.duration > 0 && o->want.requests > 0)
-		return opt_usage(
-		    &prog, "'--duration' and '--requests' exclude each other");
-	if (!args->n && isatty(STDIN_FILENO))
-		return opt_usage(&prog, "no configuration is given");
+		return "'--duration' and '--requests' exclude each other";
+	if (o->output && o->resume)
+		return "'--output' and '--resume' exclude each other";
+	if (o->builds && (o->server || o->label))
+		return "'--builds' names the servers, '--server' and "
+		       "'--label' do not go with it";
+	if ((o->use_running || more) && (o->builds || o->server))
+		return "a running server is not started: '--builds' and "
+		       "'--server' do not go with it";
+	if (r->unixsocket && (r->host || r->port || r->tls))
+		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
+	if (!r->tls && (r->cacert || r->cert || r->key))
+		return "'--cacert', '--cert' and '--key' need '--tls'";
+	if (!r->cert != !r->key)
+		return "'--cert' and '--key' go together";
+	if (o->builds && strcmp(o->builds, "-") == 0)
+		for (size_t i = 0; i < args->n || !args->n; i++)
+			if (!args->n || strcmp(args->v[i], "-") == 0)
+				return "stdin cannot be both builds and cases";
 	if (args->rest)
-		return opt_usage(&prog, "nothing may follow '--'");
-	return 0;
+		return "nothing may follow '--'";
+	if (!args->n && isatty(STDIN_FILENO))
+		return "no configuration is given";
+	return NULL;
 }
 
 static int
@@ -108,24 +172,100 @@ print_plan(const struct plan *p)
 	return 0;
 }
 
+static volatile sig_atomic_t stopped_by;
+
+/* The first one lets the run at hand go, the second does not wait. */
+static void
+on_signal(int sig)
+{
+	if (stopped_by) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+	stopped_by = sig;
+}
+
+/* Broken connections are errors of a run, not the end of this program. */
+static void
+catch_signals(void)
+{
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction a = {.sa_handler = on_signal}, was;
+
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
+		if (sigaction(sigs[i], NULL, &was) == 0 &&
+		    was.sa_handler != SIG_IGN)
+			sigaction(sigs[i], &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int
+measure(struct opts *o, const struct plan *p)
+{
+	const struct running_opts *r = &o->running;
+	struct running *running = NULL;
+	struct builds b = {0};
+	struct results out = {.fd = -1};
+	int rc = -1;
+
+	if (o->seed)
+		o->session.seed = (uint64_t)o->seed;
+	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)
+		return err_fail_sys("cannot draw a seed");
+	if (!o->builds)
+		builds_single(&b, o->server, o->label);
+	else if (builds_read(&b, o->builds) < 0)
+		goto out;
+	if (results_open(&out, o->output, o->resume) < 0)
+		goto out;
+	if (o->use_running || r->host || r->port || r->unixsocket || r->tls) {
+		running = running_open(r);
+		if (!running)
+			goto out;
+	}
+	rc = session_run(&o->session, p, &b, &out, running, &stopped_by);
+	if (b.failed)
+		rc = -1;
+out:
+	running_close(running);
+	results_close(&out);
+	builds_free(&b);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1}};
-	struct plan p = {.want = &o.want};
+	struct opts o = {.want = {.warmup = -1}, .session = {.runs = 5}};
+	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;
+	const char *wrong;
 	int rc;
 
 	err_init(argv[0]);
 	rc = opt_parse(&prog, argc, argv, &o, &args);
 	if (rc)
 		return rc < 0 ? 2 : 0;
-	if (check(&o, &args) < 0 || read_shard(o.shard, &o.want) < 0)
+	wrong = conflict(&o, &args);
+	if (wrong) {
+		opt_usage(&prog, wrong);
 		return 2;
-	rc = -1;
-	if (read_files(&p, &args) == 0)
-		rc = o.plan ? print_plan(&p)
-			    : err_fail("only '--plan' is there yet");
+	}
+	if (read_shard(o.shard, &o.want) < 0)
+		return 2;
+	o.want.unixsocket = o.running.unixsocket != NULL;
+	rc = read_files(&p, &args);
+	if (rc == 0 && o.plan)
+		rc = print_plan(&p);
+	else if (rc == 0) {
+		catch_signals();
+		rc = measure(&o, &p);
+	}
 	plan_free(&p);
+	if (stopped_by) {
+		signal(stopped_by, SIG_DFL);
+		raise(stopped_by);
+	}
 	return rc < 0 ? 2 : 0;
 }

@@ -30,7 +30,7 @@ const struct config_key config_keys[] = {
     {"config", "tls_mode", BOTH, CONFIG_MODES, 0, 0, NULL,
 	"TLS, or plain; a list runs each"},
     {"config", "io-threads", BOTH, CONFIG_AXIS, 1, 1024, NULL,
-	"io-threads of the server"},
+	"number of io-threads of the server"},
     {"config", "benchmark-threads", BOTH, CONFIG_WHOLE, 1, 1024, NULL,
 	"threads of the load client; 1 when absent"},
     {"config", "rate", BOTH, CONFIG_RATES, 0, 1e9, NULL,
@@ -42,7 +42,7 @@ const struct config_key config_keys[] = {
     {"config", "sequential", BOTH, CONFIG_BOOL, 0, 0, NULL,
 	"keys in order rather than at random"},
     {"config", "seed", BOTH, CONFIG_SEED, 0, BIG, NULL,
-	"of the random numbers; true and false change nothing: a seed is "
+	"seed of the random numbers; true and false change nothing: a seed is "
 	"always drawn and recorded"},
     {"config", "timeout", BOTH, CONFIG_SECONDS, 0, 1e7, NULL,
 	"seconds without a reply after which a run has failed; 60"},

@@ -9,6 +9,7 @@
 
 static const char *prog = "vkb";
 static void (*before)(void);
+static char last[4096 + 256];
 
 void
 err_init(const char *argv0)
@@ -31,6 +32,12 @@ err_before(void (*hook)(void))
 	before = hook;
 }
 
+const char *
+err_last(void)
+{
+	return last;
+}
+
 /* One write, so that lines of several processes do not mix. */
 static void
 emit(const char *fmt, va_list ap, const char *why)
@@ -42,6 +49,8 @@ emit(const char *fmt, va_list ap, const char *why)
 	k = vsnprintf(raw, sizeof raw, fmt, ap);
 	if (k >= (int)sizeof raw)
 		memcpy(raw + sizeof raw - 4, "...", 4);
+	snprintf(last, sizeof last, "%s%s%s", raw, why ? ": " : "",
+	    why ? why : "");
 	n = (size_t)snprintf(line, 256, "%.200s: ", prog);
 	for (const unsigned char *p = (unsigned char *)raw; *p; p++) {
 		if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||

@@ -26,6 +26,12 @@ int err_fail_sys(const char *fmt, ...) ERR_PRINTF(1, 2);
 /* Out of memory and broken invariants: say it and exit with 2. */
 _Noreturn void err_die(const char *fmt, ...) ERR_PRINTF(1, 2);
 
+/*
+ * The text of the last message, without the program's name; "" before any. For
+ * who puts into a record why it failed. Of one thread alone.
+ */
+const char *err_last(void);
+
 /* Called before each message; for a progress line that must be cleared. */
 void err_before(void (*hook)(void));
 

@@ -77,6 +77,8 @@ override(const struct plan_want *w, struct json *config)
 		if (!json_get(config, "arrivals"))
 			json_set_str(config, "arrivals", "constant");
 	}
+	if (w->unixsocket)
+		json_set_bool(config, "unixsocket", true);
 	if (w->latency) {
 		json_del(config, "latency");
 		if (strcmp(w->latency, "request") != 0)

@@ -26,6 +26,7 @@ struct plan_want {
 	double warmup;                  /* negative: as it is */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
+	bool unixsocket; /* the cases are those of a unix socket */
 };
 
 struct plan {

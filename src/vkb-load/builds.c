@@ -1,0 +1,101 @@
+#include "builds.h"
+#include "err.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+push(struct builds *b, struct json *rec)
+{
+	b->v = mem_grow(b->v, b->n, &b->cap, sizeof *b->v);
+	b->v[b->n++] = rec;
+}
+
+static bool
+same(const struct json *a, const struct json *b)
+{
+	static const char *const keys[] = {"label", "ref", "commit"};
+	const char *x, *y;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		x = json_get_str(json_get(a, "subject"), keys[i]);
+		y = json_get_str(json_get(b, "subject"), keys[i]);
+		if (strcmp(x ? x : "", y ? y : "") != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Takes the record. 0, or -1 and said. */
+static int
+add(struct builds *b, struct json *rec, const char *where)
+{
+	char *name = record_subject_name(json_get(rec, "subject"));
+	const char *error = json_get_str(rec, "error");
+	int rc = 0;
+
+	if (strcmp(json_get_str(rec, "status"), "ok") != 0) {
+		err_say("%s: build '%s' failed%s%s", where, name,
+		    error ? ": " : "", error ? error : "");
+		b->failed++;
+		json_free(rec);
+		free(name);
+		return 0;
+	}
+	for (size_t i = 0; i < b->n; i++)
+		if (same(b->v[i], rec))
+			rc = err_fail("%s: two builds are called '%s': give "
+				      "them labels",
+			    where, name);
+	free(name);
+	push(b, rec);
+	return rc;
+}
+
+int
+builds_read(struct builds *b, const char *file)
+{
+	struct jsonl *in = jsonl_open(&file, 1);
+	struct json *rec;
+	int k, rc = 0;
+
+	while ((k = record_next(in, &rec)) != 0) {
+		if (k < 0)
+			rc = -1;
+		else if (record_is(rec, "build")) {
+			if (add(b, rec, jsonl_where(in)) < 0)
+				rc = -1;
+		} else {
+			rc = err_fail("%s: a record '%s', not a build",
+			    jsonl_where(in), record_type(rec));
+			json_free(rec);
+		}
+	}
+	jsonl_close(in);
+	return rc;
+}
+
+void
+builds_single(struct builds *b, const char *path, const char *label)
+{
+	struct json *rec = record_new("build"), *subject = json_object();
+
+	json_set_str(subject, "label", label);
+	json_set(rec, "subject", subject);
+	json_set_str(rec, "status", "ok");
+	json_set_str(rec, "server", path);
+	push(b, rec);
+}
+
+void
+builds_free(struct builds *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		json_free(b->v[i]);
+	free(b->v);
+}

@@ -1,0 +1,201 @@
+#include "coproc.h"
+#include "clock.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "proc.h"
+#include "record.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* It has deadlines of its own, and says what is wrong; this is the last one. */
+#define ANSWER_S INT64_C(300)
+#define GRACE_MS 15000
+
+struct coproc {
+	struct proc *proc;
+	int fd; /* a socket: writing to a dead child is an error, no signal */
+	struct str in;
+};
+
+static char *
+beside(void)
+{
+	char self[PATH_MAX], *slash, *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+		path = mem_printf("%.*s/vkb-serve", (int)(slash - self), self);
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return mem_str("vkb-serve");
+}
+
+/* A group of its own: ^C at the terminal is for us to pass on, in order. */
+struct coproc *
+coproc_start(void)
+{
+	char *path = beside();
+	const char *const argv[] = {path, "--follow", NULL};
+	struct proc_spec spec = {.argv = argv, .group = true};
+	struct coproc *c = NULL;
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0) {
+		err_fail_sys("cannot make a socket pair");
+		free(path);
+		return NULL;
+	}
+	spec.in = spec.out = fd[1];
+	c = mem_new(sizeof *c);
+	c->fd = fd[0];
+	c->proc = proc_start(&spec);
+	close(fd[1]);
+	if (!c->proc) {
+		close(fd[0]);
+		free(c);
+		c = NULL;
+	}
+	free(path);
+	return c;
+}
+
+static int
+gone(struct coproc *c)
+{
+	char how[80];
+	int status;
+
+	if (proc_wait(c->proc, 1000, &status))
+		return err_fail(
+		    "vkb-serve %s", proc_ended(status, how, sizeof how));
+	return err_fail("vkb-serve closed its output");
+}
+
+static int
+send_spec(struct coproc *c, const struct json *spec)
+{
+	struct str s = {0};
+	size_t done = 0;
+	ssize_t n;
+	int rc = 0;
+
+	json_append(&s, spec);
+	str_addc(&s, '\n');
+	while (done < s.len && rc == 0) {
+		n = send(c->fd, s.s + done, s.len - done, MSG_NOSIGNAL);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			rc = gone(c);
+	}
+	str_free(&s);
+	return rc;
+}
+
+/* One line; NULL: stopped, the child ended or nothing came. */
+static char *
+read_line(struct coproc *c, const volatile int *stop)
+{
+	int64_t deadline = clock_ns() + ANSWER_S * INT64_C(1000000000);
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	char buf[65536], *end, *line;
+	ssize_t n;
+
+	for (;;) {
+		end = c->in.len ? memchr(c->in.s, '\n', c->in.len) : NULL;
+		if (end)
+			break;
+		if (*stop)
+			return NULL;
+		if (!clock_left_ms(deadline)) {
+			err_fail("vkb-serve did not answer in %lld s",
+			    (long long)ANSWER_S);
+			return NULL;
+		}
+		if (poll(&p, 1, 100) <= 0)
+			continue;
+		n = read(c->fd, buf, sizeof buf);
+		if (n > 0)
+			str_addn(&c->in, buf, (size_t)n);
+		else if (n == 0 || errno != EINTR) {
+			gone(c);
+			return NULL;
+		}
+	}
+	n = end - c->in.s;
+	line = mem_strn(c->in.s, (size_t)n);
+	memmove(c->in.s, end + 1, c->in.len - (size_t)n - 1);
+	c->in.len -= (size_t)n + 1;
+	return line;
+}
+
+/* What is left of servers that were asked about before is passed over. */
+struct json *
+coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
+{
+	const char *id = json_get_str(spec, "id"), *why;
+	struct json *rec = NULL;
+	char *line;
+
+	if (send_spec(c, spec) < 0)
+		return NULL;
+	while (!rec && (line = read_line(c, stop))) {
+		rec = json_parse(line, strlen(line), &why, NULL);
+		free(line);
+		if (!rec) {
+			err_fail("vkb-serve: bad record: %s", why);
+			return NULL;
+		}
+		if (record_check(rec, "vkb-serve") < 0 ||
+		    !record_is(rec, "server")) {
+			json_free(rec);
+			err_fail("vkb-serve: not a server record");
+			return NULL;
+		}
+		if (strcmp(json_get_str(rec, "id"), id) != 0) {
+			json_free(rec);
+			rec = NULL;
+		}
+	}
+	return rec;
+}
+
+bool
+coproc_news(const struct coproc *c)
+{
+	struct pollfd p = {.events = POLLIN};
+
+	if (!c)
+		return false;
+	p.fd = c->fd;
+	return c->in.len || poll(&p, 1, 0) > 0;
+}
+
+void
+coproc_close(struct coproc *c)
+{
+	if (!c)
+		return;
+	shutdown(c->fd, SHUT_WR);
+	if (!proc_wait(c->proc, GRACE_MS, NULL))
+		proc_stop(c->proc, GRACE_MS);
+	proc_free(c->proc);
+	close(c->fd);
+	str_free(&c->in);
+	free(c);
+}

@@ -1,0 +1,153 @@
+#include "figures.h"
+#include "engine.h"
+#include "histcodec.h"
+#include "json.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static void
+set(struct json *m, const char *name, double v)
+{
+	if (isfinite(v))
+		json_set_num(m, name, v);
+}
+
+static struct json *
+metrics(const struct engine_result *r)
+{
+	struct json *m = json_object();
+
+	set(m, "rps", r->rps);
+	set(m, "avg_latency_ms", r->avg_ms);
+	set(m, "min_latency_ms", r->min_ms);
+	set(m, "p50_latency_ms", r->p50_ms);
+	set(m, "p95_latency_ms", r->p95_ms);
+	set(m, "p99_latency_ms", r->p99_ms);
+	set(m, "p999_latency_ms", r->p999_ms);
+	set(m, "max_latency_ms", r->max_ms);
+	set(m, "requests", (double)r->requests);
+	set(m, "elapsed_s", r->elapsed_s);
+	set(m, "errors", (double)r->errors_total);
+	set(m, "hit_rate_percent", r->hit_rate_percent);
+	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
+	set(m, "client_cycles_per_req", r->client_cycles_per_req);
+	set(m, "client_busy_percent", r->client_busy_percent);
+	set(m, "server_cpu_us_per_req", r->server_cpu_us_per_req);
+	set(m, "server_cycles_per_req", r->server_cycles_per_req);
+	set(m, "server_instructions_per_req", r->server_instructions_per_req);
+	set(m, "server_busy_percent", r->server_busy_percent);
+	set(m, "foreign_cpu_percent", r->foreign_cpu_percent);
+	set(m, "steal_percent", r->steal_percent);
+	set(m, "memory_mb", r->memory_mb);
+	if (r->service) {
+		set(m, "offered_rps", r->offered_rps);
+		set(m, "max_backlog", r->max_backlog);
+	}
+	return m;
+}
+
+static void
+encode(struct json *hists, const char *name, const struct hist *h)
+{
+	struct str s = {0};
+
+	if (!h)
+		return;
+	histcodec_encode(&s, h);
+	json_set_str(hists, name, s.s);
+	str_free(&s);
+}
+
+/* Arrays of one length: a column with a gap is left out. */
+static void
+column(struct json *series, const char *name, const struct engine_result *r,
+    double (*of)(const struct engine_interval *))
+{
+	struct json *a = json_array();
+
+	for (size_t i = 0; i < r->nintervals; i++) {
+		double v = of(&r->intervals[i]);
+
+		if (!isfinite(v)) {
+			json_free(a);
+			return;
+		}
+		json_push_num(a, v);
+	}
+	json_set(series, name, a);
+}
+
+static double
+at_s(const struct engine_interval *i)
+{
+	return i->at_s;
+}
+
+static double
+rps(const struct engine_interval *i)
+{
+	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
+}
+
+static double
+p50(const struct engine_interval *i)
+{
+	return i->requests ? i->p50_ms : NAN;
+}
+
+static double
+p99(const struct engine_interval *i)
+{
+	return i->requests ? i->p99_ms : NAN;
+}
+
+static struct json *
+series(const struct engine_result *r)
+{
+	struct json *s;
+
+	if (!r->nintervals)
+		return NULL;
+	s = json_object();
+	column(s, "at_s", r, at_s);
+	column(s, "rps", r, rps);
+	column(s, "p50_latency_ms", r, p50);
+	column(s, "p99_latency_ms", r, p99);
+	return s;
+}
+
+static struct json *
+errors(const struct engine_result *r)
+{
+	struct json *e;
+
+	if (!r->nerrors)
+		return NULL;
+	e = json_object();
+	for (size_t i = 0; i < r->nerrors; i++)
+		json_set_num(e, r->errors[i].kind, (double)r->errors[i].count);
+	return e;
+}
+
+void
+figures_set(struct json *run, const struct engine_result *r)
+{
+	static const char *const bounds[] = {[ENGINE_NEITHER] = "neither",
+	    [ENGINE_SERVER] = "server",
+	    [ENGINE_CLIENT] = "client"};
+	struct json *hists = json_object();
+
+	json_set(run, "metrics", metrics(r));
+	encode(hists, "latency_ns", r->latency);
+	encode(hists, "service_ns", r->service);
+	if (json_len(hists))
+		json_set(run, "hist", hists);
+	else
+		json_free(hists);
+	json_set(run, "series", series(r));
+	json_set(run, "errors", errors(r));
+	json_set_str(run, "bound", bounds[r->bound]);
+}

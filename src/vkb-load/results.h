@@ -1,0 +1,33 @@
+/*
+ * Where the runs go: stdout, or a file that only grows. A record is on disk
+ * before the next run starts.
+ */
+#ifndef RESULTS_H
+#define RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+struct results {
+	int fd;
+	bool file;
+	char **done; /* sorted keys of what is finished */
+	size_t n, cap;
+};
+
+/*
+ * 'output' is appended to; 'resume' as well, after its finished runs were read
+ * and a torn last line was cut off. Both NULL: stdout. 0, or -1 and said.
+ */
+int results_open(struct results *, const char *output, const char *resume);
+void results_close(struct results *);
+
+/* Is this repetition finished already? */
+bool results_has(const struct results *, const struct json *subject,
+    const struct json *config, size_t index);
+
+int results_write(struct results *, const struct json *run);
+
+#endif

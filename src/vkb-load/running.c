@@ -1,0 +1,434 @@
+#include "running.h"
+#include "client.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "record.h"
+#include "str.h"
+#include "target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define REPLY_MS 30000
+#define FLUSH_MS 600000
+
+/* A setting before we changed it. */
+struct old {
+	size_t node;
+	char *name, *value;
+};
+
+struct running {
+	struct json *record;
+	struct target t;
+	bool local;
+	struct old *old;
+	size_t n, cap;
+};
+
+/* Said unless the reply is there and no error. Caller frees. */
+static struct reply *
+ask(struct client *c, int ms, const char *const *argv)
+{
+	struct reply *r = client_call(c, ms, argv);
+
+	if (!r) {
+		err_fail("%s: %s", argv[0], client_error(c));
+		return NULL;
+	}
+	if (reply_type(r) != REPLY_ERROR)
+		return r;
+	err_fail("%s%s%s: %s", argv[0], argv[1] ? " " : "",
+	    argv[1] ? argv[1] : "", reply_text(r));
+	reply_free(r);
+	return NULL;
+}
+#define ASK(c, ms, ...) ask(c, ms, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The name of a process as the kernel has it; "" when there is none. */
+static void
+comm_of(long long pid, char comm[32])
+{
+	char path[64];
+	FILE *f;
+
+	*comm = '\0';
+	snprintf(path, sizeof path, "/proc/%lld/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (!fgets(comm, 32, f))
+		*comm = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}
+
+/*
+ * A pid counts only where that program runs under it on this host: the server
+ * may be elsewhere, or in a container with pids of its own.
+ */
+static int
+pid_of(const struct reply *info)
+{
+	char *pid = reply_info(info, "process_id");
+	char *exe = reply_info(info, "executable");
+	const char *slash = exe ? strrchr(exe, '/') : NULL;
+	long long v = 0;
+	char comm[32];
+
+	if (!slash || !pid || num_int(pid, &v) < 0 || v <= 0)
+		v = 0;
+	else {
+		comm_of(v, comm); /* the kernel keeps 15 characters */
+		if (!*comm || strncmp(slash + 1, comm, 15) != 0)
+			v = 0;
+	}
+	free(pid);
+	free(exe);
+	return (int)v;
+}
+
+static void
+add_node(struct json *nodes, const char *host, int port)
+{
+	struct json *n = json_object();
+
+	json_set_str(n, "host", host);
+	json_set_num(n, "port", port);
+	json_push(nodes, n);
+}
+
+/* [start, end, [host, port, ...], ...]: each primary once. */
+static int
+primaries(struct client *c, struct json *nodes, const char *host)
+{
+	struct reply *r = ASK(c, REPLY_MS, "CLUSTER", "SLOTS");
+	const struct reply *node;
+	const struct json *j;
+	const char *name;
+	int port;
+
+	if (!r)
+		return -1;
+	for (size_t i = 0; i < reply_len(r); i++) {
+		node = reply_len(reply_at(r, i)) > 2
+		    ? reply_at(reply_at(r, i), 2)
+		    : NULL;
+		if (!node || reply_len(node) < 2)
+			continue;
+		name = reply_text(reply_at(node, 0));
+		if (!name || !*name)
+			name = host;
+		port = (int)reply_integer(reply_at(node, 1));
+		for (j = json_first(nodes); j; j = json_next(j))
+			if (json_get_num(j, "port", 0) == port &&
+			    strcmp(json_get_str(j, "host"), name) == 0)
+				break;
+		if (!j)
+			add_node(nodes, name, port);
+	}
+	reply_free(r);
+	return json_len(nodes)
+	    ? 0
+	    : err_fail("CLUSTER SLOTS: no node serves a slot");
+}
+
+static struct json *
+described(const struct running_opts *o)
+{
+	struct json *rec = record_new("server"), *nodes = json_array(), *n, *t;
+
+	json_set_str(rec, "id", "running");
+	json_set_str(rec, "status", "ok");
+	n = json_object();
+	json_set_str(n, "host", o->host ? o->host : "127.0.0.1");
+	json_set_num(n, "port", o->port > 0 ? (double)o->port : 6379);
+	json_set_str(n, "unixsocket", o->unixsocket);
+	json_push(nodes, n);
+	json_set(rec, "nodes", nodes);
+	if (o->tls) {
+		t = json_object();
+		json_set_str(t, "cacert", o->cacert);
+		json_set_str(t, "cert", o->cert);
+		json_set_str(t, "key", o->key);
+		json_set_str(t, "servername", o->host ? o->host : "127.0.0.1");
+		json_set(rec, "tls", t);
+	}
+	return rec;
+}
+
+static int
+identify(struct running *r, struct client *c)
+{
+	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
+	struct reply *info = ASK(c, REPLY_MS, "INFO");
+	char *version, *cluster;
+	int pid, rc = 0;
+
+	if (!info)
+		return -1;
+	version = reply_info(info, "valkey_version");
+	if (!version)
+		version = reply_info(info, "redis_version");
+	cluster = reply_info(info, "cluster_enabled");
+	json_set_str(r->record, "version", version);
+	pid = pid_of(info);
+	r->local = pid > 0;
+	if (cluster && strcmp(cluster, "1") == 0) {
+		json_set_bool(r->record, "cluster", true);
+		nodes = json_array();
+		rc = primaries(c, nodes, json_get_str(first, "host"));
+		json_set(r->record, "nodes", nodes);
+	} else if (pid)
+		json_set_num(first, "pid", pid);
+	free(version);
+	free(cluster);
+	reply_free(info);
+	return rc;
+}
+
+/* The pids of a cluster's nodes, each asked itself. */
+static int
+node_pids(struct running *r)
+{
+	struct json *j = json_first(json_get(r->record, "nodes"));
+	struct client *c;
+	struct reply *info;
+	int pid;
+
+	for (size_t i = 0; j; j = json_next(j), i++) {
+		c = target_client(&r->t, i);
+		if (!c)
+			return -1;
+		info = ASK(c, REPLY_MS, "INFO");
+		pid = info ? pid_of(info) : 0;
+		if (pid) {
+			json_set_num(j, "pid", pid);
+			r->t.nodes[i].pid = pid;
+		}
+		reply_free(info);
+		client_close(c);
+		if (!info)
+			return -1;
+	}
+	return 0;
+}
+
+struct running *
+running_open(const struct running_opts *o)
+{
+	struct running *r = mem_new(sizeof *r);
+	struct client *c = NULL;
+	int rc = -1;
+
+	r->record = described(o);
+	if (target_make(&r->t, r->record, o->unixsocket) < 0)
+		goto out;
+	c = target_client(&r->t, 0);
+	if (!c || identify(r, c) < 0)
+		goto out;
+	if (json_get_bool(r->record, "cluster", false)) {
+		target_free(&r->t);
+		if (target_make(&r->t, r->record, false) < 0 ||
+		    node_pids(r) < 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	client_close(c);
+	if (rc == 0)
+		return r;
+	running_close(r);
+	return NULL;
+}
+
+void
+running_close(struct running *r)
+{
+	if (!r)
+		return;
+	target_free(&r->t);
+	json_free(r->record);
+	free(r->old);
+	free(r);
+}
+
+const struct json *
+running_record(const struct running *r)
+{
+	return r->record;
+}
+
+bool
+running_local(const struct running *r)
+{
+	return r->local;
+}
+
+/* The value of one setting; NULL: there is no such, or it may not be read. */
+static char *
+setting(struct client *c, const char *name)
+{
+	struct reply *r = CLIENT_CALL(c, REPLY_MS, "CONFIG", "GET", name);
+	char *v = NULL;
+
+	if (r && reply_type(r) == REPLY_ARRAY && reply_len(r) == 2)
+		v = mem_str(reply_text(reply_at(r, 1)));
+	reply_free(r);
+	return v;
+}
+
+/* 100mb, as the server's own configuration file has it; -1: no number. */
+static double
+amount(const char *s)
+{
+	static const struct {
+		const char *unit;
+		double factor;
+	} units[] = {{"", 1}, {"b", 1}, {"k", 1e3}, {"kb", 1024}, {"m", 1e6},
+	    {"mb", 1048576}, {"g", 1e9}, {"gb", 1073741824}};
+	char *end;
+	double v = strtod(s, &end);
+
+	for (size_t i = 0; end != s && i < sizeof units / sizeof *units; i++)
+		if (strcasecmp(end, units[i].unit) == 0)
+			return v * units[i].factor;
+	return -1;
+}
+
+static bool
+same_value(const char *a, const char *b)
+{
+	return strcasecmp(a, b) == 0 ||
+	    (amount(a) >= 0 && amount(a) == amount(b));
+}
+
+static int
+set_one(struct running *r, struct client *c, size_t node, const char *name,
+    const char *value)
+{
+	char *old = setting(c, name), *now;
+	struct reply *reply;
+	int rc = 0;
+
+	if (!old)
+		return err_fail("the server has no setting '%s'", name);
+	reply = ASK(c, REPLY_MS, "CONFIG", "SET", name, value);
+	if (!reply) {
+		free(old);
+		return -1;
+	}
+	reply_free(reply);
+	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
+	r->old[r->n++] =
+	    (struct old){.node = node, .name = mem_str(name), .value = old};
+	now = setting(c, name);
+	if (!now || !same_value(now, value))
+		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
+		    name, value, now ? now : "nothing");
+	free(now);
+	return rc;
+}
+
+static int
+apply(struct running *r, struct client *c, size_t node, const struct json *set)
+{
+	char number[32];
+	int rc = 0;
+
+	for (const struct json *m = json_first(set); m && rc == 0;
+	     m = json_next(m)) {
+		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
+		rc = set_one(r, c, node, json_key(m),
+		    json_str(m) ? json_str(m) : number);
+	}
+	return rc;
+}
+
+static int
+flush(struct client *c)
+{
+	struct reply *r = CLIENT_CALL(c, FLUSH_MS, "FLUSHALL", "SYNC");
+	bool ok = r && reply_is(r, "OK");
+
+	reply_free(r);
+	if (ok)
+		return 0;
+	r = ASK(c, FLUSH_MS, "FLUSHALL"); /* before 6.2 */
+	reply_free(r);
+	return r ? 0 : -1;
+}
+
+/* A label that is wrong is worse than no result. */
+static int
+agrees(const struct running *r, struct client *c, const struct json *config)
+{
+	bool cluster = json_get_bool(config, "cluster_mode", false);
+	bool tls = json_get_bool(config, "tls_mode", false);
+	double want = json_get_num(config, "io_threads", 0);
+	char *has = setting(c, "io-threads");
+	int rc = 0;
+
+	if (cluster != r->t.e.cluster)
+		rc = err_fail("the case wants %s, the server is %s",
+		    cluster ? "a cluster" : "a single server",
+		    cluster ? "not one" : "a cluster");
+	else if (tls != r->t.e.tls)
+		rc = err_fail("the case wants %s, the connection is %s",
+		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");
+	else if (json_get_bool(config, "unixsocket", false) &&
+	    !r->t.nodes[0].unixsocket)
+		rc = err_fail("the case wants a unix socket");
+	else if (has && want > 0 && atof(has) != want)
+		rc = err_fail(
+		    "the case has io-threads %g, the server %s", want, has);
+	free(has);
+	return rc;
+}
+
+int
+running_prepare(struct running *r, const struct json *config)
+{
+	const struct json *set = json_get(config, "config_set");
+	struct client *c;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
+		c = target_client(&r->t, i);
+		if (!c)
+			return -1;
+		if ((i == 0 && agrees(r, c, config) < 0) || flush(c) < 0 ||
+		    apply(r, c, i, set) < 0)
+			rc = -1;
+		client_close(c);
+	}
+	return rc;
+}
+
+int
+running_restore(struct running *r)
+{
+	struct client *c;
+	struct reply *reply;
+	struct old *o;
+	int rc = 0;
+
+	while (r->n > 0) {
+		o = &r->old[--r->n];
+		c = target_client(&r->t, o->node);
+		reply = c ? ASK(c, REPLY_MS, "CONFIG", "SET", o->name, o->value)
+			  : NULL;
+		if (!reply)
+			rc = err_fail("setting '%s' is not back at '%s'",
+			    o->name, o->value);
+		reply_free(reply);
+		client_close(c);
+		free(o->name);
+		free(o->value);
+	}
+	return rc;
+}

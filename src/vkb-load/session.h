@@ -1,0 +1,29 @@
+/* All runs of a plan, in order, each saved before the next. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct builds;
+struct plan;
+struct results;
+struct running;
+
+struct session_opts {
+	const char *order; /* NULL: interleaved */
+	long long runs;
+	uint64_t seed;
+	double timeout_s; /* 0: what the case says */
+	bool quiet, verbose;
+};
+
+/*
+ * 0: every run was measured. -1: some failed, or cannot be run, and it was
+ * said; or *stop was set.
+ */
+int session_run(const struct session_opts *, const struct plan *,
+    const struct builds *, struct results *, struct running *,
+    const volatile int *stop);
+
+#endif

@@ -1,0 +1,118 @@
+#include "target.h"
+#include "client.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "tls.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_MS 10000
+#define REPLY_MS 30000
+
+struct tls_context *
+target_tls(const struct json *tls)
+{
+	return tls_context_new(json_get_str(tls, "cacert"),
+	    json_get_str(tls, "cert"), json_get_str(tls, "key"));
+}
+
+int
+target_make(struct target *t, const struct json *server, bool unixsocket)
+{
+	const struct json *list = json_get(server, "nodes"), *tls;
+	const char *role, *path;
+	struct engine_node *n;
+
+	*t = (struct target){0};
+	t->nodes = mem_array(json_len(list) + 1, sizeof *t->nodes);
+	for (const struct json *j = json_first(list); j; j = json_next(j)) {
+		role = json_get_str(j, "role");
+		if (role && strcmp(role, "replica") == 0)
+			continue;
+		n = &t->nodes[t->e.nnodes++];
+		n->host = json_get_str(j, "host");
+		n->port = (int)json_get_num(j, "port", 0);
+		n->pid = (int)json_get_num(j, "pid", 0);
+		path = json_get_str(j, "unixsocket");
+		if (!n->host)
+			n->host = "127.0.0.1";
+		if (unixsocket && !path)
+			return err_fail("the server has no unix socket");
+		if (unixsocket)
+			n->unixsocket = path;
+	}
+	if (!t->e.nnodes)
+		return err_fail("the server record names no node");
+	t->e.nodes = t->nodes;
+	t->e.cluster = json_get_bool(server, "cluster", false);
+	t->e.user = getenv("VKB_USER");
+	t->e.password = getenv("VKB_PASSWORD");
+	tls = json_get(server, "tls");
+	if (!tls)
+		return 0;
+	t->e.tls = true;
+	t->e.cacert = json_get_str(tls, "cacert");
+	t->e.cert = json_get_str(tls, "cert");
+	t->e.key = json_get_str(tls, "key");
+	t->e.servername = json_get_str(tls, "servername");
+	t->tls = target_tls(tls);
+	return t->tls ? 0 : -1;
+}
+
+void
+target_free(struct target *t)
+{
+	free(t->nodes);
+	tls_context_free(t->tls);
+	*t = (struct target){0};
+}
+
+struct client *
+target_client(const struct target *t, size_t i)
+{
+	const struct engine_node *n = &t->nodes[i];
+	struct client_address a = {.host = n->host,
+	    .port = n->port,
+	    .unixsocket = n->unixsocket,
+	    .tls = t->tls,
+	    .servername = t->e.servername,
+	    .user = t->e.user,
+	    .password = t->e.password};
+	struct client *c = client_open(&a, CONNECT_MS);
+
+	if (!c && n->unixsocket)
+		err_fail_sys("cannot reach the server at '%s'", n->unixsocket);
+	else if (!c)
+		err_fail_sys(
+		    "cannot reach the server at %s:%d", n->host, n->port);
+	return c;
+}
+
+double
+target_used_memory(const struct target *t)
+{
+	double sum = 0, v;
+	struct client *c;
+	struct reply *r;
+	char *text;
+
+	for (size_t i = 0; i < t->e.nnodes; i++) {
+		c = target_client(t, i);
+		if (!c)
+			return NAN;
+		r = CLIENT_CALL(c, REPLY_MS, "INFO", "memory");
+		text = r ? reply_info(r, "used_memory") : NULL;
+		if (!text || num_real(text, &v) < 0)
+			v = NAN;
+		sum += v;
+		free(text);
+		reply_free(r);
+		client_close(c);
+	}
+	return sum;
+}

@@ -1,0 +1,35 @@
+/* Where the load goes: a server record made ready for the engine. */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stdbool.h>
+
+#include "engine.h"
+
+struct client;
+struct json;
+struct tls_context;
+
+struct target {
+	struct engine_target e; /* what it borrows lives in the record */
+	struct engine_node *nodes;
+	struct tls_context *tls;
+};
+
+/*
+ * From a server record (borrowed while the target lives). User and password
+ * come from VKB_USER and VKB_PASSWORD. 0, or -1 and said.
+ */
+int target_make(struct target *, const struct json *server, bool unixsocket);
+void target_free(struct target *);
+
+/* A connection for control to the i-th primary; NULL, and said. */
+struct client *target_client(const struct target *, size_t i);
+
+/* used_memory of all primaries; NAN where one does not say. */
+double target_used_memory(const struct target *);
+
+/* Caller frees with tls_context_free: from {cacert, cert, key}. */
+struct tls_context *target_tls(const struct json *tls);
+
+#endif

@@ -1,0 +1,162 @@
+#!/bin/sh
+# vkb-load reads configurations strictly: every problem is named by its path.
+. "${0%/*}/lib.sh"
+
+good='"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]'
+
+# config MEMBERS...: the good configuration with those instead of its own.
+config() {
+  printf '[{%s}]' "$good" >base.json
+  printf '{%s}' "$1" >over.json
+  jq -c -s '[.[0][0] * .[1]] | map(with_entries(select(.value != "GONE")))' \
+    base.json over.json >c.json
+}
+
+# refused PATTERN WHAT MEMBERS
+refused() {
+  config "$3"
+  test_status 2 "$2" vkb-load --plan c.json
+  test_match "^vkb-load: c\\.json: $1" .err "$2: the message"
+  test_same '' "$(cat .out)" "$2: no plan"
+}
+
+accepted() { # accepted WHAT MEMBERS
+  config "$2"
+  test_that "$1" vkb-load --plan c.json
+  test_same '' "$(cat .err)" "$1: in silence"
+}
+
+p='\$\[0\]'
+refused "$p\\.piplines: unknown key, did you mean 'pipelines'\\?$" \
+  'an unknown key' '"piplines":[1]'
+refused "$p\\.zzzz: unknown key$" 'a key like no other' '"zzzz":[1]'
+refused "$p: Missing required key: warmup$" 'a missing key' '"warmup":"GONE"'
+for key in commands keyspacelen data_sizes pipelines clients cluster_mode \
+  tls_mode; do
+  refused "$p: .*(Missing required key: $key|neither 'commands')" \
+    "no $key" "\"$key\":\"GONE\""
+done
+for key in keyspacelen data_sizes pipelines clients requests; do
+  for bad in '[]' '[0]' '[-1]' '[1.5]' '[true]' '["1"]' '[null]' '[[1]]' '1' \
+    '"1"' '{}' 'true'; do
+    config "\"$key\":$bad"
+    vkb-load --plan c.json >.out 2>.err </dev/null
+    test_same 2 $? "$key: $bad is refused"
+    test_match "$p\\.$key(\\[0\\])?: '$key' must be a list of positive integers, not " \
+      .err "$key: $bad is shown"
+  done
+done
+refused "$p\\.commands\\[1\\]: 'commands' must be a non-empty list of non-blank strings, not \" \"" \
+  'a blank command' '"commands":["SET"," "]'
+refused "$p: commands: unknown command 'GETT', did you mean 'GET'" \
+  'a wrong command' '"commands":["GETT"]'
+refused "$p: commands: unknown command 'set', did you mean 'SET'" \
+  'a command in lower case' '"commands":["set"]'
+refused "$p: Cannot specify both 'requests' and 'duration'" \
+  'requests and duration' '"duration":5'
+refused "$p: Either 'requests' or 'duration' must be provided" \
+  'neither requests nor duration' '"requests":"GONE"'
+refused "$p\\.duration: 'duration' must be a positive number, not \\[5\\]" \
+  'a list of durations' '"requests":null,"duration":[5]'
+refused "$p\\.warmup: .* not true" 'true is no number' '"warmup":true'
+refused "$p\\.warmup: .* not -1" 'a negative warm-up' '"warmup":-1'
+refused "$p\\.cluster_mode: .* not \"maybe\"" 'maybe' '"cluster_mode":"maybe"'
+refused "$p\\.cluster_mode: .* not \\[\\]" 'no mode at all' '"cluster_mode":[]'
+refused "$p\\.tls_mode: .* not 42" 'a number as a mode' '"tls_mode":42'
+refused "$p\\.io-threads\\[1\\]: .* not 0" 'io-threads 0' '"io-threads":[1,0]'
+refused "$p\\.benchmark-threads: .* not \\[2\\]" 'a list of threads' \
+  '"benchmark-threads":[2]'
+refused "$p\\.port: .* not 65536" 'a large port' '"port":65536'
+refused "$p\\.config_sets\\[0\\]\\.a: .* not true" 'a boolean setting' \
+  '"config_sets":[{"a":true}]'
+for bad in true '[1]' null '{}'; do
+  refused "$p\\.custom-server-configs\\.a: .* not " "a custom setting $bad" \
+    "\"custom-server-configs\":{\"a\":$bad}"
+done
+refused "$p\\.custom-server-configs: .*both 'io-threads'" 'two io-threads' \
+  '"io-threads":2,"custom-server-configs":{"io-threads":4}'
+refused "$p\\.modules\\[0\\]: Missing required key: path" \
+  'a module without path' '"modules":[{}]'
+refused "$p\\.modules\\[0\\]\\.args: unknown key" 'a wrong key in a module' \
+  '"modules":[{"path":"x.so","args":[]}]'
+
+for bad in '' ',' '1,' ',1' '1,,2' '3-1' '-1' 'a' '1-2-3' '+1' '1.5' '9999'; do
+  refused "$p\\.server_cpu_range: .*(CPU list|non-blank)" "CPUs '$bad'" \
+    "\"server_cpu_range\":\"$bad\""
+done
+refused "$p\\.server_cpu_range: .* not 3" 'CPUs as a number' \
+  '"server_cpu_range":3'
+refused "$p: server_cpu_range and client_cpu_range overlap: \"0-3\" and \"3\"" \
+  'overlapping CPUs' '"server_cpu_range":"0-3","client_cpu_range":"3"'
+refused "$p: Cannot specify both 'cpu_allocation' and 'client_cpu_range'" \
+  'two ways to pin' \
+  '"client_cpu_range":"3","cpu_allocation":{"cores_per_server":1,"cores_per_client":1}'
+refused "$p\\.cpu_allocation: Missing required key: cores_per_client" \
+  'half an allocation' '"cpu_allocation":{"cores_per_server":1}'
+refused "$p\\.cpu_allocation: servers and clients overlap" \
+  'an overlapping allocation' \
+  '"cpu_allocation":{"cores_per_server":1,"cores_per_client":1,"servers":["0-1"],"clients":["1"]}'
+refused "$p: CPUs are given for 2 nodes, 3 are wanted" 'too few CPU lists' \
+  '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
+refused "$p\\.cluster_ports: ports must follow each other, 6381 does not" \
+  'ports with a gap' '"cluster_ports":[6379,6381]'
+refused "$p\\.rate: " 'a rate of 0' '"rate":0'
+refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
+  'a wrong choice' '"arrivals":"x"'
+
+g='"commands":"GONE","test_groups"'
+refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"
+refused "$p\\.test_groups\\[0\\]: Missing required key: scenarios" \
+  'a group of nothing' "$g:[{\"group\":1}]"
+refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Missing required key: command" \
+  'a scenario that does nothing' "$g:[{\"scenarios\":[{\"id\":\"a\"}]}]"
+refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]\\.pipelin: unknown key, did you mean 'pipeline'" \
+  'a wrong key in a scenario' \
+  "$g:[{\"scenarios\":[{\"command\":\"PING\",\"pipelin\":1}]}]"
+refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: a mixed scenario needs" \
+  'a mixed scenario of nothing' "$g:[{\"scenarios\":[{\"type\":\"mixed\"}]}]"
+refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario at the top' \
+  '"commands":"GONE","scenarios":[{"test":1}]'
+refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
+  'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
+
+accepted 'x- keys' '"x-note":{"any":1}'
+accepted 'words for modes' '"cluster_mode":"YES","tls_mode":["no","True"]'
+accepted 'null for requests' '"requests":null,"duration":5'
+accepted 'keys that do nothing here' \
+  '"monitoring":{"cpu_enabled":true},"test_name":"x","socket_timeout":5,"dataset_generation":{"a":{}}'
+accepted 'blanks in CPU lists' '"server_cpu_range":" 0 , 2-3 "'
+
+config '"piplines":[1],"warmup":-1,"clients":5'
+test_status 2 'three problems' vkb-load --plan c.json
+test_same 3 "$(wc -l <.err | tr -d ' ')" 'are all reported'
+config '"piplines":[1]'
+test_that '--lenient' vkb-load --plan --lenient c.json
+test_match 'unknown key, ignored, did you mean' .err '--lenient: a warning'
+
+test_status 2 'no such file' vkb-load --plan nowhere.json
+test_match "cannot read 'nowhere.json'" .err 'it is named'
+echo '[{' >broken.json
+test_status 2 'no JSON' vkb-load --plan broken.json
+test_match 'broken\.json:[0-9]+:[0-9]+: not JSON' .err 'the place is named'
+echo '[]' >c.json
+test_status 2 'no configuration' vkb-load --plan c.json
+test_match 'No configurations found' .err 'is said'
+echo '[3]' >c.json
+test_status 2 'a number' vkb-load --plan c.json
+echo '"x"' >c.json
+test_status 2 'a string' vkb-load --plan c.json
+printf '{%s}' "$good" >c.json
+test_that 'one configuration alone' vkb-load --plan c.json
+
+# The table of keys is the page.
+"$VKB_BUILD/unit/config" --keys >table 2>/dev/null
+awk '/^\.\\" place: / { place = $3 }
+  /^\.It Ic .* Pq / {
+    sub(/^\.It Ic /, place ".")
+    sub(/ Pq /, " ")
+    gsub(/\\\(dq/, "\"")
+    print
+  }' "$top/man/vkb-config.5" | sort >page
+test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists the keys'
+test_done

@@ -1,0 +1,147 @@
+#!/bin/sh
+# vkb-load --plan: the cases of a configuration, and the laws they obey.
+. "${0%/*}/lib.sh"
+
+cat >c.json <<'END'
+[{"commands":["SET","GET"],"keyspacelen":[100,200],"data_sizes":[16,64],
+  "pipelines":[1,10],"clients":[5],"cluster_mode":[false,"yes"],
+  "tls_mode":"no","warmup":2,"requests":[1000],"io-threads":[1,4],
+  "cluster_nodes":3,
+  "cpu_allocation":{"cores_per_server":2,"cores_per_client":3}},
+ {"commands":["LPUSH"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],
+  "clients":[5],"cluster_mode":false,"tls_mode":true,"warmup":0,"duration":3,
+  "config_sets":[{},{"search.reader-threads":8,"maxmemory":"1gb"}],
+  "custom-server-configs":{"io-threads":6},
+  "server_cpu_range":"0","client_cpu_range":"1"}]
+END
+planned() { vkb-load --plan "$@" </dev/null; }
+
+planned c.json >plan
+test_same 66 "$(wc -l <plan | tr -d ' ')" '2 x 2 x 2 x 2 x 2 x 2 + 2 cases'
+test_same 66 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'all ids differ'
+test_same SET-d16-P1-c5-k100 "$(jq -r .id plan | head -n 1)" 'an id is readable'
+test_same 66 "$(jq -c .config plan | sort -u | wc -l | tr -d ' ')" \
+  'all identities differ'
+vkb-load --plan - <plan >again
+test_that 'round trip: a plan is its own plan' cmp plan again
+vkb-load --plan plan >again
+test_that 'round trip: as a file' cmp plan again
+jq -s . plan >array.json
+vkb-load --plan array.json >again
+test_that 'round trip: as an array' cmp plan again
+planned c.json c.json >again 2>said
+test_that 'twice the same is once' cmp plan again
+test_match 'planned twice, run once' said 'and that is said'
+for i in 1 2 3; do planned --shard $i/3 c.json; done | sort >shards
+sort plan >sorted
+test_that 'the shards make the whole' cmp sorted shards
+test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
+test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
+  '--case: clusters'
+test_that '--case without a match is nothing' vkb-load --plan --case X c.json
+test_same '' "$(cat .out)" 'and prints nothing'
+test_that 'an empty file is nothing' vkb-load --plan /dev/null
+
+# in the order of the Python tool: the command is the innermost
+test_same 'SET GET SET GET' \
+  "$(jq -r .config.command plan | head -n 4 | xargs)" 'commands turn first'
+test_same '1 1 10 10 1 1 10 10' \
+  "$(jq -r .config.pipeline plan | head -n 8 | xargs)" 'then pipelines'
+
+pick() { jq -c "select(.id == \"$1\") | $2" plan; }
+test_same '[["0-1"],"2-4"]' \
+  "$(pick SET-d16-P1-c5-k100 '[.server.cpus, .client.cpus]')" \
+  'cpu_allocation of a single server'
+test_same '[["0-1","2-3","4-5"],"6-8"]' \
+  "$(pick SET-d16-P1-c5-k100-cluster3 '[.server.cpus, .client.cpus]')" \
+  'cpu_allocation of the cluster beside it'
+test_same '[3,4,4]' \
+  "$(pick SET-d16-P1-c5-k100-cluster3-io4 \
+    '[.server.primaries, .server.io_threads, .config.io_threads]')" \
+  'the server it wants'
+test_same '{"command":"SET","data_size":16,"pipeline":1,"clients":5,"keyspacelen":100,"requests":1000,"warmup_s":2,"cluster_mode":false,"tls_mode":false,"io_threads":1,"benchmark_threads":1,"engine":"native"}' \
+  "$(pick SET-d16-P1-c5-k100 .config)" 'every value is explicit'
+test_same '[6,3,true,["0"],"1",null]' \
+  "$(jq -c 'select(.config.command == "LPUSH") | [.config.io_threads,
+     .config.duration_s, .server.tls, .server.cpus, .client.cpus,
+     .config.config_set]' plan | head -n 1)" 'a custom io-threads is not hidden'
+test_same LPUSH-d16-P1-c5-k100-tls-io6-reader_threads8_maxmemory1gb \
+  "$(jq -r .id plan | tail -n 1)" 'a config set has its name'
+
+test_same 1 "$(planned --skip-config-set c.json | grep -c LPUSH)" \
+  '--skip-config-set'
+test_same 32 "$(planned --cluster-mode false c.json |
+  jq -c 'select(.config.command != "LPUSH")' | wc -l | tr -d ' ')" \
+  '--cluster-mode false'
+test_same 'true' "$(planned --cluster-mode true c.json |
+  jq .config.cluster_mode | sort -u)" '--cluster-mode forces the mode'
+test_same '[null,0.5,1]' "$(planned --duration 500ms --warmup 1 c.json |
+  jq -c '[.config.requests, .config.duration_s, .config.warmup_s]' |
+  sort -u)" '--duration and --warmup'
+test_same '[7,null]' "$(planned --requests 7 c.json |
+  jq -c '[.config.requests, .config.duration_s]' | sort -u)" '--requests'
+test_same '[500,"constant"]' "$(planned --rate 500 c.json |
+  jq -c '[.config.rate, .config.arrivals]' | sort -u)" '--rate'
+test_same '"batch-first-byte"' "$(planned --latency batch-first-byte c.json |
+  jq -c .config.latency | sort -u)" '--latency'
+
+sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
+test_status 2 'only CPUs differ' vkb-load --plan c.json d.json
+test_match 'do not identify a case' .err 'they are not pooled'
+
+head -n 1 plan | sed 's/"clients":5/"clients":"5"/' >bad
+test_status 2 'a case with a wrong value' vkb-load --plan bad
+test_match "bad:1: case .*'config.clients' is not an integer" .err 'is named'
+head -n 1 plan | sed 's/"requests":1000,//' >bad
+test_status 2 'a case without an end' vkb-load --plan bad
+{ head -n 1 plan; head -n 1 plan; } >bad
+test_status 2 'a case twice' vkb-load --plan bad
+test_match 'bad:2: .* is there twice' .err 'is named'
+echo '{"type":"run","v":1,"subject":{},"config":{},"run":{},"env":{},"metrics":{},"status":"ok"}' >bad
+test_status 2 'a run is no case' vkb-load --plan bad
+
+cat >s.json <<'END'
+{"config_sets":[{"x":1}],"profiling_sets":[{"enabled":false},{"enabled":true}],
+ "test_groups":[
+ {"group":1,"description":"G","scenarios":[
+  {"id":"a","type":"ingestion","test":"set","requests":100,"description":"A"},
+  {"id":"b","type":"read","command":"FT.SEARCH i __rand_int__",
+   "options":{"":"","NOCONTENT":"_nc"},"description":"B","clients":9}]},
+ {"group":2,"iterations":2,"scenarios":[
+  {"id":"c","command":"HSET k{iteration} f v","dataset":"d{iteration}.csv"},
+  {"id":"d","type":"mixed","on_iterations":[2],"duration":5,
+   "writes":[{"id":"w","command":"SET a b"}],
+   "reads":[{"id":"r","command":"GET a","duration":7}],
+   "options":{"":"","X":"_x"}}]}]}
+END
+planned --skip-profiling s.json >plan
+test_same '1_a 1_b 1_b_nc 2_c 2_c 2_d 2_d_x' \
+  "$(jq -r .config.test_id plan | xargs)" 'scenarios: ids in order'
+test_same 14 "$(planned s.json | wc -l | tr -d ' ')" 'scenarios: profiling sets'
+test_same 7 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" \
+  'scenarios: ids differ'
+test_same '["write","1","a","SET",100]' "$(jq -c 'select(.config.scenario=="a")|
+  .config | [.test_phase, .group, .scenario, .command, .requests]' plan)" \
+  'scenarios: a named test'
+test_same 'FT.SEARCH i __rand_int__ NOCONTENT' \
+  "$(jq -r 'select(.config.scenario=="b_nc") | .config.command' plan)" \
+  'scenarios: an option'
+test_same 'B + NOCONTENT' "$(jq -r 'select(.config.scenario=="b_nc") |
+  .client.scenario_description' plan)" 'scenarios: its description'
+test_same 'HSET k1 f v d1.csv HSET k2 f v d2.csv' \
+  "$(jq -r 'select(.config.scenario=="c")|.config.command,.config.dataset' \
+    plan | xargs)" 'scenarios: iterations'
+test_same '["SET a b",5,"GET a X",7]' \
+  "$(jq -c 'select(.config.scenario=="d_x") | .config | [.writes[0].command,
+    .writes[0].duration, .reads[0].command, .reads[0].duration]' plan)" \
+  'scenarios: mixed: options are for reads, durations are inherited'
+test_same 3 "$(planned --groups 1 --skip-profiling s.json | wc -l |
+  tr -d ' ')" '--groups'
+test_same b_nc "$(planned --scenarios b_nc --skip-profiling s.json |
+  jq -r .config.scenario)" '--scenarios: the expanded id'
+vkb-load --plan plan >again
+test_that 'scenarios: round trip' cmp plan again
+
+test_status 2 'what cannot be run yet' vkb-load --groups 1 --scenarios b s.json
+test_match 'not run: commands with placeholders' .err 'is said plainly'
+test_done

@@ -1,0 +1,210 @@
+#!/bin/sh
+# vkb-load measures: fresh servers, clusters, TLS, several builds, servers of
+# others. Small runs; what they measure is not judged here.
+. "${0%/*}/lib.sh"
+
+server=$(command -v valkey-server || command -v redis-server) || {
+  test_skip 'runs' valkey-server
+  test_done
+}
+cli=$(command -v valkey-cli || command -v redis-cli)
+base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0'
+printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
+
+# --- a server of its own for each run
+
+test_that 'runs' vkb-load --runs 2 c.json
+test_same '' "$(cat .err)" 'in silence, no terminal'
+cp .out runs
+test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
+test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all are ok'
+test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
+  "$(jq -c -s 'map([.config.command, .run.index])' runs)" 'in rounds'
+test_same 'true' "$(jq -s 'all(.[]; .metrics.rps > 0 and
+  .metrics.requests >= 2000 and .metrics.errors == 0 and
+  .metrics.used_memory_bytes > 0 and .metrics.p99_latency_ms > 0 and
+  (.hist.latency_ns | startswith("HIST")) and
+  (.bound | IN("server","client","neither")))' runs)" 'the figures are there'
+test_same true "$(jq -s 'all(.[]; .subject.server_version and
+  (.subject.binary_sha256 | length) == 64 and .run.seed > 0 and
+  .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
+  'and who, when, where'
+test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'the order is kept'
+test_same 1 "$(jq -r .run.session runs | sort -u | wc -l | tr -d ' ')" \
+  'of one session'
+vkb-load --plan c.json </dev/null | jq -c .config | sort >want
+jq -c .config runs | sort -u >got
+test_that 'the identity is that of the plan' cmp want got
+vkb-load --plan c.json </dev/null >plan
+test_that 'a plan runs' vkb-load --runs 1 plan
+test_same 2 "$(grep -c '"status":"ok"' .out)" 'as the configuration does'
+test_that '-o appends' vkb-load -o out --runs 1 --case 'SET*' c.json
+test_that '-o appends again' vkb-load -o out --runs 1 --case 'SET*' c.json
+test_same 2 "$(wc -l <out | tr -d ' ')" 'two runs are there'
+test_that '-v' vkb-load -v --runs 1 --case 'SET*' c.json
+test_match '^vkb-load: 1/1 SET-d16-P4-c3-k100 run 1 of 1: .* req/s' .err \
+  '-v says a line for each run'
+test_that 'by time' vkb-load --runs 1 --duration 200ms --warmup 100ms \
+  --case 'SET*' c.json
+test_same true "$(jq '.config.duration_s == 0.2 and .metrics.elapsed_s > 0.15' \
+  .out)" 'it took the time'
+test_that '--seed' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
+jq -c .run.seed .out >seeds
+test_that '--seed again' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
+test_same "$(cat seeds)" "$(jq -c .run.seed .out)" 'gives the same seeds'
+test_same 2 "$(sort -u seeds | wc -l | tr -d ' ')" 'one for each repetition'
+test_that 'open loop' vkb-load --rate 2000 --requests 400 --runs 1 \
+  --case 'SET*' c.json
+test_same true "$(jq '(.hist | has("service_ns")) and
+  (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'offers the rate'
+
+printf '[{"commands":["SET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"}],"custom-server-configs":{"maxclients":100},"unixsocket":true,"aslr":false,"server_cpu_range":"0","client_cpu_range":"1"}]\n' \
+  "$base" >full.json
+if [ "$(nproc)" -gt 1 ]; then
+  test_that 'everything at once' vkb-load --runs 1 full.json
+  test_same '["ok","0","1","disabled"]' "$(jq -c '[.status, .env.server_cpus,
+    .env.client_cpus, .env.aslr]' .out)" 'the pinning is in env'
+else
+  test_skip 'pinning' 'two CPUs'
+fi
+sed 's/"server_cpu_range":"0"/"server_cpu_range":"1000"/' full.json >far.json
+test_status 2 'CPUs that are not there' vkb-load far.json
+test_match 'this machine has not all of the CPUs "1000"' .err 'are named'
+test_that 'but may be planned' vkb-load --plan far.json
+
+printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' \
+  "$base" | sed 's/"tls_mode":false/"tls_mode":true/' >tls.json
+test_that 'TLS' vkb-load --runs 1 tls.json
+test_same '[true,"ok"]' "$(jq -c '[.config.tls_mode, .status]' .out |
+  sort -u)" 'TLS: ok'
+printf '[{"commands":["SET","GET","MSET"],%s,"requests":[2000],"cluster_nodes":3}]\n' \
+  "$base" | sed 's/"cluster_mode":false/"cluster_mode":true/' >cluster.json
+test_that 'cluster' vkb-load --runs 1 cluster.json
+test_same '[true,3,"ok",0]' "$(jq -c '[.config.cluster_mode,
+  .config.cluster_nodes, .status, .metrics.errors]' .out | sort -u)" \
+  'cluster: ok'
+
+# --- several builds
+
+build() { # build LABEL STATUS SERVER
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"%s","server":"%s"}\n' \
+    "$1" "$2" "$3"
+}
+{ build a ok "$server"; build b ok "$server"; } >builds
+test_that 'two builds' vkb-load --builds builds --runs 3 c.json
+cp .out runs
+test_same 12 "$(wc -l <runs | tr -d ' ')" 'two builds: 2 x 2 x 3 runs'
+test_same true "$(jq -s '[range(0; length; 2) as $i | .[$i], .[$i + 1]] as $r |
+  [range(0; 12; 2)] | all(. as $i | $r[$i].run.block == $r[$i + 1].run.block
+    and $r[$i].run.index == $r[$i].run.block
+    and $r[$i].config == $r[$i + 1].config
+    and $r[$i].run.seed == $r[$i + 1].run.seed
+    and $r[$i].subject.label != $r[$i + 1].subject.label)' runs)" \
+  'two builds: pairs stand side by side, with one seed'
+test_that 'sequential' vkb-load --builds builds --order sequential --runs 2 c.json
+test_same 'a a a a b b b b' "$(jq -r .subject.label .out | xargs)" \
+  'sequential: one after the other'
+test_same null "$(jq -c .run.block .out | sort -u)" 'sequential: no blocks'
+test_that 'random' vkb-load --builds builds --order random --seed 1 --runs 2 c.json
+test_same 8 "$(jq -c '[.config, .subject.label, .run.index]' .out | sort -u |
+  wc -l | tr -d ' ')" 'random: all of them'
+
+{ build a ok "$server"; build bad ok /bin/false; build c failed x; } >builds
+test_status 2 'bad builds' vkb-load --builds builds --runs 1 --case 'SET*' c.json
+test_match "build 'c' failed" .err 'a failed build is said'
+test_same '["a","ok"] ["bad","failed"]' "$(jq -c '[.subject.label, .status]' \
+  .out | sort | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" 'the others are run'
+test_same true "$(jq 'select(.status == "failed") |
+  (.error | test("exited with 1")) and (has("metrics") | not)' .out)" \
+  'a failed run says why'
+{ build a ok "$server"; build a ok "$server"; } >builds
+test_status 2 'two builds of one name' vkb-load --builds builds c.json
+test_match "two builds are called 'a'" .err 'are refused'
+test_status 2 'stdin twice' vkb-load --builds - -
+test_status 2 'a server that is not there' vkb-load --server ./nowhere \
+  --runs 1 c.json
+test_same failed "$(jq -r .status .out | sort -u)" 'gives failed runs'
+test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
+  --case 'SET*' c.json
+test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
+
+# --- a server of somebody else
+
+printf '{"type":"spec","v":1,"id":"other","unixsocket":true,"config":{"maxclients":99}}\n' >spec
+mkfifo ask answer
+vkb-serve --follow <ask >answer 2>serve.err &
+serve=$!
+exec 3>ask 4<answer
+test_cleanup() {
+  exec 3>&- 4<&-
+  wait "$serve"
+}
+cat spec >&3
+read -r other <&4
+port=$(printf '%s' "$other" | jq .nodes[0].port)
+socket=$(printf '%s' "$other" | jq -r .nodes[0].unixsocket)
+"$cli" -p "$port" set left over >/dev/null
+"$cli" -p "$port" config set maxmemory 55mb >/dev/null
+printf '[{"commands":["SET","GET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"},{}]}]\n' \
+  "$base" >set.json
+test_that 'a running server' vkb-load --port "$port" --runs 2 set.json
+test_same 8 "$(grep -c '"status":"ok"' .out)" 'running: all are ok'
+test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req > 0]' \
+  .out | sort -u)" 'running: it is on this machine'
+test_same '57671680' "$("$cli" -p "$port" config get maxmemory | tail -n 1)" \
+  'running: settings are put back'
+test_same 0 "$("$cli" -p "$port" exists left)" 'running: it was emptied'
+test_that 'by unix socket' vkb-load --unixsocket "$socket" --runs 1 c.json
+test_same true "$(jq -c .config.unixsocket .out | sort -u)" 'is such a case'
+test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
+  --runs 1 cluster.json
+test_match 'wants a cluster, the server is not one' .err 'running: cluster'
+test_status 2 'nor TLS' vkb-load --port "$port" --runs 1 tls.json
+test_match 'wants TLS' .err 'running: TLS'
+sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
+test_status 2 'nor io-threads' vkb-load --port "$port" --runs 1 io.json
+test_match 'has io-threads 3, the server 1' .err 'running: io-threads'
+sed 's/maxmemory/no-such/' set.json >no.json
+test_status 2 'nor settings' vkb-load --port "$port" --runs 1 no.json
+test_match "no setting 'no-such'" .err 'running: setting'
+test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
+test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
+test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
+
+printf '{"type":"spec","v":1,"id":"tls","tls":true}\n' >&3
+read -r other <&4
+port=$(printf '%s' "$other" | jq .nodes[0].port)
+tls() { printf '%s' "$other" | jq -r ".tls.$1"; }
+test_that 'a running server with TLS' vkb-load --port "$port" --tls \
+  --cacert "$(tls cacert)" --cert "$(tls cert)" --key "$(tls key)" \
+  --runs 1 tls.json
+test_status 2 'plain to TLS' vkb-load --port "$port" --runs 1 c.json
+printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >&3
+read -r other <&4
+port=$(printf '%s' "$other" | jq .nodes[0].port)
+test_status 2 'without password' vkb-load --port "$port" --runs 1 c.json
+VKB_PASSWORD=s3cret
+export VKB_PASSWORD
+test_that 'with VKB_PASSWORD' vkb-load --port "$port" --runs 1 c.json
+test_same 0 "$(cat .out .err | grep -c s3cret)" 'which is not told'
+unset VKB_PASSWORD
+
+# --- a server that dies
+
+vkb-load --runs 1 --duration 30 --case 'SET*' c.json >dead 2>dead.err &
+load=$!
+grep_server() {
+  for p in $(ps -o pid= --ppid "$(ps -o pid= --ppid "$load" | xargs | tr ' ' ,)"); do
+    case $(cat "/proc/$p/comm") in
+    valkey-server | redis-server) victim=$p && return 0 ;;
+    esac
+  done
+  return 1
+}
+wait_until 10 grep_server
+kill -9 "$victim"
+wait "$load"
+test_same 2 $? 'a server that dies'
+test_same failed "$(jq -r .status dead)" 'is a failed run'
+test_match 'killed by signal 9' dead 'that says so'
+test_done

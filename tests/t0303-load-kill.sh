@@ -1,0 +1,113 @@
+#!/bin/sh
+# vkb-load: whatever kills it, what is finished is on disk, nothing is left
+# behind, and --resume goes on.
+. "${0%/*}/lib.sh"
+
+if ! command -v valkey-server >/dev/null && ! command -v redis-server >/dev/null
+then
+  test_skip 'kills' valkey-server
+  test_done
+fi
+mkdir tmp
+TMPDIR=$scratch/tmp
+VKB_TEST_MARK=$scratch # in the environment of all that belongs to us
+export TMPDIR
+printf '[{"commands":["SET","GET"],"keyspacelen":[50],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[200]}]\n' >c.json
+sed 's/"requests":\[200\]/"duration":30/' c.json >long.json
+
+ours() { # processes with the mark, but not of those that are dead
+  grep -lzs "^VKB_TEST_MARK=$scratch" /proc/[0-9]*/environ
+}
+nothing_left() {
+  [ -z "$(ours)" ] && [ -z "$(ls tmp)" ]
+}
+load() { env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load "$@" </dev/null; }
+
+# --- resume
+
+load --runs 3 --resume r.jsonl c.json 2>.err
+test_same 0 $? 'resume of nothing begins'
+test_same 6 "$(wc -l <r.jsonl | tr -d ' ')" 'all runs are there'
+cp r.jsonl whole
+load --runs 3 --resume r.jsonl c.json 2>said
+test_same 0 $? 'resume of the whole'
+test_that 'adds nothing' cmp whole r.jsonl
+test_match '6 of 6 runs are finished already' said 'and says so'
+head -n 4 whole >r.jsonl
+sed -n 5p whole | head -c 300 >>r.jsonl
+load -o r.jsonl c.json 2>said
+test_same 2 $? 'a torn file is not appended to'
+test_match "ends in a torn record: '--resume' repairs it" said 'but pointed out'
+load --runs 3 --resume r.jsonl c.json 2>said
+test_same 0 $? 'resume after a torn line'
+test_match 'cut off a torn last line of 300 bytes' said 'repairs it'
+key() { jq -c '[.config.command, .run.index, .status]' "$1" | sort; }
+test_same "$(key whole)" "$(key r.jsonl)" 'and completes the set'
+load --runs 4 --resume r.jsonl c.json 2>said
+test_same 8 "$(wc -l <r.jsonl | tr -d ' ')" 'more runs are two more'
+load --label x --runs 1 --resume r.jsonl c.json 2>said
+test_same 10 "$(wc -l <r.jsonl | tr -d ' ')" 'another subject is another run'
+sed '2s/"status":"ok"/"status":"failed"/' whole >r.jsonl
+load --runs 3 --resume r.jsonl c.json 2>said
+test_same 7 "$(wc -l <r.jsonl | tr -d ' ')" 'a failed run is run again'
+sed '2s/"run"/7/' whole >r.jsonl
+cp r.jsonl kept
+load --runs 3 --resume r.jsonl c.json 2>said
+test_same 2 $? 'a file with a bad line is not resumed'
+test_match 'r.jsonl:2: ' said 'it is named'
+test_that 'and not touched' cmp kept r.jsonl
+
+# --- signals
+
+running() { [ -n "$(ls tmp)" ] && [ "$(ours | wc -l)" -gt 2 ]; }
+for sig in INT TERM; do
+  rm -f s.jsonl
+  load --runs 2 -o s.jsonl c.json
+  # perl resets what sh ignores for background jobs.
+  perl -e '$SIG{INT} = "DEFAULT"; $ENV{VKB_TEST_MARK} = shift; exec @ARGV' \
+    "$scratch" vkb-load --runs 1 -o s.jsonl long.json 2>said &
+  pid=$!
+  wait_until 10 running
+  kill -s "$sig" "$pid"
+  wait "$pid"
+  got=$?
+  test_same "$((128 + $(kill -l "$sig" 2>/dev/null | grep -x '[0-9]*' ||
+    case $sig in INT) echo 2 ;; TERM) echo 15 ;; esac)))" "$got" \
+    "SIG$sig: ends by it"
+  wait_until 10 nothing_left
+  test_result $? "SIG$sig: nothing is left"
+  test_same 4 "$(jq -c .status s.jsonl | wc -l | tr -d ' ')" \
+    "SIG$sig: what was finished is there"
+done
+
+# --- kill -9 at any moment
+
+# killed USEC COMMAND...: SIGKILL to the command after so many microseconds.
+killed() {
+  perl -e '
+    my $t = shift; my $pid = fork // die;
+    if (!$pid) { exec @ARGV or exit 127 }
+    select undef, undef, undef, $t / 1e6;
+    kill 9, $pid; waitpid $pid, 0' "$@"
+}
+: >k.jsonl
+left=0 bad=0 i=0
+while [ $i -lt 20 ]; do
+  i=$((i + 1))
+  killed "$(awk -v s="$i$$" 'BEGIN { srand(s); print int(rand() * 180000) }')" \
+    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 20 \
+    --resume k.jsonl c.json 2>>said
+  wait_until 10 nothing_left || left=$((left + 1))
+  # all but the last line are whole
+  sed '$d' k.jsonl | jq -c .status >/dev/null 2>&1 || bad=$((bad + 1))
+done
+test_same 0 $left 'killed 20 times: no server, no temporary file is left'
+test_same 0 $bad 'killed 20 times: the file is good but for its last line'
+load --runs 20 --resume k.jsonl c.json 2>said
+test_same 0 $? 'resumed at last'
+test_same 40 "$(jq -c '[.config.command, .run.index, .status]' k.jsonl |
+  grep -c ok)" 'it is complete'
+test_same 40 "$(jq -c '[.config.command, .run.index]' k.jsonl | sort -u |
+  wc -l | tr -d ' ')" 'and no run is there twice'
+test_that 'nothing is left' nothing_left
+test_done
