@@ -27,13 +27,13 @@ struct opts {
 
 static const struct opt table[] = {
     {'b', "baseline", OPT_STR, AT(baseline), "SUBJECT",
-	.help = "the baseline is in the input: label, ref, commit or version"},
+	.help = "it is in the input: label, ref, commit, version"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown or jsonl; may be repeated"},
+	.help = "text (default), markdown, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "rps, latency, all, or names with commas; default: gates"},
-    {0, "margin", OPT_LIST, AT(margins), "[METRIC=]PERCENT",
-	.help = "changes up to this do not count: 2%, p99_latency_ms=5%"},
+	.help = "all, latency, or names with commas"},
+    {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
+	.help = "what does not count as a change: 2%"},
     {0, "strict", OPT_FLAG, AT(strict),
 	.help = "Holm instead of Benjamini-Hochberg"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",

@@ -277,17 +277,33 @@ verdict_sample_size(double d, bool paired, double alpha, double power)
 }
 
 size_t
-verdict_needed(const struct verdict_facts *f, double margin)
+verdict_least(bool paired, size_t tests, double alpha)
 {
-	double floor_ = f->paired ? VERDICT_PAIRS : VERDICT_RUNS, n;
+	double p, level = alpha / (double)(tests ? tests : 1);
+	size_t n = paired ? VERDICT_PAIRS : VERDICT_RUNS;
+
+	for (;; n++) {
+		p = paired ? ldexp(2, -(int)n)
+			   : 2 *
+			exp(2 * lgamma((double)n + 1) -
+			    lgamma(2 * (double)n + 1));
+		if (p <= level || n >= 500)
+			return n;
+	}
+}
+
+size_t
+verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
+{
 	size_t have = f->m < f->n ? f->m : f->n;
+	double least = (double)verdict_least(f->paired, tests, .05), n;
 
 	if (!(f->sd > 0) || !(margin > 0))
 		return 0;
 	/* .955: efficiency of the rank tests against t on normal noise. */
 	n = verdict_sample_size(-log1p(-margin) / f->sd, f->paired, .05, .8) /
 	    .955;
-	n = ceil(fmax(n, floor_));
+	n = ceil(fmax(n, least));
 	if (n <= (double)have)
 		n = 2 * (double)have;
 	return n < 1e6 ? (size_t)n : 0;

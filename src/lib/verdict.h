@@ -65,9 +65,15 @@ double verdict_sample_size(double d, bool paired, double alpha, double power);
 
 /*
  * Runs a side (or pairs) that would settle an inconclusive row: enough to see
- * a change as large as the margin with power .8, and at least twice those there
- * are where that many should have been enough. 0: cannot be said.
+ * a change as large as the margin with power .8, enough for the smallest p to
+ * pass as one of 'tests' (Holm), and at least twice those there are where that
+ * many should have been enough. 0: cannot be said.
  */
-size_t verdict_needed(const struct verdict_facts *, double margin);
+size_t verdict_needed(
+    const struct verdict_facts *, double margin, size_t tests);
+
+/* The least runs a side (or pairs) whose smallest p passes as one of 'tests'.
+ */
+size_t verdict_least(bool paired, size_t tests, double alpha);
 
 #endif

@@ -296,7 +296,7 @@ seconds(const struct pairing *p)
 }
 
 static void
-decide(struct row *row)
+decide(struct row *row, size_t tests)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
@@ -306,7 +306,7 @@ decide(struct row *row)
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	else if (row->verdict == VERDICT_INCONCLUSIVE)
-		row->needed = verdict_needed(f, row->margin);
+		row->needed = verdict_needed(f, row->margin, tests);
 	if (row->needed > have)
 		row->minutes =
 		    (double)(row->needed - have) * seconds(row->pair) / 60;
@@ -390,7 +390,7 @@ judge_all(struct comparison *c, size_t n, const struct rules *r)
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];
 
-			decide(row);
+			decide(row, c[i].family);
 			c[i].count[row->verdict] += row->gate;
 			c[i].paired += row->gate && row->facts.paired;
 		}

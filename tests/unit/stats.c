@@ -157,6 +157,14 @@ families(void)
 	    "Benjamini-Hochberg, as R's p.adjust");
 	tap_near(verdict_sample_size(.5, false, .05, .8), 63.77, 1e-4,
 	    "d = .5 needs 63.77 a side (Cohen)");
+	tap_ok(verdict_least(false, 1, .05) == 4 &&
+		verdict_least(false, 10, .05) == 6 &&
+		verdict_least(false, 100, .05) == 8,
+	    "a side: 4 runs for one test, 6 for ten, 8 for a hundred");
+	tap_ok(verdict_least(true, 1, .05) == 6 &&
+		verdict_least(true, 10, .05) == 9 &&
+		verdict_least(true, 100, .05) == 12,
+	    "rounds: 6 for one test, 9 for ten, 12 for a hundred");
 	tap_near(verdict_sample_size(.5, true, .05, .8), 33.37, 1e-3,
 	    "or 33.37 pairs");
 }
@@ -200,8 +208,8 @@ verdicts(void)
 		VERDICT_INCONCLUSIVE,
 	    "noise says nothing");
 	f = verdict_measure(x, 6, wide, 6, false);
-	tap_ok(verdict_needed(&f, .02) > 100, "and needs many runs: %zu",
-	    verdict_needed(&f, .02));
+	tap_ok(verdict_needed(&f, .02, 1) > 100, "and needs many runs: %zu",
+	    verdict_needed(&f, .02, 1));
 	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");

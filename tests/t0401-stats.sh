@@ -1,0 +1,143 @@
+#!/bin/sh
+# vkb-stats: groups, numbers, laws.
+. "${0%/*}/lib.sh"
+
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+
+# run LABEL COMMAND SESSION BLOCK RPS [REST]: one run record
+run() {
+  printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"%s","index":%s,"block":%s},"env":{"arch":"x86_64"},"metrics":{"rps":%s},"status":"ok"%s}\n' \
+    "$1" "$2" "$3" "$4" "$4" "$5" "${6:-}"
+}
+
+# --- laws
+
+cat "$a" "$b" | vkb-stats >one
+vkb-stats "$a" "$b" >two
+test_same "$(cat one)" "$(cat two)" 'cat a b | vkb-stats is vkb-stats a b'
+vkb-stats "$b" "$a" >two
+test_same "$(cat one)" "$(cat two)" 'and vkb-stats b a'
+cat "$a" "$b" | perl -e 'use strict; my @l = <STDIN>; srand 3;
+  for my $i (reverse 1 .. $#l) { my $j = int rand $i + 1; @l[$i, $j] = @l[$j, $i] }
+  print @l' | vkb-stats >two
+test_same "$(cat one)" "$(cat two)" 'and any order of lines'
+vkb-stats one >two
+test_same "$(cat one)" "$(cat two)" 'a summary of summaries is what they were'
+test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
+test_same '' "$(vkb-stats </dev/null)" 'nothing in, nothing out'
+
+# --- numbers
+
+{
+  i=0
+  for v in 10 12 11 13 9 11 40; do
+    i=$((i + 1))
+    run x SET s "$i" "$v"
+  done
+} >seven
+vkb-stats seven >out
+test_same '[7,11,15.142857142857142,1,9,40]' \
+  "$(jq -c '[.n, (.metrics.rps | .median, .mean, .mad, .min, .max)]' out)" \
+  'n, median, mean, MAD, min, max'
+test_same '11.04' "$(jq '.metrics.rps.sd * 100 | round / 100' out)" \
+  'standard deviation, n - 1'
+test_same '[9,40]' "$(jq -c .metrics.rps.ci95 out)" \
+  'the interval of seven: from the first to the last'
+test_same '[[10,12,11,13,9,11,40],[1,2,3,4,5,6,7]]' \
+  "$(jq -c '[.metrics.rps.values, .metrics.rps.blocks]' out)" \
+  'values and blocks in the order of the rounds'
+test_same '[{"at":6,"index":7,"value":40}]' \
+  "$(jq -c '[.metrics.rps.outliers[] | del(.z)]' out)" \
+  'the outlier is named, and still counted'
+head -n 5 seven | vkb-stats >out
+test_same null "$(jq .metrics.rps.ci95 out)" 'five runs have no interval'
+head -n 1 seven | vkb-stats >out
+test_same '[1,null,null,null]' \
+  "$(jq -c '[.n, (.metrics.rps | .sd, .cv_percent, .mad)]' out)" \
+  'one run has no spread'
+{
+  run x SET s 1 0
+  run x SET s 2 0
+} | vkb-stats >out
+test_same '[0,0,null]' \
+  "$(jq -c '.metrics.rps | [.median, .sd, .cv_percent]' out)" \
+  'zeros: no CV'
+
+# --- groups
+
+{
+  run x SET s 1 100 | sed 's/"command":"SET"/"a":1,"command":"SET","b":{"c":1,"d":2}/'
+  run x SET s 2 100 | sed 's/"command":"SET"/"b":{"d":2,"c":1},"command":"SET","a":1/'
+  run x SET s 3 100 | sed 's/"command":"SET"/"a":1,"command":"SET","b":{"c":1,"d":3}/'
+} | vkb-stats | jq -c .n >out
+test_same '2 1' "$(tr '\n' ' ' <out | sed 's/ $//')" \
+  'the order of keys is nothing, a value in a nested object is'
+{
+  run x SET s2 1 5
+  run x SET s1 2 7
+  run x SET s1 1 6
+} | vkb-stats >out
+test_same '[["s1","s2"],[6,7,5],[1,2,1],[0,0,1]]' \
+  "$(jq -c '[.sessions, (.metrics.rps | .values, .blocks, .sessions)]' out)" \
+  'two sessions: each value knows its own'
+{
+  run x SET s 1 5
+  run x SET s 2 5 ',"bound":"client"' | sed 's/x86_64","/&/; s/"arch":"x86_64"/"arch":"arm64","kernel":"6.1"/'
+  printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n'
+} | vkb-stats >out
+test_same '[2,1,["it fell"],["arch"],{"client":1}]' \
+  "$(jq -c '[.n, .failed, .errors, .env_varied, .bound]' out)" \
+  'failed runs are counted apart; what varied is named'
+vkb-stats --text out >text
+test_match '1 failed, client-bound, environment varied' text 'and shown'
+{
+  run x SET s 1 5
+  run x SET s 2 6 | sed 's/"rps":6/"rps":6,"extra_ms":3/'
+} | vkb-stats >out
+test_same '[2,1]' "$(jq -c '[.metrics.rps.n, .metrics.extra_ms.n]' out)" \
+  'a metric that some runs lack has its own n'
+
+# --- other records, bad ones
+
+printf '{"type":"unheard-of","v":3,"x":[1,{"y":null}]}\n' >other
+test_same "$(cat other)" "$(vkb-stats other)" 'unknown types pass'
+{
+  cat "$a"
+  printf '{"type":"run"'
+} >torn
+test_status 2 'a torn line is trouble' vkb-stats torn
+test_match '^vkb-stats: torn:25: torn record' .err 'it is named'
+test_same 3 "$(wc -l <.out | tr -d ' ')" 'the rest is summarised'
+run x SET s 1 5 ',"hist":{"latency_ns":"nonsense"}' >bad
+test_status 2 'a histogram that cannot be read is trouble' vkb-stats bad
+test_match 'bad:1: histogram .latency_ns. cannot be read' .err 'it is named'
+test_same 5 "$(jq .metrics.rps.median .out)" 'its run is counted'
+test_status 2 'a file that is not there' vkb-stats no-such-file
+
+# --- the Python tool's files
+
+if test_reference python-tool 'metrics.json of the Python tool'; then
+  dir=$acceptance/python-tool/compare
+  for d in "$dir"/*/; do
+    vkb-stats "$d/baseline.json" |
+      jq -r '.config as $c | .metrics.rps | "\(.n) \(.mean) \($c.command) \($c.pipeline) \($c.io_threads) \($c.data_size) \($c.cluster_mode) \($c.tls_mode) \($c.clients)"' |
+      sort >got
+    jq -r '.[] | select(.rps) | [.command, .pipeline, .io_threads, .data_size, .cluster_mode, .tls, .clients, .rps] | @json' \
+      "$d/baseline.json" | jq -sr 'group_by(.[0:7])[] | "\(length) \(map(.[7]) | add / length) \(.[0][0]) \(.[0][1]) \(.[0][2]) \(.[0][3]) \(.[0][4]) \(.[0][5]) \(.[0][6])"' |
+      sort >want
+    # means to nine digits
+    for f in got want; do
+      perl -pe 's/^(\d+) (\S+)/sprintf "%s %.9g", $1, $2/e' "$f" >"$f.9"
+    done
+    test_same "$(cat want.9)" "$(cat got.9)" \
+      "groups and means of $(basename "$d")"
+  done
+  for f in "$acceptance"/python-tool/metrics/*.json; do
+    test_that "$(basename "$f") is read" vkb-stats "$f"
+    test_same "$(jq length "$f")" "$(jq -s 'map(.n + .failed) | add' .out)" \
+      'every result is in a summary'
+  done
+fi
+
+test_done

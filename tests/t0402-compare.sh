@@ -1,0 +1,223 @@
+#!/bin/sh
+# vkb-compare: verdicts and exit statuses, pairing, formats, hostile input.
+. "${0%/*}/lib.sh"
+
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+
+# runs LABEL COMMAND SESSION VALUE...: run records, one block after the other
+runs() {
+  label=$1 command=$2 session=$3 block=0
+  shift 3
+  for v; do
+    block=$((block + 1))
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"%s","index":%d,"block":%d},"env":{"kernel":"6.1"},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$command" "$session" "$block" "$block" "$v"
+  done
+}
+
+# deltas [OPTION...]: of base and new; "verdict ratio method paired" a line
+deltas() {
+  vkb-compare -f jsonl "$@" base new >deltas
+  echo "exit $?"
+  jq -r 'select(.type == "delta") |
+    "\(.verdict) \(.ratio // "none") \(.method)"' deltas
+}
+
+# --- exit status and laws
+
+test_status 1 'a regression is exit 1' vkb-compare "$a" "$b"
+test_match 'SET +rps .* 0\.94x -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
+  .out 'it is in the report'
+test_match '^Paired by round' .out 'interleaved rounds are paired'
+cp .out first
+test_status 1 'again' vkb-compare "$a" "$b"
+test_same "$(cat first)" "$(cat .out)" 'the same bytes'
+vkb-stats "$b" | vkb-compare "$a" >second
+test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
+vkb-stats "$a" >base.json
+vkb-stats "$b" | vkb-compare base.json >second
+test_same "$(cat first)" "$(cat second)" 'summaries on both sides too'
+cat "$a" "$b" | vkb-compare --baseline unstable >second
+test_same "$(cat first)" "$(cat second)" 'and a baseline inside the input'
+vkb-compare --baseline 1f9c "$a" "$b" >second
+test_same "$(cat first)" "$(cat second)" 'and by the start of its commit'
+for f in text markdown jsonl; do
+  test_that "x against x is no change ($f)" vkb-compare -f $f "$a" "$a"
+done
+test_same '9 equivalent' \
+  "$(jq -r 'select(.type == "delta").verdict' .out | sort | uniq -c |
+    sed 's/^ *//')" 'all are equivalent'
+vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric) | [.config.command, .metric, .ratio]' >there
+vkb-compare -f jsonl "$b" "$a" | jq -c 'select(.metric) | [.config.command, .metric, 1 / .ratio]' >back
+test_same "$(jq -c '.[2] |= (. * 10000 | round)' there)" \
+  "$(jq -c '.[2] |= (. * 10000 | round)' back)" \
+  'swapped sides give the reciprocal'
+test_same 'improvement regression' \
+  "$(vkb-compare -f jsonl "$b" "$a" | jq -r 'select(.metric == "rps" and .config.command != "GET").verdict' | sort -r | tr '\n' ' ' | sed 's/ $//; s/\(r[a-z]*\) \(i[a-z]*\)/\2 \1/')" \
+  'and turn the verdicts'
+test_that 'a wide margin' vkb-compare --margin 12% "$a" "$b"
+test_status 1 'a margin for another metric' \
+  vkb-compare --margin 12% --margin rps=3% "$a" "$b"
+test_that '--metrics chooses' vkb-compare -m avg_latency_ms,rps \
+  --margin 12% -f jsonl "$a" "$b"
+test_same 'avg_latency_ms rps' \
+  "$(jq -r 'select(.metric).metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
+  'those and no others'
+test_status 1 '--metrics all' vkb-compare -m all -f jsonl "$a" "$b"
+test_same 'gate info' \
+  "$(jq -r 'select(.metric).class' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
+  'gates and information'
+test_same 'p50_latency_ms p99_latency_ms rps' \
+  "$(jq -r 'select(.class == "gate").metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
+  'the gates stay what they are'
+test_that '--strict: eight rounds are too few for nine tests' \
+  vkb-compare --strict "$a" "$b"
+test_match 'Holm over 9 tests' .out 'says so'
+test_match 'SET +rps .*inconclusive, needs 9 rounds' .out 'and how many would do'
+
+# --- verdicts
+
+runs x SET s1 100 101 99 100 102 98 >base
+runs y SET s2 90 91 89 90 92 88 >new
+test_same 'exit 1
+regression 0.9 mwu-exact' "$(deltas)" 'other sessions are not paired'
+runs y SET s1 90 91 89 90 92 88 >new
+test_same 'exit 1
+regression 0.9 signed-rank' "$(deltas | sed 's/0\.9[0-9]* /0.9 /; s/0\.89[0-9]* /0.9 /')" \
+  'the same session is'
+runs y SET s1 90 91 89 90 92 >new
+test_same 'exit 1
+mwu-exact false' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
+  'five rounds are too few for pairs'
+runs y SET s2 90 91 89 >new
+test_same 'exit 0
+insufficient 0.9 mwu-exact' "$(deltas)" 'three runs are too few'
+test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
+  '--on-insufficient fail'
+runs x SET s1 100 140 80 120 90 >base
+runs y SET s2 95 120 99 130 70 >new
+test_same inconclusive "$(deltas | sed -n '2s/ .*//p')" 'noise is inconclusive'
+test_same true "$(jq 'select(.metric) | .needed.runs > 100' deltas)" \
+  'and says how many runs it needs'
+test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
+  '--on-inconclusive fail'
+runs x SET s1 100 100 100 100 >base
+runs y SET s2 70 70 70 70 >new
+test_same 'exit 1
+regression 0.7 exact' "$(deltas)" 'without any variance -30% is found'
+runs y SET s2 0 0 0 0 >new
+test_same 'exit 1
+regression 0 exact' "$(deltas)" 'down to zero'
+mv new base
+runs y SET s2 70 71 70 70 >new
+test_same 'exit 0
+improvement none mwu-exact' "$(deltas)" 'up from zero: no ratio'
+cp base new
+test_same 'exit 0
+equivalent 1 identical' "$(deltas)" 'zero and zero'
+
+# --- pairing
+
+two() { # two LABEL CONFIG VALUE...: runs of any config
+  label=$1 config=$2
+  shift 2
+  for v; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$config" "${kernel:-6.1}" "$v"
+  done
+}
+two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
+two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
+test_that 'a key that one side lacks' vkb-compare base new
+test_match "warning: SET: paired by what both say: keyspacelen unknown in the baseline" \
+  .out 'pairs, with a note'
+two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
+test_status 2 'two that fit: neither' vkb-compare base new
+two x '{"command":"SET","requests":100}' 10 11 10 11 >base
+two y '{"command":"SET","duration_s":3}' 10 11 10 11 >new
+test_status 2 'requests and duration do not pair' vkb-compare base new
+test_match 'nothing to compare' .err 'that is said'
+test_match '^warning: only in the baseline: SET' .out 'and both are listed'
+test_match '^warning: only in the contender: SET' .out 'on their sides'
+two x '{"command":"SET"}' 10 11 10 11 >base
+{
+  kernel=6.2 two y '{"command":"SET"}' 10 11 10 11
+  two y '{"command":"GET"}' 10 11 10 11
+} >new
+test_that 'another environment does not un-pair' vkb-compare base new
+test_match 'environment differs: kernel: 6.1 -> 6.2 \(1 case\)' .out \
+  'it is a warning'
+printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
+test_status 2 'a failed case of the contender is trouble' vkb-compare base new
+test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \
+  'it is listed'
+test_match '^SET +rps +4\+4' .out 'the others are compared'
+test_same '[1,1,1]' \
+  "$(vkb-compare -f jsonl base new 2>/dev/null | jq -c 'select(.type == "comparison") | [(.failed | length), (.unmatched | length), (.env | length)]')" \
+  'records say the same'
+two y '{"command":"SET"}' 5 5.1 5 5.2 >new
+printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
+test_status 1 'a regression wins over a failed case' vkb-compare base new
+two y '{"command":"SET"}' 10 11 10 11 >new
+two z '{"command":"SET"}' 5 5 5 5.1 >>new
+test_status 1 'several contenders' vkb-compare base new
+test_same 2 "$(grep -c ' against ' .out)" 'each is compared'
+
+# --- the baseline
+
+test_status 2 'a name of no subject' vkb-compare --baseline q base new
+test_match "no subject is 'q'; the subjects are: 'x', 'y', 'z'" .err 'lists them'
+test_status 2 'a name of two subjects' vkb-compare --baseline 8.1.0 "$a" "$b"
+test_match "'8.1.0' means several subjects" .err 'says so'
+test_status 2 'a baseline file with two subjects' vkb-compare new base
+test_match 'new: several subjects' .err 'says so'
+test_status 2 'only a baseline' vkb-compare --baseline x base
+test_match 'there is no contender' .err 'says so'
+test_status 2 'no baseline file' vkb-compare no-such base
+test_status 2 'a bad margin' vkb-compare --margin 2x "$a" "$b"
+test_status 2 'a bad format' vkb-compare -f html "$a" "$b"
+test_status 2 'two formats to stdout' vkb-compare -f text -f jsonl "$a" "$b"
+test_status 1 'several formats' \
+  vkb-compare -f markdown:c.md -f jsonl:d.jsonl "$a" "$b"
+test_match '^### my-branch' c.md 'one into its file'
+test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'the other into its own'
+test_status 2 'a file that cannot be written' \
+  vkb-compare -f markdown:/no/such/folder "$a" "$b"
+
+# --- hostile names
+
+# shellcheck disable=SC2016 # backticks that are data
+evil='<script>x</script> | `y` @someone #12 GH-3 http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; \u001b[31m \n# title'
+for l in x y; do
+  two "$evil $l" "{\"command\":\"$evil\",\"k\":[\"$evil\"]}" 10 11 10 11
+done >both
+sed '1,4!d' both >base
+sed '1,4d' both >new
+test_that 'hostile text in markdown' vkb-compare -f markdown base new
+for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' 'www.' '](' '\*\*e' '&amp;'; do
+  if grep -qF -- "$bad" .out; then
+    test_result 1 "markdown holds no raw $bad"
+  else
+    test_result 0 "markdown holds no raw $bad"
+  fi
+done
+test_same '' "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
+# nine bars: eight cells, all others are escaped
+test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
+  tr -d ' ')" 'with as many cells as there are columns'
+test_that 'hostile text in text' vkb-compare base new
+test_same '' "$(tr -cd '\033' <.out)" 'drives no terminal'
+
+# --- a long report
+
+perl -e 'for my $c (1 .. 1000) { for my $i (1 .. 5) {
+  printf qq({"type":"run","v":1,"subject":{"label":"$ARGV[0]"},"config":{"command":"SET","a_rather_long_key":%d},"run":{},"env":{},"metrics":{"rps":%g},"status":"ok"}\n), $c, $ARGV[1] + $i / 10 } }' x 100 >base
+sed 's/"x"/"y"/; s/"rps":100/"rps":50/' base >new
+test_status 1 'a thousand cases' vkb-compare -f markdown base new
+size=$(wc -c <.out)
+test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
+test_match 'rows left out: too long' .out 'what was cut is counted'
+test_same 1 "$(grep -c '^</details>' .out)" 'the fold is closed'
+
+test_done
