@@ -117,6 +117,7 @@ fake id <<'END'
 echo 1000
 END
 test_status 2 'not root and no sudo' needs run
+test_status 2 "even with --yes" needs --yes run
 test_match 'no sudo' .err 'it is said'
 fake sudo <<'END'
 echo "sudo $*" >>"$HERE/log"
