@@ -1,0 +1,102 @@
+/* Summaries: merged histograms, and nothing that depends on the order. */
+#include "tap.h"
+
+#include "hist.h"
+#include "histcodec.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+#include "summary.h"
+
+#include <stdlib.h>
+
+/* A run whose latencies are from..to microseconds, one each. */
+static struct json *
+run(int index, int64_t from, int64_t to)
+{
+	struct json *rec = record_new("run"), *j;
+	struct hist *h = HIST_LATENCY();
+	struct str text = {0};
+
+	for (int64_t us = from; us <= to; us++)
+		hist_add(h, us * 1000, 1);
+	histcodec_encode(&text, h);
+	j = json_object();
+	json_set_str(j, "label", "x");
+	json_set(rec, "subject", j);
+	j = json_object();
+	json_set_str(j, "command", "SET");
+	json_set(rec, "config", j);
+	j = json_object();
+	json_set_str(j, "session", "s");
+	json_set_num(j, "index", index);
+	json_set_num(j, "block", index);
+	json_set(rec, "run", j);
+	j = json_object();
+	json_set_num(j, "rps", 1000 + index);
+	json_set(rec, "metrics", j);
+	j = json_object();
+	json_set_str(j, "latency_ns", text.s);
+	json_set(rec, "hist", j);
+	json_set_str(rec, "status", "ok");
+	str_free(&text);
+	hist_free(h);
+	return rec;
+}
+
+static char *
+summarise(struct json *const *runs, size_t n, bool backwards)
+{
+	struct summary *s = summary_new();
+	struct json *rec;
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		if (summary_add(s, runs[backwards ? n - 1 - i : i], "test") < 0)
+			abort();
+	tap_ok(summary_count(s) == 1, "one summary");
+	rec = summary_record(s, 0);
+	tap_ok(record_check(rec, "test") == 0, "it is a good record");
+	text = json_print(rec);
+	json_free(rec);
+	summary_free(s);
+	return text;
+}
+
+int
+main(void)
+{
+	struct json *runs[] = {
+	    run(1, 1, 1000), run(2, 1001, 2000), run(3, 2001, 4000)};
+	char *one = summarise(runs, 3, false), *two = summarise(runs, 3, true);
+	struct json *rec = json_parse(one, strlen(one), NULL, NULL);
+	const struct json *whole = json_get(rec, "whole");
+	const char *text = json_str(json_path(rec, "hist.latency_ns")), *why;
+	struct hist *h;
+
+	tap_str(two, one, "the other way round it is the same");
+	tap_near(json_get_num(whole, "p50_latency_ms", 0), 2, 1e-3,
+	    "the median of all requests of all runs");
+	tap_near(json_get_num(whole, "p99_latency_ms", 0), 3.96, 1e-3,
+	    "their 99th percentile");
+	tap_ok(!json_get(whole, "p999_latency_ms"),
+	    "fewer than ten lie beyond the next: it is not shown");
+	tap_near(json_get_num(whole, "max_latency_ms", 0), 4, 1e-3, "largest");
+	tap_ok(json_get_num(whole, "latency_count", 0) == 4000, "count");
+	h = text ? histcodec_decode(text, strlen(text), &why) : NULL;
+	tap_ok(h && hist_count(h) == 4000, "the merged histogram is there");
+	hist_free(h);
+	free(one);
+	free(two);
+	one = summarise(runs, 1, false);
+	json_free(rec);
+	rec = json_parse(one, strlen(one), NULL, NULL);
+	tap_near(json_num(json_path(rec, "whole.p50_latency_ms"), 0), .5, 2e-3,
+	    "one run alone");
+	json_free(rec);
+	free(one);
+	for (size_t i = 0; i < 3; i++)
+		json_free(runs[i]);
+	return tap_done();
+}
