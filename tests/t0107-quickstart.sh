@@ -25,13 +25,13 @@ test_same 2 "$(find r -type f | wc -l | tr -d ' ')" \
   'it and its configuration, nothing else'
 cp r/base.jsonl first
 
-vkb-quickstart --runs 2 --results r small.json >.out 2>.err
+vkb-quickstart --runs 2 --results r small.json >second 2>.err
 status=$?
 test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
 test_same 4 "$(lines r/last.jsonl)" 'it measured again'
 test_that 'the baseline is as it was' cmp first r/base.jsonl
 vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >want
-test_same "$(cat want)" "$(tail -n "$(lines want)" .out)" \
+test_same "$(cat want)" "$(tail -n "$(lines want)" second)" \
   'it prints the comparison'
 test_same "$(vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >/dev/null
   echo $?)" "$status" 'its status is that of the comparison'
