@@ -33,7 +33,7 @@ static const struct opt table[] = {
 static const struct opt_prog prog = {"vkb-stats", "[FILE ...]",
     "Summarise repetitions: run records in, summary records out.", table};
 
-/* Records with the text they are ordered by. */
+/* Summaries with the text they are ordered by, as summary.h orders them. */
 struct line {
 	char *key;
 	struct json *rec;
@@ -48,12 +48,21 @@ static int
 by_key(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
-
 	int c = strverscmp(x->key, y->key); /* 64 before 4096 */
+	char *s, *t;
 
-	return c ? c : strcmp(x->key, y->key);
+	c = c ? c : strcmp(x->key, y->key);
+	if (c)
+		return c;
+	s = json_print(x->rec);
+	t = json_print(y->rec);
+	c = strcmp(s, t);
+	free(s);
+	free(t);
+	return c;
 }
 
+/* 'rec' is taken. */
 static void
 keep(struct lines *l, struct json *rec)
 {
@@ -62,10 +71,19 @@ keep(struct lines *l, struct json *rec)
 	record_room(&key, json_get(rec, "config"));
 	str_addc(&key, '\n');
 	record_room(&key, json_get(rec, "subject"));
-	str_addc(&key, '\n');
-	record_room(&key, rec);
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = (struct line){str_take(&key), rec};
+}
+
+static void
+lines_free(struct lines *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].key);
+		json_free(l->v[i].rec);
+	}
+	free(l->v);
+	*l = (struct lines){0};
 }
 
 /* 0, or -1 where something could not be read or written. */
@@ -221,19 +239,55 @@ show(const struct lines *l)
 	return err_fail_sys("cannot write to stdout");
 }
 
-static int
-finish(struct summary *s, struct lines *l, bool text)
+/* A table needs none of the values. */
+static void
+strip(struct json *rec)
 {
-	int rc = 0;
+	struct json *m = json_first(json_get(rec, "metrics"));
 
-	for (size_t i = 0; i < summary_count(s); i++)
-		keep(l, summary_record(s, i));
+	for (; m; m = json_next(m)) {
+		json_del(m, "values");
+		json_del(m, "blocks");
+		json_del(m, "sessions");
+	}
+	json_del(rec, "hist");
+}
+
+static int
+finish_text(struct summary *s, struct lines *l)
+{
+	for (size_t i = 0; i < summary_count(s); i++) {
+		struct json *rec = summary_record(s, i);
+
+		strip(rec);
+		keep(l, rec);
+	}
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, by_key);
-	if (text)
-		return show(l);
-	for (size_t i = 0; i < l->n && rc == 0; i++)
-		rc = jsonl_write(STDOUT_FILENO, l->v[i].rec);
+	return show(l);
+}
+
+/* Merges what passes with what was made, one record at a time. */
+static int
+finish(struct summary *s, struct lines *l)
+{
+	size_t at = 0;
+	int rc = 0;
+
+	if (l->n)
+		qsort(l->v, l->n, sizeof *l->v, by_key);
+	for (size_t i = 0; i < summary_count(s) && rc == 0; i++) {
+		struct lines one = {0};
+
+		keep(&one, summary_record(s, i));
+		while (rc == 0 && at < l->n && by_key(&l->v[at], one.v) <= 0)
+			rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);
+		if (rc == 0)
+			rc = jsonl_write(STDOUT_FILENO, one.v[0].rec);
+		lines_free(&one);
+	}
+	while (rc == 0 && at < l->n)
+		rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);
 	return rc;
 }
 
@@ -258,13 +312,9 @@ main(int argc, char **argv)
 	in = jsonl_open((const char *const *)args.v, args.n);
 	s = summary_new();
 	rc = collect(in, s, &l, o.text);
-	if (finish(s, &l, o.text) < 0)
+	if ((o.text ? finish_text : finish)(s, &l) < 0)
 		rc = -1;
-	for (size_t i = 0; i < l.n; i++) {
-		free(l.v[i].key);
-		json_free(l.v[i].rec);
-	}
-	free(l.v);
+	lines_free(&l);
 	summary_free(s);
 	jsonl_close(in);
 	return rc < 0 ? 2 : 0;
