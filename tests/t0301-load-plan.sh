@@ -95,8 +95,11 @@ test_match "bad:1: case .*'config.clients' is not an integer" .err 'is named'
 head -n 1 plan | sed 's/"requests":1000,//' >bad
 test_status 2 'a case without an end' vkb-load --plan bad
 { head -n 1 plan; head -n 1 plan; } >bad
-test_status 2 'a case twice' vkb-load --plan bad
-test_match 'bad:2: .* is there twice' .err 'is named'
+test_that 'a case twice is run once' vkb-load --plan bad
+test_same 1 "$(wc -l <.out | tr -d ' ')" 'in a plan as well'
+{ head -n 1 plan; head -n 1 plan | sed 's/"clients":5/"clients":6/'; } >bad
+test_status 2 'two cases of one id' vkb-load --plan bad
+test_match "case 'SET-d16-P1-c5-k100' is there twice" .err 'are named'
 echo '{"type":"run","v":1,"subject":{},"config":{},"run":{},"env":{},"metrics":{},"status":"ok"}' >bad
 test_status 2 'a run is no case' vkb-load --plan bad
 

@@ -49,8 +49,8 @@ emit(const char *fmt, va_list ap, const char *why)
 	k = vsnprintf(raw, sizeof raw, fmt, ap);
 	if (k >= (int)sizeof raw)
 		memcpy(raw + sizeof raw - 4, "...", 4);
-	snprintf(last, sizeof last, "%s%s%s", raw, why ? ": " : "",
-	    why ? why : "");
+	snprintf(
+	    last, sizeof last, "%s%s%s", raw, why ? ": " : "", why ? why : "");
 	n = (size_t)snprintf(line, 256, "%.200s: ", prog);
 	for (const unsigned char *p = (unsigned char *)raw; *p; p++) {
 		if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||

@@ -226,7 +226,7 @@ whole(const struct json *j, double least)
 
 /* A case may have been typed in an editor. */
 static int
-check_case(struct plan *p, const struct json *cas, const char *where)
+check_case(const struct json *cas, const char *where)
 {
 	static const struct {
 		const char *key;
@@ -263,10 +263,6 @@ check_case(struct plan *p, const struct json *cas, const char *where)
 	if (c && (!json_str(c) || cpulist_parse(json_str(c), &set, &why) < 0))
 		return err_fail(
 		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
-	for (size_t i = 0; i < p->n; i++)
-		if (strcmp(id, json_get_str(p->cases[i], "id")) == 0)
-			return err_fail(
-			    "%s: case '%s' is there twice", where, id);
 	return 0;
 }
 
@@ -289,7 +285,7 @@ read_cases(struct plan *p, struct jsonl *in)
 		}
 		if (json_get(rec, "config"))
 			override(p->want, json_get(rec, "config"));
-		if (check_case(p, rec, jsonl_where(in)) < 0) {
+		if (check_case(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
 			continue;
@@ -400,101 +396,6 @@ out:
 	return rc;
 }
 
-static bool
-same_id(const struct plan *p, size_t i)
-{
-	const char *id = json_get_str(p->cases[i], "id");
-
-	for (size_t k = 0; k < p->n; k++)
-		if (k != i && *id &&
-		    strcmp(id, json_get_str(p->cases[k], "id")) == 0)
-			return true;
-	return false;
-}
-
-static void
-drop(struct plan *p, size_t i)
-{
-	json_free(p->cases[i]);
-	memmove(
-	    p->cases + i, p->cases + i + 1, (--p->n - i) * sizeof *p->cases);
-}
-
-/* One identity is one case; the same one twice would be pooled. */
-static int
-no_doubles(struct plan *p)
-{
-	const struct json *a, *b;
-	struct str s = {0};
-	int rc = 0;
-
-	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = i + 1; k < p->n;) {
-			a = p->cases[i];
-			b = p->cases[k];
-			if (!json_equal(
-				json_get(a, "config"), json_get(b, "config"))) {
-				k++;
-				continue;
-			}
-			str_clear(&s);
-			plan_id(&s, json_get(a, "config"), false);
-			if (json_equal(
-				json_get(a, "server"), json_get(b, "server")) &&
-			    json_equal(
-				json_get(a, "client"), json_get(b, "client")))
-				err_say(
-				    "case %s is planned twice, run once", s.s);
-			else
-				rc = err_fail(
-				    "case %s is planned twice, with other CPUs "
-				    "or ports, which do not identify a case: "
-				    "use two files",
-				    s.s);
-			drop(p, k);
-		}
-	str_free(&s);
-	return rc;
-}
-
-static void
-name_cases(struct plan *p)
-{
-	bool *given = mem_array(p->n + 1, sizeof *given);
-	bool *twice = mem_array(p->n + 1, sizeof *twice);
-	struct str s = {0};
-	size_t i, k, n;
-
-	for (i = 0; i < p->n; i++)
-		given[i] = *json_get_str(p->cases[i], "id");
-	for (int more = 0; more < 2; more++) {
-		for (i = 0; i < p->n; i++) {
-			if (given[i] || (more && !twice[i]))
-				continue;
-			str_clear(&s);
-			plan_id(&s, json_get(p->cases[i], "config"), more);
-			json_set_str(p->cases[i], "id", s.s);
-		}
-		for (i = 0; i < p->n; i++)
-			twice[i] = same_id(p, i);
-	}
-	for (i = 0; i < p->n; i++)
-		for (n = 2; !given[i] && same_id(p, i); n++) {
-			str_clear(&s);
-			plan_id(&s, json_get(p->cases[i], "config"), true);
-			str_printf(&s, "-%zu", n);
-			for (k = 0; k < p->n; k++)
-				if (strcmp(s.s,
-					json_get_str(p->cases[k], "id")) == 0)
-					break;
-			if (k == p->n)
-				json_set_str(p->cases[i], "id", s.s);
-		}
-	str_free(&s);
-	free(given);
-	free(twice);
-}
-
 int
 plan_finish(struct plan *p)
 {
@@ -502,9 +403,8 @@ plan_finish(struct plan *p)
 	size_t kept = 0, n = 0;
 	bool keep;
 
-	if (no_doubles(p) < 0)
+	if (plan_unique(p) < 0)
 		return -1;
-	name_cases(p);
 	for (size_t i = 0; i < p->n; i++) {
 		keep = !w->pattern ||
 		    fnmatch(w->pattern, json_get_str(p->cases[i], "id"), 0) ==

@@ -37,6 +37,7 @@ struct plan {
 	const char *file; /* the one that is read, for messages */
 	size_t element;   /* and its configuration */
 	size_t problems;  /* said so far */
+	size_t doubles;   /* cases that were planned twice, and are dropped */
 };
 
 /* Adds the cases of a file, "-" is stdin. 0, or -1 and said. */
@@ -71,5 +72,8 @@ bool plan_listed(const char *list, const char *word);
 
 /* caseid.c: a short readable name; more of it where 'more' is set. */
 void plan_id(struct str *, const struct json *config, bool more);
+
+/* Drops cases that are there twice, names the others. 0, or -1 and said. */
+int plan_unique(struct plan *);
 
 #endif

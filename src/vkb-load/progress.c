@@ -29,8 +29,8 @@ put(const char *s)
 	(void)n;
 }
 
-static void
-wipe(void)
+void
+progress_wipe(void)
 {
 	if (on_screen)
 		put("\r\033[K");
@@ -44,13 +44,13 @@ progress_open(struct progress *p, bool quiet, bool verbose, size_t ncases)
 	    .live = !quiet && isatty(STDERR_FILENO), .left_s = -1};
 	p->lines = verbose;
 	p->took = mem_array(ncases + 1, sizeof *p->took);
-	err_before(wipe);
+	err_before(progress_wipe);
 }
 
 void
 progress_close(struct progress *p)
 {
-	wipe();
+	progress_wipe();
 	err_before(NULL);
 	free(p->took);
 }

@@ -28,6 +28,9 @@ void progress_close(struct progress *);
 double progress_guess(
     const struct progress *, size_t cas, const struct json *config);
 
+/* Before anything else is written to the terminal. */
+void progress_wipe(void);
+
 void progress_begin(struct progress *, const char *name, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
 /* 'rec' is the run; NULL: it was not finished. */

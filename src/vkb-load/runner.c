@@ -315,6 +315,7 @@ keep(struct one *x, const struct slot *s, int rc)
 		err_say(
 		    "%s: run %zu failed", json_get_str(x->cas, "id"), s->index);
 	}
+	progress_wipe();
 	if (results_write(x->r->results, x->rec) < 0)
 		return -1;
 	progress_end(x->r->progress, s->cas, x->rec);
