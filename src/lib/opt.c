@@ -46,20 +46,49 @@ synopsis(const struct opt_prog *p)
 	return str_take(&s);
 }
 
+/* Words in the columns from 'indent' to 78; the first line begins at 'col'. */
+static void
+folded(const char *s, int col, int indent)
+{
+	while (*s) {
+		int n = (int)strcspn(s, " ");
+
+		if (col > indent && col + 1 + n > 78) {
+			putchar('\n');
+			col = 0;
+		}
+		if (col < indent)
+			col += printf("%*s", indent - col, "");
+		else if (col > indent)
+			col += printf(" ");
+		col += printf("%.*s", n, s);
+		s += n + (s[n] == ' ');
+	}
+	putchar('\n');
+}
+
 static void
 help_lines(const struct opt *o)
 {
-	char left[80];
+	const int indent = 31;
+	struct str s = {0};
+	int col;
 
 	for (; o->name; o++) {
-		snprintf(left, sizeof left, "%c%c%s --%s %s",
-		    o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-		    o->letter ? "," : " ", o->name, o->arg ? o->arg : "");
-		printf("  %-28s %s", left, o->help);
+		col = printf("  %c%c%s --%s %s", o->letter ? '-' : ' ',
+		    o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+		    o->arg ? o->arg : "");
+		if (col >= indent) {
+			putchar('\n');
+			col = 0;
+		}
+		str_clear(&s);
+		str_add(&s, o->help);
 		if (o->choices)
-			printf(" (%s)", o->choices);
-		putchar('\n');
+			str_printf(&s, " (%s)", o->choices);
+		folded(s.s, col, indent);
 	}
+	str_free(&s);
 }
 
 /* Breaks the line at blanks outside brackets, before column 79. */
