@@ -145,6 +145,11 @@ test_same b_nc "$(planned --scenarios b_nc --skip-profiling s.json |
 vkb-load --plan plan >again
 test_that 'scenarios: round trip' cmp plan again
 
+for f in "$top"/configs/*.json; do
+  test_that "configs/${f##*/}" vkb-load --plan "$f"
+  [ -s .out ] || test_result 1 "${f##*/} has cases"
+done
+
 test_status 2 'what cannot be run yet' vkb-load --groups 1 --scenarios b s.json
 test_match 'not run: commands with placeholders' .err 'is said plainly'
 test_done

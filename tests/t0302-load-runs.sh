@@ -171,6 +171,19 @@ test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
 test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
 
+printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
+read -r other <&4
+port=$(printf '%s' "$other" | jq '.nodes[1].port')
+test_that 'a running cluster' vkb-load --port "$port" --runs 1 cluster.json
+test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out | sort -u)" \
+  'running cluster: ok'
+test_same 3 "$(for i in 0 1 2; do
+  "$cli" -p "$(printf '%s' "$other" | jq ".nodes[$i].port")" dbsize
+done | grep -cv '^0$')" 'running cluster: each node is loaded'
+sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
+test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
+test_match 'wants 2 primaries, the cluster has 3' .err 'is not taken for it'
+
 printf '{"type":"spec","v":1,"id":"tls","tls":true}\n' >&3
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)

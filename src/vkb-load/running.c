@@ -370,6 +370,7 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 	bool cluster = json_get_bool(config, "cluster_mode", false);
 	bool tls = json_get_bool(config, "tls_mode", false);
 	double want = json_get_num(config, "io_threads", 0);
+	double nodes = json_get_num(config, "cluster_nodes", 0);
 	char *has = setting(c, "io-threads");
 	int rc = 0;
 
@@ -377,6 +378,10 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 		rc = err_fail("the case wants %s, the server is %s",
 		    cluster ? "a cluster" : "a single server",
 		    cluster ? "not one" : "a cluster");
+	else if (cluster && nodes > 0 && nodes != (double)r->t.e.nnodes)
+		rc = err_fail("the case wants %g primaries, the cluster has "
+			      "%zu",
+		    nodes, r->t.e.nnodes);
 	else if (tls != r->t.e.tls)
 		rc = err_fail("the case wants %s, the connection is %s",
 		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");

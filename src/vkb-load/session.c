@@ -193,8 +193,9 @@ static int
 go(struct session *s, const volatile int *stop)
 {
 	const struct slot *slot;
-	int rc = 0, k;
+	size_t failed = 0;
 	char *name;
+	int k;
 
 	for (size_t i = 0; i < s->nslots && !*stop; i++) {
 		slot = &s->slots[i];
@@ -204,10 +205,11 @@ go(struct session *s, const volatile int *stop)
 		free(name);
 		if (k < 0)
 			return -1;
-		if (k > 0)
-			rc = -1;
+		failed += k > 0;
 	}
-	return *stop ? -1 : rc;
+	if (failed)
+		err_say("%zu of %zu runs failed", failed, s->nslots);
+	return *stop || failed ? -1 : 0;
 }
 
 /* Different for each session of any machine. */

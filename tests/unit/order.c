@@ -1,0 +1,80 @@
+#include "vkb-load/order.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+enum { CASES = 3, BUILDS = 4, RUNS = 5, ALL = CASES * BUILDS * RUNS };
+
+static bool
+each_once(const struct slot *s)
+{
+	int seen[CASES][BUILDS][RUNS + 1] = {0};
+
+	for (size_t i = 0; i < ALL; i++)
+		if (s[i].index < 1 || s[i].index > RUNS ||
+		    seen[s[i].cas][s[i].build][s[i].index]++)
+			return false;
+	return true;
+}
+
+/* A block is one case over all builds, side by side. */
+static bool
+blocks(const struct slot *s)
+{
+	for (size_t i = 0; i < ALL; i++) {
+		const struct slot *first = &s[i - i % BUILDS];
+
+		if (s[i].block != s[i].index || s[i].block != first->block ||
+		    s[i].cas != first->cas)
+			return false;
+	}
+	return true;
+}
+
+static bool
+same(const struct slot *a, const struct slot *b)
+{
+	for (size_t i = 0; i < ALL; i++)
+		if (a[i].cas != b[i].cas || a[i].build != b[i].build ||
+		    a[i].index != b[i].index)
+			return false;
+	return true;
+}
+
+int
+main(void)
+{
+	static const enum order_how hows[] = {
+	    ORDER_INTERLEAVED, ORDER_RANDOM, ORDER_SEQUENTIAL};
+	struct slot *a, *b, *c;
+	int first[BUILDS] = {0};
+
+	for (size_t i = 0; i < 3; i++) {
+		a = order_make(hows[i], CASES, BUILDS, RUNS, 1);
+		b = order_make(hows[i], CASES, BUILDS, RUNS, 1);
+		c = order_make(hows[i], CASES, BUILDS, RUNS, 2);
+		tap_ok(each_once(a), "order %zu: each run once", i);
+		tap_ok(same(a, b), "order %zu: repeats with its seed", i);
+		tap_ok(same(a, c) == (hows[i] == ORDER_SEQUENTIAL),
+		    "order %zu: another seed, another order", i);
+		tap_ok(blocks(a) == (hows[i] == ORDER_INTERLEAVED),
+		    "order %zu: blocks only when interleaved", i);
+		free(a);
+		free(b);
+		free(c);
+	}
+	a = order_make(ORDER_INTERLEAVED, 2, 1, 3, 1);
+	tap_ok(!a[0].block && a[0].cas == 0 && a[1].cas == 1 && a[2].index == 2,
+	    "one build: rounds without blocks");
+	free(a);
+	for (size_t i = 0; i < 400; i++) {
+		a = order_make(ORDER_INTERLEAVED, 1, BUILDS, 1, i);
+		first[a[0].build]++;
+		free(a);
+	}
+	for (size_t i = 0; i < BUILDS; i++)
+		tap_ok(first[i] > 60 && first[i] < 140,
+		    "build %zu begins its share of blocks: %d of 400", i,
+		    first[i]);
+	return tap_done();
+}
