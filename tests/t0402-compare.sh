@@ -134,6 +134,11 @@ test_match "warning: SET: paired by what both say: keyspacelen unknown in the ba
   .out 'pairs, with a note'
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
 test_status 2 'two that fit: neither' vkb-compare base new
+two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
+two y '{"command":"SET"}' 10 11 10 11 >new
+test_that 'a metric that one side lacks' vkb-compare base new
+test_match '^warning: only the baseline has p50_latency_ms .1 case.$' .out \
+  'is named'
 two x '{"command":"SET","requests":100}' 10 11 10 11 >base
 two y '{"command":"SET","duration_s":3}' 10 11 10 11 >new
 test_status 2 'requests and duration do not pair' vkb-compare base new

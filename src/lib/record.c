@@ -130,7 +130,8 @@ static const struct record_key comparison_keys[] = {
     {"overall", O, true, "metric: cases, ratio (geometric mean), ci95"},
     {"unmatched", A, true, "cases of one side: side, config, n, failed"},
     {"failed", A, true, "cases with failed runs: the same, and errors"},
-    {"env", A, true, "what differs: name, baseline, contender, cases"}, {0}};
+    {"env", A, true, "what differs: name, baseline, contender, cases"},
+    {"lonely", A, true, "gates of one side: side, metric, cases"}, {0}};
 
 #undef S
 #undef N

@@ -1,4 +1,5 @@
 #include "summary.h"
+#include "group.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
@@ -13,52 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNKNOWN UINT32_MAX
 #define OUTLIER 5 /* modified z above this, */
 #define ENOUGH 5  /* among at least so many values */
-
-struct where {
-	uint32_t session, block, index, order;
-};
-
-struct column {
-	char *name;
-	double *v; /* one for each run; NAN: absent */
-};
-
-struct setting {
-	char *name;
-	struct json *value;
-	size_t n;
-	bool varied;
-};
-
-struct merged {
-	char *name;
-	struct hist *h;
-	char *first; /* the text of the only one, not yet decoded */
-};
-
-struct tally {
-	char *text;
-	size_t n;
-};
-
-struct group {
-	unsigned long long hash;
-	struct json *subject, *config;
-	struct str key;
-	size_t n, cap, failed;
-	struct where *runs;
-	struct column *cols;
-	size_t ncols;
-	struct setting *env;
-	size_t nenv, envcap;
-	struct merged *hists;
-	size_t nhists;
-	struct tally *bound, *errors;
-	size_t nbound, nerrors;
-};
 
 struct summary {
 	struct group **groups;
@@ -76,49 +33,13 @@ summary_new(void)
 	return mem_new(sizeof(struct summary));
 }
 
-static void
-free_tallies(struct tally *t, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(t[i].text);
-	free(t);
-}
-
-static void
-free_group(struct group *g)
-{
-	json_free(g->subject);
-	json_free(g->config);
-	str_free(&g->key);
-	free(g->runs);
-	for (size_t i = 0; i < g->ncols; i++) {
-		free(g->cols[i].name);
-		free(g->cols[i].v);
-	}
-	free(g->cols);
-	for (size_t i = 0; i < g->nenv; i++) {
-		free(g->env[i].name);
-		json_free(g->env[i].value);
-	}
-	free(g->env);
-	for (size_t i = 0; i < g->nhists; i++) {
-		free(g->hists[i].name);
-		hist_free(g->hists[i].h);
-		free(g->hists[i].first);
-	}
-	free(g->hists);
-	free_tallies(g->bound, g->nbound);
-	free_tallies(g->errors, g->nerrors);
-	free(g);
-}
-
 void
 summary_free(struct summary *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		free_group(s->groups[i]);
+		group_free(s->groups[i]);
 	for (size_t i = 0; i < s->nsessions; i++)
 		free(s->sessions[i]);
 	free(s->sessions);
@@ -174,7 +95,7 @@ static uint32_t
 session_of(struct summary *s, const char *name)
 {
 	if (!name)
-		return UNKNOWN;
+		return GROUP_UNKNOWN;
 	/* Runs of one session come in a row: look from the end. */
 	for (size_t i = s->nsessions; i-- > 0;)
 		if (strcmp(s->sessions[i], name) == 0)
@@ -185,163 +106,15 @@ session_of(struct summary *s, const char *name)
 	return (uint32_t)s->nsessions++;
 }
 
-static uint32_t
-whole(const struct json *run, const char *key)
-{
-	double v = json_get_num(run, key, -1);
-
-	return v >= 0 && v < UNKNOWN && v == floor(v) ? (uint32_t)v : UNKNOWN;
-}
-
-static void
-tally(struct tally **t, size_t *n, const char *text)
-{
-	size_t i;
-
-	if (!text)
-		return;
-	for (i = 0; i < *n; i++)
-		if (strcmp((*t)[i].text, text) == 0)
-			break;
-	if (i == *n) {
-		*t = mem_resize(*t, ++*n, sizeof **t);
-		(*t)[i] = (struct tally){mem_str(text), 0};
-	}
-	(*t)[i].n++;
-}
-
-static void
-add_env(struct group *g, const struct json *env)
-{
-	for (const struct json *j = json_first(env); j; j = json_next(j)) {
-		const char *name = json_key(j);
-		struct setting *e = NULL;
-
-		for (size_t i = 0; i < g->nenv && !e; i++)
-			if (strcmp(g->env[i].name, name) == 0)
-				e = &g->env[i];
-		if (!e) {
-			g->env = mem_grow(
-			    g->env, g->nenv, &g->envcap, sizeof *g->env);
-			e = &g->env[g->nenv++];
-			*e = (struct setting){
-			    mem_str(name), json_dup(j), 0, false};
-		}
-		e->n++;
-		if (!e->varied && !json_equal(e->value, j))
-			e->varied = true;
-	}
-}
-
-static void
-add_values(struct group *g, const struct json *metrics)
-{
-	size_t cap = g->cap, k = 0;
-
-	g->runs = mem_grow(g->runs, g->n, &g->cap, sizeof *g->runs);
-	for (size_t i = 0; i < g->ncols; i++) {
-		if (cap != g->cap)
-			g->cols[i].v = mem_resize(
-			    g->cols[i].v, g->cap, sizeof *g->cols[i].v);
-		g->cols[i].v[g->n] = NAN;
-	}
-	for (const struct json *j = json_first(metrics); j; j = json_next(j)) {
-		const char *name = json_key(j);
-		size_t i;
-
-		/* Mostly the same metrics in the same order. */
-		if (k < g->ncols && strcmp(g->cols[k].name, name) == 0) {
-			g->cols[k++].v[g->n] = json_num(j, NAN);
-			continue;
-		}
-		for (i = 0; i < g->ncols; i++)
-			if (strcmp(g->cols[i].name, name) == 0)
-				break;
-		if (i == g->ncols) {
-			g->cols =
-			    mem_resize(g->cols, ++g->ncols, sizeof *g->cols);
-			g->cols[i].name = mem_str(name);
-			g->cols[i].v = mem_array(g->cap, sizeof(double));
-			for (size_t r = 0; r < g->n; r++)
-				g->cols[i].v[r] = NAN;
-		}
-		g->cols[i].v[g->n] = json_num(j, NAN);
-		k = i + 1;
-	}
-}
-
-static struct hist *
-decode(const char *text, const char *name, const char *where)
-{
-	const char *why = "";
-	struct hist *h =
-	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
-
-	if (!h)
-		err_fail("%s: histogram '%s' cannot be read: %s", where, name,
-		    text ? why : "not a string");
-	return h;
-}
-
-static int
-add_hist(struct group *g, const struct json *j, const char *where)
-{
-	const char *name = json_key(j), *text = json_str(j);
-	struct merged *m = NULL;
-	struct hist *h;
-
-	h = decode(text, name, where);
-	if (!h)
-		return -1;
-	for (size_t i = 0; i < g->nhists && !m; i++)
-		if (strcmp(g->hists[i].name, name) == 0)
-			m = &g->hists[i];
-	if (!m) {
-		g->hists =
-		    mem_resize(g->hists, g->nhists + 1, sizeof *g->hists);
-		m = &g->hists[g->nhists++];
-		*m = (struct merged){mem_str(name), NULL, mem_str(text)};
-		hist_free(h);
-		return 0;
-	}
-	if (m->first) {
-		m->h = decode(m->first, name, where);
-		free(m->first);
-		m->first = NULL;
-	}
-	if (m->h)
-		hist_merge(m->h, h);
-	hist_free(h);
-	return 0;
-}
-
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
 	struct group *g =
 	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
-	const struct json *run = json_get(rec, "run");
-	const char *status = json_get_str(rec, "status"), *error;
-	int rc = 0;
 
-	add_env(g, json_get(rec, "env"));
-	if (!status || strcmp(status, "ok") != 0) {
-		g->failed++;
-		error = json_get_str(rec, "error");
-		tally(
-		    &g->errors, &g->nerrors, error ? error : "it is not said");
-		return 0;
-	}
-	add_values(g, json_get(rec, "metrics"));
-	g->runs[g->n++] =
-	    (struct where){session_of(s, json_get_str(run, "session")),
-		whole(run, "block"), whole(run, "index"), whole(run, "order")};
-	tally(&g->bound, &g->nbound, json_get_str(rec, "bound"));
-	for (const struct json *j = json_first(json_get(rec, "hist")); j;
-	     j = json_next(j))
-		if (add_hist(g, j, where) < 0)
-			rc = -1;
-	return rc;
+	return group_add(g, rec,
+	    session_of(s, json_get_str(json_get(rec, "run"), "session")),
+	    where);
 }
 
 static int
@@ -384,7 +157,7 @@ sort_groups(struct summary *s)
 static int
 by_name(const void *a, const void *b)
 {
-	const struct column *x = a, *y = b;
+	const struct group_column *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
@@ -392,7 +165,7 @@ by_name(const void *a, const void *b)
 static int
 by_setting(const void *a, const void *b)
 {
-	const struct setting *x = a, *y = b;
+	const struct group_setting *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
@@ -400,7 +173,7 @@ by_setting(const void *a, const void *b)
 static int
 by_text(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct group_tally *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
 }
@@ -408,7 +181,7 @@ by_text(const void *a, const void *b)
 static int
 by_merged(const void *a, const void *b)
 {
-	const struct merged *x = a, *y = b;
+	const struct group_hist *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
@@ -429,12 +202,12 @@ by_run(const void *a, const void *b, void *arg)
 {
 	const struct sorting *s = arg;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	const struct where *x = &s->g->runs[i], *y = &s->g->runs[k];
+	const struct group_run *x = &s->g->runs[i], *y = &s->g->runs[k];
 	int c = 0;
 
 	if (x->session != y->session) {
-		if (x->session == UNKNOWN || y->session == UNKNOWN)
-			return x->session == UNKNOWN ? 1 : -1;
+		if (x->session == GROUP_UNKNOWN || y->session == GROUP_UNKNOWN)
+			return x->session == GROUP_UNKNOWN ? 1 : -1;
 		return strcmp(s->sessions[x->session], s->sessions[y->session]);
 	}
 	c = c ? c : order_of(x->block, y->block);
@@ -470,7 +243,7 @@ outlier(size_t at, uint32_t index, double v, double z)
 	struct json *o = json_object();
 
 	json_set_num(o, "at", (double)at);
-	if (index != UNKNOWN)
+	if (index != GROUP_UNKNOWN)
 		json_set_num(o, "index", index);
 	json_set_num(o, "value", v);
 	json_set_num(o, "z", z); /* absent where the MAD is 0 */
@@ -489,7 +262,7 @@ pair_of(struct json *m, const char *key, double lo, double hi)
 
 /* One metric; 'ids' says which session each run is of, NULL: there is one. */
 static struct json *
-metric(const struct group *g, const struct column *c, const size_t *at,
+metric(const struct group *g, const struct group_column *c, const size_t *at,
     const size_t *ids)
 {
 	struct json *m = json_object(), *values = json_array();
@@ -500,13 +273,13 @@ metric(const struct group *g, const struct column *c, const size_t *at,
 	size_t n = 0, l;
 
 	for (size_t i = 0; i < g->n; i++) {
-		const struct where *w = &g->runs[at[i]];
+		const struct group_run *w = &g->runs[at[i]];
 
 		if (isnan(c->v[at[i]]))
 			continue;
 		v[n++] = c->v[at[i]];
 		json_push_num(values, c->v[at[i]]);
-		if (w->block == UNKNOWN || w->session == UNKNOWN)
+		if (w->block == GROUP_UNKNOWN || w->session == GROUP_UNKNOWN)
 			blocked = false;
 		json_push_num(blocks, w->block);
 		if (ids)
@@ -565,12 +338,12 @@ sessions(const struct summary *s, const struct group *g, const size_t *at,
 {
 	struct json *names = json_array();
 	size_t *ids = mem_array(g->n + 1, sizeof *ids), n = 0;
-	uint32_t last = UNKNOWN;
+	uint32_t last = GROUP_UNKNOWN;
 
 	for (size_t i = 0; i < g->n; i++) {
 		uint32_t id = g->runs[at[i]].session;
 
-		if (id != UNKNOWN && (n == 0 || id != last)) {
+		if (id != GROUP_UNKNOWN && (n == 0 || id != last)) {
 			json_push(names, json_string(s->sessions[id]));
 			last = id;
 			n++;
@@ -645,9 +418,10 @@ histograms(struct group *g, struct json *rec)
 	if (g->nhists)
 		qsort(g->hists, g->nhists, sizeof *g->hists, by_merged);
 	for (size_t i = 0; i < g->nhists; i++) {
-		struct merged *m = &g->hists[i];
-		struct hist *h =
-		    m->first ? decode(m->first, m->name, "summary") : m->h;
+		struct group_hist *m = &g->hists[i];
+		struct hist *h = m->first
+		    ? group_decode(m->first, m->name, "summary")
+		    : m->h;
 		struct str text = {0};
 
 		if (!h)
@@ -676,7 +450,7 @@ environment(struct group *g, struct json *rec)
 	if (g->nenv)
 		qsort(g->env, g->nenv, sizeof *g->env, by_setting);
 	for (size_t i = 0; i < g->nenv; i++) {
-		const struct setting *e = &g->env[i];
+		const struct group_setting *e = &g->env[i];
 
 		if (e->varied)
 			json_push(varied, json_string(e->name));

@@ -145,7 +145,7 @@ pair_rounds(struct sample s[2], size_t *dropped)
 }
 
 static void
-measure(struct comparison *c, const struct pairing *p, const char *name,
+measure(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
 	struct metric m = metric_guess(name);
@@ -171,10 +171,42 @@ measure(struct comparison *c, const struct pairing *p, const char *name,
 	    cases_bound(p->side[1], "client") > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
 	c->rows[c->nrows++] = row;
+	p->rows++;
 }
 
 static void
-metrics(struct comparison *c, const struct pairing *p, const struct rules *r)
+alone(
+    struct comparison *c, const char *name, size_t side, const struct rules *r)
+{
+	struct metric m = metric_guess(name);
+	bool gate;
+
+	if (!wanted(r, &m, &gate) || !gate)
+		return;
+	for (size_t i = 0; i < c->nlonely; i++)
+		if (c->lonely[i].side == side &&
+		    strcmp(c->lonely[i].name, name) == 0) {
+			c->lonely[i].cases++;
+			return;
+		}
+	c->lonely = mem_resize(c->lonely, c->nlonely + 1, sizeof *c->lonely);
+	c->lonely[c->nlonely++] = (struct lonely){mem_str(name), side, 1};
+}
+
+/* The first parts speak for all: they come from one tool. */
+static void
+lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
+{
+	for (size_t s = 0; s < 2; s++)
+		for (const struct json *j =
+			 json_first(json_get(p->side[s]->parts[0], "metrics"));
+		     j; j = json_next(j))
+			if (!has_metric(p->side[!s], json_key(j)))
+				alone(c, json_key(j), s, r);
+}
+
+static void
+metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
 	const struct kase *base = p->side[0];
 
@@ -258,7 +290,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		c->name[j] = cases_subject_name(c->subject[j]);
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
 	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
+		struct pairing *p = &c->pairs[i];
 		bool lost = false;
 
 		for (size_t j = 0; j < 2; j++)
@@ -272,6 +304,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 			continue;
 		c->matched++;
 		metrics(c, p, r);
+		lonely(c, p, r);
 		environments(c, p);
 	}
 }
@@ -413,6 +446,9 @@ judge_free(struct comparison *c)
 	}
 	for (size_t i = 0; i < c->noverall; i++)
 		free(c->overall[i].name);
+	for (size_t i = 0; i < c->nlonely; i++)
+		free(c->lonely[i].name);
+	free(c->lonely);
 	free(c->rows);
 	free(c->differences);
 	free(c->overall);

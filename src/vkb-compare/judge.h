@@ -47,6 +47,12 @@ struct difference { /* of an environment */
 	size_t cases;
 };
 
+struct lonely { /* a gate that one side lacks */
+	char *name;
+	size_t side; /* that has it */
+	size_t cases;
+};
+
 struct overall { /* geometric mean over the cases, of one metric */
 	char *name;
 	size_t cases;
@@ -62,6 +68,8 @@ struct comparison {
 	size_t nrows, cap;
 	struct difference *differences;
 	size_t ndifferences;
+	struct lonely *lonely;
+	size_t nlonely;
 	struct overall *overall;
 	size_t noverall;
 	size_t count[VERDICTS]; /* gate rows */

@@ -218,6 +218,14 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		line(say, arg, &s);
 	}
 	lost_cases(c, names, say, arg);
+	for (size_t i = 0; i < c->nlonely; i++) {
+		const struct lonely *l = &c->lonely[i];
+
+		str_printf(&s, "only the %s has %s (%zu case%s)",
+		    l->side ? "contender" : "baseline", l->name, l->cases,
+		    l->cases == 1 ? "" : "s");
+		line(say, arg, &s);
+	}
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
 		char *name;

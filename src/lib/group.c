@@ -1,0 +1,203 @@
+#include "group.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "json.h"
+#include "mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+free_tallies(struct group_tally *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(t[i].text);
+	free(t);
+}
+
+void
+group_free(struct group *g)
+{
+	json_free(g->subject);
+	json_free(g->config);
+	str_free(&g->key);
+	free(g->runs);
+	for (size_t i = 0; i < g->ncols; i++) {
+		free(g->cols[i].name);
+		free(g->cols[i].v);
+	}
+	free(g->cols);
+	for (size_t i = 0; i < g->nenv; i++) {
+		free(g->env[i].name);
+		json_free(g->env[i].value);
+	}
+	free(g->env);
+	for (size_t i = 0; i < g->nhists; i++) {
+		free(g->hists[i].name);
+		hist_free(g->hists[i].h);
+		free(g->hists[i].first);
+	}
+	free(g->hists);
+	free_tallies(g->bound, g->nbound);
+	free_tallies(g->errors, g->nerrors);
+	free(g);
+}
+
+static uint32_t
+whole(const struct json *run, const char *key)
+{
+	double v = json_get_num(run, key, -1);
+
+	return v >= 0 && v < GROUP_UNKNOWN && v == floor(v) ? (uint32_t)v
+							    : GROUP_UNKNOWN;
+}
+
+static void
+tally(struct group_tally **t, size_t *n, const char *text)
+{
+	size_t i;
+
+	if (!text)
+		return;
+	for (i = 0; i < *n; i++)
+		if (strcmp((*t)[i].text, text) == 0)
+			break;
+	if (i == *n) {
+		*t = mem_resize(*t, ++*n, sizeof **t);
+		(*t)[i] = (struct group_tally){mem_str(text), 0};
+	}
+	(*t)[i].n++;
+}
+
+static void
+add_env(struct group *g, const struct json *env)
+{
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		struct group_setting *e = NULL;
+
+		for (size_t i = 0; i < g->nenv && !e; i++)
+			if (strcmp(g->env[i].name, name) == 0)
+				e = &g->env[i];
+		if (!e) {
+			g->env = mem_grow(
+			    g->env, g->nenv, &g->envcap, sizeof *g->env);
+			e = &g->env[g->nenv++];
+			*e = (struct group_setting){
+			    mem_str(name), json_dup(j), 0, false};
+		}
+		e->n++;
+		if (!e->varied && !json_equal(e->value, j))
+			e->varied = true;
+	}
+}
+
+static void
+add_values(struct group *g, const struct json *metrics)
+{
+	size_t cap = g->cap, k = 0;
+
+	g->runs = mem_grow(g->runs, g->n, &g->cap, sizeof *g->runs);
+	for (size_t i = 0; i < g->ncols; i++) {
+		if (cap != g->cap)
+			g->cols[i].v = mem_resize(
+			    g->cols[i].v, g->cap, sizeof *g->cols[i].v);
+		g->cols[i].v[g->n] = NAN;
+	}
+	for (const struct json *j = json_first(metrics); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		size_t i;
+
+		/* Mostly the same metrics in the same order. */
+		if (k < g->ncols && strcmp(g->cols[k].name, name) == 0) {
+			g->cols[k++].v[g->n] = json_num(j, NAN);
+			continue;
+		}
+		for (i = 0; i < g->ncols; i++)
+			if (strcmp(g->cols[i].name, name) == 0)
+				break;
+		if (i == g->ncols) {
+			g->cols =
+			    mem_resize(g->cols, ++g->ncols, sizeof *g->cols);
+			g->cols[i].name = mem_str(name);
+			g->cols[i].v = mem_array(g->cap, sizeof(double));
+			for (size_t r = 0; r < g->n; r++)
+				g->cols[i].v[r] = NAN;
+		}
+		g->cols[i].v[g->n] = json_num(j, NAN);
+		k = i + 1;
+	}
+}
+
+struct hist *
+group_decode(const char *text, const char *name, const char *where)
+{
+	const char *why = "";
+	struct hist *h =
+	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
+
+	if (!h)
+		err_fail("%s: histogram '%s' cannot be read: %s", where, name,
+		    text ? why : "not a string");
+	return h;
+}
+
+static int
+add_hist(struct group *g, const struct json *j, const char *where)
+{
+	const char *name = json_key(j), *text = json_str(j);
+	struct group_hist *m = NULL;
+	struct hist *h;
+
+	h = group_decode(text, name, where);
+	if (!h)
+		return -1;
+	for (size_t i = 0; i < g->nhists && !m; i++)
+		if (strcmp(g->hists[i].name, name) == 0)
+			m = &g->hists[i];
+	if (!m) {
+		g->hists =
+		    mem_resize(g->hists, g->nhists + 1, sizeof *g->hists);
+		m = &g->hists[g->nhists++];
+		*m = (struct group_hist){mem_str(name), NULL, mem_str(text)};
+		hist_free(h);
+		return 0;
+	}
+	if (m->first) {
+		m->h = group_decode(m->first, name, where);
+		free(m->first);
+		m->first = NULL;
+	}
+	if (m->h)
+		hist_merge(m->h, h);
+	hist_free(h);
+	return 0;
+}
+
+int
+group_add(struct group *g, const struct json *rec, uint32_t session,
+    const char *where)
+{
+	const struct json *run = json_get(rec, "run");
+	const char *status = json_get_str(rec, "status"), *error;
+	int rc = 0;
+
+	add_env(g, json_get(rec, "env"));
+	if (!status || strcmp(status, "ok") != 0) {
+		g->failed++;
+		error = json_get_str(rec, "error");
+		tally(
+		    &g->errors, &g->nerrors, error ? error : "it is not said");
+		return 0;
+	}
+	add_values(g, json_get(rec, "metrics"));
+	g->runs[g->n++] = (struct group_run){session, whole(run, "block"),
+	    whole(run, "index"), whole(run, "order")};
+	tally(&g->bound, &g->nbound, json_get_str(rec, "bound"));
+	for (const struct json *j = json_first(json_get(rec, "hist")); j;
+	     j = json_next(j))
+		if (add_hist(g, j, where) < 0)
+			rc = -1;
+	return rc;
+}

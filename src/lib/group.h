@@ -1,0 +1,72 @@
+/*
+ * The runs of one subject and configuration, as summary.c collects them: one
+ * row for each run that went well, one column for each metric.
+ */
+#ifndef GROUP_H
+#define GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "str.h"
+
+struct hist;
+struct json;
+
+#define GROUP_UNKNOWN UINT32_MAX /* of a session, block, index or order */
+
+struct group_run {
+	uint32_t session, block, index, order;
+};
+
+struct group_column {
+	char *name;
+	double *v; /* one for each run; NAN: absent */
+};
+
+struct group_setting {
+	char *name;
+	struct json *value;
+	size_t n;
+	bool varied;
+};
+
+struct group_hist {
+	char *name;
+	struct hist *h;
+	char *first; /* the text of the only one, not yet decoded */
+};
+
+struct group_tally {
+	char *text;
+	size_t n;
+};
+
+struct group {
+	unsigned long long hash;
+	struct json *subject, *config;
+	struct str key;
+	size_t n, cap, failed;
+	struct group_run *runs;
+	struct group_column *cols;
+	size_t ncols;
+	struct group_setting *env;
+	size_t nenv, envcap;
+	struct group_hist *hists;
+	size_t nhists;
+	struct group_tally *bound, *errors;
+	size_t nbound, nerrors;
+};
+
+void group_free(struct group *);
+
+/* As summary_add; 'session' is a number of the caller's. */
+int group_add(struct group *, const struct json *run, uint32_t session,
+    const char *where);
+
+/* NULL, and said; text NULL is not a string. */
+struct hist *group_decode(
+    const char *text, const char *name, const char *where);
+
+#endif
