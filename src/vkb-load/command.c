@@ -74,7 +74,6 @@ static const struct row table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 #define NUMBER_WIDTH 12
-#define CUT_FROM 512 /* bytes; shorter values are cheaper to copy */
 
 static const struct row *
 find(const char *name)
@@ -122,19 +121,17 @@ command_reads(const char *name)
 }
 
 /* The values of valkey-benchmark: a linear congruence, six bits of each. */
-static char *
-value(size_t n)
+static void
+make_value(struct str *s, size_t n)
 {
-	char *data = mem_new(n + 2);
 	uint32_t x = 1234;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		x = x * 1103515245u + 12345u;
-		data[i] = (char)('0' + (x >> 16 & 63));
+		str_addc(s, (char)('0' + (x >> 16 & 63)));
 	}
-	memcpy(data + n, "\r\n", 2);
-	return data;
+	str_add(s, "\r\n");
 }
 
 static void
@@ -156,17 +153,13 @@ add_number(struct command *c, size_t at, bool same)
 /* One word of the text as a bulk string. */
 static void
 add_word(struct command *c, struct str *out, const char *w, size_t n,
-    bool cluster, bool cut)
+    bool cluster, const struct str *value)
 {
 	size_t i, len = 0, at;
 
 	if (n == 1 && *w == '%') {
-		str_printf(out, "$%zu\r\n", c->ndata);
-		c->full_len += c->ndata + 2;
-		if (cut)
-			add_offset(&c->cuts, &c->ncuts, out->len);
-		else
-			str_addn(out, c->data, c->ndata + 2);
+		str_printf(out, "$%zu\r\n", value->len - 2);
+		str_addn(out, value->s, value->len);
 		return;
 	}
 	for (i = 0; i < n; i++)
@@ -192,13 +185,13 @@ add_word(struct command *c, struct str *out, const char *w, size_t n,
 
 static size_t
 add_words(struct command *c, struct str *out, const char *text, bool cluster,
-    bool cut)
+    const struct str *value)
 {
 	size_t words = 0, n;
 
 	while (*(text += strspn(text, " "))) {
 		n = strcspn(text, " ");
-		add_word(c, out, text, n, cluster, cut);
+		add_word(c, out, text, n, cluster, value);
 		text += n;
 		words++;
 	}
@@ -207,29 +200,26 @@ add_words(struct command *c, struct str *out, const char *text, bool cluster,
 
 static struct command *
 build(const char *text, const char *more, unsigned times, size_t data_size,
-    bool cluster, bool cut)
+    bool cluster)
 {
 	struct command *c = mem_new(sizeof *c);
-	struct str body = {0}, out = {0};
+	struct str body = {0}, out = {0}, value = {0};
 	size_t words, i;
 	unsigned t;
 
-	c->ndata = data_size;
-	c->data = value(data_size);
-	words = add_words(c, &body, text, cluster, cut);
+	make_value(&value, data_size);
+	words = add_words(c, &body, text, cluster, &value);
 	for (t = 0; t < times; t++)
-		words += add_words(c, &body, more, cluster, cut);
+		words += add_words(c, &body, more, cluster, &value);
 	str_printf(&out, "*%zu\r\n", words);
 	for (i = 0; i < c->nnumbers; i++)
 		c->numbers[i].at += out.len;
 	for (i = 0; i < c->ntags; i++)
 		c->tags[i] += out.len;
-	for (i = 0; i < c->ncuts; i++)
-		c->cuts[i] += out.len;
 	str_addn(&out, body.s, body.len);
 	str_free(&body);
+	str_free(&value);
 	c->len = out.len;
-	c->full_len = out.len + (cut ? c->full_len : 0);
 	c->bytes = str_take(&out);
 	c->keyed = strstr(text, "#:") || (more && strstr(more, "#:"));
 	c->items = c->values = 1;
@@ -239,7 +229,7 @@ build(const char *text, const char *more, unsigned times, size_t data_size,
 }
 
 struct command *
-command_new(const char *name, long long data_size, bool cluster, bool cut)
+command_new(const char *name, long long data_size, bool cluster)
 {
 	const struct row *r = find(name);
 	struct command *c;
@@ -247,12 +237,11 @@ command_new(const char *name, long long data_size, bool cluster, bool cut)
 	if (!r->text) {
 		c = mem_new(sizeof *c);
 		c->bytes = mem_str("PING\r\n");
-		c->len = c->full_len = strlen(c->bytes);
+		c->len = strlen(c->bytes);
 		c->items = c->values = 1;
 		return c;
 	}
-	c = build(r->text, r->more, r->times, (size_t)data_size, cluster,
-	    cut && data_size >= CUT_FROM);
+	c = build(r->text, r->more, r->times, (size_t)data_size, cluster);
 	c->counts = r->needs != NEEDS_NOTHING;
 	c->zero_miss = r->zero_miss;
 	c->items = r->times ? r->times : 1;
@@ -268,8 +257,7 @@ command_seed(const char *name, long long data_size, bool cluster, unsigned many)
 		many = 0;
 	else if (cluster && many > 1 && r->needs == NEEDS_KEYS)
 		many = 1; /* each member has a collection of its own */
-	return build(
-	    r->seed, r->seed_more, many, (size_t)data_size, cluster, false);
+	return build(r->seed, r->seed_more, many, (size_t)data_size, cluster);
 }
 
 void
@@ -280,8 +268,6 @@ command_free(struct command *c)
 	free(c->bytes);
 	free(c->numbers);
 	free(c->tags);
-	free(c->cuts);
-	free(c->data);
 	free(c);
 }
 
@@ -437,41 +423,6 @@ command_fill(const struct command *c, char *buf, size_t n, const struct keys *k,
 		for (j = 0; j < c->nnumbers; j++)
 			put_number(
 			    p + c->numbers[j].at, rng_below(rng, space), wide);
-}
-
-int
-command_iov(const struct command *c, char *buf, size_t n, size_t offset,
-    struct iovec *iov, int max)
-{
-	size_t i = offset / c->full_len, j, from, to;
-	int used = 0;
-
-	offset %= c->full_len;
-	for (; i < n; i++) {
-		for (j = 0, from = 0; j <= c->ncuts; j++, from = to) {
-			if (used + 2 > max)
-				return used;
-			to = j < c->ncuts ? c->cuts[j] : c->len;
-			if (offset < to - from) {
-				iov[used].iov_base =
-				    buf + i * c->len + from + offset;
-				iov[used++].iov_len = to - from - offset;
-				offset = 0;
-			} else {
-				offset -= to - from;
-			}
-			if (j == c->ncuts)
-				break;
-			if (offset < c->ndata + 2) {
-				iov[used].iov_base = c->data + offset;
-				iov[used++].iov_len = c->ndata + 2 - offset;
-				offset = 0;
-			} else {
-				offset -= c->ndata + 2;
-			}
-		}
-	}
-	return used;
 }
 
 /* CRC-16/XMODEM, as the cluster specification has it. */

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/uio.h>
 
 #define COMMAND_COLLECTIONS 16
 #define COMMAND_NUMBERS UINT64_C(1000000000000) /* twelve digits */
@@ -48,18 +47,12 @@ struct command_number {
 };
 
 struct command {
-	char *bytes; /* without the values where they are sent from 'data' */
+	char *bytes;
 	size_t len;
-	size_t full_len; /* with the values */
 	struct command_number *numbers;
 	size_t nnumbers;
 	size_t *tags;
 	size_t ntags;
-	size_t *cuts; /* where 'data' is to be sent, offsets in 'bytes' */
-	size_t ncuts;
-	char *data; /* and its CR LF */
-	size_t ndata;
-
 	bool keyed;  /* the number says the slot */
 	bool counts; /* hits and misses */
 	bool zero_miss;
@@ -74,11 +67,11 @@ enum command_needs command_needs(const char *name);
 
 /*
  * The template of a test, or of what fills the server for it ('seeding'; with
- * up to 'many' elements in each command where the command allows that). With
- * 'cut' long values are left out of 'bytes'. Free with command_free.
+ * up to 'many' elements in each command where the command allows that). Free
+ * with command_free.
  */
 struct command *command_new(
-    const char *name, long long data_size, bool cluster, bool cut);
+    const char *name, long long data_size, bool cluster);
 struct command *command_seed(
     const char *name, long long data_size, bool cluster, unsigned many);
 void command_free(struct command *);
@@ -93,10 +86,6 @@ void command_copy(const struct command *, char *buf, size_t n);
  */
 void command_fill(const struct command *, char *buf, size_t n,
     const struct keys *, struct rng *, uint64_t *sequence, uint64_t *turn);
-
-/* The bytes from 'offset' of n commands with cuts: the number of iovecs. */
-int command_iov(const struct command *, char *buf, size_t n, size_t offset,
-    struct iovec *, int max);
 
 /* The slot of a key, as the cluster specification says; 'tags' for each. */
 unsigned command_slot(uint64_t number);

@@ -18,8 +18,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define IOVECS 256
-
 /*
  * TCP is watched edge-triggered for both directions from the start: the kernel
  * reports writability only after a write was short, so nothing has ever to be
@@ -72,7 +70,7 @@ conn_close(struct worker *w, struct conn *c)
 	c->events = 0;
 	c->awaited = c->refills = 0;
 	c->nrest = 0;
-	c->batch = c->sent = c->total = 0;
+	c->todo = 0;
 	memset(&c->scan, 0, sizeof c->scan);
 }
 
@@ -310,28 +308,34 @@ put_or_keep(struct worker *w, struct conn *c, const struct iovec *iov, int n,
 		wait_writable(w, c);
 }
 
-/* Sends on with the batch whose values stand in one place. */
+/*
+ * Makes and sends the batch in slices that stay in the cache, until all is
+ * sent or the socket is full. Refills follow the last one.
+ */
 static void
-put_batch(struct worker *w, struct conn *c, int64_t now)
+pump(struct worker *w, struct conn *c, int64_t now)
 {
-	const struct command *cmd = w->run->command;
-	struct iovec iov[IOVECS];
-	size_t offered;
-	ssize_t k;
-	int n, i;
+	struct run *r = w->run;
+	const struct command *cmd = r->command;
+	struct iovec iov[2];
+	uint32_t n;
 
-	while (c->sent < c->total) {
-		n = command_iov(cmd, c->heads, c->batch, c->sent, iov, IOVECS);
-		for (offered = 0, i = 0; i < n; i++)
-			offered += iov[i].iov_len;
-		k = put(w, c, iov, n, now);
-		if (k < 0)
-			return;
-		c->sent += (size_t)k;
-		if ((size_t)k < offered) {
-			wait_writable(w, c);
-			return;
+	while (c->todo && c->rest_at == c->nrest && c->state == CONN_READY) {
+		n = c->todo < w->slice ? c->todo : w->slice;
+		command_fill(cmd, w->batch, n, &c->node->keys, &w->rng,
+		    c->sequence, &w->turn);
+		c->todo -= n;
+		iov[0] = (struct iovec){w->batch, n * cmd->len};
+		if (c->todo || !c->refills) {
+			put_or_keep(w, c, iov, 1, now);
+			continue;
 		}
+		command_fill(r->refill, w->refill, c->refills,
+		    w->refill_keys + (c->node - w->map->nodes), &w->rng,
+		    &w->refill_at, &w->refill_turn);
+		w->refilled += (uint64_t)c->refills * r->refill->values;
+		iov[1] = (struct iovec){w->refill, c->refills * r->refill->len};
+		put_or_keep(w, c, iov, 2, now);
 	}
 }
 
@@ -351,53 +355,32 @@ flush(struct worker *w, struct conn *c, int64_t now)
 			break;
 		c->rest_at += (size_t)k;
 	}
-	if (c->sent < c->total)
-		put_batch(w, c, now);
+	pump(w, c, now);
 	if (c->tls && c->state != CONN_DOWN)
 		watch(
 		    w, c, c->rest_at < c->nrest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 void
-conn_send(struct worker *w, struct conn *c, uint32_t n, uint64_t *sequence,
-    int64_t now)
+conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	struct run *r = w->run;
-	const struct command *cmd = r->command;
-	struct iovec iov[2];
-	size_t refills = 0;
-	bool cut = cmd->ncuts > 0;
-	char *buf = cut ? c->heads : w->batch;
+	uint32_t refills = 0;
 
-	command_fill(cmd, buf, n, &c->node->keys, &w->rng, sequence, &w->turn);
 	if (r->refill) {
 		c->popped += n;
 		if (!c->awaited)
-			refills = c->popped / r->refill->values;
-		c->popped -= refills * r->refill->values;
+			refills = (uint32_t)(c->popped / r->refill->values);
+		c->popped -= (uint64_t)refills * r->refill->values;
 	}
 	if (!c->awaited)
 		w->busy++;
-	c->awaited += n + (uint32_t)refills;
-	c->refills = (uint32_t)refills;
+	c->awaited += n + refills;
+	c->refills = refills;
+	c->todo += n;
 	c->first_ns = 0;
 	c->start_ns = c->last_ns = clock_ns();
-	if (cut) {
-		c->batch = n;
-		c->sent = 0;
-		c->total = n * cmd->full_len;
-		put_batch(w, c, now);
-		return;
-	}
-	iov[0] = (struct iovec){buf, n * cmd->len};
-	if (refills) {
-		command_fill(r->refill, w->refill, refills,
-		    w->refill_keys + (c->node - w->map->nodes), &w->rng,
-		    &w->refill_at, &w->refill_turn);
-		w->refilled += refills * r->refill->values;
-		iov[1] = (struct iovec){w->refill, refills * r->refill->len};
-	}
-	put_or_keep(w, c, iov, refills ? 2 : 1, now);
+	pump(w, c, now);
 }
 
 /* AUTH and SELECT, where there is something to say; then it is ready. */
@@ -521,7 +504,7 @@ conn_event(struct worker *w, struct conn *c, uint32_t events)
 	case CONN_READY:
 		break;
 	}
-	if (events & EPOLLOUT && (c->rest_at < c->nrest || c->sent < c->total))
+	if (events & EPOLLOUT && c->rest_at < c->nrest)
 		flush(w, c, w->now);
 	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
 		receive(w, c, events);

@@ -198,7 +198,6 @@ free_worker(struct worker *w)
 		if (c->fd >= 0)
 			conn_close(w, c);
 		free(c->rest);
-		free(c->heads);
 		free(c->due);
 		free(c->written);
 	}
@@ -585,7 +584,7 @@ engine_run(const struct engine_target *t, const struct engine_work *w,
 	if (run_check(t, w) < 0)
 		return -1;
 	o.space = run_space(w);
-	o.command = command_new(w->command, w->data_size, t->cluster, !t->tls);
+	o.command = command_new(w->command, w->data_size, t->cluster);
 	if (seed_refills(t, w))
 		o.refill = command_seed(
 		    w->command, w->data_size, t->cluster, seed_many(w));

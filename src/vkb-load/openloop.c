@@ -91,8 +91,8 @@ pop_idle(struct worker *w)
 static uint32_t
 room(const struct worker *w, const struct conn *c)
 {
-	if (c->state != CONN_READY || c->refills || c->next ||
-	    c->sent < c->total)
+	if (c->state != CONN_READY || c->refills || c->next || c->todo ||
+	    c->rest_at < c->nrest)
 		return 0;
 	return w->run->pipeline - c->awaited;
 }
@@ -119,7 +119,7 @@ openloop_dispatch(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	bool over = r->t1 != INT64_MAX && now >= r->t1;
-	uint64_t backlog, n, slots, *sequence;
+	uint64_t backlog, n, slots;
 	struct conn *c;
 	uint32_t i, k;
 
@@ -135,11 +135,9 @@ openloop_dispatch(struct worker *w, int64_t now)
 			c->due[k] = r->base + (int64_t)w->sent.next_ns;
 			arrive(&w->sent);
 		}
-		sequence = !r->sequential ? NULL
-		    : w->map->n > 1       ? &w->places[c->node - w->map->nodes]
-					  : &w->warm;
+		worker_sequence(w, c, 0);
 		k = c->oldest + c->awaited;
-		conn_send(w, c, (uint32_t)n, sequence, now);
+		conn_send(w, c, (uint32_t)n, now);
 		for (i = 0; i < n; i++)
 			c->written[(k + i) % r->pipeline] = c->start_ns;
 	}

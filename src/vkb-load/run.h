@@ -50,9 +50,9 @@ struct conn {
 	struct scan scan;
 	char *rest; /* what a short write left; its room is kept */
 	size_t nrest, rest_at, rest_cap;
-	char *heads; /* of the batch, where values are sent from one place */
-	size_t batch, sent, total;
-	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
+	uint64_t *sequence, here; /* of the numbers; NULL: random */
+	uint32_t todo;            /* commands of the batch not yet made */
+	int64_t *due, *written;   /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
 };
 
@@ -82,7 +82,8 @@ struct worker {
 	size_t nready;
 	struct rng rng;
 	uint64_t turn;
-	char *batch; /* 'pipeline' commands, patched for each batch */
+	char *batch; /* 'slice' commands, patched again and again */
+	uint32_t slice;
 	char *in;
 	char *refill;
 	struct keys *refill_keys; /* of each node of the map */
@@ -177,13 +178,14 @@ void conn_close(struct worker *, struct conn *);
 void conn_lost(struct worker *, struct conn *, const char *why, int64_t now);
 void conn_event(struct worker *, struct conn *, uint32_t events);
 /* Sends n commands, with refills where due. */
-void conn_send(struct worker *, struct conn *, uint32_t n, uint64_t *sequence,
-    int64_t now);
+void conn_send(struct worker *, struct conn *, uint32_t n, int64_t now);
 
 /* worker.c, called by conn.c */
 void worker_ready(struct worker *, struct conn *, int64_t now);
 void worker_replies(
     struct worker *, struct conn *, int64_t now, const struct scan_tally *);
+/* Sets where the numbers of the next n requests come from. */
+void worker_sequence(struct worker *, struct conn *, uint32_t n);
 void worker_error(struct worker *, const char *kind, const char *text);
 void *worker_main(void *worker);
 

@@ -16,6 +16,7 @@
 
 #define EVENTS 64
 #define TICK_NS 50000000
+#define SLICE (128 * 1024) /* bytes; it is to stay in the cache */
 #define SECOND_NS INT64_C(1000000000)
 
 bool
@@ -155,26 +156,28 @@ take(struct worker *w, struct conn *c, int64_t now)
 	return (uint32_t)n;
 }
 
-/* Where the batch goes on in the sequence; 'here' may hold it. */
-static uint64_t *
-sequence(struct worker *w, const struct conn *c, uint32_t n, uint64_t *here)
+/* Where the batch of n goes on in the sequence. */
+void
+worker_sequence(struct worker *w, struct conn *c, uint32_t n)
 {
 	const struct run *r = w->run;
 
+	c->sequence = NULL;
 	if (!r->sequential)
-		return NULL;
-	if (w->map->n > 1 && r->only_node == SIZE_MAX)
-		return &w->places[c->node - w->map->nodes];
-	if (!c->counted)
-		return &w->warm;
-	*here = (w->at - n) * r->sequence_step;
-	return here;
+		return;
+	if (w->map->n > 1 && r->only_node == SIZE_MAX) {
+		c->sequence = &w->places[c->node - w->map->nodes];
+	} else if (!c->counted) {
+		c->sequence = &w->warm;
+	} else {
+		c->here = (w->at - n) * r->sequence_step;
+		c->sequence = &c->here;
+	}
 }
 
 static void
 next_batch(struct worker *w, struct conn *c, int64_t now)
 {
-	uint64_t here;
 	uint32_t n;
 
 	if (c->next) {
@@ -187,10 +190,12 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 		return;
 	}
 	n = take(w, c, now);
-	if (n)
-		conn_send(w, c, n, sequence(w, c, n, &here), now);
-	else if (!w->busy && !w->returned)
-		w->finished = true;
+	if (!n) {
+		w->finished = !w->busy && !w->returned;
+		return;
+	}
+	worker_sequence(w, c, n);
+	conn_send(w, c, n, now);
 }
 
 void
@@ -390,10 +395,11 @@ prepare(struct worker *w)
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
 	w->in = mem_new(RUN_READ_SIZE);
-	if (!r->command->ncuts) {
-		w->batch = mem_array(r->pipeline, r->command->len);
-		command_copy(r->command, w->batch, r->pipeline);
-	}
+	w->slice = (uint32_t)(SLICE / r->command->len) + 1;
+	if (w->slice > r->pipeline)
+		w->slice = r->pipeline;
+	w->batch = mem_array(w->slice, r->command->len);
+	command_copy(r->command, w->batch, w->slice);
 	if (r->refill) {
 		refills = r->pipeline / r->refill->values + 1;
 		w->refill = mem_array(refills, r->refill->len);
@@ -402,10 +408,6 @@ prepare(struct worker *w)
 	for (i = 0; i < w->nconns; i++) {
 		c = &w->conns[i];
 		c->fd = -1;
-		if (r->command->ncuts) {
-			c->heads = mem_array(r->pipeline, r->command->len);
-			command_copy(r->command, c->heads, r->pipeline);
-		}
 		if (work->rate > 0) {
 			c->due = mem_array(r->pipeline, sizeof *c->due);
 			c->written = mem_array(r->pipeline, sizeof *c->due);
