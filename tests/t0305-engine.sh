@@ -1,0 +1,177 @@
+#!/bin/sh
+# The load engine against real servers: every command, cluster, TLS, trouble.
+. "${0%/*}/lib.sh"
+
+engine=$VKB_BUILD/bench/engine
+
+# value NAME FILE: a figure of the engine's report.
+value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+
+# A script for vkb-serve to run; its lines are "what: got" for below.
+cat >plain <<'END'
+run() { "$ENGINE" -p "$VKB_PORT" --pid "$VKB_PID" "$@"; }
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+for t in PING_INLINE PING_MBULK PING SET GET EXISTS INCR LPUSH RPUSH LPOP RPOP \
+  SADD SISMEMBER SPOP HSET HGET ZADD ZSCORE ZRANGE ZPOPMIN LRANGE_100 \
+  LRANGE_300 LRANGE_500 LRANGE_600 LRANGE MSET MGET XADD XRANGE; do
+  cli flushall >/dev/null
+  cli config resetstat >/dev/null
+  run -t $t --fill -n 2011 -P 7 -r 500 -T 2 -c 9 >out || echo "$t failed"
+  awk -v t=$t '{v[$1] = $2} END {
+    print t, v["requests"], v["recorded"], v["errors_total"],
+      "hit_rate_percent" in v ? v["hit_rate_percent"] : 100}' out
+done >commands
+cli flushall >/dev/null
+run -t SET -n 3000 -r 3000 --sequential -P 13 -T 3 >out && cli dbsize >dbsize
+cli config resetstat >/dev/null
+run -t SET -n 20011 -P 7 -T 3 >counted
+cli info commandstats | tr -d '\r' >stats
+run -t GET -D 0.3 -w 0.2 --series >duration
+cli set mylist x >/dev/null
+run -t LPUSH -n 1000 >wrongtype
+cli del mylist >/dev/null
+run -t LPOP -D 0.3 -P 10 --fill >pops
+cli flushall >/dev/null
+run -t RPOP -n 500 -r 10 >empty
+run -t SET -D 0.5 -R 4000 -c 20 >constant
+run -t SET -D 0.5 -R 4000 -c 20 --poisson -T 2 -P 4 >poisson
+run -t SET -n 2000 -R 20000 -w 0.1 >openn
+run -t SET -d 100000 -n 300 -P 30 -c 3 >large
+run -t GET -d 100000 -n 300 -P 30 -c 3 --fill -r 5 >largeget
+run -t SET -D 1 -c 5 >killed &
+engine=$!
+i=0
+until [ "$(cli client kill type normal skipme yes)" -ge 5 ] || [ $i -gt 500 ]; do i=$((i + 1)); done
+wait $engine; echo $? >killed.status
+cli config set requirepass secret >/dev/null
+"$ENGINE" -p "$VKB_PORT" -n 10 >noauth
+"$ENGINE" -p "$VKB_PORT" -n 10 --password wrong 2>badauth; echo $? >>badauth
+"$ENGINE" -p "$VKB_PORT" -n 100 -r 100 --sequential --user default --password secret --db 3 >auth
+valkey-cli -p "$VKB_PORT" -a secret -n 3 dbsize 2>/dev/null >auth.size
+valkey-cli -p "$VKB_PORT" -a secret config set requirepass '' >/dev/null 2>&1
+"$ENGINE" -s "$VKB_SOCKET" -n 5000 -P 3 -t SET >unix
+kill -STOP "$VKB_PID"
+"$ENGINE" -p "$VKB_PORT" -n 100000 --timeout 0.5 2>silent; echo $? >>silent
+kill -CONT "$VKB_PID"
+END
+ENGINE=$engine
+export ENGINE
+test_that 'a server for the engine' vkb-serve -q --unixsocket -- sh -u ./plain
+
+n=0
+while read -r name requests recorded errors hits; do
+  n=$((n + 1))
+  test_same '2011 2011 0 100' "$requests $recorded $errors $hits" "$name"
+done <commands
+test_same 29 "$n" 'all commands were run'
+test_same 3000 "$(cat dbsize)" 'in sequence each key is set once'
+test_same 20011 "$(value requests counted)" 'as many requests as asked for'
+test_match 'cmdstat_set:calls=20011,' stats 'and the server saw as many'
+test_same 0.3 "$(value elapsed_s duration)" 'the warm-up is not measured'
+test_same "$(value requests duration)" "$(value recorded duration)" \
+  'a latency for each request'
+test_match '^server_cpu_us_per_req [0-9.]+$' duration 'CPU time of the server'
+test_match '^client_busy_percent [0-9.]+$' duration 'use of the client'
+test_match '^bound (server|client|neither)$' duration 'a verdict'
+test_match '^interval 0 0.3 [1-9]' duration 'an interval'
+test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
+  'errors are counted by kind'
+test_same 100 "$(value hit_rate_percent pops)" 'a pop gets something'
+test_match '^refilled [1-9]' pops 'what was popped is put back'
+test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'
+test_same 2000 "$(value requests constant)" 'open loop: what is due is sent'
+test_same 4000 "$(value offered_rps constant)" 'open loop: the rate'
+test_same "$(value requests poisson)" "$(value recorded poisson)" \
+  'open loop: a latency for each request'
+test_same 2000 "$(value requests openn)" 'open loop: requests, not counting warm-up'
+test_same 300 "$(value requests large)" 'large values'
+test_same 100 "$(value hit_rate_percent largeget)" 'large values are read'
+test_same 0 "$(cat killed.status)" 'lost connections do not end a run'
+test_match '^error connection lost: [1-9]' killed 'but are counted'
+test_match '^error NOAUTH: 10:' noauth 'no password'
+test_match "says: WRONGPASS" badauth 'a wrong password'
+test_same 2 "$(tail -n 1 badauth)" 'which ends the run'
+test_same 100 "$(cat auth.size)" 'AUTH and SELECT'
+test_same 5000 "$(value requests unix)" 'a unix socket'
+test_match "no reply from '127.0.0.1:[0-9]+' for 0.5 s" silent \
+  'a silent server is named'
+test_same 2 "$(tail -n 1 silent)" 'and ends the run'
+
+cat >cluster <<'END'
+set -- $VKB_NODES
+ports=
+for node; do ports="$ports -p ${node#*:}"; done
+tls=
+[ -z "${VKB_TLS_CACERT:-}" ] || tls="--tls --cacert $VKB_TLS_CACERT --cert $VKB_TLS_CERT --key $VKB_TLS_KEY"
+run() { "$ENGINE" $ports --cluster $tls "$@"; }
+for t in SET GET MSET MGET LPUSH LPOP SPOP SISMEMBER HGET ZRANGE LRANGE_300 XRANGE; do
+  run -t $t --fill -n 2011 -P 7 -r 5000 -T 2 -c 9 >out || echo "$t failed"
+  awk -v t=$t '{v[$1] = $2} END {
+    print t, v["requests"], v["recorded"], v["errors_total"],
+      "hit_rate_percent" in v ? v["hit_rate_percent"] : 100}' out
+done >commands
+run -t GET -n 2000 -r 1 >one
+run -t SET -d 70000 -n 100 -P 20 >large
+[ -z "$tls" ] || exit 0
+for node; do valkey-cli -p ${node#*:} flushall >/dev/null; done
+run -t SET --only-fill
+run -t GET --only-fill -r 5000
+for node; do valkey-cli -p ${node#*:} dbsize; done >sizes
+for node; do valkey-cli -p ${node#*:} flushall >/dev/null; done
+# Slot 0 moves from the first node to the second while it is read.
+run -t GET -D 1.5 -c 6 >moved &
+engine=$!
+to=$(valkey-cli -p ${2#*:} cluster myid)
+i=0
+until valkey-cli -p ${1#*:} info clients | grep -q 'connected_clients:3' || [ $i -gt 500 ]; do i=$((i + 1)); done
+for node; do
+  s=0
+  while [ $s -lt 50 ]; do echo "cluster setslot $s node $to"; s=$((s + 1)); done |
+    valkey-cli -p ${node#*:} >/dev/null
+done
+wait $engine; echo $? >moved.status
+END
+for how in plain tls; do
+  opts=
+  [ $how = plain ] || opts=--tls
+  # shellcheck disable=SC2086 # may be empty
+  test_that "a cluster, $how" vkb-serve -q --primaries 3 $opts -- \
+    sh -u ./cluster
+  n=0
+  while read -r name requests recorded errors hits; do
+    n=$((n + 1))
+    test_same '2011 2011 0 100' "$requests $recorded $errors $hits" \
+      "cluster, $how: $name"
+  done <commands
+  test_same 12 "$n" "cluster, $how: all commands were run"
+  test_same 2000 "$(value requests one)" "cluster, $how: one key"
+  test_same '100 0' "$(value requests large) $(value errors_total large)" \
+    "cluster, $how: large values"
+done
+test_same '3 5000' "$(awk '$1 > 1500 {n++} {s += $1} END {print n, s}' sizes)" \
+  'the keys are spread over the nodes'
+test_same 0 "$(cat moved.status)" 'slots that move do not end a run'
+test_match '^error MOVED: [1-9]' moved 'MOVED is counted'
+
+# A port where nobody listens, and a server that talks nonsense.
+test_status 2 'nobody listens' "$engine" -p 1 -n 10
+test_match "cannot connect to '127.0.0.1:1': Connection refused" .err \
+  'it is named'
+cat >nonsense.pl <<'END'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;
+$| = 1;
+print $s->sockport, "\n";
+while (my $c = $s->accept) { my $b; sysread $c, $b, 1; syswrite $c, "HTTP/1.1 400\r\n"; sleep 5; }
+END
+perl nonsense.pl >port &
+fake=$!
+test_cleanup() { kill "$fake"; }
+wait_until 10 test -s port
+test_status 2 'a server that talks nonsense' \
+  "$engine" -p "$(cat port)" -n 10 -c 1
+test_match "bad reply from '127.0.0.1:[0-9]+': unexpected byte" .err \
+  'it is named'
+test_status 2 'a test that does not exist' "$engine" -t SETT
+test_match "no test 'SETT'; is 'SET' meant\?" .err 'the nearest is named'
+test_done
