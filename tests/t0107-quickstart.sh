@@ -40,10 +40,13 @@ test_that '--rebase' vkb-quickstart --rebase --runs 2 --results r small.json
 test_status 1 'makes another baseline' cmp -s first r/base.jsonl
 
 # Stopped: what it has stays, and nothing else does.
-vkb-quickstart --runs 500 --results s small.json >.out 2>.err &
+vkb-quickstart --runs 500 --results s small.json >long 2>&1 &
 pid=$!
 has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 test_that 'a long one begins' wait_until 30 has_two
+test_status 2 'a second one meanwhile' \
+  vkb-quickstart --runs 500 --results s small.json
+test_match "another program writes to 's/part.jsonl'" .err 'says why not'
 kill "$pid"
 wait "$pid"
 test_same 143 "$?" 'SIGTERM stops it'
