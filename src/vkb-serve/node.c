@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TAIL_LINES = 20, TAIL_BYTES = 16384, CALL_MS = 1000 };
+enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
 
 static int
 write_file(const char *path, const struct str *s, struct str *why)
@@ -175,9 +175,18 @@ log_end(const struct node *n)
 	if (k > 0 && buf[k - 1] == '\n')
 		k--;
 	buf[k > 0 ? k : 0] = '\0';
-	for (s = buf + (k > 0 ? k : 0); s > buf; s--)
-		if (s[-1] == '\n' && ++lines == TAIL_LINES)
-			break;
+	s = strstr(buf, " BUG REPORT START");
+	if (s) {
+		/* What crashed stands at its start, not at its end. */
+		while (s > buf && s[-1] != '\n')
+			s--;
+		for (char *p = s; *p && lines < TAIL_LINES; p++)
+			if (*p == '\n' && ++lines == TAIL_LINES)
+				*p = '\0';
+	} else
+		for (s = buf + (k > 0 ? k : 0); s > buf; s--)
+			if (s[-1] == '\n' && ++lines == TAIL_LINES)
+				break;
 	s = mem_str(s);
 	free(buf);
 	return s;
@@ -205,7 +214,8 @@ node_tell_end(struct node *n, struct str *why)
 		str_add(why, proc_ended(status, buf, sizeof buf));
 	else
 		str_add(why, "runs");
-	str_add(why, *text ? "; the end of its log:" : "; its log is empty");
+	str_add(
+	    why, *text ? "; from the end of its log:" : "; its log is empty");
 	spec_redact(n->spec, &clean, text);
 	rest = clean.s;
 	while ((line = strsep(&rest, "\n")) && *text) {

@@ -47,7 +47,7 @@ bool node_port_taken(const struct node *);
 bool node_ended(const struct node *);
 int node_fd(const struct node *); /* readable when it has ended; -1: none */
 
-/* "node 2 (port 17001) exited with 1; the end of its log:" and the log. */
+/* "node 2 (port 17001) exited with 1; from the end of its log:" and the log. */
 void node_tell_end(struct node *, struct str *why);
 
 /* Closes the control connection. */

@@ -1,0 +1,146 @@
+#!/bin/sh
+# vkb-serve: whatever ends, no server and no run directory is left.
+. "${0%/*}/lib.sh"
+# shellcheck disable=SC2016 # expanded by the commands
+
+if ! command -v valkey-server >/dev/null; then
+  test_skip 'vkb-serve' 'valkey-server'
+  test_done
+fi
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+
+# A zombie that nobody has reaped yet is gone.
+gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+empty() { [ -z "$(ls "$TMPDIR")" ]; }
+has() { [ -s "$1" ]; }
+all_gone() { # WHAT PID
+  wait_until 10 gone "$2"
+  test_result $? "$1: no server is left"
+  wait_until 10 empty
+  test_result $? "$1: no run directory is left"
+}
+
+# A port that is taken by another valkey.
+vkb-serve -- sh -c 'echo "$VKB_PORT $VKB_PID" >a.new; mv a.new a
+  exec tail -f /dev/null' &
+serve=$!
+wait_until 20 has a
+read -r port pid <a
+test_status 125 'a port that is taken' vkb-serve -p "$port" -- \
+  sh -c 'touch never'
+test_match "port $port is taken by valkey .*, process $pid" .err 'by whom'
+test_that 'and the command was not run' test ! -e never
+test_that 'the other one is unharmed' valkey-cli -p "$port" ping
+
+# kill -9 of vkb-serve
+kill -9 $serve
+wait $serve 2>/dev/null
+all_gone 'kill -9 of vkb-serve' "$pid"
+
+# The same port at once: nothing waits.
+test_that 'a fixed port' vkb-serve -p "$port" -- true
+test_that 'the same port again' vkb-serve -p "$port" -- true
+
+# kill -9 of COMMAND
+test_status 137 'kill -9 of the command' vkb-serve -- \
+  sh -c 'echo "$VKB_PID" >b; kill -9 $$'
+all_gone 'kill -9 of the command' "$(cat b)"
+
+# kill -9 of the caller
+sh -c 'vkb-serve -- sh -c "echo \$VKB_PID >c.new; mv c.new c
+  exec tail -f /dev/null" & wait' 2>/dev/null &
+caller=$!
+wait_until 20 has c
+kill -9 $caller
+wait $caller 2>/dev/null
+all_gone 'kill -9 of the caller' "$(cat c)"
+
+# kill -9 of the caller of the coprocess, with its pipe held by others
+mkfifo in
+tail -f /dev/null >in &
+holder=$!
+sh -c 'vkb-serve --follow <in >d & wait' 2>/dev/null &
+caller=$!
+exec 3>in
+echo '{"type":"spec","v":1,"id":"a"}' >&3
+wait_until 20 has d
+kill -9 $caller
+wait $caller 2>/dev/null
+all_gone 'kill -9 of the caller of --follow' "$(jq '.nodes[0].pid' d)"
+exec 3>&-
+kill $holder
+wait $holder 2>/dev/null
+
+# Signals
+for sig in INT TERM HUP; do
+  rm -f e
+  (
+    trap - INT
+    exec perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-serve -- \
+      sh -c 'echo "$VKB_PID $$" >e.new; mv e.new e; exec tail -f /dev/null'
+  ) &
+  serve=$!
+  wait_until 20 has e
+  read -r pid command <e
+  kill -s $sig $serve
+  wait $serve 2>/dev/null
+  test_same "$((128 + $(kill -l $sig 2>/dev/null || case $sig in
+    INT) echo 2 ;; TERM) echo 15 ;; *) echo 1 ;; esac)))" $? \
+    "SIG$sig ends it as that signal" 2>/dev/null
+  all_gone "SIG$sig" "$pid"
+  wait_until 10 gone "$command"
+  test_result $? "SIG$sig: the command is gone"
+done
+
+# A server that ignores SIGTERM
+cat >stubborn <<'E'
+#!/bin/sh
+trap '' TERM
+valkey-server "$@" &
+while :; do wait; done
+E
+chmod +x stubborn
+test_that 'a wrapper that ignores SIGTERM' vkb-serve --grace 200ms \
+  --server ./stubborn -- sh -c 'echo "$VKB_PID" >f'
+test_match 'did not end in 200 ms' .err '... it is told'
+all_gone 'a wrapper' "$(cat f)"
+test_that 'a server that is stopped' vkb-serve --grace 300ms -- \
+  sh -c 'echo "$VKB_PID" >f; kill -STOP "$VKB_PID"'
+all_gone 'a stopped server' "$(cat f)"
+vkb-serve --server ./stubborn -- sh -c 'echo "$VKB_PID" >g.new; mv g.new g
+  exec tail -f /dev/null' &
+serve=$!
+wait_until 20 has g
+kill -9 $serve
+wait $serve 2>/dev/null
+all_gone 'kill -9 above a wrapper' "$(cat g)"
+
+# A server that dies
+test_status 125 'a server that dies under its command' vkb-serve -- \
+  sh -c 'echo before; kill -SEGV "$VKB_PID"; exec tail -f /dev/null'
+test_match "was killed by signal 11|exited with" .err 'how it ended'
+test_match 'crashed by signal' .err 'the end of its log'
+test_same before "$(cat .out)" 'the command is stopped'
+test_status 125 'a server that ends at start' vkb-serve --server false -- true
+test_match 'exited with 1' .err 'how'
+printf '#!/bin/sh\nprintf "a\\033[31mb\\377\\n"; exit 3\n' >loud
+chmod +x loud
+test_status 125 'what it says is shown' vkb-serve -o l.json \
+  --server ./loud -- true
+test_match 'a.x1b.31mb' .err '... harmless'
+test_same 'failed' "$(jq -r .status l.json)" '... and recorded'
+echo 'no module' >bad.so
+chmod +x bad.so
+test_status 125 'a module that cannot be loaded' \
+  vkb-serve --module "$scratch/bad.so 1" -- true
+test_match 'bad.so' .err 'which'
+printf '#!/bin/sh\nexec tail -f /dev/null\n' >mute
+chmod +x mute
+test_status 125 'a server that never answers' \
+  vkb-serve --wait 300ms --server ./mute -- true
+test_match 'not ready after 300 ms' .err 'it is given up'
+wait_until 10 empty
+test_result $? 'no run directory is left'
+test_done

@@ -1,0 +1,101 @@
+#!/bin/sh
+# vkb-serve --follow: a line in, a record out; deaths are told unasked.
+. "${0%/*}/lib.sh"
+
+if ! command -v valkey-server >/dev/null; then
+  test_skip 'vkb-serve' 'valkey-server'
+  test_done
+fi
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+empty() { [ -z "$(ls "$TMPDIR")" ]; }
+
+ask() { # LINE...: prints the answer to each
+  printf '%s\n' "$@" >&3
+  for _; do
+    read -r answer <&4
+    printf '%s\n' "$answer"
+  done
+}
+
+mkfifo in out
+vkb-serve --follow <in >out 2>err &
+serve=$!
+exec 3>in 4<out
+
+ask '{"type":"spec","v":1,"id":"a"}' >a
+test_same 'a ok' "$(jq -r '.id + " " + .status' a)" 'a server starts'
+port=$(jq '.nodes[0].port' a)
+test_that 'it answers' valkey-cli -p "$port" ping
+ask '{"type":"spec","v":1,"id":"b","tls":true}' \
+  '{"type":"spec","v":1,"id":"c","config":{"maxmemory":"1mb"}}' \
+  '{"type":"spec","v":1,"id":"a","action":"stop"}' >b
+test_same 'b ok c ok a stopped' \
+  "$(jq -r '.id + " " + .status' b | paste -sd' ' -)" 'answers in order'
+wait_until 10 gone "$(jq '.nodes[0].pid' a)"
+test_result $? 'it is stopped'
+ask '{"type":"spec","v":1,"id":"c"}' '{"type":"spec","v":1,"id":"z","action":"stop"}' \
+  '{"type":"spec","v":1,"id":"d","server":"/nonexistent"}' \
+  '{"type":"spec","v":1,"id":"e","config":{"maxmemory":"zz"}}' \
+  'nonsense' '{"type":"spec","v":1,"id":"f","port":"x"}' \
+  '{"type":"spec","v":1,"id":"g","action":"jump"}' '{"type":"run","v":9}' >c
+test_same 'c failed z failed d failed e failed  failed f failed g failed  failed' \
+  "$(jq -r '.id + " " + .status' c | paste -sd' ' -)" 'refusals are answers'
+test_match 'c.*runs already' c 'twice the same'
+test_match 'maxmemory' c 'with the end of the log'
+test_same 8 "$(jq -r 'select(.error | length > 0) | .id' c | wc -l)" 'each why'
+
+# A server that dies is told at once, unasked.
+pid=$(sed -n 2p b | jq '.nodes[0].pid')
+kill -SEGV "$pid"
+read -r answer <&4
+test_same 'c failed' "$(printf '%s\n' "$answer" | jq -r '.id + " " + .status')" \
+  'a death is told unasked'
+test_match 'crashed by signal' err 'with its log'
+ask '{"type":"spec","v":1,"id":"c","action":"stop"}' \
+  '{"type":"spec","v":1,"id":"c"}' >d
+test_same 'c stopped c ok' \
+  "$(jq -r '.id + " " + .status' d | paste -sd' ' -)" 'it can be started again'
+
+# An unknown key passes.
+ask '{"type":"spec","v":1,"id":"h","colour":"red"}' >e
+test_same ok "$(jq -r .status e)" 'an unknown key passes'
+
+# The end of stdin.
+exec 3>&-
+wait $serve
+test_same 2 $? 'bad lines are trouble'
+pid=$(sed -n 1p b | jq '.nodes[0].pid')
+wait_until 10 gone "$pid"
+test_result $? 'the end of stdin stops all'
+test_same '' "$(ls "$TMPDIR")" 'no run directory is left'
+exec 4<&-
+
+echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >one
+test_same 0 $? 'good lines are none'
+printf '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >none 2>err
+test_same 2 $? 'a torn line'
+test_match 'stdin:1: torn record' err '... is told'
+test_that 'nothing to do' vkb-serve --follow
+test_same '' "$(cat .out)" '... is nothing said'
+
+# A reader that goes away.
+mkfifo in2 out2
+vkb-serve --follow <in2 >out2 2>err &
+serve=$!
+exec 3>in2 4<out2
+ask '{"type":"spec","v":1,"id":"a"}' >f
+exec 4<&-
+wait $serve
+test_same 141 $? 'a closed stdout ends it as SIGPIPE'
+test_same '' "$(cat err)" '... quietly'
+wait_until 10 gone "$(jq '.nodes[0].pid' f)"
+test_result $? '... and stops all'
+exec 3>&-
+echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >/dev/full 2>err
+test_same 2 $? 'a full disk'
+wait_until 10 empty
+test_result $? 'no run directory is left'
+test_done

@@ -1,0 +1,73 @@
+#!/bin/sh
+# vkb-serve start, status, stop: for the steps of a CI job.
+. "${0%/*}/lib.sh"
+
+if ! command -v valkey-server >/dev/null; then
+  test_skip 'vkb-serve' 'valkey-server'
+  test_done
+fi
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+test_cleanup() {
+  vkb-serve -q stop >/dev/null 2>&1
+  vkb-serve -q stop --dir "$scratch/run" >/dev/null 2>&1
+}
+
+test_status 1 'nothing runs' vkb-serve status
+test_that 'start' vkb-serve start
+cp .out a
+test_same ok "$(jq -r .status a)" 'it gives the record'
+test_that 'it answers' valkey-cli -p "$(jq '.nodes[0].port' a)" ping
+test_that 'status' vkb-serve status
+test_same "$(cat a)" "$(cat .out)" '... is the same record'
+test_status 2 'start twice' vkb-serve start
+test_match 'runs already' .err 'why'
+test_that 'the first one is unharmed' valkey-cli -p \
+  "$(jq '.nodes[0].port' a)" ping
+test_that 'stop' vkb-serve stop
+test_same 'server stopped' "$(jq -r '.id + " " + .status' .out)" 'a record'
+wait_until 10 gone "$(jq '.nodes[0].pid' a)"
+test_result $? 'it is gone'
+test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_that 'stop twice' vkb-serve stop
+test_status 1 'status after stop' vkb-serve status
+
+# A folder of one's own: two at once.
+test_that 'start in a folder' vkb-serve start --dir run --tls -o b.json
+test_that 'and another one' vkb-serve start
+test_that 'stop the first' vkb-serve stop --dir run
+test_that 'the other one goes on' vkb-serve status
+test_match 'Ready to accept' run/s1/n1/server.log 'the folder is kept'
+
+# The server dies.
+pid=$(vkb-serve status | jq '.nodes[0].pid')
+kill -SEGV "$pid"
+failed() { [ "$(vkb-serve -q status | jq -r .status)" = failed ]; }
+wait_until 10 failed
+test_result $? 'a death is noticed'
+test_status 1 'status says so' vkb-serve status
+test_match 'crashed by signal' .out 'with the end of the log'
+test_status 1 'stop says so' vkb-serve stop
+test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+
+# The keeper is killed.
+vkb-serve start >c
+pid=$(jq '.nodes[0].pid' c)
+keeper=$(ps -o ppid= -p "$pid" | tr -d ' ')
+kill -9 "$keeper"
+wait_until 10 gone "$pid"
+test_result $? 'kill -9 of the keeper: no server is left'
+wait_until 10 test ! -e "$(jq -r .dir c)"
+test_result $? 'nor its folder'
+test_status 1 'status knows' vkb-serve status
+test_that 'it can be started again' vkb-serve start
+test_that 'and stopped' vkb-serve stop
+
+test_status 2 'a bad start' vkb-serve start --config maxmemory=zz
+test_same failed "$(jq -r .status .out)" 'gives a failed record'
+test_status 1 'and leaves nothing' vkb-serve status
+test_status 2 'stop takes no spec' vkb-serve stop spec.json
+test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_done

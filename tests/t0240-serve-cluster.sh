@@ -1,0 +1,85 @@
+#!/bin/sh
+# vkb-serve: clusters, plain and TLS; certificates.
+. "${0%/*}/lib.sh"
+
+if ! command -v valkey-server >/dev/null; then
+  test_skip 'vkb-serve' 'valkey-server'
+  test_done
+fi
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+
+test_that 'one primary' vkb-serve --primaries 1 -- sh -c '
+  valkey-cli -p "$VKB_PORT" set a b; valkey-cli -p "$VKB_PORT" cluster info'
+test_match '^OK' .out 'takes writes'
+test_match 'cluster_slots_ok:16384' .out 'has all slots'
+
+cat >check <<'E'
+#!/bin/sh
+# Every node agrees on the whole.
+for node in $VKB_NODES; do
+  port=${node##*:}
+  valkey-cli -p "$port" cluster nodes | sed 's/myself,//' |
+    awk '{print $1, $3, ($3 == "slave" ? $4 : "-"), $8, $9}' | sort >"n$port"
+  valkey-cli -p "$port" cluster info | tr -d '\r' |
+    grep -E 'state|slots_ok|known_nodes|size' >"i$port"
+  valkey-cli -p "$port" config get loglevel | tail -n 1 >>"i$port"
+done
+cat n* | sort -u >nodes
+cat i* | sort -u >info
+for k in 1 2 3 4 5 6 7 8 9; do
+  valkey-cli -c -p "${VKB_NODES##*:}" set "key$k" "$k" || exit 1
+done
+valkey-cli -p "$VKB_PORT" cluster countkeysinslot 0
+E
+chmod +x check
+test_that 'three primaries, a replica each' \
+  vkb-serve -o r.json --primaries 3 --replicas 1 -- ./check
+test_same 6 "$(wc -l <nodes | tr -d ' ')" 'all nodes tell the same'
+test_same 'cluster_known_nodes:6 cluster_size:3 cluster_slots_ok:16384 cluster_state:ok notice' \
+  "$(paste -sd' ' info)" 'all is well'
+test_same '3 3' "$(grep -c ' master ' nodes) $(grep -c ' slave ' nodes)" roles
+test_same '0-5460 10922-16383 5461-10921' \
+  "$(awk '/ master /{print $5}' nodes | sort | paste -sd' ' -)" 'slots'
+test_same 3 "$(awk '/ slave /{print $3}' nodes | sort -u | wc -l | tr -d ' ')" \
+  'each primary has its replica'
+test_same 'true primary,primary,primary,replica,replica,replica' \
+  "$(jq -r '"\(.cluster) \([.nodes[].role] | join(","))"' r.json)" 'the record'
+test_same 6 "$(jq '[.nodes[].run_id] | unique | length' r.json)" 'run ids'
+
+rm -f n[0-9]* i[0-9]*
+test_that 'two primaries' vkb-serve --primaries 2 -- ./check
+test_same 2 "$(wc -l <nodes | tr -d ' ')" 'all nodes tell the same'
+
+test_that 'a cluster over TLS with a password, settings on every node' \
+  vkb-serve --primaries 3 --replicas 1 --tls --config requirepass=hunter2 \
+  --config maxmemory=10mb -- sh -c '
+  for node in $VKB_NODES; do
+    REDISCLI_AUTH=$VKB_PASSWORD valkey-cli --tls --cacert "$VKB_TLS_CACERT" \
+      --cert "$VKB_TLS_CERT" --key "$VKB_TLS_KEY" -p "${node##*:}" \
+      config get maxmemory | tail -n 1
+    valkey-cli -p "${node##*:}" ping || :
+  done'
+test_same 6 "$(grep -c '^10485760$' .out)" 'each has the setting'
+test_same 0 "$(grep -c PONG .out)" 'no plain port'
+
+test_that 'TLS' vkb-serve --tls -o r.json -- sh -c '
+  stat -c %a "$VKB_TLS_KEY"
+  openssl verify -CAfile "$VKB_TLS_CACERT" "$VKB_TLS_CERT" "${VKB_TLS_CACERT%/*}/server.crt"
+  valkey-cli --tls --cacert "$VKB_TLS_CACERT" -p "$VKB_PORT" ping || :'
+test_match '^600$' .out 'keys are private'
+test_same 2 "$(grep -c ': OK$' .out)" 'certificates'
+test_same 0 "$(grep -c PONG .out)" 'a client needs a certificate'
+
+test_status 125 'a taken bus port' sh -c 'vkb-serve -- sh -c "
+  vkb-serve --primaries 1 -p \$((VKB_PORT - 10000)) -- true"'
+test_match 'port [0-9]+ is taken by valkey' .err 'is named'
+test_status 125 'a port that is too high' \
+  vkb-serve --primaries 3 -p 55534 -- true
+test_match "'port': 55534 is too high" .err 'is named'
+test_status 125 'a reserved setting' \
+  vkb-serve --primaries 1 --config cluster-enabled=no -- true
+test_match "config.cluster-enabled.*'primaries'" .err 'is named'
+test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_done
