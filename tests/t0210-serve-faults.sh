@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-serve: whatever ends, no server and no run directory is left.
-. "${0%/*}/lib.sh"
 # shellcheck disable=SC2016 # expanded by the commands
+. "${0%/*}/lib.sh"
 
 if ! command -v valkey-server >/dev/null; then
   test_skip 'vkb-serve' 'valkey-server'

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-serve --follow: a line in, a record out; deaths are told unasked.
+# shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
 if ! command -v valkey-server >/dev/null; then

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-serve: clusters, plain and TLS; certificates.
+# shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
 if ! command -v valkey-server >/dev/null; then
