@@ -21,6 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define BUSY 10 /* percent of all CPUs, by neither client nor servers */
+
 struct opts {
 	bool text;
 };
@@ -136,6 +138,9 @@ notes(const struct json *rec)
 	}
 	if (json_get_num(bound, "client", 0) > 0)
 		note(&s, "client-bound");
+	if (json_num(json_path(rec, "metrics.foreign_cpu_percent.median"), 0) >
+	    BUSY)
+		note(&s, "machine was busy");
 	outliers = json_len(json_path(rec, "metrics.rps.outliers"));
 	if (outliers) {
 		str_clear(&one);

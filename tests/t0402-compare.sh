@@ -100,6 +100,8 @@ runs y SET s2 95 120 99 130 70 >new
 test_same inconclusive "$(deltas | sed -n '2s/ .*//p')" 'noise is inconclusive'
 test_same true "$(jq 'select(.metric) | .needed.runs > 100' deltas)" \
   'and says how many runs it needs'
+test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
+  'and what it can see'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'
 runs x SET s1 100 100 100 100 >base
@@ -189,6 +191,19 @@ test_match '^### my-branch' c.md 'one into its file'
 test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'the other into its own'
 test_status 2 'a file that cannot be written' \
   vkb-compare -f markdown:/no/such/folder "$a" "$b"
+
+# --- colour
+
+if command -v script >/dev/null 2>&1; then
+  script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
+  test_match "$(printf '\033')\[31m0.94x" terminal 'a regression is red on a terminal'
+  NO_COLOR=1 script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
+  test_same '' "$(tr -cd '\033' <terminal)" 'not with NO_COLOR'
+else
+  test_skip 'colour' script
+fi
+vkb-compare "$a" "$b" >file
+test_same '' "$(tr -cd '\033' <file)" 'nor in a file'
 
 # --- hostile names
 

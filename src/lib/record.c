@@ -117,6 +117,7 @@ static const struct record_key delta_keys[] = {
 	"regression, improvement, different (neither is better), equivalent, "
 	"inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
+    {"visible", N, false, "smallest relative change these runs would show"},
     {"needed", O, false, "runs (and minutes) that would settle it"},
     {"notes", A, false, "texts"}, {0}};
 

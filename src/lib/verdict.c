@@ -308,3 +308,15 @@ verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 		n = 2 * (double)have;
 	return n < 1e6 ? (size_t)n : 0;
 }
+
+double
+verdict_visible(const struct verdict_facts *f)
+{
+	double least = (double)(f->m < f->n ? f->m : f->n), n = .955 * least;
+	double df = f->paired ? least - 1 : (double)(f->m + f->n - 2), d;
+
+	if (!(f->sd > 0) || df < 1)
+		return NAN;
+	d = tdist_quantile(.975, df) + tdist_quantile(.8, df);
+	return -expm1(-d * sqrt((f->paired ? 1 : 2) / n) * f->sd);
+}

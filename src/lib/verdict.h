@@ -72,6 +72,13 @@ double verdict_sample_size(double d, bool paired, double alpha, double power);
 size_t verdict_needed(
     const struct verdict_facts *, double margin, size_t tests);
 
+/*
+ * The smallest relative change that so many runs of this noise would show with
+ * power .8, as a part of 1; NAN: cannot be said. By t quantiles (e.g. Julious,
+ * Statistics in Medicine 23, 2004).
+ */
+double verdict_visible(const struct verdict_facts *);
+
 /* The least runs a side (or pairs) whose smallest p passes as one of 'tests'.
  */
 size_t verdict_least(bool paired, size_t tests, double alpha);

@@ -86,6 +86,7 @@ delta(const struct comparison *c, const struct row *r)
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
+	json_set_num(rec, "visible", r->visible);
 	if (r->needed) {
 		needed = json_object();
 		json_set_num(needed, "runs", (double)r->needed);

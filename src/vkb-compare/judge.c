@@ -149,7 +149,8 @@ measure(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
 	struct metric m = metric_guess(name);
-	struct row row = {.pair = p, .metric = m, .p = NAN, .minutes = NAN};
+	struct row row = {
+	    .pair = p, .metric = m, .p = NAN, .visible = NAN, .minutes = NAN};
 	bool paired;
 
 	if (!wanted(r, &m, &row.gate))
@@ -338,8 +339,12 @@ decide(struct row *row, size_t tests)
 	    row->p, JUDGE_ALPHA, &row->certain);
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
-	else if (row->verdict == VERDICT_INCONCLUSIVE)
+	if (row->verdict == VERDICT_INCONCLUSIVE) {
 		row->needed = verdict_needed(f, row->margin, tests);
+		/* Too few for so many tests: they see nothing. */
+		if (have >= verdict_least(f->paired, tests, JUDGE_ALPHA))
+			row->visible = verdict_visible(f);
+	}
 	if (row->needed > have)
 		row->minutes =
 		    (double)(row->needed - have) * seconds(row->pair) / 60;

@@ -37,6 +37,7 @@ struct row {
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs a side (rounds); 0: not known */
+	double visible; /* smallest change it can show; NAN */
 	double minutes; /* for the runs that lack; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
 	bool client_bound;

@@ -177,10 +177,10 @@ overall(struct str *s, const struct comparison *c, size_t limit)
 			continue;
 		str_add(s, "Overall ");
 		plain(s, o->name);
-		str_printf(s,
-		    ": %.3fx \\[%.3f, %.3f\\], geometric mean of "
-		    "%zu cases.\n",
-		    o->ratio, o->lo, o->hi, o->cases);
+		str_printf(s, ": %.3fx", o->ratio);
+		if (o->cases >= 3) /* two say next to nothing */
+			str_printf(s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
+		str_printf(s, ", geometric mean of %zu cases.\n", o->cases);
 	}
 	str_addc(s, '\n');
 }

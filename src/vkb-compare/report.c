@@ -100,6 +100,8 @@ report_verdict(struct str *s, const struct row *r)
 	str_add(s, verdict_name(r->verdict));
 	if (r->certain)
 		str_add(s, ", certain");
+	if (!isnan(r->visible))
+		str_printf(s, ", sees %.2g%%", 100 * r->visible);
 	if (!r->needed)
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,

@@ -210,6 +210,10 @@ verdicts(void)
 	f = verdict_measure(x, 6, wide, 6, false);
 	tap_ok(verdict_needed(&f, .02, 1) > 100, "and needs many runs: %zu",
 	    verdict_needed(&f, .02, 1));
+	f.m = f.n = 10;
+	f.sd = .02;
+	tap_near(
+	    verdict_visible(&f), .0270, .01, "ten a side at cv 2%% see 2.7%%");
 	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");
