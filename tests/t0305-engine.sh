@@ -162,7 +162,12 @@ use IO::Socket::INET;
 my $s = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;
 $| = 1;
 print $s->sockport, "\n";
-while (my $c = $s->accept) { my $b; sysread $c, $b, 1; syswrite $c, "HTTP/1.1 400\r\n"; sleep 5; }
+while (my $c = $s->accept) {
+  my $b;
+  sysread $c, $b, 1;
+  syswrite $c, "HTTP/1.1 400\r\n";
+  1 while sysread $c, $b, 100; # until the other side has enough
+}
 END
 perl nonsense.pl >port &
 fake=$!

@@ -117,8 +117,10 @@ host(struct json *env)
 {
 	char *id = line_of("/etc/machine-id"), text[24];
 
-	if (!id || !*id)
-		id = (free(id), line_of("/proc/sys/kernel/random/boot_id"));
+	if (!id || !*id) {
+		free(id);
+		id = line_of("/proc/sys/kernel/random/boot_id");
+	}
 	if (id && *id) {
 		snprintf(text, sizeof text, "%012llx",
 		    str_hash(STR_HASH, id, strlen(id)) & 0xffffffffffffULL);
