@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* What is due at the end may still be sent for so long. */
+#define DRAIN_NS 100000000
+
 /*
  * Each thread has its part of the arrivals: every Nth of the constant ones, a
  * thinner Poisson process. The schedule is absolute. 'seen' runs ahead to the
@@ -118,7 +121,7 @@ void
 openloop_dispatch(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
-	bool over = r->t1 != INT64_MAX && now >= r->t1;
+	bool over = r->t1 != INT64_MAX && now - DRAIN_NS >= r->t1;
 	uint64_t backlog, n, slots;
 	struct conn *c;
 	uint32_t i, k;
@@ -172,8 +175,10 @@ openloop_done(const struct worker *w)
 {
 	const struct run *r = w->run;
 
+	if (r->t1 != INT64_MAX && w->now - DRAIN_NS >= r->t1)
+		return !w->busy;
 	if (r->t1 != INT64_MAX)
-		return w->now >= r->t1 && !w->busy;
+		return w->now >= r->t1 && !w->busy && w->sent.n == w->seen.n;
 	return w->measured >= w->share && w->sent.n >= w->seen.n && !w->busy;
 }
 

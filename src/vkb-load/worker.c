@@ -330,6 +330,8 @@ tick(struct worker *w, int64_t now)
 		new_map(w, m);
 	for (i = 0; i < w->nconns; i++)
 		check_conn(w, &w->conns[i], now);
+	if (!w->running)
+		return;
 	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))
 		interval_end(w, now);
 	if (by_duration(r) && now >= r->t1 && r->work->rate <= 0)
