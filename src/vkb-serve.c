@@ -417,6 +417,21 @@ hold(const struct opts *o, struct json *spec, const char *folder, int out)
 	return 0;
 }
 
+/*
+ * Somebody may wait for the end of what the caller has open. 'fd' goes to 3,
+ * all above is closed.
+ */
+static int
+keep_only(int fd)
+{
+	if (fd != 3 && dup3(fd, 3, O_CLOEXEC) < 0)
+		err_die("cannot duplicate a descriptor: %s", strerror(errno));
+	if (syscall(SYS_close_range, 4, ~0U, 0) < 0)
+		for (int i = 4; i < sysconf(_SC_OPEN_MAX); i++)
+			close(i);
+	return 3;
+}
+
 static int
 run_start(const struct opts *o, struct json *spec, const char *folder)
 {
@@ -432,7 +447,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 		return 2;
 	}
 	if (pid == 0) {
-		close(fds[0]);
+		fds[1] = keep_only(fds[1]);
 		if (keeper_lock(folder) < 0) {
 			json_free(spec);
 			exit(2);

@@ -66,6 +66,16 @@ test_status 1 'status knows' vkb-serve status
 test_that 'it can be started again' vkb-serve start
 test_that 'and stopped' vkb-serve stop
 
+# Nothing of the caller's is held open.
+{
+  vkb-serve start 5>&1 >/dev/null 2>&1 | cat
+  touch ended
+} &
+wait_until 20 test -e ended
+test_result $? 'a pipe of the caller is not held open'
+wait
+test_that 'stop again' vkb-serve stop
+
 test_status 2 'a bad start' vkb-serve start --config maxmemory=zz
 test_same failed "$(jq -r .status .out)" 'gives a failed record'
 test_status 1 'and leaves nothing' vkb-serve status

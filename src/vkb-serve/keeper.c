@@ -50,21 +50,39 @@ open_lock(const char *folder, int flags)
 	return fd;
 }
 
+/* One that ends removes its lock: is this still the one others look at? */
+static bool
+current(const char *folder, int fd)
+{
+	char *path = mem_printf("%s/lock", folder);
+	struct stat mine, there;
+	bool same = fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
+	    mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+
+	free(path);
+	return same;
+}
+
 int
 keeper_lock(const char *folder)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd;
 
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_fail_sys("cannot make folder '%s'", folder);
-	if (trusted(folder) < 0)
-		return -1;
-	fd = open_lock(folder, O_RDWR | O_CREAT);
-	if (fd < 0)
-		return -1;
-	if (fcntl(fd, F_SETLK, &l) == 0)
-		return 0; /* open until the end */
+	for (;;) {
+		if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+			return err_fail_sys("cannot make folder '%s'", folder);
+		if (trusted(folder) < 0)
+			return -1;
+		fd = open_lock(folder, O_RDWR | O_CREAT);
+		if (fd < 0)
+			return -1;
+		if (fcntl(fd, F_SETLK, &l) < 0)
+			break;
+		if (current(folder, fd))
+			return 0; /* open until the end */
+		close(fd);
+	}
 	if (errno == EACCES || errno == EAGAIN)
 		err_say("a server of '%s' runs already", folder);
 	else
