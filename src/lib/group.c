@@ -36,7 +36,7 @@ group_free(struct group *g)
 	for (size_t i = 0; i < g->nhists; i++) {
 		free(g->hists[i].name);
 		hist_free(g->hists[i].h);
-		free(g->hists[i].first);
+		free(g->hists[i].text);
 	}
 	free(g->hists);
 	free_tallies(g->bound, g->nbound);
@@ -143,36 +143,57 @@ group_decode(const char *text, const char *name, const char *where)
 	return h;
 }
 
+static bool
+fits(const struct group_hist *m, const char *name, const struct hist *h)
+{
+	return m->lowest == hist_lowest(h) && m->highest == hist_highest(h) &&
+	    m->digits == hist_digits(h) && strcmp(m->name, name) == 0;
+}
+
 static int
 add_hist(struct group *g, const struct json *j, const char *where)
 {
-	const char *name = json_key(j), *text = json_str(j);
+	const char *name = json_key(j);
+	struct hist *h = group_decode(json_str(j), name, where);
 	struct group_hist *m = NULL;
-	struct hist *h;
 
-	h = group_decode(text, name, where);
 	if (!h)
 		return -1;
 	for (size_t i = 0; i < g->nhists && !m; i++)
-		if (strcmp(g->hists[i].name, name) == 0)
+		if (fits(&g->hists[i], name, h))
 			m = &g->hists[i];
 	if (!m) {
 		g->hists =
 		    mem_resize(g->hists, g->nhists + 1, sizeof *g->hists);
-		m = &g->hists[g->nhists++];
-		*m = (struct group_hist){mem_str(name), NULL, mem_str(text)};
-		hist_free(h);
+		g->hists[g->nhists++] = (struct group_hist){mem_str(name),
+		    hist_lowest(h), hist_highest(h), hist_digits(h), h, NULL};
 		return 0;
 	}
-	if (m->first) {
-		m->h = group_decode(m->first, name, where);
-		free(m->first);
-		m->first = NULL;
+	if (m->text) {
+		m->h = group_decode(m->text, name, where);
+		free(m->text);
+		m->text = NULL;
 	}
 	if (m->h)
 		hist_merge(m->h, h);
 	hist_free(h);
-	return 0;
+	return m->h ? 0 : -1;
+}
+
+void
+group_shrink(struct group *g)
+{
+	for (size_t i = 0; i < g->nhists; i++) {
+		struct group_hist *m = &g->hists[i];
+		struct str s = {0};
+
+		if (!m->h)
+			continue;
+		histcodec_encode(&s, m->h);
+		hist_free(m->h);
+		m->h = NULL;
+		m->text = str_take(&s);
+	}
 }
 
 int

@@ -32,10 +32,13 @@ struct group_setting {
 	bool varied;
 };
 
+/* Merged histograms of one name and one layout: that is exact. */
 struct group_hist {
 	char *name;
+	int64_t lowest, highest;
+	int digits;
 	struct hist *h;
-	char *first; /* the text of the only one, not yet decoded */
+	char *text; /* instead of h, encoded: a hundredth of the room */
 };
 
 struct group_tally {
@@ -64,6 +67,9 @@ void group_free(struct group *);
 /* As summary_add; 'session' is a number of the caller's. */
 int group_add(struct group *, const struct json *run, uint32_t session,
     const char *where);
+
+/* Histograms that are not at work take little room. */
+void group_shrink(struct group *);
 
 /* NULL, and said; text NULL is not a string. */
 struct hist *group_decode(

@@ -25,7 +25,11 @@ struct summary {
 	char **sessions;
 	size_t nsessions, sessioncap;
 	bool sorted;
+	struct group *last; /* the one a run was added to */
 };
+
+/* Beyond so many, only the one at work keeps its histograms open. */
+#define OPEN 64
 
 struct summary *
 summary_new(void)
@@ -112,6 +116,9 @@ summary_add(struct summary *s, const struct json *rec, const char *where)
 	struct group *g =
 	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
 
+	if (s->last && s->last != g && s->n > OPEN)
+		group_shrink(s->last);
+	s->last = g;
 	return group_add(g, rec,
 	    session_of(s, json_get_str(json_get(rec, "run"), "session")),
 	    where);
@@ -178,12 +185,16 @@ by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
+/* The finest and widest layout first. */
 static int
-by_merged(const void *a, const void *b)
+by_layout(const void *a, const void *b)
 {
 	const struct group_hist *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
 
-	return strcmp(x->name, y->name);
+	c = c ? c : y->digits - x->digits;
+	c = c ? c : (x->lowest > y->lowest) - (x->lowest < y->lowest);
+	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
 }
 
 struct sorting {
@@ -410,28 +421,50 @@ percentiles(struct json *to, const char *name, const struct hist *h)
 	str_free(&key);
 }
 
+/* The first n, which have one name, in one layout that holds all. */
+static struct hist *
+united(const struct group_hist *m, size_t n)
+{
+	int64_t lowest = m->lowest, highest = m->highest;
+	struct hist *all, *h;
+
+	for (size_t i = 1; i < n; i++) {
+		lowest = m[i].lowest < lowest ? m[i].lowest : lowest;
+		highest = m[i].highest > highest ? m[i].highest : highest;
+	}
+	all = hist_new(lowest, highest, m->digits);
+	for (size_t i = 0; i < n; i++) {
+		h = m[i].h ? m[i].h
+			   : group_decode(m[i].text, m[i].name, "summary");
+		if (h)
+			hist_merge(all, h);
+		if (!m[i].h)
+			hist_free(h);
+	}
+	return all;
+}
+
 static void
 histograms(struct group *g, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
 
 	if (g->nhists)
-		qsort(g->hists, g->nhists, sizeof *g->hists, by_merged);
-	for (size_t i = 0; i < g->nhists; i++) {
-		struct group_hist *m = &g->hists[i];
-		struct hist *h = m->first
-		    ? group_decode(m->first, m->name, "summary")
-		    : m->h;
+		qsort(g->hists, g->nhists, sizeof *g->hists, by_layout);
+	for (size_t i = 0, n; i < g->nhists; i += n) {
+		const struct group_hist *m = &g->hists[i];
 		struct str text = {0};
+		struct hist *h;
 
-		if (!h)
-			continue;
+		for (n = 1; i + n < g->nhists; n++)
+			if (strcmp(m[n].name, m->name) != 0)
+				break;
+		h = united(m, n);
 		percentiles(all, m->name, h);
 		histcodec_encode(&text, h);
 		json_set_str(texts, m->name, text.s);
 		str_free(&text);
-		if (m->first)
-			hist_free(h);
+		hist_free(h);
 	}
 	if (json_first(texts)) {
 		json_set(rec, "hist", texts);

@@ -13,10 +13,9 @@
 
 /* A run whose latencies are from..to microseconds, one each. */
 static struct json *
-run(int index, int64_t from, int64_t to)
+run(int index, int64_t from, int64_t to, struct hist *h)
 {
 	struct json *rec = record_new("run"), *j;
-	struct hist *h = HIST_LATENCY();
 	struct str text = {0};
 
 	for (int64_t us = from; us <= to; us++)
@@ -64,11 +63,61 @@ summarise(struct json *const *runs, size_t n, bool backwards)
 	return text;
 }
 
+static void
+layouts(void)
+{
+	struct json *runs[] = {run(1, 1, 1000, hist_new(1, 10000000000, 2)),
+	    run(2, 1001, 2000, HIST_LATENCY()),
+	    run(3, 2001, 4000, hist_new(1000, 1000000000, 4))};
+	char *one = summarise(runs, 3, false), *two = summarise(runs, 3, true);
+	struct json *rec = json_parse(one, strlen(one), NULL, NULL);
+
+	tap_str(two, one, "several layouts: the order is nothing");
+	tap_near(json_num(json_path(rec, "whole.p50_latency_ms"), 0), 2, 1e-2,
+	    "and their median is good");
+	tap_ok(json_num(json_path(rec, "whole.latency_count"), 0) == 4000,
+	    "nothing is lost");
+	json_free(rec);
+	free(one);
+	free(two);
+	for (size_t i = 0; i < 3; i++)
+		json_free(runs[i]);
+}
+
+/* More cases than keep their histograms open. */
+static void
+many(void)
+{
+	struct summary *s = summary_new();
+	struct json *rec;
+	size_t good = 0;
+
+	for (int round = 0; round < 3; round++)
+		for (int c = 0; c < 100; c++) {
+			rec = run(round + 1, 1 + 1000 * round,
+			    1000 + 1000 * round, HIST_LATENCY());
+			json_set_num(json_get(rec, "config"), "pipeline", c);
+			summary_add(s, rec, "test");
+			json_free(rec);
+		}
+	for (size_t i = 0; i < summary_count(s); i++) {
+		rec = summary_record(s, i);
+		good += json_num(json_path(rec, "whole.latency_count"), 0) ==
+			3000 &&
+		    fabs(json_num(json_path(rec, "whole.p50_latency_ms"), 0) -
+			1.5) < .002;
+		json_free(rec);
+	}
+	tap_ok(good == 100, "a hundred cases by turns: %zu are right", good);
+	summary_free(s);
+}
+
 int
 main(void)
 {
-	struct json *runs[] = {
-	    run(1, 1, 1000), run(2, 1001, 2000), run(3, 2001, 4000)};
+	struct json *runs[] = {run(1, 1, 1000, HIST_LATENCY()),
+	    run(2, 1001, 2000, HIST_LATENCY()),
+	    run(3, 2001, 4000, HIST_LATENCY())};
 	char *one = summarise(runs, 3, false), *two = summarise(runs, 3, true);
 	struct json *rec = json_parse(one, strlen(one), NULL, NULL);
 	const struct json *whole = json_get(rec, "whole");
@@ -98,5 +147,7 @@ main(void)
 	free(one);
 	for (size_t i = 0; i < 3; i++)
 		json_free(runs[i]);
+	layouts();
+	many();
 	return tap_done();
 }
