@@ -204,20 +204,55 @@ unset VKB_PASSWORD
 
 # --- a server that dies
 
-vkb-load --runs 1 --duration 30 --case 'SET*' c.json >dead 2>dead.err &
-load=$!
-grep_server() {
-  for p in $(ps -o pid= --ppid "$(ps -o pid= --ppid "$load" | xargs | tr ' ' ,)"); do
+# begin OPTION...: a long run; its server is $victim.
+begin() {
+  vkb-load --runs 1 --duration 30 --case 'SET*' "$@" c.json >dead 2>dead.err &
+  load=$!
+  wait_until 10 has_server
+}
+has_server() {
+  serve_of=$(ps -o pid= --ppid "$load" | tr -d ' ')
+  [ "$serve_of" ] || return 1
+  for p in $(ps -o pid= --ppid "$serve_of"); do
     case $(cat "/proc/$p/comm") in
     valkey-server | redis-server) victim=$p && return 0 ;;
     esac
   done
   return 1
 }
-wait_until 10 grep_server
+begin
 kill -9 "$victim"
 wait "$load"
 test_same 2 $? 'a server that dies'
 test_same failed "$(jq -r .status dead)" 'is a failed run'
 test_match 'killed by signal 9' dead 'that says so'
+connected() { # three clients and the coprocess
+  [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 4 ]
+}
+begin --timeout 1
+wait_until 10 connected
+kill -STOP "$victim"
+wait "$load"
+test_same 2 $? 'a server that hangs'
+test_match '"status":"failed","error":"no reply from ' dead 'is a failed run'
+gone() { ! [ -e "/proc/$victim" ] || grep -q '^State:.Z' "/proc/$victim/status"; }
+wait_until 10 gone
+test_result $? 'and is stopped all the same'
+
+# --- a terminal
+
+if command -v script >/dev/null; then
+  script -qc "vkb-load --runs 2 --duration 500ms --case 'SET*' c.json >tty.runs" \
+    screen >/dev/null </dev/null
+  test_same 2 "$(grep -c '"status":"ok"' tty.runs)" 'terminal: the runs'
+  tr '\r' '\n' <screen >lines
+  test_match '^.\[K1/2 SET-d16-P4-c3-k100 run 1 of 2 .*ETA ' lines \
+    'terminal: progress'
+  test_match '2 runs of 1 case, about 2' lines 'terminal: how long it takes'
+  script -qc "vkb-load -q --runs 1 --case 'SET*' c.json >tty.runs" screen \
+    >/dev/null </dev/null
+  test_same 0 "$(grep -c 'ETA' screen)" 'terminal: -q'
+else
+  test_skip 'progress' script
+fi
 test_done

@@ -155,6 +155,7 @@ static void
 announce(const struct session *s)
 {
 	double known = 0, g;
+	struct str line = {0};
 	bool all = true;
 	char buf[NUM_BUF];
 
@@ -167,11 +168,13 @@ announce(const struct session *s)
 		known += g > 0 ? g : 0;
 		all = all && g >= 0;
 	}
+	str_printf(&line, "%zu run%s of %zu case%s", s->nslots,
+	    s->nslots == 1 ? "" : "s", s->ncases, s->ncases == 1 ? "" : "s");
 	if (known > 0)
-		err_say("%zu cases, %zu runs, %s %s", s->ncases, s->nslots,
-		    all ? "about" : "more than", num_seconds(buf, known));
-	else
-		err_say("%zu cases, %zu runs", s->ncases, s->nslots);
+		str_printf(&line, ", %s %s", all ? "about" : "more than",
+		    num_seconds(buf, known));
+	err_say("%s", line.s);
+	str_free(&line);
 }
 
 static char *
