@@ -13,6 +13,7 @@
 #include "jsonl.h"
 #include "opt.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,9 @@ conflict(const struct opts *o, const struct opt_args *args)
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
+	if (o->plan && (o->output || o->resume))
+		return "'--plan' prints to stdout: '--output' and '--resume' "
+		       "do not go with it";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
 	if (o->builds && (o->server || o->label))
@@ -200,6 +204,16 @@ catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* A socket of ours must not become what somebody takes for stdout. */
+static int
+standard_files(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return err_fail_sys("cannot open '/dev/null'");
+	return 0;
+}
+
 static int
 measure(struct opts *o, const struct plan *p)
 {
@@ -241,13 +255,18 @@ main(int argc, char **argv)
 	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;
 	const char *wrong;
+	bool closed;
 	int rc;
 
 	err_init(argv[0]);
+	closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+	if (standard_files() < 0)
+		return 2;
 	rc = opt_parse(&prog, argc, argv, &o, &args);
 	if (rc)
 		return rc < 0 ? 2 : 0;
-	wrong = conflict(&o, &args);
+	wrong = closed && !o.output && !o.resume ? "stdout is closed"
+						 : conflict(&o, &args);
 	if (wrong) {
 		opt_usage(&prog, wrong);
 		return 2;

@@ -57,6 +57,23 @@ test_same 2 $? 'a file with a bad line is not resumed'
 test_match 'r.jsonl:2: ' said 'it is named'
 test_that 'and not touched' cmp kept r.jsonl
 
+load --runs 1 c.json >&- 2>said
+test_same 2 $? 'stdout is closed'
+test_match 'stdout is closed' said 'is said'
+rm -f r.jsonl
+load --runs 1 --resume r.jsonl c.json >&- 2>&- <&-
+test_same 0 $? 'everything is closed, there is a file'
+test_same '"ok"' "$(jq -c .status r.jsonl | sort -u)" 'which is good'
+load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json
+load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json 2>said
+test_match '2 of 2 runs are finished' said 'fractions are found again'
+load --plan -o x.jsonl c.json 2>said
+test_same 2 $? '--plan and -o exclude each other'
+load --runs 1 c.json >/dev/full 2>said
+test_same 2 $? 'a full disk'
+wait_until 10 nothing_left
+test_result $? 'a full disk: nothing is left'
+
 # --- signals
 
 running() { [ -n "$(ls tmp)" ] && [ "$(ours | wc -l)" -gt 2 ]; }

@@ -10,6 +10,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#ifndef VKB_VERSION
+#define VKB_VERSION "0"
+#endif
+
 /* The first line of a file, without its newline; NULL. Caller frees. */
 static char *
 line_of(const char *path)
@@ -146,6 +150,7 @@ env_read(void)
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
 	host(env);
+	json_set_str(env, "benchmark_tool_version", "vkb-load " VKB_VERSION);
 	if (uname(&u) == 0) {
 		json_set_str(env, "arch", u.machine);
 		json_set_str(env, "kernel", u.release);
