@@ -266,6 +266,51 @@ compare(const struct sides *s, bool inside, const struct rules *r, size_t *n)
 	return c;
 }
 
+static bool
+seen(const struct comparison *c, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < c[i].nrows; k++)
+			if (strcmp(c[i].rows[k].name, name) == 0)
+				return true;
+		for (size_t k = 0; k < c[i].nlonely; k++)
+			if (strcmp(c[i].lonely[k].name, name) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Metrics that were asked for and are nowhere: a slip, said. */
+static int
+names_known(const struct rules *r, const struct comparison *c, size_t n)
+{
+	const char *s = r->metrics;
+	int rc = 0;
+
+	if (!s || strcmp(s, "all") == 0 || strcmp(s, "latency") == 0)
+		s = "";
+	for (size_t len; *s; s += len + (s[len] == ',')) {
+		char *name;
+
+		len = strcspn(s, ",");
+		name = mem_strn(s, len);
+		if (!seen(c, n, name))
+			rc = err_fail("option '--metrics': no case that is on "
+				      "both sides has '%s'",
+			    name);
+		free(name);
+	}
+	for (size_t i = 0; i < r->nmargins; i++) {
+		const char *name = r->margins[i].name;
+
+		if (name && !metric_find(name) && !seen(c, n, name))
+			rc = err_fail(
+			    "option '--margin': no metric is called '%s'",
+			    name);
+	}
+	return rc;
+}
+
 static int
 run(const struct opts *o, const struct opt_args *args)
 {
@@ -286,6 +331,7 @@ run(const struct opts *o, const struct opt_args *args)
 		err_say("there is no contender");
 		goto out;
 	}
+	trouble |= names_known(&r, c, n) < 0;
 	rc = answer(c, n, o);
 	for (size_t i = 0; i < nout; i++)
 		if (report(&out[i], c, n, &r) < 0)

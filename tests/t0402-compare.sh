@@ -76,6 +76,11 @@ test_that '--strict: eight rounds are too few for nine tests' \
 test_match 'Holm over 9 tests' .out 'says so'
 test_match 'SET +rps .*inconclusive, needs 9 rounds' .out 'and how many would do'
 
+test_status 2 'a metric that nobody has' vkb-compare -m rps,rsp "$a" "$a"
+test_match "no case that is on both sides has 'rsp'" .err 'is named'
+test_status 2 'a margin for one' vkb-compare --margin rsp=3% "$a" "$a"
+test_match "no metric is called 'rsp'" .err 'is named as well'
+
 # --- verdicts
 
 runs x SET s1 100 101 99 100 102 98 >base
