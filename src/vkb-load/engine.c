@@ -278,9 +278,8 @@ start_threads(struct run *r)
 	return e ? -1 : 0;
 }
 
-/* Figures of the intervals all threads have left behind. Lock held. */
-static void
-close_intervals(struct run *r, bool all)
+void
+run_close_intervals(struct run *r, bool all)
 {
 	struct interval *in;
 
@@ -316,7 +315,7 @@ tell(struct run *r, engine_progress_fn *progress, void *arg, int64_t now)
 	const struct interval *last;
 
 	pthread_mutex_lock(&r->lock);
-	close_intervals(r, false);
+	run_close_intervals(r, false);
 	if (r->closed) {
 		last = &r->intervals[r->closed - 1];
 		p.rps = (double)last->requests;
@@ -419,115 +418,6 @@ supervise(struct run *r, struct watch *watch, const volatile int *stop,
 	}
 }
 
-static void
-add_errors(struct engine_result *out, const struct worker *w)
-{
-	const struct engine_error *e;
-	size_t i, j;
-
-	for (i = 0; i < w->nerrors; i++) {
-		e = &w->errors[i];
-		out->errors_total += e->count;
-		for (j = 0; j < out->nerrors; j++)
-			if (strcmp(out->errors[j].kind, e->kind) == 0)
-				break;
-		if (j == ENGINE_ERRORS) /* kinds differ by thread: the last */
-			j--;
-		if (j == out->nerrors) {
-			out->errors[out->nerrors++] = *e;
-			continue;
-		}
-		out->errors[j].count += e->count;
-	}
-}
-
-static double
-ms(int64_t ns)
-{
-	return (double)ns / 1e6;
-}
-
-static void
-latencies(struct engine_result *out, const struct hist *h)
-{
-	out->avg_ms = out->min_ms = out->p50_ms = out->p95_ms = out->p99_ms =
-	    out->p999_ms = out->max_ms = NAN;
-	if (!hist_count(h))
-		return;
-	out->avg_ms = hist_mean(h) / 1e6;
-	out->min_ms = ms(hist_min(h));
-	out->p50_ms = ms(hist_quantile(h, .5));
-	out->p95_ms = ms(hist_quantile(h, .95));
-	out->p99_ms = ms(hist_quantile(h, .99));
-	out->p999_ms = ms(hist_quantile(h, .999));
-	out->max_ms = ms(hist_max(h));
-}
-
-static void
-intervals(struct run *r, struct engine_result *out)
-{
-	struct engine_interval *e;
-	size_t i;
-
-	close_intervals(r, true);
-	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
-	for (i = 0; i < r->nintervals; i++) {
-		if ((double)i >= out->elapsed_s)
-			break; /* nothing but a late reply of the drain */
-		e = &out->intervals[out->nintervals++];
-		e->at_s = (double)i;
-		e->length_s = fmin(1, out->elapsed_s - (double)i);
-		e->requests = r->intervals[i].requests;
-		e->p50_ms = r->intervals[i].p50_ms;
-		e->p99_ms = r->intervals[i].p99_ms;
-		e->max_ms = r->intervals[i].max_ms;
-	}
-}
-
-static void
-results(struct run *r, struct engine_result *out)
-{
-	uint64_t misses = 0, due = 0;
-	int64_t last = r->t0;
-	const struct worker *w;
-	size_t i;
-
-	for (i = 0; i < r->nworkers; i++) {
-		w = &r->workers[i];
-		out->requests += w->counted;
-		out->refilled += w->refilled;
-		misses += w->misses;
-		due += w->measured;
-		if (w->last_ns > last)
-			last = w->last_ns;
-		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
-		add_errors(out, w);
-	}
-	/* In open loop what was due at the end is waited for. */
-	if (r->t1 != INT64_MAX && (r->work->rate <= 0 || last < r->t1))
-		last = r->t1;
-	out->elapsed_s = (double)(last - r->t0) / 1e9;
-	out->rps =
-	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
-	out->offered_rps = NAN;
-	if (r->work->rate > 0)
-		out->offered_rps = (double)due /
-		    (r->t1 != INT64_MAX ? r->work->duration_s : out->elapsed_s);
-	else
-		out->max_backlog = NAN;
-	out->hit_rate_percent = NAN;
-	if (r->command->counts && out->requests)
-		out->hit_rate_percent = 100 *
-		    (1 -
-			(double)misses /
-			    ((double)out->requests * r->command->items));
-	latencies(out, r->latency);
-	intervals(r, out);
-	out->latency = r->latency;
-	out->service = r->service;
-	r->latency = r->service = NULL;
-}
-
 int
 run_all(const struct engine_target *t, const struct engine_work *w,
     const struct run_options *o, const volatile int *stop,
@@ -562,7 +452,7 @@ join:
 		if (r.workers[i].started)
 			pthread_join(r.workers[i].thread, NULL);
 	if (rc == 0 && out) {
-		results(&r, out);
+		run_results(&r, out);
 		watch_report(watch, out);
 	}
 out:
@@ -592,15 +482,4 @@ engine_run(const struct engine_target *t, const struct engine_work *w,
 	command_free(o.command);
 	command_free(o.refill);
 	return rc;
-}
-
-void
-engine_result_free(struct engine_result *r)
-{
-	hist_free(r->latency);
-	hist_free(r->service);
-	free(r->intervals);
-	r->latency = r->service = NULL;
-	r->intervals = NULL;
-	r->nintervals = 0;
 }

@@ -4,6 +4,17 @@
  * records; times are in the units their names say.
  *
  * engine_run does one measured run, engine_seed fills the servers for it.
+ *
+ * What is counted: by duration, what is answered within the measured time; by
+ * requests, exactly so many, made after the warm-up. In open loop, what is due
+ * within the measured time: it may be answered later, and what could not even
+ * be sent within 0.1 s of the end is a latency (of its age) but no request.
+ * An error reply is an answer, and an error. A connection lost is an error; it
+ * is made again, and what it still had to answer is asked anew.
+ *
+ * In a cluster connections are dealt to the primaries in turn; MOVED and ASK
+ * are errors, and after a MOVED the slots are read again, so that what follows
+ * goes to the right node; the request itself is not sent again.
  */
 #ifndef ENGINE_H
 #define ENGINE_H

@@ -168,6 +168,12 @@ int run_all(const struct engine_target *, const struct engine_work *,
 int run_check(const struct engine_target *, const struct engine_work *);
 uint64_t run_space(const struct engine_work *);
 
+/* Figures of the intervals all threads have left behind. Lock held. */
+void run_close_intervals(struct run *, bool all);
+
+/* result.c; the threads have ended. */
+void run_results(struct run *, struct engine_result *);
+
 /* The first failure is said, the others are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 bool run_halted(const struct run *);

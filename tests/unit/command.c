@@ -1,0 +1,170 @@
+/* The templates of the named tests, and which keys lie on which node. */
+#include "tap.h"
+
+#include "rng.h"
+#include "vkb-load/command.h"
+
+#include <stdlib.h>
+
+static char (*tags)[3];
+
+static void
+text(const char *name, const char *want)
+{
+	struct command *c = command_new(name, 3, false);
+	struct keys k = {.space = 1, .count = 1};
+	struct rng r = {{1, 2, 3, 4}};
+	uint64_t turn = 0;
+
+	command_fill(c, c->bytes, 1, &k, &r, NULL, &turn);
+	tap_str(c->bytes, want, name);
+	command_free(c);
+}
+
+static void
+texts(void)
+{
+	const char *const *n;
+	int known = 0;
+
+	for (n = command_names(); *n; n++)
+		known += command_known(*n);
+	tap_ok(known == (int)(n - command_names()) && known > 25,
+	    "each name listed is known");
+	tap_ok(!command_known("set") && !command_known(""), "others are not");
+	text("PING_INLINE", "PING\r\n");
+	text("PING", "*1\r\n$4\r\nPING\r\n");
+	text("SET",
+	    "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000000\r\n$3\r\nVXK\r\n");
+	text("ZADD",
+	    "*4\r\n$4\r\nZADD\r\n$6\r\nmyzset\r\n$12\r\n000000000000"
+	    "\r\n$20\r\nelement:000000000000\r\n");
+	text("LRANGE_500",
+	    "*4\r\n$6\r\nLRANGE\r\n$6\r\nmylist\r\n$1\r\n0\r\n$3\r\n499\r\n");
+}
+
+/* The number behind "key:", at the first or a later place. */
+static uint64_t
+number(const struct command *c, const char *buf, size_t i, size_t which)
+{
+	char digits[13] = {0};
+
+	memcpy(digits, buf + i * c->len + c->numbers[which].at, 12);
+	return strtoull(digits, NULL, 10);
+}
+
+static void
+digits(uint64_t space, bool sequential)
+{
+	struct command *c = command_new("SET", 16, false);
+	struct keys k = {.space = space, .count = space};
+	uint64_t turn = 0, at = space - 500, v, low = UINT64_MAX, high = 0;
+	char *buf = malloc(1000 * c->len);
+	struct rng r;
+	bool good = true;
+	size_t i;
+
+	rng_seed(&r, 3, 0);
+	command_copy(c, buf, 1000);
+	command_fill(c, buf, 1000, &k, &r, sequential ? &at : NULL, &turn);
+	for (i = 0; i < 1000; i++) {
+		v = number(c, buf, i, 0);
+		low = v < low ? v : low;
+		high = v > high ? v : high;
+		if (sequential)
+			good &= v == (space - 500 + i) % space;
+		memcpy(buf + i * c->len + c->numbers[0].at, "000000000000", 12);
+		good &= memcmp(buf + i * c->len, c->bytes, c->len) == 0;
+	}
+	tap_ok(good && high < space &&
+		(sequential || (low < space / 50 && high > space / 50 * 49)),
+	    "%s numbers below %llu", sequential ? "sequential" : "random",
+	    (unsigned long long)space);
+	free(buf);
+	command_free(c);
+}
+
+/* A node with every third slot: its own numbers, all of them, each once. */
+static void
+cluster(uint64_t space)
+{
+	struct command *c = command_new("MSET", 1, true);
+	struct command *one = command_new("SET", 1, true);
+	uint16_t *residues = calloc(COMMAND_SLOTS, sizeof *residues);
+	struct keys k = {.space = space, .cluster = true};
+	uint64_t at = 0, turn = 0, v;
+	char *buf = malloc(c->len), *seen = calloc(space, 1);
+	bool right = true, together = true;
+	struct rng r;
+	size_t i;
+	unsigned n;
+
+	k.tags = (const char(*)[3])tags;
+	for (n = 0; n < COMMAND_SLOTS && n < space; n++)
+		if (command_slot(n) % 3 == 1)
+			residues[k.nresidues++] = (uint16_t)n;
+	k.residues = residues;
+	k.rounds = space / COMMAND_SLOTS;
+	for (i = 0; i < k.nresidues; i++)
+		k.nlong += residues[i] < space % COMMAND_SLOTS;
+	k.count = k.rounds * k.nresidues + k.nlong;
+	rng_seed(&r, 1, 0);
+	command_copy(one, buf, 1);
+	for (i = 0; i < k.count; i++) {
+		command_fill(one, buf, 1, &k, &r, &at, &turn);
+		v = number(one, buf, 0, 0);
+		right &= v < space && !seen[v] && command_slot(v) % 3 == 1 &&
+		    memcmp(buf + one->tags[0], tags[command_slot(v)], 3) == 0;
+		if (v < space)
+			seen[v] = 1;
+	}
+	for (v = n = 0; v < space; v++)
+		n += command_slot(v) % 3 == 1;
+	tap_ok(right && n == k.count, "cluster: each of %u keys once", n);
+	command_copy(c, buf, 1);
+	for (i = 0; i < 100; i++) {
+		command_fill(c, buf, 1, &k, &r, NULL, &turn);
+		for (n = 1; n < 10; n++) {
+			v = number(c, buf, 0, n);
+			together &= v < space &&
+			    command_slot(v) ==
+				command_slot(number(c, buf, 0, 0));
+		}
+	}
+	tap_ok(together, "cluster: the keys of a command share a slot");
+	command_free(c);
+	command_free(one);
+	free(residues);
+	free(seen);
+	free(buf);
+}
+
+int
+main(void)
+{
+	char *mark = calloc(COMMAND_SLOTS, 1);
+	int i, n = 0;
+
+	texts();
+	digits(1000, false);
+	digits(1000, true);
+	digits(100000000, false);
+	digits(100000001, true);
+	digits(COMMAND_NUMBERS, false);
+	digits(COMMAND_NUMBERS, true);
+	tags = calloc(COMMAND_SLOTS, sizeof *tags);
+	command_tags(tags);
+	for (i = 0; i < COMMAND_SLOTS; i++)
+		mark[command_slot((uint64_t)i)] = 1;
+	for (i = 0; i < COMMAND_SLOTS; i++)
+		n += mark[i];
+	tap_ok(n == COMMAND_SLOTS, "the numbers go to all slots alike");
+	for (i = n = 0; i < COMMAND_SLOTS; i++)
+		n += tags[i][0] != '\0';
+	tap_ok(n == COMMAND_SLOTS, "each slot has a tag");
+	cluster(50000);
+	cluster(700);
+	free(mark);
+	free(tags);
+	return tap_done();
+}
