@@ -125,6 +125,10 @@ accepted 'words for modes' '"cluster_mode":"YES","tls_mode":["no","True"]'
 accepted 'null for requests' '"requests":null,"duration":5'
 accepted 'keys that do nothing here' \
   '"monitoring":{"cpu_enabled":true},"test_name":"x","socket_timeout":5,"dataset_generation":{"a":{}}'
+accepted 'empty lists that mean none' \
+  '"modules":[],"x-more":[]'
+accepted 'a module without arguments' \
+  '"modules":[{"path":"x.so","startup_args":[]}]'
 accepted 'blanks in CPU lists' '"server_cpu_range":" 0 , 2-3 "'
 
 config '"piplines":[1],"warmup":-1,"clients":5'

@@ -68,6 +68,9 @@ test_same '[6,3,true,["0"],"1",null]' \
 test_same LPUSH-d16-P1-c5-k100-tls-io6-reader_threads8_maxmemory1gb \
   "$(jq -r .id plan | tail -n 1)" 'a config set has its name'
 
+jq -c '.[0] + {"modules":[], "custom-server-configs":{}}' c.json >e.json
+test_same "$(head -n 64 plan)" "$(planned e.json)" \
+  'what is empty is as good as absent'
 test_same 1 "$(planned --skip-config-set c.json | grep -c LPUSH)" \
   '--skip-config-set'
 test_same 32 "$(planned --cluster-mode false c.json |

@@ -217,7 +217,7 @@ list(struct walk *w, const struct config_key *k, struct json *v)
 {
 	size_t i = 0, len;
 
-	if (!json_len(v))
+	if (!json_len(v) && k->min >= 0)
 		unfit(w, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = enter_index(w, i++);

@@ -31,7 +31,7 @@ enum config_rule {
 	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
 	CONFIG_CHOICE,        /* one of 'choices', separated by | */
 	CONFIG_OBJECT,        /* an object whose keys have the place 'inner' */
-	CONFIG_OBJECTS        /* a list of such objects, not empty */
+	CONFIG_OBJECTS        /* a list of such objects; as CONFIG_TEXTS */
 };
 
 struct config_key {

@@ -72,7 +72,7 @@ const struct config_key config_keys[] = {
 	"false: the server's address layout is not randomised"},
     {"config", "rdb", BOTH, CONFIG_TEXT, 0, 0, NULL,
 	"RDB file that the server loads at start"},
-    {"config", "modules", BOTH, CONFIG_OBJECTS, 0, 0, "module",
+    {"config", "modules", BOTH, CONFIG_OBJECTS, -1, 0, "module",
 	"modules to load"},
     {"config", "module_startup_args", BOTH, CONFIG_TEXT, 0, 0, NULL,
 	"accepted; the arguments are those of modules"},
@@ -111,7 +111,8 @@ const struct config_key config_keys[] = {
 	"CPUs of each client, instead of the arithmetic"},
 
     {"module", "path", BOTH, CONFIG_TEXT, 0, 0, NULL, "the module"},
-    {"module", "startup_args", BOTH, CONFIG_TEXTS, 0, 0, NULL, "its arguments"},
+    {"module", "startup_args", BOTH, CONFIG_TEXTS, -1, 0, NULL,
+	"its arguments"},
 
     {"group", "group", SCEN, CONFIG_ANY, 0, 0, NULL,
 	"name or number; 'unknown' when absent"},
@@ -132,7 +133,7 @@ const struct config_key config_keys[] = {
 	"a named test, as in commands"},
     {"scenario", "command", SCEN, CONFIG_TEXT, 0, 0, NULL,
 	"a command with placeholders, quoted as in the shell"},
-    {"scenario", "setup_commands", SCEN, CONFIG_TEXTS, 0, 0, NULL,
+    {"scenario", "setup_commands", SCEN, CONFIG_TEXTS, -1, 0, NULL,
 	"commands sent once before"},
     {"scenario", "flush_before", SCEN, CONFIG_BOOL, 0, 0, NULL,
 	"begins with an empty server"},
@@ -241,7 +242,9 @@ config_words(const struct config_key *k, char buf[CONFIG_WORDS])
 		"a list of integers >= 0"},
 	    {CONFIG_AXIS, "a positive integer or a list of positive integers",
 		"an integer or a list of them"},
-	    {CONFIG_SECONDS, "a positive number", "a number >= 0"}};
+	    {CONFIG_SECONDS, "a positive number", "a number >= 0"},
+	    {CONFIG_TEXTS, "", "a list of non-blank strings"},
+	    {CONFIG_OBJECTS, "", "a list of objects"}};
 
 	if (k->rule == CONFIG_CHOICE) {
 		size_t n = (size_t)snprintf(buf, CONFIG_WORDS, "one of ");
@@ -256,7 +259,8 @@ config_words(const struct config_key *k, char buf[CONFIG_WORDS])
 		return buf;
 	}
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (numbers[i].rule == k->rule) {
+		if (numbers[i].rule == k->rule &&
+		    (*numbers[i].positive || k->min < 0)) {
 			bool positive = k->min > 0 ||
 			    (k->rule == CONFIG_SECONDS && k->min == 0);
 			int n = snprintf(buf, CONFIG_WORDS, "%s",

@@ -112,7 +112,7 @@ modules(const struct json *list, bool identity)
 	const char *path, *slash;
 	char full[PATH_MAX];
 
-	if (!list)
+	if (!json_len(list))
 		return NULL;
 	out = json_array();
 	for (const struct json *v = json_first(list); v; v = json_next(v)) {
@@ -132,10 +132,15 @@ modules(const struct json *list, bool identity)
 	return out;
 }
 
+/* What is empty is as good as absent: one identity, not two. */
 static void
 copy(struct json *to, const char *name, const struct json *v)
 {
-	if (v)
+	bool none = v &&
+	    (json_type(v) == JSON_OBJECT || json_type(v) == JSON_ARRAY) &&
+	    !json_len(v);
+
+	if (v && !none)
 		json_set(to, name, json_dup(v));
 }
 

@@ -7,7 +7,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +73,6 @@ progress_begin(struct progress *p, const char *name, double left_s)
 	p->left_s = left_s;
 	p->started = clock_ns();
 	p->drawn = 0;
-	progress_draw(p, &(struct engine_progress){.rps = NAN, .p99_ms = NAN});
 }
 
 static int

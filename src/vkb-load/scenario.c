@@ -232,7 +232,8 @@ identity(struct plan *p, const struct plan_axes *x, const struct scene *y)
 	set_iterated(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
 	for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
 		copy(c, as_they_are[i], json_get(y->s, as_they_are[i]));
-	copy(c, "setup_commands", json_get(y->s, "setup_commands"));
+	if (json_len(json_get(y->s, "setup_commands")))
+		copy(c, "setup_commands", json_get(y->s, "setup_commands"));
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", parts(p, y, "writes"));
