@@ -150,6 +150,8 @@ notes(const struct json *rec)
 	}
 	if (json_get(rec, "env_varied"))
 		note(&s, "environment varied");
+	if (json_path(rec, "metrics.rps.bimodal"))
+		note(&s, "two groups of runs");
 	str_free(&one);
 	return str_take(&s);
 }

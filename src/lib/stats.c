@@ -1,4 +1,5 @@
 #include "stats.h"
+#include "mem.h"
 #include "tdist.h"
 
 #include <math.h>
@@ -136,6 +137,43 @@ stats_modified_z(double x, double median, double mad)
 	if (x == median)
 		return 0;
 	return mad > 0 ? fabs(x - median) / (1.4826 * mad) : INFINITY;
+}
+
+double
+stats_lag1(const double *v, size_t n)
+{
+	double mean = stats_mean(v, n), own = 0, next = 0;
+
+	if (n < 4)
+		return NAN;
+	for (size_t i = 0; i < n; i++) {
+		own += (v[i] - mean) * (v[i] - mean);
+		if (i + 1 < n)
+			next += (v[i] - mean) * (v[i + 1] - mean);
+	}
+	return stats_sd(v, n) > 0 ? next / own : NAN;
+}
+
+bool
+stats_bimodal(const double *v, size_t n)
+{
+	size_t least = (n + 4) / 5, at = 0;
+	double *off, low, high, mad;
+
+	if (n < 10)
+		return false;
+	for (size_t i = least; i + least <= n; i++)
+		if (!at || v[i] - v[i - 1] > v[at] - v[at - 1])
+			at = i;
+	low = stats_median(v, at);
+	high = stats_median(v + at, n - at);
+	off = mem_array(n, sizeof *off);
+	for (size_t i = 0; i < n; i++)
+		off[i] = fabs(v[i] - (i < at ? low : high));
+	stats_sort(off, n);
+	mad = stats_median(off, n);
+	free(off);
+	return mad > 0 && v[at] - v[at - 1] > 5 * 1.4826 * mad;
 }
 
 struct stats_welch

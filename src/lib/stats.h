@@ -6,6 +6,7 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void stats_sort(double *v, size_t n);
@@ -32,6 +33,17 @@ size_t stats_median_ci(size_t n, double want, double *conf);
  * INFINITY for a value off the median where the MAD is 0.
  */
 double stats_modified_z(double x, double median, double mad);
+
+/* Lag-1 autocorrelation in the order given; NAN when n < 4 or all are equal. */
+double stats_lag1(const double *v, size_t n);
+
+/*
+ * Do the values fall into two groups? The largest gap with a fifth of the
+ * values or more on each side is wider than 5 robust deviations (1.4826 MAD)
+ * of the values around the median of their own side. Of ten normal values one
+ * sample in twenty looks so. false when n < 10.
+ */
+bool stats_bimodal(const double *sorted, size_t n);
 
 /* Welch's t test of mean(y) - mean(x), and the interval of that difference. */
 struct stats_welch {

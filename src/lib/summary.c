@@ -279,7 +279,7 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 	struct json *m = json_object(), *values = json_array();
 	struct json *blocks = json_array(), *of = json_array();
 	struct json *out = json_array();
-	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad;
+	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad, lag1;
 	bool blocked = true;
 	size_t n = 0, l;
 
@@ -296,6 +296,7 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 		if (ids)
 			json_push_num(of, (double)ids[at[i]]);
 	}
+	lag1 = stats_lag1(v, n);
 	stats_sort(v, n);
 	mean = stats_mean(v, n);
 	sd = stats_sd(v, n);
@@ -312,6 +313,18 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 		pair_of(m, "ci95", v[l - 1], v[n - l]);
 	if (n >= 2)
 		json_set_num(m, "mad", mad);
+	if (n >= 2 && mid != 0) {
+		json_set_num(
+		    m, "robust_cv_percent", 100 * 1.4826 * mad / fabs(mid));
+		json_set_num(m, "iqr_percent",
+		    100 *
+			(stats_quantile(v, n, .75) -
+			    stats_quantile(v, n, .25)) /
+			fabs(mid));
+	}
+	json_set_num(m, "lag1", lag1);
+	if (stats_bimodal(v, n))
+		json_set_bool(m, "bimodal", true);
 	json_set_num(m, "min", v[0]);
 	json_set_num(m, "max", v[n - 1]);
 	for (size_t i = 0, place = 0; i < g->n && n >= ENOUGH; i++) {

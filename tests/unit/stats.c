@@ -103,6 +103,33 @@ ranks(void)
 	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
 }
 
+static void
+shapes(void)
+{
+	double up[] = {1, 2, 3, 4, 5, 6, 7, 8}, saw[] = {1, -1, 1, -1, 1, -1};
+	double halves[] = {98, 99, 100, 100, 101, 109, 110, 110, 111, 112};
+	double few[] = {98, 99, 100, 101, 102, 103, 104, 120, 121, 122};
+	double flat[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, v[10];
+	struct rng r;
+	int two = 0;
+
+	tap_near(stats_lag1(up, 8), .625, 1e-12, "lag 1 of 1..8");
+	tap_near(stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of a saw");
+	tap_ok(isnan(stats_lag1(up, 3)), "three have none");
+	tap_ok(stats_bimodal(halves, 10), "two halves are two groups");
+	tap_ok(stats_bimodal(few, 10), "so are seven and three");
+	tap_ok(!stats_bimodal(up, 8), "equal steps are not");
+	tap_ok(!stats_bimodal(flat, 10), "equal values are not");
+	rng_seed(&r, 11, 0);
+	for (int i = 0; i < 1000; i++) {
+		for (int k = 0; k < 10; k++)
+			v[k] = normal(&r);
+		stats_sort(v, 10);
+		two += stats_bimodal(v, 10);
+	}
+	tap_ok(two <= 60, "normal noise seldom is: %d of 1000", two);
+}
+
 /* Laid out or searched for: the same order statistics. */
 static void
 many(void)
@@ -253,6 +280,7 @@ main(void)
 {
 	distributions();
 	one_sample();
+	shapes();
 	ranks();
 	many();
 	families();
