@@ -27,8 +27,8 @@ for node in $VKB_NODES; do
     grep -E 'state|slots_ok|known_nodes|size' >"i$port"
   valkey-cli -p "$port" config get loglevel | tail -n 1 >>"i$port"
 done
-cat n* | sort -u >nodes
-cat i* | sort -u >info
+cat n[0-9]* | sort -u >nodes
+cat i[0-9]* | sort -u >info
 for k in 1 2 3 4 5 6 7 8 9; do
   valkey-cli -c -p "${VKB_NODES##*:}" set "key$k" "$k" || exit 1
 done

@@ -79,7 +79,9 @@ test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
 test_same 100 "$(value hit_rate_percent pops)" 'a pop gets something'
 test_match '^refilled [1-9]' pops 'what was popped is put back'
 test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'
-test_same 2000 "$(value requests constant)" 'open loop: what is due is sent'
+# A busy machine may hold up the last of them beyond the end.
+n=$(value requests constant)
+test_result "$((n < 1900 || n > 2000))" "open loop: what is due is sent ($n)"
 test_same 4000 "$(value offered_rps constant)" 'open loop: the rate'
 test_same "$(value requests poisson)" "$(value recorded poisson)" \
   'open loop: a latency for each request'
