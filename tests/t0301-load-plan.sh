@@ -97,6 +97,15 @@ test_status 2 'a case with a wrong value' vkb-load --plan bad
 test_match "bad:1: case .*'config.clients' is not an integer" .err 'is named'
 head -n 1 plan | sed 's/"requests":1000,//' >bad
 test_status 2 'a case without an end' vkb-load --plan bad
+for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
+  '.config.data_size = 0' '.config.keyspacelen = -1' '.client.seed = -1' \
+  '.config.warmup_s = -1' '.config.rate = 0' '.client.cpus = "x"' \
+  '.client.timeout_s = "1"' '.config.command = 7' '.config.requests = 1e17' \
+  '.config.benchmark_threads = true' '.config.duration_s = 5'; do
+  head -n 1 plan | jq -c "$edit" >bad
+  test_status 2 "a case with $edit" vkb-load --plan bad
+  test_match 'bad:1: case ' .err 'is named'
+done
 { head -n 1 plan; head -n 1 plan; } >bad
 test_that 'a case twice is run once' vkb-load --plan bad
 test_same 1 "$(wc -l <.out | tr -d ' ')" 'in a plan as well'

@@ -82,9 +82,14 @@ for sig in INT TERM; do
   load --runs 2 -o s.jsonl c.json
   # perl resets what sh ignores for background jobs.
   perl -e '$SIG{INT} = "DEFAULT"; $ENV{VKB_TEST_MARK} = shift; exec @ARGV' \
-    "$scratch" vkb-load --runs 1 -o s.jsonl long.json 2>said &
+    "$scratch" vkb-load --runs 1 -o s.jsonl long.json 2>first &
   pid=$!
   wait_until 10 running
+  [ "$sig" = TERM ] || {
+    load --resume s.jsonl c.json 2>said
+    test_same 2 $? 'two sessions, one to resume'
+    test_match "another vkb-load writes to 's.jsonl'" said 'is refused'
+  }
   kill -s "$sig" "$pid"
   wait "$pid"
   got=$?

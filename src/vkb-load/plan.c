@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,11 +218,11 @@ read_all(const char *file, struct str *s)
 }
 
 static bool
-whole(const struct json *j, double least)
+whole(const struct json *j, double least, double most)
 {
 	double d = json_num(j, -1);
 
-	return j && d >= least && d == (double)(long long)d;
+	return j && d >= least && d <= most && d == floor(d);
 }
 
 /* A case may have been typed in an editor. */
@@ -229,38 +230,52 @@ static int
 check_case(const struct json *cas, const char *where)
 {
 	static const struct {
-		const char *key;
-		double least;
-	} wholes[] = {{"data_size", 1}, {"pipeline", 1}, {"clients", 1},
-	    {"keyspacelen", 0}, {"benchmark_threads", 1}};
-	const struct json *c = json_get(cas, "config");
-	const char *id = json_get_str(cas, "id");
-	bool requests = json_get(c, "requests");
-	bool duration = json_get(c, "duration_s");
-	const char *why;
+		const char *path;
+		bool required;
+		double least, most;
+	} wholes[] = {{"config.data_size", true, 1, 1 << 29},
+	    {"config.pipeline", true, 1, 1e6}, {"config.clients", true, 1, 1e6},
+	    {"config.keyspacelen", true, 0, 999999999999},
+	    {"config.benchmark_threads", true, 1, 1024},
+	    {"config.requests", false, 1, 9007199254740991.0},
+	    {"client.seed", false, 0, 9007199254740991.0}};
+	static const char *const positive[] = {
+	    "config.duration_s", "config.rate", "client.timeout_s"};
+	const char *id = json_get_str(cas, "id"), *why;
+	const struct json *j;
 	cpu_set_t set;
 
-	if (!json_get_str(c, "command"))
+	if (!json_str(json_path(cas, "config.command")))
 		return err_fail(
 		    "%s: case '%s' lacks 'config.command'", where, id);
-	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-		if (!whole(json_get(c, wholes[i].key), wholes[i].least))
-			return err_fail("%s: case '%s': 'config.%s' is not an "
-					"integer from %g",
-			    where, id, wholes[i].key, wholes[i].least);
-	if (requests == duration)
+	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+		j = json_path(cas, wholes[i].path);
+		if ((j || wholes[i].required) &&
+		    !whole(j, wholes[i].least, wholes[i].most))
+			return err_fail("%s: case '%s': '%s' is not an integer "
+					"from %.0f to %.0f",
+			    where, id, wholes[i].path, wholes[i].least,
+			    wholes[i].most);
+	}
+	for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
+		j = json_path(cas, positive[i]);
+		if (j && !(json_num(j, 0) > 0 && json_num(j, 0) <= 1e9))
+			return err_fail("%s: case '%s': '%s' is not a positive "
+					"number",
+			    where, id, positive[i]);
+	}
+	j = json_path(cas, "config.warmup_s");
+	if (j && !(json_num(j, -1) >= 0 && json_num(j, -1) <= 1e7))
+		return err_fail("%s: case '%s': 'config.warmup_s' is not a "
+				"number >= 0",
+		    where, id);
+	if (!json_path(cas, "config.requests") ==
+	    !json_path(cas, "config.duration_s"))
 		return err_fail("%s: case '%s': 'config' needs one of "
 				"'requests' and 'duration_s'",
 		    where, id);
-	if ((requests && !whole(json_get(c, "requests"), 1)) ||
-	    (duration && !(json_get_num(c, "duration_s", 0) > 0)))
-		return err_fail("%s: case '%s': 'config.%s' is not positive",
-		    where, id, requests ? "requests" : "duration_s");
-	if (json_get(c, "rate") && !(json_get_num(c, "rate", 0) > 0))
-		return err_fail(
-		    "%s: case '%s': 'config.rate' is not positive", where, id);
-	c = json_path(cas, "client.cpus");
-	if (c && (!json_str(c) || cpulist_parse(json_str(c), &set, &why) < 0))
+	j = json_path(cas, "client.cpus");
+	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
 		return err_fail(
 		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
 	return 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,7 +94,8 @@ finished(struct results *r, const struct json *rec)
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
 
-	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 || index < 1)
+	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
+	    !(index >= 1 && index < 1e9))
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
 	r->done[r->n++] = key(
@@ -135,6 +137,9 @@ results_open(struct results *r, const char *output, const char *resume)
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
 	r->file = true;
+	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
+	    errno == EWOULDBLOCK)
+		return err_fail("another vkb-load writes to '%s'", name);
 	/* Held until the end; where a file system knows no locks, it is none.
 	 */
 	if (flock(r->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
