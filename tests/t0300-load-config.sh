@@ -120,6 +120,12 @@ refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario at the top' \
 refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
   'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
 
+printf '[{%s,"a\\nvkb-load: done\\u001b[31m":1}]\n' "$good" >c.json
+test_status 2 'a hostile key' vkb-load --plan c.json
+test_same 1 "$(wc -l <.err | tr -d ' ')" 'is one line'
+test_match "\\[.a.x0avkb-load: done.x1b\\[31m.\\]: unknown key" .err \
+  'with its control characters shown'
+
 accepted 'x- keys' '"x-note":{"any":1}'
 accepted 'words for modes' '"cluster_mode":"YES","tls_mode":["no","True"]'
 accepted 'null for requests' '"requests":null,"duration":5'

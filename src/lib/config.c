@@ -22,6 +22,7 @@ struct walk {
 
 static ERR_PRINTF(2, 3) void problem(struct walk *w, const char *fmt, ...)
 {
+	struct str line = {0};
 	va_list ap;
 	char *text;
 
@@ -29,7 +30,11 @@ static ERR_PRINTF(2, 3) void problem(struct walk *w, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		err_die("out of memory");
 	va_end(ap);
-	err_say("%s: %s: %s", w->name, w->path.s, text);
+	str_visible(&line, w->path.s); /* names may hold anything */
+	str_add(&line, ": ");
+	str_visible(&line, text);
+	err_say("%s: %s", w->name, line.s);
+	str_free(&line);
 	free(text);
 	w->problems++;
 }

@@ -22,6 +22,7 @@
 void
 plan_problem(struct plan *p, const char *fmt, ...)
 {
+	struct str line = {0};
 	va_list ap;
 	char *text;
 
@@ -29,7 +30,9 @@ plan_problem(struct plan *p, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		err_die("out of memory");
 	va_end(ap);
-	err_say("%s: $[%zu]: %s", p->file, p->element, text);
+	str_visible(&line, text); /* names in a file may hold anything */
+	err_say("%s: $[%zu]: %s", p->file, p->element, line.s);
+	str_free(&line);
 	free(text);
 	p->problems++;
 }
