@@ -3,6 +3,7 @@
 #include "spec.h"
 
 #include "client.h"
+#include "clock.h"
 #include "err.h"
 #include "mem.h"
 #include "str.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { SLOTS = 16384, CALL_MS = 5000 };
+enum { SLOTS = 16384, CALL_MS = 5000, TELL_NS = 400000000 };
 
 struct form {
 	const struct spec *spec;
@@ -74,16 +75,16 @@ learn_id(struct form *f, size_t i)
 	return rc;
 }
 
-/* Each pair meets at once, so that nothing waits for gossip. */
+/* Meets those from 'first' on, at once: nothing waits for gossip. */
 static int
-meet(struct form *f, size_t i)
+meet(struct form *f, size_t i, size_t first)
 {
 	const char *host = spec_reach(f->spec);
 	char port[16];
 
-	for (size_t k = i + 1; k < f->n; k++) {
+	for (size_t k = first; k < f->n; k++) {
 		snprintf(port, sizeof port, "%d", f->node[k].port);
-		if (COMMAND(f, i, "CLUSTER", "MEET", host, port) < 0)
+		if (k != i && COMMAND(f, i, "CLUSTER", "MEET", host, port) < 0)
 			return -1;
 	}
 	return 0;
@@ -268,10 +269,14 @@ settled(struct form *f, size_t i)
 	return rc;
 }
 
-/* Until it holds for all nodes. */
+/*
+ * Until it holds for all nodes. Where a change of role is not announced (Redis
+ * 7.0) it goes out with a ping a second; to meet again tells it at once.
+ */
 static int
-until(struct form *f, int (*holds)(struct form *, size_t))
+until(struct form *f, int (*holds)(struct form *, size_t), bool tell)
 {
+	int64_t late = clock_ns() + TELL_NS;
 	size_t good;
 	int rc;
 
@@ -287,6 +292,12 @@ until(struct form *f, int (*holds)(struct form *, size_t))
 			return 0;
 		if (f->wait(f->arg, f->why) < 0)
 			return -1;
+		if (!tell || clock_ns() < late)
+			continue;
+		for (size_t i = 0; i < f->n; i++)
+			if (meet(f, i, 0) < 0)
+				return -1;
+		late = clock_ns() + TELL_NS;
 	}
 }
 
@@ -353,11 +364,11 @@ static int
 form(struct form *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (learn_id(f, i) < 0 || meet(f, i) < 0 ||
+		if (learn_id(f, i) < 0 || meet(f, i, i + 1) < 0 ||
 		    hush(f, i, &f->level[i]) < 0)
 			return -1;
-	if (until(f, acquainted) < 0 || take_over(f) < 0 ||
-	    until(f, settled) < 0)
+	if (until(f, acquainted, false) < 0 || take_over(f) < 0 ||
+	    until(f, settled, true) < 0)
 		return -1;
 	for (size_t i = 0; i < f->n; i++)
 		if (hush(f, i, &f->level[i]) < 0)
