@@ -22,13 +22,13 @@ cat >check <<'E'
 for node in $VKB_NODES; do
   port=${node##*:}
   valkey-cli -p "$port" cluster nodes | sed 's/myself,//' |
-    awk '{print $1, $3, ($3 == "slave" ? $4 : "-"), $8, $9}' | sort >"n$port"
+    awk '{print $1, $3, ($3 == "slave" ? $4 : "-"), $8, $9}' | sort >"node.$port"
   valkey-cli -p "$port" cluster info | tr -d '\r' |
-    grep -E 'state|slots_ok|known_nodes|size' >"i$port"
-  valkey-cli -p "$port" config get loglevel | tail -n 1 >>"i$port"
+    grep -E 'state|slots_ok|known_nodes|size' >"info.$port"
+  valkey-cli -p "$port" config get loglevel | tail -n 1 >>"info.$port"
 done
-cat n[0-9]* | sort -u >nodes
-cat i[0-9]* | sort -u >info
+cat node.* | sort -u >nodes
+cat info.* | sort -u >info
 for k in 1 2 3 4 5 6 7 8 9; do
   valkey-cli -c -p "${VKB_NODES##*:}" set "key$k" "$k" || exit 1
 done
@@ -49,7 +49,7 @@ test_same 'true primary,primary,primary,replica,replica,replica' \
   "$(jq -r '"\(.cluster) \([.nodes[].role] | join(","))"' r.json)" 'the record'
 test_same 6 "$(jq '[.nodes[].run_id] | unique | length' r.json)" 'run ids'
 
-rm -f n[0-9]* i[0-9]*
+rm -f node.* info.*
 test_that 'two primaries' vkb-serve --primaries 2 -- ./check
 test_same 2 "$(wc -l <nodes | tr -d ' ')" 'all nodes tell the same'
 

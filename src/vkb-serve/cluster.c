@@ -165,28 +165,35 @@ holder_id(char id[41], size_t i, bool own)
 	snprintf(id, 41, "%040zx", 2 * i + (own ? 1 : 2));
 }
 
-/* Has it no slots any more? Then it is forgotten. 1, 0 or -1. */
+/*
+ * Have the primaries all slots, so that no place-holder has any? Then those of
+ * node i are forgotten. 1, 0 or -1.
+ */
 static int
 forget(struct form *f, size_t i)
 {
 	struct reply *r;
 	char id[41], line[512];
+	const char *s;
 	int rc = 1;
 
-	if (i >= f->primaries || f->settled[i])
+	if (f->settled[i])
 		return 1;
 	r = question(f, i, "CLUSTER", "NODES");
 	if (!r)
 		return -1;
-	holder_id(id, i, false);
-	line_of(reply_text(r), id, line, sizeof line);
-	rc = !strstr(line, "connected ");
+	for (size_t k = 0; k < f->primaries && rc; k++) {
+		line_of(reply_text(r), f->id[k], line, sizeof line);
+		s = strstr(line, " connected ");
+		rc = s && s[strlen(" connected ")];
+	}
 	reply_free(r);
-	if (rc == 1 && *line)
-		rc = COMMAND(f, i, "CLUSTER", "FORGET", id) < 0 ? -1 : 1;
-	holder_id(id, i, true);
-	if (rc == 1)
-		rc = COMMAND(f, i, "CLUSTER", "FORGET", id) < 0 ? -1 : 1;
+	/* Those of others may have come by gossip; most are not known here. */
+	for (size_t k = 0; k < 2 * f->primaries && rc == 1; k++) {
+		holder_id(id, k / 2, k % 2);
+		reply_free(CLIENT_CALL(
+		    f->node[i].client, CALL_MS, "CLUSTER", "FORGET", id));
+	}
 	f->settled[i] = rc == 1;
 	return rc;
 }
@@ -262,8 +269,10 @@ settled(struct form *f, size_t i)
 
 	if (rc == 1)
 		rc = related(f, i);
-	if (rc == 1)
+	if (rc == 1) {
 		rc = state_ok(f, i);
+		f->settled[i] = rc == 1; /* perhaps one came back by gossip */
+	}
 	if (rc == 1 && f->spec->replicas)
 		rc = replicating(f, i);
 	return rc;
@@ -367,8 +376,9 @@ form(struct form *f)
 		if (learn_id(f, i) < 0 || meet(f, i, i + 1) < 0 ||
 		    hush(f, i, &f->level[i]) < 0)
 			return -1;
+	/* Twice: what was under way while the first node was asked is there. */
 	if (until(f, acquainted, false) < 0 || take_over(f) < 0 ||
-	    until(f, settled, true) < 0)
+	    until(f, settled, true) < 0 || until(f, settled, true) < 0)
 		return -1;
 	for (size_t i = 0; i < f->n; i++)
 		if (hush(f, i, &f->level[i]) < 0)
@@ -428,11 +438,10 @@ cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
 	if (f) {
 		fprintf(
 		    f, "%s :0@0 myself,slave %s 0 0 0 connected\n", self, own);
-		fprintf(f, "%s :0@0 master,noaddr - 0 0 0 connected %zu-%zu\n",
-		    own, first, last);
+		fprintf(f, "%s :0@0 master - 0 0 0 connected %zu-%zu\n", own,
+		    first, last);
 		if (primaries > 1)
-			fprintf(
-			    f, "%s :0@0 master,noaddr - 0 0 0 connected", rest);
+			fprintf(f, "%s :0@0 master - 0 0 0 connected", rest);
 		if (first > 0)
 			fprintf(f, " 0-%zu", first - 1);
 		if (last < SLOTS - 1)

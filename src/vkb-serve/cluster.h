@@ -3,8 +3,8 @@
  *
  * A primary that is new says for two seconds that the cluster is down,
  * whatever it knows; a replica says what it knows. So each primary starts as
- * the replica of a place-holder that has its slots (no process, no address,
- * known to this node alone), takes them over once all have met, and the
+ * the replica of a place-holder that has its slots (no process, no
+ * address), takes them over once all have met, and the
  * place-holders are forgotten. What is left is an ordinary cluster.
  */
 #ifndef CLUSTER_H
