@@ -171,7 +171,7 @@ uint64_t run_space(const struct engine_work *);
 /* Figures of the intervals all threads have left behind. Lock held. */
 void run_close_intervals(struct run *, bool all);
 
-/* result.c; the threads have ended. */
+/* outcome.c; the threads have ended. */
 void run_results(struct run *, struct engine_result *);
 
 /* The first failure is said, the others are its consequences. */

@@ -82,6 +82,29 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 	return p;
 }
 
+/*
+ * A run of replies that are alike, as reads of one size give: what follows a
+ * bulk reply is compared with its first line, not parsed. The end of the run.
+ */
+static const char *
+alike(const char *first, const char *p, const char *end, uint32_t want,
+    struct scan_tally *t)
+{
+	size_t whole = (size_t)(p - first), head;
+	const char *payload = memchr(first, '\n', whole);
+
+	if (!payload || whole < 8)
+		return p;
+	head = (size_t)(payload + 1 - first);
+	while ((size_t)(end - p) >= whole && t->replies < want &&
+	    memcmp(p, first, head) == 0 && p[whole - 2] == '\r' &&
+	    p[whole - 1] == '\n') {
+		p += whole;
+		t->replies++;
+	}
+	return p;
+}
+
 static int
 type_byte(struct scan *s, char c)
 {
@@ -226,9 +249,15 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 		}
 		if (s->state == START) {
 			q = quick(s, p, end, &t);
+			if (q != p && s->left == 0) {
+				t.replies++;
+				p = *p == '$' && !s->inside
+				    ? alike(p, q, end, want, &t)
+				    : q;
+				continue;
+			}
 			if (q != p) {
 				p = q;
-				t.replies += s->left == 0;
 				continue;
 			}
 		}

@@ -89,6 +89,9 @@ replies(void)
 	counts(":1\r\n:0\r\n:-1\r\n", 3, 1, 0, true, "0 is a miss if asked");
 	counts("$3\r\nabc\r\n$0\r\n\r\n$-1\r\n$4\r\n\r\n\r\n\r\n", 4, 1, 0,
 	    false, "payloads, an empty one, nil, one of line ends");
+	counts("$3\r\nabc\r\n$3\r\n$3\r\r\n$3\r\n\r\n\r\r\n$3\r\nxyz\r\n"
+	       "$4\r\nabcd\r\n$4\r\nefgh\r\n$3\r\nabc\r\n$-1\r\n",
+	    8, 1, 0, false, "payloads of one length, of another");
 	counts("*2\r\n$1\r\na\r\n$-1\r\n*0\r\n*-1\r\n*1\r\n*0\r\n", 4, 3, 0,
 	    false, "arrays");
 	counts("*2\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
