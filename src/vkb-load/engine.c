@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -256,6 +257,20 @@ affinity(pthread_attr_t *a, const cpu_set_t *cpus, size_t i, size_t threads)
 	pthread_attr_setaffinity_np(a, sizeof one, &one);
 }
 
+/* As many descriptors as the connections need, where that is allowed. */
+static void
+room_for(int clients)
+{
+	struct rlimit l;
+	rlim_t need = (rlim_t)clients + 256;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
+		return;
+	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
+	/* Where it fails, the connection that has no room says so. */
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static int
 start_threads(struct run *r)
 {
@@ -264,6 +279,7 @@ start_threads(struct run *r)
 	size_t i;
 	int e = 0;
 
+	room_for(r->work->clients);
 	for (i = 0; i < r->nworkers && !e; i++) {
 		w = &r->workers[i];
 		pthread_attr_init(&a);
