@@ -46,7 +46,7 @@ has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 test_that 'a long one begins' wait_until 30 has_two
 test_status 2 'a second one meanwhile' \
   vkb-quickstart --runs 500 --results s small.json
-test_match "another program writes to 's/part.jsonl'" .err 'says why not'
+test_match "another vkb-load writes to 's/part.jsonl'" .err 'says why not'
 kill "$pid"
 wait "$pid"
 test_same 143 "$?" 'SIGTERM stops it'
