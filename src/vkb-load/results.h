@@ -19,8 +19,8 @@ struct results {
 
 /*
  * 'output' is appended to; 'resume' as well, after its finished runs were read
- * and a torn last line was cut off; both are locked against a second writer.
- * Both NULL: stdout. 0, or -1 and said.
+ * and a torn last line was cut off. Several may append to one file, but none to
+ * one that is resumed. Both NULL: stdout. 0, or -1 and said.
  */
 int results_open(struct results *, const char *output, const char *resume);
 void results_close(struct results *);
