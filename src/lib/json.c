@@ -157,63 +157,120 @@ json_free(struct json *j)
 	cJSON_Delete(raw(j));
 }
 
+/* The shortest of two forms that reads back as the same number. */
+static void
+number(struct str *b, double v)
+{
+	char buf[40];
+
+	if (v == floor(v) && fabs(v) < 0x1p53) {
+		str_printf(b, "%lld", (long long)v); /* -0 is 0 */
+		return;
+	}
+	snprintf(buf, sizeof buf, "%.15g", v);
+	if (strtod(buf, NULL) != v)
+		snprintf(buf, sizeof buf, "%.17g", v);
+	str_add(b, buf);
+}
+
+static void
+quoted(struct str *b, const char *s)
+{
+	static const char letters[] = "btn-fr"; /* of 8 to 13 */
+	size_t plain;
+
+	str_addc(b, '"');
+	for (;; s++) {
+		for (plain = 0; (unsigned char)s[plain] >= ' ' &&
+		     s[plain] != '"' && s[plain] != '\\';
+		     plain++)
+			;
+		str_addn(b, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		str_addc(b, '\\');
+		if (*s == '"' || *s == '\\')
+			str_addc(b, *s);
+		else if (*s >= 8 && *s <= 13 && *s != 11)
+			str_addc(b, letters[*s - 8]);
+		else
+			str_printf(b, "u%04x", (unsigned char)*s);
+	}
+	str_addc(b, '"');
+}
+
+static void add(struct str *, const cJSON *, bool canonical);
+
+static void
+members(struct str *b, const cJSON *c, bool canonical)
+{
+	const cJSON *m = c->child;
+	cJSON **v = NULL;
+	size_t n = 0;
+
+	if (canonical && cJSON_IsObject(c))
+		v = sorted(c, &n);
+	for (size_t i = 0; v ? i < n : m != NULL; i++) {
+		m = v ? v[i] : m;
+		if (i)
+			str_addc(b, ',');
+		if (cJSON_IsObject(c)) {
+			quoted(b, m->string);
+			str_addc(b, ':');
+		}
+		add(b, m, canonical);
+		m = m->next;
+	}
+	free(v);
+}
+
+static void
+add(struct str *b, const cJSON *c, bool canonical)
+{
+	switch (c->type & 0xff) {
+	case cJSON_Number:
+		number(b, c->valuedouble);
+		break;
+	case cJSON_String:
+		quoted(b, c->valuestring);
+		break;
+	case cJSON_Array:
+	case cJSON_Object:
+		str_addc(b, cJSON_IsArray(c) ? '[' : '{');
+		members(b, c, canonical);
+		str_addc(b, cJSON_IsArray(c) ? ']' : '}');
+		break;
+	case cJSON_True:
+		str_add(b, "true");
+		break;
+	case cJSON_False:
+		str_add(b, "false");
+		break;
+	default:
+		str_add(b, "null");
+	}
+}
+
 char *
 json_print(const struct json *j)
 {
-	char *s = cJSON_PrintUnformatted(raw(j));
+	struct str b = {0};
 
-	if (!s)
-		err_die("out of memory");
-	return s;
+	add(&b, raw(j), false);
+	return str_take(&b);
 }
 
 void
 json_append(struct str *b, const struct json *j)
 {
-	char *s = json_print(j);
-
-	str_add(b, s);
-	free(s);
-}
-
-static void
-canonical(struct str *b, const cJSON *c)
-{
-	size_t n;
-	cJSON **v;
-
-	if (cJSON_IsObject(c)) {
-		v = sorted(c, &n);
-		str_addc(b, '{');
-		for (size_t i = 0; i < n; i++) {
-			struct json *key = json_string(v[i]->string);
-
-			if (i)
-				str_addc(b, ',');
-			json_append(b, key);
-			json_free(key);
-			str_addc(b, ':');
-			canonical(b, v[i]);
-		}
-		str_addc(b, '}');
-		free(v);
-	} else if (cJSON_IsArray(c)) {
-		str_addc(b, '[');
-		for (const cJSON *m = c->child; m; m = m->next) {
-			if (m != c->child)
-				str_addc(b, ',');
-			canonical(b, m);
-		}
-		str_addc(b, ']');
-	} else {
-		json_append(b, own((cJSON *)(void *)(size_t)c));
-	}
+	add(b, raw(j), false);
 }
 
 void
 json_canonical(struct str *b, const struct json *j)
 {
-	canonical(b, raw(j));
+	add(b, raw(j), true);
 }
 
 /* The same, in the same order: what mostly is the case, and fast. */
@@ -237,12 +294,32 @@ alike(const cJSON *a, const cJSON *b)
 	return !a && !b;
 }
 
+/* Keys in any order; no object has one twice. */
+static bool
+equal(const cJSON *a, const cJSON *b)
+{
+	const cJSON *x, *y = b->child;
+
+	if (alike(a, b))
+		return true;
+	if ((a->type & 0xff) != (b->type & 0xff) || !a->child || !b->child ||
+	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
+		return false;
+	for (x = a->child; x; x = x->next, y = y->next) {
+		const cJSON *k = cJSON_IsObject(a)
+		    ? cJSON_GetObjectItemCaseSensitive(b, x->string)
+		    : y;
+
+		if (!k || !equal(x, k))
+			return false;
+	}
+	return true;
+}
+
 bool
 json_equal(const struct json *a, const struct json *b)
 {
-	if (!a || !b)
-		return a == b;
-	return alike(raw(a), raw(b)) || cJSON_Compare(raw(a), raw(b), 1);
+	return a && b ? equal(raw(a), raw(b)) : a == b;
 }
 
 static unsigned long long

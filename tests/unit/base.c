@@ -109,6 +109,51 @@ values(void)
 	json_free(j);
 }
 
+/* What is read is written as it stood: numbers, escapes, empty things. */
+static void
+written(void)
+{
+	static const char *const same[] = {"6800000000000001",
+	    "-9007199254740991", "1000000000000000", "0.1", "1e+300",
+	    "0.30000000000000004", "123456789.123", "2.5e-07",
+	    "[[],{},null,true,false,\"\"]",
+	    "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u000b\\u001f/\xc3\xbc\"",
+	    "{\"a\\\"\\n\":{\"b\":[1,{\"c\":2}]}}"};
+	const char *why;
+	struct json *j, *k;
+	struct str c = {0};
+	char *s;
+
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+		j = parse(same[i], &why);
+		s = json_print(j);
+		tap_str(s, same[i], "as it was read");
+		str_clear(&c);
+		json_canonical(&c, j);
+		tap_str(c.s, same[i], "canonical too");
+		free(s);
+		json_free(j);
+	}
+	str_free(&c);
+	j = parse("-0.0", &why);
+	s = json_print(j);
+	tap_str(s, "0", "-0 is 0");
+	free(s);
+	json_free(j);
+	j = parse("[{\"a\":1,\"b\":{\"c\":[],\"d\":2}}]", &why);
+	k = parse("[{\"b\":{\"d\":2,\"c\":[]},\"a\":1}]", &why);
+	tap_ok(json_equal(j, k) && json_hash(j) == json_hash(k),
+	    "the order of keys is nothing");
+	json_free(k);
+	k = parse("[{\"b\":{\"d\":2,\"c\":[0]},\"a\":1}]", &why);
+	tap_ok(!json_equal(j, k) && !json_equal(k, j), "an element is");
+	json_free(k);
+	k = parse("[{\"b\":{\"d\":2,\"c\":{}},\"a\":1}]", &why);
+	tap_ok(!json_equal(j, k), "and so is a type");
+	json_free(k);
+	json_free(j);
+}
+
 static void
 files(void)
 {
@@ -170,6 +215,7 @@ main(void)
 	strings();
 	cpus();
 	values();
+	written();
 	files();
 	processes();
 	return tap_done();
