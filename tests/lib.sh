@@ -88,6 +88,24 @@ test_skip() {
   fi
 }
 
+# test_server WHAT: the rest of the script needs a real server. Run directories
+# and sockets of ours go to a folder of its own, so that litter is seen.
+# shellcheck disable=SC2034 # $server is for the script
+test_server() {
+  if ! server=$(command -v valkey-server); then
+    test_skip "$1" valkey-server
+    test_done
+  fi
+  TMPDIR=$scratch/tmp
+  export TMPDIR
+  mkdir "$TMPDIR"
+}
+
+# gone PID: a zombie that nobody has reaped yet is gone.
+gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+# No run directory, socket or temporary file is left.
+no_litter() { [ -z "$(ls "$TMPDIR")" ]; }
+
 # test_reference NAME WHAT: is a third-party case there? Those may be absent
 # everywhere: they are never committed.
 test_reference() {

@@ -3,13 +3,7 @@
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null; then
-  test_skip 'vkb-serve' 'valkey-server'
-  test_done
-fi
-TMPDIR=$scratch/tmp
-export TMPDIR
-mkdir "$TMPDIR"
+test_server vkb-serve
 
 test_that 'a server for a command' vkb-serve -o r.json -- \
   sh -c 'valkey-cli -h "$VKB_HOST" -p "$VKB_PORT" ping; echo "$VKB_PID"'

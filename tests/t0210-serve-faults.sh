@@ -3,22 +3,13 @@
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null; then
-  test_skip 'vkb-serve' 'valkey-server'
-  test_done
-fi
-TMPDIR=$scratch/tmp
-export TMPDIR
-mkdir "$TMPDIR"
+test_server vkb-serve
 
-# A zombie that nobody has reaped yet is gone.
-gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
-empty() { [ -z "$(ls "$TMPDIR")" ]; }
 has() { [ -s "$1" ]; }
 all_gone() { # WHAT PID
   wait_until 10 gone "$2"
   test_result $? "$1: no server is left"
-  wait_until 10 empty
+  wait_until 10 no_litter
   test_result $? "$1: no run directory is left"
 }
 
@@ -141,6 +132,6 @@ chmod +x mute
 test_status 125 'a server that never answers' \
   vkb-serve --wait 300ms --server ./mute -- true
 test_match 'not ready after 300 ms' .err 'it is given up'
-wait_until 10 empty
+wait_until 10 no_litter
 test_result $? 'no run directory is left'
 test_done

@@ -3,15 +3,7 @@
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null; then
-  test_skip 'vkb-serve' 'valkey-server'
-  test_done
-fi
-TMPDIR=$scratch/tmp
-export TMPDIR
-mkdir "$TMPDIR"
-gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
-empty() { [ -z "$(ls "$TMPDIR")" ]; }
+test_server vkb-serve
 
 ask() { # LINE...: prints the answer to each
   printf '%s\n' "$@" >&3
@@ -97,6 +89,6 @@ test_result $? '... and stops all'
 exec 3>&-
 echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >/dev/full 2>err
 test_same 2 $? 'a full disk'
-wait_until 10 empty
+wait_until 10 no_litter
 test_result $? 'no run directory is left'
 test_done

@@ -3,14 +3,7 @@
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null; then
-  test_skip 'vkb-serve' 'valkey-server'
-  test_done
-fi
-TMPDIR=$scratch/tmp
-export TMPDIR
-mkdir "$TMPDIR"
-gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+test_server vkb-serve
 test_cleanup() {
   vkb-serve -q stop >/dev/null 2>&1
   vkb-serve -q stop --dir "$scratch/run" >/dev/null 2>&1

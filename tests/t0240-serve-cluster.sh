@@ -3,13 +3,7 @@
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null; then
-  test_skip 'vkb-serve' 'valkey-server'
-  test_done
-fi
-TMPDIR=$scratch/tmp
-export TMPDIR
-mkdir "$TMPDIR"
+test_server vkb-serve
 
 test_that 'one primary' vkb-serve --primaries 1 -- sh -c '
   valkey-cli -p "$VKB_PORT" set a b; valkey-cli -p "$VKB_PORT" cluster info'

@@ -3,11 +3,7 @@
 # others. Small runs; what they measure is not judged here.
 . "${0%/*}/lib.sh"
 
-server=$(command -v valkey-server || command -v redis-server) || {
-  test_skip 'runs' valkey-server
-  test_done
-}
-cli=$(command -v valkey-cli || command -v redis-cli)
+test_server vkb-load
 base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0'
 printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 
@@ -143,17 +139,17 @@ cat spec >&3
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 socket=$(printf '%s' "$other" | jq -r .nodes[0].unixsocket)
-"$cli" -p "$port" set left over >/dev/null
-"$cli" -p "$port" config set maxmemory 55mb >/dev/null
+valkey-cli -p "$port" set left over >/dev/null
+valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 printf '[{"commands":["SET","GET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"},{}]}]\n' \
   "$base" >set.json
 test_that 'a running server' vkb-load --port "$port" --runs 2 set.json
 test_same 8 "$(grep -c '"status":"ok"' .out)" 'running: all are ok'
 test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req > 0]' \
   .out | sort -u)" 'running: it is on this machine'
-test_same '57671680' "$("$cli" -p "$port" config get maxmemory | tail -n 1)" \
+test_same '57671680' "$(valkey-cli -p "$port" config get maxmemory | tail -n 1)" \
   'running: settings are put back'
-test_same 0 "$("$cli" -p "$port" exists left)" 'running: it was emptied'
+test_same 0 "$(valkey-cli -p "$port" exists left)" 'running: it was emptied'
 test_that 'by unix socket' vkb-load --unixsocket "$socket" --runs 1 c.json
 test_same true "$(jq -c .config.unixsocket .out | sort -u)" 'is such a case'
 test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
@@ -178,7 +174,7 @@ test_that 'a running cluster' vkb-load --port "$port" --runs 1 cluster.json
 test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out | sort -u)" \
   'running cluster: ok'
 test_same 3 "$(for i in 0 1 2; do
-  "$cli" -p "$(printf '%s' "$other" | jq ".nodes[$i].port")" dbsize
+  valkey-cli -p "$(printf '%s' "$other" | jq ".nodes[$i].port")" dbsize
 done | grep -cv '^0$')" 'running cluster: each node is loaded'
 sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
 test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
@@ -235,8 +231,7 @@ kill -STOP "$victim"
 wait "$load"
 test_same 2 $? 'a server that hangs'
 test_match '"status":"failed","error":"no reply from ' dead 'is a failed run'
-gone() { ! [ -e "/proc/$victim" ] || grep -q '^State:.Z' "/proc/$victim/status"; }
-wait_until 10 gone
+wait_until 10 gone "$victim"
 test_result $? 'and is stopped all the same'
 
 # --- a terminal

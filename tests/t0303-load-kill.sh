@@ -3,15 +3,8 @@
 # behind, and --resume goes on.
 . "${0%/*}/lib.sh"
 
-if ! command -v valkey-server >/dev/null && ! command -v redis-server >/dev/null
-then
-  test_skip 'kills' valkey-server
-  test_done
-fi
-mkdir tmp
-TMPDIR=$scratch/tmp
+test_server vkb-load
 VKB_TEST_MARK=$scratch # in the environment of all that belongs to us
-export TMPDIR
 printf '[{"commands":["SET","GET"],"keyspacelen":[50],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[200]}]\n' >c.json
 sed 's/"requests":\[200\]/"duration":30/' c.json >long.json
 

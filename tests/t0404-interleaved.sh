@@ -3,10 +3,7 @@
 # pairs. The margin is so wide that no noise is an alarm.
 . "${0%/*}/lib.sh"
 
-server=$(command -v valkey-server) || {
-  test_skip 'interleaved runs' valkey-server
-  test_done
-}
+test_server 'interleaved runs'
 for label in base new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
     "$label" "$server"
