@@ -51,7 +51,12 @@ test_same '[{"at":6,"index":7,"value":40}]' \
   "$(jq -c '[.metrics.rps.outliers[] | del(.z)]' out)" \
   'the outlier is named, and still counted'
 head -n 5 seven | vkb-stats >out
-test_same null "$(jq .metrics.rps.ci95 out)" 'five runs have no interval'
+# exp(mean(ln v) -+ t(.975, 4) sd(ln v) / sqrt(5))
+test_same '["t",9.11,13.07]' "$(jq -c '.metrics.rps |
+  [.ci95_method, (.ci95[] * 100 | round / 100)]' out)" \
+  'the interval of five: by t'
+head -n 2 seven | vkb-stats >out
+test_same null "$(jq .metrics.rps.ci95 out)" 'two runs have no interval'
 head -n 1 seven | vkb-stats >out
 test_same '[1,null,null,null]' \
   "$(jq -c '[.n, (.metrics.rps | .sd, .cv_percent, .mad)]' out)" \

@@ -88,7 +88,7 @@ static const struct record_key summary_keys[] = {
     {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
     {"failed", N, true, "runs that failed, left out"},
     {"metrics", O, true,
-	"NAME: n, median, mean, sd, cv_percent, ci95, mad, "
+	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
 	"robust_cv_percent, iqr_percent, lag1, bimodal, min, max, values, "
 	"blocks, sessions, outliers (objects: at, index, value, z)"},
     {"hist", O, false, "merged histograms, as in run"},

@@ -131,6 +131,28 @@ stats_median_ci(size_t n, double want, double *conf)
 	return lo;
 }
 
+bool
+stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
+{
+	double *x, mean, half;
+	bool logs = true;
+
+	if (n < 3)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		logs = logs && v[i] > 0;
+	x = mem_array(n, sizeof *x);
+	for (size_t i = 0; i < n; i++)
+		x[i] = logs ? log(v[i]) : v[i];
+	mean = stats_mean(x, n);
+	half = tdist_quantile((1 + want) / 2, (double)(n - 1)) *
+	    stats_sd(x, n) / sqrt((double)n);
+	*lo = logs ? exp(mean - half) : mean - half;
+	*hi = logs ? exp(mean + half) : mean + half;
+	free(x);
+	return true;
+}
+
 double
 stats_modified_z(double x, double median, double mad)
 {

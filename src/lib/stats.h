@@ -29,6 +29,14 @@ double stats_mad(const double *sorted, size_t n);
 size_t stats_median_ci(size_t n, double want, double *conf);
 
 /*
+ * Student's t interval of the centre, mean +- t(n - 1) sd / sqrt(n), on
+ * logarithms where all values are above 0 (then of the geometric mean, and it
+ * stays above 0). For samples too small for stats_median_ci; it assumes that
+ * the noise is normal (or lognormal). false when n < 3.
+ */
+bool stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi);
+
+/*
  * Modified z of Iglewicz & Hoaglin (1993), |x - median| / (1.4826 MAD);
  * INFINITY for a value off the median where the MAD is 0.
  */

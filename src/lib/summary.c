@@ -279,7 +279,8 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 	struct json *m = json_object(), *values = json_array();
 	struct json *blocks = json_array(), *of = json_array();
 	struct json *out = json_array();
-	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad, lag1;
+	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad, lag1,
+	       lo, hi;
 	bool blocked = true;
 	size_t n = 0, l;
 
@@ -309,8 +310,13 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 	if (mean != 0)
 		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
 	l = stats_median_ci(n, .95, NULL);
-	if (l)
+	if (l) {
 		pair_of(m, "ci95", v[l - 1], v[n - l]);
+		json_set_str(m, "ci95_method", "order");
+	} else if (stats_t_ci(v, n, .95, &lo, &hi)) {
+		pair_of(m, "ci95", lo, hi);
+		json_set_str(m, "ci95_method", "t");
+	}
 	if (n >= 2)
 		json_set_num(m, "mad", mad);
 	if (n >= 2 && mid != 0) {
