@@ -16,7 +16,7 @@
 
 #define EVENTS 64
 #define TICK_NS 50000000
-#define SLICE (128 * 1024) /* bytes; it is to stay in the cache */
+#define SLICE (256 * 1024) /* bytes; it is to stay in the cache */
 #define SECOND_NS INT64_C(1000000000)
 
 bool
