@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 struct opts {
-	const char *baseline, *metrics, *on_insufficient, *on_inconclusive;
+	const char *baseline, *metrics;
+	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list formats, margins;
 	bool strict;
 };
@@ -40,6 +41,8 @@ static const struct opt table[] = {
 	.choices = "ok|fail", .help = "where there are too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
 	.choices = "ok|fail", .help = "where the noise hides the answer"},
+    {0, "on-missing", OPT_CHOICE, AT(on_missing), "ANSWER",
+	.choices = "ok|fail", .help = "where the contender lacks a case"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
@@ -191,35 +194,48 @@ report(const struct output *o, const struct comparison *c, size_t n,
 }
 
 static bool
-fails(const char *answer)
+is(const char *answer, const char *want)
 {
-	return answer && strcmp(answer, "fail") == 0;
+	return answer && strcmp(answer, want) == 0;
 }
 
 /* 1: slower, or what the options call so; 2: no answer. */
 static int
 answer(const struct comparison *c, size_t n, const struct opts *o)
 {
-	size_t slower = 0, matched = 0, failed = 0, lacking = 0, open = 0;
+	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
+	double failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		slower += c[i].count[VERDICT_REGRESSION];
-		lacking += c[i].count[VERDICT_INSUFFICIENT];
-		open += c[i].count[VERDICT_INCONCLUSIVE];
-		failed += c[i].failed[1];
-		matched += c[i].nrows;
+		for (size_t v = 0; v < VERDICTS; v++) {
+			count[v] += c[i].count[v];
+			rows += c[i].count[v];
+		}
+		shown += c[i].nrows;
+		missing += c[i].unmatched[0];
+		failed += c[i].failed_runs;
 	}
-	if (slower || (lacking && fails(o->on_insufficient)) ||
-	    (open && fails(o->on_inconclusive)))
+	if (count[VERDICT_REGRESSION] ||
+	    (count[VERDICT_INSUFFICIENT] && is(o->on_insufficient, "fail")) ||
+	    (count[VERDICT_INCONCLUSIVE] && is(o->on_inconclusive, "fail")) ||
+	    (missing && is(o->on_missing, "fail")))
 		return 1;
-	if (failed) {
-		err_say("%zu case%s of the contender failed", failed,
+	/* vkb-load may stand in front of a pipe, where its status is lost. */
+	if (failed > 0) {
+		err_say("%.0f run%s of the contender failed", failed,
 		    failed == 1 ? "" : "s");
 		return 2;
 	}
-	if (!matched) {
+	if (!shown) {
 		err_say("nothing to compare: no case and metric is on both "
 			"sides");
+		return 2;
+	}
+	if (rows && count[VERDICT_INSUFFICIENT] == rows &&
+	    !is(o->on_insufficient, "ok")) {
+		err_say("nothing was judged: fewer than %d runs a side "
+			"everywhere ('--on-insufficient ok' lets it pass)",
+		    VERDICT_RUNS);
 		return 2;
 	}
 	return 0;

@@ -133,7 +133,13 @@ notes(const struct json *rec)
 	size_t outliers;
 
 	if (failed > 0) {
-		str_printf(&one, "%g failed", failed);
+		str_printf(&one, "%.0f failed", failed);
+		note(&s, one.s);
+	}
+	if (json_get(rec, "doubled")) {
+		str_clear(&one);
+		str_printf(
+		    &one, "%.0f doubled", json_get_num(rec, "doubled", 0));
 		note(&s, one.s);
 	}
 	if (json_get_num(bound, "client", 0) > 0)
@@ -217,7 +223,7 @@ show(const struct lines *l)
 		text = record_subject_name(json_get(rec, "subject"));
 		table_cell(t, text);
 		free(text);
-		snprintf(n, sizeof n, "%g", json_get_num(rec, "n", 0));
+		snprintf(n, sizeof n, "%.0f", json_get_num(rec, "n", 0));
 		table_cell(t, n);
 		number(t, json_get(m, "rps"), "median");
 		spread(t, json_get(m, "rps"));

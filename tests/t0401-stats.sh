@@ -103,6 +103,21 @@ test_match '1 failed, client-bound, environment varied' text 'and shown'
 test_same '[2,1]' "$(jq -c '[.metrics.rps.n, .metrics.extra_ms.n]' out)" \
   'a metric that some runs lack has its own n'
 
+for f in "$a" "$b"; do vkb-stats "$f" "$f" | jq -c 'del(.doubled)'; done >twice
+for f in "$a" "$b"; do vkb-stats "$f" | jq -c .; done >once
+test_same "$(cat once)" "$(cat twice)" 'a run that stands twice counts once'
+vkb-stats -t "$a" "$a" >text
+test_match '8 doubled$' text 'and is shown'
+{
+  run x SET s 1 5
+  run x SET s 1 5
+} | sed 's/"session":"s",//' | vkb-stats >out
+test_same '[2,null]' "$(jq -c '[.n, .doubled]' out)" \
+  'without a session two may be alike'
+run x SET s 1 5 ',"x":6800000000000001' |
+  sed 's/"arch":"x86_64"/"seed":6800000000000001/' | vkb-stats >out
+test_match '"seed":6800000000000001' out 'large whole numbers stay whole'
+
 # --- other records, bad ones
 
 printf '{"type":"unheard-of","v":3,"x":[1,{"y":null}]}\n' >other
@@ -118,6 +133,14 @@ run x SET s 1 5 ',"hist":{"latency_ns":"nonsense"}' >bad
 test_status 2 'a histogram that cannot be read is trouble' vkb-stats bad
 test_match 'bad:1: histogram .latency_ns. cannot be read' .err 'it is named'
 test_same 5 "$(jq .metrics.rps.median .out)" 'its run is counted'
+run x SET s 1 '"a"' | sed 's/"rps"/"x\\nvkb-stats: all is well"/' >bad
+test_status 2 'a line break in a name' vkb-stats bad
+test_same 0 "$(grep -c '^vkb-stats: all is well' .err)" \
+  'does not pass for a message'
+printf '[{"command":"SET","rps":"fast"}]\n' >bad
+test_status 2 'a metric of the flat form that is no number' vkb-stats bad
+test_match "bad:element 1: .*'metrics.rps' is not of type number" .err \
+  'is named'
 test_status 2 'a file that is not there' vkb-stats no-such-file
 
 # --- the Python tool's files

@@ -96,10 +96,16 @@ test_same 'exit 1
 mwu-exact false' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
   'five rounds are too few for pairs'
 runs y SET s2 90 91 89 >new
-test_same 'exit 0
-insufficient 0.9 mwu-exact' "$(deltas)" 'three runs are too few'
+test_same 'exit 2
+insufficient 0.9 mwu-exact' "$(deltas 2>.err)" 'three runs are too few'
+test_match 'nothing was judged: fewer than 4 runs' .err 'that is said'
 test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
   '--on-insufficient fail'
+test_same 'exit 0' "$(deltas --on-insufficient ok | sed 1q)" \
+  '--on-insufficient ok'
+runs x GET s1 90 91 89 90 >>base
+runs y GET s2 90 91 89 90 >>new
+test_same 'exit 0' "$(deltas | sed 1q)" 'some rows with too few are no trouble'
 runs x SET s1 100 140 80 120 90 >base
 runs y SET s2 95 120 99 130 70 >new
 test_same inconclusive "$(deltas | sed -n '2s/ .*//p')" 'noise is inconclusive'
@@ -107,6 +113,9 @@ test_same true "$(jq 'select(.metric) | .needed.runs > 100' deltas)" \
   'and says how many runs it needs'
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'and what it can see'
+vkb-compare base new >text
+test_match 'inconclusive, noise hides up to 38%$' text \
+  'in words, and no advice that nobody could follow'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'
 runs x SET s1 100 100 100 100 >base
@@ -172,6 +181,53 @@ two y '{"command":"SET"}' 5 5.1 5 5.2 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 1 'a regression wins over a failed case' vkb-compare base new
 two y '{"command":"SET"}' 10 11 10 11 >new
+printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n' >>new
+test_status 2 'one failed run of the contender is trouble' vkb-compare base new
+test_match '1 run of the contender failed' .err 'that is said'
+test_match '^SET +rps +4\+4 .*equivalent' .out 'what went well is compared'
+test_that 'one of the baseline is not' vkb-compare new base
+test_match 'warning: 1 of 5 runs failed in the baseline: SET: it fell' .out \
+  'but it is said'
+two y '{"command":"SET"}' 10 11 10 11 >new
+two x '{"command":"GET"}' 10 11 10 11 >>base
+test_that 'a case that the contender lacks' vkb-compare base new
+test_match '^warning: only in the baseline: GET' .out 'is named'
+test_status 1 '--on-missing fail' vkb-compare --on-missing fail base new
+test_that 'one that the baseline lacks is not missing' \
+  vkb-compare --on-missing fail new base
+two x '{"command":"SET"}' 10 11 10 11 >base
+: >empty
+test_status 2 'an empty contender' vkb-compare base empty
+test_match 'there is no contender' .err 'says so'
+test_status 2 'an empty baseline' vkb-compare empty base
+test_match 'empty: no runs and no summaries' .err 'says so'
+
+# --- what is given twice
+
+test_status 1 'a contender given twice' vkb-compare -f jsonl "$a" "$b" "$b"
+jq -c 'select(.metric)' .out >twice
+vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)' >once
+test_same "$(cat once)" "$(cat twice)" 'is counted once'
+test_status 1 'as text' vkb-compare "$a" "$b" "$b"
+test_match '^warning: 24 runs stood twice in the contender: counted once' .out \
+  'which is said'
+vkb-stats "$b" >b.sum
+test_status 1 'and as summaries' vkb-compare -f jsonl "$a" b.sum b.sum
+test_same "$(cat once)" "$(jq -c 'select(.metric)' .out)" 'too'
+test_status 1 'as text again' vkb-compare "$a" b.sum b.sum
+test_match '^warning: 24 runs stood twice in the contender' .out 'it is said'
+
+# --- summaries of one case from two machines
+
+for k in 6.1 6.2; do kernel=$k two x '{"command":"SET"}' 10 11 10 11 | vkb-stats; done >parts
+kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
+test_that 'a baseline in two parts' vkb-compare parts new
+test_match 'environment differs: kernel: varied -> - \(1 case\)' .out \
+  'is not of one environment'
+test_match '^SET +rps +8\+4' .out 'and is one case'
+
+two x '{"command":"SET"}' 10 11 10 11 >base
+two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
 test_status 1 'several contenders' vkb-compare base new
 test_same 2 "$(grep -c ' against ' .out)" 'each is compared'
@@ -213,7 +269,7 @@ test_same '' "$(tr -cd '\033' <file)" 'nor in a file'
 # --- hostile names
 
 # shellcheck disable=SC2016 # backticks that are data
-evil='<script>x</script> | `y` @someone #12 GH-3 http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; \u001b[31m \n# title'
+evil='<script>x</script> | `y` @someone #12 GH-3 \u202e\u2066\u2028 http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; \u001b[31m \n# title'
 for l in x y; do
   two "$evil $l" "{\"command\":\"$evil\",\"k\":[\"$evil\"]}" 10 11 10 11
 done >both
@@ -231,7 +287,10 @@ test_same '' "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
 # nine bars: eight cells, all others are escaped
 test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
   tr -d ' ')" 'with as many cells as there are columns'
+turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
+test_same 0 "$(grep -c "$turned" .out)" 'nothing is written backwards'
 test_that 'hostile text in text' vkb-compare base new
+test_same 0 "$(grep -c "$turned" .out)" 'nor here'
 test_same '' "$(tr -cd '\033' <.out)" 'drives no terminal'
 
 # --- a long report
@@ -244,5 +303,16 @@ size=$(wc -c <.out)
 test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
 test_match 'rows left out: too long' .out 'what was cut is counted'
 test_same 1 "$(grep -c '^</details>' .out)" 'the fold is closed'
+test_that 'a thousand equal ones' vkb-compare base base
+test_match '^\(1000 equivalent rows: --format jsonl\)' .out 'are counted as text'
+test_same 1 "$(($(wc -l <.out) < 10))" 'not listed'
+sed 's/"command":"SET"/&,"more":1/' new >other
+test_status 1 'a thousand cases of one note' vkb-compare base other
+test_same 1 "$(grep -c 'and 999 more: paired by what both say: more unknown' .out)" \
+  'share a line'
+sed 's/"command":"SET"/"command":"GET"/' base >other
+test_status 2 'two thousand cases without a partner' vkb-compare base other
+test_match '^warning: 1980 more cases failed or on one side only' .out \
+  'are counted as well'
 
 test_done

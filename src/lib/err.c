@@ -58,6 +58,9 @@ emit(const char *fmt, va_list ap, const char *why)
 			n += (size_t)snprintf(line + n, 5, "\\x%02x", *p);
 		else
 			line[n++] = (char)*p;
+		/* What follows a line break must not pass for another's. */
+		if (*p == '\n')
+			line[n++] = '\t';
 		if (n > sizeof line - 256)
 			break;
 	}

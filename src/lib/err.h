@@ -3,7 +3,8 @@
  *
  * A module reports a failure once, where the name of the thing is known, and
  * returns -1; callers pass the -1 on in silence. Control characters in a
- * message are shown as \xHH, so that nothing foreign drives the terminal.
+ * message are shown as \xHH, and what follows a line break is indented, so that
+ * nothing foreign drives the terminal or passes for another message.
  */
 #ifndef ERR_H
 #define ERR_H

@@ -72,8 +72,7 @@ sort_in(struct json *run, const char *name, struct json *v)
 			json_free(v);
 		return;
 	}
-	if (metric_find(name) && json_type(v) == JSON_NUMBER &&
-	    strcmp(name, "requests") != 0)
+	if (metric_find(name) && strcmp(name, "requests") != 0)
 		put(run, "metrics", name, v);
 	else if (str_starts(name, "env_"))
 		put(run, "env", name + 4, v);

@@ -50,7 +50,7 @@ struct group {
 	unsigned long long hash;
 	struct json *subject, *config;
 	struct str key;
-	size_t n, cap, failed;
+	size_t n, cap, failed, doubled;
 	struct group_run *runs;
 	struct group_column *cols;
 	size_t ncols;

@@ -109,6 +109,10 @@ num_human(char buf[NUM_BUF], double v)
 			break;
 		}
 	a /= d;
+	if (a >= 9999.5 || (a > 0 && a < 0.0995 && !*unit)) {
+		snprintf(buf, NUM_BUF, "%#.3g%s", v / d, unit);
+		return buf;
+	}
 	snprintf(buf, NUM_BUF, "%.*f%s",
 	    a >= 99.95       ? *unit ? 0 : 1
 		: a >= 9.995 ? 1

@@ -87,6 +87,7 @@ static const struct record_key summary_keys[] = {
     {"subject", O, true, "who was measured"},
     {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
     {"failed", N, true, "runs that failed, left out"},
+    {"doubled", N, false, "runs that stood twice, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
 	"robust_cv_percent, iqr_percent, lag1, bimodal, min, max, values, "

@@ -83,6 +83,15 @@ str_free(struct str *b)
 	*b = (struct str){0};
 }
 
+/* Line and paragraph separators, and what turns the direction of writing. */
+static bool
+turns(const unsigned char *p)
+{
+	return p[0] == 0xe2 &&
+	    ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
 void
 str_visible(struct str *b, const char *s)
 {
@@ -92,6 +101,10 @@ str_visible(struct str *b, const char *s)
 		} else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) {
 			str_printf(b, "\\x%02x", p[1]);
 			p++;
+		} else if (turns(p)) {
+			str_printf(b, "\\u%04x",
+			    0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
+			p += 2;
 		} else {
 			str_addc(b, (char)*p);
 		}

@@ -28,7 +28,10 @@ void str_clear(struct str *); /* keeps the room */
 char *str_take(struct str *); /* caller frees with free(); never NULL */
 void str_free(struct str *);
 
-/* Adds 's' with control characters (C0, DEL, C1) as \xHH. */
+/*
+ * Adds 's' with control characters (C0, DEL, C1) as \xHH, and with those that
+ * break lines or turn the direction of writing (U+2028 and others) as \uHHHH.
+ */
 void str_visible(struct str *, const char *s);
 
 bool str_starts(const char *s, const char *prefix);

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "seen.h"
 #include "stats.h"
 #include "str.h"
 
@@ -26,6 +27,7 @@ struct summary {
 	size_t nsessions, sessioncap;
 	bool sorted;
 	struct group *last; /* the one a run was added to */
+	struct seen *seen;
 };
 
 /* Beyond so many, only the one at work keeps its histograms open. */
@@ -34,7 +36,10 @@ struct summary {
 struct summary *
 summary_new(void)
 {
-	return mem_new(sizeof(struct summary));
+	struct summary *s = mem_new(sizeof *s);
+
+	s->seen = seen_new();
+	return s;
 }
 
 void
@@ -49,6 +54,7 @@ summary_free(struct summary *s)
 	free(s->sessions);
 	free(s->groups);
 	free(s->table);
+	seen_free(s->seen);
 	free(s);
 }
 
@@ -115,13 +121,17 @@ summary_add(struct summary *s, const struct json *rec, const char *where)
 {
 	struct group *g =
 	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
+	const char *session = json_get_str(json_get(rec, "run"), "session");
 
+	/* Without a session two runs may be alike. */
+	if (session && seen_add(s->seen, json_hash(rec))) {
+		g->doubled++;
+		return 0;
+	}
 	if (s->last && s->last != g && s->n > OPEN)
 		group_shrink(s->last);
 	s->last = g;
-	return group_add(g, rec,
-	    session_of(s, json_get_str(json_get(rec, "run"), "session")),
-	    where);
+	return group_add(g, rec, session_of(s, session), where);
 }
 
 static int
@@ -494,6 +504,19 @@ histograms(struct group *g, struct json *rec)
 	}
 }
 
+/* A value with its keys in order, so that equal input gives equal bytes. */
+static struct json *
+sorted_room(const struct json *room)
+{
+	struct str s = {0};
+	struct json *j;
+
+	record_room(&s, room);
+	j = json_parse(s.s, s.len, NULL, NULL);
+	str_free(&s);
+	return j;
+}
+
 static void
 environment(struct group *g, struct json *rec)
 {
@@ -507,7 +530,7 @@ environment(struct group *g, struct json *rec)
 		if (e->varied)
 			json_push(varied, json_string(e->name));
 		else if (e->n == g->n + g->failed)
-			json_set(env, e->name, json_dup(e->value));
+			json_set(env, e->name, sorted_room(e->value));
 	}
 	json_set(rec, "env", env);
 	if (json_first(varied))
@@ -538,19 +561,6 @@ counts(struct group *g, struct json *rec)
 	}
 }
 
-/* An object with its keys in order, so that equal input gives equal bytes. */
-static struct json *
-sorted_room(const struct json *room)
-{
-	struct str s = {0};
-	struct json *j;
-
-	record_room(&s, room);
-	j = json_parse(s.s, s.len, NULL, NULL);
-	str_free(&s);
-	return j;
-}
-
 struct json *
 summary_record(struct summary *s, size_t i)
 {
@@ -565,6 +575,8 @@ summary_record(struct summary *s, size_t i)
 	json_set(rec, "config", sorted_room(g->config));
 	json_set_num(rec, "n", (double)g->n);
 	json_set_num(rec, "failed", (double)g->failed);
+	if (g->doubled)
+		json_set_num(rec, "doubled", (double)g->doubled);
 	ids = sessions(s, g, at, rec);
 	for (size_t c = 0; c < g->ncols; c++)
 		json_set(

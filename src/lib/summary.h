@@ -17,7 +17,8 @@ void summary_free(struct summary *);
 
 /*
  * Counts one run record that passed record_check. 0, or -1 and said: a
- * histogram that cannot be read (the rest of the run is counted).
+ * histogram that cannot be read (the rest of the run is counted). A run that
+ * stood before, with a session and equal in everything, is not counted again.
  */
 int summary_add(struct summary *, const struct json *run, const char *where);
 

@@ -131,6 +131,25 @@ subjects(struct cases *c)
 	free(into);
 }
 
+/* One more part; of one session and equal, it is one measurement given twice.
+ */
+static void
+join(struct kase *k, struct json *part)
+{
+	size_t end = k->nparts + k->nagain;
+	bool again = json_get(part, "sessions") &&
+	    json_equal(part, k->parts[k->nparts - 1]);
+
+	k->parts = mem_resize(k->parts, end + 1, sizeof *k->parts);
+	k->parts[end] = part;
+	if (again) {
+		k->nagain++;
+		return;
+	}
+	k->parts[end] = k->parts[k->nparts];
+	k->parts[k->nparts++] = part;
+}
+
 static void
 unite(struct cases *c)
 {
@@ -152,9 +171,7 @@ unite(struct cases *c)
 			c->v[n++] = *k;
 			continue;
 		}
-		last->parts = mem_resize(
-		    last->parts, last->nparts + 1, sizeof(struct json *));
-		last->parts[last->nparts++] = k->parts[0];
+		join(last, k->parts[0]);
 		free(k->parts);
 		free(k->key);
 	}
@@ -197,7 +214,7 @@ void
 cases_free(struct cases *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		for (size_t k = 0; k < c->v[i].nparts; k++)
+		for (size_t k = 0; k < c->v[i].nparts + c->v[i].nagain; k++)
 			json_free(c->v[i].parts[k]);
 		free(c->v[i].parts);
 		free(c->v[i].key);
@@ -312,6 +329,50 @@ cases_sum(const struct kase *k, const char *key)
 }
 
 double
+cases_doubled(const struct kase *k)
+{
+	double sum = cases_sum(k, "doubled");
+
+	for (size_t i = 0; i < k->nagain; i++)
+		sum += json_get_num(k->parts[k->nparts + i], "n", 0);
+	return sum;
+}
+
+void
+cases_env(const struct kase *k, struct json *env, struct json *varied)
+{
+	const struct json *j, *before;
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		j = json_first(json_get(k->parts[i], "env"));
+		for (; j; j = json_next(j)) {
+			before = json_get(env, json_key(j));
+			if (!before)
+				json_set(env, json_key(j), json_dup(j));
+			else if (!json_equal(before, j))
+				json_set_bool(varied, json_key(j), true);
+		}
+		j = json_first(json_get(k->parts[i], "env_varied"));
+		for (; j; j = json_next(j))
+			if (json_str(j))
+				json_set_bool(varied, json_str(j), true);
+	}
+}
+
+struct json *
+cases_errors(const struct kase *k)
+{
+	struct json *all = json_array();
+
+	for (size_t i = 0; i < k->nparts; i++)
+		for (const struct json *j =
+			 json_first(json_get(k->parts[i], "errors"));
+		     j; j = json_next(j))
+			json_push(all, json_dup(j));
+	return all;
+}
+
+double
 cases_bound(const struct kase *k, const char *who)
 {
 	double sum = 0;
@@ -319,6 +380,19 @@ cases_bound(const struct kase *k, const char *who)
 	for (size_t i = 0; i < k->nparts; i++)
 		sum += json_get_num(json_get(k->parts[i], "bound"), who, 0);
 	return sum;
+}
+
+/* The session of a value, where both it and its block are known. */
+static const char *
+session_of(
+    const struct json *names, const struct json *of, const struct json *block)
+{
+	double at = json_num(of, 0);
+
+	if (!block || json_type(block) != JSON_NUMBER ||
+	    !(at >= 0 && at < (double)json_len(names)))
+		return NULL;
+	return json_str(json_at(names, (size_t)at));
 }
 
 struct sample
@@ -347,10 +421,8 @@ cases_sample(const struct kase *k, const char *metric)
 
 			if (isfinite(x)) {
 				s.v[s.n] = x;
-				s.rounds[s.n].session = !b
-				    ? NULL
-				    : json_str(json_at(
-					  names, (size_t)json_num(of, 0)));
+				s.rounds[s.n].session =
+				    session_of(names, of, b);
 				s.rounds[s.n++].block = json_num(b, -1);
 			}
 			b = b ? json_next(b) : NULL;

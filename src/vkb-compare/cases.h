@@ -14,8 +14,9 @@ struct kase {
 	const struct json *config, *subject; /* borrowed from parts[0] */
 	struct json **parts;                 /* summary records */
 	size_t nparts;
-	char *key;  /* canonical text of the config */
-	size_t who; /* place of its subject in the set */
+	size_t nagain; /* behind them: parts that came before, not counted */
+	char *key;     /* canonical text of the config */
+	size_t who;    /* place of its subject in the set */
 };
 
 struct cases {
@@ -44,7 +45,15 @@ char *cases_subject_name(const struct json *subject);
 
 /* Numbers that add up over the parts: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);
+double cases_doubled(const struct kase *); /* runs given more than once */
 double cases_bound(const struct kase *, const char *who);
+
+/* Adds to 'env' what the parts have, to 'varied' the names where they differ.
+ */
+void cases_env(const struct kase *, struct json *env, struct json *varied);
+
+/* The texts of failed runs, of all parts; caller frees with json_free. */
+struct json *cases_errors(const struct kase *);
 
 /* The values of one metric, each with where it comes from. */
 struct sample {

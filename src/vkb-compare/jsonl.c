@@ -101,13 +101,16 @@ static struct json *
 lost(const struct kase *k, size_t side)
 {
 	struct json *j = json_object();
-	const struct json *errors = json_get(k->parts[0], "errors");
+	struct json *errors = cases_errors(k);
 
 	json_set_str(j, "side", side ? "contender" : "baseline");
 	json_set(j, "config", json_dup(k->config));
 	json_set_num(j, "n", cases_sum(k, "n"));
 	json_set_num(j, "failed", cases_sum(k, "failed"));
-	json_set(j, "errors", json_dup(errors));
+	if (json_first(errors))
+		json_set(j, "errors", errors);
+	else
+		json_free(errors);
 	return j;
 }
 

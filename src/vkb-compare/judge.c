@@ -263,22 +263,30 @@ differs(struct comparison *c, const char *name, char *x, char *y)
 static void
 environments(struct comparison *c, const struct pairing *p)
 {
-	const struct json *a = json_get(p->side[0]->parts[0], "env");
-	const struct json *b = json_get(p->side[1]->parts[0], "env");
+	struct json *env[2], *varied[2];
 
-	for (const struct json *j = json_first(a); j; j = json_next(j)) {
-		const struct json *k = json_get(b, json_key(j));
+	for (size_t s = 0; s < 2; s++) {
+		env[s] = json_object();
+		varied[s] = json_object();
+		cases_env(p->side[s], env[s], varied[s]);
+	}
+	for (const struct json *j = json_first(env[0]); j; j = json_next(j)) {
+		const struct json *k = json_get(env[1], json_key(j));
 
-		if (k && !json_equal(j, k))
+		if (k && !json_get(varied[0], json_key(j)) &&
+		    !json_get(varied[1], json_key(j)) && !json_equal(j, k))
 			differs(c, json_key(j), text_of(j), text_of(k));
 	}
 	for (size_t s = 0; s < 2; s++)
-		for (const struct json *j = json_first(
-			 json_get(p->side[s]->parts[0], "env_varied"));
-		     j; j = json_next(j))
-			differs(c, json_str(j) ? json_str(j) : "?",
+		for (const struct json *j = json_first(varied[s]); j;
+		     j = json_next(j))
+			differs(c, json_key(j),
 			    mem_str(s == 0 ? "varied" : "-"),
 			    mem_str(s == 1 ? "varied" : "-"));
+	for (size_t s = 0; s < 2; s++) {
+		json_free(env[s]);
+		json_free(varied[s]);
+	}
 }
 
 void
@@ -292,15 +300,14 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
-		bool lost = false;
+		bool lost =
+		    judge_failed(p->side[0]) || judge_failed(p->side[1]);
 
+		if (p->side[1])
+			c->failed_runs += cases_sum(p->side[1], "failed");
 		for (size_t j = 0; j < 2; j++)
-			if (judge_failed(p->side[j])) {
-				c->failed[j]++;
-				lost = true;
-			} else if (p->side[j] && !p->side[!j]) {
-				c->unmatched[j]++;
-			}
+			c->unmatched[j] += p->side[j] && !p->side[!j] &&
+			    !judge_failed(p->side[j]);
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;

@@ -74,9 +74,10 @@ struct comparison {
 	struct overall *overall;
 	size_t noverall;
 	size_t count[VERDICTS]; /* gate rows */
-	size_t matched, unmatched[2], failed[2];
-	size_t paired; /* gate rows that were paired */
-	size_t family; /* tests that p was adjusted for */
+	size_t matched, unmatched[2];
+	double failed_runs; /* of the contender */
+	size_t paired;      /* gate rows that were paired */
+	size_t family;      /* tests that p was adjusted for */
 };
 
 /* Pairs, measures and compares environments; judge_all gives the verdicts. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LISTED 20 /* lines of one kind; the records have all */
+
 /* What asks for attention comes first. */
 static int
 rank(const struct row *r)
@@ -92,6 +94,15 @@ report_change(struct str *s, const struct row *r)
 		    s, " [%+.1f, %+.1f]", percent(f->lo95), percent(f->hi95));
 }
 
+/* Ten times the runs, and more than anybody makes: no advice. */
+static bool
+hopeless(const struct row *r)
+{
+	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
+
+	return r->needed > 100 && r->needed > 10 * have;
+}
+
 void
 report_verdict(struct str *s, const struct row *r)
 {
@@ -101,8 +112,10 @@ report_verdict(struct str *s, const struct row *r)
 	if (r->certain)
 		str_add(s, ", certain");
 	if (!isnan(r->visible))
-		str_printf(s, ", sees %.2g%%", 100 * r->visible);
-	if (!r->needed)
+		str_printf(s, ", noise hides up to %.2g%%", 100 * r->visible);
+	else if (hopeless(r))
+		str_add(s, ", too noisy");
+	if (!r->needed || hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
 	    r->facts.paired ? "rounds" : "runs a side");
@@ -137,6 +150,26 @@ report_counts(struct str *s, const struct comparison *c)
 	    c->matched, c->matched == 1 ? "" : "s");
 }
 
+/* A metric has one margin in all of its rows. */
+static void
+margins(struct str *s, const struct comparison *c)
+{
+	const char *sep = " Margins: ";
+
+	for (size_t i = 0; i < c->noverall; i++)
+		for (size_t k = 0; k < c->nrows; k++) {
+			if (strcmp(c->rows[k].name, c->overall[i].name) != 0)
+				continue;
+			str_add(s, sep);
+			str_visible(s, c->rows[k].name);
+			str_printf(s, " %g%%", 100 * c->rows[k].margin);
+			sep = ", ";
+			break;
+		}
+	if (c->noverall)
+		str_addc(s, '.');
+}
+
 void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
@@ -158,6 +191,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 	str_printf(s, "; %s over %zu test%s, %g.",
 	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
 	    c->family == 1 ? "" : "s", JUDGE_ALPHA);
+	margins(s, c);
 }
 
 static void
@@ -167,40 +201,115 @@ line(report_line *say, void *arg, struct str *s)
 	str_clear(s);
 }
 
+static const char *const sides[] = {"baseline", "contender"};
+
+static void
+lost_case(const struct kase *k, size_t side, const char *name, struct str *s)
+{
+	double failed = cases_sum(k, "failed");
+	struct json *errors;
+	const char *e;
+
+	if (!(failed > 0)) {
+		str_printf(s, "only in the %s: %s", sides[side], name);
+		return;
+	}
+	errors = cases_errors(k);
+	e = json_str(json_first(errors));
+	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
+	    failed + cases_sum(k, "n"), sides[side], name);
+	if (e)
+		str_printf(s, ": %s", e);
+	json_free(errors);
+}
+
 static void
 lost_cases(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
 {
-	static const char *const who[] = {"baseline", "contender"};
 	struct str s = {0};
+	size_t more = 0, listed = 0;
 
 	for (size_t i = 0; i < c->npairs; i++)
 		for (size_t j = 0; j < 2; j++) {
 			const struct kase *k = c->pairs[i].side[j];
-			const struct json *e;
-			double failed, n;
 			char *name;
 
-			if (!k)
+			if (!k ||
+			    (c->pairs[i].side[!j] &&
+				!(cases_sum(k, "failed") > 0)))
 				continue;
-			failed = cases_sum(k, "failed");
-			n = cases_sum(k, "n");
-			e = json_first(json_get(k->parts[0], "errors"));
-			name = casename_of(names, k->config);
-			if (failed > 0) {
-				str_printf(&s,
-				    "%g of %g runs failed in the %s: %s",
-				    failed, failed + n, who[j], name);
-				if (e && json_str(e))
-					str_printf(&s, ": %s", json_str(e));
-				line(say, arg, &s);
-			} else if (!c->pairs[i].side[!j]) {
-				str_printf(
-				    &s, "only in the %s: %s", who[j], name);
-				line(say, arg, &s);
+			if (listed++ >= LISTED) {
+				more++;
+				continue;
 			}
+			name = casename_of(names, k->config);
+			lost_case(k, j, name, &s);
+			line(say, arg, &s);
 			free(name);
 		}
+	if (more) {
+		str_printf(&s, "%zu more case%s failed or on one side only",
+		    more, more == 1 ? "" : "s");
+		line(say, arg, &s);
+	}
+	str_free(&s);
+}
+
+/* Cases that were paired for one and the same reason share a line. */
+static void
+pair_notes(const struct comparison *c, const struct casename *names,
+    report_line *say, void *arg)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		const char *note = c->pairs[i].note, *other;
+		size_t first = 0, n = 0;
+		char *name;
+
+		if (!note)
+			continue;
+		for (; first < i; first++) {
+			other = c->pairs[first].note;
+			if (other && strcmp(other, note) == 0)
+				break;
+		}
+		if (first < i)
+			continue;
+		for (size_t k = i; k < c->npairs; k++) {
+			other = c->pairs[k].note;
+			n += other && strcmp(other, note) == 0;
+		}
+		name = casename_of(names, c->pairs[i].side[0]->config);
+		if (n == 1)
+			str_printf(&s, "%s: %s", name, note);
+		else
+			str_printf(
+			    &s, "%s and %zu more: %s", name, n - 1, note);
+		line(say, arg, &s);
+		free(name);
+	}
+	str_free(&s);
+}
+
+static void
+doubled(const struct comparison *c, report_line *say, void *arg)
+{
+	struct str s = {0};
+
+	for (size_t j = 0; j < 2; j++) {
+		double n = 0;
+
+		for (size_t i = 0; i < c->npairs; i++)
+			if (c->pairs[i].side[j])
+				n += cases_doubled(c->pairs[i].side[j]);
+		if (!(n > 0))
+			continue;
+		str_printf(&s, "%.0f run%s stood twice in the %s: counted once",
+		    n, n == 1 ? "" : "s", sides[j]);
+		line(say, arg, &s);
+	}
 	str_free(&s);
 }
 
@@ -214,6 +323,12 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		const struct difference *d = &c->differences[i];
 
+		if (i == LISTED) {
+			str_printf(&s, "environment differs: %zu more",
+			    c->ndifferences - i);
+			line(say, arg, &s);
+			break;
+		}
 		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
 		    d->name, d->values[0], d->values[1], d->cases,
 		    d->cases == 1 ? "" : "s");
@@ -228,17 +343,8 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		    l->cases == 1 ? "" : "s");
 		line(say, arg, &s);
 	}
-	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
-		char *name;
-
-		if (!p->note)
-			continue;
-		name = casename_of(names, p->side[0]->config);
-		str_printf(&s, "%s: %s", name, p->note);
-		line(say, arg, &s);
-		free(name);
-	}
+	pair_notes(c, names, say, arg);
+	doubled(c, say, arg);
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LONG 100 /* rows; of more, the equivalent ones are left out */
+
 static const char *
 colour_of(const struct row *r)
 {
@@ -79,6 +81,7 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 	struct casename *names = report_names(c);
 	const struct row **rows = report_order(c);
 	struct table *t = table_new();
+	size_t left_out = 0;
 	char *common = casename_common(names);
 
 	str_visible(s, c->name[1]);
@@ -96,8 +99,14 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 	table_column(t, "verdict", TABLE_LEFT);
 	table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < c->nrows; i++)
-		row(t, rows[i], names);
+		if (c->nrows > LONG && rows[i]->verdict == VERDICT_EQUIVALENT)
+			left_out++;
+		else
+			row(t, rows[i], names);
 	table_print(t, s, colour);
+	if (left_out)
+		str_printf(
+		    s, "(%zu equivalent rows: --format jsonl)\n", left_out);
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "num.h"
 #include "proc.h"
+#include "seen.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -35,6 +36,10 @@ numbers(void)
 	tap_str(num_human(b, 1234567), "1.23M", "1234567 for people");
 	tap_str(num_human(b, 0.8125), "0.812", "0.8125 for people");
 	tap_str(num_human(b, 999700), "1.00M", "999700 for people");
+	tap_str(num_human(b, 0.0391), "0.0391", "three digits of small ones");
+	tap_str(num_human(b, -0.0004), "-0.000400", "and of smaller ones");
+	tap_str(num_human(b, 1e300), "1.00e+288T", "huge ones are not cut");
+	tap_str(num_human(b, 0), "0.000", "0 for people");
 	tap_str(num_seconds(b, 192), "3m12s", "192 s for people");
 	tap_str(num_seconds(b, 6e20), "?", "more seconds than a long holds");
 }
@@ -107,6 +112,19 @@ values(void)
 	j = parse("\"a\\\\u0000b\"", &why);
 	tap_str(json_str(j), "a\\u0000b", "an escaped backslash is no NUL");
 	json_free(j);
+}
+
+static void
+hashes(void)
+{
+	struct seen *s = seen_new();
+	size_t wrong = 0;
+
+	for (int again = 0; again < 2; again++)
+		for (unsigned long long i = 0; i < 5000; i++)
+			wrong += seen_add(s, i << (i % 3 * 20)) != again;
+	tap_ok(wrong <= 1, "hashes are new once: 0 and 1 are one");
+	seen_free(s);
 }
 
 /* What is read is written as it stood: numbers, escapes, empty things. */
@@ -216,6 +234,7 @@ main(void)
 	cpus();
 	values();
 	written();
+	hashes();
 	files();
 	processes();
 	return tap_done();

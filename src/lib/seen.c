@@ -1,0 +1,65 @@
+#include "seen.h"
+#include "mem.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+struct seen {
+	unsigned long long *slots; /* open addressing; 0 is empty */
+	size_t n, size;
+};
+
+struct seen *
+seen_new(void)
+{
+	return mem_new(sizeof(struct seen));
+}
+
+void
+seen_free(struct seen *s)
+{
+	if (!s)
+		return;
+	free(s->slots);
+	free(s);
+}
+
+/* The slot of 'hash', or the empty one where it belongs. */
+static unsigned long long *
+slot(const struct seen *s, unsigned long long hash)
+{
+	size_t at = (hash ^ hash >> 32) & (s->size - 1);
+
+	while (s->slots[at] && s->slots[at] != hash)
+		at = (at + 1) & (s->size - 1);
+	return &s->slots[at];
+}
+
+static void
+grow(struct seen *s)
+{
+	struct seen to = {.n = s->n, .size = s->size ? 2 * s->size : 64};
+
+	to.slots = mem_array(to.size, sizeof *to.slots);
+	for (size_t i = 0; i < s->size; i++)
+		if (s->slots[i])
+			*slot(&to, s->slots[i]) = s->slots[i];
+	free(s->slots);
+	*s = to;
+}
+
+bool
+seen_add(struct seen *s, unsigned long long hash)
+{
+	unsigned long long *to;
+
+	hash += !hash; /* 0 and 1 are one */
+	if (2 * (s->n + 1) > s->size)
+		grow(s);
+	to = slot(s, hash);
+	if (*to)
+		return true;
+	*to = hash;
+	s->n++;
+	return false;
+}
