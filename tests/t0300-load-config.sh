@@ -100,6 +100,10 @@ refused "$p: CPUs are given for 2 nodes, 3 are wanted" 'too few CPU lists' \
   '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
 refused "$p\\.cluster_ports: ports must follow each other, 6381 does not" \
   'ports with a gap' '"cluster_ports":[6379,6381]'
+refused "$p: Cannot specify both 'unixsocket' and 'tls_mode'" \
+  'TLS on a unix socket' '"unixsocket":true,"tls_mode":[false,true]'
+refused "$p: Cannot specify both 'unixsocket' and 'cluster_mode'" \
+  'a cluster on unix sockets' '"unixsocket":true,"cluster_mode":"yes"'
 refused "$p\\.rate: " 'a rate of 0' '"rate":0'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'

@@ -379,6 +379,34 @@ cpus(struct walk *w, const struct json *cfg)
 	leave(w, len);
 }
 
+/* Is this mode among those that are asked for? */
+static bool
+has_mode(const struct json *cfg, const char *key)
+{
+	const struct json *v = json_get(cfg, key);
+
+	if (!v || json_type(v) != JSON_ARRAY)
+		return config_truth(v);
+	for (v = json_first(v); v; v = json_next(v))
+		if (config_truth(v))
+			return true;
+	return false;
+}
+
+/* The nodes of a cluster name each other's ports; TLS has a port as well. */
+static void
+unix_socket(struct walk *w, const struct json *cfg)
+{
+	static const char *const modes[] = {"cluster_mode", "tls_mode"};
+
+	if (!config_truth(json_get(cfg, "unixsocket")))
+		return;
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (has_mode(cfg, modes[i]))
+			problem(w, "Cannot specify both 'unixsocket' and '%s'",
+			    modes[i]);
+}
+
 /* What the command line of a server and its other keys must agree on. */
 static void
 server(struct walk *w, const struct json *cfg)
@@ -536,6 +564,7 @@ one(struct walk *w, struct json *cfg)
 	groups(w, cfg);
 	cpus(w, cfg);
 	server(w, cfg);
+	unix_socket(w, cfg);
 	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
 		set_truths(cfg, truths[i]);
 	wrap(cfg);

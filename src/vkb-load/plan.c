@@ -277,6 +277,12 @@ check_case(const struct json *cas, const char *where)
 		return err_fail("%s: case '%s': 'config' needs one of "
 				"'requests' and 'duration_s'",
 		    where, id);
+	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
+	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
+		json_bool(json_path(cas, "config.tls_mode"), false)))
+		return err_fail("%s: case '%s': a unix socket has neither TLS "
+				"nor a cluster",
+		    where, id);
 	j = json_path(cas, "client.cpus");
 	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
 		return err_fail(
