@@ -69,6 +69,8 @@ refused "$p\\.benchmark-threads: .* not \\[2\\]" 'a list of threads' \
 refused "$p\\.port: .* not 65536" 'a large port' '"port":65536'
 refused "$p\\.config_sets\\[0\\]\\.a: .* not true" 'a boolean setting' \
   '"config_sets":[{"a":true}]'
+refused "$p\\.config_sets\\[1\\]: 'requirepass' is a secret" \
+  'a secret to compare' '"config_sets":[{},{"requirepass":"x"}]'
 for bad in true '[1]' null '{}'; do
   refused "$p\\.custom-server-configs\\.a: .* not " "a custom setting $bad" \
     "\"custom-server-configs\":{\"a\":$bad}"

@@ -80,6 +80,16 @@ test_same '[true,3,"ok",0]' "$(jq -c '[.config.cluster_mode,
   .config.cluster_nodes, .status, .metrics.errors]' .out | sort -u)" \
   'cluster: ok'
 
+sed 's/"requests"/"custom-server-configs":{"requirepass":"s3cret"},"requests"/' \
+  c.json >auth.json
+VKB_PASSWORD=other
+export VKB_PASSWORD
+test_that 'a server with a password' vkb-load --runs 1 auth.json
+unset VKB_PASSWORD
+test_same '{"requirepass":"***"}' "$(jq -c .config.server_config .out |
+  sort -u)" 'the password is not in the records'
+test_same 0 "$(cat .out .err | grep -c s3cret)" 'nor anywhere else'
+
 # --- several builds
 
 build() { # build LABEL STATUS SERVER
@@ -160,6 +170,13 @@ test_match 'wants TLS' .err 'running: TLS'
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'nor io-threads' vkb-load --port "$port" --runs 1 io.json
 test_match 'has io-threads 3, the server 1' .err 'running: io-threads'
+sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
+  set.json >own.json
+test_status 2 'nor settings of a start' vkb-load --port "$port" --runs 1 own.json
+test_match "the case has maxmemory '54mb', the server '57671680'" .err \
+  'running: setting of a start'
+sed 's/54mb/55mb/' own.json >own2.json
+test_that 'unless it has them' vkb-load --port "$port" --runs 1 own2.json
 sed 's/maxmemory/no-such/' set.json >no.json
 test_status 2 'nor settings' vkb-load --port "$port" --runs 1 no.json
 test_match "no setting 'no-such'" .err 'running: setting'

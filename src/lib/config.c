@@ -207,6 +207,12 @@ inside(struct walk *w, const struct config_key *k, struct json *v)
 	if (json_type(v) != JSON_OBJECT)
 		return;
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
+		if (k->rule == CONFIG_SETTINGS_SETS &&
+		    config_secret(json_key(m)))
+			problem(w,
+			    "'%s' is a secret: it belongs into "
+			    "'custom-server-configs'",
+			    json_key(m));
 		number =
 		    json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
 		if (number || json_str(m))

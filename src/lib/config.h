@@ -62,6 +62,9 @@ struct json *config_check(struct json *doc, const char *name, bool lenient);
 /* A checked boolean: true, or one of the words for it. NULL gives false. */
 bool config_truth(const struct json *);
 
+/* Is the value of this server setting a secret? */
+bool config_secret(const char *name);
+
 /* Does this look like a configuration, rather than a record? */
 bool config_is(const struct json *);
 

@@ -1,7 +1,9 @@
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define CORE "core"
 #define SCEN "scenario"
@@ -273,4 +275,17 @@ config_words(const struct config_key *k, char buf[CONFIG_WORDS])
 		}
 	snprintf(buf, CONFIG_WORDS, "%s", words[k->rule]);
 	return buf;
+}
+
+bool
+config_secret(const char *name)
+{
+	static const char *const secrets[] = {"requirepass", "masterauth",
+	    "primaryauth", "tls-key-file-pass", "tls-client-key-file-pass",
+	    "user"};
+
+	for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+		if (strcasecmp(name, secrets[i]) == 0)
+			return true;
+	return false;
 }

@@ -144,6 +144,24 @@ copy(struct json *to, const char *name, const struct json *v)
 		json_set(to, name, json_dup(v));
 }
 
+void
+axes_hide(struct json *config)
+{
+	struct json *own = json_get(config, "server_config");
+
+	struct json *next;
+	char *name;
+
+	for (struct json *m = json_first(own); m; m = next) {
+		next = json_next(m);
+		if (!config_secret(json_key(m)))
+			continue;
+		name = mem_str(json_key(m));
+		json_set_str(own, name, "***");
+		free(name);
+	}
+}
+
 static double
 io_threads(const struct plan_axes *x)
 {
@@ -182,6 +200,7 @@ axes_config(const struct plan_axes *x, struct json *c)
 	}
 	copy(c, "config_set", x->set);
 	copy(c, "server_config", json_get(cfg, "custom-server-configs"));
+	axes_hide(c);
 	copy(c, "server_config_file",
 	    json_get(cfg, "custom-server-config-file"));
 	json_set(c, "modules", modules(json_get(cfg, "modules"), true));

@@ -16,6 +16,9 @@ void axes_each(struct plan *, const struct json *cfg,
 /* Completes the identity of a case: every value explicit. */
 void axes_config(const struct plan_axes *, struct json *config);
 
+/* Secrets among the settings of an identity become "***". */
+void axes_hide(struct json *config);
+
 /* New objects, the caller's. Problems are said and counted in the plan. */
 struct json *axes_server(struct plan *, const struct plan_axes *);
 struct json *axes_client(const struct plan_axes *);

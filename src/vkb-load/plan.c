@@ -307,8 +307,10 @@ read_cases(struct plan *p, struct jsonl *in)
 			json_free(rec);
 			continue;
 		}
-		if (json_get(rec, "config"))
+		if (json_get(rec, "config")) {
 			override(p->want, json_get(rec, "config"));
+			axes_hide(json_get(rec, "config"));
+		}
 		if (check_case(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);

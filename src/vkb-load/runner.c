@@ -272,6 +272,19 @@ watch(void *arg, const struct engine_progress *e)
 	progress_draw(r->progress, e);
 }
 
+/* A server of our own has the password that its case gives it. */
+static void
+login(const struct one *x, struct target *t)
+{
+	const char *own =
+	    json_str(json_path(x->cas, "server.config.requirepass"));
+
+	if (x->r->running)
+		running_login(t);
+	else
+		t->e.password = own && *own ? own : NULL;
+}
+
 static int
 measure(struct one *x, const struct json *server)
 {
@@ -284,8 +297,12 @@ measure(struct one *x, const struct json *server)
 
 	describe(x, &work, &cpus);
 	if (target_make(&t, server,
-		json_get_bool(x->config, "unixsocket", false)) < 0 ||
-	    engine_seed(&t.e, &work, &x->r->halt, watch, x->r) < 0 ||
+		json_get_bool(x->config, "unixsocket", false)) < 0) {
+		failed(x);
+		goto out;
+	}
+	login(x, &t);
+	if (engine_seed(&t.e, &work, &x->r->halt, watch, x->r) < 0 ||
 	    engine_run(&t.e, &work, &x->r->halt, watch, x->r, &result) < 0) {
 		if (!x->r->halt)
 			failed(x);

@@ -1,5 +1,6 @@
 #include "running.h"
 #include "client.h"
+#include "config.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -218,6 +219,23 @@ node_pids(struct running *r)
 	return 0;
 }
 
+/* Passwords come by the environment, never by arguments. */
+void
+running_login(struct target *t)
+{
+	t->e.user = getenv("VKB_USER");
+	t->e.password = getenv("VKB_PASSWORD");
+}
+
+static int
+reach(struct running *r, bool unixsocket)
+{
+	if (target_make(&r->t, r->record, unixsocket) < 0)
+		return -1;
+	running_login(&r->t);
+	return 0;
+}
+
 struct running *
 running_open(const struct running_opts *o)
 {
@@ -226,15 +244,14 @@ running_open(const struct running_opts *o)
 	int rc = -1;
 
 	r->record = described(o);
-	if (target_make(&r->t, r->record, o->unixsocket) < 0)
+	if (reach(r, o->unixsocket) < 0)
 		goto out;
 	c = target_client(&r->t, 0);
 	if (!c || identify(r, c) < 0)
 		goto out;
 	if (json_get_bool(r->record, "cluster", false)) {
 		target_free(&r->t);
-		if (target_make(&r->t, r->record, false) < 0 ||
-		    node_pids(r) < 0)
+		if (reach(r, false) < 0 || node_pids(r) < 0)
 			goto out;
 	}
 	rc = 0;
@@ -363,6 +380,31 @@ flush(struct client *c)
 	return r ? 0 : -1;
 }
 
+/* The settings that a server of our own would have been started with. */
+static int
+has_settings(struct client *c, const struct json *config)
+{
+	const struct json *own = json_get(config, "server_config");
+	char number[32], *has;
+	const char *want;
+	int rc = 0;
+
+	for (const struct json *m = json_first(own); m && rc == 0;
+	     m = json_next(m)) {
+		if (config_secret(json_key(m)))
+			continue;
+		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
+		want = json_str(m) ? json_str(m) : number;
+		has = setting(c, json_key(m));
+		if (!has || !same_value(has, want))
+			rc = err_fail("the case has %s '%s', the server %s%s%s",
+			    json_key(m), want, has ? "'" : "",
+			    has ? has : "does not say", has ? "'" : "");
+		free(has);
+	}
+	return rc;
+}
+
 /* A label that is wrong is worse than no result. */
 static int
 agrees(const struct running *r, struct client *c, const struct json *config)
@@ -406,7 +448,8 @@ running_prepare(struct running *r, const struct json *config)
 		c = target_client(&r->t, i);
 		if (!c)
 			return -1;
-		if ((i == 0 && agrees(r, c, config) < 0) || flush(c) < 0 ||
+		if ((i == 0 && agrees(r, c, config) < 0) ||
+		    has_settings(c, config) < 0 || flush(c) < 0 ||
 		    apply(r, c, i, set) < 0)
 			rc = -1;
 		client_close(c);

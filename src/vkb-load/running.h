@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct json;
+struct target;
 
 struct running_opts {
 	const char *host, *unixsocket;
@@ -22,6 +23,9 @@ struct running;
 /* Asks who it is. NULL, and said. */
 struct running *running_open(const struct running_opts *);
 void running_close(struct running *); /* NULL does nothing */
+
+/* Sets user and password: VKB_USER and VKB_PASSWORD. */
+void running_login(struct target *);
 
 /* A server record, without binary; borrowed. */
 const struct json *running_record(const struct running *);

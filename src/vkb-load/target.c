@@ -50,8 +50,6 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 		return err_fail("the server record names no node");
 	t->e.nodes = t->nodes;
 	t->e.cluster = json_get_bool(server, "cluster", false);
-	t->e.user = getenv("VKB_USER");
-	t->e.password = getenv("VKB_PASSWORD");
 	tls = json_get(server, "tls");
 	if (!tls)
 		return 0;

@@ -17,8 +17,8 @@ struct target {
 };
 
 /*
- * From a server record (borrowed while the target lives). User and password
- * come from VKB_USER and VKB_PASSWORD. 0, or -1 and said.
+ * From a server record (borrowed while the target lives), which never holds
+ * user and password: they are the caller's to set. 0, or -1 and said.
  */
 int target_make(struct target *, const struct json *server, bool unixsocket);
 void target_free(struct target *);

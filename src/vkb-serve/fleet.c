@@ -9,6 +9,7 @@
 
 #include "client.h"
 #include "clock.h"
+#include "config.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
@@ -400,7 +401,7 @@ effective(struct fleet *f, struct json *out, const char *name, struct str *why)
 	struct client *c = f->node[0].client;
 	struct reply *r;
 
-	if (spec_secret(name) || json_get(out, name))
+	if (config_secret(name) || json_get(out, name))
 		return 0;
 	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
 	if (!r) {

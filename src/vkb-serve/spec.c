@@ -1,5 +1,6 @@
 #include "spec.h"
 
+#include "config.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
@@ -33,18 +34,6 @@ static const struct {
     {"cluster-announce-tls-port", NULL}, {"cluster-announce-bus-port", NULL},
     {"dir", NULL}, {"logfile", NULL}, {"daemonize", NULL}, {"pidfile", NULL},
     {"supervised", NULL}, {"replicaof", "replicas"}, {"slaveof", "replicas"}};
-
-static const char *const secrets[] = {"requirepass", "masterauth",
-    "primaryauth", "tls-key-file-pass", "tls-client-key-file-pass", "user"};
-
-bool
-spec_secret(const char *name)
-{
-	for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-		if (strcasecmp(name, secrets[i]) == 0)
-			return true;
-	return false;
-}
 
 static int wrong(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
 
@@ -362,7 +351,7 @@ spec_redact(const struct spec *s, struct str *out, const char *text)
 		n = 0;
 		for (j = json_first(room); j && !n; j = json_next(j)) {
 			value = json_str(j);
-			if (value && *value && spec_secret(json_key(j)) &&
+			if (value && *value && config_secret(json_key(j)) &&
 			    str_starts(text, value))
 				n = strlen(value);
 		}

@@ -30,9 +30,6 @@ struct spec {
 int spec_read(struct spec *, struct json *json, struct str *why);
 void spec_free(struct spec *);
 
-/* Is the value of this server setting a secret? */
-bool spec_secret(const char *name);
-
 /* Adds 'text' with the secrets of the spec as "***". */
 void spec_redact(const struct spec *, struct str *, const char *text);
 
