@@ -45,7 +45,7 @@ static const struct opt table[] = {
 	.help = "repetitions of each case; default 5"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
 	.choices = "interleaved|random|sequential", .help = "of the runs"},
-    {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = 9e15,
+    {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
 	.help = "of the order and of the load"},
     {0, "builds", OPT_STR, AT(builds), "FILE",
 	.help = "build records of the servers to measure"},

@@ -23,6 +23,7 @@ test_same 'true' "$(jq -s 'all(.[]; .metrics.rps > 0 and
   (.bound | IN("server","client","neither")))' runs)" 'the figures are there'
 test_same true "$(jq -s 'all(.[]; .subject.server_version and
   (.subject.binary_sha256 | length) == 64 and .run.seed > 0 and
+  .run.seed < 4294967296 and
   .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
   'and who, when, where'
 test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'the order is kept'

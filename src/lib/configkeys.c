@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <stdint.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -43,7 +44,7 @@ const struct config_key config_keys[] = {
 	"what latency is: of each request, or as valkey-benchmark has it"},
     {"config", "sequential", BOTH, CONFIG_BOOL, 0, 0, NULL,
 	"keys in order rather than at random"},
-    {"config", "seed", BOTH, CONFIG_SEED, 0, BIG, NULL,
+    {"config", "seed", BOTH, CONFIG_SEED, 0, UINT32_MAX, NULL,
 	"seed of the random numbers; true and false change nothing: a seed is "
 	"always drawn and recorded"},
     {"config", "timeout", BOTH, CONFIG_SECONDS, 0, 1e7, NULL,
@@ -165,7 +166,7 @@ const struct config_key config_keys[] = {
 	"the warm-up of a mixed scenario leaves the reads out"},
     {"scenario", "sequential", SCEN, CONFIG_BOOL, 0, 0, NULL,
 	"keys in order rather than at random"},
-    {"scenario", "seed", SCEN, CONFIG_SEED, 0, BIG, NULL,
+    {"scenario", "seed", SCEN, CONFIG_SEED, 0, UINT32_MAX, NULL,
 	"as in the configuration"},
     {"scenario", "data_size", SCEN, CONFIG_WHOLE, 1, 1 << 29, NULL,
 	"size of __data__ in bytes; 100 when absent"},
@@ -208,7 +209,7 @@ const struct config_key config_keys[] = {
     {"part", "warmup", SCEN, CONFIG_SECONDS, -1, 1e7, NULL,
 	"seconds served before"},
     {"part", "sequential", SCEN, CONFIG_BOOL, 0, 0, NULL, "keys in order"},
-    {"part", "seed", SCEN, CONFIG_SEED, 0, BIG, NULL,
+    {"part", "seed", SCEN, CONFIG_SEED, 0, UINT32_MAX, NULL,
 	"as in the configuration"},
     {"part", "data_size", SCEN, CONFIG_WHOLE, 1, 1 << 29, NULL,
 	"size of __data__ in bytes"},
@@ -227,7 +228,7 @@ config_words(const struct config_key *k, char buf[CONFIG_WORDS])
 	    [CONFIG_BOOL] = "true or false",
 	    [CONFIG_MODES] = "true or false, or a list of them",
 	    [CONFIG_RATES] = "a positive number or a list of positive numbers",
-	    [CONFIG_SEED] = "true, false or an integer",
+	    [CONFIG_SEED] = "true, false or a 32-bit integer",
 	    [CONFIG_CPUS] = "a CPU list such as \"0-3,8\"",
 	    [CONFIG_CPUSETS] = "a non-empty list of CPU lists",
 	    [CONFIG_SETTINGS] = "an object of strings and numbers",

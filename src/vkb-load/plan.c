@@ -13,6 +13,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +242,7 @@ check_case(const struct json *cas, const char *where)
 	    {"config.keyspacelen", true, 0, 999999999999},
 	    {"config.benchmark_threads", true, 1, 1024},
 	    {"config.requests", false, 1, 9007199254740991.0},
-	    {"client.seed", false, 0, 9007199254740991.0}};
+	    {"client.seed", false, 0, UINT32_MAX}};
 	static const char *const positive[] = {
 	    "config.duration_s", "config.rate", "client.timeout_s"};
 	const char *id = json_get_str(cas, "id"), *why;
