@@ -119,9 +119,9 @@ in_pairs(struct verdict_facts *f, const double *x, const double *y)
 	free(d);
 }
 
-struct verdict_facts
-verdict_measure(
-    const double *x, size_t m, const double *y, size_t n, bool paired)
+/* What is known before any test. */
+static struct verdict_facts
+outline(const double *x, size_t m, const double *y, size_t n)
 {
 	struct verdict_facts f = {.m = m,
 	    .n = n,
@@ -136,9 +136,29 @@ verdict_measure(
 
 	f.median[0] = stats_median(sx, m);
 	f.median[1] = stats_median(sy, n);
-	if (m == n && same(sx, sy, n) && (!paired || same(x, y, n))) {
-		only(&f, "identical", 1);
-		f.paired = paired;
+	free(sx);
+	free(sy);
+	return f;
+}
+
+struct verdict_facts
+verdict_itself(const double *x, size_t n, bool paired)
+{
+	struct verdict_facts f = outline(x, n, x, n);
+
+	only(&f, "identical", 1);
+	f.paired = paired;
+	return f;
+}
+
+struct verdict_facts
+verdict_measure(
+    const double *x, size_t m, const double *y, size_t n, bool paired)
+{
+	struct verdict_facts f = outline(x, m, y, n);
+
+	if (m == n && same(x, y, n) && (paired || constant(x, n))) {
+		f = verdict_itself(x, n, paired);
 	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
 	    constant(y, n)) {
 		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
@@ -148,8 +168,6 @@ verdict_measure(
 	} else {
 		unpaired(&f, x, y);
 	}
-	free(sx);
-	free(sy);
 	return f;
 }
 

@@ -42,6 +42,9 @@ struct verdict_facts {
 	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
 };
 
+/* A measurement against itself: no change, however noisy it is. */
+struct verdict_facts verdict_itself(const double *x, size_t n, bool paired);
+
 /* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
 struct verdict_facts verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired);

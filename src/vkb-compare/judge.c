@@ -144,6 +144,20 @@ pair_rounds(struct sample s[2], size_t *dropped)
 	return true;
 }
 
+/*
+ * One and the same measurement on both sides. Coarse values may be equal by
+ * chance in one metric; then the test decides.
+ */
+static bool
+itself(const struct pairing *p)
+{
+	const struct kase *a = p->side[0], *b = p->side[1];
+
+	return a->nparts == 1 && b->nparts == 1 &&
+	    json_equal(json_get(a->parts[0], "metrics"),
+		json_get(b->parts[0], "metrics"));
+}
+
 static void
 measure(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
@@ -163,8 +177,12 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 		return;
 	}
 	paired = pair_rounds(row.used, &row.dropped);
-	row.facts = verdict_measure(
-	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n, paired);
+	if (itself(p))
+		row.facts =
+		    verdict_itself(row.used[0].v, row.used[0].n, paired);
+	else
+		row.facts = verdict_measure(row.used[0].v, row.used[0].n,
+		    row.used[1].v, row.used[1].n, paired);
 	row.name = mem_str(name);
 	row.metric.name = row.name;
 	row.margin = margin_of(r, &m);

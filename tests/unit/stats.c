@@ -245,8 +245,15 @@ verdicts(void)
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
+		VERDICT_INCONCLUSIVE,
+	    "nor do equal values of two measurements");
+	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, true, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "a sample is equivalent to itself, however noisy");
+	    "unless they are equal pair by pair");
+	f = verdict_itself(wide, 6, false);
+	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "a measurement is equivalent to itself, however noisy");
 	tap_ok(judge(c, 4, cl, 4, METRIC_HIGHER, false, &certain) ==
 		    VERDICT_REGRESSION &&
 		certain,
