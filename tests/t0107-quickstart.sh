@@ -17,18 +17,18 @@ lines() { wc -l <"$1" | tr -d ' '; }
 # shellcheck disable=SC2009 # what pgrep cannot print
 left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
 
-test_that 'the first time' vkb-quickstart --runs 2 --results r small.json
+test_that 'the first time' vkb-quickstart --runs 4 --results r small.json
 test_match 'SET' .out 'it prints the summary'
 test_match 'this is the baseline .*: r/base.jsonl' .err 'it says what it keeps'
-test_same 4 "$(lines r/base.jsonl)" 'two cases, two runs each'
+test_same 8 "$(lines r/base.jsonl)" 'two cases, four runs each'
 test_same 2 "$(find r -type f | wc -l | tr -d ' ')" \
   'it and its configuration, nothing else'
 cp r/base.jsonl first
 
-vkb-quickstart --runs 2 --results r small.json >second 2>.err
+vkb-quickstart --runs 4 --results r small.json >second 2>.err
 status=$?
 test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
-test_same 4 "$(lines r/last.jsonl)" 'it measured again'
+test_same 8 "$(lines r/last.jsonl)" 'it measured again'
 test_that 'the baseline is as it was' cmp first r/base.jsonl
 vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >want
 test_same "$(cat want)" "$(tail -n "$(lines want)" second)" \
@@ -36,7 +36,7 @@ test_same "$(cat want)" "$(tail -n "$(lines want)" second)" \
 test_same "$(vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >/dev/null
   echo $?)" "$status" 'its status is that of the comparison'
 
-test_that '--rebase' vkb-quickstart --rebase --runs 2 --results r small.json
+test_that '--rebase' vkb-quickstart --rebase --runs 4 --results r small.json
 test_status 1 'makes another baseline' cmp -s first r/base.jsonl
 
 # Stopped: what it has stays, and nothing else does.
