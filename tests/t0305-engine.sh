@@ -120,18 +120,58 @@ run -t SET --only-fill
 run -t GET --only-fill -r 5000
 for node; do valkey-cli -p ${node#*:} dbsize; done >sizes
 for node; do valkey-cli -p ${node#*:} flushall >/dev/null; done
-# Slot 0 moves from the first node to the second while it is read.
-run -t GET -D 1.5 -c 6 >moved &
-engine=$!
+# calls COMMAND: how many of them all nodes did.
+calls() {
+  for node; do valkey-cli -p "${node#*:}" info commandstats; done |
+    tr -d '\r' | sed -n "s/^cmdstat_$what:calls=\([0-9]*\),.*/\1/p" |
+    awk '{s += $1} END {print s + 0}'
+}
+all() { for at in $VKB_NODES; do valkey-cli -p "${at#*:}" "$@"; done; }
+from=$(valkey-cli -p ${1#*:} cluster myid)
 to=$(valkey-cli -p ${2#*:} cluster myid)
+# A collection goes to another node while it is read.
+run -t SISMEMBER --only-fill -r 2000
+run -t SISMEMBER -D 1.5 -r 2000 -c 6 >members &
+engine=$!
 i=0
-until valkey-cli -p ${1#*:} info clients | grep -q 'connected_clients:3' || [ $i -gt 500 ]; do i=$((i + 1)); done
-for node; do
+what=sismember
+until [ "$(calls "$1")" -gt 1000 ] || [ $i -gt 500 ]; do i=$((i + 1)); done
+key=$(valkey-cli -p ${1#*:} --raw keys 'myset*' | sed 1q)
+slot=$(valkey-cli -p ${1#*:} cluster keyslot "$key")
+valkey-cli -p ${2#*:} cluster setslot $slot importing $from >/dev/null
+valkey-cli -p ${1#*:} cluster setslot $slot migrating $to >/dev/null
+valkey-cli -p ${1#*:} migrate ${2%:*} ${2#*:} "$key" 0 5000 >migrated
+for node in "$2" "$1" "$3"; do
+  valkey-cli -p ${node#*:} cluster setslot $slot node $to >/dev/null
+done
+wait $engine
+# Slots go from the first node to the second while they are written: what is
+# sent to the wrong node is sent again, so none is lost.
+all config resetstat >/dev/null
+run -t SET -n 150000 -c 6 >moved &
+engine=$!
+i=0
+what=set
+until [ "$(calls "$1")" -gt 1000 ] || [ $i -gt 500 ]; do i=$((i + 1)); done
+for node in "$2" "$1" "$3"; do
   s=0
-  while [ $s -lt 50 ]; do echo "cluster setslot $s node $to"; s=$((s + 1)); done |
+  while [ $s -lt 500 ]; do echo "cluster setslot $s node $to"; s=$((s + 1)); done |
     valkey-cli -p ${node#*:} >/dev/null
 done
 wait $engine; echo $? >moved.status
+calls "$@" >moved.calls
+# The slot of number 5 is on its way all the time: new keys are written where it goes.
+all flushall >/dev/null
+all config resetstat >/dev/null
+valkey-cli -p ${2#*:} cluster setslot 1473 importing $from >/dev/null
+valkey-cli -p ${1#*:} cluster setslot 1473 migrating $to >/dev/null
+run -t SET -n 30000 -r 100 -c 6 -P 5 -T 2 >asked
+calls "$@" >asked.calls
+valkey-cli -p ${2#*:} cluster countkeysinslot 1473 >asked.keys
+run -t SET -D 0.5 -R 20000 -r 100 -c 6 -P 5 >askedopen
+for node in "$1" "$2"; do
+  valkey-cli -p ${node#*:} cluster setslot 1473 stable >/dev/null
+done
 END
 for how in plain tls; do
   opts=
@@ -154,6 +194,19 @@ test_same '3 5000' "$(awk '$1 > 1500 {n++} {s += $1} END {print n, s}' sizes)" \
   'the keys are spread over the nodes'
 test_same 0 "$(cat moved.status)" 'slots that move do not end a run'
 test_match '^error MOVED: [1-9]' moved 'MOVED is counted'
+test_same '150000 150000 150000' "$(value requests moved) $(value recorded moved) \
+$(cat moved.calls)" 'MOVED: each request is answered once'
+test_match '^error ASK: [1-9]' asked 'ASK is counted'
+test_same '30000 30000 30000' "$(value requests asked) $(value recorded asked) \
+$(cat asked.calls)" 'ASK: each request is answered once'
+test_result "$(($(cat asked.keys) == 0))" 'ASK: the keys are where the slot goes'
+test_same "$(value requests askedopen)" "$(value recorded askedopen)" \
+  'ASK in open loop: each request is answered once'
+test_match '^error ASK: [1-9]' askedopen 'ASK in open loop is counted'
+test_match '^error MOVED: [1-9]' members 'a collection moves'
+test_same OK "$(cat migrated)" 'while it is read'
+test_same 100 "$(value hit_rate_percent members)" \
+  'and its members are still found'
 
 # A port where nobody listens, and a server that talks nonsense.
 test_status 2 'nobody listens' "$engine" -p 1 -n 10

@@ -74,6 +74,8 @@ static const struct row table[] = {
 
 #define ROWS (sizeof table / sizeof table[0])
 #define NUMBER_WIDTH 12
+#define FACTOR 10125   /* from numbers to slots */
+#define INVERSE 13125u /* of it, modulo COMMAND_SLOTS */
 
 static const struct row *
 find(const char *name)
@@ -333,7 +335,7 @@ number_at(const struct keys *k, uint64_t position, unsigned *residue)
 unsigned
 command_slot(uint64_t number)
 {
-	return (unsigned)(number * 10125 % COMMAND_SLOTS);
+	return (unsigned)(number * FACTOR % COMMAND_SLOTS);
 }
 
 static void
@@ -345,12 +347,23 @@ put_tags(const struct command *c, char *p, const char *tag)
 		memcpy(p + c->tags[i], tag, 3);
 }
 
+/* A number of that residue, below the space where there is one. */
+static uint64_t
+number_of(const struct keys *k, unsigned residue, struct rng *rng)
+{
+	uint64_t rounds = residue < k->space
+	    ? (k->space - residue + COMMAND_SLOTS - 1) / COMMAND_SLOTS
+	    : 1;
+
+	return residue + COMMAND_SLOTS * rng_below(rng, rounds);
+}
+
 /* The number is one of the node's; further ones of a command share its slot. */
 static void
 fill_keyed(const struct command *c, char *p, const struct keys *k,
     struct rng *rng, uint64_t *sequence)
 {
-	uint64_t position, v, rounds;
+	uint64_t position, v;
 	unsigned residue;
 	size_t i;
 
@@ -359,13 +372,18 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 	v = number_at(k, position, &residue);
 	put_tags(c, p, k->tags[command_slot(residue)]);
 	put_number(p + c->numbers[0].at, v, true);
-	rounds = v < k->space
-	    ? (k->space - residue + COMMAND_SLOTS - 1) / COMMAND_SLOTS
-	    : 1;
-	for (i = 1; i < c->nnumbers; i++) {
-		v = residue + COMMAND_SLOTS * rng_below(rng, rounds);
-		put_number(p + c->numbers[i].at, v, true);
-	}
+	for (i = 1; i < c->nnumbers; i++)
+		put_number(
+		    p + c->numbers[i].at, number_of(k, residue, rng), true);
+}
+
+/* The nearest number that is in the same part; the space may end below it. */
+static uint64_t
+in_part(uint64_t v, unsigned part, uint64_t space)
+{
+	v += part - v % COMMAND_COLLECTIONS;
+	return v >= space && v >= COMMAND_COLLECTIONS ? v - COMMAND_COLLECTIONS
+						      : v;
 }
 
 static void
@@ -373,6 +391,7 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
     struct rng *rng, uint64_t *sequence, uint64_t *turn)
 {
 	uint64_t v = 0, which = (*turn)++;
+	const struct collection *to;
 	size_t i;
 
 	for (i = 0; i < c->nnumbers; i++) {
@@ -385,7 +404,13 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 	/* The last number is that of the element. */
 	if (c->nnumbers && c->values == 1)
 		which = v;
-	put_tags(c, p, k->tags[k->collections[which % COMMAND_COLLECTIONS]]);
+	to = &k->collections[which % k->ncollections];
+	/* Not so where slots have moved: a member is where it was put. */
+	if (c->nnumbers && c->values == 1 &&
+	    to->part != v % COMMAND_COLLECTIONS)
+		put_number(p + c->numbers[c->nnumbers - 1].at,
+		    in_part(v, to->part, k->space), true);
+	put_tags(c, p, k->tags[to->slot]);
 }
 
 void
@@ -423,6 +448,33 @@ command_fill(const struct command *c, char *buf, size_t n, const struct keys *k,
 		for (j = 0; j < c->nnumbers; j++)
 			put_number(
 			    p + c->numbers[j].at, rng_below(rng, space), wide);
+}
+
+bool
+command_in_slot(const struct command *c, const char *buf, const struct keys *k,
+    unsigned slot)
+{
+	return c->ntags && memcmp(buf + c->tags[0], k->tags[slot], 3) == 0;
+}
+
+void
+command_fill_slot(const struct command *c, char *p, unsigned slot,
+    const struct keys *k, struct rng *rng)
+{
+	unsigned residue = slot * INVERSE % COMMAND_SLOTS;
+	uint64_t v = 0;
+	size_t i;
+
+	put_tags(c, p, k->tags[slot]);
+	for (i = 0; i < c->nnumbers; i++) {
+		v = c->keyed ? number_of(k, residue, rng)
+			     : rng_below(rng, k->space);
+		put_number(p + c->numbers[i].at, v, true);
+	}
+	for (i = 0; i < k->ncollections && !c->keyed; i++)
+		if (k->collections[i].slot == slot && c->nnumbers)
+			put_number(p + c->numbers[c->nnumbers - 1].at,
+			    in_part(v, k->collections[i].part, k->space), true);
 }
 
 /* CRC-16/XMODEM, as the cluster specification has it. */

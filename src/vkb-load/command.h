@@ -28,6 +28,11 @@ enum command_needs {
 	NEEDS_POPS  /* as many elements as will be popped */
 };
 
+struct collection {
+	uint16_t slot;
+	uint16_t part; /* its members' numbers, modulo COMMAND_COLLECTIONS */
+};
+
 /* What one node holds of the key space. */
 struct keys {
 	uint64_t space; /* numbers are below it */
@@ -38,7 +43,8 @@ struct keys {
 	uint32_t nresidues;
 	uint32_t nlong;  /* the first ones, with one number more */
 	uint64_t rounds; /* numbers per residue */
-	uint16_t collections[COMMAND_COLLECTIONS]; /* slots */
+	const struct collection *collections; /* borrowed */
+	uint32_t ncollections;
 };
 
 struct command_number {
@@ -86,6 +92,14 @@ void command_copy(const struct command *, char *buf, size_t n);
  */
 void command_fill(const struct command *, char *buf, size_t n,
     const struct keys *, struct rng *, uint64_t *sequence, uint64_t *turn);
+
+/* One command whose key is in that slot, otherwise as command_fill has it. */
+void command_fill_slot(const struct command *, char *buf, unsigned slot,
+    const struct keys *, struct rng *);
+
+/* Whether the key of the command in buf has the tag of that slot. */
+bool command_in_slot(const struct command *, const char *buf,
+    const struct keys *, unsigned slot);
 
 /* The slot of a key, as the cluster specification says; 'tags' for each. */
 unsigned command_slot(uint64_t number);

@@ -378,9 +378,18 @@ conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	c->awaited += n + refills;
 	c->refills = refills;
 	c->todo += n;
+	c->batch = r->work->rate > 0 ? 0 : n;
 	c->first_ns = 0;
 	c->start_ns = c->last_ns = clock_ns();
 	pump(w, c, now);
+}
+
+void
+conn_put(struct worker *w, struct conn *c, const char *p, size_t n, int64_t now)
+{
+	struct iovec iov = {(char *)p, n};
+
+	put_or_keep(w, c, &iov, 1, now);
 }
 
 /* AUTH and SELECT, where there is something to say; then it is ready. */
@@ -408,7 +417,7 @@ struct sink {
 };
 
 static void
-error_reply(void *arg, const char *line)
+error_reply(void *arg, const char *line, uint32_t nth)
 {
 	struct sink *s = arg;
 	struct run *r = s->w->run;
@@ -420,9 +429,12 @@ error_reply(void *arg, const char *line)
 		return;
 	}
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
-	if (strcmp(kind, "MOVED") == 0)
-		atomic_store_explicit(&r->stale, true, memory_order_relaxed);
 	worker_error(s->w, kind, line);
+	if (!r->target->cluster)
+		return;
+	if (strcmp(kind, "MOVED") == 0)
+		run_stale(r);
+	detour_take(s->w, s->c, line, nth);
 }
 
 /* Replies in w->in. 0, or -1 when they made no sense and the run failed. */
@@ -451,7 +463,11 @@ replies(struct worker *w, struct conn *c, size_t n, int64_t now)
 		}
 		return 0;
 	}
-	if (t.replies | t.misses)
+	if (!(t.replies | t.misses))
+		return 0;
+	if (c->detour)
+		detour_replies(w, c, now, &t);
+	else
 		worker_replies(w, c, now, &t);
 	return 0;
 }

@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 250000000 /* between two looks at the run */
+#define LOOK_NS 250000000    /* between two looks at the run */
+#define REFRESH_NS 100000000 /* between two looks at the slots */
 
 const char *const *
 engine_commands(void)
@@ -181,7 +182,7 @@ init(struct run *r, const struct engine_target *t, const struct engine_work *w,
 		r->tags = mem_array(COMMAND_SLOTS, sizeof *r->tags);
 		command_tags(r->tags);
 	}
-	m = slotmap_new(t, r->tls, r->space, (const char(*)[3])r->tags, false);
+	m = slotmap_new(t, r->tls, r->space, (const char(*)[3])r->tags);
 	atomic_store(&r->map, m);
 	if (m && r->only_node != SIZE_MAX && r->only_node >= m->n)
 		return err_fail("the cluster changed while it was seeded");
@@ -202,6 +203,7 @@ free_worker(struct worker *w)
 		free(c->due);
 		free(c->written);
 	}
+	detour_free(w);
 	if (w->ep >= 0)
 		close(w->ep);
 	hist_free(w->latency);
@@ -347,20 +349,30 @@ tell(struct run *r, engine_progress_fn *progress, void *arg, int64_t now)
 		progress(arg, &p);
 }
 
-/* After a MOVED: what the cluster says now. Threads see it at their tick. */
-static void
-refresh(struct run *r)
+void
+run_stale(struct run *r)
 {
-	struct slotmap *m;
-
-	if (!r->target->cluster || !atomic_exchange(&r->stale, false))
+	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
+	    atomic_exchange(&r->stale, true))
 		return;
-	m = slotmap_new(
-	    r->target, r->tls, r->space, (const char(*)[3])r->tags, true);
-	if (!m)
-		return; /* the next MOVED asks again */
-	m->older = atomic_load(&r->map);
-	atomic_store(&r->map, m);
+	pthread_mutex_lock(&r->lock);
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/*
+ * After a MOVED: what the cluster says now. Threads see it at their tick, and
+ * until then go on with the old map, so it is not asked more often.
+ */
+static void
+refresh(struct run *r, int64_t now)
+{
+	if (now < r->refresh_ns || !atomic_exchange(&r->stale, false))
+		return;
+	r->refresh_ns = now + REFRESH_NS;
+	atomic_store(&r->map,
+	    slotmap_again(atomic_load(&r->map), r->target, r->tls, r->space,
+		(const char(*)[3])r->tags));
 }
 
 /* All connected: the clock starts. False when the run has failed before. */
@@ -426,10 +438,10 @@ supervise(struct run *r, struct watch *watch, const volatile int *stop,
 		}
 		if (stop && *stop)
 			atomic_store(&r->halt, 1);
+		refresh(r, now);
 		if (now < look)
 			continue;
 		look = now + LOOK_NS;
-		refresh(r);
 		tell(r, progress, arg, now);
 	}
 }

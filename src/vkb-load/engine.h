@@ -12,9 +12,11 @@
  * An error reply is an answer, and an error. A connection lost is an error; it
  * is made again, and what it still had to answer is asked anew.
  *
- * In a cluster connections are dealt to the primaries in turn; MOVED and ASK
- * are errors, and after a MOVED the slots are read again, so that what follows
- * goes to the right node; the request itself is not sent again.
+ * In a cluster connections are dealt to the primaries in turn. MOVED and ASK
+ * are errors that end nothing: the request is sent again to the node they name
+ * (up to 16 times, over a further connection), and its latency ends with the
+ * answer from there; after a MOVED the slots are read again. Keys, members and
+ * collections stay in their slots.
  */
 #ifndef ENGINE_H
 #define ENGINE_H

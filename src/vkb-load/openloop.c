@@ -170,16 +170,36 @@ openloop_replies(
 	}
 }
 
+void
+openloop_away(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
+{
+	uint32_t k = (c->oldest + nth) % w->run->pipeline;
+
+	a->due = c->due[k];
+	a->start_ns = c->written[k];
+	c->due[k] = INT64_MIN;
+}
+
+void
+openloop_back(struct worker *w, const struct away *a, int64_t now)
+{
+	if (!in_time(w->run, a->due))
+		return;
+	worker_record(w, now - a->due, 1);
+	hist_add(w->service, now - a->start_ns, 1);
+}
+
 bool
 openloop_done(const struct worker *w)
 {
 	const struct run *r = w->run;
 
-	if (r->t1 != INT64_MAX && w->now - DRAIN_NS >= r->t1)
-		return !w->busy;
-	if (r->t1 != INT64_MAX)
-		return w->now >= r->t1 && !w->busy && w->sent.n == w->seen.n;
-	return w->measured >= w->share && w->sent.n >= w->seen.n && !w->busy;
+	if (w->busy || w->away)
+		return false;
+	if (r->t1 == INT64_MAX)
+		return w->measured >= w->share && w->sent.n >= w->seen.n;
+	return w->now - DRAIN_NS >= r->t1 ||
+	    (w->now >= r->t1 && w->sent.n == w->seen.n);
 }
 
 void

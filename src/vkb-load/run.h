@@ -32,16 +32,21 @@ enum conn_state {
 	CONN_READY
 };
 
+struct detour;
+
 struct conn {
 	int fd;
 	enum conn_state state;
 	struct tls *tls;
+	struct detour *detour;           /* NULL: one of the clients */
 	size_t index;                    /* over all threads */
 	const struct slotmap_node *node; /* it is, or will be, connected to */
 	const struct slotmap_node *next; /* NULL, or where it belongs now */
 	uint32_t events;                 /* registered with epoll */
 	uint32_t awaited;                /* replies, refills included */
 	uint32_t refills;                /* of them; they come last */
+	uint32_t away;                   /* requests of it on a detour */
+	uint32_t batch;                  /* requests made in the last one */
 	bool counted;    /* the batch is part of the measured requests */
 	bool queued;     /* among the idle ones (open loop) */
 	unsigned setup;  /* replies of AUTH and SELECT to come */
@@ -51,6 +56,7 @@ struct conn {
 	char *rest; /* what a short write left; its room is kept */
 	size_t nrest, rest_at, rest_cap;
 	uint64_t *sequence, here; /* of the numbers; NULL: random */
+	uint64_t first;           /* number of the batch, in a cluster */
 	uint32_t todo;            /* commands of the batch not yet made */
 	int64_t *due, *written;   /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
@@ -95,6 +101,9 @@ struct worker {
 	uint64_t *places;           /* and for each node of a cluster */
 	size_t nplaces;
 	size_t busy; /* connections with replies to come */
+	struct detour *detours;
+	size_t away;    /* requests that take one */
+	uint32_t taken; /* of the replies being read */
 	bool running, finished;
 	int64_t now, tick_ns, last_ns;
 	int64_t interval_end;
@@ -139,7 +148,8 @@ struct run {
 
 	_Atomic(struct slotmap *) map;
 	atomic_bool stale; /* a MOVED was seen */
-	atomic_int halt;   /* 1: asked to stop, 2: failed */
+	int64_t refresh_ns;
+	atomic_int halt; /* 1: asked to stop, 2: failed */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -177,6 +187,25 @@ void run_results(struct run *, struct engine_result *);
 /* The first failure is said, the others are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 bool run_halted(const struct run *);
+void run_stale(struct run *); /* a MOVED was seen */
+
+/*
+ * detour.c: requests that a cluster sent elsewhere (MOVED, ASK). Each thread
+ * has a connection of its own for them to each such node, made when needed.
+ */
+#define DETOUR_HOPS 16
+
+/*
+ * Takes the request answered by 'line' along, where that says so: the nth of
+ * those this connection awaits. False: the reply is the last word.
+ */
+bool detour_take(
+    struct worker *, struct conn *, const char *line, uint32_t nth);
+void detour_ready(struct worker *, struct conn *);
+void detour_replies(
+    struct worker *, struct conn *, int64_t now, const struct scan_tally *);
+void detour_check(struct worker *, int64_t now); /* at each tick */
+void detour_free(struct worker *);
 
 /* conn.c */
 void conn_open(struct worker *, struct conn *, int64_t now);
@@ -185,6 +214,10 @@ void conn_lost(struct worker *, struct conn *, const char *why, int64_t now);
 void conn_event(struct worker *, struct conn *, uint32_t events);
 /* Sends n commands, with refills where due. */
 void conn_send(struct worker *, struct conn *, uint32_t n, int64_t now);
+
+/* Bytes that the caller counts the replies of. */
+void conn_put(
+    struct worker *, struct conn *, const char *p, size_t n, int64_t now);
 
 /* worker.c, called by conn.c */
 void worker_ready(struct worker *, struct conn *, int64_t now);
@@ -195,12 +228,26 @@ void worker_sequence(struct worker *, struct conn *, uint32_t n);
 void worker_error(struct worker *, const char *kind, const char *text);
 void *worker_main(void *worker);
 
+void worker_check(struct worker *, struct conn *, int64_t now);
+
+/* A request that was away, and is answered. 'due' in open loop. */
+struct away {
+	struct conn *conn; /* whose it is */
+	int64_t start_ns, due;
+	bool counted;
+};
+void worker_back(
+    struct worker *, const struct away *, int64_t now, uint32_t misses);
+
 /* openloop.c */
 void openloop_start(struct worker *, int64_t now);
 void openloop_dispatch(struct worker *, int64_t now);
 void openloop_replies(
     struct worker *, struct conn *, int64_t now, uint32_t replies);
 void openloop_idle(struct worker *, struct conn *);
+void openloop_back(struct worker *, const struct away *, int64_t now);
+/* Takes the times of the nth request it awaits; no latency will be counted. */
+void openloop_away(struct worker *, struct conn *, uint32_t nth, struct away *);
 bool openloop_done(const struct worker *);
 int64_t openloop_next(const struct worker *);
 /* What was due but never sent waited at least so long. */

@@ -137,7 +137,7 @@ line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 	switch (s->type) {
 	case '-':
 		s->line[s->nline] = '\0';
-		error(arg, s->line);
+		error(arg, s->line, t->replies);
 		break;
 	case ':':
 		t->misses += !nil && s->number == 0 && s->zero_miss;

@@ -28,7 +28,8 @@ struct scan_tally {
 	uint32_t misses; /* nil at any depth, an empty array as the reply */
 };
 
-typedef void scan_error_fn(void *arg, const char *line);
+/* 'nth': whole replies before it in this piece. */
+typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
 /*
  * Scans at most 'want' replies. How many bytes were used: fewer than n only

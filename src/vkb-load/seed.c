@@ -140,7 +140,7 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 			return -1;
 	}
 	tags = mem_array(COMMAND_SLOTS, sizeof *tags);
-	m = slotmap_new(t, tls, run_space(w), tags, false);
+	m = slotmap_new(t, tls, run_space(w), tags);
 	if (!m)
 		goto out;
 	s.part = 1 / (double)m->n;

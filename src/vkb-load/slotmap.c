@@ -126,9 +126,59 @@ by_value(const void *a, const void *b)
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
+/* The nodes in order, until one knows. */
+static int
+ask_all(struct slotmap *m, const struct engine_target *t,
+    struct tls_context *tls, char *why, size_t n)
+{
+	struct client_address a;
+	size_t i;
+	int rc = -1;
+
+	for (i = 0; i < t->nnodes && rc < 0; i++) {
+		a = slotmap_address(t, tls, i);
+		rc = ask(m, &a, why, n);
+	}
+	drop_empty(m);
+	for (i = 0; i < m->n; i++)
+		qsort(m->nodes[i].slots, m->nodes[i].nslots,
+		    sizeof *m->nodes[i].slots, by_value);
+	return m->n ? rc : -1;
+}
+
+/* Collections stay in their slots, wherever those go; 'old' may be NULL. */
+static void
+collect(struct slotmap_node *n, const char *here, const struct slotmap *old)
+{
+	const struct keys *was;
+	struct keys *k = &n->keys;
+	struct collection *to;
+	size_t i, at;
+
+	n->collections =
+	    mem_array((old ? old->n : 0) * COMMAND_SLOTS + COMMAND_COLLECTIONS,
+		sizeof *to);
+	k->collections = n->collections;
+	for (i = 0; old && i < old->n; i++) {
+		was = &old->nodes[i].keys;
+		for (at = 0; at < was->ncollections; at++)
+			if (here[was->collections[at].slot])
+				n->collections[k->ncollections++] =
+				    was->collections[at];
+	}
+	if (k->ncollections)
+		return;
+	for (i = 0; i < COMMAND_COLLECTIONS; i++) {
+		to = &n->collections[k->ncollections++];
+		to->slot = n->slots[i * n->nslots / COMMAND_COLLECTIONS];
+		to->part = (uint16_t)i;
+	}
+}
+
 /* The part of the key space that has its slots on this node. */
 static void
-share(struct slotmap_node *n, uint64_t space, const char (*tags)[3])
+share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
+    const struct slotmap *old)
 {
 	struct keys *k = &n->keys;
 	uint64_t rest = space % COMMAND_SLOTS;
@@ -159,41 +209,70 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3])
 		k->nlong += n->residues[i] < rest;
 	k->residues = n->residues;
 	k->count = k->nresidues * k->rounds + k->nlong;
-	for (i = 0; i < COMMAND_COLLECTIONS; i++)
-		k->collections[i] =
-		    n->slots[i * n->nslots / COMMAND_COLLECTIONS];
+	collect(n, here, old);
 	free(here);
 }
 
 struct slotmap *
 slotmap_new(const struct engine_target *t, struct tls_context *tls,
-    uint64_t space, const char (*tags)[3], bool quiet)
+    uint64_t space, const char (*tags)[3])
 {
 	struct slotmap *m = mem_new(sizeof *m);
-	struct client_address a;
 	char why[256] = "there are no nodes";
 	size_t i;
-	int rc = t->cluster ? -1 : 0;
+	int rc;
 
-	for (i = 0; i < t->nnodes && t->cluster && rc < 0; i++) {
-		a = slotmap_address(t, tls, i);
-		rc = ask(m, &a, why, sizeof why);
-	}
+	rc = t->cluster ? ask_all(m, t, tls, why, sizeof why) : 0;
 	for (i = 0; i < t->nnodes && !t->cluster; i++)
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
 		    t->nodes[i].unixsocket);
-	if (t->cluster)
-		drop_empty(m);
 	if (rc < 0 || !m->n) {
-		if (!quiet)
-			err_say("cannot read the slots of the cluster at "
-				"'%s:%d': %s",
-			    t->nodes[0].host, t->nodes[0].port, why);
+		err_say("cannot read the slots of the cluster at '%s:%d': %s",
+		    t->nodes[0].host, t->nodes[0].port, why);
 		slotmap_free(m);
 		return NULL;
 	}
 	for (i = 0; i < m->n; i++)
-		share(&m->nodes[i], space, tags);
+		share(&m->nodes[i], space, tags, NULL);
+	return m;
+}
+
+static bool
+same(const struct slotmap *a, const struct slotmap *b)
+{
+	const struct slotmap_node *x, *y;
+	size_t i, j;
+
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++) {
+		x = &a->nodes[i];
+		for (j = 0; j < b->n; j++)
+			if (strcmp(b->nodes[j].name, x->name) == 0)
+				break;
+		y = &b->nodes[j];
+		if (j == b->n || x->nslots != y->nslots ||
+		    memcmp(x->slots, y->slots, x->nslots * sizeof *x->slots))
+			return false;
+	}
+	return true;
+}
+
+struct slotmap *
+slotmap_again(struct slotmap *old, const struct engine_target *t,
+    struct tls_context *tls, uint64_t space, const char (*tags)[3])
+{
+	struct slotmap *m = mem_new(sizeof *m);
+	char why[256];
+	size_t i;
+
+	if (ask_all(m, t, tls, why, sizeof why) < 0 || same(old, m)) {
+		slotmap_free(m);
+		return old;
+	}
+	for (i = 0; i < m->n; i++)
+		share(&m->nodes[i], space, tags, old);
+	m->older = old;
 	return m;
 }
 
@@ -211,6 +290,7 @@ slotmap_free(struct slotmap *m)
 			free(m->nodes[i].name);
 			free(m->nodes[i].slots);
 			free(m->nodes[i].residues);
+			free(m->nodes[i].collections);
 		}
 		free(m->nodes);
 		free(m);

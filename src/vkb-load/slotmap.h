@@ -21,6 +21,7 @@ struct slotmap_node {
 	char *name;       /* "host:port" or the socket, for messages */
 	struct keys keys;
 	uint16_t *slots, *residues;
+	struct collection *collections;
 	size_t nslots;
 };
 
@@ -32,10 +33,18 @@ struct slotmap {
 
 /*
  * Asks the nodes of the target in order, where it is a cluster; 'tags' (of
- * command_tags) is borrowed. NULL, and said (not said when 'quiet').
+ * command_tags) is borrowed. NULL, and said.
  */
 struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
-    uint64_t space, const char (*tags)[3], bool quiet);
+    uint64_t space, const char (*tags)[3]);
+
+/*
+ * What has become of 'old', whose collections stay in their slots: a map that
+ * has taken 'old' along, or 'old' itself where nothing has changed or nobody
+ * answers.
+ */
+struct slotmap *slotmap_again(struct slotmap *old, const struct engine_target *,
+    struct tls_context *, uint64_t space, const char (*tags)[3]);
 void slotmap_free(struct slotmap *); /* the older ones too */
 
 /* The address of node i of the target, for control. */

@@ -161,12 +161,16 @@ void
 worker_sequence(struct worker *w, struct conn *c, uint32_t n)
 {
 	const struct run *r = w->run;
+	uint64_t *place;
 
 	c->sequence = NULL;
 	if (!r->sequential)
 		return;
 	if (w->map->n > 1 && r->only_node == SIZE_MAX) {
-		c->sequence = &w->places[c->node - w->map->nodes];
+		place = &w->places[c->node - w->map->nodes];
+		c->here = c->first = *place;
+		*place += (uint64_t)n * r->sequence_step;
+		c->sequence = &c->here;
 	} else if (!c->counted) {
 		c->sequence = &w->warm;
 	} else {
@@ -191,7 +195,7 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 	}
 	n = take(w, c, now);
 	if (!n) {
-		w->finished = !w->busy && !w->returned;
+		w->finished = !w->busy && !w->returned && !w->away;
 		return;
 	}
 	worker_sequence(w, c, n);
@@ -201,7 +205,9 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 void
 worker_ready(struct worker *w, struct conn *c, int64_t now)
 {
-	if (w->running)
+	if (c->detour)
+		detour_ready(w, c);
+	else if (w->running && (w->run->work->rate > 0 || !c->away))
 		next_batch(w, c, now);
 }
 
@@ -230,6 +236,7 @@ worker_replies(
 				c->first_ns = now;
 			at = c->first_ns;
 		}
+		plain -= w->taken;
 		if (counted && plain)
 			worker_record(w, at - c->start_ns, plain);
 	}
@@ -237,10 +244,38 @@ worker_replies(
 		w->misses += t->misses;
 		w->last_ns = now;
 	}
+	w->taken = 0;
 	if (!c->awaited) {
 		w->busy--;
-		next_batch(w, c, now);
+		worker_ready(w, c, now);
 	}
+}
+
+void
+worker_back(
+    struct worker *w, const struct away *a, int64_t now, uint32_t misses)
+{
+	struct run *r = w->run;
+	struct conn *c = a->conn;
+	bool counted = a->counted;
+
+	c->away--;
+	w->away--;
+	if (r->work->rate > 0) {
+		openloop_back(w, a, now);
+		counted = now >= r->t0;
+	} else {
+		if (by_duration(r))
+			counted = now >= r->t0 && now < r->t1;
+		if (counted)
+			worker_record(w, now - a->start_ns, 1);
+	}
+	if (counted) {
+		w->misses += misses;
+		w->last_ns = now;
+	}
+	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
+		worker_ready(w, c, now);
 }
 
 static const struct slotmap_node *
@@ -289,8 +324,8 @@ new_map(struct worker *w, struct slotmap *m)
 	}
 }
 
-static void
-check_conn(struct worker *w, struct conn *c, int64_t now)
+void
+worker_check(struct worker *w, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	double s = (double)r->timeout_ns / 1e9;
@@ -329,7 +364,8 @@ tick(struct worker *w, int64_t now)
 	if (m != w->map)
 		new_map(w, m);
 	for (i = 0; i < w->nconns; i++)
-		check_conn(w, &w->conns[i], now);
+		worker_check(w, &w->conns[i], now);
+	detour_check(w, now);
 	if (!w->running)
 		return;
 	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))

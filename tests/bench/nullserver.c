@@ -48,10 +48,11 @@ struct server {
 };
 
 static void
-no_error(void *arg, const char *line)
+no_error(void *arg, const char *line, uint32_t nth)
 {
 	(void)arg;
 	(void)line;
+	(void)nth;
 }
 
 static void

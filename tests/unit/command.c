@@ -94,7 +94,7 @@ cluster(uint64_t space)
 	struct keys k = {.space = space, .cluster = true};
 	uint64_t at = 0, turn = 0, v;
 	char *buf = malloc(c->len), *seen = calloc(space, 1);
-	bool right = true, together = true;
+	bool right = true, together = true, slot = true;
 	struct rng r;
 	size_t i;
 	unsigned n;
@@ -121,6 +121,15 @@ cluster(uint64_t space)
 	for (v = n = 0; v < space; v++)
 		n += command_slot(v) % 3 == 1;
 	tap_ok(right && n == k.count, "cluster: each of %u keys once", n);
+	for (i = 0; i < 100; i++) {
+		command_fill_slot(one, buf, (unsigned)(i * 150), &k, &r);
+		v = number(one, buf, 0, 0);
+		slot &= command_slot(v) == i * 150 &&
+		    command_in_slot(one, buf, &k, (unsigned)(i * 150)) &&
+		    !command_in_slot(one, buf, &k, (unsigned)(i * 150 + 1)) &&
+		    (v < space || v < COMMAND_SLOTS);
+	}
+	tap_ok(slot, "cluster: a number for a slot");
 	command_copy(c, buf, 1);
 	for (i = 0; i < 100; i++) {
 		command_fill(c, buf, 1, &k, &r, NULL, &turn);

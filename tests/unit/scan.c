@@ -8,14 +8,16 @@
 
 struct seen {
 	unsigned errors;
+	uint32_t last; /* replies before it */
 	char first[SCAN_LINE];
 };
 
 static void
-error(void *arg, const char *line)
+error(void *arg, const char *line, uint32_t nth)
 {
 	struct seen *s = arg;
 
+	s->last = nth;
 	if (s->errors++ == 0)
 		snprintf(s->first, sizeof s->first, "%s", line);
 }
@@ -116,6 +118,10 @@ limits(void)
 		   &seen) == 10 &&
 		t.replies == 2,
 	    "not more than wanted");
+	memset(&s, 0, sizeof s);
+	scan_feed(&s, "$1\r\nx\r\n$1\r\ny\r\n+OK\r\n-E x\r\n+OK\r\n", 31, 9, &t,
+	    error, &seen);
+	tap_ok(seen.last == 3, "how many replies were before an error");
 	refused("x\r\n", "another type");
 	refused("$x\r\n", "a length that is none");
 	refused("$\r\n", "no length");
