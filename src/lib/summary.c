@@ -4,6 +4,7 @@
 #include "histcodec.h"
 #include "json.h"
 #include "mem.h"
+#include "names.h"
 #include "record.h"
 #include "seen.h"
 #include "stats.h"
@@ -23,8 +24,7 @@ struct summary {
 	size_t n, cap;
 	size_t *table; /* open addressing: index + 1 */
 	size_t slots;
-	char **sessions;
-	size_t nsessions, sessioncap;
+	struct names *sessions;
 	bool sorted;
 	struct group *last; /* the one a run was added to */
 	struct seen *seen;
@@ -39,6 +39,7 @@ summary_new(void)
 	struct summary *s = mem_new(sizeof *s);
 
 	s->seen = seen_new();
+	s->sessions = names_new();
 	return s;
 }
 
@@ -49,9 +50,7 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
-	for (size_t i = 0; i < s->nsessions; i++)
-		free(s->sessions[i]);
-	free(s->sessions);
+	names_free(s->sessions);
 	free(s->groups);
 	free(s->table);
 	seen_free(s->seen);
@@ -101,21 +100,6 @@ find_group(
 	return g;
 }
 
-static uint32_t
-session_of(struct summary *s, const char *name)
-{
-	if (!name)
-		return GROUP_UNKNOWN;
-	/* Runs of one session come in a row: look from the end. */
-	for (size_t i = s->nsessions; i-- > 0;)
-		if (strcmp(s->sessions[i], name) == 0)
-			return (uint32_t)i;
-	s->sessions =
-	    mem_grow(s->sessions, s->nsessions, &s->sessioncap, sizeof(char *));
-	s->sessions[s->nsessions] = mem_str(name);
-	return (uint32_t)s->nsessions++;
-}
-
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
@@ -131,7 +115,9 @@ summary_add(struct summary *s, const struct json *rec, const char *where)
 	if (s->last && s->last != g && s->n > OPEN)
 		group_shrink(s->last);
 	s->last = g;
-	return group_add(g, rec, session_of(s, session), where);
+	return group_add(g, rec,
+	    session ? (uint32_t)names_id(s->sessions, session) : GROUP_UNKNOWN,
+	    where);
 }
 
 static int
@@ -209,7 +195,7 @@ by_layout(const void *a, const void *b)
 
 struct sorting {
 	const struct group *g;
-	char *const *sessions;
+	const struct names *sessions;
 };
 
 static int
@@ -229,7 +215,8 @@ by_run(const void *a, const void *b, void *arg)
 	if (x->session != y->session) {
 		if (x->session == GROUP_UNKNOWN || y->session == GROUP_UNKNOWN)
 			return x->session == GROUP_UNKNOWN ? 1 : -1;
-		return strcmp(s->sessions[x->session], s->sessions[y->session]);
+		return strcmp(names_text(s->sessions, x->session),
+		    names_text(s->sessions, y->session));
 	}
 	c = c ? c : order_of(x->block, y->block);
 	c = c ? c : order_of(x->index, y->index);
@@ -384,7 +371,8 @@ sessions(const struct summary *s, const struct group *g, const size_t *at,
 		uint32_t id = g->runs[at[i]].session;
 
 		if (id != GROUP_UNKNOWN && (n == 0 || id != last)) {
-			json_push(names, json_string(s->sessions[id]));
+			json_push(
+			    names, json_string(names_text(s->sessions, id)));
 			last = id;
 			n++;
 		}

@@ -382,17 +382,42 @@ cases_bound(const struct kase *k, const char *who)
 	return sum;
 }
 
-/* The session of a value, where both it and its block are known. */
-static const char *
-session_of(
-    const struct json *names, const struct json *of, const struct json *block)
+/* The texts of an array, NULL where one is none; caller frees the array. */
+static const char **
+texts_of(const struct json *array, size_t *n)
 {
-	double at = json_num(of, 0);
+	const char **v = mem_array(json_len(array), sizeof *v);
 
-	if (!block || json_type(block) != JSON_NUMBER ||
-	    !(at >= 0 && at < (double)json_len(names)))
-		return NULL;
-	return json_str(json_at(names, (size_t)at));
+	*n = 0;
+	for (const struct json *j = json_first(array); j; j = json_next(j))
+		v[(*n)++] = json_str(j);
+	return v;
+}
+
+static void
+add_values(struct sample *s, const struct json *part, const char *metric)
+{
+	const struct json *m = json_get(json_get(part, "metrics"), metric);
+	const struct json *v = json_first(json_get(m, "values"));
+	const struct json *b = json_first(json_get(m, "blocks"));
+	const struct json *of = json_first(json_get(m, "sessions"));
+	size_t n;
+	const char **names = texts_of(json_get(part, "sessions"), &n);
+
+	for (; v; v = json_next(v)) {
+		double x = json_num(v, NAN), at = json_num(of, 0);
+		double block = json_num(b, NAN);
+		bool known = !isnan(block) && at >= 0 && at < (double)n;
+
+		if (isfinite(x)) {
+			s->v[s->n] = x;
+			s->rounds[s->n++] = (struct round){
+			    known ? names[(size_t)at] : NULL, block};
+		}
+		b = b ? json_next(b) : NULL;
+		of = of ? json_next(of) : NULL;
+	}
+	free(names);
 }
 
 struct sample
@@ -407,28 +432,8 @@ cases_sample(const struct kase *k, const char *metric)
 			"values"));
 	s.v = mem_array(n + 1, sizeof *s.v);
 	s.rounds = mem_array(n + 1, sizeof *s.rounds);
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct json *part = k->parts[i];
-		const struct json *m =
-		    json_get(json_get(part, "metrics"), metric);
-		const struct json *v = json_first(json_get(m, "values"));
-		const struct json *b = json_first(json_get(m, "blocks"));
-		const struct json *of = json_first(json_get(m, "sessions"));
-		const struct json *names = json_get(part, "sessions");
-
-		for (; v; v = json_next(v)) {
-			double x = json_num(v, NAN);
-
-			if (isfinite(x)) {
-				s.v[s.n] = x;
-				s.rounds[s.n].session =
-				    session_of(names, of, b);
-				s.rounds[s.n++].block = json_num(b, -1);
-			}
-			b = b ? json_next(b) : NULL;
-			of = of ? json_next(of) : NULL;
-		}
-	}
+	for (size_t i = 0; i < k->nparts; i++)
+		add_values(&s, k->parts[i], metric);
 	return s;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cpulist.h"
 #include "json.h"
+#include "names.h"
 #include "num.h"
 #include "proc.h"
 #include "seen.h"
@@ -127,6 +128,24 @@ hashes(void)
 	seen_free(s);
 }
 
+static void
+numbered(void)
+{
+	struct names *t = names_new();
+	size_t wrong = 0;
+	char text[32];
+
+	for (int again = 0; again < 2; again++)
+		for (size_t i = 0; i < 1000; i++) {
+			snprintf(text, sizeof text, "name %zu", i);
+			wrong += names_id(t, text) != i ||
+			    strcmp(names_text(t, i), text) != 0;
+		}
+	tap_ok(wrong == 0, "texts keep their numbers");
+	tap_ok(names_id(t, "") == 1000, "an empty one is one too");
+	names_free(t);
+}
+
 /* What is read is written as it stood: numbers, escapes, empty things. */
 static void
 written(void)
@@ -235,6 +254,7 @@ main(void)
 	values();
 	written();
 	hashes();
+	numbered();
 	files();
 	processes();
 	return tap_done();

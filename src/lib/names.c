@@ -1,0 +1,70 @@
+#include "names.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct names {
+	char **v;
+	size_t n, cap;
+	size_t *slots; /* open addressing: id + 1 */
+	size_t size;
+};
+
+struct names *
+names_new(void)
+{
+	return mem_new(sizeof(struct names));
+}
+
+void
+names_free(struct names *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		free(t->v[i]);
+	free(t->v);
+	free(t->slots);
+	free(t);
+}
+
+const char *
+names_text(const struct names *t, size_t id)
+{
+	return t->v[id];
+}
+
+/* The slot of a text, or the empty one where it belongs. */
+static size_t *
+slot(const struct names *t, const char *text)
+{
+	unsigned long long h = str_hash(STR_HASH, text, strlen(text));
+	size_t at = (h ^ h >> 32) & (t->size - 1);
+
+	while (t->slots[at] && strcmp(t->v[t->slots[at] - 1], text) != 0)
+		at = (at + 1) & (t->size - 1);
+	return &t->slots[at];
+}
+
+size_t
+names_id(struct names *t, const char *text)
+{
+	size_t *to;
+
+	if (2 * (t->n + 1) > t->size) {
+		t->size = t->size ? 2 * t->size : 64;
+		free(t->slots);
+		t->slots = mem_array(t->size, sizeof *t->slots);
+		for (size_t i = 0; i < t->n; i++)
+			*slot(t, t->v[i]) = i + 1;
+	}
+	to = slot(t, text);
+	if (!*to) {
+		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
+		t->v[t->n++] = mem_str(text);
+		*to = t->n;
+	}
+	return *to - 1;
+}
