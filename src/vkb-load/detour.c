@@ -105,7 +105,7 @@ add(struct worker *w, const struct request *q)
 
 	if (d->head == d->n && c->state == CONN_DOWN)
 		c->down_ns = w->now;
-	if (d->head >= d->n - d->head) { /* half of it is past */
+	if (d->head && d->head >= d->n - d->head) { /* half is past */
 		d->n -= d->head;
 		memmove(d->queue, d->queue + d->head, d->n * sizeof *d->queue);
 		d->head = 0;

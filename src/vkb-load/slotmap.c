@@ -252,7 +252,8 @@ same(const struct slotmap *a, const struct slotmap *b)
 				break;
 		y = &b->nodes[j];
 		if (j == b->n || x->nslots != y->nslots ||
-		    memcmp(x->slots, y->slots, x->nslots * sizeof *x->slots))
+		    memcmp(x->slots, y->slots, x->nslots * sizeof *x->slots) !=
+			0)
 			return false;
 	}
 	return true;
