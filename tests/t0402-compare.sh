@@ -157,6 +157,11 @@ test_match "warning: SET: paired by what both say: keyspacelen unknown in the ba
   .out 'pairs, with a note'
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
 test_status 2 'two that fit: neither' vkb-compare base new
+two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
+two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
+test_that 'keys that each side lacks' vkb-compare base new
+test_match ': paired by what both say: a unknown in the contender; keyspacelen unknown in the baseline$' \
+  .out 'one sentence'
 two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 test_that 'a metric that one side lacks' vkb-compare base new
@@ -276,14 +281,14 @@ test_same '' "$(tr -cd '\033' <file)" 'nor in a file'
 # --- hostile names
 
 # shellcheck disable=SC2016 # backticks that are data
-evil='<script>x</script> | `y` @someone #12 GH-3 \u202e\u2066\u2028 http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; \u001b[31m \n# title'
+evil='<script>x</script> | `y` @someone #12 GH-3 \u202e\u2066\u2028 :tada: mailto:x http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; \u001b[31m \n# title'
 for l in x y; do
   two "$evil $l" "{\"command\":\"$evil\",\"k\":[\"$evil\"]}" 10 11 10 11
 done >both
 sed '1,4!d' both >base
 sed '1,4d' both >new
 test_that 'hostile text in markdown' vkb-compare -f markdown base new
-for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' 'www.' '](' '\*\*e' '&amp;'; do
+for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' 'www.' '](' '\*\*e' '&amp;'; do
   if grep -qF -- "$bad" .out; then
     test_result 1 "markdown holds no raw $bad"
   else

@@ -46,8 +46,8 @@ plain(struct str *to, const char *text)
 	for (const char *p = s.s; *p; p++) {
 		if (*p == '@' || *p == '#')
 			str_printf(to, "&#%d;&#8203;", *p);
-		else if (*p == ':' && p[1] == '/')
-			str_add(to, "&#58;&#8203;");
+		else if (*p == ':' && (p[1] == '/' || word(p[1])))
+			str_add(to, "&#58;&#8203;"); /* and :emoji: */
 		else if (*p == '.' && p > s.s && strchr("wW", p[-1]))
 			str_add(to, "&#46;&#8203;");
 		else if (*p == '-' && p > s.s && strchr("hH", p[-1]))
@@ -120,8 +120,9 @@ rows(struct str *s, const struct row **order, size_t from, size_t to,
 {
 	size_t i;
 
-	if (from < to)
-		title(s);
+	if (from == to)
+		return;
+	title(s);
 	for (i = from; i < to; i++) {
 		size_t before = s->len;
 
@@ -213,10 +214,13 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 	while (n < c->nrows && notable(order[n]))
 		n++;
 	rows(s, order, 0, n, names, start + room * 6 / 10);
-	str_printf(s,
-	    "<details><summary>%zu other row%s, and how this was "
-	    "judged</summary>\n\n",
-	    c->nrows - n, c->nrows - n == 1 ? "" : "s");
+	str_add(s, "<details><summary>");
+	if (n < c->nrows)
+		str_printf(s, "%zu other row%s, and how", c->nrows - n,
+		    c->nrows - n == 1 ? "" : "s");
+	else
+		str_add(s, "How");
+	str_add(s, " this was judged</summary>\n\n");
 	rows(s, order, n, c->nrows, names, limit - TAIL);
 	overall(s, c, limit - TAIL / 2);
 	if (*common) {

@@ -57,10 +57,9 @@ lacking(
 	for (const struct json *j = json_first(a); j; j = json_next(j)) {
 		if (json_get(b, json_key(j)))
 			continue;
-		if (!any && s->len)
-			str_add(s, "; ");
-		str_printf(s, any ? ", %s" : "paired by what both say: %s",
-		    json_key(j));
+		if (!any)
+			str_add(s, s->len ? "; " : "paired by what both say: ");
+		str_printf(s, any ? ", %s" : "%s", json_key(j));
 		any = true;
 	}
 	if (any)
