@@ -396,6 +396,16 @@ setting(struct str *c, const char *name, const char *value)
 	str_addc(c, '\n');
 }
 
+/* A file in one of our folders, which may be called anything. */
+static void
+path(struct str *c, const char *name, const char *dir, const char *file)
+{
+	char *all = mem_printf("%s/%s", dir, file);
+
+	setting(c, name, all);
+	free(all);
+}
+
 static void
 number(struct str *c, const char *name, int value)
 {
@@ -407,9 +417,9 @@ tls_settings(struct str *c, int port, const char *dir, bool cluster)
 {
 	number(c, "port", 0);
 	number(c, "tls-port", port);
-	str_printf(c, "tls-cert-file \"%s/server.crt\"\n", dir);
-	str_printf(c, "tls-key-file \"%s/server.key\"\n", dir);
-	str_printf(c, "tls-ca-cert-file \"%s/ca.crt\"\n", dir);
+	path(c, "tls-cert-file", dir, "server.crt");
+	path(c, "tls-key-file", dir, "server.key");
+	path(c, "tls-ca-cert-file", dir, "ca.crt");
 	if (cluster) {
 		setting(c, "tls-replication", "yes");
 		setting(c, "tls-cluster", "yes");
@@ -441,7 +451,7 @@ spec_configuration(const struct spec *s, struct str *c, int port,
 	else
 		number(c, "port", port);
 	if (s->unixsocket) {
-		str_printf(c, "unixsocket \"%s/sock\"\n", dir);
+		path(c, "unixsocket", dir, "sock");
 		setting(c, "unixsocketperm", "700");
 	}
 	if (s->io_threads)
