@@ -81,6 +81,13 @@ test_same '[true,3,"ok",0]' "$(jq -c '[.config.cluster_mode,
   .config.cluster_nodes, .status, .metrics.errors]' .out | sort -u)" \
   'cluster: ok'
 
+odd="$scratch/it's \"odd\""
+mkdir "$odd"
+test_that 'TLS in a folder with an odd name' env TMPDIR="$odd" vkb-load \
+  --runs 1 tls.json
+sed 's/"requests"/"unixsocket":true,"requests"/' c.json >unix.json
+test_that 'and a unix socket' env TMPDIR="$odd" vkb-load --runs 1 unix.json
+
 sed 's/"requests"/"custom-server-configs":{"requirepass":"s3cret"},"requests"/' \
   c.json >auth.json
 VKB_PASSWORD=other
@@ -184,6 +191,8 @@ test_match "no setting 'no-such'" .err 'running: setting'
 test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
 test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
+test_status 2 'no such host' vkb-load --host nobody.invalid --runs 1 c.json
+test_match 'at nobody.invalid:6379: no such name' .err 'is said so'
 
 printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
 read -r other <&4
@@ -210,8 +219,12 @@ printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 test_status 2 'without password' vkb-load --port "$port" --runs 1 c.json
-VKB_PASSWORD=s3cret
+VKB_PASSWORD=wrong
 export VKB_PASSWORD
+test_status 2 'a wrong password' vkb-load --port "$port" \
+  --runs 1 c.json
+test_match 'refuses the user or the password' .err 'is said so'
+VKB_PASSWORD=s3cret
 test_that 'with VKB_PASSWORD' vkb-load --port "$port" --runs 1 c.json
 test_same 0 "$(cat .out .err | grep -c s3cret)" 'which is not told'
 unset VKB_PASSWORD

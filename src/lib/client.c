@@ -113,7 +113,7 @@ dial_tcp(const char *host, int port, int64_t deadline)
 	snprintf(service, sizeof service, "%d", port);
 	rc = getaddrinfo(host ? host : "127.0.0.1", service, &hints, &list);
 	if (rc) {
-		errno = rc == EAI_SYSTEM ? errno : EHOSTUNREACH;
+		errno = rc == EAI_SYSTEM ? errno : ENXIO;
 		return -1;
 	}
 	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next)

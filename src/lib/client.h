@@ -21,7 +21,10 @@ struct client_address {
 	const char *user, *password; /* NULL: no AUTH */
 };
 
-/* NULL with errno when it cannot be reached: nothing is said, it is polled. */
+/*
+ * NULL with errno when it cannot be reached: nothing is said, it is polled.
+ * ENXIO: no such name; EACCES: AUTH was refused.
+ */
 struct client *client_open(const struct client_address *, int timeout_ms);
 void client_close(struct client *);
 

@@ -83,12 +83,20 @@ target_client(const struct target *t, size_t i)
 	    .password = t->e.password};
 	struct client *c = client_open(&a, CONNECT_MS);
 
-	if (!c && n->unixsocket)
+	if (c)
+		return c;
+	if (errno == ENXIO)
+		err_fail("cannot reach the server at %s:%d: no such name",
+		    n->host, n->port);
+	else if (errno == EACCES && t->e.password && !n->unixsocket)
+		err_fail("the server at %s:%d refuses the user or the password",
+		    n->host, n->port);
+	else if (n->unixsocket)
 		err_fail_sys("cannot reach the server at '%s'", n->unixsocket);
-	else if (!c)
+	else
 		err_fail_sys(
 		    "cannot reach the server at %s:%d", n->host, n->port);
-	return c;
+	return NULL;
 }
 
 double
