@@ -410,11 +410,9 @@ static void
 supervise(struct run *r, struct watch *watch, const volatile int *stop,
     engine_progress_fn *progress, void *arg)
 {
-	int64_t now = clock_ns(), look = now + LOOK_NS, next;
-	bool begun = now >= r->t0, ended = false, done = false;
+	int64_t now, look = clock_ns() + LOOK_NS, next;
+	bool begun = r->t0 == r->start, ended = false, done = false;
 
-	if (begun)
-		watch_begin(watch);
 	release(r);
 	while (!done) {
 		next = look;
@@ -467,7 +465,9 @@ run_all(const struct engine_target *t, const struct engine_work *w,
 	for (i = 0; i < r.nworkers; i++)
 		tids[i] = r.workers[i].tid;
 	watch = watch_new(t, tids, r.nworkers);
-	/* Opening the counters took its time. */
+	/* Opening and reading the counters took its time. */
+	if (w->warmup_s <= 0)
+		watch_begin(watch);
 	go(&r, stop);
 	supervise(&r, watch, stop, progress, arg);
 	rc = run_halted(&r) ? -1 : 0;
