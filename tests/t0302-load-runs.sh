@@ -50,6 +50,13 @@ jq -c .run.seed .out >seeds
 test_that '--seed again' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
 test_same "$(cat seeds)" "$(jq -c .run.seed .out)" 'gives the same seeds'
 test_same 2 "$(sort -u seeds | wc -l | tr -d ' ')" 'one for each repetition'
+sed 's/"keyspacelen":\[100\],"data_sizes":\[16\]/"keyspacelen":[100000],"data_sizes":[5000],"config_sets":[{"maxmemory":"4mb","maxmemory-policy":"noeviction"}]/' \
+  c.json >oom.json
+test_status 2 'a server that is full' vkb-load --runs 1 --case 'SET*' oom.json
+test_match 'of 2000 requests were refused.*OOM command not allowed' .out \
+  'is no result'
+test_same '["failed",2000,true]' "$(jq -c '[.status, .metrics.requests,
+  .errors.OOM > 20]' .out)" 'its figures are kept'
 test_that 'open loop' vkb-load --rate 2000 --requests 400 --runs 1 \
   --case 'SET*' c.json
 test_same true "$(jq '(.hist | has("service_ns")) and

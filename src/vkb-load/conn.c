@@ -430,11 +430,15 @@ error_reply(void *arg, const char *line, uint32_t nth)
 	}
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
 	worker_error(s->w, kind, line);
-	if (!r->target->cluster)
-		return;
-	if (strcmp(kind, "MOVED") == 0)
+	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
 		run_stale(r);
-	detour_take(s->w, s->c, line, nth);
+	if (r->target->cluster && detour_take(s->w, s->c, line, nth))
+		return;
+	if (nth >= s->c->awaited - s->c->refills)
+		return;
+	s->w->wrong++;
+	if (!*s->w->refusal)
+		snprintf(s->w->refusal, sizeof s->w->refusal, "%s", line);
 }
 
 /* Replies in w->in. 0, or -1 when they made no sense and the run failed. */

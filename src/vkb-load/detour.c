@@ -207,7 +207,8 @@ detour_replies(
     struct worker *w, struct conn *c, int64_t now, const struct scan_tally *t)
 {
 	struct detour *d = c->detour;
-	uint32_t i, misses = t->misses;
+	struct scan_tally rest = *t;
+	uint32_t i;
 	struct request q;
 
 	c->awaited -= t->replies;
@@ -227,8 +228,7 @@ detour_replies(
 			continue;
 		}
 		free(q.bytes);
-		worker_back(w, &q.away, now, misses);
-		misses = 0;
+		worker_back(w, &q.away, now, &rest);
 	}
 }
 

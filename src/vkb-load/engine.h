@@ -9,7 +9,9 @@
  * requests, exactly so many, made after the warm-up. In open loop, what is due
  * within the measured time: it may be answered later, and what could not even
  * be sent within 0.1 s of the end is a latency (of its age) but no request.
- * An error reply is an answer, and an error. A connection lost is an error; it
+ * An error reply is an answer, and an error; engine_result.refused says how
+ * many of the requests got nothing else, and whether that is too many is the
+ * caller's to judge. A connection lost is an error; it
  * is made again, and what it still had to answer is asked anew.
  *
  * In a cluster connections are dealt to the primaries in turn. MOVED and ASK
@@ -102,6 +104,8 @@ struct engine_result {
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
 	uint64_t errors_total;
+	uint64_t refused;        /* of the requests: the answer was an error */
+	char refusal[192];       /* the first such answer */
 	double hit_rate_percent; /* reads that got something */
 	double client_cpu_us_per_req, client_cycles_per_req;
 	double client_busy_percent; /* busiest thread */

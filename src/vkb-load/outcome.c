@@ -84,6 +84,9 @@ run_results(struct run *r, struct engine_result *out)
 		out->requests += w->counted;
 		out->refilled += w->refilled;
 		misses += w->misses;
+		out->refused += w->refused;
+		if (!*out->refusal)
+			memcpy(out->refusal, w->refusal, sizeof out->refusal);
 		due += w->measured;
 		if (w->last_ns > last)
 			last = w->last_ns;

@@ -109,7 +109,9 @@ struct worker {
 	int64_t interval_end;
 	size_t interval;
 	struct hist *latency, *service; /* of the interval */
-	uint64_t counted, interval_counted, misses;
+	uint64_t counted, interval_counted, misses, refused;
+	uint32_t wrong; /* errors that are the answer, in what is read */
+	char refusal[192];
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
 	struct slotmap *map;
@@ -237,7 +239,7 @@ struct away {
 	bool counted;
 };
 void worker_back(
-    struct worker *, const struct away *, int64_t now, uint32_t misses);
+    struct worker *, const struct away *, int64_t now, struct scan_tally *);
 
 /* openloop.c */
 void openloop_start(struct worker *, int64_t now);

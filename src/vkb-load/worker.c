@@ -242,9 +242,10 @@ worker_replies(
 	}
 	if (counted) {
 		w->misses += t->misses;
+		w->refused += w->wrong;
 		w->last_ns = now;
 	}
-	w->taken = 0;
+	w->taken = w->wrong = 0;
 	if (!c->awaited) {
 		w->busy--;
 		worker_ready(w, c, now);
@@ -253,7 +254,7 @@ worker_replies(
 
 void
 worker_back(
-    struct worker *w, const struct away *a, int64_t now, uint32_t misses)
+    struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
 {
 	struct run *r = w->run;
 	struct conn *c = a->conn;
@@ -271,9 +272,11 @@ worker_back(
 			worker_record(w, now - a->start_ns, 1);
 	}
 	if (counted) {
-		w->misses += misses;
+		w->misses += t->misses;
+		w->refused += w->wrong;
 		w->last_ns = now;
 	}
+	t->misses = w->wrong = 0; /* of all in this piece, taken once */
 	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
 		worker_ready(w, c, now);
 }

@@ -123,6 +123,7 @@ report(const struct engine_result *r, bool series)
 	show("max_backlog", r->max_backlog);
 	printf("bound %s\n", bound[r->bound]);
 	show("errors_total", (double)r->errors_total);
+	show("refused", (double)r->refused);
 	for (i = 0; i < r->nerrors; i++)
 		printf("error %s: %llu: %s\n", r->errors[i].kind,
 		    (unsigned long long)r->errors[i].count, r->errors[i].text);
