@@ -477,6 +477,25 @@ describe(struct fleet *f, double ready_ms, struct str *why)
 
 /* --- start and stop ----------------------------------------------------- */
 
+/* A lost connection is how it looks from here; why it ended says the log. */
+static int
+perhaps_dead(struct fleet *f, struct str *why)
+{
+	struct pollfd *fd = mem_array(f->n, sizeof *fd);
+	size_t i = 0;
+
+	fleet_fds(f, fd);
+	poll(fd, (nfds_t)f->n, 100);
+	while (i < f->n && !node_ended(&f->node[i]))
+		i++;
+	if (i < f->n) {
+		str_clear(why);
+		node_tell_end(&f->node[i], why);
+	}
+	free(fd);
+	return -1;
+}
+
 static int
 start(struct fleet *f, struct str *why)
 {
@@ -501,9 +520,9 @@ start(struct fleet *f, struct str *why)
 	ready_ms = (double)((clock_ns() - f->started) / 1000) / 1000;
 	for (size_t i = 0; i < f->n; i++)
 		if (config_set(f, &f->node[i], why) < 0)
-			return -1;
+			return perhaps_dead(f, why);
 	if (describe(f, ready_ms, why) < 0)
-		return -1;
+		return perhaps_dead(f, why);
 	for (size_t i = 0; i < f->n; i++)
 		node_settle(&f->node[i]);
 	return 0;
