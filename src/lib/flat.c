@@ -33,13 +33,20 @@ flat_is(const struct json *obj)
 	    (json_get(obj, "rps") || json_get(obj, "status"));
 }
 
-/* "LRANGE_100 (first 100 elements)" and "MSET (10 keys)" are our names. */
+/*
+ * "LRANGE_100 (first 100 elements)" and "MSET (10 keys)" are our names, and
+ * LRANGE kept only the first of its results.
+ */
 static void
 command_name(struct json *config)
 {
 	const char *s = json_get_str(config, "command"), *cut;
 	struct str name = {0};
 
+	if (s && strcmp(s, "LRANGE") == 0) {
+		json_set_str(config, "command", "LRANGE_100");
+		return;
+	}
 	cut = s ? strstr(s, " (") : NULL;
 	if (!cut || s[strlen(s) - 1] != ')')
 		return;

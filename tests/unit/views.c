@@ -112,6 +112,9 @@ results(void)
 
 	tap_ok(!flat_is(j), "a record is none");
 	json_free(j);
+	s = flat("{\"command\":\"LRANGE\",\"rps\":7.5}");
+	tap_ok(strstr(s, "\"LRANGE_100\"") != NULL, "LRANGE is LRANGE_100");
+	free(s);
 	s = flat("{\"timestamp\":\"2026-01-10T12:00:00+00:00\",\"commit\":"
 		 "\"3f2a\",\"repository\":null,\"command\":\"MSET (10 keys)\","
 		 "\"rps\":7.5,\"p99_latency_ms\":2,\"requests\":1000,"
