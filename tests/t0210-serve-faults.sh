@@ -134,4 +134,14 @@ test_status 125 'a server that never answers' \
 test_match 'not ready after 300 ms' .err 'it is given up'
 wait_until 10 no_litter
 test_result $? 'no run directory is left'
+
+# All killed at once: the next one cleans up, what lives is let alone.
+mkdir sweep sweep/vkb-run.0123456789 sweep/vkb-run.012345678 sweep/vkb-kept.0123456789
+touch -d '1 hour ago' sweep/*
+TMPDIR=$scratch/sweep vkb-serve -- sh -c 'top=${VKB_DIR%/*}
+  touch -d "1 hour ago" "$top"; vkb-serve -- true
+  [ -f "$VKB_DIR/n1/valkey.conf" ] && echo there' >.out 2>.err
+test_same there "$(cat .out)" 'the run directory of one that lives is let alone'
+test_same 'vkb-kept.0123456789 vkb-run.012345678' "$(cd sweep && echo *)" \
+  'one whose owner is gone is removed'
 test_done

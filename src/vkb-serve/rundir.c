@@ -5,14 +5,21 @@
 #include "mem.h"
 #include "tls.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PREFIX "vkb-run." /* and ten digits: held by a lock */
+#define YOUNG_S 60        /* its owner may not have locked it yet */
 
 const char *
 rundir_tmp(void)
@@ -39,6 +46,49 @@ rundir_remove(const char *path)
 	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
 }
 
+/* Has its owner gone, and the guardian with it? */
+static bool
+orphaned(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	bool yes;
+
+	if (fd < 0)
+		return false;
+	yes = fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    time(NULL) - st.st_mtime > YOUNG_S &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0;
+	close(fd);
+	return yes;
+}
+
+/*
+ * When all of us are killed at once, as the end of a container or of a CI job
+ * does it, nobody is left to clean up: the next one does.
+ */
+static void
+sweep(const char *tmp)
+{
+	const size_t n = strlen(PREFIX);
+	DIR *d = opendir(tmp);
+	struct dirent *e;
+	char *path;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, PREFIX, n) != 0 ||
+		    strspn(e->d_name + n, "0123456789abcdef") != 10 ||
+		    e->d_name[n + 10])
+			continue;
+		path = mem_printf("%s/%s", tmp, e->d_name);
+		if (orphaned(path))
+			rundir_remove(path);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+}
+
 /* The guardian knows the name before the folder is there. */
 static int
 make_new(struct rundir *r, struct guard *g)
@@ -48,11 +98,12 @@ make_new(struct rundir *r, struct guard *g)
 
 	if (!tmp)
 		return err_fail_sys("cannot use '%s'", rundir_tmp());
+	sweep(tmp);
 	for (;;) {
 		if (getrandom(&x, sizeof x, 0) != sizeof x)
 			err_die("cannot get random numbers");
-		r->path =
-		    mem_printf("%s/vkb-serve.%08llx", tmp, x & 0xffffffff);
+		r->path = mem_printf("%s/%s%010llx", tmp,
+		    r->keep ? "vkb-kept." : PREFIX, x & 0xffffffffff);
 		if (access(r->path, F_OK) < 0)
 			break;
 		free(r->path);
@@ -62,6 +113,10 @@ make_new(struct rundir *r, struct guard *g)
 		return -1;
 	if (mkdir(r->path, 0700) < 0)
 		return err_fail_sys("cannot make folder '%s'", r->path);
+	/* Where a file system has no locks, none is held, and none is swept. */
+	r->lock = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->lock >= 0)
+		flock(r->lock, LOCK_SH | LOCK_NB);
 	return 0;
 }
 
@@ -87,7 +142,7 @@ rundir_make(struct rundir *r, struct guard *g, const char *dir, bool keep)
 {
 	int rc;
 
-	*r = (struct rundir){.keep = keep || dir};
+	*r = (struct rundir){.keep = keep || dir, .lock = -1};
 	rc = dir ? make_named(r, dir) : make_new(r, g);
 	if (rc < 0) {
 		free(r->path);
@@ -101,6 +156,8 @@ rundir_close(struct rundir *r)
 {
 	if (r->path && !r->keep && rundir_remove(r->path) < 0)
 		err_fail_sys("cannot remove '%s'", r->path);
+	if (r->path && r->lock >= 0)
+		close(r->lock);
 	free(r->path);
 	r->path = NULL;
 }

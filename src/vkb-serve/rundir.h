@@ -14,12 +14,13 @@ struct rundir {
 	bool keep;
 	unsigned next;
 	bool tls; /* certificates are there, in PATH/tls */
+	int lock; /* held on PATH: its owner lives */
 };
 
 /*
  * 'dir' NULL: a new one under TMPDIR, removed at the end unless 'keep', by the
- * guardian if need be. Otherwise that one, made where missing, and kept.
- * 0, or -1 and said.
+ * guardian if need be; those of owners that are gone are removed. Otherwise
+ * that one, made where missing, and kept. 0, or -1 and said.
  */
 int rundir_make(struct rundir *, struct guard *, const char *dir, bool keep);
 void rundir_close(struct rundir *);
