@@ -457,6 +457,8 @@ plan_finish(struct plan *p)
 	}
 	if (p->n && !kept && !w->shards)
 		err_say("no case is left of %zu", p->n);
+	else if (!p->n && (w->groups || w->scenarios))
+		err_say("no case is left: no scenario is of that name");
 	p->n = kept;
 	return 0;
 }
