@@ -106,6 +106,13 @@ for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
   test_status 2 "a case with $edit" vkb-load --plan bad
   test_match 'bad:1: case ' .err 'is named'
 done
+for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
+  '.config.io_threads = 7' '.config.config_set = {"hz": 3}' \
+  '.config.unixsocket = true' '.server.primaries = 3'; do
+  head -n 1 plan | jq -c "$edit" >bad
+  test_status 2 "a case with $edit alone" vkb-load --plan bad
+  test_match "bad:1: case .*'server' is not what 'config" .err 'is named'
+done
 { head -n 1 plan; head -n 1 plan; } >bad
 test_that 'a case twice is run once' vkb-load --plan bad
 test_same 1 "$(wc -l <.out | tr -d ' ')" 'in a plan as well'

@@ -302,6 +302,47 @@ check_case(const struct json *cas, const char *where)
 	return 0;
 }
 
+/* Equal, where false and absent are alike. */
+static bool
+alike(const struct json *a, const struct json *b)
+{
+	if ((!a || json_type(a) == JSON_BOOL) &&
+	    (!b || json_type(b) == JSON_BOOL))
+		return json_bool(a, false) == json_bool(b, false);
+	return a && b && json_equal(a, b);
+}
+
+/* Is the server the one that the identity speaks of? */
+static int
+check_server(const struct json *cas, const char *where)
+{
+	static const char *const pairs[][2] = {
+	    {"config.tls_mode", "server.tls"},
+	    {"config.unixsocket", "server.unixsocket"},
+	    {"config.cluster_nodes", "server.primaries"},
+	    {"config.cluster_replicas", "server.replicas"},
+	    {"config.config_set", "server.config_set"}};
+	const struct json *threads = json_path(cas, "server.io_threads");
+	const struct json *own = json_path(cas, "server.config");
+	double io = json_num(json_path(cas, "config.io_threads"), 1);
+	bool cluster = json_bool(json_path(cas, "config.cluster_mode"), false);
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !wrong; i++)
+		if (!alike(json_path(cas, pairs[i][0]),
+			json_path(cas, pairs[i][1])))
+			wrong = pairs[i][0];
+	if (cluster != (json_path(cas, "server.primaries") != NULL))
+		wrong = "config.cluster_mode";
+	else if (threads ? json_num(threads, 0) != io
+			 : io != 1 && !json_get(own, "io-threads"))
+		wrong = "config.io_threads";
+	if (!wrong)
+		return 0;
+	return err_fail("%s: case '%s': 'server' is not what '%s' says", where,
+	    json_get_str(cas, "id"), wrong);
+}
+
 static int
 read_cases(struct plan *p, struct jsonl *in)
 {
@@ -316,6 +357,11 @@ read_cases(struct plan *p, struct jsonl *in)
 		if (!record_is(rec, "case")) {
 			bad = err_fail("%s: a record '%s', not a case",
 			    jsonl_where(in), record_type(rec));
+			json_free(rec);
+			continue;
+		}
+		if (check_server(rec, jsonl_where(in)) < 0) {
+			bad = -1;
 			json_free(rec);
 			continue;
 		}
