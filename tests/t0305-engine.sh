@@ -36,6 +36,10 @@ run -t RPOP -n 500 -r 10 >empty
 run -t SET -D 0.5 -R 4000 -c 20 >constant
 run -t SET -D 0.5 -R 4000 -c 20 --poisson -T 2 -P 4 >poisson
 run -t SET -n 2000 -R 20000 -w 0.1 >openn
+"${ENGINE%/*}/halt" --cycles 3 "$VKB_PID" >halt &
+halt=$!
+run -t SET -D 2 -R 2000 -c 10 -P 50 >paused
+wait $halt
 run -t SET -d 100000 -n 300 -P 30 -c 3 >large
 run -t GET -d 100000 -n 300 -P 30 -c 3 --fill -r 5 >largeget
 run -t SET -D 1 -c 5 >killed &
@@ -86,6 +90,10 @@ test_same 4000 "$(value offered_rps constant)" 'open loop: the rate'
 test_same "$(value requests poisson)" "$(value recorded poisson)" \
   'open loop: a latency for each request'
 test_same 2000 "$(value requests openn)" 'open loop: requests, not counting warm-up'
+test_match '^paused_ms [12]' halt 'a server that stops for 200 ms a second'
+test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "p99_ms" {b = $2} END {
+  print !(a < 200 && b > 120 && b < 1900)}' paused)" \
+  'open loop: requests wait from when they were due'
 test_same 300 "$(value requests large)" 'large values'
 test_same 100 "$(value hit_rate_percent largeget)" 'large values are read'
 test_same 0 "$(cat killed.status)" 'lost connections do not end a run'

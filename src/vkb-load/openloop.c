@@ -69,6 +69,7 @@ look_ahead(struct worker *w, int64_t now)
 void
 openloop_idle(struct worker *w, struct conn *c)
 {
+	w->full = false;
 	if (c->queued)
 		return;
 	c->queued = true;
@@ -107,13 +108,14 @@ choose(struct worker *w)
 	struct conn *c = pop_idle(w);
 	size_t i;
 
-	if (c || w->run->pipeline == 1)
+	if (c || w->run->pipeline == 1 || w->full)
 		return c;
 	for (i = 0; i < w->nconns; i++) {
 		c = &w->conns[w->cursor++ % w->nconns];
 		if (room(w, c))
 			return c;
 	}
+	w->full = true; /* until there is a reply */
 	return NULL;
 }
 
@@ -161,6 +163,7 @@ openloop_replies(
 {
 	const struct run *r = w->run;
 
+	w->full = false;
 	for (; replies; replies--) {
 		if (in_time(r, c->due[c->oldest])) {
 			worker_record(w, now - c->due[c->oldest], 1);

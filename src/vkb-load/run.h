@@ -121,6 +121,8 @@ struct worker {
 	uint64_t measured; /* due in the measured time */
 	struct conn **idle;
 	size_t idle_at, nidle, cursor;
+	bool full;      /* the last search for room found none */
+	bool no_pwait2; /* the kernel has none */
 	double max_backlog;
 };
 

@@ -377,12 +377,31 @@ tick(struct worker *w, int64_t now)
 		w->finished = true;
 }
 
+/* epoll_wait to the nanosecond; in two steps before Linux 5.11. */
+static int
+wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
+{
+	struct pollfd p = {.fd = w->ep, .events = POLLIN};
+	struct timespec t = {0};
+	int n = -1;
+
+	if (ns <= 0)
+		return epoll_wait(w->ep, events, EVENTS, 0);
+	t.tv_nsec = (long)ns;
+	if (!w->no_pwait2)
+		n = epoll_pwait2(w->ep, events, EVENTS, &t, NULL);
+	if (n < 0 && errno == ENOSYS)
+		w->no_pwait2 = true;
+	if (!w->no_pwait2)
+		return n;
+	n = ppoll(&p, 1, &t, NULL);
+	return n > 0 ? epoll_wait(w->ep, events, EVENTS, 0) : n;
+}
+
 /* Waits for events, but not beyond the next tick or arrival. */
 static int
 wait_events(struct worker *w, struct epoll_event *events)
 {
-	struct pollfd p = {.fd = w->ep, .events = POLLIN};
-	struct timespec t = {0};
 	int64_t next = w->tick_ns;
 	int ms = TICK_NS / 1000000;
 
@@ -391,14 +410,10 @@ wait_events(struct worker *w, struct epoll_event *events)
 	if (w->running && w->run->work->rate > 0) {
 		if (openloop_next(w) < next)
 			next = openloop_next(w);
-		next -= clock_ns();
-		t.tv_nsec = next > 0 ? (long)next : 0;
-		if (next > 0 && ppoll(&p, 1, &t, NULL) == 0)
-			return 0;
-		ms = 0;
-	} else if (next - w->now < TICK_NS) {
-		ms = next > w->now ? (int)((next - w->now) / 1000000) + 1 : 0;
+		return wait_ns(w, events, next - clock_ns());
 	}
+	if (next - w->now < TICK_NS)
+		ms = next > w->now ? (int)((next - w->now) / 1000000) + 1 : 0;
 	return epoll_wait(w->ep, events, EVENTS, ms);
 }
 
