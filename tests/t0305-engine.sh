@@ -29,6 +29,7 @@ cli info commandstats | tr -d '\r' >stats
 run -t GET -D 0.3 -w 0.2 --series >duration
 cli set mylist x >/dev/null
 run -t LPUSH -n 1000 >wrongtype
+run -t LPOP -n 100 >nolist
 cli del mylist >/dev/null
 run -t LPOP -D 0.3 -P 10 --fill >pops
 cli flushall >/dev/null
@@ -80,6 +81,7 @@ test_match '^bound (server|client|neither)$' duration 'a verdict'
 test_match '^interval 0 0.3 [1-9]' duration 'an interval'
 test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
   'errors are counted by kind'
+test_same 0 "$(value hit_rate_percent nolist)" 'an error is no hit'
 test_same 100 "$(value hit_rate_percent pops)" 'a pop gets something'
 test_match '^refilled [1-9]' pops 'what was popped is put back'
 test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'

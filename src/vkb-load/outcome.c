@@ -106,6 +106,7 @@ run_results(struct run *r, struct engine_result *out)
 	else
 		out->max_backlog = NAN;
 	out->hit_rate_percent = NAN;
+	misses += out->refused * r->command->items;
 	if (r->command->counts && out->requests)
 		out->hit_rate_percent = 100 *
 		    (1 -
