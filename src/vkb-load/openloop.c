@@ -47,9 +47,11 @@ openloop_start(struct worker *w, int64_t now)
 int64_t
 openloop_next(const struct worker *w)
 {
-	if (w->measured >= w->share)
+	int64_t next = w->run->base + (int64_t)w->seen.next_ns;
+
+	if (w->measured >= w->share || next >= w->run->t1)
 		return INT64_MAX;
-	return w->run->base + (int64_t)w->seen.next_ns;
+	return next;
 }
 
 static void

@@ -405,7 +405,7 @@ wait_events(struct worker *w, struct epoll_event *events)
 	int64_t next = w->tick_ns;
 	int ms = TICK_NS / 1000000;
 
-	if (w->running && by_duration(w->run) && w->run->t1 < next)
+	if (w->running && w->now < w->run->t1 && w->run->t1 < next)
 		next = w->run->t1;
 	if (w->running && w->run->work->rate > 0) {
 		if (openloop_next(w) < next)
