@@ -446,7 +446,8 @@ rank_of(const struct ranktest_pairs *p, double tail, double *covers)
 		for (i = 0; i <= p->top; i++)
 			all += p->null[i];
 		for (i = 0; i <= p->top; i++) {
-			if ((sum + p->null[i]) / all > tail)
+			if ((sum + p->null[i]) / all >
+			    tail + 1e-12) /* 1/20 is .05 */
 				break;
 			sum += p->null[i];
 		}

@@ -177,6 +177,10 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
+	if (!c->nrows) {
+		str_add(s, "Nothing was compared.");
+		return;
+	}
 	if (c->paired == rows && rows)
 		str_add(s, "Paired by round (signed rank)");
 	else if (c->paired)

@@ -99,6 +99,8 @@ ranks(void)
 	tap_near(ranktest_pairs_median(p), 2.5, 1e-15, "median of ratios");
 	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi, NULL),
 	    "three a side have no 95%% interval");
+	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi, NULL),
+	    "but one of 90%%: 1/20 is .05");
 	ranktest_pairs_free(p);
 	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
 }
