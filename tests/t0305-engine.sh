@@ -55,6 +55,11 @@ cli config set requirepass secret >/dev/null
 valkey-cli -p "$VKB_PORT" -a secret -n 3 dbsize 2>/dev/null >auth.size
 valkey-cli -p "$VKB_PORT" -a secret config set requirepass '' >/dev/null 2>&1
 "$ENGINE" -s "$VKB_SOCKET" -n 5000 -P 3 -t SET >unix
+cli flushall >/dev/null
+"$ENGINE" -s "$VKB_SOCKET" -n 200 -t SET -d 1000000 -r 10 -c 20 >unixlarge
+for n in 0 1 2 3 4 5 6 7 8 9; do cli get key:00000000000$n | cksum; done |
+  sort -u >values
+cli get key:000000000000 | wc -c >>values
 kill -STOP "$VKB_PID"
 "$ENGINE" -p "$VKB_PORT" -n 100000 --timeout 0.5 2>silent; echo $? >>silent
 kill -CONT "$VKB_PID"
@@ -106,6 +111,9 @@ test_match "says: WRONGPASS" badauth 'a wrong password'
 test_same 2 "$(tail -n 1 badauth)" 'which ends the run'
 test_same 100 "$(cat auth.size)" 'AUTH and SELECT'
 test_same 5000 "$(value requests unix)" 'a unix socket'
+test_same '200 0' "$(value requests unixlarge) $(value errors_total unixlarge)" \
+  'values larger than a socket holds'
+test_same '2 1000001' "$(awk 'END {print NR, $1}' values)" 'arrive whole'
 test_match "no reply from '127.0.0.1:[0-9]+' for 0.5 s" silent \
   'a silent server is named'
 test_same 2 "$(tail -n 1 silent)" 'and ends the run'

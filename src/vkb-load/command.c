@@ -214,10 +214,15 @@ build(const char *text, const char *more, unsigned times, size_t data_size,
 	for (t = 0; t < times; t++)
 		words += add_words(c, &body, more, cluster, &value);
 	str_printf(&out, "*%zu\r\n", words);
-	for (i = 0; i < c->nnumbers; i++)
+	for (i = 0; i < c->nnumbers; i++) {
 		c->numbers[i].at += out.len;
-	for (i = 0; i < c->ntags; i++)
+		c->constant = c->numbers[i].at + NUMBER_WIDTH;
+	}
+	for (i = 0; i < c->ntags; i++) {
 		c->tags[i] += out.len;
+		if (c->constant < c->tags[i] + 3)
+			c->constant = c->tags[i] + 3;
+	}
 	str_addn(&out, body.s, body.len);
 	str_free(&body);
 	str_free(&value);

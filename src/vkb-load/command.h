@@ -59,8 +59,9 @@ struct command {
 	size_t nnumbers;
 	size_t *tags;
 	size_t ntags;
-	bool keyed;  /* the number says the slot */
-	bool counts; /* hits and misses */
+	size_t constant; /* where the bytes begin that are never patched */
+	bool keyed;      /* the number says the slot */
+	bool counts;     /* hits and misses */
 	bool zero_miss;
 	unsigned items;  /* misses are possible per reply */
 	unsigned values; /* keys or elements written by one command */

@@ -48,6 +48,12 @@ base_events(const struct conn *c)
 	return EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 }
 
+bool
+conn_waits(const struct conn *c)
+{
+	return c->rest_at < c->nrest || c->nend;
+}
+
 static void
 wait_writable(struct worker *w, struct conn *c)
 {
@@ -69,7 +75,7 @@ conn_close(struct worker *w, struct conn *c)
 	c->state = CONN_DOWN;
 	c->events = 0;
 	c->awaited = c->refills = 0;
-	c->nrest = 0;
+	c->nrest = c->rest_at = c->nend = 0;
 	c->todo = 0;
 	memset(&c->scan, 0, sizeof c->scan);
 }
@@ -224,6 +230,8 @@ connected(struct worker *w, struct conn *c, int64_t now)
 static void
 keep(struct conn *c, const char *p, size_t n)
 {
+	if (!n)
+		return;
 	if (c->rest_at == c->nrest)
 		c->rest_at = c->nrest = 0;
 	if (c->nrest + n > c->rest_cap) {
@@ -260,52 +268,76 @@ put(struct worker *w, struct conn *c, const struct iovec *iov, int n,
 	return -1;
 }
 
+/* As put, where TLS takes one piece at a time. */
+static ssize_t
+put_all(struct worker *w, struct conn *c, const struct iovec *iov, int n,
+    int64_t now)
+{
+	struct iovec part;
+	size_t done = 0, at;
+	ssize_t k;
+	int i;
+
+	if (!c->tls)
+		return put(w, c, iov, n, now);
+	for (i = 0; i < n; i++)
+		for (at = 0; at < iov[i].iov_len; at += (size_t)k) {
+			part = (struct iovec){
+			    (char *)iov[i].iov_base + at, iov[i].iov_len - at};
+			k = put(w, c, &part, 1, now);
+			if (k <= 0)
+				return k < 0 ? k : (ssize_t)done;
+			done += (size_t)k;
+		}
+	return (ssize_t)done;
+}
+
 /* All of 'iov', now or later. */
 static void
 put_or_keep(struct worker *w, struct conn *c, const struct iovec *iov, int n,
     int64_t now)
 {
 	size_t done, skip;
-	ssize_t k;
+	ssize_t k = 0;
 	int i;
 
-	if (c->rest_at < c->nrest) { /* behind what waits already */
-		for (i = 0; i < n; i++)
-			keep(c, iov[i].iov_base, iov[i].iov_len);
+	if (!conn_waits(c)) /* otherwise behind what waits already */
+		k = put_all(w, c, iov, n, now);
+	if (k < 0)
 		return;
+	for (i = 0, skip = (size_t)k; i < n; i++) {
+		done = skip < iov[i].iov_len ? skip : iov[i].iov_len;
+		skip -= done;
+		if (done < iov[i].iov_len)
+			keep(c, (char *)iov[i].iov_base + done,
+			    iov[i].iov_len - done);
 	}
-	if (c->tls) {
-		for (i = 0; i < n; i++)
-			for (done = 0; done < iov[i].iov_len;) {
-				struct iovec part = {
-				    (char *)iov[i].iov_base + done,
-				    iov[i].iov_len - done};
-
-				if (c->rest_at < c->nrest) {
-					keep(c, part.iov_base, part.iov_len);
-					break;
-				}
-				k = put(w, c, &part, 1, now);
-				if (k < 0)
-					return;
-				if (k == 0)
-					keep(c, part.iov_base, part.iov_len);
-				done += k ? (size_t)k : part.iov_len;
-			}
-	} else {
-		k = put(w, c, iov, n, now);
-		if (k < 0)
-			return;
-		for (i = 0, skip = (size_t)k; i < n; i++) {
-			done = skip < iov[i].iov_len ? skip : iov[i].iov_len;
-			skip -= done;
-			if (done < iov[i].iov_len)
-				keep(c, (char *)iov[i].iov_base + done,
-				    iov[i].iov_len - done);
-		}
-	}
-	if (c->rest_at < c->nrest)
+	if (conn_waits(c))
 		wait_writable(w, c);
+}
+
+/*
+ * The same for n commands of the batch. Of the last one the constant end (the
+ * value) is not copied, so that many connections do not hold as many large
+ * values. TLS wants to see the same bytes in one piece again.
+ */
+static void
+put_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
+	const struct command *cmd = w->run->command;
+	struct iovec iov = {w->batch, n * cmd->len};
+	size_t left, end = c->tls ? 0 : cmd->len - cmd->constant;
+	ssize_t k = put_all(w, c, &iov, 1, now);
+
+	if (k < 0 || (size_t)k == iov.iov_len)
+		return;
+	left = iov.iov_len - (size_t)k;
+	if (end > left)
+		end = left;
+	keep(c, w->batch + k, left - end);
+	c->end = cmd->bytes + cmd->len - end;
+	c->nend = end;
+	wait_writable(w, c);
 }
 
 /*
@@ -320,16 +352,16 @@ pump(struct worker *w, struct conn *c, int64_t now)
 	struct iovec iov[2];
 	uint32_t n;
 
-	while (c->todo && c->rest_at == c->nrest && c->state == CONN_READY) {
+	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
 		n = c->todo < w->slice ? c->todo : w->slice;
 		command_fill(cmd, w->batch, n, &c->node->keys, &w->rng,
 		    c->sequence, &w->turn);
 		c->todo -= n;
-		iov[0] = (struct iovec){w->batch, n * cmd->len};
 		if (c->todo || !c->refills) {
-			put_or_keep(w, c, iov, 1, now);
+			put_batch(w, c, n, now);
 			continue;
 		}
+		iov[0] = (struct iovec){w->batch, n * cmd->len};
 		command_fill(r->refill, w->refill, c->refills,
 		    w->refill_keys + (c->node - w->map->nodes), &w->rng,
 		    &w->refill_at, &w->refill_turn);
@@ -342,23 +374,28 @@ pump(struct worker *w, struct conn *c, int64_t now)
 static void
 flush(struct worker *w, struct conn *c, int64_t now)
 {
-	struct iovec iov;
-	ssize_t k;
+	struct iovec iov[2];
+	size_t k, first;
+	ssize_t sent;
 
-	while (c->rest_at < c->nrest) {
-		iov.iov_base = c->rest + c->rest_at;
-		iov.iov_len = c->nrest - c->rest_at;
-		k = put(w, c, &iov, 1, now);
-		if (k < 0)
+	while (conn_waits(c)) {
+		first = c->nrest - c->rest_at;
+		iov[0] = (struct iovec){c->rest + c->rest_at, first};
+		iov[1] = (struct iovec){(char *)c->end, c->nend};
+		sent = first ? put_all(w, c, iov, c->nend ? 2 : 1, now)
+			     : put_all(w, c, iov + 1, 1, now);
+		if (sent < 0)
 			return;
-		if (k == 0)
+		if (sent == 0)
 			break;
-		c->rest_at += (size_t)k;
+		k = (size_t)sent < first ? (size_t)sent : first;
+		c->rest_at += k;
+		c->end += (size_t)sent - k;
+		c->nend -= (size_t)sent - k;
 	}
 	pump(w, c, now);
 	if (c->tls && c->state != CONN_DOWN)
-		watch(
-		    w, c, c->rest_at < c->nrest ? EPOLLIN | EPOLLOUT : EPOLLIN);
+		watch(w, c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 void
@@ -524,7 +561,7 @@ conn_event(struct worker *w, struct conn *c, uint32_t events)
 	case CONN_READY:
 		break;
 	}
-	if (events & EPOLLOUT && c->rest_at < c->nrest)
+	if (events & EPOLLOUT && conn_waits(c))
 		flush(w, c, w->now);
 	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
 		receive(w, c, events);

@@ -98,7 +98,7 @@ static uint32_t
 room(const struct worker *w, const struct conn *c)
 {
 	if (c->state != CONN_READY || c->refills || c->next || c->todo ||
-	    c->rest_at < c->nrest)
+	    conn_waits(c))
 		return 0;
 	return w->run->pipeline - c->awaited;
 }

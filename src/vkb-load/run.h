@@ -55,6 +55,8 @@ struct conn {
 	struct scan scan;
 	char *rest; /* what a short write left; its room is kept */
 	size_t nrest, rest_at, rest_cap;
+	const char *end; /* what follows that, 'nend' bytes; borrowed */
+	size_t nend;
 	uint64_t *sequence, here; /* of the numbers; NULL: random */
 	uint64_t first;           /* number of the batch, in a cluster */
 	uint32_t todo;            /* commands of the batch not yet made */
@@ -216,6 +218,7 @@ void conn_open(struct worker *, struct conn *, int64_t now);
 void conn_close(struct worker *, struct conn *);
 void conn_lost(struct worker *, struct conn *, const char *why, int64_t now);
 void conn_event(struct worker *, struct conn *, uint32_t events);
+bool conn_waits(const struct conn *); /* for room to send */
 /* Sends n commands, with refills where due. */
 void conn_send(struct worker *, struct conn *, uint32_t n, int64_t now);
 
