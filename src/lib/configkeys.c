@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include <stdint.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
