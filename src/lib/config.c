@@ -1,43 +1,15 @@
 #include "config.h"
+#include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* One walk over a document: where it is, and what was wrong so far. */
-struct walk {
-	const char *name;
-	struct str path;
-	bool lenient;
-	int problems;
-};
-
-static ERR_PRINTF(2, 3) void problem(struct walk *w, const char *fmt, ...)
-{
-	struct str line = {0};
-	va_list ap;
-	char *text;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		err_die("out of memory");
-	va_end(ap);
-	str_visible(&line, w->path.s); /* names may hold anything */
-	str_add(&line, ": ");
-	str_visible(&line, text);
-	err_say("%s: %s", w->name, line.s);
-	str_free(&line);
-	free(text);
-	w->problems++;
-}
 
 /* A value as it stands in the file, but not without end. */
 static char *
@@ -51,42 +23,13 @@ shown(const struct json *v)
 }
 
 static void
-unfit(struct walk *w, const struct config_key *k, const struct json *v)
+unfit(struct configwalk *w, const struct config_key *k, const struct json *v)
 {
 	char words[CONFIG_WORDS], *s = shown(v);
 
-	problem(
+	configwalk_problem(
 	    w, "'%s' must be %s, not %s", k->name, config_words(k, words), s);
 	free(s);
-}
-
-static size_t
-enter_key(struct walk *w, const char *key)
-{
-	size_t len = w->path.len;
-	bool plain = *key != '\0';
-
-	for (const char *s = key; *s; s++)
-		plain =
-		    plain && (isalnum((unsigned char)*s) || strchr("_-", *s));
-	str_printf(&w->path, plain ? ".%s" : "['%s']", key);
-	return len;
-}
-
-static size_t
-enter_index(struct walk *w, size_t i)
-{
-	size_t len = w->path.len;
-
-	str_printf(&w->path, "[%zu]", i);
-	return len;
-}
-
-static void
-leave(struct walk *w, size_t len)
-{
-	w->path.len = len;
-	w->path.s[len] = '\0';
 }
 
 static bool
@@ -140,7 +83,7 @@ is_choice(const char *choices, const struct json *v)
 
 /* Does one value, not a list, fit? CPU lists say what is wrong themselves. */
 static bool
-fits(struct walk *w, const struct config_key *k, const struct json *v)
+fits(struct configwalk *w, const struct config_key *k, const struct json *v)
 {
 	double d = json_num(v, NAN);
 	const char *why;
@@ -173,8 +116,8 @@ fits(struct walk *w, const struct config_key *k, const struct json *v)
 		if (!json_str(v))
 			return false;
 		if (cpulist_parse(json_str(v), &set, &why) < 0)
-			problem(w, "'%s': \"%s\" is no CPU list: %s", k->name,
-			    json_str(v), why);
+			configwalk_problem(w, "'%s': \"%s\" is no CPU list: %s",
+			    k->name, json_str(v), why);
 		return true;
 	case CONFIG_SETTINGS:
 	case CONFIG_SETTINGS_SETS:
@@ -188,11 +131,11 @@ fits(struct walk *w, const struct config_key *k, const struct json *v)
 	return false;
 }
 
-static void object(struct walk *, const char *place, struct json *);
+static void object(struct configwalk *, const char *place, struct json *);
 
 /* The members of a value that fits. */
 static void
-inside(struct walk *w, const struct config_key *k, struct json *v)
+inside(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	bool number;
 	size_t len;
@@ -209,7 +152,7 @@ inside(struct walk *w, const struct config_key *k, struct json *v)
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		if (k->rule == CONFIG_SETTINGS_SETS &&
 		    config_secret(json_key(m)))
-			problem(w,
+			configwalk_problem(w,
 			    "'%s' is a secret: it belongs into "
 			    "'custom-server-configs'",
 			    json_key(m));
@@ -217,31 +160,31 @@ inside(struct walk *w, const struct config_key *k, struct json *v)
 		    json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
 		if (number || json_str(m))
 			continue;
-		len = enter_key(w, json_key(m));
+		len = configwalk_key(w, json_key(m));
 		unfit(w, k, m);
-		leave(w, len);
+		configwalk_leave(w, len);
 	}
 }
 
 static void
-list(struct walk *w, const struct config_key *k, struct json *v)
+list(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	size_t i = 0, len;
 
 	if (!json_len(v) && k->min >= 0)
 		unfit(w, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
-		len = enter_index(w, i++);
+		len = configwalk_index(w, i++);
 		if (fits(w, k, m))
 			inside(w, k, m);
 		else
 			unfit(w, k, m);
-		leave(w, len);
+		configwalk_leave(w, len);
 	}
 }
 
 static void
-value(struct walk *w, const struct config_key *k, struct json *v)
+value(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	bool must = k->rule == CONFIG_TEXTS || k->rule == CONFIG_WHOLES ||
 	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
@@ -258,7 +201,7 @@ value(struct walk *w, const struct config_key *k, struct json *v)
 }
 
 static void
-unknown(struct walk *w, const char *place, const char *key)
+unknown(struct configwalk *w, const char *place, const char *key)
 {
 	const char *names[128], *near;
 	size_t n = 0;
@@ -275,20 +218,21 @@ unknown(struct walk *w, const char *place, const char *key)
 		err_say(
 		    "%s: %s: unknown key, ignored%s", w->name, w->path.s, hint);
 	else
-		problem(w, "unknown key%s", hint);
+		configwalk_problem(w, "unknown key%s", hint);
 }
 
 static void
-required(struct walk *w, const struct json *obj, const char *const *keys)
+required(struct configwalk *w, const struct json *obj, const char *const *keys)
 {
 	for (; *keys; keys++)
 		if (!json_get(obj, *keys))
-			problem(w, "Missing required key: %s", *keys);
+			configwalk_problem(
+			    w, "Missing required key: %s", *keys);
 }
 
 /* Null is absent where Python's files have it; "any" knows no keys. */
 static void
-object(struct walk *w, const char *place, struct json *obj)
+object(struct configwalk *w, const char *place, struct json *obj)
 {
 	static const char *const path[] = {"path", NULL};
 	const struct config_key *k;
@@ -309,7 +253,7 @@ object(struct walk *w, const char *place, struct json *obj)
 			if (strcmp(k->place, place) == 0 &&
 			    strcmp(k->name, name) == 0)
 				break;
-		len = enter_key(w, name);
+		len = configwalk_key(w, name);
 		if (!k->name)
 			unknown(w, place, name);
 		else if (json_type(m) == JSON_NULL &&
@@ -318,7 +262,7 @@ object(struct walk *w, const char *place, struct json *obj)
 			json_del(obj, name);
 		else
 			value(w, k, m);
-		leave(w, len);
+		configwalk_leave(w, len);
 	}
 }
 
@@ -342,7 +286,7 @@ set_truths(struct json *obj, const char *key)
 }
 
 static void
-overlap(struct walk *w, const struct json *a, const struct json *b,
+overlap(struct configwalk *w, const struct json *a, const struct json *b,
     const char *what)
 {
 	cpu_set_t x, y, both;
@@ -354,12 +298,12 @@ overlap(struct walk *w, const struct json *a, const struct json *b,
 		return;
 	CPU_AND(&both, &x, &y);
 	if (CPU_COUNT(&both))
-		problem(w, "%s overlap: \"%s\" and \"%s\"", what, json_str(a),
-		    json_str(b));
+		configwalk_problem(w, "%s overlap: \"%s\" and \"%s\"", what,
+		    json_str(a), json_str(b));
 }
 
 static void
-cpus(struct walk *w, const struct json *cfg)
+cpus(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const both[] = {
 	    "cores_per_server", "cores_per_client", NULL};
@@ -372,9 +316,10 @@ cpus(struct walk *w, const struct json *cfg)
 	if (!alloc || json_type(alloc) != JSON_OBJECT)
 		return;
 	if (server || client)
-		problem(w, "Cannot specify both 'cpu_allocation' and '%s'",
+		configwalk_problem(w,
+		    "Cannot specify both 'cpu_allocation' and '%s'",
 		    server ? "server_cpu_range" : "client_cpu_range");
-	len = enter_key(w, "cpu_allocation");
+	len = configwalk_key(w, "cpu_allocation");
 	required(w, alloc, both);
 	for (const struct json *a = json_first(json_get(alloc, "servers")); a;
 	     a = json_next(a))
@@ -382,7 +327,7 @@ cpus(struct walk *w, const struct json *cfg)
 			 json_first(json_get(alloc, "clients"));
 		     b; b = json_next(b))
 			overlap(w, a, b, "servers and clients");
-	leave(w, len);
+	configwalk_leave(w, len);
 }
 
 /* Is this mode among those that are asked for? */
@@ -401,7 +346,7 @@ has_mode(const struct json *cfg, const char *key)
 
 /* The nodes of a cluster name each other's ports; TLS has a port as well. */
 static void
-unix_socket(struct walk *w, const struct json *cfg)
+unix_socket(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const modes[] = {"cluster_mode", "tls_mode"};
 
@@ -409,13 +354,14 @@ unix_socket(struct walk *w, const struct json *cfg)
 		return;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (has_mode(cfg, modes[i]))
-			problem(w, "Cannot specify both 'unixsocket' and '%s'",
+			configwalk_problem(w,
+			    "Cannot specify both 'unixsocket' and '%s'",
 			    modes[i]);
 }
 
 /* What the command line of a server and its other keys must agree on. */
 static void
-server(struct walk *w, const struct json *cfg)
+server(struct configwalk *w, const struct json *cfg)
 {
 	const struct json *own = json_get(cfg, "custom-server-configs");
 	const struct json *ports = json_get(cfg, "cluster_ports");
@@ -423,18 +369,18 @@ server(struct walk *w, const struct json *cfg)
 	size_t len;
 
 	if (json_get(own, "io-threads") && json_get(cfg, "io-threads")) {
-		len = enter_key(w, "custom-server-configs");
-		problem(w,
+		len = configwalk_key(w, "custom-server-configs");
+		configwalk_problem(w,
 		    "Cannot specify both 'io-threads' here and as a "
 		    "key of the configuration");
-		leave(w, len);
+		configwalk_leave(w, len);
 	}
 	if (!ports || json_type(ports) != JSON_ARRAY)
 		return;
-	len = enter_key(w, "cluster_ports");
+	len = configwalk_key(w, "cluster_ports");
 	for (const struct json *p = json_first(ports); p; p = json_next(p)) {
 		if (!isnan(last) && json_num(p, NAN) != last + 1) {
-			problem(w,
+			configwalk_problem(w,
 			    "ports must follow each other, %g does not "
 			    "follow %g",
 			    json_num(p, NAN), last);
@@ -443,12 +389,13 @@ server(struct walk *w, const struct json *cfg)
 		last = json_num(p, NAN);
 	}
 	if (!isnan(nodes) && (double)json_len(ports) < nodes)
-		problem(w, "%zu ports for %g nodes", json_len(ports), nodes);
-	leave(w, len);
+		configwalk_problem(
+		    w, "%zu ports for %g nodes", json_len(ports), nodes);
+	configwalk_leave(w, len);
 }
 
 static void
-core(struct walk *w, const struct json *cfg)
+core(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const keys[] = {"commands", "keyspacelen",
 	    "data_sizes", "pipelines", "clients", "cluster_mode", "tls_mode",
@@ -458,14 +405,16 @@ core(struct walk *w, const struct json *cfg)
 
 	required(w, cfg, keys);
 	if (requests && duration)
-		problem(w, "Cannot specify both 'requests' and 'duration'");
+		configwalk_problem(
+		    w, "Cannot specify both 'requests' and 'duration'");
 	if (!requests && !duration)
-		problem(w, "Either 'requests' or 'duration' must be provided");
+		configwalk_problem(
+		    w, "Either 'requests' or 'duration' must be provided");
 }
 
 /* A scenario says what it does in exactly one way. */
 static void
-scenario(struct walk *w, const struct json *s)
+scenario(struct configwalk *w, const struct json *s)
 {
 	static const char *const sides[] = {"writes", "reads"};
 	const char *type = json_get_str(s, "type");
@@ -475,60 +424,63 @@ scenario(struct walk *w, const struct json *s)
 
 	if (type && strcmp(type, "mixed") == 0) {
 		if (!parts)
-			problem(w,
+			configwalk_problem(w,
 			    "a mixed scenario needs 'writes' or "
 			    "'reads'");
 	} else if (parts)
-		problem(w, "'writes' and 'reads' belong to type \"mixed\"");
+		configwalk_problem(
+		    w, "'writes' and 'reads' belong to type \"mixed\"");
 	else if (test && command)
-		problem(w, "Cannot specify both 'test' and 'command'");
+		configwalk_problem(
+		    w, "Cannot specify both 'test' and 'command'");
 	else if (!test && !command)
-		problem(w, "Missing required key: command");
+		configwalk_problem(w, "Missing required key: command");
 	for (size_t k = 0; k < 2; k++) {
-		len = enter_key(w, sides[k]);
+		len = configwalk_key(w, sides[k]);
 		i = 0;
 		for (const struct json *p = json_first(json_get(s, sides[k]));
 		     p; p = json_next(p)) {
-			at = enter_index(w, i++);
+			at = configwalk_index(w, i++);
 			if (!json_get(p, "command") && !json_get(p, "test"))
-				problem(w, "Missing required key: command");
-			leave(w, at);
+				configwalk_problem(
+				    w, "Missing required key: command");
+			configwalk_leave(w, at);
 		}
-		leave(w, len);
+		configwalk_leave(w, len);
 	}
 }
 
 static void
-scenarios(struct walk *w, const struct json *parent)
+scenarios(struct configwalk *w, const struct json *parent)
 {
-	size_t i = 0, len = enter_key(w, "scenarios"), at;
+	size_t i = 0, len = configwalk_key(w, "scenarios"), at;
 
 	for (const struct json *s = json_first(json_get(parent, "scenarios"));
 	     s; s = json_next(s)) {
-		at = enter_index(w, i++);
+		at = configwalk_index(w, i++);
 		if (json_type(s) == JSON_OBJECT)
 			scenario(w, s);
-		leave(w, at);
+		configwalk_leave(w, at);
 	}
-	leave(w, len);
+	configwalk_leave(w, len);
 }
 
 static void
-groups(struct walk *w, const struct json *cfg)
+groups(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const needed[] = {"scenarios", NULL};
-	size_t i = 0, len = enter_key(w, "test_groups"), at;
+	size_t i = 0, len = configwalk_key(w, "test_groups"), at;
 
 	for (const struct json *g = json_first(json_get(cfg, "test_groups")); g;
 	     g = json_next(g)) {
-		at = enter_index(w, i++);
+		at = configwalk_index(w, i++);
 		if (json_type(g) == JSON_OBJECT) {
 			required(w, g, needed);
 			scenarios(w, g);
 		}
-		leave(w, at);
+		configwalk_leave(w, at);
 	}
-	leave(w, len);
+	configwalk_leave(w, len);
 }
 
 /* Scenarios at the top are one group without a name. */
@@ -547,7 +499,7 @@ wrap(struct json *cfg)
 }
 
 static void
-one(struct walk *w, struct json *cfg)
+one(struct configwalk *w, struct json *cfg)
 {
 	static const char *const truths[] = {
 	    "cluster_mode", "tls_mode", "sequential", "unixsocket", "aslr"};
@@ -555,7 +507,8 @@ one(struct walk *w, struct json *cfg)
 
 	if (json_type(cfg) != JSON_OBJECT) {
 		s = shown(cfg);
-		problem(w, "a configuration must be an object, not %s", s);
+		configwalk_problem(
+		    w, "a configuration must be an object, not %s", s);
 		free(s);
 		return;
 	}
@@ -563,7 +516,8 @@ one(struct walk *w, struct json *cfg)
 	if (json_get(cfg, "commands"))
 		core(w, cfg);
 	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios")) {
-		problem(w, "neither 'commands' nor 'test_groups' is there");
+		configwalk_problem(
+		    w, "neither 'commands' nor 'test_groups' is there");
 		core(w, cfg);
 	}
 	scenarios(w, cfg);
@@ -579,7 +533,7 @@ one(struct walk *w, struct json *cfg)
 struct json *
 config_check(struct json *doc, const char *name, bool lenient)
 {
-	struct walk w = {.name = name, .lenient = lenient};
+	struct configwalk w = {.name = name, .lenient = lenient};
 	struct json *all = doc;
 	size_t i = 0, len;
 
@@ -590,14 +544,15 @@ config_check(struct json *doc, const char *name, bool lenient)
 		one(&w, doc);
 	} else if (json_type(doc) == JSON_ARRAY) {
 		for (struct json *c = json_first(doc); c; c = json_next(c)) {
-			len = enter_index(&w, i++);
+			len = configwalk_index(&w, i++);
 			one(&w, c);
-			leave(&w, len);
+			configwalk_leave(&w, len);
 		}
 		if (!i)
-			problem(&w, "No configurations found");
+			configwalk_problem(&w, "No configurations found");
 	} else
-		problem(&w, "configurations are an array of objects, not a %s",
+		configwalk_problem(&w,
+		    "configurations are an array of objects, not a %s",
 		    json_type_name(json_type(doc)));
 	str_free(&w.path);
 	if (!w.problems)

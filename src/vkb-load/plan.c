@@ -1,6 +1,7 @@
 #include "plan.h"
 #include "axes.h"
 #include "config.h"
+#include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
@@ -23,18 +24,15 @@
 void
 plan_problem(struct plan *p, const char *fmt, ...)
 {
-	struct str line = {0};
+	struct configwalk w = {.name = p->file};
 	va_list ap;
-	char *text;
 
+	str_add(&w.path, "$");
+	configwalk_index(&w, p->element);
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		err_die("out of memory");
+	configwalk_vproblem(&w, fmt, ap);
 	va_end(ap);
-	str_visible(&line, text); /* names in a file may hold anything */
-	err_say("%s: $[%zu]: %s", p->file, p->element, line.s);
-	str_free(&line);
-	free(text);
+	str_free(&w.path);
 	p->problems++;
 }
 

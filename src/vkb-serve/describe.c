@@ -1,0 +1,194 @@
+#include "describe.h"
+#include "fleet.h"
+#include "node.h"
+#include "spec.h"
+
+#include "client.h"
+#include "config.h"
+#include "cpulist.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+#include "tls.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CALL_MS = 5000 };
+
+static void
+digest(struct shared *s, long pid)
+{
+	char path[64];
+	struct stat st;
+	struct binary b;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%ld/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		s->binary.sha256[0] = '\0';
+		goto out;
+	}
+	b = (struct binary){.dev = st.st_dev,
+	    .ino = st.st_ino,
+	    .size = (unsigned long long)st.st_size,
+	    .mtime_ns = (unsigned long long)st.st_mtim.tv_sec * 1000000000 +
+		(unsigned long long)st.st_mtim.tv_nsec};
+	if (*s->binary.sha256 && b.dev == s->binary.dev &&
+	    b.ino == s->binary.ino && b.size == s->binary.size &&
+	    b.mtime_ns == s->binary.mtime_ns)
+		goto out;
+	s->binary = b;
+	if (tls_sha256(fd, s->binary.sha256) < 0)
+		s->binary.sha256[0] = '\0';
+out:
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct json *
+describe_binary(const struct describe *d)
+{
+	struct json *j = json_object();
+
+	digest(d->shared, d->node[0].pid);
+	json_set_str(j, "path", d->spec->server);
+	if (*d->shared->binary.sha256)
+		json_set_str(j, "sha256", d->shared->binary.sha256);
+	return j;
+}
+
+static struct json *
+describe_nodes(const struct describe *d)
+{
+	struct json *list = json_array(), *j;
+	const struct node *n;
+	char *cpus;
+
+	for (size_t i = 0; i < d->n; i++) {
+		n = &d->node[i];
+		j = json_object();
+		json_set_str(j, "host", spec_reach(d->spec));
+		json_set_num(j, "port", n->port);
+		json_set_num(j, "pid", (double)n->pid);
+		json_set_str(j, "run_id", n->run_id);
+		json_set_str(j, "role",
+		    i < (size_t)d->spec->primaries ? "primary" : "replica");
+		json_set_str(j, "log", n->log);
+		if (n->socket)
+			json_set_str(j, "unixsocket", n->socket);
+		if (d->spec->cpus) {
+			cpus = cpulist_text(&d->spec->cpus[i]);
+			json_set_str(j, "cpus", cpus);
+			free(cpus);
+		}
+		json_push(list, j);
+	}
+	return list;
+}
+
+static struct json *
+describe_tls(const struct describe *d)
+{
+	static const char *const names[][2] = {{"cacert", "ca.crt"},
+	    {"cert", "client.crt"}, {"key", "client.key"}};
+	struct json *j = json_object();
+	char *path;
+
+	for (size_t i = 0; i < 3; i++) {
+		path = mem_printf("%s/%s", d->tlsdir, names[i][1]);
+		json_set_str(j, names[i][0], path);
+		free(path);
+	}
+	json_set_str(j, "servername", "localhost");
+	return j;
+}
+
+/* What the server says, not what it was told. */
+static int
+effective(const struct describe *d, struct json *out, const char *name,
+    struct str *why)
+{
+	struct client *c = d->node[0].client;
+	struct reply *r;
+
+	if (config_secret(name) || json_get(out, name))
+		return 0;
+	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
+	if (!r) {
+		str_printf(why, "CONFIG GET %s: %s", name, client_error(c));
+		return -1;
+	}
+	if (reply_len(r) == 2 && reply_text(reply_at(r, 1)) &&
+	    str_utf8(
+		reply_text(reply_at(r, 1)), strlen(reply_text(reply_at(r, 1)))))
+		json_set_str(out, name, reply_text(reply_at(r, 1)));
+	reply_free(r);
+	return 0;
+}
+
+static struct json *
+describe_config(const struct describe *d, struct str *why)
+{
+	static const char *const always[] = {
+	    "io-threads", "maxmemory-policy", "appendonly", "save"};
+	static const char *const rooms[] = {"config", "config_set"};
+	struct json *out = json_object();
+	const char *threads;
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (effective(d, out, always[i], why) < 0)
+			goto bad;
+	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+		for (const struct json *j =
+			 json_first(json_get(d->spec->json, rooms[i]));
+		     j; j = json_next(j))
+			if (effective(d, out, json_key(j), why) < 0)
+				goto bad;
+	threads = json_get_str(out, "io-threads");
+	if (d->spec->io_threads && threads &&
+	    atoi(threads) != d->spec->io_threads) {
+		str_printf(why, "io-threads is %s, %d was asked for", threads,
+		    d->spec->io_threads);
+		goto bad;
+	}
+	return out;
+bad:
+	json_free(out);
+	return NULL;
+}
+
+struct json *
+describe_server(const struct describe *d, struct str *why)
+{
+	struct json *rec = record_new("server"), *settings;
+	const struct node *n = &d->node[0];
+
+	json_set_str(rec, "id", d->spec->id);
+	json_set_str(rec, "status", "ok");
+	json_set(rec, "binary", describe_binary(d));
+	json_set_str(rec, "version", n->version);
+	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
+		json_set_str(rec, "git_sha", n->git_sha);
+	if (n->build_id)
+		json_set_str(rec, "build_id", n->build_id);
+	json_set_bool(rec, "cluster", d->spec->cluster);
+	json_set(rec, "nodes", describe_nodes(d));
+	if (d->spec->tls)
+		json_set(rec, "tls", describe_tls(d));
+	json_set_num(rec, "ready_ms", d->ready_ms);
+	settings = describe_config(d, why);
+	if (!settings) {
+		json_free(rec);
+		return NULL;
+	}
+	json_set(rec, "config", settings);
+	json_set_str(rec, "dir", d->dir);
+	return rec;
+}
