@@ -64,6 +64,8 @@ cli flushall >/dev/null
 for n in 0 1 2 3 4 5 6 7 8 9; do cli get key:00000000000$n | cksum; done |
   sort -u >values
 cli get key:000000000000 | wc -c >>values
+cli flushall >/dev/null
+run -t SET -n 20000 -c 1000 -T 2 >many
 kill -STOP "$VKB_PID"
 "$ENGINE" -p "$VKB_PORT" -n 100000 --timeout 0.5 2>silent; echo $? >>silent
 kill -CONT "$VKB_PID"
@@ -118,6 +120,10 @@ test_same 5000 "$(value requests unix)" 'a unix socket'
 test_same '200 0' "$(value requests unixlarge) $(value errors_total unixlarge)" \
   'values larger than a socket holds'
 test_same '2 1000001' "$(awk 'END {print NR, $1}' values)" 'arrive whole'
+test_same '20000 20000 0' "$(value requests many) $(value recorded many) \
+$(value errors_total many)" 'a thousand connections'
+test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "max_ms" {b = $2} END {
+  print !(b < 20 * a + 1000)}' many)" 'of which none waits for the others'
 test_match "no reply from '127.0.0.1:[0-9]+' for 0.5 s" silent \
   'a silent server is named'
 test_same 2 "$(tail -n 1 silent)" 'and ends the run'
@@ -233,6 +239,26 @@ test_same OK "$(cat migrated)" 'while it is read'
 test_same "$(awk '$1 == "requests" {n = $2} $1 == "refused" {r = $2}
   END {printf "%.10g", 100 * (1 - r / n)}' members)" \
   "$(value hit_rate_percent members)" 'and its members are still found'
+
+# The first node gives its slots to its replica.
+cat >failover <<'END'
+set -- $VKB_NODES
+me=$(valkey-cli -p "${1#*:}" cluster myid)
+replica=$(valkey-cli -p "${1#*:}" cluster nodes |
+  awk -v me="$me" '$4 == me {split($2, a, "[:@]"); print a[2]}')
+"$ENGINE" -p "${1#*:}" -p "${2#*:}" --cluster -t SET -n 100000 -c 6 >failed &
+engine=$!
+i=0
+until valkey-cli -p "${1#*:}" info commandstats | grep -q cmdstat_set: ||
+  [ $i -gt 500 ]; do i=$((i + 1)); done
+valkey-cli -p "$replica" cluster failover >/dev/null
+wait $engine; echo $? >failed.status
+END
+test_that 'a cluster with replicas' vkb-serve -q --primaries 3 --replicas 1 -- \
+  sh -u ./failover
+test_same '0 100000 0' "$(cat failed.status) $(value recorded failed) \
+$(value refused failed)" 'a failover loses no request'
+test_match '^error MOVED: [1-9]' failed 'the replica has taken over'
 
 # A port where nobody listens, and a server that talks nonsense.
 test_status 2 'nobody listens' "$engine" -p 1 -n 10

@@ -102,6 +102,8 @@ conn_lost(struct worker *w, struct conn *c, const char *why, int64_t now)
 			w->returned += c->awaited - c->refills;
 		c->down_ns = now;
 	}
+	if (r->target->cluster) /* another may have taken its place */
+		run_stale(r);
 	conn_close(w, c);
 	c->retry_ns = now + 100000000;
 }
