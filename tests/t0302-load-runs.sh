@@ -254,15 +254,16 @@ has_server() {
   done
   return 1
 }
+connected() { # three clients and the coprocess
+  [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 4 ]
+}
 begin
+wait_until 10 connected
 kill -9 "$victim"
 wait "$load"
 test_same 2 $? 'a server that dies'
 test_same failed "$(jq -r .status dead)" 'is a failed run'
 test_match 'killed by signal 9' dead 'that says so'
-connected() { # three clients and the coprocess
-  [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 4 ]
-}
 begin --timeout 1
 wait_until 10 connected
 kill -STOP "$victim"
