@@ -73,6 +73,10 @@ static const struct record_key run_keys[] = {
     {"run.order", N, false, "position in the session, from 1"},
     {"run.started", S, false, "UTC, ISO 8601"},
     {"run.seed", N, false, "of the random numbers"},
+    {"run.looks", A, false,
+	"adaptive runs: numbers of runs after which the session looked"},
+    {"run.until", O, false,
+	"adaptive runs: METRIC: relative half width that was wanted"},
     {"env", O, false, "under which sky"},
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
@@ -90,10 +94,20 @@ static const struct record_key summary_keys[] = {
     {"doubled", N, false, "runs that stood twice, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
-	"robust_cv_percent, iqr_percent, lag1, bimodal, min, max, values, "
-	"blocks, sessions, outliers (objects: at, index, value, z)"},
+	"robust_cv_percent, iqr_percent, lag1, drift_percent, bimodal, min, "
+	"max, values, blocks, sessions, outliers (objects: at, index, value, "
+	"z), split (objects: source, sd_percent, n), advice, precision "
+	"(object: now, wanted, runs)"},
     {"hist", O, false, "merged histograms, as in run"},
     {"whole", O, false, "percentiles of the merged histograms, NAME: number"},
+    {"quantiles", O, false,
+	"HIST: object, percentile: its value in each run, in the order of "
+	"values"},
+    {"steady", O, false,
+	"verdicts on the course of the runs: steady, drifting, none: count; "
+	"warmup_s: what should be cut"},
+    {"looks", A, false, "run.looks, where all runs have the same"},
+    {"until", O, false, "run.until, where all runs have the same"},
     {"env", O, false, "what all runs shared"},
     {"env_varied", A, false, "names of env keys that differed"},
     {"sessions", A, false, "sessions the runs came from"},
@@ -114,6 +128,10 @@ static const struct record_key delta_keys[] = {
     {"p_adjusted", N, false, "over the report's family"},
     {"method", S, true, "mwu-exact, mwu-normal, signed-rank, ..."},
     {"paired", B, true, "blocks were paired"}, {"margin", N, true, "relative"},
+    {"margin_from", S, false, "table, option, policy or history"},
+    {"cliff", N, false, "Cliff's delta, -1 to 1; unpaired only"},
+    {"level", N, false,
+	"adaptive runs: what the looks left of alpha for this one"},
     {"class", S, true, "gate or info"},
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), equivalent, "
@@ -121,6 +139,7 @@ static const struct record_key delta_keys[] = {
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"visible", N, false, "smallest relative change these runs would show"},
     {"needed", O, false, "runs (and minutes) that would settle it"},
+    {"waiver", O, false, "why it does not count: reason, expires"},
     {"notes", A, false, "texts"}, {0}};
 
 static const struct record_key comparison_keys[] = {
@@ -134,7 +153,56 @@ static const struct record_key comparison_keys[] = {
     {"unmatched", A, true, "cases of one side: side, config, n, failed"},
     {"failed", A, true, "cases with failed runs: the same, and errors"},
     {"env", A, true, "what differs: name, baseline, contender, cases"},
-    {"lonely", A, true, "gates of one side: side, metric, cases"}, {0}};
+    {"lonely", A, true, "gates of one side: side, metric, cases"},
+    {"waivers", A, false, "expired or unused: rule, reason, expires"},
+    {"canary", A, false, "cases that must not change: case, metric, ok"}, {0}};
+
+static const struct record_key shift_keys[] = {
+    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
+    {"contender", O, true, "subject"},
+    {"hist", S, true, "name of the histogram"},
+    {"quantiles", A, true,
+	"each: percentile, baseline, contender (merged histograms), ratio, "
+	"ci95 of runs"},
+    {"ks", O, false,
+	"of the merged histograms: d, at, w1, in the unit of the name"},
+    {0}};
+
+static const struct record_key commit_keys[] = {{"commit", S, true, "full id"},
+    {"parents", A, false, "their ids"},
+    {"time", S, false, "of the commit, UTC, ISO 8601"},
+    {"ref", S, false, "branch or tag it was found by"},
+    {"repository", S, false, "owner/name or URL"},
+    {"title", S, false, "first line of its message"}, {0}};
+
+static const struct record_key change_keys[] = {
+    {"config", O, true, "what was asked"}, {"metric", S, true, "name"},
+    {"better", S, true, "higher, lower or neither"},
+    {"kind", S, true, "regression, improvement, different or spike"},
+    {"subject", O, true, "the first with the new level"},
+    {"commit", S, false, "of that subject"},
+    {"previous", O, false, "the last subject with the old level"},
+    {"range", A, false,
+	"first and last commit the change may be at, by its uncertainty"},
+    {"index", N, true, "of the point in the history, from 0"},
+    {"indexes", A, false, "range as indexes"},
+    {"n", A, true, "points before and after, up to the next changes"},
+    {"median", A, true, "before and after"},
+    {"ratio", N, false, "after over before"},
+    {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
+    {"method", S, true, "permutation, t or rank"},
+    {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
+    {"first_seen", S, false, "time of that subject or its first run"},
+    {"new", B, false, "at or after --since: it decides the exit status"},
+    {"group", S, false, "equal for one change that several series show"},
+    {"key", S, false, "stable name of the change, for issues"},
+    {"waiver", O, false, "why it does not count: reason, expires"}, {0}};
+
+static const struct record_key raw_keys[] = {
+    {"format", S, true, "as vkb-parse names it"},
+    {"source", S, true, "file it came from"},
+    {"text", S, false, "verbatim, where it is UTF-8"},
+    {"base64", S, false, "verbatim, where it is not"}, {0}};
 
 #undef S
 #undef N
@@ -152,7 +220,11 @@ const struct record_type record_types[] = {
     {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
     {"comparison", "what deltas cannot say, from vkb-compare, after them",
 	comparison_keys},
-    {0}};
+    {"shift", "how the latencies of one case moved, from vkb-compare",
+	shift_keys},
+    {"commit", "a commit of a history", commit_keys},
+    {"change", "a change point of a history, from vkb-detect", change_keys},
+    {"raw", "another tool's output, verbatim, from vkb-parse", raw_keys}, {0}};
 
 struct json *
 record_new(const char *type)
