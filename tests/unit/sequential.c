@@ -1,0 +1,226 @@
+/* Looking more than once: the levels, and that they keep their promise. */
+#include "tap.h"
+
+#include "ranktest.h"
+#include "rng.h"
+#include "sequential.h"
+
+#include <stdlib.h>
+
+/* Two-sided z of a level. */
+static double
+z_of(double level)
+{
+	double lo = 0, hi = 40;
+
+	for (int i = 0; i < 80; i++) {
+		double mid = (lo + hi) / 2;
+
+		if (erfc(mid / sqrt(2)) > level)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Bounds of the Pocock-like function, alpha .05 two-sided, equal parts: as
+ * Lan & DeMets (1983) and Reboussin et al., Controlled Clinical Trials 21
+ * (2000) have them.
+ */
+static void
+published(void)
+{
+	static const double bound[][5] = {{1.960}, {2.157, 2.201},
+	    {2.279, 2.295, 2.296}, {2.368, 2.368, 2.358, 2.350},
+	    {2.438, 2.427, 2.410, 2.397, 2.386}};
+	double t[5], level[5];
+
+	for (size_t k = 1; k <= 5; k++) {
+		bool good = true;
+
+		for (size_t i = 0; i < k; i++)
+			t[i] = (double)(i + 1) / (double)k;
+		sequential_levels(t, k, .05, level);
+		for (size_t i = 0; i < k; i++)
+			good &= fabs(z_of(level[i]) - bound[k - 1][i]) < 6e-4;
+		tap_ok(good, "%zu equal parts: as published", k);
+	}
+}
+
+static void
+edges(void)
+{
+	double t[] = {.3, .3, .300001, 1}, two[] = {.3, 1}, level[4], other[2];
+	double none[] = {-1, 0, .5, 1}, half[] = {.5, 1};
+
+	tap_near(sequential_spend(0, .05), 0, 0, "nothing is spent at 0");
+	tap_near(sequential_spend(1, .05), .05, 1e-15, "all at 1");
+	tap_near(sequential_spend(7, .05), .05, 1e-15, "and no more later");
+	tap_near(sequential_spend(-1, .05), 0, 0, "nothing before");
+	sequential_levels(t, 0, .05, level);
+	sequential_levels(two + 1, 1, .01, level);
+	tap_near(level[0], .01, 1e-12, "one look has all of alpha");
+	sequential_levels(two, 2, .05, other);
+	tap_near(level[0] * 5, .05, 1e-12, "and alpha is any");
+	sequential_levels(t, 4, .05, level);
+	tap_ok(level[0] == other[0] && level[1] == other[0] &&
+		level[2] == other[0],
+	    "looks at the same time are one");
+	tap_near(level[3], other[1], 1e-4, "and cost nothing");
+	sequential_levels(none, 4, .05, level);
+	sequential_levels(half, 2, .05, other);
+	tap_ok(level[0] == 0 && level[1] == 0 && level[2] == other[0] &&
+		level[3] == other[1],
+	    "a look at nothing finds nothing");
+	sequential_levels(half, 2, 1e-12, level);
+	tap_ok(level[0] > 0 && level[0] < 1e-12 && level[1] > 0 &&
+		level[1] < 1e-12,
+	    "a tiny alpha");
+	sequential_levels(half, 2, .9, level);
+	tap_ok(level[0] < .9 && level[1] < .9 && level[0] + level[1] > .9,
+	    "a large one");
+}
+
+/* Paths of many unequal looks: what leaves the bounds is alpha. */
+static void
+integrates(void)
+{
+	enum { LOOKS = 20, PATHS = 40000 };
+	double t[LOOKS], level[LOOKS], bound[LOOKS];
+	struct rng r;
+	int out = 0;
+
+	for (int i = 0; i < LOOKS; i++)
+		t[i] = (i + 1) * (i + 2) / (double)(LOOKS * (LOOKS + 1));
+	sequential_levels(t, LOOKS, .05, level);
+	for (int i = 0; i < LOOKS; i++)
+		bound[i] = z_of(level[i]) * sqrt(t[i]);
+	rng_seed(&r, 1, 0);
+	for (int k = 0; k < PATHS; k++) {
+		double x = 0, was = 0;
+
+		for (int i = 0; i < LOOKS; was = t[i++]) {
+			x += sqrt(2 * rng_exponential(&r) * (t[i] - was)) *
+			    cos(2 * M_PI * rng_unit(&r));
+			if (fabs(x) > bound[i]) {
+				out++;
+				break;
+			}
+		}
+	}
+	/* Standard deviation of 2000: 44. */
+	tap_ok(abs(out - PATHS / 20) < 110,
+	    "of %d paths with %d looks 5 %% leave: %d", PATHS, LOOKS, out);
+}
+
+static void
+one_level(void)
+{
+	static const double looks[] = {5, 7, 10, 15, 21, 30};
+	double t[6], level[6];
+	bool good = true;
+
+	for (int i = 0; i < 6; i++)
+		t[i] = looks[i] / 30;
+	sequential_levels(t, 6, .05, level);
+	for (int i = 0; i < 6; i++)
+		good &= sequential_level(looks, 6, (size_t)looks[i], .05) ==
+		    level[i];
+	tap_ok(good, "each look has its level");
+	tap_ok(sequential_level(looks, 6, 0, .05) == level[0] &&
+		sequential_level(looks, 6, 4, .05) == level[0],
+	    "before the first look that of the first");
+	tap_ok(sequential_level(looks, 6, 31, .05) == level[5] &&
+		sequential_level(looks, 6, 1000, .05) == level[5],
+	    "after the last one that of the last");
+	tap_ok(sequential_level(looks, 6, 6, .05) == fmin(level[0], level[1]) &&
+		sequential_level(looks, 6, 29, .05) == level[4],
+	    "between two the smaller of both");
+	tap_near(sequential_level(NULL, 0, 9, .05), .05, 0, "no looks: alpha");
+	tap_near(
+	    sequential_level(looks, 1, 5, .05), .05, 1e-12, "one look: alpha");
+}
+
+static void
+schedule(void)
+{
+	static const double want[] = {5, 7, 10, 15, 21, 30};
+	double v[SEQUENTIAL_LOOKS];
+	size_t n = sequential_looks(5, 30, v);
+	bool good = n == 6;
+
+	for (size_t i = 0; i < n && good; i++)
+		good = v[i] == want[i];
+	tap_ok(good, "5..30: 5 7 10 15 21 30");
+	n = sequential_looks(7, 7, v);
+	tap_ok(n == 1 && v[0] == 7, "7..7: one look");
+	n = sequential_looks(1, 2, v);
+	tap_ok(n == 2 && v[0] == 1 && v[1] == 2, "1..2: two");
+	n = sequential_looks(1, 1000000, v);
+	good = n <= SEQUENTIAL_LOOKS && v[0] == 1 && v[n - 1] == 1e6;
+	for (size_t i = 1; i < n; i++)
+		good &= v[i] > v[i - 1] && v[i] < v[i - 1] * 1.5 + 1;
+	tap_ok(good, "1..1000000: %zu looks, rising by half at most", n);
+}
+
+static double
+normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+/* Stops as soon as the test says that two equal sides differ. */
+static int
+alarms(double level_at_all, bool paired, int times)
+{
+	double looks[SEQUENTIAL_LOOKS], x[30], y[30];
+	size_t k = sequential_looks(5, 30, looks);
+	double level[SEQUENTIAL_LOOKS];
+	struct rng r;
+	int found = 0;
+
+	for (size_t i = 0; i < k; i++)
+		level[i] = level_at_all > 0
+		    ? level_at_all
+		    : sequential_level(looks, k, (size_t)looks[i], .05);
+	rng_seed(&r, 2, 0);
+	for (int i = 0; i < times; i++) {
+		bool alarm = false;
+
+		for (int j = 0; j < 30; j++) {
+			x[j] = exp(normal(&r));
+			y[j] = paired ? normal(&r) : exp(normal(&r));
+		}
+		for (size_t j = 0; j < k && !alarm; j++) {
+			size_t n = (size_t)looks[j];
+			struct ranktest t = paired ? ranktest_signed(y, n)
+						   : ranktest_mwu(x, n, y, n);
+
+			alarm = t.p < level[j];
+		}
+		found += alarm;
+	}
+	return found;
+}
+
+int
+main(void)
+{
+	int n;
+
+	published();
+	edges();
+	integrates();
+	one_level();
+	schedule();
+	/* 5 % of 2000 are 100, with a standard deviation of 10. */
+	n = alarms(0, false, 2000);
+	tap_ok(n <= 120 && n > 20, "Mann-Whitney at six looks: %d of 2000", n);
+	n = alarms(0, true, 2000);
+	tap_ok(n <= 120 && n > 20, "signed rank at six looks: %d of 2000", n);
+	n = alarms(.05, false, 2000);
+	tap_ok(n > 160, "at .05 each time there are too many: %d of 2000", n);
+	return tap_done();
+}
