@@ -6,11 +6,10 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
+#include "output.h"
 #include "str.h"
-#include "tempfile.h"
 #include "vkb-compare/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,54 +47,10 @@ static const struct opt table[] = {
 static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
     "Is the contender slower than the baseline?", table};
 
+/* In the order of the names. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSONL };
 
-struct output {
-	enum format format;
-	const char *file; /* NULL: stdout */
-};
-
-static int
-output_of(const char *s, struct output *o)
-{
-	static const char *const names[] = {"text", "markdown", "jsonl"};
-	size_t n = strcspn(s, ":");
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strlen(names[i]) != n || strncmp(s, names[i], n) != 0)
-			continue;
-		o->format = (enum format)i;
-		o->file = s[n] ? s + n + 1 : NULL;
-		if (o->file && !*o->file)
-			return err_fail(
-			    "option '--format': '%s' names no file", s);
-		return 0;
-	}
-	return err_fail("option '--format': '%s' is not one of text, markdown, "
-			"jsonl, with or without ':FILE'",
-	    s);
-}
-
-/* Caller frees the array; NULL where an option is wrong. */
-static struct output *
-outputs(const struct opts *o, size_t *n)
-{
-	struct output *v = mem_array(o->formats.n + 1, sizeof *v);
-	size_t to_stdout = 0;
-
-	*n = o->formats.n ? o->formats.n : 1; /* a zeroed one is text */
-	for (size_t i = 0; i < o->formats.n; i++) {
-		if (output_of(o->formats.v[i], &v[i]) < 0)
-			goto wrong;
-		to_stdout += !v[i].file;
-	}
-	if (to_stdout <= 1)
-		return v;
-	err_say("option '--format': only one can go to stdout");
-wrong:
-	free(v);
-	return NULL;
-}
+static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
 
 static int
 margin_of(const char *s, struct margin *m)
@@ -136,38 +91,6 @@ rules_of(const struct opts *o, struct rules *r)
 }
 
 static int
-to_stdout(const struct str *s)
-{
-	size_t done = 0;
-
-	while (done < s->len) {
-		ssize_t k = write(STDOUT_FILENO, s->s + done, s->len - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_fail_sys("cannot write to stdout");
-		done += (size_t)k;
-	}
-	return 0;
-}
-
-static int
-to_file(const struct str *s, const char *path)
-{
-	struct tempfile *t = tempfile_open(path);
-
-	if (!t)
-		return -1;
-	if (s->len && fwrite(s->s, 1, s->len, tempfile_stream(t)) != s->len) {
-		err_fail_sys("cannot write '%s'", path);
-		tempfile_discard(t);
-		return -1;
-	}
-	return tempfile_commit(t);
-}
-
-static int
 report(const struct output *o, const struct comparison *c, size_t n,
     const struct rules *r)
 {
@@ -177,7 +100,7 @@ report(const struct output *o, const struct comparison *c, size_t n,
 	    !o->file && isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
 	int rc;
 
-	switch (o->format) {
+	switch ((enum format)o->format) {
 	case FORMAT_TEXT:
 		report_text(&s, c, n, r, colour);
 		break;
@@ -188,7 +111,7 @@ report(const struct output *o, const struct comparison *c, size_t n,
 		report_jsonl(&s, c, n, r);
 		break;
 	}
-	rc = o->file ? to_file(&s, o->file) : to_stdout(&s);
+	rc = output_write(o, &s);
 	str_free(&s);
 	return rc;
 }
@@ -337,7 +260,8 @@ run(const struct opts *o, const struct opt_args *args)
 	size_t n = 0, nout = 0;
 	int rc = 2, trouble;
 
-	if (rules_of(o, &r) < 0 || !(out = outputs(o, &nout)))
+	if (rules_of(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
 	trouble = sides_read(&s, o, args);
 	if (trouble < 0)

@@ -83,31 +83,48 @@ str_free(struct str *b)
 	*b = (struct str){0};
 }
 
-/* Line and paragraph separators, and what turns the direction of writing. */
-static bool
-turns(const unsigned char *p)
+/* The character at p and the bytes it takes; 0: this is not UTF-8. */
+static size_t
+character(const unsigned char *p, unsigned *c)
 {
-	return p[0] == 0xe2 &&
-	    ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
-		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+	size_t n;
+
+	*c = p[0];
+	if (p[0] < 0x80)
+		return 1;
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (strnlen((const char *)p, n) < n || !str_utf8((const char *)p, n))
+		return 0;
+	*c &= 0x7fu >> n;
+	for (size_t i = 1; i < n; i++)
+		*c = *c << 6 | (p[i] & 0x3fu);
+	return n;
+}
+
+/* Nothing to see, or what breaks lines or turns the direction of writing. */
+static bool
+hidden(unsigned c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
+	    (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	    (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0xfffe ||
+	    c == 0xffff;
 }
 
 void
 str_visible(struct str *b, const char *s)
 {
-	for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
-		if (*p < 0x20 || *p == 0x7f) {
-			str_printf(b, "\\x%02x", *p);
-		} else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) {
-			str_printf(b, "\\x%02x", p[1]);
-			p++;
-		} else if (turns(p)) {
-			str_printf(b, "\\u%04x",
-			    0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
-			p += 2;
-		} else {
-			str_addc(b, (char)*p);
-		}
+	const unsigned char *p = (const unsigned char *)s;
+	unsigned c;
+
+	while (*p) {
+		size_t n = character(p, &c);
+
+		if (n && !hidden(c))
+			str_addn(b, p, n);
+		else
+			str_printf(b, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+		p += n ? n : 1;
 	}
 }
 

@@ -29,8 +29,9 @@ char *str_take(struct str *); /* caller frees with free(); never NULL */
 void str_free(struct str *);
 
 /*
- * Adds 's' with control characters (C0, DEL, C1) as \xHH, and with those that
- * break lines or turn the direction of writing (U+2028 and others) as \uHHHH.
+ * Adds 's' with control characters (C0, DEL, C1) and bytes that are not UTF-8
+ * as \xHH, and with what breaks lines, turns the direction of writing or has
+ * no width (U+2028, U+200F and others) as \uHHHH.
  */
 void str_visible(struct str *, const char *s);
 

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "casename.h"
+#include "markup.h"
 #include "mem.h"
 #include "num.h"
 #include "str.h"
@@ -11,55 +12,8 @@
 /* GitHub takes comments of up to 65,536 characters. */
 enum {
 	LIMIT = 65000,
-	TAIL = 1500,  /* kept free for what closes the report */
-	LONGEST = 240 /* of one foreign string */
+	TAIL = 1500 /* kept free for what closes the report */
 };
-
-static bool
-word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9');
-}
-
-/*
- * Text of others: no character of it means anything to Markdown or HTML, and
- * none makes a mention, a link or a reference to an issue. &#8203; is a blank
- * without width.
- */
-static void
-plain(struct str *to, const char *text)
-{
-	static const char special[] = "\\`*[]<>+!|~&$";
-	struct str s = {0};
-	size_t cut;
-
-	str_add(&s, "");
-	str_visible(&s, text);
-	if (s.len > LONGEST) {
-		for (cut = LONGEST; (s.s[cut] & 0xc0) == 0x80; cut--)
-			;
-		s.s[cut] = '\0';
-		s.len = cut;
-		str_add(&s, "...");
-	}
-	for (const char *p = s.s; *p; p++) {
-		if (*p == '@' || *p == '#')
-			str_printf(to, "&#%d;&#8203;", *p);
-		else if (*p == ':' && (p[1] == '/' || word(p[1])))
-			str_add(to, "&#58;&#8203;"); /* and :emoji: */
-		else if (*p == '.' && p > s.s && strchr("wW", p[-1]))
-			str_add(to, "&#46;&#8203;");
-		else if (*p == '-' && p > s.s && strchr("hH", p[-1]))
-			str_add(to, "&#45;&#8203;"); /* GH-12 */
-		else if (strchr(special, *p) ||
-		    (*p == '_' && !(p > s.s && word(p[-1]) && word(p[1]))))
-			str_printf(to, "&#%d;", *p);
-		else
-			str_addc(to, *p);
-	}
-	str_free(&s);
-}
 
 static const char *
 mark(const struct row *r)
@@ -88,9 +42,9 @@ row(struct str *s, const struct row *r, const struct casename *names)
 	size_t before;
 
 	str_printf(s, "| %s | ", mark(r));
-	plain(s, name);
+	markup_markdown(s, name);
 	str_add(s, " | ");
-	plain(s, r->name);
+	markup_markdown(s, r->name);
 	str_printf(s, " | %s | %s | ", num_human(a, r->facts.median[0]),
 	    num_human(b, r->facts.median[1]));
 	report_change(s, r);
@@ -152,7 +106,7 @@ warning(void *arg, const char *text)
 	size_t before = l->s->len;
 
 	str_add(l->s, "- ");
-	plain(l->s, text);
+	markup_markdown(l->s, text);
 	str_addc(l->s, '\n');
 	if (l->s->len > l->limit) {
 		l->s->s[l->s->len = before] = '\0';
@@ -177,7 +131,7 @@ overall(struct str *s, const struct comparison *c, size_t limit)
 		if (o->cases < 2)
 			continue;
 		str_add(s, "Overall ");
-		plain(s, o->name);
+		markup_markdown(s, o->name);
 		str_printf(s, ": %.3fx", o->ratio);
 		if (o->cases >= 3) /* two say next to nothing */
 			str_printf(s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
@@ -198,9 +152,9 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 	char *common = casename_common(names);
 
 	str_add(s, "### ");
-	plain(s, c->name[1]);
+	markup_markdown(s, c->name[1]);
 	str_add(s, " against ");
-	plain(s, c->name[0]);
+	markup_markdown(s, c->name[0]);
 	str_add(s, "\n\n**");
 	report_counts(s, c);
 	str_add(s, "**\n\n");
@@ -225,7 +179,7 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 	overall(s, c, limit - TAIL / 2);
 	if (*common) {
 		str_add(s, "All cases: ");
-		plain(s, common);
+		markup_markdown(s, common);
 		str_add(s, "\n\n");
 	}
 	report_method(s, c, r);

@@ -1,0 +1,140 @@
+#include "output.h"
+#include "err.h"
+#include "mem.h"
+#include "opt.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int
+unknown(const char *s, const char *const *names)
+{
+	struct str all = {0};
+
+	for (size_t i = 0; names[i]; i++)
+		str_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	err_say("option '--format': '%s' is not one of %s, with or without "
+		"':FILE'",
+	    s, all.s);
+	str_free(&all);
+	return -1;
+}
+
+static int
+parse(const char *s, const char *const *names, struct output *o)
+{
+	size_t n = strcspn(s, ":");
+
+	for (size_t i = 0; names[i]; i++) {
+		if (strlen(names[i]) != n || strncmp(s, names[i], n) != 0)
+			continue;
+		o->format = i;
+		o->file = s[n] ? s + n + 1 : NULL;
+		if (o->file && !*o->file)
+			return err_fail(
+			    "option '--format': '%s' names no file", s);
+		return 0;
+	}
+	return unknown(s, names);
+}
+
+/* Does it go where one before it goes? */
+static int
+unique(const struct output *v, size_t n)
+{
+	const struct output *o = &v[n];
+
+	for (size_t i = 0; i < n; i++) {
+		if (!o->file && !v[i].file)
+			return err_fail(
+			    "option '--format': only one can go to stdout");
+		if (o->file && v[i].file && strcmp(o->file, v[i].file) == 0)
+			return err_fail(
+			    "option '--format': only one can go to '%s'",
+			    o->file);
+	}
+	return 0;
+}
+
+struct output *
+output_list(const struct opt_list *l, const char *const *names, size_t *n)
+{
+	struct output *v = mem_array(l->n + 1, sizeof *v);
+
+	*n = l->n ? l->n : 1; /* a zeroed one is the first name */
+	for (size_t i = 0; i < l->n; i++)
+		if (parse(l->v[i], names, &v[i]) < 0 || unique(v, i) < 0) {
+			free(v);
+			return NULL;
+		}
+	return v;
+}
+
+static int
+to_fd(int fd, const struct str *s)
+{
+	for (size_t done = 0; done < s->len;) {
+		ssize_t k = write(fd, s->s + done, s->len - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		done += (size_t)k;
+	}
+	return 0;
+}
+
+static int
+to_device(const char *path, const struct str *s)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), rc = -1;
+
+	if (fd >= 0)
+		rc = to_fd(fd, s);
+	if (rc < 0)
+		err_fail_sys("cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int
+to_file(const char *path, const struct str *s)
+{
+	char *real = realpath(path, NULL); /* a link stays one */
+	struct tempfile *t = tempfile_open(real ? real : path);
+
+	free(real);
+	if (!t)
+		return -1;
+	if (s->len && fwrite(s->s, 1, s->len, tempfile_stream(t)) != s->len) {
+		err_fail_sys("cannot write '%s'", path);
+		tempfile_discard(t);
+		return -1;
+	}
+	return tempfile_commit(t);
+}
+
+int
+output_write(const struct output *o, const struct str *s)
+{
+	struct stat st;
+
+	if (!o->file)
+		return to_fd(STDOUT_FILENO, s) < 0
+		    ? err_fail_sys("cannot write to stdout")
+		    : 0;
+	if (stat(o->file, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISDIR(st.st_mode))
+		return to_device(o->file, s);
+	return to_file(o->file, s);
+}
