@@ -1,294 +1,195 @@
 #include "json.h"
+#include "jsonnode.h"
 #include "mem.h"
 #include "str.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* struct json is never defined: it is cJSON under our name. */
-static cJSON *
-raw(const struct json *j)
+#define SLAB 65536
+
+struct room *
+jsonnode_room(size_t n)
 {
-	return (cJSON *)(void *)(size_t)j;
+	struct room *r = mem_new(sizeof *r);
+
+	/* A line of records needs about six times its length. */
+	r->hint = n < SLAB / 8 ? 6 * n + sizeof(struct json) : SLAB;
+	r->holders = 1;
+	return r;
 }
 
-static struct json *
-own(cJSON *c)
+void *
+jsonnode_take(struct room *r, size_t size)
 {
-	return (struct json *)c;
-}
+	struct slab *s = r->slabs;
+	void *p;
 
-static struct json *
-made(cJSON *c)
-{
-	if (!c)
-		err_die("out of memory");
-	return own(c);
-}
+	size = (size + 7) & ~(size_t)7;
+	if (!s || s->size - s->used < size) {
+		size_t room = s && r->hint < SLAB ? SLAB : r->hint;
 
-static int
-by_name(const void *a, const void *b)
-{
-	const cJSON *const *x = a, *const *y = b;
-
-	return strcmp((*x)->string, (*y)->string);
-}
-
-/* Members by key; NULL for a short or empty object. Caller frees. */
-static cJSON **
-sorted(const cJSON *c, size_t *n)
-{
-	cJSON **v;
-	size_t k = 0;
-
-	for (const cJSON *m = c->child; m; m = m->next)
-		k++;
-	*n = k;
-	v = mem_array(k, sizeof *v);
-	k = 0;
-	for (cJSON *m = c->child; m; m = m->next)
-		v[k++] = m;
-	qsort(v, k, sizeof *v, by_name);
-	return v;
-}
-
-static bool
-few_doubled(const cJSON *c)
-{
-	for (const cJSON *a = c->child; a; a = a->next)
-		for (const cJSON *b = a->next; b; b = b->next)
-			if (a->string[0] == b->string[0] &&
-			    strcmp(a->string, b->string) == 0)
-				return true;
-	return false;
-}
-
-/* What records cannot have and cJSON lets pass; NULL when there is nothing. */
-static const char *
-flaw(const cJSON *c)
-{
-	const char *why;
-	bool twice = false;
-	size_t n = 0;
-	cJSON **v;
-
-	if (cJSON_IsNumber(c) && !isfinite(c->valuedouble))
-		return "a number is too large";
-	for (const cJSON *m = c->child; m; m = m->next, n++)
-		if ((why = flaw(m)))
-			return why;
-	if (!cJSON_IsObject(c) || n < 2)
-		return NULL;
-	if (n <= 24) {
-		twice = few_doubled(c);
-	} else {
-		v = sorted(c, &n);
-		for (size_t i = 1; i < n && !twice; i++)
-			twice = strcmp(v[i - 1]->string, v[i]->string) == 0;
-		free(v);
+		room = size > room ? size : room;
+		s = mem_resize(NULL, sizeof *s + room, 1);
+		*s = (struct slab){r->slabs, 0, room};
+		r->slabs = s;
 	}
-	return twice ? "a key stands twice in one object" : NULL;
+	p = s->bytes + s->used;
+	s->used += size;
+	return p;
 }
 
-/* A NUL byte, or one written as an escape. */
-static bool
-holds_nul(const char *s, size_t n)
+void
+jsonnode_drop(struct room *r)
 {
-	const char *p = s, *q;
+	struct slab *next;
 
-	if (memchr(s, '\0', n))
-		return true;
-	while ((p = memmem(p, n - (size_t)(p - s), "\\u0000", 6))) {
-		for (q = p; q > s && q[-1] == '\\'; q--)
-			;
-		if ((p - q) % 2 == 0)
-			return true;
-		p += 6;
+	if (--r->holders)
+		return;
+	for (struct slab *s = r->slabs; s; s = next) {
+		next = s->next;
+		free(s);
 	}
-	return false;
-}
-
-struct json *
-json_parse(const char *s, size_t n, const char **why, size_t *at)
-{
-	const char *dummy, *end = NULL;
-	size_t none;
-	cJSON *c;
-
-	why = why ? why : &dummy;
-	at = at ? at : &none;
-	*at = 0;
-	if (holds_nul(s, n)) {
-		*why = "it holds a NUL";
-		return NULL;
-	}
-	if (!str_utf8(s, n)) {
-		*why = "it is not UTF-8";
-		return NULL;
-	}
-	c = cJSON_ParseWithLengthOpts(s, n, &end, 0);
-	if (!c) {
-		*at = end ? (size_t)(end - s) : 0;
-		*why = *at >= n ? "it ends too early" : "it is not JSON";
-		return NULL;
-	}
-	while (end < s + n && strchr(" \t\r\n", *end))
-		end++;
-	if (end < s + n) {
-		*why = "something follows the value";
-		*at = (size_t)(end - s);
-		cJSON_Delete(c);
-		return NULL;
-	}
-	*why = flaw(c);
-	if (*why) {
-		cJSON_Delete(c);
-		return NULL;
-	}
-	return own(c);
+	free(r);
 }
 
 void
 json_free(struct json *j)
 {
-	cJSON_Delete(raw(j));
-}
+	struct room *r;
+	struct json *next;
+	bool alone, holds;
 
-/* The shortest of two forms that reads back as the same number. */
-static void
-number(struct str *b, double v)
-{
-	char buf[40];
-
-	if (v == floor(v) && fabs(v) < 0x1p53) {
-		str_printf(b, "%lld", (long long)v); /* -0 is 0 */
+	if (!j)
 		return;
-	}
-	snprintf(buf, sizeof buf, "%.15g", v);
-	if (strtod(buf, NULL) != v)
-		snprintf(buf, sizeof buf, "%.17g", v);
-	str_add(b, buf);
-}
-
-static void
-quoted(struct str *b, const char *s)
-{
-	static const char letters[] = "btn-fr"; /* of 8 to 13 */
-	size_t plain;
-
-	str_addc(b, '"');
-	for (;; s++) {
-		for (plain = 0; (unsigned char)s[plain] >= ' ' &&
-		     s[plain] != '"' && s[plain] != '\\';
-		     plain++)
-			;
-		str_addn(b, s, plain);
-		s += plain;
-		if (!*s)
-			break;
-		str_addc(b, '\\');
-		if (*s == '"' || *s == '\\')
-			str_addc(b, *s);
-		else if (*s >= 8 && *s <= 13 && *s != 11)
-			str_addc(b, letters[*s - 8]);
-		else
-			str_printf(b, "u%04x", (unsigned char)*s);
-	}
-	str_addc(b, '"');
-}
-
-static void add(struct str *, const cJSON *, bool canonical);
-
-static void
-members(struct str *b, const cJSON *c, bool canonical)
-{
-	const cJSON *m = c->child;
-	cJSON **v = NULL;
-	size_t n = 0;
-
-	if (canonical && cJSON_IsObject(c))
-		v = sorted(c, &n);
-	for (size_t i = 0; v ? i < n : m != NULL; i++) {
-		m = v ? v[i] : m;
-		if (i)
-			str_addc(b, ',');
-		if (cJSON_IsObject(c)) {
-			quoted(b, m->string);
-			str_addc(b, ':');
+	r = j->room;
+	alone = !r;
+	holds = j->holds;
+	if ((alone || r->mixed) && !j->packed &&
+	    (j->type == JSON_ARRAY || j->type == JSON_OBJECT))
+		for (struct json *m = j->u.child; m; m = next) {
+			next = m->next;
+			json_free(m);
 		}
-		add(b, m, canonical);
-		m = m->next;
-	}
-	free(v);
+	if (j->ownkey)
+		free(j->key);
+	if (j->ownnums)
+		free(j->u.nums);
+	if (alone && j->type == JSON_STRING)
+		free(j->u.str);
+	if (alone)
+		free(j);
+	else if (holds)
+		jsonnode_drop(r);
+}
+
+/* A value that stands alone. */
+static struct json *
+made(enum json_type type)
+{
+	struct json *j = mem_new(sizeof *j);
+
+	j->type = (unsigned char)type;
+	return j;
 }
 
 static void
-add(struct str *b, const cJSON *c, bool canonical)
+append(struct json *to, struct json *j)
 {
-	switch (c->type & 0xff) {
-	case cJSON_Number:
-		number(b, c->valuedouble);
-		break;
-	case cJSON_String:
-		quoted(b, c->valuestring);
-		break;
-	case cJSON_Array:
-	case cJSON_Object:
-		str_addc(b, cJSON_IsArray(c) ? '[' : '{');
-		members(b, c, canonical);
-		str_addc(b, cJSON_IsArray(c) ? ']' : '}');
-		break;
-	case cJSON_True:
-		str_add(b, "true");
-		break;
-	case cJSON_False:
-		str_add(b, "false");
-		break;
-	default:
-		str_add(b, "null");
-	}
-}
-
-char *
-json_print(const struct json *j)
-{
-	struct str b = {0};
-
-	add(&b, raw(j), false);
-	return str_take(&b);
+	if (to->room)
+		to->room->mixed = true;
+	j->next = NULL;
+	if (to->v.last)
+		to->v.last->next = j;
+	else
+		to->u.child = j;
+	to->v.last = j;
 }
 
 void
-json_append(struct str *b, const struct json *j)
+jsonnode_unpack(struct json *j)
 {
-	add(b, raw(j), false);
+	double *nums = j->u.nums;
+	size_t n = j->v.n;
+	bool own = j->ownnums;
+
+	if (!j->packed)
+		return;
+	j->packed = j->ownnums = false;
+	j->u.child = j->v.last = NULL;
+	for (size_t i = 0; i < n; i++)
+		append(j, json_number(nums[i]));
+	if (own)
+		free(nums);
 }
 
-void
-json_canonical(struct str *b, const struct json *j)
+/* The tree stays the same value: 'const' is kept to those outside. */
+static struct json *
+first(const struct json *j)
 {
-	add(b, raw(j), true);
+	if (j->packed)
+		jsonnode_unpack((struct json *)(uintptr_t)j);
+	return j->type == JSON_ARRAY || j->type == JSON_OBJECT ? j->u.child
+							       : NULL;
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct json *const *x = a, *const *y = b;
+
+	return strcmp((*x)->key, (*y)->key);
+}
+
+struct json **
+jsonnode_sorted(const struct json *j, size_t *n)
+{
+	struct json **v;
+	size_t k = 0;
+
+	*n = json_len(j);
+	v = mem_array(*n, sizeof *v);
+	for (struct json *m = j->u.child; m; m = m->next)
+		v[k++] = m;
+	qsort(v, k, sizeof *v, by_key);
+	return v;
+}
+
+static bool
+same_text(const char *a, size_t n, const char *b, size_t m)
+{
+	return n == m && memcmp(a, b, n) == 0;
+}
+
+static bool
+same_numbers(const struct json *a, const struct json *b)
+{
+	if (a->v.n != b->v.n)
+		return false;
+	for (size_t i = 0; i < a->v.n; i++)
+		if (a->u.nums[i] != b->u.nums[i])
+			return false;
+	return true;
 }
 
 /* The same, in the same order: what mostly is the case, and fast. */
 static bool
-alike(const cJSON *a, const cJSON *b)
+alike(const struct json *a, const struct json *b)
 {
-	int type = a->type & 0xff;
-
-	if (type != (b->type & 0xff))
+	if (a->type != b->type)
 		return false;
-	if (type == cJSON_Number)
-		return a->valuedouble == b->valuedouble;
-	if (type == cJSON_String)
-		return strcmp(a->valuestring, b->valuestring) == 0;
-	a = a->child;
-	b = b->child;
+	if (a->type == JSON_NUMBER || a->type == JSON_BOOL)
+		return a->u.num == b->u.num;
+	if (a->type == JSON_STRING)
+		return same_text(a->u.str, a->v.n, b->u.str, b->v.n);
+	if (a->packed && b->packed)
+		return same_numbers(a, b);
+	a = first(a);
+	b = first(b);
 	for (; a && b; a = a->next, b = b->next)
-		if ((a->string && strcmp(a->string, b->string) != 0) ||
+		if ((a->key &&
+			!same_text(a->key, a->keylen, b->key, b->keylen)) ||
 		    !alike(a, b))
 			return false;
 	return !a && !b;
@@ -296,19 +197,20 @@ alike(const cJSON *a, const cJSON *b)
 
 /* Keys in any order; no object has one twice. */
 static bool
-equal(const cJSON *a, const cJSON *b)
+equal(const struct json *a, const struct json *b)
 {
-	const cJSON *x, *y = b->child;
+	const struct json *y;
 
 	if (alike(a, b))
 		return true;
-	if ((a->type & 0xff) != (b->type & 0xff) || !a->child || !b->child ||
-	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
+	if (a->type != b->type || (a->packed && b->packed) ||
+	    json_len(a) != json_len(b))
 		return false;
-	for (x = a->child; x; x = x->next, y = y->next) {
-		const cJSON *k = cJSON_IsObject(a)
-		    ? cJSON_GetObjectItemCaseSensitive(b, x->string)
-		    : y;
+	y = first(b);
+	if (!first(a) || !y)
+		return false;
+	for (const struct json *x = first(a); x; x = x->next, y = y->next) {
+		const struct json *k = x->key ? json_get(b, x->key) : y;
 
 		if (!k || !equal(x, k))
 			return false;
@@ -319,70 +221,154 @@ equal(const cJSON *a, const cJSON *b)
 bool
 json_equal(const struct json *a, const struct json *b)
 {
-	return a && b ? equal(raw(a), raw(b)) : a == b;
+	return a && b ? equal(a, b) : a == b;
 }
 
-static unsigned long long
-hash(const cJSON *c)
+/* Both halves of the product, as wyhash mixes (Wang Yi, public domain). */
+static uint64_t
+mix(uint64_t a, uint64_t b)
 {
-	unsigned long long h = STR_HASH, sum = 0;
-	int type = c->type & 0xff;
+	unsigned __int128 p = (unsigned __int128)(a ^ 0xa0761d6478bd642fULL) *
+	    (b ^ 0xe7037ed1a0b428dbULL);
 
-	h = str_hash(h, &type, sizeof type);
-	if (type == cJSON_Number) {
-		double v = c->valuedouble + 0.; /* -0 is 0 */
+	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
 
-		h = str_hash(h, &v, sizeof v);
-	} else if (type == cJSON_String) {
-		h = str_hash(h, c->valuestring, strlen(c->valuestring));
-	} else if (type == cJSON_Array) {
-		for (const cJSON *m = c->child; m; m = m->next) {
-			unsigned long long k = hash(m);
+static uint64_t
+mix_text(uint64_t h, const char *s, size_t n)
+{
+	uint64_t a, b = 0;
 
-			h = str_hash(h, &k, sizeof k);
-		}
-	} else if (type == cJSON_Object) {
-		for (const cJSON *m = c->child; m; m = m->next) {
-			unsigned long long k = hash(m);
-
-			k = str_hash(k, m->string, strlen(m->string));
-			sum += k;
-		}
-		h = str_hash(h, &sum, sizeof sum);
+	h = mix(h, n);
+	for (; n > 16; s += 16, n -= 16) {
+		memcpy(&a, s, 8);
+		memcpy(&b, s + 8, 8);
+		h = mix(h ^ a, b);
 	}
-	return h;
+	if (n >= 8) {
+		memcpy(&a, s, 8);
+		memcpy(&b, s + n - 8, 8);
+		return mix(h ^ a, b);
+	}
+	for (b = 0; n; n--)
+		b = b << 8 | (unsigned char)*s++;
+	return mix(h, b);
+}
+
+static uint64_t
+mix_number(double v)
+{
+	uint64_t u;
+
+	v += 0.; /* -0 is 0 */
+	memcpy(&u, &v, sizeof u);
+	return mix(JSON_NUMBER, u);
+}
+
+static uint64_t
+hash(const struct json *j)
+{
+	uint64_t h = mix(j->type, 0), sum = 0;
+
+	if (j->type == JSON_NUMBER)
+		return mix_number(j->u.num);
+	if (j->type == JSON_BOOL)
+		return mix(h, (uint64_t)j->u.num);
+	if (j->type == JSON_STRING)
+		return mix_text(h, j->u.str, j->v.n);
+	if (j->packed)
+		for (size_t i = 0; i < j->v.n; i++)
+			h = mix(h, mix_number(j->u.nums[i]));
+	else if (j->type == JSON_ARRAY)
+		for (const struct json *m = j->u.child; m; m = m->next)
+			h = mix(h, hash(m));
+	else if (j->type == JSON_OBJECT)
+		for (const struct json *m = j->u.child; m; m = m->next)
+			sum += mix_text(hash(m), m->key, m->keylen);
+	return mix(h, sum);
 }
 
 unsigned long long
 json_hash(const struct json *j)
 {
-	return j ? hash(raw(j)) : 0;
+	return j ? hash(j) : 0;
+}
+
+static struct json *
+text(const char *s, size_t n)
+{
+	struct json *j = made(JSON_STRING);
+
+	j->u.str = mem_strn(s, n);
+	j->v.n = n;
+	return j;
+}
+
+/* What an array of n numbers of its own has room for: it doubles. */
+static size_t
+places(size_t n)
+{
+	size_t k = 4;
+
+	while (k < n)
+		k *= 2;
+	return k;
+}
+
+/* 'arr' gets a copy of them, with room for one more. */
+static void
+own_numbers(struct json *arr, const double *v, size_t n)
+{
+	double *nums = mem_resize(NULL, places(n + 1), sizeof *nums);
+
+	if (n)
+		memcpy(nums, v, n * sizeof *nums);
+	arr->packed = arr->ownnums = true;
+	arr->u.nums = nums;
+	arr->v.n = n;
+}
+
+static void
+name(struct json *j, const char *key, size_t n)
+{
+	if (j->ownkey)
+		free(j->key);
+	j->key = mem_strn(key, n);
+	j->keylen = (uint32_t)n;
+	j->ownkey = true;
 }
 
 struct json *
 json_dup(const struct json *j)
 {
-	return j ? made(cJSON_Duplicate(raw(j), 1)) : NULL;
+	struct json *to, *k;
+
+	if (!j)
+		return NULL;
+	if (j->type == JSON_STRING)
+		return text(j->u.str, j->v.n);
+	to = made((enum json_type)j->type);
+	if (j->packed) {
+		own_numbers(to, j->u.nums, j->v.n);
+		return to;
+	}
+	if (j->type != JSON_ARRAY && j->type != JSON_OBJECT) {
+		to->u.num = j->u.num;
+		return to;
+	}
+	for (const struct json *m = j->u.child; m; m = m->next) {
+		k = json_dup(m);
+		if (m->key)
+			name(k, m->key, m->keylen);
+		append(to, k);
+	}
+	return to;
 }
 
 enum json_type
 json_type(const struct json *j)
 {
-	switch (raw(j)->type & 0xff) {
-	case cJSON_False:
-	case cJSON_True:
-		return JSON_BOOL;
-	case cJSON_Number:
-		return JSON_NUMBER;
-	case cJSON_String:
-		return JSON_STRING;
-	case cJSON_Array:
-		return JSON_ARRAY;
-	case cJSON_Object:
-		return JSON_OBJECT;
-	default:
-		return JSON_NULL;
-	}
+	return (enum json_type)j->type;
 }
 
 const char *
@@ -394,49 +380,63 @@ json_type_name(enum json_type t)
 	return names[t];
 }
 
+/* The member, and the one before it. */
+static struct json *
+find(const struct json *j, const char *key, size_t n, struct json **before)
+{
+	*before = NULL;
+	for (struct json *m = j->u.child; m; *before = m, m = m->next)
+		if (m->keylen == n && memcmp(m->key, key, n) == 0)
+			return m;
+	return NULL;
+}
+
+static struct json *
+get(const struct json *j, const char *key, size_t n)
+{
+	struct json *before;
+
+	return j && j->type == JSON_OBJECT ? find(j, key, n, &before) : NULL;
+}
+
 struct json *
 json_get(const struct json *j, const char *key)
 {
-	if (!j || !cJSON_IsObject(raw(j)))
-		return NULL;
-	return own(cJSON_GetObjectItemCaseSensitive(raw(j), key));
+	return get(j, key, strlen(key));
 }
 
 struct json *
 json_path(const struct json *j, const char *dotted)
 {
-	char key[128];
 	size_t n;
 
-	for (;;) {
+	for (;; dotted += n + 1) {
+		struct json *k;
+
 		n = strcspn(dotted, ".");
-		if (n >= sizeof key)
-			return NULL;
-		memcpy(key, dotted, n);
-		key[n] = '\0';
-		j = json_get(j, key);
-		if (!j || !dotted[n])
-			return own(raw(j));
-		dotted += n + 1;
+		k = get(j, dotted, n);
+		if (!k || !dotted[n])
+			return k;
+		j = k;
 	}
 }
 
 const char *
 json_str(const struct json *j)
 {
-	return j ? cJSON_GetStringValue(raw(j)) : NULL;
+	return j && j->type == JSON_STRING ? j->u.str : NULL;
 }
 
 double
 json_num(const struct json *j, double fallback)
 {
-	return j && cJSON_IsNumber(raw(j)) ? raw(j)->valuedouble : fallback;
+	return j && j->type == JSON_NUMBER ? j->u.num : fallback;
 }
 
 bool
 json_bool(const struct json *j, bool fallback)
 {
-	return j && cJSON_IsBool(raw(j)) ? cJSON_IsTrue(raw(j)) : fallback;
+	return j && j->type == JSON_BOOL ? j->u.num != 0 : fallback;
 }
 
 const char *
@@ -460,73 +460,131 @@ json_get_bool(const struct json *j, const char *key, bool fallback)
 size_t
 json_len(const struct json *j)
 {
-	return j ? (size_t)cJSON_GetArraySize(raw(j)) : 0;
+	size_t n = 0;
+
+	if (!j || j->packed)
+		return j ? j->v.n : 0;
+	for (const struct json *m = first(j); m; m = m->next)
+		n++;
+	return n;
 }
 
 struct json *
 json_first(const struct json *j)
 {
-	return j ? own(raw(j)->child) : NULL;
+	return j ? first(j) : NULL;
 }
 
 struct json *
 json_next(const struct json *j)
 {
-	return own(raw(j)->next);
+	return j->next;
 }
 
 const char *
 json_key(const struct json *j)
 {
-	return raw(j)->string;
+	return j->key;
 }
 
 struct json *
 json_at(const struct json *j, size_t i)
 {
-	return j ? own(cJSON_GetArrayItem(raw(j), (int)i)) : NULL;
+	struct json *m = json_first(j);
+
+	for (; m && i; i--)
+		m = m->next;
+	return m;
+}
+
+const double *
+json_numbers(const struct json *j, size_t *n)
+{
+	*n = j && j->packed ? j->v.n : 0;
+	return *n ? j->u.nums : NULL;
 }
 
 struct json *
 json_object(void)
 {
-	return made(cJSON_CreateObject());
+	return made(JSON_OBJECT);
 }
 
 struct json *
 json_array(void)
 {
-	return made(cJSON_CreateArray());
+	return made(JSON_ARRAY);
 }
 
 struct json *
 json_string(const char *s)
 {
-	return made(cJSON_CreateString(s));
+	return text(s, strlen(s));
 }
 
 struct json *
 json_number(double v)
 {
-	return isfinite(v) ? made(cJSON_CreateNumber(v)) : NULL;
+	struct json *j;
+
+	if (!isfinite(v))
+		return NULL;
+	j = made(JSON_NUMBER);
+	j->u.num = v;
+	return j;
 }
 
 struct json *
 json_boolean(bool v)
 {
-	return made(cJSON_CreateBool(v));
+	struct json *j = made(JSON_BOOL);
+
+	j->u.num = v;
+	return j;
+}
+
+/* Takes 'j', whose place is behind 'before', out of its parent. */
+static struct json *
+cut(struct json *from, struct json *before, struct json *j)
+{
+	if (before)
+		before->next = j->next;
+	else
+		from->u.child = j->next;
+	if (from->v.last == j)
+		from->v.last = before;
+	j->next = NULL;
+	if (j->room && !j->holds) {
+		j->holds = true;
+		j->room->holders++;
+	}
+	return j;
 }
 
 void
 json_set(struct json *obj, const char *key, struct json *value)
 {
+	size_t n = strlen(key);
+	struct json *before, *old;
+
 	if (!value)
 		return;
-	if (cJSON_GetObjectItemCaseSensitive(raw(obj), key))
-		cJSON_ReplaceItemInObjectCaseSensitive(
-		    raw(obj), key, raw(value));
+	old = find(obj, key, n, &before);
+	name(value, key, n);
+	if (!old) {
+		append(obj, value);
+		return;
+	}
+	if (obj->room)
+		obj->room->mixed = true;
+	json_free(cut(obj, before, old));
+	value->next = before ? before->next : obj->u.child;
+	if (before)
+		before->next = value;
 	else
-		cJSON_AddItemToObject(raw(obj), key, raw(value));
+		obj->u.child = value;
+	if (!value->next)
+		obj->v.last = value;
 }
 
 void
@@ -551,30 +609,52 @@ json_set_bool(struct json *obj, const char *key, bool v)
 void
 json_push(struct json *arr, struct json *value)
 {
-	if (value)
-		cJSON_AddItemToArray(raw(arr), raw(value));
+	if (!value)
+		return;
+	jsonnode_unpack(arr);
+	append(arr, value);
 }
 
 void
 json_push_num(struct json *arr, double v)
 {
-	json_push(arr, json_number(v));
+	size_t n = arr->packed ? arr->v.n : 0;
+
+	if (!isfinite(v))
+		return;
+	if (!arr->packed && arr->u.child) {
+		append(arr, json_number(v));
+		return;
+	}
+	if (arr->room)
+		arr->room->mixed = true;
+	if (!arr->ownnums)
+		own_numbers(arr, arr->u.nums, n);
+	else if (n == places(n))
+		arr->u.nums = mem_resize(arr->u.nums, 2 * n, sizeof v);
+	arr->u.nums[arr->v.n++] = v;
 }
 
 void
 json_del(struct json *obj, const char *key)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(raw(obj), key);
+	json_free(json_detach(obj, key));
 }
 
 struct json *
 json_detach(struct json *obj, const char *key)
 {
-	return own(cJSON_DetachItemFromObjectCaseSensitive(raw(obj), key));
+	struct json *before, *j = NULL;
+
+	if (obj && obj->type == JSON_OBJECT)
+		j = find(obj, key, strlen(key), &before);
+	return j ? cut(obj, before, j) : NULL;
 }
 
 struct json *
 json_shift(struct json *arr)
 {
-	return own(cJSON_DetachItemViaPointer(raw(arr), raw(arr)->child));
+	struct json *j = json_first(arr);
+
+	return j ? cut(arr, NULL, j) : NULL;
 }

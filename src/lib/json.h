@@ -1,9 +1,10 @@
 /*
- * JSON values. Parsing is strict about what the records need: UTF-8, one value,
- * no trailing bytes, no duplicate keys, no NUL in strings.
+ * JSON values. Parsing is strict: RFC 8259, UTF-8, one value, no trailing
+ * bytes, no duplicate keys, no NUL in strings, 1000 levels.
  *
  * Pointers returned by json_get and friends are borrowed: valid while the tree
  * lives. A value given to json_set or json_push is taken. Key order is kept.
+ * A tree is for one thread at a time, even for reading.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -57,6 +58,8 @@ struct json *json_first(const struct json *);
 struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
 struct json *json_at(const struct json *, size_t i); /* walks: not for loops */
+/* All elements of an array of numbers at once (borrowed); NULL: it is none. */
+const double *json_numbers(const struct json *, size_t *n);
 
 struct json *json_object(void);
 struct json *json_array(void);

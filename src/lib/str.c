@@ -2,6 +2,7 @@
 #include "mem.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,9 @@ str_add(struct str *b, const char *s)
 void
 str_addc(struct str *b, char c)
 {
-	str_addn(b, &c, 1);
+	room(b, 1);
+	b->s[b->len++] = c;
+	b->s[b->len] = '\0';
 }
 
 void
@@ -142,17 +145,30 @@ str_ends(const char *s, const char *suffix)
 	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
+static bool
+ascii8(const unsigned char *p, const unsigned char *end)
+{
+	uint64_t w = UINT64_MAX;
+
+	if (end - p >= 8)
+		memcpy(&w, p, sizeof w);
+	return !(w & UINT64_C(0x8080808080808080));
+}
+
 bool
 str_utf8(const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 
 	while (p < end) {
-		unsigned c = *p++, min;
+		unsigned c = *p, min;
 		int more;
 
-		if (c < 0x80)
+		if (c < 0x80) {
+			p += ascii8(p, end) ? 8 : 1;
 			continue;
+		}
+		p++;
 		if (c >= 0xc2 && c <= 0xdf)
 			more = 1, min = 0x80, c &= 0x1f;
 		else if (c >= 0xe0 && c <= 0xef)

@@ -3,9 +3,11 @@
 
 #include "cpulist.h"
 #include "json.h"
+#include "mem.h"
 #include "names.h"
 #include "num.h"
 #include "proc.h"
+#include "rng.h"
 #include "seen.h"
 #include "str.h"
 #include "tempfile.h"
@@ -113,6 +115,132 @@ values(void)
 	j = parse("\"a\\\\u0000b\"", &why);
 	tap_str(json_str(j), "a\\u0000b", "an escaped backslash is no NUL");
 	json_free(j);
+}
+
+/* RFC 8259 to the letter; and what is refused is refused everywhere. */
+static void
+strict(void)
+{
+	static const char *const wrong[] = {"", " ", "01", "-", "-a", "1.",
+	    ".5", "1e", "1e+", "+1", "0x1", "nul", "truex", "NaN", "Infinity",
+	    "'a'", "\"a", "\"a\tb\"", "\"\\x41\"", "\"\\u12\"", "\"\\u12g4\"",
+	    "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "[", "[1",
+	    "[1,", "[1,]", "[,1]", "[1 2]", "[1}", "{", "{1:2}", "{\"a\"}",
+	    "{\"a\":1,}", "{\"a\" 1}", "{,}", "{\"a\":1]",
+	    "{\"\\u0061\":1,\"a\":2}", "1 2", "[1]]", "\v1"};
+	static const char *const right[][2] = {{" [ 1 , 2 ]\n", "[1,2]"},
+	    {"\"\\u00e9\\ud83d\\ude00\\/\"", "\"\xc3\xa9\xf0\x9f\x98\x80/\""},
+	    {"\xef\xbb\xbf{}", "{}"}, {"[1,2,\"a\",[3]]", "[1,2,\"a\",[3]]"},
+	    {"1.50", "1.5"}, {"-0.001", "-0.001"}, {"1E2", "100"},
+	    {"0.00001", "1e-05"},
+	    {"123456789012345678", "1.2345678901234568e+17"},
+	    {"[0.000123,1e22,4.9e-324]",
+		"[0.000123,1e+22,4.94065645841247e-324]"}};
+	struct json *j;
+	const char *why;
+	char deep[2100], *s;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		j = parse(wrong[i], &why);
+		tap_ok(!j && why, "'%s' is refused: %s", wrong[i],
+		    why ? why : "no");
+		json_free(j);
+	}
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+		j = parse(right[i][0], &why);
+		s = j ? json_print(j) : mem_str(why);
+		tap_str(s, right[i][1], right[i][1]);
+		free(s);
+		json_free(j);
+	}
+	for (size_t n = 1000; n <= 1001; n++) {
+		memset(deep, '[', n);
+		memset(deep + n, ']', n);
+		deep[2 * n] = '\0';
+		j = parse(deep, &why);
+		tap_ok(!j == (n > 1000), "%zu arrays in each other", n);
+		json_free(j);
+	}
+}
+
+/* Numbers with up to 15 digits come back as they were, fast way or slow. */
+static void
+digits(void)
+{
+	struct rng r;
+	size_t wrong = 0;
+
+	rng_seed(&r, 7, 0);
+	for (int i = 0; i < 20000; i++) {
+		char text[40], want[40], *s;
+		struct json *j;
+		double v;
+
+		snprintf(text, sizeof text, "%s%llu.%0*llu",
+		    rng_next(&r) & 1 ? "-" : "",
+		    (unsigned long long)(rng_next(&r) >> (i % 64)), 1 + i % 9,
+		    (unsigned long long)(rng_next(&r) % 1000000));
+		v = strtod(text, NULL);
+		snprintf(want, sizeof want, "%.15g", v);
+		if (v == floor(v) && fabs(v) < 0x1p53)
+			snprintf(want, sizeof want, "%.0f", v + 0.);
+		else if (strtod(want, NULL) != v)
+			snprintf(want, sizeof want, "%.17g", v);
+		j = parse(text, NULL);
+		s = j ? json_print(j) : mem_str("refused");
+		if (json_num(j, NAN) != v ||
+		    strcmp(s, strcmp(want, "-0") == 0 ? "0" : want) != 0)
+			printf("# %s: %s, not %s\n", text, s, want), wrong++;
+		free(s);
+		json_free(j);
+	}
+	tap_ok(!wrong, "numbers of all lengths are those of strtod and printf");
+}
+
+/* Values move between trees; each is freed once (sanitizers see to it). */
+static void
+moved(void)
+{
+	struct json *a = parse("{\"x\":{\"y\":[1,2]},\"z\":\"t\"}", NULL);
+	struct json *b = parse("{\"k\":[5,6,7,8],\"e\":[]}", NULL), *x, *k;
+	const double *v;
+	size_t n;
+	char *s;
+
+	x = json_detach(a, "x");
+	json_set(b, "moved", x);
+	json_set(b, "again", json_dup(x));
+	json_set(json_get(b, "moved"), "z", json_detach(a, "z"));
+	json_free(a);
+	for (int i = 0; i < 9; i++) {
+		json_push_num(json_get(b, "k"), i);
+		json_push_num(json_get(b, "e"), i / 2.);
+	}
+	json_push_num(json_get(b, "e"), NAN);
+	v = json_numbers(json_get(b, "k"), &n);
+	tap_ok(v && n == 13 && v[12] == 8, "numbers are one array");
+	tap_ok(!json_numbers(json_get(b, "moved"), &n) && n == 0,
+	    "what is no array has none");
+	json_push(json_get(b, "e"), json_string("end"));
+	json_free(json_shift(json_get(b, "e")));
+	k = json_detach(b, "k");
+	json_set(b, "k", json_number(1));
+	json_set(b, "again", json_boolean(true));
+	s = json_print(b);
+	tap_str(s,
+	    "{\"e\":[0.5,1,1.5,2,2.5,3,3.5,4,\"end\"],"
+	    "\"moved\":{\"y\":[1,2],\"z\":\"t\"},\"again\":true,\"k\":1}",
+	    "all is where it was put");
+	free(s);
+	json_free(b);
+	x = json_dup(k);
+	tap_ok(json_first(k) && json_equal(k, x) && json_equal(x, k) &&
+		json_hash(k) == json_hash(x),
+	    "packed or not, it is the same");
+	json_free(json_shift(k));
+	tap_ok(json_len(k) == 12 && !json_equal(k, x), "one less is not");
+	json_free(k);
+	json_free(x);
 }
 
 static void
@@ -252,6 +380,9 @@ main(void)
 	strings();
 	cpus();
 	values();
+	strict();
+	digits();
+	moved();
 	written();
 	hashes();
 	numbered();
