@@ -4,9 +4,9 @@
  */
 #include "err.h"
 #include "mem.h"
-#include "num.h"
 #include "opt.h"
 #include "output.h"
+#include "policy.h"
 #include "str.h"
 #include "vkb-compare/report.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct opts {
-	const char *baseline, *metrics;
+	const char *baseline, *metrics, *policy;
 	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list formats, margins;
 	bool strict;
@@ -33,7 +33,9 @@ static const struct opt table[] = {
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "all, latency, or names with commas"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
-	.help = "what does not count as a change: 2%"},
+	.help = "what does not count as a change: 2%, +10%"},
+    {0, "policy", OPT_STR, AT(policy), "FILE",
+	.help = "margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
 	.help = "Holm instead of Benjamini-Hochberg"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
@@ -55,38 +57,36 @@ static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
 static int
 margin_of(const char *s, struct margin *m)
 {
-	const char *eq = strchr(s, '=');
-	char *name = eq ? mem_strn(s, (size_t)(eq - s)) : NULL;
-	char *value = mem_str(eq ? eq + 1 : s);
-	size_t n = strlen(value);
-	int rc = -1;
+	const char *eq = strrchr(s, '=');
 
-	if (n && value[n - 1] == '%')
-		value[n - 1] = '\0';
-	if (n < 2 || eq == s || num_real(value, &m->value) < 0 ||
-	    !(m->value >= 0 && m->value < 100) || value[n - 1]) {
-		err_say("option '--margin': '%s' is not a percentage from 0%% "
-			"to below 100%%, like 2%% or p99_latency_ms=5%%",
+	m->says = (struct policy_answer){
+	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+	if (eq == s || policy_margin(eq ? eq + 1 : s, &m->says) < 0)
+		return err_fail(
+		    "option '--margin': '%s' is not a percentage from 0%% to "
+		    "below 100%%, like 2%% or p99_latency_ms=5%%, +10%%, -10%% "
+		    "or auto",
 		    s);
-		free(name);
-		goto out;
-	}
-	m->value /= 100;
-	m->name = name;
-	rc = 0;
-out:
-	free(value);
-	return rc;
+	m->name = eq ? mem_strn(s, (size_t)(eq - s)) : NULL;
+	return 0;
 }
 
 static int
 rules_of(const struct opts *o, struct rules *r)
 {
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+
 	*r = (struct rules){.metrics = o->metrics, .strict = o->strict};
 	r->margins = mem_array(o->margins.n + 1, sizeof *r->margins);
 	for (size_t i = 0; i < o->margins.n; i++)
 		if (margin_of(o->margins.v[i], &r->margins[r->nmargins++]) < 0)
 			return -1;
+	if (!clock_day(r->today, epoch))
+		return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of "
+				"seconds since 1970",
+		    epoch);
+	if (o->policy && !(r->policy = policy_read(o->policy)))
+		return -1;
 	return 0;
 }
 
@@ -284,6 +284,7 @@ out:
 	for (size_t i = 0; i < r.nmargins; i++)
 		free((char *)(size_t)r.margins[i].name);
 	free(r.margins);
+	policy_free(r.policy);
 	free(c);
 	free(out);
 	cases_free(&s.base);

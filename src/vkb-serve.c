@@ -12,6 +12,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
@@ -93,33 +94,13 @@ static const struct opt_prog prog = {.name = "vkb-serve",
 static struct json *
 read_spec(const char *file)
 {
-	bool dash = strcmp(file, "-") == 0;
-	FILE *f = dash ? stdin : fopen(file, "re");
-	const char *name = dash ? "stdin" : file, *why;
-	struct json *j = NULL;
-	struct str s = {0};
-	char buf[65536];
-	size_t n, at;
+	struct json *j = jsonfile_read(file);
 
-	if (!f) {
-		err_fail_sys("cannot read '%s'", name);
-		return NULL;
-	}
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(&s, buf, n);
-	if (ferror(f))
-		err_fail_sys("cannot read '%s'", name);
-	else if (!(j = json_parse(s.s ? s.s : "", s.len, &why, &at)))
-		err_say("%s: %s (at byte %zu)", name, why, at + 1);
-	else if (json_type(j) != JSON_OBJECT) {
-		err_say("%s: not an object", name);
-		json_free(j);
-		j = NULL;
-	}
-	if (!dash)
-		fclose(f);
-	str_free(&s);
-	return j;
+	if (!j || json_type(j) == JSON_OBJECT)
+		return j;
+	err_say("%s: not an object", strcmp(file, "-") == 0 ? "stdin" : file);
+	json_free(j);
+	return NULL;
 }
 
 /* A key that is misspelt would be a server that nobody asked for. */

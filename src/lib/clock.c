@@ -1,4 +1,5 @@
 #include "clock.h"
+#include "num.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,6 +24,23 @@ clock_iso(char buf[CLOCK_ISO])
 	gmtime_r(&t.tv_sec, &tm);
 	snprintf(buf + strftime(buf, CLOCK_ISO, "%Y-%m-%dT%H:%M:%S", &tm), 8,
 	    ".%03dZ", (int)(t.tv_nsec / 1000000));
+	return buf;
+}
+
+char *
+clock_day(char buf[CLOCK_ISO], const char *epoch)
+{
+	long long seconds = (long long)time(NULL);
+	struct tm tm;
+	time_t t;
+
+	if (epoch && *epoch &&
+	    (num_int(epoch, &seconds) < 0 || seconds < 0 ||
+		seconds > 253402300799)) /* the end of 9999 */
+		return NULL;
+	t = (time_t)seconds;
+	gmtime_r(&t, &tm);
+	strftime(buf, CLOCK_ISO, "%Y-%m-%d", &tm);
 	return buf;
 }
 

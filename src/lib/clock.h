@@ -9,6 +9,13 @@ int64_t clock_ns(void); /* monotonic, ns */
 #define CLOCK_ISO 32
 char *clock_iso(char buf[CLOCK_ISO]); /* now, 2026-03-02T08:00:00.123Z */
 
+/*
+ * The day, 2026-03-02, of 'epoch' (seconds since 1970 as a text, what
+ * SOURCE_DATE_EPOCH holds), or of now where it is NULL or empty. NULL when it
+ * is no such number; nothing is said.
+ */
+char *clock_day(char buf[CLOCK_ISO], const char *epoch);
+
 /* Milliseconds left until 'deadline' (clock_ns() units), for poll(2); >= 0. */
 int clock_left_ms(int64_t deadline_ns);
 

@@ -15,11 +15,14 @@ struct policy;
 
 /* NULL, and said with the file and the path of the key. */
 struct policy *policy_read(const char *file);
+/* The same of a document that is there already; it is taken. */
+struct policy *policy_new(struct json *doc, const char *name);
 void policy_free(struct policy *);
 
 struct policy_waiver {
 	const char *reason;  /* NULL: none; borrowed from the policy */
 	const char *expires; /* "2026-12-31": the last day it holds */
+	const char *rule;    /* "FILE: rules[2]" */
 	bool expired;
 	double limit; /* relative change it covers; INFINITY: any */
 };
@@ -42,5 +45,12 @@ void policy_ask(struct policy *, const struct json *config, const char *name,
 
 /* The i-th rule that never matched, as "FILE: rules[2]"; NULL: no more. */
 const char *policy_unused(const struct policy *, size_t i);
+
+/*
+ * "5%" up to below 100%; "auto"; "+10%", "-10%": a rise, a fall by more is
+ * worse. Fills margin (of verdict_decide, which is one of logarithms: +10% is
+ * 1 - 1/1.1), margin_auto and better. 0, or -1 (nothing is said).
+ */
+int policy_margin(const char *text, struct policy_answer *);
 
 #endif

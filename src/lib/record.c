@@ -139,7 +139,7 @@ static const struct record_key delta_keys[] = {
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"visible", N, false, "smallest relative change these runs would show"},
     {"needed", O, false, "runs (and minutes) that would settle it"},
-    {"waiver", O, false, "why it does not count: reason, expires"},
+    {"waiver", O, false, "why it does not count: rule, reason, expires"},
     {"notes", A, false, "texts"}, {0}};
 
 static const struct record_key comparison_keys[] = {
@@ -154,7 +154,9 @@ static const struct record_key comparison_keys[] = {
     {"failed", A, true, "cases with failed runs: the same, and errors"},
     {"env", A, true, "what differs: name, baseline, contender, cases"},
     {"lonely", A, true, "gates of one side: side, metric, cases"},
-    {"waivers", A, false, "expired or unused: rule, reason, expires"},
+    {"waivers", A, false,
+	"rules of the policy that did nothing, or too little: rule, what "
+	"(unused, expired, exceeded); with a waiver: reason, expires"},
     {"canary", A, false, "cases that must not change: case, metric, ok"}, {0}};
 
 static const struct record_key shift_keys[] = {
@@ -196,7 +198,7 @@ static const struct record_key change_keys[] = {
     {"new", B, false, "at or after --since: it decides the exit status"},
     {"group", S, false, "equal for one change that several series show"},
     {"key", S, false, "stable name of the change, for issues"},
-    {"waiver", O, false, "why it does not count: reason, expires"}, {0}};
+    {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};
 
 static const struct record_key raw_keys[] = {
     {"format", S, true, "as vkb-parse names it"},

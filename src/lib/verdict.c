@@ -84,6 +84,7 @@ unpaired(struct verdict_facts *f, const double *x, const double *y)
 
 	f->method = t.exact ? "mwu-exact" : "mwu-normal";
 	f->p = t.p;
+	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
 	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
 		return;
 	intervals(f, ranktest_ratios(x, f->m, y, f->n), false);
@@ -131,6 +132,7 @@ outline(const double *x, size_t m, const double *y, size_t n)
 	    .lo90 = NAN,
 	    .hi90 = NAN,
 	    .p = NAN,
+	    .cliff = NAN,
 	    .sd = NAN};
 	double *sx = copy(x, m, true), *sy = copy(y, n, true);
 
@@ -162,12 +164,27 @@ verdict_measure(
 	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
 	    constant(y, n)) {
 		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
+		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
 	} else if (paired && all_above(x, m, 0, false) &&
 	    all_above(y, n, 0, false)) {
 		in_pairs(&f, x, y);
 	} else {
 		unpaired(&f, x, y);
 	}
+	return f;
+}
+
+struct verdict_facts
+verdict_assume(const double *x, size_t m, const double *y, size_t n)
+{
+	struct verdict_facts f = outline(x, m, y, n);
+	double a = f.median[0], b = f.median[1];
+
+	f.assumed = true;
+	f.method = "assumed";
+	f.ratio = a > 0 && b >= 0 ? b / a : NAN;
+	if (constant(x, m) && constant(y, n))
+		only(&f, f.method, f.ratio);
 	return f;
 }
 
@@ -203,7 +220,7 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 	bool exact = isnan(f->p);
 
 	*certain = false;
-	if (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS)
+	if (!f->assumed && (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS))
 		return VERDICT_INSUFFICIENT;
 	if ((exact || p < alpha) && (rho < low || rho > high)) {
 		*certain = rho < low ? f->hi90 < low : f->lo90 > high;

@@ -33,13 +33,16 @@ enum { VERDICT_RUNS = 4, VERDICT_PAIRS = 6 }; /* at least, of each side */
 struct verdict_facts {
 	size_t m, n;
 	bool paired;
+	bool assumed;       /* without noise: one value is enough */
 	const char *method; /* mwu-exact, mwu-normal, signed-rank,
-			     * exact (both sides constant), identical */
+			     * exact (both sides constant), identical,
+			     * assumed */
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
 	double lo95, hi95, lo90, hi90;
-	double p;  /* NAN: compared exactly, without a test */
-	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
+	double p;     /* NAN: compared exactly, without a test */
+	double cliff; /* Cliff's delta of y over x, where not paired */
+	double sd;    /* of ln(value), pooled; or of ln(y/x) where paired */
 };
 
 /* A measurement against itself: no change, however noisy it is. */
@@ -48,6 +51,13 @@ struct verdict_facts verdict_itself(const double *x, size_t n, bool paired);
 /* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
 struct verdict_facts verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired);
+
+/*
+ * A metric that has no noise: the medians are compared, without a test. There
+ * are intervals where no side varies. m, n >= 1.
+ */
+struct verdict_facts verdict_assume(
+    const double *x, size_t m, const double *y, size_t n);
 
 /*
  * p is adjusted; it is ignored where the facts have none. *certain: the whole

@@ -53,6 +53,17 @@ notes(struct json *rec, const struct row *r)
 }
 
 static struct json *
+waiver(const struct policy_waiver *w)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "rule", w->rule);
+	json_set_str(j, "reason", w->reason);
+	json_set_str(j, "expires", w->expires);
+	return j;
+}
+
+static struct json *
 delta(const struct comparison *c, const struct row *r)
 {
 	static const char *const better[] = {
@@ -83,6 +94,9 @@ delta(const struct comparison *c, const struct row *r)
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);
+	json_set_str(rec, "margin_from", r->margin_from);
+	json_set_num(rec, "cliff", f->cliff);
+	json_set_num(rec, "level", r->level);
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
@@ -93,6 +107,8 @@ delta(const struct comparison *c, const struct row *r)
 		json_set_num(needed, "minutes", r->minutes);
 		json_set(rec, "needed", needed);
 	}
+	if (r->waived)
+		json_set(rec, "waiver", waiver(&r->waiver));
 	notes(rec, r);
 	return rec;
 }
@@ -114,6 +130,26 @@ lost(const struct kase *k, size_t side)
 	return j;
 }
 
+static void
+lapses(struct json *rec, const struct comparison *c)
+{
+	struct json *all = json_array();
+
+	for (size_t i = 0; i < c->nlapses; i++) {
+		const struct lapse *l = &c->lapses[i];
+		struct json *j = json_object();
+
+		json_set_str(j, "rule", l->rule);
+		json_set_str(j, "what", l->what);
+		json_set_str(j, "reason", l->reason);
+		json_set_str(j, "expires", l->expires);
+		json_push(all, j);
+	}
+	json_set(rec, "waivers", json_first(all) ? all : NULL);
+	if (!json_first(all))
+		json_free(all);
+}
+
 /* What the deltas cannot say: what was not compared, and under which sky. */
 static struct json *
 comparison(const struct comparison *c, const struct rules *r)
@@ -130,6 +166,8 @@ comparison(const struct comparison *c, const struct rules *r)
 		if (c->count[i])
 			json_set_num(counts, verdict_name((enum verdict)i),
 			    (double)c->count[i]);
+	if (c->waived)
+		json_set_num(counts, "waived", (double)c->waived);
 	json_set(rec, "verdicts", counts);
 	json_set_num(rec, "alpha", JUDGE_ALPHA);
 	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
@@ -177,6 +215,7 @@ comparison(const struct comparison *c, const struct rules *r)
 		json_push(lonely, j);
 	}
 	json_set(rec, "lonely", lonely);
+	lapses(rec, c);
 	return rec;
 }
 

@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "casename.h"
 #include "json.h"
 #include "mem.h"
 #include "stats.h"
@@ -21,55 +22,6 @@ has_metric(const struct kase *k, const char *name)
 		if (json_get(json_get(k->parts[i], "metrics"), name))
 			return true;
 	return false;
-}
-
-static bool
-listed(const char *names, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *s = names; *s;) {
-		size_t len = strcspn(s, ",");
-
-		if (len == n && strncmp(s, name, n) == 0)
-			return true;
-		s += len + (s[len] == ',');
-	}
-	return false;
-}
-
-/* Is it shown; *gate: is it judged. */
-static bool
-wanted(const struct rules *r, const struct metric *m, bool *gate)
-{
-	const char *w = r->metrics;
-
-	*gate = m->gate;
-	if (!w)
-		return m->gate;
-	if (strcmp(w, "all") == 0)
-		return true;
-	if (strcmp(w, "latency") == 0)
-		return str_ends(m->name, "_latency_ms");
-	*gate = m->better != METRIC_NEITHER;
-	return listed(w, m->name);
-}
-
-static double
-margin_of(const struct rules *r, const struct metric *m)
-{
-	double v = m->margin;
-	bool named = false;
-
-	for (size_t i = 0; i < r->nmargins; i++) {
-		bool same = r->margins[i].name &&
-		    strcmp(r->margins[i].name, m->name) == 0;
-
-		if (same || (!r->margins[i].name && !named))
-			v = r->margins[i].value;
-		named |= same;
-	}
-	return v;
 }
 
 static int
@@ -162,45 +114,49 @@ static void
 measure(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
-	struct metric m = metric_guess(name);
-	struct row row = {
-	    .pair = p, .metric = m, .p = NAN, .visible = NAN, .minutes = NAN};
+	struct row row = {.pair = p,
+	    .name = mem_str(name),
+	    .p = NAN,
+	    .level = NAN,
+	    .visible = NAN,
+	    .minutes = NAN};
 	bool paired;
 
-	if (!wanted(r, &m, &row.gate))
-		return;
+	if (!rules_apply(r, &row))
+		goto no;
 	for (size_t j = 0; j < 2; j++)
 		row.used[j] = cases_sample(p->side[j], name);
-	if (!row.used[0].n || !row.used[1].n) {
-		cases_sample_free(&row.used[0]);
-		cases_sample_free(&row.used[1]);
-		return;
-	}
-	paired = pair_rounds(row.used, &row.dropped);
-	if (itself(p))
+	if (!row.used[0].n || !row.used[1].n)
+		goto no;
+	paired = !row.exact && pair_rounds(row.used, &row.dropped);
+	if (row.exact)
+		row.facts = verdict_assume(
+		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
+	else if (itself(p))
 		row.facts =
 		    verdict_itself(row.used[0].v, row.used[0].n, paired);
 	else
 		row.facts = verdict_measure(row.used[0].v, row.used[0].n,
 		    row.used[1].v, row.used[1].n, paired);
-	row.name = mem_str(name);
-	row.metric.name = row.name;
-	row.margin = margin_of(r, &m);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
 	    cases_bound(p->side[1], "client") > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
 	c->rows[c->nrows++] = row;
 	p->rows++;
+	return;
+no:
+	free(row.name);
+	cases_sample_free(&row.used[0]);
+	cases_sample_free(&row.used[1]);
 }
 
 static void
-alone(
-    struct comparison *c, const char *name, size_t side, const struct rules *r)
+alone(struct comparison *c, const struct pairing *p, const char *name,
+    size_t side, const struct rules *r)
 {
-	struct metric m = metric_guess(name);
-	bool gate;
+	struct row row = {.pair = p, .name = (char *)(size_t)name};
 
-	if (!wanted(r, &m, &gate) || !gate)
+	if (!rules_apply(r, &row) || !row.gate)
 		return;
 	for (size_t i = 0; i < c->nlonely; i++)
 		if (c->lonely[i].side == side &&
@@ -221,7 +177,7 @@ lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
 			 json_first(json_get(p->side[s]->parts[0], "metrics"));
 		     j; j = json_next(j))
 			if (!has_metric(p->side[!s], json_key(j)))
-				alone(c, json_key(j), s, r);
+				alone(c, p, json_key(j), s, r);
 }
 
 static void
@@ -307,6 +263,42 @@ environments(struct comparison *c, const struct pairing *p)
 	}
 }
 
+struct casename *
+judge_names(const struct comparison *c)
+{
+	const struct json **configs = mem_array(c->npairs + 1, sizeof *configs);
+	struct casename *names;
+	size_t n = 0;
+
+	/* A failed case may not say all of its config: it has no voice. */
+	for (size_t i = 0; i < c->npairs; i++)
+		for (size_t j = 0; j < 2; j++) {
+			const struct kase *k = c->pairs[i].side[j];
+
+			if (!k || judge_failed(k))
+				continue;
+			configs[n++] = k->config;
+			break;
+		}
+	names = casename_new(configs, n);
+	free(configs);
+	return names;
+}
+
+static void
+name_pairs(struct comparison *c)
+{
+	struct casename *names = judge_names(c);
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+
+		p->name = casename_of(
+		    names, (p->side[0] ? p->side[0] : p->side[1])->config);
+	}
+	casename_free(names);
+}
+
 void
 judge_compare(struct comparison *c, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *r)
@@ -316,6 +308,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	for (size_t j = 0; j < 2; j++)
 		c->name[j] = cases_subject_name(c->subject[j]);
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
+	name_pairs(c);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost =
@@ -362,6 +355,7 @@ decide(struct row *row, size_t tests)
 
 	row->verdict = verdict_decide(f, row->metric.better, row->margin,
 	    row->p, JUDGE_ALPHA, &row->certain);
+	row->waived = row->verdict == VERDICT_REGRESSION && rules_waive(row);
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
@@ -454,11 +448,15 @@ judge_all(struct comparison *c, size_t n, const struct rules *r)
 			struct row *row = &c[i].rows[j];
 
 			decide(row, c[i].family);
-			c[i].count[row->verdict] += row->gate;
+			if (row->waived)
+				c[i].waived += row->gate;
+			else
+				c[i].count[row->verdict] += row->gate;
 			c[i].paired += row->gate && row->facts.paired;
 		}
 		sum_up(&c[i]);
 	}
+	rules_lapses(r, c, n);
 }
 
 void
@@ -478,6 +476,7 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->nlonely; i++)
 		free(c->lonely[i].name);
+	free(c->lapses);
 	free(c->lonely);
 	free(c->rows);
 	free(c->differences);

@@ -8,22 +8,12 @@
 #include <stddef.h>
 
 #include "pairing.h"
+#include "rules.h"
 #include "verdict.h"
 
-struct margin {
-	const char *name; /* NULL: of all metrics */
-	double value;
-};
-
-struct rules {
-	const char *metrics; /* NULL: those that are gates; rps, latency, all,
-			      * or names with commas */
-	struct margin *margins;
-	size_t nmargins;
-	bool strict; /* Holm at .05 instead of Benjamini-Hochberg at .05 */
-};
-
 #define JUDGE_ALPHA .05
+
+struct casename;
 
 struct row {
 	const struct pairing *pair;
@@ -31,9 +21,15 @@ struct row {
 	struct metric metric;
 	bool gate;
 	double margin;
-	struct sample used[2]; /* what went into the test */
+	const char *margin_from;     /* table, option, policy or history */
+	bool margin_auto;            /* it is to come from the history */
+	bool exact;                  /* no test: assumed to be without noise */
+	struct policy_waiver waiver; /* .reason NULL: none */
+	bool waived;                 /* a regression that does not count */
+	struct sample used[2];       /* what went into the test */
 	struct verdict_facts facts;
-	double p; /* adjusted; NAN: there was no test */
+	double p;     /* adjusted; NAN: there was no test */
+	double level; /* what the looks left of alpha; NAN: no looks */
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs a side (rounds); 0: not known */
@@ -60,6 +56,19 @@ struct overall { /* geometric mean over the cases, of one metric */
 	double ratio, lo, hi;
 };
 
+struct lapse { /* a rule of the policy that did nothing, or too little */
+	const char *rule, *what;      /* "unused", "expired", "exceeded" */
+	const char *reason, *expires; /* NULL: it has no waiver */
+};
+
+struct canary {              /* a case that must not change */
+	char *name, *metric; /* of the case; metric NULL: it is missing */
+	bool ok;
+	const struct row *row; /* NULL: held against its history */
+	double ratio;          /* NAN: not known */
+	enum verdict verdict;
+};
+
 struct comparison {
 	const struct json *subject[2];
 	char *name[2];
@@ -73,7 +82,12 @@ struct comparison {
 	size_t nlonely;
 	struct overall *overall;
 	size_t noverall;
-	size_t count[VERDICTS]; /* gate rows */
+	struct lapse *lapses; /* of the whole report: in the first */
+	size_t nlapses;
+	struct canary *canaries;
+	size_t ncanaries;
+	size_t count[VERDICTS]; /* gate rows, without those waived */
+	size_t waived;          /* gate rows */
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
@@ -88,6 +102,9 @@ void judge_compare(struct comparison *, const struct cases *base, size_t who,
 void judge_all(struct comparison *, size_t n, const struct rules *);
 
 void judge_free(struct comparison *);
+
+/* Names of the cases that are not all failed; casename_free. */
+struct casename *judge_names(const struct comparison *);
 
 /* All runs of a case failed. */
 bool judge_failed(const struct kase *);

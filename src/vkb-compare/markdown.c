@@ -39,6 +39,7 @@ row(struct str *s, const struct row *r, const struct casename *names)
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
 	char a[NUM_BUF], b[NUM_BUF];
+	struct str verdict = {0};
 	size_t before;
 
 	str_printf(s, "| %s | ", mark(r));
@@ -49,7 +50,9 @@ row(struct str *s, const struct row *r, const struct casename *names)
 	    num_human(b, r->facts.median[1]));
 	report_change(s, r);
 	str_printf(s, " | %zu+%zu | ", r->facts.m, r->facts.n);
-	report_verdict(s, r);
+	report_verdict(&verdict, r);
+	markup_markdown(s, verdict.s);
+	str_free(&verdict);
 	before = s->len;
 	str_add(s, "; ");
 	report_notes(s, r);

@@ -147,7 +147,9 @@ pairing_new(const struct cases *base, size_t base_who,
 void
 pairing_free(struct pairing *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		free(p[i].note);
+		free(p[i].name);
+	}
 	free(p);
 }

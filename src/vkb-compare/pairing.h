@@ -13,6 +13,7 @@
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
 	char *note;                 /* on which keys it is unsure; or NULL */
+	char *name;                 /* of the case, for people */
 	size_t rows;                /* metrics compared; counted by judge */
 };
 

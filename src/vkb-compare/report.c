@@ -52,23 +52,7 @@ report_order(const struct comparison *c)
 struct casename *
 report_names(const struct comparison *c)
 {
-	const struct json **configs = mem_array(c->npairs + 1, sizeof *configs);
-	struct casename *names;
-	size_t n = 0;
-
-	/* A failed case may not say all of its config: it has no voice. */
-	for (size_t i = 0; i < c->npairs; i++)
-		for (size_t j = 0; j < 2; j++) {
-			const struct kase *k = c->pairs[i].side[j];
-
-			if (!k || judge_failed(k))
-				continue;
-			configs[n++] = k->config;
-			break;
-		}
-	names = casename_new(configs, n);
-	free(configs);
-	return names;
+	return judge_names(c);
 }
 
 static double
@@ -108,6 +92,12 @@ report_verdict(struct str *s, const struct row *r)
 {
 	char buf[NUM_BUF];
 
+	if (r->waived) {
+		str_printf(s, "%s, waived until %s: ", verdict_name(r->verdict),
+		    r->waiver.expires);
+		str_visible(s, r->waiver.reason);
+		return;
+	}
 	str_add(s, verdict_name(r->verdict));
 	if (r->certain)
 		str_add(s, ", certain");
@@ -144,28 +134,36 @@ report_counts(struct str *s, const struct comparison *c)
 		    verdict_name(v), plural ? "s" : "");
 		any = true;
 	}
-	if (!any)
+	rows += c->waived;
+	if (c->waived)
+		str_printf(s, "%s%zu waived", any ? ", " : "", c->waived);
+	else if (!any)
 		str_add(s, "nothing was judged");
 	str_printf(s, " (%zu row%s of %zu case%s)", rows, rows == 1 ? "" : "s",
 	    c->matched, c->matched == 1 ? "" : "s");
 }
 
-/* A metric has one margin in all of its rows. */
+/* The smallest and the largest of a metric: a policy may know cases. */
 static void
 margins(struct str *s, const struct comparison *c)
 {
-	const char *sep = " Margins: ";
+	for (size_t i = 0; i < c->noverall; i++) {
+		double least = INFINITY, most = 0;
 
-	for (size_t i = 0; i < c->noverall; i++)
 		for (size_t k = 0; k < c->nrows; k++) {
-			if (strcmp(c->rows[k].name, c->overall[i].name) != 0)
+			const struct row *r = &c->rows[k];
+
+			if (strcmp(r->name, c->overall[i].name) != 0)
 				continue;
-			str_add(s, sep);
-			str_visible(s, c->rows[k].name);
-			str_printf(s, " %g%%", 100 * c->rows[k].margin);
-			sep = ", ";
-			break;
+			least = fmin(least, r->margin);
+			most = fmax(most, r->margin);
 		}
+		str_add(s, i ? ", " : " Margins: ");
+		str_visible(s, c->overall[i].name);
+		if (least < most)
+			str_printf(s, " %.3g to", 100 * least);
+		str_printf(s, " %.3g%%", 100 * most);
+	}
 	if (c->noverall)
 		str_addc(s, '.');
 }
@@ -173,7 +171,7 @@ margins(struct str *s, const struct comparison *c)
 void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
-	size_t rows = 0;
+	size_t rows = c->waived;
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
@@ -317,6 +315,30 @@ doubled(const struct comparison *c, report_line *say, void *arg)
 	str_free(&s);
 }
 
+static void
+lapses(const struct comparison *c, report_line *say, void *arg)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->nlapses; i++) {
+		const struct lapse *l = &c->lapses[i];
+
+		if (!l->reason)
+			str_printf(&s, "%s matches nothing here", l->rule);
+		else if (strcmp(l->what, "expired") == 0)
+			str_printf(&s, "%s: the waiver expired on %s: %s",
+			    l->rule, l->expires, l->reason);
+		else if (strcmp(l->what, "exceeded") == 0)
+			str_printf(&s, "%s: more than is waived: %s", l->rule,
+			    l->reason);
+		else
+			str_printf(&s, "%s: there is nothing to waive: %s",
+			    l->rule, l->reason);
+		line(say, arg, &s);
+	}
+	str_free(&s);
+}
+
 void
 report_warnings(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
@@ -349,6 +371,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	}
 	pair_notes(c, names, say, arg);
 	doubled(c, say, arg);
+	lapses(c, say, arg);
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
 
@@ -387,6 +410,11 @@ report_notes(struct str *s, const struct row *r)
 		note(&one, "no noise: compared exactly");
 	if (strcmp(r->facts.method, "identical") == 0)
 		note(&one, "identical values");
+	if (r->exact)
+		note(&one,
+		    isnan(r->facts.lo95) && !isnan(r->facts.ratio)
+			? "assumed exact, but the runs vary"
+			: "assumed exact");
 	if (r->dropped) {
 		str_printf(&one, "%s%zu runs without a partner left out",
 		    one.len ? ", " : "", r->dropped);

@@ -5,6 +5,7 @@
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
+#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "record.h"
@@ -209,27 +210,6 @@ expand(struct plan *p, const struct json *cfg)
 	axes_each(p, cfg, groups ? plan_scenarios : core);
 }
 
-static int
-read_all(const char *file, struct str *s)
-{
-	bool standard = strcmp(file, "-") == 0;
-	FILE *f = standard ? stdin : fopen(file, "re");
-	char buf[65536];
-	size_t n;
-	int rc = 0;
-
-	if (!f)
-		return err_fail_sys("cannot read '%s'", file);
-	str_add(s, "");
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(s, buf, n);
-	if (ferror(f))
-		rc = err_fail_sys("cannot read '%s'", file);
-	if (!standard)
-		fclose(f);
-	return rc;
-}
-
 static bool
 whole(const struct json *j, double least, double most)
 {
@@ -425,45 +405,27 @@ is_records(const struct str *s, const struct json *doc)
 	return yes;
 }
 
-static int
-not_json(const char *file, const struct str *s, const char *why, size_t at)
-{
-	size_t line = 1, start = 0;
-
-	for (size_t i = 0; i < at && i < s->len; i++)
-		if (s->s[i] == '\n') {
-			line++;
-			start = i + 1;
-		}
-	return err_fail(
-	    "%s:%zu:%zu: not JSON: %s", file, line, at - start + 1, why);
-}
-
 int
 plan_read(struct plan *p, const char *file)
 {
 	struct str s = {0};
 	struct json *doc = NULL;
-	const char *why;
-	size_t at;
 	int rc = -1;
 
 	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
-	if (read_all(file, &s) < 0)
+	if (jsonfile_text(file, &s) < 0)
 		goto out;
 	if (!s.s[strspn(s.s, " \t\r\n")]) { /* no cases is nothing to do */
 		rc = 0;
 		goto out;
 	}
-	doc = json_parse(s.s, s.len, &why, &at);
+	doc = json_parse(s.s, s.len, NULL, NULL);
 	if (is_records(&s, doc)) {
 		rc = cases(p, &s);
 		goto out;
 	}
-	if (!doc) {
-		not_json(p->file, &s, why, at);
+	if (!doc && !(doc = jsonfile_parse(&s, p->file))) /* says why */
 		goto out;
-	}
 	doc = config_check(doc, p->file, p->want->lenient);
 	p->problems = 0;
 	p->element = 0;

@@ -1,0 +1,427 @@
+#include "policy.h"
+#include "configwalk.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "metric.h"
+#include "num.h"
+#include "str.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rule {
+	char *name;             /* "FILE: rules[2]" */
+	const char *metric;     /* a glob; NULL: all; all are of the document */
+	const char *kase;       /* of the name of the case */
+	const struct json *has; /* keys the configuration must have */
+	struct policy_answer says;
+	bool used;
+};
+
+struct policy {
+	struct json *doc;
+	struct rule *rules;
+	size_t n;
+};
+
+int
+policy_margin(const char *text, struct policy_answer *a)
+{
+	char sign = *text == '+' || *text == '-' ? *text++ : '\0', *digits;
+	size_t n = strlen(text);
+	double v;
+	int bad;
+
+	if (!sign && strcmp(text, "auto") == 0) {
+		a->margin = NAN;
+		a->margin_auto = true;
+		return 0;
+	}
+	if (!n || text[n - 1] != '%' || *text == '+' || *text == '-')
+		return -1;
+	digits = mem_strn(text, n - 1);
+	bad = num_real(digits, &v);
+	free(digits);
+	v /= 100;
+	if (bad || v < 0 || v > 1e6 || (sign != '+' && v >= 1))
+		return -1;
+	a->margin = sign == '+' ? v / (1 + v) : v;
+	a->margin_auto = false;
+	if (sign)
+		a->better = sign == '+' ? METRIC_LOWER : METRIC_HIGHER;
+	return 0;
+}
+
+/* One of the words, by its place; -1, and said. */
+static int
+choice(struct configwalk *w, const struct json *v, const char *const *words)
+{
+	const char *s = json_str(v);
+	struct str all = {0};
+
+	for (int i = 0; words[i]; i++) {
+		if (s && strcmp(s, words[i]) == 0)
+			return i;
+		str_printf(&all, "%s\"%s\"", i ? ", " : "", words[i]);
+	}
+	configwalk_problem(w, "must be %s%s", words[1] ? "one of " : "", all.s);
+	str_free(&all);
+	return -1;
+}
+
+static bool
+whole(const char *s, size_t n, int *v)
+{
+	*v = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+		*v = 10 * *v + s[i] - '0';
+	}
+	return true;
+}
+
+static bool
+is_day(const char *s)
+{
+	static const int days[] = {
+	    31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int y, m, d;
+	bool leap;
+
+	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' || !whole(s, 4, &y) ||
+	    !whole(s + 5, 2, &m) || !whole(s + 8, 2, &d) || m < 1 || m > 12)
+		return false;
+	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+	return d >= 1 && d <= days[m - 1] + (leap && m == 2);
+}
+
+/* A text that says something; NULL, and said. */
+static const char *
+text(struct configwalk *w, const struct json *v)
+{
+	const char *s = json_str(v);
+
+	if (s && s[strspn(s, " \t\r\n")])
+		return s;
+	configwalk_problem(w, "must be a non-blank string");
+	return NULL;
+}
+
+static void
+read_metric(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	r->metric = text(w, v);
+}
+
+static void
+read_case(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	if (json_type(v) == JSON_OBJECT && json_first(v))
+		r->has = v;
+	else if (json_type(v) == JSON_STRING)
+		r->kase = text(w, v);
+	else
+		configwalk_problem(w,
+		    "must be a pattern of names of cases, or an object with "
+		    "keys of the configuration");
+}
+
+static void
+read_margin(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	const char *s = json_str(v);
+	struct policy_answer a = r->says;
+
+	a.better = -1;
+	if (!s || policy_margin(s, &a) < 0) {
+		configwalk_problem(w,
+		    "must be a percentage like \"5%%\" (below 100%%), "
+		    "\"+10%%\" "
+		    "or \"-10%%\", or \"auto\"");
+		return;
+	}
+	if (a.better >= 0 && r->says.better >= 0 && a.better != r->says.better)
+		configwalk_problem(
+		    w, "its sign and 'better' say different things");
+	if (a.better < 0)
+		a.better = r->says.better;
+	r->says = a;
+}
+
+static void
+read_better(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	static const char *const words[] = {[METRIC_HIGHER] = "higher",
+	    [METRIC_LOWER] = "lower",
+	    [METRIC_NEITHER] = "neither",
+	    NULL};
+	int i = choice(w, v, words);
+
+	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
+		configwalk_problem(
+		    w, "it and the sign of 'margin' say different things");
+	r->says.better = i;
+}
+
+static void
+read_class(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	static const char *const words[] = {"info", "gate", NULL};
+
+	r->says.gate = choice(w, v, words);
+}
+
+static void
+read_assume(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	static const char *const words[] = {"exact", NULL};
+
+	if (choice(w, v, words) == 0)
+		r->says.exact = 1;
+}
+
+static void
+read_reason(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	r->says.waiver.reason = text(w, v);
+}
+
+static void
+read_expires(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	const char *s = json_str(v);
+
+	if (!s || !is_day(s))
+		configwalk_problem(w, "must be a day like \"2026-12-31\"");
+	else
+		r->says.waiver.expires = s;
+}
+
+static void
+read_limit(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	const char *s = json_str(v);
+	size_t n = s ? strlen(s) : 0;
+	char *digits = mem_strn(s ? s : "", n ? n - 1 : 0);
+	double d;
+
+	if (!n || s[n - 1] != '%' || num_real(digits, &d) < 0 || d <= 0)
+		configwalk_problem(w, "must be a percentage like \"10%%\"");
+	else
+		r->says.waiver.limit = d / 100;
+	free(digits);
+}
+
+static void read_waiver(
+    struct configwalk *, struct rule *, const struct json *);
+
+struct key {
+	const char *name;
+	void (*read)(struct configwalk *, struct rule *, const struct json *);
+	bool required;
+};
+
+static const struct key rule_keys[] = {{"metric", read_metric, false},
+    {"case", read_case, false}, {"margin", read_margin, false},
+    {"better", read_better, false}, {"class", read_class, false},
+    {"assume", read_assume, false}, {"waiver", read_waiver, false}, {0}};
+
+static const struct key waiver_keys[] = {{"reason", read_reason, true},
+    {"expires", read_expires, true}, {"limit", read_limit, false}, {0}};
+
+static const struct key policy_keys[] = {{"rules", NULL, true}, {0}};
+
+static void
+unknown(struct configwalk *w, const char *name, const struct key *keys)
+{
+	const char *names[16] = {0}, *near;
+
+	for (size_t i = 0; keys[i].name; i++)
+		names[i] = keys[i].name;
+	near = str_nearest(name, names);
+	if (near)
+		configwalk_problem(w, "unknown key, did you mean '%s'?", near);
+	else
+		configwalk_problem(w, "unknown key");
+}
+
+static void
+object(struct configwalk *w, struct rule *r, const struct json *obj,
+    const struct key *keys)
+{
+	const struct key *k;
+
+	if (json_type(obj) != JSON_OBJECT) {
+		configwalk_problem(w, "must be an object, not a %s",
+		    json_type_name(json_type(obj)));
+		return;
+	}
+	for (const struct json *j = json_first(obj); j; j = json_next(j)) {
+		size_t len = configwalk_key(w, json_key(j));
+
+		for (k = keys; k->name; k++)
+			if (strcmp(k->name, json_key(j)) == 0)
+				break;
+		if (!k->name)
+			unknown(w, json_key(j), keys);
+		else if (k->read)
+			k->read(w, r, j);
+		configwalk_leave(w, len);
+	}
+	for (k = keys; k->name; k++)
+		if (k->required && !json_get(obj, k->name))
+			configwalk_problem(w, "lacks '%s'", k->name);
+}
+
+static void
+read_waiver(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	object(w, r, v, waiver_keys);
+}
+
+static bool
+says_nothing(const struct rule *r)
+{
+	const struct policy_answer *a = &r->says;
+
+	return isnan(a->margin) && !a->margin_auto && a->better < 0 &&
+	    a->gate < 0 && a->exact < 0 && !a->waiver.reason;
+}
+
+static void
+read_rule(struct configwalk *w, struct rule *r, const struct json *j)
+{
+	int before = w->problems;
+
+	r->name = mem_printf("%s: %s", w->name, w->path.s);
+	r->says = (struct policy_answer){.margin = NAN,
+	    .better = -1,
+	    .gate = -1,
+	    .exact = -1,
+	    .waiver = {.rule = r->name, .limit = INFINITY}};
+	object(w, r, j, rule_keys);
+	if (w->problems == before && says_nothing(r))
+		configwalk_problem(w, "says nothing about what it matches");
+}
+
+static void
+read_rules(struct policy *p, struct configwalk *w, const struct json *rules)
+{
+	size_t len;
+
+	if (json_type(rules) != JSON_ARRAY) {
+		configwalk_problem(w, "must be an array, not a %s",
+		    json_type_name(json_type(rules)));
+		return;
+	}
+	p->rules = mem_array(json_len(rules) + 1, sizeof *p->rules);
+	for (const struct json *j = json_first(rules); j; j = json_next(j)) {
+		len = configwalk_index(w, p->n);
+		read_rule(w, &p->rules[p->n++], j);
+		configwalk_leave(w, len);
+	}
+}
+
+struct policy *
+policy_new(struct json *doc, const char *name)
+{
+	struct policy *p = mem_new(sizeof *p);
+	struct configwalk w = {.name = name};
+
+	p->doc = doc;
+	str_add(&w.path, "policy");
+	object(&w, NULL, doc, policy_keys);
+	str_clear(&w.path);
+	str_add(&w.path, "rules");
+	if (json_get(doc, "rules"))
+		read_rules(p, &w, json_get(doc, "rules"));
+	str_free(&w.path);
+	if (!w.problems)
+		return p;
+	policy_free(p);
+	return NULL;
+}
+
+struct policy *
+policy_read(const char *file)
+{
+	struct json *doc = jsonfile_read(file);
+
+	return doc ? policy_new(doc, strcmp(file, "-") ? file : "stdin") : NULL;
+}
+
+void
+policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n; i++)
+		free(p->rules[i].name);
+	free(p->rules);
+	json_free(p->doc);
+	free(p);
+}
+
+/* Commands may hold brackets: equal is as good as matching. */
+static bool
+like(const char *pattern, const char *s)
+{
+	return !pattern || strcmp(pattern, s) == 0 ||
+	    fnmatch(pattern, s, 0) == 0;
+}
+
+static bool
+matches(const struct rule *r, const struct json *config, const char *name,
+    const char *metric)
+{
+	if (!like(r->metric, metric) || !like(r->kase, name))
+		return false;
+	for (const struct json *j = json_first(r->has); j; j = json_next(j))
+		if (!json_equal(j, json_get(config, json_key(j))))
+			return false;
+	return true;
+}
+
+void
+policy_ask(struct policy *p, const struct json *config, const char *name,
+    const char *metric, const char *today, struct policy_answer *a)
+{
+	*a = (struct policy_answer){
+	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+	for (size_t i = 0; i < p->n; i++) {
+		struct rule *r = &p->rules[i];
+
+		if (!matches(r, config, name, metric))
+			continue;
+		r->used = true;
+		if (!isnan(r->says.margin) || r->says.margin_auto) {
+			a->margin = r->says.margin;
+			a->margin_auto = r->says.margin_auto;
+		}
+		if (r->says.better >= 0)
+			a->better = r->says.better;
+		if (r->says.gate >= 0)
+			a->gate = r->says.gate;
+		if (r->says.exact >= 0)
+			a->exact = r->says.exact;
+		if (r->says.waiver.reason)
+			a->waiver = r->says.waiver;
+	}
+	if (a->waiver.reason)
+		a->waiver.expired = strcmp(today, a->waiver.expires) > 0;
+}
+
+const char *
+policy_unused(const struct policy *p, size_t i)
+{
+	for (size_t k = 0; k < p->n; k++)
+		if (!p->rules[k].used && i-- == 0)
+			return p->rules[k].name;
+	return NULL;
+}

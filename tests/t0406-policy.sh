@@ -1,0 +1,183 @@
+#!/bin/sh
+# vkb-policy(5): margins, directions, classes, waivers, exact metrics; refusals.
+. "${0%/*}/lib.sh"
+
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+SOURCE_DATE_EPOCH=1795000000 # 2026-11-18
+export SOURCE_DATE_EPOCH
+
+policy() { printf '{"rules":[%s]}\n' "$1" >policy.json; }
+
+# judged FILE...: "case metric verdict waived" a line, without equivalents
+judged() {
+  vkb-compare --policy policy.json -f jsonl "$@" >out 2>err
+  echo "exit $?"
+  jq -r 'select(.metric and .verdict != "equivalent") |
+    "\(.config.command) \(.metric) \(.verdict) \(.waiver.reason // "-")"' out
+}
+
+# --- refusals
+
+# refuse TEXT PATTERN WHAT
+refuse() {
+  printf '%s\n' "$1" >policy.json
+  test_status 2 "refused: $3" vkb-compare --policy policy.json "$a" "$b"
+  test_match "^vkb-compare: policy\\.json: $2" .err "$3: says where"
+}
+refuse '{"ruels":[]}' "policy\\.ruels: unknown key, did you mean 'rules'" 'a misspelt key'
+refuse '[]' 'policy: must be an object' 'an array'
+refuse '{}' "policy: lacks 'rules'" 'no rules'
+refuse '{"rules":{}}' 'rules: must be an array' 'rules that are an object'
+refuse '{"rules":[{"margin":"5%"},1]}' 'rules\[1\]: must be an object' 'a number'
+refuse '{"rules":[{"metrc":"rps","margin":"5%"}]}' \
+  "rules\\[0\\]\\.metrc: unknown key, did you mean 'metric'" 'a key of a rule'
+refuse '{"rules":[{"metric":"rps"}]}' 'rules\[0\]: says nothing' 'an empty rule'
+refuse '{"rules":[{"metric":3,"margin":"5%"}]}' \
+  'rules\[0\]\.metric: must be a non-blank string' 'a metric that is a number'
+refuse '{"rules":[{"case":[],"margin":"5%"}]}' \
+  'rules\[0\]\.case: must be a pattern' 'a case that is an array'
+for m in '"5"' 0.05 '"100%"' '"-5"' '"x%"' '"++5%"'; do
+  refuse "{\"rules\":[{\"margin\":$m}]}" \
+    'rules\[0\]\.margin: must be a percentage' "margin $m"
+done
+refuse '{"rules":[{"margin":"+5%","better":"higher"}]}' \
+  "rules\\[0\\]\\.better: it and the sign" 'two directions'
+refuse '{"rules":[{"better":"more"}]}' \
+  'rules\[0\]\.better: must be one of "higher", "lower", "neither"' 'a direction'
+refuse '{"rules":[{"class":"gates"}]}' \
+  'rules\[0\]\.class: must be one of "info", "gate"' 'a class'
+refuse '{"rules":[{"assume":"noise"}]}' \
+  'rules\[0\]\.assume: must be "exact"' 'an assumption'
+refuse '{"rules":[{"margin":"1%"},{"margin":"1%"},{"waiver":{"reason":"r","expires":"2026-02-29"}}]}' \
+  'rules\[2\]\.waiver\.expires: must be a day' 'a day that is none'
+refuse '{"rules":[{"waiver":{"expires":"2026-12-31"}}]}' \
+  "rules\\[0\\]\\.waiver: lacks 'reason'" 'no reason'
+refuse '{"rules":[{"waiver":{"reason":" ","expires":"2026-12-31"}}]}' \
+  'rules\[0\]\.waiver\.reason: must be a non-blank' 'a blank reason'
+refuse '{"rules":[{"waiver":{"reason":"r"}}]}' \
+  "rules\\[0\\]\\.waiver: lacks 'expires'" 'no end'
+refuse '{"rules":[{"waiver":{"reason":"r","expires":"2026-12-31","limit":"0%"}}]}' \
+  'rules\[0\]\.waiver\.limit: must be a percentage' 'no limit'
+refuse '{"rules":[}' '*' 'no JSON'
+test_match '^vkb-compare: policy\.json:1:11: not JSON' .err 'and the column'
+test_status 2 'no file' vkb-compare --policy no-such "$a" "$b"
+refuse '{"rules":[{"margin":"x"},{"class":"x"}]}' 'rules\[1\]' 'two problems'
+test_same 2 "$(wc -l <.err | tr -d ' ')" 'both are said'
+SOURCE_DATE_EPOCH=today test_status 2 'a day that is no number' \
+  vkb-compare "$a" "$b"
+test_match "SOURCE_DATE_EPOCH: 'today'" .err 'is named'
+
+# --- margins, classes, directions
+
+policy ''
+test_same "$(vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)')" \
+  "$(vkb-compare --policy policy.json -f jsonl "$a" "$b" | jq -c 'select(.metric)')" \
+  'no rules change nothing'
+policy '{"margin":"15%"}'
+test_same 'exit 0' "$(judged "$a" "$b")" 'a margin for all'
+test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" 'says so'
+test_same 'option policy' "$(vkb-compare --policy policy.json --margin rps=3% \
+  -f jsonl "$a" "$b" | jq -r '.margin_from // empty' | sort -u | xargs)" \
+  'an option wins'
+policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]*","margin":"15%"}'
+test_same 0 "$(judged "$a" "$b" | grep -c 'SET')" 'a pattern of cases'
+policy '{"case":{"command":"SET"},"class":"info"}'
+test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'what is info decides nothing'
+test_same 'info' "$(jq -r 'select(.config.command == "SET").class' out | sort -u)" \
+  'and is shown'
+policy '{"metric":"avg_latency_ms","class":"gate"}'
+judged "$a" "$b" >/dev/null
+test_same 'gate' \
+  "$(jq -r 'select(.metric == "avg_latency_ms").class' out | sort -u)" \
+  'a gate of its own'
+
+# one LABEL METRIC VALUE...: run records of one case
+one() {
+  label=$1 metric=$2
+  shift 2
+  for v; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"X"},"run":{},"metrics":{"%s":%s},"status":"ok"}\n' \
+      "$label" "$metric" "$v"
+  done
+}
+one x load 100 101 99 100 >base
+one y load 109 110 108 109 >new
+policy '{"metric":"load","margin":"+10%","class":"gate"}'
+test_same 'exit 0' "$(judged base new | sed 1q)" '+10%: 9% more passes'
+one y load 112 113 111 112 >new
+test_same 'exit 1
+X load regression -' "$(judged base new)" '12% more does not'
+test_same 'exit 0
+X load improvement -' "$(judged new base)" 'less is better'
+policy '{"metric":"load","margin":"-10%","class":"gate"}'
+test_same 'exit 0
+X load improvement -' "$(judged base new)" '-10%: more is better'
+one y load 89 88 90 89 >new
+test_same 'exit 1
+X load regression -' "$(judged base new)" '11% less is not'
+test_status 1 'a signed margin as option' \
+  vkb-compare -m load --margin load=-10% base new
+one x load 100 101 99 100 >base
+one y load 180 182 179 181 >new
+policy '{"metric":"load","margin":"+100%","class":"gate"}'
+test_same 'exit 0' "$(judged base new | sed 1q)" '+100%: not twice as much'
+
+# --- waivers
+
+policy '{"case":{"command":"SET"},"waiver":{"reason":"known","expires":"2026-11-18"}}'
+test_same 'exit 0
+SET rps regression known' "$(judged "$a" "$b" | grep 'exit\|SET rps')" \
+  'a waived regression decides nothing'
+test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (.verdicts | has("regression") | not)' out)" \
+  'is counted apart'
+vkb-compare --policy policy.json "$a" "$b" >text
+test_match 'SET +rps .*regression, waived until 2026-11-18: known' text 'as text'
+test_match '^my-branch .* against unstable .*: .*, 3 waived' text 'and in its first line'
+test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
+  'the day after, it counts'
+test_same '["policy.json: rules[0]","expired","known","2026-11-18"]' \
+  "$(jq -c 'select(.waivers).waivers[] | [.rule, .what, .reason, .expires]' out)" \
+  'and is listed as expired'
+policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"6%"}}'
+test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
+  'more than the limit counts'
+test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" 'and is listed'
+policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
+test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
+  'up to the limit it does not'
+policy '{"case":"SET","waiver":{"reason":"known","expires":"2026-12-31"}},{"case":"NONE","margin":"3%"}'
+test_that 'nothing to waive' vkb-compare --policy policy.json "$a" "$a"
+test_match '^warning: policy\.json: rules\[0\]: there is nothing to waive: known' .out \
+  'is said'
+test_match '^warning: policy\.json: rules\[1\] matches nothing here' .out \
+  'and a rule that is unused'
+# shellcheck disable=SC2016 # backticks that are data
+policy '{"case":"SET","waiver":{"reason":"a|b `c` <d> @e \u001b[31m","expires":"2026-12-31"}}'
+for f in text markdown; do
+  vkb-compare --policy policy.json -f $f "$a" "$b" >hostile
+  test_same '' "$(tr -cd '\033' <hostile)" "a reason drives no terminal ($f)"
+done
+# shellcheck disable=SC2016
+test_same '' "$(grep -F -e '<d>' -e '`c`' -e ' @e' hostile)" \
+  'and no Markdown'
+
+# --- exact metrics
+
+one x size_bytes 1000 >base
+one y size_bytes 1021 >new
+policy '{"metric":"size_bytes","assume":"exact","class":"gate"}'
+test_same 'exit 1
+X size_bytes regression -' "$(judged base new)" 'one run a side is enough'
+one y size_bytes 1019 >new
+test_same 'exit 0' "$(judged base new)" 'within the margin it is equivalent'
+one y size_bytes 1030 1031 1032 >new
+vkb-compare --policy policy.json base new >text
+test_match 'regression +assumed exact, but the runs vary' text 'runs that vary'
+one x size_bytes 0 >base
+test_same 'exit 1
+X size_bytes regression -' "$(judged base new)" 'up from zero'
+one y size_bytes 0 >new
+test_same 'exit 0' "$(judged base new)" 'zero and zero'
+
+test_done

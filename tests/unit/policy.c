@@ -1,0 +1,110 @@
+#include "clock.h"
+#include "json.h"
+#include "metric.h"
+#include "policy.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+static const char rules[] =
+    "{\"rules\":["
+    "{\"margin\":\"3%\"},"
+    "{\"metric\":\"p99*\",\"margin\":\"8%\",\"class\":\"info\"},"
+    "{\"metric\":\"rps\",\"case\":\"SET*\",\"margin\":\"auto\","
+    "\"waiver\":{\"reason\":\"one\",\"expires\":\"2026-11-21\"}},"
+    "{\"metric\":\"rps\",\"case\":{\"command\":\"SET\",\"pipeline\":10},"
+    "\"waiver\":{\"reason\":\"two\",\"expires\":\"2028-02-29\","
+    "\"limit\":\"10%\"}},"
+    "{\"metric\":\"time_s\",\"margin\":\"+25%\"},"
+    "{\"metric\":\"size_bytes\",\"assume\":\"exact\",\"class\":\"gate\"},"
+    "{\"metric\":\"nowhere\",\"better\":\"neither\"}]}";
+
+static struct json *
+parse(const char *s)
+{
+	return json_parse(s, strlen(s), NULL, NULL);
+}
+
+static void
+answers(void)
+{
+	struct policy *p = policy_new(parse(rules), "f");
+	struct json *c = parse("{\"command\":\"SET\",\"pipeline\":10}");
+	struct json *d = parse("{\"command\":\"SET\",\"pipeline\":1}");
+	const char *day = "2026-11-21";
+	struct policy_answer a;
+
+	tap_str(policy_unused(p, 1), "f: rules[1]", "unused at first");
+	policy_ask(p, c, "GET", "p50_latency_ms", day, &a);
+	tap_near(a.margin, .03, 1e-12, "a rule without patterns is of all");
+	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
+		!a.waiver.reason && !a.margin_auto,
+	    "and the rest is not said");
+	policy_ask(p, c, "GET", "p99_latency_ms", day, &a);
+	tap_near(a.margin, .08, 1e-12, "a later rule wins");
+	tap_ok(a.gate == 0, "info");
+	policy_ask(p, d, "SET pipeline=1", "rps", day, &a);
+	tap_ok(a.margin_auto && isnan(a.margin), "auto");
+	tap_str(a.waiver.reason, "one", "a waiver");
+	tap_str(a.waiver.rule, "f: rules[2]", "of this rule");
+	tap_ok(!a.waiver.expired && isinf(a.waiver.limit),
+	    "holds on its last day, for any size");
+	policy_ask(p, d, "SET pipeline=1", "rps", "2026-11-22", &a);
+	tap_ok(a.waiver.expired, "not on the next day");
+	policy_ask(p, c, "SET pipeline=10", "rps", "2026-11-22", &a);
+	tap_str(a.waiver.reason, "two", "keys of the config");
+	tap_ok(a.margin_auto, "leave the rest to earlier rules");
+	tap_near(a.waiver.limit, .1, 1e-12, "its limit");
+	policy_ask(p, c, "x", "time_s", day, &a);
+	tap_near(a.margin, .2, 1e-12, "+25% is 1 - 1/1.25");
+	tap_ok(a.better == METRIC_LOWER, "and more is worse");
+	policy_ask(p, c, "x", "size_bytes", day, &a);
+	tap_ok(a.exact == 1 && a.gate == 1, "exact gates");
+	tap_str(policy_unused(p, 0), "f: rules[6]", "the one that is unused");
+	tap_ok(!policy_unused(p, 1), "and no other");
+	policy_free(p);
+	json_free(c);
+	json_free(d);
+}
+
+static void
+margins(void)
+{
+	static const char *const bad[] = {"", "%", "5", "+", "-", "+%", "100%",
+	    "-100%", "--5%", "+-5%", "5%%", " 5%", "5 %", "nan%", "inf%",
+	    "+auto", "Auto", "0x5%", "1e300%"};
+	struct policy_answer a = {.better = -1};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		tap_ok(policy_margin(bad[i], &a) < 0, "'%s' is none", bad[i]);
+	tap_ok(policy_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
+	tap_ok(a.better == -1, "that gives no direction");
+	tap_ok(policy_margin("-10%", &a) == 0 && a.better == METRIC_HIGHER &&
+		fabs(a.margin - .1) < 1e-12,
+	    "-10%%: less is worse");
+	tap_ok(policy_margin("+100%", &a) == 0 && a.better == METRIC_LOWER &&
+		fabs(a.margin - .5) < 1e-12,
+	    "+100%%: twice as much");
+}
+
+static void
+days(void)
+{
+	char buf[CLOCK_ISO];
+
+	tap_str(clock_day(buf, "0"), "1970-01-01", "the first day");
+	tap_str(clock_day(buf, "1709251199"), "2024-02-29", "a leap day");
+	tap_ok(clock_day(buf, NULL) && clock_day(buf, ""), "today");
+	tap_ok(!clock_day(buf, "x") && !clock_day(buf, "-1") &&
+		!clock_day(buf, "999999999999"),
+	    "no days");
+}
+
+int
+main(void)
+{
+	answers();
+	margins();
+	days();
+	return tap_done();
+}
