@@ -4,6 +4,7 @@
  */
 #include "vkb-load/builds.h"
 #include "vkb-load/engine.h"
+#include "vkb-load/looks.h"
 #include "vkb-load/plan.h"
 #include "vkb-load/results.h"
 #include "vkb-load/running.h"
@@ -25,7 +26,8 @@ struct opts {
 	struct plan_want want;
 	struct session_opts session;
 	struct running_opts running;
-	const char *shard, *output, *resume, *builds, *server, *label;
+	const char *runs, *shard, *output, *resume, *builds, *server, *label;
+	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
 };
@@ -41,8 +43,10 @@ static const struct opt table[] = {
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "append to FILE what is not finished in it"},
-    {0, "runs", OPT_INT, AT(session.runs), "N", .min = 1, .max = 1e6,
+    {0, "runs", OPT_STR, AT(runs), "N[..MAX]",
 	.help = "repetitions of each case; default 5"},
+    {0, "until", OPT_LIST, AT(until), "[METRIC=]N%",
+	.help = "with --runs N..MAX: how precise is enough; repeatable"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
 	.choices = "interleaved|random|sequential", .help = "of the runs"},
     {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
@@ -168,8 +172,13 @@ read_files(struct plan *p, const struct opt_args *args)
 }
 
 static int
-print_plan(const struct plan *p)
+print_plan(const struct plan *p, const struct looks *looks)
 {
+	char *text = looks_adaptive(looks) ? looks_text(looks) : NULL;
+
+	if (text)
+		err_say("%s", text);
+	free(text);
 	for (size_t i = 0; i < p->n; i++)
 		if (jsonl_write(STDOUT_FILENO, p->cases[i]) < 0)
 			return -1;
@@ -251,7 +260,8 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1}, .session = {.runs = 5}};
+	struct opts o = {.want = {.warmup = -1}, .runs = "5"};
+	struct looks looks = {0};
 	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;
 	const char *wrong;
@@ -264,24 +274,30 @@ main(int argc, char **argv)
 		return 2;
 	rc = opt_parse(&prog, argc, argv, &o, &args);
 	if (rc)
-		return rc < 0 ? 2 : 0;
+		goto out;
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
 						 : conflict(&o, &args);
-	if (wrong) {
-		opt_usage(&prog, wrong);
-		return 2;
-	}
-	if (read_shard(o.shard, &o.want) < 0)
-		return 2;
+	if (wrong)
+		rc = opt_usage(&prog, wrong);
+	else if (read_shard(o.shard, &o.want) < 0)
+		rc = -1;
+	else
+		rc = looks_parse(&looks, o.runs, &o.until);
+	if (rc < 0)
+		goto out;
+	o.session.looks = &looks;
 	o.want.unixsocket = o.running.unixsocket != NULL;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)
-		rc = print_plan(&p);
+		rc = print_plan(&p, &looks);
 	else if (rc == 0) {
 		catch_signals();
 		rc = measure(&o, &p);
 	}
+out:
 	plan_free(&p);
+	looks_free(&looks);
+	free(o.until.v);
 	if (stopped_by) {
 		signal(stopped_by, SIG_DFL);
 		raise(stopped_by);

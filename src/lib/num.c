@@ -44,6 +44,17 @@ num_real(const char *s, double *v)
 }
 
 int
+num_percent(const char *s, double *v)
+{
+	const char *rest = real(s, v);
+
+	if (!rest || strcmp(rest, "%") != 0)
+		return -1;
+	*v /= 100;
+	return 0;
+}
+
+int
 num_duration(const char *s, double *v)
 {
 	static const struct {

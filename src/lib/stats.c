@@ -153,6 +153,18 @@ stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
 	return true;
 }
 
+const char *
+stats_ci(const double *v, size_t n, double want, double *lo, double *hi)
+{
+	size_t l = stats_median_ci(n, want, NULL);
+
+	if (!l)
+		return stats_t_ci(v, n, want, lo, hi) ? "t" : NULL;
+	*lo = v[l - 1];
+	*hi = v[n - l];
+	return "order";
+}
+
 double
 stats_modified_z(double x, double median, double mad)
 {

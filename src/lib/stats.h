@@ -37,6 +37,13 @@ size_t stats_median_ci(size_t n, double want, double *conf);
 bool stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi);
 
 /*
+ * The interval of the centre by what the sample is large enough for: "order"
+ * (stats_median_ci) or "t" (stats_t_ci). NULL: too small for either.
+ */
+const char *stats_ci(
+    const double *sorted, size_t n, double want, double *lo, double *hi);
+
+/*
  * Modified z of Iglewicz & Hoaglin (1993), |x - median| / (1.4826 MAD);
  * INFINITY for a value off the median where the MAD is 0.
  */

@@ -278,8 +278,9 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 	struct json *out = json_array();
 	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad, lag1,
 	       lo, hi;
+	const char *method;
 	bool blocked = true;
-	size_t n = 0, l;
+	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct group_run *w = &g->runs[at[i]];
@@ -306,13 +307,10 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 	json_set_num(m, "sd", sd);
 	if (mean != 0)
 		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
-	l = stats_median_ci(n, .95, NULL);
-	if (l) {
-		pair_of(m, "ci95", v[l - 1], v[n - l]);
-		json_set_str(m, "ci95_method", "order");
-	} else if (stats_t_ci(v, n, .95, &lo, &hi)) {
+	method = stats_ci(v, n, .95, &lo, &hi);
+	if (method) {
 		pair_of(m, "ci95", lo, hi);
-		json_set_str(m, "ci95_method", "t");
+		json_set_str(m, "ci95_method", method);
 	}
 	if (n >= 2)
 		json_set_num(m, "mad", mad);

@@ -27,49 +27,47 @@ shuffle(struct rng *r, struct slot *v, size_t n)
 	}
 }
 
-static struct slot *
-sequential(struct slot *s, size_t ncases, size_t nbuilds, size_t runs)
+static void
+sequential(struct slot *s, const struct order *o)
 {
-	for (size_t b = 0; b < nbuilds; b++)
-		for (size_t c = 0; c < ncases; c++)
-			for (size_t i = 1; i <= runs; i++)
+	for (size_t b = 0; b < o->nbuilds; b++)
+		for (size_t c = 0; c < o->ncases; c++)
+			for (size_t i = o->first; i <= o->last; i++)
 				*s++ = (struct slot){
 				    .cas = c, .build = b, .index = i};
-	return s;
 }
 
 /* Rounds over all cases: a killed job has measured each case, and what drifts
  * over the hours is in the spread of every case alike. */
 static void
-interleaved(
-    struct slot *s, size_t ncases, size_t nbuilds, size_t runs, struct rng *r)
+interleaved(struct slot *s, const struct order *o, struct rng *r)
 {
-	for (size_t i = 1; i <= runs; i++)
-		for (size_t c = 0; c < ncases; c++) {
-			for (size_t b = 0; b < nbuilds; b++)
+	for (size_t i = o->first; i <= o->last; i++)
+		for (size_t c = 0; c < o->ncases; c++) {
+			for (size_t b = 0; b < o->nbuilds; b++)
 				s[b] = (struct slot){.cas = c,
 				    .build = b,
 				    .index = i,
-				    .block = nbuilds > 1 ? i : 0};
-			shuffle(r, s, nbuilds);
-			s += nbuilds;
+				    .block = o->nbuilds > 1 ? i : 0};
+			shuffle(r, s, o->nbuilds);
+			s += o->nbuilds;
 		}
 }
 
 struct slot *
-order_make(enum order_how how, size_t ncases, size_t nbuilds, size_t runs,
-    uint64_t seed)
+order_make(const struct order *o, size_t *n)
 {
-	size_t n = ncases * nbuilds * runs;
-	struct slot *s = mem_array(n + 1, sizeof *s);
+	struct slot *s;
 	struct rng r;
 
-	rng_seed(&r, seed, 0);
-	if (how == ORDER_INTERLEAVED)
-		interleaved(s, ncases, nbuilds, runs, &r);
+	*n = o->ncases * o->nbuilds * (o->last - o->first + 1);
+	s = mem_array(*n + 1, sizeof *s);
+	rng_seed(&r, o->seed, o->first - 1);
+	if (o->how == ORDER_INTERLEAVED)
+		interleaved(s, o, &r);
 	else
-		sequential(s, ncases, nbuilds, runs);
-	if (how == ORDER_RANDOM)
-		shuffle(&r, s, n);
+		sequential(s, o);
+	if (o->how == ORDER_RANDOM)
+		shuffle(&r, s, *n);
 	return s;
 }

@@ -20,8 +20,15 @@ enum order_how {
 /* "interleaved|random|sequential", as the option has it. */
 enum order_how order_parse(const char *s);
 
-/* ncases * nbuilds * runs slots; caller frees with free(). */
-struct slot *order_make(
-    enum order_how, size_t ncases, size_t nbuilds, size_t runs, uint64_t seed);
+/* Repetitions first..last of each case on each build. */
+struct order {
+	enum order_how how;
+	size_t ncases, nbuilds;
+	size_t first, last; /* from 1 */
+	uint64_t seed;
+};
+
+/* All of them; caller frees with free(). */
+struct slot *order_make(const struct order *, size_t *n);
 
 #endif

@@ -110,8 +110,8 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_printf(&s, "  p99 %.3f ms", e->p99_ms);
 	if (p->left_s >= 0) {
 		left = p->left_s - spent;
-		str_printf(
-		    &s, "  ETA %s", num_seconds(buf, left > 0 ? left : 0));
+		str_printf(&s, "  ETA %s%s", p->most ? "at most " : "",
+		    num_seconds(buf, left > 0 ? left : 0));
 	}
 	width = columns() - 1;
 	if (s.len > (size_t)width)

@@ -16,7 +16,8 @@ struct progress {
 	bool live, lines;
 	size_t total, done; /* runs */
 	double *took;  /* seconds of the last run of each case; 0 unknown */
-	double left_s; /* of the runs that come after this; < 0 unknown */
+	bool most;     /* total and the time left are at most so */
+	double left_s; /* of the runs from this one on; < 0 unknown */
 	const char *name;
 	int64_t started, drawn;
 };

@@ -2,6 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
+#include "looks.h"
 #include "mem.h"
 #include "record.h"
 #include "str.h"
@@ -34,9 +35,18 @@ key(const struct json *subject, const struct json *config, size_t index)
 }
 
 static int
-by_text(const void *a, const void *b)
+by_key(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	const struct finished *x = a, *y = b;
+	int c = strcmp(x->key, y->key);
+
+	return c ? c : (x->place > y->place) - (x->place < y->place);
+}
+
+static int
+has_key(const void *key, const void *member)
+{
+	return strcmp(key, ((const struct finished *)member)->key);
 }
 
 /* The offset after the last newline; -1 and said. */
@@ -88,7 +98,7 @@ whole_lines(int fd, const char *name, bool repair)
 }
 
 static void
-finished(struct results *r, const struct json *rec)
+finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
@@ -97,8 +107,31 @@ finished(struct results *r, const struct json *rec)
 	    !(index >= 1 && index < 1e9))
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
-	r->done[r->n++] = key(
-	    json_get(rec, "subject"), json_get(rec, "config"), (size_t)index);
+	r->done[r->n] =
+	    (struct finished){.key = key(json_get(rec, "subject"),
+				  json_get(rec, "config"), (size_t)index),
+		.place = r->n,
+		.looks = looks_hash(json_get(rec, "run")),
+		.metrics = json_detach(rec, "metrics")};
+	r->n++;
+}
+
+/* What stands there twice counts once. */
+static void
+sort(struct results *r)
+{
+	size_t kept = 0;
+
+	if (r->n)
+		qsort(r->done, r->n, sizeof *r->done, by_key);
+	for (size_t i = 0; i < r->n; i++)
+		if (kept &&
+		    strcmp(r->done[kept - 1].key, r->done[i].key) == 0) {
+			free(r->done[i].key);
+			json_free(r->done[i].metrics);
+		} else
+			r->done[kept++] = r->done[i];
+	r->n = kept;
 }
 
 static int
@@ -117,8 +150,7 @@ read_done(struct results *r, const char *file)
 		json_free(rec);
 	}
 	jsonl_close(in);
-	if (r->n)
-		qsort(r->done, r->n, sizeof *r->done, by_text);
+	sort(r);
 	return rc;
 }
 
@@ -136,6 +168,7 @@ results_open(struct results *r, const char *output, const char *resume)
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
 	r->file = true;
+	r->name = resume;
 	/* Held until the end; a file system without locks has none. */
 	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
 	    errno == EWOULDBLOCK)
@@ -148,23 +181,28 @@ results_open(struct results *r, const char *output, const char *resume)
 void
 results_close(struct results *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		free(r->done[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->done[i].key);
+		json_free(r->done[i].metrics);
+	}
 	free(r->done);
 	if (r->file && r->fd >= 0)
 		close(r->fd);
 }
 
-bool
-results_has(const struct results *r, const struct json *subject,
+const struct finished *
+results_find(const struct results *r, const struct json *subject,
     const struct json *config, size_t index)
 {
-	char *k = key(subject, config, index);
-	bool has = r->n &&
-	    bsearch(&k, r->done, r->n, sizeof *r->done, by_text) != NULL;
+	const struct finished *f;
+	char *k;
 
+	if (!r->n)
+		return NULL;
+	k = key(subject, config, index);
+	f = bsearch(k, r->done, r->n, sizeof *r->done, has_key);
 	free(k);
-	return has;
+	return f;
 }
 
 /* A reader that went away ends this program quietly; servers see its end. */

@@ -10,10 +10,19 @@
 
 struct json;
 
+/* A run that went well before this session. */
+struct finished {
+	char *key;
+	size_t place;             /* in the file */
+	unsigned long long looks; /* looks_hash of it */
+	struct json *metrics;
+};
+
 struct results {
 	int fd;
 	bool file;
-	char **done; /* sorted keys of what is finished */
+	const char *name;      /* of the file that is resumed; borrowed */
+	struct finished *done; /* sorted */
 	size_t n, cap;
 };
 
@@ -25,9 +34,10 @@ struct results {
 int results_open(struct results *, const char *output, const char *resume);
 void results_close(struct results *);
 
-/* Is this repetition finished already? */
-bool results_has(const struct results *, const struct json *subject,
-    const struct json *config, size_t index);
+/* This repetition, the first of its kind in the file; NULL: it is to be done.
+ */
+const struct finished *results_find(const struct results *,
+    const struct json *subject, const struct json *config, size_t index);
 
 int results_write(struct results *, const struct json *run);
 

@@ -6,7 +6,9 @@
 #include "err.h"
 #include "figures.h"
 #include "json.h"
+#include "looks.h"
 #include "mem.h"
+#include "precise.h"
 #include "progress.h"
 #include "record.h"
 #include "results.h"
@@ -128,6 +130,7 @@ begin(struct one *x, const struct slot *s)
 	json_set_str(run, "started", clock_iso(now));
 	x->seed = seed_of(x, s);
 	json_set_num(run, "seed", (double)x->seed);
+	looks_record(x->r->looks, x->config, run);
 	json_set(x->rec, "run", run);
 	set_env(x);
 }
@@ -345,6 +348,9 @@ keep(struct one *x, const struct slot *s, int rc)
 	progress_wipe();
 	if (results_write(x->r->results, x->rec) < 0)
 		return -1;
+	if (rc == 0)
+		precise_add(x->r->precise, s->cas, s->build, s->index,
+		    json_get(x->rec, "metrics"));
 	progress_end(x->r->progress, s->cas, x->rec);
 	return rc < 0;
 }

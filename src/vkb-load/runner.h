@@ -9,6 +9,8 @@
 
 struct coproc;
 struct json;
+struct looks;
+struct precise;
 struct progress;
 struct results;
 struct running;
@@ -16,6 +18,8 @@ struct running;
 struct runner {
 	struct json *const *cases;
 	struct json *const *builds; /* records with subject and server */
+	const struct looks *looks;
+	struct precise *precise; /* is told of each run that went well */
 	struct results *results;
 	struct progress *progress;
 	struct running *running; /* NULL: servers of our own, by vkb-serve */

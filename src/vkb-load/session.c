@@ -1,20 +1,23 @@
 #include "session.h"
 #include "builds.h"
 #include "coproc.h"
-#include "cpulist.h"
 #include "env.h"
 #include "err.h"
 #include "json.h"
+#include "looks.h"
 #include "mem.h"
 #include "num.h"
 #include "order.h"
+#include "pinning.h"
 #include "plan.h"
+#include "precise.h"
 #include "progress.h"
 #include "record.h"
 #include "results.h"
 #include "runner.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,69 +30,17 @@ struct session {
 	size_t ncases;
 	const struct builds *builds;
 	struct results *results;
-	struct slot *slots;
+	struct slot *slots; /* up to the next look */
 	size_t nslots;
+	size_t look; /* the next one, from 0 */
+	struct precise *precise;
+	struct precision *seen; /* of each case at the last look */
+	bool *closed;           /* cases that are precise */
+	bool *out;              /* of each case, builds that only failed */
+	size_t finished, failed, vague;
 	struct progress progress;
 	struct runner runner;
 };
-
-/* The CPUs of this machine; 0, or -1: they cannot be read. */
-static int
-online(cpu_set_t *set)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	char line[4096];
-	const char *why;
-	int rc = -1;
-
-	if (!f)
-		return -1;
-	if (fgets(line, sizeof line, f)) {
-		line[strcspn(line, "\n")] = '\0';
-		rc = cpulist_parse(line, set, &why);
-	}
-	fclose(f);
-	return rc;
-}
-
-static int
-has_cpus(const struct json *cas, const struct json *list, const cpu_set_t *all)
-{
-	cpu_set_t set, both;
-	const char *why;
-
-	if (!json_str(list))
-		return 0;
-	if (cpulist_parse(json_str(list), &set, &why) < 0)
-		return err_fail("%s: \"%s\" is no CPU list: %s",
-		    json_get_str(cas, "id"), json_str(list), why);
-	CPU_AND(&both, &set, all);
-	if (!CPU_EQUAL(&both, &set))
-		return err_fail("%s: this machine has not all of the CPUs "
-				"\"%s\"",
-		    json_get_str(cas, "id"), json_str(list));
-	return 0;
-}
-
-/* Servers elsewhere have CPUs of their own. */
-static int
-check_cpus(const struct session *s, bool servers)
-{
-	const struct json *j;
-	cpu_set_t all;
-	int rc = 0;
-
-	if (online(&all) < 0)
-		return 0;
-	for (size_t i = 0; i < s->ncases && rc == 0; i++) {
-		rc = has_cpus(
-		    s->cases[i], json_path(s->cases[i], "client.cpus"), &all);
-		j = servers ? json_path(s->cases[i], "server.cpus") : NULL;
-		for (j = json_first(j); j && rc == 0; j = json_next(j))
-			rc = has_cpus(s->cases[i], j, &all);
-	}
-	return rc;
-}
 
 /* 0: all can be run; -1: some not, which was said, one line for each. */
 static int
@@ -116,103 +67,332 @@ config_of(const struct session *s, const struct slot *slot)
 	return json_get(s->cases[slot->cas], "config");
 }
 
-/* Drops what an earlier session has finished. */
-static void
-leave_out_done(struct session *s)
+static const struct finished *
+find(const struct session *s, const struct slot *slot)
 {
-	const struct json *build;
-	size_t kept = 0;
+	return results_find(s->results,
+	    json_get(s->builds->v[slot->build], "subject"), config_of(s, slot),
+	    slot->index);
+}
 
-	for (size_t i = 0; i < s->nslots; i++) {
-		build = s->builds->v[s->slots[i].build];
-		if (!results_has(s->results, json_get(build, "subject"),
-			config_of(s, &s->slots[i]), s->slots[i].index))
+/*
+ * Takes what an earlier session has finished. One that looked at other times,
+ * or did not look, cannot be gone on with: its alpha is spent.
+ */
+static int
+take(struct session *s, const struct slot *slot)
+{
+	const struct finished *f = find(s, slot);
+	struct json *run;
+	bool same;
+
+	if (!f)
+		return 0;
+	run = json_object();
+	looks_record(s->o->looks, config_of(s, slot), run);
+	same = looks_hash(run) == f->looks;
+	json_free(run);
+	if (!same)
+		return err_fail("'%s': run %zu of %s was made with another "
+				"'--runs MIN..MAX' or '--until'",
+		    s->results->name, slot->index,
+		    json_get_str(s->cases[slot->cas], "id"));
+	precise_add(
+	    s->precise, slot->cas, slot->build, slot->index, f->metrics);
+	s->finished++;
+	return 0;
+}
+
+static int
+take_finished(struct session *s)
+{
+	struct slot slot = {0};
+	size_t most = looks_most(s->o->looks);
+
+	for (; slot.cas < s->ncases; slot.cas++)
+		for (slot.build = 0; slot.build < s->builds->n; slot.build++)
+			for (slot.index = 1; slot.index <= most; slot.index++)
+				if (take(s, &slot) < 0)
+					return -1;
+	if (s->finished && looks_adaptive(s->o->looks))
+		err_say("%zu runs are finished already", s->finished);
+	else if (s->finished)
+		err_say("%zu of %zu runs are finished already", s->finished,
+		    s->ncases * s->builds->n * most);
+	return 0;
+}
+
+static bool *
+given_up(const struct session *s, size_t cas)
+{
+	return &s->out[cas * s->builds->n];
+}
+
+static bool
+wanted(const struct session *s, const struct slot *slot)
+{
+	return !s->closed[slot->cas] && !given_up(s, slot->cas)[slot->build];
+}
+
+/* The runs before the next look that are still to be made. */
+static void
+plan_slots(struct session *s)
+{
+	const struct looks *l = s->o->looks;
+	struct order o = {order_parse(s->o->order), s->ncases, s->builds->n,
+	    s->look ? (size_t)l->at[s->look - 1] + 1 : 1,
+	    (size_t)l->at[s->look], s->o->seed};
+	size_t n, kept = 0;
+
+	free(s->slots);
+	s->slots = order_make(&o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (wanted(s, &s->slots[i]) && !find(s, &s->slots[i]))
 			s->slots[kept++] = s->slots[i];
-	}
-	if (kept < s->nslots)
-		err_say("%zu of %zu runs are finished already",
-		    s->nslots - kept, s->nslots);
 	s->nslots = kept;
 }
 
-/* Seconds of the runs from 'first'; < 0: one of them is not known. */
+/* Runs after the next look, if no case becomes precise before the end. */
+static size_t
+later(const struct session *s, size_t cas)
+{
+	const struct looks *l = s->o->looks;
+	size_t n = 0;
+
+	for (size_t b = 0; b < s->builds->n; b++)
+		n += wanted(s, &(struct slot){.cas = cas, .build = b});
+	return n * (looks_most(l) - (size_t)l->at[s->look]);
+}
+
+/*
+ * Seconds of the runs from slot 'first' on, at most, as far as they are known;
+ * *all: they are.
+ */
 static double
-left(const struct session *s, size_t first)
+left(const struct session *s, size_t first, bool *all)
 {
 	double sum = 0, g;
 
+	*all = true;
 	for (size_t i = first; i < s->nslots; i++) {
 		g = progress_guess(
 		    &s->progress, s->slots[i].cas, config_of(s, &s->slots[i]));
-		if (g < 0)
-			return -1;
-		sum += g;
+		*all = *all && g >= 0;
+		sum += g > 0 ? g : 0;
+	}
+	for (size_t c = 0; c < s->ncases; c++) {
+		g = progress_guess(
+		    &s->progress, c, json_get(s->cases[c], "config"));
+		if (g > 0)
+			sum += g * (double)later(s, c);
 	}
 	return sum;
+}
+
+static bool
+talks(const struct session *s)
+{
+	return !s->o->quiet && (s->o->verbose || isatty(STDERR_FILENO));
 }
 
 static void
 announce(const struct session *s)
 {
-	double known = 0, g;
+	bool all, most = looks_adaptive(s->o->looks);
+	double known = left(s, 0, &all);
+	size_t n = s->progress.total;
 	struct str line = {0};
-	bool all = true;
-	char buf[NUM_BUF];
+	char buf[NUM_BUF], *text;
 
-	if (s->o->quiet || !s->nslots ||
-	    !(s->o->verbose || isatty(STDERR_FILENO)))
+	if (!talks(s))
 		return;
-	for (size_t i = 0; i < s->nslots; i++) {
-		g = progress_guess(
-		    &s->progress, s->slots[i].cas, config_of(s, &s->slots[i]));
-		known += g > 0 ? g : 0;
-		all = all && g >= 0;
-	}
-	str_printf(&line, "%zu run%s of %zu case%s", s->nslots,
-	    s->nslots == 1 ? "" : "s", s->ncases, s->ncases == 1 ? "" : "s");
+	str_printf(&line, "%s%zu run%s of %zu case%s", most ? "at most " : "",
+	    n, n == 1 ? "" : "s", s->ncases, s->ncases == 1 ? "" : "s");
 	if (known > 0)
 		str_printf(&line, ", %s %s", all ? "about" : "more than",
 		    num_seconds(buf, known));
 	err_say("%s", line.s);
 	str_free(&line);
+	if (most) {
+		text = looks_text(s->o->looks);
+		err_say("%s", text);
+		free(text);
+	}
+}
+
+/* "rps +-1.4 %, wanted 1 %" */
+static void
+add_precision(struct str *to, const struct precision *p)
+{
+	if (isfinite(p->now))
+		str_printf(to, p->now < .1 ? "%s +-%.2g %%" : "%s +-%.0f %%",
+		    p->metric, 100 * p->now);
+	else
+		str_printf(to, "%s not known yet", p->metric);
+	str_printf(to, ", wanted %g %%", 100 * p->wanted);
+}
+
+/* " NAME" of the build where there are several; else "". */
+static char *
+builder(const struct session *s, const struct slot *slot)
+{
+	const struct json *build = s->builds->v[slot->build];
+	char *name, *text;
+
+	if (s->builds->n < 2)
+		return mem_str("");
+	name = record_subject_name(json_get(build, "subject"));
+	text = mem_printf(" %s", name);
+	free(name);
+	return text;
 }
 
 static char *
 name_of(const struct session *s, const struct slot *slot)
 {
-	const struct json *build = s->builds->v[slot->build];
-	char *who = s->builds->n > 1
-	    ? record_subject_name(json_get(build, "subject"))
-	    : mem_str("");
-	char *name = mem_printf("%s%s%s run %zu of %lld",
-	    json_get_str(s->cases[slot->cas], "id"), *who ? " " : "", who,
-	    slot->index, s->o->runs);
+	const struct looks *l = s->o->looks;
+	char *who = builder(s, slot);
+	struct str name = {0};
 
+	str_printf(&name, "%s%s run %zu of ",
+	    json_get_str(s->cases[slot->cas], "id"), who, slot->index);
+	if (looks_adaptive(l))
+		str_printf(&name, "%.0f..", l->at[0]);
+	str_printf(&name, "%zu", looks_most(l));
+	if (s->look > 0) {
+		str_printf(&name, ", look %zu of %zu: ", s->look, l->n);
+		add_precision(&name, &s->seen[slot->cas]);
+	}
 	free(who);
-	return name;
+	return str_take(&name);
+}
+
+/*
+ * A run of a fixed number that fails is missing. An adaptive session tries
+ * again, and then leaves this build out of the case. 0, or -1: stop.
+ */
+#define TRIES 3
+
+static void
+give_up(struct session *s, const struct slot *slot)
+{
+	char *who = builder(s, slot);
+
+	given_up(s, slot->cas)[slot->build] = true;
+	err_say("%s%s: failed %d times in a row, and is not run again",
+	    json_get_str(s->cases[slot->cas], "id"), who, TRIES);
+	free(who);
 }
 
 static int
-go(struct session *s, const volatile int *stop)
+run_slot(struct session *s, size_t i)
 {
-	const struct slot *slot;
-	size_t failed = 0;
-	char *name;
-	int k;
+	const struct slot *slot = &s->slots[i];
+	bool adaptive = looks_adaptive(s->o->looks), known;
+	char *name = name_of(s, slot);
+	double time = left(s, i, &known);
+	int k = 1;
 
-	for (size_t i = 0; i < s->nslots && !*stop; i++) {
-		slot = &s->slots[i];
-		name = name_of(s, slot);
-		progress_begin(&s->progress, name, left(s, i));
+	for (size_t n = 0; n < (adaptive ? TRIES : 1) && k > 0; n++) {
+		s->progress.total += n > 0;
+		progress_begin(&s->progress, name, known ? time : -1);
 		k = runner_run(&s->runner, slot);
-		free(name);
-		if (k < 0)
-			return -1;
-		failed += k > 0;
+		s->failed += k > 0;
 	}
-	if (failed)
-		err_say("%zu of %zu runs failed", failed, s->nslots);
-	return *stop || failed ? -1 : 0;
+	free(name);
+	if (k > 0 && adaptive)
+		give_up(s, slot);
+	return k < 0 ? -1 : 0;
+}
+
+static int
+run_slots(struct session *s)
+{
+	for (size_t i = 0; i < s->nslots; i++)
+		if (wanted(s, &s->slots[i]) &&
+		    (*s->runner.stop || run_slot(s, i) < 0))
+			return -1;
+	return 0;
+}
+
+static bool
+runs_at_all(const struct session *s, size_t cas)
+{
+	for (size_t b = 0; b < s->builds->n; b++)
+		if (!given_up(s, cas)[b])
+			return true;
+	return false;
+}
+
+/* Is this case precise enough, or will it never be? */
+static void
+look_at(struct session *s, size_t cas)
+{
+	const struct looks *l = s->o->looks;
+	const char *id = json_get_str(s->cases[cas], "id");
+	struct str line = {0};
+	bool enough = precise_enough(
+	    s->precise, cas, s->look, given_up(s, cas), &s->seen[cas]);
+
+	s->closed[cas] = enough;
+	add_precision(&line, &s->seen[cas]);
+	if (!enough && s->look + 1 == l->n) {
+		s->vague++;
+		err_say("%s: not precise after %.0f runs: %s", id,
+		    l->at[s->look], line.s);
+	} else if (talks(s))
+		err_say("%s: look %zu of %zu, after %.0f runs: %s%s", id,
+		    s->look + 1, l->n, l->at[s->look], line.s,
+		    enough ? ": enough" : "");
+	str_free(&line);
+}
+
+static void
+look(struct session *s)
+{
+	for (size_t c = 0; c < s->ncases; c++)
+		if (!runs_at_all(s, c))
+			s->closed[c] = true;
+		else if (!s->closed[c])
+			look_at(s, c);
+}
+
+/* Before the first run. */
+static int
+begin(struct session *s)
+{
+	announce(s);
+	if (s->runner.running)
+		return 0;
+	s->runner.coproc = coproc_start();
+	return s->runner.coproc ? 0 : -1;
+}
+
+static int
+go(struct session *s)
+{
+	const struct looks *l = s->o->looks;
+	size_t total;
+
+	for (; s->look < l->n; s->look++) {
+		plan_slots(s);
+		total = s->progress.done + s->nslots;
+		for (size_t c = 0; c < s->ncases; c++)
+			total += later(s, c);
+		s->progress.total = total;
+		if (s->nslots && !s->progress.done && begin(s) < 0)
+			return -1;
+		if (run_slots(s) < 0)
+			return -1;
+		if (looks_adaptive(l))
+			look(s);
+	}
+	if (s->vague)
+		err_say("%zu of %zu cases are less precise than wanted",
+		    s->vague, s->ncases);
+	if (s->failed)
+		err_say("%zu of %zu runs failed", s->failed, s->progress.done);
+	return s->failed ? -1 : 0;
 }
 
 /* Different for each session of any machine. */
@@ -244,16 +424,19 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	int rc = choose(&s), k = -1;
 
 	progress_open(&s.progress, o->quiet, o->verbose, s.ncases);
-	if (check_cpus(&s, running == NULL) < 0)
+	s.progress.most = looks_adaptive(o->looks);
+	s.closed = mem_array(s.ncases + 1, sizeof *s.closed);
+	s.out = mem_array(s.ncases * builds->n + 1, sizeof *s.out);
+	s.seen = mem_array(s.ncases + 1, sizeof *s.seen);
+	s.precise = precise_new(o->looks, s.cases, s.ncases, builds->n,
+	    order_parse(o->order) == ORDER_INTERLEAVED);
+	if (pinning_check(s.cases, s.ncases, running == NULL) < 0 ||
+	    take_finished(&s) < 0)
 		goto out;
-	s.slots = order_make(order_parse(o->order), s.ncases, builds->n,
-	    (size_t)o->runs, o->seed);
-	s.nslots = s.ncases * builds->n * (size_t)o->runs;
-	leave_out_done(&s);
-	s.progress.total = s.nslots;
-	announce(&s);
 	s.runner = (struct runner){.cases = s.cases,
 	    .builds = builds->v,
+	    .looks = o->looks,
+	    .precise = s.precise,
 	    .results = results,
 	    .progress = &s.progress,
 	    .running = running,
@@ -262,17 +445,16 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .timeout_s = o->timeout_s,
 	    .stop = stop};
 	name_session(s.runner.session, o->seed);
-	if (!running && s.nslots) {
-		s.runner.coproc = coproc_start();
-		if (!s.runner.coproc)
-			goto out;
-	}
-	k = go(&s, stop);
+	k = go(&s);
 	coproc_close(s.runner.coproc);
 out:
 	progress_close(&s.progress);
+	precise_free(s.precise);
 	json_free(env);
 	free(s.slots);
+	free(s.seen);
+	free(s.closed);
+	free(s.out);
 	free(s.cases);
-	return k < 0 ? -1 : rc;
+	return k < 0 || *stop ? -1 : rc;
 }

@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 struct builds;
+struct looks;
 struct plan;
 struct results;
 struct running;
 
 struct session_opts {
 	const char *order; /* NULL: interleaved */
-	long long runs;
+	const struct looks *looks;
 	uint64_t seed;
 	double timeout_s; /* 0: what the case says */
 	bool quiet, verbose;

@@ -41,6 +41,38 @@ same(const struct slot *a, const struct slot *b)
 	return true;
 }
 
+static struct slot *
+make(enum order_how how, size_t ncases, size_t nbuilds, size_t runs,
+    uint64_t seed)
+{
+	struct order o = {how, ncases, nbuilds, 1, runs, seed};
+	size_t n;
+	struct slot *s = order_make(&o, &n);
+
+	if (n != ncases * nbuilds * runs)
+		abort();
+	return s;
+}
+
+/* Runs 3..5 of two cases and two builds. */
+static void
+later(enum order_how how)
+{
+	struct order o = {how, 2, 2, 3, 5, 1};
+	int seen[6] = {0};
+	bool good = true;
+	size_t n;
+	struct slot *s = order_make(&o, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		good &= s[i].index >= 3 && s[i].index <= 5;
+		seen[good ? s[i].index : 0]++;
+	}
+	tap_ok(good && n == 12 && seen[3] == 4 && seen[4] == 4 && seen[5] == 4,
+	    "order %d: repetitions 3 to 5", how);
+	free(s);
+}
+
 int
 main(void)
 {
@@ -50,9 +82,9 @@ main(void)
 	int first[BUILDS] = {0};
 
 	for (size_t i = 0; i < 3; i++) {
-		a = order_make(hows[i], CASES, BUILDS, RUNS, 1);
-		b = order_make(hows[i], CASES, BUILDS, RUNS, 1);
-		c = order_make(hows[i], CASES, BUILDS, RUNS, 2);
+		a = make(hows[i], CASES, BUILDS, RUNS, 1);
+		b = make(hows[i], CASES, BUILDS, RUNS, 1);
+		c = make(hows[i], CASES, BUILDS, RUNS, 2);
 		tap_ok(each_once(a), "order %zu: each run once", i);
 		tap_ok(same(a, b), "order %zu: repeats with its seed", i);
 		tap_ok(same(a, c) == (hows[i] == ORDER_SEQUENTIAL),
@@ -62,13 +94,14 @@ main(void)
 		free(a);
 		free(b);
 		free(c);
+		later(hows[i]);
 	}
-	a = order_make(ORDER_INTERLEAVED, 2, 1, 3, 1);
+	a = make(ORDER_INTERLEAVED, 2, 1, 3, 1);
 	tap_ok(!a[0].block && a[0].cas == 0 && a[1].cas == 1 && a[2].index == 2,
 	    "one build: rounds without blocks");
 	free(a);
 	for (size_t i = 0; i < 400; i++) {
-		a = order_make(ORDER_INTERLEAVED, 1, BUILDS, 1, i);
+		a = make(ORDER_INTERLEAVED, 1, BUILDS, 1, i);
 		first[a[0].build]++;
 		free(a);
 	}

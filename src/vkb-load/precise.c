@@ -1,0 +1,244 @@
+#include "precise.h"
+#include "json.h"
+#include "looks.h"
+#include "mem.h"
+#include "ranktest.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The values of one metric, by index; NAN: that run is missing. */
+struct column {
+	double *v;
+	size_t n, cap;
+};
+
+struct precise {
+	const struct looks *looks;
+	struct json *const *cases;
+	size_t ncases, nbuilds;
+	bool paired;
+	struct column *cols; /* of each case, build and condition */
+};
+
+/* The values that are there, in order; how many. */
+static size_t
+present(const double *v, size_t n, double *to)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(v[i]))
+			to[kept++] = v[i];
+	return kept;
+}
+
+static double
+relative(double lo, double hi, double centre)
+{
+	if (lo == hi)
+		return 0;
+	return centre != 0 ? (hi - lo) / 2 / fabs(centre) : INFINITY;
+}
+
+double
+precise_median(const double *x, size_t n, double level)
+{
+	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
+	size_t m = present(x, n, v);
+
+	stats_sort(v, m);
+	if (stats_ci(v, m, 1 - level, &lo, &hi))
+		width = relative(lo, hi, stats_median(v, m));
+	free(v);
+	return width;
+}
+
+static bool
+positive(const double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(v[i] > 0))
+			return false;
+	return true;
+}
+
+static double
+of_pairs(const double *x, const double *y, size_t n, double level)
+{
+	double *ratio = mem_array(n + 1, sizeof *ratio);
+	double *logs = mem_array(n + 1, sizeof *logs), lo, hi, mid;
+	struct ranktest_pairs *p;
+	double width = INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		ratio[i] = y[i] / x[i];
+		logs[i] = log(ratio[i]);
+	}
+	p = ranktest_walsh(logs, n);
+	mid = exp(ranktest_pairs_median(p));
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+		width = relative(exp(lo), exp(hi), mid);
+	else if (stats_t_ci(ratio, n, 1 - level, &lo, &hi))
+		width = relative(lo, hi, mid);
+	ranktest_pairs_free(p);
+	free(ratio);
+	free(logs);
+	return width;
+}
+
+/* Student's t on logarithms, for what is too few for ranks. */
+static double
+by_welch(const double *x, size_t m, const double *y, size_t n, double level)
+{
+	double *lx = mem_array(m, sizeof *lx), *ly = mem_array(n, sizeof *ly);
+	struct stats_welch w;
+
+	for (size_t i = 0; i < m; i++)
+		lx[i] = log(x[i]);
+	for (size_t i = 0; i < n; i++)
+		ly[i] = log(y[i]);
+	w = stats_welch(lx, m, ly, n, 1 - level);
+	free(lx);
+	free(ly);
+	return relative(exp(w.lo), exp(w.hi), exp(w.diff));
+}
+
+static double
+of_sides(const double *x, size_t m, const double *y, size_t n, double level)
+{
+	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
+	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
+
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+		width = relative(lo, hi, mid);
+	else if (m > 2 && n > 2)
+		width = by_welch(x, m, y, n, level);
+	ranktest_pairs_free(p);
+	return width;
+}
+
+double
+precise_ratio(
+    const double *x, const double *y, size_t n, bool paired, double level)
+{
+	double *u = mem_array(n + 1, sizeof *u), width = INFINITY;
+	double *v = mem_array(n + 1, sizeof *v);
+	size_t m = 0, k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool both = isfinite(x[i]) && isfinite(y[i]);
+
+		if (isfinite(x[i]) && (both || !paired))
+			u[m++] = x[i];
+		if (isfinite(y[i]) && (both || !paired))
+			v[k++] = y[i];
+	}
+	if (m && k && positive(u, m) && positive(v, k))
+		width = paired ? of_pairs(u, v, m, level)
+			       : of_sides(u, m, v, k, level);
+	free(u);
+	free(v);
+	return width;
+}
+
+struct precise *
+precise_new(const struct looks *l, struct json *const *cases, size_t ncases,
+    size_t nbuilds, bool paired)
+{
+	struct precise *p = mem_new(sizeof *p);
+
+	*p = (struct precise){l, cases, ncases, nbuilds, paired, NULL};
+	p->cols = mem_array(ncases * nbuilds * l->nuntil + 1, sizeof *p->cols);
+	return p;
+}
+
+void
+precise_free(struct precise *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->ncases * p->nbuilds * p->looks->nuntil; i++)
+		free(p->cols[i].v);
+	free(p->cols);
+	free(p);
+}
+
+static struct column *
+column(const struct precise *p, size_t cas, size_t build, size_t i)
+{
+	return &p->cols[(cas * p->nbuilds + build) * p->looks->nuntil + i];
+}
+
+static const char *
+metric_of(const struct precise *p, size_t cas, size_t i)
+{
+	return looks_metric(
+	    &p->looks->until[i], json_get(p->cases[cas], "config"));
+}
+
+void
+precise_add(struct precise *p, size_t cas, size_t build, size_t index,
+    const struct json *metrics)
+{
+	for (size_t i = 0; i < p->looks->nuntil; i++) {
+		struct column *c = column(p, cas, build, i);
+
+		while (c->n < index) {
+			c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+			c->v[c->n++] = NAN;
+		}
+		c->v[index - 1] =
+		    json_get_num(metrics, metric_of(p, cas, i), NAN);
+	}
+}
+
+/* What the runs of a look say about one condition: the widest contender. */
+static double
+width_of(
+    const struct precise *p, size_t cas, size_t look, size_t i, const bool *out)
+{
+	size_t runs = (size_t)p->looks->at[look];
+	double level = p->looks->level[look], width = -1;
+	const struct column *base = NULL;
+
+	for (size_t b = 0; b < p->nbuilds; b++) {
+		const struct column *c = column(p, cas, b, i);
+		size_t n = runs < c->n ? runs : c->n;
+
+		if (out[b])
+			continue;
+		if (!base) {
+			base = c;
+			continue;
+		}
+		n = n < base->n ? n : base->n;
+		width = fmax(
+		    width, precise_ratio(base->v, c->v, n, p->paired, level));
+	}
+	if (base && width < 0)
+		width = precise_median(
+		    base->v, runs < base->n ? runs : base->n, level);
+	return base ? width : INFINITY;
+}
+
+bool
+precise_enough(const struct precise *p, size_t cas, size_t look,
+    const bool *out, struct precision *worst)
+{
+	double ratio = -1;
+	bool all = true;
+
+	for (size_t i = 0; i < p->looks->nuntil; i++) {
+		double wanted = p->looks->until[i].width;
+		double now = width_of(p, cas, look, i, out);
+
+		all = all && now <= wanted;
+		if (now / wanted <= ratio)
+			continue;
+		ratio = now / wanted;
+		*worst = (struct precision){metric_of(p, cas, i), now, wanted};
+	}
+	return all;
+}

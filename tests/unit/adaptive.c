@@ -1,0 +1,278 @@
+/*
+ * Adaptive runs: how precise a case is, and the whole procedure simulated: a
+ * session that stops when it is precise raises no more false alarms, and its
+ * intervals still cover.
+ */
+#include "tap.h"
+
+#include "json.h"
+#include "opt.h"
+#include "ranktest.h"
+#include "rng.h"
+#include "stats.h"
+#include "vkb-load/looks.h"
+#include "vkb-load/precise.h"
+
+#include <stdlib.h>
+
+/* Values whose intervals can be worked out by hand. */
+static void
+widths(void)
+{
+	static const double same[] = {7, 7, 7}, zeros[8] = {0};
+	static const double three[] = {90, 100, 110};
+	static const double nine[] = {5, 3, 1, 9, 7, 2, 8, 6, 4};
+	static const double up[] = {99, 110, 121, 104.5, 115.5, 110, 110, 110};
+	double base[8], gap[8], lo, hi, w, mid;
+	struct ranktest_pairs *p;
+
+	tap_ok(isinf(precise_median(NULL, 0, .05)), "no value");
+	tap_ok(isinf(precise_median(three, 1, .05)), "one");
+	tap_ok(isinf(precise_median(three, 2, .05)), "two");
+	stats_t_ci(three, 3, .95, &lo, &hi);
+	tap_near(precise_median(three, 3, .05), (hi - lo) / 200, 1e-12,
+	    "three: t, by the median");
+	tap_near(precise_median(same, 3, .05), 0, 0, "all equal");
+	tap_near(precise_median(zeros, 8, .05), 0, 0, "all zero");
+	/* l = 2 of 9 covers .961, l = 1 .996. */
+	tap_near(precise_median(nine, 9, .05), (8. - 2) / 2 / 5, 1e-12,
+	    "nine: the second from either end");
+	tap_near(precise_median(nine, 9, .01), (9. - 1) / 2 / 5, 1e-12,
+	    "a smaller level, a wider interval");
+	for (size_t i = 0; i < 8; i++)
+		gap[i] = i == 3 ? NAN : up[i];
+	tap_ok(precise_median(gap, 8, .05) > 0 &&
+		isfinite(precise_median(gap, 8, .05)),
+	    "a missing run is left out");
+	gap[0] = -20;
+	tap_ok(isfinite(precise_median(gap, 8, .05)), "a negative value");
+
+	for (size_t i = 0; i < 8; i++)
+		base[i] = 100;
+	/* Signed rank of 8: k = 4 of 36 Walsh averages covers .961. */
+	w = precise_ratio(base, up, 8, true, .05);
+	tap_ok(w > .01 && w < .08, "eight pairs: %g", w);
+	tap_near(precise_ratio(base, base, 8, true, .05), 0, 0, "no noise");
+	tap_near(precise_ratio(base, base, 8, false, .05), 0, 0,
+	    "no noise, not paired");
+	w = precise_ratio(base, up, 5, true, .05);
+	for (size_t i = 0; i < 5; i++)
+		gap[i] = log(up[i] / 100);
+	p = ranktest_walsh(gap, 5);
+	mid = exp(ranktest_pairs_median(p));
+	ranktest_pairs_free(p);
+	for (size_t i = 0; i < 5; i++)
+		gap[i] = up[i] / 100;
+	stats_t_ci(gap, 5, .95, &lo, &hi);
+	tap_near(w, (hi - lo) / 2 / mid, 1e-9, "five pairs: t");
+	w = precise_ratio(base, up, 3, false, .05);
+	tap_ok(w > .1 && isfinite(w), "three a side: Welch: %g", w);
+	tap_ok(isinf(precise_ratio(base, up, 1, true, .05)) &&
+		isinf(precise_ratio(base, up, 2, true, .05)) &&
+		isinf(precise_ratio(base, up, 1, false, .05)) &&
+		isinf(precise_ratio(base, up, 2, false, .05)) &&
+		isinf(precise_ratio(base, up, 0, false, .05)),
+	    "up to two: nothing is known");
+	tap_ok(isinf(precise_ratio(zeros, up, 8, true, .05)) &&
+		isinf(precise_ratio(up, zeros, 8, false, .05)),
+	    "no ratio to zero");
+	for (size_t i = 0; i < 8; i++)
+		gap[i] = i % 2 ? NAN : 100;
+	w = precise_ratio(gap, up, 8, true, .05);
+	for (size_t i = 0; i < 4; i++) {
+		base[i] = 100;
+		gap[i] = up[2 * i];
+	}
+	tap_near(w, precise_ratio(base, gap, 4, true, .05), 1e-12,
+	    "a pair needs both");
+}
+
+static int
+parse(struct looks *l, const char *runs, const char *until)
+{
+	const char *v[] = {until};
+	struct opt_list list = {v, until != NULL};
+
+	looks_free(l);
+	return looks_parse(l, runs, &list);
+}
+
+static void
+parsing(void)
+{
+	static const char *const bad[] = {"", "0", "-1", "x", "1..", "..2",
+	    "3..2", "1..2..3", "1...2", "0..3", "1..1000001", "2 ..3", "1.5"};
+	static const char *const wide[] = {
+	    "", "1", "0%", "-1%", "101%", "x%", "=1%", "rps=", "nix=1%", "%"};
+	struct looks l = {0};
+
+	tap_ok(parse(&l, "7", NULL) == 0 && l.n == 1 && looks_most(&l) == 7 &&
+		!looks_adaptive(&l),
+	    "a fixed number");
+	tap_ok(parse(&l, "5..30", "1%") == 0 && l.n == 6 &&
+		looks_most(&l) == 30 && looks_adaptive(&l) &&
+		l.until[0].width == .01 && !l.until[0].metric,
+	    "5..30, 1%%");
+	tap_ok(parse(&l, "5..5", "p99_latency_ms=100%") == 0 && l.n == 1 &&
+		looks_adaptive(&l),
+	    "one look");
+	tap_near(l.level[0], .05, 1e-12, "has all of alpha");
+	tap_ok(parse(&l, "5..30", NULL) < 0, "no precision");
+	tap_ok(parse(&l, "5", "1%") < 0, "no range");
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		tap_ok(
+		    parse(&l, bad[i], NULL) < 0 && parse(&l, bad[i], "1%") < 0,
+		    "--runs '%s' is refused", bad[i]);
+	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+		tap_ok(parse(&l, "5..30", wide[i]) < 0,
+		    "--until '%s' is refused", wide[i]);
+	looks_free(&l);
+}
+
+/* Box and Muller (1958). */
+static double
+normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+enum { TIMES = 1000 };
+
+struct outcome {
+	int alarms, covered;
+	double runs;
+};
+
+/* One case of a session: the look at which it ends. */
+static size_t
+session(const struct looks *l, const double *x, const double *y, bool paired)
+{
+	double want = l->until[0].width;
+	size_t i = 0;
+
+	while (i + 1 < l->n &&
+	    precise_ratio(x, y, (size_t)l->at[i], paired, l->level[i]) > want)
+		i++;
+	return i;
+}
+
+static struct outcome
+simulate(const char *until, double cv, double drift, bool paired)
+{
+	struct outcome o = {0};
+	struct looks l = {0};
+	struct rng r;
+
+	parse(&l, "5..30", until);
+	rng_seed(&r, 7, 0);
+	for (int i = 0; i < TIMES; i++) {
+		double x[30], y[30], d[30], lo, hi, level;
+		struct ranktest t;
+		struct ranktest_pairs *p;
+		size_t at, n;
+
+		for (int k = 0; k < 30; k++) {
+			double round = drift * normal(&r);
+
+			x[k] = 1e5 * exp(round + cv * normal(&r));
+			y[k] = 1e5 * exp(round + cv * normal(&r));
+			d[k] = log(y[k] / x[k]);
+		}
+		at = session(&l, x, y, paired);
+		n = (size_t)l.at[at];
+		level = l.level[at]; /* as sequential_level has it */
+		t = paired ? ranktest_signed(d, n) : ranktest_mwu(x, n, y, n);
+		o.alarms += t.p < level;
+		o.runs += (double)n / TIMES;
+		p = paired ? ranktest_walsh(d, n) : ranktest_ratios(x, n, y, n);
+		if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL)) {
+			double truth = paired ? 0 : 1;
+
+			o.covered += lo <= truth && truth <= hi;
+		} else
+			o.covered++; /* unbounded */
+		ranktest_pairs_free(p);
+	}
+	looks_free(&l);
+	return o;
+}
+
+static void
+check(const char *until, double cv, double drift, bool paired, double least,
+    double most)
+{
+	struct outcome o = simulate(until, cv, drift, paired);
+
+	/* 5 % of 1000 are 50, with a standard deviation of 7. */
+	tap_ok(o.alarms <= 60 && o.covered >= 940,
+	    "A/A, until %s, noise %g %%%s: %d alarms, %d covered of %d", until,
+	    100 * cv, paired ? ", paired" : "", o.alarms, o.covered, TIMES);
+	tap_ok(o.runs >= least && o.runs <= most, "after %.1f runs on average",
+	    o.runs);
+}
+
+/* Two cases, three builds: the conditions of a session. */
+static void
+conditions(void)
+{
+	struct json *cases[2] = {json_object(), json_object()}, *m, *config;
+	bool out[3] = {false};
+	struct precision worst;
+	struct looks l = {0};
+	struct precise *p;
+
+	config = json_object();
+	json_set(cases[0], "config", config);
+	config = json_object();
+	json_set_num(config, "rate", 100);
+	json_set(cases[1], "config", config);
+	parse(&l, "3..6", "10%");
+	p = precise_new(&l, cases, 2, 3, true);
+	tap_ok(!precise_enough(p, 0, 0, out, &worst) && isinf(worst.now),
+	    "nothing is measured");
+	for (size_t i = 1; i <= 6; i++)
+		for (size_t b = 0; b < 3; b++) {
+			m = json_object();
+			json_set_num(m, "rps",
+			    b == 2 ? 100 + 50 * (double)(i % 2) : 100);
+			json_set_num(m, "p50_latency_ms", 1);
+			precise_add(p, 0, b, i, m);
+			precise_add(p, 1, b, i, m);
+			json_free(m);
+		}
+	tap_ok(!precise_enough(p, 0, 1, out, &worst) && worst.now > .1 &&
+		worst.wanted == .1 && strcmp(worst.metric, "rps") == 0,
+	    "the worst contender counts");
+	tap_ok(precise_enough(p, 1, 0, out, &worst) &&
+		strcmp(worst.metric, "p50_latency_ms") == 0,
+	    "with a rate it is the latency that counts");
+	out[2] = true;
+	tap_ok(precise_enough(p, 0, 0, out, &worst) && worst.now == 0,
+	    "a build that failed does not");
+	out[1] = true;
+	tap_ok(precise_enough(p, 0, 0, out, &worst), "one is left: its median");
+	out[0] = true;
+	tap_ok(!precise_enough(p, 0, 0, out, &worst), "none is left");
+	precise_free(p);
+	json_free(cases[0]);
+	json_free(cases[1]);
+	looks_free(&l);
+}
+
+int
+main(void)
+{
+	if (!freopen("/dev/null", "w", stderr)) /* what is refused is said */
+		return 2;
+	widths();
+	parsing();
+	conditions();
+	check("1%", .002, 0, true, 5, 5.1);
+	check("1%", .01, 0, true, 14, 28);
+	check("1%", .01, .2, true, 14, 28);
+	check("1%", .05, 0, true, 29.9, 30.01);
+	check("2%", .02, 0, false, 14, 28);
+	check("1%", .003, 0, false, 5, 6);
+	check("1%", .05, .05, false, 29.9, 30.01);
+	return tap_done();
+}
