@@ -21,7 +21,11 @@ struct histdiff {
 	double w1;  /* Wasserstein-1, in the unit of the values */
 };
 
-/* Both hold counts. Layouts may differ. */
+/*
+ * Layouts may differ: they are compared where a cell of either ends and none
+ * of the other is cut; each count stands at the top of its cell. All NAN where
+ * one is empty.
+ */
 struct histdiff histdiff_ks(const struct hist *, const struct hist *);
 
 /* As people read latencies: .5 .75 .9 .95 .99 .999 .9999; 0 ends it. */

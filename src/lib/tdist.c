@@ -2,6 +2,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* The fraction itself; converges fast for x < (a + 1) / (a + b + 2). */
 static double
@@ -13,7 +15,7 @@ fraction(double a, double b, double x)
 	d = 1 - (a + b) * x / (a + 1);
 	d = 1 / (fabs(d) < tiny ? tiny : d);
 	h = d;
-	for (int i = 1; i <= 1000; i++) {
+	for (int i = 1; i <= 20000; i++) {
 		double m = i, even, odd;
 
 		even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
@@ -36,28 +38,75 @@ fraction(double a, double b, double x)
 	return h;
 }
 
-/* I_x(a, b) where y = 1 - x is known without cancellation. */
+/* log Gamma(z + 1) without Stirling's (z + 1/2) log z - z + log(2 pi) / 2. */
 static double
-betainc(double a, double b, double x, double y)
+stirling_error(double z)
 {
-	double front;
+	static const double series[] = {
+	    691. / 360360, 1. / 1188, 1. / 1680, 1. / 1260, 1. / 360, 1. / 12};
+	double sum = 0;
 
-	if (x <= 0)
+	if (z < 10)
+		return lgamma(z + 1) - (z + .5) * log(z) + z -
+		    log(2 * M_PI) / 2;
+	for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+		sum = series[i] - sum / (z * z);
+	return sum / z;
+}
+
+/* a log(a / np) + np - a, where log p is known: no cancellation near a = np. */
+static double
+deviance(double a, double n, double p, double logp)
+{
+	double np = n * p, d = a - np, v = d / (a + np), s = d * v, term, next;
+
+	if (fabs(v) > .05)
+		return a * (log(a / n) - logp) + np - a;
+	term = 2 * a * v;
+	for (int i = 3; i < 100; i += 2) {
+		term *= v * v;
+		next = s + term / i;
+		if (next == s)
+			break;
+		s = next;
+	}
+	return s;
+}
+
+/* A part of a whole, 1 - it, and the logarithms of both. */
+struct part {
+	double x, y, logx, logy;
+};
+
+/* x^a y^b / B(a, b), after Loader (2000). */
+static double
+front(double a, double b, struct part p)
+{
+	double n = a + b;
+
+	return sqrt(a * b / n / (2 * M_PI)) *
+	    exp(stirling_error(n) - stirling_error(a) - stirling_error(b) -
+		deviance(a, n, p.x, p.logx) - deviance(b, n, p.y, p.logy));
+}
+
+static double
+betainc(double a, double b, struct part p)
+{
+	if (isinf(p.logx))
 		return 0;
-	if (y <= 0)
+	if (isinf(p.logy))
 		return 1;
-	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) +
-	    a * (x < .5 ? log(x) : log1p(-y)) +
-	    b * (y < .5 ? log(y) : log1p(-x)));
-	if (x > (a + 1) / (a + b + 2))
-		return 1 - front * fraction(b, a, y) / b;
-	return front * fraction(a, b, x) / a;
+	if (p.x > (a + 1) / (a + b + 2))
+		return 1 - front(a, b, p) * fraction(b, a, p.y) / b;
+	return front(a, b, p) * fraction(a, b, p.x) / a;
 }
 
 double
 tdist_betainc(double a, double b, double x)
 {
-	return betainc(a, b, x, 1 - x);
+	if (!(x >= 0 && x <= 1 && a > 0 && b > 0))
+		return NAN;
+	return betainc(a, b, (struct part){x, 1 - x, log(x), log1p(-x)});
 }
 
 double
@@ -71,90 +120,118 @@ tdist_normal_quantile(double p)
 {
 	double t, z, e;
 
+	if (!(p >= 0 && p <= 1))
+		return NAN;
 	if (p > .5)
 		return -tdist_normal_quantile(1 - p);
-	if (p == .5)
-		return 0;
+	if (p == 0 || p == .5)
+		return p == 0 ? -INFINITY : 0;
 	/* Abramowitz & Stegun 26.2.23 to start with. */
 	t = sqrt(-2 * log(p));
 	z = -(t -
 	    (2.515517 + t * (.802853 + t * .010328)) /
 		(1 + t * (1.432788 + t * (.189269 + t * .001308))));
 	for (int i = 0; i < 4; i++) {
-		e = (tdist_normal_cdf(z) - p) /
-		    (exp(-z * z / 2) / sqrt(2 * M_PI));
+		e = p > .25 ? erf(z / sqrt(2)) / 2 - (p - .5)
+			    : tdist_normal_cdf(z) - p;
+		e /= exp(-z * z / 2) / sqrt(2 * M_PI);
 		z -= e / (1 + z * e / 2);
 	}
 	return z;
 }
 
+/* df / (df + t^2), for t > 0. */
+static struct part
+part(double t, double df)
+{
+	double r = t * t / df, logr = 2 * log(t) - log(df);
+
+	if (r < 1)
+		return (struct part){
+		    1 / (1 + r), r / (1 + r), -log1p(r), logr - log1p(r)};
+	return (struct part){
+	    1 / (1 + r), 1 / (1 + 1 / r), -logr - log1p(1 / r), -log1p(1 / r)};
+}
+
 double
 tdist_sf(double t, double df)
 {
-	double s = df + t * t, half;
+	if (isnan(t) || !(df > 0))
+		return NAN;
+	if (isinf(df))
+		return tdist_normal_cdf(-t);
+	if (t == 0)
+		return .5;
+	if (t < 0)
+		return 1 - tdist_sf(-t, df);
+	return isinf(t) ? 0 : betainc(df / 2, .5, part(t, df)) / 2;
+}
 
-	if (isinf(t))
-		return t > 0 ? 0 : 1;
-	half = betainc(df / 2, .5, df / s, t * t / s) / 2;
-	return t > 0 ? half : 1 - half;
+/* P(0 < T < t), t > 0. */
+static double
+middle(double t, double df)
+{
+	struct part p = part(t, df);
+
+	return betainc(.5, df / 2, (struct part){p.y, p.x, p.logy, p.logx}) / 2;
 }
 
 static double
 density(double t, double df)
 {
-	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) -
-		   (df + 1) / 2 * log1p(t * t / df)) /
+	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) +
+		   (df + 1) / 2 * part(t, df).logx) /
 	    sqrt(df * M_PI);
+}
+
+/* The t > 0 with P(T > t), or P(0 < T < t), = want; Newton on logarithms. */
+static double
+invert(double want, double df, bool inner)
+{
+	double lo = log(DBL_MIN), hi = log(DBL_MAX), u = 0, t, have, next;
+
+	if (want == 0 || (!inner && tdist_sf(DBL_MAX, df) > want))
+		return inner ? 0 : INFINITY;
+	for (int i = 0; i < 200; i++) {
+		t = exp(u);
+		have = inner ? middle(t, df) : tdist_sf(t, df);
+		if ((have < want) == inner)
+			lo = u;
+		else
+			hi = u;
+		next = log(have / want) * have / (t * density(t, df));
+		next = u + (inner ? -next : next);
+		if (fabs(next - u) < 1e-9) /* the error is its square */
+			return exp(next);
+		u = next > lo && next < hi ? next : lo + (hi - lo) / 2;
+	}
+	return exp(u);
 }
 
 double
 tdist_quantile(double q, double df)
 {
-	double lo = 0, hi = 1, t, p = 1 - q, f, next;
-
+	if (!(q >= 0 && q <= 1 && df > 0))
+		return NAN;
+	if (isinf(df))
+		return tdist_normal_quantile(q);
 	if (q < .5)
-		return -tdist_quantile(1 - q, df);
-	if (q == .5)
-		return 0;
-	while (tdist_sf(hi, df) > p && hi < DBL_MAX / 4)
-		lo = hi, hi *= 2;
-	t = (lo + hi) / 2;
-	for (int i = 0; i < 200; i++) {
-		f = tdist_sf(t, df) - p;
-		if (f > 0)
-			lo = t;
-		else
-			hi = t;
-		next = t + f / density(t, df);
-		if (!(next > lo && next < hi))
-			next = (lo + hi) / 2;
-		if (fabs(next - t) <= 1e-15 * t)
-			return next;
-		t = next;
-	}
-	return t;
+		return q < .25 ? -invert(q, df, false)
+			       : -invert(.5 - q, df, true);
+	return q > .75 ? invert(1 - q, df, false) : invert(q - .5, df, true);
 }
 
 double
 tdist_noncentral_cdf(double t, double df, double ncp)
 {
-	enum { STEPS = 128 };
-	double width = 10 / sqrt(2 * df), lo = fmax(0, 1 - width), hi, h, s,
-	       sum;
-	double front = log(2) + df / 2 * log(df / 2) - lgamma(df / 2);
+	double a = df / 2, sd = 1 / sqrt(2 * df), lo = -10 * sd - 40 / df;
+	double step = fmin(sd, 1 / (1 + fabs(t))) / 4, sum = 0, u;
+	double scale = sqrt(2 * a / M_PI) * exp(-stirling_error(a));
 
-	hi = 1 + width;
-	h = (hi - lo) / STEPS;
-	sum = 0;
-	for (int i = 0; i <= STEPS; i++) {
-		s = lo + i * h;
-		if (s <= 0)
-			continue;
-		sum += (i == 0 || i == STEPS ? 1
-			       : i % 2       ? 4
-					     : 2) *
-		    tdist_normal_cdf(t * s - ncp) *
-		    exp(front + (df - 1) * log(s) - df * s * s / 2);
-	}
-	return sum * h / 3;
+	/* The density of log(chi / sqrt(df)) is smooth and vanishes at both
+	 * ends: the trapezoidal rule is as good as exact. */
+	for (size_t i = 0; (u = lo + (double)i * step) < 10 * sd; i++)
+		sum += tdist_normal_cdf(t * exp(u) - ncp) *
+		    exp(-a * (expm1(2 * u) - 2 * u));
+	return sum * step * scale;
 }

@@ -1,8 +1,8 @@
 #include "verdict.h"
 #include "mem.h"
+#include "power.h"
 #include "ranktest.h"
 #include "stats.h"
-#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,81 +277,21 @@ verdict_bh(const double *p, double *adjusted, size_t n)
 	free(at);
 }
 
-static double
-power_of(double n, double d, bool paired, double alpha)
-{
-	double df = paired ? n - 1 : 2 * n - 2;
-	double ncp = d * (paired ? sqrt(n) : sqrt(n / 2));
-	double t = tdist_quantile(1 - alpha / 2, df);
-
-	return 1 - tdist_noncentral_cdf(t, df, ncp) +
-	    tdist_noncentral_cdf(-t, df, ncp);
-}
-
-double
-verdict_sample_size(double d, bool paired, double alpha, double power)
-{
-	double z =
-	    tdist_normal_quantile(1 - alpha / 2) + tdist_normal_quantile(power);
-	double lo = 2, hi = (paired ? 1 : 2) * z * z / (d * d) + 4, mid;
-
-	if (hi > 1000) /* the correction to the normal is below .2 % */
-		return hi - 3;
-	if (power_of(lo, d, paired, alpha) >= power)
-		return lo;
-	while (power_of(hi, d, paired, alpha) < power)
-		hi *= 2;
-	while (hi - lo > 1e-3) {
-		mid = (lo + hi) / 2;
-		if (power_of(mid, d, paired, alpha) >= power)
-			hi = mid;
-		else
-			lo = mid;
-	}
-	return hi;
-}
-
-size_t
-verdict_least(bool paired, size_t tests, double alpha)
-{
-	double p, level = alpha / (double)(tests ? tests : 1);
-	size_t n = paired ? VERDICT_PAIRS : VERDICT_RUNS;
-
-	for (;; n++) {
-		p = paired ? ldexp(2, -(int)n)
-			   : 2 *
-			exp(2 * lgamma((double)n + 1) -
-			    lgamma(2 * (double)n + 1));
-		if (p <= level || n >= 500)
-			return n;
-	}
-}
-
 size_t
 verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
-	double least = (double)verdict_least(f->paired, tests, .05), n;
+	size_t n = 0;
 
-	if (!(f->sd > 0) || !(margin > 0))
-		return 0;
-	/* .955: efficiency of the rank tests against t on normal noise. */
-	n = verdict_sample_size(-log1p(-margin) / f->sd, f->paired, .05, .8) /
-	    .955;
-	n = ceil(fmax(n, least));
-	if (n <= (double)have)
-		n = 2 * (double)have;
-	return n < 1e6 ? (size_t)n : 0;
+	if (f->sd > 0 && margin > 0)
+		n = power_runs(f->sd, -margin, f->paired);
+	if (n && n < power_least(f->paired, tests, .05))
+		n = power_least(f->paired, tests, .05);
+	return n && n <= have ? 2 * have : n;
 }
 
 double
 verdict_visible(const struct verdict_facts *f)
 {
-	double least = (double)(f->m < f->n ? f->m : f->n), n = .955 * least;
-	double df = f->paired ? least - 1 : (double)(f->m + f->n - 2), d;
-
-	if (!(f->sd > 0) || df < 1)
-		return NAN;
-	d = tdist_quantile(.975, df) + tdist_quantile(.8, df);
-	return -expm1(-d * sqrt((f->paired ? 1 : 2) / n) * f->sd);
+	return power_visible(f->sd, f->m, f->n, f->paired);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "metric.h"
+#include "power.h"
 
 enum verdict {
 	VERDICT_REGRESSION,
@@ -27,7 +28,7 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
-enum { VERDICT_RUNS = 4, VERDICT_PAIRS = 6 }; /* at least, of each side */
+enum { VERDICT_RUNS = POWER_RUNS, VERDICT_PAIRS = POWER_PAIRS };
 
 /* What was measured; NAN where it is not defined. */
 struct verdict_facts {
@@ -71,12 +72,6 @@ void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 
 /*
- * Values a side (or pairs) at which a t test of level alpha finds a shift of d
- * standard deviations with this power. Not whole.
- */
-double verdict_sample_size(double d, bool paired, double alpha, double power);
-
-/*
  * Runs a side (or pairs) that would settle an inconclusive row: enough to see
  * a change as large as the margin with power .8, enough for the smallest p to
  * pass as one of 'tests' (Holm), and at least twice those there are where that
@@ -85,15 +80,8 @@ double verdict_sample_size(double d, bool paired, double alpha, double power);
 size_t verdict_needed(
     const struct verdict_facts *, double margin, size_t tests);
 
-/*
- * The smallest relative change that so many runs of this noise would show with
- * power .8, as a part of 1; NAN: cannot be said. By t quantiles (e.g. Julious,
- * Statistics in Medicine 23, 2004).
- */
+/* The smallest relative change that so many runs of this noise would show with
+ * power .8, as a part of 1; NAN: cannot be said. */
 double verdict_visible(const struct verdict_facts *);
-
-/* The least runs a side (or pairs) whose smallest p passes as one of 'tests'.
- */
-size_t verdict_least(bool paired, size_t tests, double alpha);
 
 #endif

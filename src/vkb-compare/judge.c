@@ -361,7 +361,7 @@ decide(struct row *row, size_t tests)
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
 		row->needed = verdict_needed(f, row->margin, tests);
 		/* Too few for so many tests: they see nothing. */
-		if (have >= verdict_least(f->paired, tests, JUDGE_ALPHA))
+		if (have >= power_least(f->paired, tests, JUDGE_ALPHA))
 			row->visible = verdict_visible(f);
 	}
 	if (row->needed > have)

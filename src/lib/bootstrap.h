@@ -1,0 +1,44 @@
+/*
+ * The interval of a ratio of medians by resampling: bias-corrected and
+ * accelerated (BCa).
+ *
+ * Sources: Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987);
+ * acceleration of two samples after Efron & Tibshirani, An Introduction to the
+ * Bootstrap, 14.3 and 22: L_i = (mean(J) - J_i)(n - 1) / n of the jackknife
+ * values J of each side, a = sum L^3 / (6 (sum L^2)^1.5). Ends are type 7
+ * quantiles of the resampled ratios.
+ */
+#ifndef BOOTSTRAP_H
+#define BOOTSTRAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BOOTSTRAP_LEAST = 5, BOOTSTRAP_DRAWS = 9999 };
+
+struct bootstrap {
+	double est; /* median(y) / median(x) */
+	double lo, hi;
+	double z0; /* correction of bias, in standard deviations */
+	double a;  /* acceleration */
+};
+
+/*
+ * conf .95 covers 95 %; 'draws' >= 1 resamples, each side by itself: draw(arg,
+ * ix, m, iy, n) fills ix with m places of x (each below m) and iy with n of y.
+ * -1, and all NAN, where a side has fewer than BOOTSTRAP_LEAST values or one
+ * that is not above 0 and finite.
+ */
+int bootstrap_bca(const double *x, size_t m, const double *y, size_t n,
+    double conf, size_t draws,
+    void (*draw)(void *, size_t *, size_t, size_t *, size_t), void *arg,
+    struct bootstrap *);
+
+/*
+ * BOOTSTRAP_DRAWS resamples whose seed is FNV-1a of the name and the data, so
+ * that equal input gives equal output.
+ */
+int bootstrap_ratio(const char *name, const double *x, size_t m,
+    const double *y, size_t n, double conf, struct bootstrap *);
+
+#endif

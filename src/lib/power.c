@@ -1,0 +1,113 @@
+#include "power.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+
+#define EFFICIENCY .955 /* of the rank tests against t on normal noise */
+
+double
+power_of(double n, double d, bool paired, double alpha)
+{
+	double df = paired ? n - 1 : 2 * n - 2;
+	double ncp = d * (paired ? sqrt(n) : sqrt(n / 2));
+	double t = tdist_quantile(1 - alpha / 2, df);
+
+	return 1 - tdist_noncentral_cdf(t, df, ncp) +
+	    tdist_noncentral_cdf(-t, df, ncp);
+}
+
+double
+power_sample_size(double d, bool paired, double alpha, double power)
+{
+	double z =
+	    tdist_normal_quantile(1 - alpha / 2) + tdist_normal_quantile(power);
+	double lo = 2, hi = (paired ? 1 : 2) * z * z / (d * d) + 4, mid;
+
+	if (!(hi < 1e12)) /* the correction to the normal is nothing */
+		return isnan(d) ? NAN : hi;
+	if (power_of(lo, d, paired, alpha) >= power)
+		return lo;
+	while (power_of(hi, d, paired, alpha) < power)
+		hi *= 2;
+	while (hi - lo > 1e-12 * hi) {
+		mid = (lo + hi) / 2;
+		if (power_of(mid, d, paired, alpha) >= power)
+			hi = mid;
+		else
+			lo = mid;
+	}
+	return hi;
+}
+
+size_t
+power_runs(double cv, double effect, bool paired)
+{
+	double n =
+	    power_sample_size(log1p(effect) / cv, paired, .05, .8) / EFFICIENCY;
+
+	n = ceil(fmax(n, paired ? POWER_PAIRS : POWER_RUNS));
+	return cv > 0 && n < 1e6 ? (size_t)n : 0;
+}
+
+double
+power_visible(double cv, size_t m, size_t n, bool paired)
+{
+	double least = EFFICIENCY * (double)(m < n ? m : n), d;
+	double df = paired ? (double)n - 1 : (double)(m + n) - 2;
+
+	if (!(cv > 0) || df < 1)
+		return NAN;
+	d = tdist_quantile(.975, df) + tdist_quantile(.8, df);
+	return -expm1(-d * sqrt((paired ? 1 : 2) / least) * cv);
+}
+
+size_t
+power_least(bool paired, size_t tests, double alpha)
+{
+	double p, level = alpha / (double)(tests ? tests : 1);
+	size_t n = paired ? POWER_PAIRS : POWER_RUNS;
+
+	for (;; n++) {
+		p = paired ? ldexp(2, -(int)n)
+			   : 2 *
+			exp(2 * lgamma((double)n + 1) -
+			    lgamma(2 * (double)n + 1));
+		if (p <= level || n >= 500)
+			return n;
+	}
+}
+
+double
+power_width(size_t n, double conf)
+{
+	size_t l = stats_median_ci(n, conf, NULL);
+
+	if (l)
+		return -tdist_normal_quantile(
+		    ((double)l - .375) / ((double)n + .25));
+	if (n < 3)
+		return INFINITY;
+	return tdist_quantile((1 + conf) / 2, (double)(n - 1)) /
+	    sqrt((double)n);
+}
+
+size_t
+power_more(double now, double wanted, size_t n, double conf)
+{
+	double z = tdist_normal_quantile((1 + conf) / 2), far, goal;
+	size_t to;
+
+	if (now <= wanted)
+		return 0;
+	if (n < 3)
+		return 3 - n;
+	goal = power_width(n, conf) * wanted / now;
+	far = M_PI / 2 * (z / goal) * (z / goal); /* that of the median */
+	if (!(far < 1e9))
+		return SIZE_MAX;
+	to = far * .8 > (double)n ? (size_t)(far * .8) : n + 1;
+	while (far < 1000 && power_width(to, conf) > goal)
+		to++;
+	return (far < 1000 ? to : (size_t)fmax(far, (double)n + 1)) - n;
+}

@@ -1,0 +1,169 @@
+#include "steady.h"
+#include "mem.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BATCH = 5, PAIRED = 512 };
+
+size_t
+steady_mser5(const double *v, size_t n, double *mser)
+{
+	size_t k = n / BATCH, cut = 0;
+	double mean = 0, squares = 0, best = NAN;
+
+	/* From the end, so that each step only adds a batch (Welford 1962). */
+	for (size_t d = k; d-- > 0;) {
+		double left = (double)(k - d);
+		double off = stats_mean(v + d * BATCH, BATCH) - mean;
+
+		mean += off / left;
+		squares += off * off * (left - 1) / left;
+		if (d <= k / 2 && !(squares / (left * left) > best)) {
+			best = squares / (left * left);
+			cut = d;
+		}
+	}
+	if (mser)
+		*mser = best;
+	return cut * BATCH;
+}
+
+static double
+median_of(const double *v, size_t n, double *room)
+{
+	for (size_t i = 0; i < n; i++)
+		room[i] = v[i];
+	stats_sort(room, n);
+	return stats_median(room, n);
+}
+
+/* Of all pairs; the ties of the values narrow Kendall's variance. */
+static struct steady_trend
+pairs(const double *v, size_t n)
+{
+	struct steady_trend t = {NAN, NAN, NAN};
+	size_t k = 0;
+	double *s = mem_array(n * (n - 1) / 2, sizeof *s), *room;
+	double nn = (double)n, var, m;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++)
+			s[k++] = (v[j] - v[i]) / (double)(j - i);
+	stats_sort(s, k);
+	t.slope = stats_median(s, k);
+	room = mem_array(n, sizeof *room);
+	median_of(v, n, room);
+	var = nn * (nn - 1) * (2 * nn + 5);
+	for (size_t i = 0, j; i < n; i = j) {
+		double g;
+
+		for (j = i; j < n && room[j] == room[i]; j++)
+			;
+		g = (double)(j - i);
+		var -= g * (g - 1) * (2 * g + 5);
+	}
+	free(room);
+	/* Hollander & Wolfe 9.3: the m-th from either end. */
+	m = floor(
+	    ((double)k - tdist_normal_quantile(.975) * sqrt(var / 18)) / 2);
+	if (m >= 1) {
+		t.lo = s[(size_t)m - 1];
+		t.hi = s[k - (size_t)m];
+	}
+	free(s);
+	return t;
+}
+
+struct steady_trend
+steady_slope(const double *v, size_t n)
+{
+	size_t size = (n + PAIRED - 1) / PAIRED, blocks;
+	double *mid, *room;
+	struct steady_trend t;
+
+	if (n < 2)
+		return (struct steady_trend){NAN, NAN, NAN};
+	if (size == 1)
+		return pairs(v, n);
+	blocks = n / size;
+	mid = mem_array(blocks, sizeof *mid);
+	room = mem_array(size, sizeof *room);
+	for (size_t i = 0; i < blocks; i++)
+		mid[i] = median_of(v + i * size, size, room);
+	t = pairs(mid, blocks);
+	t.slope /= (double)size;
+	t.lo /= (double)size;
+	t.hi /= (double)size;
+	free(mid);
+	free(room);
+	return t;
+}
+
+double
+steady_drift(const double *v, size_t n)
+{
+	double slope = steady_slope(v, n).slope, mid, *room;
+
+	if (slope == 0 || n < 2)
+		return slope;
+	room = mem_array(n, sizeof *room);
+	mid = median_of(v, n, room);
+	free(room);
+	return mid == 0 ? NAN : slope * (double)(n - 1) / mid;
+}
+
+struct steady
+steady_judge(const double *v, size_t n)
+{
+	struct steady s = {STEADY_NONE, 0, NAN};
+
+	if (n < STEADY_LEAST)
+		return s;
+	s.cut = steady_mser5(v, n, NULL);
+	s.drift = steady_drift(v + s.cut, n - s.cut);
+	s.verdict =
+	    fabs(s.drift) <= STEADY_DRIFT ? STEADY_STEADY : STEADY_DRIFTING;
+	return s;
+}
+
+enum steady_kind
+steady_classify(const double *v, size_t n, const size_t *first, size_t k,
+    bool more_is_better)
+{
+	double *room = mem_array(n, sizeof *room), last, near, mid;
+	size_t from = k ? first[k - 1] : 0, to;
+	bool alike = true, better = false, late = false;
+
+	last = median_of(v + from, n - from, room);
+	near = stats_quantile(room, n - from, .75) -
+	    stats_quantile(room, n - from, .25);
+	near = fmax(near, STEADY_DRIFT * fabs(last));
+	for (size_t i = k; i-- > 0;) {
+		to = first[i];
+		from = i ? first[i - 1] : 0;
+		mid = median_of(v + from, to - from, room);
+		if (fabs(mid - last) <= near)
+			continue;
+		alike = false;
+		late |= to > n - n / 4;
+		better |= (mid > last) == more_is_better;
+	}
+	free(room);
+	if (alike)
+		return STEADY_FLAT;
+	if (late)
+		return STEADY_UNSTEADY;
+	return better ? STEADY_SLOWDOWN : STEADY_WARMUP;
+}
+
+const char *
+steady_kind_name(enum steady_kind k)
+{
+	static const char *const names[] = {
+	    "flat", "warm-up", "slowdown", "no steady state"};
+
+	return names[k];
+}

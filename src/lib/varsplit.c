@@ -1,0 +1,182 @@
+#include "varsplit.h"
+#include "mem.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *
+varsplit_source_name(enum varsplit_source s)
+{
+	static const char *const names[] = {
+	    "machine", "session", "restart", "within"};
+
+	return names[s];
+}
+
+static int
+by_group(const void *a, const void *b)
+{
+	const struct varsplit_run *x = a, *y = b;
+	int c = (x->machine > y->machine) - (x->machine < y->machine);
+
+	return c ? c : (x->session > y->session) - (x->session < y->session);
+}
+
+/* Runs of one machine, or of one session of it, from 'v' on. */
+static size_t
+group(const struct varsplit_run *v, size_t n, bool session)
+{
+	size_t i = 1;
+
+	while (i < n && v[i].machine == v->machine &&
+	    (!session || v[i].session == v->session))
+		i++;
+	return i;
+}
+
+static double
+mean(const struct varsplit_run *v, size_t n)
+{
+	double sum = 0;
+
+	/* From the first value on: equal values have a mean without error. */
+	for (size_t i = 0; i < n; i++)
+		sum += v[i].value - v->value;
+	return v->value + sum / (double)n;
+}
+
+/* Sums of squares and what their expectation stands on, as in the book. */
+struct sums {
+	double squares[3];    /* of machines, sessions, runs */
+	size_t n[3];          /* how many there are of them */
+	double nn, session_n; /* sum n_i^2 / N, sum n_ij^2 / n_i */
+	double all_n;         /* sum n_ij^2 / N */
+};
+
+static double
+square(double v)
+{
+	return v * v;
+}
+
+static void
+add_machine(struct sums *s, const struct varsplit_run *v, size_t n, double all)
+{
+	double mid = mean(v, n), size = (double)n, own, k;
+	size_t left = n, count;
+
+	s->n[0]++;
+	s->squares[0] += size * square(mid - all);
+	s->nn += size * size;
+	for (; left; v += count, left -= count) {
+		count = group(v, left, true);
+		own = mean(v, count);
+		k = (double)count;
+		s->n[1]++;
+		s->squares[1] += k * square(own - mid);
+		s->session_n += k * k / size;
+		s->all_n += k * k;
+		for (size_t i = 0; i < count; i++)
+			s->squares[2] += square(v[i].value - own);
+	}
+}
+
+static void
+estimate(const struct sums *s, double total, double raw[3])
+{
+	double a = (double)s->n[0], b = (double)s->n[1];
+	double run = 0, session = 0;
+
+	raw[0] = raw[1] = raw[2] = NAN;
+	if (total > b)
+		raw[2] = run = s->squares[2] / (total - b);
+	if (b > a)
+		raw[1] = session = (s->squares[1] / (b - a) - run) /
+		    ((total - s->session_n) / (b - a));
+	if (a > 1)
+		raw[0] =
+		    (s->squares[0] / (a - 1) - run -
+			session * (s->session_n - s->all_n / total) / (a - 1)) /
+		    ((total - s->nn / total) / (a - 1));
+}
+
+static void
+put(struct varsplit_part *p, double var)
+{
+	p->below = var < 0;
+	p->var = var < 0 ? 0 : var;
+}
+
+void
+varsplit(const struct varsplit_run *runs, size_t n,
+    struct varsplit_part parts[VARSPLIT_SOURCES])
+{
+	struct varsplit_run *v = mem_array(n + 1, sizeof *v);
+	struct sums s = {.n = {0, 0, n}};
+	double raw[3], within = 0, all;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = runs[i];
+		if (isnan(runs[i].within))
+			continue;
+		within += runs[i].within / (double)n;
+		known++;
+	}
+	qsort(v, n, sizeof *v, by_group);
+	all = n ? mean(v, n) : NAN;
+	for (size_t i = 0, count; i < n; i += count) {
+		count = group(v + i, n - i, false);
+		add_machine(&s, v + i, count, all);
+	}
+	estimate(&s, (double)n, raw);
+	for (int i = 0; i < 3; i++) {
+		parts[i].n = s.n[i];
+		put(&parts[i], raw[i]);
+	}
+	parts[VARSPLIT_WITHIN] = (struct varsplit_part){NAN, known, false};
+	if (n && known == n) {
+		parts[VARSPLIT_WITHIN].var = within;
+		put(&parts[VARSPLIT_RESTART], raw[2] - within);
+	}
+	free(v);
+}
+
+double
+varsplit_of_mean(const struct varsplit_part parts[VARSPLIT_SOURCES])
+{
+	double sum = 0;
+	bool known = false;
+
+	for (int i = 0; i < VARSPLIT_SOURCES; i++) {
+		if (isnan(parts[i].var))
+			continue;
+		sum += parts[i].var / (double)parts[i].n;
+		known = true;
+	}
+	return known ? sum : NAN;
+}
+
+size_t
+varsplit_needed(const struct varsplit_part parts[VARSPLIT_SOURCES],
+    enum varsplit_source source, double half, double conf)
+{
+	double above = 0, here = 0, room, n;
+
+	if (isnan(parts[source].var))
+		return 0;
+	for (int i = 0; i < VARSPLIT_SOURCES; i++) {
+		double part = parts[i].var / (double)parts[i].n;
+
+		if (isnan(part))
+			continue;
+		if (i < (int)source)
+			above += part;
+		else
+			here += part * (double)parts[source].n;
+	}
+	room = square(half / tdist_normal_quantile((1 + conf) / 2)) - above;
+	n = ceil(here / room);
+	return room > 0 && n < 1e9 ? (size_t)fmax(n, 1) : 0;
+}

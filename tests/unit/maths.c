@@ -1,0 +1,420 @@
+/* The maths behind verdicts and advice: small cases, edges, laws. */
+#include "tap.h"
+
+#include "bootstrap.h"
+#include "hist.h"
+#include "histdiff.h"
+#include "mem.h"
+#include "outlier.h"
+#include "power.h"
+#include "rng.h"
+#include "stats.h"
+#include "steady.h"
+#include "tdist.h"
+#include "varsplit.h"
+
+#include <stdlib.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+/* Box and Muller (1958). */
+static double
+normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+/* Worked out with 40 digits by another program (mpmath). */
+static void
+distributions(void)
+{
+	tap_near(tdist_sf(1e300, 1), 1 / M_PI / 1e300, 1e-12,
+	    "the far tail of Cauchy's distribution: 1 / (pi t)");
+	tap_near(tdist_sf(40, 1000.5), 4.811699031778364e-210, 1e-11,
+	    "P(T > 40), 1000.5 df");
+	tap_near(tdist_sf(2, INFINITY), tdist_normal_cdf(-2), 1e-14,
+	    "without end of df it is normal");
+	tap_near(tdist_quantile(1e-20, 1), -1 / M_PI / 1e-20, 1e-12,
+	    "a quantile of the far tail");
+	tap_near(tdist_quantile(.5 + 1e-9, 1), tan(M_PI * (.5 + 1e-9 - .5)),
+	    1e-12, "and one of the middle");
+	tap_ok(isinf(tdist_quantile(1e-300, .5)), "beyond all numbers");
+	tap_ok(tdist_quantile(.5, 7) == 0 && isinf(tdist_quantile(1, 7)) &&
+		tdist_quantile(0, 7) < 0 && isnan(tdist_quantile(1.5, 7)) &&
+		isnan(tdist_quantile(.9, 0)),
+	    "the ends of the t quantile");
+	tap_ok(isnan(tdist_sf(NAN, 3)) && isnan(tdist_sf(1, -1)) &&
+		isnan(tdist_betainc(1, 1, 2)),
+	    "outside of the domain: NAN");
+	tap_near(tdist_normal_quantile(1e-300), -37.047096299361199, 1e-12,
+	    "the normal quantile of 1e-300");
+	tap_near(tdist_normal_quantile(.5 + 1e-10),
+	    (.5 + 1e-10 - .5) * sqrt(2 * M_PI), 1e-12, "and next to .5");
+	tap_ok(isinf(tdist_normal_quantile(0)) &&
+		isinf(tdist_normal_quantile(1)) &&
+		isnan(tdist_normal_quantile(-1)),
+	    "the ends of the normal quantile");
+	tap_near(tdist_betainc(1000, 1000, .5), .5, 1e-13, "I_.5(n, n)");
+	tap_near(tdist_betainc(1e5, 2, .9999),
+	    exp(1e5 * log1p(-1e-4)) * (1 + 1e5 * 1e-4), 1e-11,
+	    "I_x(n, 2) = x^n (1 + n (1 - x))");
+	tap_near(tdist_noncentral_cdf(2, 10, 2.5), 0.3069616886890824, 1e-9,
+	    "noncentral t, 10 df");
+}
+
+static void
+powers(void)
+{
+	/* The table of §12: cv, effect, runs a side. */
+	static const double rows[][3] = {{.005, .01, 6}, {.005, .02, 4},
+	    {.01, .01, 18}, {.01, .02, 6}, {.01, .03, 4}, {.02, .01, 68},
+	    {.02, .02, 18}, {.02, .03, 9}, {.02, .05, 5}, {.03, .01, 151},
+	    {.03, .02, 39}, {.03, .03, 18}, {.03, .05, 8}, {.05, .01, 417},
+	    {.05, .02, 106}, {.05, .03, 49}, {.05, .05, 19}, {.05, .1, 6},
+	    {.1, .01, 1662}, {.1, .02, 421}, {.1, .03, 190}, {.1, .05, 71},
+	    {.1, .1, 20}};
+
+	for (size_t i = 0; i < N(rows); i++) {
+		size_t n = power_runs(rows[i][0], rows[i][1], false);
+
+		tap_ok((double)n == rows[i][2], "cv %g, effect %g: %zu runs",
+		    rows[i][0], rows[i][1], n);
+	}
+	tap_near(
+	    power_of(power_sample_size(.7, false, .05, .8), .7, false, .05), .8,
+	    1e-9, "the sample size has the power asked for");
+	tap_near(power_of(power_sample_size(.7, true, .01, .9), .7, true, .01),
+	    .9, 1e-9, "of pairs as well");
+	tap_ok(isinf(power_sample_size(0, false, .05, .8)) &&
+		isnan(power_sample_size(NAN, false, .05, .8)) &&
+		power_sample_size(INFINITY, false, .05, .8) == 2,
+	    "no change is never seen, an endless one at once");
+	tap_ok(power_runs(0, .02, false) == 0 &&
+		power_runs(.05, 0, false) == 0 && power_runs(NAN, 1, true) == 0,
+	    "no noise, no change: it cannot be said");
+	tap_ok(power_runs(.001, .5, true) == POWER_PAIRS, "six pairs at least");
+	tap_ok(isnan(power_visible(0, 5, 5, false)) &&
+		isnan(power_visible(.1, 1, 1, false)) &&
+		isnan(power_visible(NAN, 5, 5, true)),
+	    "what cannot be said is not a number");
+	tap_near(power_width(6, .95), tdist_normal_quantile(5.625 / 6.25),
+	    1e-14, "six values reach from end to end");
+	tap_ok(isinf(power_width(2, .95)) && power_width(5, .95) > 1,
+	    "two have no interval, five one by t");
+	tap_ok(power_more(.01, .02, 10, .95) == 0 &&
+		power_more(INFINITY, .02, 1, .95) == 2 &&
+		power_more(.1, 0, 10, .95) == SIZE_MAX,
+	    "enough, too few, never");
+	tap_ok(power_more(.02, .01, 100, .95) >= 250 &&
+		power_more(.02, .01, 100, .95) <= 350,
+	    "half the width takes about four times the runs: %zu more",
+	    power_more(.02, .01, 100, .95));
+	tap_ok(power_more(.02, .001, 100, .95) > 30000, "and a tenth 100: %zu",
+	    power_more(.02, .001, 100, .95));
+}
+
+static struct hist *
+shifted(const struct hist *from, double by, int64_t lowest, int digits)
+{
+	struct hist *h = hist_new(lowest, 60000000, digits);
+	int64_t low, high;
+	uint64_t n;
+
+	for (size_t i = 0; hist_cell(from, &i, &low, &high, &n);)
+		hist_add(h, (int64_t)((double)low * by), n);
+	return h;
+}
+
+static void
+histograms(void)
+{
+	struct hist *a = hist_new(1, 1000, 3), *b = hist_new(1, 1000, 3);
+	struct hist *none = hist_new(1, 1000, 3),
+		    *big = hist_new(1, 60000000, 3);
+	struct hist *coarse, *twice;
+	struct histdiff d, e;
+	struct rng r;
+
+	hist_add(a, 10, 3);
+	hist_add(a, 20, 1);
+	hist_add(b, 20, 2);
+	hist_add(b, 5000, 2); /* above the range */
+	d = histdiff_ks(a, b);
+	tap_ok(d.d == .75 && d.at == 10, "D is 3/4, at 10");
+	tap_near(d.w1, .75 * 10 + .5 * 4980, 1e-12,
+	    "what is above the range stands at the highest value");
+	d = histdiff_ks(a, none);
+	tap_ok(isnan(d.d) && isnan(d.p) && isnan(d.w1) &&
+		isnan(histdiff_ks(none, none).d),
+	    "of nothing there is no difference");
+	rng_seed(&r, 3, 0);
+	for (int i = 0; i < 20000; i++)
+		hist_add(big, (int64_t)(100000 * exp(normal(&r) / 4)), 1);
+	d = histdiff_ks(big, big);
+	tap_ok(
+	    d.d == 0 && d.w1 == 0 && d.p == 1, "nothing differs from itself");
+	twice = shifted(big, 2, 1, 3);
+	d = histdiff_ks(big, twice);
+	e = histdiff_ks(twice, big);
+	tap_ok(d.d == e.d && d.at == e.at && d.w1 == e.w1 && d.p == e.p,
+	    "the sides may be swapped");
+	tap_near(d.w1, hist_mean(big), 2e-3, "twice as slow: by its mean");
+	tap_near(d.d, 2 * tdist_normal_cdf(2 * log(2)) - 1, .02,
+	    "and D of two lognormals");
+	coarse = shifted(big, 1, 64, 1);
+	d = histdiff_ks(big, coarse);
+	tap_ok(d.d < 1e-3, "another layout is no difference: %g", d.d);
+	e = histdiff_ks(coarse, twice);
+	tap_near(e.d, histdiff_ks(big, twice).d, .02, "nor hides one");
+	tap_ok(histdiff_shown(1000, .99) && !histdiff_shown(999, .99) &&
+		histdiff_shown(20, .5) && !histdiff_shown(0, .5),
+	    "a quantile needs ten counts beyond it");
+	hist_free(a);
+	hist_free(b);
+	hist_free(none);
+	hist_free(big);
+	hist_free(coarse);
+	hist_free(twice);
+}
+
+static void
+bootstraps(void)
+{
+	double x[] = {100, 101, 99, 100.5, 99.5, 100.2, 98.8, 101.3};
+	double y[] = {90, 91, 89.2, 90.4, 89.6, 90.3}, twice[8], back[8];
+	double flat[] = {5, 5, 5, 5, 5}, zero[] = {0, 1, 2, 3, 4};
+	struct bootstrap a, b, c;
+	struct rng r;
+	int in = 0;
+
+	tap_ok(bootstrap_ratio("rps", x, 8, y, 6, .95, &a) == 0 &&
+		bootstrap_ratio("rps", x, 8, y, 6, .95, &b) == 0 &&
+		memcmp(&a, &b, sizeof a) == 0,
+	    "the same data, the same interval");
+	tap_ok(a.lo < a.est && a.est < a.hi && a.lo > .88 && a.hi < .92,
+	    "-10%% is [%g, %g]", a.lo, a.hi);
+	bootstrap_ratio("p99", x, 8, y, 6, .95, &b);
+	tap_near(b.lo, a.lo, .01, "another name, nearly the same");
+	for (int i = 0; i < 8; i++) {
+		twice[i] = 2 * x[i];
+		back[i] = x[7 - i];
+	}
+	bootstrap_ratio("rps", back, 8, y, 6, .95, &b);
+	tap_ok(a.est == b.est && fabs(a.a - b.a) < 1e-12 &&
+		fabs(a.lo - b.lo) < .01,
+	    "the order says nothing");
+	bootstrap_ratio("rps", twice, 8, y, 6, .95, &c);
+	tap_near(2 * c.est, a.est, 1e-14, "the scale goes through");
+	tap_ok(bootstrap_ratio("rps", flat, 5, flat, 5, .95, &b) == 0 &&
+		b.lo == 1 && b.hi == 1 && b.z0 == 0 && b.a == 0,
+	    "without noise the interval is a point");
+	tap_ok(bootstrap_ratio("rps", x, 4, y, 6, .95, &b) < 0 &&
+		isnan(b.est) && isnan(b.hi),
+	    "four values are too few");
+	tap_ok(bootstrap_ratio("rps", x, 0, y, 0, .95, &b) < 0 &&
+		bootstrap_ratio("rps", zero, 5, y, 6, .95, &b) < 0,
+	    "so are none; and a zero has no ratio");
+	rng_seed(&r, 5, 0);
+	for (int i = 0; i < 100; i++) {
+		double u[20], v[20];
+
+		for (int k = 0; k < 20; k++) {
+			u[k] = exp(normal(&r) / 10);
+			v[k] = .95 * exp(normal(&r) / 10);
+		}
+		bootstrap_ratio("x", u, 20, v, 20, .95, &b);
+		in += b.lo <= .95 && .95 <= b.hi;
+	}
+	tap_ok(in >= 88, "the truth lies in %d of 100 intervals", in);
+}
+
+static void
+outliers(void)
+{
+	double v[] = {1, 2, 3, 2, 1, 2, 3, 50, 2, 1, 2, 3, -40};
+	double flat[] = {4, 4, 4, 4}, one[] = {4, 4, 4, 4, 5};
+	struct outlier out[5];
+	size_t looked;
+
+	tap_ok(outlier_gesd(v, N(v), 3, .05, out, &looked) == 2 &&
+		looked == 3 && out[0].at == 7 && out[1].at == 12,
+	    "two do not belong");
+	tap_ok(outlier_gesd(v, 0, 3, .05, out, &looked) == 0 && looked == 0 &&
+		outlier_gesd(v, 1, 3, .05, out, &looked) == 0 && looked == 0 &&
+		outlier_gesd(v, 2, 3, .05, out, &looked) == 0 && looked == 0,
+	    "none, one and two values have none");
+	tap_ok(outlier_gesd(flat, 4, 3, .05, out, &looked) == 0 && looked == 0,
+	    "equal values have none");
+	tap_ok(outlier_gesd(one, 5, 3, .05, out, &looked) == 1 && looked == 1,
+	    "one off equal ones is one, and the look ends there");
+	v[0] = INFINITY;
+	tap_ok(outlier_gesd(v, N(v), 3, .05, out, &looked) == 0 && looked == 0,
+	    "what is not finite is not looked at");
+}
+
+static void
+courses(void)
+{
+	double v[2000], up[] = {1, 2, 3, 4, 5, 6}, least;
+	size_t first[] = {40, 80};
+	struct steady_trend t;
+	struct steady s;
+	struct rng r;
+
+	rng_seed(&r, 9, 0);
+	for (int i = 0; i < 120; i++)
+		v[i] = 100 - 60 * exp(-i / 10.) + normal(&r);
+	s = steady_judge(v, 120);
+	tap_ok(s.verdict == STEADY_STEADY && s.cut >= 20 && s.cut <= 60,
+	    "a start that warms up is cut: %zu", s.cut);
+	for (int i = 0; i < 120; i++)
+		v[i] = 100 - .1 * i + normal(&r) / 4;
+	s = steady_judge(v, 120);
+	tap_ok(s.verdict == STEADY_DRIFTING && s.drift < -.05,
+	    "down by a tenth drifts: %g", s.drift);
+	tap_ok(steady_judge(v, 29).verdict == STEADY_NONE &&
+		steady_judge(v, 0).verdict == STEADY_NONE &&
+		isnan(steady_judge(v, 29).drift),
+	    "29 values have no verdict");
+	tap_ok(steady_mser5(v, 4, &least) == 0 && isnan(least) &&
+		steady_mser5(v, 0, &least) == 0 && isnan(least),
+	    "four are no batch");
+	tap_ok(steady_mser5(v, 5, &least) == 0 && least == 0, "five are one");
+	for (int i = 0; i < 100; i++)
+		v[i] = 7;
+	s = steady_judge(v, 100);
+	tap_ok(s.cut == 0 && s.drift == 0 && s.verdict == STEADY_STEADY,
+	    "equal values are steady from the start");
+	for (int i = 0; i < 100; i++)
+		v[i] = 0;
+	tap_ok(steady_judge(v, 100).verdict == STEADY_STEADY, "zeros as well");
+	t = steady_slope(up, 6);
+	tap_ok(t.slope == 1 && t.lo == 1 && t.hi == 1, "1..6 rises by 1");
+	tap_near(steady_drift(up, 5), 4. / 3, 1e-15, "by 4, over 3");
+	t = steady_slope(up, 5);
+	tap_ok(t.slope == 1 && isnan(t.lo), "five have no interval");
+	tap_ok(isnan(steady_slope(up, 1).slope) && isnan(steady_drift(up, 0)) &&
+		steady_slope(up, 2).slope == 1,
+	    "two have a slope, one has none");
+	for (int i = 0; i < 2000; i++)
+		v[i] = i + 1000 + 5 * normal(&r);
+	t = steady_slope(v, 2000);
+	tap_near(t.slope, 1, 1e-3, "of many values: of medians of neighbours");
+	tap_ok(t.lo < 1 && 1 < t.hi, "its interval holds the truth");
+	for (int i = 0; i < 120; i++)
+		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
+	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
+	    "warm-up", "80, then 100 requests per second");
+	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, false)),
+	    "slowdown", "80, then 100 milliseconds");
+	tap_str(steady_kind_name(steady_classify(v, 40, first, 0, true)),
+	    "flat", "one level");
+	first[1] = 100;
+	for (int i = 100; i < 120; i++)
+		v[i] -= 30;
+	tap_str(steady_kind_name(steady_classify(v, 120, first, 2, true)),
+	    "no steady state", "the level changes in the last quarter");
+	for (int i = 0; i < 120; i++)
+		v[i] = (i < 40 ? 100 : 101) + normal(&r) / 2;
+	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
+	    "flat", "1 %% is no other level");
+}
+
+static double
+of(const struct varsplit_run *v, size_t n, enum varsplit_source s)
+{
+	struct varsplit_part p[VARSPLIT_SOURCES];
+
+	varsplit(v, n, p);
+	return p[s].var;
+}
+
+static void
+splits(void)
+{
+	/* A session of two runs and one of three, by hand. */
+	struct varsplit_run v[] = {{1, NAN, 1, 0}, {3, NAN, 1, 0},
+	    {5, NAN, 2, 0}, {7, NAN, 2, 0}, {3, NAN, 2, 0}};
+	struct varsplit_run equal[] = {
+	    {5, .5, 1, 1}, {5, .5, 1, 1}, {5, .5, 2, 1}, {5, .5, 2, 1}};
+	struct varsplit_run many[600], other[600];
+	struct varsplit_part p[VARSPLIT_SOURCES], q[VARSPLIT_SOURCES];
+	double machine = 0, session = 0, half, before;
+	struct rng r;
+
+	varsplit(v, 5, p);
+	/* SS: 2 (2 - 3.8)^2 + 3 (5 - 3.8)^2 = 10.8; 2 + 8 = 10, / 3. */
+	tap_near(p[VARSPLIT_RESTART].var, 10. / 3, 1e-14, "within groups");
+	tap_near(p[VARSPLIT_SESSION].var, (10.8 - 10. / 3) / (5 - 13. / 5),
+	    1e-14, "between groups of two and three");
+	tap_ok(p[VARSPLIT_SESSION].n == 2 && p[VARSPLIT_RESTART].n == 5 &&
+		p[VARSPLIT_MACHINE].n == 1 && p[VARSPLIT_WITHIN].n == 0,
+	    "how many of each");
+	tap_ok(isnan(p[VARSPLIT_MACHINE].var) && isnan(p[VARSPLIT_WITHIN].var),
+	    "one machine says nothing of machines");
+	varsplit(equal, 4, p);
+	tap_ok(p[VARSPLIT_RESTART].var == 0 && p[VARSPLIT_RESTART].below &&
+		p[VARSPLIT_SESSION].var == 0 && p[VARSPLIT_WITHIN].var == .5,
+	    "less between runs than within: 0, and said");
+	varsplit(equal, 0, p);
+	tap_ok(isnan(p[0].var) && isnan(p[1].var) && isnan(p[2].var) &&
+		isnan(p[3].var) && isnan(varsplit_of_mean(p)),
+	    "of nothing, nothing");
+	varsplit(equal, 1, p);
+	tap_ok(isnan(p[VARSPLIT_RESTART].var) && p[VARSPLIT_RESTART].n == 1,
+	    "one run says nothing of runs");
+	rng_seed(&r, 21, 0);
+	for (size_t i = 0; i < 600; i++) {
+		if (i % 60 == 0)
+			machine = 3 * normal(&r);
+		if (i % 10 == 0)
+			session = 2 * normal(&r);
+		many[i] = (struct varsplit_run){
+		    100 + machine + session + normal(&r), .25, i / 10, i / 60};
+	}
+	varsplit(many, 600, p);
+	tap_ok(sqrt(p[VARSPLIT_MACHINE].var) > 1.5 &&
+		sqrt(p[VARSPLIT_MACHINE].var) < 5 &&
+		sqrt(p[VARSPLIT_SESSION].var) > 1.5 &&
+		sqrt(p[VARSPLIT_SESSION].var) < 2.5,
+	    "3 between machines, 2 between sessions: %.2f, %.2f",
+	    sqrt(p[VARSPLIT_MACHINE].var), sqrt(p[VARSPLIT_SESSION].var));
+	tap_near(p[VARSPLIT_RESTART].var + p[VARSPLIT_WITHIN].var, 1, .15,
+	    "1 between runs, of which a quarter within");
+	for (size_t i = 0; i < 600; i++) {
+		other[i] = many[599 - i];
+		other[i].value = 1000 - 10 * other[i].value;
+		other[i].within *= 100;
+	}
+	varsplit(other, 600, q);
+	for (int i = 0; i < VARSPLIT_SOURCES; i++)
+		tap_near(q[i].var, 100 * p[i].var, 1e-9,
+		    varsplit_source_name((enum varsplit_source)i));
+	before = 1.959963984540054 * sqrt(varsplit_of_mean(p));
+	half = before / 2;
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, half * 1.0001, .95) == 40,
+	    "half the width: four times the machines");
+	tap_ok(varsplit_needed(p, VARSPLIT_RESTART, half, .95) == 0,
+	    "no number of runs on those machines does it");
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, before * 1.0001, .95) == 10,
+	    "for what there is, as many as there are");
+	tap_ok(isnan(of(many, 10, VARSPLIT_SESSION)) &&
+		of(many, 10, VARSPLIT_RESTART) > 0,
+	    "ten runs of one session");
+	varsplit(v, 5, p);
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 0,
+	    "machines of which there is one: it cannot be said");
+}
+
+int
+main(void)
+{
+	distributions();
+	powers();
+	histograms();
+	bootstraps();
+	outliers();
+	courses();
+	splits();
+	return tap_done();
+}
