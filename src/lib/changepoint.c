@@ -1,0 +1,507 @@
+#include "changepoint.h"
+#include "energy.h"
+#include "mem.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANCE .01 /* of a division as good as this one */
+#define REACH 100  /* points of each side that are looked at for that */
+#define OUTLIER 5  /* modified z of a spike */
+#define SPIKE .001 /* its p, for all points of its level */
+
+/* One level: points x[from..from+n-1]. */
+struct level {
+	size_t from, n;
+	double mean, m2; /* sum of (x - mean)^2 */
+	/* The change at its start: */
+	double p;
+	size_t lo, hi;      /* where it may be */
+	size_t first, last; /* points it was tested with, last >= 1 */
+	struct moments {
+		double n, mean, m2;
+	} seen[2]; /* what Otava knows of its two sides */
+};
+
+struct series {
+	const struct changepoint_rules *rules;
+	double *x;  /* without the missing ones */
+	size_t *at; /* where they stood */
+	size_t n;
+	struct level *levels; /* one more than there are changes */
+	size_t nlevels, cap;
+};
+
+static struct level
+measure(const double *x, size_t from, size_t to)
+{
+	struct level l = {.from = from, .n = to - from};
+	double sum = 0;
+
+	/* Off the first: equal values are exactly without spread. */
+	for (size_t i = from; i < to; i++)
+		sum += x[i] - x[from];
+	l.mean = x[from] + sum / (double)l.n;
+	for (size_t i = from; i < to; i++)
+		l.m2 += (x[i] - l.mean) * (x[i] - l.mean);
+	return l;
+}
+
+/* Chan, Golub & LeVeque, American Statistician 37 (1983). */
+static struct level
+join(const struct level *a, const struct level *b)
+{
+	double n = (double)(a->n + b->n), d = b->mean - a->mean;
+	struct level l = *a;
+
+	l.n += b->n;
+	l.mean += d * (double)b->n / n;
+	l.m2 += b->m2 + d * d * (double)a->n * (double)b->n / n;
+	return l;
+}
+
+/* Student's t of two levels. Otava gives it variances of populations. */
+static double
+t_test(const struct level *a, const struct level *b, bool otava)
+{
+	double m = (double)a->n, n = (double)b->n, df = m + n - 2;
+	double ss =
+	    otava ? a->m2 * (m - 1) / m + b->m2 * (n - 1) / n : a->m2 + b->m2;
+	double d = fabs(b->mean - a->mean), se;
+
+	if (df < 1 || !(d > 0))
+		return 1;
+	se = sqrt(ss / df * (1 / m + 1 / n));
+	return se > 0 ? 2 * tdist_sf(d / se, df) : 0;
+}
+
+static double
+magnitude(const struct level *a, const struct level *b)
+{
+	if (a->mean == b->mean)
+		return 0;
+	return fmax(fabs(b->mean / a->mean - 1), fabs(a->mean / b->mean - 1));
+}
+
+struct interval {
+	size_t from, to; /* in the window */
+	size_t tau;      /* divides best; 0: it cannot be divided */
+	double q;
+};
+
+struct window {
+	size_t n;
+	double *g, *inv;
+	struct interval *v;
+	size_t nv;
+};
+
+/* The first of the largest, in the order of tau, then kappa. */
+static void
+divide(const struct window *w, struct interval *v)
+{
+	size_t stride = w->n + 1;
+	const double *row = w->g + v->from * stride;
+	double ties = 1e-12 * row[v->to] * w->inv[v->to - v->from];
+
+	v->tau = 0;
+	v->q = -INFINITY;
+	for (size_t t = v->from + 1; t < v->to; t++)
+		for (size_t k = t + 1; k <= v->to; k++) {
+			double q = energy_q(w->inv, t - v->from, k - t, row[t],
+			    w->g[t * stride + k], row[k]);
+
+			if (q > v->q + ties || !v->tau) {
+				v->q = q;
+				v->tau = t;
+			}
+		}
+}
+
+static void
+add_level(struct series *s, size_t from)
+{
+	s->levels = mem_grow(s->levels, s->nlevels, &s->cap, sizeof *s->levels);
+	s->levels[s->nlevels++] = (struct level){.from = from};
+}
+
+/* Divides one window while the t test agrees; the last change in it, or 0. */
+static size_t
+divide_window(struct series *s, size_t from, struct window *w, double p)
+{
+	const double *x = s->x + from;
+
+	energy_sums(x, w->n, w->g);
+	w->nv = 1;
+	w->v[0] = (struct interval){0, w->n, 0, 0};
+	divide(w, &w->v[0]);
+	for (;;) {
+		struct interval *best = w->v, right;
+		struct level a, b;
+
+		for (size_t i = 1; i < w->nv; i++)
+			if (w->v[i].q > best->q)
+				best = &w->v[i];
+		if (!best->tau)
+			break;
+		a = measure(x, best->from, best->tau);
+		b = measure(x, best->tau, best->to);
+		if (!(t_test(&a, &b, s->rules->otava) <= p))
+			break;
+		right = (struct interval){best->tau, best->to, 0, 0};
+		best->to = best->tau;
+		divide(w, best);
+		divide(w, &right);
+		memmove(best + 2, best + 1,
+		    (size_t)(w->v + w->nv - best - 1) * sizeof *best);
+		best[1] = right;
+		w->nv++;
+	}
+	for (size_t i = 1; i < w->nv; i++)
+		add_level(s, from + w->v[i].from);
+	return w->nv > 1 ? from + w->v[w->nv - 1].from : 0;
+}
+
+/* Levels by windows that overlap, with a weaker test. */
+static void
+candidates(struct series *s)
+{
+	size_t size = s->rules->window, start = 0, last;
+	double p = s->rules->p;
+	struct window w = {0};
+
+	if (size > s->n)
+		size = s->n;
+	w.g = mem_array((size + 1) * (size + 1), sizeof *w.g);
+	w.inv = energy_inverses(size);
+	w.v = mem_array(size + 1, sizeof *w.v);
+	p = p < .05 ? 10 * p : p < .5 ? 2 * p : p;
+	s->nlevels = 0;
+	add_level(s, 0);
+	while (start < s->n) {
+		w.n = s->n - start < size ? s->n - start : size;
+		last = divide_window(s, start, &w, p);
+		start += s->rules->window / 2;
+		start = last > start ? last : start;
+	}
+	free(w.g);
+	free(w.inv);
+	free(w.v);
+	for (size_t i = 0; i < s->nlevels; i++)
+		s->levels[i] = measure(s->x, s->levels[i].from,
+		    i + 1 < s->nlevels ? s->levels[i + 1].from : s->n);
+}
+
+static struct moments
+moments(const struct level *l)
+{
+	return (struct moments){(double)l->n, l->mean, l->m2};
+}
+
+/* How weak the change at the start of level i is; below 0: not too weak. */
+typedef double weakness(struct series *, size_t i);
+
+/*
+ * Drops the weakest change while it is too weak; the changes beside it are
+ * looked at again. Otava looks at the two behind it instead.
+ */
+static void
+weed(struct series *s, weakness *of)
+{
+	double *weak = mem_array(s->nlevels + 1, sizeof *weak);
+
+	for (size_t i = 1; i < s->nlevels; i++)
+		weak[i] = of(s, i);
+	while (s->nlevels > 1) {
+		size_t worst = 1, rest, first, last;
+
+		for (size_t i = 2; i < s->nlevels; i++)
+			if (weak[i] > weak[worst])
+				worst = i;
+		if (weak[worst] < 0)
+			break;
+		rest = --s->nlevels - worst;
+		s->levels[worst - 1] =
+		    join(&s->levels[worst - 1], &s->levels[worst]);
+		memmove(&s->levels[worst], &s->levels[worst + 1],
+		    rest * sizeof *s->levels);
+		memmove(&weak[worst], &weak[worst + 1], rest * sizeof *weak);
+		first = worst > 1 && !s->rules->otava ? worst - 1 : worst;
+		last = s->rules->otava ? worst + 1 : worst;
+		for (size_t i = first; i <= last && i < s->nlevels; i++)
+			weak[i] = of(s, i);
+	}
+	free(weak);
+}
+
+/* Otava's merge: by p; where all pass, by size. */
+static double
+insignificant(struct series *s, size_t i)
+{
+	const struct level *a = &s->levels[i - 1];
+	struct level *b = &s->levels[i];
+	double size = magnitude(a, b), p = t_test(a, b, s->rules->otava);
+
+	if (s->rules->otava) {
+		b->p = p;
+		b->seen[0] = moments(a);
+		b->seen[1] = moments(b);
+	}
+	if (p >= s->rules->p)
+		return 1 + p;
+	return size <= s->rules->magnitude ? 1 / (1 + size) : -1;
+}
+
+/* What a parabola leaves of the spread of n points. */
+static double
+parabola_rss(const double *x, size_t n, double mean, double m2)
+{
+	double c = (double)(n - 1) / 2, bend = ((double)n * (double)n - 1) / 12;
+	double sxt = 0, stt = 0, sxp = 0, spp = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double t = (double)i - c, p = t * t - bend, d = x[i] - mean;
+
+		sxt += d * t;
+		stt += t * t;
+		sxp += d * p;
+		spp += p * p;
+	}
+	return fmax(0, m2 - sxt * sxt / stt - sxp * sxp / spp);
+}
+
+static double
+trend(struct series *s, size_t i)
+{
+	const struct level *a = &s->levels[i - 1], *b = &s->levels[i];
+	struct level both = join(a, b);
+	double steps = a->m2 + b->m2, rss;
+
+	if (both.n < 4) /* goes through any 3 points */
+		return -1;
+	rss = parabola_rss(s->x + both.from, both.n, both.mean, both.m2);
+	if (steps < rss)
+		return -1;
+	return rss > 0 ? steps / rss : INFINITY;
+}
+
+static double
+by_chance(struct series *s, size_t i)
+{
+	const struct level *a = &s->levels[i - 1];
+	struct level *b = &s->levels[i];
+	size_t first = b->from - (a->n < REACH ? a->n : REACH);
+	size_t last = b->from + (b->n < REACH ? b->n : REACH);
+	struct energy_split d;
+
+	if (b->first != first || b->last != last) {
+		d = energy_chance(
+		    s->x + first, last - first, b->from - first, CHANCE);
+		b->p = d.p;
+		b->lo = first + d.lo;
+		b->hi = first + d.hi;
+		b->first = first;
+		b->last = last;
+	}
+	return b->p > CHANCE ? 2 + b->p : insignificant(s, i);
+}
+
+static void
+find_levels(struct series *s)
+{
+	candidates(s);
+	weed(s, insignificant);
+	if (s->rules->otava)
+		return;
+	weed(s, trend);
+	weed(s, by_chance);
+}
+
+/* Marks the points of a level that went away at once. */
+static void
+short_levels(const struct series *s, bool *out)
+{
+	for (size_t i = 0; i < s->nlevels && s->nlevels > 1; i++)
+		if (s->levels[i].n < CHANGEPOINT_LEVEL)
+			for (size_t k = 0; k < s->levels[i].n; k++)
+				out[s->levels[i].from + k] = true;
+}
+
+/* Is x[at] too far off for any of the others of its level? */
+static bool
+outlies(const struct series *s, const struct level *l, double x)
+{
+	struct level one = {.n = 1, .mean = x}, rest = *l;
+	double n = (double)l->n, d = x - l->mean;
+
+	rest.n--;
+	rest.mean -= d / (n - 1);
+	rest.m2 = fmax(0, l->m2 - d * d * n / (n - 1));
+	return magnitude(&rest, &one) > s->rules->magnitude &&
+	    t_test(&rest, &one, false) * n <= SPIKE;
+}
+
+/* Marks points far off their level, by all that is known of it. */
+static void
+outliers(const struct series *s, bool *out)
+{
+	double *v = mem_array(s->n, sizeof *v);
+
+	for (size_t i = 0; i < s->nlevels; i++) {
+		const struct level *l = &s->levels[i];
+		double median, mad;
+
+		memcpy(v, s->x + l->from, l->n * sizeof *v);
+		stats_sort(v, l->n);
+		median = stats_median(v, l->n);
+		mad = stats_mad(v, l->n);
+		for (size_t k = l->from; k < l->from + l->n; k++)
+			if (stats_modified_z(s->x[k], median, mad) > OUTLIER &&
+			    outlies(s, l, s->x[k]))
+				out[k] = true;
+	}
+	free(v);
+}
+
+/*
+ * Takes marked points out of the series where, with those that went before,
+ * fewer than a level's lie together; how many.
+ */
+static size_t
+take_out(struct series *s, const bool *out, bool *spikes)
+{
+	size_t kept = 0, run;
+
+	for (size_t i = 0; i < s->n; i += run) {
+		size_t first = s->at[i], last = first;
+
+		for (run = 1; i + run < s->n && out[i] && out[i + run];)
+			run++;
+		last = s->at[i + run - 1];
+		while (first > 0 && spikes[first - 1])
+			first--;
+		while (spikes[last + 1])
+			last++;
+		for (size_t k = i; k < i + run; k++) {
+			if (out[i] && last - first + 1 < CHANGEPOINT_LEVEL) {
+				spikes[s->at[k]] = true;
+				continue;
+			}
+			s->x[kept] = s->x[k];
+			s->at[kept++] = s->at[k];
+		}
+	}
+	run = s->n - kept;
+	s->n = kept;
+	return run;
+}
+
+static void
+find_spikes(struct series *s, bool *spikes)
+{
+	bool *out = mem_array(s->n, sizeof *out);
+
+	do {
+		memset(out, 0, s->n * sizeof *out);
+		find_levels(s);
+		short_levels(s, out);
+		outliers(s, out);
+	} while (take_out(s, out, spikes));
+	free(out);
+}
+
+static void
+side(struct changepoint *c, size_t i, struct moments m, bool otava)
+{
+	double n = m.n - (otava ? 0 : 1);
+
+	c->n[i] = (size_t)m.n;
+	c->mean[i] = m.mean;
+	c->sd[i] = n > 0 ? sqrt(m.m2 / n) : NAN;
+}
+
+static struct changepoint
+change(const struct series *s, size_t i, size_t end)
+{
+	const struct level *a = &s->levels[i - 1], *b = &s->levels[i];
+	struct changepoint c = {.at = s->at[b->from], .from = s->at[a->from]};
+
+	c.to = i + 1 < s->nlevels ? s->at[b->from + b->n] : end;
+	c.lo = c.hi = c.at;
+	c.p = b->p;
+	side(&c, 0, s->rules->otava ? b->seen[0] : moments(a), s->rules->otava);
+	side(&c, 1, s->rules->otava ? b->seen[1] : moments(b), s->rules->otava);
+	if (!s->rules->otava) {
+		/* A point that is missing may have been the first. */
+		c.lo = s->at[b->lo - 1] + 1;
+		c.hi = s->at[b->hi];
+	}
+	return c;
+}
+
+/*
+ * The points v[at..to-1] against the level they stand in; false: they are half
+ * way to the next one.
+ */
+static bool
+spike(const struct series *s, const double *v, size_t at, size_t to,
+    struct changepoint *c)
+{
+	const struct level *l = s->levels, *end = l + s->nlevels;
+	struct level own = measure(v, at, to);
+
+	while (l + 1 < end && s->at[l[1].from] < at)
+		l++;
+	if (l + 1 < end && s->at[l[1].from - 1] < at &&
+	    (own.mean - l->mean) * (own.mean - l[1].mean) < 0)
+		return false;
+	*c = (struct changepoint){.at = at,
+	    .from = s->at[l->from],
+	    .to = to,
+	    .lo = at,
+	    .hi = at,
+	    .p = t_test(l, &own, false),
+	    .spike = true};
+	side(c, 0, moments(l), false);
+	side(c, 1, moments(&own), false);
+	return true;
+}
+
+size_t
+changepoint_find(const double *v, size_t n,
+    const struct changepoint_rules *rules, struct changepoint **found)
+{
+	struct series s = {.rules = rules};
+	bool *spikes = mem_array(n + 2, sizeof *spikes);
+	size_t k = 0, level = 1;
+
+	*found = NULL;
+	s.x = mem_array(n + 1, sizeof *s.x);
+	s.at = mem_array(n + 1, sizeof *s.at);
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(v[i])) {
+			s.x[s.n] = v[i];
+			s.at[s.n++] = i;
+		}
+	if (s.n && rules->otava)
+		find_levels(&s);
+	else if (s.n)
+		find_spikes(&s, spikes);
+	*found = mem_array(n + 1, sizeof **found);
+	for (size_t i = 0, to; i < n && s.n; i = to) {
+		for (to = i + 1; spikes[i] && spikes[to];)
+			to++;
+		if (spikes[i])
+			k += spike(&s, v, i, to, &(*found)[k]);
+		else if (level < s.nlevels && s.at[s.levels[level].from] == i)
+			(*found)[k++] = change(&s, level++, n);
+	}
+	free(s.x);
+	free(s.at);
+	free(s.levels);
+	free(spikes);
+	return k;
+}

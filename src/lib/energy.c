@@ -1,0 +1,282 @@
+#include "energy.h"
+#include "mem.h"
+#include "rng.h"
+#include "stats.h"
+#include "str.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERMUTATIONS 999
+#define NEARLY .95 /* of the maximum of Q */
+#define BLOCKS 8   /* that the points are divided into, at least */
+
+void
+energy_sums(const double *x, size_t n, double *g)
+{
+	for (size_t j = 0; j <= n; j++) {
+		double column = 0;
+
+		g[j * (n + 1) + j] = 0;
+		for (size_t i = j; i-- > 0;) {
+			column += fabs(x[i] - x[j - 1]);
+			g[i * (n + 1) + j] = g[i * (n + 1) + j - 1] + column;
+		}
+	}
+}
+
+double *
+energy_inverses(size_t n)
+{
+	double *inv = mem_array(n + 1, sizeof *inv);
+
+	for (size_t i = 1; i <= n; i++)
+		inv[i] = 1 / (double)i;
+	return inv;
+}
+
+/* Two segments, and what permuting them needs. */
+struct pairs {
+	size_t n;
+	double *x;    /* off the median */
+	size_t *rank; /* equal values, equal rank; from 0 */
+	double *row;  /* sum over all others of |x_i - x_j| */
+	double *inv, *q;
+	double all;
+	struct node {
+		double n, sum;
+	} * tree; /* Fenwick, by rank: of those that came before */
+};
+
+struct ranked {
+	double x;
+	size_t i;
+};
+
+static int
+by_x(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return (x->x > y->x) - (x->x < y->x);
+}
+
+static void
+pairs_init(struct pairs *p, const double *x, size_t n)
+{
+	struct ranked *r = mem_array(n, sizeof *r);
+	double below = 0, total = 0, median;
+
+	*p = (struct pairs){.n = n};
+	p->x = mem_array(n, sizeof *p->x);
+	p->rank = mem_array(n, sizeof *p->rank);
+	p->row = mem_array(n, sizeof *p->row);
+	p->q = mem_array(n, sizeof *p->q);
+	p->tree = mem_array(n + 1, sizeof *p->tree);
+	p->inv = energy_inverses(n);
+	for (size_t i = 0; i < n; i++)
+		r[i] = (struct ranked){x[i], i};
+	qsort(r, n, sizeof *r, by_x);
+	median = r[n / 2].x;
+	for (size_t i = 0; i < n; i++) {
+		r[i].x -= median;
+		total += r[i].x;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = r[i].i;
+
+		p->x[at] = r[i].x;
+		p->rank[at] =
+		    i && r[i].x == r[i - 1].x ? p->rank[r[i - 1].i] : i;
+		p->row[at] = r[i].x * (double)i - below + total - below -
+		    r[i].x * (double)(n - i);
+		below += r[i].x;
+		p->all += p->row[at] / 2;
+	}
+	free(r);
+}
+
+static void
+pairs_free(struct pairs *p)
+{
+	free(p->x);
+	free(p->rank);
+	free(p->row);
+	free(p->inv);
+	free(p->q);
+	free(p->tree);
+}
+
+/* The largest Q(0, tau, n) of the points in this order; all in p->q. */
+static double
+pairs_max(struct pairs *p, const size_t *order)
+{
+	double xx = 0, rows = 0, sum = 0, best = -INFINITY;
+
+	memset(p->tree, 0, (p->n + 1) * sizeof *p->tree);
+	for (size_t t = 1; t < p->n; t++) {
+		size_t i = order[t - 1];
+		double x = p->x[i], below = 0, less = 0, before = (double)t - 1;
+
+		for (size_t k = p->rank[i] + 1; k > 0; k &= k - 1) {
+			less += p->tree[k].n;
+			below += p->tree[k].sum;
+		}
+		for (size_t k = p->rank[i] + 1; k <= p->n; k += k & -k) {
+			p->tree[k].n++;
+			p->tree[k].sum += x;
+		}
+		xx += x * (2 * less - before) + sum - 2 * below;
+		sum += x;
+		rows += p->row[i]; /* 2 xx + xy */
+		p->q[t] = energy_q(
+		    p->inv, t, p->n - t, xx, p->all - rows + xx, p->all);
+		best = p->q[t] > best ? p->q[t] : best;
+	}
+	return best;
+}
+
+/* Seeded by the ranks: the unit of the points does not matter. */
+static void
+seed(struct rng *r, const struct pairs *p)
+{
+	unsigned long long h = STR_HASH;
+
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t rank = p->rank[i];
+
+		h = str_hash(h, &rank, sizeof rank);
+	}
+	rng_seed(r, h, 0);
+}
+
+/* The length of the blocks, from the residuals of the two sides. */
+static size_t
+block(const struct pairs *p, size_t m)
+{
+	double *v = mem_array(p->n, sizeof *v), *res, mid[2], r, l;
+
+	memcpy(v, p->x, p->n * sizeof *v);
+	stats_sort(v, m);
+	stats_sort(v + m, p->n - m);
+	mid[0] = stats_median(v, m);
+	mid[1] = stats_median(v + m, p->n - m);
+	res = v;
+	for (size_t i = 0; i < p->n; i++)
+		res[i] = p->x[i] - mid[i >= m];
+	r = stats_lag1(res, p->n);
+	free(v);
+	if (!(r >= .1))
+		return 1;
+	l = ceil(pow(2 * r / (1 - r * r), 2. / 3) * cbrt((double)p->n));
+	/* Too few blocks could not say anything. */
+	return (size_t)fmax(1, fmin(l, floor((double)p->n / BLOCKS)));
+}
+
+/* The first block has any length up to the others', the last what is left. */
+static void
+permute(size_t *order, size_t *blocks, size_t n, size_t length, struct rng *r)
+{
+	size_t first = length > 1 ? 1 + rng_below(r, length) : 1;
+	size_t nblocks = 0, k = 0;
+
+	for (size_t i = 0; i < n; i = i ? i + length : first)
+		blocks[nblocks++] = i;
+	for (size_t i = nblocks; i > 1; i--) {
+		size_t j = rng_below(r, i), swap = blocks[i - 1];
+
+		blocks[i - 1] = blocks[j];
+		blocks[j] = swap;
+	}
+	for (size_t i = 0; i < nblocks; i++) {
+		size_t end = blocks[i] + (blocks[i] ? length : first);
+
+		for (size_t j = blocks[i]; j < n && j < end; j++)
+			order[k++] = j;
+	}
+}
+
+/*
+ * How often chance divides as well; stops where it is certain to be too large
+ * (Besag & Clifford, Biometrika 78, 1991).
+ */
+static double
+permutation_p(struct pairs *p, size_t length, double q, double limit)
+{
+	size_t as_good = 0, tried = 0;
+	size_t *order = mem_array(p->n, sizeof *order);
+	size_t *blocks = mem_array(p->n, sizeof *blocks);
+	size_t enough = (size_t)(limit * (PERMUTATIONS + 1) + .5);
+	struct rng r;
+
+	seed(&r, p);
+	while (tried < PERMUTATIONS && as_good < enough) {
+		permute(order, blocks, p->n, length, &r);
+		as_good += pairs_max(p, order) >= q * (1 - 1e-9);
+		tried++;
+	}
+	free(order);
+	free(blocks);
+	return (double)(1 + as_good) / (double)(1 + tried);
+}
+
+/* Mean and sum of squares around it; equal values have exactly none. */
+static void
+moments(const double *x, size_t n, double *mean, double *ss)
+{
+	*mean = *ss = 0;
+	for (size_t i = 0; i < n; i++)
+		*mean += (x[i] - x[0]) / (double)n;
+	*mean += x[0];
+	for (size_t i = 0; i < n; i++)
+		*ss += (x[i] - *mean) * (x[i] - *mean);
+}
+
+/*
+ * So large a step, with so many ways to permute its points, that none of 999
+ * permutations comes near: they need not be tried. Blocks count as points.
+ */
+static bool
+beyond_chance(const struct pairs *p, size_t at, size_t length)
+{
+	double m = (double)(at / length), n = (double)((p->n - at) / length);
+	double mean[2], ss[2], se;
+
+	if (lgamma(m + n + 1) - lgamma(m + 1) - lgamma(n + 1) < log(1e9))
+		return false;
+	moments(p->x, at, &mean[0], &ss[0]);
+	moments(p->x + at, p->n - at, &mean[1], &ss[1]);
+	se = sqrt((ss[0] + ss[1]) / (double)p->n * (1 / m + 1 / n));
+	return 2 * tdist_sf(fabs(mean[1] - mean[0]) / se, m + n - 2) < 1e-12;
+}
+
+struct energy_split
+energy_chance(const double *x, size_t n, size_t at, double limit)
+{
+	struct energy_split d = {1, at, at};
+	size_t length, *order = mem_array(n, sizeof *order);
+	struct pairs p;
+	double q;
+
+	pairs_init(&p, x, n);
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	q = pairs_max(&p, order);
+	for (size_t t = 1; t < n; t++)
+		if (p.q[t] >= NEARLY * q) {
+			d.lo = t < d.lo ? t : d.lo;
+			d.hi = t > d.hi ? t : d.hi;
+		}
+	length = block(&p, at);
+	if (q > 0 && beyond_chance(&p, at, length))
+		d.p = 1. / (PERMUTATIONS + 1);
+	else if (q > 0)
+		d.p = permutation_p(&p, length, q, limit);
+	pairs_free(&p);
+	free(order);
+	return d;
+}

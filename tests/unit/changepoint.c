@@ -1,0 +1,418 @@
+/*
+ * Change points: published series, answers that must hold whatever the series,
+ * and what is found by chance in noise. The reference cases are read where
+ * they are: $VKB_ACCEPTANCE, else beside the repository.
+ */
+#include "tap.h"
+
+#include "changepoint.h"
+#include "energy.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "rng.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define N(v) (sizeof(v) / sizeof *(v))
+
+static const struct changepoint_rules ours = {
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
+static const struct changepoint_rules otava = {50, .001, 0, true};
+
+/* "5 8 ~11": where the changes are, spikes with a tilde. */
+static const char *
+found(const double *v, size_t n, const struct changepoint_rules *r)
+{
+	static char text[4096];
+	struct changepoint *c;
+	size_t k = changepoint_find(v, n, r, &c), len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < k && len < sizeof text - 32; i++)
+		len += (size_t)snprintf(text + len, sizeof text - len,
+		    "%s%s%zu", i ? " " : "", c[i].spike ? "~" : "", c[i].at);
+	free(c);
+	return text;
+}
+
+static double
+normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+/* Numbers from the tests of Apache Otava (change_point_divisive_test.py,
+ * csv_e2e_test.py) and MongoDB's signal-processing-algorithms. */
+static void
+published(void)
+{
+	static const double sequence[] = {.3, 2.4, 1.5, -.9, -.5, 99.7, 98.3,
+	    99.1, 149.0, 149.7, 149.5, 149.1, 148.8, 150.0};
+	static const double metric1[] = {154023, 138455, 143112, 149190, 132098,
+	    151344, 155145, 148889, 149466, 148209};
+	static const double metric2[] = {
+	    10.43, 10.23, 10.29, 10.91, 10.34, 10.69, 9.23, 9.11, 9.13, 9.03};
+	double v[30];
+
+	tap_str(found(sequence, N(sequence), &otava), "5 8", "Otava: two");
+	tap_str(found(metric1, N(metric1), &otava), "", "Otava: none");
+	tap_str(found(metric2, N(metric2), &otava), "6", "Otava: one");
+	tap_str(found(metric1, N(metric1), &ours), "", "ours: none");
+	for (size_t i = 0; i < 30; i++)
+		v[i] = i < 15 ? 50 : 100;
+	tap_str(found(v, 30, &ours), "15", "a step without noise");
+	v[14] = 74;
+	tap_str(found(v, 30, &ours), "15", "a point half way is no spike");
+	v[14] = 50;
+	v[2] = 100;
+	tap_str(found(v, 30, &ours), "~2 15", "a spike and a step");
+}
+
+static void
+trends(void)
+{
+	double v[1000];
+
+	/* After the test of airspeed velocity's step detection. */
+	for (size_t j = 0; j < 1000; j++)
+		v[j] = .2 * cos((double)j / 100) + (j >= 500);
+	tap_str(found(v, 1000, &ours), "500", "a slow cosine and one step");
+	for (size_t j = 0; j < 300; j++)
+		v[j] = 100 + .1 * (double)j;
+	tap_str(found(v, 300, &ours), "", "a slope is no step");
+}
+
+static void
+energy(void)
+{
+	static const double v[] = {.3, 2.4, 1.5, -.9, -.5, 99.7, 98.3, 99.1,
+	    149.0, 149.7, 149.5, 149.1, 148.8, 150.0};
+	double g[15 * 15], *inv = energy_inverses(14);
+
+	energy_sums(v, 14, g);
+	tap_near(energy_q(inv, 1, 1, g[1], g[16 + 1], g[2]), 2.1, 1e-12,
+	    "Q of two points");
+	tap_near(energy_q(inv, 5, 9, g[5], g[5 * 15 + 14], g[14]),
+	    761.2821428571426, 1e-12, "Q(0, 5, 14) of Otava's test");
+	free(inv);
+}
+
+static void
+defined(void)
+{
+	struct changepoint *c;
+	double v[60], w[60];
+	size_t n;
+
+	for (size_t i = 0; i < 60; i++)
+		v[i] = 7;
+	for (n = 0; n < 6; n++)
+		tap_ok(changepoint_find(v, n, &ours, &c) == 0,
+		    "%zu points: no change", n),
+		    free(c);
+	tap_str(found(v, 60, &ours), "", "a constant does not change");
+	tap_str(found(v, 60, &otava), "", "nor for Otava");
+	for (size_t i = 0; i < 60; i++)
+		v[i] = 0;
+	tap_str(found(v, 60, &ours), "", "zeros do not change");
+	for (size_t i = 0; i < 60; i++)
+		v[i] = i % 2 ? 3 : 4;
+	tap_str(found(v, 60, &ours), "", "ties do not change");
+	for (size_t i = 0; i < 60; i++)
+		v[i] = i < 30 ? 0 : 5;
+	tap_str(found(v, 60, &ours), "30", "a step up from 0");
+
+	for (size_t i = 0; i < 60; i++)
+		v[i] = (i < 30 ? 100 : 110) + (double)(i * 7 % 5) / 5;
+	n = changepoint_find(v, 60, &ours, &c);
+	tap_ok(n == 1 && c->at == 30 && c->lo == 30 && c->hi == 30 &&
+		c->from == 0 && c->to == 60 && c->n[0] == 30 && c->n[1] == 30,
+	    "all about one step");
+	tap_near(c->mean[1] - c->mean[0], 10, 1e-9, "its size");
+	free(c);
+	v[3] = NAN;
+	v[28] = v[29] = NAN;
+	v[30] = INFINITY;
+	v[59] = -INFINITY;
+	n = changepoint_find(v, 60, &ours, &c);
+	tap_ok(n == 1 && c->at == 31 && c->lo == 28 && c->hi == 31 &&
+		c->n[0] == 27 && c->n[1] == 28,
+	    "missing points may be where it was");
+	free(c);
+	for (size_t i = 0; i < 60; i++)
+		v[i] = NAN;
+	tap_str(found(v, 60, &ours), "", "nothing is there");
+
+	for (size_t i = 0; i < 60; i++)
+		v[i] = 100 + (double)(i * 7 % 5) / 5;
+	v[59] = 150;
+	n = changepoint_find(v, 60, &ours, &c);
+	tap_ok(n == 1 && c->spike && c->at == 59 && c->to == 60,
+	    "seen once at the end: a spike for now");
+	free(c);
+	v[20] = v[21] = 80;
+	tap_str(found(v, 60, &ours), "~20 ~59", "two points are a spike");
+	for (size_t i = 22; i < 40; i++)
+		v[i] = 80;
+	for (size_t i = 0; i < 60; i++)
+		w[i] = v[i] * 1e-3;
+	tap_ok(strcmp(found(w, 60, &ours), "20 40 ~59") == 0,
+	    "more are a level, in any unit: %s", found(v, 60, &ours));
+}
+
+static void
+scale(void)
+{
+	struct rng r;
+	double v[200], w[200];
+	char text[4096];
+	size_t bad = 0;
+
+	rng_seed(&r, 1, 0);
+	for (size_t k = 0; k < 40; k++) {
+		double level = 100;
+
+		for (size_t i = 0; i < 200; i++) {
+			if (rng_below(&r, 40) == 0)
+				level *= .9 + .2 * rng_unit(&r);
+			v[i] = level + 2 * normal(&r);
+			if (rng_below(&r, 50) == 0)
+				v[i] = NAN;
+			w[i] = v[i] * 3.7e5;
+		}
+		snprintf(text, sizeof text, "%s", found(v, 200, &ours));
+		bad += strcmp(text, found(w, 200, &ours)) != 0;
+	}
+	tap_ok(bad == 0, "the unit does not matter: %zu of 40 differ", bad);
+}
+
+/* Changes found in 300 points of noise with this autocorrelation. */
+static double
+false_points(double ar, const struct changepoint_rules *rules, size_t series)
+{
+	struct rng r;
+	double v[300], e = 0;
+	size_t sum = 0;
+
+	rng_seed(&r, 2, (uint64_t)(10 * ar));
+	for (size_t k = 0; k < series; k++) {
+		struct changepoint *c;
+
+		for (size_t i = 0; i < 300; i++) {
+			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+			v[i] = 100 + 3 * e;
+		}
+		sum += changepoint_find(v, 300, rules, &c);
+		free(c);
+	}
+	return (double)sum / (double)series;
+}
+
+/* How often a step of 120 points is found, within two points. */
+static double
+power(double sigmas, size_t after, size_t series)
+{
+	struct rng r;
+	double v[120];
+	size_t hits = 0;
+
+	rng_seed(&r, 3, after);
+	for (size_t k = 0; k < series; k++) {
+		struct changepoint *c;
+		size_t n;
+
+		for (size_t i = 0; i < 120; i++)
+			v[i] =
+			    100 + normal(&r) + (i >= 120 - after ? sigmas : 0);
+		n = changepoint_find(v, 120,
+		    &(struct changepoint_rules){50, .001, 0, false}, &c);
+		for (size_t i = 0; i < n; i++)
+			if (!c[i].spike && c[i].at + 2 >= 120 - after &&
+			    c[i].at <= 122 - after) {
+				hits++;
+				break;
+			}
+		free(c);
+	}
+	return (double)hits / (double)series;
+}
+
+static void
+simulated(void)
+{
+	static const struct changepoint_rules any = {50, .001, 0, false};
+	static const double ar[] = {0, .3, .6};
+	double got;
+
+	for (size_t i = 0; i < N(ar); i++) {
+		got = false_points(ar[i], &any, 100);
+		tap_ok(got <= .3,
+		    "noise, AR %g: %g false changes in 300 points", ar[i], got);
+	}
+	got = false_points(.6, &otava, 20);
+	tap_ok(got > 3, "Otava there: %g", got);
+	got = power(3, 60, 100);
+	tap_ok(got >= .97, "a step of 3 sigma is found: %g", got);
+	got = power(3, 6, 100);
+	tap_ok(got >= .93, "with 6 points after it as well: %g", got);
+	got = power(2, 60, 100);
+	tap_ok(got >= .8, "one of 2 sigma: %g", got);
+}
+
+struct points {
+	double *v;
+	size_t n;
+};
+
+static struct points
+points_of(const struct json *in)
+{
+	const struct json *a = json_get(in, "series");
+	struct points p = {mem_array(json_len(a) + 1, sizeof *p.v), 0};
+
+	for (const struct json *j = json_first(a); j; j = json_next(j))
+		p.v[p.n++] = json_num(j, NAN);
+	return p;
+}
+
+static void
+otava_case(const char *id, const struct json *in, const struct json *want,
+    struct points p)
+{
+	struct changepoint_rules r = {(size_t)json_get_num(in, "window_len", 0),
+	    json_get_num(in, "max_pvalue", 0),
+	    json_get_num(in, "min_magnitude", 0), true};
+	const struct json *s = json_first(json_get(want, "stats"));
+	struct changepoint *c;
+	size_t n = changepoint_find(p.v, p.n, &r, &c), i = 0;
+	double worst = 0;
+
+	tap_ok(n == json_len(json_get(want, "cps")),
+	    "%s, %zu points, p %g: "
+	    "%zu changes",
+	    id, p.n, r.p, n);
+	for (; s && i < n; s = json_next(s), i++) {
+		double got[] = {(double)c[i].at, c[i].mean[0], c[i].mean[1],
+		    c[i].sd[0], c[i].sd[1], c[i].p};
+		static const char *const keys[] = {"index", "mean_before",
+		    "mean_after", "std_before_ddof0", "std_after_ddof0", "p"};
+
+		for (size_t k = 0; k < N(keys); k++) {
+			double w = json_get_num(s, keys[k], NAN);
+
+			worst = fmax(worst,
+			    fabs(got[k] - w) /
+				fmax(fabs(w), k == 5 ? 1e-300 : 1e-9));
+		}
+	}
+	tap_ok(worst < 1e-7, "%s: worst relative error %.2g", id, worst);
+	free(c);
+}
+
+static void
+q_case(const char *id, const struct json *want, struct points p)
+{
+	const struct json *row =
+	    json_first(json_get(want, "Q_rows_tau1_to_N1_cols_kappa2_to_N"));
+	double *g = mem_array((p.n + 1) * (p.n + 1), sizeof *g), worst = 0;
+	double *inv = energy_inverses(p.n);
+
+	energy_sums(p.v, p.n, g);
+	for (size_t t = 1; row; row = json_next(row), t++) {
+		const struct json *q = json_first(row);
+
+		for (size_t k = 2; q; q = json_next(q), k++)
+			if (k > t)
+				worst = fmax(worst,
+				    fabs(energy_q(inv, t, k - t, g[t],
+					     g[t * (p.n + 1) + k], g[k]) -
+					json_num(q, NAN)));
+	}
+	tap_ok(worst < 1e-9, "%s: worst error %.2g", id, worst);
+	free(g);
+	free(inv);
+}
+
+static void
+set_case(const char *id, const struct json *want, struct points p)
+{
+	const struct json *w = json_first(json_get(want, "cps"));
+	struct changepoint *c;
+	size_t n = changepoint_find(p.v, p.n, &ours, &c);
+	bool good = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].spike)
+			continue;
+		good = good && w && json_num(w, -1) == (double)c[i].at;
+		w = json_next(w);
+	}
+	tap_ok(good && !w, "%s: exactly those", id);
+	free(c);
+}
+
+/* What statistics say of our mode on Otava's series. */
+static void
+ours_too(const char *id, struct points p)
+{
+	if (strcmp(id, "otava/tigerbeetle") == 0)
+		tap_str(found(p.v, p.n, &ours), "~10 15 61 71 95 131 192 ~363",
+		    "tigerbeetle, our mode");
+	if (strcmp(id, "mongodb/small") == 0)
+		tap_str(found(p.v, p.n, &ours),
+		    "25 64 70 114 173 198 237 243 287", "mongodb, our mode");
+}
+
+static void
+reference(void)
+{
+	const char *dir = getenv("VKB_ACCEPTANCE"), *fn, *id;
+	char *path = mem_printf(
+	    "%s/changepoint-cases.jsonl", dir ? dir : "../shared/acceptance");
+	const char *files[] = {path};
+	struct jsonl *in;
+	struct json *c;
+	int rc;
+
+	if (access(path, R_OK) < 0) {
+		tap_ok(true, "reference cases # SKIP none here");
+		free(path);
+		return;
+	}
+	in = jsonl_open(files, 1);
+	while ((rc = jsonl_next(in, &c)) == 1) {
+		struct points p = points_of(json_get(c, "input"));
+
+		fn = json_get_str(c, "fn");
+		id = json_get_str(c, "id");
+		if (strcmp(fn, "otava") == 0) {
+			otava_case(
+			    id, json_get(c, "input"), json_get(c, "expect"), p);
+			ours_too(id, p);
+		} else if (strcmp(fn, "qhat") == 0) {
+			q_case(id, json_get(c, "expect"), p);
+		} else if (strcmp(fn, "edivisive_set") == 0) {
+			set_case(id, json_get(c, "expect"), p);
+		}
+		free(p.v);
+		json_free(c);
+	}
+	tap_ok(rc == 0, "the cases were read");
+	jsonl_close(in);
+	free(path);
+}
+
+int
+main(void)
+{
+	published();
+	trends();
+	energy();
+	defined();
+	scale();
+	simulated();
+	reference();
+	return tap_done();
+}
