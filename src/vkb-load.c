@@ -243,6 +243,7 @@ measure(struct opts *o, const struct plan *p)
 	if (results_open(&out, o->output, o->resume) < 0)
 		goto out;
 	if (o->use_running || r->host || r->port || r->unixsocket || r->tls) {
+		o->running.timeout_s = o->session.timeout_s;
 		running = running_open(r);
 		if (!running)
 			goto out;

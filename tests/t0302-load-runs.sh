@@ -236,6 +236,14 @@ test_that 'with VKB_PASSWORD' vkb-load --port "$port" --runs 1 c.json
 test_same 0 "$(cat .out .err | grep -c s3cret)" 'which is not told'
 unset VKB_PASSWORD
 
+valkey-cli --no-auth-warning -a s3cret -p "$port" info server >about
+pid=$(sed -n 's/^process_id:\([0-9]*\).*/\1/p' about)
+kill -STOP "$pid"
+test_status 2 'one that hangs' timeout 20 vkb-load --port "$port" \
+  --timeout 500ms --runs 1 c.json
+kill -CONT "$pid"
+test_match 'timed out' .err 'is not waited for'
+
 # --- a server that dies
 
 # begin OPTION...: a long run; its server is $victim.

@@ -46,6 +46,7 @@ struct engine_target {
 	const char *servername;          /* SNI and the name that is verified */
 	const char *user, *password;
 	int db;
+	double timeout_s; /* of questions outside of the load; 0: 60 */
 };
 
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };

@@ -171,6 +171,14 @@ ask(struct one *x, const char *action)
 	return answer;
 }
 
+static double
+timeout_of(const struct one *x)
+{
+	return x->r->timeout_s > 0
+	    ? x->r->timeout_s
+	    : json_num(json_path(x->cas, "client.timeout_s"), 0);
+}
+
 /* The server record, the caller's; NULL: failed. */
 static struct json *
 start(struct one *x)
@@ -178,7 +186,8 @@ start(struct one *x)
 	struct json *server;
 
 	if (x->r->running) {
-		if (running_prepare(x->r->running, x->config) < 0) {
+		if (running_prepare(x->r->running, x->config, timeout_of(x)) <
+		    0) {
 			failed(x);
 			return NULL;
 		}
@@ -236,9 +245,7 @@ describe(const struct one *x, struct engine_work *w, cpu_set_t *cpus)
 	    .sequential = json_get_bool(c, "sequential", false),
 	    .seed = x->seed,
 	    .rate = json_get_num(c, "rate", 0),
-	    .timeout_s = x->r->timeout_s > 0
-		? x->r->timeout_s
-		: json_num(json_path(x->cas, "client.timeout_s"), 0)};
+	    .timeout_s = timeout_of(x)};
 	w->batch_first_byte = latency && strcmp(latency, "request") != 0;
 	if (arrivals && strcmp(arrivals, "poisson") == 0)
 		w->arrivals = ENGINE_POISSON;
@@ -317,6 +324,7 @@ measure(struct one *x, const struct json *server)
 		goto out;
 	}
 	login(x, &t);
+	t.e.timeout_s = work.timeout_s;
 	if (engine_seed(&t.e, &work, &x->r->halt, watch, x->r) < 0 ||
 	    engine_run(&t.e, &work, &x->r->halt, watch, x->r, &result) < 0) {
 		if (!x->r->halt)

@@ -1,6 +1,7 @@
 #include "running.h"
 #include "client.h"
 #include "config.h"
+#include "control.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -14,8 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define REPLY_MS 30000
-#define FLUSH_MS 600000
+#define FLUSH_MS 600000 /* unless there is a timeout */
 
 /* A setting before we changed it. */
 struct old {
@@ -30,6 +30,12 @@ struct running {
 	struct old *old;
 	size_t n, cap;
 };
+
+static int
+wait_ms(const struct running *r)
+{
+	return control_ms(&r->t.e, 0);
+}
 
 /* Said unless the reply is there and no error. Caller frees. */
 static struct reply *
@@ -103,39 +109,27 @@ add_node(struct json *nodes, const char *host, int port)
 	json_push(nodes, n);
 }
 
-/* [start, end, [host, port, ...], ...]: each primary once. */
+/* Each primary once. */
 static int
-primaries(struct client *c, struct json *nodes, const char *host)
+primaries(struct running *r, struct client *c, struct json *nodes)
 {
-	struct reply *r = ASK(c, REPLY_MS, "CLUSTER", "SLOTS");
-	const struct reply *node;
+	struct control_slots s;
+	const char *wrong =
+	    control_slots(&s, c, wait_ms(r), r->t.nodes[0].host);
 	const struct json *j;
-	const char *name;
-	int port;
 
-	if (!r)
-		return -1;
-	for (size_t i = 0; i < reply_len(r); i++) {
-		node = reply_len(reply_at(r, i)) > 2
-		    ? reply_at(reply_at(r, i), 2)
-		    : NULL;
-		if (!node || reply_len(node) < 2)
-			continue;
-		name = reply_text(reply_at(node, 0));
-		if (!name || !*name)
-			name = host;
-		port = (int)reply_integer(reply_at(node, 1));
+	for (size_t i = 0; i < s.n && !wrong; i++) {
 		for (j = json_first(nodes); j; j = json_next(j))
-			if (json_get_num(j, "port", 0) == port &&
-			    strcmp(json_get_str(j, "host"), name) == 0)
+			if (json_get_num(j, "port", 0) == s.v[i].port &&
+			    strcmp(json_get_str(j, "host"), s.v[i].host) == 0)
 				break;
 		if (!j)
-			add_node(nodes, name, port);
+			add_node(nodes, s.v[i].host, s.v[i].port);
 	}
-	reply_free(r);
-	return json_len(nodes)
-	    ? 0
-	    : err_fail("CLUSTER SLOTS: no node serves a slot");
+	if (wrong)
+		err_say("CLUSTER SLOTS: %s", wrong);
+	control_slots_free(&s);
+	return wrong ? -1 : 0;
 }
 
 static struct json *
@@ -166,7 +160,7 @@ static int
 identify(struct running *r, struct client *c)
 {
 	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
-	struct reply *info = ASK(c, REPLY_MS, "INFO");
+	struct reply *info = ASK(c, wait_ms(r), "INFO");
 	char *version, *cluster;
 	int pid, rc = 0;
 
@@ -182,7 +176,7 @@ identify(struct running *r, struct client *c)
 	if (cluster && strcmp(cluster, "1") == 0) {
 		json_set_bool(r->record, "cluster", true);
 		nodes = json_array();
-		rc = primaries(c, nodes, json_get_str(first, "host"));
+		rc = primaries(r, c, nodes);
 		json_set(r->record, "nodes", nodes);
 	} else if (pid)
 		json_set_num(first, "pid", pid);
@@ -205,7 +199,7 @@ node_pids(struct running *r)
 		c = target_client(&r->t, i);
 		if (!c)
 			return -1;
-		info = ASK(c, REPLY_MS, "INFO");
+		info = ASK(c, wait_ms(r), "INFO");
 		pid = info ? pid_of(info) : 0;
 		if (pid) {
 			json_set_num(j, "pid", pid);
@@ -228,11 +222,12 @@ running_login(struct target *t)
 }
 
 static int
-reach(struct running *r, bool unixsocket)
+reach(struct running *r, bool unixsocket, double timeout_s)
 {
 	if (target_make(&r->t, r->record, unixsocket) < 0)
 		return -1;
 	running_login(&r->t);
+	r->t.e.timeout_s = timeout_s;
 	return 0;
 }
 
@@ -244,14 +239,14 @@ running_open(const struct running_opts *o)
 	int rc = -1;
 
 	r->record = described(o);
-	if (reach(r, o->unixsocket) < 0)
+	if (reach(r, o->unixsocket, o->timeout_s) < 0)
 		goto out;
 	c = target_client(&r->t, 0);
 	if (!c || identify(r, c) < 0)
 		goto out;
 	if (json_get_bool(r->record, "cluster", false)) {
 		target_free(&r->t);
-		if (reach(r, false) < 0 || node_pids(r) < 0)
+		if (reach(r, false, o->timeout_s) < 0 || node_pids(r) < 0)
 			goto out;
 	}
 	rc = 0;
@@ -288,14 +283,14 @@ running_local(const struct running *r)
 
 /* The value of one setting; NULL: there is no such, or it may not be read. */
 static char *
-setting(struct client *c, const char *name)
+setting(const struct running *r, struct client *c, const char *name)
 {
-	struct reply *r = CLIENT_CALL(c, REPLY_MS, "CONFIG", "GET", name);
+	struct reply *reply = CLIENT_CALL(c, wait_ms(r), "CONFIG", "GET", name);
 	char *v = NULL;
 
-	if (r && reply_type(r) == REPLY_ARRAY && reply_len(r) == 2)
-		v = mem_str(reply_text(reply_at(r, 1)));
-	reply_free(r);
+	if (reply && reply_type(reply) == REPLY_ARRAY && reply_len(reply) == 2)
+		v = mem_str(reply_text(reply_at(reply, 1)));
+	reply_free(reply);
 	return v;
 }
 
@@ -328,13 +323,13 @@ static int
 set_one(struct running *r, struct client *c, size_t node, const char *name,
     const char *value)
 {
-	char *old = setting(c, name), *now;
+	char *old = setting(r, c, name), *now;
 	struct reply *reply;
 	int rc = 0;
 
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
-	reply = ASK(c, REPLY_MS, "CONFIG", "SET", name, value);
+	reply = ASK(c, wait_ms(r), "CONFIG", "SET", name, value);
 	if (!reply) {
 		free(old);
 		return -1;
@@ -343,7 +338,7 @@ set_one(struct running *r, struct client *c, size_t node, const char *name,
 	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
 	r->old[r->n++] =
 	    (struct old){.node = node, .name = mem_str(name), .value = old};
-	now = setting(c, name);
+	now = setting(r, c, name);
 	if (!now || !same_value(now, value))
 		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
 		    name, value, now ? now : "nothing");
@@ -367,22 +362,26 @@ apply(struct running *r, struct client *c, size_t node, const struct json *set)
 }
 
 static int
-flush(struct client *c)
+flush(const struct running *r, struct client *c)
 {
-	struct reply *r = CLIENT_CALL(c, FLUSH_MS, "FLUSHALL", "SYNC");
-	bool ok = r && reply_is(r, "OK");
+	int ms = r->t.e.timeout_s > 0 ? wait_ms(r) : FLUSH_MS;
+	struct reply *reply = CLIENT_CALL(c, ms, "FLUSHALL", "SYNC");
+	bool ok = reply && reply_is(reply, "OK");
 
-	reply_free(r);
+	if (!reply)
+		return err_fail("FLUSHALL: %s", client_error(c));
+	reply_free(reply);
 	if (ok)
 		return 0;
-	r = ASK(c, FLUSH_MS, "FLUSHALL"); /* before 6.2 */
-	reply_free(r);
-	return r ? 0 : -1;
+	reply = ASK(c, ms, "FLUSHALL"); /* before 6.2 */
+	reply_free(reply);
+	return reply ? 0 : -1;
 }
 
 /* The settings that a server of our own would have been started with. */
 static int
-has_settings(struct client *c, const struct json *config)
+has_settings(
+    const struct running *r, struct client *c, const struct json *config)
 {
 	const struct json *own = json_get(config, "server_config");
 	char number[32], *has;
@@ -395,7 +394,7 @@ has_settings(struct client *c, const struct json *config)
 			continue;
 		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
 		want = json_str(m) ? json_str(m) : number;
-		has = setting(c, json_key(m));
+		has = setting(r, c, json_key(m));
 		if (!has || !same_value(has, want))
 			rc = err_fail("the case has %s '%s', the server %s%s%s",
 			    json_key(m), want, has ? "'" : "",
@@ -413,7 +412,7 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 	bool tls = json_get_bool(config, "tls_mode", false);
 	double want = json_get_num(config, "io_threads", 0);
 	double nodes = json_get_num(config, "cluster_nodes", 0);
-	char *has = setting(c, "io-threads");
+	char *has = setting(r, c, "io-threads");
 	int rc = 0;
 
 	if (cluster != r->t.e.cluster)
@@ -438,18 +437,19 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 }
 
 int
-running_prepare(struct running *r, const struct json *config)
+running_prepare(struct running *r, const struct json *config, double timeout_s)
 {
 	const struct json *set = json_get(config, "config_set");
 	struct client *c;
 	int rc = 0;
 
+	r->t.e.timeout_s = timeout_s;
 	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
 		c = target_client(&r->t, i);
 		if (!c)
 			return -1;
 		if ((i == 0 && agrees(r, c, config) < 0) ||
-		    has_settings(c, config) < 0 || flush(c) < 0 ||
+		    has_settings(r, c, config) < 0 || flush(r, c) < 0 ||
 		    apply(r, c, i, set) < 0)
 			rc = -1;
 		client_close(c);
@@ -468,8 +468,9 @@ running_restore(struct running *r)
 	while (r->n > 0) {
 		o = &r->old[--r->n];
 		c = target_client(&r->t, o->node);
-		reply = c ? ASK(c, REPLY_MS, "CONFIG", "SET", o->name, o->value)
-			  : NULL;
+		reply = c
+		    ? ASK(c, wait_ms(r), "CONFIG", "SET", o->name, o->value)
+		    : NULL;
 		if (!reply)
 			rc = err_fail("setting '%s' is not back at '%s'",
 			    o->name, o->value);

@@ -16,6 +16,7 @@ struct running_opts {
 	long long port;
 	bool tls;
 	const char *cacert, *cert, *key;
+	double timeout_s; /* of each question; 0: 60, FLUSHALL 600 */
 };
 
 struct running;
@@ -35,7 +36,8 @@ bool running_local(const struct running *);
  * Is it what the case asks for? Then empties it and applies the config set.
  * 0, or -1 and said; running_restore in either case.
  */
-int running_prepare(struct running *, const struct json *config);
+int running_prepare(
+    struct running *, const struct json *config, double timeout_s);
 int running_restore(struct running *);
 
 #endif

@@ -1,5 +1,6 @@
 #include "slotmap.h"
 #include "client.h"
+#include "control.h"
 #include "engine.h"
 #include "mem.h"
 
@@ -9,21 +10,6 @@
 #include <string.h>
 
 #define CONTROL_MS 5000
-
-struct client_address
-slotmap_address(
-    const struct engine_target *t, struct tls_context *tls, size_t i)
-{
-	struct client_address a = {.host = t->nodes[i].host,
-	    .port = t->nodes[i].port,
-	    .unixsocket = t->nodes[i].unixsocket,
-	    .tls = tls,
-	    .servername = t->servername,
-	    .user = t->user,
-	    .password = t->password};
-
-	return a;
-}
 
 static struct slotmap_node *
 add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
@@ -58,66 +44,39 @@ drop_empty(struct slotmap *m)
 			m->nodes[i--] = m->nodes[--m->n];
 }
 
-/* One row of CLUSTER SLOTS: first, last, [host, port, ...], replicas. */
-static int
-add_range(struct slotmap *m, const struct reply *r, const char *asked)
+static void
+add_range(struct slotmap *m, const struct control_range *r)
 {
-	const struct reply *primary;
-	struct slotmap_node *n;
-	long long first, last;
-	const char *host;
+	struct slotmap_node *n = add_node(m, r->host, r->port, NULL);
 
-	if (reply_type(r) != REPLY_ARRAY || reply_len(r) < 3)
-		return -1;
-	primary = reply_at(r, 2);
-	first = reply_integer(reply_at(r, 0));
-	last = reply_integer(reply_at(r, 1));
-	if (reply_type(primary) != REPLY_ARRAY || reply_len(primary) < 2 ||
-	    first < 0 || last >= COMMAND_SLOTS || first > last)
-		return -1;
-	host = reply_text(reply_at(primary, 0));
-	n = add_node(m,
-	    host && *host ? host
-		: asked   ? asked
-			  : "localhost",
-	    (int)reply_integer(reply_at(primary, 1)), NULL);
 	if (!n->slots)
 		n->slots = mem_array(COMMAND_SLOTS, sizeof *n->slots);
-	for (; first <= last && n->nslots < COMMAND_SLOTS; first++)
-		n->slots[n->nslots++] = (uint16_t)first;
-	return 0;
+	for (unsigned k = r->first; k <= r->last && n->nslots < COMMAND_SLOTS;
+	     k++)
+		n->slots[n->nslots++] = (uint16_t)k;
 }
 
 static int
-ask(struct slotmap *m, const struct client_address *a, char *why, size_t n)
+ask(struct slotmap *m, const struct engine_target *t, struct tls_context *tls,
+    size_t i, char *why, size_t n)
 {
-	struct client *c = client_open(a, CONTROL_MS);
-	struct reply *r = NULL;
-	const char *text;
-	size_t i;
-	int rc = -1;
+	int ms = control_ms(t, CONTROL_MS);
+	struct client *c = control_open(t, tls, i, ms);
+	struct control_slots s;
+	const char *wrong;
 
 	if (!c) {
 		snprintf(why, n, "%s", strerror(errno));
 		return -1;
 	}
-	r = CLIENT_CALL(c, CONTROL_MS, "CLUSTER", "SLOTS");
-	if (!r || reply_type(r) != REPLY_ARRAY) {
-		text = r ? reply_text(r) : client_error(c);
-		snprintf(why, n, "%s", text ? text : "it has no slots");
-		goto out;
-	}
-	snprintf(why, n, "no slot is served");
-	for (i = 0; i < reply_len(r); i++)
-		if (add_range(m, reply_at(r, i), a->host) < 0) {
-			snprintf(why, n, "its answer makes no sense");
-			goto out;
-		}
-	rc = m->n ? 0 : -1;
-out:
-	reply_free(r);
+	wrong = control_slots(&s, c, ms, t->nodes[i].host);
+	if (wrong)
+		snprintf(why, n, "%s", wrong);
+	for (size_t k = 0; k < s.n && !wrong; k++)
+		add_range(m, &s.v[k]);
+	control_slots_free(&s);
 	client_close(c);
-	return rc;
+	return wrong ? -1 : 0;
 }
 
 static int
@@ -131,14 +90,11 @@ static int
 ask_all(struct slotmap *m, const struct engine_target *t,
     struct tls_context *tls, char *why, size_t n)
 {
-	struct client_address a;
 	size_t i;
 	int rc = -1;
 
-	for (i = 0; i < t->nnodes && rc < 0; i++) {
-		a = slotmap_address(t, tls, i);
-		rc = ask(m, &a, why, n);
-	}
+	for (i = 0; i < t->nnodes && rc < 0; i++)
+		rc = ask(m, t, tls, i, why, n);
 	drop_empty(m);
 	for (i = 0; i < m->n; i++)
 		qsort(m->nodes[i].slots, m->nodes[i].nslots,

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct client_address;
 struct engine_target;
 struct tls_context;
 
@@ -46,9 +45,5 @@ struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
 struct slotmap *slotmap_again(struct slotmap *old, const struct engine_target *,
     struct tls_context *, uint64_t space, const char (*tags)[3]);
 void slotmap_free(struct slotmap *); /* the older ones too */
-
-/* The address of node i of the target, for control. */
-struct client_address slotmap_address(
-    const struct engine_target *, struct tls_context *, size_t i);
 
 #endif

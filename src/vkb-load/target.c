@@ -1,5 +1,6 @@
 #include "target.h"
 #include "client.h"
+#include "control.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -12,7 +13,6 @@
 #include <string.h>
 
 #define CONNECT_MS 10000
-#define REPLY_MS 30000
 
 struct tls_context *
 target_tls(const struct json *tls)
@@ -74,14 +74,8 @@ struct client *
 target_client(const struct target *t, size_t i)
 {
 	const struct engine_node *n = &t->nodes[i];
-	struct client_address a = {.host = n->host,
-	    .port = n->port,
-	    .unixsocket = n->unixsocket,
-	    .tls = t->tls,
-	    .servername = t->e.servername,
-	    .user = t->e.user,
-	    .password = t->e.password};
-	struct client *c = client_open(&a, CONNECT_MS);
+	struct client *c =
+	    control_open(&t->e, t->tls, i, control_ms(&t->e, CONNECT_MS));
 
 	if (c)
 		return c;
@@ -111,7 +105,7 @@ target_used_memory(const struct target *t)
 		c = target_client(t, i);
 		if (!c)
 			return NAN;
-		r = CLIENT_CALL(c, REPLY_MS, "INFO", "memory");
+		r = CLIENT_CALL(c, control_ms(&t->e, 0), "INFO", "memory");
 		text = r ? reply_info(r, "used_memory") : NULL;
 		if (!text || num_real(text, &v) < 0)
 			v = NAN;

@@ -1,0 +1,89 @@
+#include "control.h"
+#include "client.h"
+#include "engine.h"
+#include "mem.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define TIMEOUT_S 60
+#define SLOTS 16384
+
+int
+control_ms(const struct engine_target *t, int most)
+{
+	double s = t->timeout_s > 0 ? t->timeout_s : TIMEOUT_S;
+
+	return (int)fmax(1, fmin(s * 1e3, most > 0 ? most : INT_MAX));
+}
+
+struct client *
+control_open(
+    const struct engine_target *t, struct tls_context *tls, size_t i, int ms)
+{
+	struct client_address a = {.host = t->nodes[i].host,
+	    .port = t->nodes[i].port,
+	    .unixsocket = t->nodes[i].unixsocket,
+	    .tls = tls,
+	    .servername = t->servername,
+	    .user = t->user,
+	    .password = t->password};
+
+	return client_open(&a, ms);
+}
+
+/* One row: first, last, [host, port, ...], replicas. */
+static int
+range_of(const struct reply *r, const char *asked, struct control_range *to)
+{
+	const struct reply *primary = reply_len(r) > 2 ? reply_at(r, 2) : NULL;
+	long long first, last, port;
+	const char *host;
+
+	if (!primary || reply_len(primary) < 2)
+		return -1;
+	first = reply_integer(reply_at(r, 0));
+	last = reply_integer(reply_at(r, 1));
+	port = reply_integer(reply_at(primary, 1));
+	if (first < 0 || last >= SLOTS || first > last || port < 1 ||
+	    port > 65535)
+		return -1;
+	host = reply_text(reply_at(primary, 0));
+	if (!host || !*host)
+		host = asked ? asked : "localhost";
+	*to = (struct control_range){
+	    (unsigned)first, (unsigned)last, host, (int)port};
+	return 0;
+}
+
+const char *
+control_slots(
+    struct control_slots *s, struct client *c, int ms, const char *asked)
+{
+	const char *text;
+
+	*s = (struct control_slots){
+	    .reply = CLIENT_CALL(c, ms, "CLUSTER", "SLOTS")};
+	if (!s->reply)
+		return client_error(c);
+	if (reply_type(s->reply) != REPLY_ARRAY) {
+		text = reply_text(s->reply);
+		return text ? text : "it has no slots";
+	}
+	if (!reply_len(s->reply))
+		return "no slot is served";
+	s->v = mem_array(reply_len(s->reply), sizeof *s->v);
+	for (; s->n < reply_len(s->reply); s->n++)
+		if (range_of(reply_at(s->reply, s->n), asked, &s->v[s->n]) < 0)
+			return "its answer makes no sense";
+	return NULL;
+}
+
+void
+control_slots_free(struct control_slots *s)
+{
+	reply_free(s->reply);
+	free(s->v);
+	*s = (struct control_slots){0};
+}
