@@ -8,6 +8,8 @@
 #include "output.h"
 #include "policy.h"
 #include "str.h"
+#include "vkb-compare/canary.h"
+#include "vkb-compare/history.h"
 #include "vkb-compare/report.h"
 
 #include <math.h>
@@ -17,27 +19,32 @@
 #include <unistd.h>
 
 struct opts {
-	const char *baseline, *metrics, *policy;
+	const char *metrics, *policy;
 	const char *on_insufficient, *on_inconclusive, *on_missing;
-	struct opt_list formats, margins;
-	bool strict;
+	struct opt_list baselines, formats, margins, history, canaries;
+	bool strict, ci;
 };
 
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt table[] = {
-    {'b', "baseline", OPT_STR, AT(baseline), "SUBJECT",
-	.help = "it is in the input: label, ref, commit, version"},
+    {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
+	.help = "in the input: label, ref, commit, version; repeatable"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
 	.help = "text (default), markdown, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "all, latency, or names with commas"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
-	.help = "what does not count as a change: 2%, +10%"},
+	.help = "what does not count as a change: 2%, +10%, auto"},
+    {0, "history", OPT_LIST, AT(history), "FILE",
+	.help = "runs of earlier subjects, in order; repeatable"},
+    {0, "canary", OPT_LIST, AT(canaries), "CASE",
+	.help = "must not change, or nothing is judged; repeatable"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
 	.help = "margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
 	.help = "Holm instead of Benjamini-Hochberg"},
+    {0, "ci", OPT_FLAG, AT(ci), .help = "what was not measured fails"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
 	.choices = "ok|fail", .help = "where there are too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
@@ -86,6 +93,14 @@ rules_of(const struct opts *o, struct rules *r)
 				"seconds since 1970",
 		    epoch);
 	if (o->policy && !(r->policy = policy_read(o->policy)))
+		return -1;
+	for (size_t i = 0; i < r->nmargins; i++)
+		if (r->margins[i].says.margin_auto && !o->history.n)
+			return err_fail("option '--margin': '%s' needs "
+					"--history",
+			    o->margins.v[i]);
+	if (o->history.n &&
+	    !(r->history = history_read(o->history.v, o->history.n)))
 		return -1;
 	return 0;
 }
@@ -166,7 +181,8 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 
 struct sides {
 	struct cases base, other; /* one input: other is empty */
-	size_t who;               /* the baseline, in base */
+	size_t *who;              /* the baselines, in base */
+	size_t n;
 };
 
 /* 0; 1 where some input could not be read; -1 where there is no baseline. */
@@ -174,35 +190,76 @@ static int
 sides_read(struct sides *s, const struct opts *o, const struct opt_args *args)
 {
 	const char *const *files = (const char *const *)args->v;
+	const struct opt_list *b = &o->baselines;
 	int rc = 0, who;
 
-	if (o->baseline) {
-		rc = cases_read(&s->base, files, args->n) < 0;
-		who = cases_find(&s->base, o->baseline);
-	} else {
+	s->who = mem_array(b->n + 1, sizeof *s->who);
+	if (!b->n) {
 		rc = cases_read(&s->base, files, 1) < 0;
 		rc |= cases_read(&s->other, files + 1, args->n - 1) < 0;
 		who = cases_only(&s->base, files[0]);
+		s->who[s->n++] = who < 0 ? 0 : (size_t)who;
+		return who < 0 ? -1 : rc;
 	}
-	if (who < 0)
-		return -1;
-	s->who = (size_t)who;
+	rc = cases_read(&s->base, files, args->n) < 0;
+	for (size_t i = 0; i < b->n; i++) {
+		size_t k = 0;
+
+		who = cases_find(&s->base, b->v[i]);
+		if (who < 0)
+			return -1;
+		while (k < s->n && s->who[k] != (size_t)who)
+			k++;
+		s->who[k] = (size_t)who;
+		s->n += k == s->n;
+	}
 	return rc;
+}
+
+static void
+sides_free(struct sides *s)
+{
+	cases_free(&s->base);
+	cases_free(&s->other);
+	free(s->who);
+}
+
+static bool
+is_baseline(const struct sides *s, size_t who)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->who[i] == who)
+			return true;
+	return false;
 }
 
 static struct comparison *
 compare(const struct sides *s, bool inside, const struct rules *r, size_t *n)
 {
 	const struct cases *other = inside ? &s->base : &s->other;
-	struct comparison *c = mem_array(other->nsubjects + 1, sizeof *c);
+	struct comparison *c =
+	    mem_array(s->n * other->nsubjects + 1, sizeof *c);
 
 	*n = 0;
-	for (size_t i = 0; i < other->nsubjects; i++)
-		if (!inside || i != s->who)
-			judge_compare(
-			    &c[(*n)++], &s->base, s->who, other, i, r);
+	for (size_t b = 0; b < s->n; b++)
+		for (size_t i = 0; i < other->nsubjects; i++)
+			if (!inside || !is_baseline(s, i))
+				judge_compare(&c[(*n)++], &s->base, s->who[b],
+				    other, i, r);
 	judge_all(c, *n, r);
 	return c;
+}
+
+/* Exit 2, whatever else: the machine is not what it was. */
+static int
+canaries(
+    struct comparison *c, size_t n, const struct opts *o, const struct rules *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && o->canaries.n; i++)
+		rc |= canary_check(&c[i], &o->canaries, r);
+	return rc;
 }
 
 static bool
@@ -266,13 +323,15 @@ run(const struct opts *o, const struct opt_args *args)
 	trouble = sides_read(&s, o, args);
 	if (trouble < 0)
 		goto out;
-	c = compare(&s, o->baseline, &r, &n);
+	c = compare(&s, o->baselines.n, &r, &n);
 	if (!n) {
 		err_say("there is no contender");
 		goto out;
 	}
 	trouble |= names_known(&r, c, n) < 0;
 	rc = answer(c, n, o);
+	if (canaries(c, n, o, &r) < 0)
+		rc = 2;
 	for (size_t i = 0; i < nout; i++)
 		if (report(&out[i], c, n, &r) < 0)
 			rc = 2;
@@ -285,10 +344,10 @@ out:
 		free((char *)(size_t)r.margins[i].name);
 	free(r.margins);
 	policy_free(r.policy);
+	history_free(r.history);
 	free(c);
 	free(out);
-	cases_free(&s.base);
-	cases_free(&s.other);
+	sides_free(&s);
 	return rc;
 }
 
@@ -307,13 +366,21 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < args.nrest; i++)
 		args.v[args.n++] = args.rest[i];
-	if (!args.n && !o.baseline)
+	if (o.ci) {
+		o.on_missing = o.on_missing ? o.on_missing : "fail";
+		o.on_insufficient =
+		    o.on_insufficient ? o.on_insufficient : "fail";
+	}
+	if (!args.n && !o.baselines.n)
 		rc = opt_usage(&prog, "no BASE, and no --baseline");
-	else if (args.n < (o.baseline ? 1 : 2) && isatty(STDIN_FILENO))
+	else if (args.n < (o.baselines.n ? 1 : 2) && isatty(STDIN_FILENO))
 		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
 	rc = rc < 0 ? 2 : run(&o, &args);
 out:
 	free(o.formats.v);
 	free(o.margins.v);
+	free(o.baselines.v);
+	free(o.history.v);
+	free(o.canaries.v);
 	return rc;
 }

@@ -157,7 +157,10 @@ static const struct record_key comparison_keys[] = {
     {"waivers", A, false,
 	"rules of the policy that did nothing, or too little: rule, what "
 	"(unused, expired, exceeded); with a waiver: reason, expires"},
-    {"canary", A, false, "cases that must not change: case, metric, ok"}, {0}};
+    {"canary", A, false,
+	"cases that must not change: case, metric, against (history or "
+	"baseline), verdict, ratio, ok"},
+    {0}};
 
 static const struct record_key shift_keys[] = {
     {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},

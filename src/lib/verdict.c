@@ -64,20 +64,22 @@ only(struct verdict_facts *f, const char *method, double ratio)
 
 /* Estimate and intervals; of logarithms where they are Walsh averages. */
 static void
-intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs)
+intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
+    const double level[2])
 {
 	double *v[] = {&f->ratio, &f->lo95, &f->hi95, &f->lo90, &f->hi90};
 
 	f->ratio = ranktest_pairs_median(p);
-	ranktest_pairs_ci(p, .95, &f->lo95, &f->hi95, NULL);
-	ranktest_pairs_ci(p, .90, &f->lo90, &f->hi90, NULL);
+	ranktest_pairs_ci(p, 1 - level[0], &f->lo95, &f->hi95, NULL);
+	ranktest_pairs_ci(p, 1 - level[1], &f->lo90, &f->hi90, NULL);
 	for (size_t i = 0; logs && i < sizeof v / sizeof *v; i++)
 		*v[i] = exp(*v[i]);
 	ranktest_pairs_free(p);
 }
 
 static void
-unpaired(struct verdict_facts *f, const double *x, const double *y)
+unpaired(struct verdict_facts *f, const double *x, const double *y,
+    const double level[2])
 {
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
 	double *lx, *ly, sx, sy;
@@ -87,7 +89,7 @@ unpaired(struct verdict_facts *f, const double *x, const double *y)
 	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
 	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
 		return;
-	intervals(f, ranktest_ratios(x, f->m, y, f->n), false);
+	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
 	if (!all_above(y, f->n, 0, false) || f->m < 2 || f->n < 2)
 		return;
 	lx = copy(x, f->m, false);
@@ -104,7 +106,8 @@ unpaired(struct verdict_facts *f, const double *x, const double *y)
 }
 
 static void
-in_pairs(struct verdict_facts *f, const double *x, const double *y)
+in_pairs(struct verdict_facts *f, const double *x, const double *y,
+    const double level[2])
 {
 	double *d = mem_array(f->n, sizeof *d);
 	struct ranktest t;
@@ -115,7 +118,7 @@ in_pairs(struct verdict_facts *f, const double *x, const double *y)
 	f->paired = true;
 	f->method = t.exact ? "signed-rank" : "signed-rank-normal";
 	f->p = t.p;
-	intervals(f, ranktest_walsh(d, f->n), true);
+	intervals(f, ranktest_walsh(d, f->n), true, level);
 	f->sd = stats_sd(d, f->n);
 	free(d);
 }
@@ -154,10 +157,11 @@ verdict_itself(const double *x, size_t n, bool paired)
 }
 
 struct verdict_facts
-verdict_measure(
-    const double *x, size_t m, const double *y, size_t n, bool paired)
+verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
+    double level05, double level10)
 {
 	struct verdict_facts f = outline(x, m, y, n);
+	const double level[2] = {level05, level10};
 
 	if (m == n && same(x, y, n) && (paired || constant(x, n))) {
 		f = verdict_itself(x, n, paired);
@@ -167,11 +171,18 @@ verdict_measure(
 		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
 	} else if (paired && all_above(x, m, 0, false) &&
 	    all_above(y, n, 0, false)) {
-		in_pairs(&f, x, y);
+		in_pairs(&f, x, y, level);
 	} else {
-		unpaired(&f, x, y);
+		unpaired(&f, x, y, level);
 	}
 	return f;
+}
+
+struct verdict_facts
+verdict_measure(
+    const double *x, size_t m, const double *y, size_t n, bool paired)
+{
+	return verdict_look(x, m, y, n, paired, .05, .10);
 }
 
 struct verdict_facts

@@ -54,6 +54,14 @@ struct verdict_facts verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired);
 
 /*
+ * The same at a look of a session that looks more than once (sequential.h):
+ * lo95, hi95 cover 1 - level05, and lo90, hi90 cover 1 - level10, which are the
+ * levels of the look for .05 and .10.
+ */
+struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
+    size_t n, bool paired, double level05, double level10);
+
+/*
  * A metric that has no noise: the medians are compared, without a test. There
  * are intervals where no side varies. m, n >= 1.
  */

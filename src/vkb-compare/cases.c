@@ -3,6 +3,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "names.h"
 #include "record.h"
 #include "str.h"
 #include "summary.h"
@@ -26,13 +27,21 @@ add(struct cases *c, struct json *summary)
 }
 
 static int
-by_key(const void *a, const void *b)
+by_place(const void *a, const void *b)
 {
 	const struct kase *x = a, *y = b;
 	int c = strverscmp(x->key, y->key);
 
 	c = c ? c : strcmp(x->key, y->key);
-	c = c ? c : (x->who > y->who) - (x->who < y->who);
+	return c ? c : (x->who > y->who) - (x->who < y->who);
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct kase *x = a, *y = b;
+	int c = by_place(a, b);
+
 	/* parts of one case: by their text, so that order does not matter */
 	if (!c) {
 		char *s = json_print(x->parts[0]), *t = json_print(y->parts[0]);
@@ -178,6 +187,16 @@ unite(struct cases *c)
 	c->n = n;
 }
 
+static void
+note(struct cases *c, const struct json *subject)
+{
+	struct str s = {0};
+
+	record_room(&s, subject);
+	names_id(c->rooms, s.s);
+	str_free(&s);
+}
+
 int
 cases_read(struct cases *c, const char *const *files, size_t n)
 {
@@ -186,11 +205,14 @@ cases_read(struct cases *c, const char *const *files, size_t n)
 	struct json *rec;
 	int rc = 0, got;
 
-	*c = (struct cases){0};
+	*c = (struct cases){.rooms = names_new()};
 	while ((got = record_next(in, &rec)) != 0) {
 		if (got < 0) {
 			rc = -1;
-		} else if (record_is(rec, "summary")) {
+			continue;
+		}
+		note(c, json_get(rec, "subject"));
+		if (record_is(rec, "summary")) {
 			json_del(rec, "hist"); /* large, and not compared */
 			add(c, rec);
 		} else {
@@ -221,6 +243,7 @@ cases_free(struct cases *c)
 	}
 	free(c->v);
 	free(c->subjects);
+	names_free(c->rooms);
 	*c = (struct cases){0};
 }
 
@@ -316,6 +339,42 @@ cases_only(const struct cases *c, const char *what)
 		err_say("%s", why);
 	free(why);
 	return -1;
+}
+
+size_t
+cases_came(const struct cases *c, size_t who)
+{
+	struct str s = {0};
+	size_t place;
+
+	record_room(&s, c->subjects[who]);
+	place = names_id(c->rooms, s.s);
+	str_free(&s);
+	return place;
+}
+
+const struct kase *
+cases_get(const struct cases *c, const char *key, size_t who)
+{
+	struct kase k = {.key = (char *)(size_t)key, .who = who};
+
+	return c->n ? bsearch(&k, c->v, c->n, sizeof k, by_place) : NULL;
+}
+
+double *
+cases_looks(const struct kase *k, size_t *n)
+{
+	const struct json *looks = json_get(k->parts[0], "looks");
+	double *v = mem_array(json_len(looks) + 1, sizeof *v);
+
+	*n = 0;
+	for (size_t i = 1; i < k->nparts; i++)
+		if (!json_equal(looks, json_get(k->parts[i], "looks")))
+			return v;
+	for (const struct json *j = json_first(looks); j; j = json_next(j))
+		if (json_num(j, 0) > (*n ? v[*n - 1] : 0))
+			v[(*n)++] = json_num(j, 0);
+	return v;
 }
 
 double

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct json;
+struct names;
 
 struct kase {
 	const struct json *config, *subject; /* borrowed from parts[0] */
@@ -24,6 +25,7 @@ struct cases {
 	size_t n, cap;
 	const struct json **subjects; /* borrowed from the cases */
 	size_t nsubjects;
+	struct names *rooms; /* texts of subjects, as they came */
 };
 
 /* Reads all of the files ("-" is stdin). 0, or -1: some could not be read. */
@@ -42,6 +44,18 @@ int cases_only(const struct cases *, const char *what);
 
 /* "unstable (1f9c0ab2)"; caller frees with free(). */
 char *cases_subject_name(const struct json *subject);
+
+/* The case of this key and subject; NULL: there is none. */
+const struct kase *cases_get(const struct cases *, const char *key, size_t who);
+
+/* Subjects by when they came first: the place of the subject 'who'. */
+size_t cases_came(const struct cases *, size_t who);
+
+/*
+ * Numbers of runs after which the session looked, where all parts have the
+ * same; caller frees.
+ */
+double *cases_looks(const struct kase *, size_t *n);
 
 /* Numbers that add up over the parts: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);

@@ -150,6 +150,28 @@ lapses(struct json *rec, const struct comparison *c)
 		json_free(all);
 }
 
+static void
+canaries(struct json *rec, const struct comparison *c, const struct rules *r)
+{
+	struct json *all = json_array();
+
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		const struct canary *k = &c->canaries[i];
+		struct json *j = json_object();
+
+		json_set_str(j, "case", k->name);
+		json_set_str(j, "metric", k->metric);
+		json_set_str(j, "against", r->history ? "history" : "baseline");
+		json_set_str(j, "verdict", verdict_name(k->verdict));
+		json_set_num(j, "ratio", k->facts.ratio);
+		json_set_bool(j, "ok", k->ok);
+		json_push(all, j);
+	}
+	json_set(rec, "canary", json_first(all) ? all : NULL);
+	if (!json_first(all))
+		json_free(all);
+}
+
 /* What the deltas cannot say: what was not compared, and under which sky. */
 static struct json *
 comparison(const struct comparison *c, const struct rules *r)
@@ -216,6 +238,7 @@ comparison(const struct comparison *c, const struct rules *r)
 	}
 	json_set(rec, "lonely", lonely);
 	lapses(rec, c);
+	canaries(rec, c, r);
 	return rec;
 }
 

@@ -1,7 +1,10 @@
 #include "judge.h"
 #include "casename.h"
+#include "history.h"
 #include "json.h"
 #include "mem.h"
+#include "rounds.h"
+#include "sequential.h"
 #include "stats.h"
 #include "str.h"
 
@@ -24,78 +27,6 @@ has_metric(const struct kase *k, const char *name)
 	return false;
 }
 
-static int
-by_round(const void *a, const void *b)
-{
-	const struct round *x = *(const struct round *const *)a;
-	const struct round *y = *(const struct round *const *)b;
-	int c = strcmp(x->session, y->session);
-
-	c = c ? c : (x->block > y->block) - (x->block < y->block);
-	return c ? c : (x > y) - (x < y);
-}
-
-static const struct round **
-in_order(const struct sample *s, size_t *n)
-{
-	const struct round **at = mem_array(s->n + 1, sizeof *at);
-
-	*n = 0;
-	for (size_t i = 0; i < s->n; i++)
-		if (s->rounds[i].session)
-			at[(*n)++] = &s->rounds[i];
-	if (*n)
-		qsort(at, *n, sizeof *at, by_round);
-	return at;
-}
-
-/*
- * Values of the same round on both sides, where there are enough and they are
- * most of what there is. Otherwise the samples stay as they are.
- */
-static bool
-pair_rounds(struct sample s[2], size_t *dropped)
-{
-	size_t n[2], i = 0, k = 0, got = 0, least;
-	const struct round **at[2] = {
-	    in_order(&s[0], &n[0]), in_order(&s[1], &n[1])};
-	struct sample to[2] = {{0}, {0}};
-
-	for (size_t j = 0; j < 2; j++) {
-		to[j].v = mem_array(n[j] + 1, sizeof(double));
-		to[j].rounds = mem_array(n[j] + 1, sizeof(struct round));
-	}
-	while (i < n[0] && k < n[1]) {
-		const struct round *x = at[0][i], *y = at[1][k];
-		int c = strcmp(x->session, y->session);
-
-		c = c ? c : (x->block > y->block) - (x->block < y->block);
-		if (c == 0) {
-			to[0].v[got] = s[0].v[x - s[0].rounds];
-			to[1].v[got] = s[1].v[y - s[1].rounds];
-			to[0].rounds[got] = *x;
-			to[1].rounds[got++] = *y;
-		}
-		i += c <= 0;
-		k += c >= 0;
-	}
-	free(at[0]);
-	free(at[1]);
-	least = s[0].n < s[1].n ? s[0].n : s[1].n;
-	if (got < VERDICT_PAIRS || 2 * got < least) {
-		cases_sample_free(&to[0]);
-		cases_sample_free(&to[1]);
-		return false;
-	}
-	*dropped = s[0].n + s[1].n - 2 * got;
-	for (size_t j = 0; j < 2; j++) {
-		to[j].n = got;
-		cases_sample_free(&s[j]);
-		s[j] = to[j];
-	}
-	return true;
-}
-
 /*
  * One and the same measurement on both sides. Coarse values may be equal by
  * chance in one metric; then the test decides.
@@ -108,6 +39,54 @@ itself(const struct pairing *p)
 	return a->nparts == 1 && b->nparts == 1 &&
 	    json_equal(json_get(a->parts[0], "metrics"),
 		json_get(b->parts[0], "metrics"));
+}
+
+/*
+ * The level that a session which looked at its runs as they came left of
+ * alpha: the smaller of both sides; alpha where neither looked.
+ */
+static double
+level_of(const struct row *row, double alpha)
+{
+	double level = alpha;
+
+	for (size_t j = 0; j < 2; j++) {
+		size_t k;
+		double *looks = cases_looks(row->pair->side[j], &k);
+
+		if (k)
+			level = fmin(level,
+			    sequential_level(looks, k, row->used[j].n, alpha));
+		free(looks);
+	}
+	return level;
+}
+
+static void
+look(struct row *row, bool paired)
+{
+	const struct sample *s = row->used;
+	double level = level_of(row, JUDGE_ALPHA);
+
+	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
+	    level_of(row, 2 * JUDGE_ALPHA));
+	if (level < JUDGE_ALPHA)
+		row->level = level;
+}
+
+/* Never below the margin so far. */
+static void
+from_history(struct comparison *c, struct row *row, const struct rules *r)
+{
+	double v = r->history
+	    ? history_margin(r->history, row->pair->side[0]->key, row->name)
+	    : NAN;
+
+	c->short_history += isnan(v);
+	if (!(v > row->margin))
+		return;
+	row->margin = v;
+	row->margin_from = "history";
 }
 
 static void
@@ -128,7 +107,7 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 		row.used[j] = cases_sample(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
-	paired = !row.exact && pair_rounds(row.used, &row.dropped);
+	paired = !row.exact && rounds_pair(row.used, &row.dropped);
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
@@ -136,8 +115,9 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 		row.facts =
 		    verdict_itself(row.used[0].v, row.used[0].n, paired);
 	else
-		row.facts = verdict_measure(row.used[0].v, row.used[0].n,
-		    row.used[1].v, row.used[1].n, paired);
+		look(&row, paired);
+	if (row.margin_auto)
+		from_history(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
 	    cases_bound(p->side[1], "client") > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
@@ -369,6 +349,14 @@ decide(struct row *row, size_t tests)
 		    (double)(row->needed - have) * seconds(row->pair) / 60;
 }
 
+double
+judge_p(const struct row *row)
+{
+	double p = row->facts.p;
+
+	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
+}
+
 static void
 adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 {
@@ -394,7 +382,7 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 				if (pass)
 					row->p = q[k++];
 				else
-					p[k++] = row->facts.p;
+					p[k++] = judge_p(row);
 			}
 	}
 	for (size_t i = 0; gate && i < n; i++)
@@ -476,6 +464,7 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->nlonely; i++)
 		free(c->lonely[i].name);
+	free(c->canaries);
 	free(c->lapses);
 	free(c->lonely);
 	free(c->rows);

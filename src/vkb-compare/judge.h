@@ -61,12 +61,11 @@ struct lapse { /* a rule of the policy that did nothing, or too little */
 	const char *reason, *expires; /* NULL: it has no waiver */
 };
 
-struct canary {              /* a case that must not change */
-	char *name, *metric; /* of the case; metric NULL: it is missing */
-	bool ok;
-	const struct row *row; /* NULL: held against its history */
-	double ratio;          /* NAN: not known */
+struct canary { /* a case that must not change, against what it was held */
+	const char *name, *metric; /* of the case; metric NULL: it is missing */
+	struct verdict_facts facts;
 	enum verdict verdict;
+	bool ok;
 };
 
 struct comparison {
@@ -88,6 +87,7 @@ struct comparison {
 	size_t ncanaries;
 	size_t count[VERDICTS]; /* gate rows, without those waived */
 	size_t waived;          /* gate rows */
+	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
@@ -102,6 +102,9 @@ void judge_compare(struct comparison *, const struct cases *base, size_t who,
 void judge_all(struct comparison *, size_t n, const struct rules *);
 
 void judge_free(struct comparison *);
+
+/* p as it is held against JUDGE_ALPHA, before it is adjusted. */
+double judge_p(const struct row *);
 
 /* Names of the cases that are not all failed; casename_free. */
 struct casename *judge_names(const struct comparison *);

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "casename.h"
+#include "history.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -171,7 +172,7 @@ margins(struct str *s, const struct comparison *c)
 void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
-	size_t rows = c->waived;
+	size_t rows = c->waived, looked = 0, held = 0;
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
@@ -194,6 +195,18 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
 	    c->family == 1 ? "" : "s", JUDGE_ALPHA);
 	margins(s, c);
+	for (size_t i = 0; i < c->nrows; i++)
+		looked += !isnan(c->rows[i].level);
+	if (looked)
+		str_printf(s,
+		    " %zu row%s of runs that were looked at as they came: p "
+		    "and intervals allow for all looks.",
+		    looked, looked == 1 ? "" : "s");
+	for (size_t i = 0; i < c->ncanaries; i++)
+		held += c->canaries[i].ok;
+	if (c->ncanaries)
+		str_printf(s, " Canaries: %zu of %zu row%s held.", held,
+		    c->ncanaries, c->ncanaries == 1 ? "" : "s");
 }
 
 static void
@@ -316,6 +329,28 @@ doubled(const struct comparison *c, report_line *say, void *arg)
 }
 
 static void
+canaries(const struct comparison *c, report_line *say, void *arg)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		const struct canary *k = &c->canaries[i];
+
+		if (k->ok)
+			continue;
+		str_printf(&s,
+		    "canary %s: %s %s: nothing here can be relied on", k->name,
+		    k->metric ? k->metric : "it",
+		    !k->metric ? "is missing"
+			: k->verdict == VERDICT_INSUFFICIENT
+			? "has too few runs"
+			: "changed");
+		line(say, arg, &s);
+	}
+	str_free(&s);
+}
+
+static void
 lapses(const struct comparison *c, report_line *say, void *arg)
 {
 	struct str s = {0};
@@ -346,6 +381,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	struct str s = {0};
 	size_t client = 0;
 
+	canaries(c, say, arg);
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		const struct difference *d = &c->differences[i];
 
@@ -371,6 +407,14 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	}
 	pair_notes(c, names, say, arg);
 	doubled(c, say, arg);
+	if (c->short_history) {
+		str_printf(&s,
+		    "%zu row%s: the history is too short for a margin (%d "
+		    "changes are needed)",
+		    c->short_history, c->short_history == 1 ? "" : "s",
+		    HISTORY_LEAST);
+		line(say, arg, &s);
+	}
 	lapses(c, say, arg);
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];

@@ -12,6 +12,7 @@
 #include "policy.h"
 
 struct comparison;
+struct history;
 struct row;
 
 struct margin {
@@ -24,8 +25,9 @@ struct rules {
 			      * or names with commas */
 	struct margin *margins;
 	size_t nmargins;
-	struct policy *policy; /* NULL: none */
-	char today[CLOCK_ISO]; /* "2026-11-21" */
+	struct policy *policy;   /* NULL: none */
+	struct history *history; /* NULL: none */
+	char today[CLOCK_ISO];   /* "2026-11-21" */
 	bool strict; /* Holm at .05 instead of Benjamini-Hochberg at .05 */
 };
 

@@ -1,0 +1,163 @@
+#include "canary.h"
+#include "err.h"
+#include "history.h"
+#include "judge.h"
+#include "mem.h"
+#include "opt.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct canary *
+add(struct comparison *c, const char *name)
+{
+	c->canaries =
+	    mem_resize(c->canaries, c->ncanaries + 1, sizeof *c->canaries);
+	c->canaries[c->ncanaries] =
+	    (struct canary){.name = name, .verdict = VERDICT_INSUFFICIENT};
+	return &c->canaries[c->ncanaries++];
+}
+
+/* Marks the patterns that it matches. */
+static bool
+matches(const char *name, const struct opt_list *patterns, bool *met)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < patterns->n; i++) {
+		const char *s = patterns->v[i];
+
+		if (strcmp(s, name) != 0 && fnmatch(s, name, 0) != 0)
+			continue;
+		met[i] = any = true;
+	}
+	return any;
+}
+
+/* Runs of the contender against all those of the earlier subjects. */
+static struct verdict_facts
+against_history(const struct row *row, const struct history *h)
+{
+	const struct pairing *p = row->pair;
+	struct sample x = history_sample(h, p->side[1]->key, row->name);
+	struct sample y = cases_sample(p->side[1], row->name);
+	struct verdict_facts f = {.ratio = NAN, .p = NAN};
+
+	if (x.n && y.n)
+		f = verdict_measure(x.v, x.n, y.v, y.n, false);
+	cases_sample_free(&x);
+	cases_sample_free(&y);
+	return f;
+}
+
+static void
+say(const struct canary *k, const struct rules *r)
+{
+	const char *whom = r->history ? "history" : "baseline";
+
+	if (!k->metric)
+		err_say("canary '%s': no judged metric of it is on both sides: "
+			"the comparison is refused",
+		    k->name);
+	else if (k->verdict == VERDICT_INSUFFICIENT)
+		err_say("canary '%s': too few runs of %s, or of its %s: the "
+			"comparison is refused",
+		    k->name, k->metric, whom);
+	else
+		err_say("canary '%s': %s changed by %+.1f%% against its %s: "
+			"the comparison is refused",
+		    k->name, k->metric, 100 * (k->facts.ratio - 1), whom);
+}
+
+/* Verdicts of their own: p is adjusted over the canaries alone. */
+static void
+decide(struct comparison *c, const struct row **rows, const struct rules *r)
+{
+	double *p = mem_array(c->ncanaries + 1, sizeof *p);
+	double *q = mem_array(c->ncanaries + 1, sizeof *q);
+	size_t n = 0, at = 0;
+	bool certain;
+
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass)
+			(r->strict ? verdict_holm : verdict_bh)(p, q, n);
+		for (size_t i = 0; i < c->ncanaries; i++) {
+			struct canary *k = &c->canaries[i];
+			bool test = rows[i] && !isnan(k->facts.p) &&
+			    k->facts.m >= VERDICT_RUNS &&
+			    k->facts.n >= VERDICT_RUNS;
+
+			if (!pass && test)
+				p[n++] =
+				    r->history ? k->facts.p : judge_p(rows[i]);
+			if (!pass || !rows[i])
+				continue;
+			k->verdict = verdict_decide(&k->facts,
+			    rows[i]->metric.better, rows[i]->margin,
+			    test ? q[at] : NAN, JUDGE_ALPHA, &certain);
+			at += test;
+			k->ok = k->verdict == VERDICT_EQUIVALENT ||
+			    k->verdict == VERDICT_INCONCLUSIVE;
+		}
+	}
+	free(p);
+	free(q);
+}
+
+/* The rows of the canaries, in their order; NULL for one that is missing. */
+static const struct row **
+gather(struct comparison *c, const struct opt_list *patterns,
+    const struct rules *r)
+{
+	size_t most = c->nrows + c->npairs + patterns->n;
+	const struct row **rows = mem_array(most + 1, sizeof *rows);
+	bool *met = mem_array(patterns->n + 1, sizeof *met);
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+		size_t before = c->ncanaries;
+
+		if (!matches(p->name, patterns, met))
+			continue;
+		for (size_t k = 0; k < c->nrows; k++) {
+			const struct row *row = &c->rows[k];
+			struct canary *canary;
+
+			if (row->pair != p || !row->gate)
+				continue;
+			rows[c->ncanaries] = row;
+			canary = add(c, p->name);
+			canary->metric = row->name;
+			canary->facts = r->history
+			    ? against_history(row, r->history)
+			    : row->facts;
+		}
+		if (c->ncanaries == before)
+			add(c, p->name);
+	}
+	for (size_t k = 0; k < patterns->n; k++)
+		if (!met[k])
+			add(c, patterns->v[k]);
+	free(met);
+	return rows;
+}
+
+int
+canary_check(struct comparison *c, const struct opt_list *patterns,
+    const struct rules *r)
+{
+	const struct row **rows = gather(c, patterns, r);
+	int rc = 0;
+
+	decide(c, rows, r);
+	for (size_t i = 0; i < c->ncanaries; i++)
+		if (!c->canaries[i].ok) {
+			say(&c->canaries[i], r);
+			rc = -1;
+		}
+	free(rows);
+	return rc;
+}

@@ -1,0 +1,107 @@
+#include "history.h"
+#include "cases.h"
+#include "mem.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct history {
+	struct cases cases;
+	size_t *order; /* places of the subjects, the oldest first */
+};
+
+static int
+by_coming(const void *a, const void *b, void *arg)
+{
+	size_t x = cases_came(arg, *(const size_t *)a);
+	size_t y = cases_came(arg, *(const size_t *)b);
+
+	return (x > y) - (x < y);
+}
+
+struct history *
+history_read(const char *const *files, size_t n)
+{
+	struct history *h = mem_new(sizeof *h);
+	int rc = cases_read(&h->cases, files, n);
+
+	h->order = mem_array(h->cases.nsubjects + 1, sizeof *h->order);
+	for (size_t i = 0; i < h->cases.nsubjects; i++)
+		h->order[i] = i;
+	if (h->cases.nsubjects)
+		qsort_r(h->order, h->cases.nsubjects, sizeof *h->order,
+		    by_coming, &h->cases);
+	if (rc == 0)
+		return h;
+	history_free(h);
+	return NULL;
+}
+
+void
+history_free(struct history *h)
+{
+	if (!h)
+		return;
+	cases_free(&h->cases);
+	free(h->order);
+	free(h);
+}
+
+/* Of the i-th subject from the newest; n = 0: it has none. */
+static struct sample
+of_subject(
+    const struct history *h, size_t i, const char *key, const char *metric)
+{
+	size_t who = h->order[h->cases.nsubjects - 1 - i];
+	const struct kase *k = cases_get(&h->cases, key, who);
+	struct sample none = {0};
+
+	return k ? cases_sample(k, metric) : none;
+}
+
+double
+history_margin(const struct history *h, const char *key, const char *metric)
+{
+	double deltas[HISTORY_DELTAS], last = NAN, q[2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->cases.nsubjects && n < HISTORY_DELTAS; i++) {
+		struct sample s = of_subject(h, i, key, metric);
+		double median;
+
+		stats_sort(s.v, s.n);
+		median = stats_median(s.v, s.n);
+		cases_sample_free(&s);
+		if (!(median > 0))
+			continue;
+		if (!isnan(last))
+			deltas[n++] = fabs(log(last / median));
+		last = median;
+	}
+	if (n < HISTORY_LEAST)
+		return NAN;
+	stats_sort(deltas, n);
+	q[0] = stats_quantile(deltas, n, .25);
+	q[1] = stats_quantile(deltas, n, .75);
+	return -expm1(-(q[1] + 3 * (q[1] - q[0])));
+}
+
+struct sample
+history_sample(const struct history *h, const char *key, const char *metric)
+{
+	struct sample all = {0};
+	size_t subjects = 0;
+
+	for (size_t i = 0; i < h->cases.nsubjects && subjects < HISTORY_DELTAS;
+	     i++) {
+		struct sample s = of_subject(h, i, key, metric);
+
+		all.v = mem_resize(all.v, all.n + s.n + 1, sizeof *all.v);
+		for (size_t k = 0; k < s.n; k++)
+			all.v[all.n++] = s.v[k];
+		subjects += s.n > 0;
+		cases_sample_free(&s);
+	}
+	return all;
+}

@@ -1,0 +1,74 @@
+#include "rounds.h"
+#include "mem.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+by_round(const void *a, const void *b)
+{
+	const struct round *x = *(const struct round *const *)a;
+	const struct round *y = *(const struct round *const *)b;
+	int c = strcmp(x->session, y->session);
+
+	c = c ? c : (x->block > y->block) - (x->block < y->block);
+	return c ? c : (x > y) - (x < y);
+}
+
+static const struct round **
+in_order(const struct sample *s, size_t *n)
+{
+	const struct round **at = mem_array(s->n + 1, sizeof *at);
+
+	*n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->rounds[i].session)
+			at[(*n)++] = &s->rounds[i];
+	if (*n)
+		qsort(at, *n, sizeof *at, by_round);
+	return at;
+}
+
+bool
+rounds_pair(struct sample s[2], size_t *dropped)
+{
+	size_t n[2], i = 0, k = 0, got = 0, least;
+	const struct round **at[2] = {
+	    in_order(&s[0], &n[0]), in_order(&s[1], &n[1])};
+	struct sample to[2] = {{0}, {0}};
+
+	for (size_t j = 0; j < 2; j++) {
+		to[j].v = mem_array(n[j] + 1, sizeof(double));
+		to[j].rounds = mem_array(n[j] + 1, sizeof(struct round));
+	}
+	while (i < n[0] && k < n[1]) {
+		const struct round *x = at[0][i], *y = at[1][k];
+		int c = strcmp(x->session, y->session);
+
+		c = c ? c : (x->block > y->block) - (x->block < y->block);
+		if (c == 0) {
+			to[0].v[got] = s[0].v[x - s[0].rounds];
+			to[1].v[got] = s[1].v[y - s[1].rounds];
+			to[0].rounds[got] = *x;
+			to[1].rounds[got++] = *y;
+		}
+		i += c <= 0;
+		k += c >= 0;
+	}
+	free(at[0]);
+	free(at[1]);
+	least = s[0].n < s[1].n ? s[0].n : s[1].n;
+	if (got < VERDICT_PAIRS || 2 * got < least) {
+		cases_sample_free(&to[0]);
+		cases_sample_free(&to[1]);
+		return false;
+	}
+	*dropped = s[0].n + s[1].n - 2 * got;
+	for (size_t j = 0; j < 2; j++) {
+		to[j].n = got;
+		cases_sample_free(&s[j]);
+		s[j] = to[j];
+	}
+	return true;
+}

@@ -1,0 +1,208 @@
+#!/bin/sh
+# vkb-compare: margins from the history, canaries, several baselines, --ci,
+# runs that were looked at as they came.
+. "${0%/*}/lib.sh"
+
+# runs LABEL COMMAND VALUE...
+runs() {
+  label=$1 command=$2
+  shift 2
+  for v; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$command" "$v"
+  done
+}
+
+# --- margins from the history
+
+# history MEDIAN...: earlier subjects of one run each
+history() {
+  i=0
+  for m; do
+    i=$((i + 1))
+    runs "h$i" SET "$m"
+  done
+}
+runs base SET 100 100.5 99.5 100 100.2 >base.jsonl
+runs new SET 90 90.5 89.5 90 90.2 >new.jsonl
+margin() { # margin OPTION...: "margin from verdict", to four digits
+  vkb-compare -f jsonl "$@" base.jsonl new.jsonl >out 2>err
+  jq -r 'select(.metric) | "\(.margin * 10000 | round / 10000) \(.margin_from) \(.verdict)"' out
+}
+test_same '0.02 table regression' "$(margin)" 'without a history'
+# |ln| of the neighbours: .05 five times, so Q3 + 3 IQR = .05
+history 100 105.12711 100 105.12711 100 105.12711 >history.jsonl
+test_same '0.0488 history regression' \
+  "$(margin --margin auto --history history.jsonl)" \
+  'alike changes: the margin is theirs'
+# .01 .02 .03 .04 .05: Q1 .02, Q3 .04, so .10
+perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 100); print " $v" }' >values
+# shellcheck disable=SC2046 # words
+history $(cat values) >history.jsonl
+test_same '0.0952 history regression' \
+  "$(margin --margin auto --history history.jsonl)" 'Q3 + 3 IQR'
+# shellcheck disable=SC2046
+history $(perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 50); print " $v" }') >wide.jsonl
+test_same '0.1813 history equivalent' \
+  "$(margin --margin auto --history wide.jsonl)" 'twice the noise, no alarm'
+test_same '0.1813 history equivalent' \
+  "$(margin --margin rps=auto --history wide.jsonl)" 'of one metric'
+printf '{"rules":[{"margin":"auto"}]}' >policy.json
+test_same '0.1813 history equivalent' \
+  "$(margin --policy policy.json --history wide.jsonl)" 'by a policy'
+test_same '0.02 table regression' "$(margin --policy policy.json)" \
+  'a policy without a history'
+vkb-compare --policy policy.json base.jsonl new.jsonl >text
+test_match 'warning: 1 row: the history is too short for a margin \(5 changes' \
+  text 'is warned of'
+vkb-stats wide.jsonl >wide.sum
+sed -n 1,3p wide.jsonl >first
+sed -n 4,6p wide.jsonl | vkb-stats >second
+test_same '0.1813 history equivalent' \
+  "$(margin --margin auto --history first --history second)" \
+  'two files, one of summaries'
+sed 5q wide.jsonl >short
+test_same '0.02 table regression' "$(margin --margin auto --history short)" \
+  'four changes are too few'
+history 100 100 100 100 100 100 >still
+test_same '0.02 table regression' "$(margin --margin auto --history still)" \
+  'no noise: never below the table'
+# the 20 last count: a wild youth is forgotten
+# shellcheck disable=SC2046
+history 1 1000 1 1000 1 1000 $(perl -e 'print join " ", map { $_ % 2 ? 100 : 105.12711 } 1 .. 21') >youth
+test_same '0.0488 history regression' \
+  "$(margin --margin auto --history youth)" 'what is long ago is forgotten'
+test_status 2 'auto without a history' vkb-compare --margin auto base.jsonl new.jsonl
+test_match "option '--margin': 'auto' needs --history" .err 'is refused'
+test_status 2 'a history that is not there' \
+  vkb-compare --margin auto --history no-such base.jsonl new.jsonl
+
+# --- canaries
+
+runs base PING 50 50.1 49.9 50 >>base.jsonl
+cp new.jsonl quiet
+runs new PING 50.1 50 49.9 50.1 >>new.jsonl
+test_status 1 'a canary that holds' vkb-compare --canary 'PI*' base.jsonl new.jsonl
+test_match 'Canaries: 1 of 1 row held' .out 'is said'
+vkb-compare -f jsonl --canary 'PI*' base.jsonl new.jsonl |
+  jq -c 'select(.canary).canary[] | [.case, .metric, .against, .verdict, .ok]' >canary
+test_same '["PING","rps","baseline","equivalent",true]' "$(cat canary)" \
+  'and recorded'
+for v in '40 40.1 39.9 40' '60 60.1 59.9 60'; do
+  # shellcheck disable=SC2086 # words
+  { cat quiet; runs new PING $v; } >new.jsonl
+  test_status 2 "a canary that moved to ${v%% *}" vkb-compare --canary PING base.jsonl new.jsonl
+  test_match "^vkb-compare: canary 'PING': rps changed by [+-]20\\.0% against its baseline: the comparison is refused" \
+    .err 'is refused, with its size'
+  test_match '^warning: canary PING: rps changed: nothing here' .out \
+    'and stands in the report'
+done
+{ cat quiet; runs new PING 50 50 50; } >new.jsonl
+test_status 2 'too few runs of it' vkb-compare --canary PING base.jsonl new.jsonl
+test_match "canary 'PING': too few runs of rps" .err 'are said'
+test_status 2 'none at all' vkb-compare --canary PING base.jsonl quiet
+test_match "canary 'PING': no judged metric" .err 'is said'
+test_status 2 'a pattern of nothing' vkb-compare --canary 'X*' base.jsonl new.jsonl
+test_match "canary 'X\*': no judged metric" .err 'is named'
+{ cat quiet; runs new PING 60 60.1 59.9 60; } >new.jsonl
+{
+  runs base SET 100 100.5 99.5 100
+  runs base PING 60 60.1 59.9 60
+} >both
+for i in 1 2 3; do runs "h$i" PING 50 50.1 49.9 50; done >history.jsonl
+test_status 1 'both sides moved: the baseline says nothing' \
+  vkb-compare --canary PING both new.jsonl
+test_status 2 'the history does' \
+  vkb-compare --canary PING --history history.jsonl both new.jsonl
+test_match "rps changed by \\+20\\.0% against its history" .err 'with its size'
+runs other GET 1 1 1 1 >history.jsonl
+test_status 2 'a history without it' \
+  vkb-compare --canary PING --history history.jsonl both new.jsonl
+test_match "canary 'PING': too few runs of rps, or of its history" .err 'is said'
+
+# --- several baselines and contenders
+
+{
+  runs v1 SET 100 101 99 100
+  runs v2 SET 90 91 89 90
+  runs mine SET 95 96 94 95
+  runs yours SET 100 101 99.5 100
+} >all
+vkb-compare --baseline v1 --baseline v2 -f jsonl all >out
+test_same 1 $? 'two baselines, two contenders'
+test_same 'v1 mine regression
+v1 yours equivalent
+v2 mine improvement
+v2 yours improvement' \
+  "$(jq -r 'select(.metric) | "\(.baseline.label) \(.contender.label) \(.verdict)"' out |
+    sed 's/yours inconclusive/yours equivalent/')" 'each with each'
+test_same '[4]' "$(jq -c 'select(.tests) | [.tests]' out | sort -u)" \
+  'one family of tests'
+vkb-compare --strict --baseline v1 --baseline v2 -f jsonl all |
+  jq -r 'select(.metric) | .p_adjusted / .p * 1000 | round' | sort -n >factors
+test_same true "$(jq -s 'max == 4000' factors)" \
+  'Holm counts all four'
+vkb-compare --baseline v1 --baseline v1 -f jsonl all | jq -c 'select(.metric)' >twice
+vkb-compare --baseline v1 -f jsonl all | jq -c 'select(.metric)' >once
+test_same "$(cat once)" "$(cat twice)" 'the same one twice is one'
+test_status 2 'a baseline that is not there' \
+  vkb-compare --baseline v1 --baseline v9 all
+
+# --- --ci: what was not measured fails
+
+runs base SET 10 11 10 11 >base.jsonl
+runs base GET 10 11 10 11 >>base.jsonl
+runs new SET 10 11 10 11 >new.jsonl
+test_that 'a case is missing' vkb-compare base.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
+test_that '--ci: unless said otherwise' vkb-compare --ci --on-missing ok base.jsonl new.jsonl
+runs new GET 10 11 10 >>new.jsonl
+test_that 'a case has too few runs' vkb-compare base.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
+test_that '--ci: unless said otherwise' \
+  vkb-compare --ci --on-insufficient ok base.jsonl new.jsonl
+runs new GET 11 >>new.jsonl
+test_that '--ci: all was measured' vkb-compare --ci base.jsonl new.jsonl
+
+# --- looks
+
+looked() { # looked LABEL VALUE...: a session that looked at 4, 8 and 16 runs
+  label=$1 i=0
+  shift
+  for v; do
+    i=$((i + 1))
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"%s","index":%d},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$label" "$i" "$v"
+  done | vkb-stats | jq -c '. + {looks: [4, 8, 16]}'
+}
+looked base 100 101 99 100.5 >base.jsonl
+looked new 90 91 89 90.5 >new.jsonl
+vkb-compare -f jsonl base.jsonl new.jsonl >out
+test_same true "$(jq 'select(.metric) | .level > 0 and .level < 0.05 and
+  (.p_adjusted / .p - 0.05 / .level | fabs) < 1e-9' out)" \
+  'p pays for the looks'
+jq -c 'del(.looks)' base.jsonl >base0.jsonl
+jq -c 'del(.looks)' new.jsonl >new0.jsonl
+vkb-compare -f jsonl base0.jsonl new0.jsonl >out0
+test_same '[null,0.028571429]' \
+  "$(jq -c 'select(.metric) | [.level, (.p_adjusted * 1e9 | round / 1e9)]' out0)" \
+  'without looks it does not'
+test_same '0.028571429 inconclusive regression' \
+  "$(jq -rs '.[0].p * 1e9 | round / 1e9' out) $(jq -r 'select(.metric).verdict' out out0 | xargs)" \
+  'an early look must see more'
+looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
+looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
+test_status 1 'twice the runs do' vkb-compare base.jsonl new.jsonl
+test_match '1 row of runs that were looked at as they came' .out 'it is said'
+vkb-compare -f jsonl base.jsonl new.jsonl >out
+jq -c 'del(.looks)' base.jsonl >base0.jsonl
+jq -c 'del(.looks)' new.jsonl >new0.jsonl
+vkb-compare -f jsonl base0.jsonl new0.jsonl >out0
+test_same true "$(jq -s '[.[] | select(.metric)] | .[0].ci95[0] <= .[1].ci95[0]
+  and .[0].ci95[1] >= .[1].ci95[1] and
+  .[0].ci95[1] - .[0].ci95[0] > .[1].ci95[1] - .[1].ci95[0]' out out0)" \
+  'the interval is wider'
+test_same true "$(jq -s '[.[] | select(.metric) | .ratio] | .[0] == .[1]' out out0)" \
+  'around the same estimate'
+
+test_done
