@@ -15,6 +15,7 @@ CFLAGS = -O2 -g
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wformat=2 -Wundef
 PKGS = hiredis openssl zlib
+LIBS = -lcsv # it has no pkg-config file
 
 # SANITIZE=address,undefined (or thread) builds in a folder of its own.
 comma = ,
@@ -33,7 +34,7 @@ PKGMK = $(BUILD)/pkg.mk
 STD = -std=c11 -D_GNU_SOURCE -DVKB_VERSION='"$(VERSION)"'
 ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc/lib -pthread \
 	$(PKGCFLAGS)
-ALLLIBS = $(PKGLIBS) -lm -pthread
+ALLLIBS = $(PKGLIBS) $(LIBS) -lm -pthread
 
 LIBOBJ = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
 LIB = $(BUILD)/libvkb.a

@@ -83,7 +83,7 @@ all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
 empty 'src/lib: no exit, getenv or stdout but in err and opt'
 grep -rl 'jsonnode\.h' src | grep -v '^src/lib/json[a-z]*\.[ch]$' >"$bad"
 empty 'jsonnode.h is for the json modules alone'
-for lib in hiredis/ openssl/ zlib; do
+for lib in hiredis/ openssl/ zlib csv.h; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
   if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then

@@ -137,6 +137,12 @@ if has vkb-stats; then
   passes_unknown run.jsonl vkb-stats
   test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-stats passes it on as it was'
 fi
+if has vkb-parse; then
+  filter run.jsonl vkb-parse
+  filter run.jsonl vkb-parse --flat
+  passes_unknown run.jsonl vkb-parse
+  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-parse passes it on as it was'
+fi
 if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl

@@ -1,29 +1,65 @@
 #include "flat.h"
 #include "json.h"
+#include "mem.h"
 #include "metric.h"
 #include "record.h"
 #include "str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Where a key of the flat form goes; the rest of the scalars are config. */
-static const struct {
-	const char *flat, *room, *key;
-} rooms[] = {
-    {"commit", "subject", "commit"},
+/* The keys of the flat form in its order, and their places in a run. */
+static const struct place {
+	const char *flat, *room, *key; /* room NULL: none */
+} places[] = {
     {"timestamp", "subject", "time"},
+    {"commit", "subject", "commit"},
     {"repository", "subject", "repository"},
-    {"module_commit", "subject", "module_commit"},
-    {"module_commit_timestamp", "subject", "module_time"},
+    {"command", "config", "command"},
+    {"data_size", "config", "data_size"},
+    {"pipeline", "config", "pipeline"},
+    {"clients", "config", "clients"},
+    {"rps", "metrics", "rps"},
+    {"avg_latency_ms", "metrics", "avg_latency_ms"},
+    {"min_latency_ms", "metrics", "min_latency_ms"},
+    {"p50_latency_ms", "metrics", "p50_latency_ms"},
+    {"p95_latency_ms", "metrics", "p95_latency_ms"},
+    {"p99_latency_ms", "metrics", "p99_latency_ms"},
+    {"max_latency_ms", "metrics", "max_latency_ms"},
+    {"cluster_mode", "config", "cluster_mode"},
     {"tls", "config", "tls_mode"},
-    {"warmup", "config", "warmup_s"},
     {"duration", "config", "duration_s"},
+    {"requests", "config", "requests"},
+    {"benchmark_mode", NULL, NULL},
+    {"io_threads", "config", "io_threads"},
     {"valkey_benchmark_threads", "config", "benchmark_threads"},
+    {"warmup", "config", "warmup_s"},
     {"architecture", "env", "arch"},
+    {"env_", NULL, NULL}, /* the rest of the environment */
+    {"status", NULL, NULL},
+    {"error", NULL, NULL},
+    {"test_id", "config", "test_id"},
+    {"test_phase", "config", "test_phase"},
+    {"group", "config", "group"},
+    {"scenario", "config", "scenario"},
     {"group_description", NULL, NULL},
     {"scenario_description", NULL, NULL},
-    {"benchmark_mode", NULL, NULL},
+    {"config_set", "config", "config_set"},
     {"config_name", NULL, NULL},
+    {"module_commit", "subject", "module_commit"},
+    {"module_commit_timestamp", "subject", "module_time"},
+    {"dataset", "config", "dataset"},
+};
+#define PLACES (sizeof places / sizeof *places)
+
+/* Names that valkey-benchmark gives; the others are the commands. */
+static const char *const titles[][2] = {
+    {"LRANGE_100", "LRANGE_100 (first 100 elements)"},
+    {"LRANGE_300", "LRANGE_300 (first 300 elements)"},
+    {"LRANGE_500", "LRANGE_500 (first 500 elements)"},
+    {"LRANGE_600", "LRANGE_600 (first 600 elements)"},
+    {"MSET", "MSET (10 keys)"},
+    {"MGET", "MGET (10 keys)"},
 };
 
 bool
@@ -33,26 +69,32 @@ flat_is(const struct json *obj)
 	    (json_get(obj, "rps") || json_get(obj, "status"));
 }
 
-/*
- * "LRANGE_100 (first 100 elements)" and "MSET (10 keys)" are our names, and
- * LRANGE kept only the first of its results.
- */
+char *
+flat_command(const char *title)
+{
+	static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t n = strspn(title, word);
+	const char *rest = title + n;
+
+	if (n && str_ends(rest, ")") &&
+	    (str_starts(rest, " (first ") || str_starts(rest, " (needed to ") ||
+		(str_starts(rest, " (") && str_ends(rest, " keys)"))))
+		return mem_strn(title, n);
+	return mem_str(title);
+}
+
+/* LRANGE kept only the first of its results. */
 static void
 command_name(struct json *config)
 {
-	const char *s = json_get_str(config, "command"), *cut;
-	struct str name = {0};
+	const char *s = json_get_str(config, "command");
+	char *name;
 
-	if (s && strcmp(s, "LRANGE") == 0) {
-		json_set_str(config, "command", "LRANGE_100");
+	if (!s)
 		return;
-	}
-	cut = s ? strstr(s, " (") : NULL;
-	if (!cut || s[strlen(s) - 1] != ')')
-		return;
-	str_addn(&name, s, (size_t)(cut - s));
-	json_set_str(config, "command", name.s);
-	str_free(&name);
+	name = flat_command(strcmp(s, "LRANGE") == 0 ? "LRANGE_100" : s);
+	json_set_str(config, "command", name);
+	free(name);
 }
 
 static void
@@ -67,32 +109,223 @@ put(struct json *run, const char *room, const char *key, struct json *value)
 		json_set(json_get(run, room), key, value);
 }
 
+static const struct metric *
+metric_of(const char *flat)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (strcmp(m->flat ? m->flat : m->name, flat) == 0)
+			return m;
+	return NULL;
+}
+
 static void
 sort_in(struct json *run, const char *name, struct json *v)
 {
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-		if (strcmp(rooms[i].flat, name) != 0)
+	const struct metric *m = metric_of(name);
+
+	for (size_t i = 0; i < PLACES; i++) {
+		if (strcmp(places[i].flat, name) != 0)
 			continue;
-		if (rooms[i].room)
-			put(run, rooms[i].room, rooms[i].key, v);
+		if (places[i].room)
+			put(run, places[i].room, places[i].key, v);
+		else if (strcmp(name, "status") == 0 ||
+		    strcmp(name, "error") == 0)
+			json_set(run, name, v);
 		else
 			json_free(v);
 		return;
 	}
-	if (metric_find(name) && strcmp(name, "requests") != 0)
-		put(run, "metrics", name, v);
+	if (m)
+		put(run, "metrics", m->name, v);
 	else if (str_starts(name, "env_"))
 		put(run, "env", name + 4, v);
-	else if (strcmp(name, "status") == 0 || strcmp(name, "error") == 0)
-		json_set(run, name, v);
 	else
 		put(run, "config", name, v);
+}
+
+/* A key of a room that has no place of its own in the flat form. */
+static bool
+has_place(const char *room, const char *key)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		if (places[i].room && strcmp(places[i].room, room) == 0 &&
+		    strcmp(places[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static void
+rest_of(struct json *obj, const struct json *run, const char *room,
+    const char *prefix)
+{
+	struct str name = {0};
+
+	for (const struct json *j = json_first(json_get(run, room)); j;
+	     j = json_next(j)) {
+		const struct metric *m = metric_find(json_key(j));
+
+		if (has_place(room, json_key(j)))
+			continue;
+		str_clear(&name);
+		if (strcmp(room, "metrics") == 0 && m && m->flat)
+			str_add(&name, m->flat);
+		else
+			str_printf(&name, "%s%s", prefix, json_key(j));
+		if (!json_get(obj, name.s))
+			json_set(obj, name.s, json_dup(j));
+	}
+	str_free(&name);
+}
+
+static struct json *
+title_of(const struct json *run)
+{
+	const char *command = json_str(json_path(run, "config.command"));
+	const char *said = json_str(json_path(run, "flat.said.command"));
+	bool same;
+	char *name;
+
+	if (said && command) {
+		name = flat_command(
+		    strcmp(said, "LRANGE") == 0 ? "LRANGE_100" : said);
+		same = strcmp(name, command) == 0;
+		free(name);
+		if (same)
+			return json_string(said);
+	}
+	for (size_t i = 0; command && i < sizeof titles / sizeof *titles; i++)
+		if (strcmp(titles[i][0], command) == 0)
+			return json_string(titles[i][1]);
+	return command ? json_string(command) : NULL;
+}
+
+/* What the flat form calls the commit may be any name of the subject. */
+static struct json *
+named(const struct json *run)
+{
+	static const char *const keys[] = {
+	    "commit", "ref", "label", "server_version"};
+	const struct json *subject = json_get(run, "subject"), *j;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if ((j = json_get(subject, keys[i])))
+			return json_dup(j);
+	return NULL;
+}
+
+static struct json *
+status_of(const struct json *run, bool scenario)
+{
+	const char *status = json_get_str(run, "status");
+
+	if (status && strcmp(status, "ok") != 0)
+		return json_string(status);
+	return scenario ? json_string("success") : NULL;
+}
+
+/* The value of what does not simply stand in its place; NULL: absent. */
+static struct json *
+value_of(const struct json *run, const struct place *p)
+{
+	const struct json *config = json_get(run, "config");
+	const struct json *j = json_get(
+	    json_get(run, p->room ? p->room : ""), p->key ? p->key : "");
+	const char *status = json_get_str(run, "status");
+	bool failed = status && strcmp(status, "failed") == 0;
+	bool scenario = json_get(config, "test_id") != NULL;
+
+	if (j && strcmp(p->flat, "command") != 0)
+		return json_dup(j);
+	if (strcmp(p->flat, "command") == 0)
+		return title_of(run);
+	if (strcmp(p->flat, "commit") == 0)
+		return named(run);
+	if (strcmp(p->flat, "timestamp") == 0)
+		return json_dup(json_path(run, "run.started"));
+	if (strcmp(p->flat, "repository") == 0)
+		return failed ? NULL : json_null();
+	if (strcmp(p->flat, "config_set") == 0)
+		return scenario ? json_object() : NULL;
+	if (strcmp(p->flat, "status") == 0)
+		return status_of(run, scenario);
+	if (strcmp(p->flat, "error") == 0)
+		return json_dup(json_get(run, "error"));
+	if (strcmp(p->flat, "benchmark_mode") != 0 || failed)
+		return NULL;
+	return json_string(json_get(config, "duration_s") ? "duration"
+		: json_get(config, "requests")            ? "requests"
+							  : "unknown");
+}
+
+struct json *
+flat_from_run(const struct json *run)
+{
+	const struct json *kept = json_get(run, "flat"), *j;
+	const struct json *said = json_get(kept, "said");
+	struct json *obj = json_object();
+
+	for (size_t i = 0; i < PLACES; i++) {
+		const char *name = places[i].flat;
+
+		if (strcmp(name, "env_") == 0)
+			rest_of(obj, run, "env", "env_");
+		else if (!json_get(said, name) || strcmp(name, "command") == 0)
+			json_set(obj, name, value_of(run, &places[i]));
+		else
+			json_set(obj, name, json_dup(json_get(said, name)));
+	}
+	rest_of(obj, run, "config", "");
+	rest_of(obj, run, "metrics", "");
+	for (j = json_first(said); j; j = json_next(j))
+		if (!json_get(obj, json_key(j)))
+			json_set(obj, json_key(j), json_dup(j));
+	for (j = json_first(json_get(kept, "unsaid")); j; j = json_next(j))
+		json_del(obj, json_str(j));
+	for (j = json_first(json_get(kept, "null")); j; j = json_next(j))
+		json_set(obj, json_str(j), json_null());
+	return obj;
+}
+
+/* What writing the run would not give again. */
+static void
+keep(struct json *run, const struct json *obj)
+{
+	struct json *again = flat_from_run(run), *kept = json_object();
+	struct json *said = json_object(), *unsaid = json_array(),
+		    *nulls = json_array();
+	const struct json *j;
+
+	for (j = json_first(obj); j; j = json_next(j)) {
+		if (json_equal(j, json_get(again, json_key(j))))
+			continue;
+		if (json_type(j) == JSON_NULL)
+			json_push(nulls, json_string(json_key(j)));
+		else
+			json_set(said, json_key(j), json_dup(j));
+	}
+	for (j = json_first(again); j; j = json_next(j))
+		if (!json_get(obj, json_key(j)))
+			json_push(unsaid, json_string(json_key(j)));
+	json_set(kept, "said", said);
+	json_set(kept, "unsaid", unsaid);
+	json_set(kept, "null", nulls);
+	if (!json_first(said))
+		json_del(kept, "said");
+	if (!json_first(unsaid))
+		json_del(kept, "unsaid");
+	if (!json_first(nulls))
+		json_del(kept, "null");
+	if (json_first(kept))
+		json_set(run, "flat", kept);
+	else
+		json_free(kept);
+	json_free(again);
 }
 
 struct json *
 flat_to_run(struct json *obj)
 {
-	struct json *run = record_new("run"), *v;
+	struct json *run = record_new("run"), *orig = json_dup(obj), *v;
 	const char *status;
 	struct str key = {0};
 
@@ -110,7 +343,9 @@ flat_to_run(struct json *obj)
 	status = json_get_str(run, "status");
 	json_set_str(run, "status",
 	    !status || strcmp(status, "success") == 0 ? "ok" : status);
+	keep(run, orig);
 	str_free(&key);
+	json_free(orig);
 	json_free(obj);
 	return run;
 }

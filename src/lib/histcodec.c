@@ -1,9 +1,9 @@
 #include "histcodec.h"
+#include "base64.h"
 #include "hist.h"
 #include "mem.h"
 #include "str.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,6 @@
 #define COOKIE_MASK 0xffffff0fu
 #define HEADER 40
 #define OUTER 8 /* cookie, length of the deflated part */
-
-static const char digit64[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static void
 put32(struct str *s, uint32_t v)
@@ -107,25 +104,6 @@ put_cells(struct str *s, const struct hist *h)
 	}
 }
 
-static void
-put_base64(struct str *s, const unsigned char *p, size_t n)
-{
-	char out[4];
-	unsigned v;
-	size_t i;
-
-	for (i = 0; i < n; i += 3) {
-		v = (unsigned)p[i] << 16;
-		v |= i + 1 < n ? (unsigned)p[i + 1] << 8 : 0;
-		v |= i + 2 < n ? p[i + 2] : 0;
-		out[0] = digit64[v >> 18];
-		out[1] = digit64[v >> 12 & 63];
-		out[2] = i + 1 < n ? digit64[v >> 6 & 63] : '=';
-		out[3] = i + 2 < n ? digit64[v & 63] : '=';
-		str_addn(s, out, 4);
-	}
-}
-
 void
 histcodec_encode(struct str *out, const struct hist *h)
 {
@@ -151,39 +129,11 @@ histcodec_encode(struct str *out, const struct hist *h)
 	put32(&packed, COOKIE_DEFLATED);
 	put32(&packed, (uint32_t)n);
 	str_addn(&packed, deflated, n);
-	put_base64(out, (unsigned char *)packed.s, packed.len);
+	base64_encode(out, packed.s, packed.len);
 	free(deflated);
 	str_free(&cells);
 	str_free(&plain);
 	str_free(&packed);
-}
-
-/* The number of bytes in 'out' (room for n / 4 * 3), or -1. */
-static long
-get_base64(const char *text, size_t n, unsigned char *out)
-{
-	unsigned char *o = out;
-	const char *d;
-	unsigned v = 0;
-	size_t i, pad = 0;
-
-	if (n % 4 || n > LONG_MAX / 2)
-		return -1;
-	while (pad < 2 && pad < n && text[n - 1 - pad] == '=')
-		pad++;
-	for (i = 0; i < n; i++) {
-		d = i >= n - pad ? digit64
-				 : memchr(digit64, text[i], sizeof digit64 - 1);
-		if (!d)
-			return -1;
-		v = v << 6 | (unsigned)(d - digit64);
-		if (i % 4 != 3)
-			continue;
-		*o++ = (unsigned char)(v >> 16);
-		*o++ = (unsigned char)(v >> 8);
-		*o++ = (unsigned char)v;
-	}
-	return (long)(o - out) - (long)pad;
 }
 
 static int
@@ -285,7 +235,7 @@ histcodec_decode(const char *text, size_t n, const char **why)
 	long len;
 
 	*why = "it is not base64";
-	len = get_base64(text, n, p);
+	len = base64_decode(text, n, p);
 	if (len < 0)
 		goto out;
 	*why = "it is not a deflated HdrHistogram V2";

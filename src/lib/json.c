@@ -561,6 +561,12 @@ cut(struct json *from, struct json *before, struct json *j)
 	return j;
 }
 
+struct json *
+json_null(void)
+{
+	return made(JSON_NULL);
+}
+
 void
 json_set(struct json *obj, const char *key, struct json *value)
 {

@@ -66,6 +66,7 @@ struct json *json_array(void);
 struct json *json_string(const char *s);
 struct json *json_number(double v); /* NULL unless finite */
 struct json *json_boolean(bool v);
+struct json *json_null(void); /* not in records: absent means unknown */
 
 /* Replace or add. A NULL value adds nothing: absent means unknown. */
 void json_set(struct json *obj, const char *key, struct json *value);

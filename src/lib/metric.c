@@ -147,7 +147,10 @@ metric_guess(const char *name)
 	    {"_us", "us", METRIC_LOWER}, {"_ns", "ns", METRIC_LOWER},
 	    {"_s", "s", METRIC_LOWER}, {"_bytes", "B", METRIC_LOWER},
 	    {"_mb", "MiB", METRIC_LOWER}, {"_per_req", "", METRIC_LOWER},
-	    {"_percent", "%", METRIC_NEITHER}};
+	    {"_per_op", "", METRIC_LOWER}, {"_percent", "%", METRIC_NEITHER},
+	    {"cycles", "cycles", METRIC_LOWER},
+	    {"instructions", "instr", METRIC_LOWER},
+	    {"misses", "", METRIC_LOWER}, {"faults", "", METRIC_LOWER}};
 	const struct metric *known = metric_find(name);
 	struct metric m = {.name = name,
 	    .unit = "",

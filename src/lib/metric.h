@@ -27,8 +27,9 @@ const struct metric *metric_find(const char *name); /* NULL: unknown */
 
 /*
  * What is known about any name: the table's row, or one guessed from the unit
- * in the name (..._ms, _us, _ns, _s, _bytes, _mb, _per_req: lower is better;
- * ..._per_s, rps: higher; _percent and the rest: neither). The result is by
+ * in the name (..._ms, _us, _ns, _s, _bytes, _mb, _per_req, _per_op, and counts
+ * of cycles, instructions, misses, faults: lower is better; ..._per_s, rps:
+ * higher; _percent and the rest: neither). The result is by
  * value; its name is borrowed from the caller.
  */
 struct metric metric_guess(const char *name);

@@ -84,6 +84,8 @@ static const struct record_key run_keys[] = {
     {"artifacts", O, false, "NAME: path"},
     {"errors", O, false, "error kind: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},
+    {"flat", O, false,
+	"what metrics.json said in other words: said, unsaid, null"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 

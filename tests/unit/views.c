@@ -129,7 +129,8 @@ results(void)
 	    "\"warmup_s\":0,\"duration_s\":3,\"benchmark_threads\":2},"
 	    "\"run\":{},\"env\":{\"arch\":\"arm64\",\"os\":\"x\"},"
 	    "\"metrics\":{\"rps\":7.5,\"p99_latency_ms\":2},"
-	    "\"status\":\"ok\"}",
+	    "\"status\":\"ok\",\"flat\":{\"said\":{\"benchmark_mode\":"
+	    "\"d\",\"config_set\":{}}}}",
 	    "each key in its room");
 	free(s);
 	s = flat("{\"command\":\"SET\",\"status\":\"failed\",\"error\":\"b\","

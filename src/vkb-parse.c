@@ -1,0 +1,110 @@
+/*
+ * vkb-parse: what other tools print in, run records out; or, with --flat, the
+ * metrics.json of the Python tool.
+ */
+#include "err.h"
+#include "opt.h"
+#include "vkb-parse/formats.h"
+#include "vkb-parse/runs.h"
+#include "vkb-parse/source.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *from;
+	struct opt_list sets, columns;
+	bool flat, raw;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {'c', "columns", OPT_LIST, AT(columns), "MAP",
+	.help = "KEY=COLUMN,...: what the columns of a CSV are"},
+    {'F', "flat", OPT_FLAG, AT(flat),
+	.help = "write the metrics.json of the Python tool"},
+    {'f', "from", OPT_STR, AT(from), "FORMAT",
+	.help = "what the input is; default auto"},
+    {0, "raw", OPT_FLAG, AT(raw),
+	.help = "keep the input as a record before its runs"},
+    {'s', "set", OPT_LIST, AT(sets), "ROOM.KEY=VALUE",
+	.help = "say of every run: subject.label=mine"},
+    {0}};
+
+static const struct opt_prog prog = {
+    "vkb-parse", "[FILE ...]", "What other tools print as run records.", table};
+
+static int
+read_file(const char *file, const struct format *f, bool raw, struct runs *r)
+{
+	struct source *s = source_open(file);
+	int rc;
+
+	if (!s)
+		return -1;
+	rc = formats_read(s, f, raw, r);
+	source_close(s);
+	return rc;
+}
+
+/* 0, or -1 and said; *f is NULL where it is to be detected. */
+static int
+format_of(const char *name, const struct format **f)
+{
+	char *names;
+
+	*f = NULL;
+	if (!name || strcmp(name, "auto") == 0 || (*f = formats_find(name)))
+		return 0;
+	names = formats_names();
+	err_say("option '--from': '%s' is not one of auto, %s", name, names);
+	free(names);
+	return -1;
+}
+
+static int
+convert(const struct opts *o, const struct opt_args *args)
+{
+	const struct format *f;
+	struct runs *runs;
+	int rc = 0;
+
+	if (format_of(o->from, &f) < 0)
+		return -1;
+	runs = runs_new(&(struct runs_opts){.sets = o->sets.v,
+	    .nsets = o->sets.n,
+	    .columns = o->columns.v,
+	    .ncolumns = o->columns.n,
+	    .flat = o->flat});
+	if (!runs)
+		return -1;
+	for (size_t i = 0; i < args->n && !runs_dead(runs); i++)
+		rc |= read_file(args->v[i], f, o->raw, runs);
+	if (!args->n)
+		rc = read_file("-", f, o->raw, runs);
+	return runs_end(runs) < 0 ? -1 : rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc)
+		return rc < 0 ? 2 : 0;
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	if (!args.n && isatty(STDIN_FILENO))
+		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
+	rc = convert(&o, &args);
+	free(o.sets.v);
+	free(o.columns.v);
+	return rc < 0 ? 2 : 0;
+}

@@ -1,0 +1,278 @@
+/*
+ * What valkey-benchmark and redis-benchmark print: a report of each test, or
+ * with -q a line. Progress is overwritten by "\r": what stands after the last
+ * one is the line. A run is written when its throughput is known and all of
+ * its report was read.
+ */
+#include "flat.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PER_SECOND " requests per second"
+
+struct report {
+	struct json *run; /* NULL: between reports */
+	char *names;      /* the line above the latencies; NULL: none */
+	bool summary;     /* percentiles come with it (since Redis 6.2) */
+	char *where;      /* it began */
+};
+
+static bool
+report_line(const char *line)
+{
+	return str_starts(line, "====== ") && str_ends(line, " ======");
+}
+
+bool
+benchtext_is(const char *head)
+{
+	const char *p = strstr(head, PER_SECOND), *title;
+
+	title = strstr(head, "====== ");
+	return (p && strstr(head, ": ")) ||
+	    (title && strstr(title, " ======") &&
+		strstr(title, " requests completed in "));
+}
+
+/* The metrics of what is being read. */
+static struct json *
+metrics(const struct report *r)
+{
+	return json_get(r->run, "metrics");
+}
+
+/* The number that stands before 'after' (and after blanks); -1: none. */
+static int
+number_before(const char *line, const char *after, double *v)
+{
+	const char *end = strstr(line, after), *p = end;
+	char *text;
+	int rc;
+
+	while (p > line && p[-1] != ' ')
+		p--;
+	text = mem_strn(p, (size_t)(end - p));
+	rc = num_real(text, v);
+	free(text);
+	return rc;
+}
+
+/* "99.50% <= 1 milliseconds", each value that occurred: a quantile exactly. */
+static void
+percentile(struct report *r, const char *line)
+{
+	static const struct {
+		double percent;
+		const char *key;
+	} wanted[] = {{50, "p50_latency_ms"}, {95, "p95_latency_ms"},
+	    {99, "p99_latency_ms"}, {99.9, "p999_latency_ms"}};
+	double percent, ms;
+
+	if (sscanf(line, "%lf%% <= %lf milliseconds", &percent, &ms) != 2)
+		return;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		if (percent >= wanted[i].percent &&
+		    !json_get(metrics(r), wanted[i].key))
+			json_set_num(metrics(r), wanted[i].key, ms);
+	json_set_num(metrics(r), "max_latency_ms", ms);
+}
+
+/* Values below their names. */
+static int
+latencies(struct report *r, const struct source *s, const char *line)
+{
+	char *names = r->names, *values = mem_str(line), *a, *b, *x, *y;
+	char key[64];
+	double v;
+	int rc = 0;
+
+	r->names = NULL;
+	a = strtok_r(names, " ", &x);
+	b = strtok_r(values, " ", &y);
+	while (a && b) {
+		snprintf(key, sizeof key, "%s_latency_ms", a);
+		if (num_real(b, &v) < 0)
+			rc = source_fail(
+			    s, "'%s' is '%s', which is not a number", key, b);
+		else
+			json_set_num(metrics(r), key, v);
+		a = strtok_r(NULL, " ", &x);
+		b = strtok_r(NULL, " ", &y);
+	}
+	if (a || b)
+		rc = source_fail(s, "not as many latencies as names");
+	free(names);
+	free(values);
+	return rc;
+}
+
+static void
+settings(struct report *r, const char *line)
+{
+	struct json *config = json_get(r->run, "config");
+	double v, s;
+	char word[64], value[64];
+
+	if (sscanf(line, "%lf requests completed in %lf seconds", &v, &s) ==
+	    2) {
+		json_set_num(metrics(r), "requests", v);
+		json_set_num(metrics(r), "elapsed_s", s);
+	} else if (strstr(line, " parallel clients") &&
+	    number_before(line, " parallel clients", &v) == 0) {
+		json_set_num(config, "clients", v);
+	} else if (strstr(line, " bytes payload") &&
+	    number_before(line, " bytes payload", &v) == 0) {
+		json_set_num(config, "data_size", v);
+	} else if (sscanf(line, " keep alive: %lf", &v) == 1) {
+		json_set_bool(config, "keep_alive", v != 0);
+	} else if (sscanf(line, " threads: %lf", &v) == 1) {
+		json_set_num(config, "benchmark_threads", v);
+	} else if (sscanf(line, " cluster mode: %63s", word) == 1) {
+		json_set_bool(config, "cluster_mode", strcmp(word, "yes") == 0);
+	} else if (sscanf(line, " host configuration \"%63[a-z]\": %63[^\n]",
+		       word, value) == 2) {
+		json_set_str(json_get(r->run, "env"), word, value);
+	}
+}
+
+static void
+drop(struct report *r)
+{
+	json_free(r->run);
+	free(r->names);
+	free(r->where);
+	*r = (struct report){0};
+}
+
+static int
+finish(struct report *r, struct runs *runs)
+{
+	struct json *run = r->run;
+	char *where = r->where;
+	int rc;
+
+	free(r->names);
+	*r = (struct report){0};
+	if (!run)
+		return 0;
+	if (json_path(run, "metrics.rps")) {
+		rc = runs_add(runs, run, where);
+	} else {
+		rc =
+		    err_fail("%s: the report of '%s' ends without a throughput",
+			where, json_str(json_path(run, "config.command")));
+		json_free(run);
+	}
+	free(where);
+	return rc;
+}
+
+static int
+begin(struct report *r, struct source *s, const char *title, size_t n,
+    struct runs *runs)
+{
+	int rc = finish(r, runs);
+	char *text = mem_strn(title, n), *command = flat_command(text);
+
+	r->run = runs_blank();
+	r->where = mem_str(source_where(s));
+	json_set_str(json_get(r->run, "config"), "command", command);
+	free(command);
+	free(text);
+	return rc;
+}
+
+/* "SET: 12345.67 requests per second, p50=0.2 msec" */
+static int
+quiet(struct report *r, struct source *s, const char *line, struct runs *runs)
+{
+	const char *end = strstr(line, PER_SECOND), *colon = end, *p50;
+	double v;
+	int rc;
+
+	while (colon > line && strncmp(colon, ": ", 2) != 0)
+		colon--;
+	if (colon == line)
+		return source_fail(s, "no name stands before the throughput");
+	rc = begin(r, s, line, (size_t)(colon - line), runs);
+	if (number_before(line, PER_SECOND, &v) < 0) {
+		drop(r);
+		return source_fail(s, "'rps' is '%.*s', which is not a number",
+		    (int)(end - colon - 2), colon + 2);
+	}
+	json_set_num(metrics(r), "rps", v);
+	p50 = strstr(end, "p50=");
+	if (p50 && sscanf(p50, "p50=%lf msec", &v) == 1)
+		json_set_num(metrics(r), "p50_latency_ms", v);
+	return finish(r, runs) < 0 ? -1 : rc;
+}
+
+static int
+throughput(struct report *r, struct source *s, const char *line)
+{
+	double v;
+
+	if (number_before(line, PER_SECOND, &v) == 0) {
+		json_set_num(metrics(r), "rps", v);
+		return 0;
+	}
+	return source_fail(s, "'rps' is not a number: '%s'", line);
+}
+
+static int
+one(struct report *r, struct source *s, const char *line, struct runs *runs)
+{
+	const char *last = strrchr(line, '\r');
+
+	line = last ? last + 1 : line;
+	if (report_line(line))
+		return begin(r, s, line + 7, strlen(line) - 14, runs);
+	if (strstr(line, PER_SECOND)) {
+		if (r->run &&
+		    (str_starts(line, "  throughput summary: ") ||
+			!strstr(line, ": ")))
+			return throughput(r, s, line);
+		return quiet(r, s, line, runs);
+	}
+	if (!r->run)
+		return 0; /* progress, blank lines, talk */
+	if (r->names)
+		return latencies(r, s, line);
+	if (str_starts(line, "Latency by percentile distribution"))
+		r->summary = true;
+	else if (strstr(line, " avg ") && strstr(line, " p50 "))
+		r->names = mem_str(line);
+	else if (strstr(line, "% <= ")) {
+		if (!r->summary)
+			percentile(r, line);
+	} else
+		settings(r, line);
+	return 0;
+}
+
+int
+benchtext_text(struct source *s, struct runs *runs)
+{
+	struct report r = {0};
+	char *line;
+	int rc = 0, got;
+
+	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
+		if (got > 0 && source_torn(s)) {
+			drop(&r);
+			return source_torn_fail(s);
+		}
+		if (got < 0 || one(&r, s, line, runs) < 0)
+			rc = -1;
+	}
+	return finish(&r, runs) < 0 ? -1 : rc;
+}

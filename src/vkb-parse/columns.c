@@ -1,0 +1,126 @@
+/* Any CSV with a header, by the map of --columns. */
+#include "csvrows.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of comma, semicolon and tab the one that the first line has most of. */
+static char
+delimiter(struct source *s)
+{
+	static const char which[] = ",;\t";
+	size_t n, count[3] = {0}, best = 0;
+	const char *p = source_head(s, 1, &n);
+
+	for (size_t i = 0; p && i < n && p[i] != '\n'; i++)
+		for (size_t k = 0; k < 3; k++)
+			count[k] += p[i] == which[k];
+	for (size_t k = 1; k < 3; k++)
+		if (count[k] > count[best])
+			best = k;
+	return which[best];
+}
+
+/* Where each column of the map stands; NULL, and said. Caller frees. */
+static size_t *
+places(struct source *s, const struct runs *runs, const char *const *names,
+    size_t n)
+{
+	size_t ncolumns;
+	const struct runs_column *c = runs_columns(runs, &ncolumns);
+	size_t *at = mem_array(ncolumns + 1, sizeof *at);
+
+	for (size_t i = 0; i < ncolumns; i++) {
+		for (at[i] = 0; at[i] < n; at[i]++)
+			if (strcmp(names[at[i]], c[i].name) == 0)
+				break;
+		if (at[i] == n) {
+			source_fail(s, "no column is called '%s'", c[i].name);
+			free(at);
+			return NULL;
+		}
+	}
+	return at;
+}
+
+/* A text into its place; empty is absent. */
+static int
+put(struct json *run, const struct runs_column *c, const char *text,
+    const struct source *s)
+{
+	struct json *room = json_get(run, c->room);
+	double v;
+
+	if (!*text)
+		return 0;
+	if (strcmp(c->room, "metrics") != 0) {
+		json_set(room, c->key, runs_typed(c->room, c->key, text));
+		return 0;
+	}
+	if (num_real(text, &v) < 0)
+		return source_fail(
+		    s, "'%s' is '%s', which is not a number", c->name, text);
+	json_set_num(room, c->key, v);
+	return 0;
+}
+
+static int
+row(struct source *s, struct runs *runs, const size_t *at, const char *const *f)
+{
+	size_t n;
+	const struct runs_column *c = runs_columns(runs, &n);
+	struct json *run = runs_blank();
+
+	for (size_t i = 0; i < n; i++)
+		if (put(run, &c[i], f[at[i]], s) < 0) {
+			json_free(run);
+			return -1;
+		}
+	return runs_add(runs, run, source_where(s));
+}
+
+int
+columns_text(struct source *s, struct runs *runs)
+{
+	struct csvrows *rows;
+	size_t *at = NULL, n, width = 0;
+	const char *const *f;
+	const char *why;
+	int rc = 0, got;
+
+	runs_columns(runs, &n);
+	if (!n)
+		return err_fail(
+		    "%s: --columns says what its columns are", source_name(s));
+	rows = csvrows_new(delimiter(s), source_raw_line, s);
+	while (
+	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {
+		if (got < 0) {
+			rc = why ? source_fail(s, "%s", why) : -1;
+		} else if (!at) {
+			width = n;
+			at = places(s, runs, f, n);
+			if (!at) {
+				rc = -1;
+				break;
+			}
+		} else if (n != width) {
+			rc = source_fail(s,
+			    "%zu columns where there should be "
+			    "%zu",
+			    n, width);
+		} else {
+			rc |= row(s, runs, at, f);
+		}
+	}
+	free(at);
+	csvrows_free(rows);
+	return rc;
+}

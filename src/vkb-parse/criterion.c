@@ -1,0 +1,137 @@
+/*
+ * criterion.rs. estimates.json is one run: one process measured it. In
+ * sample.json each sample is a run; they came from one process, so what
+ * another start would change is not in their spread. The name is in
+ * benchmark.json beside them, or in the path.
+ */
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool
+is_sample(const struct json *j)
+{
+	return json_get(j, "iters") && json_get(j, "times");
+}
+
+bool
+criterion_is(const struct json *j)
+{
+	return is_sample(j) || json_path(j, "mean.point_estimate");
+}
+
+/* target/criterion/GROUP/NAME/new/estimates.json is GROUP/NAME. */
+static char *
+name_of_path(const char *file)
+{
+	char *path = mem_str(file), *cut, *begin;
+
+	for (int i = 0; i < 2; i++) { /* the file, new or base */
+		cut = strrchr(path, '/');
+		if (!cut) {
+			free(path);
+			return NULL;
+		}
+		*cut = '\0';
+	}
+	begin = strstr(path, "criterion/");
+	cut = mem_str(begin ? begin + strlen("criterion/") : path);
+	free(path);
+	return cut;
+}
+
+static char *
+name_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *beside = slash
+	    ? mem_printf("%.*s/benchmark.json", (int)(slash - file), file)
+	    : mem_str("benchmark.json");
+	struct source *s =
+	    access(beside, R_OK) == 0 ? source_open(beside) : NULL;
+	struct json *j = s ? source_json(s) : NULL;
+	const char *id = json_get_str(j, "full_id");
+	char *name = id ? mem_str(id) : name_of_path(file);
+
+	json_free(j);
+	source_close(s);
+	free(beside);
+	return name;
+}
+
+static void
+estimate(struct json *m, const struct json *j, const char *of, const char *key)
+{
+	const struct json *e = json_get(j, of);
+
+	if (e && json_type(e) == JSON_OBJECT)
+		json_set(m, key, json_dup(json_get(e, "point_estimate")));
+}
+
+static int
+estimates(
+    const struct json *j, const char *name, const char *file, struct runs *runs)
+{
+	struct json *run = runs_blank(), *m = json_get(run, "metrics");
+
+	json_set_str(json_get(run, "config"), "command", name);
+	/* what criterion calls typical: the slope where it has one */
+	estimate(m, j, "mean", "time_ns");
+	estimate(m, j, "slope", "time_ns");
+	estimate(m, j, "mean", "mean_ns");
+	estimate(m, j, "median", "median_ns");
+	return runs_add(runs, run, file);
+}
+
+static int
+sample(
+    const struct json *j, const char *name, const char *file, struct runs *runs)
+{
+	const struct json *n = json_first(json_get(j, "iters"));
+	const struct json *t = json_first(json_get(j, "times"));
+	struct str where = {0};
+	int rc = 0;
+
+	if (json_len(json_get(j, "iters")) != json_len(json_get(j, "times")))
+		return err_fail(
+		    "%s: 'iters' and 'times' are not of one length", file);
+	for (size_t i = 0; n && !runs_dead(runs);
+	     n = json_next(n), t = json_next(t), i++) {
+		double iters = json_num(n, 0), ns = json_num(t, -1);
+		struct json *run;
+
+		str_clear(&where);
+		str_printf(&where, "%s:times[%zu]", file, i);
+		if (!(iters > 0 && ns >= 0)) {
+			rc = err_fail("%s: it and 'iters' are not two numbers "
+				      "above 0",
+			    where.s);
+			continue;
+		}
+		run = runs_blank();
+		json_set_str(json_get(run, "config"), "command", name);
+		json_set_num(json_get(run, "metrics"), "time_ns", ns / iters);
+		rc |= runs_add(runs, run, where.s);
+	}
+	str_free(&where);
+	return rc;
+}
+
+int
+criterion_json(const struct json *j, const char *file, struct runs *runs)
+{
+	char *name = name_of(file);
+	int rc;
+
+	rc = (is_sample(j) ? sample : estimates)(j, name, file, runs);
+	free(name);
+	return rc;
+}

@@ -1,0 +1,174 @@
+/*
+ * Google Benchmark's JSON. Each entry that is no aggregate is a run: with
+ * --benchmark_repetitions=N there are N. Mean, median and the like are left
+ * out: vkb-stats makes its own.
+ */
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool
+gbench_is(const struct json *j)
+{
+	const struct json *b = json_get(j, "benchmarks");
+
+	return b && json_type(b) == JSON_ARRAY &&
+	    (json_get(j, "context") || json_get(json_first(b), "real_time"));
+}
+
+/* Versions before 1.5 name aggregates by their ends alone. */
+static bool
+is_aggregate(const struct json *b, const struct json *list, const char *name)
+{
+	static const char *const ends[] = {
+	    "_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"};
+	const char *other;
+	size_t n;
+
+	if (json_get(b, "aggregate_name"))
+		return true;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		if (!str_ends(name, ends[i]))
+			continue;
+		n = strlen(name) - strlen(ends[i]);
+		for (const struct json *o = json_first(list); o != b;
+		     o = json_next(o)) {
+			other = json_get_str(o, "name");
+			if (other && strlen(other) == n &&
+			    strncmp(other, name, n) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void
+context(struct json *run, const struct json *from)
+{
+	static const char *const keys[][2] = {{"host_name", "host"},
+	    {"num_cpus", "cpus"}, {"mhz_per_cpu", "cpu_mhz"},
+	    {"cpu_scaling_enabled", "cpu_scaling"},
+	    {"library_build_type", "benchmark_library"}};
+	const char *date = json_get_str(from, "date");
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		json_set(json_get(run, "env"), keys[i][1],
+		    json_dup(json_get(from, keys[i][0])));
+	if (date && strlen(date) >= 19 && date[10] == 'T')
+		json_set_str(json_get(run, "run"), "started", date);
+}
+
+/* Keys of an entry that are no counters. */
+static bool
+is_known(const char *key)
+{
+	static const char *const keys[] = {"iterations", "real_time",
+	    "cpu_time", "repetitions", "repetition_index", "threads",
+	    "family_index", "per_family_instance_index"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+static int
+metrics(struct json *run, const struct json *b, const char *where)
+{
+	static const char *const times[] = {"real_time", "cpu_time"};
+	struct json *m = json_get(run, "metrics");
+	const char *unit = json_get_str(b, "time_unit");
+	double factor, ns;
+	char *key;
+
+	unit = unit ? unit : "ns";
+	ns = strcmp(unit, "ns") == 0  ? 1
+	    : strcmp(unit, "us") == 0 ? 1e3
+	    : strcmp(unit, "ms") == 0 ? 1e6
+	    : strcmp(unit, "s") == 0  ? 1e9
+				      : 0;
+	if (ns == 0)
+		return err_fail("%s: 'time_unit' is '%s', not one of ns, us, "
+				"ms, s",
+		    where, unit);
+	for (size_t i = 0; i < 2; i++) {
+		const struct json *t = json_get(b, times[i]);
+
+		if (!t || json_type(t) == JSON_NULL)
+			continue;
+		if (json_type(t) != JSON_NUMBER)
+			return err_fail(
+			    "%s: '%s' is not a number", where, times[i]);
+		key = mem_printf("%s_ns", times[i]);
+		json_set_num(m, key, json_num(t, 0) * ns);
+		free(key);
+	}
+	for (const struct json *c = json_first(b); c; c = json_next(c)) {
+		if (json_type(c) != JSON_NUMBER || is_known(json_key(c)))
+			continue;
+		key = units_key(json_key(c), "", &factor);
+		json_set_num(m, key, json_num(c, 0));
+		free(key);
+	}
+	return 0;
+}
+
+static int
+entry(const struct json *b, const char *name, const struct json *ctx,
+    const char *where, struct runs *runs)
+{
+	struct json *run = runs_blank();
+	const char *why = json_get_str(b, "error_message");
+
+	json_set_str(json_get(run, "config"), "command", name);
+	context(run, ctx);
+	why = why ? why : json_get_str(b, "skip_message");
+	if (json_get_bool(b, "error_occurred", false) ||
+	    json_get_bool(b, "skipped", false)) {
+		json_set_str(run, "status", "failed");
+		json_set_str(run, "error", why ? why : "it says no more");
+	} else if (metrics(run, b, where) < 0) {
+		json_free(run);
+		return -1;
+	}
+	return runs_add(runs, run, where);
+}
+
+int
+gbench_json(const struct json *j, const char *file, struct runs *runs)
+{
+	const struct json *list = json_get(j, "benchmarks");
+	const struct json *ctx = json_get(j, "context"), *b;
+	struct str where = {0};
+	size_t i = 0, aggregates = 0;
+	int rc = 0;
+
+	for (b = json_first(list); b && !runs_dead(runs);
+	     b = json_next(b), i++) {
+		const char *name = json_get_str(b, "name");
+
+		str_clear(&where);
+		str_printf(&where, "%s:benchmarks[%zu]", file, i);
+		if (!name)
+			rc = err_fail("%s: it lacks 'name'", where.s);
+		else if (is_aggregate(b, list, name))
+			aggregates++;
+		else
+			rc |= entry(b, name, ctx, where.s, runs);
+	}
+	if (i == aggregates)
+		rc = err_fail(aggregates ? "%s: only aggregates: "
+					   "--benchmark_report_aggregates_only "
+					   "leaves no repetitions"
+					 : "%s: there is no result in it",
+		    file);
+	str_free(&where);
+	return rc;
+}

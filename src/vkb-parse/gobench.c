@@ -1,0 +1,240 @@
+/*
+ * Go's benchmark format: "BenchmarkNAME/key=value-PROCS ITERATIONS VALUE UNIT
+ * ..." is a run, "key: value" holds for the lines that follow. Source: "Go
+ * Benchmark Data Format" (golang/proposal, design/14313-benchmark-format).
+ */
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+#include "units.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANK " \t"
+
+/* A benchmark's line begins so, with a name that may begin with anything but
+ * a small letter. */
+static bool
+is_benchmark(const char *line)
+{
+	return str_starts(line, "Benchmark") && line[9] &&
+	    !islower((unsigned char)line[9]) && !strchr(BLANK, line[9]);
+}
+
+/* NAME ITERATIONS VALUE: a number stands after a whole one. */
+bool
+gobench_is(const char *head)
+{
+	for (const char *p = head; p; p = strchr(p, '\n')) {
+		const char *q;
+		size_t n;
+
+		p += *p == '\n';
+		if (!is_benchmark(p))
+			continue;
+		q = p + strcspn(p, BLANK "\n");
+		q += strspn(q, BLANK);
+		n = strspn(q, "0123456789");
+		q += n;
+		if (n && strchr(BLANK, *q) && *q &&
+		    strchr("0123456789.", q[strspn(q, BLANK)]))
+			return true;
+	}
+	return false;
+}
+
+/* "key: value": the key begins with a small letter and has no large one and
+ * no blank. Without a value the key is forgotten. */
+static bool
+is_key(const char *line, size_t *n)
+{
+	*n = 0;
+	if (!islower((unsigned char)*line))
+		return false;
+	while (line[*n] && line[*n] != ':') {
+		if (isupper((unsigned char)line[*n]) ||
+		    isspace((unsigned char)line[*n]))
+			return false;
+		(*n)++;
+	}
+	return line[*n] == ':' &&
+	    (!line[*n + 1] || strchr(BLANK, line[*n + 1]));
+}
+
+static void
+remember(struct json *keys, const char *line, size_t n)
+{
+	char *key = mem_strn(line, n), *value, *end;
+
+	line += n + 1;
+	value = mem_str(line + strspn(line, BLANK));
+	end = value + strlen(value);
+	while (end > value && strchr(BLANK, end[-1]))
+		*--end = '\0';
+	if (*value)
+		json_set_str(keys, key, value);
+	else
+		json_del(keys, key);
+	free(key);
+	free(value);
+}
+
+/* By the command line, by what everybody means, or configuration. */
+static void
+place(const struct runs *runs, struct json *run, const char *key,
+    const char *value)
+{
+	static const char *const known[][3] = {{"goos", "env", "os"},
+	    {"goarch", "env", "arch"}, {"cpu", "env", "cpu_model"},
+	    {"toolchain", "env", "toolchain"}, {"commit", "subject", "commit"},
+	    {"branch", "subject", "ref"}};
+	const struct runs_column *c = runs_column(runs, key);
+	const char *room = "config", *name = key;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i][0], key) == 0) {
+			room = known[i][1];
+			name = known[i][2];
+		}
+	if (c) {
+		room = c->room;
+		name = c->key;
+	}
+	json_set(json_get(run, room), name, runs_typed(room, name, value));
+}
+
+/* "Encode/format=json-48": command Encode, format json, gomaxprocs 48. */
+static void
+name_of(const struct runs *runs, struct json *run, const char *text)
+{
+	struct json *config = json_get(run, "config");
+	char *all = mem_str(text), *dash = strrchr(all, '-'), *part, *rest;
+	struct str command = {0};
+	double procs;
+
+	if (dash && dash[1] &&
+	    strspn(dash + 1, "0123456789") == strlen(dash + 1) &&
+	    num_real(dash + 1, &procs) == 0) {
+		*dash = '\0';
+		json_set_num(config, "gomaxprocs", procs);
+	}
+	for (part = strtok_r(all, "/", &rest); part;
+	     part = strtok_r(NULL, "/", &rest)) {
+		char *eq = command.len ? strchr(part, '=') : NULL;
+
+		if (eq && eq > part && eq[1] &&
+		    strncmp(part, "command=", 8) != 0) {
+			*eq = '\0';
+			place(runs, run, part, eq + 1);
+		} else {
+			str_printf(
+			    &command, "%s%s", command.len ? "/" : "", part);
+		}
+	}
+	json_set_str(config, "command", command.s ? command.s : "");
+	str_free(&command);
+	free(all);
+}
+
+static struct json *
+blank(const struct runs *runs, const struct json *keys, const char *name)
+{
+	struct json *run = runs_blank();
+
+	for (const struct json *k = json_first(keys); k; k = json_next(k))
+		place(runs, run, json_key(k), json_str(k));
+	name_of(runs, run, name);
+	return run;
+}
+
+static int
+values(struct json *run, const struct source *s, char **rest)
+{
+	char *value, *unit, *key;
+	double v, factor;
+
+	while ((value = strtok_r(NULL, BLANK, rest))) {
+		unit = strtok_r(NULL, BLANK, rest);
+		if (!unit)
+			return source_fail(s, "'%s' has no unit", value);
+		if (num_real(value, &v) < 0)
+			return source_fail(s,
+			    "'%s' is '%s', which is not a number", unit, value);
+		key = units_key("", unit, &factor);
+		json_set_num(json_get(run, "metrics"), key, v * factor);
+		free(key);
+	}
+	return 0;
+}
+
+static int
+benchmark(
+    struct source *s, char *line, const struct json *keys, struct runs *runs)
+{
+	char *rest, *name = strtok_r(line + 9, BLANK, &rest);
+	char *iterations = strtok_r(NULL, BLANK, &rest);
+	struct json *run;
+	long long n;
+
+	if (!iterations)
+		return 0; /* go test -v says the name first */
+	if (num_int(iterations, &n) < 0)
+		return source_fail(s,
+		    "'iterations' of '%s' is '%s', which is "
+		    "not a whole number",
+		    name, iterations);
+	run = blank(runs, keys, name);
+	if (values(run, s, &rest) < 0) {
+		json_free(run);
+		return -1;
+	}
+	return runs_add(runs, run, source_where(s));
+}
+
+static int
+one(struct source *s, char *line, struct json *keys, struct runs *runs)
+{
+	static const char failed[] = "--- FAIL: Benchmark";
+	struct json *run;
+	size_t n;
+
+	if (is_benchmark(line))
+		return benchmark(s, line, keys, runs);
+	if (is_key(line, &n)) {
+		remember(keys, line, n);
+		return 0;
+	}
+	line += strspn(line, BLANK);
+	if (!str_starts(line, failed))
+		return 0;
+	line += strlen(failed);
+	line[strcspn(line, BLANK)] = '\0';
+	run = blank(runs, keys, line);
+	json_set_str(run, "status", "failed");
+	json_set_str(run, "error", "the benchmark failed");
+	return runs_add(runs, run, source_where(s));
+}
+
+int
+gobench_text(struct source *s, struct runs *runs)
+{
+	struct json *keys = json_object();
+	char *line;
+	int rc = 0, got;
+
+	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
+		if (got > 0 && source_torn(s) && is_benchmark(line))
+			rc = source_torn_fail(s);
+		else if (got < 0 || one(s, line, keys, runs) < 0)
+			rc = -1;
+	}
+	json_free(keys);
+	return rc;
+}

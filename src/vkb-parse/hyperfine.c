@@ -1,0 +1,105 @@
+/* hyperfine's JSON: each of "times" is a run of the command. */
+#include "err.h"
+#include "json.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+
+bool
+hyperfine_is(const struct json *j)
+{
+	const struct json *r = json_get(j, "results");
+
+	return r && json_type(r) == JSON_ARRAY &&
+	    json_get(json_first(r), "command") &&
+	    json_get(json_first(r), "mean");
+}
+
+static void
+parameters(struct json *config, const struct json *from)
+{
+	const char *s;
+
+	for (const struct json *p = json_first(from); p; p = json_next(p)) {
+		s = json_str(p);
+		json_set(config, json_key(p), s ? runs_value(s) : json_dup(p));
+	}
+}
+
+static const struct json *
+following(const struct json *j)
+{
+	return j ? json_next(j) : NULL;
+}
+
+/* hyperfine has the code of each run; null: a signal ended it. */
+static void
+exit_code(struct json *run, const struct json *code)
+{
+	double v = json_num(code, -1);
+	struct str s = {0};
+
+	if (!code || v == 0)
+		return;
+	if (v < 0)
+		str_add(&s, "the command was ended by a signal");
+	else
+		str_printf(&s, "the command exited with %.0f", v);
+	json_set_str(run, "status", "failed");
+	json_set_str(run, "error", s.s);
+	str_free(&s);
+}
+
+static int
+result(const struct json *r, const char *where, struct runs *runs)
+{
+	const struct json *t = json_first(json_get(r, "times"));
+	const struct json *code = json_first(json_get(r, "exit_codes"));
+	const struct json *memory =
+	    json_first(json_get(r, "memory_usage_byte"));
+	const char *command = json_get_str(r, "command");
+	int rc = 0;
+
+	if (!command)
+		return err_fail("%s: it lacks 'command'", where);
+	if (!t)
+		return err_fail("%s: it lacks 'times'", where);
+	for (; t && !runs_dead(runs); t = json_next(t)) {
+		struct json *run = runs_blank(), *m = json_get(run, "metrics");
+
+		parameters(json_get(run, "config"), json_get(r, "parameters"));
+		json_set_str(json_get(run, "config"), "command", command);
+		if (json_type(t) != JSON_NUMBER) {
+			rc = err_fail(
+			    "%s: one of 'times' is not a number", where);
+			json_free(run);
+		} else {
+			json_set_num(m, "time_s", json_num(t, 0));
+			if (memory && json_type(memory) == JSON_NUMBER)
+				json_set_num(
+				    m, "memory_bytes", json_num(memory, 0));
+			exit_code(run, code);
+			rc |= runs_add(runs, run, where);
+		}
+		code = following(code);
+		memory = following(memory);
+	}
+	return rc;
+}
+
+int
+hyperfine_json(const struct json *j, const char *file, struct runs *runs)
+{
+	struct str where = {0};
+	size_t i = 0;
+	int rc = 0;
+
+	for (j = json_first(json_get(j, "results")); j && !runs_dead(runs);
+	     j = json_next(j), i++) {
+		str_clear(&where);
+		str_printf(&where, "%s:results[%zu]", file, i);
+		rc |= result(j, where.s, runs);
+	}
+	str_free(&where);
+	return rc;
+}

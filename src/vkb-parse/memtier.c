@@ -1,0 +1,190 @@
+/*
+ * memtier_benchmark's JSON. "ALL STATS", or each "RUN #N RESULTS" where there
+ * were several, has a section for each kind of command and for their total:
+ * each is a run. Its "BEST", "WORST" and "AGGREGATED" are not.
+ */
+#include "err.h"
+#include "json.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool
+memtier_is(const struct json *j)
+{
+	if (json_get(j, "ALL STATS"))
+		return true;
+	for (const struct json *s = json_first(j); s; s = json_next(s))
+		if (json_key(s) && str_ends(json_key(s), " RESULTS") &&
+		    json_get(json_get(s, "Totals"), "Ops/sec"))
+			return true;
+	return false;
+}
+
+static void
+put(struct json *to, const char *key, const struct json *from, const char *name,
+    double factor)
+{
+	const struct json *v = json_get(from, name);
+
+	if (v && json_type(v) == JSON_NUMBER)
+		json_set_num(to, key, json_num(v, 0) * factor);
+}
+
+/* memtier counts connections and requests per thread or connection. */
+static void
+configuration(struct json *config, const struct json *from)
+{
+	static const char *const same[] = {"pipeline", "data_size", "ratio",
+	    "key_pattern", "key_minimum", "key_maximum", "rate_limiting"};
+	double threads = json_get_num(from, "threads", 0);
+	double clients = json_get_num(from, "clients", 0);
+	double v;
+
+	if (threads > 0 && clients > 0) {
+		json_set_num(config, "clients", threads * clients);
+		json_set_num(config, "benchmark_threads", threads);
+		v = json_get_num(from, "requests", 0);
+		if (v > 0)
+			json_set_num(config, "requests", v * threads * clients);
+	}
+	v = json_get_num(from, "test_time", 0);
+	if (v > 0)
+		json_set_num(config, "duration_s", v);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		json_set(config, same[i], json_dup(json_get(from, same[i])));
+}
+
+/* "p99.90" is p999_latency_ms, "p50.00" p50_latency_ms. */
+static void
+percentiles(struct json *m, const struct json *from)
+{
+	struct str key = {0};
+
+	for (const struct json *p = json_first(from); p; p = json_next(p)) {
+		const char *s = json_key(p);
+		size_t n = strlen(s);
+
+		if (*s != 'p' || json_type(p) != JSON_NUMBER ||
+		    strspn(s + 1, "0123456789.") != n - 1)
+			continue;
+		if (memchr(s, '.', n))
+			while (s[n - 1] == '0')
+				n--;
+		str_clear(&key);
+		for (size_t i = 0; i < n; i++)
+			if (s[i] != '.')
+				str_addc(&key, s[i]);
+		str_add(&key, "_latency_ms");
+		json_set(m, key.s, json_dup(p));
+	}
+	str_free(&key);
+}
+
+/* In us, as memtier records them. One that cannot be read is left out. */
+static int
+histogram(struct json *run, const struct json *section, const char *where)
+{
+	const struct json *log = json_get(
+	    json_get(section, "Percentile Latencies"), "Histogram log format");
+	const char *text = json_get_str(log, "Compressed Histogram"), *why;
+	struct hist *h;
+	struct str s = {0};
+
+	if (!text)
+		return 0;
+	h = histcodec_decode(text, strlen(text), &why);
+	if (!h)
+		return err_fail("%s: 'Compressed Histogram': %s", where, why);
+	histcodec_encode(&s, h);
+	json_set(run, "hist", json_object());
+	json_set_str(json_get(run, "hist"), "latency_us", s.s);
+	str_free(&s);
+	hist_free(h);
+	return 0;
+}
+
+/* "Sets" is SET, "Totals" TOTAL. */
+static void
+command(struct json *config, const char *name)
+{
+	struct str s = {0};
+
+	for (const char *p = name; *p; p++)
+		str_addc(&s, *p >= 'a' && *p <= 'z' ? (char)(*p - 32) : *p);
+	if (s.len > 1 && s.s[s.len - 1] == 'S')
+		s.s[--s.len] = '\0';
+	json_set_str(config, "command", s.s ? s.s : "");
+	str_free(&s);
+}
+
+static int
+section(const struct json *s, const struct json *top, const char *where,
+    struct runs *runs)
+{
+	struct json *run = runs_blank(), *m = json_get(run, "metrics");
+	const struct json *info = json_get(top, "configuration");
+	double hits = json_get_num(s, "Hits/sec", 0);
+	double misses = json_get_num(s, "Misses/sec", 0);
+	int rc;
+
+	configuration(json_get(run, "config"), info);
+	command(json_get(run, "config"), json_key(s));
+	put(m, "rps", s, "Ops/sec", 1);
+	put(m, "requests", s, "Count", 1);
+	put(m, "avg_latency_ms", s, "Latency", 1);
+	put(m, "avg_latency_ms", s, "Average Latency", 1);
+	put(m, "min_latency_ms", s, "Min Latency", 1);
+	put(m, "max_latency_ms", s, "Max Latency", 1);
+	put(m, "bytes_per_s", s, "KB/sec", 1024);
+	percentiles(m, json_get(s, "Percentile Latencies"));
+	if (hits + misses > 0)
+		json_set_num(
+		    m, "hit_rate_percent", 100 * hits / (hits + misses));
+	rc = histogram(run, s, where);
+	return runs_add(runs, run, where) < 0 ? -1 : rc;
+}
+
+/* Those without a single operation are printed, but were not run. */
+static int
+stats(const struct json *all, const struct json *top, const char *file,
+    struct runs *runs)
+{
+	struct str where = {0};
+	int rc = 0;
+
+	for (const struct json *s = json_first(all); s && !runs_dead(runs);
+	     s = json_next(s)) {
+		if (json_type(s) != JSON_OBJECT ||
+		    !(json_get_num(s, "Ops/sec", 0) > 0))
+			continue;
+		str_clear(&where);
+		str_printf(
+		    &where, "%s:%s.%s", file, json_key(all), json_key(s));
+		rc |= section(s, top, where.s, runs);
+	}
+	str_free(&where);
+	return rc;
+}
+
+int
+memtier_json(const struct json *j, const char *file, struct runs *runs)
+{
+	size_t before = runs_count(runs);
+	int rc = 0;
+
+	for (const struct json *s = json_first(j); s; s = json_next(s))
+		if (strcmp(json_key(s), "ALL STATS") == 0 ||
+		    str_starts(json_key(s), "RUN #"))
+			rc |= stats(s, j, file, runs);
+	if (rc == 0 && runs_count(runs) == before)
+		return err_fail("%s: neither 'ALL STATS' nor 'RUN #N RESULTS': "
+				"memtier's --print-all-runs writes each run",
+		    file);
+	return rc;
+}

@@ -1,0 +1,63 @@
+/*
+ * One pair of functions for each family of formats, as formats.h wants them.
+ * vkb-parse(1) says what becomes a run, and which keys it gets.
+ */
+#ifndef PARSERS_H
+#define PARSERS_H
+
+#include <stdbool.h>
+
+struct json;
+struct runs;
+struct source;
+
+/* vkb's own records, a line each; other types than run pass. */
+bool records_is(const char *head);
+int records_text(struct source *, struct runs *);
+
+/* metrics.json of the Python tool. */
+bool results_is(const struct json *);
+int results_json(const struct json *, const char *file, struct runs *);
+
+/* valkey-benchmark and redis-benchmark: --csv; what they print. */
+bool benchcsv_is(const char *head);
+int benchcsv_text(struct source *, struct runs *);
+bool benchtext_is(const char *head);
+int benchtext_text(struct source *, struct runs *);
+
+/* memtier_benchmark --json-out-file */
+bool memtier_is(const struct json *);
+int memtier_json(const struct json *, const char *file, struct runs *);
+
+/* Google Benchmark --benchmark_format=json */
+bool gbench_is(const struct json *);
+int gbench_json(const struct json *, const char *file, struct runs *);
+
+/* criterion's estimates.json and sample.json */
+bool criterion_is(const struct json *);
+int criterion_json(const struct json *, const char *file, struct runs *);
+
+/* hyperfine --export-json */
+bool hyperfine_is(const struct json *);
+int hyperfine_json(const struct json *, const char *file, struct runs *);
+
+/* {"metrics":{NAME:{"value":V,"unit":U}},"metadata":{},"timestamp":T} */
+bool regression_is(const struct json *);
+int regression_json(const struct json *, const char *file, struct runs *);
+
+/* perf stat -x, */
+bool perfstat_is(const char *head);
+int perfstat_text(struct source *, struct runs *);
+
+/* HdrHistogram interval logs */
+bool hdrlog_is(const char *head);
+int hdrlog_text(struct source *, struct runs *);
+
+/* go test -bench */
+bool gobench_is(const char *head);
+int gobench_text(struct source *, struct runs *);
+
+/* Any CSV, by --columns */
+int columns_text(struct source *, struct runs *);
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * perf stat -x SEP. What one perf stat counted is one run; with -r it is the
+ * mean that perf made of its own; with -I the intervals are summed and kept as
+ * series. With -A and the like each CPU, core or socket is a case. Fields:
+ * perf-stat(1), CSV FORMAT.
+ */
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS 16
+
+struct row {
+	double at;         /* s, of -I; NAN: none */
+	const char *where; /* "CPU0", "S0-D0-C1"; NULL: of all */
+	const char *value, *unit, *event;
+};
+
+struct counted {
+	char *where; /* NULL: of all */
+	struct json *run;
+	struct json *last; /* EVENT: time of its last interval */
+};
+
+struct state {
+	struct counted *v;
+	size_t n, cap;
+};
+
+/* Counters of the hardware have commas in their names, between slashes. */
+static size_t
+split(char *line, char sep, char **f)
+{
+	size_t n = 0;
+	bool inside = false;
+
+	f[n++] = line;
+	for (char *p = line; *p; p++) {
+		if (*p == '/')
+			inside = !inside;
+		if (*p != sep || (inside && strchr(p, '/')))
+			continue;
+		inside = false;
+		*p = '\0';
+		if (n == FIELDS)
+			break;
+		f[n++] = p + 1;
+	}
+	return n;
+}
+
+static char
+separator(const char *line)
+{
+	static const char which[] = ",;\t|";
+	size_t best = 0, most = 0;
+
+	for (size_t i = 0; which[i]; i++) {
+		size_t n = 0;
+
+		for (const char *p = line; *p && *p != '\n'; p++)
+			n += *p == which[i];
+		if (n > most) {
+			most = n;
+			best = i;
+		}
+	}
+	return which[best];
+}
+
+static bool
+number(const char *s, double *v)
+{
+	return num_real(s + strspn(s, " "), v) == 0;
+}
+
+static bool
+is_counter(const char *s)
+{
+	double v;
+
+	return number(s, &v) || strcmp(s, "<not supported>") == 0 ||
+	    strcmp(s, "<not counted>") == 0;
+}
+
+/* VALUE, UNIT, EVENT and what stands before and after them. */
+static bool
+row_of(struct row *r, char **f, size_t n)
+{
+	double v;
+	size_t e;
+
+	for (e = 2; e < n && e < 6; e++)
+		if (is_counter(f[e - 2]) && !is_counter(f[e - 1]) && *f[e] &&
+		    !is_counter(f[e]))
+			break;
+	if (e >= n || e == 6 || n < e + 3)
+		return false;
+	*r = (struct row){
+	    .at = NAN, .value = f[e - 2], .unit = f[e - 1], .event = f[e]};
+	for (size_t i = 0; i + 2 < e; i++) {
+		if (i == 0 && number(f[0], &v))
+			r->at = v;
+		else if (!is_counter(f[i]) && !r->where)
+			r->where = f[i] + strspn(f[i], " ");
+	}
+	return true;
+}
+
+/* Its first line that is no remark. */
+bool
+perfstat_is(const char *head)
+{
+	char *f[FIELDS], *line;
+	struct row r;
+	double v;
+	size_t n;
+	bool is;
+
+	while (*head == '#' || *head == '\n' || *head == '\r') {
+		head = strchr(head, '\n');
+		if (!head)
+			return false;
+		head++;
+	}
+	line = mem_strn(head, strcspn(head, "\r\n"));
+	n = split(line, separator(line), f);
+	is = row_of(&r, f, n);
+	/* run time, or the variance of -r */
+	for (size_t i = 0; is && i + 1 < n; i++)
+		if (f[i] == r.event)
+			is = number(f[i + 1], &v) || str_ends(f[i + 1], "%");
+	free(line);
+	return is;
+}
+
+static struct counted *
+counted_of(struct state *st, const char *where)
+{
+	for (size_t i = 0; i < st->n; i++)
+		if (where && st->v[i].where ? strcmp(where, st->v[i].where) == 0
+					    : !where && !st->v[i].where)
+			return &st->v[i];
+	st->v = mem_grow(st->v, st->n, &st->cap, sizeof *st->v);
+	st->v[st->n] = (struct counted){.where = mem_str(where),
+	    .run = runs_blank(),
+	    .last = json_object()};
+	if (where)
+		json_set_str(
+		    json_get(st->v[st->n].run, "config"), "counted_on", where);
+	return &st->v[st->n++];
+}
+
+/* Series whose intervals are not all there say nothing. */
+static void
+trim(struct json *run)
+{
+	struct json *series = json_get(run, "series"), *j, *next;
+	size_t n = json_len(json_get(series, "at_s"));
+
+	for (j = json_first(series); j; j = next) {
+		next = json_next(j);
+		if (json_len(j) != n)
+			json_del(series, json_key(j));
+	}
+}
+
+static int
+finish(struct state *st, struct source *s, struct runs *runs)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < st->n; i++) {
+		trim(st->v[i].run);
+		rc |= runs_add(runs, st->v[i].run, source_where(s));
+		json_free(st->v[i].last);
+		free(st->v[i].where);
+	}
+	st->n = 0;
+	return rc;
+}
+
+static void
+interval(struct json *run, const char *key, double at, double v)
+{
+	struct json *series = json_get(run, "series"), *times;
+	double last;
+
+	if (!series) {
+		json_set(run, "series", json_object());
+		series = json_get(run, "series");
+		json_set(series, "at_s", json_array());
+	}
+	times = json_get(series, "at_s");
+	last = json_num(json_path(run, "metrics.elapsed_s"), NAN);
+	if (!(last == at))
+		json_push_num(times, at);
+	json_set_num(json_get(run, "metrics"), "elapsed_s", at);
+	if (!json_get(series, key))
+		json_set(series, key, json_array());
+	json_push_num(json_get(series, key), v);
+}
+
+static int
+count(
+    struct state *st, struct source *s, const struct row *r, struct runs *runs)
+{
+	struct counted *c = counted_of(st, r->where);
+	struct json *m;
+	double v, factor, before;
+	char *key;
+	int rc = 0;
+
+	before = json_get_num(c->last, r->event, NAN);
+	/* counted already: another perf stat wrote to the same file */
+	if (json_get(c->last, r->event) && !(r->at > before)) {
+		rc = finish(st, s, runs);
+		c = counted_of(st, r->where);
+	}
+	json_set_num(c->last, r->event, isnan(r->at) ? 0 : r->at);
+	if (!number(r->value, &v))
+		return rc; /* not supported, not counted: not known */
+	key = units_key(r->event, r->unit, &factor);
+	v *= factor;
+	m = json_get(c->run, "metrics");
+	if (!isnan(r->at))
+		interval(c->run, key, r->at, v);
+	json_set_num(m, key, json_get_num(m, key, 0) + v);
+	free(key);
+	return rc;
+}
+
+/* "Additional metrics may be printed with all earlier fields being empty." */
+static bool
+is_more(char **f, size_t n)
+{
+	double v;
+	size_t i = 0;
+
+	if (n && number(f[0], &v))
+		i++;
+	if (i < n && *f[i] && !is_counter(f[i]))
+		i += 2;
+	return i + 3 < n && !*f[i] && !*f[i + 1] && !*f[i + 2];
+}
+
+static int
+one(struct state *st, struct source *s, char *line, char *sep,
+    struct runs *runs)
+{
+	char *f[FIELDS];
+	struct row r;
+	size_t n;
+
+	if (!line[strspn(line, " \t")])
+		return 0;
+	if (*line == '#')
+		return str_starts(line, "# started on") ? finish(st, s, runs)
+							: 0;
+	if (!*sep)
+		*sep = separator(line);
+	n = split(line, *sep, f);
+	if (row_of(&r, f, n))
+		return count(st, s, &r, runs);
+	if (is_more(f, n))
+		return 0;
+	return source_fail(s, "not a line of perf stat: '%s'", f[0]);
+}
+
+int
+perfstat_text(struct source *s, struct runs *runs)
+{
+	struct state st = {0};
+	char *line, sep = '\0';
+	int rc = 0, got;
+
+	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
+		if (got > 0 && source_torn(s))
+			rc = source_torn_fail(s);
+		else if (got < 0 || one(&st, s, line, &sep, runs) < 0)
+			rc = -1;
+	}
+	if (finish(&st, s, runs) < 0)
+		rc = -1;
+	free(st.v);
+	return rc;
+}

@@ -1,0 +1,108 @@
+/* What vkb reads anyway: its own records, and the flat metrics.json. */
+#include "err.h"
+#include "flat.h"
+#include "json.h"
+#include "record.h"
+#include "str.h"
+#include "parsers.h"
+#include "runs.h"
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One object on the first line that is not blank, with a type. */
+bool
+records_is(const char *head)
+{
+	const char *p = head + strspn(head, " \t\r\n");
+	size_t n = strcspn(p, "\n");
+	struct json *j;
+	bool is;
+
+	if (*p != '{')
+		return false;
+	j = json_parse(p, n, NULL, NULL);
+	/* cut, or broken: the reader says so */
+	is =
+	    j ? json_get_str(j, "type") != NULL : str_starts(p, "{\"type\":\"");
+	json_free(j);
+	return is;
+}
+
+static int
+one(struct source *s, const char *line, struct runs *runs)
+{
+	const char *why;
+	size_t at;
+	struct json *rec = json_parse(line, strlen(line), &why, &at);
+
+	if (!rec)
+		return source_fail(s, "bad record: %s", why);
+	if (json_type(rec) != JSON_OBJECT) {
+		json_free(rec);
+		return source_fail(s, "bad record: not an object");
+	}
+	if (flat_is(rec))
+		rec = flat_to_run(rec);
+	if (record_is(rec, "run"))
+		return runs_add(runs, rec, source_where(s));
+	if (record_check(rec, source_where(s)) == 0)
+		return runs_pass(runs, rec);
+	json_free(rec);
+	return -1;
+}
+
+int
+records_text(struct source *s, struct runs *runs)
+{
+	char *line;
+	int rc = 0, got;
+
+	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
+		if (got > 0 && !line[strspn(line, " \t\r")])
+			continue;
+		if (got > 0 && source_torn(s))
+			return source_fail(
+			    s, "torn record: the last line has no newline");
+		if (got < 0 || one(s, line, runs) < 0)
+			rc = -1;
+	}
+	return rc;
+}
+
+bool
+results_is(const struct json *j)
+{
+	if (json_type(j) == JSON_ARRAY)
+		j = json_first(j);
+	return j && json_type(j) == JSON_OBJECT && flat_is(j);
+}
+
+static int
+result(const struct json *j, const char *where, struct runs *runs)
+{
+	if (json_type(j) != JSON_OBJECT || !flat_is(j))
+		return err_fail("%s: not a result with 'command' and 'rps' or "
+				"'status'",
+		    where);
+	return runs_add(runs, flat_to_run(json_dup(j)), where);
+}
+
+int
+results_json(const struct json *j, const char *file, struct runs *runs)
+{
+	struct str where = {0};
+	size_t i = 0;
+	int rc = 0;
+
+	if (json_type(j) != JSON_ARRAY)
+		return result(j, file, runs);
+	for (j = json_first(j); j && !runs_dead(runs); j = json_next(j)) {
+		str_clear(&where);
+		str_printf(&where, "%s:element %zu", file, ++i);
+		rc |= result(j, where.s, runs);
+	}
+	str_free(&where);
+	return rc;
+}

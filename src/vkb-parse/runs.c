@@ -1,0 +1,327 @@
+#include "runs.h"
+#include "err.h"
+#include "flat.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "num.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct set {
+	char *room, *key;
+	struct json *value;
+};
+
+struct runs {
+	struct set *sets;
+	size_t nsets;
+	struct runs_column *columns;
+	size_t ncolumns, columns_cap;
+	bool flat, dead;
+	struct names *cases; /* config and subject */
+	size_t *repeated;    /* runs of each */
+	size_t cap, n;
+};
+
+static bool
+is_room(const char *room)
+{
+	return strcmp(room, "subject") == 0 || strcmp(room, "config") == 0 ||
+	    strcmp(room, "run") == 0 || strcmp(room, "env") == 0;
+}
+
+struct json *
+runs_value(const char *text)
+{
+	struct json *j;
+	double v;
+
+	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		return json_boolean(*text == 't');
+	if (num_real(text, &v) == 0)
+		return json_number(v);
+	j = *text == '"' ? json_parse(text, strlen(text), NULL, NULL) : NULL;
+	return j ? j : json_string(text);
+}
+
+/* Names and dates are texts, even where they look like numbers. */
+static bool
+is_text(const char *room, const char *key)
+{
+	const struct record_type *t = record_types;
+	struct str path = {0};
+	bool text = strcmp(room, "subject") == 0;
+
+	str_printf(&path, "%s.%s", room, key);
+	while (strcmp(t->name, "run") != 0)
+		t++;
+	for (const struct record_key *k = t->keys; k->path; k++)
+		text |= strcmp(k->path, path.s) == 0 && k->type == JSON_STRING;
+	str_free(&path);
+	return text;
+}
+
+struct json *
+runs_typed(const char *room, const char *key, const char *text)
+{
+	struct json *j = runs_value(text);
+
+	if (!is_text(room, key) || json_str(j))
+		return j;
+	json_free(j);
+	return json_string(text);
+}
+
+static int
+set_of(const char *text, struct set *s)
+{
+	const char *eq = strchr(text, '='),
+		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+
+	if (!dot || dot + 1 == eq || !eq[1])
+		return err_fail("option '--set': '%s' is not ROOM.KEY=VALUE, "
+				"like subject.label=mine",
+		    text);
+	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
+		return err_fail("option '--set': '%s' is not UTF-8", text);
+	s->room = mem_strn(text, (size_t)(dot - text));
+	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
+	if (!is_room(s->room))
+		return err_fail("option '--set': '%s' is not one of subject, "
+				"config, run, env",
+		    s->room);
+	s->value = runs_typed(s->room, s->key, eq + 1);
+	return 0;
+}
+
+/* One of the KEY=NAME, of 'n' characters. */
+static int
+column_of(struct runs *r, const char *text, size_t n)
+{
+	const char *eq = memchr(text, '=', n),
+		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+	struct runs_column c = {0};
+
+	if (!eq || eq == text || eq + 1 == text + n || (dot && dot + 1 == eq))
+		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
+				"like rps=throughput or config.command=cmd",
+		    (int)n, text);
+	c.room =
+	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str("metrics");
+	c.key = dot ? mem_strn(dot + 1, (size_t)(eq - dot - 1))
+		    : mem_strn(text, (size_t)(eq - text));
+	c.name = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
+	r->columns = mem_grow(
+	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
+	r->columns[r->ncolumns++] = c;
+	if (is_room(c.room) || strcmp(c.room, "metrics") == 0)
+		return 0;
+	return err_fail("option '--columns': '%s' is not one of subject, "
+			"config, run, env, metrics",
+	    c.room);
+}
+
+static int
+columns_of(struct runs *r, const char *text)
+{
+	size_t n;
+
+	if (!str_utf8(text, strlen(text)))
+		return err_fail("option '--columns': '%s' is not UTF-8", text);
+	for (;; text += n + 1) {
+		n = strcspn(text, ",");
+		if (column_of(r, text, n) < 0)
+			return -1;
+		if (!text[n])
+			return 0;
+	}
+}
+
+static void
+runs_free(struct runs *r)
+{
+	for (size_t i = 0; i < r->nsets; i++) {
+		free(r->sets[i].room);
+		free(r->sets[i].key);
+		json_free(r->sets[i].value);
+	}
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		free(r->columns[i].room);
+		free(r->columns[i].key);
+		free(r->columns[i].name);
+	}
+	free(r->sets);
+	free(r->columns);
+	names_free(r->cases);
+	free(r->repeated);
+	free(r);
+}
+
+struct runs *
+runs_new(const struct runs_opts *o)
+{
+	struct runs *r = mem_new(sizeof *r);
+
+	r->flat = o->flat;
+	r->cases = names_new();
+	r->sets = mem_array(o->nsets + 1, sizeof *r->sets);
+	while (r->nsets < o->nsets) {
+		struct set *s = &r->sets[r->nsets];
+
+		if (set_of(o->sets[r->nsets++], s) < 0)
+			goto wrong;
+	}
+	for (size_t i = 0; i < o->ncolumns; i++)
+		if (columns_of(r, o->columns[i]) < 0)
+			goto wrong;
+	return r;
+wrong:
+	runs_free(r);
+	return NULL;
+}
+
+const struct runs_column *
+runs_columns(const struct runs *r, size_t *n)
+{
+	*n = r->ncolumns;
+	return r->columns;
+}
+
+const struct runs_column *
+runs_column(const struct runs *r, const char *name)
+{
+	for (size_t i = 0; i < r->ncolumns; i++)
+		if (strcmp(r->columns[i].name, name) == 0)
+			return &r->columns[i];
+	return NULL;
+}
+
+struct json *
+runs_blank(void)
+{
+	static const char *const rooms[] = {
+	    "subject", "config", "run", "env", "metrics"};
+	struct json *run = record_new("run");
+
+	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+		json_set(run, rooms[i], json_object());
+	json_set_str(run, "status", "ok");
+	return run;
+}
+
+size_t
+runs_count(const struct runs *r)
+{
+	return r->n;
+}
+
+bool
+runs_dead(const struct runs *r)
+{
+	return r->dead;
+}
+
+/* What --flat writes is one array, an object a line. */
+static int
+put_flat(struct runs *r, const struct json *run)
+{
+	struct json *obj = flat_from_run(run);
+	struct str s = {0};
+	bool good;
+
+	str_add(&s, r->n ? ",\n" : "[\n");
+	json_append(&s, obj);
+	good = fwrite(s.s, 1, s.len, stdout) == s.len;
+	str_free(&s);
+	json_free(obj);
+	return good ? 0 : err_fail_sys("cannot write to stdout");
+}
+
+int
+runs_end(struct runs *r)
+{
+	int rc = 0;
+
+	if (r->flat && !r->dead &&
+	    (fputs(r->n ? "\n]\n" : "[]\n", stdout) == EOF ||
+		fflush(stdout) != 0))
+		rc = err_fail_sys("cannot write to stdout");
+	runs_free(r);
+	return rc;
+}
+
+static void
+number(struct runs *r, struct json *run)
+{
+	struct json *room = json_get(run, "run");
+	struct str key = {0};
+	size_t id, had = r->cap;
+
+	if (json_get(room, "index"))
+		return;
+	record_room(&key, json_get(run, "config"));
+	str_addc(&key, '\n');
+	record_room(&key, json_get(run, "subject"));
+	id = names_id(r->cases, key.s);
+	str_free(&key);
+	r->repeated = mem_grow(r->repeated, id, &r->cap, sizeof *r->repeated);
+	if (r->cap > had)
+		memset(
+		    r->repeated + had, 0, (r->cap - had) * sizeof *r->repeated);
+	json_set_num(room, "index", (double)++r->repeated[id]);
+}
+
+static int
+check(const struct json *run, const char *where)
+{
+	const char *status = json_get_str(run, "status");
+
+	if (record_check(run, where) < 0)
+		return -1;
+	if (strcmp(status, "ok") == 0 && !json_first(json_get(run, "metrics")))
+		return err_fail("%s: nothing was measured", where);
+	return 0;
+}
+
+int
+runs_add(struct runs *r, struct json *run, const char *where)
+{
+	int rc = -1;
+
+	for (size_t i = 0; i < r->nsets; i++) {
+		const struct set *s = &r->sets[i];
+
+		if (!json_get(run, s->room))
+			json_set(run, s->room, json_object());
+		json_set(json_get(run, s->room), s->key, json_dup(s->value));
+	}
+	if (check(run, where) < 0)
+		goto out;
+	number(r, run);
+	if (r->flat)
+		rc = put_flat(r, run);
+	else
+		rc = jsonl_write(STDOUT_FILENO, run);
+	r->dead = rc < 0;
+	r->n += rc == 0;
+out:
+	json_free(run);
+	return rc;
+}
+
+int
+runs_pass(struct runs *r, struct json *rec)
+{
+	int rc = r->flat ? 0 : jsonl_write(STDOUT_FILENO, rec);
+
+	r->dead = rc < 0;
+	json_free(rec);
+	return rc;
+}

@@ -1,0 +1,247 @@
+#include "source.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 65536
+
+struct source {
+	const char *name;
+	FILE *f;
+	struct str buf; /* read, not yet delivered from 'at' on */
+	size_t at;
+	size_t lineno;
+	struct str line, where;
+	bool ended, torn;
+};
+
+struct source *
+source_open(const char *file)
+{
+	struct source *s = mem_new(sizeof *s);
+
+	if (strcmp(file, "-") == 0) {
+		s->name = "stdin";
+		s->f = stdin;
+		return s;
+	}
+	s->name = file;
+	s->f = fopen(file, "re");
+	if (s->f)
+		return s;
+	err_fail_sys("cannot read '%s'", file);
+	free(s);
+	return NULL;
+}
+
+void
+source_close(struct source *s)
+{
+	if (!s)
+		return;
+	if (s->f != stdin)
+		fclose(s->f);
+	str_free(&s->buf);
+	str_free(&s->line);
+	str_free(&s->where);
+	free(s);
+}
+
+const char *
+source_name(const struct source *s)
+{
+	return s->name;
+}
+
+bool
+source_torn(const struct source *s)
+{
+	return s->torn;
+}
+
+const char *
+source_where(struct source *s)
+{
+	str_clear(&s->where);
+	str_printf(&s->where, "%s:%zu", s->name, s->lineno);
+	return s->where.s;
+}
+
+int
+source_fail(const struct source *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		err_die("out of memory");
+	va_end(ap);
+	err_say("%s:%zu: %s", s->name, s->lineno, text);
+	free(text);
+	return -1;
+}
+
+int
+source_torn_fail(const struct source *s)
+{
+	return source_fail(s, "torn: the last line has no newline");
+}
+
+/* One block more: 0, also at the end. -1, and said. */
+static int
+more(struct source *s)
+{
+	char block[BLOCK];
+	size_t n;
+
+	if (s->at > BLOCK) {
+		memmove(s->buf.s, s->buf.s + s->at, s->buf.len - s->at);
+		s->buf.len -= s->at;
+		s->at = 0;
+	}
+	errno = 0;
+	n = fread(block, 1, sizeof block, s->f);
+	str_addn(&s->buf, block, n);
+	if (n == sizeof block)
+		return 0;
+	s->ended = true;
+	return ferror(s->f) ? err_fail_sys("cannot read '%s'", s->name) : 0;
+}
+
+const char *
+source_head(struct source *s, size_t want, size_t *n)
+{
+	while (s->buf.len - s->at < want && !s->ended)
+		if (more(s) < 0)
+			return NULL;
+	*n = s->buf.len - s->at;
+	return s->buf.s ? s->buf.s + s->at : "";
+}
+
+/* Some tools write a byte order mark. */
+static void
+skip_mark(struct source *s)
+{
+	if (s->buf.len - s->at >= 3 &&
+	    memcmp(s->buf.s + s->at, "\xef\xbb\xbf", 3) == 0)
+		s->at += 3;
+}
+
+int
+source_raw_line(void *source, const char **line, size_t *n)
+{
+	struct source *s = source;
+	size_t from, n0;
+	char *end;
+
+	if (!s->lineno) {
+		if (!source_head(s, BLOCK, &n0))
+			return -1;
+		skip_mark(s);
+	}
+	from = s->at;
+	for (;;) {
+		end = s->buf.len > from
+		    ? memchr(s->buf.s + from, '\n', s->buf.len - from)
+		    : NULL;
+		if (end || s->ended)
+			break;
+		from = s->buf.len - s->at; /* what stands before 'at' may go */
+		if (more(s) < 0)
+			return -1;
+		from += s->at;
+	}
+	*line = s->buf.s ? s->buf.s + s->at : "";
+	*n = end ? (size_t)(end + 1 - *line) : s->buf.len - s->at;
+	s->at += *n;
+	s->torn = !end;
+	if (!*n)
+		return 0;
+	s->lineno++;
+	if (memchr(*line, '\0', *n))
+		return source_fail(s, "it holds a NUL");
+	if (!str_utf8(*line, *n))
+		return source_fail(s, "it is not UTF-8");
+	return 1;
+}
+
+int
+source_line(struct source *s, char **line)
+{
+	const char *raw;
+	size_t n;
+	int rc = source_raw_line(s, &raw, &n);
+
+	if (rc <= 0)
+		return rc;
+	if (raw[n - 1] == '\n')
+		n--;
+	if (n && raw[n - 1] == '\r')
+		n--;
+	str_clear(&s->line);
+	str_addn(&s->line, raw, n);
+	*line = s->line.s;
+	return 1;
+}
+
+/* The text, with null for numbers that JSON does not have. */
+static void
+plain(struct str *out, const char *p, size_t n)
+{
+	static const char *const words[] = {"-Infinity", "Infinity", "-NaN",
+	    "NaN", "-inf", "inf", "-nan", "nan"};
+	bool quoted = false;
+	size_t from = 0, len;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == '\\' && quoted)
+			i++;
+		else if (p[i] == '"')
+			quoted = !quoted;
+		if (quoted || !memchr("-INin", i < n ? p[i] : 'x', 5))
+			continue;
+		for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+			len = strlen(words[w]);
+			if (n - i < len || memcmp(p + i, words[w], len) != 0)
+				continue;
+			str_addn(out, p + from, i - from);
+			str_add(out, "null");
+			from = i + len;
+			i = from - 1;
+			break;
+		}
+	}
+	str_addn(out, p + from, n - from);
+}
+
+struct json *
+source_json(struct source *s)
+{
+	struct str text = {0};
+	const char *why;
+	struct json *j;
+	size_t n, at;
+
+	if (!source_head(s, SIZE_MAX, &n))
+		return NULL;
+	skip_mark(s);
+	plain(&text, s->buf.s + s->at, s->buf.len - s->at);
+	j = json_parse(text.s, text.len, &why, &at);
+	s->lineno = 1;
+	if (!j) {
+		for (size_t i = 0; i < at && i < text.len; i++)
+			s->lineno += text.s[i] == '\n';
+		source_fail(s, "bad JSON: %s", why);
+	}
+	str_free(&text);
+	s->at = s->buf.len;
+	return j;
+}

@@ -1,0 +1,437 @@
+#!/bin/sh
+# vkb-parse: small inputs of each format and the runs they become.
+. "${0%/*}/lib.sh"
+
+# parsed FILTER FILE...: what jq makes of each run, a line each
+parsed() {
+  filter=$1
+  shift
+  vkb-parse "$@" 2>err | jq -c "$filter"
+}
+
+# --- valkey-benchmark --csv, all generations
+
+cat >eight.csv <<'END'
+"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"
+"SET","100000.00","0.342","0.080","0.335","0.487","0.607","0.791"
+"LRANGE_100 (first 100 elements)","43478.26","0.706","0.208","0.599","1.335","1.815","2.583"
+"MSET (10 keys)","80000.00","0.453","0.096","0.407","0.743","1.391","1.591"
+"SET","90000.00","","0.080","0.335","0.487","0.607","0.791"
+END
+test_same '["SET",1,100000,0.342,0.791]
+["LRANGE_100",1,43478.26,0.706,2.583]
+["MSET",1,80000,0.453,1.591]
+["SET",2,90000,null,0.791]' \
+  "$(parsed '[.config.command, .run.index, .metrics.rps,
+    .metrics.avg_latency_ms, .metrics.max_latency_ms]' eight.csv)" \
+  'csv: eight columns, names, repetitions; empty is absent'
+test_same '' "$(cat err)" 'csv: quietly'
+printf '"SET","123.45"\n"PING_INLINE","7"\n' >two.csv
+test_same '["SET",{"rps":123.45}]
+["PING_INLINE",{"rps":7}]' \
+  "$(parsed '[.config.command, .metrics]' two.csv)" 'csv: two, no header'
+printf 'loading dataset, 5 rows\ntest,rps,cpu_seconds\nSET,5,0.5' >talk.csv
+test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
+  "$(parsed '[.config.command, .metrics]' talk.csv)" \
+  'csv: talk before, a column more, no last newline'
+cat eight.csv two.csv >both.csv
+test_status 2 'csv: rows of another width' vkb-parse both.csv
+test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: named'
+test_same 4 "$(wc -l <.out | tr -d ' ')" 'csv: the rest is parsed'
+printf '"SET","12x"\n"GET","5"\n"MSET","-nan"\n"X","7' >bad.csv
+test_status 2 'csv: bad values' vkb-parse --from valkey-csv bad.csv
+test_match "bad.csv:1: 'rps' is '12x', which is not a number" .err 'csv: named'
+test_match "bad.csv:3: 'rps' is '-nan'" .err 'csv: nan is no number'
+test_match 'bad.csv:4: its quotes are wrong, or the line is cut' .err 'csv: torn'
+test_same '"GET"' "$(jq .config.command .out)" 'csv: the good row'
+head -n 1 eight.csv >only.csv
+test_status 2 'csv: a header and nothing else' vkb-parse only.csv
+test_match 'only.csv: there is no result in it' .err 'csv: it is said'
+
+# --- what it prints
+
+printf 'SET: rps=0.0 (overall: -nan)\r   \r====== SET ======\n' >new.txt
+cat >>new.txt <<'END'
+  2000 requests completed in 0.02 seconds
+  50 parallel clients
+  3 bytes payload
+  keep alive: 1
+  host configuration "save": 900 1
+  host configuration "appendonly": no
+  multi-thread: yes
+  threads: 2
+
+Latency by percentile distribution:
+0.000% <= 0.135 milliseconds (cumulative count 1)
+100.000% <= 9.735 milliseconds (cumulative count 2000)
+
+Cumulative distribution of latencies:
+0.000% <= 0.103 milliseconds (cumulative count 0)
+100.000% <= 9.807 milliseconds (cumulative count 2000)
+
+Summary:
+  throughput summary: 83333.34 requests per second
+  latency summary (msec):
+          avg       min       p50       p95       p99       max
+        0.348     0.128     0.335     0.511     0.695     0.735
+END
+test_same '{"command":"SET","clients":50,"data_size":3,"keep_alive":true,"benchmark_threads":2} {"save":"900 1","appendonly":"no"} {"requests":2000,"elapsed_s":0.02,"rps":83333.34,"avg_latency_ms":0.348,"min_latency_ms":0.128,"p50_latency_ms":0.335,"p95_latency_ms":0.511,"p99_latency_ms":0.695,"max_latency_ms":0.735}' \
+  "$(parsed '.config, .env, .metrics' new.txt | tr '\n' ' ' | sed 's/ $//')" \
+  'text: a report'
+cat >old.txt <<'END'
+====== MSET (10 keys) ======
+  1000 requests completed in 0.50 seconds
+  50 parallel clients
+  3 bytes payload
+  keep alive: 1
+
+40.00% <= 1 milliseconds
+96.00% <= 2 milliseconds
+99.00% <= 3 milliseconds
+99.90% <= 4 milliseconds
+100.00% <= 6 milliseconds
+2000.00 requests per second
+
+====== PING ======
+  1000 requests completed in 0.25 seconds
+4000.00 requests per second
+END
+test_same '["MSET",2000,2,2,3,4,6]
+["PING",4000,null,null,null,null,null]' \
+  "$(parsed '[.config.command, (.metrics | .rps, .p50_latency_ms,
+    .p95_latency_ms, .p99_latency_ms, .p999_latency_ms, .max_latency_ms)]' \
+    old.txt)" 'text: the layout of old, its percentiles'
+printf 'SET: rps=1.0 (overall: 1.0)\rSET: 71428.57 requests per second, p50=0.319 msec\nMSET (10 keys): 5 requests per second\n\n' >q.txt
+test_same '["SET",{"rps":71428.57,"p50_latency_ms":0.319}]
+["MSET",{"rps":5}]' "$(parsed '[.config.command, .metrics]' q.txt)" 'text: -q'
+sed '/throughput/d' new.txt >cut.txt
+test_status 2 'text: a report without its end' vkb-parse cut.txt
+test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \
+  'text: it is named'
+head -c "$(($(wc -c <new.txt) - 3))" new.txt >torn.txt
+test_status 2 'text: torn in the last number' vkb-parse torn.txt
+test_match 'torn.txt:[0-9]*: torn' .err 'text: it is named'
+test_same '' "$(cat .out)" 'text: and gives no run'
+printf 'SET: -nan requests per second\nGET: 5 requests per second\n' >nan.txt
+test_status 2 'text: no number' vkb-parse nan.txt
+test_match "nan.txt:1: 'rps' is '-nan'" .err 'text: it is named'
+
+# --- a real one
+
+if command -v valkey-benchmark >/dev/null 2>&1; then
+  test_server 'a real valkey-benchmark'
+  cat >bench.sh <<'END'
+valkey-benchmark -h "$VKB_HOST" -p "$VKB_PORT" -n 500 -t set,get,mset "$@"
+END
+  printf '{"type":"spec","v":1,"id":"s"}\n' >spec.jsonl
+  for how in --csv -q ''; do
+    # shellcheck disable=SC2086 # none or one
+    vkb-serve spec.jsonl -- sh bench.sh $how >real.out 2>/dev/null
+    test_same 'SET GET MSET' "$(parsed .config.command real.out | tr -d '"' |
+      tr '\n' ' ' | sed 's/ $//')" "real: valkey-benchmark $how"
+    test_same true "$(parsed '.metrics | .rps > 0 and .p50_latency_ms > 0' \
+      real.out | sort -u)" "real: valkey-benchmark $how: figures"
+  done
+else
+  test_skip 'a real valkey-benchmark' valkey-benchmark
+fi
+
+# --- memtier
+
+cat >memtier.json <<'END'
+{"configuration":{"server":"localhost","clients":5,"threads":2,"pipeline":1,
+  "data_size":32,"requests":100,"test_time":0,"ratio":"1:10"},
+ "ALL STATS":{
+  "Sets":{"Count":100,"Ops/sec":1000.5,"Hits/sec":0,"Misses/sec":0,
+   "Latency":1.5,"Average Latency":1.25,"Min Latency":0.1,"Max Latency":9.5,
+   "KB/sec":10,"Percentile Latencies":{"p50.00":1.1,"p99.00":4.5,"p99.90":8}},
+  "Gets":{"Count":900,"Ops/sec":9000,"Hits/sec":3000,"Misses/sec":1000,
+   "Latency":1,"KB/sec":10},
+  "Waits":{"Count":0,"Ops/sec":0,"Latency":0},
+  "Totals":{"Count":1000,"Ops/sec":10000.5,"Latency":1.02},
+  "Runtime":{"Total duration":100}}}
+END
+test_same '["SET",10,1000,1000.5,1.25,1.1,4.5,8,null,10240]
+["GET",10,1000,9000,1,null,null,null,75,10240]
+["TOTAL",10,1000,10000.5,1.02,null,null,null,null,null]' \
+  "$(parsed '[(.config | .command, .clients, .requests), (.metrics | .rps,
+    .avg_latency_ms, .p50_latency_ms, .p99_latency_ms, .p999_latency_ms,
+    .hit_rate_percent, .bytes_per_s)]' memtier.json)" 'memtier: sections'
+sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
+  memtier.json >runs.json
+test_same 'SET 1
+GET 1
+TOTAL 1
+GET 2' "$(parsed '[.config.command, .run.index]' runs.json |
+  tr -d '[]"' | tr ',' ' ')" 'memtier: each run, not the best'
+printf '{"BEST RUN RESULTS":{"Totals":{"Ops/sec":9}}}' >best.json
+test_status 2 'memtier: only the best' vkb-parse best.json
+test_match 'print-all-runs' .err 'memtier: it is said'
+
+# --- Google Benchmark
+
+cat >gbench.json <<'END'
+{"context":{"date":"2026-03-02T08:00:00+01:00","host_name":"h","num_cpus":4},
+ "benchmarks":[
+  {"name":"BM_A/8","run_type":"iteration","repetition_index":0,"iterations":10,
+   "real_time":1.5,"cpu_time":1.25,"time_unit":"us","items_per_second":5,
+   "hits":NaN,"label":"x"},
+  {"name":"BM_A/8","run_type":"iteration","repetition_index":1,"iterations":10,
+   "real_time":2,"cpu_time":1,"time_unit":"us"},
+  {"name":"BM_A/8_mean","run_type":"aggregate","aggregate_name":"mean",
+   "real_time":1.75,"cpu_time":1.1,"time_unit":"us"},
+  {"name":"BM_A/8_cv","real_time":0.1,"cpu_time":-Infinity,"time_unit":"us"},
+  {"name":"BM_B","error_occurred":true,"error_message":"boom"},
+  {"name":"BM_C","real_time":3,"cpu_time":1,"time_unit":"fortnights"}]}
+END
+test_status 2 'gbench: a unit nobody knows' vkb-parse gbench.json
+test_match "gbench.json:benchmarks\[5\]: 'time_unit' is 'fortnights'" .err \
+  'gbench: it is named'
+test_same '["BM_A/8",1,{"real_time_ns":1500,"cpu_time_ns":1250,"items_per_s":5},"ok",null]
+["BM_A/8",2,{"real_time_ns":2000,"cpu_time_ns":1000},"ok",null]
+["BM_B",1,{},"failed","boom"]' \
+  "$(jq -c '[.config.command, .run.index, .metrics, .status, .error]' .out)" \
+  'gbench: repetitions, units, counters, errors; no aggregates'
+test_same '"2026-03-02T08:00:00+01:00" {"host":"h","cpus":4}' \
+  "$(jq -c '.run.started, .env' .out | head -n 2 | tr '\n' ' ' |
+    sed 's/ $//')" 'gbench: the context'
+
+# --- hyperfine
+
+cat >hyperfine.json <<'END'
+{"results":[{"command":"sleep 1","mean":1,"times":[1.01,0.99,1.5],
+ "exit_codes":[0,0,3],"memory_usage_byte":[4096,4097,4098],
+ "parameters":{"n":"1","mode":"fast"}}]}
+END
+test_same '["sleep 1",1,1.01,4096,1,"fast","ok",null]
+["sleep 1",2,0.99,4097,1,"fast","ok",null]
+["sleep 1",3,1.5,4098,1,"fast","failed","the command exited with 3"]' \
+  "$(parsed '[.config.command, .run.index, .metrics.time_s,
+    .metrics.memory_bytes, .config.n, .config.mode, .status, .error]' \
+    hyperfine.json)" 'hyperfine: each time'
+
+# --- criterion
+
+mkdir -p target/criterion/group/name/new
+cd target/criterion/group/name/new || exit 2
+printf '{"mean":{"confidence_interval":{},"point_estimate":10.5,"standard_error":1},"median":{"point_estimate":10},"slope":{"point_estimate":9.5},"std_dev":{"point_estimate":1}}' >estimates.json
+printf '{"sampling_mode":"Linear","iters":[10,20],"times":[100,300]}' >sample.json
+cd "$scratch" || exit 2
+c=target/criterion/group/name/new
+test_same '["group/name",{"time_ns":9.5,"mean_ns":10.5,"median_ns":10}]' \
+  "$(parsed '[.config.command, .metrics]' $c/estimates.json)" \
+  'criterion: the estimates, named by the path'
+printf '{"group_id":"g","full_id":"g/f/16"}' >$c/benchmark.json
+test_same '["g/f/16",10] ["g/f/16",15]' \
+  "$(parsed '[.config.command, .metrics.time_ns]' $c/sample.json |
+    tr '\n' ' ' | sed 's/ $//')" 'criterion: samples, named by their file'
+
+# --- perf stat
+
+cat >perf.csv <<'END'
+# started on Mon Mar  2 08:00:00 2026
+
+<not supported>,,cycles,0,100.00,,
+0.69,msec,task-clock,690901,100.00,0.281,CPUs utilized
+51,,page-faults:u,690901,100.00,73.817,K/sec
+<not counted>,,instructions,0,0.00,,
+7,,cpu/event=0x3c,umask=1/,690901,100.00,,
+,,,,,0.50,insn per cycle
+# started on Mon Mar  2 08:00:01 2026
+
+0.70,msec,task-clock,690901,100.00,0.281,CPUs utilized
+0.80,msec,task-clock,690901,100.00,0.281,CPUs utilized
+END
+test_same '[1,{"task_clock_ms":0.69,"page_faults_u":51,"cpu_event_0x3c_umask_1":7}]
+[2,{"task_clock_ms":0.7}]
+[3,{"task_clock_ms":0.8}]' \
+  "$(parsed '[.run.index, .metrics]' perf.csv)" \
+  'perf: what is not counted is absent; appended ones are runs'
+printf '0.52;msec;task-clock;1.62%%;518808;100.00;0.410;CPUs utilized\n48;;page-faults;0.69%%;518808;100.00;;\n' >r.csv
+test_same '{"task_clock_ms":0.52,"page_faults":48}' \
+  "$(parsed .metrics r.csv)" 'perf: -r, another separator'
+cat >i.csv <<'END'
+     0.100000000,10,,cycles,100,100.00,,
+     0.100000000,5,,page-faults,100,100.00,,
+     0.200000000,20,,cycles,100,100.00,,
+     0.200000000,<not counted>,,page-faults,0,0.00,,
+END
+test_same '{"elapsed_s":0.2,"cycles":30,"page_faults":5} {"at_s":[0.1,0.2],"cycles":[10,20]}' \
+  "$(parsed '.metrics, .series' i.csv | tr '\n' ' ' | sed 's/ $//')" \
+  'perf: intervals are summed, and a series where all are there'
+printf 'CPU0,4.42,msec,task-clock,4415341,100.00,,\nCPU1,4.43,msec,task-clock,4429890,100.00,,\nS0-D0-C0,2,1,,cycles,4429890,100.00,,\n' >a.csv
+test_same '["CPU0",4.42,null] ["CPU1",4.43,null] ["S0-D0-C0",null,1]' \
+  "$(parsed '[.config.counted_on, .metrics.task_clock_ms, .metrics.cycles]' \
+    a.csv | tr '\n' ' ' | sed 's/ $//')" 'perf: each CPU or core'
+printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
+test_status 2 'perf: no line of it' vkb-parse wrong.csv
+test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err 'perf: named'
+
+# --- Go
+
+cat >go.txt <<'END'
+goos: linux
+cpu: An x86
+note: before
+BenchmarkEncode/format=json/size=16-8   	  690848	      1726 ns/op	 12.5 MB/s	  16 B/op	 2 allocs/op
+BenchmarkEncode/format=json/size=16-8   	  684861	      1723 ns/op
+BenchmarkFib/10 5 7 p50-widgets
+--- FAIL: BenchmarkBad-8
+note:
+BenchmarkX 1 x ns/op
+BenchmarkLast 1 1 ns/op
+PASS
+END
+test_status 2 'go: a value that is no number' vkb-parse go.txt
+test_match "go.txt:9: 'ns/op' is 'x', which is not a number" .err 'go: named'
+test_same '{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"Encode"} {"ns_per_op":1726,"bytes_per_s":12500000,"bytes_per_op":16,"allocs_per_op":2}
+{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"Encode"} {"ns_per_op":1723}
+{"note":"before","command":"Fib/10"} {"p50_widgets":7}
+{"note":"before","gomaxprocs":8,"command":"Bad"} {}
+{"command":"Last"} {"ns_per_op":1}' \
+  "$(jq -r '"\(.config) \(.metrics)"' .out)" 'go: names, units, keys of the file'
+test_same '"before" null' "$(vkb-parse -c subject.label=note go.txt 2>err |
+  jq -c .subject.label | uniq | tr '\n' ' ' | sed 's/ $//')" \
+  'go: --columns moves a key'
+
+# --- regression framework
+
+cat >reg.json <<'END'
+{"timestamp":"2026-03-02T08:00:00Z",
+ "metrics":{"put time":{"name":"put","value":1.5,"unit":"min"},
+  "throughput":{"value":2,"unit":"GB/s"},"rps":{"value":7,"unit":"req/s"},
+  "hits":{"value":3,"unit":""},"gone":{"value":null,"unit":"s"},
+  "latency_ms":{"value":4,"unit":"ms"},"bad":{"value":"5","unit":"s"}},
+ "metadata":{"git_commit":"1234567","build_dir":"/b"}}
+END
+test_status 2 'regression: a value that is no number' vkb-parse reg.json
+test_match "reg.json: 'metrics.bad.value' is not a number" .err 'regression: named'
+test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"latency_ms":4}' \
+  "$(jq -c '.subject, .run.started, .env, .metrics' .out | tr '\n' ' ' |
+    sed 's/ $//')" 'regression: units are in the keys'
+
+# --- any CSV
+
+printf 'cmd\tthroughput\tnote\tthreads\nSET\t1000\t"a\tb"\t2\nGET\t\tx\t2\nGET\t9\tx\n' >any.tsv
+test_status 2 'columns: a row without a metric, and a short one' \
+  vkb-parse -c 'config.command=cmd,rps=throughput' \
+  -c 'config.benchmark_threads=threads' any.tsv
+test_match 'any.tsv:3: nothing was measured' .err 'columns: named'
+test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: both'
+test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
+  "$(jq -c '.config, .metrics' .out | tr '\n' ' ' | sed 's/ $//')" \
+  'columns: what the map says'
+test_status 2 'columns: one that is not there' vkb-parse -c rps=x any.tsv
+test_match "any.tsv:1: no column is called 'x'" .err 'columns: it is named'
+printf 'name,v\r\n"a ""b"",\r\nc",5\r\n,6\r\n' >quoted.csv
+test_same '"a \"b\",\r\nc" 5 null 6' \
+  "$(vkb-parse -c config.command=name,v_ms=v quoted.csv |
+    jq -c '.config.command, .metrics.v_ms' | tr '\n' ' ' | sed 's/ $//')" \
+  'columns: quotes, commas and line breaks in a field'
+test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
+for map in rps =x rps= x.y=z; do
+  test_status 2 "columns: '$map' is no map" vkb-parse -c "$map" any.tsv
+done
+
+# --- the flat form
+
+cat >metrics.json <<'END'
+[{"timestamp":"2026-03-02T08:00:00+01:00","commit":"HEAD","repository":null,
+  "command":"MSET (10 keys)","data_size":16,"pipeline":1,"clients":5,
+  "rps":125233.0,"p50_latency_ms":0.598,"cluster_mode":false,"tls":false,
+  "requests":1000,"benchmark_mode":"requests","io_threads":1,"warmup":2,
+  "architecture":"x86_64","env_os":"Debian","env_numa_nodes":"1"},
+ {"command":"FT.SEARCH i (a)","rps":1,"status":"success","test_id":"1_a",
+  "test_phase":"read","group":1,"scenario":"a","group_description":"d",
+  "scenario_description":"e","config_set":{},"config_name":"c.json",
+  "module_commit":"m","module_commit_timestamp":"t","dataset":null,
+  "memory_mb":5,"duration":3,"benchmark_mode":"duration"},
+ {"test_id":"1_b","test_phase":"read","group":1,"scenario":"b",
+  "status":"failed","error":"boom","command":"LRANGE",
+  "timestamp":"2026-03-02T08:00:00+01:00","config_set":{"a":1}}]
+END
+round() {
+  vkb-parse "$1" >round.jsonl && vkb-parse --flat round.jsonl >round.json
+  test_same "$(jq -S . "$1")" "$(jq -S . round.json)" "flat: $2"
+}
+round metrics.json 'read and written again, nothing is lost'
+test_same "$(jq -c '.[0] | keys_unsorted' metrics.json)" \
+  "$(jq -c '.[0] | keys_unsorted' round.json)" 'flat: in the same order'
+test_same "$(vkb-parse --flat metrics.json)" "$(cat round.json)" \
+  'flat: in one step as well'
+vkb-parse -s config.command=GET metrics.json | vkb-parse --flat >set.json
+test_same '"GET"' "$(jq -c '.[].command' set.json | uniq)" \
+  'flat: what was set counts, not what was read'
+printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRANGE_100","duration_s":5,"keyspacelen":9},"run":{"started":"2026-01-01T00:00:00Z"},"env":{"os":"x"},"metrics":{"rps":5,"requests":7},"status":"ok"}\n' >ours.jsonl
+test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x","keyspacelen":9,"requests_done":7}]' \
+  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours'
+test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
+
+# --- detection, raw, set
+
+printf 'hello, world\n' >unknown
+test_status 2 'a format nobody knows' vkb-parse unknown
+test_match "unknown: no format that is known: it begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
+  .err 'what was seen, and what there is'
+printf '{"a":1}' >unknown.json
+test_status 2 'JSON nobody knows' vkb-parse unknown.json
+test_match "begins with '{\"a\":1}'" .err 'what was seen'
+printf '{"ALL STATS":{},"results":[{"command":"x","mean":1}]}' >two.json
+test_status 2 'two formats at once' vkb-parse two.json
+test_match 'it may be memtier or hyperfine; --from says which' .err 'both named'
+test_status 2 'another format than named' vkb-parse --from gbench memtier.json
+test_match "not of the format 'gbench'" .err 'it is said'
+test_status 2 'a name that is no format' vkb-parse --from nonsense two.csv
+test_match "option '--from': 'nonsense' is not one of auto, records" .err \
+  'the names are listed'
+: >empty
+test_status 2 'an empty file' vkb-parse empty
+test_match 'empty: it is empty' .err 'it is said'
+printf '{"benchmarks":[\n{"name":"x",\n' >cut.json
+test_status 2 'JSON cut short' vkb-parse cut.json
+test_match 'cut.json:3: bad JSON: it ends too early' .err 'with its line'
+vkb-parse --raw two.csv >raw.jsonl
+test_same 'raw run run' "$(jq -r .type raw.jsonl | tr '\n' ' ' | sed 's/ $//')" \
+  'raw: the input stands before its runs'
+test_same "$(cat two.csv)" "$(jq -r 'select(.type == "raw") |
+  select(.format == "valkey-csv" and .source == "two.csv") | .text' raw.jsonl)" \
+  'raw: verbatim'
+printf '"SET","5"\n\377\n' >bytes.csv
+vkb-parse --raw bytes.csv >raw.jsonl 2>err
+test_same "$(base64 <bytes.csv)" "$(jq -r 'select(.base64).base64' raw.jsonl)" \
+  'raw: bytes that are no UTF-8'
+test_match 'bytes.csv:2: it is not UTF-8' err 'and the line is named'
+test_same '{"label":"7"} {"command":"SET","data_size":16,"tls_mode":true,"x":"5"} {"session":"3"}' \
+  "$(vkb-parse -s subject.label=7 -s config.data_size=16 \
+    -s config.tls_mode=true -s 'config.x="5"' -s run.session=3 two.csv |
+    head -n 1 | jq -c '.subject, .config, .run | del(.index)' | tr '\n' ' ' |
+    sed 's/ $//')" 'set: numbers, booleans, texts'
+for set in label=x subject.=x subject.label= metrics.rps=5; do
+  test_status 2 "set: '$set' is refused" vkb-parse -s "$set" two.csv
+done
+
+# --- what others have
+
+if test_reference gbench 'Google Benchmark files'; then
+  test_same '["BM_One",10] ["BM_Two",9] ["BM_Two",8] ["short",8] ["short",8] ["medium",8] ["medium",9]' \
+    "$(parsed '[.config.command, .metrics.real_time_ns]' \
+      "$acceptance/gbench/test3_run0.json" | tr '\n' ' ' | sed 's/ $//')" \
+    'gbench: repetitions without aggregates'
+fi
+if test_reference hdr 'an HdrHistogram log'; then
+  test_same '48761 0.344063 1434.451967 1753.219071 1803.550719 62' \
+    "$(parsed '(.metrics | .samples, .p50_latency_ms, .p99_latency_ms,
+      .p999_latency_ms, .max_latency_ms), (.series.at_s | length)' \
+      "$acceptance"/hdr/*.hlog | tr '\n' ' ' | sed 's/ $//')" \
+    'hdr: counts and percentiles'
+fi
+if test_reference python-tool 'files of the Python tool'; then
+  for f in "$acceptance"/python-tool/metrics/*.json \
+    "$acceptance"/python-tool/compare/*/*e*.json; do
+    case $f in
+    */numbers.json) continue ;;
+    esac
+    round "$f" "${f#"$acceptance"/python-tool/}"
+  done
+fi
+test_done
