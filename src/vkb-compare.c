@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct opts {
@@ -31,7 +32,8 @@ static const struct opt table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
 	.help = "in the input: label, ref, commit, version; repeatable"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, jsonl; repeatable"},
+	.help = "text (default), markdown, jsonl, csv, junit, openmetrics, "
+		"annotations, sarif; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "all, latency, or names with commas"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
@@ -56,10 +58,12 @@ static const struct opt table[] = {
 static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
     "Is the contender slower than the baseline?", table};
 
-/* In the order of the names. */
-enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSONL };
+static const char *const formats[] = {"text", "markdown", "jsonl", "csv",
+    "junit", "openmetrics", "annotations", "sarif", NULL};
 
-static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
+static report_write *const writers[] = {report_text, report_markdown,
+    report_jsonl, report_csv, report_junit, report_openmetrics,
+    report_annotations, report_sarif};
 
 static int
 margin_of(const char *s, struct margin *m)
@@ -105,36 +109,45 @@ rules_of(const struct opts *o, struct rules *r)
 	return 0;
 }
 
-static int
-report(const struct output *o, const struct comparison *c, size_t n,
-    const struct rules *r)
-{
-	struct str s = {0};
-	const char *no_colour = getenv("NO_COLOR");
-	bool colour =
-	    !o->file && isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
-	int rc;
-
-	switch ((enum format)o->format) {
-	case FORMAT_TEXT:
-		report_text(&s, c, n, r, colour);
-		break;
-	case FORMAT_MARKDOWN:
-		report_markdown(&s, c, n, r);
-		break;
-	case FORMAT_JSONL:
-		report_jsonl(&s, c, n, r);
-		break;
-	}
-	rc = output_write(o, &s);
-	str_free(&s);
-	return rc;
-}
-
 static bool
 is(const char *answer, const char *want)
 {
 	return answer && strcmp(answer, want) == 0;
+}
+
+/* Colours, and how wide it may be, are those of a terminal. */
+static void
+terminal(struct report *r)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	struct winsize size;
+
+	r->colour = !(no_colour && *no_colour);
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		r->width = size.ws_col;
+}
+
+static int
+report(const struct output *out, size_t nout, const struct comparison *c,
+    size_t n, const struct rules *rules, const struct opts *o)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < nout; i++) {
+		struct report r = {.c = c, .n = n, .rules = rules};
+		struct str s = {0};
+
+		r.fails[VERDICT_REGRESSION] = true;
+		r.fails[VERDICT_INSUFFICIENT] = is(o->on_insufficient, "fail");
+		r.fails[VERDICT_INCONCLUSIVE] = is(o->on_inconclusive, "fail");
+		r.fails_missing = is(o->on_missing, "fail");
+		if (!out[i].file && isatty(STDOUT_FILENO))
+			terminal(&r);
+		writers[out[i].format](&s, &r);
+		rc |= output_write(&out[i], &s);
+		str_free(&s);
+	}
+	return rc;
 }
 
 /* 1: slower, or what the options call so; 2: no answer. */
@@ -332,9 +345,8 @@ run(const struct opts *o, const struct opt_args *args)
 	rc = answer(c, n, o);
 	if (canaries(c, n, o, &r) < 0)
 		rc = 2;
-	for (size_t i = 0; i < nout; i++)
-		if (report(&out[i], c, n, &r) < 0)
-			rc = 2;
+	if (report(out, nout, c, n, &r, o) < 0)
+		rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
 out:

@@ -27,7 +27,7 @@ deltas() {
 # --- exit status and laws
 
 test_status 1 'a regression is exit 1' vkb-compare "$a" "$b"
-test_match 'SET +rps .* 0\.94x -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
+test_match 'SET +rps .* 1\.07x slower -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
   .out 'it is in the report'
 test_match '^Paired by round' .out 'interleaved rounds are paired'
 cp .out first
@@ -185,7 +185,7 @@ printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},
 test_status 2 'a failed case of the contender is trouble' vkb-compare base new
 test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \
   'it is listed'
-test_match '^SET +rps +4\+4' .out 'the others are compared'
+test_match '^. +SET +rps +4\+4' .out 'the others are compared'
 test_same '[1,1,1]' \
   "$(vkb-compare -f jsonl base new 2>/dev/null | jq -c 'select(.type == "comparison") | [(.failed | length), (.unmatched | length), (.env | length)]')" \
   'records say the same'
@@ -196,7 +196,7 @@ two y '{"command":"SET"}' 10 11 10 11 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 2 'one failed run of the contender is trouble' vkb-compare base new
 test_match '1 run of the contender failed' .err 'that is said'
-test_match '^SET +rps +4\+4 .*equivalent' .out 'what went well is compared'
+test_match '^. +SET +rps +4\+4 .*equivalent' .out 'what went well is compared'
 test_that 'one of the baseline is not' vkb-compare new base
 test_match 'warning: 1 of 5 runs failed in the baseline: SET: it fell' .out \
   'but it is said'
@@ -236,13 +236,13 @@ kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
 test_that 'a baseline in two parts' vkb-compare parts new
 test_match 'environment differs: kernel: varied -> - \(1 case\)' .out \
   'is not of one environment'
-test_match '^SET +rps +8\+4' .out 'and is one case'
+test_match '^. +SET +rps +8\+4' .out 'and is one case'
 
 two x '{"command":"SET"}' 10 11 10 11 >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
 test_status 1 'several contenders' vkb-compare base new
-test_same 2 "$(grep -c ' against ' .out)" 'each is compared'
+test_same 2 "$(grep -c '^of .* against ' .out)" 'each is compared'
 
 # --- the baseline
 
@@ -269,7 +269,7 @@ test_status 2 'a file that cannot be written' \
 
 if command -v script >/dev/null 2>&1; then
   script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
-  test_match "$(printf '\033')\[31m0.94x" terminal 'a regression is red on a terminal'
+  test_match "$(printf '\033')\[31m1.07x slower" terminal 'a regression is red on a terminal'
   NO_COLOR=1 script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
   test_same '' "$(tr -cd '\033' <terminal)" 'not with NO_COLOR'
 else

@@ -133,7 +133,7 @@ test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (
   'is counted apart'
 vkb-compare --policy policy.json "$a" "$b" >text
 test_match 'SET +rps .*regression, waived until 2026-11-18: known' text 'as text'
-test_match '^my-branch .* against unstable .*: .*, 3 waived' text 'and in its first line'
+test_match '^of my-branch .* against unstable .*: .*, 3 waived' text 'and in its head'
 test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
   'the day after, it counts'
 test_same '["policy.json: rules[0]","expired","known","2026-11-18"]' \

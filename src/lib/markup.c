@@ -43,16 +43,14 @@ part(struct str *to, char c)
 	str_printf(to, "&#%d;&#8203;", c);
 }
 
-void
-markup_markdown(struct str *to, const char *text)
+/* 's' is visible. */
+static void
+markdown(struct str *to, const char *s)
 {
-	static const char special[] = "\\`*[]<>+|^", signs[] = "!~&$%";
-	struct str s;
+	static const char special[] = "\\`*[]<>|^~&$", signs[] = "!~&$%";
 
-	visible(&s, text);
-	cut(&s);
-	for (const char *p = s.s; *p; p++) {
-		bool first = p == s.s, joined = word(p[1]);
+	for (const char *p = s; *p; p++) {
+		bool first = p == s, joined = word(p[1]);
 
 		if (*p == '@' || *p == '#' ||
 		    (strchr(signs, *p) && (joined || p[1] == '"')))
@@ -63,12 +61,32 @@ markup_markdown(struct str *to, const char *text)
 			part(to, *p); /* www. */
 		else if (*p == '-' && !first && strchr("hH", p[-1]))
 			part(to, *p); /* GH-12 */
-		else if (strchr(special, *p) || strchr(signs, *p) ||
+		else if (strchr(special, *p) || (*p == '+' && first) ||
 		    (*p == '_' && !(!first && word(p[-1]) && joined)))
 			str_printf(to, "&#%d;", *p);
 		else
 			str_addc(to, *p);
 	}
+}
+
+void
+markup_markdown(struct str *to, const char *text)
+{
+	struct str s;
+
+	visible(&s, text);
+	cut(&s);
+	markdown(to, s.s);
+	str_free(&s);
+}
+
+void
+markup_markdown_whole(struct str *to, const char *text)
+{
+	struct str s;
+
+	visible(&s, text);
+	markdown(to, s.s);
 	str_free(&s);
 }
 
@@ -164,4 +182,20 @@ void
 markup_property(struct str *to, const char *text)
 {
 	percent(to, text, "%:,");
+}
+
+void
+markup_sarif(struct str *to, const char *text)
+{
+	struct str s;
+
+	visible(&s, text);
+	for (const char *p = s.s; *p; p++) {
+		if (strchr("{}", *p))
+			str_addc(to, *p);
+		else if (strchr("[]\\", *p))
+			str_addc(to, '\\');
+		str_addc(to, *p);
+	}
+	str_free(&s);
 }

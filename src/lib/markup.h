@@ -15,6 +15,7 @@ struct str;
  */
 enum { MARKUP_LONGEST = 240 };
 void markup_markdown(struct str *, const char *);
+void markup_markdown_whole(struct str *, const char *); /* never cut */
 
 /* XML 1.0 and HTML: between tags and in attributes. */
 void markup_xml(struct str *, const char *);
@@ -32,5 +33,8 @@ void markup_label(struct str *, const char *);
 /* GitHub's workflow commands: "::error PROPERTY=...::MESSAGE". */
 void markup_message(struct str *, const char *);
 void markup_property(struct str *, const char *);
+
+/* The text of a SARIF message: no placeholder, no link (2.1.0, 3.11). */
+void markup_sarif(struct str *, const char *);
 
 #endif

@@ -364,6 +364,12 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 	return 0;
 }
 
+const char *
+opt_version(void)
+{
+	return VKB_VERSION;
+}
+
 int
 opt_usage(const struct opt_prog *p, const char *wrong)
 {

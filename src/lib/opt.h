@@ -64,6 +64,8 @@ struct opt_args {
 int opt_parse(const struct opt_prog *, int argc, char **argv, void *dst,
     struct opt_args *);
 
+const char *opt_version(void);
+
 /* Reports what is wrong with the operands and where to read on; -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);
 

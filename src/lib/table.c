@@ -133,8 +133,9 @@ row(const struct table *t, const struct cell *cells, const size_t *width,
 	str_addc(out, '\n');
 }
 
-void
-table_print(const struct table *t, struct str *out, bool colour)
+/* Of each column; caller frees with free(). */
+static size_t *
+widths(const struct table *t)
 {
 	size_t *width = mem_array(t->columns + 1, sizeof *width);
 
@@ -146,9 +147,31 @@ table_print(const struct table *t, struct str *out, bool colour)
 		if (w > width[i % t->columns])
 			width[i % t->columns] = w;
 	}
+	return width;
+}
+
+void
+table_print(const struct table *t, struct str *out, bool colour)
+{
+	size_t *width = widths(t);
+
 	if (t->n)
 		row(t, t->titles, width, out, colour);
 	for (size_t i = 0; i + t->columns <= t->n; i += t->columns)
 		row(t, t->cells + i, width, out, colour);
 	free(width);
+}
+
+size_t
+table_columns(const struct table *t)
+{
+	size_t *width = widths(t), sum = 0, all = 0;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		sum += width[i] + (i ? 2 : 0);
+		if (width[i])
+			all = sum;
+	}
+	free(width);
+	return all;
 }

@@ -30,6 +30,9 @@ void table_style(struct table *, const char *sgr);
 /* Adds the lines, titles first; nothing where there are no rows. */
 void table_print(const struct table *, struct str *, bool colour);
 
+/* Columns that the widest line takes on a terminal. */
+size_t table_columns(const struct table *);
+
 /* Columns that a string takes on a terminal. */
 size_t table_width(const char *s);
 

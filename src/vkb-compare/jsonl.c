@@ -66,11 +66,6 @@ waiver(const struct policy_waiver *w)
 static struct json *
 delta(const struct comparison *c, const struct row *r)
 {
-	static const char *const better[] = {
-	    [METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	};
 	const struct verdict_facts *f = &r->facts;
 	struct json *rec = record_new("delta"), *values = json_array(), *needed;
 
@@ -78,7 +73,7 @@ delta(const struct comparison *c, const struct row *r)
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "metric", r->name);
-	json_set_str(rec, "better", better[r->metric.better]);
+	json_set_str(rec, "better", report_better(r));
 	json_set(rec, "n", two((double)f->m, (double)f->n));
 	json_push(values, numbers(&r->used[0]));
 	json_push(values, numbers(&r->used[1]));
@@ -243,12 +238,13 @@ comparison(const struct comparison *c, const struct rules *r)
 }
 
 void
-report_jsonl(
-    struct str *s, const struct comparison *c, size_t n, const struct rules *r)
+report_jsonl(struct str *s, const struct report *r)
 {
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < c[i].nrows; k++)
-			add(s, delta(&c[i], &c[i].rows[k]));
-		add(s, comparison(&c[i], r));
+	for (size_t i = 0; i < r->n; i++) {
+		const struct comparison *c = &r->c[i];
+
+		for (size_t k = 0; k < c->nrows; k++)
+			add(s, delta(c, &c->rows[k]));
+		add(s, comparison(c, r->rules));
 	}
 }

@@ -148,19 +148,24 @@ static void
 one(struct str *s, const struct comparison *c, const struct rules *r,
     size_t limit)
 {
-	struct casename *names = report_names(c);
+	struct casename *names = judge_names(c);
 	const struct row **order = report_order(c);
 	size_t start = s->len, room = limit - start, n = 0, before;
 	struct listing l = {s, start + room / 4, 0};
 	char *common = casename_common(names);
+	struct str text = {0};
 
 	str_add(s, "### ");
 	markup_markdown(s, c->name[1]);
 	str_add(s, " against ");
 	markup_markdown(s, c->name[0]);
 	str_add(s, "\n\n**");
-	report_counts(s, c);
+	report_headline(&text, c, names);
+	markup_markdown_whole(s, text.s);
+	str_clear(&text);
 	str_add(s, "**\n\n");
+	report_counts(s, c);
+	str_add(s, "\n\n");
 	before = s->len;
 	report_warnings(c, names, warning, &l);
 	if (l.left_out)
@@ -185,17 +190,19 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 		markup_markdown(s, common);
 		str_add(s, "\n\n");
 	}
-	report_method(s, c, r);
+	report_method(&text, c, r);
+	markup_markdown_whole(s, text.s);
 	str_add(s, "\n\n</details>\n");
+	str_free(&text);
 	free(common);
 	free(order);
 	casename_free(names);
 }
 
 void
-report_markdown(
-    struct str *s, const struct comparison *c, size_t n, const struct rules *r)
+report_markdown(struct str *s, const struct report *r)
 {
+	size_t n = r->n;
 	size_t shown = n < 8 ? n : 8; /* 8,000 characters each at least */
 
 	for (size_t i = 0; i < shown; i++) {
@@ -203,7 +210,7 @@ report_markdown(
 
 		if (i)
 			str_addc(s, '\n');
-		one(s, &c[i], r, s->len + left / (shown - i));
+		one(s, &r->c[i], r->rules, s->len + left / (shown - i));
 	}
 	if (shown < n)
 		str_printf(s,

@@ -25,7 +25,18 @@ rank(const struct row *r)
 	    [VERDICT_EQUIVALENT] = 5,
 	};
 
+	if (r->waived)
+		return of[VERDICT_DIFFERENT];
 	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
+}
+
+/* How much it changed, where it did; 0 without a ratio. */
+static double
+size(const struct row *r)
+{
+	double d = fabs(log(r->facts.ratio));
+
+	return r->verdict > VERDICT_DIFFERENT || isnan(d) ? 0 : d;
 }
 
 static int
@@ -35,6 +46,7 @@ by_rank(const void *a, const void *b)
 	const struct row *y = *(const struct row *const *)b;
 	int c = rank(x) - rank(y);
 
+	c = c ? c : (size(x) < size(y)) - (size(x) > size(y));
 	return c ? c : (x > y) - (x < y);
 }
 
@@ -50,12 +62,6 @@ report_order(const struct comparison *c)
 	return at;
 }
 
-struct casename *
-report_names(const struct comparison *c)
-{
-	return judge_names(c);
-}
-
 static double
 percent(double ratio)
 {
@@ -64,24 +70,98 @@ percent(double ratio)
 	return fabs(v) < .05 ? 0 : v; /* no "-0.0" */
 }
 
+bool
+report_counted(const struct row *r)
+{
+	return r->gate && !r->waived;
+}
+
+bool
+report_fails(const struct report *report, const struct row *r)
+{
+	return report_counted(r) && report->fails[r->verdict];
+}
+
+void
+report_number(struct str *s, double v)
+{
+	if (!isnan(v))
+		str_printf(s, "%.12g", v);
+}
+
+const char *
+report_better(const struct row *r)
+{
+	static const char *const better[] = {
+	    [METRIC_HIGHER] = "higher",
+	    [METRIC_LOWER] = "lower",
+	    [METRIC_NEITHER] = "neither",
+	};
+
+	return better[r->metric.better];
+}
+
+/* Work in a time is faster or slower; all else is higher or lower. */
+static bool
+speed(const struct row *r)
+{
+	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
+}
+
+/* "1.07x slower": how many times, of the larger over the smaller. */
+static void
+factor(struct str *s, const struct row *r)
+{
+	double v = r->facts.ratio;
+	const char *way = v > 1 ? "higher" : "lower";
+
+	if (speed(r))
+		way = v > 1 ? "faster" : "slower";
+	if (!(v > 0)) {
+		str_add(s, v == 0 ? "down to 0" : "no ratio");
+		return;
+	}
+	v = v < 1 ? 1 / v : v;
+	if (v < 1.005)
+		str_add(s, "1.00x");
+	else
+		str_printf(s, v < 100 ? "%.2fx %s" : "%.0fx %s", v, way);
+}
+
 void
 report_change(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
-	if (isnan(f->ratio)) {
-		str_add(s, "no ratio");
+	factor(s, r);
+	if (isnan(f->ratio))
 		return;
-	}
-	str_printf(s, "%.2fx %+.1f%%", f->ratio, percent(f->ratio));
+	str_printf(s, " %+.1f%%", percent(f->ratio));
 	if (!isnan(f->lo95))
 		str_printf(
 		    s, " [%+.1f, %+.1f]", percent(f->lo95), percent(f->hi95));
 }
 
-/* Ten times the runs, and more than anybody makes: no advice. */
-static bool
-hopeless(const struct row *r)
+void
+report_sentence(struct str *s, const struct row *r)
+{
+	char a[NUM_BUF], b[NUM_BUF];
+	struct str notes = {0};
+
+	report_change(s, r);
+	str_printf(s, ", %s -> %s%s%s: ", num_human(a, r->facts.median[0]),
+	    num_human(b, r->facts.median[1]), *r->metric.unit ? " " : "",
+	    r->metric.unit);
+	report_verdict(s, r);
+	str_add(&notes, "");
+	report_notes(&notes, r);
+	if (notes.len)
+		str_printf(s, "; %s", notes.s);
+	str_free(&notes);
+}
+
+bool
+report_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
@@ -104,9 +184,9 @@ report_verdict(struct str *s, const struct row *r)
 		str_add(s, ", certain");
 	if (!isnan(r->visible))
 		str_printf(s, ", noise hides up to %.2g%%", 100 * r->visible);
-	else if (hopeless(r))
+	else if (report_hopeless(r))
 		str_add(s, ", too noisy");
-	if (!r->needed || hopeless(r))
+	if (!r->needed || report_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
 	    r->facts.paired ? "rounds" : "runs a side");
@@ -118,8 +198,8 @@ void
 report_counts(struct str *s, const struct comparison *c)
 {
 	static const enum verdict order[] = {VERDICT_REGRESSION,
-	    VERDICT_IMPROVEMENT, VERDICT_INCONCLUSIVE, VERDICT_INSUFFICIENT,
-	    VERDICT_EQUIVALENT};
+	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
+	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 	size_t rows = 0;
 	bool any = false;
 
@@ -218,8 +298,8 @@ line(report_line *say, void *arg, struct str *s)
 
 static const char *const sides[] = {"baseline", "contender"};
 
-static void
-lost_case(const struct kase *k, size_t side, const char *name, struct str *s)
+void
+report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
 {
 	double failed = cases_sum(k, "failed");
 	struct json *errors;
@@ -259,7 +339,7 @@ lost_cases(const struct comparison *c, const struct casename *names,
 				continue;
 			}
 			name = casename_of(names, k->config);
-			lost_case(k, j, name, &s);
+			report_lost(&s, k, j, name);
 			line(say, arg, &s);
 			free(name);
 		}

@@ -13,20 +13,53 @@
 struct casename;
 struct str;
 
-void report_text(struct str *, const struct comparison *, size_t n,
-    const struct rules *, bool colour);
-void report_markdown(
-    struct str *, const struct comparison *, size_t n, const struct rules *);
-void report_jsonl(
-    struct str *, const struct comparison *, size_t n, const struct rules *);
+struct report {
+	const struct comparison *c; /* one for each contender */
+	size_t n;
+	const struct rules *rules;
+	bool fails[VERDICTS]; /* judged rows of these: the answer is no */
+	bool fails_missing;   /* so is a case that the contender lacks */
+	bool colour;          /* of text */
+	size_t width;         /* of the terminal; 0: no limit */
+};
 
-/* Pieces that text and Markdown share. */
+typedef void report_write(struct str *, const struct report *);
+
+report_write report_text, report_markdown, report_jsonl, report_csv,
+    report_junit, report_openmetrics, report_annotations, report_sarif;
+
+/* Pieces that they share. Names in them are as they came. */
+
+/* Does the row make the answer no? */
+bool report_fails(const struct report *, const struct row *);
+
+/* It is judged, and not waived. */
+bool report_counted(const struct row *);
+/* Ten times the runs, and more than anybody makes: no advice. */
+bool report_hopeless(const struct row *);
+
+/* 12 digits, for other programs; nothing for NAN. */
+void report_number(struct str *, double);
+const char *report_better(const struct row *); /* "higher", ... */
+
+/*
+ * The whole in one sentence: what changed, how much, how sure, what to do next.
+ */
+void report_headline(
+    struct str *, const struct comparison *, const struct casename *);
+/* The verdict that says most of all judged rows; VERDICTS: there are none. */
+enum verdict report_outcome(const struct comparison *);
+/* A row in one sentence, without its name. */
+void report_sentence(struct str *, const struct row *);
+/* Why a case of one side was not compared, or not wholly. */
+void report_lost(
+    struct str *, const struct kase *, size_t side, const char *name);
 
 /* Rows as people want them: what changed first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
-struct casename *report_names(const struct comparison *);
 
-void report_change(struct str *, const struct row *); /* 0.94x -6.2% [..] */
+/* "1.07x slower -6.2% [-6.5, -5.9]" */
+void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
 /* "1 regression, 5 equivalent (6 rows of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);

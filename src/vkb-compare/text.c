@@ -7,23 +7,28 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LONG 100 /* rows; of more, the equivalent ones are left out */
+
+/* What a narrow terminal has no room for, in this order. */
+enum narrow { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
+
+static const struct {
+	const char *sign, *colour;
+} looks[VERDICTS] = {
+    [VERDICT_REGRESSION] = {"-", "31"},
+    [VERDICT_IMPROVEMENT] = {"+", "32"},
+    [VERDICT_DIFFERENT] = {"~", NULL},
+    [VERDICT_EQUIVALENT] = {"=", NULL},
+    [VERDICT_INCONCLUSIVE] = {"?", "33"},
+    [VERDICT_INSUFFICIENT] = {"?", "33"},
+};
 
 static const char *
 colour_of(const struct row *r)
 {
-	switch (r->verdict) {
-	case VERDICT_REGRESSION:
-		return r->gate ? "31" : NULL;
-	case VERDICT_IMPROVEMENT:
-		return r->gate ? "32" : NULL;
-	case VERDICT_INCONCLUSIVE:
-	case VERDICT_INSUFFICIENT:
-		return "33";
-	default:
-		return NULL;
-	}
+	return report_counted(r) ? looks[r->verdict].colour : NULL;
 }
 
 static void
@@ -35,32 +40,55 @@ number(struct table *t, double v)
 }
 
 static void
-row(struct table *t, const struct row *r, const struct casename *names)
+verdict(struct table *t, const struct row *r, enum narrow narrow)
 {
-	char *name = casename_of(names, r->pair->side[0]->config);
 	struct str s = {0};
 
-	table_cell(t, name);
-	free(name);
-	table_cell(t, r->name);
-	str_printf(&s, "%zu+%zu", r->facts.m, r->facts.n);
-	table_cell(t, s.s);
-	number(t, r->facts.median[0]);
-	number(t, r->facts.median[1]);
-	str_clear(&s);
-	report_change(&s, r);
-	table_cell(t, s.s);
-	table_style(t, colour_of(r));
-	str_clear(&s);
-	report_verdict(&s, r);
+	if (narrow < NO_REASON)
+		report_verdict(&s, r);
+	else
+		str_printf(&s, "%s%s", verdict_name(r->verdict),
+		    r->waived ? ", waived" : "");
 	if (!r->gate)
 		str_add(&s, " (info)");
 	table_cell(t, s.s);
 	table_style(t, colour_of(r));
+	str_free(&s);
+}
+
+static void
+row(struct table *t, const struct row *r, const struct casename *names,
+    enum narrow narrow)
+{
+	char *name = casename_of(names, r->pair->side[0]->config);
+	struct str s = {0};
+
+	table_cell(t, looks[r->verdict].sign);
+	table_style(t, colour_of(r));
+	table_cell(t, name);
+	free(name);
+	table_cell(t, r->name);
+	if (narrow < NO_RUNS) {
+		str_printf(&s, "%zu+%zu", r->facts.m, r->facts.n);
+		table_cell(t, s.s);
+	}
+	if (narrow < NO_MEDIANS) {
+		number(t, r->facts.median[0]);
+		number(t, r->facts.median[1]);
+	}
 	str_clear(&s);
-	str_add(&s, "");
-	report_notes(&s, r);
+	report_change(&s, r);
+	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
+		strchr(s.s, '[')[-1] = '\0';
 	table_cell(t, s.s);
+	table_style(t, colour_of(r));
+	verdict(t, r, narrow);
+	if (narrow < NO_NOTES) {
+		str_clear(&s);
+		str_add(&s, "");
+		report_notes(&s, r);
+		table_cell(t, s.s);
+	}
 	str_free(&s);
 }
 
@@ -74,39 +102,70 @@ warning(void *arg, const char *text)
 	str_addc(s, '\n');
 }
 
-static void
-one(struct str *s, const struct comparison *c, const struct rules *r,
-    bool colour)
+static bool
+left_out(const struct comparison *c, const struct row *r)
 {
-	struct casename *names = report_names(c);
-	const struct row **rows = report_order(c);
-	struct table *t = table_new();
-	size_t left_out = 0;
-	char *common = casename_common(names);
+	return c->nrows > LONG && r->verdict == VERDICT_EQUIVALENT;
+}
 
-	str_visible(s, c->name[1]);
-	str_add(s, " against ");
-	str_visible(s, c->name[0]);
-	str_add(s, ": ");
-	report_counts(s, c);
-	str_addc(s, '\n');
+static struct table *
+table_of(const struct comparison *c, const struct row **rows,
+    const struct casename *names, enum narrow narrow)
+{
+	struct table *t = table_new();
+
+	table_column(t, "", TABLE_LEFT);
 	table_column(t, "case", TABLE_LEFT);
 	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "runs", TABLE_RIGHT);
-	table_column(t, "baseline", TABLE_RIGHT);
-	table_column(t, "contender", TABLE_RIGHT);
-	table_column(t, "change [95%]", TABLE_LEFT);
+	if (narrow < NO_RUNS)
+		table_column(t, "runs", TABLE_RIGHT);
+	if (narrow < NO_MEDIANS) {
+		table_column(t, "baseline", TABLE_RIGHT);
+		table_column(t, "contender", TABLE_RIGHT);
+	}
+	table_column(
+	    t, narrow < NO_INTERVAL ? "change [95%]" : "change", TABLE_LEFT);
 	table_column(t, "verdict", TABLE_LEFT);
-	table_column(t, "", TABLE_LEFT);
+	if (narrow < NO_NOTES)
+		table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < c->nrows; i++)
-		if (c->nrows > LONG && rows[i]->verdict == VERDICT_EQUIVALENT)
-			left_out++;
-		else
-			row(t, rows[i], names);
-	table_print(t, s, colour);
-	if (left_out)
+		if (!left_out(c, rows[i]))
+			row(t, rows[i], names, narrow);
+	return t;
+}
+
+/* As much as there is room for. */
+static void
+rows(struct str *s, const struct comparison *c, const struct casename *names,
+    const struct report *r)
+{
+	const struct row **order = report_order(c);
+	enum narrow narrow = ALL;
+	struct table *t = table_of(c, order, names, narrow);
+	size_t without = 0;
+
+	while (
+	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
+		table_free(t);
+		t = table_of(c, order, names, ++narrow);
+	}
+	table_print(t, s, r->colour);
+	table_free(t);
+	for (size_t i = 0; i < c->nrows; i++)
+		without += left_out(c, order[i]);
+	if (without)
 		str_printf(
-		    s, "(%zu equivalent rows: --format jsonl)\n", left_out);
+		    s, "(%zu equivalent rows: --format jsonl)\n", without);
+	if (narrow)
+		str_printf(s,
+		    "(%zu columns have no room for all: '| cat' has)\n",
+		    r->width);
+	free(order);
+}
+
+static void
+overall(struct str *s, const struct comparison *c)
+{
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 
@@ -119,27 +178,91 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 		str_printf(s, ", geometric mean of %zu cases\n", o->cases);
 	}
+}
+
+/* Our own word is at the start of each line: a name there could be a command
+ * to who reads the log of a job. */
+static void
+head(struct str *s, const struct comparison *c, const struct casename *names,
+    bool colour)
+{
+	enum verdict v = report_outcome(c);
+	struct str t = {0};
+
+	if (colour && v < VERDICTS && looks[v].colour)
+		str_printf(s, "\033[1;%sm", looks[v].colour);
+	report_headline(&t, c, names);
+	str_visible(s, t.s);
+	if (colour)
+		str_add(s, "\033[0m");
+	str_add(s, "\nof ");
+	str_visible(s, c->name[1]);
+	str_add(s, " against ");
+	str_visible(s, c->name[0]);
+	str_add(s, ": ");
+	report_counts(s, c);
+	str_addc(s, '\n');
+	str_free(&t);
+}
+
+static void
+one(struct str *s, const struct comparison *c, const struct report *r)
+{
+	struct casename *names = judge_names(c);
+	char *common = casename_common(names);
+	struct str method = {0};
+
+	head(s, c, names, r->colour);
+	rows(s, c, names, r);
+	overall(s, c);
 	if (*common) {
 		str_add(s, "all cases: ");
 		str_visible(s, common);
 		str_addc(s, '\n');
 	}
-	report_method(s, c, r);
+	report_method(&method, c, r->rules);
+	str_visible(s, method.s);
 	str_addc(s, '\n');
 	report_warnings(c, names, warning, s);
+	str_free(&method);
 	free(common);
-	free(rows);
-	table_free(t);
 	casename_free(names);
 }
 
-void
-report_text(struct str *s, const struct comparison *c, size_t n,
-    const struct rules *r, bool colour)
+/* Several contenders: each in a line, before all is said of each. */
+static void
+overview(struct str *s, const struct report *r)
 {
-	for (size_t i = 0; i < n; i++) {
+	struct table *t = table_new();
+
+	table_column(t, "", TABLE_LEFT);
+	table_column(t, "contender", TABLE_LEFT);
+	table_column(t, "rows", TABLE_LEFT);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct comparison *c = &r->c[i];
+		enum verdict v = report_outcome(c);
+		struct str counts = {0};
+
+		table_cell(t, v < VERDICTS ? looks[v].sign : " ");
+		table_style(t, v < VERDICTS ? looks[v].colour : NULL);
+		table_cell(t, c->name[1]);
+		report_counts(&counts, c);
+		table_cell(t, counts.s);
+		str_free(&counts);
+	}
+	table_print(t, s, r->colour);
+	str_addc(s, '\n');
+	table_free(t);
+}
+
+void
+report_text(struct str *s, const struct report *r)
+{
+	if (r->n > 1)
+		overview(s, r);
+	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		one(s, &c[i], r, colour);
+		one(s, &r->c[i], r);
 	}
 }

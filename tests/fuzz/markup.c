@@ -2,6 +2,7 @@
 #include "markup.h"
 #include "str.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,8 +44,10 @@ static void
 markdown(struct str *s, const char *text)
 {
 	markup_markdown(s, text);
-	clean(s, "\\`*[]<>+!|~$%@^");
+	clean(s, "\\`*[]<>|~$@^");
 	entities(s->s);
+	for (const char *p = s->s; *p; p++)
+		must(!strchr("!%", *p) || !isalnum((unsigned char)p[1]));
 	must(!strstr(s->s, "://") && !strstr(s->s, "www.") &&
 	    !strstr(s->s, "GH-"));
 	for (const char *p = strchr(s->s, '#'); p; p = strchr(p + 1, '#'))
@@ -112,6 +115,21 @@ command(struct str *s)
 		    str_starts(p, "%2C"));
 }
 
+/* No brace alone, no bracket without a backslash. */
+static void
+sarif(struct str *s, const char *text)
+{
+	markup_sarif(s, text);
+	clean(s, "");
+	for (const char *p = s->s; *p; p++) {
+		must(*p != '[' && *p != ']');
+		if (*p == '\\')
+			must(*++p && strchr("[]\\", *p));
+		else if (*p == '{' || *p == '}')
+			must(p[0] == p[1] && *++p);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -129,6 +147,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	csv(&s, text);
 	str_clear(&s);
 	label(&s, text);
+	str_clear(&s);
+	sarif(&s, text);
 	str_clear(&s);
 	markup_message(&s, text);
 	command(&s);

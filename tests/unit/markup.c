@@ -30,7 +30,7 @@ markdown(void)
 
 	gives(markup_markdown, "", "");
 	gives(markup_markdown, "SET data_size=16, 1 GET!",
-	    "SET data_size=16, 1 GET&#33;");
+	    "SET data_size=16, 1 GET!");
 	gives(markup_markdown, "a|b`c<d>\\*[e](f)",
 	    "a&#124;b&#96;c&#60;d&#62;&#92;&#42;&#91;e&#93;(f)");
 	gives(markup_markdown, "_a_b_", "&#95;a_b&#95;");
@@ -40,7 +40,7 @@ markdown(void)
 	    "http&#58;&#8203;//www&#46;&#8203;x &#58;&#8203;tada: a: b");
 	gives(markup_markdown, "!1 ~bug &2 $3 %\"x\" 5% $ $",
 	    "&#33;&#8203;1 &#126;&#8203;bug &#38;&#8203;2 &#36;&#8203;3 "
-	    "&#37;&#8203;\"x\" 5&#37; &#36; &#36;");
+	    "&#37;&#8203;\"x\" 5% &#36; &#36;");
 	gives(markup_markdown, "a\nb\033[1m\xe2\x80\xae\xff",
 	    "a&#92;x0ab&#92;x1b&#91;1m&#92;u202e&#92;xff");
 	for (int i = 0; i < 200; i++)
@@ -93,6 +93,7 @@ others(void)
 	    "100%25\\x0d\\x0a::error::x, y: z");
 	gives(markup_message, "%0A::error::x", "%250A::error::x");
 	gives(markup_property, "a:b,c%", "a%3Ab%2Cc%25");
+	gives(markup_sarif, "[a](b) {0} \\", "\\[a\\](b) {{0}} \\\\");
 	gives(markup_property, "x::\n", "x%3A%3A\\x0a");
 }
 

@@ -1,0 +1,115 @@
+#include "report.h"
+#include "casename.h"
+#include "markup.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdlib.h>
+
+/*
+ * GitHub shows ten annotations of each level for one step; of more, the tenth
+ * says how many there are.
+ */
+enum { SHOWN = 10 };
+enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_NOTICE, LEVELS };
+
+static const char *const levels[LEVELS] = {"error", "warning", "notice"};
+
+struct notes {
+	struct str text[LEVELS]; /* the commands, each a line */
+	size_t n[LEVELS];
+};
+
+static void
+say(struct notes *a, enum level level, const char *title, const char *text)
+{
+	struct str *s = &a->text[level];
+
+	if (a->n[level]++ >= SHOWN - 1)
+		return;
+	str_printf(s, "::%s title=", levels[level]);
+	markup_property(s, title);
+	str_add(s, "::");
+	markup_message(s, text);
+	str_addc(s, '\n');
+}
+
+static void
+row(struct notes *a, const struct report *report, const struct row *r,
+    const struct casename *names)
+{
+	static const enum level of[VERDICTS] = {
+	    [VERDICT_REGRESSION] = LEVEL_NOTICE, /* waived */
+	    [VERDICT_IMPROVEMENT] = LEVEL_NOTICE,
+	    [VERDICT_DIFFERENT] = LEVEL_NOTICE,
+	    [VERDICT_EQUIVALENT] = LEVELS,
+	    [VERDICT_INCONCLUSIVE] = LEVELS, /* the summary says it */
+	    [VERDICT_INSUFFICIENT] = LEVELS,
+	};
+	enum level level =
+	    report_fails(report, r) ? LEVEL_ERROR : of[r->verdict];
+	char *name, *title;
+	struct str s = {0};
+
+	if (level == LEVELS || !r->gate)
+		return;
+	name = casename_of(names, r->pair->side[0]->config);
+	title = mem_printf("%s: %s", name, r->name);
+	report_sentence(&s, r);
+	say(a, level, title, s.s);
+	str_free(&s);
+	free(title);
+	free(name);
+}
+
+struct warned {
+	struct notes *notes;
+	const char *title;
+};
+
+static void
+warning(void *arg, const char *text)
+{
+	const struct warned *w = arg;
+
+	say(w->notes, LEVEL_WARNING, w->title, text);
+}
+
+static void
+one(struct notes *a, const struct report *report, const struct comparison *c)
+{
+	struct casename *names = judge_names(c);
+	const struct row **order = report_order(c);
+	char *title = mem_printf("%s against %s", c->name[1], c->name[0]);
+	struct warned w = {a, title};
+	struct str s = {0};
+
+	report_headline(&s, c, names);
+	say(a, LEVEL_NOTICE, title, s.s);
+	for (size_t i = 0; i < c->nrows; i++)
+		row(a, report, order[i], names);
+	report_warnings(c, names, warning, &w);
+	str_free(&s);
+	free(title);
+	free(order);
+	casename_free(names);
+}
+
+void
+report_annotations(struct str *s, const struct report *r)
+{
+	struct notes a = {0};
+
+	for (size_t i = 0; i < r->n; i++)
+		one(&a, r, &r->c[i]);
+	for (size_t i = 0; i < LEVELS; i++) {
+		/* not "say": that would be cut as well */
+		if (a.n[i] >= SHOWN)
+			str_printf(&a.text[i],
+			    "::%s title=vkb-compare::%zu more like these\n",
+			    levels[i], a.n[i] - (SHOWN - 1));
+		if (a.text[i].s)
+			str_add(s, a.text[i].s);
+		str_free(&a.text[i]);
+	}
+}

@@ -1,0 +1,172 @@
+#include "report.h"
+#include "casename.h"
+#include "num.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What would settle the rows that are open. */
+struct next {
+	size_t rows, hopeless;
+	size_t more; /* runs a side, or rounds */
+	bool unpaired;
+	double minutes; /* NAN: not known */
+};
+
+/* The judged row of this verdict that changed most; NULL: there is none. */
+static const struct row *
+largest(const struct comparison *c, enum verdict v)
+{
+	const struct row *best = NULL;
+	double size = -1;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+		double d = fabs(log(r->facts.ratio));
+
+		if (!report_counted(r) || r->verdict != v)
+			continue;
+		d = isnan(d) ? 0 : d;
+		if (d > size) {
+			best = r;
+			size = d;
+		}
+	}
+	return best;
+}
+
+static void
+what(struct str *s, const struct comparison *c, const struct casename *names,
+    enum verdict v, const char *word, const char *plural)
+{
+	const struct row *r = largest(c, v);
+	size_t more = c->count[v] - 1;
+	char *name;
+
+	if (!r)
+		return;
+	name = casename_of(names, r->pair->side[0]->config);
+	str_printf(s, "%s%s: %s %s ", s->len ? "; " : "", word, name, r->name);
+	free(name);
+	report_change(s, r);
+	if (r->certain)
+		str_add(s, ", certain");
+	if (more)
+		str_printf(s, ", and %zu more %s", more,
+		    more == 1 ? verdict_name(v) : plural);
+}
+
+/* The runs of a case serve all of its rows: the longest counts. */
+static struct next
+settle(const struct comparison *c)
+{
+	struct next n = {0};
+	const struct pairing *pair = NULL;
+	double longest = 0;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+		const struct verdict_facts *f = &r->facts;
+		size_t have = f->m < f->n ? f->m : f->n;
+
+		if (!report_counted(r) ||
+		    (r->verdict != VERDICT_INCONCLUSIVE &&
+			r->verdict != VERDICT_INSUFFICIENT))
+			continue;
+		if (report_hopeless(r) || r->needed <= have) {
+			n.hopeless++;
+			continue;
+		}
+		n.rows++;
+		n.unpaired |= !f->paired;
+		if (r->needed - have > n.more)
+			n.more = r->needed - have;
+		if (r->pair != pair) {
+			n.minutes += longest;
+			longest = 0;
+			pair = r->pair;
+		}
+		if (!(r->minutes <= longest)) /* NAN stays */
+			longest = r->minutes;
+	}
+	n.minutes += longest;
+	return n;
+}
+
+static void
+advice(struct str *s, const struct comparison *c)
+{
+	struct next n = settle(c);
+	char buf[NUM_BUF];
+
+	if (n.rows) {
+		str_printf(s, "%s%zu more %s", s->len ? "; " : "", n.more,
+		    n.unpaired        ? "runs a side"
+			: n.more == 1 ? "round"
+				      : "rounds");
+		if (!isnan(n.minutes))
+			str_printf(
+			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
+		str_printf(s, " would settle %zu row%s", n.rows,
+		    n.rows == 1 ? "" : "s");
+	}
+	if (n.hopeless)
+		str_printf(s, "%s%zu row%s too noisy to settle",
+		    s->len ? "; " : "", n.hopeless,
+		    n.hopeless == 1 ? " is" : "s are");
+}
+
+static void
+rest(struct str *s, const struct comparison *c)
+{
+	size_t open =
+	    c->count[VERDICT_INCONCLUSIVE] + c->count[VERDICT_INSUFFICIENT];
+	size_t same = c->count[VERDICT_EQUIVALENT];
+
+	if (s->len)
+		return;
+	if (open)
+		str_printf(
+		    s, "not settled: %zu of %zu rows", open, open + same);
+	else if (same == 1)
+		str_add(s, "no change: the one row is within its margin");
+	else if (same)
+		str_printf(s,
+		    "no change: all %zu rows are within their margins", same);
+	else
+		str_add(s, "nothing was judged");
+}
+
+enum verdict
+report_outcome(const struct comparison *c)
+{
+	static const enum verdict order[] = {VERDICT_REGRESSION,
+	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
+	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (c->count[order[i]])
+			return order[i];
+	return VERDICTS;
+}
+
+void
+report_headline(
+    struct str *s, const struct comparison *c, const struct casename *names)
+{
+	struct str t = {0};
+
+	what(&t, c, names, VERDICT_REGRESSION, "worse", "regressions");
+	what(&t, c, names, VERDICT_IMPROVEMENT, "better", "improvements");
+	what(&t, c, names, VERDICT_DIFFERENT, "different", "different");
+	rest(&t, c);
+	advice(&t, c);
+	if (c->failed_runs > 0)
+		str_printf(&t, "; %.0f run%s of the contender failed",
+		    c->failed_runs, c->failed_runs == 1 ? "" : "s");
+	*t.s = (char)toupper((unsigned char)*t.s);
+	str_add(s, t.s);
+	str_free(&t);
+}

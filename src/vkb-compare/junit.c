@@ -1,0 +1,203 @@
+#include "report.h"
+#include "casename.h"
+#include "json.h"
+#include "markup.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * JUnit XML as Ant writes it, valid against both schemas in use (Ant's by
+ * Windy Road, and Jenkins'): so a suite has a host and a time, even though
+ * those of the runs are not known here, and their order is fixed.
+ */
+
+enum kind { PASSED, FAILED, ERROR, SKIPPED };
+
+struct suite {
+	struct str cases;
+	size_t n, count[SKIPPED + 1];
+	double seconds;
+};
+
+/* Of the contender's runs of a case; 0 where they do not say. */
+static double
+seconds(const struct pairing *p)
+{
+	const struct kase *k = p->side[1];
+	double s = 0;
+
+	for (size_t i = 0; k && i < k->nparts; i++) {
+		const struct json *part = k->parts[i];
+		double one =
+		    json_num(json_path(part, "metrics.elapsed_s.mean"), NAN);
+
+		if (isnan(one))
+			one = json_get_num(k->config, "duration_s", 0);
+		s += one * json_get_num(part, "n", 0);
+	}
+	return s;
+}
+
+static void
+attribute(struct str *s, const char *name, const char *value)
+{
+	str_printf(s, " %s=\"", name);
+	markup_xml(s, value);
+	str_addc(s, '"');
+}
+
+/* 'message' is NULL where there is nothing to say; 'type' is ours. */
+static void
+testcase(struct suite *t, const char *name, const char *what, double took,
+    enum kind kind, const char *type, const char *message)
+{
+	static const char *const tags[] = {NULL, "failure", "error", "skipped"};
+	struct str *s = &t->cases, full = {0};
+
+	str_printf(&full, "%s %s", name, what);
+	str_add(s, "    <testcase");
+	attribute(s, "classname", name);
+	attribute(s, "name", full.s);
+	str_printf(s, " time=\"%.3f\"", took);
+	t->n++;
+	t->count[kind]++;
+	t->seconds += took;
+	if (kind == PASSED) {
+		str_add(s, "/>\n");
+	} else {
+		str_printf(s, ">\n      <%s", tags[kind]);
+		if (kind != SKIPPED)
+			attribute(s, "type", type);
+		attribute(s, "message", message);
+		str_add(s, "/>\n    </testcase>\n");
+	}
+	str_free(&full);
+}
+
+static void
+row(struct suite *t, const struct report *report, const struct row *r,
+    const struct casename *names)
+{
+	char *name = casename_of(names, r->pair->side[0]->config);
+	bool open = r->verdict == VERDICT_INCONCLUSIVE ||
+	    r->verdict == VERDICT_INSUFFICIENT;
+	struct str s = {0};
+	enum kind kind = PASSED;
+
+	if (report_fails(report, r))
+		kind = FAILED;
+	else if (open || r->waived)
+		kind = SKIPPED;
+	report_sentence(&s, r);
+	testcase(t, name, r->name, seconds(r->pair) / (double)r->pair->rows,
+	    kind, verdict_name(r->verdict), s.s);
+	str_free(&s);
+	free(name);
+}
+
+/* What was not compared. */
+static void
+lost(struct suite *t, const struct report *report, const struct pairing *p,
+    const struct casename *names)
+{
+	for (size_t j = 0; j < 2; j++) {
+		const struct kase *k = p->side[j];
+		struct str s = {0};
+		bool failed = k && cases_sum(k, "failed") > 0;
+		enum kind kind = SKIPPED;
+		char *name;
+
+		if (!k || (!failed && p->side[!j]))
+			continue;
+		name = casename_of(names, k->config);
+		if (failed && j == 1)
+			kind = ERROR;
+		else if (!failed && j == 0 && report->fails_missing)
+			kind = FAILED;
+		report_lost(&s, k, j, name);
+		testcase(t, name, j ? "(contender)" : "(baseline)",
+		    p->rows ? 0 : seconds(p), kind,
+		    failed ? "failed" : "missing", s.s);
+		str_free(&s);
+		free(name);
+	}
+}
+
+static void
+line(void *arg, const char *text)
+{
+	markup_xml(arg, text);
+	str_addc(arg, '\n');
+}
+
+/* "2026-02-27T10:12:41" of the contender; the schemas want one. */
+static const char *
+timestamp(const struct comparison *c, char buf[20])
+{
+	static const char like[] = "0000-00-00T00:00:00";
+	const char *t = json_get_str(c->subject[1], "time");
+	size_t n = 0;
+
+	for (; t && like[n]; n++)
+		if (like[n] == '0' ? t[n] < '0' || t[n] > '9' : t[n] != like[n])
+			break;
+	for (size_t i = 0; i <= n; i++)
+		buf[i] = i < n && t ? t[i] : '\0';
+	return t && !like[n] ? buf : "1970-01-01T00:00:00";
+}
+
+static void
+suite(struct str *s, const struct report *report, size_t i)
+{
+	const struct comparison *c = &report->c[i];
+	struct casename *names = judge_names(c);
+	struct suite t = {0};
+	struct str title = {0};
+	char buf[20];
+
+	str_add(&t.cases, "");
+	for (size_t k = 0; k < c->nrows; k++)
+		if (c->rows[k].gate)
+			row(&t, report, &c->rows[k], names);
+	for (size_t k = 0; k < c->npairs; k++)
+		lost(&t, report, &c->pairs[k], names);
+	str_printf(&title, "%s against %s", c->name[1], c->name[0]);
+	str_add(s, "  <testsuite");
+	attribute(s, "name", title.s);
+	str_printf(s,
+	    " package=\"vkb-compare\" id=\"%zu\" hostname=\"localhost\" "
+	    "timestamp=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+	    "skipped=\"%zu\" time=\"%.3f\">\n    <properties>\n      <property",
+	    i, timestamp(c, buf), t.n, t.count[FAILED], t.count[ERROR],
+	    t.count[SKIPPED], t.seconds);
+	str_add(s, " name=\"baseline\"");
+	attribute(s, "value", c->name[0]);
+	str_add(s, "/>\n      <property name=\"contender\"");
+	attribute(s, "value", c->name[1]);
+	str_add(s, "/>\n    </properties>\n");
+	str_add(s, t.cases.s);
+	str_add(s, "    <system-out>");
+	str_clear(&title);
+	report_headline(&title, c, names);
+	line(s, title.s);
+	str_clear(&title);
+	report_method(&title, c, report->rules);
+	line(s, title.s);
+	report_warnings(c, names, line, s);
+	str_add(s, "</system-out>\n    <system-err/>\n  </testsuite>\n");
+	str_free(&title);
+	str_free(&t.cases);
+	casename_free(names);
+}
+
+void
+report_junit(struct str *s, const struct report *r)
+{
+	str_add(
+	    s, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	for (size_t i = 0; i < r->n; i++)
+		suite(s, r, i);
+	str_add(s, "</testsuites>\n");
+}

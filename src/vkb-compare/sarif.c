@@ -1,0 +1,184 @@
+#include "report.h"
+#include "casename.h"
+#include "json.h"
+#include "markup.h"
+#include "opt.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * SARIF 2.1.0 (OASIS). A result that is no failure has the level "none"
+ * (3.27.10); what waits for more data is "open".
+ */
+static const struct {
+	const char *kind, *text;
+} rules[VERDICTS] = {
+    [VERDICT_REGRESSION] = {"fail", "A judged metric became worse."},
+    [VERDICT_IMPROVEMENT] = {"informational", "A metric became better."},
+    [VERDICT_DIFFERENT] = {"review",
+	"A metric of which neither more nor less is better changed."},
+    [VERDICT_EQUIVALENT] = {"pass",
+	"No change: the 90 % interval lies within the margin."},
+    [VERDICT_INCONCLUSIVE] = {"open", "Noise hides the answer."},
+    [VERDICT_INSUFFICIENT] = {"open", "There are too few runs."},
+};
+
+static void
+set_visible(struct json *j, const char *key, const char *text)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	str_visible(&s, text);
+	json_set_str(j, key, s.s);
+	str_free(&s);
+}
+
+static struct json *
+message(const char *text)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "text", text);
+	return j;
+}
+
+static struct json *
+driver(void)
+{
+	struct json *d = json_object(), *list = json_array();
+
+	json_set_str(d, "name", "vkb-compare");
+	json_set_str(d, "version", opt_version());
+	for (size_t i = 0; i < VERDICTS; i++) {
+		struct json *j = json_object(), *level = json_object();
+		const char *kind = rules[i].kind;
+
+		json_set_str(j, "id", verdict_name((enum verdict)i));
+		json_set(j, "shortDescription", message(rules[i].text));
+		json_set_str(
+		    level, "level", i == VERDICT_REGRESSION ? "error" : "none");
+		json_set(j, "defaultConfiguration", level);
+		json_set(j, "properties", json_object());
+		json_set_str(json_get(j, "properties"), "kind", kind);
+		json_push(list, j);
+	}
+	json_set(d, "rules", list);
+	return d;
+}
+
+/* A case is no place in a file: it has a name. */
+static struct json *
+locations(const char *name, const char *metric)
+{
+	struct json *list = json_array(), *place = json_object();
+	struct json *logical = json_array(), *j = json_object();
+	struct str full = {0};
+
+	str_printf(&full, "%s/%s", name, metric);
+	set_visible(j, "name", metric);
+	set_visible(j, "fullyQualifiedName", full.s);
+	json_set_str(j, "kind", "member");
+	json_push(logical, j);
+	json_set(place, "logicalLocations", logical);
+	json_push(list, place);
+	str_free(&full);
+	return list;
+}
+
+static struct json *
+suppressions(const struct row *r)
+{
+	struct json *list = json_array(), *j = json_object();
+
+	json_set_str(j, "kind", "external");
+	set_visible(j, "justification", r->waiver.reason);
+	json_push(list, j);
+	return list;
+}
+
+static struct json *
+properties(const struct comparison *c, const struct row *r)
+{
+	const struct verdict_facts *f = &r->facts;
+	struct json *j = json_object();
+
+	set_visible(j, "baseline", c->name[0]);
+	set_visible(j, "contender", c->name[1]);
+	set_visible(j, "metric", r->name);
+	json_set_str(j, "class", r->gate ? "gate" : "info");
+	json_set_num(j, "baseline_median", f->median[0]);
+	json_set_num(j, "contender_median", f->median[1]);
+	json_set_num(j, "ratio", f->ratio);
+	json_set_num(j, "ci95_low", f->lo95);
+	json_set_num(j, "ci95_high", f->hi95);
+	json_set_num(j, "p_adjusted", r->p);
+	json_set_num(j, "margin", r->margin);
+	json_set_bool(j, "certain", r->certain);
+	return j;
+}
+
+static struct json *
+result(const struct report *report, const struct comparison *c,
+    const struct row *r, const struct casename *names)
+{
+	char *name = casename_of(names, r->pair->side[0]->config);
+	const char *kind = rules[r->verdict].kind;
+	struct json *j = json_object(), *print = json_object();
+	struct str text = {0}, plain = {0};
+	bool bad = report_fails(report, r);
+	bool worse = r->verdict == VERDICT_REGRESSION;
+
+	str_printf(&text, "%s: %s: ", name, r->name);
+	report_sentence(&text, r);
+	markup_sarif(&plain, text.s);
+	json_set_str(j, "ruleId", verdict_name(r->verdict));
+	json_set_num(j, "ruleIndex", (double)r->verdict);
+	json_set_str(j, "kind", bad ? "fail" : kind);
+	json_set_str(j, "level", bad ? "error" : worse ? "note" : "none");
+	json_set(j, "message", message(plain.s));
+	json_set(j, "locations", locations(name, r->name));
+	if (r->waived)
+		json_set(j, "suppressions", suppressions(r));
+	str_clear(&text);
+	str_printf(&text, "%s/%s", name, r->name);
+	set_visible(print, "caseMetric/v1", text.s);
+	json_set(j, "partialFingerprints", print);
+	json_set(j, "properties", properties(c, r));
+	str_free(&text);
+	str_free(&plain);
+	free(name);
+	return j;
+}
+
+void
+report_sarif(struct str *s, const struct report *r)
+{
+	struct json *log = json_object(), *runs = json_array();
+
+	json_set_str(
+	    log, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+	json_set_str(log, "version", "2.1.0");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct comparison *c = &r->c[i];
+		struct casename *names = judge_names(c);
+		struct json *run = json_object(), *tool = json_object();
+		struct json *results = json_array(), *which = json_object();
+
+		set_visible(which, "id", c->name[1]);
+		json_set(run, "automationDetails", which);
+		json_set(tool, "driver", driver());
+		json_set(run, "tool", tool);
+		for (size_t k = 0; k < c->nrows; k++)
+			json_push(results, result(r, c, &c->rows[k], names));
+		json_set(run, "results", results);
+		json_push(runs, run);
+		casename_free(names);
+	}
+	json_set(log, "runs", runs);
+	json_append(s, log);
+	str_addc(s, '\n');
+	json_free(log);
+}

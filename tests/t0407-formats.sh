@@ -1,0 +1,271 @@
+#!/bin/sh
+# What vkb-compare writes: each format is what its readers expect, with hostile
+# names as well, and several are written at once.
+. "${0%/*}/lib.sh"
+
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+all='text markdown jsonl csv junit openmetrics annotations sarif'
+
+# two LABEL CONFIG VALUE...: runs of any config
+two() {
+  label=$1 config=$2
+  shift 2
+  for v; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$config" "${kernel:-6.1}" "$v"
+  done
+}
+failed() { # failed LABEL CONFIG ERROR
+  printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"status":"failed","error":"%s"}\n' \
+    "$1" "$2" "$3"
+}
+# each COMMAND...: a format and what checks it, for every format
+each() {
+  for f in $all; do
+    "$@" "$f"
+  done
+}
+
+# --- several at once, into files, pipes and nowhere
+
+set --
+for f in $all; do set -- "$@" -f "$f:$f.out"; done
+test_status 1 'every format at once' vkb-compare "$@" "$a" "$b"
+test_same '' "$(cat .out .err)" 'and nothing else is said'
+alone() {
+  vkb-compare -f "$1" "$a" "$b" >again
+  test_that "$1: to stdout it is the same" cmp again "$1.out"
+}
+each alone
+test_status 2 'two to stdout' vkb-compare -f csv -f junit "$a" "$b"
+test_match 'only one can go to stdout' .err 'is said'
+test_status 2 'two into one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
+test_match "only one can go to 'x'" .err 'is said'
+test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
+test_match "'html' is not one of text, markdown, jsonl, csv, junit, openmet" \
+  .err 'lists those there are'
+test_status 2 'no name of a file' vkb-compare -f csv: "$a" "$b"
+full() {
+  test_status 2 "$1: a full device" vkb-compare -f "$1:/dev/full" "$a" "$b"
+  test_match "cannot write '/dev/full'" .err 'is said'
+}
+each full
+test_that 'a device stays one' test -c /dev/full
+vkb-compare -f csv:/no/such/x -f jsonl:kept "$a" "$b" 2>.err
+test_same '2 10' "$? $(wc -l <kept | tr -d ' ')" \
+  'a file that cannot be written does not stop the others'
+: >target
+ln -s target link
+vkb-compare -f csv:link "$a" "$b"
+test_same 10 "$(wc -l <target | tr -d ' ')" 'a link stays a link'
+test_that 'really' test -L link
+test_same 10 "$(vkb-compare -f csv:/dev/stderr "$a" "$b" 2>&1 >/dev/null |
+  wc -l | tr -d ' ')" 'a pipe is written to'
+
+# --- csv
+
+test_same 'contender,baseline,case,metric,unit,better,class,baseline_runs,contender_runs,baseline_median,contender_median,ratio,ci95_low,ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,certain,visible,needed_runs,needed_minutes,waiver,notes' \
+  "$(sed 1q csv.out)" 'csv: the columns are what they were'
+test_same 27 "$(sed 1d csv.out | tr -dc ',\n' | awk '{ print length }' |
+  sort -u)" 'csv: every line has them all'
+test_match '^my-branch \(7be2d904\),unstable \(1f9c0ab2\),SET,rps,req/s,higher,gate,8,8,611939.27,574414.28,0.937563117265,.*,signed-rank,yes,0.02,regression,yes,,,,,$' \
+  csv.out 'csv: numbers are numbers'
+
+# --- junit
+
+# xml FILE: is it well-formed?
+xml() {
+  if command -v xmllint >/dev/null; then
+    test_that "xml: $1 is well-formed" xmllint --noout "$1"
+  else
+    test_skip "xml: $1 is well-formed" xmllint
+  fi
+}
+# of XPATH FILE
+of() { xmllint --xpath "string($1)" "$2" 2>/dev/null; }
+xml junit.out
+test_same '9 3 0 1' \
+  "$(sed -n 's/.*<testsuite .* tests="\([0-9]*\)" failures="\([0-9]*\)" errors="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3 \4/p' junit.out)" \
+  'junit: a test for each judged row'
+test_same 9 "$(grep -c '<testcase ' junit.out)" 'junit: as many as it says'
+test_same 3 "$(grep -c '<failure type="regression" message="1.07x ' junit.out)" \
+  'junit: a regression fails'
+test_match '<skipped message="1.05x lower .* inconclusive' junit.out \
+  'junit: what is not known is skipped'
+test_match 'timestamp="2026-03-01T18:40:02"' junit.out \
+  'junit: the time is that of the contender'
+test_match '<testcase classname="SET" name="SET rps" time="26.667">' junit.out \
+  'junit: names and seconds'
+
+# --- openmetrics
+
+cat >openmetrics.awk <<'AWK'
+function bad(why) { print NR ": " why ": " $0; n++ }
+eof { bad("something behind # EOF") }
+/^# EOF$/ { eof = 1; next }
+/^# (TYPE|UNIT|HELP) / {
+  if ($3 != family) {
+    if (seen[$3]++) bad("a family stands twice")
+    family = $3
+    delete had
+  }
+  if (samples[family]) bad("metadata behind samples")
+  if (had[$2]++) bad("said twice")
+  if ($2 == "TYPE" && $4 != "gauge") bad("no gauge")
+  if ($2 == "UNIT" && family !~ ("_" $4 "$")) bad("the name lacks the unit")
+  next
+}
+!/^[a-z_]+\{([a-z]+="([^"\\]|\\[\\"n])*",?)+\} -?[0-9.e+-]+$/ { bad("no sample") }
+{
+  name = $0
+  sub(/\{.*/, "", name)
+  if (name != family) bad("of another family")
+  samples[family]++
+  line = $0
+  sub(/ [^ ]*$/, "", line)
+  if (set[line]++) bad("stands twice")
+}
+END { if (!eof) { print "no # EOF"; n++ } exit n > 0 }
+AWK
+metrics() { test_that "openmetrics: $1 keeps the rules" awk -f openmetrics.awk "$1"; }
+metrics openmetrics.out
+test_match '^vkb_change_ratio\{case="SET",metric="rps",baseline="unstable \(1f9c0ab2\)",contender="my-branch \(7be2d904\)"\} 0.937563117265$' \
+  openmetrics.out 'openmetrics: a ratio'
+test_same 3 "$(grep -c '^vkb_regression{.*} 1$' openmetrics.out)" \
+  'openmetrics: regressions are 1'
+test_match '^vkb_rows\{verdict="regression",.*\} 3$' openmetrics.out \
+  'openmetrics: verdicts are counted'
+
+# --- annotations
+
+test_same '' "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
+  annotations.out)" 'annotations: commands and nothing else'
+test_same '3 3' "$(grep -c '^::error' annotations.out) $(grep -c '^::notice' \
+  annotations.out)" 'annotations: regressions are errors'
+
+# --- sarif
+
+# sarif FILE: what SARIF 2.1.0 requires, as far as it is used
+sarif() {
+  # shellcheck disable=SC2016 # jq's
+  test_that "sarif: $1 has what is required" jq -e '
+    .version == "2.1.0" and (.runs | type) == "array" and all(.runs[];
+      (.tool.driver.name | type) == "string" and
+      (.tool.driver.rules | map(.id) | length == (unique | length)) and
+      (.tool.driver.rules as $rules | all(.results[];
+        (.message.text | type) == "string" and
+        $rules[.ruleIndex].id == .ruleId and
+        (.level | IN("none", "note", "warning", "error")) and
+        (.kind | IN("pass", "open", "informational", "review", "fail")) and
+        (.kind == "fail" or .level == "none") and
+        all(.locations[]; .logicalLocations[0].fullyQualifiedName | type == "string"))))' "$1"
+}
+sarif sarif.out
+test_same '["error","none"]' "$(jq -c '[.runs[].results[].level] | unique' sarif.out)" \
+  'sarif: regressions are errors'
+test_same '3 9' "$(jq -r '.runs[0].results | "\(map(select(.level == "error")) | length) \(length)"' sarif.out)" \
+  'sarif: three of nine rows'
+
+# --- what fails is the same everywhere
+
+two x '{"command":"SET"}' 10 11 10 11 >base
+two x '{"command":"GET"}' 10 11 10 11 >>base
+failed x '{"command":"DEL"}' 'a' >>base
+{
+  two y '{"command":"SET"}' 5 5.1
+  failed y '{"command":"INCR"}' 'it <fell>'
+} >new
+set -- -f junit:j.out -f annotations:a.out -f sarif:s.out -f csv:c.out
+test_status 2 'too few runs, a case of one side, a failed one' \
+  vkb-compare "$@" base new
+xml j.out
+test_same '0 1 3' "$(grep -c '<failure' j.out) $(grep -c '<error' j.out) $(
+  grep -c '<skipped' j.out)" 'junit: skipped, but the failed run is an error'
+test_match '<error type="failed" message="1 of 1 runs failed in the contender: INCR: it &lt;fell&gt;"/>' \
+  j.out 'junit: and says why'
+test_match '^::warning title=.*::1 of 1 runs failed in the contender: INCR: it <fell>$' \
+  a.out 'annotations: it is a warning'
+test_status 1 'told to fail' vkb-compare "$@" --on-insufficient fail \
+  --on-missing fail base new
+test_same '2 1' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
+  'the formats tell the same'
+test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
+  'sarif as well'
+
+# --- several contenders
+
+two z '{"command":"SET"}' 10 11 10 11 >>new
+vkb-compare "$@" -f text:t.out -f openmetrics:o.out base new 2>/dev/null
+test_same 2 "$(grep -c '<testsuite ' j.out)" 'junit: a suite for each contender'
+test_same 2 "$(jq '.runs | length' s.out)" 'sarif: a run for each'
+metrics o.out
+test_match '^ +contender +rows$' t.out 'text: they come in a table first'
+test_same '? y
+= z' "$(sed -n '2,3s/^\(.\)  \([^ ]*\) .*/\1 \2/p' t.out)" 'each in a line'
+
+# --- hostile names
+
+# shellcheck disable=SC2016,SC1003 # backticks that are data
+evil='=1+1|<script>x</script> `y` @someone #12 GH-3 !4 ~5 &6 $7 %8 \u202e\u200f\u2066\u2028\u0085 :tada: mailto:x http://evil.example www.evil.example [a](b) ![c](d) **e** &amp; ]]> \"q\" a,b;c {0} %0A::error::x \u001b[31m\r\n::error::y\n# title \\\\'
+for l in x y; do
+  two "$evil $l" "{\"command\":\"$evil\",\"k\":[\"$evil\"]}" 10 11 10 11
+  two "$evil $l" "{\"command\":\"$evil\",\"k\":2}" 10 11 10 11
+done >both
+sed '1,8!d' both | kernel=$evil sed 's/6\.1/6.0/' >base
+{
+  sed '1,8d' both | sed '5,8s/"rps":1/"rps":/'
+  failed "$evil y" "{\"command\":\"$evil 2\"}" "$evil"
+} | sed "s/\"kernel\":\"6.1\"/\"kernel\":\"$(printf '%s' "$evil" |
+  sed 's/[\\&]/\\&/g' | tr '/' '!')\"/" >new
+set --
+for f in $all; do set -- "$@" -f "$f:$f.out"; done
+test_status 1 'hostile names in every format' vkb-compare "$@" base new
+vkb-compare -f text base new >text.out
+clean() {
+  test_that "$1: it is UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null "$1.out"
+  test_same 0 "$(tr -d '\n' <"$1.out" | tr -d -c '\000-\037\177' | wc -c |
+    tr -d ' ')" "$1: no control characters"
+  [ "$1" != jsonl ] || return # records hold what there is
+  test_same 0 "$(grep -c "$(printf '\342\200[\217\250-\256]\|\342\201[\246-\251]\|\302\205')" \
+    "$1.out")" "$1: nothing is written backwards"
+}
+each clean
+xml junit.out
+metrics openmetrics.out
+sarif sarif.out
+test_that 'jsonl: it is JSON' jq . jsonl.out
+test_same '' "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
+  annotations.out)" 'annotations: no other command'
+test_same 0 "$(grep -c '%0A' annotations.out)" 'annotations: no line break'
+test_same 0 "$(grep -cE '^(::|##)' text.out)" 'text: no line is a command'
+test_same 0 "$(jq -r '.runs[].results[].message.text' sarif.out |
+  grep -cE '(^|[^\\])\[a|[^{]\{0')" 'sarif: no link, no placeholder'
+cat >csv.pl <<'END'
+# CSV by RFC 4180: lines of as many cells; no text that is a formula
+use strict;
+my ($n, $text) = (0, join "", <>);
+while ($text =~ /\G((?:"(?:[^"]|"")*"|[^",\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\n]*))*)\n/gc) {
+  my ($cells, $line) = (0, $1);
+  while ($line =~ /\G(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/g) {
+    my $cell = defined $1 ? $1 : $2;
+    $cells++;
+    die "formula: $cell\n" if $cell =~ /^[=+\-@\t\r]/ && $cell !~ /^-?[\d.e+-]+$/;
+    last if $3 eq "";
+  }
+  die "$cells cells: $line\n" unless $cells == 28;
+  $n++;
+}
+die "trailing: " . substr($text, pos($text) // 0) unless (pos($text) // 0) == length $text;
+print "$n\n";
+END
+test_same 3 "$(perl csv.pl csv.out)" 'csv: a reader finds three lines, no formula'
+# shellcheck disable=SC2016 # data
+for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' \
+  'www.' '](' '**e' '&amp;' '!4' '~5' '$7' '%8'; do
+  test_same 0 "$(grep -cF -- "$bad" markdown.out)" "markdown: no raw $bad"
+done
+test_same '' "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
+test_same 9 "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
+  awk '{ print length }' | sort -u)" 'with as many cells as there are columns'
+test_done
