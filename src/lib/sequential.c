@@ -2,6 +2,7 @@
 #include "mem.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Nodes and weights on -1..1 (Abramowitz & Stegun, table 25.4, n = 8). */
@@ -15,7 +16,8 @@ static const double weight[NODES / 2] = {.362683783378361983,
 
 /*
  * The sum of all runs so far as a Brownian motion at time t, and the density
- * of those paths that no look has ended yet, times the weights.
+ * of those paths that no look has ended yet, times the weights. It is
+ * symmetric: only x >= 0 is kept.
  */
 struct paths {
 	double *x, *density;
@@ -28,70 +30,71 @@ sequential_spend(double t, double alpha)
 	return alpha * log1p((M_E - 1) * fmin(1, fmax(0, t)));
 }
 
-/* P(|Z| > z) */
+/* P(Z > z) */
 static double
-outside(double z)
+outside_one(double z)
 {
-	return erfc(z / sqrt(2));
+	return erfc(z / sqrt(2)) / 2;
 }
 
-/* The z with P(|Z| > z) = p. */
 static double
-bound_of(double p)
+bell(double z)
 {
-	double lo = 0, hi = 40, mid;
-
-	while ((mid = (lo + hi) / 2) > lo && mid < hi)
-		if (outside(mid) > p)
-			lo = mid;
-		else
-			hi = mid;
-	return mid;
+	return exp(-z * z / 2) / sqrt(2 * M_PI);
 }
 
-/* What leaves -b..b in a step of standard deviation s. */
+/* What leaves -b..b in a step of standard deviation s; *slope: by b. */
 static double
-leaving(const struct paths *p, double s, double b)
+leaving(const struct paths *p, double s, double b, double *slope)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < p->n; i++)
-		sum += p->density[i] *
-		    (erfc((b - p->x[i]) / (s * sqrt(2))) +
-			erfc((b + p->x[i]) / (s * sqrt(2)))) /
-		    2;
-	return sum;
+	*slope = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		double z = (b - p->x[i]) / s, y = (b + p->x[i]) / s;
+
+		sum += p->density[i] * (outside_one(z) + outside_one(y));
+		*slope -= p->density[i] * (bell(z) + bell(y));
+	}
+	*slope *= 2 / s;
+	return 2 * sum;
 }
 
-/* The b that 'share' of the paths leave. */
+/* The b that 'share' of the paths leave: Newton's steps, kept in bounds. */
 static double
 bound_after(const struct paths *p, double s, double sd, double share)
 {
-	double lo = 0, hi = 40 * sd, mid;
+	double lo = 0, hi = 40 * sd, b = 2 * sd, f, slope, next;
 
-	for (int i = 0; i < 60; i++) {
-		mid = (lo + hi) / 2;
-		if (leaving(p, s, mid) > share)
-			lo = mid;
+	for (int i = 0; i < 100; i++) {
+		f = leaving(p, s, b, &slope) - share;
+		if (f > 0)
+			lo = b;
 		else
-			hi = mid;
+			hi = b;
+		next = b - f / slope;
+		if (!(next > lo && next < hi))
+			next = (lo + hi) / 2;
+		if (fabs(next - b) <= 1e-13 * b)
+			return next;
+		b = next;
 	}
-	return (lo + hi) / 2;
+	return b;
 }
 
-/* Nodes over -b..b, dense enough for what changes over a length of s. */
+/* Nodes over 0..b, dense enough for what changes over a length of s. */
 static struct paths
 grid(double b, double s)
 {
-	double panels = fmin(PANELS, fmax(4, ceil(b / s))), half, mid;
+	double panels = fmin(PANELS, fmax(2, ceil(b / (2 * s)))), half, mid;
 	struct paths p = {.n = (size_t)panels * NODES};
 	size_t at = 0;
 
 	p.x = mem_array(p.n, sizeof *p.x);
 	p.density = mem_array(p.n, sizeof *p.density);
-	half = b / panels;
+	half = b / panels / 2;
 	for (double k = 0; k < panels; k++) {
-		mid = (2 * k + 1) * half - b;
+		mid = (2 * k + 1) * half;
 		for (size_t i = 0; i < NODES; i++, at++) {
 			size_t j = i / 2;
 
@@ -116,13 +119,13 @@ step(struct paths *p, double s, double b, double dense)
 	struct paths q = grid(b, dense);
 
 	for (size_t i = 0; i < q.n; i++) {
-		double sum = 0, z;
+		double sum = 0;
 
-		for (size_t k = 0; k < p->n; k++) {
-			z = (q.x[i] - p->x[k]) / s;
-			sum += p->density[k] * exp(-z * z / 2);
-		}
-		q.density[i] *= sum / (s * sqrt(2 * M_PI));
+		for (size_t k = 0; k < p->n; k++)
+			sum += p->density[k] *
+			    (bell((q.x[i] - p->x[k]) / s) +
+				bell((q.x[i] + p->x[k]) / s));
+		q.density[i] *= sum / s;
 	}
 	forget(p);
 	return q;
@@ -142,36 +145,25 @@ next_look(const double *t, size_t k, size_t i)
 void
 sequential_levels(const double *t, size_t k, double alpha, double *level)
 {
-	struct paths p = {0};
-	double s, b, dense, was = 0;
-	size_t i = 0, next, origin;
+	struct paths p = {.n = 1};
+	double s, b, spent, was = 0, before = 0;
+	size_t i = 0, next;
 
 	while (i < k && !(t[i] > 0))
 		level[i++] = 0;
-	/* All paths begin at 0: one node. */
-	p.n = 1;
-	p.x = mem_array(1, sizeof *p.x);
+	p.x = mem_array(1, sizeof *p.x); /* all paths begin at 0 */
 	p.density = mem_array(1, sizeof *p.density);
-	p.x[0] = 0;
-	p.density[0] = 1;
-	for (origin = k; i < k; origin = i, i = next) {
-		double spent = sequential_spend(t[i], alpha);
-
+	p.density[0] = .5;
+	for (; i < k; before = t[i], i = next) {
 		next = next_look(t, k, i);
-		if (origin == k) {
-			s = sqrt(t[i]);
-			b = s * bound_of(spent);
-		} else {
-			s = sqrt(t[i] - t[origin]);
-			b = bound_after(&p, s, sqrt(t[i]), spent - was);
-		}
+		spent = sequential_spend(t[i], alpha);
+		s = sqrt(t[i] - before);
+		b = bound_after(&p, s, sqrt(t[i]), spent - was);
 		was = spent;
 		for (size_t j = i; j < next; j++)
-			level[j] = outside(b / sqrt(t[i]));
-		if (next == k)
-			break;
-		dense = fmin(s, sqrt(t[next] - t[i]));
-		p = step(&p, s, b, dense);
+			level[j] = 2 * outside_one(b / sqrt(t[i]));
+		if (next < k)
+			p = step(&p, s, b, fmin(s, sqrt(t[next] - t[i])));
 	}
 	forget(&p);
 }
@@ -181,6 +173,7 @@ sequential_level(const double *looks, size_t k, size_t n, double alpha)
 {
 	double *t, *level, found;
 	size_t at = 0;
+	bool between;
 
 	if (!k)
 		return alpha;
@@ -190,10 +183,9 @@ sequential_level(const double *looks, size_t k, size_t n, double alpha)
 		t[i] = looks[i] / looks[k - 1];
 	while (at + 1 < k && looks[at + 1] <= (double)n)
 		at++;
-	sequential_levels(t, k, alpha, level);
-	found = level[at];
-	if ((double)n > looks[at] && at + 1 < k)
-		found = fmin(found, level[at + 1]);
+	between = (double)n > looks[at] && at + 1 < k;
+	sequential_levels(t, at + 1 + between, alpha, level);
+	found = between ? fmin(level[at], level[at + 1]) : level[at];
 	free(t);
 	free(level);
 	return found;

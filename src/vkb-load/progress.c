@@ -104,15 +104,16 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_add(&s, "  warm-up");
 	if (e->done > 0)
 		str_printf(&s, " %.0f%%", e->done * 100);
+	/* What a narrow terminal cuts off comes last. */
+	if (p->left_s >= 0) {
+		left = p->left_s - spent;
+		str_printf(&s, "  ETA %s%s", p->most ? "<" : "",
+		    num_seconds(buf, left > 0 ? left : 0));
+	}
 	if (e->rps > 0)
 		str_printf(&s, "  %s req/s", num_human(buf, e->rps));
 	if (e->p99_ms > 0)
 		str_printf(&s, "  p99 %.3f ms", e->p99_ms);
-	if (p->left_s >= 0) {
-		left = p->left_s - spent;
-		str_printf(&s, "  ETA %s%s", p->most ? "at most " : "",
-		    num_seconds(buf, left > 0 ? left : 0));
-	}
 	width = columns() - 1;
 	if (s.len > (size_t)width)
 		s.s[width] = '\0';

@@ -251,6 +251,7 @@ static char *
 name_of(const struct session *s, const struct slot *slot)
 {
 	const struct looks *l = s->o->looks;
+	const struct precision *p = &s->seen[slot->cas];
 	char *who = builder(s, slot);
 	struct str name = {0};
 
@@ -259,10 +260,9 @@ name_of(const struct session *s, const struct slot *slot)
 	if (looks_adaptive(l))
 		str_printf(&name, "%.0f..", l->at[0]);
 	str_printf(&name, "%zu", looks_most(l));
-	if (s->look > 0) {
-		str_printf(&name, ", look %zu of %zu: ", s->look, l->n);
-		add_precision(&name, &s->seen[slot->cas]);
-	}
+	if (isfinite(p->now) && s->look > 0)
+		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
+		    100 * p->now);
 	free(who);
 	return str_take(&name);
 }
