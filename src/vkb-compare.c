@@ -8,6 +8,7 @@
 #include "output.h"
 #include "policy.h"
 #include "str.h"
+#include "vkb-compare/calibrate.h"
 #include "vkb-compare/canary.h"
 #include "vkb-compare/history.h"
 #include "vkb-compare/report.h"
@@ -24,6 +25,7 @@ struct opts {
 	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
 	bool strict, ci;
+	long long calibrate;
 };
 
 #define AT(f) offsetof(struct opts, f)
@@ -46,6 +48,8 @@ static const struct opt table[] = {
 	.help = "margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
 	.help = "Holm instead of Benjamini-Hochberg"},
+    {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
+	.max = 1000, .help = "false alarms of this machine, with RUNS a side"},
     {0, "ci", OPT_FLAG, AT(ci), .help = "what was not measured fails"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
 	.choices = "ok|fail", .help = "where there are too few runs"},
@@ -107,6 +111,16 @@ rules_of(const struct opts *o, struct rules *r)
 	    !(r->history = history_read(o->history.v, o->history.n)))
 		return -1;
 	return 0;
+}
+
+static void
+rules_free(struct rules *r)
+{
+	for (size_t i = 0; i < r->nmargins; i++)
+		free((char *)(size_t)r->margins[i].name);
+	free(r->margins);
+	policy_free(r->policy);
+	history_free(r->history);
 }
 
 static bool
@@ -320,6 +334,39 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 	return rc;
 }
 
+/* Runs of one build: what the rules make of them. */
+static int
+calibration(const struct opts *o, const struct opt_args *args)
+{
+	static const char *const names[] = {"text", "policy", NULL};
+	struct rules r = {0};
+	struct calibration *c = NULL;
+	struct output *out = NULL;
+	size_t n = 0;
+	int rc = 2;
+
+	if (rules_of(o, &r) < 0 || !(out = output_list(&o->formats, names, &n)))
+		goto out;
+	c = calibrate(
+	    (const char *const *)args->v, args->n, (size_t)o->calibrate, &r);
+	if (!c)
+		goto out;
+	rc = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct str s = {0};
+
+		(out[i].format ? calibrate_policy : calibrate_text)(&s, c);
+		if (output_write(&out[i], &s) < 0)
+			rc = 2;
+		str_free(&s);
+	}
+out:
+	calibrate_free(c);
+	rules_free(&r);
+	free(out);
+	return rc;
+}
+
 static int
 run(const struct opts *o, const struct opt_args *args)
 {
@@ -352,11 +399,7 @@ run(const struct opts *o, const struct opt_args *args)
 out:
 	for (size_t i = 0; i < n; i++)
 		judge_free(&c[i]);
-	for (size_t i = 0; i < r.nmargins; i++)
-		free((char *)(size_t)r.margins[i].name);
-	free(r.margins);
-	policy_free(r.policy);
-	history_free(r.history);
+	rules_free(&r);
 	free(c);
 	free(out);
 	sides_free(&s);
@@ -383,11 +426,12 @@ main(int argc, char **argv)
 		o.on_insufficient =
 		    o.on_insufficient ? o.on_insufficient : "fail";
 	}
-	if (!args.n && !o.baselines.n)
+	if (!args.n && !o.baselines.n && !o.calibrate)
 		rc = opt_usage(&prog, "no BASE, and no --baseline");
-	else if (args.n < (o.baselines.n ? 1 : 2) && isatty(STDIN_FILENO))
+	else if (args.n < (o.baselines.n || o.calibrate ? 1 : 2) &&
+	    isatty(STDIN_FILENO))
 		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
-	rc = rc < 0 ? 2 : run(&o, &args);
+	rc = rc < 0 ? 2 : (o.calibrate ? calibration : run)(&o, &args);
 out:
 	free(o.formats.v);
 	free(o.margins.v);

@@ -1,0 +1,344 @@
+#include "calibrate.h"
+#include "casename.h"
+#include "err.h"
+#include "json.h"
+#include "judge.h"
+#include "mem.h"
+#include "series.h"
+#include "stats.h"
+#include "str.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum way { TOGETHER, APART, WAYS }; /* how the two sides run */
+
+static const char *const ways[WAYS] = {"interleaved", "apart"};
+
+struct tally {
+	size_t windows, alarms;
+	double *sizes; /* |ln ratio| of those with p below alpha */
+	size_t n;
+	double margin; /* that keeps alarms below ALLOWED; NAN: unknown */
+};
+
+#define ALLOWED .05
+
+struct entry {
+	struct row row;
+	struct pairing pair;
+	struct kase kase;
+	size_t n;
+	double cv, robust_cv, lag1;
+	bool bimodal, interleaved;
+	struct tally of[WAYS];
+};
+
+struct calibration {
+	struct series *series;
+	struct entry **v;
+	size_t n, cap;
+	size_t runs;
+};
+
+static void
+window(struct tally *t, const struct row *row, const double *x, const double *y,
+    size_t n, bool paired)
+{
+	struct verdict_facts f = row->exact
+	    ? verdict_assume(x, n, y, n)
+	    : verdict_measure(x, n, y, n, paired && n >= VERDICT_PAIRS);
+	bool certain;
+	enum verdict v = verdict_decide(
+	    &f, row->metric.better, row->margin, f.p, JUDGE_ALPHA, &certain);
+
+	t->windows++;
+	t->alarms += v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT ||
+	    v == VERDICT_DIFFERENT;
+	if (isnan(f.p) || f.p < JUDGE_ALPHA)
+		t->sizes[t->n++] = f.ratio > 0   ? fabs(log(f.ratio))
+		    : f.median[0] == f.median[1] ? 0
+						 : INFINITY;
+}
+
+/* The least margin that leaves less than ALLOWED of the windows alarms. */
+static void
+settle(struct tally *t)
+{
+	double left = ceil(ALLOWED * (double)t->windows) - 1;
+	size_t pass = left > 0 ? (size_t)left : 0;
+
+	stats_sort(t->sizes, t->n);
+	t->margin = !t->windows ? NAN
+	    : t->n > pass       ? -expm1(-t->sizes[t->n - 1 - pass])
+				: 0;
+	free(t->sizes);
+	t->sizes = NULL;
+}
+
+/*
+ * Every stretch of 2 n runs that follow each other is one comparison of each
+ * way: its halves, and its even against its odd runs.
+ */
+static void
+windows(struct entry *e, const double *v, size_t n, size_t runs)
+{
+	double *x = mem_array(2 * runs, sizeof *x), *y = x + runs;
+	size_t most = n < 2 * runs ? 0 : n - 2 * runs + 1;
+
+	for (size_t w = 0; w < WAYS; w++)
+		e->of[w].sizes = mem_array(most + 1, sizeof *x);
+	for (size_t s = 0; s < most; s++) {
+		for (size_t i = 0; i < runs; i++) {
+			x[i] = v[s + 2 * i];
+			y[i] = v[s + 2 * i + 1];
+		}
+		window(&e->of[TOGETHER], &e->row, x, y, runs, true);
+		window(
+		    &e->of[APART], &e->row, v + s, v + s + runs, runs, false);
+	}
+	for (size_t w = 0; w < WAYS; w++)
+		settle(&e->of[w]);
+	free(x);
+}
+
+static void
+noise(struct entry *e, double *v)
+{
+	double median;
+
+	e->lag1 = stats_lag1(v, e->n);
+	stats_sort(v, e->n);
+	median = stats_median(v, e->n);
+	e->cv = stats_sd(v, e->n) / fabs(stats_mean(v, e->n));
+	e->robust_cv = 1.4826 * stats_mad(v, e->n) / fabs(median);
+	e->bimodal = stats_bimodal(v, e->n);
+}
+
+static void
+free_entry(struct entry *e)
+{
+	free(e->row.name);
+	free(e->pair.name);
+	free(e);
+}
+
+static void
+measure(struct calibration *c, const struct series_case *k, const char *name,
+    const char *metric, const struct rules *r)
+{
+	struct entry *e = mem_new(sizeof *e);
+	double *v;
+
+	e->kase.config = k->config;
+	e->pair = (struct pairing){.side = {&e->kase}, .name = mem_str(name)};
+	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
+	if (!rules_apply(r, &e->row)) {
+		free_entry(e);
+		return;
+	}
+	e->interleaved = k->interleaved;
+	v = series_values(k, metric, &e->n);
+	windows(e, v, e->n, c->runs);
+	noise(e, v);
+	free(v);
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof(struct entry *));
+	c->v[c->n++] = e;
+}
+
+static struct casename *
+names_of(const struct series *s)
+{
+	size_t n = series_count(s);
+	const struct json **configs = mem_array(n + 1, sizeof *configs);
+	struct casename *names;
+
+	for (size_t i = 0; i < n; i++)
+		configs[i] = series_at(s, i)->config;
+	names = casename_new(configs, n);
+	free(configs);
+	return names;
+}
+
+struct calibration *
+calibrate(
+    const char *const *files, size_t n, size_t runs, const struct rules *r)
+{
+	struct series *s = series_read(files, n);
+	struct calibration *c;
+	struct casename *names;
+
+	if (!s)
+		return NULL;
+	c = mem_new(sizeof *c);
+	c->series = s;
+	c->runs = runs;
+	names = names_of(s);
+	for (size_t i = 0; i < series_count(s); i++) {
+		const struct series_case *k = series_at(s, i);
+		char *name = casename_of(names, k->config);
+		size_t m;
+		const char **metrics = series_metrics(k, &m);
+
+		for (size_t j = 0; j < m; j++)
+			measure(c, k, name, metrics[j], r);
+		free(metrics);
+		free(name);
+	}
+	casename_free(names);
+	if (c->n)
+		return c;
+	err_say("nothing to calibrate: no run has a metric that is judged");
+	calibrate_free(c);
+	return NULL;
+}
+
+void
+calibrate_free(struct calibration *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		free_entry(c->v[i]);
+	free(c->v);
+	series_free(c->series);
+	free(c);
+}
+
+static void
+percent(struct table *t, double v)
+{
+	char *s = isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-");
+
+	table_cell(t, s);
+	free(s);
+}
+
+static void
+alarms(struct table *t, const struct tally *a)
+{
+	char *s = a->windows
+	    ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
+		  100 * (double)a->alarms / (double)a->windows)
+	    : mem_str("too few runs");
+
+	table_cell(t, s);
+	free(s);
+}
+
+static void
+line(struct table *t, const struct entry *e)
+{
+	char *n = mem_printf("%zu", e->n);
+	char *lag1 =
+	    isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1);
+
+	table_cell(t, e->pair.name);
+	table_cell(t, e->row.name);
+	table_cell(t, n);
+	percent(t, e->cv);
+	percent(t, e->robust_cv);
+	table_cell(t, lag1);
+	percent(t, e->row.margin);
+	for (size_t w = 0; w < WAYS; w++) {
+		alarms(t, &e->of[w]);
+		percent(t, e->of[w].margin);
+	}
+	table_cell(t, e->bimodal ? "two levels" : "");
+	free(n);
+	free(lag1);
+}
+
+static void
+total(struct str *s, const struct calibration *c, enum way w)
+{
+	size_t windows = 0, n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		windows += c->v[i]->of[w].windows;
+		n += c->v[i]->of[w].alarms;
+	}
+	str_printf(
+	    s, "%s: %zu of %zu comparisons gave an alarm", ways[w], n, windows);
+	if (windows)
+		str_printf(s, ", %.1f%%", 100 * (double)n / (double)windows);
+	str_addc(s, '\n');
+}
+
+void
+calibrate_text(struct str *s, const struct calibration *c)
+{
+	struct table *t = table_new();
+
+	table_column(t, "case", TABLE_LEFT);
+	table_column(t, "metric", TABLE_LEFT);
+	table_column(t, "runs", TABLE_RIGHT);
+	table_column(t, "cv", TABLE_RIGHT);
+	table_column(t, "robust cv", TABLE_RIGHT);
+	table_column(t, "lag-1", TABLE_RIGHT);
+	table_column(t, "margin", TABLE_RIGHT);
+	for (size_t w = 0; w < WAYS; w++) {
+		table_column(t, ways[w], TABLE_RIGHT);
+		table_column(t, "needs", TABLE_RIGHT);
+	}
+	table_column(t, "", TABLE_LEFT);
+	for (size_t i = 0; i < c->n; i++)
+		line(t, c->v[i]);
+	table_print(t, s, false);
+	table_free(t);
+	str_printf(s,
+	    "All runs taken as of one build, %zu a side, each row judged alone "
+	    "at %g.\n",
+	    c->runs, JUDGE_ALPHA);
+	for (size_t w = 0; w < WAYS; w++)
+		total(s, c, (enum way)w);
+	str_add(s,
+	    "A policy gets the margin of interleaved sides where the runs were "
+	    "interleaved, else the larger one.\n");
+}
+
+/* Rounded up, so that the alarms it is to prevent are within. */
+static char *
+margin_text(double v)
+{
+	double hundredths = ceil(1e4 * v - 1e-9);
+
+	if (hundredths > 9999)
+		return NULL;
+	return mem_printf("%.2f%%", hundredths / 100);
+}
+
+void
+calibrate_policy(struct str *s, const struct calibration *c)
+{
+	const char *sep = "";
+
+	str_add(s, "{\"rules\": [\n");
+	for (size_t i = 0; i < c->n; i++) {
+		const struct entry *e = c->v[i];
+		double v = e->row.margin;
+		struct json *rule;
+		char *text;
+
+		v = fmax(v, e->of[TOGETHER].margin);
+		if (!e->interleaved)
+			v = fmax(v, e->of[APART].margin);
+		text = margin_text(v);
+		if (!e->of[APART].windows || !text) {
+			free(text);
+			continue;
+		}
+		rule = json_object();
+		json_set_str(rule, "metric", e->row.name);
+		json_set(rule, "case", json_dup(e->kase.config));
+		json_set_str(rule, "margin", text);
+		str_add(s, sep);
+		json_append(s, rule);
+		sep = ",\n";
+		json_free(rule);
+		free(text);
+	}
+	str_add(s, "\n]}\n");
+}

@@ -1,0 +1,256 @@
+#include "series.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "record.h"
+#include "seen.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct series_run {
+	size_t session, at; /* at: its place in the input */
+	double order, block;
+	struct json *metrics;
+};
+
+struct session {
+	char *started; /* the earliest of its runs; NULL: one does not say */
+	size_t id, rank;
+};
+
+struct series {
+	struct series_case *cases;
+	size_t n, cap;
+	struct names *keys, *names; /* of cases, of sessions */
+	struct session *sessions;
+	size_t nsessions, sessions_cap;
+};
+
+static struct series_case *
+case_of(struct series *s, const struct json *config)
+{
+	struct str key = {0};
+	size_t id;
+
+	record_room(&key, config);
+	id = names_id(s->keys, key.s);
+	str_free(&key);
+	if (id == s->n) {
+		s->cases = mem_grow(s->cases, s->n, &s->cap, sizeof *s->cases);
+		s->cases[s->n++] =
+		    (struct series_case){.config = json_dup(config)};
+	}
+	return &s->cases[id];
+}
+
+static size_t
+session_of(struct series *s, const struct json *run)
+{
+	const char *name = json_get_str(run, "session");
+	const char *started = json_get_str(run, "started");
+	size_t id = names_id(s->names, name ? name : "");
+	struct session *w;
+
+	if (id == s->nsessions) {
+		s->sessions = mem_grow(s->sessions, s->nsessions,
+		    &s->sessions_cap, sizeof *s->sessions);
+		s->sessions[s->nsessions++] =
+		    (struct session){.started = mem_str(started), .id = id};
+		return id;
+	}
+	w = &s->sessions[id];
+	if (w->started && (!started || strcmp(started, w->started) < 0)) {
+		free(w->started);
+		w->started = mem_str(started);
+	}
+	return id;
+}
+
+static void
+add(struct series *s, struct json *rec, size_t at)
+{
+	const struct json *run = json_get(rec, "run");
+	struct series_case *c;
+
+	if (!json_get(rec, "metrics") ||
+	    strcmp(json_get_str(rec, "status"), "ok") != 0)
+		return;
+	c = case_of(s, json_get(rec, "config"));
+	c->runs = mem_grow(c->runs, c->n, &c->cap, sizeof *c->runs);
+	c->runs[c->n++] = (struct series_run){.session = session_of(s, run),
+	    .at = at,
+	    .order = json_get_num(run, "order", -1),
+	    .block = json_get_num(run, "block", -1),
+	    .metrics = json_detach(rec, "metrics")};
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct session *x = a, *y = b;
+	int c = strcmp(x->started, y->started);
+
+	return c ? c : (x->id > y->id) - (x->id < y->id);
+}
+
+static void
+rank(struct series *s)
+{
+	struct session *v = mem_array(s->nsessions + 1, sizeof *v);
+	bool known = true;
+
+	for (size_t i = 0; i < s->nsessions; i++) {
+		v[i] = s->sessions[i];
+		known = known && v[i].started;
+	}
+	if (known && s->nsessions)
+		qsort(v, s->nsessions, sizeof *v, by_start);
+	for (size_t i = 0; i < s->nsessions; i++)
+		s->sessions[v[i].id].rank = i;
+	free(v);
+}
+
+static int
+by_time(const void *a, const void *b, void *arg)
+{
+	const struct series_run *x = a, *y = b;
+	const struct session *s = arg;
+	size_t p = s[x->session].rank, q = s[y->session].rank;
+	int c = (p > q) - (p < q);
+
+	c = c ? c : (x->order > y->order) - (x->order < y->order);
+	c = c ? c : (x->block > y->block) - (x->block < y->block);
+	return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+static void
+in_order(struct series *s, struct series_case *c)
+{
+	qsort_r(c->runs, c->n, sizeof *c->runs, by_time, s->sessions);
+	for (size_t i = 1; i < c->n; i++) {
+		const struct series_run *a = &c->runs[i - 1], *b = &c->runs[i];
+
+		c->interleaved |= a->session == b->session && a->block >= 0 &&
+		    a->block == b->block;
+	}
+}
+
+struct series *
+series_read(const char *const *files, size_t n)
+{
+	struct series *s = mem_new(sizeof *s);
+	struct jsonl *in = jsonl_open(files, n);
+	struct seen *seen = seen_new();
+	struct json *rec;
+	size_t at = 0;
+	int got, rc = 0;
+
+	s->keys = names_new();
+	s->names = names_new();
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "summary"))
+			rc = err_fail("%s: a summary does not say in which "
+				      "order things ran: run records are "
+				      "needed",
+			    jsonl_where(in));
+		else if (record_is(rec, "run") &&
+		    !(json_path(rec, "run.session") &&
+			seen_add(seen, json_hash(rec))))
+			add(s, rec, at++);
+		json_free(rec);
+	}
+	seen_free(seen);
+	jsonl_close(in);
+	rank(s);
+	for (size_t i = 0; i < s->n; i++)
+		in_order(s, &s->cases[i]);
+	if (rc == 0 && s->n)
+		return s;
+	if (rc == 0)
+		err_say("there are no runs");
+	series_free(s);
+	return NULL;
+}
+
+void
+series_free(struct series *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		for (size_t k = 0; k < s->cases[i].n; k++)
+			json_free(s->cases[i].runs[k].metrics);
+		free(s->cases[i].runs);
+		json_free(s->cases[i].config);
+	}
+	for (size_t i = 0; i < s->nsessions; i++)
+		free(s->sessions[i].started);
+	free(s->cases);
+	free(s->sessions);
+	names_free(s->keys);
+	names_free(s->names);
+	free(s);
+}
+
+size_t
+series_count(const struct series *s)
+{
+	return s->n;
+}
+
+const struct series_case *
+series_at(const struct series *s, size_t i)
+{
+	return &s->cases[i];
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **
+series_metrics(const struct series_case *c, size_t *n)
+{
+	const char **v = NULL;
+	size_t cap = 0, all = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		for (const struct json *j = json_first(c->runs[i].metrics); j;
+		     j = json_next(j)) {
+			v = mem_grow(v, all, &cap, sizeof *v);
+			v[all++] = json_key(j);
+		}
+	if (all)
+		qsort(v, all, sizeof *v, by_name);
+	for (size_t i = 0; i < all; i++)
+		if (!i || strcmp(v[i], v[i - 1]) != 0)
+			v[(*n)++] = v[i];
+	return v;
+}
+
+double *
+series_values(const struct series_case *c, const char *metric, size_t *n)
+{
+	double *v = mem_array(c->n + 1, sizeof *v);
+
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		double x = json_get_num(c->runs[i].metrics, metric, NAN);
+
+		if (isfinite(x))
+			v[(*n)++] = x;
+	}
+	return v;
+}

@@ -1,0 +1,110 @@
+#!/bin/sh
+# vkb-compare --calibrate: alarms where nothing changed, and margins from them.
+. "${0%/*}/lib.sh"
+
+# runs SEED COUNT: 'X' of one build, normal noise of 2 %; 'D' drifts as well;
+# 'C' is constant
+runs() {
+  perl -e '
+    my ($seed, $n) = @ARGV;
+    my $state = $seed;
+    sub uniform { $state = ($state * 69069 + 1) % 4294967296; $state / 4294967296 }
+    sub normal { my $s = -6; $s += uniform() for 1 .. 12; $s }
+    for my $i (1 .. $n) {
+      for my $c (qw(X D C)) {
+        my $z = normal();
+        my $v = $c eq "C" ? 100 : 1000 * exp(0.02 * $z + ($c eq "D" ? 0.01 * $i : 0));
+        printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"$c"},) .
+          qq("run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%.6f,"memory_mb":7},"status":"ok"}\n),
+          $i % 2 ? "a" : "b", ($i + 1) / 2, 3 * $i, $v;
+      }
+    }' "$1" "$2"
+}
+
+# row CASE FILE: alarms of both ways, "a b"
+row() {
+  sed -n "s/^$1 .* \([0-9]*\) of [0-9]*, .* \([0-9]*\) of [0-9]*,.*/\1 \2/p" "$2"
+}
+
+runs 7 200 >runs.jsonl
+test_that 'two hundred runs of one build' \
+  vkb-compare --calibrate 10 -f text:text -f policy:policy.json runs.jsonl
+test_same 181 "$(sed -n 's/^X .* of \([0-9]*\), .* of .*/\1/p' text)" \
+  'every stretch of twenty'
+test_same 1 "$(row X text | awk '{ print ($1 <= 181 * .1 && $2 <= 181 * .1) }')" \
+  'noise: few alarms, interleaved or apart'
+test_same 1 "$(row D text | awk '{ print ($1 <= 181 * .1 && $2 >= 181 * .9) }')" \
+  'drift: few when interleaved, many apart'
+test_same '0 0' "$(row C text)" 'no noise, no alarm'
+test_same 3 "$(jq '.rules | length' policy.json)" 'a margin for each case'
+test_same '2.00%' "$(jq -r '.rules[] | select(.case.command == "C").margin' policy.json)" \
+  'never below the present one'
+cp text once
+test_that 'again' vkb-compare --calibrate 10 -f text:text runs.jsonl
+test_same "$(cat once)" "$(cat text)" 'the same bytes'
+test_that 'on stdin, in any order' sh -c \
+  'sort -r runs.jsonl | vkb-compare --calibrate 10 >text'
+test_same "$(sort once)" "$(sort text)" 'the runs say when they ran'
+vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
+test_same "$(cat once)" "$(cat text)" 'what stands twice counts once'
+
+# The margins hold what they promise: with them there are few alarms.
+test_that 'with its own policy' \
+  vkb-compare --calibrate 10 --policy policy.json -f text:text runs.jsonl
+test_same 1 "$(sed -n 's/^interleaved: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' text |
+  awk '{ print ($1 / $2 < .05) }')" 'interleaved: below 5 %'
+# where nothing was interleaved, they hold for both ways
+jq -c 'del(.run.block)' runs.jsonl >apart.jsonl
+vkb-compare --calibrate 10 -f policy:policy.json apart.jsonl
+vkb-compare --calibrate 10 --policy policy.json apart.jsonl >text
+for c in X D C; do
+  test_same 1 "$(row $c text | awk '{ print ($1 / 181 < .05 && $2 / 181 < .05) }')" \
+    "$c: below 5 % both ways"
+done
+test_same true "$(jq '[.rules[] | select(.case.command == "D").margin[:-1] | tonumber] | .[0] > 5' policy.json)" \
+  'drift needs a wide margin'
+jq -r '.rules[] | .margin[:-1] | tonumber' policy.json >margins
+printf '{"rules":[{"margin":"99%%"}]}' >wide.json
+vkb-compare --calibrate 10 --policy wide.json apart.jsonl >text
+test_same 2 "$(grep -c ': 0 of 543 comparisons' text)" 'no alarm is as large as that'
+
+# --- few runs, none, others
+
+runs 7 9 >few.jsonl
+test_that 'too few runs' vkb-compare --calibrate 10 -f text:text \
+  -f policy:policy.json few.jsonl
+test_match '^X +rps +9 .*too few runs' text 'are said'
+test_same '{"rules":[]}' "$(jq -c . policy.json)" 'and give no margins'
+for n in 1 2; do
+  runs 7 $n >few.jsonl
+  test_that "$n of each" vkb-compare --calibrate 4 few.jsonl
+done
+runs 7 8 | sed 's/"rps":[0-9.]*/"rps":0/' >zero.jsonl
+test_that 'zeros' vkb-compare --calibrate 4 zero.jsonl
+test_match '^X +rps .*0 of 1, 0.0%' .out 'are equal'
+vkb-stats runs.jsonl >sum.jsonl
+test_status 2 'summaries' vkb-compare --calibrate 4 sum.jsonl
+test_match 'sum.jsonl:1: a summary does not say in which order' .err 'are refused'
+: >none
+test_status 2 'no runs' vkb-compare --calibrate 4 none
+test_status 2 'a format that is none' \
+  vkb-compare --calibrate 4 -f markdown runs.jsonl
+test_status 2 'too few a side' vkb-compare --calibrate 3 runs.jsonl
+test_status 2 'a policy without --calibrate' \
+  vkb-compare -f policy runs.jsonl runs.jsonl
+
+# --- a real machine on a bad day: builds that run apart cannot be compared
+
+if test_reference aa-rounds-calm.jsonl 'rounds of a real machine'; then
+  jq -c 'select(.side != "B") | {type: "run", v: 1, subject: {label: .side},
+    config: {command: "SET"}, run: {session: "s", block: .round},
+    metrics: {rps: .value}, status: "ok"}' \
+    "$acceptance/aa-rounds-calm.jsonl" >aa.jsonl
+  for n in 4 6 10; do
+    vkb-compare --calibrate $n -f text:text -f policy:p$n.json aa.jsonl
+    test_same 0 "$(row SET text | cut -d ' ' -f 1)" "$n a side: no alarm when interleaved"
+    test_same 2.00% "$(jq -r '.rules[].margin' p$n.json)" 'so the margin stays'
+  done
+  test_same 1 "$(row SET text | awk '{ print ($2 > 9) }')" 'most give one when apart'
+fi
+test_done
