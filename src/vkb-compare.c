@@ -178,6 +178,8 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		}
 		shown += c[i].nrows;
 		missing += c[i].unmatched[0];
+		for (size_t k = 0; k < c[i].nlonely; k++)
+			missing += c[i].lonely[k].side == 0;
 		failed += c[i].failed_runs;
 	}
 	if (count[VERDICT_REGRESSION] ||

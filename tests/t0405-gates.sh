@@ -163,6 +163,11 @@ test_that '--ci: unless said otherwise' \
   vkb-compare --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
 test_that '--ci: all was measured' vkb-compare --ci base.jsonl new.jsonl
+sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
+test_that 'a judged metric is missing' vkb-compare more.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare --ci more.jsonl new.jsonl
+test_that '--ci: not one that only the contender has' \
+  vkb-compare --ci new.jsonl more.jsonl
 
 # --- looks
 
