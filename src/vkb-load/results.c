@@ -102,6 +102,7 @@ finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
+	unsigned long long looks = looks_hash(json_get(rec, "run"));
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
 	    !(index >= 1 && index < 1e9))
@@ -111,9 +112,11 @@ finished(struct results *r, struct json *rec)
 	    (struct finished){.key = key(json_get(rec, "subject"),
 				  json_get(rec, "config"), (size_t)index),
 		.place = r->n,
-		.looks = looks_hash(json_get(rec, "run")),
-		.metrics = json_detach(rec, "metrics")};
+		.looks = looks,
+		.metrics = looks ? json_detach(rec, "metrics") : NULL};
 	r->n++;
+	if ((size_t)index > r->last)
+		r->last = (size_t)index;
 }
 
 /* What stands there twice counts once. */

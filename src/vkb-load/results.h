@@ -15,7 +15,7 @@ struct finished {
 	char *key;
 	size_t place;             /* in the file */
 	unsigned long long looks; /* looks_hash of it */
-	struct json *metrics;
+	struct json *metrics;     /* of an adaptive session; else NULL */
 };
 
 struct results {
@@ -24,6 +24,7 @@ struct results {
 	const char *name;      /* of the file that is resumed; borrowed */
 	struct finished *done; /* sorted */
 	size_t n, cap;
+	size_t last; /* highest index in it */
 };
 
 /*

@@ -107,11 +107,13 @@ static int
 take_finished(struct session *s)
 {
 	struct slot slot = {0};
-	size_t most = looks_most(s->o->looks);
+	size_t most = looks_most(s->o->looks), last = s->results->last;
 
+	if (last > most)
+		last = most;
 	for (; slot.cas < s->ncases; slot.cas++)
 		for (slot.build = 0; slot.build < s->builds->n; slot.build++)
-			for (slot.index = 1; slot.index <= most; slot.index++)
+			for (slot.index = 1; slot.index <= last; slot.index++)
 				if (take(s, &slot) < 0)
 					return -1;
 	if (s->finished && looks_adaptive(s->o->looks))
