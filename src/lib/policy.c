@@ -64,11 +64,11 @@ choice(struct configwalk *w, const struct json *v, const char *const *words)
 	const char *s = json_str(v);
 	struct str all = {0};
 
-	for (int i = 0; words[i]; i++) {
-		if (s && strcmp(s, words[i]) == 0)
+	for (int i = 0; s && words[i]; i++)
+		if (strcmp(s, words[i]) == 0)
 			return i;
+	for (int i = 0; words[i]; i++)
 		str_printf(&all, "%s\"%s\"", i ? ", " : "", words[i]);
-	}
 	configwalk_problem(w, "must be %s%s", words[1] ? "one of " : "", all.s);
 	str_free(&all);
 	return -1;
