@@ -157,6 +157,12 @@ test_same '["SET",10,1000,1000.5,1.25,1.1,4.5,8,null,10240]
   "$(parsed '[(.config | .command, .clients, .requests), (.metrics | .rps,
     .avg_latency_ms, .p50_latency_ms, .p99_latency_ms, .p999_latency_ms,
     .hit_rate_percent, .bytes_per_s)]' memtier.json)" 'memtier: sections'
+jq '."ALL STATS".Sets."Percentile Latencies"."Histogram log format" =
+  {"Compressed Histogram": "HISTFAAAACV42pNpmSzMwMDAxgABzFCaEcyZ3M5g/wEicJ5f6KMyEwBk0AWj"}' \
+  memtier.json >hist.json
+test_same '["latency_us"]' "$(vkb-parse hist.json | head -n 1 | vkb-stats |
+  jq -c '.hist | keys')" \
+  'memtier: its histogram, in us'
 sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
   memtier.json >runs.json
 test_same 'SET 1
@@ -266,6 +272,38 @@ test_same '["CPU0",4.42,null] ["CPU1",4.43,null] ["S0-D0-C0",null,1]' \
 printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
 test_status 2 'perf: no line of it' vkb-parse wrong.csv
 test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err 'perf: named'
+
+# --- HdrHistogram logs: V1 and V2, two geometries, a tag
+
+cat >own.hlog <<'END'
+#[Histogram log format version 1.3]
+#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
+"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+0.127,1.000,5.0,HISTFAAAACh42pNpmSzMwMDAxgABTBCK+QUQuxnsWMBg/wEi8pxT6CgLEwCGBwcH
+Tag=GET,0.127,1.000,2.0,HISTFAAAACR42pNpmSzMwMDAzAABUJr5BRC7GexYwGD/ASJyUE8EAHCEBjs=
+1.127,1.000,5.0,HISTQgAAAD142pNpmezIwMCXwgABTBCK+QUQuxnsWMBg/4FhFIyCUTAKRsEoGAWjYBQMD8A5GgSjYBSMgkECGAF/6QXe
+Tag=GET,1.127,1.000,5.0,HISTFAAAACh42pNpmSzMwMDAxgABTBCK+QUQuxnsWMBg/wEi8pxT6CgLEwCGBwcH
+END
+test_same '[null,20,1.003519,5.013503,2,2] ["GET",20,2.000895,5.013503,2,2]' \
+  "$(parsed '[.config.tag, (.metrics | .samples, .p50_latency_ms,
+    .max_latency_ms, .elapsed_s), (.series.at_s | length)]' own.hlog |
+    tr '\n' ' ' | sed 's/ $//')" 'hdr: a run for each tag'
+test_same '"2015-09-09T15:24:39Z"' "$(parsed .run.started own.hlog | uniq)" \
+  'hdr: when it began'
+parsed . own.hlog | vkb-stats | jq -c '.whole' >got
+test_same 2 "$(grep -c p50 got)" 'hdr: the histograms are good ones'
+{
+  sed 4q own.hlog
+  printf '2,1,x,HISTFAAAA\n3,1,1,HISTFAAAA\n4,1\n'
+  printf '5,1,1,HISTFAAA'
+} >bad.hlog
+test_status 2 'hdr: bad lines' vkb-parse bad.hlog
+test_match "bad.hlog:5: 'Interval_Max' is 'x', which is not a number" .err \
+  'hdr: a value'
+test_match 'bad.hlog:6: the histogram cannot be read: ' .err 'hdr: a histogram'
+test_match 'bad.hlog:7: 2 fields where there should be 4' .err 'hdr: a line'
+test_match 'bad.hlog:8: torn' .err 'hdr: the last one'
+test_same 10 "$(jq .metrics.samples .out)" 'hdr: the rest is a run'
 
 # --- Go
 

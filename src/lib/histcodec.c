@@ -12,6 +12,8 @@
 #define COOKIE 0x1c849313u /* 0x10: the word size, as others write it */
 #define COOKIE_DEFLATED 0x1c849314u
 #define COOKIE_MASK 0xffffff0fu
+#define V1_COOKIE 0x1c849301u /* and the bytes of a count, 2, 4 or 8, << 4 */
+#define V1_COOKIE_DEFLATED 0x1c849302u
 #define HEADER 40
 #define OUTER 8 /* cookie, length of the deflated part */
 
@@ -175,15 +177,39 @@ inflate_to(z_stream *z, unsigned char *p, size_t n)
 	return z->avail_out || (rc != Z_OK && rc != Z_STREAM_END) ? -1 : 0;
 }
 
+/* V1: each count, zeros as well, is a word of that many bytes. */
+static int
+get_words(struct hist *h, const unsigned char *p, size_t n, size_t word)
+{
+	uint64_t room = INT64_MAX, v;
+
+	if (n % word)
+		return -1;
+	for (size_t cell = 0; cell < n / word; cell++) {
+		v = 0;
+		for (size_t i = 0; i < word; i++)
+			v = v << 8 | *p++;
+		if (v > room)
+			return -1;
+		room -= v;
+		if (v)
+			hist_set(h, cell, v);
+	}
+	return 0;
+}
+
+/* *word: the bytes of a count, 0 for those of V2. */
 static struct hist *
-header(const unsigned char *p, size_t *length, const char **why)
+header(const unsigned char *p, size_t *length, size_t *word, const char **why)
 {
 	int64_t low = get64(p + 16), high = get64(p + 24);
-	uint32_t digits = get32(p + 12);
+	uint32_t digits = get32(p + 12), cookie = get32(p) & COOKIE_MASK;
 	struct hist *h;
 
-	*why = "it has another version than V2";
-	if ((get32(p) & COOKIE_MASK) != (COOKIE & COOKIE_MASK))
+	*why = "it has another version than V1 or V2";
+	*word = cookie == V1_COOKIE ? get32(p) >> 4 & 0xe : 0;
+	if (cookie != (COOKIE & COOKIE_MASK) && *word != 2 && *word != 4 &&
+	    *word != 8)
 		return NULL;
 	*why = "its range makes no sense";
 	if (digits < 1 || digits > 5 || low < 1 || low > INT64_C(1) << 40 ||
@@ -192,7 +218,7 @@ header(const unsigned char *p, size_t *length, const char **why)
 	h = hist_new(low, high, (int)digits);
 	*length = get32(p + 4);
 	*why = "it has too many counts";
-	if (*length <= hist_cells(h) * 9)
+	if (*length <= hist_cells(h) * (*word ? *word : 9))
 		return h;
 	hist_free(h);
 	return NULL;
@@ -203,12 +229,12 @@ inflated(z_stream *z, const char **why)
 {
 	unsigned char head[HEADER], *p;
 	struct hist *h;
-	size_t n;
+	size_t n, word;
 
 	*why = "its deflated part is broken";
 	if (inflate_to(z, head, sizeof head) < 0)
 		return NULL;
-	h = header(head, &n, why);
+	h = header(head, &n, &word, why);
 	if (!h || n == 0)
 		return h;
 	p = mem_new(n);
@@ -216,7 +242,7 @@ inflated(z_stream *z, const char **why)
 	if (inflate_to(z, p, n) < 0)
 		goto out;
 	*why = "its counts are broken";
-	if (get_cells(h, p, p + n) < 0)
+	if ((word ? get_words(h, p, n, word) : get_cells(h, p, p + n)) < 0)
 		goto out;
 	free(p);
 	return h;
@@ -238,9 +264,10 @@ histcodec_decode(const char *text, size_t n, const char **why)
 	len = base64_decode(text, n, p);
 	if (len < 0)
 		goto out;
-	*why = "it is not a deflated HdrHistogram V2";
+	*why = "it is not a deflated HdrHistogram V1 or V2";
 	if (len < OUTER ||
-	    (get32(p) & COOKIE_MASK) != (COOKIE_DEFLATED & COOKIE_MASK))
+	    ((get32(p) & COOKIE_MASK) != (COOKIE_DEFLATED & COOKIE_MASK) &&
+		(get32(p) & COOKIE_MASK) != V1_COOKIE_DEFLATED))
 		goto out;
 	*why = "it is cut short";
 	if (get32(p + 4) > (uint64_t)len - OUTER)

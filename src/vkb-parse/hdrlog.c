@@ -47,7 +47,8 @@ hdrlog_is(const char *head)
 		if (*p != '#')
 			break;
 		p = strchr(p, '\n');
-		p += p != NULL;
+		if (p)
+			p++;
 	}
 	/* without its head: a fourth field of this kind */
 	p = p ? strstr(p, ",HIST") : NULL;
@@ -180,11 +181,14 @@ latencies(struct json *m, const struct hist *h)
 static void
 started(struct json *run, double since)
 {
-	time_t t = (time_t)since;
 	struct tm tm;
 	char text[32];
+	time_t t;
 
-	if (isnan(since) || since < 0 || since > 1e11 || !gmtime_r(&t, &tm))
+	if (!(since >= 0 && since < 1e11))
+		return;
+	t = (time_t)since;
+	if (!gmtime_r(&t, &tm))
 		return;
 	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	json_set_str(json_get(run, "run"), "started", text);

@@ -223,6 +223,35 @@ read_log(FILE *f, int *n)
 	return all;
 }
 
+/* The same ten values by all encodings: 9 of 1 ms, 1 of 5 ms, 2 digits. */
+static void
+version1(void)
+{
+	static const char *const texts[] = {
+	    "HISTFAAAACh42pNpmSzMwMDAxgABTBCK+QUQuxnsWMBg/wEi8pxT6CgLEwCGBwcH",
+	    "HISTIgAAADJ42pNpmazIwMBuxAABTBCK+QUQuxnsWMBg/"
+	    "4FhFIyCUTAKRgbgHA2CUUAFwAgA7PQFhQ==",
+	    "HISTQgAAAD142pNpmezIwMCXwgABTBCK+QUQuxnsWMBg/"
+	    "4FhFIyCUTAKRsEoGAWjYBQMD8A5GgSjYBSMgkECGAF/6QXe",
+	    "HISTggAAAEh42u3QMQ2AQAAEwQMqPLwIHHyHLxIcYAAZSEAKJRIg+"
+	    "QoHFDPJ5vor67Yk5UzTtxmut3k69tQ7AAAAAMA/jC4AAPjoHqjxBpA=",
+	};
+	const char *why = "";
+	struct hist *h;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		h = histcodec_decode(texts[i], strlen(texts[i]), &why);
+		tap_ok(h && hist_count(h) == 10 &&
+			hist_quantile(h, .5) == 1003519 &&
+			hist_max(h) == 5013503,
+		    "V%d, %zu bytes of text", i ? 1 : 2, strlen(texts[i]));
+		hist_free(h);
+		h = histcodec_decode(texts[i], strlen(texts[i]) - 8, &why);
+		tap_ok(!h, "cut short: %s", why);
+		hist_free(h);
+	}
+}
+
 static void
 reference(void)
 {
@@ -308,6 +337,7 @@ main(void)
 	edges();
 	merging();
 	coding();
+	version1();
 	reference();
 	random_numbers();
 	return tap_done();

@@ -1,0 +1,89 @@
+#!/bin/sh
+# What other tools say of their own files, and what vkb-compare says of them
+# after vkb-parse. Where they differ it is said why.
+. "${0%/*}/lib.sh"
+
+# deltas BASELINE-OPTIONS FILE...: command, metric, medians, p, n of each
+deltas() {
+  vkb-compare --on-insufficient ok -f jsonl "$@" 2>err |
+    jq -c 'select(.metric) | [.config.command + (.config.format // ""),
+      .median, (.p * 1000 + 0.5 | floor)? // null, .n]'
+}
+
+# --- benchstat: medians and the p of the U test
+
+# Tied values: its exact test is one of values without ties, and says p=0.000
+# for samples that 6 of 126 arrangements would give.
+for v in 2 1 3 5; do
+  echo "BenchmarkTied 1 $v ns/op"
+done >tied.old
+for v in 1 1 1 1 1; do
+  echo "BenchmarkTied 1 $v ns/op"
+done >tied.new
+vkb-parse -s subject.label=old tied.old >base
+vkb-parse -s subject.label=new tied.new >new
+test_same '["Tied",[2.5,1],48,[4,5]]' "$(deltas -m ns_per_op base new)" \
+  'ties: p = 6/126, where benchstat has 0'
+
+if test_reference benchstat 'files of benchstat'; then
+  dir=$acceptance/benchstat
+  vkb-parse -s subject.label=old "$dir/old.txt" >base
+  vkb-parse -s subject.label=new "$dir/new.txt" >new
+  # csvOldNew.stdout: 1.7180 and 1.4225 us, p=0.000; 3.0655 and 3.0700, p=0.446
+  test_same '["Encodegob",[3065.5,3070],446,[10,10]]
+["Encodejson",[1718,1422.5],0,[10,10]]' "$(deltas -m ns_per_op base new)" \
+    'benchstat: old and new'
+  sides() {
+    vkb-parse -c subject.label=note "$dir/$1" >sides
+    shift
+    deltas "$@" -b before sides
+  }
+  # all values are equal: benchstat has p=1.000, here there is nothing to test
+  test_same '["A",[100,100],null,[6,6]]' \
+    "$(sides issue19565.txt -m ns_per_op)" 'benchstat: cases of one side'
+  test_same '["FloatSub/100",[115,78.8],8,[5,5]]' \
+    "$(sides issue19634.txt -m ns_per_op)" 'benchstat: five runs'
+  test_same '["X",[100,101],1000,[1,1]]' \
+    "$(sides smallSample.txt -m ns_per_op)" 'benchstat: one run'
+  cat >exact.json <<'END'
+{"rules": [{"metric": "text_bytes", "assume": "exact", "margin": "+2%",
+  "class": "gate"}]}
+END
+  sides units.txt --policy exact.json >got
+  test_same '["Size",[100,105]]' "$(grep Size got | jq -c '.[:2]')" \
+    'benchstat: units'
+  test_status 1 'benchstat: assume=exact, +5.00% with one run' \
+    vkb-compare --policy exact.json -b before sides
+fi
+
+# --- Google Benchmark's compare.py
+
+if test_reference gbench 'files of Google Benchmark'; then
+  dir=$acceptance/gbench
+  for pair in test1_run1/test1_run2 test3_run0/test3_run1; do
+    vkb-parse -s subject.label=old "$dir/${pair%/*}.json" >base
+    vkb-parse -s subject.label=new "$dir/${pair#*/}.json" >new
+    vkb-compare --on-insufficient ok -m real_time_ns,cpu_time_ns -f jsonl \
+      base new 2>err | jq -s -c . >deltas
+    # Those with one run: its change is of the first value of each side.
+    jq -r --arg p "$pair" --slurpfile d deltas '.[$p][] |
+      select(.n == 1 and (.name | test("OVERALL|medium") | not)) as $e |
+      [["real_time_ns", $e.first_time_change],
+       ["cpu_time_ns", $e.first_cpu_change]][] as $w |
+      ($d[0][] | select(.config.command == $e.name and .metric == $w[0]) |
+        .median[1] / .median[0] - 1) as $g |
+      if ($g - $w[1] | fabs) < 1e-9 then "good" else "\($e.name) \($g)" end' \
+      "$dir/expect.json" >got
+    test_same good "$(sort -u got)" "gbench: $pair: changes"
+  done
+  # "short" has a tied time: compare.py takes the normal approximation, 0.767,
+  # where the exact p is 0.7.
+  test_same '["BM_Two","cpu_time_ns",667]
+["BM_Two","real_time_ns",1000]
+["short","cpu_time_ns",200]
+["short","real_time_ns",700]' \
+    "$(jq -c '.[] | select(.config.command == "BM_Two" or
+      .config.command == "short") | [.config.command, .metric,
+      (.p * 1000 + 0.5 | floor)]' deltas)" 'gbench: p of the U test'
+fi
+test_done
