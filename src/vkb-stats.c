@@ -24,10 +24,13 @@
 #define BUSY 10 /* percent of all CPUs, by neither client nor servers */
 
 struct opts {
+	const char *precision;
 	bool text;
 };
 
 static const struct opt table[] = {
+    {'p', "precision", OPT_STR, offsetof(struct opts, precision), "N%",
+	.help = "say how many more runs make the median this precise"},
     {'t', "text", OPT_FLAG, offsetof(struct opts, text),
 	.help = "write a table for people instead of records"},
     {0}};
@@ -124,6 +127,37 @@ note(struct str *s, const char *text)
 	str_add(s, text);
 }
 
+/* What the course of the runs, and in them, says of the throughput. */
+static void
+course_notes(struct str *s, const struct json *rec)
+{
+	const struct json *m = json_path(rec, "metrics.rps");
+	const struct json *steady = json_get(rec, "steady");
+	double drifting = json_get_num(steady, "drifting", 0);
+	double warmup = json_get_num(steady, "warmup_s", 0);
+	double more = json_num(json_path(m, "precision.runs"), NAN);
+	struct str one = {0};
+
+	if (json_get(m, "drifting"))
+		str_printf(&one, "drifts %+.1f%% over a session",
+		    json_get_num(m, "drift_percent", 0));
+	if (drifting > 0)
+		str_printf(
+		    &one, "%s%.0f not steady", one.len ? ", " : "", drifting);
+	if (warmup > 0)
+		str_printf(
+		    &one, "%swarm-up %.0f s", one.len ? ", " : "", warmup);
+	if (more > 0)
+		str_printf(&one, "%s%.0f more run%s for %.3g%%",
+		    one.len ? ", " : "", more, more == 1 ? "" : "s",
+		    100 * json_num(json_path(m, "precision.wanted"), 0));
+	if (one.len)
+		note(s, one.s);
+	if (json_get_str(m, "advice"))
+		note(s, json_get_str(m, "advice"));
+	str_free(&one);
+}
+
 static char *
 notes(const struct json *rec)
 {
@@ -158,6 +192,7 @@ notes(const struct json *rec)
 		note(&s, "environment varied");
 	if (json_path(rec, "metrics.rps.bimodal"))
 		note(&s, "two groups of runs");
+	course_notes(&s, rec);
 	str_free(&one);
 	return str_take(&s);
 }
@@ -264,6 +299,7 @@ strip(struct json *rec)
 		json_del(m, "sessions");
 	}
 	json_del(rec, "hist");
+	json_del(rec, "quantiles");
 }
 
 static int
@@ -312,6 +348,7 @@ main(int argc, char **argv)
 	struct summary *s;
 	struct lines l = {0};
 	struct jsonl *in;
+	double wanted = 0;
 	int rc;
 
 	err_init(argv[0]);
@@ -322,8 +359,16 @@ main(int argc, char **argv)
 		args.v[args.n++] = args.rest[i];
 	if (!args.n && isatty(STDIN_FILENO))
 		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
+	if (o.precision &&
+	    (num_percent(o.precision, &wanted) < 0 || !(wanted > 0)))
+		return err_fail(
+			   "option '--precision': '%s' is not a percentage "
+			   "above 0, as 1%%",
+			   o.precision),
+		       2;
 	in = jsonl_open((const char *const *)args.v, args.n);
 	s = summary_new();
+	summary_want(s, wanted);
 	rc = collect(in, s, &l, o.text);
 	if ((o.text ? finish_text : finish)(s, &l) < 0)
 		rc = -1;

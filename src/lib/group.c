@@ -1,4 +1,5 @@
 #include "group.h"
+#include "course.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
@@ -41,6 +42,7 @@ group_free(struct group *g)
 	free(g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
+	course_free(g->course);
 	free(g);
 }
 
@@ -159,6 +161,7 @@ add_hist(struct group *g, const struct json *j, const char *where)
 
 	if (!h)
 		return -1;
+	course_hist(g->course, g->n - 1, name, h);
 	for (size_t i = 0; i < g->nhists && !m; i++)
 		if (fits(&g->hists[i], name, h))
 			m = &g->hists[i];
@@ -205,6 +208,9 @@ group_add(struct group *g, const struct json *rec, uint32_t session,
 	int rc = 0;
 
 	add_env(g, json_get(rec, "env"));
+	if (!g->course)
+		g->course = course_new();
+	course_add(g->course, g->n, rec, status && strcmp(status, "ok") == 0);
 	if (!status || strcmp(status, "ok") != 0) {
 		g->failed++;
 		error = json_get_str(rec, "error");

@@ -11,6 +11,7 @@
 
 #include "str.h"
 
+struct course;
 struct hist;
 struct json;
 
@@ -60,6 +61,7 @@ struct group {
 	size_t nhists;
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
+	struct course *course;
 };
 
 void group_free(struct group *);

@@ -220,26 +220,42 @@ hist_max(const struct hist *h)
 	return h->max;
 }
 
+/* The rank of a quantile, from 1. */
+static uint64_t
+rank_of(const struct hist *h, double q)
+{
+	double rank = floor(fmin(fmax(q, 0), 1) * (double)h->total + .5);
+
+	return rank < 1 ? 1 : (uint64_t)rank;
+}
+
+void
+hist_quantiles(const struct hist *h, const double *q, size_t n, int64_t *values)
+{
+	uint64_t seen = 0; /* below cell i */
+	int64_t low, high;
+	size_t i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		uint64_t want = h->total ? rank_of(h, q[k]) : 0;
+
+		while (i < h->n && seen + h->cells[i] < want)
+			seen += h->cells[i++];
+		values[k] = h->max;
+		if (want && i < h->n) {
+			cell_range(h, i, &low, &high);
+			values[k] = high < h->max ? high : h->max;
+		}
+	}
+}
+
 int64_t
 hist_quantile(const struct hist *h, double q)
 {
-	uint64_t want, seen = 0;
-	int64_t low, high;
-	size_t i;
-	double rank;
+	int64_t v;
 
-	if (!h->total)
-		return 0;
-	rank = floor(fmin(fmax(q, 0), 1) * (double)h->total + .5);
-	want = rank < 1 ? 1 : (uint64_t)rank;
-	for (i = 0; i < h->n; i++) {
-		seen += h->cells[i];
-		if (seen < want)
-			continue;
-		cell_range(h, i, &low, &high);
-		return high < h->max ? high : h->max;
-	}
-	return h->max;
+	hist_quantiles(h, &q, 1, &v);
+	return v;
 }
 
 double

@@ -40,6 +40,10 @@ int64_t hist_max(const struct hist *);
  */
 int64_t hist_quantile(const struct hist *, double q);
 
+/* The same for n rising q at once. */
+void hist_quantiles(
+    const struct hist *, const double *q, size_t n, int64_t *values);
+
 /* The part of the counts that lies at or below 'value', 0..1, its cell whole.
  */
 double hist_cdf(const struct hist *, int64_t value);

@@ -96,10 +96,10 @@ static const struct record_key summary_keys[] = {
     {"doubled", N, false, "runs that stood twice, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
-	"robust_cv_percent, iqr_percent, lag1, drift_percent, bimodal, min, "
-	"max, values, blocks, sessions, outliers (objects: at, index, value, "
-	"z), split (objects: source, sd_percent, n), advice, precision "
-	"(object: now, wanted, runs)"},
+	"robust_cv_percent, iqr_percent, lag1, drift_percent, drifting, "
+	"bimodal, min, max, values, blocks, sessions, outliers (objects: at, "
+	"index, value, z), split (objects: source, sd_percent, n, below), "
+	"advice, precision (object: now, wanted, runs)"},
     {"hist", O, false, "merged histograms, as in run"},
     {"whole", O, false, "percentiles of the merged histograms, NAME: number"},
     {"quantiles", O, false,
@@ -107,7 +107,8 @@ static const struct record_key summary_keys[] = {
 	"values"},
     {"steady", O, false,
 	"verdicts on the course of the runs: steady, drifting, none: count; "
-	"warmup_s: what should be cut"},
+	"warmup_s: what should be cut; kinds: flat, warmup, slowdown, "
+	"unsteady: count"},
     {"looks", A, false, "run.looks, where all runs have the same"},
     {"until", O, false, "run.until, where all runs have the same"},
     {"env", O, false, "what all runs shared"},
@@ -334,6 +335,18 @@ record_room(struct str *s, const struct json *room)
 		json_canonical(s, room);
 	else
 		str_add(s, "");
+}
+
+struct json *
+record_sorted(const struct json *room)
+{
+	struct str s = {0};
+	struct json *j;
+
+	record_room(&s, room);
+	j = json_parse(s.s, s.len, NULL, NULL);
+	str_free(&s);
+	return j;
 }
 
 char *

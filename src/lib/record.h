@@ -50,6 +50,9 @@ int record_next(struct jsonl *, struct json **rec);
  */
 void record_room(struct str *, const struct json *room);
 
+/* The same as a value, so that equal input gives equal bytes; caller frees. */
+struct json *record_sorted(const struct json *room);
+
 /*
  * A short name of a subject for people: its label, ref, shortened commit,
  * server version, or "unknown". Caller frees with free().

@@ -21,6 +21,53 @@ stats_sort(double *v, size_t n)
 }
 
 double
+stats_select(double *v, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		/* Never the last one, so that both parts hold something. */
+		double pivot = v[lo + (hi - lo) / 2], t;
+		size_t i = lo - 1, j = hi + 1;
+
+		for (;;) {
+			do
+				i++;
+			while (v[i] < pivot);
+			do
+				j--;
+			while (v[j] > pivot);
+			if (i >= j)
+				break;
+			t = v[i];
+			v[i] = v[j];
+			v[j] = t;
+		}
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return v[k];
+}
+
+double
+stats_middle(double *v, size_t n)
+{
+	double high, low;
+
+	if (!n)
+		return NAN;
+	high = stats_select(v, n, n / 2);
+	if (n % 2)
+		return high;
+	low = v[0];
+	for (size_t i = 1; i < n / 2; i++)
+		low = fmax(low, v[i]);
+	return low / 2 + high / 2;
+}
+
+double
 stats_mean(const double *v, size_t n)
 {
 	double sum = 0, lost = 0;

@@ -11,6 +11,14 @@
 
 void stats_sort(double *v, size_t n);
 
+/*
+ * The k-th smallest (k < n, from 0), and the median, of values whose order is
+ * lost by it; in linear time (Hoare 1961). stats_select leaves what is smaller
+ * before it.
+ */
+double stats_select(double *v, size_t n, size_t k);
+double stats_middle(double *v, size_t n); /* NAN when n = 0 */
+
 double stats_mean(const double *v, size_t n); /* NAN when n = 0 */
 double stats_sd(const double *v, size_t n);   /* n - 1; NAN when n < 2 */
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BATCH = 5, PAIRED = 512 };
+enum { BATCH = 5, EXACT = 1024 };
 
 size_t
 steady_mser5(const double *v, size_t n, double *mser)
@@ -36,51 +36,55 @@ median_of(const double *v, size_t n, double *room)
 {
 	for (size_t i = 0; i < n; i++)
 		room[i] = v[i];
-	stats_sort(room, n);
-	return stats_median(room, n);
+	return stats_middle(room, n);
 }
 
-/* Of all pairs; the ties of the values narrow Kendall's variance. */
+/* 18 times the variance of Kendall's S; ties of the values narrow it. */
+static double
+kendall(const double *v, size_t n)
+{
+	double *room = mem_array(n, sizeof *room), k = (double)n;
+	double var = k * (k - 1) * (2 * k + 5);
+
+	for (size_t i = 0; i < n; i++)
+		room[i] = v[i];
+	stats_sort(room, n);
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i; j < n && room[j] == room[i]; j++)
+			;
+		k = (double)(j - i);
+		var -= k * (k - 1) * (2 * k + 5);
+	}
+	free(room);
+	return var;
+}
+
 static struct steady_trend
 pairs(const double *v, size_t n)
 {
 	struct steady_trend t = {NAN, NAN, NAN};
 	size_t k = 0;
-	double *s = mem_array(n * (n - 1) / 2, sizeof *s), *room;
-	double nn = (double)n, var, m;
+	double *s = mem_array(n * (n - 1) / 2, sizeof *s), m;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i + 1; j < n; j++)
 			s[k++] = (v[j] - v[i]) / (double)(j - i);
-	stats_sort(s, k);
-	t.slope = stats_median(s, k);
-	room = mem_array(n, sizeof *room);
-	median_of(v, n, room);
-	var = nn * (nn - 1) * (2 * nn + 5);
-	for (size_t i = 0, j; i < n; i = j) {
-		double g;
-
-		for (j = i; j < n && room[j] == room[i]; j++)
-			;
-		g = (double)(j - i);
-		var -= g * (g - 1) * (2 * g + 5);
-	}
-	free(room);
+	t.slope = stats_middle(s, k);
 	/* Hollander & Wolfe 9.3: the m-th from either end. */
-	m = floor(
-	    ((double)k - tdist_normal_quantile(.975) * sqrt(var / 18)) / 2);
+	m = tdist_normal_quantile(.975) * sqrt(kendall(v, n) / 18);
+	m = floor(((double)k - m) / 2);
 	if (m >= 1) {
-		t.lo = s[(size_t)m - 1];
-		t.hi = s[k - (size_t)m];
+		t.lo = stats_select(s, k, (size_t)m - 1);
+		t.hi = stats_select(s, k, k - (size_t)m);
 	}
 	free(s);
 	return t;
 }
 
 struct steady_trend
-steady_slope(const double *v, size_t n)
+steady_slope(const double *v, size_t n, size_t most)
 {
-	size_t size = (n + PAIRED - 1) / PAIRED, blocks;
+	size_t size = (n + most - 1) / most, blocks;
 	double *mid, *room;
 	struct steady_trend t;
 
@@ -103,9 +107,9 @@ steady_slope(const double *v, size_t n)
 }
 
 double
-steady_drift(const double *v, size_t n)
+steady_drift(const double *v, size_t n, double slope)
 {
-	double slope = steady_slope(v, n).slope, mid, *room;
+	double mid, *room;
 
 	if (slope == 0 || n < 2)
 		return slope;
@@ -123,7 +127,8 @@ steady_judge(const double *v, size_t n)
 	if (n < STEADY_LEAST)
 		return s;
 	s.cut = steady_mser5(v, n, NULL);
-	s.drift = steady_drift(v + s.cut, n - s.cut);
+	s.drift = steady_drift(v + s.cut, n - s.cut,
+	    steady_slope(v + s.cut, n - s.cut, EXACT).slope);
 	s.verdict =
 	    fabs(s.drift) <= STEADY_DRIFT ? STEADY_STEADY : STEADY_DRIFTING;
 	return s;
@@ -138,6 +143,7 @@ steady_classify(const double *v, size_t n, const size_t *first, size_t k,
 	bool alike = true, better = false, late = false;
 
 	last = median_of(v + from, n - from, room);
+	stats_sort(room, n - from);
 	near = stats_quantile(room, n - from, .75) -
 	    stats_quantile(room, n - from, .25);
 	near = fmax(near, STEADY_DRIFT * fabs(last));
@@ -163,7 +169,7 @@ const char *
 steady_kind_name(enum steady_kind k)
 {
 	static const char *const names[] = {
-	    "flat", "warm-up", "slowdown", "no steady state"};
+	    "flat", "warmup", "slowdown", "unsteady"};
 
 	return names[k];
 }

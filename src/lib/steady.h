@@ -23,21 +23,23 @@ size_t steady_mser5(const double *v, size_t n, double *mser);
 
 /*
  * Change a step: the median of the slopes of all pairs, and its 95 % interval
- * by Kendall's variance; NAN where there are too few for one (below 6). More
- * than 512 values are first made that many or less, medians of neighbours.
+ * by Kendall's variance; NAN where there are too few for one (below 6).
  */
 struct steady_trend {
 	double slope, lo, hi;
 };
 
-/* n < 2: all NAN. */
-struct steady_trend steady_slope(const double *v, size_t n);
+/*
+ * Above 'most' (>= 2) values the slopes are those of medians of neighbours, as
+ * few of them together as leave no more. n < 2: all NAN.
+ */
+struct steady_trend steady_slope(const double *v, size_t n, size_t most);
 
 /*
- * What the slope makes from the first to the last, over the median: .02 is up
- * by 2 %. 0 for a slope of 0; NAN for n < 2 and for a median of 0.
+ * What the slope makes from the first to the last value, over their median:
+ * .02 is up by 2 %. 0 for a slope of 0; NAN for n < 2 and for a median of 0.
  */
-double steady_drift(const double *v, size_t n);
+double steady_drift(const double *v, size_t n, double slope);
 
 enum steady_verdict { STEADY_NONE, STEADY_STEADY, STEADY_DRIFTING };
 
@@ -50,14 +52,18 @@ struct steady {
 	double drift; /* of those after the cut */
 };
 
-/* none: fewer than STEADY_LEAST values; steady: |drift| <= STEADY_DRIFT. */
+/*
+ * none: fewer than STEADY_LEAST values; steady: |drift| <= STEADY_DRIFT, of the
+ * slopes of up to 1024 values.
+ */
 struct steady steady_judge(const double *v, size_t n);
 
 enum steady_kind {
 	STEADY_FLAT,
 	STEADY_WARMUP,   /* it ends at the best of its levels */
 	STEADY_SLOWDOWN, /* it ends at a level, and has seen a better one */
-	STEADY_UNSTEADY  /* its last quarter has no level */
+	STEADY_UNSTEADY, /* its last quarter has no level */
+	STEADY_KINDS
 };
 
 /*
@@ -68,6 +74,7 @@ enum steady_kind {
 enum steady_kind steady_classify(const double *v, size_t n, const size_t *first,
     size_t k, bool more_is_better);
 
+/* flat, warmup, slowdown, unsteady */
 const char *steady_kind_name(enum steady_kind);
 
 #endif

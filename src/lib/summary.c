@@ -1,12 +1,14 @@
 #include "summary.h"
+#include "course.h"
 #include "group.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "places.h"
 #include "record.h"
 #include "seen.h"
+#include "spread.h"
 #include "stats.h"
 #include "str.h"
 
@@ -24,7 +26,8 @@ struct summary {
 	size_t n, cap;
 	size_t *table; /* open addressing: index + 1 */
 	size_t slots;
-	struct names *sessions;
+	struct places *places;
+	double precision; /* wanted; 0: nobody asked */
 	bool sorted;
 	struct group *last; /* the one a run was added to */
 	struct seen *seen;
@@ -39,8 +42,14 @@ summary_new(void)
 	struct summary *s = mem_new(sizeof *s);
 
 	s->seen = seen_new();
-	s->sessions = names_new();
+	s->places = places_new();
 	return s;
+}
+
+void
+summary_want(struct summary *s, double precision)
+{
+	s->precision = precision;
 }
 
 void
@@ -50,7 +59,7 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
-	names_free(s->sessions);
+	places_free(s->places);
 	free(s->groups);
 	free(s->table);
 	seen_free(s->seen);
@@ -105,19 +114,17 @@ summary_add(struct summary *s, const struct json *rec, const char *where)
 {
 	struct group *g =
 	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
-	const char *session = json_get_str(json_get(rec, "run"), "session");
+	uint32_t session = places_add(s->places, rec);
 
 	/* Without a session two runs may be alike. */
-	if (session && seen_add(s->seen, json_hash(rec))) {
+	if (session != PLACES_UNKNOWN && seen_add(s->seen, json_hash(rec))) {
 		g->doubled++;
 		return 0;
 	}
 	if (s->last && s->last != g && s->n > OPEN)
 		group_shrink(s->last);
 	s->last = g;
-	return group_add(g, rec,
-	    session ? (uint32_t)names_id(s->sessions, session) : GROUP_UNKNOWN,
-	    where);
+	return group_add(g, rec, session, where);
 }
 
 static int
@@ -195,7 +202,7 @@ by_layout(const void *a, const void *b)
 
 struct sorting {
 	const struct group *g;
-	const struct names *sessions;
+	const struct places *places;
 };
 
 static int
@@ -215,8 +222,8 @@ by_run(const void *a, const void *b, void *arg)
 	if (x->session != y->session) {
 		if (x->session == GROUP_UNKNOWN || y->session == GROUP_UNKNOWN)
 			return x->session == GROUP_UNKNOWN ? 1 : -1;
-		return strcmp(names_text(s->sessions, x->session),
-		    names_text(s->sessions, y->session));
+		return strcmp(places_session(s->places, x->session),
+		    places_session(s->places, y->session));
 	}
 	c = c ? c : order_of(x->block, y->block);
 	c = c ? c : order_of(x->index, y->index);
@@ -230,19 +237,42 @@ by_run(const void *a, const void *b, void *arg)
 	return c;
 }
 
-/* The runs' places in canonical order; caller frees. */
-static size_t *
+/* What a summary knows of its runs, in the order 'at'. */
+struct order {
+	size_t *at;
+	size_t *ids; /* place in rec.sessions; NULL: there is up to one */
+	size_t *machines;
+	bool placed; /* each has a session, */
+	bool timed;  /* and its place in it */
+};
+
+/* Caller frees what is in it; .ids are not set. */
+static struct order
 in_order(const struct summary *s, struct group *g)
 {
-	size_t *at = mem_array(g->n + 1, sizeof *at);
-	struct sorting arg = {g, s->sessions};
+	struct order o = {.at = mem_array(g->n + 1, sizeof *o.at),
+	    .machines = mem_array(g->n + 1, sizeof *o.machines),
+	    .placed = true,
+	    .timed = true};
+	struct sorting arg = {g, s->places};
 
 	if (g->ncols)
 		qsort(g->cols, g->ncols, sizeof *g->cols, by_name);
-	for (size_t i = 0; i < g->n; i++)
-		at[i] = i;
-	qsort_r(at, g->n, sizeof *at, by_run, &arg);
-	return at;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct group_run *w = &g->runs[i];
+
+		o.at[i] = i;
+		if (w->block == GROUP_UNKNOWN && w->index == GROUP_UNKNOWN &&
+		    w->order == GROUP_UNKNOWN)
+			o.timed = false;
+		if (w->session == GROUP_UNKNOWN)
+			o.placed = o.timed = false;
+		else
+			o.machines[i] =
+			    1 + places_machine(s->places, w->session);
+	}
+	qsort_r(o.at, g->n, sizeof *o.at, by_run, &arg);
+	return o;
 }
 
 static struct json *
@@ -268,11 +298,35 @@ pair_of(struct json *m, const char *key, double lo, double hi)
 	json_set(m, key, a);
 }
 
-/* One metric; 'ids' says which session each run is of, NULL: there is one. */
-static struct json *
-metric(const struct group *g, const struct group_column *c, const size_t *at,
-    const size_t *ids)
+/* What the runs with this metric say of its noise. */
+static void
+noise(const struct summary *s, const struct group *g,
+    const struct group_column *c, const struct order *o, struct json *m)
 {
+	struct varsplit_run *runs = mem_array(g->n + 1, sizeof *runs);
+	size_t n = 0, known;
+	const double *within = course_within(g->course, c->name, &known);
+
+	for (size_t i = 0; i < g->n; i++) {
+		size_t k = o->at[i];
+
+		if (isnan(c->v[k]))
+			continue;
+		runs[n].value = c->v[k];
+		runs[n].within = k < known ? within[k] : NAN;
+		runs[n].session = o->placed && o->ids ? o->ids[k] : 0;
+		runs[n++].machine = o->placed ? o->machines[k] : 0;
+	}
+	spread_add(m, runs, n, o->timed, s->precision);
+	free(runs);
+}
+
+/* One metric. */
+static struct json *
+metric(const struct summary *s, const struct group *g,
+    const struct group_column *c, const struct order *o)
+{
+	const size_t *at = o->at, *ids = o->ids;
 	struct json *m = json_object(), *values = json_array();
 	struct json *blocks = json_array(), *of = json_array();
 	struct json *out = json_array();
@@ -324,6 +378,7 @@ metric(const struct group *g, const struct group_column *c, const size_t *at,
 			fabs(mid));
 	}
 	json_set_num(m, "lag1", lag1);
+	noise(s, g, c, o, m);
 	if (stats_bimodal(v, n))
 		json_set_bool(m, "bimodal", true);
 	json_set_num(m, "min", v[0]);
@@ -370,7 +425,7 @@ sessions(const struct summary *s, const struct group *g, const size_t *at,
 
 		if (id != GROUP_UNKNOWN && (n == 0 || id != last)) {
 			json_push(
-			    names, json_string(names_text(s->sessions, id)));
+			    names, json_string(places_session(s->places, id)));
 			last = id;
 			n++;
 		}
@@ -490,19 +545,6 @@ histograms(struct group *g, struct json *rec)
 	}
 }
 
-/* A value with its keys in order, so that equal input gives equal bytes. */
-static struct json *
-sorted_room(const struct json *room)
-{
-	struct str s = {0};
-	struct json *j;
-
-	record_room(&s, room);
-	j = json_parse(s.s, s.len, NULL, NULL);
-	str_free(&s);
-	return j;
-}
-
 static void
 environment(struct group *g, struct json *rec)
 {
@@ -516,7 +558,7 @@ environment(struct group *g, struct json *rec)
 		if (e->varied)
 			json_push(varied, json_string(e->name));
 		else if (e->n == g->n + g->failed)
-			json_set(env, e->name, sorted_room(e->value));
+			json_set(env, e->name, record_sorted(e->value));
 	}
 	json_set(rec, "env", env);
 	if (json_first(varied))
@@ -552,26 +594,28 @@ summary_record(struct summary *s, size_t i)
 {
 	struct json *rec = record_new("summary"), *metrics = json_object();
 	struct group *g;
-	size_t *at, *ids;
+	struct order o;
 
 	sort_groups(s);
 	g = s->groups[i];
-	at = in_order(s, g);
-	json_set(rec, "subject", sorted_room(g->subject));
-	json_set(rec, "config", sorted_room(g->config));
+	o = in_order(s, g);
+	json_set(rec, "subject", record_sorted(g->subject));
+	json_set(rec, "config", record_sorted(g->config));
 	json_set_num(rec, "n", (double)g->n);
 	json_set_num(rec, "failed", (double)g->failed);
 	if (g->doubled)
 		json_set_num(rec, "doubled", (double)g->doubled);
-	ids = sessions(s, g, at, rec);
+	o.ids = sessions(s, g, o.at, rec);
 	for (size_t c = 0; c < g->ncols; c++)
 		json_set(
-		    metrics, g->cols[c].name, metric(g, &g->cols[c], at, ids));
+		    metrics, g->cols[c].name, metric(s, g, &g->cols[c], &o));
 	json_set(rec, "metrics", metrics);
 	histograms(g, rec);
 	environment(g, rec);
 	counts(g, rec);
-	free(ids);
-	free(at);
+	course_summary(g->course, o.at, g->n, g->failed, rec);
+	free(o.ids);
+	free(o.at);
+	free(o.machines);
 	return rec;
 }

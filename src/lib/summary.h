@@ -15,6 +15,10 @@ struct summary;
 struct summary *summary_new(void);
 void summary_free(struct summary *);
 
+/* Each metric shall say how many more runs it takes to know its median this
+ * well: a relative half width, .01. */
+void summary_want(struct summary *, double precision);
+
 /*
  * Counts one run record that passed record_check. 0, or -1 and said: a
  * histogram that cannot be read (the rest of the run is counted). A run that

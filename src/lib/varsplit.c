@@ -1,5 +1,6 @@
 #include "varsplit.h"
 #include "mem.h"
+#include "stats.h"
 #include "tdist.h"
 
 #include <math.h>
@@ -12,6 +13,17 @@ varsplit_source_name(enum varsplit_source s)
 	    "machine", "session", "restart", "within"};
 
 	return names[s];
+}
+
+double
+varsplit_within(const double *v, size_t n)
+{
+	double sd = stats_sd(v, n), r = stats_lag1(v, n);
+
+	if (n < 8)
+		return NAN;
+	r = r > 0 ? fmin(r, .99) : 0;
+	return sd * sd / (double)n * (1 + r) / (1 - r);
 }
 
 static int

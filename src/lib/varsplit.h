@@ -30,6 +30,13 @@ struct varsplit_run {
 	size_t session, machine; /* any numbers, equal for equal ones */
 };
 
+/*
+ * Variance of the mean of n values in time, by their own noise: s^2 / n, and
+ * more where neighbours are alike, (1 + r) / (1 - r) times that for a lag-1
+ * autocorrelation r > 0 (as of a first-order autoregression). NAN for n < 8.
+ */
+double varsplit_within(const double *v, size_t n);
+
 struct varsplit_part {
 	double var; /* of one run's value; NAN: there is but one of these */
 	size_t n;   /* machines, sessions, runs; of within: runs that know it */

@@ -63,6 +63,31 @@ distributions(void)
 }
 
 static void
+order(void)
+{
+	double v[200], sorted[200], one[] = {3};
+	bool right = true, middle = true;
+	struct rng r;
+
+	rng_seed(&r, 77, 0);
+	for (size_t n = 1; n <= 200; n++) {
+		/* Many ties for the one half, none for the other. */
+		for (size_t i = 0; i < n; i++)
+			sorted[i] =
+			    n % 2 ? (double)rng_below(&r, 7) : rng_unit(&r);
+		memcpy(v, sorted, n * sizeof *v);
+		stats_sort(sorted, n);
+		for (size_t k = 0; k < n; k += 1 + n / 10)
+			right &= stats_select(v, n, k) == sorted[k];
+		middle &= stats_middle(v, n) == stats_median(sorted, n);
+	}
+	tap_ok(right, "the k-th of n, sorted or selected");
+	tap_ok(middle, "so is the median");
+	tap_ok(isnan(stats_middle(v, 0)) && stats_middle(one, 1) == 3,
+	    "of none and of one");
+}
+
+static void
 powers(void)
 {
 	/* The table of §12: cv, effect, runs a side. */
@@ -255,7 +280,7 @@ outliers(void)
 static void
 courses(void)
 {
-	double v[2000], up[] = {1, 2, 3, 4, 5, 6}, least;
+	double flat[] = {0, 0}, v[2000], up[] = {1, 2, 3, 4, 5, 6}, least;
 	size_t first[] = {40, 80};
 	struct steady_trend t;
 	struct steady s;
@@ -288,23 +313,24 @@ courses(void)
 	for (int i = 0; i < 100; i++)
 		v[i] = 0;
 	tap_ok(steady_judge(v, 100).verdict == STEADY_STEADY, "zeros as well");
-	t = steady_slope(up, 6);
+	t = steady_slope(up, 6, 512);
 	tap_ok(t.slope == 1 && t.lo == 1 && t.hi == 1, "1..6 rises by 1");
-	tap_near(steady_drift(up, 5), 4. / 3, 1e-15, "by 4, over 3");
-	t = steady_slope(up, 5);
+	tap_near(steady_drift(up, 5, 1), 4. / 3, 1e-15, "by 4, over 3");
+	t = steady_slope(up, 5, 512);
 	tap_ok(t.slope == 1 && isnan(t.lo), "five have no interval");
-	tap_ok(isnan(steady_slope(up, 1).slope) && isnan(steady_drift(up, 0)) &&
-		steady_slope(up, 2).slope == 1,
+	tap_ok(isnan(steady_slope(up, 1, 512).slope) &&
+		isnan(steady_drift(flat, 2, 1)) &&
+		steady_slope(up, 2, 512).slope == 1,
 	    "two have a slope, one has none");
 	for (int i = 0; i < 2000; i++)
 		v[i] = i + 1000 + 5 * normal(&r);
-	t = steady_slope(v, 2000);
+	t = steady_slope(v, 2000, 512);
 	tap_near(t.slope, 1, 1e-3, "of many values: of medians of neighbours");
 	tap_ok(t.lo < 1 && 1 < t.hi, "its interval holds the truth");
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
-	    "warm-up", "80, then 100 requests per second");
+	    "warmup", "80, then 100 requests per second");
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, false)),
 	    "slowdown", "80, then 100 milliseconds");
 	tap_str(steady_kind_name(steady_classify(v, 40, first, 0, true)),
@@ -313,7 +339,7 @@ courses(void)
 	for (int i = 100; i < 120; i++)
 		v[i] -= 30;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 2, true)),
-	    "no steady state", "the level changes in the last quarter");
+	    "unsteady", "the level changes in the last quarter");
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 100 : 101) + normal(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
@@ -329,6 +355,12 @@ of(const struct varsplit_run *v, size_t n, enum varsplit_source s)
 	return p[s].var;
 }
 
+static double
+square_sd(const double *v, size_t n)
+{
+	return stats_sd(v, n) * stats_sd(v, n);
+}
+
 static void
 splits(void)
 {
@@ -339,7 +371,8 @@ splits(void)
 	    {5, .5, 1, 1}, {5, .5, 1, 1}, {5, .5, 2, 1}, {5, .5, 2, 1}};
 	struct varsplit_run many[600], other[600];
 	struct varsplit_part p[VARSPLIT_SOURCES], q[VARSPLIT_SOURCES];
-	double machine = 0, session = 0, half, before;
+	double machine = 0, session = 0, half, before, flat[10] = {0};
+	double saw[] = {1, -1, 1, -1, 1, -1, 1, -1}, block[100];
 	struct rng r;
 
 	varsplit(v, 5, p);
@@ -401,6 +434,14 @@ splits(void)
 	tap_ok(isnan(of(many, 10, VARSPLIT_SESSION)) &&
 		of(many, 10, VARSPLIT_RESTART) > 0,
 	    "ten runs of one session");
+	tap_ok(isnan(varsplit_within(saw, 7)) && varsplit_within(flat, 10) == 0,
+	    "seven intervals are too few; equal ones have no noise");
+	tap_near(varsplit_within(saw, 8), 1. / 7, 1e-14,
+	    "neighbours that differ do not make it less than s^2 / n");
+	for (int i = 0; i < 100; i++)
+		block[i] = i % 10 ? block[i - 1] : normal(&r);
+	tap_ok(varsplit_within(block, 100) > 4 * square_sd(block, 100) / 100,
+	    "neighbours that are alike make it more");
 	varsplit(v, 5, p);
 	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 0,
 	    "machines of which there is one: it cannot be said");
@@ -410,6 +451,7 @@ int
 main(void)
 {
 	distributions();
+	order();
 	powers();
 	histograms();
 	bootstraps();

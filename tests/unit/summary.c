@@ -84,6 +84,41 @@ layouts(void)
 		json_free(runs[i]);
 }
 
+/* Of each run, in the order of the values. */
+static void
+quantiles(void)
+{
+	static const struct {
+		const char *key;
+		double ms[3];
+	} want[] = {{"50", {.5, 1.5, 3}}, {"75", {.75, 1.75, 3.5}},
+	    {"90", {.9, 1.9, 3.8}}, {"95", {.95, 1.95, 3.9}},
+	    {"99", {.99, 1.99, 3.98}}};
+	struct json *runs[] = {run(3, 2001, 4000, HIST_LATENCY()),
+	    run(1, 1, 1000, HIST_LATENCY()),
+	    run(2, 1001, 2000, HIST_LATENCY())};
+	char *text = summarise(runs, 3, false);
+	struct json *rec = json_parse(text, strlen(text), NULL, NULL), *q;
+
+	q = json_path(rec, "quantiles.latency_ns");
+	tap_ok(json_len(q) == 5, "those that ten requests lie beyond");
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < 3; k++)
+			tap_near(
+			    json_num(json_at(json_get(q, want[i].key), k), 0),
+			    want[i].ms[k] * 1e6, 2e-3, want[i].key);
+	json_free(rec);
+	free(text);
+	json_del(runs[1], "hist");
+	text = summarise(runs, 3, false);
+	rec = json_parse(text, strlen(text), NULL, NULL);
+	tap_ok(!json_get(rec, "quantiles"), "one run has none: nobody has");
+	json_free(rec);
+	free(text);
+	for (size_t i = 0; i < 3; i++)
+		json_free(runs[i]);
+}
+
 /* More cases than keep their histograms open. */
 static void
 many(void)
@@ -148,6 +183,7 @@ main(void)
 	for (size_t i = 0; i < 3; i++)
 		json_free(runs[i]);
 	layouts();
+	quantiles();
 	many();
 	return tap_done();
 }

@@ -1,0 +1,310 @@
+#include "course.h"
+#include "changepoint.h"
+#include "hist.h"
+#include "histdiff.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "stats.h"
+#include "steady.h"
+#include "str.h"
+#include "varsplit.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME "at_s" /* of vkb-record(5): when each interval ended */
+#define RATE "rps"  /* the series whose course is judged */
+
+/* A value of each run; NAN: it has none. */
+struct column {
+	char *name;
+	double q; /* 0: varsplit_within of the metric, else of a histogram */
+	double *v;
+	size_t n, cap;
+};
+
+struct shared {
+	struct json *value;
+	size_t n;
+	bool varied;
+};
+
+struct course {
+	struct column *cols;
+	size_t ncols;
+	size_t verdicts[STEADY_DRIFTING + 1]; /* of runs with a series */
+	size_t kinds[STEADY_KINDS];
+	struct column warmup; /* seconds; in no order */
+	struct shared looks, until;
+};
+
+struct course *
+course_new(void)
+{
+	return mem_new(sizeof(struct course));
+}
+
+void
+course_free(struct course *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->ncols; i++) {
+		free(c->cols[i].name);
+		free(c->cols[i].v);
+	}
+	free(c->cols);
+	free(c->warmup.v);
+	json_free(c->looks.value);
+	json_free(c->until.value);
+	free(c);
+}
+
+static void
+put(struct column *c, size_t run, double v)
+{
+	while (c->n <= run) {
+		c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+		c->v[c->n++] = NAN;
+	}
+	c->v[run] = v;
+}
+
+static struct column *
+find(const struct course *c, const char *name, double q)
+{
+	for (size_t i = 0; i < c->ncols; i++)
+		if (c->cols[i].q == q && strcmp(c->cols[i].name, name) == 0)
+			return &c->cols[i];
+	return NULL;
+}
+
+static struct column *
+column(struct course *c, const char *name, double q)
+{
+	struct column *col = find(c, name, q);
+
+	if (col)
+		return col;
+	c->cols = mem_resize(c->cols, c->ncols + 1, sizeof *c->cols);
+	c->cols[c->ncols] = (struct column){.name = mem_str(name), .q = q};
+	return &c->cols[c->ncols++];
+}
+
+/* The numbers of an array; caller frees. NULL where there is another thing. */
+static double *
+numbers(const struct json *a, size_t *n)
+{
+	double *v = mem_array(json_len(a) + 1, sizeof *v);
+
+	*n = 0;
+	for (const struct json *j = json_first(a); j; j = json_next(j)) {
+		v[*n] = json_num(j, NAN);
+		if (!isfinite(v[(*n)++])) {
+			free(v);
+			return NULL;
+		}
+	}
+	return v;
+}
+
+static enum steady_kind
+kind(const double *v, size_t n)
+{
+	/* No permutations for a run: levels that are alike do not count. */
+	struct changepoint_rules rules = {
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, STEADY_DRIFT, true};
+	struct changepoint *found;
+	size_t k = changepoint_find(v, n, &rules, &found), levels = 0;
+	size_t *first = mem_array(k + 1, sizeof *first);
+	enum steady_kind kind;
+
+	for (size_t i = 0; i < k; i++)
+		if (!found[i].spike)
+			first[levels++] = found[i].at;
+	kind = steady_classify(v, n, first, levels, true);
+	free(first);
+	free(found);
+	return kind;
+}
+
+static void
+judge(struct course *c, const double *v, size_t n, const struct json *time)
+{
+	struct steady s = steady_judge(v, n);
+
+	c->verdicts[s.verdict]++;
+	if (s.verdict == STEADY_NONE)
+		return;
+	c->kinds[kind(v, n)]++;
+	put(&c->warmup, c->warmup.n,
+	    s.cut ? json_num(json_at(time, s.cut - 1), NAN) : 0);
+}
+
+static void
+add_series(struct course *c, size_t run, const struct json *series)
+{
+	for (const struct json *j = json_first(series); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		double *v, within;
+		size_t n, cut;
+
+		if (strcmp(name, TIME) == 0)
+			continue;
+		v = numbers(j, &n);
+		if (!v || !n) {
+			free(v);
+			continue;
+		}
+		cut = n < STEADY_LEAST ? 0 : steady_mser5(v, n, NULL);
+		within = varsplit_within(v + cut, n - cut);
+		if (!isnan(within))
+			put(column(c, name, 0), run, within);
+		if (strcmp(name, RATE) == 0)
+			judge(c, v, n, json_get(series, TIME));
+		free(v);
+	}
+}
+
+static void
+share(struct shared *s, const struct json *j)
+{
+	if (!j)
+		return;
+	s->n++;
+	if (!s->value)
+		s->value = json_dup(j);
+	else if (!json_equal(s->value, j))
+		s->varied = true;
+}
+
+void
+course_add(struct course *c, size_t run, const struct json *rec, bool ok)
+{
+	share(&c->looks, json_path(rec, "run.looks"));
+	share(&c->until, json_path(rec, "run.until"));
+	if (ok)
+		add_series(c, run, json_get(rec, "series"));
+}
+
+void
+course_hist(
+    struct course *c, size_t run, const char *name, const struct hist *h)
+{
+	const double *q = histdiff_quantiles;
+	int64_t v[16];
+	size_t n = 0;
+
+	while (q[n] > 0 && histdiff_shown(hist_count(h), q[n]))
+		n++;
+	hist_quantiles(h, q, n, v);
+	for (size_t i = 0; i < n; i++)
+		put(column(c, name, q[i]), run, (double)v[i]);
+}
+
+const double *
+course_within(const struct course *c, const char *metric, size_t *n)
+{
+	const struct column *col = find(c, metric, 0);
+
+	*n = col ? col->n : 0;
+	return col ? col->v : NULL;
+}
+
+static bool
+complete(const struct column *c, size_t n)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (isnan(c->v[i]))
+			return false;
+	return n && c->n == n;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct column *const *x = a, *const *y = b;
+	int c = strcmp((*x)->name, (*y)->name);
+
+	return c ? c : ((*x)->q > (*y)->q) - ((*x)->q < (*y)->q);
+}
+
+static void
+quantiles(const struct course *c, const size_t *at, size_t n, struct json *rec)
+{
+	const struct column **cols = mem_array(c->ncols + 1, sizeof *cols);
+	struct json *all = json_object(), *one = NULL, *a;
+	struct str key = {0};
+	size_t k = 0;
+
+	for (size_t i = 0; i < c->ncols; i++)
+		if (c->cols[i].q > 0 && complete(&c->cols[i], n))
+			cols[k++] = &c->cols[i];
+	if (k)
+		qsort(cols, k, sizeof *cols, by_name);
+	for (size_t i = 0; i < k; i++) {
+		if (!i || strcmp(cols[i]->name, cols[i - 1]->name) != 0) {
+			one = json_object();
+			json_set(all, cols[i]->name, one);
+		}
+		a = json_array();
+		for (size_t j = 0; j < n; j++)
+			json_push_num(a, cols[i]->v[at[j]]);
+		str_clear(&key);
+		str_printf(&key, "%.10g", 100 * cols[i]->q);
+		json_set(one, key.s, a);
+	}
+	if (k)
+		json_set(rec, "quantiles", all);
+	else
+		json_free(all);
+	str_free(&key);
+	free(cols);
+}
+
+static void
+steadiness(const struct course *c, size_t n, struct json *rec)
+{
+	size_t judged =
+	    c->verdicts[STEADY_STEADY] + c->verdicts[STEADY_DRIFTING];
+	struct json *s, *kinds;
+
+	if (!judged && !c->verdicts[STEADY_NONE])
+		return;
+	s = json_object();
+	json_set_num(s, "steady", (double)c->verdicts[STEADY_STEADY]);
+	json_set_num(s, "drifting", (double)c->verdicts[STEADY_DRIFTING]);
+	json_set_num(s, "none", (double)(n - judged));
+	json_set_num(s, "warmup_s", stats_middle(c->warmup.v, c->warmup.n));
+	if (judged) {
+		kinds = json_object();
+		for (int i = 0; i < STEADY_KINDS; i++)
+			if (c->kinds[i])
+				json_set_num(kinds,
+				    steady_kind_name((enum steady_kind)i),
+				    (double)c->kinds[i]);
+		json_set(s, "kinds", kinds);
+	}
+	json_set(rec, "steady", s);
+}
+
+static void
+carry(const struct shared *s, const char *key, size_t n, struct json *rec)
+{
+	if (s->n == n && !s->varied && s->value)
+		json_set(rec, key, record_sorted(s->value));
+}
+
+void
+course_summary(const struct course *c, const size_t *at, size_t n,
+    size_t failed, struct json *rec)
+{
+	quantiles(c, at, n, rec);
+	steadiness(c, n, rec);
+	carry(&c->looks, "looks", n + failed, rec);
+	carry(&c->until, "until", n + failed, rec);
+}

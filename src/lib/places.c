@@ -1,0 +1,107 @@
+#include "places.h"
+#include "json.h"
+#include "mem.h"
+#include "names.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct host {
+	const char *name; /* of 'hosts' */
+	size_t id;
+};
+
+struct places {
+	struct names *sessions, *hosts;
+	size_t *host; /* of each session */
+	size_t n, cap;
+	size_t *rank; /* of each host; NULL: it is not known yet */
+};
+
+struct places *
+places_new(void)
+{
+	struct places *p = mem_new(sizeof *p);
+
+	p->sessions = names_new();
+	p->hosts = names_new();
+	names_id(p->hosts, ""); /* unknown: it gets number 0 */
+	return p;
+}
+
+void
+places_free(struct places *p)
+{
+	if (!p)
+		return;
+	names_free(p->sessions);
+	names_free(p->hosts);
+	free(p->host);
+	free(p->rank);
+	free(p);
+}
+
+uint32_t
+places_add(struct places *p, const struct json *rec)
+{
+	const char *session = json_get_str(json_get(rec, "run"), "session");
+	const char *host = json_get_str(json_get(rec, "env"), "host");
+	size_t id, at;
+
+	if (!session)
+		return PLACES_UNKNOWN;
+	id = names_id(p->sessions, session);
+	at = names_id(p->hosts, host ? host : "");
+	if (id == p->n) {
+		p->host = mem_grow(p->host, p->n, &p->cap, sizeof *p->host);
+		p->host[p->n++] = at;
+		free(p->rank);
+		p->rank = NULL;
+	} else if (p->host[id] != at) {
+		p->host[id] = 0;
+	}
+	return (uint32_t)id;
+}
+
+const char *
+places_session(const struct places *p, uint32_t id)
+{
+	return names_text(p->sessions, id);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct host *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Of hosts, by their names. */
+static void
+sort(struct places *p)
+{
+	size_t n = 0;
+	struct host *h;
+
+	for (size_t i = 0; i < p->n; i++)
+		n = p->host[i] >= n ? p->host[i] + 1 : n;
+	h = mem_array(n + 1, sizeof *h);
+	p->rank = mem_array(n + 1, sizeof *p->rank);
+	for (size_t i = 0; i < n; i++)
+		h[i] = (struct host){names_text(p->hosts, i), i};
+	if (n)
+		qsort(h, n, sizeof *h, by_name);
+	for (size_t i = 0; i < n; i++)
+		p->rank[h[i].id] = i;
+	free(h);
+}
+
+size_t
+places_machine(struct places *p, uint32_t id)
+{
+	if (!p->rank)
+		sort(p);
+	return p->rank[p->host[id]];
+}

@@ -1,0 +1,30 @@
+/*
+ * Where runs were made: the sessions they name, and the machine of each.
+ */
+#ifndef PLACES_H
+#define PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+struct places;
+
+#define PLACES_UNKNOWN UINT32_MAX /* a run that names no session */
+
+struct places *places_new(void);
+void places_free(struct places *);
+
+/* The number of the run's session. */
+uint32_t places_add(struct places *, const struct json *run);
+
+const char *places_session(const struct places *, uint32_t id); /* borrowed */
+
+/*
+ * A number of the session's machine (env.host), one for all of which that is
+ * not known or not one. Larger where the name sorts behind: it does not depend
+ * on the order of the runs.
+ */
+size_t places_machine(struct places *, uint32_t id);
+
+#endif

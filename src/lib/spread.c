@@ -1,0 +1,162 @@
+#include "spread.h"
+#include "json.h"
+#include "mem.h"
+#include "power.h"
+#include "stats.h"
+#include "steady.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+	SESSION = 6, /* runs that show a drift, if there is one */
+	EXACT = 128  /* slopes of more are those of neighbours together */
+};
+
+/* The source that adds most to the error of the mean of all. */
+static enum varsplit_source
+widest(const struct varsplit_part *p)
+{
+	enum varsplit_source top = VARSPLIT_WITHIN;
+	double most = -1;
+
+	for (int i = 0; i < VARSPLIT_SOURCES; i++)
+		if (p[i].var / (double)p[i].n > most) {
+			most = p[i].var / (double)p[i].n;
+			top = (enum varsplit_source)i;
+		}
+	return top;
+}
+
+/* One sentence: where the next run should go, and what for. */
+static void
+advise(
+    struct json *m, const struct varsplit_part *p, double mean, double wanted)
+{
+	static const struct {
+		const char *what, *where, *many;
+	} texts[] = {{"another machine", "between machines", "machines"},
+	    {"another session", "between sessions", "sessions"},
+	    {"more runs", "from run to run", "runs"},
+	    {"longer runs", "within a run", NULL}};
+	double all = varsplit_of_mean(p), sd;
+	enum varsplit_source s = widest(p);
+	struct str text = {0};
+	size_t n = 0;
+
+	if (!(all > 0))
+		return;
+	sd = 100 * sqrt(p[s].var) / mean;
+	str_printf(&text, "%s: %.2g %% %s makes %.0f %% of the error",
+	    texts[s].what, sd, texts[s].where,
+	    100 * p[s].var / (double)p[s].n / all);
+	if (wanted > 0 && texts[s].many)
+		n = varsplit_needed(p, s, wanted * mean, .95);
+	if (n > p[s].n)
+		str_printf(&text, "; %zu %s would give %.3g %%", n,
+		    texts[s].many, 100 * wanted);
+	json_set_str(m, "advice", text.s);
+	str_free(&text);
+}
+
+static void
+split(struct json *m, const struct varsplit_run *runs, size_t n, double wanted)
+{
+	double mean = fabs(json_get_num(m, "mean", 0));
+	struct varsplit_part p[VARSPLIT_SOURCES];
+	struct json *a, *o;
+	int known = 0;
+
+	/* Most often there is one session without series, and no more to say.
+	 */
+	if (!n ||
+	    (runs[0].session == runs[n - 1].session && isnan(runs[0].within)))
+		return;
+	varsplit(runs, n, p);
+	for (int i = 0; i < VARSPLIT_SOURCES; i++)
+		known += !isnan(p[i].var);
+	if (known < 2 || !(mean > 0))
+		return;
+	a = json_array();
+	for (int i = 0; i < VARSPLIT_SOURCES; i++) {
+		if (isnan(p[i].var))
+			continue;
+		o = json_object();
+		json_set_str(
+		    o, "source", varsplit_source_name((enum varsplit_source)i));
+		json_set_num(o, "sd_percent", 100 * sqrt(p[i].var) / mean);
+		json_set_num(o, "n", (double)p[i].n);
+		if (p[i].below)
+			json_set_bool(o, "below", true);
+		json_push(a, o);
+	}
+	json_set(m, "split", a);
+	advise(m, p, mean, wanted);
+}
+
+/* Of each session by itself; then the middle one of the sessions. */
+static void
+drift(struct json *m, const struct varsplit_run *runs, size_t n)
+{
+	double *v = mem_array(n + 1, sizeof *v);
+	double *of = mem_array(n / SESSION + 1, sizeof *of), mid;
+	size_t sessions = 0, up = 0, down = 0;
+
+	for (size_t i = 0, k; i < n; i += k) {
+		struct steady_trend t;
+		double d;
+
+		for (k = 0; i + k < n && runs[i + k].session == runs[i].session;
+		     k++)
+			v[k] = runs[i + k].value;
+		if (k < SESSION)
+			continue;
+		t = steady_slope(v, k, EXACT);
+		d = steady_drift(v, k, t.slope);
+		if (isnan(d))
+			continue;
+		of[sessions++] = d;
+		up += t.lo > 0;
+		down += t.hi < 0;
+	}
+	if (sessions) {
+		mid = stats_middle(of, sessions);
+		json_set_num(m, "drift_percent", 100 * mid);
+		if (fabs(mid) > STEADY_DRIFT &&
+		    2 * (mid > 0 ? up : down) > sessions)
+			json_set_bool(m, "drifting", true);
+	}
+	free(v);
+	free(of);
+}
+
+static void
+precision(struct json *m, size_t n, double wanted)
+{
+	const struct json *ci = json_get(m, "ci95");
+	double mid = fabs(json_get_num(m, "median", NAN));
+	double width =
+	    json_num(json_at(ci, 1), INFINITY) - json_num(json_at(ci, 0), 0);
+	double now = width == 0 ? 0 : width / 2 / mid;
+	struct json *o = json_object();
+	size_t more = power_more(now, wanted, n, .95);
+
+	json_set_num(o, "now", isfinite(now) ? now : NAN);
+	json_set_num(o, "wanted", wanted);
+	if (more != SIZE_MAX)
+		json_set_num(o, "runs", (double)more);
+	json_set(m, "precision", o);
+}
+
+void
+spread_add(struct json *m, const struct varsplit_run *runs, size_t n,
+    bool timed, double wanted)
+{
+	split(m, runs, n, wanted);
+	if (timed)
+		drift(m, runs, n);
+	if (wanted > 0)
+		precision(m, n, wanted);
+}

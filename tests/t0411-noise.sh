@@ -1,0 +1,130 @@
+#!/bin/sh
+# vkb-stats: where noise comes from, drift, precision, the course of runs.
+. "${0%/*}/lib.sh"
+
+# make EXPRESSION: runs of hosts a b, 3 sessions each, 8 runs each; perl gives
+# 'metrics and more' of host h (0, 1), session s (0..5) and run i (1..8).
+make() {
+  # shellcheck disable=SC2016 # perl's variables
+  perl -e 'use strict;
+    srand 5;
+    sub normal { sqrt(-2 * log(1 - rand)) * cos(6.283185307179586 * rand) }
+    my $more = eval "sub { my (\$s, \$i) = \@_; $ARGV[0] }" or die $@;
+    for my $s (0 .. 5) {
+      for my $i (1 .. 8) {
+        printf qq({"type":"run","v":1,"subject":{"label":"x"},) .
+          qq("config":{"command":"SET"},"run":{"session":"s%d","index":%d,) .
+          qq("block":%d,"looks":[5,8],"until":{"rps":0.01}},) .
+          qq("env":{"host":"%s"},"status":"ok",%s}\n),
+          $s, $i, $i, $s < 3 ? "a" : "b", $more->($s, $i);
+      }
+    }' "$1"
+}
+
+# --- where the noise comes from
+
+# shellcheck disable=SC2016
+make 'our %of; $of{$s} //= 3000 * normal();
+  sprintf qq("metrics":{"rps":%f}), 100000 + $of{$s} + 300 * normal()' >far
+vkb-stats far >out
+test_same '["machine","session","restart"]' \
+  "$(jq -c '[.metrics.rps.split[].source]' out)" \
+  'without series: machine, session, restart'
+test_same '[2,6,48]' "$(jq -c '[.metrics.rps.split[].n]' out)" \
+  'and how many of each'
+test_same true "$(jq '.metrics.rps.split[2].sd_percent |
+  . > 0.2 and . < 0.4' out)" 'from run to run: .3 %'
+test_match '"advice":"another session: [0-9.]+ % between sessions' out \
+  'another session is what is needed'
+vkb-stats -p 1% far >out
+test_match '"advice":"another session: [^"]*; [0-9]+ sessions would give 1 %' \
+  out 'and how many'
+vkb-stats far >one
+sort -r far | vkb-stats >two
+test_same "$(cat one)" "$(cat two)" 'in whatever order the runs come'
+sed 's/"host":"[ab]"/"host":"a"/' far | vkb-stats >out
+test_same '["session","restart"]' \
+  "$(jq -c '[.metrics.rps.split[].source]' out)" 'one machine says nothing'
+grep '"session":"s0"' far | vkb-stats >out
+test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .advice]' out)" \
+  'nor does one session: there is no split'
+sed 's/"session":"s0",//' far | vkb-stats >out
+test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .drift_percent]' out)" \
+  'runs that name no session cannot be split'
+make 'sprintf q("metrics":{"rps":7,"errors":0})' | vkb-stats -p 1% >out
+test_same '[[0,0,0],0,null,null]' "$(jq -c '.metrics |
+  [[.rps.split[].sd_percent], .rps.drift_percent, .rps.advice,
+    .errors.split]' out)" 'without noise: no advice; of zeros no percent'
+test_same '[{"now":0,"wanted":0.01,"runs":0},{"now":0,"wanted":0.01,"runs":0}]' \
+  "$(jq -c '[.metrics[].precision]' out)" 'and all is known'
+
+# --- drift
+
+# shellcheck disable=SC2016
+make 'sprintf q("metrics":{"rps":%f,"p99_latency_ms":%f}),
+  1000 * (1 + $i / 100) + $s, 1 + ($i % 2) / 100' >drift
+vkb-stats drift >out
+test_same '[6.7,true,null]' "$(jq -c '.metrics |
+  [(.rps.drift_percent * 10 | round / 10), .rps.drifting,
+    .p99_latency_ms.drifting]' out)" 'up by 1 % a run: 7 steps'
+vkb-stats -t out >text
+test_match 'drifts \+6\.7% over a session' text 'and shown'
+test_same true "$(sed 's/"index":[0-9]*,"block":[0-9]*,//' drift | vkb-stats |
+  jq '.metrics.rps.drift_percent == null')" 'without an order there is none'
+test_same null "$(grep -v '"index":[678]' drift | vkb-stats |
+  jq .metrics.rps.drift_percent)" 'five runs are too few'
+
+# --- precision
+
+for i in 1 2 3 4 5 6 7 8; do
+  printf '{"type":"run","v":1,"subject":{},"config":{"command":"GET"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
+    "$((1000 + 13 * (i * 5 % 8)))"
+done >eight
+test_same '[0.04352,0.02,true]' "$(vkb-stats --precision 2% eight |
+  jq -c '.metrics.rps.precision | [(.now * 1e6 | round / 1e6), .wanted,
+    .runs > 4 and .runs < 20]')" 'so many more runs'
+test_same '{"wanted":0.02,"runs":1}' "$(head -n 2 eight | vkb-stats -p 2% |
+  jq -c .metrics.rps.precision)" 'two have no interval: one more gives it'
+test_same null "$(vkb-stats eight | jq .metrics.rps.precision)" \
+  'not asked, not said'
+vkb-stats -tp 2% eight >text
+test_match '[0-9]+ more runs for 2%' text 'and shown'
+for bad in 1 0% -1% x% % ''; do
+  test_status 2 "a precision of '$bad' is trouble" vkb-stats -p "$bad" eight
+done
+test_match "^vkb-stats: option '--precision': '' is not a percentage" .err \
+  'it is named'
+
+# --- the course of runs
+
+# shellcheck disable=SC2016
+make 'my $n = $s == 5 ? 12 : 60;
+  my @v = map { 1000 + normal() - 300 * exp(-$_ / 4) -
+    ($s == 4 ? 2 * $_ : 0) } 1 .. $n;
+  sprintf q("metrics":{"rps":1000},"series":{"at_s":[%s],"rps":[%s]}),
+    join(",", 1 .. $n), join(",", @v)' >course
+vkb-stats course >out
+test_same '{"steady":32,"drifting":8,"none":8}' \
+  "$(jq -c '.steady | {steady, drifting, none}' out)" \
+  'steady, drifting, too short'
+test_same true "$(jq '.steady.warmup_s >= 10 and .steady.warmup_s <= 30' out)" \
+  'seconds of warm-up'
+test_same true "$(jq '.steady.kinds.warmup >= 30' out)" 'most warm up'
+grep '"session":"s[0-3]"' course | vkb-stats >one
+test_match '"source":"within","sd_percent":0\.0' one \
+  'noise within runs, after the warm-up'
+test_same '[[5,8],{"rps":0.01}]' "$(jq -c '[.looks, .until]' out)" \
+  'looks and conditions that all share are kept'
+vkb-stats -t out >text
+test_match '8 not steady, warm-up [0-9]+ s' text 'and shown'
+sed '1s/\[5,8\]/[5,9]/' course | vkb-stats >out
+test_same '[null,{"rps":0.01}]' "$(jq -c '[.looks, .until]' out)" \
+  'but not where one has others'
+sed '1s/"until":{"rps":0.01}/"x":1/' course | vkb-stats >out
+test_same null "$(jq .until out)" 'or none'
+sed 's/"rps":\[[^]]*\]/"rps":"fast"/' course >bad
+sed 's/"rps":\[[0-9.]*,/"rps":[null,/' course >>bad
+vkb-stats bad | jq -c .steady >out
+test_same null "$(cat out)" 'what is no series has no verdict'
+
+test_done
