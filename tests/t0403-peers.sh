@@ -87,6 +87,186 @@ test_same '[2,1]' \
   "$(jq -c 'select(.type == "comparison").overall.rps | [.cases, .ratio]' out)" \
   'the overall change is that of the matched cases'
 
+# --- cases that differ in one number are not repetitions, and sort as numbers
+
+for k in 16 64 4096; do
+  runs x "{\"command\":\"SET\",\"keyspacelen\":$k}" '{}' ${k}0 ${k}1 ${k}2 ${k}3 ${k}4
+done >base
+for k in 16 64 4096; do
+  lost=$((k == 64 ? 50 : k))
+  runs y "{\"command\":\"SET\",\"keyspacelen\":$k}" '{}' ${lost}0 ${lost}1 ${lost}2 ${lost}4 ${lost}3.5
+done >new
+vkb-compare base new >text
+test_same '16 64 4096' "$(verdicts >/dev/null; jq -r 'select(.metric).config.keyspacelen' out | xargs)" \
+  'sizes of the keyspace are cases, in the order of numbers'
+test_match ' SET keyspacelen=4096 ' text 'and the name says which'
+test_same 'regression' "$(jq -r 'select(.metric and .config.keyspacelen == 64).verdict' out)" \
+  'what one of them lost is seen'
+test_same '' "$(grep -E '10\^|×10|1e[0-9]' text)" 'no number has an exponent'
+runs x '{"command":"SET","client":"a"}' '{}' 100 101 99 100 >base
+runs x '{"command":"SET","client":"b"}' '{}' 200 201 199 200 >>base
+sed 's/"x"/"y"/; s/"rps":10/"rps":8/' base >new
+test_same 2 "$(verdicts | grep -c SET)" 'nor are client binaries'
+
+# --- a failure in front, a key of which some cases know nothing
+
+{
+  printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"GET"},"run":{"started":"2026-01-01T00:00:00Z"},"env":{},"status":"failed","error":"boom"}\n'
+  runs y '{"command":"SET","pipeline":1,"io_threads":2}' '{}' 80 81 79 80
+  runs y '{"command":"SET","pipeline":10}' '{}' 80 81 79 80
+} >new
+{
+  runs x '{"command":"SET","pipeline":1,"io_threads":2}' '{}' 100 101 99 100
+  runs x '{"command":"SET","pipeline":10,"io_threads":9}' '{}' 100 101 99 100
+} >base
+test_same 'exit 1
+SET regression
+SET regression' "$(verdicts)" 'io_threads here and there'
+vkb-compare base new >text
+test_match 'y against x: 2 regressions' text 'the failure in front does not name the report'
+
+# --- missing is not -100 %, zero is not missing
+
+runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
+runs x '{"command":"GET"}' '{}' 100 101 99 100 >>base
+runs y '{"command":"SET"}' '{}' 100 101 99 100 >new
+vkb-compare base new >text
+test_same 0 "$(grep -c -- '-100' text)" 'a missing case has no change'
+test_match '^warning: only in the baseline: GET' text 'it is listed'
+runs y '{"command":"GET"}' '{}' 0 0 0 0 >>new
+test_same 'exit 1
+GET regression' "$(verdicts | grep -v SET)" 'a drop to nothing is a regression'
+
+# --- latency counts as much as throughput
+
+both() { # both LABEL FACTOR...: rps stays, p99 is multiplied
+  label=$1
+  shift
+  for f; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s","commit":"%s"},"config":{"command":"SET"},"run":{"started":"20%s-01-01T00:00:00Z"},"env":{},"metrics":{"rps":100,"p99_latency_ms":%s},"status":"ok"}\n' \
+      "$label" "${label}00000" "${year:-26}" "$f"
+  done
+}
+both older 1 1.01 0.99 1 1.02 >base
+both newer 1.3 1.31 1.29 1.3 1.32 >new
+test_same 'exit 1' "$(verdicts | sed 1q)" 'p99 +30% at the same rps is found'
+# the baseline is who it is said to be, not who is older
+year=27
+both older 1 1.01 0.99 1 1.02 >later
+cat new later >all
+test_status 1 'a baseline that was measured later' \
+  vkb-compare --baseline older all
+
+# --- many tests: few false alarms; a change that is real and tiny is none
+
+perl -e '
+  my $s = 5;
+  sub u { $s = ($s * 69069 + 1) % 4294967296; $s / 4294967296 }
+  for my $c (1 .. 100) {
+    for my $l ("x", "y") {
+      for (1 .. 8) {
+        my $z = -6; $z += u() for 1 .. 12;
+        printf qq({"type":"run","v":1,"subject":{"label":"$l"},"config":{"command":"C","k":$c},"run":{},"env":{},"metrics":{"rps":%.5f},"status":"ok"}\n), 1000 * exp(.05 * $z);
+      }
+    }
+  }' >all
+grep '"x"' all >base
+grep '"y"' all >new
+test_that 'a hundred cases without a change: no alarm' vkb-compare base new
+vkb-compare -f jsonl base new >out
+test_same true "$(jq -s 'map(select(.metric and .p < 0.05)) | length > 0' out)" \
+  'though some p, looked at alone, are below .05'
+test_same 1 "$(jq -s 'map(select(.metric and .p < 0.05 and (.ratio < 0.98 or .ratio > 1.02))) | length > 0' out |
+  grep -c true)" 'and some of these changes beyond the margin'
+runs x '{"command":"SET"}' '{}' 1000 1000.1 999.9 1000 1000.2 999.8 >base
+runs y '{"command":"SET"}' '{}' 995 995.1 994.9 995 995.2 994.8 >new
+test_same 'exit 0
+SET equivalent' "$(verdicts)" '-0.5% without doubt is within the margin'
+test_same true "$(jq 'select(.metric) | .p < 0.01 and .cliff == -1 and
+  (.ratio - 0.995 | fabs) < 0.001 and (.ci95 | length == 2) and
+  (.median | length == 2)' out)" 'p, effect size, interval and medians are there'
+
+# --- one wild run, two levels
+
+runs x '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 100 >base
+runs y '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 10 >new
+test_same 'exit 0' "$(verdicts | sed 1q)" 'one wild run makes no regression'
+test_same true "$(jq 'select(.metric) | .ratio > 0.98' out)" \
+  'and moves the estimate but little'
+runs x '{"command":"SET"}' '{}' 100 120 101 121 99 119 100 120 >base
+runs y '{"command":"SET"}' '{}' 120 100 121 101 119 99 120 100 >new
+test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides are no change'
+
+# --- blocks hours apart: that is said; one value against one is no answer
+
+runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
+runs y '{"command":"SET"}' '{}' 100 101 99 100.5 >new
+vkb-compare base new >text
+test_match '^Not paired: the sides did not run in the same rounds' text \
+  'sides that ran apart are told so'
+runs x '{"command":"SET"}' '{}' 100 >base
+runs y '{"command":"SET"}' '{}' 210 >new
+test_same 'exit 2
+SET insufficient' "$(verdicts)" 'one value against one is no answer, nor a pass'
+
+# --- benchstat: p and exact units, from its own files
+
+# go FILE [LABEL]: Go benchmark lines as runs; a note is the label
+go() {
+  awk -v label="${2:-}" '
+    /^note: / { label = $2 }
+    /^Benchmark/ {
+      unit = $4 == "ns/op" ? "op_ns" : "text_bytes"
+      sub(/^Benchmark/, "", $1)
+      printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"%s\"},\"run\":{},\"env\":{},\"metrics\":{\"%s\":%s},\"status\":\"ok\"}\n", label, $1, unit, $3
+    }' "$acceptance/benchstat/$1.txt"
+}
+if test_reference benchstat 'files of benchstat'; then
+  go old before >base
+  # shellcheck disable=SC2094 # the one named new lies elsewhere
+  go new after >new
+  vkb-compare -m op_ns -f jsonl base new >out
+  test_same 0 $? 'old and new: nothing became slower'
+  test_same 'Encode/format=gob-48 0.446
+Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.p)"' out |
+    awk '{ printf "%s %.3f\n", $1, $2 }' | sort)" 'the same p'
+  go issue19634 >all
+  vkb-compare -m op_ns -f jsonl --baseline before all >out
+  test_same '0.008 improvement' "$(jq -r 'select(.metric) | "\(.p * 1000 | round / 1000) \(.verdict)"' out)" \
+    'a constant side against one that is nearly so'
+  go issue19565 >all
+  vkb-compare -m op_ns --baseline before all >text
+  test_match ' A +op_ns +6\+6 .* equivalent' text 'all values are equal'
+  test_same 0 "$(grep -c '^overall' text)" 'no mean over what does not match'
+  test_match '^warning: only in the baseline: B' text 'what does not is listed'
+  go smallSample >all
+  test_status 2 'one value a side' vkb-compare -m op_ns --baseline before all
+  go units >all
+  printf '{"rules":[{"metric":"text_bytes","assume":"exact","class":"gate"}]}' >policy.json
+  test_status 1 'assume=exact: 105 is more than 100' \
+    vkb-compare --policy policy.json --baseline before all
+  test_match ' Size +text_bytes +1\+1 .*\+5\.0%.* regression' .out 'with n=1'
+  test_match ' NonExact .*equivalent.* the runs vary' .out \
+    'values that vary are warned of'
+fi
+
+# --- Google Benchmark: its own files, matched and unmatched
+
+if test_reference gbench 'files of Google Benchmark'; then
+  for i in 0 1; do
+    vkb-parse -s subject.label=run$i "$acceptance/gbench/test3_run$i.json" >run$i
+  done
+  vkb-compare -m cpu_time_ns,real_time_ns -f jsonl run0 run1 >out 2>err
+  test_same 2 $? 'two or three repetitions judge nothing'
+  test_same "$(jq '."test3_run0/test3_run1"[] | select(.name == "short").utest.cpu_pvalue' \
+    "$acceptance/gbench/expect.json")" \
+    "$(jq 'select(.config.command == "short" and .metric == "cpu_time_ns").p * 1e9 |
+      round / 1e9' out)" 'the p of its U test'
+  test_same "$(jq -r '."test3_run0/test3_run1"[].name | select(. != "OVERALL_GEOMEAN")' \
+    "$acceptance/gbench/expect.json" | sort -u | xargs)" "$(jq -r 'select(.metric).config.command' out | sort -u | xargs)" \
+    'the cases that it matches, and no others'
+fi
+
 # --- the Python tool's own pairs
 
 if test_reference python-tool/compare 'pairs of the Python tool'; then
