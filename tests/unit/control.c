@@ -1,0 +1,157 @@
+/* What is made of an answer to CLUSTER SLOTS, and how long one is waited for.
+ */
+#include "tap.h"
+
+#include "client.h"
+#include "vkb-load/control.h"
+#include "vkb-load/engine.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/vkb-unit.XXXXXX";
+static char path[64];
+
+/* A child that sends 'answer' to the first who asks something. */
+static pid_t
+serve(const char *answer)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), c;
+	char buf[256];
+	pid_t pid;
+
+	unlink(path);
+	strcpy(a.sun_path, path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+	    listen(fd, 4) < 0)
+		abort();
+	pid = fork();
+	if (pid < 0)
+		abort();
+	if (pid > 0) {
+		close(fd);
+		return pid;
+	}
+	c = accept(fd, NULL, NULL);
+	if (read(c, buf, sizeof buf) > 0 &&
+	    write(c, answer, strlen(answer)) < 0)
+		_exit(1);
+	while (read(c, buf, sizeof buf) > 0)
+		continue;
+	_exit(0);
+}
+
+/* What is wrong with the answer; "" when nothing is. Caller frees. */
+static char *
+ask(const char *answer, double timeout_s, struct control_slots *s)
+{
+	struct engine_node node = {.host = "asked", .unixsocket = path};
+	struct engine_target t = {
+	    .nodes = &node, .nnodes = 1, .timeout_s = timeout_s};
+	pid_t pid = serve(answer);
+	struct client *c;
+	const char *wrong;
+	char *text;
+
+	c = control_open(&t, NULL, 0, control_ms(&t, 0));
+	if (!c)
+		abort();
+	wrong = control_slots(s, c, control_ms(&t, 0), "asked");
+	text = strdup(wrong ? wrong : "");
+	client_close(c);
+	waitpid(pid, NULL, 0);
+	return text;
+}
+
+static void
+answers(void)
+{
+	static const char *const bad[][2] = {
+	    {"-ERR This instance has cluster support disabled\r\n",
+		"ERR This instance has cluster support disabled"},
+	    {"+OK\r\n", "OK"}, {":7\r\n", "it has no slots"},
+	    {"*0\r\n", "no slot is served"},
+	    {"*1\r\n:7\r\n", "its answer makes no sense"},
+	    {"*1\r\n*2\r\n:0\r\n:1\r\n", "its answer makes no sense"},
+	    {"*1\r\n*3\r\n:0\r\n:1\r\n:2\r\n", "its answer makes no sense"},
+	    {"*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\nh\r\n",
+		"its answer makes no sense"},
+	    {"*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\nh\r\n:1\r\n",
+		"its answer makes no sense"},
+	    {"*1\r\n*3\r\n:-1\r\n:5\r\n*2\r\n$1\r\nh\r\n:1\r\n",
+		"its answer makes no sense"},
+	    {"*1\r\n*3\r\n:6\r\n:5\r\n*2\r\n$1\r\nh\r\n:1\r\n",
+		"its answer makes no sense"},
+	    {"*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$1\r\nh\r\n:65536\r\n",
+		"its answer makes no sense"},
+	    {"*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$1\r\nh\r\n:0\r\n",
+		"its answer makes no sense"}};
+	struct control_slots s;
+	char *why;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		why = ask(bad[i][0], 20, &s);
+		tap_str(why, bad[i][1], bad[i][1]);
+		control_slots_free(&s);
+		free(why);
+	}
+	why = ask("*3\r\n"
+		  "*3\r\n:0\r\n:5\r\n*2\r\n$4\r\nhost\r\n:7000\r\n"
+		  "*4\r\n:6\r\n:6\r\n*3\r\n$0\r\n\r\n:7001\r\n$1\r\nx\r\n"
+		  "*2\r\n$1\r\nr\r\n:7002\r\n"
+		  "*3\r\n:7\r\n:16383\r\n*2\r\n$-1\r\n:7003\r\n",
+	    20, &s);
+	tap_str(why, "", "three ranges");
+	free(why);
+	tap_ok(s.n == 3 && s.v[0].first == 0 && s.v[0].last == 5 &&
+		strcmp(s.v[0].host, "host") == 0 && s.v[0].port == 7000,
+	    "the first");
+	tap_ok(s.v[1].first == 6 && s.v[1].last == 6 &&
+		strcmp(s.v[1].host, "asked") == 0 && s.v[1].port == 7001,
+	    "of a node that does not know its name");
+	tap_ok(s.v[2].last == 16383 && strcmp(s.v[2].host, "asked") == 0,
+	    "or says nil");
+	control_slots_free(&s);
+	why = ask("", .05, &s);
+	tap_ok(strstr(why, "timed out") != NULL, "no answer: %s", why);
+	free(why);
+	control_slots_free(&s);
+}
+
+static void
+deadlines(void)
+{
+	struct engine_target t = {0};
+
+	tap_ok(control_ms(&t, 0) == 60000 && control_ms(&t, 5000) == 5000,
+	    "a minute when nothing is said");
+	t.timeout_s = 1.5;
+	tap_ok(control_ms(&t, 0) == 1500 && control_ms(&t, 5000) == 1500,
+	    "the timeout otherwise");
+	t.timeout_s = 90;
+	tap_ok(control_ms(&t, 0) == 90000 && control_ms(&t, 5000) == 5000,
+	    "also a longer one");
+	t.timeout_s = 1e-9;
+	tap_ok(control_ms(&t, 0) == 1, "never none at all");
+	t.timeout_s = 1e300;
+	tap_ok(control_ms(&t, 0) > 1000000000, "nor more than there are");
+}
+
+int
+main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	if (!mkdtemp(dir))
+		return 2;
+	snprintf(path, sizeof path, "%s/socket", dir);
+	deadlines();
+	answers();
+	unlink(path);
+	rmdir(dir);
+	return tap_done();
+}
