@@ -147,11 +147,15 @@ if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl
 fi
+if has vkb-detect; then
+  filter run.jsonl vkb-detect
+  passes_unknown run.jsonl vkb-detect
+fi
 
 # A view shows what stands in the records, but never as it is.
 sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
 for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
-  'vkb-compare evil evil'; do
+  'vkb-compare evil evil' 'vkb-detect evil'; do
   has "${view%% *}" || continue
   # shellcheck disable=SC2086 # words
   $view >.out 2>.err </dev/null

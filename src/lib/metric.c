@@ -169,3 +169,37 @@ metric_guess(const char *name)
 		}
 	return m;
 }
+
+static bool
+listed(const char *names, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *s = names; *s;) {
+		size_t len = strcspn(s, ",");
+
+		if (len == n && strncmp(s, name, n) == 0)
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
+bool
+metric_wanted(const char *what, const struct metric *m, int policy, bool *gate)
+{
+	bool shown = true;
+
+	*gate = m->gate;
+	if (!what)
+		shown = m->gate || policy == 1;
+	else if (strcmp(what, "latency") == 0)
+		shown = str_ends(m->name, "_latency_ms");
+	else if (strcmp(what, "all") != 0) {
+		shown = listed(what, m->name);
+		*gate = m->better != METRIC_NEITHER;
+	}
+	if (policy >= 0)
+		*gate = policy;
+	return shown;
+}

@@ -34,4 +34,12 @@ const struct metric *metric_find(const char *name); /* NULL: unknown */
  */
 struct metric metric_guess(const char *name);
 
+/*
+ * What an option --metrics asks for: 'what' is NULL (gates), all, latency, or
+ * names with commas. 'policy' is 1 gate, 0 info, -1 not said. Is it shown, and
+ * *gate: is it judged? What is named is, unless no way is better.
+ */
+bool metric_wanted(
+    const char *what, const struct metric *, int policy, bool *gate);
+
 #endif

@@ -417,6 +417,13 @@ policy_ask(struct policy *p, const struct json *config, const char *name,
 		a->waiver.expired = strcmp(today, a->waiver.expires) > 0;
 }
 
+bool
+policy_waives(const struct policy_waiver *w, double ratio)
+{
+	return w->reason && !w->expired &&
+	    (isinf(w->limit) || fabs(ratio - 1) <= w->limit);
+}
+
 const char *
 policy_unused(const struct policy *p, size_t i)
 {

@@ -43,6 +43,9 @@ struct policy_answer {
 void policy_ask(struct policy *, const struct json *config, const char *name,
     const char *metric, const char *today, struct policy_answer *);
 
+/* Does it hold today, and cover a change to 'ratio' times the value? */
+bool policy_waives(const struct policy_waiver *, double ratio);
+
 /* The i-th rule that never matched, as "FILE: rules[2]"; NULL: no more. */
 const char *policy_unused(const struct policy *, size_t i);
 

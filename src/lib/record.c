@@ -198,10 +198,11 @@ static const struct record_key change_keys[] = {
     {"median", A, true, "before and after"},
     {"ratio", N, false, "after over before"},
     {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
-    {"method", S, true, "permutation, t or rank"},
+    {"method", S, true, "permutation, t, rank or exact"},
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
     {"first_seen", S, false, "time of that subject or its first run"},
-    {"new", B, false, "at or after --since: it decides the exit status"},
+    {"new", B, false,
+	"at or after --since, and still there: it decides the exit status"},
     {"group", S, false, "equal for one change that several series show"},
     {"key", S, false, "stable name of the change, for issues"},
     {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};

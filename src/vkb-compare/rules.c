@@ -7,42 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool
-listed(const char *names, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *s = names; *s;) {
-		size_t len = strcspn(s, ",");
-
-		if (len == n && strncmp(s, name, n) == 0)
-			return true;
-		s += len + (s[len] == ',');
-	}
-	return false;
-}
-
-/* Is it shown, and is it judged; 'gate' is what the policy says, or -1. */
-static bool
-wanted(const struct rules *r, struct row *row, int gate)
-{
-	const char *w = r->metrics;
-	bool shown = true;
-
-	row->gate = row->metric.gate;
-	if (!w)
-		shown = row->metric.gate || gate == 1;
-	else if (strcmp(w, "latency") == 0)
-		shown = str_ends(row->name, "_latency_ms");
-	else if (strcmp(w, "all") != 0) {
-		shown = listed(w, row->name);
-		row->gate = row->metric.better != METRIC_NEITHER;
-	}
-	if (gate >= 0)
-		row->gate = gate;
-	return shown;
-}
-
 static void
 say(struct row *row, const struct policy_answer *a, const char *from)
 {
@@ -91,18 +55,13 @@ rules_apply(const struct rules *r, struct row *row)
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
 	options(r, row);
-	return wanted(r, row, a.gate);
+	return metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
 }
 
 bool
 rules_waive(const struct row *row)
 {
-	const struct policy_waiver *w = &row->waiver;
-	double ratio = row->facts.ratio;
-
-	if (!w->reason || w->expired)
-		return false;
-	return isinf(w->limit) || fabs(ratio - 1) <= w->limit;
+	return policy_waives(&row->waiver, row->facts.ratio);
 }
 
 static void

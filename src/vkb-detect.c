@@ -1,0 +1,219 @@
+/*
+ * vkb-detect: a history of runs or summaries in; where it changed out, as a
+ * report or change records. Exit 1: a regression.
+ */
+#include "changepoint.h"
+#include "err.h"
+#include "mem.h"
+#include "opt.h"
+#include "output.h"
+#include "str.h"
+#include "vkb-detect/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *metrics, *since, *policy, *compat;
+	struct opt_list formats;
+	long long window, latest;
+	double p, magnitude;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
+	.help = "text (default), markdown, jsonl; repeatable"},
+    {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
+	.help = "all, latency, or names with commas"},
+    {0, "since", OPT_STR, AT(since), "COMMIT|DATE",
+	.help = "only regressions from there on count"},
+    {0, "policy", OPT_STR, AT(policy), "FILE",
+	.help = "margins, classes and waivers: vkb-policy(5)"},
+    {0, "latest", OPT_INT, AT(latest), "N", .min = 1, .max = 1000,
+	.help = "the newest commit against the N before it"},
+    {0, "compat", OPT_CHOICE, AT(compat), "PROGRAM", .choices = "otava",
+	.help = "the change points of another program"},
+    {0, "window", OPT_INT, AT(window), "N", .min = 2, .max = 1000,
+	.help = "of otava: points of a window (50)"},
+    {0, "p", OPT_REAL, AT(p), "P", .min = 1e-9, .max = .5,
+	.help = "of otava: largest p of a change (0.001)"},
+    {0, "magnitude", OPT_REAL, AT(magnitude), "X", .max = 100,
+	.help = "of otava: least change of the mean (0)"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
+    "Where did a history change? Exit 1: a regression.", table};
+
+/* In the order of the names. */
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSONL };
+
+static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
+
+static int
+rules_of(const struct opts *o, struct finding_rules *r)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+
+	*r = (struct finding_rules){.metrics = o->metrics,
+	    .latest = (size_t)o->latest,
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
+		return err_fail("options '--window', '--p' and '--magnitude' "
+				"are of '--compat otava'");
+	if (o->compat && o->latest)
+		return err_fail(
+		    "options '--latest' and '--compat' exclude each other");
+	if (o->compat) {
+		r->points.otava = true;
+		r->points.magnitude = o->magnitude;
+		r->points.window =
+		    o->window ? (size_t)o->window : CHANGEPOINT_WINDOW;
+		r->points.p = o->p > 0 ? o->p : CHANGEPOINT_P;
+	}
+	if (!clock_day(r->today, epoch))
+		return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of "
+				"seconds since 1970",
+		    epoch);
+	if (o->policy && !(r->policy = policy_read(o->policy)))
+		return -1;
+	return 0;
+}
+
+static int
+report(const struct output *o, const struct branch *b,
+    const struct findings *all, const struct finding_rules *r)
+{
+	struct str s = {0};
+	const char *no_colour = getenv("NO_COLOR");
+	bool colour =
+	    !o->file && isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
+	int rc;
+
+	switch ((enum format)o->format) {
+	case FORMAT_TEXT:
+		show_text(&s, b, all, r, colour);
+		break;
+	case FORMAT_MARKDOWN:
+		show_markdown(&s, b, all, r);
+		break;
+	case FORMAT_JSONL:
+		show_jsonl(&s, b, all);
+		break;
+	}
+	rc = output_write(o, &s);
+	str_free(&s);
+	return rc;
+}
+
+/* Metrics that were asked for and are nowhere: a slip, said. */
+static int
+names_known(const char *what, const struct branch *b)
+{
+	int rc = 0;
+
+	if (!what || strcmp(what, "all") == 0 || strcmp(what, "latency") == 0)
+		return 0;
+	for (size_t len; *what; what += len + (what[len] == ',')) {
+		bool found = false;
+
+		len = strcspn(what, ",");
+		for (size_t i = 0; i < b->nseries && !found; i++)
+			found = strlen(b->series[i].metric) == len &&
+			    strncmp(b->series[i].metric, what, len) == 0;
+		if (!found)
+			rc = err_fail("option '--metrics': no case has '%.*s'",
+			    (int)len, what);
+	}
+	return rc;
+}
+
+/* 1: a regression that counts; 2: no answer. */
+static int
+answer(const struct branch *b, const struct findings *all,
+    const struct finding_rules *r)
+{
+	size_t judged = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (finding_counts(&all->v[i]))
+			return 1;
+	if (!all->series) {
+		err_say("no metric to look at in %zu commit%s", b->npoints,
+		    b->npoints == 1 ? "" : "s");
+		return 2;
+	}
+	for (size_t i = 0; i < VERDICTS; i++)
+		judged += i == VERDICT_INSUFFICIENT ? 0 : all->verdicts[i];
+	if (r->latest && !judged) {
+		err_say("nothing was judged: no case has %d runs at the newest "
+			"commit '%s' and before it",
+		    VERDICT_RUNS,
+		    b->npoints ? b->points[b->npoints - 1].name : "");
+		return 2;
+	}
+	return 0;
+}
+
+static int
+run(const struct opts *o, const struct opt_args *args)
+{
+	struct finding_rules r = {0};
+	struct branch b = {0};
+	struct findings all = {0};
+	struct output *out = NULL;
+	size_t nout = 0;
+	int rc = 2, trouble;
+	long since;
+
+	if (rules_of(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, formats, &nout)))
+		goto out;
+	trouble = branch_read(&b, (const char *const *)args->v, args->n) < 0;
+	if (o->since) {
+		since = branch_since(&b, o->since);
+		if (since < 0)
+			goto out;
+		r.since = (size_t)since;
+	}
+	trouble |= names_known(o->metrics, &b) < 0;
+	finding_all(&all, &b, &r);
+	rc = answer(&b, &all, &r);
+	for (size_t i = 0; i < nout; i++)
+		if (report(&out[i], &b, &all, &r) < 0)
+			rc = 2;
+	if (trouble && rc == 0)
+		rc = 2;
+out:
+	finding_free(&all);
+	branch_free(&b);
+	policy_free(r.policy);
+	free(out);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc) {
+		rc = rc < 0 ? 2 : 0;
+		goto out;
+	}
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	if (!args.n && isatty(STDIN_FILENO))
+		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
+	rc = rc < 0 ? 2 : run(&o, &args);
+out:
+	free(o.formats.v);
+	return rc;
+}

@@ -1,0 +1,231 @@
+#include "ancestry.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE ((size_t)-1)
+
+struct node {
+	struct json *rec;
+	const char *id, *time; /* borrowed from it; time may be NULL */
+	size_t parent;         /* the first one; NONE: not known */
+	size_t line;           /* place on the line, or NONE */
+	size_t measured;       /* from here back to the root */
+	bool child;            /* it is the first parent of another */
+	bool own, counted;
+};
+
+struct ancestry {
+	struct node *v; /* sorted by id once a line is chosen */
+	size_t n, cap;
+	size_t *line; /* from the root on */
+	size_t length;
+};
+
+struct ancestry *
+ancestry_new(void)
+{
+	return mem_new(sizeof(struct ancestry));
+}
+
+void
+ancestry_free(struct ancestry *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->n; i++)
+		json_free(a->v[i].rec);
+	free(a->v);
+	free(a->line);
+	free(a);
+}
+
+void
+ancestry_add(struct ancestry *a, struct json *rec)
+{
+	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
+	a->v[a->n++] = (struct node){.rec = rec,
+	    .id = json_get_str(rec, "commit"),
+	    .time = json_get_str(rec, "time"),
+	    .parent = NONE,
+	    .line = NONE};
+}
+
+/* Of records of one commit the fullest comes first. */
+static int
+by_id(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+	int c = strcmp(x->id, y->id);
+	char *s, *t;
+
+	if (c)
+		return c;
+	s = json_print(x->rec);
+	t = json_print(y->rec);
+	c = (strlen(s) < strlen(t)) - (strlen(s) > strlen(t));
+	c = c ? c : strcmp(s, t);
+	free(s);
+	free(t);
+	return c;
+}
+
+/* The commit that 'id' is, or is the start of, or that is the start of it. */
+static size_t
+find(const struct ancestry *a, const char *id)
+{
+	size_t lo = 0, hi = a->n, n = id ? strlen(id) : 0;
+
+	if (n < 4)
+		return NONE;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (strcmp(a->v[mid].id, id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < a->n && strcmp(a->v[lo].id, id) == 0)
+		return lo;
+	if (lo < a->n && strncmp(a->v[lo].id, id, n) == 0)
+		return lo + 1 < a->n && strncmp(a->v[lo + 1].id, id, n) == 0
+		    ? NONE
+		    : lo;
+	if (lo > 0 && strlen(a->v[lo - 1].id) >= 7 &&
+	    str_starts(id, a->v[lo - 1].id))
+		return lo - 1;
+	return NONE;
+}
+
+static void
+link_up(struct ancestry *a)
+{
+	size_t kept = 0;
+
+	if (a->n)
+		qsort(a->v, a->n, sizeof *a->v, by_id);
+	for (size_t i = 0; i < a->n; i++)
+		if (kept && strcmp(a->v[kept - 1].id, a->v[i].id) == 0)
+			json_free(a->v[i].rec);
+		else
+			a->v[kept++] = a->v[i];
+	a->n = kept;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct json *p =
+		    json_first(json_get(a->v[i].rec, "parents"));
+		size_t k = find(a, json_str(p));
+
+		a->v[i].parent = k == i ? NONE : k;
+		if (k != NONE && k != i)
+			a->v[k].child = true;
+	}
+}
+
+/* Counts along the first parents, each commit once; a ring ends the walk. */
+static void
+count(struct ancestry *a, size_t head, size_t *path)
+{
+	size_t n = 0;
+
+	for (size_t i = head; i != NONE && !a->v[i].counted;
+	     i = a->v[i].parent) {
+		a->v[i].counted = true;
+		path[n++] = i;
+	}
+	while (n-- > 0) {
+		struct node *c = &a->v[path[n]];
+
+		c->measured = c->own;
+		if (c->parent != NONE)
+			c->measured += a->v[c->parent].measured;
+	}
+}
+
+static bool
+better(const struct node *x, const struct node *y)
+{
+	int c;
+
+	if (x->measured != y->measured)
+		return x->measured > y->measured;
+	c = strcmp(x->time ? x->time : "", y->time ? y->time : "");
+	return c ? c > 0 : strcmp(x->id, y->id) > 0;
+}
+
+void
+ancestry_choose(struct ancestry *a, const char *const *measured, size_t n)
+{
+	size_t best = NONE, k, *path;
+
+	link_up(a);
+	path = mem_array(a->n + 1, sizeof *path);
+	for (size_t i = 0; i < n; i++)
+		if ((k = find(a, measured[i])) != NONE)
+			a->v[k].own = true;
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->v[i].child)
+			continue;
+		count(a, i, path);
+		if (best == NONE || better(&a->v[i], &a->v[best]))
+			best = i;
+	}
+	free(path);
+	if (best == NONE || !a->v[best].measured)
+		return;
+	a->line = mem_array(a->n, sizeof *a->line);
+	for (k = best; k != NONE && a->v[k].line == NONE; k = a->v[k].parent) {
+		a->v[k].line = a->length;
+		a->line[a->length++] = k;
+	}
+	for (size_t i = 0; i < a->length / 2; i++) {
+		size_t swap = a->line[i];
+
+		a->line[i] = a->line[a->length - 1 - i];
+		a->line[a->length - 1 - i] = swap;
+	}
+	for (size_t i = 0; i < a->length; i++)
+		a->v[a->line[i]].line = i;
+}
+
+enum ancestry_place
+ancestry_find(
+    const struct ancestry *a, const char *id, const char *time, double *at)
+{
+	size_t i = find(a, id), steps = 0;
+
+	*at = -1;
+	if (i != NONE && a->v[i].line != NONE) {
+		*at = (double)a->v[i].line;
+		return ANCESTRY_LINE;
+	}
+	if (i != NONE && a->v[i].time)
+		time = a->v[i].time;
+	for (; i != NONE && steps < a->n; i = a->v[i].parent, steps++)
+		if (a->v[i].line != NONE)
+			return ANCESTRY_SIDE;
+	for (size_t k = a->length; time && k-- > 0;)
+		if (a->v[a->line[k]].time &&
+		    strcmp(a->v[a->line[k]].time, time) <= 0) {
+			*at = (double)k + .5;
+			return ANCESTRY_UNKNOWN;
+		}
+	if (time && a->length && a->v[a->line[0]].time)
+		*at = -.5;
+	return ANCESTRY_UNKNOWN;
+}
+
+size_t
+ancestry_length(const struct ancestry *a)
+{
+	return a->length;
+}
+
+const char *
+ancestry_id(const struct ancestry *a, size_t at)
+{
+	return a->v[a->line[at]].id;
+}

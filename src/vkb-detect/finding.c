@@ -1,0 +1,435 @@
+#include "finding.h"
+#include "casename.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "stats.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALPHA .05
+#define NEAR 100 /* points of each side that the interval is made of */
+
+const char *
+finding_name(enum finding_kind kind)
+{
+	static const char *const names[FINDING_KINDS] = {
+	    "regression", "improvement", "different", "spike"};
+
+	return names[kind];
+}
+
+bool
+finding_counts(const struct finding *f)
+{
+	return f->kind == FINDING_REGRESSION && f->gate && f->fresh &&
+	    f->stands && !f->waived;
+}
+
+static enum finding_kind
+kind_of(enum metric_better better, bool up)
+{
+	if (better == METRIC_NEITHER)
+		return FINDING_DIFFERENT;
+	return (better == METRIC_HIGHER) == up ? FINDING_IMPROVEMENT
+					       : FINDING_REGRESSION;
+}
+
+/* What is judged, and by what; false: it is not shown. */
+static bool
+frame(struct finding *f, const struct branch *b, const struct series *s,
+    const struct finding_rules *r, bool *exact)
+{
+	struct policy_answer a = {
+	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+
+	*f = (struct finding){.series = s,
+	    .metric = metric_guess(s->metric),
+	    .name = casename_of(b->names, s->config),
+	    .method = "permutation"};
+	if (r->policy)
+		policy_ask(
+		    r->policy, s->config, f->name, s->metric, r->today, &a);
+	if (a.better >= 0)
+		f->metric.better = (enum metric_better)a.better;
+	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
+	f->waiver = a.waiver;
+	*exact = a.exact == 1;
+	if (metric_wanted(r->metrics, &f->metric, a.gate, &f->gate))
+		return true;
+	free(f->name);
+	return false;
+}
+
+/* A copy, with the case's name of its own; the frame keeps its. */
+static struct finding *
+add(struct findings *all, const struct finding *f)
+{
+	all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
+	all->v[all->n] = *f;
+	all->v[all->n].name = mem_str(f->name);
+	return &all->v[all->n++];
+}
+
+/* Measured points of from..to-1, the last or first NEAR, to 'out'. */
+static size_t
+points(const struct series *s, size_t from, size_t to, bool last, double *out)
+{
+	size_t n = 0;
+
+	if (last)
+		for (size_t i = to; i > from && n < NEAR; i--) {
+			if (!isnan(s->v[i - 1]))
+				out[n++] = s->v[i - 1];
+		}
+	else
+		for (size_t i = from; i < to && n < NEAR; i++)
+			if (!isnan(s->v[i]))
+				out[n++] = s->v[i];
+	return n;
+}
+
+static void
+measure(struct finding *f, const struct changepoint *c)
+{
+	double x[NEAR], y[NEAR];
+	size_t m = points(f->series, c->from, c->at, true, x);
+	size_t n = points(f->series, c->at, c->to, false, y);
+
+	f->facts = verdict_measure(x, m, y, n, false);
+	f->kind = c->spike ? FINDING_SPIKE
+			   : kind_of(f->metric.better,
+				 f->facts.median[1] > f->facts.median[0]);
+}
+
+/* Steps of a metric without noise: any beyond the margin. Caller frees. */
+static size_t
+steps(
+    const struct series *s, size_t n, double margin, struct changepoint **found)
+{
+	struct changepoint *v = mem_array(n + 1, sizeof *v);
+	size_t k = 0, last = n, level = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double low, high;
+
+		if (isnan(s->v[i]))
+			continue;
+		if (last < n) {
+			low = fmin(s->v[last], s->v[i]);
+			high = fmax(s->v[last], s->v[i]);
+			if (low < high && !(low >= high * (1 - margin))) {
+				v[k++] = (struct changepoint){.at = i,
+				    .from = level,
+				    .lo = last + 1,
+				    .hi = i,
+				    .p = NAN};
+				level = i;
+			}
+		}
+		last = i;
+	}
+	for (size_t i = 0; i < k; i++) {
+		v[i].to = i + 1 < k ? v[i + 1].at : n;
+		for (size_t j = v[i].from; j < v[i].to; j++)
+			v[i].n[j >= v[i].at] += !isnan(s->v[j]);
+	}
+	*found = v;
+	return k;
+}
+
+/* Is the level at the end still beyond the margin, and the same way? */
+static bool
+stands(const struct finding *f, double now)
+{
+	double before = f->facts.median[0];
+
+	if ((now > before) != (f->facts.median[1] > before))
+		return false;
+	return fmin(now, before) < fmax(now, before) * (1 - f->margin) ||
+	    before <= 0;
+}
+
+static void
+look(struct findings *all, const struct branch *b, const struct finding *frame,
+    bool exact, const struct finding_rules *r)
+{
+	struct changepoint_rules rules = r->points;
+	const struct series *s = frame->series;
+	struct changepoint *c;
+	double now = NAN;
+	size_t n, first = all->n, last = first;
+
+	if (rules.magnitude < 0)
+		rules.magnitude = frame->margin;
+	n = exact ? steps(s, b->npoints, frame->margin, &c)
+		  : changepoint_find(s->v, b->npoints, &rules, &c);
+	for (size_t i = 0; i < n; i++) {
+		struct finding *f = add(all, frame);
+
+		f->at = c[i].at;
+		f->lo = c[i].lo;
+		f->hi = c[i].hi;
+		f->n[0] = c[i].n[0];
+		f->n[1] = c[i].n[1];
+		f->p = c[i].p;
+		if (exact)
+			f->method = "exact";
+		else if (rules.otava || c[i].spike)
+			f->method = "t";
+		measure(f, &c[i]);
+		f->fresh = f->hi >= r->since;
+		f->waived = policy_waives(&f->waiver, f->facts.ratio);
+		if (c[i].spike)
+			continue;
+		now = f->facts.median[1];
+		last = all->n - 1;
+	}
+	for (size_t i = first; i < all->n; i++)
+		all->v[i].stands = i == last || stands(&all->v[i], now);
+	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
+		all->tooshort++;
+		if (!all->shortest || s->n < all->shortest->n)
+			all->shortest = s;
+	}
+	free(c);
+}
+
+/* Runs of the points lo..hi-1; they lie together. */
+static size_t
+runs(const struct series *s, size_t lo, size_t hi, const double **v)
+{
+	double *out = mem_array(s->nvalues + 1, sizeof *out);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nvalues; i++)
+		if (s->values[i].point >= lo && s->values[i].point < hi)
+			out[n++] = s->values[i].v;
+	*v = out;
+	return n;
+}
+
+/* The newest point against the last ones before that have this series. */
+static void
+newest(struct findings *all, const struct branch *b,
+    const struct finding *frame, bool exact, size_t before)
+{
+	const struct series *s = frame->series;
+	size_t end = b->npoints ? b->npoints - 1 : 0, lo = end, k = 0, m, n;
+	const double *x, *y;
+	struct finding *f;
+
+	while (lo > 0 && k < before)
+		k += !isnan(s->v[--lo]);
+	n = runs(s, end, end + 1, &y);
+	m = runs(s, lo, end, &x);
+	if (n && m) {
+		f = add(all, frame);
+		f->facts = exact ? verdict_assume(x, m, y, n)
+				 : verdict_measure(x, m, y, n, false);
+		f->method = exact ? "exact" : "rank";
+		f->at = f->hi = end;
+		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
+			f->lo--;
+		f->n[0] = m;
+		f->n[1] = n;
+		f->p = f->facts.p;
+		f->fresh = f->stands = true;
+		f->waived = policy_waives(&f->waiver, f->facts.ratio);
+	} else if (m) {
+		all->absent++;
+	}
+	free((double *)(size_t)x);
+	free((double *)(size_t)y);
+}
+
+static bool
+tested(const struct finding *f)
+{
+	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
+	    f->facts.n >= VERDICT_RUNS;
+}
+
+/* Verdicts on all that have enough runs; what is no change goes. */
+static void
+decide(struct findings *all)
+{
+	double *p = mem_array(all->n + 1, sizeof *p);
+	double *q = mem_array(all->n + 1, sizeof *q);
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (tested(&all->v[i]))
+			p[n++] = all->v[i].p;
+	verdict_bh(p, q, n);
+	n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+		enum verdict v;
+		bool certain;
+
+		if (tested(f))
+			f->p = q[n++];
+		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
+		    ALPHA, &certain);
+		all->verdicts[v] += f->gate;
+		if (v > VERDICT_DIFFERENT) {
+			free(f->name);
+			continue;
+		}
+		f->kind = (enum finding_kind)v; /* in the same order */
+		all->v[kept++] = *f;
+	}
+	all->n = kept;
+	free(p);
+	free(q);
+}
+
+static int
+by_end(const void *a, const void *b)
+{
+	const struct finding *x = *(const struct finding *const *)a;
+	const struct finding *y = *(const struct finding *const *)b;
+	int c = (x->kind > y->kind) - (x->kind < y->kind);
+
+	c = c ? c : (x->hi > y->hi) - (x->hi < y->hi);
+	c = c ? c : (x->lo > y->lo) - (x->lo < y->lo);
+	return c ? c : (x > y) - (x < y);
+}
+
+/* Where most of them are; the first of equally many. */
+static size_t
+most(struct finding *const *v, size_t n)
+{
+	size_t best = v[0]->at, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		for (size_t j = 0; j < n; j++)
+			k += v[j]->at == v[i]->at;
+		if (k > most || (k == most && v[i]->at < best)) {
+			best = v[i]->at;
+			most = k;
+		}
+	}
+	return best;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct finding_group *x = a, *y = b;
+	int c = y->counts - x->counts;
+
+	c = c ? c : (x->kind == FINDING_SPIKE) - (y->kind == FINDING_SPIKE);
+	c = c ? c : (x->at < y->at) - (x->at > y->at);
+	return c ? c : (int)x->kind - (int)y->kind;
+}
+
+/*
+ * Changes of one kind whose places overlap are one: each group takes all that
+ * reach the first end, so that there is a place which all of them share.
+ */
+static void
+group(struct findings *all)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
+	size_t *now = mem_array(all->n + 1, sizeof *now);
+
+	for (size_t i = 0; i < all->n; i++)
+		v[i] = &all->v[i];
+	if (all->n)
+		qsort(v, all->n, sizeof(struct finding *), by_end);
+	all->groups = mem_array(all->n + 1, sizeof *all->groups);
+	for (size_t i = 0, k; i < all->n; i += k) {
+		struct finding_group *g = &all->groups[all->ngroups];
+
+		*g = (struct finding_group){
+		    .kind = v[i]->kind, .hi = v[i]->hi, .lo = v[i]->lo};
+		for (k = 0; i + k < all->n && v[i + k]->kind == g->kind &&
+		     v[i + k]->lo <= g->hi;
+		     k++) {
+			g->counts |= finding_counts(v[i + k]);
+			if (v[i + k]->lo > g->lo)
+				g->lo = v[i + k]->lo;
+			v[i + k]->group = all->ngroups;
+		}
+		g->n = k;
+		g->at = most(v + i, k);
+		g->at = g->at < g->lo ? g->lo : g->at;
+		g->at = g->at > g->hi ? g->hi : g->at;
+		all->ngroups++;
+	}
+	for (size_t i = 0; i < all->ngroups; i++)
+		all->groups[i].was = i;
+	if (all->ngroups)
+		qsort(all->groups, all->ngroups, sizeof *all->groups, by_time);
+	for (size_t i = 0; i < all->ngroups; i++)
+		now[all->groups[i].was] = i;
+	for (size_t i = 0; i < all->n; i++)
+		all->v[i].group = now[all->v[i].group];
+	free(now);
+	free(v);
+}
+
+void
+finding_all(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
+{
+	const struct json *config = NULL;
+	struct finding f;
+	bool exact;
+
+	*all = (struct findings){0};
+	for (size_t i = 0; i < b->nseries; i++) {
+		const struct series *s = &b->series[i];
+
+		if (!frame(&f, b, s, r, &exact))
+			continue;
+		all->series++;
+		all->cases += s->config != config;
+		config = s->config;
+		if (r->latest)
+			newest(all, b, &f, exact, r->latest);
+		else
+			look(all, b, &f, exact, r);
+		free(f.name);
+	}
+	if (r->latest)
+		decide(all);
+	group(all);
+}
+
+void
+finding_free(struct findings *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		free(all->v[i].name);
+	free(all->v);
+	free(all->groups);
+	*all = (struct findings){0};
+}
+
+char *
+finding_key(const struct finding *f, const struct branch *b)
+{
+	const struct point *p = &b->points[f->at];
+	struct str s = {0};
+	char *key;
+
+	str_add(&s, f->metric.name);
+	str_addc(&s, '\n');
+	record_room(&s, f->series->config);
+	str_addc(&s, '\n');
+	if (p->commit)
+		str_add(&s, p->commit);
+	else
+		record_room(&s, p->subject);
+	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
+	str_free(&s);
+	return key;
+}

@@ -1,0 +1,199 @@
+#!/bin/sh
+# vkb-detect: where a history changed, in which order, and what counts.
+. "${0%/*}/lib.sh"
+
+# history SEED COMMITS CASES FACTOR: runs, the level times FACTOR from 60 % on,
+# a spike at 30 %, all commits in reverse; and their commit records.
+history() {
+  perl -e 'my ($seed, $n, $cases, $f) = @ARGV; srand $seed;
+    sub id { sprintf "%04x%036x", ($_[0] * 40503) % 65536, $_[0] }
+    sub at { sprintf "2026-%02d-%02dT08:00:00Z", 1 + $_[0] / 28, 1 + $_[0] % 28 }
+    for my $i (reverse 0 .. $n - 1) {
+      printf qq({"type":"commit","v":1,"commit":"%s","parents":[%s],"time":"%s"}\n),
+        id($i), $i ? "\"" . id($i - 1) . "\"" : "", at($i);
+      for my $c (0 .. $cases - 1) { for my $k (1 .. 4) {
+        my $x = 1 + .01 * (rand() + rand() + rand() - 1.5);
+        $x *= $f if $i >= .6 * $n;
+        $x *= .8 if $i == int .3 * $n;
+        printf qq({"type":"run","v":1,"subject":{"commit":"%s","time":"%s"},"config":{"command":"SET","data_size":%d},"run":{"session":"s%d","index":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f},"status":"ok"}\n),
+          id($i), at($i), 2 ** $c, $i, $k, 1e5 * $x, .4 / $x } } }' "$@"
+}
+
+# found [OPTION...] FILE: "kind metric index indexes new class" of each change
+found() {
+  vkb-detect -f jsonl "$@" >records 2>.err
+  echo "exit $?"
+  jq -r '[.kind, .metric, .index, .indexes[], .new, .class] | @tsv' records |
+    tr '\t' ' '
+}
+
+history 1 60 3 .94 >h
+history 1 60 3 1 >flat
+
+# --- what is found, and the exit status
+
+test_that 'a history without a change is 0' vkb-detect flat
+test_match '^0 regressions that count; 0 changes and 1 spike' .out 'and says so'
+test_match '^60 commits in the order of their ancestry' .out 'and the order'
+test_status 1 'a regression is 1' vkb-detect h
+cp .out first
+test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out 'it has a place'
+test_match 'SET data_size=4 +rps .* -[56]\.[0-9]% \[.* NEW' .out 'and a size'
+test_match '^spike at .*, 19 of 60' .out 'a spike is said'
+test_match 'rps .*went away' .out 'it went away'
+found h >got
+test_same 'exit 1' "$(head -n 1 got)" 'the same status with records'
+test_same '6 regression 36 true gate
+6 spike 18 false gate' \
+  "$(sed 1d got | awk '{ print $1, $3, $6, $7 }' | sort | uniq -c |
+    sed 's/^ *//')" 'all six series have both'
+test_same 1 "$(jq -r 'select(.kind == "regression").group' records | sort -u | wc -l | tr -d ' ')" \
+  'six series are one change'
+test_same 6 "$(jq -r 'select(.kind == "regression").key' records | sort -u | wc -l | tr -d ' ')" \
+  'with a key each'
+test_same true "$(jq -s 'map(select(.kind == "regression")) |
+  all(.ratio > .9 and .ratio < 1.1 and .ci95[0] <= .ratio and .ratio <= .ci95[1]
+    and .p <= .01 and .n == [35, 24] and .range[1] and .previous.commit)' records)" \
+  'each with its size, interval, p and place'
+history 1 60 3 1.06 >better
+test_that 'an improvement is 0' vkb-detect better
+test_match '^improvement at' .out 'and is shown'
+
+# --- laws
+
+vkb-detect h >want
+sort h | vkb-detect >got
+test_same "$(cat want)" "$(cat got)" 'commit records give the order, not the input'
+grep commit.,.v h >c
+grep run.,.v h >r
+test_status 1 'two files' vkb-detect r c
+test_same "$(cat want)" "$(cat .out)" 'are the same as one'
+vkb-stats r | cat - c | vkb-detect >got
+test_same "$(cat want)" "$(cat got)" 'and summaries as runs'
+cat h h | vkb-detect >got
+test_same "$(cat want)" "$(cat got)" 'runs given twice count once'
+found h | cut -d ' ' -f 1-5 >want
+perl -pe 's/"rps":([0-9.]+)/sprintf "\"rps\":%.6f", $1 * 3.7/e' h >scaled
+found scaled | cut -d ' ' -f 1-5 >got
+test_same "$(cat want)" "$(cat got)" 'the unit does not matter'
+cp records scaled.records
+found h >want
+{ cat h; printf '%s\n' '{"type":"run","v":1,"subject":{"commit":"0000000000000000000000000000000000000000"},"config":{"command":"BAD"},"run":{},"status":"failed","error":"it \u001b[31mbroke"}'; } >failed
+found failed >got
+test_same "$(cat want)" "$(cat got)" 'a failed case changes nothing else'
+vkb-detect failed >.out
+test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out 'and is said, harmless'
+{ cat h; sed 's/"SET"/"NEW"/' r | head -n 5; } >short
+found short >got
+test_same "$(cat want)" "$(cat got)" 'a short series hides no other'
+vkb-detect short >.out
+test_match '^warning: .* series too short: 10 commits are the least' .out 'and is said'
+
+# --- order
+
+grep run.,.v h | tac >forward
+test_status 1 'without commit records' vkb-detect forward
+test_match '^60 commits in the order of the input' .out 'the input has the order'
+test_same "$(sed -n 's/.*"index":\([0-9]*\).*/\1/p' scaled.records | sort | uniq -c)" \
+  "$(vkb-detect -f jsonl forward | sed -n 's/.*"index":\([0-9]*\).*/\1/p' | sort | uniq -c)" \
+  'and the changes are there as well'
+mid=$(jq -r 'select(.time == "2026-02-03T08:00:00Z").commit' c)
+{ cat h
+  printf '{"type":"commit","v":1,"commit":"beefbeefbeef0","parents":["%s"]}\n' "$mid"
+  sed "1,/\"run\"/!d; /\"run\"/!d; s/\"commit\":\"[0-9a-f]*\"/\"commit\":\"beefbeefbeef0\"/" h
+} >side
+test_status 1 'a commit of another branch' vkb-detect side
+test_match '^warning: 1 commit left out, not on this line of commits: beefbeef' \
+  .out 'is left out and named'
+grep -v "$(jq -r 'select(.time == "2026-02-09T08:00:00Z").commit' c)\",\"time\":\"2026-02-09T08:00:00Z\"}," h >gap
+vkb-detect gap >.out
+test_match '; 1 between them not measured' .out 'a commit that was not measured is said'
+test_match '^regression at .*; at any of [2-9] commits' .out 'and may be the one'
+
+# --- what counts
+
+test_that 'a regression before --since does not' vkb-detect --since 2026-02-20 h
+test_match 'known before' .out 'it is shown'
+test_status 1 'one after it does' vkb-detect --since 2026-02-01 h
+test_status 1 '--since a commit' vkb-detect --since "$mid" h
+test_status 2 '--since of nothing' vkb-detect --since feedfeed h
+test_match "'feedfeed' is no commit of this history" .err 'it is named'
+perl -pe 'if (/"run"/ && /"time":"2026-(02-2[0-9]|03)/) {
+  s/"rps":([0-9.]+)/sprintf "\"rps\":%.2f", $1 \/ .94/e;
+  s/"p50_latency_ms":([0-9.]+)/sprintf "\"p50_latency_ms\":%.5f", $1 * .94/e }' h >back
+test_that 'nor does one that was taken back' vkb-detect back
+test_match 'taken back since' .out 'it is shown'
+echo '{"rules":[{"waiver":{"reason":"known","expires":"2026-12-31"}}]}' >policy.json
+SOURCE_DATE_EPOCH=1795000000
+export SOURCE_DATE_EPOCH
+test_that 'nor one that is waived' vkb-detect --policy policy.json h
+test_match 'waived until 2026-12-31: known' .out 'it is shown'
+test_same true "$(vkb-detect -f jsonl --policy policy.json h | jq -s \
+  'map(select(.kind == "regression")) | all(.waiver.reason == "known")')" \
+  'and in the records'
+SOURCE_DATE_EPOCH=1800000000
+test_status 1 'until it expires' vkb-detect --policy policy.json h
+echo '{"rules":[{"margin":"8%"}]}' >policy.json
+test_that 'a wide margin' vkb-detect --policy policy.json h
+echo '{"rules":[{"class":"info"}]}' >policy.json
+test_that 'a class' vkb-detect -m all --policy policy.json h
+echo '{"rules":[{"metric":"rps","assume":"exact"},{"metric":"p50*","class":"info"}]}' >policy.json
+head -n 400 h | grep -v '"index":[234]' >few
+vkb-detect -f jsonl --policy policy.json few >.out
+test_match '"method":"exact"' .out 'a metric without noise needs no history'
+
+test_status 1 'a metric' vkb-detect --metrics rps h
+test_same 'rps' "$(vkb-detect -f jsonl -m rps h | jq -r .metric | sort -u)" 'is the only one'
+test_status 2 'no such metric' vkb-detect --metrics qps flat
+test_match "option '--metrics': no case has 'qps'" .err 'it is named'
+
+# --- the newest against those before
+
+test_that 'the newest is like those before' vkb-detect --latest 3 h
+test_match 'equivalent|inconclusive' .out 'and it says how far that is known'
+newest=$(jq -r 'select(.time == "2026-03-04T08:00:00Z").commit' c)
+perl -pe "if (/\"run\"/ && /$newest/) {
+  s/\"rps\":([0-9.]+)/sprintf '\"rps\":%.2f', \$1 * .9/e }" h >slow
+test_status 1 'a slower one' vkb-detect --latest 3 slow
+test_match '^regression at .*60 of 60' .out 'is found'
+test_match ' rps .* 12\+4 ' .out 'by its runs'
+test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" 'with a rank test'
+grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
+test_same 2 $? 'too few runs are no answer'
+test_match 'nothing was judged' .err 'that is said'
+vkb-detect --latest 1 c >.out 2>.err
+test_same 2 $? 'nor is nothing'
+
+# --- Otava
+
+test_that 'change points of Otava' vkb-detect --compat otava flat
+test_status 1 'its window, p and magnitude' \
+  vkb-detect --compat otava --window 30 --p .01 --magnitude .03 h
+test_status 2 'are only its own' vkb-detect --p .01 h
+test_status 2 'and have bounds' vkb-detect --compat otava --window 1 h
+if test_reference series-tigerbeetle.json 'Otava, tigerbeetle'; then
+  jq -c 'to_entries[] | {type: "run", v: 1, subject: {label: "c\(.key)"},
+    config: {command: "X"}, run: {}, metrics: {rps: .value}, status: "ok"}' \
+    "$acceptance/series-tigerbeetle.json" >tigerbeetle
+  otava() {
+    vkb-detect --compat otava -f jsonl "$@" tigerbeetle | jq .index | tr '\n' ' '
+  }
+  test_same '15 71 ' "$(otava --window 30 --p .01 --magnitude .05)" 'Otava: 15 71'
+  test_same '10 11 15 71 363 ' "$(otava --window 30 --p .1 --magnitude .05)" \
+    'Otava: the weak ones too'
+  test_same '15 61 71 95 131 192 ' "$(vkb-detect -f jsonl tigerbeetle |
+    jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'ours leaves out the drift'
+fi
+
+# --- formats
+
+test_status 1 'several formats' vkb-detect -f text -f jsonl:j -f markdown:m h
+test_same "$(cat first)" "$(cat .out)" 'text as before'
+test_same 12 "$(wc -l <j | tr -d ' ')" 'records'
+test_match '^\*\*regression at' m 'Markdown'
+sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
+vkb-detect -f markdown evil >.out
+test_same '' "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'
+vkb-detect evil >.out
+test_same '' "$(tr -d '[:print:]\n' <.out)" 'and on a terminal'
+test_done
