@@ -149,7 +149,8 @@ cat >memtier.json <<'END'
    "Latency":1,"KB/sec":10},
   "Waits":{"Count":0,"Ops/sec":0,"Latency":0},
   "Totals":{"Count":1000,"Ops/sec":10000.5,"Latency":1.02},
-  "Runtime":{"Total duration":100}}}
+  "Runtime":{"Start time":1441812279474,"Total duration":2500,
+   "Time unit":"MILLISECONDS"}}}
 END
 test_same '["SET",10,1000,1000.5,1.25,1.1,4.5,8,null,10240]
 ["GET",10,1000,9000,1,null,null,null,75,10240]
@@ -163,6 +164,9 @@ jq '."ALL STATS".Sets."Percentile Latencies"."Histogram log format" =
 test_same '["latency_us"]' "$(vkb-parse hist.json | head -n 1 | vkb-stats |
   jq -c '.hist | keys')" \
   'memtier: its histogram, in us'
+test_same '"2015-09-09T15:24:39Z" 2.5' \
+  "$(parsed '.run.started, .metrics.elapsed_s' memtier.json | sed 2q |
+    tr '\n' ' ' | sed 's/ $//')" 'memtier: when, and how long'
 sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
   memtier.json >runs.json
 test_same 'SET 1
@@ -367,6 +371,12 @@ test_same '"a \"b\",\r\nc" 5 null 6' \
     jq -c '.config.command, .metrics.v_ms' | tr '\n' ' ' | sed 's/ $//')" \
   'columns: quotes, commas and line breaks in a field'
 test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
+test_status 2 'columns: for what has its own names' \
+  vkb-parse --from memtier -c rps=x memtier.json
+test_match "not for the format 'memtier'" .err 'columns: it is said'
+printf 'a,b\n1,"x\n\377\n2,3\n' >mixed.csv
+test_status 2 'columns: no UTF-8 within a field' vkb-parse -c v_s=a mixed.csv
+test_same '{"v_s":2}' "$(jq -c .metrics .out)" 'columns: the next row is whole'
 for map in rps =x rps= x.y=z; do
   test_status 2 "columns: '$map' is no map" vkb-parse -c "$map" any.tsv
 done
@@ -404,6 +414,12 @@ printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRAN
 test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x","keyspacelen":9,"requests_done":7}]' \
   "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours'
 test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
+
+jq -c '.[]' metrics.json >metrics.jsonl
+test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
+  'flat: an object a line as well'
+test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
+  jq -c 'del(.run.index)')" 'records: in an array as well'
 
 # --- detection, raw, set
 

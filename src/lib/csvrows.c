@@ -111,8 +111,11 @@ csvrows_next(
 	str_clear(&r->text);
 	while (!r->whole && !r->ended) {
 		rc = r->line(r->from, &line, &len);
-		if (rc < 0)
+		if (rc < 0) {
+			csv_free(&r->p); /* what had begun is lost */
+			start(r);
 			return -1;
+		}
 		r->ended = rc == 0;
 		if (rc > 0 &&
 		    csv_parse(&r->p, line, len, on_field, on_row, r) != len)

@@ -175,7 +175,12 @@ formats_read(
 	runs_columns(runs, &columns);
 	if (!f && records_is(p))
 		f = formats_find("records");
-	if ((f && f->json) || (!f && (*p == '{' || *p == '['))) {
+	if (columns && f && !f->maps) {
+		err_say("%s: --columns is not for the format '%s'",
+		    source_name(s), f->name);
+		goto out;
+	}
+	if ((f && f->json) || (!f && !columns && (*p == '{' || *p == '['))) {
 		rc = read_json(s, f, p, all, n, runs);
 		goto out;
 	}
@@ -183,11 +188,6 @@ formats_read(
 		f = formats_find(gobench_is(p) ? "go-bench" : "columns");
 	if (!f)
 		f = only(s, is_text, p, p);
-	if (f && columns && !f->maps) {
-		err_say("%s: --columns is not for the format '%s'",
-		    source_name(s), f->name);
-		goto out;
-	}
 	if (!f || (raw && keep_raw(s, f, all, n, runs) < 0))
 		goto out;
 	rc = f->text(s, runs);

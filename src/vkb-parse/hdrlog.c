@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct tag {
 	struct hist *sum;
@@ -178,22 +177,6 @@ latencies(struct json *m, const struct hist *h)
 	json_set_num(m, "max_latency_ms", (double)hist_max(h) / 1e6);
 }
 
-static void
-started(struct json *run, double since)
-{
-	struct tm tm;
-	char text[32];
-	time_t t;
-
-	if (!(since >= 0 && since < 1e11))
-		return;
-	t = (time_t)since;
-	if (!gmtime_r(&t, &tm))
-		return;
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	json_set_str(json_get(run, "run"), "started", text);
-}
-
 /* The series and the histogram of 't' go over into the run. */
 static int
 finish(struct log *l, struct tag *t, const char *name, struct runs *runs)
@@ -203,7 +186,7 @@ finish(struct log *l, struct tag *t, const char *name, struct runs *runs)
 
 	if (*name)
 		json_set_str(json_get(run, "config"), "tag", name);
-	started(run, l->start);
+	runs_started(run, l->start);
 	if (hist_count(t->sum)) {
 		latencies(m, t->sum);
 		json_set_num(m, "samples", (double)hist_count(t->sum));

@@ -123,9 +123,22 @@ command(struct json *config, const char *name)
 	str_free(&s);
 }
 
+/* Its times are in ms. */
+static void
+runtime(struct json *run, const struct json *from)
+{
+	const char *unit = json_get_str(from, "Time unit");
+
+	if (!unit || strcmp(unit, "MILLISECONDS") != 0)
+		return;
+	put(json_get(run, "metrics"), "elapsed_s", from, "Total duration",
+	    1e-3);
+	runs_started(run, json_get_num(from, "Start time", 0) / 1e3);
+}
+
 static int
-section(const struct json *s, const struct json *top, const char *where,
-    struct runs *runs)
+section(const struct json *s, const struct json *all, const struct json *top,
+    const char *where, struct runs *runs)
 {
 	struct json *run = runs_blank(), *m = json_get(run, "metrics");
 	const struct json *info = json_get(top, "configuration");
@@ -146,6 +159,7 @@ section(const struct json *s, const struct json *top, const char *where,
 	if (hits + misses > 0)
 		json_set_num(
 		    m, "hit_rate_percent", 100 * hits / (hits + misses));
+	runtime(run, json_get(all, "Runtime"));
 	rc = histogram(run, s, where);
 	return runs_add(runs, run, where) < 0 ? -1 : rc;
 }
@@ -166,7 +180,7 @@ stats(const struct json *all, const struct json *top, const char *file,
 		str_clear(&where);
 		str_printf(
 		    &where, "%s:%s.%s", file, json_key(all), json_key(s));
-		rc |= section(s, top, where.s, runs);
+		rc |= section(s, all, top, where.s, runs);
 	}
 	str_free(&where);
 	return rc;

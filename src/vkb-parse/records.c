@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One object on the first line that is not blank, with a type. */
+/* One object on the first line that is not blank: a record, or a result. */
 bool
 records_is(const char *head)
 {
@@ -24,10 +24,26 @@ records_is(const char *head)
 		return false;
 	j = json_parse(p, n, NULL, NULL);
 	/* cut, or broken: the reader says so */
-	is =
-	    j ? json_get_str(j, "type") != NULL : str_starts(p, "{\"type\":\"");
+	if (j)
+		is = json_get_str(j, "type") || (flat_is(j) && p[n]);
+	else
+		is = str_starts(p, "{\"type\":\"");
 	json_free(j);
 	return is;
+}
+
+/* 'rec' is taken. */
+static int
+take(struct json *rec, const char *where, struct runs *runs)
+{
+	if (flat_is(rec))
+		rec = flat_to_run(rec);
+	if (record_is(rec, "run"))
+		return runs_add(runs, rec, where);
+	if (record_check(rec, where) == 0)
+		return runs_pass(runs, rec);
+	json_free(rec);
+	return -1;
 }
 
 static int
@@ -39,18 +55,10 @@ one(struct source *s, const char *line, struct runs *runs)
 
 	if (!rec)
 		return source_fail(s, "bad record: %s", why);
-	if (json_type(rec) != JSON_OBJECT) {
-		json_free(rec);
-		return source_fail(s, "bad record: not an object");
-	}
-	if (flat_is(rec))
-		rec = flat_to_run(rec);
-	if (record_is(rec, "run"))
-		return runs_add(runs, rec, source_where(s));
-	if (record_check(rec, source_where(s)) == 0)
-		return runs_pass(runs, rec);
+	if (json_type(rec) == JSON_OBJECT)
+		return take(rec, source_where(s), runs);
 	json_free(rec);
-	return -1;
+	return source_fail(s, "bad record: not an object");
 }
 
 int
@@ -76,17 +84,18 @@ results_is(const struct json *j)
 {
 	if (json_type(j) == JSON_ARRAY)
 		j = json_first(j);
-	return j && json_type(j) == JSON_OBJECT && flat_is(j);
+	return j && json_type(j) == JSON_OBJECT &&
+	    (flat_is(j) || json_get_str(j, "type"));
 }
 
 static int
 result(const struct json *j, const char *where, struct runs *runs)
 {
-	if (json_type(j) != JSON_OBJECT || !flat_is(j))
-		return err_fail("%s: not a result with 'command' and 'rps' or "
-				"'status'",
-		    where);
-	return runs_add(runs, flat_to_run(json_dup(j)), where);
+	if (json_type(j) == JSON_OBJECT &&
+	    (flat_is(j) || json_get_str(j, "type")))
+		return take(json_dup(j), where, runs);
+	return err_fail(
+	    "%s: not a result with 'command' and 'rps' or 'status'", where);
 }
 
 int

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct set {
@@ -214,6 +215,22 @@ runs_blank(void)
 		json_set(run, rooms[i], json_object());
 	json_set_str(run, "status", "ok");
 	return run;
+}
+
+void
+runs_started(struct json *run, double since)
+{
+	struct tm tm;
+	char text[32];
+	time_t t;
+
+	if (!(since > 0 && since < 1e11))
+		return;
+	t = (time_t)since;
+	if (!gmtime_r(&t, &tm))
+		return;
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	json_set_str(json_get(run, "run"), "started", text);
 }
 
 size_t

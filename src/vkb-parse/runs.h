@@ -38,6 +38,9 @@ const struct runs_column *runs_column(const struct runs *, const char *name);
 /* A run with all its rooms, status "ok". Caller's. */
 struct json *runs_blank(void);
 
+/* When it began, in s since 1970; NAN, or nonsense: not said. */
+void runs_started(struct json *run, double since);
+
 /* A number, a boolean or, what is neither, a text (in quotes: always one). */
 struct json *runs_value(const char *text);
 /* The same for a place in a run, where names and dates are always texts. */
