@@ -168,6 +168,23 @@ load --runs 3 -o fixed mixed.json
 test_status 2 'looking on at a fixed number' want --resume fixed
 test_match "'fixed': run 1 of SET" .err 'is refused too'
 
+# The comparison judges by what the looks left of alpha: of two, the first
+# after 6 of 8 runs, .05 ln(1 + (e - 1) 6/8) = .0414.
+{ build a "$server"; build b "$server"; } >builds
+load --builds builds --runs 6..8 --until requests=1% --case 'SET*' -o looked \
+  c.json
+for of in 'cat looked' 'vkb-stats looked'; do
+  $of >in.jsonl
+  vkb-compare --baseline a --margin 99% -f jsonl in.jsonl >out </dev/null
+  test_same '[true,0.0414]' "$(jq -c 'select(.metric == "rps") |
+    [.paired, (.level * 10000 | round / 10000)]' out)" \
+    "$of: compared at its level"
+done
+load --builds builds --runs 6 --case 'SET*' -o fixed6 c.json
+test_that 'a fixed number' vkb-compare --baseline a --margin 99% -f jsonl fixed6
+test_same null "$(jq -c 'select(.metric == "rps") | .level' .out)" \
+  'has all of alpha'
+
 # Blocks are pairs within the session that measured them.
 { build a "$server"; build b "$server"; } >builds
 load --builds builds --runs 14 --case 'SET*' -o pairs c.json
