@@ -210,4 +210,36 @@ test_same true "$(jq -s '[.[] | select(.metric)] | .[0].ci95[0] <= .[1].ci95[0]
 test_same true "$(jq -s '[.[] | select(.metric) | .ratio] | .[0] == .[1]' out out0)" \
   'around the same estimate'
 
+# --- a regression framework's results: thresholds with sign, named baselines
+
+results() { # results LABEL MINUTES GB_PER_S...: one file each, as runs
+  name=$1
+  shift
+  while [ $# -gt 0 ]; do
+    printf '{"timestamp":"2026-03-02T08:00:00Z","metrics":{"put time":{"name":"put time","value":%s,"unit":"min"},"throughput":{"name":"throughput","value":%s,"unit":"GB/s"}},"metadata":{"build_dir":"/b"}}\n' \
+      "$1" "$2" >results.json
+    vkb-parse -s "subject.label=$name" results.json
+    shift 2
+  done
+}
+{
+  results main 1.50 2.0 1.51 2.01 1.49 1.99 1.50 2.0 1.52 2.02
+  results release 3.0 1.00 3.1 1.01 2.9 0.99 3.0 1.0 3.05 1.02
+  results mine 1.62 1.70 1.63 1.71 1.61 1.69 1.62 1.7 1.64 1.72
+} >framework.jsonl
+printf '{"rules":[{"metric":"*time*","margin":"+10%%","class":"gate"},{"metric":"throughput*","margin":"-10%%","class":"gate"}]}' >signs.json
+test_status 1 'a throughput that fell by more than 10 %' vkb-compare --ci \
+  --policy signs.json --baseline main --baseline release framework.jsonl
+cp .out text
+test_same 2 "$(grep -c 'mine against' text)" 'against both baselines'
+vkb-compare --policy signs.json --baseline main --baseline release -f jsonl \
+  framework.jsonl >out
+test_same 'main put_time_s equivalent
+main throughput_bytes_per_s regression
+release put_time_s improvement
+release throughput_bytes_per_s improvement' \
+  "$(jq -r 'select(.metric) | "\(.baseline.label) \(.metric) \(.verdict)"' out)" \
+  'the time rose by less than 10 %, the rest is as it should be'
+test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the speed-up in words'
+
 test_done
