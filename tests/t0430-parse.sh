@@ -277,6 +277,12 @@ printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
 test_status 2 'perf: no line of it' vkb-parse wrong.csv
 test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err 'perf: named'
 
+if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
+  test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: a real one'
+else
+  test_skip 'perf: a real one' 'perf events'
+fi
+
 # --- HdrHistogram logs: V1 and V2, two geometries, a tag
 
 cat >own.hlog <<'END'
@@ -342,13 +348,13 @@ cat >reg.json <<'END'
 {"timestamp":"2026-03-02T08:00:00Z",
  "metrics":{"put time":{"name":"put","value":1.5,"unit":"min"},
   "throughput":{"value":2,"unit":"GB/s"},"rps":{"value":7,"unit":"req/s"},
-  "hits":{"value":3,"unit":""},"gone":{"value":null,"unit":"s"},
+  "hits":{"value":3,"unit":""},"ops":{"value":8,"unit":"ops/sec"},"gone":{"value":null,"unit":"s"},
   "latency_ms":{"value":4,"unit":"ms"},"bad":{"value":"5","unit":"s"}},
  "metadata":{"git_commit":"1234567","build_dir":"/b"}}
 END
 test_status 2 'regression: a value that is no number' vkb-parse reg.json
 test_match "reg.json: 'metrics.bad.value' is not a number" .err 'regression: named'
-test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"latency_ms":4}' \
+test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"ops_per_s":8,"latency_ms":4}' \
   "$(jq -c '.subject, .run.started, .env, .metrics' .out | tr '\n' ' ' |
     sed 's/ $//')" 'regression: units are in the keys'
 

@@ -144,6 +144,9 @@ units_key(const char *name, const char *unit, double *factor)
 	} else if (strcmp(s.s, "rps") == 0 && end.len &&
 	    str_ends(end.s, "per_s")) {
 		; /* it says so itself */
+	} else if (end.len > s.len && end.s[s.len] == '_' &&
+	    str_starts(end.s, s.s)) {
+		str_add(&s, end.s + s.len); /* ops in ops/s */
 	} else if (end.len && !has_end(&s, &end)) {
 		str_addc(&s, '_');
 		str_addn(&s, end.s, end.len);
