@@ -24,7 +24,7 @@ struct opts {
 	const char *metrics, *policy;
 	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	bool strict, ci;
+	bool strict, ci, shift;
 	long long calibrate;
 };
 
@@ -51,6 +51,8 @@ static const struct opt table[] = {
     {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
 	.max = 1000, .help = "false alarms of this machine, with RUNS a side"},
     {0, "ci", OPT_FLAG, AT(ci), .help = "what was not measured fails"},
+    {0, "shift", OPT_FLAG, AT(shift),
+	.help = "text: how the percentiles of latencies moved"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
 	.choices = "ok|fail", .help = "where there are too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
@@ -129,38 +131,65 @@ is(const char *answer, const char *want)
 	return answer && strcmp(answer, want) == 0;
 }
 
-/* Colours, and how wide it may be, are those of a terminal. */
 static void
-terminal(struct report *r)
+terminal(bool *colour, size_t *width)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize size;
 
-	r->colour = !(no_colour && *no_colour);
+	*colour = !(no_colour && *no_colour);
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		r->width = size.ws_col;
+		*width = size.ws_col;
+}
+
+/* Histograms are read where something shows them. */
+static bool
+shows_shifts(const struct output *out, size_t n, const struct opts *o)
+{
+	for (size_t i = 0; i < n; i++) {
+		report_write *w = writers[out[i].format];
+
+		if (w == report_markdown || w == report_jsonl ||
+		    (w == report_text && o->shift))
+			return true;
+	}
+	return false;
 }
 
 static int
 report(const struct output *out, size_t nout, const struct comparison *c,
     size_t n, const struct rules *rules, const struct opts *o)
 {
+	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
+	bool colour = false;
+	size_t width = 0;
 	int rc = 0;
 
+	for (size_t i = 0; i < n; i++)
+		rc |= shifts_new(&shifts[i], &c[i]);
+	if (isatty(STDOUT_FILENO))
+		terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
-		struct report r = {.c = c, .n = n, .rules = rules};
+		struct report r = {.c = c,
+		    .shifts = shifts,
+		    .n = n,
+		    .rules = rules,
+		    .shift = o->shift,
+		    .colour = colour && !out[i].file,
+		    .width = out[i].file ? 0 : width};
 		struct str s = {0};
 
 		r.fails[VERDICT_REGRESSION] = true;
 		r.fails[VERDICT_INSUFFICIENT] = is(o->on_insufficient, "fail");
 		r.fails[VERDICT_INCONCLUSIVE] = is(o->on_inconclusive, "fail");
 		r.fails_missing = is(o->on_missing, "fail");
-		if (!out[i].file && isatty(STDOUT_FILENO))
-			terminal(&r);
 		writers[out[i].format](&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
+	for (size_t i = 0; i < n; i++)
+		shifts_free(&shifts[i]);
+	free(shifts);
 	return rc;
 }
 
@@ -216,7 +245,8 @@ struct sides {
 
 /* 0; 1 where some input could not be read; -1 where there is no baseline. */
 static int
-sides_read(struct sides *s, const struct opts *o, const struct opt_args *args)
+sides_read(struct sides *s, const struct opts *o, const struct opt_args *args,
+    bool hists)
 {
 	const char *const *files = (const char *const *)args->v;
 	const struct opt_list *b = &o->baselines;
@@ -224,13 +254,13 @@ sides_read(struct sides *s, const struct opts *o, const struct opt_args *args)
 
 	s->who = mem_array(b->n + 1, sizeof *s->who);
 	if (!b->n) {
-		rc = cases_read(&s->base, files, 1) < 0;
-		rc |= cases_read(&s->other, files + 1, args->n - 1) < 0;
+		rc = cases_read(&s->base, files, 1, hists) < 0;
+		rc |= cases_read(&s->other, files + 1, args->n - 1, hists) < 0;
 		who = cases_only(&s->base, files[0]);
 		s->who[s->n++] = who < 0 ? 0 : (size_t)who;
 		return who < 0 ? -1 : rc;
 	}
-	rc = cases_read(&s->base, files, args->n) < 0;
+	rc = cases_read(&s->base, files, args->n, hists) < 0;
 	for (size_t i = 0; i < b->n; i++) {
 		size_t k = 0;
 
@@ -382,7 +412,7 @@ run(const struct opts *o, const struct opt_args *args)
 	if (rules_of(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
-	trouble = sides_read(&s, o, args);
+	trouble = sides_read(&s, o, args, shows_shifts(out, nout, o));
 	if (trouble < 0)
 		goto out;
 	c = compare(&s, o->baselines.n, &r, &n);

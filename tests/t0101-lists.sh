@@ -43,6 +43,9 @@ for f in configs/*.json; do
 done >"$bad"
 empty 'configs: each is named in a page or workflow'
 
+find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
+empty 'tests: each script can be run'
+
 # YAML has no logic: what CI runs is one file, which a person can run as well.
 test_same '      - run: bash .ci/run' \
   "$(grep -h 'run:' .github/workflows/*.yml)" 'CI: the workflow runs .ci/run'

@@ -184,11 +184,11 @@ test_same '0 1 3' "$(grep -c '<failure' j.out) $(grep -c '<error' j.out) $(
   grep -c '<skipped' j.out)" 'junit: skipped, but the failed run is an error'
 test_match '<error type="failed" message="1 of 1 runs failed in the contender: INCR: it &lt;fell&gt;"/>' \
   j.out 'junit: and says why'
-test_match '^::warning title=.*::1 of 1 runs failed in the contender: INCR: it <fell>$' \
-  a.out 'annotations: it is a warning'
+test_match '^::error title=.*::1 of 1 runs failed in the contender: INCR: it <fell>$' \
+  a.out 'annotations: it is an error'
 test_status 1 'told to fail' vkb-compare "$@" --on-insufficient fail \
   --on-missing fail base new
-test_same '2 1' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
+test_same '2 2' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
   'the formats tell the same'
 test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
   'sarif as well'
@@ -268,4 +268,94 @@ done
 test_same '' "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
 test_same 9 "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
   awk '{ print length }' | sort -u)" 'with as many cells as there are columns'
+
+# --- a long report of hostile names, and of many contenders
+
+perl -e 'my $at = "\@" x 300;
+for my $who (0 .. 9) { for my $c (1 .. 300) { for my $i (1 .. 4) {
+  printf qq({"type":"run","v":1,"subject":{"label":"%s%d"},"config":{"command":"SET","k":"%s%d","all":"%s"},"run":{},"env":{"%s":"%s%d"},"metrics":{"rps":%g},"status":"ok"}\n),
+    $at, $who, $at, $c, $at, $at, $at, $who, 100 / (1 + $who) + $i / 10 } } }' >many
+for who in 0 5 9; do
+  sed "s/@@[0-$who]\"}/other\"}/" many | grep -v '"other"' >few
+  test_status 1 'markdown of hostile names' vkb-compare -f markdown \
+    --baseline "$(perl -e 'print "@" x 300')0" many few
+  size=$(wc -c <.out)
+  test_same 1 "$((size <= 65000 && size > 20000))" "fits in a comment ($size)"
+  test_same "$(grep -c '^<details>' .out)" "$(grep -c '^</details>' .out)" \
+    'what is folded ends'
+done
+
+# --- how the latencies moved
+
+# A half of the requests at 1 ms, four tenths at 2; the rest of the contender
+# at 6 and 12 ms, where it was at 4 and 8.
+old=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6y/OW/MYvxL/8JRgAHLQ2H
+moved=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6yrJa4MYvxL/8JRgAEkw0+
+# moved LABEL RPS HIST P95: a summary of six rounds
+moved() {
+  printf '{"type":"summary","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"n":6,"failed":0,"sessions":["s"],"metrics":{"rps":{"n":6,"median":%s,"values":[%s,%s1,%s2,%s3,%s4,%s5],"blocks":[1,2,3,4,5,6],"sessions":[0,0,0,0,0,0]}},"hist":{"latency_ns":"%s"},"quantiles":{"latency_ns":{"50":[1e6,1e6,1e6,1e6,1e6,1e6],"95":[%s]}}}\n' \
+    "$1" "$2" "$2" "$2" "$2" "$2" "$2" "$2" "$3" "$4"
+}
+moved x 10.0 "$old" 4.0e6,4.1e6,4.2e6,4.3e6,4.4e6,4.5e6 >base
+moved y 9.0 "$moved" 6.0e6,6.15e6,6.3e6,6.45e6,6.6e6,6.75e6 >new
+test_status 1 'a shift' vkb-compare -f jsonl base new
+jq -c 'select(.type == "shift")' .out >shifts
+test_same '["latency_ns",[50,95],[1,1.5],[1.5,1.5]]' \
+  "$(jq -c '[.hist, [.quantiles[].percentile], [.quantiles[].ratio * 1e6 | round / 1e6], (.quantiles[1].ci95 | map(. * 1e6 | round / 1e6))]' shifts)" \
+  'the ratio of each percentile, with the interval of the runs'
+test_same '[true,true,true]' \
+  "$(jq -c '[(.quantiles[1].baseline - 4e6 | fabs < 4e3), (.quantiles[1].contender - 6e6 | fabs < 6e3), (.quantiles[0].baseline - 1e6 | fabs < 1e3)]' shifts)" \
+  'the values are those of the merged histograms'
+test_same '[true,true,true]' \
+  "$(jq -c '.ks | [(.d - 0.099 | fabs < 1e-9), (.at - 4e6 | fabs < 4e3), (.w1 - 202000 | fabs < 2000)]' shifts)" \
+  'a tenth of the requests is slower, by 0.2 ms on average'
+test_same 'delta shift comparison' \
+  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" 'it stands after the deltas'
+vkb-compare base new >text
+test_same 0 "$(grep -c '^shift of' text)" 'text is short'
+vkb-compare --shift base new >text
+test_match '^shift of SET, latency_ns in ms:$' text 'unless it is asked for'
+test_match '^ +95 +4\.0[0-9]* +6\.0[0-9]* +1\.50x \[1\.50, 1\.50\]$' text 'in lines'
+test_match '^The shares below a latency differ by up to 9\.9%, at 4\.0[0-9]* ms .KS.; on average they are 0\.20[0-9]* ms apart' \
+  text 'and a sentence'
+vkb-compare -f markdown base new >.out
+test_match '^<details><summary>How the latencies moved</summary>' .out \
+  'markdown: folded'
+test_match '^\| 95 \| 4\.0[0-9]* \| 6\.0[0-9]* \| 1\.50x \[1\.50, 1\.50\] \|$' .out \
+  'markdown: a line'
+vkb-compare -f markdown base base >.out
+test_same 0 "$(grep -c 'How the latencies moved' .out)" \
+  'markdown: of cases that changed'
+sed 's/"hist":{[^}]*},//' new >bare
+test_same 0 "$(vkb-compare -f jsonl base bare | grep -c '"shift"')" \
+  'no histogram, no shift'
+sed 's/"95":[^]]*\]/"99":[1,2]/; s/"50":[^]]*\],//' new >bare
+test_same 0 "$(vkb-compare -f jsonl base bare | grep -c '"shift"')" \
+  'no percentile on both sides, no shift'
+sed 's/"HIST[^"]*"/"HISTxx"/' new | sed 's/9\.0/10.0/g' >bad
+test_status 2 'a histogram that cannot be read' vkb-compare -f jsonl base bad
+test_match "histogram 'latency_ns' cannot be read" .err 'is said'
+test_same 'delta comparison' "$(jq -r .type .out | tr '\n' ' ' |
+  sed 's/ $//')" 'and the rest is done'
+test_that 'it is not read where nobody sees it' vkb-compare base bad
+
+# --- in a terminal
+
+# wide COLUMNS: the widest line there
+wide() {
+  COLUMNS=$1 script -qec "stty cols $1; vkb-compare $a $b" /dev/null \
+    </dev/null | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >terminal
+  sed '1,2d; /^all cases/,$d' terminal | awk '
+    length > max { max = length } END { print (max <= '"$1"') }'
+}
+if command -v script >/dev/null 2>&1; then
+  test_same 1 "$(wide 80)" 'lines of rows fit in 80 columns'
+  test_match '^- +SET +rps +.*1\.07x slower.* regression' terminal 'and say enough'
+  test_match 'columns left out: the terminal has 80' terminal 'what is left out is said'
+  test_same 1 "$(wide 120)" 'and in 120'
+  test_match '612K +574K +1\.07x slower -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
+    terminal 'where all is shown'
+else
+  test_skip 'widths' script
+fi
 test_done

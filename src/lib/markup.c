@@ -2,7 +2,6 @@
 #include "str.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 static bool
@@ -20,17 +19,19 @@ visible(struct str *s, const char *text)
 	str_visible(s, text);
 }
 
-static void
-cut(struct str *s)
+void
+markup_cut(struct str *to, const char *text, size_t most)
 {
-	size_t n = MARKUP_LONGEST;
+	size_t n = strlen(text);
 
-	if (s->len <= n)
+	if (n <= most) {
+		str_addn(to, text, n);
 		return;
-	while ((s->s[n] & 0xc0) == 0x80)
+	}
+	for (n = most; n && (text[n] & 0xc0) == 0x80;)
 		n--;
-	s->s[s->len = n] = '\0';
-	str_add(s, "...");
+	str_addn(to, text, n);
+	str_add(to, "...");
 }
 
 /*
@@ -72,11 +73,12 @@ markdown(struct str *to, const char *s)
 void
 markup_markdown(struct str *to, const char *text)
 {
-	struct str s;
+	struct str s, t = {0};
 
 	visible(&s, text);
-	cut(&s);
-	markdown(to, s.s);
+	markup_cut(&t, s.s, MARKUP_LONGEST);
+	markdown(to, t.s);
+	str_free(&t);
 	str_free(&s);
 }
 

@@ -6,6 +6,8 @@
 #ifndef MARKUP_H
 #define MARKUP_H
 
+#include <stddef.h>
+
 struct str;
 
 /*
@@ -16,6 +18,9 @@ struct str;
 enum { MARKUP_LONGEST = 240 };
 void markup_markdown(struct str *, const char *);
 void markup_markdown_whole(struct str *, const char *); /* never cut */
+
+/* Up to 'most' bytes, cut between characters and with "..." where cut. */
+void markup_cut(struct str *, const char *, size_t most);
 
 /* XML 1.0 and HTML: between tags and in attributes. */
 void markup_xml(struct str *, const char *);

@@ -68,11 +68,12 @@ struct warned {
 };
 
 static void
-warning(void *arg, const char *text)
+warning(void *arg, enum report_kind kind, const char *text)
 {
 	const struct warned *w = arg;
 
-	say(w->notes, LEVEL_WARNING, w->title, text);
+	say(w->notes, kind == REPORT_FAILED ? LEVEL_ERROR : LEVEL_WARNING,
+	    w->title, text);
 }
 
 static void

@@ -198,7 +198,7 @@ note(struct cases *c, const struct json *subject)
 }
 
 int
-cases_read(struct cases *c, const char *const *files, size_t n)
+cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *s = summary_new();
@@ -212,11 +212,11 @@ cases_read(struct cases *c, const char *const *files, size_t n)
 			continue;
 		}
 		note(c, json_get(rec, "subject"));
+		if (!hists)
+			json_del(rec, "hist");
 		if (record_is(rec, "summary")) {
-			json_del(rec, "hist"); /* large, and not compared */
 			add(c, rec);
 		} else {
-			json_del(rec, "hist");
 			if (record_is(rec, "run") &&
 			    summary_add(s, rec, jsonl_where(in)) < 0)
 				rc = -1;
@@ -453,16 +453,20 @@ texts_of(const struct json *array, size_t *n)
 	return v;
 }
 
+/* 'values' are one for each run that has the metric 'm'. */
 static void
-add_values(struct sample *s, const struct json *part, const char *metric)
+add_values(struct sample *s, const struct json *part, const struct json *values,
+    const struct json *m)
 {
-	const struct json *m = json_get(json_get(part, "metrics"), metric);
-	const struct json *v = json_first(json_get(m, "values"));
+	const struct json *v = json_first(values);
 	const struct json *b = json_first(json_get(m, "blocks"));
 	const struct json *of = json_first(json_get(m, "sessions"));
 	size_t n;
 	const char **names = texts_of(json_get(part, "sessions"), &n);
 
+	s->v = mem_resize(s->v, s->n + json_len(values) + 1, sizeof *s->v);
+	s->rounds = mem_resize(
+	    s->rounds, s->n + json_len(values) + 1, sizeof *s->rounds);
 	for (; v; v = json_next(v)) {
 		double x = json_num(v, NAN), at = json_num(of, 0);
 		double block = json_num(b, NAN);
@@ -483,16 +487,40 @@ struct sample
 cases_sample(const struct kase *k, const char *metric)
 {
 	struct sample s = {0};
-	size_t n = 0;
 
-	for (size_t i = 0; i < k->nparts; i++)
-		n += json_len(
-		    json_get(json_get(json_get(k->parts[i], "metrics"), metric),
-			"values"));
-	s.v = mem_array(n + 1, sizeof *s.v);
-	s.rounds = mem_array(n + 1, sizeof *s.rounds);
-	for (size_t i = 0; i < k->nparts; i++)
-		add_values(&s, k->parts[i], metric);
+	for (size_t i = 0; i < k->nparts; i++) {
+		const struct json *part = k->parts[i];
+		const struct json *m =
+		    json_get(json_get(part, "metrics"), metric);
+
+		add_values(&s, part, json_get(m, "values"), m);
+	}
+	return s;
+}
+
+/* A metric that every run has says of which round each run is. */
+static const struct json *
+of_all_runs(const struct json *part, size_t n)
+{
+	const struct json *m = json_first(json_get(part, "metrics"));
+
+	while (m && json_len(json_get(m, "values")) != n)
+		m = json_next(m);
+	return m;
+}
+
+struct sample
+cases_quantile(const struct kase *k, const char *hist, const char *percentile)
+{
+	struct sample s = {0};
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		const struct json *part = k->parts[i];
+		const struct json *v = json_get(
+		    json_get(json_get(part, "quantiles"), hist), percentile);
+
+		add_values(&s, part, v, of_all_runs(part, json_len(v)));
+	}
 	return s;
 }
 

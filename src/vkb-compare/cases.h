@@ -28,8 +28,11 @@ struct cases {
 	struct names *rooms; /* texts of subjects, as they came */
 };
 
-/* Reads all of the files ("-" is stdin). 0, or -1: some could not be read. */
-int cases_read(struct cases *, const char *const *files, size_t n);
+/*
+ * Reads all of the files ("-" is stdin). 0, or -1: some could not be read.
+ * Histograms are large: they are left out unless 'hists'.
+ */
+int cases_read(struct cases *, const char *const *files, size_t n, bool hists);
 void cases_free(struct cases *);
 
 /*
@@ -80,6 +83,10 @@ struct sample {
 };
 
 struct sample cases_sample(const struct kase *, const char *metric);
+
+/* A percentile ("99.9") of a histogram in each run, the same way. */
+struct sample cases_quantile(
+    const struct kase *, const char *hist, const char *percentile);
 void cases_sample_free(struct sample *);
 
 #endif

@@ -1,11 +1,14 @@
 #include "report.h"
 #include "casename.h"
+#include "markup.h"
 #include "num.h"
 #include "str.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum { LONGEST = 100 }; /* of a name */
 
 /* What would settle the rows that are open. */
 struct next {
@@ -48,7 +51,11 @@ what(struct str *s, const struct comparison *c, const struct casename *names,
 	if (!r)
 		return;
 	name = casename_of(names, r->pair->side[0]->config);
-	str_printf(s, "%s%s: %s %s ", s->len ? "; " : "", word, name, r->name);
+	str_printf(s, "%s%s: ", s->len ? "; " : "", word);
+	markup_cut(s, name, LONGEST);
+	str_addc(s, ' ');
+	markup_cut(s, r->name, LONGEST);
+	str_addc(s, ' ');
 	free(name);
 	report_change(s, r);
 	if (r->certain)
@@ -158,6 +165,9 @@ report_headline(
 {
 	struct str t = {0};
 
+	for (size_t i = 0; i < c->ncanaries && !t.len; i++)
+		if (!c->canaries[i].ok)
+			str_add(&t, "not to be relied on: a canary changed");
 	what(&t, c, names, VERDICT_REGRESSION, "worse", "regressions");
 	what(&t, c, names, VERDICT_IMPROVEMENT, "better", "improvements");
 	what(&t, c, names, VERDICT_DIFFERENT, "different", "different");

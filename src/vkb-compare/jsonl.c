@@ -237,6 +237,36 @@ comparison(const struct comparison *c, const struct rules *r)
 	return rec;
 }
 
+static struct json *
+moved(const struct comparison *c, const struct shift *shift)
+{
+	struct json *rec = record_new("shift"), *all = json_array();
+	struct json *ks = json_object();
+
+	json_set(rec, "config", json_dup(shift->pair->side[0]->config));
+	json_set(rec, "baseline", json_dup(c->subject[0]));
+	json_set(rec, "contender", json_dup(c->subject[1]));
+	json_set_str(rec, "hist", shift->hist);
+	for (size_t i = 0; i < shift->n; i++) {
+		const struct shift_line *l = &shift->v[i];
+		struct json *j = json_object();
+
+		json_set_num(j, "percentile", l->percentile);
+		json_set_num(j, "baseline", l->value[0]);
+		json_set_num(j, "contender", l->value[1]);
+		json_set_num(j, "ratio", l->ratio);
+		if (!isnan(l->lo))
+			json_set(j, "ci95", two(l->lo, l->hi));
+		json_push(all, j);
+	}
+	json_set(rec, "quantiles", all);
+	json_set_num(ks, "d", shift->diff.d);
+	json_set_num(ks, "at", (double)shift->diff.at);
+	json_set_num(ks, "w1", shift->diff.w1);
+	json_set(rec, "ks", ks);
+	return rec;
+}
+
 void
 report_jsonl(struct str *s, const struct report *r)
 {
@@ -245,6 +275,8 @@ report_jsonl(struct str *s, const struct report *r)
 
 		for (size_t k = 0; k < c->nrows; k++)
 			add(s, delta(c, &c->rows[k]));
+		for (size_t k = 0; k < r->shifts[i].n; k++)
+			add(s, moved(c, &r->shifts[i].v[k]));
 		add(s, comparison(c, r->rules));
 	}
 }

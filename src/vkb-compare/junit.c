@@ -125,11 +125,35 @@ lost(struct suite *t, const struct report *report, const struct pairing *p,
 	}
 }
 
+/* A machine that changed is an error: what follows means nothing. */
 static void
-line(void *arg, const char *text)
+canaries(struct suite *t, const struct comparison *c)
 {
-	markup_xml(arg, text);
-	str_addc(arg, '\n');
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		const struct canary *k = &c->canaries[i];
+		struct str s = {0};
+
+		str_add(&s, "canary");
+		if (k->metric)
+			str_printf(&s, " %s", k->metric);
+		testcase(t, k->name, s.s, 0, k->ok ? PASSED : ERROR, "canary",
+		    k->metric ? verdict_name(k->verdict) : "it is missing");
+		str_free(&s);
+	}
+}
+
+static void
+line(struct str *s, const char *text)
+{
+	markup_xml(s, text);
+	str_addc(s, '\n');
+}
+
+static void
+warning(void *arg, enum report_kind kind, const char *text)
+{
+	(void)kind;
+	line(arg, text);
 }
 
 /* "2026-02-27T10:12:41" of the contender; the schemas want one. */
@@ -158,6 +182,7 @@ suite(struct str *s, const struct report *report, size_t i)
 	char buf[20];
 
 	str_add(&t.cases, "");
+	canaries(&t, c);
 	for (size_t k = 0; k < c->nrows; k++)
 		if (c->rows[k].gate)
 			row(&t, report, &c->rows[k], names);
@@ -185,7 +210,7 @@ suite(struct str *s, const struct report *report, size_t i)
 	str_clear(&title);
 	report_method(&title, c, report->rules);
 	line(s, title.s);
-	report_warnings(c, names, line, s);
+	report_warnings(c, names, warning, s);
 	str_add(s, "</system-out>\n    <system-err/>\n  </testsuite>\n");
 	str_free(&title);
 	str_free(&t.cases);

@@ -9,11 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GitHub takes comments of up to 65,536 characters. */
-enum {
-	LIMIT = 65000,
-	TAIL = 1500 /* kept free for what closes the report */
+/*
+ * GitHub takes comments of up to 65,536 characters. What others wrote may be
+ * of any length: each part has a share of the room, and what does not fit is
+ * left out and counted. SLACK is for our own words.
+ */
+enum { LIMIT = 65000, SLACK = 1500, NAME = 60, CONTENDERS = 8 };
+
+struct page {
+	struct str *s;
+	size_t start, room;
 };
+
+/* May the report end at 'percent' of the room? */
+static bool
+fits(const struct page *p, size_t percent)
+{
+	return p->s->len <= p->start + p->room * percent / 100;
+}
+
+static void
+back(const struct page *p, size_t before)
+{
+	p->s->s[p->s->len = before] = '\0';
+}
 
 static const char *
 mark(const struct row *r)
@@ -70,131 +89,284 @@ title(struct str *s)
 	    "Verdict |\n|---|---|---|--:|--:|---|--:|---|\n");
 }
 
-/* Rows from..to-1, as many as fit below 'limit'. */
 static void
-rows(struct str *s, const struct row **order, size_t from, size_t to,
-    const struct casename *names, size_t limit)
+left_out(const struct page *p, size_t n, const char *what)
+{
+	if (n)
+		str_printf(p->s,
+		    "\n%zu more %s%s left out: too long for one comment.\n", n,
+		    what, n == 1 ? "" : "s");
+}
+
+/* Rows from..to-1, as many as fit. */
+static void
+rows(const struct page *p, const struct row **order, size_t from, size_t to,
+    const struct casename *names, size_t percent)
 {
 	size_t i;
 
 	if (from == to)
 		return;
-	title(s);
+	title(p->s);
 	for (i = from; i < to; i++) {
-		size_t before = s->len;
+		size_t before = p->s->len;
 
-		row(s, order[i], names);
-		if (s->len <= limit)
+		row(p->s, order[i], names);
+		if (fits(p, percent))
 			continue;
-		s->s[s->len = before] = '\0';
+		back(p, before);
 		break;
 	}
-	if (i < to)
-		str_printf(s,
-		    "\n%zu more row%s left out: too long for one "
-		    "comment.\n",
-		    to - i, to - i == 1 ? "" : "s");
-	str_addc(s, '\n');
+	left_out(p, to - i, "row");
+	str_addc(p->s, '\n');
 }
 
 struct listing {
-	struct str *s;
-	size_t limit, left_out;
+	const struct page *page;
+	enum report_kind kind;
+	size_t percent, n, left_out;
 };
 
 static void
-warning(void *arg, const char *text)
+warning(void *arg, enum report_kind kind, const char *text)
 {
 	struct listing *l = arg;
-	size_t before = l->s->len;
+	struct str *s = l->page->s;
+	size_t before = s->len;
 
-	str_add(l->s, "- ");
-	markup_markdown(l->s, text);
-	str_addc(l->s, '\n');
-	if (l->s->len > l->limit) {
-		l->s->s[l->s->len = before] = '\0';
-		l->left_out++;
+	if (kind != l->kind)
+		return;
+	str_add(s, "- ");
+	markup_markdown(s, text);
+	str_addc(s, '\n');
+	l->n++;
+	if (fits(l->page, l->percent))
+		return;
+	back(l->page, before);
+	l->left_out++;
+}
+
+/* Warnings of one kind under their heading. */
+static void
+warnings(const struct page *p, const struct comparison *c,
+    const struct casename *names, enum report_kind kind, size_t percent)
+{
+	static const char *const headings[] = {
+	    [REPORT_FAILED] = "Failed",
+	    [REPORT_UNMATCHED] = "On one side only",
+	    [REPORT_ENV] = "Environment",
+	    [REPORT_NOTE] = "Notes",
+	};
+	struct listing l = {p, kind, percent, 0, 0};
+	size_t before = p->s->len;
+
+	str_printf(p->s, "**%s**\n\n", headings[kind]);
+	report_warnings(c, names, warning, &l);
+	if (!l.n) {
+		back(p, before);
+		return;
 	}
+	left_out(p, l.left_out, "line");
+	str_addc(p->s, '\n');
 }
 
 static bool
 notable(const struct row *r)
 {
-	return r->gate &&
+	return report_counted(r) &&
 	    (r->verdict == VERDICT_REGRESSION ||
 		r->verdict == VERDICT_IMPROVEMENT);
 }
 
 static void
-overall(struct str *s, const struct comparison *c, size_t limit)
+fold(struct str *s, const char *summary)
 {
-	for (size_t i = 0; i < c->noverall && s->len < limit; i++) {
+	str_printf(s, "<details><summary>%s</summary>\n\n", summary);
+}
+
+static void
+unfold(struct str *s)
+{
+	str_add(s, "</details>\n\n");
+}
+
+/* Did something judged of the case change? */
+static bool
+changed(const struct comparison *c, const struct pairing *p)
+{
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].pair == p && notable(&c->rows[i]))
+			return true;
+	return false;
+}
+
+static void
+shift(const struct page *p, const struct shift *t, const struct casename *names)
+{
+	char *text = casename_of(names, t->pair->side[0]->config);
+	size_t before = p->s->len;
+	char a[NUM_BUF], b[NUM_BUF];
+	double by;
+	const char *unit = shift_unit(t, &by);
+
+	markup_markdown(p->s, text);
+	str_add(p->s, ", ");
+	markup_markdown(p->s, t->hist);
+	str_printf(p->s,
+	    "\n\n| Percentile | Baseline %s | Contender %s | Change [95%%] "
+	    "|\n|--:|--:|--:|---|\n",
+	    unit, unit);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct shift_line *l = &t->v[i];
+
+		str_printf(p->s, "| %g | %s | %s | ", l->percentile,
+		    num_human(a, l->value[0] / by),
+		    num_human(b, l->value[1] / by));
+		report_ratio(p->s, l);
+		str_add(p->s, " |\n");
+	}
+	str_addc(p->s, '\n');
+	report_distance(p->s, t);
+	str_add(p->s, "\n\n");
+	if (!fits(p, 85))
+		back(p, before);
+	free(text);
+}
+
+/* Of the cases that changed. */
+static void
+shifts(const struct page *p, const struct report *r, size_t which,
+    const struct casename *names)
+{
+	const struct shifts *all = &r->shifts[which];
+	size_t before = p->s->len, start;
+
+	fold(p->s, "How the latencies moved");
+	start = p->s->len;
+	for (size_t i = 0; i < all->n; i++)
+		if (changed(&r->c[which], all->v[i].pair))
+			shift(p, &all->v[i], names);
+	if (p->s->len > start)
+		unfold(p->s);
+	else
+		back(p, before);
+}
+
+static void
+overall(const struct page *p, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
+		size_t before = p->s->len;
 
 		if (o->cases < 2)
 			continue;
-		str_add(s, "Overall ");
-		markup_markdown(s, o->name);
-		str_printf(s, ": %.3fx", o->ratio);
+		str_add(p->s, "Overall ");
+		markup_markdown(p->s, o->name);
+		str_printf(p->s, ": %.3fx", o->ratio);
 		if (o->cases >= 3) /* two say next to nothing */
-			str_printf(s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
-		str_printf(s, ", geometric mean of %zu cases.\n", o->cases);
+			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
+		str_printf(p->s, ", geometric mean of %zu cases.\n", o->cases);
+		if (!fits(p, 95))
+			back(p, before);
 	}
-	str_addc(s, '\n');
+	str_addc(p->s, '\n');
 }
 
-/* 'limit' is the length up to which this comparison may fill the report. */
+/* A paragraph, if it fits. */
 static void
-one(struct str *s, const struct comparison *c, const struct rules *r,
-    size_t limit)
+paragraph(
+    const struct page *p, const char *before, const char *text, size_t percent)
 {
-	struct casename *names = judge_names(c);
-	const struct row **order = report_order(c);
-	size_t start = s->len, room = limit - start, n = 0, before;
-	struct listing l = {s, start + room / 4, 0};
+	size_t len = p->s->len;
+
+	str_add(p->s, before);
+	markup_markdown_whole(p->s, text);
+	str_add(p->s, "\n\n");
+	if (!fits(p, percent))
+		back(p, len);
+}
+
+static void
+name(struct str *s, const char *text)
+{
+	struct str t = {0};
+
+	markup_cut(&t, text, NAME);
+	markup_markdown(s, t.s ? t.s : "");
+	str_free(&t);
+}
+
+static void
+head(const struct page *p, const struct comparison *c,
+    const struct casename *names)
+{
+	struct str text = {0};
+	size_t before;
+
+	str_add(p->s, "### ");
+	name(p->s, c->name[1]);
+	str_add(p->s, " against ");
+	name(p->s, c->name[0]);
+	str_add(p->s, "\n\n");
+	before = p->s->len;
+	str_add(p->s, "**");
+	report_headline(&text, c, names);
+	markup_markdown_whole(p->s, text.s);
+	str_add(p->s, "**\n\n");
+	if (!fits(p, 40))
+		back(p, before);
+	report_counts(p->s, c);
+	str_add(p->s, "\n\n");
+	str_free(&text);
+}
+
+static void
+how(const struct page *p, const struct comparison *c,
+    const struct casename *names, const struct rules *r)
+{
 	char *common = casename_common(names);
 	struct str text = {0};
 
-	str_add(s, "### ");
-	markup_markdown(s, c->name[1]);
-	str_add(s, " against ");
-	markup_markdown(s, c->name[0]);
-	str_add(s, "\n\n**");
-	report_headline(&text, c, names);
-	markup_markdown_whole(s, text.s);
-	str_clear(&text);
-	str_add(s, "**\n\n");
-	report_counts(s, c);
-	str_add(s, "\n\n");
-	before = s->len;
-	report_warnings(c, names, warning, &l);
-	if (l.left_out)
-		str_printf(s, "- %zu more warning%s left out\n", l.left_out,
-		    l.left_out == 1 ? "" : "s");
-	if (s->len > before)
-		str_addc(s, '\n');
-	while (n < c->nrows && notable(order[n]))
-		n++;
-	rows(s, order, 0, n, names, start + room * 6 / 10);
-	str_add(s, "<details><summary>");
-	if (n < c->nrows)
-		str_printf(s, "%zu other row%s, and how", c->nrows - n,
-		    c->nrows - n == 1 ? "" : "s");
-	else
-		str_add(s, "How");
-	str_add(s, " this was judged</summary>\n\n");
-	rows(s, order, n, c->nrows, names, limit - TAIL);
-	overall(s, c, limit - TAIL / 2);
-	if (*common) {
-		str_add(s, "All cases: ");
-		markup_markdown(s, common);
-		str_add(s, "\n\n");
-	}
+	fold(p->s, "What was measured, and how this was judged");
+	warnings(p, c, names, REPORT_ENV, 88);
+	warnings(p, c, names, REPORT_NOTE, 91);
+	overall(p, c);
+	if (*common)
+		paragraph(p, "All cases: ", common, 97);
 	report_method(&text, c, r);
-	markup_markdown_whole(s, text.s);
-	str_add(s, "\n\n</details>\n");
+	paragraph(p, "", text.s, 100);
+	unfold(p->s);
 	str_free(&text);
 	free(common);
+}
+
+static void
+one(struct str *s, const struct report *r, size_t which, size_t limit)
+{
+	const struct comparison *c = &r->c[which];
+	struct casename *names = judge_names(c);
+	const struct row **order = report_order(c);
+	struct page p = {s, s->len, limit - s->len - SLACK};
+	struct str summary = {0};
+	size_t n = 0;
+
+	head(&p, c, names);
+	warnings(&p, c, names, REPORT_FAILED, 45);
+	while (n < c->nrows && notable(order[n]))
+		n++;
+	rows(&p, order, 0, n, names, 65);
+	warnings(&p, c, names, REPORT_UNMATCHED, 70);
+	if (n < c->nrows) {
+		str_printf(&summary, "%zu other row%s", c->nrows - n,
+		    c->nrows - n == 1 ? "" : "s");
+		fold(s, summary.s);
+		rows(&p, order, n, c->nrows, names, 80);
+		unfold(s);
+	}
+	shifts(&p, r, which, names);
+	how(&p, c, names, r->rules);
+	str_free(&summary);
 	free(order);
 	casename_free(names);
 }
@@ -202,19 +374,13 @@ one(struct str *s, const struct comparison *c, const struct rules *r,
 void
 report_markdown(struct str *s, const struct report *r)
 {
-	size_t n = r->n;
-	size_t shown = n < 8 ? n : 8; /* 8,000 characters each at least */
+	size_t shown = r->n < CONTENDERS ? r->n : CONTENDERS;
 
-	for (size_t i = 0; i < shown; i++) {
-		size_t left = LIMIT - 200 - s->len;
-
-		if (i)
-			str_addc(s, '\n');
-		one(s, &r->c[i], r->rules, s->len + left / (shown - i));
-	}
-	if (shown < n)
+	for (size_t i = 0; i < shown; i++)
+		one(s, r, i, s->len + (LIMIT - 200 - s->len) / (shown - i));
+	if (shown < r->n)
 		str_printf(s,
-		    "\n%zu more contenders left out: too long for "
-		    "one comment.\n",
-		    n - shown);
+		    "%zu more contenders left out: too long for one "
+		    "comment.\n",
+		    r->n - shown);
 }

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 20 /* lines of one kind; the records have all */
-
 /* What asks for attention comes first. */
 static int
 rank(const struct row *r)
@@ -290,230 +288,6 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 }
 
 static void
-line(report_line *say, void *arg, struct str *s)
-{
-	say(arg, s->s);
-	str_clear(s);
-}
-
-static const char *const sides[] = {"baseline", "contender"};
-
-void
-report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
-{
-	double failed = cases_sum(k, "failed");
-	struct json *errors;
-	const char *e;
-
-	if (!(failed > 0)) {
-		str_printf(s, "only in the %s: %s", sides[side], name);
-		return;
-	}
-	errors = cases_errors(k);
-	e = json_str(json_first(errors));
-	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
-	    failed + cases_sum(k, "n"), sides[side], name);
-	if (e)
-		str_printf(s, ": %s", e);
-	json_free(errors);
-}
-
-static void
-lost_cases(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
-{
-	struct str s = {0};
-	size_t more = 0, listed = 0;
-
-	for (size_t i = 0; i < c->npairs; i++)
-		for (size_t j = 0; j < 2; j++) {
-			const struct kase *k = c->pairs[i].side[j];
-			char *name;
-
-			if (!k ||
-			    (c->pairs[i].side[!j] &&
-				!(cases_sum(k, "failed") > 0)))
-				continue;
-			if (listed++ >= LISTED) {
-				more++;
-				continue;
-			}
-			name = casename_of(names, k->config);
-			report_lost(&s, k, j, name);
-			line(say, arg, &s);
-			free(name);
-		}
-	if (more) {
-		str_printf(&s, "%zu more case%s failed or on one side only",
-		    more, more == 1 ? "" : "s");
-		line(say, arg, &s);
-	}
-	str_free(&s);
-}
-
-/* Cases that were paired for one and the same reason share a line. */
-static void
-pair_notes(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
-{
-	struct str s = {0};
-
-	for (size_t i = 0; i < c->npairs; i++) {
-		const char *note = c->pairs[i].note, *other;
-		size_t first = 0, n = 0;
-		char *name;
-
-		if (!note)
-			continue;
-		for (; first < i; first++) {
-			other = c->pairs[first].note;
-			if (other && strcmp(other, note) == 0)
-				break;
-		}
-		if (first < i)
-			continue;
-		for (size_t k = i; k < c->npairs; k++) {
-			other = c->pairs[k].note;
-			n += other && strcmp(other, note) == 0;
-		}
-		name = casename_of(names, c->pairs[i].side[0]->config);
-		if (n == 1)
-			str_printf(&s, "%s: %s", name, note);
-		else
-			str_printf(
-			    &s, "%s and %zu more: %s", name, n - 1, note);
-		line(say, arg, &s);
-		free(name);
-	}
-	str_free(&s);
-}
-
-static void
-doubled(const struct comparison *c, report_line *say, void *arg)
-{
-	struct str s = {0};
-
-	for (size_t j = 0; j < 2; j++) {
-		double n = 0;
-
-		for (size_t i = 0; i < c->npairs; i++)
-			if (c->pairs[i].side[j])
-				n += cases_doubled(c->pairs[i].side[j]);
-		if (!(n > 0))
-			continue;
-		str_printf(&s, "%.0f run%s stood twice in the %s: counted once",
-		    n, n == 1 ? "" : "s", sides[j]);
-		line(say, arg, &s);
-	}
-	str_free(&s);
-}
-
-static void
-canaries(const struct comparison *c, report_line *say, void *arg)
-{
-	struct str s = {0};
-
-	for (size_t i = 0; i < c->ncanaries; i++) {
-		const struct canary *k = &c->canaries[i];
-
-		if (k->ok)
-			continue;
-		str_printf(&s,
-		    "canary %s: %s %s: nothing here can be relied on", k->name,
-		    k->metric ? k->metric : "it",
-		    !k->metric ? "is missing"
-			: k->verdict == VERDICT_INSUFFICIENT
-			? "has too few runs"
-			: "changed");
-		line(say, arg, &s);
-	}
-	str_free(&s);
-}
-
-static void
-lapses(const struct comparison *c, report_line *say, void *arg)
-{
-	struct str s = {0};
-
-	for (size_t i = 0; i < c->nlapses; i++) {
-		const struct lapse *l = &c->lapses[i];
-
-		if (!l->reason)
-			str_printf(&s, "%s matches nothing here", l->rule);
-		else if (strcmp(l->what, "expired") == 0)
-			str_printf(&s, "%s: the waiver expired on %s: %s",
-			    l->rule, l->expires, l->reason);
-		else if (strcmp(l->what, "exceeded") == 0)
-			str_printf(&s, "%s: more than is waived: %s", l->rule,
-			    l->reason);
-		else
-			str_printf(&s, "%s: there is nothing to waive: %s",
-			    l->rule, l->reason);
-		line(say, arg, &s);
-	}
-	str_free(&s);
-}
-
-void
-report_warnings(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
-{
-	struct str s = {0};
-	size_t client = 0;
-
-	canaries(c, say, arg);
-	for (size_t i = 0; i < c->ndifferences; i++) {
-		const struct difference *d = &c->differences[i];
-
-		if (i == LISTED) {
-			str_printf(&s, "environment differs: %zu more",
-			    c->ndifferences - i);
-			line(say, arg, &s);
-			break;
-		}
-		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
-		    d->name, d->values[0], d->values[1], d->cases,
-		    d->cases == 1 ? "" : "s");
-		line(say, arg, &s);
-	}
-	lost_cases(c, names, say, arg);
-	for (size_t i = 0; i < c->nlonely; i++) {
-		const struct lonely *l = &c->lonely[i];
-
-		str_printf(&s, "only the %s has %s (%zu case%s)",
-		    l->side ? "contender" : "baseline", l->name, l->cases,
-		    l->cases == 1 ? "" : "s");
-		line(say, arg, &s);
-	}
-	pair_notes(c, names, say, arg);
-	doubled(c, say, arg);
-	if (c->short_history) {
-		str_printf(&s,
-		    "%zu row%s: the history is too short for a margin (%d "
-		    "changes are needed)",
-		    c->short_history, c->short_history == 1 ? "" : "s",
-		    HISTORY_LEAST);
-		line(say, arg, &s);
-	}
-	lapses(c, say, arg);
-	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
-
-		client += p->side[0] && p->side[1] &&
-		    (cases_bound(p->side[0], "client") > 0 ||
-			cases_bound(p->side[1], "client") > 0);
-	}
-	if (client) {
-		str_printf(&s,
-		    "client-bound: %zu case%s measured the load client more "
-		    "than the server",
-		    client, client == 1 ? "" : "s");
-		line(say, arg, &s);
-	}
-	str_free(&s);
-}
-
-static void
 note(struct str *s, const char *text)
 {
 	if (s->len)
@@ -546,4 +320,30 @@ report_notes(struct str *s, const struct row *r)
 	if (one.len)
 		str_add(s, one.s);
 	str_free(&one);
+}
+
+void
+report_ratio(struct str *s, const struct shift_line *l)
+{
+	if (isnan(l->ratio)) {
+		str_add(s, "no ratio");
+		return;
+	}
+	str_printf(s, "%.2fx", l->ratio);
+	if (!isnan(l->lo))
+		str_printf(s, " [%.2f, %.2f]", l->lo, l->hi);
+}
+
+void
+report_distance(struct str *s, const struct shift *t)
+{
+	double by;
+	const char *unit = shift_unit(t, &by);
+	char a[NUM_BUF], b[NUM_BUF];
+
+	str_printf(s,
+	    "The shares below a latency differ by up to %.1f%%, at %s %s (KS); "
+	    "on average they are %s %s apart (Wasserstein).",
+	    100 * t->diff.d, num_human(a, (double)t->diff.at / by), unit,
+	    num_human(b, t->diff.w1 / by), unit);
 }

@@ -9,16 +9,19 @@
 #include <stddef.h>
 
 #include "judge.h"
+#include "shift.h"
 
 struct casename;
 struct str;
 
 struct report {
-	const struct comparison *c; /* one for each contender */
+	const struct comparison *c;  /* one for each contender */
+	const struct shifts *shifts; /* as many */
 	size_t n;
 	const struct rules *rules;
 	bool fails[VERDICTS]; /* judged rows of these: the answer is no */
 	bool fails_missing;   /* so is a case that the contender lacks */
+	bool shift;           /* text has the shifts */
 	bool colour;          /* of text */
 	size_t width;         /* of the terminal; 0: no limit */
 };
@@ -68,9 +71,14 @@ void report_method(
     struct str *, const struct comparison *, const struct rules *);
 
 /* One line each: what a reader must know about the data. */
-typedef void report_line(void *arg, const char *text);
+enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
+typedef void report_line(void *arg, enum report_kind, const char *text);
 void report_warnings(const struct comparison *, const struct casename *,
     report_line *, void *arg);
+
+/* "1.07x [1.06, 1.08]" of a percentile; how far the histograms are apart. */
+void report_ratio(struct str *, const struct shift_line *);
+void report_distance(struct str *, const struct shift *);
 
 /* Notes on a row, as a list for people: "client-bound, ..."; may be empty. */
 void report_notes(struct str *, const struct row *);

@@ -93,10 +93,11 @@ row(struct table *t, const struct row *r, const struct casename *names,
 }
 
 static void
-warning(void *arg, const char *text)
+warning(void *arg, enum report_kind kind, const char *text)
 {
 	struct str *s = arg;
 
+	(void)kind;
 	str_add(s, "warning: ");
 	str_visible(s, text);
 	str_addc(s, '\n');
@@ -157,8 +158,7 @@ rows(struct str *s, const struct comparison *c, const struct casename *names,
 		str_printf(
 		    s, "(%zu equivalent rows: --format jsonl)\n", without);
 	if (narrow)
-		str_printf(s,
-		    "(%zu columns have no room for all: '| cat' has)\n",
+		str_printf(s, "(some columns left out: the terminal has %zu)\n",
 		    r->width);
 	free(order);
 }
@@ -178,6 +178,44 @@ overall(struct str *s, const struct comparison *c)
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 		str_printf(s, ", geometric mean of %zu cases\n", o->cases);
 	}
+}
+
+static void
+shift(struct str *s, const struct shift *p, const struct casename *names)
+{
+	char *name = casename_of(names, p->pair->side[0]->config);
+	struct table *t = table_new();
+	struct str cell = {0};
+	double by;
+	const char *unit = shift_unit(p, &by);
+
+	table_column(t, "percentile", TABLE_RIGHT);
+	table_column(t, "baseline", TABLE_RIGHT);
+	table_column(t, "contender", TABLE_RIGHT);
+	table_column(t, "change [95%]", TABLE_LEFT);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct shift_line *l = &p->v[i];
+
+		str_clear(&cell);
+		str_printf(&cell, "%g", l->percentile);
+		table_cell(t, cell.s);
+		number(t, l->value[0] / by);
+		number(t, l->value[1] / by);
+		str_clear(&cell);
+		report_ratio(&cell, l);
+		table_cell(t, cell.s);
+	}
+	str_add(s, "\nshift of ");
+	str_visible(s, name);
+	str_add(s, ", ");
+	str_visible(s, p->hist);
+	str_printf(s, "%s%s:\n", *unit ? " in " : "", unit);
+	table_print(t, s, false);
+	report_distance(s, p);
+	str_addc(s, '\n');
+	str_free(&cell);
+	table_free(t);
+	free(name);
 }
 
 /* Our own word is at the start of each line: a name there could be a command
@@ -206,8 +244,9 @@ head(struct str *s, const struct comparison *c, const struct casename *names,
 }
 
 static void
-one(struct str *s, const struct comparison *c, const struct report *r)
+one(struct str *s, const struct report *r, size_t which)
 {
+	const struct comparison *c = &r->c[which];
 	struct casename *names = judge_names(c);
 	char *common = casename_common(names);
 	struct str method = {0};
@@ -224,6 +263,8 @@ one(struct str *s, const struct comparison *c, const struct report *r)
 	str_visible(s, method.s);
 	str_addc(s, '\n');
 	report_warnings(c, names, warning, s);
+	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
+		shift(s, &r->shifts[which].v[i], names);
 	str_free(&method);
 	free(common);
 	casename_free(names);
@@ -263,6 +304,6 @@ report_text(struct str *s, const struct report *r)
 	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		one(s, &r->c[i], r);
+		one(s, r, i);
 	}
 }

@@ -1,0 +1,132 @@
+#include "shift.h"
+#include "group.h"
+#include "hist.h"
+#include "json.h"
+#include "judge.h"
+#include "mem.h"
+#include "rounds.h"
+#include "str.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Merged over the parts; NULL: there is none, or it is said that it is bad. */
+static struct hist *
+merged(const struct kase *k, const char *name, int *rc)
+{
+	struct hist *all = NULL;
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		const struct json *j =
+		    json_get(json_get(k->parts[i], "hist"), name);
+		struct hist *h;
+
+		if (!j)
+			continue;
+		h = group_decode(json_str(j), name, k->key);
+		if (!h) {
+			*rc = -1;
+			hist_free(all);
+			return NULL;
+		}
+		if (all) {
+			hist_merge(all, h);
+			hist_free(h);
+		} else {
+			all = h;
+		}
+	}
+	return all;
+}
+
+static void
+line(struct shift *s, double q, struct hist *const h[2])
+{
+	struct shift_line l = {.percentile = 100 * q};
+	struct sample runs[2];
+	size_t dropped = 0;
+	char key[32];
+
+	snprintf(key, sizeof key, "%.10g", l.percentile);
+	for (size_t j = 0; j < 2; j++)
+		runs[j] = cases_quantile(s->pair->side[j], s->hist, key);
+	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
+		bool paired = rounds_pair(runs, &dropped);
+		struct verdict_facts f = verdict_measure(
+		    runs[0].v, runs[0].n, runs[1].v, runs[1].n, paired);
+
+		for (size_t j = 0; j < 2; j++)
+			l.value[j] = (double)hist_quantile(h[j], q);
+		l.ratio = f.ratio;
+		l.lo = f.lo95;
+		l.hi = f.hi95;
+		s->v[s->n++] = l;
+	}
+	cases_sample_free(&runs[0]);
+	cases_sample_free(&runs[1]);
+}
+
+static int
+add(struct shifts *all, const struct pairing *p, const char *name)
+{
+	struct shift s = {.pair = p, .hist = name};
+	struct hist *h[2];
+	int rc = 0;
+
+	for (size_t j = 0; j < 2; j++)
+		h[j] = merged(p->side[j], name, &rc);
+	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
+		for (const double *q = histdiff_quantiles; *q > 0; q++)
+			line(&s, *q, h);
+		s.diff = histdiff_ks(h[0], h[1]);
+	}
+	if (s.n) {
+		all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
+		all->v[all->n++] = s;
+	}
+	hist_free(h[0]);
+	hist_free(h[1]);
+	return rc;
+}
+
+/* The first parts speak for all: they come from one tool. */
+int
+shifts_new(struct shifts *all, const struct comparison *c)
+{
+	int rc = 0;
+
+	*all = (struct shifts){0};
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+		const struct json *j;
+
+		if (!p->side[0] || !p->side[1] || !p->rows)
+			continue;
+		j = json_first(json_get(p->side[0]->parts[0], "quantiles"));
+		for (; j; j = json_next(j))
+			rc |= add(all, p, json_key(j));
+	}
+	return rc;
+}
+
+void
+shifts_free(struct shifts *all)
+{
+	free(all->v);
+	*all = (struct shifts){0};
+}
+
+const char *
+shift_unit(const struct shift *s, double *by)
+{
+	*by = 1;
+	if (str_ends(s->hist, "_ns"))
+		*by = 1e6;
+	else if (str_ends(s->hist, "_us"))
+		*by = 1e3;
+	else if (!str_ends(s->hist, "_ms"))
+		return "";
+	return "ms";
+}
