@@ -143,6 +143,40 @@ test_match "bad:element 1: .*'metrics.rps' is not of type number" .err \
   'is named'
 test_status 2 'a file that is not there' vkb-stats no-such-file
 
+# --- arrays
+
+vkb-stats "$a" >want
+jq -s . "$a" | vkb-stats >got
+test_same "$(cat want)" "$(cat got)" 'an array over many lines'
+jq -sc . "$a" | vkb-stats >got
+test_same "$(cat want)" "$(cat got)" 'and in one'
+{
+  printf ' \n[ '
+  perl -pe 's/^/ \n\t, / if $. > 1' "$a"
+  printf '\n ] \n'
+} | vkb-stats >got
+test_same "$(cat want)" "$(cat got)" 'and with blanks everywhere'
+test_same '' "$(echo '[ ]' | vkb-stats)" 'an empty one is nothing'
+printf '[{"type":"a","s":"]}\\"]"}\n,[1,{"b":[]}],"],",{"type":"b","x":[{}]}]' >array
+test_status 2 'elements that are no objects' vkb-stats array
+test_same '{"type":"a","s":"]}\"]"}
+{"type":"b","x":[{}]}' "$(cat .out)" 'brackets in strings are none'
+test_same 'vkb-stats: array:element 2: not an object
+vkb-stats: array:element 3: not an object' "$(cat .err)" 'and are named'
+bad_array() { # bad_array TEXT WHY WHAT
+  printf '[{"type":"a"}%b' "$1" >array
+  test_status 2 "$3" vkb-stats array
+  test_same '{"type":"a"}' "$(cat .out)" 'what stands before it counts'
+  test_match "^vkb-stats: array:$2" .err 'the line is named'
+}
+bad_array '\n' '2: .*ends too early' 'an array that does not end'
+bad_array ',\n{"type":"a","x":[' '2: .*ends too early' 'one cut short'
+bad_array ',\n' '2: .*ends too early' 'one cut between elements'
+bad_array ',]' '1: .*not JSON' 'a comma too many'
+bad_array '\n {}]' '2: .*not JSON' 'one too few'
+bad_array ']\n[]' '2: .*something follows' 'two arrays'
+bad_array ',\n{"x":1,\n"x":2}]' '2: .*stands twice' 'a doubled key'
+
 # --- the Python tool's files
 
 if test_reference python-tool 'metrics.json of the Python tool'; then

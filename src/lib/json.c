@@ -7,37 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB 65536
+#define SLAB (65536 - 64) /* less what malloc and its head need */
+
+void
+jsonnode_more(struct room *r, size_t size)
+{
+	size_t room = size > SLAB ? size : SLAB;
+	struct slab *s = mem_resize(NULL, sizeof *s + room, 1);
+
+	*s = (struct slab){r->slabs, 0, room};
+	r->slabs = s;
+}
 
 struct room *
 jsonnode_room(size_t n)
 {
 	struct room *r = mem_new(sizeof *r);
+	size_t size = 1024;
 
-	/* A line of records needs about six times its length. */
-	r->hint = n < SLAB / 8 ? 6 * n + sizeof(struct json) : SLAB;
+	/*
+	 * A line of records needs about seven times its length; few sizes
+	 * are quick to allocate.
+	 */
+	while (size < 8 * n && size < SLAB / 2)
+		size *= 2;
+	size -= 64;
 	r->holders = 1;
+	r->slabs = mem_resize(NULL, sizeof(struct slab) + size, 1);
+	*r->slabs = (struct slab){NULL, 0, size};
 	return r;
-}
-
-void *
-jsonnode_take(struct room *r, size_t size)
-{
-	struct slab *s = r->slabs;
-	void *p;
-
-	size = (size + 7) & ~(size_t)7;
-	if (!s || s->size - s->used < size) {
-		size_t room = s && r->hint < SLAB ? SLAB : r->hint;
-
-		room = size > room ? size : room;
-		s = mem_resize(NULL, sizeof *s + room, 1);
-		*s = (struct slab){r->slabs, 0, room};
-		r->slabs = s;
-	}
-	p = s->bytes + s->used;
-	s->used += size;
-	return p;
 }
 
 void
@@ -250,6 +248,13 @@ mix_text(uint64_t h, const char *s, size_t n)
 		memcpy(&b, s + n - 8, 8);
 		return mix(h ^ a, b);
 	}
+	if (n >= 4) {
+		uint32_t low, high;
+
+		memcpy(&low, s, 4);
+		memcpy(&high, s + n - 4, 4);
+		return mix(h, (uint64_t)high << 32 | low);
+	}
 	for (b = 0; n; n--)
 		b = b << 8 | (unsigned char)*s++;
 	return mix(h, b);
@@ -413,7 +418,7 @@ json_path(const struct json *j, const char *dotted)
 	for (;; dotted += n + 1) {
 		struct json *k;
 
-		n = strcspn(dotted, ".");
+		n = (size_t)(strchrnul(dotted, '.') - dotted);
 		k = get(j, dotted, n);
 		if (!k || !dotted[n])
 			return k;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CHUNK 65536
+
 struct jsonl {
 	const char *const *files;
 	size_t nfiles, next;
@@ -21,9 +23,15 @@ struct jsonl {
 	char *line;
 	size_t cap;
 	size_t lineno;
-	bool fresh;         /* nothing read from this file yet */
-	struct json *array; /* a whole-array file being delivered */
+	size_t indent;   /* bytes of the first line that were skipped */
+	bool fresh;      /* nothing read from this file yet */
+	bool array;      /* it is one array, at work */
+	size_t elements; /* of it, delivered */
+	char *chunk;     /* of it, read; [at, end) is still to do */
+	size_t at, end;
+	struct str element;
 	struct str where;
+	size_t prefix; /* of 'where': "FILE:" */
 };
 
 static const char *const just_stdin[] = {"-"};
@@ -38,19 +46,6 @@ jsonl_open(const char *const *files, size_t n)
 	return r;
 }
 
-struct jsonl *
-jsonl_fd(int fd, const char *name)
-{
-	struct jsonl *r = mem_new(sizeof *r);
-
-	r->f = fdopen(fd, "r");
-	if (!r->f)
-		err_die("cannot read %s: %s", name, strerror(errno));
-	r->name = name;
-	r->fresh = true;
-	return r;
-}
-
 void
 jsonl_close(struct jsonl *r)
 {
@@ -58,8 +53,9 @@ jsonl_close(struct jsonl *r)
 		return;
 	if (r->f && r->f != stdin)
 		fclose(r->f);
-	json_free(r->array);
 	free(r->line);
+	free(r->chunk);
+	str_free(&r->element);
 	str_free(&r->where);
 	free(r);
 }
@@ -70,11 +66,34 @@ jsonl_where(const struct jsonl *r)
 	return r->where.s ? r->where.s : "input";
 }
 
+/* "FILE:UNIT N"; for each record, so it is quick. */
 static void
 here(struct jsonl *r, const char *unit, size_t n)
 {
-	str_clear(&r->where);
-	str_printf(&r->where, "%s:%s%zu", r->name, unit, n);
+	char buf[24], *end = buf + sizeof buf, *s = end;
+
+	if (!r->prefix) {
+		str_clear(&r->where);
+		str_add(&r->where, r->name);
+		str_addc(&r->where, ':');
+		r->prefix = r->where.len;
+	}
+	do
+		*--s = (char)('0' + n % 10);
+	while (n /= 10);
+	r->where.len = r->prefix;
+	str_add(&r->where, unit);
+	str_addn(&r->where, s, (size_t)(end - s));
+}
+
+static void
+begin(struct jsonl *r, const char *name)
+{
+	r->name = name;
+	r->prefix = 0;
+	r->lineno = r->indent = r->elements = r->at = r->end = 0;
+	r->fresh = true;
+	r->array = false;
 }
 
 static int
@@ -82,14 +101,12 @@ open_next(struct jsonl *r)
 {
 	const char *file = r->files[r->next++];
 
-	r->lineno = 0;
-	r->fresh = true;
 	if (strcmp(file, "-") == 0) {
-		r->name = "stdin";
+		begin(r, "stdin");
 		r->f = stdin;
 		return 0;
 	}
-	r->name = file;
+	begin(r, file);
 	r->f = fopen(file, "re");
 	if (!r->f)
 		return err_fail_sys("cannot read '%s'", file);
@@ -113,47 +130,144 @@ not_json(struct jsonl *r, const char *why, size_t at)
 	return err_fail("%s: bad record: %s", jsonl_where(r), why);
 }
 
-/* The rest of the file is one array. */
+/* The end of the file: 0, or -1 and said where it could not be read. */
 static int
-slurp(struct jsonl *r, ssize_t n)
+ended(struct jsonl *r)
 {
-	struct str all = {0};
-	const char *why;
-	char buf[65536];
-	size_t got, at;
+	int rc = ferror(r->f) ? err_fail_sys("cannot read '%s'", r->name) : 0;
 
-	str_addn(&all, r->line, (size_t)n);
-	while ((got = fread(buf, 1, sizeof buf, r->f)) > 0)
-		str_addn(&all, buf, got);
-	here(r, "", 1);
-	if (ferror(r->f)) {
-		str_free(&all);
-		close_file(r);
-		return err_fail_sys("cannot read '%s'", r->name);
-	}
-	r->array = json_parse(all.s, all.len, &why, &at);
-	if (!r->array) {
-		for (size_t i = 0, l = 1; i <= at && i < all.len; i++)
-			if (all.s[i] == '\n')
-				here(r, "", ++l);
-		not_json(r, why, 0);
-	}
-	str_free(&all);
 	close_file(r);
-	r->lineno = 0;
-	return r->array ? 0 : -1;
+	return rc;
+}
+
+/* The next byte of an array; EOF. */
+static int
+peek(struct jsonl *r)
+{
+	if (r->at == r->end) {
+		r->chunk = r->chunk ? r->chunk : mem_new(CHUNK);
+		r->at = 0;
+		r->end = fread(r->chunk, 1, CHUNK, r->f);
+	}
+	return r->at < r->end ? (unsigned char)r->chunk[r->at] : EOF;
 }
 
 static int
+peek_solid(struct jsonl *r)
+{
+	int c;
+
+	while ((c = peek(r)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
+		r->lineno += c == '\n';
+		r->at++;
+	}
+	return c;
+}
+
+/* What is left of the file cannot be understood. */
+static int
+give_up(struct jsonl *r, const char *why)
+{
+	int rc = ferror(r->f) ? ended(r) : 0;
+
+	if (rc < 0)
+		return rc;
+	close_file(r);
+	here(r, "", r->lineno);
+	return not_json(r, why, 0);
+}
+
+/* How far the element goes: up to the end of what is read, or its own. */
+struct depth {
+	size_t brackets;
+	bool string, escaped, done;
+};
+
+static size_t
+run_of(struct depth *d, const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !d->done; i++) {
+		char c = s[i];
+
+		if (d->string) {
+			d->string = d->escaped || c != '"';
+			d->escaped = !d->escaped && c == '\\';
+			d->done = !d->string && !d->brackets;
+		} else if (c == '"') {
+			d->string = true;
+		} else if (c == '{' || c == '[') {
+			d->brackets++;
+		} else if (d->brackets && (c == '}' || c == ']')) {
+			d->done = !--d->brackets;
+		} else if (!d->brackets && strchr(",]} \t\r\n", c)) {
+			d->done = true;
+			return i;
+		}
+	}
+	return i;
+}
+
+/* Reads one element into r->element; false: the file ended in it. */
+static bool
+collect(struct jsonl *r)
+{
+	struct depth d = {0};
+
+	str_clear(&r->element);
+	while (!d.done && peek(r) != EOF) {
+		size_t n = run_of(&d, r->chunk + r->at, r->end - r->at);
+
+		str_addn(&r->element, r->chunk + r->at, n);
+		r->at += n;
+	}
+	return d.done;
+}
+
+static size_t
+newlines(const char *s, size_t n)
+{
+	size_t k = 0;
+
+	for (const char *p = s; (p = memchr(p, '\n', n - (size_t)(p - s))); p++)
+		k++;
+	return k;
+}
+
+/* 'r->array': 1, -1 as jsonl_next; 0: the array has ended, and its file. */
+static int
 element(struct jsonl *r, struct json **rec)
 {
-	if (!json_first(r->array)) {
-		json_free(r->array);
-		r->array = NULL;
-		return 0;
+	int c = peek_solid(r);
+	const char *why;
+	size_t at, line = r->lineno;
+
+	if (c != ']' && r->elements) {
+		if (c != ',')
+			return give_up(r,
+			    c == EOF ? "it ends too early" : "it is not JSON");
+		r->at++;
+		c = peek_solid(r);
+	} else if (c == ']') {
+		r->at++;
+		if (peek_solid(r) != EOF)
+			return give_up(r, "something follows the value");
+		return ended(r);
 	}
-	here(r, "element ", ++r->lineno);
-	*rec = json_shift(r->array);
+	line = r->lineno;
+	if (!collect(r) || !r->element.len)
+		return give_up(r,
+		    c == EOF || r->element.len ? "it ends too early"
+					       : "it is not JSON");
+	r->lineno += newlines(r->element.s, r->element.len);
+	*rec = json_parse(r->element.s, r->element.len, &why, &at);
+	r->elements++;
+	if (!*rec) {
+		here(r, "", line + newlines(r->element.s, at));
+		return not_json(r, why, 0);
+	}
+	here(r, "element ", r->elements);
 	if (json_type(*rec) == JSON_OBJECT)
 		return 1;
 	json_free(*rec);
@@ -161,62 +275,97 @@ element(struct jsonl *r, struct json **rec)
 	return err_fail("%s: not an object", jsonl_where(r));
 }
 
+/* The first byte that is no blank decides what the file is. */
+static void
+look(struct jsonl *r)
+{
+	int c;
+
+	r->fresh = false;
+	while ((c = getc(r->f)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
+		r->lineno += c == '\n';
+		r->indent = c == '\n' ? 0 : r->indent + 1;
+	}
+	r->array = c == '[';
+	if (r->array)
+		r->lineno++;
+	else if (c != EOF)
+		ungetc(c, r->f);
+}
+
+/* 1: 'line' holds *n bytes; 0: the end of the file; -1. */
+static int
+next_line(struct jsonl *r, size_t *n)
+{
+	ssize_t got;
+
+	do {
+		errno = 0;
+		got = getline(&r->line, &r->cap, r->f);
+		if (got < 0)
+			return ended(r);
+		here(r, "", ++r->lineno);
+	} while (strspn(r->line, " \t\r\n") == (size_t)got);
+	*n = (size_t)got;
+	return 1;
+}
+
+static int
+line(struct jsonl *r, size_t n, struct json **rec)
+{
+	const char *why;
+	size_t at, indent = r->indent;
+
+	r->indent = 0;
+	if (r->line[n - 1] != '\n')
+		return err_fail("%s: torn record: the last line has no newline",
+		    jsonl_where(r));
+	*rec = json_parse(r->line, n, &why, &at);
+	if (!*rec)
+		return not_json(r, why, at ? at + indent : 0);
+	if (json_type(*rec) == JSON_OBJECT)
+		return 1;
+	json_free(*rec);
+	*rec = NULL;
+	return err_fail("%s: bad record: not an object", jsonl_where(r));
+}
+
+struct jsonl *
+jsonl_fd(int fd, const char *name)
+{
+	struct jsonl *r = mem_new(sizeof *r);
+
+	r->f = fdopen(fd, "r");
+	if (!r->f)
+		err_die("cannot read %s: %s", name, strerror(errno));
+	begin(r, name);
+	return r;
+}
+
 int
 jsonl_next(struct jsonl *r, struct json **rec)
 {
-	const char *why;
-	ssize_t n;
-	size_t at, blank;
+	size_t n = 0;
 	int rc;
 
 	*rec = NULL;
 	for (;;) {
-		if (r->array) {
-			rc = element(r, rec);
-			if (rc)
-				return rc;
-			continue;
-		}
 		if (!r->f) {
 			if (r->next >= r->nfiles)
 				return 0;
 			if (open_next(r) < 0)
 				return -1;
 		}
-		errno = 0;
-		n = getline(&r->line, &r->cap, r->f);
-		if (n < 0) {
-			rc = ferror(r->f)
-			    ? err_fail_sys("cannot read '%s'", r->name)
-			    : 0;
-			close_file(r);
-			if (rc)
-				return rc;
-			continue;
+		if (r->fresh)
+			look(r);
+		if (r->array) {
+			rc = element(r, rec);
+		} else {
+			rc = next_line(r, &n);
+			rc = rc > 0 ? line(r, n, rec) : rc;
 		}
-		here(r, "", ++r->lineno);
-		blank = strspn(r->line, " \t\r\n");
-		if (blank == (size_t)n)
-			continue;
-		if (r->fresh && r->line[blank] == '[') {
-			if (slurp(r, n) < 0)
-				return -1;
-			continue;
-		}
-		r->fresh = false;
-		if (r->line[n - 1] != '\n')
-			return err_fail("%s: torn record: the last line has "
-					"no newline",
-			    jsonl_where(r));
-		*rec = json_parse(r->line, (size_t)n, &why, &at);
-		if (!*rec)
-			return not_json(r, why, at);
-		if (json_type(*rec) == JSON_OBJECT)
-			return 1;
-		json_free(*rec);
-		*rec = NULL;
-		return err_fail(
-		    "%s: bad record: not an object", jsonl_where(r));
+		if (rc)
+			return rc;
 	}
 }
 

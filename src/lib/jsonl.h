@@ -1,6 +1,6 @@
 /*
  * JSON lines: one object a line, from any number of files. A file whose first
- * character is '[' is one JSON array; its elements are delivered one by one.
+ * character is '[' is one JSON array; its elements are read one by one.
  */
 #ifndef JSONL_H
 #define JSONL_H

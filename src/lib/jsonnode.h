@@ -22,7 +22,6 @@ struct slab {
 
 struct room {
 	struct slab *slabs; /* the one at work first */
-	size_t hint;        /* size of the next slab */
 	size_t holders;
 	bool mixed; /* something foreign hangs below one of its values */
 };
@@ -49,8 +48,22 @@ struct json {
 
 /* For a text of n bytes, with one holder. */
 struct room *jsonnode_room(size_t n);
-void *jsonnode_take(struct room *, size_t size); /* aligned for a double */
-void jsonnode_drop(struct room *);               /* one holder less */
+void jsonnode_drop(struct room *); /* one holder less */
+void jsonnode_more(struct room *, size_t size);
+
+/* 'size' bytes of the room, aligned for a double, as they come. */
+static inline void *
+jsonnode_take(struct room *r, size_t size)
+{
+	void *p;
+
+	size = (size + 7) & ~(size_t)7;
+	if (r->slabs->size - r->slabs->used < size)
+		jsonnode_more(r, size);
+	p = r->slabs->bytes + r->slabs->used;
+	r->slabs->used += size;
+	return p;
+}
 
 /* A packed array becomes one of values. */
 void jsonnode_unpack(struct json *);

@@ -2,6 +2,7 @@
 #include "mem.h"
 #include "str.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,13 @@
 #define DEPTH 1000 /* objects and arrays in each other */
 #define FEW 64     /* members that are compared with each other */
 
+/*
+ * A copy of the text is parsed where it lies: strings stay there, decoded and
+ * ended by a NUL. A NUL behind the text makes every look at the end safe.
+ */
 struct scan {
-	const char *s, *end;
-	const char *at;  /* the trouble; NULL: it has no place */
+	char *s, *end;
+	char *at;        /* the trouble; NULL: it has no place */
 	const char *why; /* NULL: it follows from the place */
 	struct room *room;
 	double *nums; /* of the array at work */
@@ -20,26 +25,25 @@ struct scan {
 };
 
 /* Takes where its text begins, gives where it ends; NULL: trouble. */
-static const char *value(struct scan *, const char *p, struct json **);
+static char *value(struct scan *, char *p, struct json **);
 
-static const char *
-blank(const struct scan *c, const char *p)
+static inline char *
+blank(char *p)
 {
-	while (
-	    p < c->end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
 		p++;
 	return p;
 }
 
-static const char *
-bad(struct scan *c, const char *at, const char *why)
+static char *
+bad(struct scan *c, char *at, const char *why)
 {
 	c->at = at;
 	c->why = why;
 	return NULL;
 }
 
-static struct json *
+static inline struct json *
 node(struct scan *c, enum json_type type)
 {
 	struct json *j = jsonnode_take(c->room, sizeof *j);
@@ -48,64 +52,50 @@ node(struct scan *c, enum json_type type)
 	return j;
 }
 
-static bool
-digit(const char *p, const char *end)
+static inline bool
+digit(char c)
 {
-	return p < end && *p >= '0' && *p <= '9';
-}
-
-static double
-slow_number(const char *p, size_t n)
-{
-	char buf[64], *s = n < sizeof buf ? buf : mem_array(n + 1, 1);
-	double v;
-
-	memcpy(s, p, n);
-	s[n] = '\0';
-	v = strtod(s, NULL);
-	if (s != buf)
-		free(s);
-	return v;
+	return c >= '0' && c <= '9';
 }
 
 /*
  * Up to 2^53 and 10^22 numbers are exact, and so is one operation on them
  * (Clinger, How to read floating point numbers accurately, 1990, section 3).
  */
-static const char *
-number(struct scan *c, const char *p, double *v)
+static char *
+number(struct scan *c, char *p, double *v)
 {
 	static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
 	    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 	    1e19, 1e20, 1e21, 1e22};
-	const char *from = p, *end = c->end, *first, *point = NULL;
-	uint64_t m = 0;
+	char *from = p, *first, *point;
 	ptrdiff_t digits, places = 0;
+	uint64_t m = 0;
 
 	p += *p == '-';
 	first = p;
-	while (digit(p, end))
+	while (digit(*p))
 		m = 10 * m + (uint64_t)(*p++ - '0');
 	if (p == first)
 		return bad(c, p, NULL);
 	if (*first == '0' && p - first > 1)
 		return bad(c, first + 1, NULL);
 	digits = p - first;
-	if (p < end && *p == '.') {
+	if (*p == '.') {
 		point = ++p;
-		while (digit(p, end))
+		while (digit(*p))
 			m = 10 * m + (uint64_t)(*p++ - '0');
 		places = p - point;
 		digits += places;
 		if (!places)
 			return bad(c, p, NULL);
 	}
-	if (p < end && (*p | 0x20) == 'e') {
+	if ((*p | 0x20) == 'e') {
 		p++;
-		p += p < end && (*p == '+' || *p == '-');
-		if (!digit(p, end))
+		p += *p == '+' || *p == '-';
+		if (!digit(*p))
 			return bad(c, p, NULL);
-		while (digit(p, end))
+		while (digit(*p))
 			p++;
 		digits = 99; /* slowly */
 	}
@@ -114,17 +104,15 @@ number(struct scan *c, const char *p, double *v)
 		*v = *from == '-' ? -*v : *v;
 		return p;
 	}
-	*v = slow_number(from, (size_t)(p - from));
+	*v = strtod(from, NULL); /* it reads what was read above */
 	return isfinite(*v) ? p : bad(c, from, "a number is too large");
 }
 
 static int
-hex4(const char *p, const char *end)
+hex4(const char *p)
 {
 	int v = 0;
 
-	if (end - p < 4)
-		return -1;
 	for (int i = 0; i < 4; i++) {
 		int d = p[i];
 
@@ -162,18 +150,18 @@ utf8(char *to, unsigned u)
 }
 
 /* 'p' is behind the "\u". A pair of surrogates is one character. */
-static const char *
-unicode(struct scan *c, const char *p, char **to)
+static char *
+unicode(struct scan *c, char *p, char **to)
 {
-	int u = hex4(p, c->end), low;
+	int u = hex4(p), low;
 
 	if (u <= 0 || (u >= 0xdc00 && u <= 0xdfff))
 		return bad(c, p, NULL);
 	p += 4;
 	if (u >= 0xd800 && u <= 0xdbff) {
-		if (c->end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		if (p[0] != '\\' || p[1] != 'u')
 			return bad(c, p, NULL);
-		low = hex4(p + 2, c->end);
+		low = hex4(p + 2);
 		if (low < 0xdc00 || low > 0xdfff)
 			return bad(c, p, NULL);
 		u = 0x10000 + ((u & 0x3ff) << 10) + (low & 0x3ff);
@@ -183,13 +171,13 @@ unicode(struct scan *c, const char *p, char **to)
 	return p;
 }
 
-static const char *
-escape(struct scan *c, const char *p, char **to)
+static char *
+escape(struct scan *c, char *p, char **to)
 {
 	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	const char *l = p < c->end && *p ? strchr(letters, *p) : NULL;
+	const char *l = *p ? strchr(letters, *p) : NULL;
 
-	if (p < c->end && *p == 'u')
+	if (*p == 'u')
 		return unicode(c, p + 1, to);
 	if (!l)
 		return bad(c, p, NULL);
@@ -197,82 +185,75 @@ escape(struct scan *c, const char *p, char **to)
 	return p + 1;
 }
 
-/* Eight bytes at once: is one a control character, a quote or a backslash. */
-static bool
-plain8(const char *p)
+/*
+ * The first control character, quote or backslash. Eight bytes at once: in
+ * the mask the lowest bit that is set is right, those above it need not be.
+ */
+static inline char *
+plain(char *p)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-	uint64_t w, q, b;
+	uint64_t w, q, b, hit;
 
-	memcpy(&w, p, sizeof w);
-	q = w ^ ones * '"';
-	b = w ^ ones * '\\';
-	return !(((w - ones * 0x20) | (q - ones) | (b - ones)) & ~w & high);
-}
-
-static const char *
-plain(const char *p, const char *end)
-{
-	while (end - p >= 8 && plain8(p))
-		p += 8;
-	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
-		p++;
-	return p;
+	for (;; p += 8) {
+		memcpy(&w, p, sizeof w);
+		w = le64toh(w);
+		q = w ^ ones * '"';
+		b = w ^ ones * '\\';
+		hit = ((w - ones * 0x20) & ~w) | ((q - ones) & ~q) |
+		    ((b - ones) & ~b);
+		if (hit & high)
+			return p + __builtin_ctzll(hit & high) / 8;
+	}
 }
 
 /* The string that begins behind the quote before 'p'. */
-static const char *
-string(struct scan *c, const char *p, char **s, size_t *n)
+static inline char *
+string(struct scan *c, char *p, char **s, size_t *n)
 {
-	const char *q = plain(p, c->end), *close = q;
-	char *to;
+	char *q = plain(p), *to = q;
 
+	*s = p;
 	/* An escape is never shorter than what it means. */
-	while (close < c->end && *close == '\\')
-		close = plain(close + 2 < c->end ? close + 2 : c->end, c->end);
-	if (close >= c->end || *close != '"')
-		return bad(c, close, NULL);
-	to = *s = jsonnode_take(c->room, (size_t)(close - p) + 1);
-	for (;;) {
-		memcpy(to, p, (size_t)(q - p));
-		to += q - p;
-		if (q == close)
-			break;
+	while (*q == '\\') {
 		p = escape(c, q + 1, &to);
 		if (!p)
 			return NULL;
-		q = plain(p, c->end);
+		q = plain(p);
+		memmove(to, p, (size_t)(q - p));
+		to += q - p;
 	}
+	if (*q != '"')
+		return bad(c, q, NULL);
 	*to = '\0';
 	*n = (size_t)(to - *s);
-	return close + 1;
+	return q + 1;
 }
 
 /* Where the array of numbers alone ends; NULL: it is another one. */
-static const char *
-numbers(struct scan *c, const char *p, struct json *j)
+static char *
+numbers(struct scan *c, char *p, struct json *j)
 {
 	size_t n = 0;
+	double v;
 
-	for (;; p = blank(c, p + 1)) {
-		double v;
-
-		if (p >= c->end || !(*p == '-' || digit(p, c->end)))
+	for (;; p = blank(p + 1)) {
+		if (*p != '-' && !digit(*p))
 			return NULL;
 		p = number(c, p, &v);
 		if (!p)
 			return NULL;
 		c->nums = mem_grow(c->nums, n, &c->cap, sizeof *c->nums);
 		c->nums[n++] = v;
-		p = blank(c, p);
-		if (p >= c->end || (*p != ',' && *p != ']'))
-			return NULL;
+		p = blank(p);
 		if (*p == ']')
 			break;
+		if (*p != ',')
+			return NULL;
 	}
 	j->packed = true;
-	j->u.nums = jsonnode_take(c->room, n * sizeof *c->nums);
-	memcpy(j->u.nums, c->nums, n * sizeof *c->nums);
+	j->u.nums = jsonnode_take(c->room, n * sizeof v);
+	memcpy(j->u.nums, c->nums, n * sizeof v);
 	j->v.n = n;
 	return p + 1;
 }
@@ -287,14 +268,14 @@ append(struct json *to, struct json *j)
 	to->v.last = j;
 }
 
-static const char *
-array(struct scan *c, const char *p, struct json *j)
+static char *
+array(struct scan *c, char *p, struct json *j)
 {
-	const char *packed;
 	struct json *k;
+	char *packed;
 
-	p = blank(c, p);
-	if (p < c->end && *p == ']')
+	p = blank(p);
+	if (*p == ']')
 		return p + 1;
 	packed = numbers(c, p, j);
 	if (packed)
@@ -304,11 +285,11 @@ array(struct scan *c, const char *p, struct json *j)
 		if (!p)
 			return NULL;
 		append(j, k);
-		p = blank(c, p);
-		if (p >= c->end || (*p != ',' && *p != ']'))
-			return bad(c, p, NULL);
+		p = blank(p);
 		if (*p == ']')
 			return p + 1;
+		if (*p != ',')
+			return bad(c, p, NULL);
 	}
 }
 
@@ -355,20 +336,20 @@ many_doubled(const struct json *j)
 	return twice;
 }
 
-static const char *
-member(struct scan *c, const char *p, struct json *j)
+static char *
+member(struct scan *c, char *p, struct json *j)
 {
 	struct json *k;
 	size_t n;
 	char *key;
 
-	if (p >= c->end || *p != '"')
+	if (*p != '"')
 		return bad(c, p, NULL);
 	p = string(c, p + 1, &key, &n);
 	if (!p)
 		return NULL;
-	p = blank(c, p);
-	if (p >= c->end || *p != ':')
+	p = blank(p);
+	if (*p != ':')
 		return bad(c, p, NULL);
 	p = value(c, p + 1, &k);
 	if (!p)
@@ -376,37 +357,37 @@ member(struct scan *c, const char *p, struct json *j)
 	k->key = key;
 	k->keylen = (uint32_t)n;
 	append(j, k);
-	return blank(c, p);
+	return blank(p);
 }
 
-static const char *
-object(struct scan *c, const char *p, struct json *j)
+static char *
+object(struct scan *c, char *p, struct json *j)
 {
 	uint64_t bits = 0;
 	size_t n = 0;
 	bool twice = false;
 
-	p = blank(c, p);
-	if (p < c->end && *p == '}')
+	p = blank(p);
+	if (*p == '}')
 		return p + 1;
-	for (;; p = blank(c, p + 1)) {
+	for (;; p = blank(p + 1)) {
 		p = member(c, p, j);
 		if (!p)
 			return NULL;
 		if (++n <= FEW)
 			twice |= doubled(j, &bits);
-		if (p >= c->end || (*p != ',' && *p != '}'))
-			return bad(c, p, NULL);
 		if (*p == '}')
 			break;
+		if (*p != ',')
+			return bad(c, p, NULL);
 	}
 	if (twice || (n > FEW && many_doubled(j)))
 		return bad(c, NULL, "a key stands twice in one object");
 	return p + 1;
 }
 
-static const char *
-word(struct scan *c, const char *p, struct json **out)
+static char *
+word(struct scan *c, char *p, struct json **out)
 {
 	static const struct {
 		const char *text;
@@ -418,8 +399,7 @@ word(struct scan *c, const char *p, struct json **out)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		size_t n = strlen(words[i].text);
 
-		if ((size_t)(c->end - p) < n ||
-		    memcmp(p, words[i].text, n) != 0)
+		if (strncmp(p, words[i].text, n) != 0)
 			continue;
 		*out = node(c, words[i].type);
 		(*out)->u.num = words[i].num;
@@ -428,17 +408,15 @@ word(struct scan *c, const char *p, struct json **out)
 	return bad(c, p, NULL);
 }
 
-static const char *
-value(struct scan *c, const char *p, struct json **out)
+static char *
+value(struct scan *c, char *p, struct json **out)
 {
-	p = blank(c, p);
-	if (p >= c->end)
-		return bad(c, p, NULL);
+	p = blank(p);
 	if (*p == '"') {
 		*out = node(c, JSON_STRING);
 		return string(c, p + 1, &(*out)->u.str, &(*out)->v.n);
 	}
-	if (*p == '-' || digit(p, c->end)) {
+	if (*p == '-' || digit(*p)) {
 		*out = node(c, JSON_NUMBER);
 		return number(c, p, &(*out)->u.num);
 	}
@@ -470,44 +448,43 @@ holds_nul(const char *s, size_t n)
 	return false;
 }
 
-/* What is wrong, and where: 0 where no place can be named. */
-static const char *
-flaw(const struct scan *c, size_t *at)
-{
-	size_t n = (size_t)(c->end - c->s);
-
-	if (holds_nul(c->s, n))
-		return "it holds a NUL";
-	if (!str_utf8(c->s, n))
-		return "it is not UTF-8";
-	*at = c->at ? (size_t)(c->at - c->s) : 0;
-	if (c->why)
-		return c->why;
-	return *at >= n ? "it ends too early" : "it is not JSON";
-}
-
 struct json *
 json_parse(const char *s, size_t n, const char **why, size_t *at)
 {
-	struct scan c = {.s = s, .end = s + n, .room = jsonnode_room(n)};
-	bool marked = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0;
-	const char *dummy, *p;
+	struct scan c = {.room = jsonnode_room(n)};
+	const char *dummy;
 	struct json *j = NULL;
 	size_t none;
+	char *p;
 
 	why = why ? why : &dummy;
 	at = at ? at : &none;
 	*why = NULL;
 	*at = 0;
-	p = value(&c, marked ? s + 3 : s, &j);
-	if (p && (p = blank(&c, p)) < c.end)
+	/* Eight bytes are looked at where one is left. */
+	c.s = jsonnode_take(c.room, n + 8);
+	c.end = c.s + n;
+	if (n)
+		memcpy(c.s, s, n);
+	memset(c.end, 0, 8);
+	p = value(&c,
+	    n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? c.s + 3 : c.s, &j);
+	if (p && (p = blank(p)) < c.end)
 		p = bad(&c, p, "something follows the value");
 	free(c.nums);
 	if (p && str_utf8(s, n)) {
 		j->holds = true;
 		return j;
 	}
-	*why = flaw(&c, at);
+	*at = c.at ? (size_t)(c.at - c.s) : 0;
+	if (holds_nul(s, n))
+		*why = "it holds a NUL", *at = 0;
+	else if (!str_utf8(s, n))
+		*why = "it is not UTF-8", *at = 0;
+	else if (c.why)
+		*why = c.why;
+	else
+		*why = *at >= n ? "it ends too early" : "it is not JSON";
 	jsonnode_drop(c.room);
 	return NULL;
 }
