@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SPILL (16 * 1048576) /* bytes of values in memory */
 #define BUSY 10 /* percent of all CPUs, by neither client nor servers */
 
 struct opts {
@@ -91,6 +92,21 @@ lines_free(struct lines *l)
 	*l = (struct lines){0};
 }
 
+/* A table needs none of the values. */
+static void
+strip(struct json *rec)
+{
+	struct json *m = json_first(json_get(rec, "metrics"));
+
+	for (; m; m = json_next(m)) {
+		json_del(m, "values");
+		json_del(m, "blocks");
+		json_del(m, "sessions");
+	}
+	json_del(rec, "hist");
+	json_del(rec, "quantiles");
+}
+
 /* 0, or -1 where something could not be read or written. */
 static int
 collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
@@ -104,6 +120,8 @@ collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 			continue;
 		}
 		if (record_is(rec, "summary")) {
+			if (text)
+				strip(rec);
 			keep(l, rec);
 			continue;
 		}
@@ -287,33 +305,40 @@ show(const struct lines *l)
 	return err_fail_sys("cannot write to stdout");
 }
 
-/* A table needs none of the values. */
-static void
-strip(struct json *rec)
-{
-	struct json *m = json_first(json_get(rec, "metrics"));
-
-	for (; m; m = json_next(m)) {
-		json_del(m, "values");
-		json_del(m, "blocks");
-		json_del(m, "sessions");
-	}
-	json_del(rec, "hist");
-	json_del(rec, "quantiles");
-}
-
 static int
 finish_text(struct summary *s, struct lines *l)
 {
-	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_record(s, i);
+	int rc = 0;
 
-		strip(rec);
-		keep(l, rec);
+	for (size_t i = 0; i < summary_count(s); i++) {
+		struct json *rec = summary_brief(s, i);
+
+		if (rec)
+			keep(l, rec);
+		else
+			rc = -1;
 	}
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, by_key);
-	return show(l);
+	return show(l) < 0 ? -1 : rc;
+}
+
+/* Does the line stand before the summary. */
+static bool
+before(const struct line *x, struct summary *s, size_t i)
+{
+	char *key = mem_str(summary_key(s, i));
+	struct line y = {key, NULL};
+	int c = strverscmp(x->key, key);
+	bool first;
+
+	c = c ? c : strcmp(x->key, key);
+	if (c == 0)
+		y.rec = summary_record(s, i);
+	first = c ? c < 0 : !y.rec || by_key(x, &y) <= 0;
+	json_free(y.rec);
+	free(key);
+	return first;
 }
 
 /* Merges what passes with what was made, one record at a time. */
@@ -326,14 +351,10 @@ finish(struct summary *s, struct lines *l)
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, by_key);
 	for (size_t i = 0; i < summary_count(s) && rc == 0; i++) {
-		struct lines one = {0};
-
-		keep(&one, summary_record(s, i));
-		while (rc == 0 && at < l->n && by_key(&l->v[at], one.v) <= 0)
+		while (rc == 0 && at < l->n && before(&l->v[at], s, i))
 			rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);
 		if (rc == 0)
-			rc = jsonl_write(STDOUT_FILENO, one.v[0].rec);
-		lines_free(&one);
+			rc = summary_write(s, i, STDOUT_FILENO);
 	}
 	while (rc == 0 && at < l->n)
 		rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);
@@ -349,6 +370,7 @@ main(int argc, char **argv)
 	struct lines l = {0};
 	struct jsonl *in;
 	double wanted = 0;
+	const char *dir;
 	int rc;
 
 	err_init(argv[0]);
@@ -369,6 +391,8 @@ main(int argc, char **argv)
 	in = jsonl_open((const char *const *)args.v, args.n);
 	s = summary_new();
 	summary_want(s, wanted);
+	dir = getenv("TMPDIR");
+	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
 	rc = collect(in, s, &l, o.text);
 	if ((o.text ? finish_text : finish)(s, &l) < 0)
 		rc = -1;

@@ -234,7 +234,8 @@ by_name(const void *a, const void *b)
 }
 
 static void
-quantiles(const struct course *c, const size_t *at, size_t n, struct json *rec)
+quantiles(
+    const struct course *c, const uint32_t *at, size_t n, struct json *rec)
 {
 	const struct column **cols = mem_array(c->ncols + 1, sizeof *cols);
 	struct json *all = json_object(), *one = NULL, *a;
@@ -300,7 +301,7 @@ carry(const struct shared *s, const char *key, size_t n, struct json *rec)
 }
 
 void
-course_summary(const struct course *c, const size_t *at, size_t n,
+course_summary(const struct course *c, const uint32_t *at, size_t n,
     size_t failed, struct json *rec)
 {
 	quantiles(c, at, n, rec);

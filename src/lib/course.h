@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct course;
 struct hist;
@@ -33,7 +34,7 @@ const double *course_within(
  * Sets quantiles, steady, looks and until of a summary of n runs, in the order
  * 'at' says, and 'failed' more.
  */
-void course_summary(const struct course *, const size_t *at, size_t n,
+void course_summary(const struct course *, const uint32_t *at, size_t n,
     size_t failed, struct json *rec);
 
 #endif

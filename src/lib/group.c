@@ -23,12 +23,7 @@ group_free(struct group *g)
 	json_free(g->subject);
 	json_free(g->config);
 	str_free(&g->key);
-	free(g->runs);
-	for (size_t i = 0; i < g->ncols; i++) {
-		free(g->cols[i].name);
-		free(g->cols[i].v);
-	}
-	free(g->cols);
+	rows_free(&g->rows);
 	for (size_t i = 0; i < g->nenv; i++) {
 		free(g->env[i].name);
 		json_free(g->env[i].value);
@@ -51,8 +46,8 @@ whole(const struct json *run, const char *key)
 {
 	double v = json_get_num(run, key, -1);
 
-	return v >= 0 && v < GROUP_UNKNOWN && v == floor(v) ? (uint32_t)v
-							    : GROUP_UNKNOWN;
+	return v >= 0 && v < ROWS_UNKNOWN && v == floor(v) ? (uint32_t)v
+							   : ROWS_UNKNOWN;
 }
 
 static void
@@ -72,63 +67,35 @@ tally(struct group_tally **t, size_t *n, const char *text)
 	(*t)[i].n++;
 }
 
-static void
-add_env(struct group *g, const struct json *env)
+static struct group_setting *
+setting(struct group *g, const struct json *j, size_t at)
 {
-	for (const struct json *j = json_first(env); j; j = json_next(j)) {
-		const char *name = json_key(j);
-		struct group_setting *e = NULL;
+	const char *name = json_key(j);
 
-		for (size_t i = 0; i < g->nenv && !e; i++)
-			if (strcmp(g->env[i].name, name) == 0)
-				e = &g->env[i];
-		if (!e) {
-			g->env = mem_grow(
-			    g->env, g->nenv, &g->envcap, sizeof *g->env);
-			e = &g->env[g->nenv++];
-			*e = (struct group_setting){
-			    mem_str(name), json_dup(j), 0, false};
-		}
-		e->n++;
-		if (!e->varied && !json_equal(e->value, j))
-			e->varied = true;
-	}
+	/* Mostly the same settings in the same order. */
+	if (at < g->nenv && strcmp(g->env[at].name, name) == 0)
+		return &g->env[at];
+	for (at = 0; at < g->nenv; at++)
+		if (strcmp(g->env[at].name, name) == 0)
+			return &g->env[at];
+	g->env = mem_grow(g->env, g->nenv, &g->envcap, sizeof *g->env);
+	g->env[at] =
+	    (struct group_setting){mem_str(name), json_dup(j), 0, false};
+	return &g->env[g->nenv++];
 }
 
 static void
-add_values(struct group *g, const struct json *metrics)
+add_env(struct group *g, const struct json *env)
 {
-	size_t cap = g->cap, k = 0;
+	size_t at = 0;
 
-	g->runs = mem_grow(g->runs, g->n, &g->cap, sizeof *g->runs);
-	for (size_t i = 0; i < g->ncols; i++) {
-		if (cap != g->cap)
-			g->cols[i].v = mem_resize(
-			    g->cols[i].v, g->cap, sizeof *g->cols[i].v);
-		g->cols[i].v[g->n] = NAN;
-	}
-	for (const struct json *j = json_first(metrics); j; j = json_next(j)) {
-		const char *name = json_key(j);
-		size_t i;
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		struct group_setting *e = setting(g, j, at);
 
-		/* Mostly the same metrics in the same order. */
-		if (k < g->ncols && strcmp(g->cols[k].name, name) == 0) {
-			g->cols[k++].v[g->n] = json_num(j, NAN);
-			continue;
-		}
-		for (i = 0; i < g->ncols; i++)
-			if (strcmp(g->cols[i].name, name) == 0)
-				break;
-		if (i == g->ncols) {
-			g->cols =
-			    mem_resize(g->cols, ++g->ncols, sizeof *g->cols);
-			g->cols[i].name = mem_str(name);
-			g->cols[i].v = mem_array(g->cap, sizeof(double));
-			for (size_t r = 0; r < g->n; r++)
-				g->cols[i].v[r] = NAN;
-		}
-		g->cols[i].v[g->n] = json_num(j, NAN);
-		k = i + 1;
+		at = (size_t)(e - g->env) + 1;
+		e->n++;
+		if (!e->varied && !json_equal(e->value, j))
+			e->varied = true;
 	}
 }
 
@@ -161,7 +128,7 @@ add_hist(struct group *g, const struct json *j, const char *where)
 
 	if (!h)
 		return -1;
-	course_hist(g->course, g->n - 1, name, h);
+	course_hist(g->course, g->rows.n - 1, name, h);
 	for (size_t i = 0; i < g->nhists && !m; i++)
 		if (fits(&g->hists[i], name, h))
 			m = &g->hists[i];
@@ -205,12 +172,14 @@ group_add(struct group *g, const struct json *rec, uint32_t session,
 {
 	const struct json *run = json_get(rec, "run");
 	const char *status = json_get_str(rec, "status"), *error;
+	size_t at = 0;
 	int rc = 0;
 
 	add_env(g, json_get(rec, "env"));
 	if (!g->course)
 		g->course = course_new();
-	course_add(g->course, g->n, rec, status && strcmp(status, "ok") == 0);
+	course_add(
+	    g->course, g->rows.n, rec, status && strcmp(status, "ok") == 0);
 	if (!status || strcmp(status, "ok") != 0) {
 		g->failed++;
 		error = json_get_str(rec, "error");
@@ -218,9 +187,12 @@ group_add(struct group *g, const struct json *rec, uint32_t session,
 		    &g->errors, &g->nerrors, error ? error : "it is not said");
 		return 0;
 	}
-	add_values(g, json_get(rec, "metrics"));
-	g->runs[g->n++] = (struct group_run){session, whole(run, "block"),
-	    whole(run, "index"), whole(run, "order")};
+	rows_add(&g->rows,
+	    (struct rows_run){session, whole(run, "block"), whole(run, "index"),
+		whole(run, "order")});
+	for (const struct json *j = json_first(json_get(rec, "metrics")); j;
+	     j = json_next(j))
+		rows_set(&g->rows, json_key(j), json_num(j, NAN), &at);
 	tally(&g->bound, &g->nbound, json_get_str(rec, "bound"));
 	for (const struct json *j = json_first(json_get(rec, "hist")); j;
 	     j = json_next(j))

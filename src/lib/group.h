@@ -9,22 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rows.h"
 #include "str.h"
 
 struct course;
 struct hist;
 struct json;
-
-#define GROUP_UNKNOWN UINT32_MAX /* of a session, block, index or order */
-
-struct group_run {
-	uint32_t session, block, index, order;
-};
-
-struct group_column {
-	char *name;
-	double *v; /* one for each run; NAN: absent */
-};
 
 struct group_setting {
 	char *name;
@@ -51,10 +41,8 @@ struct group {
 	unsigned long long hash;
 	struct json *subject, *config;
 	struct str key;
-	size_t n, cap, failed, doubled;
-	struct group_run *runs;
-	struct group_column *cols;
-	size_t ncols;
+	size_t failed, doubled;
+	struct rows rows; /* of those that went well */
 	struct group_setting *env;
 	size_t nenv, envcap;
 	struct group_hist *hists;

@@ -32,6 +32,7 @@ struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
 char *json_print(const struct json *); /* compact; free() */
 void json_append(struct str *, const struct json *);
+void json_append_num(struct str *, double); /* finite */
 /* Keys sorted at every depth: equal values give equal bytes. */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);

@@ -47,8 +47,8 @@ short_number(struct str *b, double v)
 }
 
 /* The shortest of two forms that reads back as the same number. */
-static void
-number(struct str *b, double v)
+void
+json_append_num(struct str *b, double v)
 {
 	char buf[40], *end = buf + sizeof buf, *s;
 
@@ -127,7 +127,7 @@ elements(struct str *b, const struct json *j, bool canonical)
 		for (size_t i = 0; i < j->v.n; i++) {
 			if (i)
 				str_addc(b, ',');
-			number(b, j->u.nums[i]);
+			json_append_num(b, j->u.nums[i]);
 		}
 	else
 		for (const struct json *m = j->u.child; m; m = m->next) {
@@ -143,7 +143,7 @@ add(struct str *b, const struct json *j, bool canonical)
 {
 	switch ((enum json_type)j->type) {
 	case JSON_NUMBER:
-		number(b, j->u.num);
+		json_append_num(b, j->u.num);
 		break;
 	case JSON_STRING:
 		quoted(b, j->u.str);

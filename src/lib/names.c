@@ -68,3 +68,26 @@ names_id(struct names *t, const char *text)
 	}
 	return *to - 1;
 }
+
+static int
+by_text(const void *a, const void *b, void *arg)
+{
+	const struct names *t = arg;
+
+	return strcmp(t->v[*(const uint32_t *)a], t->v[*(const uint32_t *)b]);
+}
+
+uint32_t *
+names_rank(const struct names *t)
+{
+	uint32_t *at = mem_array(t->n, sizeof *at);
+	uint32_t *rank = mem_array(t->n, sizeof *rank);
+
+	for (uint32_t i = 0; i < t->n; i++)
+		at[i] = i;
+	qsort_r(at, t->n, sizeof *at, by_text, (void *)(uintptr_t)t);
+	for (uint32_t i = 0; i < t->n; i++)
+		rank[at[i]] = i;
+	free(at);
+	return rank;
+}

@@ -5,6 +5,7 @@
 #define NAMES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct names;
 
@@ -13,5 +14,8 @@ void names_free(struct names *);
 
 size_t names_id(struct names *, const char *text);
 const char *names_text(const struct names *, size_t id); /* borrowed */
+
+/* Of each, by id, its place among the sorted ones. Caller frees with free(). */
+uint32_t *names_rank(const struct names *);
 
 #endif

@@ -70,6 +70,12 @@ places_session(const struct places *p, uint32_t id)
 	return names_text(p->sessions, id);
 }
 
+uint32_t *
+places_order(const struct places *p)
+{
+	return names_rank(p->sessions);
+}
+
 static int
 by_name(const void *a, const void *b)
 {

@@ -20,6 +20,10 @@ uint32_t places_add(struct places *, const struct json *run);
 
 const char *places_session(const struct places *, uint32_t id); /* borrowed */
 
+/* Of each session, by number, its place among the names. Caller frees with
+ * free(). */
+uint32_t *places_order(const struct places *);
+
 /*
  * A number of the session's machine (env.host), one for all of which that is
  * not known or not one. Larger where the name sorts behind: it does not depend

@@ -1,5 +1,6 @@
 #include "summary.h"
 #include "course.h"
+#include "digest.h"
 #include "group.h"
 #include "hist.h"
 #include "histcodec.h"
@@ -7,9 +8,9 @@
 #include "mem.h"
 #include "places.h"
 #include "record.h"
+#include "scratch.h"
 #include "seen.h"
-#include "spread.h"
-#include "stats.h"
+#include "sink.h"
 #include "str.h"
 
 #include <math.h>
@@ -17,9 +18,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OUTLIER 5 /* modified z above this, */
-#define ENOUGH 5  /* among at least so many values */
 
 struct summary {
 	struct group **groups;
@@ -31,6 +29,9 @@ struct summary {
 	bool sorted;
 	struct group *last; /* the one a run was added to */
 	struct seen *seen;
+	uint32_t *rank; /* of the sessions, by name */
+	struct scratch *scratch;
+	size_t bytes, most; /* of rows in memory; 0: as many as there are */
 };
 
 /* Beyond so many, only the one at work keeps its histograms open. */
@@ -62,8 +63,17 @@ summary_free(struct summary *s)
 	places_free(s->places);
 	free(s->groups);
 	free(s->table);
+	free(s->rank);
 	seen_free(s->seen);
+	scratch_free(s->scratch);
 	free(s);
+}
+
+void
+summary_spill(struct summary *s, const char *dir, size_t most)
+{
+	s->scratch = scratch_new(dir);
+	s->most = most;
 }
 
 static void
@@ -82,14 +92,12 @@ rehash(struct summary *s)
 }
 
 static struct group *
-find_group(
-    struct summary *s, const struct json *subject, const struct json *config)
+find_group(struct summary *s, unsigned long long h, const struct json *subject,
+    const struct json *config)
 {
-	unsigned long long h = json_hash(subject);
 	struct group *g;
 	size_t at;
 
-	h = h * 31 + json_hash(config);
 	if (2 * (s->n + 1) > s->slots)
 		rehash(s);
 	for (at = h % s->slots; s->table[at]; at = (at + 1) % s->slots) {
@@ -109,22 +117,63 @@ find_group(
 	return g;
 }
 
+/* Of a record and of what its group is known by; the order of keys is
+ * nothing. */
+static unsigned long long
+hash(const struct json *rec, unsigned long long *group)
+{
+	unsigned long long all = 0, of[2] = {0};
+	static const char *const rooms[] = {"subject", "config"};
+
+	for (const struct json *j = json_first(rec); j; j = json_next(j)) {
+		const char *key = json_key(j);
+		unsigned long long h = json_hash(j);
+
+		for (size_t i = 0; i < 2; i++)
+			if (strcmp(key, rooms[i]) == 0)
+				of[i] = h;
+		all += str_hash(h, key, strlen(key));
+	}
+	*group = of[0] * 31 + of[1];
+	return all;
+}
+
+/* Every group's rows go to the file. */
+static int
+spill(struct summary *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (rows_spill(&s->groups[i]->rows, s->scratch) < 0) {
+			s->most = 0; /* then all of it stays in memory */
+			return -1;
+		}
+	s->bytes = 0;
+	return 0;
+}
+
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
-	struct group *g =
-	    find_group(s, json_get(rec, "subject"), json_get(rec, "config"));
 	uint32_t session = places_add(s->places, rec);
+	unsigned long long of, h = hash(rec, &of);
+	struct group *g = find_group(
+	    s, of, json_get(rec, "subject"), json_get(rec, "config"));
+	size_t before = rows_bytes(&g->rows);
+	int rc;
 
 	/* Without a session two runs may be alike. */
-	if (session != PLACES_UNKNOWN && seen_add(s->seen, json_hash(rec))) {
+	if (session != PLACES_UNKNOWN && seen_add(s->seen, h)) {
 		g->doubled++;
 		return 0;
 	}
 	if (s->last && s->last != g && s->n > OPEN)
 		group_shrink(s->last);
 	s->last = g;
-	return group_add(g, rec, session, where);
+	rc = group_add(g, rec, session, where);
+	s->bytes += rows_bytes(&g->rows) - before;
+	if (s->most && s->bytes > s->most && spill(s) < 0)
+		return -1;
+	return rc;
 }
 
 static int
@@ -161,15 +210,11 @@ sort_groups(struct summary *s)
 	free(s->table);
 	s->table = NULL;
 	s->slots = 0;
+	free(s->rank);
+	s->rank = places_order(s->places);
+	seen_free(s->seen);
+	s->seen = NULL;
 	s->sorted = true;
-}
-
-static int
-by_name(const void *a, const void *b)
-{
-	const struct group_column *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
 }
 
 static int
@@ -200,242 +245,31 @@ by_layout(const void *a, const void *b)
 	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
 }
 
-struct sorting {
-	const struct group *g;
-	const struct places *places;
-};
-
-static int
-order_of(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int
-by_run(const void *a, const void *b, void *arg)
-{
-	const struct sorting *s = arg;
-	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	const struct group_run *x = &s->g->runs[i], *y = &s->g->runs[k];
-	int c = 0;
-
-	if (x->session != y->session) {
-		if (x->session == GROUP_UNKNOWN || y->session == GROUP_UNKNOWN)
-			return x->session == GROUP_UNKNOWN ? 1 : -1;
-		return strcmp(places_session(s->places, x->session),
-		    places_session(s->places, y->session));
-	}
-	c = c ? c : order_of(x->block, y->block);
-	c = c ? c : order_of(x->index, y->index);
-	c = c ? c : order_of(x->order, y->order);
-	for (size_t j = 0; j < s->g->ncols && !c; j++) {
-		double p = s->g->cols[j].v[i], q = s->g->cols[j].v[k];
-
-		c = isnan(p) - isnan(q);
-		c = c ? c : (p > q) - (p < q);
-	}
-	return c;
-}
-
-/* What a summary knows of its runs, in the order 'at'. */
-struct order {
-	size_t *at;
-	size_t *ids; /* place in rec.sessions; NULL: there is up to one */
-	size_t *machines;
-	bool placed; /* each has a session, */
-	bool timed;  /* and its place in it */
-};
-
-/* Caller frees what is in it; .ids are not set. */
-static struct order
-in_order(const struct summary *s, struct group *g)
-{
-	struct order o = {.at = mem_array(g->n + 1, sizeof *o.at),
-	    .machines = mem_array(g->n + 1, sizeof *o.machines),
-	    .placed = true,
-	    .timed = true};
-	struct sorting arg = {g, s->places};
-
-	if (g->ncols)
-		qsort(g->cols, g->ncols, sizeof *g->cols, by_name);
-	for (size_t i = 0; i < g->n; i++) {
-		const struct group_run *w = &g->runs[i];
-
-		o.at[i] = i;
-		if (w->block == GROUP_UNKNOWN && w->index == GROUP_UNKNOWN &&
-		    w->order == GROUP_UNKNOWN)
-			o.timed = false;
-		if (w->session == GROUP_UNKNOWN)
-			o.placed = o.timed = false;
-		else
-			o.machines[i] =
-			    1 + places_machine(s->places, w->session);
-	}
-	qsort_r(o.at, g->n, sizeof *o.at, by_run, &arg);
-	return o;
-}
-
-static struct json *
-outlier(size_t at, uint32_t index, double v, double z)
-{
-	struct json *o = json_object();
-
-	json_set_num(o, "at", (double)at);
-	if (index != GROUP_UNKNOWN)
-		json_set_num(o, "index", index);
-	json_set_num(o, "value", v);
-	json_set_num(o, "z", z); /* absent where the MAD is 0 */
-	return o;
-}
-
-static void
-pair_of(struct json *m, const char *key, double lo, double hi)
-{
-	struct json *a = json_array();
-
-	json_push_num(a, lo);
-	json_push_num(a, hi);
-	json_set(m, key, a);
-}
-
-/* What the runs with this metric say of its noise. */
-static void
-noise(const struct summary *s, const struct group *g,
-    const struct group_column *c, const struct order *o, struct json *m)
-{
-	struct varsplit_run *runs = mem_array(g->n + 1, sizeof *runs);
-	size_t n = 0, known;
-	const double *within = course_within(g->course, c->name, &known);
-
-	for (size_t i = 0; i < g->n; i++) {
-		size_t k = o->at[i];
-
-		if (isnan(c->v[k]))
-			continue;
-		runs[n].value = c->v[k];
-		runs[n].within = k < known ? within[k] : NAN;
-		runs[n].session = o->placed && o->ids ? o->ids[k] : 0;
-		runs[n++].machine = o->placed ? o->machines[k] : 0;
-	}
-	spread_add(m, runs, n, o->timed, s->precision);
-	free(runs);
-}
-
-/* One metric. */
-static struct json *
-metric(const struct summary *s, const struct group *g,
-    const struct group_column *c, const struct order *o)
-{
-	const size_t *at = o->at, *ids = o->ids;
-	struct json *m = json_object(), *values = json_array();
-	struct json *blocks = json_array(), *of = json_array();
-	struct json *out = json_array();
-	double *v = mem_array(g->n + 1, sizeof *v), mean, sd, mid, mad, lag1,
-	       lo, hi;
-	const char *method;
-	bool blocked = true;
-	size_t n = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		const struct group_run *w = &g->runs[at[i]];
-
-		if (isnan(c->v[at[i]]))
-			continue;
-		v[n++] = c->v[at[i]];
-		json_push_num(values, c->v[at[i]]);
-		if (w->block == GROUP_UNKNOWN || w->session == GROUP_UNKNOWN)
-			blocked = false;
-		json_push_num(blocks, w->block);
-		if (ids)
-			json_push_num(of, (double)ids[at[i]]);
-	}
-	lag1 = stats_lag1(v, n);
-	stats_sort(v, n);
-	mean = stats_mean(v, n);
-	sd = stats_sd(v, n);
-	mid = stats_median(v, n);
-	mad = stats_mad(v, n);
-	json_set_num(m, "n", (double)n);
-	json_set_num(m, "median", mid);
-	json_set_num(m, "mean", mean);
-	json_set_num(m, "sd", sd);
-	if (mean != 0)
-		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
-	method = stats_ci(v, n, .95, &lo, &hi);
-	if (method) {
-		pair_of(m, "ci95", lo, hi);
-		json_set_str(m, "ci95_method", method);
-	}
-	if (n >= 2)
-		json_set_num(m, "mad", mad);
-	if (n >= 2 && mid != 0) {
-		json_set_num(
-		    m, "robust_cv_percent", 100 * 1.4826 * mad / fabs(mid));
-		json_set_num(m, "iqr_percent",
-		    100 *
-			(stats_quantile(v, n, .75) -
-			    stats_quantile(v, n, .25)) /
-			fabs(mid));
-	}
-	json_set_num(m, "lag1", lag1);
-	noise(s, g, c, o, m);
-	if (stats_bimodal(v, n))
-		json_set_bool(m, "bimodal", true);
-	json_set_num(m, "min", v[0]);
-	json_set_num(m, "max", v[n - 1]);
-	for (size_t i = 0, place = 0; i < g->n && n >= ENOUGH; i++) {
-		double x = c->v[at[i]], z;
-
-		if (isnan(x))
-			continue;
-		z = stats_modified_z(x, mid, mad);
-		if (z > OUTLIER)
-			json_push(
-			    out, outlier(place, g->runs[at[i]].index, x, z));
-		place++;
-	}
-	json_set(m, "values", values);
-	if (blocked)
-		json_set(m, "blocks", blocks);
-	else
-		json_free(blocks);
-	if (blocked && ids)
-		json_set(m, "sessions", of);
-	else
-		json_free(of);
-	if (json_first(out))
-		json_set(m, "outliers", out);
-	else
-		json_free(out);
-	free(v);
-	return m;
-}
-
-/* Sets rec.sessions; returns each run's place in it, NULL for up to one. */
-static size_t *
-sessions(const struct summary *s, const struct group *g, const size_t *at,
-    struct json *rec)
+/* Sets rec.sessions; gives each run's place in it, NULL for up to one. */
+static uint32_t *
+sessions(const struct summary *s, const struct rows_run *runs,
+    const uint32_t *at, size_t n, struct json *rec)
 {
 	struct json *names = json_array();
-	size_t *ids = mem_array(g->n + 1, sizeof *ids), n = 0;
-	uint32_t last = GROUP_UNKNOWN;
+	uint32_t *ids = mem_array(n + 1, sizeof *ids), last = ROWS_UNKNOWN;
+	size_t k = 0;
 
-	for (size_t i = 0; i < g->n; i++) {
-		uint32_t id = g->runs[at[i]].session;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = runs[at[i]].session;
 
-		if (id != GROUP_UNKNOWN && (n == 0 || id != last)) {
+		if (id != ROWS_UNKNOWN && (k == 0 || id != last)) {
 			json_push(
 			    names, json_string(places_session(s->places, id)));
 			last = id;
-			n++;
+			k++;
 		}
-		ids[at[i]] = n ? n - 1 : 0;
+		ids[at[i]] = k ? (uint32_t)k - 1 : 0;
 	}
-	if (n)
+	if (k)
 		json_set(rec, "sessions", names);
 	else
 		json_free(names);
-	if (n > 1)
+	if (k > 1)
 		return ids;
 	free(ids);
 	return NULL;
@@ -557,7 +391,7 @@ environment(struct group *g, struct json *rec)
 
 		if (e->varied)
 			json_push(varied, json_string(e->name));
-		else if (e->n == g->n + g->failed)
+		else if (e->n == g->rows.n + g->failed)
 			json_set(env, e->name, record_sorted(e->value));
 	}
 	json_set(rec, "env", env);
@@ -589,33 +423,163 @@ counts(struct group *g, struct json *rec)
 	}
 }
 
+/* "metrics":{...}; 0, or -1 and said. */
+static int
+metrics(struct sink *o, const struct summary *s, struct group *g,
+    struct digest *d, bool brief)
+{
+	double *v = mem_array(d->n + 1, sizeof *v);
+	int rc = 0;
+
+	str_add(&o->s, ",\"metrics\":{");
+	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
+		struct json *name = json_string(g->rows.cols[c].name);
+
+		if (c)
+			str_addc(&o->s, ',');
+		json_append(&o->s, name);
+		str_add(&o->s, ":{");
+		rc = rows_values(&g->rows, s->scratch, c, v);
+		if (rc == 0)
+			digest_write(o, d, g->rows.cols[c].name, v, brief);
+		str_addc(&o->s, '}');
+		json_free(name);
+	}
+	str_addc(&o->s, '}');
+	free(v);
+	return rc;
+}
+
+/* The members of a record before its metrics. */
+static struct json *
+head(const struct group *g)
+{
+	struct json *j = record_new("summary");
+
+	json_set(j, "subject", record_sorted(g->subject));
+	json_set(j, "config", record_sorted(g->config));
+	json_set_num(j, "n", (double)g->rows.n);
+	json_set_num(j, "failed", (double)g->failed);
+	if (g->doubled)
+		json_set_num(j, "doubled", (double)g->doubled);
+	return j;
+}
+
+/* And those behind. */
+static struct json *
+tail(struct group *g, const uint32_t *at, bool brief)
+{
+	struct json *j = json_object();
+
+	if (!brief)
+		histograms(g, j);
+	environment(g, j);
+	counts(g, j);
+	course_summary(g->course, at, g->rows.n, g->failed, j);
+	if (brief)
+		json_del(j, "quantiles");
+	return j;
+}
+
+/* Of each run, from 1; 0: it names no session. Caller frees. */
+static uint32_t *
+machines(const struct summary *s, const struct rows_run *runs, size_t n)
+{
+	uint32_t *m = mem_array(n + 1, sizeof *m);
+
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].session != ROWS_UNKNOWN)
+			m[i] = 1 +
+			    (uint32_t)places_machine(
+				s->places, runs[i].session);
+	return m;
+}
+
+/* The record of a group, without its end; 0, or -1 and said. */
+static int
+put(struct sink *o, struct summary *s, struct group *g, bool brief)
+{
+	size_t n = g->rows.n;
+	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
+	uint32_t *at = NULL, *ids = NULL, *of = NULL;
+	struct json *j = head(g);
+	struct digest d;
+	int rc = -1;
+
+	if (rows_runs(&g->rows, s->scratch, runs) < 0)
+		goto out;
+	at = rows_order(&g->rows, s->scratch, runs, s->rank);
+	if (!at)
+		goto out;
+	ids = sessions(s, runs, at, n, j);
+	of = machines(s, runs, n);
+	json_append(&o->s, j);
+	o->s.len--; /* the bracket: there is more */
+	d = (struct digest){
+	    runs, at, ids, of, n, g->course, s->precision, true, true};
+	digest_places(&d);
+	if (metrics(o, s, g, &d, brief) < 0)
+		goto out;
+	json_free(j);
+	j = tail(g, at, brief);
+	digest_members(o, j);
+	rc = 0;
+out:
+	json_free(j);
+	free(runs);
+	free(at);
+	free(ids);
+	free(of);
+	return rc;
+}
+
+const char *
+summary_key(struct summary *s, size_t i)
+{
+	sort_groups(s);
+	return s->groups[i]->key.s;
+}
+
+int
+summary_write(struct summary *s, size_t i, int fd)
+{
+	struct sink o = {.fd = fd};
+	int rc;
+
+	sort_groups(s);
+	rc = put(&o, s, s->groups[i], false);
+	if (rc == 0)
+		str_addc(&o.s, '}');
+	else
+		str_clear(&o.s); /* a line that is begun is cut short */
+	if (rc == 0 || o.begun)
+		str_addc(&o.s, '\n');
+	return sink_close(&o) < 0 ? -1 : rc;
+}
+
+static struct json *
+record(struct summary *s, size_t i, bool brief)
+{
+	struct sink o = {.fd = -1};
+	struct json *rec = NULL;
+
+	sort_groups(s);
+	if (put(&o, s, s->groups[i], brief) == 0) {
+		str_addc(&o.s, '}');
+		rec = json_parse(o.s.s, o.s.len, NULL, NULL);
+	}
+	sink_close(&o);
+	return rec;
+}
+
 struct json *
 summary_record(struct summary *s, size_t i)
 {
-	struct json *rec = record_new("summary"), *metrics = json_object();
-	struct group *g;
-	struct order o;
+	return record(s, i, false);
+}
 
-	sort_groups(s);
-	g = s->groups[i];
-	o = in_order(s, g);
-	json_set(rec, "subject", record_sorted(g->subject));
-	json_set(rec, "config", record_sorted(g->config));
-	json_set_num(rec, "n", (double)g->n);
-	json_set_num(rec, "failed", (double)g->failed);
-	if (g->doubled)
-		json_set_num(rec, "doubled", (double)g->doubled);
-	o.ids = sessions(s, g, o.at, rec);
-	for (size_t c = 0; c < g->ncols; c++)
-		json_set(
-		    metrics, g->cols[c].name, metric(s, g, &g->cols[c], &o));
-	json_set(rec, "metrics", metrics);
-	histograms(g, rec);
-	environment(g, rec);
-	counts(g, rec);
-	course_summary(g->course, o.at, g->n, g->failed, rec);
-	free(o.ids);
-	free(o.at);
-	free(o.machines);
-	return rec;
+struct json *
+summary_brief(struct summary *s, size_t i)
+{
+	return record(s, i, true);
 }

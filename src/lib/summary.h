@@ -26,8 +26,27 @@ void summary_want(struct summary *, double precision);
  */
 int summary_add(struct summary *, const struct json *run, const char *where);
 
-/* The records, sorted by config, then subject; caller frees with json_free. */
+/* From now on at most so many bytes of values are in memory, the others in a
+ * file without a name in 'dir' (borrowed). */
+void summary_spill(struct summary *, const char *dir, size_t most);
+
+/*
+ * The records, sorted by config, then subject: by their key, as record_room
+ * gives it of both, with a line break between. Borrowed. Once a key or record
+ * was asked for, no run can be added.
+ */
 size_t summary_count(const struct summary *);
+const char *summary_key(struct summary *, size_t i);
+
+/* One as a line, written piece by piece; 0, or -1 and said. */
+int summary_write(struct summary *, size_t i, int fd);
+
+/*
+ * One as a tree; brief: without values, blocks and sessions of the metrics, and
+ * without histograms. Caller frees with json_free; NULL, and said, where what
+ * was in the file cannot be read.
+ */
 struct json *summary_record(struct summary *, size_t i);
+struct json *summary_brief(struct summary *, size_t i);
 
 #endif

@@ -224,7 +224,10 @@ cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 		}
 	}
 	for (size_t i = 0; i < summary_count(s); i++)
-		add(c, summary_record(s, i));
+		if ((rec = summary_record(s, i)))
+			add(c, rec);
+		else
+			rc = -1;
 	summary_free(s);
 	jsonl_close(in);
 	subjects(c);

@@ -1,0 +1,215 @@
+#include "digest.h"
+#include "course.h"
+#include "json.h"
+#include "mem.h"
+#include "rows.h"
+#include "sink.h"
+#include "spread.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define OUTLIER 5 /* modified z above this, */
+#define ENOUGH 5  /* among at least so many values */
+
+void
+digest_members(struct sink *o, const struct json *j)
+{
+	struct str s = {0};
+
+	json_append(&s, j);
+	if (s.len > 2 && o->s.s[o->s.len - 1] != '{')
+		str_addc(&o->s, ',');
+	str_addn(&o->s, s.s + 1, s.len - 2);
+	str_free(&s);
+}
+
+static struct json *
+outlier(size_t at, uint32_t index, double v, double z)
+{
+	struct json *o = json_object();
+
+	json_set_num(o, "at", (double)at);
+	if (index != ROWS_UNKNOWN)
+		json_set_num(o, "index", index);
+	json_set_num(o, "value", v);
+	json_set_num(o, "z", z); /* absent where the MAD is 0 */
+	return o;
+}
+
+static void
+outliers(struct json *to, const struct digest *d, const double *v, double mid,
+    double mad)
+{
+	struct json *out = json_array();
+
+	for (size_t i = 0, place = 0; i < d->n; i++) {
+		double x = v[d->at[i]], z;
+
+		if (isnan(x))
+			continue;
+		z = stats_modified_z(x, mid, mad);
+		if (z > OUTLIER)
+			json_push(
+			    out, outlier(place, d->runs[d->at[i]].index, x, z));
+		place++;
+	}
+	if (json_first(out))
+		json_set(to, "outliers", out);
+	else
+		json_free(out);
+}
+
+static void
+pair_of(struct json *m, const char *key, double lo, double hi)
+{
+	struct json *a = json_array();
+
+	json_push_num(a, lo);
+	json_push_num(a, hi);
+	json_set(m, key, a);
+}
+
+void
+digest_places(struct digest *d)
+{
+	d->placed = d->timed = true;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct rows_run *r = &d->runs[i];
+
+		if (r->session == ROWS_UNKNOWN)
+			d->placed = d->timed = false;
+		if (r->block == ROWS_UNKNOWN && r->index == ROWS_UNKNOWN &&
+		    r->order == ROWS_UNKNOWN)
+			d->timed = false;
+	}
+}
+
+/* What the runs with this metric say of its noise. */
+static void
+noise(struct json *m, const struct digest *d, const char *name, const double *v)
+{
+	struct varsplit_run *runs = mem_array(d->n + 1, sizeof *runs);
+	size_t n = 0, known;
+	const double *within = course_within(d->course, name, &known);
+
+	for (size_t i = 0; i < d->n; i++) {
+		size_t k = d->at[i];
+
+		if (isnan(v[k]))
+			continue;
+		runs[n].value = v[k];
+		runs[n].within = k < known ? within[k] : NAN;
+		runs[n].session = d->placed && d->ids ? d->ids[k] : 0;
+		runs[n++].machine = d->placed ? d->machines[k] : 0;
+	}
+	spread_add(m, runs, n, d->timed, d->precision);
+	free(runs);
+}
+
+/* Of n values in the order of the runs, which is lost. */
+static struct json *
+figures(double *v, size_t n, double *mid, double *mad)
+{
+	double lag1 = stats_lag1(v, n), mean, sd, lo, hi;
+	struct json *m = json_object();
+	const char *method;
+
+	stats_sort(v, n);
+	mean = stats_mean(v, n);
+	sd = stats_sd(v, n);
+	*mid = stats_median(v, n);
+	*mad = stats_mad(v, n);
+	json_set_num(m, "n", (double)n);
+	json_set_num(m, "median", *mid);
+	json_set_num(m, "mean", mean);
+	json_set_num(m, "sd", sd);
+	if (mean != 0)
+		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
+	method = stats_ci(v, n, .95, &lo, &hi);
+	if (method) {
+		pair_of(m, "ci95", lo, hi);
+		json_set_str(m, "ci95_method", method);
+	}
+	if (n >= 2)
+		json_set_num(m, "mad", *mad);
+	if (n >= 2 && *mid != 0) {
+		json_set_num(
+		    m, "robust_cv_percent", 100 * 1.4826 * *mad / fabs(*mid));
+		json_set_num(m, "iqr_percent",
+		    100 *
+			(stats_quantile(v, n, .75) -
+			    stats_quantile(v, n, .25)) /
+			fabs(*mid));
+	}
+	json_set_num(m, "lag1", lag1);
+	return m;
+}
+
+enum what { VALUES, BLOCKS, SESSIONS };
+
+/* One entry for each run that has a value. */
+static void
+list(struct sink *o, const struct digest *d, const double *v, enum what what)
+{
+	static const char *const keys[] = {
+	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
+	bool any = false;
+
+	str_add(&o->s, keys[what]);
+	for (size_t i = 0; i < d->n; i++) {
+		uint32_t at = d->at[i];
+
+		if (isnan(v[at]))
+			continue;
+		if (any)
+			str_addc(&o->s, ',');
+		any = true;
+		json_append_num(&o->s,
+		    what == VALUES       ? v[at]
+			: what == BLOCKS ? d->runs[at].block
+					 : d->ids[at]);
+		sink_relieve(o);
+	}
+	str_addc(&o->s, ']');
+}
+
+void
+digest_write(struct sink *o, const struct digest *d, const char *name,
+    const double *v, bool brief)
+{
+	double *sorted = mem_array(d->n + 1, sizeof *sorted), mid, mad;
+	struct json *m, *out = json_object();
+	bool blocked = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct rows_run *r = &d->runs[d->at[i]];
+
+		if (isnan(v[d->at[i]]))
+			continue;
+		sorted[n++] = v[d->at[i]];
+		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
+			blocked = false;
+	}
+	m = figures(sorted, n, &mid, &mad);
+	noise(m, d, name, v);
+	if (stats_bimodal(sorted, n))
+		json_set_bool(m, "bimodal", true);
+	json_set_num(m, "min", sorted[0]);
+	json_set_num(m, "max", sorted[n - 1]);
+	free(sorted);
+	digest_members(o, m);
+	if (!brief)
+		list(o, d, v, VALUES);
+	if (!brief && blocked)
+		list(o, d, v, BLOCKS);
+	if (!brief && blocked && d->ids)
+		list(o, d, v, SESSIONS);
+	if (n >= ENOUGH)
+		outliers(out, d, v, mid, mad);
+	digest_members(o, out);
+	json_free(m);
+	json_free(out);
+}

@@ -1,0 +1,41 @@
+/*
+ * One metric of the runs of one case, as the members of a JSON object: what
+ * vkb-stats(1) lists. The values go out as they come, not as a tree.
+ */
+#ifndef DIGEST_H
+#define DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct course;
+struct json;
+struct rows_run;
+struct sink;
+
+struct digest {
+	const struct rows_run *runs;
+	const uint32_t *at;  /* their order */
+	const uint32_t *ids; /* the session of each by place; NULL: there is
+			      * one at most */
+	const uint32_t *machines; /* a number of each by place; 0: unknown */
+	size_t n;
+	const struct course *course;
+	double precision; /* wanted; 0: nobody asked */
+	bool placed;      /* each has a session, */
+	bool timed;       /* and its place in it */
+};
+
+/* Sets placed and timed by the runs. */
+void digest_places(struct digest *);
+
+/* 'v' is the value of each run, in the order of 'runs'; NAN: it has none.
+ * Brief: without values, blocks and sessions. */
+void digest_write(struct sink *, const struct digest *, const char *name,
+    const double *v, bool brief);
+
+/* The members of a tree, behind what stands in the sink. */
+void digest_members(struct sink *, const struct json *);
+
+#endif

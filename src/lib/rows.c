@@ -1,0 +1,260 @@
+#include "rows.h"
+#include "mem.h"
+#include "scratch.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+rows_free(struct rows *r)
+{
+	for (size_t i = 0; i < r->ncols; i++) {
+		free(r->cols[i].name);
+		free(r->cols[i].v);
+	}
+	free(r->cols);
+	free(r->runs);
+	free(r->blocks);
+	*r = (struct rows){0};
+}
+
+size_t
+rows_bytes(const struct rows *r)
+{
+	return r->cap * (sizeof *r->runs + r->ncols * sizeof(double));
+}
+
+void
+rows_add(struct rows *r, struct rows_run run)
+{
+	size_t i = r->n - r->away, cap = r->cap;
+
+	r->runs = mem_grow(r->runs, i, &r->cap, sizeof *r->runs);
+	r->runs[i] = run;
+	for (size_t c = 0; c < r->ncols; c++) {
+		struct rows_column *col = &r->cols[c];
+
+		if (cap != r->cap || !col->v)
+			col->v = mem_resize(col->v, r->cap, sizeof *col->v);
+		col->v[i] = NAN;
+	}
+	r->n++;
+}
+
+void
+rows_set(struct rows *r, const char *name, double v, size_t *at)
+{
+	size_t here = r->n - r->away, i = *at;
+	struct rows_column *c;
+
+	if (i >= r->ncols || strcmp(r->cols[i].name, name) != 0)
+		for (i = 0; i < r->ncols; i++)
+			if (strcmp(r->cols[i].name, name) == 0)
+				break;
+	if (i == r->ncols) {
+		r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
+		c = &r->cols[r->ncols];
+		*c = (struct rows_column){
+		    mem_str(name), r->ncols, mem_array(r->cap, sizeof(double))};
+		for (size_t k = 0; k < here; k++)
+			c->v[k] = NAN;
+		r->ncols++;
+	}
+	r->cols[i].v[here - 1] = v;
+	*at = i + 1;
+}
+
+static void
+none_here(struct rows *r)
+{
+	free(r->runs);
+	r->runs = NULL;
+	for (size_t c = 0; c < r->ncols; c++) {
+		free(r->cols[c].v);
+		r->cols[c].v = NULL;
+	}
+	r->away = r->n;
+	r->cap = 0;
+}
+
+int
+rows_spill(struct rows *r, struct scratch *s)
+{
+	size_t n = r->n - r->away;
+	struct rows_block b = {.rows = n, .cols = r->ncols};
+
+	if (!n)
+		return 0;
+	b.at = scratch_add(s, r->runs, n * sizeof *r->runs);
+	if (b.at < 0)
+		return -1;
+	for (size_t c = 0; c < r->ncols; c++)
+		if (scratch_add(s, r->cols[c].v, n * sizeof(double)) < 0)
+			return -1;
+	r->blocks =
+	    mem_grow(r->blocks, r->nblocks, &r->blockcap, sizeof *r->blocks);
+	r->blocks[r->nblocks++] = b;
+	none_here(r);
+	return 0;
+}
+
+int
+rows_runs(const struct rows *r, struct scratch *s, struct rows_run *runs)
+{
+	for (size_t i = 0; i < r->nblocks; i++) {
+		const struct rows_block *b = &r->blocks[i];
+
+		if (scratch_read(s, b->at, runs, b->rows * sizeof *runs) < 0)
+			return -1;
+		runs += b->rows;
+	}
+	if (r->n > r->away)
+		memcpy(runs, r->runs, (r->n - r->away) * sizeof *runs);
+	return 0;
+}
+
+int
+rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
+{
+	const struct rows_column *c = &r->cols[col];
+
+	for (size_t i = 0; i < r->nblocks; i++) {
+		const struct rows_block *b = &r->blocks[i];
+		size_t size = b->rows * sizeof *v;
+		off_t at = b->at + (off_t)(b->rows * sizeof *r->runs) +
+		    (off_t)(c->id * size);
+
+		for (size_t k = 0; k < b->rows && c->id >= b->cols; k++)
+			v[k] = NAN; /* nobody had it yet */
+		if (c->id < b->cols && scratch_read(s, at, v, size) < 0)
+			return -1;
+		v += b->rows;
+	}
+	if (r->n > r->away)
+		memcpy(v, c->v, (r->n - r->away) * sizeof *v);
+	return 0;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct rows_column *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+struct order {
+	const struct rows_run *runs;
+	const uint32_t *rank;
+	const double *v;
+};
+
+static int
+compare(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static uint32_t
+rank_of(const struct order *o, uint32_t i)
+{
+	uint32_t id = o->runs[i].session;
+
+	return id == ROWS_UNKNOWN ? id : o->rank[id];
+}
+
+static int
+by_run(const void *a, const void *b, void *arg)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct order *o = arg;
+	const struct rows_run *x = &o->runs[i], *y = &o->runs[k];
+	int c = compare(rank_of(o, i), rank_of(o, k));
+
+	c = c ? c : compare(x->block, y->block);
+	c = c ? c : compare(x->index, y->index);
+	return c ? c : compare(x->order, y->order);
+}
+
+static int
+by_value(const void *a, const void *b, void *arg)
+{
+	const struct order *o = arg;
+	double p = o->v[*(const uint32_t *)a], q = o->v[*(const uint32_t *)b];
+	int c = isnan(p) - isnan(q);
+
+	return c ? c : (p > q) - (p < q);
+}
+
+/* The rows at[from..to) differ in nothing so far. */
+struct tie {
+	size_t from, to;
+};
+
+/* Adds the ties of at[from..to), which is sorted by 'cmp'. */
+static void
+ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at, size_t from,
+    size_t to, int (*cmp)(const void *, const void *, void *), struct order *o)
+{
+	for (size_t i = from, k; i < to; i = k) {
+		for (k = i + 1; k < to; k++)
+			if (cmp(&at[i], &at[k], o) != 0)
+				break;
+		if (k - i < 2)
+			continue;
+		*t = mem_grow(*t, *n, cap, sizeof **t);
+		(*t)[(*n)++] = (struct tie){i, k};
+	}
+}
+
+/* Few rows are alike in all but their values, if any are. */
+static int
+break_ties(
+    const struct rows *r, struct scratch *s, struct order *o, uint32_t *at)
+{
+	struct tie *t = NULL, *left;
+	size_t n = 0, cap = 0, nleft, leftcap;
+	double *v = NULL;
+	int rc = 0;
+
+	ties(&t, &n, &cap, at, 0, r->n, by_run, o);
+	for (size_t c = 0; c < r->ncols && n && rc == 0; c++) {
+		v = v ? v : mem_array(r->n, sizeof *v);
+		rc = rows_values(r, s, c, v);
+		o->v = v;
+		left = NULL;
+		nleft = leftcap = 0;
+		for (size_t i = 0; i < n && rc == 0; i++) {
+			qsort_r(at + t[i].from, t[i].to - t[i].from, sizeof *at,
+			    by_value, o);
+			ties(&left, &nleft, &leftcap, at, t[i].from, t[i].to,
+			    by_value, o);
+		}
+		free(t);
+		t = left;
+		n = nleft;
+	}
+	free(t);
+	free(v);
+	return rc;
+}
+
+uint32_t *
+rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
+    const uint32_t *rank)
+{
+	uint32_t *at = mem_array(r->n + 1, sizeof *at);
+	struct order o = {runs, rank, NULL};
+
+	if (r->ncols)
+		qsort(r->cols, r->ncols, sizeof *r->cols, by_name);
+	for (uint32_t i = 0; i < r->n; i++)
+		at[i] = i;
+	qsort_r(at, r->n, sizeof *at, by_run, &o);
+	if (break_ties(r, s, &o, at) == 0)
+		return at;
+	free(at);
+	return NULL;
+}

@@ -1,0 +1,114 @@
+#include "scratch.h"
+#include "err.h"
+#include "mem.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ENOUGH 65536 /* bytes for one write */
+
+struct scratch {
+	const char *dir;
+	int fd;
+	off_t end;          /* of what is in the file */
+	struct str waiting; /* what comes behind it */
+};
+
+struct scratch *
+scratch_new(const char *dir)
+{
+	struct scratch *s = mem_new(sizeof *s);
+
+	s->dir = dir;
+	s->fd = -1;
+	return s;
+}
+
+void
+scratch_free(struct scratch *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	str_free(&s->waiting);
+	free(s);
+}
+
+static int
+trouble(const struct scratch *s)
+{
+	return err_fail_sys("cannot use a temporary file in '%s'", s->dir);
+}
+
+static int
+make(struct scratch *s)
+{
+	char *name;
+
+	s->fd = open(s->dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (s->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return s->fd;
+	name = mem_printf("%s/vkb.XXXXXX", s->dir);
+	s->fd = mkostemp(name, O_CLOEXEC);
+	if (s->fd >= 0)
+		unlink(name);
+	free(name);
+	return s->fd;
+}
+
+static int
+flush(struct scratch *s)
+{
+	size_t done = 0;
+
+	if (s->fd < 0 && make(s) < 0)
+		return trouble(s);
+	while (done < s->waiting.len) {
+		ssize_t k = pwrite(s->fd, s->waiting.s + done,
+		    s->waiting.len - done, s->end + (off_t)done);
+
+		if (k < 0 && errno != EINTR)
+			return trouble(s);
+		done += k > 0 ? (size_t)k : 0;
+	}
+	s->end += (off_t)done;
+	str_clear(&s->waiting);
+	return 0;
+}
+
+off_t
+scratch_add(struct scratch *s, const void *p, size_t n)
+{
+	off_t at = s->end + (off_t)s->waiting.len;
+
+	str_addn(&s->waiting, p, n);
+	if (s->waiting.len >= ENOUGH && flush(s) < 0) {
+		s->waiting.len -= n; /* it is still the caller's */
+		return -1;
+	}
+	return at;
+}
+
+int
+scratch_read(struct scratch *s, off_t at, void *p, size_t n)
+{
+	size_t done = 0;
+
+	if (s->waiting.len && flush(s) < 0)
+		return -1;
+	while (done < n) {
+		ssize_t k =
+		    pread(s->fd, (char *)p + done, n - done, at + (off_t)done);
+
+		if (k == 0)
+			errno = EIO; /* somebody cut it */
+		if (k == 0 || (k < 0 && errno != EINTR))
+			return trouble(s);
+		done += k > 0 ? (size_t)k : 0;
+	}
+	return 0;
+}
