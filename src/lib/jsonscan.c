@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define DEPTH 1000 /* objects and arrays in each other */
+#define LONG 65536 /* a text that is mostly numbers, not kept */
 #define FEW 64     /* members that are compared with each other */
 
 /*
@@ -19,6 +20,7 @@ struct scan {
 	char *at;        /* the trouble; NULL: it has no place */
 	const char *why; /* NULL: it follows from the place */
 	struct room *room;
+	bool copy;    /* the text is dropped: strings are copied */
 	double *nums; /* of the array at work */
 	size_t cap;
 	int depth;
@@ -227,6 +229,8 @@ string(struct scan *c, char *p, char **s, size_t *n)
 		return bad(c, q, NULL);
 	*to = '\0';
 	*n = (size_t)(to - *s);
+	if (c->copy)
+		*s = memcpy(jsonnode_take(c->room, *n + 1), *s, *n + 1);
 	return q + 1;
 }
 
@@ -451,7 +455,7 @@ holds_nul(const char *s, size_t n)
 struct json *
 json_parse(const char *s, size_t n, const char **why, size_t *at)
 {
-	struct scan c = {.room = jsonnode_room(n)};
+	struct scan c = {.room = jsonnode_room(n), .copy = n >= LONG};
 	const char *dummy;
 	struct json *j = NULL;
 	size_t none;
@@ -462,7 +466,8 @@ json_parse(const char *s, size_t n, const char **why, size_t *at)
 	*why = NULL;
 	*at = 0;
 	/* Eight bytes are looked at where one is left. */
-	c.s = jsonnode_take(c.room, n + 8);
+	c.s =
+	    c.copy ? mem_resize(NULL, n + 8, 1) : jsonnode_take(c.room, n + 8);
 	c.end = c.s + n;
 	if (n)
 		memcpy(c.s, s, n);
@@ -471,12 +476,14 @@ json_parse(const char *s, size_t n, const char **why, size_t *at)
 	    n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? c.s + 3 : c.s, &j);
 	if (p && (p = blank(p)) < c.end)
 		p = bad(&c, p, "something follows the value");
+	*at = !p && c.at ? (size_t)(c.at - c.s) : 0;
 	free(c.nums);
+	if (c.copy)
+		free(c.s);
 	if (p && str_utf8(s, n)) {
 		j->holds = true;
 		return j;
 	}
-	*at = c.at ? (size_t)(c.at - c.s) : 0;
 	if (holds_nul(s, n))
 		*why = "it holds a NUL", *at = 0;
 	else if (!str_utf8(s, n))

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ENOUGH 65536 /* bytes for one write */
@@ -65,8 +66,6 @@ flush(struct scratch *s)
 {
 	size_t done = 0;
 
-	if (s->fd < 0 && make(s) < 0)
-		return trouble(s);
 	while (done < s->waiting.len) {
 		ssize_t k = pwrite(s->fd, s->waiting.s + done,
 		    s->waiting.len - done, s->end + (off_t)done);
@@ -85,6 +84,8 @@ scratch_add(struct scratch *s, const void *p, size_t n)
 {
 	off_t at = s->end + (off_t)s->waiting.len;
 
+	if (s->fd < 0 && make(s) < 0)
+		return trouble(s);
 	str_addn(&s->waiting, p, n);
 	if (s->waiting.len >= ENOUGH && flush(s) < 0) {
 		s->waiting.len -= n; /* it is still the caller's */
@@ -98,8 +99,10 @@ scratch_read(struct scratch *s, off_t at, void *p, size_t n)
 {
 	size_t done = 0;
 
-	if (s->waiting.len && flush(s) < 0)
-		return -1;
+	if (at >= s->end) { /* what was added at once is in one place */
+		memcpy(p, s->waiting.s + (at - s->end), n);
+		return 0;
+	}
 	while (done < n) {
 		ssize_t k =
 		    pread(s->fd, (char *)p + done, n - done, at + (off_t)done);

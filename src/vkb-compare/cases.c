@@ -456,33 +456,49 @@ texts_of(const struct json *array, size_t *n)
 	return v;
 }
 
+/* The numbers of an array, NAN where one is none; caller frees them. */
+static double *
+numbers_of(const struct json *array, size_t *n)
+{
+	const double *all = json_numbers(array, n);
+	double *v = mem_array(*n ? *n : json_len(array) + 1, sizeof *v);
+
+	if (all) {
+		memcpy(v, all, *n * sizeof *v);
+		return v;
+	}
+	for (const struct json *j = json_first(array); j; j = json_next(j))
+		v[(*n)++] = json_num(j, NAN);
+	return v;
+}
+
 /* 'values' are one for each run that has the metric 'm'. */
 static void
 add_values(struct sample *s, const struct json *part, const struct json *values,
     const struct json *m)
 {
-	const struct json *v = json_first(values);
-	const struct json *b = json_first(json_get(m, "blocks"));
-	const struct json *of = json_first(json_get(m, "sessions"));
-	size_t n;
-	const char **names = texts_of(json_get(part, "sessions"), &n);
+	size_t n, nblocks, nof, nnames;
+	double *v = numbers_of(values, &n);
+	double *blocks = numbers_of(json_get(m, "blocks"), &nblocks);
+	double *of = numbers_of(json_get(m, "sessions"), &nof);
+	const char **names = texts_of(json_get(part, "sessions"), &nnames);
 
-	s->v = mem_resize(s->v, s->n + json_len(values) + 1, sizeof *s->v);
-	s->rounds = mem_resize(
-	    s->rounds, s->n + json_len(values) + 1, sizeof *s->rounds);
-	for (; v; v = json_next(v)) {
-		double x = json_num(v, NAN), at = json_num(of, 0);
-		double block = json_num(b, NAN);
-		bool known = !isnan(block) && at >= 0 && at < (double)n;
+	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);
+	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
+	for (size_t i = 0; i < n; i++) {
+		double block = i < nblocks ? blocks[i] : NAN;
+		double at = i < nof && !isnan(of[i]) ? of[i] : 0;
+		bool known = !isnan(block) && at >= 0 && at < (double)nnames;
 
-		if (isfinite(x)) {
-			s->v[s->n] = x;
-			s->rounds[s->n++] = (struct round){
-			    known ? names[(size_t)at] : NULL, block};
-		}
-		b = b ? json_next(b) : NULL;
-		of = of ? json_next(of) : NULL;
+		if (!isfinite(v[i]))
+			continue;
+		s->v[s->n] = v[i];
+		s->rounds[s->n++] =
+		    (struct round){known ? names[(size_t)at] : NULL, block};
 	}
+	free(v);
+	free(blocks);
+	free(of);
 	free(names);
 }
 

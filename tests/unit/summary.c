@@ -6,6 +6,7 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "rng.h"
 #include "str.h"
 #include "summary.h"
 
@@ -147,6 +148,141 @@ many(void)
 	summary_free(s);
 }
 
+/* A run with what is drawn: many are alike in all but a value. */
+static struct json *
+drawn(struct rng *r)
+{
+	static const char *const sessions[] = {"s10", "s9", "s\"1", NULL};
+	struct json *rec = record_new("run"), *j;
+	const char *session = sessions[rng_below(r, 4)];
+
+	j = json_object();
+	json_set_num(j, "k", (double)rng_below(r, 3));
+	json_set(rec, "subject", j);
+	j = json_object();
+	json_set_num(j, "pipeline", (double)rng_below(r, 5));
+	json_set(rec, "config", j);
+	j = json_object();
+	json_set_str(j, "session", session);
+	if (rng_below(r, 4))
+		json_set_num(j, "block", (double)rng_below(r, 3));
+	if (rng_below(r, 4))
+		json_set_num(j, "index", (double)rng_below(r, 3));
+	json_set(rec, "run", j);
+	j = json_object();
+	for (char name[] = "a_ms"; *name < 'e'; (*name)++)
+		if (rng_below(r, 3))
+			json_set_num(j, name, (double)rng_below(r, 40) / 8);
+	json_set(rec, "metrics", j);
+	json_set_str(rec, "status", rng_below(r, 20) ? "ok" : "failed");
+	return rec;
+}
+
+static void
+shuffle(struct json **v, size_t n, struct rng *r)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t k = rng_below(r, i);
+		struct json *j = v[i - 1];
+
+		v[i - 1] = v[k];
+		v[k] = j;
+	}
+}
+
+/* All of the summaries as text; most 0: nothing goes to a file. */
+static char *
+written(struct json *const *runs, size_t n, size_t most)
+{
+	struct summary *s = summary_new();
+	FILE *f = tmpfile();
+	struct str text = {0};
+	int bad = 0, c;
+
+	if (!f)
+		abort();
+	if (most)
+		summary_spill(s, "/tmp", most);
+	for (size_t i = 0; i < n; i++)
+		bad += summary_add(s, runs[i], "test") < 0;
+	for (size_t i = 0; i < summary_count(s); i++)
+		bad += summary_write(s, i, fileno(f)) < 0;
+	rewind(f);
+	while ((c = getc(f)) != EOF)
+		str_addc(&text, (char)c);
+	fclose(f);
+	summary_free(s);
+	tap_ok(!bad, "%zu runs, %zu bytes at most: no trouble", n, most);
+	return str_take(&text);
+}
+
+/* Neither the order nor where the rows are changes a byte. */
+static void
+spilled(void)
+{
+	enum { RUNS = 3000 };
+	struct json **runs = mem_array(RUNS, sizeof *runs), *rec;
+	struct summary *s = summary_new();
+	struct str trees = {0};
+	char *want, *got;
+	struct rng r;
+	bool same = true;
+
+	rng_seed(&r, 11, 0);
+	for (size_t i = 0; i < RUNS; i++)
+		runs[i] = drawn(&r);
+	want = written(runs, RUNS, 0);
+	for (size_t most = 1; most < 100000; most *= 11) {
+		shuffle(runs, RUNS, &r);
+		got = written(runs, RUNS, most);
+		same &= strcmp(got, want) == 0;
+		free(got);
+	}
+	tap_ok(same, "in a file or in memory, in any order: the same bytes");
+	for (size_t i = 0; i < RUNS; i++)
+		summary_add(s, runs[i], "test");
+	for (size_t i = 0; i < summary_count(s); i++) {
+		rec = summary_record(s, i);
+		same &= record_check(rec, "test") == 0;
+		json_append(&trees, rec);
+		str_addc(&trees, '\n');
+		json_free(rec);
+	}
+	tap_str(trees.s, want, "and as trees");
+	str_free(&trees);
+	summary_free(s);
+	for (size_t i = 0; i < RUNS; i++)
+		json_free(runs[i]);
+	free(runs);
+	free(want);
+}
+
+/* A folder that is not there: said once, and all is counted in memory. */
+static void
+no_room(void)
+{
+	struct summary *s = summary_new();
+	struct json *rec;
+	struct rng r;
+	size_t bad = 0, n = 0;
+
+	rng_seed(&r, 12, 0);
+	summary_spill(s, "/nonexistent", 1);
+	for (int i = 0; i < 5000; i++) {
+		rec = drawn(&r);
+		bad += summary_add(s, rec, "test") < 0;
+		json_free(rec);
+	}
+	tap_ok(bad == 1, "no room for a file: said once (%zu)", bad);
+	for (size_t i = 0; i < summary_count(s); i++) {
+		rec = summary_record(s, i);
+		n += rec != NULL;
+		json_free(rec);
+	}
+	tap_ok(n == summary_count(s), "the summaries are there");
+	summary_free(s);
+}
+
 int
 main(void)
 {
@@ -185,5 +321,7 @@ main(void)
 	layouts();
 	quantiles();
 	many();
+	spilled();
+	no_room();
 	return tap_done();
 }
