@@ -22,34 +22,35 @@ jsonnode_more(struct room *r, size_t size)
 struct room *
 jsonnode_room(size_t n)
 {
-	struct room *r = mem_new(sizeof *r);
 	size_t size = 1024;
+	struct slab *s;
+	struct room *r;
 
 	/*
 	 * A line of records needs about seven times its length; few sizes
-	 * are quick to allocate.
+	 * are quick to allocate. The room lies in its first slab.
 	 */
 	while (size < 8 * n && size < SLAB / 2)
 		size *= 2;
 	size -= 64;
-	r->holders = 1;
-	r->slabs = mem_resize(NULL, sizeof(struct slab) + size, 1);
-	*r->slabs = (struct slab){NULL, 0, size};
+	s = mem_resize(NULL, sizeof *s + sizeof *r + size, 1);
+	*s = (struct slab){NULL, sizeof *r, sizeof *r + size};
+	r = (struct room *)(void *)s->bytes;
+	*r = (struct room){s, 1, false};
 	return r;
 }
 
 void
 jsonnode_drop(struct room *r)
 {
-	struct slab *next;
+	struct slab *s, *next;
 
 	if (--r->holders)
 		return;
-	for (struct slab *s = r->slabs; s; s = next) {
+	for (s = r->slabs; s; s = next) {
 		next = s->next;
 		free(s);
 	}
-	free(r);
 }
 
 void
