@@ -364,19 +364,36 @@ cases_get(const struct cases *c, const char *key, size_t who)
 	return c->n ? bsearch(&k, c->v, c->n, sizeof k, by_place) : NULL;
 }
 
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 double *
 cases_looks(const struct kase *k, size_t *n)
 {
-	const struct json *looks = json_get(k->parts[0], "looks");
-	double *v = mem_array(json_len(looks) + 1, sizeof *v);
+	size_t all = 0, kept = 0;
+	double *v;
 
-	*n = 0;
-	for (size_t i = 1; i < k->nparts; i++)
-		if (!json_equal(looks, json_get(k->parts[i], "looks")))
-			return v;
-	for (const struct json *j = json_first(looks); j; j = json_next(j))
-		if (json_num(j, 0) > (*n ? v[*n - 1] : 0))
-			v[(*n)++] = json_num(j, 0);
+	for (size_t i = 0; i < k->nparts; i++)
+		all += json_len(json_get(k->parts[i], "looks"));
+	v = mem_array(all + 1, sizeof *v);
+	all = 0;
+	for (size_t i = 0; i < k->nparts; i++)
+		for (const struct json *j =
+			 json_first(json_get(k->parts[i], "looks"));
+		     j; j = json_next(j))
+			if (json_num(j, 0) > 0)
+				v[all++] = json_num(j, 0);
+	if (all)
+		qsort(v, all, sizeof *v, by_value);
+	for (size_t i = 0; i < all; i++)
+		if (!kept || v[i] > v[kept - 1])
+			v[kept++] = v[i];
+	*n = kept;
 	return v;
 }
 

@@ -55,8 +55,8 @@ const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 size_t cases_came(const struct cases *, size_t who);
 
 /*
- * Numbers of runs after which the session looked, where all parts have the
- * same; caller frees.
+ * Numbers of runs after which a session looked, rising; of all parts, as none
+ * of their looks was free. Caller frees.
  */
 double *cases_looks(const struct kase *, size_t *n);
 

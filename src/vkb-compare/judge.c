@@ -46,30 +46,36 @@ itself(const struct pairing *p)
  * alpha: the smaller of both sides; alpha where neither looked.
  */
 static double
-level_of(const struct row *row, double alpha)
+level_of(struct comparison *c, const struct row *row, bool ninety)
 {
-	double level = alpha;
+	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
 	for (size_t j = 0; j < 2; j++) {
-		size_t k;
+		struct looked *l = &c->levels[j][ninety];
+		size_t k, n = row->used[j].n;
 		double *looks = cases_looks(row->pair->side[j], &k);
 
-		if (k)
-			level = fmin(level,
-			    sequential_level(looks, k, row->used[j].n, alpha));
-		free(looks);
+		if (k && k == l->k && n == l->n &&
+		    memcmp(looks, l->looks, k * sizeof *looks) == 0) {
+			free(looks);
+		} else {
+			free(l->looks);
+			*l = (struct looked){
+			    looks, k, n, sequential_level(looks, k, n, alpha)};
+		}
+		least = fmin(least, l->level);
 	}
-	return level;
+	return least;
 }
 
 static void
-look(struct row *row, bool paired)
+look(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
-	double level = level_of(row, JUDGE_ALPHA);
+	double level = level_of(c, row, false);
 
 	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    level_of(row, 2 * JUDGE_ALPHA));
+	    level_of(c, row, true));
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -115,7 +121,7 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 		row.facts =
 		    verdict_itself(row.used[0].v, row.used[0].n, paired);
 	else
-		look(&row, paired);
+		look(c, &row, paired);
 	if (row.margin_auto)
 		from_history(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
@@ -464,6 +470,9 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->nlonely; i++)
 		free(c->lonely[i].name);
+	for (size_t j = 0; j < 2; j++)
+		for (size_t i = 0; i < 2; i++)
+			free(c->levels[j][i].looks);
 	free(c->canaries);
 	free(c->lapses);
 	free(c->lonely);

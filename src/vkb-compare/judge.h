@@ -68,6 +68,13 @@ struct canary { /* a case that must not change, against what it was held */
 	bool ok;
 };
 
+/* A level that was worked out: most cases have the same looks. */
+struct looked {
+	double *looks;
+	size_t k, n;
+	double level;
+};
+
 struct comparison {
 	const struct json *subject[2];
 	char *name[2];
@@ -89,9 +96,10 @@ struct comparison {
 	size_t waived;          /* gate rows */
 	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
-	double failed_runs; /* of the contender */
-	size_t paired;      /* gate rows that were paired */
-	size_t family;      /* tests that p was adjusted for */
+	double failed_runs;         /* of the contender */
+	size_t paired;              /* gate rows that were paired */
+	size_t family;              /* tests that p was adjusted for */
+	struct looked levels[2][2]; /* the last, by side; for ci95 and ci90 */
 };
 
 /* Pairs, measures and compares environments; judge_all gives the verdicts. */
