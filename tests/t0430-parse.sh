@@ -104,6 +104,12 @@ test_same '["MSET",2000,2,2,3,4,6]
 printf 'SET: rps=1.0 (overall: 1.0)\rSET: 71428.57 requests per second, p50=0.319 msec\nMSET (10 keys): 5 requests per second\n\n' >q.txt
 test_same '["SET",{"rps":71428.57,"p50_latency_ms":0.319}]
 ["MSET",{"rps":5}]' "$(parsed '[.config.command, .metrics]' q.txt)" 'text: -q'
+{
+  printf '====== ======\n  1 requests completed in 1 seconds\n'
+  cat new.txt
+} >short.txt
+test_same "$(vkb-parse new.txt)" "$(vkb-parse short.txt)" \
+  'text: a title that is none'
 sed '/throughput/d' new.txt >cut.txt
 test_status 2 'text: a report without its end' vkb-parse cut.txt
 test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \

@@ -29,7 +29,9 @@ struct report {
 static bool
 report_line(const char *line)
 {
-	return str_starts(line, "====== ") && str_ends(line, " ======");
+	/* Not with one blank for both. */
+	return strlen(line) >= 14 && str_starts(line, "====== ") &&
+	    str_ends(line, " ======");
 }
 
 bool
