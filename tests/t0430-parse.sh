@@ -34,6 +34,11 @@ printf 'loading dataset, 5 rows\ntest,rps,cpu_seconds\nSET,5,0.5' >talk.csv
 test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
   "$(parsed '[.config.command, .metrics]' talk.csv)" \
   'csv: talk before, a column more, no last newline'
+printf 'test,rps,rps,p50_latency_ms\nSET,5,6,1\n' >twice.csv
+test_status 2 'csv: a column that is there twice' vkb-parse twice.csv
+test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: it is named'
+test_same '{"rps":5,"p50_latency_ms":1}' "$(jq -c .metrics .out)" \
+  'csv: the first one is read'
 cat eight.csv two.csv >both.csv
 test_status 2 'csv: rows of another width' vkb-parse both.csv
 test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: named'
@@ -377,6 +382,10 @@ test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
   'columns: what the map says'
 test_status 2 'columns: one that is not there' vkb-parse -c rps=x any.tsv
 test_match "any.tsv:1: no column is called 'x'" .err 'columns: it is named'
+printf 'x,y,x\n1,2,3\n' >xyx.csv
+test_status 2 'columns: one that is there twice' vkb-parse -c rps=x xyx.csv
+test_match "xyx.csv:1: two columns are called 'x'" .err 'columns: which one'
+test_that 'columns: another is no matter' vkb-parse -c rps=y xyx.csv
 printf 'name,v\r\n"a ""b"",\r\nc",5\r\n,6\r\n' >quoted.csv
 test_same '"a \"b\",\r\nc" 5 null 6' \
   "$(vkb-parse -c config.command=name,v_ms=v quoted.csv |

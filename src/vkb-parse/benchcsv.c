@@ -68,9 +68,20 @@ clear(struct table *t)
 	t->n = 0;
 }
 
+static bool
+named(const struct table *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->name[i] && strcmp(t->name[i], name) == 0)
+			return true;
+	return false;
+}
+
 static int
 header(struct table *t, const struct source *s, const char *const *f, size_t n)
 {
+	int rc = 0;
+
 	clear(t);
 	if (n > COLUMNS)
 		return source_fail(s, "more than %d columns", COLUMNS);
@@ -78,8 +89,13 @@ header(struct table *t, const struct source *s, const char *const *f, size_t n)
 		double factor;
 
 		t->name[t->n] = units_key(f[t->n], "", &factor);
+		if (!named(t, t->name[t->n]))
+			continue;
+		rc = source_fail(s, "two columns are called '%s'", f[t->n]);
+		free(t->name[t->n]);
+		t->name[t->n] = NULL;
 	}
-	return 0;
+	return rc;
 }
 
 static int
@@ -101,7 +117,7 @@ row(const struct table *t, struct source *s, const char *const *f, size_t n,
 	for (size_t i = 1; i < n; i++) {
 		const char *name = t->n ? t->name[i] : "rps";
 
-		if (!*f[i])
+		if (!name || !*f[i])
 			continue; /* not known */
 		if (num_real(f[i], &v) < 0) {
 			source_fail(s, "'%s' is '%s', which is not a number",

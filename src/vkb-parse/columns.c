@@ -35,17 +35,22 @@ places(struct source *s, const struct runs *runs, const char *const *names,
 {
 	size_t ncolumns;
 	const struct runs_column *c = runs_columns(runs, &ncolumns);
-	size_t *at = mem_array(ncolumns + 1, sizeof *at);
+	size_t *at = mem_array(ncolumns + 1, sizeof *at), found;
 
 	for (size_t i = 0; i < ncolumns; i++) {
-		for (at[i] = 0; at[i] < n; at[i]++)
-			if (strcmp(names[at[i]], c[i].name) == 0)
-				break;
-		if (at[i] == n) {
-			source_fail(s, "no column is called '%s'", c[i].name);
-			free(at);
-			return NULL;
-		}
+		found = 0;
+		for (size_t k = n; k-- > 0;)
+			if (strcmp(names[k], c[i].name) == 0) {
+				at[i] = k;
+				found++;
+			}
+		if (found == 1)
+			continue;
+		source_fail(s, "%s '%s'",
+		    found ? "two columns are called" : "no column is called",
+		    c[i].name);
+		free(at);
+		return NULL;
 	}
 	return at;
 }
