@@ -94,11 +94,11 @@ add_machine(struct sums *s, const struct varsplit_run *v, size_t n, double all)
 	}
 }
 
+/* 'run' is what is known of runs where no session has two. */
 static void
-estimate(const struct sums *s, double total, double raw[3])
+estimate(const struct sums *s, double total, double run, double raw[3])
 {
-	double a = (double)s->n[0], b = (double)s->n[1];
-	double run = 0, session = 0;
+	double a = (double)s->n[0], b = (double)s->n[1], session = 0;
 
 	raw[0] = raw[1] = raw[2] = NAN;
 	if (total > b)
@@ -142,13 +142,13 @@ varsplit(const struct varsplit_run *runs, size_t n,
 		count = group(v + i, n - i, false);
 		add_machine(&s, v + i, count, all);
 	}
-	estimate(&s, (double)n, raw);
+	estimate(&s, (double)n, known == n ? within : 0, raw);
 	for (int i = 0; i < 3; i++) {
 		parts[i].n = s.n[i];
 		put(&parts[i], raw[i]);
 	}
 	parts[VARSPLIT_WITHIN] = (struct varsplit_part){NAN, known, false};
-	if (n && known == n) {
+	if (n > 1 && known == n) {
 		parts[VARSPLIT_WITHIN].var = within;
 		put(&parts[VARSPLIT_RESTART], raw[2] - within);
 	}

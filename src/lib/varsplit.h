@@ -45,7 +45,8 @@ struct varsplit_part {
 
 /*
  * A session is one of one machine. All var NAN for n < 2; restart holds what
- * is within where that is unknown of a run.
+ * is within where that is unknown of a run, and sessions (or machines) of one
+ * run each hold what is from run to run.
  */
 void varsplit(const struct varsplit_run *, size_t n,
     struct varsplit_part parts[VARSPLIT_SOURCES]);

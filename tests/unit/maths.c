@@ -369,6 +369,8 @@ splits(void)
 	    {5, NAN, 2, 0}, {7, NAN, 2, 0}, {3, NAN, 2, 0}};
 	struct varsplit_run equal[] = {
 	    {5, .5, 1, 1}, {5, .5, 1, 1}, {5, .5, 2, 1}, {5, .5, 2, 1}};
+	struct varsplit_run single[] = {
+	    {1, .1, 1, 0}, {2, .1, 2, 0}, {3, .1, 3, 0}, {4, .1, 4, 0}};
 	struct varsplit_run many[600], other[600];
 	struct varsplit_part p[VARSPLIT_SOURCES], q[VARSPLIT_SOURCES];
 	double machine = 0, session = 0, half, before, flat[10] = {0};
@@ -394,8 +396,14 @@ splits(void)
 		isnan(p[3].var) && isnan(varsplit_of_mean(p)),
 	    "of nothing, nothing");
 	varsplit(equal, 1, p);
-	tap_ok(isnan(p[VARSPLIT_RESTART].var) && p[VARSPLIT_RESTART].n == 1,
+	tap_ok(isnan(p[VARSPLIT_RESTART].var) && p[VARSPLIT_RESTART].n == 1 &&
+		isnan(p[VARSPLIT_WITHIN].var),
 	    "one run says nothing of runs");
+	varsplit(single, 4, p);
+	tap_near(p[VARSPLIT_SESSION].var + p[VARSPLIT_WITHIN].var, 5. / 3,
+	    1e-14, "sessions of one run: what is within counts once");
+	tap_near(
+	    varsplit_of_mean(p), 5. / 12, 1e-14, "the mean errs by s^2 / n");
 	rng_seed(&r, 21, 0);
 	for (size_t i = 0; i < 600; i++) {
 		if (i % 60 == 0)
