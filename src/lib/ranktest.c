@@ -49,7 +49,7 @@ rank_all(struct item *v, size_t n)
 	for (size_t i = 0, j; i < n; i = j) {
 		struct group *g = &r.groups[r.n++];
 
-		for (j = i; j < n && v[j].value == v[i].value; j++)
+		for (j = i + 1; j < n && v[j].value == v[i].value; j++)
 			;
 		g->size = j - i;
 		g->rank2 = i + 1 + j;

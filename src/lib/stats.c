@@ -112,11 +112,13 @@ stats_median(const double *v, size_t n)
 double
 stats_quantile(const double *v, size_t n, double q)
 {
-	double at = q * (double)(n - 1);
-	size_t i = (size_t)at;
+	double at;
+	size_t i;
 
 	if (!n)
 		return NAN;
+	at = q * (double)(n - 1);
+	i = (size_t)at;
 	if (i + 1 >= n)
 		return v[n - 1];
 	return v[i] + (at - (double)i) * (v[i + 1] - v[i]);
@@ -239,7 +241,7 @@ bool
 stats_bimodal(const double *v, size_t n)
 {
 	size_t least = (n + 4) / 5, at = 0;
-	double *off, low, high, mad;
+	double *off, low, high, mad, gap;
 
 	if (n < 10)
 		return false;
@@ -254,7 +256,10 @@ stats_bimodal(const double *v, size_t n)
 	stats_sort(off, n);
 	mad = stats_median(off, n);
 	free(off);
-	return mad > 0 && v[at] - v[at - 1] > 5 * 1.4826 * mad;
+	gap = v[at] - v[at - 1];
+	if (mad > 0)
+		return gap > 5 * 1.4826 * mad;
+	return gap > .02 * fabs(stats_median(v, n));
 }
 
 struct stats_welch

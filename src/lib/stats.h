@@ -63,8 +63,9 @@ double stats_lag1(const double *v, size_t n);
 /*
  * Do the values fall into two groups? The largest gap with a fifth of the
  * values or more on each side is wider than 5 robust deviations (1.4826 MAD)
- * of the values around the median of their own side. Of ten normal values one
- * sample in twenty looks so. false when n < 10.
+ * of the values around the median of their own side; where these are 0, it is
+ * wider than 2 % of the median of all, and no step of a coarse clock. Of ten
+ * normal values one sample in twenty looks so. false when n < 10.
  */
 bool stats_bimodal(const double *sorted, size_t n);
 

@@ -5,8 +5,8 @@
  * 26.5.8, evaluated after Lentz), the factor before it after Loader, "Fast and
  * Accurate Computation of Binomial Probabilities" (2000); t from it (A&S
  * 26.7.1); quantiles by safeguarded Newton steps; noncentral t as the integral
- * over the chi density. Relative error below 1e-11, in the tails as well; what
- * is outside of the domain is NAN.
+ * over the chi density. Relative error below 1e-11, in the tails as well (that
+ * of noncentral t: absolute); what is outside of the domain is NAN.
  */
 #ifndef TDIST_H
 #define TDIST_H

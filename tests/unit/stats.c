@@ -73,6 +73,7 @@ ranks(void)
 	double x[] = {2, 1, 3, 5}, y[] = {1, 1, 1, 1, 1};
 	double a[] = {1, 2, 3}, b[] = {4, 5, 6}, flat[] = {7, 7, 7};
 	double d[] = {1, 2, 3, 4, 5, 6}, none[] = {0, 0, 0};
+	double holes[] = {NAN, 1, 2};
 	/* Hollander & Wolfe 4.1: water transfer at term and before. */
 	double term[] = {
 	    .80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73, 1.46};
@@ -95,6 +96,7 @@ ranks(void)
 	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
 	t = ranktest_signed(none, 3);
 	tap_ok(t.p == 1 && t.n == 0, "no differences: p = 1");
+	tap_ok(ranktest_mwu(holes, 3, holes, 3).n == 6, "NAN has an end, too");
 	p = ranktest_ratios(a, 3, b, 3);
 	tap_near(ranktest_pairs_median(p), 2.5, 1e-15, "median of ratios");
 	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi, NULL),
@@ -112,6 +114,8 @@ shapes(void)
 	double halves[] = {98, 99, 100, 100, 101, 109, 110, 110, 111, 112};
 	double few[] = {98, 99, 100, 101, 102, 103, 104, 120, 121, 122};
 	double flat[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, v[10];
+	double two_values[] = {9, 9, 9, 9, 9, 9, 9, 10, 10, 10};
+	double clock[] = {99, 99, 99, 99, 99, 100, 100, 100, 100, 100};
 	struct rng r;
 	int two = 0;
 
@@ -122,6 +126,8 @@ shapes(void)
 	tap_ok(stats_bimodal(few, 10), "so are seven and three");
 	tap_ok(!stats_bimodal(up, 8), "equal steps are not");
 	tap_ok(!stats_bimodal(flat, 10), "equal values are not");
+	tap_ok(stats_bimodal(two_values, 10), "two values are two groups");
+	tap_ok(!stats_bimodal(clock, 10), "steps of a coarse clock are not");
 	rng_seed(&r, 11, 0);
 	for (int i = 0; i < 1000; i++) {
 		for (int k = 0; k < 10; k++)
