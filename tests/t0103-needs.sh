@@ -23,16 +23,16 @@ test_status 2 'no set is usage' needs
 test_status 2 'an unknown word is usage' needs build nonsense
 test_that '--help answers' needs --help
 test_status 2 'missing things with --keep-system' needs --keep-system build run
-test_match 'missing: gcc .*hiredis .*valkey-server' .err 'all are named'
+test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all are named'
 test_same '' "$(cat log)" 'nothing was run'
 
 fake id <<'END'
 echo 0
 END
 test_status 2 'without a known package manager' needs build run
-test_match 'dnf install gcc.*hiredis-devel.*valkey$' .err 'dnf names'
-test_match 'pacman -S --needed gcc.*hiredis.*valkey$' .err 'pacman names'
-test_match 'apk add gcc.*hiredis-dev.*valkey-cli$' .err 'apk names'
+test_match 'dnf install gcc.*cjson-devel.*valkey$' .err 'dnf names'
+test_match 'pacman -S --needed gcc.*cjson.*valkey$' .err 'pacman names'
+test_match 'apk add gcc.*cjson-dev.*valkey-cli$' .err 'apk names'
 
 # An apt that knows valkey only once backports are among the sources.
 cat >root/etc/os-release <<'END'

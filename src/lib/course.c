@@ -99,16 +99,13 @@ column(struct course *c, const char *name, double q)
 static double *
 numbers(const struct json *a, size_t *n)
 {
-	double *v = mem_array(json_len(a) + 1, sizeof *v);
+	double *v = json_numbers(a, n);
 
-	*n = 0;
-	for (const struct json *j = json_first(a); j; j = json_next(j)) {
-		v[*n] = json_num(j, NAN);
-		if (!isfinite(v[(*n)++])) {
+	for (size_t i = 0; i < *n; i++)
+		if (!isfinite(v[i])) {
 			free(v);
 			return NULL;
 		}
-	}
 	return v;
 }
 

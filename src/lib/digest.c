@@ -2,6 +2,7 @@
 #include "course.h"
 #include "json.h"
 #include "mem.h"
+#include "num.h"
 #include "rows.h"
 #include "sink.h"
 #include "spread.h"
@@ -166,7 +167,7 @@ list(struct sink *o, const struct digest *d, const double *v, enum what what)
 		if (any)
 			str_addc(&o->s, ',');
 		any = true;
-		json_append_num(&o->s,
+		num_append(&o->s,
 		    what == VALUES       ? v[at]
 			: what == BLOCKS ? d->runs[at].block
 					 : d->ids[at]);

@@ -1,194 +1,209 @@
 #include "json.h"
-#include "jsonnode.h"
+#include "jsonhash.h"
+#include "jsonscan.h"
 #include "mem.h"
+#include "num.h"
 #include "str.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB (65536 - 64) /* less what malloc and its head need */
-
-void
-jsonnode_more(struct room *r, size_t size)
+/* struct json is never defined: it is cJSON under our name. */
+static cJSON *
+raw(const struct json *j)
 {
-	size_t room = size > SLAB ? size : SLAB;
-	struct slab *s = mem_resize(NULL, sizeof *s + room, 1);
-
-	*s = (struct slab){r->slabs, 0, room};
-	r->slabs = s;
+	return (cJSON *)(void *)(size_t)j;
 }
 
-struct room *
-jsonnode_room(size_t n)
+static struct json *
+own(cJSON *c)
 {
-	size_t size = 1024;
-	struct slab *s;
-	struct room *r;
-
-	/*
-	 * A line of records needs about seven times its length; few sizes
-	 * are quick to allocate. The room lies in its first slab.
-	 */
-	while (size < 8 * n && size < SLAB / 2)
-		size *= 2;
-	size -= 64;
-	s = mem_resize(NULL, sizeof *s + sizeof *r + size, 1);
-	*s = (struct slab){NULL, sizeof *r, sizeof *r + size};
-	r = (struct room *)(void *)s->bytes;
-	*r = (struct room){s, 1, false};
-	return r;
+	return (struct json *)c;
 }
 
-void
-jsonnode_drop(struct room *r)
+static struct json *
+made(cJSON *c)
 {
-	struct slab *s, *next;
+	if (!c)
+		err_die("out of memory");
+	return own(c);
+}
 
-	if (--r->holders)
-		return;
-	for (s = r->slabs; s; s = next) {
-		next = s->next;
-		free(s);
-	}
+static int
+by_name(const void *a, const void *b)
+{
+	const cJSON *const *x = a, *const *y = b;
+
+	return strcmp((*x)->string, (*y)->string);
+}
+
+/* Members by key; NULL for a short or empty object. Caller frees. */
+static cJSON **
+sorted(const cJSON *c, size_t *n)
+{
+	cJSON **v;
+	size_t k = 0;
+
+	for (const cJSON *m = c->child; m; m = m->next)
+		k++;
+	*n = k;
+	v = mem_array(k, sizeof *v);
+	k = 0;
+	for (cJSON *m = c->child; m; m = m->next)
+		v[k++] = m;
+	qsort(v, k, sizeof *v, by_name);
+	return v;
+}
+
+/* What the scan let pass, cJSON can read: or there is no memory. */
+static cJSON *
+made_of(const char *s, size_t n)
+{
+	return raw(made(cJSON_ParseWithLength(s, n)));
+}
+
+struct json *
+json_parse(const char *s, size_t n, const char **why, size_t *at)
+{
+	const char *dummy;
+	size_t none, bom;
+	char *text;
+	cJSON *c = NULL;
+
+	why = why ? why : &dummy;
+	at = at ? at : &none;
+	text = mem_strn(s, n); /* with a NUL behind it */
+	bom = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	if (jsonscan_check(text, n, why, at) == 0)
+		c = made_of(text + bom, n - bom);
+	free(text);
+	return own(c);
 }
 
 void
 json_free(struct json *j)
 {
-	struct room *r;
-	struct json *next;
-	bool alone, holds;
-
-	if (!j)
-		return;
-	r = j->room;
-	alone = !r;
-	holds = j->holds;
-	if ((alone || r->mixed) && !j->packed &&
-	    (j->type == JSON_ARRAY || j->type == JSON_OBJECT))
-		for (struct json *m = j->u.child; m; m = next) {
-			next = m->next;
-			json_free(m);
-		}
-	if (j->ownkey)
-		free(j->key);
-	if (j->ownnums)
-		free(j->u.nums);
-	if (alone && j->type == JSON_STRING)
-		free(j->u.str);
-	if (alone)
-		free(j);
-	else if (holds)
-		jsonnode_drop(r);
-}
-
-/* A value that stands alone. */
-static struct json *
-made(enum json_type type)
-{
-	struct json *j = mem_new(sizeof *j);
-
-	j->type = (unsigned char)type;
-	return j;
+	cJSON_Delete(raw(j));
 }
 
 static void
-append(struct json *to, struct json *j)
+quoted(struct str *b, const char *s)
 {
-	if (to->room)
-		to->room->mixed = true;
-	j->next = NULL;
-	if (to->v.last)
-		to->v.last->next = j;
-	else
-		to->u.child = j;
-	to->v.last = j;
+	static const char letters[] = "btn-fr"; /* of 8 to 13 */
+	size_t plain;
+
+	str_addc(b, '"');
+	for (;; s++) {
+		for (plain = 0; (unsigned char)s[plain] >= ' ' &&
+		     s[plain] != '"' && s[plain] != '\\';
+		     plain++)
+			;
+		str_addn(b, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		str_addc(b, '\\');
+		if (*s == '"' || *s == '\\')
+			str_addc(b, *s);
+		else if (*s >= 8 && *s <= 13 && *s != 11)
+			str_addc(b, letters[*s - 8]);
+		else
+			str_printf(b, "u%04x", (unsigned char)*s);
+	}
+	str_addc(b, '"');
+}
+
+static void add(struct str *, const cJSON *, bool canonical);
+
+static void
+members(struct str *b, const cJSON *c, bool canonical)
+{
+	const cJSON *m = c->child;
+	cJSON **v = NULL;
+	size_t n = 0;
+
+	if (canonical && cJSON_IsObject(c))
+		v = sorted(c, &n);
+	for (size_t i = 0; v ? i < n : m != NULL; i++) {
+		m = v ? v[i] : m;
+		if (i)
+			str_addc(b, ',');
+		if (cJSON_IsObject(c)) {
+			quoted(b, m->string);
+			str_addc(b, ':');
+		}
+		add(b, m, canonical);
+		m = m->next;
+	}
+	free(v);
+}
+
+static void
+add(struct str *b, const cJSON *c, bool canonical)
+{
+	switch (c->type & 0xff) {
+	case cJSON_Number:
+		num_append(b, c->valuedouble);
+		break;
+	case cJSON_String:
+		quoted(b, c->valuestring);
+		break;
+	case cJSON_Array:
+	case cJSON_Object:
+		str_addc(b, cJSON_IsArray(c) ? '[' : '{');
+		members(b, c, canonical);
+		str_addc(b, cJSON_IsArray(c) ? ']' : '}');
+		break;
+	case cJSON_True:
+		str_add(b, "true");
+		break;
+	case cJSON_False:
+		str_add(b, "false");
+		break;
+	default:
+		str_add(b, "null");
+	}
+}
+
+char *
+json_print(const struct json *j)
+{
+	struct str b = {0};
+
+	add(&b, raw(j), false);
+	return str_take(&b);
 }
 
 void
-jsonnode_unpack(struct json *j)
+json_append(struct str *b, const struct json *j)
 {
-	double *nums = j->u.nums;
-	size_t n = j->v.n;
-	bool own = j->ownnums;
-
-	if (!j->packed)
-		return;
-	j->packed = j->ownnums = false;
-	j->u.child = j->v.last = NULL;
-	for (size_t i = 0; i < n; i++)
-		append(j, json_number(nums[i]));
-	if (own)
-		free(nums);
+	add(b, raw(j), false);
 }
 
-/* The tree stays the same value: 'const' is kept to those outside. */
-static struct json *
-first(const struct json *j)
+void
+json_canonical(struct str *b, const struct json *j)
 {
-	if (j->packed)
-		jsonnode_unpack((struct json *)(uintptr_t)j);
-	return j->type == JSON_ARRAY || j->type == JSON_OBJECT ? j->u.child
-							       : NULL;
-}
-
-static int
-by_key(const void *a, const void *b)
-{
-	const struct json *const *x = a, *const *y = b;
-
-	return strcmp((*x)->key, (*y)->key);
-}
-
-struct json **
-jsonnode_sorted(const struct json *j, size_t *n)
-{
-	struct json **v;
-	size_t k = 0;
-
-	*n = json_len(j);
-	v = mem_array(*n, sizeof *v);
-	for (struct json *m = j->u.child; m; m = m->next)
-		v[k++] = m;
-	qsort(v, k, sizeof *v, by_key);
-	return v;
-}
-
-static bool
-same_text(const char *a, size_t n, const char *b, size_t m)
-{
-	return n == m && memcmp(a, b, n) == 0;
-}
-
-static bool
-same_numbers(const struct json *a, const struct json *b)
-{
-	if (a->v.n != b->v.n)
-		return false;
-	for (size_t i = 0; i < a->v.n; i++)
-		if (a->u.nums[i] != b->u.nums[i])
-			return false;
-	return true;
+	add(b, raw(j), true);
 }
 
 /* The same, in the same order: what mostly is the case, and fast. */
 static bool
-alike(const struct json *a, const struct json *b)
+alike(const cJSON *a, const cJSON *b)
 {
-	if (a->type != b->type)
+	int type = a->type & 0xff;
+
+	if (type != (b->type & 0xff))
 		return false;
-	if (a->type == JSON_NUMBER || a->type == JSON_BOOL)
-		return a->u.num == b->u.num;
-	if (a->type == JSON_STRING)
-		return same_text(a->u.str, a->v.n, b->u.str, b->v.n);
-	if (a->packed && b->packed)
-		return same_numbers(a, b);
-	a = first(a);
-	b = first(b);
+	if (type == cJSON_Number)
+		return a->valuedouble == b->valuedouble;
+	if (type == cJSON_String)
+		return strcmp(a->valuestring, b->valuestring) == 0;
+	a = a->child;
+	b = b->child;
 	for (; a && b; a = a->next, b = b->next)
-		if ((a->key &&
-			!same_text(a->key, a->keylen, b->key, b->keylen)) ||
+		if ((a->string && strcmp(a->string, b->string) != 0) ||
 		    !alike(a, b))
 			return false;
 	return !a && !b;
@@ -196,20 +211,19 @@ alike(const struct json *a, const struct json *b)
 
 /* Keys in any order; no object has one twice. */
 static bool
-equal(const struct json *a, const struct json *b)
+equal(const cJSON *a, const cJSON *b)
 {
-	const struct json *y;
+	const cJSON *x, *y = b->child;
 
 	if (alike(a, b))
 		return true;
-	if (a->type != b->type || (a->packed && b->packed) ||
-	    json_len(a) != json_len(b))
+	if ((a->type & 0xff) != (b->type & 0xff) || !a->child || !b->child ||
+	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
 		return false;
-	y = first(b);
-	if (!first(a) || !y)
-		return false;
-	for (const struct json *x = first(a); x; x = x->next, y = y->next) {
-		const struct json *k = x->key ? json_get(b, x->key) : y;
+	for (x = a->child; x; x = x->next, y = y->next) {
+		const cJSON *k = cJSON_IsObject(a)
+		    ? cJSON_GetObjectItemCaseSensitive(b, x->string)
+		    : y;
 
 		if (!k || !equal(x, k))
 			return false;
@@ -220,161 +234,67 @@ equal(const struct json *a, const struct json *b)
 bool
 json_equal(const struct json *a, const struct json *b)
 {
-	return a && b ? equal(a, b) : a == b;
-}
-
-/* Both halves of the product, as wyhash mixes (Wang Yi, public domain). */
-static uint64_t
-mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 p = (unsigned __int128)(a ^ 0xa0761d6478bd642fULL) *
-	    (b ^ 0xe7037ed1a0b428dbULL);
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
+	return a && b ? equal(raw(a), raw(b)) : a == b;
 }
 
 static uint64_t
-mix_text(uint64_t h, const char *s, size_t n)
+hash(const cJSON *c)
 {
-	uint64_t a, b = 0;
+	uint64_t sum = 0, h = JSONHASH_ARRAY;
 
-	h = mix(h, n);
-	for (; n > 16; s += 16, n -= 16) {
-		memcpy(&a, s, 8);
-		memcpy(&b, s + 8, 8);
-		h = mix(h ^ a, b);
+	switch (c->type & 0xff) {
+	case cJSON_Number:
+		return jsonhash_number(c->valuedouble);
+	case cJSON_String:
+		return jsonhash_string(c->valuestring, strlen(c->valuestring));
+	case cJSON_Array:
+		for (const cJSON *m = c->child; m; m = m->next)
+			h = jsonhash_element(h, hash(m));
+		return h;
+	case cJSON_Object:
+		for (const cJSON *m = c->child; m; m = m->next)
+			sum += jsonhash_member(
+			    m->string, strlen(m->string), hash(m));
+		return jsonhash_object(sum);
+	case cJSON_True:
+		return jsonhash_word(1);
+	case cJSON_False:
+		return jsonhash_word(0);
+	default:
+		return jsonhash_word(2);
 	}
-	if (n >= 8) {
-		memcpy(&a, s, 8);
-		memcpy(&b, s + n - 8, 8);
-		return mix(h ^ a, b);
-	}
-	if (n >= 4) {
-		uint32_t low, high;
-
-		memcpy(&low, s, 4);
-		memcpy(&high, s + n - 4, 4);
-		return mix(h, (uint64_t)high << 32 | low);
-	}
-	for (b = 0; n; n--)
-		b = b << 8 | (unsigned char)*s++;
-	return mix(h, b);
-}
-
-static uint64_t
-mix_number(double v)
-{
-	uint64_t u;
-
-	v += 0.; /* -0 is 0 */
-	memcpy(&u, &v, sizeof u);
-	return mix(JSON_NUMBER, u);
-}
-
-static uint64_t
-hash(const struct json *j)
-{
-	uint64_t h = mix(j->type, 0), sum = 0;
-
-	if (j->type == JSON_NUMBER)
-		return mix_number(j->u.num);
-	if (j->type == JSON_BOOL)
-		return mix(h, (uint64_t)j->u.num);
-	if (j->type == JSON_STRING)
-		return mix_text(h, j->u.str, j->v.n);
-	if (j->packed)
-		for (size_t i = 0; i < j->v.n; i++)
-			h = mix(h, mix_number(j->u.nums[i]));
-	else if (j->type == JSON_ARRAY)
-		for (const struct json *m = j->u.child; m; m = m->next)
-			h = mix(h, hash(m));
-	else if (j->type == JSON_OBJECT)
-		for (const struct json *m = j->u.child; m; m = m->next)
-			sum += mix_text(hash(m), m->key, m->keylen);
-	return mix(h, sum);
 }
 
 unsigned long long
 json_hash(const struct json *j)
 {
-	return j ? hash(j) : 0;
-}
-
-static struct json *
-text(const char *s, size_t n)
-{
-	struct json *j = made(JSON_STRING);
-
-	j->u.str = mem_strn(s, n);
-	j->v.n = n;
-	return j;
-}
-
-/* What an array of n numbers of its own has room for: it doubles. */
-static size_t
-places(size_t n)
-{
-	size_t k = 4;
-
-	while (k < n)
-		k *= 2;
-	return k;
-}
-
-/* 'arr' gets a copy of them, with room for one more. */
-static void
-own_numbers(struct json *arr, const double *v, size_t n)
-{
-	double *nums = mem_resize(NULL, places(n + 1), sizeof *nums);
-
-	if (n)
-		memcpy(nums, v, n * sizeof *nums);
-	arr->packed = arr->ownnums = true;
-	arr->u.nums = nums;
-	arr->v.n = n;
-}
-
-static void
-name(struct json *j, const char *key, size_t n)
-{
-	if (j->ownkey)
-		free(j->key);
-	j->key = mem_strn(key, n);
-	j->keylen = (uint32_t)n;
-	j->ownkey = true;
+	return j ? hash(raw(j)) : 0;
 }
 
 struct json *
 json_dup(const struct json *j)
 {
-	struct json *to, *k;
-
-	if (!j)
-		return NULL;
-	if (j->type == JSON_STRING)
-		return text(j->u.str, j->v.n);
-	to = made((enum json_type)j->type);
-	if (j->packed) {
-		own_numbers(to, j->u.nums, j->v.n);
-		return to;
-	}
-	if (j->type != JSON_ARRAY && j->type != JSON_OBJECT) {
-		to->u.num = j->u.num;
-		return to;
-	}
-	for (const struct json *m = j->u.child; m; m = m->next) {
-		k = json_dup(m);
-		if (m->key)
-			name(k, m->key, m->keylen);
-		append(to, k);
-	}
-	return to;
+	return j ? made(cJSON_Duplicate(raw(j), 1)) : NULL;
 }
 
 enum json_type
 json_type(const struct json *j)
 {
-	return (enum json_type)j->type;
+	switch (raw(j)->type & 0xff) {
+	case cJSON_False:
+	case cJSON_True:
+		return JSON_BOOL;
+	case cJSON_Number:
+		return JSON_NUMBER;
+	case cJSON_String:
+		return JSON_STRING;
+	case cJSON_Array:
+		return JSON_ARRAY;
+	case cJSON_Object:
+		return JSON_OBJECT;
+	default:
+		return JSON_NULL;
+	}
 }
 
 const char *
@@ -386,63 +306,49 @@ json_type_name(enum json_type t)
 	return names[t];
 }
 
-/* The member, and the one before it. */
-static struct json *
-find(const struct json *j, const char *key, size_t n, struct json **before)
-{
-	*before = NULL;
-	for (struct json *m = j->u.child; m; *before = m, m = m->next)
-		if (m->keylen == n && memcmp(m->key, key, n) == 0)
-			return m;
-	return NULL;
-}
-
-static struct json *
-get(const struct json *j, const char *key, size_t n)
-{
-	struct json *before;
-
-	return j && j->type == JSON_OBJECT ? find(j, key, n, &before) : NULL;
-}
-
 struct json *
 json_get(const struct json *j, const char *key)
 {
-	return get(j, key, strlen(key));
+	if (!j || !cJSON_IsObject(raw(j)))
+		return NULL;
+	return own(cJSON_GetObjectItemCaseSensitive(raw(j), key));
 }
 
 struct json *
 json_path(const struct json *j, const char *dotted)
 {
+	char key[128];
 	size_t n;
 
-	for (;; dotted += n + 1) {
-		struct json *k;
-
-		n = (size_t)(strchrnul(dotted, '.') - dotted);
-		k = get(j, dotted, n);
-		if (!k || !dotted[n])
-			return k;
-		j = k;
+	for (;;) {
+		n = strcspn(dotted, ".");
+		if (n >= sizeof key)
+			return NULL;
+		memcpy(key, dotted, n);
+		key[n] = '\0';
+		j = json_get(j, key);
+		if (!j || !dotted[n])
+			return own(raw(j));
+		dotted += n + 1;
 	}
 }
 
 const char *
 json_str(const struct json *j)
 {
-	return j && j->type == JSON_STRING ? j->u.str : NULL;
+	return j ? cJSON_GetStringValue(raw(j)) : NULL;
 }
 
 double
 json_num(const struct json *j, double fallback)
 {
-	return j && j->type == JSON_NUMBER ? j->u.num : fallback;
+	return j && cJSON_IsNumber(raw(j)) ? raw(j)->valuedouble : fallback;
 }
 
 bool
 json_bool(const struct json *j, bool fallback)
 {
-	return j && j->type == JSON_BOOL ? j->u.num != 0 : fallback;
+	return j && cJSON_IsBool(raw(j)) ? cJSON_IsTrue(raw(j)) : fallback;
 }
 
 const char *
@@ -466,137 +372,90 @@ json_get_bool(const struct json *j, const char *key, bool fallback)
 size_t
 json_len(const struct json *j)
 {
-	size_t n = 0;
-
-	if (!j || j->packed)
-		return j ? j->v.n : 0;
-	for (const struct json *m = first(j); m; m = m->next)
-		n++;
-	return n;
+	return j ? (size_t)cJSON_GetArraySize(raw(j)) : 0;
 }
 
 struct json *
 json_first(const struct json *j)
 {
-	return j ? first(j) : NULL;
+	return j ? own(raw(j)->child) : NULL;
 }
 
 struct json *
 json_next(const struct json *j)
 {
-	return j->next;
+	return own(raw(j)->next);
 }
 
 const char *
 json_key(const struct json *j)
 {
-	return j->key;
+	return raw(j)->string;
 }
 
 struct json *
 json_at(const struct json *j, size_t i)
 {
-	struct json *m = json_first(j);
-
-	for (; m && i; i--)
-		m = m->next;
-	return m;
+	return j ? own(cJSON_GetArrayItem(raw(j), (int)i)) : NULL;
 }
 
-const double *
-json_numbers(const struct json *j, size_t *n)
+double *
+json_numbers(const struct json *arr, size_t *n)
 {
-	*n = j && j->packed ? j->v.n : 0;
-	return *n ? j->u.nums : NULL;
+	double *v = mem_array(json_len(arr) + 1, sizeof *v);
+
+	*n = 0;
+	for (const struct json *j = json_first(arr); j; j = json_next(j))
+		v[(*n)++] = json_num(j, NAN);
+	return v;
 }
 
 struct json *
 json_object(void)
 {
-	return made(JSON_OBJECT);
+	return made(cJSON_CreateObject());
 }
 
 struct json *
 json_array(void)
 {
-	return made(JSON_ARRAY);
+	return made(cJSON_CreateArray());
 }
 
 struct json *
 json_string(const char *s)
 {
-	return text(s, strlen(s));
+	return made(cJSON_CreateString(s));
 }
 
 struct json *
 json_number(double v)
 {
-	struct json *j;
-
-	if (!isfinite(v))
-		return NULL;
-	j = made(JSON_NUMBER);
-	j->u.num = v;
-	return j;
+	return isfinite(v) ? made(cJSON_CreateNumber(v)) : NULL;
 }
 
 struct json *
 json_boolean(bool v)
 {
-	struct json *j = made(JSON_BOOL);
-
-	j->u.num = v;
-	return j;
-}
-
-/* Takes 'j', whose place is behind 'before', out of its parent. */
-static struct json *
-cut(struct json *from, struct json *before, struct json *j)
-{
-	if (before)
-		before->next = j->next;
-	else
-		from->u.child = j->next;
-	if (from->v.last == j)
-		from->v.last = before;
-	j->next = NULL;
-	if (j->room && !j->holds) {
-		j->holds = true;
-		j->room->holders++;
-	}
-	return j;
+	return made(cJSON_CreateBool(v));
 }
 
 struct json *
 json_null(void)
 {
-	return made(JSON_NULL);
+	return made(cJSON_CreateNull());
 }
 
 void
 json_set(struct json *obj, const char *key, struct json *value)
 {
-	size_t n = strlen(key);
-	struct json *before, *old;
-
 	if (!value)
 		return;
-	old = find(obj, key, n, &before);
-	name(value, key, n);
-	if (!old) {
-		append(obj, value);
-		return;
-	}
-	if (obj->room)
-		obj->room->mixed = true;
-	json_free(cut(obj, before, old));
-	value->next = before ? before->next : obj->u.child;
-	if (before)
-		before->next = value;
+	if (cJSON_GetObjectItemCaseSensitive(raw(obj), key))
+		cJSON_ReplaceItemInObjectCaseSensitive(
+		    raw(obj), key, raw(value));
 	else
-		obj->u.child = value;
-	if (!value->next)
-		obj->v.last = value;
+		cJSON_AddItemToObject(raw(obj), key, raw(value));
 }
 
 void
@@ -621,52 +480,30 @@ json_set_bool(struct json *obj, const char *key, bool v)
 void
 json_push(struct json *arr, struct json *value)
 {
-	if (!value)
-		return;
-	jsonnode_unpack(arr);
-	append(arr, value);
+	if (value)
+		cJSON_AddItemToArray(raw(arr), raw(value));
 }
 
 void
 json_push_num(struct json *arr, double v)
 {
-	size_t n = arr->packed ? arr->v.n : 0;
-
-	if (!isfinite(v))
-		return;
-	if (!arr->packed && arr->u.child) {
-		append(arr, json_number(v));
-		return;
-	}
-	if (arr->room)
-		arr->room->mixed = true;
-	if (!arr->ownnums)
-		own_numbers(arr, arr->u.nums, n);
-	else if (n == places(n))
-		arr->u.nums = mem_resize(arr->u.nums, 2 * n, sizeof v);
-	arr->u.nums[arr->v.n++] = v;
+	json_push(arr, json_number(v));
 }
 
 void
 json_del(struct json *obj, const char *key)
 {
-	json_free(json_detach(obj, key));
+	cJSON_DeleteItemFromObjectCaseSensitive(raw(obj), key);
 }
 
 struct json *
 json_detach(struct json *obj, const char *key)
 {
-	struct json *before, *j = NULL;
-
-	if (obj && obj->type == JSON_OBJECT)
-		j = find(obj, key, strlen(key), &before);
-	return j ? cut(obj, before, j) : NULL;
+	return own(cJSON_DetachItemFromObjectCaseSensitive(raw(obj), key));
 }
 
 struct json *
 json_shift(struct json *arr)
 {
-	struct json *j = json_first(arr);
-
-	return j ? cut(arr, NULL, j) : NULL;
+	return own(cJSON_DetachItemViaPointer(raw(arr), raw(arr)->child));
 }

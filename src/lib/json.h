@@ -1,10 +1,10 @@
 /*
  * JSON values. Parsing is strict: RFC 8259, UTF-8, one value, no trailing
- * bytes, no duplicate keys, no NUL in strings, 1000 levels.
+ * bytes, no duplicate keys, no NUL in strings, 1000 levels, numbers of up to
+ * 63 characters that are finite.
  *
  * Pointers returned by json_get and friends are borrowed: valid while the tree
  * lives. A value given to json_set or json_push is taken. Key order is kept.
- * A tree is for one thread at a time, even for reading.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -32,7 +32,6 @@ struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
 char *json_print(const struct json *); /* compact; free() */
 void json_append(struct str *, const struct json *);
-void json_append_num(struct str *, double); /* finite */
 /* Keys sorted at every depth: equal values give equal bytes. */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);
@@ -59,8 +58,8 @@ struct json *json_first(const struct json *);
 struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
 struct json *json_at(const struct json *, size_t i); /* walks: not for loops */
-/* All elements of an array of numbers at once (borrowed); NULL: it is none. */
-const double *json_numbers(const struct json *, size_t *n);
+/* Of each element; NAN: it is no number. Caller frees with free(). */
+double *json_numbers(const struct json *, size_t *n);
 
 struct json *json_object(void);
 struct json *json_array(void);

@@ -1,4 +1,5 @@
-#include "jsonnode.h"
+#include "jsonscan.h"
+#include "jsonhash.h"
 #include "mem.h"
 #include "str.h"
 
@@ -7,51 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 1000 /* objects and arrays in each other */
-#define LONG 65536 /* a text that is mostly numbers, not kept */
-#define FEW 64     /* members that are compared with each other */
+/* Where the value that begins at 'p' ends; NULL: trouble. */
+static const char *value(struct jsonscan *, const char *p, uint64_t *hash);
 
-/*
- * A copy of the text is parsed where it lies: strings stay there, decoded and
- * ended by a NUL. A NUL behind the text makes every look at the end safe.
- */
-struct scan {
-	char *s, *end;
-	char *at;        /* the trouble; NULL: it has no place */
-	const char *why; /* NULL: it follows from the place */
-	struct room *room;
-	bool copy;    /* the text is dropped: strings are copied */
-	double *nums; /* of the array at work */
-	size_t cap;
-	int depth;
-};
-
-/* Takes where its text begins, gives where it ends; NULL: trouble. */
-static char *value(struct scan *, char *p, struct json **);
-
-static inline char *
-blank(char *p)
+static inline const char *
+blank(const char *p)
 {
 	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
 		p++;
 	return p;
 }
 
-static char *
-bad(struct scan *c, char *at, const char *why)
+static const char *
+bad(struct jsonscan *c, const char *at, const char *why)
 {
+	c->failed = true;
 	c->at = at;
 	c->why = why;
 	return NULL;
-}
-
-static inline struct json *
-node(struct scan *c, enum json_type type)
-{
-	struct json *j = jsonnode_take(c->room, sizeof *j);
-
-	*j = (struct json){.room = c->room, .type = (unsigned char)type};
-	return j;
 }
 
 static inline bool
@@ -60,17 +34,29 @@ digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+static const char *
+exponent(struct jsonscan *c, const char *p)
+{
+	p++;
+	p += *p == '+' || *p == '-';
+	if (!digit(*p))
+		return bad(c, p, NULL);
+	while (digit(*p))
+		p++;
+	return p;
+}
+
 /*
  * Up to 2^53 and 10^22 numbers are exact, and so is one operation on them
  * (Clinger, How to read floating point numbers accurately, 1990, section 3).
  */
-static char *
-number(struct scan *c, char *p, double *v)
+static inline const char *
+number(struct jsonscan *c, const char *p, double *v)
 {
 	static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
 	    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 	    1e19, 1e20, 1e21, 1e22};
-	char *from = p, *first, *point;
+	const char *from = p, *first, *point;
 	ptrdiff_t digits, places = 0;
 	uint64_t m = 0;
 
@@ -93,19 +79,18 @@ number(struct scan *c, char *p, double *v)
 			return bad(c, p, NULL);
 	}
 	if ((*p | 0x20) == 'e') {
-		p++;
-		p += *p == '+' || *p == '-';
-		if (!digit(*p))
-			return bad(c, p, NULL);
-		while (digit(*p))
-			p++;
+		p = exponent(c, p);
+		if (!p)
+			return NULL;
 		digits = 99; /* slowly */
 	}
-	if (digits <= 19 && m <= UINT64_C(1) << 53 && places <= 22) {
+	if (digits <= 19 && m <= UINT64_C(1) << 53) {
 		*v = places ? (double)m / ten[places] : (double)m;
 		*v = *from == '-' ? -*v : *v;
 		return p;
 	}
+	if (p - from > JSONSCAN_DIGITS)
+		return bad(c, from, "a number is too long");
 	*v = strtod(from, NULL); /* it reads what was read above */
 	return isfinite(*v) ? p : bad(c, from, "a number is too large");
 }
@@ -129,61 +114,40 @@ hex4(const char *p)
 	return v;
 }
 
-static char *
-utf8(char *to, unsigned u)
-{
-	if (u < 0x80) {
-		*to++ = (char)u;
-		return to;
-	}
-	if (u >= 0x10000) {
-		*to++ = (char)(0xf0 | u >> 18);
-		*to++ = (char)(0x80 | (u >> 12 & 0x3f));
-	} else if (u >= 0x800) {
-		*to++ = (char)(0xe0 | u >> 12);
-	} else {
-		*to++ = (char)(0xc0 | u >> 6);
-		*to++ = (char)(0x80 | (u & 0x3f));
-		return to;
-	}
-	*to++ = (char)(0x80 | (u >> 6 & 0x3f));
-	*to++ = (char)(0x80 | (u & 0x3f));
-	return to;
-}
-
 /* 'p' is behind the "\u". A pair of surrogates is one character. */
-static char *
-unicode(struct scan *c, char *p, char **to)
+static const char *
+unicode(struct jsonscan *c, const char *p, int *u)
 {
-	int u = hex4(p), low;
+	int low;
 
-	if (u <= 0 || (u >= 0xdc00 && u <= 0xdfff))
+	*u = hex4(p);
+	if (*u <= 0 || (*u >= 0xdc00 && *u <= 0xdfff))
 		return bad(c, p, NULL);
 	p += 4;
-	if (u >= 0xd800 && u <= 0xdbff) {
+	if (*u >= 0xd800 && *u <= 0xdbff) {
 		if (p[0] != '\\' || p[1] != 'u')
 			return bad(c, p, NULL);
 		low = hex4(p + 2);
 		if (low < 0xdc00 || low > 0xdfff)
 			return bad(c, p, NULL);
-		u = 0x10000 + ((u & 0x3ff) << 10) + (low & 0x3ff);
+		*u = 0x10000 + ((*u & 0x3ff) << 10) + (low & 0x3ff);
 		p += 6;
 	}
-	*to = utf8(*to, (unsigned)u);
 	return p;
 }
 
-static char *
-escape(struct scan *c, char *p, char **to)
+/* What stands behind a backslash, and the character it means. */
+static const char *
+escape(struct jsonscan *c, const char *p, int *u)
 {
 	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
 	const char *l = *p ? strchr(letters, *p) : NULL;
 
 	if (*p == 'u')
-		return unicode(c, p + 1, to);
+		return unicode(c, p + 1, u);
 	if (!l)
 		return bad(c, p, NULL);
-	*(*to)++ = means[l - letters];
+	*u = means[l - letters];
 	return p + 1;
 }
 
@@ -191,13 +155,13 @@ escape(struct scan *c, char *p, char **to)
  * The first control character, quote or backslash. Eight bytes at once: in
  * the mask the lowest bit that is set is right, those above it need not be.
  */
-static inline char *
-plain(char *p)
+static inline const char *
+plain(const char *p, const char *end)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
 	uint64_t w, q, b, hit;
 
-	for (;; p += 8) {
+	for (; end - p >= 8; p += 8) {
 		memcpy(&w, p, sizeof w);
 		w = le64toh(w);
 		q = w ^ ones * '"';
@@ -207,231 +171,309 @@ plain(char *p)
 		if (hit & high)
 			return p + __builtin_ctzll(hit & high) / 8;
 	}
+	while ((unsigned char)*p >= ' ' && *p != '"' && *p != '\\')
+		p++;
+	return p;
 }
 
 /* The string that begins behind the quote before 'p'. */
-static inline char *
-string(struct scan *c, char *p, char **s, size_t *n)
+static inline const char *
+string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 {
-	char *q = plain(p), *to = q;
+	int u;
 
-	*s = p;
-	/* An escape is never shorter than what it means. */
-	while (*q == '\\') {
-		p = escape(c, q + 1, &to);
-		if (!p)
-			return NULL;
-		q = plain(p);
-		memmove(to, p, (size_t)(q - p));
-		to += q - p;
-	}
-	if (*q != '"')
-		return bad(c, q, NULL);
-	*to = '\0';
-	*n = (size_t)(to - *s);
-	if (c->copy)
-		*s = memcpy(jsonnode_take(c->room, *n + 1), *s, *n + 1);
-	return q + 1;
-}
-
-/* Where the array of numbers alone ends; NULL: it is another one. */
-static char *
-numbers(struct scan *c, char *p, struct json *j)
-{
-	size_t n = 0;
-	double v;
-
-	for (;; p = blank(p + 1)) {
-		if (*p != '-' && !digit(*p))
-			return NULL;
-		p = number(c, p, &v);
-		if (!p)
-			return NULL;
-		c->nums = mem_grow(c->nums, n, &c->cap, sizeof *c->nums);
-		c->nums[n++] = v;
-		p = blank(p);
-		if (*p == ']')
+	t->s = p;
+	t->escaped = false;
+	for (;;) {
+		p = plain(p, c->end);
+		if (*p != '\\')
 			break;
-		if (*p != ',')
+		t->escaped = true;
+		p = escape(c, p + 1, &u);
+		if (!p)
 			return NULL;
 	}
-	j->packed = true;
-	j->u.nums = jsonnode_take(c->room, n * sizeof v);
-	memcpy(j->u.nums, c->nums, n * sizeof v);
-	j->v.n = n;
+	if (*p != '"')
+		return bad(c, p, NULL);
+	t->n = (size_t)(p - t->s);
 	return p + 1;
 }
 
+/* The bytes that a string which was scanned means. */
+struct bytes {
+	const char *p, *end;
+	char left[4]; /* of one character, the last first */
+	int n;
+};
+
 static void
-append(struct json *to, struct json *j)
+utf8(struct bytes *b, unsigned u)
 {
-	if (to->v.last)
-		to->v.last->next = j;
-	else
-		to->u.child = j;
-	to->v.last = j;
+	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	int n = u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
+
+	for (b->n = 0; b->n < n - 1; u >>= 6)
+		b->left[b->n++] = (char)(0x80 | (u & 0x3f));
+	b->left[b->n++] = (char)(heads[n] | u);
 }
 
-static char *
-array(struct scan *c, char *p, struct json *j)
+static int
+next_byte(struct bytes *b)
 {
-	struct json *k;
-	char *packed;
+	struct jsonscan none = {0};
+	int u;
 
-	p = blank(p);
-	if (*p == ']')
-		return p + 1;
-	packed = numbers(c, p, j);
-	if (packed)
-		return packed;
-	for (;; p++) {
-		p = value(c, p, &k);
-		if (!p)
-			return NULL;
-		append(j, k);
-		p = blank(p);
-		if (*p == ']')
-			return p + 1;
-		if (*p != ',')
-			return bad(c, p, NULL);
-	}
+	if (b->n)
+		return (unsigned char)b->left[--b->n];
+	if (b->p == b->end)
+		return -1;
+	if (*b->p != '\\')
+		return (unsigned char)*b->p++;
+	b->p = escape(&none, b->p + 1, &u);
+	if (u < 0x80)
+		return u;
+	utf8(b, (unsigned)u);
+	return (unsigned char)b->left[--b->n];
+}
+
+static int
+compare(const struct jsonscan_text *a, const struct jsonscan_text *b)
+{
+	struct bytes x = {.p = a->s, .end = a->s + a->n};
+	struct bytes y = {.p = b->s, .end = b->s + b->n};
+	int c, d;
+
+	do {
+		c = next_byte(&x);
+		d = next_byte(&y);
+	} while (c == d && c >= 0);
+	return (c > d) - (c < d);
 }
 
 static bool
-same_key(const struct json *a, const struct json *b)
+same(const struct jsonscan_text *a, const struct jsonscan_text *b)
 {
-	return a->keylen == b->keylen && memcmp(a->key, b->key, a->keylen) == 0;
+	if (a->escaped || b->escaped)
+		return compare(a, b) == 0;
+	return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
 }
 
-/* The last member's key came before; *bits remembers what keys look like. */
-static bool
-doubled(const struct json *j, uint64_t *bits)
+/* Up to so many keys are compared with each other, where they look alike. */
+static void
+note(struct jsonscan_keys *o, const struct jsonscan_text *key)
 {
-	const struct json *last = j->v.last;
-	const char *k = last->key;
-	size_t n = last->keylen;
+	const unsigned char *k = (const unsigned char *)key->s;
+	size_t n = key->n;
 	unsigned look = (unsigned)n;
 
+	if (o->n++ >= JSONSCAN_KEYS)
+		return;
+	o->v[o->n - 1] = *key;
 	if (n)
-		look = look * 31 + (unsigned char)k[0] * 7 +
-		    (unsigned char)k[n / 2] * 11 + (unsigned char)k[n / 4] * 3 +
-		    (unsigned char)k[n - 1] * 5;
+		look = look * 31 + k[0] * 7 + k[n / 2] * 11 + k[n / 4] * 3 +
+		    k[n - 1] * 5;
 	look &= 63;
-	if (!(*bits >> look & 1)) {
-		*bits |= UINT64_C(1) << look;
-		return false;
+	if (key->escaped)
+		o->looks = UINT64_MAX; /* it may be any */
+	else if (!(o->looks >> look & 1)) {
+		o->looks |= UINT64_C(1) << look;
+		return;
 	}
-	for (const struct json *m = j->u.child; m != last; m = m->next)
-		if (same_key(m, last))
-			return true;
-	return false;
+	for (size_t i = 0; i + 1 < o->n && !o->twice; i++)
+		o->twice = same(&o->v[i], key);
 }
 
-static bool
-many_doubled(const struct json *j)
+static int
+by_text(const void *a, const void *b)
 {
-	bool twice = false;
-	size_t n;
-	struct json **v = jsonnode_sorted(j, &n);
+	return compare(a, b);
+}
 
+/* Of an object that was scanned once: of its many keys one stands twice. */
+static bool
+many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
+{
+	struct jsonscan again = {
+	    .s = c->s, .p = o->from, .end = c->end, .known = true};
+	struct jsonscan_text *v = mem_array(o->n, sizeof *v);
+	struct jsonscan_keys keys;
+	bool twice = false;
+	size_t n = 0;
+
+	jsonscan_object(&again, &keys);
+	while (n < o->n && jsonscan_member(&again, &keys, &v[n])) {
+		jsonscan_value(&again, NULL, NULL);
+		n++;
+	}
+	qsort(v, n, sizeof *v, by_text);
 	for (size_t i = 1; i < n && !twice; i++)
-		twice = same_key(v[i - 1], v[i]);
+		twice = compare(&v[i - 1], &v[i]) == 0;
 	free(v);
 	return twice;
 }
 
-static char *
-member(struct scan *c, char *p, struct json *j)
+static const char *
+ended(struct jsonscan *c, const struct jsonscan_keys *o, const char *p)
 {
-	struct json *k;
-	size_t n;
-	char *key;
-
-	if (*p != '"')
-		return bad(c, p, NULL);
-	p = string(c, p + 1, &key, &n);
-	if (!p)
-		return NULL;
-	p = blank(p);
-	if (*p != ':')
-		return bad(c, p, NULL);
-	p = value(c, p + 1, &k);
-	if (!p)
-		return NULL;
-	k->key = key;
-	k->keylen = (uint32_t)n;
-	append(j, k);
-	return blank(p);
+	c->depth--;
+	if (!c->known &&
+	    (o->twice || (o->n > JSONSCAN_KEYS && many_doubled(c, o))))
+		return bad(c, NULL, "a key stands twice in one object");
+	return p;
 }
 
-static char *
-object(struct scan *c, char *p, struct json *j)
+static inline const char *
+open(struct jsonscan *c, const char *p)
 {
-	uint64_t bits = 0;
-	size_t n = 0;
-	bool twice = false;
-
-	p = blank(p);
-	if (*p == '}')
-		return p + 1;
-	for (;; p = blank(p + 1)) {
-		p = member(c, p, j);
-		if (!p)
-			return NULL;
-		if (++n <= FEW)
-			twice |= doubled(j, &bits);
-		if (*p == '}')
-			break;
-		if (*p != ',')
-			return bad(c, p, NULL);
-	}
-	if (twice || (n > FEW && many_doubled(j)))
-		return bad(c, NULL, "a key stands twice in one object");
+	if (++c->depth > JSONSCAN_DEPTH)
+		return bad(c, p, "it is nested too deeply");
 	return p + 1;
 }
 
-static char *
-word(struct scan *c, char *p, struct json **out)
+static inline void
+none_yet(struct jsonscan_keys *o, const char *p)
+{
+	o->from = p;
+	o->n = 0;
+	o->looks = 0;
+	o->twice = false;
+}
+
+/* Where the value of the next member begins; *done: there is none. */
+static inline const char *
+member(struct jsonscan *c, const char *p, struct jsonscan_keys *o,
+    struct jsonscan_text *key, bool *done)
+{
+	p = blank(p);
+	*done = *p == '}';
+	if (*done)
+		return ended(c, o, p + 1);
+	if (o->n) {
+		if (*p != ',')
+			return bad(c, p, NULL);
+		p = blank(p + 1);
+	}
+	if (*p != '"')
+		return bad(c, p, NULL);
+	p = string(c, p + 1, key);
+	if (!p)
+		return NULL;
+	note(o, key);
+	p = blank(p);
+	return *p == ':' ? blank(p + 1) : bad(c, p, NULL);
+}
+
+static inline const char *
+element(struct jsonscan *c, const char *p, bool *first, bool *done)
+{
+	p = blank(p);
+	*done = *p == ']';
+	if (*done) {
+		c->depth--;
+		return p + 1;
+	}
+	if (!*first) {
+		if (*p != ',')
+			return bad(c, p, NULL);
+		p = blank(p + 1);
+	}
+	*first = false;
+	return p;
+}
+
+static const char *
+object(struct jsonscan *c, const char *p, uint64_t *hash)
+{
+	struct jsonscan_keys o;
+	struct jsonscan_text key;
+	uint64_t sum = 0, h;
+	bool done;
+
+	none_yet(&o, p);
+	p = open(c, p);
+	while (p && (p = member(c, p, &o, &key, &done)) && !done) {
+		p = value(c, p, hash ? &h : NULL);
+		if (!p || !hash)
+			continue;
+		c->escaped |= key.escaped;
+		sum += jsonhash_member(key.s, key.n, h);
+	}
+	if (p && hash)
+		*hash = jsonhash_object(sum);
+	return p;
+}
+
+static const char *
+array(struct jsonscan *c, const char *p, uint64_t *hash)
+{
+	uint64_t all = JSONHASH_ARRAY, h;
+	bool first = true, done;
+
+	p = open(c, p);
+	while (p && (p = element(c, p, &first, &done)) && !done) {
+		p = value(c, p, hash ? &h : NULL);
+		if (p && hash)
+			all = jsonhash_element(all, h);
+	}
+	if (p && hash)
+		*hash = all;
+	return p;
+}
+
+static const char *
+word(struct jsonscan *c, const char *p, uint64_t *hash)
 {
 	static const struct {
 		const char *text;
-		enum json_type type;
-		double num;
-	} words[] = {{"true", JSON_BOOL, 1}, {"false", JSON_BOOL, 0},
-	    {"null", JSON_NULL, 0}};
+		uint64_t value;
+	} words[] = {{"false", 0}, {"true", 1}, {"null", 2}};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		size_t n = strlen(words[i].text);
 
 		if (strncmp(p, words[i].text, n) != 0)
 			continue;
-		*out = node(c, words[i].type);
-		(*out)->u.num = words[i].num;
+		if (hash)
+			*hash = jsonhash_word(words[i].value);
 		return p + n;
 	}
 	return bad(c, p, NULL);
 }
 
-static char *
-value(struct scan *c, char *p, struct json **out)
+static const char *
+value(struct jsonscan *c, const char *p, uint64_t *hash)
 {
-	p = blank(p);
+	struct jsonscan_text t;
+	double v;
+
 	if (*p == '"') {
-		*out = node(c, JSON_STRING);
-		return string(c, p + 1, &(*out)->u.str, &(*out)->v.n);
+		p = string(c, p + 1, &t);
+		if (p && hash) {
+			c->escaped |= t.escaped;
+			*hash = jsonhash_string(t.s, t.n);
+		}
+		return p;
 	}
 	if (*p == '-' || digit(*p)) {
-		*out = node(c, JSON_NUMBER);
-		return number(c, p, &(*out)->u.num);
+		p = number(c, p, &v);
+		if (p && hash)
+			*hash = jsonhash_number(v);
+		return p;
 	}
-	if (*p != '{' && *p != '[')
-		return word(c, p, out);
-	if (++c->depth > DEPTH)
-		return bad(c, p, "it is nested too deeply");
-	*out = node(c, *p == '{' ? JSON_OBJECT : JSON_ARRAY);
-	p = *p == '{' ? object(c, p + 1, *out) : array(c, p + 1, *out);
-	c->depth--;
-	return p;
+	if (*p == '{')
+		return object(c, p, hash);
+	if (*p == '[')
+		return array(c, p, hash);
+	return word(c, p, hash);
+}
+
+void
+jsonscan_begin(struct jsonscan *c, const char *s, size_t n)
+{
+	bool bom = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0;
+
+	*c = (struct jsonscan){.s = s, .p = s, .end = s + n};
+	c->p = blank(s + (bom ? 3 : 0));
 }
 
 /* A NUL byte, or one written as an escape. */
@@ -452,46 +494,118 @@ holds_nul(const char *s, size_t n)
 	return false;
 }
 
-struct json *
-json_parse(const char *s, size_t n, const char **why, size_t *at)
+int
+jsonscan_end(struct jsonscan *c, const char **why, size_t *at)
 {
-	struct scan c = {.room = jsonnode_room(n), .copy = n >= LONG};
-	const char *dummy;
-	struct json *j = NULL;
-	size_t none;
-	char *p;
+	size_t n = (size_t)(c->end - c->s);
 
-	why = why ? why : &dummy;
-	at = at ? at : &none;
+	if (!c->failed && (c->p = blank(c->p)) < c->end)
+		bad(c, c->p, "something follows the value");
 	*why = NULL;
-	*at = 0;
-	/* Eight bytes are looked at where one is left. */
-	c.s =
-	    c.copy ? mem_resize(NULL, n + 8, 1) : jsonnode_take(c.room, n + 8);
-	c.end = c.s + n;
-	if (n)
-		memcpy(c.s, s, n);
-	memset(c.end, 0, 8);
-	p = value(&c,
-	    n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? c.s + 3 : c.s, &j);
-	if (p && (p = blank(p)) < c.end)
-		p = bad(&c, p, "something follows the value");
-	*at = !p && c.at ? (size_t)(c.at - c.s) : 0;
-	free(c.nums);
-	if (c.copy)
-		free(c.s);
-	if (p && str_utf8(s, n)) {
-		j->holds = true;
-		return j;
-	}
-	if (holds_nul(s, n))
+	*at = c->failed && c->at ? (size_t)(c->at - c->s) : 0;
+	if (!c->failed && str_utf8(c->s, n))
+		return 0;
+	if (holds_nul(c->s, n))
 		*why = "it holds a NUL", *at = 0;
-	else if (!str_utf8(s, n))
+	else if (!str_utf8(c->s, n))
 		*why = "it is not UTF-8", *at = 0;
-	else if (c.why)
-		*why = c.why;
+	else if (c->why)
+		*why = c->why;
 	else
 		*why = *at >= n ? "it ends too early" : "it is not JSON";
-	jsonnode_drop(c.room);
-	return NULL;
+	return -1;
+}
+
+int
+jsonscan_check(const char *s, size_t n, const char **why, size_t *at)
+{
+	struct jsonscan c;
+
+	jsonscan_begin(&c, s, n);
+	jsonscan_value(&c, NULL, NULL);
+	return jsonscan_end(&c, why, at);
+}
+
+/* Keeps where the scan is; 'p' NULL is trouble. */
+static inline bool
+moved(struct jsonscan *c, const char *p)
+{
+	if (p)
+		c->p = p;
+	return p;
+}
+
+char
+jsonscan_peek(struct jsonscan *c)
+{
+	if (c->failed)
+		return '\0';
+	c->p = blank(c->p);
+	return *c->p;
+}
+
+bool
+jsonscan_object(struct jsonscan *c, struct jsonscan_keys *o)
+{
+	none_yet(o, c->p);
+	return jsonscan_peek(c) == '{' && moved(c, open(c, c->p));
+}
+
+bool
+jsonscan_array(struct jsonscan *c)
+{
+	return jsonscan_peek(c) == '[' && moved(c, open(c, c->p));
+}
+
+bool
+jsonscan_number(struct jsonscan *c, double *v)
+{
+	char first = jsonscan_peek(c);
+
+	return (first == '-' || digit(first)) && moved(c, number(c, c->p, v));
+}
+
+bool
+jsonscan_string(struct jsonscan *c, struct jsonscan_text *t)
+{
+	return jsonscan_peek(c) == '"' && moved(c, string(c, c->p + 1, t));
+}
+
+bool
+jsonscan_member(
+    struct jsonscan *c, struct jsonscan_keys *o, struct jsonscan_text *key)
+{
+	bool done = false;
+
+	return !c->failed && moved(c, member(c, c->p, o, key, &done)) && !done;
+}
+
+bool
+jsonscan_element(struct jsonscan *c, bool *first)
+{
+	bool done = false;
+
+	return !c->failed && moved(c, element(c, c->p, first, &done)) && !done;
+}
+
+bool
+jsonscan_value(struct jsonscan *c, struct jsonscan_text *t, uint64_t *hash)
+{
+	const char *from;
+
+	jsonscan_peek(c);
+	from = c->p;
+	if (c->failed || !moved(c, value(c, from, hash)))
+		return false;
+	if (t)
+		*t = (struct jsonscan_text){from, (size_t)(c->p - from), false};
+	return true;
+}
+
+bool
+jsonscan_is(const struct jsonscan_text *t, const char *text)
+{
+	size_t n = strlen(text);
+
+	return !t->escaped && t->n == n && memcmp(t->s, text, n) == 0;
 }

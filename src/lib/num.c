@@ -1,9 +1,11 @@
 #include "num.h"
+#include "str.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +151,64 @@ num_seconds(char buf[NUM_BUF], double s)
 	else
 		snprintf(buf, NUM_BUF, "%ldh%02ldm", t / 3600, t / 60 % 60);
 	return buf;
+}
+
+static char *
+digits(char *end, uint64_t m)
+{
+	do
+		*--end = (char)('0' + m % 10);
+	while (m /= 10);
+	return end;
+}
+
+/*
+ * A number with few places, as %.15g has it: where m / 10^k is v and m has up
+ * to 15 digits, they are what it prints. False: it has more.
+ */
+static bool
+short_number(struct str *b, double v)
+{
+	static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+	double a = fabs(v);
+	char buf[24], *end = buf + sizeof buf, *s;
+
+	if (!(a >= 1e-4 && a < 1e9))
+		return false;
+	for (size_t k = 1; k < sizeof ten / sizeof *ten; k++) {
+		double m = nearbyint(a * ten[k]);
+
+		if (m >= 1e15 || m / ten[k] != a)
+			continue;
+		/* The places, with a 1 before them that keeps their zeros. */
+		s = digits(
+		    end, (uint64_t)m % (uint64_t)ten[k] + (uint64_t)ten[k]);
+		*s = '.';
+		s = digits(s, (uint64_t)m / (uint64_t)ten[k]);
+		if (v < 0)
+			*--s = '-';
+		str_addn(b, s, (size_t)(end - s));
+		return true;
+	}
+	return false;
+}
+
+void
+num_append(struct str *b, double v)
+{
+	char buf[40], *end = buf + sizeof buf, *s;
+
+	if (v == floor(v) && fabs(v) < 0x1p53) {
+		s = digits(end, (uint64_t)fabs(v));
+		if (v < 0) /* -0 is 0 */
+			*--s = '-';
+		str_addn(b, s, (size_t)(end - s));
+		return;
+	}
+	if (short_number(b, v))
+		return;
+	snprintf(buf, sizeof buf, "%.15g", v);
+	if (strtod(buf, NULL) != v)
+		snprintf(buf, sizeof buf, "%.17g", v);
+	str_add(b, buf);
 }

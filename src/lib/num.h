@@ -6,12 +6,17 @@
 #ifndef NUM_H
 #define NUM_H
 
+struct str;
+
 int num_int(const char *s, long long *v);
 int num_real(const char *s, double *v); /* finite */
 int num_duration(
     const char *s, double *v);             /* seconds; 90, 1.5s, 2m, 3h, 20ms */
 int num_size(const char *s, long long *v); /* bytes; 16, 4k, 1m, 2g (1024) */
 int num_percent(const char *s, double *v); /* 2%, 0.5%: .02, .005 */
+
+/* The shorter of 15 and 17 digits that reads back as v, which is finite. */
+void num_append(struct str *, double v);
 
 /* Views, for people only. 'buf' is returned. */
 #define NUM_BUF 32

@@ -473,31 +473,15 @@ texts_of(const struct json *array, size_t *n)
 	return v;
 }
 
-/* The numbers of an array, NAN where one is none; caller frees them. */
-static double *
-numbers_of(const struct json *array, size_t *n)
-{
-	const double *all = json_numbers(array, n);
-	double *v = mem_array(*n ? *n : json_len(array) + 1, sizeof *v);
-
-	if (all) {
-		memcpy(v, all, *n * sizeof *v);
-		return v;
-	}
-	for (const struct json *j = json_first(array); j; j = json_next(j))
-		v[(*n)++] = json_num(j, NAN);
-	return v;
-}
-
 /* 'values' are one for each run that has the metric 'm'. */
 static void
 add_values(struct sample *s, const struct json *part, const struct json *values,
     const struct json *m)
 {
 	size_t n, nblocks, nof, nnames;
-	double *v = numbers_of(values, &n);
-	double *blocks = numbers_of(json_get(m, "blocks"), &nblocks);
-	double *of = numbers_of(json_get(m, "sessions"), &nof);
+	double *v = json_numbers(values, &n);
+	double *blocks = json_numbers(json_get(m, "blocks"), &nblocks);
+	double *of = json_numbers(json_get(m, "sessions"), &nof);
 	const char **names = texts_of(json_get(part, "sessions"), &nnames);
 
 	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);

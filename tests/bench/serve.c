@@ -102,7 +102,8 @@ ask(struct serve *s, const char *line, double *ready_ms)
 		err_die("vkb-serve is gone");
 	n = getline(&answer, &cap, s->out);
 	ms = ms_since(t);
-	rec = n > 0 ? json_parse(answer, (size_t)n, NULL, NULL) : NULL;
+	rec =
+	    n > 0 && answer ? json_parse(answer, (size_t)n, NULL, NULL) : NULL;
 	if (!rec || strcmp(json_get_str(rec, "status"), "failed") == 0)
 		err_die("vkb-serve: %s", answer ? answer : "gone");
 	if (ready_ms)
