@@ -12,6 +12,7 @@
 #include "vkb-compare/canary.h"
 #include "vkb-compare/history.h"
 #include "vkb-compare/report.h"
+#include "vkb-compare/subject.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,6 +199,7 @@ static int
 answer(const struct comparison *c, size_t n, const struct opts *o)
 {
 	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
+	size_t waived = 0;
 	double failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -206,9 +208,8 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 			rows += c[i].count[v];
 		}
 		shown += c[i].nrows;
-		missing += c[i].unmatched[0];
-		for (size_t k = 0; k < c[i].nlonely; k++)
-			missing += c[i].lonely[k].side == 0;
+		waived += c[i].waived;
+		missing += report_missing(&c[i]);
 		failed += c[i].failed_runs;
 	}
 	if (count[VERDICT_REGRESSION] ||
@@ -225,6 +226,10 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 	if (!shown) {
 		err_say("nothing to compare: no case and metric is on both "
 			"sides");
+		return 2;
+	}
+	if (!rows && !waived) {
+		err_say("nothing was judged: no gate is on both sides");
 		return 2;
 	}
 	if (rows && count[VERDICT_INSUFFICIENT] == rows &&
@@ -306,6 +311,7 @@ compare(const struct sides *s, bool inside, const struct rules *r, size_t *n)
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
 	judge_all(c, *n, r);
+	subject_tell_apart(c, *n);
 	return c;
 }
 

@@ -102,6 +102,7 @@ test_status 2 'too few runs of it' vkb-compare --canary PING base.jsonl new.json
 test_match "canary 'PING': too few runs of rps" .err 'are said'
 test_status 2 'none at all' vkb-compare --canary PING base.jsonl quiet
 test_match "canary 'PING': no judged metric" .err 'is said'
+test_match '^Not to be relied on: a canary was not measured' .out 'in the head'
 test_status 2 'a pattern of nothing' vkb-compare --canary 'X*' base.jsonl new.jsonl
 test_match "canary 'X\*': no judged metric" .err 'is named'
 { cat quiet; runs new PING 60 60.1 59.9 60; } >new.jsonl

@@ -162,6 +162,16 @@ done
 test_same '' "$(grep -F -e '<d>' -e '`c`' -e ' @e' hostile)" \
   'and no Markdown'
 
+one x p99_latency_ms 1 1 1 1 >base
+one y p99_latency_ms 1.1 1.1 1.1 1.1 >new
+policy '{"waiver":{"reason":"known","expires":"2026-12-31","limit":"10%"}}'
+test_same 'exit 0
+X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is covered'
+policy '{"class":"info"}'
+test_status 2 'information alone is no answer' \
+  vkb-compare --policy policy.json -m all base new
+test_match 'nothing was judged: no gate is on both sides' .err 'and says so'
+
 # --- exact metrics
 
 one x size_bytes 1000 >base

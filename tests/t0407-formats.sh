@@ -27,6 +27,29 @@ each() {
   done
 }
 
+# --- what lacks fails in every format, as the status has it
+
+{
+  printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"S"},"run":{},"metrics":{"rps":%s,"p99_latency_ms":1},"status":"ok"}\n' \
+    1 1.01 1 1.01
+} >base
+two c '{"command":"S"}' 1 1.01 1 1.01 >new
+test_status 1 'a metric that lacks' vkb-compare --ci -f junit:j -f annotations:n \
+  -f text:t base new
+test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
+  'is a failure of the test report'
+test_match '^::error .*the contender lacks 1 case or metric' n 'an annotation'
+test_match '^[A-Z].*; the contender lacks 1 case or metric$' t 'and in the first line'
+
+# --- subjects of one name
+
+for o in O2 O3; do
+  two c '{"command":"S"}' 1 1.01 1 1.01 |
+    sed "s/\"label\":\"c\"/\"label\":\"c\",\"build\":\"$o\"/"
+done >twins
+test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -m rps -f jsonl:d -f text base twins |
+  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'are told apart'
+
 # --- several at once, into files, pipes and nowhere
 
 set --
@@ -188,8 +211,8 @@ test_match '^::error title=.*::1 of 1 runs failed in the contender: INCR: it <fe
   a.out 'annotations: it is an error'
 test_status 1 'told to fail' vkb-compare "$@" --on-insufficient fail \
   --on-missing fail base new
-test_same '2 2' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
-  'the formats tell the same'
+test_same '2 3' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
+  'the formats tell the same, and the failed run'
 test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
   'sarif as well'
 
@@ -200,7 +223,7 @@ vkb-compare "$@" -f text:t.out -f openmetrics:o.out base new 2>/dev/null
 test_same 2 "$(grep -c '<testsuite ' j.out)" 'junit: a suite for each contender'
 test_same 2 "$(jq '.runs | length' s.out)" 'sarif: a run for each'
 metrics o.out
-test_match '^ +contender +rows$' t.out 'text: they come in a table first'
+test_match '^ +contender +baseline +rows$' t.out 'text: they come in a table first'
 test_same '? y
 = z' "$(sed -n '2,3s/^\(.\)  \([^ ]*\) .*/\1 \2/p' t.out)" 'each in a line'
 

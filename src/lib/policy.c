@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POLICY_ROUNDING 1e-9 /* 1.1 - 1 is more than .1 */
+
 struct rule {
 	char *name;             /* "FILE: rules[2]" */
 	const char *metric;     /* a glob; NULL: all; all are of the document */
@@ -421,7 +423,8 @@ bool
 policy_waives(const struct policy_waiver *w, double ratio)
 {
 	return w->reason && !w->expired &&
-	    (isinf(w->limit) || fabs(ratio - 1) <= w->limit);
+	    (isinf(w->limit) ||
+		fabs(ratio - 1) <= w->limit * (1 + POLICY_ROUNDING));
 }
 
 const char *

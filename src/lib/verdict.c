@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *
 verdict_name(enum verdict v)
@@ -123,6 +124,17 @@ in_pairs(struct verdict_facts *f, const double *x, const double *y,
 	free(d);
 }
 
+/*
+ * Two sides without variance: a coarse clock may put all of one side into one
+ * step and all of the other into the next. The largest chance of that, over
+ * all q, is that of 2 q^m (1-q)^n, at q = m/(m+n).
+ */
+static double
+by_chance(double m, double n)
+{
+	return 2 * exp(m * log(m / (m + n)) + n * log(n / (m + n)));
+}
+
 /* What is known before any test. */
 static struct verdict_facts
 outline(const double *x, size_t m, const double *y, size_t n)
@@ -168,6 +180,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
 	    constant(y, n)) {
 		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
+		f.p = by_chance((double)m, (double)n);
 		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
 	} else if (paired && all_above(x, m, 0, false) &&
 	    all_above(y, n, 0, false)) {
@@ -296,6 +309,8 @@ verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 
 	if (f->sd > 0 && margin > 0)
 		n = power_runs(f->sd, -margin, f->paired);
+	else if (strcmp(f->method, "exact") == 0)
+		n = power_least(f->paired, tests, .05);
 	if (n && n < power_least(f->paired, tests, .05))
 		n = power_least(f->paired, tests, .05);
 	return n && n <= have ? 2 * have : n;

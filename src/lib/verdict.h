@@ -36,8 +36,8 @@ struct verdict_facts {
 	bool paired;
 	bool assumed;       /* without noise: one value is enough */
 	const char *method; /* mwu-exact, mwu-normal, signed-rank,
-			     * exact (both sides constant), identical,
-			     * assumed */
+			     * exact (both sides constant: the chance that
+			     * rounding made them so), identical, assumed */
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
 	double lo95, hi95, lo90, hi90;

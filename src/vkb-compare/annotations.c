@@ -86,7 +86,10 @@ one(struct notes *a, const struct report *report, const struct comparison *c)
 	struct str s = {0};
 
 	report_headline(&s, c, names);
-	say(a, LEVEL_NOTICE, title, s.s);
+	say(a,
+	    report->fails_missing && report_missing(c) ? LEVEL_ERROR
+						       : LEVEL_NOTICE,
+	    title, s.s);
 	for (size_t i = 0; i < c->nrows; i++)
 		row(a, report, order[i], names);
 	report_warnings(c, names, warning, &w);

@@ -66,6 +66,11 @@ say(const struct canary *k, const struct rules *r)
 		err_say("canary '%s': too few runs of %s, or of its %s: the "
 			"comparison is refused",
 		    k->name, k->metric, whom);
+	else if (isnan(k->facts.ratio))
+		err_say("canary '%s': %s changed from %g to %g against its %s: "
+			"the comparison is refused",
+		    k->name, k->metric, k->facts.median[0], k->facts.median[1],
+		    whom);
 	else
 		err_say("canary '%s': %s changed by %+.1f%% against its %s: "
 			"the comparison is refused",

@@ -109,10 +109,9 @@ advice(struct str *s, const struct comparison *c)
 	char buf[NUM_BUF];
 
 	if (n.rows) {
-		str_printf(s, "%s%zu more %s", s->len ? "; " : "", n.more,
-		    n.unpaired        ? "runs a side"
-			: n.more == 1 ? "round"
-				      : "rounds");
+		str_printf(s, "%s%zu more %s%s%s", s->len ? "; " : "", n.more,
+		    n.unpaired ? "run" : "round", n.more == 1 ? "" : "s",
+		    n.unpaired ? " a side" : "");
 		if (!isnan(n.minutes))
 			str_printf(
 			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
@@ -159,6 +158,16 @@ report_outcome(const struct comparison *c)
 	return VERDICTS;
 }
 
+size_t
+report_missing(const struct comparison *c)
+{
+	size_t n = c->unmatched[0];
+
+	for (size_t i = 0; i < c->nlonely; i++)
+		n += c->lonely[i].side == 0;
+	return n;
+}
+
 void
 report_headline(
     struct str *s, const struct comparison *c, const struct casename *names)
@@ -167,7 +176,10 @@ report_headline(
 
 	for (size_t i = 0; i < c->ncanaries && !t.len; i++)
 		if (!c->canaries[i].ok)
-			str_add(&t, "not to be relied on: a canary changed");
+			str_printf(&t, "not to be relied on: a canary %s",
+			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
+				? "was not measured"
+				: "changed");
 	what(&t, c, names, VERDICT_REGRESSION, "worse", "regressions");
 	what(&t, c, names, VERDICT_IMPROVEMENT, "better", "improvements");
 	what(&t, c, names, VERDICT_DIFFERENT, "different", "different");
@@ -176,6 +188,10 @@ report_headline(
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, c->failed_runs == 1 ? "" : "s");
+	if (report_missing(c))
+		str_printf(&t, "; the contender lacks %zu case%s or metric%s",
+		    report_missing(c), report_missing(c) == 1 ? "" : "s",
+		    report_missing(c) == 1 ? "" : "s");
 	*t.s = (char)toupper((unsigned char)*t.s);
 	str_add(s, t.s);
 	str_free(&t);

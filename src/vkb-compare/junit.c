@@ -125,6 +125,22 @@ lost(struct suite *t, const struct report *report, const struct pairing *p,
 	}
 }
 
+/* Judged metrics that one side lacks. */
+static void
+lonely(struct suite *t, const struct report *report, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->nlonely; i++) {
+		const struct lonely *l = &c->lonely[i];
+		bool fails = l->side == 0 && report->fails_missing;
+		struct str s = {0};
+
+		report_lonely(&s, l);
+		testcase(t, "metrics", l->name, 0, fails ? FAILED : SKIPPED,
+		    "missing", s.s);
+		str_free(&s);
+	}
+}
+
 /* A machine that changed is an error: what follows means nothing. */
 static void
 canaries(struct suite *t, const struct comparison *c)
@@ -188,6 +204,7 @@ suite(struct str *s, const struct report *report, size_t i)
 			row(&t, report, &c->rows[k], names);
 	for (size_t k = 0; k < c->npairs; k++)
 		lost(&t, report, &c->pairs[k], names);
+	lonely(&t, report, c);
 	str_printf(&title, "%s against %s", c->name[1], c->name[0]);
 	str_add(s, "  <testsuite");
 	attribute(s, "name", title.s);

@@ -305,7 +305,7 @@ report_notes(struct str *s, const struct row *r)
 	if (isnan(r->facts.ratio))
 		note(&one, "values of 0 or below: no ratio");
 	if (strcmp(r->facts.method, "exact") == 0)
-		note(&one, "no noise: compared exactly");
+		note(&one, "no noise");
 	if (strcmp(r->facts.method, "identical") == 0)
 		note(&one, "identical values");
 	if (r->exact)

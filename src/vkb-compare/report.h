@@ -58,6 +58,12 @@ void report_sentence(struct str *, const struct row *);
 void report_lost(
     struct str *, const struct kase *, size_t side, const char *name);
 
+/* A judged metric of one side. */
+void report_lonely(struct str *, const struct lonely *);
+
+/* Cases, and metrics of the others, that the contender lacks. */
+size_t report_missing(const struct comparison *);
+
 /* Rows as people want them: what changed first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 

@@ -278,6 +278,7 @@ overview(struct str *s, const struct report *r)
 
 	table_column(t, "", TABLE_LEFT);
 	table_column(t, "contender", TABLE_LEFT);
+	table_column(t, "baseline", TABLE_LEFT);
 	table_column(t, "rows", TABLE_LEFT);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
@@ -287,6 +288,7 @@ overview(struct str *s, const struct report *r)
 		table_cell(t, v < VERDICTS ? looks[v].sign : " ");
 		table_style(t, v < VERDICTS ? looks[v].colour : NULL);
 		table_cell(t, c->name[1]);
+		table_cell(t, c->name[0]);
 		report_counts(&counts, c);
 		table_cell(t, counts.s);
 		str_free(&counts);

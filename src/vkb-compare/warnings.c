@@ -38,6 +38,13 @@ report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
 	json_free(errors);
 }
 
+void
+report_lonely(struct str *s, const struct lonely *l)
+{
+	str_printf(s, "only the %s has %s (%zu case%s)", sides[l->side],
+	    l->name, l->cases, l->cases == 1 ? "" : "s");
+}
+
 /* A failed baseline is no trouble: what is left of it is compared. */
 static enum report_kind
 kind_of(const struct kase *k, size_t side)
@@ -207,11 +214,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	}
 	lost_cases(c, names, say, arg);
 	for (size_t i = 0; i < c->nlonely; i++) {
-		const struct lonely *l = &c->lonely[i];
-
-		str_printf(&s, "only the %s has %s (%zu case%s)",
-		    l->side ? "contender" : "baseline", l->name, l->cases,
-		    l->cases == 1 ? "" : "s");
+		report_lonely(&s, &c->lonely[i]);
 		line(say, arg, REPORT_UNMATCHED, &s);
 	}
 	pair_notes(c, names, say, arg);

@@ -266,6 +266,12 @@ verdicts(void)
 		    VERDICT_REGRESSION &&
 		certain,
 	    "zero variance: 100 to 70 is a regression");
+	f = verdict_measure(c, 4, cl, 4, false);
+	tap_near(f.p, 2. / 256, 1e-14, "by chance, for a coarse clock: 2/2^8");
+	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, .06, .05, &certain) ==
+		VERDICT_INCONCLUSIVE,
+	    "among many tests it is not enough");
+	tap_ok(verdict_needed(&f, .02, 100) == 8, "eight runs a side are");
 	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "zero variance: 100 to 99.5 is within the margin");
