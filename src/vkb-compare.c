@@ -457,8 +457,6 @@ main(int argc, char **argv)
 		rc = rc < 0 ? 2 : 0;
 		goto out;
 	}
-	for (size_t i = 0; i < args.nrest; i++)
-		args.v[args.n++] = args.rest[i];
 	if (o.ci) {
 		o.on_missing = o.on_missing ? o.on_missing : "fail";
 		o.on_insufficient =

@@ -208,8 +208,6 @@ main(int argc, char **argv)
 		rc = rc < 0 ? 2 : 0;
 		goto out;
 	}
-	for (size_t i = 0; i < args.nrest; i++)
-		args.v[args.n++] = args.rest[i];
 	if (!args.n && isatty(STDIN_FILENO))
 		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
 	rc = rc < 0 ? 2 : run(&o, &args);

@@ -151,8 +151,6 @@ conflict(const struct opts *o, const struct opt_args *args)
 		for (size_t i = 0; i < args->n || !args->n; i++)
 			if (!args->n || strcmp(args->v[i], "-") == 0)
 				return "stdin cannot be both builds and cases";
-	if (args->rest)
-		return "nothing may follow '--'";
 	if (!args->n && isatty(STDIN_FILENO))
 		return "no configuration is given";
 	return NULL;

@@ -99,8 +99,6 @@ main(int argc, char **argv)
 	rc = opt_parse(&prog, argc, argv, &o, &args);
 	if (rc)
 		return rc < 0 ? 2 : 0;
-	for (size_t i = 0; i < args.nrest; i++)
-		args.v[args.n++] = args.rest[i];
 	if (!args.n && isatty(STDIN_FILENO))
 		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
 	rc = convert(&o, &args);

@@ -490,6 +490,16 @@ json_push_num(struct json *arr, double v)
 	json_push(arr, json_number(v));
 }
 
+struct json *
+json_pair(double a, double b)
+{
+	struct json *j = json_array();
+
+	json_push_num(j, a);
+	json_push_num(j, b);
+	return j;
+}
+
 void
 json_del(struct json *obj, const char *key)
 {

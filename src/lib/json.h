@@ -75,6 +75,7 @@ void json_set_num(struct json *obj, const char *key, double v);
 void json_set_bool(struct json *obj, const char *key, bool v);
 void json_push(struct json *arr, struct json *value);
 void json_push_num(struct json *arr, double v);
+struct json *json_pair(double a, double b); /* [a,b] */
 void json_del(struct json *obj, const char *key);
 struct json *json_detach(struct json *obj, const char *key); /* caller frees */
 struct json *json_shift(struct json *arr); /* its first element; caller frees */

@@ -326,6 +326,19 @@ answer(const struct opt_prog *p, int what)
 	return closed();
 }
 
+/* What follows "--": of programs that run no command, more operands. */
+static void
+after(const struct opt_prog *p, int n, char **v, struct opt_args *args)
+{
+	if (strstr(p->operands, "--")) {
+		args->rest = v;
+		args->nrest = (size_t)n;
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		args->v[args->n++] = v[i];
+}
+
 int
 opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
     struct opt_args *args)
@@ -337,8 +350,7 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 		const char *a = argv[i];
 
 		if (strcmp(a, "--") == 0) {
-			args->rest = argv + i + 1;
-			args->nrest = (size_t)(argc - i - 1);
+			after(p, argc - i - 1, argv + i + 1, args);
 			break;
 		}
 		if (strcmp(a, "--help") == 0 || strcmp(a, "--version") == 0)

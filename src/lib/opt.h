@@ -52,7 +52,8 @@ struct opt_prog {
 struct opt_args {
 	char **v; /* operands, borrowed from argv (permuted) */
 	size_t n;
-	char **rest; /* what follows "--", NULL when there is none */
+	char **rest; /* what follows "--" where the program's operands have
+		      * one, NULL when there is none; else those are operands */
 	size_t nrest;
 };
 

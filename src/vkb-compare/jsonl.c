@@ -6,16 +6,6 @@
 #include <math.h>
 
 static struct json *
-two(double a, double b)
-{
-	struct json *j = json_array();
-
-	json_push_num(j, a);
-	json_push_num(j, b);
-	return j;
-}
-
-static struct json *
 numbers(const struct sample *s)
 {
 	struct json *j = json_array();
@@ -74,16 +64,16 @@ delta(const struct comparison *c, const struct row *r)
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "metric", r->name);
 	json_set_str(rec, "better", report_better(r));
-	json_set(rec, "n", two((double)f->m, (double)f->n));
+	json_set(rec, "n", json_pair((double)f->m, (double)f->n));
 	json_push(values, numbers(&r->used[0]));
 	json_push(values, numbers(&r->used[1]));
 	json_set(rec, "values", values);
-	json_set(rec, "median", two(f->median[0], f->median[1]));
+	json_set(rec, "median", json_pair(f->median[0], f->median[1]));
 	json_set_num(rec, "ratio", f->ratio);
 	if (!isnan(f->lo95))
-		json_set(rec, "ci95", two(f->lo95, f->hi95));
+		json_set(rec, "ci95", json_pair(f->lo95, f->hi95));
 	if (!isnan(f->lo90))
-		json_set(rec, "ci90", two(f->lo90, f->hi90));
+		json_set(rec, "ci90", json_pair(f->lo90, f->hi90));
 	json_set_num(rec, "p", f->p);
 	json_set_num(rec, "p_adjusted", r->p);
 	json_set_str(rec, "method", f->method);
@@ -196,7 +186,7 @@ comparison(const struct comparison *c, const struct rules *r)
 		json_set_num(j, "cases", (double)o->cases);
 		json_set_num(j, "ratio", o->ratio);
 		if (!isnan(o->lo))
-			json_set(j, "ci95", two(o->lo, o->hi));
+			json_set(j, "ci95", json_pair(o->lo, o->hi));
 		json_set(overall, o->name, j);
 	}
 	json_set(rec, "overall", overall);
@@ -256,7 +246,7 @@ moved(const struct comparison *c, const struct shift *shift)
 		json_set_num(j, "contender", l->value[1]);
 		json_set_num(j, "ratio", l->ratio);
 		if (!isnan(l->lo))
-			json_set(j, "ci95", two(l->lo, l->hi));
+			json_set(j, "ci95", json_pair(l->lo, l->hi));
 		json_push(all, j);
 	}
 	json_set(rec, "quantiles", all);

@@ -448,16 +448,6 @@ show_markdown(struct str *s, const struct branch *b, const struct findings *all,
 }
 
 static struct json *
-two(double a, double b)
-{
-	struct json *j = json_array();
-
-	json_push_num(j, a);
-	json_push_num(j, b);
-	return j;
-}
-
-static struct json *
 range(const struct branch *b, const struct finding *f)
 {
 	const char *first = branch_after(b, f->lo);
@@ -513,12 +503,13 @@ record(
 		    rec, "previous", json_dup(b->points[f->lo - 1].subject));
 	json_set(rec, "range", range(b, f));
 	json_set_num(rec, "index", (double)f->at);
-	json_set(rec, "indexes", two((double)f->lo, (double)f->hi));
-	json_set(rec, "n", two((double)f->n[0], (double)f->n[1]));
-	json_set(rec, "median", two(f->facts.median[0], f->facts.median[1]));
+	json_set(rec, "indexes", json_pair((double)f->lo, (double)f->hi));
+	json_set(rec, "n", json_pair((double)f->n[0], (double)f->n[1]));
+	json_set(
+	    rec, "median", json_pair(f->facts.median[0], f->facts.median[1]));
 	json_set_num(rec, "ratio", f->facts.ratio);
 	if (!isnan(f->facts.lo95))
-		json_set(rec, "ci95", two(f->facts.lo95, f->facts.hi95));
+		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
 	json_set_num(rec, "p", f->p);
 	json_set_str(rec, "method", f->method);
 	json_set_str(rec, "class", f->gate ? "gate" : "info");
