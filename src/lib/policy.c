@@ -260,7 +260,7 @@ object(struct configwalk *w, struct rule *r, const struct json *obj,
 	const struct key *k;
 
 	if (json_type(obj) != JSON_OBJECT) {
-		configwalk_problem(w, "must be an object, not a %s",
+		configwalk_problem(w, "must be an object, but is of type %s",
 		    json_type_name(json_type(obj)));
 		return;
 	}
@@ -318,7 +318,7 @@ read_rules(struct policy *p, struct configwalk *w, const struct json *rules)
 	size_t len;
 
 	if (json_type(rules) != JSON_ARRAY) {
-		configwalk_problem(w, "must be an array, not a %s",
+		configwalk_problem(w, "must be an array, but is of type %s",
 		    json_type_name(json_type(rules)));
 		return;
 	}
