@@ -34,8 +34,8 @@ size_t power_runs(double cv, double effect, bool paired);
 
 /*
  * The smallest relative decrease that m and n runs (or n pairs) of this noise
- * would show at level .05 with power .8, as a part of 1. NAN where there are
- * too few or no noise.
+ * would show at level .05 with power .8, as a part of 1; where m and n differ,
+ * as if both were the smaller. NAN where there are too few or no noise.
  */
 double power_visible(double cv, size_t m, size_t n, bool paired);
 

@@ -37,10 +37,10 @@ advise(
 {
 	static const struct {
 		const char *what, *where, *many;
-	} texts[] = {{"another machine", "between machines", "machines"},
-	    {"another session", "between sessions", "sessions"},
-	    {"more runs", "from run to run", "runs"},
-	    {"longer runs", "within a run", NULL}};
+	} texts[] = {{"add a machine", "between machines", "machines"},
+	    {"add a session", "between sessions", "sessions"},
+	    {"add runs", "from run to run", "runs"},
+	    {"make runs longer", "within a run", NULL}};
 	double all = varsplit_of_mean(p), sd;
 	enum varsplit_source s = widest(p);
 	struct str text = {0};
@@ -49,8 +49,9 @@ advise(
 	if (!(all > 0))
 		return;
 	sd = 100 * sqrt(p[s].var) / mean;
-	str_printf(&text, "%s: %.2g %% %s makes %.0f %% of the error",
-	    texts[s].what, sd, texts[s].where,
+	str_printf(&text,
+	    "%s: the spread %s (%.2g %%) makes %.0f %% of the error",
+	    texts[s].what, texts[s].where, sd,
 	    100 * p[s].var / (double)p[s].n / all);
 	if (wanted > 0 && texts[s].many)
 		n = varsplit_needed(p, s, wanted * mean, .95);
