@@ -5,8 +5,8 @@
 #include "vkb-serve/command.h"
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
-#include "vkb-serve/guard.h"
-#include "vkb-serve/halt.h"
+#include "guard.h"
+#include "halt.h"
 #include "vkb-serve/keeper.h"
 #include "vkb-serve/rundir.h"
 
@@ -281,10 +281,11 @@ leave(struct home *h, int status)
 	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
 
 	home_close(h);
-	if (reason)
-		halt_raise(reason);
 	halt_close(h->shared.halt);
-	return status;
+	if (!reason)
+		return status;
+	halt_raise(reason);
+	return 2;
 }
 
 static int

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "err.h"
 #include "mem.h"
+#include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -186,6 +188,37 @@ proc_free(struct proc *p)
 	}
 	close(p->fd);
 	free(p);
+}
+
+int
+proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
+{
+	struct proc_spec spec = {.argv = argv, .session = true};
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
+	struct proc *p = NULL;
+	char buf[4096];
+	ssize_t n;
+
+	spec.in = null;
+	spec.out = spec.err = memfd_create("output", MFD_CLOEXEC);
+	if (null < 0 || spec.out < 0)
+		err_fail_sys("cannot start '%s'", argv[0]);
+	else if ((p = proc_start(&spec))) {
+		if (proc_wait(p, timeout_ms, status))
+			rc = 0;
+		else
+			err_fail("'%s' did not end in time", argv[0]);
+	}
+	proc_free(p);
+	if (spec.out >= 0)
+		lseek(spec.out, 0, SEEK_SET);
+	while (rc == 0 && (n = read(spec.out, buf, sizeof buf)) > 0)
+		str_addn(out, buf, (size_t)n);
+	if (spec.out >= 0)
+		close(spec.out);
+	if (null >= 0)
+		close(null);
+	return rc;
 }
 
 const char *

@@ -47,6 +47,14 @@ int proc_stop(struct proc *, int grace_ms);
 /* Stops it if it runs (SIGKILL), frees; NULL does nothing. */
 void proc_free(struct proc *);
 
+/*
+ * Runs it to its end, what it prints (of both kinds) is added to *out.
+ * 0, or -1 and said: it cannot be started, or was killed after timeout_ms.
+ */
+struct str;
+int proc_read(
+    const char *const *argv, int timeout_ms, struct str *out, int *status);
+
 /* "exited with 3", "was killed by signal 9 (Killed)". */
 const char *proc_ended(int status, char *buf, size_t n);
 

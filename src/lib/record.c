@@ -20,7 +20,13 @@ static const struct record_key build_keys[] = {
     {"cli", S, false, "path of valkey-cli"},
     {"benchmark", S, false, "path of valkey-benchmark"},
     {"error", S, false, "why it failed"},
-    {"log", S, false, "path of the build log"}, {0}};
+    {"log", S, false, "path of the build log"},
+    {"binary_sha256", S, false, "of valkey-server"},
+    {"version", S, false, "that valkey-server says"},
+    {"git_sha", S, false, "that valkey-server says; absent: it knows none"},
+    {"incremental", B, false, "with objects of another commit"},
+    {"seconds", N, false, "the build took"},
+    {"cached", B, false, "it was built before"}, {0}};
 
 static const struct record_key spec_keys[] = {
     {"id", S, true, "names the server (or cluster) in what follows"},

@@ -1,8 +1,6 @@
 #include "fleet.h"
 #include "cluster.h"
 #include "describe.h"
-#include "guard.h"
-#include "halt.h"
 #include "node.h"
 #include "port.h"
 #include "rundir.h"
@@ -12,6 +10,9 @@
 #include "clock.h"
 #include "config.h"
 #include "err.h"
+#include "folder.h"
+#include "guard.h"
+#include "halt.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
@@ -368,7 +369,7 @@ fleet_free(struct fleet *f)
 	for (size_t i = 0; i < f->n; i++)
 		node_free(&f->node[i]);
 	free(f->node);
-	if (f->dir && !f->shared->rundir->keep && rundir_remove(f->dir) < 0)
+	if (f->dir && !f->shared->rundir->keep && folder_remove(f->dir) < 0)
 		err_fail_sys("cannot remove '%s'", f->dir);
 	free(f->dir);
 	free(f->tlsdir);

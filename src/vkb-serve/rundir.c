@@ -1,14 +1,14 @@
 #include "rundir.h"
-#include "guard.h"
 
 #include "err.h"
+#include "folder.h"
+#include "guard.h"
 #include "mem.h"
 #include "tls.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +27,6 @@ rundir_tmp(void)
 	const char *tmp = getenv("TMPDIR");
 
 	return tmp && *tmp ? tmp : "/tmp";
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path) == 0 || errno == ENOENT ? 0 : -1;
-}
-
-int
-rundir_remove(const char *path)
-{
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0)
-		return 0;
-	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
 }
 
 /* Has its owner gone, and the guardian with it? */
@@ -82,7 +65,7 @@ sweep(const char *tmp)
 			continue;
 		path = mem_printf("%s/%s", tmp, e->d_name);
 		if (orphaned(path))
-			rundir_remove(path);
+			folder_remove(path);
 		free(path);
 	}
 	if (d)
@@ -154,7 +137,7 @@ rundir_make(struct rundir *r, struct guard *g, const char *dir, bool keep)
 void
 rundir_close(struct rundir *r)
 {
-	if (r->path && !r->keep && rundir_remove(r->path) < 0)
+	if (r->path && !r->keep && folder_remove(r->path) < 0)
 		err_fail_sys("cannot remove '%s'", r->path);
 	if (r->path && r->lock >= 0)
 		close(r->lock);

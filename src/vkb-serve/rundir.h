@@ -31,9 +31,6 @@ char *rundir_new(struct rundir *);
 /* Certificates, made once, in PATH/tls. 0, or -1 and said. */
 int rundir_tls(struct rundir *, const char *host);
 
-/* Removes the tree. 0 it is gone; -1 with errno. */
-int rundir_remove(const char *path);
-
 /* $TMPDIR, else /tmp. */
 const char *rundir_tmp(void);
 

@@ -1,12 +1,13 @@
 /* vkb-serve's modules: spec, port, rundir. */
 #include "tap.h"
 
-#include "vkb-serve/guard.h"
 #include "vkb-serve/port.h"
 #include "vkb-serve/rundir.h"
 #include "vkb-serve/spec.h"
 
 #include "err.h"
+#include "folder.h"
+#include "guard.h"
 #include "json.h"
 #include "str.h"
 
@@ -120,7 +121,7 @@ folders(void)
 	rundir_close(&r);
 	tap_ok(access(path, F_OK) < 0, "it is gone");
 	tap_ok(access(tmp, F_OK) == 0, "what it linked to is not");
-	tap_ok(rundir_remove(path) == 0, "removing twice is no failure");
+	tap_ok(folder_remove(path) == 0, "removing twice is no failure");
 	free(path);
 	free(sub);
 	guard_dismiss(g);

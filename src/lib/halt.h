@@ -21,7 +21,7 @@ enum { HALT_CALLER = -1 };
  */
 int halt_reason(struct halt *, bool *tty);
 
-/* Ends the program as the reason says: by that signal, or with 2. */
-_Noreturn void halt_raise(int reason);
+/* Ends the program by that signal; of HALT_CALLER it returns: exit with 2. */
+void halt_raise(int reason);
 
 #endif

@@ -1,7 +1,6 @@
 #include "guard.h"
-#include "rundir.h"
-
 #include "err.h"
+#include "folder.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -83,7 +82,7 @@ avenge(struct wards *w)
 		kill(-w->v[i].group, SIGKILL); /* what was forked meanwhile */
 	}
 	for (int i = 0; w->folder && i < 100; i++) {
-		if (rundir_remove(w->folder) == 0)
+		if (folder_remove(w->folder) == 0)
 			break;
 		poll(NULL, 0, 10);
 	}

@@ -98,12 +98,11 @@ halt_raise(int reason)
 {
 	sigset_t set;
 
-	if (reason > 0) {
-		signal(reason, SIG_DFL);
-		sigemptyset(&set);
-		sigaddset(&set, reason);
-		raise(reason);
-		sigprocmask(SIG_UNBLOCK, &set, NULL);
-	}
-	exit(2);
+	if (reason <= 0)
+		return;
+	signal(reason, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, reason);
+	raise(reason);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }

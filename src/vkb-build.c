@@ -1,0 +1,390 @@
+/*
+ * vkb-build: commits in, build records out: each is built once, in a tree of a
+ * cache, and kept. Exit 2: one of them could not be built.
+ */
+#include "err.h"
+#include "guard.h"
+#include "halt.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "opt.h"
+#include "record.h"
+#include "vkb-build/build.h"
+#include "vkb-build/cache.h"
+#include "vkb-build/flags.h"
+#include "vkb-build/goal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REPO "https://github.com/valkey-io/valkey.git"
+#define JOBS_MAX 1024
+#define BUSY_MS 50 /* how often others that build the same are looked at */
+
+struct opts {
+	const char *repo, *dir, *cache, *cflags, *allocator, *prune;
+	struct opt_list worktrees, make_args;
+	bool tls, debug_symbols, frame_pointers;
+	long long jobs;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {'C', "directory", OPT_STR, AT(dir), "DIR",
+	.help = "take the commits from this repository, unchanged"},
+    {0, "repo", OPT_STR, AT(repo), "URL|PATH",
+	.help = "or from this one (Valkey's)"},
+    {0, "worktree", OPT_LIST, AT(worktrees), "[LABEL=]DIR",
+	.help = "build a work tree as it is; repeatable"},
+    {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = JOBS_MAX,
+	.help = "compile with so many processes in all (CPUs)"},
+    {0, "tls", OPT_FLAG, AT(tls), .help = "with TLS"},
+    {0, "debug-symbols", OPT_FLAG, AT(debug_symbols),
+	.help = "with debug symbols, for perf and gdb"},
+    {0, "frame-pointers", OPT_FLAG, AT(frame_pointers),
+	.help = "with frame pointers, for stacks"},
+    {0, "cflags", OPT_STR, AT(cflags), "FLAGS",
+	.help = "more flags for the compiler"},
+    {0, "allocator", OPT_STR, AT(allocator), "NAME",
+	.help = "libc, jemalloc, tcmalloc"},
+    {0, "make-arg", OPT_LIST, AT(make_args), "NAME=VALUE",
+	.help = "more variables for make; repeatable"},
+    {0, "cache", OPT_STR, AT(cache), "DIR",
+	.help = "keep builds there (~/.cache/vkb)"},
+    {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
+	.help = "first remove what is unused for 30d, or down to 20g"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF ...]",
+    "Builds commits of Valkey; build records go to stdout.", table};
+
+enum state { WAITING, RUNNING, OK, FAILED };
+
+struct job {
+	struct goal goal;
+	struct build *build;
+	struct json *rec;
+	enum state state;
+};
+
+struct queue {
+	struct job *v;
+	size_t n, written, running;
+	bool trouble;
+	struct workshop shop;
+	int free_jobs; /* the pipe, without waiting */
+	struct halt *halt;
+};
+
+static bool
+stopped(void *arg)
+{
+	return halt_reason(arg, NULL) != 0;
+}
+
+/* --- the jobs */
+
+static void
+fail(struct job *j, const char *error, const char *log)
+{
+	json_set_str(j->rec, "error", error);
+	if (log)
+		json_set_str(j->rec, "log", log);
+	j->state = FAILED;
+}
+
+/* The job that a make has by itself is taken from the pipe, and put back. */
+static int
+lend(struct queue *q)
+{
+	return write(q->shop.tokens[1], "+", 1) == 1
+	    ? 0
+	    : err_fail_sys("cannot write to a pipe");
+}
+
+/* 1: it has one; 0: none is free. */
+static int
+borrow(struct queue *q)
+{
+	char c;
+
+	return read(q->free_jobs, &c, 1) == 1;
+}
+
+static bool
+same_runs(const struct queue *q, const struct job *j)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->v[i].state == RUNNING &&
+		    strcmp(q->v[i].goal.key, j->goal.key) == 0)
+			return true;
+	return false;
+}
+
+static int
+ready(struct queue *q)
+{
+	if (q->shop.guard)
+		return 0;
+	q->shop.guard = guard_start();
+	return q->shop.guard ? 0 : -1;
+}
+
+/* Finds or starts it; *busy where another program is at it. */
+static int
+advance(struct queue *q, struct job *j, bool *busy)
+{
+	bool taken = false;
+	char *error;
+
+	if (j->state != WAITING || same_runs(q, j))
+		return 0;
+	if (build_find(&q->shop, &j->goal, j->rec)) {
+		json_set_bool(j->rec, "cached", true);
+		j->state = OK;
+		return 0;
+	}
+	if (ready(q) < 0)
+		return -1;
+	if (!borrow(q))
+		return 0;
+	j->build = build_start(&q->shop, &j->goal, &taken, &error);
+	if (j->build) {
+		j->state = RUNNING;
+		q->running++;
+		return 0;
+	}
+	*busy |= taken;
+	if (!taken)
+		fail(j, error, NULL);
+	free(error);
+	return lend(q);
+}
+
+static int
+step(struct queue *q, struct job *j)
+{
+	int rc = build_step(j->build);
+
+	if (rc == 0)
+		return 0;
+	if (rc > 0 && build_find(&q->shop, &j->goal, j->rec)) {
+		json_set_bool(j->rec, "cached", false);
+		j->state = OK;
+	} else
+		fail(j,
+		    rc > 0 ? "the build is not there any more"
+			   : build_error(j->build),
+		    build_log(j->build));
+	build_free(j->build);
+	j->build = NULL;
+	q->running--;
+	return lend(q);
+}
+
+/* In the order they were asked for, each as soon as it can be. */
+static int
+write_finished(struct queue *q)
+{
+	for (; q->written < q->n && q->v[q->written].state >= OK;
+	     q->written++) {
+		struct job *j = &q->v[q->written];
+
+		json_set_str(
+		    j->rec, "status", j->state == OK ? "ok" : "failed");
+		if (jsonl_write(STDOUT_FILENO, j->rec) < 0)
+			return -1;
+		q->trouble |= j->state == FAILED;
+	}
+	return 0;
+}
+
+static int
+wait_for(struct queue *q, bool busy)
+{
+	struct pollfd *p = mem_array(q->n + 1, sizeof *p);
+	int rc = 0;
+
+	p[0] = (struct pollfd){.fd = halt_fd(q->halt), .events = POLLIN};
+	for (size_t i = 0; i < q->n; i++)
+		p[i + 1] = (struct pollfd){.fd = q->v[i].state == RUNNING
+			? build_fd(q->v[i].build)
+			: -1,
+		    .events = POLLIN};
+	/* A free job may come back from a make that runs. */
+	poll(
+	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
+	if (stopped(q->halt))
+		rc = -1;
+	for (size_t i = 0; rc == 0 && i < q->n; i++)
+		if (p[i + 1].revents)
+			rc = step(q, &q->v[i]);
+	free(p);
+	return rc;
+}
+
+/* 0 all were tried, -1 stopped or said. */
+static int
+work(struct queue *q)
+{
+	for (;;) {
+		bool busy = false;
+
+		for (size_t i = 0; i < q->n; i++)
+			if (advance(q, &q->v[i], &busy) < 0)
+				return -1;
+		if (write_finished(q) < 0)
+			return -1;
+		if (q->written == q->n)
+			return 0;
+		if (wait_for(q, busy) < 0)
+			return -1;
+	}
+}
+
+/* --- what is asked for */
+
+static void
+enlist(struct queue *q, const struct flags *f)
+{
+	struct job *j = &q->v[q->n++];
+	const char *const texts[] = {
+	    f->identity, j->goal.commit.id, j->goal.tree, NULL};
+
+	j->rec = record_new("build");
+	json_set(j->rec, "subject", goal_subject(&j->goal, f));
+	json_set_str(j->rec, "status", "failed");
+	if (j->goal.error)
+		fail(j, j->goal.error, NULL);
+	else if (flags_key(j->goal.key, texts) < 0)
+		fail(j, err_last(), NULL);
+}
+
+static int
+resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
+    struct origin **origin)
+{
+	const struct flags *f = q->shop.flags;
+
+	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
+	if (args->n &&
+	    !(*origin = origin_open(q->shop.cache, o->repo ? o->repo : REPO,
+		  o->dir, stopped, q->halt)))
+		return -1;
+	for (size_t i = 0; i < args->n && !stopped(q->halt); i++) {
+		goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
+		enlist(q, f);
+	}
+	for (size_t i = 0; i < o->worktrees.n && !stopped(q->halt); i++) {
+		goal_worktree(
+		    &q->v[q->n].goal, q->shop.cache, o->worktrees.v[i]);
+		enlist(q, f);
+	}
+	return stopped(q->halt) ? -1 : 0;
+}
+
+static int
+open_shop(struct queue *q, const struct opts *o)
+{
+	const char *const texts[] = {q->shop.flags->identity, NULL};
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	char again[40];
+
+	q->shop.jobs = o->jobs ? (int)o->jobs : cpus > 0 ? (int)cpus : 1;
+	if (q->shop.jobs > JOBS_MAX)
+		q->shop.jobs = JOBS_MAX;
+	if (pipe(q->shop.tokens) < 0)
+		return err_fail_sys("cannot make a pipe");
+	snprintf(again, sizeof again, "/proc/self/fd/%d", q->shop.tokens[0]);
+	q->free_jobs = open(again, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (q->free_jobs < 0)
+		return err_fail_sys("cannot open '%s'", again);
+	for (int i = 0; i < q->shop.jobs; i++)
+		if (lend(q) < 0)
+			return -1;
+	return flags_key(q->shop.kind, texts);
+}
+
+static void
+close_queue(struct queue *q)
+{
+	for (size_t i = 0; i < q->n; i++) {
+		build_free(q->v[i].build);
+		json_free(q->v[i].rec);
+		goal_free(&q->v[i].goal);
+	}
+	free(q->v);
+	guard_dismiss(q->shop.guard);
+}
+
+static int
+run(const struct opts *o, const struct opt_args *args)
+{
+	struct flags_wanted wanted = {o->tls, o->debug_symbols,
+	    o->frame_pointers, o->cflags, o->allocator, &o->make_args};
+	const char *certificates = getenv("SSL_CERT_FILE");
+	struct origin *origin = NULL;
+	struct cache cache = {0};
+	struct flags flags = {0};
+	struct queue q = {0};
+	int rc = 2, reason = 0;
+
+	q.shop.cache = &cache;
+	q.shop.flags = &flags;
+	if (!(q.halt = halt_open(false)) || cache_open(&cache, o->cache) < 0 ||
+	    (o->prune && cache_prune(&cache, o->prune) < 0))
+		goto out;
+	if (!args->n && !o->worktrees.n) {
+		rc = 0;
+		goto out;
+	}
+	if (flags_init(&flags, &wanted) < 0 || open_shop(&q, o) < 0 ||
+	    (certificates && *certificates &&
+		gitrepo_certificates(certificates) < 0))
+		goto out;
+	if (resolve(&q, o, args, &origin) == 0 && work(&q) == 0)
+		rc = q.trouble ? 2 : 0;
+out:
+	close_queue(&q);
+	origin_free(origin);
+	flags_free(&flags);
+	cache_close(&cache);
+	reason = q.halt ? halt_reason(q.halt, NULL) : 0;
+	halt_close(q.halt);
+	if (reason)
+		halt_raise(reason);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc) {
+		rc = rc < 0 ? 2 : 0;
+		goto out;
+	}
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	if (!args.n && !o.worktrees.n && !o.prune)
+		rc = opt_usage(&prog, "nothing to build: no REF");
+	else if (o.dir && o.repo)
+		rc = opt_usage(
+		    &prog, "options '-C' and '--repo' exclude each other");
+	rc = rc < 0 ? 2 : run(&o, &args);
+out:
+	free(o.worktrees.v);
+	free(o.make_args.v);
+	return rc;
+}

@@ -1,0 +1,237 @@
+#include "cache.h"
+
+#include "err.h"
+#include "folder.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const kinds[] = {
+    "builds", "trees", "git", "logs", "locks", NULL};
+
+/* The user's folder of caches; caller frees. NULL: not known. */
+static char *
+usual(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (base && *base == '/')
+		return mem_printf("%s/vkb", base);
+	return home && *home ? mem_printf("%s/.cache/vkb", home) : NULL;
+}
+
+int
+cache_open(struct cache *c, const char *wanted)
+{
+	char *dir = wanted ? mem_str(wanted) : usual(), *path;
+	int rc = 0;
+
+	c->dir = NULL;
+	if (!dir || !*dir) {
+		free(dir);
+		return err_fail("no folder for the cache: HOME is not set, and "
+				"no '--cache'");
+	}
+	if (folder_make(dir) < 0)
+		rc = -1;
+	else if (!(c->dir = realpath(dir, NULL)))
+		rc = err_fail_sys("cannot use '%s'", dir);
+	for (size_t i = 0; rc == 0 && kinds[i]; i++) {
+		path = mem_printf("%s/%s", c->dir, kinds[i]);
+		rc = folder_make(path);
+		free(path);
+	}
+	free(dir);
+	return rc;
+}
+
+void
+cache_close(struct cache *c)
+{
+	free((void *)(size_t)c->dir);
+}
+
+char *
+cache_path(const struct cache *c, const char *kind, const char *name)
+{
+	return mem_printf("%s/%s/%s", c->dir, kind, name);
+}
+
+int
+cache_lock(const struct cache *c, const char *name)
+{
+	char *path = cache_path(c, "locks", name);
+	int fd = open(path, O_RDWR | O_CREAT, 0666), rc;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		rc = fd;
+	else if (fd >= 0 && errno == EWOULDBLOCK)
+		rc = CACHE_BUSY;
+	else
+		rc = err_fail_sys("cannot lock '%s'", path);
+	if (rc < 0 && fd >= 0)
+		close(fd);
+	free(path);
+	return rc;
+}
+
+void
+cache_unlock(int fd)
+{
+	if (fd < 0)
+		return;
+	flock(fd, LOCK_UN); /* of those who inherited it, too */
+	close(fd);
+}
+
+/* --- pruning */
+
+struct thing {
+	char *path, *lock;
+	double used; /* seconds since 1970 */
+	unsigned long long bytes;
+};
+
+struct things {
+	struct thing *v;
+	size_t n, cap;
+};
+
+/* A log and the note on a tree are held by the lock of what they are of. */
+static char *
+stem(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (str_ends(name, ".tree"))
+		n -= strlen(".tree");
+	else if (str_ends(name, ".log"))
+		n -= strlen(".log");
+	return mem_strn(name, n);
+}
+
+static void
+list(struct things *t, const struct cache *c, const char *kind)
+{
+	char *dir = cache_path(c, kind, ""), *path, *mark;
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		path = cache_path(c, kind, e->d_name);
+		mark = mem_printf("%s/build.json", path);
+		if (stat(mark, &st) < 0 && lstat(path, &st) < 0) {
+			free(path);
+			free(mark);
+			continue;
+		}
+		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
+		t->v[t->n++] = (struct thing){.path = path,
+		    .lock = stem(e->d_name),
+		    .used = (double)st.st_mtim.tv_sec +
+			(double)st.st_mtim.tv_nsec * 1e-9,
+		    .bytes = folder_bytes(path)};
+		free(mark);
+	}
+	if (d)
+		closedir(d);
+	free(dir);
+}
+
+static int
+by_use(const void *a, const void *b)
+{
+	const struct thing *x = a, *y = b;
+
+	if (x->used < y->used || x->used > y->used)
+		return x->used < y->used ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* 1 gone; 0: somebody works on it; -1 and said. */
+static int
+drop(const struct cache *c, const struct thing *t)
+{
+	int fd = cache_lock(c, t->lock), rc = 1;
+
+	if (fd < 0)
+		return fd == CACHE_BUSY ? 0 : -1;
+	if (folder_remove(t->path) < 0)
+		rc = err_fail_sys("cannot remove '%s'", t->path);
+	cache_unlock(fd);
+	return rc;
+}
+
+static int
+limit_of(const char *s, double *age, long long *size)
+{
+	size_t n = strlen(s);
+	char *number;
+	double v;
+	int rc;
+
+	*age = -1;
+	*size = -1;
+	if (n && strchr("kmg", s[n - 1]) && num_size(s, size) == 0)
+		return 0;
+	if (n < 2 || !strchr("dh", s[n - 1]))
+		return -1;
+	number = mem_strn(s, n - 1);
+	rc = num_real(number, &v);
+	free(number);
+	if (rc < 0 || v < 0)
+		return -1;
+	*age = v * (s[n - 1] == 'd' ? 86400 : 3600);
+	return 0;
+}
+
+int
+cache_prune(const struct cache *c, const char *limit)
+{
+	struct things t = {0};
+	unsigned long long sum = 0;
+	struct timespec now;
+	long long size;
+	double age;
+	int rc = 0, k;
+
+	if (limit_of(limit, &age, &size) < 0)
+		return err_fail("option '--prune': '%s' is neither an age like "
+				"30d or 12h nor a size like 500m or 20g",
+		    limit);
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; i < 4; i++) /* not the locks */
+		list(&t, c, kinds[i]);
+	qsort(t.v, t.n, sizeof *t.v, by_use);
+	for (size_t i = 0; i < t.n; i++)
+		sum += t.v[i].bytes;
+	for (size_t i = 0; i < t.n; i++) {
+		if (age >= 0 ? (double)now.tv_sec - t.v[i].used < age
+			     : sum <= (unsigned long long)size)
+			break;
+		k = drop(c, &t.v[i]);
+		if (k > 0)
+			sum -= t.v[i].bytes;
+		rc = k < 0 ? -1 : rc;
+	}
+	for (size_t i = 0; i < t.n; i++) {
+		free(t.v[i].path);
+		free(t.v[i].lock);
+	}
+	free(t.v);
+	return rc;
+}

@@ -1,0 +1,194 @@
+#include "flags.h"
+
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "opt.h"
+#include "proc.h"
+#include "str.h"
+#include "tls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 20000
+
+/* The compiler's version, then a line of each library that may be linked. */
+static const char ask[] =
+    "$0 --version </dev/null || exit; echo --; for l in libc.so.6 libm.so.6 "
+    "libssl.so libcrypto.so libsystemd.so libtcmalloc.so "
+    "libtcmalloc_minimal.so "
+    "libjemalloc.so libgcc.a; do $0 -print-file-name=$l; done";
+
+static void
+add(struct flags *f, char *text)
+{
+	f->make = mem_resize(f->make, f->n + 2, sizeof *f->make);
+	f->make[f->n++] = text;
+	f->make[f->n] = NULL;
+}
+
+static bool
+is_variable(const char *s)
+{
+	size_t n = strspn(s,
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return n && s[n] == '=';
+}
+
+static bool
+found(const char *program)
+{
+	const char *path = getenv("PATH");
+	bool yes = false;
+
+	while (path && *path && !yes) {
+		size_t n = strcspn(path, ":");
+		char *file = mem_printf("%.*s/%s", (int)n, path, program);
+
+		yes = access(file, X_OK) == 0;
+		free(file);
+		path += n + (path[n] == ':');
+	}
+	return yes;
+}
+
+/* Returns the compiler, borrowed; NULL: said. */
+static const char *
+variables(struct flags *f, const struct flags_wanted *w)
+{
+	const char *cc = NULL;
+	struct str c = {0};
+
+	if (w->cflags)
+		str_add(&c, w->cflags);
+	if (w->debug_symbols)
+		str_printf(&c, "%s-g -ggdb", c.len ? " " : "");
+	if (w->frame_pointers)
+		str_printf(&c, "%s-fno-omit-frame-pointer", c.len ? " " : "");
+	if (w->tls)
+		add(f, mem_str("BUILD_TLS=yes"));
+	if (w->allocator)
+		add(f, mem_printf("MALLOC=%s", w->allocator));
+	if (c.len) { /* before 8.0 it has the second name alone */
+		add(f, mem_printf("SERVER_CFLAGS=%s", c.s));
+		add(f, mem_printf("REDIS_CFLAGS=%s", c.s));
+	}
+	str_free(&c);
+	for (size_t i = 0; i < w->make_args->n; i++) {
+		const char *arg = w->make_args->v[i];
+
+		if (!is_variable(arg)) {
+			err_fail(
+			    "option '--make-arg': '%s' is not NAME=VALUE", arg);
+			return NULL;
+		}
+		if (str_starts(arg, "CC="))
+			cc = arg + 3;
+		add(f, mem_str(arg));
+	}
+	if (cc)
+		return cc;
+	if (found("ccache"))
+		add(f, mem_str("CC=ccache cc"));
+	return "cc";
+}
+
+/* "PATH SIZE MTIME" of each line that names a file. */
+static void
+libraries(struct str *out, char *lines)
+{
+	char *save = NULL, *real;
+	struct stat st;
+
+	for (char *l = strtok_r(lines, "\n", &save); l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		if (*l != '/' || !(real = realpath(l, NULL)))
+			continue;
+		if (stat(real, &st) == 0)
+			str_printf(out, "%s %lld %lld.%09ld\n", real,
+			    (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+			    st.st_mtim.tv_nsec);
+		free(real);
+	}
+}
+
+int
+flags_init(struct flags *f, const struct flags_wanted *w)
+{
+	const char *argv[] = {"/bin/sh", "-c", ask, NULL, NULL};
+	struct str answer = {0}, id = {0};
+	struct utsname un;
+	char *libs;
+	int status, rc = -1;
+
+	*f = (struct flags){0};
+	if (!(argv[3] = variables(f, w)) ||
+	    proc_read(argv, ANSWER_MS, &answer, &status) < 0)
+		goto out;
+	libs = answer.len ? strstr(answer.s, "\n--\n") : NULL;
+	if (status || !libs) {
+		err_fail("the compiler '%s' does not work: %s", argv[3],
+		    answer.len ? answer.s : "it says nothing");
+		goto out;
+	}
+	*libs = '\0';
+	f->compiler = mem_strn(answer.s, strcspn(answer.s, "\n"));
+	uname(&un);
+	str_printf(&id, "%s\n%s\n", un.machine, answer.s);
+	libraries(&id, libs + 4);
+	for (size_t i = 0; i < f->n; i++)
+		str_printf(&id, "%s\n", f->make[i]);
+	f->identity = str_take(&id);
+	rc = 0;
+out:
+	str_free(&answer);
+	str_free(&id);
+	return rc;
+}
+
+void
+flags_free(struct flags *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->make[i]);
+	free(f->make);
+	free(f->compiler);
+	free(f->identity);
+}
+
+struct json *
+flags_json(const struct flags *f)
+{
+	struct json *j = json_object(), *a = json_array();
+
+	for (size_t i = 0; i < f->n; i++)
+		if (!str_starts(f->make[i], "CC=ccache ") &&
+		    !str_starts(f->make[i], "REDIS_CFLAGS="))
+			json_push(a, json_string(f->make[i]));
+	json_set_str(j, "compiler", f->compiler);
+	json_set(j, "make", a);
+	return j;
+}
+
+int
+flags_key(char key[FLAGS_KEY], const char *const *texts)
+{
+	int fd = memfd_create("key", MFD_CLOEXEC), rc = fd < 0 ? -1 : 0;
+
+	for (; rc == 0 && *texts; texts++)
+		if (dprintf(fd, "%zu\n%s", strlen(*texts), *texts) < 0)
+			rc = -1;
+	if (rc == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		rc = tls_sha256(fd, key);
+	if (fd >= 0)
+		close(fd);
+	return rc == 0 ? 0 : err_fail_sys("cannot make a key");
+}

@@ -1,0 +1,161 @@
+#include "tree.h"
+#include "cache.h"
+
+#include "err.h"
+#include "folder.h"
+#include "mem.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TREES 64
+#define SPARE                                                           \
+	4 /* trees of one kind before those that do not fit are emptied \
+	   */
+
+struct change {
+	size_t n;
+	bool far;
+};
+
+/*
+ * Can make see this difference by the times of files? Sources in src are
+ * followed by their dependencies; the libraries in deps, rules, scripts and
+ * what is new or gone are not.
+ */
+static bool
+followed(char how, const char *path)
+{
+	static const char *const kinds[] = {".c", ".h", ".def", ".json", NULL};
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	if (str_starts(path, "deps/") || str_ends(base, ".mk") ||
+	    strcmp(base, "Makefile") == 0)
+		return false;
+	if (!str_starts(path, "src/"))
+		return true;
+	for (size_t i = 0; kinds[i]; i++)
+		if (str_ends(base, kinds[i]))
+			return how == 'M';
+	return false;
+}
+
+static void
+weigh(void *arg, char how, const char *path)
+{
+	struct change *c = arg;
+
+	c->n++;
+	c->far |= !followed(how, path);
+}
+
+static void
+read_note(struct tree *t)
+{
+	FILE *f = fopen(t->note, "r");
+
+	if (!f || fread(t->was, 1, sizeof t->was - 1, f) != sizeof t->was - 1 ||
+	    access(t->dir, X_OK) < 0)
+		t->was[0] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* 1 it is ours now, CACHE_BUSY, or -1 and said. */
+static int
+try(struct tree *t, const struct cache *c, const char *flags, int i)
+{
+	char *name = mem_printf("%.16s.%d", flags, i), *note;
+
+	*t = (struct tree){.lock = cache_lock(c, name)};
+	if (t->lock >= 0) {
+		note = mem_printf("%s.tree", name);
+		t->dir = cache_path(c, "trees", name);
+		t->note = cache_path(c, "trees", note);
+		free(note);
+		read_note(t);
+	}
+	free(name);
+	return t->lock < 0 ? t->lock : 1;
+}
+
+int
+tree_take(struct tree *best, const struct cache *c, const char *flags,
+    struct gitrepo *r, const char *id)
+{
+	size_t least = (size_t)-1;
+	struct change change;
+	struct tree t;
+	int k, rank = 0, was = 0; /* 1 any, 2 empty, 3 to go on from */
+
+	*best = (struct tree){.lock = -1};
+	for (int i = 0; i < TREES && (i < SPARE || !was); i++) {
+		change = (struct change){0};
+		k = try(&t, c, flags, i);
+		if (k == -1) {
+			tree_give(best);
+			return -1;
+		}
+		if (k == CACHE_BUSY)
+			continue;
+		rank = 1;
+		if (!*t.was)
+			rank = access(t.dir, F_OK) < 0 ? 2 : 1;
+		else if (gitrepo_diff(r, t.was, id, weigh, &change) == 0 &&
+		    !change.far)
+			rank = 3;
+		if (rank > was || (rank == 3 && change.n < least)) {
+			tree_give(best);
+			*best = t;
+			was = rank;
+			least = change.n;
+		} else
+			tree_give(&t);
+	}
+	if (was < 3)
+		best->was[0] = '\0';
+	return was
+	    ? 0
+	    : err_fail("more than %d builds at once in '%s'", TREES, c->dir);
+}
+
+int
+tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
+{
+	if (unlink(t->note) < 0 && access(t->note, F_OK) == 0)
+		return err_fail_sys("cannot remove '%s'", t->note);
+	if (empty || !*t->was) {
+		if (folder_remove(t->dir) < 0)
+			return err_fail_sys("cannot empty '%s'", t->dir);
+		t->was[0] = '\0';
+	}
+	if (folder_make(t->dir) < 0)
+		return -1;
+	return gitrepo_checkout(r, id, *t->was ? t->was : NULL, t->dir);
+}
+
+int
+tree_done(struct tree *t, const char *id)
+{
+	struct tempfile *f = tempfile_open(t->note);
+
+	if (!f)
+		return -1;
+	fprintf(tempfile_stream(f), "%s\n", id);
+	return tempfile_commit(f);
+}
+
+void
+tree_give(struct tree *t)
+{
+	if (t->dir)
+		cache_unlock(t->lock);
+	free(t->dir);
+	free(t->note);
+	*t = (struct tree){.lock = -1};
+}

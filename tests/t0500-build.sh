@@ -1,0 +1,340 @@
+#!/bin/sh
+# vkb-build: commits of a small repository that behaves as Valkey's does, with
+# refs of all kinds, failures, kills, and others that build at the same time.
+# shellcheck disable=SC2016 # what is for make, jq or nobody is not expanded
+. "${0%/*}/lib.sh"
+
+HOME=$scratch/home XDG_CACHE_HOME=$scratch/cache
+GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export HOME XDG_CACHE_HOME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+mkdir "$HOME"
+git() {
+  command git -c user.name=t -c user.email=t@t -c init.defaultBranch=main \
+    -c commit.gpgsign=false "$@"
+}
+in_repo() { git -C repo "$@"; }
+commit() { in_repo add -A && in_repo commit -qm "$1"; }
+head_of() { in_repo rev-parse "$1"; }
+
+# --- a repository; MAKES counts runs of make, BUILT the objects
+
+mkdir -p repo/src repo/deps
+cat >repo/src/valkey-server.c <<'END'
+#include "release.h"
+#include "version.h"
+#include <stdio.h>
+int
+main(void)
+{
+	printf("Valkey server v=%s sha=%s:%d malloc=libc bits=64 build=1\n",
+	    VERSION, SHA, DIRTY);
+}
+END
+echo '#define VERSION "9.0.0"' >repo/src/version.h
+echo 'int main(void) { return 0; }' >repo/src/valkey-cli.c
+cp repo/src/valkey-cli.c repo/src/valkey-benchmark.c
+cat >repo/src/release.sh <<'END'
+sha=$( (git show-ref --head --hash=8 2>/dev/null || echo 00000000) | head -n1)
+dirty=$(git diff --no-ext-diff -- ../src ../deps 2>/dev/null | wc -l)
+printf '#define SHA "%s"\n#define DIRTY %d\n' "$sha" "$dirty" >release.new
+cmp -s release.new release.h || cp release.new release.h
+END
+cat >repo/src/Makefile <<'END'
+ignored := $(shell sh release.sh)
+valkey-%: valkey-%.o
+	$(CC) -o $@ $^
+%.o: %.c
+	@echo compiled $< $(SERVER_CFLAGS) $(MALLOC) $(BUILD_TLS)
+	$(CC) $(SERVER_CFLAGS) -MMD -c -o $@ $<
+.SECONDARY:
+-include *.d
+END
+printf '*.o\n*.d\nrelease.*\n!release.sh\nvalkey-server\nvalkey-cli\nvalkey-benchmark\n' \
+  >repo/.gitignore
+git init -q repo
+commit one
+in_repo tag v1
+in_repo tag -a -m annotated v1a
+echo '#define VERSION "9.0.1"' >repo/src/version.h
+commit two
+in_repo branch side v1
+in_repo update-ref refs/pull/17/head side
+in_repo update-ref refs/remotes/origin/theirs v1
+one=$(head_of v1) two=$(head_of main)
+
+build() { vkb-build -C repo "$@"; }
+field() { jq -r "$1" .out; }
+
+# --- every kind of ref
+
+for ref in main HEAD "$two" "$(printf %.9s "$two")" refs/heads/main; do
+  test_that "ref: $ref" build "$ref"
+  test_same "$two ok" "$(field '.subject.commit + " " + .status')" 'its commit'
+done
+for ref in v1 v1a side pr/17 theirs origin/theirs HEAD~1 "$one"; do
+  test_that "ref: $ref" build "$ref"
+  test_same "$one ok $ref" \
+    "$(field '.subject.commit + " " + .status + " " + .subject.ref')" 'its commit'
+done
+test_that 'two at once' build base=v1 main
+test_same 'base 9.0.0
+null 9.0.1' "$(field '"\(.subject.label) \(.version)"')" 'labels and versions'
+test_same "$(in_repo show -s --format=%ct v1)" \
+  "$(field '.subject.time | fromdate' | head -n 1)" 'the time of the commit'
+server=$(field .server | head -n 1)
+test_match "sha=$(printf %.8s "$one")" "$(
+  "$server" >said
+  echo said
+)" 'the server is that of the commit'
+test_same "$(printf %.8s "$one")" "$(field .git_sha | head -n 1)" 'and was asked'
+test_same "$(sha256sum <"$server" | cut -d ' ' -f 1)" \
+  "$(field .binary_sha256 | head -n 1)" 'its hash'
+test_same 'true
+true' "$(field .cached)" 'both were built before'
+test_that 'the programs are there' test -x "$server" -a \
+  -x "$(field .cli | tail -n 1)" -a -x "$(field .benchmark | tail -n 1)" -a \
+  -f "$(field .log | tail -n 1)"
+test_same '' "$(in_repo status --porcelain --ignored)" 'the repository is as it was'
+
+# --- what is no commit
+
+nasty=$(printf 'a\033[31m\nb')
+for ref in nothing pr/18 '' "$(printf '%040d' 1)" ' ' '--' 'x y' "a'b" 'a"b' \
+  ../../etc '$(date)' "$nasty" 'main:src' ':/'; do
+  test_status 2 "no commit: $(printf %s "$ref" | tr '\n' ' ' | cat -v)" build -- "$ref" main
+  test_same 'failed
+ok' "$(field .status)" 'a record; the other one is built'
+  test_same 1 "$(grep -c '^vkb-build: ' .err)" 'it is said once'
+  test_same '' "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'harmlessly'
+done
+test_status 2 'an ambiguous name of a blob' build "$(head_of main:src/version.h)"
+test_match 'no commit' .err 'is said'
+test_status 2 'no repository' vkb-build -C "$scratch/home" main
+test_match "repository '$scratch/home'" .err 'it is named'
+test_status 2 'no ref' build
+test_status 2 'both kinds of repository' build --repo x main
+cp -r repo corrupt
+find corrupt/.git/objects -type f -exec chmod u+w {} + -exec sh -c ': >"$1"' - {} \;
+test_status 2 'a corrupt repository' vkb-build -C corrupt --cflags -DC main
+test_same failed "$(field .status)" 'is a record'
+
+# --- going on from another commit
+
+how() { field '"\(.status) \(.incremental) \(.cached)"'; }
+compiled() { grep -h '^compiled' "$(field .log)" | cut -d ' ' -f 2 | sort | xargs; }
+test_that 'a first one' build --cache inc v1
+test_same 'ok false false' "$(how)" 'from nothing'
+test_same 'valkey-benchmark.c valkey-cli.c valkey-server.c' "$(compiled)" 'all of it'
+test_that 'the next' build --cache inc main
+test_same 'ok true false' "$(how)" 'from there'
+test_same valkey-server.c "$(compiled)" 'only what a header changed'
+test_same 9.0.1 "$(field .version)" 'and it did'
+echo 'int x;' >>repo/src/valkey-cli.c
+commit three
+test_that 'one source' build --cache inc HEAD
+test_same 'valkey-cli.c valkey-server.c' "$(compiled)" 'it and the release'
+echo '# more' >>repo/src/Makefile
+commit four
+test_that 'a Makefile' build --cache inc HEAD
+test_same 'ok false false' "$(how)" 'from nothing'
+echo 1 >repo/deps/lib.c
+commit five
+test_that 'deps' build --cache inc HEAD
+test_same 'ok false false' "$(how)" 'from nothing'
+mkdir repo/tests && echo 1 >repo/tests/t.tcl
+commit six
+test_that 'tests' build --cache inc HEAD
+test_same 'ok true false' "$(how)" 'from there'
+in_repo rm -q tests/t.tcl && in_repo commit -qm seven
+test_that 'a file that is gone' build --cache inc HEAD
+test_same '' "$(find inc -name t.tcl)" 'is gone from the tree'
+# The objects of the tree are spoilt: it fails, and is built from nothing.
+find inc/trees -name valkey-cli.o -exec sh -c 'echo junk >"$1"' - {} \;
+echo 'int y;' >>repo/src/valkey-server.c
+commit eight
+test_that 'spoilt objects' build --cache inc HEAD
+test_same 'ok false false' "$(how)" 'are left behind'
+
+# --- flags are other builds
+
+test_that 'flags' build --tls --allocator libc --debug-symbols \
+  --frame-pointers --cflags '-DA="b c"' --make-arg X=1 main
+test_same 'ok false false' "$(how)" 'another build'
+test_match 'valkey-server.c -DA=b c -g -ggdb -fno-omit-frame-pointer libc yes' \
+  "$(field .log)" 'make has them'
+test_same '["BUILD_TLS=yes","MALLOC=libc","SERVER_CFLAGS=-DA=\"b c\" -g -ggdb -fno-omit-frame-pointer","X=1"]' \
+  "$(field '.subject.build.make | tojson')" 'the subject says them'
+test_status 2 'a bad variable' build --make-arg 'not a variable' main
+test_match "'--make-arg': 'not a variable'" .err 'it is named'
+test_status 2 'no compiler' build --make-arg CC=no-such-cc main
+test_match "compiler 'no-such-cc'" .err 'it is named'
+test_same '' "$(cat .out)" 'and nothing is written'
+
+# --- failures
+
+echo 'this is no C' >>repo/src/valkey-cli.c
+commit broken
+test_status 2 'a commit that does not compile' build HEAD v1
+test_same 'failed
+ok' "$(field .status)" 'the other is built'
+test_match 'make exited with 2' .err 'it is said'
+test_match 'valkey-cli.c:.*error' .err 'with the end of the log'
+test_same true "$(field '.error // "" | test("valkey-cli.c:.*error")' | head -n 1)" \
+  'the record has it'
+test_match 'error' "$(field .log | head -n 1)" 'the log is kept'
+test_status 2 'it fails again' build HEAD
+in_repo revert --no-edit HEAD >/dev/null
+in_repo checkout -q -b liar
+sed -i 's/SHA, DIRTY/"deadbeef", DIRTY/' repo/src/valkey-server.c
+commit liar
+test_status 2 'a server that reports another commit' build HEAD
+test_match "reports the commit 'deadbeef', not '$(head_of HEAD | cut -c 1-10)'" \
+  .err 'fails'
+sed -i 's/"deadbeef"/"00000000"/' repo/src/valkey-server.c
+commit zero
+test_that 'one that knows none' build HEAD
+test_same 'null 64' "$(field '"\(.git_sha) \(.binary_sha256 | length)"')" 'has its hash'
+in_repo checkout -q main
+test_status 2 'a cache that cannot be' build --cache /dev/null/x main
+test_match "'/dev/null" .err 'it is named'
+
+# --- make gets no terminal and no secrets
+
+in_repo checkout -q -b nosy
+printf 'ignored2 := $(shell env >environment; cat >>environment; ls -l /dev/tty; : </dev/tty && echo tty >>environment)\n' \
+  >>repo/src/Makefile
+commit nosy
+VKB_SECRET=hunter2 PGPASSWORD=hunter2 build HEAD </dev/null >.out 2>.err
+test_same ok "$(field .status)" 'make that looks around'
+found=$(find cache -name environment)
+test_match '^PATH=' "$found" 'it has a PATH'
+test_same '' "$(grep -E 'hunter2|^tty' "$found")" 'no secret, no terminal'
+in_repo checkout -q main
+
+# --- a work tree
+
+test_that 'a clean work tree' vkb-build --worktree repo
+test_same "false $(head_of HEAD) $(head_of 'HEAD^{tree}')" \
+  "$(field '"\(.subject.dirty) \(.subject.commit) \(.subject.tree)"')" 'is its commit'
+before=$(sha256sum repo/.git/index)
+sed -i 's/9.0.1/9.0.1-mine/' repo/src/version.h
+echo new >repo/new
+echo junk >repo/src/valkey-cli.o
+test_that 'a dirty one' vkb-build --worktree mine=repo
+test_same 'true mine 9.0.1-mine' \
+  "$(field '"\(.subject.dirty) \(.subject.label) \(.version)"')" 'is what it is'
+test_match 'sha=[0-9a-f]*:[1-9]' "$("$(field .server)" >said; echo said)" \
+  'and says that it is dirty'
+tree=$(cp repo/.git/index i; GIT_INDEX_FILE=$scratch/i; export GIT_INDEX_FILE
+  in_repo add -A; in_repo write-tree)
+test_same "$tree" "$(field .subject.tree)" 'the tree is that of git'
+test_same "$before" "$(sha256sum repo/.git/index)" 'the index was not touched'
+test_that 'again' vkb-build --worktree mine=repo
+test_same true "$(field .cached)" 'from the cache'
+echo newer >repo/new
+test_that 'after a change' vkb-build --worktree repo
+test_same "false $(head_of HEAD | cut -c 1-10)+dirty" \
+  "$(field '"\(.cached) \(.subject.label)"')" 'anew'
+test_status 2 'a work tree that is none' vkb-build --worktree home
+git clone -q --bare repo bare.git
+test_status 2 'a bare one' vkb-build --worktree bare.git
+test_match "'bare.git' has no work tree" .err 'it is named'
+in_repo checkout -q . && rm repo/new repo/src/valkey-cli.o
+
+# --- a mirror
+
+url=file://$scratch/repo
+mirror() { vkb-build --cache mirrored --repo "$url" "$@"; }
+test_that 'by URL' mirror main v1 pr/17 HEAD origin/side
+test_same "$(head_of main)
+$one
+$one
+$(head_of main)
+$one" "$(field .subject.commit)" 'the same commits'
+in_repo commit -q --allow-empty -m later
+in_repo branch -D side >/dev/null
+test_that 'a new commit' mirror main
+test_same "$(head_of main)" "$(field .subject.commit)" 'is fetched'
+test_status 2 'a branch that is gone' mirror side
+mv repo moved
+test_that 'an id needs no fetch' mirror "$(printf %.12s "$one")"
+test_status 2 'a name does' mirror main
+test_match "cannot fetch from '$url'" .err 'it is said'
+mv moved repo
+test_status 2 'no such host' vkb-build --repo https://127.0.0.1:1/x.git main
+test_match "'https://127.0.0.1:1/x.git'" .err 'it is named'
+
+# --- two at once, and a kill
+
+cat >slow-cc <<'END'
+#!/bin/sh
+# Says that it is at work, and waits until it may go on.
+case $* in *-c*) echo $$ >"$0.at.$$"; while [ ! -e "$0.go" ]; do perl -e 'select undef, undef, undef, 0.02'; done ;; esac
+exec cc "$@"
+END
+chmod +x slow-cc
+slow() { build --cache slow --make-arg "CC=$scratch/slow-cc" "$@"; }
+at_work() { ls slow-cc.at.* >/dev/null 2>&1; }
+slow main >a.out 2>a.err &
+a=$!
+test_that 'one builds' wait_until 20 at_work
+slow main >b.out 2>b.err &
+b=$!
+: >slow-cc.go
+wait $a
+test_same 0 $? 'it ends well'
+wait $b
+test_same 0 $? 'so does another'
+test_same 'false
+true' "$(jq -r .cached a.out b.out | sort)" 'one built, one waited'
+rm -f slow-cc.go slow-cc.at.*
+
+no_children() {
+  for f in slow-cc.at.*; do
+    gone "$(cat "$f")" || return 1
+  done
+}
+for sig in 2 9; do
+  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-build -C repo --cache slow \
+    --make-arg "CC=$scratch/slow-cc" --cflags "-DS$sig" main >a.out 2>a.err &
+  a=$!
+  test_that "signal $sig: it builds" wait_until 20 at_work
+  kill -$sig $a
+  wait $a
+  test_same $((128 + sig)) $? 'it ends by it'
+  test_same '' "$(cat a.out)" 'with no record'
+  test_that 'no compiler is left' wait_until 20 no_children
+  : >slow-cc.go
+  test_that 'the next' slow --cflags "-DS$sig" main
+  test_same 'ok false false' "$(how)" 'builds it from nothing'
+  rm -f slow-cc.go slow-cc.at.*
+done
+test_same '' "$(find slow/builds -name '*.new')" 'no half build is left'
+
+# A half build of a program that could not clean up counts for nothing.
+: >slow-cc.go
+half=$(dirname "$(field .server)")
+mv "$half/build.json" kept.json
+test_that 'without its note' slow --cflags -DS9 main
+test_same false "$(field .cached)" 'it is no build'
+: >"$half/valkey-server"
+test_that 'a server cut short' slow --cflags -DS9 main
+test_same false "$(field .cached)" 'it is no build'
+
+# --- pruning
+
+test_that 'what is young stays' vkb-build --cache slow --prune 1h
+test_that 'as does' slow --cflags -DS9 main
+test_same true "$(field .cached)" 'a build'
+find slow/builds -name build.json -exec touch -d '3 days ago' {} +
+test_that 'old ones go' vkb-build --cache slow --prune 2d
+test_same '' "$(ls slow/builds)" 'they are gone'
+test_that 'one' slow main
+test_that 'size 0' vkb-build --cache slow --prune 0k
+test_same '' "$(ls slow/builds)$(ls slow/trees)" 'all gone'
+for bad in 5 -1d x d 3w nan; do
+  test_status 2 "a bad limit: $bad" vkb-build --cache slow "--prune=$bad"
+  test_match "'--prune': '$bad'" .err 'it is named'
+done
+
+test_done
