@@ -114,7 +114,7 @@ collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 	struct json *rec;
 	int rc = 0, got;
 
-	while ((got = record_next(in, &rec)) != 0) {
+	while ((got = summary_next(s, in, &rec)) != 0) {
 		if (got < 0) {
 			rc = -1;
 			continue;

@@ -24,6 +24,14 @@ cat "$a" "$b" | perl -e 'use strict; my @l = <STDIN>; srand 3;
 test_same "$(cat one)" "$(cat two)" 'and any order of lines'
 vkb-stats one >two
 test_same "$(cat one)" "$(cat two)" 'a summary of summaries is what they were'
+sed 's/"type"/"\\u0074ype"/' "$a" "$b" | vkb-stats >two
+test_same "$(cat one)" "$(cat two)" 'read by the scan or as trees, all is the same'
+{
+  cat "$a" "$b"
+  sed 's/"type"/"\\u0074ype"/' "$a" "$b"
+} | vkb-stats | jq -c 'del(.doubled)' >two
+test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
+  'and a run that came by both ways came twice'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
 test_same '' "$(vkb-stats </dev/null)" 'nothing in, nothing out'
 

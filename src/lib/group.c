@@ -3,7 +3,9 @@
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
+#include "jsonhash.h"
 #include "mem.h"
+#include "runline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +31,8 @@ group_free(struct group *g)
 		json_free(g->env[i].value);
 	}
 	free(g->env);
+	str_free(&g->env_text);
+	free(g->host);
 	for (size_t i = 0; i < g->nhists; i++) {
 		free(g->hists[i].name);
 		hist_free(g->hists[i].h);
@@ -42,27 +46,24 @@ group_free(struct group *g)
 }
 
 static uint32_t
-whole(const struct json *run, const char *key)
+whole(double v)
 {
-	double v = json_get_num(run, key, -1);
-
 	return v >= 0 && v < ROWS_UNKNOWN && v == floor(v) ? (uint32_t)v
 							   : ROWS_UNKNOWN;
 }
 
 static void
-tally(struct group_tally **t, size_t *n, const char *text)
+tally(struct group_tally **t, size_t *n, const char *text, size_t len)
 {
 	size_t i;
 
-	if (!text)
-		return;
 	for (i = 0; i < *n; i++)
-		if (strcmp((*t)[i].text, text) == 0)
+		if (strlen((*t)[i].text) == len &&
+		    memcmp((*t)[i].text, text, len) == 0)
 			break;
 	if (i == *n) {
 		*t = mem_resize(*t, ++*n, sizeof **t);
-		(*t)[i] = (struct group_tally){mem_str(text), 0};
+		(*t)[i] = (struct group_tally){mem_strn(text, len), 0};
 	}
 	(*t)[i].n++;
 }
@@ -84,8 +85,9 @@ setting(struct group *g, const struct json *j, size_t at)
 	return &g->env[g->nenv++];
 }
 
+/* It came so many times. */
 static void
-add_env(struct group *g, const struct json *env)
+add_env(struct group *g, const struct json *env, size_t times)
 {
 	size_t at = 0;
 
@@ -93,18 +95,48 @@ add_env(struct group *g, const struct json *env)
 		struct group_setting *e = setting(g, j, at);
 
 		at = (size_t)(e - g->env) + 1;
-		e->n++;
+		e->n += times;
 		if (!e->varied && !json_equal(e->value, j))
 			e->varied = true;
 	}
 }
 
+void
+group_settle(struct group *g)
+{
+	struct json *env;
+
+	if (!g->env_more)
+		return;
+	env = json_parse(g->env_text.s, g->env_text.len, NULL, NULL);
+	add_env(g, env, g->env_more);
+	json_free(env);
+	g->env_more = 0;
+}
+
+void
+group_env(struct group *g, const char *text, size_t n)
+{
+	struct json *env;
+
+	if (g->env_text.s && g->env_text.len == n &&
+	    memcmp(g->env_text.s, text, n) == 0)
+		return;
+	group_settle(g);
+	str_clear(&g->env_text);
+	str_addn(&g->env_text, text, n);
+	env = n ? json_parse(text, n, NULL, NULL) : NULL;
+	g->env_hash = env ? jsonhash_member("env", 3, json_hash(env)) : 0;
+	free(g->host);
+	g->host = mem_str(json_get_str(env, "host"));
+	json_free(env);
+}
+
 struct hist *
-group_decode(const char *text, const char *name, const char *where)
+group_decode(const char *text, size_t n, const char *name, const char *where)
 {
 	const char *why = "";
-	struct hist *h =
-	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
+	struct hist *h = text ? histcodec_decode(text, n, &why) : NULL;
 
 	if (!h)
 		err_fail("%s: histogram '%s' cannot be read: %s", where, name,
@@ -120,10 +152,10 @@ fits(const struct group_hist *m, const char *name, const struct hist *h)
 }
 
 static int
-add_hist(struct group *g, const struct json *j, const char *where)
+add_hist(struct group *g, const char *name, const char *text, size_t n,
+    const char *where)
 {
-	const char *name = json_key(j);
-	struct hist *h = group_decode(json_str(j), name, where);
+	struct hist *h = group_decode(text, n, name, where);
 	struct group_hist *m = NULL;
 
 	if (!h)
@@ -140,7 +172,7 @@ add_hist(struct group *g, const struct json *j, const char *where)
 		return 0;
 	}
 	if (m->text) {
-		m->h = group_decode(m->text, name, where);
+		m->h = group_decode(m->text, strlen(m->text), name, where);
 		free(m->text);
 		m->text = NULL;
 	}
@@ -171,11 +203,11 @@ group_add(struct group *g, const struct json *rec, uint32_t session,
     const char *where)
 {
 	const struct json *run = json_get(rec, "run");
-	const char *status = json_get_str(rec, "status"), *error;
+	const char *status = json_get_str(rec, "status"), *error, *bound;
 	size_t at = 0;
 	int rc = 0;
 
-	add_env(g, json_get(rec, "env"));
+	add_env(g, json_get(rec, "env"), 1);
 	if (!g->course)
 		g->course = course_new();
 	course_add(
@@ -183,20 +215,54 @@ group_add(struct group *g, const struct json *rec, uint32_t session,
 	if (!status || strcmp(status, "ok") != 0) {
 		g->failed++;
 		error = json_get_str(rec, "error");
-		tally(
-		    &g->errors, &g->nerrors, error ? error : "it is not said");
+		error = error ? error : "it is not said";
+		tally(&g->errors, &g->nerrors, error, strlen(error));
 		return 0;
 	}
 	rows_add(&g->rows,
-	    (struct rows_run){session, whole(run, "block"), whole(run, "index"),
-		whole(run, "order")});
+	    (struct rows_run){session, whole(json_get_num(run, "block", -1)),
+		whole(json_get_num(run, "index", -1)),
+		whole(json_get_num(run, "order", -1))});
 	for (const struct json *j = json_first(json_get(rec, "metrics")); j;
 	     j = json_next(j))
-		rows_set(&g->rows, json_key(j), json_num(j, NAN), &at);
-	tally(&g->bound, &g->nbound, json_get_str(rec, "bound"));
+		rows_set(&g->rows, json_key(j), strlen(json_key(j)),
+		    json_num(j, NAN), &at);
+	bound = json_get_str(rec, "bound");
+	if (bound)
+		tally(&g->bound, &g->nbound, bound, strlen(bound));
 	for (const struct json *j = json_first(json_get(rec, "hist")); j;
 	     j = json_next(j))
-		if (add_hist(g, j, where) < 0)
+		if (add_hist(g, json_key(j), json_str(j),
+			json_str(j) ? strlen(json_str(j)) : 0, where) < 0)
 			rc = -1;
+	return rc;
+}
+
+int
+group_add_line(struct group *g, const struct runline *r, uint32_t session,
+    const char *where)
+{
+	size_t at = 0;
+	int rc = 0;
+
+	g->env_more++;
+	if (!g->course)
+		g->course = course_new();
+	rows_add(&g->rows,
+	    (struct rows_run){
+		session, whole(r->block), whole(r->index), whole(r->order)});
+	for (size_t i = 0; i < r->nmetrics; i++)
+		rows_set(&g->rows, r->metrics[i].name.s, r->metrics[i].name.n,
+		    r->metrics[i].v, &at);
+	if (r->bound.s)
+		tally(&g->bound, &g->nbound, r->bound.s, r->bound.n);
+	for (size_t i = 0; i < r->nhists; i++) {
+		const struct runline_hist *h = &r->hists[i];
+		char *name = mem_strn(h->name.s, h->name.n);
+
+		if (add_hist(g, name, h->text.s, h->text.n, where) < 0)
+			rc = -1;
+		free(name);
+	}
 	return rc;
 }

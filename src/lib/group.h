@@ -15,6 +15,7 @@
 struct course;
 struct hist;
 struct json;
+struct runline;
 
 struct group_setting {
 	char *name;
@@ -45,6 +46,11 @@ struct group {
 	struct rows rows; /* of those that went well */
 	struct group_setting *env;
 	size_t nenv, envcap;
+	/* The env of the last run line, as written: it was counted once. */
+	struct str env_text;
+	size_t env_more; /* and came so often again */
+	uint64_t env_hash;
+	char *host;
 	struct group_hist *hists;
 	size_t nhists;
 	struct group_tally *bound, *errors;
@@ -58,11 +64,19 @@ void group_free(struct group *);
 int group_add(struct group *, const struct json *run, uint32_t session,
     const char *where);
 
+/* The env of a run line: sets env_hash and host. Then the rest of it. */
+void group_env(struct group *, const char *text, size_t n);
+int group_add_line(struct group *, const struct runline *, uint32_t session,
+    const char *where);
+
+/* All is counted: 'env' can be looked at. */
+void group_settle(struct group *);
+
 /* Histograms that are not at work take little room. */
 void group_shrink(struct group *);
 
 /* NULL, and said; text NULL is not a string. */
 struct hist *group_decode(
-    const char *text, const char *name, const char *where);
+    const char *text, size_t n, const char *name, const char *where);
 
 #endif

@@ -30,6 +30,10 @@ struct jsonl {
 	char *chunk;     /* of it, read; [at, end) is still to do */
 	size_t at, end;
 	struct str element;
+	const char *text; /* what stands next, */
+	size_t len;
+	size_t from; /* the line it begins in, */
+	size_t skip; /* and how many bytes of it were skipped */
 	struct str where;
 	size_t prefix; /* of 'where': "FILE:" */
 };
@@ -235,13 +239,11 @@ newlines(const char *s, size_t n)
 	return k;
 }
 
-/* 'r->array': 1, -1 as jsonl_next; 0: the array has ended, and its file. */
+/* 'r->array': 1, -1 as jsonl_text; 0: the array has ended, and its file. */
 static int
-element(struct jsonl *r, struct json **rec)
+element(struct jsonl *r)
 {
 	int c = peek_solid(r);
-	const char *why;
-	size_t at, line = r->lineno;
 
 	if (c != ']' && r->elements) {
 		if (c != ',')
@@ -255,24 +257,17 @@ element(struct jsonl *r, struct json **rec)
 			return give_up(r, "something follows the value");
 		return ended(r);
 	}
-	line = r->lineno;
+	r->from = r->lineno;
 	if (!collect(r) || !r->element.len)
 		return give_up(r,
 		    c == EOF || r->element.len ? "it ends too early"
 					       : "it is not JSON");
 	r->lineno += newlines(r->element.s, r->element.len);
-	*rec = json_parse(r->element.s, r->element.len, &why, &at);
 	r->elements++;
-	if (!*rec) {
-		here(r, "", line + newlines(r->element.s, at));
-		return not_json(r, why, 0);
-	}
 	here(r, "element ", r->elements);
-	if (json_type(*rec) == JSON_OBJECT)
-		return 1;
-	json_free(*rec);
-	*rec = NULL;
-	return err_fail("%s: not an object", jsonl_where(r));
+	r->text = r->element.s;
+	r->len = r->element.len;
+	return 1;
 }
 
 /* The first byte that is no blank decides what the file is. */
@@ -311,23 +306,16 @@ next_line(struct jsonl *r, size_t *n)
 }
 
 static int
-line(struct jsonl *r, size_t n, struct json **rec)
+line(struct jsonl *r, size_t n)
 {
-	const char *why;
-	size_t at, indent = r->indent;
-
+	r->skip = r->indent;
 	r->indent = 0;
 	if (r->line[n - 1] != '\n')
 		return err_fail("%s: torn record: the last line has no newline",
 		    jsonl_where(r));
-	*rec = json_parse(r->line, n, &why, &at);
-	if (!*rec)
-		return not_json(r, why, at ? at + indent : 0);
-	if (json_type(*rec) == JSON_OBJECT)
-		return 1;
-	json_free(*rec);
-	*rec = NULL;
-	return err_fail("%s: bad record: not an object", jsonl_where(r));
+	r->text = r->line;
+	r->len = n;
+	return 1;
 }
 
 struct jsonl *
@@ -343,12 +331,11 @@ jsonl_fd(int fd, const char *name)
 }
 
 int
-jsonl_next(struct jsonl *r, struct json **rec)
+jsonl_text(struct jsonl *r, const char **s, size_t *n)
 {
-	size_t n = 0;
+	size_t len = 0;
 	int rc;
 
-	*rec = NULL;
 	for (;;) {
 		if (!r->f) {
 			if (r->next >= r->nfiles)
@@ -359,14 +346,49 @@ jsonl_next(struct jsonl *r, struct json **rec)
 		if (r->fresh)
 			look(r);
 		if (r->array) {
-			rc = element(r, rec);
+			rc = element(r);
 		} else {
-			rc = next_line(r, &n);
-			rc = rc > 0 ? line(r, n, rec) : rc;
+			rc = next_line(r, &len);
+			rc = rc > 0 ? line(r, len) : rc;
 		}
+		*s = r->text;
+		*n = r->len;
 		if (rc)
 			return rc;
 	}
+}
+
+int
+jsonl_tree(struct jsonl *r, struct json **rec)
+{
+	const char *why;
+	size_t at;
+
+	*rec = json_parse(r->text, r->len, &why, &at);
+	if (!*rec && r->array) {
+		here(r, "", r->from + newlines(r->text, at));
+		return not_json(r, why, 0);
+	}
+	if (!*rec)
+		return not_json(r, why, at ? at + r->skip : 0);
+	if (json_type(*rec) == JSON_OBJECT)
+		return 1;
+	json_free(*rec);
+	*rec = NULL;
+	return err_fail(
+	    r->array ? "%s: not an object" : "%s: bad record: not an object",
+	    jsonl_where(r));
+}
+
+int
+jsonl_next(struct jsonl *r, struct json **rec)
+{
+	const char *s;
+	size_t n;
+	int rc = jsonl_text(r, &s, &n);
+
+	*rec = NULL;
+	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
 int

@@ -22,6 +22,14 @@ void jsonl_close(struct jsonl *);
  */
 int jsonl_next(struct jsonl *, struct json **rec);
 
+/*
+ * The same in two steps: 1: the text of what stands next (borrowed until the
+ * next call, a NUL behind it), which may be no JSON; then, where it is asked
+ * for, its object: 1 or -1.
+ */
+int jsonl_text(struct jsonl *, const char **s, size_t *n);
+int jsonl_tree(struct jsonl *, struct json **rec);
+
 /* "FILE:LINE" of the last record (borrowed until the next call). */
 const char *jsonl_where(const struct jsonl *);
 

@@ -601,11 +601,3 @@ jsonscan_value(struct jsonscan *c, struct jsonscan_text *t, uint64_t *hash)
 		*t = (struct jsonscan_text){from, (size_t)(c->p - from), false};
 	return true;
 }
-
-bool
-jsonscan_is(const struct jsonscan_text *t, const char *text)
-{
-	size_t n = strlen(text);
-
-	return !t->escaped && t->n == n && memcmp(t->s, text, n) == 0;
-}

@@ -6,7 +6,7 @@
  *	jsonscan_begin(&c, text, n);
  *	if (jsonscan_object(&c, &o))
  *		while (jsonscan_member(&c, &o, &key))
- *			... jsonscan_number(&c, &v) or jsonscan_skip(&c) ...
+ *			... jsonscan_number(&c, &v) or jsonscan_value(...) ...
  *	if (jsonscan_end(&c) == 0)	// all of it was JSON
  *
  * After trouble every call gives false. What is given is borrowed of the text,
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define JSONSCAN_DEPTH 1000 /* objects and arrays in each other */
 #define JSONSCAN_DIGITS 63  /* characters of a number: cJSON reads no more */
@@ -77,6 +78,12 @@ bool jsonscan_element(struct jsonscan *, bool *first);
 bool jsonscan_value(struct jsonscan *, struct jsonscan_text *, uint64_t *hash);
 
 /* The key or string is this text. */
-bool jsonscan_is(const struct jsonscan_text *, const char *plain);
+static inline bool
+jsonscan_is(const struct jsonscan_text *t, const char *text)
+{
+	size_t n = strlen(text);
+
+	return t->n == n && !t->escaped && memcmp(t->s, text, n) == 0;
+}
 
 #endif

@@ -1,5 +1,4 @@
 #include "places.h"
-#include "json.h"
 #include "mem.h"
 #include "names.h"
 
@@ -43,10 +42,8 @@ places_free(struct places *p)
 }
 
 uint32_t
-places_add(struct places *p, const struct json *rec)
+places_add(struct places *p, const char *session, const char *host)
 {
-	const char *session = json_get_str(json_get(rec, "run"), "session");
-	const char *host = json_get_str(json_get(rec, "env"), "host");
 	size_t id, at;
 
 	if (!session)

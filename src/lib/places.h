@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct json;
 struct places;
 
 #define PLACES_UNKNOWN UINT32_MAX /* a run that names no session */
@@ -15,8 +14,8 @@ struct places;
 struct places *places_new(void);
 void places_free(struct places *);
 
-/* The number of the run's session. */
-uint32_t places_add(struct places *, const struct json *run);
+/* The number of the session, NULL: none, that ran on 'host', NULL: unknown. */
+uint32_t places_add(struct places *, const char *session, const char *host);
 
 const char *places_session(const struct places *, uint32_t id); /* borrowed */
 

@@ -320,12 +320,10 @@ record_check(const struct json *rec, const char *where)
 }
 
 int
-record_next(struct jsonl *in, struct json **rec)
+record_tree(struct jsonl *in, struct json **rec)
 {
-	int rc = jsonl_next(in, rec);
-
-	if (rc <= 0)
-		return rc;
+	if (jsonl_tree(in, rec) < 0)
+		return -1;
 	if (flat_is(*rec))
 		*rec = flat_to_run(*rec);
 	if (record_check(*rec, jsonl_where(in)) == 0)
@@ -333,6 +331,17 @@ record_next(struct jsonl *in, struct json **rec)
 	json_free(*rec);
 	*rec = NULL;
 	return -1;
+}
+
+int
+record_next(struct jsonl *in, struct json **rec)
+{
+	const char *s;
+	size_t n;
+	int rc = jsonl_text(in, &s, &n);
+
+	*rec = NULL;
+	return rc > 0 ? record_tree(in, rec) : rc;
 }
 
 void

@@ -46,6 +46,9 @@ int record_check(const struct json *rec, const char *where);
  */
 int record_next(struct jsonl *, struct json **rec);
 
+/* The same after jsonl_text: 1 or -1. */
+int record_tree(struct jsonl *, struct json **rec);
+
 /* Sorted-key text of a room or any value; "" for NULL. Equal rooms, equal text.
  */
 void record_room(struct str *, const struct json *room);

@@ -43,21 +43,27 @@ rows_add(struct rows *r, struct rows_run run)
 	r->n++;
 }
 
+static bool
+named(const struct rows_column *c, const char *name, size_t len)
+{
+	return c->len == len && memcmp(c->name, name, len) == 0;
+}
+
 void
-rows_set(struct rows *r, const char *name, double v, size_t *at)
+rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 {
 	size_t here = r->n - r->away, i = *at;
 	struct rows_column *c;
 
-	if (i >= r->ncols || strcmp(r->cols[i].name, name) != 0)
+	if (i >= r->ncols || !named(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
-			if (strcmp(r->cols[i].name, name) == 0)
+			if (named(&r->cols[i], name, len))
 				break;
 	if (i == r->ncols) {
 		r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
 		c = &r->cols[r->ncols];
-		*c = (struct rows_column){
-		    mem_str(name), r->ncols, mem_array(r->cap, sizeof(double))};
+		*c = (struct rows_column){mem_strn(name, len), len, r->ncols,
+		    mem_array(r->cap, sizeof(double))};
 		for (size_t k = 0; k < here; k++)
 			c->v[k] = NAN;
 		r->ncols++;

@@ -20,6 +20,7 @@ struct rows_run {
 
 struct rows_column {
 	char *name;
+	size_t len;
 	size_t id; /* how many were there before it */
 	double *v; /* of the rows in memory; NAN: absent */
 };
@@ -44,7 +45,8 @@ void rows_free(struct rows *);
 /* A row without values, and one value of the last row. *at is 0 for the first
  * value: names mostly come in the order they came in before. */
 void rows_add(struct rows *, struct rows_run);
-void rows_set(struct rows *, const char *name, double v, size_t *at);
+void rows_set(
+    struct rows *, const char *name, size_t len, double v, size_t *at);
 
 /* How much memory the rows take; and none after this: 0, or -1 and said. */
 size_t rows_bytes(const struct rows *);

@@ -5,9 +5,12 @@
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
+#include "jsonhash.h"
+#include "jsonl.h"
 #include "mem.h"
 #include "places.h"
 #include "record.h"
+#include "runline.h"
 #include "scratch.h"
 #include "seen.h"
 #include "sink.h"
@@ -19,11 +22,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Subject and config as a run line has them, and what they mean. */
+struct memo {
+	uint64_t hash;  /* of their texts */
+	uint64_t rooms; /* what they add to the hash of the record */
+	struct group *group;
+	char *text;
+	size_t nsubject, nconfig;
+};
+
 struct summary {
 	struct group **groups;
 	size_t n, cap;
 	size_t *table; /* open addressing: index + 1 */
 	size_t slots;
+	struct memo *memos; /* open addressing */
+	size_t nmemos, memoslots;
+	struct str session; /* of the last run line */
 	struct places *places;
 	double precision; /* wanted; 0: nobody asked */
 	bool sorted;
@@ -53,6 +68,16 @@ summary_want(struct summary *s, double precision)
 	s->precision = precision;
 }
 
+static void
+forget(struct summary *s)
+{
+	for (size_t i = 0; i < s->memoslots; i++)
+		free(s->memos[i].text);
+	free(s->memos);
+	s->memos = NULL;
+	s->nmemos = s->memoslots = 0;
+}
+
 void
 summary_free(struct summary *s)
 {
@@ -60,6 +85,8 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
+	forget(s);
+	str_free(&s->session);
 	places_free(s->places);
 	free(s->groups);
 	free(s->table);
@@ -132,7 +159,7 @@ hash(const struct json *rec, unsigned long long *group)
 		for (size_t i = 0; i < 2; i++)
 			if (strcmp(key, rooms[i]) == 0)
 				of[i] = h;
-		all += str_hash(h, key, strlen(key));
+		all += jsonhash_member(key, strlen(key), h);
 	}
 	*group = of[0] * 31 + of[1];
 	return all;
@@ -151,28 +178,159 @@ spill(struct summary *s)
 	return 0;
 }
 
-int
-summary_add(struct summary *s, const struct json *rec, const char *where)
+/* After a run of the group. */
+static int
+added(struct summary *s, struct group *g, size_t before, int rc)
 {
-	uint32_t session = places_add(s->places, rec);
-	unsigned long long of, h = hash(rec, &of);
-	struct group *g = find_group(
-	    s, of, json_get(rec, "subject"), json_get(rec, "config"));
-	size_t before = rows_bytes(&g->rows);
-	int rc;
+	s->bytes += rows_bytes(&g->rows) - before;
+	if (s->most && s->bytes > s->most && spill(s) < 0)
+		return -1;
+	return rc;
+}
 
-	/* Without a session two runs may be alike. */
-	if (session != PLACES_UNKNOWN && seen_add(s->seen, h)) {
+/* The run is to be counted. Without a session two may be alike. */
+static bool
+new_run(struct summary *s, struct group *g, uint32_t session, uint64_t hash)
+{
+	if (session != PLACES_UNKNOWN && seen_add(s->seen, hash)) {
 		g->doubled++;
-		return 0;
+		return false;
 	}
 	if (s->last && s->last != g && s->n > OPEN)
 		group_shrink(s->last);
 	s->last = g;
-	rc = group_add(g, rec, session, where);
-	s->bytes += rows_bytes(&g->rows) - before;
-	if (s->most && s->bytes > s->most && spill(s) < 0)
-		return -1;
+	return true;
+}
+
+int
+summary_add(struct summary *s, const struct json *rec, const char *where)
+{
+	uint32_t session =
+	    places_add(s->places, json_get_str(json_get(rec, "run"), "session"),
+		json_get_str(json_get(rec, "env"), "host"));
+	unsigned long long of, h = hash(rec, &of);
+	struct group *g = find_group(
+	    s, of, json_get(rec, "subject"), json_get(rec, "config"));
+	size_t before = rows_bytes(&g->rows);
+
+	if (!new_run(s, g, session, h))
+		return 0;
+	return added(s, g, before, group_add(g, rec, session, where));
+}
+
+static bool
+same_rooms(const struct memo *m, const struct runline *r)
+{
+	return m->nsubject == r->subject.n && m->nconfig == r->config.n &&
+	    memcmp(m->text, r->subject.s, m->nsubject) == 0 &&
+	    memcmp(m->text + m->nsubject, r->config.s, m->nconfig) == 0;
+}
+
+/* The slot of the texts, or the empty one where they belong. */
+static struct memo *
+slot_of(const struct summary *s, uint64_t hash, const struct runline *r)
+{
+	size_t at = hash & (s->memoslots - 1);
+
+	while (s->memos[at].text &&
+	    (s->memos[at].hash != hash || !same_rooms(&s->memos[at], r)))
+		at = (at + 1) & (s->memoslots - 1);
+	return &s->memos[at];
+}
+
+/* Twice the room; or none of it, where one group has many texts. */
+static void
+more_memos(struct summary *s)
+{
+	struct memo *was = s->memos, *to;
+	size_t n = s->memoslots;
+
+	if (n > 4096 && s->nmemos > 4 * s->n) {
+		forget(s);
+		was = NULL;
+		n = 0;
+	}
+	s->memoslots = n ? 2 * n : 64;
+	s->memos = mem_array(s->memoslots, sizeof *s->memos);
+	for (size_t i = 0; i < n; i++) {
+		if (!was[i].text)
+			continue;
+		to = &s->memos[was[i].hash & (s->memoslots - 1)];
+		while (to->text)
+			to = to + 1 < s->memos + s->memoslots ? to + 1
+							      : s->memos;
+		*to = was[i];
+	}
+	free(was);
+}
+
+static struct memo *
+memo(struct summary *s, const struct runline *r)
+{
+	uint64_t h =
+	    jsonhash_bytes(jsonhash_bytes(0, r->subject.s, r->subject.n),
+		r->config.s, r->config.n);
+	struct json *subject, *config;
+	struct memo *m;
+	uint64_t a, b;
+
+	if (2 * (s->nmemos + 1) > s->memoslots)
+		more_memos(s);
+	m = slot_of(s, h, r);
+	if (m->text)
+		return m;
+	subject = json_parse(r->subject.s, r->subject.n, NULL, NULL);
+	config = json_parse(r->config.s, r->config.n, NULL, NULL);
+	a = json_hash(subject);
+	b = json_hash(config);
+	m->hash = h;
+	m->rooms =
+	    jsonhash_member("subject", 7, a) + jsonhash_member("config", 6, b);
+	m->group = find_group(s, a * 31 + b, subject, config);
+	m->nsubject = r->subject.n;
+	m->nconfig = r->config.n;
+	m->text = mem_resize(NULL, m->nsubject + m->nconfig, 1);
+	memcpy(m->text, r->subject.s, m->nsubject);
+	memcpy(m->text + m->nsubject, r->config.s, m->nconfig);
+	s->nmemos++;
+	json_free(subject);
+	json_free(config);
+	return m;
+}
+
+static int
+add_line(struct summary *s, const struct runline *r, const char *where)
+{
+	const struct memo *m = memo(s, r);
+	struct group *g = m->group;
+	size_t before = rows_bytes(&g->rows);
+	uint32_t session;
+
+	str_clear(&s->session);
+	str_addn(&s->session, r->session.s ? r->session.s : "", r->session.n);
+	group_env(g, r->env.s ? r->env.s : "", r->env.n);
+	session =
+	    places_add(s->places, r->session.s ? s->session.s : NULL, g->host);
+	if (!new_run(s, g, session, r->hash + m->rooms + g->env_hash))
+		return 0;
+	return added(s, g, before, group_add_line(g, r, session, where));
+}
+
+int
+summary_next(struct summary *s, struct jsonl *in, struct json **rec)
+{
+	struct runline r;
+	const char *text;
+	size_t n;
+	int rc;
+
+	*rec = NULL;
+	while ((rc = jsonl_text(in, &text, &n)) > 0) {
+		if (!runline_read(&r, text, n))
+			return record_tree(in, rec);
+		if (add_line(s, &r, jsonl_where(in)) < 0)
+			return -1;
+	}
 	return rc;
 }
 
@@ -200,6 +358,7 @@ sort_groups(struct summary *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct group *g = s->groups[i];
 
+		group_settle(g);
 		str_clear(&g->key);
 		record_room(&g->key, g->config);
 		str_addc(&g->key, '\n');
@@ -339,7 +498,8 @@ united(const struct group_hist *m, size_t n)
 	all = hist_new(lowest, highest, m->digits);
 	for (size_t i = 0; i < n; i++) {
 		h = m[i].h ? m[i].h
-			   : group_decode(m[i].text, m[i].name, "summary");
+			   : group_decode(m[i].text, strlen(m[i].text),
+				 m[i].name, "summary");
 		if (h)
 			hist_merge(all, h);
 		if (!m[i].h)

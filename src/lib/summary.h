@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct json;
+struct jsonl;
 struct summary;
 
 struct summary *summary_new(void);
@@ -25,6 +26,12 @@ void summary_want(struct summary *, double precision);
  * stood before, with a session and equal in everything, is not counted again.
  */
 int summary_add(struct summary *, const struct json *run, const char *where);
+
+/*
+ * As record_next; runs that can be read without a tree are counted on the way
+ * and not given out, others are to be added.
+ */
+int summary_next(struct summary *, struct jsonl *, struct json **rec);
 
 /* From now on at most so many bytes of values are in memory, the others in a
  * file without a name in 'dir' (borrowed). */

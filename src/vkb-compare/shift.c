@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Merged over the parts; NULL: there is none, or it is said that it is bad. */
 static struct hist *
@@ -21,11 +22,13 @@ merged(const struct kase *k, const char *name, int *rc)
 	for (size_t i = 0; i < k->nparts; i++) {
 		const struct json *j =
 		    json_get(json_get(k->parts[i], "hist"), name);
+		const char *text;
 		struct hist *h;
 
 		if (!j)
 			continue;
-		h = group_decode(json_str(j), name, k->key);
+		text = json_str(j);
+		h = group_decode(text, text ? strlen(text) : 0, name, k->key);
 		if (!h) {
 			*rc = -1;
 			hist_free(all);

@@ -1,0 +1,38 @@
+/*
+ * A run record as most of them are, read from its line without a tree: it went
+ * well, has no series, looks or errors, and no escapes in what is read. What
+ * record_check would refuse is not read either; record_tree has the words.
+ */
+#ifndef RUNLINE_H
+#define RUNLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jsonscan.h"
+
+#define RUNLINE_METRICS 64
+#define RUNLINE_HISTS 8
+
+/* All is borrowed of the line. */
+struct runline {
+	struct jsonscan_text subject, config, env; /* s NULL: absent */
+	struct jsonscan_text session, bound;
+	double index, block, order; /* -1: absent */
+	struct runline_metric {
+		struct jsonscan_text name;
+		double v;
+	} metrics[RUNLINE_METRICS];
+	size_t nmetrics;
+	struct runline_hist {
+		struct jsonscan_text name, text;
+	} hists[RUNLINE_HISTS];
+	size_t nhists;
+	uint64_t hash; /* sum over all members but subject, config and env */
+};
+
+/* False: it is another record, or none. A NUL stands behind the line. */
+bool runline_read(struct runline *, const char *line, size_t n);
+
+#endif
