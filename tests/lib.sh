@@ -101,6 +101,66 @@ test_server() {
   mkdir "$TMPDIR"
 }
 
+# test_postgres WHAT: the rest of the script needs PostgreSQL. It gets a server
+# of its own, on a unix socket in the scratch folder, and PG* say where. As root
+# the server runs as the user postgres.
+test_postgres() {
+  for pg_bin in "$(dirname "$(command -v initdb || echo /none/initdb)")" \
+    /usr/lib/postgresql/*/bin; do
+    [ ! -x "$pg_bin/initdb" ] || [ ! -x "$pg_bin/postgres" ] || break
+  done
+  if [ ! -x "$pg_bin/initdb" ]; then
+    test_skip "$1" PostgreSQL
+    test_done
+  fi
+  mkdir "$scratch/pg"
+  if [ "$(id -u)" -eq 0 ]; then
+    chmod 711 "$scratch"
+    chown postgres: "$scratch/pg"
+  fi
+  test_cleanup() { postgres_stop; }
+  for pg_name in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do
+    unset "$pg_name"
+  done
+  if ! as_postgres initdb -D "$scratch/pg/data" -U postgres -A trust -E UTF8 \
+    --locale=C --no-sync >"$scratch/pg.log" 2>&1 || ! postgres_start; then
+    test_result 1 "$1: PostgreSQL starts"
+    sed 's/^/# /' "$scratch/pg.log"
+    test_done
+  fi
+  PGHOST=$scratch/pg PGUSER=postgres PGDATABASE=postgres
+  export PGHOST PGUSER PGDATABASE
+}
+
+as_postgres() {
+  pg_tool=$pg_bin/$1
+  shift
+  if [ "$(id -u)" -eq 0 ]; then
+    runuser -u postgres -- env -C / "$pg_tool" "$@"
+  else
+    "$pg_tool" "$@"
+  fi
+}
+
+postgres_start() {
+  as_postgres pg_ctl -D "$scratch/pg/data" -s -w -l "$scratch/pg/log" \
+    -o "-k $scratch/pg -c listen_addresses= -c fsync=off" \
+    -o "-c full_page_writes=off -c synchronous_commit=off" start \
+    </dev/null >>"$scratch/pg.log" 2>&1
+}
+
+postgres_stop() {
+  as_postgres pg_ctl -D "$scratch/pg/data" -m immediate -s stop \
+    >/dev/null 2>&1
+}
+
+# sql STATEMENT...: one after the other; rows as a|b.
+sql() {
+  for sql_text; do
+    psql -X -q -A -t -v ON_ERROR_STOP=1 -c "$sql_text" || return
+  done
+}
+
 # gone PID: a zombie that nobody has reaped yet is gone.
 gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 # No run directory, socket or temporary file is left.

@@ -143,6 +143,10 @@ if has vkb-parse; then
   passes_unknown run.jsonl vkb-parse
   test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-parse passes it on as it was'
 fi
+if has vkb-pgpush; then
+  filter run.jsonl vkb-pgpush --dry-run
+  passes_unknown run.jsonl vkb-pgpush --dry-run
+fi
 if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl

@@ -1,0 +1,360 @@
+#include "pg.h"
+#include "err.h"
+#include "mem.h"
+#include "str.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 5 /* 0.1, 0.2, 0.4, 0.8 s between them */
+
+struct pg {
+	PGconn *conn;
+	bool transient;
+};
+
+/* Without the line break that libpq puts there. */
+static char *
+trimmed(const char *message)
+{
+	size_t n = strlen(message);
+
+	while (n && strchr(" \n", message[n - 1]))
+		n--;
+	return mem_strn(message, n);
+}
+
+static int
+fail_conn(struct pg *pg)
+{
+	char *why = trimmed(PQerrorMessage(pg->conn));
+
+	pg->transient = PQstatus(pg->conn) == CONNECTION_BAD;
+	err_say("database: %s", *why ? why : "the connection is gone");
+	free(why);
+	return -1;
+}
+
+/* 08: connection; 40: rolled back for another's sake; 57P: shut down. */
+static int
+fail_result(struct pg *pg, const PGresult *res)
+{
+	static const struct {
+		char field;
+		const char *name;
+	} more[] = {{PG_DIAG_MESSAGE_DETAIL, ""},
+	    {PG_DIAG_MESSAGE_HINT, "hint: "}, {PG_DIAG_CONTEXT, "in: "}};
+	const char *state = PQresultErrorField(res, PG_DIAG_SQLSTATE), *s;
+	struct str text = {0};
+
+	if (!state)
+		return fail_conn(pg);
+	pg->transient = PQstatus(pg->conn) == CONNECTION_BAD ||
+	    str_starts(state, "08") || str_starts(state, "40") ||
+	    str_starts(state, "57P");
+	s = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+	str_add(&text, s ? s : state);
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		if ((s = PQresultErrorField(res, more[i].field)))
+			str_printf(&text, "\n%s%s", more[i].name, s);
+	err_say("database: %s", text.s);
+	str_free(&text);
+	return -1;
+}
+
+static void
+notice(void *arg, const PGresult *res)
+{
+	const char *level =
+		       PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED),
+		   *text = PQresultErrorField(res, PG_DIAG_MESSAGE_PRIMARY);
+
+	(void)arg;
+	if (level && text && strcmp(level, "WARNING") == 0)
+		err_say("database: warning: %s", text);
+}
+
+static bool
+is_conninfo(const char *s)
+{
+	return strchr(s, '=') || str_starts(s, "postgresql://") ||
+	    str_starts(s, "postgres://");
+}
+
+/* 0, or -1 and said. Secrets are what libpq would not show. */
+static int
+check_conninfo(const char *s)
+{
+	PQconninfoOption *all;
+	char *why = NULL, *said;
+	int rc = 0;
+
+	if (!is_conninfo(s))
+		return 0;
+	all = PQconninfoParse(s, &why);
+	if (!all) {
+		said = trimmed(why ? why : "it cannot be read");
+		err_say("database: bad settings: %s", said);
+		free(said);
+		PQfreemem(why);
+		return -1;
+	}
+	for (const PQconninfoOption *o = all; o->keyword && rc == 0; o++)
+		if (o->val && o->dispchar && *o->dispchar == '*')
+			rc = err_fail(
+			    "database: a '%s' among the arguments is visible "
+			    "to everybody; PGPASSFILE, PGSERVICEFILE or "
+			    "PGPASSWORD keep it",
+			    o->keyword);
+	PQconninfoFree(all);
+	return rc;
+}
+
+/* Without anybody's word on it, ten seconds are enough for one try. */
+static const char *
+patience(void)
+{
+	PQconninfoOption *all = PQconndefaults();
+	const char *seconds = "10";
+
+	for (const PQconninfoOption *o = all; o && o->keyword; o++)
+		if (strcmp(o->keyword, "connect_timeout") == 0 && o->val)
+			seconds = NULL;
+	PQconninfoFree(all);
+	return seconds;
+}
+
+/* Was it no answer, or one that may be another in a moment? */
+static bool
+may_change(const char *const *keys, const char *const *values, PGconn *conn)
+{
+	const char *why = PQerrorMessage(conn);
+
+	switch (PQpingParams(keys, values, 1)) {
+	case PQPING_REJECT:
+	case PQPING_NO_RESPONSE:
+		return true;
+	case PQPING_OK:
+		return strstr(why, "too many clients") ||
+		    strstr(why, "connection slots");
+	case PQPING_NO_ATTEMPT:
+		break;
+	}
+	return false;
+}
+
+static PGconn *
+connect(const char *conninfo)
+{
+	const char *seconds = patience();
+	const char *keys[] = {"fallback_application_name", "connect_timeout",
+	    "dbname", "client_encoding", NULL};
+	const char *values[] = {err_prog(), seconds, conninfo, "UTF8", NULL};
+	PGconn *conn;
+
+	for (int i = 0;; i++) {
+		conn = PQconnectdbParams(keys, values, 1);
+		if (!conn)
+			err_die("out of memory");
+		if (PQstatus(conn) == CONNECTION_OK || i + 1 == TRIES ||
+		    !may_change(keys, values, conn))
+			return conn;
+		PQfinish(conn);
+		poll(NULL, 0, 100 << i);
+	}
+}
+
+struct pg *
+pg_open(const char *conninfo)
+{
+	struct pg *pg;
+
+	if (conninfo && check_conninfo(conninfo) < 0)
+		return NULL;
+	pg = mem_new(sizeof *pg);
+	pg->conn = connect(conninfo);
+	if (PQstatus(pg->conn) != CONNECTION_OK) {
+		fail_conn(pg);
+		goto wrong;
+	}
+	PQsetNoticeReceiver(pg->conn, notice, NULL);
+	if (pg_do(pg,
+		"SELECT set_config('timezone', 'UTC', false), "
+		"set_config('datestyle', 'ISO', false), "
+		"set_config('standard_conforming_strings', 'on', false)",
+		NULL, 0) < 0)
+		goto wrong;
+	return pg;
+wrong:
+	pg_close(pg);
+	return NULL;
+}
+
+void
+pg_close(struct pg *pg)
+{
+	if (!pg)
+		return;
+	PQfinish(pg->conn);
+	free(pg);
+}
+
+bool
+pg_transient(const struct pg *pg)
+{
+	return pg->transient;
+}
+
+struct pg_rows *
+pg_ask(struct pg *pg, const char *sql, const char *const *args, size_t n)
+{
+	PGresult *res =
+	    PQexecParams(pg->conn, sql, (int)n, NULL, args, NULL, NULL, 0);
+	ExecStatusType status = PQresultStatus(res);
+
+	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
+		return (struct pg_rows *)res;
+	fail_result(pg, res);
+	PQclear(res);
+	return NULL;
+}
+
+long long
+pg_do(struct pg *pg, const char *sql, const char *const *args, size_t n)
+{
+	struct pg_rows *rows = pg_ask(pg, sql, args, n);
+	long long count;
+
+	if (!rows)
+		return -1;
+	count = atoll(PQcmdTuples((PGresult *)rows));
+	pg_free(rows);
+	return count;
+}
+
+size_t
+pg_count(const struct pg_rows *rows)
+{
+	return (size_t)PQntuples((const PGresult *)rows);
+}
+
+const char *
+pg_value(const struct pg_rows *rows, size_t row, size_t col)
+{
+	const PGresult *res = (const PGresult *)rows;
+
+	if (PQgetisnull(res, (int)row, (int)col))
+		return NULL;
+	return PQgetvalue(res, (int)row, (int)col);
+}
+
+void
+pg_free(struct pg_rows *rows)
+{
+	PQclear((PGresult *)rows);
+}
+
+int
+pg_begin(struct pg *pg)
+{
+	return pg_do(pg, "BEGIN", NULL, 0) < 0 ? -1 : 0;
+}
+
+/* A failed transaction answers COMMIT with a quiet ROLLBACK. */
+int
+pg_commit(struct pg *pg)
+{
+	if (PQtransactionStatus(pg->conn) == PQTRANS_INERROR) {
+		pg_rollback(pg);
+		return err_fail("database: the transaction failed before");
+	}
+	return pg_do(pg, "COMMIT", NULL, 0) < 0 ? -1 : 0;
+}
+
+int
+pg_rollback(struct pg *pg)
+{
+	return pg_do(pg, "ROLLBACK", NULL, 0) < 0 ? -1 : 0;
+}
+
+int
+pg_lock(struct pg *pg, const char *name)
+{
+	const char *args[] = {name};
+	struct pg_rows *rows = pg_ask(pg,
+	    "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", args, 1);
+
+	pg_free(rows);
+	return rows ? 0 : -1;
+}
+
+int
+pg_copy_begin(struct pg *pg, const char *sql)
+{
+	PGresult *res = PQexec(pg->conn, sql);
+	int rc =
+	    PQresultStatus(res) == PGRES_COPY_IN ? 0 : fail_result(pg, res);
+
+	PQclear(res);
+	return rc;
+}
+
+int
+pg_copy_put(struct pg *pg, const char *text, size_t n)
+{
+	if (PQputCopyData(pg->conn, text, (int)n) == 1)
+		return 0;
+	return fail_conn(pg);
+}
+
+int
+pg_copy_end(struct pg *pg)
+{
+	PGresult *res;
+	int rc = 0;
+
+	if (PQputCopyEnd(pg->conn, NULL) != 1)
+		return fail_conn(pg);
+	while ((res = PQgetResult(pg->conn))) {
+		if (PQresultStatus(res) != PGRES_COMMAND_OK && rc == 0)
+			rc = fail_result(pg, res);
+		PQclear(res);
+	}
+	return rc;
+}
+
+void
+pg_copy_value(struct str *s, const char *text, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		if (c != '\\' && c != '\n' && c != '\r' && c != '\t')
+			continue;
+		str_addn(s, text + from, i - from);
+		str_addc(s, '\\');
+		str_addc(s,
+		    c == '\n'       ? 'n'
+			: c == '\r' ? 'r'
+			: c == '\t' ? 't'
+				    : c);
+		from = i + 1;
+	}
+	str_addn(s, text + from, n - from);
+}
+
+void
+pg_name(struct str *s, const char *name)
+{
+	str_addc(s, '"');
+	for (; *name; name++) {
+		if (*name == '"')
+			str_addc(s, '"');
+		str_addc(s, *name);
+	}
+	str_addc(s, '"');
+}

@@ -1,0 +1,165 @@
+/*
+ * vkb-pgpush: run records into the PostgreSQL tables of the Python tool, each
+ * once; with --export, run records out of them.
+ */
+#include "err.h"
+#include "opt.h"
+#include "sink.h"
+#include "vkb-pgpush/coltype.h"
+#include "vkb-pgpush/export.h"
+#include "vkb-pgpush/intake.h"
+#include "vkb-pgpush/push.h"
+#include "vkb-pgpush/schema.h"
+#include "vkb-pgpush/spool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *database, *table, *type, *since;
+	bool dry, export, quiet;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {0, "database", OPT_STR, AT(database), "CONNINFO",
+	.help = "name, settings or URI; without a password"},
+    {0, "dry-run", OPT_FLAG, AT(dry),
+	.help = "print what would be created; needs no server"},
+    {0, "export", OPT_FLAG, AT(export),
+	.help = "read runs back, as run records"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"},
+    {0, "since", OPT_STR, AT(since), "TIME",
+	.help = "export runs from there on: 2026-03-02"},
+    {0, "table", OPT_STR, AT(table), "ID",
+	.help = "core (default), tag, or the name of a module"},
+    {0, "test-type", OPT_STR, AT(type), "TEXT",
+	.help = "the column test_type; default the table"},
+    {0}};
+
+static const struct opt_prog prog = {
+    "vkb-pgpush", "[FILE|DIR ...]", "Runs into PostgreSQL, and back.", table};
+
+/* As statements that psql would take. */
+static int
+dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
+{
+	struct sink out = {.fd = STDOUT_FILENO};
+	int rc;
+
+	schema_plan(s, spool);
+	rc = push_check(p, s, spool);
+	for (size_t i = 0; i < s->nsql; i++)
+		str_printf(&out.s, "%s;\n", s->sql[i]);
+	str_printf(&out.s, "-- %s: %zu runs", s->table,
+	    spool_rows(spool) - p->refused);
+	if (failed)
+		str_printf(&out.s, ", %zu failed ones among them", failed);
+	str_addc(&out.s, '\n');
+	return sink_close(&out) < 0 ? -1 : rc;
+}
+
+static void
+report(const struct push *p, const struct schema *s, size_t failed)
+{
+	struct str text = {0};
+
+	for (size_t i = 0; i < s->nsql; i++)
+		if (str_starts(s->sql[i], "ALTER"))
+			err_say("%s", s->sql[i]);
+	str_printf(&text, "%s: %zu runs stored, %zu were there already",
+	    s->table, p->stored, p->there);
+	if (failed)
+		str_printf(&text, ", %zu of all are failed ones", failed);
+	if (p->refused)
+		str_printf(&text, "; %zu refused", p->refused);
+	err_say("%s", text.s);
+	str_free(&text);
+}
+
+static int
+push(const struct opts *o, struct schema *s, const struct opt_args *args)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct spool *spool = spool_new(tmp && *tmp ? tmp : "/tmp");
+	struct intake in = {.spool = spool,
+	    .test_type = o->type ? o->type
+		: o->table       ? o->table
+				 : "core"};
+	struct push p = {.database = o->database};
+	int rc = 0, done = 0;
+
+	for (size_t i = 0; i < args->n; i++)
+		rc |= intake_read(&in, args->v[i]);
+	if (!args->n)
+		rc = intake_read(&in, "-");
+	if (o->dry)
+		done = dry_run(&p, s, spool, in.failed);
+	else if (spool_rows(spool)) {
+		done = push_rows(&p, s, spool);
+		if (done == 0 && !o->quiet)
+			report(&p, s, in.failed);
+	}
+	spool_free(spool);
+	return done < 0 || p.refused ? -1 : rc;
+}
+
+/* What excludes each other; NULL: nothing. */
+static const char *
+wrong(const struct opts *o, const struct opt_args *args)
+{
+	if (o->export && args->n)
+		return "with --export there is no FILE";
+	if (o->export && (o->dry || o->type))
+		return "--export excludes --dry-run and --test-type";
+	if (o->since && !o->export)
+		return "--since is for --export";
+	if (!o->export && !args->n && isatty(STDIN_FILENO))
+		return "no FILE, and stdin is a terminal";
+	return NULL;
+}
+
+static int
+run(const struct opts *o, const struct opt_args *args)
+{
+	struct schema *s;
+	int rc;
+
+	if (o->since && !coltype_is_time(o->since))
+		return err_fail("option '--since': '%s' is no time like "
+				"2026-03-02 or 2026-03-02T08:00:00Z",
+		    o->since);
+	if (o->type && !str_utf8(o->type, strlen(o->type)))
+		return err_fail(
+		    "option '--test-type': '%s' is not UTF-8", o->type);
+	s = schema_new(o->table ? o->table : "core");
+	if (!s)
+		return -1;
+	rc = o->export ? export_runs(o->database, s, o->since)
+		       : push(o, s, args);
+	schema_free(s);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+	struct opt_args args;
+	const char *why;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(&prog, argc, argv, &o, &args);
+	if (rc)
+		return rc < 0 ? 2 : 0;
+	for (size_t i = 0; i < args.nrest; i++)
+		args.v[args.n++] = args.rest[i];
+	why = wrong(&o, &args);
+	if (why)
+		return opt_usage(&prog, why), 2;
+	return run(&o, &args) < 0 ? 2 : 0;
+}

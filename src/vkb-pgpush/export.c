@@ -1,0 +1,143 @@
+#include "export.h"
+#include "err.h"
+#include "flat.h"
+#include "json.h"
+#include "mem.h"
+#include "pg.h"
+#include "record.h"
+#include "schema.h"
+#include "sink.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is about the row, not about the run. */
+static const char *const ours[] = {"id", "created_at", "test_type",
+    "vkb_session", "vkb_case", "vkb_subject", "vkb_index"};
+
+/* Rows without our key were written by others; vkb_runs has all the rest. */
+static void
+query(struct str *sql, const struct schema *s)
+{
+	bool timed = schema_find(s, "timestamp") != NULL;
+
+	str_add(sql,
+	    "DECLARE vkb_export NO SCROLL CURSOR FOR "
+	    "SELECT origin, id, record FROM (");
+	if (s->exists)
+		str_printf(sql,
+		    "SELECT %s::timestamptz AS at, $1 AS origin, "
+		    "%s::bigint AS id, row_to_json(t)::text AS record "
+		    "FROM %s t%s",
+		    timed ? "t.\"timestamp\"" : "NULL",
+		    schema_find(s, "id") ? "t.id" : "NULL", s->table,
+		    schema_find(s, "vkb_session")
+			? " WHERE t.vkb_session IS NULL"
+			: "");
+	if (s->exists && s->runs_exists)
+		str_add(sql, " UNION ALL ");
+	if (s->runs_exists)
+		str_add(sql,
+		    "SELECT \"timestamp\", 'vkb_runs', id, record::text "
+		    "FROM vkb_runs WHERE metrics_table = $1");
+	str_add(sql,
+	    ") runs WHERE $2::timestamptz IS NULL OR at >= $2::timestamptz "
+	    "ORDER BY at NULLS FIRST, origin, id");
+}
+
+/* Of a row of the Python tool: absent is absent. */
+static struct json *
+run_of(struct json *row)
+{
+	const struct json *next;
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		json_del(row, ours[i]);
+	for (const struct json *j = json_first(row); j; j = next) {
+		next = json_next(j);
+		if (json_type(j) == JSON_NULL)
+			json_del(row, json_key(j));
+	}
+	return flat_to_run(row);
+}
+
+static int
+put(struct sink *out, const char *origin, const char *id, const char *text)
+{
+	char *where = mem_printf("%s: row %s", origin, id ? id : "?");
+	const char *why;
+	struct json *rec = json_parse(text, strlen(text), &why, NULL);
+	int rc;
+
+	if (!rec || json_type(rec) != JSON_OBJECT)
+		rc = err_fail(
+		    "%s: bad record: %s", where, rec ? "it is no object" : why);
+	else {
+		if (strcmp(origin, "vkb_runs") != 0)
+			rec = run_of(rec);
+		rc = record_check(rec, where);
+	}
+	if (rc == 0) {
+		json_append(&out->s, rec);
+		str_addc(&out->s, '\n');
+		sink_relieve(out);
+	}
+	json_free(rec);
+	free(where);
+	return rc;
+}
+
+/* All rows of the cursor; those that are no runs are said, and left out. */
+static int
+fetch(struct pg *pg, struct sink *out)
+{
+	struct pg_rows *rows;
+	size_t n = 1;
+	int rc = 0;
+
+	while (n && out->rc == 0) {
+		rows = pg_ask(pg, "FETCH 500 FROM vkb_export", NULL, 0);
+		if (!rows)
+			return -1;
+		n = pg_count(rows);
+		for (size_t i = 0; i < n; i++)
+			if (put(out, pg_value(rows, i, 0), pg_value(rows, i, 1),
+				pg_value(rows, i, 2)) < 0)
+				rc = -1;
+		pg_free(rows);
+	}
+	return rc;
+}
+
+int
+export_runs(const char *database, struct schema *s, const char *since)
+{
+	const char *args[] = {s->table, since};
+	struct sink out = {.fd = STDOUT_FILENO};
+	struct pg *pg = pg_open(database);
+	struct str sql = {0};
+	int rc = -1;
+
+	if (!pg)
+		return -1;
+	if (pg_do(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL,
+		0) < 0 ||
+	    schema_read(s, pg) < 0)
+		goto out;
+	if (!s->exists) {
+		err_say("database: there is no table '%s'", s->table);
+		goto out;
+	}
+	query(&sql, s);
+	if (pg_do(pg, sql.s, args, 2) == 0)
+		rc = fetch(pg, &out);
+out:
+	if (sink_close(&out) < 0)
+		rc = -1;
+	str_free(&sql);
+	pg_close(pg);
+	return rc;
+}

@@ -1,0 +1,25 @@
+/*
+ * What is to be stored: run records and metrics.json, from files, standard
+ * input, or folders of results, as rows of a spool.
+ */
+#ifndef INTAKE_H
+#define INTAKE_H
+
+#include <stddef.h>
+
+struct spool;
+
+struct intake {
+	struct spool *spool;
+	const char *test_type;
+	size_t failed; /* of the runs that are in the spool */
+};
+
+/*
+ * 'path' is a file, "-", or a folder: its metrics.json and those of the
+ * folders in it, whose names are the refs. 0, or -1 and said: something could
+ * not be read, the rest is there.
+ */
+int intake_read(struct intake *, const char *path);
+
+#endif

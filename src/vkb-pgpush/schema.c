@@ -1,0 +1,359 @@
+#include "schema.h"
+#include "err.h"
+#include "mem.h"
+#include "pg.h"
+#include "spool.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What dashboards ask for: in each table, whether a run has it or not. */
+static const struct base {
+	const char *name, *type;
+	bool module, notnull;
+} base[] = {
+    {"architecture", "character varying(50)", false, false},
+    {"avg_latency_ms", "numeric(15,6)", false, false},
+    {"benchmark_mode", "character varying(50)", false, false},
+    {"clients", "integer", false, false},
+    {"cluster_mode", "boolean", false, false},
+    {"command", "text", false, true},
+    {"commit", "character varying(255)", false, true},
+    {"config_name", "character varying(50)", true, false},
+    {"config_set", "jsonb", true, false},
+    {"data_size", "integer", false, false},
+    {"dataset", "text", true, false},
+    {"duration", "integer", false, false},
+    {"error", "text", false, false},
+    {"group", "integer", true, false},
+    {"group_description", "character varying(500)", true, false},
+    {"io_threads", "integer", false, false},
+    {"max_latency_ms", "numeric(15,6)", false, false},
+    {"min_latency_ms", "numeric(15,6)", false, false},
+    {"module_commit", "character varying(255)", true, false},
+    {"module_commit_timestamp", "timestamp with time zone", true, false},
+    {"p50_latency_ms", "numeric(15,6)", false, false},
+    {"p95_latency_ms", "numeric(15,6)", false, false},
+    {"p99_latency_ms", "numeric(15,6)", false, false},
+    {"pipeline", "integer", false, false},
+    {"repository", "text", false, false},
+    {"requests", "integer", false, false},
+    {"rps", "numeric(15,6)", false, false},
+    {"scenario", "character varying(50)", true, false},
+    {"scenario_description", "character varying(500)", true, false},
+    {"status", "character varying(50)", false, false},
+    {"test_id", "character varying(50)", true, false},
+    {"test_phase", "character varying(50)", true, false},
+    {"test_type", "character varying(50)", false, false},
+    {"timestamp", "timestamp with time zone", false, true},
+    {"tls", "boolean", false, false},
+    {"valkey_benchmark_threads", "integer", false, false},
+    {"vkb_case", "text", false, false},
+    {"vkb_index", "integer", false, false},
+    {"vkb_session", "text", false, false},
+    {"vkb_subject", "text", false, false},
+    {"warmup", "integer", false, false},
+};
+#define BASE (sizeof base / sizeof *base)
+
+#define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
+
+static bool
+is_id(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n >= 1 && n <= 31 && *s >= 'a' && *s <= 'z' &&
+	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
+struct schema *
+schema_new(const char *id)
+{
+	struct schema *s;
+
+	if (!is_id(id)) {
+		err_say("option '--table': '%s' is not core, tag, or a name of "
+			"at most 31 small letters, digits and _",
+		    id);
+		return NULL;
+	}
+	s = mem_new(sizeof *s);
+	if (strcmp(id, "core") == 0)
+		s->table = mem_str("benchmark_metrics");
+	else if (strcmp(id, "tag") == 0)
+		s->table = mem_str("benchmark_tags_metrics");
+	else {
+		s->table = mem_printf("benchmark_metrics_%s", id);
+		s->module = true;
+	}
+	return s;
+}
+
+static void
+forget(struct schema *s)
+{
+	for (size_t i = 0; i < s->ncols; i++)
+		free(s->cols[i].name);
+	for (size_t i = 0; i < s->nsql; i++)
+		free(s->sql[i]);
+	s->ncols = s->nsql = 0;
+}
+
+void
+schema_free(struct schema *s)
+{
+	if (!s)
+		return;
+	forget(s);
+	free(s->cols);
+	free(s->sql);
+	free(s->table);
+	free(s);
+}
+
+static struct schema_column *
+add(struct schema *s, const char *name, struct coltype type, bool notnull)
+{
+	s->cols = mem_grow(s->cols, s->ncols, &s->cap, sizeof *s->cols);
+	s->cols[s->ncols] =
+	    (struct schema_column){mem_str(name), type, notnull};
+	return &s->cols[s->ncols++];
+}
+
+const struct schema_column *
+schema_find(const struct schema *s, const char *name)
+{
+	for (size_t i = 0; i < s->ncols; i++)
+		if (strcmp(s->cols[i].name, name) == 0)
+			return &s->cols[i];
+	return NULL;
+}
+
+int
+schema_read(struct schema *s, struct pg *pg)
+{
+	const char *args[] = {s->table};
+	struct pg_rows *have = pg_ask(pg,
+	    "SELECT to_regclass(quote_ident($1)) IS NOT NULL, "
+	    "to_regclass(quote_ident('vkb_key_' || $1)) IS NOT NULL, "
+	    "to_regclass('vkb_runs') IS NOT NULL",
+	    args, 1);
+	struct pg_rows *rows;
+
+	if (!have)
+		return -1;
+	forget(s);
+	s->exists = *pg_value(have, 0, 0) == 't';
+	s->indexed = *pg_value(have, 0, 1) == 't';
+	s->runs_exists = *pg_value(have, 0, 2) == 't';
+	pg_free(have);
+	rows = pg_ask(pg,
+	    "SELECT attname, format_type(atttypid, atttypmod), attnotnull "
+	    "FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) "
+	    "AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+	    args, 1);
+	if (!rows)
+		return -1;
+	for (size_t i = 0; i < pg_count(rows); i++)
+		add(s, pg_value(rows, i, 0),
+		    coltype_parse(pg_value(rows, i, 1)),
+		    *pg_value(rows, i, 2) == 't');
+	pg_free(rows);
+	return 0;
+}
+
+static void
+plan(struct schema *s, struct str *sql)
+{
+	s->sql = mem_grow(s->sql, s->nsql, &s->sqlcap, sizeof *s->sql);
+	s->sql[s->nsql++] = str_take(sql);
+}
+
+static void
+alter(struct schema *s, struct str *sql)
+{
+	str_add(sql, "ALTER TABLE ");
+	pg_name(sql, s->table);
+}
+
+static int
+by_name(const void *x, const void *y)
+{
+	const struct schema_column *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static void
+define(struct str *sql, const struct schema_column *c)
+{
+	pg_name(sql, c->name);
+	str_addc(sql, ' ');
+	coltype_print(sql, c->type);
+	if (c->notnull)
+		str_add(sql, " NOT NULL");
+}
+
+static void
+plan_table(struct schema *s)
+{
+	static const char *const on[][2] = {{"commit", "\"commit\""},
+	    {"timestamp", "\"timestamp\""}, {"command", "command"},
+	    {"config", "\"commit\", command, data_size, pipeline, clients"}};
+	struct str sql = {0};
+
+	qsort(s->cols, s->ncols, sizeof *s->cols, by_name);
+	str_add(&sql, "CREATE TABLE ");
+	pg_name(&sql, s->table);
+	str_add(&sql,
+	    " (\n  id SERIAL PRIMARY KEY,\n"
+	    "  created_at TIMESTAMPTZ DEFAULT NOW()");
+	for (size_t i = 0; i < s->ncols; i++) {
+		str_add(&sql, ",\n  ");
+		define(&sql, &s->cols[i]);
+	}
+	str_add(&sql, "\n)");
+	plan(s, &sql);
+	for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+		str_printf(&sql, "CREATE INDEX idx_%s_%s ON %s (%s)", s->table,
+		    on[i][0], s->table, on[i][1]);
+		plan(s, &sql);
+	}
+}
+
+static void
+plan_column(struct schema *s, const struct schema_column *c)
+{
+	struct str sql = {0};
+
+	alter(s, &sql);
+	str_add(&sql, " ADD COLUMN ");
+	define(&sql, c);
+	plan(s, &sql);
+}
+
+/* An old column that is too narrow, or must be there and is not. */
+static void
+plan_wider(struct schema *s, struct schema_column *c,
+    const struct spool_column *from, size_t rows)
+{
+	struct coltype type =
+	    from ? coltype_widen(c->type, &from->seen) : c->type;
+	struct str sql = {0};
+
+	if (!coltype_same(type, c->type)) {
+		c->type = type;
+		alter(s, &sql);
+		str_add(&sql, " ALTER COLUMN ");
+		pg_name(&sql, c->name);
+		str_add(&sql, " TYPE ");
+		coltype_print(&sql, type);
+		plan(s, &sql);
+	}
+	if (c->notnull && (from ? from->n : 0) < rows) {
+		c->notnull = false;
+		alter(s, &sql);
+		str_add(&sql, " ALTER COLUMN ");
+		pg_name(&sql, c->name);
+		str_add(&sql, " DROP NOT NULL");
+		plan(s, &sql);
+	}
+}
+
+static const struct spool_column *
+source_of(const struct spool *spool, const char *name)
+{
+	size_t n;
+	const struct spool_column *c = spool_columns(spool, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (i != SPOOL_RECORD && strcmp(c[i].name, name) == 0)
+			return &c[i];
+	return NULL;
+}
+
+static const struct base *
+base_of(const char *name)
+{
+	for (size_t i = 0; i < BASE; i++)
+		if (strcmp(base[i].name, name) == 0)
+			return &base[i];
+	return NULL;
+}
+
+/* The type of a column that is to be made. */
+static struct coltype
+new_type(const char *name, const struct spool_column *from)
+{
+	const struct base *b = base_of(name);
+	struct coltype t;
+
+	if (!b)
+		return coltype_fresh(&from->seen);
+	t = coltype_parse(b->type);
+	return from ? coltype_widen(t, &from->seen) : t;
+}
+
+static void
+plan_runs(struct schema *s)
+{
+	struct str sql = {0};
+
+	str_add(&sql,
+	    "CREATE TABLE vkb_runs (\n  id BIGSERIAL PRIMARY KEY,\n"
+	    "  created_at TIMESTAMPTZ DEFAULT NOW(),\n"
+	    "  metrics_table TEXT NOT NULL,\n  vkb_session TEXT NOT NULL,\n"
+	    "  vkb_case TEXT NOT NULL,\n  vkb_subject TEXT NOT NULL,\n"
+	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
+	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
+	    "vkb_case, vkb_subject, vkb_index)\n)");
+	plan(s, &sql);
+}
+
+static bool
+wanted(const struct schema *s, const struct base *b)
+{
+	return s->module || !b->module;
+}
+
+void
+schema_plan(struct schema *s, const struct spool *spool)
+{
+	size_t n, rows = spool_rows(spool), had = s->ncols;
+	const struct spool_column *c = spool_columns(spool, &n), *from;
+	struct str sql = {0};
+
+	for (size_t i = 0; i < had; i++) {
+		bool own = strcmp(s->cols[i].name, "id") == 0 ||
+		    strcmp(s->cols[i].name, "created_at") == 0;
+
+		if (!own && base_of(s->cols[i].name))
+			plan_wider(s, &s->cols[i],
+			    source_of(spool, s->cols[i].name), rows);
+		else if (!own && (from = source_of(spool, s->cols[i].name)) &&
+		    from->n)
+			plan_wider(s, &s->cols[i], from, rows);
+	}
+	for (size_t i = 0; i < BASE; i++) {
+		from = source_of(spool, base[i].name);
+		if (wanted(s, &base[i]) && !schema_find(s, base[i].name))
+			add(s, base[i].name, new_type(base[i].name, from),
+			    base[i].notnull && !had && from && from->n == rows);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (i != SPOOL_RECORD && c[i].n && !schema_find(s, c[i].name))
+			add(s, c[i].name, new_type(c[i].name, &c[i]), false);
+	if (!s->exists)
+		plan_table(s);
+	for (size_t i = had; s->exists && i < s->ncols; i++)
+		plan_column(s, &s->cols[i]);
+	if (!s->indexed) {
+		str_printf(&sql, "CREATE UNIQUE INDEX vkb_key_%s ON %s " KEY,
+		    s->table, s->table);
+		plan(s, &sql);
+	}
+	if (!s->runs_exists)
+		plan_runs(s);
+}

@@ -1,0 +1,234 @@
+#!/bin/sh
+# vkb-pgpush against a PostgreSQL of our own.
+. "${0%/*}/lib.sh"
+data=$tests/data
+test_postgres 'vkb-pgpush'
+
+# run INDEX RPS [CONFIG] [SUBJECT]: one record.
+run() {
+  printf '{"type":"run","v":1,"subject":{"commit":"c1","time":"2026-03-01T08:00:00Z"%s},"config":{"command":"SET","data_size":16,"pipeline":1,"clients":50,"cluster_mode":false,"tls_mode":false,"requests":1000%s},"run":{"session":"s1","index":%d},"env":{"arch":"x86_64"},"metrics":{"rps":%s},"status":"ok"}\n' \
+    "${4:-}" "${3:-}" "$1" "$2"
+}
+# flat RPS [MORE]: an object of metrics.json.
+flat() {
+  printf '{"timestamp":"2026-03-02T08:00:00+00:00","commit":"abc","command":"SET","data_size":16,"pipeline":1,"clients":50,"rps":%s%s}\n' "$1" "${2:-}"
+}
+fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
+rows() { sql "SELECT count(*) FROM ${1:-benchmark_metrics}"; }
+type_of() { # type_of COLUMN [TABLE]
+  sql "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+    WHERE attrelid = '${2:-benchmark_metrics}'::regclass AND attname = '$1'"
+}
+push() { vkb-pgpush "$@"; }
+
+# --- the same again
+
+test_that 'a push' push "$data/a.jsonl"
+n=$(wc -l <"$data/a.jsonl")
+test_match "benchmark_metrics: $n runs stored, 0 were there" .err 'it counts'
+test_same "$n" "$(rows)" 'each run is a row'
+test_that 'the same again' push "$data/a.jsonl"
+test_match "0 runs stored, $n were there already" .err 'nothing is doubled'
+head -n 3 "$data/a.jsonl" | sed 's/"index":1/"index":9/' >more.jsonl
+test_that 'old and new together' push more.jsonl "$data/a.jsonl"
+test_same "$(sort -u more.jsonl "$data/a.jsonl" | wc -l)" "$(rows)" 'the new ones are added'
+test_same "$(rows)" "$(rows vkb_runs)" 'the whole records are kept'
+test_same '' "$(sql "SELECT record FROM vkb_runs WHERE record->'env' IS NULL")" \
+  'with the environment'
+
+# --- round trip
+
+fresh
+vkb-parse "$data/a.jsonl" >canonical
+push -q canonical
+test_that 'export' push --export
+sort .out >got
+test_same "$(sort canonical)" "$(cat got)" 'the records come back as they were'
+cp .out exported
+test_that 'what came back is pushed' push exported
+test_match "0 runs stored, $n were there already" .err 'and is known'
+test_that 'export again' push --export
+test_same "$(cat exported)" "$(cat .out)" 'the same bytes'
+test_that 'vkb-stats reads it' vkb-stats --text exported
+test_that 'a later time' push --export --since 2099-01-01
+test_same '' "$(cat .out)" 'has no runs'
+test_that 'an early time' push --export --since 1999-01-01T00:00:00Z
+test_same "$(cat exported)" "$(cat .out)" 'has all'
+test_status 2 'no time' push --export --since yesterday
+test_match "'yesterday' is no time" .err 'it is said'
+test_status 2 'a table that is not there' push --export --table nothing
+test_match "no table 'benchmark_metrics_nothing'" .err 'it is named'
+
+# --- types grow: nothing is rounded or cut
+
+fresh
+flat 10 | push -q
+sql 'ALTER TABLE benchmark_metrics ALTER rps TYPE INTEGER'
+test_same integer "$(type_of rps)" 'a column of integers'
+flat 10.75 | push -q
+test_same '10
+10.75' "$(sql 'SELECT rps FROM benchmark_metrics ORDER BY id')" 'takes 10.75 as it is'
+flat 1 ',"note":"short","big":7,"count":3' | push -q
+test_same 'character varying(50)' "$(type_of note)" 'a short text'
+long=$(printf '%0200d' 7)
+flat 2 ",\"note\":\"$long\",\"big\":3000000000,\"count\":1.5" | push -q
+test_same 'character varying(255)' "$(type_of note)" 'a longer one makes it wider'
+test_same "$long" "$(sql 'SELECT note FROM benchmark_metrics WHERE rps = 2')" 'it is whole'
+test_same bigint "$(type_of big)" 'an integer becomes a bigint'
+test_same numeric "$(type_of count)" 'and a numeric'
+flat 3 ",\"note\":\"$long$long\",\"p99_latency_ms\":0.1234567891" >m
+test_that 'more than six decimals, a very long text' push m
+test_match 'ALTER TABLE .*note.* TYPE TEXT' .err 'what was changed is said'
+test_same "0.1234567891|$long$long" \
+  "$(sql 'SELECT p99_latency_ms, note FROM benchmark_metrics WHERE rps = 3')" \
+  'all of them is there'
+flat 1e300 | push -q
+test_same t "$(sql 'SELECT max(rps) = 1e300 FROM benchmark_metrics')" '1e300'
+
+# --- what the Python tool could not do
+
+fresh
+{ printf '['; flat 1 ',"a":"b"'; printf ',null,'; flat 2; printf ']'; } >null.json
+test_status 2 'a null entry' push null.json
+test_match 'null.json:.*2' .err 'is named'
+test_same 2 "$(rows)" 'the others are stored'
+fresh
+marker='{"test_id":"1_a","test_phase":"read","group":1,"scenario":"a","status":"failed","error":"it broke","command":"GET","timestamp":"2026-03-02T08:00:00+00:00","config_set":{}}'
+echo "[$marker]" >failed.json
+test_that 'failure markers alone' push --table search failed.json
+test_match '1 runs stored.*1 of all are failed' .err 'are counted'
+test_same 'failed|it broke|1_a|' "$(sql 'SELECT status, error, test_id, commit FROM benchmark_metrics_search')" 'and stored'
+mkdir -p results/v1 results/v2 results/none
+{ printf '[%s,' "$marker"; flat 999; printf ']'; } >results/v1/metrics.json
+{ printf '['; i=0; while [ $i -lt 250 ]; do i=$((i + 1)); flat $i; printf '%s' "$([ $i = 250 ] || echo ,)"; done; printf ']'; } >results/v2/metrics.json
+test_that 'a tree of results' push --table tree results
+test_match '252 runs stored' .err '250 are 250, and more'
+test_same v1 "$(sql "SELECT commit FROM benchmark_metrics_tree WHERE status = 'failed'")" \
+  'the folder says what was measured'
+test_that 'again' push --table tree results
+test_match '0 runs stored, 252 were there' .err 'nothing is doubled'
+{ printf '['; flat 7; printf ','; flat 7; printf ']'; } >twice.json
+test_that 'two equal results in a file' push --table twice twice.json
+test_that 'again' push --table twice twice.json
+test_same 2 "$(rows benchmark_metrics_twice)" 'are two'
+test_status 2 'a folder without results' push results/none
+test_match "no metrics.json in 'results/none'" .err 'it is named'
+test_same search "$(sql 'SELECT DISTINCT test_type FROM benchmark_metrics_search')" 'the type is the table'
+flat 9 | push -q --table search --test-type nightly
+test_same 1 "$(sql "SELECT count(*) FROM benchmark_metrics_search WHERE test_type = 'nightly'")" 'or what is said'
+
+# --- tables of others are extended, their rows stay
+
+fresh
+sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
+  "timestamp" TIMESTAMPTZ NOT NULL, commit VARCHAR(40) NOT NULL,
+  command VARCHAR(50) NOT NULL, data_size INTEGER, pipeline INTEGER,
+  clients INTEGER, requests INTEGER, rps DECIMAL(12,2),
+  avg_latency_ms DECIMAL(10,3), cluster_mode BOOLEAN, tls BOOLEAN,
+  benchmark_threads INTEGER, created_at TIMESTAMPTZ DEFAULT NOW())' \
+  "INSERT INTO benchmark_metrics (\"timestamp\", commit, command, data_size, rps)
+   VALUES ('2026-01-01T00:00:00Z', 'old', 'GET', 16, 123.45)"
+run 1 163423.51234 >one
+test_that 'an old table' push one
+test_same 'old|123.45
+c1|163423.51234' "$(sql 'SELECT commit, rps FROM benchmark_metrics ORDER BY id')" \
+  'its row is there, the new one whole'
+test_that 'both come back' push --export
+test_same '["old","GET",123.45]
+["c1","SET",163423.51234]' \
+  "$(jq -c '[.subject.commit, .config.command, .metrics.rps]' .out)" 'as runs'
+sql 'CREATE ROLE writer LOGIN' 'GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO writer' \
+  'GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO writer' 'GRANT USAGE ON SCHEMA public TO writer'
+run 2 100 >two
+test_that 'a second push needs no right to change tables' env PGUSER=writer vkb-pgpush two
+run 3 100 ',"new_key":1' >three
+test_status 2 'a new column does' env PGUSER=writer vkb-pgpush three
+test_match 'must be owner' .err 'the server says why'
+test_same 3 "$(rows)" 'nothing is stored then'
+
+# --- hostile and wrong
+
+fresh
+evil='x\"; DROP TABLE benchmark_metrics; --'
+name=$(printf '%0300d' 1)
+run 1 5 ",\"$evil\":\"$evil\",\"id\":77,\"ctid\":\"c\",\"\":1,\"$name\":2,\"a\\nb\":\"\\t\\\\N\\n\\\\.\"" >evil.jsonl
+test_that 'hostile keys and values' push evil.jsonl
+test_same 1 "$(rows)" 'are stored'
+test_same '	\N
+\.' "$(sql 'SELECT * FROM (SELECT to_json(t) AS j FROM benchmark_metrics t) x' |
+  jq -r 'to_entries[] | select(.key | startswith("a")) | select(.key | startswith("arch") or startswith("avg") | not) | .value')" 'as they are'
+test_that 'they come back' push --export
+test_same "$(jq -cS . evil.jsonl)" "$(jq -cS . .out)" 'unchanged'
+test_status 2 'a hostile table' push --table 'x; DROP TABLE y' evil.jsonl
+test_match "is not core, tag" .err 'is refused'
+run 2 7 ',"data_size2":1' "$(printf ',"time":"not a time"')" |
+  sed 's/"time":"2026[^"]*",//' >time.jsonl
+run 3 8 >>time.jsonl
+test_status 2 'a bad time' push time.jsonl
+test_match "time.jsonl:1: 'timestamp' is 'not a time', and column 'timestamp' wants" .err \
+  'file, line, key, value and column are named'
+test_match '1 runs stored.*1 refused' .err 'the rest is stored'
+test_status 2 'no server' env PGHOST=/nonexistent vkb-pgpush one
+test_match 'database: .*/nonexistent' .err 'it is named'
+test_status 2 'no database' push --database nothing-of-this-name one
+test_match 'database "nothing-of-this-name" does not exist' .err 'it is named'
+test_status 2 'a password as an argument' push --database 'host=x password=secret' one
+test_match "'password' among the arguments" .err 'is refused'
+test_status 1 'and not repeated' grep -q secret .err
+test_status 2 'nor in a URI' push --database postgresql://me:secret@x/y one
+test_match "'password' among the arguments" .err 'it is refused'
+
+# --- nothing but a plan
+
+test_that 'a dry run needs no server' env PGHOST=/nonexistent vkb-pgpush --dry-run one
+cp .out plan.sql
+fresh
+test_that 'its statements are good' psql -X -q -v ON_ERROR_STOP=1 -f plan.sql
+test_that 'and fit' push one
+test_same '' "$(grep ALTER .err)" 'there is nothing to change'
+
+# --- together, and cut off
+
+fresh
+for i in 1 2 3 4; do
+  push "$data/a.jsonl" >/dev/null 2>"err.$i" &
+done
+wait
+test_same "$n" "$(rows)" 'four pushes at once store each run once'
+test_same "$n" "$(cat err.* | sed -n 's/.*: \([0-9]*\) runs stored.*/\1/p' | awk '{ s += $1 } END { print s }')" \
+  'and one of them stored it'
+
+# hold: a push that has inserted waits for vkb_runs.
+waits() { test "$(sql "SELECT count(*) FROM pg_locks WHERE NOT granted")" -gt 0; }
+hold() {
+  mkfifo hold
+  psql -X -q <hold >/dev/null 2>&1 &
+  exec 7>hold
+  echo 'BEGIN; LOCK TABLE vkb_runs;' >&7
+  wait_until 20 locked
+}
+locked() { test "$(sql "SELECT count(*) FROM pg_locks WHERE relation = 'vkb_runs'::regclass AND mode = 'AccessExclusiveLock' AND granted")" -gt 0; }
+let_go() { exec 7>&-; rm hold; }
+idle() { ! waits && test "$(sql "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'")" -eq 0; }
+sed 's/"session":"/&new-/' "$data/a.jsonl" >second
+hold
+vkb-pgpush second 2>/dev/null 7>&- &
+pid=$!
+test_that 'a push is in the middle' wait_until 20 waits
+kill -9 $pid
+wait $pid 2>/dev/null
+let_go
+wait_until 20 idle
+test_same "$n $n" "$(rows) $(rows vkb_runs)" 'killed there it left nothing'
+hold
+vkb-pgpush second 2>err.gone 7>&- &
+pid=$!
+wait_until 20 waits
+sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'" >/dev/null
+let_go
+wait $pid
+test_same 0 $? 'a connection that breaks there is tried again'
+test_match 'trying again' err.gone 'it is said'
+test_same "$((2 * n)) $((2 * n))" "$(rows) $(rows vkb_runs)" 'each is there once'
+
+test_done
