@@ -32,6 +32,13 @@ test_same "$(cat one)" "$(cat two)" 'read by the scan or as trees, all is the sa
 } | vkb-stats | jq -c 'del(.doubled)' >two
 test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
   'and a run that came by both ways came twice'
+{
+  run x SET s 1 10 | sed 's/"block":1/&,"looks":[4,8]/'
+  run x SET t 1 11 | sed 's/"block":1/&,"looks":[6,8]/'
+  run x SET u 1 12
+} | vkb-stats >two
+test_same '[4,6,8]' "$(jq -c .looks two)" \
+  'the looks of all sessions, joined: each spends of alpha'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
 test_same '' "$(vkb-stats </dev/null)" 'nothing in, nothing out'
 

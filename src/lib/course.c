@@ -39,7 +39,8 @@ struct course {
 	size_t verdicts[STEADY_DRIFTING + 1]; /* of runs with a series */
 	size_t kinds[STEADY_KINDS];
 	struct column warmup; /* seconds; in no order */
-	struct shared looks, until;
+	struct column looks;  /* of all runs: rising, each once */
+	struct shared until;
 };
 
 struct course *
@@ -59,7 +60,7 @@ course_free(struct course *c)
 	}
 	free(c->cols);
 	free(c->warmup.v);
-	json_free(c->looks.value);
+	free(c->looks.v);
 	json_free(c->until.value);
 	free(c);
 }
@@ -179,10 +180,29 @@ share(struct shared *s, const struct json *j)
 		s->varied = true;
 }
 
+/* Of all runs: a session that looked more often spent no less of alpha. */
+static void
+join(struct column *all, const struct json *looks)
+{
+	for (const struct json *j = json_first(looks); j; j = json_next(j)) {
+		double v = json_num(j, NAN);
+		size_t at = all->n;
+
+		while (at > 0 && all->v[at - 1] > v)
+			at--;
+		if (isnan(v) || (at > 0 && all->v[at - 1] == v))
+			continue;
+		all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
+		memmove(all->v + at + 1, all->v + at,
+		    (all->n++ - at) * sizeof *all->v);
+		all->v[at] = v;
+	}
+}
+
 void
 course_add(struct course *c, size_t run, const struct json *rec, bool ok)
 {
-	share(&c->looks, json_path(rec, "run.looks"));
+	join(&c->looks, json_path(rec, "run.looks"));
 	share(&c->until, json_path(rec, "run.until"));
 	if (ok)
 		add_series(c, run, json_get(rec, "series"));
@@ -303,6 +323,10 @@ course_summary(const struct course *c, const uint32_t *at, size_t n,
 {
 	quantiles(c, at, n, rec);
 	steadiness(c, n, rec);
-	carry(&c->looks, "looks", n + failed, rec);
+	for (size_t i = 0; i < c->looks.n; i++) {
+		if (!i)
+			json_set(rec, "looks", json_array());
+		json_push_num(json_get(rec, "looks"), c->looks.v[i]);
+	}
 	carry(&c->until, "until", n + failed, rec);
 }

@@ -115,7 +115,7 @@ static const struct record_key summary_keys[] = {
 	"verdicts on the course of the runs: steady, drifting, none: count; "
 	"warmup_s: what should be cut; kinds: flat, warmup, slowdown, "
 	"unsteady: count"},
-    {"looks", A, false, "run.looks, where all runs have the same"},
+    {"looks", A, false, "run.looks of all runs, joined"},
     {"until", O, false, "run.until, where all runs have the same"},
     {"env", O, false, "what all runs shared"},
     {"env_varied", A, false, "names of env keys that differed"},
