@@ -215,6 +215,11 @@ test_same '2 3' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
   'the formats tell the same, and the failed run'
 test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
   'sarif as well'
+test_same 'false [false,"error","1 of 1 runs failed in the contender: INCR: it <fell>"]' \
+  "$(jq -r '.runs[0].invocations[0].executionSuccessful' s.out) $(jq -c '
+    .runs[0].invocations[0] | [.executionSuccessful] +
+    (.toolExecutionNotifications[] | select(.message.text | test("INCR")) |
+      [.level, .message.text])' s.out)" 'sarif: and says what was not compared'
 
 # --- several contenders
 

@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@ struct half {
 	size_t partner; /* place + 1 in the other half */
 	size_t fits;    /* how many could be it */
 	size_t first;
+	const char *command; /* of its config, to see quickly that it is */
+	double size, depth;  /* another; NULL and NAN: not known */
 };
 
 static struct half *
@@ -19,9 +22,16 @@ half_of(const struct cases *c, size_t who, size_t *n)
 	struct half *h = mem_array(c->n + 1, sizeof *h);
 
 	*n = 0;
-	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].who == who)
-			h[(*n)++].k = &c->v[i];
+	for (size_t i = 0; i < c->n; i++) {
+		const struct json *config = c->v[i].config;
+
+		if (c->v[i].who != who)
+			continue;
+		h[(*n)++] = (struct half){.k = &c->v[i],
+		    .command = json_get_str(config, "command"),
+		    .size = json_get_num(config, "data_size", NAN),
+		    .depth = json_get_num(config, "pipeline", NAN)};
+	}
 	return h;
 }
 
@@ -89,12 +99,20 @@ exact(struct half *a, size_t n, struct half *b, size_t m)
 	}
 }
 
+static bool
+others(const struct half *a, const struct half *b)
+{
+	return a->size < b->size || a->size > b->size || a->depth < b->depth ||
+	    a->depth > b->depth ||
+	    (a->command && b->command && strcmp(a->command, b->command) != 0);
+}
+
 static void
 likely(struct half *a, size_t n, struct half *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m && !a[i].partner; k++) {
-			if (b[k].partner ||
+			if (b[k].partner || others(&a[i], &b[k]) ||
 			    !agree(a[i].k->config, b[k].k->config))
 				continue;
 			if (!a[i].fits++)

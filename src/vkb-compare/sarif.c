@@ -153,6 +153,45 @@ result(const struct report *report, const struct comparison *c,
 	return j;
 }
 
+struct notified {
+	struct json *list;
+	bool fine;
+};
+
+static void
+notify(void *arg, enum report_kind kind, const char *text)
+{
+	struct notified *to = arg;
+	struct json *j = json_object();
+	struct str plain = {0};
+
+	markup_sarif(&plain, text);
+	json_set_str(j, "level",
+	    kind == REPORT_FAILED     ? "error"
+		: kind == REPORT_NOTE ? "note"
+				      : "warning");
+	json_set(j, "message", message(plain.s));
+	json_push(to->list, j);
+	to->fine = to->fine && kind != REPORT_FAILED;
+	str_free(&plain);
+}
+
+/* What is no result: what was not compared, and what to know of the rest. */
+static struct json *
+invocations(const struct report *report, const struct comparison *c,
+    const struct casename *names)
+{
+	struct json *all = json_array(), *j = json_object();
+	struct notified to = {
+	    json_array(), !(report->fails_missing && report_missing(c))};
+
+	report_warnings(c, names, notify, &to);
+	json_set_bool(j, "executionSuccessful", to.fine);
+	json_set(j, "toolExecutionNotifications", to.list);
+	json_push(all, j);
+	return all;
+}
+
 void
 report_sarif(struct str *s, const struct report *r)
 {
@@ -171,6 +210,7 @@ report_sarif(struct str *s, const struct report *r)
 		json_set(run, "automationDetails", which);
 		json_set(tool, "driver", driver());
 		json_set(run, "tool", tool);
+		json_set(run, "invocations", invocations(r, c, names));
 		for (size_t k = 0; k < c->nrows; k++)
 			json_push(results, result(r, c, &c->rows[k], names));
 		json_set(run, "results", results);

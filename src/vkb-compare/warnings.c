@@ -2,6 +2,8 @@
 #include "casename.h"
 #include "history.h"
 #include "json.h"
+#include "mem.h"
+#include "names.h"
 #include "str.h"
 
 #include <stdlib.h>
@@ -92,26 +94,21 @@ static void
 pair_notes(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
 {
+	struct names *notes = names_new();
+	size_t *count = mem_array(c->npairs + 1, sizeof *count);
 	struct str s = {0};
 
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].note)
+			count[names_id(notes, c->pairs[i].note)]++;
 	for (size_t i = 0; i < c->npairs; i++) {
-		const char *note = c->pairs[i].note, *other;
-		size_t first = 0, n = 0;
+		const char *note = c->pairs[i].note;
+		size_t id = note ? names_id(notes, note) : 0, n = count[id];
 		char *name;
 
-		if (!note)
+		if (!note || !n)
 			continue;
-		for (; first < i; first++) {
-			other = c->pairs[first].note;
-			if (other && strcmp(other, note) == 0)
-				break;
-		}
-		if (first < i)
-			continue;
-		for (size_t k = i; k < c->npairs; k++) {
-			other = c->pairs[k].note;
-			n += other && strcmp(other, note) == 0;
-		}
+		count[id] = 0; /* is said now */
 		name = casename_of(names, c->pairs[i].side[0]->config);
 		if (n == 1)
 			str_printf(&s, "%s: %s", name, note);
@@ -121,6 +118,8 @@ pair_notes(const struct comparison *c, const struct casename *names,
 		line(say, arg, REPORT_NOTE, &s);
 		free(name);
 	}
+	names_free(notes);
+	free(count);
 	str_free(&s);
 }
 
