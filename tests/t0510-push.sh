@@ -230,5 +230,50 @@ wait $pid
 test_same 0 $? 'a connection that breaks there is tried again'
 test_match 'trying again' err.gone 'it is said'
 test_same "$((2 * n)) $((2 * n))" "$(rows) $(rows vkb_runs)" 'each is there once'
+sed 's/"session":"/&newer-/' "$data/a.jsonl" >third
+hold
+vkb-pgpush third 2>err.down 7>&- &
+pid=$!
+wait_until 20 waits
+postgres_stop
+wait $pid
+test_same 2 $? 'a server that goes away for good is trouble'
+test_match 'database: ' err.down 'it is said'
+let_go
+test_that 'it starts again' postgres_start
+test_same "$((2 * n)) $((2 * n))" "$(rows) $(rows vkb_runs)" 'nothing was half stored'
+test_that 'the push is repeated' push third
+test_same "$((3 * n)) $((3 * n))" "$(rows) $(rows vkb_runs)" 'each is there once'
+
+# --- what dashboards ask, of a table that never saw a --requests
+
+fresh
+test_that 'tags' push --table tag "$data/a.jsonl"
+test_that 'throughput of tags' sql 'SELECT commit, AVG(rps) FROM
+  benchmark_tags_metrics WHERE command = '\''SET'\'' AND data_size = 512 AND
+  io_threads IN (1, 9) AND pipeline IN (1, 10) GROUP BY commit'
+push -q "$data/a.jsonl"
+test_that 'per command, by requests' sql 'SELECT "timestamp", data_size,
+  io_threads, pipeline, architecture, requests, AVG(rps) FROM benchmark_metrics
+  WHERE command = '\''SET'\'' GROUP BY 1, 2, 3, 4, 5, 6'
+push -q --table search "$data/a.jsonl"
+test_that 'of a module' sql 'SELECT module_commit_timestamp, config_set,
+  group_description, scenario, test_phase, cluster_mode, p99_latency_ms,
+  p95_latency_ms, p50_latency_ms, min_latency_ms, max_latency_ms, rps
+  FROM benchmark_metrics_search WHERE config_name IS NULL'
+
+# --- the tables of the Python tool themselves
+
+if test_reference python-tool/schema 'tables of the Python tool'; then
+  python=$acceptance/python-tool
+  for t in after_core1:core tag:tag module:search; do
+    fresh
+    grep -v 'OWNER TO' "$python/schema/${t%:*}.sql" | psql -X -q >.log 2>&1
+    test_status 0 "${t#*:}: a core run" push --table "${t#*:}" "$python/metrics/core.json"
+    test_status 0 "${t#*:}: scenarios" push --table "${t#*:}" "$python/metrics/scenarios.json"
+    test_status 0 "${t#*:}: again" push --table "${t#*:}" "$python/metrics/core.json"
+    test_match ' 0 runs stored' .err "${t#*:}: is a no-op"
+  done
+fi
 
 test_done

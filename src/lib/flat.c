@@ -62,6 +62,13 @@ static const char *const titles[][2] = {
     {"MGET", "MGET (10 keys)"},
 };
 
+/* Most names differ at once, and there are many to compare. */
+static inline bool
+same(const char *x, const char *y)
+{
+	return *x == *y && strcmp(x, y) == 0;
+}
+
 bool
 flat_is(const struct json *obj)
 {
@@ -148,8 +155,8 @@ static bool
 has_place(const char *room, const char *key)
 {
 	for (size_t i = 0; i < PLACES; i++)
-		if (places[i].room && strcmp(places[i].room, room) == 0 &&
-		    strcmp(places[i].key, key) == 0)
+		if (places[i].room && same(places[i].key, key) &&
+		    same(places[i].room, room))
 			return true;
 	return false;
 }
@@ -234,23 +241,23 @@ value_of(const struct json *run, const struct place *p)
 	bool failed = status && strcmp(status, "failed") == 0;
 	bool scenario = json_get(config, "test_id") != NULL;
 
-	if (j && strcmp(p->flat, "command") != 0)
+	if (j && !same(p->flat, "command"))
 		return json_dup(j);
-	if (strcmp(p->flat, "command") == 0)
+	if (same(p->flat, "command"))
 		return title_of(run);
-	if (strcmp(p->flat, "commit") == 0)
+	if (same(p->flat, "commit"))
 		return named(run);
-	if (strcmp(p->flat, "timestamp") == 0)
+	if (same(p->flat, "timestamp"))
 		return json_dup(json_path(run, "run.started"));
-	if (strcmp(p->flat, "repository") == 0)
+	if (same(p->flat, "repository"))
 		return failed ? NULL : json_null();
-	if (strcmp(p->flat, "config_set") == 0)
+	if (same(p->flat, "config_set"))
 		return scenario ? json_object() : NULL;
-	if (strcmp(p->flat, "status") == 0)
+	if (same(p->flat, "status"))
 		return status_of(run, scenario);
-	if (strcmp(p->flat, "error") == 0)
+	if (same(p->flat, "error"))
 		return json_dup(json_get(run, "error"));
-	if (strcmp(p->flat, "benchmark_mode") != 0 || failed)
+	if (!same(p->flat, "benchmark_mode") || failed)
 		return NULL;
 	return json_string(json_get(config, "duration_s") ? "duration"
 		: json_get(config, "requests")            ? "requests"
@@ -267,9 +274,9 @@ flat_from_run(const struct json *run)
 	for (size_t i = 0; i < PLACES; i++) {
 		const char *name = places[i].flat;
 
-		if (strcmp(name, "env_") == 0)
+		if (same(name, "env_"))
 			rest_of(obj, run, "env", "env_");
-		else if (!json_get(said, name) || strcmp(name, "command") == 0)
+		else if (!json_get(said, name) || same(name, "command"))
 			json_set(obj, name, value_of(run, &places[i]));
 		else
 			json_set(obj, name, json_dup(json_get(said, name)));
