@@ -145,7 +145,7 @@ as_postgres() {
 postgres_start() {
   as_postgres pg_ctl -D "$scratch/pg/data" -s -w -l "$scratch/pg/log" \
     -o "-k $scratch/pg -c listen_addresses= -c fsync=off" \
-    -o "-c full_page_writes=off -c synchronous_commit=off" start \
+    -o "-c full_page_writes=off" start \
     </dev/null >>"$scratch/pg.log" 2>&1
 }
 

@@ -52,9 +52,10 @@ mem_str(const char *s)
 char *
 mem_strn(const char *s, size_t n)
 {
-	char *p = mem_array(n + 1, 1);
+	size_t len = strnlen(s, n);
+	char *p = mem_array(len + 1, 1);
 
-	memcpy(p, s, n);
+	memcpy(p, s, len);
 	return p;
 }
 
