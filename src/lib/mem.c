@@ -52,10 +52,9 @@ mem_str(const char *s)
 char *
 mem_strn(const char *s, size_t n)
 {
-	size_t len = strnlen(s, n);
-	char *p = mem_array(len + 1, 1);
+	char *p = mem_array(n + 1, 1);
 
-	memcpy(p, s, len);
+	memcpy(p, s, n);
 	return p;
 }
 

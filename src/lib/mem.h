@@ -20,7 +20,7 @@ void *mem_resize(void *p, size_t n, size_t size); /* not zeroed */
 void *mem_grow(void *p, size_t n, size_t *cap, size_t size);
 
 char *mem_str(const char *s);            /* NULL gives NULL */
-char *mem_strn(const char *s, size_t n); /* up to n bytes, or its NUL */
+char *mem_strn(const char *s, size_t n); /* n bytes as they are, then a NUL */
 char *mem_printf(const char *fmt, ...) ERR_PRINTF(1, 2);
 
 #endif

@@ -99,7 +99,8 @@ name_of(const struct point *p)
 {
 	if (!p->commit)
 		return record_subject_name(p->subject);
-	return mem_strn(p->commit, strlen(p->commit) > 12 ? 8 : 12);
+	return strlen(p->commit) > 12 ? mem_strn(p->commit, 8)
+				      : mem_str(p->commit);
 }
 
 static void
