@@ -142,16 +142,24 @@ as_postgres() {
   fi
 }
 
+# The server is a child that dies with the script, even when that is killed.
 postgres_start() {
-  as_postgres pg_ctl -D "$scratch/pg/data" -s -w -l "$scratch/pg/log" \
-    -o "-k $scratch/pg -c listen_addresses= -c fsync=off" \
-    -o "-c full_page_writes=off" start \
-    </dev/null >>"$scratch/pg.log" 2>&1
+  pg_user=
+  [ "$(id -u)" -ne 0 ] ||
+    pg_user='--reuid=postgres --regid=postgres --init-groups'
+  # shellcheck disable=SC2086 # several words
+  setpriv $pg_user --pdeathsig QUIT env -C / "$pg_bin/postgres" \
+    -D "$scratch/pg/data" -k "$scratch/pg" -c listen_addresses= \
+    -c fsync=off -c full_page_writes=off </dev/null >>"$scratch/pg.log" 2>&1 &
+  pg_pid=$!
+  wait_until 60 psql -X -q -h "$scratch/pg" -U postgres -d postgres -c ''
 }
 
 postgres_stop() {
-  as_postgres pg_ctl -D "$scratch/pg/data" -m immediate -s stop \
-    >/dev/null 2>&1
+  [ -n "${pg_pid:-}" ] || return 0
+  kill -QUIT "$pg_pid" 2>/dev/null
+  wait "$pg_pid" 2>/dev/null
+  pg_pid=
 }
 
 # sql STATEMENT...: one after the other; rows as a|b.

@@ -190,10 +190,13 @@ test_same '' "$(grep ALTER .err)" 'there is nothing to change'
 # --- together, and cut off
 
 fresh
+pids=
 for i in 1 2 3 4; do
   push "$data/a.jsonl" >/dev/null 2>"err.$i" &
+  pids="$pids $!"
 done
-wait
+# shellcheck disable=SC2086 # several words
+wait $pids
 test_same "$n" "$(rows)" 'four pushes at once store each run once'
 test_same "$n" "$(cat err.* | sed -n 's/.*: \([0-9]*\) runs stored.*/\1/p' | awk '{ s += $1 } END { print s }')" \
   'and one of them stored it'
