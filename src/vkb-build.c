@@ -362,29 +362,23 @@ out:
 	return rc;
 }
 
+static int
+start(void *opts, struct opt_args *args)
+{
+	const struct opts *o = opts;
+
+	if (!args->n && !o->worktrees.n && !o->prune)
+		return opt_usage(&prog, "nothing to build: no REF");
+	if (o->dir && o->repo)
+		return opt_usage(
+		    &prog, "options '-C' and '--repo' exclude each other");
+	return run(o, args);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct opts o = {0};
-	struct opt_args args;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc) {
-		rc = rc < 0 ? 2 : 0;
-		goto out;
-	}
-	for (size_t i = 0; i < args.nrest; i++)
-		args.v[args.n++] = args.rest[i];
-	if (!args.n && !o.worktrees.n && !o.prune)
-		rc = opt_usage(&prog, "nothing to build: no REF");
-	else if (o.dir && o.repo)
-		rc = opt_usage(
-		    &prog, "options '-C' and '--repo' exclude each other");
-	rc = rc < 0 ? 2 : run(&o, &args);
-out:
-	free(o.worktrees.v);
-	free(o.make_args.v);
-	return rc;
+	return opt_main(&prog, argc, argv, &o, start);
 }

@@ -92,17 +92,14 @@ margin_of(const char *s, struct margin *m)
 static int
 rules_of(const struct opts *o, struct rules *r)
 {
-	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 
 	*r = (struct rules){.metrics = o->metrics, .strict = o->strict};
 	r->margins = mem_array(o->margins.n + 1, sizeof *r->margins);
 	for (size_t i = 0; i < o->margins.n; i++)
 		if (margin_of(o->margins.v[i], &r->margins[r->nmargins++]) < 0)
 			return -1;
-	if (!clock_day(r->today, epoch))
-		return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of "
-				"seconds since 1970",
-		    epoch);
+	if (clock_today(r->today, getenv("SOURCE_DATE_EPOCH")) < 0)
+		return -1;
 	if (o->policy && !(r->policy = policy_read(o->policy)))
 		return -1;
 	for (size_t i = 0; i < r->nmargins; i++)
@@ -444,35 +441,27 @@ out:
 	return rc;
 }
 
+static int
+start(void *opts, struct opt_args *args)
+{
+	struct opts *o = opts;
+
+	if (o->ci && !o->on_missing)
+		o->on_missing = "fail";
+	if (o->ci && !o->on_insufficient)
+		o->on_insufficient = "fail";
+	if (!args->n && !o->baselines.n && !o->calibrate)
+		return opt_usage(&prog, "no BASE, and no --baseline");
+	if (args->n < (o->baselines.n || o->calibrate ? 1 : 2) &&
+	    opt_stdin(&prog) < 0)
+		return -1;
+	return (o->calibrate ? calibration : run)(o, args);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct opts o = {0};
-	struct opt_args args;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc) {
-		rc = rc < 0 ? 2 : 0;
-		goto out;
-	}
-	if (o.ci) {
-		o.on_missing = o.on_missing ? o.on_missing : "fail";
-		o.on_insufficient =
-		    o.on_insufficient ? o.on_insufficient : "fail";
-	}
-	if (!args.n && !o.baselines.n && !o.calibrate)
-		rc = opt_usage(&prog, "no BASE, and no --baseline");
-	else if (args.n < (o.baselines.n || o.calibrate ? 1 : 2) &&
-	    isatty(STDIN_FILENO))
-		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
-	rc = rc < 0 ? 2 : (o.calibrate ? calibration : run)(&o, &args);
-out:
-	free(o.formats.v);
-	free(o.margins.v);
-	free(o.baselines.v);
-	free(o.history.v);
-	free(o.canaries.v);
-	return rc;
+	return opt_main(&prog, argc, argv, &o, start);
 }

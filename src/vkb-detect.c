@@ -56,8 +56,6 @@ static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
 static int
 rules_of(const struct opts *o, struct finding_rules *r)
 {
-	const char *epoch = getenv("SOURCE_DATE_EPOCH");
-
 	*r = (struct finding_rules){.metrics = o->metrics,
 	    .latest = (size_t)o->latest,
 	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
@@ -74,10 +72,8 @@ rules_of(const struct opts *o, struct finding_rules *r)
 		    o->window ? (size_t)o->window : CHANGEPOINT_WINDOW;
 		r->points.p = o->p > 0 ? o->p : CHANGEPOINT_P;
 	}
-	if (!clock_day(r->today, epoch))
-		return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of "
-				"seconds since 1970",
-		    epoch);
+	if (clock_today(r->today, getenv("SOURCE_DATE_EPOCH")) < 0)
+		return -1;
 	if (o->policy && !(r->policy = policy_read(o->policy)))
 		return -1;
 	return 0;
@@ -195,23 +191,18 @@ out:
 	return rc;
 }
 
+static int
+start(void *opts, struct opt_args *args)
+{
+	if (!args->n && opt_stdin(&prog) < 0)
+		return -1;
+	return run(opts, args);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct opts o = {0};
-	struct opt_args args;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc) {
-		rc = rc < 0 ? 2 : 0;
-		goto out;
-	}
-	if (!args.n && isatty(STDIN_FILENO))
-		rc = opt_usage(&prog, "no FILE, and stdin is a terminal");
-	rc = rc < 0 ? 2 : run(&o, &args);
-out:
-	free(o.formats.v);
-	return rc;
+	return opt_main(&prog, argc, argv, &o, start);
 }

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct opts {
 	const char *from;
@@ -66,13 +65,14 @@ format_of(const char *name, const struct format **f)
 }
 
 static int
-convert(const struct opts *o, const struct opt_args *args)
+convert(void *opts, struct opt_args *args)
 {
+	const struct opts *o = opts;
 	const struct format *f;
 	struct runs *runs;
 	int rc = 0;
 
-	if (format_of(o->from, &f) < 0)
+	if ((!args->n && opt_stdin(&prog) < 0) || format_of(o->from, &f) < 0)
 		return -1;
 	runs = runs_new(&(struct runs_opts){.sets = o->sets.v,
 	    .nsets = o->sets.n,
@@ -92,17 +92,6 @@ int
 main(int argc, char **argv)
 {
 	struct opts o = {0};
-	struct opt_args args;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc)
-		return rc < 0 ? 2 : 0;
-	if (!args.n && isatty(STDIN_FILENO))
-		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
-	rc = convert(&o, &args);
-	free(o.sets.v);
-	free(o.columns.v);
-	return rc < 0 ? 2 : 0;
+	return opt_main(&prog, argc, argv, &o, convert);
 }

@@ -117,17 +117,21 @@ wrong(const struct opts *o, const struct opt_args *args)
 		return "--export excludes --dry-run and --test-type";
 	if (o->since && !o->export)
 		return "--since is for --export";
-	if (!o->export && !args->n && isatty(STDIN_FILENO))
-		return "no FILE, and stdin is a terminal";
 	return NULL;
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+run(void *opts, struct opt_args *args)
 {
+	const struct opts *o = opts;
+	const char *why = wrong(o, args);
 	struct schema *s;
 	int rc;
 
+	if (why)
+		return opt_usage(&prog, why);
+	if (!o->export && !args->n && opt_stdin(&prog) < 0)
+		return -1;
 	if (o->since && !coltype_is_time(o->since))
 		return err_fail("option '--since': '%s' is no time like "
 				"2026-03-02 or 2026-03-02T08:00:00Z",
@@ -148,18 +152,6 @@ int
 main(int argc, char **argv)
 {
 	struct opts o = {0};
-	struct opt_args args;
-	const char *why;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc)
-		return rc < 0 ? 2 : 0;
-	for (size_t i = 0; i < args.nrest; i++)
-		args.v[args.n++] = args.rest[i];
-	why = wrong(&o, &args);
-	if (why)
-		return opt_usage(&prog, why), 2;
-	return run(&o, &args) < 0 ? 2 : 0;
+	return opt_main(&prog, argc, argv, &o, run);
 }

@@ -361,41 +361,42 @@ finish(struct summary *s, struct lines *l)
 	return rc;
 }
 
-int
-main(int argc, char **argv)
+static int
+run(void *opts, struct opt_args *args)
 {
-	struct opts o = {0};
-	struct opt_args args;
+	const struct opts *o = opts;
+	const char *dir = getenv("TMPDIR");
 	struct summary *s;
 	struct lines l = {0};
 	struct jsonl *in;
 	double wanted = 0;
-	const char *dir;
 	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &args);
-	if (rc)
-		return rc < 0 ? 2 : 0;
-	if (!args.n && isatty(STDIN_FILENO))
-		return opt_usage(&prog, "no FILE, and stdin is a terminal"), 2;
-	if (o.precision &&
-	    (num_percent(o.precision, &wanted) < 0 || !(wanted > 0)))
+	if (!args->n && opt_stdin(&prog) < 0)
+		return -1;
+	if (o->precision &&
+	    (num_percent(o->precision, &wanted) < 0 || !(wanted > 0)))
 		return err_fail(
-			   "option '--precision': '%s' is not a percentage "
-			   "above 0, as 1%%",
-			   o.precision),
-		       2;
-	in = jsonl_open((const char *const *)args.v, args.n);
+		    "option '--precision': '%s' is not a percentage above 0, "
+		    "as 1%%",
+		    o->precision);
+	in = jsonl_open((const char *const *)args->v, args->n);
 	s = summary_new();
 	summary_want(s, wanted);
-	dir = getenv("TMPDIR");
 	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
-	rc = collect(in, s, &l, o.text);
-	if ((o.text ? finish_text : finish)(s, &l) < 0)
+	rc = collect(in, s, &l, o->text);
+	if ((o->text ? finish_text : finish)(s, &l) < 0)
 		rc = -1;
 	lines_free(&l);
 	summary_free(s);
 	jsonl_close(in);
-	return rc < 0 ? 2 : 0;
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+
+	return opt_main(&prog, argc, argv, &o, run);
 }

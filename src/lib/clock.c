@@ -1,4 +1,5 @@
 #include "clock.h"
+#include "err.h"
 #include "num.h"
 
 #include <limits.h>
@@ -42,6 +43,16 @@ clock_day(char buf[CLOCK_ISO], const char *epoch)
 	gmtime_r(&t, &tm);
 	strftime(buf, CLOCK_ISO, "%Y-%m-%d", &tm);
 	return buf;
+}
+
+int
+clock_today(char buf[CLOCK_ISO], const char *epoch)
+{
+	if (clock_day(buf, epoch))
+		return 0;
+	return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of seconds "
+			"since 1970",
+	    epoch);
 }
 
 int

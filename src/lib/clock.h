@@ -16,6 +16,9 @@ char *clock_iso(char buf[CLOCK_ISO]); /* now, 2026-03-02T08:00:00.123Z */
  */
 char *clock_day(char buf[CLOCK_ISO], const char *epoch);
 
+/* The same of what SOURCE_DATE_EPOCH holds, or NULL. 0, or -1 and said. */
+int clock_today(char buf[CLOCK_ISO], const char *epoch);
+
 /* Milliseconds left until 'deadline' (clock_ns() units), for poll(2); >= 0. */
 int clock_left_ms(int64_t deadline_ns);
 

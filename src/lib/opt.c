@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef VKB_VERSION
 #define VKB_VERSION "0"
@@ -376,6 +377,22 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 	return 0;
 }
 
+int
+opt_main(const struct opt_prog *p, int argc, char **argv, void *dst,
+    int (*run)(void *dst, struct opt_args *))
+{
+	struct opt_args args;
+	int rc;
+
+	err_init(argv[0]);
+	rc = opt_parse(p, argc, argv, dst, &args);
+	rc = rc < 0 ? 2 : rc > 0 ? 0 : run(dst, &args);
+	for (const struct opt *o = p->table; o->name; o++)
+		if (o->kind == OPT_LIST)
+			free(((struct opt_list *)((char *)dst + o->offset))->v);
+	return rc < 0 ? 2 : rc;
+}
+
 const char *
 opt_version(void)
 {
@@ -390,4 +407,12 @@ opt_usage(const struct opt_prog *p, const char *wrong)
 
 	free(s);
 	return rc;
+}
+
+int
+opt_stdin(const struct opt_prog *p)
+{
+	if (!isatty(STDIN_FILENO))
+		return 0;
+	return opt_usage(p, "no FILE, and stdin is a terminal");
 }

@@ -65,9 +65,20 @@ struct opt_args {
 int opt_parse(const struct opt_prog *, int argc, char **argv, void *dst,
     struct opt_args *);
 
+/*
+ * The whole of a main(): err_init, opt_parse, run(dst, args), and the lists at
+ * 'dst' are freed. The status to exit with: what run() gave, 2 where that is
+ * negative or the command line is wrong.
+ */
+int opt_main(const struct opt_prog *, int argc, char **argv, void *dst,
+    int (*run)(void *dst, struct opt_args *));
+
 const char *opt_version(void);
 
 /* Reports what is wrong with the operands and where to read on; -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);
+
+/* Where no FILE is given stdin is read: 0, or -1 and said, of a terminal. */
+int opt_stdin(const struct opt_prog *);
 
 #endif
