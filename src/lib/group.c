@@ -114,13 +114,19 @@ group_settle(struct group *g)
 	g->env_more = 0;
 }
 
+bool
+group_knows(const struct group *g, const char *env, size_t n)
+{
+	return g->env_text.len == n &&
+	    (!n || memcmp(g->env_text.s, env, n) == 0);
+}
+
 void
 group_env(struct group *g, const char *text, size_t n)
 {
 	struct json *env;
 
-	if (g->env_text.s && g->env_text.len == n &&
-	    memcmp(g->env_text.s, text, n) == 0)
+	if (g->env_text.s && group_knows(g, text, n))
 		return;
 	group_settle(g);
 	str_clear(&g->env_text);

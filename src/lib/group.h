@@ -64,6 +64,9 @@ void group_free(struct group *);
 int group_add(struct group *, const struct json *run, uint32_t session,
     const char *where);
 
+/* The env of a run line is that of the one before it. */
+bool group_knows(const struct group *, const char *env, size_t n);
+
 /* The env of a run line: sets env_hash and host. Then the rest of it. */
 void group_env(struct group *, const char *text, size_t n);
 int group_add_line(struct group *, const struct runline *, uint32_t session,

@@ -54,11 +54,24 @@ jsonhash_element(uint64_t h, uint64_t value)
 	return jsonhash_mix(h, value);
 }
 
-/* The sum over the members, from 0; and what the object is by it. */
+/* The sum over the members, from 0, of their keys with their values; and what
+ * the object is by it. */
+static inline uint64_t
+jsonhash_key(const char *key, size_t n)
+{
+	return jsonhash_bytes(6, key, n);
+}
+
+static inline uint64_t
+jsonhash_of(uint64_t key, uint64_t value)
+{
+	return jsonhash_mix(key, value);
+}
+
 static inline uint64_t
 jsonhash_member(const char *key, size_t n, uint64_t value)
 {
-	return jsonhash_bytes(value, key, n);
+	return jsonhash_of(jsonhash_key(key, n), value);
 }
 
 static inline uint64_t

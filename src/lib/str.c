@@ -145,14 +145,24 @@ str_ends(const char *s, const char *suffix)
 	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
-static bool
-ascii8(const unsigned char *p, const unsigned char *end)
+/* How many bytes from *p on, which is one, are surely ASCII. */
+static inline size_t
+ascii(const unsigned char *p, const unsigned char *end)
 {
-	uint64_t w = UINT64_MAX;
+	const uint64_t high = UINT64_C(0x8080808080808080);
+	uint64_t w[4];
 
-	if (end - p >= 8)
-		memcpy(&w, p, sizeof w);
-	return !(w & UINT64_C(0x8080808080808080));
+	if ((size_t)(end - p) >= sizeof w) {
+		memcpy(w, p, sizeof w);
+		if (!((w[0] | w[1] | w[2] | w[3]) & high))
+			return sizeof w;
+	}
+	if ((size_t)(end - p) >= sizeof *w) {
+		memcpy(w, p, sizeof *w);
+		if (!(w[0] & high))
+			return sizeof *w;
+	}
+	return 1;
 }
 
 bool
@@ -165,7 +175,7 @@ str_utf8(const char *s, size_t n)
 		int more;
 
 		if (c < 0x80) {
-			p += ascii8(p, end) ? 8 : 1;
+			p += ascii(p, end);
 			continue;
 		}
 		p++;

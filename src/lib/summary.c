@@ -38,6 +38,7 @@ struct summary {
 	size_t slots;
 	struct memo *memos; /* open addressing */
 	size_t nmemos, memoslots;
+	struct runlines *lines;
 	struct str session; /* of the last run line */
 	struct places *places;
 	double precision; /* wanted; 0: nobody asked */
@@ -59,6 +60,7 @@ summary_new(void)
 
 	s->seen = seen_new();
 	s->places = places_new();
+	s->lines = runlines_new();
 	return s;
 }
 
@@ -87,6 +89,7 @@ summary_free(struct summary *s)
 		group_free(s->groups[i]);
 	forget(s);
 	str_free(&s->session);
+	runlines_free(s->lines);
 	places_free(s->places);
 	free(s->groups);
 	free(s->table);
@@ -264,26 +267,32 @@ more_memos(struct summary *s)
 	free(was);
 }
 
+/* The memo of the run's texts, or the empty one where it belongs. */
 static struct memo *
 memo(struct summary *s, const struct runline *r)
 {
 	uint64_t h =
 	    jsonhash_bytes(jsonhash_bytes(0, r->subject.s, r->subject.n),
 		r->config.s, r->config.n);
-	struct json *subject, *config;
 	struct memo *m;
-	uint64_t a, b;
 
 	if (2 * (s->nmemos + 1) > s->memoslots)
 		more_memos(s);
 	m = slot_of(s, h, r);
-	if (m->text)
-		return m;
+	m->hash = h;
+	return m;
+}
+
+static void
+remember(struct summary *s, struct memo *m, const struct runline *r)
+{
+	struct json *subject, *config;
+	uint64_t a, b;
+
 	subject = json_parse(r->subject.s, r->subject.n, NULL, NULL);
 	config = json_parse(r->config.s, r->config.n, NULL, NULL);
 	a = json_hash(subject);
 	b = json_hash(config);
-	m->hash = h;
 	m->rooms =
 	    jsonhash_member("subject", 7, a) + jsonhash_member("config", 6, b);
 	m->group = find_group(s, a * 31 + b, subject, config);
@@ -295,17 +304,20 @@ memo(struct summary *s, const struct runline *r)
 	s->nmemos++;
 	json_free(subject);
 	json_free(config);
-	return m;
 }
 
 static int
-add_line(struct summary *s, const struct runline *r, const char *where)
+add_line(struct summary *s, struct memo *m, const struct runline *r,
+    const char *where)
 {
-	const struct memo *m = memo(s, r);
-	struct group *g = m->group;
-	size_t before = rows_bytes(&g->rows);
+	struct group *g;
 	uint32_t session;
+	size_t before;
 
+	if (!m->text)
+		remember(s, m, r);
+	g = m->group;
+	before = rows_bytes(&g->rows);
 	str_clear(&s->session);
 	str_addn(&s->session, r->session.s ? r->session.s : "", r->session.n);
 	group_env(g, r->env.s ? r->env.s : "", r->env.n);
@@ -321,14 +333,20 @@ summary_next(struct summary *s, struct jsonl *in, struct json **rec)
 {
 	struct runline r;
 	const char *text;
+	struct memo *m;
+	bool known;
 	size_t n;
 	int rc;
 
 	*rec = NULL;
 	while ((rc = jsonl_text(in, &text, &n)) > 0) {
-		if (!runline_read(&r, text, n))
+		if (!runline_read(s->lines, &r, text, n))
 			return record_tree(in, rec);
-		if (add_line(s, &r, jsonl_where(in)) < 0)
+		m = memo(s, &r);
+		known = m->text && group_knows(m->group, r.env.s, r.env.n);
+		if (!known && !runline_rooms(&r, text, n))
+			return record_tree(in, rec);
+		if (add_line(s, m, &r, jsonl_where(in)) < 0)
 			return -1;
 	}
 	return rc;
