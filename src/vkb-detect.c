@@ -4,6 +4,7 @@
  */
 #include "changepoint.h"
 #include "err.h"
+#include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
 #include "output.h"
@@ -161,6 +162,8 @@ run(const struct opts *o, const struct opt_args *args)
 	struct branch b = {0};
 	struct findings all = {0};
 	struct output *out = NULL;
+	const char *tmp = getenv("TMPDIR");
+	struct jsonl *in;
 	size_t nout = 0;
 	int rc = 2, trouble;
 	long since;
@@ -168,7 +171,11 @@ run(const struct opts *o, const struct opt_args *args)
 	if (rules_of(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
-	trouble = branch_read(&b, (const char *const *)args->v, args->n) < 0;
+	branch_begin(&b, tmp && *tmp ? tmp : "/tmp");
+	in = jsonl_open((const char *const *)args->v, args->n);
+	trouble = branch_read(&b, in) < 0;
+	jsonl_close(in);
+	branch_end(&b);
 	if (o->since) {
 		since = branch_since(&b, o->since);
 		if (since < 0)
@@ -176,7 +183,7 @@ run(const struct opts *o, const struct opt_args *args)
 		r.since = (size_t)since;
 	}
 	trouble |= names_known(o->metrics, &b) < 0;
-	finding_all(&all, &b, &r);
+	trouble |= finding_all(&all, &b, &r) < 0;
 	rc = answer(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)
 		if (report(&out[i], &b, &all, &r) < 0)

@@ -158,6 +158,14 @@ test_status 1 'a slower one' vkb-detect --latest 3 slow
 test_match '^regression at .*60 of 60' .out 'is found'
 test_match ' rps .* 12\+4 ' .out 'by its runs'
 test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" 'with a rank test'
+sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
+vkb-detect --latest 3 slow >want
+cat slow escaped | vkb-detect --latest 3 >got
+test_same "$(cat want)" "$(cat got)" 'a run written in two ways counts once'
+vkb-detect --latest 3 escaped >got
+test_same "$(cat want)" "$(cat got)" 'and is the same in both'
+sed 's/"session":"[^"]*",//' slow | cat - slow | vkb-detect --latest 3 >.out
+test_match ' rps .* 24\+8 ' .out 'runs of no session may be alike'
 grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
 test_same 2 $? 'too few runs are no answer'
 test_match 'nothing was judged' .err 'that is said'

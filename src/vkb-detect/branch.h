@@ -10,35 +10,39 @@
 
 struct json;
 struct casename;
+struct jsonl;
+struct reading;
+struct reading_case;
 
 struct point {
-	const struct json *subject; /* of its first record */
-	const char *commit;         /* NULL: not known */
-	const char *time;           /* NULL: not known */
-	char *name;                 /* for people */
-	double at; /* place on the line of commits; -1: none there */
-	bool lost; /* it has no place: none of its values is used */
-	size_t failed;
-};
-
-struct value {
-	size_t kase, metric, point;
-	double v;
+	struct json *subject; /* of all its records, the first by its text */
+	const char *commit;   /* NULL: not known */
+	char *time;           /* NULL: not known */
+	char *name;           /* for people */
+	double at;            /* place on the line of commits; -1: none there */
+	bool lost;            /* it has no place: its values are not used */
 };
 
 struct series {
+	const struct reading_case *kase;
 	const struct json *config;
 	const char *metric;
+	size_t column; /* of the case */
+};
+
+/* The numbers of one series, while they are looked at. */
+struct branch_values {
 	double *v; /* median of each point; NAN: not measured */
 	size_t n;  /* points that are measured */
-	const struct value *values; /* all, in the order of points */
-	size_t nvalues;
+	double *all;
+	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
 };
 
 struct loss { /* failed runs of a case */
 	const struct json *config;
 	const char *error; /* NULL: not said */
 	size_t failed;
+	size_t kase; /* equal for those of one case */
 };
 
 struct branch {
@@ -52,12 +56,24 @@ struct branch {
 			 * line; 0: the order is that of the input */
 	size_t by_time; /* points that are placed by their time */
 	struct casename *names;
-	struct store *store;
+	struct reading *reading;
+	size_t *now; /* where each point of the reading stands */
 };
 
-/* All of the files ("-" is stdin). 0, or -1: some could not be read. */
-int branch_read(struct branch *, const char *const *files, size_t n);
+/* 'dir' is where what does not fit into memory goes, a file without a name. */
+void branch_begin(struct branch *, const char *dir);
+
+/* 0, or -1: some could not be read. */
+int branch_read(struct branch *, struct jsonl *);
+
+/* All is read: points and series are there. */
+void branch_end(struct branch *);
 void branch_free(struct branch *);
+
+/* 0, or -1 and said; what the values hold is freed with branch_drop. */
+int branch_values(
+    const struct branch *, const struct series *, struct branch_values *);
+void branch_drop(struct branch_values *);
 
 /*
  * The first point at or after a commit (or label, ref) or date. -1, and said:

@@ -76,28 +76,28 @@ add(struct findings *all, const struct finding *f)
 
 /* Measured points of from..to-1, the last or first NEAR, to 'out'. */
 static size_t
-points(const struct series *s, size_t from, size_t to, bool last, double *out)
+points(const double *v, size_t from, size_t to, bool last, double *out)
 {
 	size_t n = 0;
 
 	if (last)
 		for (size_t i = to; i > from && n < NEAR; i--) {
-			if (!isnan(s->v[i - 1]))
-				out[n++] = s->v[i - 1];
+			if (!isnan(v[i - 1]))
+				out[n++] = v[i - 1];
 		}
 	else
 		for (size_t i = from; i < to && n < NEAR; i++)
-			if (!isnan(s->v[i]))
-				out[n++] = s->v[i];
+			if (!isnan(v[i]))
+				out[n++] = v[i];
 	return n;
 }
 
 static void
-measure(struct finding *f, const struct changepoint *c)
+measure(struct finding *f, const double *v, const struct changepoint *c)
 {
 	double x[NEAR], y[NEAR];
-	size_t m = points(f->series, c->from, c->at, true, x);
-	size_t n = points(f->series, c->at, c->to, false, y);
+	size_t m = points(v, c->from, c->at, true, x);
+	size_t n = points(v, c->at, c->to, false, y);
 
 	f->facts = verdict_measure(x, m, y, n, false);
 	f->kind = c->spike ? FINDING_SPIKE
@@ -107,22 +107,21 @@ measure(struct finding *f, const struct changepoint *c)
 
 /* Steps of a metric without noise: any beyond the margin. Caller frees. */
 static size_t
-steps(
-    const struct series *s, size_t n, double margin, struct changepoint **found)
+steps(const double *v, size_t n, double margin, struct changepoint **found)
 {
-	struct changepoint *v = mem_array(n + 1, sizeof *v);
+	struct changepoint *c = mem_array(n + 1, sizeof *c);
 	size_t k = 0, last = n, level = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double low, high;
 
-		if (isnan(s->v[i]))
+		if (isnan(v[i]))
 			continue;
 		if (last < n) {
-			low = fmin(s->v[last], s->v[i]);
-			high = fmax(s->v[last], s->v[i]);
+			low = fmin(v[last], v[i]);
+			high = fmax(v[last], v[i]);
 			if (low < high && !(low >= high * (1 - margin))) {
-				v[k++] = (struct changepoint){.at = i,
+				c[k++] = (struct changepoint){.at = i,
 				    .from = level,
 				    .lo = last + 1,
 				    .hi = i,
@@ -133,11 +132,11 @@ steps(
 		last = i;
 	}
 	for (size_t i = 0; i < k; i++) {
-		v[i].to = i + 1 < k ? v[i + 1].at : n;
-		for (size_t j = v[i].from; j < v[i].to; j++)
-			v[i].n[j >= v[i].at] += !isnan(s->v[j]);
+		c[i].to = i + 1 < k ? c[i + 1].at : n;
+		for (size_t j = c[i].from; j < c[i].to; j++)
+			c[i].n[j >= c[i].at] += !isnan(v[j]);
 	}
-	*found = v;
+	*found = c;
 	return k;
 }
 
@@ -155,17 +154,16 @@ stands(const struct finding *f, double now)
 
 static void
 look(struct findings *all, const struct branch *b, const struct finding *frame,
-    bool exact, const struct finding_rules *r)
+    const struct branch_values *s, bool exact, const struct finding_rules *r)
 {
 	struct changepoint_rules rules = r->points;
-	const struct series *s = frame->series;
 	struct changepoint *c;
 	double now = NAN;
 	size_t n, first = all->n, last = first;
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
-	n = exact ? steps(s, b->npoints, frame->margin, &c)
+	n = exact ? steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add(all, frame);
@@ -180,7 +178,7 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 			f->method = "exact";
 		else if (rules.otava || c[i].spike)
 			f->method = "t";
-		measure(f, &c[i]);
+		measure(f, s->v, &c[i]);
 		f->fresh = f->hi >= r->since;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);
 		if (c[i].spike)
@@ -192,40 +190,30 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 		all->v[i].stands = i == last || stands(&all->v[i], now);
 	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
 		all->tooshort++;
-		if (!all->shortest || s->n < all->shortest->n)
-			all->shortest = s;
+		if (!all->shortest || s->n < all->shortest_n) {
+			all->shortest = frame->series;
+			all->shortest_n = s->n;
+		}
 	}
 	free(c);
-}
-
-/* Runs of the points lo..hi-1; they lie together. */
-static size_t
-runs(const struct series *s, size_t lo, size_t hi, const double **v)
-{
-	double *out = mem_array(s->nvalues + 1, sizeof *out);
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->nvalues; i++)
-		if (s->values[i].point >= lo && s->values[i].point < hi)
-			out[n++] = s->values[i].v;
-	*v = out;
-	return n;
 }
 
 /* The newest point against the last ones before that have this series. */
 static void
 newest(struct findings *all, const struct branch *b,
-    const struct finding *frame, bool exact, size_t before)
+    const struct finding *frame, const struct branch_values *s, bool exact,
+    size_t before)
 {
-	const struct series *s = frame->series;
 	size_t end = b->npoints ? b->npoints - 1 : 0, lo = end, k = 0, m, n;
 	const double *x, *y;
 	struct finding *f;
 
 	while (lo > 0 && k < before)
 		k += !isnan(s->v[--lo]);
-	n = runs(s, end, end + 1, &y);
-	m = runs(s, lo, end, &x);
+	x = s->all + s->first[lo];
+	y = s->all + s->first[end];
+	m = s->first[end] - s->first[lo];
+	n = s->first[end + (b->npoints > 0)] - s->first[end];
 	if (n && m) {
 		f = add(all, frame);
 		f->facts = exact ? verdict_assume(x, m, y, n)
@@ -242,8 +230,6 @@ newest(struct findings *all, const struct branch *b,
 	} else if (m) {
 		all->absent++;
 	}
-	free((double *)(size_t)x);
-	free((double *)(size_t)y);
 }
 
 static bool
@@ -376,13 +362,15 @@ group(struct findings *all)
 	free(v);
 }
 
-void
+int
 finding_all(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	const struct json *config = NULL;
+	struct branch_values v;
 	struct finding f;
 	bool exact;
+	int rc = 0;
 
 	*all = (struct findings){0};
 	for (size_t i = 0; i < b->nseries; i++) {
@@ -390,18 +378,22 @@ finding_all(
 
 		if (!frame(&f, b, s, r, &exact))
 			continue;
-		all->series++;
-		all->cases += s->config != config;
-		config = s->config;
-		if (r->latest)
-			newest(all, b, &f, exact, r->latest);
-		else
-			look(all, b, &f, exact, r);
+		if (branch_values(b, s, &v) < 0)
+			rc = -1;
+		all->series += v.n > 0;
+		all->cases += v.n > 0 && s->config != config;
+		config = v.n ? s->config : config;
+		if (v.n && r->latest)
+			newest(all, b, &f, &v, exact, r->latest);
+		else if (v.n)
+			look(all, b, &f, &v, exact, r);
+		branch_drop(&v);
 		free(f.name);
 	}
 	if (r->latest)
 		decide(all);
 	group(all);
+	return rc;
 }
 
 void

@@ -71,12 +71,14 @@ struct findings {
 	size_t series;                 /* looked at */
 	size_t cases;                  /* they are of */
 	size_t tooshort;               /* of these, too short for a change */
-	const struct series *shortest; /* one of them */
-	size_t verdicts[VERDICTS];     /* with 'latest', gates */
+	const struct series *shortest; /* one of them, with so many points */
+	size_t shortest_n;
+	size_t verdicts[VERDICTS]; /* with 'latest', gates */
 	size_t absent; /* with 'latest': series the newest point lacks */
 };
 
-void finding_all(
+/* 0, or -1 and said: some series could not be looked at. */
+int finding_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
 

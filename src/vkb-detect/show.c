@@ -110,8 +110,8 @@ losses(const struct branch *b, say_line *say, void *arg)
 		size_t failed = 0;
 		char *name;
 
-		for (n = 0; i + n < b->nlosses &&
-		     json_equal(b->losses[i + n].config, l->config);
+		for (n = 0;
+		     i + n < b->nlosses && b->losses[i + n].kase == l->kase;
 		     n++)
 			failed += b->losses[i + n].failed;
 		if (listed++ >= LISTED)
@@ -151,7 +151,7 @@ warnings(const struct branch *b, const struct findings *all,
 		    "%zu of %zu series too short: %d commits are the least "
 		    "(%s %s has %zu)",
 		    all->tooshort, all->series, CHANGEPOINT_LEAST, name,
-		    all->shortest->metric, all->shortest->n);
+		    all->shortest->metric, all->shortest_n);
 		say(arg, s.s);
 		str_clear(&s);
 		free(name);

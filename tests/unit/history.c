@@ -1,0 +1,120 @@
+/* vkb-detect: what is read of a history, in memory and in a file. */
+#include "tap.h"
+
+#include "jsonl.h"
+#include "vkb-detect/branch.h"
+#include "vkb-detect/reading.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { COMMITS = 40, CASES = 3, RUNS = 5 };
+
+static double
+value(int commit, int kase, int run)
+{
+	return 1000 + 100 * kase + commit + (run * 7 % RUNS) * .25;
+}
+
+/* A record for each run; from commit "from" on with one metric more. */
+static int
+history(int from)
+{
+	char name[] = "/tmp/vkb-unit.XXXXXX";
+	int fd = mkstemp(name);
+	FILE *f = fdopen(dup(fd), "w");
+
+	unlink(name);
+	for (int c = 0; c < COMMITS; c++)
+		for (int k = 0; k < CASES * RUNS; k++) {
+			fprintf(f,
+			    "{\"type\":\"run\",\"v\":1,\"subject\":{"
+			    "\"commit\":\"%040d\"},\"config\":{\"command\":"
+			    "\"C%d\"},\"run\":{\"session\":\"s\",\"index\":%d}"
+			    ",\"metrics\":{\"rps\":%.2f",
+			    c, k % CASES, k, value(c, k % CASES, k / CASES));
+			if (c >= from)
+				fprintf(f, ",\"late_ms\":%d", c);
+			fputs("},\"status\":\"ok\"}\n", f);
+		}
+	fclose(f);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* Reads it with at most so many bytes in memory; what was read. */
+static int
+reading(struct branch *b, size_t most, const char *dir, int from)
+{
+	struct jsonl *in = jsonl_fd(history(from), "history");
+	int rc;
+
+	branch_begin(b, dir);
+	b->reading->most = most;
+	rc = branch_read(b, in);
+	jsonl_close(in);
+	branch_end(b);
+	return rc;
+}
+
+/* Everything that the series hold is what was written. */
+static bool
+whole(const struct branch *b, size_t i, int kase)
+{
+	struct branch_values v;
+	bool same = branch_values(b, &b->series[i], &v) == 0;
+
+	for (int c = 0; same && c < COMMITS; c++) {
+		same = v.first[c + 1] - v.first[c] == RUNS &&
+		    v.v[c] == value(c, kase, 0) + .5;
+		for (size_t k = 0; same && k < RUNS; k++)
+			same = v.all[v.first[c] + k] ==
+			    value(c, kase, 0) + .25 * (double)k;
+	}
+	same = same && v.n == COMMITS;
+	branch_drop(&v);
+	return same;
+}
+
+static bool
+all_whole(const struct branch *b)
+{
+	struct branch_values v;
+	bool same = b->npoints == COMMITS && b->nseries == (size_t)2 * CASES;
+
+	for (int k = 0; same && k < CASES; k++) {
+		same = strcmp(b->series[2 * k].metric, "late_ms") == 0 &&
+		    strcmp(b->series[2 * k + 1].metric, "rps") == 0 &&
+		    whole(b, (size_t)(2 * k + 1), k) &&
+		    branch_values(b, &b->series[2 * k], &v) == 0;
+		for (int c = 0; same && c < COMMITS; c++)
+			same = c < 10 ? isnan(v.v[c]) : v.v[c] == c;
+		same = same && v.n == COMMITS - 10;
+		branch_drop(&v);
+	}
+	return same;
+}
+
+int
+main(void)
+{
+	struct branch b;
+
+	tap_ok(reading(&b, 0, "/tmp", 10) == 0 && all_whole(&b),
+	    "in memory: each value, sorted at its point, and the medians");
+	tap_ok(b.series[0].kase->rows.nblocks == 0, "nothing goes to a file");
+	branch_free(&b);
+	tap_ok(reading(&b, 4000, "/tmp", 10) == 0 && all_whole(&b),
+	    "in a file: the same");
+	tap_ok(b.series[0].kase->rows.nblocks > 1, "in several pieces");
+	tap_ok(b.reading->bytes <= 4000, "so much is in memory");
+	branch_free(&b);
+	tap_ok(reading(&b, 4000, "/nonexistent", 10) < 0 && all_whole(&b),
+	    "no room for the file is trouble, and nothing is lost");
+	branch_free(&b);
+	branch_begin(&b, "/tmp");
+	branch_end(&b);
+	tap_ok(b.npoints == 0 && b.nseries == 0, "nothing is nothing");
+	branch_free(&b);
+	return tap_done();
+}
