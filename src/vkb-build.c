@@ -61,7 +61,7 @@ static const struct opt table[] = {
 	.help = "first remove what is unused for 30d, or down to 20g"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF ...]",
+static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
     "Builds commits of Valkey; build records go to stdout.", table};
 
 enum state { WAITING, RUNNING, OK, FAILED };
@@ -272,13 +272,21 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 {
 	const struct flags *f = q->shop.flags;
 
+	size_t refs = 0;
+
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
-	if (args->n &&
-	    !(*origin = origin_open(q->shop.cache, o->repo ? o->repo : REPO,
-		  o->dir, stopped, q->halt)))
+	for (size_t i = 0; i < args->n; i++)
+		refs += !goal_is_archive(args->v[i]);
+	if (refs &&
+	    !(*origin = origin_open(
+		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
 		return -1;
 	for (size_t i = 0; i < args->n && !stopped(q->halt); i++) {
-		goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
+		if (goal_is_archive(args->v[i]))
+			goal_archive(
+			    &q->v[q->n].goal, q->shop.cache, args->v[i]);
+		else
+			goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
 		enlist(q, f);
 	}
 	for (size_t i = 0; i < o->worktrees.n && !stopped(q->halt); i++) {
@@ -337,7 +345,8 @@ run(const struct opts *o, const struct opt_args *args)
 
 	q.shop.cache = &cache;
 	q.shop.flags = &flags;
-	if (!(q.halt = halt_open(false)) || cache_open(&cache, o->cache) < 0 ||
+	if (!(q.halt = halt_open(false)) ||
+	    cache_open(&cache, o->cache, stopped, q.halt) < 0 ||
 	    (o->prune && cache_prune(&cache, o->prune) < 0))
 		goto out;
 	if (!args->n && !o->worktrees.n) {
@@ -368,7 +377,7 @@ start(void *opts, struct opt_args *args)
 	const struct opts *o = opts;
 
 	if (!args->n && !o->worktrees.n && !o->prune)
-		return opt_usage(&prog, "nothing to build: no REF");
+		return opt_usage(&prog, "nothing to build: no REF or ARCHIVE");
 	if (o->dir && o->repo)
 		return opt_usage(
 		    &prog, "options '-C' and '--repo' exclude each other");

@@ -4,54 +4,9 @@
 # shellcheck disable=SC2016 # what is for make, jq or nobody is not expanded
 . "${0%/*}/lib.sh"
 
-HOME=$scratch/home XDG_CACHE_HOME=$scratch/cache
-GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export HOME XDG_CACHE_HOME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
-mkdir "$HOME"
-git() {
-  command git -c user.name=t -c user.email=t@t -c init.defaultBranch=main \
-    -c commit.gpgsign=false "$@"
-}
-in_repo() { git -C repo "$@"; }
-commit() { in_repo add -A && in_repo commit -qm "$1"; }
-head_of() { in_repo rev-parse "$1"; }
+. "$tests/repo.sh"
 
-# --- a repository; MAKES counts runs of make, BUILT the objects
-
-mkdir -p repo/src repo/deps
-cat >repo/src/valkey-server.c <<'END'
-#include "release.h"
-#include "version.h"
-#include <stdio.h>
-int
-main(void)
-{
-	printf("Valkey server v=%s sha=%s:%d malloc=libc bits=64 build=1\n",
-	    VERSION, SHA, DIRTY);
-}
-END
-echo '#define VERSION "9.0.0"' >repo/src/version.h
-echo 'int main(void) { return 0; }' >repo/src/valkey-cli.c
-cp repo/src/valkey-cli.c repo/src/valkey-benchmark.c
-cat >repo/src/release.sh <<'END'
-sha=$( (git show-ref --head --hash=8 2>/dev/null || echo 00000000) | head -n1)
-dirty=$(git diff --no-ext-diff -- ../src ../deps 2>/dev/null | wc -l)
-printf '#define SHA "%s"\n#define DIRTY %d\n' "$sha" "$dirty" >release.new
-cmp -s release.new release.h || cp release.new release.h
-END
-cat >repo/src/Makefile <<'END'
-ignored := $(shell sh release.sh)
-valkey-%: valkey-%.o
-	$(CC) -o $@ $^
-%.o: %.c
-	@echo compiled $< $(SERVER_CFLAGS) $(MALLOC) $(BUILD_TLS)
-	$(CC) $(SERVER_CFLAGS) -MMD -c -o $@ $<
-.SECONDARY:
--include *.d
-END
-printf '*.o\n*.d\nrelease.*\n!release.sh\nvalkey-server\nvalkey-cli\nvalkey-benchmark\n' \
-  >repo/.gitignore
-git init -q repo
+small_repo
 commit one
 in_repo tag v1
 in_repo tag -a -m annotated v1a

@@ -492,6 +492,60 @@ done:
 	return rc;
 }
 
+/* 0, or -1 of libgit2. */
+static int
+add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
+{
+	git_index_entry entry = {.path = f->path,
+	    .mode = f->link  ? GIT_FILEMODE_LINK
+		: f->program ? GIT_FILEMODE_BLOB_EXECUTABLE
+			     : GIT_FILEMODE_BLOB};
+
+	if (git_blob_create_from_buffer(&entry.id, repo, f->data, f->len) < 0)
+		return -1;
+	return git_index_add(index, &entry);
+}
+
+int
+gitrepo_plant(struct gitrepo *r, const char *ref,
+    int (*next)(void *, struct gitrepo_file *), void *arg)
+{
+	struct gitrepo_file f;
+	git_signature *who = NULL;
+	git_index *index = NULL;
+	git_tree *tree = NULL;
+	git_reference *made = NULL;
+	long long newest = 0;
+	git_oid id;
+	int rc = -1, k = -1;
+
+	if (git_index_new(&index) < 0)
+		goto out;
+	while ((k = next(arg, &f)) > 0) {
+		if (add_file(r->repo, index, &f) < 0) {
+			fail("cannot keep the file", f.path);
+			goto done;
+		}
+		newest = f.time > newest ? f.time : newest;
+	}
+	if (k == 0 && git_index_write_tree_to(&id, index, r->repo) == 0 &&
+	    git_tree_lookup(&tree, r->repo, &id) == 0 &&
+	    git_signature_new(&who, "vkb", "vkb", newest, 0) == 0 &&
+	    git_commit_create(
+		&id, r->repo, NULL, who, who, NULL, ref, tree, 0, NULL) == 0 &&
+	    git_reference_create(&made, r->repo, ref, &id, 1, NULL) == 0)
+		rc = 0;
+out:
+	if (rc < 0 && k >= 0)
+		fail("cannot write", r->path);
+done:
+	git_reference_free(made);
+	git_signature_free(who);
+	git_tree_free(tree);
+	git_index_free(index);
+	return rc;
+}
+
 char *
 gitrepo_origin(struct gitrepo *r)
 {
@@ -549,7 +603,9 @@ put_index(struct gitrepo *r, const char *commit, const char *dir)
 int
 gitrepo_pose(struct gitrepo *r, const char *commit, bool dirty, const char *dir)
 {
-	char *head = mem_printf("%s\n", commit), *alternates, *refs, *info;
+	char *head = *commit ? mem_printf("%s\n", commit)
+			     : mem_str("ref: refs/heads/none\n");
+	char *alternates, *refs, *info;
 	git_buf objects = {0};
 	int rc = -1;
 

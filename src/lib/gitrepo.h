@@ -83,9 +83,25 @@ int gitrepo_checkout(
 int gitrepo_snapshot(
     struct gitrepo *, struct gitrepo *store, char tree[GITREPO_ID]);
 
+struct gitrepo_file {
+	const char *path; /* relative */
+	bool program, link;
+	const char *data;
+	size_t len;
+	long long time; /* since 1970 */
+};
+
+/*
+ * Makes a commit, without parents, of the files that next() gives (1, 0 at the
+ * end, -1 said), as of the newest of their times. 'ref', of one of our own,
+ * then names it. 0, or -1 and said.
+ */
+int gitrepo_plant(struct gitrepo *, const char *ref,
+    int (*next)(void *arg, struct gitrepo_file *), void *arg);
+
 /*
  * Makes git in 'dir' say that 'commit' is checked out, and with 'dirty' show
- * what differs from it. 0, or -1 and said.
+ * what differs from it; "": that there is no commit yet. 0, or -1 and said.
  */
 int gitrepo_pose(
     struct gitrepo *, const char *commit, bool dirty, const char *dir);

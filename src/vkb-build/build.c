@@ -320,7 +320,7 @@ verify(struct build *b, const char *server, char **version, char **sha)
 	if (!n || strspn(s + 5, "0") >= n)
 		goto out;
 	*sha = mem_strn(s + 5, n);
-	if (n > strlen(id) || strncmp(*sha, id, n) != 0)
+	if (*id && (n > strlen(id) || strncmp(*sha, id, n) != 0))
 		rc = err_fail("the server that was built reports the commit "
 			      "'%s', not '%.10s'",
 		    *sha, id);

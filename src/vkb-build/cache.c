@@ -9,13 +9,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WAIT_MS 50
 
 static const char *const kinds[] = {
     "builds", "trees", "git", "logs", "locks", NULL};
@@ -32,12 +34,12 @@ usual(void)
 }
 
 int
-cache_open(struct cache *c, const char *wanted)
+cache_open(struct cache *c, const char *wanted, bool (*stop)(void *), void *arg)
 {
 	char *dir = wanted ? mem_str(wanted) : usual(), *path;
 	int rc = 0;
 
-	c->dir = NULL;
+	*c = (struct cache){.stop = stop, .arg = arg};
 	if (!dir || !*dir) {
 		free(dir);
 		return err_fail("no folder for the cache: HOME is not set, and "
@@ -93,6 +95,19 @@ cache_unlock(int fd)
 		return;
 	flock(fd, LOCK_UN); /* of those who inherited it, too */
 	close(fd);
+}
+
+int
+cache_wait(const struct cache *c, const char *name)
+{
+	int fd;
+
+	while ((fd = cache_lock(c, name)) == CACHE_BUSY) {
+		if (c->stop(c->arg))
+			return err_fail("stopped");
+		poll(NULL, 0, WAIT_MS);
+	}
+	return fd;
 }
 
 /* --- pruning */

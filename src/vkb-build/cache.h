@@ -10,14 +10,21 @@
 #ifndef CACHE_H
 #define CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cache {
 	const char *dir; /* absolute */
+	bool (*stop)(void *);
+	void *arg;
 };
 
-/* 'wanted' NULL: vkb in the user's folder of caches. 0, or -1 and said. */
-int cache_open(struct cache *, const char *wanted);
+/*
+ * 'wanted' NULL: vkb in the user's folder of caches. stop() is asked while
+ * there is something to wait for. 0, or -1 and said.
+ */
+int cache_open(
+    struct cache *, const char *wanted, bool (*stop)(void *), void *arg);
 void cache_close(struct cache *);
 
 /* DIR/KIND/NAME; caller frees. */
@@ -30,6 +37,8 @@ enum { CACHE_BUSY = -2 };
  */
 int cache_lock(const struct cache *, const char *name);
 void cache_unlock(int fd);
+/* The same, after waiting for whoever has it. -1: said, or stopped. */
+int cache_wait(const struct cache *, const char *name);
 
 /*
  * Removes what was not used for an age (30d, 12h), or what was longest unused

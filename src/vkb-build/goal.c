@@ -5,11 +5,15 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
+#include "tarball.h"
+#include "tls.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define ARCHIVES "archives.git"
 
 struct origin {
 	struct gitrepo *repo;
@@ -18,8 +22,6 @@ struct origin {
 	char *repository;
 	const struct cache *cache;
 	bool fresh; /* it was fetched */
-	bool (*stop)(void *);
-	void *arg;
 };
 
 /* github.com is left out, and so is who logs in. */
@@ -54,43 +56,40 @@ name_of(struct gitrepo *r)
 	return name;
 }
 
-/* Waits for whoever fetches at this time. */
-static int
-lock(struct origin *s)
+/* A repository of the cache; one that is made is seen by none before. */
+static struct gitrepo *
+own(const struct cache *c, const char *name)
 {
-	int fd;
+	int fd = cache_wait(c, name);
+	char *path = cache_path(c, "git", name);
+	struct gitrepo *r = fd < 0 ? NULL : gitrepo_own(path);
 
-	while ((fd = cache_lock(s->cache, s->lock)) == CACHE_BUSY) {
-		if (s->stop(s->arg))
-			return err_fail("stopped");
-		poll(NULL, 0, 50);
-	}
-	return fd;
+	free(path);
+	cache_unlock(fd);
+	return r;
 }
 
 static int
 fetch(struct origin *s, const char *const *specs, bool all)
 {
-	int fd = lock(s), rc;
+	int fd = cache_wait(s->cache, s->lock), rc;
 
 	if (fd < 0)
 		return -1;
-	rc = gitrepo_fetch(s->repo, s->url, specs, all, s->stop, s->arg);
+	rc = gitrepo_fetch(
+	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
 	cache_unlock(fd);
 	return rc;
 }
 
 struct origin *
-origin_open(const struct cache *c, const char *url, const char *dir,
-    bool (*stop)(void *), void *arg)
+origin_open(const struct cache *c, const char *url, const char *dir)
 {
 	struct origin *s = mem_new(sizeof *s);
 	const char *const texts[] = {url, NULL};
-	char key[FLAGS_KEY], *path;
+	char key[FLAGS_KEY];
 
 	s->cache = c;
-	s->stop = stop;
-	s->arg = arg;
 	if (!dir && !strstr(url, "://") && access(url, F_OK) == 0)
 		dir = url;
 	if (dir) {
@@ -100,9 +99,7 @@ origin_open(const struct cache *c, const char *url, const char *dir,
 		s->url = mem_str(url);
 		s->repository = short_name(url);
 		s->lock = mem_printf("%.16s.git", key);
-		path = cache_path(c, "git", s->lock);
-		s->repo = gitrepo_own(path);
-		free(path);
+		s->repo = own(c, s->lock);
 	}
 	if (s->repo)
 		return s;
@@ -204,8 +201,8 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 void
 goal_worktree(struct goal *t, const struct cache *c, const char *text)
 {
-	char id[GITREPO_ID], *path;
-	struct gitrepo *store = NULL, *r;
+	char id[GITREPO_ID];
+	struct gitrepo *r;
 	const char *dir;
 	int rc = -1;
 
@@ -218,15 +215,13 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	if (rc < 0 || gitrepo_commit(r, id, &t->commit) < 0)
 		goto out;
 	rc = -1;
-	path = cache_path(c, "git", "worktrees.git");
-	store = gitrepo_own(path);
-	free(path);
-	if (!store || gitrepo_snapshot(r, store, t->tree) < 0)
+	t->own = own(c, "worktrees.git");
+	if (!t->own || gitrepo_snapshot(r, t->own, t->tree) < 0)
 		goto out;
 	t->dirty = strcmp(t->tree, t->commit.tree) != 0;
 	t->repository = name_of(r);
 	t->repo = r;
-	t->files = store;
+	t->files = t->own;
 	if (t->dirty && !t->label)
 		t->label = mem_printf("%.10s+dirty", t->commit.id);
 	rc = 0;
@@ -235,16 +230,105 @@ out:
 		return;
 	failed(t);
 	gitrepo_free(r);
-	gitrepo_free(store);
+}
+
+/* --- release archives */
+
+bool
+goal_is_archive(const char *text)
+{
+	return tarball_named(text);
+}
+
+static int
+next_file(void *arg, struct gitrepo_file *f)
+{
+	struct tarball_file t;
+	int rc = tarball_next(arg, &t);
+
+	if (rc > 0)
+		*f = (struct gitrepo_file){
+		    t.path, t.program, t.link, t.data, t.len, t.time};
+	return rc;
+}
+
+static int
+plant(struct gitrepo *store, const char *ref, const char *file)
+{
+	struct tarball *in = tarball_open(file);
+	int rc = in ? gitrepo_plant(store, ref, next_file, in) : -1;
+
+	tarball_close(in);
+	return rc;
+}
+
+/* Of one that was read before, or now. 0, or -1 and said. */
+static int
+find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
+    const char *file, char id[GITREPO_ID])
+{
+	int fd = cache_wait(c, ARCHIVES), rc;
+
+	if (fd < 0)
+		return -1;
+	rc = gitrepo_find(store, ref, id);
+	if (rc == 0 && (rc = plant(store, ref, file)) == 0)
+		rc = gitrepo_find(store, ref, id);
+	cache_unlock(fd);
+	return rc < 0 ? -1 : 0;
+}
+
+static int
+hash_file(const char *file, char hex[FLAGS_KEY])
+{
+	int fd, rc;
+
+	if (strstr(file, "://"))
+		return err_fail("'%s': archives are not downloaded; give the "
+				"name of a file",
+		    file);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	rc = fd < 0 ? -1 : tls_sha256(fd, hex);
+	if (rc < 0)
+		err_fail_sys("cannot read '%s'", file);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+void
+goal_archive(struct goal *t, const struct cache *c, const char *text)
+{
+	char id[GITREPO_ID], *ref = NULL;
+	const char *file, *slash;
+	int rc = -1;
+
+	*t = (struct goal){0};
+	file = split(t, text);
+	slash = strrchr(file, '/');
+	t->ref = mem_str(slash ? slash + 1 : file);
+	if (hash_file(file, t->archive) < 0 || !(t->own = own(c, ARCHIVES)))
+		goto out;
+	ref = mem_printf("refs/archives/%s", t->archive);
+	if (find_archive(c, t->own, ref, file, id) < 0 ||
+	    gitrepo_commit(t->own, id, &t->commit) < 0)
+		goto out;
+	memcpy(t->tree, t->commit.tree, GITREPO_ID);
+	t->commit.id[0] = '\0';
+	t->repo = t->files = t->own;
+	rc = 0;
+out:
+	free(ref);
+	if (rc < 0)
+		failed(t);
 }
 
 void
 goal_free(struct goal *t)
 {
-	if (t->worktree) {
+	if (t->worktree)
 		gitrepo_free(t->repo);
-		gitrepo_free(t->files);
-	}
+	gitrepo_free(t->own);
 	free(t->label);
 	free(t->ref);
 	free(t->repository);
@@ -262,9 +346,12 @@ goal_subject(const struct goal *t, const struct flags *f)
 	json_set_str(j, "ref", t->ref);
 	if (t->repository)
 		json_set_str(j, "repository", t->repository);
-	if (!*t->commit.id)
+	if (*t->archive)
+		json_set_str(j, "archive_sha256", t->archive);
+	if (!t->repo)
 		return j;
-	json_set_str(j, "commit", t->commit.id);
+	if (*t->commit.id)
+		json_set_str(j, "commit", t->commit.id);
 	json_set_str(j, "time", t->commit.time);
 	if (t->worktree) {
 		json_set_bool(j, "dirty", t->dirty);

@@ -1,0 +1,246 @@
+#include "tarball.h"
+#include "err.h"
+#include "mem.h"
+#include "str.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define BLOCK 65536
+
+struct tarball {
+	struct archive *in;
+	char *name;      /* of the archive */
+	char *top;       /* the folder that all is in; NULL: not known yet */
+	struct str path; /* of this file */
+	struct str data;
+	long long bytes, count;
+};
+
+bool
+tarball_named(const char *file)
+{
+	static const char *const ends[] = {".tar", ".tar.gz", ".tgz",
+	    ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip", NULL};
+
+	for (size_t i = 0; ends[i]; i++)
+		if (str_ends(file, ends[i]))
+			return true;
+	return false;
+}
+
+static int
+corrupt(struct tarball *t)
+{
+	const char *why = archive_error_string(t->in);
+
+	return err_fail("'%s' cannot be read as an archive: %s", t->name,
+	    why ? why : "unknown error");
+}
+
+struct tarball *
+tarball_open(const char *file)
+{
+	struct tarball *t;
+
+	if (access(file, R_OK) < 0) {
+		err_fail_sys("cannot read '%s'", file);
+		return NULL;
+	}
+	t = mem_new(sizeof *t);
+	t->name = mem_str(file);
+	t->in = archive_read_new();
+	if (!t->in)
+		err_die("out of memory");
+	/* Not all: some are programs that would be run. */
+	archive_read_support_filter_gzip(t->in);
+	archive_read_support_filter_bzip2(t->in);
+	archive_read_support_filter_xz(t->in);
+	archive_read_support_filter_zstd(t->in);
+	archive_read_support_format_tar(t->in);
+	archive_read_support_format_zip(t->in);
+	if (archive_read_open_filename(t->in, file, BLOCK) == ARCHIVE_OK)
+		return t;
+	corrupt(t);
+	tarball_close(t);
+	return NULL;
+}
+
+void
+tarball_close(struct tarball *t)
+{
+	if (!t)
+		return;
+	archive_read_free(t->in);
+	free(t->name);
+	free(t->top);
+	str_free(&t->path);
+	str_free(&t->data);
+	free(t);
+}
+
+/*
+ * The path without its first part, which goes into *top (caller frees), and
+ * without '.'. 0, or -1: it is absolute or has '..'.
+ */
+static int
+clean(const char *s, struct str *out, char **top)
+{
+	size_t n;
+
+	*top = NULL;
+	str_clear(out);
+	str_add(out, "");
+	if (*s == '/')
+		return -1;
+	for (; *s; s += n + (s[n] == '/')) {
+		n = strcspn(s, "/");
+		if (n == 2 && memcmp(s, "..", 2) == 0) {
+			free(*top);
+			*top = NULL;
+			return -1;
+		}
+		if (!n || (n == 1 && *s == '.'))
+			continue;
+		if (!*top) {
+			*top = mem_strn(s, n);
+			continue;
+		}
+		if (out->len)
+			str_addc(out, '/');
+		str_addn(out, s, n);
+	}
+	return 0;
+}
+
+/*
+ * Does a link at 'path' stay within? Only if '..' stand at the start of what it
+ * points at, no more than there are folders above it: these are no links, and
+ * by induction what follows stays within as well.
+ */
+static bool
+within(const char *path, const char *target)
+{
+	size_t up = 0, n;
+
+	if (!*target || *target == '/')
+		return false;
+	for (const char *p = path; *p; p++)
+		up += *p == '/';
+	for (;
+	     strncmp(target, "..", 2) == 0 && (target[2] == '/' || !target[2]);
+	     target += 2 + strspn(target + 2, "/"))
+		if (!up--)
+			return false;
+	for (; *target; target += n + (target[n] == '/')) {
+		n = strcspn(target, "/");
+		if (n == 2 && memcmp(target, "..", 2) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Is it in the folder of the others? 0, or -1 and said. */
+static int
+place(struct tarball *t, struct archive_entry *e)
+{
+	const char *name = archive_entry_pathname(e);
+	char *top;
+	int rc = 0;
+
+	if (!name)
+		return err_fail(
+		    "'%s': the name of a file is not text", t->name);
+	if (clean(name, &t->path, &top) < 0)
+		return err_fail("'%s': '%s' leads outside", t->name, name);
+	if (!t->path.len && archive_entry_filetype(e) != AE_IFDIR)
+		rc = err_fail("'%s': '%s' is in no folder", t->name, name);
+	else if (!t->top && top) {
+		t->top = top;
+		top = NULL;
+	} else if (top && strcmp(t->top, top) != 0)
+		rc = err_fail("'%s': '%s' is not in the folder '%s' of the "
+			      "others",
+		    t->name, name, t->top);
+	free(top);
+	return rc;
+}
+
+static int
+read_data(struct tarball *t)
+{
+	char buf[BLOCK];
+	la_ssize_t n;
+
+	while ((n = archive_read_data(t->in, buf, sizeof buf)) > 0) {
+		str_addn(&t->data, buf, (size_t)n);
+		t->bytes += n;
+		if ((long long)t->data.len > TARBALL_FILE)
+			return err_fail("'%s': '%s' is larger than %lld MiB",
+			    t->name, t->path.s, TARBALL_FILE >> 20);
+		if (t->bytes > TARBALL_ALL)
+			return err_fail("'%s' holds more than %lld MiB",
+			    t->name, TARBALL_ALL >> 20);
+	}
+	return n < 0 ? corrupt(t) : 0;
+}
+
+/* 1 it is in *f, 0 it is a folder, -1 and said. */
+static int
+take(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
+{
+	const char *target = archive_entry_symlink(e);
+
+	if (++t->count > TARBALL_COUNT)
+		return err_fail(
+		    "'%s' holds more than %d files", t->name, TARBALL_COUNT);
+	if (place(t, e) < 0)
+		return -1;
+	if (archive_entry_filetype(e) == AE_IFDIR)
+		return 0;
+	str_clear(&t->data);
+	str_add(&t->data, "");
+	*f = (struct tarball_file){.path = t->path.s,
+	    .program = archive_entry_perm(e) & 0100,
+	    .link = archive_entry_filetype(e) == AE_IFLNK,
+	    .time = archive_entry_mtime(e)};
+	if (archive_entry_hardlink(e) ||
+	    (!f->link && archive_entry_filetype(e) != AE_IFREG))
+		return err_fail("'%s': '%s' is neither a file nor a symbolic "
+				"link",
+		    t->name, t->path.s);
+	if (f->link && !within(t->path.s, target ? target : ""))
+		return err_fail("'%s': the link '%s' leads outside, to '%s'",
+		    t->name, t->path.s, target ? target : "");
+	if (f->link)
+		str_add(&t->data, target);
+	else if (read_data(t) < 0)
+		return -1;
+	f->data = t->data.s;
+	f->len = t->data.len;
+	return 1;
+}
+
+int
+tarball_next(struct tarball *t, struct tarball_file *f)
+{
+	struct archive_entry *e;
+	int rc;
+
+	do {
+		rc = archive_read_next_header(t->in, &e);
+		if (rc == ARCHIVE_EOF)
+			return t->top ? 0
+				      : err_fail("'%s' holds nothing", t->name);
+		/* A warning is of names in other alphabets than the locale's.
+		 */
+		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
+			return corrupt(t);
+		rc = take(t, e, f);
+	} while (rc == 0);
+	return rc;
+}

@@ -1,0 +1,42 @@
+/*
+ * Release archives (libarchive): tar in any compression, or zip. As releases
+ * are, all is in one folder, whose name is left off. What they hold is not
+ * trusted: nothing in them can name a place outside.
+ */
+#ifndef TARBALL_H
+#define TARBALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tarball;
+
+/* Borrowed until the next call. */
+struct tarball_file {
+	const char *path; /* relative, without '.' and '..' */
+	bool program;     /* may be executed */
+	bool link;        /* symbolic: 'data' is what it points at, within */
+	const char *data;
+	size_t len;
+	long long time; /* of its last change, since 1970; 0 unknown */
+};
+
+/* Does the name say that it is one? */
+bool tarball_named(const char *file);
+
+/* NULL, and said: it cannot be read or is no archive. */
+struct tarball *tarball_open(const char *file);
+void tarball_close(struct tarball *);
+
+/*
+ * The next file or link. 1; 0: that was all; -1, and said: it is cut short or
+ * corrupt, holds what no sources hold, leads outside, or is larger than
+ * TARBALL_FILE (one), TARBALL_ALL (together) or TARBALL_COUNT.
+ */
+int tarball_next(struct tarball *, struct tarball_file *);
+
+#define TARBALL_FILE (64LL << 20)
+#define TARBALL_ALL (1LL << 30)
+#define TARBALL_COUNT 100000
+
+#endif

@@ -1,0 +1,54 @@
+# shellcheck shell=sh
+# Sourced after lib.sh: a git that no setting of the user reaches, and a small
+# repository for vkb-build, in repo.
+# shellcheck disable=SC2016,SC2154 # make expands it; $scratch is of lib.sh
+
+HOME=$scratch/home XDG_CACHE_HOME=$scratch/cache
+GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export HOME XDG_CACHE_HOME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+mkdir "$HOME"
+git() {
+  command git -c user.name=t -c user.email=t@t -c init.defaultBranch=main \
+    -c commit.gpgsign=false "$@"
+}
+in_repo() { git -C repo "$@"; }
+commit() { in_repo add -A && in_repo commit -qm "$1"; }
+head_of() { in_repo rev-parse "$1"; }
+
+# small_repo: one that behaves as Valkey's does, without a commit.
+small_repo() {
+  mkdir -p repo/src repo/deps
+  cat >repo/src/valkey-server.c <<'END'
+#include "release.h"
+#include "version.h"
+#include <stdio.h>
+int
+main(void)
+{
+	printf("Valkey server v=%s sha=%s:%d malloc=libc bits=64 build=1\n",
+	    VERSION, SHA, DIRTY);
+}
+END
+  echo '#define VERSION "9.0.0"' >repo/src/version.h
+  echo 'int main(void) { return 0; }' >repo/src/valkey-cli.c
+  cp repo/src/valkey-cli.c repo/src/valkey-benchmark.c
+  cat >repo/src/release.sh <<'END'
+sha=$( (git show-ref --head --hash=8 2>/dev/null || echo 00000000) | head -n1)
+dirty=$(git diff --no-ext-diff -- ../src ../deps 2>/dev/null | wc -l)
+printf '#define SHA "%s"\n#define DIRTY %d\n' "$sha" "$dirty" >release.new
+cmp -s release.new release.h || cp release.new release.h
+END
+  cat >repo/src/Makefile <<'END'
+ignored := $(shell sh release.sh)
+valkey-%: valkey-%.o
+	$(CC) -o $@ $^
+%.o: %.c
+	@echo compiled $< $(SERVER_CFLAGS) $(MALLOC) $(BUILD_TLS)
+	$(CC) $(SERVER_CFLAGS) -MMD -c -o $@ $<
+.SECONDARY:
+-include *.d
+END
+  printf '*.o\n*.d\nrelease.*\n!release.sh\nvalkey-server\nvalkey-cli\nvalkey-benchmark\n' \
+    >repo/.gitignore
+  git init -q repo
+}

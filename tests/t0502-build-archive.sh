@@ -1,0 +1,143 @@
+#!/bin/sh
+# vkb-build: release archives, good ones and those that want more than that.
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+small_repo
+ln -s version.h repo/src/link.h
+ln -s ../src/version.h repo/deps/up.h
+chmod +x repo/src/release.sh
+commit one
+in_repo tag 1
+echo '#define VERSION "9.0.1"' >repo/src/version.h
+commit two
+in_repo tag 2
+
+field() { jq -r "$1" .out; }
+how() { field '"\(.status) \(.incremental) \(.cached) \(.version)"'; }
+release() { in_repo archive --prefix="valkey-$1/" -o "../valkey-$1.$2" "$1"; }
+for kind in tar tar.gz zip; do
+  release 1 $kind
+done
+release 2 tar.gz
+xz -k valkey-1.tar
+
+# --- good ones
+
+test_that 'a release' vkb-build ./valkey-1.tar.gz
+test_same 'ok false false 9.0.0' "$(how)" 'is built'
+test_same "valkey-1.tar.gz $(sha256sum <valkey-1.tar.gz | cut -d ' ' -f 1) null" \
+  "$(field '"\(.subject.ref) \(.subject.archive_sha256) \(.subject.commit)"')" \
+  'is known by its name and its hash'
+test_same "$(in_repo show -s --format=%ct 1)" \
+  "$(field '.subject.time | fromdate')" 'is as old as its files'
+test_same null "$(field .git_sha)" 'and knows no commit'
+tree=$(find cache/vkb/trees -name up.h | sed 's,/deps/up.h,,')
+test_same '../src/version.h' "$(readlink "$tree/deps/up.h")" 'links are there'
+test_that 'programs are' test -x "$tree/src/release.sh"
+test_that 'and others not' test ! -x "$tree/src/version.h"
+test_that 'again' vkb-build valkey-1.tar.gz
+test_same 'ok false true 9.0.0' "$(how)" 'from the cache'
+for kind in tar tar.xz zip; do
+  test_that "$kind" vkb-build valkey-1.$kind
+  test_same 'ok false true 9.0.0' "$(how)" 'holds the same'
+done
+test_that 'the next release' vkb-build new=valkey-2.tar.gz
+test_same 'ok true false 9.0.1' "$(how)" 'goes on from the last'
+test_same new "$(field .subject.label)" 'a label'
+test_that 'beside a commit' vkb-build -C repo valkey-2.tar.gz 1
+test_same "null
+$(head_of 1)" "$(field .subject.commit)" 'in order'
+git init -q outer
+git -C outer commit -q --allow-empty -m outer
+test_that 'a cache in a repository' vkb-build --cache outer/cache valkey-1.tar.gz
+test_same null "$(field .git_sha)" 'is not asked for the commit'
+
+# Two at once, from nothing.
+vkb-build --cache both valkey-1.tar.gz >a.out 2>a.err &
+a=$!
+vkb-build --cache both valkey-1.tar.gz >b.out 2>b.err &
+b=$!
+wait $a
+test_same 0 $? 'one of two'
+wait $b
+test_same 0 $? 'the other'
+test_same 'false
+true' "$(jq -r .cached a.out b.out | sort)" 'one built, one waited'
+
+# --- those that are none
+
+bad() { # bad WHAT FILE PATTERN
+  test_status 2 "$1" vkb-build "$2" good=valkey-1.tar.gz
+  test_same 'failed ok' "$(field .status | xargs)" 'is a record; the other is built'
+  test_match "$3" .err 'it is said'
+  test_same true "$(field 'select(.status == "failed") | .error | length > 0')" \
+    'the record has it'
+}
+mkdir x x/top x/other
+echo 'evil' >x/top/file
+ln -s /etc x/top/absolute
+ln -s ../.. x/top/up
+ln -s file/../../.. x/top/round
+ln x/top/file x/top/hard
+mkfifo x/top/fifo
+echo 1 >x/other/file
+pack() { # pack NAME ARGUMENT...
+  name=$1
+  shift
+  tar -czPf "$name.tar.gz" -C x "$@"
+}
+pack absolute --transform 's,^top/file,/tmp/evil,' top/file
+bad 'an absolute path' absolute.tar.gz "'/tmp/evil' leads outside"
+pack dots --transform 's,^top/file,top/../../evil,' top/file
+bad 'a path with ..' dots.tar.gz "'top/../../evil' leads outside"
+pack git --transform 's,^top/file,top/.git/config,' top/file
+bad 'git itself' git.tar.gz "cannot keep the file '.git/config'"
+for link in absolute up round; do
+  pack link top/$link
+  bad "a link: $link" link.tar.gz "the link '$link' leads outside, to '"
+done
+pack hard top/file top/hard
+bad 'a hard link' hard.tar.gz "'hard' is neither a file nor a symbolic link"
+pack fifo top/fifo
+bad 'a pipe' fifo.tar.gz "'fifo' is neither a file nor"
+pack two top/file other/file
+bad 'two folders' two.tar.gz "'other/file' is not in the folder 'top'"
+pack none --transform 's,^top/,,' top/file
+bad 'no folder' none.tar.gz "'file' is in no folder"
+tar -cf empty.tar -T /dev/null
+bad 'an empty one' empty.tar "'empty.tar' holds nothing"
+: >zero.tar
+bad 'an empty file' zero.tar "'zero.tar'"
+echo 'this is no archive' >junk.tar.gz
+bad 'junk' junk.tar.gz "'junk.tar.gz' cannot be read as an archive"
+size=$(wc -c <valkey-1.tar.gz)
+head -c $((size / 2)) valkey-1.tar.gz >half.tar.gz
+bad 'half of one' half.tar.gz "'half.tar.gz' cannot be read as an archive"
+head -c 5000 valkey-1.tar >half.tar
+bad 'half of a plain one' half.tar "'half.tar' cannot be read as an archive"
+truncate -s 65M x/top/large
+pack large top/large
+bad 'a large file' large.tar.gz "'large' is larger than 64 MiB"
+rm x/top/large
+bad 'no such file' nothing.tar.gz "cannot read 'nothing.tar.gz': No such file"
+mkdir folder.tar
+bad 'a folder' folder.tar "cannot read 'folder.tar': Is a directory"
+bad 'by URL' https://127.0.0.1:1/valkey.tar.gz 'archives are not downloaded'
+name=$(printf 'top/\033[31mred')
+pack hostile --transform "s,^top/fifo,$name," top/fifo
+bad 'a hostile name' hostile.tar.gz '\\x1b\[31mred'
+test_same '' "$(find . /tmp/evil -name 'evil*' 2>/dev/null)" 'nothing is outside'
+
+# A folder that is a link first and a folder later: a link is not followed.
+mkdir sink
+ln -s ../top x/top/dir
+pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
+bad 'a link that becomes a folder' swap.tar.gz "leads outside, to '../top'"
+ln -sfn . x/top/dir
+pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
+test_status 2 'a link that becomes a folder within' vkb-build swap.tar.gz
+test_match 'make exited with 2' .err 'is a folder; there is nothing to make'
+test_same false "$(find cache/vkb/trees -name dir -type l | grep -q . && echo true ||
+  echo false)" 'and no link'
+test_done
