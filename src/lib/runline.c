@@ -63,6 +63,7 @@ struct shape {
 	struct step v[STEPS + 1]; /* the last is the text behind all values */
 	size_t n;
 	uint64_t sums[OBJECTS]; /* of the hashes of what does not vary */
+	uint64_t keys[OBJECTS]; /* hashes of the keys of its objects */
 	unsigned seen;
 };
 
@@ -212,15 +213,14 @@ empty(struct runline *r)
 }
 
 static uint64_t
-total(const uint64_t *sums, unsigned seen)
+total(const struct shape *s, const uint64_t *sums)
 {
-	static const char *const names[] = {"", "run", "metrics", "hist"};
 	uint64_t all = sums[TOP];
 
 	for (size_t i = RUN; i < OBJECTS; i++)
-		if (seen >> i & 1)
-			all += jsonhash_member(names[i], strlen(names[i]),
-			    jsonhash_object(sums[i]));
+		if (s->seen >> i & 1)
+			all +=
+			    jsonhash_of(s->keys[i], jsonhash_object(sums[i]));
 	return all;
 }
 
@@ -298,6 +298,7 @@ members(struct reading *x, enum object in)
 
 		x->shape->seen |= 1u << what;
 		if (what < OBJECTS) {
+			x->shape->keys[what] = jsonhash_key(key.s, key.n);
 			if (!members(x, what))
 				return false;
 			continue;
@@ -330,15 +331,33 @@ read_all(struct runline *r, struct shape *s, const char *line, size_t n)
 	    jsonscan_end(&x.c, &why, &at) < 0)
 		return false;
 	literal(&x, line + n);
-	r->hash = total(x.sums, s->seen);
+	r->hash = total(s, x.sums);
 	return true;
 }
 
+static inline bool
+alike(const char *a, const char *b, size_t n)
+{
+	uint64_t x, y;
+
+	if (n < 8)
+		return memcmp(a, b, n) == 0;
+	for (; n > 8; a += 8, b += 8, n -= 8) {
+		memcpy(&x, a, sizeof x);
+		memcpy(&y, b, sizeof y);
+		if (x != y)
+			return false;
+	}
+	memcpy(&x, a + n - 8, sizeof x); /* some of it again */
+	memcpy(&y, b + n - 8, sizeof y);
+	return x == y;
+}
+
 /* Goes beyond the text, if it stands there. */
-static bool
+static inline bool
 skip(struct jsonscan *c, const char *s, size_t n)
 {
-	if ((size_t)(c->end - c->p) < n || memcmp(c->p, s, n) != 0)
+	if ((size_t)(c->end - c->p) < n || !alike(c->p, s, n))
 		return false;
 	c->p += n;
 	return true;
@@ -355,7 +374,7 @@ guess(struct jsonscan *c, struct jsonscan_text *t, const char *s, size_t n)
 	while ((p = memchr(p, '}', (size_t)(c->end - p)))) {
 		if ((size_t)(c->end - ++p) < n)
 			return false;
-		if (memcmp(p, s, n) == 0)
+		if (alike(p, s, n))
 			break;
 	}
 	if (!p)
@@ -397,7 +416,7 @@ follow(const struct shape *s, struct runline *r, const char *line, size_t n)
 	if (!skip(&c, s->text.s + step->at, step->n) || c.p != c.end ||
 	    c.escaped || !str_utf8(line, n))
 		return false;
-	r->hash = total(sums, s->seen);
+	r->hash = total(s, sums);
 	return true;
 }
 

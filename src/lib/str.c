@@ -145,24 +145,26 @@ str_ends(const char *s, const char *suffix)
 	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
-/* How many bytes from *p on, which is one, are surely ASCII. */
-static inline size_t
+/* Behind the ASCII that is at 'p'. */
+static inline const unsigned char *
 ascii(const unsigned char *p, const unsigned char *end)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080);
 	uint64_t w[4];
 
-	if ((size_t)(end - p) >= sizeof w) {
+	for (; end - p >= (ptrdiff_t)sizeof w; p += sizeof w) {
 		memcpy(w, p, sizeof w);
-		if (!((w[0] | w[1] | w[2] | w[3]) & high))
-			return sizeof w;
+		if ((w[0] | w[1] | w[2] | w[3]) & high)
+			break;
 	}
-	if ((size_t)(end - p) >= sizeof *w) {
+	for (; end - p >= (ptrdiff_t)sizeof *w; p += sizeof *w) {
 		memcpy(w, p, sizeof *w);
-		if (!(w[0] & high))
-			return sizeof *w;
+		if (w[0] & high)
+			break;
 	}
-	return 1;
+	while (p < end && *p < 0x80)
+		p++;
+	return p;
 }
 
 bool
@@ -175,7 +177,7 @@ str_utf8(const char *s, size_t n)
 		int more;
 
 		if (c < 0x80) {
-			p += ascii(p, end);
+			p = ascii(p, end);
 			continue;
 		}
 		p++;
