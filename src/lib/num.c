@@ -153,62 +153,127 @@ num_seconds(char buf[NUM_BUF], double s)
 	return buf;
 }
 
-static char *
-digits(char *end, uint64_t m)
-{
-	do
-		*--end = (char)('0' + m % 10);
-	while (m /= 10);
-	return end;
-}
+/* 10^-4 .. 10^14, the magnitudes that are written without an exponent. */
+static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4,
+    1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
 
 /*
- * A number with few places, as %.15g has it: where m / 10^k is v and m has up
- * to 15 digits, they are what it prints. False: it has more.
+ * a 10^p, rounded to the nearest whole number (half to even): exactly, as what
+ * is rounded is m 5^p / 2^s, below 2^100. *back: it reads back as a, being
+ * nearer than half the step to a's neighbour. 1e-4 <= a < 1e14, p 0..20.
  */
-static bool
-short_number(struct str *b, double v)
+static uint64_t
+scaled(double a, int p, bool *back)
 {
-	static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-	double a = fabs(v);
-	char buf[24], *end = buf + sizeof buf, *s;
+	int e;
+	uint64_t m = (uint64_t)(frexp(a, &e) * 0x1p53), five = 1, left, d;
+	bool up, narrow;
+	int s = 53 - e - p;
+	unsigned __int128 x;
 
-	if (!(a >= 1e-4 && a < 1e9))
+	for (int i = 0; i < p; i++)
+		five *= 5;
+	x = (unsigned __int128)m * five;
+	d = (uint64_t)(x >> s);
+	left = (uint64_t)x & ((UINT64_C(1) << s) - 1);
+	up = left > UINT64_C(1) << (s - 1) ||
+	    (left == UINT64_C(1) << (s - 1) && d & 1);
+	if (up)
+		left = (UINT64_C(1) << s) - left;
+	/* Below a power of two the neighbour is nearer. */
+	narrow = m == UINT64_C(1) << 52 && !up;
+	*back = (narrow ? 4 : 2) * left < five;
+	return d + up;
+}
+
+/* The 15 or 17 digits of a as *d / 10^*p. False: not in this range. */
+static bool
+places(double a, uint64_t *d, int *p)
+{
+	size_t i = 4;
+	bool back;
+
+	if (!(a >= tens[0] && a < 1e14))
 		return false;
-	for (size_t k = 1; k < sizeof ten / sizeof *ten; k++) {
-		double m = nearbyint(a * ten[k]);
-
-		if (m >= 1e15 || m / ten[k] != a)
-			continue;
-		/* The places, with a 1 before them that keeps their zeros. */
-		s = digits(
-		    end, (uint64_t)m % (uint64_t)ten[k] + (uint64_t)ten[k]);
-		*s = '.';
-		s = digits(s, (uint64_t)m / (uint64_t)ten[k]);
-		if (v < 0)
-			*--s = '-';
-		str_addn(b, s, (size_t)(end - s));
-		return true;
+	if (a < 1)
+		i = 0;
+	while (a >= tens[i + 1])
+		i++;
+	*p = 18 - (int)i;
+	*d = scaled(a, *p, &back);
+	if (!back) {
+		*p += 2;
+		*d = scaled(a, *p, &back);
 	}
-	return false;
+	return true;
+}
+
+/* 0 <= n < 100 */
+static char *
+two(char *end, uint64_t n)
+{
+	static const char all[] =
+	    "00010203040506070809101112131415161718192021222324"
+	    "25262728293031323334353637383940414243444546474849"
+	    "50515253545556575859606162636465666768697071727374"
+	    "75767778798081828384858687888990919293949596979899";
+
+	memcpy(end - 2, all + 2 * n, 2);
+	return end - 2;
+}
+
+/* d / 10^p */
+static void
+put(struct str *b, bool minus, uint64_t d, int p)
+{
+	char buf[40], *end = buf + sizeof buf, *s = end;
+
+	for (; p >= 4 && d % 10000 == 0; p -= 4)
+		d /= 10000;
+	for (; p > 0 && d % 10 == 0; p--)
+		d /= 10;
+	if (p > 0) {
+		for (; p >= 2; p -= 2, d /= 100)
+			s = two(s, d % 100);
+		if (p > 0) {
+			*--s = (char)('0' + d % 10);
+			d /= 10;
+		}
+		*--s = '.';
+	}
+	for (; d >= 100; d /= 100)
+		s = two(s, d % 100);
+	if (d >= 10)
+		s = two(s, d);
+	else
+		*--s = (char)('0' + d);
+	if (minus)
+		*--s = '-';
+	str_addn(b, s, (size_t)(end - s));
 }
 
 void
 num_append(struct str *b, double v)
 {
-	char buf[40], *end = buf + sizeof buf, *s;
+	double a = fabs(v);
+	uint64_t d = 0;
+	char buf[40];
+	int p = 0;
 
-	if (v == floor(v) && fabs(v) < 0x1p53) {
-		s = digits(end, (uint64_t)fabs(v));
-		if (v < 0) /* -0 is 0 */
-			*--s = '-';
-		str_addn(b, s, (size_t)(end - s));
+	if (a < 0x1p53 && a == (double)(int64_t)a) {
+		put(b, v < 0, (uint64_t)a, 0); /* -0 is 0 */
 		return;
 	}
-	if (short_number(b, v))
+	if (a < 1e9)
+		d = (uint64_t)(a * 1e3 + .5);
+	if (a < 1e9 && (double)(int64_t)d / 1e3 == a)
+		p = 3; /* as most are written: 3 places or fewer */
+	else if (!places(a, &d, &p)) {
+		snprintf(buf, sizeof buf, "%.15g", v);
+		if (strtod(buf, NULL) != v)
+			snprintf(buf, sizeof buf, "%.17g", v);
+		str_add(b, buf);
 		return;
-	snprintf(buf, sizeof buf, "%.15g", v);
-	if (strtod(buf, NULL) != v)
-		snprintf(buf, sizeof buf, "%.17g", v);
-	str_add(b, buf);
+	}
+	put(b, v < 0, d, p);
 }

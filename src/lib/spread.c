@@ -97,36 +97,59 @@ split(struct json *m, const struct varsplit_run *runs, size_t n, double wanted)
 	advise(m, p, mean, wanted);
 }
 
+/* The values of the session at 'from', and how many these are. */
+static size_t
+session(const struct varsplit_run *runs, size_t from, size_t n, double *v)
+{
+	size_t k = 0;
+
+	for (; from + k < n && runs[from + k].session == runs[from].session;
+	     k++)
+		v[k] = runs[from + k].value;
+	return k;
+}
+
+/* Do more than half of so many sessions go this way, beyond their noise? */
+static bool
+trends(const struct varsplit_run *runs, size_t n, double *v, size_t sessions,
+    double way)
+{
+	size_t with = 0;
+
+	for (size_t i = 0, k; i < n; i += k) {
+		struct steady_trend t;
+
+		k = session(runs, i, n, v);
+		if (k < SESSION)
+			continue;
+		t = steady_trend(v, k, EXACT);
+		if (isnan(steady_drift(v, k, t.slope)))
+			continue;
+		with += way > 0 ? t.lo > 0 : t.hi < 0;
+	}
+	return 2 * with > sessions;
+}
+
 /* Of each session by itself; then the middle one of the sessions. */
 static void
 drift(struct json *m, const struct varsplit_run *runs, size_t n)
 {
 	double *v = mem_array(n + 1, sizeof *v);
 	double *of = mem_array(n / SESSION + 1, sizeof *of), mid;
-	size_t sessions = 0, up = 0, down = 0;
+	size_t sessions = 0;
 
 	for (size_t i = 0, k; i < n; i += k) {
-		struct steady_trend t;
-		double d;
-
-		for (k = 0; i + k < n && runs[i + k].session == runs[i].session;
-		     k++)
-			v[k] = runs[i + k].value;
+		k = session(runs, i, n, v);
 		if (k < SESSION)
 			continue;
-		t = steady_slope(v, k, EXACT);
-		d = steady_drift(v, k, t.slope);
-		if (isnan(d))
-			continue;
-		of[sessions++] = d;
-		up += t.lo > 0;
-		down += t.hi < 0;
+		of[sessions] = steady_drift(v, k, steady_slope(v, k, EXACT));
+		sessions += !isnan(of[sessions]);
 	}
 	if (sessions) {
 		mid = stats_middle(of, sessions);
 		json_set_num(m, "drift_percent", 100 * mid);
 		if (fabs(mid) > STEADY_DRIFT &&
-		    2 * (mid > 0 ? up : down) > sessions)
+		    trends(runs, n, v, sessions, mid))
 			json_set_bool(m, "drifting", true);
 	}
 	free(v);

@@ -59,51 +59,84 @@ kendall(const double *v, size_t n)
 	return var;
 }
 
+/* The slopes of all pairs; caller frees. */
+static double *
+pairs(const double *v, size_t n, size_t *k)
+{
+	double *s = mem_resize(NULL, n * (n - 1) / 2, sizeof *s), *to = s;
+
+	for (size_t d = 1; d < n; d++)
+		for (size_t i = 0; i + d < n; i++)
+			*to++ = (v[i + d] - v[i]) / (double)d;
+	*k = (size_t)(to - s);
+	return s;
+}
+
+/* Medians of so many neighbours each; caller frees. */
+static double *
+thin(const double *v, size_t *n, size_t size)
+{
+	double *mid = mem_array(*n / size, sizeof *mid);
+	double *room = mem_array(size, sizeof *room);
+
+	*n /= size;
+	for (size_t i = 0; i < *n; i++)
+		mid[i] = median_of(v + i * size, size, room);
+	free(room);
+	return mid;
+}
+
 static struct steady_trend
-pairs(const double *v, size_t n)
+trend(const double *v, size_t n, bool interval)
 {
 	struct steady_trend t = {NAN, NAN, NAN};
-	size_t k = 0;
-	double *s = mem_array(n * (n - 1) / 2, sizeof *s), m;
+	size_t k;
+	double *s = pairs(v, n, &k), m;
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = i + 1; j < n; j++)
-			s[k++] = (v[j] - v[i]) / (double)(j - i);
 	t.slope = stats_middle(s, k);
-	/* Hollander & Wolfe 9.3: the m-th from either end. */
-	m = tdist_normal_quantile(.975) * sqrt(kendall(v, n) / 18);
-	m = floor(((double)k - m) / 2);
-	if (m >= 1) {
-		t.lo = stats_select(s, k, (size_t)m - 1);
-		t.hi = stats_select(s, k, k - (size_t)m);
+	if (interval) {
+		/* Hollander & Wolfe 9.3: the m-th from either end. */
+		m = tdist_normal_quantile(.975) * sqrt(kendall(v, n) / 18);
+		m = floor(((double)k - m) / 2);
+		if (m >= 1) {
+			t.lo = stats_select(s, k, (size_t)m - 1);
+			t.hi = stats_select(s, k, k - (size_t)m);
+		}
 	}
 	free(s);
 	return t;
 }
 
-struct steady_trend
-steady_slope(const double *v, size_t n, size_t most)
+static struct steady_trend
+trend_of(const double *v, size_t n, size_t most, bool interval)
 {
-	size_t size = (n + most - 1) / most, blocks;
-	double *mid, *room;
+	size_t size = (n + most - 1) / most;
 	struct steady_trend t;
+	double *mid;
 
 	if (n < 2)
 		return (struct steady_trend){NAN, NAN, NAN};
 	if (size == 1)
-		return pairs(v, n);
-	blocks = n / size;
-	mid = mem_array(blocks, sizeof *mid);
-	room = mem_array(size, sizeof *room);
-	for (size_t i = 0; i < blocks; i++)
-		mid[i] = median_of(v + i * size, size, room);
-	t = pairs(mid, blocks);
+		return trend(v, n, interval);
+	mid = thin(v, &n, size);
+	t = trend(mid, n, interval);
 	t.slope /= (double)size;
 	t.lo /= (double)size;
 	t.hi /= (double)size;
 	free(mid);
-	free(room);
 	return t;
+}
+
+struct steady_trend
+steady_trend(const double *v, size_t n, size_t most)
+{
+	return trend_of(v, n, most, true);
+}
+
+double
+steady_slope(const double *v, size_t n, size_t most)
+{
+	return trend_of(v, n, most, false).slope;
 }
 
 double
@@ -127,8 +160,8 @@ steady_judge(const double *v, size_t n)
 	if (n < STEADY_LEAST)
 		return s;
 	s.cut = steady_mser5(v, n, NULL);
-	s.drift = steady_drift(v + s.cut, n - s.cut,
-	    steady_slope(v + s.cut, n - s.cut, EXACT).slope);
+	s.drift = steady_drift(
+	    v + s.cut, n - s.cut, steady_slope(v + s.cut, n - s.cut, EXACT));
 	s.verdict =
 	    fabs(s.drift) <= STEADY_DRIFT ? STEADY_STEADY : STEADY_DRIFTING;
 	return s;

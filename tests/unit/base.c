@@ -13,8 +13,64 @@
 #include "tempfile.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* As printf has it: the shorter of 15 and 17 digits that reads back. */
+static bool
+printed(double v)
+{
+	struct str s = {0};
+	char want[64];
+	bool same;
+
+	if (v == floor(v) && fabs(v) < 0x1p53)
+		snprintf(want, sizeof want, "%.0f", v == 0 ? 0. : v);
+	else
+		snprintf(want, sizeof want, "%.15g", v);
+	if (strtod(want, NULL) != v)
+		snprintf(want, sizeof want, "%.17g", v);
+	num_append(&s, v);
+	same = strcmp(s.s, want) == 0;
+	if (!same)
+		printf("# %a: %s, not %s\n", v, s.s, want);
+	str_free(&s);
+	return same;
+}
+
+static void
+numbers_out(void)
+{
+	bool any = true, near = true;
+	struct rng r;
+
+	rng_seed(&r, 5, 0);
+	for (int i = 0; i < 20000; i++) {
+		double v =
+		    ldexp(rng_unit(&r) - .5, (int)rng_below(&r, 80) - 20);
+
+		any &= printed(v) && printed(ldexp(v, 300)) &&
+		    printed(floor(v * 1e3) / 1e3);
+	}
+	tap_ok(any, "numbers read back, by 15 or 17 digits");
+	for (int e = -20; e < 20; e++) {
+		double d = pow(10, e), b = ldexp(1, 3 * e);
+
+		for (int k = -2; k <= 2; k++) {
+			near &= printed(d) && printed(b) && printed(-d);
+			d = nextafter(d, k < 0 ? 0 : INFINITY);
+			b = nextafter(b, k < 0 ? 0 : INFINITY);
+		}
+	}
+	tap_ok(near && printed(0) && printed(-0.) && printed(DBL_MAX) &&
+		printed(5e-324) && printed(0x1p53) && printed(0x1p53 + 2),
+	    "so do those beside a power of 2 or of 10, and the ends");
+}
 
 static void
 numbers(void)
@@ -378,6 +434,7 @@ int
 main(void)
 {
 	numbers();
+	numbers_out();
 	strings();
 	cpus();
 	values();

@@ -62,29 +62,66 @@ distributions(void)
 	    "noncentral t, 10 df");
 }
 
+static int
+rising(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median of |x - median| as it is defined. */
+static double
+mad_of(const double *v, size_t n, double *room)
+{
+	double middle = stats_median(v, n);
+
+	for (size_t i = 0; i < n; i++)
+		room[i] = fabs(v[i] - middle);
+	qsort(room, n, sizeof *room, rising);
+	return stats_median(room, n);
+}
+
 static void
 order(void)
 {
-	double v[200], sorted[200], one[] = {3};
-	bool right = true, middle = true;
+	double v[2000], sorted[2000], want[2000], one[] = {3};
+	bool right = true, middle = true, mad = true, same = true;
 	struct rng r;
 
 	rng_seed(&r, 77, 0);
-	for (size_t n = 1; n <= 200; n++) {
-		/* Many ties for the one half, none for the other. */
+	for (size_t n = 1; n <= 2000; n += n < 200 ? 1 : 97) {
+		/* In turn: many ties, none, few large ones, nearly sorted. */
 		for (size_t i = 0; i < n; i++)
-			sorted[i] =
-			    n % 2 ? (double)rng_below(&r, 7) : rng_unit(&r);
+			sorted[i] = n % 4 == 0 ? (double)rng_below(&r, 7)
+			    : n % 4 == 1       ? rng_unit(&r)
+			    : n % 4 == 2 ? (double)(rng_below(&r, n) < 9) * 1e6
+					 : (double)i + 3 * rng_unit(&r);
 		memcpy(v, sorted, n * sizeof *v);
+		memcpy(want, sorted, n * sizeof *v);
+		qsort(want, n, sizeof *want, rising);
 		stats_sort(sorted, n);
+		same &= memcmp(want, sorted, n * sizeof *v) == 0;
 		for (size_t k = 0; k < n; k += 1 + n / 10)
 			right &= stats_select(v, n, k) == sorted[k];
+		mad &= stats_mad(sorted, n) == mad_of(sorted, n, want);
 		middle &= stats_middle(v, n) == stats_median(sorted, n);
 	}
+	tap_ok(same, "sorted as qsort does");
 	tap_ok(right, "the k-th of n, sorted or selected");
 	tap_ok(middle, "so is the median");
+	tap_ok(mad, "and the median of the deviations from it");
 	tap_ok(isnan(stats_middle(v, 0)) && stats_middle(one, 1) == 3,
 	    "of none and of one");
+	/* The 88 of 2000 that are looked at first say nothing of the rest. */
+	for (size_t i = 0; i < 2000; i++)
+		v[i] = (double)i;
+	for (size_t i = 0; i < 88; i++)
+		v[(2 * i + 1) * 2000 / 176] = 1e9;
+	memcpy(sorted, v, sizeof v);
+	stats_sort(sorted, 2000);
+	tap_ok(stats_middle(v, 2000) == stats_median(sorted, 2000),
+	    "whatever the sample says");
 }
 
 static void
@@ -313,19 +350,20 @@ courses(void)
 	for (int i = 0; i < 100; i++)
 		v[i] = 0;
 	tap_ok(steady_judge(v, 100).verdict == STEADY_STEADY, "zeros as well");
-	t = steady_slope(up, 6, 512);
+	t = steady_trend(up, 6, 512);
 	tap_ok(t.slope == 1 && t.lo == 1 && t.hi == 1, "1..6 rises by 1");
 	tap_near(steady_drift(up, 5, 1), 4. / 3, 1e-15, "by 4, over 3");
-	t = steady_slope(up, 5, 512);
+	t = steady_trend(up, 5, 512);
 	tap_ok(t.slope == 1 && isnan(t.lo), "five have no interval");
-	tap_ok(isnan(steady_slope(up, 1, 512).slope) &&
+	tap_ok(isnan(steady_slope(up, 1, 512)) &&
 		isnan(steady_drift(flat, 2, 1)) &&
-		steady_slope(up, 2, 512).slope == 1,
+		steady_slope(up, 2, 512) == 1,
 	    "two have a slope, one has none");
 	for (int i = 0; i < 2000; i++)
 		v[i] = i + 1000 + 5 * normal(&r);
-	t = steady_slope(v, 2000, 512);
+	t = steady_trend(v, 2000, 512);
 	tap_near(t.slope, 1, 1e-3, "of many values: of medians of neighbours");
+	tap_ok(steady_slope(v, 2000, 512) == t.slope, "alone it is the same");
 	tap_ok(t.lo < 1 && 1 < t.hi, "its interval holds the truth");
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
