@@ -258,7 +258,7 @@ sides_read(struct sides *s, const struct opts *o, const struct opt_args *args,
 	if (!b->n) {
 		rc = cases_read(&s->base, files, 1, hists) < 0;
 		rc |= cases_read(&s->other, files + 1, args->n - 1, hists) < 0;
-		who = cases_only(&s->base, files[0]);
+		who = subject_only(&s->base, files[0]);
 		s->who[s->n++] = who < 0 ? 0 : (size_t)who;
 		return who < 0 ? -1 : rc;
 	}
@@ -266,7 +266,7 @@ sides_read(struct sides *s, const struct opts *o, const struct opt_args *args,
 	for (size_t i = 0; i < b->n; i++) {
 		size_t k = 0;
 
-		who = cases_find(&s->base, b->v[i]);
+		who = subject_find(&s->base, b->v[i]);
 		if (who < 0)
 			return -1;
 		while (k < s->n && s->who[k] != (size_t)who)

@@ -161,9 +161,12 @@ static int
 add_hist(struct group *g, const char *name, const char *text, size_t n,
     const char *where)
 {
-	struct hist *h = group_decode(text, n, name, where);
 	struct group_hist *m = NULL;
+	struct hist *h;
 
+	if (g->no_hists)
+		return 0;
+	h = group_decode(text, n, name, where);
 	if (!h)
 		return -1;
 	course_hist(g->course, g->rows.n - 1, name, h);

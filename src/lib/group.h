@@ -53,6 +53,7 @@ struct group {
 	char *host;
 	struct group_hist *hists;
 	size_t nhists;
+	bool no_hists; /* they are passed over */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
 	struct course *course;

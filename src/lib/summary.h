@@ -20,6 +20,9 @@ void summary_free(struct summary *);
  * well: a relative half width, .01. */
 void summary_want(struct summary *, double precision);
 
+/* From now on the histograms of runs are passed over. */
+void summary_no_hists(struct summary *);
+
 /*
  * Counts one run record that passed record_check. 0, or -1 and said: a
  * histogram that cannot be read (the rest of the run is counted). A run that
@@ -28,9 +31,11 @@ void summary_want(struct summary *, double precision);
 int summary_add(struct summary *, const struct json *run, const char *where);
 
 /*
- * As record_next; runs that can be read without a tree are counted on the way
- * and not given out, others are to be added.
+ * As jsonl_text and record_next; runs that can be read without a tree are
+ * counted on the way and not given out, others are to be added.
  */
+int summary_line(
+    struct summary *, struct jsonl *, const char **text, size_t *n);
 int summary_next(struct summary *, struct jsonl *, struct json **rec);
 
 /* From now on at most so many bytes of values are in memory, the others in a
@@ -45,8 +50,14 @@ void summary_spill(struct summary *, const char *dir, size_t most);
 size_t summary_count(const struct summary *);
 const char *summary_key(struct summary *, size_t i);
 
+/* Borrowed. Until then they are in the order they came in. */
+const struct json *summary_subject(const struct summary *, size_t i);
+
 /* One as a line, written piece by piece; 0, or -1 and said. */
 int summary_write(struct summary *, size_t i, int fd);
+
+/* One as text; caller frees with free(). NULL, and said, as below. */
+char *summary_text(struct summary *, size_t i, size_t *n);
 
 /*
  * One as a tree; brief: without values, blocks and sessions of the metrics, and

@@ -43,13 +43,13 @@ against_history(const struct row *row, const struct history *h)
 {
 	const struct pairing *p = row->pair;
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
-	struct sample y = cases_sample(p->side[1], row->name);
+	struct sample y = sample_metric(p->side[1], row->name);
 	struct verdict_facts f = {.ratio = NAN, .p = NAN};
 
 	if (x.n && y.n)
 		f = verdict_measure(x.v, x.n, y.v, y.n, false);
-	cases_sample_free(&x);
-	cases_sample_free(&y);
+	sample_free(&x);
+	sample_free(&y);
 	return f;
 }
 

@@ -1,9 +1,9 @@
 #include "cases.h"
-#include "err.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "names.h"
+#include "part.h"
 #include "record.h"
 #include "str.h"
 #include "summary.h"
@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'summary' is taken. Cases of equal config and subject are one. */
+/* 'part' is taken. Cases of equal config and subject are one. */
 static void
-add(struct cases *c, struct json *summary)
+add(struct cases *c, const struct part *part)
 {
 	struct kase *k;
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = json_get(summary, "config"),
-	    .subject = json_get(summary, "subject")};
-	k->parts = mem_array(1, sizeof(struct json *));
-	k->parts[k->nparts++] = summary;
+	*k = (struct kase){.config = json_get(part->rest, "config"),
+	    .subject = json_get(part->rest, "subject")};
+	k->parts = mem_array(1, sizeof *part);
+	k->parts[k->nparts++] = *part;
 }
 
 static int
@@ -42,15 +42,8 @@ by_key(const void *a, const void *b)
 	const struct kase *x = a, *y = b;
 	int c = by_place(a, b);
 
-	/* parts of one case: by their text, so that order does not matter */
-	if (!c) {
-		char *s = json_print(x->parts[0]), *t = json_print(y->parts[0]);
-
-		c = strcmp(s, t);
-		free(s);
-		free(t);
-	}
-	return c;
+	/* parts of one case: so that the order they came in does not matter */
+	return c ? c : part_compare(x->parts, y->parts);
 }
 
 /* Every key of 'few' has the same value in 'many', which has more. */
@@ -140,14 +133,15 @@ subjects(struct cases *c)
 	free(into);
 }
 
-/* One more part; of one session and equal, it is one measurement given twice.
- */
+/* One more part, taken; of one session and equal, it is one measurement given
+ * twice. */
 static void
-join(struct kase *k, struct json *part)
+join(struct kase *k, struct part part)
 {
+	const struct part *last = &k->parts[k->nparts - 1];
 	size_t end = k->nparts + k->nagain;
-	bool again = json_get(part, "sessions") &&
-	    json_equal(part, k->parts[k->nparts - 1]);
+	bool again =
+	    json_get(part.rest, "sessions") && part_compare(&part, last) == 0;
 
 	k->parts = mem_resize(k->parts, end + 1, sizeof *k->parts);
 	k->parts[end] = part;
@@ -197,38 +191,82 @@ note(struct cases *c, const struct json *subject)
 	str_free(&s);
 }
 
+/* One case whose runs were counted; 0, or -1 and said. */
+static int
+add_counted(struct cases *c, struct summary *s, size_t i, bool hists)
+{
+	size_t n;
+	char *text = summary_text(s, i, &n);
+	struct part part;
+	int rc = -1;
+
+	if (text && part_read(&part, text, n, hists)) {
+		add(c, &part);
+		rc = 0;
+	}
+	free(text);
+	return rc;
+}
+
+/* A line that was no plain run; 0, or -1 and said. */
+static int
+add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
+    struct summary *runs, bool hists)
+{
+	struct part part;
+	struct json *rec;
+	int rc = 0;
+
+	if (part_read(&part, text, n, hists)) {
+		if (record_check(part.rest, jsonl_where(in)) < 0) {
+			part_free(&part);
+			return -1;
+		}
+		note(c, json_get(part.rest, "subject"));
+		add(c, &part);
+		return 0;
+	}
+	if (record_tree(in, &rec) < 0)
+		return -1;
+	if (record_is(rec, "run"))
+		rc = summary_add(runs, rec, jsonl_where(in));
+	else
+		note(c, json_get(rec, "subject"));
+	json_free(rec);
+	return rc;
+}
+
+/* Subjects in the order they come in. */
+static void
+note_counted(struct cases *c, const struct summary *runs, size_t *noted)
+{
+	for (; *noted < summary_count(runs); (*noted)++)
+		note(c, summary_subject(runs, *noted));
+}
+
 int
 cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 {
 	struct jsonl *in = jsonl_open(files, n);
-	struct summary *s = summary_new();
-	struct json *rec;
+	struct summary *runs = summary_new();
+	size_t noted = 0, len;
+	const char *text;
 	int rc = 0, got;
 
 	*c = (struct cases){.rooms = names_new()};
-	while ((got = record_next(in, &rec)) != 0) {
-		if (got < 0) {
+	if (!hists)
+		summary_no_hists(runs);
+	do {
+		got = summary_line(runs, in, &text, &len);
+		note_counted(c, runs, &noted);
+		if (got < 0 ||
+		    (got > 0 && add_line(c, in, text, len, runs, hists) < 0))
 			rc = -1;
-			continue;
-		}
-		note(c, json_get(rec, "subject"));
-		if (!hists)
-			json_del(rec, "hist");
-		if (record_is(rec, "summary")) {
-			add(c, rec);
-		} else {
-			if (record_is(rec, "run") &&
-			    summary_add(s, rec, jsonl_where(in)) < 0)
-				rc = -1;
-			json_free(rec);
-		}
-	}
-	for (size_t i = 0; i < summary_count(s); i++)
-		if ((rec = summary_record(s, i)))
-			add(c, rec);
-		else
+	} while (got != 0);
+	for (size_t i = 0; i < summary_count(runs); i++)
+		if (add_counted(c, runs, i, hists) < 0)
 			rc = -1;
-	summary_free(s);
+	summary_free(runs);
 	jsonl_close(in);
 	subjects(c);
 	unite(c);
@@ -240,7 +278,7 @@ cases_free(struct cases *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = 0; k < c->v[i].nparts + c->v[i].nagain; k++)
-			json_free(c->v[i].parts[k]);
+			part_free(&c->v[i].parts[k]);
 		free(c->v[i].parts);
 		free(c->v[i].key);
 	}
@@ -248,100 +286,6 @@ cases_free(struct cases *c)
 	free(c->subjects);
 	names_free(c->rooms);
 	*c = (struct cases){0};
-}
-
-char *
-cases_subject_name(const struct json *subject)
-{
-	char *name = record_subject_name(subject), *both;
-	const char *commit = json_get_str(subject, "module_commit");
-
-	if (!commit)
-		commit = json_get_str(subject, "commit");
-	if (!commit || strncmp(commit, name, 8) == 0)
-		return name;
-	both = mem_printf("%s (%.8s)", name, commit);
-	free(name);
-	return both;
-}
-
-static int
-list(const struct cases *c, const char *why)
-{
-	struct str s = {0};
-
-	for (size_t i = 0; i < c->nsubjects; i++) {
-		char *name = cases_subject_name(c->subjects[i]);
-
-		str_printf(&s, "%s'%s'", i ? ", " : "", name);
-		free(name);
-	}
-	err_say("%s; the subjects are: %s", why, s.s ? s.s : "none");
-	str_free(&s);
-	return -1;
-}
-
-static bool
-means(const struct json *subject, const char *name)
-{
-	static const char *const whole[] = {"label", "ref", "server_version"};
-	static const char *const starts[] = {"commit", "module_commit"};
-	const char *s;
-
-	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-		s = json_get_str(subject, whole[i]);
-		if (s && strcmp(s, name) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		s = json_get_str(subject, starts[i]);
-		if (s && strlen(name) >= 4 && str_starts(s, name))
-			return true;
-	}
-	return false;
-}
-
-int
-cases_find(const struct cases *c, const char *name)
-{
-	int found = -1;
-	char *why;
-
-	for (size_t i = 0; i < c->nsubjects; i++) {
-		if (!means(c->subjects[i], name))
-			continue;
-		if (found >= 0) {
-			why = mem_printf("'%s' means several subjects", name);
-			list(c, why);
-			free(why);
-			return -1;
-		}
-		found = (int)i;
-	}
-	if (found >= 0)
-		return found;
-	why = mem_printf("no subject is '%s'", name);
-	list(c, why);
-	free(why);
-	return -1;
-}
-
-int
-cases_only(const struct cases *c, const char *what)
-{
-	char *why;
-
-	if (c->nsubjects == 1)
-		return 0;
-	why = mem_printf("%s: %s", what,
-	    c->nsubjects ? "several subjects: --baseline chooses one"
-			 : "no runs and no summaries");
-	if (c->nsubjects)
-		list(c, why);
-	else
-		err_say("%s", why);
-	free(why);
-	return -1;
 }
 
 size_t
@@ -379,12 +323,12 @@ cases_looks(const struct kase *k, size_t *n)
 	double *v;
 
 	for (size_t i = 0; i < k->nparts; i++)
-		all += json_len(json_get(k->parts[i], "looks"));
+		all += json_len(json_get(k->parts[i].rest, "looks"));
 	v = mem_array(all + 1, sizeof *v);
 	all = 0;
 	for (size_t i = 0; i < k->nparts; i++)
 		for (const struct json *j =
-			 json_first(json_get(k->parts[i], "looks"));
+			 json_first(json_get(k->parts[i].rest, "looks"));
 		     j; j = json_next(j))
 			if (json_num(j, 0) > 0)
 				v[all++] = json_num(j, 0);
@@ -403,7 +347,7 @@ cases_sum(const struct kase *k, const char *key)
 	double sum = 0;
 
 	for (size_t i = 0; i < k->nparts; i++)
-		sum += json_get_num(k->parts[i], key, 0);
+		sum += json_get_num(k->parts[i].rest, key, 0);
 	return sum;
 }
 
@@ -413,7 +357,7 @@ cases_doubled(const struct kase *k)
 	double sum = cases_sum(k, "doubled");
 
 	for (size_t i = 0; i < k->nagain; i++)
-		sum += json_get_num(k->parts[k->nparts + i], "n", 0);
+		sum += json_get_num(k->parts[k->nparts + i].rest, "n", 0);
 	return sum;
 }
 
@@ -423,7 +367,7 @@ cases_env(const struct kase *k, struct json *env, struct json *varied)
 	const struct json *j, *before;
 
 	for (size_t i = 0; i < k->nparts; i++) {
-		j = json_first(json_get(k->parts[i], "env"));
+		j = json_first(json_get(k->parts[i].rest, "env"));
 		for (; j; j = json_next(j)) {
 			before = json_get(env, json_key(j));
 			if (!before)
@@ -431,7 +375,7 @@ cases_env(const struct kase *k, struct json *env, struct json *varied)
 			else if (!json_equal(before, j))
 				json_set_bool(varied, json_key(j), true);
 		}
-		j = json_first(json_get(k->parts[i], "env_varied"));
+		j = json_first(json_get(k->parts[i].rest, "env_varied"));
 		for (; j; j = json_next(j))
 			if (json_str(j))
 				json_set_bool(varied, json_str(j), true);
@@ -445,7 +389,7 @@ cases_errors(const struct kase *k)
 
 	for (size_t i = 0; i < k->nparts; i++)
 		for (const struct json *j =
-			 json_first(json_get(k->parts[i], "errors"));
+			 json_first(json_get(k->parts[i].rest, "errors"));
 		     j; j = json_next(j))
 			json_push(all, json_dup(j));
 	return all;
@@ -457,97 +401,7 @@ cases_bound(const struct kase *k, const char *who)
 	double sum = 0;
 
 	for (size_t i = 0; i < k->nparts; i++)
-		sum += json_get_num(json_get(k->parts[i], "bound"), who, 0);
+		sum +=
+		    json_get_num(json_get(k->parts[i].rest, "bound"), who, 0);
 	return sum;
-}
-
-/* The texts of an array, NULL where one is none; caller frees the array. */
-static const char **
-texts_of(const struct json *array, size_t *n)
-{
-	const char **v = mem_array(json_len(array), sizeof *v);
-
-	*n = 0;
-	for (const struct json *j = json_first(array); j; j = json_next(j))
-		v[(*n)++] = json_str(j);
-	return v;
-}
-
-/* 'values' are one for each run that has the metric 'm'. */
-static void
-add_values(struct sample *s, const struct json *part, const struct json *values,
-    const struct json *m)
-{
-	size_t n, nblocks, nof, nnames;
-	double *v = json_numbers(values, &n);
-	double *blocks = json_numbers(json_get(m, "blocks"), &nblocks);
-	double *of = json_numbers(json_get(m, "sessions"), &nof);
-	const char **names = texts_of(json_get(part, "sessions"), &nnames);
-
-	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);
-	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
-	for (size_t i = 0; i < n; i++) {
-		double block = i < nblocks ? blocks[i] : NAN;
-		double at = i < nof && !isnan(of[i]) ? of[i] : 0;
-		bool known = !isnan(block) && at >= 0 && at < (double)nnames;
-
-		if (!isfinite(v[i]))
-			continue;
-		s->v[s->n] = v[i];
-		s->rounds[s->n++] =
-		    (struct round){known ? names[(size_t)at] : NULL, block};
-	}
-	free(v);
-	free(blocks);
-	free(of);
-	free(names);
-}
-
-struct sample
-cases_sample(const struct kase *k, const char *metric)
-{
-	struct sample s = {0};
-
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct json *part = k->parts[i];
-		const struct json *m =
-		    json_get(json_get(part, "metrics"), metric);
-
-		add_values(&s, part, json_get(m, "values"), m);
-	}
-	return s;
-}
-
-/* A metric that every run has says of which round each run is. */
-static const struct json *
-of_all_runs(const struct json *part, size_t n)
-{
-	const struct json *m = json_first(json_get(part, "metrics"));
-
-	while (m && json_len(json_get(m, "values")) != n)
-		m = json_next(m);
-	return m;
-}
-
-struct sample
-cases_quantile(const struct kase *k, const char *hist, const char *percentile)
-{
-	struct sample s = {0};
-
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct json *part = k->parts[i];
-		const struct json *v = json_get(
-		    json_get(json_get(part, "quantiles"), hist), percentile);
-
-		add_values(&s, part, v, of_all_runs(part, json_len(v)));
-	}
-	return s;
-}
-
-void
-cases_sample_free(struct sample *s)
-{
-	free(s->v);
-	free(s->rounds);
-	*s = (struct sample){0};
 }

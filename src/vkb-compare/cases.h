@@ -10,10 +10,11 @@
 
 struct json;
 struct names;
+struct part;
 
 struct kase {
 	const struct json *config, *subject; /* borrowed from parts[0] */
-	struct json **parts;                 /* summary records */
+	struct part *parts;
 	size_t nparts;
 	size_t nagain; /* behind them: parts that came before, not counted */
 	char *key;     /* canonical text of the config */
@@ -34,19 +35,6 @@ struct cases {
  */
 int cases_read(struct cases *, const char *const *files, size_t n, bool hists);
 void cases_free(struct cases *);
-
-/*
- * The place of the subject that 'name' means: a label, ref, server version, or
- * the first 4 characters or more of a commit. -1, and said with a list, when
- * there is none or more than one.
- */
-int cases_find(const struct cases *, const char *name);
-
-/* The only subject; -1, and said with a list, when there are several. */
-int cases_only(const struct cases *, const char *what);
-
-/* "unstable (1f9c0ab2)"; caller frees with free(). */
-char *cases_subject_name(const struct json *subject);
 
 /* The case of this key and subject; NULL: there is none. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
@@ -71,22 +59,5 @@ void cases_env(const struct kase *, struct json *env, struct json *varied);
 
 /* The texts of failed runs, of all parts; caller frees with json_free. */
 struct json *cases_errors(const struct kase *);
-
-/* The values of one metric, each with where it comes from. */
-struct sample {
-	double *v;
-	struct round {
-		const char *session; /* NULL: not known */
-		double block;
-	} * rounds;
-	size_t n;
-};
-
-struct sample cases_sample(const struct kase *, const char *metric);
-
-/* A percentile ("99.9") of a histogram in each run, the same way. */
-struct sample cases_quantile(
-    const struct kase *, const char *hist, const char *percentile);
-void cases_sample_free(struct sample *);
 
 #endif

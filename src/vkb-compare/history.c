@@ -1,6 +1,7 @@
 #include "history.h"
 #include "cases.h"
 #include "mem.h"
+#include "sample.h"
 #include "stats.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ of_subject(
 	const struct kase *k = cases_get(&h->cases, key, who);
 	struct sample none = {0};
 
-	return k ? cases_sample(k, metric) : none;
+	return k ? sample_metric(k, metric) : none;
 }
 
 double
@@ -72,7 +73,7 @@ history_margin(const struct history *h, const char *key, const char *metric)
 
 		stats_sort(s.v, s.n);
 		median = stats_median(s.v, s.n);
-		cases_sample_free(&s);
+		sample_free(&s);
 		if (!(median > 0))
 			continue;
 		if (!isnan(last))
@@ -101,7 +102,7 @@ history_sample(const struct history *h, const char *key, const char *metric)
 		for (size_t k = 0; k < s.n; k++)
 			all.v[all.n++] = s.v[k];
 		subjects += s.n > 0;
-		cases_sample_free(&s);
+		sample_free(&s);
 	}
 	return all;
 }

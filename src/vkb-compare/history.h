@@ -28,7 +28,7 @@ double history_margin(
 
 /*
  * All values of the last HISTORY_DELTAS subjects that have some; caller frees
- * with cases_sample_free.
+ * with sample_free.
  */
 struct sample history_sample(
     const struct history *, const char *key, const char *metric);

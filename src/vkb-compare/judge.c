@@ -3,10 +3,12 @@
 #include "history.h"
 #include "json.h"
 #include "mem.h"
+#include "part.h"
 #include "rounds.h"
 #include "sequential.h"
 #include "stats.h"
 #include "str.h"
+#include "subject.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static bool
 has_metric(const struct kase *k, const char *name)
 {
 	for (size_t i = 0; i < k->nparts; i++)
-		if (json_get(json_get(k->parts[i], "metrics"), name))
+		if (part_metric(&k->parts[i], name))
 			return true;
 	return false;
 }
@@ -37,8 +39,7 @@ itself(const struct pairing *p)
 	const struct kase *a = p->side[0], *b = p->side[1];
 
 	return a->nparts == 1 && b->nparts == 1 &&
-	    json_equal(json_get(a->parts[0], "metrics"),
-		json_get(b->parts[0], "metrics"));
+	    part_compare_metrics(&a->parts[0], &b->parts[0]) == 0;
 }
 
 /*
@@ -110,7 +111,7 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 	if (!rules_apply(r, &row))
 		goto no;
 	for (size_t j = 0; j < 2; j++)
-		row.used[j] = cases_sample(p->side[j], name);
+		row.used[j] = sample_metric(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	paired = !row.exact && rounds_pair(row.used, &row.dropped);
@@ -132,8 +133,8 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 	return;
 no:
 	free(row.name);
-	cases_sample_free(&row.used[0]);
-	cases_sample_free(&row.used[1]);
+	sample_free(&row.used[0]);
+	sample_free(&row.used[1]);
 }
 
 static void
@@ -158,12 +159,13 @@ alone(struct comparison *c, const struct pairing *p, const char *name,
 static void
 lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
 {
-	for (size_t s = 0; s < 2; s++)
-		for (const struct json *j =
-			 json_first(json_get(p->side[s]->parts[0], "metrics"));
-		     j; j = json_next(j))
-			if (!has_metric(p->side[!s], json_key(j)))
-				alone(c, p, json_key(j), s, r);
+	for (size_t s = 0; s < 2; s++) {
+		const struct part *part = &p->side[s]->parts[0];
+
+		for (size_t i = 0; i < part->nmetrics; i++)
+			if (!has_metric(p->side[!s], part->metrics[i].name))
+				alone(c, p, part->metrics[i].name, s, r);
+	}
 }
 
 static void
@@ -177,17 +179,14 @@ metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 		    has_metric(p->side[1], m->name))
 			measure(c, p, m->name, r);
 	for (size_t i = 0; i < base->nparts; i++)
-		for (const struct json *j =
-			 json_first(json_get(base->parts[i], "metrics"));
-		     j; j = json_next(j)) {
-			bool before = metric_find(json_key(j)) != NULL;
+		for (size_t j = 0; j < base->parts[i].nmetrics; j++) {
+			const char *name = base->parts[i].metrics[j].name;
+			bool before = metric_find(name) != NULL;
 
 			for (size_t k = 0; k < i && !before; k++)
-				before = json_get(json_get(base->parts[k],
-						      "metrics"),
-					     json_key(j)) != NULL;
-			if (!before && has_metric(p->side[1], json_key(j)))
-				measure(c, p, json_key(j), r);
+				before = part_metric(&base->parts[k], name);
+			if (!before && has_metric(p->side[1], name))
+				measure(c, p, name, r);
 		}
 }
 
@@ -292,7 +291,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	*c = (struct comparison){.subject = {base->subjects[who],
 				     contender->subjects[contender_who]}};
 	for (size_t j = 0; j < 2; j++)
-		c->name[j] = cases_subject_name(c->subject[j]);
+		c->name[j] = subject_name(c->subject[j]);
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
 	name_pairs(c);
 	for (size_t i = 0; i < c->npairs; i++) {
@@ -321,14 +320,10 @@ seconds(const struct pairing *p)
 	double sum = 0;
 
 	for (size_t j = 0; j < 2; j++) {
-		const struct json *part = p->side[j]->parts[0];
-		const struct json *config = p->side[j]->config;
-		double s =
-		    json_num(json_path(part, "metrics.elapsed_s.mean"), NAN);
+		const struct kase *k = p->side[j];
 
-		if (isnan(s))
-			s = json_get_num(config, "duration_s", NAN);
-		sum += s + json_get_num(config, "warmup_s", 0);
+		sum += part_seconds(&k->parts[0]) +
+		    json_get_num(k->config, "warmup_s", 0);
 	}
 	return sum;
 }
@@ -458,8 +453,8 @@ judge_free(struct comparison *c)
 {
 	for (size_t i = 0; i < c->nrows; i++) {
 		free(c->rows[i].name);
-		cases_sample_free(&c->rows[i].used[0]);
-		cases_sample_free(&c->rows[i].used[1]);
+		sample_free(&c->rows[i].used[0]);
+		sample_free(&c->rows[i].used[1]);
 	}
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		free(c->differences[i].name);

@@ -9,6 +9,7 @@
 
 #include "pairing.h"
 #include "rules.h"
+#include "sample.h"
 #include "verdict.h"
 
 #define JUDGE_ALPHA .05

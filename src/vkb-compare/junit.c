@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "json.h"
 #include "markup.h"
+#include "part.h"
 #include "str.h"
 
 #include <math.h>
@@ -29,13 +30,11 @@ seconds(const struct pairing *p)
 	double s = 0;
 
 	for (size_t i = 0; k && i < k->nparts; i++) {
-		const struct json *part = k->parts[i];
-		double one =
-		    json_num(json_path(part, "metrics.elapsed_s.mean"), NAN);
+		const struct part *part = &k->parts[i];
+		double one = part_seconds(part);
 
-		if (isnan(one))
-			one = json_get_num(k->config, "duration_s", 0);
-		s += one * json_get_num(part, "n", 0);
+		if (!isnan(one))
+			s += one * json_get_num(part->rest, "n", 0);
 	}
 	return s;
 }

@@ -60,14 +60,14 @@ rounds_pair(struct sample s[2], size_t *dropped)
 	free(at[1]);
 	least = s[0].n < s[1].n ? s[0].n : s[1].n;
 	if (got < VERDICT_PAIRS || 2 * got < least) {
-		cases_sample_free(&to[0]);
-		cases_sample_free(&to[1]);
+		sample_free(&to[0]);
+		sample_free(&to[1]);
 		return false;
 	}
 	*dropped = s[0].n + s[1].n - 2 * got;
 	for (size_t j = 0; j < 2; j++) {
 		to[j].n = got;
-		cases_sample_free(&s[j]);
+		sample_free(&s[j]);
 		s[j] = to[j];
 	}
 	return true;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cases.h"
+#include "sample.h"
 
 /*
  * Leaves the values of the same round on both sides, where there are enough

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
+#include "part.h"
 #include "rounds.h"
 #include "str.h"
 #include "verdict.h"
@@ -21,7 +22,7 @@ merged(const struct kase *k, const char *name, int *rc)
 
 	for (size_t i = 0; i < k->nparts; i++) {
 		const struct json *j =
-		    json_get(json_get(k->parts[i], "hist"), name);
+		    json_get(json_get(k->parts[i].rest, "hist"), name);
 		const char *text;
 		struct hist *h;
 
@@ -54,7 +55,7 @@ line(struct shift *s, double q, struct hist *const h[2])
 
 	snprintf(key, sizeof key, "%.10g", l.percentile);
 	for (size_t j = 0; j < 2; j++)
-		runs[j] = cases_quantile(s->pair->side[j], s->hist, key);
+		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
 		bool paired = rounds_pair(runs, &dropped);
 		struct verdict_facts f = verdict_measure(
@@ -67,8 +68,8 @@ line(struct shift *s, double q, struct hist *const h[2])
 		l.hi = f.hi95;
 		s->v[s->n++] = l;
 	}
-	cases_sample_free(&runs[0]);
-	cases_sample_free(&runs[1]);
+	sample_free(&runs[0]);
+	sample_free(&runs[1]);
 }
 
 static int
@@ -103,13 +104,18 @@ shifts_new(struct shifts *all, const struct comparison *c)
 	*all = (struct shifts){0};
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
-		const struct json *j;
+		const struct part *part;
 
 		if (!p->side[0] || !p->side[1] || !p->rows)
 			continue;
-		j = json_first(json_get(p->side[0]->parts[0], "quantiles"));
-		for (; j; j = json_next(j))
-			rc |= add(all, p, json_key(j));
+		part = &p->side[0]->parts[0];
+		for (size_t j = 0; j < part->nquantiles; j++) {
+			const char *name = part->quantiles[j].hist;
+
+			if (!j ||
+			    strcmp(name, part->quantiles[j - 1].hist) != 0)
+				rc |= add(all, p, name);
+		}
 	}
 	return rc;
 }

@@ -1,12 +1,109 @@
 #include "subject.h"
+#include "cases.h"
+#include "err.h"
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
+#include "record.h"
 #include "str.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *
+subject_name(const struct json *subject)
+{
+	char *name = record_subject_name(subject), *both;
+	const char *commit = json_get_str(subject, "module_commit");
+
+	if (!commit)
+		commit = json_get_str(subject, "commit");
+	if (!commit || strncmp(commit, name, 8) == 0)
+		return name;
+	both = mem_printf("%s (%.8s)", name, commit);
+	free(name);
+	return both;
+}
+
+static int
+list(const struct cases *c, const char *why)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->nsubjects; i++) {
+		char *name = subject_name(c->subjects[i]);
+
+		str_printf(&s, "%s'%s'", i ? ", " : "", name);
+		free(name);
+	}
+	err_say("%s; the subjects are: %s", why, s.s ? s.s : "none");
+	str_free(&s);
+	return -1;
+}
+
+static bool
+means(const struct json *subject, const char *name)
+{
+	static const char *const whole[] = {"label", "ref", "server_version"};
+	static const char *const starts[] = {"commit", "module_commit"};
+	const char *s;
+
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+		s = json_get_str(subject, whole[i]);
+		if (s && strcmp(s, name) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		s = json_get_str(subject, starts[i]);
+		if (s && strlen(name) >= 4 && str_starts(s, name))
+			return true;
+	}
+	return false;
+}
+
+int
+subject_find(const struct cases *c, const char *name)
+{
+	int found = -1;
+	char *why;
+
+	for (size_t i = 0; i < c->nsubjects; i++) {
+		if (!means(c->subjects[i], name))
+			continue;
+		if (found >= 0) {
+			why = mem_printf("'%s' means several subjects", name);
+			list(c, why);
+			free(why);
+			return -1;
+		}
+		found = (int)i;
+	}
+	if (found >= 0)
+		return found;
+	why = mem_printf("no subject is '%s'", name);
+	list(c, why);
+	free(why);
+	return -1;
+}
+
+int
+subject_only(const struct cases *c, const char *what)
+{
+	char *why;
+
+	if (c->nsubjects == 1)
+		return 0;
+	why = mem_printf("%s: %s", what,
+	    c->nsubjects ? "several subjects: --baseline chooses one"
+			 : "no runs and no summaries");
+	if (c->nsubjects)
+		list(c, why);
+	else
+		err_say("%s", why);
+	free(why);
+	return -1;
+}
 
 /* Does another subject of this name say something else of the key? */
 static bool

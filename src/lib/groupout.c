@@ -1,0 +1,333 @@
+#include "groupout.h"
+#include "course.h"
+#include "digest.h"
+#include "group.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "json.h"
+#include "mem.h"
+#include "places.h"
+#include "record.h"
+#include "rows.h"
+#include "sink.h"
+#include "str.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+by_setting(const void *a, const void *b)
+{
+	const struct group_setting *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	const struct group_tally *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+/* The finest and widest layout first. */
+static int
+by_layout(const void *a, const void *b)
+{
+	const struct group_hist *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	c = c ? c : y->digits - x->digits;
+	c = c ? c : (x->lowest > y->lowest) - (x->lowest < y->lowest);
+	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
+}
+
+/* Sets rec.sessions; gives each run's place in it, NULL for up to one. */
+static uint32_t *
+sessions(const struct groupout *s, const struct rows_run *runs,
+    const uint32_t *at, size_t n, struct json *rec)
+{
+	struct json *names = json_array();
+	uint32_t *ids = mem_array(n + 1, sizeof *ids), last = ROWS_UNKNOWN;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = runs[at[i]].session;
+
+		if (id != ROWS_UNKNOWN && (k == 0 || id != last)) {
+			json_push(
+			    names, json_string(places_session(s->places, id)));
+			last = id;
+			k++;
+		}
+		ids[at[i]] = k ? (uint32_t)k - 1 : 0;
+	}
+	if (k)
+		json_set(rec, "sessions", names);
+	else
+		json_free(names);
+	if (k > 1)
+		return ids;
+	free(ids);
+	return NULL;
+}
+
+/* latency_ns: "latency", and what a unit is in ms; 0: not a time. */
+static double
+scale_of(const char *name, struct str *stem)
+{
+	static const struct {
+		const char *suffix;
+		double ms;
+	} units[] = {{"_ns", 1e-6}, {"_us", 1e-3}, {"_ms", 1}, {"_s", 1e3}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (str_ends(name, units[i].suffix)) {
+			str_addn(
+			    stem, name, strlen(name) - strlen(units[i].suffix));
+			return units[i].ms;
+		}
+	return 0;
+}
+
+/* Percentiles that at least ten counts lie beyond. */
+static void
+percentiles(struct json *to, const char *name, const struct hist *h)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} ps[] = {{"p50", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99},
+	    {"p999", .999}, {"p9999", .9999}};
+	struct str stem = {0}, key = {0};
+	double ms = scale_of(name, &stem), n = (double)hist_count(h);
+
+	if (ms > 0 && n > 0) {
+		for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
+			if (n * (1 - ps[i].q) < 10 - 1e-9)
+				break;
+			str_clear(&key);
+			str_printf(&key, "%s_%s_ms", ps[i].name, stem.s);
+			json_set_num(
+			    to, key.s, ms * (double)hist_quantile(h, ps[i].q));
+		}
+		str_clear(&key);
+		str_printf(&key, "max_%s_ms", stem.s);
+		json_set_num(to, key.s, ms * (double)hist_max(h));
+		str_clear(&key);
+		str_printf(&key, "%s_count", stem.s);
+		json_set_num(to, key.s, n);
+	}
+	str_free(&stem);
+	str_free(&key);
+}
+
+/* The first n, which have one name, in one layout that holds all. */
+static struct hist *
+united(const struct group_hist *m, size_t n)
+{
+	int64_t lowest = m->lowest, highest = m->highest;
+	struct hist *all, *h;
+
+	for (size_t i = 1; i < n; i++) {
+		lowest = m[i].lowest < lowest ? m[i].lowest : lowest;
+		highest = m[i].highest > highest ? m[i].highest : highest;
+	}
+	all = hist_new(lowest, highest, m->digits);
+	for (size_t i = 0; i < n; i++) {
+		h = m[i].h ? m[i].h
+			   : group_decode(m[i].text, strlen(m[i].text),
+				 m[i].name, "summary");
+		if (h)
+			hist_merge(all, h);
+		if (!m[i].h)
+			hist_free(h);
+	}
+	return all;
+}
+
+static void
+histograms(struct group *g, struct json *rec)
+{
+	struct json *texts = json_object(), *all = json_object();
+
+	if (g->nhists)
+		qsort(g->hists, g->nhists, sizeof *g->hists, by_layout);
+	for (size_t i = 0, n; i < g->nhists; i += n) {
+		const struct group_hist *m = &g->hists[i];
+		struct str text = {0};
+		struct hist *h;
+
+		for (n = 1; i + n < g->nhists; n++)
+			if (strcmp(m[n].name, m->name) != 0)
+				break;
+		h = united(m, n);
+		percentiles(all, m->name, h);
+		histcodec_encode(&text, h);
+		json_set_str(texts, m->name, text.s);
+		str_free(&text);
+		hist_free(h);
+	}
+	if (json_first(texts)) {
+		json_set(rec, "hist", texts);
+		json_set(rec, "whole", all);
+	} else {
+		json_free(texts);
+		json_free(all);
+	}
+}
+
+static void
+environment(struct group *g, struct json *rec)
+{
+	struct json *env = json_object(), *varied = json_array();
+
+	if (g->nenv)
+		qsort(g->env, g->nenv, sizeof *g->env, by_setting);
+	for (size_t i = 0; i < g->nenv; i++) {
+		const struct group_setting *e = &g->env[i];
+
+		if (e->varied)
+			json_push(varied, json_string(e->name));
+		else if (e->n == g->rows.n + g->failed)
+			json_set(env, e->name, record_sorted(e->value));
+	}
+	json_set(rec, "env", env);
+	if (json_first(varied))
+		json_set(rec, "env_varied", varied);
+	else
+		json_free(varied);
+}
+
+static void
+counts(struct group *g, struct json *rec)
+{
+	struct json *j;
+
+	if (g->nbound) {
+		qsort(g->bound, g->nbound, sizeof *g->bound, by_text);
+		j = json_object();
+		for (size_t i = 0; i < g->nbound; i++)
+			json_set_num(
+			    j, g->bound[i].text, (double)g->bound[i].n);
+		json_set(rec, "bound", j);
+	}
+	if (g->nerrors) {
+		qsort(g->errors, g->nerrors, sizeof *g->errors, by_text);
+		j = json_array();
+		for (size_t i = 0; i < g->nerrors; i++)
+			json_push(j, json_string(g->errors[i].text));
+		json_set(rec, "errors", j);
+	}
+}
+
+/* "metrics":{...}; 0, or -1 and said. */
+static int
+metrics(
+    struct sink *o, const struct groupout *s, struct group *g, struct digest *d)
+{
+	double *v = mem_array(d->n + 1, sizeof *v);
+	int rc = 0;
+
+	str_add(&o->s, ",\"metrics\":{");
+	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
+		struct json *name = json_string(g->rows.cols[c].name);
+
+		if (c)
+			str_addc(&o->s, ',');
+		json_append(&o->s, name);
+		str_add(&o->s, ":{");
+		rc = rows_values(&g->rows, s->scratch, c, v);
+		if (rc == 0)
+			digest_write(o, d, g->rows.cols[c].name, v, s->brief);
+		str_addc(&o->s, '}');
+		json_free(name);
+	}
+	str_addc(&o->s, '}');
+	free(v);
+	return rc;
+}
+
+/* The members of a record before its metrics. */
+static struct json *
+head(const struct group *g)
+{
+	struct json *j = record_new("summary");
+
+	json_set(j, "subject", record_sorted(g->subject));
+	json_set(j, "config", record_sorted(g->config));
+	json_set_num(j, "n", (double)g->rows.n);
+	json_set_num(j, "failed", (double)g->failed);
+	if (g->doubled)
+		json_set_num(j, "doubled", (double)g->doubled);
+	return j;
+}
+
+/* And those behind. */
+static struct json *
+tail(struct group *g, const uint32_t *at, bool brief)
+{
+	struct json *j = json_object();
+
+	if (!brief)
+		histograms(g, j);
+	environment(g, j);
+	counts(g, j);
+	course_summary(g->course, at, g->rows.n, g->failed, j);
+	if (brief)
+		json_del(j, "quantiles");
+	return j;
+}
+
+/* Of each run, from 1; 0: it names no session. Caller frees. */
+static uint32_t *
+machines(const struct groupout *s, const struct rows_run *runs, size_t n)
+{
+	uint32_t *m = mem_array(n + 1, sizeof *m);
+
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].session != ROWS_UNKNOWN)
+			m[i] = 1 +
+			    (uint32_t)places_machine(
+				s->places, runs[i].session);
+	return m;
+}
+
+int
+groupout_put(struct sink *o, const struct groupout *s, struct group *g)
+{
+	size_t n = g->rows.n;
+	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
+	uint32_t *at = NULL, *ids = NULL, *of = NULL;
+	struct json *j = head(g);
+	struct digest d;
+	int rc = -1;
+
+	if (rows_runs(&g->rows, s->scratch, runs) < 0)
+		goto out;
+	at = rows_order(&g->rows, s->scratch, runs, s->rank);
+	if (!at)
+		goto out;
+	ids = sessions(s, runs, at, n, j);
+	of = machines(s, runs, n);
+	json_append(&o->s, j);
+	o->s.len--; /* the bracket: there is more */
+	d = (struct digest){
+	    runs, at, ids, of, n, g->course, s->precision, true, true};
+	digest_places(&d);
+	if (metrics(o, s, g, &d) < 0)
+		goto out;
+	json_free(j);
+	j = tail(g, at, s->brief);
+	digest_members(o, j);
+	rc = 0;
+out:
+	json_free(j);
+	free(runs);
+	free(at);
+	free(ids);
+	free(of);
+	return rc;
+}

@@ -1,0 +1,26 @@
+/*
+ * A group of runs as the summary record it becomes.
+ */
+#ifndef GROUPOUT_H
+#define GROUPOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct group;
+struct places;
+struct scratch;
+struct sink;
+
+struct groupout { /* all of it is borrowed */
+	struct places *places;
+	const uint32_t *rank;    /* places_order */
+	struct scratch *scratch; /* NULL: nothing was spilled */
+	double precision;        /* wanted; 0: nobody asked */
+	bool brief; /* without values, blocks, sessions, histograms */
+};
+
+/* Without its closing bracket; 0, or -1 and said. */
+int groupout_put(struct sink *, const struct groupout *, struct group *);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The values of a case that go into a test, each with where it comes from.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stddef.h>
+
+struct kase;
+
+struct sample {
+	double *v;
+	struct round {
+		const char *session; /* NULL: not known */
+		double block;
+	} * rounds;
+	size_t n;
+};
+
+struct sample sample_metric(const struct kase *, const char *metric);
+
+/* A percentile ("99.9") of a histogram in each run, the same way. */
+struct sample sample_quantile(
+    const struct kase *, const char *hist, const char *percentile);
+void sample_free(struct sample *);
+
+#endif

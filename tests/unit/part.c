@@ -1,0 +1,105 @@
+/* A summary read without a tree. */
+#include "tap.h"
+
+#include "json.h"
+#include "vkb-compare/part.h"
+
+static const char good[] =
+    "{\"type\":\"summary\",\"v\":1,\"subject\":{\"label\":\"x\"},"
+    "\"config\":{\"duration_s\":7},\"n\":2,\"failed\":0,\"sessions\":[\"s\"],"
+    "\"metrics\":{\"rps\":{\"mean\":1.5,\"values\":[1,2],\"blocks\":[3,4],"
+    "\"outliers\":[{\"at\":[]}]},\"a\\\"b\":{\"v\\u0061lues\":[1,null,\"x\","
+    "[2],-0.5e1]},\"seven\":7},\"hist\":{\"h\":\"t\"},"
+    "\"quantiles\":{\"h\":{\"99\":[3,4],\"50\":[1,2]},\"odd\":[1]}}\n";
+
+static bool
+reads(struct part *p, const char *text, bool hists)
+{
+	return part_read(p, text, strlen(text), hists);
+}
+
+static void
+lists(void)
+{
+	const struct part_metric *m;
+	struct part p;
+
+	if (!tap_ok(reads(&p, good, false), "a summary is read"))
+		return;
+	m = part_metric(&p, "rps");
+	tap_ok(m && m->mean == 1.5 && m->values.n == 2 && m->blocks.n == 2 &&
+		m->values.v[1] == 2 && m->blocks.v[0] == 3 && !m->sessions.n,
+	    "with its lists");
+	m = part_metric(&p, "a\"b");
+	tap_ok(m && isnan(m->mean) && m->values.n == 5 && m->values.v[0] == 1 &&
+		isnan(m->values.v[1]) && isnan(m->values.v[2]) &&
+		isnan(m->values.v[3]) && m->values.v[4] == -5,
+	    "what is no number is NAN, and names may have escapes");
+	m = part_metric(&p, "seven");
+	tap_ok(m && !m->values.n, "a metric that is none has no values");
+	tap_ok(!part_metric(&p, "p50"), "and there are no others");
+	tap_ok(p.nquantiles == 2 &&
+		strcmp(p.quantiles[0].percentile, "50") == 0 &&
+		p.quantiles[0].values.v[1] == 2 && p.quantiles[1].values.n == 2,
+	    "quantiles by name");
+	tap_ok(json_get(p.rest, "metrics") && !json_get(p.rest, "quantiles") &&
+		!json_get(p.rest, "hist") && json_get(p.rest, "sessions"),
+	    "the rest is a tree");
+	tap_near(part_seconds(&p), 7, 0, "what was asked for, without a clock");
+	part_free(&p);
+	tap_ok(reads(&p, good, true) && json_get(p.rest, "hist"),
+	    "and has the histograms that are asked for");
+	part_free(&p);
+}
+
+static void
+refused(void)
+{
+	static const char *const texts[] = {"", "[]", "7", "{}",
+	    "{\"type\":\"run\"}", "{\"type\":\"summary\"", "{\"type\":[]}",
+	    "{\"type\":\"summary\",\"metrics\":{\"a\":{\"values\":[1,}}}",
+	    "{\"type\":\"summary\",\"metrics\":{\"a\":{\"values\":[1e999]}}}",
+	    "{\"type\":\"summary\",\"metrics\":{\"a\":1,\"\\u0061\":2}}",
+	    "{\"type\":\"summary\",\"n\":1,\"n\":1}",
+	    "{\"type\":\"summary\"} x"};
+	struct part p;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		tap_ok(!reads(&p, texts[i], true), "refused: %s", texts[i]);
+}
+
+static void
+alike(void)
+{
+	static const char other[] =
+	    "{\"metrics\":{\"b\":{\"values\":[1,3]},\"a\":{}},"
+	    "\"n\":2,\"type\":\"summary\"}";
+	static const char same[] =
+	    "{\"type\":\"summary\",\"n\":2,"
+	    "\"metrics\":{\"a\":{\"x\":1},\"b\":{\"values\":[1.0,3e0]}}}";
+	static const char more[] =
+	    "{\"type\":\"summary\",\"n\":2,"
+	    "\"metrics\":{\"a\":{},\"b\":{\"values\":[1,4]}}}";
+	struct part p, q, r;
+
+	if (!tap_ok(reads(&p, other, false) && reads(&q, same, false) &&
+		    reads(&r, more, false),
+		"three summaries"))
+		return;
+	tap_ok(part_compare(&p, &q) == 0, "the order of keys is nothing");
+	tap_ok(part_compare(&p, &r) * part_compare(&r, &p) < 0,
+	    "a value is, and the sides turn");
+	tap_ok(part_compare_metrics(&q, &r) != 0, "so it is of metrics");
+	part_free(&p);
+	part_free(&q);
+	part_free(&r);
+}
+
+int
+main(void)
+{
+	lists();
+	refused();
+	alike();
+	return tap_done();
+}
