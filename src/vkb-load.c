@@ -4,11 +4,13 @@
  */
 #include "vkb-load/builds.h"
 #include "vkb-load/engine.h"
+#include "vkb-load/engines.h"
 #include "vkb-load/looks.h"
 #include "vkb-load/plan.h"
 #include "vkb-load/results.h"
 #include "vkb-load/running.h"
 #include "vkb-load/session.h"
+#include "vkb-load/vbench.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -27,6 +29,7 @@ struct opts {
 	struct session_opts session;
 	struct running_opts running;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
+	const char *benchmark;
 	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
@@ -83,6 +86,10 @@ static const struct opt table[] = {
 	.help = "requests per second (open loop)"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte", .help = "what latency is"},
+    {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
+	.choices = ENGINES_NATIVE "|" VBENCH, .help = "who makes the load"},
+    {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
+	.help = "the program of that engine; default from PATH"},
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
 	.max = 1e7, .help = "without a reply a run has failed; default 60s"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
@@ -221,11 +228,41 @@ standard_files(void)
 	return 0;
 }
 
+/* Those that the cases want. 0, or -1 and said. */
+static int
+open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
+    bool running, struct engine list[3], struct vbench **v)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(engines_name(json_get(p->cases[i], "config")),
+			VBENCH) == 0)
+			wanted = true;
+	list[0] = native_engine();
+	if (o->benchmark && p->n && !wanted)
+		return err_fail("option '--valkey-benchmark-path': no case has "
+				"the engine '%s'",
+		    VBENCH);
+	if (!wanted)
+		return 0;
+	*v = vbench_open(
+	    o->benchmark, b, running && getenv("VKB_PASSWORD") != NULL);
+	if (!*v)
+		return -1;
+	list[1] = vbench_engine(*v);
+	return 0;
+}
+
 static int
 measure(struct opts *o, const struct plan *p)
 {
 	const struct running_opts *r = &o->running;
+	bool elsewhere =
+	    o->use_running || r->host || r->port || r->unixsocket || r->tls;
 	struct running *running = NULL;
+	struct vbench *vbench = NULL;
+	struct engine engines[3] = {0};
 	struct builds b = {0};
 	struct results out = {.fd = -1};
 	int rc = -1;
@@ -238,19 +275,22 @@ measure(struct opts *o, const struct plan *p)
 		builds_single(&b, o->server, o->label);
 	else if (builds_read(&b, o->builds) < 0)
 		goto out;
-	if (results_open(&out, o->output, o->resume) < 0)
+	if (open_engines(o, p, &b, elsewhere, engines, &vbench) < 0 ||
+	    results_open(&out, o->output, o->resume) < 0)
 		goto out;
-	if (o->use_running || r->host || r->port || r->unixsocket || r->tls) {
+	if (elsewhere) {
 		o->running.timeout_s = o->session.timeout_s;
 		running = running_open(r);
 		if (!running)
 			goto out;
 	}
-	rc = session_run(&o->session, p, &b, &out, running, &stopped_by);
+	rc = session_run(
+	    &o->session, p, &b, engines, &out, running, &stopped_by);
 	if (b.failed)
 		rc = -1;
 out:
 	running_close(running);
+	vbench_close(vbench);
 	results_close(&out);
 	builds_free(&b);
 	return rc;

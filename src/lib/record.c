@@ -1,4 +1,5 @@
 #include "record.h"
+#include "base64.h"
 #include "err.h"
 #include "flat.h"
 #include "jsonl.h"
@@ -215,7 +216,8 @@ static const struct record_key change_keys[] = {
 
 static const struct record_key raw_keys[] = {
     {"format", S, true, "as vkb-parse names it"},
-    {"source", S, true, "file it came from"},
+    {"source", S, true, "file it came from, or the command"},
+    {"run", O, false, "of the run that follows it: session, order"},
     {"text", S, false, "verbatim, where it is UTF-8"},
     {"base64", S, false, "verbatim, where it is not"}, {0}};
 
@@ -239,7 +241,9 @@ const struct record_type record_types[] = {
 	shift_keys},
     {"commit", "a commit of a history", commit_keys},
     {"change", "a change point of a history, from vkb-detect", change_keys},
-    {"raw", "another tool's output, verbatim, from vkb-parse", raw_keys}, {0}};
+    {"raw", "another tool's output, verbatim, from vkb-parse or vkb-load",
+	raw_keys},
+    {0}};
 
 struct json *
 record_new(const char *type)
@@ -248,6 +252,25 @@ record_new(const char *type)
 
 	json_set_str(rec, "type", type);
 	json_set_num(rec, "v", 1);
+	return rec;
+}
+
+struct json *
+record_raw(const char *format, const char *source, const char *text, size_t n)
+{
+	struct json *rec = record_new("raw");
+	struct str copy = {0};
+
+	json_set_str(rec, "format", format);
+	json_set_str(rec, "source", source);
+	if (memchr(text, '\0', n) || !str_utf8(text, n)) {
+		base64_encode(&copy, text, n);
+		json_set_str(rec, "base64", copy.s);
+	} else {
+		str_addn(&copy, text, n);
+		json_set_str(rec, "text", copy.s);
+	}
+	str_free(&copy);
 	return rec;
 }
 

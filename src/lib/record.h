@@ -34,6 +34,10 @@ struct json *record_new(const char *type);
 const char *record_type(const struct json *rec); /* borrowed, never NULL */
 bool record_is(const struct json *rec, const char *type);
 
+/* A raw record of what another tool printed; caller frees with json_free. */
+struct json *record_raw(
+    const char *format, const char *source, const char *text, size_t n);
+
 /*
  * 0, or -1 and said: "WHERE: record 'run' lacks 'config'". Unknown types and
  * keys pass; a known type whose "v" is newer than ours does not.

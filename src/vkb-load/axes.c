@@ -217,8 +217,7 @@ axes_config(const struct plan_axes *x, struct json *c)
 		json_set_bool(c, "sequential", true);
 	if (json_get_bool(cfg, "unixsocket", false))
 		json_set_bool(c, "unixsocket", true);
-	if (latency && strcmp(latency, "request") != 0)
-		json_set_str(c, "latency", latency);
+	json_set_str(c, "latency", latency);
 	copy(c, "profiling", x->profiling);
 }
 

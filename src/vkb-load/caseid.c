@@ -1,3 +1,4 @@
+#include "engines.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -84,7 +85,10 @@ plan_id(struct str *s, const struct json *c, bool more)
 	number(s, "rate", json_get(c, "rate"));
 	if (json_get_bool(c, "unixsocket", false))
 		str_add(s, "-unix");
-	if (latency)
+	if (strcmp(engines_name(c), ENGINES_NATIVE) != 0) {
+		str_addc(s, '-');
+		plain(s, engines_name(c));
+	} else if (latency)
 		str_add(s, "-bfb");
 	settings(s, json_get(c, "config_set"));
 	if (json_get(c, "profiling"))

@@ -255,6 +255,28 @@ command_new(const char *name, long long data_size, bool cluster)
 	return c;
 }
 
+static void
+add_text(struct str *to, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '@' || *text == '=')
+			str_add(to, "__rand_int__");
+		else if (*text != '#')
+			str_addc(to, *text);
+}
+
+char *
+command_text(const char *name)
+{
+	const struct row *r = find(name);
+	struct str s = {0};
+
+	add_text(&s, r->text);
+	for (unsigned i = 0; i < r->times; i++)
+		add_text(&s, r->more);
+	return str_take(&s);
+}
+
 struct command *
 command_seed(const char *name, long long data_size, bool cluster, unsigned many)
 {

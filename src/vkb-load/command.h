@@ -73,6 +73,12 @@ bool command_reads(const char *name);
 enum command_needs command_needs(const char *name);
 
 /*
+ * The words of a known test that writes no value, for a program that takes
+ * __rand_int__ for a number; without slots. Caller frees.
+ */
+char *command_text(const char *name);
+
+/*
  * The template of a test, or of what fills the server for it ('seeding'; with
  * up to 'many' elements in each command where the command allows that). Free
  * with command_free.

@@ -94,7 +94,8 @@ struct engine_interval { /* about one second each */
 
 /* NAN where a figure could not be had. */
 struct engine_result {
-	uint64_t requests; /* answered in the measured time */
+	uint64_t requests; /* answered in the measured time; 0 with an rps:
+			      unknown */
 	double elapsed_s;
 	double rps;
 	struct hist *latency; /* ns; response time in open loop; owned */
@@ -105,6 +106,7 @@ struct engine_result {
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
 	uint64_t errors_total;
+	bool errors_unknown;     /* that number says nothing */
 	uint64_t refused;        /* of the requests: the answer was an error */
 	char refusal[192];       /* the first such answer */
 	double hit_rate_percent; /* reads that got something */

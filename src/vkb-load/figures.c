@@ -28,9 +28,11 @@ metrics(const struct engine_result *r)
 	set(m, "p99_latency_ms", r->p99_ms);
 	set(m, "p999_latency_ms", r->p999_ms);
 	set(m, "max_latency_ms", r->max_ms);
-	set(m, "requests", (double)r->requests);
+	if (r->requests || !(r->rps > 0))
+		set(m, "requests", (double)r->requests);
 	set(m, "elapsed_s", r->elapsed_s);
-	set(m, "errors", (double)r->errors_total);
+	if (!r->errors_unknown)
+		set(m, "errors", (double)r->errors_total);
 	set(m, "hit_rate_percent", r->hit_rate_percent);
 	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
 	set(m, "client_cycles_per_req", r->client_cycles_per_req);

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "configwalk.h"
 #include "cpulist.h"
+#include "engines.h"
 #include "err.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -83,11 +84,10 @@ override(const struct plan_want *w, struct json *config)
 	}
 	if (w->unixsocket)
 		json_set_bool(config, "unixsocket", true);
-	if (w->latency) {
-		json_del(config, "latency");
-		if (strcmp(w->latency, "request") != 0)
-			json_set_str(config, "latency", w->latency);
-	}
+	if (w->latency)
+		json_set_str(config, "latency", w->latency);
+	if (w->engine)
+		json_set_str(config, "engine", w->engine);
 }
 
 /* One name for the same work, or its results would not pair. */
@@ -95,9 +95,15 @@ static void
 canonical(struct json *config)
 {
 	const char *command = json_get_str(config, "command");
+	const char *latency = json_get_str(config, "latency");
 
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");
+	if (strcmp(engines_name(config), ENGINES_NATIVE) != 0) {
+		if (!latency)
+			json_set_str(config, "latency", "batch-first-byte");
+	} else if (latency && strcmp(latency, "request") == 0)
+		json_del(config, "latency");
 }
 
 static void
@@ -478,7 +484,7 @@ plan_free(struct plan *p)
 }
 
 const char *
-plan_cannot(const struct plan *p, const struct json *cas)
+plan_cannot(const struct json *cas)
 {
 	static const struct {
 		const char *key, *why;
@@ -490,12 +496,9 @@ plan_cannot(const struct plan *p, const struct json *cas)
 	    {"cluster_execution", "parallel clients are not supported yet"},
 	    {"setup_commands", "setup commands are not supported yet"}};
 	const struct json *c = json_get(cas, "config");
-	const char *command = json_get_str(c, "command");
 
 	for (size_t i = 0; i < sizeof not_yet / sizeof *not_yet; i++)
 		if (json_get(c, not_yet[i].key))
 			return not_yet[i].why;
-	if (plan_command(p, command))
-		return NULL;
-	return "commands with placeholders are not supported yet";
+	return NULL;
 }

@@ -20,6 +20,7 @@ struct plan_want {
 	const char *pattern;            /* fnmatch(3) on ids; NULL: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: as it is */
 	const char *latency;            /* NULL: as it is */
+	const char *engine;             /* NULL: as it is */
 	long long shard, shards;        /* 1..shards; 0: all */
 	long long requests;             /* 0: as it is */
 	double duration, rate;          /* 0: as it is */
@@ -47,8 +48,8 @@ int plan_read(struct plan *, const char *file);
 int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
-/* Why this case cannot be run yet, or NULL: it can. Static text. */
-const char *plan_cannot(const struct plan *, const struct json *cas);
+/* Why no engine can run this case yet, or NULL. Static text. */
+const char *plan_cannot(const struct json *cas);
 
 /* For the expansion: plan.c has the axes, scenario.c the test groups. */
 struct plan_axes {

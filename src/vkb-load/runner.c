@@ -3,6 +3,7 @@
 #include "coproc.h"
 #include "cpulist.h"
 #include "engine.h"
+#include "engines.h"
 #include "err.h"
 #include "figures.h"
 #include "json.h"
@@ -25,8 +26,10 @@
 struct one {
 	struct runner *r;
 	const struct json *cas, *config, *build;
+	const struct engine *engine;
 	struct json *rec;
-	char id[64]; /* of its server */
+	struct json *raw; /* what the engine printed; NULL: nothing */
+	char id[64];      /* of its server */
 	uint64_t seed;
 	struct str error;
 };
@@ -39,13 +42,6 @@ failed(struct one *x)
 		str_add(&x->error, "; ");
 	str_add(&x->error, err_last());
 	return -1;
-}
-
-static int
-failed_with(struct one *x, const char *what, const char *why)
-{
-	err_say("%s%s%s", what, why ? ": " : "", why ? why : "");
-	return failed(x);
 }
 
 /* vkb-serve has said it already. */
@@ -253,37 +249,6 @@ describe(const struct one *x, struct engine_work *w, cpu_set_t *cpus)
 		w->cpus = cpus;
 }
 
-/*
- * An answer that is an error costs a server little, so a run with many of them
- * is no result. What was seen stays in the record.
- */
-#define REFUSED_PERCENT 1
-
-static int
-sound(struct one *x, const struct engine_result *r)
-{
-	const struct engine_error *e = &r->errors[0];
-	char *what;
-
-	if (!r->requests)
-		return failed_with(
-		    x, "no request was answered", r->nerrors ? e->text : NULL);
-	if (!r->nerrors)
-		return 0;
-	if ((double)r->refused * 100 > (double)r->requests * REFUSED_PERCENT) {
-		what = mem_printf("%llu of %llu requests were refused",
-		    (unsigned long long)r->refused,
-		    (unsigned long long)r->requests);
-		failed_with(x, what, r->refusal);
-		free(what);
-		return -1;
-	}
-	err_say("%s: %llu errors in %llu requests, the first: %s",
-	    json_get_str(x->cas, "id"), (unsigned long long)r->errors_total,
-	    (unsigned long long)r->requests, e->text);
-	return 0;
-}
-
 static void
 watch(void *arg, const struct engine_progress *e)
 {
@@ -307,14 +272,34 @@ login(const struct one *x, struct target *t)
 		t->e.password = own && *own ? own : NULL;
 }
 
+static void
+keep_figures(
+    struct one *x, const struct target *t, const struct engine_result *result)
+{
+	double used = target_used_memory(t);
+
+	figures_set(x->rec, result);
+	if (isfinite(used))
+		json_set_num(
+		    json_get(x->rec, "metrics"), "used_memory_bytes", used);
+}
+
+/* 'attempt': what an engine tries before the first run of a case. */
 static int
-measure(struct one *x, const struct json *server)
+measure(struct one *x, const struct json *server, bool attempt)
 {
 	struct engine_result result = {0};
 	struct engine_work work;
 	struct target t;
 	cpu_set_t cpus;
-	double used;
+	struct engine_job job = {.cas = x->cas,
+	    .target = &t,
+	    .work = &work,
+	    .stop = &x->r->halt,
+	    .progress = watch,
+	    .arg = x->r,
+	    .rec = x->rec,
+	    .raw = &x->raw};
 	int rc = -1;
 
 	describe(x, &work, &cpus);
@@ -325,18 +310,15 @@ measure(struct one *x, const struct json *server)
 	}
 	login(x, &t);
 	t.e.timeout_s = work.timeout_s;
-	if (engine_seed(&t.e, &work, &x->r->halt, watch, x->r) < 0 ||
-	    engine_run(&t.e, &work, &x->r->halt, watch, x->r, &result) < 0) {
-		if (!x->r->halt)
-			failed(x);
-		goto out;
-	}
-	rc = sound(x, &result);
-	figures_set(x->rec, &result);
-	used = target_used_memory(&t);
-	if (isfinite(used))
-		json_set_num(
-		    json_get(x->rec, "metrics"), "used_memory_bytes", used);
+	if (attempt)
+		rc = x->engine->attempt(x->engine->self, &job);
+	else
+		rc = x->engine->run(x->engine->self, &job, &result);
+	if (rc != 0 && !x->r->halt)
+		failed(x);
+	if (rc >= 0 && !attempt)
+		keep_figures(x, &t, &result);
+	rc = rc == 0 ? 0 : -1;
 out:
 	engine_result_free(&result);
 	target_free(&t);
@@ -346,6 +328,8 @@ out:
 static int
 keep(struct one *x, const struct slot *s, int rc)
 {
+	struct json *run;
+
 	json_set_str(x->rec, "status", rc < 0 ? "failed" : "ok");
 	if (rc < 0) {
 		json_set_str(x->rec, "error",
@@ -354,6 +338,14 @@ keep(struct one *x, const struct slot *s, int rc)
 		    "%s: run %zu failed", json_get_str(x->cas, "id"), s->index);
 	}
 	progress_wipe();
+	if (x->raw) {
+		run = json_object();
+		json_set_str(run, "session", x->r->session);
+		json_set_num(run, "order", (double)x->r->order);
+		json_set(x->raw, "run", run);
+		if (results_write(x->r->results, x->raw) < 0)
+			return -1;
+	}
 	if (results_write(x->r->results, x->rec) < 0)
 		return -1;
 	if (rc == 0)
@@ -363,30 +355,48 @@ keep(struct one *x, const struct slot *s, int rc)
 	return rc < 0;
 }
 
-int
-runner_run(struct runner *r, const struct slot *s)
+/* A server for one run, or for one attempt. */
+static int
+serve(struct one *x, bool attempt)
 {
-	struct one x = {
-	    .r = r, .cas = r->cases[s->cas], .build = r->builds[s->build]};
+	struct runner *r = x->r;
 	struct json *server;
 	int rc = -1;
 
 	r->halt = 0;
+	snprintf(x->id, sizeof x->id, "%s-%zu%s", r->session, r->order,
+	    attempt ? "-try" : "");
+	server = start(x);
+	if (server) {
+		set_subject(x, server);
+		rc = measure(x, server, attempt);
+	}
+	if ((r->running || (server && !*r->stop)) && end(x) < 0)
+		rc = -1;
+	json_free(server);
+	return *r->stop ? -1 : rc;
+}
+
+int
+runner_run(struct runner *r, const struct slot *s)
+{
+	struct one x = {.r = r,
+	    .cas = r->cases[s->cas],
+	    .build = r->builds[s->build],
+	    .engine = engines_find(r->engines, r->cases[s->cas])};
+	int rc = 0;
+
 	x.config = json_get(x.cas, "config");
 	begin(&x, s);
-	snprintf(x.id, sizeof x.id, "%s-%zu", r->session, r->order);
-	server = start(&x);
-	if (server) {
-		set_subject(&x, server);
-		rc = measure(&x, server);
-	}
-	if ((r->running || (server && !*r->stop)) && end(&x) < 0)
-		rc = -1;
+	if (x.engine->untried(x.engine->self, x.cas))
+		rc = serve(&x, true);
+	if (rc == 0)
+		rc = serve(&x, false);
 	if (*r->stop)
 		rc = -1;
 	else
 		rc = keep(&x, s, rc);
-	json_free(server);
+	json_free(x.raw);
 	json_free(x.rec);
 	str_free(&x.error);
 	return rc;

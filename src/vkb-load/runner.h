@@ -8,6 +8,7 @@
 #include "order.h"
 
 struct coproc;
+struct engine;
 struct json;
 struct looks;
 struct precise;
@@ -18,6 +19,7 @@ struct running;
 struct runner {
 	struct json *const *cases;
 	struct json *const *builds; /* records with subject and server */
+	const struct engine *engines;
 	const struct looks *looks;
 	struct precise *precise; /* is told of each run that went well */
 	struct results *results;

@@ -1,6 +1,7 @@
 #include "session.h"
 #include "builds.h"
 #include "coproc.h"
+#include "engines.h"
 #include "env.h"
 #include "err.h"
 #include "json.h"
@@ -29,6 +30,7 @@ struct session {
 	struct json **cases;
 	size_t ncases;
 	const struct builds *builds;
+	const struct engine *engines;
 	struct results *results;
 	struct slot *slots; /* up to the next look */
 	size_t nslots;
@@ -42,21 +44,37 @@ struct session {
 	struct runner runner;
 };
 
+/* Why a case cannot be run, or NULL; caller frees. */
+static char *
+cannot(const struct session *s, const struct json *cas)
+{
+	const char *why = plan_cannot(cas);
+	const struct engine *e = engines_find(s->engines, cas);
+
+	if (why)
+		return mem_str(why);
+	if (!e)
+		return mem_printf("there is no engine '%s'",
+		    engines_name(json_get(cas, "config")));
+	return e->cannot(e->self, cas);
+}
+
 /* 0: all can be run; -1: some not, which was said, one line for each. */
 static int
 choose(struct session *s)
 {
-	const char *why;
+	char *why;
 	int rc = 0;
 
 	s->cases = mem_array(s->plan->n + 1, sizeof *s->cases);
 	for (size_t i = 0; i < s->plan->n; i++) {
-		why = plan_cannot(s->plan, s->plan->cases[i]);
+		why = cannot(s, s->plan->cases[i]);
 		if (why)
 			rc = err_fail("%s: not run: %s",
 			    json_get_str(s->plan->cases[i], "id"), why);
 		else
 			s->cases[s->ncases++] = s->plan->cases[i];
+		free(why);
 	}
 	return rc;
 }
@@ -417,11 +435,14 @@ name_session(char name[16], uint64_t seed)
 
 int
 session_run(const struct session_opts *o, const struct plan *plan,
-    const struct builds *builds, struct results *results,
-    struct running *running, const volatile int *stop)
+    const struct builds *builds, const struct engine *engines,
+    struct results *results, struct running *running, const volatile int *stop)
 {
-	struct session s = {
-	    .o = o, .plan = plan, .builds = builds, .results = results};
+	struct session s = {.o = o,
+	    .plan = plan,
+	    .builds = builds,
+	    .engines = engines,
+	    .results = results};
 	struct json *env = env_read();
 	int rc = choose(&s), k = -1;
 
@@ -437,6 +458,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		goto out;
 	s.runner = (struct runner){.cases = s.cases,
 	    .builds = builds->v,
+	    .engines = engines,
 	    .looks = o->looks,
 	    .precise = s.precise,
 	    .results = results,

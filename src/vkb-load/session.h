@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct builds;
+struct engine;
 struct looks;
 struct plan;
 struct results;
@@ -24,7 +25,7 @@ struct session_opts {
  * said; or *stop was set.
  */
 int session_run(const struct session_opts *, const struct plan *,
-    const struct builds *, struct results *, struct running *,
-    const volatile int *stop);
+    const struct builds *, const struct engine *, struct results *,
+    struct running *, const volatile int *stop);
 
 #endif

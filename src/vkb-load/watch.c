@@ -32,6 +32,8 @@ struct sample {
 struct watch {
 	pid_t *tids, *pids;
 	size_t ntids, npids;
+	pid_t child; /* 0: the threads are ours */
+	int threads; /* of it */
 	struct counters client, server;
 	struct sample begin, end;
 };
@@ -155,7 +157,8 @@ take(const struct watch *w, struct sample *s)
 
 	s->at_ns = clock_ns();
 	for (i = 0; i < w->ntids; i++)
-		s->client_ns[i] = thread_ns(getpid(), w->tids[i]);
+		s->client_ns[i] = w->child ? process_ns(w->child)
+					   : thread_ns(getpid(), w->tids[i]);
 	for (i = 0; i < w->npids; i++) {
 		s->server_ns[i] = process_ns(w->pids[i]);
 		s->main_ns[i] = thread_ns(w->pids[i], w->pids[i]);
@@ -188,26 +191,46 @@ new_sample(struct sample *s, const struct watch *w)
 	s->main_ns = mem_array(w->npids + 1, sizeof *s->main_ns);
 }
 
-struct watch *
-watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
+/* The servers, and room for n samples of the client. */
+static struct watch *
+watch_servers(const struct engine_target *t, size_t n)
 {
 	struct watch *w = mem_new(sizeof *w);
 	size_t i;
 
 	w->tids = mem_array(n + 1, sizeof *w->tids);
-	memcpy(w->tids, tids, n * sizeof *tids);
 	w->ntids = n;
+	w->threads = 1;
 	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
 	for (i = 0; i < t->nnodes; i++)
 		if (t->nodes[i].pid > 0)
 			w->pids[w->npids++] = t->nodes[i].pid;
-	for (i = 0; i < n; i++)
-		add_thread(&w->client, tids[i]);
 	/* With a server elsewhere the sum would be that of some. */
 	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
 		watch_threads(&w->server, w->pids[i]);
 	new_sample(&w->begin, w);
 	new_sample(&w->end, w);
+	return w;
+}
+
+struct watch *
+watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
+{
+	struct watch *w = watch_servers(t, n);
+
+	memcpy(w->tids, tids, n * sizeof *tids);
+	for (size_t i = 0; i < n; i++)
+		add_thread(&w->client, tids[i]);
+	return w;
+}
+
+struct watch *
+watch_child(const struct engine_target *t, pid_t pid, int threads)
+{
+	struct watch *w = watch_servers(t, 1);
+
+	w->child = pid;
+	w->threads = threads;
 	return w;
 }
 
@@ -321,7 +344,7 @@ watch_report(const struct watch *w, struct engine_result *r)
 	difference(
 	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
 	r->client_cpu_us_per_req = client / 1e3 / n;
-	r->client_busy_percent = fmin(100 * busiest / ns, 100);
+	r->client_busy_percent = fmin(100 * busiest / w->threads / ns, 100);
 	r->client_cycles_per_req = counted(&w->client, CYCLES, n);
 	r->server_cpu_us_per_req = server / 1e3 / n;
 	r->server_busy_percent =

@@ -16,6 +16,12 @@ struct watch;
 /* Of the threads 'tids' of this process and the servers on this host. */
 struct watch *watch_new(
     const struct engine_target *, const pid_t *tids, size_t n);
+
+/*
+ * Of another program that loads them with so many threads, as a whole: how busy
+ * one of them is, is known as their mean. watch_end before it is waited for.
+ */
+struct watch *watch_child(const struct engine_target *, pid_t pid, int threads);
 void watch_free(struct watch *);
 
 void watch_begin(struct watch *); /* both while the threads live */

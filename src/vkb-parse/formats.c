@@ -1,5 +1,5 @@
 #include "formats.h"
-#include "base64.h"
+#include "benchcsv.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -111,20 +111,7 @@ static int
 keep_raw(struct source *s, const struct format *f, const char *text, size_t n,
     struct runs *runs)
 {
-	struct json *rec = record_new("raw");
-	struct str copy = {0};
-
-	json_set_str(rec, "format", f->name);
-	json_set_str(rec, "source", source_name(s));
-	if (memchr(text, '\0', n) || !str_utf8(text, n)) {
-		base64_encode(&copy, text, n);
-		json_set_str(rec, "base64", copy.s);
-	} else {
-		str_addn(&copy, text, n);
-		json_set_str(rec, "text", copy.s);
-	}
-	str_free(&copy);
-	return runs_pass(runs, rec);
+	return runs_pass(runs, record_raw(f->name, source_name(s), text, n));
 }
 
 static int

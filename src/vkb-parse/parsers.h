@@ -20,7 +20,6 @@ bool results_is(const struct json *);
 int results_json(const struct json *, const char *file, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: --csv; what they print. */
-bool benchcsv_is(const char *head);
 int benchcsv_text(struct source *, struct runs *);
 bool benchtext_is(const char *head);
 int benchtext_text(struct source *, struct runs *);

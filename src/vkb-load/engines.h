@@ -1,0 +1,57 @@
+/*
+ * Who makes the load of a case: this program, or valkey-benchmark. The runner
+ * knows no more of an engine than this; servers, order, resuming and records
+ * are the same for all.
+ */
+#ifndef ENGINES_H
+#define ENGINES_H
+
+#include <stdbool.h>
+
+#include "engine.h"
+
+struct json;
+struct target;
+
+struct engine_job {
+	const struct json *cas;
+	const struct target *target;
+	const struct engine_work *work;
+	const volatile int *stop; /* polled; ends the job with -1, unsaid */
+	engine_progress_fn *progress;
+	void *arg;
+	struct json *rec; /* the run: an engine adds to run and env */
+	struct json *
+	    *raw; /* set where there is verbatim output; caller frees */
+};
+
+struct engine {
+	const char *name; /* config.engine; NULL ends a list */
+	void *self;
+
+	/* Why it cannot make the load of a case, or NULL. Caller frees. */
+	char *(*cannot)(const void *self, const struct json *cas);
+
+	/* Must it try a case, on a server for that alone, before it is run? */
+	bool (*untried)(const void *self, const struct json *cas);
+	int (*attempt)(void *self, const struct engine_job *);
+
+	/*
+	 * Fills the servers and measures. 0; 1, and said: there is a result,
+	 * but it is no good; -1, and said: there is none. Free it with
+	 * engine_result_free in any case.
+	 */
+	int (*run)(
+	    void *self, const struct engine_job *, struct engine_result *);
+};
+
+/* That of the case; NULL: there is none of that name. */
+const struct engine *engines_find(
+    const struct engine *list, const struct json *cas);
+const char *engines_name(const struct json *config); /* never NULL */
+
+/* native.c: the load comes from this program. */
+#define ENGINES_NATIVE "native"
+struct engine native_engine(void);
+
+#endif

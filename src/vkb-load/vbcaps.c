@@ -1,0 +1,149 @@
+#include "vbcaps.h"
+#include "err.h"
+#include "mem.h"
+#include "proc.h"
+#include "str.h"
+#include "tls.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000
+#define VERSION_MOST 200
+
+static int
+ask(const char *path, const char *option, struct str *out, int *status)
+{
+	const char *const argv[] = {path, option, NULL};
+
+	return proc_read(argv, ANSWER_MS, out, status);
+}
+
+/* The first line of --version; versions before 6 do not know the option. */
+static char *
+version(const char *path)
+{
+	struct str out = {0}, s = {0};
+	char *line;
+	int status;
+
+	if (ask(path, "--version", &out, &status) < 0 || !out.len ||
+	    !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		str_free(&out);
+		return NULL;
+	}
+	line = mem_strn(out.s, strcspn(out.s, "\r\n"));
+	if (strlen(line) <= VERSION_MOST)
+		str_visible(&s, line);
+	free(line);
+	str_free(&out);
+	if (s.len)
+		return str_take(&s);
+	str_free(&s);
+	return NULL;
+}
+
+static char *
+hash(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char hex[65];
+
+	if (fd < 0)
+		return NULL;
+	if (tls_sha256(fd, hex) < 0)
+		*hex = '\0';
+	close(fd);
+	return *hex ? mem_str(hex) : NULL;
+}
+
+char *
+vbcaps_find(const char *name)
+{
+	char *dirs, *at, *dir, *file = NULL;
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0 ? mem_str(name) : NULL;
+	dirs = at = mem_str(getenv("PATH"));
+	while (!file && (dir = strsep(&at, ":"))) {
+		file = mem_printf("%s/%s", *dir ? dir : ".", name);
+		if (access(file, X_OK) < 0) {
+			free(file);
+			file = NULL;
+		}
+	}
+	free(dirs);
+	return file;
+}
+
+int
+vbcaps_read(struct vbcaps *v, const char *path)
+{
+	struct str out = {0};
+	int status;
+
+	*v = (struct vbcaps){.path = mem_str(path)};
+	if (ask(path, "--help", &out, &status) < 0) {
+		str_free(&out);
+		return -1;
+	}
+	v->help = str_take(&out);
+	if (!vbcaps_has(v, "-n") || !vbcaps_has(v, "--csv"))
+		return err_fail("'%s' is no valkey-benchmark: its --help has "
+				"not '-n' and '--csv'",
+		    path);
+	v->version = version(path);
+	v->sha256 = hash(path);
+	return 0;
+}
+
+void
+vbcaps_free(struct vbcaps *v)
+{
+	free(v->path);
+	free(v->version);
+	free(v->sha256);
+	free(v->help);
+}
+
+const char *
+vbcaps_name(const struct vbcaps *v)
+{
+	return v->version ? v->version : v->path;
+}
+
+/* At the beginning of a line, as a word: "--cert" is not "--certs". */
+bool
+vbcaps_has(const struct vbcaps *v, const char *option)
+{
+	size_t n = strlen(option);
+
+	for (const char *p = v->help; p; p = strchr(p, '\n')) {
+		p += strspn(p, " \t\r\n");
+		if (strncmp(p, option, n) == 0 &&
+		    (!p[n] || strchr(" \t\r\n", p[n])))
+			return true;
+	}
+	return false;
+}
+
+bool
+vbcaps_says(const struct vbcaps *v, const char *word)
+{
+	return strstr(v->help, word) != NULL;
+}
+
+/* Only where its help says so: a guess could show it to everybody. */
+const char *
+vbcaps_password(const struct vbcaps *v)
+{
+	static const char *const names[] = {"VALKEYCLI_AUTH", "REDISCLI_AUTH"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (vbcaps_says(v, names[i]))
+			return names[i];
+	return NULL;
+}

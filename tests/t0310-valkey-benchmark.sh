@@ -1,0 +1,448 @@
+#!/bin/sh
+# vkb-load --engine valkey-benchmark: the installed one makes the load, is
+# probed, refused and survived; its output is kept. Other versions are stood
+# for by scripts that have their --help and pass the work to the real one.
+. "${0%/*}/lib.sh"
+
+test_server '--engine valkey-benchmark'
+if ! real=$(command -v valkey-benchmark); then
+  test_skip '--engine valkey-benchmark' valkey-benchmark
+  test_done
+fi
+version=$("$real" --version)
+
+# config FILE COMMANDS REST: a configuration of one case for each command.
+config() {
+  printf '[{"commands":[%s],"keyspacelen":[100],"data_sizes":[16],' "$2" >"$1"
+  printf '"pipelines":[4],"clients":[4],%s}]\n' "$3" >>"$1"
+}
+plain='"cluster_mode":false,"tls_mode":false,"warmup":0'
+config c.json '"SET","GET"' "$plain,\"requests\":[2000]"
+config set.json '"SET"' "$plain,\"requests\":[2000]"
+vb() { vkb-load --engine valkey-benchmark "$@"; }
+
+# program NAME: a script from stdin, as valkey-benchmark with its own --help.
+program() {
+  {
+    printf '#!/bin/sh\nreal=%s\n' "$real"
+    # shellcheck disable=SC2016 # for the script
+    printf 'case ${1-} in --help|--version) exec "$real" "$1" ;; esac\n'
+    cat
+  } >"$1"
+  chmod +x "$1"
+}
+
+# --- a run is a run
+
+test_that 'runs' vb --runs 2 c.json
+test_same '' "$(cat .err)" 'in silence'
+cp .out out
+grep '"type":"run"' out >runs
+test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
+  "$(jq -c -s 'map([.config.command, .run.index])' runs)" 'in rounds'
+test_same true "$(jq -s 'all(.[]; .status == "ok" and .metrics.rps > 0 and
+  .metrics.requests == 2000 and .metrics.errors == 0 and
+  .metrics.avg_latency_ms > 0 and .metrics.max_latency_ms > 0 and
+  .metrics.used_memory_bytes > 0 and .metrics.server_busy_percent > 0 and
+  .metrics.client_busy_percent > 0 and .metrics.client_cpu_us_per_req > 0 and
+  (.metrics.elapsed_s * .metrics.rps | . > 1999 and . < 2001) and
+  (.bound | IN("server","client","neither")))' runs)" 'the figures are there'
+test_same true "$(jq -s 'all(.[]; (has("hist") or has("series") or
+  (.metrics | has("p999_latency_ms") or has("client_cycles_per_req"))) | not)' \
+  runs)" 'what it does not say is absent'
+test_same 100 "$(jq 'select(.config.command == "GET").metrics.hit_rate_percent' \
+  runs | sort -u)" 'what is read is there: the server has seen it'
+test_same "[\"valkey-benchmark\",\"batch-first-byte\",\"$version\"]" \
+  "$(jq -c '[.config.engine, .config.latency, .env.benchmark_tool_version]' \
+    runs | sort -u)" 'the engine, its latency and its version are named'
+test_same "$(sha256sum <"$real" | cut -d ' ' -f 1)" \
+  "$(jq -r .env.benchmark_tool_sha256 runs | sort -u)" 'and its hash'
+test_same true "$(jq -s 'all(.[]; .env | has("emulated") | not)' runs)" \
+  'nothing was made up for'
+test_that 'the plan says the engine' vb --plan c.json
+test_same '["valkey-benchmark","SET-d16-P4-c4-k100-valkey_benchmark"]' \
+  "$(jq -c '[.config.engine, .id]' .out | head -n 1)" 'in its id as well'
+cp .out plan
+test_that 'a plan knows its engine' vkb-load --runs 1 --case 'SET*' plan
+test_same '"valkey-benchmark"' \
+  "$(jq 'select(.type == "run").config.engine' .out)" 'and is run by it'
+test_that 'vkb-stats reads it' vkb-stats out
+test_that 'vkb-compare too' vkb-compare --on-insufficient ok out out
+
+# --- what it printed
+
+grep '"type":"raw"' out >raws
+test_same 4 "$(wc -l <raws | tr -d ' ')" 'the output of each run is kept'
+test_same '"raw" "run"' "$(head -n 2 out | jq .type | paste -s -d ' ' -)" \
+  'before the run'
+test_same "$(jq -c '[.run.session, .run.order]' runs)" \
+  "$(jq -c '[.run.session, .run.order]' raws)" 'and says which one'
+head -n 1 raws | jq -j .text | vkb-parse >parsed
+test_same "$(head -n 1 runs | jq -c '.metrics | [.rps, .p50_latency_ms]')" \
+  "$(jq -c '.metrics | [.rps, .p50_latency_ms]' parsed)" \
+  'vkb-parse reads the same out of it'
+test_match "\"source\":\"$real -h 127.0.0.1 -p [0-9]+ -n 2000 -r 100 -d 16" \
+  raws 'its command line is the source'
+
+# --- all the tests
+
+config all.json '"PING_INLINE","PING_MBULK","PING","SET","GET","EXISTS","INCR","LPUSH","RPUSH","LPOP","RPOP","SADD","SISMEMBER","SPOP","HSET","HGET","ZADD","ZSCORE","ZRANGE","ZPOPMIN","LRANGE_100","LRANGE_300","LRANGE_500","LRANGE_600","MSET","MGET","XADD","XRANGE"' \
+  "$plain,\"requests\":[200]"
+test_that 'every test' vb --runs 1 all.json
+grep '"type":"run"' .out >all
+test_same '28 ok' "$(jq -r .status all | sort | uniq -c | sed 's/^ *//')" \
+  'is run'
+test_same '' "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
+  .config.command' all)" 'what is read is found'
+
+# --- every way to reach a server
+
+config tls.json '"SET"' '"cluster_mode":false,"tls_mode":true,"warmup":0,"requests":[500]'
+test_that 'TLS' vb --runs 1 tls.json
+config cluster.json '"SET","GET","MSET"' '"cluster_mode":true,"cluster_nodes":3,"tls_mode":false,"warmup":0,"requests":[500]'
+test_status 2 'a cluster' vb --runs 1 cluster.json
+test_match 'GET.*not run: in a cluster .* so GET would find nothing' .err \
+  'no read is measured that finds nothing'
+test_same '["SET","ok",0] ["MSET","ok",0]' "$(jq -c 'select(.type == "run") |
+  [.config.command, .status, .metrics.errors]' .out | paste -s -d ' ' -)" \
+  'the others are'
+config unix.json '"SET"' "$plain,\"requests\":[4000],\"unixsocket\":true,\"benchmark-threads\":2,\"client_cpu_range\":\"0\""
+test_that 'a unix socket, threads, CPUs' vb --runs 1 unix.json
+test_match '"source":"[^"]* -s [^"]*sock [^"]*--threads 2 ' .out \
+  'are in its command line'
+program cpus <<'END'
+taskset -cp $$ >&2
+exec "$real" "$@"
+END
+test_that 'on its CPUs' vb --valkey-benchmark-path ./cpus --runs 1 unix.json
+program mask <<'END'
+[ "$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)" = 0 ] ||
+  { echo "wrong CPUs" >&2; exit 3; }
+exec "$real" "$@"
+END
+test_that 'and on no other' vb --valkey-benchmark-path ./mask --runs 1 unix.json
+test_that 'a seed of its own' vb --seed 5 --runs 1 set.json
+test_match '"source":"[^"]*--seed [0-9]+ .*' .out 'is passed on'
+test_same "$(jq -r 'select(.type == "run").run.seed' .out)" \
+  "$(sed -n 's/.*--seed \([0-9]*\) .*/\1/p' .out)" 'and recorded'
+
+# --- a password is for nobody's eyes
+
+config pass.json '"SET"' "$plain,\"requests\":[500],\"custom-server-configs\":{\"requirepass\":\"geheim\"}"
+test_status 2 'a password' vb --runs 1 pass.json
+test_match "not run: $version takes a password as an argument only" .err \
+  'is refused where there is only -a'
+program auth <<'END'
+[ "$VALKEYCLI_AUTH" = geheim ] || { echo "no password" >&2; exit 3; }
+case "$*" in *geheim*) echo "everybody sees it" >&2; exit 3 ;; esac
+exec "$real" -a "$VALKEYCLI_AUTH" "$@"
+END
+sed 's/^case.*/case ${1-} in --help) "$real" --help; echo " VALKEYCLI_AUTH is read"; exit;; --version) echo new; exit;; esac/' \
+  auth >auth2
+chmod +x auth2
+test_that 'and goes by the environment where that is read' \
+  vb --valkey-benchmark-path ./auth2 --runs 1 pass.json
+test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'it is accepted'
+test_same 0 "$(grep -c geheim .out)" 'no record has it'
+
+# --- commands of the user
+
+cat >own.json <<'END'
+[{"test_groups":[{"group":1,"scenarios":[
+ {"id":"w","type":"write","requests":400,"clients":2,
+  "command":"HSET doc:__rand_int__ title 'a  b' n \"it's\""},
+ {"id":"r","type":"read","requests":400,"command":"HGET doc:__rand_int__ n"},
+ {"id":"p","type":"write","requests":400,"command":"SET a __rand_9th__"},
+ {"id":"q","type":"write","requests":400,"command":"SET a 'b"},
+ {"id":"s","type":"write","requests":400,"command":"MULTI ';' EXEC"},
+ {"id":"e","type":"write","requests":400,"command":"NOSUCH a"}]}]}]
+END
+test_status 2 'commands' vb --runs 1 own.json
+test_match '1_r-.*not run: it reads what another scenario wrote' .err \
+  'a read of what another scenario wrote is refused'
+test_match "1_p-.*not run: $version does not know '__rand_9th__'" .err \
+  'a placeholder it does not know'
+test_match '1_q-.*not run: its command: a quote is not closed' .err 'a quote'
+test_match '1_s-.*not run: several commands in one' .err 'a sequence'
+test_same "[\"HSET doc:__rand_int__ title 'a  b' n \\\"it's\\\"\",\"ok\"]" \
+  "$(jq -c 'select(.config.scenario == "w") | [.config.command, .status]' .out)" \
+  'others are run'
+test_match "\"status\":\"failed\",\"error\":\"$version exited with 1: .*NOSUCH" \
+  .out 'one that the server refuses fails, with its words'
+
+# --- what 8.0.1 cannot do
+
+lacks() { ! "$real" --help | grep -q -- "^ $1 "; }
+if lacks --duration && lacks --warmup; then
+  config time.json '"SET","LPOP"' "$plain,\"duration\":1"
+  test_that 'a duration' vb --warmup 300ms --runs 2 time.json
+  grep '"type":"run"' .out >runs
+  test_same '["duration, warmup",1,0.3]' "$(jq -c \
+    '[.env.emulated, .config.duration_s, .config.warmup_s]' runs | sort -u)" \
+    'is so many requests as last that long, a warm-up a process of its own'
+  test_same '2' "$(jq -c '[.config.command, .metrics.requests]' runs |
+    sort -u | wc -l | tr -d ' ')" 'the same number in each repetition'
+  test_same true "$(jq -s 'all(.[]; .metrics.elapsed_s > 0.1)' runs)" \
+    'which last'
+  test_same 4 "$(grep -c '"type":"raw"' .out)" 'the warm-up is dropped'
+fi
+if lacks --sequential; then
+  config seq.json '"SET"' "$plain,\"requests\":[500],\"sequential\":true"
+  test_status 2 'keys in sequence' vb --runs 1 seq.json
+  test_match "not run: $version has no '--sequential'" .err \
+    'are refused by name'
+  test_same '' "$(cat .out)" 'nothing is measured'
+fi
+test_status 2 'a rate' vb --rate 100 --runs 1 set.json
+test_match "not run: valkey-benchmark has no schedule.*'rate'" .err 'is refused'
+test_status 2 'the latency of each request' vb --latency request set.json
+test_match 'not run: the latency of valkey-benchmark is batch' .err 'is refused'
+config many.json '"LPOP"' "$plain,\"requests\":[20000000]"
+test_status 2 'more pops than are seeded' vb --runs 1 many.json
+test_match 'not run: LPOP of so many elements' .err 'are refused'
+config much.json '"SET"' "$plain,\"requests\":[3000000000]"
+test_status 2 'more than an int' vb --runs 1 much.json
+test_match 'not run: .* to 2147483647' .err 'is refused'
+
+# --- newer and older versions, by their help
+
+# What 9.0 has more, by its documentation; the script does the work of the
+# options it was given, as 9.0 would, with those of the real one.
+cat >new <<END
+#!/bin/sh
+real=$real
+END
+cat >>new <<'END'
+case ${1-} in
+--version) echo 'valkey-benchmark 9.0.0' && exit ;;
+--help)
+  "$real" --help
+  cat <<'HELP'
+ --duration <seconds> Run benchmark for specified number of seconds
+                    (mutually exclusive with -n).
+ --warmup <seconds> Run benchmark for specified warmup period before recording
+ --sequential       Modifies the -r argument to replace the string __rand_int__
+                    with 12 digit numbers sequentially instead of randomly.
+ --rps <requests>   Limit requests per second (default 0, no limit)
+    __rand_1st__    Like __rand_int__ but multiple occurrences will have the
+    __data__        Data of size specified by -d
+HELP
+  exit
+  ;;
+esac
+for word; do
+  shift
+  case $word in
+  --duration) set -- "$@" -n && continue ;;
+  --warmup) skip=1 && continue ;;
+  --sequential) continue ;;
+  esac
+  [ -z "${skip-}" ] || { skip= && continue; }
+  set -- "$@" "$word"
+done
+# so many seconds are so many requests here
+while [ "${1-}" != -n ]; do set -- "$@" "$1" && shift; done
+n=$2 && shift 2
+[ "$n" -gt 99 ] || n=3000
+exec "$real" -n "$n" "$@"
+END
+chmod +x new
+config new.json '"SET"' "$plain,\"duration\":2,\"sequential\":true"
+sed -i 's/"warmup":0/"warmup":1/' new.json
+test_status 2 'a newer one' vb --valkey-benchmark-path ./new --runs 1 new.json
+test_match '"source":"./new [^"]*--duration 2 .*--warmup 1 --sequential ' .out \
+  'is given what it can do'
+test_match 'have served 3[0-9]{3} requests of [0-9]{5}' .out \
+  'and believed only what the servers have seen'
+test_same false "$(jq 'select(.type == "run").env | has("emulated")' .out)" \
+  'nothing is made up for'
+config frac.json '"SET"' "$plain,\"duration\":0.4"
+test_that 'a fraction of a second' \
+  vb --valkey-benchmark-path ./new --runs 1 frac.json
+test_same '"duration"' "$(jq 'select(.type == "run").env.emulated' .out)" \
+  'is none of its durations'
+
+# Redis 5: real help text, two columns without a header, no --version, no
+# --seed, errors are not its business.
+cat >old <<END
+#!/bin/sh
+real=$real
+END
+cat >>old <<'END'
+case ${1-} in
+--version) echo 'Unrecognized option or bad number of args' >&2 && exit 1 ;;
+--help)
+  cat <<'HELP'
+Usage: redis-benchmark [-h <host>] [-p <port>] [-c <clients>] [-n <requests>] [-k <boolean>]
+
+ -h <hostname>      Server hostname (default 127.0.0.1)
+ -p <port>          Server port (default 6379)
+ -s <socket>        Server socket (overrides host and port)
+ -a <password>      Password for Redis Auth
+ -c <clients>       Number of parallel connections (default 50)
+ -n <requests>      Total number of requests (default 100000)
+ -d <size>          Data size of SET/GET value in bytes (default 3)
+ --dbnum <db>       SELECT the specified db number (default 0)
+ -k <boolean>       1=keep alive 0=reconnect (default 1)
+ -r <keyspacelen>   Use random keys for SET/GET/INCR, random values for SADD
+  Using this option the benchmark will expand the string __rand_int__
+  inside an argument with a 12 digits number in the specified range
+  from 0 to keyspacelen-1.
+ -P <numreq>        Pipeline <numreq> requests. Default 1 (no pipeline).
+ -e                 If server replies with errors, show them on stdout.
+ -q                 Quiet. Just show query/sec values
+ --csv              Output in CSV format
+ -t <tests>         Only run the comma separated list of tests. The test
+HELP
+  exit
+  ;;
+esac
+case $* in *--seed*) exit 9 ;; esac
+"$real" "$@" | sed -n '2s/^\("[^"]*","[^"]*"\).*/\1/p'
+END
+chmod +x old
+test_that 'an older one' vb --valkey-benchmark-path ./old --runs 1 set.json
+test_same '[true,false,false,false,null]' "$(jq -c 'select(.type == "run") |
+  [.metrics.rps > 0, (.metrics | has("p50_latency_ms")), (.run | has("seed")),
+  (.env | has("emulated")), .env.benchmark_tool_version]' .out)" \
+  'has a throughput, and nothing else is invented'
+for f in tls cluster unix; do
+  test_status 2 "$f with it" vb --valkey-benchmark-path ./old --runs 1 $f.json
+  test_same '' "$(cat .out)" "$f is refused"
+done
+test_match "not run: ./old has no '--threads'" .err 'by name'
+
+# --- which program
+
+mkdir -p bin2
+ln -s "$real" bin2/valkey-benchmark
+test_that 'another path' vb --valkey-benchmark-path bin2/valkey-benchmark \
+  --runs 1 set.json
+for f in /bin/true /dev/null /nowhere nowhere .; do
+  test_status 2 "$f is none" vb --valkey-benchmark-path "$f" --runs 1 set.json
+done
+test_match "no program|cannot start|no valkey-benchmark" .err 'which is said'
+test_status 2 'a path without its engine' \
+  vkb-load --valkey-benchmark-path "$real" --runs 1 set.json
+test_match "'--valkey-benchmark-path': no case has the engine" .err 'is named'
+test_status 2 'another engine' vkb-load --engine memtier set.json
+vkb-load --plan set.json </dev/null | sed 's/"native"/"mine"/' >mine
+test_status 2 'a case of another engine' vkb-load --runs 1 mine
+test_match "not run: there is no engine 'mine'" .err 'is not run'
+mkdir only
+for f in vkb-load vkb-serve; do ln -s "$(command -v $f)" only/$f; done
+printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","server":"%s","benchmark":"%s"}\n' \
+  "$server" "$real" >builds
+test_that 'where PATH has none it is that of a build' env PATH="$PWD/only" \
+  vkb-load --engine valkey-benchmark --builds builds --runs 1 set.json
+
+# --- what goes wrong is a failed run, and the others go on
+
+# once NAME: the first run is done by what stdin says, the others are real.
+once() {
+  { printf '[ -e ok ] && exec "%s" "$@"\n>ok\n' "$real" && cat; } >body
+  program "$1" <body
+  rm -f ok body
+}
+failing() {
+  once bad
+  test_status 2 "$1" vb --valkey-benchmark-path ./bad --runs 2 set.json
+  test_match "$2" .out "$1: the record says why"
+  test_same 'failed ok' "$(jq -r 'select(.type == "run").status' .out |
+    paste -s -d ' ' -)" "$1: the others go on"
+}
+failing crash 'was killed by signal 11 .*one\|two' <<'END'
+echo one >&2; echo two >&2; kill -SEGV $$
+END
+failing status "$version exited with 7: no .*good" <<'END'
+printf 'no \033[31mgood\n'; exit 7
+END
+failing silence 'printed 0 results of .SET. where' </dev/null
+failing nothing "$version exited with 4 and printed nothing" <<'END'
+exit 4
+END
+failing garbage 'its result: |printed 0 results' <<'END'
+head -c 5000 /dev/urandom
+END
+failing 'no number' "its result: 'rps' is 'fast', which is not a number" <<'END'
+printf '"test","rps"\n"SET","fast"\n'
+END
+failing 'no requests' 'the servers have served 0 requests of 2000' <<'END'
+printf '"test","rps"\n"SET","123.00"\n'
+END
+failing 'a flood' 'printed more than 1048576 bytes' <<'END'
+exec yes
+END
+failing 'zero' 'printed a result without a throughput' <<'END'
+printf '"test","rps"\n"SET","0.00"\n'
+END
+once hang <<'END'
+exec tail -f /dev/null
+END
+test_status 2 'one that hangs' vb --valkey-benchmark-path ./hang --runs 2 \
+  --timeout 500ms set.json
+test_match "'./hang' sent nothing for 0.5 s" .out 'is ended'
+test_same 'failed ok' "$(jq -r 'select(.type == "run").status' .out |
+  paste -s -d ' ' -)" 'and the others go on'
+once spin <<'END'
+while :; do :; done
+END
+test_status 2 'one that is busy with nothing' \
+  vb --valkey-benchmark-path ./spin --runs 1 --timeout 500ms set.json
+test_match "'./spin' sent nothing for 0.5 s" .out 'is ended as well'
+program spawn <<'END'
+tail -f /dev/null & echo $! >child
+exec tail -f /dev/null
+END
+test_status 2 'one with children' \
+  vb --valkey-benchmark-path ./spawn --runs 1 --timeout 500ms set.json
+test_that 'they end too' wait_until 10 gone "$(cat child)"
+
+# --- the program never outlives vkb-load
+
+program slow <<'END'
+echo $$ >pid
+exec tail -f /dev/null
+END
+for sig in TERM KILL; do
+  rm -f pid
+  vkb-load --engine valkey-benchmark --valkey-benchmark-path ./slow --runs 1 \
+    set.json >k 2>k.err &
+  load=$!
+  test_that "$sig: it runs" wait_until 20 test -s pid
+  kill -$sig "$load"
+  wait "$load" 2>/dev/null
+  test_that "$sig: it is gone" wait_until 10 gone "$(cat pid)"
+  test_that "$sig: nothing is left" wait_until 10 no_litter
+  test_same '' "$(cat k)" "$sig: nothing is written"
+done
+
+# --- the session is the native one's
+
+# shellcheck disable=SC2016 # for that shell
+test_that 'builds are interleaved' sh -c 'for l in old new; do
+  printf "{\"type\":\"build\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"status\":\"ok\",\"server\":\"%s\"}\n" \
+    $l '"$server"'; done >two
+  vkb-load --engine valkey-benchmark --builds two --runs 2 set.json >ab'
+test_same '[1,1,2,2]' \
+  "$(jq -c -s 'map(select(.type == "run").run.block)' ab)" 'in blocks'
+vb --runs 1 --resume res set.json 2>.err
+test_that 'it is resumed' vb --runs 3 --resume res set.json
+test_match '1 of 3 runs are finished already' .err 'with what is there'
+test_same 3 "$(grep -c '"status":"ok"' res)" 'to the end'
+test_that 'adaptive' vb --runs 3..5 --until 90% set.json
+test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
+  .out)" 'as well'
+
+# --- a server of somebody else
+
+# shellcheck disable=SC2016 # for that shell
+test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '
+  vkb-load --engine valkey-benchmark --host $VKB_HOST --port $VKB_PORT \
+    --runs 1 --case "SET*" '"$scratch"'/c.json'
+test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'is loaded'
+test_status 2 'with a password' env VKB_PASSWORD=x \
+  vkb-load --engine valkey-benchmark --port 1 --runs 1 set.json
+test_that 'no server, socket or folder is left' no_litter
+
+test_done
