@@ -3,7 +3,10 @@
 #include "num.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 int64_t
@@ -15,17 +18,56 @@ clock_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+double
+clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 char *
 clock_iso(char buf[CLOCK_ISO])
 {
-	struct timespec t;
+	return clock_iso_of(buf, clock_now());
+}
+
+/* Within 1970 and 9999. */
+char *
+clock_iso_of(char buf[CLOCK_ISO], double seconds)
+{
+	double ms = fmin(fmax(round(seconds * 1000), 0), 253402300799999.);
+	time_t t = (time_t)(ms / 1000);
 	struct tm tm;
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	gmtime_r(&t.tv_sec, &tm);
+	gmtime_r(&t, &tm);
 	snprintf(buf + strftime(buf, CLOCK_ISO, "%Y-%m-%dT%H:%M:%S", &tm), 8,
-	    ".%03dZ", (int)(t.tv_nsec / 1000000));
+	    ".%03dZ", (int)(ms - (double)t * 1000) % 1000);
 	return buf;
+}
+
+int
+clock_seconds(const char *iso, double *seconds)
+{
+	struct tm tm = {0};
+	const char *end = strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm);
+	double part = 0;
+	size_t n;
+
+	if (!end)
+		return -1;
+	if (*end == '.') {
+		n = strspn(end + 1, "0123456789");
+		part = strtod(end, NULL);
+		end += n + 1;
+		if (!n)
+			return -1;
+	}
+	if (strcmp(end, "Z") != 0)
+		return -1;
+	*seconds = (double)timegm(&tm) + part;
+	return 0;
 }
 
 char *

@@ -8,6 +8,10 @@ int64_t clock_ns(void); /* monotonic, ns */
 
 #define CLOCK_ISO 32
 char *clock_iso(char buf[CLOCK_ISO]); /* now, 2026-03-02T08:00:00.123Z */
+/* The same of seconds since 1970, to the nearest millisecond, and back. */
+char *clock_iso_of(char buf[CLOCK_ISO], double seconds);
+int clock_seconds(const char *iso, double *seconds); /* 0; -1: it is no such */
+double clock_now(void);                              /* since 1970 */
 
 /*
  * The day, 2026-03-02, of 'epoch' (seconds since 1970 as a text, what

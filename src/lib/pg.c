@@ -358,3 +358,16 @@ pg_name(struct str *s, const char *name)
 	}
 	str_addc(s, '"');
 }
+
+int
+pg_table_id(const char *id)
+{
+	size_t n = strlen(id);
+
+	if (n >= 1 && n <= 31 && *id >= 'a' && *id <= 'z' &&
+	    strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n)
+		return 0;
+	return err_fail("option '--table': '%s' is not core, tag, or a name of "
+			"at most 31 small letters, digits and _",
+	    id);
+}

@@ -63,4 +63,10 @@ void pg_copy_value(struct str *, const char *text, size_t n);
 /* Adds the name of a table or column, quoted. */
 void pg_name(struct str *, const char *name);
 
+/*
+ * Is it core, tag or a name that may end that of a table: at most 31 small
+ * letters, digits and _? 0, or -1 and said as of the option --table.
+ */
+int pg_table_id(const char *id);
+
 #endif

@@ -190,6 +190,24 @@ static const struct record_key commit_keys[] = {{"commit", S, true, "full id"},
     {"repository", S, false, "owner/name or URL"},
     {"title", S, false, "first line of its message"}, {0}};
 
+static const struct record_key track_keys[] = {{"commit", S, true, "full id"},
+    {"status", S, true, "in_progress, complete or failed"},
+    {"time", S, true, "of the commit"},
+    {"config_hash", S, true, "of the configuration"},
+    {"architecture", S, false, "of the machine, as uname -m says it"},
+    {"owner", S, false, "who holds or held it"},
+    {"lease_until", S, false, "the claim ends then"},
+    {"attempts", N, true, "times it was taken"},
+    {"reason", S, false, "why it failed"},
+    {"created", S, false, "when it was first taken"},
+    {"updated", S, false, "when it was last changed"}, {0}};
+
+static const struct record_key track_config_keys[] = {
+    {"config_hash", S, true, "of the configuration"},
+    {"in_progress", N, false, "commits in that state"},
+    {"complete", N, false, "commits in that state"},
+    {"failed", N, false, "commits in that state"}, {0}};
+
 static const struct record_key change_keys[] = {
     {"config", O, true, "what was asked"}, {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
@@ -240,6 +258,12 @@ const struct record_type record_types[] = {
     {"shift", "how the latencies of one case moved, from vkb-compare",
 	shift_keys},
     {"commit", "a commit of a history", commit_keys},
+    {"track",
+	"the state of a commit under a configuration, from "
+	"vkb-trackcommits",
+	track_keys},
+    {"track_config", "a configuration that commits are measured with",
+	track_config_keys},
     {"change", "a change point of a history, from vkb-detect", change_keys},
     {"raw", "another tool's output, verbatim, from vkb-parse or vkb-load",
 	raw_keys},

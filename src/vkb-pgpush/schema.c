@@ -59,26 +59,13 @@ static const struct base {
 
 #define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
 
-static bool
-is_id(const char *s)
-{
-	size_t n = strlen(s);
-
-	return n >= 1 && n <= 31 && *s >= 'a' && *s <= 'z' &&
-	    strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
-}
-
 struct schema *
 schema_new(const char *id)
 {
 	struct schema *s;
 
-	if (!is_id(id)) {
-		err_say("option '--table': '%s' is not core, tag, or a name of "
-			"at most 31 small letters, digits and _",
-		    id);
+	if (pg_table_id(id) < 0)
 		return NULL;
-	}
 	s = mem_new(sizeof *s);
 	if (strcmp(id, "core") == 0)
 		s->table = mem_str("benchmark_metrics");

@@ -1,0 +1,428 @@
+#include "store.h"
+#include "footprint.h"
+
+#include "clock.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "record.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Whoever holds the lock of the file that bears the name has read all of it and
+ * may put another one in its place: a lock of one that bears it no more counts
+ * for nothing.
+ */
+struct filestore {
+	struct store store;
+	char *path;
+	int fd; /* locked; -1: not open */
+	struct line *v;
+	size_t n, cap;
+	size_t *configs; /* which of the lines are configurations */
+	size_t nconfigs, configs_cap;
+	bool changed;
+};
+
+struct line {
+	struct json *rec;        /* NULL: it was dropped */
+	struct row row;          /* of a 'track' record; else sha is NULL */
+	struct footprint config; /* of a 'track_config', once it is needed */
+};
+
+static struct filestore *
+of(struct store *s)
+{
+	return (struct filestore *)s;
+}
+
+static void
+file_close(struct store *s)
+{
+	struct filestore *f = of(s);
+
+	for (size_t i = 0; i < f->n; i++) {
+		json_free(f->v[i].rec);
+		row_free(&f->v[i].row);
+		footprint_free(&f->v[i].config);
+	}
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->v);
+	free(f->configs);
+	free(f->path);
+	free(f);
+}
+
+static bool
+file_transient(const struct store *s)
+{
+	(void)s;
+	return false;
+}
+
+/* --- reading */
+
+static int
+lock(struct filestore *f)
+{
+	struct stat mine, named;
+	char *real;
+
+	for (;;) {
+		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+		if (f->fd < 0)
+			return err_fail_sys("cannot open '%s'", f->path);
+		while (flock(f->fd, LOCK_EX) < 0)
+			if (errno != EINTR)
+				return err_fail_sys(
+				    "cannot lock '%s'", f->path);
+		if (fstat(f->fd, &mine) < 0 || !S_ISREG(mine.st_mode))
+			return err_fail("'%s' is no regular file", f->path);
+		if (stat(f->path, &named) == 0 && mine.st_dev == named.st_dev &&
+		    mine.st_ino == named.st_ino)
+			break;
+		close(f->fd);
+	}
+	/* The file is replaced, not a link to it. */
+	real = realpath(f->path, NULL);
+	if (real) {
+		free(f->path);
+		f->path = real;
+	}
+	return 0;
+}
+
+static int
+get_time(const struct json *rec, const char *key, const char *where, double *v)
+{
+	const char *s = json_get_str(rec, key);
+
+	if (!s || clock_seconds(s, v) == 0)
+		return 0;
+	return err_fail("%s: '%s' is '%s', no time like "
+			"2026-03-02T08:00:00.123Z",
+	    where, key, s);
+}
+
+static int
+get_status(const struct json *rec, const char *where, struct row *r)
+{
+	const char *s = json_get_str(rec, "status");
+
+	for (size_t i = RULES_IN_PROGRESS; rules_names[i]; i++)
+		if (strcmp(rules_names[i], s) == 0)
+			r->status = (enum rules_status)i;
+	if (r->status)
+		return 0;
+	return err_fail("%s: 'status' is '%s', not in_progress, complete or "
+			"failed",
+	    where, s);
+}
+
+static int
+get_row(const struct json *rec, const char *where, struct row *r)
+{
+	r->sha = mem_str(json_get_str(rec, "commit"));
+	r->config_hash = mem_str(json_get_str(rec, "config_hash"));
+	r->architecture = mem_str(json_get_str(rec, "architecture"));
+	r->owner = mem_str(json_get_str(rec, "owner"));
+	r->reason = mem_str(json_get_str(rec, "reason"));
+	r->attempts = (long long)json_get_num(rec, "attempts", 0);
+	if (get_status(rec, where, r) < 0 ||
+	    get_time(rec, "time", where, &r->time) < 0 ||
+	    get_time(rec, "lease_until", where, &r->lease_until) < 0 ||
+	    get_time(rec, "created", where, &r->created) < 0 ||
+	    get_time(rec, "updated", where, &r->updated) < 0)
+		return -1;
+	return 0;
+}
+
+static struct line *
+add(struct filestore *f, struct json *rec)
+{
+	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
+	f->v[f->n] = (struct line){.rec = rec};
+	if (record_is(rec, "track_config")) {
+		f->configs = mem_grow(f->configs, f->nconfigs, &f->configs_cap,
+		    sizeof *f->configs);
+		f->configs[f->nconfigs++] = f->n;
+	}
+	return &f->v[f->n++];
+}
+
+/* One bad line and nothing is done: what it said would be lost. */
+static int
+load(struct filestore *f)
+{
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
+	struct jsonl *in;
+	struct json *rec;
+	struct line *l;
+
+	if (fd < 0)
+		return err_fail_sys("cannot open '%s'", f->path);
+	in = jsonl_fd(fd, f->path);
+	while ((rc = jsonl_next(in, &rec)) > 0) {
+		l = add(f, rec);
+		rc = record_check(rec, jsonl_where(in));
+		if (rc == 0 && record_is(rec, "track")) {
+			rc = get_row(rec, jsonl_where(in), &l->row);
+			l->row.id = (long long)f->n;
+		}
+		if (rc < 0)
+			break;
+	}
+	jsonl_close(in);
+	return rc;
+}
+
+static int
+file_begin(struct store *s, bool alone, double *now)
+{
+	struct filestore *f = of(s);
+
+	(void)alone;
+	if (lock(f) < 0 || load(f) < 0)
+		return -1;
+	*now = clock_now();
+	return 0;
+}
+
+/* --- rows */
+
+static void
+copy(struct row *to, const struct row *from)
+{
+	*to = *from;
+	to->sha = mem_str(from->sha);
+	to->config_hash = mem_str(from->config_hash);
+	to->architecture = mem_str(from->architecture);
+	to->owner = mem_str(from->owner);
+	to->reason = mem_str(from->reason);
+}
+
+static struct line *
+config_line(struct filestore *f, const char *hash)
+{
+	for (size_t i = 0; i < f->nconfigs; i++) {
+		struct line *l = &f->v[f->configs[i]];
+
+		if (strcmp(json_get_str(l->rec, "config_hash"), hash) == 0)
+			return l;
+	}
+	return NULL;
+}
+
+static bool
+is_covered(
+    struct filestore *f, const struct footprint *ours, const struct row *r)
+{
+	struct line *l;
+
+	if (r->status != RULES_COMPLETE ||
+	    !(l = config_line(f, r->config_hash)) ||
+	    !json_get(l->rec, "config"))
+		return false;
+	if (!l->config.config)
+		footprint_of(&l->config, json_dup(json_get(l->rec, "config")));
+	return footprint_within(ours, &l->config);
+}
+
+static bool
+same(const char *wanted, const char *s)
+{
+	return !wanted || (s && strcmp(wanted, s) == 0);
+}
+
+static bool
+fits(struct filestore *f, const struct wanted *w, const struct row *r)
+{
+	if (!same(w->architecture, r->architecture) ||
+	    !same(w->owner, r->owner) || !same(w->sha, r->sha) ||
+	    (w->status && r->status != w->status))
+		return false;
+	return !w->config || same(w->config->hash, r->config_hash) ||
+	    (w->covered && is_covered(f, w->config, r));
+}
+
+static int
+newest_first(const void *x, const void *y)
+{
+	const struct row *a = x, *b = y;
+
+	if (a->time < b->time || a->time > b->time)
+		return a->time < b->time ? 1 : -1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static int
+file_read(struct store *s, const struct wanted *w, struct rowlist *out)
+{
+	struct filestore *f = of(s);
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].rec && f->v[i].row.sha && fits(f, w, &f->v[i].row))
+			copy(rowlist_add(out), &f->v[i].row);
+	if (out->n)
+		qsort(out->v, out->n, sizeof *out->v, newest_first);
+	return 0;
+}
+
+static int
+file_take(struct store *s, struct row *r, bool wait)
+{
+	const struct line *l = &of(s)->v[r->id - 1];
+
+	(void)wait;
+	if (!l->rec)
+		return 0;
+	row_free(r);
+	copy(r, &l->row);
+	return 1;
+}
+
+/* --- changes */
+
+static int
+file_update(struct store *s, const struct row *r)
+{
+	struct filestore *f = of(s);
+	struct line *l = &f->v[r->id - 1];
+
+	row_free(&l->row);
+	copy(&l->row, r);
+	row_record(l->rec, r);
+	f->changed = true;
+	return 0;
+}
+
+static int
+file_drop(struct store *s, const struct row *r)
+{
+	struct filestore *f = of(s);
+	struct line *l = &f->v[r->id - 1];
+
+	json_free(l->rec);
+	l->rec = NULL;
+	f->changed = true;
+	return 0;
+}
+
+static int
+file_insert(
+    struct store *s, const struct footprint *config, const struct row *r)
+{
+	struct filestore *f = of(s);
+	struct json *rec;
+	struct line *l;
+
+	if (!config_line(f, config->hash)) {
+		rec = record_new("track_config");
+		json_set_str(rec, "config_hash", config->hash);
+		json_set(rec, "config", json_dup(config->config));
+		add(f, rec);
+	}
+	l = add(f, record_new("track"));
+	copy(&l->row, r);
+	l->row.id = (long long)f->n;
+	row_record(l->rec, r);
+	f->changed = true;
+	return 1;
+}
+
+static int
+write_all(struct filestore *f)
+{
+	struct tempfile *t = tempfile_open(f->path);
+	struct stat st;
+	char *text;
+
+	if (!t)
+		return -1;
+	if (fstat(f->fd, &st) == 0)
+		fchmod(fileno(tempfile_stream(t)), st.st_mode & 07777);
+	for (size_t i = 0; i < f->n; i++) {
+		if (!f->v[i].rec)
+			continue;
+		text = json_print(f->v[i].rec);
+		fprintf(tempfile_stream(t), "%s\n", text);
+		free(text);
+	}
+	return tempfile_commit(t);
+}
+
+static int
+file_commit(struct store *s)
+{
+	struct filestore *f = of(s);
+
+	return f->changed ? write_all(f) : 0;
+}
+
+static struct config *
+config_of(struct configs *c, const char *hash)
+{
+	struct config *new;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->v[i].hash, hash) == 0)
+			return &c->v[i];
+	new = configs_add(c);
+	new->hash = mem_str(hash);
+	return new;
+}
+
+static int
+by_hash(const void *x, const void *y)
+{
+	const struct config *a = x, *b = y;
+
+	return strcmp(a->hash, b->hash);
+}
+
+static int
+file_configs(struct store *s, struct configs *out)
+{
+	struct filestore *f = of(s);
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct row *r = &f->v[i].row;
+
+		if (f->v[i].rec && r->sha)
+			config_of(out, r->config_hash)->counts[r->status]++;
+	}
+	for (size_t i = 0; i < out->n; i++) {
+		struct line *l = config_line(f, out->v[i].hash);
+
+		out->v[i].text =
+		    l ? json_print(json_get(l->rec, "config")) : NULL;
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof *out->v, by_hash);
+	return 0;
+}
+
+struct store *
+store_file(const char *path)
+{
+	static const struct store_ops ops = {file_close, file_transient,
+	    file_begin, file_commit, file_read, file_take, file_update,
+	    file_drop, file_insert, file_configs};
+	struct filestore *f = mem_new(sizeof *f);
+
+	f->store.ops = &ops;
+	f->path = mem_str(path);
+	f->fd = -1;
+	return &f->store;
+}

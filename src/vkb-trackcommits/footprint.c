@@ -1,0 +1,233 @@
+#include "footprint.h"
+
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "str.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 100000 /* combinations */
+
+/*
+ * Lists that are crossed. Scenarios are not: the one before prepares what the
+ * next one reads; and where there are groups of them, of the key space only
+ * the first value counts.
+ */
+static const char *const crossed[] = {"cluster_mode", "tls_mode", "io-threads",
+    "config_sets", "profiling_sets", "test_groups", NULL};
+static const char *const crossed_core[] = {"commands", "requests",
+    "keyspacelen", "data_sizes", "pipelines", "clients", "rate", NULL};
+
+static bool
+is_among(const char *const *names, const char *name)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_axis(const struct json *config, const struct json *member)
+{
+	const char *key = json_key(member);
+
+	if (json_type(member) != JSON_ARRAY)
+		return false;
+	return is_among(crossed, key) ||
+	    (is_among(crossed_core, key) && json_get(config, "commands") &&
+		!json_get(config, "test_groups") &&
+		!json_get(config, "scenarios"));
+}
+
+/* These are stored: other versions of this program must find the same. */
+static uint64_t
+member(const struct json *m, const struct json *value)
+{
+	struct str s = {0};
+	uint64_t h;
+
+	str_printf(&s, "%s:", json_key(m));
+	json_canonical(&s, value);
+	h = str_hash(STR_HASH, s.s, s.len);
+	str_free(&s);
+	return h;
+}
+
+static uint64_t
+whole(uint64_t sum)
+{
+	char hex[FOOTPRINT_HASH];
+
+	snprintf(hex, sizeof hex, "%016llx", (unsigned long long)sum);
+	return str_hash(STR_HASH, hex, sizeof hex - 1);
+}
+
+struct axes {
+	const struct json **v;
+	size_t n;
+};
+
+/* All combinations from axis 'i' on, with the sum so far. */
+static void
+combine(struct footprint *f, const struct axes *a, size_t i, uint64_t sum)
+{
+	if (i == a->n) {
+		f->covers[f->n++] = whole(sum);
+		return;
+	}
+	for (const struct json *x = json_first(a->v[i]); x; x = json_next(x))
+		combine(f, a, i + 1, sum + member(a->v[i], x));
+}
+
+/* false: there are too many. */
+static bool
+add(struct footprint *f, const struct json *config)
+{
+	struct axes a = {mem_array(json_len(config) + 1, sizeof *a.v), 0};
+	uint64_t sum = 0;
+	size_t n = 1, room = MOST - f->n;
+
+	for (const struct json *m = json_first(config); m; m = json_next(m)) {
+		if (!is_axis(config, m)) {
+			sum += member(m, m);
+			continue;
+		}
+		a.v[a.n++] = m;
+		n = n <= room ? n * json_len(m) : n;
+	}
+	if (n && n <= room) {
+		f->covers = mem_resize(f->covers, f->n + n, sizeof *f->covers);
+		combine(f, &a, 0, sum);
+	}
+	free(a.v);
+	return n <= room;
+}
+
+static int
+by_value(const void *x, const void *y)
+{
+	const unsigned long long *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void
+footprint_of(struct footprint *f, struct json *config)
+{
+	struct str text = {0};
+	bool fits = true;
+	size_t n = 0;
+
+	*f = (struct footprint){.config = config};
+	json_canonical(&text, config);
+	snprintf(f->hash, sizeof f->hash, "%016llx",
+	    str_hash(STR_HASH, text.s, text.len));
+	str_free(&text);
+	if (json_type(config) == JSON_OBJECT)
+		fits = add(f, config);
+	else if (json_type(config) == JSON_ARRAY)
+		for (struct json *c = json_first(config); c && fits;
+		     c = json_next(c))
+			fits = json_type(c) == JSON_OBJECT && add(f, c);
+	if (!fits)
+		f->n = 0;
+	if (f->n)
+		qsort(f->covers, f->n, sizeof *f->covers, by_value);
+	for (size_t i = 0; i < f->n; i++)
+		if (!i || f->covers[i] != f->covers[n - 1])
+			f->covers[n++] = f->covers[i];
+	f->n = n;
+}
+
+static void
+change(struct json *config, const struct footprint_changes *c)
+{
+	struct json *sets;
+
+	if (c->cluster_mode)
+		json_set_bool(config, "cluster_mode",
+		    strcmp(c->cluster_mode, "true") == 0);
+	if (c->skip_config_set) {
+		sets = json_array();
+		json_push(sets, json_object());
+		json_set(config, "config_sets", sets);
+	}
+	if (c->skip_profiling) {
+		sets = json_array();
+		json_push(sets, json_object());
+		json_set_bool(json_first(sets), "enabled", false);
+		json_set(config, "profiling_sets", sets);
+	}
+}
+
+int
+footprint_read(
+    struct footprint *f, const char *file, const struct footprint_changes *c)
+{
+	struct json *config = jsonfile_read(file);
+	struct json *x = config;
+
+	*f = (struct footprint){0};
+	if (!config)
+		return -1;
+	if (json_type(config) == JSON_ARRAY)
+		for (x = json_first(config); x; x = json_next(x)) {
+			if (json_type(x) != JSON_OBJECT)
+				break;
+			change(x, c);
+		}
+	else if (json_type(config) == JSON_OBJECT) {
+		change(config, c);
+		x = NULL;
+	}
+	if (x) {
+		json_free(config);
+		return err_fail("%s: it is no configuration: neither an object "
+				"nor an array of them",
+		    file);
+	}
+	footprint_of(f, config);
+	return 0;
+}
+
+void
+footprint_free(struct footprint *f)
+{
+	json_free(f->config);
+	free(f->covers);
+	*f = (struct footprint){0};
+}
+
+bool
+footprint_within(const struct footprint *a, const struct footprint *b)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		while (j < b->n && b->covers[j] < a->covers[i])
+			j++;
+		if (j == b->n || b->covers[j] != a->covers[i])
+			return false;
+	}
+	return a->n > 0;
+}
+
+char *
+footprint_array(const struct footprint *f)
+{
+	struct str s = {0};
+
+	if (!f->n)
+		return NULL;
+	for (size_t i = 0; i < f->n; i++)
+		str_printf(
+		    &s, "%c%lld", i ? ',' : '{', (long long)f->covers[i]);
+	str_addc(&s, '}');
+	return str_take(&s);
+}

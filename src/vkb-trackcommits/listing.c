@@ -1,0 +1,147 @@
+#include "listing.h"
+#include "store.h"
+
+#include "clock.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+line(struct str *out, struct json *rec)
+{
+	json_append(out, rec);
+	str_addc(out, '\n');
+	json_free(rec);
+}
+
+static void
+columns(struct table *t, const char *const *titles)
+{
+	for (; *titles; titles++)
+		table_column(t, *titles, TABLE_LEFT);
+}
+
+/* To the second, without the signs between date and time. */
+static void
+time_cell(struct table *t, double v)
+{
+	char iso[CLOCK_ISO];
+
+	if (!(v > 0)) {
+		table_cell(t, "-");
+		return;
+	}
+	clock_iso_of(iso, v);
+	iso[strlen("2026-03-02T08:00:00")] = '\0';
+	iso[strlen("2026-03-02")] = ' ';
+	table_cell(t, iso);
+}
+
+static void
+short_cell(struct table *t, const char *s, size_t most)
+{
+	char *cut = s ? mem_strn(s, strnlen(s, most)) : mem_str("-");
+
+	table_cell(t, cut);
+	free(cut);
+}
+
+static void
+row_cells(struct table *t, const struct row *r, double now)
+{
+	char attempts[24];
+
+	snprintf(attempts, sizeof attempts, "%lld", r->attempts);
+	short_cell(t, r->sha, 12);
+	time_cell(t, r->time);
+	table_cell(t, rules_names[r->status]);
+	table_cell(t, r->owner ? r->owner : "-");
+	if (r->status != RULES_IN_PROGRESS)
+		table_cell(t, "-");
+	else if (rules_lease_end(r) <= now)
+		table_cell(t, "ended");
+	else
+		time_cell(t, rules_lease_end(r));
+	table_cell(t, attempts);
+	table_cell(t, r->architecture ? r->architecture : "-");
+	short_cell(t, r->config_hash, 8);
+	table_cell(t, r->reason ? r->reason : "");
+}
+
+void
+listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
+{
+	static const char *const titles[] = {"commit", "time", "status",
+	    "owner", "lease until", "taken", "architecture", "config", "reason",
+	    NULL};
+	struct table *t = text ? table_new() : NULL;
+
+	if (t)
+		columns(t, titles);
+	for (size_t i = 0; i < rows->n; i++) {
+		struct json *rec;
+
+		if (t) {
+			row_cells(t, &rows->v[i], now);
+			continue;
+		}
+		rec = record_new("track");
+		row_record(rec, &rows->v[i]);
+		line(out, rec);
+	}
+	if (t)
+		table_print(t, out, false);
+	table_free(t);
+}
+
+static struct json *
+config_record(const struct config *c)
+{
+	struct json *rec = record_new("track_config");
+
+	json_set_str(rec, "config_hash", c->hash);
+	if (c->text)
+		json_set(rec, "config",
+		    json_parse(c->text, strlen(c->text), NULL, NULL));
+	for (size_t i = RULES_IN_PROGRESS; i <= RULES_FAILED; i++)
+		json_set_num(rec, rules_names[i], (double)c->counts[i]);
+	return rec;
+}
+
+static void
+config_cells(struct table *t, const struct config *c)
+{
+	char count[24];
+
+	short_cell(t, c->hash, 8);
+	for (size_t i = RULES_IN_PROGRESS; i <= RULES_FAILED; i++) {
+		snprintf(count, sizeof count, "%lld", c->counts[i]);
+		table_cell(t, count);
+	}
+	short_cell(t, c->text, 60);
+}
+
+void
+listing_configs(struct str *out, const struct configs *c, bool text)
+{
+	static const char *const titles[] = {
+	    "config", "in_progress", "complete", "failed", "content", NULL};
+	struct table *t = text ? table_new() : NULL;
+
+	if (t)
+		columns(t, titles);
+	for (size_t i = 0; i < c->n; i++)
+		if (t)
+			config_cells(t, &c->v[i]);
+		else
+			line(out, config_record(&c->v[i]));
+	if (t)
+		table_print(t, out, false);
+	table_free(t);
+}

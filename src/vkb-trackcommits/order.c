@@ -1,0 +1,56 @@
+#include "order.h"
+
+#include <stdbool.h>
+
+static size_t
+bisect(const enum order_state *v, size_t n, enum order_state wanted)
+{
+	size_t best = ORDER_END, most = 0, near, middle;
+
+	if (n && v[0] == wanted)
+		return 0;
+	for (size_t from = 0, to; from < n; from = to + 1) {
+		for (to = from; to < n && v[to] != ORDER_KNOWN; to++)
+			;
+		if (to - from <= most)
+			continue;
+		/* The wanted one that is nearest to the middle. */
+		middle = from + (to - from - 1) / 2;
+		for (near = 0; near < to - from; near++) {
+			if (middle >= from + near &&
+			    v[middle - near] == wanted) {
+				best = middle - near;
+				break;
+			}
+			if (middle + near < to && v[middle + near] == wanted) {
+				best = middle + near;
+				break;
+			}
+		}
+		if (near < to - from)
+			most = to - from;
+	}
+	return best;
+}
+
+static size_t
+next(enum order o, const enum order_state *v, size_t n, enum order_state wanted)
+{
+	if (o == ORDER_BISECT)
+		return bisect(v, n, wanted);
+	for (size_t i = 0; i < n; i++) {
+		size_t at = o == ORDER_NEWEST ? i : n - 1 - i;
+
+		if (v[at] == wanted)
+			return at;
+	}
+	return ORDER_END;
+}
+
+size_t
+order_next(enum order o, const enum order_state *v, size_t n)
+{
+	size_t at = next(o, v, n, ORDER_FREE);
+
+	return at == ORDER_END ? next(o, v, n, ORDER_LATE) : at;
+}

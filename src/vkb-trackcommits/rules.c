@@ -1,0 +1,166 @@
+#include "rules.h"
+
+#include "clock.h"
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY 86400.
+
+const char *const rules_names[] = {
+    "none", "in_progress", "complete", "failed", NULL};
+
+void
+row_free(struct row *r)
+{
+	free(r->sha);
+	free(r->config_hash);
+	free(r->architecture);
+	free(r->owner);
+	free(r->reason);
+	*r = (struct row){0};
+}
+
+double
+rules_lease_end(const struct row *r)
+{
+	return r->lease_until > 0 ? r->lease_until : r->updated + DAY;
+}
+
+static bool
+mine(const struct rules *u, const struct row *r)
+{
+	return r->owner && strcmp(r->owner, u->owner) == 0;
+}
+
+static bool
+held(const struct rules *u, const struct row *r)
+{
+	return r->status == RULES_IN_PROGRESS && rules_lease_end(r) > u->now;
+}
+
+enum rules_chance
+rules_chance(const struct rules *u, const struct row *r)
+{
+	switch (r->status) {
+	case RULES_NONE:
+		return RULES_FREE;
+	case RULES_IN_PROGRESS:
+		if (u->resume && mine(u, r))
+			return RULES_MINE;
+		if (held(u, r))
+			return RULES_TAKEN;
+		return r->attempts < u->attempts ? RULES_FREE : RULES_LATE;
+	case RULES_FAILED:
+		return u->again || r->attempts < u->attempts ? RULES_FREE
+							     : RULES_TAKEN;
+	case RULES_COMPLETE:
+		break;
+	}
+	return u->again ? RULES_FREE : RULES_TAKEN;
+}
+
+static char *
+whose(const struct row *r)
+{
+	char until[CLOCK_ISO];
+
+	clock_iso_of(until, rules_lease_end(r));
+	return r->owner ? mem_printf("'%s' holds it until %s", r->owner, until)
+			: mem_printf("another tool holds it until %s", until);
+}
+
+static void
+own(const struct rules *u, struct row *r)
+{
+	free(r->owner);
+	r->owner = mem_str(u->owner);
+}
+
+static void
+enter(const struct rules *u, struct row *r, enum rules_status to)
+{
+	if (!r->created)
+		r->created = u->now;
+	r->status = to;
+	r->updated = u->now;
+	r->lease_until = to == RULES_IN_PROGRESS ? u->now + u->lease : 0;
+	free(r->reason);
+	r->reason = NULL;
+}
+
+char *
+rules_claim(const struct rules *u, struct row *r)
+{
+	enum rules_chance chance = rules_chance(u, r);
+
+	if (chance == RULES_TAKEN && r->status == RULES_IN_PROGRESS)
+		return whose(r);
+	if (chance == RULES_TAKEN)
+		return mem_printf("it is %s", rules_names[r->status]);
+	own(u, r);
+	enter(u, r, RULES_IN_PROGRESS);
+	if (chance != RULES_MINE)
+		r->attempts++;
+	return NULL;
+}
+
+static char *
+lost(const struct row *r)
+{
+	return mem_printf("the lease is lost: it is %s, of %s%s%s",
+	    rules_names[r->status], r->owner ? "'" : "another tool",
+	    r->owner ? r->owner : "", r->owner ? "'" : "");
+}
+
+/* The end of a piece of work. */
+static char *
+finish(const struct rules *u, struct row *r, enum rules_status to,
+    const char *reason)
+{
+	if (r->owner && !mine(u, r))
+		return lost(r);
+	if (r->status == RULES_COMPLETE && to != RULES_COMPLETE && !u->again)
+		return mem_str("it is complete");
+	if (r->status == to && to == RULES_COMPLETE)
+		return NULL;
+	if (r->status == RULES_NONE)
+		r->attempts = 1;
+	own(u, r);
+	enter(u, r, to);
+	r->reason = mem_str(reason);
+	return NULL;
+}
+
+char *
+rules_mark(const struct rules *u, struct row *r, enum rules_status to,
+    const char *reason)
+{
+	struct rules same = *u;
+
+	if (to != RULES_IN_PROGRESS)
+		return finish(u, r, to, reason);
+	same.resume = true;
+	return rules_claim(&same, r);
+}
+
+char *
+rules_prolong(const struct rules *u, struct row *r)
+{
+	if (r->status == RULES_NONE)
+		return mem_str("the lease is lost: the claim is gone");
+	if (!mine(u, r))
+		return lost(r);
+	if (r->status != RULES_IN_PROGRESS)
+		return mem_printf("it is %s", rules_names[r->status]);
+	r->lease_until = u->now + u->lease;
+	r->updated = u->now;
+	return NULL;
+}
+
+bool
+rules_droppable(const struct rules *u, const struct row *r)
+{
+	return r->status == RULES_IN_PROGRESS && (mine(u, r) || !held(u, r));
+}

@@ -1,0 +1,217 @@
+#include "schema.h"
+#include "footprint.h"
+
+#include "err.h"
+#include "json.h"
+#include "pg.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of a btree holds some 2700 bytes; the id and the rest need 100. */
+#define FITS "2500"
+
+/* Where columns refer to the table, its name is $1. */
+#define TABLE "to_regclass(quote_ident($1))"
+
+/* Does the statement in 's', and clears it. */
+static int
+run(struct pg *pg, struct str *s)
+{
+	long long rc = pg_do(pg, s->s, NULL, 0);
+
+	str_clear(s);
+	return rc < 0 ? -1 : 0;
+}
+
+/* A question about the table whose answer is yes (1) or no (0). */
+static int
+is(struct pg *pg, const char *table, const char *sql)
+{
+	const char *args[] = {table};
+	struct pg_rows *rows = pg_ask(pg, sql, args, 1);
+	int rc = rows ? *pg_value(rows, 0, 0) == 't' : -1;
+
+	pg_free(rows);
+	return rc;
+}
+
+static int
+is_current(struct pg *pg, const char *table)
+{
+	return is(pg, table,
+	    "SELECT to_regclass(quote_ident('vkb_key_' || $1)) IS NOT NULL "
+	    "AND (SELECT count(*) FROM pg_attribute WHERE attrelid = " TABLE
+	    " AND NOT attisdropped AND attname IN ('config_hash', 'covers', "
+	    "'owner', 'lease_until', 'attempts', 'reason')) = 6");
+}
+
+static int
+create(struct pg *pg, const char *table)
+{
+	static const char *const on[][2] = {{"sha", "sha"},
+	    {"status", "status"}, {"timestamp", "\"timestamp\""},
+	    {"sha_status", "sha, status"}};
+	const char *id = table + strlen("benchmark_commits");
+	struct str s = {0};
+	int rc;
+
+	str_printf(&s,
+	    "CREATE TABLE %s (id SERIAL PRIMARY KEY, "
+	    "sha VARCHAR(40) NOT NULL, \"timestamp\" TIMESTAMPTZ NOT NULL, "
+	    "status VARCHAR(20) NOT NULL CHECK (status IN ('in_progress', "
+	    "'complete', 'failed')), config JSONB NOT NULL, "
+	    "architecture VARCHAR(50), created_at TIMESTAMPTZ DEFAULT NOW(), "
+	    "updated_at TIMESTAMPTZ DEFAULT NOW())",
+	    table);
+	rc = run(pg, &s);
+	/* idx_commits_sha, idx_MODULE_commits_sha: as they were named. */
+	for (size_t i = 0; rc == 0 && i < sizeof on / sizeof *on; i++) {
+		str_printf(&s, "CREATE INDEX idx%s_commits_%s ON %s (%s)", id,
+		    on[i][0], table, on[i][1]);
+		rc = run(pg, &s);
+	}
+	str_free(&s);
+	return rc;
+}
+
+/* The check of the status that another tool made knows no failure. */
+static int
+admit_failed(struct pg *pg, const char *table)
+{
+	const char *args[] = {table};
+	struct pg_rows *rows = pg_ask(pg,
+	    "SELECT conname FROM pg_constraint WHERE conrelid = " TABLE
+	    " AND contype = 'c' AND conkey = (SELECT ARRAY[attnum] FROM "
+	    "pg_attribute WHERE attrelid = " TABLE " AND attname = 'status') "
+	    "AND strpos(pg_get_constraintdef(oid), '''failed''') = 0",
+	    args, 1);
+	struct str s = {0};
+	int rc = rows ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
+		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
+		pg_name(&s, pg_value(rows, i, 0));
+		str_add(&s,
+		    ", ADD CHECK (status IN ('in_progress', 'complete', "
+		    "'failed'))");
+		rc = run(pg, &s);
+	}
+	pg_free(rows);
+	str_free(&s);
+	return rc;
+}
+
+static int
+extend(struct pg *pg, const char *table)
+{
+	struct str s = {0};
+	int rc;
+
+	str_printf(&s,
+	    "ALTER TABLE %s ADD COLUMN IF NOT EXISTS config_hash TEXT, "
+	    "ADD COLUMN IF NOT EXISTS covers BIGINT[], "
+	    "ADD COLUMN IF NOT EXISTS owner TEXT, "
+	    "ADD COLUMN IF NOT EXISTS lease_until TIMESTAMPTZ, "
+	    "ADD COLUMN IF NOT EXISTS attempts INTEGER NOT NULL DEFAULT 0, "
+	    "ADD COLUMN IF NOT EXISTS reason TEXT",
+	    table);
+	rc = run(pg, &s);
+	if (rc == 0)
+		rc = admit_failed(pg, table);
+	str_printf(&s,
+	    "CREATE UNIQUE INDEX IF NOT EXISTS vkb_key_%s ON %s "
+	    "(sha, config_hash, architecture)",
+	    table, table);
+	if (rc == 0)
+		rc = run(pg, &s);
+	str_free(&s);
+	return rc;
+}
+
+static int
+fill_one(struct pg *pg, const char *table, const char *text)
+{
+	struct footprint f = {0};
+	struct json *config = json_parse(text, strlen(text), NULL, NULL);
+	struct str s = {0};
+	char *covers;
+	long long rc;
+
+	if (!config)
+		return err_fail("%s: column 'config': '%.100s' cannot be read",
+		    table, text);
+	footprint_of(&f, config);
+	covers = footprint_array(&f);
+	const char *args[] = {text, f.hash, covers};
+	str_printf(&s,
+	    "UPDATE %s SET config_hash = $2, covers = $3::bigint[] "
+	    "WHERE config_hash IS NULL AND config = $1::jsonb",
+	    table);
+	rc = pg_do(pg, s.s, args, 3);
+	str_free(&s);
+	free(covers);
+	footprint_free(&f);
+	return rc < 0 ? -1 : 0;
+}
+
+/* What another tool wrote has no hash. */
+static int
+fill(struct pg *pg, const char *table)
+{
+	struct pg_rows *rows;
+	struct str s = {0};
+	int rc;
+
+	str_printf(&s,
+	    "SELECT DISTINCT config::text FROM %s WHERE config_hash IS NULL",
+	    table);
+	rows = pg_ask(pg, s.s, NULL, 0);
+	rc = rows ? 0 : -1;
+	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++)
+		rc = fill_one(pg, table, pg_value(rows, i, 0));
+	pg_free(rows);
+	str_free(&s);
+	return rc;
+}
+
+int
+schema_make(struct pg *pg, const char *table)
+{
+	int rc = is_current(pg, table), there;
+
+	if (rc == 0) {
+		if (pg_lock(pg, "vkb-trackcommits") < 0 ||
+		    (there = is(pg, table, "SELECT " TABLE " IS NOT NULL")) <
+			0 ||
+		    (!there && create(pg, table) < 0))
+			return -1;
+		rc = extend(pg, table);
+	}
+	return rc < 0 ? -1 : fill(pg, table);
+}
+
+int
+schema_make_room(struct pg *pg, const char *table, const char *config)
+{
+	const char *args[] = {table, config};
+	struct pg_rows *rows = pg_ask(pg,
+	    "SELECT conname FROM pg_constraint WHERE conrelid = " TABLE
+	    " AND contype = 'u' AND (SELECT attnum FROM pg_attribute WHERE "
+	    "attrelid = " TABLE " AND attname = 'config') = ANY (conkey) "
+	    "AND pg_column_size($2::jsonb) > " FITS,
+	    args, 2);
+	struct str s = {0};
+	int rc = rows ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
+		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
+		pg_name(&s, pg_value(rows, i, 0));
+		err_say("%s; the configuration does not fit into it", s.s);
+		rc = run(pg, &s);
+	}
+	pg_free(rows);
+	str_free(&s);
+	return rc;
+}

@@ -1,0 +1,325 @@
+#include "work.h"
+#include "footprint.h"
+#include "lineage.h"
+#include "store.h"
+
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+commits_add(struct commits *c, const char *sha, double time, struct json *rec)
+{
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] = (struct commit){mem_str(sha), time, rec};
+}
+
+void
+commits_free(struct commits *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].sha);
+		json_free(c->v[i].rec);
+	}
+	free(c->v);
+	*c = (struct commits){0};
+}
+
+static int
+refuse(const char *sha, char *why)
+{
+	err_say("%s: %s", sha, why);
+	free(why);
+	return 1;
+}
+
+/* --- one row */
+
+/*
+ * The row of the commit, taken; a new one, of id 0, where there is none.
+ * 1; 0: somebody else is at it.
+ */
+static int
+take(struct work *w, const char *sha, double time, struct row *r)
+{
+	const struct wanted wanted = {
+	    .config = w->config, .architecture = w->architecture, .sha = sha};
+	const struct store_ops *ops = w->store->ops;
+	struct rowlist rows = {0};
+	int rc = ops->read(w->store, &wanted, &rows);
+
+	*r = (struct row){0};
+	if (rc == 0 && rows.n) {
+		*r = rows.v[0];
+		rows.v[0] = (struct row){0};
+		rc = ops->take(w->store, r, true);
+	} else if (rc == 0) {
+		r->sha = mem_str(sha);
+		r->time = time;
+		r->config_hash = mem_str(w->config->hash);
+		r->architecture = mem_str(w->architecture);
+		rc = 1;
+	}
+	rowlist_free(&rows);
+	return rc;
+}
+
+/* 1 done, 0 somebody else was faster. */
+static int
+put(struct work *w, const struct row *r)
+{
+	const struct store_ops *ops = w->store->ops;
+
+	if (!r->id)
+		return ops->insert(w->store, w->config, r);
+	return ops->update(w->store, r) < 0 ? -1 : 1;
+}
+
+/* --- the next ones */
+
+/* What the rows make of the commits. */
+static int
+survey(struct work *w, const struct lineage *h, enum order_state *states,
+    struct rowlist *rows, size_t *row_at)
+{
+	const struct wanted wanted = {.config = w->config,
+	    .covered = w->subset,
+	    .architecture = w->architecture};
+
+	if (w->store->ops->read(w->store, &wanted, rows) < 0)
+		return -1;
+	for (size_t i = 0; i < rows->n; i++) {
+		size_t at = lineage_place(h, rows->v[i].sha);
+		enum rules_chance chance;
+
+		if (at == h->n)
+			continue;
+		chance = rules_chance(&w->rules, &rows->v[i]);
+		/* Done under another configuration it is done. */
+		if (w->config && rows->v[i].config_hash &&
+		    strcmp(rows->v[i].config_hash, w->config->hash) != 0)
+			chance = w->rules.again ? RULES_FREE : RULES_TAKEN;
+		else if (w->config)
+			row_at[at] = i + 1;
+		if (chance == RULES_TAKEN)
+			states[at] = ORDER_KNOWN;
+		else if (chance == RULES_LATE && states[at] == ORDER_FREE)
+			states[at] = ORDER_LATE;
+	}
+	return 0;
+}
+
+/* 1 it is ours, 0 it is not. */
+static int
+claim_one(struct work *w, const char *sha, double time, struct row *known)
+{
+	struct row new = {0}, *r = known ? known : &new;
+	char *why;
+	int rc = 1;
+
+	if (known)
+		rc = w->store->ops->take(w->store, known, false);
+	else {
+		new.sha = mem_str(sha);
+		new.time = time;
+		new.config_hash = mem_str(w->config->hash);
+		new.architecture = mem_str(w->architecture);
+	}
+	if (rc > 0) {
+		why = rules_claim(&w->rules, r);
+		rc = why ? 0 : put(w, r);
+		free(why);
+	}
+	row_free(&new);
+	return rc;
+}
+
+static int
+found(struct work *w, const struct lineage *h, size_t at, struct row *known,
+    bool claim, struct commits *out)
+{
+	double time;
+	struct json *rec =
+	    lineage_record(h->repo, h->ids[at], h->branch, &time);
+	int rc = rec ? 1 : -1;
+
+	if (rc > 0 && claim)
+		rc = claim_one(w, h->ids[at], time, known);
+	if (rc > 0)
+		commits_add(out, h->ids[at], time, rec);
+	else
+		json_free(rec);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
+    struct commits *out)
+{
+	enum order_state *states = mem_array(h->n + 1, sizeof *states);
+	size_t *row_at = mem_array(h->n + 1, sizeof *row_at), at;
+	struct rowlist rows = {0};
+	int rc = survey(w, h, states, &rows, row_at);
+
+	/* What the owner holds comes before all others. */
+	for (at = 0; rc == 0 && w->rules.resume && at < h->n; at++) {
+		struct row *r = row_at[at] ? &rows.v[row_at[at] - 1] : NULL;
+
+		if (!r || rules_chance(&w->rules, r) != RULES_MINE)
+			continue;
+		states[at] = ORDER_KNOWN;
+		if (out->n < most)
+			rc = found(w, h, at, r, claim, out);
+	}
+	while (rc == 0 && out->n < most &&
+	    (at = order_next(w->order, states, h->n)) != ORDER_END) {
+		states[at] = ORDER_KNOWN;
+		rc = found(w, h, at,
+		    row_at[at] ? &rows.v[row_at[at] - 1] : NULL, claim, out);
+	}
+	rowlist_free(&rows);
+	free(states);
+	free(row_at);
+	return rc;
+}
+
+/* --- those that are named */
+
+int
+work_claim(struct work *w, const struct commits *c, struct commits *out)
+{
+	struct row r;
+	char *why;
+	int rc = 0, no = 0;
+
+	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
+		rc = take(w, c->v[i].sha, c->v[i].time, &r);
+		why = rc > 0 ? rules_claim(&w->rules, &r) : NULL;
+		if (rc > 0 && !why)
+			rc = put(w, &r);
+		if (rc == 0)
+			why = mem_str("another was faster");
+		if (why)
+			no = refuse(c->v[i].sha, why);
+		else if (rc > 0)
+			commits_add(out, c->v[i].sha, c->v[i].time,
+			    json_dup(c->v[i].rec));
+		row_free(&r);
+	}
+	return rc < 0 ? -1 : no;
+}
+
+int
+work_mark(struct work *w, const struct commits *c, enum rules_status to,
+    const char *reason)
+{
+	struct row r;
+	char *why;
+	int rc = 0, no = 0;
+
+	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
+		rc = take(w, c->v[i].sha, c->v[i].time, &r);
+		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
+		if (rc > 0 && !why && !r.id && !r.time)
+			rc = err_fail("%s: it is not there yet; the option "
+				      "'--repo' says when it was made",
+			    r.sha);
+		if (rc > 0 && !why)
+			rc = put(w, &r);
+		if (rc == 0)
+			why = mem_str("another was faster");
+		if (why)
+			no = refuse(c->v[i].sha, why);
+		row_free(&r);
+	}
+	return rc < 0 ? -1 : no;
+}
+
+/* Why the owner cannot go on with it. */
+static int
+deny(struct work *w, const struct wanted *wanted)
+{
+	struct wanted any = *wanted;
+	struct row none = {0};
+	struct rowlist rows = {0};
+	int rc;
+
+	any.owner = NULL;
+	any.status = RULES_NONE;
+	rc = w->store->ops->read(w->store, &any, &rows);
+	if (rc == 0)
+		rc = refuse(wanted->sha,
+		    rules_prolong(&w->rules, rows.n ? &rows.v[0] : &none));
+	rowlist_free(&rows);
+	return rc;
+}
+
+static int
+prolong(struct work *w, const struct wanted *wanted)
+{
+	const struct store_ops *ops = w->store->ops;
+	struct rowlist rows = {0};
+	size_t done = 0;
+	int rc = ops->read(w->store, wanted, &rows);
+
+	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
+		char *why;
+
+		rc = ops->take(w->store, &rows.v[i], true);
+		if (rc <= 0)
+			continue;
+		why = rules_prolong(&w->rules, &rows.v[i]);
+		if (!why) {
+			rc = ops->update(w->store, &rows.v[i]);
+			done++;
+		}
+		free(why);
+	}
+	rowlist_free(&rows);
+	if (rc < 0 || done)
+		return rc < 0 ? -1 : 0;
+	if (wanted->sha)
+		return deny(w, wanted);
+	return refuse(w->rules.owner, mem_str("it holds no claim"));
+}
+
+int
+work_prolong(struct work *w, const struct commits *c)
+{
+	struct wanted wanted = {.config = w->config,
+	    .architecture = w->architecture,
+	    .owner = w->rules.owner,
+	    .status = RULES_IN_PROGRESS};
+	int rc = c->n ? 0 : prolong(w, &wanted), no = rc;
+
+	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
+		wanted.sha = c->v[i].sha;
+		no |= rc = prolong(w, &wanted);
+	}
+	return rc < 0 ? -1 : no;
+}
+
+int
+work_cleanup(struct work *w, size_t *n)
+{
+	const struct wanted wanted = {.config = w->config,
+	    .architecture = w->architecture,
+	    .status = RULES_IN_PROGRESS};
+	const struct store_ops *ops = w->store->ops;
+	struct rowlist rows = {0};
+	int rc = ops->read(w->store, &wanted, &rows);
+
+	*n = 0;
+	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
+		rc = ops->take(w->store, &rows.v[i], false);
+		if (rc <= 0 || !rules_droppable(&w->rules, &rows.v[i]))
+			continue;
+		rc = ops->drop(w->store, &rows.v[i]);
+		*n += rc == 0;
+	}
+	rowlist_free(&rows);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,142 @@
+/* vkb-trackcommits: the order of commits, and what a configuration covers. */
+#include "tap.h"
+
+#include "json.h"
+#include "vkb-trackcommits/footprint.h"
+#include "vkb-trackcommits/order.h"
+#include "vkb-trackcommits/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 'states' of f(ree), l(ate), k(nown); the places in their order. */
+static void
+order_is(enum order o, const char *states, const char *want)
+{
+	enum order_state v[32];
+	char got[64] = "";
+	size_t n = strlen(states), at;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = states[i] == 'f' ? ORDER_FREE
+		    : states[i] == 'l'  ? ORDER_LATE
+					: ORDER_KNOWN;
+	while ((at = order_next(o, v, n)) != ORDER_END) {
+		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",
+		    *got ? " " : "", at);
+		v[at] = ORDER_KNOWN;
+	}
+	tap_ok(strcmp(got, want) == 0, "order %d of '%s': '%s', wanted '%s'",
+	    (int)o, states, got, want);
+}
+
+static struct footprint
+of(const char *text)
+{
+	struct footprint f;
+
+	footprint_of(&f, json_parse(text, strlen(text), NULL, NULL));
+	return f;
+}
+
+static void
+within(const char *a, const char *b, bool want)
+{
+	struct footprint x = of(a), y = of(b);
+
+	tap_ok(footprint_within(&x, &y) == want, "%s %s %s", a,
+	    want ? "within" : "not within", b);
+	footprint_free(&x);
+	footprint_free(&y);
+}
+
+static void
+orders(void)
+{
+	order_is(ORDER_NEWEST, "", "");
+	order_is(ORDER_OLDEST, "", "");
+	order_is(ORDER_BISECT, "", "");
+	order_is(ORDER_BISECT, "f", "0");
+	order_is(ORDER_BISECT, "k", "");
+	order_is(ORDER_NEWEST, "kflf", "1 3 2");
+	order_is(ORDER_OLDEST, "kflf", "3 1 2");
+	order_is(ORDER_BISECT, "kffffk", "2 3 1 4");
+	order_is(ORDER_BISECT, "kffkfffffk", "6 1 4 7 2 5 8");
+	order_is(ORDER_BISECT, "kflfk", "1 3 2");
+	order_is(ORDER_BISECT, "lf", "1 0");
+}
+
+static void
+footprints(void)
+{
+	const char *c = "{\"commands\":[\"SET\",\"GET\"],\"clients\":[1,2],"
+			"\"warmup\":0}";
+	struct footprint a = of("[1]"), b = of("{\"cluster_mode\":[]}");
+
+	within(c, c, true);
+	within(
+	    "[{\"warmup\":0,\"clients\":[2],\"commands\":[\"GET\"]}]", c, true);
+	within(c, "[{\"warmup\":0,\"clients\":[2],\"commands\":[\"GET\"]}]",
+	    false);
+	within("[{\"warmup\":1,\"clients\":[2],\"commands\":[\"GET\"]}]", c,
+	    false);
+	within("[{\"clients\":[2],\"commands\":[\"GET\"]}]", c, false);
+	/* the product, not the lists alone */
+	within(c,
+	    "[{\"commands\":[\"SET\"],\"clients\":[1,2],\"warmup\":0},"
+	    "{\"commands\":[\"GET\"],\"clients\":[1],\"warmup\":0}]",
+	    false);
+	within(c,
+	    "[{\"commands\":[\"SET\"],\"clients\":[1,2],\"warmup\":0},"
+	    "{\"commands\":[\"GET\"],\"clients\":[2,1],\"warmup\":0}]",
+	    true);
+	within("{\"test_groups\":[{\"g\":1}]}",
+	    "{\"test_groups\":[{\"g\":2},{\"g\":1}]}", true);
+	within("{\"keyspacelen\":[2],\"test_groups\":[{\"g\":1}]}",
+	    "{\"keyspacelen\":[1,2],\"test_groups\":[{\"g\":1}]}", false);
+	within("{\"scenarios\":[{\"id\":\"a\"}]}",
+	    "{\"scenarios\":[{\"id\":\"a\"},{\"id\":\"b\"}]}", false);
+	tap_ok(
+	    a.n == 0 && !footprint_within(&a, &a), "no object covers nothing");
+	tap_ok(b.n == 0 && !footprint_within(&b, &b), "nor does an empty list");
+	footprint_free(&a);
+	footprint_free(&b);
+}
+
+/* Python's rows: no owner, no lease. */
+static void
+rules(void)
+{
+	struct rules u = {
+	    .now = 1000000, .lease = 60, .owner = "me", .attempts = 2};
+	struct row r = {.status = RULES_IN_PROGRESS, .updated = 1000000 - 10};
+	char *why;
+
+	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "a claim without a lease");
+	r.updated = u.now - 86400;
+	tap_ok(rules_chance(&u, &r) == RULES_FREE, "ends in a day");
+	why = rules_claim(&u, &r);
+	tap_ok(
+	    !why && r.attempts == 1 && r.lease_until == u.now + 60, "claimed");
+	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "held, even to its owner");
+	u.now = r.lease_until;
+	tap_ok(
+	    rules_chance(&u, &r) == RULES_FREE, "at its very end it is free");
+	r.attempts = 2;
+	tap_ok(
+	    rules_chance(&u, &r) == RULES_LATE, "after all others in the end");
+	r.status = RULES_FAILED;
+	tap_ok(
+	    rules_chance(&u, &r) == RULES_TAKEN, "a failed one is left then");
+	row_free(&r);
+}
+
+int
+main(void)
+{
+	orders();
+	footprints();
+	rules();
+	return tap_done();
+}
