@@ -7,6 +7,7 @@
 #include "sink.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/export.h"
+#include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
 #include "vkb-pgpush/push.h"
 #include "vkb-pgpush/schema.h"
@@ -92,6 +93,7 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	struct push p = {.database = o->database};
 	int rc = 0, done = 0;
 
+	in.frames = frames_new(spool, in.test_type);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
 	if (!args->n)
@@ -103,6 +105,7 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 		if (done == 0 && !o->quiet)
 			report(&p, s, in.failed);
 	}
+	frames_free(in.frames);
 	spool_free(spool);
 	return done < 0 || p.refused ? -1 : rc;
 }

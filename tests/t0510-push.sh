@@ -59,6 +59,48 @@ test_match "'yesterday' is no time" .err 'it is said'
 test_status 2 'a table that is not there' push --export --table nothing
 test_match "no table 'benchmark_metrics_nothing'" .err 'it is named'
 
+# --- most lines are stored without a tree: the same rows as with one
+
+cat >odd.jsonl <<'EOF'
+{"type":"run","v":1,"subject":{"label":"a","time":"2026-03-01T08:00:00Z"},"config":{"command":"MSET","data_size":16,"rps":5,"x":{"b":[1,null,"\\"],"a":1.0}},"run":{"session":"o","index":1,"started":"2026-03-01T09:00:00Z"},"env":{"arch":"x86_64"},"metrics":{"rps":1e3,"p50_latency_ms":0.10,"ops":-0,"k":1E-7,"big":12345678901234567890,"fine":0.1234567890123456789},"status":"ok"}
+{"type":"run","v":1,"subject":{"label":"a","time":"2026-03-01T08:00:00Z"},"config":{"command":"MSET","data_size":16,"rps":5,"x":{"b":[1,null,"\\"],"a":1.0}},"run":{"session":"o","index":2},"env":{"arch":"x86_64"},"metrics":{"ops":2,"p50_latency_ms":1e300},"status":"ok"}
+{"type":"run","v":1,"subject":{"ref":"b"},"config":{"command":"GET","test_id":"t","p99_latency_ms":3},"run":{"session":"o","index":1,"started":"2026-03-01T09:00:00Z"},"metrics":{"rps":7},"status":"ok"}
+{"type":"run","v":1,"subject":{"ref":"b"},"config":{"command":"GET","test_id":"t","p99_latency_ms":3},"run":{"session":"o","index":2,"started":"2026-03-01T09:00:01Z"},"metrics":{"rps":8,"p99_latency_ms":9},"status":"ok"}
+{"type":"run","v":1,"subject":{"ref":"b"},"config":{"command":"GET\ta\\n","test_id":"t","duration_s":3},"run":{"index":2,"started":"2026-03-01T09:00:01Z"},"metrics":{"rps":8},"status":"ok"}
+{"type":"run","v":1,"subject":{"ref":"b"},"config":{"command":"GET"},"run":{"session":"o","index":2.5},"metrics":{"rps":8},"status":"ok"}
+{"type":"run","v":1,"subject":{"ref":"b"},"config":{"command":"GET"},"run":{"session":"o","index":3},"metrics":{},"error":"x","status":"failed"}
+{"type":"run","v":1,"subject":{"time":"2026-03-01T08:00:00+02:00"},"config":{"command":"GET","k":1},"run":{"session":"o","index":3},"metrics":{"k":2,"timestamp":3},"hist":{"latency_us":"abc"},"bound":"client","status":"ok"}
+EOF
+# Without the columns that tell one push from another.
+table() {
+  sql "SELECT to_jsonb(t) - 'id' - 'created_at' FROM benchmark_metrics t ORDER BY id" |
+    jq -cS .
+  sql "SELECT to_jsonb(t) - 'id' - 'created_at' FROM vkb_runs t ORDER BY id" |
+    jq -cS .
+}
+for f in "$data/a.jsonl" odd.jsonl; do
+  fresh
+  test_that "${f##*/}: by line" push "$f"
+  table >by-line
+  test_match benchmark by-line "${f##*/}: rows"
+  fresh
+  sed 's/"type":"run"/"type":"r\\u0075n"/' "$f" | push -q
+  test_same "$(cat by-line)" "$(table)" "${f##*/}: by tree"
+done
+cat odd.jsonl odd.jsonl >doubled.jsonl
+fresh
+test_that 'equal lines' push doubled.jsonl
+test_match '11 runs stored, 5 were there' .err 'are one run where it names its session'
+test_same '11 11' "$(rows) $(rows vkb_runs)" 'in both tables'
+sql 'DELETE FROM benchmark_metrics WHERE vkb_index = 2' 'DELETE FROM vkb_runs WHERE vkb_index = 1'
+test_that 'rows that went away' push doubled.jsonl
+test_same '11 11' "$(rows) $(rows vkb_runs)" 'come back in both tables'
+run 1 5 | awk '{ for (i = 1; i <= 4200; i++) {
+  s = $0; sub(/c1/, "c" i, s); sub(/"rps":5/, "\"rps\":" i, s); print s } }' >many
+test_that 'four thousand subjects and more' push --table many many
+test_same "4200 4200 8822100" "$(sql "SELECT count(*) || ' ' || count(DISTINCT commit) || ' ' || sum(rps)::bigint FROM benchmark_metrics_many")" \
+  'are all there'
+
 # --- types grow: nothing is rounded or cut
 
 fresh

@@ -161,6 +161,14 @@ has_place(const char *room, const char *key)
 	return false;
 }
 
+const char *
+flat_metric(const char *name)
+{
+	const struct metric *m = metric_find(name);
+
+	return m && m->flat ? m->flat : name;
+}
+
 static void
 rest_of(struct json *obj, const struct json *run, const char *room,
     const char *prefix)
@@ -169,13 +177,11 @@ rest_of(struct json *obj, const struct json *run, const char *room,
 
 	for (const struct json *j = json_first(json_get(run, room)); j;
 	     j = json_next(j)) {
-		const struct metric *m = metric_find(json_key(j));
-
 		if (has_place(room, json_key(j)))
 			continue;
 		str_clear(&name);
-		if (strcmp(room, "metrics") == 0 && m && m->flat)
-			str_add(&name, m->flat);
+		if (strcmp(room, "metrics") == 0)
+			str_add(&name, flat_metric(json_key(j)));
 		else
 			str_printf(&name, "%s%s", prefix, json_key(j));
 		if (!json_get(obj, name.s))
@@ -290,6 +296,18 @@ flat_from_run(const struct json *run)
 		json_del(obj, json_str(j));
 	for (j = json_first(json_get(kept, "null")); j; j = json_next(j))
 		json_set(obj, json_str(j), json_null());
+	return obj;
+}
+
+struct json *
+flat_frame(const struct json *run)
+{
+	struct json *bare = json_dup(run), *obj;
+
+	json_del(bare, "metrics");
+	json_del(bare, "run");
+	obj = flat_from_run(bare);
+	json_free(bare);
 	return obj;
 }
 

@@ -309,42 +309,44 @@ pg_copy_put(struct pg *pg, const char *text, size_t n)
 	return fail_conn(pg);
 }
 
-int
+long long
 pg_copy_end(struct pg *pg)
 {
 	PGresult *res;
-	int rc = 0;
+	long long n = 0;
 
 	if (PQputCopyEnd(pg->conn, NULL) != 1)
 		return fail_conn(pg);
 	while ((res = PQgetResult(pg->conn))) {
-		if (PQresultStatus(res) != PGRES_COMMAND_OK && rc == 0)
-			rc = fail_result(pg, res);
+		if (PQresultStatus(res) == PGRES_COMMAND_OK)
+			n = n < 0 ? n : atoll(PQcmdTuples(res));
+		else if (n >= 0)
+			n = fail_result(pg, res);
 		PQclear(res);
 	}
-	return rc;
+	return n;
 }
 
 void
 pg_copy_value(struct str *s, const char *text, size_t n)
 {
-	size_t from = 0;
+	const char *end = text + n;
 
-	for (size_t i = 0; i < n; i++) {
-		char c = text[i];
+	for (;;) {
+		size_t plain = strcspn(text, "\\\n\r\t");
 
-		if (c != '\\' && c != '\n' && c != '\r' && c != '\t')
-			continue;
-		str_addn(s, text + from, i - from);
+		str_addn(s, text, plain);
+		text += plain;
+		if (text >= end)
+			return;
 		str_addc(s, '\\');
 		str_addc(s,
-		    c == '\n'       ? 'n'
-			: c == '\r' ? 'r'
-			: c == '\t' ? 't'
-				    : c);
-		from = i + 1;
+		    *text == '\n'       ? 'n'
+			: *text == '\r' ? 'r'
+			: *text == '\t' ? 't'
+					: *text);
+		text++;
 	}
-	str_addn(s, text + from, n - from);
 }
 
 void

@@ -52,12 +52,12 @@ int pg_lock(struct pg *, const char *name);
 
 /*
  * COPY ... FROM STDIN, in text format: begin, any number of lines in pieces of
- * any size, end.
+ * any size, end: how many lines became rows, or -1.
  */
 int pg_copy_begin(struct pg *, const char *sql);
 int pg_copy_put(struct pg *, const char *text, size_t n);
-int pg_copy_end(struct pg *);
-/* A value of such a line. */
+long long pg_copy_end(struct pg *);
+/* A value of such a line; a NUL stands behind it. */
 void pg_copy_value(struct str *, const char *text, size_t n);
 
 /* Adds the name of a table or column, quoted. */

@@ -163,7 +163,6 @@ static bool
 take(struct runline *r, struct jsonscan *c, unsigned what,
     const struct jsonscan_text *key, uint64_t *h)
 {
-	struct jsonscan_text t;
 	double v;
 
 	switch (what) {
@@ -188,7 +187,7 @@ take(struct runline *r, struct jsonscan *c, unsigned what,
 	case ORDER:
 		return number(c, &r->order, h);
 	case STARTED:
-		return text(c, &t, h);
+		return text(c, &r->started, h);
 	case SEED:
 		return number(c, &v, h);
 	case METRIC:
@@ -207,7 +206,8 @@ empty(struct runline *r)
 {
 	static const struct jsonscan_text none = {0};
 
-	r->subject = r->config = r->env = r->session = r->bound = none;
+	r->subject = r->config = r->env = none;
+	r->session = r->started = r->bound = none;
 	r->index = r->block = r->order = -1;
 	r->nmetrics = r->nhists = 0;
 }

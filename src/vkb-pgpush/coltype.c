@@ -24,27 +24,19 @@ digits(const char *text, int *whole, int *decimals, bool *exponent)
 		*decimals = 0;
 }
 
-static size_t
-characters(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 void
 coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
     double v)
 {
-	size_t n = characters(text);
+	size_t n = strlen(text);
 	int whole, decimals;
 	bool exponent;
 
 	s->values |= value;
 	if (n > s->longest)
 		s->longest = n;
+	if (value == COLTYPE_STRING && !s->untimely)
+		s->untimely = !coltype_is_time(text);
 	if (value != COLTYPE_NUMBER)
 		return;
 	digits(text, &whole, &decimals, &exponent);
@@ -271,4 +263,17 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	default:
 		return NULL;
 	}
+}
+
+bool
+coltype_fits(struct coltype t, const struct coltype_seen *s)
+{
+	static const enum coltype_value all[] = {
+	    COLTYPE_BOOL, COLTYPE_NUMBER, COLTYPE_STRING, COLTYPE_NESTED};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (s->values & all[i] &&
+		    coltype_wants(t, all[i], s->untimely ? "" : "2026-01-01"))
+			return false;
+	return true;
 }

@@ -42,11 +42,12 @@ enum coltype_value {
 /* All that is to go into a column; {0}: nothing. */
 struct coltype_seen {
 	unsigned values; /* bits of enum coltype_value */
-	size_t longest;  /* characters */
+	size_t longest;  /* bytes: no encoding takes more characters */
 	int whole, decimals;
 	double largest; /* its magnitude */
 	bool exponent;  /* 1e+20 */
 	bool finer;     /* than a float can hold */
+	bool untimely;  /* a text that is no time */
 };
 
 void coltype_see(
@@ -60,6 +61,9 @@ bool coltype_same(struct coltype, struct coltype);
 /* Of a new column, and of one that is there. */
 struct coltype coltype_fresh(const struct coltype_seen *);
 struct coltype coltype_widen(struct coltype, const struct coltype_seen *);
+
+/* Can it hold all of them? */
+bool coltype_fits(struct coltype, const struct coltype_seen *);
 
 /* Can it hold the value (it is wide enough)? If not: what it wants instead. */
 const char *coltype_wants(struct coltype, enum coltype_value, const char *text);

@@ -1,6 +1,7 @@
 #include "intake.h"
 #include "err.h"
 #include "flat.h"
+#include "frames.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -19,39 +20,24 @@
 /* One file at work. */
 struct file {
 	struct intake *to;
-	const char *ref;      /* of the folder; NULL: none */
-	struct names *sames;  /* runs that name no session, */
-	size_t *count, cap;   /* and how often each came */
-	struct str text, key; /* scratch */
+	const char *ref;     /* of the folder; NULL: none */
+	struct names *sames; /* runs that name no session, */
+	size_t *count, cap;  /* and how often each came */
+	struct str text;     /* scratch */
 };
 
-static unsigned long long
-hash_of(struct str *s, const struct json *room)
-{
-	str_clear(s);
-	record_room(s, room);
-	return str_hash(STR_HASH, s->s, s->len);
-}
-
 static void
-put_hash(
-    struct file *f, size_t column, const char *prefix, unsigned long long hash)
+own(struct spool *sp, size_t column, const char *text)
 {
-	char text[64];
-
-	snprintf(text, sizeof text, "%s%016llx", prefix, hash);
-	spool_own(f->to->spool, column, COLTYPE_STRING, text);
+	spool_own(sp, column, COLTYPE_STRING, text, strlen(text));
 }
 
 /* Which of those in the file that are equal; the same in the same file. */
 static size_t
-occurrence(struct file *f, unsigned long long hash)
+occurrence(struct file *f, const char *hash)
 {
-	size_t id, had = f->cap;
+	size_t id = names_id(f->sames, hash), had = f->cap;
 
-	str_clear(&f->key);
-	str_printf(&f->key, "%016llx", hash);
-	id = names_id(f->sames, f->key.s);
 	f->count = mem_grow(f->count, id, &f->cap, sizeof *f->count);
 	if (f->cap > had)
 		memset(f->count + had, 0, (f->cap - had) * sizeof *f->count);
@@ -70,22 +56,23 @@ put_key(struct file *f, const struct json *run)
 	const char *session = json_get_str(room, "session"),
 		   *status = json_get_str(run, "status");
 	double index = json_get_num(room, "index", 0);
-	unsigned long long whole;
-	char number[32];
+	char number[32], hash[17], whole[32];
 
-	if (session && *session && index >= 1 && index < 2147483648. &&
-	    index == (double)(long)index && strcmp(status, "ok") == 0) {
-		spool_own(sp, SPOOL_SESSION, COLTYPE_STRING, session);
+	if (session && *session && frames_index(index) &&
+	    strcmp(status, "ok") == 0) {
+		own(sp, SPOOL_SESSION, session);
 	} else {
-		whole = hash_of(&f->text, run);
-		put_hash(f, SPOOL_SESSION, "object ", whole);
-		index = (double)occurrence(f, whole);
+		frames_hash(hash, run);
+		snprintf(whole, sizeof whole, "object %s", hash);
+		own(sp, SPOOL_SESSION, whole);
+		index = (double)occurrence(f, hash);
 	}
+	frames_hash(hash, json_get(run, "config"));
+	own(sp, SPOOL_CASE, hash);
+	frames_hash(hash, json_get(run, "subject"));
+	own(sp, SPOOL_SUBJECT, hash);
 	snprintf(number, sizeof number, "%.0f", index);
-	put_hash(f, SPOOL_CASE, "", hash_of(&f->text, json_get(run, "config")));
-	put_hash(
-	    f, SPOOL_SUBJECT, "", hash_of(&f->text, json_get(run, "subject")));
-	spool_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number);
+	spool_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
 }
 
 /* The folder of the results says what a run does not: who was measured. */
@@ -111,18 +98,35 @@ put_run(struct file *f, struct json *run, const char *where)
 	if (f->ref)
 		put_ref(f->ref, run);
 	flat = flat_from_run(run);
-	spool_row(sp, where);
+	spool_row(sp, where, 0);
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
 		spool_put(sp, json_key(j), j);
-	spool_own(sp, SPOOL_TYPE, COLTYPE_STRING, f->to->test_type);
+	own(sp, SPOOL_TYPE, f->to->test_type);
 	str_clear(&f->text);
 	json_append(&f->text, run);
-	spool_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s);
+	spool_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
 	if (strcmp(json_get_str(run, "status"), "ok") != 0)
 		f->to->failed++;
 	json_free(flat);
 	return spool_end(sp);
+}
+
+/* The record that stands next. 0; -1: it is bad; -2: no more can be stored. */
+static int
+put(struct file *f, struct jsonl *in, const char *s, size_t n)
+{
+	struct json *rec;
+	int rc = f->ref ? 0 : frames_line(f->to->frames, s, n, jsonl_where(in));
+
+	if (rc)
+		return rc < 0 ? -2 : 0;
+	if (record_tree(in, &rec) < 0)
+		return -1;
+	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0)
+		rc = -2;
+	json_free(rec);
+	return rc;
 }
 
 static int
@@ -130,28 +134,21 @@ read_file(struct intake *to, const char *path, const char *ref)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct file f = {.to = to, .ref = ref, .sames = names_new()};
-	struct json *rec;
+	const char *s;
+	size_t n;
 	int got, rc = 0;
 
-	while ((got = record_next(in, &rec)) != 0) {
-		if (got < 0) {
-			rc = -1;
-			continue;
-		}
-		if (record_is(rec, "run") &&
-		    put_run(&f, rec, jsonl_where(in)) < 0) {
-			json_free(rec);
-			rc = -1;
-			break;
-		}
-		json_free(rec);
+	while (rc > -2 && (got = jsonl_text(in, &s, &n)) != 0) {
+		if (got > 0)
+			got = put(&f, in, s, n);
+		if (got < rc)
+			rc = got;
 	}
 	jsonl_close(in);
 	names_free(f.sames);
 	free(f.count);
 	str_free(&f.text);
-	str_free(&f.key);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 static int

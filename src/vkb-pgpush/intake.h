@@ -7,10 +7,12 @@
 
 #include <stddef.h>
 
+struct frames;
 struct spool;
 
 struct intake {
 	struct spool *spool;
+	struct frames *frames; /* of that spool */
 	const char *test_type;
 	size_t failed; /* of the runs that are in the spool */
 };

@@ -2,6 +2,7 @@
 #include "json.h"
 #include "mem.h"
 #include "names.h"
+#include "num.h"
 #include "scratch.h"
 #include "str.h"
 
@@ -17,19 +18,36 @@ struct block {
 	size_t len;
 };
 
+/* Its values are kept as in the file. */
+struct frame {
+	struct str text;
+	uint32_t *cols; /* that it has */
+	size_t ncols, cap;
+	bool *has; /* of the first columns: is it one of them? */
+	size_t nhas;
+	struct spool_value *values; /* while reading */
+};
+
 struct spool {
-	struct names *keys;
+	struct names *keys, *sessions;
+	size_t nsessions;
+	struct str last; /* session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
 	struct scratch *scratch;
 	struct block *blocks;
 	size_t nblocks, blockcap;
 	struct str out, text;
-	size_t row; /* where the row at work begins in 'out' */
+	size_t row;       /* where the row at work begins in 'out' */
+	struct frame *to; /* the frame at work; NULL: it is a row */
+	struct frame *frames;
+	size_t nframes;
 	/* reading */
 	char *in;
 	size_t inlen, incap, at, next;
 	struct spool_value *values;
+	uint32_t *set; /* which of them */
+	size_t nset;
 };
 
 /* A value in the file; its text and a NUL follow. */
@@ -73,8 +91,8 @@ name_of(const char *key)
 	return str_take(&s);
 }
 
-static size_t
-column(struct spool *s, const char *key)
+size_t
+spool_column(struct spool *s, const char *key)
 {
 	size_t id = names_id(s->keys, key);
 
@@ -96,10 +114,13 @@ spool_new(const char *tmpdir)
 	char *key;
 
 	s->keys = names_new();
+	s->sessions = names_new();
+	s->frames = mem_array(SPOOL_FRAMES, sizeof *s->frames);
+	s->nframes = 1;
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\n%s\n", own[i]);
-		column(s, key);
+		spool_column(s, key);
 		free(s->cols[i].name);
 		s->cols[i].name = mem_str(own[i]);
 		free(key);
@@ -116,7 +137,16 @@ spool_free(struct spool *s)
 		free(s->cols[i].key);
 		free(s->cols[i].name);
 	}
+	for (size_t i = 0; i < s->nframes; i++) {
+		str_free(&s->frames[i].text);
+		free(s->frames[i].cols);
+		free(s->frames[i].has);
+		free(s->frames[i].values);
+	}
+	free(s->frames);
 	names_free(s->keys);
+	names_free(s->sessions);
+	str_free(&s->last);
 	scratch_free(s->scratch);
 	str_free(&s->out);
 	str_free(&s->text);
@@ -124,7 +154,47 @@ spool_free(struct spool *s)
 	free(s->blocks);
 	free(s->in);
 	free(s->values);
+	free(s->set);
 	free(s);
+}
+
+size_t
+spool_frame(struct spool *s)
+{
+	s->to = &s->frames[s->nframes];
+	return s->nframes++;
+}
+
+bool
+spool_full(const struct spool *s)
+{
+	return s->nframes == SPOOL_FRAMES;
+}
+
+/* The row's length in bytes stands before it, filled in at its end. */
+void
+spool_row(struct spool *s, const char *where, size_t frame)
+{
+	const struct frame *f = &s->frames[frame];
+	uint32_t head[] = {0, (uint32_t)frame};
+
+	s->to = NULL;
+	s->row = s->out.len;
+	str_addn(&s->out, head, sizeof head);
+	str_addn(&s->out, where, strlen(where) + 1);
+	for (size_t i = 0; i < f->ncols; i++)
+		s->cols[f->cols[i]].n++;
+}
+
+static void
+mark(struct frame *f, size_t col)
+{
+	size_t had = f->nhas;
+
+	while (f->nhas <= col)
+		f->has = mem_grow(f->has, f->nhas, &f->nhas, 1);
+	memset(f->has + had, 0, f->nhas - had);
+	f->has[col] = true;
 }
 
 static void
@@ -132,21 +202,52 @@ value(struct spool *s, size_t col, enum coltype_value kind, const char *text,
     size_t len)
 {
 	struct head h = {(uint32_t)col, kind, (uint32_t)len};
+	struct frame *f = s->to;
+	struct str *to = f ? &f->text : &s->out;
 
-	str_addn(&s->out, &h, sizeof h);
-	str_addn(&s->out, text, len + 1);
-	s->cols[col].n++;
+	str_addn(to, &h, sizeof h);
+	str_addn(to, text, len);
+	str_addc(to, '\0');
+	if (f) {
+		f->cols = mem_grow(f->cols, f->ncols, &f->cap, sizeof *f->cols);
+		f->cols[f->ncols++] = (uint32_t)col;
+		mark(f, col);
+	} else {
+		s->cols[col].n++;
+		s->cols[col].alone = true;
+	}
 }
 
-/* The row's length in bytes stands before it, filled in at its end. */
-void
-spool_row(struct spool *s, const char *where)
+bool
+spool_framed(const struct spool *s, size_t frame, size_t col)
 {
-	uint32_t len = 0;
+	const struct frame *f = &s->frames[frame];
 
-	s->row = s->out.len;
-	str_addn(&s->out, &len, sizeof len);
-	str_addn(&s->out, where, strlen(where) + 1);
+	return col < f->nhas && f->has[col];
+}
+
+static void
+see(struct spool *s, size_t col, enum coltype_value kind, const char *text,
+    size_t len, double v)
+{
+	coltype_see(&s->cols[col].seen, kind, text, v);
+	value(s, col, kind, text, len);
+}
+
+void
+spool_text(struct spool *s, size_t col, const char *text, size_t len)
+{
+	str_clear(&s->text);
+	str_addn(&s->text, text, len);
+	see(s, col, COLTYPE_STRING, s->text.s, len, 0);
+}
+
+void
+spool_number(struct spool *s, size_t col, double v)
+{
+	str_clear(&s->text);
+	num_append(&s->text, v);
+	see(s, col, COLTYPE_NUMBER, s->text.s, s->text.len, v);
 }
 
 void
@@ -154,10 +255,13 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 {
 	enum coltype_value kind;
 	const char *text = json_str(j);
-	size_t col;
+	size_t col = spool_column(s, key);
 
-	if (json_type(j) == JSON_NULL)
+	if (json_type(j) == JSON_NULL) {
+		if (s->to)
+			mark(s->to, col);
 		return;
+	}
 	kind = json_type(j) == JSON_STRING ? COLTYPE_STRING
 	    : json_type(j) == JSON_NUMBER  ? COLTYPE_NUMBER
 	    : json_type(j) == JSON_BOOL    ? COLTYPE_BOOL
@@ -167,18 +271,34 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 		json_append(&s->text, j);
 		text = s->text.s;
 	}
-	col = column(s, key);
-	coltype_see(&s->cols[col].seen, kind, text, json_num(j, 0));
-	value(s, col, kind, text, strlen(text));
+	see(s, col, kind, text, strlen(text), json_num(j, 0));
+}
+
+static void
+session(struct spool *s, const char *text, size_t len)
+{
+	size_t id;
+
+	if (s->nsessions && s->last.len == len &&
+	    memcmp(s->last.s, text, len) == 0)
+		return;
+	str_clear(&s->last);
+	str_addn(&s->last, text, len);
+	id = names_id(s->sessions, s->last.s);
+	if (id == s->nsessions)
+		s->nsessions++;
 }
 
 void
-spool_own(
-    struct spool *s, size_t col, enum coltype_value kind, const char *text)
+spool_own(struct spool *s, size_t col, enum coltype_value kind,
+    const char *text, size_t len)
 {
+	if (col == SPOOL_SESSION)
+		session(s, text, len);
 	if (col == SPOOL_TYPE)
-		coltype_see(&s->cols[col].seen, kind, text, 0);
-	value(s, col, kind, text, strlen(text));
+		spool_text(s, col, text, len);
+	else
+		value(s, col, kind, text, len);
 }
 
 static int
@@ -221,12 +341,59 @@ spool_columns(const struct spool *s, size_t *n)
 	return s->cols;
 }
 
+/* The values in a text, into 'v'; which they are into 'set'. */
+static size_t
+values_of(const char *p, const char *end, struct spool_value *v, uint32_t *set)
+{
+	struct head h;
+	size_t n = 0;
+
+	while (p < end) {
+		memcpy(&h, p, sizeof h);
+		p += sizeof h;
+		v[h.col] = (struct spool_value){h.kind, p, h.len};
+		p += h.len + 1;
+		set[n++] = h.col;
+	}
+	return n;
+}
+
 void
 spool_rewind(struct spool *s)
 {
-	s->inlen = s->at = s->next = 0;
+	s->inlen = s->at = s->next = s->nset = 0;
 	free(s->values);
+	free(s->set);
 	s->values = mem_array(s->ncols, sizeof *s->values);
+	s->set = mem_array(s->ncols, sizeof *s->set);
+	for (size_t i = 0; i < s->nframes; i++) {
+		struct frame *f = &s->frames[i];
+
+		free(f->values);
+		f->values = mem_array(s->ncols, sizeof *f->values);
+		if (f->ncols)
+			values_of(f->text.s, f->text.s + f->text.len, f->values,
+			    s->set);
+	}
+}
+
+const struct names *
+spool_sessions(const struct spool *s, size_t *n)
+{
+	*n = s->nsessions;
+	return s->sessions;
+}
+
+size_t
+spool_frames(const struct spool *s)
+{
+	return s->nframes;
+}
+
+const struct spool_value *
+spool_common(const struct spool *s, size_t frame)
+{
+	return s->frames[frame].values;
 }
 
 /* The next block: 1, 0 after the last, -1. */
@@ -250,29 +417,29 @@ more(struct spool *s)
 }
 
 int
-spool_next(
-    struct spool *s, const char **where, const struct spool_value **values)
+spool_next(struct spool *s, struct spool_row *row)
 {
-	uint32_t len;
-	const char *p, *end;
-	struct head h;
+	uint32_t head[2];
+	const char *p;
 	int rc = s->at == s->inlen ? more(s) : 1;
 
 	if (rc <= 0)
 		return rc;
-	memcpy(&len, s->in + s->at, sizeof len);
-	p = s->in + s->at + sizeof len;
-	end = s->in + s->at + len;
-	s->at += len;
-	*where = p;
-	p += strlen(p) + 1;
-	memset(s->values, 0, s->ncols * sizeof *s->values);
-	while (p < end) {
-		memcpy(&h, p, sizeof h);
-		p += sizeof h;
-		s->values[h.col] = (struct spool_value){h.kind, p, h.len};
-		p += h.len + 1;
-	}
-	*values = s->values;
+	memcpy(head, s->in + s->at, sizeof head);
+	row->where = s->in + s->at + sizeof head;
+	row->frame = head[1];
+	row->alone = s->values;
+	for (size_t i = 0; i < s->nset; i++)
+		s->values[s->set[i]].kind = 0;
+	p = row->where + strlen(row->where) + 1;
+	s->nset = values_of(p, s->in + s->at + head[0], s->values, s->set);
+	s->at += head[0];
 	return 1;
+}
+
+const struct spool_value *
+spool_get(const struct spool *s, const struct spool_row *row, size_t col)
+{
+	return row->alone[col].kind ? &row->alone[col]
+				    : &s->frames[row->frame].values[col];
 }

@@ -11,6 +11,7 @@
 #include "coltype.h"
 
 struct json;
+struct names;
 struct spool;
 
 /* Columns of our own, before all others. */
@@ -27,7 +28,8 @@ enum {
 struct spool_column {
 	char *key, *name; /* in the flat form, in SQL */
 	struct coltype_seen seen;
-	size_t n; /* rows that have it */
+	size_t n;   /* rows that have it */
+	bool alone; /* some of them have it on their own */
 };
 
 struct spool_value {
@@ -40,23 +42,55 @@ struct spool *spool_new(const char *tmpdir);
 void spool_free(struct spool *);
 
 /*
- * A row begins, with its place for messages; its values follow, nulls are left
- * out. spool_end: 0, or -1 and said.
+ * What rows have in common is a frame, made of the values that follow; 0 is
+ * the empty one. There may be SPOOL_FRAMES of them; then it is full.
  */
-void spool_row(struct spool *, const char *where);
-void spool_put(struct spool *, const char *key, const struct json *);
-void spool_own(
-    struct spool *, size_t column, enum coltype_value, const char *text);
+#define SPOOL_FRAMES 4096
+size_t spool_frame(struct spool *);
+bool spool_full(const struct spool *);
+
+/*
+ * A row begins, with its place for messages; its values follow, but for those
+ * of the frame. spool_end: 0, or -1 and said.
+ */
+void spool_row(struct spool *, const char *where, size_t frame);
 int spool_end(struct spool *);
+
+/* Nulls are left out. spool_own: for the columns above. */
+void spool_put(struct spool *, const char *key, const struct json *);
+void spool_own(struct spool *, size_t column, enum coltype_value,
+    const char *text, size_t len);
+
+/* By the number of a column; and is it the frame's, with a value or null? */
+size_t spool_column(struct spool *, const char *key);
+void spool_text(struct spool *, size_t column, const char *text, size_t len);
+void spool_number(struct spool *, size_t column, double);
+bool spool_framed(const struct spool *, size_t frame, size_t column);
 
 size_t spool_rows(const struct spool *);
 const struct spool_column *spool_columns(const struct spool *, size_t *n);
 
+const struct names *spool_sessions(const struct spool *, size_t *n);
+
+/* Of a frame, one value for each column. */
+size_t spool_frames(const struct spool *);
+const struct spool_value *spool_common(const struct spool *, size_t frame);
+
+struct spool_row {
+	const char *where;
+	size_t frame;
+	const struct spool_value *alone; /* for each column; the frame's not */
+};
+
+/* What the row has in a column, of its own or by its frame. */
+const struct spool_value *spool_get(
+    const struct spool *, const struct spool_row *, size_t column);
+
 /*
- * Reads it from the start: *where and an array with one value for each column,
- * borrowed until the next call. 1, 0 at the end, -1 and said.
+ * Reads it from the start: a row is borrowed until the next call. 1, 0 at the
+ * end, -1 and said.
  */
 void spool_rewind(struct spool *);
-int spool_next(struct spool *, const char **where, const struct spool_value **);
+int spool_next(struct spool *, struct spool_row *);
 
 #endif

@@ -30,10 +30,14 @@ rate 'stored' vkb-pgpush -q "$dir/runs"
 rate 'there already' vkb-pgpush -q "$dir/runs"
 rate 'exported' vkb-pgpush --export
 psql -X -q -c "\\copy (SELECT * FROM benchmark_metrics) TO '$dir/rows'" \
-  -c 'CREATE TABLE plain_copy (LIKE benchmark_metrics INCLUDING ALL)'
+  -c "\\copy (SELECT * FROM vkb_runs) TO '$dir/records'" \
+  -c 'CREATE TABLE plain_copy (LIKE benchmark_metrics INCLUDING ALL)' \
+  -c 'CREATE TABLE plain_runs (LIKE vkb_runs INCLUDING ALL)'
 rate 'plain COPY of the rows' \
   psql -X -q -c "\\copy plain_copy FROM '$dir/rows'"
-psql -X -q -c "\\copy (SELECT * FROM vkb_runs) TO '$dir/records'" \
-  -c 'CREATE TABLE plain_runs (LIKE vkb_runs INCLUDING ALL)'
 rate 'plain COPY of the records' \
   psql -X -q -c "\\copy plain_runs FROM '$dir/records'"
+psql -X -q -c 'TRUNCATE plain_copy, plain_runs'
+rate 'plain COPY of both' psql -X -q -1 \
+  -c "\\copy plain_copy FROM '$dir/rows'" \
+  -c "\\copy plain_runs FROM '$dir/records'"

@@ -1,0 +1,209 @@
+#include "frames.h"
+#include "flat.h"
+#include "json.h"
+#include "jsonhash.h"
+#include "mem.h"
+#include "record.h"
+#include "runline.h"
+#include "spool.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS (2 * SPOOL_FRAMES) /* a power of two */
+
+/* A name of a metric, at its place in the last run, and its column. */
+struct name {
+	struct str text;
+	size_t col;
+};
+
+struct frames {
+	struct spool *spool;
+	struct runlines *lines;
+	const char *test_type;
+	struct str *rooms; /* of each frame: the texts they were made of */
+	size_t *slots;     /* open addressing: frame, 0 none */
+	size_t timestamp;  /* its column */
+	struct name names[RUNLINE_METRICS];
+	struct str key; /* scratch */
+};
+
+struct frames *
+frames_new(struct spool *spool, const char *test_type)
+{
+	struct frames *f = mem_new(sizeof *f);
+
+	f->spool = spool;
+	f->lines = runlines_new();
+	f->test_type = test_type;
+	f->rooms = mem_array(SPOOL_FRAMES, sizeof *f->rooms);
+	f->slots = mem_array(SLOTS, sizeof *f->slots);
+	f->timestamp = spool_column(spool, "timestamp");
+	return f;
+}
+
+void
+frames_free(struct frames *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < SPOOL_FRAMES; i++)
+		str_free(&f->rooms[i]);
+	for (size_t i = 0; i < RUNLINE_METRICS; i++)
+		str_free(&f->names[i].text);
+	runlines_free(f->lines);
+	str_free(&f->key);
+	free(f->rooms);
+	free(f->slots);
+	free(f);
+}
+
+bool
+frames_index(double v)
+{
+	return v >= 1 && v < 2147483648. && v == (double)(long)v;
+}
+
+void
+frames_hash(char text[17], const struct json *room)
+{
+	struct str s = {0};
+
+	record_room(&s, room);
+	snprintf(text, 17, "%016llx", str_hash(STR_HASH, s.s, s.len));
+	str_free(&s);
+}
+
+/* A NUL parts the rooms: JSON text holds none. */
+static void
+rooms(struct str *s, const struct runline *r)
+{
+	const struct jsonscan_text *const all[] = {
+	    &r->subject, &r->config, &r->env};
+
+	str_clear(s);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		str_addn(s, all[i]->s, all[i]->n);
+		str_addc(s, '\0');
+	}
+}
+
+/* Where the frame of f->key stands, or belongs. */
+static size_t *
+slot(struct frames *f)
+{
+	size_t at = jsonhash_bytes(0, f->key.s, f->key.len) & (SLOTS - 1);
+	const struct str *have;
+
+	for (; f->slots[at]; at = (at + 1) & (SLOTS - 1)) {
+		have = &f->rooms[f->slots[at]];
+		if (have->len == f->key.len &&
+		    memcmp(have->s, f->key.s, have->len) == 0)
+			break;
+	}
+	return &f->slots[at];
+}
+
+static void
+put_frame(struct frames *f, const struct json *run)
+{
+	static const struct {
+		size_t col;
+		const char *room;
+	} keys[] = {{SPOOL_CASE, "config"}, {SPOOL_SUBJECT, "subject"}};
+	struct json *flat = flat_frame(run);
+	char hash[17];
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		frames_hash(hash, json_get(run, keys[i].room));
+		spool_own(f->spool, keys[i].col, COLTYPE_STRING, hash, 16);
+	}
+	spool_own(f->spool, SPOOL_TYPE, COLTYPE_STRING, f->test_type,
+	    strlen(f->test_type));
+	for (const struct json *j = json_first(flat); j; j = json_next(j))
+		spool_put(f->spool, json_key(j), j);
+	json_free(flat);
+}
+
+/* The frame of the run; 0: it gets none. */
+static size_t
+frame(struct frames *f, const struct runline *r, const char *line, size_t n)
+{
+	struct json *run;
+	const char *why;
+	size_t *at, id;
+
+	rooms(&f->key, r);
+	at = slot(f);
+	if (*at || spool_full(f->spool) || !runline_rooms(r, line, n))
+		return *at;
+	run = json_parse(line, n, &why, NULL);
+	if (!run)
+		return 0;
+	*at = id = spool_frame(f->spool);
+	str_addn(&f->rooms[id], f->key.s, f->key.len);
+	put_frame(f, run);
+	json_free(run);
+	return id;
+}
+
+/* The column of the metric at a place. */
+static size_t
+column(struct frames *f, size_t at, const struct jsonscan_text *name)
+{
+	struct name *have = &f->names[at];
+
+	if (!have->text.s || have->text.len != name->n ||
+	    memcmp(have->text.s, name->s, name->n) != 0) {
+		str_clear(&have->text);
+		str_addn(&have->text, name->s, name->n);
+		have->col = spool_column(f->spool, flat_metric(have->text.s));
+	}
+	return have->col;
+}
+
+/* Each value has a column of its own? Two names may mean the same one. */
+static bool
+apart(struct frames *f, const struct runline *r, size_t frame)
+{
+	for (size_t i = 0; i < r->nmetrics; i++) {
+		size_t col = column(f, i, &r->metrics[i].name);
+
+		if (spool_framed(f->spool, frame, col))
+			return false;
+		for (size_t k = 0; k < i; k++)
+			if (f->names[k].col == col)
+				return false;
+	}
+	return true;
+}
+
+int
+frames_line(struct frames *f, const char *line, size_t n, const char *where)
+{
+	struct runline r;
+	char number[32];
+	size_t id;
+	int len;
+
+	if (!runline_read(f->lines, &r, line, n) || !r.session.n ||
+	    !frames_index(r.index))
+		return 0;
+	id = frame(f, &r, line, n);
+	if (!id || !apart(f, &r, id))
+		return 0;
+	spool_row(f->spool, where, id);
+	spool_own(
+	    f->spool, SPOOL_SESSION, COLTYPE_STRING, r.session.s, r.session.n);
+	len = snprintf(number, sizeof number, "%.0f", r.index);
+	spool_own(f->spool, SPOOL_INDEX, COLTYPE_NUMBER, number, (size_t)len);
+	if (r.started.s && !spool_framed(f->spool, id, f->timestamp))
+		spool_text(f->spool, f->timestamp, r.started.s, r.started.n);
+	for (size_t i = 0; i < r.nmetrics; i++)
+		spool_number(f->spool, f->names[i].col, r.metrics[i].v);
+	spool_own(f->spool, SPOOL_RECORD, COLTYPE_NESTED, line, n);
+	return spool_end(f->spool) < 0 ? -1 : 1;
+}

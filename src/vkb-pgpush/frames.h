@@ -1,0 +1,31 @@
+/*
+ * Runs as most of them are, into the spool without a tree: what they have in
+ * common by subject, config and environment is flattened once.
+ */
+#ifndef FRAMES_H
+#define FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct frames;
+struct json;
+struct spool;
+
+/* Both are borrowed; the second is what the column test_type gets. */
+struct frames *frames_new(struct spool *, const char *test_type);
+void frames_free(struct frames *);
+
+/*
+ * A line of a file, a NUL behind it. 1: it is in the spool; 0: it is nothing
+ * of that kind and not there; -1, and said.
+ */
+int frames_line(struct frames *, const char *line, size_t n, const char *where);
+
+/* The case and the subject of a run, as 16 digits. */
+void frames_hash(char text[17], const struct json *room);
+
+/* An index of a run that tells it from the others. */
+bool frames_index(double);
+
+#endif
