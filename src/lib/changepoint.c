@@ -1,6 +1,7 @@
 #include "changepoint.h"
 #include "energy.h"
 #include "mem.h"
+#include "outlier.h"
 #include "stats.h"
 #include "tdist.h"
 
@@ -11,7 +12,7 @@
 #define CHANCE .01 /* of a division as good as this one */
 #define REACH 100  /* points of each side that are looked at for that */
 #define OUTLIER 5  /* modified z of a spike */
-#define SPIKE .001 /* its p, for all points of its level */
+#define SPIKE .001 /* level of the test of all points of a level */
 
 /* One level: points x[from..from+n-1]. */
 struct level {
@@ -330,40 +331,46 @@ short_levels(const struct series *s, bool *out)
 				out[s->levels[i].from + k] = true;
 }
 
-/* Is x[at] too far off for any of the others of its level? */
-static bool
-outlies(const struct series *s, const struct level *l, double x)
+/* Marks points of a level that are far off, by all that is known of it. */
+static void
+level_outliers(const struct series *s, const struct level *l, double *sorted,
+    struct outlier *far, bool *out)
 {
-	struct level one = {.n = 1, .mean = x}, rest = *l;
-	double n = (double)l->n, d = x - l->mean;
+	const double *x = s->x + l->from;
+	size_t suspects = 0, most = l->n / 10 ? l->n / 10 : 1, n;
+	struct level middle = {0};
+	double mad;
 
-	rest.n--;
-	rest.mean -= d / (n - 1);
-	rest.m2 = fmax(0, l->m2 - d * d * n / (n - 1));
-	return magnitude(&rest, &one) > s->rules->magnitude &&
-	    t_test(&rest, &one, false) * n <= SPIKE;
+	memcpy(sorted, x, l->n * sizeof *sorted);
+	stats_sort(sorted, l->n);
+	middle.mean = stats_median(sorted, l->n);
+	mad = stats_mad(sorted, l->n);
+	for (size_t i = 0; i < l->n; i++)
+		suspects += stats_modified_z(x[i], middle.mean, mad) > OUTLIER;
+	if (!suspects)
+		return;
+	/* Were it half of them, the other half would be as far off. */
+	most = suspects < most ? suspects : most;
+	n = outlier_gesd(x, l->n, most, SPIKE, far, &suspects);
+	for (size_t i = 0; i < n; i++) {
+		struct level one = {.mean = x[far[i].at]};
+
+		if (stats_modified_z(one.mean, middle.mean, mad) > OUTLIER &&
+		    magnitude(&middle, &one) > s->rules->magnitude)
+			out[l->from + far[i].at] = true;
+	}
 }
 
-/* Marks points far off their level, by all that is known of it. */
 static void
 outliers(const struct series *s, bool *out)
 {
-	double *v = mem_array(s->n, sizeof *v);
+	double *sorted = mem_array(s->n, sizeof *sorted);
+	struct outlier *far = mem_array(s->n, sizeof *far);
 
-	for (size_t i = 0; i < s->nlevels; i++) {
-		const struct level *l = &s->levels[i];
-		double median, mad;
-
-		memcpy(v, s->x + l->from, l->n * sizeof *v);
-		stats_sort(v, l->n);
-		median = stats_median(v, l->n);
-		mad = stats_mad(v, l->n);
-		for (size_t k = l->from; k < l->from + l->n; k++)
-			if (stats_modified_z(s->x[k], median, mad) > OUTLIER &&
-			    outlies(s, l, s->x[k]))
-				out[k] = true;
-	}
-	free(v);
+	for (size_t i = 0; i < s->nlevels; i++)
+		level_outliers(s, &s->levels[i], sorted, far, out);
+	free(sorted);
+	free(far);
 }
 
 /*

@@ -1,11 +1,9 @@
 #include "outlier.h"
 #include "mem.h"
-#include "stats.h"
 #include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of 'left' values before one is taken away. */
 static double
@@ -17,14 +15,76 @@ critical(size_t left, double alpha)
 	return (n - 1) * t / sqrt((n - 2 + t * t) * n);
 }
 
-static size_t
-farthest(const double *v, size_t n, double mean)
-{
-	size_t at = 0;
+struct place {
+	double v;
+	size_t at;
+};
 
-	for (size_t i = 1; i < n; i++)
-		if (fabs(v[i] - mean) > fabs(v[at] - mean))
-			at = i;
+static int
+by_value(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int c = (x->v > y->v) - (x->v < y->v);
+
+	return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Values in order, of which some were taken from both ends. */
+struct rest {
+	struct place *v;
+	size_t lo, hi;   /* v[lo..hi] are left */
+	size_t from, to; /* equal ones, the last taken from above among them */
+	double mean, m2;
+	double sure; /* m2 when it was last added up */
+};
+
+static void
+add_up(struct rest *r)
+{
+	double n = (double)(r->hi - r->lo + 1), sum = 0;
+
+	for (size_t i = r->lo; i <= r->hi; i++)
+		sum += r->v[i].v - r->v[r->lo].v;
+	r->mean = r->v[r->lo].v + sum / n;
+	r->m2 = 0;
+	for (size_t i = r->lo; i <= r->hi; i++)
+		r->m2 += (r->v[i].v - r->mean) * (r->v[i].v - r->mean);
+	r->sure = r->m2;
+}
+
+/* The first of the highest ones: they are equal, whichever goes. */
+static size_t
+highest(struct rest *r)
+{
+	if (r->hi < r->from || !r->to) {
+		r->from = r->to = r->hi;
+		while (r->from > r->lo && r->v[r->from - 1].v == r->v[r->hi].v)
+			r->from--;
+	}
+	return r->v[r->from + r->to - r->hi].at;
+}
+
+/* Takes the value farthest from the mean; where it stood. */
+static size_t
+take(struct rest *r, double *far)
+{
+	double low = r->mean - r->v[r->lo].v, high = r->v[r->hi].v - r->mean;
+	double n = (double)(r->hi - r->lo), d;
+	size_t at = highest(r);
+
+	if (low > high || (low == high && r->v[r->lo].at < at)) {
+		at = r->v[r->lo++].at;
+		d = -low;
+	} else {
+		r->hi--;
+		d = high;
+	}
+	*far = fabs(d);
+	/* Welford (1962), backwards; it is less exact the less is left. */
+	r->mean -= d / n;
+	r->m2 -= d * d * (n + 1) / n;
+	if (!(r->m2 > 1e-3 * r->sure))
+		add_up(r);
 	return at;
 }
 
@@ -32,28 +92,28 @@ size_t
 outlier_gesd(const double *v, size_t n, size_t most, double alpha,
     struct outlier *out, size_t *looked)
 {
-	double *left = mem_array(n + 1, sizeof *left), mean, sd;
-	size_t *at = mem_array(n + 1, sizeof *at), found = 0, k;
+	struct rest r = {.v = mem_array(n + 1, sizeof *r.v)};
+	size_t found = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		left[i] = v[i];
-		at[i] = i;
+	for (size_t i = 0; i < n; i++)
+		r.v[i] = (struct place){v[i], i};
+	if (n) {
+		qsort(r.v, n, sizeof *r.v, by_value);
+		r.hi = n - 1;
+		add_up(&r);
 	}
-	for (*looked = 0; *looked < most && n > 2; n--) {
-		sd = stats_sd(left, n);
-		if (!(sd > 0))
+	for (*looked = 0; *looked < most && n > 2; n--, ++*looked) {
+		double sd = sqrt(r.m2 / (double)(n - 1)), far;
+		struct outlier *o = &out[*looked];
+
+		if (r.v[r.lo].v == r.v[r.hi].v || !(sd > 0))
 			break;
-		mean = stats_mean(left, n);
-		k = farthest(left, n, mean);
-		out[*looked] = (struct outlier){
-		    at[k], fabs(left[k] - mean) / sd, critical(n, alpha)};
-		if (out[*looked].r > out[*looked].lambda)
+		o->at = take(&r, &far);
+		o->r = far / sd;
+		o->lambda = critical(n, alpha);
+		if (o->r > o->lambda)
 			found = *looked + 1;
-		++*looked;
-		memmove(left + k, left + k + 1, (n - k - 1) * sizeof *left);
-		memmove(at + k, at + k + 1, (n - k - 1) * sizeof *at);
 	}
-	free(left);
-	free(at);
+	free(r.v);
 	return found;
 }

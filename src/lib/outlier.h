@@ -23,7 +23,7 @@ struct outlier {
  * Up to 'most' outliers (fewer than n - 1) are looked for; out has room for
  * 'most', and *looked says how many steps there were. How many are outliers:
  * the first so many of 'out'. Stops where those left are all equal. Values are
- * finite.
+ * finite. The cost is that of sorting them.
  */
 size_t outlier_gesd(const double *v, size_t n, size_t most, double alpha,
     struct outlier *out, size_t *looked);

@@ -68,6 +68,13 @@ published(void)
 	v[14] = 50;
 	v[2] = 100;
 	tap_str(found(v, 30, &ours), "~2 15", "a spike and a step");
+	for (size_t i = 0; i < 30; i++)
+		v[i] = i % 2 ? 101 : 99;
+	v[5] = v[12] = v[22] = 120;
+	tap_str(found(v, 30, &ours), "~5 ~12 ~22",
+	    "three spikes in one level do not hide each other");
+	v[5] = v[12] = v[22] = 103;
+	tap_str(found(v, 30, &ours), "", "what is near its level is none");
 }
 
 static void

@@ -290,6 +290,66 @@ bootstraps(void)
 	tap_ok(in >= 88, "the truth lies in %d of 100 intervals", in);
 }
 
+/* Is each the farthest of all that are left, as Rosner wrote it? */
+static bool
+step_by_step(const double *v, size_t n, const struct outlier *o, size_t looked)
+{
+	double left[64], mean, sd, far, max;
+	bool gone[64] = {false};
+
+	for (size_t s = 0; s < looked; s++) {
+		size_t k = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (!gone[i])
+				left[k++] = v[i];
+		mean = stats_mean(left, k);
+		sd = stats_sd(left, k);
+		far = fabs(v[o[s].at] - mean);
+		max = 0;
+		for (size_t i = 0; i < k; i++)
+			max = fmax(max, fabs(left[i] - mean));
+		if (gone[o[s].at] || far < max * (1 - 1e-9) ||
+		    fabs(o[s].r - far / sd) > 1e-9 * o[s].r)
+			return false;
+		gone[o[s].at] = true;
+	}
+	return true;
+}
+
+static void
+outlier_laws(void)
+{
+	struct outlier out[64], first[64];
+	size_t same = 0, moved = 0, looked, n, k;
+	double v[64], w[64];
+	struct rng r;
+
+	rng_seed(&r, 3, 0);
+	for (int t = 0; t < 200; t++) {
+		double scale = t % 4 == 3 ? 1e9 : 1;
+
+		n = 3 + rng_below(&r, 60);
+		for (size_t i = 0; i < n; i++) {
+			v[i] = 100 + (t % 2 ? normal(&r) : rint(normal(&r)));
+			if (rng_below(&r, 8) == 0)
+				v[i] *= scale * (1 + rng_unit(&r));
+			w[n - 1 - i] = 8 * v[i];
+		}
+		k = outlier_gesd(v, n, n, .05, first, &looked);
+		same += step_by_step(v, n, first, looked);
+		moved += outlier_gesd(w, n, n, .05, out, &looked) == k;
+	}
+	tap_ok(same == 200, "%zu of 200 as if all were looked at", same);
+	tap_ok(moved == 200, "neither order nor unit matter: %zu", moved);
+	for (size_t i = 0; i < 40; i++)
+		v[i] = i % 2 ? 1 : -1;
+	v[10] = v[20] = v[30] = 50;
+	n = outlier_gesd(v, 40, 5, .001, out, &looked);
+	tap_ok(n == 3 && out[0].at == 10 && out[1].at == 20 && out[2].at == 30,
+	    "three equal ones hide each other no more, the first is first");
+}
+
 static void
 outliers(void)
 {
@@ -502,6 +562,7 @@ main(void)
 	histograms();
 	bootstraps();
 	outliers();
+	outlier_laws();
 	courses();
 	splits();
 	return tap_done();
