@@ -10,6 +10,7 @@
 #include "output.h"
 #include "str.h"
 #include "vkb-detect/show.h"
+#include "vkb-detect/stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 struct opts {
-	const char *metrics, *since, *policy, *compat;
+	const char *metrics, *since, *policy, *compat, *database, *table;
 	struct opt_list formats;
 	long long window, latest;
 	double p, magnitude;
@@ -30,6 +31,10 @@ static const struct opt table[] = {
 	.help = "text (default), markdown, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "all, latency, or names with commas"},
+    {0, "database", OPT_STR, AT(database), "CONNINFO",
+	.help = "read runs of PostgreSQL, as vkb-pgpush"},
+    {0, "table", OPT_STR, AT(table), "ID",
+	.help = "of PostgreSQL: core (default), tag or a module"},
     {0, "since", OPT_STR, AT(since), "COMMIT|DATE",
 	.help = "only regressions from there on count"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
@@ -155,6 +160,32 @@ answer(const struct branch *b, const struct findings *all,
 	return 0;
 }
 
+static bool
+stored(const struct opts *o)
+{
+	return o->database || o->table;
+}
+
+/* The database, and files; without either stdin. */
+static int
+read_all(struct branch *b, const struct opts *o, const struct opt_args *args)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct jsonl *in;
+	int rc = 0;
+
+	branch_begin(b, tmp && *tmp ? tmp : "/tmp");
+	if (stored(o))
+		rc = stored_read(b, o->database, o->table);
+	if (args->n || !stored(o)) {
+		in = jsonl_open((const char *const *)args->v, args->n);
+		rc |= branch_read(b, in);
+		jsonl_close(in);
+	}
+	branch_end(b);
+	return rc;
+}
+
 static int
 run(const struct opts *o, const struct opt_args *args)
 {
@@ -162,8 +193,6 @@ run(const struct opts *o, const struct opt_args *args)
 	struct branch b = {0};
 	struct findings all = {0};
 	struct output *out = NULL;
-	const char *tmp = getenv("TMPDIR");
-	struct jsonl *in;
 	size_t nout = 0;
 	int rc = 2, trouble;
 	long since;
@@ -171,11 +200,7 @@ run(const struct opts *o, const struct opt_args *args)
 	if (rules_of(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
-	branch_begin(&b, tmp && *tmp ? tmp : "/tmp");
-	in = jsonl_open((const char *const *)args->v, args->n);
-	trouble = branch_read(&b, in) < 0;
-	jsonl_close(in);
-	branch_end(&b);
+	trouble = read_all(&b, o, args) < 0;
 	if (o->since) {
 		since = branch_since(&b, o->since);
 		if (since < 0)
@@ -201,7 +226,7 @@ out:
 static int
 start(void *opts, struct opt_args *args)
 {
-	if (!args->n && opt_stdin(&prog) < 0)
+	if (!args->n && !stored(opts) && opt_stdin(&prog) < 0)
 		return -1;
 	return run(opts, args);
 }

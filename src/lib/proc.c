@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -219,6 +220,23 @@ proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
 	if (null >= 0)
 		close(null);
 	return rc;
+}
+
+char *
+proc_beside(const char *name)
+{
+	char self[PATH_MAX], *slash, *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+		path = mem_printf("%.*s/%s", (int)(slash - self), self, name);
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return mem_str(name);
 }
 
 const char *

@@ -55,6 +55,10 @@ struct str;
 int proc_read(
     const char *const *argv, int timeout_ms, struct str *out, int *status);
 
+/* The program of that name in the folder of this one, where there is one; else
+ * the name, for PATH. Caller frees with free(). */
+char *proc_beside(const char *name);
+
 /* "exited with 3", "was killed by signal 9 (Killed)". */
 const char *proc_ended(int status, char *buf, size_t n);
 

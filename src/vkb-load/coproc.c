@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,28 +27,11 @@ struct coproc {
 	struct str in;
 };
 
-static char *
-beside(void)
-{
-	char self[PATH_MAX], *slash, *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n > 0) {
-		self[n] = '\0';
-		slash = strrchr(self, '/');
-		path = mem_printf("%.*s/vkb-serve", (int)(slash - self), self);
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return mem_str("vkb-serve");
-}
-
 /* A group of its own: ^C at the terminal is for us to pass on, in order. */
 struct coproc *
 coproc_start(void)
 {
-	char *path = beside();
+	char *path = proc_beside("vkb-serve");
 	const char *const argv[] = {path, "--follow", NULL};
 	struct proc_spec spec = {.argv = argv, .group = true};
 	struct coproc *c = NULL;

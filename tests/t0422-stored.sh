@@ -1,0 +1,128 @@
+#!/bin/sh
+# vkb-detect on runs that PostgreSQL keeps, and on a table of the Python tool.
+. "${0%/*}/lib.sh"
+test_postgres 'vkb-detect of a database'
+
+detect() { vkb-detect "$@"; }
+fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
+
+# --- what vkb-pgpush stored
+
+perl -e 'srand 1; for my $i (0 .. 39) { for my $k (1 .. 4) {
+  my $x = 1 + .01 * (rand() + rand() + rand() - 1.5); $x *= .94 if $i >= 25;
+  printf qq({"type":"run","v":1,"subject":{"commit":"%040x","time":"2026-%02d-%02dT08:00:00Z"},"config":{"command":"SET","data_size":16,"pipeline":1,"clients":50},"run":{"session":"s%d","index":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f},"status":"ok"}\n),
+    $i + 1, 1 + $i / 28, 1 + $i % 28, $i, $k, 1e5 * $x, .4 / $x } }' >h
+vkb-pgpush -q h
+test_status 1 'a regression in the database' detect --table core
+cp .out want
+test_match '^regression at 00000000 of 2026-01-26, 26 of 40' .out 'has its place'
+test_match ' rps .*-[56]\.[0-9]% .* NEW' .out 'and its size'
+vkb-detect h >got
+test_same "$(cat got)" "$(cat want)" 'as of the file'
+vkb-pgpush --export | vkb-detect >got
+test_same "$(cat got)" "$(cat want)" 'and of the pipe'
+test_status 1 'a connection' detect --database "host=$PGHOST dbname=postgres"
+test_same "$(cat want)" "$(cat .out)" 'the same'
+test_that 'known before' detect --table core --since 2026-02-01
+perl -e 'for my $i (0 .. 39) { printf qq({"type":"commit","v":1,"commit":"%040x","parents":[%s]}\n),
+  $i + 1, $i ? sprintf qq("%040x"), $i : "" }' >commits
+test_status 1 'commit records beside it' detect --table core commits
+test_match '^40 commits in the order of their ancestry' .out 'give the order'
+
+# --- no answer is 2, whatever else
+
+# trouble WHAT MESSAGE COMMAND...: exit 2 and said, with each of both modes.
+trouble() {
+  trouble_what=$1 trouble_said=$2
+  shift 2
+  for mode in '' '--latest 1'; do
+    # shellcheck disable=SC2086 # several words or none
+    test_status 2 "$trouble_what${mode:+, }$mode" "$@" $mode
+    test_match "$trouble_said" .err "$trouble_what: it is said"
+  done
+}
+
+trouble 'no server' 'vkb-pgpush: database: .*/nonexistent' \
+  env PGHOST=/nonexistent vkb-detect --table core
+trouble 'no such database' 'database "nowhere" does not exist' \
+  detect --database nowhere
+trouble 'no such table' "no table 'benchmark_metrics_none'" detect --table none
+trouble 'a hostile table' 'is not core, tag' detect --table 'x; DROP TABLE y'
+trouble 'a password' "'password' among the arguments" \
+  detect --database 'dbname=postgres password=secret'
+test_status 1 'it is not repeated' grep -q secret .err
+sql "CREATE ROLE weak LOGIN"
+trouble 'no rights' 'permission denied' env PGUSER=weak vkb-detect --table core
+sed 's/"session":"s/&x/; s/"rps":[0-9.]*/"rps":100000/; s/"p50[^,}]*/"p50_latency_ms":0.4/' h >same
+fresh
+vkb-pgpush -q same
+test_that 'no regression' detect --table core
+sql "UPDATE vkb_runs SET record = '[]' WHERE id = 7"
+trouble 'a bad row among good ones' 'vkb_runs: row 7: bad record' \
+  detect --table core
+test_match '^vkb-detect: vkb-pgpush exited with 2' .err 'and what follows of it'
+fresh
+sql 'CREATE TABLE benchmark_metrics (id SERIAL, commit TEXT, command TEXT,
+  "timestamp" TIMESTAMPTZ, rps NUMERIC)'
+trouble 'an empty table' 'no metric to look at|nothing was judged' \
+  detect --table core
+
+# --- a table of the Python tool: the drop came with another kernel, one
+# scenario failed, and the rows were written in any order
+
+fresh
+sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
+  created_at TIMESTAMPTZ DEFAULT NOW(), architecture VARCHAR(50),
+  avg_latency_ms DECIMAL(15,6), clients INTEGER, cluster_mode BOOLEAN,
+  command TEXT NOT NULL, commit VARCHAR(255) NOT NULL, data_size INTEGER,
+  duration INTEGER, env_kernel VARCHAR(50), error TEXT, io_threads INTEGER,
+  p50_latency_ms DECIMAL(15,6), p99_latency_ms DECIMAL(15,6), pipeline INTEGER,
+  repository VARCHAR(50), rps DECIMAL(15,6), status VARCHAR(50),
+  test_type VARCHAR(50), "timestamp" TIMESTAMPTZ NOT NULL, tls BOOLEAN,
+  warmup INTEGER)'
+# python FACTOR: 15 commits, 5 runs each of two cases; the newest times FACTOR.
+python() {
+  sql 'TRUNCATE benchmark_metrics' "INSERT INTO benchmark_metrics
+    (commit, \"timestamp\", command, data_size, pipeline, clients, io_threads,
+     cluster_mode, tls, duration, warmup, architecture, env_kernel, test_type,
+     repository, rps, avg_latency_ms, p50_latency_ms, p99_latency_ms)
+    SELECT md5(c::text) || '00000000', '2026-03-01Z'::timestamptz + c * interval '1 day',
+      cmd, 16, 10, 50, 1, false, false, 60, 10, 'aarch64',
+      CASE WHEN c = 15 THEN '6.2.0' ELSE '6.1.0' END,
+      CASE WHEN c % 2 = 0 THEN 'core' END, 'valkey-io/valkey', f * x,
+      .5 / (f * x) * 1e5, .4 / (f * x) * 1e5, 1.2 / (f * x) * 1e5
+    FROM (SELECT c, cmd, CASE WHEN c = 15 AND cmd = 'SET' THEN $1 ELSE 1 END f,
+      100000 + (c * 37 + r * 53) % 11 * 90 x
+      FROM generate_series(15, 1, -1) c, generate_series(1, 5) r,
+      (VALUES ('SET'), ('GET')) k (cmd)) t"
+}
+python 1
+test_that 'no regression in it' detect --table core --latest 1
+test_match '^[0-9]+ equivalent' .out 'is known'
+test_match '^15 commits in the order of the input' .out 'by time'
+python .78
+test_status 1 'a drop of 22 %' detect --table core --latest 1
+test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") of 2026-03-16, 15 of 15" \
+  .out 'at the newest commit by time, though its kernel is another'
+test_match 'SET +rps .*-22\.[0-9]%' .out 'where it is'
+test_same '' "$(grep ' GET ' .out)" 'and nowhere else'
+test_match 'SET +p99_latency_ms .*\+28' .out 'latencies count too'
+sql "INSERT INTO benchmark_metrics (commit, \"timestamp\", command, status, error)
+  VALUES (md5('15') || '00000000', '2026-03-16Z', 'SET', 'failed', 'it broke')"
+test_status 1 'with a failed scenario' detect --table core --latest 1
+test_match 'warning: SET: 1 failed run: it broke' .out 'which is said'
+python .96
+test_status 1 'a drop of 4 %' detect --table core --latest 5
+test_match ' rps .* 25\+5 ' .out 'against five commits'
+sql "DELETE FROM benchmark_metrics WHERE \"timestamp\" < '2026-03-16Z'"
+test_status 2 'one commit alone' detect --table core --latest 1
+test_match 'nothing was judged' .err 'is no answer'
+
+if test_reference python-tool/schema 'tables of the Python tool'; then
+  fresh
+  grep -v 'OWNER TO' "$acceptance/python-tool/schema/after_core1.sql" |
+    psql -X -q >.log 2>&1
+  test_status 2 'its own table, without rows' detect --table core --latest 1
+  test_match 'nothing was judged|no metric' .err 'it is said'
+fi
+test_done
