@@ -28,7 +28,7 @@ struct opts {
 
 static const struct opt table[] = {
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, jsonl; repeatable"},
+	.help = "text (default), markdown, issue, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "all, latency, or names with commas"},
     {0, "database", OPT_STR, AT(database), "CONNINFO",
@@ -55,9 +55,10 @@ static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
     "Where did a history change? Exit 1: a regression.", table};
 
 /* In the order of the names. */
-enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSONL };
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };
 
-static const char *const formats[] = {"text", "markdown", "jsonl", NULL};
+static const char *const formats[] = {
+    "text", "markdown", "issue", "jsonl", NULL};
 
 static int
 rules_of(const struct opts *o, struct finding_rules *r)
@@ -85,6 +86,40 @@ rules_of(const struct opts *o, struct finding_rules *r)
 	return 0;
 }
 
+/* One after the other; into a folder, each in a file of its key. */
+static int
+issues(const struct output *o, const struct branch *b,
+    const struct findings *all, const struct finding_rules *r)
+{
+	bool folder = o->file && str_ends(o->file, "/");
+	struct str s = {0};
+	int rc = 0;
+
+	str_add(&s, "");
+	for (size_t i = 0; i < all->ngroups; i++) {
+		const struct finding_group *g = &all->groups[i];
+		struct output one = *o;
+		char *file;
+
+		if (!g->counts)
+			continue;
+		if (s.len)
+			str_addc(&s, '\n');
+		show_issue(&s, b, all, r, i);
+		if (!folder)
+			continue;
+		one.file = file = mem_printf("%s%s.md", o->file, g->key);
+		if (output_write(&one, &s) < 0)
+			rc = -1;
+		free(file);
+		str_clear(&s);
+	}
+	if (!folder)
+		rc = output_write(o, &s);
+	str_free(&s);
+	return rc;
+}
+
 static int
 report(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
@@ -102,6 +137,8 @@ report(const struct output *o, const struct branch *b,
 	case FORMAT_MARKDOWN:
 		show_markdown(&s, b, all, r);
 		break;
+	case FORMAT_ISSUE:
+		return issues(o, b, all, r);
 	case FORMAT_JSONL:
 		show_jsonl(&s, b, all);
 		break;

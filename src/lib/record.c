@@ -228,7 +228,9 @@ static const struct record_key change_keys[] = {
     {"first_seen", S, false, "time of that subject or its first run"},
     {"new", B, false,
 	"at or after --since, and still there: it decides the exit status"},
-    {"group", S, false, "equal for one change that several series show"},
+    {"group", S, false,
+	"equal for one change that several series show: the key of its "
+	"issue"},
     {"key", S, false, "stable name of the change, for issues"},
     {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};
 

@@ -7,10 +7,12 @@
 #include "str.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALPHA .05
+#define MARKS 8  /* one point of so many gives keys */
 #define NEAR 100 /* points of each side that the interval is made of */
 
 const char *
@@ -316,6 +318,50 @@ by_time(const void *a, const void *b)
 	return c ? c : (int)x->kind - (int)y->kind;
 }
 
+static unsigned long long
+point_hash(const struct point *p)
+{
+	struct str s = {0};
+	unsigned long long h;
+
+	if (p->commit)
+		str_add(&s, p->commit);
+	else
+		record_room(&s, p->subject);
+	h = str_hash(STR_HASH, s.s, s.len);
+	str_free(&s);
+	return h;
+}
+
+/* The keys of the groups. */
+static void
+name(struct findings *all, const struct branch *b, bool latest)
+{
+	struct finding_group *g = all->groups, *other;
+
+	for (size_t i = 0; i < all->ngroups; i++) {
+		g[i].mark = g[i].at;
+		while (!latest && g[i].mark > 0 &&
+		    point_hash(&b->points[g[i].mark]) % MARKS != 0)
+			g[i].mark--;
+	}
+	for (size_t i = 0; i < all->ngroups; i++) {
+		struct str s = {0};
+		size_t before = 0;
+
+		for (other = g; other < g + all->ngroups; other++)
+			before += other->kind == g[i].kind &&
+			    other->mark == g[i].mark && other->at < g[i].at;
+		str_printf(&s, "%s\n%zu\n", finding_name(g[i].kind), before);
+		if (g[i].mark > 0 || latest)
+			str_printf(
+			    &s, "%llx", point_hash(&b->points[g[i].mark]));
+		snprintf(g[i].key, sizeof g[i].key, "%016llx",
+		    str_hash(STR_HASH, s.s, s.len));
+		str_free(&s);
+	}
+}
+
 /*
  * Changes of one kind whose places overlap are one: each group takes all that
  * reach the first end, so that there is a place which all of them share.
@@ -393,6 +439,7 @@ finding_all(
 	if (r->latest)
 		decide(all);
 	group(all);
+	name(all, b, r->latest > 0);
 	return rc;
 }
 
@@ -404,6 +451,14 @@ finding_free(struct findings *all)
 	free(all->v);
 	free(all->groups);
 	*all = (struct findings){0};
+}
+
+size_t
+finding_next(const struct findings *all, size_t group, size_t from)
+{
+	while (from < all->n && all->v[from].group != group)
+		from++;
+	return from;
 }
 
 char *

@@ -44,7 +44,16 @@ struct finding {
 	size_t group;
 };
 
-/* One change that several series show. */
+/*
+ * One change that several series show.
+ *
+ * More points may move a change by a point or two, and it is to keep its key.
+ * So that is not made of where it is but of a point before it, one in eight,
+ * that the hash of its commit chooses (as files are cut by their content:
+ * Muthitacharoen et al., "A low-bandwidth network file system", SOSP 2001), and
+ * of how many changes of its kind lie between. It is another one where the
+ * change moved over such a point. With 'latest' it is that of the commit.
+ */
 struct finding_group {
 	enum finding_kind kind;
 	size_t at;     /* where most of them are */
@@ -52,6 +61,8 @@ struct finding_group {
 	size_t n;
 	bool counts; /* one of them decides the exit status */
 	size_t was;
+	size_t mark; /* the point that its key is by */
+	char key[17];
 };
 
 struct finding_rules {
@@ -84,6 +95,10 @@ void finding_free(struct findings *);
 
 /* It decides the exit status. */
 bool finding_counts(const struct finding *);
+
+/* The members of a group, in the order of cases: the first of them from 'from'
+ * on; all->n: none. */
+size_t finding_next(const struct findings *, size_t group, size_t from);
 
 /* 16 hexadecimal digits; caller frees. */
 char *finding_key(const struct finding *, const struct branch *);

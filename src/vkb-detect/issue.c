@@ -1,0 +1,231 @@
+#include "json.h"
+#include "markup.h"
+#include "phrase.h"
+#include "show.h"
+#include "str.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LIMIT 65000 /* GitHub takes 65,536 characters, */
+#define ROOM 16000  /* a row, and what follows the table, */
+#define TITLE 160   /* and 256 in a title */
+
+static bool
+is_id(const char *s)
+{
+	size_t n = s ? strspn(s, "0123456789abcdef") : 0;
+
+	return n >= 7 && n <= 64 && !s[n];
+}
+
+/* owner/name of GitHub, and nothing else. */
+static bool
+is_repository(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+				      "._";
+	size_t owner = s ? strspn(s, letters) : 0, name;
+
+	/* An owner has no '.' and no '_'. */
+	if (!owner || owner > 39 || s[owner] != '/' || *s == '-' ||
+	    strcspn(s, "._") < owner)
+		return false;
+	s += owner + 1;
+	name = strspn(s, letters);
+	return name && name <= 100 && !s[name] && strcmp(s, ".") != 0 &&
+	    strcmp(s, "..") != 0;
+}
+
+/* Where the commits of a point can be looked at; NULL: not known. */
+static const char *
+repository(const struct point *p)
+{
+	const char *s = json_get_str(p->subject, "repository");
+
+	return is_repository(s) && is_id(p->commit) ? s : NULL;
+}
+
+static void
+commit(struct str *s, const struct point *p)
+{
+	const char *where = repository(p);
+
+	str_add(s, where ? "[" : "");
+	markup_markdown(s, p->name);
+	if (where)
+		str_printf(
+		    s, "](https://github.com/%s/commit/%s)", where, p->commit);
+}
+
+/* Of those that count, the one with the largest change; NULL: none does. */
+static const struct finding *
+worst(const struct findings *all, size_t group)
+{
+	const struct finding *best = NULL;
+	double most = -1;
+
+	for (size_t i = finding_next(all, group, 0); i < all->n;
+	     i = finding_next(all, group, i + 1)) {
+		const struct finding *f = &all->v[i];
+		double size = fabs(log(f->facts.ratio));
+
+		if (!finding_counts(f))
+			continue;
+		if (!best || size > most) {
+			best = f;
+			most = isnan(size) ? -1 : size;
+		}
+	}
+	return best;
+}
+
+/* As text that is shown as it is, and as Markdown. */
+static void
+title(struct str *s, const struct branch *b, const struct finding *f,
+    const struct finding_group *g)
+{
+	size_t from = s->len;
+
+	for (size_t most = 80; most; most -= 10) {
+		struct str plain = {0};
+
+		markup_cut(&plain, f->name, most);
+		str_add(&plain, ": ");
+		markup_cut(&plain, f->metric.name, most);
+		if (!isnan(f->facts.ratio))
+			str_printf(
+			    &plain, " %+.1f%%", 100 * (f->facts.ratio - 1));
+		str_add(&plain, " since ");
+		markup_cut(&plain, b->points[g->at].name, most);
+		if (g->n > 1)
+			str_printf(&plain, ", and %zu more", g->n - 1);
+		markup_markdown(s, plain.s);
+		str_free(&plain);
+		if (s->len - from <= TITLE)
+			return;
+		s->len = from;
+	}
+}
+
+static void
+what(struct str *s, const struct findings *all, const struct finding *f,
+    const struct finding_rules *r)
+{
+	const char *unit = r->latest ? "run" : "commit";
+	struct str one = {0};
+
+	str_add(s, "**");
+	markup_markdown(s, f->metric.name);
+	str_add(s, "** of **");
+	markup_markdown(s, f->name);
+	str_add(s, "** went from ");
+	phrase_numbers(&one, f);
+	markup_markdown(s, one.s);
+	str_clear(&one);
+	phrase_change(&one, f);
+	str_add(s, ": ");
+	markup_markdown(s, one.s);
+	str_printf(s, ", %zu %s%s before and %zu after", f->n[0], unit,
+	    phrase_plural(f->n[0]), f->n[1]);
+	if (!isnan(f->p))
+		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
+	str_add(s,
+	    ".\nIn brackets is the interval that holds the true change "
+	    "in 95 of 100 cases.\n");
+	if (all->groups[f->group].n > 1)
+		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
+	str_free(&one);
+}
+
+/* The last point with the old level, where its commit is known. */
+static const struct point *
+before(const struct branch *b, const struct finding_group *g)
+{
+	const struct point *p = g->lo ? &b->points[g->lo - 1] : NULL;
+
+	return p && is_id(p->commit) && is_id(b->points[g->hi].commit) ? p
+								       : NULL;
+}
+
+static void
+where(struct str *s, const struct branch *b, const struct finding_group *g)
+{
+	const struct point *p = &b->points[g->at], *old = before(b, g);
+	size_t width = branch_width(b, g->lo, g->hi);
+	struct str one = {0};
+
+	str_add(s, "It is so since ");
+	commit(s, p);
+	if (p->time) {
+		str_printf(&one, " of %.10s", p->time);
+		markup_markdown(s, one.s);
+		str_clear(&one);
+	}
+	if (width > 1)
+		str_printf(s, "; any of %zu commits may have done it", width);
+	if (old && repository(&b->points[g->hi]))
+		str_printf(s,
+		    " ([what changed](https://github.com/%s/compare/%s...%s))",
+		    repository(&b->points[g->hi]), old->commit,
+		    b->points[g->hi].commit);
+	str_add(s, ".\nSeen in ");
+	phrase_ordering(&one, b);
+	markup_markdown(s, one.s);
+	str_add(s, ".\n");
+	str_free(&one);
+}
+
+static void
+next(struct str *s, const struct branch *b, const struct finding_group *g)
+{
+	const struct point *old = before(b, g);
+	const char *last = b->points[g->hi].commit;
+
+	str_add(s, "\n**What to do**\n\n");
+	if (old)
+		str_printf(s,
+		    "- Measure both sides again, by turns, where it was "
+		    "measured:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
+		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
+		    "%.12s`\n",
+		    old->commit, last, old->commit);
+	else
+		str_add(s,
+		    "- Measure both sides again, by turns, where it was "
+		    "measured.\n");
+	if (branch_width(b, g->lo, g->hi) > 1)
+		str_add(s,
+		    "- Measure the commits between them: more of them "
+		    "tell which one it was.\n");
+	if (old)
+		str_printf(s,
+		    "- Read what changed: `git log -p %.12s..%.12s`\n",
+		    old->commit, last);
+	str_add(s,
+	    "- If it is the price of something, say so: a waiver with a "
+	    "reason and an end, vkb-policy(5).\n");
+}
+
+void
+show_issue(struct str *s, const struct branch *b, const struct findings *all,
+    const struct finding_rules *r, size_t group)
+{
+	const struct finding_group *g = &all->groups[group];
+	const struct finding *f = worst(all, group);
+
+	str_add(s, "# ");
+	title(s, b, f, g);
+	str_printf(s, "\n<!-- vkb-key: %s -->\n\n", g->key);
+	what(s, all, f, r);
+	str_addc(s, '\n');
+	where(s, b, g);
+	str_addc(s, '\n');
+	show_table(s, b, all, group, all->n, LIMIT - ROOM);
+	next(s, b, g);
+	str_printf(s,
+	    "\nThe key of this change is `%s`, also when more commits "
+	    "are known.\n",
+	    g->key);
+}

@@ -1,0 +1,235 @@
+#include "phrase.h"
+#include "casename.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LISTED 10 /* lines of one kind */
+
+const char *
+phrase_plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void
+phrase_headline(
+    struct str *s, const struct findings *all, const struct finding_rules *r)
+{
+	const char *sep = "";
+
+	if (r->latest) {
+		for (size_t i = 0; i < VERDICTS; i++) {
+			if (!all->verdicts[i])
+				continue;
+			str_printf(s, "%s%zu %s", sep, all->verdicts[i],
+			    verdict_name((enum verdict)i));
+			sep = ", ";
+		}
+		if (!*sep)
+			str_add(s, "nothing was judged");
+		str_add(s, ", newest commit against ");
+		if (r->latest == 1)
+			str_add(s, "the one before");
+		else
+			str_printf(s, "the %zu before", r->latest);
+	} else {
+		size_t count[FINDING_KINDS] = {0}, counting = 0;
+
+		for (size_t i = 0; i < all->ngroups; i++) {
+			count[all->groups[i].kind]++;
+			counting += all->groups[i].counts;
+		}
+		str_printf(
+		    s, "%zu regression%s", counting, phrase_plural(counting));
+		str_printf(s, " that count%s; %zu change%s and %zu spike%s",
+		    counting == 1 ? "s" : "",
+		    all->ngroups - count[FINDING_SPIKE],
+		    phrase_plural(all->ngroups - count[FINDING_SPIKE]),
+		    count[FINDING_SPIKE], phrase_plural(count[FINDING_SPIKE]));
+		str_add(s, " in all");
+	}
+	str_printf(s, " (%zu series of %zu case%s)", all->series, all->cases,
+	    phrase_plural(all->cases));
+}
+
+void
+phrase_ordering(struct str *s, const struct branch *b)
+{
+	str_printf(s, "%zu commit%s in the order of the%s", b->npoints,
+	    phrase_plural(b->npoints), b->length ? "ir ancestry" : " input");
+	if (b->npoints > 1)
+		str_printf(s, ", %s to %s", b->points[0].name,
+		    b->points[b->npoints - 1].name);
+	if (b->length > b->npoints)
+		str_printf(s, "; %zu between them not measured",
+		    b->length - b->npoints);
+	if (b->by_time)
+		str_printf(s, "; %zu placed by time", b->by_time);
+}
+
+static void
+lost_points(const struct branch *b, phrase_say *say, void *arg)
+{
+	struct str s = {0};
+
+	if (!b->nlost)
+		return;
+	str_printf(&s,
+	    "%zu commit%s left out, not on this line of commits: ", b->nlost,
+	    phrase_plural(b->nlost));
+	for (size_t i = 0; i < b->nlost && i < LISTED; i++)
+		str_printf(
+		    &s, "%s%s", i ? ", " : "", b->points[b->npoints + i].name);
+	if (b->nlost > LISTED)
+		str_add(&s, ", ...");
+	say(arg, s.s);
+	str_free(&s);
+}
+
+static void
+losses(const struct branch *b, phrase_say *say, void *arg)
+{
+	struct str s = {0};
+	size_t listed = 0, n;
+
+	for (size_t i = 0; i < b->nlosses; i += n) {
+		const struct loss *l = &b->losses[i];
+		size_t failed = 0;
+		char *name;
+
+		for (n = 0;
+		     i + n < b->nlosses && b->losses[i + n].kase == l->kase;
+		     n++)
+			failed += b->losses[i + n].failed;
+		if (listed++ >= LISTED)
+			continue;
+		name = casename_of(b->names, l->config);
+		str_printf(&s, "%s: %zu failed run%s", name, failed,
+		    phrase_plural(failed));
+		if (n > 1)
+			str_printf(&s, " at %zu commits", n);
+		if (l->error)
+			str_printf(&s, ": %s", l->error);
+		say(arg, s.s);
+		str_clear(&s);
+		free(name);
+	}
+	if (listed > LISTED) {
+		str_printf(
+		    &s, "%zu more cases with failed runs", listed - LISTED);
+		say(arg, s.s);
+	}
+	str_free(&s);
+}
+
+void
+phrase_warnings(const struct branch *b, const struct findings *all,
+    const struct finding_rules *r, phrase_say *say, void *arg)
+{
+	struct str s = {0};
+	const char *rule;
+
+	lost_points(b, say, arg);
+	losses(b, say, arg);
+	if (all->tooshort && !r->latest) {
+		char *name = casename_of(b->names, all->shortest->config);
+
+		str_printf(&s,
+		    "%zu of %zu series too short: %d commits are the least "
+		    "(%s %s has %zu)",
+		    all->tooshort, all->series, CHANGEPOINT_LEAST, name,
+		    all->shortest->metric, all->shortest_n);
+		say(arg, s.s);
+		str_clear(&s);
+		free(name);
+	}
+	if (all->absent) {
+		str_printf(&s, "%zu series not measured at the newest commit",
+		    all->absent);
+		say(arg, s.s);
+		str_clear(&s);
+	}
+	for (size_t i = 0; r->policy && (rule = policy_unused(r->policy, i));
+	     i++) {
+		str_printf(&s, "%s: matches nothing", rule);
+		say(arg, s.s);
+		str_clear(&s);
+	}
+	str_free(&s);
+}
+
+void
+phrase_place(
+    struct str *s, const struct branch *b, const struct finding_group *g)
+{
+	size_t width = branch_width(b, g->lo, g->hi);
+	const char *first = branch_after(b, g->lo);
+
+	str_printf(s, "%s at ", finding_name(g->kind));
+	str_add(s, b->points[g->at].name);
+	if (b->points[g->at].time)
+		str_printf(s, " of %.10s", b->points[g->at].time);
+	str_printf(s, ", %zu of %zu", g->at + 1, b->npoints);
+	if (width < 2)
+		return;
+	if (first)
+		str_printf(s, "; at any of %zu commits, %.8s to %s", width,
+		    first, b->points[g->hi].name);
+	else
+		str_printf(s, "; at any of %zu, %s to %s", width,
+		    b->points[g->lo].name, b->points[g->hi].name);
+}
+
+void
+phrase_change(struct str *s, const struct finding *f)
+{
+	const struct verdict_facts *v = &f->facts;
+
+	if (isnan(v->ratio)) {
+		str_add(s, "no ratio");
+		return;
+	}
+	str_printf(s, "%+.1f%%", 100 * (v->ratio - 1));
+	if (!isnan(v->lo95) && f->kind != FINDING_SPIKE)
+		str_printf(s, " [%+.1f, %+.1f]", 100 * (v->lo95 - 1),
+		    100 * (v->hi95 - 1));
+}
+
+void
+phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
+{
+	if (f->kind == FINDING_SPIKE)
+		str_add(s,
+		    f->at + f->n[1] < b->npoints
+			? "went away"
+			: "at the end: a spike or a new level");
+	else if (f->kind != FINDING_REGRESSION)
+		str_add(s, "");
+	else if (f->waived)
+		str_printf(s, "waived until %s: %s", f->waiver.expires,
+		    f->waiver.reason);
+	else if (!f->stands)
+		str_add(s, "taken back since");
+	else if (!f->fresh)
+		str_add(s, "known before");
+	else
+		str_add(s, "NEW");
+	if (f->waiver.expired && f->kind == FINDING_REGRESSION)
+		str_printf(s, ", waiver expired %s", f->waiver.expires);
+	if (!f->gate)
+		str_add(s, s->len ? ", info" : "info");
+}
+
+void
+phrase_numbers(struct str *s, const struct finding *f)
+{
+	char a[NUM_BUF], b[NUM_BUF];
+
+	str_printf(s, "%s -> %s%s%s", num_human(a, f->facts.median[0]),
+	    num_human(b, f->facts.median[1]), *f->metric.unit ? " " : "",
+	    f->metric.unit);
+}

@@ -1,0 +1,136 @@
+#!/bin/sh
+# vkb-detect: the issue that a regression becomes, and the key it keeps.
+# shellcheck disable=SC2016 # what is in backquotes is text
+. "${0%/*}/lib.sh"
+
+# history SEED COMMITS CASES AT...: runs in the order of their commits, 6 %
+# slower from each AT on.
+history() {
+  perl -e 'my ($seed, $n, $cases, @at) = @ARGV; srand $seed;
+    for my $i (0 .. $n - 1) { for my $c (0 .. $cases - 1) { for my $k (1 .. 3) {
+      my $x = 1 + .03 * (rand() + rand() + rand() - 1.5);
+      $x *= .94 for grep { $i >= $_ } @at;
+      printf qq({"type":"run","v":1,"subject":{"commit":"%04x%036x","time":"2026-%02d-%02dT08:00:00Z","repository":"valkey-io/valkey"},"config":{"command":"SET","data_size":%d},"run":{"session":"s%d","index":%d},"metrics":{"rps":%.2f},"status":"ok"}\n),
+        ($i * 40503 + $seed) % 65536, $i, 1 + $i / 28, 1 + $i % 28, 2 ** $c, $i, $k, 1e5 * $x } } }' "$@"
+}
+issue() { vkb-detect -f issue "$@"; }
+keys() { sed -n 's/^<!-- vkb-key: \([0-9a-f]\{16\}\) -->$/\1/p' "$@"; }
+
+# --- what it says
+
+history 1 60 3 36 >h
+test_status 1 'a regression' issue h
+cp .out text
+test_match '^# SET data_size=[124]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
+  'has a title: which, what, how much, since when'
+test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`,.*/\1/p' text)" \
+  'its key is hidden, and printed'
+test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one'
+test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text 'how much'
+test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'how sure'
+test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'where'
+test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
+  text 'and what changed there'
+test_same 3 "$(grep -c '^| SET data_size=[124] | rps ' text)" 'the cases'
+test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'and what to do next'
+vkb-detect -f jsonl h >records
+test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
+  'the records name the key too'
+history 1 60 3 >flat
+test_that 'no regression' issue flat
+test_same '' "$(cat .out)" 'is no issue'
+test_that 'one that is known' issue --since 2026-02-20 h
+test_same '' "$(cat .out)" 'is none'
+
+# --- the key
+
+key=$(keys text)
+for n in 42 45 50 55 75 100; do
+  history 1 "$n" 3 36 >grown
+  test_same "$key" "$(issue grown | keys)" "the same when $n commits are known"
+done
+sort h >sorted
+tac h >turned
+{ cat h; history 1 60 3 36 | sed 's/"SET"/"GET"/'; } >others
+perl -e 'srand 1; print sort { rand() <=> .5 } <>' <h >mixed
+grep -v '"data_size":2}' h >fewer
+order() { perl -e 'for my $i (0 .. 59) { printf qq({"type":"commit","v":1,"commit":"%04x%036x","parents":[%s]}\n),
+  ($i * 40503 + 1) % 65536, $i, $i ? sprintf qq("%04x%036x"), (($i - 1) * 40503 + 1) % 65536, $i - 1 : "" }'; }
+order >commits
+test_same "$key" "$(issue h commits | keys)" 'and with their ancestry'
+for f in sorted turned mixed; do
+  test_same "$key" "$(issue $f commits | keys)" "and $f"
+done
+test_same "$key" "$(issue others | keys)" 'and with other cases'
+test_same "$key" "$(issue fewer | keys)" 'and with fewer'
+history 1 90 3 36 60 >two
+test_status 1 'another regression' issue two
+test_same 2 "$(keys .out | sort -u | wc -l | tr -d ' ')" 'has another key'
+test_same "$key" "$(keys .out | grep "$key")" 'the first keeps its own'
+test_same "$(keys .out | head -n 1)" "$(vkb-detect -f issue --since 2026-03-01 two | keys)" \
+  'and is not opened again where only the newer one counts'
+for at in 39 40 41 42 43; do
+  history 1 60 3 36 $at >near
+  issue near >.out
+  test_same '2 2' "$(keys .out | wc -l) $(keys .out | sort -u | wc -l)" \
+    "two that are near each other differ, 36 and $at"
+done
+kept=0 seeds=0
+for seed in 2 3 4 5 6 7 8 9 10 11; do
+  history $seed 44 2 36 >early
+  history $seed 80 2 36 >late
+  [ -z "$(issue early | keys)" ] || {
+    seeds=$((seeds + 1))
+    [ "$(issue early | keys)" != "$(issue late | keys)" ] || kept=$((kept + 1))
+  }
+done
+test_same "10 10" "$seeds $kept" 'noise that moves the place keeps the key'
+
+# --- into a folder, one file each
+
+mkdir found
+test_status 1 'into a folder' vkb-detect -f issue:found/ two
+test_same "$(issue two | keys | sort)" "$(printf '%s\n' found/*.md | sed 's/.*\///; s/\.md$//')" 'a file each'
+for f in found/*.md; do
+  test_same "${f##*/}" "$(keys "$f").md" 'named by its key'
+  test_match '^# SET' "$f" 'which begins with its title'
+done
+test_status 2 'a folder that is not there' vkb-detect -f issue:nowhere/ two
+test_match "nowhere/" .err 'is named'
+
+# --- nothing foreign is let through
+
+evil='<b>|@all `x` #1 [a](http://x) ![](http://y) www.x.y GH-1 -->'
+sed "s/\"SET\"/\"$(printf %s "$evil" | sed 's/[&/|]/\\&/g')\\\\u001b[31m\\\\n# x\"/" h >hostile
+test_status 1 'a hostile name' issue hostile
+test_same '' "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
+  'is harmless'
+test_same '' "$(tr -d '[:print:]\n' <.out)" 'and visible'
+test_same 1 "$(grep -c '^# ' .out)" 'one title'
+test_same '' "$(awk 'NR == 1 && length > 258' .out)" 'no longer than one may be'
+test_same 1 "$(keys .out | wc -l | tr -d ' ')" 'one key'
+for repository in 'https://github.com/a/b' 'a/b/c' 'a/..' '../b' '-a/b' 'a b/c' \
+  'a/b](http://x)' 'evil.com/x' '/b' 'a/' 'javascript:x/y'; do
+  sed "s|valkey-io/valkey|$repository|" h >other
+  issue other >.out
+  test_same '' "$(grep -F -e '](' .out)" "no link to '$repository'"
+done
+sed 's/"commit":"/&refs\/x](y) /' h >other
+issue other >.out
+test_same '' "$(grep -F -e '](' -e '`vkb-build' .out)" 'nor of what is no commit'
+sed 's/"commit":/"label":/' h >other
+test_status 1 'without commits' issue other
+test_same "$(keys .out)" "$(history 1 70 3 36 | sed 's/"commit":/"label":/' | issue | keys)" \
+  'the key is by the subjects'
+
+# --- no longer than GitHub takes
+
+for i in 1 2 3 4 5 6 7 8; do
+  sed "s/\"SET\"/\"$(printf '%060d' $i | tr 0 '<')\"/" h
+done >wide
+perl -ne 'for my $c (1 .. 40) { my $l = $_; $l =~ s/"data_size":/"x":$c,$&/; print $l }' wide >wider
+test_status 1 'very many cases' issue wider
+test_same '' "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" 'are cut'
+test_match '^[0-9]+ more series$' .out 'and that is said'
+test_match '^The key of this change' .out 'the end is there'
+test_done
