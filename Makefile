@@ -2,7 +2,7 @@
 # Workflows are shell scripts in bin.
 
 PROGRAMS := $(basename $(notdir $(wildcard src/vkb-*.c)))
-WORKFLOWS = vkb-completion vkb-needs vkb-quickstart
+WORKFLOWS = vkb-ab vkb-completion vkb-needs vkb-quickstart
 
 VERSION = 0.1
 PREFIX = /usr/local
@@ -129,6 +129,7 @@ install: all completion
 	$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	$(DESTDIR)$(PREFIX)/share/zsh/site-functions
 	install $(PROGBIN) $(addprefix bin/,$(WORKFLOWS)) $(DESTDIR)$(BINDIR)
+	install -m 644 bin/vkb-sh-setup $(DESTDIR)$(BINDIR)
 	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
 	install -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7

@@ -52,3 +52,45 @@ END
     >repo/.gitignore
   git init -q repo
 }
+
+# real_repo: the installed server, slower by what src/burn.h says for each read.
+# What is called valkey-benchmark is the library that makes it so.
+real_repo() {
+  mkdir -p repo/src
+  cat >repo/src/burn.c <<'END'
+#define _GNU_SOURCE
+#include "burn.h"
+#include <dlfcn.h>
+#include <unistd.h>
+ssize_t
+read(int fd, void *buf, size_t n)
+{
+	static ssize_t (*real)(int, void *, size_t);
+
+	if (!real)
+		real = (ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
+	for (volatile int i = 0; i < BURN; i++)
+		;
+	return real(fd, buf, n);
+}
+END
+  printf '#!/bin/sh\nLD_PRELOAD=$(dirname "$0")/valkey-benchmark exec %s "$@"\n' \
+    "$server" >repo/src/server.sh
+  cat >repo/src/Makefile <<'END'
+valkey-server: server.sh valkey-benchmark
+	cp server.sh $@
+	chmod +x $@
+valkey-benchmark: burn.c burn.h
+	cc -O1 -shared -fPIC -o $@ burn.c -ldl
+valkey-cli:
+	touch $@
+END
+  git init -q repo
+  burn 0 fast
+}
+
+# burn LOOPS TEXT: a commit whose server is so slow.
+burn() {
+  echo "#define BURN $1" >repo/src/burn.h
+  commit "$2"
+}

@@ -34,6 +34,7 @@ END
 typed() { timeout 30 zsh -f typed.zsh "$@"; }
 
 for f in "$VKB_BIN"/vkb-*; do
+  [ -x "$f" ] || continue
   case $(head -c 2 "$f") in
   '#!') continue ;;
   esac

@@ -46,7 +46,7 @@ has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 test_that 'a long one begins' wait_until 30 has_two
 test_status 2 'a second one meanwhile' \
   vkb-quickstart --runs 500 --results s small.json
-test_match "another vkb-load writes to 's/part.jsonl'" .err 'says why not'
+test_match "another vkb-quickstart is at work in 's'" .err 'says why not'
 kill "$pid"
 wait "$pid"
 test_same 143 "$?" 'SIGTERM stops it'
@@ -68,8 +68,11 @@ test_same 2 "$(lines s/base.jsonl)" 'begins anew'
 
 test_status 2 'a configuration that is not there' vkb-quickstart no.json
 test_status 2 'an unknown option' vkb-quickstart --no-such
+test_match "^vkb-quickstart: unknown option '--no-such'; usage: " .err 'is named'
+test_status 2 'two configurations' vkb-quickstart no.json --runs=3 more.json
+test_match "'more.json' is too much" .err 'are one too many'
 mkdir bin
-for c in sh cat sed awk tr rm dirname; do
+for c in sh cat sed awk tr rm dirname readlink; do
   ln -s "$(command -v $c)" bin/$c
 done
 test_status 2 '--keep-system on an empty machine' env PATH="$scratch/bin" \

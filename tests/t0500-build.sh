@@ -192,6 +192,10 @@ echo newer >repo/new
 test_that 'after a change' vkb-build --worktree repo
 test_same "false $(head_of HEAD | cut -c 1-10)+dirty" \
   "$(field '"\(.cached) \(.subject.label)"')" 'anew'
+git init -q repo/within && echo 1 >repo/within/file
+test_that 'with a repository within' vkb-build --worktree repo
+test_same true "$(field .cached)" 'without that'
+rm -rf repo/within
 test_status 2 'a work tree that is none' vkb-build --worktree home
 git clone -q --bare repo bare.git
 test_status 2 'a bare one' vkb-build --worktree bare.git

@@ -422,8 +422,10 @@ keep(git_index *index, git_repository *store, const char *workdir,
 	char *path;
 	int rc;
 
+	/* Repositories within it are left out, known to it or not. */
 	if (!d || d->status == GIT_DELTA_DELETED ||
-	    d->new_file.mode == GIT_FILEMODE_COMMIT)
+	    d->new_file.mode == GIT_FILEMODE_COMMIT ||
+	    str_ends(d->new_file.path, "/"))
 		return 0;
 	entry.path = d->new_file.path;
 	entry.mode = d->new_file.mode;

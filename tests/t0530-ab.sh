@@ -1,0 +1,126 @@
+#!/bin/sh
+# From two commits to a verdict: a real server that is really slower, and the
+# same one twice. The CPU time of the server is judged: other work on the
+# machine makes a run slower, but does not make its requests tenfold.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+test_server 'the A/B line'
+. "$tests/repo.sh"
+
+real_repo
+in_repo tag base
+burn 100000 slow
+cat >cfg.json <<'END'
+[{"commands": ["SET"], "requests": [1500], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+judged='-m server_cpu_us_per_req --margin 60%'
+
+# --- the line itself, as the manual has it
+
+line() { # line LABEL REF...
+  base=$1
+  shift
+  # shellcheck disable=SC2086 # words
+  vkb-build -C repo "$@" | vkb-load --builds - --runs 8 cfg.json | vkb-stats |
+    vkb-compare --baseline "$base" $judged
+}
+test_status 1 'a slower commit' line base base main
+test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'is found'
+test_status 0 'the other way round' line main main base
+test_match '^\+  SET .* improvement' .out 'is an improvement'
+test_that 'the same commit twice' line a a=base b=base
+test_same 0 "$(grep -c ' regression' .out)" 'is no alarm'
+
+# --- vkb-ab
+
+ab() { # ab DIR BUILD...
+  dir=$1
+  shift
+  # shellcheck disable=SC2086 # words
+  vkb-ab --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
+}
+lines() { wc -l <"$1" | tr -d ' '; }
+test_status 1 'vkb-ab' ab r base main
+test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'finds it'
+test_same 'asked builds.jsonl runs.jsonl summaries.jsonl' \
+  "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'keeps what it saw'
+test_same 16 "$(lines r/runs.jsonl)" 'all runs'
+test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
+  'side by side'
+test_that 'the same twice' ab same a=base b=base
+test_status 1 'several' ab three -j 2 a=base again=base main
+test_match '^of again' .out 'each'
+test_match '^of main' .out 'is compared with the first'
+# shellcheck disable=SC2086 # words
+test_status 1 'several reports' vkb-ab --results r -C repo base main -- \
+  --runs 8 cfg.json -- -f "markdown:it's.md" -f jsonl:deltas.jsonl $judged
+test_match '[Ww]orse' "it's.md" 'one for people'
+test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \
+  'one for programs'
+
+# A work tree against its commit, and against another.
+echo '#define BURN 0' >repo/src/burn.h
+# shellcheck disable=SC2086 # words
+test_that 'my changes' vkb-ab --results mine --worktree mine=repo -- --runs 8 \
+  cfg.json -- $judged
+test_match '^of mine .* against base ' .out 'against their commit'
+test_match 'improvement' .out 'and they are good'
+in_repo checkout -q .
+# shellcheck disable=SC2086 # words
+test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
+  base -- --runs 8 cfg.json -- $judged
+test_match '^of mine .* against base ' .out 'against a ref'
+test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+
+# --- stopped, and gone on with
+
+cat >long.json <<'END'
+[{"commands": ["SET"], "duration": 1, "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
+vkb-ab --results s -C repo base main -- --runs 4 long.json >long 2>&1 &
+pid=$!
+test_that 'it measures' wait_until 60 has_two
+kill "$pid"
+wait "$pid"
+test_same 143 $? 'SIGTERM ends it'
+test_that 'it leaves nothing' wait_until 10 no_litter
+head -n 2 s/part.jsonl >two
+test_status 2 'another command' ab s base main
+test_match 'of another command that was not finished: --anew drops it' .err \
+  'is refused'
+# The commits are those it began with, whatever a branch means now.
+main=$(head_of main)
+in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
+# shellcheck disable=SC2086 # words
+test_status 1 'the same' vkb-ab --results s -C repo base main -- --runs 4 \
+  long.json -- $judged
+test_match 'going on with' .err 'goes on'
+test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'with what it had'
+test_same 8 "$(lines s/runs.jsonl)" 'to the end'
+in_repo reset -q --hard "$main"
+
+# --- what is wrong
+
+test_status 2 'no configuration' vkb-ab base main
+test_match "no '--' and no configuration" .err 'is said'
+test_status 2 'an empty one' vkb-ab --results e -C repo base main --
+test_match 'there is no case to measure' .err 'is said'
+test_status 2 'no ref' vkb-ab --results e -C repo -- cfg.json
+test_match 'no REF' .err 'is said'
+test_status 2 'a ref that is not there' ab e base nothing
+test_match "'nothing'" .err 'is named'
+test_match 'not all could be built, nothing was measured' .err 'ends it'
+test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main \
+  -- --nonsense cfg.json
+test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'
+test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
+  "\$(touch evil)'; touch evil; '" -- cfg.json
+test_same '' "$(find . -name evil)" 'is a text'
+test_same '' "$(find e -name 'runs*' -o -name 'part*')" 'and there are no runs'
+test_that 'no server is left' wait_until 10 no_litter
+test_done
