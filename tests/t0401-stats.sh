@@ -190,7 +190,7 @@ bad_array ',\n' '2: .*ends too early' 'one cut between elements'
 bad_array ',]' '1: .*not JSON' 'a comma too many'
 bad_array '\n {}]' '2: .*not JSON' 'one too few'
 bad_array ']\n[]' '2: .*something follows' 'two arrays'
-bad_array ',\n{"x":1,\n"x":2}]' '2: .*stands twice' 'a doubled key'
+bad_array ',\n{"x":1,\n"x":2}]' '3: .*stands twice' 'a doubled key'
 
 # --- the Python tool's files
 

@@ -1,5 +1,6 @@
 #include "jsonscan.h"
 #include "jsonhash.h"
+#include "jsontext.h"
 #include "mem.h"
 #include "str.h"
 
@@ -95,62 +96,6 @@ number(struct jsonscan *c, const char *p, double *v)
 	return isfinite(*v) ? p : bad(c, from, "a number is too large");
 }
 
-static int
-hex4(const char *p)
-{
-	int v = 0;
-
-	for (int i = 0; i < 4; i++) {
-		int d = p[i];
-
-		if (d >= '0' && d <= '9')
-			d -= '0';
-		else if ((d | 0x20) >= 'a' && (d | 0x20) <= 'f')
-			d = (d | 0x20) - 'a' + 10;
-		else
-			return -1;
-		v = v << 4 | d;
-	}
-	return v;
-}
-
-/* 'p' is behind the "\u". A pair of surrogates is one character. */
-static const char *
-unicode(struct jsonscan *c, const char *p, int *u)
-{
-	int low;
-
-	*u = hex4(p);
-	if (*u <= 0 || (*u >= 0xdc00 && *u <= 0xdfff))
-		return bad(c, p, NULL);
-	p += 4;
-	if (*u >= 0xd800 && *u <= 0xdbff) {
-		if (p[0] != '\\' || p[1] != 'u')
-			return bad(c, p, NULL);
-		low = hex4(p + 2);
-		if (low < 0xdc00 || low > 0xdfff)
-			return bad(c, p, NULL);
-		*u = 0x10000 + ((*u & 0x3ff) << 10) + (low & 0x3ff);
-		p += 6;
-	}
-	return p;
-}
-
-/* What stands behind a backslash, and the character it means. */
-static const char *
-escape(struct jsonscan *c, const char *p, int *u)
-{
-	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	const char *l = *p ? strchr(letters, *p) : NULL;
-
-	if (*p == 'u')
-		return unicode(c, p + 1, u);
-	if (!l)
-		return bad(c, p, NULL);
-	*u = means[l - letters];
-	return p + 1;
-}
-
 /*
  * The first control character, quote or backslash. Eight bytes at once: in
  * the mask the lowest bit that is set is right, those above it need not be.
@@ -180,6 +125,7 @@ plain(const char *p, const char *end)
 static inline const char *
 string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 {
+	const char *at;
 	int u;
 
 	t->s = p;
@@ -189,9 +135,9 @@ string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 		if (*p != '\\')
 			break;
 		t->escaped = true;
-		p = escape(c, p + 1, &u);
+		p = jsontext_escape(p + 1, &u, &at);
 		if (!p)
-			return NULL;
+			return bad(c, at, NULL);
 	}
 	if (*p != '"')
 		return bad(c, p, NULL);
@@ -199,62 +145,11 @@ string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 	return p + 1;
 }
 
-/* The bytes that a string which was scanned means. */
-struct bytes {
-	const char *p, *end;
-	char left[4]; /* of one character, the last first */
-	int n;
-};
-
-static void
-utf8(struct bytes *b, unsigned u)
-{
-	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-	int n = u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
-
-	for (b->n = 0; b->n < n - 1; u >>= 6)
-		b->left[b->n++] = (char)(0x80 | (u & 0x3f));
-	b->left[b->n++] = (char)(heads[n] | u);
-}
-
-static int
-next_byte(struct bytes *b)
-{
-	struct jsonscan none = {0};
-	int u;
-
-	if (b->n)
-		return (unsigned char)b->left[--b->n];
-	if (b->p == b->end)
-		return -1;
-	if (*b->p != '\\')
-		return (unsigned char)*b->p++;
-	b->p = escape(&none, b->p + 1, &u);
-	if (u < 0x80)
-		return u;
-	utf8(b, (unsigned)u);
-	return (unsigned char)b->left[--b->n];
-}
-
-static int
-compare(const struct jsonscan_text *a, const struct jsonscan_text *b)
-{
-	struct bytes x = {.p = a->s, .end = a->s + a->n};
-	struct bytes y = {.p = b->s, .end = b->s + b->n};
-	int c, d;
-
-	do {
-		c = next_byte(&x);
-		d = next_byte(&y);
-	} while (c == d && c >= 0);
-	return (c > d) - (c < d);
-}
-
 static bool
 same(const struct jsonscan_text *a, const struct jsonscan_text *b)
 {
 	if (a->escaped || b->escaped)
-		return compare(a, b) == 0;
+		return jsontext_order(a, b) == 0;
 	return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
 }
 
@@ -280,24 +175,29 @@ note(struct jsonscan_keys *o, const struct jsonscan_text *key)
 		return;
 	}
 	for (size_t i = 0; i + 1 < o->n && !o->twice; i++)
-		o->twice = same(&o->v[i], key);
+		if (same(&o->v[i], key))
+			o->twice = key->s - 1;
 }
 
 static int
 by_text(const void *a, const void *b)
 {
-	return compare(a, b);
+	const struct jsonscan_text *x = a, *y = b;
+	int c = jsontext_order(x, y);
+
+	return c ? c : (x->s > y->s) - (x->s < y->s);
 }
 
-/* Of an object that was scanned once: of its many keys one stands twice. */
-static bool
+/* Of an object that was scanned once: the second of two of its many keys that
+ * are one; NULL: there is none. */
+static const char *
 many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
 {
 	struct jsonscan again = {
 	    .s = c->s, .p = o->from, .end = c->end, .known = true};
 	struct jsonscan_text *v = mem_array(o->n, sizeof *v);
 	struct jsonscan_keys keys;
-	bool twice = false;
+	const char *twice = NULL;
 	size_t n = 0;
 
 	jsonscan_object(&again, &keys);
@@ -307,7 +207,8 @@ many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
 	}
 	qsort(v, n, sizeof *v, by_text);
 	for (size_t i = 1; i < n && !twice; i++)
-		twice = compare(&v[i - 1], &v[i]) == 0;
+		if (jsontext_order(&v[i - 1], &v[i]) == 0)
+			twice = v[i].s - 1;
 	free(v);
 	return twice;
 }
@@ -315,10 +216,13 @@ many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
 static const char *
 ended(struct jsonscan *c, const struct jsonscan_keys *o, const char *p)
 {
+	const char *twice = o->twice;
+
 	c->depth--;
-	if (!c->known &&
-	    (o->twice || (o->n > JSONSCAN_KEYS && many_doubled(c, o))))
-		return bad(c, NULL, "a key stands twice in one object");
+	if (!c->known && !twice && o->n > JSONSCAN_KEYS)
+		twice = many_doubled(c, o);
+	if (!c->known && twice)
+		return bad(c, twice, "a key stands twice in one object");
 	return p;
 }
 
@@ -336,7 +240,7 @@ none_yet(struct jsonscan_keys *o, const char *p)
 	o->from = p;
 	o->n = 0;
 	o->looks = 0;
-	o->twice = false;
+	o->twice = NULL;
 }
 
 /* Where the value of the next member begins; *done: there is none. */

@@ -43,8 +43,8 @@ struct jsonscan_text {
 struct jsonscan_keys {
 	const char *from; /* where the object begins */
 	size_t n;
-	uint64_t looks; /* of the keys so far */
-	bool twice;
+	uint64_t looks;    /* of the keys so far */
+	const char *twice; /* the second of two that are one */
 	struct jsonscan_text v[JSONSCAN_KEYS];
 };
 

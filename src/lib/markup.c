@@ -149,14 +149,19 @@ markup_csv(struct str *to, const char *text)
 void
 markup_label(struct str *to, const char *text)
 {
-	struct str s;
+	struct str own = {0}, s;
 
-	visible(&s, text);
+	str_add(&own, "");
+	for (; *text; text++) /* two are one of the text, one is ours */
+		str_addn(
+		    &own, *text == '\\' ? "\\\\" : text, *text == '\\' ? 2 : 1);
+	visible(&s, own.s);
 	for (const char *p = s.s; *p; p++) {
 		if (*p == '\\' || *p == '"')
 			str_addc(to, '\\');
 		str_addc(to, *p);
 	}
+	str_free(&own);
 	str_free(&s);
 }
 

@@ -32,7 +32,8 @@ void markup_xml(struct str *, const char *);
  */
 void markup_csv(struct str *, const char *);
 
-/* The value of an OpenMetrics label, without its quotes. */
+/* The value of an OpenMetrics label, without its quotes. A backslash of the
+ * text is two in the value: other texts, other values. */
 void markup_label(struct str *, const char *);
 
 /* GitHub's workflow commands: "::error PROPERTY=...::MESSAGE". */

@@ -88,7 +88,9 @@ csv(void)
 static void
 others(void)
 {
-	gives(markup_label, "a\"b\\c\nd}", "a\\\"b\\\\c\\\\x0ad}");
+	gives(markup_label, "a\"b\\c\nd}", "a\\\"b\\\\\\\\c\\\\x0ad}");
+	gives(markup_label, "a\001", "a\\\\x01");
+	gives(markup_label, "a\\x01", "a\\\\\\\\x01");
 	gives(markup_message, "100%\r\n::error::x, y: z",
 	    "100%25\\x0d\\x0a::error::x, y: z");
 	gives(markup_message, "%0A::error::x", "%250A::error::x");

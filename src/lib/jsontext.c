@@ -1,0 +1,118 @@
+#include "jsontext.h"
+#include "jsonscan.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static int
+hex4(const char *p)
+{
+	int v = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int d = p[i];
+
+		if (d >= '0' && d <= '9')
+			d -= '0';
+		else if ((d | 0x20) >= 'a' && (d | 0x20) <= 'f')
+			d = (d | 0x20) - 'a' + 10;
+		else
+			return -1;
+		v = v << 4 | d;
+	}
+	return v;
+}
+
+static const char *
+bad(const char *p, const char **at)
+{
+	*at = p;
+	return NULL;
+}
+
+/* 'p' is behind the "\u". A pair of surrogates is one character. */
+static const char *
+unicode(const char *p, int *u, const char **at)
+{
+	int low;
+
+	*u = hex4(p);
+	if (*u <= 0 || (*u >= 0xdc00 && *u <= 0xdfff))
+		return bad(p, at);
+	p += 4;
+	if (*u >= 0xd800 && *u <= 0xdbff) {
+		if (p[0] != '\\' || p[1] != 'u')
+			return bad(p, at);
+		low = hex4(p + 2);
+		if (low < 0xdc00 || low > 0xdfff)
+			return bad(p, at);
+		*u = 0x10000 + ((*u & 0x3ff) << 10) + (low & 0x3ff);
+		p += 6;
+	}
+	return p;
+}
+
+const char *
+jsontext_escape(const char *p, int *u, const char **at)
+{
+	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+	const char *l = *p ? strchr(letters, *p) : NULL;
+
+	if (*p == 'u')
+		return unicode(p + 1, u, at);
+	if (!l)
+		return bad(p, at);
+	*u = means[l - letters];
+	return p + 1;
+}
+
+/* The bytes that a string which was scanned means. */
+struct bytes {
+	const char *p, *end;
+	char left[4]; /* of one character, the last first */
+	int n;
+};
+
+static void
+utf8(struct bytes *b, unsigned u)
+{
+	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	int n = u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
+
+	for (b->n = 0; b->n < n - 1; u >>= 6)
+		b->left[b->n++] = (char)(0x80 | (u & 0x3f));
+	b->left[b->n++] = (char)(heads[n] | u);
+}
+
+static int
+next_byte(struct bytes *b)
+{
+	const char *none;
+	int u;
+
+	if (b->n)
+		return (unsigned char)b->left[--b->n];
+	if (b->p == b->end)
+		return -1;
+	if (*b->p != '\\')
+		return (unsigned char)*b->p++;
+	b->p = jsontext_escape(b->p + 1, &u, &none);
+	if (u < 0x80)
+		return u;
+	utf8(b, (unsigned)u);
+	return (unsigned char)b->left[--b->n];
+}
+
+int
+jsontext_order(const struct jsonscan_text *a, const struct jsonscan_text *b)
+{
+	struct bytes x = {.p = a->s, .end = a->s + a->n};
+	struct bytes y = {.p = b->s, .end = b->s + b->n};
+	int c, d;
+
+	do {
+		c = next_byte(&x);
+		d = next_byte(&y);
+	} while (c == d && c >= 0);
+	return (c > d) - (c < d);
+}

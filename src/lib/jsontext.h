@@ -1,0 +1,18 @@
+/*
+ * What stands between the quotes of a JSON string, and what it means.
+ */
+#ifndef JSONTEXT_H
+#define JSONTEXT_H
+
+struct jsonscan_text;
+
+/*
+ * Behind the escape whose backslash is before 'p', and the character it means;
+ * a pair of surrogates is one. NULL: it is none, and *at is where not.
+ */
+const char *jsontext_escape(const char *p, int *u, const char **at);
+
+/* Of strings that were scanned, by the bytes they mean: <0, 0 or >0. */
+int jsontext_order(const struct jsonscan_text *, const struct jsonscan_text *);
+
+#endif
