@@ -14,6 +14,8 @@
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
 #include "vkb-build/goal.h"
+#include "vkb-build/module.h"
+#include "vkb-build/server.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -28,6 +30,7 @@
 
 struct opts {
 	const char *repo, *dir, *cache, *cflags, *allocator, *prune;
+	const char *module_dir, *module_build, *module_file;
 	struct opt_list worktrees, make_args;
 	bool tls, debug_symbols, frame_pointers;
 	long long jobs;
@@ -55,6 +58,12 @@ static const struct opt table[] = {
 	.help = "libc, jemalloc, tcmalloc"},
     {0, "make-arg", OPT_LIST, AT(make_args), "NAME=VALUE",
 	.help = "more variables for make; repeatable"},
+    {0, "module-dir", OPT_STR, AT(module_dir), "DIR",
+	.help = "build the module of this work tree as well"},
+    {0, "module-build", OPT_STR, AT(module_build), "COMMAND",
+	.help = "by this command of the shell"},
+    {0, "module-file", OPT_STR, AT(module_file), "FILE",
+	.help = "which makes this file (the only *.so)"},
     {0, "cache", OPT_STR, AT(cache), "DIR",
 	.help = "keep builds there (~/.cache/vkb)"},
     {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
@@ -68,8 +77,11 @@ enum state { WAITING, RUNNING, OK, FAILED };
 
 struct job {
 	struct goal goal;
+	struct recipe server, module;
+	const struct recipe *now; /* one of them */
 	struct build *build;
 	struct json *rec;
+	bool made; /* something was not there before */
 	enum state state;
 };
 
@@ -78,7 +90,9 @@ struct queue {
 	size_t n, written, running;
 	bool trouble;
 	struct workshop shop;
-	int free_jobs; /* the pipe, without waiting */
+	const struct flags *flags;
+	struct module *module; /* or NULL */
+	int free_jobs;         /* the pipe, without waiting */
 	struct halt *halt;
 };
 
@@ -122,7 +136,7 @@ same_runs(const struct queue *q, const struct job *j)
 {
 	for (size_t i = 0; i < q->n; i++)
 		if (q->v[i].state == RUNNING &&
-		    strcmp(q->v[i].goal.key, j->goal.key) == 0)
+		    strcmp(q->v[i].now->key, j->now->key) == 0)
 			return true;
 	return false;
 }
@@ -136,6 +150,22 @@ ready(struct queue *q)
 	return q->shop.guard ? 0 : -1;
 }
 
+/* What is to be made now is there, in the record. */
+static void
+follow(struct queue *q, struct job *j)
+{
+	if (!q->module || j->now == &j->module) {
+		json_set_bool(j->rec, "cached", !j->made);
+		j->state = OK;
+		return;
+	}
+	if (module_recipe(&j->module, q->module, j->rec, j->server.key) < 0)
+		fail(j, err_last(), NULL);
+	else
+		j->state = WAITING;
+	j->now = &j->module;
+}
+
 /* Finds or starts it; *busy where another program is at it. */
 static int
 advance(struct queue *q, struct job *j, bool *busy)
@@ -143,18 +173,16 @@ advance(struct queue *q, struct job *j, bool *busy)
 	bool taken = false;
 	char *error;
 
+	while (j->state == WAITING && !same_runs(q, j) &&
+	    build_find(&q->shop, j->now, j->rec))
+		follow(q, j);
 	if (j->state != WAITING || same_runs(q, j))
 		return 0;
-	if (build_find(&q->shop, &j->goal, j->rec)) {
-		json_set_bool(j->rec, "cached", true);
-		j->state = OK;
-		return 0;
-	}
 	if (ready(q) < 0)
 		return -1;
 	if (!borrow(q))
 		return 0;
-	j->build = build_start(&q->shop, &j->goal, &taken, &error);
+	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {
 		j->state = RUNNING;
 		q->running++;
@@ -174,10 +202,10 @@ step(struct queue *q, struct job *j)
 
 	if (rc == 0)
 		return 0;
-	if (rc > 0 && build_find(&q->shop, &j->goal, j->rec)) {
-		json_set_bool(j->rec, "cached", false);
-		j->state = OK;
-	} else
+	j->made = true;
+	if (rc > 0 && build_find(&q->shop, j->now, j->rec))
+		follow(q, j);
+	else
 		fail(j,
 		    rc > 0 ? "the build is not there any more"
 			   : build_error(j->build),
@@ -251,18 +279,19 @@ work(struct queue *q)
 /* --- what is asked for */
 
 static void
-enlist(struct queue *q, const struct flags *f)
+enlist(struct queue *q)
 {
 	struct job *j = &q->v[q->n++];
-	const char *const texts[] = {
-	    f->identity, j->goal.commit.id, j->goal.tree, NULL};
 
 	j->rec = record_new("build");
-	json_set(j->rec, "subject", goal_subject(&j->goal, f));
+	json_set(j->rec, "subject", goal_subject(&j->goal, q->flags));
 	json_set_str(j->rec, "status", "failed");
+	j->now = &j->server;
+	if (!j->goal.error && q->module)
+		module_subject(q->module, json_get(j->rec, "subject"));
 	if (j->goal.error)
 		fail(j, j->goal.error, NULL);
-	else if (flags_key(j->goal.key, texts) < 0)
+	else if (server_recipe(&j->server, &j->goal, q->flags) < 0)
 		fail(j, err_last(), NULL);
 }
 
@@ -270,8 +299,6 @@ static int
 resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
     struct origin **origin)
 {
-	const struct flags *f = q->shop.flags;
-
 	size_t refs = 0;
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
@@ -287,12 +314,12 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 			    &q->v[q->n].goal, q->shop.cache, args->v[i]);
 		else
 			goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
-		enlist(q, f);
+		enlist(q);
 	}
 	for (size_t i = 0; i < o->worktrees.n && !stopped(q->halt); i++) {
 		goal_worktree(
 		    &q->v[q->n].goal, q->shop.cache, o->worktrees.v[i]);
-		enlist(q, f);
+		enlist(q);
 	}
 	return stopped(q->halt) ? -1 : 0;
 }
@@ -300,7 +327,6 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 static int
 open_shop(struct queue *q, const struct opts *o)
 {
-	const char *const texts[] = {q->shop.flags->identity, NULL};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char again[40];
 
@@ -316,7 +342,7 @@ open_shop(struct queue *q, const struct opts *o)
 	for (int i = 0; i < q->shop.jobs; i++)
 		if (lend(q) < 0)
 			return -1;
-	return flags_key(q->shop.kind, texts);
+	return 0;
 }
 
 static void
@@ -325,6 +351,8 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
+		server_free(&q->v[i].server);
+		module_recipe_free(&q->v[i].module);
 		goal_free(&q->v[i].goal);
 	}
 	free(q->v);
@@ -339,12 +367,13 @@ run(const struct opts *o, const struct opt_args *args)
 	const char *certificates = getenv("SSL_CERT_FILE");
 	struct origin *origin = NULL;
 	struct cache cache = {0};
+	struct module module = {0};
 	struct flags flags = {0};
 	struct queue q = {0};
 	int rc = 2, reason = 0;
 
 	q.shop.cache = &cache;
-	q.shop.flags = &flags;
+	q.flags = &flags;
 	if (!(q.halt = halt_open(false)) ||
 	    cache_open(&cache, o->cache, stopped, q.halt) < 0 ||
 	    (o->prune && cache_prune(&cache, o->prune) < 0))
@@ -357,10 +386,16 @@ run(const struct opts *o, const struct opt_args *args)
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;
+	q.module = o->module_dir ? &module : NULL;
+	if (q.module &&
+	    module_open(q.module, &cache, o->module_dir, o->module_build,
+		o->module_file) < 0)
+		goto out;
 	if (resolve(&q, o, args, &origin) == 0 && work(&q) == 0)
 		rc = q.trouble ? 2 : 0;
 out:
 	close_queue(&q);
+	module_free(&module);
 	origin_free(origin);
 	flags_free(&flags);
 	cache_close(&cache);
@@ -381,6 +416,11 @@ start(void *opts, struct opt_args *args)
 	if (o->dir && o->repo)
 		return opt_usage(
 		    &prog, "options '-C' and '--repo' exclude each other");
+	if (!o->module_dir != !o->module_build)
+		return opt_usage(
+		    &prog, "'--module-dir' and '--module-build' go together");
+	if (o->module_file && !o->module_dir)
+		return opt_usage(&prog, "'--module-file' needs '--module-dir'");
 	return run(o, args);
 }
 

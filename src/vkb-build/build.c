@@ -1,7 +1,7 @@
 #include "build.h"
 #include "cache.h"
-#include "flags.h"
 #include "goal.h"
+#include "parts.h"
 #include "tree.h"
 
 #include "clock.h"
@@ -9,34 +9,25 @@
 #include "folder.h"
 #include "guard.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "proc.h"
 #include "str.h"
-#include "tempfile.h"
-#include "tls.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define GRACE_MS 3000
-#define ANSWER_MS 20000
 #define TAIL_LINES 20
 #define TAIL_BYTES 4000
 
-static const char *const programs[] = {
-    "valkey-server", "valkey-cli", "valkey-benchmark"};
-static const char *const keys[] = {"server", "cli", "benchmark"};
-#define PROGRAMS (sizeof programs / sizeof *programs)
-
 struct build {
 	struct workshop *shop;
-	const struct goal *goal;
+	const struct recipe *recipe;
 	struct tree tree;
 	int lock;
 	bool again; /* goes on from objects of another commit */
@@ -51,53 +42,6 @@ failed(struct build *b)
 	free(b->error);
 	b->error = mem_str(err_last());
 	return -1;
-}
-
-/* --- finished builds */
-
-int
-build_find(const struct workshop *w, const struct goal *t, struct json *rec)
-{
-	char *dir = cache_path(w->cache, "builds", t->key), *path;
-	struct json *note = NULL, *kept;
-	struct stat st;
-	int rc = 0;
-
-	path = mem_printf("%s/build.json", dir);
-	if (access(path, R_OK) == 0)
-		note = jsonfile_read(path);
-	if (note)
-		utimensat(AT_FDCWD, path, NULL, 0); /* it was used */
-	free(path);
-	path = mem_printf("%s/%s", dir, programs[0]);
-	if (note && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (double)st.st_size == json_get_num(note, "server_bytes", -1))
-		rc = 1;
-	free(path);
-	for (size_t i = 0; rc == 1 && i < PROGRAMS; i++) {
-		path = mem_printf("%s/%s", dir, programs[i]);
-		if (access(path, X_OK) == 0)
-			json_set_str(rec, keys[i], path);
-		free(path);
-	}
-	if (rc == 1) {
-		path = mem_printf("%s/log", dir);
-		json_set_str(rec, "log", path);
-		free(path);
-		while ((kept = json_first(note))) {
-			char *key = mem_str(json_key(kept));
-
-			kept = json_detach(note, key);
-			if (strcmp(key, "server_bytes") == 0)
-				json_free(kept);
-			else
-				json_set(rec, key, kept);
-			free(key);
-		}
-	}
-	json_free(note);
-	free(dir);
-	return rc;
 }
 
 /* --- make */
@@ -121,8 +65,8 @@ environment(const struct build *b, struct str *env)
 	pass(env, "HOME");
 	pass(env, "TMPDIR");
 	str_printf(env, "LC_ALL=C%c", '\0');
-	str_printf(
-	    env, "SOURCE_DATE_EPOCH=%lld%c", b->goal->commit.seconds, '\0');
+	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
+	    b->recipe->goal->commit.seconds, '\0');
 	str_printf(env, "GIT_CONFIG_GLOBAL=/dev/null%c", '\0');
 	str_printf(env, "GIT_CONFIG_NOSYSTEM=1%c", '\0');
 	str_printf(env, "CCACHE_DIR=%s/ccache%c", w->cache->dir, '\0');
@@ -131,31 +75,29 @@ environment(const struct build *b, struct str *env)
 	str_printf(env, "CCACHE_MAXSIZE=1G%c", '\0');
 	str_printf(env, "MAKEFLAGS= -j%d --jobserver-auth=%d,%d%c", w->jobs,
 	    w->tokens[0], w->tokens[1], '\0');
+	for (size_t i = 0; b->recipe->env && b->recipe->env[i]; i++)
+		str_printf(env, "%s%c", b->recipe->env[i], '\0');
 }
 
 /* Leads a session of its own: no terminal, and one group to end it by. */
 static int
 start(struct build *b)
 {
-	const struct flags *f = b->shop->flags;
 	struct proc_spec spec = {.session = true, .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
-	size_t n = 0;
+	size_t n = 0, words = 0;
 
 	environment(b, &env);
-	argv = mem_array(env.len + f->n + PROGRAMS + 8, sizeof *argv);
+	while (b->recipe->argv[words])
+		words++;
+	argv = mem_array(env.len + words + 3, sizeof *argv);
 	argv[n++] = "env";
 	argv[n++] = "-i";
 	for (size_t at = 0; at < env.len; at += strlen(env.s + at) + 1)
 		argv[n++] = env.s + at;
-	argv[n++] = "make";
-	argv[n++] = "-C";
-	argv[n++] = "src";
-	for (size_t i = 0; i < f->n; i++)
-		argv[n++] = f->make[i];
-	for (size_t i = 0; i < PROGRAMS; i++)
-		argv[n++] = programs[i];
+	for (size_t i = 0; i < words; i++)
+		argv[n++] = b->recipe->argv[i];
 	spec.argv = argv;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	spec.out = spec.err =
@@ -179,7 +121,7 @@ start(struct build *b)
 static int
 begin(struct build *b, bool empty)
 {
-	const struct goal *t = b->goal;
+	const struct goal *t = b->recipe->goal;
 
 	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
 	    gitrepo_pose(t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
@@ -188,11 +130,26 @@ begin(struct build *b, bool empty)
 	return 0;
 }
 
-struct build *
-build_start(struct workshop *w, const struct goal *t, bool *busy, char **error)
+int
+build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 {
-	int lock = cache_lock(w->cache, t->key);
-	char *name = mem_printf("%s.log", t->key);
+	char *dir = cache_path(w->cache, "builds", r->key);
+	char *log = mem_printf("%s/log", dir);
+	int rc = parts_find(dir, rec);
+
+	if (rc == 1 && !json_get(rec, "log"))
+		json_set_str(rec, "log", log);
+	free(log);
+	free(dir);
+	return rc;
+}
+
+struct build *
+build_start(
+    struct workshop *w, const struct recipe *r, bool *busy, char **error)
+{
+	int lock = cache_lock(w->cache, r->key);
+	char *name = mem_printf("%s.log", r->key);
 	struct build *b;
 
 	*busy = lock == CACHE_BUSY;
@@ -205,17 +162,18 @@ build_start(struct workshop *w, const struct goal *t, bool *busy, char **error)
 	}
 	b = mem_new(sizeof *b);
 	*b = (struct build){.shop = w,
-	    .goal = t,
+	    .recipe = r,
 	    .lock = lock,
 	    .tree = {.lock = -1},
 	    .log = cache_path(w->cache, "logs", name),
 	    .began = clock_ns()};
 	free(name);
-	if (tree_take(&b->tree, w->cache, w->kind, t->files, t->tree) < 0)
+	if (tree_take(
+		&b->tree, w->cache, r->kind, r->goal->files, r->goal->tree) < 0)
 		failed(b);
 	else {
-		b->again = *b->tree.was;
-		if (begin(b, false) == 0)
+		b->again = *b->tree.was && !r->fresh;
+		if (begin(b, r->fresh) == 0)
 			return b;
 	}
 	*error = mem_str(b->error);
@@ -279,148 +237,33 @@ make_failed(struct build *b, int status)
 	struct str s = {0};
 	char how[80];
 
-	str_printf(&s,
-	    "make %s; the end of '%s':", proc_ended(status, how, sizeof how),
-	    b->log);
+	str_printf(&s, "%s %s; the end of '%s':",
+	    b->recipe->fresh ? "the command" : b->recipe->argv[0],
+	    proc_ended(status, how, sizeof how), b->log);
 	tail(&s, b->log);
 	free(b->error);
-	err_say("%s: %s", b->goal->ref, s.s);
+	err_say("%s: %s", b->recipe->goal->ref, s.s);
 	b->error = str_take(&s);
 	return -1;
 }
 
-/*
- * What the server says of its commit: "sha=1f9c0ab2:0", all zeros where it
- * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
- */
 static int
-verify(struct build *b, const char *server, char **version, char **sha)
+fill(struct build *b, const char *dir)
 {
-	const char *argv[] = {server, "--version", NULL};
-	const char *s, *id = b->goal->commit.id;
-	struct str out = {0};
-	int status, rc = -1;
-	size_t n;
-
-	*version = *sha = NULL;
-	if (proc_read(argv, ANSWER_MS, &out, &status) < 0)
-		goto out;
-	str_add(&out, "");
-	if (status || !out.len) {
-		err_fail("the server that was built does not run: %s",
-		    out.len ? out.s : "it says nothing");
-		goto out;
-	}
-	if ((s = strstr(out.s, " v="))) {
-		*version = mem_strn(s + 3, strcspn(s + 3, " \n"));
-	}
-	s = strstr(out.s, " sha=");
-	n = s ? strspn(s + 5, "0123456789abcdef") : 0;
-	rc = 0;
-	if (!n || strspn(s + 5, "0") >= n)
-		goto out;
-	*sha = mem_strn(s + 5, n);
-	if (*id && (n > strlen(id) || strncmp(*sha, id, n) != 0))
-		rc = err_fail("the server that was built reports the commit "
-			      "'%s', not '%.10s'",
-		    *sha, id);
-out:
-	str_free(&out);
-	return rc;
-}
-
-/* 0 copied, 1 there is no such file, or -1 and said. */
-static int
-copy(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = 0;
-	char buf[65536];
-	ssize_t n;
-
-	if (in < 0)
-		return errno == ENOENT ? 1
-				       : err_fail_sys("cannot read '%s'", from);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777);
-	while (out >= 0 && (n = read(in, buf, sizeof buf)) > 0)
-		if (write(out, buf, (size_t)n) != n)
-			break;
-	if (out < 0 || n != 0 || fsync(out) < 0)
-		rc = err_fail_sys("cannot write '%s'", to);
-	if (out >= 0 && close(out) < 0 && rc == 0)
-		rc = err_fail_sys("cannot write '%s'", to);
-	close(in);
-	return rc;
-}
-
-static int
-copy_all(const struct build *b, const char *dir)
-{
-	char *from, *to;
-	int rc = 0;
-
-	for (size_t i = 0; rc >= 0 && i < PROGRAMS; i++) {
-		from = mem_printf("%s/src/%s", b->tree.dir, programs[i]);
-		to = mem_printf("%s/%s", dir, programs[i]);
-		rc = copy(from, to);
-		if (rc == 1 && i == 0)
-			rc = err_fail("make ended well but made no '%s'", from);
-		free(from);
-		free(to);
-	}
-	from = mem_printf("%s/log", dir);
-	if (rc >= 0)
-		rc = copy(b->log, from);
-	free(from);
-	return rc < 0 ? -1 : 0;
-}
-
-/* What is known of a finished build; NULL and said. */
-static struct json *
-describe(struct build *b, const char *server)
-{
-	struct json *j = json_object();
-	char *version, *sha, hex[65];
-	struct stat st;
-	int fd = -1, rc = verify(b, server, &version, &sha);
-
-	if (rc == 0 &&
-	    ((fd = open(server, O_RDONLY | O_CLOEXEC)) < 0 ||
-		fstat(fd, &st) < 0 || tls_sha256(fd, hex) < 0))
-		rc = err_fail_sys("cannot read '%s'", server);
-	if (rc == 0) {
-		json_set_num(j, "server_bytes", (double)st.st_size);
-		json_set_str(j, "binary_sha256", hex);
-		if (version)
-			json_set_str(j, "version", version);
-		if (sha)
-			json_set_str(j, "git_sha", sha);
-		json_set_bool(j, "incremental", b->again);
-		json_set_num(j, "seconds",
-		    (double)((clock_ns() - b->began) / 1000000) / 1000);
-	}
-	if (fd >= 0)
-		close(fd);
-	free(version);
-	free(sha);
-	if (rc == 0)
-		return j;
-	json_free(j);
-	return NULL;
-}
-
-static int
-write_note(const char *dir, const struct json *note)
-{
-	char *path = mem_printf("%s/build.json", dir), *text = json_print(note);
-	struct tempfile *f = tempfile_open(path);
+	struct json *note = json_object();
 	int rc = -1;
 
-	if (f) {
-		fprintf(tempfile_stream(f), "%s\n", text);
-		rc = tempfile_commit(f);
+	if (b->recipe->collect(b->recipe, b->tree.dir, dir, note) < 0 ||
+	    parts_put(dir, "log", b->log, NULL, NULL) < 0)
+		goto out;
+	if (!b->recipe->fresh) {
+		json_set_bool(note, "incremental", b->again);
+		json_set_num(note, "seconds",
+		    (double)((clock_ns() - b->began) / 1000000) / 1000);
 	}
-	free(path);
-	free(text);
+	rc = parts_write_note(dir, note);
+out:
+	json_free(note);
 	return rc;
 }
 
@@ -428,16 +271,13 @@ write_note(const char *dir, const struct json *note)
 static int
 publish(struct build *b)
 {
-	char *dir = cache_path(b->shop->cache, "builds", b->goal->key);
+	char *dir = cache_path(b->shop->cache, "builds", b->recipe->key);
 	char *tmp = mem_printf("%s.new", dir);
-	char *server = mem_printf("%s/%s", tmp, programs[0]);
-	struct json *note = NULL;
 	int rc = -1;
 
 	if (folder_remove(tmp) < 0)
 		err_fail_sys("cannot remove '%s'", tmp);
-	else if (folder_make(tmp) == 0 && copy_all(b, tmp) == 0 &&
-	    (note = describe(b, server)) && write_note(tmp, note) == 0) {
+	else if (folder_make(tmp) == 0 && fill(b, tmp) == 0) {
 		if (folder_remove(dir) < 0 || rename(tmp, dir) < 0)
 			err_fail_sys("cannot put '%s' in place", dir);
 		else
@@ -447,8 +287,6 @@ publish(struct build *b)
 		failed(b);
 	if (rc < 0)
 		folder_remove(tmp);
-	json_free(note);
-	free(server);
 	free(tmp);
 	free(dir);
 	return rc;
@@ -489,7 +327,9 @@ build_step(struct build *b)
 	if (rc < 0)
 		return b->again ? once_more(b) : -1;
 	unlink(b->log);
-	return tree_done(&b->tree, b->goal->tree) < 0 ? failed(b) : 1;
+	if (b->recipe->fresh)
+		return 1;
+	return tree_done(&b->tree, b->recipe->goal->tree) < 0 ? failed(b) : 1;
 }
 
 void

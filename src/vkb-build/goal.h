@@ -21,7 +21,6 @@ struct goal {
 	bool worktree, dirty;
 	char archive[FLAGS_KEY]; /* "", or the SHA-256 of the archive */
 	char tree[GITREPO_ID];
-	char key[FLAGS_KEY];
 	char *error; /* why it cannot be built, or NULL */
 };
 

@@ -19,7 +19,8 @@ push(struct builds *b, struct json *rec)
 static bool
 same(const struct json *a, const struct json *b)
 {
-	static const char *const keys[] = {"label", "ref", "commit"};
+	static const char *const keys[] = {
+	    "label", "ref", "commit", "module_commit"};
 	const char *x, *y;
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

@@ -20,10 +20,11 @@
 static char *
 key(const struct json *subject, const struct json *config, size_t index)
 {
-	static const char *const names[] = {"label", "ref", "commit"};
+	static const char *const names[] = {
+	    "label", "ref", "commit", "module_commit"};
 	struct str s = {0};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *v = json_get_str(subject, names[i]);
 
 		str_add(&s, v ? v : "");

@@ -131,10 +131,30 @@ begin(struct one *x, const struct slot *s)
 	set_env(x);
 }
 
+/* The module of the build takes the place, and the arguments, of the case's. */
+static struct json *
+own_module(const struct one *x)
+{
+	const char *path = json_get_str(x->build, "module");
+	const struct json *of_case = json_path(x->cas, "server.modules");
+	struct json *list, *m;
+
+	if (!path)
+		return NULL;
+	list = json_array();
+	m = json_object();
+	json_set_str(m, "path", path);
+	of_case = json_get(json_first(of_case), "args");
+	if (of_case)
+		json_set(m, "args", json_dup(of_case));
+	json_push(list, m);
+	return list;
+}
+
 static struct json *
 spec(const struct one *x, const char *action)
 {
-	struct json *rec = record_new("spec");
+	struct json *rec = record_new("spec"), *module;
 
 	json_set_str(rec, "id", x->id);
 	json_set_str(rec, "action", action);
@@ -144,6 +164,9 @@ spec(const struct one *x, const char *action)
 	for (const struct json *m = json_first(json_get(x->cas, "server")); m;
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
+	module = own_module(x);
+	if (module)
+		json_set(rec, "modules", module);
 	return rec;
 }
 

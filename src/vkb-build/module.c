@@ -1,0 +1,161 @@
+#include "module.h"
+#include "build.h"
+#include "flags.h"
+#include "parts.h"
+#include "server.h"
+
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "tls.h"
+
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int
+module_open(struct module *m, const struct cache *c, const char *text,
+    const char *command, const char *file)
+{
+	m->command = command;
+	m->file = file;
+	goal_worktree(&m->goal, c, text);
+	return m->goal.error ? -1 : 0;
+}
+
+void
+module_free(struct module *m)
+{
+	goal_free(&m->goal);
+}
+
+/* --- which file it is */
+
+struct found {
+	struct str names; /* relative to the tree */
+	char *path;
+	size_t n;
+};
+
+static void
+look(struct found *f, const char *tree)
+{
+	char *copy = mem_str(tree), *roots[] = {copy, NULL};
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+
+	while (fts && (e = fts_read(fts))) {
+		if (e->fts_info != FTS_F || !str_ends(e->fts_name, ".so"))
+			continue;
+		str_printf(&f->names, "%s'", f->n++ ? ", " : "");
+		str_visible(&f->names, e->fts_path + strlen(tree) + 1);
+		str_addc(&f->names, '\'');
+		free(f->path);
+		f->path = mem_str(e->fts_path);
+	}
+	if (fts)
+		fts_close(fts);
+	free(copy);
+}
+
+/* The only *.so there is, or the one that was named; NULL and said. */
+static char *
+made(const struct module *m, const char *tree)
+{
+	struct found f = {0};
+
+	if (m->file)
+		return mem_printf("%s/%s", tree, m->file);
+	look(&f, tree);
+	if (f.n != 1) {
+		if (f.n)
+			err_fail("the command made several modules: %s: say "
+				 "which one by '--module-file'",
+			    f.names.s);
+		else
+			err_fail("the command ended well but made no *.so");
+		free(f.path);
+		f.path = NULL;
+	}
+	str_free(&f.names);
+	return f.path;
+}
+
+static int
+collect(const struct recipe *r, const char *tree, const char *dir,
+    struct json *note)
+{
+	char *path = made(r->arg, tree), hex[65];
+	int fd, rc;
+
+	if (!path)
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || tls_sha256(fd, hex) < 0)
+		rc = err_fail_sys("cannot read the module '%s'", path);
+	else {
+		json_set_str(note, "module_sha256", hex);
+		rc = parts_put(
+		    dir, strrchr(path, '/') + 1, path, note, "module");
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return rc == 0 ? 0 : -1;
+}
+
+/* --- how it is made */
+
+/* "NAME=" and the folder of the server with 'rest' after it; caller frees. */
+static char *
+beside(const char *name, const char *server, const char *rest)
+{
+	const char *slash = strrchr(server, '/');
+
+	return mem_printf(
+	    "%s=%.*s%s", name, (int)(slash - server), server, rest);
+}
+
+int
+module_recipe(struct recipe *r, struct module *m, const struct json *build,
+    const char *server_key)
+{
+	const char *server = json_get_str(build, "server");
+	const char *const texts[] = {server_key, m->goal.commit.id,
+	    m->goal.tree, m->command, m->file ? m->file : "", NULL};
+	const char *const alike[] = {"module", m->command, NULL};
+
+	*r = (struct recipe){
+	    .goal = &m->goal, .fresh = true, .collect = collect, .arg = m};
+	r->argv = mem_array(4, sizeof *r->argv);
+	r->argv[0] = "/bin/sh";
+	r->argv[1] = "-c";
+	r->argv[2] = m->command;
+	r->env = mem_array(3, sizeof *r->env);
+	r->env[0] = mem_printf("VKB_SERVER=%s", server);
+	r->env[1] = beside("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
+	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
+}
+
+void
+module_recipe_free(struct recipe *r)
+{
+	for (size_t i = 0; r->env && r->env[i]; i++)
+		free(r->env[i]);
+	free(r->env);
+	free(r->argv);
+	*r = (struct recipe){0};
+}
+
+void
+module_subject(const struct module *m, struct json *subject)
+{
+	json_set_str(subject, "module_commit", m->goal.commit.id);
+	json_set_str(subject, "module_time", m->goal.commit.time);
+	json_set_str(subject, "module_tree", m->goal.tree);
+	json_set_bool(subject, "module_dirty", m->goal.dirty);
+	json_set_str(json_get(subject, "build"), "module", m->command);
+}

@@ -1,0 +1,154 @@
+#include "server.h"
+#include "build.h"
+#include "flags.h"
+#include "goal.h"
+#include "parts.h"
+
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "mem.h"
+#include "proc.h"
+#include "str.h"
+#include "tls.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MS 20000
+
+static const char *const programs[] = {
+    "valkey-server", "valkey-cli", "valkey-benchmark"};
+static const char *const keys[] = {"server", "cli", "benchmark"};
+#define PROGRAMS (sizeof programs / sizeof *programs)
+
+/* What modules are compiled with; before 8.0 it had the second name alone. */
+static const char *const headers[] = {"valkeymodule.h", "redismodule.h"};
+#define HEADERS (sizeof headers / sizeof *headers)
+
+/*
+ * What the server says of its commit: "sha=1f9c0ab2:0", all zeros where it
+ * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
+ */
+static int
+verify(const char *id, const char *server, char **version, char **sha)
+{
+	const char *argv[] = {server, "--version", NULL};
+	struct str out = {0};
+	const char *s;
+	int status, rc = -1;
+	size_t n;
+
+	*version = *sha = NULL;
+	if (proc_read(argv, ANSWER_MS, &out, &status) < 0)
+		goto out;
+	str_add(&out, "");
+	if (status || !out.len) {
+		err_fail("the server that was built does not run: %s",
+		    out.len ? out.s : "it says nothing");
+		goto out;
+	}
+	if ((s = strstr(out.s, " v="))) {
+		*version = mem_strn(s + 3, strcspn(s + 3, " \n"));
+	}
+	s = strstr(out.s, " sha=");
+	n = s ? strspn(s + 5, "0123456789abcdef") : 0;
+	rc = 0;
+	if (!n || strspn(s + 5, "0") >= n)
+		goto out;
+	*sha = mem_strn(s + 5, n);
+	if (*id && (n > strlen(id) || strncmp(*sha, id, n) != 0))
+		rc = err_fail("the server that was built reports the commit "
+			      "'%s', not '%.10s'",
+		    *sha, id);
+out:
+	str_free(&out);
+	return rc;
+}
+
+static int
+describe(const char *id, const char *server, struct json *note)
+{
+	int fd = open(server, O_RDONLY | O_CLOEXEC), rc;
+	char *version, *sha, hex[65];
+
+	rc = verify(id, server, &version, &sha);
+	if (rc == 0 && (fd < 0 || tls_sha256(fd, hex) < 0))
+		rc = err_fail_sys("cannot read '%s'", server);
+	if (rc == 0) {
+		json_set_str(note, "binary_sha256", hex);
+		if (version)
+			json_set_str(note, "version", version);
+		if (sha)
+			json_set_str(note, "git_sha", sha);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(version);
+	free(sha);
+	return rc;
+}
+
+static int
+put_headers(const char *tree, const char *dir)
+{
+	char *include = mem_printf("%s/" SERVER_INCLUDE, dir), *from;
+	int rc = folder_make(include);
+
+	for (size_t i = 0; rc >= 0 && i < HEADERS; i++) {
+		from = mem_printf("%s/src/%s", tree, headers[i]);
+		rc = parts_put(include, headers[i], from, NULL, NULL);
+		free(from);
+	}
+	free(include);
+	return rc < 0 ? -1 : 0;
+}
+
+static int
+collect(const struct recipe *r, const char *tree, const char *dir,
+    struct json *note)
+{
+	char *server = mem_printf("%s/%s", dir, programs[0]), *from;
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < PROGRAMS; i++) {
+		from = mem_printf("%s/src/%s", tree, programs[i]);
+		rc = parts_put(dir, programs[i], from, note, keys[i]);
+		if (rc == 1 && i == 0)
+			rc = err_fail("make ended well but made no '%s'", from);
+		free(from);
+	}
+	rc = rc < 0 || put_headers(tree, dir) < 0
+	    ? -1
+	    : describe(r->goal->commit.id, server, note);
+	free(server);
+	return rc;
+}
+
+int
+server_recipe(struct recipe *r, const struct goal *g, const struct flags *f)
+{
+	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};
+	const char *const alike[] = {f->identity, NULL};
+	size_t n = 0;
+
+	*r = (struct recipe){.goal = g, .collect = collect};
+	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
+	r->argv[n++] = "make";
+	r->argv[n++] = "-C";
+	r->argv[n++] = "src";
+	for (size_t i = 0; i < f->n; i++)
+		r->argv[n++] = f->make[i];
+	for (size_t i = 0; i < PROGRAMS; i++)
+		r->argv[n++] = programs[i];
+	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
+}
+
+void
+server_free(struct recipe *r)
+{
+	free(r->argv);
+	r->argv = NULL;
+}

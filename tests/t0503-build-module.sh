@@ -1,0 +1,133 @@
+#!/bin/sh
+# vkb-build: a module against each server, and vkb-load loads it.
+# shellcheck disable=SC2016 # what is for make or the command is not expanded
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+small_repo
+echo '#define API 1' >repo/src/valkeymodule.h
+commit one
+in_repo tag 1
+echo '#define API 2' >repo/src/valkeymodule.h
+commit two
+in_repo tag 2
+
+# It says with what it was compiled and how it was loaded.
+mkdir mod
+cat >mod/mod.c <<'E2'
+#include "valkeymodule.h"
+#include <stdio.h>
+int
+ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
+{
+	int (*get)(const char *, void *) = ((void **)ctx)[0];
+	void (*attributes)(void *, const char *, int, int);
+	FILE *f = fopen(SAY, "w");
+
+	get("ValkeyModule_SetModuleAttribs", &attributes);
+	attributes(ctx, "vkbtest", 1, 1);
+	fprintf(f, "API %d, arguments %d\n", API, argc);
+	fclose(f);
+	return argc < 0 || (argc && !argv);
+}
+E2
+echo '*.so' >mod/.gitignore
+git init -q mod
+in_mod() { git -C mod "$@"; }
+in_mod add -A
+in_mod commit -qm first
+mod=$(in_mod rev-parse HEAD)
+cc="echo compiles; cc -shared -fPIC -I\"\$VKB_INCLUDE\" -DSAY='\"$scratch/loaded\"' -o mod.so mod.c"
+build() { vkb-build -C repo --module-dir mod --module-build "$cc" "$@"; }
+field() { jq -r "$1" .out; }
+how() { field '"\(.status) \(.cached)"'; }
+
+test_that 'a module, two servers' build 1 2
+test_same 'ok false
+ok false' "$(how)" 'are built'
+test_same "$mod $mod" "$(field .subject.module_commit | xargs)" 'its commit'
+test_same "$(in_mod show -s --format=%ct)" \
+  "$(field '.subject.module_time | fromdate' | head -n 1)" 'its time'
+test_same "false $cc" \
+  "$(field '"\(.subject.module_dirty) \(.subject.build.module)"' | head -n 1)" \
+  'clean, by the command'
+so=$(field .module | head -n 1)
+test_same "mod.so $(sha256sum <"$so" | cut -d ' ' -f 1)" \
+  "$(basename "$so") $(field .module_sha256 | head -n 1)" 'the file'
+test_same '' "$(ls mod/*.so 2>/dev/null)" 'the work tree is as it was'
+cp .out builds
+test_that 'again' build 1 2
+test_same 'ok true
+ok true' "$(how)" 'from the cache'
+test_same "$(jq -r .module builds)" "$(field .module)" 'the same files'
+test_that 'without it' vkb-build -C repo 1
+test_same 'ok true null null' \
+  "$(field '"\(.status) \(.cached) \(.module) \(.subject.module_commit)"')" 'is the server alone'
+test_that 'another command' build --module-build "$cc -O1" 1
+test_same 'ok false' "$(how)" 'is another build'
+log=$(find cache/vkb/builds -name log -exec grep -l '^compiles' {} + | wc -l)
+test_same 3 "$log" 'its log is kept'
+
+echo '// changed' >>mod/mod.c
+test_that 'a dirty work tree' build 1
+test_same "ok false true $mod" \
+  "$(field '"\(.status) \(.cached) \(.subject.module_dirty) \(.subject.module_commit)"')" 'is another build'
+in_mod commit -qam second
+test_that 'the next commit' build 1
+test_same "ok false false $(in_mod rev-parse HEAD)" \
+  "$(field '"\(.status) \(.cached) \(.subject.module_dirty) \(.subject.module_commit)"')" 'is another one'
+
+test_that 'two modules, one named' build --module-file b/x.so \
+  --module-build "mkdir b; $cc; cp mod.so b/x.so" 1
+test_same x.so "$(basename "$(field .module)")" 'it is the one'
+
+# --- what goes wrong
+
+bad() { # bad WHAT PATTERN OPTION...
+  what=$1 pattern=$2
+  shift 2
+  test_status 2 "$what" build "$@" 1
+  test_same 'failed null' "$(field '"\(.status) \(.module)"')" 'is a record'
+  test_match "$pattern" .err 'it is said'
+}
+bad 'a command that fails' 'the command exited with 3; the end of .*log' \
+  --module-build 'echo no; exit 3'
+test_match '^no$' "$(field .log)" 'the log is that of the module'
+bad 'nothing made' 'made no \*\.so' --module-build true
+bad 'two modules' "several modules: '.*\\.so', '.*\\.so': .*--module-file" \
+  --module-build "$cc; cp mod.so x.so"
+bad 'another name' "cannot read the module '.*/y.so'" --module-file y.so
+bad 'no terminal and no secret' 'exited with 7' --module-build \
+  'if (: </dev/tty); then exit 8; fi; [ "$PGPASSWORD" ] && exit 8; exit 7'
+test_status 2 'no work tree' build --module-dir home 1
+test_match "repository 'home'" .err 'it is named'
+test_same '' "$(cat .out)" 'and nothing is built'
+test_status 2 'no command' vkb-build -C repo --module-dir mod 1
+test_match 'go together' .err 'is said'
+test_status 2 'no folder' vkb-build -C repo --module-file x 1
+test_match "'--module-file' needs '--module-dir'" .err 'is said'
+test_status 2 'a server that is not there' build nothing
+test_same 'failed null' "$(field '"\(.status) \(.subject.module_commit)"')" 'has no module'
+
+# --- loaded by a real server
+
+test_server 'vkb-load loads it'
+jq -c --arg s "$server" '.server = $s' builds >real
+config() {
+  printf '[{"commands":["PING"],"requests":[100],"keyspacelen":[10],"data_sizes":[3],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0%s}]\n' "$1"
+}
+config '' >plain.json
+config ',"modules":[{"path":"/nowhere/mod.so","startup_args":["a","b"]}]' >args.json
+for i in 1 2; do
+  sed -n ${i}p real >build
+  test_that "build $i: its module" vkb-load -q --builds build --runs 1 plain.json
+  test_same "API $i, arguments 0" "$(cat loaded)" 'was loaded'
+  test_same "ok $mod" "$(field '.status + " " + .subject.module_commit')" 'and is in the run'
+  rm loaded
+done
+test_that 'with arguments' vkb-load -q --builds build --runs 1 args.json
+test_same 'API 2, arguments 2' "$(cat loaded)" 'of the configuration'
+test_same '[{"path":"mod.so","args":["a","b"]}]' "$(jq -c .config.modules .out)" \
+  'the case says which'
+test_that 'nothing is left' no_litter
+test_done
