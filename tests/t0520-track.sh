@@ -1,6 +1,6 @@
 #!/bin/sh
 # vkb-trackcommits: the same cases over a file and over a PostgreSQL of our own;
-# runners that are killed; tables of the Python tool.
+# tables of the Python tool; bad names, servers and files.
 . "${0%/*}/lib.sh"
 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
@@ -244,27 +244,6 @@ holding() {
   rm pid
 }
 
-# Twenty runners that die here and there.
-dying() {
-  new f
-  : >bad
-  rm -rf busy
-  mkdir busy
-  runners=
-  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    supervise $i &
-    runners="$runners $!"
-  done
-  # shellcheck disable=SC2086 # several words
-  wait $runners
-  test_same '' "$(cat bad)" "$what: no commit is measured twice at once"
-  test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(states complete)" "$what: none is lost"
-  test_same 9 "$(track query --format jsonl | wc -l)" "$what: each is there once"
-  test_that "$what: some runners died" test -s died
-  test_that "$what: what is left" next
-  test_same '' "$(cat .out)" "$what: is nothing"
-}
-
 cases() {
   what=$1
   choosing
@@ -272,54 +251,6 @@ cases() {
   leasing
   configuring
   holding
-  dying
-}
-
-# One of them: with the arguments SLOT and TRY. It dies at several places.
-cat >runner.sh <<'END'
-dies() { perl -e 'srand($ARGV[0] * 1000 + $ARGV[1] * 10 + $ARGV[2]);
-  exit !(rand() < 0.4 / $ARGV[1])' "$@"; }
-die() { echo "$1" >>died; kill -9 $$; }
-owner=$1-$$
-while :; do
-  sha=$(vkb-trackcommits claim --repo repo --config-file config.json --lease 2s \
-    --owner "$owner" --max-commits 1 --format shas $store) || die claim
-  if [ -z "$sha" ]; then
-    left=$(vkb-trackcommits query --format jsonl --status complete $store | wc -l)
-    [ "$left" -lt 9 ] || exit 0
-    perl -e 'select undef, undef, undef, 0.3'
-    continue
-  fi
-  ! dies "$1" "$2" 1 || die early
-  vkb-trackcommits heartbeat --lease 2s --owner "$owner" $store "$sha" -- \
-    perl work.pl "$sha" "$1" "$2" 2>/dev/null || continue
-  ! dies "$1" "$2" 2 || die late
-  vkb-trackcommits mark --status complete --owner "$owner" \
-    --config-file config.json $store "$sha" 2>"late.$1" ||
-    grep -q 'the lease is lost' "late.$1" || cat "late.$1" >>bad
-done
-END
-cat >work.pl <<'END'
-use Fcntl ':flock';
-my ($sha, $slot, $try) = @ARGV;
-open my $f, '>', "busy/$sha" or die;
-if (!flock $f, LOCK_EX | LOCK_NB) {
-  open my $bad, '>>', 'bad';
-  print $bad "$sha: twice at once\n";
-}
-srand($slot * 1000 + $try * 10);
-select undef, undef, undef, rand 0.2;
-if (rand() < 0.4 / $try) { # its holder dies, and so will this
-  open my $died, '>>', 'died';
-  print $died "holder\n";
-  kill 9, getppid;
-  select undef, undef, undef, 10;
-}
-END
-supervise() {
-  try=1
-  export store
-  until sh runner.sh "$1" $try >/dev/null 2>>runner.err; do try=$((try + 1)); done
 }
 
 hash=$(new() { store="--file hash.jsonl"; }; new

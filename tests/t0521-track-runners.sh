@@ -1,0 +1,142 @@
+#!/bin/sh
+# slow: twenty runners of vkb-trackcommits share a branch, and are killed here
+# and there: nothing is measured twice at once, and nothing is lost.
+. "${0%/*}/lib.sh"
+GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+test_postgres 'runners of vkb-trackcommits'
+
+# commit N: a commit of the day N.
+commit() {
+  GIT_COMMITTER_DATE="$(printf '2026-01-%02dT00:00:00Z' "$1")"
+  export GIT_COMMITTER_DATE
+  git -C repo -c user.name=t -c user.email=t@t -c commit.gpgsign=false \
+    commit -q --allow-empty -m "c$1"
+}
+git init -q -b unstable repo
+for i in 1 2 3 4 5 6 7 8 9; do commit $i; done
+
+echo '[{"commands":["SET"],"warmup":0}]' >config.json
+# shellcheck disable=SC2086 # several words
+track() { vkb-trackcommits "$@" $store; }
+completed() { track query --format jsonl --status complete; }
+titles() {
+  jq -r .commit | while read -r sha; do
+    git -C repo show -s --format=%s "$sha"
+  done | xargs
+}
+
+# runner.sh OWNER: takes commits until all are complete.
+cat >runner.sh <<'END'
+bad() { echo "$1: $2" >>bad; exit 1; }
+while :; do
+  sha=$(vkb-trackcommits claim --repo repo --config-file config.json \
+    --lease 10m --owner "$1" --max-commits 1 --format shas $store) ||
+    bad "$1" "claim: $?"
+  if [ -z "$sha" ]; then
+    left=$(vkb-trackcommits query --format jsonl --status complete $store) ||
+      bad "$1" "query: $?"
+    [ "$(echo "$left" | grep -c .)" -lt 9 ] || exit 0
+    perl -e 'select undef, undef, undef, 0.5'
+    continue
+  fi
+  vkb-trackcommits heartbeat --lease 10m --owner "$1" $store "$sha" -- \
+    perl work.pl "$sha" "$1" || exit 1
+  vkb-trackcommits mark --status complete --owner "$1" \
+    --config-file config.json $store "$sha" || bad "$1" "mark: $?"
+  echo "$sha" >>marked
+done
+END
+
+# work.pl SHA OWNER: what must not run twice at once. At first it kills its
+# holder, and should die with it.
+cat >work.pl <<'END'
+use Fcntl ':flock';
+my ($sha, $owner) = @ARGV;
+sub note { open my $f, '>>', shift or die; syswrite $f, "@_\n"; }
+open my $f, '>', "busy/$sha" or die;
+flock $f, LOCK_EX | LOCK_NB or note('bad', "$sha: twice at once");
+my ($slot, $try) = $owner =~ /(\d+)-(\d+)/ or die;
+srand($slot * 1000 + $try);
+select undef, undef, undef, rand 0.2;
+if ($try == 1 || ($try < 4 && rand() < 0.2)) {
+  note('died', "holder of $owner");
+  kill 9, getppid;
+  select undef, undef, undef, 300;
+}
+END
+
+# supervise.pl SLOT: starts a runner again until it is done, and kills it with
+# its children at some moment. That all of them are dead, and that the server
+# has finished with them, is waited for; only then their claims end soon, so
+# that no lease hangs on how busy this machine is.
+cat >supervise.pl <<'END'
+my $slot = shift;
+my @store = split ' ', $ENV{store};
+sub note { open my $f, '>>', shift or die; syswrite $f, "@_\n"; }
+$^F = 99;
+for my $try (1 .. 50) {
+  my $owner = "$slot-$try";
+  pipe my $in, my $out or die;
+  my $pid = fork // die;
+  if (!$pid) {
+    setpgrp 0, 0;
+    close $in;
+    $ENV{PGAPPNAME} = $owner;
+    exec 'sh', 'runner.sh', $owner or die;
+  }
+  setpgrp $pid, $pid;
+  close $out;
+  srand($slot * 1000 + $try + 500);
+  my $bits = '';
+  vec($bits, fileno $in, 1) = 1;
+  if ($try < 4 && rand() < 0.7 && !select $bits, undef, undef, rand 3) {
+    note('died', "all of $owner");
+    kill 9, -$pid;
+  }
+  waitpid $pid, 0;
+  exit 0 if $? == 0;
+  vec($bits, fileno $in, 1) = 1;
+  select $bits, undef, undef, 120 or note('bad', "$owner: something survives");
+  for (my $end = time + 120; time < $end;) {
+    my $n = `psql -XqAt -c "SELECT count(*) FROM pg_stat_activity WHERE application_name = '$owner'"`;
+    last if $n eq "0\n";
+    select undef, undef, undef, 0.05;
+  }
+  my $rc = system 'vkb-trackcommits', 'heartbeat', '--owner', $owner,
+    '--lease', '1s', @store;
+  note('bad', "$owner: heartbeat: $rc") if $rc != 0 && $rc != 256;
+}
+note('bad', "$slot: never done");
+END
+
+dying() {
+  what=$1
+  export store
+  : >bad
+  : >died
+  : >marked
+  rm -rf busy
+  mkdir busy
+  runners=
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    perl supervise.pl $i >/dev/null 2>>said &
+    runners="$runners $!"
+  done
+  # shellcheck disable=SC2086 # several words
+  wait $runners
+  test_same '' "$(cat bad)" "$what: no commit is measured twice at once"
+  test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(completed | titles)" "$what: none is lost"
+  test_same '' "$(sort marked | uniq -d)" "$what: none is completed twice"
+  test_same 9 "$(track query --format jsonl | wc -l)" "$what: each is there once"
+  test_match 'holder of' died "$what: some holders died"
+  test_match 'all of' died "$what: some runners died with all they had"
+  test_that "$what: what is left" track determine --repo repo --config-file config.json
+  test_same '' "$(cat .out)" "$what: is nothing"
+}
+
+store='--file runners.jsonl'
+dying file
+store='--table runners'
+dying table
+test_done
