@@ -1,5 +1,6 @@
 #include "group.h"
 #include "course.h"
+#include "err.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
@@ -33,12 +34,7 @@ group_free(struct group *g)
 	free(g->env);
 	str_free(&g->env_text);
 	free(g->host);
-	for (size_t i = 0; i < g->nhists; i++) {
-		free(g->hists[i].name);
-		hist_free(g->hists[i].h);
-		free(g->hists[i].text);
-	}
-	free(g->hists);
+	merged_free(&g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
 	course_free(g->course);
@@ -138,30 +134,36 @@ group_env(struct group *g, const char *text, size_t n)
 	json_free(env);
 }
 
+size_t
+group_bytes(const struct group *g)
+{
+	return rows_bytes(&g->rows) + merged_bytes(&g->hists);
+}
+
+int
+group_spill(struct group *g, struct scratch *s)
+{
+	if (rows_spill(&g->rows, s) < 0)
+		return -1;
+	return merged_spill(&g->hists, s);
+}
+
 struct hist *
 group_decode(const char *text, size_t n, const char *name, const char *where)
 {
-	const char *why = "";
+	const char *why = "not a string";
 	struct hist *h = text ? histcodec_decode(text, n, &why) : NULL;
 
 	if (!h)
-		err_fail("%s: histogram '%s' cannot be read: %s", where, name,
-		    text ? why : "not a string");
+		err_fail(
+		    "%s: histogram '%s' cannot be read: %s", where, name, why);
 	return h;
-}
-
-static bool
-fits(const struct group_hist *m, const char *name, const struct hist *h)
-{
-	return m->lowest == hist_lowest(h) && m->highest == hist_highest(h) &&
-	    m->digits == hist_digits(h) && strcmp(m->name, name) == 0;
 }
 
 static int
 add_hist(struct group *g, const char *name, const char *text, size_t n,
     const char *where)
 {
-	struct group_hist *m = NULL;
 	struct hist *h;
 
 	if (g->no_hists)
@@ -170,41 +172,8 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 	if (!h)
 		return -1;
 	course_hist(g->course, g->rows.n - 1, name, h);
-	for (size_t i = 0; i < g->nhists && !m; i++)
-		if (fits(&g->hists[i], name, h))
-			m = &g->hists[i];
-	if (!m) {
-		g->hists =
-		    mem_resize(g->hists, g->nhists + 1, sizeof *g->hists);
-		g->hists[g->nhists++] = (struct group_hist){mem_str(name),
-		    hist_lowest(h), hist_highest(h), hist_digits(h), h, NULL};
-		return 0;
-	}
-	if (m->text) {
-		m->h = group_decode(m->text, strlen(m->text), name, where);
-		free(m->text);
-		m->text = NULL;
-	}
-	if (m->h)
-		hist_merge(m->h, h);
-	hist_free(h);
-	return m->h ? 0 : -1;
-}
-
-void
-group_shrink(struct group *g)
-{
-	for (size_t i = 0; i < g->nhists; i++) {
-		struct group_hist *m = &g->hists[i];
-		struct str s = {0};
-
-		if (!m->h)
-			continue;
-		histcodec_encode(&s, m->h);
-		hist_free(m->h);
-		m->h = NULL;
-		m->text = str_take(&s);
-	}
+	merged_add(&g->hists, name, h);
+	return 0;
 }
 
 int

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merged.h"
 #include "rows.h"
 #include "str.h"
 
@@ -16,21 +17,13 @@ struct course;
 struct hist;
 struct json;
 struct runline;
+struct scratch;
 
 struct group_setting {
 	char *name;
 	struct json *value;
 	size_t n;
 	bool varied;
-};
-
-/* Merged histograms of one name and one layout: that is exact. */
-struct group_hist {
-	char *name;
-	int64_t lowest, highest;
-	int digits;
-	struct hist *h;
-	char *text; /* instead of h, encoded: a hundredth of the room */
 };
 
 struct group_tally {
@@ -51,8 +44,7 @@ struct group {
 	size_t env_more; /* and came so often again */
 	uint64_t env_hash;
 	char *host;
-	struct group_hist *hists;
-	size_t nhists;
+	struct merged hists;
 	bool no_hists; /* they are passed over */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
@@ -76,8 +68,9 @@ int group_add_line(struct group *, const struct runline *, uint32_t session,
 /* All is counted: 'env' can be looked at. */
 void group_settle(struct group *);
 
-/* Histograms that are not at work take little room. */
-void group_shrink(struct group *);
+/* How much memory its values take; and less after this: 0, or -1 and said. */
+size_t group_bytes(const struct group *);
+int group_spill(struct group *, struct scratch *);
 
 /* NULL, and said; text NULL is not a string. */
 struct hist *group_decode(

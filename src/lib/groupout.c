@@ -6,6 +6,7 @@
 #include "histcodec.h"
 #include "json.h"
 #include "mem.h"
+#include "merged.h"
 #include "places.h"
 #include "record.h"
 #include "rows.h"
@@ -30,18 +31,6 @@ by_text(const void *a, const void *b)
 	const struct group_tally *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
-}
-
-/* The finest and widest layout first. */
-static int
-by_layout(const void *a, const void *b)
-{
-	const struct group_hist *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
-
-	c = c ? c : y->digits - x->digits;
-	c = c ? c : (x->lowest > y->lowest) - (x->lowest < y->lowest);
-	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
 }
 
 /* Sets rec.sessions; gives each run's place in it, NULL for up to one. */
@@ -124,49 +113,21 @@ percentiles(struct json *to, const char *name, const struct hist *h)
 	str_free(&key);
 }
 
-/* The first n, which have one name, in one layout that holds all. */
-static struct hist *
-united(const struct group_hist *m, size_t n)
-{
-	int64_t lowest = m->lowest, highest = m->highest;
-	struct hist *all, *h;
-
-	for (size_t i = 1; i < n; i++) {
-		lowest = m[i].lowest < lowest ? m[i].lowest : lowest;
-		highest = m[i].highest > highest ? m[i].highest : highest;
-	}
-	all = hist_new(lowest, highest, m->digits);
-	for (size_t i = 0; i < n; i++) {
-		h = m[i].h ? m[i].h
-			   : group_decode(m[i].text, strlen(m[i].text),
-				 m[i].name, "summary");
-		if (h)
-			hist_merge(all, h);
-		if (!m[i].h)
-			hist_free(h);
-	}
-	return all;
-}
-
-static void
-histograms(struct group *g, struct json *rec)
+static int
+histograms(struct group *g, struct scratch *s, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
+	const char *name;
+	struct hist *h;
+	size_t i = 0;
+	int rc;
 
-	if (g->nhists)
-		qsort(g->hists, g->nhists, sizeof *g->hists, by_layout);
-	for (size_t i = 0, n; i < g->nhists; i += n) {
-		const struct group_hist *m = &g->hists[i];
+	while ((rc = merged_next(&g->hists, s, &i, &name, &h)) > 0) {
 		struct str text = {0};
-		struct hist *h;
 
-		for (n = 1; i + n < g->nhists; n++)
-			if (strcmp(m[n].name, m->name) != 0)
-				break;
-		h = united(m, n);
-		percentiles(all, m->name, h);
+		percentiles(all, name, h);
 		histcodec_encode(&text, h);
-		json_set_str(texts, m->name, text.s);
+		json_set_str(texts, name, text.s);
 		str_free(&text);
 		hist_free(h);
 	}
@@ -177,6 +138,7 @@ histograms(struct group *g, struct json *rec)
 		json_free(texts);
 		json_free(all);
 	}
+	return rc;
 }
 
 static void
@@ -265,20 +227,19 @@ head(const struct group *g)
 	return j;
 }
 
-/* And those behind. */
-static struct json *
-tail(struct group *g, const uint32_t *at, bool brief)
+/* And those behind; 0, or -1 and said. */
+static int
+tail(const struct groupout *s, struct group *g, const uint32_t *at,
+    struct json *j)
 {
-	struct json *j = json_object();
-
-	if (!brief)
-		histograms(g, j);
+	if (!s->brief && histograms(g, s->scratch, j) < 0)
+		return -1;
 	environment(g, j);
 	counts(g, j);
 	course_summary(g->course, at, g->rows.n, g->failed, j);
-	if (brief)
+	if (s->brief)
 		json_del(j, "quantiles");
-	return j;
+	return 0;
 }
 
 /* Of each run, from 1; 0: it names no session. Caller frees. */
@@ -320,7 +281,9 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	if (metrics(o, s, g, &d) < 0)
 		goto out;
 	json_free(j);
-	j = tail(g, at, s->brief);
+	j = json_object();
+	if (tail(s, g, at, j) < 0)
+		goto out;
 	digest_members(o, j);
 	rc = 0;
 out:

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGE 32 /* cells: most of a wide range hold nothing */
+
 /*
- * The array of cells: 2^(half_bits + 1) cells of 2^unit_bits each, and then
- * 2^half_bits cells for each further doubling of the range.
+ * The cells: 2^(half_bits + 1) of 2^unit_bits each, and then 2^half_bits for
+ * each further doubling of the range. Only pages that hold counts have room;
+ * page 0 stands for all others and is empty.
  */
 struct hist {
 	int64_t lowest, highest;
@@ -21,7 +24,9 @@ struct hist {
 	uint64_t over;
 	double sum;
 	size_t n;
-	uint64_t *cells;
+	uint32_t *pages; /* where each is in 'room' */
+	uint64_t (*room)[PAGE];
+	size_t npages, cap; /* in 'room' */
 };
 
 static int
@@ -59,7 +64,9 @@ hist_new(int64_t lowest, int64_t highest, int digits)
 			break;
 	}
 	h->n = (buckets + 1) << h->half_bits;
-	h->cells = mem_array(h->n, sizeof *h->cells);
+	h->pages = mem_array(h->n / PAGE + 1, sizeof *h->pages);
+	h->room = mem_array(1, sizeof *h->room);
+	h->cap = 1;
 	hist_clear(h);
 	return h;
 }
@@ -69,18 +76,57 @@ hist_free(struct hist *h)
 {
 	if (!h)
 		return;
-	free(h->cells);
+	free(h->pages);
+	free(h->room);
 	free(h);
 }
 
 void
 hist_clear(struct hist *h)
 {
-	memset(h->cells, 0, h->n * sizeof *h->cells);
+	memset(h->pages, 0, (h->n / PAGE + 1) * sizeof *h->pages);
+	h->npages = 1;
 	h->min = INT64_MAX;
 	h->max = 0;
 	h->total = h->over = 0;
 	h->sum = 0;
+}
+
+static uint64_t
+get(const struct hist *h, size_t cell)
+{
+	return h->room[h->pages[cell / PAGE]][cell % PAGE];
+}
+
+/* The page, which gets room where it has none. */
+static uint64_t *
+page(struct hist *h, size_t at)
+{
+	if (!h->pages[at]) {
+		h->room =
+		    mem_grow(h->room, h->npages, &h->cap, sizeof *h->room);
+		memset(h->room[h->npages], 0, sizeof *h->room);
+		h->pages[at] = (uint32_t)h->npages++;
+	}
+	return h->room[h->pages[at]];
+}
+
+static void
+add(struct hist *h, size_t cell, uint64_t count)
+{
+	page(h, cell / PAGE)[cell % PAGE] += count;
+}
+
+/* The first cell from this one on that holds counts, or n. */
+static size_t
+next(const struct hist *h, size_t cell)
+{
+	for (; cell < h->n; cell++)
+		if (!h->pages[cell / PAGE])
+			cell |= PAGE - 1; /* none in all of it */
+		else if (get(h, cell))
+			return cell;
+	return h->n;
 }
 
 static size_t
@@ -107,12 +153,18 @@ cell_range(const struct hist *h, size_t cell, int64_t *low, int64_t *high)
 }
 
 static double
+middle(int64_t low, int64_t high)
+{
+	return (double)low + ((double)high - (double)low) / 2;
+}
+
+static double
 cell_middle(const struct hist *h, size_t cell)
 {
 	int64_t low, high;
 
 	cell_range(h, cell, &low, &high);
-	return (double)low + ((double)high - (double)low) / 2;
+	return middle(low, high);
 }
 
 static void
@@ -137,35 +189,35 @@ hist_add(struct hist *h, int64_t value, uint64_t count)
 	if (value > h->highest)
 		h->over += count;
 	else
-		h->cells[cell_of(h, value)] += count;
+		add(h, cell_of(h, value), count);
 }
 
 void
 hist_merge(struct hist *into, const struct hist *from)
 {
-	int64_t mid;
-	size_t i;
-
 	if (!from->total)
 		return;
 	if (into->lowest == from->lowest && into->highest == from->highest &&
 	    into->digits == from->digits) {
-		for (i = 0; i < from->n; i++)
-			into->cells[i] += from->cells[i];
-		into->over += from->over;
-	} else {
-		for (i = 0; i < from->n; i++) {
-			if (!from->cells[i])
-				continue;
-			mid = (int64_t)cell_middle(from, i);
-			if (mid > into->highest)
-				into->over += from->cells[i];
-			else
-				into->cells[cell_of(into, mid)] +=
-				    from->cells[i];
+		for (size_t p = 0; p * PAGE < from->n; p++) {
+			const uint64_t *v = from->room[from->pages[p]];
+			uint64_t *to = from->pages[p] ? page(into, p) : NULL;
+
+			for (size_t i = 0; to && i < PAGE; i++)
+				to[i] += v[i];
 		}
-		into->over += from->over;
+	} else {
+		for (size_t i = next(from, 0); i < from->n;
+		     i = next(from, i + 1)) {
+			int64_t mid = (int64_t)cell_middle(from, i);
+
+			if (mid > into->highest)
+				into->over += get(from, i);
+			else
+				add(into, cell_of(into, mid), get(from, i));
+		}
 	}
+	into->over += from->over;
 	bounds(into, from->min, from->max);
 	into->total += from->total;
 	into->sum += from->sum;
@@ -193,15 +245,12 @@ double
 hist_sd(const struct hist *h)
 {
 	double mean = hist_mean(h), d, sum = 0;
-	size_t i;
 
 	if (!h->total)
 		return NAN;
-	for (i = 0; i < h->n; i++) {
-		if (!h->cells[i])
-			continue;
+	for (size_t i = next(h, 0); i < h->n; i = next(h, i + 1)) {
 		d = cell_middle(h, i) - mean;
-		sum += d * d * (double)h->cells[i];
+		sum += d * d * (double)get(h, i);
 	}
 	d = (double)h->max - mean;
 	sum += d * d * (double)h->over;
@@ -233,14 +282,16 @@ void
 hist_quantiles(const struct hist *h, const double *q, size_t n, int64_t *values)
 {
 	uint64_t seen = 0; /* below cell i */
+	size_t i = next(h, 0);
 	int64_t low, high;
-	size_t i = 0;
 
 	for (size_t k = 0; k < n; k++) {
 		uint64_t want = h->total ? rank_of(h, q[k]) : 0;
 
-		while (i < h->n && seen + h->cells[i] < want)
-			seen += h->cells[i++];
+		while (i < h->n && seen + get(h, i) < want) {
+			seen += get(h, i);
+			i = next(h, i + 1);
+		}
 		values[k] = h->max;
 		if (want && i < h->n) {
 			cell_range(h, i, &low, &high);
@@ -262,15 +313,15 @@ double
 hist_cdf(const struct hist *h, int64_t value)
 {
 	uint64_t seen = 0;
-	size_t i, last;
+	size_t last;
 
 	if (!h->total || value < 0)
 		return 0;
 	if (value >= h->max)
 		return 1;
 	last = cell_of(h, value < h->highest ? value : h->highest);
-	for (i = 0; i <= last; i++)
-		seen += h->cells[i];
+	for (size_t i = next(h, 0); i <= last; i = next(h, i + 1))
+		seen += get(h, i);
 	return (double)seen / (double)h->total;
 }
 
@@ -278,12 +329,11 @@ int
 hist_cell(const struct hist *h, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count)
 {
-	while (*i < h->n && !h->cells[*i])
-		++*i;
+	*i = next(h, *i);
 	if (*i >= h->n)
 		return 0;
 	cell_range(h, *i, low, high);
-	*count = h->cells[(*i)++];
+	*count = get(h, (*i)++);
 	return 1;
 }
 
@@ -314,20 +364,24 @@ hist_cells(const struct hist *h)
 uint64_t
 hist_get(const struct hist *h, size_t cell)
 {
-	return h->cells[cell];
+	return get(h, cell);
+}
+
+size_t
+hist_bytes(const struct hist *h)
+{
+	return sizeof *h + (h->n / PAGE + 1) * sizeof *h->pages +
+	    h->cap * sizeof *h->room;
 }
 
 static void
 bounds_again(struct hist *h)
 {
 	int64_t low, high;
-	size_t i;
 
 	h->min = INT64_MAX;
 	h->max = 0;
-	for (i = 0; i < h->n; i++) {
-		if (!h->cells[i])
-			continue;
+	for (size_t i = next(h, 0); i < h->n; i = next(h, i + 1)) {
 		cell_range(h, i, &low, &high);
 		bounds(h, low, high);
 	}
@@ -336,16 +390,15 @@ bounds_again(struct hist *h)
 void
 hist_set(struct hist *h, size_t cell, uint64_t count)
 {
-	uint64_t was = h->cells[cell];
+	uint64_t *c = &page(h, cell / PAGE)[cell % PAGE], was = *c;
 	int64_t low, high;
 
-	h->cells[cell] = count;
+	cell_range(h, cell, &low, &high);
+	*c = count;
 	h->total += count - was;
-	h->sum += ((double)count - (double)was) * cell_middle(h, cell);
-	if (count) {
-		cell_range(h, cell, &low, &high);
+	h->sum += ((double)count - (double)was) * middle(low, high);
+	if (count)
 		bounds(h, low, high);
-	} else if (was) {
+	else if (was)
 		bounds_again(h);
-	}
 }

@@ -53,6 +53,9 @@ double hist_cdf(const struct hist *, int64_t value);
 int hist_cell(const struct hist *, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count);
 
+/* How much memory it takes: that of the cells that hold counts, about. */
+size_t hist_bytes(const struct hist *);
+
 /* The layout and the raw counts, for the codec. */
 int64_t hist_lowest(const struct hist *);
 int64_t hist_highest(const struct hist *);

@@ -78,32 +78,28 @@ get_number(const unsigned char *p, const unsigned char *end, int64_t *v)
 	return NULL;
 }
 
-static uint64_t
-count_at(const struct hist *h, size_t cell)
+/* *at is the cell behind those that stand there. */
+static void
+put_count(struct str *s, size_t *at, size_t cell, uint64_t c)
 {
-	return hist_get(h, cell) +
-	    (cell == hist_cells(h) - 1 ? hist_over(h) : 0);
+	if (cell > *at)
+		put_number(s, -(int64_t)(cell - *at));
+	put_number(s, c > INT64_MAX ? INT64_MAX : (int64_t)c);
+	*at = cell + 1;
 }
 
 static void
 put_cells(struct str *s, const struct hist *h)
 {
-	size_t i, end = hist_cells(h), zeros = 0;
+	size_t i = 0, at = 0, last = hist_cells(h) - 1;
+	int64_t low, high;
 	uint64_t c;
 
-	while (end > 0 && !count_at(h, end - 1))
-		end--;
-	for (i = 0; i < end; i++) {
-		c = count_at(h, i);
-		if (!c) {
-			zeros++;
-			continue;
-		}
-		if (zeros)
-			put_number(s, -(int64_t)zeros);
-		zeros = 0;
-		put_number(s, c > INT64_MAX ? INT64_MAX : (int64_t)c);
-	}
+	while (hist_cell(h, &i, &low, &high, &c) && i <= last)
+		put_count(s, &at, i - 1, c);
+	c = hist_get(h, last) + hist_over(h);
+	if (c)
+		put_count(s, &at, last, c);
 }
 
 void

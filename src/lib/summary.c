@@ -40,15 +40,11 @@ struct summary {
 	double precision; /* wanted; 0: nobody asked */
 	bool no_hists;
 	bool sorted;
-	struct group *last; /* the one a run was added to */
 	struct seen *seen;
 	uint32_t *rank; /* of the sessions, by name */
 	struct scratch *scratch;
-	size_t bytes, most; /* of rows in memory; 0: as many as there are */
+	size_t bytes, most; /* of groups in memory; 0: as many as there are */
 };
-
-/* Beyond so many, only the one at work keeps its histograms open. */
-#define OPEN 64
 
 struct summary *
 summary_new(void)
@@ -172,12 +168,12 @@ hash(const struct json *rec, unsigned long long *group)
 	return all;
 }
 
-/* Every group's rows go to the file. */
+/* What every group can do without goes to the file. */
 static int
 spill(struct summary *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (rows_spill(&s->groups[i]->rows, s->scratch) < 0) {
+		if (group_spill(s->groups[i], s->scratch) < 0) {
 			s->most = 0; /* then all of it stays in memory */
 			return -1;
 		}
@@ -189,7 +185,7 @@ spill(struct summary *s)
 static int
 added(struct summary *s, struct group *g, size_t before, int rc)
 {
-	s->bytes += rows_bytes(&g->rows) - before;
+	s->bytes += group_bytes(g) - before;
 	if (s->most && s->bytes > s->most && spill(s) < 0)
 		return -1;
 	return rc;
@@ -203,9 +199,6 @@ new_run(struct summary *s, struct group *g, uint32_t session, uint64_t hash)
 		g->doubled++;
 		return false;
 	}
-	if (s->last && s->last != g && s->n > OPEN)
-		group_shrink(s->last);
-	s->last = g;
 	return true;
 }
 
@@ -218,7 +211,7 @@ summary_add(struct summary *s, const struct json *rec, const char *where)
 	unsigned long long of, h = hash(rec, &of);
 	struct group *g = find_group(
 	    s, of, json_get(rec, "subject"), json_get(rec, "config"));
-	size_t before = rows_bytes(&g->rows);
+	size_t before = group_bytes(g);
 
 	if (!new_run(s, g, session, h))
 		return 0;
@@ -321,7 +314,7 @@ add_line(struct summary *s, struct memo *m, const struct runline *r,
 	if (!m->text)
 		remember(s, m, r);
 	g = m->group;
-	before = rows_bytes(&g->rows);
+	before = group_bytes(g);
 	str_clear(&s->session);
 	str_addn(&s->session, r->session.s ? r->session.s : "", r->session.n);
 	group_env(g, r->env.s ? r->env.s : "", r->env.n);

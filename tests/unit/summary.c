@@ -120,7 +120,7 @@ quantiles(void)
 		json_free(runs[i]);
 }
 
-/* More cases than keep their histograms open. */
+/* Cases by turns. */
 static void
 many(void)
 {
@@ -146,6 +146,25 @@ many(void)
 	}
 	tap_ok(good == 100, "a hundred cases by turns: %zu are right", good);
 	summary_free(s);
+}
+
+/* Few counts of a wide range, in one of two layouts. */
+static struct json *
+drawn_hist(struct rng *r)
+{
+	struct hist *h =
+	    rng_below(r, 2) ? HIST_LATENCY() : hist_new(1, INT64_C(1) << 40, 2);
+	struct json *j = json_object();
+	struct str text = {0};
+
+	for (size_t n = rng_below(r, 40); n; n--)
+		hist_add(
+		    h, INT64_C(1) << rng_below(r, 38), 1 + rng_below(r, 9));
+	histcodec_encode(&text, h);
+	json_set_str(j, rng_below(r, 3) ? "latency_ns" : "other", text.s);
+	str_free(&text);
+	hist_free(h);
+	return j;
 }
 
 /* A run with what is drawn: many are alike in all but a value. */
@@ -174,6 +193,8 @@ drawn(struct rng *r)
 		if (rng_below(r, 3))
 			json_set_num(j, name, (double)rng_below(r, 40) / 8);
 	json_set(rec, "metrics", j);
+	if (rng_below(r, 2))
+		json_set(rec, "hist", drawn_hist(r));
 	json_set_str(rec, "status", rng_below(r, 20) ? "ok" : "failed");
 	return rec;
 }

@@ -1,0 +1,181 @@
+#include "merged.h"
+#include "hist.h"
+#include "mem.h"
+#include "scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cell { /* as it stands in the file */
+	uint64_t at, count;
+};
+
+struct piece {
+	off_t at;
+	size_t n; /* cells */
+};
+
+struct merged_one {
+	char *name;
+	int64_t lowest, highest;
+	int digits;
+	struct hist *h; /* NULL: all of it is in the file */
+	struct piece *pieces;
+	size_t npieces, cap;
+};
+
+void
+merged_free(struct merged *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->v[i].name);
+		hist_free(m->v[i].h);
+		free(m->v[i].pieces);
+	}
+	free(m->v);
+	*m = (struct merged){0};
+}
+
+static int
+fits(const struct merged_one *m, const char *name, const struct hist *h)
+{
+	return m->lowest == hist_lowest(h) && m->highest == hist_highest(h) &&
+	    m->digits == hist_digits(h) && strcmp(m->name, name) == 0;
+}
+
+void
+merged_add(struct merged *m, const char *name, struct hist *h)
+{
+	size_t i = 0;
+
+	while (i < m->n && !fits(&m->v[i], name, h))
+		i++;
+	if (i == m->n) {
+		m->v = mem_resize(m->v, ++m->n, sizeof *m->v);
+		m->v[i] = (struct merged_one){.name = mem_str(name),
+		    .lowest = hist_lowest(h),
+		    .highest = hist_highest(h),
+		    .digits = hist_digits(h)};
+	}
+	if (m->v[i].h) {
+		hist_merge(m->v[i].h, h);
+		hist_free(h);
+	} else {
+		m->v[i].h = h;
+	}
+}
+
+size_t
+merged_bytes(const struct merged *m)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		sum += m->v[i].h ? hist_bytes(m->v[i].h) : 0;
+	return sum;
+}
+
+static int
+spill(struct merged_one *m, struct scratch *s)
+{
+	struct piece p = {0};
+	struct cell *cells = NULL;
+	size_t i = 0, cap = 0;
+	int64_t low, high;
+	uint64_t count;
+
+	while (hist_cell(m->h, &i, &low, &high, &count)) {
+		cells = mem_grow(cells, p.n, &cap, sizeof *cells);
+		cells[p.n++] = (struct cell){i - 1, count};
+	}
+	if (p.n) {
+		p.at = scratch_add(s, cells, p.n * sizeof *cells);
+		m->pieces = mem_grow(m->pieces, m->npieces, &m->cap, sizeof p);
+		m->pieces[m->npieces] = p;
+		m->npieces += p.at >= 0;
+	}
+	free(cells);
+	if (p.at < 0)
+		return -1;
+	hist_free(m->h);
+	m->h = NULL;
+	return 0;
+}
+
+int
+merged_spill(struct merged *m, struct scratch *s)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->v[i].h && spill(&m->v[i], s) < 0)
+			return -1;
+	return 0;
+}
+
+/* Adds a piece to the histogram, which has its layout. */
+static int
+fetch(struct hist *h, struct piece p, struct scratch *s)
+{
+	struct cell *c = mem_array(p.n, sizeof *c);
+	int rc = scratch_read(s, p.at, c, p.n * sizeof *c);
+
+	for (size_t i = 0; i < p.n && rc == 0; i++)
+		hist_set(h, c[i].at, hist_get(h, c[i].at) + c[i].count);
+	free(c);
+	return rc;
+}
+
+/* Merges all of one. */
+static int
+unite(struct hist *all, const struct merged_one *m, struct scratch *s)
+{
+	struct hist *h = hist_new(m->lowest, m->highest, m->digits);
+	int rc = 0;
+
+	for (size_t i = 0; i < m->npieces && rc == 0; i++)
+		rc = fetch(h, m->pieces[i], s);
+	hist_merge(all, h);
+	hist_free(h);
+	if (m->h)
+		hist_merge(all, m->h);
+	return rc;
+}
+
+/* The finest and widest layout first. */
+static int
+by_layout(const void *a, const void *b)
+{
+	const struct merged_one *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	c = c ? c : y->digits - x->digits;
+	c = c ? c : (x->lowest > y->lowest) - (x->lowest < y->lowest);
+	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
+}
+
+int
+merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
+    struct hist **h)
+{
+	struct merged_one *v = m->v + *i;
+	int64_t lowest = INT64_MAX, highest = 0;
+	size_t n = 0;
+
+	if (!*i && m->n)
+		qsort(m->v, m->n, sizeof *m->v, by_layout);
+	if (*i == m->n)
+		return 0;
+	for (; *i + n < m->n && strcmp(v[n].name, v->name) == 0; n++) {
+		lowest = v[n].lowest < lowest ? v[n].lowest : lowest;
+		highest = v[n].highest > highest ? v[n].highest : highest;
+	}
+	*i += n;
+	*name = v->name;
+	*h = hist_new(lowest, highest, v->digits);
+	for (size_t k = 0; k < n; k++) {
+		if (unite(*h, &v[k], s) < 0) {
+			hist_free(*h);
+			return -1;
+		}
+	}
+	return 1;
+}
