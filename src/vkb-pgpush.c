@@ -9,6 +9,7 @@
 #include "vkb-pgpush/export.h"
 #include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
+#include "vkb-pgpush/plan.h"
 #include "vkb-pgpush/push.h"
 #include "vkb-pgpush/schema.h"
 #include "vkb-pgpush/spool.h"
@@ -51,7 +52,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	struct sink out = {.fd = STDOUT_FILENO};
 	int rc;
 
-	schema_plan(s, spool);
+	plan_make(s, spool);
 	rc = push_check(p, s, spool);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
@@ -69,8 +70,13 @@ report(const struct push *p, const struct schema *s, size_t failed)
 	struct str text = {0};
 
 	for (size_t i = 0; i < s->nsql; i++)
-		if (str_starts(s->sql[i], "ALTER"))
+		if (str_starts(s->sql[i], "ALTER") ||
+		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
+	if (p->rounded)
+		err_say("column '%s': times finer than a microsecond are "
+			"rounded there; vkb_runs has them whole",
+		    p->rounded);
 	str_printf(&text, "%s: %zu runs stored, %zu were there already",
 	    s->table, p->stored, p->there);
 	if (failed)

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES 5 /* 0.1, 0.2, 0.4, 0.8 s between them */
+#define PIECE ((size_t)1 << 20) /* of COPY: libpq counts in int */
+#define TRIES 5                 /* 0.1, 0.2, 0.4, 0.8 s between them */
 
 struct pg {
 	PGconn *conn;
@@ -183,6 +184,7 @@ pg_open(const char *conninfo)
 	if (pg_do(pg,
 		"SELECT set_config('timezone', 'UTC', false), "
 		"set_config('datestyle', 'ISO', false), "
+		"set_config('extra_float_digits', '3', false), "
 		"set_config('standard_conforming_strings', 'on', false)",
 		NULL, 0) < 0)
 		goto wrong;
@@ -304,9 +306,12 @@ pg_copy_begin(struct pg *pg, const char *sql)
 int
 pg_copy_put(struct pg *pg, const char *text, size_t n)
 {
-	if (PQputCopyData(pg->conn, text, (int)n) == 1)
-		return 0;
-	return fail_conn(pg);
+	for (size_t k; n; text += k, n -= k) {
+		k = n < PIECE ? n : PIECE;
+		if (PQputCopyData(pg->conn, text, (int)k) != 1)
+			return fail_conn(pg);
+	}
+	return 0;
 }
 
 long long

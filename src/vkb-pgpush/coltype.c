@@ -6,6 +6,134 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a text is, as a time. */
+struct moment {
+	bool clock, offset;
+	int fraction;
+};
+
+static int
+number(const char **s, int n)
+{
+	int v = 0;
+
+	for (; n > 0; n--, (*s)++) {
+		if (**s < '0' || **s > '9')
+			return -1;
+		v = v * 10 + **s - '0';
+	}
+	return v;
+}
+
+/* The zone: nothing, Z, +HH, +HHMM or +HH:MM. */
+static bool
+is_zone(const char *s, struct moment *m)
+{
+	int hours, minutes = 0;
+
+	if (!*s || strcmp(s, "Z") == 0)
+		return true;
+	if (*s != '+' && *s != '-')
+		return false;
+	s++;
+	hours = number(&s, 2);
+	if (hours < 0 || hours > 14)
+		return false;
+	if (*s == ':')
+		s++;
+	if (*s)
+		minutes = number(&s, 2);
+	m->offset = hours || minutes;
+	return minutes >= 0 && minutes < 60 && !*s;
+}
+
+/* Of the decimals that count. */
+static int
+fraction(const char **s)
+{
+	size_t n = strspn(*s, "0123456789"), k = n;
+
+	while (k && (*s)[k - 1] == '0')
+		k--;
+	*s += n;
+	return (int)k;
+}
+
+static bool
+is_date(const char **s)
+{
+	static const int days[] = {
+	    31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int year = number(s, 4), month, day;
+
+	if (year < 1 || *(*s)++ != '-')
+		return false;
+	month = number(s, 2);
+	if (month < 1 || month > 12 || *(*s)++ != '-')
+		return false;
+	day = number(s, 2);
+	return day >= 1 && day <= days[month - 1] &&
+	    (month != 2 || day < 29 ||
+		(year % 4 == 0 && (year % 100 || year % 400 == 0)));
+}
+
+static bool
+is_moment(const char *s, struct moment *m)
+{
+	int hour, minute, second;
+
+	*m = (struct moment){0};
+	if (!is_date(&s))
+		return false;
+	if (!*s)
+		return true;
+	if (*s != 'T' && *s != ' ')
+		return false;
+	s++;
+	m->clock = true;
+	hour = number(&s, 2);
+	if (hour < 0 || hour > 23 || *s++ != ':')
+		return false;
+	minute = number(&s, 2);
+	if (minute < 0 || minute > 59)
+		return false;
+	if (*s == ':') {
+		s++;
+		second = number(&s, 2);
+		if (second < 0 || second > 59)
+			return false;
+		if (*s == '.') {
+			s++;
+			m->fraction = fraction(&s);
+		}
+	}
+	return is_zone(s, m);
+}
+
+bool
+coltype_is_time(const char *s)
+{
+	struct moment m;
+
+	return is_moment(s, &m);
+}
+
+static void
+see_text(struct coltype_seen *s, const char *text, size_t n)
+{
+	struct moment m;
+
+	s->blank |= n && text[n - 1] == ' ';
+	if (!is_moment(text, &m)) {
+		s->untimely = true;
+		return;
+	}
+	s->clock |= m.clock;
+	s->offset |= m.offset;
+	if (m.fraction > s->fraction)
+		s->fraction = m.fraction;
+}
+
 /* Digits before and behind the point of what json_append_num wrote. */
 static void
 digits(const char *text, int *whole, int *decimals, bool *exponent)
@@ -35,8 +163,8 @@ coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
 	s->values |= value;
 	if (n > s->longest)
 		s->longest = n;
-	if (value == COLTYPE_STRING && !s->untimely)
-		s->untimely = !coltype_is_time(text);
+	if (value == COLTYPE_STRING)
+		see_text(s, text, n);
 	if (value != COLTYPE_NUMBER)
 		return;
 	digits(text, &whole, &decimals, &exponent);
@@ -59,25 +187,41 @@ static const struct {
     {COLTYPE_BIGINT, "BIGINT", "bigint"},
     {COLTYPE_NUMERIC, "NUMERIC", "numeric"}, {COLTYPE_REAL, "REAL", "real"},
     {COLTYPE_DOUBLE, "DOUBLE PRECISION", "double precision"},
+    {COLTYPE_MONEY, "MONEY", "money"},
     {COLTYPE_VARCHAR, "VARCHAR", "character varying"},
-    {COLTYPE_TEXT, "TEXT", "text"},
+    {COLTYPE_CHAR, "CHAR", "character"}, {COLTYPE_NAME, "NAME", "name"},
+    {COLTYPE_TEXT, "TEXT", "text"}, {COLTYPE_DATE, "DATE", "date"},
+    {COLTYPE_TIMESTAMP, "TIMESTAMP", "timestamp without time zone"},
     {COLTYPE_TIMESTAMPTZ, "TIMESTAMPTZ", "timestamp with time zone"},
-    {COLTYPE_JSONB, "JSONB", "jsonb"}, {COLTYPE_JSON, "JSON", "json"}};
+    {COLTYPE_JSONB, "JSONB", "jsonb"}, {COLTYPE_JSON, "JSON", "json"},
+    {COLTYPE_EXACT, "UUID", "uuid"}, {COLTYPE_EXACT, "INET", "inet"},
+    {COLTYPE_EXACT, "CITEXT", "citext"}};
 #define NAMES (sizeof names / sizeof *names)
 
+static bool
+is_timestamp(enum coltype_kind kind)
+{
+	return kind == COLTYPE_TIMESTAMP || kind == COLTYPE_TIMESTAMPTZ;
+}
+
+/* "timestamp(3) with time zone": the numbers stand in the middle. */
 struct coltype
 coltype_parse(const char *name)
 {
-	struct coltype t = {.kind = COLTYPE_OTHER};
-	size_t n = strcspn(name, "(");
+	struct coltype t = {.kind = COLTYPE_STRANGE};
+	size_t n = strcspn(name, "("), skip = strcspn(name + n, ")");
+	const char *rest = name + n + skip + (name[n + skip] == ')');
+	int a = 0, b = 0;
 
+	if (name[n] && sscanf(name + n, "(%d,%d)", &a, &b) < 1)
+		return t;
 	for (size_t i = 0; i < NAMES; i++) {
-		if (strlen(names[i].theirs) != n ||
-		    strncmp(names[i].theirs, name, n) != 0)
+		if (strncmp(names[i].theirs, name, n) != 0 ||
+		    strcmp(names[i].theirs + n, rest) != 0)
 			continue;
-		t.kind = names[i].kind;
-		if (name[n] && sscanf(name + n, "(%d,%d)", &t.a, &t.b) < 1)
-			t.kind = COLTYPE_OTHER;
+		t = (struct coltype){names[i].kind, a, b};
+		if (is_timestamp(t.kind) && !name[n])
+			t.a = COLTYPE_SECOND;
 	}
 	return t;
 }
@@ -86,11 +230,14 @@ void
 coltype_print(struct str *s, struct coltype t)
 {
 	for (size_t i = 0; i < NAMES; i++)
-		if (names[i].kind == t.kind)
+		if (names[i].kind == t.kind) {
 			str_add(s, names[i].ours);
+			break;
+		}
 	if (t.kind == COLTYPE_NUMERIC && t.a)
 		str_printf(s, "(%d,%d)", t.a, t.b);
-	if (t.kind == COLTYPE_VARCHAR && t.a)
+	if ((t.kind == COLTYPE_VARCHAR && t.a) || t.kind == COLTYPE_CHAR ||
+	    (is_timestamp(t.kind) && t.a != COLTYPE_SECOND))
 		str_printf(s, "(%d)", t.a);
 }
 
@@ -150,6 +297,19 @@ coltype_fresh(const struct coltype_seen *s)
 	}
 }
 
+static struct coltype
+of_times(struct coltype t, const struct coltype_seen *s)
+{
+	if (t.kind == COLTYPE_DATE && !s->clock)
+		return t;
+	if (t.kind == COLTYPE_DATE ||
+	    (t.kind == COLTYPE_TIMESTAMP && s->offset))
+		return (struct coltype){COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
+	if (s->fraction > t.a)
+		t.a = COLTYPE_SECOND;
+	return t;
+}
+
 struct coltype
 coltype_widen(struct coltype t, const struct coltype_seen *s)
 {
@@ -162,85 +322,25 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 	case COLTYPE_REAL:
 		t.kind = s->finer ? COLTYPE_DOUBLE : COLTYPE_REAL;
 		return t;
+	case COLTYPE_MONEY:
+		t.kind = s->values & COLTYPE_NUMBER ? COLTYPE_NUMERIC : t.kind;
+		return t;
 	case COLTYPE_VARCHAR:
 		return t.a && s->longest > (size_t)t.a ? of_text(s->longest)
 						       : t;
+	case COLTYPE_CHAR:
+		if (s->longest > (size_t)t.a)
+			return of_text(s->longest);
+		return s->blank ? of_text((size_t)t.a) : t;
+	case COLTYPE_NAME:
+		return s->longest > COLTYPE_NAME_MAX ? of_text(s->longest) : t;
+	case COLTYPE_DATE:
+	case COLTYPE_TIMESTAMP:
+	case COLTYPE_TIMESTAMPTZ:
+		return of_times(t, s);
 	default:
 		return t;
 	}
-}
-
-static int
-number(const char **s, int n)
-{
-	int v = 0;
-
-	for (; n > 0; n--, (*s)++) {
-		if (**s < '0' || **s > '9')
-			return -1;
-		v = v * 10 + **s - '0';
-	}
-	return v;
-}
-
-/* The zone: nothing, Z, +HH, +HHMM or +HH:MM. */
-static bool
-is_zone(const char *s)
-{
-	int hours, minutes = 0;
-
-	if (!*s || strcmp(s, "Z") == 0)
-		return true;
-	if (*s != '+' && *s != '-')
-		return false;
-	s++;
-	hours = number(&s, 2);
-	if (hours < 0 || hours > 14)
-		return false;
-	if (*s == ':')
-		s++;
-	if (*s)
-		minutes = number(&s, 2);
-	return minutes >= 0 && minutes < 60 && !*s;
-}
-
-bool
-coltype_is_time(const char *s)
-{
-	static const int days[] = {
-	    31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int year = number(&s, 4), month, day, hour, minute, second;
-
-	if (year < 1 || *s++ != '-')
-		return false;
-	month = number(&s, 2);
-	if (month < 1 || month > 12 || *s++ != '-')
-		return false;
-	day = number(&s, 2);
-	if (day < 1 || day > days[month - 1] ||
-	    (month == 2 && day == 29 &&
-		(year % 4 || (year % 100 == 0 && year % 400))))
-		return false;
-	if (!*s)
-		return true;
-	if (*s != 'T' && *s != ' ')
-		return false;
-	s++;
-	hour = number(&s, 2);
-	if (hour < 0 || hour > 23 || *s++ != ':')
-		return false;
-	minute = number(&s, 2);
-	if (minute < 0 || minute > 59)
-		return false;
-	if (*s == ':') {
-		s++;
-		second = number(&s, 2);
-		if (second < 0 || second > 59)
-			return false;
-		if (*s == '.')
-			s += 1 + strspn(s + 1, "0123456789");
-	}
-	return is_zone(s);
 }
 
 const char *
@@ -255,7 +355,12 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	case COLTYPE_NUMERIC:
 	case COLTYPE_REAL:
 	case COLTYPE_DOUBLE:
+	case COLTYPE_MONEY:
 		return value == COLTYPE_NUMBER ? NULL : "a number";
+	case COLTYPE_STRANGE:
+		return "what no run has: its type is not one that is filled";
+	case COLTYPE_DATE:
+	case COLTYPE_TIMESTAMP:
 	case COLTYPE_TIMESTAMPTZ:
 		if (value == COLTYPE_STRING && coltype_is_time(text))
 			return NULL;
@@ -276,4 +381,10 @@ coltype_fits(struct coltype t, const struct coltype_seen *s)
 		    coltype_wants(t, all[i], s->untimely ? "" : "2026-01-01"))
 			return false;
 	return true;
+}
+
+bool
+coltype_rounds(struct coltype t, const struct coltype_seen *s)
+{
+	return is_timestamp(t.kind) && s->fraction > COLTYPE_SECOND;
 }

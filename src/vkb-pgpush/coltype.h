@@ -18,13 +18,22 @@ enum coltype_kind {
 	COLTYPE_NUMERIC, /* a digits, b of them decimals; a 0: any */
 	COLTYPE_REAL,
 	COLTYPE_DOUBLE,
+	COLTYPE_MONEY,
 	COLTYPE_VARCHAR, /* a characters; 0: any */
+	COLTYPE_CHAR,    /* a characters, and no blank at the end */
+	COLTYPE_NAME,    /* cuts at COLTYPE_NAME_MAX bytes */
 	COLTYPE_TEXT,
-	COLTYPE_TIMESTAMPTZ,
+	COLTYPE_DATE,
+	COLTYPE_TIMESTAMP,   /* a decimals of a second; no zone */
+	COLTYPE_TIMESTAMPTZ, /* the same, UTC */
 	COLTYPE_JSONB,
 	COLTYPE_JSON,
-	COLTYPE_OTHER /* of somebody else: the server knows what fits */
+	COLTYPE_EXACT,  /* holds what it takes, and the server says so */
+	COLTYPE_STRANGE /* may make something else of it: not filled */
 };
+
+#define COLTYPE_NAME_MAX 63
+#define COLTYPE_SECOND 6 /* decimals of a second that a server keeps */
 
 struct coltype {
 	enum coltype_kind kind;
@@ -47,13 +56,17 @@ struct coltype_seen {
 	double largest; /* its magnitude */
 	bool exponent;  /* 1e+20 */
 	bool finer;     /* than a float can hold */
+	bool blank;     /* at the end of a text */
 	bool untimely;  /* a text that is no time */
+	bool clock;     /* a time that is more than a date, */
+	bool offset;    /* and one of another zone than UTC */
+	int fraction;   /* decimals of its second, without zeros at the end */
 };
 
 void coltype_see(
     struct coltype_seen *, enum coltype_value, const char *text, double v);
 
-/* As the server's format_type() calls it. */
+/* As the server's format_type() calls it; of a domain, its base. */
 struct coltype coltype_parse(const char *name);
 void coltype_print(struct str *, struct coltype);
 bool coltype_same(struct coltype, struct coltype);
@@ -64,6 +77,9 @@ struct coltype coltype_widen(struct coltype, const struct coltype_seen *);
 
 /* Can it hold all of them? */
 bool coltype_fits(struct coltype, const struct coltype_seen *);
+
+/* Wide as it is, it rounds some: times finer than COLTYPE_SECOND. */
+bool coltype_rounds(struct coltype, const struct coltype_seen *);
 
 /* Can it hold the value (it is wide enough)? If not: what it wants instead. */
 const char *coltype_wants(struct coltype, enum coltype_value, const char *text);

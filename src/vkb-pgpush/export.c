@@ -23,6 +23,9 @@ static void
 query(struct str *sql, const struct schema *s)
 {
 	bool timed = schema_find(s, "timestamp") != NULL;
+	const struct schema_column *id = schema_find(s, "id");
+	bool counted = id && id->type.kind > COLTYPE_BOOLEAN &&
+	    id->type.kind <= COLTYPE_BIGINT;
 
 	str_add(sql,
 	    "DECLARE vkb_export NO SCROLL CURSOR FOR "
@@ -33,7 +36,7 @@ query(struct str *sql, const struct schema *s)
 		    "%s::bigint AS id, row_to_json(t)::text AS record "
 		    "FROM %s t%s",
 		    timed ? "t.\"timestamp\"" : "NULL",
-		    schema_find(s, "id") ? "t.id" : "NULL", s->table,
+		    counted ? "t.id" : "NULL", s->table,
 		    schema_find(s, "vkb_session")
 			? " WHERE t.vkb_session IS NULL"
 			: "");
@@ -46,6 +49,8 @@ query(struct str *sql, const struct schema *s)
 	str_add(sql,
 	    ") runs WHERE $2::timestamptz IS NULL OR at >= $2::timestamptz "
 	    "ORDER BY at NULLS FIRST, origin, id");
+	if (!counted)
+		str_add(sql, ", record COLLATE \"C\"");
 }
 
 /* Of a row of the Python tool: absent is absent. */

@@ -42,7 +42,7 @@ add_targets(struct targets *t, const struct schema *s,
 			continue;
 		type = schema_find(s, c[i].name)->type;
 		if (strcmp(c[i].name, "timestamp") == 0)
-			type.kind = COLTYPE_TIMESTAMPTZ; /* in vkb_runs */
+			type = coltype_parse("timestamp with time zone");
 		t->v[t->n++] = (struct target){
 		    c[i].name, i, type, coltype_fits(type, &c[i].seen)};
 	}
@@ -262,6 +262,14 @@ copy(struct pass *p, const char *table, const char *where, const char *columns)
 	return rc;
 }
 
+static const struct coltype_seen *
+seen(const struct feed *f, size_t column)
+{
+	size_t n;
+
+	return &spool_columns(f->spool, &n)[column].seen;
+}
+
 long long
 feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 {
@@ -278,6 +286,8 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 		if (i)
 			str_add(&columns, ", ");
 		pg_name(&columns, t.v[i].name);
+		if (coltype_rounds(t.v[i].type, seen(f, t.v[i].from)))
+			f->rounded = t.v[i].name;
 	}
 	n = copy(&p, s->table, "true", columns.s);
 	str_free(&columns);

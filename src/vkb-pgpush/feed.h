@@ -16,7 +16,8 @@ struct feed {
 	struct spool *spool;
 	bool quiet; /* what is refused was said before */
 	size_t refused;
-	bool *out; /* the rows that are */
+	bool *out;           /* the rows that are */
+	const char *rounded; /* a column whose times are too fine for it */
 };
 
 /*

@@ -190,7 +190,7 @@ frames_line(struct frames *f, const char *line, size_t n, const char *where)
 	int len;
 
 	if (!runline_read(f->lines, &r, line, n) || !r.session.n ||
-	    !frames_index(r.index))
+	    r.session.n > SPOOL_SESSION_MAX || !frames_index(r.index))
 		return 0;
 	id = frame(f, &r, line, n);
 	if (!id || !apart(f, &r, id))

@@ -44,6 +44,21 @@ occurrence(struct file *f, const char *hash)
 	return ++f->count[id];
 }
 
+/* One that is long for a key is a hash of it there. */
+static void
+put_session(struct spool *sp, const char *text)
+{
+	size_t n = strlen(text);
+	char hash[32];
+
+	if (n > SPOOL_SESSION_MAX) {
+		snprintf(hash, sizeof hash, "session %016llx",
+		    str_hash(STR_HASH, text, n));
+		text = hash;
+	}
+	own(sp, SPOOL_SESSION, text);
+}
+
 /*
  * A run is known by session, case, subject and index. Where it does not say
  * them, or failed and may come again, the whole of it is what it is known by.
@@ -60,7 +75,7 @@ put_key(struct file *f, const struct json *run)
 
 	if (session && *session && frames_index(index) &&
 	    strcmp(status, "ok") == 0) {
-		own(sp, SPOOL_SESSION, session);
+		put_session(sp, session);
 	} else {
 		frames_hash(hash, run);
 		snprintf(whole, sizeof whole, "object %s", hash);
@@ -117,8 +132,13 @@ static int
 put(struct file *f, struct jsonl *in, const char *s, size_t n)
 {
 	struct json *rec;
-	int rc = f->ref ? 0 : frames_line(f->to->frames, s, n, jsonl_where(in));
+	int rc;
 
+	if (n > SPOOL_RECORD_MAX)
+		return err_fail("%s: a record of %zu bytes is not stored: "
+				"%zu are the most",
+		    jsonl_where(in), n, SPOOL_RECORD_MAX);
+	rc = f->ref ? 0 : frames_line(f->to->frames, s, n, jsonl_where(in));
 	if (rc)
 		return rc < 0 ? -2 : 0;
 	if (record_tree(in, &rec) < 0)

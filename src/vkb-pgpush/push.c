@@ -2,6 +2,7 @@
 #include "err.h"
 #include "feed.h"
 #include "pg.h"
+#include "plan.h"
 #include "schema.h"
 #include "spool.h"
 
@@ -15,14 +16,16 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 	struct feed f = {.spool = spool, .quiet = quiet};
 	long long n;
 
-	if (pg_lock(pg, "vkb-pgpush") < 0 || schema_read(s, pg) < 0)
+	if (pg_lock(pg, "vkb-pgpush") < 0 || schema_read(s, pg) < 0 ||
+	    schema_check(s) < 0)
 		return -1;
-	schema_plan(s, spool);
+	plan_make(s, spool);
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
 			return -1;
 	n = feed_metrics(&f, pg, s);
 	p->refused = f.refused;
+	p->rounded = f.rounded;
 	if (n < 0 || feed_records(&f, pg, s) < 0)
 		n = -1;
 	feed_free(&f);

@@ -14,6 +14,7 @@ struct spool;
 struct push {
 	const char *database;          /* conninfo, or NULL */
 	size_t stored, there, refused; /* when it is done */
+	const char *rounded; /* a column of times; borrowed of the spool */
 };
 
 /* 0, or -1 and said: nothing is stored. The schema's plan is what was done. */

@@ -2,62 +2,9 @@
 #include "err.h"
 #include "mem.h"
 #include "pg.h"
-#include "spool.h"
-#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What dashboards ask for: in each table, whether a run has it or not. */
-static const struct base {
-	const char *name, *type;
-	bool module, notnull;
-} base[] = {
-    {"architecture", "character varying(50)", false, false},
-    {"avg_latency_ms", "numeric(15,6)", false, false},
-    {"benchmark_mode", "character varying(50)", false, false},
-    {"clients", "integer", false, false},
-    {"cluster_mode", "boolean", false, false},
-    {"command", "text", false, true},
-    {"commit", "character varying(255)", false, true},
-    {"config_name", "character varying(50)", true, false},
-    {"config_set", "jsonb", true, false},
-    {"data_size", "integer", false, false},
-    {"dataset", "text", true, false},
-    {"duration", "integer", false, false},
-    {"error", "text", false, false},
-    {"group", "integer", true, false},
-    {"group_description", "character varying(500)", true, false},
-    {"io_threads", "integer", false, false},
-    {"max_latency_ms", "numeric(15,6)", false, false},
-    {"min_latency_ms", "numeric(15,6)", false, false},
-    {"module_commit", "character varying(255)", true, false},
-    {"module_commit_timestamp", "timestamp with time zone", true, false},
-    {"p50_latency_ms", "numeric(15,6)", false, false},
-    {"p95_latency_ms", "numeric(15,6)", false, false},
-    {"p99_latency_ms", "numeric(15,6)", false, false},
-    {"pipeline", "integer", false, false},
-    {"repository", "text", false, false},
-    {"requests", "integer", false, false},
-    {"rps", "numeric(15,6)", false, false},
-    {"scenario", "character varying(50)", true, false},
-    {"scenario_description", "character varying(500)", true, false},
-    {"status", "character varying(50)", false, false},
-    {"test_id", "character varying(50)", true, false},
-    {"test_phase", "character varying(50)", true, false},
-    {"test_type", "character varying(50)", false, false},
-    {"timestamp", "timestamp with time zone", false, true},
-    {"tls", "boolean", false, false},
-    {"valkey_benchmark_threads", "integer", false, false},
-    {"vkb_case", "text", false, false},
-    {"vkb_index", "integer", false, false},
-    {"vkb_session", "text", false, false},
-    {"vkb_subject", "text", false, false},
-    {"warmup", "integer", false, false},
-};
-#define BASE (sizeof base / sizeof *base)
-
-#define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
 
 struct schema *
 schema_new(const char *id)
@@ -85,7 +32,12 @@ forget(struct schema *s)
 		free(s->cols[i].name);
 	for (size_t i = 0; i < s->nsql; i++)
 		free(s->sql[i]);
-	s->ncols = s->nsql = 0;
+	for (size_t i = 0; i < s->nindexes; i++) {
+		free(s->indexes[i].name);
+		free(s->indexes[i].column);
+		free(s->indexes[i].shorter);
+	}
+	s->ncols = s->nsql = s->nindexes = 0;
 }
 
 void
@@ -95,17 +47,19 @@ schema_free(struct schema *s)
 		return;
 	forget(s);
 	free(s->cols);
+	free(s->indexes);
 	free(s->sql);
 	free(s->table);
 	free(s);
 }
 
-static struct schema_column *
-add(struct schema *s, const char *name, struct coltype type, bool notnull)
+struct schema_column *
+schema_add(
+    struct schema *s, const char *name, struct coltype type, bool notnull)
 {
 	s->cols = mem_grow(s->cols, s->ncols, &s->cap, sizeof *s->cols);
 	s->cols[s->ncols] =
-	    (struct schema_column){mem_str(name), type, notnull};
+	    (struct schema_column){mem_str(name), type, notnull, false};
 	return &s->cols[s->ncols++];
 }
 
@@ -118,229 +72,141 @@ schema_find(const struct schema *s, const char *name)
 	return NULL;
 }
 
+static int
+read_columns(struct schema *s, struct pg *pg)
+{
+	const char *args[] = {s->table};
+	struct pg_rows *rows = pg_ask(pg,
+	    "SELECT a.attname, format_type(b.typ, b.mod), a.attnotnull, "
+	    "a.atthasdef OR a.attidentity <> '', t.typtype "
+	    "FROM pg_attribute a CROSS JOIN LATERAL ("
+	    "WITH RECURSIVE d (typ, mod, depth) AS ("
+	    "SELECT a.atttypid, a.atttypmod, 0 UNION ALL "
+	    "SELECT t.typbasetype, greatest(d.mod, t.typtypmod), depth + 1 "
+	    "FROM d JOIN pg_type t ON t.oid = d.typ WHERE t.typtype = 'd') "
+	    "SELECT typ, mod FROM d ORDER BY depth DESC LIMIT 1) b "
+	    "JOIN pg_type t ON t.oid = b.typ "
+	    "WHERE a.attrelid = to_regclass(quote_ident($1)) "
+	    "AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+	    args, 1);
+
+	if (!rows)
+		return -1;
+	for (size_t i = 0; i < pg_count(rows); i++) {
+		struct schema_column *c = schema_add(s, pg_value(rows, i, 0),
+		    coltype_parse(pg_value(rows, i, 1)),
+		    *pg_value(rows, i, 2) == 't');
+
+		c->filled = *pg_value(rows, i, 3) == 't';
+		if (*pg_value(rows, i, 4) == 'e')
+			c->type.kind = COLTYPE_EXACT;
+	}
+	pg_free(rows);
+	return 0;
+}
+
+/* Those that can be made anew, with each text column of them. */
+static int
+read_indexes(struct schema *s, struct pg *pg)
+{
+	const char *args[] = {s->table};
+	struct pg_rows *rows = pg_ask(pg,
+	    "WITH k AS (SELECT i.indexrelid, x.n, a.attname, "
+	    "coalesce(t.typcategory = 'S', false) AS text "
+	    "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+	    "JOIN pg_am m ON m.oid = c.relam "
+	    "CROSS JOIN generate_series(1, i.indnkeyatts) AS x (n) "
+	    "LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid "
+	    "AND a.attnum = i.indkey[x.n - 1] AND a.attnum > 0 "
+	    "LEFT JOIN pg_type t ON t.oid = a.atttypid "
+	    "WHERE i.indrelid = to_regclass(quote_ident($1)) "
+	    "AND m.amname = 'btree' AND i.indpred IS NULL "
+	    "AND NOT i.indisunique AND i.indnatts = i.indnkeyatts) "
+	    "SELECT k.indexrelid::regclass, k.attname, "
+	    "(SELECT string_agg(CASE WHEN y.text "
+	    "THEN format('left(%I::text, " SCHEMA_INDEX_CHARS ")', y.attname) "
+	    "ELSE pg_get_indexdef(y.indexrelid, y.n, false) END, ', ' "
+	    "ORDER BY y.n) FROM k y WHERE y.indexrelid = k.indexrelid) "
+	    "FROM k WHERE k.text ORDER BY k.indexrelid, k.n",
+	    args, 1);
+
+	if (!rows)
+		return -1;
+	for (size_t i = 0; i < pg_count(rows); i++) {
+		s->indexes = mem_grow(
+		    s->indexes, s->nindexes, &s->indexcap, sizeof *s->indexes);
+		s->indexes[s->nindexes++] =
+		    (struct schema_index){mem_str(pg_value(rows, i, 0)),
+			mem_str(pg_value(rows, i, 1)),
+			mem_str(pg_value(rows, i, 2))};
+	}
+	pg_free(rows);
+	return 0;
+}
+
+/* '\0': there is none. */
+static char
+kind_of(const struct pg_rows *rows, size_t col)
+{
+	const char *v = pg_value(rows, 0, col);
+
+	return v ? *v : '\0';
+}
+
 int
 schema_read(struct schema *s, struct pg *pg)
 {
 	const char *args[] = {s->table};
 	struct pg_rows *have = pg_ask(pg,
-	    "SELECT to_regclass(quote_ident($1)) IS NOT NULL, "
-	    "to_regclass(quote_ident('vkb_key_' || $1)) IS NOT NULL, "
-	    "to_regclass('vkb_runs') IS NOT NULL",
+	    "SELECT (SELECT relkind FROM pg_class "
+	    "WHERE oid = to_regclass(quote_ident($1))), "
+	    "(SELECT relkind FROM pg_class WHERE oid = to_regclass('vkb_runs'))"
+	    ", EXISTS (SELECT FROM pg_index i WHERE indpred IS NULL "
+	    "AND indrelid = to_regclass(quote_ident($1)) "
+	    "AND (SELECT string_agg(attname, ' ' ORDER BY n) "
+	    "FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS x (a, n) "
+	    "JOIN pg_attribute ON attrelid = i.indrelid AND attnum = a) "
+	    "= 'vkb_session vkb_case vkb_subject vkb_index'), "
+	    "to_regclass(quote_ident('vkb_key_' || $1)) IS NULL "
+	    "AND to_regclass(quote_ident('idx_' || $1 || '_commit')) IS NULL",
 	    args, 1);
-	struct pg_rows *rows;
 
 	if (!have)
 		return -1;
 	forget(s);
-	s->exists = *pg_value(have, 0, 0) == 't';
-	s->indexed = *pg_value(have, 0, 1) == 't';
-	s->runs_exists = *pg_value(have, 0, 2) == 't';
+	s->kind = kind_of(have, 0);
+	s->runs_kind = kind_of(have, 1);
+	s->exists = s->kind;
+	s->runs_exists = s->runs_kind;
+	s->indexed = *pg_value(have, 0, 2) == 't';
+	s->named = *pg_value(have, 0, 3) == 'f';
 	pg_free(have);
-	rows = pg_ask(pg,
-	    "SELECT attname, format_type(atttypid, atttypmod), attnotnull "
-	    "FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) "
-	    "AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-	    args, 1);
-	if (!rows)
-		return -1;
-	for (size_t i = 0; i < pg_count(rows); i++)
-		add(s, pg_value(rows, i, 0),
-		    coltype_parse(pg_value(rows, i, 1)),
-		    *pg_value(rows, i, 2) == 't');
-	pg_free(rows);
-	return 0;
-}
-
-static void
-plan(struct schema *s, struct str *sql)
-{
-	s->sql = mem_grow(s->sql, s->nsql, &s->sqlcap, sizeof *s->sql);
-	s->sql[s->nsql++] = str_take(sql);
-}
-
-static void
-alter(struct schema *s, struct str *sql)
-{
-	str_add(sql, "ALTER TABLE ");
-	pg_name(sql, s->table);
+	return read_columns(s, pg) < 0 || read_indexes(s, pg) < 0 ? -1 : 0;
 }
 
 static int
-by_name(const void *x, const void *y)
+check_kind(const char *name, char kind)
 {
-	const struct schema_column *a = x, *b = y;
+	static const struct {
+		char kind;
+		const char *what;
+	} others[] = {{'v', "a view"}, {'m', "a materialized view"},
+	    {'f', "a foreign table"}, {'S', "a sequence"}, {'i', "an index"},
+	    {'I', "an index"}, {'c', "a type"}};
 
-	return strcmp(a->name, b->name);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i].kind == kind)
+			return err_fail(
+			    "database: '%s' is %s: runs are stored in tables",
+			    name, others[i].what);
+	return 0;
 }
 
-static void
-define(struct str *sql, const struct schema_column *c)
+int
+schema_check(const struct schema *s)
 {
-	pg_name(sql, c->name);
-	str_addc(sql, ' ');
-	coltype_print(sql, c->type);
-	if (c->notnull)
-		str_add(sql, " NOT NULL");
-}
-
-static void
-plan_table(struct schema *s)
-{
-	static const char *const on[][2] = {{"commit", "\"commit\""},
-	    {"timestamp", "\"timestamp\""}, {"command", "command"},
-	    {"config", "\"commit\", command, data_size, pipeline, clients"}};
-	struct str sql = {0};
-
-	qsort(s->cols, s->ncols, sizeof *s->cols, by_name);
-	str_add(&sql, "CREATE TABLE ");
-	pg_name(&sql, s->table);
-	str_add(&sql,
-	    " (\n  id SERIAL PRIMARY KEY,\n"
-	    "  created_at TIMESTAMPTZ DEFAULT NOW()");
-	for (size_t i = 0; i < s->ncols; i++) {
-		str_add(&sql, ",\n  ");
-		define(&sql, &s->cols[i]);
-	}
-	str_add(&sql, "\n)");
-	plan(s, &sql);
-	for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
-		str_printf(&sql, "CREATE INDEX idx_%s_%s ON %s (%s)", s->table,
-		    on[i][0], s->table, on[i][1]);
-		plan(s, &sql);
-	}
-}
-
-static void
-plan_column(struct schema *s, const struct schema_column *c)
-{
-	struct str sql = {0};
-
-	alter(s, &sql);
-	str_add(&sql, " ADD COLUMN ");
-	define(&sql, c);
-	plan(s, &sql);
-}
-
-/* An old column that is too narrow, or must be there and is not. */
-static void
-plan_wider(struct schema *s, struct schema_column *c,
-    const struct spool_column *from, size_t rows)
-{
-	struct coltype type =
-	    from ? coltype_widen(c->type, &from->seen) : c->type;
-	struct str sql = {0};
-
-	if (!coltype_same(type, c->type)) {
-		c->type = type;
-		alter(s, &sql);
-		str_add(&sql, " ALTER COLUMN ");
-		pg_name(&sql, c->name);
-		str_add(&sql, " TYPE ");
-		coltype_print(&sql, type);
-		plan(s, &sql);
-	}
-	if (c->notnull && (from ? from->n : 0) < rows) {
-		c->notnull = false;
-		alter(s, &sql);
-		str_add(&sql, " ALTER COLUMN ");
-		pg_name(&sql, c->name);
-		str_add(&sql, " DROP NOT NULL");
-		plan(s, &sql);
-	}
-}
-
-static const struct spool_column *
-source_of(const struct spool *spool, const char *name)
-{
-	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (i != SPOOL_RECORD && strcmp(c[i].name, name) == 0)
-			return &c[i];
-	return NULL;
-}
-
-static const struct base *
-base_of(const char *name)
-{
-	for (size_t i = 0; i < BASE; i++)
-		if (strcmp(base[i].name, name) == 0)
-			return &base[i];
-	return NULL;
-}
-
-/* The type of a column that is to be made. */
-static struct coltype
-new_type(const char *name, const struct spool_column *from)
-{
-	const struct base *b = base_of(name);
-	struct coltype t;
-
-	if (!b)
-		return coltype_fresh(&from->seen);
-	t = coltype_parse(b->type);
-	return from ? coltype_widen(t, &from->seen) : t;
-}
-
-static void
-plan_runs(struct schema *s)
-{
-	struct str sql = {0};
-
-	str_add(&sql,
-	    "CREATE TABLE vkb_runs (\n  id BIGSERIAL PRIMARY KEY,\n"
-	    "  created_at TIMESTAMPTZ DEFAULT NOW(),\n"
-	    "  metrics_table TEXT NOT NULL,\n  vkb_session TEXT NOT NULL,\n"
-	    "  vkb_case TEXT NOT NULL,\n  vkb_subject TEXT NOT NULL,\n"
-	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
-	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
-	    "vkb_case, vkb_subject, vkb_index)\n)");
-	plan(s, &sql);
-}
-
-static bool
-wanted(const struct schema *s, const struct base *b)
-{
-	return s->module || !b->module;
-}
-
-void
-schema_plan(struct schema *s, const struct spool *spool)
-{
-	size_t n, rows = spool_rows(spool), had = s->ncols;
-	const struct spool_column *c = spool_columns(spool, &n), *from;
-	struct str sql = {0};
-
-	for (size_t i = 0; i < had; i++) {
-		bool own = strcmp(s->cols[i].name, "id") == 0 ||
-		    strcmp(s->cols[i].name, "created_at") == 0;
-
-		if (!own && base_of(s->cols[i].name))
-			plan_wider(s, &s->cols[i],
-			    source_of(spool, s->cols[i].name), rows);
-		else if (!own && (from = source_of(spool, s->cols[i].name)) &&
-		    from->n)
-			plan_wider(s, &s->cols[i], from, rows);
-	}
-	for (size_t i = 0; i < BASE; i++) {
-		from = source_of(spool, base[i].name);
-		if (wanted(s, &base[i]) && !schema_find(s, base[i].name))
-			add(s, base[i].name, new_type(base[i].name, from),
-			    base[i].notnull && !had && from && from->n == rows);
-	}
-	for (size_t i = 0; i < n; i++)
-		if (i != SPOOL_RECORD && c[i].n && !schema_find(s, c[i].name))
-			add(s, c[i].name, new_type(c[i].name, &c[i]), false);
-	if (!s->exists)
-		plan_table(s);
-	for (size_t i = had; s->exists && i < s->ncols; i++)
-		plan_column(s, &s->cols[i]);
-	if (!s->indexed) {
-		str_printf(&sql, "CREATE UNIQUE INDEX vkb_key_%s ON %s " KEY,
-		    s->table, s->table);
-		plan(s, &sql);
-	}
-	if (!s->runs_exists)
-		plan_runs(s);
+	return check_kind(s->table, s->kind) < 0 ||
+		check_kind("vkb_runs", s->runs_kind) < 0
+	    ? -1
+	    : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The tables: those of the Python tool, with columns of ours for the key of a
- * run, and vkb_runs with the whole records. What is there is read; what is
- * missing or too narrow becomes statements.
+ * run, and vkb_runs with the whole records: as the database has them, and as a
+ * plan would have them.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H
@@ -12,18 +12,30 @@
 #include "coltype.h"
 
 struct pg;
-struct spool;
 
 struct schema_column {
 	char *name;
 	struct coltype type;
-	bool notnull;
+	bool notnull, filled; /* without a value: by a default */
+};
+
+/* Of a text that is too long for an index. */
+#define SCHEMA_INDEX_CHARS "100"
+
+/* An index that holds but short texts, with one of its columns. */
+struct schema_index {
+	char *name, *column;
+	char *shorter; /* its columns, the texts cut */
 };
 
 struct schema {
 	char *table; /* benchmark_metrics, ... */
 	bool module; /* its scenarios have columns */
 	bool exists, indexed, runs_exists;
+	char kind, runs_kind; /* of relation, as pg_class.relkind */
+	bool named;           /* names of indexes are taken */
+	struct schema_index *indexes;
+	size_t nindexes, indexcap;
 	struct schema_column *cols; /* as they are, */
 	size_t ncols, cap;          /* or will be after the plan */
 	char **sql;                 /* the plan */
@@ -37,9 +49,12 @@ void schema_free(struct schema *);
 /* What the database has; 0, or -1 and said. */
 int schema_read(struct schema *, struct pg *);
 
-/* What must be done before the rows of the spool fit. */
-void schema_plan(struct schema *, const struct spool *);
+/* Are they tables, or nothing yet? 0, or -1 and said. */
+int schema_check(const struct schema *);
 
+/* A column that is to be; borrowed until the next. */
+struct schema_column *schema_add(
+    struct schema *, const char *name, struct coltype, bool notnull);
 const struct schema_column *schema_find(
     const struct schema *, const char *name);
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define BLOCK ((size_t)1 << 18)
-#define NAME_MAX_BYTES 63 /* more the server would cut off */
+#define NAME_MAX_BYTES COLTYPE_NAME_MAX /* more the server would cut off */
+#define HASH 17                         /* "_" and 16 digits */
 
 struct block {
 	off_t at;
@@ -29,7 +30,7 @@ struct frame {
 };
 
 struct spool {
-	struct names *keys, *sessions;
+	struct names *keys, *names, *sessions;
 	size_t nsessions;
 	struct str last; /* session */
 	struct spool_column *cols;
@@ -69,16 +70,27 @@ reserved(const char *key)
 	return false;
 }
 
+/* As the names below: none of them is a key's own. */
+static bool
+hashed(const char *key)
+{
+	size_t n = strlen(key);
+
+	return n >= HASH && key[n - HASH] == '_' &&
+	    strspn(key + n - HASH + 1, "0123456789abcdef") == HASH - 1;
+}
+
 /* One that cannot be a name gets one of its own, with a hash of the key. */
 static char *
-name_of(const char *key)
+name_of(const char *key, unsigned long long salt)
 {
 	struct str s = {0};
-	size_t n = NAME_MAX_BYTES - 9;
+	size_t n = NAME_MAX_BYTES - HASH;
 
 	str_add(&s, "");
 	str_visible(&s, key);
-	if (strcmp(s.s, key) == 0 && s.len <= NAME_MAX_BYTES && !reserved(key))
+	if (strcmp(s.s, key) == 0 && s.len <= NAME_MAX_BYTES &&
+	    !reserved(key) && !hashed(key))
 		return str_take(&s);
 	if (s.len > n) {
 		while (((unsigned char)s.s[n] & 0xc0) == 0x80)
@@ -86,9 +98,23 @@ name_of(const char *key)
 		s.len = n;
 		s.s[n] = '\0';
 	}
-	str_printf(&s, "_%08llx",
-	    str_hash(STR_HASH, key, strlen(key)) & 0xffffffffULL);
+	str_printf(&s, "_%016llx", str_hash(salt, key, strlen(key)));
 	return str_take(&s);
+}
+
+/* No two keys share a name, whatever was done to make their hashes equal. */
+static char *
+own_name(struct spool *s, const char *key)
+{
+	unsigned long long salt = STR_HASH;
+	char *name = name_of(key, salt);
+
+	while (names_id(s->names, name) < s->ncols) {
+		free(name);
+		salt = str_hash(salt, key, strlen(key) + 1);
+		name = name_of(key, salt);
+	}
+	return name;
 }
 
 size_t
@@ -99,31 +125,35 @@ spool_column(struct spool *s, const char *key)
 	if (id < s->ncols)
 		return id;
 	s->cols = mem_grow(s->cols, s->ncols, &s->colcap, sizeof *s->cols);
-	s->cols[s->ncols++] =
-	    (struct spool_column){.key = mem_str(key), .name = name_of(key)};
+	s->cols[s->ncols] = (struct spool_column){
+	    .key = mem_str(key), .name = own_name(s, key)};
+	s->ncols++;
 	return id;
 }
 
 struct spool *
 spool_new(const char *tmpdir)
 {
-	/* No key of a run ends in a line break and begins with one. */
+	/* 0xff: no key of a run is that, being UTF-8. */
 	static const char *const own[] = {"vkb_session", "vkb_case",
 	    "vkb_subject", "vkb_index", "test_type", "vkb_record"};
 	struct spool *s = mem_new(sizeof *s);
 	char *key;
 
 	s->keys = names_new();
+	s->names = names_new();
 	s->sessions = names_new();
 	s->frames = mem_array(SPOOL_FRAMES, sizeof *s->frames);
 	s->nframes = 1;
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
-		key = mem_printf("\n%s\n", own[i]);
+		key = mem_printf("\xff%s", own[i]);
 		spool_column(s, key);
-		free(s->cols[i].name);
-		s->cols[i].name = mem_str(own[i]);
 		free(key);
+		free(s->cols[i].key);
+		free(s->cols[i].name);
+		s->cols[i].key = mem_str(own[i]);
+		s->cols[i].name = mem_str(own[i]);
 	}
 	return s;
 }
@@ -145,6 +175,7 @@ spool_free(struct spool *s)
 	}
 	free(s->frames);
 	names_free(s->keys);
+	names_free(s->names);
 	names_free(s->sessions);
 	str_free(&s->last);
 	scratch_free(s->scratch);

@@ -25,6 +25,11 @@ enum {
 	SPOOL_OWN
 };
 
+/* Bytes of the longest session that can be part of a key. */
+#define SPOOL_SESSION_MAX 255
+/* Bytes of a record: the server takes no value that is much larger. */
+#define SPOOL_RECORD_MAX ((size_t)1 << 28)
+
 struct spool_column {
 	char *key, *name; /* in the flat form, in SQL */
 	struct coltype_seen seen;

@@ -1,0 +1,331 @@
+#include "plan.h"
+#include "mem.h"
+#include "pg.h"
+#include "schema.h"
+#include "spool.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What dashboards ask for: in each table, whether a run has it or not. */
+static const struct base {
+	const char *name, *type;
+	bool module, notnull;
+} base[] = {
+    {"architecture", "character varying(50)", false, false},
+    {"avg_latency_ms", "numeric(15,6)", false, false},
+    {"benchmark_mode", "character varying(50)", false, false},
+    {"clients", "integer", false, false},
+    {"cluster_mode", "boolean", false, false},
+    {"command", "text", false, true},
+    {"commit", "character varying(255)", false, true},
+    {"config_name", "character varying(50)", true, false},
+    {"config_set", "jsonb", true, false},
+    {"data_size", "integer", false, false},
+    {"dataset", "text", true, false},
+    {"duration", "integer", false, false},
+    {"error", "text", false, false},
+    {"group", "integer", true, false},
+    {"group_description", "character varying(500)", true, false},
+    {"io_threads", "integer", false, false},
+    {"max_latency_ms", "numeric(15,6)", false, false},
+    {"min_latency_ms", "numeric(15,6)", false, false},
+    {"module_commit", "character varying(255)", true, false},
+    {"module_commit_timestamp", "timestamp with time zone", true, false},
+    {"p50_latency_ms", "numeric(15,6)", false, false},
+    {"p95_latency_ms", "numeric(15,6)", false, false},
+    {"p99_latency_ms", "numeric(15,6)", false, false},
+    {"pipeline", "integer", false, false},
+    {"repository", "text", false, false},
+    {"requests", "integer", false, false},
+    {"rps", "numeric(15,6)", false, false},
+    {"scenario", "character varying(50)", true, false},
+    {"scenario_description", "character varying(500)", true, false},
+    {"status", "character varying(50)", false, false},
+    {"test_id", "character varying(50)", true, false},
+    {"test_phase", "character varying(50)", true, false},
+    {"test_type", "character varying(50)", false, false},
+    {"timestamp", "timestamp with time zone", false, true},
+    {"tls", "boolean", false, false},
+    {"valkey_benchmark_threads", "integer", false, false},
+    {"vkb_case", "text", false, false},
+    {"vkb_index", "integer", false, false},
+    {"vkb_session", "text", false, false},
+    {"vkb_subject", "text", false, false},
+    {"warmup", "integer", false, false},
+};
+#define BASE (sizeof base / sizeof *base)
+
+#define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
+
+/* A row of a btree has at most 2704 bytes; texts of it that are longer in sum
+ * stand there with their first characters. */
+#define INDEX_BYTES 2000
+
+static void
+plan(struct schema *s, struct str *sql)
+{
+	s->sql = mem_grow(s->sql, s->nsql, &s->sqlcap, sizeof *s->sql);
+	s->sql[s->nsql++] = str_take(sql);
+}
+
+static void
+alter(struct schema *s, struct str *sql)
+{
+	str_add(sql, "ALTER TABLE ");
+	pg_name(sql, s->table);
+}
+
+static int
+by_name(const void *x, const void *y)
+{
+	const struct schema_column *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static void
+define(struct str *sql, const struct schema_column *c)
+{
+	pg_name(sql, c->name);
+	str_addc(sql, ' ');
+	coltype_print(sql, c->type);
+	if (c->notnull)
+		str_add(sql, " NOT NULL");
+}
+
+static void
+plan_column(struct schema *s, const struct schema_column *c)
+{
+	struct str sql = {0};
+
+	alter(s, &sql);
+	str_add(&sql, " ADD COLUMN ");
+	define(&sql, c);
+	plan(s, &sql);
+}
+
+static const struct spool_column *
+source_of(const struct spool *spool, const char *name)
+{
+	size_t n;
+	const struct spool_column *c = spool_columns(spool, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (i != SPOOL_RECORD && strcmp(c[i].name, name) == 0)
+			return &c[i];
+	return NULL;
+}
+
+static size_t
+longest(const struct spool *spool, const char *name)
+{
+	const struct spool_column *c = source_of(spool, name);
+
+	return c ? c->seen.longest : 0;
+}
+
+/* Indexes that dashboards are quick with; what is too long for one is cut. */
+static void
+plan_indexes(struct schema *s, const struct spool *spool)
+{
+	static const struct {
+		const char *name, *cols[6];
+	} on[] = {{"commit", {"commit"}}, {"timestamp", {"timestamp"}},
+	    {"command", {"command"}},
+	    {"config",
+		{"commit", "command", "data_size", "pipeline", "clients"}}};
+	struct str sql = {0};
+
+	for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+		size_t n = 0;
+
+		str_add(&sql, "CREATE INDEX ");
+		if (!s->named)
+			str_printf(&sql, "idx_%s_%s ", s->table, on[i].name);
+		str_printf(&sql, "ON %s (", s->table);
+		for (const char *const *c = on[i].cols; *c; c++)
+			if (strcmp(*c, "timestamp") != 0)
+				n += longest(spool, *c);
+		for (const char *const *c = on[i].cols; *c; c++) {
+			bool cut = n > INDEX_BYTES &&
+			    (strcmp(*c, "commit") == 0 ||
+				strcmp(*c, "command") == 0);
+
+			str_add(&sql, c == on[i].cols ? "" : ", ");
+			str_add(&sql, cut ? "left(" : "");
+			pg_name(&sql, *c);
+			str_add(&sql, cut ? ", " SCHEMA_INDEX_CHARS ")" : "");
+		}
+		str_addc(&sql, ')');
+		plan(s, &sql);
+	}
+}
+
+/* One that could not hold what comes is made anew. */
+static void
+plan_shorter(struct schema *s, const struct spool *spool)
+{
+	struct str sql = {0};
+
+	for (size_t i = 0, k; i < s->nindexes; i = k) {
+		const struct schema_index *x = &s->indexes[i];
+		size_t n = 0;
+
+		for (k = i; k < s->nindexes &&
+		     strcmp(s->indexes[k].name, x->name) == 0;
+		     k++)
+			n += longest(spool, s->indexes[k].column);
+		if (n <= INDEX_BYTES)
+			continue;
+		str_printf(&sql, "DROP INDEX %s", x->name);
+		plan(s, &sql);
+		str_printf(
+		    &sql, "CREATE INDEX ON %s (%s)", s->table, x->shorter);
+		plan(s, &sql);
+	}
+}
+
+static void
+plan_table(struct schema *s, const struct spool *spool)
+{
+	struct str sql = {0};
+
+	qsort(s->cols, s->ncols, sizeof *s->cols, by_name);
+	str_add(&sql, "CREATE TABLE ");
+	pg_name(&sql, s->table);
+	str_add(&sql,
+	    " (\n  id SERIAL PRIMARY KEY,\n"
+	    "  created_at TIMESTAMPTZ DEFAULT NOW()");
+	for (size_t i = 0; i < s->ncols; i++) {
+		str_add(&sql, ",\n  ");
+		define(&sql, &s->cols[i]);
+	}
+	str_add(&sql, "\n)");
+	plan(s, &sql);
+	plan_indexes(s, spool);
+}
+
+/* A column that is not among what is copied gets its default. */
+static bool
+must_be_null(
+    const struct schema_column *c, const struct spool_column *from, size_t rows)
+{
+	if (!c->notnull)
+		return false;
+	return from && from->n ? from->n < rows : !c->filled;
+}
+
+/* An old column that is too narrow, or must be there and is not. */
+static void
+plan_wider(struct schema *s, struct schema_column *c,
+    const struct spool_column *from, size_t rows)
+{
+	struct coltype type =
+	    from ? coltype_widen(c->type, &from->seen) : c->type;
+	struct str sql = {0};
+
+	if (!coltype_same(type, c->type)) {
+		c->type = type;
+		alter(s, &sql);
+		str_add(&sql, " ALTER COLUMN ");
+		pg_name(&sql, c->name);
+		str_add(&sql, " TYPE ");
+		coltype_print(&sql, type);
+		plan(s, &sql);
+	}
+	if (must_be_null(c, from, rows)) {
+		c->notnull = false;
+		alter(s, &sql);
+		str_add(&sql, " ALTER COLUMN ");
+		pg_name(&sql, c->name);
+		str_add(&sql, " DROP NOT NULL");
+		plan(s, &sql);
+	}
+}
+
+static const struct base *
+base_of(const char *name)
+{
+	for (size_t i = 0; i < BASE; i++)
+		if (strcmp(base[i].name, name) == 0)
+			return &base[i];
+	return NULL;
+}
+
+/* The type of a column that is to be made. */
+static struct coltype
+new_type(const char *name, const struct spool_column *from)
+{
+	const struct base *b = base_of(name);
+	struct coltype t;
+
+	if (!b)
+		return coltype_fresh(&from->seen);
+	t = coltype_parse(b->type);
+	return from ? coltype_widen(t, &from->seen) : t;
+}
+
+static void
+plan_runs(struct schema *s)
+{
+	struct str sql = {0};
+
+	str_add(&sql,
+	    "CREATE TABLE vkb_runs (\n  id BIGSERIAL PRIMARY KEY,\n"
+	    "  created_at TIMESTAMPTZ DEFAULT NOW(),\n"
+	    "  metrics_table TEXT NOT NULL,\n  vkb_session TEXT NOT NULL,\n"
+	    "  vkb_case TEXT NOT NULL,\n  vkb_subject TEXT NOT NULL,\n"
+	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
+	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
+	    "vkb_case, vkb_subject, vkb_index)\n)");
+	plan(s, &sql);
+}
+
+static bool
+wanted(const struct schema *s, const struct base *b)
+{
+	return s->module || !b->module;
+}
+
+void
+plan_make(struct schema *s, const struct spool *spool)
+{
+	size_t n, rows = spool_rows(spool), had = s->ncols;
+	const struct spool_column *c = spool_columns(spool, &n), *from;
+	struct str sql = {0};
+
+	for (size_t i = 0; i < had; i++)
+		if (strcmp(s->cols[i].name, "id") != 0 &&
+		    strcmp(s->cols[i].name, "created_at") != 0)
+			plan_wider(s, &s->cols[i],
+			    source_of(spool, s->cols[i].name), rows);
+	for (size_t i = 0; i < BASE; i++) {
+		from = source_of(spool, base[i].name);
+		if (wanted(s, &base[i]) && !schema_find(s, base[i].name))
+			schema_add(s, base[i].name,
+			    new_type(base[i].name, from),
+			    base[i].notnull && !had && from && from->n == rows);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (i != SPOOL_RECORD && c[i].n && !schema_find(s, c[i].name))
+			schema_add(
+			    s, c[i].name, new_type(c[i].name, &c[i]), false);
+	if (!s->exists)
+		plan_table(s, spool);
+	else
+		plan_shorter(s, spool);
+	for (size_t i = had; s->exists && i < s->ncols; i++)
+		plan_column(s, &s->cols[i]);
+	if (!s->indexed) {
+		str_printf(
+		    &sql, "CREATE %sINDEX ", s->kind == 'p' ? "" : "UNIQUE ");
+		if (!s->named)
+			str_printf(&sql, "vkb_key_%s ", s->table);
+		str_printf(&sql, "ON %s " KEY, s->table);
+		plan(s, &sql);
+	}
+	if (!s->runs_exists)
+		plan_runs(s);
+}

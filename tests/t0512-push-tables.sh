@@ -1,0 +1,258 @@
+#!/bin/sh
+# vkb-pgpush and tables that others made, or values that no table was made for:
+# what is stored is what was given, or it is said.
+. "${0%/*}/lib.sh"
+test_postgres 'vkb-pgpush and tables of others'
+
+push() { vkb-pgpush "$@"; }
+fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
+rows() { sql "SELECT count(*) FROM ${1:-benchmark_metrics}"; }
+type_of() { # type_of COLUMN [TABLE]
+  sql "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+    WHERE attrelid = '${2:-benchmark_metrics}'::regclass AND attname = '$1'"
+}
+# run INDEX CONFIG [COMMAND [COMMIT [TIME]]]: one record.
+run() {
+  printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"},"config":{"command":"%s"%s},"run":{"session":"s","index":%d},"metrics":{"rps":5},"status":"ok"}\n' \
+    "${4:-c1}" "${5:-2026-03-01T08:00:00Z}" "${3:-SET}" "$2" "$1"
+}
+base='id SERIAL, "timestamp" TIMESTAMPTZ, commit TEXT, command TEXT'
+
+# --- a column x of any type: (type, value) -> what is there, and its type then
+
+# column TYPE JSON WANT-TYPE WANT-TEXT: the old row is there as well.
+column() {
+  column_what="$1 gets $(printf %.40s "$2")"
+  fresh
+  sql "CREATE TABLE benchmark_metrics ($base, x $1)" \
+    "INSERT INTO benchmark_metrics (commit) VALUES ('old')"
+  run 1 ",\"x\":$2" >one
+  test_that "$column_what" push one
+  test_same "$3" "$(type_of x)" "$column_what: its type"
+  test_same "$4" "$(sql "SELECT x::text FROM benchmark_metrics WHERE commit = 'c1'")" \
+    "$column_what: as it was given"
+  test_same 2 "$(rows)" "$column_what: the old row is there"
+}
+tz='timestamp with time zone'
+column smallint 32768 integer 32768
+column smallint -32767 smallint -32767
+column integer 2147483648 bigint 2147483648
+column integer 10.75 numeric 10.75
+column bigint 9007199254740991 bigint 9007199254740991
+column bigint 1e300 numeric "$(printf '1%0300d' 0)"
+column 'numeric(6,2)' 1234.56 'numeric(6,2)' 1234.56
+column 'numeric(6,2)' 1234.567 numeric 1234.567
+column 'numeric(6,2)' 12345 numeric 12345
+column 'numeric(5,-2)' 12345 numeric 12345
+column 'numeric(3,5)' 0.00999 numeric 0.00999
+column real 0.5 real 0.5
+column real 0.1 'double precision' 0.1
+column real 1e300 'double precision' 1e+300
+column 'double precision' 0.1234567890123456789 'double precision' 0.12345678901234568
+column money 10.755 numeric 10.755
+column 'varchar(5)' '"12345"' 'character varying(5)' 12345
+column 'varchar(5)' '"12345 "' 'character varying(50)' '12345 '
+column 'varchar(5)' '"ééé"' 'character varying(50)' 'ééé'
+column 'char(5)' '"abc"' 'character(5)' abc
+column 'char(5)' '"abc "' 'character varying(50)' 'abc '
+column 'char(5)' '"abcdef"' 'character varying(50)' abcdef
+column name "\"$(printf '%063d' 1)\"" name "$(printf '%063d' 1)"
+column name "\"$(printf '%064d' 1)\"" 'character varying(255)' "$(printf '%064d' 1)"
+column date '"2026-03-02"' date 2026-03-02
+column date '"2026-03-02T08:00:00Z"' "$tz" '2026-03-02 08:00:00+00'
+column timestamp '"2026-03-02T08:00:00Z"' 'timestamp without time zone' '2026-03-02 08:00:00'
+column timestamp '"2026-03-02T08:00:00+02:00"' "$tz" '2026-03-02 06:00:00+00'
+column 'timestamp(0)' '"2026-03-02T08:00:00.250"' 'timestamp without time zone' '2026-03-02 08:00:00.25'
+column 'timestamptz(0)' '"2026-03-02T08:00:00.000Z"' 'timestamp(0) with time zone' '2026-03-02 08:00:00+00'
+column 'timestamptz(0)' '"2026-03-02T08:00:00.5-01:30"' "$tz" '2026-03-02 09:30:00.5+00'
+column 'timestamptz(3)' '"2026-03-02 08:00:00.123456"' "$tz" '2026-03-02 08:00:00.123456+00'
+column json '[1,{"b":2,"a":1}]' json '[1,{"b":2,"a":1}]'
+column jsonb '"text"' jsonb '"text"'
+column jsonb 1e20 jsonb 100000000000000000000
+column text '[1]' text '[1]'
+column uuid '"00000000-0000-0000-0000-00000000000a"' uuid 00000000-0000-0000-0000-00000000000a
+
+# domains are what is under them; lists of values are left to the server
+fresh
+sql 'CREATE DOMAIN d1 AS varchar(5)' 'CREATE DOMAIN d2 AS d1' \
+  "CREATE TYPE e AS ENUM ('a', 'b')" \
+  "CREATE TABLE benchmark_metrics ($base, x d2, y e)"
+run 1 ',"x":"1234567","y":"b"' >one
+test_that 'a domain on a domain' push one
+test_same '1234567|b' "$(sql 'SELECT x, y FROM benchmark_metrics')" 'nothing is cut'
+run 2 ',"y":"c"' >one
+test_status 2 'no such value' push one
+test_match 'invalid input value for enum' .err 'the server says it'
+test_same '1 1' "$(rows) $(rows vkb_runs)" 'nothing was stored'
+
+# types that make something else of a text: the run is not stored, the rest is
+for type in bytea oid '"char"' 'text[]' 'varchar(9)[]' 'numeric(5,2)[]' \
+  interval 'time(0)' tsvector xml point; do
+  fresh
+  sql "CREATE TABLE benchmark_metrics ($base, x $type)"
+  { run 1 ',"x":"\\x41"'; run 2 ',"x":-1'; run 3 ''; } >some
+  test_status 2 "a column of type $type" push some
+  test_match "some:1: 'x' is '.x41', and column 'x' wants what no run has" .err \
+    "$type: it is said"
+  test_same '1 1' "$(rows) $(rows vkb_runs)" "$type: the third run is stored"
+done
+
+# --- times finer than the server's
+
+fresh
+run 1 '' SET c1 2026-03-01T08:00:00.123456789Z >one
+test_that 'nanoseconds' push one
+test_match "column 'timestamp': times finer than a microsecond are rounded" .err 'are said'
+push -q --export >out
+test_same 2026-03-01T08:00:00.123456789Z "$(jq -r .subject.time out)" \
+  'the record has them whole'
+run 2 '' SET c1 2026-03-01T08:00:00.123456000Z >one
+test_that 'zeros' push one
+test_same '' "$(grep finer .err)" 'are nothing'
+
+# --- what must not be null
+
+fresh
+sql "CREATE TABLE benchmark_metrics ($base, host TEXT NOT NULL,
+  tls BOOLEAN NOT NULL DEFAULT false, made TEXT GENERATED ALWAYS AS (command) STORED)"
+run 1 '' >one
+test_that 'columns of others that must be filled' push one
+test_match 'ALTER COLUMN "host" DROP NOT NULL' .err 'may be null then, and it is said'
+test_same '|f|SET' "$(sql 'SELECT host, tls, made FROM benchmark_metrics')" \
+  'a default is one'
+run 2 ',"tls_mode":true' >two
+test_that 'a value for it' push two
+run 3 '' >>two
+test_that 'one with, one without' push two
+test_same 'false true none' "$(sql "SELECT string_agg(coalesce(tls::text, 'none'), ' ' ORDER BY vkb_index) FROM benchmark_metrics")" \
+  'each as it is'
+
+# --- long texts and the indexes
+
+long() { perl -e 'srand 7; print join "", map { ("a" .. "z")[rand 26] } 1 .. shift' "$1"; }
+text=$(long 9000)
+fresh
+run 1 '' "$text" >one
+test_that 'a command of 9000 bytes, no table yet' push one
+test_same "$text" "$(sql 'SELECT command FROM benchmark_metrics')" 'it is whole'
+test_same 5 "$(sql "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'idx_benchmark_metrics%' OR indexname = 'vkb_key_benchmark_metrics'")" \
+  'the indexes are there'
+fresh
+run 1 '' >short
+push -q short
+run 2 '' "$text" "$text" >one
+test_that 'a command and a commit of 9000 bytes' push one
+test_match 'DROP INDEX idx_benchmark_metrics_command' .err 'indexes are made anew, and it is said'
+test_same 9000,9000 "$(sql 'SELECT length(command) || $$,$$ || length(commit) FROM benchmark_metrics WHERE vkb_index = 2')" \
+  'they are whole'
+test_same 5 "$(sql "SELECT count(*) FROM pg_indexes WHERE tablename = 'benchmark_metrics' AND indexname NOT LIKE '%pkey'")" \
+  'as many indexes as before'
+run 3 '' "$text$text" >one
+test_that 'another one' push one
+test_same '' "$(grep INDEX .err)" 'needs none anew'
+fresh
+sql "CREATE TABLE benchmark_metrics ($base, data_size INTEGER)" \
+  'CREATE INDEX odd ON benchmark_metrics (lower(command), "timestamp" DESC, command, data_size)' \
+  'CREATE INDEX good ON benchmark_metrics USING hash (command)'
+run 1 '' "$(long 2650)" >one
+test_status 2 'an index on an expression' push one
+test_match 'index row size .* exceeds' .err 'the server says it'
+sql 'DROP INDEX odd' 'CREATE INDEX odd ON benchmark_metrics (command COLLATE "C", "timestamp" DESC, data_size)'
+test_that 'an index of others' push one
+test_same 'CREATE INDEX benchmark_metrics_left_timestamp_data_size_idx ON public.benchmark_metrics USING btree ("left"(command, 100), "timestamp", data_size)' \
+  "$(sql "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%data_size)' AND indexname NOT LIKE 'idx%'" | grep left_)" 'is made anew'
+run 2 '' | sed "s/\"session\":\"s\"/\"session\":\"$text\"/" >one
+run 3 '' | sed "s/\"session\":\"s\"/\"session\":\"$text\"/" >>one
+test_that 'a session of 9000 bytes' push one
+test_match ' 2 runs stored' .err 'is one'
+test_that 'again' push one
+test_match ' 0 runs stored, 2 were there' .err 'and known'
+test_same 1 "$(sql "SELECT count(DISTINCT vkb_session) FROM benchmark_metrics WHERE vkb_session LIKE 'session %'")" \
+  'its key is a hash'
+
+# --- what is no table, and tables in parts
+
+fresh
+sql "CREATE TABLE t ($base)" 'CREATE VIEW benchmark_metrics AS SELECT * FROM t' \
+  "INSERT INTO t (commit, command, \"timestamp\") VALUES ('c', 'GET', '2026-01-01')"
+run 1 '' >one
+test_status 2 'a view' push one
+test_match "'benchmark_metrics' is a view: runs are stored in tables" .err 'is refused'
+test_that 'but read' push --export
+test_same GET "$(jq -r .config.command .out)" 'as it is'
+sql 'DROP VIEW benchmark_metrics' 'CREATE MATERIALIZED VIEW benchmark_metrics AS SELECT * FROM t'
+test_status 2 'a materialized view' push one
+test_match "is a materialized view" .err 'as well'
+sql 'DROP MATERIALIZED VIEW benchmark_metrics' 'CREATE FOREIGN DATA WRAPPER w' \
+  'CREATE SERVER s FOREIGN DATA WRAPPER w' "CREATE FOREIGN TABLE benchmark_metrics (id INT) SERVER s"
+test_status 2 'a foreign table' push one
+test_match "is a foreign table" .err 'as well'
+sql 'DROP FOREIGN TABLE benchmark_metrics' 'CREATE VIEW vkb_runs AS SELECT 1 AS one'
+test_status 2 'a view vkb_runs' push one
+test_match "'vkb_runs' is a view" .err 'as well'
+sql 'DROP SERVER s' 'DROP FOREIGN DATA WRAPPER w'
+fresh
+sql 'CREATE TABLE benchmark_metrics ("timestamp" TIMESTAMPTZ, commit TEXT, command TEXT)
+  PARTITION BY RANGE ("timestamp")' \
+  "CREATE TABLE p1 PARTITION OF benchmark_metrics FOR VALUES FROM ('2026-01-01') TO ('2027-01-01')"
+test_that 'a table in parts' push one
+test_that 'again' push one
+test_match ' 0 runs stored, 1 were there' .err 'is a no-op'
+test_that 'it comes back' push --export
+test_same 1 "$(wc -l <.out)" 'once'
+run 2 '' SET c 2036-01-01 >two
+test_status 2 'a time no part is for' push two
+test_match 'no partition of relation' .err 'the server says it'
+
+# --- an old table that was renamed has kept the names of its indexes
+
+fresh
+push -q one
+sql 'ALTER TABLE benchmark_metrics RENAME TO old'
+sql 'DELETE FROM vkb_runs'
+test_that 'a table that went away' push one
+test_same 1 "$(rows)" 'is made anew'
+test_that 'once more' push one
+test_same 1 "$(rows)" 'with its key'
+test_same 2 "$(sql "SELECT count(*) FROM pg_index WHERE indrelid = 'benchmark_metrics'::regclass AND indisunique")" \
+  'in an index'
+
+# --- keys that share a name, or want one of ours
+
+fresh
+long=$(long 100)
+a=$(printf '%s_1' "$long") b=$(printf '%s_2' "$long")
+run 1 ",\"$a\":1,\"$b\":2,\"id\":3,\"vkb_session\":4,\"RPS\":6,\"a\\nb\":7,\"a\\\\x0ab\":8" >one
+test_that 'long keys alike, keys with our names' push one
+test_same '1 2 3 4 6 7 8' "$(sql 'SELECT to_json(t) FROM benchmark_metrics t' |
+  jq -r '[to_entries[] | select(.key | test("^vkb_session_.|^id_|^RPS$|^a.x0ab|^'"$(printf %.20s "$long")"'")) | .value] | sort | join(" ")')" \
+  'each has a column'
+test_same s "$(sql 'SELECT vkb_session FROM benchmark_metrics')" 'the key is ours'
+name=$(sql "SELECT attname FROM pg_attribute WHERE attrelid = 'benchmark_metrics'::regclass AND attname ~ '^id_'")
+run 2 ",\"id\":3,\"$name\":9" >one
+test_that 'a key like the name of another' push one
+test_same "3 9" "$(sql 'SELECT to_json(t) FROM benchmark_metrics t WHERE vkb_index = 2' |
+  jq -r '[to_entries[] | select(.key | startswith("id_")) | .value] | sort | join(" ")')" 'has its own'
+run 3 ',"\nvkb_session\n":"forged","\nvkb_record\n":"{","test_type":"x"' >one
+test_that 'keys in line breaks' push one
+test_same 's' "$(sql 'SELECT vkb_session FROM benchmark_metrics WHERE vkb_index = 3')" 'forge nothing'
+push -q --export >out
+test_same "$(jq -cS . one)" "$(tail -n 1 out | jq -cS .)" 'all of it comes back'
+
+# --- large
+
+fresh
+perl -e 'printf qq({"type":"run","v":1,"subject":{"commit":"c"},"config":{"command":"%s"},"run":{"session":"s","index":1},"metrics":{"rps":5},"status":"ok"}\n), "x\\\\" x 2e6' >one
+test_that 'a record of six megabytes' push one
+push -q --export >out
+test_same "$(cksum <one)" "$(cksum <out)" 'comes back'
+{
+  perl -e 'printf qq({"type":"run","v":1,"note":"%s"}\n), "x" x (257 << 20)'
+  run 2 ''
+} >two
+test_status 2 'one of a quarter of a gigabyte' push two
+test_match 'two:1: a record of [0-9]* bytes is not stored' .err 'is refused'
+test_same 2 "$(rows)" 'the other is stored'
+rm two
+
+test_done
