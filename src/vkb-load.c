@@ -29,7 +29,7 @@ struct opts {
 	struct session_opts session;
 	struct running_opts running;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *benchmark;
+	const char *benchmark, *module;
 	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
@@ -60,6 +60,8 @@ static const struct opt table[] = {
 	.help = "the server to measure; default valkey-server"},
     {0, "label", OPT_STR, AT(label), "TEXT",
 	.help = "what to call it in the records"},
+    {0, "module", OPT_STR, AT(module), "FILE",
+	.help = "a module to load instead of those of the case"},
     {0, "groups", OPT_STR, AT(want.groups), "LIST",
 	.help = "only these test groups"},
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
@@ -145,9 +147,9 @@ conflict(const struct opts *o, const struct opt_args *args)
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' do not go with it";
-	if ((o->use_running || more) && (o->builds || o->server))
-		return "a running server is not started: '--builds' and "
-		       "'--server' do not go with it";
+	if ((o->use_running || more) && (o->builds || o->server || o->module))
+		return "a running server is not started: '--builds', "
+		       "'--server' and '--module' do not go with it";
 	if (r->unixsocket && (r->host || r->port || r->tls))
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!r->tls && (r->cacert || r->cert || r->key))
@@ -274,6 +276,8 @@ measure(struct opts *o, const struct plan *p)
 	if (!o->builds)
 		builds_single(&b, o->server, o->label);
 	else if (builds_read(&b, o->builds) < 0)
+		goto out;
+	if (o->module && builds_module(&b, o->module) < 0)
 		goto out;
 	if (open_engines(o, p, &b, elsewhere, engines, &vbench) < 0 ||
 	    results_open(&out, o->output, o->resume) < 0)

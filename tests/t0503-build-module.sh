@@ -129,5 +129,12 @@ test_that 'with arguments' vkb-load -q --builds build --runs 1 args.json
 test_same 'API 2, arguments 2' "$(cat loaded)" 'of the configuration'
 test_same '[{"path":"mod.so","args":["a","b"]}]' "$(jq -c .config.modules .out)" \
   'the case says which'
+rm loaded
+test_that 'a module by name' vkb-load -q --module "$so" --runs 1 args.json
+test_same 'API 1, arguments 2' "$(cat loaded)" 'takes its place'
+test_status 2 'one that is not there' vkb-load -q --module x.so --runs 1 args.json
+test_match "cannot read the module 'x.so': No such file" .err 'is named'
+test_status 2 'for a running server' vkb-load --port 1 --module "$so" args.json
+test_match "'--module' do not go with it" .err 'is refused'
 test_that 'nothing is left' no_litter
 test_done

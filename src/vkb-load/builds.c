@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 push(struct builds *b, struct json *rec)
@@ -91,6 +92,22 @@ builds_single(struct builds *b, const char *path, const char *label)
 	json_set_str(rec, "status", "ok");
 	json_set_str(rec, "server", path);
 	push(b, rec);
+}
+
+int
+builds_module(struct builds *b, const char *file)
+{
+	char *path = realpath(file, NULL);
+
+	if (!path || access(path, R_OK) < 0) {
+		err_fail_sys("cannot read the module '%s'", file);
+		free(path);
+		return -1;
+	}
+	for (size_t i = 0; i < b->n; i++)
+		json_set_str(b->v[i], "module", path);
+	free(path);
+	return 0;
 }
 
 void

@@ -17,6 +17,8 @@ int builds_read(struct builds *, const char *file);
 
 /* One, of a path (NULL: what vkb-serve takes), called 'label' if not NULL. */
 void builds_single(struct builds *, const char *path, const char *label);
+/* A module for all of them, instead of their own. 0, or -1 and said. */
+int builds_module(struct builds *, const char *file);
 void builds_free(struct builds *);
 
 #endif

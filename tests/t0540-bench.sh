@@ -1,0 +1,232 @@
+#!/bin/sh
+# vkb-bench: each option of benchmark.py, its results, real servers of real
+# commits of a small repository.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+test_server 'vkb-bench'
+. "$tests/repo.sh"
+
+real_repo
+in_repo tag base
+burn 100000 slow
+cat >cfg.json <<'END'
+[{"commands": ["SET", "GET"], "requests": [300], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+base=$(head_of base) main=$(head_of main)
+bench() { vkb-bench --valkey-path repo --config cfg.json "$@"; }
+flat() { jq -r "$1" "$2/metrics.json"; }
+
+# --- commits
+
+test_that 'two commits' bench --commits base "$main" --runs 2
+test_same "$base 4
+$main 4" "$(jq -r '"\(.[0].commit) \(length)"' results/base/metrics.json \
+  "results/$main/metrics.json")" 'metrics.json of each'
+test_same 'timestamp commit repository command data_size pipeline clients rps avg_latency_ms min_latency_ms p50_latency_ms p95_latency_ms p99_latency_ms max_latency_ms cluster_mode tls requests benchmark_mode io_threads valkey_benchmark_threads warmup architecture' \
+  "$(jq -r '.[0] | keys_unsorted[:22] | join(" ")' results/base/metrics.json)" 'with its keys'
+test_same 'GET SET' "$(flat '[.[].command] | unique | join(" ")' results/base)" 'each command'
+test_match 'base +2 ' .out 'a table of them'
+test_same true "$(cat results/*/runs/*.jsonl | jq -s 'map(select(.type == "run")) |
+  group_by(.config.command, .run.block) | all(length == 2)')" 'measured side by side'
+test_same 'base' "$(jq -r .subject.label results/base/runs/*.jsonl | sort -u)" 'each its own'
+test_same asked "$(ls results/.vkb-bench)" 'nothing else is kept'
+test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+cp results/base/metrics.json before.json
+test_that 'again' bench --commits=base --runs 1 --results-dir "$scratch/results"
+test_same 6 "$(flat length results/base)" 'goes on with metrics.json'
+test_same "$(jq -c '.[]' before.json | sort)" \
+  "$(flat '.[:4][] | tojson' results/base | sort)" 'as it was'
+
+# The work tree as it is.
+echo '#define BURN 1' >repo/src/burn.h
+test_that 'HEAD' bench --runs 1
+test_same "$main true" "$(jq -r '.subject.commit + " \(.subject.dirty)"' \
+  results/HEAD/runs/*.jsonl | sort -u)" 'is the work tree'
+in_repo checkout -q .
+in_repo branch -q feature/x base
+test_that 'a name with a slash' bench --commits feature/x --runs 1
+test_same "$base" "$(flat '.[0].commit' results/feature/x)" 'is a folder in a folder'
+
+# --- a baseline
+
+burned='{"commands":["SET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}'
+echo "[$burned]" >burn.json
+test_status 1 'a slower commit' vkb-bench --valkey-path repo --config burn.json \
+  --commits main --baseline base --runs 8 --results-dir slower
+test_match 'regression' .out 'is found'
+test_same 8 "$(flat length slower/base)" 'the baseline was measured as well'
+test_that 'a baseline that is measured anyhow' bench --commits base --baseline base --runs 1
+test_match 'base +1 ' .out 'is a table'
+
+# --- what Python left
+
+mkdir -p old/base
+printf '[{"timestamp":"2025-01-01T00:00:00+00:00","commit":"base","repository":null,"command":"SET","data_size":16,"pipeline":1,"clients":4,"rps":100.5,"avg_latency_ms":0.0,"cluster_mode":false,"tls":false,"requests":300,"benchmark_mode":"requests","odd":"x"}]' \
+  >old/base/metrics.json
+cp old/base/metrics.json python.json
+test_that 'a metrics.json of the Python tool' bench --commits base --runs 1 --results-dir old
+test_same "3 $(jq -c '.[0]' python.json)" \
+  "$(flat '"\(length) \(.[0] | tojson)"' old/base)" 'is continued'
+echo '[{"half":' >old/base/metrics.json
+rm -r old/base/runs
+test_status 2 'one that cannot be read' bench --commits base --runs 1 --results-dir old
+test_match "'old/base/metrics.json' cannot be continued" .err 'is said'
+test_same '[{"half":' "$(cat old/base/metrics.json)" 'and left as it is'
+rm old/base/metrics.json
+test_that 'without it' bench --commits base --runs 1 --results-dir old
+test_match 'going on with' .err 'nothing was lost'
+test_same 2 "$(flat length old/base)" 'it is there'
+
+# --- the other options
+
+test_that 'a mode of the cluster' bench --commits base --runs 1 --results-dir c \
+  --cluster-mode-filter true
+test_same true "$(flat '[.[].cluster_mode] | unique[]' c/base)" 'is forced'
+test_that 'a repository' bench --commits base --runs 1 --results-dir o \
+  --repository me/mine --log-level DEBUG --module-commit abc \
+  --module-commit-timestamp 2025-01-01T00:00:00Z --skip-config-set --skip-profiling
+test_same 'me/mine abc 2025-01-01T00:00:00Z' "$(flat \
+  '[.[] | "\(.repository) \(.module_commit) \(.module_commit_timestamp)"] | unique[]' o/base)" \
+  'and a module are said'
+test_match 'SET.* run 1' .err 'DEBUG says each run'
+test_that 'ERROR' bench --commits base --runs 1 --results-dir o --log-level ERROR
+test_same '' "$(cat .err)" 'says nothing'
+test_that 'options of vkb-load' bench --commits base --runs 1 --results-dir l -- \
+  --case 'SET*' --requests 77
+test_same '77 SET' "$(flat '.[] | "\(.requests) \(.command)"' l/base)" 'are handed on'
+cat >lib.c <<'END'
+#include <stdio.h>
+int
+ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
+{
+	int (*get)(const char *, void *) = ((void **)ctx)[0];
+	void (*attributes)(void *, const char *, int, int);
+
+	get("ValkeyModule_SetModuleAttribs", &attributes);
+	attributes(ctx, "vkbtest", 1, 1);
+	fclose(fopen(SAY, "w"));
+	return argc < 0 || (argc && !argv);
+}
+END
+cc -shared -fPIC -DSAY="\"$scratch/loaded\"" -o lib.so lib.c
+test_that 'a module' bench --commits base main --runs 1 --module mine --module-path lib.so
+test_that 'is loaded' test -e loaded
+test_same "$(printf '%s\n' "$base" "$base" "$main" "$main" | sort)" \
+  "$(flat '.[].commit' results/mine_tests | sort)" 'the results are in its folder'
+groups='[{"test_groups":[{"group":1,"scenarios":[{"id":"a","type":"read","command":"PING","requests":100,"clients":1},{"id":"b","type":"read","command":"PING","requests":100,"clients":1}]},{"group":2,"scenarios":[{"id":"c","type":"read","command":"PING","requests":100,"clients":1}]}],"cluster_mode":false,"tls_mode":false}]'
+echo "$groups" >groups.json
+vb=$(command -v valkey-benchmark)
+grouped() {
+  vkb-bench --valkey-path repo --config groups.json --commits base --runs 1 \
+    --valkey-benchmark-path "$vb" "$@"
+}
+if [ "$vb" ]; then
+  test_that 'groups and scenarios' grouped --results-dir g --groups 1 --scenarios b
+  test_same '1_b' "$(flat '.[].test_id' g/base)" 'one is measured'
+  test_that 'valkey-benchmark' bench --commits base main --runs 1 --results-dir v \
+    --valkey-benchmark-path "$vb"
+  test_same valkey-benchmark "$(jq -r 'select(.type == "run").config.engine' \
+    v/base/runs/*.jsonl | sort -u)" 'makes the load'
+  test_same 4 "$(grep -c '"type":"raw"' v/main/runs/*.jsonl)" 'what it said is kept'
+else
+  test_skip 'groups, valkey-benchmark' valkey-benchmark
+fi
+
+# --- a server that runs
+
+# shellcheck disable=SC2016 # for that shell
+running() { # running ARGUMENT...: beside a server
+  vkb-serve -- sh -c 'vkb-bench --config cfg.json --runs 1 --target-ip "$VKB_HOST" "$@" -- --port "$VKB_PORT"' - "$@"
+}
+test_that 'a running server' running --use-running-server --results-dir run
+test_same 2 "$(flat length run/HEAD)" 'is measured'
+test_same null "$(jq -r .subject.label run/HEAD/runs/*.jsonl | sort -u)" 'and is no commit'
+test_that 'as a client' running --mode client --commits mine --results-dir run
+test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" 'by a name'
+
+# --- stopped, and gone on with
+
+sed 's/"requests": \[300\]/"duration": 1/' cfg.json >long.json
+long() { vkb-bench --valkey-path repo --config long.json --commits base main --runs 2 --results-dir s "$@"; }
+lines() { wc -l <"$1" | tr -d ' '; }
+part=s/.vkb-bench/part.jsonl
+has_two() { [ -e "$part" ] && [ "$(lines "$part")" -ge 2 ]; }
+for sig in TERM KILL; do
+  rm -rf s
+  vkb-bench --valkey-path repo --config long.json --commits base main --runs 2 \
+    --results-dir s >long 2>&1 &
+  pid=$!
+  test_that "$sig: it measures" wait_until 60 has_two
+  kill -$sig "$pid"
+  wait "$pid"
+  test_same "$([ $sig = TERM ] && echo 143 || echo 137)" $? 'it ends by it'
+  test_that 'no server is left' wait_until 20 no_litter
+  test_that 'no results yet' test ! -e s/base -a ! -e s/main
+  head -n 2 "$part" >two
+  test_status 2 'another command' bench --commits base --results-dir s
+  test_match 'another command that was not finished: --anew drops it' .err 'is refused'
+  test_that 'the same' long
+  test_match 'going on with' .err 'goes on'
+  test_same 8 "$(cat s/base/metrics.json s/main/metrics.json | jq -s 'add | length')" 'to the end'
+  test_same "$(sort two)" "$(cat s/*/runs/*.jsonl | grep -F -x -f two | sort)" 'with what it had'
+done
+
+# --- what fails
+
+test_status 2 'a commit that is not there' bench --commits base nothing --runs 1 --results-dir f
+test_match "'nothing'" .err 'is named'
+test_same "2 $base" "$(flat '"\(length) \(.[0].commit)"' f/base)" 'the other is measured'
+test_that 'and has no results' test ! -e f/nothing
+test_status 2 'none that is there' bench --commits nothing --results-dir f2
+test_match 'nothing could be built' .err 'is said'
+sed 's/"SET", "GET"/"SET"/; s/300/20000/; s/"warmup": 0/"warmup": 0, "custom-server-configs": {"maxmemory": "1", "maxmemory-policy": "noeviction"}/' \
+  cfg.json >oom.json
+test_status 2 'runs that fail' vkb-bench --valkey-path repo --config oom.json --commits base \
+  --runs 1 --results-dir f3
+test_same failed "$(flat '.[].status' f3/base)" 'are results as well'
+
+bad() { # bad WHAT PATTERN ARGUMENT...
+  what=$1 pattern=$2
+  shift 2
+  test_status 2 "$what" bench "$@"
+  test_match "^vkb-bench: .*$pattern" .err 'is said'
+}
+bad 'no such mode' "'--mode': 'server' is neither" --mode server
+bad 'no such level' "'--log-level': 'x'" --log-level x
+bad 'no commit' "'--commits' lacks its argument" --commits
+bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1
+bad 'two commits that run' 'it cannot be measured as several' --mode client --commits a b
+bad 'a baseline of one that runs' 'it cannot be measured as several' \
+  --use-running-server --commits a --baseline b
+bad 'another machine' "'--target-ip': servers are started on this machine" --target-ip 192.0.2.1
+bad 'a module without a name' "'--module-path' needs '--module'" --module-path lib.so
+bad 'a module that is none' 'does not end in .so' --module x --module-path lib.c
+bad 'a module that is not there' "cannot read 'none.so'" --module x --module-path none.so
+bad 'a module of one that runs' 'is not started' --mode client --module x --module-path lib.so
+bad 'a name that leads outside' "'../x' cannot be the name" --module ../x
+for repository in x /x x/ x/y/z ' /x' 'a/ '; do
+  bad "a repository '$repository'" "'--repository': '$repository' is not OWNER/NAME" \
+    --repository "$repository"
+done
+bad 'an unknown option' "unknown option '--nonsense'" --nonsense
+bad 'a word' "'word' is no option" word
+bad 'an abbreviation' "unknown option '--run'" --run 1
+for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do
+  test_status 2 "no commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
+done
+test_status 2 'an attack' bench --runs 1 --results-dir attack --commits "x'; touch evil; '"
+test_same '' "$(find . -name evil)" 'is a text'
+test_status 2 'no configuration' vkb-bench --valkey-path repo --config none.json
+test_match "cannot read the configuration 'none.json'" .err 'is named'
+test_status 2 'no runs' bench --runs 0 --commits base
+test_match "'--runs'" .err 'is named'
+test_status 2 'no folder' vkb-bench --config cfg.json --valkey-path none
+test_match "no folder 'none'" .err 'is named'
+test_status 2 'a mode that is none' bench --cluster-mode-filter maybe
+test_match "'--cluster-mode'" .err 'is named'
+test_status 2 'nothing to do' bench --commits base -- --case nothing
+test_match "'cfg.json' has no case" .err 'is said'
+test_that 'no server is left' wait_until 10 no_litter
+test_done
