@@ -1,4 +1,5 @@
 #include "pg.h"
+#include "clock.h"
 #include "err.h"
 #include "mem.h"
 #include "str.h"
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 20) /* of COPY: libpq counts in int */
+#define QUICK 1000000000        /* ns: an answer, if a bad one */
 #define TRIES 5                 /* 0.1, 0.2, 0.4, 0.8 s between them */
 
 struct pg {
@@ -156,10 +158,14 @@ connect(const char *conninfo)
 	PGconn *conn;
 
 	for (int i = 0;; i++) {
+		int64_t since = clock_ns();
+
 		conn = PQconnectdbParams(keys, values, 1);
 		if (!conn)
 			err_die("out of memory");
+		/* Whom it waited for it does not wait for again. */
 		if (PQstatus(conn) == CONNECTION_OK || i + 1 == TRIES ||
+		    clock_ns() - since > QUICK ||
 		    !may_change(keys, values, conn))
 			return conn;
 		PQfinish(conn);

@@ -1,0 +1,399 @@
+#!/bin/sh
+# vkb-pgpush where something is wrong: the server, the rights, the name, the
+# disk, the input, or a kill at the worst moment. It says so, exits with 2, and
+# nothing is half stored or left behind.
+. "${0%/*}/lib.sh"
+test_postgres 'vkb-pgpush and trouble'
+mkdir "$scratch/tmp"
+TMPDIR=$scratch/tmp
+export TMPDIR
+
+fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
+rows() { sql "SELECT count(*) FROM ${1:-benchmark_metrics}"; }
+both() { echo "$(rows) $(rows vkb_runs)"; }
+# runs SESSION N [TEXT]: as many records.
+runs() {
+  perl -e 'my ($s, $n, $t) = @ARGV; for my $i (1 .. $n) {
+    my $x = $t eq "random" ? join "", map { chr(97 + rand 26) } 1 .. 1500 : $t;
+    printf qq({"type":"run","v":1,"subject":{"commit":"c%d","time":"2026-03-01T08:00:%02dZ"},"config":{"command":"SET"},"run":{"session":"%s","index":%d},"env":{"note":"%s"},"metrics":{"rps":%d.5},"status":"ok"}\n),
+      $i % 7, $i % 60, $s, $i, $x, $i }' "$1" "$2" "${3:-}"
+}
+# trouble WHAT MESSAGE COMMAND...
+trouble() {
+  trouble_what=$1 trouble_said=$2
+  shift 2
+  test_status 2 "$trouble_what" "$@"
+  test_match "$trouble_said" .err "$trouble_what: it is said"
+}
+# Each of the three that need the server.
+troubles() {
+  troubles_what=$1 troubles_said=$2
+  shift 2
+  trouble "$troubles_what, push" "$troubles_said" "$@" vkb-pgpush one
+  trouble "$troubles_what, export" "$troubles_said" "$@" vkb-pgpush --export
+  trouble "$troubles_what, detect" "$troubles_said" "$@" vkb-detect --table core
+}
+runs of-one 1 >one
+runs of-many 3000 >many
+
+# --- the way there
+
+troubles 'no socket' 'nonexistent' env PGHOST=/nonexistent
+troubles 'a closed port' 'Connection refused' env PGHOST=127.0.0.1 PGPORT=1
+troubles 'no such name' 'nosuch.invalid' env PGHOST=nosuch.invalid
+troubles 'no such database' 'database "no; DROP" does not exist' \
+  env PGDATABASE='no; DROP'
+troubles 'no such role' 'role "nobody at all" does not exist' \
+  env PGUSER='nobody at all'
+troubles 'a port that is none' 'port' env PGPORT=x
+trouble 'settings that are none' 'bad settings|invalid connection option' \
+  vkb-pgpush --database 'nonsense=1 dbname=postgres' one
+trouble 'a line break in the name' 'does not exist' \
+  vkb-pgpush --database 'a
+vkb-pgpush: all is well' one
+test_same '' "$(grep '^vkb-pgpush: all is well' .err)" 'it cannot speak for us'
+mkfifo told
+perl -MIO::Socket::INET -e '$| = 1;
+  my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 50) or die;
+  print $s->sockport, "\n"; close STDOUT; my @c; push @c, $s->accept while 1' >told &
+mute=$!
+read -r port <told
+trouble 'a server that is mute' 'timeout expired' env PGHOST=127.0.0.1 \
+  PGPORT="$port" PGCONNECT_TIMEOUT=2 vkb-pgpush one
+kill $mute
+wait $mute 2>/dev/null
+
+# --- passwords
+
+sql "CREATE ROLE locked LOGIN SUPERUSER PASSWORD 'right-secret'"
+hba=$scratch/pg/data/pg_hba.conf
+sed '1i local all locked scram-sha-256' "$hba" >rules
+cat rules >"$hba"
+sql 'SELECT pg_reload_conf()' >/dev/null
+asks() { ! PGUSER=locked PGPASSWORD=x psql -X -q -c ''; }
+wait_until 20 asks
+echo '*:*:*:locked:wrong-secret' >wrong
+echo '*:*:*:locked:right-secret' >right
+chmod 600 wrong right
+troubles 'no password' 'no password supplied' env PGUSER=locked
+troubles 'a wrong password' 'password authentication failed for user "locked"' \
+  env PGUSER=locked PGPASSWORD=wrong-secret
+troubles 'a wrong file' 'password authentication failed' \
+  env PGUSER=locked PGPASSFILE=wrong
+test_same '' "$(grep secret .err)" 'no password is repeated'
+for c in 'password=right-secret' 'postgresql://locked:right-secret@/postgres' \
+  "dbname=postgres sslpassword='right-secret'"; do
+  trouble "an argument ${c%%right*}" "'(ssl)?password' among the arguments" \
+    vkb-pgpush --database "$c" one
+  test_same '' "$(grep right-secret .err)" 'and not repeated'
+done
+test_that 'the right password' env PGUSER=locked PGPASSWORD=right-secret \
+  vkb-pgpush one
+test_that 'the right file' env PGUSER=locked PGPASSFILE=right vkb-pgpush one
+printf '[perf]\nuser=locked\npassword=right-secret\n' >service
+test_that 'a service' env PGSERVICEFILE=service vkb-pgpush \
+  --database service=perf one
+test_same 1 "$(rows)" 'one run in all'
+
+# --- rights
+
+fresh
+sql 'CREATE ROLE weak LOGIN' 'GRANT USAGE ON SCHEMA public TO weak'
+trouble 'no right to create' 'permission denied for schema public' \
+  env PGUSER=weak vkb-pgpush one
+vkb-pgpush -q one
+runs of-two 1 >two
+weak='env PGUSER=weak vkb-pgpush'
+for step in 'SELECT (vkb_session) ON benchmark_metrics' \
+  'SELECT ON benchmark_metrics' 'INSERT ON benchmark_metrics' \
+  'USAGE ON SEQUENCE benchmark_metrics_id_seq' 'SELECT ON vkb_runs' \
+  'INSERT ON vkb_runs'; do
+  # shellcheck disable=SC2086 # several words
+  trouble "before GRANT $step" 'permission denied for' $weak two
+  test_same '1 1' "$(both)" 'nothing is stored'
+  sql "GRANT $step TO weak"
+done
+sql 'GRANT USAGE ON SEQUENCE vkb_runs_id_seq TO weak'
+# shellcheck disable=SC2086 # several words
+test_that 'with all of them' $weak two
+test_same '2 2' "$(both)" 'it is'
+sql 'REVOKE SELECT ON vkb_runs FROM weak'
+trouble 'export without a right' 'permission denied' env PGUSER=weak vkb-pgpush --export
+test_same '' "$(cat .out)" 'gives nothing'
+trouble 'a server that only reads' 'read-only transaction' \
+  env PGOPTIONS='-c default_transaction_read_only=on' vkb-pgpush many
+test_that 'it can be read' env PGOPTIONS='-c default_transaction_read_only=on' \
+  vkb-pgpush --export
+sql 'ALTER ROLE weak CONNECTION LIMIT 0'
+trouble 'no place' 'too many connections' env PGUSER=weak vkb-pgpush two
+
+# --- names of tables
+
+for table in '' ' ' 'a b' "a'b" 'a"b' 'a--' 'a;' 'a
+b' Core 1a _a é 'x"; DROP TABLE benchmark_metrics; --' \
+  abcdefghijklmnopqrstuvwxyz012345 "$(printf '%080d' 1)"; do
+  name=$(printf %.12s "$table" | tr '\n' '?')
+  trouble "the table '$name'" "is not core, tag" \
+    vkb-pgpush --table "$table" one
+  trouble "the table '$name', dry" 'is not core, tag' \
+    vkb-pgpush --dry-run --table "$table" one
+  test_same '' "$(cat .out)" "the table '$name', dry: no statement"
+  trouble "the table '$name', export" 'is not core, tag' \
+    vkb-pgpush --export --table "$table"
+  trouble "the table '$name', detect" 'is not core, tag' \
+    vkb-detect --table "$table"
+done
+test_that 'the longest name' vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
+test_that 'again' vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
+test_match ' 0 runs stored, 1 were there' .err 'is known'
+test_that 'is read' vkb-pgpush --export --table abcdefghijklmnopqrstuvwxyz01234
+test_same 1 "$(wc -l <.out)" 'as it is'
+
+# --- the input
+
+good=$(runs good 1)
+bad() { # bad WHAT LINE: it is refused, a good one beside it is stored
+  fresh
+  { printf '%b\n' "$2"; echo "$good"; } >mixed
+  trouble "$1" '^vkb-pgpush: mixed:1: ' vkb-pgpush mixed
+  test_same '1 1' "$(both)" "$1: the good run is stored"
+}
+run='{"type":"run","v":1,"subject":{},"config":{"command":"SET"},"metrics":{"rps":1},"status":"ok"'
+env=$run',"run":{"session":"a","index":1},"env":'
+bad 'a NUL byte' "$run"',"run":{"session":"a\0000b"}}'
+bad 'a NUL' "$run"',"run":{"session":"a\\u0000b","index":1}}'
+bad 'a NUL in a key' "$env"'{"a\\u0000b":1}}'
+bad 'half a surrogate' "$run"',"run":{"session":"\\ud800","index":1}}'
+bad 'the other half' "$env"'{"x":"\\udc00"}}'
+bad 'no UTF-8' "$env"'{"x":"\0377"}}'
+bad 'UTF-8 of a surrogate' "$env"'{"x":"\0355\0240\0200"}}'
+bad 'a number beyond all' "$env"'{"x":1e999}}'
+bad 'NaN' "$env"'{"x":NaN}}'
+bad 'Infinity' "$env"'{"x":-Infinity}}'
+bad 'a key twice' "$env"'{"x":1,"x":2}}'
+fresh
+printf '%b\n' "$env"'{"x":"\\u2028\\ud83d\\ude00"}}' >odd
+test_that 'what is good of that kind' vkb-pgpush odd
+bad 'a torn line' "$env"
+bad 'no config' '{"type":"run","v":1,"metrics":{"rps":1},"status":"ok"}'
+bad 'a newer version' '{"type":"run","v":9,"config":{},"metrics":{"rps":1},"status":"ok"}'
+fresh
+trouble 'no such file' "cannot read 'nothing'" vkb-pgpush nothing one
+test_same '1 1' "$(both)" 'the other is stored'
+mkdir empty
+trouble 'an empty folder' "no metrics.json in 'empty'" vkb-pgpush empty
+test_that 'nothing at all' vkb-pgpush </dev/null
+trouble 'a type that is no UTF-8' 'is not UTF-8' \
+  vkb-pgpush --test-type "$(printf '\377')" one
+{ runs s 1; } | sed 's/"command":"SET"/&,"id":"ö →","x":"\\u2192\\ud83d\\ude00"/' >wide
+
+# --- databases of other encodings
+
+for e in LATIN1 SQL_ASCII; do
+  sql "CREATE DATABASE \"e$e\" ENCODING $e TEMPLATE template0"
+done
+runs s 2 ö >latin
+for e in LATIN1 SQL_ASCII; do
+  test_that "$e" vkb-pgpush --database "e$e" latin
+  test_that "$e: export" vkb-pgpush --database "e$e" --export
+  test_same "$(jq -cS . latin)" "$(jq -cS . .out)" "$e: the same comes back"
+done
+trouble 'a letter LATIN1 has not' 'has no equivalent in encoding "LATIN1"' \
+  vkb-pgpush --database eLATIN1 wide
+test_same 2 "$(PGDATABASE=eLATIN1 sql 'SELECT count(*) FROM vkb_runs')" 'nothing is stored'
+test_that 'SQL_ASCII has all' vkb-pgpush --database eSQL_ASCII wide
+vkb-pgpush --database eSQL_ASCII --export >.out
+test_same "$(jq -cS . wide)" "$(jq -cS 'select(.config.id)' .out)" 'as it is'
+PGDATABASE=eSQL_ASCII PGCLIENTENCODING=SQL_ASCII sql \
+  "INSERT INTO benchmark_metrics (command, commit, rps, \"timestamp\")
+    VALUES (E'\\xff', 'old', 1, '2020-01-01')"
+trouble 'bytes that are no letters' 'invalid byte sequence' \
+  vkb-pgpush --database eSQL_ASCII --export
+
+# --- rows of others that are no runs
+
+fresh
+sql 'CREATE TABLE benchmark_metrics (id SERIAL, "timestamp" TIMESTAMPTZ,
+  commit TEXT, command TEXT, rps NUMERIC, p50_latency_ms DOUBLE PRECISION)' \
+  "INSERT INTO benchmark_metrics (\"timestamp\", commit, command, rps, p50_latency_ms)
+    VALUES ('2026-01-01', 'a', 'SET', 1, .1), ('2026-01-02', 'b', 'SET', 'NaN', .1),
+    ('2026-01-03', 'c', 'SET', 1, 'Infinity'), ('2026-01-04', 'd', 'SET', 2, .1::float8 + .2::float8)"
+trouble 'NaN and Infinity' 'benchmark_metrics: row 2: ' vkb-pgpush --export
+test_match 'benchmark_metrics: row 3: ' .err 'each is said'
+test_same 'a 1 0.1
+d 2 0.30000000000000004' "$(jq -r '"\(.subject.commit) \(.metrics.rps) \(.metrics.p50_latency_ms)"' .out)" \
+  'the others are read, all their digits too'
+trouble 'vkb-detect' 'row 2: ' vkb-detect --table core
+
+# --- no room
+
+fresh
+no_room() {
+  (
+    trap '' XFSZ
+    ulimit -f 8
+    "$@"
+  )
+}
+trouble 'no room for the scratch file' 'cannot use a temporary file' \
+  no_room vkb-pgpush many
+trouble 'no place for it' "temporary file in '/nonexistent'" \
+  env TMPDIR=/nonexistent vkb-pgpush many
+test_same '' "$(sql "SELECT to_regclass('benchmark_metrics')")" 'no table is made'
+full() { "$@" >/dev/full; }
+trouble 'no room for the statements' 'No space left' full vkb-pgpush --dry-run many
+vkb-pgpush -q one
+trouble 'no room for the runs' 'No space left' full vkb-pgpush --export
+
+runs of-full 16000 random >full
+limit() {
+  if [ "$(id -u)" -eq 0 ]; then
+    runuser -u postgres -- prlimit --pid "$pg_pid" --fsize="$1:"
+  else
+    prlimit --pid "$pg_pid" --fsize="$1:"
+  fi
+}
+limit 20000000
+trouble 'no room on the server' 'could not extend file' vkb-pgpush full
+limit unlimited
+test_same '1 1' "$(both)" 'nothing is stored'
+test_that 'with room' vkb-pgpush -q full
+test_same '16001 16001' "$(both)" 'all is'
+rm full
+
+# --- in the middle of it: the row that waits is one of thousands
+
+fresh
+vkb-pgpush -q one
+sql 'CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$' \
+  'CREATE TRIGGER halt BEFORE INSERT ON benchmark_metrics FOR EACH ROW
+    WHEN (NEW.vkb_index = 1500) EXECUTE FUNCTION halt()'
+waits() { test "$(sql "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'")" -gt 0; }
+held() { test "$(sql "SELECT count(*) FROM pg_locks WHERE granted AND locktype = 'advisory' AND objid = 7")" -gt 0; }
+idle() { test "$(sql "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'vkb-%'")" -eq 0; }
+# half COMMAND...: it runs until it waits in that row; $pid.
+half() {
+  mkfifo hold
+  psql -X -q <hold >/dev/null 2>&1 &
+  holder=$!
+  exec 7>hold
+  echo 'SELECT pg_advisory_lock(7);' >&7
+  wait_until 20 held
+  "$@" >half.out 2>half.err </dev/null 7>&- &
+  pid=$!
+  test_that 'it is in the middle' wait_until 30 waits
+}
+let_go() {
+  exec 7>&-
+  wait $holder
+  rm hold
+}
+for signal in KILL TERM INT; do
+  half vkb-pgpush many
+  kill -$signal $pid 2>/dev/null
+  # A shell without job control starts it with INT ignored.
+  [ $signal != INT ] || kill -TERM $pid 2>/dev/null
+  wait $pid 2>/dev/null
+  let_go
+  test_that "SIG$signal: its session ends" wait_until 20 idle
+  test_same '1 1' "$(both)" "SIG$signal: nothing is stored"
+  test_that "SIG$signal: no litter" no_litter
+done
+half vkb-pgpush many
+backend=$(sql "SELECT pid FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'")
+kill -9 "$backend"
+let_go
+wait $pid
+test_same 0 $? 'a backend that crashes with all others: tried again'
+test_match 'trying again: nothing was stored so far' half.err 'it is said'
+test_same '3001 3001' "$(both)" 'all is stored once'
+test_that 'and again' vkb-pgpush many
+test_match ' 0 runs stored, 3000 were there' .err 'is known'
+sed 's/"session":"/&new-/' many >new
+half vkb-pgpush new
+postgres_stop
+wait $pid
+test_same 2 $? 'a server that stops at once and for good'
+test_match 'database: ' half.err 'it is said'
+let_go
+test_that 'it is back' postgres_start
+test_same '3001 3001' "$(both)" 'nothing is half stored'
+test_that 'the push is repeated' vkb-pgpush new
+test_match ' 3000 runs stored, 0 were there' .err 'all of it is new'
+test_same '6001 6001' "$(both)" 'each is there once'
+sed 's/"session":"/&newer-/' many >newer
+half vkb-pgpush newer
+sql "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'" >/dev/null
+wait $pid
+test_same 2 $? 'a statement that somebody cancels'
+test_match 'canceling statement due to user request' half.err 'it is said'
+let_go
+test_same '6001 6001' "$(both)" 'nothing is stored'
+# --- two at once
+
+half vkb-pgpush newer
+vkb-pgpush newer 2>err.2 </dev/null 7>&- &
+second=$!
+two_wait() { test "$(sql "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'")" -gt 1; }
+test_that 'a second waits for it' wait_until 20 two_wait
+trouble 'a third that will not wait' 'lock timeout' \
+  env PGOPTIONS='-c lock_timeout=50' vkb-pgpush newer
+let_go
+wait $pid
+test_same 0 $? 'the first goes on'
+wait $second
+test_same 0 $? 'the second as well'
+test_match ' 0 runs stored, 3000 were there' err.2 'it finds all there'
+test_same '9001 9001' "$(both)" 'each is there once'
+sed 's/"session":"/&newest-/' many >newest
+half vkb-pgpush newest
+vkb-pgpush newest 2>err.2 </dev/null 7>&- &
+second=$!
+wait_until 20 two_wait
+kill -9 $pid
+wait $pid 2>/dev/null
+let_go
+wait $second
+test_same 0 $? 'where the first is killed the second goes on'
+test_same '12001 12001' "$(both)" 'each is there once'
+sql 'DROP TRIGGER halt ON benchmark_metrics'
+fresh
+runs f 300 | sed 's/"SET"/&,"x":1/' >ints
+runs g 300 | sed 's/"SET"/&,"x":0.1234567/' >fine
+pids=
+for t in core core tag many; do
+  for f in ints fine; do
+    vkb-pgpush --table $t $f 2>"err.$t.$f" &
+    pids="$pids $!"
+  done
+done
+for p in $pids; do
+  wait "$p"
+  test_same 0 $? 'one of eight at once, some with a wider column'
+done
+test_same '600 600 600 1800' \
+  "$(rows) $(rows benchmark_tags_metrics) $(rows benchmark_metrics_many) $(rows vkb_runs)" \
+  'each run is there once'
+test_same '600 337.0370100' "$(sql 'SELECT count(x), sum(x) FROM benchmark_metrics' | tr '|' ' ')" \
+  'nothing is rounded'
+
+# --- a reader whose server goes away
+
+mkfifo slow
+sed 's/"session":"/&r-/' many >further
+vkb-pgpush -q further
+vkb-pgpush --export >slow 2>err.slow &
+pid=$!
+exec 8<slow
+head -c 1 <&8 >/dev/null
+postgres_stop
+cat <&8 >/dev/null
+exec 8<&-
+wait $pid
+test_same 2 $? 'an export that was cut off'
+test_match 'database: ' err.slow 'it is said'
+postgres_start
+test_that 'no litter' no_litter
+
+test_done
