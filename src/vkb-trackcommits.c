@@ -189,6 +189,28 @@ do_determine(struct session *s)
 }
 
 static int
+do_history(struct session *s)
+{
+	const struct lineage *h = &s->history;
+	struct commits all = {0};
+	struct json *rec;
+	double time;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < h->n; i++) {
+		rec = lineage_record(h->repo, h->ids[i], h->branch, &time);
+		if (rec)
+			commits_add(&all, h->ids[i], time, rec);
+		else
+			rc = -1;
+	}
+	if (rc == 0)
+		print_commits(s, &all);
+	commits_free(&all);
+	return rc;
+}
+
+static int
 do_claim(struct session *s)
 {
 	struct commits taken = {0};
@@ -273,7 +295,8 @@ enum {
 	ALONE = 8,
 	MAY_COMMITS = 16,
 	HISTORY = 32,
-	ANY_ARCH = 64
+	ANY_ARCH = 64,
+	NO_STORE = 128
 };
 
 static const struct verb {
@@ -282,6 +305,7 @@ static const struct verb {
 	int traits;
 } verbs[] = {
     {"init", do_init, ALONE},
+    {"history", do_history, NEEDS_REPO | HISTORY | NO_STORE},
     {"determine", do_determine, NEEDS_REPO | HISTORY},
     {"claim", do_claim,
 	NEEDS_CONFIG | NEEDS_REPO | MAY_COMMITS | HISTORY | ALONE},
@@ -328,8 +352,8 @@ attempt(struct session *s, const struct verb *v, bool *again)
 static int
 operate(struct session *s, const struct verb *v)
 {
-	bool again = true;
-	int rc = -1;
+	bool again = !(v->traits & NO_STORE);
+	int rc = again ? -1 : v->run(s);
 
 	for (int i = 0; again && i < TRIES; i++) {
 		if (i)
@@ -449,6 +473,8 @@ wrong(const struct opts *o, const struct verb *v, const struct opt_args *args)
 
 	if (args->rest && (v->run != do_heartbeat || !args->nrest))
 		return "-- COMMAND is for heartbeat";
+	if (v->traits & NO_STORE && (o->file || o->database || o->table))
+		return "this operation has no table";
 	if (o->file && (o->database || o->table))
 		return "--file excludes --database and --table";
 	if (n && !(v->traits & (NEEDS_COMMITS | MAY_COMMITS)))

@@ -403,9 +403,17 @@ test_status 2 'a folder' claim --file repo --owner one
 test_status 2 'no folder' claim --file none/x --owner one
 test_status 2 'a device' claim --file /dev/null --owner one
 
+# --- what needs no table
+
+test_that 'the history' vkb-trackcommits history --repo repo
+test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(titles)" 'is all of it'
+test_same "$(id HEAD~1)" "$(jq -r .parents[0] .out | head -n 1)" 'with what came before'
+test_that 'as ids' vkb-trackcommits history --repo repo --since HEAD~2 --format shas
+test_same "$(id HEAD) $(id HEAD~1)" "$(cat .out)" 'up to one'
+
 # --- the words
 
-for words in 'nonsense' 'determine' 'claim --repo repo' 'mark HEAD' 'mark --repo repo --config-file config.json HEAD' \
+for words in 'nonsense' 'history' 'history --repo repo --file x' 'determine' 'claim --repo repo' 'mark HEAD' 'mark --repo repo --config-file config.json HEAD' \
   'determine --repo repo HEAD' 'query --file x --table core' 'determine --repo repo --format text' \
   'query -- true' 'heartbeat --' 'configs --format shas' 'claim --repo repo --config-file config.json --again'; do
   # shellcheck disable=SC2086 # several words

@@ -1,0 +1,266 @@
+#!/bin/sh
+# vkb-continuous: a branch measured commit by commit, with a real server and a
+# real database: failures, kills at any moment, a database that is away.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+test_server 'continuous measurement'
+. "$tests/repo.sh"
+test_postgres 'continuous measurement'
+
+# day N: when the next commit is made.
+day() {
+  GIT_COMMITTER_DATE="$(printf '2026-01-%02dT00:00:00Z' "$1")"
+  export GIT_COMMITTER_DATE
+}
+day 1
+real_repo
+in_repo branch -m unstable
+for i in 2 3 4; do
+  day $i
+  burn $i "c$i"
+done
+config() { # config REQUESTS-OR-DURATION
+  cat <<END
+[{"commands": ["SET"], $1, "keyspacelen": [100], "data_sizes": [16],
+  "pipelines": [1], "clients": [4], "cluster_mode": false, "tls_mode": false,
+  "warmup": 0}]
+END
+}
+config '"requests": [1500]' >cfg.json
+config '"duration": 3' >long.json
+
+# continuous DIR OPTION...: with the configuration $cfg.
+cfg=cfg.json
+continuous() {
+  in=$1
+  shift
+  vkb-continuous -C repo --results "$in" "$@" "$cfg" -- --runs 2
+}
+rows() { vkb-trackcommits query --format jsonl "$@"; }
+titles() {
+  jq -r .commit | while read -r sha; do
+    in_repo show -s --format=%s "$sha"
+  done | xargs
+}
+states() { # states STATUS STORE...
+  rows --status "$@" | titles
+}
+lines() { cat "$@" | wc -l | tr -d ' '; }
+
+# --- without a database
+
+test_that 'two commits' continuous r --file t --max-commits 2
+test_same '' "$(cat .out)" 'nothing is new'
+test_match "$(head_of unstable): it is measured" .err 'what it does is said'
+test_same 'c4 c3' "$(states complete --file t)" 'they are the newest'
+test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
+  while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
+  'their runs are kept'
+test_that 'quietly the others' continuous r --file t -q
+test_same '' "$(cat .err)" 'nothing is said'
+test_same 'c4 c3 c2 fast' "$(states complete --file t)" 'all are complete'
+test_same 8 "$(lines r/*/*.jsonl)" 'with their runs'
+test_that 'nothing is left to do' continuous r --file t -q
+test_same '' "$(cat .err .out)" 'and to say'
+test_that 'blanks in a configuration' sh -c "tr -d ' ' <cfg.json >same.json"
+cfg=same.json
+test_that 'are nothing' continuous r --file t
+test_same '' "$(cat .err)" 'to measure anew'
+cfg=cfg.json
+test_that 'only after a commit' continuous since --file since.t --since unstable~1
+test_same c4 "$(states complete --file since.t)" 'is measured'
+test_that 'oldest first' continuous oldest --file oldest.t --order oldest --max-commits 1
+test_same fast "$(states complete --file oldest.t)" 'that is the first'
+
+# --- commits that fail
+
+day 5
+burn 'no number' 'does not build'
+cp repo/src/server.sh kept.sh
+{
+  echo "case \$* in *-v*) ;; *) exit 3 ;; esac"
+  cat kept.sh
+} >server.sh
+day 6
+cp server.sh repo/src/server.sh
+burn 6 'does not start'
+day 7
+cp kept.sh repo/src/server.sh
+burn 7 c7
+test_status 2 'two that fail' continuous r --file t --max-commits 3
+test_same 'c7 c4 c3 c2 fast' "$(states complete --file t)" 'another one does not'
+test_same 'does not start does not build' "$(states failed --file t)" 'they are failed'
+reason() { rows --file t "$(head_of "$1")" | jq -r .reason; }
+test_result "$(reason unstable~2 | grep -c "^vkb-build: .*: make exited with 2; the end of '.*'" | tr 01 10)" \
+  'the reason is said'
+test_that 'the log is there' test -s "$(reason unstable~2 | sed "s/.* of '\(.*\)'.*/\1/")"
+test_same 2 "$(lines "r/$(head_of unstable~1)"/*.jsonl)" 'failed runs are kept'
+test_same 'failed failed' "$(jq -r .status "r/$(head_of unstable~1)"/*.jsonl | xargs)" 'as such'
+test_status 2 'once more' continuous r --file t
+test_same '2 2' "$(rows --file t --status failed | jq .attempts | xargs)" 'is tried'
+test_that 'so often and no more' continuous r --file t --attempts 2
+
+# --- only one, and a lease that does not end
+
+cfg=long.json
+mkdir l
+exec 8<l
+flock 8
+test_that 'a second one' continuous l --file l.t
+test_match "another vkb-continuous is at work in 'l'" .err 'leaves'
+test_that 'quietly when asked' continuous l --file l.t -q
+test_same '' "$(cat .err)" 'so it is'
+test_same '' "$(ls l)" 'nothing was done'
+exec 8<&-
+test_that 'longer than a lease' continuous l --file l.t --max-commits 1 --lease 1s
+test_same "c7 $(uname -n):$scratch/l" "$(states complete --file l.t) $(rows --file l.t | jq -r .owner)" \
+  'and kept its commit for longer than a lease'
+
+# --- killed while it measures
+
+vkb-continuous -C repo --results k --file k.t --lease 5s long.json -- --runs 4 >k.out 2>k.err &
+pid=$!
+in_work() { [ "$(lines k/*/*.part)" -gt 0 ]; }
+test_that 'it measures' wait_until 60 in_work
+kill -9 $pid
+wait $pid 2>/dev/null
+test_that 'killed, it leaves no server' wait_until 60 no_litter
+head -n 1 k/*/*.part >one
+over() { [ "$(vkb-trackcommits determine --repo repo --file k.t --config-file long.json --max-commits 1 | titles)" = c7 ]; }
+test_that 'nobody prolongs the lease' wait_until 60 over
+test_that 'it goes on' vkb-continuous -C repo --results k --file k.t --max-commits 1 \
+  long.json -- --runs 4
+test_same "$(cat one)" "$(head -n 1 k/*/*.jsonl)" 'with what it had'
+test_same '4 1' "$(lines k/*/*.jsonl) $(rows --file k.t --status complete | jq .attempts)" 'to the end'
+
+# --- with a database
+
+cfg=cfg.json
+count() { sql 'SELECT count(*), count(error) FROM benchmark_metrics'; }
+test_status 2 'a database' continuous d
+test_same 'c7' "$(states complete)" 'has what is measured'
+test_same '4|2' "$(count)" 'and failed runs'
+in_work() { [ "$(lines d/*/*.part)" -gt 0 ]; }
+cfg=long.json
+continuous d --max-commits 1 >d.out 2>d.err &
+pid=$!
+test_that 'it measures' wait_until 60 in_work
+postgres_stop
+wait $pid
+test_same 2 $? 'a database that is away at the end is trouble'
+test_match "'$scratch/d/.*\.new' is not stored" d.err 'that is said'
+test_same 2 "$(lines d/*/*.new)" 'the runs are kept'
+test_status 2 'still away' continuous d
+test_match 'database: ' .err 'is said'
+test_same 2 "$(lines d/*/*.new)" 'the runs are kept'
+test_that 'it is back' postgres_start
+test_same c7 "$(states complete)" 'nothing is complete that is not stored'
+# The next time, and with another configuration.
+cfg=cfg.json
+test_that 'the next time' continuous d --max-commits 0
+test_same 'c7 c7' "$(states complete)" 'it is'
+test_same '6|2' "$(count)" 'with its runs'
+test_same '' "$(find d -name '*.new')" 'and nothing is pending'
+for f in d/*/*.jsonl; do mv "$f" "${f%.jsonl}.new"; done
+test_that 'what was stored but not marked' continuous d --max-commits 0
+test_same '6|2' "$(count)" 'is not stored twice'
+test_same '' "$(find d -name '*.new')" 'and nothing is pending'
+
+# --- killed at any moment
+
+cat >killed.pl <<'END'
+my $try = shift;
+my $pid = fork // die;
+if (!$pid) { exec @ARGV or die }
+srand $try;
+if ($try < 12) {
+  select undef, undef, undef, rand 4;
+  kill 9, $pid;
+}
+waitpid $pid, 0;
+END
+# shellcheck disable=SC2119 # no more options
+open() { vkb-trackcommits determine --repo repo --config-file cfg.json --table killed --attempts 1 --max-commits 1; }
+try=0
+killed() {
+  try=$((try + 1))
+  [ -n "$(open)" ] && [ $try -lt 40 ]
+}
+while killed; do
+  perl killed.pl $try vkb-continuous -C repo --results x --table killed \
+    --max-commits 9 --attempts 1 cfg.json -- --runs 2 >>x.out 2>>x.err
+  [ $try -lt 12 ] || no_litter || wait_until 60 no_litter
+done
+test_same '' "$(open)" 'killed again and again, all is done in the end'
+test_same 'c7 c4 c3 c2 fast' "$(states complete --table killed)" 'what works is complete'
+test_same 'does not start does not build' "$(states failed --table killed)" 'what does not has failed'
+test_same 1 "$(rows --table killed | jq -s 'map(.attempts) | max')" 'each was taken once'
+test_same '10|10' "$(sql "SELECT count(*), count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics_killed WHERE error IS NULL")" \
+  'every run is stored once'
+test_that 'no server is left' wait_until 60 no_litter
+
+# --- a regression
+
+history() { # a long one of another case, slower at the end
+  i=0
+  in_repo rev-list --reverse unstable | while read -r sha; do
+    i=$((i + 1))
+    rps=$((50000 + i * 37 % 11 * 30))
+    [ $i -le 30 ] || rps=$((rps - 4000))
+    printf '{"type":"run","v":1,"subject":{"commit":"%s"},"config":{"command":"GET"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$sha" $rps
+  done
+}
+for i in $(seq 8 40); do
+  day $((i % 28 + 1))
+  in_repo commit -q --allow-empty -m "c$i"
+done
+mkdir n n/seen
+history >n/seen/history.jsonl
+test_status 1 'a regression' continuous n --file n.t --max-commits 0
+test_match '<!-- vkb-key: ' .out 'its issue is printed'
+cp .out want
+test_same "$(cat want)" "$(cat n/issues/*.md)" 'and kept'
+test_match 'regression' n/report.txt 'as is the report'
+test_that 'the next time' continuous n --file n.t --max-commits 0
+test_same '' "$(cat .out)" 'it is known'
+test_status 1 'in another folder' continuous n --file n.t --max-commits 0 --issue-dir elsewhere
+test_same "$(cat want)" "$(cat elsewhere/*.md)" 'it is not'
+vkb-pgpush -q --table long n/seen/history.jsonl
+test_status 1 'from a database' continuous p --table long --max-commits 0
+test_same "$(cat want)" "$(cat .out)" 'it is the same'
+echo '{"rules": [{"metric": "rps", "margin": "50%"}]}' >policy.json
+test_that 'a policy' continuous n --file n.t --max-commits 0 --policy policy.json --issue-dir none
+test_same '' "$(cat .out none/* 2>/dev/null)" 'says what counts'
+
+# --- what is wrong
+
+for words in '' '-C repo' 'cfg.json' '-C repo --nonsense cfg.json' \
+  '-C repo cfg.json other.json' '-C repo --max-commits x cfg.json' \
+  '-C repo --file x --table core cfg.json'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "vkb-continuous $words" vkb-continuous $words
+  test_match 'usage: ' .err 'the usage is said'
+done
+test_status 2 'no configuration' vkb-continuous -C repo --results e --file e.t none.json
+test_match "cannot read 'none.json'" .err 'is said'
+echo '[{"commands":["SET"]}]' >bad.json
+cfg=bad.json
+test_status 2 'a bad configuration' continuous e --file e.t
+test_match '^vkb-load: ' .err 'is said'
+test_status 1 'before anything is taken' test -e e.t
+cfg=cfg.json
+test_status 2 'no repository' vkb-continuous -C none --results e --file e.t cfg.json
+test_match "'none'" .err 'is said'
+test_status 2 'no such branch' continuous e --file e.t --branch "gone; touch evil"
+test_match "'gone; touch evil'" .err 'is said'
+test_status 2 'no such table' continuous e --table "x; DROP TABLE benchmark_commits; --"
+test_match "'--table'" .err 'is said'
+nasty=$(printf "it's \$(touch evil) \"a\" --\nb")
+cp cfg.json "$nasty.json"
+cfg=$nasty.json
+test_that 'names that are attacks' continuous "$nasty" --file "$nasty.t" --max-commits 1 \
+  --issue-dir "$nasty/i"
+test_same complete "$(rows --file "$nasty.t" | jq -r .status)" 'are names'
+test_same '' "$(find . -name evil)" 'and nothing else'
+test_done
