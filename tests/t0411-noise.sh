@@ -127,4 +127,39 @@ sed 's/"rps":\[[0-9.]*,/"rps":[null,/' course >>bad
 vkb-stats bad | jq -c .steady >out
 test_same null "$(cat out)" 'what is no series has no verdict'
 
+# --- runs that are like their neighbours
+
+# side LABEL SEED: 20 runs of a machine that wanders, in a session of their own
+side() {
+  perl -e 'my ($label, $state) = @ARGV;
+    sub uniform { $state = ($state * 69069 + 1) % 4294967296; $state / 4294967296 }
+    my $e = 0;
+    for my $i (1 .. 20) {
+      my $z = -6; $z += uniform() for 1 .. 12;
+      $e = .9 * $e + $z;
+      printf qq({"type":"run","v":1,"subject":{"label":"$label"},"config":{"command":"SET"},"run":{"session":"$label","block":%d},"metrics":{"rps":%.3f},"status":"ok"}\n),
+        $i, 1e5 * exp(.02 * $e) }' "$1" "$2"
+}
+side a 7 >a.jsonl
+side b 11 >b.jsonl
+sed 's/,"block":[0-9]*//' a.jsonl >a0
+sed 's/,"block":[0-9]*//' b.jsonl >b0
+vkb-compare -f jsonl a0 b0 >without
+test_same true "$(jq -s '.[0].p < .001 and .[0].verdict == "improvement"' without)" \
+  'a wandering machine makes a change'
+vkb-compare -f jsonl a.jsonl b.jsonl >with
+test_same true "$(jq -s '.[0] | .p < .001 and .p_adjusted > .05 and .verdict == "inconclusive"' with)" \
+  'not where the order of the runs is known'
+test_same true "$(jq -s '.[0].worth | all(. > 1 and . < 8)' with)" 'they are worth fewer'
+test_same "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' without)" \
+  "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' with)" 'what is of independent runs stays'
+test_match '"neighbouring runs alike \(lag-1 0\.[0-9]*\): worth [0-9.]* and' with 'and that is said'
+sort -r a.jsonl >a1
+vkb-stats b.jsonl >b1
+test_same "$(cat with)" "$(vkb-compare -f jsonl a1 b1)" 'whatever the order of the lines'
+test_same "$(jq -s -c '.[0] | [.p, .p_adjusted, .worth]' with)" \
+  "$(vkb-compare -f jsonl b.jsonl a.jsonl | jq -s -c '.[0] | [.p, .p_adjusted, (.worth | reverse)]')" \
+  'and of the sides'
+test_same 'null null' "$(vkb-stats a0 | jq -r '.metrics.rps.lag1') $(sed 's/"session":"a",//' a.jsonl | vkb-stats | jq -r '.metrics.rps.lag1')" \
+  'where the order is not known there is no autocorrelation'
 test_done

@@ -111,9 +111,9 @@ noise(struct json *m, const struct digest *d, const char *name, const double *v)
 
 /* Of n values in the order of the runs, which is lost. */
 static struct json *
-figures(double *v, size_t n, double *mid, double *mad)
+figures(double *v, size_t n, bool timed, double *mid, double *mad)
 {
-	double lag1 = stats_lag1(v, n), mean, sd, lo, hi;
+	double lag1 = timed ? stats_lag1(v, n) : NAN, mean, sd, lo, hi;
 	struct json *m = json_object();
 	const char *method;
 
@@ -194,7 +194,7 @@ digest_write(struct sink *o, const struct digest *d, const char *name,
 		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
 			blocked = false;
 	}
-	m = figures(sorted, n, &mid, &mad);
+	m = figures(sorted, n, d->timed, &mid, &mad);
 	noise(m, d, name, v);
 	if (stats_bimodal(sorted, n))
 		json_set_bool(m, "bimodal", true);

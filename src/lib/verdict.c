@@ -82,6 +82,7 @@ static void
 unpaired(struct verdict_facts *f, const double *x, const double *y,
     const double level[2])
 {
+	double own[2] = {level[0], level[1]};
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
 	double *lx, *ly, sx, sy;
 
@@ -90,7 +91,8 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
 	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
 		return;
-	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
+	own[1] = serial_level(&f->alike, f->m, f->n, level[1]);
+	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, own);
 	if (!all_above(y, f->n, 0, false) || f->m < 2 || f->n < 2)
 		return;
 	lx = copy(x, f->m, false);
@@ -101,7 +103,8 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 		ly[i] = log(ly[i]);
 	sx = stats_sd(lx, f->m);
 	sy = stats_sd(ly, f->n);
-	f->sd = sqrt((sx * sx + sy * sy) / 2);
+	f->sd = sqrt(
+	    (sx * sx + sy * sy) / 2 * serial_inflation(&f->alike, f->m, f->n));
 	free(lx);
 	free(ly);
 }
@@ -148,7 +151,8 @@ outline(const double *x, size_t m, const double *y, size_t n)
 	    .hi90 = NAN,
 	    .p = NAN,
 	    .cliff = NAN,
-	    .sd = NAN};
+	    .sd = NAN,
+	    .alike = serial_none(m, n)};
 	double *sx = copy(x, m, true), *sy = copy(y, n, true);
 
 	f.median[0] = stats_median(sx, m);
@@ -170,7 +174,7 @@ verdict_itself(const double *x, size_t n, bool paired)
 
 struct verdict_facts
 verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
-    double level05, double level10)
+    double level05, double level10, const struct serial *alike)
 {
 	struct verdict_facts f = outline(x, m, y, n);
 	const double level[2] = {level05, level10};
@@ -186,6 +190,8 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	    all_above(y, n, 0, false)) {
 		in_pairs(&f, x, y, level);
 	} else {
+		if (alike)
+			f.alike = *alike;
 		unpaired(&f, x, y, level);
 	}
 	return f;
@@ -195,7 +201,13 @@ struct verdict_facts
 verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired)
 {
-	return verdict_look(x, m, y, n, paired, .05, .10);
+	return verdict_look(x, m, y, n, paired, .05, .10, NULL);
+}
+
+double
+verdict_p(const struct verdict_facts *f)
+{
+	return serial_p(&f->alike, f->m, f->n, f->p);
 }
 
 struct verdict_facts

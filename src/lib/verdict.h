@@ -15,6 +15,7 @@
 
 #include "metric.h"
 #include "power.h"
+#include "serial.h"
 
 enum verdict {
 	VERDICT_REGRESSION,
@@ -41,9 +42,10 @@ struct verdict_facts {
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
 	double lo95, hi95, lo90, hi90;
-	double p;     /* NAN: compared exactly, without a test */
-	double cliff; /* Cliff's delta of y over x, where not paired */
-	double sd;    /* of ln(value), pooled; or of ln(y/x) where paired */
+	double p;            /* NAN: compared exactly, without a test */
+	struct serial alike; /* unpaired; r 0: the runs are independent */
+	double cliff;        /* Cliff's delta of y over x, where not paired */
+	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
 };
 
 /* A measurement against itself: no change, however noisy it is. */
@@ -56,10 +58,16 @@ struct verdict_facts verdict_measure(
 /*
  * The same at a look of a session that looks more than once (sequential.h):
  * lo95, hi95 cover 1 - level05, and lo90, hi90 cover 1 - level10, which are the
- * levels of the look for .05 and .10.
+ * levels of the look for .05 and .10. Where the runs of a side are alike
+ * (serial.h; NULL: they are not) lo90, hi90 and sd allow for it, and so does
+ * verdict_p; lo95, hi95 and p are of independent runs.
  */
 struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
-    size_t n, bool paired, double level05, double level10);
+    size_t n, bool paired, double level05, double level10,
+    const struct serial *alike);
+
+/* p, with regard to runs that are alike; NAN: there was no test. */
+double verdict_p(const struct verdict_facts *);
 
 /*
  * A metric that has no noise: the medians are compared, without a test. There

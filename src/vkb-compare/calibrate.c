@@ -47,17 +47,20 @@ static void
 window(struct tally *t, const struct row *row, const double *x, const double *y,
     size_t n, bool paired)
 {
+	struct serial alike = serial_of(x, n, y, n);
 	struct verdict_facts f = row->exact
 	    ? verdict_assume(x, n, y, n)
-	    : verdict_measure(x, n, y, n, paired && n >= VERDICT_PAIRS);
+	    : verdict_look(x, n, y, n, paired && n >= VERDICT_PAIRS,
+		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &alike);
+	double p = verdict_p(&f);
 	bool certain;
 	enum verdict v = verdict_decide(
-	    &f, row->metric.better, row->margin, f.p, JUDGE_ALPHA, &certain);
+	    &f, row->metric.better, row->margin, p, JUDGE_ALPHA, &certain);
 
 	t->windows++;
 	t->alarms += v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT ||
 	    v == VERDICT_DIFFERENT;
-	if (isnan(f.p) || f.p < JUDGE_ALPHA)
+	if (isnan(p) || p < JUDGE_ALPHA)
 		t->sizes[t->n++] = f.ratio > 0   ? fabs(log(f.ratio))
 		    : f.median[0] == f.median[1] ? 0
 						 : INFINITY;

@@ -76,6 +76,9 @@ delta(const struct comparison *c, const struct row *r)
 		json_set(rec, "ci90", json_pair(f->lo90, f->hi90));
 	json_set_num(rec, "p", f->p);
 	json_set_num(rec, "p_adjusted", r->p);
+	if (f->alike.r > 0)
+		json_set(rec, "worth",
+		    json_pair(f->alike.worth[0], f->alike.worth[1]));
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);

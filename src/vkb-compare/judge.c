@@ -74,9 +74,10 @@ look(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
 	double level = level_of(c, row, false);
+	struct serial alike = rounds_alike(s);
 
 	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    level_of(c, row, true));
+	    level_of(c, row, true), &alike);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -353,7 +354,7 @@ decide(struct row *row, size_t tests)
 double
 judge_p(const struct row *row)
 {
-	double p = row->facts.p;
+	double p = verdict_p(&row->facts);
 
 	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
 }

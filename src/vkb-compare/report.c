@@ -313,6 +313,12 @@ report_notes(struct str *s, const struct row *r)
 		    isnan(r->facts.lo95) && !isnan(r->facts.ratio)
 			? "assumed exact, but the runs vary"
 			: "assumed exact");
+	if (r->facts.alike.r > 0)
+		str_printf(&one,
+		    "%sneighbouring runs alike (lag-1 %.2f): worth %.1f and "
+		    "%.1f, so the interval is wider",
+		    one.len ? ", " : "", r->facts.alike.r,
+		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
 	if (r->dropped) {
 		str_printf(&one, "%s%zu runs without a partner left out",
 		    one.len ? ", " : "", r->dropped);

@@ -72,3 +72,27 @@ rounds_pair(struct sample s[2], size_t *dropped)
 	}
 	return true;
 }
+
+struct serial
+rounds_alike(const struct sample s[2])
+{
+	double *v[2];
+	size_t n[2];
+	struct serial r;
+
+	for (size_t j = 0; j < 2; j++) {
+		const struct round **at = in_order(&s[j], &n[j]);
+
+		v[j] = mem_array(n[j] + 1, sizeof *v[j]);
+		for (size_t i = 0; i < n[j]; i++)
+			v[j][i] = s[j].v[at[i] - s[j].rounds];
+		free(at);
+	}
+	if (n[0] == s[0].n && n[1] == s[1].n)
+		r = serial_of(v[0], n[0], v[1], n[1]);
+	else
+		r = serial_none(s[0].n, s[1].n);
+	free(v[0]);
+	free(v[1]);
+	return r;
+}

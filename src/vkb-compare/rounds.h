@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "sample.h"
+#include "serial.h"
 
 /*
  * Leaves the values of the same round on both sides, where there are enough
@@ -15,5 +16,9 @@
  * the samples stay as they are, and it is false.
  */
 bool rounds_pair(struct sample s[2], size_t *dropped);
+
+/* Are the runs of a side like their neighbours? Only where all are known by
+ * session and block: by these they are put in the order of time. */
+struct serial rounds_alike(const struct sample s[2]);
 
 #endif

@@ -1,0 +1,119 @@
+#include "serial.h"
+#include "mem.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define BY_CHANCE 1.645
+
+/* How many of the sorted values are below v, and up to it. */
+static size_t
+count(const double *sorted, size_t n, double v, bool up_to)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (sorted[mid] < v || (up_to && sorted[mid] == v))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Squares and products of neighbours, of the ranks less their mean. */
+static void
+sums(const double *v, size_t n, double *own, double *next)
+{
+	double *sorted = mem_array(n, sizeof *sorted), before = 0, rank;
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = v[i];
+	stats_sort(sorted, n);
+	*own = *next = 0;
+	for (size_t i = 0; i < n; i++) {
+		rank = (double)(count(sorted, n, v[i], false) +
+			   count(sorted, n, v[i], true)) -
+		    (double)n;
+		*own += rank * rank;
+		*next += before * rank;
+		before = rank;
+	}
+	free(sorted);
+}
+
+static double
+worth(double r, size_t n)
+{
+	double sum = 0, power = 1;
+
+	for (size_t k = 1; k < n && power > 1e-12; k++) {
+		power *= r;
+		sum += (1 - (double)k / (double)n) * power;
+	}
+	return (double)n / (1 + 2 * sum);
+}
+
+struct serial
+serial_none(size_t m, size_t n)
+{
+	return (struct serial){0, {(double)m, (double)n}};
+}
+
+struct serial
+serial_of(const double *x, size_t m, const double *y, size_t n)
+{
+	struct serial s = serial_none(m, n);
+	double own[2], next[2], mid = (double)(m + n) / 2, r;
+
+	if (m < SERIAL_LEAST || n < SERIAL_LEAST)
+		return s;
+	sums(x, m, &own[0], &next[0]);
+	sums(y, n, &own[1], &next[1]);
+	if (!(own[0] + own[1] > 0))
+		return s;
+	r = (next[0] + next[1]) / (own[0] + own[1]);
+	r = fmin((r + 1 / mid) / (1 - 3 / mid), .99);
+	if (r <= BY_CHANCE / sqrt((double)(m + n)))
+		return s;
+	return (struct serial){r, {worth(r, m), worth(r, n)}};
+}
+
+double
+serial_inflation(const struct serial *s, size_t m, size_t n)
+{
+	return (1 / s->worth[0] + 1 / s->worth[1]) /
+	    (1 / (double)m + 1 / (double)n);
+}
+
+/* Degrees of freedom; infinite without effect, as the test was without. */
+static double
+freedom(const struct serial *s)
+{
+	return s->r > 0 ? fmax(1, s->worth[0] + s->worth[1] - 2) : INFINITY;
+}
+
+double
+serial_p(const struct serial *s, size_t m, size_t n, double p)
+{
+	double z = -tdist_normal_quantile(p / 2);
+
+	if (!(s->r > 0) || !(z > 0))
+		return p;
+	return 2 * tdist_sf(z / sqrt(serial_inflation(s, m, n)), freedom(s));
+}
+
+double
+serial_level(const struct serial *s, size_t m, size_t n, double level)
+{
+	double t = tdist_quantile(1 - level / 2, freedom(s));
+
+	if (!(s->r > 0))
+		return level;
+	return 2 * tdist_normal_cdf(-t * sqrt(serial_inflation(s, m, n)));
+}
