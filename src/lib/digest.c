@@ -13,6 +13,7 @@
 
 #define OUTLIER 5 /* modified z above this, */
 #define ENOUGH 5  /* among at least so many values */
+#define FEW 65536 /* runs whose lists are kept */
 
 void
 digest_members(struct sink *o, const struct json *j)
@@ -148,11 +149,10 @@ figures(double *v, size_t n, bool timed, double *mid, double *mad)
 	return m;
 }
 
-enum what { VALUES, BLOCKS, SESSIONS };
-
 /* One entry for each run that has a value. */
 static void
-list(struct sink *o, const struct digest *d, const double *v, enum what what)
+list(struct sink *o, const struct digest *d, const double *v,
+    enum digest_list what)
 {
 	static const char *const keys[] = {
 	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
@@ -168,16 +168,40 @@ list(struct sink *o, const struct digest *d, const double *v, enum what what)
 			str_addc(&o->s, ',');
 		any = true;
 		num_append(&o->s,
-		    what == VALUES       ? v[at]
-			: what == BLOCKS ? d->runs[at].block
-					 : d->ids[at]);
+		    what == DIGEST_VALUES       ? v[at]
+			: what == DIGEST_BLOCKS ? d->runs[at].block
+						: d->ids[at]);
 		sink_relieve(o);
 	}
 	str_addc(&o->s, ']');
 }
 
+/* Where all n have one: the list is that of the metric before. */
+static void
+list_again(struct sink *o, struct digest *d, const double *v, size_t n,
+    enum digest_list what)
+{
+	struct sink own = {.s = d->lists[what], .fd = -1};
+
+	if (n < d->n || n > FEW) {
+		list(o, d, v, what);
+		return;
+	}
+	if (!own.s.len)
+		list(&own, d, v, what);
+	d->lists[what] = own.s;
+	str_addn(&o->s, own.s.s, own.s.len);
+}
+
 void
-digest_write(struct sink *o, const struct digest *d, const char *name,
+digest_free(struct digest *d)
+{
+	for (size_t i = 0; i < DIGEST_LISTS; i++)
+		str_free(&d->lists[i]);
+}
+
+void
+digest_write(struct sink *o, struct digest *d, const char *name,
     const double *v, bool brief)
 {
 	double *sorted = mem_array(d->n + 1, sizeof *sorted), mid, mad;
@@ -203,11 +227,11 @@ digest_write(struct sink *o, const struct digest *d, const char *name,
 	free(sorted);
 	digest_members(o, m);
 	if (!brief)
-		list(o, d, v, VALUES);
+		list(o, d, v, DIGEST_VALUES);
 	if (!brief && blocked)
-		list(o, d, v, BLOCKS);
+		list_again(o, d, v, n, DIGEST_BLOCKS);
 	if (!brief && blocked && d->ids)
-		list(o, d, v, SESSIONS);
+		list_again(o, d, v, n, DIGEST_SESSIONS);
 	if (n >= ENOUGH)
 		outliers(out, d, v, mid, mad);
 	digest_members(o, out);

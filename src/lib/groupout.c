@@ -263,7 +263,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
 	uint32_t *at = NULL, *ids = NULL, *of = NULL;
 	struct json *j = head(g);
-	struct digest d;
+	struct digest d = {0};
 	int rc = -1;
 
 	if (rows_runs(&g->rows, s->scratch, runs) < 0)
@@ -276,7 +276,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	json_append(&o->s, j);
 	o->s.len--; /* the bracket: there is more */
 	d = (struct digest){
-	    runs, at, ids, of, n, g->course, s->precision, true, true};
+	    runs, at, ids, of, n, g->course, s->precision, true, true, {{0}}};
 	digest_places(&d);
 	if (metrics(o, s, g, &d) < 0)
 		goto out;
@@ -287,6 +287,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	digest_members(o, j);
 	rc = 0;
 out:
+	digest_free(&d);
 	json_free(j);
 	free(runs);
 	free(at);

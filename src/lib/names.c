@@ -10,6 +10,7 @@ struct names {
 	size_t n, cap;
 	size_t *slots; /* open addressing: id + 1 */
 	size_t size;
+	size_t last; /* the one asked for */
 };
 
 struct names *
@@ -53,6 +54,8 @@ names_id(struct names *t, const char *text)
 {
 	size_t *to;
 
+	if (t->n && strcmp(t->v[t->last], text) == 0)
+		return t->last; /* as it mostly is */
 	if (2 * (t->n + 1) > t->size) {
 		t->size = t->size ? 2 * t->size : 64;
 		free(t->slots);
@@ -66,7 +69,8 @@ names_id(struct names *t, const char *text)
 		t->v[t->n++] = mem_str(text);
 		*to = t->n;
 	}
-	return *to - 1;
+	t->last = *to - 1;
+	return t->last;
 }
 
 static int

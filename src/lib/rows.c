@@ -10,11 +10,10 @@
 void
 rows_free(struct rows *r)
 {
-	for (size_t i = 0; i < r->ncols; i++) {
+	for (size_t i = 0; i < r->ncols; i++)
 		free(r->cols[i].name);
-		free(r->cols[i].v);
-	}
 	free(r->cols);
+	free(r->v);
 	free(r->runs);
 	free(r->blocks);
 	*r = (struct rows){0};
@@ -23,7 +22,7 @@ rows_free(struct rows *r)
 size_t
 rows_bytes(const struct rows *r)
 {
-	return r->cap * (sizeof *r->runs + r->ncols * sizeof(double));
+	return r->cap * (sizeof *r->runs + r->width * sizeof *r->v);
 }
 
 void
@@ -33,13 +32,10 @@ rows_add(struct rows *r, struct rows_run run)
 
 	r->runs = mem_grow(r->runs, i, &r->cap, sizeof *r->runs);
 	r->runs[i] = run;
-	for (size_t c = 0; c < r->ncols; c++) {
-		struct rows_column *col = &r->cols[c];
-
-		if (cap != r->cap || !col->v)
-			col->v = mem_resize(col->v, r->cap, sizeof *col->v);
-		col->v[i] = NAN;
-	}
+	if (cap != r->cap)
+		r->v = mem_resize(r->v, r->cap * r->width, sizeof *r->v);
+	for (size_t c = 0; c < r->ncols; c++)
+		r->v[i * r->width + c] = NAN;
 	r->n++;
 }
 
@@ -49,26 +45,42 @@ named(const struct rows_column *c, const char *name, size_t len)
 	return c->len == len && memcmp(c->name, name, len) == 0;
 }
 
+/* A column that no row has a value of. */
+static void
+add_column(struct rows *r, const char *name, size_t len)
+{
+	size_t here = r->n - r->away, width = r->ncols + 1 + r->ncols / 4;
+	double *v;
+
+	if (r->ncols == r->width) {
+		v = mem_array(r->cap * width, sizeof *v);
+		for (size_t i = 0; i < here; i++)
+			memcpy(v + i * width, r->v + i * r->width,
+			    r->width * sizeof *v);
+		free(r->v);
+		r->v = v;
+		r->width = width;
+	}
+	for (size_t i = 0; i < here; i++)
+		r->v[i * r->width + r->ncols] = NAN;
+	r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
+	r->cols[r->ncols] =
+	    (struct rows_column){mem_strn(name, len), len, r->ncols};
+	r->ncols++;
+}
+
 void
 rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 {
-	size_t here = r->n - r->away, i = *at;
-	struct rows_column *c;
+	size_t last = r->n - r->away - 1, i = *at;
 
 	if (i >= r->ncols || !named(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
 			if (named(&r->cols[i], name, len))
 				break;
-	if (i == r->ncols) {
-		r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
-		c = &r->cols[r->ncols];
-		*c = (struct rows_column){mem_strn(name, len), len, r->ncols,
-		    mem_array(r->cap, sizeof(double))};
-		for (size_t k = 0; k < here; k++)
-			c->v[k] = NAN;
-		r->ncols++;
-	}
-	r->cols[i].v[here - 1] = v;
+	if (i == r->ncols)
+		add_column(r, name, len);
+	r->v[last * r->width + r->cols[i].id] = v;
 	*at = i + 1;
 }
 
@@ -77,12 +89,18 @@ none_here(struct rows *r)
 {
 	free(r->runs);
 	r->runs = NULL;
-	for (size_t c = 0; c < r->ncols; c++) {
-		free(r->cols[c].v);
-		r->cols[c].v = NULL;
-	}
+	free(r->v);
+	r->v = NULL;
 	r->away = r->n;
 	r->cap = 0;
+}
+
+/* One column of the rows in memory. */
+static void
+column(const struct rows *r, size_t id, double *v)
+{
+	for (size_t i = 0; i < r->n - r->away; i++)
+		v[i] = r->v[i * r->width + id];
 }
 
 int
@@ -90,15 +108,20 @@ rows_spill(struct rows *r, struct scratch *s)
 {
 	size_t n = r->n - r->away;
 	struct rows_block b = {.rows = n, .cols = r->ncols};
+	double *v;
+	off_t at;
 
 	if (!n)
 		return 0;
-	b.at = scratch_add(s, r->runs, n * sizeof *r->runs);
-	if (b.at < 0)
+	b.at = at = scratch_add(s, r->runs, n * sizeof *r->runs);
+	v = mem_array(n, sizeof *v);
+	for (size_t c = 0; c < r->ncols && at >= 0; c++) {
+		column(r, c, v);
+		at = scratch_add(s, v, n * sizeof *v);
+	}
+	free(v);
+	if (at < 0)
 		return -1;
-	for (size_t c = 0; c < r->ncols; c++)
-		if (scratch_add(s, r->cols[c].v, n * sizeof(double)) < 0)
-			return -1;
 	r->blocks =
 	    mem_grow(r->blocks, r->nblocks, &r->blockcap, sizeof *r->blocks);
 	r->blocks[r->nblocks++] = b;
@@ -138,8 +161,7 @@ rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
 			return -1;
 		v += b->rows;
 	}
-	if (r->n > r->away)
-		memcpy(v, c->v, (r->n - r->away) * sizeof *v);
+	column(r, c->id, v);
 	return 0;
 }
 
@@ -247,6 +269,16 @@ break_ties(
 	return rc;
 }
 
+/* Mostly they come as they ran. */
+static bool
+in_order(const uint32_t *at, size_t n, struct order *o)
+{
+	for (size_t i = 1; i < n; i++)
+		if (by_run(&at[i - 1], &at[i], o) > 0)
+			return false;
+	return true;
+}
+
 uint32_t *
 rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
     const uint32_t *rank)
@@ -258,7 +290,8 @@ rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
 		qsort(r->cols, r->ncols, sizeof *r->cols, by_name);
 	for (uint32_t i = 0; i < r->n; i++)
 		at[i] = i;
-	qsort_r(at, r->n, sizeof *at, by_run, &o);
+	if (!in_order(at, r->n, &o))
+		qsort_r(at, r->n, sizeof *at, by_run, &o);
 	if (break_ties(r, s, &o, at) == 0)
 		return at;
 	free(at);

@@ -22,7 +22,6 @@ struct rows_column {
 	char *name;
 	size_t len;
 	size_t id; /* how many were there before it */
-	double *v; /* of the rows in memory; NAN: absent */
 };
 
 struct rows_block { /* in the file: runs, then the columns by id */
@@ -34,6 +33,9 @@ struct rows {
 	size_t n, away; /* all; the first of them are in the file */
 	size_t cap;
 	struct rows_run *runs; /* of the rows in memory */
+	double
+	    *v; /* of each of them 'width', by the column's id; NAN: absent */
+	size_t width;
 	struct rows_column *cols;
 	size_t ncols;
 	struct rows_block *blocks;

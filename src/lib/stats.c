@@ -7,43 +7,68 @@
 #include <string.h>
 
 enum {
-	RUN = 8,   /* so many are sorted by insertion, */
+	RUN = 4,   /* so many are sorted at once, */
 	MANY = 128 /* and of so many only some are looked at twice */
 };
-
-static void
-insert(double *v, size_t n)
-{
-	for (size_t i = 1, k; i < n; i++) {
-		double x = v[i];
-
-		for (k = i; k > 0 && x < v[k - 1]; k--)
-			v[k] = v[k - 1];
-		v[k] = x;
-	}
-}
-
-/* from[0..m) and from[m..n); no branch depends on which is smaller. */
-static void
-merge(double *to, const double *from, size_t m, size_t n)
-{
-	size_t i = 0, k = m;
-
-	while (i < m && k < n) {
-		bool right = from[k] < from[i];
-
-		*to++ = from[right ? k : i];
-		i += !right;
-		k += right;
-	}
-	memcpy(to, from + i, (m - i) * sizeof *to);
-	memcpy(to + (m - i), from + k, (n - k) * sizeof *to);
-}
 
 static size_t
 least(size_t a, size_t b)
 {
 	return a < b ? a : b;
+}
+
+static inline void
+order(double *a, double *b)
+{
+	double x = *a, y = *b;
+
+	*a = y < x ? y : x;
+	*b = y < x ? x : y;
+}
+
+/* Each with its neighbour, in turns. */
+static void
+sort_run(double *v, size_t n)
+{
+	if (n == RUN) {
+		double a = v[0], b = v[1], c = v[2], d = v[3];
+
+		for (int i = 0; i < 2; i++) {
+			order(&a, &b);
+			order(&c, &d);
+			order(&b, &c);
+		}
+		v[0] = a, v[1] = b, v[2] = c, v[3] = d;
+	}
+	for (; n < RUN && n > 1; n--)
+		for (size_t i = 1; i < n; i++)
+			order(&v[i - 1], &v[i]);
+}
+
+/*
+ * from[0..m) and from[m..n), from both ends as long as neither part can be used
+ * up; no branch there depends on which is smaller.
+ */
+static void
+merge(double *to, const double *from, size_t m, size_t n)
+{
+	size_t i = 0, k = m, p = m, q = n, sure = least(m, n - m);
+
+	for (size_t at = 0; at < sure; at++) {
+		double a = from[i], b = from[k], y = from[p - 1],
+		       z = from[q - 1];
+		size_t right = b < a, left = z < y;
+
+		to[at] = b < a ? b : a;
+		k += right;
+		i += 1 - right;
+		to[n - 1 - at] = z < y ? y : z;
+		p -= left;
+		q -= 1 - left;
+	}
+	for (size_t at = sure; at < n - sure; at++)
+		to[at] = k >= q || (i < p && from[i] <= from[k]) ? from[i++]
+								 : from[k++];
 }
 
 void
@@ -52,7 +77,7 @@ stats_sort(double *v, size_t n)
 	double *room, *from = v, *to;
 
 	for (size_t i = 0; i < n; i += RUN)
-		insert(v + i, least(RUN, n - i));
+		sort_run(v + i, least(RUN, n - i));
 	if (n <= RUN)
 		return;
 	to = room = mem_resize(NULL, n, sizeof *room);
