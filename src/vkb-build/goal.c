@@ -1,5 +1,6 @@
 #include "goal.h"
 #include "cache.h"
+#include "fetch.h"
 
 #include "err.h"
 #include "json.h"
@@ -73,11 +74,14 @@ static int
 fetch(struct origin *s, const char *const *specs, bool all)
 {
 	int fd = cache_wait(s->cache, s->lock), rc;
+	char *path;
 
 	if (fd < 0)
 		return -1;
-	rc = gitrepo_fetch(
-	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
+	path = cache_path(s->cache, "git", s->lock);
+	rc = fetch_apart(
+	    s->repo, path, s->url, specs, all, s->cache->stop, s->cache->arg);
+	free(path);
 	cache_unlock(fd);
 	return rc;
 }

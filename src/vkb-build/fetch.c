@@ -1,0 +1,110 @@
+#include "fetch.h"
+
+#include "err.h"
+#include "gitrepo.h"
+#include "mem.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STOP_MS 50 /* how often stop() is asked */
+
+/* Half packs, as libgit2 calls them. */
+static void
+sweep(const char *path)
+{
+	char *dir = mem_printf("%s/objects/pack", path);
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (strstr(e->d_name, "_git2_"))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	free(dir);
+}
+
+/* The child: what it has to say goes to the parent, which says it. */
+_Noreturn static void
+child(struct gitrepo *r, const char *url, const char *const *specs, bool all,
+    int out)
+{
+	int null = open("/dev/null", O_RDWR), rc;
+	const char *why;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+	rc = gitrepo_fetch(r, url, specs, all, NULL, NULL);
+	why = err_last();
+	if (rc < 0 && write(out, why, strlen(why)) < 0)
+		_exit(2);
+	_exit(rc < 0 ? 1 : 0);
+}
+
+/* What it says until it ends. 0, or -1: it is to stop. */
+static int
+listen_to(int fd, struct str *said, bool (*stop)(void *), void *arg)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char buf[4096];
+	ssize_t n;
+
+	for (;;) {
+		if (stop(arg))
+			return -1;
+		if (poll(&p, 1, STOP_MS) <= 0)
+			continue;
+		n = read(fd, buf, sizeof buf);
+		if (n > 0)
+			str_addn(said, buf, (size_t)n);
+		else if (n == 0 || errno != EINTR)
+			return 0;
+	}
+}
+
+int
+fetch_apart(struct gitrepo *r, const char *path, const char *url,
+    const char *const *specs, bool all, bool (*stop)(void *), void *arg)
+{
+	struct str said = {0};
+	int fds[2], status = 0, rc;
+	pid_t pid;
+
+	sweep(path);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_fail_sys("cannot make a pipe");
+	pid = fork();
+	if (pid < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return err_fail_sys("cannot start a process");
+	}
+	if (pid == 0)
+		child(r, url, specs, all, fds[1]);
+	close(fds[1]);
+	rc = listen_to(fds[0], &said, stop, arg);
+	close(fds[0]);
+	if (rc < 0)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (rc < 0)
+		err_fail("cannot fetch from '%s': stopped", url);
+	else if (said.len)
+		rc = err_fail("%s", said.s);
+	else if (status)
+		rc = err_fail("cannot fetch from '%s': it was killed", url);
+	str_free(&said);
+	return rc;
+}

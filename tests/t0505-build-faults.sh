@@ -1,0 +1,228 @@
+#!/bin/sh
+# vkb-build: repositories that are broken or cannot be reached, a disk that is
+# full, kills at any time, refs that vanish meanwhile: said, exit 2, and nothing
+# that later counts as built.
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+small_repo
+commit one
+in_repo tag one
+echo '#define VERSION "9.0.1"' >repo/src/version.h
+commit two
+in_repo tag two
+field() { jq -r "$1" .out; }
+echo 'leak:libgit2.so' >libgit2 # it forgets what it read of a bad object
+LSAN_OPTIONS=suppressions=$scratch/libgit2
+export LSAN_OPTIONS
+
+# good CACHE WHAT: now it can be built, and is what it should be.
+good() {
+  test_that "$2" vkb-build --cache "$1" -C repo two one
+  test_same "$(head_of two | cut -c 1-8) $(head_of one | cut -c 1-8)" \
+    "$(for s in $(field .server); do "$s" --version; done |
+      sed 's/.*sha=\([0-9a-f]*\).*/\1/' | xargs)" 'with the right servers'
+}
+
+# --- corrupt repositories
+
+broken() { # broken WHAT PATTERN: $copy is
+  rm -rf "c.$n"
+  test_status 2 "$1" vkb-build --cache "c.$n" -C "$copy" two
+  test_same 'failed true' "$(field '"\(.status) \(.error | length > 0)"')" 'is a record'
+  test_match "$2" .err 'it is said'
+  good "c.$n" 'a good one, in the same cache'
+}
+n=0
+another() { # another: a copy of the repository to break, its objects in a pack
+  n=$((n + 1)) copy=copy$n
+  cp -r repo "$copy"
+  git -C "$copy" repack -adq
+  chmod -R u+w "$copy/.git/objects"
+}
+another
+pack=$(echo "$copy"/.git/objects/pack/*.pack)
+head -c $(($(wc -c <"$pack") / 2)) "$pack" >half
+cp half "$pack"
+broken 'half a pack' "'two'|$(head_of two)|$(head_of 'two^{tree}')"
+another
+: >"$(echo "$copy"/.git/objects/pack/*.idx)"
+broken 'an empty index of a pack' "two"
+another
+rm -r "$copy"/.git/objects/pack
+broken 'no objects' "'two'"
+another
+rm -r "$copy"/.git/objects/pack
+cp -r repo/.git/objects/. "$copy/.git/objects/"
+chmod -R u+w "$copy/.git/objects"
+blob=$(head_of two:src/version.h)
+gone=$copy/.git/objects/$(echo "$blob" | sed 's,^..,&/,')
+rm "$gone"
+broken 'a file that is missing' "cannot check out into .*$blob"
+echo junk >"$gone"
+broken 'a file that is junk' 'cannot check out into'
+tree=$(head_of two:src)
+rm "$copy/.git/objects/$(echo "$tree" | sed 's,^..,&/,')"
+broken 'a folder that is missing' "$tree"
+another
+echo 'ref: refs/heads/none' >"$copy/.git/HEAD"
+test_status 2 'a HEAD that is nowhere' vkb-build -C "$copy" HEAD
+test_match "no branch, tag, commit or other revision 'HEAD'" .err 'it is said'
+
+# --- a ref that vanishes between being resolved and being built
+
+cat >slow-cc <<'END'
+#!/bin/sh
+case $* in *-c*) : >"$0.at"; while [ ! -e "$0.go" ]; do perl -e 'select undef, undef, undef, 0.02'; done ;; esac
+exec cc "$@"
+END
+chmod +x slow-cc
+cp -r repo moving
+in_moving() { git -C moving "$@"; }
+in_moving checkout -q -b late
+echo late >moving/late
+in_moving add -A && in_moving commit -qm late
+late=$(in_moving rev-parse late)
+vkb-build --cache v -j 1 --make-arg "CC=$scratch/slow-cc" -C moving one late \
+  >v.out 2>v.err &
+pid=$!
+test_that 'the first is at work' wait_until 20 test -e slow-cc.at
+in_moving checkout -q main
+in_moving branch -qD late
+: >slow-cc.go
+wait $pid
+test_same 0 $? 'the branch of the second vanished'
+test_same "$late" "$(jq -r .subject.commit v.out | tail -n 1)" 'its commit is built'
+rm slow-cc.at slow-cc.go
+in_moving checkout -q -b lost
+echo lost >moving/lost
+in_moving add -A && in_moving commit -qm lost
+vkb-build --cache v -j 1 --make-arg "CC=$scratch/slow-cc" --cflags -DX -C moving \
+  one lost >v.out 2>v.err &
+pid=$!
+test_that 'again at work' wait_until 20 test -e slow-cc.at
+in_moving checkout -q main
+in_moving branch -qD lost
+in_moving reflog expire --expire=now --all
+in_moving gc -q --prune=now
+: >slow-cc.go
+wait $pid
+test_same 2 $? 'its objects vanished as well'
+test_same 'ok failed' "$(jq -r .status v.out | xargs)" 'the other is built'
+test_match 'cannot (read|check out)' v.err 'it is said'
+
+# --- a disk that is full: at every size up to that which is enough
+
+if unshare -m true 2>/dev/null; then
+  mkdir disk
+  cat >full <<'END'
+mount -t tmpfs -o "size=${1}k" none disk || exit 125
+vkb-build --cache disk $2 two >.out 2>full.err
+echo $? >full.status
+find disk/builds -name build.json >full.built
+mount -o remount,size=50m disk
+vkb-build --cache disk $2 two >again.out 2>again.err || echo "again $?" >>bad
+"$(jq -r .server again.out)" --version | grep -q "sha=$3" || echo 'another' >>bad
+[ -z "$(find disk/builds -name '*.new')" ] || echo 'half a build' >>bad
+END
+  : >bad
+  for kind in '-C repo' "--repo file://$scratch/repo"; do
+    sizes='' ends=''
+    for size in 8 16 28 40 52 64 76 88 100 112 124 136 160 200 300 20000; do
+      unshare -m sh full $size "$kind" "$(head_of two | cut -c 1-8)" || break
+      sizes=$sizes$size,
+      ends="$ends$(cat full.status) "
+      case $(cat full.status):$(wc -l <full.built) in
+      0:1 | 2:0) ;;
+      *) echo "$size: $(cat full.status)" >>bad ;;
+      esac
+    done
+    test_same '' "$(cat bad)" "a full disk, $kind: never half a build: $sizes"
+    test_match '^(2 )+(0 )+$' "$(echo "$ends" >ends; echo ends)" \
+      'it is trouble, until there is room'
+  done
+  unshare -m sh full 40 '-C repo' 0 2>/dev/null
+  test_match 'No space left|make exited' full.err 'it is said'
+else
+  test_skip 'a disk that is full' 'mount in a name space'
+fi
+limited() { (ulimit -f 16 && vkb-build --cache limited -C repo two); }
+test_status 2 'a limit on the size of files' limited
+test_same failed "$(field .status)" 'is a failed build'
+good limited 'without it'
+
+# --- kills at any time
+
+for after in 0.01 0.03 0.06 0.1 0.15 0.2 0.3 0.5; do
+  timeout -s KILL $after vkb-build --cache killed -C repo two one >/dev/null 2>&1
+  timeout -s KILL $after vkb-build --cache killed --repo "file://$scratch/repo" \
+    two one >/dev/null 2>&1
+done
+good killed 'after kills'
+test_that 'and by URL' vkb-build --cache killed --repo "file://$scratch/repo" two one
+test_same 'true true' "$(field .cached | xargs)" 'it is the same'
+test_same '' "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
+  'nothing half is left'
+
+# --- what cannot be reached: nobody is asked for a password
+
+cat >ask <<'END'
+#!/bin/sh
+: >"$0.was.asked"
+END
+chmod +x ask
+GIT_ASKPASS=$scratch/ask SSH_ASKPASS=$scratch/ask DISPLAY=:0
+export GIT_ASKPASS SSH_ASKPASS DISPLAY
+
+# server REPLY FILE: answers each connection with REPLY ('' never, and holds it).
+cat >server.pl <<'END'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die;
+open(my $f, ">", "$ARGV[1].new"); print $f $s->sockport; close $f;
+rename "$ARGV[1].new", $ARGV[1];
+my @held;
+while (my $c = $s->accept) {
+	if ($ARGV[0] eq "") { push @held, $c; open(my $g, ">", "$ARGV[1].met"); next }
+	sysread $c, my $request, 4096;
+	print $c $ARGV[0];
+	close $c;
+}
+END
+serve() { # serve REPLY FILE
+  perl server.pl "$1" "$2" &
+  servers="$servers $!"
+  wait_until 10 test -e "$2"
+}
+servers=
+# shellcheck disable=SC2086 # words
+test_cleanup() { [ -z "$servers" ] || kill $servers 2>/dev/null; }
+serve "$(printf 'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\nContent-Length: 0\r\n\r')
+" login
+serve "$(printf 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r')
+" none
+serve 'this is no git' junk
+serve '' silent
+
+for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
+  ssh://git@127.0.0.1:1/x.git git@localhost.invalid:x/y.git \
+  https://no-such-host.invalid/x.git "http://127.0.0.1:$(cat login)/x.git" \
+  "http://127.0.0.1:$(cat none)/x.git" "git://127.0.0.1:$(cat junk)/x" \
+  "https://127.0.0.1:$(cat junk)/x" "ssh://git@127.0.0.1:$(cat junk)/x" \
+  "file://$scratch/nowhere" nowhere 'ext::sh -c touch% evil' 'x://y'; do
+  test_status 2 "$url" timeout 60 setsid -w vkb-build --cache urls --repo "$url" main
+  test_match "$(printf %s "$url" | sed 's/[.+%]/\\&/g')" .err 'is named'
+done
+test_that 'nobody was asked' test ! -e ask.was.asked -a ! -e evil
+
+# One that says nothing for ever is waited for, until a signal comes.
+for sig in INT TERM; do
+  rm -f silent.met
+  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-build --cache urls \
+    --repo "git://127.0.0.1:$(cat silent)/x" main >s.out 2>s.err &
+  pid=$!
+  test_that 'a silent server' wait_until 20 test -e silent.met
+  kill -$sig $pid
+  wait $pid
+  test_same "$([ $sig = INT ] && echo 130 || echo 143)" $? "SIG$sig ends it"
+done
+test_done
