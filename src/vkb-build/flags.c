@@ -19,12 +19,15 @@
 
 #define ANSWER_MS 20000
 
-/* The compiler's version, then a line of each library that may be linked. */
+/* The compiler's version, and where it looks for libraries. */
 static const char ask[] =
-    "$0 --version </dev/null || exit; echo --; for l in libc.so.6 libm.so.6 "
-    "libssl.so libcrypto.so libsystemd.so libtcmalloc.so "
-    "libtcmalloc_minimal.so "
-    "libjemalloc.so libgcc.a; do $0 -print-file-name=$l; done";
+    "$0 --version </dev/null || exit; echo --; $0 -print-search-dirs";
+
+/* Those that may be linked. */
+static const char *const linked[] = {"libc.so.6", "libm.so.6", "libssl.so",
+    "libcrypto.so", "libsystemd.so", "libtcmalloc.so", "libtcmalloc_minimal.so",
+    "libjemalloc.so", "libgcc.a"};
+#define LINKED (sizeof linked / sizeof *linked)
 
 static void
 add(struct flags *f, char *text)
@@ -101,22 +104,38 @@ variables(struct flags *f, const struct flags_wanted *w)
 	return "cc";
 }
 
-/* "PATH SIZE MTIME" of each line that names a file. */
-static void
-libraries(struct str *out, char *lines)
+/* The first file of that name in the folders; caller frees. NULL: none. */
+static char *
+library(const char *dirs, const char *name)
 {
-	char *save = NULL, *real;
-	struct stat st;
+	char *file, *real = NULL;
+	size_t n;
 
-	for (char *l = strtok_r(lines, "\n", &save); l;
-	     l = strtok_r(NULL, "\n", &save)) {
-		if (*l != '/' || !(real = realpath(l, NULL)))
-			continue;
-		if (stat(real, &st) == 0)
-			str_printf(out, "%s %lld %lld.%09ld\n", real,
+	for (; *dirs && *dirs != '\n' && !real; dirs += n + (dirs[n] == ':')) {
+		n = strcspn(dirs, ":\n");
+		file = mem_printf("%.*s/%s", (int)n, dirs, name);
+		real = realpath(file, NULL);
+		free(file);
+	}
+	return real;
+}
+
+/* "PATH SIZE MTIME" of each library there is. */
+static void
+libraries(struct str *out, const char *answer)
+{
+	static const char where[] = "libraries: =";
+	const char *dirs = strstr(answer, where);
+	struct stat st;
+	char *file;
+
+	for (size_t i = 0; dirs && i < LINKED; i++) {
+		file = library(dirs + strlen(where), linked[i]);
+		if (file && stat(file, &st) == 0)
+			str_printf(out, "%s %lld %lld.%09ld\n", file,
 			    (long long)st.st_size, (long long)st.st_mtim.tv_sec,
 			    st.st_mtim.tv_nsec);
-		free(real);
+		free(file);
 	}
 }
 

@@ -1,0 +1,106 @@
+#!/bin/sh
+# slow: vkb-build on Valkey itself: a tree of $VKB_VALKEY_SRC, or of Debian's
+# source package. Two commits, the second from the objects of the first; a
+# module against both; the load on both.
+. "${0%/*}/lib.sh"
+
+# valkey_source DIR: of apt's own archive, with lists that are not the machine's.
+valkey_source() {
+  command -v apt-get >/dev/null && command -v dpkg-source >/dev/null || return 1
+  for list in /etc/apt/sources.list.d/debian.sources \
+    /etc/apt/sources.list.d/ubuntu.sources; do
+    [ ! -r "$list" ] || break
+  done
+  [ -r "$list" ] || return 1
+  suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+  [ "$suite" != bookworm ] || suite=trixie # the first that has it
+  mkdir -p apt/parts apt/lists/partial apt/files
+  sed -e '/^$/,$d' -e '/^#/d' -e 's/^Types:.*/Types: deb-src/' \
+    -e "s/^Suites:.*/Suites: $suite/" "$list" >apt/parts/src.sources
+  set -- "$1" -qq -o Dir::Etc::sourcelist=/dev/null \
+    -o Dir::Etc::sourceparts="$scratch/apt/parts" \
+    -o Dir::State::lists="$scratch/apt/lists" -o APT::Sandbox::User=root
+  dir=$1
+  shift
+  { apt-get "$@" update &&
+    (cd apt/files && apt-get "$@" source --download-only valkey) &&
+    # A patch of Debian's breaks a plain make.
+    dpkg-source --skip-patches -x apt/files/valkey_*.dsc "$dir"; } \
+    >apt/log 2>&1
+}
+
+if [ -n "${VKB_VALKEY_SRC:-}" ] && [ -e "$VKB_VALKEY_SRC/src/server.c" ]; then
+  mkdir source
+  tar -C "$VKB_VALKEY_SRC" -cf - --exclude-vcs . | tar -C source -xf -
+elif ! valkey_source source; then
+  test_skip 'real sources' 'VKB_VALKEY_SRC, or apt with sources'
+  test_done
+fi
+. "$tests/repo.sh"
+mv source repo
+git init -q repo
+in_repo add -Af
+in_repo commit -qm first
+in_repo tag first
+echo 'int vkbSecond(void) { return 2; }' >>repo/src/server.c
+commit second
+test_same 1 "$(in_repo diff --name-only first HEAD | wc -l)" 'a second commit'
+
+field() { jq -r "$1" .out; }
+build() {
+  vkb-build -C repo --make-arg OPTIMIZATION=-O0 --allocator libc "$@"
+}
+how() { field '"\(.status) \(.incremental) \(.cached)"'; }
+test_that 'the first commit' build first
+test_same 'ok false false' "$(how)" 'is built from nothing'
+test_same "$(head_of first | cut -c 1-8)" "$(field .git_sha)" 'and says so'
+version=$(sed -n 's/.*VALKEY_VERSION "\(.*\)".*/\1/p' repo/src/version.h)
+test_same "$version" "$(field .version)" 'with its version'
+test_that 'the second' build HEAD
+test_same 'ok true false' "$(how)" 'goes on from there'
+test_same "$(head_of HEAD | cut -c 1-8)" "$(field .git_sha)" 'and says so'
+test_same server "$(sed -n 's/.*CC.*[^a-z_]\([0-9;]*m\)\{0,1\}\(server\|dict\|networking\|cluster\)\.o.*/\2/p' \
+  "$(field .log)")" 'compiled is only what changed'
+test_that 'both again' build first HEAD
+test_same 'ok false true
+ok true true' "$(how)" 'are there'
+test_same '' "$(in_repo status --porcelain)" 'the repository is as it was'
+
+# --- a module, with the header of that commit
+
+mkdir module
+cat >module/module.c <<'END'
+#include "valkeymodule.h"
+int
+ValkeyModule_OnLoad(ValkeyModuleCtx *ctx, ValkeyModuleString **argv, int argc)
+{
+	(void)argv;
+	if (argc != 2)
+		return VALKEYMODULE_ERR;
+	return ValkeyModule_Init(ctx, "vkbtest", 1, VALKEYMODULE_APIVER_1);
+}
+END
+git init -q module
+git -C module add -A
+git -C module commit -qm module
+cat >cfg.json <<'END'
+[{"commands": ["SET", "GET"], "requests": [500], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4], "warmup": 0,
+  "modules": [{"path": "module.so", "startup_args": ["a", "b"]}],
+  "cluster_mode": false, "tls_mode": false}]
+END
+# shellcheck disable=SC2016 # for that shell
+test_that 'a module' build --module-dir module --module-build \
+  'cc -shared -fPIC -I"$VKB_INCLUDE" -o module.so module.c' first HEAD
+test_same 'ok ok' "$(field .status | xargs)" 'against both'
+cp .out builds
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+test_that 'the load' vkb-load -q --builds builds --runs 2 cfg.json
+test_same "8 ok $(git -C module rev-parse HEAD)" \
+  "$(jq -rs '"\(length) \([.[].status] | unique[]) \([.[].subject.module_commit] | unique[])"' .out)" \
+  'on both, with the module'
+test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'by the server that was built'
+test_that 'no server is left' wait_until 10 no_litter
+test_done
