@@ -132,6 +132,9 @@ improvement none mwu-exact' "$(deltas)" 'up from zero: no ratio'
 cp base new
 test_same 'exit 0
 equivalent 1 identical' "$(deltas)" 'zero and zero'
+runs x SET s1 0 0 0 0 0 0 >base
+test_same 'exit 0
+equivalent 1 identical' "$(deltas)" 'zero and zero, of six runs and of four'
 runs x SET s1 0.031 0.039 0.031 0.039 >base
 runs y SET s2 0.039 0.031 0.039 0.031 >new
 test_same 'exit 0

@@ -430,6 +430,8 @@ ranktest_pairs_median(const struct ranktest_pairs *p)
 {
 	double half = floor(p->count / 2);
 
+	if (p->count == 0)
+		return NAN;
 	if (2 * half < p->count)
 		return pairs_at(p, half + 1);
 	return pairs_at(p, half) / 2 + pairs_at(p, half + 1) / 2;

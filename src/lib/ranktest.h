@@ -50,7 +50,7 @@ struct ranktest_pairs *ranktest_ratios(
     const double *x, size_t m, const double *y, size_t n);
 struct ranktest_pairs *ranktest_walsh(const double *d, size_t n);
 void ranktest_pairs_free(struct ranktest_pairs *);
-double ranktest_pairs_median(const struct ranktest_pairs *);
+double ranktest_pairs_median(const struct ranktest_pairs *); /* of 0: NAN */
 
 /*
  * The interval that covers at least 'want' (.95); *covers, where given, is

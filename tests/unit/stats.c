@@ -165,6 +165,10 @@ many(void)
 		lo > .98 && hi < 1.02,
 	    "its interval");
 	ranktest_pairs_free(p);
+	p = ranktest_walsh(x, 0);
+	tap_ok(
+	    isnan(ranktest_pairs_median(p)), "of no pair there is no median");
+	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, W);
 	k = 0;
 	for (size_t i = 0; i < W; i++)
@@ -289,6 +293,11 @@ verdicts(void)
 	tap_ok(judge(zero, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "zero to zero is no change");
+	f = verdict_measure(c, 3, c, 4, false);
+	tap_ok(isnan(f.p) && f.ratio == 1,
+	    "equal without variance, 3 against 4: there is no test");
+	f = verdict_measure(zero, 4, zero, 3, false);
+	tap_ok(isnan(f.p) && f.ratio == 1, "nor of zeros");
 	f = verdict_measure(half, 4, c, 4, false);
 	tap_ok(isnan(f.ratio) && !isnan(f.p), "zeros in part: p, no ratio");
 	f = verdict_measure(x, 6, low, 6, true);
