@@ -85,6 +85,22 @@ test_status 2 'no such value' push one
 test_match 'invalid input value for enum' .err 'the server says it'
 test_same '1 1' "$(rows) $(rows vkb_runs)" 'nothing was stored'
 
+# a column timestamp that is none: the runs are not stored where it cannot hold
+# them, and are where it can
+fresh
+sql 'CREATE TABLE benchmark_metrics (id SERIAL, "timestamp" BIGINT, commit TEXT, command TEXT)'
+run 1 '' >one
+test_status 2 'a number for a timestamp' push one
+test_match "'timestamp' is '2026-03-01T08:00:00Z', and column 'timestamp' wants a number" .err \
+  'the run is refused'
+for type in TEXT TIMESTAMP DATE; do
+  fresh
+  sql "CREATE TABLE benchmark_metrics (id SERIAL, \"timestamp\" $type, commit TEXT, command TEXT)"
+  test_that "$type for a timestamp" push one
+  test_that "$type for a timestamp: export" push --export --since 2026-03-01
+  test_same 1 "$(wc -l <.out)" "$type for a timestamp: it is there"
+done
+
 # types that make something else of a text: the run is not stored, the rest is
 for type in bytea oid '"char"' 'text[]' 'varchar(9)[]' 'numeric(5,2)[]' \
   interval 'time(0)' tsvector xml point; do
@@ -170,6 +186,13 @@ test_match ' 0 runs stored, 2 were there' .err 'and known'
 test_same 1 "$(sql "SELECT count(DISTINCT vkb_session) FROM benchmark_metrics WHERE vkb_session LIKE 'session %'")" \
   'its key is a hash'
 
+fresh
+run 1 '' "$text" >one
+vkb-pgpush --dry-run one >plan.sql
+test_that 'a plan for a long command' psql -X -q -v ON_ERROR_STOP=1 -f plan.sql
+test_that 'it fits' push one
+test_same '' "$(grep -E 'ALTER|INDEX' .err)" 'as it is'
+
 # --- what is no table, and tables in parts
 
 fresh
@@ -238,6 +261,12 @@ test_that 'keys in line breaks' push one
 test_same 's' "$(sql 'SELECT vkb_session FROM benchmark_metrics WHERE vkb_index = 3')" 'forge nothing'
 push -q --export >out
 test_same "$(jq -cS . one)" "$(tail -n 1 out | jq -cS .)" 'all of it comes back'
+
+fresh
+{ run 1 "$(perl -e 'printf qq(,"k%d":1), $_ for 1 .. 2000')"; run 2 ''; } >wide
+test_status 2 'more keys than columns can be' push wide
+test_match 'at most 1600 columns' .err 'the server says it'
+test_same '' "$(sql "SELECT to_regclass('benchmark_metrics')")" 'nothing is made'
 
 # --- large
 

@@ -19,8 +19,11 @@ struct target {
 	const char *name;
 	size_t from; /* column of the spool */
 	struct coltype type;
-	bool fits; /* all its values do */
+	bool timed; /* it is a time in vkb_runs */
+	bool fits;  /* all its values do */
 };
+
+static const struct coltype a_time = {COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
 
 /* Those that rows have on their own come first: the rest is one text by frame.
  */
@@ -36,15 +39,16 @@ add_targets(struct targets *t, const struct schema *s,
     const struct spool_column *c, size_t n, bool alone)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct coltype type;
+		struct target *x = &t->v[t->n];
 
 		if (i == SPOOL_RECORD || !c[i].n || c[i].alone != alone)
 			continue;
-		type = schema_find(s, c[i].name)->type;
-		if (strcmp(c[i].name, "timestamp") == 0)
-			type = coltype_parse("timestamp with time zone");
-		t->v[t->n++] = (struct target){
-		    c[i].name, i, type, coltype_fits(type, &c[i].seen)};
+		*x = (struct target){.name = c[i].name, .from = i};
+		x->type = schema_find(s, x->name)->type;
+		x->timed = strcmp(x->name, "timestamp") == 0;
+		x->fits = coltype_fits(x->type, &c[i].seen) &&
+		    (!x->timed || coltype_fits(a_time, &c[i].seen));
+		t->n++;
 	}
 	if (alone)
 		t->alone = t->n;
@@ -121,6 +125,8 @@ check(
 		x = spool_get(f->spool, row, t->v[i].from);
 		if (x->kind)
 			wants = coltype_wants(t->v[i].type, x->kind, x->text);
+		if (x->kind && !wants && t->v[i].timed)
+			wants = coltype_wants(a_time, x->kind, x->text);
 		if (!wants)
 			continue;
 		if (!f->quiet)
