@@ -361,10 +361,10 @@ failing silence 'printed 0 results of .SET. where' </dev/null
 failing nothing "$version exited with 4 and printed nothing" <<'END'
 exit 4
 END
-failing garbage 'its result: |printed 0 results' <<'END'
+failing garbage 'a result that is none: |printed 0 results' <<'END'
 head -c 5000 /dev/urandom
 END
-failing 'no number' "its result: 'rps' is 'fast', which is not a number" <<'END'
+failing 'no number' "a result that is none: 'rps' is 'fast', which is not a number" <<'END'
 printf '"test","rps"\n"SET","fast"\n'
 END
 failing 'no requests' 'the servers have served 0 requests of 2000' <<'END'

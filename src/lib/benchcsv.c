@@ -29,30 +29,47 @@ is_header(const char *line)
 static bool
 is_pair(const char *line)
 {
-	const char *p = strstr(line, "\",\"");
+	const char *p =
+	    *line == '"' ? memmem(line, strcspn(line, "\n"), "\",\"", 3) : NULL;
 
-	if (*line != '"' || !p || memchr(line, '\n', (size_t)(p - line)))
+	if (!p)
 		return false;
 	p += 3;
 	p += strspn(p, "0123456789.");
 	return p[-1] != '"' && *p == '"' && (!p[1] || strchr("\r\n", p[1]));
 }
 
-static bool
-has_header(const char *head)
+static const char *
+next_of(const char *line)
 {
-	for (const char *p = head; p; p = strchr(p, '\n')) {
-		p += *p == '\n';
-		if (is_header(p))
-			return true;
-	}
-	return false;
+	line += strcspn(line, "\n");
+	return *line ? line + 1 : line;
+}
+
+/* The line; NULL: there is none. */
+static const char *
+find(const char *text, bool (*is)(const char *line))
+{
+	for (; *text; text = next_of(text))
+		if (is(text))
+			return text;
+	return NULL;
 }
 
 bool
 benchcsv_is(const char *head)
 {
-	return has_header(head) || is_pair(head);
+	return find(head, is_header) || is_pair(head);
+}
+
+const char *
+benchcsv_start(const char *text)
+{
+	const char *at = find(text, is_header);
+
+	if (!at)
+		at = find(text, is_pair);
+	return at ? at : text + strlen(text);
 }
 
 struct benchcsv *
@@ -61,7 +78,7 @@ benchcsv_new(csvrows_line *line, void *from, const char *head)
 	struct benchcsv *b = mem_new(sizeof *b);
 
 	b->rows = csvrows_new(',', line, from);
-	b->waiting = has_header(head);
+	b->waiting = find(head, is_header) != NULL;
 	return b;
 }
 

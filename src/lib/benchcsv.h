@@ -16,6 +16,10 @@ struct json;
 /* Does a text begin so? */
 bool benchcsv_is(const char *head);
 
+/* Where its header is, or else the first line that can be a result, or its end.
+ */
+const char *benchcsv_start(const char *text);
+
 /* 'head': what the text begins with; is there a header in it? */
 struct benchcsv *benchcsv_new(csvrows_line *, void *from, const char *head);
 void benchcsv_free(struct benchcsv *);

@@ -256,24 +256,38 @@ command_new(const char *name, long long data_size, bool cluster)
 }
 
 static void
-add_text(struct str *to, const char *text)
+add_text(struct str *to, const char *text, bool cluster)
 {
 	for (; *text; text++)
 		if (*text == '@' || *text == '=')
 			str_add(to, "__rand_int__");
+		else if (*text == '%')
+			str_add(to, "__data__");
 		else if (*text != '#')
 			str_addc(to, *text);
+		else if (cluster)
+			str_add(to, ":{tag}");
 }
 
 char *
-command_text(const char *name)
+command_text(const char *name, bool cluster)
 {
 	const struct row *r = find(name);
 	struct str s = {0};
 
-	add_text(&s, r->text);
+	add_text(&s, r->text, cluster);
 	for (unsigned i = 0; i < r->times; i++)
-		add_text(&s, r->more);
+		add_text(&s, r->more, cluster);
+	return str_take(&s);
+}
+
+char *
+command_value(size_t n)
+{
+	struct str s = {0};
+
+	make_value(&s, n);
+	s.s[n] = '\0';
 	return str_take(&s);
 }
 

@@ -73,10 +73,12 @@ bool command_reads(const char *name);
 enum command_needs command_needs(const char *name);
 
 /*
- * The words of a known test that writes no value, for a program that takes
- * __rand_int__ for a number; without slots. Caller frees.
+ * The words of a known test, for a program that takes __rand_int__ for a
+ * number,
+ * __data__ for the value and in a cluster {tag} for a slot. Caller frees.
  */
-char *command_text(const char *name);
+char *command_text(const char *name, bool cluster);
+char *command_value(size_t n); /* of n bytes; caller frees */
 
 /*
  * The template of a test, or of what fills the server for it ('seeding'; with

@@ -25,6 +25,12 @@ struct engine_job {
 	    *raw; /* set where there is verbatim output; caller frees */
 };
 
+/* What is known of a run that an earlier session finished. */
+struct engine_past {
+	const char *tool; /* benchmark_tool_sha256; NULL: not known */
+	double rps, requests;
+};
+
 struct engine {
 	const char *name; /* config.engine; NULL ends a list */
 	void *self;
@@ -35,6 +41,10 @@ struct engine {
 	/* Must it try a case, on a server for that alone, before it is run? */
 	bool (*untried)(const void *self, const struct json *cas);
 	int (*attempt)(void *self, const struct engine_job *);
+
+	/* Such a run is not made again; -1, and said: none can be added. */
+	int (*recall)(
+	    void *self, const struct json *cas, const struct engine_past *);
 
 	/*
 	 * Fills the servers and measures. 0; 1, and said: there is a result,

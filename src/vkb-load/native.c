@@ -58,6 +58,15 @@ sound(const struct json *cas, const struct engine_result *r)
 }
 
 static int
+recall(void *self, const struct json *cas, const struct engine_past *past)
+{
+	(void)self;
+	(void)cas;
+	(void)past;
+	return 0;
+}
+
+static int
 run(void *self, const struct engine_job *j, struct engine_result *r)
 {
 	const struct engine_target *t = &j->target->e;
@@ -75,6 +84,7 @@ native_engine(void)
 	return (struct engine){.name = ENGINES_NATIVE,
 	    .cannot = cannot,
 	    .untried = untried,
+	    .recall = recall,
 	    .run = run};
 }
 

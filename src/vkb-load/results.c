@@ -1,4 +1,5 @@
 #include "results.h"
+#include "engines.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -99,22 +100,34 @@ whole_lines(int fd, const char *name, bool repair)
 }
 
 static void
+free_finished(struct finished *f)
+{
+	free(f->key);
+	free(f->tool);
+	json_free(f->metrics);
+}
+
+static void
 finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
 	unsigned long long looks = looks_hash(json_get(rec, "run"));
+	const struct json *config = json_get(rec, "config");
+	const char *tool =
+	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
+	bool foreign = strcmp(engines_name(config), ENGINES_NATIVE) != 0;
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
 	    !(index >= 1 && index < 1e9))
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
-	r->done[r->n] =
-	    (struct finished){.key = key(json_get(rec, "subject"),
-				  json_get(rec, "config"), (size_t)index),
-		.place = r->n,
-		.looks = looks,
-		.metrics = looks ? json_detach(rec, "metrics") : NULL};
+	r->done[r->n] = (struct finished){
+	    .key = key(json_get(rec, "subject"), config, (size_t)index),
+	    .place = r->n,
+	    .looks = looks,
+	    .tool = tool && foreign ? mem_str(tool) : NULL,
+	    .metrics = looks || foreign ? json_detach(rec, "metrics") : NULL};
 	r->n++;
 	if ((size_t)index > r->last)
 		r->last = (size_t)index;
@@ -129,11 +142,9 @@ sort(struct results *r)
 	if (r->n)
 		qsort(r->done, r->n, sizeof *r->done, by_key);
 	for (size_t i = 0; i < r->n; i++)
-		if (kept &&
-		    strcmp(r->done[kept - 1].key, r->done[i].key) == 0) {
-			free(r->done[i].key);
-			json_free(r->done[i].metrics);
-		} else
+		if (kept && strcmp(r->done[kept - 1].key, r->done[i].key) == 0)
+			free_finished(&r->done[i]);
+		else
 			r->done[kept++] = r->done[i];
 	r->n = kept;
 }
@@ -185,10 +196,8 @@ results_open(struct results *r, const char *output, const char *resume)
 void
 results_close(struct results *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->done[i].key);
-		json_free(r->done[i].metrics);
-	}
+	for (size_t i = 0; i < r->n; i++)
+		free_finished(&r->done[i]);
 	free(r->done);
 	if (r->file && r->fd >= 0)
 		close(r->fd);

@@ -15,7 +15,8 @@ struct finished {
 	char *key;
 	size_t place;             /* in the file */
 	unsigned long long looks; /* looks_hash of it */
-	struct json *metrics;     /* of an adaptive session; else NULL */
+	struct json *metrics;     /* of adaptive sessions, other engines */
+	char *tool;               /* env.benchmark_tool_sha256, of those */
 };
 
 struct results {

@@ -93,6 +93,18 @@ find(const struct session *s, const struct slot *slot)
 	    slot->index);
 }
 
+static int
+recall(
+    const struct session *s, const struct json *cas, const struct finished *f)
+{
+	const struct engine *e = engines_find(s->engines, cas);
+	struct engine_past past = {.tool = f->tool,
+	    .rps = json_get_num(f->metrics, "rps", 0),
+	    .requests = json_get_num(f->metrics, "requests", 0)};
+
+	return e->recall(e->self, cas, &past);
+}
+
 /*
  * Takes what an earlier session has finished. One that looked at other times,
  * or did not look, cannot be gone on with: its alpha is spent.
@@ -115,6 +127,8 @@ take(struct session *s, const struct slot *slot)
 				"'--runs MIN..MAX' or '--until'",
 		    s->results->name, slot->index,
 		    json_get_str(s->cases[slot->cas], "id"));
+	if (recall(s, s->cases[slot->cas], f) < 0)
+		return -1;
 	precise_add(
 	    s->precise, slot->cas, slot->build, slot->index, f->metrics);
 	s->finished++;

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#define VALUE "__data__"
+#define ARGUMENT_MOST 131072 /* of Linux, with its end: MAX_ARG_STRLEN */
+
 struct list {
 	char **v;
 	size_t n, cap;
@@ -65,37 +68,72 @@ where(struct list *l, const struct engine_target *t)
 }
 
 /*
- * Tests that it has by a name; their results are one line. LRANGE would be
- * preceded by a test that fills the list, others it does not know in all
- * versions: those are commands for it, the same as its own would be.
+ * Tests that it has by a name, the same as ours, in versions that have the
+ * option; their results are one line. HSET had a key for each field and sorted
+ * sets had no test before --threads came, streams before --seed. LRANGE would
+ * be preceded by a test that fills the list. What is not here is a command for
+ * it, the same as its own test would be.
  */
-static const char *const tests[] = {"PING_INLINE", "PING_MBULK", "SET", "GET",
-    "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP", "SADD", "HSET", "SPOP", "ZADD",
-    "ZPOPMIN", "MSET", "XADD", NULL};
+static const struct {
+	const char *name, *since;
+} tests[] = {{"PING_INLINE", "-n"}, {"PING_MBULK", "-n"}, {"PING", "-n"},
+    {"SET", "-n"}, {"GET", "-n"}, {"INCR", "-n"}, {"LPUSH", "-n"},
+    {"RPUSH", "-n"}, {"LPOP", "-n"}, {"RPOP", "-n"}, {"SADD", "-n"},
+    {"SPOP", "-n"}, {"MSET", "-n"}, {"HSET", "--threads"},
+    {"ZADD", "--threads"}, {"ZPOPMIN", "--threads"}, {"XADD", "--seed"}};
 
-static bool
-is_test(const char *command)
+bool
+vbargs_is_test(const struct vbcaps *caps, const char *command)
 {
-	for (const char *const *t = tests; *t; t++)
-		if (strcmp(*t, command) == 0)
-			return true;
-	return strcmp(command, "PING") == 0;
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+		if (strcmp(tests[i].name, command) == 0)
+			return vbcaps_has(caps, tests[i].since);
+	return false;
+}
+
+/* The value itself, where it knows no word for it. */
+static void
+set_value(char **words, long long size)
+{
+	for (; *words; words++)
+		if (strcmp(*words, VALUE) == 0) {
+			free(*words);
+			*words = command_value((size_t)size);
+		}
 }
 
 char **
-vbargs_words(const char *command)
+vbargs_words(
+    const struct vbcaps *caps, const struct engine_work *w, bool cluster)
 {
 	const char *why;
 	char *text, **words;
 	size_t n;
 
-	if (is_test(command))
+	if (vbargs_is_test(caps, w->command))
 		return NULL;
-	text =
-	    command_known(command) ? command_text(command) : mem_str(command);
+	text = command_known(w->command) ? command_text(w->command, cluster)
+					 : mem_str(w->command);
 	words = words_split(text, &n, &why);
 	free(text);
+	if (words && !vbcaps_says(caps, VALUE))
+		set_value(words, w->data_size);
 	return words;
+}
+
+bool
+vbargs_fits(const struct vbcaps *caps, const char *command, double size)
+{
+	bool literal = false;
+	char *text;
+
+	if (command_known(command) && !vbargs_is_test(caps, command) &&
+	    !vbcaps_says(caps, VALUE)) {
+		text = command_text(command, false);
+		literal = strstr(text, VALUE) != NULL;
+		free(text);
+	}
+	return !literal || size < ARGUMENT_MOST;
 }
 
 static void
@@ -114,7 +152,7 @@ char **
 vbargs_make(const struct vbargs *a)
 {
 	const struct engine_work *w = a->work;
-	char **words = vbargs_words(w->command);
+	char **words = vbargs_words(a->caps, w, a->target->cluster);
 	struct list l = {0};
 
 	push(&l, mem_str(a->caps->path));
@@ -128,7 +166,8 @@ vbargs_make(const struct vbargs *a)
 	number(&l, "-d", (double)w->data_size);
 	number(&l, "-P", w->pipeline);
 	number(&l, "-c", w->clients);
-	if (w->threads > 1)
+	/* In a cluster it would take as many as there are nodes. */
+	if (w->threads > 1 || a->target->cluster)
 		number(&l, "--threads", w->threads);
 	if (a->warmup_s > 0)
 		number(&l, "--warmup", a->warmup_s);

@@ -2,6 +2,8 @@
 #ifndef VBARGS_H
 #define VBARGS_H
 
+#include <stdbool.h>
+
 #include "engine.h"
 
 struct vbcaps;
@@ -21,7 +23,14 @@ void vbargs_free(char **);
 /* As a person would type it; caller frees. */
 char *vbargs_text(char *const *argv);
 
-/* The words of the command, or NULL: it is a test of the program's own. */
-char **vbargs_words(const char *command);
+/* Is it a test of the program's own? Else it is a command for it, in words. */
+bool vbargs_is_test(const struct vbcaps *, const char *command);
+
+/* The words, or NULL: it is a test of its own. Free with vbargs_free. */
+char **vbargs_words(
+    const struct vbcaps *, const struct engine_work *, bool cluster);
+
+/* Can a value of so many bytes be given to it, where it must be an argument? */
+bool vbargs_fits(const struct vbcaps *, const char *command, double size);
 
 #endif

@@ -1,10 +1,8 @@
 #include "vbench.h"
-#include "benchcsv.h"
 #include "builds.h"
 #include "child.h"
 #include "command.h"
 #include "err.h"
-#include "flat.h"
 #include "guard.h"
 #include "json.h"
 #include "mem.h"
@@ -16,8 +14,8 @@
 #include "vbargs.h"
 #include "vbcaps.h"
 #include "vbrefuse.h"
+#include "vbresult.h"
 #include "watch.h"
-#include "words.h"
 
 #include <limits.h>
 #include <math.h>
@@ -28,15 +26,18 @@
 
 #define SILENCE_S 60
 #define TRIAL_LEAST_S .2
-#define TRIAL_MOST_S 2
+#define TRIAL_MOST_S 5
 #define TRIALS 12
 #define REFUSED_PERCENT 1
-#define SEEN .9 /* of what a run by duration says it sent */
+#define SEEN .9     /* of what a run by duration says it sent */
+#define NEARLY 1.25 /* times an emulated duration, or its part */
 
-/* How fast a case was at its trial. */
+/* How fast a case was at its trial, or in a session before this one. */
 struct rate {
 	const struct json *cas;
 	double rps;
+	long long requests; /* for its duration */
+	bool said;          /* that they take longer, or less */
 };
 
 struct vbench {
@@ -93,13 +94,13 @@ cannot(const void *self, const struct json *cas)
 	return vbrefuse_why(&v->caps, cas, v->login);
 }
 
-static double
+static struct rate *
 rate_of(const struct vbench *v, const struct json *cas)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (v->rates[i].cas == cas)
-			return v->rates[i].rps;
-	return 0;
+			return &v->rates[i];
+	return NULL;
 }
 
 static bool
@@ -108,88 +109,39 @@ untried(const void *self, const struct json *cas)
 	struct how h = plan(self, cas);
 
 	return ((h.duration_s > 0 && !h.by_duration) || h.counted_warmup) &&
-	    rate_of(self, cas) <= 0;
+	    !rate_of(self, cas);
 }
 
 static long long
-lasting(const struct vbench *v, const struct json *cas, double s)
+lasting(double rps, double s)
 {
-	return (long long)fmax(1, ceil(rate_of(v, cas) * s));
+	return (long long)fmin(fmax(1, ceil(rps * s)), 1e18);
 }
 
-/* Results come from memory, a line at a time. */
-struct lines {
-	const char *at;
-};
+static void
+keep_rate(
+    struct vbench *v, const struct json *cas, double rps, long long requests)
+{
+	v->rates = mem_grow(v->rates, v->n, &v->cap, sizeof *v->rates);
+	v->rates[v->n++] = (struct rate){cas, rps, requests, false};
+}
 
+/* All runs of a case make the same number, in whatever session they are. */
 static int
-next_line(void *from, const char **line, size_t *n)
+recall(void *self, const struct json *cas, const struct engine_past *past)
 {
-	struct lines *l = from;
+	struct vbench *v = self;
+	struct how h = plan(v, cas);
 
-	if (!*l->at)
-		return 0;
-	*line = l->at;
-	*n = strcspn(l->at, "\n");
-	*n += l->at[*n] == '\n';
-	l->at += *n;
-	return 1;
-}
-
-/* Is it the result of the test? A command has one result, whatever its name. */
-static bool
-is_ours(const char *title, const char *command, char *const *words)
-{
-	char *name;
-	bool same;
-
-	if (words)
-		return true;
-	name = flat_command(title);
-	same = strcmp(name, command) == 0 ||
-	    (strcmp(command, "PING") == 0 && strcmp(name, "PING_MBULK") == 0);
-	free(name);
-	return same;
-}
-
-/* The metrics of the one result; NULL, and said. */
-static struct json *
-read_result(const struct vbench *v, const struct str *out, const char *command)
-{
-	const char *text = out->len ? out->s : "", *title, *why;
-	char **words = vbargs_words(command);
-	struct lines l = {text};
-	struct benchcsv *b = benchcsv_new(next_line, &l, text);
-	struct json *metrics, *found = NULL;
-	size_t n = 0;
-	int got;
-
-	while ((got = benchcsv_next(b, &title, &metrics, &why)) != 0) {
-		if (got < 0)
-			break;
-		if (is_ours(title, command, words) && n++ == 0)
-			found = metrics;
-		else
-			json_free(metrics);
-	}
-	if (got < 0)
-		err_say("%s: its result: %s", vbcaps_name(&v->caps),
-		    why ? why : "cannot be read");
-	else if (n != 1)
-		err_say("%s printed %zu results of '%s' where there should be "
-			"one",
-		    vbcaps_name(&v->caps), n, command);
-	else if (!(json_get_num(found, "rps", -1) > 0))
-		err_say("%s printed a result without a throughput",
-		    vbcaps_name(&v->caps));
-	else
-		goto out;
-	json_free(found);
-	found = NULL;
-out:
-	benchcsv_free(b);
-	words_free(words);
-	return found;
+	if (past->tool && v->caps.sha256 &&
+	    strcmp(past->tool, v->caps.sha256) != 0)
+		return err_fail("%s: some runs were made with another " VBENCH
+				": one makes all of a file",
+		    json_get_str(cas, "id"));
+	if (untried(self, cas) && past->rps > 0 && past->requests > 0)
+		keep_rate(v, cas, past->rps,
+		    h.duration_s > 0 ? (long long)past->requests : 0);
+	return 0;
 }
 
 /* One process of it, to its end. */
@@ -207,10 +159,11 @@ start(struct vbench *v, const struct engine_job *j, struct served *served,
 	const struct engine_work *w = j->work;
 	const char *variable = t->password ? vbcaps_password(&v->caps) : NULL;
 	const char *const env[] = {variable, t->password, NULL};
-	double rps = rate_of(v, j->cas), s = p->duration_s;
+	const struct rate *rate = rate_of(v, j->cas);
+	double s = p->duration_s;
 
 	if (p->requests)
-		s = rps > 0 ? (double)p->requests / rps : 0;
+		s = rate ? (double)p->requests / rate->rps : 0;
 	return child_run(
 	    &(struct child_spec){.argv = (const char *const *)argv,
 		.setenv = variable ? env : NULL,
@@ -232,12 +185,12 @@ start(struct vbench *v, const struct engine_job *j, struct served *served,
 }
 
 /*
- * Runs it, reads the result into *metrics (caller frees) and keeps its output
- * where it is not dropped. 0, or -1: said, or stopped.
+ * Runs it, and keeps its output where it is not dropped. 0, or -1: said, or
+ * stopped.
  */
 static int
 piece(struct vbench *v, const struct engine_job *j, struct served *served,
-    const struct piece *p, struct child *c, struct json **metrics)
+    const struct piece *p, struct child *c)
 {
 	struct vbargs a = {.caps = &v->caps,
 	    .target = &j->target->e,
@@ -248,7 +201,6 @@ piece(struct vbench *v, const struct engine_job *j, struct served *served,
 	char **argv = vbargs_make(&a), *text;
 	int rc;
 
-	*metrics = NULL;
 	rc = start(v, j, served, p, argv, c);
 	if (j->raw && !p->dropped && (c->out.len || c->err.len)) {
 		text = vbargs_text(argv);
@@ -260,14 +212,37 @@ piece(struct vbench *v, const struct engine_job *j, struct served *served,
 	vbargs_free(argv);
 	if (rc < 0)
 		return -1;
-	if (!WIFEXITED(c->status) || WEXITSTATUS(c->status) != 0) {
-		text = child_last_words(c, vbcaps_name(&v->caps));
-		err_say("%s", text);
-		free(text);
-		return -1;
+	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
+		return 0;
+	text = child_last_words(c, vbcaps_name(&v->caps));
+	err_say("%s", text);
+	free(text);
+	return -1;
+}
+
+/* The metrics, the caller's; NULL: said, unless *quick (may be NULL). */
+static struct json *
+read_result(const struct vbench *v, const struct engine_job *j,
+    const struct child *c, bool *quick)
+{
+	char **words = vbargs_words(&v->caps, j->work, j->target->e.cluster);
+	struct str why = {0};
+	struct json *metrics;
+	char *last;
+	bool too_quick;
+
+	metrics = vbresult_read(c->out.len ? c->out.s : "", j->work->command,
+	    words, &too_quick, &why);
+	if (quick)
+		*quick = too_quick;
+	if (!metrics && !(quick && too_quick)) {
+		last = child_last_words(c, "it");
+		err_say("%s %s; %s", vbcaps_name(&v->caps), why.s, last);
+		free(last);
 	}
-	*metrics = read_result(v, &c->out, j->work->command);
-	return *metrics ? 0 : -1;
+	str_free(&why);
+	vbargs_free(words);
+	return metrics;
 }
 
 /* What it needs, for so many requests; a command of the user's gets nothing. */
@@ -288,46 +263,58 @@ fill(const struct engine_job *j, long long requests)
 	return engine_seed(&j->target->e, &w, j->stop, j->progress, j->arg);
 }
 
-static void
-keep_rate(struct vbench *v, const struct json *cas, double rps)
+/* So many requests: their rate; 0: they took no time; -1: said, or stopped. */
+static double
+try(struct vbench *v, const struct engine_job *j, struct served *served,
+    double requests)
 {
-	v->rates = mem_grow(v->rates, v->n, &v->cap, sizeof *v->rates);
-	v->rates[v->n++] = (struct rate){cas, rps};
+	struct piece p = {
+	    .requests = (long long)fmin(requests, INT_MAX), .dropped = true};
+	struct json *metrics = NULL;
+	struct child c = {0};
+	bool quick = false;
+	double rps = -1;
+
+	if (fill(j, p.requests) == 0 && piece(v, j, served, &p, &c) == 0)
+		metrics = read_result(v, j, &c, &quick);
+	if (metrics)
+		rps = json_get_num(metrics, "rps", -1);
+	json_free(metrics);
+	child_free(&c);
+	return quick ? 0 : rps;
 }
 
-/* More and more requests, until they take long enough to tell the rate. */
+/*
+ * More and more requests, until they take about as long as a run: its numbers
+ * of keys and elements have a say in the rate, and with threads the end is
+ * noticed a quarter of a second late.
+ */
 static int
 attempt(void *self, const struct engine_job *j)
 {
 	struct vbench *v = self;
 	struct how h = plan(v, j->cas);
-	double goal = fmax(TRIAL_LEAST_S,
-	    fmin(TRIAL_MOST_S, fmax(h.duration_s, h.warmup_s) / 5));
-	struct piece p = {.dropped = true};
+	double goal = fmax(
+	    TRIAL_LEAST_S, fmin(TRIAL_MOST_S, fmax(h.duration_s, h.warmup_s)));
 	struct served *served = served_open(j->target);
-	struct json *metrics = NULL;
-	struct child c = {0};
-	double rps = 0, n;
-	int rc = served ? 0 : -1;
+	double rps = -1, n = 20.0 * j->work->clients * j->work->pipeline;
 
-	n = 20.0 * j->work->clients * j->work->pipeline;
-	for (int i = 0; i < TRIALS && rc == 0; i++) {
-		p.requests = (long long)fmin(n, INT_MAX);
-		rc = fill(j, p.requests);
-		if (rc == 0) {
-			rc = piece(v, j, served, &p, &c, &metrics);
-			rps = json_get_num(metrics, "rps", 0);
-			json_free(metrics);
-			child_free(&c);
-		}
-		if (rc < 0 || n / rps >= goal)
+	for (int i = 0; i < TRIALS && served; i++) {
+		rps = try(v, j, served, n);
+		if (rps < 0 || (rps > 0 && n / rps >= goal / 2))
 			break;
-		n = ceil(n * fmin(20, fmax(2, 1.2 * goal * rps / n)));
+		n = ceil(
+		    n * (rps > 0 ? fmin(20, fmax(2, goal * rps / n)) : 20));
 	}
 	served_close(served);
-	if (rc == 0)
-		keep_rate(v, j->cas, rps);
-	return rc;
+	if (rps < 0)
+		return -1;
+	if (rps == 0)
+		return err_fail(
+		    "%s does not tell how fast it is", vbcaps_name(&v->caps));
+	keep_rate(
+	    v, j->cas, rps, h.duration_s > 0 ? lasting(rps, h.duration_s) : 0);
+	return 0;
 }
 
 static void
@@ -401,18 +388,16 @@ warm_up(struct vbench *v, const struct engine_job *j, const struct how *h,
     struct served *served)
 {
 	struct piece p = {.dropped = true};
-	struct json *metrics;
 	struct child c;
 	int rc;
 
 	if (h->counted_warmup)
-		p.requests = lasting(v, j->cas, h->warmup_s);
+		p.requests = lasting(rate_of(v, j->cas)->rps, h->warmup_s);
 	else if (h->timed_warmup)
 		p.duration_s = h->warmup_s;
 	else
 		return 0;
-	rc = piece(v, j, served, &p, &c, &metrics);
-	json_free(metrics);
+	rc = piece(v, j, served, &p, &c);
 	child_free(&c);
 	return rc;
 }
@@ -427,7 +412,8 @@ measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
 	int rc = -1;
 
 	if (served_read(served, &before) < 0 ||
-	    piece(v, j, served, p, &c, &metrics) < 0 ||
+	    piece(v, j, served, p, &c) < 0 ||
+	    !(metrics = read_result(v, j, &c, NULL)) ||
 	    served_read(served, &after) < 0)
 		goto out;
 	r->requests = (uint64_t)p->requests;
@@ -441,12 +427,28 @@ out:
 	return rc;
 }
 
+/* A number of requests is no time: where it is another one, that is said. */
+static void
+tell_time(struct rate *rate, const struct how *h, const struct json *cas,
+    const struct engine_result *r)
+{
+	double times = r->elapsed_s / h->duration_s;
+
+	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
+		return;
+	rate->said = true;
+	err_say("%s: %lld requests, made in %g s at first, took %.3g s",
+	    json_get_str(cas, "id"), rate->requests, h->duration_s,
+	    r->elapsed_s);
+}
+
 static int
 run(void *self, const struct engine_job *j, struct engine_result *r)
 {
 	struct vbench *v = self;
 	struct how h = plan(v, j->cas);
 	struct piece p = {.requests = j->work->requests};
+	struct rate *rate = rate_of(v, j->cas);
 	struct served *served;
 	long long pops;
 	int rc = -1;
@@ -455,16 +457,18 @@ run(void *self, const struct engine_job *j, struct engine_result *r)
 	if (h.by_duration)
 		p.duration_s = h.duration_s;
 	else if (h.duration_s > 0)
-		p.requests = lasting(v, j->cas, h.duration_s);
+		p.requests = rate->requests;
 	if (h.inline_warmup)
 		p.warmup_s = h.warmup_s;
 	pops = p.requests +
-	    (h.counted_warmup ? lasting(v, j->cas, h.warmup_s) : 0);
+	    (h.counted_warmup ? lasting(rate->rps, h.warmup_s) : 0);
 	if (pops > INT_MAX)
 		return err_fail(VBENCH " cannot count %lld requests", pops);
 	served = served_open(j->target);
 	if (served && fill(j, pops) == 0 && warm_up(v, j, &h, served) == 0)
 		rc = measure(v, j, &p, served, r);
+	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
+		tell_time(rate, &h, j->cas, r);
 	served_close(served);
 	return rc;
 }
@@ -519,6 +523,7 @@ vbench_engine(struct vbench *v)
 	    .self = v,
 	    .cannot = cannot,
 	    .untried = untried,
+	    .recall = recall,
 	    .attempt = attempt,
 	    .run = run};
 }

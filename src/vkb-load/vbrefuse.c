@@ -4,13 +4,28 @@
 #include "json.h"
 #include "mem.h"
 #include "seed.h"
+#include "vbargs.h"
 #include "vbcaps.h"
 #include "vbench.h"
 #include "words.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* "__rand_2nd__ through __rand_9th__ are also available" */
+static bool
+knows(const struct vbcaps *v, const char *word)
+{
+	static const char *const between[] = {"__rand_3rd__", "__rand_4th__",
+	    "__rand_5th__", "__rand_6th__", "__rand_7th__", "__rand_8th__"};
+
+	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+		if (strcmp(between[i], word) == 0)
+			word = "__rand_9th__";
+	return vbcaps_says(v, word);
+}
 
 /* A placeholder of a command that its help does not speak of; caller frees. */
 static char *
@@ -24,7 +39,7 @@ unknown_placeholder(const struct vbcaps *v, const char *command)
 		if (!end)
 			break;
 		word = mem_strn(p, (size_t)(end + 2 - p));
-		if (!strpbrk(word, " \t\n") && !vbcaps_says(v, word))
+		if (!strpbrk(word, " \t\n") && !knows(v, word))
 			return word;
 		free(word);
 		p = end + 2;
@@ -47,7 +62,8 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	words = words_split(command, &n, &why);
 	if (!words)
 		return mem_printf("its command: %s", why);
-	if (!n || words[0][0] == '-')
+	/* A number would repeat what follows it. */
+	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
 	for (size_t i = 0; i < n && !why; i++)
 		if (strcmp(words[i], ";") == 0)
@@ -132,6 +148,10 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf("in a cluster " VBENCH " takes keys of any "
 				  "slot, so %s would find nothing",
 		    command);
+	if (!vbargs_fits(v, command, json_get_num(c, "data_size", 0)))
+		return mem_printf("%s has no such %s, and such a value is too "
+				  "long for an argument",
+		    vbcaps_name(v), command);
 	if (too_many_pops(c, json_get_num(c, "requests", 0)))
 		return mem_printf("%s of so many elements: more than are "
 				  "seeded",

@@ -38,6 +38,19 @@ word(const char **text, struct str *to, const char **why)
 	return !quote;
 }
 
+/* A line that goes on in the next one is no word. */
+static const char *
+begin(const char *p)
+{
+	for (;;)
+		if (*p && strchr(" \t\n", *p))
+			p++;
+		else if (p[0] == '\\' && p[1] == '\n')
+			p += 2;
+		else
+			return p;
+}
+
 char **
 words_split(const char *text, size_t *n, const char **why)
 {
@@ -45,7 +58,7 @@ words_split(const char *text, size_t *n, const char **why)
 	struct str s;
 
 	*n = 0;
-	while (*(text += strspn(text, " \t\n"))) {
+	while (*(text = begin(text))) {
 		s = (struct str){0};
 		if (!word(&text, &s, why)) {
 			str_free(&s);

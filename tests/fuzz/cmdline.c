@@ -1,0 +1,43 @@
+/* A foreign command line in words: quoted again they are the same. */
+#include "vkb-load/vbargs.h"
+#include "vkb-load/words.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *line, **list, **again;
+	const char *why = NULL;
+	size_t n, m, bytes = 0;
+
+	if (!text)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	list = words_split(text, &n, &why);
+	if (!list && !why)
+		abort();
+	if (list) {
+		line = vbargs_text(list);
+		again = words_split(line, &m, &why);
+		if (!again || m != n)
+			abort();
+		for (size_t i = 0; i < n; i++) {
+			if (strcmp(list[i], again[i]) != 0)
+				abort();
+			bytes += strlen(list[i]);
+		}
+		if (list[n] || bytes > strlen(text))
+			abort();
+		words_free(again);
+		free(line);
+	}
+	words_free(list);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,198 @@
+#!/bin/sh
+# vkb-load --engine valkey-benchmark with versions that lack this and that: what
+# is made up for, and how that is told; sessions that are gone on with. The load
+# is real; rates that a test is about are said by a script.
+. "${0%/*}/lib.sh"
+
+test_server 'versions of valkey-benchmark'
+if ! real=$(command -v valkey-benchmark); then
+  test_skip 'versions of valkey-benchmark' valkey-benchmark
+  test_done
+fi
+
+config() {
+  printf '[{"commands":[%s],"keyspacelen":[100],"data_sizes":[16],' "$2" >"$1"
+  printf '"pipelines":[4],"clients":[4],"cluster_mode":false,' >>"$1"
+  printf '"tls_mode":false,"warmup":0,%s}]\n' "$3" >>"$1"
+}
+config set.json '"SET"' '"requests":[2000]'
+config second.json '"SET"' '"duration":1'
+
+# vb PROGRAM ARGUMENT...
+vb() {
+  vb_program=$1
+  shift
+  vkb-load --engine valkey-benchmark --valkey-benchmark-path "$vb_program" "$@"
+}
+# of FILTER: of the runs of the last command, as one line
+of() { jq -c "select(.type == \"run\") | $1" .out | sort -u | paste -s -d ' ' -; }
+calls() { wc -l <calls | tr -d ' '; }
+name=SET-d16-P4-c4-k100-valkey_benchmark
+
+# program NAME OPTIONS: a script from stdin, as one that lacks the options that
+# match the pattern; $n is the number of the call.
+# shellcheck disable=SC2016 # the text is a script
+program() {
+  "$real" --help | grep -v -E "^ ($2)( |\$)" >"$1.help"
+  {
+    printf '#!/bin/sh\nreal=%s\n' "$real"
+    printf 'case ${1-} in --help) cat "$0.help"; exit ;;\n'
+    printf -- '--version) echo "${0##*/} 1"; exit ;; esac\n'
+    printf 'echo x >>calls\nn=$(wc -l <calls)\n'
+    cat
+  } >"$1"
+  chmod +x "$1"
+  rm -f calls
+}
+# timed NAME: at the rate $r, which stdin sets.
+# shellcheck disable=SC2016 # as above
+timed() {
+  {
+    printf '"$real" "$@" >/dev/null || exit\n'
+    cat
+    printf 'printf "\\"test\\",\\"rps\\"\\n\\"SET\\",\\"$r\\"\\n"\n'
+  } >body
+  program "$1" '--duration|--warmup' <body
+}
+
+# --- a duration as so many requests
+
+timed busy <<'END'
+r=1000.00
+[ "$n" -le 2 ] || r=400.00
+END
+test_that 'a trial' vb ./busy --runs 2 second.json
+test_same '[1000,2.5,400,1,"duration"]' "$(of '[.metrics.requests,
+  .metrics.elapsed_s, .metrics.rps, .config.duration_s, .env.emulated]')" \
+  'says how many requests; the record says how long they took'
+test_same "vkb-load: $name: 1000 requests, made in 1 s at first, took 2.5 s" \
+  "$(cat .err)" 'far from what was wanted is said, once'
+test_same 4 "$(calls)" 'one trial is for all runs'
+timed near <<'END'
+r=1000.00
+[ "$n" -le 2 ] || r=900.00
+END
+test_that 'one that is near' vb ./near --runs 1 second.json
+test_same '' "$(cat .err)" 'is not spoken of'
+timed quick <<'END'
+r=5000.00
+[ "$n" -gt 1 ] || r=inf
+END
+test_that 'too few to be timed' vb ./quick --runs 1 second.json
+test_same '[5000,1]' "$(of '[.metrics.requests, .metrics.elapsed_s]')" \
+  'are tried again with more'
+program never '--duration' <<'END'
+printf '"test","rps"\n"SET","inf"\n'
+END
+test_status 2 'one that needs no time' vb ./never --runs 1 second.json
+test_same '"never 1 does not tell how fast it is"' "$(of .error)" \
+  'has no duration'
+test_status 2 'a run of no time' vb ./never --runs 1 set.json
+test_match '"error":"never 1 took less than a millisecond, ' .out 'is none'
+timed warm <<'END'
+r=1000.00
+END
+test_that 'a warm-up' vb ./warm --runs 1 --warmup 500ms set.json
+test_same '[2000,2,0.5,"warmup"]' "$(of '[.metrics.requests,
+  .metrics.elapsed_s, .config.warmup_s, .env.emulated]')" \
+  'is made up for as well'
+test_same '3 1' "$(calls) $(grep -c '"type":"raw"' .out)" \
+  'by a process whose output is dropped'
+
+# --- a session is gone on with
+
+timed again <<'END'
+r=1000.00
+[ "$n" -le 3 ] || r=1100.00
+END
+test_that 'a first session' vb ./again --runs 1 --resume part second.json
+test_that 'a second one' vb ./again --runs 3 --resume part second.json
+test_same '5 1000' "$(calls) $(jq 'select(.type == "run").metrics.requests' \
+  part | sort -u)" 'makes the same number, without a trial'
+test_status 2 'another program' vb ./near --runs 4 --resume part second.json
+test_match "$name: some runs were made with another valkey-benchmark" .err \
+  'is not mixed with it'
+test_same 3 "$(grep -c '"type":"run"' part)" 'and nothing was run'
+program hangs '' <<'END'
+[ "$n" -ne 2 ] || { echo $$ >pid && exec tail -f /dev/null; }
+exec "$real" "$@"
+END
+vkb-load --engine valkey-benchmark --valkey-benchmark-path ./hangs --runs 3 \
+  --resume cut set.json 2>.err &
+load=$!
+test_that 'in its second run' wait_until 20 test -s pid
+kill -KILL "$load"
+wait "$load" 2>/dev/null
+test_that 'it is killed, and the other program too' \
+  wait_until 10 gone "$(cat pid)"
+test_that 'it is gone on with' vb ./hangs --runs 3 --resume cut set.json
+test_same '1 2 3' "$(jq 'select(.type == "run" and .status == "ok").run.index' \
+  cut | sort | paste -s -d ' ' -)" 'each run is there once'
+test_same 3 "$(grep -c '"type":"raw"' cut)" 'with its output'
+test_that 'a shard' vb ./hangs --plan --shard 2/2 set.json
+test_same '' "$(cat .out)" 'has its part'
+
+# --- what builds have of their own is not used
+
+for l in old new; do
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok",' "$l"
+  printf '"server":"%s","benchmark":"%s/never"}\n' "$server" "$scratch"
+done >builds
+test_that 'two builds' vkb-load --engine valkey-benchmark --builds builds \
+  --runs 1 set.json
+test_same "\"$(sha256sum <"$real" | cut -d ' ' -f 1)\"" \
+  "$(of .env.benchmark_tool_sha256)" 'one program makes the load of both'
+
+# --- tests that a version has not, or others by that name
+
+config tests.json '"PING","HSET","ZADD","ZPOPMIN","XADD"' '"requests":[400]'
+program five '--seed|--threads|--cluster|--duration' <<'END'
+case $* in *--seed* | *'-t hset'* | *'-t z'* | *'-t xadd'*) exit 9 ;; esac
+echo 'Cluster has 3 masters:'
+echo
+"$real" "$@" | sed -n '2s/^\(".*[^\\]","[^"]*"\),"[0-9].*/\1/p' |
+  sed 's/","[0-9.]*","[0-9.]*$/"/; s/PING_MBULK/PING_BULK/' |
+  sed 's/^\("[^,]*","[0-9.]*"\).*/\1/'
+END
+test_that 'tests that it has not' vb ./five --runs 1 tests.json
+test_same '["HSET","ok"] ["PING","ok"] ["XADD","ok"] ["ZADD","ok"] ["ZPOPMIN","ok"]' \
+  "$(of '[.config.command, .status]')" 'are commands for it'
+jq -r 'select(.type == "raw").source' .out >sources
+test_match "--csv HSET myhash element:__rand_int__ 'VXK" sources 'such as HSET'
+test_match "--csv XADD mystream '\\*' myfield 'VXK" sources 'and XADD'
+test_same 4 "$(grep -c -v -e ' -t ' sources)" 'but not all'
+
+# --- a command that its CSV does not quote
+
+cat >own.json <<'END'
+[{"test_groups":[{"group":1,"scenarios":[
+ {"id":"t","type":"write","requests":400,
+  "command":"SET k:__rand_int__ 'say \"x\",\"y\"' EX 100"}]}]}]
+END
+test_that 'quotes and commas' vb "$real" --runs 1 own.json
+test_same '"ok"' "$(of .status)" 'are no harm'
+
+# --- errors among the results
+
+program oom '' <<'END'
+printf '"test","rps"\nError from server: OOM\n"SET","9.00"\n'
+END
+test_status 2 'an error among rows' vb ./oom --runs 1 set.json
+test_match 'none: 1 columns where there should be 2; it exited with 0: .*OOM' \
+  .out 'is shown'
+
+# --- paths
+
+mkdir 'my bin'
+ln -s "$real" "my bin/it's \"mine\""
+test_that 'a path with blanks and quotes' vb "my bin/it's \"mine\"" --runs 1 \
+  set.json
+jq -r 'select(.type == "raw").source' .out >source
+test_match "^'my bin/it'.''s \"mine\"' -h 127" source 'can be typed again'
+cp "$real" plain
+chmod -x plain
+test_status 2 'a file that cannot be run' vb ./plain --runs 1 set.json
+test_match "there is no program './plain'" .err 'is none'
+test_that 'no server, socket or folder is left' no_litter
+
+test_done

@@ -1,0 +1,193 @@
+/* Command lines of valkey-benchmark by what a version knows, and its output. */
+#include "tap.h"
+
+#include "json.h"
+#include "str.h"
+#include "vkb-load/vbargs.h"
+#include "vkb-load/vbcaps.h"
+#include "vkb-load/vbrefuse.h"
+#include "vkb-load/vbresult.h"
+#include "vkb-load/words.h"
+
+#include <stdlib.h>
+
+/* By what their helps have. */
+static char oldest[] = " -n <requests>\n --csv\n __rand_int__\n";
+static char six[] =
+    " -n <requests>\n --csv\n --threads <n>\n --cluster\n __rand_int__\n";
+static char eight[] = " -n <n>\n --csv\n --threads <n>\n --cluster\n"
+		      " --seed <n>\n __rand_int__\n";
+static char nine[] = " -n <n>\n --csv\n --threads <n>\n --cluster\n"
+		     " --seed <n>\n --duration <s>\n __rand_int__\n"
+		     "__rand_1st__  __rand_2nd__ through __rand_9th__ are too\n"
+		     " __data__ {tag}\n";
+
+/* What it is told to do, behind the options that all have. */
+static void
+does(char *help, const char *command, bool cluster, const char *want)
+{
+	struct vbcaps caps = {.path = (char[]){"vb"}, .help = help};
+	struct engine_node node = {.host = "h", .port = 1};
+	struct engine_target t = {
+	    .nodes = &node, .nnodes = 1, .cluster = cluster};
+	struct engine_work w = {.command = command,
+	    .data_size = 3,
+	    .keyspacelen = 9,
+	    .pipeline = 2,
+	    .clients = 5,
+	    .threads = 1,
+	    .seed = 7};
+	static const char same[] = "vb -h h -p 1 -n 8 -r 9 -d 3 -P 2 -c 5 ";
+	char **argv = vbargs_make(&(struct vbargs){
+	    .caps = &caps, .target = &t, .work = &w, .requests = 8});
+	char *text = vbargs_text(argv);
+
+	tap_ok(str_starts(text, same), "%s: %s", command, text);
+	if (strlen(text) > sizeof same)
+		tap_str(text + sizeof same - 1, want, "and it does that");
+	free(text);
+	vbargs_free(argv);
+}
+
+static void
+arguments(void)
+{
+	struct vbcaps caps = {.path = (char[]){"vb"}, .help = oldest};
+
+	does(oldest, "SET", false, "--csv -t set");
+	does(oldest, "PING", false, "--csv -t ping_mbulk");
+	does(oldest, "HSET", false,
+	    "--csv HSET myhash element:__rand_int__ VXK");
+	does(oldest, "XADD", false, "--csv XADD mystream '*' myfield VXK");
+	does(oldest, "ZADD", false,
+	    "--csv ZADD myzset __rand_int__ element:__rand_int__");
+	does(oldest, "ZPOPMIN", false, "--csv ZPOPMIN myzset");
+	does(six, "HSET", false, "--csv -t hset");
+	does(six, "ZADD", true, "--threads 1 --cluster --csv -t zadd");
+	does(six, "XADD", true,
+	    "--threads 1 --cluster --csv XADD 'mystream:{tag}' '*' myfield "
+	    "VXK");
+	does(eight, "XADD", false, "--seed 7 --csv -t xadd");
+	does(eight, "LRANGE_300", false, "--seed 7 --csv LRANGE mylist 0 299");
+	does(eight, "SET a 'b c' \"\"", false, "--seed 7 --csv SET a 'b c' ''");
+	does(nine, "SET a __data__", false, "--seed 7 --csv SET a __data__");
+	tap_ok(vbargs_fits(&caps, "HSET", 131071) &&
+		!vbargs_fits(&caps, "HSET", 131072) &&
+		vbargs_fits(&caps, "SET", 131072) &&
+		vbargs_fits(&caps, "ZADD", 131072),
+	    "a value is no longer than an argument can be");
+	caps.help = nine;
+	tap_ok(
+	    vbargs_fits(&caps, "HSET", 131072), "where it must be one at all");
+}
+
+/* The throughput, or why there is none. */
+static void
+says(const char *out, const char *command, const char *words, const char *want)
+{
+	const char *why;
+	size_t n;
+	char **list = words ? words_split(words, &n, &why) : NULL, *got;
+	struct str s = {0};
+	bool quick;
+	struct json *m = vbresult_read(out, command, list, &quick, &s);
+
+	if (m)
+		str_printf(&s, "%g", json_get_num(m, "rps", -1));
+	got = str_take(&s);
+	tap_str(got, want, want);
+	tap_ok(quick == (strstr(want, "millisecond") != NULL), "it took time");
+	json_free(m);
+	words_free(list);
+	free(got);
+}
+
+#define HEAD "\"test\",\"rps\",\"avg_latency_ms\"\n"
+
+static void
+results(void)
+{
+	says(HEAD "\"SET\",\"5.00\",\"1.0\"\n", "SET", NULL, "5");
+	says("WARNING: \"x\nCluster has 3\n\"\n\n" HEAD
+	     "\"SET\",\"6.00\",\"1.0\"\n",
+	    "SET", NULL, "6");
+	says("Cluster has 3\n\nMaster 0: ab 127.0.0.1:3\n\"SET\",\"7.00\"\n",
+	    "SET", NULL, "7");
+	says("\"SET\",\"7.00\"", "SET", NULL, "7");
+	says("\"PING_BULK\",\"8.00\"\r\n", "PING_MBULK", NULL, "8");
+	says("\"PING_INLINE\",\"8.00\"\n\"PING_BULK\",\"9.00\"\n", "PING", NULL,
+	    "9");
+	says("\"MSET (10 keys)\",\"1.50\"\n", "MSET", NULL, "1.5");
+	says(HEAD "\"SET a \"x,\"y\",\"3.00\",\"1.0\"\n", "-",
+	    "SET a '\"x,\"y'", "3");
+	says("\"SET a\nb\",\"4.00\"\n", "-", "SET 'a\nb'", "4");
+	says("x\"GET\",\"1.00\"\n\"GET\",\"4.00\"\n", "-", "GET", "4");
+	says("", "SET", NULL,
+	    "printed 0 results of 'SET' where there should be one");
+	says("\"\n\"\n\"", "SET", NULL,
+	    "printed 0 results of 'SET' where there should be one");
+	says("\"GET\",\"7.00\"\n", "SET", NULL,
+	    "printed 0 results of 'SET' where there should be one");
+	says("\"SET\",\"7.00\"\n\"SET\",\"8.00\"\n", "SET", NULL,
+	    "printed 2 results of 'SET' where there should be one");
+	says(HEAD "Error from server: OOM\n\"SET\",\"7.00\",\"1\"\n", "SET",
+	    NULL,
+	    "printed a result that is none: 1 columns where there should be 3");
+	says(HEAD "\"SET\",\"0.00\",\"1\"\n", "SET", NULL,
+	    "printed a result without a throughput");
+	says(HEAD "\"SET\",\"inf\",\"1\"\n", "SET", NULL,
+	    "took less than a millisecond, which is all that it can tell");
+	says("\"SET\",\"inf\"\n", "SET", NULL,
+	    "took less than a millisecond, which is all that it can tell");
+}
+
+static void
+refuses(char *help, const char *more, const char *want)
+{
+	struct vbcaps caps = {
+	    .path = (char[]){"vb"}, .version = (char[]){"vb"}, .help = help};
+	struct str s = {0};
+	struct json *cas;
+	char *why;
+
+	str_printf(&s,
+	    "{\"config\":{\"latency\":\"batch-first-byte\",\"clients\":2,"
+	    "\"requests\":9,%s}}",
+	    more);
+	cas = json_parse(s.s, s.len, NULL, NULL);
+	why = vbrefuse_why(&caps, cas, false);
+	tap_str(why, want, want ? want : more);
+	free(why);
+	json_free(cas);
+	str_free(&s);
+}
+
+static void
+refusals(void)
+{
+	refuses(eight, "\"command\":\"SET\"", NULL);
+	refuses(eight, "\"command\":\"SET a __rand_3rd__\"",
+	    "vb does not know '__rand_3rd__'");
+	refuses(nine, "\"command\":\"SET a __rand_3rd__\"", NULL);
+	refuses(nine, "\"command\":\"SET a __rand_0th__\"",
+	    "vb does not know '__rand_0th__'");
+	refuses(eight, "\"command\":\"5 PING\"",
+	    "its command does not begin with a name");
+	refuses(eight, "\"command\":\"-h x\"",
+	    "its command does not begin with a name");
+	refuses(eight, "\"command\":\"a ';' b\"", "several commands in one");
+	refuses(oldest, "\"command\":\"XADD\",\"data_size\":200000",
+	    "vb has no such XADD, and such a value is too long for an "
+	    "argument");
+	refuses(oldest, "\"command\":\"SET\",\"cluster_mode\":true",
+	    "vb has no '--cluster'");
+}
+
+int
+main(void)
+{
+	arguments();
+	results();
+	refusals();
+	return tap_done();
+}

@@ -1,0 +1,101 @@
+/* Words of a command line as a POSIX shell has them. */
+#include "tap.h"
+
+#include "str.h"
+#include "vkb-load/vbargs.h"
+#include "vkb-load/words.h"
+
+#include <stdlib.h>
+
+/* "[a][b c]" of a list. */
+static char *
+show(char *const *list)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (; list && *list; list++)
+		str_printf(&s, "[%s]", *list);
+	return str_take(&s);
+}
+
+/* 'want' are the words; they are the same after they were quoted again. */
+static void
+is(const char *text, const char *want)
+{
+	struct str name = {0};
+	const char *why = NULL;
+	size_t n = 77, m = 0, count = 0;
+	char **list = words_split(text, &n, &why);
+	char *got = show(list), *line, *again;
+	char **second;
+
+	str_add(&name, "");
+	str_visible(&name, text);
+	while (list && list[count])
+		count++;
+	if (!tap_ok(list && n == count && !why && strcmp(got, want) == 0,
+		"<%s>", name.s))
+		printf("# got %s, wanted %s\n", got, want);
+	line = vbargs_text(list);
+	second = words_split(line, &m, &why);
+	again = show(second);
+	if (!tap_ok(
+		second && m == n && strcmp(again, got) == 0, "quoted again"))
+		printf("# got %s\n", again);
+	words_free(second);
+	words_free(list);
+	free(line);
+	str_free(&name);
+	free(again);
+	free(got);
+}
+
+static void
+is_none(const char *text, const char *want)
+{
+	const char *why = NULL;
+	size_t n;
+	char **list = words_split(text, &n, &why);
+
+	tap_ok(!list, "<%s> has none", text);
+	tap_str(why, want, "which is said");
+	words_free(list);
+}
+
+int
+main(void)
+{
+	is("", "");
+	is(" \t\n ", "");
+	is("GET", "[GET]");
+	is("  SET\tkey:__rand_int__\n__data__ ",
+	    "[SET][key:__rand_int__][__data__]");
+	is("''", "[]");
+	is("\"\" a ''", "[][a][]");
+	is("'a  b' \"c  d\"", "[a  b][c  d]");
+	is("a'b'\"c\"d", "[abcd]");
+	is("'it'\\''s'", "[it's]");
+	is("\"it's\" 'say \"x\"'", "[it's][say \"x\"]");
+	is("a\\ b \\'c \\\\ \\a", "[a b]['c][\\][a]");
+	is("'a\\b' '\\'", "[a\\b][\\]");
+	is("\"a\\\"b\\\\c\\$d\\`e\\n\"", "[a\"b\\c$d`e\\n]");
+	is("'a\nb' \"c\nd\"", "[a\nb][c\nd]");
+	is("$HOME `id` $(id) * ~ # ; | > < & !",
+	    "[$HOME][`id`][$(id)][*][~][#][;][|][>][<][&][!]");
+	is("a\\\nb", "[ab]");
+	is("a \\\n b", "[a][b]");
+	is("\\\n", "");
+	is("\\\n\\\n a\\\n", "[a]");
+	is("\"a\\\nb\"", "[ab]");
+	is("'a\\\nb'", "[a\\\nb]");
+	is("\xc3\xa4\xff\x01\r", "[\xc3\xa4\xff\x01\r]");
+	is_none("'", "a quote is not closed");
+	is_none("a b \"c", "a quote is not closed");
+	is_none("a '\"", "a quote is not closed");
+	is_none("\"\\\"", "a quote is not closed");
+	is_none("\\", "a backslash is its last character");
+	is_none("a \"b\\", "a backslash is its last character");
+	words_free(NULL);
+	return tap_done();
+}
