@@ -112,9 +112,9 @@ noise(struct json *m, const struct digest *d, const char *name, const double *v)
 
 /* Of n values in the order of the runs, which is lost. */
 static struct json *
-figures(double *v, size_t n, bool timed, double *mid, double *mad)
+figures(const struct digest *d, double *v, size_t n, double *mid, double *mad)
 {
-	double lag1 = timed ? stats_lag1(v, n) : NAN, mean, sd, lo, hi;
+	double lag1 = d->timed ? stats_lag1(v, n) : NAN, mean, sd, lo, hi;
 	struct json *m = json_object();
 	const char *method;
 
@@ -129,7 +129,7 @@ figures(double *v, size_t n, bool timed, double *mid, double *mad)
 	json_set_num(m, "sd", sd);
 	if (mean != 0)
 		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
-	method = stats_ci(v, n, .95, &lo, &hi);
+	method = stats_ci(d->rule, v, n, .95, &lo, &hi);
 	if (method) {
 		pair_of(m, "ci95", lo, hi);
 		json_set_str(m, "ci95_method", method);
@@ -218,7 +218,7 @@ digest_write(struct sink *o, struct digest *d, const char *name,
 		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
 			blocked = false;
 	}
-	m = figures(sorted, n, d->timed, &mid, &mad);
+	m = figures(d, sorted, n, &mid, &mad);
 	noise(m, d, name, v);
 	if (stats_bimodal(sorted, n))
 		json_set_bool(m, "bimodal", true);

@@ -15,6 +15,7 @@ struct course;
 struct json;
 struct rows_run;
 struct sink;
+struct stats_rule;
 
 enum digest_list {
 	DIGEST_VALUES,
@@ -31,6 +32,7 @@ struct digest {
 	const uint32_t *machines; /* a number of each by place; 0: unknown */
 	size_t n;
 	const struct course *course;
+	struct stats_rule *rule;        /* of the metric before */
 	double precision;               /* wanted; 0: nobody asked */
 	bool placed;                    /* each has a session, */
 	bool timed;                     /* and its place in it */

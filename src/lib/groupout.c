@@ -213,13 +213,27 @@ metrics(
 }
 
 /* The members of a record before its metrics. */
-static struct json *
-head(const struct group *g)
+static void
+head(struct sink *o, const struct group *g, struct json *rest)
 {
+	const char *config = g->key.s, *subject = strchr(config, '\n') + 1;
 	struct json *j = record_new("summary");
 
-	json_set(j, "subject", record_sorted(g->subject));
-	json_set(j, "config", record_sorted(g->config));
+	json_append(&o->s, j);
+	o->s.len--; /* the bracket: there is more */
+	str_add(&o->s, ",\"subject\":");
+	str_add(&o->s, subject);
+	str_add(&o->s, ",\"config\":");
+	str_addn(&o->s, config, (size_t)(subject - 1 - config));
+	digest_members(o, rest);
+	json_free(j);
+}
+
+static struct json *
+numbers(const struct group *g)
+{
+	struct json *j = json_object();
+
 	json_set_num(j, "n", (double)g->rows.n);
 	json_set_num(j, "failed", (double)g->failed);
 	if (g->doubled)
@@ -262,7 +276,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	size_t n = g->rows.n;
 	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
 	uint32_t *at = NULL, *ids = NULL, *of = NULL;
-	struct json *j = head(g);
+	struct json *j = numbers(g);
 	struct digest d = {0};
 	int rc = -1;
 
@@ -273,10 +287,9 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 		goto out;
 	ids = sessions(s, runs, at, n, j);
 	of = machines(s, runs, n);
-	json_append(&o->s, j);
-	o->s.len--; /* the bracket: there is more */
-	d = (struct digest){
-	    runs, at, ids, of, n, g->course, s->precision, true, true, {{0}}};
+	head(o, g, j);
+	d = (struct digest){runs, at, ids, of, n, g->course, s->rule,
+	    s->precision, true, true, {{0}}};
 	digest_places(&d);
 	if (metrics(o, s, g, &d) < 0)
 		goto out;

@@ -11,11 +11,13 @@ struct group;
 struct places;
 struct scratch;
 struct sink;
+struct stats_rule;
 
 struct groupout { /* all of it is borrowed */
 	struct places *places;
 	const uint32_t *rank;    /* places_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
+	struct stats_rule *rule; /* of the group before */
 	double precision;        /* wanted; 0: nobody asked */
 	bool brief; /* without values, blocks, sessions, histograms */
 };

@@ -414,6 +414,8 @@ record_sorted(const struct json *room)
 	struct str s = {0};
 	struct json *j;
 
+	if (room && !json_first(room))
+		return json_dup(room); /* there is nothing to sort */
 	record_room(&s, room);
 	j = json_parse(s.s, s.len, NULL, NULL);
 	str_free(&s);

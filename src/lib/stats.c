@@ -291,8 +291,14 @@ stats_median_ci(size_t n, double want, double *conf)
 	return lo;
 }
 
-bool
-stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
+static double
+t_of(size_t n, double want)
+{
+	return n < 3 ? NAN : tdist_quantile((1 + want) / 2, (double)(n - 1));
+}
+
+static bool
+t_ci(const double *v, size_t n, double t, double *lo, double *hi)
 {
 	double *x, mean, half;
 	bool logs = true;
@@ -305,23 +311,33 @@ stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
 	for (size_t i = 0; i < n; i++)
 		x[i] = logs ? log(v[i]) : v[i];
 	mean = stats_mean(x, n);
-	half = tdist_quantile((1 + want) / 2, (double)(n - 1)) *
-	    stats_sd(x, n) / sqrt((double)n);
+	half = t * stats_sd(x, n) / sqrt((double)n);
 	*lo = logs ? exp(mean - half) : mean - half;
 	*hi = logs ? exp(mean + half) : mean + half;
 	free(x);
 	return true;
 }
 
-const char *
-stats_ci(const double *v, size_t n, double want, double *lo, double *hi)
+bool
+stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
 {
-	size_t l = stats_median_ci(n, want, NULL);
+	return t_ci(v, n, t_of(n, want), lo, hi);
+}
 
-	if (!l)
-		return stats_t_ci(v, n, want, lo, hi) ? "t" : NULL;
-	*lo = v[l - 1];
-	*hi = v[n - l];
+const char *
+stats_ci(struct stats_rule *r, const double *v, size_t n, double want,
+    double *lo, double *hi)
+{
+	if (r->n != n || r->want != want) {
+		*r = (struct stats_rule){
+		    n, want, stats_median_ci(n, want, NULL), NAN};
+		if (!r->l)
+			r->t = t_of(n, want);
+	}
+	if (!r->l)
+		return t_ci(v, n, r->t, lo, hi) ? "t" : NULL;
+	*lo = v[r->l - 1];
+	*hi = v[n - r->l];
 	return "order";
 }
 

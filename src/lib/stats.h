@@ -46,10 +46,17 @@ bool stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi);
 
 /*
  * The interval of the centre by what the sample is large enough for: "order"
- * (stats_median_ci) or "t" (stats_t_ci). NULL: too small for either.
+ * (stats_median_ci) or "t" (stats_t_ci). NULL: too small for either. The rule,
+ * zeroed at first, remembers what n and 'want' lead to: most of the work.
  */
-const char *stats_ci(
-    const double *sorted, size_t n, double want, double *lo, double *hi);
+struct stats_rule {
+	size_t n;
+	double want;
+	size_t l; /* 0: by t */
+	double t;
+};
+const char *stats_ci(struct stats_rule *, const double *sorted, size_t n,
+    double want, double *lo, double *hi);
 
 /*
  * Modified z of Iglewicz & Hoaglin (1993), |x - median| / (1.4826 MAD);

@@ -11,8 +11,10 @@
 #include "scratch.h"
 #include "seen.h"
 #include "sink.h"
+#include "stats.h"
 #include "str.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,6 +44,7 @@ struct summary {
 	bool sorted;
 	struct seen *seen;
 	uint32_t *rank; /* of the sessions, by name */
+	struct stats_rule rule;
 	struct scratch *scratch;
 	size_t bytes, most; /* of groups in memory; 0: as many as there are */
 };
@@ -120,6 +123,7 @@ rehash(struct summary *s)
 	}
 }
 
+/* NULL: there is none yet. */
 static struct group *
 find_group(struct summary *s, unsigned long long h, const struct json *subject,
     const struct json *config)
@@ -135,13 +139,25 @@ find_group(struct summary *s, unsigned long long h, const struct json *subject,
 		    json_equal(g->subject, subject))
 			return g;
 	}
-	g = mem_new(sizeof *g);
+	return NULL;
+}
+
+/* What was not found; subject and config are taken. */
+static struct group *
+new_group(struct summary *s, unsigned long long h, struct json *subject,
+    struct json *config)
+{
+	struct group *g = mem_new(sizeof *g);
+	size_t at = h % s->slots;
+
 	g->hash = h;
-	g->subject = json_dup(subject);
-	g->config = json_dup(config);
+	g->subject = subject;
+	g->config = config;
 	g->no_hists = s->no_hists;
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
+	while (s->table[at])
+		at = (at + 1) % s->slots;
 	s->table[at] = s->n;
 	s->sorted = false;
 	return g;
@@ -205,14 +221,18 @@ new_run(struct summary *s, struct group *g, uint32_t session, uint64_t hash)
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
+	const struct json *subject = json_get(rec, "subject");
+	const struct json *config = json_get(rec, "config");
 	uint32_t session =
 	    places_add(s->places, json_get_str(json_get(rec, "run"), "session"),
 		json_get_str(json_get(rec, "env"), "host"));
 	unsigned long long of, h = hash(rec, &of);
-	struct group *g = find_group(
-	    s, of, json_get(rec, "subject"), json_get(rec, "config"));
-	size_t before = group_bytes(g);
+	struct group *g = find_group(s, of, subject, config);
+	size_t before;
 
+	if (!g)
+		g = new_group(s, of, json_dup(subject), json_dup(config));
+	before = group_bytes(g);
 	if (!new_run(s, g, session, h))
 		return 0;
 	return added(s, g, before, group_add(g, rec, session, where));
@@ -293,6 +313,10 @@ remember(struct summary *s, struct memo *m, const struct runline *r)
 	m->rooms =
 	    jsonhash_member("subject", 7, a) + jsonhash_member("config", 6, b);
 	m->group = find_group(s, a * 31 + b, subject, config);
+	if (!m->group) {
+		m->group = new_group(s, a * 31 + b, subject, config);
+		subject = config = NULL;
+	}
 	m->nsubject = r->subject.n;
 	m->nconfig = r->config.n;
 	m->text = mem_resize(NULL, m->nsubject + m->nconfig, 1);
@@ -361,10 +385,17 @@ static int
 by_key(const void *a, const void *b)
 {
 	const struct group *const *x = a, *const *y = b;
+	const char *s = (*x)->key.s, *t = (*y)->key.s;
+	size_t i = 0;
+	int c;
 
-	int c = strverscmp((*x)->key.s, (*y)->key.s); /* 64 before 4096 */
-
-	return c ? c : strcmp((*x)->key.s, (*y)->key.s);
+	/* Keys are long and alike; from the number on they differ in. */
+	while (s[i] && s[i] == t[i])
+		i++;
+	while (i && isdigit((unsigned char)s[i - 1]))
+		i--;
+	c = strverscmp(s + i, t + i); /* 64 before 4096 */
+	return c ? c : strcmp(s + i, t + i);
 }
 
 size_t
@@ -416,7 +447,7 @@ static int
 put(struct sink *o, struct summary *s, size_t i, bool brief)
 {
 	const struct groupout out = {
-	    s->places, s->rank, s->scratch, s->precision, brief};
+	    s->places, s->rank, s->scratch, &s->rule, s->precision, brief};
 
 	return groupout_put(o, &out, s->groups[i]);
 }

@@ -47,9 +47,10 @@ precise_median(const double *x, size_t n, double level)
 {
 	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
 	size_t m = present(x, n, v);
+	struct stats_rule rule = {0};
 
 	stats_sort(v, m);
-	if (stats_ci(v, m, 1 - level, &lo, &hi))
+	if (stats_ci(&rule, v, m, 1 - level, &lo, &hi))
 		width = relative(lo, hi, stats_median(v, m));
 	free(v);
 	return width;
