@@ -211,6 +211,12 @@ gitrepo_find(struct gitrepo *r, const char *name, char id[GITREPO_ID])
 	return rc;
 }
 
+bool
+gitrepo_shallow(struct gitrepo *r)
+{
+	return git_repository_is_shallow(r->repo) == 1;
+}
+
 static git_commit *
 lookup(struct gitrepo *r, const char *id)
 {
@@ -365,6 +371,32 @@ stamp(struct written *w, const char *dir)
 	free(w->v);
 }
 
+/* What a tree holds but submodules, which are not of its repository. NULL: as
+ * libgit2 has said. */
+static git_index *
+files_of(git_repository *repo, const char *tree)
+{
+	git_tree *t = tree_of(repo, tree);
+	git_index *index = NULL;
+	const git_index_entry *e;
+	size_t i = 0;
+
+	if (!t || git_index_new(&index) < 0 ||
+	    git_index_read_tree(index, t) < 0)
+		goto wrong;
+	while ((e = git_index_get_byindex(index, i)))
+		if (e->mode != GIT_FILEMODE_COMMIT)
+			i++;
+		else if (git_index_remove(index, e->path, 0) < 0)
+			goto wrong;
+	git_tree_free(t);
+	return index;
+wrong:
+	git_tree_free(t);
+	git_index_free(index);
+	return NULL;
+}
+
 /*
  * Through a repository in memory that shares nothing but the objects: settings,
  * attributes and the index of the real one neither matter nor change.
@@ -375,8 +407,7 @@ gitrepo_checkout(
 {
 	git_checkout_options o;
 	git_repository *mem = NULL;
-	git_tree *t = NULL, *old = NULL;
-	git_index *index = NULL;
+	git_index *files = NULL, *old = NULL, *own = NULL;
 	struct written w = {0};
 	git_odb *odb = NULL;
 	int rc = -1;
@@ -390,23 +421,23 @@ gitrepo_checkout(
 	o.progress_cb = note;
 	o.progress_payload = &w;
 	if (git_repository_odb(&odb, r->repo) < 0 ||
-	    git_repository_wrap_odb(&mem, odb) < 0 ||
-	    git_index_new(&index) < 0 ||
-	    git_repository_set_index(mem, index) < 0 ||
-	    !(t = tree_of(mem, tree)) || (was && !(old = tree_of(mem, was)))) {
+	    git_repository_wrap_odb(&mem, odb) < 0 || git_index_new(&own) < 0 ||
+	    git_repository_set_index(mem, own) < 0 ||
+	    !(files = files_of(mem, tree)) ||
+	    (was && !(old = files_of(mem, was)))) {
 		fail("cannot read the tree", tree);
 		goto out;
 	}
-	o.baseline = old;
-	if (git_checkout_tree(mem, (git_object *)t, &o) < 0)
+	o.baseline_index = old;
+	if (git_checkout_index(mem, files, &o) < 0)
 		fail("cannot check out into", dir);
 	else
 		rc = 0;
 out:
 	stamp(&w, dir);
-	git_tree_free(t);
-	git_tree_free(old);
-	git_index_free(index);
+	git_index_free(files);
+	git_index_free(old);
+	git_index_free(own);
 	git_repository_free(mem);
 	git_odb_free(odb);
 	return rc;

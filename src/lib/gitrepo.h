@@ -49,6 +49,9 @@ int gitrepo_fetch(struct gitrepo *, const char *url, const char *const *specs,
  */
 int gitrepo_find(struct gitrepo *, const char *name, char id[GITREPO_ID]);
 
+/* Has it only the newest commits? */
+bool gitrepo_shallow(struct gitrepo *);
+
 /* 0, or -1 and said. */
 int gitrepo_commit(struct gitrepo *, const char *id, struct gitrepo_commit *);
 void gitrepo_commit_free(struct gitrepo_commit *);
@@ -71,7 +74,7 @@ int gitrepo_diff(struct gitrepo *, const char *was, const char *is,
 /*
  * Makes the files of 'dir' those of the tree: only what differs is written, and
  * gets one new time. Files of the tree 'was' (NULL: none) that are not in it
- * go; others stay. 0, or -1 and said.
+ * go; others stay. Submodules are left out. 0, or -1 and said.
  */
 int gitrepo_checkout(
     struct gitrepo *, const char *tree, const char *was, const char *dir);

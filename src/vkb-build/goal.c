@@ -192,8 +192,12 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 	rc = find(s, t->ref, id);
 	if (rc == 0)
 		rc = err_fail("there is no branch, tag, commit or other "
-			      "revision '%s' in '%s'",
-		    t->ref, s->repository ? s->repository : "?");
+			      "revision '%s' in '%s'%s",
+		    t->ref, s->repository ? s->repository : "?",
+		    s->repo && gitrepo_shallow(s->repo)
+			? ", which is shallow: 'git fetch --unshallow' brings "
+			  "the rest"
+			: "");
 	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
 		failed(t);
 		return;

@@ -1,0 +1,104 @@
+#!/bin/sh
+# vkb-build: the shapes a repository comes in, and what a ref may be called.
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+small_repo
+commit one
+one=$(head_of HEAD)
+in_repo tag v1
+echo 1 >repo/file
+commit two
+two=$(head_of HEAD)
+in_repo gc -q
+field() { jq -r "$1" .out; }
+
+# gives COMMIT WHAT ARGUMENT...: is it built, and nothing said?
+gives() {
+  want=$1 what=$2
+  shift 2
+  test_that "$what" vkb-build "$@"
+  test_same "ok $want" "$(field '"\(.status) \(.subject.commit)"')" \
+    "$what: the commit"
+  test_same '' "$(cat .err)" "$what: quietly"
+}
+
+# --- repositories
+
+git clone -q --bare repo bare.git
+rm bare.git/config
+gives "$one" 'a bare one without a config' -C bare.git v1
+mkdir store
+mv bare.git/objects store/those
+ln -s ../store/those bare.git/objects
+gives "$two" 'objects behind a link' -C bare.git main
+gives "$two" 'fetched' --repo bare.git main
+ln -s repo link
+gives "$two" 'a link' -C link HEAD
+git clone -q --mirror repo mirror.git
+echo 'ref: refs/heads/gone' >mirror.git/HEAD
+gives "$two" 'a HEAD that is gone' -C mirror.git main
+test_status 2 'nothing else' vkb-build -C mirror.git HEAD
+rm mirror.git/HEAD
+test_status 2 'without HEAD' vkb-build -C mirror.git main
+test_match "cannot open the repository 'mirror.git'" .err 'it is no repository'
+
+git clone -q --shared repo shared
+git clone -q --shared shared again
+gives "$two" 'objects of another one, of another one' -C again HEAD
+gives "$two" 'fetched from there' --repo again HEAD
+echo ../../../repo/.git/objects >shared/.git/objects/info/alternates
+gives "$two" 'a relative path to them' -C shared HEAD
+in_repo worktree add -q ../linked v1
+gives "$one" 'a linked work tree' -C linked HEAD
+gives "$one" 'as it is' --worktree linked
+git clone -q --separate-git-dir=apart.git repo apart
+gives "$two" 'a repository apart from its work tree' -C apart HEAD
+gives "$two" 'a folder within one' -C repo/src HEAD
+
+git clone -q --depth 1 "file://$scratch/repo" shallow
+gives "$two" 'a shallow one' -C shallow HEAD
+gives "$two" 'its work tree' --worktree shallow
+test_status 2 'what it lacks' vkb-build -C shallow HEAD~1
+test_match "'HEAD~1' in .*which is shallow: 'git fetch --unshallow'" .err \
+  'it says where that is'
+git init -q --object-format=sha256 long 2>/dev/null &&
+  test_status 2 'with ids of another hash' vkb-build -C long HEAD
+test_match "cannot open the repository 'long'" .err 'it is named'
+
+# --- a submodule, and a folder where it was
+
+git init -q part
+git -C part commit -q --allow-empty -m part
+in_repo -c protocol.file.allow=always submodule --quiet add "$scratch/part" \
+  deps/part
+commit submodule
+gives "$(head_of HEAD)" 'a submodule is left out' -C repo HEAD
+gives "$(head_of HEAD)" 'in a work tree as well' --worktree repo
+in_repo rm -q deps/part
+mkdir -p repo/deps/part
+echo '#define MORE 1' >repo/deps/part/more.h
+echo '#include "../deps/part/more.h"' >>repo/src/valkey-cli.c
+commit 'a folder'
+gives "$(head_of HEAD)" 'a folder in its place' -C repo HEAD
+gives "$(head_of HEAD~1)" 'and back' -C repo --cflags=-O1 HEAD~1
+
+# --- names
+
+in_repo branch "it's"
+in_repo branch "a\"b;c|d&e\$(f)"
+in_repo update-ref refs/tags/-q HEAD
+for name in "it's" "a\"b;c|d&e\$(f)" @ ':/folder' 'HEAD@{0}' 'l l=main'; do
+  gives "$(head_of HEAD)" "$name" -C repo "$name"
+done
+gives "$(head_of HEAD)" '-q behind --' -C repo -- -q
+nl='a
+b'
+for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
+  test_status 2 "'$(printf %s "$name" | tr '\n' ' ')' is no commit" vkb-build \
+    -C repo -- "$name"
+  test_same "failed ${name#x=}" \
+    "$(field '"\(.status) \(.subject.ref)"')" 'it is named'
+done
+test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_done
