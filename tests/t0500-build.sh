@@ -121,6 +121,10 @@ test_match 'valkey-server.c -DA=b c -g -ggdb -fno-omit-frame-pointer libc yes' \
   "$(field .log)" 'make has them'
 test_same '["BUILD_TLS=yes","MALLOC=libc","SERVER_CFLAGS=-DA=\"b c\" -g -ggdb -fno-omit-frame-pointer","X=1"]' \
   "$(field '.subject.build.make | tojson')" 'the subject says them'
+test_status 2 'another allocator' build --allocator jemalloc main
+test_match "has the allocator 'libc', not 'jemalloc'" .err 'is a failed build'
+test_status 2 'none that there is' build --allocator nonsense main
+test_match "'--allocator': 'nonsense'" .err 'is refused'
 test_status 2 'a bad variable' build --make-arg 'not a variable' main
 test_match "'--make-arg': 'not a variable'" .err 'it is named'
 test_status 2 'no compiler' build --make-arg CC=no-such-cc main

@@ -84,6 +84,12 @@ test_same 2 "$(flat length old/base)" 'it is there'
 test_that 'a mode of the cluster' bench --commits base --runs 1 --results-dir c \
   --cluster-mode-filter true
 test_same true "$(flat '[.[].cluster_mode] | unique[]' c/base)" 'is forced'
+sed 's/"tls_mode": false/"tls_mode": true/' cfg.json >tls.json
+test_that 'TLS' vkb-bench --valkey-path repo --config tls.json --commits base \
+  --runs 1 --results-dir t
+test_same true "$(flat '[.[].tls] | unique[]' t/base)" 'is in the results'
+test_same BUILD_TLS=yes "$(jq -r '.subject.build.make[]' t/base/runs/*.jsonl | sort -u)" \
+  'and in the build'
 test_that 'a repository' bench --commits base --runs 1 --results-dir o \
   --repository me/mine --log-level DEBUG --module-commit abc \
   --module-commit-timestamp 2025-01-01T00:00:00Z --skip-config-set --skip-profiling

@@ -31,7 +31,7 @@ struct recipe {
 	 */
 	int (*collect)(const struct recipe *, const char *tree, const char *dir,
 	    struct json *note);
-	void *arg; /* for that */
+	const void *arg; /* for that */
 };
 
 struct build;

@@ -148,7 +148,7 @@ flags_init(struct flags *f, const struct flags_wanted *w)
 	char *libs;
 	int status, rc = -1;
 
-	*f = (struct flags){0};
+	*f = (struct flags){.allocator = w->allocator};
 	if (!(argv[3] = variables(f, w)) ||
 	    proc_read(argv, ANSWER_MS, &answer, &status) < 0)
 		goto out;

@@ -11,8 +11,9 @@ struct opt_list;
 struct flags {
 	char **make; /* NAME=VALUE, and NULL at the end */
 	size_t n;
-	char *compiler; /* first line of what it says of itself */
-	char *identity; /* all of this and the libraries, as a text */
+	const char *allocator; /* that was asked for, or NULL */
+	char *compiler;        /* first line of what it says of itself */
+	char *identity;        /* all of this and the libraries, as a text */
 };
 
 struct flags_wanted {

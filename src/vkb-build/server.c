@@ -29,12 +29,31 @@ static const char *const headers[] = {"valkeymodule.h", "redismodule.h"};
 #define HEADERS (sizeof headers / sizeof *headers)
 
 /*
+ * make takes an allocator that it does not know, or that is not installed, for
+ * another: "malloc=jemalloc-5.3.0". tcmalloc_minimal says "tcmalloc-2.10".
+ */
+static int
+verify_allocator(const char *wanted, const char *said)
+{
+	const char *s = strstr(said, " malloc=");
+	size_t n = wanted ? strcspn(wanted, "_") : 0;
+
+	if (!wanted || !s || strncmp(s + 8, wanted, n) == 0)
+		return 0;
+	return err_fail("the server that was built has the allocator '%.*s', "
+			"not '%s'",
+	    (int)strcspn(s + 8, " \n"), s + 8, wanted);
+}
+
+/*
  * What the server says of its commit: "sha=1f9c0ab2:0", all zeros where it
  * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
  */
 static int
-verify(const char *id, const char *server, char **version, char **sha)
+verify(const struct recipe *r, const char *server, char **version, char **sha)
 {
+	const char *id = r->goal->commit.id;
+	const struct flags *f = r->arg;
 	const char *argv[] = {server, "--version", NULL};
 	struct str out = {0};
 	const char *s;
@@ -53,6 +72,8 @@ verify(const char *id, const char *server, char **version, char **sha)
 	if ((s = strstr(out.s, " v="))) {
 		*version = mem_strn(s + 3, strcspn(s + 3, " \n"));
 	}
+	if (verify_allocator(f->allocator, out.s) < 0)
+		goto out;
 	s = strstr(out.s, " sha=");
 	n = s ? strspn(s + 5, "0123456789abcdef") : 0;
 	rc = 0;
@@ -69,12 +90,12 @@ out:
 }
 
 static int
-describe(const char *id, const char *server, struct json *note)
+describe(const struct recipe *r, const char *server, struct json *note)
 {
 	int fd = open(server, O_RDONLY | O_CLOEXEC), rc;
 	char *version, *sha, hex[65];
 
-	rc = verify(id, server, &version, &sha);
+	rc = verify(r, server, &version, &sha);
 	if (rc == 0 && (fd < 0 || tls_sha256(fd, hex) < 0))
 		rc = err_fail_sys("cannot read '%s'", server);
 	if (rc == 0) {
@@ -120,9 +141,8 @@ collect(const struct recipe *r, const char *tree, const char *dir,
 			rc = err_fail("make ended well but made no '%s'", from);
 		free(from);
 	}
-	rc = rc < 0 || put_headers(tree, dir) < 0
-	    ? -1
-	    : describe(r->goal->commit.id, server, note);
+	rc = rc < 0 || put_headers(tree, dir) < 0 ? -1
+						  : describe(r, server, note);
 	free(server);
 	return rc;
 }
@@ -135,6 +155,7 @@ server_recipe(struct recipe *r, const struct goal *g, const struct flags *f)
 	size_t n = 0;
 
 	*r = (struct recipe){.goal = g, .collect = collect};
+	r->arg = f;
 	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
 	r->argv[n++] = "make";
 	r->argv[n++] = "-C";
