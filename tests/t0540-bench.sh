@@ -44,6 +44,7 @@ echo '#define BURN 1' >repo/src/burn.h
 test_that 'HEAD' bench --runs 1
 test_same "$main true" "$(jq -r '.subject.commit + " \(.subject.dirty)"' \
   results/HEAD/runs/*.jsonl | sort -u)" 'is the work tree'
+test_same "$main+dirty" "$(flat '.[0].commit' results/HEAD)" 'which is not its commit'
 in_repo checkout -q .
 in_repo branch -q feature/x base
 test_that 'a name with a slash' bench --commits feature/x --runs 1

@@ -212,14 +212,26 @@ title_of(const struct json *run)
 	return command ? json_string(command) : NULL;
 }
 
-/* What the flat form calls the commit may be any name of the subject. */
+/*
+ * What the flat form calls the commit may be any name of the subject. A work
+ * tree with changes is not its commit.
+ */
 static struct json *
 named(const struct json *run)
 {
 	static const char *const keys[] = {
 	    "commit", "ref", "label", "server_version"};
 	const struct json *subject = json_get(run, "subject"), *j;
+	const char *commit = json_get_str(subject, "commit");
+	struct json *name;
+	char *text;
 
+	if (commit && json_get_bool(subject, "dirty", false)) {
+		text = mem_printf("%s+dirty", commit);
+		name = json_string(text);
+		free(text);
+		return name;
+	}
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if ((j = json_get(subject, keys[i])))
 			return json_dup(j);
@@ -247,12 +259,12 @@ value_of(const struct json *run, const struct place *p)
 	bool failed = status && strcmp(status, "failed") == 0;
 	bool scenario = json_get(config, "test_id") != NULL;
 
+	if (same(p->flat, "commit"))
+		return named(run);
 	if (j && !same(p->flat, "command"))
 		return json_dup(j);
 	if (same(p->flat, "command"))
 		return title_of(run);
-	if (same(p->flat, "commit"))
-		return named(run);
 	if (same(p->flat, "timestamp"))
 		return json_dup(json_path(run, "run.started"));
 	if (same(p->flat, "repository"))

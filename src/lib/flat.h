@@ -17,7 +17,10 @@ bool flat_is(const struct json *obj);
 /* 'obj' is taken; the result is a run record, the caller's. Never NULL. */
 struct json *flat_to_run(struct json *obj);
 
-/* With the keys, and in the order, of the Python tool. The caller's. */
+/*
+ * With the keys, and in the order, of the Python tool; "commit" of a work tree
+ * with changes ends in "+dirty". The caller's.
+ */
 struct json *flat_from_run(const struct json *run);
 
 /*
