@@ -23,6 +23,7 @@
 
 #define SPILL (16 * 1048576) /* bytes of values in memory */
 #define BUSY 10 /* percent of all CPUs, by neither client nor servers */
+#define FAR 10  /* modified z of a run that had another cause than noise */
 
 struct opts {
 	const char *precision;
@@ -176,13 +177,25 @@ course_notes(struct str *s, const struct json *rec)
 	str_free(&one);
 }
 
+static bool
+far_off(const struct json *outliers)
+{
+	const struct json *o = json_first(outliers);
+
+	for (; o; o = json_next(o))
+		if (json_get_num(o, "z", 0) > FAR)
+			return true;
+	return false;
+}
+
 static char *
 notes(const struct json *rec)
 {
+	const struct json *outliers = json_path(rec, "metrics.rps.outliers");
 	const struct json *bound = json_get(rec, "bound");
 	double failed = json_get_num(rec, "failed", 0);
 	struct str s = {0}, one = {0};
-	size_t outliers;
+	bool groups = json_path(rec, "metrics.rps.bimodal") != NULL;
 
 	if (failed > 0) {
 		str_printf(&one, "%.0f failed", failed);
@@ -199,16 +212,16 @@ notes(const struct json *rec)
 	if (json_num(json_path(rec, "metrics.foreign_cpu_percent.median"), 0) >
 	    BUSY)
 		note(&s, "machine was busy");
-	outliers = json_len(json_path(rec, "metrics.rps.outliers"));
 	if (outliers) {
 		str_clear(&one);
-		str_printf(
-		    &one, "%zu outlier%s", outliers, outliers == 1 ? "" : "s");
+		str_printf(&one, "%zu outlier%s%s", json_len(outliers),
+		    json_len(outliers) == 1 ? "" : "s",
+		    !groups && far_off(outliers) ? ": check the machine" : "");
 		note(&s, one.s);
 	}
 	if (json_get(rec, "env_varied"))
 		note(&s, "environment varied");
-	if (json_path(rec, "metrics.rps.bimodal"))
+	if (groups)
 		note(&s, "two groups of runs");
 	course_notes(&s, rec);
 	str_free(&one);

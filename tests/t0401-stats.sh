@@ -65,6 +65,10 @@ test_same '[[10,12,11,13,9,11,40],[1,2,3,4,5,6,7]]' \
 test_same '[{"at":6,"index":7,"value":40}]' \
   "$(jq -c '[.metrics.rps.outliers[] | del(.z)]' out)" \
   'the outlier is named, and still counted'
+test_that 'in the table' vkb-stats --text seven
+test_match '1 outlier: check the machine' .out 'one so far off is suspicious'
+sed 's/:40}/:25}/' seven | vkb-stats --text >.out
+test_match '1 outlier$' .out 'one that is less far off is not'
 head -n 5 seven | vkb-stats >out
 # exp(mean(ln v) -+ t(.975, 4) sd(ln v) / sqrt(5))
 test_same '["t",9.11,13.07]' "$(jq -c '.metrics.rps |

@@ -100,6 +100,19 @@ done
 { cat quiet; runs new PING 50 50 50; } >new.jsonl
 test_status 2 'too few runs of it' vkb-compare --canary PING base.jsonl new.jsonl
 test_match "canary 'PING': too few runs of rps" .err 'are said'
+{
+  runs base SET 100 100.5 99.5 100
+  runs new SET 100 100.2 99.5 100.3
+  runs base PONG 50 50.1 49.9 50
+  runs new PONG 50.1 50 49.8 50
+  runs base PING 50 50.1 49.9 50
+  runs new PING 40 40.1 39.9 40
+} >four
+test_status 0 'four runs: one of two canaries moved' \
+  vkb-compare -b base --canary PONG four
+test_status 2 'which for two tests cannot show anything' \
+  vkb-compare -b base --canary 'P*NG' four
+test_match "canary 'PING': too few runs of rps" .err 'but the change is seen'
 test_status 2 'none at all' vkb-compare --canary PING base.jsonl quiet
 test_match "canary 'PING': no judged metric" .err 'is said'
 test_match '^Not to be relied on: a canary was not measured' .out 'in the head'
@@ -210,6 +223,34 @@ test_same true "$(jq -s '[.[] | select(.metric)] | .[0].ci95[0] <= .[1].ci95[0]
   'the interval is wider'
 test_same true "$(jq -s '[.[] | select(.metric) | .ratio] | .[0] == .[1]' out out0)" \
   'around the same estimate'
+
+# 7 signed ranks give no p below .0156, and the look has .0084: 5..30 runs that
+# stopped there would show nothing, were they paired.
+interleaved() { # interleaved LABEL VALUE...
+  label=$1 i=0
+  shift
+  for v; do
+    i=$((i + 1))
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d,"block":%d,"looks":[5,7,10,15,21,30]},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$label" "$i" "$i" "$v"
+  done
+}
+{
+  interleaved base 100 101 99 100.5 99.5 100.2 99.8
+  interleaved new 90 91 89 90.5 89.5 90.2 89.8
+} >seven
+test_status 1 'seven rounds of an adaptive session' \
+  vkb-compare -b base -f jsonl seven
+test_same '["mwu-exact",false,"regression"]' \
+  "$(jq -c 'select(.metric) | [.method, .paired, .verdict]' .out)" \
+  'are judged so that they can show something'
+{
+  interleaved base 100 101 99 100.5 99.5 100.2 99.8 100 100.1 99.9
+  interleaved new 90 91 89 90.5 89.5 90.2 89.8 90 90.1 89.9
+} >ten
+test_status 1 'ten are' vkb-compare -b base -f jsonl ten
+test_same '["signed-rank",true,"regression"]' \
+  "$(jq -c 'select(.metric) | [.method, .paired, .verdict]' .out)" 'paired'
 
 # --- a regression framework's results: thresholds with sign, named baselines
 

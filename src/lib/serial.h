@@ -3,10 +3,10 @@
  * they are worth, and what that leaves of a rank test between two sides.
  *
  * Sources: n' = n / (1 + 2 sum_k (1 - k/n) r^k) of a first-order
- *autoregression, Bayley & Hammersley, J. R. Stat. Soc. Suppl. 8 (1946); the
- *bias of r, (1 + 3 r) / n, Kendall, Biometrika 41 (1954); t with n' - 2 degrees
- *of freedom for the normal, Zwiers & von Storch, J. Climate 8 (1995); the same
- *for ranks, Yue & Wang, Stoch. Environ. Res. Risk Assess. 16 (2002).
+ * autoregression, Bayley & Hammersley, J. R. Stat. Soc. Suppl. 8 (1946); the
+ * bias of r, (1 + 3 r) / n, Kendall, Biometrika 41 (1954); t with n' - 2
+ * degrees of freedom for the normal, Zwiers & von Storch, J. Climate 8 (1995);
+ * the same for ranks, Yue & Wang, Stoch. Environ. Res. Risk Assess. 16 (2002).
  *
  * Two equal sides of n runs, lognormal, simulated: false alarms of Mann and
  * Whitney's test at .05, without and with it, by the true r.
@@ -31,14 +31,13 @@ struct serial {
 	double worth[2]; /* independent runs; m and n where r is by chance */
 };
 
+struct serial serial_none(size_t m, size_t n); /* independent runs */
+
 /*
  * x and y in the order of time. Without effect where a side has fewer than
  * SERIAL_LEAST values, and where r is not above 1.645 / sqrt(m + n): chance has
  * r there, one-sided at 5 %, by its variance.
  */
-/* Independent runs. */
-struct serial serial_none(size_t m, size_t n);
-
 struct serial serial_of(const double *x, size_t m, const double *y, size_t n);
 
 /* By how much the variance of the difference is larger: 1 without effect. */

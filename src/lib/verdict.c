@@ -88,6 +88,7 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 
 	f->method = t.exact ? "mwu-exact" : "mwu-normal";
 	f->p = t.p;
+	f->p_min = t.p_min;
 	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
 	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
 		return;
@@ -122,6 +123,7 @@ in_pairs(struct verdict_facts *f, const double *x, const double *y,
 	f->paired = true;
 	f->method = t.exact ? "signed-rank" : "signed-rank-normal";
 	f->p = t.p;
+	f->p_min = t.p_min;
 	intervals(f, ranktest_walsh(d, f->n), true, level);
 	f->sd = stats_sd(d, f->n);
 	free(d);
@@ -150,6 +152,7 @@ outline(const double *x, size_t m, const double *y, size_t n)
 	    .lo90 = NAN,
 	    .hi90 = NAN,
 	    .p = NAN,
+	    .p_min = NAN,
 	    .cliff = NAN,
 	    .sd = NAN,
 	    .alike = serial_none(m, n)};
@@ -186,7 +189,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
 	    constant(y, n)) {
 		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
-		f.p = by_chance((double)m, (double)n);
+		f.p = f.p_min = by_chance((double)m, (double)n);
 		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
 	} else if (paired && all_above(x, m, 0, false) &&
 	    all_above(y, n, 0, false)) {

@@ -42,7 +42,8 @@ struct verdict_facts {
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
 	double lo95, hi95, lo90, hi90;
-	double p;            /* NAN: compared exactly, without a test */
+	double p;     /* NAN: compared exactly, without a test */
+	double p_min; /* the smallest so many values can give; NAN as p */
 	struct serial alike; /* unpaired; r 0: the runs are independent */
 	double cliff;        /* Cliff's delta of y over x, where not paired */
 	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */

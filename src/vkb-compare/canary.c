@@ -44,7 +44,7 @@ against_history(const struct row *row, const struct history *h)
 	const struct pairing *p = row->pair;
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
 	struct sample y = sample_metric(p->side[1], row->name);
-	struct verdict_facts f = {.ratio = NAN, .p = NAN};
+	struct verdict_facts f = {.ratio = NAN, .p = NAN, .p_min = NAN};
 
 	if (x.n && y.n)
 		f = verdict_measure(x.v, x.n, y.v, y.n, false);
@@ -77,6 +77,30 @@ say(const struct canary *k, const struct rules *r)
 		    k->name, k->metric, 100 * (k->facts.ratio - 1), whom);
 }
 
+/* A p of a canary as it is held against the level. */
+static double
+held(const struct row *row, double p, const struct rules *r)
+{
+	return r->history ? p : judge_p(row, p);
+}
+
+/*
+ * It seems to have changed, and so few runs cannot show it as one of 'tests':
+ * they would let any change pass.
+ */
+static bool
+blind(const struct canary *k, const struct row *row, size_t tests,
+    const struct rules *r)
+{
+	const struct verdict_facts *f = &k->facts;
+	bool certain;
+
+	return k->verdict == VERDICT_INCONCLUSIVE &&
+	    held(row, f->p_min, r) * (double)tests > JUDGE_ALPHA &&
+	    verdict_decide(f, row->metric.better, row->margin, 0, JUDGE_ALPHA,
+		&certain) != VERDICT_INCONCLUSIVE;
+}
+
 /* Verdicts of their own: p is adjusted over the canaries alone. */
 static void
 decide(struct comparison *c, const struct row **rows, const struct rules *r)
@@ -96,13 +120,14 @@ decide(struct comparison *c, const struct row **rows, const struct rules *r)
 			    k->facts.n >= VERDICT_RUNS;
 
 			if (!pass && test)
-				p[n++] =
-				    r->history ? k->facts.p : judge_p(rows[i]);
+				p[n++] = held(rows[i], k->facts.p, r);
 			if (!pass || !rows[i])
 				continue;
 			k->verdict = verdict_decide(&k->facts,
 			    rows[i]->metric.better, rows[i]->margin,
 			    test ? q[at] : NAN, JUDGE_ALPHA, &certain);
+			if (test && blind(k, rows[i], n, r))
+				k->verdict = VERDICT_INSUFFICIENT;
 			at += test;
 			k->ok = k->verdict == VERDICT_EQUIVALENT ||
 			    k->verdict == VERDICT_INCONCLUSIVE;

@@ -115,7 +115,8 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 		row.used[j] = sample_metric(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
-	paired = !row.exact && rounds_pair(row.used, &row.dropped);
+	paired = !row.exact &&
+	    rounds_pair(row.used, level_of(c, &row, false), &row.dropped);
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
@@ -352,10 +353,11 @@ decide(struct row *row, size_t tests)
 }
 
 double
-judge_p(const struct row *row)
+judge_p(const struct row *row, double p)
 {
-	double p = verdict_p(&row->facts);
+	const struct verdict_facts *f = &row->facts;
 
+	p = serial_p(&f->alike, f->m, f->n, p);
 	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
 }
 
@@ -384,7 +386,7 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 				if (pass)
 					row->p = q[k++];
 				else
-					p[k++] = judge_p(row);
+					p[k++] = judge_p(row, row->facts.p);
 			}
 	}
 	for (size_t i = 0; gate && i < n; i++)

@@ -112,8 +112,8 @@ void judge_all(struct comparison *, size_t n, const struct rules *);
 
 void judge_free(struct comparison *);
 
-/* p as it is held against JUDGE_ALPHA, before it is adjusted. */
-double judge_p(const struct row *);
+/* A p of a row as it is held against JUDGE_ALPHA, before it is adjusted. */
+double judge_p(const struct row *, double p);
 
 /* Names of the cases that are not all failed; casename_free. */
 struct casename *judge_names(const struct comparison *);

@@ -1,6 +1,6 @@
 #include "rounds.h"
 #include "mem.h"
-#include "verdict.h"
+#include "power.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ in_order(const struct sample *s, size_t *n)
 }
 
 bool
-rounds_pair(struct sample s[2], size_t *dropped)
+rounds_pair(struct sample s[2], double level, size_t *dropped)
 {
 	size_t n[2], i = 0, k = 0, got = 0, least;
 	const struct round **at[2] = {
@@ -59,7 +59,7 @@ rounds_pair(struct sample s[2], size_t *dropped)
 	free(at[0]);
 	free(at[1]);
 	least = s[0].n < s[1].n ? s[0].n : s[1].n;
-	if (got < VERDICT_PAIRS || 2 * got < least) {
+	if (got < power_least(true, 1, level) || 2 * got < least) {
 		sample_free(&to[0]);
 		sample_free(&to[1]);
 		return false;

@@ -57,7 +57,7 @@ line(struct shift *s, double q, struct hist *const h[2])
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		bool paired = rounds_pair(runs, &dropped);
+		bool paired = rounds_pair(runs, JUDGE_ALPHA, &dropped);
 		struct serial alike = rounds_alike(runs);
 		struct verdict_facts f =
 		    verdict_look(runs[0].v, runs[0].n, runs[1].v, runs[1].n,

@@ -2,6 +2,7 @@
 #include "json.h"
 #include "looks.h"
 #include "mem.h"
+#include "power.h"
 #include "ranktest.h"
 #include "stats.h"
 
@@ -68,23 +69,17 @@ positive(const double *v, size_t n)
 static double
 of_pairs(const double *x, const double *y, size_t n, double level)
 {
-	double *ratio = mem_array(n + 1, sizeof *ratio);
-	double *logs = mem_array(n + 1, sizeof *logs), lo, hi, mid;
+	double *logs = mem_array(n + 1, sizeof *logs), lo, hi;
 	struct ranktest_pairs *p;
 	double width = INFINITY;
 
-	for (size_t i = 0; i < n; i++) {
-		ratio[i] = y[i] / x[i];
-		logs[i] = log(ratio[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(y[i] / x[i]);
 	p = ranktest_walsh(logs, n);
-	mid = exp(ranktest_pairs_median(p));
 	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
-		width = relative(exp(lo), exp(hi), mid);
-	else if (stats_t_ci(ratio, n, 1 - level, &lo, &hi))
-		width = relative(lo, hi, mid);
+		width =
+		    relative(exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
 	ranktest_pairs_free(p);
-	free(ratio);
 	free(logs);
 	return width;
 }
@@ -137,8 +132,9 @@ precise_ratio(
 			v[k++] = y[i];
 	}
 	if (m && k && positive(u, m) && positive(v, k))
-		width = paired ? of_pairs(u, v, m, level)
-			       : of_sides(u, m, v, k, level);
+		width = paired && m >= power_least(true, 1, level)
+		    ? of_pairs(u, v, m, level)
+		    : of_sides(u, m, v, k, level);
 	free(u);
 	free(v);
 	return width;

@@ -15,10 +15,11 @@ struct looks;
  * Half the interval that covers 1 - level, relative to the estimate; INFINITY
  * where there are too few values for one, or no ratio. 0: they are all equal.
  *
- * Of the median: as vkb-stats has it (stats_ci). Of the ratio y/x: Walsh
- * averages where x[i] and y[i] are a pair, Hodges-Lehmann otherwise; where
- * there are too few for those, t on logarithms (which assumes that the noise
- * is lognormal). NAN among the values: that run is missing.
+ * Of the median: as vkb-stats has it (stats_ci). Of the ratio y/x, as
+ * vkb-compare judges it: Walsh averages where x[i] and y[i] are a pair and
+ * signed ranks of so many can show something at the level, Hodges-Lehmann
+ * otherwise; where there are too few for that, t on logarithms (which assumes
+ * that the noise is lognormal). NAN among the values: that run is missing.
  */
 double precise_median(const double *x, size_t n, double level);
 double precise_ratio(
