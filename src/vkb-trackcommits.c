@@ -365,24 +365,28 @@ operate(struct session *s, const struct verb *v)
 	return sink_close(&s->out) < 0 ? -1 : rc;
 }
 
-/* The commits that are named. Without a repository only whole ids are. */
+/*
+ * The commits that are named. A row may outlive its commit: a whole id names
+ * that without the repository, and where it has vanished from there.
+ */
 static int
-name(struct session *s, const char *text)
+name(struct session *s, const char *text, bool anew)
 {
+	bool whole = strlen(text) + 1 == GITREPO_ID &&
+	    strspn(text, "0123456789abcdef") + 1 == GITREPO_ID;
 	char id[GITREPO_ID];
 	struct json *rec;
 	double time;
 
-	if (!s->repo) {
-		if (strlen(text) + 1 == GITREPO_ID &&
-		    strspn(text, "0123456789abcdef") + 1 == GITREPO_ID) {
-			commits_add(&s->named, text, 0, NULL);
-			return 0;
-		}
+	if (whole && !anew &&
+	    (!s->repo || gitrepo_find(s->repo, text, id) == 0)) {
+		commits_add(&s->named, text, 0, NULL);
+		return 0;
+	}
+	if (!s->repo)
 		return err_fail("'%s' is no whole id of a commit; with the "
 				"option '--repo' it need not be one",
 		    text);
-	}
 	if (lineage_resolve(s->repo, text, id) < 0 ||
 	    !(rec = lineage_record(
 		  s->repo, id, strcmp(text, id) == 0 ? NULL : text, &time)))
@@ -406,7 +410,7 @@ prepare(struct session *s, const struct verb *v, char **names, size_t n)
 	if (o->repo && !(s->repo = gitrepo_open(o->repo)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (name(s, names[i]) < 0)
+		if (name(s, names[i], v->run == do_claim) < 0)
 			return -1;
 	if (v->traits & HISTORY && !n)
 		return lineage_read(
@@ -520,6 +524,18 @@ check_text(const char *option, const char *s)
 	return err_fail("option '--%s': '%s' is empty or no UTF-8", option, s);
 }
 
+/* The column of the Python tool has no room for more. */
+static int
+check_arch(const char *s)
+{
+	if (check_text("architecture", s) < 0)
+		return -1;
+	return s && strlen(s) > 50
+	    ? err_fail(
+		  "option '--architecture': '%s' has more than 50 bytes", s)
+	    : 0;
+}
+
 static int
 start(void *dst, struct opt_args *args)
 {
@@ -535,8 +551,7 @@ start(void *dst, struct opt_args *args)
 		       : wrong(o, v, args);
 	if (why)
 		return opt_usage(&prog, why);
-	if (check_text("owner", o->owner) < 0 ||
-	    check_text("architecture", o->arch) < 0 ||
+	if (check_text("owner", o->owner) < 0 || check_arch(o->arch) < 0 ||
 	    check_text("reason", o->reason) < 0)
 		return -1;
 	owner = o->owner ? mem_str(o->owner) : default_owner();

@@ -161,6 +161,19 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 
 /* --- names and commits */
 
+/* Does a ref of that name lead to an id, whether that is there or not? */
+static bool
+is_ref(struct gitrepo *r, const char *name)
+{
+	git_reference *ref = NULL, *end = NULL;
+	bool is = git_reference_dwim(&ref, r->repo, name) == 0 &&
+	    git_reference_resolve(&end, ref) == 0;
+
+	git_reference_free(end);
+	git_reference_free(ref);
+	return is;
+}
+
 /* As git_revparse_single; 1, 0 or -1 and said. */
 static int
 parse(struct gitrepo *r, const char *name, git_object **obj)
@@ -169,6 +182,8 @@ parse(struct gitrepo *r, const char *name, git_object **obj)
 
 	if (rc == 0)
 		return 1;
+	if (rc == GIT_ENOTFOUND && is_ref(r, name))
+		return fail("the commit is not there that is named by", name);
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return 0;
 	return fail("cannot tell what is meant by", name);
@@ -289,7 +304,14 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 			if ((rc = fn(arg, id)) != 0)
 				goto out;
 		}
-	rc = rc == GIT_ITEROVER ? 0 : fail("cannot walk from", from);
+	if (rc == GIT_ITEROVER)
+		rc = 0;
+	else if (gitrepo_shallow(r))
+		rc = err_fail("the repository '%s' is shallow; 'git fetch "
+			      "--unshallow' gets the rest of its history",
+		    r->path);
+	else
+		rc = fail("cannot walk from", from);
 out:
 	git_revwalk_free(w);
 	return rc;

@@ -76,6 +76,26 @@ create(struct pg *pg, const char *table)
 	return rc;
 }
 
+/* 0, or -1 and said: a table of this name that is another one stays so. */
+static int
+check(struct pg *pg, const char *table)
+{
+	int rc = is(pg, table,
+	    "SELECT (SELECT relkind IN ('r', 'p') FROM pg_class "
+	    "WHERE oid = " TABLE ") "
+	    "AND (SELECT count(*) FROM pg_attribute a JOIN pg_type t "
+	    "ON t.oid = atttypid WHERE attrelid = " TABLE
+	    " AND NOT attisdropped AND (attname, typcategory) IN "
+	    "(('id', 'N'), ('sha', 'S'), ('timestamp', 'D'), ('status', 'S'), "
+	    "('config', 'U'), ('architecture', 'S'), ('created_at', 'D'), "
+	    "('updated_at', 'D'))) = 8");
+
+	return rc ? rc < 0 ? -1 : 0
+		  : err_fail("'%s' is no table of commits: it was made for "
+			     "something else",
+			table);
+}
+
 /* The check of the status that another tool made knows no failure. */
 static int
 admit_failed(struct pg *pg, const char *table)
@@ -186,6 +206,8 @@ schema_make(struct pg *pg, const char *table)
 		    (there = is(pg, table, "SELECT " TABLE " IS NOT NULL")) <
 			0 ||
 		    (!there && create(pg, table) < 0))
+			return -1;
+		if (there && check(pg, table) < 0)
 			return -1;
 		rc = extend(pg, table);
 	}

@@ -224,8 +224,8 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 		rc = take(w, c->v[i].sha, c->v[i].time, &r);
 		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
 		if (rc > 0 && !why && !r.id && !r.time)
-			rc = err_fail("%s: it is not there yet; the option "
-				      "'--repo' says when it was made",
+			rc = err_fail("%s: it is neither in the table nor in "
+				      "a repository ('--repo')",
 			    r.sha);
 		if (rc > 0 && !why)
 			rc = put(w, &r);
