@@ -166,6 +166,33 @@ test_that 'what was stored but not marked' continuous d --max-commits 0
 test_same '6|2' "$(count)" 'is not stored twice'
 test_same '' "$(find d -name '*.new')" 'and nothing is pending'
 
+# --- runs that cannot be stored, beside others
+
+git -C repo branch -q two unstable~4
+sql 'CREATE TABLE benchmark_metrics_odd (commit text, command integer)'
+cfg=cfg.json
+test_status 2 'a column that cannot hold a value' continuous o --table odd --branch two
+test_match "new' is not stored; once more tries it again" .err 'is said'
+test_same 'fast c3 c2' "$(states in_progress --table odd | tr ' ' '\n' | sort -r | xargs)" 'the commits are not complete'
+test_same '2 2 2' "$(for f in o/*/*.new; do lines "$f"; done | xargs)" 'their runs are kept'
+sql 'DROP TABLE benchmark_metrics_odd'
+test_that 'once it is mended' continuous o --table odd --branch two
+test_same 'fast c3 c2' "$(states complete --table odd | tr ' ' '\n' | sort -r | xargs)" 'they are'
+test_same 6 "$(sql 'SELECT count(*) FROM benchmark_metrics_odd')" 'with the runs that were kept'
+
+# --- several machines
+
+pids=
+for i in 1 2 3; do
+  continuous "m$i" --table many --max-commits 9 --attempts 1 >m$i.out 2>m$i.err &
+  pids="$pids $!"
+done
+# shellcheck disable=SC2086 # several words
+wait $pids
+test_same 'c7 c4 c3 c2 fast' "$(states complete --table many)" 'three at once measure all'
+test_same '10|10' "$(sql "SELECT count(*), count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics_many WHERE error IS NULL")" \
+  'each commit once'
+
 # --- killed at any moment
 
 cat >killed.pl <<'END'
