@@ -117,6 +117,19 @@ test_same "broken very slow" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)
 test_match 'could not be narrowed down further: 1 skipped as it cannot be built$' \
   .err 'and says why'
 
+# Half as slow is within the margin on both sides.
+in_repo checkout -q -b steps c1
+burn 100000 'good'
+in_repo tag good
+burn 190000 'half'
+burn 361000 'bad'
+test_status 2 'a commit between both' bisect h good steps
+test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'is not judged'
+test_match ': 1 skipped as it is told from neither: too near or too noisy$' .err \
+  'and that is said'
+in_repo checkout -q trunk
+
 # --- what is wrong
 
 test_status 2 'no commit' bisect e nothing c2
