@@ -12,6 +12,7 @@
 #define PIECE ((size_t)1 << 20) /* of COPY: libpq counts in int */
 #define QUICK 1000000000        /* ns: an answer, if a bad one */
 #define TRIES 5                 /* 0.1, 0.2, 0.4, 0.8 s between them */
+#define PATIENT 9               /* and up to 12.8: it starts, or recovers */
 
 struct pg {
 	PGconn *conn;
@@ -129,23 +130,36 @@ patience(void)
 	return seconds;
 }
 
-/* Was it no answer, or one that may be another in a moment? */
+/* A server that is well now: may it have been otherwise a moment ago? */
 static bool
-may_change(const char *const *keys, const char *const *values, PGconn *conn)
+was_passing(const char *why)
 {
-	const char *why = PQerrorMessage(conn);
+	static const char *const all[] = {"too many clients",
+	    "connection slots", "starting up", "shutting down", "recovery mode",
+	    "not yet accepting", "closed the connection", "refused",
+	    "No such file"};
 
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (strstr(why, all[i]))
+			return true;
+	return false;
+}
+
+/* How often it is tried in all: the answer may be another in a moment. */
+static int
+tries(const char *const *keys, const char *const *values, PGconn *conn)
+{
 	switch (PQpingParams(keys, values, 1)) {
 	case PQPING_REJECT:
+		return PATIENT;
 	case PQPING_NO_RESPONSE:
-		return true;
+		return TRIES;
 	case PQPING_OK:
-		return strstr(why, "too many clients") ||
-		    strstr(why, "connection slots");
+		return was_passing(PQerrorMessage(conn)) ? TRIES : 1;
 	case PQPING_NO_ATTEMPT:
 		break;
 	}
-	return false;
+	return 1;
 }
 
 static PGconn *
@@ -164,9 +178,9 @@ connect(const char *conninfo)
 		if (!conn)
 			err_die("out of memory");
 		/* Whom it waited for it does not wait for again. */
-		if (PQstatus(conn) == CONNECTION_OK || i + 1 == TRIES ||
+		if (PQstatus(conn) == CONNECTION_OK ||
 		    clock_ns() - since > QUICK ||
-		    !may_change(keys, values, conn))
+		    i + 1 >= tries(keys, values, conn))
 			return conn;
 		PQfinish(conn);
 		poll(NULL, 0, 100 << i);
