@@ -209,6 +209,8 @@ test_same '[null,0.028571429]' \
 test_same '0.028571429 inconclusive regression' \
   "$(jq -rs '.[0].p * 1e9 | round / 1e9' out) $(jq -r 'select(.metric).verdict' out out0 | xargs)" \
   'an early look must see more'
+test_same null "$(jq 'select(.metric).visible' out)" \
+  'and so few runs could see nothing there: no noise hides it'
 looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
 looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
 test_status 1 'twice the runs do' vkb-compare base.jsonl new.jsonl

@@ -330,6 +330,15 @@ seconds(const struct pairing *p)
 	return sum;
 }
 
+double
+judge_p(const struct row *row, double p)
+{
+	const struct verdict_facts *f = &row->facts;
+
+	p = serial_p(&f->alike, f->m, f->n, p);
+	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
+}
+
 static void
 decide(struct row *row, size_t tests)
 {
@@ -344,21 +353,12 @@ decide(struct row *row, size_t tests)
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
 		row->needed = verdict_needed(f, row->margin, tests);
 		/* Too few for so many tests: they see nothing. */
-		if (have >= power_least(f->paired, tests, JUDGE_ALPHA))
+		if (judge_p(row, f->p_min) * (double)tests <= JUDGE_ALPHA)
 			row->visible = verdict_visible(f);
 	}
 	if (row->needed > have)
 		row->minutes =
 		    (double)(row->needed - have) * seconds(row->pair) / 60;
-}
-
-double
-judge_p(const struct row *row, double p)
-{
-	const struct verdict_facts *f = &row->facts;
-
-	p = serial_p(&f->alike, f->m, f->n, p);
-	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
 }
 
 static void
