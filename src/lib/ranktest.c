@@ -118,16 +118,20 @@ static double *
 tied_counts(const struct ranking *r, size_t n, size_t top)
 {
 	double *f = mem_array((n + 1) * (top + 1), sizeof *f);
-	size_t before = 0, reach = 0;
+	size_t before = 0, left = 0;
 
 	f[0] = 1;
+	for (size_t g = 0; g < r->n; g++)
+		left += r->groups[g].size;
 	for (size_t g = 0; g < r->n; g++) {
 		size_t size = r->groups[g].size, rank2 = r->groups[g].rank2;
 
 		before += size;
-		reach += size * rank2;
-		/* Downwards, so that each step still reads the old counts. */
-		for (size_t j = before < n ? before : n; j > 0; j--) {
+		left -= size;
+		/* Downwards, so that each step still reads the old counts; no
+		 * further than to what those left can make n. */
+		for (size_t j = before < n ? before : n; j > 0 && j + left >= n;
+		     j--) {
 			double *to = f + j * (top + 1);
 			double ways = 1;
 
@@ -136,7 +140,7 @@ tied_counts(const struct ranking *r, size_t n, size_t top)
 
 				ways *= (double)(size - k + 1) / (double)k;
 				for (size_t s = k * rank2;
-				     s <= top && s <= reach; s++)
+				     s <= top && s <= j * rank2; s++)
 					to[s] += ways * from[s - k * rank2];
 			}
 		}
