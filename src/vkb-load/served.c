@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct served {
 	struct client **v; /* of each primary */
@@ -45,17 +46,17 @@ served_open(const struct target *t)
 	return s;
 }
 
-/* What we, replicas and the start of a client ask is no load. */
-static int
-is_load(const char *name, size_t n)
+bool
+served_is_load(const char *name, size_t n)
 {
 	static const char *const control[] = {"info", "auth", "hello", "select",
 	    "client", "config", "cluster", "command", "replconf", "psync"};
 
 	for (size_t i = 0; i < sizeof control / sizeof *control; i++)
-		if (strlen(control[i]) == n && !memcmp(control[i], name, n))
-			return 0;
-	return 1;
+		if (strlen(control[i]) == n &&
+		    !strncasecmp(control[i], name, n))
+			return false;
+	return true;
 }
 
 /* "cmdstat_config|get:calls=2,usec=..." */
@@ -68,7 +69,7 @@ calls(const char *info)
 	for (p = info; (p = strstr(p, "cmdstat_")); p = end) {
 		p += strlen("cmdstat_");
 		end = p + strcspn(p, "\r\n");
-		if (!is_load(p, strcspn(p, "|:\r\n")) ||
+		if (!served_is_load(p, strcspn(p, "|:\r\n")) ||
 		    sscanf(p, "%*[^:\r\n]:calls=%lf", &v) != 1)
 			continue;
 		sum = isnan(sum) ? v : sum + v;

@@ -5,6 +5,9 @@
 #ifndef SERVED_H
 #define SERVED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct served;
 struct target;
 
@@ -20,5 +23,8 @@ void served_close(struct served *);
 
 /* The sums over the servers. 0, or -1 and said. */
 int served_read(struct served *, struct served_counts *);
+
+/* Not so is what we, replicas and the start of a client ask, as INFO. */
+bool served_is_load(const char *command, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "seed.h"
+#include "served.h"
 #include "vbargs.h"
 #include "vbcaps.h"
 #include "vbench.h"
@@ -65,6 +66,9 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	/* A number would repeat what follows it. */
 	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
+	else if (!served_is_load(words[0], strlen(words[0])))
+		why = "others ask its command as well, so the servers do not "
+		      "know how often it was served";
 	for (size_t i = 0; i < n && !why; i++)
 		if (strcmp(words[i], ";") == 0)
 			why = "several commands in one";

@@ -179,6 +179,9 @@ refusals(void)
 	refuses(oldest, "\"command\":\"XADD\",\"data_size\":200000",
 	    "vb has no such XADD, and such a value is too long for an "
 	    "argument");
+	refuses(eight, "\"command\":\"Config GET save\"",
+	    "others ask its command as well, so the servers do not know how "
+	    "often it was served");
 	refuses(oldest, "\"command\":\"SET\",\"cluster_mode\":true",
 	    "vb has no '--cluster'");
 }
