@@ -206,8 +206,11 @@ if ($try < 12) {
 }
 waitpid $pid, 0;
 END
-# shellcheck disable=SC2119 # no more options
-open() { vkb-trackcommits determine --repo repo --config-file cfg.json --table killed --attempts 1 --max-commits 1; }
+# What is left to do, also of what it holds itself.
+open() {
+  vkb-trackcommits determine --repo repo --config-file cfg.json --table killed \
+    --attempts 1 --max-commits 1 --resume --owner "$(uname -n):$scratch/x"
+}
 try=0
 killed() {
   try=$((try + 1))
