@@ -3,6 +3,7 @@
  * or delta records out. Exit 1: it is slower.
  */
 #include "err.h"
+#include "num.h"
 #include "mem.h"
 #include "opt.h"
 #include "output.h"
@@ -217,7 +218,7 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 	/* vkb-load may stand in front of a pipe, where its status is lost. */
 	if (failed > 0) {
 		err_say("%.0f run%s of the contender failed", failed,
-		    failed == 1 ? "" : "s");
+		    num_plural(failed));
 		return 2;
 	}
 	if (!shown) {

@@ -5,6 +5,7 @@
 #include "changepoint.h"
 #include "err.h"
 #include "jsonl.h"
+#include "num.h"
 #include "mem.h"
 #include "opt.h"
 #include "output.h"
@@ -182,7 +183,7 @@ answer(const struct branch *b, const struct findings *all,
 			return 1;
 	if (!all->series) {
 		err_say("no metric to look at in %zu commit%s", b->npoints,
-		    b->npoints == 1 ? "" : "s");
+		    num_plural(b->npoints));
 		return 2;
 	}
 	for (size_t i = 0; i < VERDICTS; i++)

@@ -168,7 +168,7 @@ course_notes(struct str *s, const struct json *rec)
 		    &one, "%swarm-up %.0f s", one.len ? ", " : "", warmup);
 	if (more > 0)
 		str_printf(&one, "%s%.0f more run%s for %.3g%%",
-		    one.len ? ", " : "", more, more == 1 ? "" : "s",
+		    one.len ? ", " : "", more, num_plural(more),
 		    100 * json_num(json_path(m, "precision.wanted"), 0));
 	if (one.len)
 		note(s, one.s);
@@ -215,7 +215,7 @@ notes(const struct json *rec)
 	if (outliers) {
 		str_clear(&one);
 		str_printf(&one, "%zu outlier%s%s", json_len(outliers),
-		    json_len(outliers) == 1 ? "" : "s",
+		    num_plural(json_len(outliers)),
 		    !groups && far_off(outliers) ? ": check the machine" : "");
 		note(&s, one.s);
 	}

@@ -245,7 +245,8 @@ do_cleanup(struct session *s)
 	int rc = work_cleanup(&s->work, &n);
 
 	if (rc == 0)
-		err_say("%zu claims were given back", n);
+		err_say(
+		    "%zu claim%s given back", n, n == 1 ? " was" : "s were");
 	return rc;
 }
 

@@ -30,7 +30,14 @@ test_status 1 'a regression is exit 1' vkb-compare "$a" "$b"
 test_match 'SET +rps .* 1\.07x slower -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
   .out 'it is in the report'
 test_match '^Paired by round' .out 'interleaved rounds are paired'
-cp .out first
+for n in 1 2; do
+  { cat "$a"; jq -c "select(.config == $(jq .config "$a" | jq -s -c ".[0]"))" "$a" | sed -n "1,${n}p" |
+    jq -c ".run.block += 100 | .run.index += 100"; } >lone
+  vkb-compare lone "$b" >"lone$n"
+done
+test_match ' 1 run without a partner left out' lone1 'one is one'
+test_match ' 2 runs without a partner left out' lone2 'two are two'
+vkb-compare "$a" "$b" >first
 test_status 1 'again' vkb-compare "$a" "$b"
 test_same "$(cat first)" "$(cat .out)" 'the same bytes'
 vkb-stats "$b" | vkb-compare "$a" >second

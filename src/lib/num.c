@@ -277,3 +277,9 @@ num_append(struct str *b, double v)
 	}
 	put(b, v < 0, d, p);
 }
+
+const char *
+num_plural(double n)
+{
+	return n == 1 ? "" : "s";
+}

@@ -20,6 +20,7 @@ void num_append(struct str *, double v);
 
 /* Views, for people only. 'buf' is returned. */
 #define NUM_BUF 32
+const char *num_plural(double n);               /* "" for 1, else "s" */
 char *num_human(char buf[NUM_BUF], double v);   /* 556K, 1.23M, 0.813 */
 char *num_seconds(char buf[NUM_BUF], double s); /* 48s, 3m12s, 1h05m */
 

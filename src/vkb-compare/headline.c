@@ -110,13 +110,13 @@ advice(struct str *s, const struct comparison *c)
 
 	if (n.rows) {
 		str_printf(s, "%s%zu more %s%s%s", s->len ? "; " : "", n.more,
-		    n.unpaired ? "run" : "round", n.more == 1 ? "" : "s",
+		    n.unpaired ? "run" : "round", num_plural(n.more),
 		    n.unpaired ? " a side" : "");
 		if (!isnan(n.minutes))
 			str_printf(
 			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
-		str_printf(s, " would settle %zu row%s", n.rows,
-		    n.rows == 1 ? "" : "s");
+		str_printf(
+		    s, " would settle %zu row%s", n.rows, num_plural(n.rows));
 	}
 	if (n.hopeless)
 		str_printf(s, "%s%zu row%s too noisy to settle",
@@ -134,8 +134,8 @@ rest(struct str *s, const struct comparison *c)
 	if (s->len)
 		return;
 	if (open)
-		str_printf(
-		    s, "not settled: %zu of %zu rows", open, open + same);
+		str_printf(s, "not settled: %zu of %zu row%s", open,
+		    open + same, num_plural(open + same));
 	else if (same == 1)
 		str_add(s, "no change: the one row is within its margin");
 	else if (same)
@@ -187,11 +187,11 @@ report_headline(
 	advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
-		    c->failed_runs, c->failed_runs == 1 ? "" : "s");
+		    c->failed_runs, num_plural(c->failed_runs));
 	if (report_missing(c))
 		str_printf(&t, "; the contender lacks %zu case%s or metric%s",
-		    report_missing(c), report_missing(c) == 1 ? "" : "s",
-		    report_missing(c) == 1 ? "" : "s");
+		    report_missing(c), num_plural(report_missing(c)),
+		    num_plural(report_missing(c)));
 	*t.s = (char)toupper((unsigned char)*t.s);
 	str_add(s, t.s);
 	str_free(&t);

@@ -95,7 +95,7 @@ left_out(const struct page *p, size_t n, const char *what)
 	if (n)
 		str_printf(p->s,
 		    "\n%zu more %s%s left out: too long for one comment.\n", n,
-		    what, n == 1 ? "" : "s");
+		    what, num_plural(n));
 }
 
 /* Rows from..to-1, as many as fit. */
@@ -359,7 +359,7 @@ one(struct str *s, const struct report *r, size_t which, size_t limit)
 	warnings(&p, c, names, REPORT_UNMATCHED, 70);
 	if (n < c->nrows) {
 		str_printf(&summary, "%zu other row%s", c->nrows - n,
-		    c->nrows - n == 1 ? "" : "s");
+		    num_plural(c->nrows - n));
 		fold(s, summary.s);
 		rows(&p, order, n, c->nrows, names, 80);
 		unfold(s);
@@ -380,7 +380,7 @@ report_markdown(struct str *s, const struct report *r)
 		one(s, r, i, s->len + (LIMIT - 200 - s->len) / (shown - i));
 	if (shown < r->n)
 		str_printf(s,
-		    "%zu more contenders left out: too long for one "
+		    "%zu more contender%s left out: too long for one "
 		    "comment.\n",
-		    r->n - shown);
+		    r->n - shown, num_plural(r->n - shown));
 }

@@ -218,8 +218,8 @@ report_counts(struct str *s, const struct comparison *c)
 		str_printf(s, "%s%zu waived", any ? ", " : "", c->waived);
 	else if (!any)
 		str_add(s, "nothing was judged");
-	str_printf(s, " (%zu row%s of %zu case%s)", rows, rows == 1 ? "" : "s",
-	    c->matched, c->matched == 1 ? "" : "s");
+	str_printf(s, " (%zu row%s of %zu case%s)", rows, num_plural(rows),
+	    c->matched, num_plural(c->matched));
 }
 
 /* The smallest and the largest of a metric: a policy may know cases. */
@@ -271,7 +271,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    "(Mann-Whitney)");
 	str_printf(s, "; %s over %zu test%s, %g.",
 	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
-	    c->family == 1 ? "" : "s", JUDGE_ALPHA);
+	    num_plural(c->family), JUDGE_ALPHA);
 	margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += !isnan(c->rows[i].level);
@@ -279,12 +279,12 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_printf(s,
 		    " %zu row%s of runs that were looked at as they came: p "
 		    "and intervals allow for all looks.",
-		    looked, looked == 1 ? "" : "s");
+		    looked, num_plural(looked));
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;
 	if (c->ncanaries)
 		str_printf(s, " Canaries: %zu of %zu row%s held.", held,
-		    c->ncanaries, c->ncanaries == 1 ? "" : "s");
+		    c->ncanaries, num_plural(c->ncanaries));
 }
 
 static void
@@ -319,10 +319,9 @@ report_notes(struct str *s, const struct row *r)
 		    "%.1f, so the interval is wider",
 		    one.len ? ", " : "", r->facts.alike.r,
 		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
-	if (r->dropped) {
-		str_printf(&one, "%s%zu runs without a partner left out",
-		    one.len ? ", " : "", r->dropped);
-	}
+	if (r->dropped)
+		str_printf(&one, "%s%zu run%s without a partner left out",
+		    one.len ? ", " : "", r->dropped, num_plural(r->dropped));
 	if (one.len)
 		str_add(s, one.s);
 	str_free(&one);

@@ -155,8 +155,8 @@ rows(struct str *s, const struct comparison *c, const struct casename *names,
 	for (size_t i = 0; i < c->nrows; i++)
 		without += left_out(c, order[i]);
 	if (without)
-		str_printf(
-		    s, "(%zu equivalent rows: --format jsonl)\n", without);
+		str_printf(s, "(%zu equivalent row%s: --format jsonl)\n",
+		    without, num_plural(without));
 	if (narrow)
 		str_printf(s, "(some columns left out: the terminal has %zu)\n",
 		    r->width);

@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "history.h"
 #include "json.h"
+#include "num.h"
 #include "mem.h"
 #include "names.h"
 #include "str.h"
@@ -44,7 +45,7 @@ void
 report_lonely(struct str *s, const struct lonely *l)
 {
 	str_printf(s, "only the %s has %s (%zu case%s)", sides[l->side],
-	    l->name, l->cases, l->cases == 1 ? "" : "s");
+	    l->name, l->cases, num_plural(l->cases));
 }
 
 /* A failed baseline is no trouble: what is left of it is compared. */
@@ -83,7 +84,7 @@ lost_cases(const struct comparison *c, const struct casename *names,
 		}
 	if (more) {
 		str_printf(&s, "%zu more case%s failed or on one side only",
-		    more, more == 1 ? "" : "s");
+		    more, num_plural(more));
 		line(say, arg, REPORT_UNMATCHED, &s);
 	}
 	str_free(&s);
@@ -137,7 +138,7 @@ doubled(const struct comparison *c, report_line *say, void *arg)
 		if (!(n > 0))
 			continue;
 		str_printf(&s, "%.0f run%s stood twice in the %s: counted once",
-		    n, n == 1 ? "" : "s", sides[j]);
+		    n, num_plural(n), sides[j]);
 		line(say, arg, REPORT_NOTE, &s);
 	}
 	str_free(&s);
@@ -208,7 +209,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		}
 		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
 		    d->name, d->values[0], d->values[1], d->cases,
-		    d->cases == 1 ? "" : "s");
+		    num_plural(d->cases));
 		line(say, arg, REPORT_ENV, &s);
 	}
 	lost_cases(c, names, say, arg);
@@ -222,7 +223,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		str_printf(&s,
 		    "%zu row%s: the history is too short for a margin (%d "
 		    "changes are needed)",
-		    c->short_history, c->short_history == 1 ? "" : "s",
+		    c->short_history, num_plural(c->short_history),
 		    HISTORY_LEAST);
 		line(say, arg, REPORT_NOTE, &s);
 	}
@@ -238,7 +239,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		str_printf(&s,
 		    "client-bound: %zu case%s measured the load client more "
 		    "than the server",
-		    client, client == 1 ? "" : "s");
+		    client, num_plural(client));
 		line(say, arg, REPORT_NOTE, &s);
 	}
 	str_free(&s);

@@ -1,4 +1,5 @@
 #include "json.h"
+#include "num.h"
 #include "markup.h"
 #include "phrase.h"
 #include "show.h"
@@ -128,7 +129,7 @@ what(struct str *s, const struct findings *all, const struct finding *f,
 	str_add(s, ": ");
 	markup_markdown(s, one.s);
 	str_printf(s, ", %zu %s%s before and %zu after", f->n[0], unit,
-	    phrase_plural(f->n[0]), f->n[1]);
+	    num_plural(f->n[0]), f->n[1]);
 	if (!isnan(f->p))
 		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
 	str_add(s,

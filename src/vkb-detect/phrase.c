@@ -9,12 +9,6 @@
 
 #define LISTED 10 /* lines of one kind */
 
-const char *
-phrase_plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void
 phrase_headline(
     struct str *s, const struct findings *all, const struct finding_rules *r)
@@ -44,23 +38,23 @@ phrase_headline(
 			counting += all->groups[i].counts;
 		}
 		str_printf(
-		    s, "%zu regression%s", counting, phrase_plural(counting));
+		    s, "%zu regression%s", counting, num_plural(counting));
 		str_printf(s, " that count%s; %zu change%s and %zu spike%s",
 		    counting == 1 ? "s" : "",
 		    all->ngroups - count[FINDING_SPIKE],
-		    phrase_plural(all->ngroups - count[FINDING_SPIKE]),
-		    count[FINDING_SPIKE], phrase_plural(count[FINDING_SPIKE]));
+		    num_plural(all->ngroups - count[FINDING_SPIKE]),
+		    count[FINDING_SPIKE], num_plural(count[FINDING_SPIKE]));
 		str_add(s, " in all");
 	}
 	str_printf(s, " (%zu series of %zu case%s)", all->series, all->cases,
-	    phrase_plural(all->cases));
+	    num_plural(all->cases));
 }
 
 void
 phrase_ordering(struct str *s, const struct branch *b)
 {
 	str_printf(s, "%zu commit%s in the order of the%s", b->npoints,
-	    phrase_plural(b->npoints), b->length ? "ir ancestry" : " input");
+	    num_plural(b->npoints), b->length ? "ir ancestry" : " input");
 	if (b->npoints > 1)
 		str_printf(s, ", %s to %s", b->points[0].name,
 		    b->points[b->npoints - 1].name);
@@ -80,7 +74,7 @@ lost_points(const struct branch *b, phrase_say *say, void *arg)
 		return;
 	str_printf(&s,
 	    "%zu commit%s left out, not on this line of commits: ", b->nlost,
-	    phrase_plural(b->nlost));
+	    num_plural(b->nlost));
 	for (size_t i = 0; i < b->nlost && i < LISTED; i++)
 		str_printf(
 		    &s, "%s%s", i ? ", " : "", b->points[b->npoints + i].name);
@@ -109,7 +103,7 @@ losses(const struct branch *b, phrase_say *say, void *arg)
 			continue;
 		name = casename_of(b->names, l->config);
 		str_printf(&s, "%s: %zu failed run%s", name, failed,
-		    phrase_plural(failed));
+		    num_plural(failed));
 		if (n > 1)
 			str_printf(&s, " at %zu commits", n);
 		if (l->error)
@@ -119,8 +113,8 @@ losses(const struct branch *b, phrase_say *say, void *arg)
 		free(name);
 	}
 	if (listed > LISTED) {
-		str_printf(
-		    &s, "%zu more cases with failed runs", listed - LISTED);
+		str_printf(&s, "%zu more case%s with failed runs",
+		    listed - LISTED, num_plural(listed - LISTED));
 		say(arg, s.s);
 	}
 	str_free(&s);

@@ -9,8 +9,6 @@
 
 struct str;
 
-const char *phrase_plural(size_t n); /* "" or "s" */
-
 void phrase_headline(
     struct str *, const struct findings *, const struct finding_rules *);
 void phrase_ordering(struct str *, const struct branch *);

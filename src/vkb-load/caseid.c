@@ -2,6 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "num.h"
 #include "plan.h"
 #include "record.h"
 #include "str.h"
@@ -189,7 +190,8 @@ no_doubles(struct plan *p)
 	p->n = kept;
 	free_sorted(v, n);
 	if (p->doubles)
-		err_say("%zu cases are planned twice, run once", p->doubles);
+		err_say("%zu case%s planned twice, run once", p->doubles,
+		    num_plural(p->doubles));
 	return rc;
 }
 

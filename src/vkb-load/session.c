@@ -149,7 +149,8 @@ take_finished(struct session *s)
 				if (take(s, &slot) < 0)
 					return -1;
 	if (s->finished && looks_adaptive(s->o->looks))
-		err_say("%zu runs are finished already", s->finished);
+		err_say("%zu run%s finished already", s->finished,
+		    s->finished == 1 ? " is" : "s are");
 	else if (s->finished)
 		err_say("%zu of %zu runs are finished already", s->finished,
 		    s->ncases * s->builds->n * most);
@@ -241,7 +242,7 @@ announce(const struct session *s)
 	if (!talks(s))
 		return;
 	str_printf(&line, "%s%zu run%s of %zu case%s", most ? "at most " : "",
-	    n, n == 1 ? "" : "s", s->ncases, s->ncases == 1 ? "" : "s");
+	    n, num_plural(n), s->ncases, num_plural(s->ncases));
 	if (known > 0)
 		str_printf(&line, ", %s %s", all ? "about" : "more than",
 		    num_seconds(buf, known));
@@ -425,7 +426,8 @@ go(struct session *s)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, s->ncases);
 	if (s->failed)
-		err_say("%zu of %zu runs failed", s->failed, s->progress.done);
+		err_say("%zu of %zu run%s failed", s->failed, s->progress.done,
+		    num_plural(s->progress.done));
 	return s->failed ? -1 : 0;
 }
 

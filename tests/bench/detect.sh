@@ -1,9 +1,10 @@
 #!/bin/sh
 # detect.sh [COMMITS [CASES]]: speed and memory of vkb-detect on a made-up
 # history with one run for each commit and case (default 10,000 and 100),
-# beside vkb-stats on the same runs; after 'make bench'. Prints a table.
+# beside vkb-stats on the same runs. Prints a table.
 set -eu
 cd "${0%/*}/../.."
+make -s bench >&2
 PATH=$PWD/bin:$PWD/build/bench:$PATH
 n=${1:-10000} cases=${2:-100}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/vkb-bench.XXXXXX")

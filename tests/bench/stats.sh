@@ -1,8 +1,9 @@
 #!/bin/sh
 # stats.sh [RUNS]: speed and memory of vkb-stats and vkb-compare beside jq's
-# on made-up runs (default 200,000), after 'make bench'. Prints a table.
+# on made-up runs (default 200,000). Prints a table.
 set -eu
 cd "${0%/*}/../.."
+make -s bench >&2
 PATH=$PWD/bin:$PWD/build/bench:$PATH
 n=${1:-200000}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/vkb-bench.XXXXXX")

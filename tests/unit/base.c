@@ -79,6 +79,9 @@ numbers(void)
 	double d;
 	char b[NUM_BUF];
 
+	tap_str(num_plural(0), "s", "0 runs");
+	tap_str(num_plural(1), "", "1 run");
+	tap_str(num_plural(2), "s", "2 runs");
 	tap_ok(num_int("42", &i) == 0 && i == 42, "an integer");
 	tap_ok(num_int("+42", &i) < 0, "no plus sign");
 	tap_ok(num_int(" 42", &i) < 0, "no blank");
