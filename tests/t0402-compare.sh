@@ -39,7 +39,14 @@ test_match ' 1 run without a partner left out' lone1 'one is one'
 test_match ' 2 runs without a partner left out' lone2 'two are two'
 vkb-compare "$a" "$b" >first
 test_status 1 'again' vkb-compare "$a" "$b"
+vkb-compare -f jsonl "$a" "$b" >runs95
 test_same "$(cat first)" "$(cat .out)" 'the same bytes'
+test_same 'true true' "$(jq -r 'select(.type == "comparison").overall.rps |
+  "\(.ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]) \(.ci95_runs[0] > .ci95[0] and .ci95_runs[1] < .ci95[1])"' runs95)" \
+  'the mean of just these cases is surer than that of others'
+jq -c 'select(.config.command == "SET" or .run.index <= 4)' "$b" >four
+vkb-compare -f jsonl "$a" four | jq 'select(.type == "comparison").overall.rps.ci95_runs' >runs95
+test_same null "$(cat runs95)" 'not where a case has fewer than 5 runs'
 vkb-stats "$b" | vkb-compare "$a" >second
 test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
 vkb-stats "$a" >base.json

@@ -87,34 +87,58 @@ median_without(const struct side *s, size_t i)
 	return n % 2 ? b : a / 2 + b / 2;
 }
 
-/* Adds the squares and cubes of the jackknife's influences of one side. */
-static void
-influences(const struct side *s, double other, bool below, double *squares,
-    double *cubes)
-{
-	double *j = mem_array(s->n, sizeof *j), mean, l;
-
-	for (size_t i = 0; i < s->n; i++) {
-		j[i] = median_without(s, i);
-		j[i] = below ? other / j[i] : j[i] / other;
-	}
-	mean = stats_mean(j, s->n);
-	for (size_t i = 0; i < s->n; i++) {
-		l = (mean - j[i]) * (double)(s->n - 1) / (double)s->n;
-		*squares += l * l;
-		*cubes += l * l * l;
-	}
-	free(j);
-}
+/* One case: both sides, and what the jackknife's influences add up to. */
+struct pair {
+	struct side x, y;
+	bool paired;
+};
 
 static double
-acceleration(const struct side *x, const struct side *y)
+ratio(const struct pair *p)
 {
-	double squares = 0, cubes = 0;
+	return stats_median(p->y.v, p->y.n) / stats_median(p->x.v, p->x.n);
+}
 
-	influences(x, stats_median(y->v, y->n), true, &squares, &cubes);
-	influences(y, stats_median(x->v, x->n), false, &squares, &cubes);
-	return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0;
+struct sums {
+	double squares, cubes;
+};
+
+/* j: the statistic without each of n. */
+static void
+influences(struct sums *s, const double *j, size_t n)
+{
+	double mean = stats_mean(j, n), l;
+
+	for (size_t i = 0; i < n; i++) {
+		l = (mean - j[i]) * (double)(n - 1) / (double)n;
+		s->squares += l * l;
+		s->cubes += l * l * l;
+	}
+}
+
+/* 'all' is the geometric mean of the ratios of k cases, this one among them. */
+static void
+jackknife(struct sums *s, const struct pair *p, double all, size_t k)
+{
+	size_t m = p->x.n, n = p->y.n;
+	double *j = mem_array(m + n, sizeof *j), now = ratio(p), v;
+	double x = stats_median(p->x.v, m), y = stats_median(p->y.v, n);
+
+	for (size_t i = 0; i < m; i++) {
+		size_t at = p->x.rank[i];
+
+		v = p->paired ? median_without(&p->y, p->y.rank[i]) : y;
+		v /= median_without(&p->x, at);
+		j[i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
+	}
+	for (size_t i = 0; i < n; i++) {
+		v = median_without(&p->y, i) / x;
+		j[m + i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
+	}
+	influences(s, j, m);
+	if (!p->paired)
+		influences(s, j + m, n);
+	free(j);
 }
 
 /* Which part of the resampled ratios lies below this end of the interval. */
@@ -137,58 +161,131 @@ usable(const double *v, size_t n)
 	return n >= BOOTSTRAP_LEAST;
 }
 
+static void
+nothing(struct bootstrap *r)
+{
+	*r = (struct bootstrap){NAN, NAN, NAN, NAN, NAN};
+}
+
+/* t: the resampled values of r->est, sorted here. */
+static void
+ends(struct bootstrap *r, double *t, size_t draws, const struct sums *s,
+    double conf)
+{
+	double below = 0;
+
+	for (size_t i = 0; i < draws; i++)
+		below += t[i] < r->est ? 1 : t[i] == r->est ? .5 : 0;
+	stats_sort(t, draws);
+	/* Not beyond the half of a draw: the normal quantile is finite. */
+	below = fmin(fmax(below, .5), (double)draws - .5);
+	r->z0 = tdist_normal_quantile(below / (double)draws);
+	r->a = s->squares > 0 ? s->cubes / (6 * pow(s->squares, 1.5)) : 0;
+	r->lo = stats_quantile(t, draws, end(r, (1 - conf) / 2));
+	r->hi = stats_quantile(t, draws, end(r, (1 + conf) / 2));
+}
+
+static struct pair
+pair_new(const struct bootstrap_pair *p)
+{
+	return (struct pair){
+	    side_new(p->x, p->m), side_new(p->y, p->n), p->paired};
+}
+
+static void
+pair_free(struct pair *p)
+{
+	side_free(&p->x);
+	side_free(&p->y);
+}
+
 int
 bootstrap_bca(const double *x, size_t m, const double *y, size_t n, double conf,
     size_t draws, void (*draw)(void *, size_t *, size_t, size_t *, size_t),
     void *arg, struct bootstrap *r)
 {
-	struct side sx, sy;
-	double *t, below = 0;
+	const struct bootstrap_pair in = {x, y, m, n, false};
+	struct sums s = {0, 0};
+	struct pair p;
+	double *t;
 
-	*r = (struct bootstrap){NAN, NAN, NAN, NAN, NAN};
+	nothing(r);
 	if (!usable(x, m) || !usable(y, n))
 		return -1;
-	sx = side_new(x, m);
-	sy = side_new(y, n);
+	p = pair_new(&in);
 	t = mem_array(draws, sizeof *t);
-	r->est = stats_median(sy.v, n) / stats_median(sx.v, m);
+	r->est = ratio(&p);
 	for (size_t i = 0; i < draws; i++) {
-		draw(arg, sx.drawn, m, sy.drawn, n);
-		t[i] = drawn_median(&sy) / drawn_median(&sx);
-		below += t[i] < r->est ? 1 : t[i] == r->est ? .5 : 0;
+		draw(arg, p.x.drawn, m, p.y.drawn, n);
+		t[i] = drawn_median(&p.y) / drawn_median(&p.x);
 	}
-	stats_sort(t, draws);
-	/* Not beyond the half of a draw: the normal quantile is finite. */
-	below = fmin(fmax(below, .5), (double)draws - .5);
-	r->z0 = tdist_normal_quantile(below / (double)draws);
-	r->a = acceleration(&sx, &sy);
-	r->lo = stats_quantile(t, draws, end(r, (1 - conf) / 2));
-	r->hi = stats_quantile(t, draws, end(r, (1 + conf) / 2));
+	jackknife(&s, &p, r->est, 1);
+	ends(r, t, draws, &s, conf);
 	free(t);
-	side_free(&sx);
-	side_free(&sy);
+	pair_free(&p);
 	return 0;
 }
 
 static void
-at_random(void *arg, size_t *ix, size_t m, size_t *iy, size_t n)
+at_random(struct rng *rng, struct pair *p)
 {
-	for (size_t i = 0; i < m; i++)
-		ix[i] = rng_below(arg, m);
-	for (size_t i = 0; i < n; i++)
-		iy[i] = rng_below(arg, n);
+	for (size_t i = 0; i < p->x.n; i++)
+		p->x.drawn[i] = rng_below(rng, p->x.n);
+	for (size_t i = 0; i < p->y.n; i++)
+		p->y.drawn[i] =
+		    p->paired ? p->x.drawn[i] : rng_below(rng, p->y.n);
 }
 
-int
-bootstrap_ratio(const char *name, const double *x, size_t m, const double *y,
-    size_t n, double conf, struct bootstrap *r)
+/* Adds a case to the logarithms of the resampled values. */
+static void
+resample(double *t, const char *name, const struct bootstrap_pair *in,
+    struct pair *p)
 {
 	unsigned long long seed = str_hash(STR_HASH, name, strlen(name));
 	struct rng rng;
 
-	seed = str_hash(seed, x, m * sizeof *x);
-	seed = str_hash(seed, y, n * sizeof *y);
+	seed = str_hash(seed, in->x, in->m * sizeof *in->x);
+	seed = str_hash(seed, in->y, in->n * sizeof *in->y);
 	rng_seed(&rng, seed, 0);
-	return bootstrap_bca(
-	    x, m, y, n, conf, BOOTSTRAP_DRAWS, at_random, &rng, r);
+	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++) {
+		at_random(&rng, p);
+		t[i] += log(drawn_median(&p->y) / drawn_median(&p->x));
+	}
+}
+
+int
+bootstrap_geomean(const char *name, const struct bootstrap_pair *v, size_t k,
+    double conf, struct bootstrap *r)
+{
+	struct sums s = {0, 0};
+	double *t, sum = 0;
+
+	nothing(r);
+	for (size_t i = 0; i < k; i++)
+		if (!usable(v[i].x, v[i].m) || !usable(v[i].y, v[i].n))
+			return -1;
+	if (!k)
+		return -1;
+	t = mem_array(BOOTSTRAP_DRAWS, sizeof *t);
+	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
+		t[i] = 0;
+	for (size_t i = 0; i < k; i++) {
+		struct pair p = pair_new(&v[i]);
+
+		sum += log(ratio(&p));
+		resample(t, name, &v[i], &p);
+		pair_free(&p);
+	}
+	r->est = exp(sum / (double)k);
+	for (size_t i = 0; i < k; i++) {
+		struct pair p = pair_new(&v[i]);
+
+		jackknife(&s, &p, r->est, k);
+		pair_free(&p);
+	}
+	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
+		t[i] = exp(t[i] / (double)k);
+	ends(r, t, BOOTSTRAP_DRAWS, &s, conf);
+	free(t);
+	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The interval of a ratio of medians by resampling: bias-corrected and
- * accelerated (BCa).
+ * The interval of a ratio of medians, and of the geometric mean of several, by
+ * resampling: bias-corrected and accelerated (BCa).
  *
  * Sources: Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987);
  * acceleration of two samples after Efron & Tibshirani, An Introduction to the
@@ -11,6 +11,7 @@
 #ifndef BOOTSTRAP_H
 #define BOOTSTRAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,11 +35,19 @@ int bootstrap_bca(const double *x, size_t m, const double *y, size_t n,
     void (*draw)(void *, size_t *, size_t, size_t *, size_t), void *arg,
     struct bootstrap *);
 
+struct bootstrap_pair {
+	const double *x, *y;
+	size_t m, n;
+	bool paired; /* m = n, and x[i] belongs to y[i]: drawn together */
+};
+
 /*
- * BOOTSTRAP_DRAWS resamples whose seed is FNV-1a of the name and the data, so
- * that equal input gives equal output.
+ * Of the geometric mean of k ratios, each as above: the runs of each case are
+ * resampled, BOOTSTRAP_DRAWS times, by a seed that is FNV-1a of the name and
+ * its data, so that equal input gives equal output. It is how sure the mean of
+ * these cases is, not that of others.
  */
-int bootstrap_ratio(const char *name, const double *x, size_t m,
-    const double *y, size_t n, double conf, struct bootstrap *);
+int bootstrap_geomean(const char *name, const struct bootstrap_pair *, size_t k,
+    double conf, struct bootstrap *);
 
 #endif

@@ -165,7 +165,9 @@ static const struct record_key comparison_keys[] = {
     {"alpha", N, true, "level of the tests"},
     {"correction", S, true, "bh or holm"},
     {"tests", N, true, "tests that p was adjusted for"},
-    {"overall", O, true, "metric: cases, ratio (geometric mean), ci95"},
+    {"overall", O, true,
+	"metric: cases, ratio (geometric mean), ci95 (over cases), "
+	"ci95_runs (over the runs of these cases)"},
     {"unmatched", A, true, "cases of one side: side, config, n, failed"},
     {"failed", A, true, "cases with failed runs: the same, and errors"},
     {"env", A, true, "what differs: name, baseline, contender, cases"},

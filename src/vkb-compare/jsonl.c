@@ -190,6 +190,9 @@ comparison(const struct comparison *c, const struct rules *r)
 		json_set_num(j, "ratio", o->ratio);
 		if (!isnan(o->lo))
 			json_set(j, "ci95", json_pair(o->lo, o->hi));
+		if (!isnan(o->lo_runs))
+			json_set(
+			    j, "ci95_runs", json_pair(o->lo_runs, o->hi_runs));
 		json_set(overall, o->name, j);
 	}
 	json_set(rec, "overall", overall);

@@ -3,6 +3,7 @@
 #include "history.h"
 #include "json.h"
 #include "mem.h"
+#include "overall.h"
 #include "part.h"
 #include "rounds.h"
 #include "sequential.h"
@@ -395,41 +396,6 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 	free(q);
 }
 
-static struct overall *
-overall_of(struct comparison *c, const char *name)
-{
-	for (size_t i = 0; i < c->noverall; i++)
-		if (strcmp(c->overall[i].name, name) == 0)
-			return NULL;
-	c->overall =
-	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);
-	c->overall[c->noverall] = (struct overall){.name = mem_str(name)};
-	return &c->overall[c->noverall++];
-}
-
-/* Matched cases only; those without a ratio above 0 have no say. */
-static void
-sum_up(struct comparison *c)
-{
-	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		struct overall *o;
-
-		if (!c->rows[i].gate)
-			continue;
-		o = overall_of(c, c->rows[i].name);
-		for (size_t j = i; o && j < c->nrows; j++)
-			if (strcmp(c->rows[j].name, o->name) == 0 &&
-			    c->rows[j].facts.ratio > 0)
-				ratios[o->cases++] = c->rows[j].facts.ratio;
-		if (o)
-			o->ratio = stats_geomean(
-			    ratios, o->cases, .95, &o->lo, &o->hi);
-	}
-	free(ratios);
-}
-
 void
 judge_all(struct comparison *c, size_t n, const struct rules *r)
 {
@@ -446,7 +412,7 @@ judge_all(struct comparison *c, size_t n, const struct rules *r)
 				c[i].count[row->verdict] += row->gate;
 			c[i].paired += row->gate && row->facts.paired;
 		}
-		sum_up(&c[i]);
+		overall_add(&c[i]);
 	}
 	rules_lapses(r, c, n);
 }

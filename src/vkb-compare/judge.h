@@ -55,6 +55,7 @@ struct overall { /* geometric mean over the cases, of one metric */
 	char *name;
 	size_t cases;
 	double ratio, lo, hi;
+	double lo_runs, hi_runs; /* over the runs of these cases; NAN */
 };
 
 struct lapse { /* a rule of the policy that did nothing, or too little */

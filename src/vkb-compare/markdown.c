@@ -266,7 +266,11 @@ overall(const struct page *p, const struct comparison *c)
 		str_printf(p->s, ": %.3fx", o->ratio);
 		if (o->cases >= 3) /* two say next to nothing */
 			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
-		str_printf(p->s, ", geometric mean of %zu cases.\n", o->cases);
+		str_printf(p->s, ", geometric mean of %zu cases", o->cases);
+		if (!isnan(o->lo_runs))
+			str_printf(p->s, "; over their runs \\[%.3f, %.3f\\]",
+			    o->lo_runs, o->hi_runs);
+		str_add(p->s, ".\n");
 		if (!fits(p, 95))
 			back(p, before);
 	}

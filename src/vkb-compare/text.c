@@ -176,7 +176,11 @@ overall(struct str *s, const struct comparison *c)
 		str_printf(s, ": %.3fx", o->ratio);
 		if (o->cases >= 3) /* two say next to nothing */
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
-		str_printf(s, ", geometric mean of %zu cases\n", o->cases);
+		str_printf(s, ", geometric mean of %zu cases", o->cases);
+		if (!isnan(o->lo_runs))
+			str_printf(s, "\n  over their runs: [%.3f, %.3f]",
+			    o->lo_runs, o->hi_runs);
+		str_addc(s, '\n');
 	}
 }
 

@@ -246,36 +246,69 @@ bootstraps(void)
 	double y[] = {90, 91, 89.2, 90.4, 89.6, 90.3}, twice[8], back[8];
 	double flat[] = {5, 5, 5, 5, 5}, zero[] = {0, 1, 2, 3, 4};
 	struct bootstrap a, b, c;
+	struct bootstrap_pair two[] = {{x, y, 8, 6, false}, {y, y, 6, 6, true}};
 	struct rng r;
 	int in = 0;
 
-	tap_ok(bootstrap_ratio("rps", x, 8, y, 6, .95, &a) == 0 &&
-		bootstrap_ratio("rps", x, 8, y, 6, .95, &b) == 0 &&
+	tap_ok(
+	    bootstrap_geomean("rps",
+		&(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95, &a) == 0 &&
+		bootstrap_geomean("rps",
+		    &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95,
+		    &b) == 0 &&
 		memcmp(&a, &b, sizeof a) == 0,
 	    "the same data, the same interval");
 	tap_ok(a.lo < a.est && a.est < a.hi && a.lo > .88 && a.hi < .92,
 	    "-10%% is [%g, %g]", a.lo, a.hi);
-	bootstrap_ratio("p99", x, 8, y, 6, .95, &b);
+	bootstrap_geomean(
+	    "p99", &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95, &b);
 	tap_near(b.lo, a.lo, .01, "another name, nearly the same");
 	for (int i = 0; i < 8; i++) {
 		twice[i] = 2 * x[i];
 		back[i] = x[7 - i];
 	}
-	bootstrap_ratio("rps", back, 8, y, 6, .95, &b);
+	bootstrap_geomean(
+	    "rps", &(struct bootstrap_pair){back, y, 8, 6, false}, 1, .95, &b);
 	tap_ok(a.est == b.est && fabs(a.a - b.a) < 1e-12 &&
 		fabs(a.lo - b.lo) < .01,
 	    "the order says nothing");
-	bootstrap_ratio("rps", twice, 8, y, 6, .95, &c);
+	bootstrap_geomean(
+	    "rps", &(struct bootstrap_pair){twice, y, 8, 6, false}, 1, .95, &c);
 	tap_near(2 * c.est, a.est, 1e-14, "the scale goes through");
-	tap_ok(bootstrap_ratio("rps", flat, 5, flat, 5, .95, &b) == 0 &&
+	tap_ok(bootstrap_geomean("rps",
+		   &(struct bootstrap_pair){flat, flat, 5, 5, false}, 1, .95,
+		   &b) == 0 &&
 		b.lo == 1 && b.hi == 1 && b.z0 == 0 && b.a == 0,
 	    "without noise the interval is a point");
-	tap_ok(bootstrap_ratio("rps", x, 4, y, 6, .95, &b) < 0 &&
+	tap_ok(
+	    bootstrap_geomean("rps",
+		&(struct bootstrap_pair){x, y, 4, 6, false}, 1, .95, &b) < 0 &&
 		isnan(b.est) && isnan(b.hi),
 	    "four values are too few");
-	tap_ok(bootstrap_ratio("rps", x, 0, y, 0, .95, &b) < 0 &&
-		bootstrap_ratio("rps", zero, 5, y, 6, .95, &b) < 0,
+	tap_ok(
+	    bootstrap_geomean("rps",
+		&(struct bootstrap_pair){x, y, 0, 0, false}, 1, .95, &b) < 0 &&
+		bootstrap_geomean("rps",
+		    &(struct bootstrap_pair){zero, y, 5, 6, false}, 1, .95,
+		    &b) < 0,
 	    "so are none; and a zero has no ratio");
+	bootstrap_geomean("rps", two, 2, .95, &b);
+	tap_near(b.est, sqrt(a.est), 1e-14, "the mean of two cases");
+	tap_near(b.lo, sqrt(a.lo), 1e-3,
+	    "of which one is paired with itself: half of the change");
+	tap_near(b.hi, sqrt(a.hi), 1e-3, "at both ends");
+	two[1] = two[0];
+	bootstrap_geomean("rps", two, 2, .95, &c);
+	tap_near(c.est, a.est, 1e-14, "twice the same case is that case");
+	two[1] = (struct bootstrap_pair){y, x, 6, 8, false};
+	bootstrap_geomean("rps", two, 2, .95, &b);
+	tap_ok(fabs(b.est - 1) < 1e-14 && b.lo < 1 && 1 < b.hi,
+	    "a change and its reverse are none: [%g, %g]", b.lo, b.hi);
+	tap_ok(bootstrap_geomean("rps", two, 0, .95, &b) < 0 && isnan(b.lo),
+	    "no case has no mean");
+	two[1].n = 4;
+	tap_ok(bootstrap_geomean("rps", two, 2, .95, &b) < 0 && isnan(b.lo),
+	    "nor have some where one has too few runs");
 	rng_seed(&r, 5, 0);
 	for (int i = 0; i < 100; i++) {
 		double u[20], v[20];
@@ -284,7 +317,8 @@ bootstraps(void)
 			u[k] = exp(normal(&r) / 10);
 			v[k] = .95 * exp(normal(&r) / 10);
 		}
-		bootstrap_ratio("x", u, 20, v, 20, .95, &b);
+		bootstrap_geomean("x",
+		    &(struct bootstrap_pair){u, v, 20, 20, false}, 1, .95, &b);
 		in += b.lo <= .95 && .95 <= b.hi;
 	}
 	tap_ok(in >= 88, "the truth lies in %d of 100 intervals", in);

@@ -1,0 +1,88 @@
+#include "overall.h"
+#include "bootstrap.h"
+#include "judge.h"
+#include "mem.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESAMPLED 20 /* cases */
+
+static struct overall *
+overall_of(struct comparison *c, const char *name)
+{
+	for (size_t i = 0; i < c->noverall; i++)
+		if (strcmp(c->overall[i].name, name) == 0)
+			return NULL;
+	c->overall =
+	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);
+	c->overall[c->noverall] = (struct overall){.name = mem_str(name)};
+	return &c->overall[c->noverall++];
+}
+
+/*
+ * How sure the mean of these cases is: by resampling their runs, where all have
+ * enough of them and they are not so many that it takes long.
+ */
+static void
+over_runs(struct overall *o, const struct row *rows, size_t n)
+{
+	struct bootstrap_pair v[RESAMPLED] = {{0}};
+	struct bootstrap b;
+	double *sorted[2 * RESAMPLED];
+	size_t k = 0;
+
+	o->lo_runs = o->hi_runs = NAN;
+	if (o->cases > RESAMPLED)
+		return;
+	for (size_t i = 0; i < n && k < o->cases; i++) {
+		const struct sample *s = rows[i].used;
+		double **x = &sorted[2 * k];
+		bool paired = rows[i].facts.paired;
+
+		if (strcmp(rows[i].name, o->name) != 0 ||
+		    !(rows[i].facts.ratio > 0))
+			continue;
+		for (size_t j = 0; j < 2; j++) {
+			x[j] = mem_array(s[j].n + 1, sizeof *x[j]);
+			memcpy(x[j], s[j].v, s[j].n * sizeof *x[j]);
+			if (!paired)
+				stats_sort(x[j], s[j].n);
+		}
+		v[k++] = (struct bootstrap_pair){
+		    x[0], x[1], s[0].n, s[1].n, paired && s[0].n == s[1].n};
+	}
+	if (bootstrap_geomean(o->name, v, k, .95, &b) == 0) {
+		o->lo_runs = b.lo;
+		o->hi_runs = b.hi;
+	}
+	for (size_t i = 0; i < 2 * k; i++)
+		free(sorted[i]);
+}
+
+/* Matched cases only; those without a ratio above 0 have no say. */
+
+void
+overall_add(struct comparison *c)
+{
+	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		struct overall *o;
+
+		if (!c->rows[i].gate)
+			continue;
+		o = overall_of(c, c->rows[i].name);
+		for (size_t j = i; o && j < c->nrows; j++)
+			if (strcmp(c->rows[j].name, o->name) == 0 &&
+			    c->rows[j].facts.ratio > 0)
+				ratios[o->cases++] = c->rows[j].facts.ratio;
+		if (!o)
+			continue;
+		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
+		over_runs(o, c->rows, c->nrows);
+	}
+	free(ratios);
+}
