@@ -1,7 +1,6 @@
 #include "serial.h"
 #include "mem.h"
 #include "stats.h"
-#include "tdist.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -91,29 +90,18 @@ serial_inflation(const struct serial *s, size_t m, size_t n)
 	    (1 / (double)m + 1 / (double)n);
 }
 
-/* Degrees of freedom; infinite without effect, as the test was without. */
-static double
-freedom(const struct serial *s)
-{
-	return s->r > 0 ? fmax(1, s->worth[0] + s->worth[1] - 2) : INFINITY;
-}
-
 double
-serial_p(const struct serial *s, size_t m, size_t n, double p)
+serial_se(
+    const struct serial *s, size_t m, size_t n, const double sd[2], double *df)
 {
-	double z = -tdist_normal_quantile(p / 2);
+	const double runs[2] = {(double)m, (double)n};
+	double var[2], free = 0;
 
-	if (!(s->r > 0) || !(z > 0))
-		return p;
-	return 2 * tdist_sf(z / sqrt(serial_inflation(s, m, n)), freedom(s));
-}
-
-double
-serial_level(const struct serial *s, size_t m, size_t n, double level)
-{
-	double t = tdist_quantile(1 - level / 2, freedom(s));
-
-	if (!(s->r > 0))
-		return level;
-	return 2 * tdist_normal_cdf(-t * sqrt(serial_inflation(s, m, n)));
+	for (size_t j = 0; j < 2; j++) {
+		var[j] = sd[j] * sd[j] * (runs[j] - 1) /
+		    (runs[j] * (s->worth[j] - 1));
+		free += var[j] * var[j] / (s->worth[j] - 1);
+	}
+	*df = fmax(1, (var[0] + var[1]) * (var[0] + var[1]) / free);
+	return sqrt(var[0] + var[1]);
 }

@@ -3,6 +3,7 @@
 #include "power.h"
 #include "ranktest.h"
 #include "stats.h"
+#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,13 +79,38 @@ intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 	ranktest_pairs_free(p);
 }
 
+/* What is left where runs are like their neighbours: p and the 90 % interval.
+ */
+static void
+allow(struct verdict_facts *f, double d, const double sd[2], double level)
+{
+	double df, se = serial_se(&f->alike, f->m, f->n, sd, &df);
+	double wide = se * tdist_quantile(1 - level / 2, df);
+
+	f->p_alike = 2 * tdist_sf(fabs(d) / se, df);
+	f->p_min = 0;
+	f->lo90 = exp(d - wide);
+	f->hi90 = exp(d + wide);
+}
+
+static void
+of_logs(const double *v, size_t n, double *mean, double *sd)
+{
+	double *logs = mem_array(n, sizeof *logs);
+
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(v[i]);
+	*mean = stats_mean(logs, n);
+	*sd = stats_sd(logs, n);
+	free(logs);
+}
+
 static void
 unpaired(struct verdict_facts *f, const double *x, const double *y,
-    const double level[2])
+    const double level[2], const struct serial *alike)
 {
-	double own[2] = {level[0], level[1]};
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
-	double *lx, *ly, sx, sy;
+	double mean[2], sd[2];
 
 	f->method = t.exact ? "mwu-exact" : "mwu-normal";
 	f->p = t.p;
@@ -92,22 +118,17 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
 	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
 		return;
-	own[1] = serial_level(&f->alike, f->m, f->n, level[1]);
-	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, own);
+	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
 	if (!all_above(y, f->n, 0, false) || f->m < 2 || f->n < 2)
 		return;
-	lx = copy(x, f->m, false);
-	ly = copy(y, f->n, false);
-	for (size_t i = 0; i < f->m; i++)
-		lx[i] = log(lx[i]);
-	for (size_t i = 0; i < f->n; i++)
-		ly[i] = log(ly[i]);
-	sx = stats_sd(lx, f->m);
-	sy = stats_sd(ly, f->n);
-	f->sd = sqrt(
-	    (sx * sx + sy * sy) / 2 * serial_inflation(&f->alike, f->m, f->n));
-	free(lx);
-	free(ly);
+	of_logs(x, f->m, &mean[0], &sd[0]);
+	of_logs(y, f->n, &mean[1], &sd[1]);
+	f->sd = sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2);
+	if (alike && alike->r > 0) {
+		f->alike = *alike;
+		f->sd *= sqrt(serial_inflation(alike, f->m, f->n));
+		allow(f, mean[1] - mean[0], sd, level[1]);
+	}
 }
 
 static void
@@ -153,6 +174,7 @@ outline(const double *x, size_t m, const double *y, size_t n)
 	    .hi90 = NAN,
 	    .p = NAN,
 	    .p_min = NAN,
+	    .p_alike = NAN,
 	    .cliff = NAN,
 	    .sd = NAN,
 	    .alike = serial_none(m, n)};
@@ -195,9 +217,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	    all_above(y, n, 0, false)) {
 		in_pairs(&f, x, y, level);
 	} else {
-		if (alike)
-			f.alike = *alike;
-		unpaired(&f, x, y, level);
+		unpaired(&f, x, y, level, alike);
 	}
 	return f;
 }
@@ -212,7 +232,7 @@ verdict_measure(
 double
 verdict_p(const struct verdict_facts *f)
 {
-	return serial_p(&f->alike, f->m, f->n, f->p);
+	return f->alike.r > 0 ? f->p_alike : f->p;
 }
 
 struct verdict_facts

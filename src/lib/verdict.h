@@ -45,6 +45,7 @@ struct verdict_facts {
 	double p;     /* NAN: compared exactly, without a test */
 	double p_min; /* the smallest so many values can give; NAN as p */
 	struct serial alike; /* unpaired; r 0: the runs are independent */
+	double p_alike;      /* where r is not 0 */
 	double cliff;        /* Cliff's delta of y over x, where not paired */
 	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
 };
@@ -60,8 +61,9 @@ struct verdict_facts verdict_measure(
  * The same at a look of a session that looks more than once (sequential.h):
  * lo95, hi95 cover 1 - level05, and lo90, hi90 cover 1 - level10, which are the
  * levels of the look for .05 and .10. Where the runs of a side are alike
- * (serial.h; NULL: they are not) lo90, hi90 and sd allow for it, and so does
- * verdict_p; lo95, hi95 and p are of independent runs.
+ * (serial.h; NULL: they are not) and all values are above 0, lo90, hi90 and sd
+ * allow for it, and so does verdict_p; lo95, hi95 and p are of independent
+ * runs.
  */
 struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
     size_t n, bool paired, double level05, double level10,

@@ -120,7 +120,7 @@ decide(struct comparison *c, const struct row **rows, const struct rules *r)
 			    k->facts.n >= VERDICT_RUNS;
 
 			if (!pass && test)
-				p[n++] = held(rows[i], k->facts.p, r);
+				p[n++] = held(rows[i], verdict_p(&k->facts), r);
 			if (!pass || !rows[i])
 				continue;
 			k->verdict = verdict_decide(&k->facts,

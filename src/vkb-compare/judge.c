@@ -334,9 +334,6 @@ seconds(const struct pairing *p)
 double
 judge_p(const struct row *row, double p)
 {
-	const struct verdict_facts *f = &row->facts;
-
-	p = serial_p(&f->alike, f->m, f->n, p);
 	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
 }
 
@@ -387,7 +384,7 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 				if (pass)
 					row->p = q[k++];
 				else
-					p[k++] = judge_p(row, row->facts.p);
+					p[k++] = judge_p(row, verdict_p(&row->facts));
 			}
 	}
 	for (size_t i = 0; gate && i < n; i++)

@@ -94,12 +94,34 @@ rates(void)
 	    o.equal);
 }
 
+/* A rank test of eight runs worth two cannot say it. */
+static void
+large(void)
+{
+	double x[] = {6.1, 6.2, 6.2, 6.3, 6.4, 6.3, 6.5, 6.4}, y[8];
+	struct serial s;
+	struct verdict_facts f;
+
+	for (int i = 0; i < 8; i++)
+		y[i] = 30 * x[i];
+	s = serial_of(x, 8, y, 8);
+	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
+	tap_ok(s.worth[0] < 3 && verdict_p(&f) < .05 && f.lo90 > 5,
+	    "thirty times is no noise: worth %.1f, p %.2g", s.worth[0],
+	    verdict_p(&f));
+	y[3] = 0;
+	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
+	tap_ok(f.alike.r == 0 && verdict_p(&f) == f.p,
+	    "without logarithms the ranks stay");
+}
+
 static void
 defined(void)
 {
 	double up[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, down[10], flat[10];
 	double saw[] = {1, 9, 2, 8, 3, 7, 1, 9, 2, 8}, big[10];
 	struct serial s, t;
+	double df;
 
 	for (int i = 0; i < 10; i++) {
 		down[i] = up[9 - i];
@@ -127,18 +149,18 @@ defined(void)
 	    "the sides are treated alike");
 	s = (struct serial){.5, {4, 5}};
 	tap_near(serial_inflation(&s, 12, 15), 3, 1e-12, "a third is left");
-	for (double p = 1e-12; p < 1; p *= 7) {
-		double q = serial_p(&s, 12, 15, p);
-
-		tap_ok(q > p && q < 1, "p %.2g is %.2g", p, q);
-		tap_near(serial_level(&s, 12, 15, q) / p, 1, 1e-6, "and back");
-	}
-	tap_ok(serial_p(&s, 12, 15, 1) == 1, "1 stays");
-	tap_ok(isnan(serial_p(&s, 12, 15, NAN)), "unknown stays unknown");
+	tap_near(serial_se(&s, 12, 15, (double[]){2, 5}, &df),
+	    sqrt(4. * 11 / 12 / 3 + 25. * 14 / 15 / 4), 1e-12,
+	    "the standard error is of what runs are worth");
+	tap_ok(df > 4 && df < 7, "and so is Welch's freedom: %g", df);
+	serial_se(
+	    &(struct serial){.99, {1.01, 1.01}}, 10, 10, (double[]){1, 1}, &df);
+	tap_ok(df == 1, "of which one degree stays");
 	s = serial_none(12, 15);
-	tap_ok(serial_p(&s, 12, 15, .03) == .03 &&
-		serial_level(&s, 12, 15, .03) == .03 &&
-		serial_inflation(&s, 12, 15) == 1,
+	tap_near(serial_se(&s, 12, 15, (double[]){2, 5}, &df),
+	    sqrt(4. / 12 + 25. / 15), 1e-12, "of independent ones, of all");
+	s = serial_none(12, 15);
+	tap_ok(s.r == 0 && serial_inflation(&s, 12, 15) == 1,
 	    "independent runs: no effect");
 }
 
@@ -146,6 +168,7 @@ int
 main(void)
 {
 	defined();
+	large();
 	rates();
 	return tap_done();
 }
