@@ -15,6 +15,15 @@ in_repo() { git -C repo "$@"; }
 commit() { in_repo add -A && in_repo commit -qm "$1"; }
 head_of() { in_repo rev-parse "$1"; }
 
+# days REPO N: a branch unstable, with an empty commit cI of each of N days.
+days() {
+  git init -q -b unstable "$1"
+  for i in $(seq "$2"); do
+    GIT_COMMITTER_DATE=$(printf '2026-01-%02dT00:00:00Z' "$i") \
+      git -C "$1" commit -q --allow-empty -m "c$i"
+  done
+}
+
 # small_repo: one that behaves as Valkey's does, without a commit.
 small_repo() {
   mkdir -p repo/src repo/deps

@@ -2,20 +2,11 @@
 # vkb-trackcommits: the same cases over a file and over a PostgreSQL of our own;
 # tables of the Python tool; bad names, servers and files.
 . "${0%/*}/lib.sh"
-GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+. "$tests/repo.sh"
 unset VKB_OWNER
 test_postgres 'vkb-trackcommits'
 
-# commit N: a commit of the day N.
-commit() {
-  GIT_COMMITTER_DATE="$(printf '2026-01-%02dT00:00:00Z' "$1")"
-  export GIT_COMMITTER_DATE
-  git -C repo -c user.name=t -c user.email=t@t -c commit.gpgsign=false \
-    commit -q --allow-empty -m "c$1"
-}
-git init -q -b unstable repo
-for i in 1 2 3 4 5 6 7 8 9; do commit $i; done
+days repo 9
 id() { git -C repo rev-parse "$1"; }
 
 cat >config.json <<'END'

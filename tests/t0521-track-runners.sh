@@ -2,19 +2,10 @@
 # slow: twenty runners of vkb-trackcommits share a branch, and are killed here
 # and there: nothing is measured twice at once, and nothing is lost.
 . "${0%/*}/lib.sh"
-GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-export GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+. "$tests/repo.sh"
 test_postgres 'runners of vkb-trackcommits'
 
-# commit N: a commit of the day N.
-commit() {
-  GIT_COMMITTER_DATE="$(printf '2026-01-%02dT00:00:00Z' "$1")"
-  export GIT_COMMITTER_DATE
-  git -C repo -c user.name=t -c user.email=t@t -c commit.gpgsign=false \
-    commit -q --allow-empty -m "c$1"
-}
-git init -q -b unstable repo
-for i in 1 2 3 4 5 6 7 8 9; do commit $i; done
+days repo 9
 
 echo '[{"commands":["SET"],"warmup":0}]' >config.json
 # shellcheck disable=SC2086 # several words

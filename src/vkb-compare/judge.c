@@ -384,7 +384,8 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 				if (pass)
 					row->p = q[k++];
 				else
-					p[k++] = judge_p(row, verdict_p(&row->facts));
+					p[k++] = judge_p(
+					    row, verdict_p(&row->facts));
 			}
 	}
 	for (size_t i = 0; gate && i < n; i++)
