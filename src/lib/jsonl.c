@@ -134,11 +134,14 @@ not_json(struct jsonl *r, const char *why, size_t at)
 	return err_fail("%s: bad record: %s", jsonl_where(r), why);
 }
 
-/* The end of the file: 0, or -1 and said where it could not be read. */
+/*
+ * The end of the file: 0, or -1 and said where it could not be read; nothing
+ * between that and here sets errno.
+ */
 static int
 ended(struct jsonl *r)
 {
-	int rc = ferror(r->f) ? err_fail_sys("cannot read '%s'", r->name) : 0;
+	int rc = feof(r->f) ? 0 : err_fail_sys("cannot read '%s'", r->name);
 
 	close_file(r);
 	return rc;
@@ -295,7 +298,6 @@ next_line(struct jsonl *r, size_t *n)
 	ssize_t got;
 
 	do {
-		errno = 0;
 		got = getline(&r->line, &r->cap, r->f);
 		if (got < 0)
 			return ended(r);
