@@ -118,6 +118,7 @@ formula(const char *text)
 	static const char *const wide[] = {
 	    "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
 
+	text += strspn(text, " "); /* some spreadsheets pass over them */
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
 		if (str_starts(text, wide[i]))
 			return true;

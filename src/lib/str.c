@@ -104,14 +104,25 @@ character(const unsigned char *p, unsigned *c)
 	return n;
 }
 
-/* Nothing to see, or what breaks lines or turns the direction of writing. */
+/*
+ * Controls, what breaks lines or turns the direction of writing, and what
+ * shows nothing (Default_Ignorable_Code_Point of Unicode).
+ */
 static bool
 hidden(unsigned c)
 {
-	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
-	    (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	    (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0xfffe ||
-	    c == 0xffff;
+	static const unsigned ranges[][2] = {{0, 0x1f}, {0x7f, 0x9f},
+	    {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160},
+	    {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f},
+	    {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+	    {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+	    {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3},
+	    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (c <= ranges[i][1])
+			return c >= ranges[i][0];
+	return false;
 }
 
 void
@@ -126,7 +137,8 @@ str_visible(struct str *b, const char *s)
 		if (n && !hidden(c))
 			str_addn(b, p, n);
 		else
-			str_printf(b, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+			str_printf(
+			    b, c < 0xa0 || !n ? "\\x%02x" : "\\u%04x", c);
 		p += n ? n : 1;
 	}
 }

@@ -30,8 +30,8 @@ void str_free(struct str *);
 
 /*
  * Adds 's' with control characters (C0, DEL, C1) and bytes that are not UTF-8
- * as \xHH, and with what breaks lines, turns the direction of writing or has
- * no width (U+2028, U+200F and others) as \uHHHH.
+ * as \xHH, and with what breaks lines, turns the direction of writing or
+ * shows nothing (U+2028, U+200F and others) as \uHHHH or \uHHHHH.
  */
 void str_visible(struct str *, const char *s);
 

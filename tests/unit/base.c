@@ -119,6 +119,14 @@ strings(void)
 	    "a\033[31m\xc2\x9b"
 	    "b");
 	tap_str(s.s, "a\\x1b[31m\\x9bb", "control characters are shown");
+	str_clear(&s);
+	str_visible(&s,
+	    "\xc2\xad|\xcd\x8f|\xe1\x85\xa0|\xe1\xa0\x8e|\xef\xb8\x8f|"
+	    "\xef\xbe\xa0|\xf3\xa0\x81\x81|\xc3\xa4\xe4\xb8\xad");
+	tap_str(s.s,
+	    "\\u00ad|\\u034f|\\u1160|\\u180e|\\ufe0f|\\uffa0|"
+	    "\\ue0041|\xc3\xa4\xe4\xb8\xad",
+	    "what shows nothing is shown, what shows stays");
 	tap_ok(str_utf8("\xc3\xa4", 2) && !str_utf8("\xc3", 1) &&
 		!str_utf8("\xed\xa0\x80", 3),
 	    "UTF-8: a letter, a cut one, a surrogate");

@@ -72,6 +72,7 @@ csv(void)
 	gives(markup_csv, "say \"x\"", "\"say \"\"x\"\"\"");
 	gives(markup_csv, " x", "\" x\"");
 	gives(markup_csv, "=1+1", "'=1+1");
+	gives(markup_csv, "  =1+1", "\"'  =1+1\"");
 	gives(markup_csv, "+1", "'+1");
 	gives(markup_csv, "-1", "'-1");
 	gives(markup_csv, "@x,y", "\"'@x,y\"");
