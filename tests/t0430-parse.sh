@@ -288,6 +288,11 @@ printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
 test_status 2 'perf: no line of it' vkb-parse wrong.csv
 test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err 'perf: named'
 
+printf '51,,page-faults,690901,100.00,,\n12,5,msec,task-clock,1,100,00,,\n' >comma.csv
+test_status 2 'perf: a decimal comma is no interval' vkb-parse comma.csv
+test_match 'comma.csv:2: not a line of perf stat' .err 'perf: named'
+test_same '{"page_faults":51}' "$(jq -c .metrics .out)" 'perf: and no number'
+
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
   test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: a real one'
 else
@@ -368,6 +373,17 @@ test_match "reg.json: 'metrics.bad.value' is not a number" .err 'regression: nam
 test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"ops_per_s":8,"latency_ms":4}' \
   "$(jq -c '.subject, .run.started, .env, .metrics' .out | tr '\n' ' ' |
     sed 's/ $//')" 'regression: units are in the keys'
+
+printf '{"metrics":{"a time":{"value":1,"unit":"s"},"a_time":{"value":2,"unit":"s"}}}' >twice.json
+test_status 2 'regression: two names that become one' vkb-parse twice.json
+test_match "twice.json: 'a_time': there is a 'a_time_s' already" .err 'named'
+test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'the first stays'
+printf '{"context":{},"benchmarks":[{"name":"B","run_type":"iteration","real_time":1,"time_unit":"ns","a b":1,"a_b":2}]}' >twice.json
+test_status 2 'gbench: two counters that become one' vkb-parse twice.json
+test_match "twice.json:benchmarks.0.: 'a_b': there is a 'a_b' already" .err 'named'
+printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
+test_status 2 'go: a unit that is there twice' vkb-parse twice.txt
+test_match "twice.txt:1: 'ns/op': there is a 'ns_per_op' already" .err 'named'
 
 # --- any CSV
 

@@ -87,6 +87,7 @@ metrics(struct json *run, const struct json *b, const char *where)
 	const char *unit = json_get_str(b, "time_unit");
 	double factor, ns;
 	char *key;
+	int rc = 0;
 
 	unit = unit ? unit : "ns";
 	ns = strcmp(unit, "ns") == 0  ? 1
@@ -114,10 +115,10 @@ metrics(struct json *run, const struct json *b, const char *where)
 		if (json_type(c) != JSON_NUMBER || is_known(json_key(c)))
 			continue;
 		key = units_key(json_key(c), "", &factor);
-		json_set_num(m, key, json_num(c, 0));
+		rc |= runs_metric(run, key, json_num(c, 0), json_key(c), where);
 		free(key);
 	}
-	return 0;
+	return rc;
 }
 
 static int

@@ -155,10 +155,11 @@ blank(const struct runs *runs, const struct json *keys, const char *name)
 }
 
 static int
-values(struct json *run, const struct source *s, char **rest)
+values(struct json *run, struct source *s, char **rest)
 {
 	char *value, *unit, *key;
 	double v, factor;
+	int rc = 0;
 
 	while ((value = strtok_r(NULL, BLANK, rest))) {
 		unit = strtok_r(NULL, BLANK, rest);
@@ -168,10 +169,10 @@ values(struct json *run, const struct source *s, char **rest)
 			return source_fail(s,
 			    "'%s' is '%s', which is not a number", unit, value);
 		key = units_key("", unit, &factor);
-		json_set_num(json_get(run, "metrics"), key, v * factor);
+		rc |= runs_metric(run, key, v * factor, unit, source_where(s));
 		free(key);
 	}
-	return 0;
+	return rc;
 }
 
 static int

@@ -109,9 +109,11 @@ row_of(struct row *r, char **f, size_t n)
 	*r = (struct row){
 	    .at = NAN, .value = f[e - 2], .unit = f[e - 1], .event = f[e]};
 	for (size_t i = 0; i + 2 < e; i++) {
-		if (i == 0 && number(f[0], &v))
+		if (i == 0 && number(f[0], &v)) {
+			if (!strchr(f[0], '.'))
+				return false; /* "1,5": part of a number */
 			r->at = v;
-		else if (!is_counter(f[i]) && !r->where)
+		} else if (!is_counter(f[i]) && !r->where)
 			r->where = f[i] + strspn(f[i], " ");
 	}
 	return true;

@@ -23,12 +23,13 @@ regression_is(const struct json *j)
 }
 
 static int
-metric(struct json *metrics, const struct json *m, const char *file)
+metric(struct json *run, const struct json *m, const char *file)
 {
 	const struct json *v = json_get(m, "value");
 	const char *unit = json_get_str(m, "unit");
 	double factor;
 	char *key;
+	int rc;
 
 	if (v && json_type(v) == JSON_NULL)
 		return 0; /* not known */
@@ -36,9 +37,9 @@ metric(struct json *metrics, const struct json *m, const char *file)
 		return err_fail("%s: 'metrics.%s.value' is not a number", file,
 		    json_key(m));
 	key = units_key(json_key(m), unit ? unit : "", &factor);
-	json_set_num(metrics, key, json_num(v, 0) * factor);
+	rc = runs_metric(run, key, json_num(v, 0) * factor, json_key(m), file);
 	free(key);
-	return 0;
+	return rc;
 }
 
 static void
@@ -72,6 +73,6 @@ regression_json(const struct json *j, const char *file, struct runs *runs)
 	    json_get(run, "run"), "started", json_get_str(j, "timestamp"));
 	for (const struct json *m = json_first(json_get(j, "metrics")); m;
 	     m = json_next(m))
-		rc |= metric(json_get(run, "metrics"), m, file);
+		rc |= metric(run, m, file);
 	return runs_add(runs, run, file) < 0 ? -1 : rc;
 }

@@ -217,6 +217,19 @@ runs_blank(void)
 	return run;
 }
 
+int
+runs_metric(struct json *run, const char *key, double v, const char *name,
+    const char *where)
+{
+	struct json *metrics = json_get(run, "metrics");
+
+	if (json_get(metrics, key))
+		return err_fail(
+		    "%s: '%s': there is a '%s' already", where, name, key);
+	json_set_num(metrics, key, v);
+	return 0;
+}
+
 void
 runs_started(struct json *run, double since)
 {

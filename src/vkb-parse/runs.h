@@ -38,6 +38,13 @@ const struct runs_column *runs_column(const struct runs *, const char *name);
 /* A run with all its rooms, status "ok". Caller's. */
 struct json *runs_blank(void);
 
+/*
+ * A metric of 'run', which the input calls 'name'. -1, and said with 'where':
+ * another name became the same 'key'; that one stays.
+ */
+int runs_metric(struct json *run, const char *key, double v, const char *name,
+    const char *where);
+
 /* When it began, in s since 1970; NAN, or nonsense: not said. */
 void runs_started(struct json *run, double since);
 
