@@ -157,6 +157,7 @@ perl -pe "if (/\"run\"/ && /$newest/) {
 test_status 1 'a slower one' vkb-detect --latest 3 slow
 test_match '^regression at .*60 of 60' .out 'is found'
 test_match ' rps .* 12\+4 ' .out 'by its runs'
+test_match 'newest commit against up to 3 before' .out 'that it may be fewer is said'
 test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" 'with a rank test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want

@@ -29,7 +29,7 @@ phrase_headline(
 		if (r->latest == 1)
 			str_add(s, "the one before");
 		else
-			str_printf(s, "the %zu before", r->latest);
+			str_printf(s, "up to %zu before", r->latest);
 	} else {
 		size_t count[FINDING_KINDS] = {0}, counting = 0;
 
