@@ -115,6 +115,12 @@ test_match '^regression at .*; at any of [2-9] commits' .out 'and may be the one
 test_that 'a regression before --since does not' vkb-detect --since 2026-02-20 h
 test_match 'known before' .out 'it is shown'
 test_status 1 'one after it does' vkb-detect --since 2026-02-01 h
+sed 's/\("subject":{"commit":"[0-9a-f]*"\),"time":"[^"]*"/\1/' h >untimed
+test_same 0 "$(grep -c '"subject".*"time"' untimed)" 'runs that say no time'
+test_that 'have the time of their commit records' \
+  vkb-detect --since 2026-02-20 untimed
+test_match 'known before' .out 'for --since'
+test_status 1 'and earlier' vkb-detect --since 2026-02-01 untimed
 test_status 1 '--since a commit' vkb-detect --since "$mid" h
 test_status 2 '--since of nothing' vkb-detect --since feedfeed h
 test_match "'feedfeed' is no commit of this history" .err 'it is named'

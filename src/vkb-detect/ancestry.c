@@ -229,3 +229,9 @@ ancestry_id(const struct ancestry *a, size_t at)
 {
 	return a->v[a->line[at]].id;
 }
+
+const char *
+ancestry_time(const struct ancestry *a, size_t at)
+{
+	return a->v[a->line[at]].time;
+}

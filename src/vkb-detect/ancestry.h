@@ -35,5 +35,7 @@ enum ancestry_place ancestry_find(
 
 size_t ancestry_length(const struct ancestry *);             /* of the line */
 const char *ancestry_id(const struct ancestry *, size_t at); /* borrowed */
+/* As its record says it, borrowed; NULL: not said. */
+const char *ancestry_time(const struct ancestry *, size_t at);
 
 #endif

@@ -325,6 +325,17 @@ means(const struct point *p, const char *name)
 	    (p->commit && strlen(name) >= 4 && str_starts(p->commit, name));
 }
 
+/* Of the commit: as its runs say, or its commit record; NULL. */
+static const char *
+time_of(const struct branch *h, const struct point *p)
+{
+	const struct ancestry *a = h->reading->ancestry;
+
+	if (p->time || !ancestry_length(a) || !(p->at >= 0))
+		return p->time;
+	return ancestry_time(a, (size_t)p->at);
+}
+
 long
 branch_since(const struct branch *h, const char *since)
 {
@@ -334,11 +345,11 @@ branch_since(const struct branch *h, const char *since)
 
 	for (size_t i = 0; i < h->npoints; i++) {
 		const struct point *p = &h->points[i];
+		const char *time = time_of(h, p);
 
-		if (date ? p->time && strcmp(p->time, since) >= 0
-			 : means(p, since))
+		if (date ? time && strcmp(time, since) >= 0 : means(p, since))
 			return (long)i;
-		any |= p->time != NULL;
+		any |= time != NULL;
 	}
 	if (date && any)
 		return (long)h->npoints;
