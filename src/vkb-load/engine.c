@@ -6,7 +6,7 @@
 #include "slotmap.h"
 #include "str.h"
 #include "tls.h"
-#include "watch.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,12 +42,12 @@ run_fail(struct run *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	pthread_mutex_lock(&r->lock);
+	pthread_mutex_lock(&r->gate->lock);
 	first = !r->failed;
 	r->failed = true;
 	atomic_store(&r->halt, 2);
-	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
 	if (first)
 		err_say("%s", text);
 }
@@ -142,14 +141,14 @@ make_workers(struct run *r)
 	}
 }
 
-static int
-init(struct run *r, const struct engine_target *t, const struct engine_work *w,
-    const struct run_options *o)
+int
+run_init(struct run *r, struct gate *gate, const struct engine_target *t,
+    const struct engine_work *w, const struct run_options *o)
 {
-	pthread_condattr_t a;
 	struct slotmap *m;
 	size_t i;
 
+	r->gate = gate;
 	r->target = t;
 	r->work = w;
 	r->command = o->command;
@@ -166,11 +165,6 @@ init(struct run *r, const struct engine_target *t, const struct engine_work *w,
 	r->latency = HIST_LATENCY();
 	if (w->rate > 0)
 		r->service = HIST_LATENCY();
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&a);
-	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->changed, &a);
-	pthread_condattr_destroy(&a);
 	setup_text(r);
 	make_workers(r);
 	if (t->tls) {
@@ -217,8 +211,8 @@ free_worker(struct worker *w)
 	free(w->places);
 }
 
-static void
-fini(struct run *r)
+void
+run_fini(struct run *r)
 {
 	size_t i;
 
@@ -234,8 +228,6 @@ fini(struct run *r)
 	free(r->tags);
 	hist_free(r->latency);
 	hist_free(r->service);
-	pthread_cond_destroy(&r->changed);
-	pthread_mutex_destroy(&r->lock);
 }
 
 /* One CPU for each thread where there are enough, else all for all. */
@@ -259,29 +251,14 @@ affinity(pthread_attr_t *a, const cpu_set_t *cpus, size_t i, size_t threads)
 	pthread_attr_setaffinity_np(a, sizeof one, &one);
 }
 
-/* As many descriptors as the connections need, where that is allowed. */
-static void
-room_for(int clients)
-{
-	struct rlimit l;
-	rlim_t need = (rlim_t)clients + 256;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
-		return;
-	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
-	/* Where it fails, the connection that has no room says so. */
-	(void)setrlimit(RLIMIT_NOFILE, &l);
-}
-
-static int
-start_threads(struct run *r)
+int
+run_start(struct run *r)
 {
 	pthread_attr_t a;
 	struct worker *w;
 	size_t i;
 	int e = 0;
 
-	room_for(r->work->clients);
 	for (i = 0; i < r->nworkers && !e; i++) {
 		w = &r->workers[i];
 		pthread_attr_init(&a);
@@ -316,198 +293,41 @@ run_close_intervals(struct run *r, bool all)
 	}
 }
 
-/* Waits with the lock held for 'until' or a change. */
-static void
-wait_until(struct run *r, int64_t until)
+/* What a stream does: 0, or -1 and said. Free with drop_stream. */
+static int
+make_stream(struct run_options *o, const struct engine_target *t,
+    const struct engine_work *w)
 {
-	struct timespec t = {
-	    .tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-
-	pthread_cond_timedwait(&r->changed, &r->lock, &t);
-}
-
-static void
-tell(struct run *r, engine_progress_fn *progress, void *arg, int64_t now)
-{
-	struct engine_progress p = {.rps = NAN, .p99_ms = NAN};
-	const struct interval *last;
-
-	pthread_mutex_lock(&r->lock);
-	run_close_intervals(r, false);
-	if (r->closed) {
-		last = &r->intervals[r->closed - 1];
-		p.rps = (double)last->requests;
-		p.p99_ms = last->p99_ms;
-	}
-	p.warmup = now < r->t0;
-	p.done = r->t1 != INT64_MAX
-	    ? (double)(now - r->start) / (double)(r->t1 - r->start)
-	    : (double)r->answered / (double)r->requests;
-	pthread_mutex_unlock(&r->lock);
-	p.done = p.done > 1 ? 1 : p.done;
-	if (progress)
-		progress(arg, &p);
-}
-
-void
-run_stale(struct run *r)
-{
-	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
-	    atomic_exchange(&r->stale, true))
-		return;
-	pthread_mutex_lock(&r->lock);
-	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
-}
-
-/*
- * After a MOVED: what the cluster says now. Threads see it at their tick, and
- * until then go on with the old map, so it is not asked more often.
- */
-static void
-refresh(struct run *r, int64_t now)
-{
-	if (now < r->refresh_ns || !atomic_exchange(&r->stale, false))
-		return;
-	r->refresh_ns = now + REFRESH_NS;
-	atomic_store(&r->map,
-	    slotmap_again(atomic_load(&r->map), r->target, r->tls, r->space,
-		(const char(*)[3])r->tags));
-}
-
-/* All connected: the clock starts. False when the run has failed before. */
-static bool
-go(struct run *r, const volatile int *stop)
-{
-	bool ok;
-
-	pthread_mutex_lock(&r->lock);
-	while (r->nready < r->nworkers && !run_halted(r)) {
-		if (stop && *stop)
-			atomic_store(&r->halt, 1);
-		wait_until(r, clock_ns() + LOOK_NS);
-	}
-	ok = !run_halted(r);
-	r->base = r->start = clock_ns();
-	r->t0 = r->start + (int64_t)(r->work->warmup_s * 1e9);
-	r->t1 = r->requests == RUN_ENDLESS
-	    ? r->t0 + (int64_t)(r->work->duration_s * 1e9)
-	    : INT64_MAX;
-	pthread_mutex_unlock(&r->lock);
-	return ok;
-}
-
-static void
-release(struct run *r)
-{
-	pthread_mutex_lock(&r->lock);
-	r->go = true;
-	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
-}
-
-static void
-supervise(struct run *r, struct watch *watch, const volatile int *stop,
-    engine_progress_fn *progress, void *arg)
-{
-	int64_t now, look = clock_ns() + LOOK_NS, next;
-	bool begun = r->t0 == r->start, ended = false, done = false;
-
-	release(r);
-	while (!done) {
-		next = look;
-		if (!begun && r->t0 < next)
-			next = r->t0;
-		if (begun && !ended && r->t1 < next)
-			next = r->t1;
-		pthread_mutex_lock(&r->lock);
-		if (r->ndone < r->nworkers)
-			wait_until(r, next);
-		done = r->ndone == r->nworkers;
-		pthread_mutex_unlock(&r->lock);
-		now = clock_ns();
-		if (!begun && now >= r->t0) {
-			watch_begin(watch);
-			begun = true;
-		}
-		if (begun && !ended && (now >= r->t1 || done)) {
-			watch_end(watch);
-			ended = true;
-		}
-		if (stop && *stop)
-			atomic_store(&r->halt, 1);
-		refresh(r, now);
-		if (now < look)
-			continue;
-		look = now + LOOK_NS;
-		tell(r, progress, arg, now);
-	}
+	*o = (struct run_options){.only_node = SIZE_MAX};
+	if (run_check(t, w) < 0)
+		return -1;
+	o->space = run_space(w);
+	o->command = command_new(w->command, w->data_size, t->cluster);
+	if (seed_refills(t, w))
+		o->refill = command_seed(
+		    w->command, w->data_size, t->cluster, seed_many(w));
+	return 0;
 }
 
 int
-run_all(const struct engine_target *t, const struct engine_work *w,
-    const struct run_options *o, const volatile int *stop,
-    engine_progress_fn *progress, void *arg, struct engine_result *out)
+engine_run(const struct engine_target *t, const struct engine_work *works,
+    size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
+    struct engine_result *results)
 {
-	struct run r = {0};
-	struct watch *watch = NULL;
-	pid_t *tids = NULL;
+	struct run_options *o = mem_array(n, sizeof *o);
 	size_t i;
 	int rc = -1;
 
-	if (init(&r, t, w, o) < 0)
-		goto out;
-	if (start_threads(&r) < 0 || !go(&r, stop)) {
-		release(&r);
-		goto join;
-	}
-	tids = mem_array(r.nworkers, sizeof *tids);
-	for (i = 0; i < r.nworkers; i++)
-		tids[i] = r.workers[i].tid;
-	watch = watch_new(t, tids, r.nworkers);
-	/* Opening and reading the counters took its time. */
-	if (w->warmup_s <= 0)
-		watch_begin(watch);
-	go(&r, stop);
-	supervise(&r, watch, stop, progress, arg);
-	rc = run_halted(&r) ? -1 : 0;
-join:
-	pthread_mutex_lock(&r.lock);
-	r.released = true;
-	pthread_cond_broadcast(&r.changed);
-	pthread_mutex_unlock(&r.lock);
-	for (i = 0; i < r.nworkers; i++)
-		if (r.workers[i].started)
-			pthread_join(r.workers[i].thread, NULL);
-	if (rc == 0 && out) {
-		run_results(&r, out);
-		watch_report(watch, out);
-	}
+	memset(results, 0, n * sizeof *results);
+	for (i = 0; i < n; i++)
+		if (make_stream(&o[i], t, &works[i]) < 0)
+			goto out;
+	rc = streams_run(t, works, o, n, stop, progress, arg, results);
 out:
-	watch_free(watch);
-	free(tids);
-	fini(&r);
-	return rc;
-}
-
-int
-engine_run(const struct engine_target *t, const struct engine_work *w,
-    const volatile int *stop, engine_progress_fn *progress, void *arg,
-    struct engine_result *out)
-{
-	struct run_options o = {.only_node = SIZE_MAX};
-	int rc;
-
-	memset(out, 0, sizeof *out);
-	if (run_check(t, w) < 0)
-		return -1;
-	o.space = run_space(w);
-	o.command = command_new(w->command, w->data_size, t->cluster);
-	if (seed_refills(t, w))
-		o.refill = command_seed(
-		    w->command, w->data_size, t->cluster, seed_many(w));
-	rc = run_all(t, w, &o, stop, progress, arg, out);
-	command_free(o.command);
-	command_free(o.refill);
+	for (i = 0; i < n; i++) {
+		command_free(o[i].command);
+		command_free(o[i].refill);
+	}
+	free(o);
 	return rc;
 }

@@ -52,9 +52,13 @@ struct engine_target {
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
 
 struct engine_work {
-	const char *command;   /* a named test: SET, LRANGE_100, ... */
-	long long data_size;   /* bytes */
-	long long keyspacelen; /* 0: one key */
+	const char *command; /* a named test: SET, LRANGE_100, ... */
+	const char *text;    /* or, not NULL: a template, see template.h */
+	const char *dataset; /* file of what its __field:NAME__ name; NULL */
+	const char *xml_element; /* one document in it; NULL: "doc" */
+	long long maxdocs;       /* only so many of its rows; 0: all */
+	long long data_size;     /* bytes */
+	long long keyspacelen;   /* 0: one key */
 	int pipeline;
 	int clients; /* connections, over all threads */
 	int threads;
@@ -96,6 +100,7 @@ struct engine_interval { /* about one second each */
 struct engine_result {
 	uint64_t requests; /* answered in the measured time; 0 with an rps:
 			      unknown */
+	int64_t start_ns, end_ns; /* of that time, by CLOCK_MONOTONIC */
 	double elapsed_s;
 	double rps;
 	struct hist *latency; /* ns; response time in open loop; owned */
@@ -153,12 +158,20 @@ int engine_seed(const struct engine_target *, const struct engine_work *,
     const volatile int *stop, engine_progress_fn *, void *arg);
 
 /*
+ * Runs n streams of work at the same time, each with its connections, threads
+ * and rate. All connect before the first request is sent, then one gate starts
+ * them. Each ends by its duration or its requests; 'results' has one for each,
+ * whose histograms hist_merge adds up. What client and servers spent is that
+ * of all streams, in each result.
+ *
  * 0, or -1 and said. *stop is polled: when it becomes non-zero the run ends
- * early with -1. Free the result with engine_result_free in either case.
+ * early with -1, and when one stream fails all do. What was measured until
+ * then stands in the results that have requests. Free each of them with
+ * engine_result_free in any case.
  */
-int engine_run(const struct engine_target *, const struct engine_work *,
-    const volatile int *stop, engine_progress_fn *, void *arg,
-    struct engine_result *);
+int engine_run(const struct engine_target *, const struct engine_work *works,
+    size_t n, const volatile int *stop, engine_progress_fn *, void *arg,
+    struct engine_result *results);
 void engine_result_free(struct engine_result *);
 
 #endif

@@ -16,7 +16,8 @@ struct target;
 struct engine_job {
 	const struct json *cas;
 	const struct target *target;
-	const struct engine_work *work;
+	const struct engine_work *work; /* the streams of the case */
+	size_t nwork;
 	const volatile int *stop; /* polled; ends the job with -1, unsaid */
 	engine_progress_fn *progress;
 	void *arg;
@@ -48,11 +49,12 @@ struct engine {
 
 	/*
 	 * Fills the servers and measures. 0; 1, and said: there is a result,
-	 * but it is no good; -1, and said: there is none. Free it with
+	 * but it is no good; -1, and said: there is none, or where requests
+	 * were answered, only a part. One for each stream; free each with
 	 * engine_result_free in any case.
 	 */
-	int (*run)(
-	    void *self, const struct engine_job *, struct engine_result *);
+	int (*run)(void *self, const struct engine_job *,
+	    struct engine_result *results);
 };
 
 /* That of the case; NULL: there is none of that name. */

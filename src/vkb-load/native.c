@@ -67,15 +67,23 @@ recall(void *self, const struct json *cas, const struct engine_past *past)
 }
 
 static int
-run(void *self, const struct engine_job *j, struct engine_result *r)
+run(void *self, const struct engine_job *j, struct engine_result *results)
 {
 	const struct engine_target *t = &j->target->e;
+	size_t i;
+	int rc = 0;
 
 	(void)self;
-	if (engine_seed(t, j->work, j->stop, j->progress, j->arg) < 0 ||
-	    engine_run(t, j->work, j->stop, j->progress, j->arg, r) < 0)
+	for (i = 0; i < j->nwork; i++)
+		if (engine_seed(t, &j->work[i], j->stop, j->progress, j->arg) <
+		    0)
+			return -1;
+	if (engine_run(t, j->work, j->nwork, j->stop, j->progress, j->arg,
+		results) < 0)
 		return -1;
-	return sound(j->cas, r);
+	for (i = 0; i < j->nwork; i++)
+		rc |= sound(j->cas, &results[i]);
+	return rc;
 }
 
 struct engine

@@ -94,15 +94,19 @@ run_results(struct run *r, struct engine_result *out)
 		add_errors(out, w);
 	}
 	/* In open loop what was due at the end is waited for. */
-	if (r->t1 != INT64_MAX && (r->work->rate <= 0 || last < r->t1))
+	if (r->t1 != INT64_MAX && !run_halted(r) &&
+	    (r->work->rate <= 0 || last < r->t1))
 		last = r->t1;
+	out->start_ns = r->t0;
+	out->end_ns = last;
 	out->elapsed_s = (double)(last - r->t0) / 1e9;
 	out->rps =
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
 	if (r->work->rate > 0)
 		out->offered_rps = (double)due /
-		    (r->t1 != INT64_MAX ? r->work->duration_s : out->elapsed_s);
+		    (r->t1 != INT64_MAX && !run_halted(r) ? r->work->duration_s
+							  : out->elapsed_s);
 	else
 		out->max_backlog = NAN;
 	out->hit_rate_percent = NAN;

@@ -128,7 +128,14 @@ struct worker {
 	double max_backlog;
 };
 
+/* What the threads of all streams of a run wait at. */
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
 struct run {
+	struct gate *gate; /* borrowed */
 	const struct engine_target *target;
 	const struct engine_work *work;
 	struct command *command;
@@ -157,9 +164,7 @@ struct run {
 	int64_t refresh_ns;
 	atomic_int halt; /* 1: asked to stop, 2: failed */
 
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool go;
+	bool go;       /* under the gate's lock, as what follows */
 	bool released; /* the threads may end */
 	size_t nready, ndone;
 	uint64_t next; /* request not yet handed out */
@@ -177,10 +182,12 @@ struct run_options {
 	bool strict;
 };
 
-/* A run as engine_run has it, of any command; 'out' may be NULL. */
-int run_all(const struct engine_target *, const struct engine_work *,
-    const struct run_options *, const volatile int *stop, engine_progress_fn *,
-    void *arg, struct engine_result *out);
+/* Two steps to running threads: 0, or -1 and said. Always run_fini. */
+int run_init(struct run *, struct gate *, const struct engine_target *,
+    const struct engine_work *, const struct run_options *);
+int run_start(struct run *);
+void run_fini(struct run *); /* of zeroes too; the threads have ended */
+
 int run_check(const struct engine_target *, const struct engine_work *);
 uint64_t run_space(const struct engine_work *);
 

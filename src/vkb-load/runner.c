@@ -318,6 +318,7 @@ measure(struct one *x, const struct json *server, bool attempt)
 	struct engine_job job = {.cas = x->cas,
 	    .target = &t,
 	    .work = &work,
+	    .nwork = 1,
 	    .stop = &x->r->halt,
 	    .progress = watch,
 	    .arg = x->r,
@@ -339,7 +340,7 @@ measure(struct one *x, const struct json *server, bool attempt)
 		rc = x->engine->run(x->engine->self, &job, &result);
 	if (rc != 0 && !x->r->halt)
 		failed(x);
-	if (rc >= 0 && !attempt)
+	if (!attempt && (rc >= 0 || result.requests))
 		keep_figures(x, &t, &result);
 	rc = rc == 0 ? 0 : -1;
 out:

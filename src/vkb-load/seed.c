@@ -2,6 +2,7 @@
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
+#include "streams.h"
 #include "tls.h"
 
 #include <stdlib.h>
@@ -113,8 +114,8 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.pipeline = (int)(SEED_BATCH / o.command->len) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
-	rc = run_all(
-	    t, &work, &o, s->stop, s->progress ? report : NULL, s, NULL);
+	rc = streams_run(
+	    t, &work, &o, 1, s->stop, s->progress ? report : NULL, s, NULL);
 	command_free(o.command);
 	return rc;
 }

@@ -88,9 +88,9 @@ interval_end(struct worker *w, int64_t now)
 	struct run *r = w->run;
 	size_t until = (size_t)((now - r->t0) / SECOND_NS);
 
-	pthread_mutex_lock(&r->lock);
+	pthread_mutex_lock(&r->gate->lock);
 	hand_over(w, until);
-	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_unlock(&r->gate->lock);
 	if (hist_count(w->latency)) {
 		hist_clear(w->latency);
 		if (w->service)
@@ -117,7 +117,7 @@ more_requests(struct worker *w)
 	struct run *r = w->run;
 	uint64_t n = 65536, left;
 
-	pthread_mutex_lock(&r->lock);
+	pthread_mutex_lock(&r->gate->lock);
 	left = r->requests - r->next;
 	if (r->requests != RUN_ENDLESS)
 		n = left / (4 * r->nworkers);
@@ -127,7 +127,7 @@ more_requests(struct worker *w)
 		n = left;
 	w->at = r->next;
 	w->end = r->next += n;
-	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_unlock(&r->gate->lock);
 	return n > 0;
 }
 
@@ -486,12 +486,12 @@ connect_all(struct worker *w)
 	}
 	while (w->nready < w->nconns && !run_halted(r))
 		events(w);
-	pthread_mutex_lock(&r->lock);
+	pthread_mutex_lock(&r->gate->lock);
 	r->nready++;
-	pthread_cond_broadcast(&r->changed);
+	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->go && !run_halted(r))
-		pthread_cond_wait(&r->changed, &r->lock);
-	pthread_mutex_unlock(&r->lock);
+		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
+	pthread_mutex_unlock(&r->gate->lock);
 	return !run_halted(r);
 }
 
@@ -532,13 +532,13 @@ worker_main(void *arg)
 	prepare(w);
 	if (connect_all(w))
 		loop(w);
-	pthread_mutex_lock(&r->lock);
+	pthread_mutex_lock(&r->gate->lock);
 	if (hist_count(w->latency))
 		hand_over(w, w->interval + 1);
 	r->ndone++;
-	pthread_cond_broadcast(&r->changed);
+	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->released) /* its CPU time is read while it lives */
-		pthread_cond_wait(&r->changed, &r->lock);
-	pthread_mutex_unlock(&r->lock);
+		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
+	pthread_mutex_unlock(&r->gate->lock);
 	return NULL;
 }

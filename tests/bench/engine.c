@@ -213,7 +213,7 @@ main(int argc, char **argv)
 		    &t, &w, &stop, o.progress ? progress : NULL, NULL);
 	if (rc == 0 && !o.only_fill) {
 		rc = engine_run(
-		    &t, &w, &stop, o.progress ? progress : NULL, NULL, &r);
+		    &t, &w, 1, &stop, o.progress ? progress : NULL, NULL, &r);
 		if (rc == 0)
 			report(&r, o.series);
 		engine_result_free(&r);
