@@ -422,6 +422,10 @@ scenario(struct configwalk *w, const struct json *s)
 	bool test = json_get(s, "test"), command = json_get(s, "command");
 	size_t i, len, at;
 
+	if (json_get_num(s, "warmup", 0) > 0 &&
+	    json_get_num(s, "warmup_inline", 0) > 0)
+		configwalk_problem(
+		    w, "Cannot specify both 'warmup' and 'warmup_inline'");
 	if (type && strcmp(type, "mixed") == 0) {
 		if (!parts)
 			configwalk_problem(w,

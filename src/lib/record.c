@@ -70,7 +70,11 @@ static const struct record_key case_keys[] = {
     {"id", S, true, "short, unique name of the case"},
     {"config", O, true, "what identifies the case; goes into its runs"},
     {"server", O, true, "spec without id; {} for a running server"},
-    {"client", O, false, "cpus, ...: what does not identify the case"}, {0}};
+    {"client", O, false, "cpus, ...: what does not identify the case"},
+    {"scene", S, false, "equal for cases that follow each other on one server"},
+    {"step", N, false, "place in the scene, from 1"},
+    {"before", A, false, "cases to be gone through before, not measured"},
+    {"data", O, false, "how its datasets are made, for vkb-gendata"}, {0}};
 
 static const struct record_key run_keys[] = {
     {"subject", O, true, "who is measured"},

@@ -57,6 +57,7 @@ start(struct str *s, const struct json *c)
 	if (test) {
 		plain(s, test);
 		number(s, "i", json_get(c, "iteration"));
+		number(s, "again", json_get(c, "occurrence"));
 		return;
 	}
 	plain(s, json_get_str(c, "command") ? json_get_str(c, "command") : "");

@@ -1,5 +1,6 @@
 #include "plan.h"
 #include "axes.h"
+#include "casecheck.h"
 #include "config.h"
 #include "configwalk.h"
 #include "cpulist.h"
@@ -13,7 +14,6 @@
 #include "str.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -63,6 +63,21 @@ plan_command(const struct plan *p, const char *name)
 	return p->commands ? NULL : name;
 }
 
+/* The writers and readers of a mixed case are asked for the same. */
+static void
+override_parts(const struct plan_want *w, struct json *list)
+{
+	for (struct json *p = json_first(list); p; p = json_next(p)) {
+		json_del(p, "requests");
+		json_del(p, "maxdocs");
+		json_del(p, "duration");
+		if (w->duration > 0)
+			json_set_num(p, "duration", w->duration);
+		else
+			json_set_num(p, "requests", (double)w->requests);
+	}
+}
+
 /* --duration and its like: they are part of what was asked. */
 static void
 override(const struct plan_want *w, struct json *config)
@@ -70,6 +85,8 @@ override(const struct plan_want *w, struct json *config)
 	if (w->duration > 0 || w->requests > 0) {
 		json_del(config, "requests");
 		json_del(config, "duration_s");
+		override_parts(w, json_get(config, "writes"));
+		override_parts(w, json_get(config, "reads"));
 	}
 	if (w->duration > 0)
 		json_set_num(config, "duration_s", w->duration);
@@ -216,117 +233,6 @@ expand(struct plan *p, const struct json *cfg)
 	axes_each(p, cfg, groups ? plan_scenarios : core);
 }
 
-static bool
-whole(const struct json *j, double least, double most)
-{
-	double d = json_num(j, -1);
-
-	return j && d >= least && d <= most && d == floor(d);
-}
-
-/* A case may have been typed in an editor. */
-static int
-check_case(const struct json *cas, const char *where)
-{
-	static const struct {
-		const char *path;
-		bool required;
-		double least, most;
-	} wholes[] = {{"config.data_size", true, 1, 1 << 29},
-	    {"config.pipeline", true, 1, 1e6}, {"config.clients", true, 1, 1e6},
-	    {"config.keyspacelen", true, 0, 999999999999},
-	    {"config.benchmark_threads", true, 1, 1024},
-	    {"config.requests", false, 1, 9007199254740991.0},
-	    {"client.seed", false, 0, UINT32_MAX}};
-	static const char *const positive[] = {
-	    "config.duration_s", "config.rate", "client.timeout_s"};
-	const char *id = json_get_str(cas, "id"), *why;
-	const struct json *j;
-	cpu_set_t set;
-
-	if (!json_str(json_path(cas, "config.command")))
-		return err_fail(
-		    "%s: case '%s' lacks 'config.command'", where, id);
-	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
-		j = json_path(cas, wholes[i].path);
-		if ((j || wholes[i].required) &&
-		    !whole(j, wholes[i].least, wholes[i].most))
-			return err_fail("%s: case '%s': '%s' is not an integer "
-					"from %.0f to %.0f",
-			    where, id, wholes[i].path, wholes[i].least,
-			    wholes[i].most);
-	}
-	for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
-		j = json_path(cas, positive[i]);
-		if (j && !(json_num(j, 0) > 0 && json_num(j, 0) <= 1e9))
-			return err_fail("%s: case '%s': '%s' is not a positive "
-					"number",
-			    where, id, positive[i]);
-	}
-	j = json_path(cas, "config.warmup_s");
-	if (j && !(json_num(j, -1) >= 0 && json_num(j, -1) <= 1e7))
-		return err_fail("%s: case '%s': 'config.warmup_s' is not a "
-				"number >= 0",
-		    where, id);
-	if (!json_path(cas, "config.requests") ==
-	    !json_path(cas, "config.duration_s"))
-		return err_fail("%s: case '%s': 'config' needs one of "
-				"'requests' and 'duration_s'",
-		    where, id);
-	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
-	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
-		json_bool(json_path(cas, "config.tls_mode"), false)))
-		return err_fail("%s: case '%s': a unix socket has neither TLS "
-				"nor a cluster",
-		    where, id);
-	j = json_path(cas, "client.cpus");
-	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
-		return err_fail(
-		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
-	return 0;
-}
-
-/* Equal, where false and absent are alike. */
-static bool
-alike(const struct json *a, const struct json *b)
-{
-	if ((!a || json_type(a) == JSON_BOOL) &&
-	    (!b || json_type(b) == JSON_BOOL))
-		return json_bool(a, false) == json_bool(b, false);
-	return a && b && json_equal(a, b);
-}
-
-/* Is the server the one that the identity speaks of? */
-static int
-check_server(const struct json *cas, const char *where)
-{
-	static const char *const pairs[][2] = {
-	    {"config.tls_mode", "server.tls"},
-	    {"config.unixsocket", "server.unixsocket"},
-	    {"config.cluster_nodes", "server.primaries"},
-	    {"config.cluster_replicas", "server.replicas"},
-	    {"config.config_set", "server.config_set"}};
-	const struct json *threads = json_path(cas, "server.io_threads");
-	const struct json *own = json_path(cas, "server.config");
-	double io = json_num(json_path(cas, "config.io_threads"), 1);
-	bool cluster = json_bool(json_path(cas, "config.cluster_mode"), false);
-	const char *wrong = NULL;
-
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !wrong; i++)
-		if (!alike(json_path(cas, pairs[i][0]),
-			json_path(cas, pairs[i][1])))
-			wrong = pairs[i][0];
-	if (cluster != (json_path(cas, "server.primaries") != NULL))
-		wrong = "config.cluster_mode";
-	else if (threads ? json_num(threads, 0) != io
-			 : io != 1 && !json_get(own, "io-threads"))
-		wrong = "config.io_threads";
-	if (!wrong)
-		return 0;
-	return err_fail("%s: case '%s': 'server' is not what '%s' says", where,
-	    json_get_str(cas, "id"), wrong);
-}
-
 static int
 read_cases(struct plan *p, struct jsonl *in)
 {
@@ -344,7 +250,7 @@ read_cases(struct plan *p, struct jsonl *in)
 			json_free(rec);
 			continue;
 		}
-		if (check_server(rec, jsonl_where(in)) < 0) {
+		if (casecheck_server(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
 			continue;
@@ -353,7 +259,7 @@ read_cases(struct plan *p, struct jsonl *in)
 			override(p->want, json_get(rec, "config"));
 			axes_hide(json_get(rec, "config"));
 		}
-		if (check_case(rec, jsonl_where(in)) < 0) {
+		if (casecheck(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
 			continue;
@@ -446,35 +352,6 @@ out:
 	return rc;
 }
 
-int
-plan_finish(struct plan *p)
-{
-	const struct plan_want *w = p->want;
-	size_t kept = 0, n = 0;
-	bool keep;
-
-	if (plan_unique(p) < 0)
-		return -1;
-	for (size_t i = 0; i < p->n; i++) {
-		keep = !w->pattern ||
-		    fnmatch(w->pattern, json_get_str(p->cases[i], "id"), 0) ==
-			0;
-		if (keep && w->shards)
-			keep = (long long)(n++ % (size_t)w->shards) ==
-			    w->shard - 1;
-		if (keep)
-			p->cases[kept++] = p->cases[i];
-		else
-			json_free(p->cases[i]);
-	}
-	if (p->n && !kept && !w->shards)
-		err_say("no case is left of %zu", p->n);
-	else if (!p->n && (w->groups || w->scenarios))
-		err_say("no case is left: no scenario is of that name");
-	p->n = kept;
-	return 0;
-}
-
 void
 plan_free(struct plan *p)
 {
@@ -494,6 +371,8 @@ plan_cannot(const struct json *cas)
 	    {"dataset", "datasets are not supported yet"},
 	    {"parallel_clients", "parallel clients are not supported yet"},
 	    {"cluster_execution", "parallel clients are not supported yet"},
+	    {"teardown_commands", "setup commands are not supported yet"},
+	    {"populate_with", "setup commands are not supported yet"},
 	    {"setup_commands", "setup commands are not supported yet"}};
 	const struct json *c = json_get(cas, "config");
 

@@ -2,6 +2,8 @@
 #include "json.h"
 #include "mem.h"
 #include "plan.h"
+#include "recipes.h"
+#include "scene.h"
 #include "str.h"
 
 #include <ctype.h>
@@ -10,8 +12,10 @@
 #include <string.h>
 
 /* One scenario, in one iteration of its group, in one of its variants. */
-struct scene {
+struct take {
 	const struct json *group, *s;
+	const char *scene;   /* of all takes of the group */
+	size_t first;        /* case of them in the plan */
 	const char *id;      /* of the variant: with the suffix */
 	const char *flag;    /* added to the command; "" */
 	long long iteration; /* 0: the group has none */
@@ -70,7 +74,7 @@ phase(const struct json *s)
 
 /* A named test is looked up in upper case; a command is taken as it is. */
 static char *
-command(struct plan *p, const struct scene *x, const struct json *s)
+command(struct plan *p, const struct take *x, const struct json *s)
 {
 	const char *test = json_get_str(s, "test"), *near;
 	const char *text = json_get_str(s, "command");
@@ -126,11 +130,11 @@ length(const struct plan_axes *x, const struct json *s, struct json *c)
 
 /* Writers or readers of a mixed scenario, with what they inherit. */
 static struct json *
-parts(struct plan *p, const struct scene *x, const char *side)
+parts(struct plan *p, const struct take *x, const char *side)
 {
 	const struct json *list = json_get(x->s, side);
 	bool reads = strcmp(side, "reads") == 0;
-	struct scene y = *x;
+	struct take y = *x;
 	struct json *out, *part;
 	char *text;
 
@@ -199,15 +203,69 @@ keyspace(const struct plan_axes *x, const struct json *s)
 	return list ? json_num(json_first(list), 1000000) : 1000000;
 }
 
+/* Commands before or after; NULL: there are none. */
 static struct json *
-identity(struct plan *p, const struct plan_axes *x, const struct scene *y)
+commands(const struct take *y, const char *key)
+{
+	const struct json *list = json_get(y->s, key);
+	struct json *out;
+	char *text;
+
+	if (!json_len(list))
+		return NULL;
+	out = json_array();
+	for (const struct json *v = json_first(list); v; v = json_next(v)) {
+		text = iterated(json_str(v), y->iteration);
+		json_push(out, json_string(text));
+		free(text);
+	}
+	return out;
+}
+
+static void
+flag(struct json *c, const char *key, const struct json *v)
+{
+	if (config_truth(v))
+		json_set_bool(c, key, true);
+}
+
+/* Seconds that are served before, on the same connections or on others. */
+static void
+warmup(const struct take *y, struct json *c)
+{
+	double apart = json_get_num(y->s, "warmup", 0);
+
+	json_set_num(c, "warmup_s",
+	    apart > 0 ? apart : json_get_num(y->s, "warmup_inline", 0));
+	if (apart <= 0)
+		return;
+	json_set_bool(c, "warmup_apart", true);
+	flag(c, "warmup_writes_only", json_get(y->s, "warmup_writes_only"));
+}
+
+static void
+preparation(const struct take *y, struct json *c)
+{
+	static const char *const flags[] = {"flush_before", "restart_before"};
+	static const char *const lists[] = {
+	    "setup_commands", "teardown_commands"};
+
+	for (size_t i = 0; i < 2; i++) {
+		flag(c, flags[i], json_get(y->s, flags[i]));
+		json_set(c, lists[i], commands(y, lists[i]));
+	}
+	set_iterated(c, "populate_with", json_get_str(y->s, "populate_with"),
+	    y->iteration);
+}
+
+static struct json *
+identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	static const char *const as_they_are[] = {
 	    "xml_root_element", "maxdocs", "parallel_clients"};
 	const char *how = json_get_str(y->s, "cluster_execution");
 	char *group = text_of(json_get(y->group, "group"), "unknown"), *text;
 	struct json *c = json_object();
-	const struct json *warm = json_get(y->s, "warmup");
 
 	text = mem_printf("%s_%s", group, y->id);
 	json_set_str(c, "test_id", text);
@@ -224,29 +282,26 @@ identity(struct plan *p, const struct plan_axes *x, const struct scene *y)
 	json_set_num(c, "clients", json_get_num(y->s, "clients", 1));
 	json_set_num(c, "keyspacelen", keyspace(x, y->s));
 	length(x, y->s, c);
-	if (!warm)
-		warm = json_get(y->s, "warmup_inline");
-	json_set_num(c, "warmup_s", json_num(warm, 0));
+	warmup(y, c);
 	if (y->iteration)
 		json_set_num(c, "iteration", (double)y->iteration);
 	set_iterated(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
 	for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
 		copy(c, as_they_are[i], json_get(y->s, as_they_are[i]));
-	if (json_len(json_get(y->s, "setup_commands")))
-		copy(c, "setup_commands", json_get(y->s, "setup_commands"));
+	preparation(y, c);
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", parts(p, y, "writes"));
 	json_set(c, "reads", parts(p, y, "reads"));
-	if (config_truth(json_get(y->s, "sequential")))
-		json_set_bool(c, "sequential", true);
+	flag(c, "sequential", json_get(y->s, "sequential"));
 	copy(c, "rate", y->rate);
 	return c;
 }
 
 static void
-one(struct plan *p, const struct plan_axes *x, const struct scene *y)
+one(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
+	bool listed = plan_listed(p->want->scenarios, y->id);
 	const char *about = json_get_str(y->s, "description");
 	const struct json *seed = json_get(y->s, "seed");
 	struct json *cas, *client;
@@ -265,10 +320,14 @@ one(struct plan *p, const struct plan_axes *x, const struct scene *y)
 		json_set_str(client, "scenario_description", about);
 	if (seed && json_type(seed) == JSON_NUMBER)
 		copy(client, "seed", seed);
+	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
+	scene_place(p, y->first, y->scene);
+	if (!listed)
+		json_set_bool(cas, "unlisted", true);
 }
 
 static void
-rates(struct plan *p, const struct plan_axes *x, struct scene *y)
+rates(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *rate = json_get(y->s, "rate");
 
@@ -284,21 +343,20 @@ rates(struct plan *p, const struct plan_axes *x, struct scene *y)
 }
 
 static void
-variants(struct plan *p, const struct plan_axes *x, struct scene *y)
+variants(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *m = json_first(json_get(y->s, "options"));
 	char *base = text_of(json_get(y->s, "id"), "unknown"), *id;
 
 	y->flag = "";
 	y->id = base;
-	if (!m && plan_listed(p->want->scenarios, base))
+	if (!m)
 		rates(p, x, y);
 	for (; m; m = json_next(m)) {
 		id = mem_printf("%s%s", base, json_str(m));
 		y->id = id;
 		y->flag = json_key(m);
-		if (plan_listed(p->want->scenarios, id))
-			rates(p, x, y);
+		rates(p, x, y);
 		free(id);
 	}
 	free(base);
@@ -315,29 +373,36 @@ takes_part(const struct json *s, long long iteration)
 	return !on;
 }
 
+static void
+group(
+    struct plan *p, const struct plan_axes *x, const struct json *g, size_t at)
+{
+	long long n = (long long)json_get_num(g, "iterations", 0);
+	char *scene = scene_name(x, g, at);
+	struct take y = {.group = g, .scene = scene, .first = p->n};
+
+	for (long long i = n ? 1 : 0; i <= n; i++)
+		for (y.s = json_first(json_get(g, "scenarios")); y.s;
+		     y.s = json_next(y.s)) {
+			y.iteration = i;
+			if (takes_part(y.s, i ? i : 1))
+				variants(p, x, &y);
+		}
+	free(scene);
+}
+
 void
 plan_scenarios(struct plan *p, const struct plan_axes *x)
 {
-	const struct json *groups = json_get(x->cfg, "test_groups"), *s;
-	long long n;
+	const struct json *g = json_first(json_get(x->cfg, "test_groups"));
 	char *name;
 	bool in;
 
-	for (const struct json *g = json_first(groups); g; g = json_next(g)) {
+	for (size_t i = 0; g; g = json_next(g), i++) {
 		name = text_of(json_get(g, "group"), "unknown");
 		in = plan_listed(p->want->groups, name);
 		free(name);
-		if (!in)
-			continue;
-		n = (long long)json_get_num(g, "iterations", 0);
-		for (long long i = n ? 1 : 0; i <= n; i++)
-			for (s = json_first(json_get(g, "scenarios")); s;
-			     s = json_next(s)) {
-				struct scene y = {
-				    .group = g, .s = s, .iteration = i};
-
-				if (takes_part(s, i ? i : 1))
-					variants(p, x, &y);
-			}
+		if (in)
+			group(p, x, g, i);
 	}
 }

@@ -1,0 +1,127 @@
+#include "scene.h"
+#include "json.h"
+#include "mem.h"
+#include "names.h"
+#include "plan.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool
+scene_resets(const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+
+	return json_get_bool(c, "flush_before", false) ||
+	    json_get_bool(c, "restart_before", false);
+}
+
+bool
+scene_changes(const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *phase = json_get_str(c, "test_phase");
+
+	return !phase || strcmp(phase, "read") != 0 || scene_resets(cas) ||
+	    json_get(c, "setup_commands") || json_get(c, "teardown_commands") ||
+	    json_get(c, "populate_with");
+}
+
+/* What tells two groups apart that may have one number: all that they say. */
+char *
+scene_name(const struct plan_axes *x, const struct json *group, size_t i)
+{
+	const struct json *parts[] = {x->cfg, x->set, x->profiling};
+	const double axes[] = {x->cluster, x->tls, x->io_threads, (double)i};
+	const struct json *name = json_get(group, "group");
+	unsigned long long h = STR_HASH;
+	struct str s = {0};
+	char *text, *out;
+
+	for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+		record_room(&s, parts[k]);
+		str_addc(&s, '\n');
+	}
+	h = str_hash(h, s.s, s.len);
+	h = str_hash(h, axes, sizeof axes);
+	str_free(&s);
+	text = !name         ? mem_str("unknown")
+	    : json_str(name) ? mem_str(json_str(name))
+			     : json_print(name);
+	out = mem_printf("%s-%012llx", text, h & 0xffffffffffffULL);
+	free(text);
+	return out;
+}
+
+void
+scene_place(struct plan *p, size_t first, const char *name)
+{
+	struct json *cas = p->cases[p->n - 1], *c = json_get(cas, "config");
+	double n = 1;
+
+	for (size_t i = first; i + 1 < p->n; i++)
+		if (json_equal(json_get(p->cases[i], "config"), c)) {
+			json_set_num(c, "occurrence", ++n);
+			i = first - 1;
+		}
+	json_set_str(cas, "scene", name);
+	json_set_num(cas, "step", (double)(p->n - first));
+}
+
+struct placed {
+	size_t scene, i;
+	double step;
+};
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->scene != y->scene)
+		return x->scene < y->scene ? -1 : 1;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+void
+scenes_make(struct scenes *s, struct json *const *cases, size_t n)
+{
+	struct placed *p = mem_array(n + 1, sizeof *p);
+	struct names *names = names_new();
+	const char *name;
+	char *own;
+
+	*s = (struct scenes){.v = mem_array(n + 1, sizeof *s->v),
+	    .of = mem_array(n + 1, sizeof *s->of),
+	    .all = mem_array(n + 1, sizeof *s->all)};
+	for (size_t i = 0; i < n; i++) {
+		name = json_get_str(cases[i], "scene");
+		own = name ? mem_printf("=%s", name) : mem_printf("#%zu", i);
+		p[i] = (struct placed){
+		    names_id(names, own), i, json_get_num(cases[i], "step", 0)};
+		s->of[i] = p[i].scene;
+		free(own);
+	}
+	qsort(p, n, sizeof *p, by_place);
+	for (size_t i = 0; i < n; i++) {
+		s->all[i] = p[i].i;
+		if (!s->v[p[i].scene].n++)
+			s->v[p[i].scene].v = &s->all[i];
+		s->n = p[i].scene + 1;
+	}
+	free(p);
+	names_free(names);
+}
+
+void
+scenes_free(struct scenes *s)
+{
+	free(s->v);
+	free(s->of);
+	free(s->all);
+	*s = (struct scenes){0};
+}

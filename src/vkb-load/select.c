@@ -1,0 +1,124 @@
+/* Which of the planned cases are wanted, and what has to come before them. */
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "plan.h"
+#include "scene.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+static bool
+wanted(const struct plan_want *w, const struct json *cas)
+{
+	return !json_get(cas, "unlisted") &&
+	    (!w->pattern ||
+		fnmatch(w->pattern, json_get_str(cas, "id"), 0) == 0);
+}
+
+/* What a plan that is planned again already has before a case. */
+static void
+join(struct json *list, struct json *cas)
+{
+	struct json *before = json_detach(cas, "before");
+
+	while (json_len(before))
+		json_push(list, json_shift(before));
+	json_free(before);
+}
+
+/* Appends what came before a case, and the case itself; it is taken. */
+static void
+remember(struct json *list, struct json *cas)
+{
+	join(list, cas);
+	json_del(cas, "unlisted");
+	json_push(list, cas);
+}
+
+/*
+ * A case that is left out may have made what a later one reads: so it becomes
+ * part of that one, to be gone through without being measured.
+ */
+static void
+one_scene(struct plan *p, const struct scene *s, const bool *keep)
+{
+	struct json *list = json_array();
+	bool any = false;
+
+	for (size_t i = 0; i < s->n; i++)
+		any = any || keep[s->v[i]];
+	for (size_t i = 0; i < s->n; i++) {
+		struct json **cas = &p->cases[s->v[i]];
+
+		if (scene_resets(*cas)) {
+			json_free(list);
+			list = json_array();
+		}
+		if (keep[s->v[i]]) {
+			join(list, *cas);
+			if (json_len(list))
+				json_set(*cas, "before", list);
+			else
+				json_free(list);
+			list = json_array();
+			continue;
+		}
+		if (any && scene_changes(*cas))
+			remember(list, *cas);
+		else
+			json_free(*cas);
+		*cas = NULL;
+	}
+	json_free(list);
+}
+
+/* The scenes that have something to do, counted. */
+static void
+share(const struct plan *p, const struct scenes *s, bool *keep)
+{
+	long long *number = mem_array(s->n + 1, sizeof *number), n = 0;
+	const struct plan_want *w = p->want;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (!keep[i])
+			continue;
+		if (!number[s->of[i]])
+			number[s->of[i]] = ++n;
+		keep[i] = !w->shards ||
+		    (number[s->of[i]] - 1) % w->shards == w->shard - 1;
+	}
+	free(number);
+}
+
+int
+plan_finish(struct plan *p)
+{
+	const struct plan_want *w = p->want;
+	size_t kept = 0, listed = 0;
+	struct scenes s;
+	bool *keep;
+
+	if (plan_unique(p) < 0)
+		return -1;
+	keep = mem_array(p->n + 1, sizeof *keep);
+	scenes_make(&s, p->cases, p->n);
+	for (size_t i = 0; i < p->n; i++) {
+		listed += !json_get(p->cases[i], "unlisted");
+		keep[i] = wanted(w, p->cases[i]);
+	}
+	share(p, &s, keep);
+	for (size_t i = 0; i < s.n; i++)
+		one_scene(p, &s.v[i], keep);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->cases[i])
+			p->cases[kept++] = p->cases[i];
+	p->n = kept;
+	if (listed && !kept && !w->shards)
+		err_say("no case is left of %zu", listed);
+	else if (!listed && (w->groups || w->scenarios))
+		err_say("no case is left: no scenario is of that name");
+	scenes_free(&s);
+	free(keep);
+	return 0;
+}

@@ -1,0 +1,105 @@
+#!/bin/sh
+# vkb-load --plan of scenarios: scenes, their order, what a filter leaves out,
+# what stands twice, the recipes of datasets.
+. "${0%/*}/lib.sh"
+
+planned() { vkb-load --plan "$@" </dev/null; }
+cat >g.json <<'END'
+[{"cluster_mode": false, "tls_mode": false, "config_sets": [{"hz": 10}, {"hz": 20}],
+  "dataset_generation": {
+    "docs.csv": {"doc_count": 5, "fields": [{"name": "t", "size": 9}]},
+    "vec.csv": {"doc_count": 5, "fields": [{"name": "v"}]},
+    "other.csv": {"doc_count": 1}},
+  "query_generation": {
+    "pre.csv": {"type": "prefix", "source": "data/words.csv"},
+    "words.csv": {"type": "proximity_phrase"}},
+  "test_groups": [
+   {"group": 1, "scenarios": [
+    {"id": "a", "type": "write", "command": "HSET d:__rand_int__ t __field:t__",
+     "dataset": "data/docs.csv", "maxdocs": 5, "flush_before": true,
+     "setup_commands": ["FT.CREATE i{iteration}"], "warmup": 3},
+    {"id": "b", "type": "read", "command": "FT.SEARCH i __field:w__",
+     "dataset": "data/pre.csv", "requests": 9, "warmup_inline": 2,
+     "options": {"": "", "NOCONTENT": "_nc"}},
+    {"id": "c", "type": "write", "command": "DEL x", "requests": 1},
+    {"id": "d", "type": "read", "command": "GET x", "requests": 1,
+     "dataset": "vec.npy"},
+    {"id": "e", "type": "write", "command": "SET x y", "requests": 1,
+     "restart_before": true},
+    {"id": "d", "type": "read", "command": "GET x", "requests": 1,
+     "dataset": "vec.npy"}]},
+   {"group": 2, "iterations": 2, "scenarios": [
+    {"id": "a", "command": "SET {iteration} x", "requests": 1,
+     "setup_commands": ["DEL {iteration}"], "teardown_commands": ["DEL {iteration}"],
+     "populate_with": "set"}]}]}]
+END
+planned --skip-config-set g.json >plan
+test_same '2 1_a:1 1_b:2 1_b_nc:3 1_c:4 1_d:5 1_e:6 1_d:7 2_a:1 2_a:2' \
+  "$(jq -r .scene plan | uniq | wc -l | tr -d ' ') $(jq -r \
+    '"\(.config.test_id):\(.step)"' plan | xargs)" 'a scene for each group'
+planned g.json >both
+test_same '4 18' "$(jq -r .scene both | sort -u | wc -l | tr -d ' ') \
+$(wc -l <both | tr -d ' ')" 'and for each config set'
+test_same '[null,2]' "$(jq -c 'select(.config.test_id == "1_d") |
+  .config.occurrence' plan | jq -s -c .)" 'the same twice is two cases'
+test_same 9 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'with names of their own'
+test_same '[3,true,null] [2,null,null]' "$(jq -c 'select(.step < 3 and .config.group == "1") |
+  .config | [.warmup_s, .warmup_apart, .warmup_writes_only]' plan | head -n 2 |
+  xargs -d '\n')" 'a warm-up apart, and one inline'
+test_same '["1 x","DEL 1","DEL 1","set"] ["2 x","DEL 2","DEL 2","set"]' \
+  "$(jq -c 'select(.config.group == "2") | .config | [.command[4:],
+    .setup_commands[0], .teardown_commands[0], .populate_with]' plan |
+  xargs -d '\n')" 'iterations reach every command'
+
+test_same '{"dataset_generation":["docs.csv"]} {"query_generation":["pre.csv","words.csv"]} {"dataset_generation":["vec.csv"]} null' \
+  "$(for id in 1_a 1_b 1_d 1_c; do
+    jq -c "select(.config.test_id == \"$id\") | .data |
+      if . then map_values(keys) else . end" plan | head -n 1
+  done | xargs -d '\n')" 'recipes go with the cases that need them'
+
+before() { jq -c '[.config.test_id, [.before // [] | .[].config.test_id]]' | xargs -d '\n'; }
+test_same '["1_b",["1_a"]] ["1_d",["1_c"]] ["1_d",["1_e"]]' \
+  "$(planned --skip-config-set --groups 1 --scenarios b,d g.json | before)" \
+  'what a filter leaves out comes before, unless a reset follows'
+test_same '["1_b",["1_a"]] ["1_b_nc",[]]' \
+  "$(planned --skip-config-set --groups 1 g.json |
+    vkb-load --plan --case '1_b*' - | before)" '--case as well'
+planned --skip-config-set --groups 1 --scenarios d g.json >some
+vkb-load --plan some >again </dev/null
+test_that 'which a plan keeps' cmp some again
+test_same '["1_d",["1_e"]]' "$(planned --case '*again2*' some | before)" \
+  'and hands on'
+test_same '["1_c",["1_a"]] ["1_d",["1_e"]]' \
+  "$(planned --skip-config-set --groups 1 --scenarios c,d g.json |
+    vkb-load --plan --case '1_[cd]*' - |
+    jq -c 'select(.id == "1_c" or .config.occurrence == 2)' | before)" \
+  'the nearest ones'
+for i in 1 2 3; do planned --shard $i/3 g.json; done | sort >shards
+sort both >want
+test_that 'the shards make the whole' cmp want shards
+test_same 4 "$(for i in 1 2 3; do
+  planned --shard $i/3 g.json | jq -r .scene | sort -u
+done | wc -l | tr -d ' ')" 'a scene stays in one shard'
+
+edit() { jq "$1" g.json >bad.json; test_status 2 "$2" vkb-load --plan bad.json; }
+edit '.[0].test_groups[0].scenarios[0].warmup_inline = 1' 'two warm-ups'
+test_match "scenarios.0.: Cannot specify both 'warmup' and 'warmup_inline'" .err \
+  'are refused'
+planned --skip-config-set --groups 2 g.json | head -n 1 >case
+for change in '.config.writes = [{"command": "SET a b", "clients": 0}]' \
+  '.config.reads = [{"clients": 1}]' '.config.parallel_clients = 0' \
+  '.config.reads = [{"command": "GET a", "duration": -1}]'; do
+  jq -c "$change" case >bad
+  test_status 2 "a case with $change" vkb-load --plan bad
+done
+
+# Writers and readers take --duration and --requests too.
+cat >m.json <<'END'
+{"test_groups": [{"group": 3, "scenarios": [{"id": "m", "type": "mixed",
+  "duration": 5, "writes": [{"id": "w", "command": "SET a b", "requests": 7}],
+  "reads": [{"id": "r", "command": "GET a"}]}]}]}
+END
+test_same '[1,1,1,null]' "$(planned --duration 1 m.json | jq -c '.config |
+  [.duration_s, .writes[0].duration, .reads[0].duration, .writes[0].requests]')" \
+  '--duration reaches the parts of a mixed one'
+test_done
