@@ -27,29 +27,44 @@ base64_encode(struct str *s, const void *bytes, size_t n)
 	}
 }
 
+/* Four digits, by their values; -1 where one is none. */
+static int
+quad(unsigned char *o, const char *text, const unsigned char *value)
+{
+	unsigned a = value[(unsigned char)text[0]];
+	unsigned b = value[(unsigned char)text[1]];
+	unsigned c = value[(unsigned char)text[2]];
+	unsigned d = value[(unsigned char)text[3]];
+
+	if ((a | b | c | d) & 0x80)
+		return -1;
+	o[0] = (unsigned char)(a << 2 | b >> 4);
+	o[1] = (unsigned char)(b << 4 | c >> 2);
+	o[2] = (unsigned char)(c << 6 | d);
+	return 0;
+}
+
 long
 base64_decode(const char *text, size_t n, unsigned char *out)
 {
-	unsigned char *o = out;
-	const char *d;
-	unsigned v = 0;
+	unsigned char value[UCHAR_MAX + 1], *o = out;
+	char last[4];
 	size_t i, pad = 0;
 
 	if (n % 4 || n > LONG_MAX / 2)
 		return -1;
-	while (pad < 2 && pad < n && text[n - 1 - pad] == '=')
-		pad++;
-	for (i = 0; i < n; i++) {
-		d = i >= n - pad ? digit64
-				 : memchr(digit64, text[i], sizeof digit64 - 1);
-		if (!d)
+	if (n == 0)
+		return 0;
+	memset(value, 0x80, sizeof value);
+	for (i = 0; i < 64; i++)
+		value[(unsigned char)digit64[i]] = (unsigned char)i;
+	for (i = 0; i < n - 4; i += 4, o += 3)
+		if (quad(o, text + i, value) < 0)
 			return -1;
-		v = v << 6 | (unsigned)(d - digit64);
-		if (i % 4 != 3)
-			continue;
-		*o++ = (unsigned char)(v >> 16);
-		*o++ = (unsigned char)(v >> 8);
-		*o++ = (unsigned char)v;
-	}
-	return (long)(o - out) - (long)pad;
+	memcpy(last, text + i, sizeof last);
+	for (; pad < 2 && last[3 - pad] == '='; pad++)
+		last[3 - pad] = digit64[0];
+	if (quad(o, last, value) < 0)
+		return -1;
+	return (long)(o - out) + 3 - (long)pad;
 }

@@ -192,6 +192,13 @@ hist_add(struct hist *h, int64_t value, uint64_t count)
 		add(h, cell_of(h, value), count);
 }
 
+static void
+add_page(uint64_t *restrict to, const uint64_t *restrict from)
+{
+	for (size_t i = 0; i < PAGE; i++)
+		to[i] += from[i];
+}
+
 void
 hist_merge(struct hist *into, const struct hist *from)
 {
@@ -199,13 +206,10 @@ hist_merge(struct hist *into, const struct hist *from)
 		return;
 	if (into->lowest == from->lowest && into->highest == from->highest &&
 	    into->digits == from->digits) {
-		for (size_t p = 0; p * PAGE < from->n; p++) {
-			const uint64_t *v = from->room[from->pages[p]];
-			uint64_t *to = from->pages[p] ? page(into, p) : NULL;
-
-			for (size_t i = 0; to && i < PAGE; i++)
-				to[i] += v[i];
-		}
+		for (size_t p = 0; p * PAGE < from->n; p++)
+			if (from->pages[p])
+				add_page(
+				    page(into, p), from->room[from->pages[p]]);
 	} else {
 		for (size_t i = next(from, 0); i < from->n;
 		     i = next(from, i + 1)) {
@@ -278,20 +282,40 @@ rank_of(const struct hist *h, double q)
 	return rank < 1 ? 1 : (uint64_t)rank;
 }
 
+/*
+ * The first cell from this one on at which 'want' are reached, or n; *seen are
+ * those below it.
+ */
+static size_t
+reach(const struct hist *h, size_t cell, uint64_t *seen, uint64_t want)
+{
+	while (cell < h->n) {
+		const uint64_t *v = h->room[h->pages[cell / PAGE]];
+		uint64_t sum = 0;
+
+		for (size_t i = cell % PAGE; i < PAGE; i++)
+			sum += v[i];
+		if (*seen + sum >= want)
+			break;
+		*seen += sum;
+		cell = (cell | (PAGE - 1)) + 1;
+	}
+	for (; cell < h->n && *seen + get(h, cell) < want; cell++)
+		*seen += get(h, cell);
+	return cell < h->n ? cell : h->n;
+}
+
 void
 hist_quantiles(const struct hist *h, const double *q, size_t n, int64_t *values)
 {
 	uint64_t seen = 0; /* below cell i */
-	size_t i = next(h, 0);
+	size_t i = 0;
 	int64_t low, high;
 
 	for (size_t k = 0; k < n; k++) {
 		uint64_t want = h->total ? rank_of(h, q[k]) : 0;
 
-		while (i < h->n && seen + get(h, i) < want) {
-			seen += get(h, i);
-			i = next(h, i + 1);
-		}
+		i = reach(h, i, &seen, want);
 		values[k] = h->max;
 		if (want && i < h->n) {
 			cell_range(h, i, &low, &high);
@@ -374,31 +398,24 @@ hist_bytes(const struct hist *h)
 	    h->cap * sizeof *h->room;
 }
 
-static void
-bounds_again(struct hist *h)
-{
-	int64_t low, high;
-
-	h->min = INT64_MAX;
-	h->max = 0;
-	for (size_t i = next(h, 0); i < h->n; i = next(h, i + 1)) {
-		cell_range(h, i, &low, &high);
-		bounds(h, low, high);
-	}
-}
-
 void
-hist_set(struct hist *h, size_t cell, uint64_t count)
+hist_put(struct hist *h, const struct hist_tally *t, size_t n)
 {
-	uint64_t *c = &page(h, cell / PAGE)[cell % PAGE], was = *c;
+	uint64_t *to = NULL;
+	size_t at = 0;
 	int64_t low, high;
 
-	cell_range(h, cell, &low, &high);
-	*c = count;
-	h->total += count - was;
-	h->sum += ((double)count - (double)was) * middle(low, high);
-	if (count)
+	for (size_t i = 0; i < n; i++) {
+		if (!t[i].count)
+			continue;
+		if (!to || t[i].cell / PAGE != at) {
+			at = t[i].cell / PAGE;
+			to = page(h, at);
+		}
+		to[t[i].cell % PAGE] += t[i].count;
+		cell_range(h, t[i].cell, &low, &high);
 		bounds(h, low, high);
-	else if (was)
-		bounds_again(h);
+		h->total += t[i].count;
+		h->sum += (double)t[i].count * middle(low, high);
+	}
 }

@@ -62,6 +62,13 @@ int64_t hist_highest(const struct hist *);
 int hist_digits(const struct hist *);
 size_t hist_cells(const struct hist *);
 uint64_t hist_get(const struct hist *, size_t cell);
-void hist_set(struct hist *, size_t cell, uint64_t count); /* min, max follow */
+
+struct hist_tally {
+	uint64_t cell, count;
+};
+
+/* Adds counts to cells, in any order: the middle of a cell is the value of
+ * each, its bounds may be min and max. */
+void hist_put(struct hist *, const struct hist_tally *, size_t n);
 
 #endif

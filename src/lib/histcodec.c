@@ -134,11 +134,37 @@ histcodec_encode(struct str *out, const struct hist *h)
 	str_free(&packed);
 }
 
-static int
-get_cells(struct hist *h, const unsigned char *p, const unsigned char *end)
+/* Cells on their way into a histogram. */
+struct filling {
+	struct hist *h;
+	uint64_t room; /* of the sum of all counts */
+	struct hist_tally v[256];
+	size_t n;
+};
+
+static void
+flush(struct filling *f)
 {
-	uint64_t room = INT64_MAX; /* of the sum of all counts */
-	size_t cell = 0, n = hist_cells(h);
+	hist_put(f->h, f->v, f->n);
+	f->n = 0;
+}
+
+static int
+fill(struct filling *f, size_t cell, uint64_t count)
+{
+	if (count > f->room)
+		return -1;
+	f->room -= count;
+	f->v[f->n++] = (struct hist_tally){cell, count};
+	if (f->n == sizeof f->v / sizeof *f->v)
+		flush(f);
+	return 0;
+}
+
+static int
+get_cells(struct filling *f, const unsigned char *p, const unsigned char *end)
+{
+	size_t cell = 0, n = hist_cells(f->h);
 	int64_t v;
 
 	while (p < end) {
@@ -153,10 +179,8 @@ get_cells(struct hist *h, const unsigned char *p, const unsigned char *end)
 			cell += (size_t)-v;
 			continue;
 		}
-		if (cell >= n || (uint64_t)v > room)
+		if (cell >= n || fill(f, cell++, (uint64_t)v) < 0)
 			return -1;
-		room -= (uint64_t)v;
-		hist_set(h, cell++, (uint64_t)v);
 	}
 	return 0;
 }
@@ -175,9 +199,9 @@ inflate_to(z_stream *z, unsigned char *p, size_t n)
 
 /* V1: each count, zeros as well, is a word of that many bytes. */
 static int
-get_words(struct hist *h, const unsigned char *p, size_t n, size_t word)
+get_words(struct filling *f, const unsigned char *p, size_t n, size_t word)
 {
-	uint64_t room = INT64_MAX, v;
+	uint64_t v;
 
 	if (n % word)
 		return -1;
@@ -185,11 +209,8 @@ get_words(struct hist *h, const unsigned char *p, size_t n, size_t word)
 		v = 0;
 		for (size_t i = 0; i < word; i++)
 			v = v << 8 | *p++;
-		if (v > room)
+		if (v && fill(f, cell, v) < 0)
 			return -1;
-		room -= v;
-		if (v)
-			hist_set(h, cell, v);
 	}
 	return 0;
 }
@@ -223,6 +244,7 @@ header(const unsigned char *p, size_t *length, size_t *word, const char **why)
 static struct hist *
 inflated(z_stream *z, const char **why)
 {
+	struct filling f = {.room = INT64_MAX};
 	unsigned char head[HEADER], *p;
 	struct hist *h;
 	size_t n, word;
@@ -238,8 +260,10 @@ inflated(z_stream *z, const char **why)
 	if (inflate_to(z, p, n) < 0)
 		goto out;
 	*why = "its counts are broken";
-	if ((word ? get_words(h, p, n, word) : get_cells(h, p, p + n)) < 0)
+	f.h = h;
+	if ((word ? get_words(&f, p, n, word) : get_cells(&f, p, p + n)) < 0)
 		goto out;
+	flush(&f);
 	free(p);
 	return h;
 out:

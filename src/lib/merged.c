@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cell { /* as it stands in the file */
-	uint64_t at, count;
-};
-
 struct piece {
 	off_t at;
-	size_t n; /* cells */
+	size_t n; /* struct hist_tally */
 };
 
 struct merged_one {
@@ -79,14 +75,14 @@ static int
 spill(struct merged_one *m, struct scratch *s)
 {
 	struct piece p = {0};
-	struct cell *cells = NULL;
+	struct hist_tally *cells = NULL;
 	size_t i = 0, cap = 0;
 	int64_t low, high;
 	uint64_t count;
 
 	while (hist_cell(m->h, &i, &low, &high, &count)) {
 		cells = mem_grow(cells, p.n, &cap, sizeof *cells);
-		cells[p.n++] = (struct cell){i - 1, count};
+		cells[p.n++] = (struct hist_tally){i - 1, count};
 	}
 	if (p.n) {
 		p.at = scratch_add(s, cells, p.n * sizeof *cells);
@@ -115,11 +111,11 @@ merged_spill(struct merged *m, struct scratch *s)
 static int
 fetch(struct hist *h, struct piece p, struct scratch *s)
 {
-	struct cell *c = mem_array(p.n, sizeof *c);
+	struct hist_tally *c = mem_array(p.n, sizeof *c);
 	int rc = scratch_read(s, p.at, c, p.n * sizeof *c);
 
-	for (size_t i = 0; i < p.n && rc == 0; i++)
-		hist_set(h, c[i].at, hist_get(h, c[i].at) + c[i].count);
+	if (rc == 0)
+		hist_put(h, c, p.n);
 	free(c);
 	return rc;
 }

@@ -88,7 +88,7 @@ edges(void)
 
 	for (i = 0; i < hist_cells(h); i++) {
 		hist_clear(h);
-		hist_set(h, i, 1);
+		hist_put(h, &(struct hist_tally){i, 1}, 1);
 		cell = 0;
 		right &= hist_cell(h, &cell, &low, &high, &count) == 1;
 		if (high > hist_highest(h))
