@@ -47,6 +47,15 @@ test_same 'true true' "$(jq -r 'select(.type == "comparison").overall.rps |
 jq -c 'select(.config.command == "SET" or .run.index <= 4)' "$b" >four
 vkb-compare -f jsonl "$a" four | jq 'select(.type == "comparison").overall.rps.ci95_runs' >runs95
 test_same null "$(cat runs95)" 'not where a case has fewer than 5 runs'
+for n in 5000 5001; do
+  awk -v n="$n" 'BEGIN { for (i = 1; i <= 2 * n; i++)
+    printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{},\"run\":{},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+      i % 2 ? "x" : "y", 1000 + i * 37 % 101 }' >many
+  vkb-compare -f jsonl --baseline x many |
+    jq 'select(.type == "comparison").overall.rps.ci95_runs | length'
+done >runs95
+test_same '2 0' "$(tr '\n' ' ' <runs95 | sed 's/ $//')" \
+  'nor where there are so many runs that it takes seconds'
 vkb-stats "$b" | vkb-compare "$a" >second
 test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
 vkb-stats "$a" >base.json

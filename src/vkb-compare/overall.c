@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESAMPLED 20 /* cases */
+/* As many are resampled; of more the interval takes seconds. */
+#define CASES 20
+#define RUNS 10000 /* of both sides of all */
 
 static struct overall *
 overall_of(struct comparison *c, const char *name)
@@ -29,13 +31,13 @@ overall_of(struct comparison *c, const char *name)
 static void
 over_runs(struct overall *o, const struct row *rows, size_t n)
 {
-	struct bootstrap_pair v[RESAMPLED] = {{0}};
+	struct bootstrap_pair v[CASES] = {{0}};
 	struct bootstrap b;
-	double *sorted[2 * RESAMPLED];
-	size_t k = 0;
+	double *sorted[2 * CASES];
+	size_t k = 0, runs = 0;
 
 	o->lo_runs = o->hi_runs = NAN;
-	if (o->cases > RESAMPLED)
+	if (o->cases > CASES)
 		return;
 	for (size_t i = 0; i < n && k < o->cases; i++) {
 		const struct sample *s = rows[i].used;
@@ -53,8 +55,9 @@ over_runs(struct overall *o, const struct row *rows, size_t n)
 		}
 		v[k++] = (struct bootstrap_pair){
 		    x[0], x[1], s[0].n, s[1].n, paired && s[0].n == s[1].n};
+		runs += s[0].n + s[1].n;
 	}
-	if (bootstrap_geomean(o->name, v, k, .95, &b) == 0) {
+	if (runs <= RUNS && bootstrap_geomean(o->name, v, k, .95, &b) == 0) {
 		o->lo_runs = b.lo;
 		o->hi_runs = b.hi;
 	}
