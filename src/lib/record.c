@@ -246,6 +246,12 @@ static const struct record_key change_keys[] = {
     {"key", S, false, "stable name of the change, for issues"},
     {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};
 
+static const struct record_key env_keys[] = {
+    {"session", S, false, "run.session of the runs that were under it"},
+    {"time", S, true, "it was read, UTC, ISO 8601"},
+    {"env", O, true, "hardware, kernel, settings"},
+    {"now", O, false, "load, frequency, temperature, ... at that time"}, {0}};
+
 static const struct record_key raw_keys[] = {
     {"format", S, true, "as vkb-parse names it"},
     {"source", S, true, "file it came from, or the command"},
@@ -279,6 +285,7 @@ const struct record_type record_types[] = {
     {"track_config", "a configuration that commits are measured with",
 	track_config_keys},
     {"change", "a change point of a history, from vkb-detect", change_keys},
+    {"env", "the state of a machine, from vkb-env or vkb-load", env_keys},
     {"raw", "another tool's output, verbatim, from vkb-parse or vkb-load",
 	raw_keys},
     {0}};

@@ -1,0 +1,251 @@
+#include "cgroup.h"
+#include "mem.h"
+#include "str.h"
+#include "sysfile.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD 512
+#define NO_LIMIT 0x1p62 /* v1 says "none" by a huge number */
+
+/* Is the word one of the list with commas. */
+static bool
+has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	const char *s = strstr(list, word);
+
+	for (; s; s = strstr(s + 1, word))
+		if ((s == list || s[-1] == ',') && (!s[n] || s[n] == ','))
+			return true;
+	return false;
+}
+
+/* The path of our group as /proc/self/cgroup has it; NULL. */
+static char *
+group_of(const char *root, const char *controller)
+{
+	char *whole = mem_printf("%s/proc/self/cgroup", root), *line = NULL;
+	char *path = NULL, *names, *at;
+	FILE *f = fopen(whole, "re");
+	size_t cap = 0;
+
+	free(whole);
+	while (f && !path && getline(&line, &cap, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		names = strchr(line, ':');
+		at = names ? strchr(++names, ':') : NULL;
+		if (!at)
+			continue;
+		*at++ = '\0';
+		if (controller ? has(names, controller) : !*names)
+			path = mem_str(at);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return path;
+}
+
+/*
+ * Where that hierarchy is mounted, and which of its groups is seen there.
+ * 36 35 98:0 /ROOT /MOUNT rw shared:1 - cgroup2 source options
+ */
+static char *
+mount_of(const char *root, const char *controller, char seen[FIELD])
+{
+	char *whole = mem_printf("%s/proc/self/mountinfo", root);
+	char *line = NULL, *path = NULL, *rest;
+	char at[FIELD], kind[FIELD], options[FIELD];
+	FILE *f = fopen(whole, "re");
+	size_t cap = 0;
+
+	free(whole);
+	while (f && !path && getline(&line, &cap, f) > 0) {
+		rest = strstr(line, " - ");
+		if (!rest ||
+		    sscanf(line, "%*s %*s %*s %511s %511s", seen, at) != 2 ||
+		    sscanf(rest, " - %511s %*s %511s", kind, options) != 2)
+			continue;
+		if (controller ? strcmp(kind, "cgroup") == 0 &&
+			    has(options, controller)
+			       : strcmp(kind, "cgroup2") == 0)
+			path = mem_str(at);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return path;
+}
+
+/* The folder of our group, and *mount; NULL. Of v2 without a controller. */
+static char *
+folder_of(const char *root, const char *controller, char **mount)
+{
+	char *group = group_of(root, controller), *dir, seen[FIELD];
+	const char *below = group;
+	size_t n;
+
+	*mount = group ? mount_of(root, controller, seen) : NULL;
+	if (!*mount) {
+		free(group);
+		return NULL;
+	}
+	n = strlen(seen);
+	if (n > 1 && strncmp(group, seen, n) == 0)
+		below += n;
+	dir = mem_printf("%s%s", *mount, strcmp(below, "/") == 0 ? "" : below);
+	/* Within a container its own group is all there is to see. */
+	if (!sysfile_exists(root, dir)) {
+		free(dir);
+		dir = mem_str(*mount);
+	}
+	free(group);
+	return dir;
+}
+
+static double
+number_at(const char *root, const char *dir, const char *file)
+{
+	char *path = mem_printf("%s/%s", dir, file);
+	double v = sysfile_num(root, path);
+
+	free(path);
+	return v;
+}
+
+static double
+cpus_at(const char *root, const char *dir, int version)
+{
+	double quota = NAN, period = NAN;
+	char *path, *line;
+
+	if (version == 1) {
+		quota = number_at(root, dir, "cpu.cfs_quota_us");
+		period = number_at(root, dir, "cpu.cfs_period_us");
+	} else {
+		path = mem_printf("%s/cpu.max", dir);
+		line = sysfile_line(root, path);
+		if (line && sscanf(line, "%lf %lf", &quota, &period) != 2)
+			quota = NAN;
+		free(line);
+		free(path);
+	}
+	return quota > 0 && period > 0 ? quota / period : NAN;
+}
+
+static double
+memory_at(const char *root, const char *dir, int version)
+{
+	double v = number_at(
+	    root, dir, version == 1 ? "memory.limit_in_bytes" : "memory.max");
+
+	return v < NO_LIMIT ? v : NAN;
+}
+
+/* The smallest from our group up to the mount. */
+static double
+least(const char *root, const char *dir, const char *mount, int version,
+    double (*at)(const char *, const char *, int))
+{
+	char *d = mem_str(dir), *slash;
+	double v = NAN;
+
+	for (;;) {
+		v = fmin(v, at(root, d, version)); /* NAN is no number */
+		slash = strrchr(d, '/');
+		if (strlen(d) <= strlen(mount) || !slash)
+			break;
+		*slash = '\0';
+	}
+	free(d);
+	return v;
+}
+
+static char *
+cpuset_at(const char *root, const char *dir)
+{
+	static const char *const files[] = {
+	    "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"};
+	char *path, *v = NULL;
+
+	for (size_t i = 0; !v && i < sizeof files / sizeof *files; i++) {
+		path = mem_printf("%s/%s", dir, files[i]);
+		v = sysfile_line(root, path);
+		free(path);
+	}
+	return v;
+}
+
+static void
+throttled_at(struct cgroup *c, const char *root, const char *dir)
+{
+	char *path = mem_printf("%s/cpu.stat", dir), *s;
+
+	s = sysfile_value(root, path, "nr_throttled ");
+	if (s)
+		c->throttled = atof(s);
+	free(s);
+	s = sysfile_value(root, path, "throttled_usec ");
+	if (s)
+		c->throttled_s = atof(s) / 1e6;
+	free(s);
+	s = sysfile_value(root, path, "throttled_time ");
+	if (s)
+		c->throttled_s = atof(s) / 1e9;
+	free(s);
+	free(path);
+}
+
+/* The v1 folder of the controller where there is one, else that of v2. */
+static char *
+controller_of(const char *root, const char *name, char **mount, int *version)
+{
+	char *dir = folder_of(root, name, mount);
+
+	*version = 1;
+	if (dir)
+		return dir;
+	*version = 2;
+	return folder_of(root, NULL, mount);
+}
+
+void
+cgroup_read(struct cgroup *c, const char *root)
+{
+	char *mount, *dir;
+	int version;
+
+	*c = (struct cgroup){.cpus = NAN,
+	    .memory_bytes = NAN,
+	    .throttled = NAN,
+	    .throttled_s = NAN};
+	dir = controller_of(root, "cpu", &mount, &version);
+	if (dir) {
+		c->version = version;
+		c->cpus = least(root, dir, mount, version, cpus_at);
+		throttled_at(c, root, dir);
+	}
+	free(dir);
+	free(mount);
+	dir = controller_of(root, "memory", &mount, &version);
+	if (dir)
+		c->memory_bytes = least(root, dir, mount, version, memory_at);
+	free(dir);
+	free(mount);
+	dir = controller_of(root, "cpuset", &mount, &version);
+	if (dir)
+		c->cpuset = cpuset_at(root, dir);
+	free(dir);
+	free(mount);
+}
+
+void
+cgroup_free(struct cgroup *c)
+{
+	free(c->cpuset);
+}

@@ -1,0 +1,147 @@
+#include "moment.h"
+#include "cgroup.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "sysfile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPU "/sys/devices/system/cpu/"
+
+static void
+set_number(struct json *j, const char *key, double v)
+{
+	if (isfinite(v))
+		json_set_num(j, key, v);
+}
+
+/* Thousandths of a degree in files whose neighbour says what they measure. */
+static double
+hottest(const char *root, const char *pattern, const char *about,
+    const char *const *wanted)
+{
+	char **list = sysfile_glob(root, pattern), *path, *what;
+	double max = NAN;
+
+	for (char **p = list; *p; p++) {
+		path = mem_printf(
+		    "%.*s/%s", (int)(strrchr(*p, '/') - *p), *p, about);
+		what = sysfile_line(root, path);
+		for (const char *const *w = wanted; what && *w; w++)
+			if (str_starts(what, *w)) {
+				max = fmax(max, sysfile_num(root, *p) / 1000);
+				break;
+			}
+		free(what);
+		free(path);
+	}
+	sysfile_list_free(list);
+	return max;
+}
+
+double
+moment_temperature(const char *root)
+{
+	static const char *const chips[] = {
+	    "coretemp", "k10temp", "zenpower", "cpu", "soc", NULL};
+	static const char *const zones[] = {
+	    "x86_pkg_temp", "cpu", "soc", "CPU", NULL};
+	double t =
+	    hottest(root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
+
+	return isnan(t) ? hottest(root, "/sys/class/thermal/thermal_zone*/temp",
+			      "type", zones)
+			: t;
+}
+
+void
+moment_clocks(const char *root, struct moment_clocks *c)
+{
+	char **list =
+	    sysfile_glob(root, CPU "cpu[0-9]*/cpufreq/scaling_cur_freq");
+	double sum = 0, v;
+	size_t n = 0;
+
+	*c = (struct moment_clocks){NAN, NAN, NAN};
+	for (char **p = list; *p; p++) {
+		v = sysfile_num(root, *p) / 1000;
+		if (isnan(v))
+			continue;
+		sum += v;
+		c->slowest_mhz = fmin(c->slowest_mhz, v);
+		c->fastest_mhz = fmax(c->fastest_mhz, v);
+		n++;
+	}
+	sysfile_list_free(list);
+	if (n)
+		c->mean_mhz = sum / (double)n;
+}
+
+static double
+sum_of(const char *root, const char *pattern)
+{
+	char **list = sysfile_glob(root, pattern);
+	double sum = *list ? 0 : NAN;
+
+	for (char **p = list; *p; p++)
+		sum += sysfile_num(root, *p);
+	sysfile_list_free(list);
+	return sum;
+}
+
+double
+moment_throttles(const char *root)
+{
+	return sum_of(
+	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
+}
+
+static void
+pressure(struct json *now, const char *root, const char *key, const char *path)
+{
+	char *v = sysfile_value(root, path, "some avg10");
+
+	if (v)
+		json_set_num(now, key, atof(v));
+	free(v);
+}
+
+struct json *
+moment_read(const char *root)
+{
+	struct json *now = json_object();
+	struct moment_clocks clocks;
+	struct cgroup c;
+	double total, left;
+	char *v;
+
+	set_number(now, "load_1m", sysfile_num(root, "/proc/loadavg"));
+	set_number(now, "uptime_s", sysfile_num(root, "/proc/uptime"));
+	moment_clocks(root, &clocks);
+	set_number(now, "freq_mhz", clocks.mean_mhz);
+	set_number(now, "slowest_mhz", clocks.slowest_mhz);
+	set_number(now, "fastest_mhz", clocks.fastest_mhz);
+	set_number(now, "temperature_c", moment_temperature(root));
+	set_number(now, "thermal_throttles", moment_throttles(root));
+	v = sysfile_value(root, "/proc/meminfo", "MemAvailable");
+	if (v)
+		json_set_num(now, "memory_available_mb", round(atof(v) / 1024));
+	free(v);
+	v = sysfile_value(root, "/proc/meminfo", "SwapTotal");
+	total = v ? atof(v) : NAN;
+	free(v);
+	v = sysfile_value(root, "/proc/meminfo", "SwapFree");
+	left = v ? atof(v) : NAN;
+	free(v);
+	set_number(now, "swap_used_mb", round((total - left) / 1024));
+	pressure(now, root, "cpu_pressure_percent", "/proc/pressure/cpu");
+	pressure(now, root, "memory_pressure_percent", "/proc/pressure/memory");
+	cgroup_read(&c, root);
+	set_number(now, "cgroup_throttled", c.throttled);
+	set_number(now, "cgroup_throttled_s", c.throttled_s);
+	cgroup_free(&c);
+	return now;
+}

@@ -1,0 +1,159 @@
+#include "sysfile.h"
+#include "mem.h"
+#include "str.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static FILE *
+open_below(const char *root, const char *path)
+{
+	char *whole = mem_printf("%s%s", root, path);
+	FILE *f = fopen(whole, "re");
+
+	free(whole);
+	return f;
+}
+
+/* Cuts both ends where they consist of 'set'. */
+static char *
+trim(char *s, const char *set)
+{
+	size_t n;
+
+	s += strspn(s, set);
+	n = strlen(s);
+	while (n && strchr(set, s[n - 1]))
+		s[--n] = '\0';
+	return s;
+}
+
+char *
+sysfile_line(const char *root, const char *path)
+{
+	FILE *f = open_below(root, path);
+	char *line = NULL, *s = NULL;
+	size_t cap = 0;
+
+	if (!f)
+		return NULL;
+	if (getline(&line, &cap, f) > 0) {
+		s = trim(line, " \t\r\n");
+		s = *s ? mem_str(s) : NULL;
+	}
+	free(line);
+	fclose(f);
+	return s;
+}
+
+double
+sysfile_num(const char *root, const char *path)
+{
+	char *s = sysfile_line(root, path), *end;
+	double v = s ? strtod(s, &end) : NAN;
+
+	if (s && end == s)
+		v = NAN;
+	free(s);
+	return isfinite(v) ? v : NAN;
+}
+
+char *
+sysfile_value(const char *root, const char *path, const char *key)
+{
+	FILE *f = open_below(root, path);
+	char *line = NULL, *v = NULL;
+	size_t cap = 0;
+
+	if (!f)
+		return NULL;
+	while (!v && getline(&line, &cap, f) > 0)
+		if (str_starts(line, key)) {
+			v = trim(line + strlen(key), " \t\r\n:=\"");
+			v = mem_str(v);
+		}
+	free(line);
+	fclose(f);
+	if (v && !*v) {
+		free(v);
+		v = NULL;
+	}
+	return v;
+}
+
+static int
+by_version(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **
+sysfile_glob(const char *root, const char *pattern)
+{
+	char *whole = mem_printf("%s%s", root, pattern), **list;
+	size_t n = 0, skip = strlen(root);
+	glob_t g = {0};
+
+	if (glob(whole, GLOB_NOSORT, NULL, &g) == 0)
+		n = g.gl_pathc;
+	list = mem_array(n + 1, sizeof *list);
+	for (size_t i = 0; i < n; i++)
+		list[i] = mem_str(g.gl_pathv[i] + skip);
+	if (n)
+		qsort(list, n, sizeof *list, by_version);
+	globfree(&g);
+	free(whole);
+	return list;
+}
+
+void
+sysfile_list_free(char **list)
+{
+	for (char **s = list; s && *s; s++)
+		free(*s);
+	free(list);
+}
+
+/* Does the list with commas hold the word. */
+static bool
+listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		if (strncmp(s, word, n) == 0 && (!s[n] || s[n] == ','))
+			return true;
+	}
+	return false;
+}
+
+char *
+sysfile_all(const char *root, const char *pattern)
+{
+	char **list = sysfile_glob(root, pattern), *line;
+	struct str s = {0};
+
+	for (char **p = list; *p; p++) {
+		line = sysfile_line(root, *p);
+		if (line && !listed(s.s, line))
+			str_printf(&s, "%s%s", s.len ? "," : "", line);
+		free(line);
+	}
+	sysfile_list_free(list);
+	return s.len ? str_take(&s) : NULL;
+}
+
+bool
+sysfile_exists(const char *root, const char *path)
+{
+	char *whole = mem_printf("%s%s", root, path);
+	bool is = access(whole, F_OK) == 0;
+
+	free(whole);
+	return is;
+}

@@ -1,0 +1,168 @@
+#include "setting.h"
+#include "mem.h"
+#include "sysfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPU "/sys/devices/system/cpu/"
+#define AWAKE_US 2 /* a state that is left so fast costs nothing: C1 */
+
+/* notsupported, forceoff and notimplemented cannot be switched on either. */
+static bool
+smt_fine(const char *root, const char *path, const char *now)
+{
+	(void)root;
+	(void)path;
+	return strcmp(now, "on") != 0;
+}
+
+/* Shallow states may stay: without any the CPU spins and heats up. */
+static bool
+idle_fine(const char *root, const char *path, const char *now)
+{
+	char *latency;
+	double us;
+
+	if (strcmp(now, "0") != 0)
+		return true;
+	latency = mem_printf(
+	    "%.*slatency", (int)(strrchr(path, '/') + 1 - path), path);
+	us = sysfile_num(root, latency);
+	free(latency);
+	return isnan(us) || us <= AWAKE_US;
+}
+
+static bool
+thp_fine(const char *root, const char *path, const char *now)
+{
+	(void)root;
+	(void)path;
+	return strcmp(now, "always") != 0;
+}
+
+/* SMT goes first: half of the CPUs may be gone after it. */
+const struct setting setting_table[] = {
+    {"smt", CPU "smt/control", "off", smt_fine},
+    {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
+    {"turbo", CPU "intel_pstate/no_turbo", "1", NULL},
+    {"turbo", CPU "cpufreq/boost", "0", NULL},
+    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", idle_fine},
+    {"aslr", "/proc/sys/kernel/randomize_va_space", "0", NULL},
+    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", thp_fine},
+    {"ksm", "/sys/kernel/mm/ksm/run", "0", NULL},
+    {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
+    {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
+
+/* "always [madvise] never" says madvise. */
+char *
+setting_read(const char *root, const char *path)
+{
+	char *s = sysfile_line(root, path);
+	char *open = s ? strchr(s, '[') : NULL;
+	char *shut = open ? strchr(open, ']') : NULL;
+
+	if (shut) {
+		*shut = '\0';
+		memmove(s, open + 1, strlen(open + 1) + 1);
+	}
+	return s;
+}
+
+int
+setting_write(const char *root, const char *path, const char *value)
+{
+	char *whole = mem_printf("%s%s", root, path), *now;
+	size_t n = strlen(value);
+	int fd = open(whole, O_WRONLY | O_CLOEXEC | O_TRUNC), error = 0;
+	ssize_t put;
+
+	free(whole);
+	if (fd < 0)
+		return -1;
+	put = write(fd, value, n);
+	if (put != (ssize_t)n)
+		error = put < 0 ? errno : EIO;
+	if (close(fd) < 0 && !error)
+		error = errno;
+	now = setting_read(root, path);
+	if (!error && (!now || strcmp(now, value) != 0))
+		error = EINVAL;
+	free(now);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+void
+changes_add(struct changes *c, const char *path, const char *old,
+    const char *new, const char *name)
+{
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] =
+	    (struct change){mem_str(path), mem_str(old), mem_str(new), name};
+}
+
+void
+changes_free(struct changes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].path);
+		free(c->v[i].old);
+		free(c->v[i].new);
+	}
+	free(c->v);
+	*c = (struct changes){0};
+}
+
+static void
+find(struct changes *c, const char *root, const struct setting *s)
+{
+	char **list = sysfile_glob(root, s->pattern), *now;
+
+	for (char **p = list; *p; p++) {
+		now = setting_read(root, *p);
+		if (now && strcmp(now, s->wanted) != 0 &&
+		    (!s->fine || !s->fine(root, *p, now)))
+			changes_add(c, *p, now, s->wanted, s->name);
+		free(now);
+	}
+	sysfile_list_free(list);
+}
+
+void
+setting_find(struct changes *c, const char *root, const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (!name || strcmp(s->name, name) == 0)
+			find(c, root, s);
+}
+
+bool
+setting_known(const char *root, const char *name)
+{
+	bool known = false;
+	char *all;
+
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (!known && strcmp(s->name, name) == 0) {
+			all = sysfile_all(root, s->pattern);
+			known = all != NULL;
+			free(all);
+		}
+	return known;
+}
+
+const struct setting *
+setting_of(const char *path)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (!strstr(path, "..") &&
+		    fnmatch(s->pattern, path, FNM_PATHNAME) == 0)
+			return s;
+	return NULL;
+}

@@ -1,0 +1,162 @@
+#include "cgroup.h"
+#include "cpustat.h"
+#include "sysfile.h"
+#include "tap.h"
+
+#include "folder.h"
+#include "mem.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *root;
+
+static void
+put(const char *path, const char *text)
+{
+	char *whole = mem_printf("%s%s", root, path), *dir = mem_str(whole);
+	FILE *f;
+
+	folder_make(dirname(dir));
+	f = fopen(whole, "we");
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+	}
+	free(dir);
+	free(whole);
+}
+
+static void
+sysfiles(void)
+{
+	char *s;
+
+	put("/a1/x", "  one  \nother\n");
+	put("/a2/x", "two\n");
+	put("/a10/x", "one");
+	put("/none", "");
+	put("/blank", " \n");
+	put("/info", "key\t: \"the value\"\nkeys: 7 kB\n");
+	put("/number", "12.5 and more\n");
+	s = sysfile_line(root, "/a1/x");
+	tap_str(s, "one", "a line without blanks");
+	free(s);
+	tap_ok(!sysfile_line(root, "/none"), "an empty file has no line");
+	tap_ok(!sysfile_line(root, "/blank"), "nor has a blank one");
+	tap_ok(!sysfile_line(root, "/missing"), "nor one that is not there");
+	s = sysfile_value(root, "/info", "key");
+	tap_str(s, "the value", "a value without quotes");
+	free(s);
+	tap_ok(!sysfile_value(root, "/info", "lacks"), "a key that lacks");
+	tap_near(sysfile_num(root, "/number"), 12.5, 0, "a number");
+	tap_ok(isnan(sysfile_num(root, "/a2/x")), "a text is none");
+	tap_ok(isnan(sysfile_num(root, "/missing")), "nor is what lacks");
+	s = sysfile_all(root, "/a*/x");
+	tap_str(s, "one,two", "different lines, a10 after a2");
+	free(s);
+	tap_ok(!sysfile_all(root, "/b*/x"), "of no file there is none");
+}
+
+static void
+cgroups(void)
+{
+	struct cgroup c;
+
+	cgroup_read(&c, root);
+	tap_ok(c.version == 0 && isnan(c.cpus) && !c.cpuset, "no groups");
+	cgroup_free(&c);
+
+	put("/proc/self/cgroup", "0::/a/b\n");
+	put("/proc/self/mountinfo",
+	    "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+	put("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+	put("/sys/fs/cgroup/a/memory.max", "max\n");
+	put("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+	put("/sys/fs/cgroup/a/b/memory.max", "1073741824\n");
+	put("/sys/fs/cgroup/a/b/cpuset.cpus.effective", "0-1,4\n");
+	put("/sys/fs/cgroup/a/b/cpu.stat",
+	    "usage_usec 5\nnr_throttled 3\nthrottled_usec 2500000\n");
+	cgroup_read(&c, root);
+	tap_ok(c.version == 2, "v2");
+	tap_near(c.cpus, 1.5, 0, "v2: the limit of the group above counts");
+	tap_near(c.memory_bytes, 1073741824, 0, "v2: memory");
+	tap_str(c.cpuset, "0-1,4", "v2: cpuset");
+	tap_near(c.throttled, 3, 0, "v2: times stopped");
+	tap_near(c.throttled_s, 2.5, 1e-12, "v2: so long");
+	cgroup_free(&c);
+
+	/* A container sees its own group at the mount. */
+	put("/proc/self/cgroup", "0::/docker/1234\n");
+	put("/proc/self/mountinfo",
+	    "30 20 0:26 /docker/1234 /sys/fs/cgroup rw - cgroup2 c rw\n");
+	put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+	cgroup_read(&c, root);
+	tap_near(c.cpus, .5, 0, "v2: in a container");
+	cgroup_free(&c);
+
+	put("/proc/self/cgroup",
+	    "4:memory:/m\n3:cpu,cpuacct:/x/y\n1:name=systemd:/\n0::/\n");
+	put("/proc/self/mountinfo",
+	    "31 20 0:27 / /cg/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+	    "32 20 0:28 / /cg/memory rw - cgroup cgroup rw,memory\n"
+	    "30 20 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+	put("/cg/cpu,cpuacct/x/y/cpu.cfs_quota_us", "-1\n");
+	put("/cg/cpu,cpuacct/x/y/cpu.cfs_period_us", "100000\n");
+	put("/cg/cpu,cpuacct/x/cpu.cfs_quota_us", "200000\n");
+	put("/cg/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+	put("/cg/cpu,cpuacct/x/y/cpu.stat",
+	    "nr_periods 9\nnr_throttled 2\nthrottled_time 1500000000\n");
+	put("/cg/memory/m/memory.limit_in_bytes", "9223372036854771712\n");
+	cgroup_read(&c, root);
+	tap_ok(c.version == 1, "v1, though v2 is mounted as well");
+	tap_near(c.cpus, 2, 0, "v1: the limit of the group above");
+	tap_ok(isnan(c.memory_bytes), "v1: the huge number is no limit");
+	tap_near(c.throttled_s, 1.5, 1e-12, "v1: stopped so long");
+	cgroup_free(&c);
+}
+
+static void
+cpustats(void)
+{
+	struct cpustat a = {0}, b = {0};
+
+	put("/proc/stat",
+	    "cpu  100 20 30 800 50 0 0 10 5 0\n"
+	    "cpu0 50 10 15 400 25 0 0 5 0 0\n"
+	    "cpu2 50 10 15 400 25 0 0 5 0 0\nintr 7\n");
+	cpustat_read(&a, root);
+	put("/proc/stat",
+	    "cpu  140 20 40 840 50 0 0 20 5 0\n"
+	    "cpu0 90 10 25 400 25 0 0 5 0 0\nintr 7\n");
+	cpustat_read(&b, root);
+	tap_near(cpustat_busy(&a.whole, &b.whole), 50, 1e-12, "busy");
+	tap_near(cpustat_steal(&a.whole, &b.whole), 10, 1e-12, "steal");
+	tap_ok(a.n == 3 && isnan(a.cpu[1].all), "a CPU that is off");
+	tap_near(cpustat_busy(&a.cpu[0], &b.cpu[0]), 100, 1e-12, "of one CPU");
+	tap_ok(b.n == 1, "the second reading has one");
+	cpustat_read(&a, root);
+	tap_ok(a.n == 3 && isnan(a.cpu[2].all), "one that went off");
+	tap_ok(isnan(cpustat_busy(&a.whole, &b.whole)), "no time, no share");
+	put("/proc/stat", "cpu 1 2\n");
+	cpustat_read(&a, root);
+	tap_ok(isnan(a.whole.all), "a short line says nothing");
+	free(a.cpu);
+	free(b.cpu);
+}
+
+int
+main(void)
+{
+	char dir[] = "/tmp/vkb-machine.XXXXXX";
+
+	root = mkdtemp(dir);
+	if (!root)
+		return 2;
+	sysfiles();
+	cgroups();
+	cpustats();
+	folder_remove(root);
+	return tap_done();
+}
