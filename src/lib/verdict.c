@@ -131,6 +131,13 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 	}
 }
 
+/* As far up as down: 99 to 100 ties with 100 to 99. */
+static double
+log_ratio(double x, double y)
+{
+	return y < x ? -log(x / y) : log(y / x);
+}
+
 static void
 in_pairs(struct verdict_facts *f, const double *x, const double *y,
     const double level[2])
@@ -139,7 +146,7 @@ in_pairs(struct verdict_facts *f, const double *x, const double *y,
 	struct ranktest t;
 
 	for (size_t i = 0; i < f->n; i++)
-		d[i] = log(y[i] / x[i]);
+		d[i] = log_ratio(x[i], y[i]);
 	t = ranktest_signed(d, f->n);
 	f->paired = true;
 	f->method = t.exact ? "signed-rank" : "signed-rank-normal";

@@ -227,6 +227,8 @@ verdicts(void)
 	double c[] = {100, 100, 100, 100}, cl[] = {70, 70, 70, 70};
 	double zero[] = {0, 0, 0, 0}, half[] = {0, 100, 0, 101};
 	double ci[] = {99.5, 99.5, 99.5, 99.5};
+	double up[] = {100, 99, 100, 98, 100, 97};
+	double down[] = {99, 100, 98, 97, 96, 99};
 	struct verdict_facts f;
 	bool certain;
 
@@ -303,6 +305,10 @@ verdicts(void)
 	f = verdict_measure(x, 6, low, 6, true);
 	tap_near(f.p, 2. / 64, 1e-15, "paired: signed rank");
 	tap_str(f.method, "signed-rank", "and it says so");
+	f = verdict_measure(up, 6, down, 6, true);
+	tap_near(f.p, 30. / 64, 1e-15, "99 to 100 ties with 100 to 99");
+	f = verdict_measure(down, 6, up, 6, true);
+	tap_near(f.p, 30. / 64, 1e-15, "and so it does on the other side");
 }
 
 int
