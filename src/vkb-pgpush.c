@@ -45,6 +45,17 @@ static const struct opt table[] = {
 static const struct opt_prog prog = {
     "vkb-pgpush", "[FILE|DIR ...]", "Runs into PostgreSQL, and back.", table};
 
+/* What the table cannot have. */
+static void
+say_left(const struct schema *s)
+{
+	if (s->left)
+		err_say("%s: %zu %s no column, from '%.100s' on: a table "
+			"has %d at most; vkb_runs has all",
+		    s->table, s->left, s->left == 1 ? "key gets" : "keys get",
+		    s->left_first, SCHEMA_COLUMNS);
+}
+
 /* As statements that psql would take. */
 static int
 dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
@@ -52,8 +63,10 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	struct sink out = {.fd = STDOUT_FILENO};
 	int rc;
 
-	plan_make(s, spool);
+	if (plan_make(s, spool) < 0)
+		return -1;
 	rc = push_check(p, s, spool);
+	say_left(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
@@ -73,6 +86,11 @@ report(const struct push *p, const struct schema *s, size_t failed)
 		if (str_starts(s->sql[i], "ALTER") ||
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
+	say_left(s);
+	if (p->cut)
+		err_say("%s: there was no room for %zu values in rows of "
+			"%d bytes; vkb_runs has all",
+		    s->table, p->cut, SCHEMA_ROW);
 	if (p->rounded)
 		err_say("column '%s': times finer than a microsecond are "
 			"rounded there; vkb_runs has them whole",

@@ -142,14 +142,14 @@ test_same '1_a 1_b 1_b_nc 2_c 2_c 2_d 2_d_x' \
 test_same 14 "$(planned s.json | wc -l | tr -d ' ')" 'scenarios: profiling sets'
 test_same 7 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" \
   'scenarios: ids differ'
-test_same '["write","1","a","SET",100]' "$(jq -c 'select(.config.scenario=="a")|
+test_same '["write",1,"a","SET",100]' "$(jq -c 'select(.config.scenario=="a")|
   .config | [.test_phase, .group, .scenario, .command, .requests]' plan)" \
   'scenarios: a named test'
 test_same 'FT.SEARCH i __rand_int__ NOCONTENT' \
   "$(jq -r 'select(.config.scenario=="b_nc") | .config.command' plan)" \
   'scenarios: an option'
 test_same 'B + NOCONTENT' "$(jq -r 'select(.config.scenario=="b_nc") |
-  .client.scenario_description' plan)" 'scenarios: its description'
+  .about.scenario_description' plan)" 'scenarios: its description'
 test_same 'HSET k1 f v d1.csv HSET k2 f v d2.csv' \
   "$(jq -r 'select(.config.scenario=="c")|.config.command,.config.dataset' \
     plan | xargs)" 'scenarios: iterations'

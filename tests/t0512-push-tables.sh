@@ -262,11 +262,63 @@ test_same 's' "$(sql 'SELECT vkb_session FROM benchmark_metrics WHERE vkb_index 
 push -q --export >out
 test_same "$(jq -cS . one)" "$(tail -n 1 out | jq -cS .)" 'all of it comes back'
 
+# --- more than a table can have
+
+# metrics FROM TO: so many of them, with six decimals.
+metrics() { perl -e 'printf qq(,"k%d":%d.123456), $_, $_ * 1000 for $ARGV[0] .. $ARGV[1]' "$@"; }
+
 fresh
-{ run 1 "$(perl -e 'printf qq(,"k%d":1), $_ for 1 .. 2000')"; run 2 ''; } >wide
-test_status 2 'more keys than columns can be' push wide
-test_match 'at most 1600 columns' .err 'the server says it'
-test_same '' "$(sql "SELECT to_regclass('benchmark_metrics')")" 'nothing is made'
+{ run 1 "$(metrics 1 2000)"; run 2 ''; run 3 "$(metrics 1995 2000)"; } >wide
+test_that 'more keys than columns can be' push wide
+test_match '43[0-9] keys get no column, from .k15[0-9]*. on: a table has 1600 at most' .err 'what has no column is said'
+test_match 'no room for [0-9]* values in rows of 8160 bytes' .err 'and what a row cannot have'
+test_same '3|3|1|0' "$(sql "SELECT count(*), count(rps), count(k1), count(k1500) FROM benchmark_metrics")" 'the rest is stored'
+push -q --export >out
+test_same "$(jq -cS . wide)" "$(jq -cS . out)" 'all of it comes back'
+test_that 'once more' push wide
+test_match ' 0 runs stored, 3 were' .err 'changes nothing'
+
+fresh
+for i in $(seq 20); do run "$i" "$(metrics $((100 * i - 99)) $((100 * i)))"; done >many
+test_that 'many runs, each with other keys' push many
+test_match '43[0-9] keys get no column' .err 'what has no column is said'
+test_same 0 "$(grep -c 'no room' .err)" 'each row has room for its own'
+test_same '20 1 1' "$(sql "SELECT count(*) || ' ' || count(k1) || ' ' || count(k1500) FROM benchmark_metrics")" 'the first keys have columns'
+run 21 ",\"newer\":1$(metrics 1 5)" >one
+sql 'ALTER TABLE benchmark_metrics DROP COLUMN k2'
+test_that 'a key that comes later, after a column was dropped' push one
+test_match " 2 keys get no column, from 'newer' on" .err 'finds no room'
+test_same '21 2' "$(sql "SELECT count(*) || ' ' || count(k1) FROM benchmark_metrics")" 'the run is stored'
+test_that 'a dry run' push --dry-run many
+test_match '43[0-9] keys get no column' .err 'says it too'
+
+fresh
+perl -e 'printf qq({"type":"run","v":1,"subject":{"ref":"a"},"config":{"command":"X"},"env":{"a":1%s},"run":{"session":"s","index":1},"metrics":{"rps":5%s},"status":"ok"}\n),
+  join("", map { qq(,"k$_":"a text of some length $_") } 1 .. 900), join("", map { qq(,"m$_":1.5) } 1 .. 60)' >one
+test_that 'an environment that fills more than a row' push one
+test_same '1 1 1' "$(sql "SELECT count(rps) || ' ' || count(env_k1) || ' ' || count(m60) FROM benchmark_metrics")" 'leaves room for metrics'
+
+fresh
+sql "CREATE TABLE benchmark_metrics (commit TEXT, $(seq -s ', ' -f 'c%g INTEGER' 1597))"
+run 1 '' >one
+test_status 2 'a table without room for the key' push one
+test_match "'benchmark_metrics' has 1600 columns.*no room" .err 'is refused'
+
+# --- a group with a name, where it was a number
+
+fresh
+module() { push -q --table search "$@"; }
+group() { printf '{"type":"run","v":1,"subject":{"ref":"a"},"config":{"command":"X","group":%s},"run":{"session":"s","index":%s},"metrics":{"rps":5},"status":"ok"}\n' "$1" "$2"; }
+group 1 1 >one
+group '"hybrid"' 2 >two
+module one
+test_same integer "$(sql "SELECT data_type FROM information_schema.columns WHERE table_name = 'benchmark_metrics_search' AND column_name = 'group'")" 'a group is a number'
+test_that 'one with a name' module two
+test_that 'and a number again' module one
+test_same '1 hybrid' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index) FROM benchmark_metrics_search")" 'are both stored'
+fresh
+cat two one | module
+test_same 'hybrid 1' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index DESC) FROM benchmark_metrics_search")" 'in a new table as well'
 
 # --- large
 

@@ -174,6 +174,30 @@ test_that 'module: the raw rows' sql 'SELECT * FROM benchmark_metrics_search
   ORDER BY module_commit_timestamp DESC NULLS LAST LIMIT 50'
 test_same 50 "$(wc -l <.out)" 'module: are there'
 
+# --- what vkb-load measured has all that those filters ask for
+
+if server=$(command -v valkey-server); then
+  cat >fts-small.json <<'END'
+[{"keyspacelen": [10], "io-threads": [1], "config_sets": [{}, {"maxmemory-policy": "allkeys-lru"}],
+  "test_groups": [{"group": 7, "description": "small, \"all\" of it", "scenarios": [
+    {"id": "a", "type": "write", "test": "set", "requests": 100, "description": "one value"}]}]}]
+END
+  vkb-load -q --runs 2 --server "$server" fts-small.json >ours
+  jq -c '.subject += {commit: "core", module_commit: "m", module_time: "2026-02-03T10:00:00Z"}' ours >ours.new
+  fresh
+  test_that 'vkb-load: a push' vkb-pgpush --table search ours.new
+  test_same 'a (write, cluster=false)|4
+{"maxmemory-policy": "allkeys-lru"}
+{}' "$(sql "SELECT scenario || ' (' || test_phase || ', cluster=' || coalesce(cluster_mode::text, 'N/A') || ')', count(rps)
+      FROM benchmark_metrics_search WHERE config_name = 'fts-small.json' AND architecture = '$(uname -m)'
+      AND group_description = 'small, \"all\" of it' AND scenario_description = 'one value'
+      AND \"group\" = 7 AND io_threads = 1 AND status = 'success' AND module_commit_timestamp > '2026-02-03'
+      GROUP BY scenario, test_phase, cluster_mode" \
+    'SELECT DISTINCT config_set::text FROM benchmark_metrics_search ORDER BY 1')" 'vkb-load: its runs are found by each of them'
+else
+  test_skip 'vkb-load and dashboards' valkey-server
+fi
+
 # --- there and back: any run, through two tables and another order
 
 # any SEED N: runs of all kinds, some alike.

@@ -42,10 +42,10 @@ static const struct place {
     {"test_phase", "config", "test_phase"},
     {"group", "config", "group"},
     {"scenario", "config", "scenario"},
-    {"group_description", NULL, NULL},
-    {"scenario_description", NULL, NULL},
+    {"group_description", "about", "group_description"},
+    {"scenario_description", "about", "scenario_description"},
     {"config_set", "config", "config_set"},
-    {"config_name", NULL, NULL},
+    {"config_name", "about", "config_name"},
     {"module_commit", "subject", "module_commit"},
     {"module_commit_timestamp", "subject", "module_time"},
     {"dataset", "config", "dataset"},
@@ -110,10 +110,13 @@ put(struct json *run, const char *room, const char *key, struct json *value)
 	enum json_type type = json_type(value);
 
 	/* null and an empty config_set: nothing was set. */
-	if (type == JSON_NULL || (type == JSON_OBJECT && !json_first(value)))
+	if (type == JSON_NULL || (type == JSON_OBJECT && !json_first(value))) {
 		json_free(value);
-	else
-		json_set(json_get(run, room), key, value);
+		return;
+	}
+	if (!json_get(run, room))
+		json_set(run, room, json_object());
+	json_set(json_get(run, room), key, value);
 }
 
 static const struct metric *

@@ -24,9 +24,9 @@ struct json *flat_to_run(struct json *obj);
 struct json *flat_from_run(const struct json *run);
 
 /*
- * The same of what runs that went well have in common by subject, config and
- * env: it lacks the metrics, each of which is flat_metric() of its name, and,
- * where the subject has no time, "timestamp", which is run.started.
+ * The same of what runs that went well have in common by subject, config, env
+ * and about: it lacks the metrics, each of which is flat_metric() of its name,
+ * and, where the subject has no time, "timestamp", which is run.started.
  */
 struct json *flat_frame(const struct json *run);
 const char *flat_metric(const char *name); /* borrowed, may be 'name' */

@@ -74,7 +74,8 @@ static const struct record_key case_keys[] = {
     {"scene", S, false, "equal for cases that follow each other on one server"},
     {"step", N, false, "place in the scene, from 1"},
     {"before", A, false, "cases to be gone through before, not measured"},
-    {"data", O, false, "how its datasets are made, for vkb-gendata"}, {0}};
+    {"data", O, false, "how its datasets are made, for vkb-gendata"},
+    {"about", O, false, "for people; goes into its runs"}, {0}};
 
 static const struct record_key run_keys[] = {
     {"subject", O, true, "who is measured"},
@@ -90,6 +91,9 @@ static const struct record_key run_keys[] = {
 	"adaptive runs: numbers of runs after which the session looked"},
     {"run.until", O, false,
 	"adaptive runs: METRIC: relative half width that was wanted"},
+    {"about", O, false,
+	"what people call it: config_name, group_description, "
+	"scenario_description"},
     {"env", O, false, "under which sky"},
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},

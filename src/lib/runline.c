@@ -20,6 +20,7 @@ enum what {
 	SUBJECT,
 	CONFIG,
 	ENV,
+	ABOUT,
 	BOUND,
 	SESSION,
 	INDEX,
@@ -42,9 +43,9 @@ struct known {
 
 static const struct known of_top[] = {{"type", TYPE}, {"v", V},
     {"subject", SUBJECT}, {"config", CONFIG}, {"run", RUN}, {"env", ENV},
-    {"metrics", METRICS}, {"hist", HIST}, {"bound", BOUND}, {"status", STATUS},
-    {"series", ODD}, {"artifacts", ODD}, {"errors", ODD}, {"flat", ODD},
-    {"error", ODD}, {0}};
+    {"about", ABOUT}, {"metrics", METRICS}, {"hist", HIST}, {"bound", BOUND},
+    {"status", STATUS}, {"series", ODD}, {"artifacts", ODD}, {"errors", ODD},
+    {"flat", ODD}, {"error", ODD}, {0}};
 static const struct known of_run[] = {{"session", SESSION}, {"index", INDEX},
     {"block", BLOCK}, {"order", ORDER}, {"started", STARTED}, {"seed", SEED},
     {"looks", ODD}, {"until", ODD}, {0}};
@@ -176,6 +177,9 @@ take(struct runline *r, struct jsonscan *c, unsigned what,
 	case CONFIG:
 	case ENV:
 		return room(c, room_of(r, what));
+	case ABOUT:
+		return jsonscan_peek(c) == '{' &&
+		    jsonscan_value(c, &r->about, h);
 	case BOUND:
 		return text(c, &r->bound, h);
 	case SESSION:
@@ -206,7 +210,7 @@ empty(struct runline *r)
 {
 	static const struct jsonscan_text none = {0};
 
-	r->subject = r->config = r->env = none;
+	r->subject = r->config = r->env = r->about = none;
 	r->session = r->started = r->bound = none;
 	r->index = r->block = r->order = -1;
 	r->nmetrics = r->nhists = 0;

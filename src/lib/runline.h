@@ -21,6 +21,7 @@
 /* All is borrowed of the line. */
 struct runline {
 	struct jsonscan_text subject, config, env; /* s NULL: absent */
+	struct jsonscan_text about;                /* the same */
 	struct jsonscan_text session, started, bound;
 	double index, block, order; /* -1: absent */
 	struct runline_metric {

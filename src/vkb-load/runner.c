@@ -128,6 +128,7 @@ begin(struct one *x, const struct slot *s)
 	json_set_num(run, "seed", (double)x->seed);
 	looks_record(x->r->looks, x->config, run);
 	json_set(x->rec, "run", run);
+	json_set(x->rec, "about", json_dup(json_get(x->cas, "about")));
 	set_env(x);
 }
 

@@ -271,7 +271,7 @@ identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set_str(c, "test_id", text);
 	free(text);
 	json_set_str(c, "test_phase", phase(y->s));
-	json_set_str(c, "group", group);
+	copy(c, "group", json_get(y->group, "group"));
 	free(group);
 	json_set_str(c, "scenario", y->id);
 	text = command(p, y, y->s);
@@ -298,28 +298,42 @@ identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	return c;
 }
 
+/* The Python tool's dashboards filter by these; NULL: there is nothing. */
+static struct json *
+about(const struct plan *p, const struct take *y)
+{
+	const char *file = strrchr(p->file, '/');
+	const char *text = json_get_str(y->s, "description");
+	struct json *a = json_object();
+	char *both;
+
+	if (strcmp(p->file, "stdin") != 0)
+		json_set_str(a, "config_name", file ? file + 1 : p->file);
+	json_set_str(
+	    a, "group_description", json_get_str(y->group, "description"));
+	if (text && *y->flag) {
+		both = mem_printf("%s + %s", text, y->flag);
+		json_set_str(a, "scenario_description", both);
+		free(both);
+	} else
+		json_set_str(a, "scenario_description", text);
+	if (json_first(a))
+		return a;
+	json_free(a);
+	return NULL;
+}
+
 static void
 one(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	bool listed = plan_listed(p->want->scenarios, y->id);
-	const char *about = json_get_str(y->s, "description");
 	const struct json *seed = json_get(y->s, "seed");
-	struct json *cas, *client;
-	char *text;
+	struct json *cas = plan_add(p, x, identity(p, x, y));
 
-	cas = plan_add(p, x, identity(p, x, y));
 	profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
-	client = json_get(cas, "client");
-	json_set_str(
-	    client, "group_description", json_get_str(y->group, "description"));
-	if (about && *y->flag) {
-		text = mem_printf("%s + %s", about, y->flag);
-		json_set_str(client, "scenario_description", text);
-		free(text);
-	} else
-		json_set_str(client, "scenario_description", about);
+	json_set(cas, "about", about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
-		copy(client, "seed", seed);
+		copy(json_get(cas, "client"), "seed", seed);
 	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)

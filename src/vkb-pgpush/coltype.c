@@ -370,6 +370,42 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	}
 }
 
+/* With the bytes that align it; four digits are two bytes. */
+size_t
+coltype_bytes(struct coltype t, size_t len)
+{
+	size_t n = COLTYPE_BYTES;
+
+	switch (t.kind) {
+	case COLTYPE_BOOLEAN:
+		return 1;
+	case COLTYPE_SMALLINT:
+	case COLTYPE_INTEGER:
+	case COLTYPE_REAL:
+	case COLTYPE_DATE:
+	case COLTYPE_EXACT:
+		return 4 + 3;
+	case COLTYPE_NAME:
+		return COLTYPE_NAME_MAX + 1;
+	case COLTYPE_NUMERIC:
+		n = 3 + 2 * ((len + 3) / 4 + 1);
+		break;
+	case COLTYPE_BIGINT:
+	case COLTYPE_DOUBLE:
+	case COLTYPE_MONEY:
+	case COLTYPE_TIMESTAMP:
+	case COLTYPE_TIMESTAMPTZ:
+		return 8 + 7;
+	case COLTYPE_VARCHAR:
+	case COLTYPE_TEXT:
+		n = len + 4;
+		break;
+	default:
+		break;
+	}
+	return n < COLTYPE_BYTES ? n : COLTYPE_BYTES;
+}
+
 bool
 coltype_fits(struct coltype t, const struct coltype_seen *s)
 {

@@ -75,6 +75,10 @@ bool coltype_same(struct coltype, struct coltype);
 struct coltype coltype_fresh(const struct coltype_seen *);
 struct coltype coltype_widen(struct coltype, const struct coltype_seen *);
 
+/* What a value whose text has 'len' bytes takes in a row, at most. */
+size_t coltype_bytes(struct coltype, size_t len);
+#define COLTYPE_BYTES 24 /* more is put elsewhere; but for NAME */
+
 /* Can it hold all of them? */
 bool coltype_fits(struct coltype, const struct coltype_seen *);
 

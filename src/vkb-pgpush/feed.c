@@ -32,6 +32,9 @@ struct targets {
 	size_t n, alone;
 	struct str *rest;
 	size_t nrest;
+	size_t *room; /* that each of the texts leaves for what is alone */
+	size_t *cut;  /* and how many values it has no room for */
+	bool narrow;  /* there is room for all */
 };
 
 static void
@@ -40,11 +43,15 @@ add_targets(struct targets *t, const struct schema *s,
 {
 	for (size_t i = 0; i < n; i++) {
 		struct target *x = &t->v[t->n];
+		const struct schema_column *to;
 
 		if (i == SPOOL_RECORD || !c[i].n || c[i].alone != alone)
 			continue;
-		*x = (struct target){.name = c[i].name, .from = i};
-		x->type = schema_find(s, x->name)->type;
+		to = schema_find(s, c[i].name);
+		if (!to)
+			continue;
+		*x = (struct target){
+		    .name = c[i].name, .from = i, .type = to->type};
 		x->timed = strcmp(x->name, "timestamp") == 0;
 		x->fits = coltype_fits(x->type, &c[i].seen) &&
 		    (!x->timed || coltype_fits(a_time, &c[i].seen));
@@ -76,6 +83,46 @@ put(struct str *out, const struct target *t, const struct spool_value *x)
 		pg_copy_value(out, x->text, x->len);
 }
 
+/* A row of the server is no longer than a page: the value, or null. */
+static void
+put_in(struct str *out, const struct target *t, const struct spool_value *x,
+    size_t *room, size_t *cut)
+{
+	static const struct spool_value none = {0};
+	size_t n = x->kind ? coltype_bytes(t->type, x->len) : 0;
+
+	if (n > *room) {
+		(*cut)++;
+		x = &none;
+	} else
+		*room -= n;
+	put(out, t, x);
+}
+
+/* Of a row: what its header leaves. Of it a part is for what is alone. */
+static void
+put_rest(struct targets *t, const struct schema *s, const struct spool *spool)
+{
+	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
+
+	t->narrow = t->n * COLTYPE_BYTES <= row;
+	t->rest = mem_array(t->nrest, sizeof *t->rest);
+	t->room = mem_array(t->nrest, sizeof *t->room);
+	t->cut = mem_array(t->nrest, sizeof *t->cut);
+	for (size_t k = 0; k < t->nrest; k++) {
+		const struct spool_value *v = spool_common(spool, k);
+		size_t part = row / 2;
+
+		for (size_t i = t->alone; i < t->n; i++) {
+			str_addc(&t->rest[k], '\t');
+			put_in(&t->rest[k], &t->v[i], &v[t->v[i].from], &part,
+			    &t->cut[k]);
+		}
+		str_addc(&t->rest[k], '\n');
+		t->room[k] = row - row / 2 + part;
+	}
+}
+
 static struct targets
 targets_of(const struct schema *s, const struct spool *spool)
 {
@@ -86,16 +133,7 @@ targets_of(const struct schema *s, const struct spool *spool)
 
 	add_targets(&t, s, c, n, true);
 	add_targets(&t, s, c, n, false);
-	t.rest = mem_array(t.nrest, sizeof *t.rest);
-	for (size_t k = 0; k < t.nrest; k++) {
-		const struct spool_value *v = spool_common(spool, k);
-
-		for (size_t i = t.alone; i < t.n; i++) {
-			str_addc(&t.rest[k], '\t');
-			put(&t.rest[k], &t.v[i], &v[t.v[i].from]);
-		}
-		str_addc(&t.rest[k], '\n');
-	}
+	put_rest(&t, s, spool);
 	return t;
 }
 
@@ -105,6 +143,8 @@ free_targets(struct targets *t)
 	for (size_t i = 0; i < t->nrest; i++)
 		str_free(&t->rest[i]);
 	free(t->rest);
+	free(t->room);
+	free(t->cut);
 	free(t->v);
 }
 
@@ -140,15 +180,23 @@ check(
 }
 
 static void
-line(struct str *out, const struct feed *f, const struct targets *t,
+line(struct str *out, struct feed *f, const struct targets *t,
     const struct spool_row *row)
 {
 	const struct str *rest = &t->rest[row->frame];
+	size_t room = t->room[row->frame];
 
+	f->cut += t->cut[row->frame];
 	for (size_t i = 0; i < t->alone; i++) {
+		const struct spool_value *x =
+		    spool_get(f->spool, row, t->v[i].from);
+
 		if (i)
 			str_addc(out, '\t');
-		put(out, &t->v[i], spool_get(f->spool, row, t->v[i].from));
+		if (t->narrow)
+			put(out, &t->v[i], x);
+		else
+			put_in(out, &t->v[i], x, &room, &f->cut);
 	}
 	str_addn(out, rest->s, rest->len);
 }

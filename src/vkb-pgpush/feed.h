@@ -18,6 +18,7 @@ struct feed {
 	size_t refused;
 	bool *out;           /* the rows that are */
 	const char *rounded; /* a column whose times are too fine for it */
+	size_t cut;          /* values that their rows had no room for */
 };
 
 /*

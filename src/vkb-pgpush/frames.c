@@ -82,7 +82,7 @@ static void
 rooms(struct str *s, const struct runline *r)
 {
 	const struct jsonscan_text *const all[] = {
-	    &r->subject, &r->config, &r->env};
+	    &r->subject, &r->config, &r->env, &r->about};
 
 	str_clear(s);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -1,4 +1,5 @@
 #include "plan.h"
+#include "err.h"
 #include "mem.h"
 #include "pg.h"
 #include "schema.h"
@@ -8,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What dashboards ask for: in each table, whether a run has it or not. */
+/* The key, and what dashboards ask for: in each table, whether a run has it or
+ * not. */
 static const struct base {
 	const char *name, *type;
 	bool module, notnull;
 } base[] = {
+    {"vkb_case", "text", false, false},
+    {"vkb_index", "integer", false, false},
+    {"vkb_session", "text", false, false},
+    {"vkb_subject", "text", false, false},
     {"architecture", "character varying(50)", false, false},
     {"avg_latency_ms", "numeric(15,6)", false, false},
     {"benchmark_mode", "character varying(50)", false, false},
@@ -49,13 +55,10 @@ static const struct base {
     {"timestamp", "timestamp with time zone", false, true},
     {"tls", "boolean", false, false},
     {"valkey_benchmark_threads", "integer", false, false},
-    {"vkb_case", "text", false, false},
-    {"vkb_index", "integer", false, false},
-    {"vkb_session", "text", false, false},
-    {"vkb_subject", "text", false, false},
     {"warmup", "integer", false, false},
 };
 #define BASE (sizeof base / sizeof *base)
+#define KEYS 4
 
 #define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
 
@@ -217,13 +220,22 @@ must_be_null(
 	return from && from->n ? from->n < rows : !c->filled;
 }
 
+/* A group has a number in the Python tool; here it may have a name. */
+static struct coltype
+wider(const char *name, struct coltype t, const struct spool_column *from)
+{
+	if (strcmp(name, "group") == 0 && t.kind <= COLTYPE_NUMERIC &&
+	    from->seen.values & COLTYPE_STRING)
+		return (struct coltype){.kind = COLTYPE_TEXT};
+	return coltype_widen(t, &from->seen);
+}
+
 /* An old column that is too narrow, or must be there and is not. */
 static void
 plan_wider(struct schema *s, struct schema_column *c,
     const struct spool_column *from, size_t rows)
 {
-	struct coltype type =
-	    from ? coltype_widen(c->type, &from->seen) : c->type;
+	struct coltype type = from ? wider(c->name, c->type, from) : c->type;
 	struct str sql = {0};
 
 	if (!coltype_same(type, c->type)) {
@@ -264,7 +276,7 @@ new_type(const char *name, const struct spool_column *from)
 	if (!b)
 		return coltype_fresh(&from->seen);
 	t = coltype_parse(b->type);
-	return from ? coltype_widen(t, &from->seen) : t;
+	return from ? wider(name, t, from) : t;
 }
 
 static void
@@ -289,29 +301,68 @@ wanted(const struct schema *s, const struct base *b)
 	return s->module || !b->module;
 }
 
-void
+/* A new table has two columns of its own. */
+static bool
+full(const struct schema *s)
+{
+	return s->ncols + s->dropped + (s->exists ? 0 : 2) >= SCHEMA_COLUMNS;
+}
+
+static int
+plan_base(struct schema *s, const struct spool *spool)
+{
+	size_t had = s->ncols, rows = spool_rows(spool);
+	const struct spool_column *from;
+
+	for (size_t i = 0; i < BASE; i++) {
+		if (!wanted(s, &base[i]) || schema_find(s, base[i].name))
+			continue;
+		if (full(s) && i < KEYS)
+			return err_fail("database: '%s' has %d columns, "
+					"dropped ones counted: there is no "
+					"room for those of the key",
+			    s->table, SCHEMA_COLUMNS);
+		from = source_of(spool, base[i].name);
+		if (!full(s))
+			schema_add(s, base[i].name,
+			    new_type(base[i].name, from),
+			    base[i].notnull && !had && from && from->n == rows);
+	}
+	return 0;
+}
+
+static void
+plan_rest(struct schema *s, const struct spool *spool)
+{
+	size_t n;
+	const struct spool_column *c = spool_columns(spool, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i == SPOOL_RECORD || !c[i].n || schema_find(s, c[i].name))
+			continue;
+		if (!full(s))
+			schema_add(
+			    s, c[i].name, new_type(c[i].name, &c[i]), false);
+		else if (!s->left++)
+			s->left_first = c[i].key;
+	}
+}
+
+int
 plan_make(struct schema *s, const struct spool *spool)
 {
-	size_t n, rows = spool_rows(spool), had = s->ncols;
-	const struct spool_column *c = spool_columns(spool, &n), *from;
+	size_t had = s->ncols;
 	struct str sql = {0};
 
 	for (size_t i = 0; i < had; i++)
 		if (strcmp(s->cols[i].name, "id") != 0 &&
 		    strcmp(s->cols[i].name, "created_at") != 0)
 			plan_wider(s, &s->cols[i],
-			    source_of(spool, s->cols[i].name), rows);
-	for (size_t i = 0; i < BASE; i++) {
-		from = source_of(spool, base[i].name);
-		if (wanted(s, &base[i]) && !schema_find(s, base[i].name))
-			schema_add(s, base[i].name,
-			    new_type(base[i].name, from),
-			    base[i].notnull && !had && from && from->n == rows);
-	}
-	for (size_t i = 0; i < n; i++)
-		if (i != SPOOL_RECORD && c[i].n && !schema_find(s, c[i].name))
-			schema_add(
-			    s, c[i].name, new_type(c[i].name, &c[i]), false);
+			    source_of(spool, s->cols[i].name),
+			    spool_rows(spool));
+	if (plan_base(s, spool) < 0)
+		return -1;
+	plan_rest(s, spool);
 	if (!s->exists)
 		plan_table(s, spool);
 	else
@@ -328,4 +379,5 @@ plan_make(struct schema *s, const struct spool *spool)
 	}
 	if (!s->runs_exists)
 		plan_runs(s);
+	return 0;
 }

@@ -19,13 +19,15 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 	if (pg_lock(pg, "vkb-pgpush") < 0 || schema_read(s, pg) < 0 ||
 	    schema_check(s) < 0)
 		return -1;
-	plan_make(s, spool);
+	if (plan_make(s, spool) < 0)
+		return -1;
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
 			return -1;
 	n = feed_metrics(&f, pg, s);
 	p->refused = f.refused;
 	p->rounded = f.rounded;
+	p->cut = f.cut;
 	if (n < 0 || feed_records(&f, pg, s) < 0)
 		n = -1;
 	feed_free(&f);

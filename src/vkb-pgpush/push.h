@@ -15,6 +15,7 @@ struct push {
 	const char *database;          /* conninfo, or NULL */
 	size_t stored, there, refused; /* when it is done */
 	const char *rounded; /* a column of times; borrowed of the spool */
+	size_t cut;          /* values that their rows had no room for */
 };
 
 /* 0, or -1 and said: nothing is stored. The schema's plan is what was done. */

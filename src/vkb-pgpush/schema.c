@@ -37,7 +37,7 @@ forget(struct schema *s)
 		free(s->indexes[i].column);
 		free(s->indexes[i].shorter);
 	}
-	s->ncols = s->nsql = s->nindexes = 0;
+	s->ncols = s->nsql = s->nindexes = s->dropped = s->left = 0;
 }
 
 void
@@ -168,7 +168,9 @@ schema_read(struct schema *s, struct pg *pg)
 	    "JOIN pg_attribute ON attrelid = i.indrelid AND attnum = a) "
 	    "= 'vkb_session vkb_case vkb_subject vkb_index'), "
 	    "to_regclass(quote_ident('vkb_key_' || $1)) IS NULL "
-	    "AND to_regclass(quote_ident('idx_' || $1 || '_commit')) IS NULL",
+	    "AND to_regclass(quote_ident('idx_' || $1 || '_commit')) IS NULL, "
+	    "(SELECT count(*) FROM pg_attribute WHERE attnum > 0 "
+	    "AND attisdropped AND attrelid = to_regclass(quote_ident($1)))",
 	    args, 1);
 
 	if (!have)
@@ -180,6 +182,7 @@ schema_read(struct schema *s, struct pg *pg)
 	s->runs_exists = s->runs_kind;
 	s->indexed = *pg_value(have, 0, 2) == 't';
 	s->named = *pg_value(have, 0, 3) == 'f';
+	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);
 	pg_free(have);
 	return read_columns(s, pg) < 0 || read_indexes(s, pg) < 0 ? -1 : 0;
 }

@@ -19,6 +19,10 @@ struct schema_column {
 	bool notnull, filled; /* without a value: by a default */
 };
 
+/* What a table can have: columns, dropped ones counted, and bytes in a row. */
+#define SCHEMA_COLUMNS 1600
+#define SCHEMA_ROW 8160
+
 /* Of a text that is too long for an index. */
 #define SCHEMA_INDEX_CHARS "100"
 
@@ -38,6 +42,9 @@ struct schema {
 	size_t nindexes, indexcap;
 	struct schema_column *cols; /* as they are, */
 	size_t ncols, cap;          /* or will be after the plan */
+	size_t dropped;             /* columns that were there once */
+	size_t left;                /* keys that get no column, and */
+	const char *left_first;     /* one of them; borrowed of the spool */
 	char **sql;                 /* the plan */
 	size_t nsql, sqlcap;
 };
