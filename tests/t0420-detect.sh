@@ -178,6 +178,11 @@ test_same 2 $? 'too few runs are no answer'
 test_match 'nothing was judged' .err 'that is said'
 vkb-detect --latest 1 c >.out 2>.err
 test_same 2 $? 'nor is nothing'
+perl -pe "print and s/\"time\"/\"dirty\":true,\"tree\":\"7ee\",\"time\"/, s/\"rps\":/\"rps\":1/
+  if /\"run\"/ && /$newest/" h >dirty
+test_that 'a work tree with changes' vkb-detect --latest 3 dirty
+test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty$' .out 'is not its commit but follows it'
+test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out 'and is judged by itself'
 
 # --- Otava
 

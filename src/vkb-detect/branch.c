@@ -14,14 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool
+is_dirty(const struct point *p)
+{
+	return p->commit && str_ends(p->commit, BRANCH_DIRTY);
+}
+
 /* Its commit rather than a label, which all may have in common. */
 static char *
 name_of(const struct point *p)
 {
+	size_t n;
+
 	if (!p->commit)
 		return record_subject_name(p->subject);
-	return strlen(p->commit) > 12 ? mem_strn(p->commit, 8)
-				      : mem_str(p->commit);
+	n = strlen(p->commit) - (is_dirty(p) ? strlen(BRANCH_DIRTY) : 0);
+	return n > 12
+	    ? mem_printf("%.8s%s", p->commit, is_dirty(p) ? BRANCH_DIRTY : "")
+	    : mem_str(p->commit);
 }
 
 struct turn {
@@ -59,6 +69,8 @@ place(struct branch *h)
 
 		where = ancestry_find(a, p->commit, p->time, &p->at);
 		p->lost = p->at == -1;
+		if (where == ANCESTRY_LINE && is_dirty(p))
+			p->at += .5; /* behind its commit */
 		h->by_time += where == ANCESTRY_UNKNOWN && !p->lost;
 	}
 }
@@ -222,6 +234,7 @@ branch_free(struct branch *h)
 {
 	for (size_t i = 0; i < h->npoints + h->nlost; i++) {
 		free(h->points[i].name);
+		free(h->points[i].commit);
 		free(h->points[i].time);
 		json_free(h->points[i].subject);
 	}

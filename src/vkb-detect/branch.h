@@ -14,9 +14,11 @@ struct jsonl;
 struct reading;
 struct reading_case;
 
+#define BRANCH_DIRTY "+dirty" /* behind a commit: a work tree with changes */
+
 struct point {
 	struct json *subject; /* of all its records, the first by its text */
-	const char *commit;   /* NULL: not known */
+	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
 	char *name;           /* for people */
 	double at;            /* place on the line of commits; -1: none there */

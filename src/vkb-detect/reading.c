@@ -68,13 +68,26 @@ reading_free(struct reading *in)
 	free(in);
 }
 
-/* A commit of a module is measured, where there is one. */
-static const char *
+static bool
+is_dirty(const struct json *subject)
+{
+	return json_get_bool(subject, "dirty", false) ||
+	    json_get_bool(subject, "module_dirty", false);
+}
+
+/*
+ * A commit of a module is measured, where there is one. A work tree with
+ * changes is another thing than its commit. Caller frees; NULL: not said.
+ */
+static char *
 commit_of(const struct json *subject)
 {
 	const char *s = json_get_str(subject, "module_commit");
 
-	return s ? s : json_get_str(subject, "commit");
+	s = s ? s : json_get_str(subject, "commit");
+	if (s && is_dirty(subject))
+		return mem_printf("%s" BRANCH_DIRTY, s);
+	return mem_str(s);
 }
 
 static const char *
@@ -99,6 +112,7 @@ know(struct point *p, const struct json *subject)
 	if (!p->subject || strcmp(s.s, t.s) < 0) {
 		json_free(p->subject);
 		p->subject = json_dup(subject);
+		free(p->commit);
 		p->commit = commit_of(p->subject);
 	}
 	if (!p->time || (time && strcmp(time, p->time) < 0)) {
@@ -107,6 +121,15 @@ know(struct point *p, const struct json *subject)
 	}
 	str_free(&s);
 	str_free(&t);
+}
+
+/* What the changes of a work tree are known by, where that is said. */
+static const char *
+tree_of(const struct json *subject, const char *key)
+{
+	const char *tree = json_get_str(subject, key);
+
+	return tree && is_dirty(subject) ? tree : "";
 }
 
 /* Subjects of one commit are one point. */
@@ -119,8 +142,9 @@ point_of(struct reading *in, struct branch *h, const struct json *subject)
 	size_t id;
 
 	if (commit || module)
-		str_printf(
-		    &key, "%s %s", commit ? commit : "", module ? module : "");
+		str_printf(&key, "%s %s%s%s%s", commit ? commit : "",
+		    module ? module : "", is_dirty(subject) ? " dirty " : "",
+		    tree_of(subject, "tree"), tree_of(subject, "module_tree"));
 	else
 		record_room(&key, subject);
 	id = names_id(in->keys, key.s);
