@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,12 +67,13 @@ tempfile_stream(struct tempfile *t)
 	return t->f;
 }
 
-int
-tempfile_commit(struct tempfile *t)
+static int
+commit(struct tempfile *t, bool sync)
 {
 	char fd[64];
 
-	if (fflush(t->f) != 0 || ferror(t->f) || fsync(fileno(t->f)) < 0)
+	if (fflush(t->f) != 0 || ferror(t->f) ||
+	    (sync && fsync(fileno(t->f)) < 0))
 		goto bad;
 	if (!t->named) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", fileno(t->f));
@@ -90,6 +92,18 @@ bad:
 	err_fail_sys("cannot write '%s'", t->path);
 	tempfile_discard(t);
 	return -1;
+}
+
+int
+tempfile_commit(struct tempfile *t)
+{
+	return commit(t, true);
+}
+
+int
+tempfile_place(struct tempfile *t)
+{
+	return commit(t, false);
 }
 
 void

@@ -14,6 +14,8 @@ struct tempfile;
 struct tempfile *tempfile_open(const char *path);
 FILE *tempfile_stream(struct tempfile *); /* borrowed */
 int tempfile_commit(struct tempfile *);   /* taken; 0 or -1, said */
+/* The same, but not synced: a power failure may take it or empty it. */
+int tempfile_place(struct tempfile *);
 void tempfile_discard(struct tempfile *); /* taken; NULL does nothing */
 
 #endif

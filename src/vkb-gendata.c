@@ -1,0 +1,208 @@
+/*
+ * vkb-gendata: the datasets and query files that configurations ask for, made
+ * in a folder. Writes nothing to stdout, or with --list what there is to make.
+ */
+#include "err.h"
+#include "folder.h"
+#include "mem.h"
+#include "num.h"
+#include "opt.h"
+#include "str.h"
+#include "table.h"
+#include "vkb-gendata/make.h"
+#include "vkb-gendata/recipe.h"
+#include "vkb-gendata/sidecar.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_JOBS 1024
+
+struct opts {
+	struct opt_list files;
+	const char *seed;
+	const char *out;
+	long long jobs;
+	bool force, list, quiet;
+};
+
+static const struct opt table[] = {
+    {'f', "force", OPT_FLAG, offsetof(struct opts, force),
+	.help = "make the files again, even if something else made them"},
+    {0, "files", OPT_LIST, offsetof(struct opts, files), "NAME,...",
+	.help = "make these files only; may be repeated"},
+    {'j', "jobs", OPT_INT, offsetof(struct opts, jobs), "N", .min = 1,
+	.max = MOST_JOBS,
+	.help = "threads; as many as there are CPUs when absent"},
+    {'l', "list", OPT_FLAG, offsetof(struct opts, list),
+	.help = "list the files and their state, make nothing"},
+    {'o', "output", OPT_STR, offsetof(struct opts, out), "DIR",
+	.help = "folder of the files (datasets)"},
+    {'q', "quiet", OPT_FLAG, offsetof(struct opts, quiet),
+	.help = "no progress on the terminal"},
+    {0, "seed", OPT_STR, offsetof(struct opts, seed), "N",
+	.help = "other random contents; 0 is the Python tool's"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-gendata", "[CONFIG ...]",
+    "Make the datasets and query files of benchmark configurations.", table};
+
+static bool
+is_named(const struct recipe_file *f, const char *name, size_t n)
+{
+	return (strlen(f->name) == n && memcmp(f->name, name, n) == 0) ||
+	    (strlen(f->key) == n && memcmp(f->key, name, n) == 0);
+}
+
+static int
+unknown(const struct recipes *r, const char *name, size_t n)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < r->n; i++)
+		str_printf(&s, "%s%s", i ? ", " : "", r->v[i].name);
+	err_say("option '--files': no file '%.*s' in the configuration "
+		"(there are %s)",
+	    (int)n, name, s.len ? s.s : "none");
+	str_free(&s);
+	return -1;
+}
+
+/* Marks the files of one "a,b". */
+static int
+choose_names(const struct recipes *r, const char *names, bool *chosen)
+{
+	for (const char *p = names;; p++) {
+		size_t n = strcspn(p, ","), hits = 0;
+
+		for (size_t i = 0; i < r->n && n; i++)
+			if (is_named(&r->v[i], p, n)) {
+				chosen[i] = true;
+				hits++;
+			}
+		if (!n)
+			return err_fail("option '--files': '%s' has an empty "
+					"name",
+			    names);
+		if (!hits)
+			return unknown(r, p, n);
+		p += n;
+		if (!*p)
+			return 0;
+	}
+}
+
+static int
+choose(const struct recipes *r, const struct opt_list *files, bool *chosen)
+{
+	for (size_t i = 0; i < r->n && !files->n; i++)
+		chosen[i] = true;
+	for (size_t i = 0; i < files->n; i++)
+		if (choose_names(r, files->v[i], chosen) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+list(const struct make *m, const struct recipes *r, const bool *chosen)
+{
+	static const char *const states[] = {[SIDECAR_MISSING] = "missing",
+	    [SIDECAR_CURRENT] = "current",
+	    [SIDECAR_STALE] = "stale",
+	    [SIDECAR_FOREIGN] = "foreign"};
+	struct table *t = table_new();
+	struct str out = {0};
+	int rc = 0, state;
+
+	table_column(t, "file", TABLE_LEFT);
+	table_column(t, "rows", TABLE_RIGHT);
+	table_column(t, "fields", TABLE_RIGHT);
+	table_column(t, "state", TABLE_LEFT);
+	for (size_t i = 0; i < r->n; i++) {
+		char buf[32];
+
+		if (!chosen[i])
+			continue;
+		state = make_state(m, &r->v[i]);
+		table_cell(t, r->v[i].name);
+		snprintf(
+		    buf, sizeof buf, "%llu", (unsigned long long)r->v[i].rows);
+		table_cell(t, r->v[i].base ? "-" : buf);
+		snprintf(buf, sizeof buf, "%zu", r->v[i].n);
+		table_cell(t, r->v[i].base ? "-" : buf);
+		table_cell(t, state < 0 ? "unknown" : states[state]);
+		rc = state < 0 ? -1 : rc;
+	}
+	table_print(t, &out, false);
+	table_free(t);
+	fwrite(out.s ? out.s : "", 1, out.len, stdout);
+	str_free(&out);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		rc = err_fail_sys("cannot write to stdout");
+	return rc;
+}
+
+static int
+seed(const char *text, uint64_t *v)
+{
+	long long i = 0;
+
+	if (text && (num_int(text, &i) < 0 || i < 0 || i > INT64_C(1) << 53))
+		return err_fail("option '--seed': '%s' is not a whole number "
+				"from 0 to 2^53",
+		    text);
+	*v = (uint64_t)i;
+	return 0;
+}
+
+static int
+work(const struct opts *o, const struct recipes *r)
+{
+	struct make m = {.dir = o->out,
+	    .threads = (size_t)o->jobs,
+	    .recipes = r,
+	    .force = o->force,
+	    .quiet = o->quiet};
+	bool *chosen = mem_array(r->n + 1, sizeof *chosen);
+	int rc = -1;
+
+	if (seed(o->seed, &m.seed) == 0 && choose(r, &o->files, chosen) == 0)
+		rc = o->list ? list(&m, r, chosen) : make_all(&m, chosen);
+	free(chosen);
+	return rc;
+}
+
+static int
+run(void *opts, struct opt_args *args)
+{
+	struct opts *o = opts;
+	struct recipes r = {0};
+	int rc = 0;
+
+	if (!args->n && opt_stdin(&prog) < 0)
+		return -1;
+	if (!o->jobs) {
+		o->jobs = sysconf(_SC_NPROCESSORS_ONLN);
+		o->jobs = o->jobs < 1 ? 1 : o->jobs;
+	}
+	if (!args->n)
+		rc = recipe_read(&r, "-");
+	for (size_t i = 0; i < args->n; i++)
+		if (recipe_read(&r, args->v[i]) < 0)
+			rc = -1;
+	if (rc == 0)
+		rc = work(o, &r);
+	recipe_free(&r);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {.out = "datasets"};
+
+	return opt_main(&prog, argc, argv, &o, run);
+}

@@ -1,0 +1,338 @@
+#include "content.h"
+#include "fuzzy.h"
+#include "natural.h"
+#include "rng.h"
+#include "tokens.h"
+#include "transform.h"
+#include "vocabulary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void
+number(struct str *s, uint64_t n)
+{
+	char buf[20], *p = buf + sizeof buf;
+
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	str_addn(s, p, (size_t)(buf + sizeof buf - p));
+}
+
+static void
+term(struct str *s, uint64_t phrase, uint64_t i)
+{
+	str_addn(s, "phrase", 6);
+	number(s, phrase);
+	str_addn(s, "_term", 5);
+	number(s, i);
+}
+
+static void
+proximity(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t phrase = (c->row - 1) / (uint64_t)t->each;
+	long long i;
+
+	str_clear(s);
+	for (i = 1; t->combos != 1 && i <= t->terms && s->len < 4 * c->size;
+	     i++) {
+		size_t from = s->len;
+
+		term(s, phrase, (uint64_t)i);
+		str_addc(s, ' ');
+		tokens_copies(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
+		if (i < t->terms)
+			str_addn(s, "x x ", 4);
+	}
+	for (i = 1; i <= t->terms && s->len <= 4 * c->size; i++) {
+		term(s, phrase, (uint64_t)i);
+		str_addc(s, ' ');
+	}
+	tokens_trim(s, 0);
+}
+
+static void
+expansion(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t per = (uint64_t)t->count * (uint64_t)t->each, n, from;
+	char name[32];
+
+	str_clear(s);
+	snprintf(name, sizeof name, "term%03llu",
+	    (unsigned long long)((c->row - 1) / per + 1));
+	n = (c->row - 1) % per / (uint64_t)t->each + 1;
+	str_printf(s, "%s_", name);
+	from = s->len;
+	str_addc(s, 'a');
+	tokens_copies(s, from, n, c->size);
+	str_addc(s, ' ');
+	from = s->len;
+	str_addc(s, 'a');
+	tokens_copies(s, from, n, c->size);
+	str_printf(s, "_%s", name);
+}
+
+/* Rows of one variant follow each other, so most words are there already. */
+static void
+fuzzy(struct str *s, const struct transform *t, const struct cell *c,
+    struct content_memo *m)
+{
+	uint64_t per = (uint64_t)t->count * (uint64_t)t->each;
+	uint64_t id = (c->row - 1) / per + 1;
+	uint64_t variant = (c->row - 1) % per / (uint64_t)t->each;
+
+	if (m->owner != t || m->field != c->field || m->term != id) {
+		str_clear(&m->word);
+		fuzzy_word(&m->word, id, (uint32_t)t->min_len,
+		    (uint32_t)t->max_len, tokens_twist(c));
+		m->variant = UINT64_MAX;
+		m->term = id;
+		m->owner = t;
+		m->field = c->field;
+	}
+	if (m->variant != variant) {
+		str_clear(&m->variant_word);
+		fuzzy_variant(&m->variant_word, m->word.s, id, variant,
+		    (uint32_t)t->edits, tokens_twist(c));
+		m->variant = variant;
+	}
+	str_clear(s);
+	str_addn(s, m->variant_word.s, m->variant_word.len);
+}
+
+static void
+numeric(struct str *s, const struct transform *t, const struct cell *c)
+{
+	double scale = pow(10, t->decimals);
+	double lo = ceil(t->lo * scale), n = floor(t->hi * scale) - lo + 1;
+	uint64_t unit = (uint64_t)scale, u;
+	struct rng r;
+	long long v;
+	char frac[32];
+
+	tokens_rng(c, &r);
+	v = (long long)lo + (long long)rng_below(&r, (uint64_t)n);
+	str_clear(s);
+	if (v < 0)
+		str_addc(s, '-');
+	u = (uint64_t)(v < 0 ? -v : v);
+	number(s, u / unit);
+	if (!t->decimals)
+		return;
+	u %= unit;
+	for (int i = t->decimals; i; i--, u /= 10)
+		frac[i] = (char)('0' + u % 10);
+	*frac = '.';
+	str_addn(s, frac, (size_t)t->decimals + 1);
+}
+
+static void
+tags(struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct rng r;
+	size_t i, k;
+
+	tokens_rng(c, &r);
+	str_clear(s);
+	i = rng_below(&r, t->nlist);
+	str_add(s, t->list[i]);
+	if (t->one || t->nlist < 2 || rng_below(&r, 2))
+		return;
+	k = rng_below(&r, t->nlist - 1);
+	str_addc(s, '|');
+	str_add(s, t->list[k + (k >= i)]);
+}
+
+/* The first byte of a character, at or before 'i'. */
+static size_t
+whole_character(const char *s, size_t i)
+{
+	while (i && ((unsigned char)s[i] & 0xc0) == 0x80)
+		i--;
+	return i;
+}
+
+/* Of an article each field has a part of its own, from a word on. */
+static void
+article(struct str *s, const struct transform *t, const struct cell *c)
+{
+	size_t n = c->article_len, from = (size_t)t->offset, part;
+
+	str_clear(s);
+	if (!n)
+		return;
+	if (c->field) {
+		part = (size_t)(c->field * UINT64_C(0x9e3779b97f4a7c15) % n);
+		from +=
+		    (c->field + 1) * c->size <= n ? c->field * c->size : part;
+		from %= n;
+		while (from && from < n && c->article[from - 1] != ' ')
+			from++;
+	}
+	from = from < n ? whole_character(c->article, from) : 0;
+	str_addn(s, c->article + from,
+	    n - from < 4 * c->size ? n - from : 4 * c->size);
+	if (from && n - from < c->size) {
+		str_addc(s, ' ');
+		str_addn(
+		    s, c->article, from < 4 * c->size ? from : 4 * c->size);
+	}
+}
+
+static void
+wikipedia(struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct rng r;
+
+	if (c->article) {
+		article(s, t, c);
+		return;
+	}
+	tokens_rng(c, &r);
+	for (long long i = 0; i < t->offset % 64; i++)
+		rng_next(&r);
+	str_clear(s);
+	natural_text(s, c->words, &r, (double)t->count, c->size);
+}
+
+static void
+repeat(struct str *s, const struct transform *t, const struct cell *c)
+{
+	size_t from;
+
+	str_addc(s, ' ');
+	from = s->len;
+	str_add(s, t->text);
+	str_addc(s, ' ');
+	if (t->count)
+		tokens_copies(s, from, (uint64_t)t->count, 4 * c->size);
+	else
+		s->len = from;
+	str_add(s, "");
+}
+
+static void
+prefix_gen(struct str *s, const struct transform *t)
+{
+	str_addc(s, ' ');
+	for (long long i = 0; i < t->count && i < 10; i++)
+		str_printf(s, "%s%s%lld", i ? " " : "", t->text, i);
+}
+
+static void
+word(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t n = (c->row - 1) * (uint64_t)t->terms + t->first;
+	size_t len;
+	const char *w =
+	    vocabulary_word(c->words, (size_t)(n % VOCABULARY_WORDS), &len);
+
+	str_clear(s);
+	str_addn(s, w, len);
+}
+
+void
+content_apply(const struct transform *t, const struct cell *c,
+    struct content_memo *m, struct str *s)
+{
+	switch (t->kind) {
+	case TRANSFORM_WIKIPEDIA:
+		wikipedia(s, t, c);
+		break;
+	case TRANSFORM_INJECT:
+		if ((double)c->row <= trunc((double)c->rows * t->share))
+			str_printf(s, " %s", t->text);
+		break;
+	case TRANSFORM_REPEAT:
+		repeat(s, t, c);
+		break;
+	case TRANSFORM_PREFIX_GEN:
+		prefix_gen(s, t);
+		break;
+	case TRANSFORM_PROXIMITY:
+		proximity(s, t, c);
+		break;
+	case TRANSFORM_PHRASE_LABEL:
+	case TRANSFORM_LABEL:
+		str_clear(s);
+		str_addn(s, "phrase", 6);
+		number(s, (c->row - 1) / (uint64_t)t->each);
+		break;
+	case TRANSFORM_EXPANSION:
+		expansion(s, t, c);
+		break;
+	case TRANSFORM_FUZZY:
+	case TRANSFORM_SPELT:
+		fuzzy(s, t, c, m);
+		break;
+	case TRANSFORM_NUMERIC:
+		numeric(s, t, c);
+		break;
+	case TRANSFORM_TAGS:
+		tags(s, t, c);
+		break;
+	case TRANSFORM_REPEATED:
+		tokens_repeated(s, t, c);
+		break;
+	case TRANSFORM_CYCLIC:
+		tokens_cyclic(s, t, c);
+		break;
+	case TRANSFORM_UNIQUE:
+		tokens_unique(s, t, c);
+		break;
+	case TRANSFORM_UUID:
+		tokens_uuid(s, t, c);
+		break;
+	case TRANSFORM_PROGRESSIVE:
+		tokens_progressive(s, t, c);
+		break;
+	case TRANSFORM_RANDOM_SET:
+		tokens_random_set(s, t, c);
+		break;
+	case TRANSFORM_STEMMABLE:
+		tokens_stemmable(s, t, c);
+		break;
+	case TRANSFORM_VECTOR:
+		break; /* not text: vectors.h makes it */
+	case TRANSFORM_TERM:
+		str_clear(s);
+		term(s, c->row - 1, t->first);
+		break;
+	case TRANSFORM_EXPANDED:
+		str_clear(s);
+		str_printf(s, "term%03llu", (unsigned long long)c->row);
+		break;
+	case TRANSFORM_IN_TURN:
+		str_clear(s);
+		str_add(s, t->list[(c->row - 1) % t->nlist]);
+		break;
+	case TRANSFORM_WORD:
+		word(s, t, c);
+		break;
+	}
+}
+
+void
+content_cut(struct str *s, size_t characters)
+{
+	size_t i = 0;
+
+	if (s->len <= characters)
+		return;
+	for (size_t n = 0; i < s->len; i++)
+		if (((unsigned char)s->s[i] & 0xc0) != 0x80 &&
+		    n++ == characters)
+			break;
+	s->len = i;
+	s->s[i] = '\0';
+}
+
+void
+content_memo_free(struct content_memo *m)
+{
+	str_free(&m->word);
+	str_free(&m->variant_word);
+}

@@ -1,0 +1,75 @@
+#include "fuzzy.h"
+#include "pyrandom.h"
+#include "str.h"
+
+#include <string.h>
+
+#define LETTERS 26
+#define VARIANTS 1000000 /* seeds of a term */
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+
+enum { INSERT, DELETE, SUBSTITUTE, EDITS };
+
+void
+fuzzy_word(
+    struct str *s, uint64_t term, uint32_t min, uint32_t max, uint64_t twist)
+{
+	struct pyrandom r;
+	uint32_t n;
+
+	pyrandom_seed(&r, term + twist);
+	n = pyrandom_int(&r, min, max);
+	for (uint32_t i = 0; i < n; i++) {
+		char c;
+
+		pyrandom_choices(&r, letters, LETTERS, &c, 1);
+		str_addc(s, c);
+	}
+}
+
+/* The word is what 's' has behind 'from'. */
+static void
+edit(struct str *s, size_t from, struct pyrandom *r)
+{
+	uint32_t len = (uint32_t)(s->len - from), at;
+	int what = (int)pyrandom_below(r, EDITS);
+	char *w = s->s + from, c;
+
+	if (len < 2)
+		return;
+	if (what == INSERT) {
+		at = pyrandom_int(r, 0, len);
+		c = letters[pyrandom_below(r, LETTERS)];
+		str_addc(s, c); /* may move it */
+		w = s->s + from;
+		memmove(w + at + 1, w + at, len - at);
+		w[at] = c;
+		return;
+	}
+	at = pyrandom_int(r, 0, len - 1);
+	if (what == DELETE) {
+		memmove(w + at, w + at + 1, len - at);
+		s->len--;
+		return;
+	}
+	do
+		c = letters[pyrandom_below(r, LETTERS)];
+	while (c == w[at]);
+	w[at] = c;
+}
+
+void
+fuzzy_variant(struct str *s, const char *word, uint64_t term, uint64_t variant,
+    uint32_t edits, uint64_t twist)
+{
+	struct pyrandom r;
+	size_t from = s->len;
+
+	str_add(s, word);
+	if (!variant)
+		return;
+	pyrandom_seed(&r, term * VARIANTS + variant + twist);
+	for (uint32_t i = 0; i < edits; i++)
+		edit(s, from, &r);
+}

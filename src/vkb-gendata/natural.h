@@ -1,0 +1,22 @@
+/*
+ * Text that looks like an encyclopedia's to an index: sentences of words of
+ * the built-in vocabulary. A text has a random number of words, lognormal with
+ * the given median and a sigma of 0.8; a sentence has 4 to 28 words.
+ */
+#ifndef NATURAL_H
+#define NATURAL_H
+
+#include <stddef.h>
+
+#define NATURAL_WORDS 300 /* the usual median */
+#define NATURAL_SIGMA 0.8
+
+struct rng;
+struct str;
+struct vocabulary;
+
+/* Adds whole words, at most 'size' bytes. */
+void natural_text(struct str *, const struct vocabulary *, struct rng *,
+    double median, size_t size);
+
+#endif

@@ -1,0 +1,171 @@
+#include "params.h"
+#include "configwalk.h"
+#include "json.h"
+#include "mem.h"
+#include "transform.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A value as it stands in the file, not too long. */
+static void
+unfit(struct configwalk *w, const char *key, const struct json *v,
+    const char *want)
+{
+	size_t len = configwalk_key(w, key);
+	struct str s = {0};
+
+	json_append(&s, v);
+	if (s.len > 60) {
+		s.len = 57;
+		str_add(&s, "...");
+	}
+	configwalk_problem(w, "%s is not %s", s.s, want);
+	str_free(&s);
+	configwalk_leave(w, len);
+}
+
+static void
+missing(struct configwalk *w, const char *key)
+{
+	configwalk_problem(w, "lacks '%s'", key);
+}
+
+static int
+number(const struct json *v, const char *key, bool whole, double min,
+    double max, double *to, struct configwalk *w)
+{
+	double d = json_num(v, NAN);
+	char want[96];
+
+	if (json_type(v) == JSON_NUMBER && d >= min && d <= max &&
+	    (!whole || d == floor(d))) {
+		*to = d;
+		return 0;
+	}
+	snprintf(want, sizeof want, "a%s number from %.15g to %.15g",
+	    whole ? " whole" : "", min, max);
+	unfit(w, key, v, want);
+	return -1;
+}
+
+long long
+params_whole(const struct json *j, const char *key, double min, double max,
+    struct configwalk *w)
+{
+	const struct json *v = json_get(j, key);
+	double d;
+
+	if (!v) {
+		missing(w, key);
+		return -1;
+	}
+	return number(v, key, true, min, max, &d, w) < 0 ? -1 : (long long)d;
+}
+
+static void
+list_default(struct transform *t, const char *text)
+{
+	for (const char *p = text; p; p = strchr(p, ',')) {
+		p += *p == ',';
+		t->list = mem_resize(t->list, t->nlist + 1, sizeof *t->list);
+		t->list[t->nlist++] = mem_strn(p, strcspn(p, ","));
+	}
+}
+
+static void
+list(struct transform *t, const char *key, const struct json *v,
+    struct configwalk *w)
+{
+	size_t cap = 0;
+
+	if (json_type(v) != JSON_ARRAY || !json_len(v)) {
+		unfit(w, key, v, "a list of texts");
+		return;
+	}
+	for (const struct json *e = json_first(v); e; e = json_next(e)) {
+		if (!json_str(e)) {
+			unfit(w, key, v, "a list of texts");
+			return;
+		}
+		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
+		t->list[t->nlist++] = mem_str(json_str(e));
+	}
+}
+
+static void
+one(const struct params *p, const struct json *v, struct transform *t,
+    struct configwalk *w)
+{
+	void *to = (char *)t + p->offset;
+	double d = p->fallback;
+
+	if (!v && p->type >= PARAMS_TEXT && !p->text) {
+		missing(w, p->name);
+		return;
+	}
+	switch (p->type) {
+	case PARAMS_WHOLE:
+		if (v)
+			number(v, p->name, true, p->min, p->max, &d, w);
+		*(long long *)to = (long long)d;
+		break;
+	case PARAMS_REAL:
+		if (v)
+			number(v, p->name, false, p->min, p->max, &d, w);
+		*(double *)to = d;
+		break;
+	case PARAMS_TEXT:
+		if (v && !json_str(v))
+			unfit(w, p->name, v, "a text");
+		*(const char **)to = v ? json_str(v) : p->text;
+		break;
+	case PARAMS_LIST:
+		if (v)
+			list(t, p->name, v, w);
+		else
+			list_default(t, p->text);
+		break;
+	}
+}
+
+static bool
+is_other(const char *const *other, const char *key)
+{
+	for (; other && *other; other++)
+		if (strcmp(*other, key) == 0)
+			return true;
+	return false;
+}
+
+static void
+unknown(const struct params *table, const char *const *other, const char *key,
+    struct configwalk *w)
+{
+	struct str s = {0};
+
+	for (const struct params *p = table; p->name; p++)
+		str_printf(&s, "%s%s", s.len ? ", " : "", p->name);
+	for (; other && *other; other++)
+		str_printf(&s, "%s%s", s.len ? ", " : "", *other);
+	configwalk_problem(w, "unknown key '%s' (there are %s)", key, s.s);
+	str_free(&s);
+}
+
+void
+params_read(const struct params *table, const char *const *other,
+    const struct json *j, struct transform *t, struct configwalk *w)
+{
+	for (const struct params *p = table; p->name; p++)
+		one(p, json_get(j, p->name), t, w);
+	for (const struct json *v = json_first(j); v; v = json_next(v)) {
+		const struct params *p = table;
+
+		while (p->name && strcmp(p->name, json_key(v)) != 0)
+			p++;
+		if (!p->name && !is_other(other, json_key(v)))
+			unknown(table, other, json_key(v), w);
+	}
+}

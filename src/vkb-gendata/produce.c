@@ -1,0 +1,227 @@
+#include "produce.h"
+#include "checksum.h"
+#include "content.h"
+#include "encode.h"
+#include "err.h"
+#include "mem.h"
+#include "recipe.h"
+#include "str.h"
+#include "transform.h"
+#include "vectors.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK (1 << 20) /* bytes that a thread makes at a time, about */
+#define FIRST 4         /* rows of a block, while rows have no known size */
+#define MOST 65536
+
+struct line {
+	const struct produce *p;
+	uint64_t salt;
+	int fd;
+	const char *name;
+	struct checksum *sum;
+
+	pthread_mutex_t lock;
+	pthread_cond_t turn_came;
+	uint64_t next;        /* row to be made, from 0 */
+	uint64_t blocks;      /* that were taken */
+	uint64_t turn;        /* block that may be written */
+	uint64_t rows, bytes; /* that were delivered */
+	bool failed;
+};
+
+/* What a thread has. */
+struct maker {
+	struct line *line;
+	struct str block, content;
+	struct content_memo memo;
+	float *vector;
+};
+
+uint64_t
+produce_salt(uint64_t seed, const char *name)
+{
+	uint64_t h = str_hash(STR_HASH, &seed, sizeof seed);
+
+	return str_hash(h, name, strlen(name));
+}
+
+static void
+row(struct maker *m, uint64_t n)
+{
+	const struct produce *p = m->line->p;
+	const struct recipe_file *f = p->file;
+	struct cell c = {.row = n,
+	    .rows = f->rows,
+	    .seed = p->seed,
+	    .salt = m->line->salt,
+	    .words = p->words};
+
+	encode_begin(&m->block, f, n);
+	for (c.field = 0; c.field < f->n; c.field++) {
+		const struct recipe_field *x = &f->fields[c.field];
+
+		if (x->dims) {
+			vectors_row(
+			    p->vectors, c.salt, n, c.field, x->dims, m->vector);
+			encode_vector(&m->block, f, c.field, m->vector);
+			continue;
+		}
+		c.size = x->size;
+		str_clear(&m->content);
+		for (size_t k = 0; k < x->nt; k++)
+			content_apply(&x->t[k], &c, &m->memo, &m->content);
+		content_cut(&m->content, x->size);
+		encode_text(&m->block, f, c.field, &m->content);
+	}
+	encode_end(&m->block, f);
+}
+
+static int
+put(struct line *l, const struct str *s)
+{
+	size_t done = 0;
+
+	while (done < s->len) {
+		ssize_t k = write(l->fd, s->s + done, s->len - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_fail_sys("cannot write '%s'", l->name);
+		done += (size_t)k;
+	}
+	checksum_add(l->sum, s->s, s->len);
+	return 0;
+}
+
+/* The rows of the next block, about as many as fill it; 0: no more. */
+static uint64_t
+take(struct line *l, uint64_t *first, uint64_t *block)
+{
+	uint64_t left, n = FIRST;
+
+	pthread_mutex_lock(&l->lock);
+	left = l->failed ? 0 : l->p->file->rows - l->next;
+	if (l->rows)
+		n = BLOCK / (l->bytes / l->rows + 1) + 1;
+	n = n < MOST ? n : MOST;
+	n = n < left ? n : left;
+	*first = l->next;
+	l->next += n;
+	*block = n ? l->blocks++ : 0;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+/* Writes what there is when it is the block's turn, unless all has failed. */
+static void
+hand_over(struct maker *m, uint64_t block)
+{
+	struct line *l = m->line;
+	bool ok;
+
+	pthread_mutex_lock(&l->lock);
+	while (l->turn != block)
+		pthread_cond_wait(&l->turn_came, &l->lock);
+	ok = !l->failed;
+	pthread_mutex_unlock(&l->lock);
+	if (ok)
+		ok = put(l, &m->block) == 0;
+	pthread_mutex_lock(&l->lock);
+	l->failed = !ok;
+	l->bytes += m->block.len;
+	pthread_mutex_unlock(&l->lock);
+	str_clear(&m->block);
+}
+
+static void
+done(struct maker *m, uint64_t rows)
+{
+	struct line *l = m->line;
+
+	pthread_mutex_lock(&l->lock);
+	l->rows += rows;
+	l->turn++;
+	if (!l->failed && l->p->progress)
+		l->p->progress(l->p->arg, l->rows, l->bytes);
+	pthread_cond_broadcast(&l->turn_came);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void *
+work(void *arg)
+{
+	struct maker m = {.line = arg};
+	const struct recipe_file *f = m.line->p->file;
+	uint64_t first, block, n;
+	size_t dims = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		dims = f->fields[i].dims > dims ? f->fields[i].dims : dims;
+	m.vector = mem_array(dims + 1, sizeof *m.vector);
+	while ((n = take(m.line, &first, &block)) > 0) {
+		for (uint64_t i = 1; i <= n; i++) {
+			row(&m, first + i);
+			if (m.block.len > BLOCK || i == n)
+				hand_over(&m, block);
+		}
+		done(&m, n);
+	}
+	str_free(&m.block);
+	str_free(&m.content);
+	content_memo_free(&m.memo);
+	free(m.vector);
+	return NULL;
+}
+
+static void
+work_all(struct line *l)
+{
+	size_t n = l->p->threads, started = 0;
+	pthread_t *t = mem_array(n, sizeof *t);
+
+	if (l->p->file->rows <= FIRST)
+		n = 1;
+	for (; started + 1 < n; started++)
+		if (pthread_create(&t[started], NULL, work, l))
+			break; /* fewer will do */
+	work(l);
+	while (started)
+		pthread_join(t[--started], NULL);
+	free(t);
+}
+
+int
+produce_file(
+    const struct produce *p, int fd, const char *name, struct checksum *sum)
+{
+	struct line l = {.p = p, .fd = fd, .name = name, .sum = sum};
+	struct str s = {0};
+	int rc;
+
+	l.salt = produce_salt(p->seed, p->file->name);
+	pthread_mutex_init(&l.lock, NULL);
+	pthread_cond_init(&l.turn_came, NULL);
+	checksum_init(sum);
+	encode_head(&s, p->file);
+	rc = put(&l, &s);
+	if (rc == 0)
+		work_all(&l);
+	if (l.failed)
+		rc = -1;
+	str_clear(&s);
+	encode_foot(&s, p->file);
+	if (rc == 0)
+		rc = put(&l, &s);
+	str_free(&s);
+	pthread_mutex_destroy(&l.lock);
+	pthread_cond_destroy(&l.turn_came);
+	return rc;
+}

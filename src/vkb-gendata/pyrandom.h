@@ -1,0 +1,32 @@
+/*
+ * The numbers of Python's random.Random(seed), for whole seeds: MT19937
+ * (Matsumoto and Nishimura, "Mersenne Twister", 1998), seeded by its
+ * init_by_array. So that files which that tool makes come out the same.
+ */
+#ifndef PYRANDOM_H
+#define PYRANDOM_H
+
+#include <stdint.h>
+
+#define PYRANDOM_WORDS 624
+
+struct pyrandom {
+	uint32_t state[PYRANDOM_WORDS];
+	unsigned next; /* word to be drawn; PYRANDOM_WORDS: none is ready */
+};
+
+void pyrandom_seed(struct pyrandom *, uint64_t seed);
+uint32_t pyrandom_word(struct pyrandom *);
+double pyrandom_unit(struct pyrandom *); /* random(): 0 <= x < 1 */
+
+/* 0..n-1, n >= 1, as choice() and randrange() take it. */
+uint32_t pyrandom_below(struct pyrandom *, uint32_t n);
+
+/* randint(): both ends belong to it. */
+uint32_t pyrandom_int(struct pyrandom *, uint32_t min, uint32_t max);
+
+/* choices(): the places it takes are floor(random() * n). */
+void pyrandom_choices(
+    struct pyrandom *, const char *letters, uint32_t n, char *to, uint64_t k);
+
+#endif

@@ -1,0 +1,218 @@
+#include "query.h"
+#include "configwalk.h"
+#include "json.h"
+#include "mem.h"
+#include "params.h"
+#include "recipe.h"
+#include "transform.h"
+
+#include <string.h>
+
+#define ROWS 1e12
+#define TERM_SIZE 20 /* bytes of the terms beside vectors */
+#define STOP 120     /* words of the vocabulary that say little */
+
+#define AT(field) offsetof(struct transform, field)
+#define WHOLE(name, field, fallback, min, max)                          \
+	{                                                               \
+		name, PARAMS_WHOLE, AT(field), fallback, min, max, NULL \
+	}
+
+enum kind {
+	PROXIMITY,
+	PREFIX,
+	SUFFIX,
+	EXPANSION,
+	FUZZY,
+	TAGS,
+	VECTOR,
+	WORDS,
+	NEIGHBOURS,
+	KINDS
+};
+
+static const struct {
+	const char *name;
+	struct params p[5];
+} kinds[KINDS] = {
+    [PROXIMITY] = {"proximity_phrase",
+	{WHOLE("term_count", terms, 1, 1, 10000), {0}}},
+    [PREFIX] = {"prefix",
+	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, "search_terms.csv"}, {0}}},
+    [SUFFIX] = {"suffix",
+	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, "search_terms.csv"}, {0}}},
+    [EXPANSION] = {"expansion", {{0}}},
+    [FUZZY] = {"fuzzy",
+	{WHOLE("min_word_length", min_len, 5, 1, 1e6),
+	    WHOLE("max_word_length", max_len, 6, 1, 1e6),
+	    WHOLE("target_distance", edits, 1, 0, 1e6), {0}}},
+    [TAGS] = {"tag_only",
+	{{"tags", PARAMS_LIST, 0, 0, 0, 0, "tag1,tag2,tag3"}, {0}}},
+    [VECTOR] = {"vector", {WHOLE("dimensions", dims, 256, 1, 65536), {0}}},
+    [WORDS] = {"words", {WHOLE("term_count", terms, 1, 1, 10000), {0}}},
+    [NEIGHBOURS] = {"neighbours",
+	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, NULL},
+	    WHOLE("k", count, 100, 1, 100000), {0}}},
+};
+
+static struct recipe_field *
+field(struct recipe_file *f, char *name, const struct transform *t)
+{
+	struct recipe_field *x;
+
+	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
+	x = &f->fields[f->n++];
+	*x = (struct recipe_field){.name = name, .size = SIZE_MAX / 8, .nt = 1};
+	x->t = mem_new(sizeof *x->t);
+	*x->t = *t;
+	return x;
+}
+
+/* term1, term2 ..., or the one name. */
+static void
+terms(struct recipe_file *f, struct transform *t, const char *single)
+{
+	for (long long i = 0; i < t->terms; i++) {
+		t->first = (unsigned long)i + 1;
+		if (t->kind == TRANSFORM_WORD)
+			t->first = STOP + (unsigned long)i;
+		field(f,
+		    single && t->terms == 1 ? mem_str(single)
+					    : mem_printf("term%lld", i + 1),
+		    t);
+	}
+}
+
+/* search_term and query_vector; the same terms alone, as text. */
+static int
+vectors(struct recipe_file *f, struct recipe_file *also, struct transform *t,
+    struct configwalk *w)
+{
+	struct transform label = {.kind = TRANSFORM_LABEL, .each = 1};
+	bool both = f->format == RECIPE_CSV || f->format == RECIPE_NPY;
+	size_t dims = (size_t)t->dims;
+
+	if (!both && f->format != RECIPE_FVECS)
+		configwalk_problem(w, "vectors go to .csv, .npy or .fvecs");
+	t->kind = TRANSFORM_VECTOR;
+	if (both)
+		field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
+	field(f, mem_str("query_vector"), t)->dims = dims;
+	if (f->format != RECIPE_CSV)
+		return 0;
+	also->format = RECIPE_CSV;
+	also->rows = f->rows;
+	field(also, mem_str("search_term"), &label);
+	return 1;
+}
+
+static void
+neighbours(
+    struct recipe_file *f, const struct transform *t, struct configwalk *w)
+{
+	static const char *const names[] = {"l2", "ip", "cosine", NULL};
+	const struct json *metric = json_get(f->spec, "metric");
+	const char *name = metric ? json_str(metric) : "l2";
+	size_t i = 0;
+
+	f->base = t->text;
+	f->queries = json_get_str(f->spec, "queries");
+	f->k = (size_t)t->count;
+	while (names[i] && (!name || strcmp(names[i], name) != 0))
+		i++;
+	f->metric = (enum recipe_metric)i;
+	if (!names[i])
+		configwalk_problem(w, "'metric' is not l2, ip or cosine");
+	if (!f->queries)
+		configwalk_problem(w, "lacks 'queries', a file of vectors");
+	if (f->format != RECIPE_IVECS)
+		configwalk_problem(w, "neighbours go to .ivecs");
+}
+
+static int
+unknown(const char *name, struct configwalk *w)
+{
+	struct str s = {0};
+	size_t len = configwalk_key(w, "type");
+
+	for (size_t i = 0; i < KINDS; i++)
+		str_printf(&s, "%s%s", i ? ", " : "", kinds[i].name);
+	configwalk_problem(
+	    w, "unknown query type '%s' (there are %s)", name, s.s);
+	configwalk_leave(w, len);
+	str_free(&s);
+	return 0;
+}
+
+static int
+fields(struct recipe_file *f, struct recipe_file *also, enum kind kind,
+    struct transform *t, struct configwalk *w)
+{
+	switch (kind) {
+	case PROXIMITY:
+		t->kind = TRANSFORM_TERM;
+		terms(f, t, NULL);
+		return 0;
+	case PREFIX:
+	case SUFFIX:
+		f->source = t->text;
+		f->suffix = kind == SUFFIX;
+		t->kind = TRANSFORM_IN_TURN; /* once the source is read */
+		break;
+	case EXPANSION:
+		t->kind = TRANSFORM_EXPANDED;
+		break;
+	case FUZZY:
+		t->kind = TRANSFORM_SPELT;
+		t->count = t->each = 1;
+		if (t->min_len > t->max_len)
+			configwalk_problem(w,
+			    "'min_word_length' %lld is above "
+			    "'max_word_length' %lld",
+			    t->min_len, t->max_len);
+		break;
+	case TAGS:
+		t->kind = TRANSFORM_IN_TURN;
+		field(f, mem_str("category"), t);
+		return 0;
+	case VECTOR:
+		return vectors(f, also, t, w);
+	case WORDS:
+		t->kind = TRANSFORM_WORD;
+		terms(f, t, "term");
+		return 0;
+	case NEIGHBOURS:
+		neighbours(f, t, w);
+		return 0;
+	case KINDS:
+		break;
+	}
+	field(f, mem_str("term"), t);
+	return 0;
+}
+
+int
+query_read(
+    struct recipe_file *f, struct recipe_file *also, struct configwalk *w)
+{
+	static const char *const others[] = {
+	    "type", "doc_count", "description", "queries", "metric", NULL};
+	static const char *const usual[] = {
+	    "type", "doc_count", "description", NULL};
+	const struct json *type = json_get(f->spec, "type");
+	const char *name = type ? json_str(type) : "proximity_phrase";
+	struct transform t = {0};
+	size_t kind = 0;
+	long long n = 0;
+
+	while (kind < KINDS && (!name || strcmp(kinds[kind].name, name) != 0))
+		kind++;
+	if (kind == KINDS)
+		return unknown(name ? name : "", w);
+	params_read(
+	    kinds[kind].p, kind == NEIGHBOURS ? others : usual, f->spec, &t, w);
+	if (kind != NEIGHBOURS)
+		n = params_whole(f->spec, "doc_count", 0, ROWS, w);
+	f->rows = n > 0 ? (uint64_t)n : 0;
+	return fields(f, also, (enum kind)kind, &t, w);
+}

@@ -1,0 +1,409 @@
+#include "recipe.h"
+#include "configwalk.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "params.h"
+#include "query.h"
+#include "transform.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 1e12
+#define SIZE 1e9
+#define FIELDS 10000
+
+static const struct {
+	const char *end;
+	enum recipe_format format;
+} formats[] = {{".csv", RECIPE_CSV}, {".tsv", RECIPE_TSV}, {".xml", RECIPE_XML},
+    {".jsonl", RECIPE_JSONL}, {".npy", RECIPE_NPY}, {".fvecs", RECIPE_FVECS},
+    {".ivecs", RECIPE_IVECS}};
+
+/* A name that is a file in the output folder and nowhere else. */
+static int
+name_and_format(struct recipe_file *f, struct configwalk *w)
+{
+	size_t n = sizeof formats / sizeof *formats;
+
+	if (!*f->key || *f->key == '.' || strchr(f->key, '/')) {
+		configwalk_problem(w, "'%s' is no plain file name", f->key);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (str_ends(f->key, formats[i].end)) {
+			f->format = formats[i].format;
+			return 0;
+		}
+	configwalk_problem(w,
+	    "the name does not say the format (.csv, .tsv, .xml, .jsonl, "
+	    ".npy, .fvecs or .ivecs)");
+	return -1;
+}
+
+static bool
+xml_name(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_-.", *s))
+			return false;
+	return true;
+}
+
+static void
+field_name(const struct recipe_file *f, const struct recipe_field *x,
+    struct configwalk *w)
+{
+	if (!*x->name)
+		configwalk_problem(w, "the name is empty");
+	for (const struct recipe_field *y = f->fields; y < x; y++)
+		if (strcmp(x->name, y->name) == 0) {
+			configwalk_problem(
+			    w, "there is a field '%s' already", x->name);
+			return;
+		}
+	if (f->format == RECIPE_XML &&
+	    (!xml_name(x->name) || strcmp(x->name, "id") == 0))
+		configwalk_problem(w,
+		    "'%s' cannot be the name of an element beside 'id'",
+		    x->name);
+	if (f->format == RECIPE_NPY && strpbrk(x->name, "'\\\n"))
+		configwalk_problem(
+		    w, "'%s' cannot be the name of a column", x->name);
+}
+
+/* The transforms of a field, or one of Wikipedia where none are said. */
+static void
+transforms(
+    struct recipe_field *x, const struct json *list, struct configwalk *w)
+{
+	size_t len = configwalk_key(w, "transforms"), at, i = 0;
+
+	if (list && json_type(list) != JSON_ARRAY) {
+		configwalk_problem(w, "is no list");
+		configwalk_leave(w, len);
+		return;
+	}
+	x->t = mem_array(json_len(list) + 1, sizeof *x->t);
+	if (!list) {
+		struct json *none = json_object();
+
+		transform_read(&x->t[x->nt++], none, w);
+		json_free(none);
+	}
+	for (const struct json *j = json_first(list); j; j = json_next(j)) {
+		struct transform *t = &x->t[x->nt++];
+
+		at = configwalk_index(w, i++);
+		transform_read(t, j, w);
+		if (t->kind == TRANSFORM_VECTOR)
+			x->dims = (size_t)t->dims;
+		configwalk_leave(w, at);
+	}
+	if (x->dims && x->nt > 1)
+		configwalk_problem(w, "a vector has no other transform");
+	configwalk_leave(w, len);
+}
+
+static struct recipe_field *
+new_field(struct recipe_file *f, const char *name, struct configwalk *w)
+{
+	struct recipe_field *x;
+
+	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
+	x = &f->fields[f->n++];
+	*x = (struct recipe_field){.name = mem_str(name)};
+	field_name(f, x, w);
+	return x;
+}
+
+static void
+known(const struct json *j, const char *const *keys, struct configwalk *w)
+{
+	static const struct params none[] = {{0}};
+
+	params_read(none, keys, j, NULL, w);
+}
+
+/* 'size' and 'transforms', of a field or of generate_fields. */
+static void
+field_body(struct recipe_field *x, const struct json *j, struct configwalk *w)
+{
+	transforms(x, json_get(j, "transforms"), w);
+	if (!x->dims) {
+		long long n = params_whole(j, "size", 1, SIZE, w);
+
+		x->size = n > 0 ? (size_t)n : 1;
+	}
+}
+
+static void
+listed(struct recipe_file *f, const struct json *list, struct configwalk *w)
+{
+	static const char *const keys[] = {
+	    "name", "size", "transforms", "description", NULL};
+	size_t len = configwalk_key(w, "fields"), at, i = 0;
+
+	if (json_type(list) != JSON_ARRAY || !json_len(list))
+		configwalk_problem(w, "is no list of fields");
+	for (const struct json *j = json_first(list); j; j = json_next(j)) {
+		const char *name = json_get_str(j, "name");
+
+		at = configwalk_index(w, i++);
+		if (json_type(j) != JSON_OBJECT || !name) {
+			configwalk_problem(
+			    w, "is no object with a text as 'name'");
+		} else {
+			known(j, keys, w);
+			field_body(new_field(f, name, w), j, w);
+		}
+		configwalk_leave(w, at);
+	}
+	configwalk_leave(w, len);
+}
+
+static void
+generated(struct recipe_file *f, const struct json *j, struct configwalk *w)
+{
+	static const char *const keys[] = {
+	    "count", "prefix", "size", "transforms", "description", NULL};
+	size_t len = configwalk_key(w, "generate_fields");
+	const struct json *prefix = json_get(j, "prefix");
+	long long n = params_whole(j, "count", 1, FIELDS, w);
+	int before = w->problems;
+
+	known(j, keys, w);
+	if (prefix && !json_str(prefix))
+		configwalk_problem(w, "'prefix' is no text");
+	for (long long i = 1; i <= n && w->problems == before; i++) {
+		char *name = mem_printf(
+		    "%s%lld", prefix ? json_str(prefix) : "field", i);
+
+		field_body(new_field(f, name, w), j, w);
+		free(name);
+	}
+	configwalk_leave(w, len);
+}
+
+/* What the format takes; a table of text with a vector becomes NPY. */
+static void
+fit(struct recipe_file *f, struct configwalk *w)
+{
+	size_t vectors = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		vectors += f->fields[i].dims > 0;
+	if (vectors && f->format == RECIPE_CSV)
+		f->format = RECIPE_NPY;
+	if (vectors && f->format != RECIPE_NPY && f->format != RECIPE_FVECS)
+		configwalk_problem(
+		    w, "vectors go to .npy and .fvecs (or .csv, for .npy)");
+	if (f->format == RECIPE_FVECS && (f->n != 1 || !vectors))
+		configwalk_problem(
+		    w, "a file of .fvecs has one field, a vector");
+	if (f->format == RECIPE_IVECS && !f->base)
+		configwalk_problem(
+		    w, "a file of .ivecs has the neighbours of vectors");
+	f->name = mem_str(f->key);
+	if (f->format == RECIPE_NPY && str_ends(f->name, ".csv"))
+		memcpy(f->name + strlen(f->name) - 4, ".npy", 4);
+	for (size_t i = 0; i < f->n; i++)
+		for (size_t k = 0; k < f->fields[i].nt; k++) {
+			struct transform *t = &f->fields[i].t[k];
+
+			if (t->kind == TRANSFORM_WIKIPEDIA)
+				f->articles = true;
+			transform_fit(
+			    t, f->fields[i].size, f->format == RECIPE_NPY, w);
+		}
+}
+
+static void
+dataset(struct recipe_file *f, struct configwalk *w)
+{
+	static const char *const keys[] = {
+	    "doc_count", "fields", "generate_fields", "description", NULL};
+	const struct json *all = json_get(f->spec, "generate_fields");
+	const struct json *list = json_get(f->spec, "fields");
+	long long n = params_whole(f->spec, "doc_count", 0, ROWS, w);
+
+	f->rows = n > 0 ? (uint64_t)n : 0;
+	known(f->spec, keys, w);
+	if (all)
+		generated(f, all, w);
+	else if (list)
+		listed(f, list, w);
+	else
+		configwalk_problem(w, "lacks 'fields' and 'generate_fields'");
+}
+
+static void
+file_free(struct recipe_file *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		for (size_t k = 0; k < f->fields[i].nt; k++)
+			transform_free(&f->fields[i].t[k]);
+		free(f->fields[i].t);
+		free(f->fields[i].name);
+	}
+	free(f->fields);
+	free(f->name);
+	free(f->where);
+}
+
+/* Taken. One that is there already, and equal, is as good as one. */
+static void
+keep(struct recipes *r, struct recipe_file *f, struct configwalk *w)
+{
+	const struct recipe_file *old = recipe_of(r, f->name);
+
+	if (old) {
+		if (!json_equal(old->spec, f->spec) || old->query != f->query)
+			configwalk_problem(w, "another recipe makes '%s': %s",
+			    f->name, old->where);
+		file_free(f);
+		return;
+	}
+	f->where = mem_printf("%s: %s", w->name, w->path.s);
+	r->v = mem_grow(r->v, r->n, &r->cap, sizeof *r->v);
+	r->v[r->n++] = *f;
+}
+
+static void
+one(struct recipes *r, const struct json *spec, bool query,
+    struct configwalk *w)
+{
+	struct recipe_file f = {
+	    .key = json_key(spec), .spec = spec, .query = query};
+	struct recipe_file also = {.key = f.key, .spec = spec, .query = query};
+	size_t len = configwalk_key(w, f.key);
+	int before = w->problems, two = 0;
+
+	if (json_type(spec) != JSON_OBJECT)
+		configwalk_problem(w, "is no object");
+	else if (name_and_format(&f, w) == 0 && query)
+		two = query_read(&f, &also, w);
+	else if (w->problems == before)
+		dataset(&f, w);
+	if (w->problems == before)
+		fit(&f, w);
+	if (two && w->problems == before)
+		fit(&also, w);
+	if (w->problems == before)
+		keep(r, &f, w);
+	else
+		file_free(&f);
+	if (two && w->problems == before)
+		keep(r, &also, w);
+	else
+		file_free(&also);
+	configwalk_leave(w, len);
+}
+
+static void
+section(struct recipes *r, const struct json *config, const char *key,
+    bool query, struct configwalk *w)
+{
+	const struct json *all = json_get(config, key);
+	size_t len = configwalk_key(w, key);
+
+	if (all && json_type(all) != JSON_OBJECT)
+		configwalk_problem(w, "is no object of files");
+	else
+		for (const struct json *j = json_first(all); j;
+		     j = json_next(j))
+			one(r, j, query, w);
+	configwalk_leave(w, len);
+}
+
+static void
+config(struct recipes *r, const struct json *j, struct configwalk *w)
+{
+	if (json_type(j) != JSON_OBJECT) {
+		configwalk_problem(w, "is no object");
+		return;
+	}
+	section(r, j, "dataset_generation", false, w);
+	section(r, j, "query_generation", true, w);
+}
+
+int
+recipe_parse(struct recipes *r, struct json *doc, const char *name)
+{
+	struct configwalk w = {.name = name};
+	size_t i = 0, len;
+
+	r->docs = mem_resize(r->docs, r->ndocs + 1, sizeof *r->docs);
+	r->docs[r->ndocs++] = doc;
+	str_addc(&w.path, '$');
+	if (json_type(doc) != JSON_ARRAY)
+		config(r, doc, &w);
+	else
+		for (const struct json *j = json_first(doc); j;
+		     j = json_next(j)) {
+			len = configwalk_index(&w, i++);
+			config(r, j, &w);
+			configwalk_leave(&w, len);
+		}
+	str_free(&w.path);
+	return w.problems ? -1 : 0;
+}
+
+int
+recipe_read(struct recipes *r, const char *file)
+{
+	struct json *doc = jsonfile_read(file);
+
+	return doc ? recipe_parse(r, doc, strcmp(file, "-") ? file : "stdin")
+		   : -1;
+}
+
+void
+recipe_free(struct recipes *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		file_free(&r->v[i]);
+	for (size_t i = 0; i < r->ndocs; i++)
+		json_free(r->docs[i]);
+	free(r->v);
+	free(r->docs);
+}
+
+const struct recipe_file *
+recipe_of(const struct recipes *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->v[i].name, name) == 0)
+			return &r->v[i];
+	return NULL;
+}
+
+size_t
+recipe_vector(const struct recipe_file *f)
+{
+	size_t i = 0;
+
+	while (i < f->n && !f->fields[i].dims)
+		i++;
+	return i;
+}
+
+bool
+recipe_has_words(const struct recipe_file *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		for (size_t k = 0; k < f->fields[i].nt; k++) {
+			enum transform_kind kind = f->fields[i].t[k].kind;
+
+			if (kind == TRANSFORM_WIKIPEDIA ||
+			    kind == TRANSFORM_STEMMABLE ||
+			    kind == TRANSFORM_WORD)
+				return true;
+		}
+	return false;
+}

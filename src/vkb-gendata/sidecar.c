@@ -1,0 +1,124 @@
+#include "sidecar.h"
+#include "checksum.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define HEX 20
+#define TIME 48
+
+static char *
+hex(char buf[HEX], uint64_t v)
+{
+	snprintf(buf, HEX, "%016llx", (unsigned long long)v);
+	return buf;
+}
+
+static char *
+written(char buf[TIME], const struct stat *st)
+{
+	snprintf(buf, TIME, "%lld.%09ld", (long long)st->st_mtim.tv_sec,
+	    st->st_mtim.tv_nsec);
+	return buf;
+}
+
+static bool
+is(const struct json *j, const char *key, const char *want)
+{
+	const char *s = json_get_str(j, key);
+
+	return s && strcmp(s, want) == 0;
+}
+
+/* A torn or strange sidecar is none. */
+static struct json *
+load(const char *path)
+{
+	char *name = mem_printf("%s.spec", path);
+	FILE *f = fopen(name, "r");
+	char buf[1024];
+	size_t n = f ? fread(buf, 1, sizeof buf, f) : 0;
+
+	if (f)
+		fclose(f);
+	free(name);
+	return n < sizeof buf ? json_parse(buf, n, NULL, NULL) : NULL;
+}
+
+/* The content is read where the time does not tell. */
+static int
+unchanged(const char *path, const struct json *j, const struct stat *st)
+{
+	uint64_t sum, bytes;
+	char t[TIME], h[HEX];
+
+	if (json_get_num(j, "bytes", -1) != (double)st->st_size)
+		return 0;
+	if (is(j, "written", written(t, st)))
+		return 1;
+	if (checksum_file(path, &sum, &bytes) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	return is(j, "content", hex(h, sum));
+}
+
+int
+sidecar_state(const char *path, uint64_t recipe)
+{
+	struct json *j;
+	struct stat st;
+	char h[HEX];
+	int rc;
+
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? (int)SIDECAR_MISSING
+				       : err_fail_sys("cannot read '%s'", path);
+	j = load(path);
+	rc = j ? unchanged(path, j, &st) : 0;
+	if (rc >= 0)
+		rc = !rc                              ? SIDECAR_FOREIGN
+		    : is(j, "recipe", hex(h, recipe)) ? SIDECAR_CURRENT
+						      : SIDECAR_STALE;
+	json_free(j);
+	return rc;
+}
+
+int
+sidecar_write(
+    const char *path, uint64_t recipe, uint64_t content, uint64_t bytes)
+{
+	struct json *j = json_object();
+	char *name = mem_printf("%s.spec", path), *text, buf[TIME];
+	struct tempfile *t = NULL;
+	struct stat st;
+	int rc = -1;
+
+	if (stat(path, &st) < 0) {
+		err_fail_sys("cannot read '%s'", path);
+		goto out;
+	}
+	json_set_str(j, "recipe", hex(buf, recipe));
+	json_set_str(j, "content", hex(buf, content));
+	json_set_num(j, "bytes", (double)bytes);
+	json_set_str(j, "written", written(buf, &st));
+	t = tempfile_open(name);
+	if (!t)
+		goto out;
+	text = json_print(j);
+	fprintf(tempfile_stream(t), "%s\n", text);
+	free(text);
+	rc = tempfile_place(t);
+out:
+	json_free(j);
+	free(name);
+	return rc;
+}

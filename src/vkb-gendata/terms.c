@@ -1,0 +1,109 @@
+#include "terms.h"
+#include "csvrows.h"
+#include "err.h"
+#include "mem.h"
+#include "str.h"
+#include "transform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CHARACTERS 3
+
+struct from {
+	FILE *f;
+	const char *name;
+	char *line;
+	size_t cap;
+};
+
+static int
+next_line(void *arg, const char **line, size_t *n)
+{
+	struct from *x = arg;
+	ssize_t k = getline(&x->line, &x->cap, x->f);
+
+	if (k < 0)
+		return ferror(x->f) ? err_fail_sys("cannot read '%s'", x->name)
+				    : 0;
+	*line = x->line;
+	*n = (size_t)k;
+	return 1;
+}
+
+static bool
+stop_word(const char *s)
+{
+	static const char *const words[] = {"a", "an", "and", "are", "as", "at",
+	    "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",
+	    "not", "of", "on", "or", "such", "that", "the", "their", "then",
+	    "there", "these", "they", "this", "to", "was", "will", "with"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasecmp(s, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
+heading(const char *s)
+{
+	return strncasecmp(s, "term", 4) == 0 ||
+	    strncasecmp(s, "search_term", 11) == 0;
+}
+
+static bool
+continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static char *
+part(const char *s, bool last)
+{
+	size_t n = strlen(s), i = last ? n : 0;
+
+	for (int k = 0; k < CHARACTERS; k++) {
+		if (last && i)
+			for (i--; i && continues(s[i]); i--)
+				;
+		if (!last && i < n)
+			for (i++; i < n && continues(s[i]); i++)
+				;
+	}
+	return last ? mem_str(s + i) : mem_strn(s, i);
+}
+
+int
+terms_read(const char *file, bool last, size_t most, struct transform *t)
+{
+	struct from x = {.f = fopen(file, "re"), .name = file};
+	struct csvrows *rows;
+	const char *const *v, *why;
+	size_t n, cap = 0;
+	bool first = true;
+	int got = 0;
+
+	if (!x.f)
+		return err_fail_sys("cannot read '%s'", file);
+	rows = csvrows_new(',', next_line, &x);
+	while (
+	    t->nlist < most && (got = csvrows_next(rows, &v, &n, &why)) > 0) {
+		bool skip =
+		    !n || !**v || stop_word(*v) || (first && heading(*v));
+
+		first = false;
+		if (skip)
+			continue;
+		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
+		t->list[t->nlist++] = part(*v, last);
+	}
+	if (got < 0 && why)
+		err_say("%s: %s", file, why);
+	csvrows_free(rows);
+	free(x.line);
+	fclose(x.f);
+	return got < 0 ? -1 : 0;
+}

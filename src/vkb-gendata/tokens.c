@@ -1,0 +1,224 @@
+#include "tokens.h"
+#include "content.h"
+#include "mem.h"
+#include "pyrandom.h"
+#include "rng.h"
+#include "str.h"
+#include "transform.h"
+#include "vocabulary.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+void
+tokens_letters(struct str *s, uint64_t n)
+{
+	char buf[16], *p = buf + sizeof buf;
+
+	for (n++; n; n = (n - 1) / 26)
+		*--p = (char)('a' + (n - 1) % 26);
+	str_addn(s, p, (size_t)(buf + sizeof buf - p));
+}
+
+void
+tokens_copies(struct str *s, size_t from, uint64_t n, size_t most)
+{
+	size_t unit = s->len - from, want;
+
+	if (!unit)
+		return;
+	want = n > most / unit + 1 ? most + unit : (size_t)n * unit;
+	while (s->len - from < want) {
+		size_t have = s->len - from, more = want - have;
+
+		if (s->cap < from + want + 1) {
+			s->s = mem_resize(s->s, from + want + 1, 1);
+			s->cap = from + want + 1;
+		}
+		more = more < have ? more : have;
+		memcpy(s->s + s->len, s->s + from, more);
+		s->len += more;
+	}
+	s->len = from + want;
+	s->s[s->len] = '\0';
+}
+
+void
+tokens_trim(struct str *s, size_t from)
+{
+	if (s->len > from)
+		s->s[--s->len] = '\0';
+}
+
+void
+tokens_rng(const struct cell *c, struct rng *r)
+{
+	rng_seed(r, c->salt + c->row * UINT64_C(0x9e3779b97f4a7c15), c->field);
+}
+
+uint64_t
+tokens_twist(const struct cell *c)
+{
+	uint64_t x[2] = {c->seed, c->field};
+
+	return c->seed || c->field
+	    ? str_hash(STR_HASH, x, sizeof x) | UINT64_C(1) << 63
+	    : 0;
+}
+
+void
+tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t n = (uint64_t)(t->count < t->each ? t->count : t->each);
+	uint64_t rounds = (uint64_t)t->count / n, rest;
+	size_t cut = 0;
+
+	str_clear(s);
+	rest = (uint64_t)t->count % n;
+	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
+		tokens_letters(s, i);
+		str_addc(s, ' ');
+		if (i + 1 == rest)
+			cut = s->len;
+	}
+	if (s->len > 4 * c->size) /* all that is not cut off */
+		return;
+	if (rest) {
+		size_t round = s->len;
+
+		tokens_copies(s, 0, rounds + 1, 4 * c->size);
+		if (s->len == round * (rounds + 1))
+			s->len = round * rounds + cut;
+	} else {
+		tokens_copies(s, 0, rounds, 4 * c->size);
+	}
+	tokens_trim(s, 0);
+}
+
+/* The number of a row goes on where that of the one before ended. */
+void
+tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t n = (c->row - 1) * (uint64_t)t->count;
+	struct str w = {0};
+
+	str_clear(s);
+	tokens_letters(&w, n);
+	for (long long k = 0; k < t->count && s->len <= 4 * c->size; k++) {
+		size_t i = w.len;
+
+		str_addn(s, w.s, w.len);
+		str_addc(s, ' ');
+		while (i && w.s[i - 1] == 'z')
+			w.s[--i] = 'a';
+		if (i)
+			w.s[i - 1]++;
+		else
+			str_addc(&w, 'a');
+	}
+	tokens_trim(s, 0);
+	str_free(&w);
+}
+
+void
+tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
+{
+	static const char set[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint64_t k = (uint64_t)t->max_len, x = 0;
+	struct pyrandom py;
+	struct rng r;
+	char buf[4096];
+	bool own = tokens_twist(c) != 0;
+
+	tokens_rng(c, &r);
+	if (!own)
+		pyrandom_seed(&py, c->row);
+	str_clear(s);
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		for (uint64_t done = 0, n; done < k; done += n) {
+			n = k - done < sizeof buf ? k - done : sizeof buf;
+			if (!own)
+				pyrandom_choices(&py, set, 36, buf, n);
+			for (uint64_t j = 0; own && j < n; j++) {
+				x = j % 4 ? x >> 16 : rng_next(&r);
+				buf[j] = set[(x & 0xffff) * 36 >> 16];
+			}
+			str_addn(s, buf, n);
+		}
+		str_addc(s, ' ');
+	}
+	tokens_trim(s, 0);
+}
+
+void
+tokens_progressive(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct str whole = {0};
+	size_t unit;
+
+	str_clear(s);
+	tokens_letters(&whole, c->row - 1);
+	unit = whole.len;
+	tokens_copies(&whole, 0, (uint64_t)t->count, 4 * c->size);
+	for (long long i = 1; i <= t->count && s->len <= 4 * c->size; i++) {
+		str_addn(s, whole.s, unit * (size_t)i);
+		str_addc(s, ' ');
+	}
+	for (long long i = 0; i < t->each && s->len <= 4 * c->size; i++) {
+		str_addn(s, whole.s, whole.len);
+		str_addc(s, (char)('a' + i % 26));
+		str_addc(s, ' ');
+	}
+	tokens_trim(s, 0);
+	str_free(&whole);
+}
+
+void
+tokens_random_set(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct pyrandom py;
+	struct rng r;
+	bool own = tokens_twist(c) != 0;
+
+	tokens_rng(c, &r);
+	if (!own)
+		pyrandom_seed(&py, c->row);
+	str_clear(s);
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		str_add(s,
+		    t->list[own ? rng_below(&r, t->nlist)
+				: pyrandom_below(&py, (uint32_t)t->nlist)]);
+		str_addc(s, ' ');
+	}
+	tokens_trim(s, 0);
+}
+
+void
+tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
+{
+	size_t n = vocabulary_stemmable(c->words), len;
+	struct rng r;
+
+	tokens_rng(c, &r);
+	str_clear(s);
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		const char *w =
+		    vocabulary_stem(c->words, rng_below(&r, n), &len);
+
+		str_addn(s, w, len);
+		str_addc(s, ' ');
+	}
+	tokens_trim(s, 0);
+}
+
+void
+tokens_repeated(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	str_add(s, t->text);
+	str_addc(s, ' ');
+	tokens_copies(s, 0, (uint64_t)t->count, 4 * c->size);
+	tokens_trim(s, 0);
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# vkb-gendata: the same rows in every format, whatever is in them.
+. "${0%/*}/lib.sh"
+
+fields='[{"name": "id1", "size": 40, "transforms": [{"type": "proximity_phrase", "repeats": 1}]},
+ {"name": "hard", "size": 60, "transforms": [{"type": "inject", "percentage": 0.5,
+   "term": "a,b \"q\" <t> & é\r\n\tz\\"}]}]'
+cat >rows.json <<END
+{"dataset_generation": {
+  "rows.csv": {"doc_count": 6, "fields": $fields},
+  "rows.tsv": {"doc_count": 6, "fields": $fields},
+  "rows.xml": {"doc_count": 6, "fields": $fields},
+  "rows.jsonl": {"doc_count": 6, "fields": $fields},
+  "lone.csv": {"doc_count": 4, "fields": [{"name": "f", "size": 9, "transforms": [
+    {"type": "inject", "term": "x", "percentage": 0.5}]}]},
+  "none.xml": {"doc_count": 0, "fields": $fields}}}
+END
+test_that 'rows in each format' vkb-gendata -o a rows.json
+
+jq -c '[.id1, .hard]' a/rows.jsonl >want
+test_same '6 " a,b \"q\" <t> & é\r\n\tz\\"' "$(wc -l <want) $(head -n 1 a/rows.jsonl | jq -c .hard)" \
+  'JSON lines'
+cat >csv.pl <<'END'
+# a reader of RFC 4180 by the letter, to JSON strings
+my ($d) = @ARGV; local $/; my $s = <STDIN>; my $e = $d eq "," ? "\r\n" : "\n"; my $first = 1;
+sub js { my $x = shift; $x =~ s/([\\"])/\\$1/g; $x =~ s/\r/\\r/g; $x =~ s/\n/\\n/g; $x =~ s/\t/\\t/g; qq("$x") }
+while (length $s) { my @f;
+  while (1) {
+    my $v;
+    if ($s =~ s/^"((?:[^"]|"")*)"//) { ($v = $1) =~ s/""/"/g } else { $s =~ s/^([^"\r\n\Q$d\E]*)//; $v = $1 }
+    push @f, $v;
+    last unless $s =~ s/^\Q$d\E//;
+  }
+  $s =~ s/^$e// or die "no end of line at: " . substr($s, 0, 20);
+  print "[" . join(",", map { js($_) } @f) . "]\n" unless $first; $first = 0;
+}
+END
+test_same "$(cat want)" "$(perl csv.pl , <a/rows.csv)" 'CSV'
+test_same "$(cat want)" "$(perl csv.pl "$(printf '\t')" <a/rows.tsv)" 'TSV'
+test_same 'f|" x"|" x"|""|""' "$(tr -d '\r' <a/lone.csv | sed 's/^ x$/" x"/' | tr '\n' '|' | sed 's/|$//')" \
+  'CSV: a lone empty field is no empty line'
+test_that 'XML' xmllint --noout a/rows.xml a/none.xml
+test_same 6 "$(xmllint --xpath 'count(/corpus/doc)' a/rows.xml)" 'XML: documents'
+test_same "$(head -n 1 a/rows.jsonl | jq -j .hard | od -c)" \
+  "$(xmllint --xpath 'string(/corpus/doc[1]/hard)' a/rows.xml | perl -pe 'chomp if eof' | od -c)" 'XML: the text as it was'
+test_same '000001 000006' "$(xmllint --xpath 'concat(/corpus/doc[1]/id," ",/corpus/doc[6]/id)' a/rows.xml)" 'XML: numbers'
+
+# --- NPY and vectors
+
+cat >vectors.json <<'END'
+{"dataset_generation": {
+  "hybrid.csv": {"doc_count": 300, "fields": [
+    {"name": "title", "size": 12, "transforms": [{"type": "proximity_phrase", "repeats": 100}]},
+    {"name": "price", "size": 9, "transforms": [{"type": "numeric_range", "min": 10, "max": 1000}]},
+    {"name": "tag", "size": 6, "transforms": [{"type": "tag_list", "tags": ["ab", "cd"]}]},
+    {"name": "embedding", "transforms": [{"type": "vector", "dimensions": 24}]}]},
+  "plain.fvecs": {"doc_count": 300, "fields": [{"name": "v", "transforms": [{"type": "vector", "dimensions": 24}]}]}},
+ "query_generation": {
+  "queries.csv": {"type": "vector", "doc_count": 7, "dimensions": 24},
+  "queries.fvecs": {"type": "vector", "doc_count": 7, "dimensions": 24}}}
+END
+test_that 'vectors' vkb-gendata -o v vectors.json
+test_same 'hybrid.npy plain.fvecs queries.csv queries.fvecs queries.npy' \
+  "$(cd v && rm ./*.spec && echo ./* | sed 's|\./||g')" 'the files'
+cat >npy.pl <<'END'
+# the header, then each row by the template given
+my ($t, $size) = @ARGV; binmode STDIN; local $/; my $s = <STDIN>;
+my ($magic, $major, $minor, $n) = unpack "a6CCv", $s;
+die "magic" unless $magic eq "\x93NUMPY" && $major == 1 && $minor == 0 && (10 + $n) % 64 == 0;
+my $head = substr $s, 10, $n; $head =~ s/ *\n$//; print "$head\n"; $s = substr $s, 10 + $n;
+die "size" if length($s) % $size;
+while (length $s) { my @v = unpack $t, substr $s, 0, $size, "";
+  my @text = grep { !/^-?[\d.]+(e-?\d+)?$/ || /\.\d\d$/ && length == length sprintf "%.2f", $_ } splice @v, 0, $size > 100 && $t =~ /a9/ ? 3 : 1;
+  s/\0+$// for @text; my $q = 0; $q += $_ * $_ for @v; printf "%s %.4f %d\n", "@text", $q, scalar @v }
+END
+perl npy.pl 'Z12a9a6f<24' 123 <v/hybrid.npy >hybrid
+test_same "{'descr': [('title', '|S12'), ('price', '|S9'), ('tag', '|S6'), ('embedding', '<f4', (24,))], 'fortran_order': False, 'shape': (300,), }" \
+  "$(head -n 1 hybrid)" 'NPY: the header'
+test_same 300 "$(tail -n +2 hybrid | grep -Ec '^phrase[0-2] [0-9]+\.[0-9][0-9] (ab|cd) 1\.0000 24$')" \
+  'NPY: label, number, one tag, a vector of length 1'
+perl npy.pl 'a20f<24' 116 <v/queries.npy >queries
+test_same "phrase0 1.0000 24|phrase6 1.0000 24|7" \
+  "$(sed -n '2p;8p' queries | tr '\n' '|')$(tail -n +2 queries | wc -l)" 'NPY: queries'
+test_same 'search_term phrase0' "$(head -n 2 v/queries.csv | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')" 'their terms as CSV'
+test_same '300 24 24' "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; print length($s) / 100, " ", unpack("V", $s), " ", unpack("V", substr $s, 29900)' <v/plain.fvecs)" \
+  'fvecs: dimension and floats'
+test_same 300 "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; my %s; $s{$_}++ for unpack "(a100)*", $s; print scalar keys %s' <v/plain.fvecs)" \
+  'fvecs: all differ'
+test_that 'asked for by the name of the file' vkb-gendata -o w --files hybrid.npy vectors.json
+test_that 'the same bytes' cmp v/hybrid.npy w/hybrid.npy
+test_that 'asked for by its key' vkb-gendata -o x --files queries.csv vectors.json
+test_same 'queries.csv queries.npy' "$(cd x && rm ./*.spec && echo ./* | sed 's|\./||g')" 'both files of it'
+test_done

@@ -1,0 +1,77 @@
+#!/bin/sh
+# vkb-gendata: what is there already, what changed, and what goes wrong.
+. "${0%/*}/lib.sh"
+
+spec() { # spec ROWS
+  printf '{"dataset_generation":{"a.csv":{"doc_count":%s,"fields":[{"name":"f","size":30}]},
+    "b.csv":{"doc_count":3,"fields":[{"name":"f","size":30,"transforms":[{"type":"uuid_tokens"}]}]}},
+    "query_generation":{"p.csv":{"type":"prefix","doc_count":5,"source":"a.csv"}}}\n' "$1"
+}
+state() { vkb-gendata -o d --list spec.json 2>/dev/null | awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }'; }
+spec 10 >spec.json
+test_status 2 'a source that is not there yet' vkb-gendata -o d --list spec.json
+test_same 'missing missing unknown' "$(state)" 'nothing is there'
+test_status 1 'nor made' test -e d
+test_that 'all is made' vkb-gendata -o d spec.json
+test_same 'current current current' "$(state)" 'all is there'
+inode() { stat -c %i "d/$1"; }
+a=$(inode a.csv) b=$(inode b.csv)
+test_that 'again' vkb-gendata -o d spec.json
+test_same "$a $b" "$(inode a.csv) $(inode b.csv)" 'nothing is made again'
+touch -d '2020-01-01' d/a.csv
+test_same 'current current current' "$(state)" 'the time alone is no change'
+spec 11 >spec.json
+test_same 'stale current current' "$(state)" 'the recipe changed'
+test_that 'it is made again' vkb-gendata -o d spec.json
+test_same "12 $b" "$(wc -l <d/a.csv) $(inode b.csv)" 'that file alone'
+test_same 'current current current' "$(vkb-gendata -o d spec.json && state)" 'all is there'
+test_that 'another seed' vkb-gendata --seed 1 -o d --files b.csv spec.json
+test_same 'current stale current' "$(state)" 'is another recipe'
+test_that 'back again' vkb-gendata -o d spec.json
+
+# An edit that changes neither the size nor the recipe.
+perl -pi -e 's/^(.)/$1 eq "x" ? "y" : "x"/e if $. == 3' d/b.csv
+cp d/b.csv edited
+test_same 'current foreign current' "$(state)" 'a hand edit is noticed'
+test_status 2 'it is not overwritten' vkb-gendata -o d spec.json
+test_match "'d/b.csv' was not made by this program, or was changed since; --force" .err 'that is said'
+test_that 'it is as it was' cmp edited d/b.csv
+test_that '--force' vkb-gendata -f -o d --files b.csv spec.json
+test_same 'current current current' "$(state)" 'makes it again'
+rm d/b.csv.spec
+test_same 'current foreign current' "$(state)" 'without a sidecar it is not ours'
+: >d/b.csv.spec
+test_same 'current foreign current' "$(state)" 'nor with a torn one'
+test_that '--force' vkb-gendata -f -o d spec.json
+
+# The source of queries changes with its content.
+printf 'term\r\nzebra\r\n' >d/a.csv
+test_same 'foreign current stale' "$(state)" 'queries depend on the terms'
+
+# --- trouble
+
+test_status 2 'two recipes of one file' vkb-gendata -o e spec.json "$(spec 9 >other.json; echo other.json)"
+test_match "other.json: .*another recipe makes 'a.csv': spec.json: .*a.csv" .err 'both are named'
+cp spec.json same.json
+test_that 'the same recipe twice' vkb-gendata -o e spec.json same.json
+printf '{"query_generation":{"q.csv":{"type":"suffix","doc_count":5,"source":"no.csv"},
+  "r.csv":{"type":"expansion","doc_count":5}}}\n' >lost.json
+test_status 2 'a source that nothing makes' vkb-gendata -o f lost.json
+test_match "cannot read 'f/no.csv': No such file" .err 'it is named'
+test_that 'the rest is made' test -s f/r.csv
+mkdir g g/a.csv
+test_status 2 'a folder in the way' vkb-gendata -f -o g spec.json
+test_same 'a.csv b.csv b.csv.spec' "$(cd g && echo ./* | sed 's|\./||g')" 'nothing of it is left'
+: >file
+test_status 2 'a file for the folder' vkb-gendata -o file spec.json
+test_status 2 'no JSON' vkb-gendata -o h "$0"
+test_status 2 'a missing file' vkb-gendata -o h nowhere.json
+test_that 'standard input' sh -c 'vkb-gendata -o i <spec.json'
+test_that 'makes the same' cmp e/b.csv i/b.csv
+
+# A file that does not fit leaves nothing.
+printf '{"dataset_generation":{"big.csv":{"doc_count":100000,"fields":[{"name":"f","size":400}]}}}\n' >big.json
+test_status 2 'a disk that is full' sh -c 'ulimit -f 100; trap "" XFSZ; exec vkb-gendata -o j big.json'
+test_match "cannot write 'j/big.csv'" .err 'it is said'
+test_same '' "$(find j -type f)" 'nothing is left'
+test_done

@@ -1,0 +1,322 @@
+#include "vkb-gendata/checksum.h"
+#include "vkb-gendata/fuzzy.h"
+#include "vkb-gendata/natural.h"
+#include "vkb-gendata/pyrandom.h"
+#include "vkb-gendata/tokens.h"
+#include "vkb-gendata/vectors.h"
+#include "vkb-gendata/vocabulary.h"
+#include "mem.h"
+#include "rng.h"
+#include "str.h"
+#include "tap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define TEXTS 20000
+#define DRAWS 4000000
+#define DIMS 64
+#define ROWS 2000
+
+/* Against CPython 3.12. */
+static void
+python(void)
+{
+	struct pyrandom r;
+	uint32_t last = 0;
+	char letters[11] = "";
+
+	pyrandom_seed(&r, 1);
+	tap_ok(pyrandom_word(&r) == 577090037 &&
+		pyrandom_word(&r) == 2444712010 &&
+		pyrandom_word(&r) == 3639700191,
+	    "pyrandom: getrandbits(32) of seed 1");
+	pyrandom_seed(&r, 0);
+	tap_near(pyrandom_unit(&r), 0.8444218515250481, 0,
+	    "pyrandom: random() of seed 0");
+	pyrandom_seed(&r, UINT64_C(12345678901234));
+	tap_near(pyrandom_unit(&r), 0.02504137575317178, 0,
+	    "pyrandom: of a seed above 32 bits");
+	pyrandom_seed(&r, 7);
+	for (int i = 0; i < 1300; i++)
+		last = pyrandom_word(&r);
+	tap_ok(last == 2010695017, "pyrandom: the 1300th word");
+	pyrandom_seed(&r, 5);
+	pyrandom_choices(&r, "abc", 3, letters, 10);
+	tap_str(letters, "bcccccabcb", "pyrandom: choices()");
+}
+
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), d[40][40];
+
+	for (size_t i = 0; i <= n; i++)
+		for (size_t j = 0; j <= m; j++) {
+			size_t x = i && j
+			    ? d[i - 1][j - 1] + (a[i - 1] != b[j - 1])
+			    : i + j;
+
+			if (i && d[i - 1][j] + 1 < x)
+				x = d[i - 1][j] + 1;
+			if (j && d[i][j - 1] + 1 < x)
+				x = d[i][j - 1] + 1;
+			d[i][j] = x;
+		}
+	return d[n][m];
+}
+
+static void
+misspelt(void)
+{
+	struct str w = {0}, v = {0};
+	bool one = true, three = true, base = true;
+
+	for (uint64_t term = 1; term <= 50; term++) {
+		str_clear(&w);
+		fuzzy_word(&w, term, 8, 10, 0);
+		base = base && w.len >= 8 && w.len <= 10;
+		for (uint64_t i = 0; i < 20; i++) {
+			str_clear(&v);
+			fuzzy_variant(&v, w.s, term, i, 1, 0);
+			one = one && distance(w.s, v.s) == (i > 0);
+			str_clear(&v);
+			fuzzy_variant(&v, w.s, term, i, 3, 0);
+			three = three && distance(w.s, v.s) <= 3 * (i > 0);
+		}
+	}
+	tap_ok(base, "fuzzy: words have the length asked for");
+	tap_ok(one, "fuzzy: one edit is a distance of one, variant 0 none");
+	tap_ok(three, "fuzzy: three edits are a distance of three at most");
+	str_clear(&v);
+	fuzzy_variant(&v, "a", 1, 1, 3, 0);
+	tap_str(v.s, "a", "fuzzy: a word of one letter stays");
+	str_free(&w);
+	str_free(&v);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+vocabulary(const struct vocabulary *v)
+{
+	const char **w = mem_array(VOCABULARY_WORDS, sizeof *w);
+	size_t len, twice = 0, *seen, wrong = 0;
+	double sum = 0;
+	struct rng r;
+
+	for (size_t i = 0; i < VOCABULARY_WORDS; i++) {
+		w[i] = vocabulary_word(v, i, &len);
+		twice += strlen(w[i]) != len;
+	}
+	tap_str(w[0], "the", "vocabulary: the most frequent word");
+	qsort(w, VOCABULARY_WORDS, sizeof *w, by_text);
+	for (size_t i = 1; i < VOCABULARY_WORDS; i++)
+		twice += strcmp(w[i - 1], w[i]) == 0;
+	tap_ok(twice == 0, "vocabulary: all words differ");
+	free(w);
+
+	seen = mem_array(VOCABULARY_WORDS, sizeof *seen);
+	rng_seed(&r, 1, 0);
+	for (size_t i = 0; i < DRAWS; i++)
+		seen[vocabulary_draw(v, &r)]++;
+	for (size_t i = 0; i < VOCABULARY_WORDS; i++)
+		sum += pow((double)(i + 1) + 2.7, -1.07);
+	tap_near(100 * pow(3.7, -1.07) / sum, 3.8, .01,
+	    "vocabulary: the share that the page gives");
+	for (size_t i = 0; i < 200; i++) { /* five sigma */
+		double p = pow((double)(i + 1) + 2.7, -1.07) / sum;
+
+		wrong +=
+		    fabs((double)seen[i] - DRAWS * p) > 5 * sqrt(DRAWS * p);
+	}
+	tap_ok(wrong == 0, "vocabulary: the head is as frequent as it should");
+	sum = 0;
+	for (size_t i = 0; i < VOCABULARY_WORDS; i++)
+		sum += seen[i] > 0;
+	tap_ok(
+	    sum > .995 * VOCABULARY_WORDS, "vocabulary: the tail is drawn too");
+	free(seen);
+	tap_ok(vocabulary_is_stemmable("running") &&
+		vocabulary_is_stemmable("cats") &&
+		vocabulary_is_stemmable("walked") &&
+		!vocabulary_is_stemmable("sing") &&
+		!vocabulary_is_stemmable("glass") &&
+		!vocabulary_is_stemmable("bus") &&
+		!vocabulary_is_stemmable("need") &&
+		!vocabulary_is_stemmable("the"),
+	    "vocabulary: which words a stemmer changes");
+	tap_ok(
+	    vocabulary_stemmable(v) > 10000, "vocabulary: many words are so");
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What the page says of texts. */
+static void
+natural(const struct vocabulary *v)
+{
+	double *words = mem_array(TEXTS, sizeof *words), mean = 0;
+	size_t longer = 0, distinct = 0, n = 0;
+	const char **w = mem_array(200000, sizeof *w);
+	struct str s = {0}, all = {0};
+	struct rng r;
+
+	rng_seed(&r, 1, 0);
+	for (size_t i = 0; i < TEXTS; i++) {
+		str_clear(&s);
+		natural_text(&s, v, &r, NATURAL_WORDS, SIZE_MAX / 8);
+		words[i] = s.len > 0;
+		for (size_t k = 0; k < s.len; k++)
+			words[i] += s.s[k] == ' ';
+		mean += words[i] / TEXTS;
+		longer += words[i] > 660;
+		if (all.len < 600000)
+			str_printf(&all, "%s ", s.s);
+	}
+	qsort(words, TEXTS, sizeof *words, by_number);
+	tap_near(words[TEXTS / 2], NATURAL_WORDS, .03, "natural: the median");
+	tap_near(mean, 413, .03, "natural: the mean");
+	tap_near((double)longer / TEXTS, 1. / 6, .05, "natural: one in six");
+	for (char *p = strtok(all.s, " .,"); p && n < 100000;
+	     p = strtok(NULL, " .,")) {
+		*p = (char)(*p | 0x20);
+		w[n++] = p;
+	}
+	qsort(w, n, sizeof *w, by_text);
+	for (size_t i = 0; i < n; i++)
+		distinct += i == 0 || strcmp(w[i - 1], w[i]) != 0;
+	tap_near(
+	    (double)distinct, 16000, .05, "natural: distinct words of 100000");
+	str_clear(&s);
+	for (size_t i = 0; i < 200; i++) {
+		size_t from = s.len;
+
+		natural_text(&s, v, &r, NATURAL_WORDS, i);
+		if (s.len - from > i)
+			tap_ok(false, "natural: %zu of %zu", s.len, i);
+	}
+	free(words);
+	free(w);
+	str_free(&s);
+	str_free(&all);
+}
+
+static void
+letters(void)
+{
+	static const struct {
+		uint64_t n;
+		const char *want;
+	} t[] = {{0, "a"}, {25, "z"}, {26, "aa"}, {51, "az"}, {52, "ba"},
+	    {701, "zz"}, {702, "aaa"}, {UINT64_MAX - 1, NULL}};
+	struct str s = {0};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		str_clear(&s);
+		tokens_letters(&s, t[i].n);
+		if (t[i].want)
+			tap_str(s.s, t[i].want, "letters of a number");
+		else
+			tap_ok(s.len == 14, "letters: the greatest number");
+	}
+	str_free(&s);
+}
+
+static void
+sums(void)
+{
+	char text[200];
+	struct checksum a, b;
+	uint64_t want;
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)(i * 7);
+	checksum_init(&a);
+	checksum_add(&a, text, sizeof text);
+	want = checksum_end(&a);
+	for (size_t cut = 0; cut <= sizeof text; cut++) {
+		checksum_init(&b);
+		checksum_add(&b, text, cut);
+		checksum_add(&b, text + cut, sizeof text - cut);
+		same = same && checksum_end(&b) == want;
+	}
+	tap_ok(same, "checksum: however it is cut");
+	for (size_t i = 0; i < sizeof text; i++) {
+		text[i] ^= 1;
+		checksum_init(&b);
+		checksum_add(&b, text, sizeof text);
+		same = same && checksum_end(&b) != want;
+		text[i] ^= 1;
+	}
+	tap_ok(same, "checksum: any changed bit is noticed");
+	checksum_init(&b);
+	checksum_add(&b, "\0", 1);
+	checksum_init(&a);
+	tap_ok(checksum_end(&a) != checksum_end(&b),
+	    "checksum: a zero at the end is noticed");
+}
+
+/* Squares of the components have mean 1 / d, and a kurtosis near 3. */
+static void
+directions(void)
+{
+	struct vectors *t = vectors_new();
+	float v[DIMS], w[DIMS];
+	double one = 0, two = 0, four = 0, worst = 0;
+
+	for (uint64_t i = 1; i <= ROWS; i++) {
+		double norm = 0;
+
+		vectors_row(t, 1, i, 0, DIMS, v);
+		for (size_t k = 0; k < DIMS; k++) {
+			double x = v[k] * sqrt(DIMS);
+
+			norm += (double)v[k] * v[k];
+			one += x;
+			two += x * x;
+			four += x * x * x * x;
+		}
+		worst = fmax(worst, fabs(norm - 1));
+	}
+	tap_ok(worst < 1e-6, "vectors: of length 1");
+	tap_ok(fabs(one) < 5 * sqrt(ROWS * DIMS), "vectors: no side");
+	tap_near(two, ROWS * DIMS, 1e-6, "vectors: variance");
+	tap_near(four / (ROWS * DIMS), 3. * DIMS / (DIMS + 2), .02,
+	    "vectors: kurtosis of a sphere");
+	vectors_row(t, 1, 1, 0, DIMS, v);
+	vectors_row(t, 1, 1, 0, DIMS, w);
+	tap_ok(memcmp(v, w, sizeof v) == 0, "vectors: repeat");
+	vectors_row(t, 2, 1, 0, DIMS, w);
+	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another file's differ");
+	vectors_row(t, 1, 1, 1, DIMS, w);
+	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another field's differ");
+	vectors_free(t);
+}
+
+int
+main(void)
+{
+	struct vocabulary *v = vocabulary_new();
+
+	python();
+	misspelt();
+	vocabulary(v);
+	natural(v);
+	letters();
+	sums();
+	directions();
+	vocabulary_free(v);
+	return tap_done();
+}
