@@ -9,9 +9,13 @@
 #	test_done
 
 set -u
+exec </dev/null # whatever it is where the tests are run, or closed
+umask 022
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
 unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"
@@ -183,9 +187,10 @@ test_reference() {
   return 1
 }
 
-# wait_until SECONDS COMMAND...: polls until it succeeds.
+# wait_until SECONDS COMMAND...: polls until it succeeds. However few seconds it
+# should take, a busy machine gets two minutes.
 wait_until() {
-  wait_end=$(($(date +%s) + $1))
+  wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1)))
   shift
   until "$@" >/dev/null 2>&1; do
     [ "$(date +%s)" -lt "$wait_end" ] || return 1

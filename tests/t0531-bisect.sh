@@ -19,7 +19,7 @@ while [ $i -lt 16 ]; do
   in_repo tag c$i
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [1000], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
@@ -75,11 +75,11 @@ Time::HiRes::ualarm(1e5 * $t);
 waitpid $pid, 0; exit($? >> 8 || $? & 127);
 END
 killed() {
-  perl killed.pl "$1" vkb-bisect -C repo --results k c1 c16 -- --runs 12 \
+  perl killed.pl "$1" vkb-bisect -C repo --results k c9 c13 -- --runs 12 \
     cfg.json -- -m server_cpu_us_per_req --margin 60% >.out 2>.err </dev/null
 }
 kills=0
-for t in 1 2 5 11 7 13 3 17 9 23 15 4 19 31 600; do
+for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 600; do
   killed $t && break
   [ $? -eq 9 ] || cat .err
   kills=$((kills + 1))
@@ -111,7 +111,7 @@ burn 'no number' 'broken'
 burn 200000 'very slow'
 in_repo tag around
 in_repo checkout -q trunk
-test_status 2 'a good one beside' bisect a c2 around
+test_status 2 'a good one beside' bisect a c5 around
 test_match '^first bad commit, one of:$' .out 'one that does not compile'
 test_same "broken very slow" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'leaves two'
