@@ -180,6 +180,18 @@ test_that 'once it is mended' continuous o --table odd --branch two
 test_same 'fast c3 c2' "$(states complete --table odd | tr ' ' '\n' | sort -r | xargs)" 'they are'
 test_same 6 "$(sql 'SELECT count(*) FROM benchmark_metrics_odd')" 'with the runs that were kept'
 
+# --- scenarios, for the dashboards of a module
+
+cat >.fts.json <<'END'
+[{"keyspacelen": [10], "io-threads": [1], "test_groups": [{"group": 3, "description": "small",
+  "scenarios": [{"id": "a", "type": "write", "test": "set", "requests": 100}]}]}]
+END
+cfg=.fts.json
+test_that 'scenarios' continuous f --table fts --max-commits 1
+test_same '.fts.json|small|3|2' "$(sql 'SELECT config_name, group_description, "group", count(rps)
+  FROM benchmark_metrics_fts GROUP BY 1, 2, 3')" 'are found by the name of their configuration'
+cfg=cfg.json
+
 # --- several machines
 
 pids=
