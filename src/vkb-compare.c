@@ -227,7 +227,8 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		return 2;
 	}
 	if (!rows && !waived) {
-		err_say("nothing was judged: no gate is on both sides");
+		err_say("nothing was judged: no gate is on both sides "
+			"(--metrics NAME,... judges others)");
 		return 2;
 	}
 	if (rows && count[VERDICT_INSUFFICIENT] == rows &&

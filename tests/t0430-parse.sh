@@ -213,7 +213,7 @@ test_same '["BM_A/8",1,{"real_time_ns":1500,"cpu_time_ns":1250,"items_per_s":5},
 ["BM_B",1,{},"failed","boom"]' \
   "$(jq -c '[.config.command, .run.index, .metrics, .status, .error]' .out)" \
   'gbench: repetitions, units, counters, errors; no aggregates'
-test_same '"2026-03-02T08:00:00+01:00" {"host":"h","cpus":4}' \
+test_same '"2026-03-02T07:00:00Z" {"host":"h","cpus":4}' \
   "$(jq -c '.run.started, .env' .out | head -n 2 | tr '\n' ' ' |
     sed 's/ $//')" 'gbench: the context'
 
@@ -451,6 +451,20 @@ printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRAN
 test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x","keyspacelen":9,"requests_done":7}]' \
   "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours'
 test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
+test_same '"2026-03-02T07:00:00Z"' "$(vkb-parse metrics.json | jq .subject.time | head -n 1)" \
+  'flat: the time is UTC in a record'
+vkb-parse -s subject.time=2026-01-01T00:00:00Z metrics.json | vkb-parse --flat >set.json
+test_same '"2026-01-01T00:00:00Z"' "$(jq -c '.[].timestamp' set.json | uniq)" \
+  'flat: a time that was set counts'
+for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-0100 \
+  2026-11-01T01:02:03Z 2026-13-01T00:00:00Z yesterday; do
+  printf '{"timestamp":"%s","metrics":{"a":{"value":1,"unit":"s"}}}' "$t" >time.json
+  vkb-parse time.json 2>>times.err | jq -r '.run.started // "none"'
+done >times
+test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none' \
+  "$(tr '\n' ' ' <times | sed 's/ $//')" 'times become UTC'
+test_same "vkb-parse: time.json: 'started' is no time: '2026-13-01T00:00:00Z'
+vkb-parse: time.json: 'started' is no time: 'yesterday'" "$(cat times.err)" 'what is none is named'
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \

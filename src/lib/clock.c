@@ -70,6 +70,72 @@ clock_seconds(const char *iso, double *seconds)
 	return 0;
 }
 
+/* Digits, where the shape has d; otherwise what it has. */
+static int
+shaped(const char *s, const char *shape)
+{
+	for (; *shape; s++, shape++)
+		if (*shape == 'd' ? *s < '0' || *s > '9' : *s != *shape)
+			return 0;
+	return 1;
+}
+
+/* +01:00, +0100 or +01, in seconds; Z and nothing are 0. -1: no zone. */
+static int
+zone(const char *s, long *offset)
+{
+	int hours = 0, minutes = 0;
+
+	*offset = 0;
+	if (!*s || strcmp(s, "Z") == 0)
+		return 0;
+	if (*s != '+' && *s != '-')
+		return -1;
+	if (!(shaped(s + 1, "dd:dd") && !s[6]) &&
+	    !(shaped(s + 1, "dddd") && !s[5]) &&
+	    !(shaped(s + 1, "dd") && !s[3]))
+		return -1;
+	hours = 10 * (s[1] - '0') + s[2] - '0';
+	if (s[3])
+		minutes = atoi(s + (s[3] == ':' ? 4 : 3));
+	if (hours > 23 || minutes > 59)
+		return -1;
+	*offset = (*s == '-' ? -60L : 60L) * (60 * hours + minutes);
+	return 0;
+}
+
+int
+clock_utc(char buf[CLOCK_ISO], const char *text)
+{
+	struct tm tm = {0};
+	const char *part = text + 19;
+	size_t n = 0;
+	long offset;
+	time_t t;
+
+	if (!shaped(text, "dddd-dd-ddTdd:dd:dd") &&
+	    !shaped(text, "dddd-dd-dd dd:dd:dd"))
+		return -1;
+	if (!strptime(text, "%Y-%m-%d", &tm) ||
+	    !strptime(text + 11, "%H:%M:%S", &tm))
+		return -1;
+	if (*part == '.')
+		n = 1 + strspn(part + 1, "0123456789");
+	if (n == 1 || zone(part + n, &offset) < 0)
+		return -1;
+	n = n > 10 ? 10 : n;
+	t = timegm(&tm) - offset;
+	gmtime_r(&t, &tm);
+	if (tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
+		return -1;
+	/* strftime has no fixed width for years below 1000. */
+	snprintf(buf, CLOCK_ISO, "%04d-%02d-%02dT%02d:%02d:%02d%.*sZ",
+	    (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100,
+	    tm.tm_mday % 100, tm.tm_hour % 100, tm.tm_min % 100,
+	    tm.tm_sec % 100, (int)n, part);
+	return 0;
+}
+
 char *
 clock_day(char buf[CLOCK_ISO], const char *epoch)
 {

@@ -11,6 +11,12 @@ char *clock_iso(char buf[CLOCK_ISO]); /* now, 2026-03-02T08:00:00.123Z */
 /* The same of seconds since 1970, to the nearest millisecond, and back. */
 char *clock_iso_of(char buf[CLOCK_ISO], double seconds);
 int clock_seconds(const char *iso, double *seconds); /* 0; -1: it is no such */
+/*
+ * Any way to write it in ISO 8601, as UTC: 2026-03-02 09:00:00.5+01:00 is
+ * 2026-03-02T08:00:00.5Z. What names no zone is taken for UTC. 0; -1: it is no
+ * date with a time.
+ */
+int clock_utc(char buf[CLOCK_ISO], const char *text);
 double clock_now(void);                              /* since 1970 */
 
 /*

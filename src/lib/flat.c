@@ -1,4 +1,5 @@
 #include "flat.h"
+#include "clock.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
@@ -251,6 +252,18 @@ status_of(const struct json *run, bool scenario)
 	return scenario ? json_string("success") : NULL;
 }
 
+/* What was read stands where it means the same. */
+static struct json *
+time_said(const struct json *said, const struct json *now)
+{
+	char utc[CLOCK_ISO];
+
+	if (!json_str(said) || !json_str(now) ||
+	    clock_utc(utc, json_str(said)) < 0)
+		return json_dup(said);
+	return json_dup(strcmp(utc, json_str(now)) == 0 ? said : now);
+}
+
 /* The value of what does not simply stand in its place; NULL: absent. */
 static struct json *
 value_of(const struct json *run, const struct place *p)
@@ -299,6 +312,12 @@ flat_from_run(const struct json *run)
 			rest_of(obj, run, "env", "env_");
 		else if (!json_get(said, name) || same(name, "command"))
 			json_set(obj, name, value_of(run, &places[i]));
+		else if (same(name, "timestamp") ||
+		    same(name, "module_commit_timestamp"))
+			json_set(obj, name,
+			    time_said(json_get(said, name),
+				json_get(json_get(run, places[i].room),
+				    places[i].key)));
 		else
 			json_set(obj, name, json_dup(json_get(said, name)));
 	}
@@ -362,6 +381,17 @@ keep(struct json *run, const struct json *obj)
 	json_free(again);
 }
 
+/* Git names the zone of the committer. */
+static void
+to_utc(struct json *subject, const char *key)
+{
+	const char *time = json_get_str(subject, key);
+	char utc[CLOCK_ISO];
+
+	if (time && clock_utc(utc, time) == 0)
+		json_set_str(subject, key, utc);
+}
+
 struct json *
 flat_to_run(struct json *obj)
 {
@@ -380,6 +410,8 @@ flat_to_run(struct json *obj)
 		sort_in(run, key.s, json_detach(obj, key.s));
 	}
 	command_name(json_get(run, "config"));
+	to_utc(json_get(run, "subject"), "time");
+	to_utc(json_get(run, "subject"), "module_time");
 	status = json_get_str(run, "status");
 	json_set_str(run, "status",
 	    !status || strcmp(status, "success") == 0 ? "ok" : status);

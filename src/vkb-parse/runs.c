@@ -1,4 +1,5 @@
 #include "runs.h"
+#include "clock.h"
 #include "err.h"
 #include "flat.h"
 #include "json.h"
@@ -320,10 +321,36 @@ check(const struct json *run, const char *where)
 	return 0;
 }
 
+/* As UTC. 0; -1, and said: run.started is no time, and gone. */
+static int
+times(struct json *run, const char *where)
+{
+	static const char *const places[][2] = {{"subject", "time"},
+	    {"subject", "module_time"}, {"run", "started"}};
+	struct json *room = NULL;
+	const char *time = NULL, *key = NULL;
+	char utc[CLOCK_ISO];
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		room = json_get(run, places[i][0]);
+		key = places[i][1];
+		time = json_get_str(room, key);
+		if (!time || clock_utc(utc, time) < 0)
+			continue;
+		json_set_str(room, key, utc);
+		time = NULL;
+	}
+	if (!time)
+		return 0;
+	err_fail("%s: '%s' is no time: '%s'", where, key, time);
+	json_del(room, key);
+	return -1;
+}
+
 int
 runs_add(struct runs *r, struct json *run, const char *where)
 {
-	int rc = -1;
+	int rc = -1, timed;
 
 	for (size_t i = 0; i < r->nsets; i++) {
 		const struct set *s = &r->sets[i];
@@ -334,6 +361,7 @@ runs_add(struct runs *r, struct json *run, const char *where)
 	}
 	if (check(run, where) < 0)
 		goto out;
+	timed = times(run, where);
 	number(r, run);
 	if (r->flat)
 		rc = put_flat(r, run);
@@ -341,6 +369,7 @@ runs_add(struct runs *r, struct json *run, const char *where)
 		rc = jsonl_write(STDOUT_FILENO, run);
 	r->dead = rc < 0;
 	r->n += rc == 0;
+	rc |= timed;
 out:
 	json_free(run);
 	return rc;

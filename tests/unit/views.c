@@ -124,12 +124,13 @@ results(void)
 		 "\"config_set\":{}}");
 	tap_str(s,
 	    "{\"type\":\"run\",\"v\":1,\"subject\":{\"time\":"
-	    "\"2026-01-10T12:00:00+00:00\",\"commit\":\"3f2a\"},\"config\":{"
+	    "\"2026-01-10T12:00:00Z\",\"commit\":\"3f2a\"},\"config\":{"
 	    "\"command\":\"MSET\",\"requests\":1000,\"tls_mode\":false,"
 	    "\"warmup_s\":0,\"duration_s\":3,\"benchmark_threads\":2},"
 	    "\"run\":{},\"env\":{\"arch\":\"arm64\",\"os\":\"x\"},"
 	    "\"metrics\":{\"rps\":7.5,\"p99_latency_ms\":2},"
-	    "\"status\":\"ok\",\"flat\":{\"said\":{\"benchmark_mode\":"
+	    "\"status\":\"ok\",\"flat\":{\"said\":{\"timestamp\":"
+	    "\"2026-01-10T12:00:00+00:00\",\"benchmark_mode\":"
 	    "\"d\",\"config_set\":{}}}}",
 	    "each key in its room");
 	free(s);
