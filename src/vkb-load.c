@@ -3,6 +3,7 @@
  * repetition of each case, measured on a fresh server.
  */
 #include "vkb-load/builds.h"
+#include "vkb-load/dataset.h"
 #include "vkb-load/engine.h"
 #include "vkb-load/engines.h"
 #include "vkb-load/looks.h"
@@ -233,7 +234,8 @@ standard_files(void)
 /* Those that the cases want. 0, or -1 and said. */
 static int
 open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
-    bool running, struct engine list[3], struct vbench **v)
+    bool running, struct datasets *datasets, struct engine list[3],
+    struct vbench **v)
 {
 	bool wanted = false;
 
@@ -241,7 +243,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 		if (strcmp(engines_name(json_get(p->cases[i], "config")),
 			VBENCH) == 0)
 			wanted = true;
-	list[0] = native_engine();
+	list[0] = native_engine(datasets);
 	if (o->benchmark && p->n && !wanted)
 		return err_fail("option '--valkey-benchmark-path': no case has "
 				"the engine '%s'",
@@ -263,6 +265,7 @@ measure(struct opts *o, const struct plan *p)
 	bool elsewhere =
 	    o->use_running || r->host || r->port || r->unixsocket || r->tls;
 	struct running *running = NULL;
+	struct datasets *datasets = datasets_new();
 	struct vbench *vbench = NULL;
 	struct engine engines[3] = {0};
 	struct builds b = {0};
@@ -279,7 +282,7 @@ measure(struct opts *o, const struct plan *p)
 		goto out;
 	if (o->module && builds_module(&b, o->module) < 0)
 		goto out;
-	if (open_engines(o, p, &b, elsewhere, engines, &vbench) < 0 ||
+	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
 	    results_open(&out, o->output, o->resume) < 0)
 		goto out;
 	if (elsewhere) {
@@ -295,6 +298,7 @@ measure(struct opts *o, const struct plan *p)
 out:
 	running_close(running);
 	vbench_close(vbench);
+	datasets_free(datasets);
 	results_close(&out);
 	builds_free(&b);
 	return rc;

@@ -17,9 +17,17 @@ struct csvrows {
 	size_t *at;      /* where each begins in 'text' */
 	const char **fields;
 	size_t n, cap;
-	bool whole; /* the row has ended */
+	bool blanks; /* are kept */
+	bool whole;  /* the row has ended */
 	bool ended;
 };
+
+static int
+no_blank(unsigned char c)
+{
+	(void)c;
+	return 0;
+}
 
 static void
 start(struct csvrows *r)
@@ -28,6 +36,8 @@ start(struct csvrows *r)
 	    0)
 		err_die("cannot set up a CSV parser");
 	csv_set_delim(&r->p, (unsigned char)r->delimiter);
+	if (r->blanks)
+		csv_set_space_func(&r->p, no_blank);
 }
 
 struct csvrows *
@@ -40,6 +50,13 @@ csvrows_new(char delimiter, csvrows_line *line, void *from)
 	r->from = from;
 	start(r);
 	return r;
+}
+
+void
+csvrows_keep_blanks(struct csvrows *r)
+{
+	r->blanks = true;
+	csv_set_space_func(&r->p, no_blank);
 }
 
 void
@@ -124,4 +141,10 @@ csvrows_next(
 			return bad(r, why);
 	}
 	return r->whole ? row(r, fields, n) : 0;
+}
+
+size_t
+csvrows_length(const struct csvrows *r, size_t i)
+{
+	return (i + 1 < r->n ? r->at[i + 1] : r->text.len) - r->at[i] - 1;
 }

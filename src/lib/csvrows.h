@@ -17,6 +17,7 @@ typedef int csvrows_line(void *from, const char **line, size_t *n);
 
 struct csvrows *csvrows_new(char delimiter, csvrows_line *, void *from);
 void csvrows_free(struct csvrows *);
+void csvrows_keep_blanks(struct csvrows *); /* they are part of the field */
 
 /*
  * 1: a row of *n fields, strings that are borrowed until the next call. 0: the
@@ -25,5 +26,8 @@ void csvrows_free(struct csvrows *);
  */
 int csvrows_next(
     struct csvrows *, const char *const **fields, size_t *n, const char **why);
+
+/* Of field i of that row, which may hold NUL. */
+size_t csvrows_length(const struct csvrows *, size_t i);
 
 #endif

@@ -45,6 +45,17 @@ str_addc(struct str *b, char c)
 }
 
 void
+str_addu(struct str *b, unsigned u)
+{
+	static const unsigned char mark[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	int n = u < 0x80 ? 1 : u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
+
+	str_addc(b, (char)(n == 1 ? u : mark[n] | u >> 6 * (n - 1)));
+	while (--n > 0)
+		str_addc(b, (char)(0x80 | (u >> 6 * (n - 1) & 0x3f)));
+}
+
+void
 str_printf(struct str *b, const char *fmt, ...)
 {
 	va_list ap, again;

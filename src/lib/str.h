@@ -23,6 +23,7 @@ struct str {
 void str_add(struct str *, const char *s);
 void str_addn(struct str *, const void *s, size_t n);
 void str_addc(struct str *, char c);
+void str_addu(struct str *, unsigned u); /* the UTF-8 of a character */
 void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
 void str_clear(struct str *); /* keeps the room */
 char *str_take(struct str *); /* caller frees with free(); never NULL */

@@ -1,9 +1,9 @@
 #include "command.h"
+#include "digits.h"
 #include "mem.h"
 #include "rng.h"
 #include "str.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +73,6 @@ static const struct row table[] = {
 };
 
 #define ROWS (sizeof table / sizeof table[0])
-#define NUMBER_WIDTH 12
 #define FACTOR 10125   /* from numbers to slots */
 #define INVERSE 13125u /* of it, modulo COMMAND_SLOTS */
 
@@ -122,7 +121,7 @@ command_reads(const char *name)
 	return needs == NEEDS_KEYS || needs == NEEDS_SOME;
 }
 
-/* The values of valkey-benchmark: a linear congruence, six bits of each. */
+/* A linear congruence, six bits of each. */
 static void
 make_value(struct str *s, size_t n)
 {
@@ -165,7 +164,7 @@ add_word(struct command *c, struct str *out, const char *w, size_t n,
 		return;
 	}
 	for (i = 0; i < n; i++)
-		len += w[i] == '@' || w[i] == '=' ? NUMBER_WIDTH
+		len += w[i] == '@' || w[i] == '=' ? DIGITS_12
 		    : w[i] != '#'                 ? 1
 		    : cluster                     ? strlen(":{000}")
 						  : 0;
@@ -216,7 +215,7 @@ build(const char *text, const char *more, unsigned times, size_t data_size,
 	str_printf(&out, "*%zu\r\n", words);
 	for (i = 0; i < c->nnumbers; i++) {
 		c->numbers[i].at += out.len;
-		c->constant = c->numbers[i].at + NUMBER_WIDTH;
+		c->constant = c->numbers[i].at + DIGITS_12;
 	}
 	for (i = 0; i < c->ntags; i++) {
 		c->tags[i] += out.len;
@@ -323,41 +322,8 @@ command_copy(const struct command *c, char *buf, size_t n)
 		memcpy(buf + i * c->len, c->bytes, c->len);
 }
 
-/* Eight decimal digits at once: pairs, then single digits, in one word. */
-static inline void
-put_8(char *p, uint32_t v)
-{
-	uint64_t halves, pairs, digits;
-
-	halves = v / 10000 | (uint64_t)(v % 10000) << 32;
-	pairs = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f);
-	pairs += (halves - 100 * pairs) << 16;
-	digits = (pairs * 103 >> 10) & UINT64_C(0xf000f000f000f);
-	digits += (pairs - 10 * digits) << 8;
-	digits = htole64(digits + UINT64_C(0x3030303030303030));
-	memcpy(p, &digits, sizeof digits);
-}
-
-static inline void
-put_number(char *p, uint64_t v, bool wide)
-{
-	uint32_t high;
-
-	if (!wide) {
-		put_8(p + 4, (uint32_t)v);
-		return;
-	}
-	put_8(p + 4, (uint32_t)(v % 100000000));
-	high = (uint32_t)(v / 100000000);
-	p[0] = (char)('0' + high / 1000 % 10);
-	p[1] = (char)('0' + high / 100 % 10);
-	p[2] = (char)('0' + high / 10 % 10);
-	p[3] = (char)('0' + high % 10);
-}
-
-/* The number at a position of the node's own order; *residue of it. */
-static uint64_t
-number_at(const struct keys *k, uint64_t position, unsigned *residue)
+uint64_t
+command_number(const struct keys *k, uint64_t position, unsigned *residue)
 {
 	uint64_t whole = k->nresidues * k->rounds, round;
 	uint32_t i;
@@ -410,11 +376,11 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 
 	position =
 	    sequence ? (*sequence)++ % k->count : rng_below(rng, k->count);
-	v = number_at(k, position, &residue);
+	v = command_number(k, position, &residue);
 	put_tags(c, p, k->tags[command_slot(residue)]);
-	put_number(p + c->numbers[0].at, v, true);
+	digits_12(p + c->numbers[0].at, v, true);
 	for (i = 1; i < c->nnumbers; i++)
-		put_number(
+		digits_12(
 		    p + c->numbers[i].at, number_of(k, residue, rng), true);
 }
 
@@ -440,7 +406,7 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 			v = rng_below(rng, k->space);
 		else if (!c->numbers[i].same)
 			v = (*sequence)++ % k->space;
-		put_number(p + c->numbers[i].at, v, true);
+		digits_12(p + c->numbers[i].at, v, true);
 	}
 	/* The last number is that of the element. */
 	if (c->nnumbers && c->values == 1)
@@ -449,7 +415,7 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 	/* Not so where slots have moved: a member is where it was put. */
 	if (c->nnumbers && c->values == 1 &&
 	    to->part != v % COMMAND_COLLECTIONS)
-		put_number(p + c->numbers[c->nnumbers - 1].at,
+		digits_12(p + c->numbers[c->nnumbers - 1].at,
 		    in_part(v, to->part, k->space), true);
 	put_tags(c, p, k->tags[to->slot]);
 }
@@ -476,18 +442,18 @@ command_fill(const struct command *c, char *buf, size_t n, const struct keys *k,
 			for (j = 0; j < c->nnumbers; j++) {
 				if (!c->numbers[j].same)
 					v = (*sequence)++ % space;
-				put_number(p + c->numbers[j].at, v, wide);
+				digits_12(p + c->numbers[j].at, v, wide);
 			}
 		return;
 	}
 	if (c->nnumbers == 1) {
 		for (i = 0, p = buf + c->numbers[0].at; i < n; i++, p += c->len)
-			put_number(p, rng_below(rng, space), wide);
+			digits_12(p, rng_below(rng, space), wide);
 		return;
 	}
 	for (i = 0, p = buf; i < n; i++, p += c->len)
 		for (j = 0; j < c->nnumbers; j++)
-			put_number(
+			digits_12(
 			    p + c->numbers[j].at, rng_below(rng, space), wide);
 }
 
@@ -510,11 +476,11 @@ command_fill_slot(const struct command *c, char *p, unsigned slot,
 	for (i = 0; i < c->nnumbers; i++) {
 		v = c->keyed ? number_of(k, residue, rng)
 			     : rng_below(rng, k->space);
-		put_number(p + c->numbers[i].at, v, true);
+		digits_12(p + c->numbers[i].at, v, true);
 	}
 	for (i = 0; i < k->ncollections && !c->keyed; i++)
 		if (k->collections[i].slot == slot && c->nnumbers)
-			put_number(p + c->numbers[c->nnumbers - 1].at,
+			digits_12(p + c->numbers[c->nnumbers - 1].at,
 			    in_part(v, k->collections[i].part, k->space), true);
 }
 

@@ -110,6 +110,13 @@ void command_fill_slot(const struct command *, char *buf, unsigned slot,
 bool command_in_slot(const struct command *, const char *buf,
     const struct keys *, unsigned slot);
 
+/*
+ * The number at a position of the node's own order; *residue of it. Positions
+ * are below k->count.
+ */
+uint64_t command_number(
+    const struct keys *, uint64_t position, unsigned *residue);
+
 /* The slot of a key, as the cluster specification says; 'tags' for each. */
 unsigned command_slot(uint64_t number);
 void command_tags(char (*tags)[3]);

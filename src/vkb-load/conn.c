@@ -189,6 +189,7 @@ conn_open(struct worker *w, struct conn *c, int64_t now)
 	if (c->next)
 		c->node = c->next;
 	c->next = NULL;
+	c->course.turn = 0;
 	c->state = CONN_CONNECTING;
 	c->fd = c->node->unixsocket
 	    ? unix_connect(c->node->unixsocket)
@@ -330,15 +331,15 @@ put_or_keep(struct worker *w, struct conn *c, const struct iovec *iov, int n,
 }
 
 /*
- * The same for n commands of the batch. Of the last one the constant end (the
- * value) is not copied, so that many connections do not hold as many large
+ * The same for 'len' bytes of the batch. Of the last command the constant end
+ * (the value) is not copied, so that many connections do not hold as many large
  * values. TLS wants to see the same bytes in one piece again.
  */
 static void
-put_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+put_batch(struct worker *w, struct conn *c, size_t len, int64_t now)
 {
 	const struct command *cmd = w->run->command;
-	struct iovec iov = {w->batch, n * cmd->len};
+	struct iovec iov = {w->batch, len};
 	size_t left, end = c->tls ? 0 : cmd->len - cmd->constant;
 	ssize_t k = put_all(w, c, &iov, 1, now);
 
@@ -364,14 +365,20 @@ pump(struct worker *w, struct conn *c, int64_t now)
 	const struct command *cmd = r->command;
 	struct iovec iov[2];
 	uint32_t n;
+	size_t len;
 
 	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
 		n = c->todo < w->slice ? c->todo : w->slice;
-		command_fill(cmd, w->batch, n, &c->node->keys, &w->rng,
-		    c->sequence, &w->turn);
+		len = n * cmd->len;
+		if (r->template)
+			n = template_make(r->template, &c->course,
+			    &c->node->keys, w->batch, c->todo, RUN_SLICE, &len);
+		else
+			command_fill(cmd, w->batch, n, &c->node->keys, &w->rng,
+			    c->sequence, &w->turn);
 		c->todo -= n;
 		if (c->todo || !c->refills) {
-			put_batch(w, c, n, now);
+			put_batch(w, c, len, now);
 			continue;
 		}
 		iov[0] = (struct iovec){w->batch, n * cmd->len};
@@ -423,6 +430,8 @@ conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 			refills = (uint32_t)(c->popped / r->refill->values);
 		c->popped -= (uint64_t)refills * r->refill->values;
 	}
+	if (r->template)
+		worker_course(w, c, n);
 	if (!c->awaited)
 		w->busy++;
 	c->awaited += n + refills;

@@ -19,6 +19,7 @@ struct hint {
 struct request {
 	struct away away;
 	char *bytes;
+	size_t n;
 	bool asking; /* sent with it */
 	bool again;  /* its reply says 'to' */
 	struct hint to;
@@ -93,7 +94,7 @@ send_one(struct worker *w, struct detour *d, const struct request *q)
 	if (q->asking)
 		conn_put(w, c, asking, sizeof asking - 1, w->now);
 	if (c->state == CONN_READY)
-		conn_put(w, c, q->bytes, w->run->command->len, w->now);
+		conn_put(w, c, q->bytes, q->n, w->now);
 }
 
 static void
@@ -149,6 +150,23 @@ answered(struct detour *d, uint32_t nth)
 	return NULL;
 }
 
+/* The at'th of the batch. */
+static void
+compose_again(const struct worker *w, const struct conn *c, uint32_t at,
+    struct request *q)
+{
+	const struct template *t = w->run->template;
+	struct course course = c->from;
+	uint32_t i;
+
+	q->bytes = mem_new(template_room(t, 1));
+	for (i = 0; i <= at; i++) {
+		*q->bytes = 0;
+		template_make(
+		    t, &course, &c->node->keys, q->bytes, 1, 1, &q->n);
+	}
+}
+
 /* The same request once more, or in random use one that is like it. */
 static char *
 make_again(struct worker *w, const struct conn *c, unsigned slot, uint32_t at)
@@ -179,7 +197,8 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	struct request *p;
 	struct hint to;
 
-	if (!w->run->command->ntags || !parse(&to, line, c->node->host))
+	if ((!w->run->template && !w->run->command->ntags) ||
+	    !parse(&to, line, c->node->host))
 		return false;
 	if (c->detour) {
 		p = answered(c->detour, nth);
@@ -189,10 +208,15 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 		p->again = true;
 		return true;
 	}
-	if (nth >= plain)
-		return false; /* a refill */
+	if (nth >= plain || (w->run->template && !c->batch))
+		return false; /* a refill, or batches run into each other */
 	q.to = to;
-	q.bytes = make_again(w, c, to.slot, c->batch - plain + nth);
+	if (w->run->template) {
+		compose_again(w, c, c->batch - plain + nth, &q);
+	} else {
+		q.bytes = make_again(w, c, to.slot, c->batch - plain + nth);
+		q.n = w->run->command->len;
+	}
 	if (w->run->work->rate > 0)
 		openloop_away(w, c, nth, &q.away);
 	c->away++;

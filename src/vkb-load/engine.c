@@ -1,4 +1,4 @@
-#include "clock.h"
+#include "dataset.h"
 #include "hist.h"
 #include "mem.h"
 #include "run.h"
@@ -14,11 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-#define LOOK_NS 250000000    /* between two looks at the run */
-#define REFRESH_NS 100000000 /* between two looks at the slots */
 
 const char *const *
 engine_commands(void)
@@ -63,7 +59,7 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 {
 	const char *near;
 
-	if (!command_known(w->command)) {
+	if (!w->text && !command_known(w->command)) {
 		near = str_nearest(w->command, command_names());
 		return err_fail("the engine has no test '%s'%s%s%s", w->command,
 		    near ? "; is '" : "", near ? near : "",
@@ -152,11 +148,13 @@ run_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->target = t;
 	r->work = w;
 	r->command = o->command;
+	r->template = o->template;
+	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
 	r->strict = o->strict;
 	r->space = o->space;
-	r->sequential = w->sequential;
+	r->sequential = w->sequential && !o->template;
 	r->pipeline = (uint32_t)w->pipeline;
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
@@ -293,20 +291,79 @@ run_close_intervals(struct run *r, bool all)
 	}
 }
 
-/* What a stream does: 0, or -1 and said. Free with drop_stream. */
+/* A stream, and what was made for it. */
+struct made {
+	struct command *command, *refill;
+	struct template *template;
+	const struct dataset *rows;
+};
+
+/* 0, or -1 and said; or unsaid when *stop ended it. */
 static int
-make_stream(struct run_options *o, const struct engine_target *t,
-    const struct engine_work *w)
+read_rows(struct made *m, const struct engine_work *w, struct datasets *all,
+    const volatile int *stop)
 {
-	*o = (struct run_options){.only_node = SIZE_MAX};
+	struct dataset_want want = {.path = w->dataset,
+	    .xml_element = w->xml_element,
+	    .maxdocs = w->maxdocs,
+	    .fields = template_fields(m->template)};
+
+	if (!*want.fields)
+		return 0;
+	if (!w->dataset)
+		return err_fail(
+		    "'%s' names a field, and there is no dataset", w->text);
+	m->rows = datasets_get(w->datasets ? w->datasets : all, &want, stop);
+	if (!m->rows)
+		return -1;
+	template_bind(m->template, m->rows);
+	return 0;
+}
+
+static int
+make(struct made *m, const struct engine_target *t, const struct engine_work *w)
+{
+	char *why;
+
 	if (run_check(t, w) < 0)
 		return -1;
-	o->space = run_space(w);
-	o->command = command_new(w->command, w->data_size, t->cluster);
+	if (w->text) {
+		m->template =
+		    template_new(w->text, w->data_size, t->cluster, &why);
+		if (m->template)
+			return 0;
+		err_say("'%s': %s", w->text, why);
+		free(why);
+		return -1;
+	}
+	m->command = command_new(w->command, w->data_size, t->cluster);
 	if (seed_refills(t, w))
-		o->refill = command_seed(
+		m->refill = command_seed(
 		    w->command, w->data_size, t->cluster, seed_many(w));
 	return 0;
+}
+
+static void
+drop(struct made *m)
+{
+	command_free(m->command);
+	command_free(m->refill);
+	template_free(m->template);
+}
+
+/* Each row of a dataset, and each number in sequence, is for one stream. */
+static void
+share(struct run_options *o, const struct made *m, size_t n,
+    _Atomic uint64_t *counters)
+{
+	size_t i, first;
+
+	for (i = 0; i < n; i++) {
+		for (first = 0; m[first].rows != m[i].rows; first++)
+			continue;
+		o[i].taken[TEMPLATE_SEQ] = &counters[n];
+		o[i].taken[TEMPLATE_ROWS] = &counters[first];
+	}
 }
 
 int
@@ -315,19 +372,33 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
     struct engine_result *results)
 {
 	struct run_options *o = mem_array(n, sizeof *o);
+	struct made *m = mem_array(n, sizeof *m);
+	_Atomic uint64_t *counters = mem_array(n + 1, sizeof *counters);
+	struct datasets *all = datasets_new();
 	size_t i;
 	int rc = -1;
 
 	memset(results, 0, n * sizeof *results);
-	for (i = 0; i < n; i++)
-		if (make_stream(&o[i], t, &works[i]) < 0)
+	for (i = 0; i < n; i++) {
+		if (make(&m[i], t, &works[i]) < 0 ||
+		    (m[i].template &&
+			read_rows(&m[i], &works[i], all, stop) < 0))
 			goto out;
+		o[i] = (struct run_options){.only_node = SIZE_MAX,
+		    .space = run_space(&works[i]),
+		    .command = m[i].template ? template_command(m[i].template)
+					     : m[i].command,
+		    .template = m[i].template,
+		    .refill = m[i].refill};
+	}
+	share(o, m, n, counters);
 	rc = streams_run(t, works, o, n, stop, progress, arg, results);
 out:
-	for (i = 0; i < n; i++) {
-		command_free(o[i].command);
-		command_free(o[i].refill);
-	}
+	for (i = 0; i < n; i++)
+		drop(&m[i]);
+	datasets_free(all);
+	free(counters);
+	free(m);
 	free(o);
 	return rc;
 }

@@ -55,10 +55,11 @@ struct engine_work {
 	const char *command; /* a named test: SET, LRANGE_100, ... */
 	const char *text;    /* or, not NULL: a template, see template.h */
 	const char *dataset; /* file of what its __field:NAME__ name; NULL */
-	const char *xml_element; /* one document in it; NULL: "doc" */
-	long long maxdocs;       /* only so many of its rows; 0: all */
-	long long data_size;     /* bytes */
-	long long keyspacelen;   /* 0: one key */
+	const char *xml_element;   /* one document in it; NULL: "doc" */
+	long long maxdocs;         /* only so many of its rows; 0: all */
+	struct datasets *datasets; /* what was read before; NULL */
+	long long data_size;       /* bytes */
+	long long keyspacelen;     /* 0: one key */
 	int pipeline;
 	int clients; /* connections, over all threads */
 	int threads;

@@ -10,6 +10,7 @@
 
 #include "engine.h"
 
+struct datasets;
 struct json;
 struct target;
 
@@ -64,6 +65,6 @@ const char *engines_name(const struct json *config); /* never NULL */
 
 /* native.c: the load comes from this program. */
 #define ENGINES_NATIVE "native"
-struct engine native_engine(void);
+struct engine native_engine(struct datasets *); /* borrowed */
 
 #endif

@@ -5,18 +5,29 @@
 #include "json.h"
 #include "mem.h"
 #include "target.h"
-#include "vbench.h"
+#include "template.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static char *
 cannot(const void *self, const struct json *cas)
 {
+	const char *text = json_str(json_path(cas, "config.command"));
+	struct template *t;
+	char *why = NULL;
+
 	(void)self;
-	if (command_known(json_str(json_path(cas, "config.command"))))
+	if (command_known(text))
 		return NULL;
-	return mem_str(
-	    "commands with placeholders need '--engine " VBENCH "' so far");
+	if (!strchr(text, ' ') && !json_path(cas, "config.scenario"))
+		return mem_printf("it has no test '%s'", text);
+	t = template_new(text, 0, false, &why);
+	if (t && *template_fields(t) && !json_path(cas, "config.dataset"))
+		why = mem_printf(
+		    "'%s' names a field, and there is no dataset", text);
+	template_free(t);
+	return why;
 }
 
 static bool
@@ -70,26 +81,29 @@ static int
 run(void *self, const struct engine_job *j, struct engine_result *results)
 {
 	const struct engine_target *t = &j->target->e;
+	struct engine_work *works = mem_array(j->nwork, sizeof *works);
 	size_t i;
 	int rc = 0;
 
-	(void)self;
-	for (i = 0; i < j->nwork; i++)
-		if (engine_seed(t, &j->work[i], j->stop, j->progress, j->arg) <
-		    0)
-			return -1;
-	if (engine_run(t, j->work, j->nwork, j->stop, j->progress, j->arg,
-		results) < 0)
-		return -1;
-	for (i = 0; i < j->nwork; i++)
+	for (i = 0; i < j->nwork && rc == 0; i++) {
+		works[i] = j->work[i];
+		works[i].datasets = self;
+		rc = engine_seed(t, &works[i], j->stop, j->progress, j->arg);
+	}
+	if (rc == 0)
+		rc = engine_run(
+		    t, works, j->nwork, j->stop, j->progress, j->arg, results);
+	for (i = 0; i < j->nwork && rc >= 0; i++)
 		rc |= sound(j->cas, &results[i]);
+	free(works);
 	return rc;
 }
 
 struct engine
-native_engine(void)
+native_engine(struct datasets *datasets)
 {
 	return (struct engine){.name = ENGINES_NATIVE,
+	    .self = datasets,
 	    .cannot = cannot,
 	    .untried = untried,
 	    .recall = recall,

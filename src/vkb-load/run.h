@@ -10,6 +10,7 @@
 #include "err.h"
 #include "rng.h"
 #include "scan.h"
+#include "template.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +18,7 @@
 
 #define RUN_ENDLESS UINT64_MAX
 #define RUN_READ_SIZE (64 * 1024)
+#define RUN_SLICE (256 * 1024) /* bytes made at once; to stay in the cache */
 
 struct hist;
 struct slotmap;
@@ -60,7 +62,9 @@ struct conn {
 	uint64_t *sequence, here; /* of the numbers; NULL: random */
 	uint64_t first;           /* number of the batch, in a cluster */
 	uint32_t todo;            /* commands of the batch not yet made */
-	int64_t *due, *written;   /* rings of 'pipeline' entries, open loop */
+	struct course course;     /* of a template; 'from': its batch's */
+	struct course from;
+	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
 };
 
@@ -139,7 +143,10 @@ struct run {
 	const struct engine_target *target;
 	const struct engine_work *work;
 	struct command *command;
-	struct command *refill; /* NULL: nothing is popped */
+	const struct template *template;         /* NULL: a named test */
+	_Atomic uint64_t *taken[TEMPLATE_KINDS]; /* of its rows; borrowed */
+	_Atomic uint64_t number;                 /* the next one, in sequence */
+	struct command *refill;                  /* NULL: nothing is popped */
 	struct tls_context *tls;
 	char *setup; /* AUTH, SELECT */
 	size_t nsetup;
@@ -177,6 +184,8 @@ struct run {
 
 struct run_options {
 	struct command *command, *refill; /* borrowed; refill may be NULL */
+	const struct template *template;  /* NULL, or 'command' is its own */
+	_Atomic uint64_t *taken[TEMPLATE_KINDS];
 	uint64_t space;
 	size_t only_node;
 	bool strict;
@@ -239,6 +248,8 @@ void worker_replies(
     struct worker *, struct conn *, int64_t now, const struct scan_tally *);
 /* Sets where the numbers of the next n requests come from. */
 void worker_sequence(struct worker *, struct conn *, uint32_t n);
+/* The same, of a template. */
+void worker_course(struct worker *, struct conn *, uint32_t n);
 void worker_error(struct worker *, const char *kind, const char *text);
 void *worker_main(void *worker);
 

@@ -1,5 +1,6 @@
 #include "runner.h"
 #include "clock.h"
+#include "command.h"
 #include "coproc.h"
 #include "cpulist.h"
 #include "engine.h"
@@ -266,6 +267,12 @@ describe(const struct one *x, struct engine_work *w, cpu_set_t *cpus)
 	    .seed = x->seed,
 	    .rate = json_get_num(c, "rate", 0),
 	    .timeout_s = timeout_of(x)};
+	if (!command_known(w->command)) {
+		w->text = w->command;
+		w->dataset = json_get_str(c, "dataset");
+		w->xml_element = json_get_str(c, "xml_root_element");
+		w->maxdocs = (long long)json_get_num(c, "maxdocs", 0);
+	}
 	w->batch_first_byte = latency && strcmp(latency, "request") != 0;
 	if (arrivals && strcmp(arrivals, "poisson") == 0)
 		w->arrivals = ENGINE_POISSON;

@@ -26,7 +26,7 @@ pops_most(const struct engine_work *w, uint64_t n)
 bool
 seed_refills(const struct engine_target *t, const struct engine_work *w)
 {
-	if (command_needs(w->command) != NEEDS_POPS)
+	if (w->text || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
 	    (uint64_t)w->requests > pops_most(w, POPS_MOST);
@@ -133,7 +133,7 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 
 	if (run_check(t, w) < 0)
 		return -1;
-	if (command_needs(w->command) == NEEDS_NOTHING)
+	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
 		return 0;
 	if (t->tls) {
 		tls = tls_context_new(t->cacert, t->cert, t->key);

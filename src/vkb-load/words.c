@@ -6,15 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int
+hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0'
+	    : c >= 'a' && c <= 'f'  ? c - 'a' + 10
+	    : c >= 'A' && c <= 'F'  ? c - 'A' + 10
+				    : -1;
+}
+
 /* One word from *text on; false, and *why: it does not end. */
 static bool
-word(const char **text, struct str *to, const char **why)
+word(const char **text, bool bytes, struct str *to, const char **why)
 {
 	const char *p = *text;
 	char quote = 0;
 
 	for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
-		if (*p == '\\' && quote != '\'') {
+		if (bytes && quote == '"' && p[0] == '\\' && p[1] == 'x' &&
+		    hex(p[2]) >= 0 && hex(p[3]) >= 0) {
+			str_addc(to, (char)(hex(p[2]) << 4 | hex(p[3])));
+			p += 3;
+		} else if (*p == '\\' && quote != '\'') {
 			if (!p[1]) {
 				*why = "a backslash is its last character";
 				return false;
@@ -51,23 +64,33 @@ begin(const char *p)
 			return p;
 }
 
+int
+words_next(const char **text, bool bytes, struct str *to, const char **why)
+{
+	*text = begin(*text);
+	if (!**text)
+		return 0;
+	return word(text, bytes, to, why) ? 1 : -1;
+}
+
 char **
 words_split(const char *text, size_t *n, const char **why)
 {
 	char **list = mem_array(1, sizeof *list);
-	struct str s;
+	struct str s = {0};
+	int k;
 
 	*n = 0;
-	while (*(text = begin(text))) {
-		s = (struct str){0};
-		if (!word(&text, &s, why)) {
-			str_free(&s);
-			words_free(list);
-			return NULL;
-		}
+	while ((k = words_next(&text, false, &s, why)) > 0) {
 		list = mem_resize(list, *n + 2, sizeof *list);
 		list[(*n)++] = str_take(&s);
 		list[*n] = NULL;
+		s = (struct str){0};
+	}
+	str_free(&s);
+	if (k < 0) {
+		words_free(list);
+		return NULL;
 	}
 	return list;
 }

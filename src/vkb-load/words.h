@@ -2,7 +2,10 @@
 #ifndef WORDS_H
 #define WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct str;
 
 /*
  * Words apart by blanks; quotes '...' and "..." and backslashes as in the
@@ -11,5 +14,11 @@
  */
 char **words_split(const char *text, size_t *n, const char **why);
 void words_free(char **);
+
+/*
+ * The next word, added to 'to', and *text moved behind it: 1; 0: there is none;
+ * -1, and *why. 'bytes': in "..." also \xHH, any byte, as valkey-cli has it.
+ */
+int words_next(const char **text, bool bytes, struct str *to, const char **why);
 
 #endif

@@ -16,7 +16,6 @@
 
 #define EVENTS 64
 #define TICK_NS 50000000
-#define SLICE (256 * 1024) /* bytes; it is to stay in the cache */
 #define SECOND_NS INT64_C(1000000000)
 
 bool
@@ -177,6 +176,35 @@ worker_sequence(struct worker *w, struct conn *c, uint32_t n)
 		c->here = (w->at - n) * r->sequence_step;
 		c->sequence = &c->here;
 	}
+}
+
+void
+worker_course(struct worker *w, struct conn *c, uint32_t n)
+{
+	struct run *r = w->run;
+	struct course *to = &c->course;
+	uint64_t takes, *place;
+	int i;
+
+	rng_seed(&to->rng, rng_next(&w->rng), 0);
+	for (i = 0; i < TEMPLATE_KINDS; i++) {
+		takes = template_takes(
+		    r->template, (enum template_kind)i, to->turn, n);
+		if (takes)
+			to->next[i] = atomic_fetch_add_explicit(
+			    r->taken[i], takes, memory_order_relaxed);
+	}
+	to->sequential = r->work->sequential;
+	if (to->sequential && w->map->n > 1) {
+		place = &w->places[c->node - w->map->nodes];
+		to->number = *place;
+		*place += n;
+	} else if (to->sequential) {
+		to->number = atomic_fetch_add_explicit(
+		    &r->number, n, memory_order_relaxed);
+	}
+	if (r->target->cluster)
+		c->from = *to;
 }
 
 static void
@@ -451,11 +479,15 @@ prepare(struct worker *w)
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
 	w->in = mem_new(RUN_READ_SIZE);
-	w->slice = (uint32_t)(SLICE / r->command->len) + 1;
+	w->slice = (uint32_t)(RUN_SLICE / r->command->len) + 1;
 	if (w->slice > r->pipeline)
 		w->slice = r->pipeline;
-	w->batch = mem_array(w->slice, r->command->len);
-	command_copy(r->command, w->batch, w->slice);
+	if (r->template) {
+		w->batch = mem_new(template_room(r->template, RUN_SLICE));
+	} else {
+		w->batch = mem_array(w->slice, r->command->len);
+		command_copy(r->command, w->batch, w->slice);
+	}
 	if (r->refill) {
 		refills = r->pipeline / r->refill->values + 1;
 		w->refill = mem_array(refills, r->refill->len);

@@ -16,22 +16,30 @@
 #include <string.h>
 
 struct opts {
-	const char *host, *unixsocket, *command, *cacert, *cert, *key, *cpus;
+	const char *host, *unixsocket, *dataset, *element, *cacert, *cert, *key,
+	    *cpus;
 	const char *user, *password;
-	struct opt_list ports, pids;
-	long long clients, pipeline, requests, data, keys, threads, db, seed;
+	struct opt_list ports, pids, commands;
+	long long maxdocs, clients, pipeline, requests, data, keys, threads, db,
+	    seed;
 	double duration, warmup, rate, timeout;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
 	bool series, progress;
 };
 
+#define MOST 16 /* streams */
 #define FIELD(f) offsetof(struct opts, f)
 static const struct opt table[] = {
     {'H', "host", OPT_STR, FIELD(host), "HOST", .help = "server"},
     {'p', "port", OPT_LIST, FIELD(ports), "PORT", .help = "one per node"},
     {0, "pid", OPT_LIST, FIELD(pids), "PID", .help = "of each node"},
     {'s', "socket", OPT_STR, FIELD(unixsocket), "PATH", .help = "unix socket"},
-    {'t', "test", OPT_STR, FIELD(command), "NAME", .help = "SET, GET, ..."},
+    {'t', "test", OPT_LIST, FIELD(commands), "NAME",
+	.help = "SET, GET, a template; each is a stream"},
+    {0, "dataset", OPT_STR, FIELD(dataset), "FILE", .help = "of a template"},
+    {0, "element", OPT_STR, FIELD(element), "NAME", .help = "of its rows"},
+    {0, "maxdocs", OPT_INT, FIELD(maxdocs), "N", .min = 0, .max = 1e12,
+	.help = "so many of its rows"},
     {'c', "clients", OPT_INT, FIELD(clients), "N", .min = 1, .max = 1e5,
 	.help = "connections"},
     {'P', "pipeline", OPT_INT, FIELD(pipeline), "N", .min = 1, .max = 1e5,
@@ -94,6 +102,8 @@ report(const struct engine_result *r, bool series)
 
 	show("requests", (double)r->requests);
 	show("elapsed_s", r->elapsed_s);
+	show("start_s", (double)r->start_ns / 1e9);
+	show("end_s", (double)r->end_ns / 1e9);
 	show("rps", r->rps);
 	show("recorded", (double)hist_count(r->latency));
 	show("avg_ms", r->avg_ms);
@@ -152,7 +162,6 @@ main(int argc, char **argv)
 	static const struct opt_prog prog = {
 	    "engine", "", "one run of the load engine", table};
 	struct opts o = {.host = "127.0.0.1",
-	    .command = "SET",
 	    .clients = 50,
 	    .pipeline = 1,
 	    .data = 16,
@@ -160,12 +169,12 @@ main(int argc, char **argv)
 	    .threads = 1};
 	struct engine_node nodes[64] = {0};
 	struct engine_target t = {.nodes = nodes};
-	struct engine_work w = {0};
-	struct engine_result r = {0};
+	struct engine_work w = {0}, works[MOST] = {{0}};
+	struct engine_result r[MOST] = {{0}};
 	struct opt_args args;
 	const char *why;
 	cpu_set_t cpus;
-	size_t i;
+	size_t i, n;
 	int rc;
 
 	err_init(argv[0]);
@@ -190,7 +199,9 @@ main(int argc, char **argv)
 	t.user = o.user;
 	t.password = o.password;
 	t.db = (int)o.db;
-	w.command = o.command;
+	w.dataset = o.dataset;
+	w.xml_element = o.element;
+	w.maxdocs = o.maxdocs;
 	w.data_size = o.data;
 	w.keyspacelen = o.keys;
 	w.pipeline = (int)o.pipeline;
@@ -206,19 +217,32 @@ main(int argc, char **argv)
 	w.rate = o.rate;
 	w.arrivals = o.poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
 	w.timeout_s = o.timeout;
+	n = o.commands.n ? o.commands.n : 1;
+	for (i = 0; i < n && i < MOST; i++) {
+		works[i] = w;
+		works[i].command = o.commands.n ? o.commands.v[i] : "SET";
+		if (strchr(works[i].command, ' '))
+			works[i].text = works[i].command;
+	}
+	n = i;
 	signal(SIGINT, interrupted);
 	rc = 0;
-	if (o.fill || o.only_fill)
+	for (i = 0; i < n && rc == 0 && (o.fill || o.only_fill); i++)
 		rc = engine_seed(
-		    &t, &w, &stop, o.progress ? progress : NULL, NULL);
+		    &t, &works[i], &stop, o.progress ? progress : NULL, NULL);
 	if (rc == 0 && !o.only_fill) {
 		rc = engine_run(
-		    &t, &w, 1, &stop, o.progress ? progress : NULL, NULL, &r);
-		if (rc == 0)
-			report(&r, o.series);
-		engine_result_free(&r);
+		    &t, works, n, &stop, o.progress ? progress : NULL, NULL, r);
+		for (i = 0; i < n; i++) {
+			if (n > 1)
+				printf("stream %zu\n", i + 1);
+			if (rc == 0 || r[i].requests)
+				report(&r[i], o.series);
+			engine_result_free(&r[i]);
+		}
 	}
 	free(o.ports.v);
 	free(o.pids.v);
+	free(o.commands.v);
 	return rc < 0 ? 2 : 0;
 }

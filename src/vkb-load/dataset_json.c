@@ -1,0 +1,114 @@
+#include "err.h"
+#include "intake.h"
+#include "jsonscan.h"
+#include "jsontext.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes that a string means. */
+static void
+decode(struct str *to, const struct jsonscan_text *t)
+{
+	const char *p = t->s, *end = t->s + t->n, *at, *none;
+	int u;
+
+	str_clear(to);
+	while (p < end) {
+		at = memchr(p, '\\', (size_t)(end - p));
+		if (!at)
+			at = end;
+		str_addn(to, p, (size_t)(at - p));
+		p = at;
+		if (p < end) {
+			p = jsontext_escape(p + 1, &u, &none);
+			str_addu(to, (unsigned)u);
+		}
+	}
+}
+
+static void
+take_value(struct intake *in, struct jsonscan *c, int field, struct str *buf)
+{
+	struct jsonscan_text t;
+
+	if (jsonscan_peek(c) == '"') {
+		if (!jsonscan_string(c, &t))
+			return;
+		decode(buf, &t);
+		intake_field(in, field, buf->s, buf->len);
+	} else if (jsonscan_value(c, &t, NULL)) {
+		intake_field(in, field, t.s, t.n);
+	}
+}
+
+/* 0 or -1, and said. */
+static int
+take_line(struct intake *in, const char *line, size_t n, unsigned long long no,
+    struct str *buf)
+{
+	struct jsonscan_keys keys;
+	struct jsonscan_text key;
+	struct jsonscan c;
+	const char *why;
+	size_t at;
+	int field;
+
+	jsonscan_begin(&c, line, n);
+	if (jsonscan_peek(&c) != '{')
+		return err_fail(
+		    "%s:%llu: bad row: no JSON object", intake_path(in), no);
+	if (jsonscan_object(&c, &keys))
+		while (jsonscan_member(&c, &keys, &key)) {
+			decode(buf, &key);
+			field = intake_name(in, buf->s ? buf->s : "", buf->len);
+			if (field >= 0)
+				take_value(in, &c, field, buf);
+			else
+				jsonscan_value(&c, NULL, NULL);
+		}
+	if (jsonscan_end(&c, &why, &at) < 0)
+		return err_fail("%s:%llu:%zu: bad row: %s", intake_path(in), no,
+		    at + 1, why);
+	return 0;
+}
+
+int
+dataset_json(struct intake *in)
+{
+	const char *name = intake_path(in);
+	struct str buf = {0};
+	char *line = NULL;
+	size_t cap = 0;
+	unsigned long long no = 0;
+	int k = 0, rc = -1;
+	ssize_t n;
+	FILE *f = fopen(name, "re");
+
+	if (!f)
+		return err_fail_sys("cannot read '%s'", name);
+	while (k == 0 && (n = getline(&line, &cap, f)) > 0) {
+		no++;
+		while (n && strchr(" \t\r\n", line[n - 1]) && line[n - 1])
+			line[--n] = '\0';
+		if (!n)
+			continue;
+		if (take_line(in, line, (size_t)n, no, &buf) < 0)
+			goto out;
+		k = intake_row(in);
+	}
+	if (k < 0)
+		goto out;
+	if (ferror(f)) {
+		err_fail_sys("cannot read '%s'", name);
+		goto out;
+	}
+	rc = intake_names_end(in);
+out:
+	str_free(&buf);
+	free(line);
+	fclose(f);
+	return rc;
+}

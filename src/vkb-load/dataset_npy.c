@@ -1,0 +1,270 @@
+#include "err.h"
+#include "intake.h"
+#include "mem.h"
+#include "npyhead.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_MOST (1U << 20)
+
+struct reader {
+	struct intake *in;
+	FILE *f;
+	struct npyhead head;
+	int *wanted; /* of each field */
+	uint64_t rows;
+	struct str buf;
+};
+
+static int
+bad(const struct reader *r, const char *why)
+{
+	return err_fail("%s: bad NPY file: %s", intake_path(r->in), why);
+}
+
+static int
+take(struct reader *r, void *p, size_t n)
+{
+	if (fread(p, 1, n, r->f) == n)
+		return 0;
+	if (ferror(r->f))
+		return err_fail_sys("cannot read '%s'", intake_path(r->in));
+	return bad(r, "it is cut short");
+}
+
+static int
+read_head(struct reader *r)
+{
+	unsigned char m[8], l[4] = {0};
+	const char *why;
+	char *text;
+	size_t n;
+	int rc;
+
+	if (take(r, m, sizeof m) < 0)
+		return -1;
+	if (memcmp(m, "\x93NUMPY", 6) != 0 || m[6] < 1 || m[6] > 3)
+		return bad(r, "it does not begin as one");
+	if (take(r, l, m[6] == 1 ? 2 : 4) < 0)
+		return -1;
+	n = (size_t)l[0] | (size_t)l[1] << 8 | (size_t)l[2] << 16 |
+	    (size_t)l[3] << 24;
+	if (n > HEAD_MOST)
+		return bad(r, "its header is too long");
+	text = mem_new(n + 1);
+	rc = take(r, text, n);
+	if (rc == 0 && npyhead_parse(&r->head, text, n, &why) < 0)
+		rc = bad(r, why);
+	free(text);
+	return rc;
+}
+
+/* Rows are the first dimension; what is left of a plain array is a vector. */
+static int
+set_shape(struct reader *r)
+{
+	struct npyhead *h = &r->head;
+	struct npyhead_field *f = &h->fields[0];
+	size_t i;
+
+	if (h->dimensions == 0)
+		return bad(r, "it holds one value, no rows");
+	r->rows = h->shape[0];
+	if (f->name) {
+		if (h->dimensions > 1)
+			return bad(r, "a structured array has one dimension");
+		return 0;
+	}
+	if (h->dimensions > 1 && h->fortran)
+		return bad(r, "its order is that of Fortran");
+	f->vector = h->dimensions > 1;
+	f->name = mem_str(f->vector ? "vector" : "value");
+	for (i = 1; i < h->dimensions; i++) {
+		if (h->shape[i] == 0 || h->shape[i] > (1U << 28) / h->row)
+			return bad(r, "its rows are too large, or empty");
+		h->row *= (size_t)h->shape[i];
+		f->n *= (size_t)h->shape[i];
+	}
+	return 0;
+}
+
+static void
+swap_bytes(char *p, size_t size, size_t n)
+{
+	size_t i, j;
+	char c;
+
+	for (i = 0; i < n; i++, p += size)
+		for (j = 0; j < size / 2; j++) {
+			c = p[j];
+			p[j] = p[size - 1 - j];
+			p[size - 1 - j] = c;
+		}
+}
+
+static uint64_t
+unsigned_of(const char *p, size_t size)
+{
+	uint64_t v = 0;
+	uint8_t b;
+	uint16_t h;
+	uint32_t w;
+
+	switch (size) {
+	case 1:
+		memcpy(&b, p, size);
+		return b;
+	case 2:
+		memcpy(&h, p, size);
+		return h;
+	case 4:
+		memcpy(&w, p, size);
+		return w;
+	}
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static void
+put_real(struct str *s, const char *p, size_t size)
+{
+	double d;
+	float f;
+	int digits;
+
+	if (size == sizeof f) {
+		memcpy(&f, p, sizeof f);
+		for (digits = 6; digits < 9; digits++) {
+			str_clear(s);
+			str_printf(s, "%.*g", digits, (double)f);
+			if (strtof(s->s, NULL) == f)
+				return;
+		}
+		str_clear(s);
+		str_printf(s, "%.9g", (double)f);
+		return;
+	}
+	memcpy(&d, p, sizeof d);
+	for (digits = 15; digits < 17; digits++) {
+		str_clear(s);
+		str_printf(s, "%.*g", digits, d);
+		if (strtod(s->s, NULL) == d)
+			return;
+	}
+	str_clear(s);
+	str_printf(s, "%.17g", d);
+}
+
+static int
+put_number(struct reader *r, const struct npyhead_field *f, const char *p)
+{
+	uint64_t v;
+
+	if (f->kind == 'f') {
+		if (f->size != 4 && f->size != 8)
+			return bad(r, "only vectors may have such numbers");
+		put_real(&r->buf, p, f->size);
+		return 0;
+	}
+	v = unsigned_of(p, f->size);
+	if (f->kind == 'i' && f->size < 8 && v >> (f->size * 8 - 1))
+		v |= UINT64_MAX << f->size * 8;
+	if (f->kind == 'i')
+		str_printf(&r->buf, "%lld", (long long)v);
+	else
+		str_printf(&r->buf, "%llu", (unsigned long long)v);
+	return 0;
+}
+
+static int
+put_text(struct reader *r, const char *p, size_t n)
+{
+	uint32_t u;
+	size_t i;
+
+	for (i = 0; i + sizeof u <= n; i += sizeof u) {
+		memcpy(&u, p + i, sizeof u);
+		if (u == 0)
+			break;
+		if (u > 0x10ffff)
+			return bad(r, "a string holds what is no character");
+		str_addu(&r->buf, u);
+	}
+	return 0;
+}
+
+static int
+put_field(struct reader *r, const struct npyhead_field *f, int to, char *p)
+{
+	size_t n = f->n * f->size;
+
+	str_clear(&r->buf);
+	if (f->kind == 'S' && !f->vector) {
+		intake_field(r->in, to, p, strnlen(p, n));
+		return 0;
+	}
+	if (f->swap)
+		swap_bytes(p, f->kind == 'U' ? 4 : f->size,
+		    f->kind == 'U' ? n / 4 : f->n);
+	if (f->vector || f->kind == 'V') {
+		intake_field(r->in, to, p, n);
+		return 0;
+	}
+	if ((f->kind == 'U' ? put_text(r, p, n) : put_number(r, f, p)) < 0)
+		return -1;
+	intake_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
+	return 0;
+}
+
+static int
+read_rows(struct reader *r)
+{
+	const struct npyhead *h = &r->head;
+	char *row = mem_new(h->row);
+	int rc = 0;
+	uint64_t i;
+	size_t j;
+
+	for (i = 0; i < r->rows && rc == 0; i++) {
+		rc = take(r, row, h->row);
+		for (j = 0; j < h->nfields && rc == 0; j++)
+			if (r->wanted[j] >= 0)
+				rc = put_field(r, &h->fields[j], r->wanted[j],
+				    row + h->fields[j].at);
+		if (rc == 0)
+			rc = intake_row(r->in);
+	}
+	free(row);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+dataset_npy(struct intake *in)
+{
+	struct reader r = {.in = in};
+	const struct npyhead_field *f;
+	size_t i;
+	int rc = -1;
+
+	r.f = fopen(intake_path(in), "re");
+	if (!r.f)
+		return err_fail_sys("cannot read '%s'", intake_path(in));
+	if (read_head(&r) < 0 || set_shape(&r) < 0)
+		goto out;
+	r.wanted = mem_array(r.head.nfields, sizeof *r.wanted);
+	for (i = 0; i < r.head.nfields; i++) {
+		f = &r.head.fields[i];
+		r.wanted[i] = intake_name(in, f->name, strlen(f->name));
+	}
+	if (intake_names_end(in) == 0)
+		rc = read_rows(&r);
+out:
+	npyhead_free(&r.head);
+	free(r.wanted);
+	str_free(&r.buf);
+	fclose(r.f);
+	return rc;
+}

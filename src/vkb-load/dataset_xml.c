@@ -1,0 +1,122 @@
+#include "err.h"
+#include "intake.h"
+#include "str.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PIECE 65536
+
+struct reader {
+	struct intake *in;
+	XML_Parser p;
+	struct str text;
+	int field;      /* being read; -1 */
+	unsigned depth; /* of elements open in the row, the row's too; 0 */
+	unsigned at;    /* that of the field */
+	int rc;         /* of intake_row */
+};
+
+static void XMLCALL
+on_start(void *arg, const XML_Char *name, const XML_Char **attributes)
+{
+	struct reader *r = arg;
+	int field;
+
+	(void)attributes;
+	if (r->depth == 0) {
+		r->depth = strcmp(name, intake_element(r->in)) == 0;
+		return;
+	}
+	r->depth++;
+	if (r->field >= 0)
+		return;
+	field = intake_name(r->in, name, strlen(name));
+	if (field < 0 || intake_has(r->in, field))
+		return;
+	r->field = field;
+	r->at = r->depth;
+	str_clear(&r->text);
+}
+
+static void XMLCALL
+on_end(void *arg, const XML_Char *name)
+{
+	struct reader *r = arg;
+
+	(void)name;
+	if (r->depth == 0)
+		return;
+	if (r->field >= 0 && r->depth == r->at) {
+		intake_field(
+		    r->in, r->field, r->text.len ? r->text.s : "", r->text.len);
+		r->field = -1;
+	}
+	if (--r->depth)
+		return;
+	r->rc = intake_row(r->in);
+	if (r->rc != 0)
+		XML_StopParser(r->p, XML_FALSE);
+}
+
+static void XMLCALL
+on_text(void *arg, const XML_Char *s, int n)
+{
+	struct reader *r = arg;
+
+	if (r->field >= 0)
+		str_addn(&r->text, s, (size_t)n);
+}
+
+static int
+read_all(struct reader *r, FILE *f)
+{
+	const char *name = intake_path(r->in);
+	bool end = false;
+	size_t n;
+	char *buf;
+
+	while (!end) {
+		buf = XML_GetBuffer(r->p, PIECE);
+		if (!buf)
+			err_die("out of memory");
+		n = fread(buf, 1, PIECE, f);
+		if (ferror(f))
+			return err_fail_sys("cannot read '%s'", name);
+		end = n < PIECE;
+		if (XML_ParseBuffer(r->p, (int)n, end) == XML_STATUS_OK)
+			continue;
+		if (r->rc != 0)
+			break;
+		return err_fail("%s:%lu: bad XML: %s", name,
+		    (unsigned long)XML_GetCurrentLineNumber(r->p),
+		    XML_ErrorString(XML_GetErrorCode(r->p)));
+	}
+	return r->rc < 0 ? -1 : 0;
+}
+
+int
+dataset_xml(struct intake *in)
+{
+	struct reader r = {.in = in, .field = -1};
+	FILE *f = fopen(intake_path(in), "re");
+	int rc;
+
+	if (!f)
+		return err_fail_sys("cannot read '%s'", intake_path(in));
+	r.p = XML_ParserCreate(NULL);
+	if (!r.p)
+		err_die("out of memory");
+	XML_SetUserData(r.p, &r);
+	XML_SetElementHandler(r.p, on_start, on_end);
+	XML_SetCharacterDataHandler(r.p, on_text);
+	rc = read_all(&r, f);
+	if (rc == 0)
+		rc = intake_names_end(in);
+	XML_ParserFree(r.p);
+	str_free(&r.text);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,63 @@
+/* Numbers in decimal, fast: all of them are written for each request. */
+#ifndef DIGITS_H
+#define DIGITS_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DIGITS_12 12 /* the width of a number in a key */
+#define DIGITS_MOST 20
+
+/* Eight decimal digits at once: pairs, then single digits, in one word. */
+static inline void
+digits_8(char *p, uint32_t v)
+{
+	uint64_t halves, pairs, digits;
+
+	halves = v / 10000 | (uint64_t)(v % 10000) << 32;
+	pairs = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f);
+	pairs += (halves - 100 * pairs) << 16;
+	digits = (pairs * 103 >> 10) & UINT64_C(0xf000f000f000f);
+	digits += (pairs - 10 * digits) << 8;
+	digits = htole64(digits + UINT64_C(0x3030303030303030));
+	memcpy(p, &digits, sizeof digits);
+}
+
+/* With zeros in front; not 'wide': below 10^8, and they stand there. */
+static inline void
+digits_12(char *p, uint64_t v, bool wide)
+{
+	uint32_t high;
+
+	if (!wide) {
+		digits_8(p + 4, (uint32_t)v);
+		return;
+	}
+	digits_8(p + 4, (uint32_t)(v % 100000000));
+	high = (uint32_t)(v / 100000000);
+	p[0] = (char)('0' + high / 1000 % 10);
+	p[1] = (char)('0' + high / 100 % 10);
+	p[2] = (char)('0' + high / 10 % 10);
+	p[3] = (char)('0' + high % 10);
+}
+
+/* As few as it has, which is what is returned. */
+static inline size_t
+digits_put(char *p, uint64_t v)
+{
+	char d[DIGITS_MOST];
+	size_t n = 0, i;
+
+	do {
+		d[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	for (i = 0; i < n; i++)
+		p[i] = d[n - 1 - i];
+	return n;
+}
+
+#endif

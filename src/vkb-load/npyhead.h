@@ -1,0 +1,38 @@
+/*
+ * The header of a NumPy file: what it holds and how.
+ */
+#ifndef NPYHEAD_H
+#define NPYHEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct npyhead_field {
+	char *name;
+	char kind;   /* f i u b S U V */
+	bool swap;   /* of the other byte order */
+	size_t size; /* of one element, in bytes */
+	size_t n;    /* elements; more than one: a vector */
+	bool vector;
+	size_t at; /* in the row */
+};
+
+struct npyhead {
+	struct npyhead_field *fields;
+	size_t nfields;
+	bool fortran;
+	uint64_t shape[8];
+	size_t dimensions;
+	size_t row; /* bytes of an element of the array */
+};
+
+/*
+ * The dictionary of the header: 0, or -1 and *why (static). A plain array has
+ * one field, without a name. Always npyhead_free.
+ */
+int npyhead_parse(
+    struct npyhead *, const char *text, size_t n, const char **why);
+void npyhead_free(struct npyhead *);
+
+#endif

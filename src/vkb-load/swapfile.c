@@ -1,0 +1,162 @@
+#include "swapfile.h"
+#include "err.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FIRST (1 << 20)
+
+struct swapfile {
+	char *map;
+	size_t size, cap, limit;
+	int fd; /* -1: plain memory */
+};
+
+struct swapfile *
+swapfile_new(size_t limit)
+{
+	struct swapfile *s = mem_new(sizeof *s);
+
+	s->fd = -1;
+	s->limit = limit;
+	if (!limit)
+		s->limit = (size_t)sysconf(_SC_PHYS_PAGES) / 4 *
+		    (size_t)sysconf(_SC_PAGESIZE);
+	return s;
+}
+
+void
+swapfile_free(struct swapfile *s)
+{
+	if (!s)
+		return;
+	if (s->map)
+		munmap(s->map, s->cap);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+static int
+open_file(const char *dir)
+{
+	char *name;
+	int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	name = mem_printf("%s/vkb.XXXXXX", dir);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+/* From plain memory into a file, as large as 'cap'. */
+static int
+move_out(struct swapfile *s, size_t cap)
+{
+	const char *dir = getenv("TMPDIR");
+	char *map;
+	int e;
+
+	if (!dir || !*dir)
+		dir = "/var/tmp";
+	s->fd = open_file(dir);
+	if (s->fd < 0)
+		return err_fail_sys("cannot make a file in '%s'", dir);
+	e = posix_fallocate(s->fd, 0, (off_t)cap);
+	if (e) {
+		errno = e;
+		return err_fail_sys(
+		    "cannot make room for a dataset in '%s'", dir);
+	}
+	map = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (map == MAP_FAILED)
+		return err_fail_sys("cannot map a file in '%s'", dir);
+	if (s->map) {
+		memcpy(map, s->map, s->size);
+		munmap(s->map, s->cap);
+	}
+	s->map = map;
+	s->cap = cap;
+	return 0;
+}
+
+static int
+grow(struct swapfile *s, size_t cap)
+{
+	char *map;
+	int e;
+
+	if (s->fd < 0 && cap > s->limit)
+		return move_out(s, cap);
+	if (s->fd >= 0) {
+		/* A hole that cannot be filled later would be a SIGBUS. */
+		e = posix_fallocate(
+		    s->fd, (off_t)s->cap, (off_t)(cap - s->cap));
+		if (e) {
+			errno = e;
+			return err_fail_sys("cannot make room for a dataset");
+		}
+	}
+	map = s->map ? mremap(s->map, s->cap, cap, MREMAP_MAYMOVE)
+		     : mmap(NULL, cap, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		return err_fail_sys("cannot make room for a dataset");
+	s->map = map;
+	s->cap = cap;
+	return 0;
+}
+
+char *
+swapfile_room(struct swapfile *s, size_t n)
+{
+	size_t need = s->size + n + SWAPFILE_SLACK,
+	       cap = s->cap ? s->cap : FIRST;
+
+	while (cap < need)
+		cap += cap / 2;
+	cap = (cap + 4095) & ~(size_t)4095;
+	if (cap > s->cap && grow(s, cap) < 0)
+		return NULL;
+	return s->map + s->size;
+}
+
+void
+swapfile_keep(struct swapfile *s, size_t n)
+{
+	s->size += n;
+}
+
+int
+swapfile_add(struct swapfile *s, const void *p, size_t n)
+{
+	char *to = swapfile_room(s, n);
+
+	if (!to)
+		return -1;
+	if (n)
+		memcpy(to, p, n);
+	s->size += n;
+	return 0;
+}
+
+char *
+swapfile_bytes(struct swapfile *s)
+{
+	return s->map;
+}
+
+size_t
+swapfile_size(const struct swapfile *s)
+{
+	return s->size;
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Commands with placeholders on a real server: what arrives is what was meant.
+. "${0%/*}/lib.sh"
+
+engine=$VKB_BUILD/bench/engine
+if [ ! -x "$engine" ]; then
+  test_result 1 "$engine is there: 'make bench' builds it"
+  test_done
+fi
+value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+
+cat >script <<'END'
+run() { "$ENGINE" -p "$VKB_PORT" -r 1000 "$@"; }
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+run -t 'SET "k\x01\xff__rand_1st__" "\x00__rand_1st__\r\n"' -n 3000 -P 9 -T 2 >set
+cli --scan | head -n 1 >key
+cli eval 'local bad = 0
+  for _, k in ipairs(redis.call("keys", "*")) do
+    local n = string.match(k, "^k\1\255(%d%d%d%d%d%d%d%d%d%d%d%d)$")
+    if not n or tonumber(n) >= 1000 or redis.call("get", k) ~= "\0" .. n .. "\\r\\n"
+    then bad = bad + 1 end
+  end
+  return bad' 0 >bad
+cli flushall >/dev/null
+run -t 'SET k:__rand_int__ __data__' -d 20000 -n 1000 --sequential -P 30 -T 2 >seq
+cli dbsize >seq.size
+cli strlen k:000000000999 >seq.len
+cli flushall >/dev/null
+run -t 'SET k:__seq__ x' -t 'SETNX k:__seq__ y' -n 5011 -P 7 -T 3 -c 6 >two
+cli dbsize >two.size
+cli exists k:000000000000 k:000000010021 k:000000010022 >two.ends
+cli flushall >/dev/null
+run -t '3 INCR a ; INCR b' -n 4000 -c 1 -P 10 >weights
+cli mget a b >weights.got
+run -t 'MULTI ; INCR c ; EXEC' -n 3000 -P 7 -c 1 >multi
+cli get c >multi.got
+run -t 'SET t{tag}:__rand_int__ x' -n 10 >tag
+cli keys 't{tag}:*' >tag.got
+run -t 'HSET k v' -n 10 >wrong
+cli set s x >/dev/null
+run -t '2 LPUSH s x ; NOSUCH ; PING' -n 40 -c 1 >kinds
+run -t 'SET k:__rand_int__ x' -D 0.5 -R 2000 -P 3 >open
+run -t 'SET k:__nope__ x' -n 5 2>unknown; echo $? >>unknown
+run -t 'SET k:__field:f__ x' -n 5 2>nodata; echo $? >>nodata
+END
+ENGINE=$engine
+export ENGINE
+test_that 'a server to ask' vkb-serve -- sh script
+
+test_same '3000 0' "$(value requests set) $(value errors_total set)" 'bytes of all kinds'
+test_same 0 "$(cat bad)" 'one number in both places, below keyspacelen'
+test_same '1000 20000' "$(cat seq.size) $(cat seq.len)" 'in sequence each number once'
+test_same '5011 5011' "$(value requests two | xargs)" 'two streams at once'
+test_same 10022 "$(cat two.size)" '__seq__ gives each number once'
+test_same 2 "$(cat two.ends)" 'from 0 on'
+test_same '3000 1000' "$(xargs <weights.got)" 'commands in turn'
+test_same '1000 0' "$(cat multi.got) $(value errors_total multi)" 'a transaction'
+test_same 10 "$(grep -c '^t{tag}:0000' tag.got)" '{tag} stands for itself'
+test_same '10 10' "$(value requests wrong) $(value refused wrong)" 'an error is an answer'
+test_match '^error ERR: ' wrong 'and is shown'
+test_same 'WRONGTYPE: 20: ERR: 10:' "$(awk '$1 == "error" {print $2, $3}' kinds | xargs)" 'errors are counted by kind'
+test_match '^offered_rps (19|20)[0-9][0-9]' open 'in open loop too'
+test_match "no placeholder '__nope__'; there are '__rand_int__'" unknown 'an unknown placeholder'
+test_match '^2$' unknown 'is trouble'
+test_match 'names a field, and there is no dataset' nodata 'a field without a dataset'
+test_match '^2$' nodata 'is trouble as well'
+test_done

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Rows of datasets in requests: every format, each row once, on a real server.
+. "${0%/*}/lib.sh"
+
+engine=$VKB_BUILD/bench/engine
+if [ ! -x "$engine" ]; then
+  test_result 1 "$engine is there: 'make bench' builds it"
+  test_done
+fi
+value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+
+awk 'BEGIN {
+  print "id,title,body" >"d.csv"
+  print "id\ttitle\tbody" >"d.tsv"
+  print "<corpus>" >"d.xml"
+  for (i = 1; i <= 3000; i++) {
+    t = "title " i; b = sprintf("%" (i % 97 + 1) "s&", i)
+    printf "%d,\"%s, \"\"q\"\"\n\",%s\n", i, t, b >"d.csv"
+    printf "%d\t\"%s, \"\"q\"\"\n\"\t%s\n", i, t, b >"d.tsv"
+    x = b; sub("&", "\\&amp;", x)
+    printf "<doc><id>%d</id><title>%s, &quot;q&quot;\n</title><body>%s</body></doc>\n", i, t, x >"d.xml"
+    printf "{\"body\":\"%s\",\"id\":%d,\"title\":\"%s, \\\"q\\\"\\n\"}\n", b, i, t >"d.jsonl"
+  }
+  print "</corpus>" >"d.xml"
+}'
+# Strings and vectors: printf of the shell writes the bytes.
+head="{'descr': [('id', '|S4'), ('v', '<f4', (2,))], 'fortran_order': False, 'shape': (3,), }"
+{
+  # shellcheck disable=SC2059 # the length as an octal escape
+  printf "\223NUMPY\1\0\\$(printf %o ${#head})\0%s" "$head"
+  printf 'one\0\0\0\200\77\0\0\0\100'
+  printf 'two\0\0\0\0\0\0\0\0\0'
+  printf 'last\1\2\3\4\5\6\7\10'
+} >d.npy
+
+cat >script <<'END'
+run() { "$ENGINE" -p "$VKB_PORT" "$@"; }
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+for f in csv tsv xml jsonl; do
+  cli flushall >/dev/null
+  run -t 'HSET doc:__field:id__ t __field:title__ b __field:body__ n "<__field:title__|__field:id__>"' \
+    --dataset d.$f -n 3000 -P 7 -T 2 -c 8 >$f
+  cli dbsize >$f.size
+  cli debug digest-value doc:1 doc:97 doc:3000 >$f.digest
+  cli --no-raw hgetall doc:7 >$f.one
+done
+cli flushall >/dev/null
+run -t 'HSET v:__field:id__ v __field:v__' --dataset d.npy -n 3 -c 1 >npy
+cli --no-raw hget v:one v >npy.one
+cli --no-raw hget v:last v >npy.last
+cli flushall >/dev/null
+run -t 'INCR n:__field:id__' --dataset d.csv --maxdocs 10 -n 1005 -P 3 -c 4 >most
+cli --scan | while read -r k; do cli get "$k"; done | sort | uniq -c | xargs >most.got
+cli flushall >/dev/null
+run -t 'INCR n:__field:id__' -t 'INCR n:__field:id__' --dataset d.csv -n 1500 -P 8 >both
+cli dbsize >both.size
+END
+ENGINE=$engine
+export ENGINE
+test_that 'a server to ask' vkb-serve -- sh script
+
+for f in csv tsv xml jsonl; do
+  test_same '3000 0 3000' "$(value requests $f) $(value errors_total $f) $(cat $f.size)" "$f: each row once"
+  test_match '"title 7, ..q...n"' $f.one "$f: a field"
+  test_match '"<title 7, ..q...n.7>"' $f.one "$f: fields in a word"
+  [ $f = csv ] || test_that "$f: as CSV has it" cmp csv.one $f.one
+  [ $f = csv ] || test_that "$f: all of it" cmp csv.digest $f.digest
+done
+# shellcheck disable=SC2016 # no expansion
+test_same '"\x00\x00\x80?\x00\x00\x00@"' "$(cat npy.one)" 'a vector'
+test_same '"\x01\x02\x03\x04\x05\x06\a\b"' "$(cat npy.last)" 'of any bytes'
+test_same '5 100 5 101' "$(cat most.got)" 'the first rows, around and around'
+test_same 3000 "$(cat both.size)" 'streams share the rows'
+
+# trouble WHAT FILE TEXT PATTERN: with no server at all.
+trouble() {
+  test_status 2 "$1" "$engine" -p 1 -t "$3" --dataset "$2" -n 1
+  test_match "$4" .err "$1: said"
+}
+printf 'id,t\n1,2\n1\n' >short.csv
+printf '<c>\n<doc><id>&x;</id></doc></c>' >bad.xml
+printf '{"id":1}\n{"id":}\n' >bad.jsonl
+: >none.csv
+head -c 100 d.npy >cut.npy
+t='SET __field:id__ x'
+trouble 'no such field' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; there are 'id', 'title', 'body'"
+trouble 'no such file' nowhere.csv "$t" "cannot read 'nowhere.csv'"
+trouble 'a short row' short.csv "$t" 'short.csv:3: bad row'
+trouble 'an unknown entity' bad.xml "$t" 'bad.xml:2: bad XML'
+trouble 'no JSON' bad.jsonl "$t" 'bad.jsonl:2:7: bad row'
+trouble 'an empty file' none.csv "$t" "none.csv: no field 'id'; there is none at all"
+trouble 'a file that was cut' cut.npy "$t" 'cut.npy: bad NPY file: it is cut short'
+test_done

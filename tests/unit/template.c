@@ -1,0 +1,219 @@
+/* Requests from texts with placeholders. */
+#include "tap.h"
+
+#include "mem.h"
+#include "str.h"
+#include "vkb-load/command.h"
+#include "vkb-load/dataset.h"
+#include "vkb-load/template.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct keys keys = {.space = 1000, .count = 1000};
+
+static struct template *
+make(const char *text, long long size)
+{
+	char *why = NULL;
+	struct template *t = template_new(text, size, false, &why);
+
+	if (!t)
+		printf("# %s\n", why);
+	free(why);
+	return t;
+}
+
+/* What n commands are, in pieces of at most 'full' bytes; caller frees. */
+static char *
+write_all(const struct template *t, struct course *c, uint32_t n, size_t full,
+    size_t *len)
+{
+	char *buf = mem_new(template_room(t, full));
+	struct str s = {0};
+	uint32_t k;
+	size_t got;
+
+	for (; n; n -= k) {
+		k = template_make(t, c, &keys, buf, n, full, &got);
+		if (k == 0 || k > n || got > template_room(t, full))
+			break;
+		str_addn(&s, buf, got);
+	}
+	free(buf);
+	*len = s.len;
+	return str_take(&s);
+}
+
+static void
+is(const char *text, const char *want, size_t nwant)
+{
+	struct template *t = make(text, 4);
+	struct course c = {.sequential = true, .next = {0}};
+	struct str name = {0};
+	char *got;
+	size_t n;
+
+	str_visible(&name, text);
+	if (!tap_ok(t != NULL, "%s is one", name.s))
+		goto out;
+	rng_seed(&c.rng, 1, 1);
+	got = write_all(t, &c, 1, 1000, &n);
+	tap_ok(n == nwant && memcmp(got, want, n) == 0, "%s", name.s);
+	free(got);
+out:
+	str_free(&name);
+	template_free(t);
+}
+#define IS(text, want) is(text, want, sizeof(want) - 1)
+
+static void
+is_none(const char *text, const char *want)
+{
+	char *why = NULL;
+	struct template *t = template_new(text, 3, false, &why);
+
+	tap_ok(!t, "'%s' is none", text);
+	tap_ok(why && strstr(why, want), "which is said: %s", why ? why : "");
+	free(why);
+	template_free(t);
+}
+
+static void
+words(void)
+{
+	IS("PING", "*1\r\n$4\r\nPING\r\n");
+	IS("SET k  'a b'", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\na b\r\n");
+	IS("SET k \"\\x00\\xff\\\"\"",
+	    "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\n\0\xff\"\r\n");
+	IS("SET k '\\x00'", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4\r\n\\x00\r\n");
+	IS("SET k ''", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n");
+	IS("SET a\\ b __x", "*3\r\n$3\r\nSET\r\n$3\r\na b\r\n$3\r\n__x\r\n");
+	IS("SET {tag} __a-b__",
+	    "*3\r\n$3\r\nSET\r\n$5\r\n{tag}\r\n$7\r\n__a-b__\r\n");
+	is_none("", "no word");
+	is_none("SET 'a", "not closed");
+	is_none("SET ; ; GET", "no word");
+	is_none("0 SET a b", "never sent");
+	is_none("3", "no word");
+	is_none("9999 PING ; 2 PING", "in turn");
+	is_none("SET __rand__ x", "'__rand_int__'");
+	is_none("SET __nope__ x", "'__nope__'");
+	is_none("SET __rand_10th__ x", "'__field:NAME__'");
+	is_none("SET __field:__ x", "'__field:__'");
+}
+
+static void
+numbers(void)
+{
+	struct template *t;
+	struct course c = {.sequential = false};
+	char *got, *again;
+	size_t n, m;
+
+	IS("X __rand_int__:__rand_int__",
+	    "*2\r\n$1\r\nX\r\n$25\r\n000000000000:000000000001\r\n");
+	IS("X __rand_1st__ __rand_2nd__ __rand_1st__",
+	    "*4\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000000\r\n"
+	    "$12\r\n000000000000\r\n");
+	IS("X k__seq__ __data__",
+	    "*3\r\n$1\r\nX\r\n$13\r\nk000000000000\r\n$4\r\nVXKe\r\n");
+
+	t = make("X __rand_3rd__ __rand_9th__ __rand_3rd__", 0);
+	rng_seed(&c.rng, 7, 1);
+	got = write_all(t, &c, 1, 100, &n);
+	tap_ok(memcmp(got + 16, got + 54, 12) == 0, "one name, one number");
+	tap_ok(memcmp(got + 16, got + 35, 12) != 0, "another, another");
+	free(got);
+	template_free(t);
+
+	/* Patched where they stand, or composed: the same. */
+	keys.space = 123456789012;
+	t = make("SET a__rand_int__ __rand_2nd__", 0);
+	rng_seed(&c.rng, 3, 3);
+	c.turn = c.number = 0;
+	got = write_all(t, &c, 5000, 1000, &n);
+	template_free(t);
+	t = make("SET a__rand_int__ __rand_2nd__ ; 1 SET a__rand_int__ "
+		 "__rand_2nd__",
+	    0);
+	rng_seed(&c.rng, 3, 3);
+	c.turn = c.number = 0;
+	again = write_all(t, &c, 5000, 77, &m);
+	tap_ok(n == m && memcmp(got, again, n) == 0, "in any pieces the same");
+	free(again);
+	free(got);
+	template_free(t);
+	keys.space = 1000;
+}
+
+static void
+turns(void)
+{
+	struct template *t =
+	    make("2 A ; B __seq__ ; 3 C __field:x__ __field:x__", 0);
+	uint64_t from, n, i, seq = 0, rows = 0;
+	bool good = true;
+
+	for (i = 0; i < 24; i++)
+		for (from = 0; from < 13; from++) {
+			seq = rows = 0;
+			for (n = from; n < from + i; n++) {
+				seq += n % 6 == 2;
+				rows += n % 6 > 2;
+			}
+			good &= template_takes(t, TEMPLATE_SEQ, from, i) == seq;
+			good &=
+			    template_takes(t, TEMPLATE_ROWS, from, i) == rows;
+		}
+	tap_ok(good, "what commands in turn take");
+	tap_str(template_fields(t)[0], "x", "a field");
+	tap_ok(!template_fields(t)[1], "named twice is one");
+	template_free(t);
+}
+
+static void
+rows(void)
+{
+	static const char text[] = "id,t\n1,one\n22,\n3,\"a \"\"q\"\"\nb\"\n";
+	char path[] = "/tmp/vkb-template.XXXXXX";
+	struct template *t =
+	    make("S x__field:id__y__field:t__z __field:t__ __field:id__", 0);
+	struct dataset_want want = {.path = path, .fields = template_fields(t)};
+	struct course c = {.next = {2}};
+	int fd = mkstemp(path);
+	struct dataset *d;
+	char *got;
+	size_t n;
+
+	tap_ok(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1,
+	    "a file");
+	close(fd);
+	d = dataset_read(&want, NULL);
+	unlink(path);
+	if (!tap_ok(d != NULL && dataset_rows(d) == 3, "three rows"))
+		return;
+	template_bind(t, d);
+	got = write_all(t, &c, 4, 30, &n);
+	tap_str(got,
+	    "*4\r\n$1\r\nS\r\n$11\r\nx3ya \"q\"\nbz\r\n$7\r\na \"q\"\nb\r\n"
+	    "$1\r\n3\r\n"
+	    "*4\r\n$1\r\nS\r\n$7\r\nx1yonez\r\n$3\r\none\r\n$1\r\n1\r\n"
+	    "*4\r\n$1\r\nS\r\n$5\r\nx22yz\r\n$0\r\n\r\n$2\r\n22\r\n"
+	    "*4\r\n$1\r\nS\r\n$11\r\nx3ya \"q\"\nbz\r\n$7\r\na \"q\"\nb\r\n"
+	    "$1\r\n3\r\n",
+	    "rows in order, around and around");
+	free(got);
+	dataset_free(d);
+	template_free(t);
+}
+
+int
+main(void)
+{
+	words();
+	numbers();
+	turns();
+	rows();
+	return tap_done();
+}
