@@ -194,6 +194,8 @@ run(void *opts, struct opt_args *args)
 		if (recipe_read(&r, args->v[i]) < 0)
 			rc = -1;
 	if (rc == 0)
+		rc = recipe_link(&r);
+	if (rc == 0)
 		rc = work(o, &r);
 	recipe_free(&r);
 	return rc;

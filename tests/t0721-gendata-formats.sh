@@ -90,4 +90,48 @@ test_that 'asked for by the name of the file' vkb-gendata -o w --files hybrid.np
 test_that 'the same bytes' cmp v/hybrid.npy w/hybrid.npy
 test_that 'asked for by its key' vkb-gendata -o x --files queries.csv vectors.json
 test_same 'queries.csv queries.npy' "$(cd x && rm ./*.spec && echo ./* | sed 's|\./||g')" 'both files of it'
+
+# --- neighbours
+
+for metric in l2 ip cosine; do
+  cat <<END
+{"dataset_generation": {
+  "base.fvecs": {"doc_count": 700, "fields": [{"name": "v", "transforms": [{"type": "vector", "dimensions": 21}]}]}},
+ "query_generation": {
+  "q.fvecs": {"type": "vector", "doc_count": 6, "dimensions": 21},
+  "$metric.ivecs": {"type": "neighbours", "source": "base.fvecs", "queries": "q.fvecs", "k": 9, "metric": "$metric"}}}
+END
+done | jq -s . >near.json
+test_that 'neighbours' vkb-gendata -o n near.json
+cat >near.pl <<'END'
+# by brute force, from the files
+my $metric = shift; local $/;
+sub vecs { open my $f, "<:raw", shift or die; my $s = <$f>; my @v; push @v, [unpack "f<21", substr $_, 4] for unpack "(a88)*", $s; @v }
+sub dot { my ($x, $y) = @_; my $s = 0; $s += $x->[$_] * $y->[$_] for 0 .. 20; $s }
+my @b = vecs("n/base.fvecs"); my @q = vecs("n/q.fvecs");
+for my $q (@q) {
+  my @d = map { my $d = dot($q, $_);
+    $metric eq "ip" ? -$d : $metric eq "cosine" ? -$d / sqrt(dot($q, $q) * dot($_, $_)) : dot($q, $q) + dot($_, $_) - 2 * $d } @b;
+  print join(" ", 9, (sort { $d[$a] <=> $d[$b] } 0 .. $#b)[0 .. 8]), "\n" }
+END
+for metric in l2 ip cosine; do
+  test_same "$(perl near.pl "$metric")" "$(perl -e 'binmode STDIN; local $/; print join(" ", unpack "V10", $_), "\n" for unpack "(a40)*", <STDIN>' <"n/$metric.ivecs")" \
+    "neighbours: $metric, as by brute force"
+done
+test_that 'one thread' vkb-gendata -j 1 -o n1 --files l2.ivecs near.json
+test_that 'finds the same' cmp n/l2.ivecs n1/l2.ivecs
+test_that 'seven threads' vkb-gendata -j 7 -o n7 --files l2.ivecs near.json
+test_that 'find the same' cmp n/l2.ivecs n7/l2.ivecs
+test_same current "$(vkb-gendata -o n --list --files l2.ivecs near.json | awk 'NR > 1 { print $NF }')" 'it is current'
+test_same stale "$(sed 's/"doc_count": 700/"doc_count": 701/' near.json | vkb-gendata -o n --list --files l2.ivecs | awk 'NR > 1 { print $NF }')" \
+  'its base changed'
+sed 's/"base.fvecs"/"no.fvecs"/' near.json | jq '[.[0]]' | sed 's/"source": "no/"source": "nobody/' >bad.json
+test_status 2 'neighbours in what nothing makes' vkb-gendata -o n bad.json
+test_match "l2.ivecs.*source: no recipe makes 'nobody.fvecs'" .err 'it is said'
+sed 's/"k": 9/"k": 701/' near.json >bad.json
+test_status 2 'more neighbours than there are' vkb-gendata -o n bad.json
+test_match "701 neighbours are wanted, but 'base.fvecs' has 700 rows" .err 'it is said'
+jq '.[0].query_generation["q.fvecs"].dimensions = 20 | [.[0]]' near.json >bad.json
+test_status 2 'other dimensions' vkb-gendata -o n bad.json
+test_match "'base.fvecs' has 21 dimensions, 'q.fvecs' has 20" .err 'it is said'
 test_done

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "meter.h"
+#include "neighbours.h"
 #include "produce.h"
 #include "recipe.h"
 #include "sidecar.h"
@@ -99,6 +100,24 @@ progress(void *arg, uint64_t rows, uint64_t bytes)
 }
 
 static int
+write_neighbours(const struct make *m, struct tools *with,
+    const struct recipe_file *f, int fd, const char *path, struct checksum *sum)
+{
+	struct neighbours n = {.base = recipe_of(m->recipes, f->base),
+	    .queries = recipe_of(m->recipes, f->queries),
+	    .k = f->k,
+	    .metric = f->metric,
+	    .seed = m->seed,
+	    .threads = m->threads,
+	    .vectors = with->vectors,
+	    .progress = progress,
+	    .arg = &with->meter};
+
+	meter_begin(&with->meter, f->name, (double)n.base->rows);
+	return neighbours_file(&n, fd, path, sum);
+}
+
+static int
 write_rows(const struct make *m, struct tools *with,
     const struct recipe_file *f, int fd, const char *path, struct checksum *sum)
 {
@@ -110,8 +129,10 @@ write_rows(const struct make *m, struct tools *with,
 
 	if (recipe_has_words(f) && !with->words)
 		with->words = vocabulary_new();
-	if (recipe_vector(f) < f->n && !with->vectors)
+	if ((f->base || recipe_vector(f) < f->n) && !with->vectors)
 		with->vectors = vectors_new();
+	if (f->base)
+		return write_neighbours(m, with, f, fd, path, sum);
 	p.words = with->words;
 	p.vectors = with->vectors;
 	return produce_file(&p, fd, path, sum);

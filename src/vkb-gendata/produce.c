@@ -2,19 +2,17 @@
 #include "checksum.h"
 #include "content.h"
 #include "encode.h"
-#include "err.h"
 #include "mem.h"
+#include "put.h"
 #include "recipe.h"
 #include "str.h"
 #include "transform.h"
 #include "vectors.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BLOCK (1 << 20) /* bytes that a thread makes at a time, about */
 #define FIRST 4         /* rows of a block, while rows have no known size */
@@ -83,24 +81,6 @@ row(struct maker *m, uint64_t n)
 	encode_end(&m->block, f);
 }
 
-static int
-put(struct line *l, const struct str *s)
-{
-	size_t done = 0;
-
-	while (done < s->len) {
-		ssize_t k = write(l->fd, s->s + done, s->len - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_fail_sys("cannot write '%s'", l->name);
-		done += (size_t)k;
-	}
-	checksum_add(l->sum, s->s, s->len);
-	return 0;
-}
-
 /* The rows of the next block, about as many as fill it; 0: no more. */
 static uint64_t
 take(struct line *l, uint64_t *first, uint64_t *block)
@@ -133,7 +113,7 @@ hand_over(struct maker *m, uint64_t block)
 	ok = !l->failed;
 	pthread_mutex_unlock(&l->lock);
 	if (ok)
-		ok = put(l, &m->block) == 0;
+		ok = put_all(l->fd, &m->block, l->name, l->sum) == 0;
 	pthread_mutex_lock(&l->lock);
 	l->failed = !ok;
 	l->bytes += m->block.len;
@@ -211,7 +191,7 @@ produce_file(
 	pthread_cond_init(&l.turn_came, NULL);
 	checksum_init(sum);
 	encode_head(&s, p->file);
-	rc = put(&l, &s);
+	rc = put_all(fd, &s, name, sum);
 	if (rc == 0)
 		work_all(&l);
 	if (l.failed)
@@ -219,7 +199,7 @@ produce_file(
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = put(&l, &s);
+		rc = put_all(fd, &s, name, sum);
 	str_free(&s);
 	pthread_mutex_destroy(&l.lock);
 	pthread_cond_destroy(&l.turn_came);

@@ -383,6 +383,53 @@ recipe_of(const struct recipes *r, const char *name)
 	return NULL;
 }
 
+/* The vectors that neighbours are of; NULL, and said. */
+static const struct recipe_field *
+vectors(const struct recipes *r, const struct recipe_file *f, const char *name,
+    const char *key)
+{
+	const struct recipe_file *x = recipe_of(r, name);
+	size_t i = x ? recipe_vector(x) : 0;
+
+	if (x && i < x->n)
+		return &x->fields[i];
+	err_say("%s.%s: no recipe makes '%s', or it has no vectors", f->where,
+	    key, name);
+	return NULL;
+}
+
+static int
+link_vectors(const struct recipes *r, const struct recipe_file *f)
+{
+	const struct recipe_field *b = vectors(r, f, f->base, "source");
+	const struct recipe_field *q = vectors(r, f, f->queries, "queries");
+	uint64_t rows;
+
+	if (!b || !q)
+		return -1;
+	rows = recipe_of(r, f->base)->rows;
+	if (b->dims != q->dims)
+		return err_fail("%s: '%s' has %zu dimensions, '%s' has %zu",
+		    f->where, f->base, b->dims, f->queries, q->dims);
+	if (f->k > rows || rows > INT32_MAX)
+		return err_fail(
+		    "%s: %zu neighbours are wanted, but '%s' has %llu rows%s",
+		    f->where, f->k, f->base, (unsigned long long)rows,
+		    f->k > rows ? "" : ", too many for .ivecs");
+	return 0;
+}
+
+int
+recipe_link(const struct recipes *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].base && link_vectors(r, &r->v[i]) < 0)
+			rc = -1;
+	return rc;
+}
+
 size_t
 recipe_vector(const struct recipe_file *f)
 {

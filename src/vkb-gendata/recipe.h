@@ -68,6 +68,12 @@ int recipe_read(struct recipes *, const char *file);
 int recipe_parse(struct recipes *, struct json *doc, const char *name);
 void recipe_free(struct recipes *);
 
+/*
+ * Once all are read: that what recipes say of each other holds. 0, or -1 and
+ * said.
+ */
+int recipe_link(const struct recipes *);
+
 /* Of that file name; NULL. */
 const struct recipe_file *recipe_of(const struct recipes *, const char *name);
 

@@ -1,0 +1,339 @@
+#include "neighbours.h"
+#include "checksum.h"
+#include "mem.h"
+#include "produce.h"
+#include "put.h"
+#include "str.h"
+#include "vectors.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 128 /* rows that a thread takes */
+#define LANES 16
+#define EPSILON 1.2e-7 /* of a float, twice */
+
+#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && \
+    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&          \
+    !defined(__SANITIZE_THREAD__)
+#define CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONED
+#endif
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+struct near {
+	double score; /* less is nearer */
+	uint32_t row;
+};
+
+/* The best k so far, a heap with the worst on top. */
+struct heap {
+	struct near *v;
+	size_t n;
+};
+
+struct search {
+	const struct neighbours *n;
+	size_t dims, stride; /* floats of a vector, and with zeros behind it */
+	float *q;            /* of all queries */
+	double *norm;        /* of each */
+	size_t nq, k;
+	pthread_mutex_t lock;
+	uint64_t next, done; /* rows of the base */
+};
+
+struct searcher {
+	struct search *s;
+	struct heap *heaps;
+	pthread_t thread;
+};
+
+static float *
+matrix(size_t rows, size_t stride)
+{
+	void *p;
+
+	if (posix_memalign(
+		&p, LANES * sizeof(float), (rows + 1) * stride * sizeof(float)))
+		err_die("out of memory");
+	memset(p, 0, (rows + 1) * stride * sizeof(float));
+	return p;
+}
+
+/* Four at a time, so that the row is read once for them. */
+CLONED static void
+dots(const float *row, const float *q, size_t stride, float out[4])
+{
+	lanes sum[4] = {{0}};
+
+	for (size_t i = 0; i < stride; i += LANES) {
+		lanes r = *(const lanes *)(row + i);
+
+		for (size_t k = 0; k < 4; k++)
+			sum[k] += r * *(const lanes *)(q + k * stride + i);
+	}
+	for (size_t k = 0; k < 4; k++) {
+		out[k] = 0;
+		for (size_t i = 0; i < LANES; i++)
+			out[k] += sum[k][i];
+	}
+}
+
+static double
+length(const float *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)v[i] * v[i];
+	return sqrt(sum);
+}
+
+static double
+score(const struct search *s, const float *a, const float *b)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->dims; i++) {
+		double d = (double)a[i] - b[i];
+
+		sum += s->n->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
+	}
+	if (s->n->metric == RECIPE_COSINE)
+		sum /= length(a, s->dims) * length(b, s->dims);
+	return sum;
+}
+
+/* No true score is less than this, that of floats in any order. */
+static double
+at_least(const struct search *s, double dot, double row, double query)
+{
+	double error = EPSILON * (double)(s->dims + 16) * row * query;
+
+	if (s->n->metric == RECIPE_IP)
+		return -(dot + error);
+	if (s->n->metric == RECIPE_COSINE)
+		return -(dot + error) / (row * query);
+	return row * row + query * query - 2 * (dot + error) -
+	    EPSILON * (row * row + query * query);
+}
+
+static bool
+worse(const struct near *a, const struct near *b)
+{
+	return a->score > b->score || (a->score == b->score && a->row > b->row);
+}
+
+static void
+sink_top(struct heap *h)
+{
+	for (size_t i = 0, c; (c = 2 * i + 1) < h->n; i = c) {
+		struct near t = h->v[i];
+
+		c += c + 1 < h->n && worse(&h->v[c + 1], &h->v[c]);
+		if (!worse(&h->v[c], &t))
+			return;
+		h->v[i] = h->v[c];
+		h->v[c] = t;
+	}
+}
+
+static void
+offer(struct heap *h, size_t k, struct near x)
+{
+	size_t i = h->n;
+
+	if (h->n == k) {
+		if (worse(&x, &h->v[0]))
+			return;
+		h->v[0] = x;
+		sink_top(h);
+		return;
+	}
+	h->v[h->n++] = x;
+	for (; i && worse(&h->v[i], &h->v[(i - 1) / 2]); i = (i - 1) / 2) {
+		struct near t = h->v[i];
+
+		h->v[i] = h->v[(i - 1) / 2];
+		h->v[(i - 1) / 2] = t;
+	}
+}
+
+static void
+against_all(struct searcher *x, const float *row, uint64_t number)
+{
+	const struct search *s = x->s;
+	double norm = length(row, s->dims);
+	float dot[4];
+
+	for (size_t q = 0; q < s->nq; q++) {
+		struct heap *h = &x->heaps[q];
+		const float *v = s->q + q * s->stride;
+
+		if (q % 4 == 0)
+			dots(row, v, s->stride, dot);
+		if (h->n < s->k ||
+		    at_least(s, dot[q % 4], norm, s->norm[q]) <= h->v->score)
+			offer(h, s->k,
+			    (struct near){score(s, v, row), (uint32_t)number});
+	}
+}
+
+static uint64_t
+take(struct search *s, uint64_t *first)
+{
+	uint64_t left;
+
+	pthread_mutex_lock(&s->lock);
+	left = s->n->base->rows - s->next;
+	left = left < BLOCK ? left : BLOCK;
+	*first = s->next;
+	s->next += left;
+	pthread_mutex_unlock(&s->lock);
+	return left;
+}
+
+static void *
+work(void *arg)
+{
+	struct searcher *x = arg;
+	struct search *s = x->s;
+	const struct neighbours *n = s->n;
+	size_t field = recipe_vector(n->base);
+	uint64_t salt = produce_salt(n->seed, n->base->name), first, rows;
+	float *row = matrix(1, s->stride);
+
+	while ((rows = take(s, &first)) > 0) {
+		for (uint64_t i = first; i < first + rows; i++) {
+			vectors_row(
+			    n->vectors, salt, i + 1, field, s->dims, row);
+			against_all(x, row, i);
+		}
+		pthread_mutex_lock(&s->lock);
+		s->done += rows;
+		n->progress(n->arg, s->done, s->done * s->dims * sizeof(float));
+		pthread_mutex_unlock(&s->lock);
+	}
+	free(row);
+	return NULL;
+}
+
+static int
+by_score(const void *a, const void *b)
+{
+	return worse(a, b) ? 1 : worse(b, a) ? -1 : 0;
+}
+
+/* Those of all threads. */
+static void
+nearest(struct searcher *all, size_t threads, size_t q, struct near *to)
+{
+	struct search *s = all->s;
+	struct heap h = {.v = to};
+
+	for (size_t t = 0; t < threads; t++)
+		for (size_t i = 0; i < all[t].heaps[q].n; i++)
+			offer(&h, s->k, all[t].heaps[q].v[i]);
+	qsort(to, h.n, sizeof *to, by_score);
+}
+
+static void
+number(struct str *s, uint32_t v)
+{
+	for (int i = 0; i < 32; i += 8)
+		str_addc(s, (char)(v >> i & 0xff));
+}
+
+static int
+write_all(struct searcher *all, size_t threads, int fd, const char *name,
+    struct checksum *sum)
+{
+	const struct search *s = all->s;
+	struct near *best = mem_array(s->k + 1, sizeof *best);
+	struct str out = {0};
+	int rc = 0;
+
+	for (size_t q = 0; q < s->nq && rc == 0; q++) {
+		nearest(all, threads, q, best);
+		str_clear(&out);
+		number(&out, (uint32_t)s->k);
+		for (size_t i = 0; i < s->k; i++)
+			number(&out, best[i].row);
+		rc = put_all(fd, &out, name, sum);
+	}
+	str_free(&out);
+	free(best);
+	return rc;
+}
+
+static void
+queries(struct search *s)
+{
+	const struct neighbours *n = s->n;
+	uint64_t salt = produce_salt(n->seed, n->queries->name);
+	size_t field = recipe_vector(n->queries);
+
+	s->nq = (size_t)n->queries->rows;
+	s->q = matrix(s->nq + 3, s->stride); /* four are read at a time */
+	s->norm = mem_array(s->nq + 1, sizeof *s->norm);
+	for (size_t q = 0; q < s->nq; q++) {
+		float *v = s->q + q * s->stride;
+
+		vectors_row(n->vectors, salt, q + 1, field, s->dims, v);
+		s->norm[q] = length(v, s->dims);
+	}
+}
+
+static void
+searcher_init(struct searcher *x, struct search *s)
+{
+	x->s = s;
+	x->heaps = mem_array(s->nq + 1, sizeof *x->heaps);
+	for (size_t q = 0; q < s->nq; q++)
+		x->heaps[q].v = mem_array(s->k + 1, sizeof *x->heaps[q].v);
+}
+
+static void
+searcher_free(struct searcher *x)
+{
+	for (size_t q = 0; q < x->s->nq; q++)
+		free(x->heaps[q].v);
+	free(x->heaps);
+}
+
+int
+neighbours_file(
+    const struct neighbours *n, int fd, const char *name, struct checksum *sum)
+{
+	struct search s = {.n = n, .k = n->k};
+	struct searcher *all = mem_array(n->threads, sizeof *all);
+	size_t started = 0;
+	int rc;
+
+	s.dims = n->base->fields[recipe_vector(n->base)].dims;
+	s.stride = (s.dims + LANES - 1) / LANES * LANES;
+	pthread_mutex_init(&s.lock, NULL);
+	checksum_init(sum);
+	queries(&s);
+	for (size_t i = 0; i < n->threads; i++)
+		searcher_init(&all[i], &s);
+	for (; started + 1 < n->threads; started++)
+		if (pthread_create(&all[started + 1].thread, NULL, work,
+			&all[started + 1]))
+			break; /* fewer will do */
+	work(all);
+	for (size_t i = 1; i <= started; i++)
+		pthread_join(all[i].thread, NULL);
+	rc = write_all(all, n->threads, fd, name, sum);
+	for (size_t i = 0; i < n->threads; i++)
+		searcher_free(&all[i]);
+	pthread_mutex_destroy(&s.lock);
+	free(s.q);
+	free(s.norm);
+	free(all);
+	return rc;
+}
