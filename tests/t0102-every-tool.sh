@@ -124,6 +124,39 @@ passes_unknown() {
   test_same '' "$(cat .err)" "$*: quietly"
 }
 
+# A text of another kind: stacks FILE COMMAND...
+stacks() {
+  good=$1
+  shift
+  name=$*
+  test_that "$name: good input" "$@" "$good"
+  test_same '' "$(cat .err)" "$name: is quiet"
+  cp .out want
+  test_that "$name: stdin" from "$good" "$@"
+  test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
+  test_that "$name: - is stdin" from "$good" "$@" -
+  test_same "$(cat want)" "$(cat .out)" "$name: - gives the same"
+  printf %s "$(cat "$good")" >torn
+  test_status 2 "$name: a last line without its newline" "$@" torn
+  test_match "torn:$(wc -l <"$good")" .err "$name: it is named"
+  { cat "$good"; echo nonsense; } >wrong
+  test_status 2 "$name: a wrong line" "$@" wrong
+  test_match "wrong:$(($(wc -l <"$good") + 1))" .err "$name: it is named"
+  test_status 2 "$name: a missing file" "$@" no-such-file
+  test_match "no-such-file.*No such file" .err "$name: it is named"
+  test_status 2 "$name: a folder" "$@" /
+  test_status 2 "$name: a full disk" to_full "$@" "$good"
+  test_match 'No space left' .err "$name: it is said"
+  test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
+  test_same '' "$(cat .err)" "$name: is quiet"
+  printf 'a\033[31mb;c\033]0;x\007 1\n\377\376\302\233 2\n' >evil
+  test_that "$name: hostile names" "$@" evil
+  no_control .out "$name: are not shown raw"
+  head -c 20000 /dev/zero | tr '\0' ';' >deep
+  echo ' 1' >>deep
+  test_that "$name: very deep stacks" "$@" deep
+}
+
 has() { [ -x "$VKB_BIN/$1" ]; }
 
 if has vkb-load; then
@@ -154,6 +187,12 @@ fi
 if has vkb-detect; then
   filter run.jsonl vkb-detect
   passes_unknown run.jsonl vkb-detect
+fi
+
+if has vkb-flame; then
+  printf '%s\n' 'a;b 1' 'a;c 2' >stacks.txt
+  stacks stacks.txt vkb-flame
+  stacks stacks.txt vkb-flame -f folded
 fi
 
 # A view shows what stands in the records, but never as it is.

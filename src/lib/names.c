@@ -2,6 +2,7 @@
 #include "mem.h"
 #include "str.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +38,20 @@ names_text(const struct names *t, size_t id)
 	return t->v[id];
 }
 
+static bool
+same(const char *have, const char *text, size_t n)
+{
+	return strncmp(have, text, n) == 0 && !have[n];
+}
+
 /* The slot of a text, or the empty one where it belongs. */
 static size_t *
-slot(const struct names *t, const char *text)
+slot(const struct names *t, const char *text, size_t n)
 {
-	unsigned long long h = str_hash(STR_HASH, text, strlen(text));
+	unsigned long long h = str_hash(STR_HASH, text, n);
 	size_t at = (h ^ h >> 32) & (t->size - 1);
 
-	while (t->slots[at] && strcmp(t->v[t->slots[at] - 1], text) != 0)
+	while (t->slots[at] && !same(t->v[t->slots[at] - 1], text, n))
 		at = (at + 1) & (t->size - 1);
 	return &t->slots[at];
 }
@@ -52,25 +59,37 @@ slot(const struct names *t, const char *text)
 size_t
 names_id(struct names *t, const char *text)
 {
+	return names_idn(t, text, strlen(text));
+}
+
+size_t
+names_idn(struct names *t, const char *text, size_t n)
+{
 	size_t *to;
 
-	if (t->n && strcmp(t->v[t->last], text) == 0)
+	if (t->n && same(t->v[t->last], text, n))
 		return t->last; /* as it mostly is */
 	if (2 * (t->n + 1) > t->size) {
 		t->size = t->size ? 2 * t->size : 64;
 		free(t->slots);
 		t->slots = mem_array(t->size, sizeof *t->slots);
 		for (size_t i = 0; i < t->n; i++)
-			*slot(t, t->v[i]) = i + 1;
+			*slot(t, t->v[i], strlen(t->v[i])) = i + 1;
 	}
-	to = slot(t, text);
+	to = slot(t, text, n);
 	if (!*to) {
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = mem_str(text);
+		t->v[t->n++] = mem_strn(text, n);
 		*to = t->n;
 	}
 	t->last = *to - 1;
 	return t->last;
+}
+
+size_t
+names_count(const struct names *t)
+{
+	return t->n;
 }
 
 static int

@@ -13,6 +13,8 @@ struct names *names_new(void);
 void names_free(struct names *);
 
 size_t names_id(struct names *, const char *text);
+size_t names_idn(struct names *, const char *text, size_t n); /* has no NUL */
+size_t names_count(const struct names *);
 const char *names_text(const struct names *, size_t id); /* borrowed */
 
 /* Of each, by id, its place among the sorted ones. Caller frees with free(). */

@@ -1,0 +1,207 @@
+#include "folded.h"
+#include "calltree.h"
+#include "err.h"
+#include "lines.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts from here on are periods: no profile has so many samples a stack. */
+#define PERIOD 1000
+
+/* The line before, which mostly begins as the next one. */
+struct last {
+	struct str text;
+	size_t *end; /* of each frame in 'text' */
+	uint32_t *node;
+	size_t n, cap;
+};
+
+static bool
+blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Where the stack ends, and the count behind it; 0: it has none. */
+static size_t
+count(const char *s, size_t n, double *v)
+{
+	size_t from, to = n, dot = 0, digits = 0;
+
+	while (to && blank(s[to - 1]))
+		to--;
+	for (from = to; from && !blank(s[from - 1]); from--)
+		if (s[from - 1] == '.')
+			dot++;
+		else if (s[from - 1] >= '0' && s[from - 1] <= '9')
+			digits++;
+		else
+			return 0;
+	if (dot > 1 || !digits || digits > 300)
+		return 0;
+	*v = 0;
+	for (size_t i = from; i < to && s[i] != '.'; i++)
+		*v = *v * 10 + (s[i] - '0');
+	if (dot) {
+		char *copy = mem_strn(s + from, to - from);
+
+		*v = strtod(copy, NULL);
+		free(copy);
+	}
+	while (from && blank(s[from - 1]))
+		from--;
+	return from;
+}
+
+bool
+folded_looks(const char *line, size_t n)
+{
+	double v;
+
+	return n && !blank(*line) && count(line, n, &v) > 0;
+}
+
+static size_t
+common(const char *a, const char *b, size_t n)
+{
+	size_t i = 0;
+	uint64_t x, y;
+
+	for (; i + 8 <= n; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			break;
+	}
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+static uint32_t
+stack(struct calltree *t, struct last *last, const char *s, size_t n)
+{
+	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
+
+	same = same ? common(last->text.s, s, same) : 0;
+	while (depth < last->n && last->end[depth] < same)
+		depth++;
+	at = depth ? last->end[depth - 1] + 1 : 0;
+	for (last->n = depth; at <= n; depth++) {
+		const char *end = memchr(s + at, ';', n - at);
+		size_t k = end ? (size_t)(end - s) : n;
+
+		if (depth == last->cap) {
+			last->cap = last->cap ? 2 * last->cap : 64;
+			last->end =
+			    mem_resize(last->end, last->cap, sizeof *last->end);
+			last->node = mem_resize(
+			    last->node, last->cap, sizeof *last->node);
+		}
+		last->node[depth] =
+		    calltree_child(t, depth ? last->node[depth - 1] : 0,
+			calltree_frame(t, s + at, k - at));
+		last->end[depth] = k;
+		last->n = depth + 1;
+		at = k + 1;
+	}
+	last->text.len = 0;
+	str_addn(&last->text, s, n);
+	return last->node[last->n - 1];
+}
+
+static void
+samples(struct calltree *t, const double *v, double *n)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = 1; i < t->n; i++)
+		if (v[i] > 0 && v[i] < least)
+			least = v[i];
+	if (least < PERIOD)
+		least = 1;
+	for (uint32_t i = 1; i < t->n; i++)
+		n[i] = v[i] / least;
+}
+
+int
+folded_read(struct lines *l, struct calltree *t, size_t column, long to)
+{
+	unsigned long long bad = 0, first = 0;
+	struct last last = {.n = 0};
+	const char *s;
+	size_t n, k;
+	double v = 0;
+	int rc;
+
+	while ((rc = lines_next(l, &s, &n)) > 0) {
+		size_t empty = 0;
+
+		while (empty < n && blank(s[empty]))
+			empty++;
+		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
+			continue;
+		k = lines_torn(l) ? 0 : count(s, n, &v);
+		if (!k && !bad++)
+			first = lines_number(l);
+		if (k)
+			t->self[column][stack(t, &last, s, k)] += v;
+	}
+	if (to >= 0)
+		samples(t, t->self[column], t->self[to]);
+	str_free(&last.text);
+	free(last.end);
+	free(last.node);
+	if (bad == 1 && lines_torn(l))
+		err_say("%s:%llu: a line without its newline is left out",
+		    lines_name(l), first);
+	else if (bad)
+		err_say("%s:%llu: no stack with a count behind it, as are %llu "
+			"lines in all",
+		    lines_name(l), first, bad);
+	return rc < 0 || bad ? -1 : 0;
+}
+
+static void
+number(struct str *s, double v)
+{
+	if (v == floor(v) && v < 0x1p53)
+		str_printf(s, " %.0f", v);
+	else {
+		str_addc(s, ' ');
+		num_append(s, v);
+	}
+}
+
+void
+folded_write(
+    struct str *to, const struct calltree *t, const double *const *v, size_t n)
+{
+	uint32_t *path = NULL, i = calltree_after(t, 0, 0);
+	size_t cap = 0;
+
+	for (; i != CALLTREE_NONE; i = calltree_after(t, i, 0)) {
+		size_t depth, seen = 0;
+
+		for (size_t k = 0; k < n; k++)
+			seen += v[k][i] != 0;
+		if (!seen)
+			continue;
+		depth = calltree_path(t, i, &path, &cap);
+		for (size_t d = 0; d < depth; d++) {
+			if (d)
+				str_addc(to, ';');
+			str_add(to, calltree_name(t, path[d]));
+		}
+		for (size_t k = 0; k < n; k++)
+			number(to, v[k][i]);
+		str_addc(to, '\n');
+	}
+	free(path);
+}

@@ -1,0 +1,485 @@
+#include "folding.h"
+#include "calltree.h"
+#include "inlined.h"
+#include "mem.h"
+#include "rustname.h"
+#include "str.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A symbol and module that came before, and the frames they are. */
+struct known {
+	uint64_t hash;               /* 0: an empty slot */
+	size_t text, symbol, module; /* where in 'texts', and lengths */
+	size_t first, n;             /* in 'frames' */
+};
+
+struct folding {
+	struct calltree *tree;
+	const struct folding_opts *o;
+	size_t column;
+	long samples;
+	char *event;
+	unsigned long long others;
+	struct inlined *inlined;
+
+	struct known *known;
+	size_t nknown, size;
+	struct str texts;
+	uint32_t *frames;
+	size_t nframes, capframes;
+
+	bool java;
+	struct str process;
+	uint32_t *stack; /* of this sample, the innermost frame first */
+	size_t n, cap;
+	uint32_t *path,
+	    *nodes; /* frames and nodes of the last, from the root */
+	size_t npath, cappath;
+};
+
+struct folding *
+folding_new(struct calltree *t, size_t column, long samples,
+    const struct folding_opts *o)
+{
+	struct folding *f = mem_new(sizeof *f);
+
+	f->tree = t;
+	f->column = column;
+	f->samples = samples;
+	f->o = o;
+	f->size = 1024;
+	f->known = mem_array(f->size, sizeof *f->known);
+	f->event = mem_str(o->event);
+	if (o->inlined)
+		f->inlined = inlined_new();
+	return f;
+}
+
+void
+folding_free(struct folding *f)
+{
+	if (!f)
+		return;
+	inlined_free(f->inlined);
+	free(f->known);
+	free(f->frames);
+	free(f->stack);
+	free(f->path);
+	free(f->nodes);
+	free(f->event);
+	str_free(&f->texts);
+	str_free(&f->process);
+	free(f);
+}
+
+unsigned long long
+folding_others(const struct folding *f)
+{
+	return f->others;
+}
+
+const char *
+folding_counted(const struct folding *f)
+{
+	return f->event;
+}
+
+/* Without modifiers: "cycles:uH" is cycles, "sched:sched_switch" itself. */
+static size_t
+plain(const char *s, size_t n)
+{
+	size_t k = n;
+
+	while (k > 0 && strchr("ukhGHpPSDIWeb", s[k - 1]) && s[k - 1])
+		k--;
+	return k > 1 && k < n && s[k - 1] == ':' ? k - 1 : n;
+}
+
+bool
+folding_event(struct folding *f, const char *name, size_t n)
+{
+	size_t have, want = plain(name, n);
+
+	if (!f->event)
+		f->event = mem_strn(name, n);
+	have = plain(f->event, strlen(f->event));
+	if (have == want && memcmp(name, f->event, want) == 0)
+		return true;
+	f->others++;
+	return false;
+}
+
+static void
+number(struct str *s, struct text t)
+{
+	str_addn(s, t.s, t.n);
+}
+
+void
+folding_begin(
+    struct folding *f, struct text comm, struct text pid, struct text tid)
+{
+	struct str *s = &f->process;
+
+	f->n = 0;
+	str_clear(s);
+	str_addn(s, comm.s, comm.n);
+	if (f->o->tid || f->o->pid) {
+		str_addc(s, '-');
+		if (pid.n)
+			number(s, pid);
+		else
+			str_addc(s, '?');
+	}
+	if (f->o->tid) {
+		str_addc(s, '/');
+		number(s, tid);
+	}
+	for (size_t i = 0; i < s->len; i++)
+		if (s->s[i] == ' ' || s->s[i] == ';')
+			s->s[i] = s->s[i] == ' ' ? '_' : ':';
+	f->java = s->len >= 4 && memcmp(s->s, "java", 4) == 0;
+}
+
+/* --- what a frame is called */
+
+static bool
+has(struct text t, const char *what)
+{
+	return t.n && memmem(t.s, t.n, what, strlen(what));
+}
+
+static bool
+is(struct text t, const char *what)
+{
+	return t.n == strlen(what) && memcmp(t.s, what, t.n) == 0;
+}
+
+static bool
+in_kernel(struct text m)
+{
+	bool vmlinux = m.n >= 7 && memcmp(m.s + m.n - 7, "vmlinux", 7) == 0;
+
+	return ((m.n && m.s[0] == '[') || vmlinux) && !has(m, "unknown");
+}
+
+/* /tmp/perf-123.map */
+static bool
+in_jit(struct text m)
+{
+	const char *p = m.n ? memmem(m.s, m.n, "/tmp/perf-", 10) : NULL;
+	size_t left, k = 0;
+
+	if (!p)
+		return false;
+	p += 10;
+	left = m.n - (size_t)(p - m.s);
+	while (k < left && p[k] >= '0' && p[k] <= '9')
+		k++;
+	return k && left - k >= 4 && memcmp(p + k, ".map", 4) == 0;
+}
+
+static void
+unknown(struct str *s, struct text pc, struct text module, bool addrs)
+{
+	struct text name = {"unknown", 7};
+
+	if (!is(module, "[unknown]")) {
+		const char *slash = memrchr(module.s, '/', module.n);
+
+		name = module;
+		if (slash) {
+			name.s = slash + 1;
+			name.n = module.n - (size_t)(name.s - module.s);
+		}
+	}
+	str_addc(s, '[');
+	str_addn(s, name.s, name.n);
+	if (addrs) {
+		str_add(s, " <");
+		str_addn(s, pc.s, pc.n);
+		str_addc(s, '>');
+	}
+	str_addc(s, ']');
+}
+
+/* Go's methods have a ".(*T)." of their own. */
+static bool
+go_method(const char *s)
+{
+	const char *p = strstr(s, ".("), *q = p;
+
+	while (q && (q = strstr(q + 1, ").")))
+		if (q > p + 1)
+			return true;
+	return false;
+}
+
+/* Arguments are noise; quotes and semicolons mean something to others. */
+static void
+tidy(struct str *s, bool java, bool rust)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *to, *p = s->s;
+
+	for (char *c = p; *c; c++)
+		if (*c == ';')
+			*c = ':';
+	if (!rust && !go_method(p))
+		while ((p = strchr(p, '('))) {
+			if (!str_starts(p, anonymous)) {
+				*p = 0;
+				break;
+			}
+			p += sizeof anonymous - 1;
+		}
+	to = s->s;
+	for (p = s->s; *p; p++)
+		if (*p != '"' && *p != '\'' && *p != '\n')
+			*to++ = *p;
+	*to = 0;
+	if (java && s->s[0] == 'L' && strchr(s->s, '/'))
+		memmove(s->s, s->s + 1, (size_t)(to - s->s));
+	s->len = strlen(s->s);
+}
+
+static void
+add_frame(struct folding *f, uint32_t id)
+{
+	if (f->nframes == f->capframes) {
+		f->capframes = f->capframes ? 2 * f->capframes : 1024;
+		f->frames =
+		    mem_resize(f->frames, f->capframes, sizeof *f->frames);
+	}
+	f->frames[f->nframes++] = id;
+}
+
+/* Where "->" parts two frames: not in "operator->" or " -> ". */
+static size_t
+arrow(const char *s, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (s[i] != '-' || s[i + 1] != '>')
+			continue;
+		if (i && s[i - 1] == ' ')
+			continue;
+		if (i >= 8 && memcmp(s + i - 8, "operator", 8) == 0)
+			continue;
+		return i;
+	}
+	return n;
+}
+
+static void
+name_frame(struct folding *f, struct text pc, struct text part,
+    struct text module, bool inner, bool rust)
+{
+	const struct folding_opts *o = f->o;
+	struct str s = {0};
+
+	if (is(part, "[unknown]"))
+		unknown(&s, pc, module, o->addrs);
+	else
+		str_addn(&s, part.s, part.n);
+	for (size_t i = 0; i < s.len; i++)
+		if (!s.s[i])
+			s.s[i] = '?';
+	tidy(&s, f->java, rust);
+	if (inner && !strstr(s.s, "_[i]"))
+		str_add(&s, "_[i]");
+	else if (!inner && o->kernel && in_kernel(module))
+		str_add(&s, "_[k]");
+	else if (!inner && o->jit && in_jit(module) && !strstr(s.s, "_[j]"))
+		str_add(&s, "_[j]");
+	add_frame(f, calltree_frame(f->tree, s.s, s.len));
+	str_free(&s);
+}
+
+/* The frames of a symbol, the outermost first. */
+static void
+name_frames(
+    struct folding *f, struct text pc, struct text symbol, struct text module)
+{
+	struct str name = {0};
+	bool inner = false, rust;
+
+	if (!symbol.n || (symbol.s[0] == '(' && !has(symbol, "namespace)")))
+		return; /* the name of a process */
+	rust = rustname_add(&name, symbol.s, symbol.n);
+	symbol = (struct text){name.s, name.len};
+	for (size_t at = 0; at < symbol.n; inner = true) {
+		size_t k = arrow(symbol.s + at, symbol.n - at);
+
+		if (k)
+			name_frame(f, pc, (struct text){symbol.s + at, k},
+			    module, inner, rust);
+		at += k + 2;
+	}
+	str_free(&name);
+}
+
+/* --- and what was asked before */
+
+static uint64_t
+mix(uint64_t h, const char *s, size_t n)
+{
+	uint64_t w;
+
+	for (; n >= 8; n -= 8, s += 8) {
+		memcpy(&w, s, 8);
+		h = (h ^ w) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	w = n;
+	memcpy(&w, s, n);
+	h = (h ^ w ^ (uint64_t)n << 56) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
+}
+
+static struct known *
+find(struct folding *f, uint64_t h, struct text symbol, struct text module)
+{
+	size_t at = h >> 1 & (f->size - 1);
+
+	for (; f->known[at].hash; at = (at + 1) & (f->size - 1)) {
+		const struct known *k = &f->known[at];
+		const char *s = f->texts.s + k->text;
+
+		if (k->hash == h && k->symbol == symbol.n &&
+		    k->module == module.n &&
+		    memcmp(s, symbol.s, symbol.n) == 0 &&
+		    memcmp(s + symbol.n, module.s, module.n) == 0)
+			break;
+	}
+	return &f->known[at];
+}
+
+static void
+more_room(struct folding *f)
+{
+	struct known *old = f->known;
+	size_t n = f->size;
+
+	f->size *= 2;
+	f->known = mem_array(f->size, sizeof *f->known);
+	for (size_t i = 0; i < n; i++) {
+		size_t at = old[i].hash >> 1 & (f->size - 1);
+
+		if (!old[i].hash)
+			continue;
+		while (f->known[at].hash)
+			at = (at + 1) & (f->size - 1);
+		f->known[at] = old[i];
+	}
+	free(old);
+}
+
+static const struct known *
+remember(struct folding *f, uint64_t h, struct text pc, struct text symbol,
+    struct text module)
+{
+	struct known *k;
+
+	if (2 * (f->nknown + 1) > f->size)
+		more_room(f);
+	k = find(f, h, symbol, module);
+	k->hash = h;
+	k->text = f->texts.len;
+	k->symbol = symbol.n;
+	k->module = module.n;
+	k->first = f->nframes;
+	str_addn(&f->texts, symbol.s, symbol.n);
+	str_addn(&f->texts, module.s, module.n);
+	name_frames(f, pc, symbol, module);
+	k->n = f->nframes - k->first;
+	f->nknown++;
+	return k;
+}
+
+static void
+push(struct folding *f, uint32_t frame)
+{
+	if (f->n == f->cap) {
+		f->cap = f->cap ? 2 * f->cap : 256;
+		f->stack = mem_resize(f->stack, f->cap, sizeof *f->stack);
+	}
+	f->stack[f->n++] = frame;
+}
+
+/* "+0x1f" */
+static size_t
+without_offset(struct text s)
+{
+	size_t k = s.n;
+
+	while (k &&
+	    ((s.s[k - 1] >= '0' && s.s[k - 1] <= '9') ||
+		(s.s[k - 1] >= 'a' && s.s[k - 1] <= 'f')))
+		k--;
+	return k < s.n && k >= 3 && memcmp(s.s + k - 3, "+0x", 3) == 0 ? k - 3
+								       : s.n;
+}
+
+void
+folding_frame(
+    struct folding *f, struct text pc, struct text symbol, struct text module)
+{
+	const struct known *k;
+	struct text found;
+	uint64_t h;
+
+	if (f->inlined && inlined_find(f->inlined, pc, module, &found)) {
+		symbol = found;
+		module = (struct text){"[unknown]", 9};
+	} else {
+		symbol.n = without_offset(symbol);
+	}
+	if (f->o->addrs && is(symbol, "[unknown]")) {
+		size_t first = f->nframes;
+
+		name_frames(f, pc, symbol, module);
+		push(f, f->frames[first]);
+		f->nframes = first;
+		return;
+	}
+	h = mix(mix(f->java, symbol.s, symbol.n), module.s, module.n) | 1;
+	k = find(f, h, symbol, module);
+	if (!k->hash)
+		k = remember(f, h, pc, symbol, module);
+	for (size_t i = k->n; i > 0; i--)
+		push(f, f->frames[k->first + i - 1]);
+}
+
+void
+folding_end(struct folding *f, double weight)
+{
+	struct calltree *t = f->tree;
+	uint32_t node = 0;
+	size_t depth = 0;
+
+	if (!f->process.len)
+		return;
+	push(f, calltree_frame(t, f->process.s, f->process.len));
+	if (f->n > f->cappath) {
+		f->cappath = f->cap;
+		f->path = mem_resize(f->path, f->cappath, sizeof *f->path);
+		f->nodes = mem_resize(f->nodes, f->cappath, sizeof *f->nodes);
+	}
+	while (depth < f->n && depth < f->npath &&
+	    f->path[depth] == f->stack[f->n - 1 - depth])
+		node = f->nodes[depth++];
+	for (; depth < f->n; depth++) {
+		uint32_t frame = f->stack[f->n - 1 - depth];
+
+		node = calltree_child(t, node, frame);
+		f->path[depth] = frame;
+		f->nodes[depth] = node;
+	}
+	f->npath = f->n;
+	t->self[f->column][node] += weight;
+	if (f->samples >= 0)
+		t->self[f->samples][node]++;
+}

@@ -1,0 +1,23 @@
+/*
+ * What was inlined at an address, by addr2line (binutils), which is kept
+ * running for each module.
+ */
+#ifndef INLINED_H
+#define INLINED_H
+
+#include <stdbool.h>
+
+struct inlined;
+struct text;
+
+struct inlined *inlined_new(void);
+void inlined_free(struct inlined *);
+
+/*
+ * The functions at 'pc', an address in the file 'module', as "outer->inner"
+ * (borrowed until the next call). false: none are known.
+ */
+bool inlined_find(
+    struct inlined *, struct text pc, struct text module, struct text *found);
+
+#endif

@@ -1,0 +1,89 @@
+#include "input.h"
+#include "err.h"
+#include "folded.h"
+#include "folding.h"
+#include "lines.h"
+#include "perftext.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int
+read_text(struct lines *l, struct calltree *t, size_t column, long samples,
+    const struct folding_opts *o)
+{
+	struct folding *f = folding_new(t, column, samples, o);
+	int rc = perftext_read(l, f);
+
+	if (folding_others(f) && !o->event)
+		err_say("%s: %llu samples of other events than '%s' are left "
+			"out; --event counts another",
+		    lines_name(l), folding_others(f), folding_counted(f));
+	folding_free(f);
+	return rc;
+}
+
+/* Blank, or a comment. */
+static bool
+ignored(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r'))
+		i++;
+	return i == n || *s == '#';
+}
+
+/* By the first line that is neither blank nor a comment. */
+static int
+read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
+    const struct folding_opts *o)
+{
+	const char *s;
+	size_t n;
+	int k;
+
+	while ((k = lines_next(l, &s, &n)) > 0)
+		if (!ignored(s, n))
+			break;
+	if (k <= 0)
+		return k;
+	if (perftext_looks(s, n)) {
+		lines_again(l);
+		return read_text(l, t, column, samples, o);
+	}
+	if (folded_looks(s, n)) {
+		lines_again(l);
+		return folded_read(l, t, column, samples);
+	}
+	return err_fail("%s:%llu: neither what 'perf script' prints nor folded "
+			"stacks",
+	    lines_name(l), lines_number(l));
+}
+
+int
+input_read(const char *file, struct calltree *t, size_t column, long samples,
+    const struct folding_opts *o)
+{
+	bool in = strcmp(file, "-") == 0;
+	int fd = in ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), rc;
+	const char *name = in ? "stdin" : file, *s;
+	struct lines *l;
+	long n;
+
+	if (fd < 0)
+		return err_fail_sys("cannot read '%s'", file);
+	l = lines_fd(fd, name);
+	n = lines_peek(l, &s, 8);
+	if (n < 0)
+		rc = -1;
+	else if (n == 8 && memcmp(s, "PERFILE2", 8) == 0)
+		rc = err_fail("'%s' is binary: pipe what 'perf script -i' "
+			      "prints of it into this",
+		    name);
+	else
+		rc = read_lines(l, t, column, samples, o);
+	lines_close(l);
+	return rc;
+}

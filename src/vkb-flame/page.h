@@ -1,0 +1,8 @@
+/* What makes the graph interactive: a script that stands in its SVG. */
+#ifndef PAGE_H
+#define PAGE_H
+
+extern const char page_style[];
+extern const char page_script[];
+
+#endif

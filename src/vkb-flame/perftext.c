@@ -1,0 +1,339 @@
+/*
+ * Three kinds of lines, told by how they begin:
+ *
+ *	java 24636/25607 [000] 94564.109216: 100 cycles:
+ *		    67fa7 dictFind+0x67 (/usr/bin/valkey-server)
+ *	    false 39654 19115.489713: 1 cycles:u:  ffff9b20 main+0x4
+ *(/bin/false)
+ *
+ * an event with frames below it, a frame, and an event without a call chain
+ * that has its one frame behind it. A blank line ends the frames.
+ */
+#include "perftext.h"
+#include "err.h"
+#include "folding.h"
+#include "lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum state {
+	OUTSIDE, /* of events */
+	EVENT,   /* below one that is counted */
+	EMPTY,   /* the same, and a blank line came first */
+	FRAMES,  /* below a frame of it */
+	OTHERS   /* below an event that is not counted */
+};
+
+struct reader {
+	struct folding *f;
+	enum state state;
+	double period; /* of the event */
+};
+
+struct event {
+	struct text comm, pid, tid;
+	struct text name; /* empty: it has none */
+	bool timed;       /* a CPU or time stands behind the pid */
+	double period;
+	const char *rest; /* what follows the name */
+};
+
+static bool
+blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool
+digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+word(char c)
+{
+	return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    c == '_';
+}
+
+static const char *
+blanks(const char *p, const char *end)
+{
+	while (p < end && blank(*p))
+		p++;
+	return p;
+}
+
+static const char *
+digits(const char *p, const char *end)
+{
+	while (p < end && digit(*p))
+		p++;
+	return p;
+}
+
+static const char *
+until_blank(const char *p, const char *end)
+{
+	while (p < end && !blank(*p))
+		p++;
+	return p;
+}
+
+/* "[003]", or a time as "94564.109216:": what stands behind a pid. */
+static bool
+behind_pid(const char *p, const char *end)
+{
+	const char *q;
+
+	if (p < end && *p == '[')
+		return true;
+	q = digits(p, end);
+	if (q == p)
+		return false;
+	if (q < end && *q == '.')
+		q = digits(q + 1, end);
+	return q < end && *q == ':';
+}
+
+/* "12", "12/13" and blanks at p; behind them, or NULL. */
+static const char *
+ids(const char *p, const char *end, struct event *e)
+{
+	const char *q = digits(p, end), *r;
+
+	if (q == p)
+		return NULL;
+	e->pid = (struct text){p, 0};
+	e->tid = (struct text){p, (size_t)(q - p)};
+	if (q < end && *q == '/') {
+		r = digits(q + 1, end);
+		e->pid.n = (size_t)(q - p);
+		e->tid = (struct text){q + 1, (size_t)(r - q - 1)};
+		q = r;
+	}
+	return q < end && blank(*q) ? blanks(q, end) : NULL;
+}
+
+/* The process: names may have blanks and numbers. Behind it, or NULL. */
+static const char *
+process(const char *line, const char *end, struct event *e)
+{
+	const char *found = NULL, *p = line;
+	struct event maybe = *e;
+
+	while ((p = until_blank(p, end)) < end) {
+		const char *name = p, *behind;
+
+		p = blanks(p, end);
+		behind = ids(p, end, &maybe);
+		if (!behind || (found && !behind_pid(behind, end)))
+			continue;
+		found = behind;
+		*e = maybe;
+		e->comm = (struct text){line, (size_t)(name - line)};
+		if (behind_pid(behind, end))
+			break;
+	}
+	return found;
+}
+
+/* "[000] 6544038.708352: 235 cpu-clock: ..." */
+static void
+what(const char *p, const char *end, struct event *e)
+{
+	const char *q;
+
+	e->name = (struct text){p, 0};
+	e->rest = end;
+	e->period = 1;
+	if (p < end && *p == '[')
+		p = blanks(until_blank(p, end), end);
+	q = until_blank(p, end);
+	if (behind_pid(p, end) && q > p && q[-1] == ':')
+		p = blanks(q, end);
+	else if (p < end && !memchr(p, ':', (size_t)(end - p)))
+		return;
+	q = digits(p, end);
+	if (q > p && q < end && blank(*q)) {
+		double v = strtod(p, NULL); /* ends at the blank */
+
+		e->period = v > 0 ? v : 1;
+		p = blanks(q, end);
+	}
+	q = until_blank(p, end);
+	if (q <= p + 1 || q[-1] != ':')
+		return;
+	e->name = (struct text){p, (size_t)(q - p - 1)};
+	e->rest = blanks(q, end);
+}
+
+static bool
+event(const char *line, const char *end, struct event *e)
+{
+	const char *p;
+
+	while (end > line && blank(end[-1]))
+		end--;
+	p = process(line, end, e);
+	if (!p)
+		return false;
+	e->timed = behind_pid(p, end);
+	what(p, end, e);
+	return e->timed || (e->name.n && e->rest == end);
+}
+
+/* "67fa7 dictFind+0x67 (/usr/bin/valkey-server)" */
+static bool
+frame(const char *p, const char *end, struct folding *f)
+{
+	static const char gone[] = " (deleted))";
+	struct text pc, symbol, module;
+	const char *q, *open, *close;
+
+	p = q = blanks(p, end);
+	while (q < end && word(*q))
+		q++;
+	pc = (struct text){p, (size_t)(q - p)};
+	p = blanks(q, end);
+	if (p == q)
+		return false;
+	close = memrchr(p, ')', (size_t)(end - p));
+	if (!pc.n || !close)
+		return false;
+	q = close;
+	if (close - p >= (long)sizeof gone &&
+	    memcmp(close - sizeof gone + 2, gone, sizeof gone - 1) == 0)
+		q = close - sizeof gone + 2;
+	do
+		open = q = memrchr(p, '(', (size_t)(q - p));
+	while (open && (open == p || open[-1] != ' '));
+	if (!open || open - p < 2)
+		return false;
+	symbol = (struct text){p, (size_t)(open - 1 - p)};
+	module = (struct text){open + 1, (size_t)(close - open - 1)};
+	folding_frame(f, pc, symbol, module);
+	return true;
+}
+
+static bool
+counted(struct folding *f, const struct event *e)
+{
+	if (e->name.n && !folding_event(f, e->name.s, e->name.n))
+		return false;
+	folding_begin(f, e->comm, e->pid, e->tid);
+	return true;
+}
+
+bool
+perftext_looks(const char *line, size_t n)
+{
+	struct event e = {0};
+
+	return event(blanks(line, line + n), line + n, &e);
+}
+
+static void
+end_sample(struct reader *r)
+{
+	if (r->state == EVENT || r->state == EMPTY || r->state == FRAMES)
+		folding_end(r->f, r->period);
+	r->state = OUTSIDE;
+}
+
+static void
+begin_sample(struct reader *r, const struct event *e, const char *end)
+{
+	end_sample(r);
+	if (!counted(r->f, e)) {
+		r->state = OTHERS;
+		return;
+	}
+	r->period = e->period;
+	r->state = EVENT;
+	if (e->rest < end && frame(e->rest, end, r->f))
+		end_sample(r);
+}
+
+/* A line that has no blank in front. */
+static bool
+begins(struct reader *r, const char *p, const char *end)
+{
+	struct event e = {0};
+
+	if (event(p, end, &e)) {
+		begin_sample(r, &e, end);
+		return true;
+	}
+	end_sample(r);
+	return false;
+}
+
+/* One that has: a frame, or an event with its one frame behind it. */
+static bool
+indented(struct reader *r, const char *p, const char *end)
+{
+	struct event e = {0};
+
+	if (r->state == OTHERS)
+		return true;
+	if ((r->state == OUTSIDE || r->state == EMPTY) && event(p, end, &e) &&
+	    e.timed) {
+		begin_sample(r, &e, end);
+		end_sample(r);
+		return true;
+	}
+	if (r->state == OUTSIDE || !frame(p, end, r->f))
+		return false;
+	r->state = FRAMES;
+	return true;
+}
+
+static void
+no_line(struct reader *r)
+{
+	if (r->state == FRAMES)
+		end_sample(r);
+	else if (r->state == EVENT)
+		r->state = EMPTY;
+}
+
+int
+perftext_read(struct lines *l, struct folding *f)
+{
+	struct reader r = {.f = f};
+	unsigned long long bad = 0, first = 0;
+	const char *p, *q;
+	size_t n;
+	int k;
+
+	while ((k = lines_next(l, &p, &n)) > 0) {
+		const char *end = p + n;
+
+		if (lines_torn(l))
+			break;
+		if (n && end[-1] == '\r')
+			end--;
+		q = blanks(p, end);
+		if (q == end)
+			no_line(&r);
+		else if (*p == '#' ||
+		    (q > p ? indented(&r, q, end) : begins(&r, p, end)))
+			continue;
+		else if (!bad++)
+			first = lines_number(l);
+	}
+	if (k == 0)
+		end_sample(&r);
+	else if (k > 0)
+		err_say("%s:%llu: a line without its newline: the last sample "
+			"is left out",
+		    lines_name(l), lines_number(l));
+	if (bad)
+		err_say("%s:%llu: neither an event nor a frame, as are %llu "
+			"lines in all",
+		    lines_name(l), first, bad);
+	return k || bad ? -1 : 0;
+}

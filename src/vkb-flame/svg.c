@@ -1,0 +1,279 @@
+#include "svg.h"
+#include "calltree.h"
+#include "diff.h"
+#include "markup.h"
+#include "mem.h"
+#include "page.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW 16
+#define PAD 10
+#define TOP 48    /* above the frames */
+#define BOTTOM 28 /* below them */
+#define LETTER 7.2
+
+struct graph {
+	struct str *to;
+	const struct calltree *t;
+	const struct diff *d;
+	const struct svg_opts *o;
+	const double *size; /* by node */
+	double all;
+	uint32_t *depth;
+	double height;
+};
+
+/* --- colours */
+
+static void
+warm(struct str *s, const char *name)
+{
+	unsigned long long h = str_hash(STR_HASH, name, strlen(name));
+	unsigned x = (unsigned)(h >> 8) & 63, y = (unsigned)(h >> 20) & 127;
+	unsigned z = (unsigned)(h >> 32) & 63;
+
+	if (str_ends(name, "_[k]"))
+		str_printf(s, "#%02x%02x%02x", 235 + x / 4, 120 + x, z / 2);
+	else if (str_ends(name, "_[j]"))
+		str_printf(s, "#%02x%02x%02x", 80 + x, 200 + z / 2, 80 + x);
+	else if (str_ends(name, "_[i]"))
+		str_printf(
+		    s, "#%02x%02x%02x", 60 + x, 190 + z / 2, 190 + z / 2);
+	else
+		str_printf(s, "#%02x%02x%02x", 225 + x / 3, 90 + y, 50 + z / 2);
+}
+
+/* Red has grown, blue has shrunk: the deeper the more, to four times. */
+static void
+change(struct str *s, const struct diff_frame *f)
+{
+	double ratio = f->a > 0 && f->b > 0 ? fabs(log2(f->b / f->a)) : 2;
+	unsigned pale = (unsigned)lround(200 - 90 * fmin(ratio, 2));
+
+	if (f->kind == DIFF_MOVED)
+		str_add(s, "#d9c8ea");
+	else if (f->kind != DIFF_CHANGED)
+		str_add(s, "#d4d4d4");
+	else if (f->b > f->a)
+		str_printf(s, "#ff%02x%02x", pale, pale);
+	else
+		str_printf(s, "#%02x%02xff", pale, pale + 20);
+}
+
+/* --- one frame */
+
+static const char *
+name_of(const struct graph *g, uint32_t i)
+{
+	return i ? calltree_name(g->t, i) : "all";
+}
+
+static void
+number(struct str *s, double v)
+{
+	str_printf(s, v == floor(v) ? "%.0f" : "%.6g", v);
+}
+
+static void
+explain(struct str *s, const struct graph *g, uint32_t i)
+{
+	const struct diff_frame *f = &g->d->v[i];
+
+	str_printf(s, "%.2f%% -> %.2f%%", 100 * f->a, 100 * f->b);
+	if (!i)
+		return;
+	if (f->a == 0)
+		str_add(s, ", new");
+	else if (f->b == 0)
+		str_add(s, ", vanished");
+	else
+		str_printf(s, ", %+.1f%%", 100 * (f->b / f->a - 1));
+	if (f->kind == DIFF_RARE)
+		str_add(s, ", too few samples to tell");
+	else
+		str_printf(s, ", p = %.2g", f->p);
+	if (f->kind == DIFF_MOVED)
+		str_printf(s, ", offset by %s", name_of(g, f->with));
+}
+
+/* The first line is the name alone: the script reads it. */
+static void
+tooltip(struct graph *g, uint32_t i)
+{
+	struct str s = {0};
+
+	str_add(g->to, "<title>");
+	markup_xml(g->to, name_of(g, i));
+	str_addc(g->to, '\n');
+	if (g->d)
+		explain(&s, g, i);
+	else {
+		str_printf(&s, "%.2f%% (", 100 * g->size[i] / g->all);
+		number(&s, g->size[i]);
+		str_printf(
+		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
+	}
+	markup_xml(g->to, s.s);
+	str_add(g->to, "</title>");
+	str_free(&s);
+}
+
+static void
+rectangle(struct graph *g, uint32_t i, double x, double y, double w)
+{
+	const struct diff_frame *f = g->d ? &g->d->v[i] : NULL;
+
+	str_printf(g->to,
+	    "<rect x=\"%.4f\" y=\"%.0f\" width=\"%.4f\" height=\"%d\" "
+	    "rx=\"1\" fill=\"",
+	    x, y, w, ROW - 1);
+	if (f)
+		change(g->to, f);
+	else
+		warm(g->to, name_of(g, i));
+	str_addc(g->to, '"');
+	if (f && i && f->b == 0)
+		str_add(g->to, " stroke=\"#00c\" stroke-dasharray=\"3 2\"");
+	else if (f && i && f->a == 0)
+		str_add(g->to, " stroke=\"#c00\"");
+	str_add(g->to, "/>");
+}
+
+static void
+frame(struct graph *g, uint32_t i, double x)
+{
+	double w = (g->o->width - 2 * PAD) * g->size[i] / g->all;
+	double y = g->o->icicle
+	    ? TOP + g->depth[i] * (double)ROW
+	    : g->height - BOTTOM - (g->depth[i] + 1) * (double)ROW;
+	int room = (int)((w - 6) / LETTER);
+	struct str s = {0};
+
+	str_add(g->to, "<g class=\"f\">");
+	tooltip(g, i);
+	rectangle(g, i, x, y, w);
+	if (room >= 3) {
+		if (strlen(name_of(g, i)) <= (size_t)room)
+			str_add(&s, name_of(g, i));
+		else
+			markup_cut(&s, name_of(g, i), (size_t)room - 2);
+		str_printf(
+		    g->to, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + ROW - 5);
+		markup_xml(g->to, s.s);
+		str_add(g->to, "</text>");
+		str_free(&s);
+	}
+	str_add(g->to, "</g>\n");
+}
+
+/* --- all of them */
+
+static bool
+shown(const struct graph *g, uint32_t i)
+{
+	return g->size[i] > 0 && g->size[i] >= g->o->min_share * g->all;
+}
+
+static uint32_t
+levels(struct graph *g)
+{
+	const struct calltree *t = g->t;
+	uint32_t most = 0;
+
+	g->depth = mem_array(t->n, sizeof *g->depth);
+	for (uint32_t i = 1; i < t->n; i++) {
+		g->depth[i] = g->depth[t->parent[i]] + 1;
+		if (g->depth[i] > most && shown(g, i))
+			most = g->depth[i];
+	}
+	return most + 1;
+}
+
+/* The cursor of a level is where its next frame begins. */
+static void
+frames(struct graph *g, uint32_t deepest)
+{
+	double *cursor = mem_array(deepest + 2, sizeof *cursor);
+	double k = (g->o->width - 2 * PAD) / g->all;
+	uint32_t i = 0;
+
+	cursor[0] = PAD;
+	while (i != CALLTREE_NONE) {
+		uint32_t d = g->depth[i];
+		bool in = shown(g, i);
+
+		if (in) {
+			frame(g, i, cursor[d]);
+			cursor[d + 1] = cursor[d];
+		}
+		cursor[d] += k * g->size[i];
+		i = calltree_after(g->t, i, !in);
+	}
+	free(cursor);
+}
+
+static void
+heading(struct graph *g, const char *title)
+{
+	static const char legend[] =
+	    "red: a larger share than before, blue: a smaller one, outlined: "
+	    "new, dashed: vanished, violet: offset by one sibling, grey: not "
+	    "shown to differ";
+
+	str_printf(g->to,
+	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "
+	    "font-size=\"16\">",
+	    g->o->width / 2);
+	markup_xml(g->to, title);
+	str_add(g->to, "</text>\n");
+	if (g->d)
+		str_printf(g->to,
+		    "<text class=\"ink\" x=\"%.0f\" y=\"40\" "
+		    "text-anchor=\"middle\">%s</text>\n",
+		    g->o->width / 2, legend);
+}
+
+void
+svg_write(struct str *to, const struct calltree *t, const struct diff *d,
+    const struct svg_opts *o)
+{
+	struct graph g = {.to = to, .t = t, .d = d, .o = o};
+	const char *title = o->title ? o->title
+	    : d                      ? "Differential flame graph"
+				     : "Flame graph";
+	uint32_t rows;
+
+	g.size = d ? d->width : t->total[0];
+	g.all = g.size[0];
+	rows = levels(&g);
+	g.height = TOP + BOTTOM + rows * (double)ROW;
+	str_printf(to,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vkb-flame\" "
+	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+	    "font-family=\"monospace\" font-size=\"12\" data-top=\"%d\" "
+	    "data-bottom=\"%d\" data-row=\"%d\" data-pad=\"%d\"%s>\n<title>",
+	    o->width, g.height, o->width, g.height, TOP, BOTTOM, ROW, PAD,
+	    o->icicle ? " data-icicle=\"\"" : "");
+	markup_xml(to, title);
+	str_printf(to,
+	    "</title>\n<style>\n%s</style>\n"
+	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
+	    "fill=\"#fff\"/>\n",
+	    page_style);
+	heading(&g, title);
+	if (g.all > 0)
+		frames(&g, rows);
+	else
+		str_printf(to,
+		    "<text class=\"ink\" x=\"%d\" y=\"%d\">no samples</text>\n",
+		    PAD, TOP + ROW - 5);
+	str_printf(
+	    to, "<script><![CDATA[\n%s]]></script>\n</svg>\n", page_script);
+	free(g.depth);
+}

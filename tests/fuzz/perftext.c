@@ -1,0 +1,46 @@
+/*
+ * Foreign text as what perf script prints, and as folded stacks: folded, and
+ * drawn.
+ */
+#include "str.h"
+#include "vkb-flame/calltree.h"
+#include "vkb-flame/folded.h"
+#include "vkb-flame/folding.h"
+#include "vkb-flame/input.h"
+#include "vkb-flame/svg.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct folding_opts o = {.pid = size & 1,
+	    .tid = size & 2,
+	    .kernel = size & 4,
+	    .jit = size & 8,
+	    .addrs = size & 16};
+	struct calltree *t = calltree_new(2);
+	struct str s = {0};
+	char path[64];
+	int fd;
+
+	fd = memfd_create("fuzz", 0);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	input_read(path, t, 0, 1, &o);
+	calltree_sum(t);
+	folded_write(&s, t, (const double *const *)t->self, 1);
+	svg_write(
+	    &s, t, NULL, &(struct svg_opts){.width = 800, .icicle = size & 32});
+	str_free(&s);
+	calltree_free(t);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,182 @@
+#!/bin/sh
+# vkb-flame folds what perf script prints, as the field's tools do, and reads
+# folded stacks.
+. "${0%/*}/lib.sh"
+
+# fold TEXT [OPTION...]: what vkb-flame makes of it, sorted.
+fold() {
+  printf '%b' "$1" >in
+  shift
+  vkb-flame -f folded "$@" in 2>err | sort
+}
+
+event='p 1 [000] 1.5: 10 cycles:\n'
+
+# --- what is in a sample
+
+test_same 'p;main;work 10' \
+  "$(fold "$event\tf1 work+0x1f (/bin/p)\n\tf2 main (/bin/p)\n\n")" \
+  'the innermost frame comes last, without its offset'
+test_same 'V8_Worker_3;f 7' \
+  "$(fold 'V8 Worker 3 24636/25607 [000] 94564.109216: 7 cycles:\n\tf1 f (/x)\n\n')" \
+  'a name with blanks and a number'
+test_same 'a:b;f 1' "$(fold 'a;b 3 1.0: cycles:\n\tf1 f (/x)\n\n')" \
+  'a semicolon in a name; no period'
+test_same 'p;[libc.so.6] 10' \
+  "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n")" \
+  'a frame without a symbol is its module'
+test_same 'p;[libc.so.6 <f1>] 10' \
+  "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n" --addrs)" '--addrs'
+test_same 'p;[unknown] 10' "$(fold "$event\tf1 [unknown] ([unknown])\n\n")" \
+  'and without a module'
+test_same 'p;a::f 10' "$(fold "$event\tf1 a::f(int, char (*)()) (/x)\n\n")" \
+  'arguments are left out'
+test_same 'p;(anonymous namespace)::f 10' \
+  "$(fold "$event\tf1 (anonymous namespace)::f(int) (/x)\n\n" |
+    sed 's/^p 10$/left out/')" 'an anonymous namespace is no argument'
+test_same 'p;net/http.(*Client).Do 10' \
+  "$(fold "$event\tf1 net/http.(*Client).Do (/x)\n\n")" "Go's methods stay"
+test_same 'p;f 10' "$(fold "$event\tf1 f (/memfd:jit (deleted))\n\n")" \
+  'a module that was deleted'
+test_same 'p;f (g 10' "$(fold "$event\tf1 f (g (/x)\n\n" | sed 's/f  10/f (g 10/')" \
+  'a bracket that stays open'
+test_same 'p;outer;inner_[i] 10' "$(fold "$event\tf1 outer->inner (/x)\n\n")" \
+  'what was inlined'
+test_same 'p;s::operator-> 10' \
+  "$(fold "$event\tf1 s::operator->() (/x)\n\n")" 'operator-> is one name'
+test_same 'p;gc::Box<T>::new::{{closure}} 10' \
+  "$(fold "$event\tf1 gc::Box\$LT\$T\$GT\$::new::\$u7b\$\$u7b\$closure\$u7d\$\$u7d\$::ha2ed0674a1c3dc9f+0x1 (/x)\n\n")" \
+  'a name of Rust'
+test_same 'java;org/a/B:.c 10' \
+  "$(fold 'java 1 1.5: 10 cycles:\n\tf1 Lorg/a/B;.c(I)V (/tmp/perf-1.map)\n\n')" \
+  'a name of Java'
+marked="$event\tf1 k ([kernel.kallsyms])\n\tf2 j (/tmp/perf-12.map)\n\tf3 u (/x)\n\n"
+test_same 'p;u;j;k_[k] 10' "$(fold "$marked" --kernel)" '--kernel'
+test_same 'p;u;j_[j];k 10' "$(fold "$marked" --jit)" '--jit'
+test_same 'p;u;j_[j];k_[k] 10' "$(fold "$marked" --all)" '--all'
+two='p 1/2 1.5: 3 cycles:\n\tf1 f (/x)\n\np 1/3 1.6: 4 cycles:\n\tf1 f (/x)\n\n'
+test_same 'p;f 7' "$(fold "$two")" 'threads are added up'
+test_same 'p-1;f 7' "$(fold "$two" --pid)" '--pid'
+test_same 'p-1/2;f 3
+p-1/3;f 4' "$(fold "$two" --tid)" '--tid'
+test_same 'p-?/9;f 4' "$(fold 'p 9 1.6: 4 cycles:\n\tf1 f (/x)\n\n' --tid)" \
+  'perf knew no process id'
+
+# --- events
+
+mixed="$event\tf1 f (/x)\n\np 1 1.6: 9 faults:u:\n\tf1 g (/x)\n\n"
+test_same 'p;f 10' "$(fold "$mixed")" 'the first event is counted'
+test_match "1 samples of other events than 'cycles'" err 'the others are said'
+test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event'
+test_same '' "$(cat err)" 'is quiet about the others'
+test_same 'false;[unknown] 1
+false;_start 2' "$(fold '  false 3 15.4: 1 cycles:u:  ff [unknown] ([unknown])
+  false 3 15.5: 2 cycles:  7f _start+0x4 (/ld.so)\n')" \
+  'samples without a call chain'
+test_same 'p 10' "$(fold "$event\n$event\n" | sed 's/20/10/')" 'no frames at all'
+test_same 'p;f 10' "$(fold "$event\n\tf1 f (/x)\n\n")" 'a blank line too early'
+test_same 'p;f 10' "$(fold "# cmdline : perf\n#\n$event\tf1 f (/x)\r\n\r\n")" \
+  'comments; lines of DOS'
+test_same '' "$(fold '# cmdline : perf\n\n')" 'nothing is nothing'
+
+# --- what was inlined
+
+cat >prog.c <<'END'
+volatile int v;
+static inline __attribute__((always_inline)) void
+inner(void)
+{
+	v++;
+}
+__attribute__((noinline)) void
+outer(void)
+{
+	inner();
+}
+int
+main(void)
+{
+	outer();
+	return v;
+}
+END
+gcc -g -O1 -no-pie -o prog prog.c
+at=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T outer$/\1/p')
+test_same "p;main;outer;inner_[i] 10
+p;main;outer;inner_[i] 10" \
+  "$(for i in 1 2; do
+    fold "$event\t$at outer ($scratch/prog)\n\t1 main ($scratch/none)\n\n" --inline
+  done)" '--inline'
+
+# --- trouble
+
+printf '%b' "$event\tf1 f (/x)\n\n$event\tf1 g (/x" >in
+test_status 2 'a file that is cut off' vkb-flame -f folded in
+test_same 'p;f 10' "$(cat .out)" 'what is whole is there'
+test_match 'in:5: a line without its newline' .err 'the rest is named'
+printf '%b' "$event\tf1 f (/x)\n\tf2 g (\n\n" >in
+test_status 2 'a line that ends in a bracket' vkb-flame -f folded in
+test_match 'in:3: neither an event nor a frame' .err 'is named'
+test_same 'p;f 10' "$(cat .out)" 'what was understood is there'
+echo 'hello' >in
+test_status 2 'another text' vkb-flame in
+test_match "in:1: neither what 'perf script' prints nor folded" .err 'is named'
+
+# --- folded stacks
+
+printf 'a;b 1\na;c 2\na;b 3\n# a comment\n\nd e;f 1.5\n' >stacks
+test_same 'a;b 4
+a;c 2
+d e;f 1.5' "$(vkb-flame -f folded stacks)" 'folded stacks are added up'
+test_same 'b;a 4
+c;a 2
+f;d e 1.5' "$(vkb-flame -r -f folded stacks)" '--reverse'
+test_same "$(vkb-flame -f folded stacks stacks)" \
+  "$(cat stacks stacks | vkb-flame -f folded)" 'files are as one'
+test_that 'several outputs' vkb-flame -f folded:one -f svg:two stacks
+test_same "$(vkb-flame -f folded stacks)" "$(cat one)" 'one is folded'
+test_match '^<svg' two 'the other a graph'
+
+# --- the reference inputs
+
+# A last sample without its blank line is lost by the Perl scripts.
+whole() {
+  awk -v RS= -v ORS='\n\n' '
+    held { print held }
+    { held = $0 }
+    END { if (blank) print held }' blank="$(tail -c 2 "$1" | tr -dc '\n' |
+    awk 'END { print (NR > 1) }')" "$1"
+}
+# Names of Rust as they were written: the Perl script leaves them mangled.
+rust() {
+  sed -E ':a; s/::h[0-9a-f]{16}(;| )/\1/; ta
+    s/\$u7b\$/{/g; s/\$u7d\$/}/g; s/\$LT\$/</g; s/\$GT\$/>/g; s/\.\./::/g
+    s/\$RF\$/\&/g; s/\$u27\$//g; s/\$u20\$/ /g; s/\$C\$/,/g; s/\$BP\$/*/g
+    s/\$u5b\$/[/g; s/\$u5d\$/]/g; s/\$LP\$/(/g; s/\$RP\$/)/g; s/(^|;)_</\1</g' "$1" | vkb-flame -f folded
+}
+
+if [ -d "$acceptance/flamegraph" ]; then
+  for want in "$acceptance"/flamegraph/*-collapsed-*.txt; do
+    base=${want%-collapsed-*}
+    option=${want##*-collapsed-}
+    option=${option%.txt}
+    [ "$option" != default ] || option=
+    whole "$base.txt" >in
+    case $want in
+    *rust*) rust "$want" ;;
+    *) cat "$want" ;;
+    esac | sort >expected
+    test_that "${base##*/} ${option:-as it is}" \
+      vkb-flame -f folded ${option:+--$option} in
+    sort .out >got
+    test_that 'is what the Perl script makes of it' cmp expected got
+  done
+  for want in "$acceptance"/inferno/*-collapsed.txt; do
+    sort "$want" >expected
+    vkb-flame -f folded "${want%-collapsed.txt}.txt" | sort >got
+    test_that "${want##*/}: as inferno" cmp expected got
+  done
+else
+  test_skip 'reference inputs' "$acceptance/flamegraph"
+fi
+test_done
