@@ -270,8 +270,10 @@ measure(struct opts *o, const struct plan *p)
 	struct engine engines[3] = {0};
 	struct builds b = {0};
 	struct results out = {.fd = -1};
+	const char *env = getenv("VKB_ENV_RECORD");
 	int rc = -1;
 
+	o->session.no_env = env && strcmp(env, "no") == 0;
 	if (o->seed)
 		o->session.seed = (uint64_t)o->seed;
 	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)

@@ -13,6 +13,10 @@ exec </dev/null # whatever it is where the tests are run, or closed
 umask 022
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
+# The streams of vkb-load that are looked at here have runs alone, but where a
+# script says otherwise.
+VKB_ENV_RECORD=no
+export VKB_ENV_RECORD
 unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT

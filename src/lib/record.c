@@ -98,6 +98,9 @@ static const struct record_key run_keys[] = {
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
     {"series", O, false, "NAME: array, one entry per interval"},
+    {"samples", O, false,
+	"the machine meanwhile: at_s, NAME: array, core_busy_percent, threads, "
+	"cost_percent"},
     {"artifacts", O, false, "NAME: path"},
     {"errors", O, false, "error kind: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},

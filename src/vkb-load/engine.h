@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 struct hist;
+struct json;
 
 struct engine_node {
 	const char *host;
@@ -122,7 +123,9 @@ struct engine_result {
 	double server_cycles_per_req, server_instructions_per_req;
 	double server_busy_percent; /* busiest main thread of the servers */
 	double foreign_cpu_percent, steal_percent; /* of the whole machine */
-	double memory_mb; /* resident memory of the servers, summed */
+	double memory_mb;     /* resident memory of the servers, summed */
+	struct json *sampled; /* more metrics, by name; owned */
+	struct json *samples; /* the course of them; owned */
 	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
 	uint64_t refilled; /* elements put back while popping, see above */
 	enum engine_bound bound;

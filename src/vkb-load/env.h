@@ -1,10 +1,10 @@
-/* The sky of a run: this machine as far as it can be read. */
+/* The sky of a run: what of the machine's env record each run repeats. */
 #ifndef ENV_H
 #define ENV_H
 
 struct json;
 
-/* A new object, the caller's. What cannot be read is absent. */
-struct json *env_read(void);
+/* A new object, the caller's. What is not known is absent. */
+struct json *env_brief(const struct json *settings);
 
 #endif

@@ -44,6 +44,8 @@ metrics(const struct engine_result *r)
 	set(m, "foreign_cpu_percent", r->foreign_cpu_percent);
 	set(m, "steal_percent", r->steal_percent);
 	set(m, "memory_mb", r->memory_mb);
+	for (const struct json *j = json_first(r->sampled); j; j = json_next(j))
+		json_set(m, json_key(j), json_dup(j));
 	if (r->service) {
 		set(m, "offered_rps", r->offered_rps);
 		set(m, "max_backlog", r->max_backlog);
@@ -150,6 +152,8 @@ figures_set(struct json *run, const struct engine_result *r)
 	else
 		json_free(hists);
 	json_set(run, "series", series(r));
+	if (json_len(r->samples))
+		json_set(run, "samples", json_dup(r->samples));
 	json_set(run, "errors", errors(r));
 	json_set_str(run, "bound", bounds[r->bound]);
 }

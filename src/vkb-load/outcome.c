@@ -1,4 +1,5 @@
 #include "hist.h"
+#include "json.h"
 #include "mem.h"
 #include "run.h"
 
@@ -126,6 +127,8 @@ run_results(struct run *r, struct engine_result *out)
 void
 engine_result_free(struct engine_result *r)
 {
+	json_free(r->sampled);
+	json_free(r->samples);
 	hist_free(r->latency);
 	hist_free(r->service);
 	free(r->intervals);

@@ -18,7 +18,6 @@
 #include "str.h"
 #include "target.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,12 +306,8 @@ static void
 keep_figures(
     struct one *x, const struct target *t, const struct engine_result *result)
 {
-	double used = target_used_memory(t);
-
 	figures_set(x->rec, result);
-	if (isfinite(used))
-		json_set_num(
-		    json_get(x->rec, "metrics"), "used_memory_bytes", used);
+	target_memory(t, json_get(x->rec, "metrics"));
 }
 
 /* 'attempt': what an engine tries before the first run of a case. */
@@ -370,6 +365,9 @@ keep(struct one *x, const struct slot *s, int rc)
 		    "%s: run %zu failed", json_get_str(x->cas, "id"), s->index);
 	}
 	progress_wipe();
+	if (x->r->machine && results_write(x->r->results, x->r->machine) < 0)
+		return -1;
+	x->r->machine = NULL; /* it is there */
 	if (x->raw) {
 		run = json_object();
 		json_set_str(run, "session", x->r->session);

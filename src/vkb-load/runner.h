@@ -24,9 +24,10 @@ struct runner {
 	struct precise *precise; /* is told of each run that went well */
 	struct results *results;
 	struct progress *progress;
-	struct running *running; /* NULL: servers of our own, by vkb-serve */
-	struct coproc *coproc;   /* NULL: is started; owned by the caller */
-	const struct json *env;
+	struct running *running;    /* NULL: servers of our own, by vkb-serve */
+	struct coproc *coproc;      /* NULL: is started; owned by the caller */
+	const struct json *machine; /* env record, before the first run; NULL */
+	const struct json *env;     /* what each run repeats of it */
 	char session[16];
 	uint64_t seed;
 	double timeout_s;

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "json.h"
 #include "looks.h"
+#include "machine.h"
 #include "mem.h"
 #include "num.h"
 #include "order.h"
@@ -459,8 +460,13 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .builds = builds,
 	    .engines = engines,
 	    .results = results};
-	struct json *env = env_read();
+	struct json *machine, *brief;
 	int rc = choose(&s), k = -1;
+	char name[16];
+
+	name_session(name, o->seed);
+	machine = machine_record("", name);
+	brief = env_brief(json_get(machine, "env"));
 
 	progress_open(&s.progress, o->quiet, o->verbose, s.ncases);
 	s.progress.most = looks_adaptive(o->looks);
@@ -480,17 +486,19 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .results = results,
 	    .progress = &s.progress,
 	    .running = running,
-	    .env = env,
+	    .machine = o->no_env ? NULL : machine,
+	    .env = brief,
 	    .seed = o->seed,
 	    .timeout_s = o->timeout_s,
 	    .stop = stop};
-	name_session(s.runner.session, o->seed);
+	memcpy(s.runner.session, name, sizeof name);
 	k = go(&s);
 	coproc_close(s.runner.coproc);
 out:
 	progress_close(&s.progress);
 	precise_free(s.precise);
-	json_free(env);
+	json_free(machine);
+	json_free(brief);
 	free(s.slots);
 	free(s.seen);
 	free(s.closed);

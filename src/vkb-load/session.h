@@ -18,6 +18,7 @@ struct session_opts {
 	uint64_t seed;
 	double timeout_s; /* 0: what the case says */
 	bool quiet, verbose;
+	bool no_env; /* leave out the env record */
 };
 
 /*

@@ -1,6 +1,7 @@
 #include "streams.h"
 #include "clock.h"
 #include "hist.h"
+#include "json.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
@@ -255,8 +256,11 @@ report(struct streams *s, struct engine_result *results)
 		r->foreign_cpu_percent = all.foreign_cpu_percent;
 		r->steal_percent = all.steal_percent;
 		r->memory_mb = all.memory_mb;
+		r->sampled = json_dup(all.sampled);
+		r->samples = json_dup(all.samples);
 		r->bound = all.bound;
 	}
+	engine_result_free(&all);
 }
 
 static struct watch *

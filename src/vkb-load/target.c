@@ -93,26 +93,41 @@ target_client(const struct target *t, size_t i)
 	return NULL;
 }
 
-double
-target_used_memory(const struct target *t)
+static double
+info(const struct reply *r, const char *name)
 {
-	double sum = 0, v;
+	char *text = r ? reply_info(r, name) : NULL;
+	double v;
+
+	if (!text || num_real(text, &v) < 0)
+		v = NAN;
+	free(text);
+	return v;
+}
+
+void
+target_memory(const struct target *t, struct json *metrics)
+{
+	double used = 0, peak = 0, resident = 0;
 	struct client *c;
 	struct reply *r;
-	char *text;
 
 	for (size_t i = 0; i < t->e.nnodes; i++) {
 		c = target_client(t, i);
 		if (!c)
-			return NAN;
+			return;
 		r = CLIENT_CALL(c, control_ms(&t->e, 0), "INFO", "memory");
-		text = r ? reply_info(r, "used_memory") : NULL;
-		if (!text || num_real(text, &v) < 0)
-			v = NAN;
-		sum += v;
-		free(text);
+		used += info(r, "used_memory");
+		peak += info(r, "used_memory_peak");
+		resident += info(r, "used_memory_rss");
 		reply_free(r);
 		client_close(c);
 	}
-	return sum;
+	if (isfinite(used))
+		json_set_num(metrics, "used_memory_bytes", used);
+	if (isfinite(peak))
+		json_set_num(metrics, "used_memory_peak_bytes", peak);
+	if (isfinite(resident / used))
+		json_set_num(
+		    metrics, "mem_fragmentation_ratio", resident / used);
 }

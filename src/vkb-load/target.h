@@ -26,8 +26,9 @@ void target_free(struct target *);
 /* A connection for control to the i-th primary; NULL, and said. */
 struct client *target_client(const struct target *, size_t i);
 
-/* used_memory of all primaries; NAN where one does not say. */
-double target_used_memory(const struct target *);
+/* What all primaries say of their memory, as metrics; nothing where one does
+ * not. */
+void target_memory(const struct target *, struct json *metrics);
 
 /* Caller frees with tls_context_free: from {cacert, cert, key}. */
 struct tls_context *target_tls(const struct json *tls);

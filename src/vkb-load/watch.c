@@ -1,7 +1,11 @@
 #include "watch.h"
 #include "clock.h"
+#include "cpustat.h"
 #include "engine.h"
+#include "machine.h"
 #include "mem.h"
+#include "sampler.h"
+#include "task.h"
 
 #include <dirent.h>
 #include <linux/perf_event.h>
@@ -26,7 +30,8 @@ struct sample {
 	int64_t at_ns;
 	double *client_ns; /* of each thread */
 	double *server_ns, *main_ns;
-	double busy_ticks, steal_ticks; /* NAN: unknown */
+	double memory_mb; /* of the servers */
+	struct cpustat_cpu machine;
 };
 
 struct watch {
@@ -36,6 +41,7 @@ struct watch {
 	int threads; /* of it */
 	struct counters client, server;
 	struct sample begin, end;
+	struct sampler *sampler;
 };
 
 static int
@@ -101,69 +107,27 @@ read_counters(const struct counters *c, int which)
 	return c->n ? sum : NAN;
 }
 
-/* "time waited slices" of schedstat: time in ns. NAN: unknown. */
-static double
-thread_ns(pid_t pid, pid_t tid)
-{
-	char path[64];
-	double ns = NAN;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
-	    (int)tid);
-	f = fopen(path, "re");
-	if (!f)
-		return NAN;
-	if (fscanf(f, "%lf", &ns) != 1)
-		ns = NAN;
-	fclose(f);
-	return ns;
-}
-
-static double
-process_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) != 0 ||
-	    clock_gettime(clock, &t) < 0)
-		return NAN;
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static void
-machine(struct sample *s)
-{
-	double user, nice, system, idle, iowait, irq, softirq, steal;
-	FILE *f = fopen("/proc/stat", "re");
-
-	s->busy_ticks = s->steal_ticks = NAN;
-	if (!f)
-		return;
-	if (fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice,
-		&system, &idle, &iowait, &irq, &softirq, &steal) == 8) {
-		/* Interrupts belong to the load that causes them. */
-		s->busy_ticks = user + nice + system;
-		s->steal_ticks = steal;
-	}
-	fclose(f);
-}
-
 static void
 take(const struct watch *w, struct sample *s)
 {
+	struct cpustat cpus = {.whole = {NAN, NAN, NAN}};
 	size_t i;
 
 	s->at_ns = clock_ns();
+	s->memory_mb = w->npids ? 0 : NAN;
 	for (i = 0; i < w->ntids; i++)
-		s->client_ns[i] = w->child ? process_ns(w->child)
-					   : thread_ns(getpid(), w->tids[i]);
+		s->client_ns[i] = w->child
+		    ? task_process_ns(w->child)
+		    : task_thread_ns(getpid(), w->tids[i]);
 	for (i = 0; i < w->npids; i++) {
-		s->server_ns[i] = process_ns(w->pids[i]);
-		s->main_ns[i] = thread_ns(w->pids[i], w->pids[i]);
+		s->server_ns[i] = task_process_ns(w->pids[i]);
+		s->main_ns[i] = task_thread_ns(w->pids[i], w->pids[i]);
+		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
-	machine(s);
+	if (machine_whole("")) /* else it is not known what others do */
+		cpustat_read(&cpus, "");
+	s->machine = cpus.whole;
+	free(cpus.cpu);
 }
 
 static void
@@ -221,6 +185,7 @@ watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
 	memcpy(w->tids, tids, n * sizeof *tids);
 	for (size_t i = 0; i < n; i++)
 		add_thread(&w->client, tids[i]);
+	w->sampler = sampler_new(w->pids, w->npids, tids, n, 0);
 	return w;
 }
 
@@ -231,6 +196,7 @@ watch_child(const struct engine_target *t, pid_t pid, int threads)
 
 	w->child = pid;
 	w->threads = threads;
+	w->sampler = sampler_new(w->pids, w->npids, NULL, 0, pid);
 	return w;
 }
 
@@ -241,6 +207,7 @@ watch_free(struct watch *w)
 		return;
 	close_counters(&w->client);
 	close_counters(&w->server);
+	sampler_free(w->sampler);
 	free(w->begin.client_ns);
 	free(w->begin.server_ns);
 	free(w->begin.main_ns);
@@ -262,6 +229,7 @@ watch_begin(struct watch *w)
 		w->server.begin[i] = read_counters(&w->server, i);
 	}
 	take(w, &w->begin);
+	sampler_begin(w->sampler);
 }
 
 void
@@ -270,6 +238,7 @@ watch_end(struct watch *w)
 	int i;
 
 	take(w, &w->end);
+	sampler_end(w->sampler);
 	for (i = 0; i < COUNTERS; i++) {
 		w->client.end[i] = read_counters(&w->client, i);
 		w->server.end[i] = read_counters(&w->server, i);
@@ -295,29 +264,6 @@ counted(const struct counters *c, int which, double requests)
 	double v = (c->end[which] - c->begin[which]) / requests;
 
 	return v > 0 ? v : NAN; /* a counter that stands still does not count */
-}
-
-static double
-resident_mb(const struct watch *w)
-{
-	double pages, sum = 0;
-	char path[64];
-	size_t i;
-	FILE *f;
-	int n;
-
-	for (i = 0; i < w->npids; i++) {
-		snprintf(path, sizeof path, "/proc/%d/statm", (int)w->pids[i]);
-		f = fopen(path, "re");
-		if (!f)
-			return NAN;
-		n = fscanf(f, "%*f %lf", &pages);
-		fclose(f);
-		if (n != 1)
-			return NAN;
-		sum += pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
-	}
-	return w->npids ? sum : NAN;
 }
 
 static enum engine_bound
@@ -351,15 +297,17 @@ watch_report(const struct watch *w, struct engine_result *r)
 	    isnan(main_thread) ? NAN : fmin(100 * main_thread / ns, 100);
 	r->server_cycles_per_req = counted(&w->server, CYCLES, n);
 	r->server_instructions_per_req = counted(&w->server, INSTRUCTIONS, n);
-	r->memory_mb = resident_mb(w);
+	r->memory_mb = w->end.memory_mb;
+	r->sampled = sampler_metrics(w->sampler);
+	r->samples = sampler_course(w->sampler);
 	r->steal_percent = 100 * tick *
-	    (w->end.steal_ticks - w->begin.steal_ticks) / (ns * cpus);
+	    (w->end.machine.steal - w->begin.machine.steal) / (ns * cpus);
 	r->foreign_cpu_percent = NAN;
 	if (!isnan(client) && (!isnan(server) || !w->npids) &&
-	    !isnan(w->end.busy_ticks - w->begin.busy_ticks))
+	    !isnan(w->end.machine.busy - w->begin.machine.busy))
 		r->foreign_cpu_percent = fmax(0,
 		    100 *
-			((w->end.busy_ticks - w->begin.busy_ticks) * tick -
+			((w->end.machine.busy - w->begin.machine.busy) * tick -
 			    client - (w->npids ? server : 0)) /
 			(ns * cpus));
 	r->bound = verdict(r->server_busy_percent, r->client_busy_percent);

@@ -1,0 +1,451 @@
+#include "sampler.h"
+#include "cgroup.h"
+#include "clock.h"
+#include "cpulist.h"
+#include "cpustat.h"
+#include "json.h"
+#include "machine.h"
+#include "mem.h"
+#include "moment.h"
+#include "task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD_NS 1000000000
+#define CORES 16 /* as metrics; the others are in the course */
+
+struct tick {
+	int64_t at_ns;
+	double server_ns, client_ns;
+	double memory_mb;
+	double freq_mhz, temperature_c;
+	struct cpustat cpus;
+};
+
+struct sampler {
+	pid_t *servers, *tids;
+	size_t nservers, ntids;
+	pid_t child;
+	bool whole; /* /proc/stat is that of the machine */
+	struct tick *ticks;
+	size_t n, cap;
+	struct task_switches server[2], client[2]; /* begin, end */
+	struct task_thread *threads;               /* of the servers */
+	size_t nthreads;
+	double throttles[2];
+	struct cgroup group[2];
+	double cost_ns; /* of the thread */
+	int stop;       /* eventfd */
+	bool started;
+	pthread_t thread;
+};
+
+struct sampler *
+sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
+    size_t ntids, pid_t child)
+{
+	struct sampler *s = mem_new(sizeof *s);
+
+	s->servers = mem_array(nservers + 1, sizeof *s->servers);
+	s->nservers = nservers;
+	s->tids = mem_array(ntids + 1, sizeof *s->tids);
+	s->ntids = ntids;
+	s->child = child;
+	for (size_t i = 0; i < nservers; i++)
+		s->servers[i] = servers[i];
+	for (size_t i = 0; i < ntids; i++)
+		s->tids[i] = tids[i];
+	s->whole = machine_whole("");
+	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return s;
+}
+
+void
+sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->ticks[i].cpus.cpu);
+	for (int i = 0; i < 2; i++)
+		cgroup_free(&s->group[i]);
+	if (s->stop >= 0)
+		close(s->stop);
+	free(s->ticks);
+	free(s->threads);
+	free(s->servers);
+	free(s->tids);
+	free(s);
+}
+
+static void
+take(struct sampler *s)
+{
+	struct moment_clocks clocks;
+	struct tick *t;
+	size_t i;
+
+	s->ticks = mem_grow(s->ticks, s->n, &s->cap, sizeof *s->ticks);
+	t = &s->ticks[s->n++];
+	*t = (struct tick){.at_ns = clock_ns()};
+	t->server_ns = s->nservers ? 0 : NAN;
+	t->memory_mb = s->nservers ? 0 : NAN;
+	t->client_ns = s->child ? task_process_ns(s->child) : 0;
+	for (i = 0; i < s->nservers; i++) {
+		t->server_ns += task_process_ns(s->servers[i]);
+		t->memory_mb += task_resident_mb(s->servers[i]);
+	}
+	for (i = 0; !s->child && i < s->ntids; i++)
+		t->client_ns += task_thread_ns(getpid(), s->tids[i]);
+	if (s->whole)
+		cpustat_read(&t->cpus, "");
+	moment_clocks("", &clocks);
+	t->freq_mhz = clocks.mean_mhz;
+	t->temperature_c = moment_temperature("");
+}
+
+/* Times of the schedule, whatever a look takes; none is caught up with. */
+static void *
+watch(void *arg)
+{
+	struct sampler *s = arg;
+	struct pollfd fd = {.fd = s->stop, .events = POLLIN};
+	int64_t next = s->ticks[0].at_ns + PERIOD_NS;
+	struct timespec t;
+
+	for (;;) {
+		int k = poll(&fd, 1, clock_left_ms(next));
+
+		if (k > 0 || (k < 0 && errno != EINTR))
+			break;
+		if (clock_ns() < next)
+			continue;
+		take(s);
+		while (next <= s->ticks[s->n - 1].at_ns)
+			next += PERIOD_NS;
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	s->cost_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return NULL;
+}
+
+/* What is asked for at both ends alone. */
+static void
+look(struct sampler *s, int at)
+{
+	size_t i;
+
+	for (i = 0; i < s->nservers; i++)
+		task_process_switches(s->servers[i], &s->server[at]);
+	if (s->child)
+		task_process_switches(s->child, &s->client[at]);
+	for (i = 0; !s->child && i < s->ntids; i++)
+		task_thread_switches(getpid(), s->tids[i], &s->client[at]);
+	s->throttles[at] = moment_throttles("");
+	cgroup_read(&s->group[at], "");
+	for (i = 0; i < s->nservers; i++)
+		task_threads(s->servers[i], at == 1, &s->threads, &s->nthreads);
+}
+
+void
+sampler_begin(struct sampler *s)
+{
+	take(s);
+	look(s, 0);
+	s->started =
+	    s->stop >= 0 && pthread_create(&s->thread, NULL, watch, s) == 0;
+}
+
+void
+sampler_end(struct sampler *s)
+{
+	if (s->started) {
+		eventfd_write(s->stop, 1);
+		pthread_join(s->thread, NULL);
+		s->started = false;
+	}
+	take(s);
+	look(s, 1);
+}
+
+size_t
+sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends)
+{
+	size_t k = 0, from = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (at_ns[i] - at_ns[from] >= PERIOD_NS / 2)
+			ends[k++] = from = i;
+		else if (i + 1 == n)
+			ends[k ? k - 1 : k++] = i;
+	return k;
+}
+
+/* From the first tick, which begins, to those that end. Caller frees. */
+static size_t *
+intervals(const struct sampler *s, size_t *n)
+{
+	size_t *v = mem_array(s->n + 1, sizeof *v);
+	int64_t *at = mem_array(s->n + 1, sizeof *at);
+
+	for (size_t i = 0; i < s->n; i++)
+		at[i] = s->ticks[i].at_ns;
+	*n = sampler_intervals(at, s->n, v + 1);
+	free(at);
+	return v;
+}
+
+static double
+percent(
+    double from_ns, double to_ns, const struct tick *a, const struct tick *b)
+{
+	double v = 100 * (to_ns - from_ns) / (double)(b->at_ns - a->at_ns);
+
+	return v >= 0 ? v : NAN;
+}
+
+static double
+of_server(const struct tick *a, const struct tick *b)
+{
+	return percent(a->server_ns, b->server_ns, a, b);
+}
+
+static double
+of_client(const struct tick *a, const struct tick *b)
+{
+	return percent(a->client_ns, b->client_ns, a, b);
+}
+
+static double
+memory(const struct tick *a, const struct tick *b)
+{
+	(void)a;
+	return b->memory_mb;
+}
+
+static double
+frequency(const struct tick *a, const struct tick *b)
+{
+	(void)a;
+	return b->freq_mhz;
+}
+
+static double
+temperature(const struct tick *a, const struct tick *b)
+{
+	(void)a;
+	return b->temperature_c;
+}
+
+static double
+of_core(const struct tick *a, const struct tick *b, size_t cpu)
+{
+	if (cpu >= a->cpus.n || cpu >= b->cpus.n)
+		return NAN;
+	return cpustat_busy(&a->cpus.cpu[cpu], &b->cpus.cpu[cpu]);
+}
+
+static void
+set(struct json *j, const char *key, double v)
+{
+	if (isfinite(v))
+		json_set_num(j, key, v);
+}
+
+static void
+set_rate(struct json *j, const char *key, double from, double to, double s)
+{
+	if (to >= from)
+		set(j, key, (to - from) / s);
+}
+
+static void
+switches(struct json *m, const struct sampler *s, double seconds)
+{
+	set_rate(m, "server_voluntary_switches_per_s", s->server[0].voluntary,
+	    s->server[1].voluntary, s->nservers ? seconds : NAN);
+	set_rate(m, "server_involuntary_switches_per_s",
+	    s->server[0].involuntary, s->server[1].involuntary,
+	    s->nservers ? seconds : NAN);
+	set_rate(m, "client_voluntary_switches_per_s", s->client[0].voluntary,
+	    s->client[1].voluntary, seconds);
+	set_rate(m, "client_involuntary_switches_per_s",
+	    s->client[0].involuntary, s->client[1].involuntary, seconds);
+}
+
+/* Those that the servers may use. */
+static void
+cores(struct json *m, const struct sampler *s)
+{
+	const struct tick *a = &s->ticks[0], *b = &s->ticks[s->n - 1];
+	char key[48];
+	cpu_set_t all, one;
+	int n = 0;
+
+	CPU_ZERO(&all);
+	for (size_t i = 0; i < s->nservers; i++)
+		if (sched_getaffinity(s->servers[i], sizeof one, &one) == 0)
+			CPU_OR(&all, &all, &one);
+	for (size_t i = 0; i < CPU_SETSIZE && n < CORES; i++) {
+		if (!CPU_ISSET(i, &all) || isnan(of_core(a, b, i)))
+			continue;
+		snprintf(key, sizeof key, "cpu%zu_busy_percent", i);
+		json_set_num(m, key, of_core(a, b, i));
+		n++;
+	}
+}
+
+struct json *
+sampler_metrics(const struct sampler *s)
+{
+	struct json *m = json_object();
+	double peak = NAN, freq = 0, heat = NAN, seconds, peak_mb = 0;
+	const struct tick *a, *b;
+	size_t n, *v;
+
+	if (s->n < 2)
+		return m;
+	a = &s->ticks[0];
+	b = &s->ticks[s->n - 1];
+	seconds = (double)(b->at_ns - a->at_ns) / 1e9;
+	v = intervals(s, &n);
+	for (size_t i = 1; i <= n; i++)
+		peak =
+		    fmax(peak, of_server(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
+	for (size_t i = 0; i < s->n; i++) {
+		freq += s->ticks[i].freq_mhz;
+		heat = fmax(heat, s->ticks[i].temperature_c);
+	}
+	free(v);
+	for (size_t i = 0; i < s->nservers; i++)
+		peak_mb += task_peak_mb(s->servers[i]);
+	set(m, "cpu_avg_percent", of_server(a, b));
+	set(m, "cpu_peak_percent", peak);
+	set(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
+	switches(m, s, seconds);
+	set(m, "freq_mhz", freq / (double)s->n);
+	set(m, "temperature_c", heat);
+	set_rate(m, "thermal_throttles", s->throttles[0], s->throttles[1], 1);
+	if (isfinite(s->group[1].cpus))
+		set_rate(m, "cgroup_throttled_percent",
+		    100 * s->group[0].throttled_s,
+		    100 * s->group[1].throttled_s, seconds);
+	cores(m, s);
+	return m;
+}
+
+/* Arrays of one length: one with a gap is left out. */
+static void
+column(struct json *to, const char *name, struct json *values)
+{
+	for (const struct json *j = json_first(values); j; j = json_next(j))
+		if (isnan(json_num(j, NAN))) {
+			json_free(values);
+			return;
+		}
+	json_set(to, name, values);
+}
+
+static void
+add(struct json *a, double v)
+{
+	if (isfinite(v))
+		json_push_num(a, round(v * 100) / 100);
+	else
+		json_push(a, json_null());
+}
+
+static void
+course(struct json *to, const char *name, const struct sampler *s,
+    const size_t *v, size_t n,
+    double (*of)(const struct tick *, const struct tick *))
+{
+	struct json *a = json_array();
+
+	for (size_t i = 1; i <= n; i++)
+		add(a, of(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
+	column(to, name, a);
+}
+
+static void
+core_course(struct json *to, const struct sampler *s, const size_t *v, size_t n)
+{
+	struct json *all = json_object(), *a;
+	char name[24];
+
+	for (size_t c = 0; c < s->ticks[0].cpus.n; c++) {
+		a = json_array();
+		for (size_t i = 1; i <= n; i++)
+			add(a,
+			    of_core(&s->ticks[v[i - 1]], &s->ticks[v[i]], c));
+		snprintf(name, sizeof name, "%zu", c);
+		column(all, name, a);
+	}
+	if (json_len(all))
+		json_set(to, "core_busy_percent", all);
+	else
+		json_free(all);
+}
+
+static void
+threads(struct json *to, const struct sampler *s, double ns)
+{
+	struct json *all = json_array(), *one;
+
+	for (size_t i = 0; i < s->nthreads; i++) {
+		const struct task_thread *t = &s->threads[i];
+		double v = 100 * (t->end_ns - t->begin_ns) / ns;
+
+		if (!(v >= 0))
+			continue;
+		one = json_object();
+		json_set_num(one, "pid", t->pid);
+		json_set_str(one, "name", t->name);
+		json_set_num(one, "cpu_percent", round(v * 100) / 100);
+		json_push(all, one);
+	}
+	if (json_len(all))
+		json_set(to, "threads", all);
+	else
+		json_free(all);
+}
+
+struct json *
+sampler_course(const struct sampler *s)
+{
+	struct json *to = json_object(), *at = json_array();
+	size_t n, *v;
+	double ns;
+
+	if (s->n < 2) {
+		json_free(at);
+		return to;
+	}
+	v = intervals(s, &n);
+	for (size_t i = 1; i <= n; i++)
+		add(at,
+		    (double)(s->ticks[v[i]].at_ns - s->ticks[0].at_ns) / 1e9);
+	json_set(to, "at_s", at);
+	course(to, "server_cpu_percent", s, v, n, of_server);
+	course(to, "client_cpu_percent", s, v, n, of_client);
+	course(to, "memory_mb", s, v, n, memory);
+	course(to, "freq_mhz", s, v, n, frequency);
+	course(to, "temperature_c", s, v, n, temperature);
+	core_course(to, s, v, n);
+	ns = (double)(s->ticks[s->n - 1].at_ns - s->ticks[0].at_ns);
+	threads(to, s, ns);
+	json_set_num(
+	    to, "cost_percent", round(1e4 * 100 * s->cost_ns / ns) / 1e4);
+	free(v);
+	return to;
+}

@@ -1,0 +1,33 @@
+/*
+ * What the kernel says of one process or thread. NAN: it does not, or the
+ * process is gone.
+ */
+#ifndef TASK_H
+#define TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+double task_process_ns(pid_t); /* of CPU time, with ended threads */
+double task_thread_ns(pid_t, pid_t tid);
+double task_resident_mb(pid_t);
+double task_peak_mb(pid_t); /* the most that was resident since its start */
+
+struct task_switches { /* of context; sums */
+	double voluntary, involuntary;
+};
+
+void task_thread_switches(pid_t, pid_t tid, struct task_switches *);
+void task_process_switches(pid_t, struct task_switches *);
+
+struct task_thread {
+	pid_t pid, tid;
+	char name[32];
+	double begin_ns, end_ns; /* begin: 0 where it was not there yet */
+};
+
+/* Adds the threads of the process, or sets end_ns of those that are there. */
+void task_threads(pid_t, bool end, struct task_thread **, size_t *n);
+
+#endif

@@ -1,0 +1,94 @@
+#!/bin/sh
+# What vkb-load says of the machine: an env record for each session, samples
+# in each run; and what the others do with them.
+# shellcheck disable=SC2016 # variables of jq
+. "${0%/*}/lib.sh"
+test_server 'the machine in the runs'
+unset VKB_ENV_RECORD
+
+cat >c.json <<'END'
+[{"commands": ["SET", "GET"], "requests": [3000], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [10], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+load() { vkb-load -q "$@"; }
+types() { jq -r .type "$1" | xargs; }
+all() { # all FILTER: true of all runs
+  jq -s "map(select(.type == \"run\")) | all($1)" runs
+}
+
+load --runs 2 c.json >runs
+test_same 'env run run run run' "$(types runs)" 'one env record, before the runs'
+test_same 1 "$(jq -r '.session // .run.session' runs | sort -u | wc -l | tr -d ' ')" \
+  'it names the session of the runs'
+test_same "$(uname -r)" "$(jq -r 'select(.type == "env").env.kernel' runs)" \
+  'and has the machine'
+test_same true "$(jq -s '(.[0].env | del(.benchmark_tool_version)) as $e |
+  .[1:] | all(.env | del(.benchmark_tool_version) | to_entries |
+    all($e[.key] == .value))' runs)" 'of which each run repeats a part'
+
+# --- samples
+
+test_same true "$(all '.metrics | .cpu_avg_percent >= 0 and
+  .cpu_peak_percent >= .cpu_avg_percent')" 'CPU of the servers'
+test_same true "$(all '.metrics | .memory_mb > 1 and
+  .memory_peak_mb >= .memory_mb * .99 and .used_memory_bytes > 0 and
+  .used_memory_peak_bytes > 0 and .mem_fragmentation_ratio > 0')" 'memory'
+test_same true "$(all '.metrics | .server_voluntary_switches_per_s >= 0 and
+  .server_involuntary_switches_per_s >= 0 and
+  .client_voluntary_switches_per_s >= 0 and
+  .client_involuntary_switches_per_s >= 0')" 'context switches'
+test_same true "$(all '.samples | (.at_s | length) as $n | $n > 0 and
+  all(.server_cpu_percent, .client_cpu_percent, .memory_mb; length == $n)')" \
+  'the course has one value for each time'
+test_same true "$(all '[.samples.threads[].name] | index("valkey-server") != null')" \
+  'threads of the server'
+test_same true "$(all '.samples.cost_percent >= 0')" 'and what it cost'
+test_same '' "$(jq -c '.. | select(. == null)' runs)" 'nothing is null'
+if [ "$(jq -r 'select(.type == "env").env.proc_stat_whole' runs)" = true ]; then
+  test_same true "$(all '[.metrics | to_entries[] | select(.key |
+    test("^cpu[0-9]+_busy_percent$"))] | length > 0 and
+    all(.value >= 0 and .value <= 100)')" 'single CPUs'
+else
+  test_same true "$(all '.metrics | has("foreign_cpu_percent") | not')" \
+    'what others do is not known'
+fi
+
+# --- over two seconds and a bit there are two samples
+
+sed 's/"SET", "GET"/"SET"/; s/"requests": \[3000\]/"duration": 2.3/' c.json >two.json
+test_that 'a longer run' load --runs 1 two.json
+test_same true "$(jq 'select(.type == "run").samples.at_s |
+  length >= 1 and .[-1] >= 2.2' .out)" 'the last sample is of the end'
+
+# --- sessions in one file
+
+load --runs 1 --resume f c.json
+load --runs 2 --resume f c.json
+test_same 'env run run env run run' "$(types f)" 'each session has its own'
+cp f before
+load --runs 2 --resume f c.json
+test_same "$(cat before)" "$(cat f)" 'one that runs nothing has none'
+
+# --- the others
+
+vkb-stats runs >summaries
+test_same 'env summary summary' "$(types summaries)" 'vkb-stats passes it on'
+test_same true "$(jq -s '.[1:] | all(.metrics.cpu_avg_percent.n == 2)' summaries)" \
+  'and summarises the samples'
+compare() { vkb-compare --on-insufficient ok "$@"; }
+test_that 'vkb-compare takes no notice' compare runs summaries
+cp .out one
+grep -v '"type":"env"' runs >bare
+grep -v '"type":"env"' summaries >bare.s
+test_that 'without it' compare bare bare.s
+test_same "$(cat .out)" "$(cat one)" 'it says the same'
+test_same 4 "$(vkb-parse --flat runs | jq length)" 'metrics.json has runs alone'
+test_that 'vkb-pgpush takes it' vkb-pgpush --dry-run runs
+test_match '^-- .*: 4 runs' .out 'and counts runs'
+VKB_ENV_RECORD=no
+export VKB_ENV_RECORD
+test_that 'without a record' load --runs 1 c.json
+test_same 'run run' "$(types .out)" 'there are runs alone'
+test_that 'nothing is left in the folder of temporary files' no_litter
+test_done

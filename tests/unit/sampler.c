@@ -1,0 +1,108 @@
+#include "vkb-load/sampler.h"
+#include "json.h"
+#include "tap.h"
+#include "vkb-load/task.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MS 1000000
+
+/* The ends as text, of readings at so many ms. */
+static void
+ends(const char *want, const int *ms, size_t n)
+{
+	int64_t at[16];
+	size_t v[16] = {0}, k;
+	char got[64] = "";
+
+	for (size_t i = 0; i < n; i++)
+		at[i] = (int64_t)ms[i] * MS;
+	k = sampler_intervals(at, n, v);
+	for (size_t i = 0; i < k; i++)
+		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",
+		    i ? " " : "", v[i]);
+	tap_str(got, want, "intervals");
+}
+
+/* This process as server and client: it burns CPU for a while. */
+static void
+sample(void)
+{
+	pid_t self = getpid();
+	struct sampler *s = sampler_new(&self, 1, &self, 1, 0);
+	struct json *m, *c;
+	double from, avg, peak;
+
+	sampler_begin(s);
+	from = task_process_ns(self);
+	while (task_process_ns(self) < from + 50.0 * MS)
+		;
+	sampler_end(s);
+	m = sampler_metrics(s);
+	c = sampler_course(s);
+	avg = json_get_num(m, "cpu_avg_percent", NAN);
+	peak = json_get_num(m, "cpu_peak_percent", NAN);
+	tap_ok(avg > 0 && avg <= 110, "CPU: %g", avg);
+	tap_near(peak, avg, 1e-9, "of one interval the peak is the mean");
+	tap_ok(json_get_num(m, "memory_peak_mb", 0) > .5, "memory");
+	tap_ok(json_get(m, "server_voluntary_switches_per_s") &&
+		json_get(m, "client_involuntary_switches_per_s"),
+	    "context switches");
+	tap_ok(json_len(json_get(c, "at_s")) == 1 &&
+		json_len(json_get(c, "server_cpu_percent")) == 1,
+	    "one sample");
+	tap_ok(json_len(json_get(c, "threads")) == 1, "of one thread");
+	json_free(m);
+	json_free(c);
+	sampler_free(s);
+}
+
+/* A server that is elsewhere, or gone: what is not known is absent. */
+static void
+nobody(void)
+{
+	pid_t self = getpid(), gone = 4194303;
+	struct sampler *s = sampler_new(NULL, 0, &self, 1, 0);
+	struct json *m, *c;
+
+	sampler_begin(s);
+	sampler_end(s);
+	m = sampler_metrics(s);
+	c = sampler_course(s);
+	tap_ok(!json_get(m, "cpu_avg_percent") &&
+		!json_get(m, "memory_peak_mb") &&
+		!json_get(m, "server_voluntary_switches_per_s"),
+	    "no server, no figures of it");
+	tap_ok(!json_get(c, "server_cpu_percent") && json_get(c, "at_s"),
+	    "nor a course");
+	json_free(m);
+	json_free(c);
+	sampler_free(s);
+	s = sampler_new(&gone, 1, &self, 1, 0);
+	sampler_begin(s);
+	sampler_end(s);
+	m = sampler_metrics(s);
+	tap_ok(!json_get(m, "cpu_avg_percent") &&
+		!json_get(m, "memory_peak_mb") &&
+		!json_get(m, "server_voluntary_switches_per_s"),
+	    "nor of one that is gone");
+	json_free(m);
+	sampler_free(s);
+}
+
+int
+main(void)
+{
+	ends("1 2 3", (int[]){0, 1000, 2000, 3000}, 4);
+	ends("1 3", (int[]){0, 1000, 2000, 2400}, 4); /* the last is short */
+	ends("1 2 3", (int[]){0, 1000, 2000, 2500}, 4);
+	ends("1", (int[]){0, 200}, 2); /* a short run */
+	ends("2", (int[]){0, 300, 1000}, 3);
+	ends("1 3", (int[]){0, 1000, 1300, 2000}, 4);
+	ends("2", (int[]){0, 100, 200}, 3);
+	ends("", (int[]){0}, 1);
+	sample();
+	nobody();
+	return tap_done();
+}
