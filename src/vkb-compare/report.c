@@ -181,7 +181,10 @@ report_verdict(struct str *s, const struct row *r)
 	if (r->certain)
 		str_add(s, ", certain");
 	if (!isnan(r->visible))
-		str_printf(s, ", noise hides up to %.2g%%", 100 * r->visible);
+		str_printf(s,
+		    r->visible < .1 ? ", noise hides up to %.2g%%"
+				    : ", noise hides up to %.0f%%",
+		    100 * r->visible);
 	else if (report_hopeless(r))
 		str_add(s, ", too noisy");
 	if (!r->needed || report_hopeless(r))
