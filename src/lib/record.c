@@ -259,6 +259,30 @@ static const struct record_key env_keys[] = {
     {"env", O, true, "hardware, kernel, settings"},
     {"now", O, false, "load, frequency, temperature, ... at that time"}, {0}};
 
+static const struct record_key profile_keys[] = {
+    {"target", O, true,
+	"who was watched: pid, comm, exe, command, port; what is known"},
+    {"probed", O, true,
+	"what the machine allows: perf_event_paranoid, kptr_restrict, "
+	"cap_perfmon, allowed (user or all), perf"},
+    {"mode", S, false, "cpu, wall or offcpu; absent: no stacks were taken"},
+    {"sampling", O, false,
+	"what was chosen and found: freq_hz, call_graph, call_graph_why, "
+	"kernel, events, unit (samples or us), samples, cpu_s, switches, "
+	"blocked_s, preempted_s, lost"},
+    {"started", S, true, "UTC, ISO 8601"},
+    {"duration_s", N, true, "it was watched"},
+    {"delay_s", N, false, "before that"},
+    {"counters", O, false, "EVENT: count, of what could be counted"},
+    {"counted_percent", N, false,
+	"counters that shared the hardware: the least share of the time"},
+    {"derived", O, false, "what follows: ipc, cache_miss_percent, ..."},
+    {"requests", N, false, "that the server handled meanwhile"},
+    {"per_req", O, false, "EVENT_per_req: count of each request"},
+    {"artifacts", O, false, "paths: perf_data, folded, svg"},
+    {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
+    {0}};
+
 static const struct record_key raw_keys[] = {
     {"format", S, true, "as vkb-parse names it"},
     {"source", S, true, "file it came from, or the command"},
@@ -293,6 +317,8 @@ const struct record_type record_types[] = {
 	track_config_keys},
     {"change", "a change point of a history, from vkb-detect", change_keys},
     {"env", "the state of a machine, from vkb-env or vkb-load", env_keys},
+    {"profile", "where a process spent its time, from vkb-profile",
+	profile_keys},
     {"raw", "another tool's output, verbatim, from vkb-parse or vkb-load",
 	raw_keys},
     {0}};

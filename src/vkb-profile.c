@@ -1,0 +1,433 @@
+/*
+ * Watches a process, or a command from its start, with perf: stacks as a flame
+ * graph, counters. Writes files into a folder and a 'profile' record.
+ */
+#include "vkb-profile/access.h"
+#include "vkb-profile/counters.h"
+#include "vkb-profile/frames.h"
+#include "vkb-profile/held.h"
+#include "vkb-profile/perf.h"
+#include "vkb-profile/requests.h"
+#include "vkb-profile/sampler.h"
+#include "vkb-profile/target.h"
+#include "vkb-profile/watch.h"
+
+#include "clock.h"
+#include "err.h"
+#include "folder.h"
+#include "halt.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "opt.h"
+#include "record.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *dir, *name, *mode, *graph, *stat, *title;
+	long long pid, port, freq;
+	double delay, duration;
+	bool quiet;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct opt table[] = {
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'o', "output", OPT_STR, AT(dir), "DIR",
+	.help = "folder for the files of the profile"},
+    {'p', "pid", OPT_INT, AT(pid), "PID", .min = 1, .max = 1 << 22,
+	.help = "the process"},
+    {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
+	.help = "the one that listens on the TCP port"},
+    {0, "name", OPT_STR, AT(name), "NAME",
+	.help = "the only one that is called so"},
+    {'m', "mode", OPT_CHOICE, AT(mode), "MODE", .choices = "cpu|wall|offcpu",
+	.help = "where it runs (cpu), waits (offcpu), both (wall)"},
+    {0, "freq", OPT_INT, AT(freq), "HZ", .min = 1, .max = 100000,
+	.help = "samples a second and CPU (999)"},
+    {0, "call-graph", OPT_CHOICE, AT(graph), "HOW", .choices = "auto|fp|dwarf",
+	.help = "how stacks are found (auto)"},
+    {0, "delay", OPT_DURATION, AT(delay), "TIME", .min = 0, .max = 864000,
+	.help = "wait before"},
+    {'d', "duration", OPT_DURATION, AT(duration), "TIME", .min = 0.01,
+	.max = 864000, .help = "watch that long (10s; a COMMAND: to its end)"},
+    {0, "stat", OPT_STR, AT(stat), "SETS",
+	.help = "counters: ipc,stalls,cache,tlb,branch,topdown,software,all"},
+    {0, "title", OPT_STR, AT(title), "TEXT", .help = "of the flame graph"},
+    {0}};
+
+static const struct opt_prog prog = {.name = "vkb-profile",
+    .operands = "[-- COMMAND ...]",
+    .purpose = "Where a process spends its time, and what it counts.",
+    .table = table};
+
+struct work {
+	const struct opts *o;
+	struct access access;
+	struct sampler sampler;
+	struct watch watch;
+	struct requests *requests;
+	struct json *rec, *artifacts;
+	int trouble; /* what we exit with then */
+};
+
+/* --- what is asked ------------------------------------------------------ */
+
+static int
+check(const struct opts *o, const struct opt_args *a)
+{
+	int ways = (o->pid != 0) + (o->port != 0) + (o->name != NULL);
+
+	if (a->n)
+		return opt_usage(&prog, "a COMMAND stands behind '--'");
+	if (ways + (a->nrest > 0) != 1)
+		return opt_usage(&prog,
+		    "wanted: one of --pid, --port, --name and a COMMAND");
+	if (!o->dir)
+		return opt_usage(&prog, "wanted: -o DIR");
+	return o->stat ? counters_check(o->stat) : 0;
+}
+
+static bool
+samples(const struct opts *o)
+{
+	return o->mode || !o->stat;
+}
+
+/* The folder is there, and holds no other profile. */
+static int
+make_folder(const char *dir)
+{
+	static const char *const files[] = {
+	    "profile.json", "perf.data", "stacks.folded", NULL};
+	char *path;
+	bool there;
+
+	if (folder_make(dir) < 0)
+		return -1;
+	for (size_t i = 0; files[i]; i++) {
+		path = mem_printf("%s/%s", dir, files[i]);
+		there = access(path, F_OK) == 0;
+		free(path);
+		if (there)
+			return err_fail(
+			    "'%s' holds a profile: it is left as it is", dir);
+	}
+	return 0;
+}
+
+static int
+find_target(struct work *w, char **command)
+{
+	const struct opts *o = w->o;
+	struct watch *t = &w->watch;
+
+	if (command) {
+		t->held = held_start(command);
+		t->pid = t->held ? held_pid(t->held) : -1;
+	} else if (o->port)
+		t->pid = target_by_port((int)o->port);
+	else if (o->name)
+		t->pid = target_by_name(o->name);
+	else
+		t->pid = (pid_t)o->pid;
+	return t->pid > 0 ? target_check(t->pid) : -1;
+}
+
+/* --- beginning ---------------------------------------------------------- */
+
+static void
+describe(struct work *w, char **command)
+{
+	struct json *target = target_describe(w->watch.pid);
+	struct str line = {0};
+
+	if (command) {
+		json_del(target, "comm");
+		json_del(target, "exe");
+		for (size_t i = 0; command[i]; i++)
+			str_printf(&line, "%s%s", i ? " " : "", command[i]);
+		if (str_utf8(line.s, line.len))
+			json_set_str(target, "command", line.s);
+		else
+			json_del(target, "command");
+		str_free(&line);
+	}
+	if (w->o->port)
+		json_set_num(target, "port", (double)w->o->port);
+	json_set(w->rec, "target", target);
+}
+
+static int
+choose(struct work *w)
+{
+	struct json *probed = access_describe(&w->access);
+	enum access_sky sky = access_decide(&w->access);
+	const struct opts *o = w->o;
+	char *version = perf_version(), *why = NULL;
+
+	json_set(w->rec, "probed", probed);
+	if (!version)
+		return err_fail("perf is needed: 'vkb-needs --yes test' "
+				"installs it, or the package linux-perf");
+	json_set_str(probed, "perf", version);
+	free(version);
+	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
+	if (sky == ACCESS_NONE ||
+	    (sky == ACCESS_USER && samples(o) &&
+		w->sampler.mode != SAMPLER_CPU)) {
+		why = access_refusal(&w->access);
+		err_say("process %ld cannot be watched so: %s",
+		    (long)w->watch.pid, why);
+		free(why);
+		return -1;
+	}
+	w->sampler.user_only = sky == ACCESS_USER;
+	w->sampler.large = w->access.perfmon;
+	return 0;
+}
+
+static void
+choose_graph(struct work *w, char **command, struct json *sampling)
+{
+	const struct opts *o = w->o;
+	char *exe = command ? NULL : target_exe(w->watch.pid);
+	struct frames f = {.call_graph = o->graph};
+
+	if (command)
+		exe = target_in_path(command[0]);
+	if (strcmp(o->graph, "auto") == 0)
+		f = frames_choose(exe);
+	free(exe);
+	w->sampler.call_graph =
+	    strcmp(f.call_graph, "fp") == 0 ? "fp" : "dwarf";
+	json_set_num(sampling, "freq_hz", (double)o->freq);
+	json_set_str(sampling, "call_graph", w->sampler.call_graph);
+	if (*f.why)
+		json_set_str(sampling, "call_graph_why", f.why);
+	json_set_bool(sampling, "kernel", !w->sampler.user_only);
+}
+
+static int
+begin(struct work *w, char **command)
+{
+	const struct opts *o = w->o;
+	const char *hidden = access_hidden(&w->access);
+	struct json *sampling;
+
+	if (samples(o)) {
+		sampling = json_object();
+		json_set_str(
+		    w->rec, "mode", sampler_mode_name(w->sampler.mode));
+		json_set(w->rec, "sampling", sampling);
+		choose_graph(w, command, sampling);
+		if (hidden && !w->sampler.user_only && !o->quiet)
+			err_say("%s", hidden);
+		if (w->sampler.user_only && !o->quiet)
+			err_say("without the kernel's part: 'sudo sysctl "
+				"kernel.perf_event_paranoid=1' shows it");
+		w->watch.sampler = sampler_start(&w->sampler, w->watch.pid);
+		if (!w->watch.sampler)
+			return -1;
+	}
+	if (!o->stat)
+		return 0;
+	w->watch.counters =
+	    counters_start(o->stat, w->sampler.user_only, w->watch.pid);
+	if (!w->watch.counters)
+		return -1;
+	if (o->port)
+		w->requests = requests_open((int)o->port);
+	return 0;
+}
+
+static void
+begun(void *arg)
+{
+	struct work *w = arg;
+
+	if (w->requests)
+		requests_begin(w->requests);
+	if (!w->o->quiet && isatty(STDERR_FILENO))
+		err_say("watching process %ld", (long)w->watch.pid);
+}
+
+static void
+ended(void *arg)
+{
+	struct work *w = arg;
+
+	if (w->requests)
+		requests_end(w->requests);
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+static void
+add_counters(struct work *w)
+{
+	double shared, n = w->requests ? requests_count(w->requests) : NAN;
+	struct json *c = counters_parse(perf_text(w->watch.counters), &shared);
+
+	json_set(w->rec, "counters", c);
+	if (shared < 1)
+		json_set_num(w->rec, "counted_percent", 100 * shared);
+	json_set(w->rec, "derived", counters_derive(c));
+	if (!(n > 0))
+		return;
+	json_set_num(w->rec, "requests", n);
+	json_set(w->rec, "per_req", counters_per_request(c, n));
+}
+
+static char *
+title_of(const struct work *w)
+{
+	const struct json *t = json_get(w->rec, "target");
+	const char *who = json_get_str(t, "comm");
+
+	if (w->o->title)
+		return mem_str(w->o->title);
+	if (!who)
+		who = json_get_str(t, "command");
+	return mem_printf("%s: %s, %.3g s", who ? who : "?",
+	    sampler_mode_name(w->sampler.mode),
+	    json_get_num(w->rec, "duration_s", 0));
+}
+
+static int
+read_samples(struct work *w)
+{
+	char *title = title_of(w);
+	int rc = sampler_read(&w->sampler, title, w->watch.halt,
+	    json_get(w->rec, "sampling"), w->artifacts);
+
+	free(title);
+	return rc;
+}
+
+static int
+write_file(struct work *w)
+{
+	char *path = mem_printf("%s/profile.json", w->o->dir);
+	struct tempfile *t = tempfile_open(path);
+	int rc = -1;
+	char *s;
+
+	if (t) {
+		s = json_print(w->rec);
+		fprintf(tempfile_stream(t), "%s\n", s);
+		free(s);
+		rc = tempfile_commit(t);
+	}
+	free(path);
+	return rc;
+}
+
+static int
+watch(struct work *w, char **command)
+{
+	char now[CLOCK_ISO];
+	double s;
+
+	if (make_folder(w->o->dir) < 0 || find_target(w, command) < 0)
+		return -1;
+	access_read(&w->access, command ? 0 : w->watch.pid);
+	describe(w, command);
+	if (choose(w) < 0 || begin(w, command) < 0)
+		return -1;
+	json_set_str(w->rec, "started", clock_iso(now));
+	s = watch_run(&w->watch);
+	if (s < 0)
+		return -1;
+	json_set_num(w->rec, "duration_s", s);
+	if (w->o->delay > 0)
+		json_set_num(w->rec, "delay_s", w->o->delay);
+	if (w->watch.counters)
+		add_counters(w);
+	if (w->watch.sampler && read_samples(w) < 0)
+		return -1;
+	json_set(w->rec, "artifacts", json_dup(w->artifacts));
+	json_set_str(w->rec, "status", "ok");
+	if (write_file(w) < 0)
+		return -1;
+	/* Of a command stdout is its own. */
+	return command ? 0 : jsonl_write(STDOUT_FILENO, w->rec);
+}
+
+/* The command goes on to its end, also where watching it failed. */
+static int
+leave(struct work *w, int rc)
+{
+	int reason = halt_reason(w->watch.halt, NULL),
+	    status = rc < 0 ? w->trouble : 0;
+
+	if (w->watch.held) {
+		if (reason > 0)
+			held_signal(w->watch.held, reason);
+		status = held_wait(w->watch.held);
+		if (rc < 0 && status != 126 && status != 127)
+			status = w->trouble;
+	}
+	perf_free(w->watch.sampler);
+	perf_free(w->watch.counters);
+	held_free(w->watch.held);
+	requests_close(w->requests);
+	json_free(w->rec);
+	json_free(w->artifacts);
+	halt_close(w->watch.halt);
+	/* Ctrl-C is how one says that it is enough. */
+	if (reason > 0 && reason != SIGINT)
+		halt_raise(reason);
+	return status;
+}
+
+static int
+profile(const struct opts *o, char **command)
+{
+	struct work w = {.o = o,
+	    .sampler = {.freq = o->freq, .dir = o->dir},
+	    .watch = {.delay = o->delay,
+		.duration = o->duration,
+		.begun = begun,
+		.ended = ended},
+	    .rec = record_new("profile"),
+	    .artifacts = json_object(),
+	    .trouble = command ? 125 : 2};
+	int rc = -1;
+
+	w.watch.arg = &w;
+	if (!command && !o->duration)
+		w.watch.duration = 10;
+	w.watch.halt = halt_open(false);
+	if (w.watch.halt)
+		rc = watch(&w, command);
+	return leave(&w, rc);
+}
+
+static int
+run(void *opts, struct opt_args *a)
+{
+	const struct opts *o = opts;
+
+	if (check(o, a) < 0)
+		return -1;
+	return profile(o, a->nrest ? a->rest : NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {.freq = 999, .graph = "auto"};
+
+	return opt_main(&prog, argc, argv, &o, run);
+}

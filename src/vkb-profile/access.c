@@ -1,0 +1,120 @@
+#include "access.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { UNKNOWN = -9 };
+
+/* capabilities(7) */
+enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38 };
+
+static long long
+setting(const char *path)
+{
+	long long v = UNKNOWN;
+	FILE *f = fopen(path, "re");
+	char s[32] = "";
+
+	if (!f)
+		return UNKNOWN;
+	if (fgets(s, sizeof s, f)) {
+		s[strcspn(s, "\n")] = '\0';
+		if (num_int(s, &v) < 0)
+			v = UNKNOWN;
+	}
+	fclose(f);
+	return v;
+}
+
+static unsigned long long
+capabilities(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long caps = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof line, f))
+		if (str_starts(line, "CapEff:"))
+			caps = strtoull(line + 7, NULL, 16);
+	if (f)
+		fclose(f);
+	return caps;
+}
+
+void
+access_read(struct access *a, pid_t pid)
+{
+	unsigned long long caps = capabilities();
+	struct stat st;
+	char path[64];
+
+	a->paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
+	a->kptr = setting("/proc/sys/kernel/kptr_restrict");
+	a->perfmon = (caps >> PERFMON & 1) || (caps >> SYS_ADMIN & 1);
+	a->ptrace = a->perfmon || (caps >> SYS_PTRACE & 1);
+	a->us = a->them = geteuid();
+	/* The owner of the folder is root where it may not be traced. */
+	snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+	if (pid && stat(path, &st) == 0)
+		a->them = st.st_uid;
+}
+
+enum access_sky
+access_decide(const struct access *a)
+{
+	if (a->them != a->us && !a->ptrace)
+		return ACCESS_NONE;
+	if (a->perfmon)
+		return ACCESS_ALL;
+	/* Debian and Ubuntu know 3 and 4: nothing at all. */
+	if (a->paranoid > 2)
+		return ACCESS_NONE;
+	return a->paranoid == 2 || a->paranoid == UNKNOWN ? ACCESS_USER
+							  : ACCESS_ALL;
+}
+
+char *
+access_refusal(const struct access *a)
+{
+	if (a->them != a->us && !a->ptrace)
+		return mem_printf(
+		    "the process is of user %ld, or may not be traced: run "
+		    "this as that user or as root",
+		    (long)a->them);
+	return mem_printf(
+	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
+	    "watch %s: 'sudo sysctl kernel.perf_event_paranoid=1' lets them, "
+	    "or run this with CAP_PERFMON",
+	    a->paranoid, a->paranoid > 2 ? "anything" : "the kernel");
+}
+
+const char *
+access_hidden(const struct access *a)
+{
+	if (a->kptr <= 0 || (a->kptr == 1 && a->us == 0))
+		return NULL;
+	return "kernel.kptr_restrict hides the names of kernel functions: "
+	       "'sudo sysctl kernel.kptr_restrict=0' shows them";
+}
+
+struct json *
+access_describe(const struct access *a)
+{
+	static const char *const skies[] = {"nothing", "user", "all"};
+	struct json *j = json_object();
+
+	if (a->paranoid != UNKNOWN)
+		json_set_num(j, "perf_event_paranoid", (double)a->paranoid);
+	if (a->kptr != UNKNOWN)
+		json_set_num(j, "kptr_restrict", (double)a->kptr);
+	json_set_bool(j, "cap_perfmon", a->perfmon);
+	json_set_str(j, "allowed", skies[access_decide(a)]);
+	return j;
+}

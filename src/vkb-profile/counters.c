@@ -1,0 +1,232 @@
+#include "counters.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "perf.h"
+#include "proc.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct set {
+	const char *name;
+	const char *events;
+	bool asked; /* not every perf knows these names */
+};
+
+/* What every user may count, on every machine, is counted always. */
+#define SOFTWARE "task-clock,context-switches,cpu-migrations,page-faults"
+
+static const struct set table[] = {
+    {"software", "minor-faults,major-faults", false},
+    {"ipc", "cycles,instructions,ref-cycles", false},
+    {"stalls", "cycles,stalled-cycles-frontend,stalled-cycles-backend", false},
+    {"cache",
+	"cache-references,cache-misses,L1-dcache-loads,L1-dcache-load-misses,"
+	"L1-icache-load-misses,LLC-loads,LLC-load-misses",
+	false},
+    {"tlb", "dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses", false},
+    {"branch", "branches,branch-misses", false},
+    {"topdown",
+	"{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,"
+	"topdown-be-bound}",
+	true},
+    {0}};
+
+/* Each name in "a,b": 1 there was one more, from *s on. */
+static int
+next_name(const char **s, char *name, size_t size)
+{
+	size_t n;
+
+	if (!**s)
+		return 0;
+	n = strcspn(*s, ",");
+	snprintf(name, size, "%.*s", (int)(n < size ? n : size - 1), *s);
+	*s += n + ((*s)[n] == ',');
+	return 1;
+}
+
+static const struct set *
+find(const char *name)
+{
+	for (const struct set *s = table; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return s;
+	return NULL;
+}
+
+int
+counters_check(const char *sets)
+{
+	char name[32];
+
+	if (!*sets)
+		return err_fail("option '--stat': no set is named");
+	while (next_name(&sets, name, sizeof name))
+		if (!find(name) && strcmp(name, "all") != 0)
+			return err_fail("option '--stat': no set '%s', but "
+					"software, ipc, stalls, cache, tlb, "
+					"branch, topdown and all",
+			    name);
+	return 0;
+}
+
+static bool
+wanted(const char *sets, const char *set)
+{
+	char name[32];
+
+	while (next_name(&sets, name, sizeof name))
+		if (strcmp(name, set) == 0 || strcmp(name, "all") == 0)
+			return true;
+	return false;
+}
+
+/* Does this perf, on this machine, know the names? */
+static bool
+known(const char *events)
+{
+	const char *const argv[] = {
+	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
+	struct str s = {0};
+	int status = -1;
+	bool is = proc_read(argv, 20000, &s, &status) == 0 && status == 0;
+
+	str_free(&s);
+	return is;
+}
+
+struct perf *
+counters_start(const char *sets, bool user_only, pid_t pid)
+{
+	struct str events = {0};
+	char id[32];
+	const char *argv[] = {"stat", "-x;", "-e", NULL, "-p", id, NULL};
+	struct perf *p;
+
+	snprintf(id, sizeof id, "%ld", (long)pid);
+	str_add(&events, SOFTWARE);
+	for (const struct set *s = table; s->name; s++) {
+		if (!wanted(sets, s->name))
+			continue;
+		if (s->asked && !known(s->events)) {
+			err_say("the counters of '%s' are not there on this "
+				"machine",
+			    s->name);
+			continue;
+		}
+		str_addc(&events, ',');
+		str_add(&events, s->events);
+		/* perf adds it by itself to plain names alone. */
+		if (user_only && s->asked)
+			str_add(&events, ":u");
+	}
+	argv[3] = events.s;
+	p = perf_start("stat", argv);
+	str_free(&events);
+	return p;
+}
+
+/* "L1-dcache-loads:u" as a key: l1_dcache_loads. */
+static char *
+key_of(const char *event, const char *unit)
+{
+	struct str s = {0};
+
+	for (const char *p = event; *p && *p != ':'; p++)
+		str_addc(&s,
+		    *p == '-'                    ? '_'
+			: *p >= 'A' && *p <= 'Z' ? (char)(*p + 'a' - 'A')
+						 : *p);
+	if (strcmp(unit, "msec") == 0)
+		str_add(&s, "_ms");
+	return str_take(&s);
+}
+
+struct json *
+counters_parse(const char *text, double *shared)
+{
+	struct json *j = json_object();
+	char *all = mem_str(text), *rest = all, *line, *f[5], *key;
+	double v, percent;
+	size_t n;
+
+	*shared = 1;
+	while ((line = strsep(&rest, "\n"))) {
+		for (n = 0; n < 5 && line; n++)
+			f[n] = strsep(&line, ";");
+		if (n < 5 || num_real(f[0], &v) < 0 || v < 0 || !*f[2])
+			continue; /* "<not supported>", "<not counted>" */
+		/* They happen in the kernel: without it none is seen. */
+		if (str_ends(f[2], ":u") &&
+		    (str_starts(f[2], "context-switches") ||
+			str_starts(f[2], "cpu-migrations")))
+			continue;
+		key = key_of(f[2], f[1]);
+		/* Two kinds of cores have each their own. */
+		json_set_num(j, key, json_get_num(j, key, 0) + v);
+		free(key);
+		if (num_real(f[4], &percent) == 0 && percent >= 0 &&
+		    percent / 100 < *shared)
+			*shared = percent / 100;
+	}
+	free(all);
+	return j;
+}
+
+static void
+ratio(struct json *to, const char *key, double factor, const struct json *of,
+    const char *above, const char *below)
+{
+	double a = json_get_num(of, above, NAN), b = json_get_num(of, below, 0);
+
+	if (b > 0 && a >= 0)
+		json_set_num(to, key, factor * a / b);
+}
+
+struct json *
+counters_derive(const struct json *c)
+{
+	struct json *j = json_object();
+
+	ratio(j, "ipc", 1, c, "instructions", "cycles");
+	ratio(j, "ghz", 1e-6, c, "cycles", "task_clock_ms");
+	ratio(j, "frontend_stalled_percent", 100, c, "stalled_cycles_frontend",
+	    "cycles");
+	ratio(j, "backend_stalled_percent", 100, c, "stalled_cycles_backend",
+	    "cycles");
+	ratio(j, "cache_miss_percent", 100, c, "cache_misses",
+	    "cache_references");
+	ratio(j, "l1d_miss_percent", 100, c, "l1_dcache_load_misses",
+	    "l1_dcache_loads");
+	ratio(j, "llc_miss_percent", 100, c, "llc_load_misses", "llc_loads");
+	ratio(j, "dtlb_miss_percent", 100, c, "dtlb_load_misses", "dtlb_loads");
+	ratio(j, "itlb_miss_percent", 100, c, "itlb_load_misses", "itlb_loads");
+	ratio(j, "branch_miss_percent", 100, c, "branch_misses", "branches");
+	ratio(j, "retiring_percent", 100, c, "topdown_retiring", "slots");
+	ratio(
+	    j, "bad_speculation_percent", 100, c, "topdown_bad_spec", "slots");
+	ratio(j, "frontend_bound_percent", 100, c, "topdown_fe_bound", "slots");
+	ratio(j, "backend_bound_percent", 100, c, "topdown_be_bound", "slots");
+	return j;
+}
+
+struct json *
+counters_per_request(const struct json *counters, double requests)
+{
+	struct json *j = json_object();
+	char *key;
+
+	for (const struct json *c = json_first(counters); c && requests > 0;
+	     c = json_next(c)) {
+		key = mem_printf("%s_per_req", json_key(c));
+		json_set_num(j, key, json_num(c, 0) / requests);
+		free(key);
+	}
+	return j;
+}

@@ -1,0 +1,221 @@
+#include "perf.h"
+#include "clock.h"
+#include "err.h"
+#include "mem.h"
+#include "proc.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* To attach to a process of many threads on many cores; to write samples. */
+enum { WORD_MS = 30000, END_MS = 120000 };
+
+enum { ARGS = 64 };
+
+struct perf {
+	struct proc *proc;
+	const char *what; /* for messages; borrowed */
+	int words;        /* our end of what it is told by */
+	int out;          /* what it prints */
+	struct str text;
+};
+
+static int
+launch(struct perf *p, const char *const *args, int theirs)
+{
+	struct proc_spec spec = {.group = true, .death_signal = SIGTERM};
+	const char *argv[ARGS];
+	char control[64];
+	size_t n = 0;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	snprintf(control, sizeof control, "--control=fd:%d,%d", theirs, theirs);
+	argv[n++] = "perf";
+	for (size_t i = 0; args[i] && n < ARGS - 3; i++)
+		argv[n++] = args[i];
+	argv[n++] = control;
+	argv[n++] = "--delay=-1"; /* until it is told */
+	argv[n] = NULL;
+	spec.argv = argv;
+	spec.in = null;
+	spec.out = spec.err = p->out;
+	p->proc = null < 0 ? NULL : proc_start(&spec);
+	if (null >= 0)
+		close(null);
+	return p->proc ? 0 : -1;
+}
+
+struct perf *
+perf_start(const char *what, const char *const *args)
+{
+	struct perf *p = mem_new(sizeof *p);
+	int fds[2] = {-1, -1}, theirs = -1;
+
+	p->what = what;
+	p->words = -1;
+	p->out = memfd_create("perf", MFD_CLOEXEC);
+	if (p->out < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
+	    (theirs = dup(fds[1])) < 0) {
+		err_fail_sys("cannot start perf");
+		goto bad;
+	}
+	p->words = fds[0];
+	fds[0] = -1;
+	if (launch(p, args, theirs) == 0) {
+		close(fds[1]);
+		close(theirs);
+		return p;
+	}
+bad:
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	if (theirs >= 0)
+		close(theirs);
+	perf_free(p);
+	return NULL;
+}
+
+void
+perf_free(struct perf *p)
+{
+	if (!p)
+		return;
+	if (p->proc) {
+		proc_signal(p->proc, SIGINT);
+		proc_wait(p->proc, 2000, NULL);
+	}
+	proc_free(p->proc);
+	if (p->words >= 0)
+		close(p->words);
+	if (p->out >= 0)
+		close(p->out);
+	str_free(&p->text);
+	free(p);
+}
+
+int
+perf_fd(const struct perf *p)
+{
+	return proc_fd(p->proc);
+}
+
+const char *
+perf_text(struct perf *p)
+{
+	char buf[4096];
+	ssize_t n;
+	off_t at = (off_t)p->text.len;
+
+	str_add(&p->text, "");
+	while ((n = pread(p->out, buf, sizeof buf, at)) > 0) {
+		str_addn(&p->text, buf, (size_t)n);
+		at += n;
+	}
+	return p->text.s;
+}
+
+/* With the end of what it printed. */
+static int
+fail(struct perf *p, const char *how)
+{
+	const char *text = perf_text(p), *s = text;
+	size_t n = strlen(text);
+
+	while (n && strchr("\n ", text[n - 1]))
+		n--;
+	if (n > 1000)
+		s += n - 1000;
+	return err_fail("perf %s %s%s%.*s", p->what, how, n ? ":\n" : "",
+	    (int)(n - (size_t)(s - text)), s);
+}
+
+/* 0 it did as told; 1 it has ended; -1 and said. */
+static int
+tell(struct perf *p, const char *word)
+{
+	struct pollfd fd[2] = {{.fd = p->words, .events = POLLIN},
+	    {.fd = proc_fd(p->proc), .events = POLLIN}};
+	int64_t deadline = clock_ns() + WORD_MS * INT64_C(1000000);
+	char answer[16], how[64];
+	int left;
+
+	snprintf(how, sizeof how, "does not answer '%s'", word);
+	if (send(p->words, word, strlen(word), MSG_NOSIGNAL) < 0)
+		return errno == EPIPE ? 1 : fail(p, how);
+	while ((left = clock_left_ms(deadline)) > 0) {
+		if (poll(fd, 2, left) <= 0)
+			continue;
+		if (fd[0].revents) {
+			if (recv(p->words, answer, sizeof answer, 0) > 0)
+				return 0;
+			return 1;
+		}
+		if (fd[1].revents)
+			return 1;
+	}
+	return fail(p, how);
+}
+
+int
+perf_enable(struct perf *p)
+{
+	return tell(p, "enable");
+}
+
+int
+perf_disable(struct perf *p)
+{
+	return tell(p, "disable");
+}
+
+int
+perf_end(struct perf *p)
+{
+	char how[64];
+	int status;
+
+	proc_signal(p->proc, SIGINT);
+	if (!proc_wait(p->proc, END_MS, &status)) {
+		proc_stop(p->proc, 1000);
+		return fail(p, "does not end");
+	}
+	/* perf ends by the signal it was sent. */
+	if ((WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) ||
+	    (WIFEXITED(status) &&
+		(!WEXITSTATUS(status) || WEXITSTATUS(status) == 128 + SIGINT)))
+		return 0;
+	return fail(p, proc_ended(status, how, sizeof how));
+}
+
+char *
+perf_version(void)
+{
+	static const char *const argv[] = {"perf", "--version", NULL};
+	struct str s = {0};
+	char *v = NULL;
+	int status;
+
+	if (proc_read(argv, 10000, &s, &status) < 0) {
+		str_free(&s);
+		return NULL;
+	}
+	if (status == 0 && s.s && str_starts(s.s, "perf version ")) {
+		s.s[strcspn(s.s, "\n")] = '\0';
+		v = mem_str(s.s + strlen("perf version "));
+	} else
+		err_say("'perf --version' says: %s", s.len ? s.s : "nothing");
+	str_free(&s);
+	return v;
+}

@@ -1,0 +1,324 @@
+#include "sampler.h"
+#include "err.h"
+#include "fold.h"
+#include "halt.h"
+#include "json.h"
+#include "mem.h"
+#include "perf.h"
+#include "proc.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char *const modes[] = {"cpu", "wall", "offcpu"};
+
+enum sampler_mode
+sampler_mode_of(const char *name)
+{
+	enum sampler_mode m = SAMPLER_CPU;
+
+	while (strcmp(modes[m], name) != 0)
+		m++;
+	return m;
+}
+
+const char *
+sampler_mode_name(enum sampler_mode m)
+{
+	return modes[m];
+}
+
+static char *
+in_dir(const struct sampler *s, const char *name)
+{
+	return mem_printf("%s/%s", s->dir, name);
+}
+
+struct perf *
+sampler_start(const struct sampler *s, pid_t pid)
+{
+	char *out = in_dir(s, "perf.data"), freq[32], id[32];
+	const char *argv[40];
+	const char *u = s->user_only ? ":u" : "", *graph = s->call_graph;
+	char clock[32], cycles[32];
+	struct perf *p;
+	size_t n = 0;
+
+	snprintf(freq, sizeof freq, "%lld", s->freq);
+	snprintf(id, sizeof id, "%ld", (long)pid);
+	snprintf(clock, sizeof clock, "cpu-clock%s", u);
+	/* Where there is no such counter perf takes the clock. */
+	snprintf(cycles, sizeof cycles, "cycles%s", u);
+	if (s->keep) {
+		argv[n++] = "--buildid-dir";
+		argv[n++] = s->keep;
+	}
+	argv[n++] = "record";
+	if (!s->keep)
+		argv[n++] = "--no-buildid-cache";
+	if (s->mode == SAMPLER_CPU) {
+		argv[n++] = "-e";
+		argv[n++] = cycles;
+	}
+	if (s->mode == SAMPLER_WALL) {
+		argv[n++] = "-e";
+		argv[n++] = clock;
+	}
+	if (s->mode != SAMPLER_CPU) {
+		/* Each of them, with the time of the switch back: that needs
+		 * neither root nor the tracing file system. */
+		argv[n++] = "-e";
+		argv[n++] = "context-switches/period=1/";
+		argv[n++] = "--switch-events";
+	}
+	argv[n++] = "-F";
+	argv[n++] = freq;
+	argv[n++] = "--call-graph";
+	/* There are many switches, and their stacks are not deep. */
+	if (strcmp(graph, "dwarf") == 0)
+		graph = s->mode == SAMPLER_CPU ? "dwarf,8192" : "dwarf,4096";
+	argv[n++] = graph;
+	if (s->large) {
+		argv[n++] = "-m";
+		argv[n++] = "2M";
+	}
+	argv[n++] = "-o";
+	argv[n++] = out;
+	argv[n++] = "-p";
+	argv[n++] = id;
+	argv[n] = NULL;
+	p = perf_start("record", argv);
+	free(out);
+	return p;
+}
+
+/* --- what was recorded -------------------------------------------------- */
+
+/* Runs it, what it prints goes to 'read' line by line. 0, or -1 and said. */
+static int
+lines_of(const char *const *argv, struct halt *halt,
+    void (*read)(void *, char *line), void *arg)
+{
+	struct proc_spec spec = {
+	    .argv = argv, .group = true, .death_signal = SIGKILL};
+	int fds[2] = {-1, -1}, status, rc = -1;
+	struct proc *p = NULL;
+	char *line = NULL, how[64];
+	FILE *f = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	spec.in = open("/dev/null", O_RDWR | O_CLOEXEC);
+	spec.err = spec.in;
+	if (spec.in < 0 || pipe2(fds, O_CLOEXEC) < 0) {
+		err_fail_sys("cannot start '%s'", argv[0]);
+		goto out;
+	}
+	spec.out = fds[1];
+	p = proc_start(&spec);
+	close(fds[1]);
+	f = p ? fdopen(fds[0], "re") : NULL;
+	if (!f)
+		goto out;
+	while ((n = getline(&line, &cap, f)) > 0) {
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		read(arg, line);
+		if (halt && halt_reason(halt, NULL) > 0 &&
+		    halt_reason(halt, NULL) != SIGINT)
+			break;
+	}
+	if (n > 0) {
+		err_say("stopped");
+		goto out;
+	}
+	proc_wait(p, -1, &status);
+	if (status == 0)
+		rc = 0;
+	else
+		err_say("'%s %s' %s", argv[0], argv[1],
+		    proc_ended(status, how, sizeof how));
+out:
+	free(line);
+	proc_free(p);
+	if (f)
+		fclose(f);
+	if (spec.in >= 0)
+		close(spec.in);
+	return rc;
+}
+
+static void
+to_fold(void *arg, char *line)
+{
+	fold_line(arg, line);
+}
+
+static void
+to_list(void *arg, char *line)
+{
+	line[strcspn(line, " ")] = '\0';
+	if (*line && *line != '#')
+		json_push(arg, json_string(line));
+}
+
+static struct fold *
+read_stacks(const struct sampler *s, struct halt *halt)
+{
+	struct fold *f = fold_new(s->mode != SAMPLER_CPU);
+	char *data = in_dir(s, "perf.data");
+	const char *argv[24];
+	size_t n = 0;
+
+	argv[n++] = "perf";
+	if (s->keep) {
+		argv[n++] = "--buildid-dir";
+		argv[n++] = s->keep;
+	}
+	argv[n++] = "script";
+	argv[n++] = "-i";
+	argv[n++] = data;
+	argv[n++] = "--force"; /* whoever owns it */
+	argv[n++] = "--ns";
+	argv[n++] = "--no-inline";
+	argv[n++] = "--show-lost-events";
+	argv[n++] = "--show-switch-events";
+	argv[n++] = "-F";
+	argv[n++] = FOLD_FIELDS;
+	argv[n] = NULL;
+	if (lines_of(argv, halt, to_fold, f) < 0) {
+		fold_free(f);
+		f = NULL;
+	} else
+		fold_end(f);
+	free(data);
+	return f;
+}
+
+/* What perf took where it was asked for something else. */
+static void
+name_events(const struct sampler *s, struct json *sampling)
+{
+	char *data = in_dir(s, "perf.data");
+	const char *const argv[] = {
+	    "perf", "evlist", "-i", data, "--force", NULL};
+	struct json *list = json_array();
+
+	if (lines_of(argv, NULL, to_list, list) == 0)
+		json_set(sampling, "events", list);
+	else
+		json_free(list);
+	free(data);
+}
+
+static int
+write_folded(const char *path, const struct fold *f)
+{
+	struct tempfile *t = tempfile_open(path);
+
+	if (!t)
+		return -1;
+	fold_write(f, tempfile_stream(t));
+	return tempfile_commit(t);
+}
+
+static int
+draw(const char *folded, const char *title, const char *svg)
+{
+	char *prog = proc_beside("vkb-flame"), *to = mem_printf("svg:%s", svg);
+	const char *const argv[] = {
+	    prog, "-f", to, "--title", title, folded, NULL};
+	struct str out = {0};
+	char how[64];
+	int status, rc;
+
+	rc = proc_read(argv, 600000, &out, &status);
+	if (rc == 0 && status != 0)
+		rc = err_fail("vkb-flame %s: %s",
+		    proc_ended(status, how, sizeof how), out.s ? out.s : "");
+	str_free(&out);
+	free(prog);
+	free(to);
+	return rc;
+}
+
+static void
+sum_up(const struct sampler *s, const struct fold_sum *sum, struct json *j)
+{
+	bool timed = s->mode != SAMPLER_CPU;
+
+	json_set_str(j, "unit", timed ? "us" : "samples");
+	if (s->mode != SAMPLER_OFFCPU)
+		json_set_num(j, "samples", (double)sum->samples);
+	if (s->mode == SAMPLER_WALL)
+		json_set_num(j, "cpu_s", sum->cpu_s);
+	if (timed) {
+		json_set_num(j, "switches", (double)sum->switches);
+		json_set_num(j, "blocked_s", sum->blocked_s);
+		json_set_num(j, "preempted_s", sum->preempted_s);
+	}
+	json_set_num(j, "lost", (double)sum->lost);
+}
+
+static int
+none(const struct sampler *s)
+{
+	char *data = in_dir(s, "perf.data");
+
+	err_say("%s: no samples: %s", data,
+	    s->mode == SAMPLER_CPU
+		? "the process did not run; --mode offcpu shows where it waits"
+		: "no thread of the process ran or began to wait meanwhile");
+	free(data);
+	return -1;
+}
+
+int
+sampler_read(const struct sampler *s, const char *title, struct halt *halt,
+    struct json *sampling, struct json *artifacts)
+{
+	char *folded = in_dir(s, "stacks.folded"),
+	     *svg = in_dir(s, "flame.svg");
+	char *data = in_dir(s, "perf.data");
+	struct fold *f = read_stacks(s, halt);
+	struct fold_sum sum;
+	int rc = -1;
+
+	if (!f)
+		goto out;
+	sum = fold_sum(f);
+	name_events(s, sampling);
+	sum_up(s, &sum, sampling);
+	json_set_str(artifacts, "perf_data", data);
+	if (sum.strange)
+		err_say("%llu lines of 'perf script' were not understood",
+		    sum.strange);
+	if (sum.lost)
+		err_say(
+		    "perf lost %llu records: a lower --freq or --call-graph "
+		    "fp loses fewer",
+		    sum.lost);
+	if (!sum.samples && !sum.switches) {
+		none(s);
+		goto out;
+	}
+	if (write_folded(folded, f) < 0 || draw(folded, title, svg) < 0)
+		goto out;
+	json_set_str(artifacts, "folded", folded);
+	json_set_str(artifacts, "svg", svg);
+	rc = 0;
+out:
+	fold_free(f);
+	free(folded);
+	free(svg);
+	free(data);
+	return rc;
+}

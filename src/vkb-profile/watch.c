@@ -1,0 +1,111 @@
+#include "watch.h"
+#include "clock.h"
+#include "err.h"
+#include "halt.h"
+#include "held.h"
+#include "perf.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Until the deadline (ns; 0: none), the end of the process, or a signal. True:
+ * the deadline has come.
+ */
+static bool
+wait_until(struct watch *w, int process, int64_t deadline)
+{
+	struct pollfd fd[4] = {{.fd = process, .events = POLLIN},
+	    {.fd = halt_fd(w->halt), .events = POLLIN},
+	    {.fd = w->sampler ? perf_fd(w->sampler) : -1, .events = POLLIN},
+	    {.fd = w->counters ? perf_fd(w->counters) : -1, .events = POLLIN}};
+	int left = -1;
+
+	for (;;) {
+		if (deadline) {
+			left = clock_left_ms(deadline);
+			if (!left)
+				return true;
+		}
+		if (poll(fd, 4, left) <= 0)
+			continue;
+		if (halt_reason(w->halt, NULL) || fd[0].revents)
+			return false;
+		/* perf ends with the last thread: whose end comes at once. */
+		if (fd[2].revents || fd[3].revents)
+			return false;
+	}
+}
+
+static int64_t
+after(double seconds)
+{
+	return seconds > 0 ? clock_ns() + (int64_t)(seconds * 1e9) : 0;
+}
+
+/* 0; 1: one has ended, which perf_end explains; -1 and said. */
+static int
+each(struct watch *w, int (*tell)(struct perf *))
+{
+	int rc = w->sampler ? tell(w->sampler) : 0;
+
+	if (rc == 0 && w->counters)
+		rc = tell(w->counters);
+	return rc;
+}
+
+static double
+run(struct watch *w, int process)
+{
+	int64_t from;
+	double s;
+
+	if (w->delay > 0) {
+		if (w->held)
+			held_release(w->held);
+		if (!wait_until(w, process, after(w->delay)))
+			return err_fail("there was nothing to watch: %s",
+			    halt_reason(w->halt, NULL)
+				? "stopped before the delay was over"
+				: "the process ended before the delay was "
+				  "over");
+	}
+	if (each(w, perf_enable) != 0)
+		return -1;
+	if (w->begun)
+		w->begun(w->arg);
+	from = clock_ns();
+	if (w->held)
+		held_release(w->held);
+	wait_until(w, process, after(w->duration));
+	s = (double)(clock_ns() - from) / 1e9;
+	if (w->ended)
+		w->ended(w->arg);
+	if (each(w, perf_disable) < 0)
+		return -1;
+	return s;
+}
+
+double
+watch_run(struct watch *w)
+{
+	int fd = w->held ? held_fd(w->held)
+			 : (int)syscall(SYS_pidfd_open, w->pid, 0);
+	double s;
+
+	if (fd < 0)
+		return err_fail_sys("cannot watch process %ld", (long)w->pid);
+	s = run(w, fd);
+	if (!w->held)
+		close(fd);
+	/* They end in any case, with what they have. */
+	if (w->sampler && perf_end(w->sampler) < 0)
+		s = -1;
+	if (w->counters && perf_end(w->counters) < 0)
+		s = -1;
+	return s < 0
+	    ? err_fail("process %ld could not be watched", (long)w->pid)
+	    : s;
+}

@@ -1,0 +1,146 @@
+#!/bin/sh
+# vkb-profile: which process, what is refused, a command, the record.
+# shellcheck disable=SC2016 # expanded by the commands
+. "${0%/*}/lib.sh"
+
+if ! command -v perf >/dev/null; then
+  test_skip vkb-profile perf
+  test_done
+fi
+test_server vkb-profile
+busy='for (1 .. 3000000) { $x += $_ }'
+
+# --- the command line
+
+test_status 2 'nothing to watch' vkb-profile -o o
+test_match 'wanted: one of --pid, --port, --name and a COMMAND' .err 'it is said'
+test_status 2 'two ways' vkb-profile -o o --pid 1 --port 1
+test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
+test_status 2 'a command without --' vkb-profile -o o true
+test_status 2 'no folder' vkb-profile --pid 1
+test_match 'wanted: -o DIR' .err 'it is said'
+test_status 2 'a set of counters that is none' vkb-profile -o o --stat ipx -- true
+test_match "no set 'ipx', but" .err 'it is named'
+test_status 2 'a mode that is none' vkb-profile -o o -m on -- true
+test_same tmp "$(ls)" 'nothing was made'
+
+# --- which process
+
+test_status 2 'no such process' vkb-profile -o a1 --pid 4194304
+test_match 'there is no process 4194304' .err 'it is said'
+test_status 2 'no such name' vkb-profile -o a2 --name vkb-no-such
+test_match "no process is called 'vkb-no-such'" .err 'it is said'
+test_status 2 'no such port' vkb-profile -o a3 --port 1
+test_match 'nothing listens on TCP port 1 here' .err 'it is said'
+
+cp "$(command -v perl)" vkb-twin
+pause='$| = 1; print 1; $SIG{ALRM} = sub { exit }; alarm 600; select undef, undef, undef, 600 while 1'
+./vkb-twin -e "$pause" >one &
+one=$!
+./vkb-twin -e "$pause" >two &
+two=$!
+wait_until 60 test -s one
+wait_until 60 test -s two
+test_status 2 'several of a name' vkb-profile -o a4 --name vkb-twin
+test_match "2 processes are called 'vkb-twin', choose one by --pid or --port" \
+  .err 'it is said'
+test_match "^[[:blank:]]+$one  ./vkb-twin -e" .err 'the one is shown'
+test_match "^[[:blank:]]+$two  ./vkb-twin -e" .err 'and the other'
+kill "$one" "$two"
+wait "$one" "$two" 2>/dev/null
+
+cat >twice.pl <<'E2'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die;
+my $pid = fork;
+open F, ">port.$$"; print F $s->sockport; close F;
+open F, ">pid.$$"; close F;
+alarm 600; select undef, undef, undef, 600 while 1;
+E2
+perl twice.pl &
+parent=$!
+two_of_them() { [ "$(find . -name 'pid.*' | wc -l)" -eq 2 ]; }
+wait_until 60 two_of_them
+test_status 2 'two hold the port' \
+  vkb-profile -o a5 --port "$(cat "port.$parent")"
+test_match "2 processes listen on port" .err 'they are listed'
+for f in pid.*; do
+  kill "${f#pid.}"
+done
+wait "$parent" 2>/dev/null
+
+# --- a command
+
+test_status 7 'a command: its status' vkb-profile -q -o c1 -- \
+  perl -e "$busy; print qq{hello\n}; exit 7"
+test_same hello "$(cat .out)" 'its output is its own'
+test_same '' "$(cat .err)" 'nothing is said'
+test_same 'flame.svg perf.data profile.json stacks.folded' \
+  "$(find c1 -type f | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
+  'the files'
+test_match '^perl;.*Perl_runops_standard.* [0-9]+$' c1/stacks.folded \
+  'its functions are in the stacks'
+test_match '<svg' c1/flame.svg 'a flame graph'
+test_same "$(awk '{ n += $NF } END { print n }' c1/stacks.folded)" \
+  "$(jq .sampling.samples c1/profile.json)" 'the samples are all there'
+test_same 'profile 1 cpu ok samples 999 true' "$(jq -r '[.type, .v, .mode,
+  .status, .sampling.unit, .sampling.freq_hz, .duration_s > 0] | join(" ")' \
+  c1/profile.json)" 'the record'
+test_status 0 'the record passes through a filter' \
+  vkb-stats c1/profile.json
+test_status 125 'a folder that holds one' vkb-profile -o c1 -- perl -e "$busy"
+test_match "'c1' holds a profile: it is left as it is" .err 'it is said'
+test_status 127 'no such command' vkb-profile -o c2 -- vkb-no-such-command
+test_status 126 'a command that cannot be run' vkb-profile -o c3 -- "$scratch"
+test_status 137 'a command that is killed' \
+  vkb-profile -q -o c4 -- perl -e "$busy; kill 9, \$\$"
+test_status 125 'a folder that cannot be made' vkb-profile -o /dev/null/x -- true
+test_status 125 'a command that does nothing' vkb-profile -o c5 -d 10ms \
+  --delay 10ms -- perl -e 'select undef, undef, undef, 1'
+test_match 'no samples: the process did not run; --mode offcpu' .err 'it is said'
+test_that 'children are watched' vkb-profile -q -o c6 -- \
+  sh -c "perl -e '$busy' & wait"
+test_match '^perl;' c6/stacks.folded 'they are in the stacks'
+
+test_that 'counters alone' vkb-profile -q --stat software -o s1 -- perl -e "$busy"
+test_same '["profile.json"] true true null' "$(jq -r '[
+  (.artifacts | tojson), .counters.task_clock_ms > 0, .counters.page_faults > 0,
+  .sampling] | map(tostring) | join(" ")' s1/profile.json |
+  sed "s/^{}/[\"$(ls s1)\"]/")" 'no stacks, the counts'
+test_that 'all counters, whatever there is' \
+  vkb-profile -q --stat all -o s2 -- perl -e "$busy"
+test_same 0 "$(jq '[.counters[], .derived[] | select(. == null or . < 0)] |
+  length' s2/profile.json)" 'what is absent is absent'
+test_that 'stacks and counters' \
+  vkb-profile -q -m wall --stat ipc -o s3 -- perl -e "$busy"
+test_same 'wall us true true' "$(jq -r '[.mode, .sampling.unit,
+  .sampling.cpu_s > 0, .counters.task_clock_ms > 0] | map(tostring) |
+  join(" ")' s3/profile.json)" 'both are in the record'
+
+# --- ordinary users
+
+if [ "$(id -u)" -eq 0 ]; then
+  paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+  mkdir -m 777 theirs
+  chmod 755 "$scratch"
+  as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+  if [ "$paranoid" -ge 3 ]; then
+    test_status 125 'a user who may not' \
+      as_nobody vkb-profile -o theirs/a -- perl -e "$busy"
+  else
+    test_that 'a user who may, without root' \
+      as_nobody vkb-profile -q -o theirs/a -- perl -e "$busy"
+    test_match 'Perl_runops_standard' theirs/a/stacks.folded 'sees the stacks'
+  fi
+  if [ "$paranoid" -ge 2 ]; then
+    test_status 125 'waits are seen in the kernel alone' \
+      as_nobody vkb-profile -q -m offcpu -o theirs/b -- perl -e "$busy"
+    test_match "kernel.perf_event_paranoid is $paranoid.*sudo sysctl" .err \
+      'the setting is named'
+  fi
+  test_status 2 "another user's process" \
+    as_nobody vkb-profile -o theirs/c --pid $$
+  test_match "of user 0, or may not be traced" .err 'it is said'
+fi
+test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_done

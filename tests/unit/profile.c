@@ -1,0 +1,216 @@
+/* The parts of vkb-profile that need neither perf nor a process. */
+#include "json.h"
+#include "tap.h"
+#include "vkb-profile/access.h"
+#include "vkb-profile/counters.h"
+#include "vkb-profile/fold.h"
+#include "vkb-profile/frames.h"
+
+#include <stdlib.h>
+
+static struct fold *
+folded(bool by_time, const char *text)
+{
+	struct fold *f = fold_new(by_time);
+	char *all = strdup(text), *rest = all, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		fold_line(f, line);
+	fold_end(f);
+	free(all);
+	return f;
+}
+
+/* "STACK WEIGHT" of all, a line each. */
+static char *
+text_of(const struct fold *f)
+{
+	char *s = NULL;
+	size_t n;
+	FILE *out = open_memstream(&s, &n);
+
+	fold_write(f, out);
+	fclose(out);
+	return s;
+}
+
+static void
+is_folded(bool by_time, const char *text, const char *want, const char *what)
+{
+	struct fold *f = folded(by_time, text);
+	char *s = text_of(f);
+
+	if (!tap_ok(strcmp(s, want) == 0, "%s", what))
+		printf("# %s\n", s);
+	free(s);
+	fold_free(f);
+}
+
+static void
+stacks(void)
+{
+	const char *two = "srv  12   1.000000001:  1001001 cpu-clock:ppp: \n"
+			  "\t  7f12 leaf (/lib/x.so)\n"
+			  "\t  7f13 main (/bin/srv)\n"
+			  "\n"
+			  "a b;c 12/13 2.5: 7 cycles: \n"
+			  "\t ffff [unknown] (/usr/lib/my lib.so)\n"
+			  "\t ffff [unknown] ([unknown])\n"
+			  "\t ffff op(int, char (*)()) (/bin/srv)\n"
+			  "\t ffff a;b (/bin/srv)\n";
+	struct fold *f;
+
+	is_folded(false, two,
+	    "srv;main;leaf 1\na_b_c;a:b;op(int, char (*)());[unknown];"
+	    "[my lib.so] 1\n",
+	    "samples, names with anything in them, no last empty line");
+	is_folded(true, two, "srv;main;leaf 1001\n",
+	    "by time: microseconds, and what is none is left out");
+	is_folded(false, "srv 1 1.0: 1 cycles: \n\nsrv 1 1.1: 1 cycles: \n\n",
+	    "srv 2\n", "samples without a stack");
+	is_folded(false, "", "", "nothing");
+	f = folded(false,
+	    "nonsense\nsrv x 1.0: 1 cycles:\n# no\n"
+	    "srv 1 1.0: 1 cycles\n PERF_RECORD_LOST lost 3\n"
+	    "srv 1 1.0: PERF_RECORD_LOST lost 4\n");
+	tap_ok(fold_sum(f).strange == 4 && fold_sum(f).lost == 4 &&
+		fold_count(f) == 0,
+	    "strange lines are counted, lost records as well");
+	fold_free(f);
+}
+
+static void
+waits(void)
+{
+	const char *text =
+	    "srv 7 10.000000000: 1 context-switches: \n"
+	    "\t 1 schedule ([kernel.kallsyms])\n\t 2 fsync (/lib/c.so)\n\n"
+	    "srv 7/7 10.000001000: PERF_RECORD_SWITCH OUT \n"
+	    "bio 8 10.1: 1 context-switches/period=1/: \n"
+	    "\t 1 work (/bin/srv)\n\n"
+	    "bio 7/8 10.1: PERF_RECORD_SWITCH OUT preempt\n"
+	    "srv 7/7 10.25: PERF_RECORD_SWITCH IN \n"
+	    "srv 7/7 10.26: PERF_RECORD_SWITCH IN \n"
+	    "bio 7/8 10.3: PERF_RECORD_SWITCH IN \n"
+	    "srv 7 10.4: 1000000 cpu-clock: \n\t 2 run (/bin/srv)\n\n"
+	    "srv 7 10.5: 1 cs: \n\t 2 poll (/bin/srv)\n\n"
+	    "bio 7/8 10.6: PERF_RECORD_SWITCH IN \n";
+	struct fold *f = folded(true, text);
+	struct fold_sum s = fold_sum(f);
+
+	is_folded(true, text,
+	    "srv;fsync;schedule 250000\nbio;work 200000\nsrv;run 1000\n"
+	    "srv;poll 100000\n",
+	    "off the CPU until the thread runs again, or to the end");
+	tap_ok(s.switches == 3 && s.samples == 1, "switches are no samples");
+	tap_ok(fabs(s.blocked_s - .35) < 1e-9 &&
+		fabs(s.preempted_s - .2) < 1e-9 && fabs(s.cpu_s - .001) < 1e-9,
+	    "sums: %g %g %g", s.blocked_s, s.preempted_s, s.cpu_s);
+	fold_free(f);
+	is_folded(true,
+	    "srv 7 10.0: 1 cs: \n\t 1 a (x)\n\n"
+	    "srv 7 20.0: 1 cs: \n\t 1 b (x)\n\n"
+	    "srv 7 21.0: PERF_RECORD_SWITCH IN\n",
+	    "srv;b 1000000\n", "a switch back that was lost is no wait");
+}
+
+static void
+counting(void)
+{
+	double shared;
+	struct json *c = counters_parse("2000;;cycles:u;1000;100.00;;\n"
+					"3000;;instructions:u;500;50.00;1.5;\n"
+					"<not supported>;;LLC-loads;0;100.00\n"
+					"<not counted>;;branches;0;0.00;;\n"
+					"12.5;msec;task-clock;1;100.00;;\n"
+					"0;;context-switches:u;1;100.00;;\n"
+					"-1;;odd;1;1;;\n\n5;;short\n",
+	    &shared);
+	struct json *d = counters_derive(c);
+	struct json *r = counters_per_request(c, 100);
+
+	tap_ok(json_len(c) == 3 && json_get_num(c, "cycles", 0) == 2000 &&
+		json_get_num(c, "task_clock_ms", 0) == 12.5,
+	    "counters: what is not supported is absent");
+	tap_ok(shared == .5, "the least share of the time");
+	tap_ok(json_get_num(d, "ipc", 0) == 1.5 &&
+		fabs(json_get_num(d, "ghz", 0) - .00016) < 1e-12 &&
+		json_len(d) == 2,
+	    "what can be derived, and no more");
+	tap_ok(json_get_num(r, "instructions_per_req", 0) == 30 &&
+		json_len(r) == 3,
+	    "for each request");
+	json_free(r);
+	json_free(d);
+	json_free(c);
+	c = counters_parse(
+	    "1;;cycles:u;1;100;;\n2;;cycles:u;1;100;;\n", &shared);
+	tap_ok(json_get_num(c, "cycles", 0) == 3, "two kinds of cores");
+	r = counters_per_request(c, 0);
+	tap_ok(json_len(r) == 0, "no request, no count of each");
+	json_free(r);
+	json_free(c);
+	tap_ok(counters_check("ipc,all") == 0 && counters_check("ipd") < 0 &&
+		counters_check("") < 0,
+	    "names of sets");
+}
+
+static void
+allowed(void)
+{
+	struct access a = {.paranoid = 2, .us = 1, .them = 1};
+	char *s;
+
+	tap_ok(access_decide(&a) == ACCESS_USER, "2: without the kernel");
+	a.paranoid = 1;
+	tap_ok(access_decide(&a) == ACCESS_ALL, "1: all");
+	a.paranoid = 3;
+	tap_ok(access_decide(&a) == ACCESS_NONE, "3: nothing");
+	s = access_refusal(&a);
+	tap_ok(strstr(s, "perf_event_paranoid is 3") &&
+		strstr(s, "sysctl kernel.perf_event_paranoid=1"),
+	    "the setting is named");
+	free(s);
+	a.perfmon = a.ptrace = true;
+	tap_ok(access_decide(&a) == ACCESS_ALL, "3 with the capability: all");
+	a.them = 2;
+	tap_ok(access_decide(&a) == ACCESS_ALL, "of another user as well");
+	a.perfmon = a.ptrace = false;
+	a.paranoid = -1;
+	s = access_refusal(&a);
+	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "of user 2"),
+	    "another user's process, without it");
+	free(s);
+	a.kptr = 1;
+	tap_ok(access_hidden(&a) != NULL, "names of the kernel are hidden");
+	a.us = 0;
+	tap_ok(access_hidden(&a) == NULL, "but not from root");
+	a.kptr = 2;
+	tap_ok(access_hidden(&a) != NULL, "or from root as well");
+}
+
+static void
+pointers(void)
+{
+	unsigned char code[8000] = {0};
+
+	tap_ok(!frames_kept(code, 0) && !frames_kept(code, sizeof code),
+	    "no prologue, no frame pointers");
+	memcpy(code + 100, "\x55\x48\x89\xe5", 4);
+	tap_ok(!frames_kept(code, sizeof code), "one by chance");
+	for (size_t i = 0; i < sizeof code; i += 400)
+		memcpy(code + i, "\x55\x48\x89\xe5", 4);
+	tap_ok(frames_kept(code, sizeof code), "many are a rule");
+	tap_ok(!frames_kept(code + sizeof code - 3, 3), "none behind the end");
+}
+
+int
+main(void)
+{
+	stacks();
+	waits();
+	counting();
+	allowed();
+	pointers();
+	return tap_done();
+}
