@@ -17,11 +17,13 @@
 #include "folder.h"
 #include "halt.h"
 #include "json.h"
+#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
 #include "record.h"
 #include "str.h"
+#include "tarball.h"
 #include "tempfile.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@
 #include <unistd.h>
 
 struct opts {
-	const char *dir, *name, *mode, *graph, *stat, *title;
+	const char *dir, *name, *mode, *graph, *stat, *title, *archive, *open;
 	long long pid, port, freq;
 	double delay, duration;
 	bool quiet;
@@ -63,6 +65,10 @@ static const struct opt table[] = {
 	.max = 864000, .help = "watch that long (10s; a COMMAND: to its end)"},
     {0, "stat", OPT_STR, AT(stat), "SETS",
 	.help = "counters: ipc,stalls,cache,tlb,branch,topdown,software,all"},
+    {0, "archive", OPT_STR, AT(archive), "FILE",
+	.help = "pack what another machine needs to read it"},
+    {0, "open", OPT_STR, AT(open), "FILE",
+	.help = "read what was packed, into DIR"},
     {0, "title", OPT_STR, AT(title), "TEXT", .help = "of the flame graph"},
     {0}};
 
@@ -78,6 +84,7 @@ struct work {
 	struct watch watch;
 	struct requests *requests;
 	struct json *rec, *artifacts;
+	char *keep;  /* copies of the binaries; NULL: none */
 	int trouble; /* what we exit with then */
 };
 
@@ -90,9 +97,10 @@ check(const struct opts *o, const struct opt_args *a)
 
 	if (a->n)
 		return opt_usage(&prog, "a COMMAND stands behind '--'");
-	if (ways + (a->nrest > 0) != 1)
+	if (ways + (a->nrest > 0) + (o->open != NULL) != 1)
 		return opt_usage(&prog,
-		    "wanted: one of --pid, --port, --name and a COMMAND");
+		    "wanted: one of --pid, --port, --name, --open and a "
+		    "COMMAND");
 	if (!o->dir)
 		return opt_usage(&prog, "wanted: -o DIR");
 	return o->stat ? counters_check(o->stat) : 0;
@@ -104,12 +112,23 @@ samples(const struct opts *o)
 	return o->mode || !o->stat;
 }
 
+/* Copies of the binaries, as perf keeps them: it wants a whole path. */
+static char *
+copies(const struct opts *o)
+{
+	char *dir = realpath(o->dir, NULL);
+	char *path = mem_printf("%s/debug", dir ? dir : o->dir);
+
+	free(dir);
+	return path;
+}
+
 /* The folder is there, and holds no other profile. */
 static int
 make_folder(const char *dir)
 {
 	static const char *const files[] = {
-	    "profile.json", "perf.data", "stacks.folded", NULL};
+	    "profile.json", "perf.data", "stacks.folded", "debug", NULL};
 	char *path;
 	bool there;
 
@@ -231,6 +250,7 @@ begin(struct work *w, char **command)
 		    w->rec, "mode", sampler_mode_name(w->sampler.mode));
 		json_set(w->rec, "sampling", sampling);
 		choose_graph(w, command, sampling);
+		w->sampler.keep = w->keep;
 		if (hidden && !w->sampler.user_only && !o->quiet)
 			err_say("%s", hidden);
 		if (w->sampler.user_only && !o->quiet)
@@ -333,6 +353,32 @@ write_file(struct work *w)
 	return rc;
 }
 
+/* The copies are in the archive; here are the binaries themselves. */
+static int
+archive(struct work *w)
+{
+	const char *file = w->o->archive;
+	int rc = tarball_pack(file, "profile", w->o->dir);
+
+	if (folder_remove(w->keep) < 0 && rc == 0)
+		rc = err_fail_sys("cannot remove '%s'", w->keep);
+	json_set_str(w->artifacts, "archive", file);
+	return rc;
+}
+
+static int
+finish(struct work *w, bool print)
+{
+	json_set(w->rec, "artifacts", json_dup(w->artifacts));
+	json_set_str(w->rec, "status", "ok");
+	if (write_file(w) < 0)
+		return -1;
+	if (w->o->archive && archive(w) < 0)
+		return -1;
+	json_set(w->rec, "artifacts", json_dup(w->artifacts));
+	return print ? jsonl_write(STDOUT_FILENO, w->rec) : 0;
+}
+
 static int
 watch(struct work *w, char **command)
 {
@@ -341,6 +387,8 @@ watch(struct work *w, char **command)
 
 	if (make_folder(w->o->dir) < 0 || find_target(w, command) < 0)
 		return -1;
+	if (w->o->archive)
+		w->keep = copies(w->o);
 	access_read(&w->access, command ? 0 : w->watch.pid);
 	describe(w, command);
 	if (choose(w) < 0 || begin(w, command) < 0)
@@ -356,12 +404,46 @@ watch(struct work *w, char **command)
 		add_counters(w);
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
-	json_set(w->rec, "artifacts", json_dup(w->artifacts));
-	json_set_str(w->rec, "status", "ok");
-	if (write_file(w) < 0)
-		return -1;
-	/* Of a command stdout is its own. */
-	return command ? 0 : jsonl_write(STDOUT_FILENO, w->rec);
+	return finish(w, !command); /* stdout is the command's own */
+}
+
+/* What was packed: its record says how to read it. */
+static int
+unpack(struct work *w)
+{
+	char *file = mem_printf("%s/profile.json", w->o->dir);
+	const char *mode, *graph;
+	struct json *rec = NULL;
+	int rc = -1;
+
+	if (make_folder(w->o->dir) == 0 &&
+	    tarball_unpack(w->o->open, w->o->dir) == 0)
+		rec = jsonfile_read(file);
+	if (!rec || record_check(rec, file) < 0)
+		goto out;
+	if (!record_is(rec, "profile")) {
+		err_say("%s: not a 'profile' record", file);
+		goto out;
+	}
+	json_free(w->rec);
+	w->rec = rec;
+	rec = NULL;
+	mode = json_get_str(w->rec, "mode");
+	graph = json_str(json_path(w->rec, "sampling.call_graph"));
+	if (mode) {
+		w->keep = copies(w->o);
+		w->sampler.keep = w->keep;
+		w->sampler.mode = sampler_mode_of(mode);
+		w->sampler.call_graph = graph;
+		rc = read_samples(w);
+	} else
+		rc = 0;
+	if (rc == 0)
+		rc = finish(w, true);
+out:
+	json_free(rec);
+	free(file);
+	return rc;
 }
 
 /* The command goes on to its end, also where watching it failed. */
@@ -380,10 +462,13 @@ leave(struct work *w, int rc)
 	}
 	perf_free(w->watch.sampler);
 	perf_free(w->watch.counters);
+	if (rc < 0 && w->o->archive && w->keep)
+		folder_remove(w->keep);
 	held_free(w->watch.held);
 	requests_close(w->requests);
 	json_free(w->rec);
 	json_free(w->artifacts);
+	free(w->keep);
 	halt_close(w->watch.halt);
 	/* Ctrl-C is how one says that it is enough. */
 	if (reason > 0 && reason != SIGINT)
@@ -410,7 +495,7 @@ profile(const struct opts *o, char **command)
 		w.watch.duration = 10;
 	w.watch.halt = halt_open(false);
 	if (w.watch.halt)
-		rc = watch(&w, command);
+		rc = o->open ? unpack(&w) : watch(&w, command);
 	return leave(&w, rc);
 }
 

@@ -13,7 +13,7 @@ busy='for (1 .. 3000000) { $x += $_ }'
 # --- the command line
 
 test_status 2 'nothing to watch' vkb-profile -o o
-test_match 'wanted: one of --pid, --port, --name and a COMMAND' .err 'it is said'
+test_match 'wanted: one of --pid, --port, --name, --open and a COMMAND' .err 'it is said'
 test_status 2 'two ways' vkb-profile -o o --pid 1 --port 1
 test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
 test_status 2 'a command without --' vkb-profile -o o true
@@ -116,6 +116,41 @@ test_that 'stacks and counters' \
 test_same 'wall us true true' "$(jq -r '[.mode, .sampling.unit,
   .sampling.cpu_s > 0, .counters.task_clock_ms > 0] | map(tostring) |
   join(" ")' s3/profile.json)" 'both are in the record'
+
+# --- an archive, opened where the program is not
+
+cp "$(command -v perl)" vkb-mine
+test_that 'an archive' vkb-profile -q -m cpu --call-graph dwarf --stat software \
+  --archive mine.tgz -o r1 -- ./vkb-mine -e "$busy"
+test_same 'flame.svg perf.data profile.json stacks.folded' \
+  "$(find r1 -mindepth 1 | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
+  'no copies of the binaries stay'
+test_match 'profile/debug/.*/vkb-mine/[0-9a-f]+/elf$' \
+  "$(tar -tzf mine.tgz >list; echo list)" 'they are in the archive'
+rm vkb-mine
+test_that 'it is opened' vkb-profile --open mine.tgz -o r2
+test_match 'Perl_runops_standard' r2/stacks.folded 'the names are there'
+test_that 'the stacks are the same' cmp r1/stacks.folded r2/stacks.folded
+test_same "$(jq -c '[.counters, .target, .duration_s, .sampling]' r1/profile.json)" \
+  "$(jq -c '[.counters, .target, .duration_s, .sampling]' .out r2/profile.json |
+    uniq)" 'what was counted is read back'
+test_same r2/stacks.folded "$(jq -r .artifacts.folded r2/profile.json)" \
+  'the paths are those of here'
+test_status 2 'a folder that holds one' vkb-profile --open mine.tgz -o r2
+test_status 2 'no archive' vkb-profile --open list -o r3
+test_match 'cannot be read as an archive' .err 'it is said'
+mkdir -p evil/profile
+ln -s ../../out evil/profile/debug
+tar -czf evil.tgz -C evil profile
+test_status 2 'an archive with a link to the outside' \
+  vkb-profile --open evil.tgz -o r4
+test_match "the link 'debug' leads outside" .err 'it is said'
+rm evil/profile/debug
+echo '{"type":"run","v":1}' >evil/profile/profile.json
+tar -czf evil.tgz -C evil profile
+test_status 2 'an archive of something else' vkb-profile --open evil.tgz -o r5
+head -c 100000 mine.tgz >cut.tgz
+test_status 2 'an archive that is cut short' vkb-profile --open cut.tgz -o r6
 
 # --- ordinary users
 

@@ -279,7 +279,7 @@ static const struct record_key profile_keys[] = {
     {"derived", O, false, "what follows: ipc, cache_miss_percent, ..."},
     {"requests", N, false, "that the server handled meanwhile"},
     {"per_req", O, false, "EVENT_per_req: count of each request"},
-    {"artifacts", O, false, "paths: perf_data, folded, svg"},
+    {"artifacts", O, false, "paths: perf_data, folded, svg, archive"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 

@@ -2,12 +2,19 @@
 #include "err.h"
 #include "mem.h"
 #include "str.h"
+#include "folder.h"
+#include "tempfile.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK 65536
@@ -189,9 +196,9 @@ read_data(struct tarball *t)
 	return n < 0 ? corrupt(t) : 0;
 }
 
-/* 1 it is in *f, 0 it is a folder, -1 and said. */
+/* 1 it is a file or link, *f without what it holds, 0 a folder, -1 and said. */
 static int
-take(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
+meet(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 {
 	const char *target = archive_entry_symlink(e);
 
@@ -202,8 +209,6 @@ take(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 		return -1;
 	if (archive_entry_filetype(e) == AE_IFDIR)
 		return 0;
-	str_clear(&t->data);
-	str_add(&t->data, "");
 	*f = (struct tarball_file){.path = t->path.s,
 	    .program = archive_entry_perm(e) & 0100,
 	    .link = archive_entry_filetype(e) == AE_IFLNK,
@@ -216,17 +221,16 @@ take(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 	if (f->link && !within(t->path.s, target ? target : ""))
 		return err_fail("'%s': the link '%s' leads outside, to '%s'",
 		    t->name, t->path.s, target ? target : "");
-	if (f->link)
-		str_add(&t->data, target);
-	else if (read_data(t) < 0)
-		return -1;
+	str_clear(&t->data);
+	str_add(&t->data, f->link ? target : "");
 	f->data = t->data.s;
 	f->len = t->data.len;
 	return 1;
 }
 
-int
-tarball_next(struct tarball *t, struct tarball_file *f)
+/* The next file or link as meet() gives it; 0 that was all. */
+static int
+step(struct tarball *t, struct tarball_file *f)
 {
 	struct archive_entry *e;
 	int rc;
@@ -240,7 +244,190 @@ tarball_next(struct tarball *t, struct tarball_file *f)
 		 */
 		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
 			return corrupt(t);
-		rc = take(t, e, f);
+		rc = meet(t, e, f);
 	} while (rc == 0);
 	return rc;
+}
+
+int
+tarball_next(struct tarball *t, struct tarball_file *f)
+{
+	int rc = step(t, f);
+
+	if (rc <= 0 || f->link)
+		return rc;
+	if (read_data(t) < 0)
+		return -1;
+	f->data = t->data.s;
+	f->len = t->data.len;
+	return 1;
+}
+
+/* --- folders ------------------------------------------------------------ */
+
+static int
+put_file(struct tarball *t, const char *path, bool program)
+{
+	int fd =
+	    open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		program ? 0777 : 0666);
+	int rc = ARCHIVE_OK;
+
+	if (fd < 0)
+		return err_fail_sys("cannot write '%s'", path);
+	errno = 0;
+	rc = archive_read_data_into_fd(t->in, fd);
+	if (rc != ARCHIVE_OK)
+		corrupt(t);
+	if (close(fd) < 0 && rc == ARCHIVE_OK)
+		rc = err_fail_sys("cannot write '%s'", path);
+	return rc == ARCHIVE_OK ? 0 : -1;
+}
+
+static int
+put(struct tarball *t, const struct tarball_file *f, const char *dir)
+{
+	char *path = mem_printf("%s/%s", dir, f->path);
+	char *slash = strrchr(path, '/');
+	int rc;
+
+	*slash = '\0';
+	rc = folder_make(path);
+	*slash = '/';
+	if (rc == 0 && f->link && symlink(f->data, path) < 0)
+		rc = err_fail_sys("cannot write '%s'", path);
+	else if (rc == 0 && !f->link)
+		rc = put_file(t, path, f->program);
+	free(path);
+	return rc;
+}
+
+int
+tarball_unpack(const char *file, const char *dir)
+{
+	struct tarball *t = tarball_open(file);
+	struct tarball_file f;
+	int rc = -1;
+
+	while (t && (rc = step(t, &f)) > 0)
+		if ((rc = put(t, &f, dir)) < 0)
+			break;
+	tarball_close(t);
+	return rc;
+}
+
+static int
+not_written(struct archive *a, const char *path)
+{
+	const char *why = archive_error_string(a);
+
+	return err_fail("cannot pack '%s': %s", path, why ? why : "unknown");
+}
+
+static int
+pack_data(struct archive *a, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	char buf[BLOCK];
+	ssize_t n;
+
+	if (fd < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	while (rc == 0 && (n = read(fd, buf, sizeof buf)) > 0)
+		if (archive_write_data(a, buf, (size_t)n) != n)
+			rc = not_written(a, path);
+	if (rc == 0 && n < 0)
+		rc = err_fail_sys("cannot read '%s'", path);
+	close(fd);
+	return rc;
+}
+
+static int pack_folder(struct archive *, const char *name, const char *path);
+
+/* What is neither a file, a link nor a folder is left out. */
+static int
+pack(struct archive *a, const char *name, const char *path)
+{
+	struct archive_entry *e;
+	char to[PATH_MAX];
+	struct stat st;
+	ssize_t n = 0;
+	int rc = 0;
+
+	if (lstat(path, &st) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return pack_folder(a, name, path);
+	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return 0;
+	if (S_ISLNK(st.st_mode) && (n = readlink(path, to, sizeof to - 1)) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	to[n] = '\0';
+	e = archive_entry_new();
+	if (!e)
+		err_die("out of memory");
+	archive_entry_set_pathname(e, name);
+	archive_entry_set_filetype(
+	    e, S_ISLNK(st.st_mode) ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(e, st.st_mode & 0100 ? 0755 : 0644);
+	archive_entry_set_mtime(e, st.st_mtime, 0);
+	archive_entry_set_size(e, S_ISLNK(st.st_mode) ? 0 : st.st_size);
+	if (S_ISLNK(st.st_mode))
+		archive_entry_set_symlink(e, to);
+	if (archive_write_header(a, e) != ARCHIVE_OK)
+		rc = not_written(a, path);
+	else if (S_ISREG(st.st_mode))
+		rc = pack_data(a, path);
+	archive_entry_free(e);
+	return rc;
+}
+
+static int
+pack_folder(struct archive *a, const char *name, const char *path)
+{
+	char *sub_name, *sub_path;
+	struct dirent *e;
+	DIR *d = opendir(path);
+	int rc = 0;
+
+	if (!d)
+		return err_fail_sys("cannot read '%s'", path);
+	while (rc == 0 && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		sub_name = mem_printf("%s/%s", name, e->d_name);
+		sub_path = mem_printf("%s/%s", path, e->d_name);
+		rc = pack(a, sub_name, sub_path);
+		free(sub_name);
+		free(sub_path);
+	}
+	closedir(d);
+	return rc;
+}
+
+int
+tarball_pack(const char *file, const char *top, const char *dir)
+{
+	struct tempfile *f = tempfile_open(file);
+	struct archive *a;
+	int rc = -1;
+
+	if (!f)
+		return -1;
+	a = archive_write_new();
+	if (!a)
+		err_die("out of memory");
+	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
+	    archive_write_add_filter_gzip(a) != ARCHIVE_OK ||
+	    archive_write_open_FILE(a, tempfile_stream(f)) != ARCHIVE_OK)
+		not_written(a, dir);
+	else
+		rc = pack(a, top, dir);
+	if (archive_write_close(a) != ARCHIVE_OK && rc == 0)
+		rc = not_written(a, dir);
+	archive_write_free(a);
+	if (rc == 0)
+		return tempfile_commit(f);
+	tempfile_discard(f);
+	return -1;
 }

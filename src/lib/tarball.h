@@ -35,6 +35,14 @@ void tarball_close(struct tarball *);
  */
 int tarball_next(struct tarball *, struct tarball_file *);
 
+/* All of it into the folder, which is there, whatever its size; nothing that is
+ * there is overwritten. 0, or -1 and said. */
+int tarball_unpack(const char *archive, const char *dir);
+
+/* The files and links in the folder, as one archive (gzip) in which it is
+ * called 'top'. It appears whole. 0, or -1 and said. */
+int tarball_pack(const char *archive, const char *top, const char *dir);
+
 #define TARBALL_FILE (64LL << 20)
 #define TARBALL_ALL (1LL << 30)
 #define TARBALL_COUNT 100000

@@ -23,10 +23,10 @@ static const char *const modes[] = {"cpu", "wall", "offcpu"};
 enum sampler_mode
 sampler_mode_of(const char *name)
 {
-	enum sampler_mode m = SAMPLER_CPU;
+	enum sampler_mode m = SAMPLER_OFFCPU;
 
-	while (strcmp(modes[m], name) != 0)
-		m++;
+	while (m != SAMPLER_CPU && strcmp(modes[m], name) != 0)
+		m--;
 	return m;
 }
 

@@ -23,7 +23,7 @@ struct sampler {
 	const char *keep; /* folder for copies of the binaries; or NULL */
 };
 
-/* "cpu", "wall", "offcpu", which is a choice of an option. */
+/* "cpu", "wall", "offcpu"; of any other it is "cpu". */
 enum sampler_mode sampler_mode_of(const char *name);
 const char *sampler_mode_name(enum sampler_mode);
 
