@@ -154,7 +154,7 @@ cat >own.json <<'END'
  {"id":"r","type":"read","requests":400,"command":"HGET doc:__rand_int__ n"},
  {"id":"p","type":"write","requests":400,"command":"SET a __rand_9th__"},
  {"id":"q","type":"write","requests":400,"command":"SET a 'b"},
- {"id":"s","type":"write","requests":400,"command":"MULTI ';' EXEC"},
+ {"id":"s","type":"write","requests":400,"command":"MULTI ';' EXEC"}]},{"group":1,"scenarios":[
  {"id":"e","type":"write","requests":400,"command":"NOSUCH a"}]}]}]
 END
 test_status 2 'commands' vb --runs 1 own.json

@@ -43,11 +43,11 @@ $(wc -l <both | tr -d ' ')" 'and for each config set'
 test_same '[null,2]' "$(jq -c 'select(.config.test_id == "1_d") |
   .config.occurrence' plan | jq -s -c .)" 'the same twice is two cases'
 test_same 9 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'with names of their own'
-test_same '[3,true,null] [2,null,null]' "$(jq -c 'select(.step < 3 and .config.group == "1") |
+test_same '[3,true,null] [2,null,null]' "$(jq -c 'select(.step < 3 and .config.group == 1) |
   .config | [.warmup_s, .warmup_apart, .warmup_writes_only]' plan | head -n 2 |
   xargs -d '\n')" 'a warm-up apart, and one inline'
 test_same '["1 x","DEL 1","DEL 1","set"] ["2 x","DEL 2","DEL 2","set"]' \
-  "$(jq -c 'select(.config.group == "2") | .config | [.command[4:],
+  "$(jq -c 'select(.config.group == 2) | .config | [.command[4:],
     .setup_commands[0], .teardown_commands[0], .populate_with]' plan |
   xargs -d '\n')" 'iterations reach every command'
 

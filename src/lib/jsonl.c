@@ -394,6 +394,34 @@ jsonl_next(struct jsonl *r, struct json **rec)
 }
 
 int
+jsonl_write_all(int fd, struct json *const *recs, size_t n)
+{
+	struct str s = {0};
+	size_t done = 0;
+	ssize_t k;
+	int rc = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		json_append(&s, recs[i]);
+		str_addc(&s, '\n');
+	}
+	while (done < s.len) {
+		k = write(fd, s.s + done, s.len - done);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0) {
+			err_fail_sys("cannot write a record");
+			goto out;
+		}
+		done += (size_t)k;
+	}
+	rc = 0;
+out:
+	str_free(&s);
+	return rc;
+}
+
+int
 jsonl_write(int fd, const struct json *rec)
 {
 	char *s = json_print(rec);

@@ -35,5 +35,7 @@ const char *jsonl_where(const struct jsonl *);
 
 /* One line in one write. 0, or -1 and said. */
 int jsonl_write(int fd, const struct json *rec);
+/* A line each, all in one write. 0, or -1 and said. */
+int jsonl_write_all(int fd, struct json *const *recs, size_t n);
 
 #endif

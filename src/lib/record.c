@@ -91,6 +91,8 @@ static const struct record_key run_keys[] = {
 	"adaptive runs: numbers of runs after which the session looked"},
     {"run.until", O, false,
 	"adaptive runs: METRIC: relative half width that was wanted"},
+    {"run.overlap_percent", N, false,
+	"mixed cases: of its time, all others were at work as well"},
     {"about", O, false,
 	"what people call it: config_name, group_description, "
 	"scenario_description"},

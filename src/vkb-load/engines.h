@@ -19,6 +19,8 @@ struct engine_job {
 	const struct target *target;
 	const struct engine_work *work; /* the streams of the case */
 	size_t nwork;
+	const struct engine_work *warmup; /* a run before, not counted */
+	size_t nwarmup;                   /* 0: none */
 	const volatile int *stop; /* polled; ends the job with -1, unsaid */
 	engine_progress_fn *progress;
 	void *arg;

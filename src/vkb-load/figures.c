@@ -157,3 +157,26 @@ figures_set(struct json *run, const struct engine_result *r)
 	json_set(run, "errors", errors(r));
 	json_set_str(run, "bound", bounds[r->bound]);
 }
+
+struct json *
+figures_together(const struct json *const *metrics, size_t n)
+{
+	struct json *all = n ? json_dup(metrics[0]) : json_object();
+	const char *key;
+	double a, b;
+
+	for (size_t i = 1; i < n; i++)
+		for (const struct json *m = json_first(metrics[i]); m;
+		     m = json_next(m)) {
+			key = json_key(m);
+			a = json_get_num(all, key, NAN);
+			b = json_num(m, NAN);
+			if (!strcmp(key, "rps") || !strcmp(key, "requests") ||
+			    !strcmp(key, "errors"))
+				a += b;
+			else
+				a = fmax(a, b);
+			set(all, key, a);
+		}
+	return all;
+}

@@ -4,29 +4,44 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "roles.h"
 #include "target.h"
 #include "template.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* One of the roles of a case. */
 static char *
-cannot(const void *self, const struct json *cas)
+cannot_play(const struct json *config)
 {
-	const char *text = json_str(json_path(cas, "config.command"));
+	const char *text = json_get_str(config, "command");
 	struct template *t;
 	char *why = NULL;
 
-	(void)self;
 	if (command_known(text))
 		return NULL;
-	if (!strchr(text, ' ') && !json_path(cas, "config.scenario"))
+	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
 	t = template_new(text, 0, false, &why);
-	if (t && *template_fields(t) && !json_path(cas, "config.dataset"))
+	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
 		    "'%s' names a field, and there is no dataset", text);
 	template_free(t);
+	return why;
+}
+
+static char *
+cannot(const void *self, const struct json *cas)
+{
+	struct roles roles;
+	char *why = NULL;
+
+	(void)self;
+	roles_make(&roles, cas, 0, 0);
+	for (size_t i = 0; i < roles.n && !why; i++)
+		why = cannot_play(roles.v[i].config);
+	roles_free(&roles);
 	return why;
 }
 
@@ -77,19 +92,49 @@ recall(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
+/* Works with what is known of their datasets; caller frees with free(). */
+static struct engine_work *
+with_data(void *self, const struct engine_work *works, size_t n)
+{
+	struct engine_work *v = mem_array(n + 1, sizeof *v);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = works[i];
+		v[i].datasets = self;
+	}
+	return v;
+}
+
+/* By connections of their own; what it measures is not kept. */
+static int
+warm_up(void *self, const struct engine_job *j)
+{
+	struct engine_result *v = mem_array(j->nwarmup + 1, sizeof *v);
+	struct engine_work *works = with_data(self, j->warmup, j->nwarmup);
+	int rc = 0;
+
+	if (j->nwarmup)
+		rc = engine_run(&j->target->e, works, j->nwarmup, j->stop,
+		    j->progress, j->arg, v);
+	for (size_t i = 0; i < j->nwarmup; i++)
+		engine_result_free(&v[i]);
+	free(works);
+	free(v);
+	return rc;
+}
+
 static int
 run(void *self, const struct engine_job *j, struct engine_result *results)
 {
 	const struct engine_target *t = &j->target->e;
-	struct engine_work *works = mem_array(j->nwork, sizeof *works);
+	struct engine_work *works = with_data(self, j->work, j->nwork);
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < j->nwork && rc == 0; i++) {
-		works[i] = j->work[i];
-		works[i].datasets = self;
+	for (i = 0; i < j->nwork && rc == 0; i++)
 		rc = engine_seed(t, &works[i], j->stop, j->progress, j->arg);
-	}
+	if (rc == 0)
+		rc = warm_up(self, j);
 	if (rc == 0)
 		rc = engine_run(
 		    t, works, j->nwork, j->stop, j->progress, j->arg, results);

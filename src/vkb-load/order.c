@@ -31,10 +31,10 @@ static void
 sequential(struct slot *s, const struct order *o)
 {
 	for (size_t b = 0; b < o->nbuilds; b++)
-		for (size_t c = 0; c < o->ncases; c++)
+		for (size_t c = 0; c < o->nscenes; c++)
 			for (size_t i = o->first; i <= o->last; i++)
 				*s++ = (struct slot){
-				    .cas = c, .build = b, .index = i};
+				    .scene = c, .build = b, .index = i};
 }
 
 /* Rounds over all cases: a killed job has measured each case, and what drifts
@@ -43,9 +43,9 @@ static void
 interleaved(struct slot *s, const struct order *o, struct rng *r)
 {
 	for (size_t i = o->first; i <= o->last; i++)
-		for (size_t c = 0; c < o->ncases; c++) {
+		for (size_t c = 0; c < o->nscenes; c++) {
 			for (size_t b = 0; b < o->nbuilds; b++)
-				s[b] = (struct slot){.cas = c,
+				s[b] = (struct slot){.scene = c,
 				    .build = b,
 				    .index = i,
 				    .block = o->nbuilds > 1 ? i : 0};
@@ -60,7 +60,7 @@ order_make(const struct order *o, size_t *n)
 	struct slot *s;
 	struct rng r;
 
-	*n = o->ncases * o->nbuilds * (o->last - o->first + 1);
+	*n = o->nscenes * o->nbuilds * (o->last - o->first + 1);
 	s = mem_array(*n + 1, sizeof *s);
 	rng_seed(&r, o->seed, o->first - 1);
 	if (o->how == ORDER_INTERLEAVED)

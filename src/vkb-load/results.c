@@ -220,16 +220,22 @@ results_find(const struct results *r, const struct json *subject,
 
 /* A reader that went away ends this program quietly; servers see its end. */
 int
-results_write(struct results *r, const struct json *run)
+results_write_all(struct results *r, struct json *const *runs, size_t n)
 {
 	struct sigaction quiet = {.sa_handler = SIG_DFL}, before;
 	int rc;
 
 	sigaction(SIGPIPE, &quiet, &before);
-	rc = jsonl_write(r->fd, run);
+	rc = jsonl_write_all(r->fd, runs, n);
 	sigaction(SIGPIPE, &before, NULL);
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
 		rc = err_fail_sys("cannot save a record");
 	return rc;
+}
+
+int
+results_write(struct results *r, struct json *run)
+{
+	return results_write_all(r, &run, 1);
 }

@@ -41,6 +41,9 @@ void results_close(struct results *);
 const struct finished *results_find(const struct results *,
     const struct json *subject, const struct json *config, size_t index);
 
-int results_write(struct results *, const struct json *run);
+int results_write(struct results *, struct json *run);
+
+/* Several in one write: all of them are there, or none. */
+int results_write_all(struct results *, struct json *const *runs, size_t n);
 
 #endif

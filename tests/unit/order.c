@@ -12,7 +12,7 @@ each_once(const struct slot *s)
 
 	for (size_t i = 0; i < ALL; i++)
 		if (s[i].index < 1 || s[i].index > RUNS ||
-		    seen[s[i].cas][s[i].build][s[i].index]++)
+		    seen[s[i].scene][s[i].build][s[i].index]++)
 			return false;
 	return true;
 }
@@ -25,7 +25,7 @@ blocks(const struct slot *s)
 		const struct slot *first = &s[i - i % BUILDS];
 
 		if (s[i].block != s[i].index || s[i].block != first->block ||
-		    s[i].cas != first->cas)
+		    s[i].scene != first->scene)
 			return false;
 	}
 	return true;
@@ -35,21 +35,21 @@ static bool
 same(const struct slot *a, const struct slot *b)
 {
 	for (size_t i = 0; i < ALL; i++)
-		if (a[i].cas != b[i].cas || a[i].build != b[i].build ||
+		if (a[i].scene != b[i].scene || a[i].build != b[i].build ||
 		    a[i].index != b[i].index)
 			return false;
 	return true;
 }
 
 static struct slot *
-make(enum order_how how, size_t ncases, size_t nbuilds, size_t runs,
+make(enum order_how how, size_t nscenes, size_t nbuilds, size_t runs,
     uint64_t seed)
 {
-	struct order o = {how, ncases, nbuilds, 1, runs, seed};
+	struct order o = {how, nscenes, nbuilds, 1, runs, seed};
 	size_t n;
 	struct slot *s = order_make(&o, &n);
 
-	if (n != ncases * nbuilds * runs)
+	if (n != nscenes * nbuilds * runs)
 		abort();
 	return s;
 }
@@ -97,7 +97,7 @@ main(void)
 		later(hows[i]);
 	}
 	a = make(ORDER_INTERLEAVED, 2, 1, 3, 1);
-	tap_ok(!a[0].block && a[0].cas == 0 && a[1].cas == 1 && a[2].index == 2,
+	tap_ok(!a[0].block && a[0].scene == 0 && a[1].scene == 1 && a[2].index == 2,
 	    "one build: rounds without blocks");
 	free(a);
 	for (size_t i = 0; i < 400; i++) {

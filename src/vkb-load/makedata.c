@@ -1,0 +1,118 @@
+#include "makedata.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "proc.h"
+#include "recipes.h"
+#include "str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LOOK_MS 100
+#define GRACE_MS 5000
+
+struct making {
+	const struct json *recipes;
+	const volatile int *stop;
+	char *why;
+};
+
+/* A configuration of that recipe alone, to be read from its start. */
+static int
+recipe_file(const struct json *recipes)
+{
+	int fd = memfd_create("recipes", MFD_CLOEXEC);
+	char *text = json_print(recipes);
+	size_t n = strlen(text), done = 0;
+	ssize_t k = 0;
+
+	while (fd >= 0 && done < n) {
+		k = write(fd, text + done, n - done);
+		if (k < 0 && errno != EINTR)
+			break;
+		done += k > 0 ? (size_t)k : 0;
+	}
+	free(text);
+	if (fd >= 0 && (k < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The wait status, or -1: it could not be started, or *stop ended it. */
+static int
+gendata(struct making *m, const char *dir, const char *name, int fd)
+{
+	char *program = proc_beside("vkb-gendata");
+	const char *const argv[] = {
+	    program, "-o", dir, "--files", name, "-", NULL};
+	struct proc_spec spec = {
+	    .argv = argv, .in = fd, .group = true, .death_signal = 15};
+	struct proc *p = proc_start(&spec);
+	int status = -1;
+
+	free(program);
+	if (!p)
+		return -1;
+	while (!*m->stop && !proc_wait(p, LOOK_MS, &status))
+		;
+	if (*m->stop) {
+		proc_stop(p, GRACE_MS);
+		status = -1;
+	}
+	proc_free(p);
+	return status;
+}
+
+static int
+make(struct making *m, const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir =
+	    slash ? mem_strn(path, (size_t)(slash - path) + 1) : mem_str(".");
+	int fd = recipe_file(m->recipes), status = -1;
+	char how[80];
+
+	if (fd >= 0) {
+		status = gendata(m, dir, name, fd);
+		close(fd);
+	}
+	if (status)
+		m->why = mem_printf("its dataset '%s': vkb-gendata %s", path,
+		    status < 0 ? "could not be run"
+			       : proc_ended(status, how, sizeof how));
+	free(dir);
+	return status ? -1 : 0;
+}
+
+static int
+one(void *arg, const char *path)
+{
+	struct making *m = arg;
+	const char *name = recipes_name(m->recipes, path);
+
+	if (name && make(m, path, name) < 0)
+		return -1;
+	if (access(path, R_OK) == 0)
+		return 0;
+	m->why = name
+	    ? mem_printf("its dataset '%s' is not what vkb-gendata made", path)
+	    : mem_printf("its dataset '%s' cannot be read (%s), and no recipe "
+			 "makes it",
+		  path, strerror(errno));
+	return -1;
+}
+
+char *
+makedata(const struct json *cas, const volatile int *stop)
+{
+	struct making m = {.recipes = json_get(cas, "data"), .stop = stop};
+
+	recipes_files(json_get(cas, "config"), one, &m);
+	return m.why;
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+# vkb-load runs scenes: one server for the scenarios of a group, what prepares
+# and cleans it, what is gone through again after a resume, what spoils what.
+. "${0%/*}/lib.sh"
+
+test_server vkb-load
+cat >s.json <<'END'
+{"keyspacelen": [100], "custom-server-configs": {"hz": 11},
+ "config_sets": [{"maxmemory": "77mb"}],
+ "test_groups": [{"group": 1, "description": "G", "scenarios": [
+  {"id": "a", "type": "write", "test": "set", "requests": 500, "clients": 2,
+   "setup_commands": ["SET mark 'a b'", "CONFIG SET maxmemory 55mb"]},
+  {"id": "b", "type": "read", "test": "get", "requests": 500, "clients": 2,
+   "warmup": 0.05, "setup_commands": ["RENAMENX mark mark1"]},
+  {"id": "c", "type": "write", "test": "incr", "requests": 500,
+   "setup_commands": ["RENAMENX mark1 mark2"],
+   "teardown_commands": ["RENAMENX mark2 mark3"]},
+  {"id": "d", "type": "read", "test": "get", "requests": 500,
+   "setup_commands": ["RENAMENX mark3 mark4"]},
+  {"id": "e", "type": "read", "test": "get", "requests": 500,
+   "flush_before": true, "populate_with": "set",
+   "setup_commands": ["SET mark5 1 NX GET"]}]}]}
+END
+brief='[.config.test_id, .run.index, .status]'
+test_that 'a scene' vkb-load --runs 2 s.json
+test_same '["1_a",1,"ok"] ["1_b",1,"ok"] ["1_c",1,"ok"] ["1_d",1,"ok"] ["1_e",1,"ok"] ["1_a",2,"ok"] ["1_b",2,"ok"] ["1_c",2,"ok"] ["1_d",2,"ok"] ["1_e",2,"ok"]' \
+  "$(jq -c "$brief" .out | xargs -d '\n')" \
+  'follows itself on one server, again and again'
+cp .out whole
+test_same 1 "$(jq -c .subject whole | sort -u | wc -l | tr -d ' ')" 'of one subject'
+test_same '[1,2,3,4,5,6,7,8,9,10]' "$(jq -s -c 'map(.run.order)' whole)" 'in order'
+test_same true "$(jq -s 'all(.[]; .metrics.requests == 500)' whole)" \
+  'a warm-up is not counted'
+test_same G "$(jq -r .about.group_description whole | sort -u)" 'about it'
+
+# What an earlier session has not finished is made on a server like the first.
+for n in 0 1 2 3 4 7 9; do
+  head -n "$n" whole >part
+  test_that "resumed after $n" vkb-load --runs 2 --resume part s.json
+  test_same "$(jq -c "$brief" whole | sort)" "$(jq -c "$brief" part | sort)" \
+    'each run is there once'
+done
+jq -c 'select(.config.scenario != "c")' whole >part
+test_that 'resumed in the middle' vkb-load --runs 2 --resume part s.json
+test_same '["1_c",1,"ok"] ["1_c",2,"ok"]' \
+  "$(tail -n 2 part | jq -c "$brief" | xargs -d '\n')" 'only that is measured'
+test_that 'a filter' vkb-load --runs 1 --scenarios d s.json
+test_same '["1_d",1,"ok"]' "$(jq -c "$brief" .out)" 'goes through what comes before'
+vkb-load --plan --scenarios d,e s.json </dev/null | sort -r >plan
+test_that 'cases in any order' vkb-load --runs 1 - <plan
+test_that 'as --case' vkb-load --runs 1 --case '1_[de]*' s.json
+test_same '["1_d",1,"ok"] ["1_e",1,"ok"]' "$(jq -c "$brief" .out | xargs -d '\n')" \
+  'are run in theirs'
+test_that 'two builds' env sh -c 'printf "%s\n" \
+  "{\"type\":\"build\",\"v\":1,\"subject\":{\"label\":\"x\"},\"status\":\"ok\",\"server\":\"$0\"}" \
+  "{\"type\":\"build\",\"v\":1,\"subject\":{\"label\":\"y\"},\"status\":\"ok\",\"server\":\"$0\"}" >b;
+  exec vkb-load --builds b --runs 2 s.json' "$server"
+test_same 20 "$(grep -c '"status":"ok"' .out)" 'each visits the scene'
+test_same true "$(jq -s 'group_by([.config, .run.block]) |
+  all(length == 2 and .[0].run.seed == .[1].run.seed)' .out)" 'in pairs'
+test_that 'adaptive runs' vkb-load --runs 2..3 --until 90% s.json
+test_same 0 "$(grep -c failed .out)" 'of scenes'
+test_that 'adaptive runs, resumed' vkb-load --runs 2..3 --until 90% --resume part2 s.json
+head -n 6 part2 >part3
+test_that 'adaptive runs, resumed again' vkb-load --runs 2..3 --until 90% --resume part3 s.json
+
+# --- what fails
+
+edit() { jq "$1" s.json >bad.json; }
+edit '.test_groups[0].scenarios[2].setup_commands = ["NOSUCH \"x y\""]'
+test_status 2 'a setup command that is refused' vkb-load --runs 1 bad.json
+test_match "setup command 'NOSUCH .*x y.*': ERR unknown command" .err 'is named'
+test_same '["1_a",1,"ok"] ["1_b",1,"ok"] ["1_c",1,"failed"] ["1_d",1,"failed"] ["1_e",1,"ok"]' \
+  "$(jq -c "$brief" .out | xargs -d '\n')" 'what builds on it fails, until a reset'
+test_match '1_c.* before it failed: setup command .NOSUCH' .out 'and says why'
+edit '.test_groups[0].scenarios[1].setup_commands = ["SET \"x"]'
+test_status 2 'a setup command that is no command' vkb-load --runs 1 bad.json
+edit '.test_groups[0].scenarios[4].teardown_commands = ["NOSUCH"]'
+test_status 2 'a teardown command that is refused' vkb-load --runs 1 bad.json
+test_match "teardown command 'NOSUCH'" .err 'is named'
+test_same '["failed",500]' "$(tail -n 1 .out | jq -c '[.status, .metrics.requests]')" \
+  'what was measured is kept'
+edit '.test_groups[0].scenarios[1].setup_commands = ["DEBUG SEGFAULT"]'
+sed -i 's/"hz": 11/"enable-debug-command": "yes"/' bad.json
+test_status 2 'a server that dies' vkb-load --runs 1 bad.json
+test_same '["1_a",1,"ok"] ["1_b",1,"failed"] ["1_c",1,"failed"] ["1_d",1,"failed"] ["1_e",1,"ok"]' \
+  "$(jq -c "$brief" .out | xargs -d '\n')" 'is followed by another after a reset'
+edit '.test_groups[0].scenarios[1] += {"command": "GET __nonsense__"} |
+  del(.test_groups[0].scenarios[1].test) | .test_groups[0].scenarios[1].type = "write"'
+test_status 2 'a case that cannot be run' vkb-load --runs 1 bad.json
+test_match "1_c.*: not run: '1_b.*' before it cannot be run" .err 'takes others with it'
+test_same '["1_a",1,"ok"] ["1_e",1,"ok"]' "$(jq -c "$brief" .out | xargs -d '\n')" \
+  'the rest is run'
+test_status 2 'one before a chosen one' vkb-load --runs 1 --scenarios d bad.json
+test_match "1_d.*: not run: '1_b.*' before it" .err 'is named'
+
+# --- mixed
+
+cat >m.json <<'END'
+{"keyspacelen": [100], "test_groups": [{"group": 2, "scenarios": [
+  {"id": "m", "type": "mixed", "duration": 0.3, "warmup": 0.05,
+   "warmup_writes_only": true, "writes": [
+    {"id": "w", "test": "set", "clients": 3, "pipeline": 4}],
+   "reads": [{"id": "r", "test": "get", "clients": 2, "duration": 0.5},
+    {"id": "p", "test": "get", "clients": 2, "parallel_clients": 3}]}]}]}
+END
+test_that 'a mixed scenario' vkb-load --runs 2 m.json
+test_same '["2_m_write_w","mixed_write",3,0.3,null] ["2_m_read_r","mixed_read",2,0.3,null] ["2_m_read_p","mixed_read",2,0.3,3]' \
+  "$(head -n 3 .out | jq -c '.config | [.test_id, .test_phase, .clients, .duration_s,
+    .parallel_clients]' | xargs -d '\n')" 'has a record for each part'
+test_same true "$(jq -s 'all(.[]; .status == "ok" and .run.overlap_percent > 99 and
+  .metrics.rps > 0 and (.config | has("writes") or has("reads") | not))' .out)" \
+  'that were at work at the same time'
+cp .out whole
+head -n 2 whole >part
+test_that 'a mixed one half written' vkb-load --runs 2 --resume part m.json
+test_same 2 "$(jq -c 'select(.config.test_id == "2_m_read_p")' part | wc -l | tr -d ' ')" \
+  'is made whole'
+cp whole part
+test_that 'a whole one' vkb-load --runs 2 --resume part m.json
+test_that 'is left as it is' cmp whole part
+test_that 'adaptive runs of it' vkb-load --runs 2..3 --until 90% m.json
+jq '.test_groups[0].scenarios[0] |= (.reads[0] = {"id":"r","test":"lpush"} |
+  .writes[0].test = "get" | .populate_with = "set" | .warmup = 0) |
+  ."custom-server-configs" = {"maxmemory":"1mb","maxmemory-policy":"noeviction"}' m.json >bad.json
+test_status 2 'a part that fails' vkb-load --runs 1 bad.json
+test_same failed "$(jq -r .status .out | sort -u)" 'is the failure of the whole'
+test_same '' "$(no_litter || ls "$TMPDIR")" 'nothing is left behind'
+test_done
