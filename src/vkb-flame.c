@@ -4,23 +4,25 @@
  * sides of profiles also as their difference.
  */
 #include "err.h"
-#include "mem.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
 #include "vkb-flame/calltree.h"
+#include "vkb-flame/diff.h"
 #include "vkb-flame/folded.h"
 #include "vkb-flame/folding.h"
+#include "vkb-flame/functions.h"
 #include "vkb-flame/input.h"
+#include "vkb-flame/speedscope.h"
 #include "vkb-flame/svg.h"
 
 #include <stdlib.h>
 
 struct opts {
-	struct opt_list formats;
+	struct opt_list formats, baselines;
 	const char *event, *title;
 	bool pid, tid, kernel, jit, all, addrs, inlined;
-	bool icicle, reverse;
+	bool icicle, reverse, table;
 	long long width;
 	double min_percent;
 };
@@ -31,10 +33,12 @@ static const struct opt table[] = {
     {0, "addrs", OPT_FLAG, AT(addrs),
 	.help = "keep the address of a frame without a symbol"},
     {'a', "all", OPT_FLAG, AT(all), .help = "as --kernel --jit"},
+    {'b', "baseline", OPT_LIST, AT(baselines), "FILE",
+	.help = "compare with this profile; may be repeated"},
     {'e', "event", OPT_STR, AT(event), "NAME",
 	.help = "count this event; default the first there is"},
     {'f', "format", OPT_LIST, AT(formats), "NAME[:FILE]",
-	.help = "svg (default) or folded; may be repeated"},
+	.help = "svg (default), folded, table or speedscope"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
     {0, "inline", OPT_FLAG, AT(inlined),
@@ -46,6 +50,7 @@ static const struct opt table[] = {
     {'p', "pid", OPT_FLAG, AT(pid), .help = "tell processes by their id"},
     {'r', "reverse", OPT_FLAG, AT(reverse),
 	.help = "merge the stacks from the innermost frames"},
+    {0, "table", OPT_FLAG, AT(table), .help = "as --format table"},
     {0, "tid", OPT_FLAG, AT(tid), .help = "tell threads by their id"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
 	.help = "what is above the graph"},
@@ -56,31 +61,67 @@ static const struct opt table[] = {
 static const struct opt_prog prog = {
     "vkb-flame", "[FILE ...]", "Flame graphs of profiles.", table};
 
-enum format { SVG, FOLDED };
-static const char *const names[] = {"svg", "folded", NULL};
+enum format { SVG, FOLDED, TABLE, SPEEDSCOPE };
+static const char *const names[] = {
+    "svg", "folded", "table", "speedscope", NULL};
+
+/*
+ * What was read: into one column, all files added up; or, where there is a
+ * baseline, each file into two (see diff.h), the 'na' of the baseline first.
+ */
+struct profiles {
+	struct calltree *t;
+	size_t na, n;
+	struct diff *d; /* NULL: one side */
+};
 
 static void
-render(struct str *s, enum format f, const struct calltree *t,
+render(struct str *s, enum format f, const struct profiles *p,
     const struct opts *o)
 {
+	double min_share = o->min_percent / 100;
+	const double *self[2] = {p->t->self[0], NULL};
+
+	if (p->d) {
+		self[0] = p->d->self[0];
+		self[1] = p->d->self[1];
+	}
 	switch (f) {
 	case SVG:
-		svg_write(s, t, NULL,
+		svg_write(s, p->t, p->d,
 		    &(struct svg_opts){.title = o->title,
 			.icicle = o->icicle,
 			.width = (double)o->width,
-			.min_share = o->min_percent / 100});
+			.min_share = min_share});
 		break;
 	case FOLDED:
-		folded_write(s, t, (const double *const *)t->self, 1);
+		folded_write(s, p->t, self, p->d ? 2 : 1);
+		break;
+	case TABLE:
+		if (p->d)
+			functions_diff(s, p->t, p->na, p->n, min_share);
+		else
+			functions_table(s, p->t, min_share);
+		break;
+	case SPEEDSCOPE:
+		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);
 		break;
 	}
 }
 
 static int
-flame(void *opts, struct opt_args *args)
+read_one(const char *file, struct profiles *p, const struct folding_opts *fold)
 {
-	const struct opts *o = opts;
+	size_t column = p->na ? 2 * p->n : 0;
+
+	p->n++;
+	return input_read(
+	    file, p->t, column, p->na ? (long)column + 1 : -1, fold);
+}
+
+static int
+read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
+{
 	const struct folding_opts fold = {.pid = o->pid,
 	    .tid = o->tid,
 	    .kernel = o->kernel || o->all,
@@ -88,35 +129,55 @@ flame(void *opts, struct opt_args *args)
 	    .addrs = o->addrs,
 	    .inlined = o->inlined,
 	    .event = o->event};
-	struct calltree *t = NULL, *turned;
+	size_t n = args->n ? args->n : 1;
+	struct calltree *turned;
+	int rc = 0;
+
+	p->na = o->baselines.n;
+	p->t = calltree_new(p->na ? 2 * (p->na + n) : 1);
+	for (size_t i = 0; i < p->na; i++)
+		rc |= read_one(o->baselines.v[i], p, &fold);
+	for (size_t i = 0; i < n; i++)
+		rc |= read_one(args->n ? args->v[i] : "-", p, &fold);
+	if (o->reverse) {
+		turned = calltree_reverse(p->t);
+		calltree_free(p->t);
+		p->t = turned;
+	}
+	calltree_sum(p->t);
+	if (p->na)
+		p->d = diff_new(p->t, p->na, p->n);
+	return rc;
+}
+
+static int
+flame(void *opts, struct opt_args *args)
+{
+	const struct opts *o = opts;
+	struct profiles p = {.t = NULL};
 	struct output *out;
 	size_t n;
-	int rc = 0;
+	int rc;
 
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
+	if (o->table && o->formats.n)
+		return opt_usage(&prog, "either --table or --format");
 	out = output_list(&o->formats, names, &n);
 	if (!out)
 		return -1;
-	t = calltree_new(1);
-	for (size_t i = 0; i < args->n; i++)
-		rc |= input_read(args->v[i], t, 0, -1, &fold);
-	if (!args->n)
-		rc |= input_read("-", t, 0, -1, &fold);
-	if (o->reverse) {
-		turned = calltree_reverse(t);
-		calltree_free(t);
-		t = turned;
-	}
-	calltree_sum(t);
+	if (o->table)
+		out[0].format = TABLE;
+	rc = read_all(&p, o, args);
 	for (size_t i = 0; i < n; i++) {
 		struct str s = {0};
 
-		render(&s, (enum format)out[i].format, t, o);
+		render(&s, (enum format)out[i].format, &p, o);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
-	calltree_free(t);
+	diff_free(p.d);
+	calltree_free(p.t);
 	free(out);
 	return rc;
 }

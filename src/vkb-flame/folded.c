@@ -4,6 +4,7 @@
 #include "lines.h"
 #include "mem.h"
 #include "num.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts from here on are periods: no profile has so many samples a stack. */
-#define PERIOD 1000
+/* The middle stack of a profile never has so many samples: these are periods.
+ */
+#define PERIOD 10000
 
 /* The line before, which mostly begins as the next one. */
 struct last {
@@ -117,17 +119,20 @@ stack(struct calltree *t, struct last *last, const char *s, size_t n)
 }
 
 static void
-samples(struct calltree *t, const double *v, double *n)
+samples(const struct calltree *t, const double *v, double *to)
 {
-	double least = INFINITY;
+	double *seen = mem_array(t->n, sizeof *seen), unit;
+	size_t n = 0;
 
 	for (uint32_t i = 1; i < t->n; i++)
-		if (v[i] > 0 && v[i] < least)
-			least = v[i];
-	if (least < PERIOD)
-		least = 1;
+		if (v[i] > 0)
+			seen[n++] = v[i];
+	unit = stats_middle(seen, n);
+	if (!(unit >= PERIOD))
+		unit = 1;
 	for (uint32_t i = 1; i < t->n; i++)
-		n[i] = v[i] / least;
+		to[i] = v[i] / unit;
+	free(seen);
 }
 
 int

@@ -11,9 +11,9 @@ struct str;
 
 /*
  * Adds to 'column' what the lines count, and to 'samples' (-1: nowhere) how
- * many samples that is: the counts, or, where even the smallest is 1000 or
- * more, so that they are periods, their multiples of the smallest. 0, or -1
- * and said: it cannot be read, or a line has no count (the rest is read).
+ * many samples that is: the counts, or, where the middle one is 10000 or more,
+ * so that they are periods, how many times that it is. 0, or -1 and said: it
+ * cannot be read, or a line has no count (the rest is read).
  */
 int folded_read(struct lines *, struct calltree *, size_t column, long samples);
 

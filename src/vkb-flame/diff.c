@@ -1,0 +1,205 @@
+#include "diff.h"
+#include "calltree.h"
+#include "mem.h"
+#include "stats.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static double
+sum(const double *v, size_t from, size_t to)
+{
+	double s = 0;
+
+	for (size_t i = from; i < to; i++)
+		s += v[i];
+	return s;
+}
+
+static double
+by_samples(const double *part, const double *whole, size_t na, size_t n)
+{
+	double a = sum(part, 0, na), all_a = sum(whole, 0, na);
+	double b = sum(part, na, n), all_b = sum(whole, na, n);
+	double p, se;
+
+	if (all_a <= 0 || all_b <= 0)
+		return NAN;
+	p = (a + b) / (all_a + all_b);
+	se = sqrt(fmax(p * (1 - p), 0) * (1 / all_a + 1 / all_b));
+	return se > 0 ? erfc(fabs(b / all_b - a / all_a) / se / sqrt(2)) : 1;
+}
+
+static double
+by_profiles(const double *part, const double *whole, size_t na, size_t n)
+{
+	double *share = mem_array(n, sizeof *share), p;
+
+	for (size_t i = 0; i < n; i++)
+		share[i] = whole[i] > 0 ? part[i] / whole[i] : 0;
+	p = stats_welch(share, na, share + na, n - na, .95).p;
+	free(share);
+	return p;
+}
+
+double
+diff_p(const double *part, const double *whole, size_t na, size_t n)
+{
+	if (sum(part, 0, n) < DIFF_FEWEST)
+		return NAN;
+	if (na >= 2 && n - na >= 2)
+		return by_profiles(part, whole, na, n);
+	return by_samples(part, whole, na, n);
+}
+
+void
+diff_adjust(double *p, size_t n)
+{
+	double *tested = mem_array(n, sizeof *tested);
+	double *adjusted = mem_array(n, sizeof *adjusted);
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(p[i]))
+			tested[k++] = p[i];
+	verdict_bh(tested, adjusted, k);
+	k = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(p[i]))
+			p[i] = adjusted[k++];
+	free(tested);
+	free(adjusted);
+}
+
+/* --- the frames of a tree */
+
+struct sides {
+	const struct calltree *t;
+	size_t na, n;
+	double *part, *whole; /* room for n each */
+};
+
+/* Samples of each profile in a node, those in another left out. */
+static void
+gather(const struct sides *s, double *to, uint32_t node, uint32_t without)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const double *v = s->t->total[2 * i + 1];
+
+		to[i] = v[node] - (without ? v[without] : 0);
+	}
+}
+
+static double
+share_p(const struct sides *s, uint32_t node, uint32_t of, uint32_t without)
+{
+	gather(s, s->part, node, 0);
+	gather(s, s->whole, of, without);
+	return diff_p(s->part, s->whole, s->na, s->n);
+}
+
+static bool
+differs(const struct diff_frame *f)
+{
+	return !isnan(f->p) && f->p < DIFF_ALPHA;
+}
+
+/* The sibling that offsets it; 0: none does. */
+static uint32_t
+offset(const struct sides *s, const struct diff *d, uint32_t node)
+{
+	const struct calltree *t = s->t;
+	uint32_t parent = t->parent[node], best = 0;
+	double change = d->v[node].b - d->v[node].a, most = fabs(change) / 2;
+
+	for (uint32_t i = t->child[parent]; i; i = t->next[i]) {
+		double c = d->v[i].b - d->v[i].a;
+
+		if (i == node || c * change >= 0 || fabs(c) < most)
+			continue;
+		if (!(share_p(s, i, parent, node) < DIFF_ALPHA))
+			continue;
+		most = fabs(c);
+		best = i;
+	}
+	return best;
+}
+
+static void
+judge(const struct sides *s, struct diff *d, uint32_t i)
+{
+	struct diff_frame *f = &d->v[i];
+	const struct diff_frame *up = &d->v[s->t->parent[i]];
+
+	if (!differs(f)) {
+		f->kind = isnan(f->p) ? DIFF_RARE : DIFF_SAME;
+		return;
+	}
+	f->kind = DIFF_CHANGED;
+	if (up->kind == DIFF_MOVED && (up->b - up->a) * (f->b - f->a) > 0)
+		f->with = up->with;
+	else if (!s->t->parent[i] || !differs(up))
+		f->with = offset(s, d, i);
+	if (f->with)
+		f->kind = DIFF_MOVED;
+}
+
+static double *
+added_up(const struct calltree *t, double **columns, size_t from, size_t to)
+{
+	double *v = mem_array(t->n, sizeof *v);
+
+	for (size_t k = from; k < to; k++)
+		for (uint32_t i = 0; i < t->n; i++)
+			v[i] += columns[2 * k][i];
+	return v;
+}
+
+struct diff *
+diff_new(const struct calltree *t, size_t na, size_t n)
+{
+	struct diff *d = mem_new(sizeof *d);
+	struct sides s = {.t = t, .na = na, .n = n};
+	double *a = added_up(t, t->total, 0, na), *p;
+	double *b = added_up(t, t->total, na, n);
+
+	s.part = mem_array(n, sizeof *s.part);
+	s.whole = mem_array(n, sizeof *s.whole);
+	d->self[0] = added_up(t, t->self, 0, na);
+	d->self[1] = added_up(t, t->self, na, n);
+	d->v = mem_array(t->n, sizeof *d->v);
+	d->width = mem_array(t->n, sizeof *d->width);
+	p = mem_array(t->n, sizeof *p);
+	p[0] = NAN;
+	for (uint32_t i = 1; i < t->n; i++)
+		p[i] = share_p(&s, i, 0, 0);
+	diff_adjust(p, t->n);
+	for (uint32_t i = 0; i < t->n; i++) {
+		d->v[i].a = a[0] > 0 ? a[i] / a[0] : 0;
+		d->v[i].b = b[0] > 0 ? b[i] / b[0] : 0;
+		d->v[i].p = p[i];
+		d->width[i] = (d->v[i].a + d->v[i].b) / 2;
+	}
+	for (uint32_t i = 1; i < t->n; i++)
+		judge(&s, d, i);
+	free(a);
+	free(b);
+	free(p);
+	free(s.part);
+	free(s.whole);
+	return d;
+}
+
+void
+diff_free(struct diff *d)
+{
+	if (!d)
+		return;
+	free(d->v);
+	free(d->width);
+	free(d->self[0]);
+	free(d->self[1]);
+	free(d);
+}

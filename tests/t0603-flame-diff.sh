@@ -1,0 +1,147 @@
+#!/bin/sh
+# vkb-flame --baseline: both sides' frames, which of them differ by more than
+# chance, and tables of functions.
+. "${0%/*}/lib.sh"
+
+# about NAME FILE: the line that explains the frame of that name in an SVG.
+about() {
+  awk -v want="<title>$1" 'found { sub(/<\/title>.*/, ""); gsub(/&gt;/, ">"); print; exit }
+    index($0, want) && substr($0, index($0, want)) == want { found = 1 }' "$2"
+}
+
+# fill NAME FILE: its colour.
+fill() {
+  awk -v want="<title>$1" '
+    found { sub(/.* fill="/, ""); sub(/".*/, ""); print; exit }
+    index($0, want) && substr($0, index($0, want)) == want { found = 1 }' "$2"
+}
+
+grey='#d4d4d4' violet='#d9c8ea'
+
+# --- folded and tables
+
+printf '%s\n' 'a;b 100' 'a;c 50' 'a;d 7' >before
+printf '%s\n' 'a;b 100' 'a;c 90' 'a;e 8' >after
+test_same 'a;b 100 100
+a;c 50 90
+a;d 7 0
+a;e 0 8' "$(vkb-flame -f folded -b before after)" 'both counts of each stack'
+test_same 'itself  with called  function
+63.69%       63.69%  b
+31.85%       31.85%  c
+ 4.46%        4.46%  d
+ 0.00%      100.00%  a' "$(vkb-flame --table before)" 'a table of functions'
+test_same 'f 50.00% 100.00%
+g 50.00% 50.00%' "$(printf '%s\n' 'f;g 1' 'f;f 1' | vkb-flame --table |
+  awk 'NR > 1 { print $3, $1, $2 }')" 'what calls itself is counted once'
+vkb-flame --table -b before after >table
+test_match '^63.69%  50.51%  -13.1[89]  0.0[0-9]+  lost .* b$' table 'lost'
+test_match '^31.85%  45.45%  .13.61  0.0[0-9]+  gained .* c$' table 'gained'
+test_match '^ 4.46%   0.00%   -4.46 .* vanished .* d$' table 'vanished'
+test_match '^ 0.00%   4.04%   .4.04 .* new .* e$' table 'new'
+test_same 'c b d e a' "$(awk 'NR > 1 { printf "%s ", $NF }' table | sed 's/ $//')" \
+  'the largest change comes first'
+test_status 2 'two ways to say the same' vkb-flame --table -f svg before
+
+# --- which differ
+
+vkb-flame -b before before >same.svg
+test_same "$grey" "$(grep -c '#d4d4d4' same.svg | sed 's/^5$/#d4d4d4/')" \
+  'nothing differs from itself'
+vkb-flame -b before after >there.svg
+vkb-flame -b after before >back.svg
+test_same '31.85% -> 45.45%, +42.7%, p = 0.019' \
+  "$(about c there.svg | sed 's/, offset.*//')" 'shares, change and p'
+test_same '45.45% -> 31.85%, -29.9%, p = 0.019' \
+  "$(about c back.svg | sed 's/, offset.*//')" 'and from the other side'
+test_match 'd$' there.svg 'a frame that vanished is there'
+test_match '4.46% -&gt; 0.00%, vanished, too few samples' there.svg 'and says so'
+test_match 'stroke-dasharray' there.svg 'it is dashed'
+test_match '0.00% -&gt; 4.04%, new' there.svg 'one is new'
+
+# At full load shares add up to all: if one function grows, all others shrink.
+printf '%s\n' 'm;a 300' 'm;b 300' 'm;c 400' >before
+printf '%s\n' 'm;a 300' 'm;b 300' 'm;c 700' >after
+vkb-flame -b before after >full.svg
+fill c full.svg >colour
+test_match '^#ff' colour 'the one that grew is red'
+test_same "$violet $violet" "$(fill a full.svg) $(fill b full.svg)" \
+  'those that shrank by that have not changed'
+test_match 'offset by c' full.svg 'which is said'
+
+# A function with a new name.
+printf '%s\n' 'm;a 300' 'm;b 300' 'm;old;x 400' >before
+printf '%s\n' 'm;a 310' 'm;b 290' 'm;new;x 390' >after
+vkb-flame -b before after >moved.svg
+test_same "$violet $violet $grey" \
+  "$(fill old moved.svg) $(fill new moved.svg) $(fill a moved.svg)" \
+  'a cost that moved to a sibling'
+test_match 'offset by new' moved.svg 'the old one names the new'
+test_same "$violet" "$(fill x moved.svg)" 'what it called moved with it'
+
+# A caller that grew takes what it calls with it.
+printf '%s\n' 'm;a 500' 'm;b;x 300' 'm;b;y 200' >before
+printf '%s\n' 'm;a 500' 'm;b;x 600' 'm;b;y 200' >after
+vkb-flame -b before after >up.svg
+fill x up.svg >colour
+test_match '^#ff' colour 'its called function is red'
+
+# Chance: few samples; and profiles that vary more than their samples.
+printf '%s\n' 'm;a 5' 'm;b 14' >before
+printf '%s\n' 'm;a 14' 'm;b 5' >after
+test_same "$grey" "$(vkb-flame -b before after >few.svg; fill a few.svg)" \
+  'few samples tell nothing'
+for i in 1 2 3 4; do
+  printf '%s\n' "m;a $((200 + 100 * i))" "m;b $((800 - 100 * i))" >a$i
+  printf '%s\n' "m;a $((250 + 100 * i))" "m;b $((750 - 100 * i))" >b$i
+done
+vkb-flame -b a1 -b a2 -b a3 -b a4 b1 b2 b3 b4 >vary.svg
+test_same "$grey" "$(fill a vary.svg)" 'profiles that vary among themselves'
+cat a? >a
+cat b? >b
+vkb-flame -b a b >as-one.svg
+test_same 1 "$(fill a as-one.svg | grep -vc "$grey")" \
+  'their samples alone would say otherwise'
+
+# Periods are no samples.
+printf '%s\n' 'm;a 10000' 'm;b 14000' >before
+printf '%s\n' 'm;a 14000' 'm;b 10000' >after
+vkb-flame -b before after >periods.svg
+test_same '41.67% -> 58.33%, +40.0%, too few samples to tell' \
+  "$(about a periods.svg)" 'folded periods'
+event='p 1 1.5: 250000 cycles:\n\tf1 f (/x)\n\n'
+printf '%b' "$event$event$event" >in
+test_same '100.00% -> 100.00%, +0.0%, too few samples to tell' \
+  "$(vkb-flame -b in in >perf.svg; about f perf.svg)" 'those of perf'
+
+# Both sides are as long as they are.
+printf '%s\n' 'm;a 1000' 'm;b 1000' >before
+printf '%s\n' 'm;a 100' 'm;b 100' >after
+vkb-flame -b before after >long.svg
+test_same '50.00% -> 50.00%, +0.0%, p = 1' "$(about a long.svg)" \
+  'sides of different length'
+
+# --- speedscope
+
+vkb-flame -f speedscope -b before after >scope
+test_same 'before 2000 after 200' "$(jq -r '
+  [.profiles[] | .name, .endValue] | join(" ")' scope)" 'speedscope: two sides'
+test_same '1000 m;a
+1000 m;b' "$(jq -r '.shared.frames as $f | .profiles[0] |
+  [.samples, .weights] | transpose[] |
+  "\(.[1]) \([$f[.[0][]].name] | join(";"))"' scope)" 'stacks and weights'
+printf 'a"b\\c;\033[31m\377 1\n' >odd
+test_same 'a"b\c' "$(vkb-flame -f speedscope odd |
+  jq -r '.shared.frames[0].name')" 'odd names'
+
+# --- the reference
+
+if [ -d "$acceptance/diff-folded" ]; then
+  d=$acceptance/diff-folded
+  test_same "$(sort "$d/default.txt")" \
+    "$(vkb-flame -f folded -b "$d/before.txt" "$d/after.txt" | sort)" \
+    'as inferno-diff-folded'
+else
+  test_skip 'as inferno-diff-folded' "$acceptance/diff-folded"
+fi
+test_done

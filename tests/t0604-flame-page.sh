@@ -1,0 +1,184 @@
+#!/bin/sh
+# slow: vkb-flame's SVG as a browser shows it: search, zoom, reset, keys, and
+# that names of others stay names.
+. "${0%/*}/lib.sh"
+
+cat >stacks <<'END'
+all.c;main;read 20
+all.c;main;parse;hash 30
+all.c;main;parse;copy 10
+all.c;idle 40
+END
+vkb-flame -t 'A <title> & more' stacks >graph.svg
+test_that 'it is XML' xmllint --noout graph.svg
+
+# --- without a script
+
+test_same 'A <title> & more' \
+  "$(xmllint --xpath 'string(/*[local-name()="svg"]/*[local-name()="title"])' graph.svg)" \
+  'its title'
+titles() { # titles FILE: the tooltips, a line each
+  sed -n 'N; s/^.*<g class="f"><title>\([^<]*\)\n\([^<]*\)<.*/\1: \2/p; D' "$1"
+}
+test_same 'all: 100.00% (100), itself 0.00%
+all.c: 100.00% (100), itself 0.00%
+idle: 40.00% (40), itself 40.00%
+main: 60.00% (60), itself 0.00%
+parse: 40.00% (40), itself 0.00%
+copy: 10.00% (10), itself 10.00%
+hash: 30.00% (30), itself 30.00%
+read: 20.00% (20), itself 20.00%' "$(titles graph.svg)" 'a tooltip for each frame'
+test_match '<text [^>]*>parse</text>' graph.svg 'names are in their frames'
+grep -E ' on[a-z]+=|style=|https?://|javascript:' graph.svg |
+  grep -v 'xmlns=' | grep -v "ns = 'http\|createElementNS" >bad
+test_same '' "$(cat bad)" 'no attribute is a script or style, nothing is fetched'
+vkb-flame -i stacks >icicle.svg
+test_same '48 112' "$(for f in icicle graph; do
+  grep -A1 '<title>all$' $f.svg | sed -n 's/.* y="\([0-9]*\)" width.*/\1/p'
+done | tr '\n' ' ' | sed 's/ $//')" '--icicle: the root is on top'
+test_same 3 "$(vkb-flame --min-percent 50 stacks | grep -c 'class="f"')" \
+  '--min-percent leaves frames out'
+test_match 'no samples' "$(: >none; vkb-flame none >none.svg; echo none.svg)" \
+  'an empty profile'
+
+# --- names of others
+
+printf '%s\n' '<script>alert(1)</script>;"&\ "]]>;</title><b> 1' >evil
+printf 'a\033[31m\001\377\357\277\276;b\302\233 2\n' >>evil
+for format in svg table folded speedscope; do
+  vkb-flame -f $format evil >evil.$format
+  test_same '' "$(LC_ALL=C tr -d '\012\040-\176\200-\377' <evil.$format)" \
+    "$format: no control characters"
+done
+test_that 'a hostile graph is XML' xmllint --noout evil.svg
+test_same 1 "$(grep -c '<script>' evil.svg)" 'with one script: its own'
+vkb-flame -b stacks evil >evil-diff.svg
+test_that 'and so is a differential one' xmllint --noout evil-diff.svg
+
+# --- in a browser
+
+browser=$(command -v chromium || command -v google-chrome)
+if [ -z "$browser" ]; then
+  test_skip 'in a browser' chromium
+  test_done
+fi
+
+# Runs steps in the page; what they log is in the file 'log'.
+in_page() { # in_page SVG <STEPS
+  {
+    sed '/^<\/svg>$/d' "$1"
+    cat <<'END'
+<script><![CDATA[
+(function () {
+var out = [];
+function log(s) { out.push(s); }
+function find(name) {
+  return Array.from(document.querySelectorAll('g.f')).find(function (g) {
+    return g.querySelector('title').textContent.split('\n')[0] === name;
+  });
+}
+function rect(name) { return find(name).querySelector('rect'); }
+function share(name) {
+  var r = rect(name);
+  if (find(name).getAttribute('display') === 'none') return 'hidden';
+  return Math.round(100 * r.getBoundingClientRect().width / 1180) + '%';
+}
+function at(name) {
+  var b = rect(name).getBoundingClientRect();
+  return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
+}
+function click(e) { e.dispatchEvent(new MouseEvent('click', {bubbles: true})); }
+function key(k) {
+  (document.activeElement || document.documentElement).dispatchEvent(
+    new KeyboardEvent('keydown', {key: k, bubbles: true, cancelable: true}));
+}
+function text(id) { return document.getElementById(id).textContent; }
+function top(name) { return rect(name).getBoundingClientRect().y; }
+function search(s) {
+  var e = document.getElementById('search');
+  e.value = s;
+  e.dispatchEvent(new Event('input', {bubbles: true}));
+}
+window.addEventListener('error', function (e) { log('error: ' + e.message); });
+try {
+END
+    cat
+    cat <<'END'
+} catch (e) { log('error: ' + e); }
+var p = document.createElementNS('http://www.w3.org/2000/svg', 'desc');
+p.textContent = 'LOG[' + out.join('|') + ']LOG';
+document.documentElement.appendChild(p);
+}());
+]]></script>
+</svg>
+END
+  } >page.svg
+  timeout 120 "$browser" --headless --no-sandbox --disable-gpu \
+    --disable-dev-shm-usage --no-first-run --user-data-dir="$scratch/browser" \
+    --dump-dom "file://$scratch/page.svg" >dom 2>browser.err </dev/null
+  sed -n 's/.*LOG\[\(.*\)\]LOG<.*/\1/p' dom
+}
+
+test_same '40%|40%|75%|hidden|100%|hidden|40%' "$(in_page graph.svg <<'END'
+log(share('idle'));
+log(share('parse'));
+click(at('parse'));
+log(share('hash'));
+log(share('idle'));
+log(share('main'));
+log(share('read'));
+click(document.getElementById('reset'));
+log(share('parse'));
+END
+)" 'a click zooms, the button resets'
+test_same 'matched 40.00%|#e600e6|matched 20.00%|matched 0.00%||true' \
+  "$(in_page graph.svg <<'END'
+var was = rect('parse').getAttribute('fill');
+search('^(parse|hash)$');
+log(text('matched'));
+log(rect('hash').getAttribute('fill'));
+search('ea');
+log(text('matched'));
+search('(');
+log(text('matched'));
+key('Escape');
+log(text('matched'));
+log(rect('parse').getAttribute('fill') === was);
+END
+)" 'search: nested matches count once; Escape forgets'
+test_same 'all.c: 100.00% (100), itself 0.00%|idle: 40.00% (40), itself 40.00%|main: 60.00% (60), itself 0.00%|100%|hidden|60%|search|' \
+  "$(in_page graph.svg <<'END'
+key('ArrowUp');
+log(text('details'));
+key('ArrowUp');
+log(text('details'));
+key('ArrowRight');
+log(text('details'));
+key('Enter');
+log(share('main'));
+log(share('idle'));
+key('r');
+log(share('main'));
+key('/');
+log(document.activeElement.id);
+key('Escape');
+log(text('details'));
+END
+)" 'keys'
+test_same 'true|true|true' "$(in_page graph.svg <<'END'
+log(top('parse') < top('main'));
+click(document.getElementById('invert'));
+log(top('parse') > top('main'));
+key('i');
+log(top('parse') < top('main'));
+END
+)" 'upside down'
+test_same '1|<script>alert(1)</script>: 33.33% (1), itself 0.00%' \
+  "$(in_page evil.svg <<'END' | sed 's/&lt;/</g; s/&gt;/>/g'
+var f = find('<script>alert(1)</script>');
+f.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+log(document.querySelectorAll('g.f script, b').length + 1);
+log(text('details'));
+END
+)" 'hostile names stay text'
+test_done
