@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define BLOCK 32
+#define BLOCK 64
 #define SHORT 256 /* bytes that are faster copied in blocks */
 
 /* What a command draws. */
@@ -15,10 +15,14 @@ struct draw {
 	unsigned have; /* of them */
 	uint64_t first, number;
 	bool begun; /* 'first' is the first number */
+	bool wide;  /* more than eight digits */
 	const char *tag;
 };
 
-/* Up to BLOCK - 1 bytes more are read and written than n. */
+/*
+ * Up to BLOCK - 1 bytes more are read and written than n: lengths that differ
+ * from row to row are not to be guessed wrong by the processor each time.
+ */
 static inline char *
 copy(char *to, const char *from, size_t n)
 {
@@ -180,7 +184,9 @@ compose(const struct template *t, const struct shape *s, struct draw *d,
 		case PIECE_RANDOM:
 		case PIECE_SHARED:
 		case PIECE_SEQ:
-			digits_12(to, value_of(d, p), true);
+			memcpy(to, "0000", 4);
+			digits_12(to, value_of(d, p),
+			    p->kind == PIECE_SEQ || d->wide);
 			to += DIGITS_12;
 			break;
 		}
@@ -188,7 +194,7 @@ compose(const struct template *t, const struct shape *s, struct draw *d,
 }
 
 static void
-patch(const struct shape *s, struct draw *d, char *at, bool wide)
+patch(const struct shape *s, struct draw *d, char *at)
 {
 	const struct piece *p, *end = s->pieces + s->npieces;
 
@@ -197,7 +203,7 @@ patch(const struct shape *s, struct draw *d, char *at, bool wide)
 			memcpy(at + p->at, d->tag, 3);
 		else if (p->kind != PIECE_BYTES)
 			digits_12(at + p->at, value_of(d, p),
-			    wide || p->kind == PIECE_SEQ);
+			    d->wide || p->kind == PIECE_SEQ);
 }
 
 static uint32_t
@@ -205,7 +211,6 @@ make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
     size_t full, size_t *len)
 {
 	const struct shape *s = &t->shapes[0];
-	bool wide = d->keys->space > 100000000;
 	size_t size = t->command.len, most = full / size + 1;
 	char *p = buf;
 	uint32_t i;
@@ -216,7 +221,7 @@ make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
 		if (!*p)
 			memcpy(p, t->command.bytes, size);
 		start(d, s);
-		patch(s, d, p, wide);
+		patch(s, d, p);
 		done(d->course, s);
 	}
 	*len = n * size;
@@ -227,7 +232,9 @@ uint32_t
 template_make(const struct template *t, struct course *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
-	struct draw d = {.keys = keys, .course = c};
+	struct draw d = {.keys = keys,
+	    .course = c,
+	    .wide = keys->space > 100000000};
 	uint64_t row = 0, rows = t->rows ? dataset_rows(t->rows) : 0;
 	struct dataset_row r = {0};
 	const struct shape *s;

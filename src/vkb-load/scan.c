@@ -113,6 +113,10 @@ type_byte(struct scan *s, char c)
 	s->nline = 0;
 	switch (c) {
 	case '+':
+	case '_':
+	case '#':
+	case ',':
+	case '(':
 		s->state = TEXT;
 		return 0;
 	case '-':
@@ -121,6 +125,12 @@ type_byte(struct scan *s, char c)
 	case ':':
 	case '$':
 	case '*':
+	case '=':
+	case '!':
+	case '%':
+	case '~':
+	case '>':
+	case '|':
 		s->state = SIGN;
 		return 0;
 	}
@@ -142,6 +152,13 @@ line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 	case ':':
 		t->misses += !nil && s->number == 0 && s->zero_miss;
 		break;
+	case '_':
+		t->misses++;
+		break;
+	case '!':
+		error(arg, "ERR in a bulk string", t->replies);
+		/* fall through */
+	case '=':
 	case '$':
 		if (nil) {
 			t->misses++;
@@ -150,13 +167,23 @@ line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 		s->skip = s->number + 2;
 		s->state = PAYLOAD;
 		return 0;
+	case '>': /* what follows is no part of the reply, and */
+	case '|': /* belongs to it: it is yet to come */
+		if (nil)
+			return -1;
+		s->left += 1 + s->number * (s->type == '|' ? 2 : 1);
+		if (s->left > LONGEST * 2)
+			return -1;
+		break;
 	case '*':
+	case '~':
+	case '%':
 		if (nil || (s->number == 0 && !s->inside))
 			t->misses++;
 		s->inside = true;
 		if (nil)
 			break;
-		s->left += s->number;
+		s->left += s->number * (s->type == '%' ? 2 : 1);
 		if (s->left > LONGEST * 2)
 			return -1;
 		break;

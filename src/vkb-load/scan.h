@@ -1,6 +1,7 @@
 /*
- * Counts RESP2 replies in a stream, fed in pieces of any size; payloads are
- * skipped by their length, nothing is kept but the line of an error.
+ * Counts replies in a stream, RESP2 and RESP3, fed in pieces of any size;
+ * payloads are skipped by their length, nothing is kept but the line of an
+ * error. Pushed data and attributes are no replies.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -33,7 +34,7 @@ typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
 /*
  * Scans at most 'want' replies. How many bytes were used: fewer than n only
- * when 'want' was reached. -1: not RESP2, scan->line says what was found.
+ * when 'want' was reached. -1: not RESP, scan->line says what was found.
  * 'error' is called for each error reply (also nested ones) with its line
  * without "-". *tally is added to.
  */

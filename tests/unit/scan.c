@@ -101,6 +101,17 @@ replies(void)
 	    2, 0, 0, false, "nested arrays");
 	counts("-ERR no\r\n+OK\r\n*2\r\n-MOVED 1 a:1\r\n:1\r\n", 3, 0, 2, false,
 	    "errors");
+	counts("_\r\n#t\r\n#f\r\n,1.5e3\r\n,inf\r\n(12345678901234567890\r\n"
+	       "=7\r\ntxt:a\r\n\r\n",
+	    7, 1, 0, false, "null, truth, reals, verbatim text");
+	counts("%2\r\n+a\r\n:1\r\n+b\r\n~2\r\n+x\r\n_\r\n+OK\r\n"
+	       "%0\r\n~0\r\n",
+	    4, 3, 0, false, "maps and sets");
+	counts("!5\r\nERR a\r\n+OK\r\n", 2, 0, 1, false, "a long error");
+	counts(">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n+OK\r\n"
+	       "|1\r\n+ttl\r\n:3\r\n$1\r\na\r\n*2\r\n|1\r\n+a\r\n+b\r\n"
+	       ":1\r\n:2\r\n",
+	    3, 0, 0, false, "pushed data and attributes are no replies");
 	feed("-OOM it is full\r\n", 17, 3, false, &t, &seen);
 	tap_str(seen.first, "OOM it is full", "the line of an error");
 	counts("$15\r\n+OK\r\n-ERR\r\n:0\r\n\r\n+OK\r\n", 2, 0, 0, false,
@@ -132,7 +143,9 @@ limits(void)
 	refused(":-\r\n", "a sign alone");
 	refused("+OK\rx", "CR without LF");
 	refused("+OK\n+OK\r\n", "LF without CR");
-	refused("*1\r\n*1\r\n*1\r\n%1\r\n", "a type of RESP3");
+	refused("*1\r\n*1\r\n*1\r\n^1\r\n", "a type that is none");
+	refused("%-2\r\n", "a map of no length");
+	refused(">-1\r\n", "pushed nothing");
 }
 
 /* Whatever comes: whole and byte by byte agree, and nothing is overrun. */
@@ -141,7 +154,8 @@ noise(void)
 {
 	static const char *const parts[] = {"+", "-", ":", "$", "*", "\r\n",
 	    "\r", "\n", "0", "1", "2", "3", "-1", "a", "+OK\r\n", "$1\r\nx\r\n",
-	    "*1\r\n", ":0\r\n", "$-1\r\n", "*0\r\n", "-E x\r\n"};
+	    "*1\r\n", ":0\r\n", "$-1\r\n", "*0\r\n", "-E x\r\n", "%1\r\n",
+	    "_\r\n", "|1\r\n"};
 	struct scan_tally a, b;
 	struct seen sa, sb;
 	char text[256];
@@ -155,7 +169,7 @@ noise(void)
 		for (n = 0; n < 40;) {
 			k = rng_below(&r, sizeof parts / sizeof parts[0]);
 			if (i % 2) /* mostly whole replies */
-				k = 14 + k % 7;
+				k = 14 + k % 10;
 			memcpy(text + n, parts[k], strlen(parts[k]));
 			n += strlen(parts[k]);
 		}

@@ -1,0 +1,72 @@
+/* Texts of commands with placeholders; what they give is RESP. */
+#include "vkb-load/command.h"
+#include "vkb-load/scan.h"
+#include "vkb-load/template.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+error(void *arg, const char *line, uint32_t nth)
+{
+	(void)arg;
+	(void)line;
+	(void)nth;
+}
+
+/* Requests are arrays of bulk strings, as replies may be. */
+static void
+check(const char *buf, size_t n, uint32_t made)
+{
+	struct scan_tally t = {0};
+	struct scan s = {0};
+
+	if (scan_feed(&s, buf, n, made, &t, error, NULL) != (ptrdiff_t)n ||
+	    t.replies != made)
+		abort();
+}
+
+static void
+make(const struct template *t)
+{
+	struct keys keys = {.space = 12, .count = 12};
+	struct course c = {.sequential = true};
+	size_t len, room = template_room(t, 4096);
+	char *buf = calloc(room, 1);
+	uint32_t n, i;
+
+	if (!buf)
+		abort();
+	rng_seed(&c.rng, 1, 1);
+	for (i = 0; i < 3; i++, c.sequential = false) {
+		n = template_make(t, &c, &keys, buf, 20, 4096, &len);
+		if (len > room || n == 0)
+			abort();
+		check(buf, len, n);
+	}
+	free(buf);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *s = malloc(size + 1), *why = NULL;
+	struct template *t;
+
+	if (!s)
+		abort();
+	memcpy(s, data, size);
+	s[size] = '\0';
+	t = template_new(s, 3, false, &why);
+	if (!t && !why)
+		abort();
+	if (t && !*template_fields(t))
+		make(t);
+	template_free(t);
+	free(why);
+	free(s);
+	return 0;
+}

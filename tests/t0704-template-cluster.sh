@@ -1,0 +1,57 @@
+#!/bin/sh
+# Commands with placeholders in a cluster: tags, rows, and requests that are
+# sent on to the node that has their slot.
+. "${0%/*}/lib.sh"
+
+engine=$VKB_BUILD/bench/engine
+if [ ! -x "$engine" ]; then
+  test_result 1 "$engine is there: 'make bench' builds it"
+  test_done
+fi
+value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+
+awk 'BEGIN {print "id,t"; for (i = 1; i <= 2000; i++) print i ",t" i}' >d.csv
+cat >script <<'END'
+ports=
+for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
+run() { "$ENGINE" $ports --cluster "$@"; }
+all() { for node in $VKB_NODES; do valkey-cli -p "${node#*:}" "$@"; done; }
+sum() { awk '{s += $1} END {print s}'; }
+run -t 'SET k:{tag}:__rand_int__ x' -r 3000 -n 60000 -P 9 -T 2 -c 12 >set
+run -t 'SETNX k:{tag}:__rand_int__ x' -r 3000 -n 9000 -P 9 >again
+all --scan | sed 's/.*://' | sort >numbers
+all flushall >/dev/null
+run -t 'HSET doc:{tag}:__field:id__ t __field:t__' --dataset d.csv -n 2000 -P 7 -c 9 -T 2 >rows
+all dbsize | sum >rows.size
+all --scan | sed 's/.*://' | sort -n | uniq | wc -l | tr -d ' ' >rows.ids
+all flushall >/dev/null
+run -t 'HSET doc:__field:id__ t __field:t__ s __seq__' --dataset d.csv -n 2000 -P 7 -c 9 -T 2 >moved
+all dbsize | sum >moved.size
+all eval 'local bad = 0
+  for _, k in ipairs(redis.call("keys", "doc:*")) do
+    if redis.call("hget", k, "t") ~= "t" .. string.sub(k, 5) then bad = bad + 1 end
+  end
+  return bad' 0 | sum >moved.bad
+all flushall >/dev/null
+run -t 'LPUSH list:{tag} x' -n 900 -P 3 -c 9 >lists
+all dbsize >lists.sizes
+END
+ENGINE=$engine
+export ENGINE
+test_that 'a cluster to ask' vkb-serve -q --primaries 3 -- sh -u ./script
+
+test_same '60000 9000' "$(value requests set) $(value requests again)" 'requests with tags'
+test_same '0 0' "$(value errors_total set) $(value errors_total again)" 'go to the right node'
+test_same 0 "$(uniq -d numbers | wc -l | tr -d ' ')" 'a number has one tag'
+test_that 'all kinds of numbers' test "$(wc -l <numbers)" -gt 1000
+test_same 0 "$(awk '$1 + 0 >= 3000' numbers | wc -l | tr -d ' ')" 'below keyspacelen'
+test_same '2000 0 2000 2000' \
+  "$(value requests rows) $(value errors_total rows) $(cat rows.size) $(cat rows.ids)" \
+  'each row once'
+test_same '2000 2000 0' "$(value requests moved) $(cat moved.size) $(cat moved.bad)" \
+  'without a tag the same request goes to its node'
+test_same 0 "$(value refused moved)" 'which answers it'
+test_match '^error MOVED: [1-9]' moved 'and that is counted'
+test_same 900 "$(value requests lists)" 'a key without a number'
+test_same 3 "$(awk '$1 > 1' lists.sizes | wc -l | tr -d ' ')" 'has slots on each node'
+test_done
