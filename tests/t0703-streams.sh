@@ -16,7 +16,8 @@ start() {
   server=$!
   i=0
   until [ "$(cli ping 2>&1)" = PONG ] || [ $i -gt 600 ]; do
-    i=$((i + 1)) && kill -0 "$server" || break
+    i=$((i + 1))
+    kill -0 "$server" || break
   done
 }
 value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
