@@ -478,6 +478,9 @@ printf 'hello, world\n' >unknown
 test_status 2 'a format nobody knows' vkb-parse unknown
 test_match "unknown: no format that is known: it begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
   .err 'what was seen, and what there is'
+printf 'a\377b\302\233c\342\200\256d\n' >unseen
+test_status 2 'bytes that are no text' vkb-parse unseen
+test_match "begins with 'a.xffb.x9bc.u202ed'" .err 'do nothing to the terminal'
 printf '{"a":1}' >unknown.json
 test_status 2 'JSON nobody knows' vkb-parse unknown.json
 test_match "begins with '{\"a\":1}'" .err 'what was seen'

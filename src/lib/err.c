@@ -1,4 +1,5 @@
 #include "err.h"
+#include "str.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -52,17 +53,17 @@ emit(const char *fmt, va_list ap, const char *why)
 	snprintf(
 	    last, sizeof last, "%s%s%s", raw, why ? ": " : "", why ? why : "");
 	n = (size_t)snprintf(line, 256, "%.200s: ", prog);
-	for (const unsigned char *p = (unsigned char *)raw; *p; p++) {
-		if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||
-		    (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f))
-			n += (size_t)snprintf(line + n, 5, "\\x%02x", *p);
-		else
-			line[n++] = (char)*p;
-		/* What follows a line break must not pass for another's. */
-		if (*p == '\n')
+	for (const char *p = raw; *p && n < sizeof line - 256;) {
+		if (*p == '\t') {
+			line[n++] = *p++;
+		} else if (*p == '\n') {
+			/* What follows must not pass for another's. */
+			line[n++] = *p++;
 			line[n++] = '\t';
-		if (n > sizeof line - 256)
-			break;
+		} else {
+			p += str_show(line + n, p);
+			n += strlen(line + n);
+		}
 	}
 	if (why)
 		n += (size_t)snprintf(line + n, 200, ": %.190s", why);

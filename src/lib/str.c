@@ -136,21 +136,29 @@ hidden(unsigned c)
 	return false;
 }
 
-void
-str_visible(struct str *b, const char *s)
+size_t
+str_show(char to[STR_SHOWN], const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	unsigned c;
+	size_t n = character(p, &c);
 
-	while (*p) {
-		size_t n = character(p, &c);
+	if (n && !hidden(c))
+		snprintf(to, STR_SHOWN, "%.*s", (int)n, s);
+	else
+		snprintf(to, STR_SHOWN, c < 0xa0 || !n ? "\\x%02x" : "\\u%04x",
+		    c & 0x1fffff);
+	return n ? n : 1;
+}
 
-		if (n && !hidden(c))
-			str_addn(b, p, n);
-		else
-			str_printf(
-			    b, c < 0xa0 || !n ? "\\x%02x" : "\\u%04x", c);
-		p += n ? n : 1;
+void
+str_visible(struct str *b, const char *s)
+{
+	char shown[STR_SHOWN];
+
+	while (*s) {
+		s += str_show(shown, s);
+		str_add(b, shown);
 	}
 }
 

@@ -36,6 +36,11 @@ void str_free(struct str *);
  */
 void str_visible(struct str *, const char *s);
 
+/* The same of the first character of 's', which is not empty; how many bytes of
+ * it these are. Nothing is allocated. */
+#define STR_SHOWN 12
+size_t str_show(char to[STR_SHOWN], const char *s);
+
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 bool str_utf8(const char *s, size_t n);
