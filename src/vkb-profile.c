@@ -3,6 +3,7 @@
  * graph, counters. Writes files into a folder and a 'profile' record.
  */
 #include "vkb-profile/access.h"
+#include "vkb-profile/calls.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/frames.h"
 #include "vkb-profile/held.h"
@@ -38,6 +39,7 @@ struct opts {
 	const char *dir, *name, *mode, *graph, *stat, *title, *archive, *open;
 	long long pid, port, freq;
 	double delay, duration;
+	struct opt_list calls;
 	bool quiet;
 };
 
@@ -65,6 +67,8 @@ static const struct opt table[] = {
 	.max = 864000, .help = "watch that long (10s; a COMMAND: to its end)"},
     {0, "stat", OPT_STR, AT(stat), "SETS",
 	.help = "counters: ipc,stalls,cache,tlb,branch,topdown,software,all"},
+    {0, "calls", OPT_LIST, AT(calls), "PATTERN",
+	.help = "count the calls of its functions"},
     {0, "archive", OPT_STR, AT(archive), "FILE",
 	.help = "pack what another machine needs to read it"},
     {0, "open", OPT_STR, AT(open), "FILE",
@@ -84,8 +88,9 @@ struct work {
 	struct watch watch;
 	struct requests *requests;
 	struct json *rec, *artifacts;
-	char *keep;  /* copies of the binaries; NULL: none */
-	int trouble; /* what we exit with then */
+	char *program; /* whose calls are counted; NULL: none */
+	char *keep;    /* copies of the binaries; NULL: none */
+	int trouble;   /* what we exit with then */
 };
 
 /* --- what is asked ------------------------------------------------------ */
@@ -109,7 +114,7 @@ check(const struct opts *o, const struct opt_args *a)
 static bool
 samples(const struct opts *o)
 {
-	return o->mode || !o->stat;
+	return o->mode || (!o->stat && !o->calls.n);
 }
 
 /* Copies of the binaries, as perf keeps them: it wants a whole path. */
@@ -238,6 +243,20 @@ choose_graph(struct work *w, char **command, struct json *sampling)
 }
 
 static int
+begin_calls(struct work *w, char **command)
+{
+	const struct opt_list *l = &w->o->calls;
+
+	/* Whatever root and name its file has. */
+	w->program = command ? target_in_path(command[0])
+			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
+	if (!w->program)
+		return err_fail("there is no program '%s'", command[0]);
+	w->watch.calls = calls_open(w->watch.pid, w->program, l->v, l->n);
+	return w->watch.calls ? 0 : -1;
+}
+
+static int
 begin(struct work *w, char **command)
 {
 	const struct opts *o = w->o;
@@ -260,15 +279,17 @@ begin(struct work *w, char **command)
 		if (!w->watch.sampler)
 			return -1;
 	}
+	if (o->calls.n && begin_calls(w, command) < 0)
+		return -1;
+	if (!o->stat && !o->calls.n)
+		return 0;
+	if (o->port)
+		w->requests = requests_open((int)o->port);
 	if (!o->stat)
 		return 0;
 	w->watch.counters =
 	    counters_start(o->stat, w->sampler.user_only, w->watch.pid);
-	if (!w->watch.counters)
-		return -1;
-	if (o->port)
-		w->requests = requests_open((int)o->port);
-	return 0;
+	return w->watch.counters ? 0 : -1;
 }
 
 static void
@@ -294,19 +315,40 @@ ended(void *arg)
 /* --- the end ------------------------------------------------------------ */
 
 static void
-add_counters(struct work *w)
+add_counters(struct work *w, double n)
 {
-	double shared, n = w->requests ? requests_count(w->requests) : NAN;
+	double shared;
 	struct json *c = counters_parse(perf_text(w->watch.counters), &shared);
 
 	json_set(w->rec, "counters", c);
 	if (shared < 1)
 		json_set_num(w->rec, "counted_percent", 100 * shared);
 	json_set(w->rec, "derived", counters_derive(c));
-	if (!(n > 0))
-		return;
-	json_set_num(w->rec, "requests", n);
-	json_set(w->rec, "per_req", counters_per_request(c, n));
+	if (n > 0)
+		json_set(
+		    w->rec, "per_req", counters_per_request(c, n, "_per_req"));
+}
+
+static int
+add_counts(struct work *w)
+{
+	double n = w->requests ? requests_count(w->requests) : NAN;
+	struct json *calls;
+
+	if (n > 0)
+		json_set_num(w->rec, "requests", n);
+	if (w->watch.counters)
+		add_counters(w, n);
+	if (!w->watch.calls)
+		return 0;
+	calls = calls_read(w->watch.calls);
+	if (!calls)
+		return -1;
+	json_set(w->rec, "calls", calls);
+	if (n > 0)
+		json_set(w->rec, "calls_per_req",
+		    counters_per_request(calls, n, ""));
+	return 0;
 }
 
 static char *
@@ -400,8 +442,8 @@ watch(struct work *w, char **command)
 	json_set_num(w->rec, "duration_s", s);
 	if (w->o->delay > 0)
 		json_set_num(w->rec, "delay_s", w->o->delay);
-	if (w->watch.counters)
-		add_counters(w);
+	if (add_counts(w) < 0)
+		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
 	return finish(w, !command); /* stdout is the command's own */
@@ -462,6 +504,8 @@ leave(struct work *w, int rc)
 	}
 	perf_free(w->watch.sampler);
 	perf_free(w->watch.counters);
+	calls_close(w->watch.calls);
+	free(w->program);
 	if (rc < 0 && w->o->archive && w->keep)
 		folder_remove(w->keep);
 	held_free(w->watch.held);

@@ -281,6 +281,8 @@ static const struct record_key profile_keys[] = {
     {"derived", O, false, "what follows: ipc, cache_miss_percent, ..."},
     {"requests", N, false, "that the server handled meanwhile"},
     {"per_req", O, false, "EVENT_per_req: count of each request"},
+    {"calls", O, false, "FUNCTION: how often it was called"},
+    {"calls_per_req", O, false, "FUNCTION: calls of each request"},
     {"artifacts", O, false, "paths: perf_data, folded, svg, archive"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};

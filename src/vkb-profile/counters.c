@@ -217,14 +217,15 @@ counters_derive(const struct json *c)
 }
 
 struct json *
-counters_per_request(const struct json *counters, double requests)
+counters_per_request(
+    const struct json *counts, double requests, const char *end)
 {
 	struct json *j = json_object();
 	char *key;
 
-	for (const struct json *c = json_first(counters); c && requests > 0;
+	for (const struct json *c = json_first(counts); c && requests > 0;
 	     c = json_next(c)) {
-		key = mem_printf("%s_per_req", json_key(c));
+		key = mem_printf("%s%s", json_key(c), end);
 		json_set_num(j, key, json_num(c, 0) / requests);
 		free(key);
 	}

@@ -27,7 +27,8 @@ struct json *counters_parse(const char *text, double *shared);
 /* ipc, cache_miss_percent and others that can be known; caller frees. */
 struct json *counters_derive(const struct json *counters);
 
-/* Each counter over the number of requests, NAME_per_req; caller frees. */
-struct json *counters_per_request(const struct json *counters, double requests);
+/* Each count over the number of requests, NAME and 'end'; caller frees. */
+struct json *counters_per_request(
+    const struct json *counts, double requests, const char *end);
 
 #endif

@@ -1,4 +1,5 @@
 #include "watch.h"
+#include "calls.h"
 #include "clock.h"
 #include "err.h"
 #include "halt.h"
@@ -47,12 +48,15 @@ after(double seconds)
 
 /* 0; 1: one has ended, which perf_end explains; -1 and said. */
 static int
-each(struct watch *w, int (*tell)(struct perf *))
+each(struct watch *w, int (*tell)(struct perf *),
+    int (*tell_calls)(struct calls *))
 {
 	int rc = w->sampler ? tell(w->sampler) : 0;
 
 	if (rc == 0 && w->counters)
 		rc = tell(w->counters);
+	if (rc == 0 && w->calls)
+		rc = tell_calls(w->calls);
 	return rc;
 }
 
@@ -72,7 +76,7 @@ run(struct watch *w, int process)
 				: "the process ended before the delay was "
 				  "over");
 	}
-	if (each(w, perf_enable) != 0)
+	if (each(w, perf_enable, calls_enable) != 0)
 		return -1;
 	if (w->begun)
 		w->begun(w->arg);
@@ -83,7 +87,7 @@ run(struct watch *w, int process)
 	s = (double)(clock_ns() - from) / 1e9;
 	if (w->ended)
 		w->ended(w->arg);
-	if (each(w, perf_disable) < 0)
+	if (each(w, perf_disable, calls_disable) < 0)
 		return -1;
 	return s;
 }

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+struct calls;
 struct halt;
 struct held;
 struct perf;
@@ -16,7 +17,8 @@ struct watch {
 	struct halt *halt;
 	double delay, duration; /* s; duration 0: until the process ends */
 	struct perf *sampler, *counters; /* NULL: not this */
-	void (*begun)(void *arg);        /* all counts; NULL: none */
+	struct calls *calls;
+	void (*begun)(void *arg); /* all counts; NULL: none */
 	void (*ended)(void *arg);
 	void *arg;
 };

@@ -5,6 +5,7 @@
 #include "vkb-profile/counters.h"
 #include "vkb-profile/fold.h"
 #include "vkb-profile/frames.h"
+#include "vkb-profile/symbols.h"
 
 #include <stdlib.h>
 
@@ -127,7 +128,7 @@ counting(void)
 					"-1;;odd;1;1;;\n\n5;;short\n",
 	    &shared);
 	struct json *d = counters_derive(c);
-	struct json *r = counters_per_request(c, 100);
+	struct json *r = counters_per_request(c, 100, "_per_req");
 
 	tap_ok(json_len(c) == 3 && json_get_num(c, "cycles", 0) == 2000 &&
 		json_get_num(c, "task_clock_ms", 0) == 12.5,
@@ -146,7 +147,7 @@ counting(void)
 	c = counters_parse(
 	    "1;;cycles:u;1;100;;\n2;;cycles:u;1;100;;\n", &shared);
 	tap_ok(json_get_num(c, "cycles", 0) == 3, "two kinds of cores");
-	r = counters_per_request(c, 0);
+	r = counters_per_request(c, 0, "");
 	tap_ok(json_len(r) == 0, "no request, no count of each");
 	json_free(r);
 	json_free(c);
@@ -204,9 +205,28 @@ pointers(void)
 	tap_ok(!frames_kept(code + sizeof code - 3, 3), "none behind the end");
 }
 
+/* The file of this test is a program. */
+static void
+functions(void)
+{
+	const char *const patterns[] = {"json_fre[e]", "main", "no_such_*"};
+	struct symbols s = {0};
+	bool is = symbols_read(&s, "/proc/self/exe", patterns, 3) == 0;
+
+	tap_ok(is && s.n == 2 && s.seen > 2 && s.v[0].offset < s.v[1].offset,
+	    "functions of a program: %zu of %zu", s.n, s.seen);
+	symbols_free(&s);
+	tap_ok(symbols_read(&s, "/dev/null", patterns, 3) < 0 &&
+		symbols_match(
+		    &s, (const unsigned char *)"\177ELF", 4, patterns, 3) < 0 &&
+		s.n == 0,
+	    "what is no program");
+}
+
 int
 main(void)
 {
+	functions();
 	stacks();
 	waits();
 	counting();

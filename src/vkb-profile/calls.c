@@ -1,0 +1,249 @@
+#include "calls.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "symbols.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PMU "/sys/bus/event_source/devices/uprobe/type"
+
+struct counter {
+	int fd;
+	size_t function; /* of the symbols */
+};
+
+struct calls {
+	const char *path;
+	struct symbols functions;
+	struct counter *v;
+	size_t n, cap;
+	pid_t *threads; /* that are watched */
+	size_t nthreads, threads_cap;
+};
+
+/* The kernel's number of its counter of uprobes; -1 and said. */
+static int
+kind(void)
+{
+	FILE *f = fopen(PMU, "re");
+	int type = -1;
+
+	if (!f || fscanf(f, "%d", &type) != 1)
+		type = -1;
+	if (f)
+		fclose(f);
+	return type < 0 ? err_fail("this kernel does not count uprobes for a "
+				   "process (no '" PMU "')")
+			: type;
+}
+
+/* Not inherited: the kernel would look for the path in the memory of the
+ * process that forks, and its fork would fail. */
+static int
+count(struct calls *c, int type, size_t function, pid_t thread)
+{
+	struct perf_event_attr a = {.type = (uint32_t)type,
+	    .size = sizeof a,
+	    .config1 = (uint64_t)(uintptr_t)c->path,
+	    .config2 = c->functions.v[function].offset,
+	    .disabled = 1};
+	int fd = (int)syscall(
+	    SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && errno == ESRCH)
+		return 0; /* the thread has ended */
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return err_fail("calls may be counted by root, or with "
+				"CAP_PERFMON, alone");
+	if (fd < 0)
+		return err_fail_sys("cannot count the calls of '%s'",
+		    c->functions.v[function].name);
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] = (struct counter){.fd = fd, .function = function};
+	return 0;
+}
+
+static bool
+is_watched(const struct calls *c, pid_t thread)
+{
+	for (size_t i = 0; i < c->nthreads; i++)
+		if (c->threads[i] == thread)
+			return true;
+	return false;
+}
+
+static int
+watch_thread(struct calls *c, int type, pid_t thread)
+{
+	c->threads = mem_grow(
+	    c->threads, c->nthreads, &c->threads_cap, sizeof *c->threads);
+	c->threads[c->nthreads++] = thread;
+	for (size_t i = 0; i < c->functions.n; i++)
+		if (count(c, type, i, thread) < 0)
+			return -1;
+	return 0;
+}
+
+/* 1 there were threads that were not watched yet, 0 none, -1 and said. */
+static int
+watch_new(struct calls *c, int type, pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	long long tid;
+	int rc = 0;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+	d = opendir(path);
+	if (!d)
+		return err_fail_sys("cannot read '%s'", path);
+	while (rc >= 0 && (e = readdir(d))) {
+		if (num_int(e->d_name, &tid) < 0 || is_watched(c, (pid_t)tid))
+			continue;
+		rc = watch_thread(c, type, (pid_t)tid) < 0 ? -1 : 1;
+	}
+	closedir(d);
+	return rc;
+}
+
+/* A descriptor for each function and thread. */
+static void
+allow_files(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+static int
+find(struct calls *c, const char *const *patterns, size_t n)
+{
+	struct symbols *s = &c->functions;
+
+	if (symbols_read(s, c->path, patterns, n) < 0)
+		return -1;
+	if (!s->seen)
+		return err_fail(
+		    "'%s' has no names of functions: it is stripped", c->path);
+	if (!s->n)
+		return err_fail("no function of '%s' is called '%s'%s; what is "
+				"inlined has no call",
+		    c->path, patterns[0], n > 1 ? " or so" : "");
+	if (s->n > CALLS_MOST)
+		return err_fail("%zu functions match, no more than %d can be "
+				"counted",
+		    s->n, CALLS_MOST);
+	return 0;
+}
+
+struct calls *
+calls_open(pid_t pid, const char *path, const char *const *patterns, size_t n)
+{
+	struct calls *c = mem_new(sizeof *c);
+	int type = kind(), rc;
+
+	c->path = path;
+	if (type < 0 || find(c, patterns, n) < 0)
+		goto bad;
+	allow_files();
+	/* Threads that come while others are attached to. */
+	while ((rc = watch_new(c, type, pid)) > 0)
+		;
+	if (rc == 0)
+		return c;
+bad:
+	calls_close(c);
+	return NULL;
+}
+
+void
+calls_close(struct calls *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		close(c->v[i].fd);
+	free(c->v);
+	free(c->threads);
+	symbols_free(&c->functions);
+	free(c);
+}
+
+static int
+each(struct calls *c, unsigned long what)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (ioctl(c->v[i].fd, what, 0) < 0)
+			return err_fail_sys("cannot count calls");
+	return 0;
+}
+
+int
+calls_enable(struct calls *c)
+{
+	return each(c, PERF_EVENT_IOC_ENABLE);
+}
+
+int
+calls_disable(struct calls *c)
+{
+	return each(c, PERF_EVENT_IOC_DISABLE);
+}
+
+struct tally {
+	const char *name;
+	uint64_t n;
+};
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+struct json *
+calls_read(const struct calls *c)
+{
+	size_t n = c->functions.n;
+	struct tally *t = mem_array(n, sizeof *t);
+	struct json *j = NULL;
+	uint64_t v;
+
+	for (size_t i = 0; i < n; i++)
+		t[i].name = c->functions.v[i].name;
+	for (size_t i = 0; i < c->n; i++) {
+		if (read(c->v[i].fd, &v, sizeof v) != sizeof v) {
+			err_fail_sys("cannot read the calls of '%s'",
+			    t[c->v[i].function].name);
+			goto out;
+		}
+		t[c->v[i].function].n += v;
+	}
+	qsort(t, n, sizeof *t, by_count);
+	j = json_object();
+	for (size_t i = 0; i < n; i++)
+		json_set_num(j, t[i].name,
+		    json_get_num(j, t[i].name, 0) + (double)t[i].n);
+out:
+	free(t);
+	return j;
+}
