@@ -5,35 +5,56 @@
  */
 #include "cpustat.h"
 #include "err.h"
+#include "halt.h"
 #include "json.h"
 #include "jsonl.h"
 #include "machine.h"
 #include "opt.h"
+#include "proc.h"
 #include "str.h"
+#include "vkb-env/alike.h"
+#include "vkb-env/keeper.h"
 #include "vkb-env/noise.h"
+#include "vkb-env/tune.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#define WINDOW_MS 250 /* how long it looks at the load */
+#define STATE "/run/vkb-env.json"
+#define GRACE_MS 10000 /* for the command to end after a signal */
+#define WINDOW_MS 250  /* how long it looks at the load */
 
 struct opts {
-	bool check;
+	bool apply, check, compare, restore, quiet;
+	const char *state;
 };
 
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt table[] = {
-    {'c', "check", OPT_FLAG, AT(check),
+    {0, "apply", OPT_FLAG, AT(apply),
+	.help = "set all, or what is named, for measuring"},
+    {0, "check", OPT_FLAG, AT(check),
 	.help = "say what makes results noisy; exit 1: something does"},
+    {0, "compare", OPT_FLAG, AT(compare),
+	.help = "can sessions A and B be compared; exit 1: no"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"},
+    {0, "restore", OPT_FLAG, AT(restore), .help = "undo what --apply has set"},
+    {0, "state", OPT_STR, AT(state), "FILE",
+	.help = "where --apply keeps what was; default " STATE},
     {0}};
 
-static const struct opt_prog prog = {"vkb-env", "",
-    "The state of this machine, as a record; what of it is noise.", table};
+static const struct opt_prog prog = {"vkb-env",
+    "[NAME ...|A [B]] [-- COMMAND ...]",
+    "The state of this machine: say it, judge it, set it, compare it.", table};
 
 /* What ran meanwhile, into the room now. */
 static void
@@ -80,21 +101,135 @@ check(const struct json *rec, const char *root)
 }
 
 static int
-run(void *opts, struct opt_args *args)
+compare(const struct opt_args *args)
 {
-	const struct opts *o = opts;
-	const char *root = getenv("VKB_ENV_ROOT");
-	struct json *rec;
+	struct sky *a = sky_read(args->v[0]);
+	struct sky *b = a ? sky_read(args->n > 1 ? args->v[1] : "-") : NULL;
+	struct str text = {0};
+	int rc = b ? sky_alike(&text, a, b) : -1;
+
+	if (rc >= 0)
+		rc = say(&text) < 0 ? -1 : !rc;
+	str_free(&text);
+	sky_free(a);
+	sky_free(b);
+	return rc;
+}
+
+static int
+read_or_check(const struct opts *o, const char *root)
+{
+	struct json *rec = machine_record(root, NULL);
 	int rc;
 
-	if (args->n)
-		return opt_usage(&prog, "there are no operands");
-	root = root ? root : "";
-	rec = machine_record(root, NULL);
 	set_load(rec, root);
 	rc = o->check ? check(rec, root) : jsonl_write(STDOUT_FILENO, rec);
 	json_free(rec);
 	return rc;
+}
+
+/* Its status as a shell has it; *reason: the signal that ended us, or 0. */
+static int
+await(struct proc *p, struct halt *h, int *reason)
+{
+	struct pollfd fd[2] = {{.fd = proc_fd(p), .events = POLLIN},
+	    {.fd = halt_fd(h), .events = POLLIN}};
+	bool tty = false;
+	int status;
+
+	while (!proc_wait(p, 0, &status)) {
+		if (poll(fd, 2, -1) < 0 && errno != EINTR)
+			err_die("cannot wait: %s", strerror(errno));
+		*reason = halt_reason(h, &tty);
+		if (!*reason)
+			continue;
+		if (*reason > 0 && !tty)
+			proc_signal(p, *reason);
+		if (!proc_wait(p, GRACE_MS, &status))
+			status = proc_stop(p, GRACE_MS);
+		break;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+static int
+command(char **argv, struct halt *h, int *reason)
+{
+	struct proc_spec spec = {
+	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
+	struct proc *p = proc_start(&spec);
+	int status;
+
+	if (!p)
+		return errno == ENOENT ? 127 : 126;
+	status = await(p, h, reason);
+	proc_free(p);
+	return status;
+}
+
+/* The settings stand while the command runs. */
+static int
+during(const struct tune *t, const struct opt_args *args)
+{
+	struct halt *h = halt_open(false);
+	struct keeper *k = h ? keeper_start(t) : NULL;
+	int rc = 125, reason = 0;
+
+	if (k && tune_apply(t, args->v, args->n, getpid()) == 0) {
+		rc = command(args->rest, h, &reason);
+		if (tune_restore(t) < 0)
+			rc = 125;
+	}
+	keeper_dismiss(k);
+	halt_close(h);
+	if (reason)
+		halt_raise(reason);
+	return rc;
+}
+
+/* What excludes each other; NULL: nothing. */
+static const char *
+wrong(const struct opts *o, const struct opt_args *args)
+{
+	if (o->apply + o->check + o->compare + o->restore > 1)
+		return "--apply, --check, --compare and --restore exclude each "
+		       "other";
+	if (args->rest && !o->apply)
+		return "a command needs --apply";
+	if (args->rest && !args->nrest)
+		return "there is no command after '--'";
+	if (o->state && !o->apply && !o->restore)
+		return "--state is for --apply and --restore";
+	if (o->compare && (args->n < 1 || args->n > 2))
+		return "--compare takes one or two files";
+	if (args->n && !o->apply && !o->compare)
+		return "there are no operands";
+	return NULL;
+}
+
+static int
+run(void *opts, struct opt_args *args)
+{
+	const struct opts *o = opts;
+	const char *root = getenv("VKB_ENV_ROOT"), *why = wrong(o, args);
+	struct tune t = {.root = root ? root : "",
+	    .state = o->state ? o->state : STATE,
+	    .quiet = o->quiet};
+
+	if (why)
+		return opt_usage(&prog, why);
+	if (o->compare && args->n == 1 && opt_stdin(&prog) < 0)
+		return -1;
+	if (o->compare)
+		return compare(args);
+	if (o->restore)
+		return tune_restore(&t);
+	if (o->apply && args->rest)
+		return during(&t, args);
+	if (o->apply)
+		return tune_apply(&t, args->v, args->n, 0);
+	return read_or_check(o, t.root);
 }
 
 int

@@ -184,6 +184,10 @@ if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl
 fi
+if has vkb-env; then
+  filter run.jsonl vkb-env --compare run.jsonl
+  passes_unknown run.jsonl vkb-env --compare run.jsonl
+fi
 if has vkb-detect; then
   filter run.jsonl vkb-detect
   passes_unknown run.jsonl vkb-detect

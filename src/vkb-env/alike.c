@@ -1,0 +1,294 @@
+#include "alike.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "record.h"
+#include "stats.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 60 /* bytes of a value */
+
+/* What runs were under that is no property of the machine. */
+static const char *const of_runs[] = {"benchmark_tool_version",
+    "benchmark_tool_sha256", "client_cpus", "server_cpus", "remote", "emulated",
+    NULL};
+
+/* Measured ones: how far apart they may be, as such or relative. */
+static const struct measure {
+	const char *name;
+	double apart, relative;
+} measures[] = {{"foreign_cpu_percent", 5, 0}, {"steal_percent", 1, 0},
+    {"freq_mhz", 0, .02}, {"temperature_c", 15, 0}, {"thermal_throttles", 0, 0},
+    {"cgroup_throttled_percent", 1, 0}, {"busy_percent", 10, 0},
+    {"swap_used_mb", 1, 0}};
+
+#define MEASURES (sizeof measures / sizeof *measures)
+
+struct values {
+	double *v;
+	size_t n, cap;
+};
+
+struct sky {
+	const char *file;
+	struct json *settings; /* name: array of the different values */
+	struct values measured[MEASURES];
+	size_t envs, runs;
+};
+
+static void
+note(struct sky *s, const char *name, const struct json *value)
+{
+	struct json *list = json_get(s->settings, name);
+
+	if (!list) {
+		json_set(s->settings, name, json_array());
+		list = json_get(s->settings, name);
+	}
+	for (const struct json *j = json_first(list); j; j = json_next(j))
+		if (json_equal(j, value))
+			return;
+	json_push(list, json_dup(value));
+}
+
+static void
+note_all(struct sky *s, const struct json *env)
+{
+	for (const struct json *j = json_first(env); j; j = json_next(j))
+		note(s, json_key(j), j);
+}
+
+static void
+measure(struct sky *s, const struct json *from)
+{
+	struct values *m;
+	const struct json *j;
+	double v;
+
+	for (size_t i = 0; i < MEASURES; i++) {
+		j = json_get(from, measures[i].name);
+		v = json_num(json_get(j, "median"), json_num(j, NAN));
+		if (isnan(v))
+			continue;
+		m = &s->measured[i];
+		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+		m->v[m->n++] = v;
+	}
+}
+
+static void
+take(struct sky *s, const struct json *rec)
+{
+	const struct json *j;
+
+	if (record_is(rec, "env")) {
+		s->envs++;
+		note_all(s, json_get(rec, "env"));
+		measure(s, json_get(rec, "now"));
+	} else if (record_is(rec, "run") || record_is(rec, "summary")) {
+		s->runs++;
+		note_all(s, json_get(rec, "env"));
+		measure(s, json_get(rec, "metrics"));
+		for (j = json_first(json_get(rec, "env_varied")); j;
+		     j = json_next(j)) {
+			struct json *many = json_string("several values");
+
+			if (json_str(j))
+				note(s, json_str(j), many);
+			json_free(many);
+		}
+	}
+}
+
+struct sky *
+sky_read(const char *file)
+{
+	struct sky *s = mem_new(sizeof *s);
+	struct jsonl *in = jsonl_open(&file, 1);
+	struct json *rec;
+	bool bad = false;
+	int k;
+
+	s->file = file;
+	s->settings = json_object();
+	while ((k = record_next(in, &rec)) != 0) {
+		bad |= k < 0;
+		if (k > 0)
+			take(s, rec);
+		json_free(rec);
+	}
+	jsonl_close(in);
+	if (!bad)
+		return s;
+	sky_free(s);
+	return NULL;
+}
+
+void
+sky_free(struct sky *s)
+{
+	if (!s)
+		return;
+	json_free(s->settings);
+	for (size_t i = 0; i < MEASURES; i++)
+		free(s->measured[i].v);
+	free(s);
+}
+
+static bool
+in(const struct json *value, const struct json *list)
+{
+	for (const struct json *j = json_first(list); j; j = json_next(j))
+		if (json_equal(j, value))
+			return true;
+	return false;
+}
+
+/* One value, the same on both sides. */
+static bool
+same(const struct json *a, const struct json *b)
+{
+	return json_len(a) == 1 && json_len(b) == 1 && in(json_first(a), b);
+}
+
+static void
+show_value(struct str *out, const struct json *j)
+{
+	struct str s = {0};
+
+	if (json_str(j))
+		str_add(&s, *json_str(j) ? json_str(j) : "none");
+	else
+		json_append(&s, j);
+	if (s.len > SHOWN) {
+		s.len = SHOWN;
+		while (s.len && (s.s[s.len] & 0xc0) == 0x80)
+			s.len--;
+		s.s[s.len] = '\0';
+		str_add(&s, "...");
+	}
+	str_visible(out, s.s);
+	str_free(&s);
+}
+
+static void
+show_side(struct str *out, const struct json *list)
+{
+	if (!list)
+		str_add(out, "not known");
+	for (const struct json *j = json_first(list); j; j = json_next(j)) {
+		if (j != json_first(list))
+			str_add(out, " and ");
+		show_value(out, j);
+	}
+}
+
+static void
+show(struct str *out, const char *name, const struct json *a,
+    const struct json *b)
+{
+	str_visible(out, name);
+	str_add(out, ": ");
+	show_side(out, a);
+	str_add(out, " against ");
+	show_side(out, b);
+	str_addc(out, '\n');
+}
+
+static bool
+is_of_runs(const char *name)
+{
+	for (size_t i = 0; of_runs[i]; i++)
+		if (strcmp(of_runs[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * What is known of one side alone: a difference where both were asked for it;
+ * else it cannot be compared.
+ */
+static bool
+asked(const struct sky *a, const struct sky *b, const char *name)
+{
+	if (is_of_runs(name))
+		return a->runs && b->runs;
+	return (a->envs > 0) == (b->envs > 0);
+}
+
+struct result {
+	size_t alike, differ;
+	struct str unknown;
+};
+
+static void
+setting(struct str *out, struct result *r, const struct sky *a,
+    const struct sky *b, const char *name)
+{
+	const struct json *x = json_get(a->settings, name);
+	const struct json *y = json_get(b->settings, name);
+
+	if (same(x, y))
+		r->alike++;
+	else if ((x && y) || asked(a, b, name)) {
+		r->differ++;
+		show(out, name, x, y);
+	} else {
+		str_printf(&r->unknown, "%s", r->unknown.len ? ", " : "");
+		str_visible(&r->unknown, name);
+	}
+}
+
+static void
+measured(struct str *out, struct result *r, const struct sky *a,
+    const struct sky *b, size_t i)
+{
+	const struct measure *m = &measures[i];
+	double x = stats_middle(a->measured[i].v, a->measured[i].n);
+	double y = stats_middle(b->measured[i].v, b->measured[i].n);
+
+	if (isnan(x) || isnan(y))
+		return;
+	if (fabs(x - y) <= fmax(m->apart, m->relative * fmax(x, y))) {
+		r->alike++;
+		return;
+	}
+	r->differ++;
+	str_printf(out, "%s: %.4g against %.4g\n", m->name, x, y);
+}
+
+int
+sky_alike(struct str *out, const struct sky *a, const struct sky *b)
+{
+	const struct sky *const both[] = {a, b};
+	struct result r = {0};
+	const struct json *j;
+
+	for (int i = 0; i < 2; i++)
+		if (!json_len(both[i]->settings))
+			return err_fail(
+			    "'%s' says nothing of its machine", both[i]->file);
+	for (j = json_first(a->settings); j; j = json_next(j))
+		setting(out, &r, a, b, json_key(j));
+	for (j = json_first(b->settings); j; j = json_next(j))
+		if (!json_get(a->settings, json_key(j)))
+			setting(out, &r, a, b, json_key(j));
+	for (size_t i = 0; i < MEASURES; i++)
+		measured(out, &r, a, b, i);
+	if (r.differ)
+		str_printf(out, "not comparable: %zu of %zu differ", r.differ,
+		    r.differ + r.alike);
+	else
+		str_printf(out, "comparable: %zu alike", r.alike);
+	if (r.unknown.len)
+		str_printf(out, "; known of one alone: %s", r.unknown.s);
+	str_addc(out, '\n');
+	str_free(&r.unknown);
+	return r.differ == 0;
+}

@@ -1,0 +1,272 @@
+#include "tune.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "setting.h"
+#include "str.h"
+#include "sysfile.h"
+#include "tempfile.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BOOT "/proc/sys/kernel/random/boot_id"
+
+static int
+save(const struct tune *t, const struct changes *c, pid_t pid)
+{
+	struct json *j = json_object(), *list = json_array(), *one;
+	char *boot = sysfile_line(t->root, BOOT), *text;
+	struct tempfile *f;
+
+	json_set_str(j, "boot", boot);
+	json_set_num(j, "pid", pid);
+	for (size_t i = 0; i < c->n; i++) {
+		one = json_object();
+		json_set_str(one, "path", c->v[i].path);
+		json_set_str(one, "old", c->v[i].old);
+		json_set_str(one, "new", c->v[i].new);
+		json_push(list, one);
+	}
+	json_set(j, "changes", list);
+	text = json_print(j);
+	json_free(j);
+	free(boot);
+	f = tempfile_open(t->state);
+	if (f)
+		fprintf(tempfile_stream(f), "%s\n", text);
+	free(text);
+	return f ? tempfile_commit(f) : -1;
+}
+
+/* Nothing but our own settings is ever written, whatever the file says. */
+static int
+parse(const struct tune *t, const struct json *j, struct changes *c)
+{
+	const struct json *one = json_first(json_get(j, "changes"));
+	const char *path, *old, *new;
+
+	for (; one; one = json_next(one)) {
+		path = json_get_str(one, "path");
+		old = json_get_str(one, "old");
+		new = json_get_str(one, "new");
+		if (!path || !old || !new || !setting_of(path))
+			return err_fail(
+			    "'%s' is no state file of vkb-env", t->state);
+		changes_add(c, path, old, new, setting_of(path)->name);
+	}
+	return 0;
+}
+
+/* Another boot has other settings: what the file says is gone. */
+static bool
+of_this_boot(const struct tune *t, const struct json *j)
+{
+	char *boot = sysfile_line(t->root, BOOT);
+	const char *then = json_get_str(j, "boot");
+	bool same = !boot || !then || strcmp(boot, then) == 0;
+
+	free(boot);
+	return same;
+}
+
+static int
+drop(const struct tune *t)
+{
+	if (unlink(t->state) == 0)
+		return 0;
+	return err_fail_sys("cannot remove '%s'", t->state);
+}
+
+/* 1: it is as it was. 0: it is not, which was said. -1: it should be. */
+static int
+put_back(const struct tune *t, const struct change *c)
+{
+	char *now = setting_read(t->root, c->path);
+	int rc = 1;
+
+	if (!now || strcmp(now, c->old) == 0) {
+		/* A CPU that is off, or one that was not changed yet. */
+	} else if (strcmp(now, c->new) != 0) {
+		err_say("'%s' was set to '%s' since, and stays: it was '%s'",
+		    c->path, now, c->old);
+		rc = 0;
+	} else if (setting_write(t->root, c->path, c->old) < 0)
+		rc = err_fail_sys("cannot set '%s' to '%s'", c->path, c->old);
+	free(now);
+	return rc;
+}
+
+static int
+put_all_back(const struct tune *t, const struct changes *c)
+{
+	bool failed = false, left = false;
+	int k;
+
+	for (size_t i = c->n; i-- > 0;) {
+		k = put_back(t, &c->v[i]);
+		failed |= k < 0;
+		left |= k == 0;
+	}
+	if (failed || drop(t) < 0)
+		return -1;
+	return left ? -1 : 0;
+}
+
+int
+tune_restore(const struct tune *t)
+{
+	struct changes c = {0};
+	struct json *j;
+	int rc = -1;
+
+	if (access(t->state, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	j = jsonfile_read(t->state);
+	if (!j)
+		return -1;
+	if (parse(t, j, &c) == 0)
+		rc = of_this_boot(t, j) ? put_all_back(t, &c) : drop(t);
+	changes_free(&c);
+	json_free(j);
+	return rc;
+}
+
+/* What an earlier one has left. 0: nothing is in the way any more. */
+static int
+clear(const struct tune *t)
+{
+	struct json *j;
+	pid_t pid;
+
+	if (access(t->state, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	j = jsonfile_read(t->state);
+	if (!j)
+		return -1;
+	pid = (pid_t)json_get_num(j, "pid", 0);
+	if (!of_this_boot(t, j))
+		pid = -1;
+	json_free(j);
+	if (pid == 0)
+		return err_fail("an earlier --apply stands; 'vkb-env "
+				"--restore' undoes it");
+	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
+		return err_fail("process %d has applied settings, and "
+				"restores them when it ends",
+		    (int)pid);
+	if (pid > 0)
+		err_say("process %d ended without restoring settings: they "
+			"are restored now",
+		    (int)pid);
+	return tune_restore(t);
+}
+
+static bool
+is_setting(const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+find(const struct tune *t, char *const *names, size_t n, struct changes *c)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_setting(names[i]))
+			return err_fail("'%s' is no setting", names[i]);
+		if (!setting_known(t->root, names[i]))
+			return err_fail(
+			    "this machine has no setting '%s'", names[i]);
+		setting_find(c, t->root, names[i]);
+	}
+	if (!n)
+		setting_find(c, t->root, NULL);
+	return 0;
+}
+
+/* Says of each setting that cannot be written why; -1 where there is one. */
+static int
+check(const struct tune *t, const struct changes *c)
+{
+	const char *said = "";
+	char *path;
+	int rc = 0, k;
+
+	for (size_t i = 0; i < c->n; i++) {
+		path = mem_printf("%s%s", t->root, c->v[i].path);
+		k = access(path, W_OK);
+		free(path);
+		if (k == 0 || strcmp(said, c->v[i].name) == 0)
+			continue;
+		said = c->v[i].name;
+		rc = err_fail_sys("cannot set %s: '%s'", said, c->v[i].path);
+	}
+	if (rc < 0)
+		err_say("nothing is changed; name those that can be set, as "
+			"'vkb-env --apply aslr'");
+	return rc;
+}
+
+/* Where its CPU went off with SMT there is nothing to set any more. */
+static bool
+went_off(const struct tune *t, const struct change *c)
+{
+	char *now = setting_read(t->root, c->path);
+	bool off = !now;
+
+	free(now);
+	return off;
+}
+
+static int
+set_all(const struct tune *t, const struct changes *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!went_off(t, &c->v[i]) &&
+		    setting_write(t->root, c->v[i].path, c->v[i].new) < 0)
+			return err_fail_sys("cannot set %s: '%s' to '%s'",
+			    c->v[i].name, c->v[i].path, c->v[i].new);
+	return 0;
+}
+
+static void
+tell(const struct changes *c)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < c->n; i++)
+		if (!i || strcmp(c->v[i].name, c->v[i - 1].name) != 0)
+			str_printf(&s, "%s%s", s.len ? ", " : "", c->v[i].name);
+	err_say("%s%s", c->n ? "set: " : "all is set as it should be",
+	    c->n ? s.s : "");
+	str_free(&s);
+}
+
+int
+tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
+{
+	struct changes c = {0};
+	int rc = -1;
+
+	if (clear(t) == 0 && find(t, names, n, &c) == 0 && check(t, &c) == 0) {
+		rc = c.n ? save(t, &c, pid) : 0;
+		if (rc == 0 && set_all(t, &c) < 0) {
+			err_say("all is set back");
+			put_all_back(t, &c);
+			rc = -1;
+		}
+		if (rc == 0 && !t->quiet)
+			tell(&c);
+	}
+	changes_free(&c);
+	return rc;
+}
