@@ -143,7 +143,7 @@ make_one(const struct make *m, struct tools *with, const struct recipe_file *f)
 {
 	char *path = path_of(m, f->name);
 	struct tempfile *t = tempfile_open(path);
-	struct checksum sum;
+	struct checksum sum = {0};
 	int rc = -1;
 
 	if (t) {

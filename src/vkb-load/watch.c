@@ -182,7 +182,8 @@ watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
 {
 	struct watch *w = watch_servers(t, n);
 
-	memcpy(w->tids, tids, n * sizeof *tids);
+	if (n)
+		memcpy(w->tids, tids, n * sizeof *tids);
 	for (size_t i = 0; i < n; i++)
 		add_thread(&w->client, tids[i]);
 	w->sampler = sampler_new(w->pids, w->npids, tids, n, 0);
