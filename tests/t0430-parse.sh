@@ -460,9 +460,9 @@ for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-
   2026-11-01T01:02:03Z 2026-13-01T00:00:00Z yesterday; do
   printf '{"timestamp":"%s","metrics":{"a":{"value":1,"unit":"s"}}}' "$t" >time.json
   vkb-parse time.json 2>>times.err | jq -r '.run.started // "none"'
-done >times
+done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none' \
-  "$(tr '\n' ' ' <times | sed 's/ $//')" 'times become UTC'
+  "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
 test_same "vkb-parse: time.json: 'started' is no time: '2026-13-01T00:00:00Z'
 vkb-parse: time.json: 'started' is no time: 'yesterday'" "$(cat times.err)" 'what is none is named'
 

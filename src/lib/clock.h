@@ -17,7 +17,7 @@ int clock_seconds(const char *iso, double *seconds); /* 0; -1: it is no such */
  * date with a time.
  */
 int clock_utc(char buf[CLOCK_ISO], const char *text);
-double clock_now(void);                              /* since 1970 */
+double clock_now(void); /* since 1970 */
 
 /*
  * The day, 2026-03-02, of 'epoch' (seconds since 1970 as a text, what
