@@ -14,7 +14,7 @@ CC = gcc
 CFLAGS = -O2 -g
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wformat=2 -Wundef
-PKGS = expat libarchive libcjson libgit2 hiredis libpq openssl zlib
+PKGS = expat libarchive libcjson libcurl libgit2 hiredis libpq openssl zlib
 LIBS = -lcsv # it has no pkg-config file
 
 # SANITIZE=address,undefined (or thread) builds in a folder of its own.

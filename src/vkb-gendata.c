@@ -20,11 +20,15 @@
 #include <unistd.h>
 
 #define MOST_JOBS 1024
+#define SHA1 40 /* digits */
+#define HEX "0123456789abcdefABCDEF"
 
 struct opts {
 	struct opt_list files;
 	const char *seed;
 	const char *out;
+	const char *wikipedia;
+	const char *sha1;
 	long long jobs;
 	bool force, list, quiet;
 };
@@ -45,6 +49,10 @@ static const struct opt table[] = {
 	.help = "no progress on the terminal"},
     {0, "seed", OPT_STR, offsetof(struct opts, seed), "N",
 	.help = "other random contents; 0 is the Python tool's"},
+    {0, "sha1", OPT_STR, offsetof(struct opts, sha1), "HEX",
+	.help = "what the SHA-1 of a fetched dump must be"},
+    {0, "wikipedia", OPT_STR, offsetof(struct opts, wikipedia), "FILE|URL",
+	.help = "take texts from this dump of a wiki"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-gendata", "[CONFIG ...]",
@@ -109,13 +117,14 @@ choose(const struct recipes *r, const struct opt_list *files, bool *chosen)
 static int
 list(const struct make *m, const struct recipes *r, const bool *chosen)
 {
-	static const char *const states[] = {[SIDECAR_MISSING] = "missing",
+	static const char *const names[] = {[SIDECAR_MISSING] = "missing",
 	    [SIDECAR_CURRENT] = "current",
 	    [SIDECAR_STALE] = "stale",
 	    [SIDECAR_FOREIGN] = "foreign"};
 	struct table *t = table_new();
 	struct str out = {0};
-	int rc = 0, state;
+	int *states = mem_array(r->n + 1, sizeof *states);
+	int rc = make_states(m, chosen, states), state;
 
 	table_column(t, "file", TABLE_LEFT);
 	table_column(t, "rows", TABLE_RIGHT);
@@ -126,18 +135,18 @@ list(const struct make *m, const struct recipes *r, const bool *chosen)
 
 		if (!chosen[i])
 			continue;
-		state = make_state(m, &r->v[i]);
+		state = states[i];
 		table_cell(t, r->v[i].name);
 		snprintf(
 		    buf, sizeof buf, "%llu", (unsigned long long)r->v[i].rows);
 		table_cell(t, r->v[i].base ? "-" : buf);
 		snprintf(buf, sizeof buf, "%zu", r->v[i].n);
 		table_cell(t, r->v[i].base ? "-" : buf);
-		table_cell(t, state < 0 ? "unknown" : states[state]);
-		rc = state < 0 ? -1 : rc;
+		table_cell(t, state < 0 ? "unknown" : names[state]);
 	}
 	table_print(t, &out, false);
 	table_free(t);
+	free(states);
 	fwrite(out.s ? out.s : "", 1, out.len, stdout);
 	str_free(&out);
 	if (fflush(stdout) != 0 || ferror(stdout))
@@ -162,6 +171,8 @@ static int
 work(const struct opts *o, const struct recipes *r)
 {
 	struct make m = {.dir = o->out,
+	    .wikipedia = o->wikipedia,
+	    .sha1 = o->sha1,
 	    .threads = (size_t)o->jobs,
 	    .recipes = r,
 	    .force = o->force,
@@ -169,7 +180,12 @@ work(const struct opts *o, const struct recipes *r)
 	bool *chosen = mem_array(r->n + 1, sizeof *chosen);
 	int rc = -1;
 
-	if (seed(o->seed, &m.seed) == 0 && choose(r, &o->files, chosen) == 0)
+	if (o->sha1 &&
+	    (strlen(o->sha1) != SHA1 || strspn(o->sha1, HEX) != SHA1))
+		err_say("option '--sha1': '%s' is not 40 hexadecimal digits",
+		    o->sha1);
+	else if (seed(o->seed, &m.seed) == 0 &&
+	    choose(r, &o->files, chosen) == 0)
 		rc = o->list ? list(&m, r, chosen) : make_all(&m, chosen);
 	free(chosen);
 	return rc;

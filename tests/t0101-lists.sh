@@ -86,7 +86,7 @@ all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
 empty 'src/lib: no exit, getenv or stdout but in err and opt'
 grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
 empty 'cJSON_ stands in json.c alone'
-for lib in archive cjson/ hiredis/ libpq openssl/ zlib csv.h git2; do
+for lib in archive cjson/ curl/ hiredis/ libpq openssl/ zlib csv.h git2; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
   if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define BLOCK 65536
+#define PLAIN_BLOCK (1 << 20)
 
 struct tarball {
 	struct archive *in;
@@ -49,6 +50,23 @@ corrupt(struct tarball *t)
 	    why ? why : "unknown error");
 }
 
+static struct tarball *
+reader(const char *name)
+{
+	struct tarball *t = mem_new(sizeof *t);
+
+	t->name = mem_str(name);
+	t->in = archive_read_new();
+	if (!t->in)
+		err_die("out of memory");
+	/* Not all: some are programs that would be run. */
+	archive_read_support_filter_gzip(t->in);
+	archive_read_support_filter_bzip2(t->in);
+	archive_read_support_filter_xz(t->in);
+	archive_read_support_filter_zstd(t->in);
+	return t;
+}
+
 struct tarball *
 tarball_open(const char *file)
 {
@@ -58,16 +76,7 @@ tarball_open(const char *file)
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = mem_new(sizeof *t);
-	t->name = mem_str(file);
-	t->in = archive_read_new();
-	if (!t->in)
-		err_die("out of memory");
-	/* Not all: some are programs that would be run. */
-	archive_read_support_filter_gzip(t->in);
-	archive_read_support_filter_bzip2(t->in);
-	archive_read_support_filter_xz(t->in);
-	archive_read_support_filter_zstd(t->in);
+	t = reader(file);
 	archive_read_support_format_tar(t->in);
 	archive_read_support_format_zip(t->in);
 	if (archive_read_open_filename(t->in, file, BLOCK) == ARCHIVE_OK)
@@ -430,4 +439,54 @@ tarball_pack(const char *file, const char *top, const char *dir)
 		return tempfile_commit(f);
 	tempfile_discard(f);
 	return -1;
+}
+
+/* An empty one is no error: it has no bytes. */
+static struct tarball *
+plain(struct tarball *t, int opened)
+{
+	struct archive_entry *e;
+	int rc =
+	    opened == ARCHIVE_OK ? archive_read_next_header(t->in, &e) : opened;
+
+	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
+		t->count = rc == ARCHIVE_OK;
+		return t;
+	}
+	corrupt(t);
+	tarball_close(t);
+	return NULL;
+}
+
+struct tarball *
+tarball_plain(const char *file)
+{
+	struct tarball *t;
+
+	if (access(file, R_OK) < 0) {
+		err_fail_sys("cannot read '%s'", file);
+		return NULL;
+	}
+	t = reader(file);
+	archive_read_support_format_raw(t->in);
+	archive_read_support_format_empty(t->in);
+	return plain(t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
+}
+
+struct tarball *
+tarball_plain_memory(const void *data, size_t n, const char *name)
+{
+	struct tarball *t = reader(name);
+
+	archive_read_support_format_raw(t->in);
+	archive_read_support_format_empty(t->in);
+	return plain(t, archive_read_open_memory(t->in, data, n));
+}
+
+long
+tarball_read(struct tarball *t, void *to, size_t n)
+{
+	la_ssize_t k = t->count ? archive_read_data(t->in, to, n) : 0;
+
+	return k < 0 ? corrupt(t) : (long)k;
 }

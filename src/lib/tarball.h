@@ -43,6 +43,16 @@ int tarball_unpack(const char *archive, const char *dir);
  * called 'top'. It appears whole. 0, or -1 and said. */
 int tarball_pack(const char *archive, const char *top, const char *dir);
 
+/*
+ * A file, or bytes in memory (borrowed), that bzip2, gzip, xz or zstd made, or
+ * that are plain: as the bytes they mean. 'name' is for messages.
+ */
+struct tarball *tarball_plain(const char *file);
+struct tarball *tarball_plain_memory(const void *, size_t n, const char *name);
+/* At most n bytes; 0: that was all; -1, and said: it is cut short or corrupt.
+ */
+long tarball_read(struct tarball *, void *to, size_t n);
+
 #define TARBALL_FILE (64LL << 20)
 #define TARBALL_ALL (1LL << 30)
 #define TARBALL_COUNT 100000

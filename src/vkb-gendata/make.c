@@ -1,4 +1,5 @@
 #include "make.h"
+#include "articles.h"
 #include "checksum.h"
 #include "err.h"
 #include "folder.h"
@@ -15,9 +16,11 @@
 #include "transform.h"
 #include "vectors.h"
 #include "vocabulary.h"
+#include "wikipedia.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GENERATION 1 /* of the programs: equal ones make equal files */
 
@@ -25,6 +28,8 @@
 struct tools {
 	struct vocabulary *words;
 	struct vectors *vectors;
+	char *dump;       /* of a wiki; NULL: the built-in text is taken */
+	uint64_t dump_id; /* 0: it is not there yet */
 	struct meter meter;
 };
 
@@ -36,7 +41,8 @@ path_of(const struct make *m, const char *name)
 
 /* Everything that the content depends on. */
 static uint64_t
-recipe_hash(const struct make *m, const struct recipe_file *f)
+recipe_hash(
+    const struct make *m, const struct tools *with, const struct recipe_file *f)
 {
 	const char *others[] = {f->base, f->queries};
 	struct str s = {0};
@@ -56,6 +62,9 @@ recipe_hash(const struct make *m, const struct recipe_file *f)
 	if (f->source)
 		for (size_t i = 0; i < f->fields->t->nlist; i++)
 			str_printf(&s, " %s", f->fields->t->list[i]);
+	if (f->articles && with->dump)
+		str_printf(
+		    &s, " dump %016llx", (unsigned long long)with->dump_id);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -79,8 +88,9 @@ read_source(const struct make *m, const struct recipe_file *f)
 	return rc;
 }
 
-int
-make_state(const struct make *m, const struct recipe_file *f)
+static int
+state_of(
+    const struct make *m, const struct tools *with, const struct recipe_file *f)
 {
 	char *path;
 	int state;
@@ -88,7 +98,7 @@ make_state(const struct make *m, const struct recipe_file *f)
 	if (f->source && read_source(m, f) < 0)
 		return -1;
 	path = path_of(m, f->name);
-	state = sidecar_state(path, recipe_hash(m, f));
+	state = sidecar_state(path, recipe_hash(m, with, f));
 	free(path);
 	return state;
 }
@@ -126,6 +136,7 @@ write_rows(const struct make *m, struct tools *with,
 	    .threads = m->threads,
 	    .progress = progress,
 	    .arg = &with->meter};
+	int rc;
 
 	if (recipe_has_words(f) && !with->words)
 		with->words = vocabulary_new();
@@ -135,7 +146,12 @@ write_rows(const struct make *m, struct tools *with,
 		return write_neighbours(m, with, f, fd, path, sum);
 	p.words = with->words;
 	p.vectors = with->vectors;
-	return produce_file(&p, fd, path, sum);
+	if (f->articles && with->dump &&
+	    !(p.articles = articles_open(with->dump, m->threads)))
+		return -1;
+	rc = produce_file(&p, fd, path, sum);
+	articles_close(p.articles);
+	return rc;
 }
 
 static int
@@ -159,7 +175,7 @@ make_one(const struct make *m, struct tools *with, const struct recipe_file *f)
 		uint64_t bytes = sum.bytes;
 
 		rc = sidecar_write(
-		    path, recipe_hash(m, f), checksum_end(&sum), bytes);
+		    path, recipe_hash(m, with, f), checksum_end(&sum), bytes);
 	}
 	free(path);
 	return rc;
@@ -168,7 +184,7 @@ make_one(const struct make *m, struct tools *with, const struct recipe_file *f)
 static int
 update(const struct make *m, struct tools *with, const struct recipe_file *f)
 {
-	int state = make_state(m, f);
+	int state = state_of(m, with, f);
 
 	if (state < 0)
 		return -1;
@@ -196,6 +212,44 @@ choose_sources(const struct make *m, bool *chosen)
 	}
 }
 
+/* Does a chosen file have texts of a dump. */
+static bool
+wants_dump(const struct make *m, const bool *chosen)
+{
+	for (size_t i = 0; i < m->recipes->n; i++)
+		if (chosen[i] && m->recipes->v[i].articles)
+			return m->wikipedia != NULL;
+	return false;
+}
+
+static void
+tools_free(struct tools *with)
+{
+	vocabulary_free(with->words);
+	vectors_free(with->vectors);
+	free(with->dump);
+}
+
+int
+make_states(const struct make *m, const bool *chosen, int *states)
+{
+	struct tools with = {0};
+	int rc = 0;
+
+	if (wants_dump(m, chosen)) {
+		with.dump = wikipedia_path(m->wikipedia, m->dir);
+		if (access(with.dump, F_OK) == 0)
+			rc = wikipedia_id(with.dump, &with.dump_id);
+	}
+	for (size_t i = 0; i < m->recipes->n; i++)
+		if (chosen[i]) {
+			states[i] = state_of(m, &with, &m->recipes->v[i]);
+			rc = states[i] < 0 ? -1 : rc;
+		}
+	tools_free(&with);
+	return rc;
+}
+
 int
 make_all(const struct make *m, bool *chosen)
 {
@@ -207,13 +261,20 @@ make_all(const struct make *m, bool *chosen)
 	if (r->n && folder_make(m->dir) < 0)
 		return -1;
 	meter_open(&with.meter, m->quiet);
+	if (wants_dump(m, chosen)) {
+		with.dump =
+		    wikipedia_get(m->wikipedia, m->dir, m->sha1, &with.meter);
+		rc = with.dump ? wikipedia_id(with.dump, &with.dump_id) : -1;
+	}
+	if (rc < 0)
+		goto out;
 	for (int derived = 0; derived < 2; derived++)
 		for (size_t i = 0; i < r->n; i++)
 			if (chosen[i] && derived == !!r->v[i].source &&
 			    update(m, &with, &r->v[i]) < 0)
 				rc = -1;
+out:
 	meter_close(&with.meter);
-	vocabulary_free(with.words);
-	vectors_free(with.vectors);
+	tools_free(&with);
 	return rc;
 }

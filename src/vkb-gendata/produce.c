@@ -1,7 +1,9 @@
 #include "produce.h"
+#include "articles.h"
 #include "checksum.h"
 #include "content.h"
 #include "encode.h"
+#include "err.h"
 #include "mem.h"
 #include "put.h"
 #include "recipe.h"
@@ -17,6 +19,7 @@
 #define BLOCK (1 << 20) /* bytes that a thread makes at a time, about */
 #define FIRST 4         /* rows of a block, while rows have no known size */
 #define MOST 65536
+#define TEXTS (4 << 20) /* bytes of articles for a block, about */
 
 struct line {
 	const struct produce *p;
@@ -37,7 +40,9 @@ struct line {
 /* What a thread has. */
 struct maker {
 	struct line *line;
-	struct str block, content;
+	struct str block, content, plain;
+	struct article *articles; /* of the block's rows */
+	size_t narticles;
 	struct content_memo memo;
 	float *vector;
 };
@@ -51,7 +56,7 @@ produce_salt(uint64_t seed, const char *name)
 }
 
 static void
-row(struct maker *m, uint64_t n)
+row(struct maker *m, uint64_t n, size_t place)
 {
 	const struct produce *p = m->line->p;
 	const struct recipe_file *f = p->file;
@@ -61,6 +66,11 @@ row(struct maker *m, uint64_t n)
 	    .salt = m->line->salt,
 	    .words = p->words};
 
+	if (p->articles) {
+		article_plain(&m->articles[place], &m->plain);
+		c.article = m->plain.s;
+		c.article_len = m->plain.len;
+	}
 	encode_begin(&m->block, f, n);
 	for (c.field = 0; c.field < f->n; c.field++) {
 		const struct recipe_field *x = &f->fields[c.field];
@@ -81,10 +91,42 @@ row(struct maker *m, uint64_t n)
 	encode_end(&m->block, f);
 }
 
+/* The articles of the next rows, n or fewer; 0: it is said why not. */
+static uint64_t
+fetch(struct maker *m, uint64_t n)
+{
+	struct line *l = m->line;
+	size_t bytes = 0;
+	uint64_t i = 0;
+	int rc = 1;
+
+	if (n > m->narticles) {
+		m->articles = mem_resize(m->articles, n, sizeof *m->articles);
+		memset(m->articles + m->narticles, 0,
+		    (n - m->narticles) * sizeof *m->articles);
+		m->narticles = n;
+	}
+	for (; i < n && bytes < TEXTS; i++) {
+		rc = articles_next(l->p->articles, &m->articles[i]);
+		if (rc <= 0)
+			break;
+		bytes += m->articles[i].text.len;
+	}
+	if (rc > 0)
+		return i;
+	if (rc == 0)
+		err_say("the dump has %llu articles, but '%s' has %llu rows",
+		    (unsigned long long)(l->next + i), l->name,
+		    (unsigned long long)l->p->file->rows);
+	l->failed = true;
+	return 0;
+}
+
 /* The rows of the next block, about as many as fill it; 0: no more. */
 static uint64_t
-take(struct line *l, uint64_t *first, uint64_t *block)
+take(struct maker *m, uint64_t *first, uint64_t *block)
 {
+	struct line *l = m->line;
 	uint64_t left, n = FIRST;
 
 	pthread_mutex_lock(&l->lock);
@@ -93,6 +135,8 @@ take(struct line *l, uint64_t *first, uint64_t *block)
 		n = BLOCK / (l->bytes / l->rows + 1) + 1;
 	n = n < MOST ? n : MOST;
 	n = n < left ? n : left;
+	if (n && l->p->articles)
+		n = fetch(m, n);
 	*first = l->next;
 	l->next += n;
 	*block = n ? l->blocks++ : 0;
@@ -115,7 +159,7 @@ hand_over(struct maker *m, uint64_t block)
 	if (ok)
 		ok = put_all(l->fd, &m->block, l->name, l->sum) == 0;
 	pthread_mutex_lock(&l->lock);
-	l->failed = !ok;
+	l->failed = l->failed || !ok;
 	l->bytes += m->block.len;
 	pthread_mutex_unlock(&l->lock);
 	str_clear(&m->block);
@@ -146,9 +190,9 @@ work(void *arg)
 	for (size_t i = 0; i < f->n; i++)
 		dims = f->fields[i].dims > dims ? f->fields[i].dims : dims;
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
-	while ((n = take(m.line, &first, &block)) > 0) {
+	while ((n = take(&m, &first, &block)) > 0) {
 		for (uint64_t i = 1; i <= n; i++) {
-			row(&m, first + i);
+			row(&m, first + i, i - 1);
 			if (m.block.len > BLOCK || i == n)
 				hand_over(&m, block);
 		}
@@ -156,6 +200,10 @@ work(void *arg)
 	}
 	str_free(&m.block);
 	str_free(&m.content);
+	str_free(&m.plain);
+	for (size_t i = 0; i < m.narticles; i++)
+		article_free(&m.articles[i]);
+	free(m.articles);
 	content_memo_free(&m.memo);
 	free(m.vector);
 	return NULL;

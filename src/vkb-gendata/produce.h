@@ -21,6 +21,7 @@ struct produce {
 	size_t threads;
 	const struct vocabulary *words;
 	const struct vectors *vectors;
+	struct articles *articles; /* NULL: the text is the built-in one */
 	/* Called now and then with the rows and bytes so far; one at a time. */
 	void (*progress)(void *arg, uint64_t rows, uint64_t bytes);
 	void *arg;

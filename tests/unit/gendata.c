@@ -2,9 +2,11 @@
 #include "vkb-gendata/fuzzy.h"
 #include "vkb-gendata/natural.h"
 #include "vkb-gendata/pyrandom.h"
+#include "vkb-gendata/sha1.h"
 #include "vkb-gendata/tokens.h"
 #include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
+#include "vkb-gendata/wikitext.h"
 #include "mem.h"
 #include "rng.h"
 #include "str.h"
@@ -268,6 +270,74 @@ sums(void)
 	    "checksum: a zero at the end is noticed");
 }
 
+static void
+prose(void)
+{
+	static const struct {
+		const char *wiki, *want;
+	} t[] = {
+	    {"'''Bold''' and ''slanted''; it's", "Bold and slanted; it's"},
+	    {"[[a]], [[b|c d]] and [[:Category:X]]", "a, c d and Category:X"},
+	    {"[[File:a.jpg|thumb|a [[b]] c]]text[[Category:X]]", "text"},
+	    {"[[de:Titel]]x [[image:y.png]]", "x"},
+	    {"a{{b|{{c}}|[[d]]}}e{{unclosed", "aeunclosed"},
+	    {"a {{b}} (c {{d}}), ({{e}})f", "a (c), f"},
+	    {"x\n{| class=y\n|-\n| z\n{|\n|}\n|}\nafter", "x after"},
+	    {"a<ref name=b>c</ref>d<ref name=b />e", "ade"},
+	    {"a<!-- b -->c<!-- d", "ac"},
+	    {"2 < 3 > 1 <b>x</b><br/>y", "2 < 3 > 1 x y"},
+	    {"<math>\\frac</math>a<ref>never closed", "anever closed"},
+	    {"== Head ==\n* one\n# two\n:; three\n----\nfour",
+		"Head one two three four"},
+	    {"a == b", "a == b"},
+	    {"[http://x.y label] [https://z] [not] a", "label [not] a"},
+	    {"a&nbsp;b &amp; c &ndash; d &#233;&#x3b1; &bogus; &",
+		"a b & c \xe2\x80\x93 d \xc3\xa9\xce\xb1 &bogus; &"},
+	    {"__NOTOC__a __b__ c_d", "a __b__ c_d"},
+	    {"a]]b}}c[[d", "abcd"},
+	    {" \n\t ", ""},
+	    {"", ""},
+	};
+	struct str s = {0};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		str_clear(&s);
+		wikitext_plain(&s, t[i].wiki, strlen(t[i].wiki));
+		tap_str(s.s, t[i].want, "wikitext: a piece of it");
+	}
+	str_clear(&s);
+	wikitext_from_xml(&s, "&lt;a&gt; &amp;amp; &quot;&#10;", 31);
+	tap_str(s.s, "<a> &amp; \"\n", "wikitext: from XML");
+	str_free(&s);
+}
+
+static void
+digests(void)
+{
+	struct sha1 s;
+	char hex[SHA1_HEX], text[1000];
+
+	sha1_init(&s);
+	sha1_end(&s, hex);
+	tap_str(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+	    "sha1: of nothing");
+	sha1_init(&s);
+	sha1_add(&s, "abc", 3);
+	sha1_end(&s, hex);
+	tap_str(hex, "a9993e364706816aba3e25717850c26c9cd0d89d",
+	    "sha1: of abc (FIPS 180-4)");
+	memset(text, 'a', sizeof text);
+	sha1_init(&s);
+	for (size_t i = 0, n; i < 1000000; i += n) {
+		n = i % 997 + 1;
+		n = n < 1000000 - i ? n : 1000000 - i;
+		sha1_add(&s, text, n);
+	}
+	sha1_end(&s, hex);
+	tap_str(hex, "34aa973cd4c4daa4f61eeb2bdbad27316534016f",
+	    "sha1: of a million a, in pieces");
+}
+
 /* Squares of the components have mean 1 / d, and a kurtosis near 3. */
 static void
 directions(void)
@@ -317,6 +387,8 @@ main(void)
 	letters();
 	sums();
 	directions();
+	prose();
+	digests();
 	vocabulary_free(v);
 	return tap_done();
 }

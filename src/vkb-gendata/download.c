@@ -1,0 +1,335 @@
+#include "download.h"
+#include "err.h"
+#include "mem.h"
+#include "meter.h"
+#include "num.h"
+#include "str.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define CONNECT_S 30L
+#define STALL_S 60L      /* without a byte */
+#define RETRIES 8        /* broken transfers that went on a bit */
+#define SPARE (64 << 20) /* bytes that are left to others */
+#define TEXT_MOST (1 << 20)
+
+struct part {
+	const char *url;
+	char *path;    /* PATH.part */
+	char *id_path; /* PATH.part.id: which file of the server it is */
+	CURL *curl;
+	int fd;          /* -1: nothing arrived yet */
+	long long have;  /* bytes of the part */
+	long long start; /* at the begin of this transfer */
+	struct str id;   /* "ETag" or date that the server said */
+	struct meter *meter;
+	bool said;
+};
+
+bool
+download_is_url(const char *s)
+{
+	return str_starts(s, "http://") || str_starts(s, "https://") ||
+	    str_starts(s, "file://");
+}
+
+static int
+refuse(struct part *p)
+{
+	p->said = true;
+	return -1;
+}
+
+/* Is there room for what is to come. */
+static int
+room(struct part *p, long long more)
+{
+	char *copy = mem_str(p->path), want[NUM_BUF], has[NUM_BUF];
+	struct statvfs v;
+	double left;
+
+	if (statvfs(dirname(copy), &v) < 0) {
+		free(copy);
+		err_fail_sys("cannot tell the room for '%s'", p->path);
+		return refuse(p);
+	}
+	free(copy);
+	left = (double)v.f_bavail * (double)v.f_frsize - SPARE;
+	if ((double)more <= left)
+		return 0;
+	err_say("'%s' has %sB to come, but the disk of '%s' has room for %sB",
+	    p->url, num_human(want, (double)more), p->path,
+	    num_human(has, left > 0 ? left : 0));
+	return refuse(p);
+}
+
+/* What is there is of the same file, for the next transfer. */
+static void
+write_id(const struct part *p)
+{
+	FILE *f = fopen(p->id_path, "we");
+
+	if (!f)
+		return; /* then nothing is resumed */
+	fwrite(p->id.s ? p->id.s : "", 1, p->id.len, f);
+	fclose(f);
+}
+
+/* The first bytes: the answer is good and it is known how much comes. */
+static int
+begin(struct part *p)
+{
+	curl_off_t more = -1;
+	long status = 0;
+
+	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(p->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &more);
+	if (status == 200) /* all of it, whatever was asked for */
+		p->have = 0;
+	if (more > 0 && room(p, more) < 0)
+		return -1;
+	p->fd = open(p->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (p->fd < 0 || ftruncate(p->fd, p->have) < 0 ||
+	    lseek(p->fd, 0, SEEK_END) < 0) {
+		err_fail_sys("cannot write '%s'", p->path);
+		return refuse(p);
+	}
+	write_id(p);
+	p->start = p->have;
+	meter_begin(p->meter, p->url, more > 0 ? (double)(p->have + more) : 0);
+	return 0;
+}
+
+static size_t
+arrived(char *data, size_t size, size_t n, void *arg)
+{
+	struct part *p = arg;
+	size_t done = 0;
+
+	if (p->fd < 0 && begin(p) < 0)
+		return 0;
+	while (done < size * n) {
+		ssize_t k = write(p->fd, data + done, size * n - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0) {
+			err_fail_sys("cannot write '%s'", p->path);
+			p->said = true;
+			return 0;
+		}
+		done += (size_t)k;
+	}
+	p->have += (long long)done;
+	meter_draw(p->meter, (double)p->have, (double)(p->have - p->start));
+	return done;
+}
+
+/* An entity tag is better than a date. */
+static size_t
+header(char *data, size_t size, size_t n, void *arg)
+{
+	struct part *p = arg;
+	bool tag = n > 5 && strncasecmp(data, "ETag:", 5) == 0;
+	bool date = n > 14 && strncasecmp(data, "Last-Modified:", 14) == 0;
+	size_t from = tag ? 5 : 14, end = n;
+
+	if (n > 5 && strncasecmp(data, "HTTP/", 5) == 0)
+		str_clear(&p->id); /* of another answer */
+	if ((tag || (date && !p->id.len))) {
+		while (end > from && strchr("\r\n ", data[end - 1]))
+			end--;
+		while (from < end && data[from] == ' ')
+			from++;
+		str_clear(&p->id);
+		if (!(tag && end - from > 2 && data[from] == 'W'))
+			str_addn(&p->id, data + from, end - from);
+	}
+	return size * n;
+}
+
+static CURL *
+open_curl(const char *url)
+{
+	CURL *c = curl_easy_init();
+
+	if (!c)
+		err_die("libcurl cannot be set up");
+	curl_easy_setopt(c, CURLOPT_URL, url);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "vkb-gendata/" VKB_VERSION);
+	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_S);
+#if CURL_AT_LEAST_VERSION(7, 85, 0)
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https,file");
+	curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS,
+	    (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FILE));
+	curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS,
+	    (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	return c;
+}
+
+/* The If-Range that makes going on safe; NULL: none is known. */
+static struct curl_slist *
+same_file(const struct part *p)
+{
+	char id[512], *line;
+	FILE *f = fopen(p->id_path, "re");
+	size_t n = f ? fread(id, 1, sizeof id - 1, f) : 0;
+	struct curl_slist *list;
+
+	if (f)
+		fclose(f);
+	id[n] = '\0';
+	if (!n || strpbrk(id, "\r\n"))
+		return NULL;
+	line = mem_printf("If-Range: %s", id);
+	list = curl_slist_append(NULL, line);
+	free(line);
+	return list;
+}
+
+/* 1: it broke off, and may be tried again. */
+static int
+transfer(struct part *p)
+{
+	char why[CURL_ERROR_SIZE] = "", range[32];
+	struct curl_slist *list = NULL;
+	bool web = !str_starts(p->url, "file://");
+	struct stat st;
+	CURLcode code;
+	long status = 0;
+
+	p->have = stat(p->path, &st) == 0 ? st.st_size : 0;
+	p->fd = -1;
+	p->curl = open_curl(p->url);
+	if (p->have && web) {
+		list = same_file(p);
+		if (!list)
+			p->have = 0;
+	}
+	curl_easy_setopt(p->curl, CURLOPT_ERRORBUFFER, why);
+	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, arrived);
+	curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);
+	curl_easy_setopt(p->curl, CURLOPT_HEADERFUNCTION, header);
+	curl_easy_setopt(p->curl, CURLOPT_HEADERDATA, p);
+	curl_easy_setopt(p->curl, CURLOPT_HTTPHEADER, list);
+	snprintf(range, sizeof range, "%lld-", p->have);
+	if (p->have) /* an answer with all of it is no error */
+		curl_easy_setopt(p->curl, CURLOPT_RANGE, range);
+	code = curl_easy_perform(p->curl);
+	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_cleanup(p->curl);
+	curl_slist_free_all(list);
+	if (p->fd >= 0 && fsync(p->fd) < 0 && code == CURLE_OK) {
+		err_fail_sys("cannot write '%s'", p->path);
+		p->said = true;
+	}
+	if (p->fd >= 0)
+		close(p->fd);
+	if (p->said)
+		return -1;
+	if (code == CURLE_OK)
+		return p->have ? 0 : err_fail("'%s' is empty", p->url);
+	if (p->have && status == 416) /* there was no more to come */
+		return 0;
+	if (p->fd >= 0 && p->have > p->start)
+		return 1;
+	return err_fail("cannot fetch '%s': %s", p->url,
+	    *why ? why : curl_easy_strerror(code));
+}
+
+static void
+part_free(struct part *p)
+{
+	free(p->path);
+	free(p->id_path);
+	str_free(&p->id);
+}
+
+int
+download_part(const char *url, const char *path, struct meter *meter)
+{
+	struct part p = {.url = url, .meter = meter};
+	int rc = 1;
+
+	p.path = mem_printf("%s.part", path);
+	p.id_path = mem_printf("%s.part.id", path);
+	for (int i = 0; i < RETRIES && rc > 0; i++)
+		rc = transfer(&p);
+	if (rc > 0)
+		rc = err_fail("'%s' breaks off again and again; the next run "
+			      "goes on where this one ended",
+		    url);
+	part_free(&p);
+	return rc;
+}
+
+int
+download_keep(const char *path)
+{
+	char *part = mem_printf("%s.part", path);
+	char *id = mem_printf("%s.part.id", path);
+	int rc = rename(part, path);
+
+	if (rc < 0)
+		err_fail_sys("cannot write '%s'", path);
+	else
+		unlink(id);
+	free(part);
+	free(id);
+	return rc;
+}
+
+void
+download_drop(const char *path)
+{
+	char *part = mem_printf("%s.part", path);
+	char *id = mem_printf("%s.part.id", path);
+
+	unlink(part);
+	unlink(id);
+	free(part);
+	free(id);
+}
+
+static size_t
+text(char *data, size_t size, size_t n, void *arg)
+{
+	struct str *s = arg;
+
+	if (s->len + size * n > TEXT_MOST)
+		return 0;
+	str_addn(s, data, size * n);
+	return size * n;
+}
+
+int
+download_text(const char *url, struct str *s)
+{
+	CURL *c = open_curl(url);
+	CURLcode code;
+
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, text);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
+	code = curl_easy_perform(c);
+	curl_easy_cleanup(c);
+	return code == CURLE_OK ? 0 : -1;
+}

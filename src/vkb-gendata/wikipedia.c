@@ -1,0 +1,164 @@
+#include "wikipedia.h"
+#include "checksum.h"
+#include "download.h"
+#include "err.h"
+#include "folder.h"
+#include "mem.h"
+#include "sha1.h"
+#include "str.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST (1 << 20) /* bytes that tell a dump */
+
+char *
+wikipedia_path(const char *where, const char *dir)
+{
+	const char *slash = strrchr(where, '/');
+
+	if (!download_is_url(where))
+		return mem_str(where);
+	return mem_printf(
+	    "%s/%.*s", dir, (int)strcspn(slash + 1, "?#"), slash + 1);
+}
+
+/* The wiki's name and a date, or "latest": up to the second dash. */
+static size_t
+prefix(const char *name)
+{
+	const char *a = strchr(name, '-'), *b = a ? strchr(a + 1, '-') : NULL;
+
+	return b ? (size_t)(b - name) : 0;
+}
+
+/* Is it the same dump, whose date one of them may call "latest". */
+static bool
+same_dump(const char *name, const char *listed, size_t n)
+{
+	size_t p = prefix(name), wiki = strcspn(name, "-");
+	const char *rest = name + p, *dash;
+
+	if (n <= wiki || strncmp(name, listed, wiki + 1) != 0)
+		return false;
+	dash = memchr(listed + wiki + 1, '-', n - wiki - 1);
+	return dash && strlen(rest) == n - (size_t)(dash - listed) &&
+	    memcmp(rest, dash, strlen(rest)) == 0;
+}
+
+/* The sum of the list, "HEX  NAME" a line; false: it has none of it. */
+static bool
+listed(const char *list, const char *name, char hex[SHA1_HEX])
+{
+	for (const char *p = list, *end; *p; p = end + (*end == '\n')) {
+		const char *file = p + strspn(p, "0123456789abcdefABCDEF");
+
+		end = p + strcspn(p, "\n");
+		if (file - p != SHA1_HEX - 1 || *file != ' ')
+			continue;
+		while (*file == ' ' || *file == '*')
+			file++;
+		if (!same_dump(name, file,
+			(size_t)(end - file) - (end > file && end[-1] == '\r')))
+			continue;
+		memcpy(hex, p, SHA1_HEX - 1);
+		hex[SHA1_HEX - 1] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/* Wikimedia's dumps have enwiki-latest-sha1sums.txt beside them. */
+static bool
+published(const char *url, char hex[SHA1_HEX])
+{
+	const char *name = strrchr(url, '/') + 1;
+	size_t n = prefix(name);
+	struct str list = {0};
+	bool found = false;
+	char *sums;
+
+	if (!n)
+		return false;
+	sums = mem_printf("%.*s-sha1sums.txt", (int)(name - url) + (int)n, url);
+	if (download_text(sums, &list) == 0 && list.len)
+		found = listed(list.s, name, hex);
+	free(sums);
+	str_free(&list);
+	return found;
+}
+
+static int
+check(const char *url, const char *path, const char *sha1)
+{
+	char *part = mem_printf("%s.part", path), want[SHA1_HEX], is[SHA1_HEX];
+	int rc = 0;
+
+	if (sha1)
+		snprintf(want, sizeof want, "%s", sha1);
+	else if (!published(url, want)) {
+		err_say("'%s' is not checked: no list of sums is beside it; "
+			"--sha1 gives one",
+		    url);
+		goto out;
+	}
+	rc = sha1_file(part, is);
+	if (rc == 0 && strcasecmp(is, want) != 0) {
+		rc = err_fail("'%s' arrived with the SHA-1 %s, not %s; it is "
+			      "dropped",
+		    url, is, want);
+		download_drop(path);
+	}
+out:
+	free(part);
+	return rc;
+}
+
+char *
+wikipedia_get(
+    const char *where, const char *dir, const char *sha1, struct meter *meter)
+{
+	char *path = wikipedia_path(where, dir);
+
+	if (!download_is_url(where) || access(path, F_OK) == 0)
+		return path;
+	if (folder_make(dir) == 0 && download_part(where, path, meter) == 0 &&
+	    check(where, path, sha1) == 0 && download_keep(path) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+int
+wikipedia_id(const char *path, uint64_t *id)
+{
+	FILE *f = fopen(path, "re");
+	struct checksum c;
+	struct stat st;
+	char *buf;
+	size_t n;
+	int rc = 0;
+
+	if (!f || fstat(fileno(f), &st) < 0) {
+		err_fail_sys("cannot read '%s'", path);
+		if (f)
+			fclose(f);
+		return -1;
+	}
+	buf = mem_resize(NULL, FIRST, 1);
+	n = fread(buf, 1, FIRST, f);
+	if (ferror(f))
+		rc = err_fail_sys("cannot read '%s'", path);
+	checksum_init(&c);
+	checksum_add(&c, buf, n);
+	*id = checksum_end(&c) ^ (uint64_t)st.st_size;
+	free(buf);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,172 @@
+#!/bin/sh
+# vkb-gendata: texts of a dump of a wiki, from a file or a server.
+. "${0%/*}/lib.sh"
+
+cat >dump.pl <<'END'
+# pages of markup, redirects, pages of other namespaces, empty ones
+my ($n) = @ARGV; binmode STDOUT; srand 1;
+print qq(<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">\n  <siteinfo>\n    <sitename>Wiki</sitename>\n  </siteinfo>\n);
+for my $i (1 .. $n) {
+  my ($ns, $redirect, $text) = (0, "");
+  my $words = join " ", map { sprintf "w%06x", rand 1 << 24 } 1 .. 20 + $i % 300;
+  if ($i % 7 == 3) { $redirect = qq(    <redirect title="Page 1" />\n); $text = "#REDIRECT [[Page 1]]" }
+  elsif ($i % 11 == 5) { $ns = 10; $text = "a template" }
+  elsif ($i % 13 == 6) { $text = "" }
+  elsif ($i == 4) { $text = "{{only a template}}" }
+  else { $text = "{{Infobox|a={{b}}|c=[[d]]}}\n'''Page $i''' is a [[thing|n&ouml;ted]] &lt;ref name=&quot;x&quot;&gt;not here&lt;/ref&gt;article of a [[wiki]] &amp;amp; more.&lt;!-- no --&gt;\n\n== History ==\n* $words\n[[File:a.jpg|thumb|a [[b]] c]]\n{| class=x\n|-\n| cell\n|}\n[[Category:Things]]" }
+  $text =~ s/&ouml;/\xc3\xb6/;
+  print "  <page>\n    <title>Page $i</title>\n    <ns>$ns</ns>\n    <id>$i</id>\n$redirect    <revision>\n      <id>$i</id>\n      <model>wikitext</model>\n",
+    length $text ? qq(      <text bytes="5" sha1="x" xml:space="preserve">$text</text>\n) : qq(      <text bytes="0" sha1="x" />\n), "    </revision>\n  </page>\n";
+}
+print "</mediawiki>\n";
+END
+perl dump.pl 2400 >dump.xml
+bzip2 -k dump.xml
+split -b 300000 dump.xml part.
+for p in part.*; do bzip2 -c "$p"; done >multi.xml.bz2
+gzip -c dump.xml >dump.xml.gz
+cat >wiki.json <<'END'
+{"dataset_generation": {
+  "wiki.csv": {"doc_count": 1500, "generate_fields": {"count": 2, "size": 400}},
+  "whole.jsonl": {"doc_count": 100, "fields": [{"name": "text", "size": 100000}]},
+  "wiki.xml": {"doc_count": 100, "fields": [{"name": "text", "size": 300, "transforms": [{"type": "wikipedia"},
+    {"type": "inject", "term": "needle"}]}]}}}
+END
+test_that 'a dump' vkb-gendata -o a --wikipedia dump.xml wiki.json
+test_same '' "$(cat .out .err)" 'quietly'
+test_that 'compressed, one stream' vkb-gendata -o b --wikipedia dump.xml.bz2 wiki.json
+test_that 'compressed, many streams, many threads' vkb-gendata -j 5 -o c --wikipedia multi.xml.bz2 wiki.json
+test_that 'gzip' vkb-gendata -j 1 -o d --wikipedia dump.xml.gz wiki.json
+for f in wiki.csv whole.jsonl wiki.xml; do
+  for d in b c d; do
+    test_that "$f: the same bytes in $d" cmp "a/$f" "$d/$f"
+  done
+done
+test_same 'Page 1 is a nöted article of a wiki & more. History w' \
+  "$(head -n 1 a/whole.jsonl | jq -r .text | sed 's/History w.*/History w/')" 'the prose alone'
+test_same 0 "$(jq -r .text a/whole.jsonl | grep -Ec 'Infobox|not here|thing|cell|thumb|Category|REDIRECT|template|[{}<>|]|  ')" \
+  'nothing of the markup'
+test_same 'Page 1,Page 2,Page 4,Page 7,Page 8,Page 9' \
+  "$(head -n 6 a/whole.jsonl | jq -r .text | grep -o '^Page [0-9]*' | paste -s -d , -)" 'articles alone, in order'
+test_same 'Page 4' "$(sed -n 3p a/whole.jsonl | jq -r .text)" 'a text of templates alone: the title'
+test_same 1500 "$(tail -n +2 a/wiki.csv | awk -F , '$1 != $2' | wc -l)" 'fields differ'
+test_that 'XML' xmllint --noout a/wiki.xml
+test_same 'current current current' "$(vkb-gendata --list -o a --wikipedia dump.xml wiki.json |
+  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'it is all there'
+test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |
+  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'the built-in text is other text'
+
+# --- trouble
+
+sed 's/1500/4000/' wiki.json >many.json
+test_status 2 'fewer articles than rows' vkb-gendata -o e --files wiki.csv --wikipedia dump.xml many.json
+test_match "the dump has 1[0-9]* articles, but 'e/wiki.csv' has 4000 rows" .err 'it is said'
+test_same '' "$(ls -A e)" 'nothing is left'
+test_status 2 'a missing dump' vkb-gendata -o f --wikipedia no.xml wiki.json
+test_match "cannot read 'no.xml'" .err 'it is named'
+for f in multi.xml.bz2 dump.xml.bz2 dump.xml.gz; do
+  head -c 200000 "$f" >"cut.${f#*.}"
+  test_status 2 "cut short: $f" vkb-gendata -o g --files wiki.csv --wikipedia "cut.${f#*.}" wiki.json
+  test_match "'cut.${f#*.}'" .err 'it is named'
+done
+head -c 100000 dump.xml >cut.xml
+test_status 2 'ends within a page' vkb-gendata -o g --files wiki.csv --wikipedia cut.xml wiki.json
+test_match "'cut.xml' ends within a page" .err 'it is said'
+echo '<html/>' >other.xml
+test_status 2 'no dump' vkb-gendata -o g --files wiki.csv --wikipedia other.xml wiki.json
+test_match "'other.xml' has no pages" .err 'it is said'
+perl -e 'open F, "+<:raw", "bad.xml.bz2"; seek F, -s F > 900000 ? 600000 : 100000, 0; print F "x" x 300' \
+  "$(cp multi.xml.bz2 bad.xml.bz2)"
+test_status 2 'corrupt' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json
+test_same '' "$(ls -A g)" 'nothing is left'
+
+# --- fetching: a server that knows ranges and can break off
+
+cat >server.pl <<'END'
+use IO::Socket::INET; use strict; $SIG{PIPE} = "IGNORE"; $| = 1;
+my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die; print $s->sockport, "\n"; close STDOUT;
+open my $log, ">>", "log"; $log->autoflush(1); my $broken = 0;
+while (my $c = $s->accept) {
+  my ($line, %h) = scalar <$c>; while (my $l = <$c>) { last if $l =~ /^\r?$/; $h{lc $1} = $2 if $l =~ /^([^:]+): (.*?)\r?$/ }
+  my ($path) = $line =~ m|^GET /(\S+)|; my $break = $path =~ s|^break/||; my $changed = -e "changed";
+  print $log "$path ", $h{range} || "-", " ", $h{"if-range"} || "-", "\n";
+  if (!-f $path) { print $c "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"; close $c; next }
+  open my $f, "<:raw", $path; local $/; my $d = <$f>; my ($from, $tag) = (0, $changed ? '"two"' : '"one"');
+  if (($h{range} || "") =~ /bytes=(\d+)-/ && ($h{"if-range"} || "") eq $tag) { $from = $1 }
+  my $n = length($d) - $from;
+  if ($n <= 0) { print $c "HTTP/1.1 416 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"; close $c; next }
+  print $c $from ? "HTTP/1.1 206 Partial\r\nContent-Range: bytes $from-" . (length($d) - 1) . "/" . length($d) . "\r\n" : "HTTP/1.1 200 OK\r\n",
+    "ETag: $tag\r\nContent-Length: $n\r\nConnection: close\r\n\r\n";
+  $n = int($n / 2) if $break && -e "breaking"; print $c substr $d, $from, $n; close $c }
+END
+mkdir site && cp multi.xml.bz2 site/xxwiki-latest-pages-articles.xml.bz2
+cp multi.xml.bz2 site/plain.xml.bz2
+sum=$(sha1sum <multi.xml.bz2 | cut -d ' ' -f 1)
+printf '%s  %s\n' 0000000000000000000000000000000000000000 xxwiki-20260101-pages-meta.xml.bz2 \
+  "$sum" xxwiki-20260101-pages-articles.xml.bz2 >site/xxwiki-latest-sha1sums.txt
+mkfifo said
+perl server.pl >said &
+server_pid=$!
+test_cleanup() { kill "$server_pid" 2>/dev/null; wait "$server_pid" 2>/dev/null; }
+read -r port <said
+url=http://127.0.0.1:$port
+unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
+name=xxwiki-latest-pages-articles.xml.bz2
+
+test_that 'from a server' vkb-gendata -o h --wikipedia "$url/site/$name" wiki.json
+test_same '' "$(cat .err)" 'quietly: the published sum is good'
+test_that 'the same bytes' cmp a/wiki.csv h/wiki.csv
+test_same "$name" "$(cd h && echo xxwiki*)" 'the dump stays, and nothing beside it'
+: >log
+test_that 'again' vkb-gendata -f -o h --wikipedia "$url/site/$name" wiki.json
+test_same '' "$(cat log)" 'it is not fetched again'
+test_that 'without a list of sums' vkb-gendata -o i --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_match "plain.xml.bz2' is not checked" .err 'that is said'
+test_that 'a sum by hand' vkb-gendata -o j --sha1 "$sum" --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_same '' "$(cat .err)" 'is quiet'
+test_status 2 'another sum' vkb-gendata -o k --sha1 "$(echo "$sum" | tr 0-9a-f 1-9a-f0)" --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_match "arrived with the SHA-1 $sum, not" .err 'it is said'
+test_same '' "$(ls -A k)" 'nothing is left'
+test_status 2 'no sum' vkb-gendata --sha1 12 -o k wiki.json
+test_match "option '--sha1': '12' is not 40" .err 'it is said'
+
+: >breaking
+: >log
+test_status 2 'a transfer that breaks off again and again' \
+  vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
+test_match 'breaks off again and again; the next run goes on' .err 'it is said'
+test_same 8 "$(grep -c pages-articles log)" 'it went on by itself'
+test_same "$name.part $name.part.id" "$(cd l && echo ./* | sed 's|\./||g')" 'the part stays'
+part=$(stat -c %s "l/$name.part")
+rm breaking
+: >log
+test_that 'the next run' vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
+test_match "^site/$name bytes=$part- \"one\"$" log 'goes on where that ended'
+test_that 'it is whole' cmp "l/$name" "site/$name"
+test_same "wiki.csv wiki.csv.spec $name" "$(cd l && echo ./* | sed 's|\./||g' | tr ' ' '\n' | sort | paste -s -d ' ' -)" 'the part is gone'
+
+mkdir m
+printf 'other bytes' >"m/$name.part"
+printf '"one"' >"m/$name.part.id"
+: >changed
+test_that 'the server has another file by now' vkb-gendata -o m --files wiki.csv --wikipedia "$url/site/$name" wiki.json
+test_that 'all of it is fetched' cmp "m/$name" "site/$name"
+cp "site/$name" "n.part"
+mkdir n && mv n.part "n/$name.part" && printf '"two"' >"n/$name.part.id"
+test_that 'a part that is all' vkb-gendata -o n --files wiki.csv --wikipedia "$url/site/$name" wiki.json
+test_that 'is taken' cmp "n/$name" "site/$name"
+
+test_status 2 'what is not there' vkb-gendata -o o --wikipedia "$url/site/none.bz2" wiki.json
+test_match "cannot fetch '$url/site/none.bz2': .*404" .err 'it is said'
+test_same '' "$(ls -A o)" 'no empty part is left'
+kill "$server_pid"
+wait "$server_pid" 2>/dev/null
+test_status 2 'no server' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
+test_match "cannot fetch '$url" .err 'it is said'
+test_same '' "$(ls -A o)" 'no empty part is left'
+truncate -s 8T huge.bz2
+test_status 2 'a disk too small' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
+test_match 'has 8.*B to come, but the disk of .* has room for' .err 'it is said before'
+test_same '' "$(ls -A o)" 'nothing was fetched'
+rm huge.bz2
+test_done
