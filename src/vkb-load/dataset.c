@@ -30,7 +30,8 @@ struct value {
 
 struct intake {
 	const struct dataset_want *want;
-	const volatile int *stop;
+	dataset_stop_fn *stop;
+	void *arg;
 	struct dataset *d;
 	struct str text; /* of the row in work */
 	struct value *values;
@@ -152,7 +153,7 @@ intake_row(struct intake *in)
 	uint32_t end;
 	char *p;
 
-	if (in->stop && *in->stop)
+	if (in->stop && in->stop(in->arg))
 		return -1;
 	if (in->text.len > VALUE_MOST)
 		return err_fail("%s: row %llu has more than 512 MB",
@@ -222,9 +223,10 @@ dataset_free(struct dataset *d)
 }
 
 struct dataset *
-dataset_read(const struct dataset_want *want, const volatile int *stop)
+dataset_read(
+    const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
 {
-	struct intake in = {.want = want, .stop = stop};
+	struct intake in = {.want = want, .stop = stop, .arg = arg};
 	struct dataset *d = new_dataset(want->fields);
 	int rc;
 

@@ -14,6 +14,7 @@
 #ifndef DATASET_H
 #define DATASET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,11 +30,12 @@ struct dataset_want {
 
 /*
  * NULL, and said with FILE:LINE: it cannot be read, has no row, a row is
- * malformed, or a field is unknown (then those there are). *stop (may be NULL)
- * is polled; NULL and unsaid when it ended the reading.
+ * malformed, or a field is unknown (then those there are). NULL and unsaid:
+ * 'stop' (may be NULL) was true; it is asked for each row.
  */
+typedef bool dataset_stop_fn(void *arg);
 struct dataset *dataset_read(
-    const struct dataset_want *, const volatile int *stop);
+    const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 void dataset_free(struct dataset *);
 
 uint64_t dataset_rows(const struct dataset *);
@@ -61,6 +63,6 @@ const char *dataset_value(const char *bulk, size_t *n);
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);
 const struct dataset *datasets_get(
-    struct datasets *, const struct dataset_want *, const volatile int *stop);
+    struct datasets *, const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 
 #endif

@@ -65,7 +65,7 @@ has_fields(const struct dataset *d, const char *const *fields)
 
 const struct dataset *
 datasets_get(struct datasets *s, const struct dataset_want *want,
-    const volatile int *stop)
+    dataset_stop_fn *stop, void *arg)
 {
 	const char *element = want->xml_element ? want->xml_element : "";
 	struct entry *e, fresh = {.maxdocs = want->maxdocs};
@@ -89,7 +89,7 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 			return e->d;
 		}
 	}
-	fresh.d = dataset_read(want, stop);
+	fresh.d = dataset_read(want, stop, arg);
 	if (!fresh.d)
 		return NULL;
 	fresh.path = mem_str(want->path);

@@ -1,3 +1,4 @@
+#include "clock.h"
 #include "dataset.h"
 #include "hist.h"
 #include "mem.h"
@@ -15,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TELL_NS 250000000 /* between two reports */
 
 const char *const *
 engine_commands(void)
@@ -298,10 +301,32 @@ struct made {
 	const struct dataset *rows;
 };
 
-/* 0, or -1 and said; or unsaid when *stop ended it. */
+/* Who is told, and may stop it, while datasets are read. */
+struct reading {
+	struct datasets *datasets; /* where the work has none */
+	const volatile int *stop;
+	engine_progress_fn *progress;
+	void *arg;
+	int64_t told_ns;
+};
+
+static bool
+stopped(void *arg)
+{
+	struct reading *r = arg;
+	struct engine_progress p = {.rps = NAN, .p99_ms = NAN, .seeding = true};
+	int64_t now = clock_ns();
+
+	if (r->progress && now - r->told_ns > TELL_NS) {
+		r->told_ns = now;
+		r->progress(r->arg, &p);
+	}
+	return r->stop && *r->stop;
+}
+
+/* 0, or -1 and said; or unsaid when it was stopped. */
 static int
-read_rows(struct made *m, const struct engine_work *w, struct datasets *all,
-    const volatile int *stop)
+read_rows(struct made *m, const struct engine_work *w, struct reading *r)
 {
 	struct dataset_want want = {.path = w->dataset,
 	    .xml_element = w->xml_element,
@@ -313,7 +338,8 @@ read_rows(struct made *m, const struct engine_work *w, struct datasets *all,
 	if (!w->dataset)
 		return err_fail(
 		    "'%s' names a field, and there is no dataset", w->text);
-	m->rows = datasets_get(w->datasets ? w->datasets : all, &want, stop);
+	m->rows = datasets_get(
+	    w->datasets ? w->datasets : r->datasets, &want, stopped, r);
 	if (!m->rows)
 		return -1;
 	template_bind(m->template, m->rows);
@@ -374,7 +400,10 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 	struct run_options *o = mem_array(n, sizeof *o);
 	struct made *m = mem_array(n, sizeof *m);
 	_Atomic uint64_t *counters = mem_array(n + 1, sizeof *counters);
-	struct datasets *all = datasets_new();
+	struct reading reading = {.datasets = datasets_new(),
+	    .stop = stop,
+	    .progress = progress,
+	    .arg = arg};
 	size_t i;
 	int rc = -1;
 
@@ -382,7 +411,7 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 	for (i = 0; i < n; i++) {
 		if (make(&m[i], t, &works[i]) < 0 ||
 		    (m[i].template &&
-			read_rows(&m[i], &works[i], all, stop) < 0))
+			read_rows(&m[i], &works[i], &reading) < 0))
 			goto out;
 		o[i] = (struct run_options){.only_node = SIZE_MAX,
 		    .space = run_space(&works[i]),
@@ -396,7 +425,7 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 out:
 	for (i = 0; i < n; i++)
 		drop(&m[i]);
-	datasets_free(all);
+	datasets_free(reading.datasets);
 	free(counters);
 	free(m);
 	free(o);

@@ -38,7 +38,7 @@ static void
 read_as(const char *link, const char *const *fields, size_t n)
 {
 	struct dataset_want want = {.path = link, .fields = fields};
-	struct dataset *d = dataset_read(&want, NULL);
+	struct dataset *d = dataset_read(&want, NULL, NULL);
 
 	if (d)
 		check(d, n);

@@ -56,7 +56,7 @@ reads(const char *name, const char *bytes, size_t n, const char *const *fields,
 	char *path = put(name, bytes, n), *got;
 	struct dataset_want w = {
 	    .path = path, .fields = fields, .maxdocs = maxdocs};
-	struct dataset *d = dataset_read(&w, NULL);
+	struct dataset *d = dataset_read(&w, NULL, NULL);
 	size_t k = 0;
 
 	while (fields[k])
@@ -81,7 +81,7 @@ fails(const char *name, const char *bytes, size_t n, const char *want)
 {
 	char *path = put(name, bytes, n);
 	struct dataset_want w = {.path = path, .fields = ab};
-	struct dataset *d = dataset_read(&w, NULL);
+	struct dataset *d = dataset_read(&w, NULL, NULL);
 
 	tap_ok(!d, "%s is not read", want);
 	if (!tap_ok(strstr(err_last(), want) != NULL, "which is said"))
@@ -195,6 +195,14 @@ arrays(void)
 	fails("8.npy", "\x93NUMPX\x01\x00\x00", 10, "does not begin as one");
 }
 
+static bool
+second(void *arg)
+{
+	int *rows = arg;
+
+	return ++*rows == 2;
+}
+
 static void
 cache(void)
 {
@@ -202,20 +210,21 @@ cache(void)
 	static const char *const a[] = {"a", NULL};
 	struct dataset_want w = {.path = path, .fields = ab};
 	struct datasets *all = datasets_new();
-	const struct dataset *d = datasets_get(all, &w, NULL);
-	const volatile int stop = 1;
+	const struct dataset *d = datasets_get(all, &w, NULL, NULL);
+	int rows = 0;
 
 	w.fields = a;
-	tap_ok(d && datasets_get(all, &w, NULL) == d, "it is read once");
+	tap_ok(d && datasets_get(all, &w, NULL, NULL) == d, "it is read once");
 	w.maxdocs = 1;
-	tap_ok(datasets_get(all, &w, NULL) != d, "other rows are others");
+	tap_ok(datasets_get(all, &w, NULL, NULL) != d, "other rows are others");
 	free(put("c.csv", "a,b\n1,2\n3,4\n", 12));
 	w.maxdocs = 0;
-	d = datasets_get(all, &w, NULL);
+	d = datasets_get(all, &w, NULL, NULL);
 	tap_ok(d && dataset_rows(d) == 2, "a new file is read anew");
-	tap_ok(!dataset_read(&w, &stop), "it can be stopped");
+	tap_ok(!dataset_read(&w, second, &rows) && rows == 2,
+	    "it can be stopped");
 	w.path = "/nonexistent/x.csv";
-	tap_ok(!datasets_get(all, &w, NULL), "no file, no rows");
+	tap_ok(!datasets_get(all, &w, NULL, NULL), "no file, no rows");
 	datasets_free(all);
 	free(path);
 }

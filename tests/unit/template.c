@@ -190,7 +190,7 @@ rows(void)
 	tap_ok(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1,
 	    "a file");
 	close(fd);
-	d = dataset_read(&want, NULL);
+	d = dataset_read(&want, NULL, NULL);
 	unlink(path);
 	if (!tap_ok(d != NULL && dataset_rows(d) == 3, "three rows"))
 		return;
