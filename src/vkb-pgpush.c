@@ -3,12 +3,14 @@
  * once; with --export, run records out of them.
  */
 #include "err.h"
+#include "num.h"
 #include "opt.h"
 #include "sink.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/export.h"
 #include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
+#include "vkb-pgpush/machines.h"
 #include "vkb-pgpush/plan.h"
 #include "vkb-pgpush/push.h"
 #include "vkb-pgpush/schema.h"
@@ -69,6 +71,8 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	say_left(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
+	if (p->machines->n)
+		str_printf(&out.s, "%s;\n", machines_table());
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
 	    spool_rows(spool) - p->refused);
 	if (failed)
@@ -101,6 +105,10 @@ report(const struct push *p, const struct schema *s, size_t failed)
 		str_printf(&text, ", %zu of all are failed ones", failed);
 	if (p->refused)
 		str_printf(&text, "; %zu refused", p->refused);
+	if (p->machines->n)
+		str_printf(&text, "; vkb_envs: %zu of %zu env record%s stored",
+		    p->machines->stored, p->machines->n,
+		    num_plural((double)p->machines->n));
 	err_say("%s", text.s);
 	str_free(&text);
 }
@@ -114,9 +122,11 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	    .test_type = o->type ? o->type
 		: o->table       ? o->table
 				 : "core"};
-	struct push p = {.database = o->database};
+	struct machines machines = {0};
+	struct push p = {.database = o->database, .machines = &machines};
 	int rc = 0, done = 0;
 
+	in.machines = &machines;
 	in.frames = frames_new(spool, in.test_type);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
@@ -124,11 +134,12 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 		rc = intake_read(&in, "-");
 	if (o->dry)
 		done = dry_run(&p, s, spool, in.failed);
-	else if (spool_rows(spool)) {
+	else if (spool_rows(spool) || machines.n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
 			report(&p, s, in.failed);
 	}
+	machines_free(&machines);
 	frames_free(in.frames);
 	spool_free(spool);
 	return done < 0 || p.refused ? -1 : rc;

@@ -4,6 +4,7 @@
 #include "frames.h"
 #include "json.h"
 #include "jsonl.h"
+#include "machines.h"
 #include "mem.h"
 #include "names.h"
 #include "record.h"
@@ -145,6 +146,8 @@ put(struct file *f, struct jsonl *in, const char *s, size_t n)
 		return -1;
 	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0)
 		rc = -2;
+	else if (record_is(rec, "env"))
+		machines_add(f->to->machines, rec);
 	json_free(rec);
 	return rc;
 }

@@ -8,11 +8,13 @@
 #include <stddef.h>
 
 struct frames;
+struct machines;
 struct spool;
 
 struct intake {
 	struct spool *spool;
-	struct frames *frames; /* of that spool */
+	struct frames *frames;     /* of that spool */
+	struct machines *machines; /* env records go there */
 	const char *test_type;
 	size_t failed; /* of the runs that are in the spool */
 };

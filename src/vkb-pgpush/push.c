@@ -1,6 +1,7 @@
 #include "push.h"
 #include "err.h"
 #include "feed.h"
+#include "machines.h"
 #include "pg.h"
 #include "plan.h"
 #include "schema.h"
@@ -16,8 +17,11 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 	struct feed f = {.spool = spool, .quiet = quiet};
 	long long n;
 
-	if (pg_lock(pg, "vkb-pgpush") < 0 || schema_read(s, pg) < 0 ||
-	    schema_check(s) < 0)
+	if (pg_lock(pg, "vkb-pgpush") < 0 || machines_push(p->machines, pg) < 0)
+		return -1;
+	if (!spool_rows(spool))
+		return 0;
+	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
 		return -1;
 	if (plan_make(s, spool) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct machines;
 struct schema;
 struct spool;
 
@@ -16,6 +17,7 @@ struct push {
 	size_t stored, there, refused; /* when it is done */
 	const char *rounded; /* a column of times; borrowed of the spool */
 	size_t cut;          /* values that their rows had no room for */
+	struct machines *machines;
 };
 
 /* 0, or -1 and said: nothing is stored. The schema's plan is what was done. */
