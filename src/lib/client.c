@@ -265,23 +265,15 @@ feed(struct client *c, int64_t deadline)
 }
 
 struct reply *
-client_call(struct client *c, int timeout_ms, const char *const *argv)
+client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
 {
 	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
-	struct str s = {0};
 	void *reply = NULL;
-	size_t n = 0;
 	int rc;
 
 	if (*c->error)
 		return NULL;
-	while (argv[n])
-		n++;
-	str_printf(&s, "*%zu\r\n", n);
-	for (size_t i = 0; i < n; i++)
-		str_printf(&s, "$%zu\r\n%s\r\n", strlen(argv[i]), argv[i]);
-	rc = put(c, s.s, s.len, deadline);
-	str_free(&s);
+	rc = put(c, bytes, n, deadline);
 	while (rc == 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
 			snprintf(c->error, sizeof c->error, "bad reply: %s",
@@ -292,6 +284,23 @@ client_call(struct client *c, int timeout_ms, const char *const *argv)
 		if (!reply)
 			rc = feed(c, deadline);
 	}
+	return reply;
+}
+
+struct reply *
+client_call(struct client *c, int timeout_ms, const char *const *argv)
+{
+	struct reply *reply;
+	struct str s = {0};
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	str_printf(&s, "*%zu\r\n", n);
+	for (size_t i = 0; i < n; i++)
+		str_printf(&s, "$%zu\r\n%s\r\n", strlen(argv[i]), argv[i]);
+	reply = client_send(c, timeout_ms, s.s, s.len);
+	str_free(&s);
 	return reply;
 }
 

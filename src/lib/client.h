@@ -37,6 +37,9 @@ struct reply *client_call(
     struct client *, int timeout_ms, const char *const *argv);
 #define CLIENT_CALL(c, ms, ...) \
 	client_call(c, ms, (const char *const[]){__VA_ARGS__, NULL})
+/* The same of one command that is RESP already. */
+struct reply *client_send(
+    struct client *, int timeout_ms, const char *bytes, size_t n);
 const char *client_error(const struct client *);
 
 enum reply_type {

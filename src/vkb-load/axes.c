@@ -310,23 +310,38 @@ axes_server(struct plan *p, const struct plan_axes *x)
 	return s;
 }
 
+/* CPUs of each client, should several work in parallel. */
+static struct json *
+each_client(const struct plan_axes *x)
+{
+	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
+	const struct json *each = json_get(alloc, "clients");
+	size_t first =
+	    nodes(x) * (size_t)json_get_num(alloc, "cores_per_server", 1);
+	size_t cores = (size_t)json_get_num(alloc, "cores_per_client", 1);
+	struct json *list;
+
+	if (each)
+		return json_dup(each);
+	list = json_array();
+	for (size_t i = 0; i < nodes(x); i++)
+		span(list, first + i * cores, cores);
+	return list;
+}
+
 struct json *
 axes_client(const struct plan_axes *x)
 {
-	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
-	const struct json *each = json_get(alloc, "clients"), *seed;
-	struct json *c = json_object(), *list;
-	size_t cores;
+	const struct json *alloc = json_get(x->cfg, "cpu_allocation"), *seed;
+	struct json *c = json_object(), *each;
 
-	if (each)
+	if (alloc) {
+		each = each_client(x);
 		copy(c, "cpus", json_first(each));
-	else if (alloc) {
-		list = json_array();
-		cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
-		span(list, nodes(x) * cores,
-		    (size_t)json_get_num(alloc, "cores_per_client", 1));
-		json_set(c, "cpus", json_shift(list));
-		json_free(list);
+		if (json_get(x->cfg, "test_groups") && json_len(each) > 1)
+			json_set(c, "each", each);
+		else
+			json_free(each);
 	} else
 		copy(c, "cpus", json_get(x->cfg, "client_cpu_range"));
 	seed = json_get(x->cfg, "seed");

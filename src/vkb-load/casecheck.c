@@ -110,6 +110,11 @@ casecheck(const struct json *cas, const char *where)
 	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
 		return err_fail(
 		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
+	for (j = json_first(json_path(cas, "client.each")); j; j = json_next(j))
+		if (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0)
+			return err_fail("%s: case '%s': 'client.each' is no "
+					"list of CPU lists",
+			    where, id);
 	return check_parts(cas, "writes", where) < 0 ||
 		check_parts(cas, "reads", where) < 0
 	    ? -1

@@ -31,6 +31,26 @@ measure_failed(struct measure *m, char *why)
 	return -1;
 }
 
+/* The CPUs of the clients: of all, where each has its own. */
+static void
+client_cpus(const struct measure *m, struct json *env)
+{
+	const struct json *each = json_path(m->cas, "client.each"), *j;
+	struct str s = {0};
+
+	if (m->roles.nworks < 2 || !json_len(each)) {
+		json_set_str(env, "client_cpus",
+		    json_str(json_path(m->cas, "client.cpus")));
+		return;
+	}
+	for (size_t i = 0; i < m->roles.nworks && i < json_len(each); i++) {
+		j = json_at(each, i);
+		str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
+	}
+	json_set_str(env, "client_cpus", s.s);
+	str_free(&s);
+}
+
 static void
 set_env(const struct measure *m, struct json *rec)
 {
@@ -38,8 +58,7 @@ set_env(const struct measure *m, struct json *rec)
 	const struct json *cpus = json_path(m->cas, "server.cpus");
 	struct str s = {0};
 
-	json_set_str(
-	    env, "client_cpus", json_str(json_path(m->cas, "client.cpus")));
+	client_cpus(m, env);
 	if (m->r->running) {
 		if (!running_local(m->r->running))
 			json_set_bool(env, "remote", true);

@@ -57,6 +57,11 @@ pinning_check(struct json *const *cases, size_t n, bool servers)
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		rc = has_cpus(
 		    cases[i], json_path(cases[i], "client.cpus"), &all);
+		for (j = json_first(json_path(cases[i], "client.each"));
+		     j && rc == 0; j = json_next(j))
+			rc = has_cpus(cases[i], j, &all);
+		if (rc < 0)
+			break;
 		j = servers ? json_path(cases[i], "server.cpus") : NULL;
 		for (j = json_first(j); j && rc == 0; j = json_next(j))
 			rc = has_cpus(cases[i], j, &all);

@@ -5,16 +5,17 @@
 #include "indexinfo.h"
 #include "json.h"
 #include "mem.h"
-#include "num.h"
 #include "roles.h"
+#include "samplequery.h"
 #include "str.h"
 #include "target.h"
 #include "words.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define TRIES 20
 
 /* The index that a command searches; caller frees; NULL: it does not. */
 static char *
@@ -43,51 +44,94 @@ hits(const struct reply *r)
 	return reply_integer(reply_at(r, 0));
 }
 
-/* What one node has in an index: 1 something, 0 nothing, -1 unsaid. */
-static int
-asked(const struct target *t, size_t node, const char *index, char **why)
-{
-	struct client *c = target_client(t, node);
-	struct reply *r;
-	long long n;
+/* What the nodes find: hits, or -1: they answer no search, *why says why. */
+struct finding {
+	const struct target *t;
+	long long most;
+	char *why;
+};
 
-	if (!c) {
-		*why = mem_str(err_last());
-		return -1;
-	}
-	r = CLIENT_CALL(c, control_ms(&t->e, 0), "FT.SEARCH", index, "*",
-	    "LIMIT", "0", "1");
-	n = hits(r);
-	if (n < 0 && !*why)
-		*why = mem_str(!r       ? client_error(c)
-			: reply_text(r) ? reply_text(r)
-					: "no number of hits");
+static void
+ask(struct finding *f, size_t node, const char *bytes, size_t len)
+{
+	struct client *c = target_client(f->t, node);
+	struct reply *r =
+	    c ? client_send(c, control_ms(&f->t->e, 0), bytes, len) : NULL;
+	long long n = hits(r);
+	const char *text = !c ? err_last()
+	    : !r              ? client_error(c)
+			      : reply_text(r);
+
+	if (n > f->most)
+		f->most = n;
+	if (n < 0 && !f->why)
+		f->why = mem_str(text ? text : "it says no number of hits");
 	reply_free(r);
 	client_close(c);
-	return n < 0 ? -1 : n > 0;
 }
 
-/* Every module has a document count of its own, should it not know '*'. */
-static int
-finds(const struct target *t, const char *index)
+static void
+ask_all(struct finding *f, const char *bytes, size_t len)
 {
-	char *why = NULL;
-	int some = -1, k;
+	for (size_t i = 0; i < f->t->e.nnodes && f->most <= 0; i++)
+		ask(f, i, bytes, len);
+}
 
-	for (size_t i = 0; i < t->e.nnodes && some <= 0; i++) {
-		k = asked(t, i, index, &why);
-		some = k > some ? k : some;
+/* As the load will search. 0, or -1 and said: there is no such command. */
+static int
+own_queries(
+    struct finding *f, const struct engine_work *w, const volatile int *stop)
+{
+	struct samplequery *q = samplequery_open(w, TRIES);
+	const char *bytes;
+	size_t len;
+
+	if (!q)
+		return -1;
+	for (int i = 0; i < TRIES && f->most <= 0 && !*stop; i++) {
+		bytes = samplequery_next(q, &len);
+		ask_all(f, bytes, len);
 	}
-	if (some < 0 && indexinfo_documents(t, index) > 0)
-		some = 1;
-	if (some < 0)
-		err_say(
-		    "index '%s' answers no search: %s", index, why ? why : "");
-	else if (some == 0)
-		err_say("index '%s' finds nothing: it has indexed no document",
+	samplequery_close(q);
+	return 0;
+}
+
+/* Not every search is meant to find something: then all are asked for. */
+static void
+any_document(struct finding *f, const char *index)
+{
+	struct str s = {0};
+
+	str_printf(&s,
+	    "*6\r\n$9\r\nFT.SEARCH\r\n$%zu\r\n%s\r\n$1\r\n*\r\n"
+	    "$5\r\nLIMIT\r\n$1\r\n0\r\n$1\r\n1\r\n",
+	    strlen(index), index);
+	ask_all(f, s.s, s.len);
+	str_free(&s);
+	if (f->most < 0 && indexinfo_documents(f->t, index) > 0)
+		f->most = 1;
+}
+
+static int
+finds(const struct target *t, const char *index, const struct engine_work *w,
+    const volatile int *stop)
+{
+	struct finding f = {.t = t, .most = -1};
+	int rc = own_queries(&f, w, stop);
+
+	if (rc == 0 && f.most <= 0 && !*stop)
+		any_document(&f, index);
+	if (*stop)
+		rc = -1;
+	else if (rc == 0 && f.most < 0)
+		rc = err_fail("index '%s' answers no search: %s", index,
+		    f.why ? f.why : "");
+	else if (rc == 0 && f.most == 0)
+		rc = err_fail("index '%s' finds nothing: it has indexed no "
+			      "document",
 		    index);
-	free(why);
-	return some > 0 ? 0 : -1;
+	free(f.why);
+	return rc;
 }
 
 static int
@@ -98,10 +142,8 @@ probe(const struct target *t, const struct roles *r, const volatile int *stop)
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		index = index_of(json_get_str(r->v[i].config, "command"));
-		if (index)
-			rc = indexinfo_wait(t, index, stop) < 0
-			    ? -1
-			    : finds(t, index);
+		if (index && (rc = indexinfo_wait(t, index, stop)) == 0)
+			rc = finds(t, index, &r->works[r->v[i].first], stop);
 		free(index);
 	}
 	return rc;

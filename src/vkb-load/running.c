@@ -361,6 +361,25 @@ apply(struct running *r, struct client *c, size_t node, const struct json *set)
 	return rc;
 }
 
+/* Indexes of a search module may outlive their documents. */
+static int
+drop_indexes(const struct running *r, struct client *c)
+{
+	struct reply *list = CLIENT_CALL(c, wait_ms(r), "FT._LIST"), *reply;
+	int rc = 0;
+
+	if (!list)
+		return err_fail("FT._LIST: %s", client_error(c));
+	for (size_t i = 0; i < reply_len(list) && rc == 0; i++) {
+		reply = ASK(
+		    c, FLUSH_MS, "FT.DROPINDEX", reply_text(reply_at(list, i)));
+		rc = reply ? 0 : -1;
+		reply_free(reply);
+	}
+	reply_free(list);
+	return rc;
+}
+
 static int
 flush(const struct running *r, struct client *c)
 {
@@ -449,8 +468,8 @@ running_prepare(struct running *r, const struct json *config, double timeout_s)
 		if (!c)
 			return -1;
 		if ((i == 0 && agrees(r, c, config) < 0) ||
-		    has_settings(r, c, config) < 0 || flush(r, c) < 0 ||
-		    apply(r, c, i, set) < 0)
+		    has_settings(r, c, config) < 0 || drop_indexes(r, c) < 0 ||
+		    flush(r, c) < 0 || apply(r, c, i, set) < 0)
 			rc = -1;
 		client_close(c);
 	}

@@ -1,0 +1,91 @@
+#!/bin/sh
+# configs/search-smoke.json on a real search module, and what a search that
+# finds nothing is.
+. "${0%/*}/lib.sh"
+
+module=/usr/lib/redis/modules/redisearch.so
+if [ ! -e "$module" ]; then
+  test_skip 'searches' "$module"
+  test_done
+fi
+test_server 'searches'
+
+smoke=$top/configs/search-smoke.json
+runs() { jq -c 'select(.type == "run") | '"$1" "$2" | xargs -d '\n'; }
+test_that 'the smoke test' vkb-load --runs 1 -o smoke "$smoke"
+test_same '["1_a","ok"] ["1_b","ok"] ["1_b_nocontent","ok"] ["1_c","ok"] ["1_d","ok"] ["1_e","ok"] ["1_f_write_w","ok"] ["1_f_read_r","ok"] ["1_f_read_p","ok"] ["2_a","ok"] ["2_b","ok"] ["2_c","ok"] ["2_b","ok"] ["2_c","ok"]' \
+  "$(runs '[.config.test_id, .status]' smoke)" 'all of it'
+test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .metrics.errors == 0 and
+  .metrics.rps > 0 and .config.modules[0].path == "redisearch.so")' smoke)" 'without errors'
+test_same 'smoke-phrases.csv smoke-queries.csv smoke-text.csv' \
+  "$(find datasets -name '*.csv' -printf '%f\n' | sort | xargs)" 'its datasets were made'
+cp datasets/smoke-text.csv before
+test_that 'again' vkb-load --runs 1 --resume smoke "$smoke"
+test_that 'they are as they were' cmp before datasets/smoke-text.csv
+test_that 'as metrics.json' vkb-parse --flat smoke
+test_same '["1_b_nocontent","read","b_nocontent","text, numbers and tags","search-smoke.json","success"]' \
+  "$(jq -c '.[] | select(.test_id == "1_b_nocontent") | [.test_id, .test_phase, .scenario,
+    .group_description, .config_name, .status]' .out)" 'what dashboards filter by'
+test_that 'one scenario of a group' vkb-load --runs 1 --scenarios d "$smoke"
+test_same '["1_d","ok"]' "$(runs '[.config.test_id, .status]' .out)" \
+  'has what the load scenario wrote'
+test_that 'a summary' vkb-stats smoke
+
+# --- searches that find nothing
+
+cat >s.json <<END
+{"modules": [{"path": "$module"}], "keyspacelen": [100],
+ "test_groups": [{"group": 1, "scenarios": [
+  {"id": "a", "type": "write", "command": "HSET d:__rand_int__ t hello",
+   "requests": 200, "setup_commands": ["FT.CREATE idx SCHEMA t TEXT"]},
+  {"id": "b", "type": "read", "command": "FT.SEARCH idx hello NOCONTENT",
+   "requests": 50}]}]}
+END
+test_status 2 'a module that indexes no hashes' vkb-load --runs 1 s.json
+test_same '["1_a","ok",null] ["1_b","failed","index '\''idx'\'' finds nothing: it has indexed no document"]' \
+  "$(runs '[.config.test_id, .status, .error]' .out)" 'is noticed, by name'
+sed 's/HSET d:__rand_int__/FT.ADD idx d:__seq__ 1.0 FIELDS/' s.json >add.json
+test_that 'documents that are indexed' vkb-load --runs 1 add.json
+sed 's/SEARCH idx hello/SEARCH idx nowhere/' add.json >none.json
+test_that 'a search that is to find nothing' vkb-load --runs 1 none.json
+sed 's/SEARCH idx/SEARCH other/' add.json >other.json
+test_status 2 'an index that is not there' vkb-load --runs 1 other.json
+test_match "FT.INFO 'other': Unknown" .err 'is named'
+jq '.test_groups[0].scenarios[1] = {"id":"m","type":"mixed","duration":0.2,
+  "writes":[{"id":"w","command":"HSET e:__rand_int__ t hello"}],
+  "reads":[{"id":"r","command":"FT.SEARCH idx hello"}]}' s.json >mixed.json
+test_status 2 'a mixed one that indexes nothing' vkb-load --runs 1 mixed.json
+test_same '["1_m_write_w","failed",true] ["1_m_read_r","failed",true]' \
+  "$(runs 'select(.config.scenario == "m") | [.config.test_id, .status,
+    .metrics.rps > 0]' .out)" 'fails afterwards, with its figures'
+jq '.test_groups[0].scenarios[1].writes[0].command = "FT.ADD idx e:__seq__ 1.0 FIELDS t hello" |
+  .test_groups[0].scenarios[0].type = "write"' mixed.json >fill.json
+test_that 'a mixed one that fills its index' vkb-load --runs 1 fill.json
+sed 's/"FT.SEARCH idx hello NOCONTENT"/"FT.SEARCH idx __field:w__", "dataset": "no.csv"/' \
+  add.json >nodata.json
+test_status 2 'a dataset that is not there' vkb-load --runs 1 nodata.json
+test_match "not run: its dataset 'no.csv' cannot be read .*no recipe makes it" .err 'is named'
+printf '%s' "$(cat nodata.json)" |
+  jq '.dataset_generation = {"no.csv": {"doc_count": 3, "fields": [{"name": "w",
+    "size": 5, "transforms": [{"type": "nonsense"}]}]}}' >badrecipe.json
+test_status 2 'one that cannot be made' vkb-load --runs 1 badrecipe.json
+test_match "not run: its dataset 'no.csv': vkb-gendata exited with 2" .err 'is named as well'
+
+# --- a server of somebody else: emptied for each reset, indexes and all
+
+printf '{"type":"spec","v":1,"id":"x","modules":[{"path":"%s"}]}\n' "$module" >spec
+mkfifo ask answer
+vkb-serve --follow <ask >answer &
+serve=$!
+exec 3>ask 4<answer
+test_cleanup() {
+  exec 3>&- 4<&-
+  wait "$serve"
+}
+cat spec >&3
+read -r other <&4
+port=$(printf '%s' "$other" | jq .nodes[0].port)
+test_that 'a running server' vkb-load --port "$port" --runs 2 add.json
+test_same '["1_a","ok"] ["1_b","ok"] ["1_a","ok"] ["1_b","ok"]' \
+  "$(runs '[.config.test_id, .status]' .out)" 'is emptied before each visit'
+test_done
