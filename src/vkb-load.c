@@ -8,6 +8,7 @@
 #include "vkb-load/engines.h"
 #include "vkb-load/looks.h"
 #include "vkb-load/plan.h"
+#include "vkb-load/profiles.h"
 #include "vkb-load/results.h"
 #include "vkb-load/running.h"
 #include "vkb-load/session.h"
@@ -29,6 +30,7 @@ struct opts {
 	struct plan_want want;
 	struct session_opts session;
 	struct running_opts running;
+	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *benchmark, *module;
 	struct opt_list until;
@@ -77,6 +79,14 @@ static const struct opt table[] = {
 	.help = "leave config_sets out"},
     {0, "skip-profiling", OPT_FLAG, AT(want.skip_profiling),
 	.help = "leave profiling_sets out"},
+    {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
+	.help = "where profiles go, those of profiling_sets too"},
+    {0, "profile", OPT_FLAG, AT(profiles.extra),
+	.help = "profile each case as well, in one more run"},
+    {0, "profile-time", OPT_DURATION, AT(profiles.time_s), "TIME", .min = .1,
+	.max = 86400, .help = "profile so long, measure nothing"},
+    {0, "profile-nodes", OPT_FLAG, AT(profiles.nodes),
+	.help = "profile every node of a cluster"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
 	.help = "unknown keys are a warning"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
@@ -155,6 +165,10 @@ conflict(const struct opts *o, const struct opt_args *args)
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!r->tls && (r->cacert || r->cert || r->key))
 		return "'--cacert', '--cert' and '--key' need '--tls'";
+	if (!o->profiles.dir &&
+	    (o->profiles.extra || o->profiles.nodes || o->profiles.time_s > 0))
+		return "'--profile', '--profile-time' and '--profile-nodes' "
+		       "need '--profiles'";
 	if (!r->cert != !r->key)
 		return "'--cert' and '--key' go together";
 	if (o->builds && strcmp(o->builds, "-") == 0)
@@ -335,6 +349,7 @@ main(int argc, char **argv)
 	if (rc < 0)
 		goto out;
 	o.session.looks = &looks;
+	o.session.profiles = &o.profiles;
 	o.want.unixsocket = o.running.unixsocket != NULL;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)

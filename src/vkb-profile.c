@@ -98,7 +98,8 @@ struct work {
 static int
 check(const struct opts *o, const struct opt_args *a)
 {
-	int ways = (o->pid != 0) + (o->port != 0) + (o->name != NULL);
+	/* With a pid the port says where the server answers. */
+	int ways = (o->pid || o->port) + (o->name != NULL);
 
 	if (a->n)
 		return opt_usage(&prog, "a COMMAND stands behind '--'");
@@ -159,12 +160,12 @@ find_target(struct work *w, char **command)
 	if (command) {
 		t->held = held_start(command);
 		t->pid = t->held ? held_pid(t->held) : -1;
-	} else if (o->port)
-		t->pid = target_by_port((int)o->port);
-	else if (o->name)
-		t->pid = target_by_name(o->name);
-	else
+	} else if (o->pid)
 		t->pid = (pid_t)o->pid;
+	else if (o->port)
+		t->pid = target_by_port((int)o->port);
+	else
+		t->pid = target_by_name(o->name);
 	return t->pid > 0 ? target_check(t->pid) : -1;
 }
 

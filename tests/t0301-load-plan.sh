@@ -170,7 +170,7 @@ for f in "$top"/configs/*.json; do
 done
 
 test_status 2 'what cannot be run yet' vkb-load --groups 1 --scenarios b s.json
-test_match 'not run: profiling belongs to' .err 'is said plainly'
+test_match 'not run: it is profiled, which --profiles DIR' .err 'is said plainly'
 printf '[{"commands":["LRANGE","LRANGE_100"],"keyspacelen":[9],"data_sizes":[3],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[9]}]\n' >lrange.json
 test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \

@@ -14,7 +14,7 @@ busy='for (1 .. 3000000) { $x += $_ }'
 
 test_status 2 'nothing to watch' vkb-profile -o o
 test_match 'wanted: one of --pid, --port, --name, --open and a COMMAND' .err 'it is said'
-test_status 2 'two ways' vkb-profile -o o --pid 1 --port 1
+test_status 2 'two ways' vkb-profile -o o --pid 1 --name x
 test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
 test_status 2 'a command without --' vkb-profile -o o true
 test_status 2 'no folder' vkb-profile --pid 1

@@ -30,7 +30,7 @@ vkb-profile -q --pid "$VKB_PID" -m wall -d 1s --delay 100ms -o wall >wall.json
 E2
 test_that 'a server under load' under_load
 for how in fp dwarf; do
-  for function in processCommand call setCommand; do
+  for function in processCommand call readQueryFromClient; do
     test_match "^valkey-server;.*;${function}[; ]" $how/stacks.folded \
       "$how: $function is in the stacks"
   done

@@ -262,6 +262,10 @@ static const struct record_key env_keys[] = {
     {"now", O, false, "load, frequency, temperature, ... at that time"}, {0}};
 
 static const struct record_key profile_keys[] = {
+    {"case", S, false, "under the load of this case, from vkb-load"},
+    {"subject", O, false, "who was profiled, with case"},
+    {"config", O, false, "what was asked, with case"},
+    {"run", O, false, "session, with case"},
     {"target", O, true,
 	"who was watched: pid, comm, exe, command, port; what is known"},
     {"probed", O, true,

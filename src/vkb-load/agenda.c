@@ -10,6 +10,7 @@
 #include "num.h"
 #include "plan.h"
 #include "precise.h"
+#include "profiles.h"
 #include "record.h"
 #include "results.h"
 #include "roles.h"
@@ -23,7 +24,7 @@
 static char *
 cannot(const struct agenda *a, const struct json *cas)
 {
-	const char *why = plan_cannot(cas);
+	const char *why = profiles_cannot(a->profiles, cas);
 	const struct engine *e = engines_find(a->engines, cas);
 	char *text, *its;
 
@@ -110,6 +111,9 @@ agenda_init(struct agenda *a, const struct plan *p, const volatile int *stop)
 	scenes_make(&a->scenes, a->cases, a->ncases);
 	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
 	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
+	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
+		a->out[i] =
+		    profiles_alone(a->profiles, a->cases[i / a->builds->n]);
 	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
 	a->precise = precise_new(a->looks, a->cases, a->ncases, a->builds->n,
 	    a->order == ORDER_INTERLEAVED);

@@ -20,6 +20,7 @@ struct looks;
 struct plan;
 struct precise;
 struct precision;
+struct profiles_opts;
 struct results;
 struct roles;
 
@@ -34,6 +35,7 @@ struct agenda {
 	const struct builds *builds;
 	const struct engine *engines;
 	struct results *results;
+	const struct profiles_opts *profiles;
 	struct slot *slots; /* up to the next look */
 	size_t nslots;
 	size_t look; /* the next one, from 0 */

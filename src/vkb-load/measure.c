@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "populate.h"
 #include "probe.h"
+#include "profiles.h"
 #include "progress.h"
 #include "record.h"
 #include "runner.h"
@@ -133,8 +134,18 @@ measure_init(struct measure *m, struct runner *r, const struct json *cas,
 }
 
 void
+measure_profile(struct measure *m)
+{
+	m->profiled = json_array();
+	profiles_stretch(
+	    m->r->profiles, m->cas, m->roles.works, m->roles.nworks);
+}
+
+void
 measure_free(struct measure *m)
 {
+	json_free(m->profiled);
+	profiles_free(m->profiles);
 	for (size_t i = 0; i < m->roles.n; i++)
 		json_free(m->recs[i]);
 	free(m->recs);
@@ -160,8 +171,11 @@ set_subject(struct measure *m, const struct json *server)
 static void
 watch(void *arg, const struct engine_progress *e)
 {
-	struct runner *r = arg;
+	struct measure *m = arg;
+	struct runner *r = m->r;
 
+	if (m->profiles)
+		profiles_see(m->profiles, e);
 	if (*r->stop || coproc_news(r->coproc))
 		r->halt = 1;
 	progress_draw(r->progress, e);
@@ -176,7 +190,7 @@ job_of(struct measure *m, const struct target *t)
 	    .nwork = m->roles.nworks,
 	    .stop = &m->r->halt,
 	    .progress = watch,
-	    .arg = m->r,
+	    .arg = m,
 	    .rec = m->recs[0],
 	    .raw = &m->raw};
 }
@@ -264,6 +278,10 @@ load(struct measure *m, const struct target *t)
 	rc = m->engine->run(m->engine->self, &job, v);
 	if (rc != 0 && !m->r->halt)
 		measure_failed(m, NULL);
+	else if (m->profiles &&
+	    profiles_end(
+		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
+		rc = measure_failed(m, NULL);
 	keep_figures(m, t, v, rc);
 	spread(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)
@@ -280,10 +298,20 @@ prepare(struct measure *m, const struct target *t)
 	const struct json *c = json_get(m->cas, "config");
 
 	if (setup_run(t, json_get(c, "setup_commands"), "setup command") < 0 ||
-	    populate(t, m->cas, &m->roles.works[0], &m->r->halt, watch, m->r) <
-		0)
+	    populate(t, m->cas, &m->roles.works[0], &m->r->halt, watch, m) < 0)
 		return -1;
 	return probe_before(t, &m->roles, &m->r->halt);
+}
+
+/* The load is under way only later: they wait for that. */
+static int
+begin_profiles(struct measure *m, const struct json *server)
+{
+	if (!m->profiled)
+		return 0;
+	m->profiles = profiles_new(
+	    m->r->profiles, m->cas, m->build, server, m->r->session);
+	return m->profiles ? 0 : measure_failed(m, NULL);
 }
 
 int
@@ -301,7 +329,9 @@ measure_run(struct measure *m, struct lease *l)
 			measure_failed(m, NULL);
 		goto out;
 	}
-	rc = load(m, &t);
+	rc = begin_profiles(m, l->server);
+	if (rc == 0)
+		rc = load(m, &t);
 	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
 		rc = measure_failed(m, NULL);
 	if (!m->r->halt &&

@@ -11,6 +11,7 @@
 struct engine;
 struct json;
 struct lease;
+struct profiles;
 struct runner;
 struct slot;
 
@@ -19,13 +20,17 @@ struct measure {
 	const struct json *cas, *build;
 	const struct engine *engine;
 	struct roles roles;
-	struct json **recs; /* a run for each role */
-	struct json *raw;   /* what the engine printed; NULL: nothing */
-	struct str error;   /* why it failed */
+	struct json **recs;    /* a run for each role */
+	struct json *raw;      /* what the engine printed; NULL: nothing */
+	struct json *profiled; /* profile records; NULL: it is measured */
+	struct profiles *profiles;
+	struct str error; /* why it failed */
 };
 
 void measure_init(struct measure *, struct runner *, const struct json *cas,
     const struct slot *);
+/* It shall be profiled instead. */
+void measure_profile(struct measure *);
 void measure_free(struct measure *);
 
 /* Why it fails: 'why', which is freed, or else what was said last. -1. */

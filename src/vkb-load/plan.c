@@ -359,11 +359,3 @@ plan_free(struct plan *p)
 		json_free(p->cases[i]);
 	free(p->cases);
 }
-
-const char *
-plan_cannot(const struct json *cas)
-{
-	if (json_path(cas, "config.profiling"))
-		return "profiling belongs to vkb-profile";
-	return NULL;
-}

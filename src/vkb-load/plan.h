@@ -48,9 +48,6 @@ int plan_read(struct plan *, const char *file);
 int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
-/* Why no engine can run this case yet, or NULL. Static text. */
-const char *plan_cannot(const struct json *cas);
-
 /* For the expansion: plan.c has the axes, scenario.c the test groups. */
 struct plan_axes {
 	const struct json *cfg;

@@ -85,6 +85,22 @@ tell(struct call *x, const struct measure *m, size_t cas)
 	free(v);
 }
 
+/* The same of profiles. */
+static int
+keep_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	if (rc < 0) {
+		err_say("%s: not profiled: %s", json_get_str(s->cas, "id"),
+		    m->error.len ? m->error.s : "it was cut short");
+		x->v->failed++;
+	}
+	progress_wipe();
+	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
+		if (results_write(x->r->results, j) < 0)
+			return -1;
+	return 0;
+}
+
 static int
 write_raw(struct runner *r, struct measure *m)
 {
@@ -105,6 +121,9 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	struct runner *r = x->r;
 	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
+
+	if (x->v->profile)
+		return keep_profiles(x, m, s, rc);
 
 	for (size_t i = 0; i < m->roles.n; i++) {
 		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
@@ -181,12 +200,14 @@ one(struct call *x, const struct step *s, bool last)
 	struct measure m;
 	int rc;
 
-	if (measured(x, s))
+	if (measured(x, s) && !x->v->profile)
 		r->announce(
 		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
 	measure_init(&m, r, s->cas, x->v->slot);
-	if (!measured(x, s))
+	if (!measured(x, s) || x->v->profile)
 		r->order -= m.roles.n;
+	if (measured(x, s) && x->v->profile)
+		measure_profile(&m);
 	rc = server(x, s, &m);
 	if (rc == 0)
 		rc = measure_run(&m, &x->lease);

@@ -14,6 +14,7 @@ struct engine;
 struct json;
 struct looks;
 struct precise;
+struct profiles_opts;
 struct progress;
 struct results;
 struct running;
@@ -26,6 +27,7 @@ struct runner {
 	const struct looks *looks;
 	struct precise *precise; /* is told of each run that went well */
 	struct results *results;
+	const struct profiles_opts *profiles;
 	struct progress *progress;
 	struct running *running; /* NULL: servers of our own, by vkb-serve */
 	struct coproc *coproc;   /* NULL: is started; owned by the caller */
@@ -49,6 +51,7 @@ struct visit {
 	const struct slot *slot;
 	bool *wanted; /* becomes false where the run went well */
 	size_t failed;
+	bool profile; /* this instead: nothing is measured */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "pinning.h"
 #include "plan.h"
 #include "precise.h"
+#include "profiles.h"
 #include "runner.h"
 #include "str.h"
 
@@ -28,7 +29,7 @@ struct session {
 	struct runner runner;
 	size_t slot; /* the one at work */
 	char *name;  /* of the run at work */
-	size_t failed, vague;
+	size_t failed, vague, unprofiled;
 };
 
 static bool
@@ -234,6 +235,50 @@ go(struct session *s)
 	return s->failed ? -1 : 0;
 }
 
+/* One visit of a scene on a build, where a profile is still missing. */
+static int
+profile_scene(struct session *s, const struct slot *slot)
+{
+	const struct scene *scene = &s->a.scenes.v[slot->scene];
+	const struct json *build = s->a.builds->v[slot->build], *cas;
+	struct visit v = {.slot = slot,
+	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
+	    .profile = true};
+	size_t n = 0;
+	int rc = 0;
+	char *who;
+
+	for (size_t c = 0; c < scene->n; c++) {
+		cas = s->a.cases[scene->v[c]];
+		v.wanted[c] = profiles_wanted(s->o->profiles, cas) &&
+		    !profiles_there(s->o->profiles, cas, build);
+		n += v.wanted[c];
+		if (!v.wanted[c] || !talks(s))
+			continue;
+		who = agenda_builder(&s->a, slot);
+		err_say("%s%s: profile", json_get_str(cas, "id"), who);
+		free(who);
+	}
+	if (n)
+		rc = runner_visit(&s->runner, &v);
+	s->unprofiled += v.failed;
+	free(v.wanted);
+	return rc;
+}
+
+/* After all that is measured. */
+static int
+profile(struct session *s)
+{
+	struct slot slot = {.index = 1};
+
+	for (; slot.scene < s->a.scenes.n; slot.scene++)
+		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
+			if (*s->runner.stop || profile_scene(s, &slot) < 0)
+				return -1;
+	return s->unprofiled ? -1 : 0;
+}
+
 /* Different for each session of any machine. */
 static void
 name_session(char name[16], uint64_t seed)
@@ -263,7 +308,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.seed = o->seed,
 		.builds = builds,
 		.engines = engines,
-		.results = results}};
+		.results = results,
+		.profiles = o->profiles}};
 	struct agenda *a = &s.a;
 	struct json *machine, *brief;
 	int rc = agenda_init(a, plan, stop), k = -1;
@@ -285,6 +331,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .looks = o->looks,
 	    .precise = a->precise,
 	    .results = results,
+	    .profiles = o->profiles,
 	    .progress = &a->progress,
 	    .running = running,
 	    .machine = o->no_env ? NULL : machine,
@@ -296,6 +343,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .arg = &s};
 	memcpy(s.runner.session, name, sizeof name);
 	k = go(&s);
+	if (o->profiles->dir && !*stop && profile(&s) < 0)
+		k = -1;
 	coproc_close(s.runner.coproc);
 out:
 	progress_close(&a->progress);

@@ -9,12 +9,14 @@ struct builds;
 struct engine;
 struct looks;
 struct plan;
+struct profiles_opts;
 struct results;
 struct running;
 
 struct session_opts {
 	const char *order; /* NULL: interleaved */
 	const struct looks *looks;
+	const struct profiles_opts *profiles;
 	uint64_t seed;
 	double timeout_s; /* 0: what the case says */
 	bool quiet, verbose;

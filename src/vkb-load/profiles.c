@@ -1,0 +1,334 @@
+#include "profiles.h"
+#include "engine.h"
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "proc.h"
+#include "record.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* To find the stacks of many samples. */
+enum { END_MS = 600000 };
+
+#define COUNTERS "ipc,cache,branch"
+
+struct one {
+	pid_t pid;
+	int port;
+	char *dir;
+	struct proc *proc; /* NULL: not started */
+	int err;           /* what it says */
+};
+
+struct profiles {
+	const struct profiles_opts *o;
+	const struct json *cas;
+	const char *session;
+	struct one *v;
+	size_t n;
+	bool begun;
+	bool failed; /* to start, which was said */
+};
+
+static const struct json *
+set_of(const struct json *cas)
+{
+	return json_path(cas, "config.profiling");
+}
+
+const char *
+profiles_cannot(const struct profiles_opts *o, const struct json *cas)
+{
+	return set_of(cas) && !o->dir ? "it is profiled, which --profiles DIR "
+					"has it do"
+				      : NULL;
+}
+
+bool
+profiles_wanted(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->dir && (o->extra || o->time_s > 0 || set_of(cas));
+}
+
+bool
+profiles_alone(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->time_s > 0 || set_of(cas);
+}
+
+/* --- what is asked ------------------------------------------------------ */
+
+/* Where a case reads the set's delays of reading count, else of writing. */
+static const struct json *
+delays_of(const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *phase = json_get_str(c, "test_phase");
+	const char *command = json_get_str(c, "command");
+	bool reads = phase ? strcmp(phase, "read") == 0
+			   : command && engine_reads(command);
+
+	return json_path(set_of(cas), reads ? "delays.read" : "delays.write");
+}
+
+static double
+delay_of(const struct json *cas)
+{
+	return json_get_num(delays_of(cas), "delay", 0);
+}
+
+static double
+duration_of(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->time_s > 0 ? o->time_s
+			     : json_get_num(delays_of(cas), "duration", 10);
+}
+
+static const char *
+mode_of(const struct json *cas)
+{
+	const char *mode = json_get_str(set_of(cas), "mode");
+
+	if (!mode || strcmp(mode, "cpu") == 0)
+		return "cpu";
+	if (strcmp(mode, "wall") == 0 || strcmp(mode, "wall-time") == 0)
+		return "wall";
+	if (strcmp(mode, "offcpu") == 0)
+		return mode;
+	err_say("%s: there is no mode '%s' of profiles: cpu it is",
+	    json_get_str(cas, "id"), mode);
+	return "cpu";
+}
+
+void
+profiles_stretch(const struct profiles_opts *o, const struct json *cas,
+    struct engine_work *w, size_t n)
+{
+	const char *phase = json_str(json_path(cas, "config.test_phase"));
+
+	if (phase && strcmp(phase, "write") == 0)
+		return;
+	for (size_t i = 0; i < n && o->time_s > 0; i++) {
+		w[i].requests = 0;
+		/* Until the profile has begun some time passes. */
+		w[i].duration_s = delay_of(cas) + o->time_s + 4;
+	}
+}
+
+/* --- where it goes ------------------------------------------------------ */
+
+static void
+add_name(struct str *s, const char *name)
+{
+	for (; *name; name++)
+		str_addc(s, strchr("/\\ ", *name) || *name < ' ' ? '_' : *name);
+}
+
+static char *
+folder(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build, size_t node)
+{
+	const struct json *subject = json_get(build, "subject");
+	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
+	struct str s = {0};
+
+	str_printf(&s, "%s/", o->dir);
+	add_name(&s, json_get_str(cas, "id"));
+	if (who) {
+		str_addc(&s, '@');
+		add_name(&s, who);
+	}
+	if (node)
+		str_printf(&s, "-node%zu", node + 1);
+	free(who);
+	return str_take(&s);
+}
+
+static bool
+complete(const char *dir)
+{
+	char *file = mem_printf("%s/profile.json", dir);
+	bool is = access(file, F_OK) == 0;
+
+	free(file);
+	return is;
+}
+
+bool
+profiles_there(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build)
+{
+	char *dir = folder(o, cas, build, 0);
+	bool is = complete(dir);
+
+	free(dir);
+	return is;
+}
+
+/* --- at work ------------------------------------------------------------ */
+
+struct profiles *
+profiles_new(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build, const struct json *server, const char *session)
+{
+	struct profiles *p = mem_new(sizeof *p);
+	const struct json *nodes = json_get(server, "nodes"), *j;
+
+	*p = (struct profiles){.o = o, .cas = cas, .session = session};
+	p->v = mem_array(json_len(nodes) + 1, sizeof *p->v);
+	for (j = json_first(nodes); j && (o->nodes || !p->n);
+	     j = json_next(j)) {
+		p->v[p->n] =
+		    (struct one){.pid = (pid_t)json_get_num(j, "pid", 0),
+			.port = (int)json_get_num(j, "port", 0),
+			.dir = folder(o, cas, build, p->n),
+			.err = -1};
+		p->n++;
+		if (p->v[p->n - 1].pid > 0)
+			continue;
+		err_say("the process of the server is not known here, so it "
+			"cannot be profiled");
+		profiles_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void
+profiles_free(struct profiles *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->v[i].proc)
+			proc_stop(p->v[i].proc, 5000);
+		proc_free(p->v[i].proc);
+		if (p->v[i].err >= 0)
+			close(p->v[i].err);
+		free(p->v[i].dir);
+	}
+	free(p->v);
+	free(p);
+}
+
+static int
+start(struct profiles *p, struct one *x)
+{
+	char *prog = proc_beside("vkb-profile");
+	char pid[32], port[32], freq[32], delay[32], duration[32];
+	const char *const argv[] = {prog, "-q", "--pid", pid, "--port", port,
+	    "-o", x->dir, "-m", mode_of(p->cas), "--freq", freq, "--delay",
+	    delay, "-d", duration, "--stat", COUNTERS, "--title",
+	    json_get_str(p->cas, "id"), NULL};
+	struct proc_spec spec = {
+	    .argv = argv, .group = true, .death_signal = SIGTERM};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
+	snprintf(port, sizeof port, "%d", x->port);
+	snprintf(freq, sizeof freq, "%.0f",
+	    json_get_num(set_of(p->cas), "sampling_freq", 999));
+	snprintf(delay, sizeof delay, "%.3fs", delay_of(p->cas));
+	snprintf(duration, sizeof duration, "%.3fs", duration_of(p->o, p->cas));
+	/* What an interrupted session left is begun anew. */
+	if (!complete(x->dir) && folder_remove(x->dir) < 0)
+		err_fail_sys("cannot remove '%s'", x->dir);
+	x->err = memfd_create("profile", MFD_CLOEXEC);
+	spec.in = spec.out = null;
+	spec.err = x->err;
+	if (null >= 0 && x->err >= 0)
+		x->proc = proc_start(&spec);
+	else
+		err_fail_sys("cannot start a profile");
+	if (null >= 0)
+		close(null);
+	free(prog);
+	return x->proc ? 0 : -1;
+}
+
+void
+profiles_see(struct profiles *p, const struct engine_progress *e)
+{
+	if (p->begun || e->seeding || e->warmup)
+		return;
+	p->begun = true;
+	for (size_t i = 0; i < p->n && !p->failed; i++)
+		p->failed = start(p, &p->v[i]) < 0;
+}
+
+/* What it said, and it failed. */
+static int
+fail(struct one *x, int status)
+{
+	char text[1024], how[64];
+	ssize_t n = pread(x->err, text, sizeof text - 1, 0);
+
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n > 0 ? n : 0] = '\0';
+	return err_fail(
+	    "vkb-profile %s: %s", proc_ended(status, how, sizeof how), text);
+}
+
+static int
+read_record(struct profiles *p, struct one *x, const struct json *subject,
+    struct json *recs)
+{
+	char *file = mem_printf("%s/profile.json", x->dir);
+	struct json *rec = jsonfile_read(file), *run;
+	int rc = -1;
+
+	if (rec && record_check(rec, file) == 0) {
+		run = json_object();
+		json_set_str(run, "session", p->session);
+		json_set_str(rec, "case", json_get_str(p->cas, "id"));
+		json_set(rec, "subject", json_dup(subject));
+		json_set(rec, "config", json_dup(json_get(p->cas, "config")));
+		json_set(rec, "run", run);
+		json_push(recs, rec);
+		rec = NULL;
+		rc = 0;
+	}
+	json_free(rec);
+	free(file);
+	return rc;
+}
+
+int
+profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
+{
+	int rc = p->failed ? -1 : 0, status;
+	struct one *x;
+
+	if (!p->begun)
+		return err_fail("the load was over before it could be "
+				"profiled: --profile-time TIME makes it last");
+	/* All at once: an interrupt is what says that it is enough. */
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].proc)
+			proc_signal(p->v[i].proc, SIGINT);
+	for (size_t i = 0; i < p->n; i++) {
+		x = &p->v[i];
+		if (!x->proc)
+			continue;
+		if (!proc_wait(x->proc, END_MS, &status))
+			rc = err_fail("vkb-profile does not end");
+		else if (status != 0)
+			rc = fail(x, status);
+		else if (read_record(p, x, subject, recs) < 0)
+			rc = -1;
+		proc_free(x->proc);
+		x->proc = NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# vkb-load --profiles: profiles under load, off the measured runs; profiling
+# sets, scenarios, every node of a cluster.
+. "${0%/*}/lib.sh"
+
+if ! command -v perf >/dev/null; then
+  test_skip 'vkb-load --profiles' perf
+  test_done
+fi
+test_server 'vkb-load --profiles'
+
+# A case of one command: more keys behind it.
+config() {
+  printf '[{"commands":["%s"],"duration":%s,"keyspacelen":[1000],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0%s}]\n' "$@"
+}
+what() { jq -c '[.type, .case, .status]' "$1"; }
+
+# --- beside what is measured
+
+config SET 4 ',"cluster_mode":false' >set.json
+test_that 'a profile beside the runs' vkb-load -q --runs 1 --profiles p \
+  --profile set.json
+cp .out out
+test_same 'run profile' "$(jq -r .type out | tr '\n' ' ' | sed 's/ $//')" \
+  'after them'
+dir=p/$(ls p)
+test_match 'processCommand' "$dir/stacks.folded" 'the functions of the server'
+test_match '<svg' "$dir/flame.svg" 'a flame graph'
+tail -n 1 out >profile
+test_same "$dir/flame.svg ok cpu 999" "$(jq -r '[.artifacts.svg, .status, .mode,
+  .sampling.freq_hz] | join(" ")' profile)" 'its record'
+test_same "$(sed -n 1p out | jq -c '[.subject, .config, .run.session]')" \
+  "$(jq -c '[.subject, .config, .run.session]' profile)" 'of the same subject'
+test_same 'true true' "$(jq -r '[.requests > 0, .per_req.task_clock_ms_per_req > 0]
+  | map(tostring) | join(" ")' profile)" 'what a request costs'
+test_same 1 "$(vkb-stats out | jq 'select(.type == "summary").n')" \
+  'vkb-stats counts the runs alone'
+test_that 'once more' vkb-load -q --runs 1 --profiles p --profile set.json
+test_same 0 "$(grep -c '"type":"profile"' .out)" 'one that is there is not made again'
+test_that 'by default' vkb-load -q --runs 1 --duration 200ms set.json
+test_same 0 "$(grep -c '"type":"profile"' .out)" 'nothing is profiled'
+
+# --- nothing else
+
+config GET 600 ',"cluster_mode":false' >get.json
+test_that 'profiles alone' vkb-load -q --profiles t --profile-time 1s get.json
+test_same '["profile","ok"]' "$(jq -c '[.type, .status]' .out)" \
+  'are not as long as the case'
+test_same true "$(jq '.duration_s > 0 and .duration_s < 60' .out)" 'but so long'
+test_match 'processCommand' "t/$(ls t)/stacks.folded" 'of the command'
+mkdir -p again && cp -r t/* again/ && rm again/*/profile.json
+test_that 'what was cut short' \
+  vkb-load -q --profiles again --profile-time 500ms get.json
+test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
+printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
+test_status 2 'a load that is over at once' \
+  vkb-load -q --runs 1 --profiles s --profile short.json
+test_match 'SET.*: not profiled: .*(--profile-time TIME|nothing to watch|no samples|could not be watched)' \
+  .err 'it is said'
+test_same run "$(jq -r .type .out)" 'the run is there'
+
+# --- profiling sets
+
+config SET 4 ',"cluster_mode":false,"config_sets":[{},{"maxmemory-policy":"allkeys-lru"}],"profiling_sets":[{"enabled":false},{"enabled":true,"mode":"wall-time","sampling_freq":500,"delays":{"write":{"delay":0.2,"duration":1},"read":{"delay":9,"duration":9}}}]' >sets.json
+test_that 'profiling sets x config sets' vkb-load -q --runs 1 --profiles c sets.json
+test_same 'run run profile profile' \
+  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" 'each of them'
+test_same '["wall",500,0.2,null]
+["wall",500,0.2,{"maxmemory-policy":"allkeys-lru"}]' \
+  "$(jq -c 'select(.type == "profile") | [.mode, .sampling.freq_hz, .delay_s,
+    .config.config_set]' .out)" 'with its mode, frequency and delays'
+test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'a graph of each'
+test_status 2 'without a folder' vkb-load -q --runs 1 --duration 100ms sets.json
+test_match 'not run: it is profiled, which --profiles DIR has it do' .err \
+  'they are not run, which is said'
+test_same 2 "$(grep -c '"type":"run"' .out)" 'the others are'
+
+# Read scenarios have the delays of reading, and may change them.
+cat >groups.json <<'E2'
+[{"cluster_mode":false,"tls_mode":false,"keyspacelen":[1000],
+  "profiling_sets":[{"enabled":true,"delays":{
+    "write":{"delay":0,"duration":600},"read":{"delay":0.1,"duration":600}}}],
+  "test_groups":[{"group":1,"scenarios":[
+    {"id":"fill","type":"write","command":"SET key:__rand_int__ __data__",
+     "requests":300000,"clients":2},
+    {"id":"look","type":"read","command":"GET key:__rand_int__",
+     "duration":4,"clients":2,
+     "profiling":{"sampling_freq":200,"delays":{"read":{"duration":0.5}}}},
+    {"id":"not","type":"read","command":"GET key:__rand_int__",
+     "duration":1,"clients":2,"profiling":{"enabled":false}}]}]}]
+E2
+test_that 'scenarios' vkb-load -q --runs 1 --profiles g groups.json
+test_same '["fill",999,null]
+["look",200,0.1]' "$(jq -c 'select(.type == "profile") | [.config.scenario,
+  .sampling.freq_hz, .delay_s]' .out)" 'have their own settings and delays'
+test_same '"not"' "$(jq -c 'select(.type == "run").config.scenario' .out)" \
+  'one that is not to be profiled is measured'
+
+# --- every node of a cluster
+
+config SET 4 ',"cluster_mode":true,"cluster_nodes":3' >cluster.json
+test_that 'every node of a cluster' vkb-load -q --profiles n --profile-nodes \
+  --profile-time 1s cluster.json
+test_same 3 "$(grep -c '"type":"profile"' .out)" 'a record of each'
+test_same 3 "$(jq -r .target.pid .out | sort -u | wc -l | tr -d ' ')" \
+  'they are different ones'
+test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" 'and their folders'
+
+test_status 2 '--profile without a folder' vkb-load --profile set.json
+test_match "need '--profiles'" .err 'it is said'
+test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_done
