@@ -42,6 +42,8 @@ checksum_add(struct checksum *c, const void *data, size_t n)
 	const unsigned char *p = data;
 	size_t have = c->bytes % CHECKSUM_BLOCK, more;
 
+	if (!n)
+		return;
 	c->bytes += n;
 	if (have) {
 		more = CHECKSUM_BLOCK - have;

@@ -21,27 +21,33 @@ holds(const struct str *s, const char *which)
 	return false;
 }
 
-/* Adds 's', which has one of 'which': each is replaced by with(c). */
+/* Adds 's': each of 'which', and a NUL, is replaced by with(c). */
 static void
 replaced(struct str *to, const struct str *s, const char *which,
     void with(struct str *, char))
 {
-	size_t from = 0;
+	for (size_t i = 0; i < s->len; i++) {
+		size_t n = strcspn(s->s + i, which);
 
-	for (size_t i = 0; i < s->len; i++)
-		if (strchr(which, s->s[i])) {
-			str_addn(to, s->s + from, i - from);
+		str_addn(to, s->s + i, n);
+		i += n;
+		if (i < s->len)
 			with(to, s->s[i]);
-			from = i + 1;
-		}
-	str_addn(to, s->s + from, s->len - from);
+	}
 }
 
+/* Adds 's' with each quote twice. */
 static void
-twice(struct str *s, char c)
+doubled(struct str *to, const struct str *s)
 {
-	str_addc(s, c);
-	str_addc(s, c);
+	const char *from = s->s, *end = from + s->len, *quote;
+
+	while ((quote = memchr(from, '"', (size_t)(end - from)))) {
+		str_addn(to, from, (size_t)(quote - from) + 1);
+		str_addc(to, '"');
+		from = quote + 1;
+	}
+	str_addn(to, from, (size_t)(end - from));
 }
 
 /* A lone empty field would be an empty line. */
@@ -56,7 +62,7 @@ csv(struct str *to, const struct str *s, char delimiter, bool lone)
 	}
 	str_addc(to, '"');
 	if (s->len)
-		replaced(to, s, "\"", twice);
+		doubled(to, s);
 	str_addc(to, '"');
 }
 

@@ -1,5 +1,7 @@
 #include "pyrandom.h"
 
+#include <string.h>
+
 #define N PYRANDOM_WORDS
 #define M 397
 
@@ -39,34 +41,84 @@ pyrandom_seed(struct pyrandom *p, uint64_t seed)
 	}
 	s[0] = UINT32_C(1) << 31;
 	p->next = 0;
+	p->renewed = false;
 }
 
-/* A word is renewed when it is drawn: few are, of most seeds. */
-uint32_t
-pyrandom_word(struct pyrandom *p)
+typedef uint32_t four __attribute__((vector_size(16)));
+
+static inline uint32_t
+twisted(uint32_t high, uint32_t low, uint32_t far)
+{
+	uint32_t y = (high & UINT32_C(1) << 31) | (low & ~(UINT32_C(1) << 31));
+
+	return far ^ y >> 1 ^ (-(y & 1) & UINT32_C(0x9908b0df));
+}
+
+/* From..to-1, whose words 'far' away are M or more off; four at a time. */
+static void
+renew_some(uint32_t *s, unsigned from, unsigned to, int far)
+{
+	unsigned i = from;
+
+	for (; i + 4 <= to; i += 4) {
+		four high, low, other, y;
+
+		memcpy(&high, s + i, sizeof high);
+		memcpy(&low, s + i + 1, sizeof low);
+		memcpy(&other, s + (int)i + far, sizeof other);
+		y = (high & UINT32_C(1) << 31) | (low & ~(UINT32_C(1) << 31));
+		y = other ^ y >> 1 ^ (-(y & 1) & UINT32_C(0x9908b0df));
+		memcpy(s + i, &y, sizeof y);
+	}
+	for (; i < to; i++)
+		s[i] = twisted(s[i], s[i + 1], s[(int)i + far]);
+}
+
+/*
+ * Of most seeds few words are drawn, so the first ones are renewed one by one;
+ * where it gets to be many, all at once.
+ */
+static inline uint32_t
+next_word(struct pyrandom *p)
 {
 	uint32_t *s = p->state, i, y;
 
-	if (p->next == N)
+	if (p->next == N) {
+		renew_some(s, 0, N - M, M);
+		renew_some(s, N - M, N - 1, M - N);
+		s[N - 1] = twisted(s[N - 1], s[0], s[M - 1]);
+		p->renewed = true;
 		p->next = 0;
+	}
 	i = p->next++;
-	y = (s[i] & UINT32_C(1) << 31) |
-	    (s[i + 1 < N ? i + 1 : 0] & ~(UINT32_C(1) << 31));
-	y = s[i < N - M ? i + M : i + M - N] ^ y >> 1 ^
-	    (-(y & 1) & UINT32_C(0x9908b0df));
-	s[i] = y;
+	if (!p->renewed)
+		s[i] = twisted(s[i], s[i + 1 < N ? i + 1 : 0],
+		    s[i < N - M ? i + M : i + M - N]);
+	y = s[i];
 	y ^= y >> 11;
 	y ^= y << 7 & UINT32_C(0x9d2c5680);
 	y ^= y << 15 & UINT32_C(0xefc60000);
 	return y ^ y >> 18;
 }
 
+uint32_t
+pyrandom_word(struct pyrandom *p)
+{
+	return next_word(p);
+}
+
+static inline double
+unit(struct pyrandom *p)
+{
+	uint32_t a = next_word(p) >> 5, b = next_word(p) >> 6;
+
+	return ((double)a * 67108864.0 + b) * 0x1p-53;
+}
+
 double
 pyrandom_unit(struct pyrandom *p)
 {
-	uint32_t a = pyrandom_word(p) >> 5, b = pyrandom_word(p) >> 6;
-
-	return (a * 67108864.0 + b) * 0x1p-53;
+	return unit(p);
 }
 
 uint32_t
@@ -92,5 +144,5 @@ pyrandom_choices(
     struct pyrandom *p, const char *letters, uint32_t n, char *to, uint64_t k)
 {
 	for (uint64_t i = 0; i < k; i++)
-		to[i] = letters[(uint32_t)(pyrandom_unit(p) * n)];
+		to[i] = letters[(uint32_t)(unit(p) * n)];
 }

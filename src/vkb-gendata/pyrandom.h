@@ -6,13 +6,15 @@
 #ifndef PYRANDOM_H
 #define PYRANDOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PYRANDOM_WORDS 624
 
 struct pyrandom {
 	uint32_t state[PYRANDOM_WORDS];
-	unsigned next; /* word to be drawn; PYRANDOM_WORDS: none is ready */
+	unsigned next; /* word to be drawn */
+	bool renewed;  /* all words are; else each is when it is drawn */
 };
 
 void pyrandom_seed(struct pyrandom *, uint64_t seed);

@@ -15,14 +15,18 @@
 #define SEED 20260302
 #define PLACES 131072 /* of the set of words, a power of two above 2 N */
 
+struct draw {
+	uint32_t chance; /* of the rank itself, in 2^-32 */
+	uint32_t alias;
+};
+
 struct vocabulary {
 	char (*words)[ROOM]; /* the last byte is the length */
 	uint32_t *stems;     /* ranks of those a stemmer changes */
 	size_t nstems;
 	/* Vose, "A Linear Algorithm for Generating Random Numbers with a
 	 * Given Distribution", 1991. */
-	uint32_t *chance; /* of the rank itself, in 2^-32 */
-	uint32_t *alias;
+	struct draw *draws;
 };
 
 /* The words there are, by hash: place + 1. */
@@ -166,14 +170,13 @@ aliases(struct vocabulary *v)
 	for (poor = N; poor > rich; poor--)
 		todo[n++] = (uint32_t)(poor - 1);
 	for (size_t i = 0; i < N; i++) {
-		v->chance[i] = UINT32_MAX;
-		v->alias[i] = (uint32_t)i;
+		v->draws[i] = (struct draw){UINT32_MAX, (uint32_t)i};
 	}
 	while (n && rich) {
 		uint32_t i = todo[--n];
 
-		v->chance[i] = (uint32_t)(p[i] * UINT32_MAX);
-		v->alias[i] = (uint32_t)(rich - 1);
+		v->draws[i] = (struct draw){
+		    (uint32_t)(p[i] * UINT32_MAX), (uint32_t)(rich - 1)};
 		p[rich - 1] -= 1 - p[i];
 		if (p[rich - 1] < 1)
 			todo[n++] = (uint32_t)--rich;
@@ -191,8 +194,7 @@ vocabulary_new(void)
 
 	v->words = mem_array(N, sizeof *v->words);
 	v->stems = mem_array(N, sizeof *v->stems);
-	v->chance = mem_array(N, sizeof *v->chance);
-	v->alias = mem_array(N, sizeof *v->alias);
+	v->draws = mem_array(N, sizeof *v->draws);
 	rng_seed(&r, SEED, 0);
 	add_common(&set);
 	while (set.n < N)
@@ -212,8 +214,7 @@ vocabulary_free(struct vocabulary *v)
 		return;
 	free(v->words);
 	free(v->stems);
-	free(v->chance);
-	free(v->alias);
+	free(v->draws);
 	free(v);
 }
 
@@ -230,7 +231,7 @@ vocabulary_draw(const struct vocabulary *v, struct rng *r)
 	uint64_t x = rng_next(r);
 	size_t i = (size_t)((x >> 32) * N >> 32);
 
-	return (uint32_t)x <= v->chance[i] ? i : v->alias[i];
+	return (uint32_t)x <= v->draws[i].chance ? i : v->draws[i].alias;
 }
 
 size_t
