@@ -304,6 +304,22 @@ run 1 '' >one
 test_status 2 'a table without room for the key' push one
 test_match "'benchmark_metrics' has 1600 columns.*no room" .err 'is refused'
 
+# --- what runs have in common, but for what people call it
+
+fresh
+i=0
+for d in one one two 'a "quoted" one'; do
+  i=$((i + 1))
+  run $i '' | jq -c --arg d "$d" '. + {about: {group_description: $d}}'
+done >alike
+push -q --table search alike
+test_same 'one|2
+two|1
+a "quoted" one|1' "$(sql 'SELECT group_description, count(*) FROM benchmark_metrics_search GROUP BY 1 ORDER BY min(id)')" \
+  'descriptions of runs that are otherwise alike'
+push -q --table search --export >out
+test_same "$(jq -cS . alike)" "$(jq -cS . out)" 'come back'
+
 # --- a group with a name, where it was a number
 
 fresh

@@ -79,7 +79,7 @@ killed() {
     cfg.json -- -m server_cpu_us_per_req --margin 60% >.out 2>.err </dev/null
 }
 kills=0
-for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 600; do
+for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 6000; do
   killed $t && break
   [ $? -eq 9 ] || cat .err
   kills=$((kills + 1))
