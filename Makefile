@@ -77,7 +77,11 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 # Unit tests and benchmarks may reach the private modules of programs as well.
-PRIVATE = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/vkb-*/*.c))
+PRIVATE = $(BUILD)/libprivate.a
+$(PRIVATE): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/vkb-*/*.c))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/tap.h $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -Isrc -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
