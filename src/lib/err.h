@@ -2,9 +2,10 @@
  * Diagnostics: one line on stderr, "program: message".
  *
  * A module reports a failure once, where the name of the thing is known, and
- * returns -1; callers pass the -1 on in silence. What cannot be seen in a message
- * is shown as str_visible does, and what follows a line break is indented, so
- * that nothing foreign drives the terminal or passes for another message.
+ * returns -1; callers pass the -1 on in silence. What cannot be seen in a
+ * message is shown as str_visible does, and what follows a line break is
+ * indented, so that nothing foreign drives the terminal or passes for another
+ * message.
  */
 #ifndef ERR_H
 #define ERR_H
