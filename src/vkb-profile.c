@@ -37,6 +37,7 @@
 
 struct opts {
 	const char *dir, *name, *mode, *graph, *stat, *title, *archive, *open;
+	struct opt_list as_runs;
 	long long pid, port, freq;
 	double delay, duration;
 	struct opt_list calls;
@@ -73,6 +74,8 @@ static const struct opt table[] = {
 	.help = "pack what another machine needs to read it"},
     {0, "open", OPT_STR, AT(open), "FILE",
 	.help = "read what was packed, into DIR"},
+    {0, "as-runs", OPT_LIST, AT(as_runs), "FILE",
+	.help = "the counts of profile records as runs"},
     {0, "title", OPT_STR, AT(title), "TEXT", .help = "of the flame graph"},
     {0}};
 
@@ -92,6 +95,64 @@ struct work {
 	char *keep;    /* copies of the binaries; NULL: none */
 	int trouble;   /* what we exit with then */
 };
+
+/* --- counts as runs ----------------------------------------------------- */
+
+static void
+add_metrics(struct json *metrics, const struct json *rec, const char *room)
+{
+	for (const struct json *j = json_first(json_get(rec, room)); j;
+	     j = json_next(j))
+		json_set(metrics, json_key(j), json_dup(j));
+}
+
+/* What each request took, for tools that compare runs; NULL: nothing. */
+static struct json *
+as_run(const struct json *rec)
+{
+	static const char *const rooms[] = {"subject", "config", "run"};
+	struct json *run = record_new("run"), *metrics = json_object();
+	const struct json *room;
+
+	for (size_t i = 0; i < 3; i++) {
+		room = json_get(rec, rooms[i]);
+		json_set(run, rooms[i], room ? json_dup(room) : json_object());
+	}
+	add_metrics(metrics, rec, "per_req");
+	add_metrics(metrics, rec, "derived");
+	json_set(run, "metrics", metrics);
+	json_set_str(run, "status", "ok");
+	if (json_first(metrics))
+		return run;
+	json_free(run);
+	return NULL;
+}
+
+static int
+print_runs(const struct opt_list *files)
+{
+	struct jsonl *in = jsonl_open(files->v, files->n);
+	struct json *rec, *run;
+	int rc = in ? 0 : -1, k;
+
+	while (in && (k = record_next(in, &rec)) != 0) {
+		if (k < 0) {
+			rc = -1;
+			continue;
+		}
+		run = record_is(rec, "profile") ? as_run(rec) : NULL;
+		if (run && jsonl_write(STDOUT_FILENO, run) < 0) {
+			k = -1;
+			rc = -1;
+		}
+		json_free(run);
+		json_free(rec);
+		if (k < 0)
+			break;
+	}
+	jsonl_close(in);
+	return rc;
+}
 
 /* --- what is asked ------------------------------------------------------ */
 
@@ -549,6 +610,11 @@ run(void *opts, struct opt_args *a)
 {
 	const struct opts *o = opts;
 
+	if (o->as_runs.n) {
+		if (a->n || a->rest || o->dir)
+			return opt_usage(&prog, "--as-runs stands alone");
+		return print_runs(&o->as_runs);
+	}
 	if (check(o, a) < 0)
 		return -1;
 	return profile(o, a->nrest ? a->rest : NULL);

@@ -265,7 +265,7 @@ static const struct record_key profile_keys[] = {
     {"case", S, false, "under the load of this case, from vkb-load"},
     {"subject", O, false, "who was profiled, with case"},
     {"config", O, false, "what was asked, with case"},
-    {"run", O, false, "session, with case"},
+    {"run", O, false, "session, index, block; with case"},
     {"target", O, true,
 	"who was watched: pid, comm, exe, command, port; what is known"},
     {"probed", O, true,

@@ -8,6 +8,7 @@
 #include "proc.h"
 #include "record.h"
 #include "str.h"
+#include "tempfile.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -280,6 +281,21 @@ fail(struct one *x, int status)
 	    "vkb-profile %s: %s", proc_ended(status, how, sizeof how), text);
 }
 
+/* So that the file says of what it is as well. */
+static int
+write_record(const char *file, const struct json *rec)
+{
+	struct tempfile *t = tempfile_open(file);
+	char *s;
+
+	if (!t)
+		return -1;
+	s = json_print(rec);
+	fprintf(tempfile_stream(t), "%s\n", s);
+	free(s);
+	return tempfile_commit(t);
+}
+
 static int
 read_record(struct profiles *p, struct one *x, const struct json *subject,
     struct json *recs)
@@ -290,14 +306,17 @@ read_record(struct profiles *p, struct one *x, const struct json *subject,
 
 	if (rec && record_check(rec, file) == 0) {
 		run = json_object();
+		/* All builds of a session are profiled in turns, once. */
 		json_set_str(run, "session", p->session);
+		json_set_num(run, "index", 1);
+		json_set_num(run, "block", 1);
 		json_set_str(rec, "case", json_get_str(p->cas, "id"));
 		json_set(rec, "subject", json_dup(subject));
 		json_set(rec, "config", json_dup(json_get(p->cas, "config")));
 		json_set(rec, "run", run);
+		rc = write_record(file, rec);
 		json_push(recs, rec);
 		rec = NULL;
-		rc = 0;
 	}
 	json_free(rec);
 	free(file);
