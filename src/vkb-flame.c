@@ -1,7 +1,7 @@
 /*
- * vkb-flame: profiles (what `perf script` prints, folded stacks) in; flame
- * graphs, folded stacks, tables of functions and speedscope's JSON out; two
- * sides of profiles also as their difference.
+ * vkb-flame: profiles (perf.data, what `perf script` prints, folded stacks) in;
+ * flame graphs, folded stacks, tables of functions and speedscope's JSON out;
+ * two sides of profiles also as their difference.
  */
 #include "err.h"
 #include "opt.h"

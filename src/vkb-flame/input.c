@@ -3,18 +3,21 @@
 #include "folded.h"
 #include "folding.h"
 #include "lines.h"
+#include "perfdata.h"
 #include "perftext.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+/* What perf made: its file where fd is one, else what it prints. */
 static int
-read_text(struct lines *l, struct calltree *t, size_t column, long samples,
-    const struct folding_opts *o)
+read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
+    long samples, const struct folding_opts *o)
 {
 	struct folding *f = folding_new(t, column, samples, o);
-	int rc = perftext_read(l, f);
+	int rc = fd < 0 ? perftext_read(l, f)
+			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
 	if (folding_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are left "
@@ -51,7 +54,7 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 		return k;
 	if (perftext_looks(s, n)) {
 		lines_again(l);
-		return read_text(l, t, column, samples, o);
+		return read_samples(l, -1, t, column, samples, o);
 	}
 	if (folded_looks(s, n)) {
 		lines_again(l);
@@ -79,9 +82,7 @@ input_read(const char *file, struct calltree *t, size_t column, long samples,
 	if (n < 0)
 		rc = -1;
 	else if (n == 8 && memcmp(s, "PERFILE2", 8) == 0)
-		rc = err_fail("'%s' is binary: pipe what 'perf script -i' "
-			      "prints of it into this",
-		    name);
+		rc = read_samples(l, fd, t, column, samples, o);
 	else
 		rc = read_lines(l, t, column, samples, o);
 	lines_close(l);

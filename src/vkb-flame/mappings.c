@@ -1,0 +1,190 @@
+#include "mappings.h"
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct process { /* or thread */
+	uint32_t id;
+	char *name;
+	struct mapping *v; /* by address, none overlaps */
+	size_t n, cap;
+};
+
+struct mappings {
+	struct process *v; /* by id */
+	size_t n, cap;
+};
+
+struct mappings *
+mappings_new(void)
+{
+	return mem_new(sizeof(struct mappings));
+}
+
+void
+mappings_free(struct mappings *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->v[i].name);
+		free(m->v[i].v);
+	}
+	free(m->v);
+	free(m);
+}
+
+/* Where it is, or belongs. */
+static size_t
+place(const struct mappings *m, uint32_t id)
+{
+	size_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->v[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static const struct process *
+find(const struct mappings *m, uint32_t id)
+{
+	size_t i = place(m, id);
+
+	return i < m->n && m->v[i].id == id ? &m->v[i] : NULL;
+}
+
+static struct process *
+make(struct mappings *m, uint32_t id)
+{
+	size_t i = place(m, id);
+
+	if (i < m->n && m->v[i].id == id)
+		return &m->v[i];
+	m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+	memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
+	m->v[i] = (struct process){.id = id};
+	m->n++;
+	return &m->v[i];
+}
+
+/* The first that ends behind an address. */
+static size_t
+behind(const struct process *p, uint64_t at)
+{
+	size_t lo = 0, hi = p->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->v[mid].end <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void
+insert(struct process *p, size_t i, struct mapping m)
+{
+	p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
+	memmove(&p->v[i + 1], &p->v[i], (p->n - i) * sizeof *p->v);
+	p->v[i] = m;
+	p->n++;
+}
+
+/* Cuts a hole; where it is. */
+static size_t
+clear(struct process *p, uint64_t start, uint64_t end)
+{
+	size_t i = behind(p, start), k;
+
+	if (i < p->n && p->v[i].start < start) {
+		if (p->v[i].end > end) {
+			struct mapping tail = p->v[i];
+
+			tail.offset += end - tail.start;
+			tail.start = end;
+			insert(p, i + 1, tail);
+		}
+		p->v[i++].end = start;
+	}
+	for (k = i; k < p->n && p->v[k].end <= end;)
+		k++;
+	if (k < p->n && p->v[k].start < end) {
+		p->v[k].offset += end - p->v[k].start;
+		p->v[k].start = end;
+	}
+	memmove(&p->v[i], &p->v[k], (p->n - k) * sizeof *p->v);
+	p->n -= k - i;
+	return i;
+}
+
+void
+mappings_add(struct mappings *all, uint32_t pid, struct mapping m)
+{
+	struct process *p = make(all, pid);
+
+	if (m.start < m.end)
+		insert(p, p->n ? clear(p, m.start, m.end) : 0, m);
+}
+
+void
+mappings_fork(struct mappings *m, uint32_t pid, uint32_t tid, uint32_t parent,
+    uint32_t parent_tid)
+{
+	const char *name = mappings_named(m, parent_tid);
+	const struct process *from;
+	struct process *to;
+
+	mappings_name(m, tid, name);
+	if (pid == parent)
+		return;
+	to = make(m, pid);
+	free(to->v);
+	to->v = NULL;
+	to->n = to->cap = 0;
+	from = find(m, parent);
+	if (!from || !from->n)
+		return;
+	to->v = mem_array(from->n, sizeof *to->v);
+	memcpy(to->v, from->v, from->n * sizeof *to->v);
+	to->n = to->cap = from->n;
+}
+
+const struct mapping *
+mappings_find(const struct mappings *m, uint32_t pid, uint64_t at)
+{
+	const struct process *p = find(m, pid);
+	size_t i;
+
+	if (!p)
+		return NULL;
+	i = behind(p, at);
+	return i < p->n && p->v[i].start <= at ? &p->v[i] : NULL;
+}
+
+void
+mappings_name(struct mappings *m, uint32_t tid, const char *name)
+{
+	char *copy = mem_str(name); /* may be one of those that move */
+	struct process *p = make(m, tid);
+
+	free(p->name);
+	p->name = copy;
+}
+
+const char *
+mappings_named(const struct mappings *m, uint32_t tid)
+{
+	const struct process *p = find(m, tid);
+
+	return p ? p->name : NULL;
+}

@@ -1,0 +1,264 @@
+#include "modules.h"
+#include "elfsyms.h"
+#include "mem.h"
+#include "names.h"
+#include "str.h"
+#include "symfiles.h"
+#include "symtab.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+struct module {
+	char *name;
+	unsigned char id[ELFSYMS_ID];
+	size_t nid;
+	bool read;
+	struct elfsyms *elf;
+	struct symtab *text; /* of the kernel, of jit code */
+	bool other;          /* the file is there, and is of another build */
+};
+
+struct modules {
+	struct names *keys; /* by name and build-id */
+	struct module *v;
+	size_t n, cap;
+	uint64_t kernel_text;
+};
+
+struct modules *
+modules_new(void)
+{
+	struct modules *m = mem_new(sizeof *m);
+
+	m->keys = names_new();
+	return m;
+}
+
+void
+modules_free(struct modules *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->v[i].name);
+		elfsyms_close(m->v[i].elf);
+		symtab_free(m->v[i].text);
+	}
+	free(m->v);
+	names_free(m->keys);
+	free(m);
+}
+
+static void
+add_id(struct str *s, const unsigned char *id, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_printf(s, "%02x", id[i]);
+}
+
+size_t
+modules_id(
+    struct modules *m, const char *name, const unsigned char *id, size_t n)
+{
+	struct str key = {0};
+	size_t at;
+
+	add_id(&key, id, n);
+	str_printf(&key, " %s", name);
+	at = names_id(m->keys, key.s);
+	str_free(&key);
+	if (at < m->n)
+		return at;
+	m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+	m->v[m->n] = (struct module){.name = mem_str(name), .nid = n};
+	memcpy(m->v[m->n].id, id, n);
+	m->n++;
+	return at;
+}
+
+const char *
+modules_name(const struct modules *m, size_t module)
+{
+	return m->v[module].name;
+}
+
+void
+modules_kernel_at(struct modules *m, uint64_t text)
+{
+	m->kernel_text = text;
+}
+
+/* --- files */
+
+static bool
+same_build(const struct module *m, const struct elfsyms *e)
+{
+	unsigned char id[ELFSYMS_ID];
+
+	return !m->nid ||
+	    (elfsyms_build_id(e, id) == m->nid &&
+		memcmp(id, m->id, m->nid) == 0);
+}
+
+static struct elfsyms *
+open_same(struct module *m, const char *path)
+{
+	struct elfsyms *e = elfsyms_open(path);
+
+	if (!e || same_build(m, e))
+		return e;
+	elfsyms_close(e);
+	m->other = true;
+	return NULL;
+}
+
+/* DIR/.build-id/12/345678...END, NULL: there is no id or no such file. */
+static struct elfsyms *
+by_id(struct module *m, const char *dir, const char *end)
+{
+	struct str path = {0};
+	struct elfsyms *e;
+
+	if (m->nid < 2)
+		return NULL;
+	str_printf(&path, "%s/.build-id/%02x/", dir, m->id[0]);
+	add_id(&path, m->id + 1, m->nid - 1);
+	str_add(&path, end);
+	e = open_same(m, path.s);
+	str_free(&path);
+	return e;
+}
+
+static struct elfsyms *
+kept_by_perf(struct module *m, const char *end)
+{
+	const char *home = getenv("HOME");
+	char *dir = home ? mem_printf("%s/.debug", home) : NULL;
+	struct elfsyms *e = dir ? by_id(m, dir, end) : NULL;
+
+	free(dir);
+	return e;
+}
+
+/* That of this process: the same as all others have under this kernel. */
+static struct elfsyms *
+own_vdso(struct module *m)
+{
+	const void *p = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct elfsyms *e = p
+	    ? elfsyms_memory(p, (size_t)2 * (size_t)sysconf(_SC_PAGESIZE))
+	    : NULL;
+
+	if (!e || same_build(m, e))
+		return e;
+	elfsyms_close(e);
+	return NULL;
+}
+
+static void
+read_file(struct module *m)
+{
+	bool vdso = strcmp(m->name, "[vdso]") == 0;
+
+	if (vdso) {
+		m->elf = kept_by_perf(m, "/vdso");
+		if (!m->elf)
+			m->elf = own_vdso(m);
+		return;
+	}
+	if (*m->name != '/')
+		return;
+	m->elf = open_same(m, m->name);
+	if (!m->elf)
+		m->elf = kept_by_perf(m, "/elf");
+	if (!m->elf)
+		return;
+	m->other = false;
+	if (!m->nid)
+		m->nid = elfsyms_build_id(m->elf, m->id);
+	elfsyms_join(m->elf, by_id(m, "/usr/lib/debug", ".debug"));
+}
+
+/* --- the kernel */
+
+static size_t
+running_kernel(unsigned char id[ELFSYMS_ID])
+{
+	unsigned char notes[4096];
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, notes, sizeof notes);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? elfsyms_note_id(notes, (size_t)n, id) : 0;
+}
+
+static void
+read_kernel(struct module *m)
+{
+	unsigned char id[ELFSYMS_ID];
+	size_t n = running_kernel(id);
+
+	m->other = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
+	if (!m->other)
+		m->text = symfiles_kernel("/proc/kallsyms");
+}
+
+static bool
+is_kernel(const struct module *m)
+{
+	return strcmp(m->name, MODULES_KERNEL) == 0;
+}
+
+const char *
+modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
+{
+	struct module *m = &all->v[module];
+	uint64_t text;
+
+	if (linked)
+		*linked = at;
+	if (!m->read) {
+		m->read = true;
+		if (is_kernel(m))
+			read_kernel(m);
+		else if (str_starts(m->name, "/tmp/perf-"))
+			m->text = symfiles_jit(m->name);
+		else
+			read_file(m);
+		if (m->text && is_kernel(m) && all->kernel_text) {
+			text = symtab_address(m->text, "_text");
+			all->kernel_text = text ? all->kernel_text - text : 0;
+		} else if (is_kernel(m)) {
+			all->kernel_text = 0;
+		}
+	}
+	if (m->text)
+		return symtab_find(
+		    m->text, is_kernel(m) ? at - all->kernel_text : at);
+	if (!m->elf)
+		return NULL;
+	at = elfsyms_address(m->elf, at);
+	if (linked)
+		*linked = at;
+	return elfsyms_find(m->elf, at);
+}
+
+size_t
+modules_others(const struct modules *m, const char **first)
+{
+	size_t n = 0;
+
+	for (size_t i = m->n; i > 0; i--)
+		if (m->v[i - 1].other) {
+			*first = m->v[i - 1].name;
+			n++;
+		}
+	return n;
+}

@@ -1,0 +1,104 @@
+#include "symfiles.h"
+#include "lines.h"
+#include "symtab.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A hexadecimal number and the blank behind it; NULL: there is none. */
+static const char *
+hex(const char *p, const char *end, uint64_t *v)
+{
+	const char *from = p;
+
+	for (*v = 0; p < end && isxdigit((unsigned char)*p) && p < from + 16;
+	     p++)
+		*v = *v * 16 +
+		    (unsigned)(*p <= '9' ? *p - '0' : (*p | 32) - 'a' + 10);
+	return p > from && p < end && *p == ' ' ? p + 1 : NULL;
+}
+
+static size_t
+word(const char *p, const char *end)
+{
+	size_t n = 0;
+
+	while (p + n < end && p[n] != ' ' && p[n] != '\t')
+		n++;
+	return n;
+}
+
+static void
+kernel_line(struct symtab *t, const char *p, const char *end)
+{
+	enum symtab_bind bind;
+	uint64_t at;
+	char type;
+
+	p = hex(p, end, &at);
+	if (!p || !at || end - p < 3 || p[1] != ' ')
+		return;
+	type = (char)toupper((unsigned char)*p);
+	if (!strchr("TWDB", type))
+		return;
+	bind = type == 'W'               ? SYMTAB_WEAK
+	    : isupper((unsigned char)*p) ? SYMTAB_GLOBAL
+					 : SYMTAB_LOCAL;
+	symtab_add(t, at, 0, bind, p + 2, word(p + 2, end));
+}
+
+static void
+jit_line(struct symtab *t, const char *p, const char *end)
+{
+	uint64_t at, size;
+
+	p = hex(p, end, &at);
+	p = p ? hex(p, end, &size) : NULL;
+	if (p && p < end)
+		symtab_add(t, at, size, SYMTAB_GLOBAL, p, (size_t)(end - p));
+}
+
+static struct symtab *
+read_lines(const char *path, bool any_owner,
+    void (*each)(struct symtab *, const char *, const char *))
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct symtab *t;
+	struct lines *l;
+	struct stat st;
+	const char *p;
+	size_t n;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    !(any_owner || !st.st_uid || st.st_uid == geteuid())) {
+		close(fd);
+		return NULL;
+	}
+	t = symtab_new();
+	l = lines_fd(fd, path);
+	while (lines_next(l, &p, &n) > 0)
+		if (!memchr(p, 0, n))
+			each(t, p, p + n);
+	lines_close(l);
+	symtab_sort(t);
+	return t;
+}
+
+struct symtab *
+symfiles_kernel(const char *path)
+{
+	return read_lines(path, true, kernel_line);
+}
+
+struct symtab *
+symfiles_jit(const char *path)
+{
+	return read_lines(path, false, jit_line);
+}

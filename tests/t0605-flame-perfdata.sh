@@ -1,0 +1,170 @@
+#!/bin/sh
+# vkb-flame reads perf.data as perf script does: symbols, maps, forks, events.
+. "${0%/*}/lib.sh"
+
+# --- a file made by hand
+
+# records FILE [EDIT]: one of two events, of a process and its child.
+records() {
+  perl -e '
+    my ($file, $edit) = @ARGV;
+    # IP TID TIME PERIOD CALLCHAIN
+    my $type = 1 | 2 | 4 | 32 | 256;
+    $type |= 8192 if $edit eq "dwarf";
+    my $attr = pack("LLQQQQQ x64", 1, 112, 0, 999, $type, 0, 1 << 18);
+    substr($attr, 16, 8) = pack("Q", 999);
+    my $ids = pack("QQ", 0, 0);
+    sub record { pack("LSS", $_[0], $_[1], 8 + length $_[2]) . $_[2] }
+    sub name { my $n = $_[0] . "\0"; $n . "\0" x (-length($n) % 8) }
+    # a record that is no sample has pid, tid and time behind it
+    sub behind { pack("LLQ", $_[0], $_[0], $_[1]) }
+    sub comm { record(3, 0, pack("LL", $_[0], $_[0]) . name($_[1]) .
+      behind($_[0], $_[2])) }
+    sub map2 { record(10, 2, pack("LLQQQ LLQQ LL", $_[0], $_[0], $_[1], 4096,
+      $_[2], 0, 0, 0, 0, 5, 2) . name($_[3]) . behind($_[0], $_[4])) }
+    sub forked { record(7, 0, pack("LLLLQ", $_[1], $_[0], $_[1], $_[0], $_[2]) .
+      behind($_[1], $_[2])) }
+    sub sample { my ($pid, $time, $period, @ip) = @_;
+      record(9, 2, pack("QLLQQQ", $ip[0], $pid, $pid, $time, $period,
+        scalar @ip) . pack("Q*", @ip)) }
+    my $user = ~0 - 511;
+    my $data = sample(7, 50, 1, $user, 0x1010)	# before it has a name
+      . comm(8, "first", 100)
+      . map2(8, 0x1000, 0, "/no/such/prog", 110)
+      . sample(8, 120, 10, $user, 0x1010, 0x1020)
+      . forked(8, 9, 130)
+      . sample(9, 140, 5, $user, 0x1010)
+      . map2(9, 0x1800, 0, "//anon", 150)
+      . sample(9, 160, 3, $user, 0x1810)
+      . comm(9, "second", 135)	# out of order
+      . sample(9, 170, 2, $user, 0x9999)
+      . sample(8, 180, 4, $user, 0x1810);
+    $data = substr($data, 0, -9) if $edit eq "cut";
+    substr($data, 6, 2) = "\0\0" if $edit eq "size";
+    my $at = 104 + length($attr) + 16;
+    my $head = "PERFILE2" . pack("QQ", 104, length($attr) + 16)
+      . pack("QQ", 104, length($attr) + 16) . pack("QQ", $at, length $data)
+      . pack("QQ", 0, 0) . "\0" x 32;
+    $head = "PERFILE2" . pack("Q", 16) if $edit eq "pipe";
+    open my $f, ">", $file or die;
+    binmode $f;
+    print $f $head . $attr . $ids . $data;' "$1" "${2:-}"
+}
+
+records perf.data
+test_that 'a file made by hand' vkb-flame -f folded perf.data
+test_same ':7;[unknown] 1
+first;[prog] 4
+first;[prog];[prog] 10
+second;[perf-9.map] 3
+second;[prog] 5
+second;[unknown] 2' "$(cat .out)" \
+  'names, maps and what a child inherits, in the order of their times'
+test_same '' "$(cat .err)" 'quietly'
+test_same "$(cat .out)" "$(vkb-flame -f folded <perf.data)" 'from stdin'
+test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
+  "$(vkb-flame -f folded --tid --addrs perf.data | grep ' 10$')" \
+  '--tid --addrs'
+test_status 2 'from a pipe' sh -c 'cat perf.data | vkb-flame -f folded'
+for edit in cut size pipe dwarf; do
+  records "$edit" "$edit"
+  test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
+  test_match "^vkb-flame: $edit: " .err 'is said'
+done
+test_match "user stacks .*'perf script -i'" .err 'and what to do'
+
+# --- what perf records
+
+HOME=$scratch # perf keeps there what ran
+export HOME
+cat >prog.cc <<'END'
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+namespace ns {
+template <class T> __attribute__((noinline)) long
+work(T n, const std::string &s)
+{
+	volatile long v = 0;
+	for (T i = 0; i < n; i++)
+		v += i * s.size();
+	return v;
+}
+} // namespace ns
+namespace {
+__attribute__((noinline)) long
+hidden(int n)
+{
+	long v = 0;
+	for (int i = 0; i < n; i++)
+		v += ns::work<int>(1000000, "abc");
+	return v;
+}
+} // namespace
+extern "C" __attribute__((noinline)) void
+in_child(int n)
+{
+	hidden(n);
+}
+int
+main()
+{
+	for (int i = 0; i < 200; i++)
+		free(calloc(1, 1 << 20));
+	if (fork() == 0) {
+		in_child(40);
+		_exit(0);
+	}
+	long v = hidden(40);
+	wait(nullptr);
+	return v == 1;
+}
+END
+test_that 'a program of C++' g++ -O1 -g -fno-omit-frame-pointer \
+  -fno-optimize-sibling-calls -o prog prog.cc
+
+# same FILE WHAT: the text of perf script gives the same.
+same() {
+  perf script --no-inline -i "$1" 2>script.err |
+    vkb-flame -f folded --all >by-script 2>/dev/null
+  test_that "$2: is read" vkb-flame -f folded --all "$1"
+  cp .out by-data
+  test_that "$2: as perf script says" cmp by-script by-data
+  cmp -s by-script by-data ||
+    diff by-script by-data | head -n 20 | sed 's/^/# /'
+}
+
+record() { perf record -q "$@"; }
+if ! perf record -q -e cpu-clock -g -o try.data true >try.out 2>&1; then
+  sed 's/^/# /' try.out
+  test_skip 'what perf records' 'perf record'
+  test_done
+fi
+
+test_that 'call chains' record -e cpu-clock -F 999 -g -o chains.data ./prog
+same chains.data 'call chains'
+test_match '^prog;.*;main;\(anonymous namespace\)::hidden;ns::work<int>' by-data \
+  'names of C++'
+test_match ';in_child;' by-data 'the child'
+test_that 'no call chains' record -e cpu-clock -F 999 -o flat.data ./prog
+same flat.data 'no call chains'
+test_that 'two events' record -e cpu-clock -e page-faults -F 999 -g \
+  -o two.data ./prog
+same two.data 'two events'
+test_same "$(perf script --no-inline -i two.data 2>/dev/null |
+  vkb-flame -e page-faults -f folded 2>/dev/null)" \
+  "$(vkb-flame -e page-faults -f folded two.data)" 'the other of them'
+
+# --- another build
+
+vkb-flame -f folded chains.data >before
+test_that 'the program is built anew' g++ -O2 -o prog prog.cc
+test_same "$(cat before)" "$(vkb-flame -f folded chains.data 2>err)" \
+  'what perf kept of the old one is used'
+test_same '' "$(cat err)" 'quietly'
+rm -rf "$HOME/.debug"
+test_that 'without that' vkb-flame -f folded chains.data
+test_match "prog' is not what was recorded" .err 'it is said'
+test_match '^prog;.*;\[prog\]' .out 'and no wrong names are shown'
+test_done
