@@ -1,3 +1,4 @@
+#include "cooked.h"
 #include "dataset.h"
 #include "digits.h"
 #include "shape.h"
@@ -154,14 +155,14 @@ put_length(char *to, const struct piece *p, const struct dataset_row *r)
 }
 
 static char *
-compose(const struct template *t, const struct shape *s, struct draw *d,
-    const struct dataset_row *r, char *to)
+compose(const struct template *t, const struct piece *p,
+    const struct piece *end, struct draw *d, const struct dataset_row *r,
+    char *to)
 {
-	const struct piece *p, *end = s->pieces + s->npieces;
 	const char *v;
 	size_t n;
 
-	for (p = s->pieces; p < end; p++)
+	for (; p < end; p++)
 		switch (p->kind) {
 		case PIECE_BYTES:
 			to = copy(to, t->bytes + p->at, p->n);
@@ -193,6 +194,34 @@ compose(const struct template *t, const struct shape *s, struct draw *d,
 	return to;
 }
 
+size_t
+shape_write(const struct template *t, const struct shape *s, size_t first,
+    size_t end, uint64_t row, char *to)
+{
+	struct dataset_row r = dataset_row(t->rows, row);
+
+	return (size_t)(compose(t, s->pieces + first, s->pieces + end, NULL, &r,
+			    to) -
+	    to);
+}
+
+/* With what was written beforehand. */
+static char *
+compose_cooked(const struct template *t, const struct shape *s, struct draw *d,
+    uint64_t row, char *to)
+{
+	const struct cooked *c = s->cooked;
+	uint64_t at = c->at[row];
+	struct dataset_row r = {0};
+
+	if (c->others)
+		r = dataset_row(t->rows, row);
+	to = compose(t, s->pieces, s->pieces + c->first, d, &r, to);
+	to = copy(to, c->bytes + at, c->at[row + 1] - at);
+	return compose(
+	    t, s->pieces + c->end, s->pieces + s->npieces, d, &r, to);
+}
+
 static void
 patch(const struct shape *s, struct draw *d, char *at)
 {
@@ -206,6 +235,36 @@ patch(const struct shape *s, struct draw *d, char *at)
 			    d->wide || p->kind == PIECE_SEQ);
 }
 
+/* Where random numbers are all that changes. */
+static void
+patch_random(
+    const struct shape *s, struct draw *d, char *buf, uint32_t n, size_t size)
+{
+	const struct piece *p, *end = s->pieces + s->npieces;
+	struct rng rng = d->course->rng;
+	uint64_t space = d->keys->space;
+	bool wide = d->wide;
+	uint32_t i;
+	char *to;
+
+	for (p = s->pieces; p < end && s->random == 1; p++)
+		if (p->kind == PIECE_RANDOM)
+			buf += p->at;
+	for (i = 0, to = buf; i < n; i++, to += size) {
+		if (s->random == 1) {
+			digits_12(to, rng_below(&rng, space), wide);
+			continue;
+		}
+		for (p = s->pieces; p < end; p++)
+			if (p->kind == PIECE_RANDOM)
+				digits_12(
+				    to + p->at, rng_below(&rng, space), wide);
+	}
+	d->course->rng = rng;
+	d->course->number += n;
+	d->course->turn += n;
+}
+
 static uint32_t
 make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
     size_t full, size_t *len)
@@ -217,14 +276,20 @@ make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
 
 	if (n > most)
 		n = (uint32_t)most;
-	for (i = 0; i < n; i++, p += size) {
+	*len = n * size;
+	for (i = 0; i < n; i++, p += size)
 		if (!*p)
 			memcpy(p, t->command.bytes, size);
+	if (!s->tagged && !s->shared && !s->uses[TEMPLATE_SEQ] &&
+	    !d->course->sequential) {
+		patch_random(s, d, buf, n, size);
+		return n;
+	}
+	for (i = 0, p = buf; i < n; i++, p += size) {
 		start(d, s);
 		patch(s, d, p);
 		done(d->course, s);
 	}
-	*len = n * size;
 	return n;
 }
 
@@ -232,9 +297,8 @@ uint32_t
 template_make(const struct template *t, struct course *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
-	struct draw d = {.keys = keys,
-	    .course = c,
-	    .wide = keys->space > 100000000};
+	struct draw d = {
+	    .keys = keys, .course = c, .wide = keys->space > 100000000};
 	uint64_t row = 0, rows = t->rows ? dataset_rows(t->rows) : 0;
 	struct dataset_row r = {0};
 	const struct shape *s;
@@ -251,13 +315,17 @@ template_make(const struct template *t, struct course *c,
 		s = &t->shapes[t->cycle[turn]];
 		if (++turn == t->ncycle)
 			turn = 0;
-		if (s->uses[TEMPLATE_ROWS]) {
-			r = dataset_row(t->rows, row);
-			if (++row == rows)
-				row = 0;
-		}
 		start(&d, s);
-		to = compose(t, s, &d, &r, to);
+		if (s->cooked) {
+			to = compose_cooked(t, s, &d, row, to);
+		} else {
+			if (s->uses[TEMPLATE_ROWS])
+				r = dataset_row(t->rows, row);
+			to = compose(
+			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
+		}
+		if (s->uses[TEMPLATE_ROWS] && ++row == rows)
+			row = 0;
 		done(c, s);
 	}
 	*len = (size_t)(to - buf);
@@ -274,6 +342,8 @@ template_bind(struct template *t, const struct dataset *rows)
 		t->command.len +=
 		    dataset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
 	t->command.constant = t->alike ? t->command.constant : t->command.len;
+	for (size_t i = 0; rows && i < t->nshapes; i++)
+		t->shapes[i].cooked = cooked_new(t, &t->shapes[i]);
 }
 
 /* No field is longer than all of a row, but one may stand more than once. */

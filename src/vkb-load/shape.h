@@ -35,6 +35,7 @@ struct shape { /* one command */
 	bool tagged, shared, keyed; /* a random number says the slot */
 	bool uses[TEMPLATE_KINDS];
 	uint64_t times;
+	struct cooked *cooked; /* NULL: piece by piece */
 };
 
 struct template
@@ -52,5 +53,9 @@ struct template
 	bool alike; /* one shape without fields: patched where it stands */
 	struct command command;
 };
+
+/* Those pieces of a row, which draw nothing; how long they are. */
+size_t shape_write(const struct template *, const struct shape *, size_t first,
+    size_t end, uint64_t row, char *to);
 
 #endif

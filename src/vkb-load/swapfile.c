@@ -113,6 +113,9 @@ grow(struct swapfile *s, size_t cap)
 		return err_fail_sys("cannot make room for a dataset");
 	s->map = map;
 	s->cap = cap;
+	/* Rows are read once each: the fewer pages to look up the better. */
+	if (s->fd < 0)
+		(void)madvise(map, cap, MADV_HUGEPAGE);
 	return 0;
 }
 

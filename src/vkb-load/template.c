@@ -1,4 +1,5 @@
 #include "template.h"
+#include "cooked.h"
 #include "dataset.h"
 #include "digits.h"
 #include "mem.h"
@@ -436,8 +437,10 @@ template_free(struct template *t)
 
 	if (!t)
 		return;
-	for (i = 0; i < t->nshapes; i++)
+	for (i = 0; i < t->nshapes; i++) {
 		free(t->shapes[i].pieces);
+		cooked_free(t->shapes[i].cooked);
+	}
 	for (i = 0; i < t->nfields; i++)
 		free(t->fields[i]);
 	for (i = 0; i < TEMPLATE_KINDS; i++)

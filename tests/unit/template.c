@@ -104,13 +104,35 @@ words(void)
 	is_none("SET __field:__ x", "'__field:__'");
 }
 
+/* Patched where they stand, or composed as one of two commands. */
+static void
+same(const char *text)
+{
+	char *twice = mem_printf("%s ; %s", text, text), *got, *again;
+	struct template *t = make(text, 0);
+	struct course c = {.sequential = false}, d;
+	size_t n, m;
+
+	rng_seed(&c.rng, 3, 3);
+	d = c;
+	got = write_all(t, &c, 5000, 1000, &n);
+	template_free(t);
+	t = make(twice, 0);
+	again = write_all(t, &d, 5000, 77, &m);
+	tap_ok(n == m && memcmp(got, again, n) == 0, "%s: in any pieces", text);
+	free(twice);
+	free(again);
+	free(got);
+	template_free(t);
+}
+
 static void
 numbers(void)
 {
 	struct template *t;
 	struct course c = {.sequential = false};
-	char *got, *again;
-	size_t n, m;
+	char *got;
+	size_t n;
 
 	IS("X __rand_int__:__rand_int__",
 	    "*2\r\n$1\r\nX\r\n$25\r\n000000000000:000000000001\r\n");
@@ -128,23 +150,10 @@ numbers(void)
 	free(got);
 	template_free(t);
 
-	/* Patched where they stand, or composed: the same. */
 	keys.space = 123456789012;
-	t = make("SET a__rand_int__ __rand_2nd__", 0);
-	rng_seed(&c.rng, 3, 3);
-	c.turn = c.number = 0;
-	got = write_all(t, &c, 5000, 1000, &n);
-	template_free(t);
-	t = make("SET a__rand_int__ __rand_2nd__ ; 1 SET a__rand_int__ "
-		 "__rand_2nd__",
-	    0);
-	rng_seed(&c.rng, 3, 3);
-	c.turn = c.number = 0;
-	again = write_all(t, &c, 5000, 77, &m);
-	tap_ok(n == m && memcmp(got, again, n) == 0, "in any pieces the same");
-	free(again);
-	free(got);
-	template_free(t);
+	same("SET a__rand_int__ __rand_2nd__");
+	same("SET a__rand_int__ x");
+	same("SET a__rand_int__ __rand_int__");
 	keys.space = 1000;
 }
 
@@ -209,6 +218,41 @@ rows(void)
 	template_free(t);
 }
 
+/* Fields on both sides of a number: some are written beforehand. */
+static void
+both_sides(void)
+{
+	static const char text[] = "a,b\n1,x\n2,yy\n3,\n";
+	char path[] = "/tmp/vkb-template.XXXXXX", *got;
+	struct template *t = make("__field:a__ __seq__ __field:b__ "
+				  "k__field:a____field:b__ __seq__ __field:b__",
+	    0);
+	struct dataset_want want = {.path = path, .fields = template_fields(t)};
+	struct course c = {.turn = 0};
+	int fd = mkstemp(path);
+	struct dataset *d;
+	size_t n;
+
+	tap_ok(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1,
+	    "a file");
+	close(fd);
+	d = dataset_read(&want, NULL, NULL);
+	unlink(path);
+	if (!tap_ok(d != NULL, "rows"))
+		return;
+	template_bind(t, d);
+	got = write_all(t, &c, 2, 1000, &n);
+	tap_str(got,
+	    "*6\r\n$1\r\n1\r\n$12\r\n000000000000\r\n$1\r\nx\r\n"
+	    "$3\r\nk1x\r\n$12\r\n000000000000\r\n$1\r\nx\r\n"
+	    "*6\r\n$1\r\n2\r\n$12\r\n000000000001\r\n$2\r\nyy\r\n"
+	    "$4\r\nk2yy\r\n$12\r\n000000000001\r\n$2\r\nyy\r\n",
+	    "fields on both sides of a number");
+	free(got);
+	dataset_free(d);
+	template_free(t);
+}
+
 int
 main(void)
 {
@@ -216,5 +260,6 @@ main(void)
 	numbers();
 	turns();
 	rows();
+	both_sides();
 	return tap_done();
 }
