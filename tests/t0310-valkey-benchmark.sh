@@ -155,13 +155,17 @@ cat >own.json <<'END'
  {"id":"p","type":"write","requests":400,"command":"SET a __rand_9th__"},
  {"id":"q","type":"write","requests":400,"command":"SET a 'b"},
  {"id":"s","type":"write","requests":400,"command":"MULTI ';' EXEC"}]},{"group":1,"scenarios":[
- {"id":"e","type":"write","requests":400,"command":"NOSUCH a"}]}]}]
+ {"id":"e","type":"write","requests":400,"command":"NOSUCH a"}]},{"group":2,"scenarios":[
+ {"id":"m","type":"mixed","duration":1,"writes":[{"command":"SET a b"}]},
+ {"id":"n","type":"write","requests":400,"command":"SET a b","parallel_clients":2}]}]}]
 END
 test_status 2 'commands' vb --runs 1 own.json
 test_match '1_r-.*not run: it reads what another scenario wrote' .err \
   'a read of what another scenario wrote is refused'
 test_match "1_p-.*not run: $version does not know '__rand_9th__'" .err \
   'a placeholder it does not know'
+test_match '2_m-.*not run: mixed scenarios belong to' .err 'a mixed one'
+test_match '2_n-.*not run: clients in parallel belong to' .err 'several clients'
 test_match '1_q-.*not run: its command: a quote is not closed' .err 'a quote'
 test_match '1_s-.*not run: several commands in one' .err 'a sequence'
 test_same "[\"HSET doc:__rand_int__ title 'a  b' n \\\"it's\\\"\",\"ok\"]" \

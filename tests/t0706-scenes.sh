@@ -51,10 +51,11 @@ test_that 'cases in any order' vkb-load --runs 1 - <plan
 test_that 'as --case' vkb-load --runs 1 --case '1_[de]*' s.json
 test_same '["1_d",1,"ok"] ["1_e",1,"ok"]' "$(jq -c "$brief" .out | xargs -d '\n')" \
   'are run in theirs'
-test_that 'two builds' env sh -c 'printf "%s\n" \
-  "{\"type\":\"build\",\"v\":1,\"subject\":{\"label\":\"x\"},\"status\":\"ok\",\"server\":\"$0\"}" \
-  "{\"type\":\"build\",\"v\":1,\"subject\":{\"label\":\"y\"},\"status\":\"ok\",\"server\":\"$0\"}" >b;
-  exec vkb-load --builds b --runs 2 s.json' "$server"
+for label in x y; do
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
+    $label "$server"
+done >builds
+test_that 'two builds' vkb-load --builds builds --runs 2 s.json
 test_same 20 "$(grep -c '"status":"ok"' .out)" 'each visits the scene'
 test_same true "$(jq -s 'group_by([.config, .run.block]) |
   all(length == 2 and .[0].run.seed == .[1].run.seed)' .out)" 'in pairs'

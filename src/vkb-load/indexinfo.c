@@ -16,6 +16,7 @@
 
 #define LOOK_MS 50
 #define SECOND 1e9
+#define UNKNOWN "ERR unknown command"
 
 static double
 number(const struct reply *r)
@@ -59,7 +60,8 @@ ask(const struct target *t, size_t node, const char *index, bool *known)
 	    : reply_type(r) == REPLY_ERROR ? reply_text(r)
 					   : NULL;
 	if (error) {
-		*known = !r || strncasecmp(error, "ERR unknown command", 19);
+		*known =
+		    !r || strncasecmp(error, UNKNOWN, strlen(UNKNOWN)) != 0;
 		if (*known)
 			err_say("FT.INFO '%s': %s", index, error);
 		reply_free(r);

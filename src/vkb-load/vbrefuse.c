@@ -58,8 +58,8 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	size_t n;
 
 	if (phase && strcmp(phase, "read") == 0)
-		return mem_str("it reads what another scenario wrote, and each "
-			       "case has a server of its own");
+		return mem_str("it reads what another scenario wrote, and is "
+			       "tried on a server of its own");
 	words = words_split(command, &n, &why);
 	if (!words)
 		return mem_printf("its command: %s", why);
@@ -120,6 +120,23 @@ too_many_pops(const struct json *c, double requests)
 	return requests > 0 && seed_refills(&t, &w);
 }
 
+/* What one process of it cannot be; NULL: nothing of that. */
+static const char *
+beyond(const struct json *c)
+{
+	static const struct {
+		const char *key, *why;
+	} keys[] = {{"writes", "mixed scenarios"}, {"reads", "mixed scenarios"},
+	    {"parallel_clients", "clients in parallel"},
+	    {"cluster_execution", "clients in parallel"},
+	    {"dataset", "datasets"}};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_get(c, keys[i].key))
+			return keys[i].why;
+	return NULL;
+}
+
 char *
 vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 {
@@ -128,6 +145,9 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	const char *own = json_str(json_path(cas, "server.config.requirepass"));
 	const char *latency = json_get_str(c, "latency");
 
+	if (beyond(c))
+		return mem_printf(
+		    "%s belong to the engine of vkb-load", beyond(c));
 	if (json_get(c, "rate"))
 		return mem_str(VBENCH " has no schedule of its own to count "
 				      "latencies from ('rate')");

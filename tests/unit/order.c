@@ -97,7 +97,8 @@ main(void)
 		later(hows[i]);
 	}
 	a = make(ORDER_INTERLEAVED, 2, 1, 3, 1);
-	tap_ok(!a[0].block && a[0].scene == 0 && a[1].scene == 1 && a[2].index == 2,
+	tap_ok(!a[0].block && a[0].scene == 0 && a[1].scene == 1 &&
+		a[2].index == 2,
 	    "one build: rounds without blocks");
 	free(a);
 	for (size_t i = 0; i < 400; i++) {
