@@ -52,7 +52,8 @@ sample(void)
 	tap_ok(json_len(json_get(c, "at_s")) == 1 &&
 		json_len(json_get(c, "server_cpu_percent")) == 1,
 	    "one sample");
-	tap_ok(json_len(json_get(c, "threads")) == 1, "of one thread");
+	/* That which sampled may still be on its way out. */
+	tap_ok(json_len(json_get(c, "threads")) >= 1, "of its thread");
 	json_free(m);
 	json_free(c);
 	sampler_free(s);
