@@ -62,7 +62,7 @@ const char *dataset_value(const char *bulk, size_t *n);
  */
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);
-const struct dataset *datasets_get(
-    struct datasets *, const struct dataset_want *, dataset_stop_fn *stop, void *arg);
+const struct dataset *datasets_get(struct datasets *,
+    const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 
 #endif

@@ -221,8 +221,8 @@ cache(void)
 	w.maxdocs = 0;
 	d = datasets_get(all, &w, NULL, NULL);
 	tap_ok(d && dataset_rows(d) == 2, "a new file is read anew");
-	tap_ok(!dataset_read(&w, second, &rows) && rows == 2,
-	    "it can be stopped");
+	tap_ok(
+	    !dataset_read(&w, second, &rows) && rows == 2, "it can be stopped");
 	w.path = "/nonexistent/x.csv";
 	tap_ok(!datasets_get(all, &w, NULL, NULL), "no file, no rows");
 	datasets_free(all);
