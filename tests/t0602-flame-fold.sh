@@ -154,7 +154,7 @@ rust() {
     s/\$u5b\$/[/g; s/\$u5d\$/]/g; s/\$LP\$/(/g; s/\$RP\$/)/g; s/(^|;)_</\1</g' "$1" | vkb-flame -f folded
 }
 
-if [ -d "$acceptance/flamegraph" ]; then
+if test_reference flamegraph 'reference inputs'; then
   for want in "$acceptance"/flamegraph/*-collapsed-*.txt; do
     base=${want%-collapsed-*}
     option=${want##*-collapsed-}
@@ -175,7 +175,5 @@ if [ -d "$acceptance/flamegraph" ]; then
     vkb-flame -f folded "${want%-collapsed.txt}.txt" | sort >got
     test_that "${want##*/}: as inferno" cmp expected got
   done
-else
-  test_skip 'reference inputs' "$acceptance/flamegraph"
 fi
 test_done

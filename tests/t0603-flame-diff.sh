@@ -136,12 +136,10 @@ test_same 'a"b\c' "$(vkb-flame -f speedscope odd |
 
 # --- the reference
 
-if [ -d "$acceptance/diff-folded" ]; then
+if test_reference diff-folded 'as inferno-diff-folded'; then
   d=$acceptance/diff-folded
   test_same "$(sort "$d/default.txt")" \
     "$(vkb-flame -f folded -b "$d/before.txt" "$d/after.txt" | sort)" \
     'as inferno-diff-folded'
-else
-  test_skip 'as inferno-diff-folded' "$acceptance/diff-folded"
 fi
 test_done

@@ -96,7 +96,7 @@ test_status 137 'a command that is killed' \
   vkb-profile -q -o c4 -- perl -e "$busy; kill 9, \$\$"
 test_status 125 'a folder that cannot be made' vkb-profile -o /dev/null/x -- true
 test_status 125 'a command that does nothing' vkb-profile -o c5 -d 10ms \
-  --delay 10ms -- perl -e 'select undef, undef, undef, 1'
+  --delay 1s -- perl -e 'select undef, undef, undef, 2'
 test_match 'no samples: the process did not run; --mode offcpu' .err 'it is said'
 test_that 'children are watched' vkb-profile -q -o c6 -- \
   sh -c "perl -e '$busy' & wait"

@@ -8,7 +8,7 @@ if ! command -v perf >/dev/null; then
   test_skip 'vkb-profile --calls' perf
   test_done
 elif [ "$(id -u)" -ne 0 ] || [ ! -e /sys/bus/event_source/devices/uprobe ]; then
-  test_skip 'vkb-profile --calls' 'root, and a kernel that counts uprobes'
+  test_unable 'vkb-profile --calls' 'root, and a kernel that counts uprobes'
   test_done
 fi
 test_server 'vkb-profile --calls'
