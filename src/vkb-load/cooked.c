@@ -72,8 +72,8 @@ cooked_new(const struct template *t, const struct shape *s)
 	c->first = first;
 	c->end = end;
 	for (i = 0; i < s->npieces; i++)
-		c->others |=
-		    of_row(s->pieces[i].kind) && (i < first || i >= end);
+		if (i < first || i >= end)
+			c->others |= of_row(s->pieces[i].kind);
 	c->bytes_file = swapfile_new(0);
 	c->at_file = swapfile_new(0);
 	if (write_all(c, t, s) == 0)

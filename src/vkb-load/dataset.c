@@ -223,8 +223,7 @@ dataset_free(struct dataset *d)
 }
 
 struct dataset *
-dataset_read(
-    const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
+dataset_read(const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
 {
 	struct intake in = {.want = want, .stop = stop, .arg = arg};
 	struct dataset *d = new_dataset(want->fields);
