@@ -58,11 +58,11 @@ static void
 expansion(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t per = (uint64_t)t->count * (uint64_t)t->each, n, from;
+	unsigned long long id = (c->row - 1) / per + 1;
 	char name[32];
 
 	str_clear(s);
-	snprintf(name, sizeof name, "term%03llu",
-	    (unsigned long long)((c->row - 1) / per + 1));
+	snprintf(name, sizeof name, "term%03llu", id);
 	n = (c->row - 1) % per / (uint64_t)t->each + 1;
 	str_printf(s, "%s_", name);
 	from = s->len;

@@ -96,6 +96,7 @@ static uint64_t
 fetch(struct maker *m, uint64_t n)
 {
 	struct line *l = m->line;
+	unsigned long long has;
 	size_t bytes = 0;
 	uint64_t i = 0;
 	int rc = 1;
@@ -114,10 +115,10 @@ fetch(struct maker *m, uint64_t n)
 	}
 	if (rc > 0)
 		return i;
+	has = l->next + i;
 	if (rc == 0)
 		err_say("the dump has %llu articles, but '%s' has %llu rows",
-		    (unsigned long long)(l->next + i), l->name,
-		    (unsigned long long)l->p->file->rows);
+		    has, l->name, (unsigned long long)l->p->file->rows);
 	l->failed = true;
 	return 0;
 }

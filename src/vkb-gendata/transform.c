@@ -175,7 +175,7 @@ transform_fit(
 		configwalk_problem(w,
 		    "numbers from %.15g to %.15g do not fit in %zu characters",
 		    t->lo, t->hi, size);
-	else if ((size_t)(most + 1 + t->decimals) > size)
+	else if ((size_t)most + (size_t)t->decimals + 1 > size)
 		t->decimals = (size_t)most + 1 < size
 		    ? (int)(size - (size_t)most - 1)
 		    : 0;
