@@ -120,6 +120,7 @@ list(const struct make *m, const struct recipes *r, const bool *chosen)
 	static const char *const names[] = {[SIDECAR_MISSING] = "missing",
 	    [SIDECAR_CURRENT] = "current",
 	    [SIDECAR_STALE] = "stale",
+	    [SIDECAR_CHANGED] = "changed",
 	    [SIDECAR_FOREIGN] = "foreign"};
 	struct table *t = table_new();
 	struct str out = {0};

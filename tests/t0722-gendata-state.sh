@@ -32,9 +32,9 @@ test_that 'back again' vkb-gendata -o d spec.json
 # An edit that changes neither the size nor the recipe.
 perl -pi -e 's/^(.)/$1 eq "x" ? "y" : "x"/e if $. == 3' d/b.csv
 cp d/b.csv edited
-test_same 'current foreign current' "$(state)" 'a hand edit is noticed'
+test_same 'current changed current' "$(state)" 'a hand edit is noticed'
 test_status 2 'it is not overwritten' vkb-gendata -o d spec.json
-test_match "'d/b.csv' was not made by this program, or was changed since; --force" .err 'that is said'
+test_match "'d/b.csv' was changed since it was made; --force" .err 'that is said'
 test_that 'it is as it was' cmp edited d/b.csv
 test_that '--force' vkb-gendata -f -o d --files b.csv spec.json
 test_same 'current current current' "$(state)" 'makes it again'
@@ -42,11 +42,15 @@ rm d/b.csv.spec
 test_same 'current foreign current' "$(state)" 'without a sidecar it is not ours'
 : >d/b.csv.spec
 test_same 'current foreign current' "$(state)" 'nor with a torn one'
+cp d/b.csv theirs
+test_that 'what others made' vkb-gendata -o d spec.json
+test_match "'d/b.csv' was not made by this program and is left as it is" .err 'is left alone, and that is said'
+test_that 'it is as it was' cmp theirs d/b.csv
 test_that '--force' vkb-gendata -f -o d spec.json
 
 # The source of queries changes with its content.
 printf 'term\r\nzebra\r\n' >d/a.csv
-test_same 'foreign current stale' "$(state)" 'queries depend on the terms'
+test_same 'changed current stale' "$(state)" 'queries depend on the terms'
 
 # --- trouble
 

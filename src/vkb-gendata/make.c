@@ -190,10 +190,16 @@ update(const struct make *m, struct tools *with, const struct recipe_file *f)
 		return -1;
 	if (state == SIDECAR_CURRENT && !m->force)
 		return 0;
-	if (state == SIDECAR_FOREIGN && !m->force)
-		return err_fail("'%s/%s' was not made by this program, or was "
-				"changed since; --force makes it again",
+	if (state == SIDECAR_CHANGED && !m->force)
+		return err_fail("'%s/%s' was changed since it was made; "
+				"--force makes it again",
 		    m->dir, f->name);
+	if (state == SIDECAR_FOREIGN && !m->force) {
+		err_say("'%s/%s' was not made by this program and is left as "
+			"it is; --force makes it again",
+		    m->dir, f->name);
+		return 0;
+	}
 	return make_one(m, with, f);
 }
 

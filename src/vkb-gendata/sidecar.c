@@ -83,11 +83,12 @@ sidecar_state(const char *path, uint64_t recipe)
 		return errno == ENOENT ? (int)SIDECAR_MISSING
 				       : err_fail_sys("cannot read '%s'", path);
 	j = load(path);
-	rc = j ? unchanged(path, j, &st) : 0;
-	if (rc >= 0)
-		rc = !rc                              ? SIDECAR_FOREIGN
-		    : is(j, "recipe", hex(h, recipe)) ? SIDECAR_CURRENT
-						      : SIDECAR_STALE;
+	rc = j ? unchanged(path, j, &st) : SIDECAR_FOREIGN;
+	if (j && rc == 0)
+		rc = SIDECAR_CHANGED;
+	else if (j && rc > 0)
+		rc = is(j, "recipe", hex(h, recipe)) ? SIDECAR_CURRENT
+						     : SIDECAR_STALE;
 	json_free(j);
 	return rc;
 }

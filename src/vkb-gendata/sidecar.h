@@ -13,7 +13,8 @@ enum sidecar_state {
 	SIDECAR_MISSING, /* there is no such file */
 	SIDECAR_CURRENT, /* it is what the recipe makes */
 	SIDECAR_STALE,   /* it is what another recipe made */
-	SIDECAR_FOREIGN  /* nobody knows, or it was changed since */
+	SIDECAR_CHANGED, /* it was made, and changed since */
+	SIDECAR_FOREIGN  /* nobody knows who made it */
 };
 
 /* -1, and said, where it cannot be told. */
