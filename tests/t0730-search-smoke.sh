@@ -88,4 +88,17 @@ port=$(printf '%s' "$other" | jq .nodes[0].port)
 test_that 'a running server' vkb-load --port "$port" --runs 2 add.json
 test_same '["1_a","ok"] ["1_b","ok"] ["1_a","ok"] ["1_b","ok"]' \
   "$(runs '[.config.test_id, .status]' .out)" 'is emptied before each visit'
+
+# --- as vkb-bench has it, towards a table of the module
+
+test_that 'vkb-bench --module' vkb-bench --mode client --module search \
+  --module-commit abc123 --module-commit-timestamp 2026-01-02T03:04:05Z \
+  --groups 1 --scenarios a,b --skip-config-set --skip-profiling --runs 1 \
+  --config "$smoke" -- --port "$port"
+test_same '["1_a","abc123","2026-01-02T03:04:05Z","search-smoke.json"] ["1_b","abc123","2026-01-02T03:04:05Z","search-smoke.json"]' \
+  "$(jq -c '.[] | [.test_id, .module_commit, .module_commit_timestamp, .config_name]' \
+    results/search_tests/metrics.json | xargs -d '\n')" 'has results of the module'
+test_that 'its table' vkb-pgpush --dry-run --table search --test-type fts results/search_tests
+test_match 'CREATE TABLE "benchmark_metrics_search"' .out 'is of that name'
+test_match '"module_commit"' .out 'with the commit'
 test_done
