@@ -75,11 +75,12 @@ test_status 7 'a command: its status' vkb-profile -q -o c1 -- \
   perl -e "$busy; print qq{hello\n}; exit 7"
 test_same hello "$(cat .out)" 'its output is its own'
 test_same '' "$(cat .err)" 'nothing is said'
-test_same 'flame.svg perf.data profile.json stacks.folded' \
+test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   "$(find c1 -type f | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
   'the files'
 test_match '^perl;.*Perl_runops_standard.* [0-9]+$' c1/stacks.folded \
   'its functions are in the stacks'
+test_match 'Perl_runops_standard' c1/functions.txt 'and in the table'
 test_match '<svg' c1/flame.svg 'a flame graph'
 test_same "$(awk '{ n += $NF } END { print n }' c1/stacks.folded)" \
   "$(jq .sampling.samples c1/profile.json)" 'the samples are all there'
@@ -122,7 +123,7 @@ test_same 'wall us true true' "$(jq -r '[.mode, .sampling.unit,
 cp "$(command -v perl)" vkb-mine
 test_that 'an archive' vkb-profile -q -m cpu --call-graph dwarf --stat software \
   --archive mine.tgz -o r1 -- ./vkb-mine -e "$busy"
-test_same 'flame.svg perf.data profile.json stacks.folded' \
+test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   "$(find r1 -mindepth 1 | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
   'no copies of the binaries stay'
 test_match 'profile/debug/.*/vkb-mine/[0-9a-f]+/elf$' \

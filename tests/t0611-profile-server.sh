@@ -34,6 +34,7 @@ for how in fp dwarf; do
     test_match "^valkey-server;.*;${function}[; ]" $how/stacks.folded \
       "$how: $function is in the stacks"
   done
+  test_match 'processCommand' $how/functions.txt "$how: and in the table"
   test_match 'processCommand' $how/flame.svg "$how: and in the graph"
   test_same "$(cat $how/profile.json)" "$(cat $how.json)" \
     "$how: the record is in both places"

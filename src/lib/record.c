@@ -287,7 +287,8 @@ static const struct record_key profile_keys[] = {
     {"per_req", O, false, "EVENT_per_req: count of each request"},
     {"calls", O, false, "FUNCTION: how often it was called"},
     {"calls_per_req", O, false, "FUNCTION: calls of each request"},
-    {"artifacts", O, false, "paths: perf_data, folded, svg, archive"},
+    {"artifacts", O, false,
+	"paths: perf_data, folded, svg, functions, archive"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 

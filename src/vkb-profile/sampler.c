@@ -231,11 +231,12 @@ write_folded(const char *path, const struct fold *f)
 }
 
 static int
-draw(const char *folded, const char *title, const char *svg)
+draw(const char *folded, const char *title, const char *svg, const char *table)
 {
 	char *prog = proc_beside("vkb-flame"), *to = mem_printf("svg:%s", svg);
+	char *list = mem_printf("table:%s", table);
 	const char *const argv[] = {
-	    prog, "-f", to, "--title", title, folded, NULL};
+	    prog, "-f", to, "-f", list, "--title", title, folded, NULL};
 	struct str out = {0};
 	char how[64];
 	int status, rc;
@@ -247,6 +248,7 @@ draw(const char *folded, const char *title, const char *svg)
 	str_free(&out);
 	free(prog);
 	free(to);
+	free(list);
 	return rc;
 }
 
@@ -287,7 +289,8 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 {
 	char *folded = in_dir(s, "stacks.folded"),
 	     *svg = in_dir(s, "flame.svg");
-	char *data = in_dir(s, "perf.data");
+	char *data = in_dir(s, "perf.data"),
+	     *table = in_dir(s, "functions.txt");
 	struct fold *f = read_stacks(s, halt);
 	struct fold_sum sum;
 	int rc = -1;
@@ -310,15 +313,17 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 		none(s);
 		goto out;
 	}
-	if (write_folded(folded, f) < 0 || draw(folded, title, svg) < 0)
+	if (write_folded(folded, f) < 0 || draw(folded, title, svg, table) < 0)
 		goto out;
 	json_set_str(artifacts, "folded", folded);
 	json_set_str(artifacts, "svg", svg);
+	json_set_str(artifacts, "functions", table);
 	rc = 0;
 out:
 	fold_free(f);
 	free(folded);
 	free(svg);
+	free(table);
 	free(data);
 	return rc;
 }

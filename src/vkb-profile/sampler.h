@@ -31,9 +31,10 @@ const char *sampler_mode_name(enum sampler_mode);
 struct perf *sampler_start(const struct sampler *, pid_t);
 
 /*
- * From DIR/perf.data (with binaries of 'keep', where they are) to stacks.folded
- * and flame.svg; what was found is added to 'sampling' and the paths to
- * 'artifacts'. 0, or -1 and said: there were no samples, or it was stopped.
+ * From DIR/perf.data (with binaries of 'keep', where they are) to
+ * stacks.folded, flame.svg and functions.txt; what was found is added to
+ * 'sampling' and the paths to 'artifacts'. 0, or -1 and said: there were no
+ * samples, or it was stopped.
  */
 int sampler_read(const struct sampler *, const char *title, struct halt *,
     struct json *sampling, struct json *artifacts);
