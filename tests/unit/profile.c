@@ -213,7 +213,7 @@ functions(void)
 	struct symbols s = {0};
 	bool is = symbols_read(&s, "/proc/self/exe", patterns, 3) == 0;
 
-	tap_ok(is && s.n == 2 && s.seen > 2 && s.v[0].offset < s.v[1].offset,
+	tap_ok(is && s.n >= 2 && s.seen > s.n && s.v[0].offset < s.v[1].offset,
 	    "functions of a program: %zu of %zu", s.n, s.seen);
 	symbols_free(&s);
 	tap_ok(symbols_read(&s, "/dev/null", patterns, 3) < 0 &&
