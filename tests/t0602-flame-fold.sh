@@ -135,6 +135,15 @@ test_that 'several outputs' vkb-flame -f folded:one -f svg:two stacks
 test_same "$(vkb-flame -f folded stacks)" "$(cat one)" 'one is folded'
 test_match '^<svg' two 'the other a graph'
 
+awk 'BEGIN { for (i = 10000; i < 90000; i++) print "a;b" i % 97 ";c" i, i }' |
+  sort >many
+test_that 'many stacks' vkb-flame -f folded many
+cp .out got
+test_that 'are all there' cmp many got
+test_same "$(awk '{ s += $NF } END { printf "%.0f", s }' many)" \
+  "$(vkb-flame -r -f folded many | awk '{ s += $NF } END { printf "%.0f", s }')" \
+  'turned round, too'
+
 # --- the reference inputs
 
 # A last sample without its blank line is lost by the Perl scripts.

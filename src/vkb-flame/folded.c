@@ -147,6 +147,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 
 	while ((rc = lines_next(l, &s, &n)) > 0) {
 		size_t empty = 0;
+		uint32_t node;
 
 		while (empty < n && blank(s[empty]))
 			empty++;
@@ -155,8 +156,10 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		k = lines_torn(l) ? 0 : count(s, n, &v);
 		if (!k && !bad++)
 			first = lines_number(l);
-		if (k)
-			t->self[column][stack(t, &last, s, k)] += v;
+		if (!k)
+			continue;
+		node = stack(t, &last, s, k); /* which moves the columns */
+		t->self[column][node] += v;
 	}
 	if (to >= 0)
 		samples(t, t->self[column], t->self[to]);
