@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct calltree_index {
-	uint32_t *slots; /* nodes by parent and frame; 0: empty */
+	uint64_t *slots; /* a node, and half of its hash; 0: empty */
 	size_t size;
 	size_t cap; /* of the arrays by node */
 };
@@ -100,6 +100,12 @@ hash(uint32_t parent, uint32_t frame)
 	return (size_t)(h ^ h >> 29);
 }
 
+static uint64_t
+slot(uint32_t node, size_t h)
+{
+	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
+}
+
 static void
 more_slots(struct calltree *t)
 {
@@ -110,11 +116,11 @@ more_slots(struct calltree *t)
 	x->size *= 2;
 	x->slots = mem_array(x->size, sizeof *x->slots);
 	for (uint32_t i = 1; i < t->n; i++) {
-		size_t at = hash(t->parent[i], t->frame[i]) & mask;
+		size_t h = hash(t->parent[i], t->frame[i]), at = h & mask;
 
 		while (x->slots[at])
 			at = (at + 1) & mask;
-		x->slots[at] = i;
+		x->slots[at] = slot(i, h);
 	}
 }
 
@@ -144,17 +150,23 @@ uint32_t
 calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 {
 	struct calltree_index *x = t->index;
-	size_t at;
+	size_t at, h = hash(parent, frame);
+	uint32_t node;
 
 	if (!t->n)
 		return new_node(t, parent, frame);
 	if (2 * (size_t)t->n > x->size)
 		more_slots(t);
-	at = hash(parent, frame) & (x->size - 1);
-	for (uint32_t i; (i = x->slots[at]); at = (at + 1) & (x->size - 1))
-		if (t->parent[i] == parent && t->frame[i] == frame)
-			return i;
-	return x->slots[at] = new_node(t, parent, frame);
+	at = h & (x->size - 1);
+	for (uint64_t s; (s = x->slots[at]); at = (at + 1) & (x->size - 1)) {
+		node = (uint32_t)(s >> 32);
+		if ((uint32_t)s == (uint32_t)(h >> 32) &&
+		    t->parent[node] == parent && t->frame[node] == frame)
+			return node;
+	}
+	node = new_node(t, parent, frame);
+	x->slots[at] = slot(node, h);
+	return node;
 }
 
 /* Nodes by name: what is put to the front of its siblings last is first. */
