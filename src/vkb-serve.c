@@ -18,7 +18,6 @@
 #include "opt.h"
 #include "record.h"
 #include "str.h"
-#include "tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -291,20 +290,11 @@ leave(struct home *h, int status)
 static int
 write_record(const char *file, const struct json *rec)
 {
-	struct tempfile *t;
-	char *s;
-
 	if (!file)
 		return 0;
 	if (strcmp(file, "-") == 0)
 		return jsonl_write(STDOUT_FILENO, rec);
-	t = tempfile_open(file);
-	if (!t)
-		return -1;
-	s = json_print(rec);
-	fprintf(tempfile_stream(t), "%s\n", s);
-	free(s);
-	return tempfile_commit(t);
+	return jsonfile_write(file, rec);
 }
 
 static int

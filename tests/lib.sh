@@ -109,6 +109,23 @@ test_server() {
   mkdir "$TMPDIR"
 }
 
+# test_other SPEC: a server of somebody else, who stops it when the test ends;
+# $other is its record, $port where it listens.
+# shellcheck disable=SC2034 # $port is for the script
+test_other() {
+  mkfifo ask answer
+  vkb-serve --follow <ask >answer 2>serve.err &
+  serve=$!
+  exec 3>ask 4<answer
+  test_cleanup() {
+    exec 3>&- 4<&-
+    wait "$serve"
+  }
+  cat "$1" >&3
+  read -r other <&4
+  port=$(printf '%s' "$other" | jq .nodes[0].port)
+}
+
 # test_postgres WHAT: the rest of the script needs PostgreSQL. It gets a server
 # of its own, on a unix socket in the scratch folder, and PG* say where. As root
 # the server runs as the user postgres.

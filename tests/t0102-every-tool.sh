@@ -58,13 +58,8 @@ for program in "$VKB_BIN"/vkb-*; do
   no_control .err "$p: is not echoed raw"
 done
 
-# --- those that read records: filter GOOD COMMAND...
-
-filter() {
-  good=$1
-  shift
-  name=$*
-  n=$(($(wc -l <"$good") + 1))
+# reads COMMAND...: $good, however it comes.
+reads() {
   test_that "$name: good input" "$@" "$good"
   test_same '' "$(cat .err)" "$name: is quiet"
   cp .out want
@@ -72,6 +67,16 @@ filter() {
   test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
   test_that "$name: - is stdin" from "$good" "$@" -
   test_same "$(cat want)" "$(cat .out)" "$name: - gives the same"
+}
+
+# --- those that read records: filter GOOD COMMAND...
+
+filter() {
+  good=$1
+  shift
+  name=$*
+  n=$(($(wc -l <"$good") + 1))
+  reads "$@"
 
   { cat "$good"; head -n 1 "$good" | tr -d '\n'; } >torn
   test_status 2 "$name: a last line without its newline" "$@" torn
@@ -129,13 +134,7 @@ stacks() {
   good=$1
   shift
   name=$*
-  test_that "$name: good input" "$@" "$good"
-  test_same '' "$(cat .err)" "$name: is quiet"
-  cp .out want
-  test_that "$name: stdin" from "$good" "$@"
-  test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
-  test_that "$name: - is stdin" from "$good" "$@" -
-  test_same "$(cat want)" "$(cat .out)" "$name: - gives the same"
+  reads "$@"
   printf %s "$(cat "$good")" >torn
   test_status 2 "$name: a last line without its newline" "$@" torn
   test_match "torn:$(wc -l <"$good")" .err "$name: it is named"

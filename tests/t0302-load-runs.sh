@@ -152,17 +152,7 @@ test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
 # --- a server of somebody else
 
 printf '{"type":"spec","v":1,"id":"other","unixsocket":true,"config":{"maxclients":99}}\n' >spec
-mkfifo ask answer
-vkb-serve --follow <ask >answer 2>serve.err &
-serve=$!
-exec 3>ask 4<answer
-test_cleanup() {
-  exec 3>&- 4<&-
-  wait "$serve"
-}
-cat spec >&3
-read -r other <&4
-port=$(printf '%s' "$other" | jq .nodes[0].port)
+test_other spec
 socket=$(printf '%s' "$other" | jq -r .nodes[0].unixsocket)
 valkey-cli -p "$port" set left over >/dev/null
 valkey-cli -p "$port" config set maxmemory 55mb >/dev/null

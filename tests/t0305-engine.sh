@@ -1,15 +1,7 @@
 #!/bin/sh
 # The load engine against real servers: every command, cluster, TLS, trouble.
 . "${0%/*}/lib.sh"
-
-engine=$VKB_BUILD/bench/engine
-if [ ! -x "$engine" ]; then
-  test_result 1 "$engine is there: 'make bench' builds it"
-  test_done
-fi
-
-# value NAME FILE: a figure of the engine's report.
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+. "$tests/engine.sh"
 
 # A script for vkb-serve to run; its lines are "what: got" for below.
 cat >plain <<'END'

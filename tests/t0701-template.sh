@@ -1,13 +1,7 @@
 #!/bin/sh
 # Commands with placeholders on a real server: what arrives is what was meant.
 . "${0%/*}/lib.sh"
-
-engine=$VKB_BUILD/bench/engine
-if [ ! -x "$engine" ]; then
-  test_result 1 "$engine is there: 'make bench' builds it"
-  test_done
-fi
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+. "$tests/engine.sh"
 
 cat >script <<'END'
 run() { "$ENGINE" -p "$VKB_PORT" -r 1000 "$@"; }

@@ -1,13 +1,7 @@
 #!/bin/sh
 # Rows of datasets in requests: every format, each row once, on a real server.
 . "${0%/*}/lib.sh"
-
-engine=$VKB_BUILD/bench/engine
-if [ ! -x "$engine" ]; then
-  test_result 1 "$engine is there: 'make bench' builds it"
-  test_done
-fi
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+. "$tests/engine.sh"
 
 awk 'BEGIN {
   print "id,title,body" >"d.csv"

@@ -2,12 +2,7 @@
 # Several streams of requests at once: one start, ends of their own, and what
 # was measured when the server dies meanwhile.
 . "${0%/*}/lib.sh"
-
-engine=$VKB_BUILD/bench/engine
-if [ ! -x "$engine" ]; then
-  test_result 1 "$engine is there: 'make bench' builds it"
-  test_done
-fi
+. "$tests/engine.sh"
 socket=$scratch/s server=
 test_cleanup() { [ -z "$server" ] || kill "$server" 2>/dev/null; }
 cli() { valkey-cli -s "$socket" "$@"; }
@@ -20,7 +15,6 @@ start() {
     kill -0 "$server" || break
   done
 }
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
 
 start
 test_that 'by duration' "$engine" -s "$socket" -t SET -t 'INCR n:__rand_int__' \

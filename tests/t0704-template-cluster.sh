@@ -2,13 +2,7 @@
 # Commands with placeholders in a cluster: tags, rows, and requests that are
 # sent on to the node that has their slot.
 . "${0%/*}/lib.sh"
-
-engine=$VKB_BUILD/bench/engine
-if [ ! -x "$engine" ]; then
-  test_result 1 "$engine is there: 'make bench' builds it"
-  test_done
-fi
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+. "$tests/engine.sh"
 
 awk 'BEGIN {print "id,t"; for (i = 1; i <= 2000; i++) print i ",t" i}' >d.csv
 cat >script <<'END'

@@ -74,17 +74,7 @@ test_match "not run: its dataset 'no.csv': vkb-gendata exited with 2" .err 'is n
 # --- a server of somebody else: emptied for each reset, indexes and all
 
 printf '{"type":"spec","v":1,"id":"x","modules":[{"path":"%s"}]}\n' "$module" >spec
-mkfifo ask answer
-vkb-serve --follow <ask >answer &
-serve=$!
-exec 3>ask 4<answer
-test_cleanup() {
-  exec 3>&- 4<&-
-  wait "$serve"
-}
-cat spec >&3
-read -r other <&4
-port=$(printf '%s' "$other" | jq .nodes[0].port)
+test_other spec
 test_that 'a running server' vkb-load --port "$port" --runs 2 add.json
 test_same '["1_a","ok"] ["1_b","ok"] ["1_a","ok"] ["1_b","ok"]' \
   "$(runs '[.config.test_id, .status]' .out)" 'is emptied before each visit'

@@ -2,9 +2,11 @@
 #include "err.h"
 #include "json.h"
 #include "str.h"
+#include "tempfile.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int
@@ -56,4 +58,18 @@ jsonfile_read(const char *file)
 		j = jsonfile_parse(&s, strcmp(file, "-") == 0 ? "stdin" : file);
 	str_free(&s);
 	return j;
+}
+
+int
+jsonfile_write(const char *file, const struct json *rec)
+{
+	struct tempfile *t = tempfile_open(file);
+	char *s;
+
+	if (!t)
+		return -1;
+	s = json_print(rec);
+	fprintf(tempfile_stream(t), "%s\n", s);
+	free(s);
+	return tempfile_commit(t);
 }

@@ -16,4 +16,7 @@ struct json *jsonfile_parse(const struct str *text, const char *name);
 /* Both; caller frees with json_free. */
 struct json *jsonfile_read(const char *file);
 
+/* One record, as a line; the file appears whole (tempfile.h). 0 or -1, said. */
+int jsonfile_write(const char *file, const struct json *);
+
 #endif

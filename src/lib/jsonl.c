@@ -393,30 +393,35 @@ jsonl_next(struct jsonl *r, struct json **rec)
 	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
+/* All of it, however often write(2) takes less. */
+static int
+write_text(int fd, const char *s, size_t n)
+{
+	ssize_t k;
+
+	while (n) {
+		k = write(fd, s, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_fail_sys("cannot write a record");
+		s += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
 int
 jsonl_write_all(int fd, struct json *const *recs, size_t n)
 {
 	struct str s = {0};
-	size_t done = 0;
-	ssize_t k;
-	int rc = -1;
+	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		json_append(&s, recs[i]);
 		str_addc(&s, '\n');
 	}
-	while (done < s.len) {
-		k = write(fd, s.s + done, s.len - done);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0) {
-			err_fail_sys("cannot write a record");
-			goto out;
-		}
-		done += (size_t)k;
-	}
-	rc = 0;
-out:
+	rc = write_text(fd, s.s, s.len);
 	str_free(&s);
 	return rc;
 }
@@ -425,23 +430,11 @@ int
 jsonl_write(int fd, const struct json *rec)
 {
 	char *s = json_print(rec);
-	size_t n = strlen(s), done = 0;
-	ssize_t k;
-	int rc = -1;
+	size_t n = strlen(s);
+	int rc;
 
 	s[n++] = '\n'; /* in place of the NUL */
-	while (done < n) {
-		k = write(fd, s + done, n - done);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0) {
-			err_fail_sys("cannot write a record");
-			goto out;
-		}
-		done += (size_t)k;
-	}
-	rc = 0;
-out:
+	rc = write_text(fd, s, n);
 	free(s);
 	return rc;
 }

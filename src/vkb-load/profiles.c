@@ -8,7 +8,6 @@
 #include "proc.h"
 #include "record.h"
 #include "str.h"
-#include "tempfile.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -281,21 +280,6 @@ fail(struct one *x, int status)
 	    "vkb-profile %s: %s", proc_ended(status, how, sizeof how), text);
 }
 
-/* So that the file says of what it is as well. */
-static int
-write_record(const char *file, const struct json *rec)
-{
-	struct tempfile *t = tempfile_open(file);
-	char *s;
-
-	if (!t)
-		return -1;
-	s = json_print(rec);
-	fprintf(tempfile_stream(t), "%s\n", s);
-	free(s);
-	return tempfile_commit(t);
-}
-
 static int
 read_record(struct profiles *p, struct one *x, const struct json *subject,
     struct json *recs)
@@ -314,7 +298,7 @@ read_record(struct profiles *p, struct one *x, const struct json *subject,
 		json_set(rec, "subject", json_dup(subject));
 		json_set(rec, "config", json_dup(json_get(p->cas, "config")));
 		json_set(rec, "run", run);
-		rc = write_record(file, rec);
+		rc = jsonfile_write(file, rec);
 		json_push(recs, rec);
 		rec = NULL;
 	}

@@ -1,0 +1,10 @@
+# Sourced by the tests of the load engine: its driver, and what it reports.
+# shellcheck shell=sh disable=SC2034,SC2154 # for the script; of lib.sh
+engine=$VKB_BUILD/bench/engine
+if [ ! -x "$engine" ]; then
+  test_result 1 "$engine is there: 'make bench' builds it"
+  test_done
+fi
+
+# value NAME FILE: a figure of the engine's report.
+value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
