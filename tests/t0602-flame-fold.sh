@@ -144,6 +144,31 @@ test_same "$(awk '{ s += $NF } END { printf "%.0f", s }' many)" \
   "$(vkb-flame -r -f folded many | awk '{ s += $NF } END { printf "%.0f", s }')" \
   'turned round, too'
 
+# Sums of halves are exact in any order.
+awk 'BEGIN { srand(3)
+  for (i = 0; i < 9000; i++) {
+    printf "p"
+    for (k = int(rand() * 9); k > 0; k--) printf ";f%d", rand() * 4
+    print " " int(rand() * 9) / 2 } }' >any
+sort any >in-order
+vkb-flame any >any.svg
+for way in 'sort any' 'sort -r any' 'sed -n p any any'; do
+  $way | awk -v twice="$way" '{ if (twice ~ /any any/) $NF /= 2; print }' |
+    vkb-flame >this.svg
+  test_that "in another order: $way" cmp any.svg this.svg
+done
+split -l 4000 any part.
+vkb-flame part.a? >this.svg
+test_that 'in parts' cmp any.svg this.svg
+test_same "$(vkb-flame -r -f folded in-order)" "$(vkb-flame -r -f folded any)" \
+  'turned round: the order is no difference'
+
+# More than are sorted at once.
+awk 'BEGIN { for (k = 0; k < 100000; k++) s = s "a;"
+  for (i = 100; i < 200; i++) print s "b" i, i }' >deep
+vkb-flame -f folded deep >got
+test_that 'deep ones' cmp deep got
+
 # --- the reference inputs
 
 # A last sample without its blank line is lost by the Perl scripts.

@@ -1,13 +1,17 @@
 #include "names.h"
 #include "mem.h"
-#include "str.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct name {
+	char *s;
+	size_t n;
+};
+
 struct names {
-	char **v;
+	struct name *v;
 	size_t n, cap;
 	size_t *slots; /* open addressing: id + 1 */
 	size_t size;
@@ -26,7 +30,7 @@ names_free(struct names *t)
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->n; i++)
-		free(t->v[i]);
+		free(t->v[i].s);
 	free(t->v);
 	free(t->slots);
 	free(t);
@@ -35,23 +39,40 @@ names_free(struct names *t)
 const char *
 names_text(const struct names *t, size_t id)
 {
-	return t->v[id];
+	return t->v[id].s;
 }
 
 static bool
-same(const char *have, const char *text, size_t n)
+same(const struct name *have, const char *text, size_t n)
 {
-	return strncmp(have, text, n) == 0 && !have[n];
+	return have->n == n && memcmp(have->s, text, n) == 0;
+}
+
+/* Of eight bytes at once: this is where long lists of stacks are read. */
+static uint64_t
+hash(const char *text, size_t n)
+{
+	uint64_t h = n, word;
+	size_t i = 0;
+
+	for (; n - i >= sizeof word; i += sizeof word) {
+		memcpy(&word, text + i, sizeof word);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	for (word = 0; i < n; i++)
+		word = word << 8 | (unsigned char)text[i];
+	h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
 }
 
 /* The slot of a text, or the empty one where it belongs. */
 static size_t *
 slot(const struct names *t, const char *text, size_t n)
 {
-	unsigned long long h = str_hash(STR_HASH, text, n);
-	size_t at = (h ^ h >> 32) & (t->size - 1);
+	size_t at = hash(text, n) & (t->size - 1);
 
-	while (t->slots[at] && !same(t->v[t->slots[at] - 1], text, n))
+	while (t->slots[at] && !same(&t->v[t->slots[at] - 1], text, n))
 		at = (at + 1) & (t->size - 1);
 	return &t->slots[at];
 }
@@ -67,19 +88,19 @@ names_idn(struct names *t, const char *text, size_t n)
 {
 	size_t *to;
 
-	if (t->n && same(t->v[t->last], text, n))
+	if (t->n && same(&t->v[t->last], text, n))
 		return t->last; /* as it mostly is */
 	if (2 * (t->n + 1) > t->size) {
 		t->size = t->size ? 2 * t->size : 64;
 		free(t->slots);
 		t->slots = mem_array(t->size, sizeof *t->slots);
 		for (size_t i = 0; i < t->n; i++)
-			*slot(t, t->v[i], strlen(t->v[i])) = i + 1;
+			*slot(t, t->v[i].s, t->v[i].n) = i + 1;
 	}
 	to = slot(t, text, n);
 	if (!*to) {
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = mem_strn(text, n);
+		t->v[t->n++] = (struct name){mem_strn(text, n), n};
 		*to = t->n;
 	}
 	t->last = *to - 1;
@@ -97,7 +118,8 @@ by_text(const void *a, const void *b, void *arg)
 {
 	const struct names *t = arg;
 
-	return strcmp(t->v[*(const uint32_t *)a], t->v[*(const uint32_t *)b]);
+	return strcmp(
+	    t->v[*(const uint32_t *)a].s, t->v[*(const uint32_t *)b].s);
 }
 
 uint32_t *

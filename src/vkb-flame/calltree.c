@@ -10,6 +10,7 @@
 struct calltree_index {
 	uint64_t *slots; /* a node, and half of its hash; 0: empty */
 	size_t size;
+	uint32_t n; /* nodes before this one are in it */
 	size_t cap; /* of the arrays by node */
 };
 
@@ -23,9 +24,8 @@ calltree_new(size_t columns)
 	t->total = mem_array(columns, sizeof *t->total);
 	t->names = names_new();
 	t->index = mem_new(sizeof *t->index);
-	t->index->size = 1024;
-	t->index->slots = mem_array(1024, sizeof *t->index->slots);
-	calltree_child(t, CALLTREE_NONE, CALLTREE_NONE);
+	t->index->n = 1; /* all but the root */
+	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
 	return t;
 }
 
@@ -106,26 +106,39 @@ slot(uint32_t node, size_t h)
 	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
 }
 
+/* Room for one node more. */
 static void
 more_slots(struct calltree *t)
 {
 	struct calltree_index *x = t->index;
-	size_t mask = 2 * x->size - 1;
 
+	while (2 * (size_t)t->n > x->size)
+		x->size = x->size ? 2 * x->size : 1024;
 	free(x->slots);
-	x->size *= 2;
 	x->slots = mem_array(x->size, sizeof *x->slots);
-	for (uint32_t i = 1; i < t->n; i++) {
-		size_t h = hash(t->parent[i], t->frame[i]), at = h & mask;
+	x->n = 1;
+}
+
+/* What was appended. */
+static void
+index_rest(struct calltree *t)
+{
+	struct calltree_index *x = t->index;
+	size_t mask;
+
+	if (2 * (size_t)t->n > x->size)
+		more_slots(t);
+	for (mask = x->size - 1; x->n < t->n; x->n++) {
+		size_t h = hash(t->parent[x->n], t->frame[x->n]), at = h & mask;
 
 		while (x->slots[at])
 			at = (at + 1) & mask;
-		x->slots[at] = slot(i, h);
+		x->slots[at] = slot(x->n, h);
 	}
 }
 
-static uint32_t
-new_node(struct calltree *t, uint32_t parent, uint32_t frame)
+uint32_t
+calltree_append(struct calltree *t, uint32_t parent, uint32_t frame)
 {
 	size_t *cap = &t->index->cap;
 
@@ -153,10 +166,7 @@ calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 	size_t at, h = hash(parent, frame);
 	uint32_t node;
 
-	if (!t->n)
-		return new_node(t, parent, frame);
-	if (2 * (size_t)t->n > x->size)
-		more_slots(t);
+	index_rest(t);
 	at = h & (x->size - 1);
 	for (uint64_t s; (s = x->slots[at]); at = (at + 1) & (x->size - 1)) {
 		node = (uint32_t)(s >> 32);
@@ -164,38 +174,53 @@ calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 		    t->parent[node] == parent && t->frame[node] == frame)
 			return node;
 	}
-	node = new_node(t, parent, frame);
+	node = calltree_append(t, parent, frame);
 	x->slots[at] = slot(node, h);
+	x->n = t->n;
 	return node;
 }
 
-/* Nodes by name: what is put to the front of its siblings last is first. */
-static void
-link_siblings(struct calltree *t, const uint32_t *rank, size_t names)
+struct ranked {
+	uint32_t rank, node;
+};
+
+static int
+by_rank(const void *a, const void *b)
 {
-	uint32_t *start = mem_array(names + 1, sizeof *start);
-	uint32_t *order = mem_array(t->n, sizeof *order);
+	const struct ranked *x = a, *y = b;
 
-	for (uint32_t i = 1; i < t->n; i++)
-		start[rank[t->frame[i]]]++;
-	for (size_t r = 0, sum = 0; r < names; r++) {
-		size_t k = start[r];
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
 
-		start[r] = (uint32_t)sum;
-		sum += k;
-	}
-	for (uint32_t i = 1; i < t->n; i++)
-		order[start[rank[t->frame[i]]]++] = i;
+/* By name: few have more than one below them. */
+static void
+link_siblings(struct calltree *t, const uint32_t *rank)
+{
+	struct ranked *v = NULL;
+	size_t cap = 0;
+
 	t->child = mem_array(t->n, sizeof *t->child);
 	t->next = mem_array(t->n, sizeof *t->next);
-	for (uint32_t k = t->n - 1; k > 0; k--) {
-		uint32_t i = order[k - 1], p = t->parent[i];
-
-		t->next[i] = t->child[p];
-		t->child[p] = i;
+	for (uint32_t i = t->n - 1; i > 0; i--) {
+		t->next[i] = t->child[t->parent[i]];
+		t->child[t->parent[i]] = i;
 	}
-	free(order);
-	free(start);
+	for (uint32_t p = 0; p < t->n; p++) {
+		uint32_t *to = &t->child[p];
+		size_t n = 0;
+
+		if (!*to || !t->next[*to])
+			continue;
+		for (uint32_t i = *to; i; i = t->next[i]) {
+			v = mem_grow(v, n, &cap, sizeof *v);
+			v[n++] = (struct ranked){rank[t->frame[i]], i};
+		}
+		qsort(v, n, sizeof *v, by_rank);
+		for (size_t i = 0; i < n; to = &t->next[*to])
+			*to = v[i++].node;
+		*to = 0;
+	}
+	free(v);
 }
 
 void
@@ -210,7 +235,7 @@ calltree_sum(struct calltree *t)
 		for (uint32_t i = t->n - 1; i > 0; i--)
 			t->total[c][t->parent[i]] += t->total[c][i];
 	}
-	link_siblings(t, rank, names_count(t->names));
+	link_siblings(t, rank);
 	free(rank);
 }
 
@@ -254,17 +279,15 @@ calltree_reverse(const struct calltree *t)
 {
 	struct calltree *r = calltree_new(t->columns);
 
+	for (size_t i = 0; i < names_count(t->names); i++)
+		names_id(r->names, names_text(t->names, i));
 	for (uint32_t i = 1; i < t->n; i++) {
 		uint32_t to = 0;
 
 		if (any(t, i) == 0)
 			continue;
-		for (uint32_t k = i; k; k = t->parent[k]) {
-			const char *name = calltree_name(t, k);
-
-			to = calltree_child(
-			    r, to, calltree_frame(r, name, strlen(name)));
-		}
+		for (uint32_t k = i; k; k = t->parent[k])
+			to = calltree_child(r, to, t->frame[k]);
 		for (size_t c = 0; c < t->columns; c++)
 			r->self[c][to] += t->self[c][i];
 	}

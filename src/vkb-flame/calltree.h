@@ -33,6 +33,8 @@ const char *calltree_name(
 
 /* The node below 'parent'; it is made where there is none. */
 uint32_t calltree_child(struct calltree *, uint32_t parent, uint32_t frame);
+/* The same where there is none yet. */
+uint32_t calltree_append(struct calltree *, uint32_t parent, uint32_t frame);
 
 /* No more nodes after this. */
 void calltree_sum(struct calltree *);

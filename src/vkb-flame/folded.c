@@ -4,6 +4,7 @@
 #include "lines.h"
 #include "mem.h"
 #include "num.h"
+#include "stacks.h"
 #include "stats.h"
 #include "str.h"
 
@@ -20,7 +21,7 @@
 struct last {
 	struct str text;
 	size_t *end; /* of each frame in 'text' */
-	uint32_t *node;
+	uint32_t *frame;
 	size_t n, cap;
 };
 
@@ -86,7 +87,7 @@ common(const char *a, const char *b, size_t n)
 	return i;
 }
 
-static uint32_t
+static void
 stack(struct calltree *t, struct last *last, const char *s, size_t n)
 {
 	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
@@ -103,19 +104,16 @@ stack(struct calltree *t, struct last *last, const char *s, size_t n)
 			last->cap = last->cap ? 2 * last->cap : 64;
 			last->end =
 			    mem_resize(last->end, last->cap, sizeof *last->end);
-			last->node = mem_resize(
-			    last->node, last->cap, sizeof *last->node);
+			last->frame = mem_resize(
+			    last->frame, last->cap, sizeof *last->frame);
 		}
-		last->node[depth] =
-		    calltree_child(t, depth ? last->node[depth - 1] : 0,
-			calltree_frame(t, s + at, k - at));
+		last->frame[depth] = calltree_frame(t, s + at, k - at);
 		last->end[depth] = k;
 		last->n = depth + 1;
 		at = k + 1;
 	}
 	last->text.len = 0;
 	str_addn(&last->text, s, n);
-	return last->node[last->n - 1];
 }
 
 static void
@@ -139,6 +137,7 @@ int
 folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 {
 	unsigned long long bad = 0, first = 0;
+	struct stacks *stacks = stacks_new(t, column);
 	struct last last = {.n = 0};
 	const char *s;
 	size_t n, k;
@@ -147,7 +146,6 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 
 	while ((rc = lines_next(l, &s, &n)) > 0) {
 		size_t empty = 0;
-		uint32_t node;
 
 		while (empty < n && blank(s[empty]))
 			empty++;
@@ -158,14 +156,15 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 			first = lines_number(l);
 		if (!k)
 			continue;
-		node = stack(t, &last, s, k); /* which moves the columns */
-		t->self[column][node] += v;
+		stack(t, &last, s, k);
+		stacks_add(stacks, last.frame, last.n, v);
 	}
+	stacks_end(stacks);
 	if (to >= 0)
 		samples(t, t->self[column], t->self[to]);
 	str_free(&last.text);
 	free(last.end);
-	free(last.node);
+	free(last.frame);
 	if (bad == 1 && lines_torn(l))
 		err_say("%s:%llu: a line without its newline is left out",
 		    lines_name(l), first);

@@ -1,0 +1,187 @@
+#include "stacks.h"
+#include "calltree.h"
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST ((size_t)1 << 23) /* frames that wait */
+
+struct stack {
+	uint64_t key; /* two of its frames, which are compared next */
+	size_t from;  /* its frames begin here */
+	size_t n;     /* so many */
+	double v;
+};
+
+struct stacks {
+	struct calltree *t;
+	size_t column;
+	uint32_t *frames;
+	size_t nframes, frames_cap;
+	struct stack *v;
+	size_t n, cap;
+	uint32_t *path; /* the nodes of a stack */
+	size_t path_cap;
+};
+
+struct stacks *
+stacks_new(struct calltree *t, size_t column)
+{
+	struct stacks *s = mem_new(sizeof *s);
+
+	s->t = t;
+	s->column = column;
+	return s;
+}
+
+/* --- in order: of the frames' numbers, then as they came */
+
+static uint64_t
+key(const uint32_t *frames, const struct stack *s, size_t depth)
+{
+	uint64_t a = depth < s->n ? frames[s->from + depth] + 1 : 0;
+
+	return a << 32 |
+	    (depth + 1 < s->n ? frames[s->from + depth + 1] + 1 : 0);
+}
+
+static int
+as_they_came(const void *a, const void *b)
+{
+	const struct stack *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void
+swap(struct stack *a, struct stack *b)
+{
+	struct stack tmp = *a;
+
+	*a = *b;
+	*b = tmp;
+}
+
+struct part {
+	struct stack *v;
+	size_t n, depth; /* the frames before are the same */
+};
+
+/* What is alike in both frames of the key is told apart by those behind. */
+static void
+next_frames(const uint32_t *frames, struct part *p)
+{
+	if ((uint32_t)p->v->key == 0) { /* they are all alike */
+		qsort(p->v, p->n, sizeof *p->v, as_they_came);
+		p->n = 0;
+		return;
+	}
+	p->depth += 2;
+	for (size_t i = 0; i < p->n; i++)
+		p->v[i].key = key(frames, &p->v[i], p->depth);
+}
+
+/*
+ * Multikey quicksort (Bentley & Sedgewick, Fast algorithms for sorting and
+ * searching strings, 1997), with the keys beside the pointers. The largest of
+ * three parts is gone on with, so that it nests no deeper than log2(n).
+ */
+static void
+sort(const uint32_t *frames, struct part p)
+{
+	while (p.n > 1) {
+		uint64_t k = p.v[(p.n * 0x9e3779b9u >> 7) % p.n].key;
+		size_t lo = 0, hi = p.n, i = 0;
+		struct part part[3];
+
+		while (i < hi)
+			if (p.v[i].key < k)
+				swap(&p.v[lo++], &p.v[i++]);
+			else if (p.v[i].key > k)
+				swap(&p.v[i], &p.v[--hi]);
+			else
+				i++;
+		part[0] = (struct part){p.v, lo, p.depth};
+		part[1] = (struct part){p.v + lo, hi - lo, p.depth};
+		part[2] = (struct part){p.v + hi, p.n - hi, p.depth};
+		if (hi - lo > 1)
+			next_frames(frames, &part[1]);
+		p = part[1];
+		for (int j = 0; j < 3; j += 2) {
+			struct part less = part[j];
+
+			if (less.n > p.n) {
+				less = p;
+				p = part[j];
+			}
+			sort(frames, less);
+		}
+	}
+}
+
+/* --- into the tree */
+
+static size_t
+shared(const struct stacks *s, const struct stack *a, const struct stack *b)
+{
+	size_t i = 0;
+
+	while (i < a->n && i < b->n &&
+	    s->frames[a->from + i] == s->frames[b->from + i])
+		i++;
+	return i;
+}
+
+static void
+plant(struct stacks *s)
+{
+	uint32_t old = s->t->n;
+
+	for (size_t i = 0; i < s->n; i++)
+		s->v[i].key = key(s->frames, &s->v[i], 0);
+	sort(s->frames, (struct part){s->v, s->n, 0});
+	for (size_t i = 0; i < s->n; i++) {
+		const struct stack *v = &s->v[i];
+		size_t k = i ? shared(s, v, v - 1) : 0;
+		uint32_t node = k ? s->path[k - 1] : 0;
+
+		for (; k < v->n; k++) {
+			uint32_t frame = s->frames[v->from + k];
+
+			/* Below a new node all but the last one's is new. */
+			node = node >= old || old == 1
+			    ? calltree_append(s->t, node, frame)
+			    : calltree_child(s->t, node, frame);
+			s->path =
+			    mem_grow(s->path, k, &s->path_cap, sizeof *s->path);
+			s->path[k] = node;
+		}
+		s->t->self[s->column][node] += v->v;
+	}
+	s->n = s->nframes = 0;
+}
+
+void
+stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
+{
+	if (s->nframes + n > MOST)
+		plant(s);
+	while (s->nframes + n > s->frames_cap)
+		s->frames = mem_grow(s->frames, s->frames_cap, &s->frames_cap,
+		    sizeof *s->frames);
+	memcpy(s->frames + s->nframes, frames, n * sizeof *frames);
+	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = (struct stack){.from = s->nframes, .n = n, .v = v};
+	s->nframes += n;
+}
+
+void
+stacks_end(struct stacks *s)
+{
+	plant(s);
+	free(s->frames);
+	free(s->v);
+	free(s->path);
+	free(s);
+}
