@@ -6,12 +6,10 @@
 #include "tempfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int
@@ -94,26 +92,10 @@ to_fd(int fd, const struct str *s)
 }
 
 static int
-to_device(const char *path, const struct str *s)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), rc = -1;
-
-	if (fd >= 0)
-		rc = to_fd(fd, s);
-	if (rc < 0)
-		err_fail_sys("cannot write '%s'", path);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-static int
 to_file(const char *path, const struct str *s)
 {
-	char *real = realpath(path, NULL); /* a link stays one */
-	struct tempfile *t = tempfile_open(real ? real : path);
+	struct tempfile *t = tempfile_open(path);
 
-	free(real);
 	if (!t)
 		return -1;
 	if (s->len && fwrite(s->s, 1, s->len, tempfile_stream(t)) != s->len) {
@@ -127,14 +109,9 @@ to_file(const char *path, const struct str *s)
 int
 output_write(const struct output *o, const struct str *s)
 {
-	struct stat st;
-
 	if (!o->file)
 		return to_fd(STDOUT_FILENO, s) < 0
 		    ? err_fail_sys("cannot write to stdout")
 		    : 0;
-	if (stat(o->file, &st) == 0 && !S_ISREG(st.st_mode) &&
-	    !S_ISDIR(st.st_mode))
-		return to_device(o->file, s);
 	return to_file(o->file, s);
 }

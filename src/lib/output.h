@@ -26,7 +26,7 @@ struct output {
 struct output *output_list(
     const struct opt_list *, const char *const *names, size_t *n);
 
-/* 0, or -1 and said. What is no regular file, as a pipe, is written to. */
+/* 0, or -1 and said. */
 int output_write(const struct output *, const struct str *);
 
 #endif

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 struct tempfile {
-	char *path; /* the final name */
-	char *tmp;  /* the hidden name beside it */
+	char *name; /* as it was given */
+	char *path; /* the final one, behind links */
+	char *tmp;  /* the hidden name beside it; NULL: a device or a pipe */
 	int named;  /* 'tmp' exists */
 	FILE *f;
 };
@@ -40,20 +41,62 @@ open_unnamed(const char *path)
 	return fd;
 }
 
+static int
+open_whole(struct tempfile *t)
+{
+	int fd;
+
+	t->tmp = beside(t->path);
+	fd = open_unnamed(t->path);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+		t->named = fd >= 0;
+	}
+	return fd;
+}
+
+/* The descriptor that the file is open as already; -1: it is none. */
+static int
+inherited(const struct stat *file)
+{
+	struct stat st;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &st) == 0 && st.st_dev == file->st_dev &&
+		    st.st_ino == file->st_ino)
+			return fd;
+	return -1;
+}
+
+/* What is no file of its own, such as /dev/full, is written as it is. */
+static int
+open_fd(struct tempfile *t)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(t->path, &st) < 0 || S_ISDIR(st.st_mode))
+		return open_whole(t);
+	fd = inherited(&st);
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (S_ISREG(st.st_mode))
+		return open_whole(t);
+	return open(t->path, O_WRONLY | O_CLOEXEC);
+}
+
 struct tempfile *
 tempfile_open(const char *path)
 {
 	struct tempfile *t = mem_new(sizeof *t);
 	int fd;
 
-	t->path = mem_str(path);
-	t->tmp = beside(path);
-	fd = open_unnamed(path);
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-		t->named = fd >= 0;
-	}
-	t->f = fd < 0 ? NULL : fdopen(fd, "w+");
+	t->name = mem_str(path);
+	t->path = realpath(path, NULL); /* a link stays one */
+	if (!t->path)
+		t->path = mem_str(path);
+	fd = open_fd(t);
+	t->f = fd < 0 ? NULL : fdopen(fd, t->tmp ? "w+" : "w");
 	if (t->f)
 		return t;
 	err_fail_sys("cannot write '%s'", path);
@@ -72,8 +115,11 @@ commit(struct tempfile *t, bool sync)
 {
 	char fd[64];
 
-	if (fflush(t->f) != 0 || ferror(t->f) ||
-	    (sync && fsync(fileno(t->f)) < 0))
+	if (fflush(t->f) != 0 || ferror(t->f))
+		goto bad;
+	if (!t->tmp)
+		goto done;
+	if (sync && fsync(fileno(t->f)) < 0)
 		goto bad;
 	if (!t->named) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", fileno(t->f));
@@ -86,10 +132,11 @@ commit(struct tempfile *t, bool sync)
 	if (rename(t->tmp, t->path) < 0)
 		goto bad;
 	t->named = 0;
+done:
 	tempfile_discard(t);
 	return 0;
 bad:
-	err_fail_sys("cannot write '%s'", t->path);
+	err_fail_sys("cannot write '%s'", t->name);
 	tempfile_discard(t);
 	return -1;
 }
@@ -115,6 +162,7 @@ tempfile_discard(struct tempfile *t)
 		fclose(t->f);
 	if (t->named)
 		unlink(t->tmp);
+	free(t->name);
 	free(t->path);
 	free(t->tmp);
 	free(t);

@@ -1,7 +1,9 @@
 /*
  * Files that appear whole: written under no name at all (O_TMPFILE; where the
  * file system lacks it, under a hidden name), synced, then renamed into place.
- * A killed program leaves nothing behind.
+ * A killed program leaves nothing behind. A link stays one: its file is
+ * replaced. Devices and pipes, and what stdout or stderr goes to, stay what
+ * they are: they are written to.
  */
 #ifndef TEMPFILE_H
 #define TEMPFILE_H

@@ -13,12 +13,15 @@
 #include "tempfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* As printf has it: the shorter of 15 and 17 digits that reads back. */
@@ -387,6 +390,59 @@ written(void)
 	json_free(j);
 }
 
+static bool
+whole(const char *path)
+{
+	struct tempfile *t = tempfile_open(path);
+
+	if (!t)
+		return false;
+	fputs("one\n", tempfile_stream(t));
+	return tempfile_commit(t) == 0;
+}
+
+static void
+left_alone(const char *dir)
+{
+	char pipe[64], link[64], line[8] = "";
+	struct stat st;
+	FILE *f;
+	int fd;
+
+	snprintf(pipe, sizeof pipe, "%s/pipe", dir);
+	snprintf(link, sizeof link, "%s/link", dir);
+	fd = mkfifo(pipe, 0600) == 0 ? open(pipe, O_RDWR | O_NONBLOCK) : -1;
+	tap_ok(fd >= 0 && symlink("pipe", link) == 0, "a pipe and a link");
+	tap_ok(whole(pipe), "a pipe is written to");
+	tap_ok(read(fd, line, sizeof line) == 4, "at its other end");
+	tap_ok(whole(link) && read(fd, line, sizeof line) == 4, "by a link");
+	tap_ok(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode), "it stays one");
+	close(fd);
+	unlink(pipe);
+	f = fopen(pipe, "w");
+	fclose(f);
+	tap_ok(whole(link), "a link to a file");
+	f = fopen(pipe, "r");
+	tap_ok(f && fgets(line, sizeof line, f) && strcmp(line, "one\n") == 0,
+	    "its file is written");
+	fclose(f);
+	tap_ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode), "it stays one");
+	unlink(pipe);
+	unlink(link);
+	/* One like /dev/full, which only root can make. */
+	if (mknod(link, S_IFCHR | 0600, makedev(1, 7)) == 0) {
+		fd = dup(STDERR_FILENO);
+		if (freopen("/dev/null", "w", stderr) == NULL)
+			abort();
+		tap_ok(!whole(link), "a full device");
+		dup2(fd, STDERR_FILENO);
+		close(fd);
+		tap_ok(lstat(link, &st) == 0 && S_ISCHR(st.st_mode),
+		    "it stays one");
+		unlink(link);
+	}
+}
+
 static void
 files(void)
 {
@@ -409,6 +465,7 @@ files(void)
 	tap_str(line, "one\n", "a discarded one changed nothing");
 	fclose(f);
 	unlink(path);
+	left_alone(dir);
 	tap_ok(rmdir(dir) == 0, "nothing else is left in the folder");
 }
 
