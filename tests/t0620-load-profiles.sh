@@ -52,6 +52,14 @@ mkdir -p again && cp -r t/* again/ && rm again/*/profile.json
 test_that 'what was cut short' \
   vkb-load -q --profiles again --profile-time 500ms get.json
 test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
+mkdir -p d/e/_.
+touch d/mine d/e/_./mine d/e/_./perf.data
+vkb-load --plan get.json | jq -c '.id = ".."' >dots.jsonl
+test_that 'a case that is called ..' \
+  vkb-load -q --profiles d/e --profile-time 500ms dots.jsonl
+test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
+  'what others have stays'
+test_match 'processCommand' d/e/_./stacks.folded 'and it has its own folder'
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
 test_status 2 'a load that is over at once' \
   vkb-load -q --runs 1 --profiles s --profile short.json

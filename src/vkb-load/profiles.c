@@ -1,7 +1,6 @@
 #include "profiles.h"
 #include "engine.h"
 #include "err.h"
-#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
@@ -9,6 +8,7 @@
 #include "record.h"
 #include "str.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,11 +127,15 @@ profiles_stretch(const struct profiles_opts *o, const struct json *cas,
 
 /* --- where it goes ------------------------------------------------------ */
 
+/* One part of a path, neither hidden nor "..". */
 static void
 add_name(struct str *s, const char *name)
 {
-	for (; *name; name++)
-		str_addc(s, strchr("/\\ ", *name) || *name < ' ' ? '_' : *name);
+	for (const char *p = name; *p; p++)
+		str_addc(s,
+		    strchr("/\\ ", *p) || *p < ' ' || (p == name && *p == '.')
+			? '_'
+			: *p);
 }
 
 static char *
@@ -173,6 +177,22 @@ profiles_there(const struct profiles_opts *o, const struct json *cas,
 
 	free(dir);
 	return is;
+}
+
+/* What an interrupted session left is begun anew; what others have stays. */
+static void
+clear(const char *dir)
+{
+	static const char *const files[] = {
+	    "perf.data", "stacks.folded", "flame.svg", "functions.txt", NULL};
+	char *path;
+
+	for (size_t i = 0; files[i]; i++) {
+		path = mem_printf("%s/%s", dir, files[i]);
+		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+			err_fail_sys("cannot remove '%s'", path);
+		free(path);
+	}
 }
 
 /* --- at work ------------------------------------------------------------ */
@@ -240,9 +260,8 @@ start(struct profiles *p, struct one *x)
 	    json_get_num(set_of(p->cas), "sampling_freq", 999));
 	snprintf(delay, sizeof delay, "%.3fs", delay_of(p->cas));
 	snprintf(duration, sizeof duration, "%.3fs", duration_of(p->o, p->cas));
-	/* What an interrupted session left is begun anew. */
-	if (!complete(x->dir) && folder_remove(x->dir) < 0)
-		err_fail_sys("cannot remove '%s'", x->dir);
+	if (!complete(x->dir))
+		clear(x->dir);
 	x->err = memfd_create("profile", MFD_CLOEXEC);
 	spec.in = spec.out = null;
 	spec.err = x->err;
