@@ -52,6 +52,25 @@ mkdir -p again && cp -r t/* again/ && rm again/*/profile.json
 test_that 'what was cut short' \
   vkb-load -q --profiles again --profile-time 500ms get.json
 test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
+profile=$(find again -name profile.json)
+jq -c 'del(.case)' "$profile" >bare && mv bare "$profile"
+test_that 'what vkb-load was never told of' \
+  vkb-load -q --profiles again --profile-time 500ms get.json
+test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
+test_that 'what is there' vkb-load --profiles again --profile-time 500ms get.json
+test_match '^vkb-load: GET-.*: is profiled already$' .err 'is not, which is said'
+
+begun() { [ -n "$(find cut -name perf.data 2>/dev/null)" ]; }
+vkb-load -q --profiles cut --profile-time 600s get.json >cut.out 2>cut.err &
+pid=$!
+wait_until 60 begun
+kill -TERM $pid
+wait $pid
+test_same 143 $? 'one that is interrupted'
+test_same 0 "$(wc -l <cut.out | tr -d ' ')" 'has no record'
+test_that 'it is made again' vkb-load -q --profiles cut --profile-time 500ms get.json
+test_same 1 "$(grep -c '"type":"profile"' .out)" 'and has one'
+
 mkdir -p d/e/_.
 touch d/mine d/e/_./mine d/e/_./perf.data
 vkb-load --plan get.json | jq -c '.id = ".."' >dots.jsonl

@@ -278,7 +278,7 @@ load(struct measure *m, const struct target *t)
 	rc = m->engine->run(m->engine->self, &job, v);
 	if (rc != 0 && !m->r->halt)
 		measure_failed(m, NULL);
-	else if (m->profiles &&
+	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
 		rc = measure_failed(m, NULL);

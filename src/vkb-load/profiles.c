@@ -158,12 +158,15 @@ folder(const struct profiles_opts *o, const struct json *cas,
 	return str_take(&s);
 }
 
+/* What vkb-profile left alone, without the case, was never told of. */
 static bool
 complete(const char *dir)
 {
 	char *file = mem_printf("%s/profile.json", dir);
-	bool is = access(file, F_OK) == 0;
+	struct json *rec = access(file, F_OK) == 0 ? jsonfile_read(file) : NULL;
+	bool is = json_get_str(rec, "case") != NULL;
 
+	json_free(rec);
 	free(file);
 	return is;
 }
@@ -183,8 +186,8 @@ profiles_there(const struct profiles_opts *o, const struct json *cas,
 static void
 clear(const char *dir)
 {
-	static const char *const files[] = {
-	    "perf.data", "stacks.folded", "flame.svg", "functions.txt", NULL};
+	static const char *const files[] = {"profile.json", "perf.data",
+	    "stacks.folded", "flame.svg", "functions.txt", NULL};
 	char *path;
 
 	for (size_t i = 0; files[i]; i++) {
@@ -260,8 +263,7 @@ start(struct profiles *p, struct one *x)
 	    json_get_num(set_of(p->cas), "sampling_freq", 999));
 	snprintf(delay, sizeof delay, "%.3fs", delay_of(p->cas));
 	snprintf(duration, sizeof duration, "%.3fs", duration_of(p->o, p->cas));
-	if (!complete(x->dir))
-		clear(x->dir);
+	clear(x->dir);
 	x->err = memfd_create("profile", MFD_CLOEXEC);
 	spec.in = spec.out = null;
 	spec.err = x->err;

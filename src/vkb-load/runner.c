@@ -215,7 +215,8 @@ one(struct call *x, const struct step *s, bool last)
 		rc = -1;
 	if (rc < 0 && (scene_changes(s->cas) || !x->lease.server))
 		spoil(x, s, &m);
-	if (*r->stop)
+	/* A profile that is there is told of: it is not made again. */
+	if (*r->stop && !(rc == 0 && x->v->profile && measured(x, s)))
 		rc = -1;
 	else
 		rc = measured(x, s) ? keep(x, &m, s, rc) : 0;

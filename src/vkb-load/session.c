@@ -250,13 +250,15 @@ profile_scene(struct session *s, const struct slot *slot)
 
 	for (size_t c = 0; c < scene->n; c++) {
 		cas = s->a.cases[scene->v[c]];
-		v.wanted[c] = profiles_wanted(s->o->profiles, cas) &&
-		    !profiles_there(s->o->profiles, cas, build);
+		if (!profiles_wanted(s->o->profiles, cas))
+			continue;
+		v.wanted[c] = !profiles_there(s->o->profiles, cas, build);
 		n += v.wanted[c];
-		if (!v.wanted[c] || !talks(s))
+		if (v.wanted[c] ? !talks(s) : s->o->quiet)
 			continue;
 		who = agenda_builder(&s->a, slot);
-		err_say("%s%s: profile", json_get_str(cas, "id"), who);
+		err_say("%s%s: %s", json_get_str(cas, "id"), who,
+		    v.wanted[c] ? "profile" : "is profiled already");
 		free(who);
 	}
 	if (n)
