@@ -123,6 +123,15 @@ test_same '["fill",999,null]
 test_same '"not"' "$(jq -c 'select(.type == "run").config.scenario' .out)" \
   'one that is not to be profiled is measured'
 
+# What cannot be watched so briefly has filled the server all the same.
+jq 'del(.[0].test_groups[0].scenarios[2]) |
+  .[0].test_groups[0].scenarios[0].requests = 10' groups.json >brief.json
+test_status 2 'a scenario that is over at once' \
+  vkb-load -q --profiles b brief.json
+test_match '_fill-profiled: not profiled: ' .err 'is not profiled'
+test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" \
+  'those after it are'
+
 # --- every node of a cluster
 
 config SET 4 ',"cluster_mode":true,"cluster_nodes":3' >cluster.json

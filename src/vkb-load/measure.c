@@ -281,7 +281,7 @@ load(struct measure *m, const struct target *t)
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
-		rc = measure_failed(m, NULL);
+		measure_failed(m, NULL); /* the load did not */
 	keep_figures(m, t, v, rc);
 	spread(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)

@@ -89,7 +89,7 @@ tell(struct call *x, const struct measure *m, size_t cas)
 static int
 keep_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
-	if (rc < 0) {
+	if (rc < 0 || m->error.len) {
 		err_say("%s: not profiled: %s", json_get_str(s->cas, "id"),
 		    m->error.len ? m->error.s : "it was cut short");
 		x->v->failed++;
