@@ -102,6 +102,15 @@ test_match 'not run: it is profiled, which --profiles DIR has it do' .err \
   'they are not run, which is said'
 test_same 2 "$(grep -c '"type":"run"' .out)" 'the others are'
 
+for bad in '"sampling_freq":"fast"' '"sampling_freq":0' \
+  '"delays":{"write":{"delay":-1}}' '"delays":{"write":{"delay":"1s"}}' \
+  '"delays":{"read":{"duration":0}}'; do
+  config SET 1 ",\"cluster_mode\":false,\"profiling_sets\":[{\"enabled\":true,$bad}]" >bad.json
+  test_status 2 "$bad" vkb-load -q --profiles bad bad.json
+  test_match 'of its profile is no number' .err 'is refused'
+  test_result "$([ ! -e bad ]; echo $?)" 'and nothing is begun'
+done
+
 # Read scenarios have the delays of reading, and may change them.
 cat >groups.json <<'E2'
 [{"cluster_mode":false,"tls_mode":false,"keyspacelen":[1000],

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,9 @@
 
 /* To find the stacks of many samples. */
 enum { END_MS = 600000 };
+
+/* What vkb-profile takes. */
+enum { MOST_HZ = 100000, MOST_S = 864000 };
 
 #define COUNTERS "ipc,cache,branch"
 
@@ -46,12 +50,35 @@ set_of(const struct json *cas)
 	return json_path(cas, "config.profiling");
 }
 
+/* A number, if there is one. */
+static bool
+is_wrong(const struct json *set, const char *path, double least, double most)
+{
+	const struct json *j = json_path(set, path);
+	double v = json_num(j, NAN);
+
+	return j && !(v >= least && v <= most);
+}
+
 const char *
 profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 {
-	return set_of(cas) && !o->dir ? "it is profiled, which --profiles DIR "
-					"has it do"
-				      : NULL;
+	const struct json *set = set_of(cas);
+
+	if (!set)
+		return NULL;
+	if (!o->dir)
+		return "it is profiled, which --profiles DIR has it do";
+	if (is_wrong(set, "sampling_freq", 1, MOST_HZ))
+		return "the sampling_freq of its profile is no number from 1 "
+		       "to 100000";
+	if (is_wrong(set, "delays.write.delay", 0, MOST_S) ||
+	    is_wrong(set, "delays.read.delay", 0, MOST_S))
+		return "a delay of its profile is no number of seconds";
+	if (is_wrong(set, "delays.write.duration", .01, MOST_S) ||
+	    is_wrong(set, "delays.read.duration", .01, MOST_S))
+		return "a duration of its profile is no number of seconds";
+	return NULL;
 }
 
 bool
