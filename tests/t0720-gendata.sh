@@ -74,6 +74,8 @@ cat >own.json <<'END'
   "many.csv": {"doc_count": 200, "generate_fields": {"count": 20, "prefix": "f", "size": 25,
     "transforms": [{"type": "random_from_set", "token_set": ["red", "blue"], "token_count": 8}]}},
   "wiki.csv": {"doc_count": 20, "generate_fields": {"count": 50, "size": 400}},
+  "marked.csv": {"doc_count": 200, "generate_fields": {"count": 2, "size": 90, "transforms": [
+    {"type": "wikipedia"}, {"type": "inject", "term": "needle", "percentage": 0.25}, {"type": "repeat", "term": "hay"}]}},
   "both.csv": {"doc_count": 20, "generate_fields": {"count": 2, "size": 40,
     "transforms": [{"type": "fuzzy", "docs_per_variant": 1}]}},
   "ids.csv": {"doc_count": 20, "generate_fields": {"count": 3, "size": 150,
@@ -115,6 +117,9 @@ test_same 0 "$(body many.csv | awk -F , '{ for (i = 2; i <= NF; i++) if ($i != $
 test_same 1000 "$(perl -ne 'next if $. == 1; s/\r?\n//;
   push @c, /"([^"]*)"|([^,]+)/g; END { my %s; $s{$_}++ for grep { defined } @c; print scalar keys %s }' b/wiki.csv)" \
   'wikipedia: fifty fields of a row are fifty texts'
+test_same '200 50 150 0' "$(body marked.csv | awk '{ gsub(/"/, "") } / needle hay .* needle hay $/ { a++ }
+  !/needle/ && / hay .* hay $/ { b++ } length($0) > 2 * 90 + 1 { long++ } END { print NR, a, b, long + 0 }')" \
+  'inject, repeat: not cut off a text'
 test_same 20 "$(body both.csv | awk -F , '$1 != $2' | wc -l)" 'fuzzy: fields differ'
 test_same 20 "$(body ids.csv | awk -F , '$1 != $2 && $2 != $3 && length($3) == 128' | wc -l)" \
   'uuid_tokens: fields differ'

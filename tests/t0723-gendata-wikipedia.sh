@@ -51,6 +51,7 @@ test_same 'Page 1,Page 2,Page 4,Page 7,Page 8,Page 9' \
 test_same 'Page 4' "$(sed -n 3p a/whole.jsonl | jq -r .text)" 'a text of templates alone: the title'
 test_same 1500 "$(tail -n +2 a/wiki.csv | awk -F , '$1 != $2' | wc -l)" 'fields differ'
 test_that 'XML' xmllint --noout a/wiki.xml
+test_same 100 "$(grep -c ' needle</text>' a/wiki.xml)" 'what is injected is there'
 test_same 'current current current' "$(vkb-gendata --list -o a --wikipedia dump.xml wiki.json |
   awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'it is all there'
 test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |

@@ -330,6 +330,43 @@ content_cut(struct str *s, size_t characters)
 	s->s[i] = '\0';
 }
 
+size_t
+content_text(const struct transform *t, size_t text, const struct str *s)
+{
+	switch (t->kind) {
+	case TRANSFORM_WIKIPEDIA:
+		return s->len;
+	case TRANSFORM_INJECT:
+	case TRANSFORM_REPEAT:
+	case TRANSFORM_PREFIX_GEN:
+		return text;
+	default:
+		return 0;
+	}
+}
+
+void
+content_make_room(struct str *s, size_t text, size_t characters)
+{
+	size_t n = 0, end = text;
+
+	if (text == 0 || text == s->len || s->len <= characters)
+		return;
+	for (size_t i = 0; i < s->len; i++)
+		n += ((unsigned char)s->s[i] & 0xc0) != 0x80;
+	if (n <= characters)
+		return;
+	for (; n > characters && end; n--)
+		end = whole_character(s->s, end - 1);
+	if (end && s->s[end] != ' ')
+		while (end && s->s[end - 1] != ' ')
+			end--; /* no half words */
+	while (end && s->s[end - 1] == ' ')
+		end--;
+	memmove(s->s + end, s->s + text, s->len - text + 1);
+	s->len -= text - end;
+}
+
 void
 content_memo_free(struct content_memo *m)
 {

@@ -36,6 +36,18 @@ void content_memo_free(struct content_memo *);
 void content_apply(const struct transform *, const struct cell *,
     struct content_memo *, struct str *s);
 
+/*
+ * How much of a content, from its beginning, is text of an encyclopedia once
+ * the transform was applied; 'text' is what it was before. 0: none.
+ */
+size_t content_text(const struct transform *, size_t text, const struct str *s);
+
+/*
+ * Takes words off the end of the first 'text' bytes until all of it has so
+ * many characters: what was added behind a text shall not be cut off.
+ */
+void content_make_room(struct str *, size_t text, size_t characters);
+
 /* Cuts a content at so many characters of UTF-8. */
 void content_cut(struct str *, size_t characters);
 

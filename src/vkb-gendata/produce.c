@@ -65,6 +65,7 @@ row(struct maker *m, uint64_t n, size_t place)
 	    .seed = p->seed,
 	    .salt = m->line->salt,
 	    .words = p->words};
+	size_t text;
 
 	if (p->articles) {
 		article_plain(&m->articles[place], &m->plain);
@@ -83,8 +84,12 @@ row(struct maker *m, uint64_t n, size_t place)
 		}
 		c.size = x->size;
 		str_clear(&m->content);
-		for (size_t k = 0; k < x->nt; k++)
+		text = 0;
+		for (size_t k = 0; k < x->nt; k++) {
 			content_apply(&x->t[k], &c, &m->memo, &m->content);
+			text = content_text(&x->t[k], text, &m->content);
+		}
+		content_make_room(&m->content, text, x->size);
 		content_cut(&m->content, x->size);
 		encode_text(&m->block, f, c.field, &m->content);
 	}
