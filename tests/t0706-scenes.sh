@@ -121,10 +121,29 @@ cp whole part
 test_that 'a whole one' vkb-load --runs 2 --resume part m.json
 test_that 'is left as it is' cmp whole part
 test_that 'adaptive runs of it' vkb-load --runs 2..3 --until 90% m.json
-jq '.test_groups[0].scenarios[0] |= (.reads[0] = {"id":"r","test":"lpush"} |
-  .writes[0].test = "get" | .populate_with = "set" | .warmup = 0) |
+jq '.test_groups[0].scenarios[0].populate_with = "set" |
   ."custom-server-configs" = {"maxmemory":"1mb","maxmemory-policy":"noeviction"}' m.json >bad.json
+test_status 2 'populate_with that is refused' vkb-load --runs 1 bad.json
+test_match '"error":"populate_with: 100 of 100 requests were refused: OOM' .out 'is named'
+jq '.test_groups[0].scenarios[0].reads[0] = {"id": "r", "command": "LLEN key:__rand_int__"}' \
+  m.json >bad.json
 test_status 2 'a part that fails' vkb-load --runs 1 bad.json
-test_same failed "$(jq -r .status .out | sort -u)" 'is the failure of the whole'
+test_same true "$(jq -s 'length == 3 and all(.[]; .status == "failed" and .metrics.rps > 0 and
+  (.error | startswith("LLEN key:__rand_int__: ")))' .out)" \
+  'is the failure of the whole, by name and with the figures'
+cat >own.json <<'END'
+{"test_groups": [{"group": 3, "scenarios": [
+  {"id": "m", "type": "mixed", "duration": 0.1, "writes": [
+    {"id": "w", "command": "INCR n", "requests": 1, "warmup": 0.05, "seed": 7}],
+   "reads": [{"id": "r", "command": "GET n"}], "teardown_commands": [
+    "EVAL \"return server.call('get', 'n') ~= '1' or server.error_reply('cold')\" 0"]}]}]}
+END
+test_that 'a warm-up of one part' vkb-load --runs 1 own.json
+test_same '[0.05,true] [0,false] true' "$(jq -c '[.config.warmup_s, .run.seed == 7]' .out |
+  xargs -d '\n') $(jq -s '.[0].metrics.requests == 1' .out)" 'and its seed'
+test_status 2 'left out' vkb-load --runs 1 --warmup 0s own.json
+test_match 'cold' .err 'by --warmup'
+jq '.test_groups[0].scenarios[0].reads[0].warmup = -1' own.json >bad.json
+test_status 2 'a warm-up below nothing' vkb-load --plan bad.json
 test_same '' "$(no_litter || ls "$TMPDIR")" 'nothing is left behind'
 test_done

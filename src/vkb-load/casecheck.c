@@ -41,6 +41,12 @@ check_parts(const struct json *cas, const char *side, const char *where)
 		j = json_get(p, "duration");
 		if (j && !(json_num(j, 0) > 0 && json_num(j, 0) <= 1e9))
 			wrong = "duration";
+		j = json_get(p, "warmup");
+		if (j && !(json_num(j, -1) >= 0 && json_num(j, -1) <= 1e7))
+			wrong = "warmup";
+		j = json_get(p, "seed");
+		if (j && json_type(j) != JSON_BOOL && !whole(j, 0, UINT32_MAX))
+			wrong = "seed";
 	}
 	if (wrong)
 		return err_fail("%s: case '%s': '%s' in 'config.%s' is no such "

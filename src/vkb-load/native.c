@@ -60,25 +60,28 @@ untried(const void *self, const struct json *cas)
 #define REFUSED_PERCENT 1
 
 static int
-sound(const struct json *cas, const struct engine_result *r)
+sound(const struct engine_job *j, size_t i, const struct engine_result *r)
 {
 	const struct engine_error *e = &r->errors[0];
+	const char *part = j->nwork > 1 ? j->work[i].command : NULL;
 
 	if (!r->requests) {
-		err_say("no request was answered%s%s", r->nerrors ? ": " : "",
+		err_say("%s%sno request was answered%s%s", part ? part : "",
+		    part ? ": " : "", r->nerrors ? ": " : "",
 		    r->nerrors ? e->text : "");
 		return 1;
 	}
 	if (!r->nerrors)
 		return 0;
 	if ((double)r->refused * 100 > (double)r->requests * REFUSED_PERCENT) {
-		err_say("%llu of %llu requests were refused: %s",
+		err_say("%s%s%llu of %llu requests were refused: %s",
+		    part ? part : "", part ? ": " : "",
 		    (unsigned long long)r->refused,
 		    (unsigned long long)r->requests, r->refusal);
 		return 1;
 	}
 	err_say("%s: %llu errors in %llu requests, the first: %s",
-	    json_get_str(cas, "id"), (unsigned long long)r->errors_total,
+	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);
 	return 0;
 }
@@ -139,7 +142,7 @@ run(void *self, const struct engine_job *j, struct engine_result *results)
 		rc = engine_run(
 		    t, works, j->nwork, j->stop, j->progress, j->arg, results);
 	for (i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= sound(j->cas, &results[i]);
+		rc |= sound(j, i, &results[i]);
 	free(works);
 	return rc;
 }

@@ -78,6 +78,19 @@ override_parts(const struct plan_want *w, struct json *list)
 	}
 }
 
+static void
+override_warmup(const struct plan_want *w, struct json *config)
+{
+	static const char *const sides[] = {"writes", "reads"};
+	struct json *p;
+
+	json_set_num(config, "warmup_s", w->warmup);
+	for (size_t i = 0; i < 2; i++)
+		for (p = json_first(json_get(config, sides[i])); p;
+		     p = json_next(p))
+			json_del(p, "warmup");
+}
+
 /* --duration and its like: they are part of what was asked. */
 static void
 override(const struct plan_want *w, struct json *config)
@@ -93,7 +106,7 @@ override(const struct plan_want *w, struct json *config)
 	if (w->requests > 0)
 		json_set_num(config, "requests", (double)w->requests);
 	if (w->warmup >= 0)
-		json_set_num(config, "warmup_s", w->warmup);
+		override_warmup(w, config);
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))

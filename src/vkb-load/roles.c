@@ -24,6 +24,7 @@ specialise(struct json *c, const struct json *part, const char *side)
 	const char *test = json_get_str(c, "test_id");
 	const char *id = json_get_str(part, "id");
 	const struct json *requests = json_get(part, "requests"), *v;
+	const struct json *warmup = json_get(part, "warmup");
 	bool writes = strcmp(side, "writes") == 0;
 	char *name;
 
@@ -36,6 +37,10 @@ specialise(struct json *c, const struct json *part, const char *side)
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if ((v = json_get(part, keys[i].part)))
 			json_set(c, keys[i].config, json_dup(v));
+	if (warmup) {
+		json_set(c, "warmup_s", json_dup(warmup));
+		json_set_bool(c, "warmup_apart", true);
+	}
 	if (!requests)
 		requests = json_get(part, "maxdocs");
 	v = json_get(part, "duration");
@@ -49,15 +54,17 @@ specialise(struct json *c, const struct json *part, const char *side)
 }
 
 static void
-add(struct roles *r, struct json *config)
+add(struct roles *r, struct json *config, const struct json *seed)
 {
-	r->v[r->n++].config = config;
+	r->v[r->n].config = config;
+	r->v[r->n++].seed = seed;
 }
 
 static void
 add_parts(struct roles *r, const struct json *config, const char *side)
 {
 	const struct json *part = json_first(json_get(config, side));
+	const struct json *seed;
 	struct json *c;
 
 	for (; part; part = json_next(part)) {
@@ -65,7 +72,8 @@ add_parts(struct roles *r, const struct json *config, const char *side)
 		json_del(c, "writes");
 		json_del(c, "reads");
 		specialise(c, part, side);
-		add(r, c);
+		seed = json_get(part, "seed");
+		add(r, c, seed && json_type(seed) == JSON_NUMBER ? seed : NULL);
 	}
 }
 
@@ -170,7 +178,7 @@ roles_make(
 		add_parts(r, c, "writes");
 		add_parts(r, c, "reads");
 	} else
-		add(r, json_dup(c));
+		add(r, json_dup(c), NULL);
 	overlap(r);
 	for (size_t i = 0; i < r->n; i++) {
 		r->v[i].first = r->nworks;
@@ -182,7 +190,10 @@ roles_make(
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].n; k++, n++) {
 			r->works[n] = work(r->v[i].config, r->v[i].n);
-			r->works[n].seed = stream_seed(seed, n);
+			r->works[n].seed = r->v[i].seed
+			    ? stream_seed(
+				  (uint64_t)json_num(r->v[i].seed, 0), k)
+			    : stream_seed(seed, n);
 			r->works[n].timeout_s = timeout_s;
 			r->works[n].cpus = pinned(cas, n, &r->cpus[n]);
 		}
@@ -203,18 +214,18 @@ struct engine_work *
 roles_warmup(const struct roles *r, size_t *n)
 {
 	struct engine_work *v = mem_array(r->nworks + 1, sizeof *v), *w;
-	const struct json *c = r->v[0].config;
+	const struct json *c;
 	const char *phase;
-	double s = json_get_num(c, "warmup_s", 0);
+	double s;
 
 	*n = 0;
-	if (!json_get_bool(c, "warmup_apart", false) || s <= 0)
-		return v;
 	for (size_t i = 0; i < r->n; i++) {
 		c = r->v[i].config;
+		s = json_get_num(c, "warmup_s", 0);
 		phase = json_get_str(c, "test_phase");
-		if (json_get_bool(c, "warmup_writes_only", false) && phase &&
-		    strcmp(phase, "mixed_read") == 0)
+		if (!json_get_bool(c, "warmup_apart", false) || s <= 0 ||
+		    (json_get_bool(c, "warmup_writes_only", false) && phase &&
+			strcmp(phase, "mixed_read") == 0))
 			continue;
 		for (size_t k = 0; k < r->v[i].n; k++) {
 			w = &v[(*n)++];

@@ -15,8 +15,9 @@
 struct json;
 
 struct role {
-	struct json *config; /* what identifies its record */
-	size_t first, n;     /* its streams */
+	struct json *config;     /* what identifies its record */
+	const struct json *seed; /* its own, of the case; or NULL */
+	size_t first, n;         /* its streams */
 };
 
 struct roles {
