@@ -7,6 +7,7 @@
 #include "str.h"
 #include "words.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,35 @@ placeholder(const char *p, const char *end)
 	return 0;
 }
 
+/* None, but meant to be one: __fild:NAME__, __field:NAME, __rand_int_. */
+static size_t
+slip(const char *p, const char *end)
+{
+	static const char *const names[] = {"field", NULL};
+	const char *colon = p + 2, *q;
+	char name[8] = "";
+	size_t n = 0;
+
+	if (end - p < 3 || p[0] != '_' || p[1] != '_')
+		return 0;
+	for (; colon < end && n < sizeof name - 1 && in_name(*colon); colon++)
+		name[n++] = (char)tolower((unsigned char)*colon);
+	for (q = colon; q < end && (in_name(*q) || *q == ':');)
+		q++;
+	if (str_starts(name, "rand_"))
+		return (size_t)(q - p);
+	if (colon == end || *colon != ':' || !str_nearest(name, names))
+		return 0;
+	if (strcmp(name, "field") == 0)
+		return (size_t)(q - p);
+	if (end - colon < 2 || colon[1] == '_')
+		return 0;
+	for (q = colon + 1; end - q > 2 && in_name(*q); q++)
+		if (q[1] == '_' && q[2] == '_')
+			return (size_t)(q + 3 - p);
+	return 0;
+}
+
 static bool
 is(const char *s, size_t n, const char *name)
 {
@@ -123,7 +153,7 @@ part(struct making *m, const char *p, const char *end)
 
 	if (m->cluster && end - p >= 5 && memcmp(p, "{tag}", 5) == 0)
 		return (struct part){.kind = PIECE_TAG, .n = 5};
-	if (!n)
+	if (!n && (n = slip(p, end)) == 0)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
 	if (is(p, n, "__rand_int__"))
 		return (struct part){.kind = PIECE_RANDOM, .n = n};

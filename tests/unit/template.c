@@ -102,6 +102,11 @@ words(void)
 	is_none("SET __nope__ x", "'__nope__'");
 	is_none("SET __rand_10th__ x", "'__field:NAME__'");
 	is_none("SET __field:__ x", "'__field:__'");
+	is_none("SET k __field:a_", "'__field:a_'");
+	is_none("SET k __Field:a__", "'__Field:a__'");
+	is_none("SET k x__fild:a_b__y", "'__fild:a_b__'");
+	is_none("SET __rand_int_ x", "'__rand_int_'");
+	IS("GET my__file:3", "*2\r\n$3\r\nGET\r\n$10\r\nmy__file:3\r\n");
 }
 
 /* Patched where they stand, or composed as one of two commands. */
