@@ -71,6 +71,14 @@ printf '%s' "$(cat nodata.json)" |
 test_status 2 'one that cannot be made' vkb-load --runs 1 badrecipe.json
 test_match "not run: its dataset 'no.csv': vkb-gendata exited with 2" .err 'is named as well'
 
+jq '.dataset_generation = {"no.csv": {"doc_count": 3, "fields": [{"name": "w", "size": 5}]}} |
+  .test_groups[0].scenarios[1:] = [range(3) as $i | {"id": "w\($i)", "type": "write",
+    "command": "SET k __field:w__", "dataset": "here/no.csv", "requests": 3}]' add.json >foreign.json
+mkdir here && printf 'w\r\nx\r\n' >here/no.csv
+test_that 'a dataset that is somebody else'\''s' vkb-load --runs 1 foreign.json
+test_same "vkb-gendata: 'here/no.csv' was not made by this program and is left as it is; --force makes it again" \
+  "$(cat .err)" 'is left alone, which is said once'
+
 # --- a server of somebody else: emptied for each reset, indexes and all
 
 printf '{"type":"spec","v":1,"id":"x","modules":[{"path":"%s"}]}\n' "$module" >spec

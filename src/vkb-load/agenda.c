@@ -7,6 +7,7 @@
 #include "looks.h"
 #include "makedata.h"
 #include "mem.h"
+#include "names.h"
 #include "num.h"
 #include "plan.h"
 #include "precise.h"
@@ -47,20 +48,20 @@ cannot(const struct agenda *a, const struct json *cas)
 }
 
 static char *
-data(const struct json *cas, const volatile int *stop)
+data(const struct json *cas, struct names *made, const volatile int *stop)
 {
 	const struct json *b = json_first(json_get(cas, "before"));
 	char *why = NULL;
 
 	for (; b && !why; b = json_next(b))
-		why = makedata(b, stop);
-	return why ? why : makedata(cas, stop);
+		why = makedata(b, made, stop);
+	return why ? why : makedata(cas, made, stop);
 }
 
 /* A scene goes on behind a case that cannot be run where it is reset. */
 static int
 choose_scene(struct agenda *a, const struct plan *p, const struct scene *s,
-    bool *good, const volatile int *stop)
+    bool *good, struct names *made, const volatile int *stop)
 {
 	const struct json *cas, *spoilt = NULL;
 	char *why;
@@ -75,7 +76,7 @@ choose_scene(struct agenda *a, const struct plan *p, const struct scene *s,
 			why = mem_printf("'%s' before it cannot be run",
 			    json_get_str(spoilt, "id"));
 		if (!why)
-			why = data(cas, stop);
+			why = data(cas, made, stop);
 		good[s->v[i]] = !why;
 		if (why)
 			rc = err_fail(
@@ -91,13 +92,15 @@ int
 agenda_init(struct agenda *a, const struct plan *p, const volatile int *stop)
 {
 	bool *good = mem_array(p->n + 1, sizeof *good);
+	struct names *made = names_new();
 	struct scenes all;
 	int rc = 0;
 
 	scenes_make(&all, p->cases, p->n);
 	for (size_t i = 0; i < all.n; i++)
-		if (choose_scene(a, p, &all.v[i], good, stop) < 0)
+		if (choose_scene(a, p, &all.v[i], good, made, stop) < 0)
 			rc = -1;
+	names_free(made);
 	scenes_free(&all);
 	a->cases = mem_array(p->n + 1, sizeof *a->cases);
 	a->roles = mem_array(p->n + 1, sizeof *a->roles);

@@ -2,11 +2,13 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "names.h"
 #include "proc.h"
 #include "recipes.h"
 #include "str.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,7 @@
 
 struct making {
 	const struct json *recipes;
+	struct names *made; /* path and recipes of each */
 	const volatile int *stop;
 	char *why;
 };
@@ -73,8 +76,8 @@ static int
 make(struct making *m, const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir =
-	    slash ? mem_strn(path, (size_t)(slash - path) + 1) : mem_str(".");
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	char *dir = slash ? mem_strn(path, len ? len : 1) : mem_str(".");
 	int fd = recipe_file(m->recipes), status = -1;
 	char how[80];
 
@@ -90,13 +93,39 @@ make(struct making *m, const char *path, const char *name)
 	return status ? -1 : 0;
 }
 
+static bool
+was_made(const struct names *made, const char *key)
+{
+	for (size_t i = 0; i < names_count(made); i++)
+		if (strcmp(names_text(made, i), key) == 0)
+			return true;
+	return false;
+}
+
+static int
+make_once(struct making *m, const char *path, const char *name)
+{
+	char *recipes = json_print(m->recipes);
+	char *key = mem_printf("%s\n%s", path, recipes);
+	int rc = 0;
+
+	if (!was_made(m->made, key)) {
+		rc = make(m, path, name);
+		if (rc == 0)
+			names_id(m->made, key);
+	}
+	free(key);
+	free(recipes);
+	return rc;
+}
+
 static int
 one(void *arg, const char *path)
 {
 	struct making *m = arg;
 	const char *name = recipes_name(m->recipes, path);
 
-	if (name && make(m, path, name) < 0)
+	if (name && make_once(m, path, name) < 0)
 		return -1;
 	if (access(path, R_OK) == 0)
 		return 0;
@@ -109,9 +138,10 @@ one(void *arg, const char *path)
 }
 
 char *
-makedata(const struct json *cas, const volatile int *stop)
+makedata(const struct json *cas, struct names *made, const volatile int *stop)
 {
-	struct making m = {.recipes = json_get(cas, "data"), .stop = stop};
+	struct making m = {
+	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};
 
 	recipes_files(json_get(cas, "config"), one, &m);
 	return m.why;

@@ -3,11 +3,14 @@
 #define MAKEDATA_H
 
 struct json;
+struct names;
 
 /*
- * Lets vkb-gendata make them. NULL: all are there; else why not, the caller
- * frees it. *stop ends the making.
+ * Lets vkb-gendata make them, but for those that it has made for a case before:
+ * 'made' starts empty and is told. NULL: all are there; else why not, the
+ * caller frees it. *stop ends the making.
  */
-char *makedata(const struct json *cas, const volatile int *stop);
+char *makedata(
+    const struct json *cas, struct names *made, const volatile int *stop);
 
 #endif
