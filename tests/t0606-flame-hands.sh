@@ -3,16 +3,14 @@
 # Chromium by playwright-core, from npm's registry. What the page does by itself
 # is tested by t0604.
 . "${0%/*}/lib.sh"
+. "$tests/npm.sh"
 
 browser=$(command -v chromium || command -v google-chrome)
-if ! command -v npm >/dev/null || ! command -v node >/dev/null ||
-  [ -z "$browser" ] ||
-  ! timeout 120 npm install --prefix "$scratch" --cache "$scratch/npm" \
-    --ignore-scripts --no-audit --no-fund --fetch-retries=0 \
-    playwright-core@1.48.2 >npm.log 2>&1 </dev/null; then
-  test_unable 'a graph under a hand' 'playwright-core cannot be installed'
+if [ -z "$browser" ]; then
+  test_unable 'a graph under a hand' 'no chromium'
   test_done
 fi
+npm_need playwright-core@1.48.2
 
 cat >stacks <<'END'
 all.c;main;read 20
@@ -74,7 +72,7 @@ const { chromium } = require('playwright-core');
   await b.close();
 })().catch(e => { console.log('error: ' + e); process.exit(1); });
 END
-NODE_PATH=$scratch/node_modules timeout 300 node hands.js "$browser" \
+timeout 300 node hands.js "$browser" \
   "$scratch/graph.svg" >log 2>node.err </dev/null
 test_same 'opened, idle 40, parse 40, hash 30
 clicked, idle -, parse 100, hash 75

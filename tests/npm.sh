@@ -1,0 +1,23 @@
+# shellcheck shell=sh
+# Sourced after lib.sh by scripts that need packages of npm's registry.
+# shellcheck disable=SC2154 # $scratch is of lib.sh
+
+# npm_need NAME@VERSION ...: they are in $scratch/node_modules, and node and
+# PATH find them; none of their install scripts was run. Where they cannot be
+# had, or are not for this node, the script ends here.
+npm_need() {
+  if command -v node >/dev/null && command -v npm >/dev/null &&
+    timeout 120 npm install --prefix "$scratch" --cache "$scratch/npm" \
+      --ignore-scripts --engine-strict --no-audit --no-fund \
+      --fetch-retries=0 "$@" >"$scratch/npm.log" 2>&1 </dev/null; then
+    NODE_PATH=$scratch/node_modules
+    PATH=$NODE_PATH/.bin:$PATH
+    export NODE_PATH PATH
+    return
+  fi
+  if [ -e "$scratch/npm.log" ]; then
+    grep -ai '^npm err' "$scratch/npm.log" | head -n 5 | sed 's/^/# /'
+  fi
+  test_unable "what needs $*" 'npm cannot install it'
+  test_done
+}
