@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TELL_NS 250000000 /* between two reports */
+#define TELL_NS 250000000              /* between two reports */
+#define BEFOREHAND ((size_t)256 << 20) /* bytes, of a command of a template */
 
 const char *const *
 engine_commands(void)
@@ -342,7 +343,7 @@ read_rows(struct made *m, const struct engine_work *w, struct reading *r)
 	    w->datasets ? w->datasets : r->datasets, &want, stopped, r);
 	if (!m->rows)
 		return -1;
-	template_bind(m->template, m->rows);
+	template_bind(m->template, m->rows, BEFOREHAND);
 	return 0;
 }
 

@@ -205,37 +205,32 @@ shape_write(const struct template *t, const struct shape *s, size_t first,
 	    to);
 }
 
-/* With what was written beforehand. */
-static char *
-compose_cooked(const struct template *t, const struct shape *s, struct draw *d,
-    uint64_t row, char *to)
-{
-	const struct cooked *c = s->cooked;
-	uint64_t at = c->at[row];
-	struct dataset_row r = {0};
-
-	if (c->others)
-		r = dataset_row(t->rows, row);
-	to = compose(t, s->pieces, s->pieces + c->first, d, &r, to);
-	to = copy(to, c->bytes + at, c->at[row + 1] - at);
-	return compose(
-	    t, s->pieces + c->end, s->pieces + s->npieces, d, &r, to);
-}
-
 static void
-patch(const struct shape *s, struct draw *d, char *at)
+patch(const struct shape *s, struct draw *d, char *to, const uint32_t *places)
 {
 	const struct piece *p, *end = s->pieces + s->npieces;
+	char *at;
 
-	for (p = s->pieces; p < end; p++)
+	for (p = s->pieces; p < end; p++) {
+		if (!shape_patched(p))
+			continue;
+		at = to + (places ? *places++ : p->at);
 		if (p->kind == PIECE_TAG)
-			memcpy(at + p->at, d->tag, 3);
-		else if (p->kind != PIECE_BYTES)
-			digits_12(at + p->at, value_of(d, p),
+			memcpy(at, d->tag, 3);
+		else
+			digits_12(at, value_of(d, p),
 			    d->wide || p->kind == PIECE_SEQ);
+	}
 }
 
-/* Where random numbers are all that changes. */
+/* Random numbers are all that is patched. */
+static bool
+plain(const struct shape *s, const struct draw *d)
+{
+	return !s->tagged && !s->shared && !s->uses[TEMPLATE_SEQ] &&
+	    !d->course->sequential;
+}
+
 static void
 patch_random(
     const struct shape *s, struct draw *d, char *buf, uint32_t n, size_t size)
@@ -280,17 +275,105 @@ make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
 	for (i = 0; i < n; i++, p += size)
 		if (!*p)
 			memcpy(p, t->command.bytes, size);
-	if (!s->tagged && !s->shared && !s->uses[TEMPLATE_SEQ] &&
-	    !d->course->sequential) {
+	if (plain(s, d)) {
 		patch_random(s, d, buf, n, size);
 		return n;
 	}
 	for (i = 0, p = buf; i < n; i++, p += size) {
 		start(d, s);
-		patch(s, d, p);
+		patch(s, d, p, NULL);
 		done(d->course, s);
 	}
 	return n;
+}
+
+/* How many of n rows it takes to reach 'full' bytes; one at least. */
+static uint32_t
+rows_for(const struct cooked *k, uint64_t row, uint32_t n, size_t full)
+{
+	const uint64_t *at = k->at + row;
+	uint32_t i = 1;
+
+	if (at[n] - at[0] <= full)
+		return n;
+	while (at[i] - at[0] < full)
+		i++;
+	return i;
+}
+
+static void
+patch_rows(
+    const struct shape *s, struct draw *d, uint64_t row, uint32_t n, char *buf)
+{
+	const struct cooked *k = s->cooked;
+	const uint64_t *at = k->at + row;
+	const uint32_t *places = NULL;
+	struct course *c = d->course;
+	uint64_t space = d->keys->space;
+	const struct piece *p = s->pieces;
+	struct rng rng = c->rng;
+	bool wide = d->wide;
+	uint32_t i;
+
+	if (!plain(s, d) || k->places || k->npatches > 1) {
+		for (i = 0; i < n; i++) {
+			start(d, s);
+			if (k->places)
+				places = k->places + (row + i) * k->npatches;
+			patch(s, d, buf + (at[i] - at[0]), places);
+			done(c, s);
+		}
+		return;
+	}
+	if (k->npatches) {
+		while (p->kind != PIECE_RANDOM)
+			p++;
+		for (i = 0; i < n; i++)
+			digits_12(buf + p->at + (at[i] - at[0]),
+			    rng_below(&rng, space), wide);
+	}
+	c->rng = rng;
+	c->number += n;
+	c->turn += n;
+	c->next[TEMPLATE_ROWS] += n;
+}
+
+/* A command of rows alone: as many as follow one another in one piece. */
+static uint32_t
+make_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
+    size_t full, size_t *len)
+{
+	const struct shape *s = &t->shapes[0];
+	const struct cooked *k = s->cooked;
+	uint64_t rows = dataset_rows(t->rows), row;
+	uint32_t made = 0, m;
+	char *to = buf;
+	size_t bytes;
+
+	row = d->course->next[TEMPLATE_ROWS] % rows;
+	while (made < n && (size_t)(to - buf) < full) {
+		m = n - made < rows - row ? n - made : (uint32_t)(rows - row);
+		m = rows_for(k, row, m, full - (size_t)(to - buf));
+		bytes = k->at[row + m] - k->at[row];
+		memcpy(to, k->bytes + k->at[row], bytes);
+		patch_rows(s, d, row, m, to);
+		to += bytes;
+		made += m;
+		row = row + m == rows ? 0 : row + m;
+	}
+	*len = (size_t)(to - buf);
+	return made;
+}
+
+static char *
+make_row(const struct shape *s, struct draw *d, uint64_t row, char *to)
+{
+	const struct cooked *k = s->cooked;
+	size_t n = k->at[row + 1] - k->at[row];
+
+	copy(to, k->bytes + k->at[row], n);
+	patch(s, d, to, k->places ? k->places + row * k->npatches : NULL);
+	return to + n;
 }
 
 uint32_t
@@ -308,6 +391,8 @@ template_make(const struct template *t, struct course *c,
 
 	if (t->alike)
 		return make_alike(t, &d, buf, n, full, len);
+	if (t->nshapes == 1 && t->shapes[0].cooked)
+		return make_rows(t, &d, buf, n, full, len);
 	if (rows)
 		row = c->next[TEMPLATE_ROWS] % rows;
 	turn = c->turn % t->ncycle;
@@ -317,7 +402,7 @@ template_make(const struct template *t, struct course *c,
 			turn = 0;
 		start(&d, s);
 		if (s->cooked) {
-			to = compose_cooked(t, s, &d, row, to);
+			to = make_row(s, &d, row, to);
 		} else {
 			if (s->uses[TEMPLATE_ROWS])
 				r = dataset_row(t->rows, row);
@@ -333,7 +418,7 @@ template_make(const struct template *t, struct course *c,
 }
 
 void
-template_bind(struct template *t, const struct dataset *rows)
+template_bind(struct template *t, const struct dataset *rows, size_t most)
 {
 	uint64_t uses = t->before[TEMPLATE_ROWS][t->ncycle];
 
@@ -343,7 +428,7 @@ template_bind(struct template *t, const struct dataset *rows)
 		    dataset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
 	t->command.constant = t->alike ? t->command.constant : t->command.len;
 	for (size_t i = 0; rows && i < t->nshapes; i++)
-		t->shapes[i].cooked = cooked_new(t, &t->shapes[i]);
+		t->shapes[i].cooked = cooked_new(t, &t->shapes[i], most);
 }
 
 /* No field is longer than all of a row, but one may stand more than once. */

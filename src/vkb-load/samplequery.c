@@ -43,7 +43,7 @@ bind(struct samplequery *q, const struct engine_work *w, size_t most)
 	q->rows = dataset_read(&want, NULL, NULL);
 	if (!q->rows)
 		return -1;
-	template_bind(q->t, q->rows);
+	template_bind(q->t, q->rows, 0);
 	return 0;
 }
 

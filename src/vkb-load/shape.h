@@ -35,7 +35,7 @@ struct shape { /* one command */
 	bool tagged, shared, keyed; /* a random number says the slot */
 	bool uses[TEMPLATE_KINDS];
 	uint64_t times;
-	struct cooked *cooked; /* NULL: piece by piece */
+	struct cooked *cooked; /* NULL: no fields, or piece by piece */
 };
 
 struct template
@@ -53,6 +53,14 @@ struct template
 	bool alike; /* one shape without fields: patched where it stands */
 	struct command command;
 };
+
+/* Of a width that never changes, and patched into what stands there. */
+static inline bool
+shape_patched(const struct piece *p)
+{
+	return p->kind == PIECE_RANDOM || p->kind == PIECE_SHARED ||
+	    p->kind == PIECE_SEQ || p->kind == PIECE_TAG;
+}
 
 /* Those pieces of a row, which draw nothing; how long they are. */
 size_t shape_write(const struct template *, const struct shape *, size_t first,

@@ -42,8 +42,11 @@ void template_free(struct template *);
 /* The fields it names, in order; NULL ends the list; borrowed. */
 const char *const *template_fields(const struct template *);
 
-/* Before it is used: the rows, borrowed. NULL where it names no fields. */
-void template_bind(struct template *, const struct dataset *);
+/*
+ * Before it is used: the rows, borrowed. NULL where it names no fields. Up to
+ * 'most' bytes of each of its commands are written beforehand, for speed.
+ */
+void template_bind(struct template *, const struct dataset *, size_t most);
 
 /*
  * A command as the engine's parts want to see one: a typical length, and where

@@ -188,7 +188,7 @@ turns(void)
 }
 
 static void
-rows(void)
+rows(size_t most)
 {
 	static const char text[] = "id,t\n1,one\n22,\n3,\"a \"\"q\"\"\nb\"\n";
 	char path[] = "/tmp/vkb-template.XXXXXX";
@@ -208,7 +208,7 @@ rows(void)
 	unlink(path);
 	if (!tap_ok(d != NULL && dataset_rows(d) == 3, "three rows"))
 		return;
-	template_bind(t, d);
+	template_bind(t, d, most);
 	got = write_all(t, &c, 4, 30, &n);
 	tap_str(got,
 	    "*4\r\n$1\r\nS\r\n$11\r\nx3ya \"q\"\nbz\r\n$7\r\na \"q\"\nb\r\n"
@@ -223,9 +223,49 @@ rows(void)
 	template_free(t);
 }
 
-/* Fields on both sides of a number: some are written beforehand. */
+/* Requests written beforehand are the others, in whatever pieces. */
 static void
-both_sides(void)
+beforehand(const char *text)
+{
+	char path[] = "/tmp/vkb-template.XXXXXX", *got[2] = {NULL};
+	struct template *t;
+	struct dataset *d;
+	struct str s = {0};
+	struct course c;
+	size_t n[2] = {0};
+	int i, fd = mkstemp(path);
+
+	str_add(&s, "a,b\n");
+	for (i = 0; i < 70; i++)
+		str_printf(&s, "%d,%.*s\n", i, i, text);
+	tap_ok(fd >= 0 && write(fd, s.s, s.len) == (ssize_t)s.len, "a file");
+	close(fd);
+	for (i = 0; i < 2; i++) {
+		t = make(text, 0);
+		d = dataset_read(&(struct dataset_want){.path = path,
+				     .fields = template_fields(t)},
+		    NULL, NULL);
+		if (!tap_ok(d != NULL, "rows"))
+			break;
+		template_bind(t, d, i ? 100000 : 0);
+		c = (struct course){.next = {61}};
+		rng_seed(&c.rng, 5, 5);
+		got[i] = write_all(t, &c, 1000, i ? 700 : 2000, &n[i]);
+		dataset_free(d);
+		template_free(t);
+	}
+	unlink(path);
+	tap_ok(
+	    n[0] > 30000 && n[0] == n[1] && memcmp(got[0], got[1], n[0]) == 0,
+	    "%s: written beforehand, %zu bytes", text, n[0]);
+	free(got[0]);
+	free(got[1]);
+	str_free(&s);
+}
+
+/* Fields on both sides of a number. */
+static void
+both_sides(size_t most)
 {
 	static const char text[] = "a,b\n1,x\n2,yy\n3,\n";
 	char path[] = "/tmp/vkb-template.XXXXXX", *got;
@@ -245,7 +285,7 @@ both_sides(void)
 	unlink(path);
 	if (!tap_ok(d != NULL, "rows"))
 		return;
-	template_bind(t, d);
+	template_bind(t, d, most);
 	got = write_all(t, &c, 2, 1000, &n);
 	tap_str(got,
 	    "*6\r\n$1\r\n1\r\n$12\r\n000000000000\r\n$1\r\nx\r\n"
@@ -264,7 +304,13 @@ main(void)
 	words();
 	numbers();
 	turns();
-	rows();
-	both_sides();
+	rows(0);
+	rows(1000);
+	both_sides(0);
+	both_sides(1000);
+	beforehand("S __rand_int__ __field:a__");
+	beforehand("S __rand_1st__ a__field:b__ __rand_int__ __rand_1st__");
+	beforehand("S __field:a____seq__ ; 2 G __rand_int__ ; T __field:b__");
+	beforehand("S __seq__ __field:b__ __field:a__");
 	return tap_done();
 }
