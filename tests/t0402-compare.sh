@@ -276,6 +276,11 @@ test_status 2 'a name of no subject' vkb-compare --baseline q base new
 test_match "no subject is 'q'; the subjects are: 'x', 'y', 'z'" .err 'lists them'
 test_status 2 'a name of two subjects' vkb-compare --baseline 8.1.0 "$a" "$b"
 test_match "'8.1.0' means several subjects" .err 'says so'
+sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
+cat labelled "$b" >two
+test_that 'a label that is the version of another' \
+  vkb-compare --baseline 8.1.0 --margin 20% two
+test_match '^of .* against 8.1.0 ' .out 'comes before it'
 test_status 2 'a baseline file with two subjects' vkb-compare new base
 test_match 'new: several subjects' .err 'says so'
 test_status 2 'only a baseline' vkb-compare --baseline x base

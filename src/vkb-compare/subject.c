@@ -43,9 +43,17 @@ list(const struct cases *c, const char *why)
 }
 
 static bool
+labelled(const struct json *subject, const char *name)
+{
+	const char *s = json_get_str(subject, "label");
+
+	return s && strcmp(s, name) == 0;
+}
+
+static bool
 means(const struct json *subject, const char *name)
 {
-	static const char *const whole[] = {"label", "ref", "server_version"};
+	static const char *const whole[] = {"ref", "server_version"};
 	static const char *const starts[] = {"commit", "module_commit"};
 	const char *s;
 
@@ -62,26 +70,32 @@ means(const struct json *subject, const char *name)
 	return false;
 }
 
+/* -1: none, -2: several. */
+static int
+only(const struct cases *c, const char *name,
+    bool (*is)(const struct json *, const char *))
+{
+	int found = -1;
+
+	for (size_t i = 0; i < c->nsubjects; i++)
+		if (is(c->subjects[i], name))
+			found = found == -1 ? (int)i : -2;
+	return found;
+}
+
 int
 subject_find(const struct cases *c, const char *name)
 {
-	int found = -1;
+	int found = only(c, name, labelled);
 	char *why;
 
-	for (size_t i = 0; i < c->nsubjects; i++) {
-		if (!means(c->subjects[i], name))
-			continue;
-		if (found >= 0) {
-			why = mem_printf("'%s' means several subjects", name);
-			list(c, why);
-			free(why);
-			return -1;
-		}
-		found = (int)i;
-	}
+	if (found == -1)
+		found = only(c, name, means);
 	if (found >= 0)
 		return found;
-	why = mem_printf("no subject is '%s'", name);
+	why = mem_printf(found == -1 ? "no subject is '%s'"
+				     : "'%s' means several subjects",
+	    name);
 	list(c, why);
 	free(why);
 	return -1;
