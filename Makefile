@@ -9,6 +9,8 @@ PREFIX = /usr/local
 BINDIR = $(PREFIX)/bin
 MANDIR = $(PREFIX)/share/man
 DATADIR = $(PREFIX)/share/vkb
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
 
 CC = gcc
 CFLAGS = -O2 -g
@@ -46,7 +48,7 @@ COMPLETION = $(BUILD)/completion
 
 all: $(PROGBIN)
 
-ifeq ($(filter clean distclean,$(MAKECMDGOALS)),)
+ifeq ($(filter clean dist uninstall,$(MAKECMDGOALS)),)
 include $(PKGMK)
 endif
 
@@ -126,27 +128,53 @@ lint: all
 completion: all
 	sh bin/vkb-completion $(BIN) $(COMPLETION)
 
+# What install puts where, and uninstall takes away: mode, folder, files. Below
+# configs the folders are kept.
+define places
+$(call $(1),755,$(BINDIR),$(PROGBIN) $(addprefix bin/,$(WORKFLOWS)))
+$(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
+$(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
+$(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
+$(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
+$(foreach d,$(shell find configs -type d),$(call $(1),644,$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
+$(call $(1),644,$(BASHDIR),$(PROGRAMS:%=$(COMPLETION)/bash/%))
+$(call $(1),644,$(ZSHDIR),$(PROGRAMS:%=$(COMPLETION)/zsh/_%))
+endef
+define newline
+
+
+endef
+put = $(if $(3),install -d $(DESTDIR)$(2) && install -m $(1) $(3) $(DESTDIR)$(2))
+drop = rm -f $(addprefix $(DESTDIR)$(2)/,$(notdir $(3)))
+
 install: all completion
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 \
-	$(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man7 \
-	$(DESTDIR)$(DATADIR)/configs \
-	$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-	$(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	install $(PROGBIN) $(addprefix bin/,$(WORKFLOWS)) $(DESTDIR)$(BINDIR)
-	install -m 644 bin/vkb-sh-setup $(DESTDIR)$(BINDIR)
-	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
-	install -m 644 man/*.5 $(DESTDIR)$(MANDIR)/man5
-	install -m 644 man/*.7 $(DESTDIR)$(MANDIR)/man7
-	install -m 644 configs/*.json $(DESTDIR)$(DATADIR)/configs
-	for p in $(PROGRAMS); do \
-	install -m 644 $(COMPLETION)/bash/$$p \
-	$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p && \
-	install -m 644 $(COMPLETION)/zsh/_$$p \
-	$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$p || exit 1; done
+	$(call places,put)
+
+uninstall:
+	$(call places,drop)
+	[ ! -d $(DESTDIR)$(DATADIR) ] || \
+	find $(DESTDIR)$(DATADIR) -depth -type d -empty -delete
+
+# The same bytes from the same files: of a clone what git tracks, of an unpacked
+# one what is there.
+DIST = vkb-$(VERSION)
+dist:
+	@mkdir -p build
+	@if [ -e .git ]; then git ls-files -z; else find . -type f \
+	! -path './build/*' ! -path './results/*' \
+	$(PROGRAMS:%=! -path './bin/%') -printf '%P\0'; fi \
+	>build/dist.list
+	@LC_ALL=C sort -z -o build/dist.list build/dist.list
+	@t=$${SOURCE_DATE_EPOCH:-$$(if [ -e .git ]; then git log -1 --format=%ct; \
+	else stat -c %Y Makefile; fi)} && tar -cf build/$(DIST).tar --format=gnu \
+	--null -T build/dist.list --transform 's,^,$(DIST)/,' --mtime="@$$t" \
+	--owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX
+	@gzip -9nf build/$(DIST).tar
+	@echo build/$(DIST).tar.gz
 
 clean:
 	rm -rf build $(addprefix bin/,$(PROGRAMS))
 
-.PHONY: all unit bench fuzz check lint completion install clean
+.PHONY: all unit bench fuzz check lint completion install uninstall dist clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,0 +1,104 @@
+#!/bin/sh
+# slow: make dist packs a tree that builds, installs and works; make uninstall and
+# make clean leave nothing; the version stands everywhere.
+. "${0%/*}/lib.sh"
+
+# --- the version, of which the Makefile is the one place
+
+version=$(sed -n 's/^VERSION = //p' "$top/Makefile")
+test_same "vkb-stats $version" "$(vkb-stats --version)" \
+  'the version of the programs is that of the Makefile'
+test_same "$version" \
+  "$(sed -n 's/^## \([^ ]*\).*/\1/p' "$top/NEWS.md" | head -n 1)" \
+  'NEWS.md begins with it'
+test_same "$version" \
+  "$(sed -n '1s/^vkb (\([^)]*\)).*/\1/p' "$top/debian/changelog")" \
+  'debian/changelog begins with it'
+
+# --- the tarball, made from a copy, so that nothing happens to this tree
+
+# files: those of a clone, or of an unpacked tarball where git is not.
+files() {
+  if [ -e "$top/.git" ]; then
+    git -C "$top" ls-files
+  else
+    (cd "$top" && find . -type f ! -path './build/*' ! -path './results/*' \
+      ! -path './bin/vkb-*' -printf '%P\n'
+      sed -n 's/^WORKFLOWS = //p' Makefile | tr ' ' '\n' | sed 's|^|bin/|'
+      echo bin/vkb-sh-setup)
+  fi | LC_ALL=C sort
+}
+SOURCE_DATE_EPOCH=1767225600
+export SOURCE_DATE_EPOCH
+files >want
+mkdir clone
+tar -C "$top" -cf - -T want | tar -C clone -xf -
+git init -q clone
+git -C clone add -A
+echo left >clone/left-over
+test_same build/vkb-"$version".tar.gz "$(make -s -C clone dist)" \
+  'make dist says where it is'
+tarball=clone/build/vkb-$version.tar.gz
+tar -tzf "$tarball" | sed "s|^vkb-$version/||" >got
+test_same "$(cat want)" "$(cat got)" 'it holds what git tracks, and no more'
+tar -xzf "$tarball"
+mv "vkb-$version" copy
+chmod -R go-rwx copy
+touch copy/README.md
+test_that 'make dist where there is no git' make -s -C copy dist
+test_that 'gives the same bytes' \
+  cmp "$tarball" "copy/build/vkb-$version.tar.gz"
+unset SOURCE_DATE_EPOCH
+rm -r copy/build
+(cd copy && find . | sort) >before
+
+# --- what is installed from it
+
+test_that 'make install' make -s -j2 -C copy CFLAGS=-O0 install \
+  DESTDIR="$scratch/dest" PREFIX=/opt/vkb
+root=$scratch/dest/opt/vkb
+
+for f in "$top"/src/vkb-*.c; do
+  p=$(basename "$f" .c)
+  for want in "bin/$p" "share/man/man1/$p.1" \
+    "share/bash-completion/completions/$p" "share/zsh/site-functions/_$p"; do
+    [ -s "$root/$want" ] || echo "$want"
+  done
+  env -i PATH="$root/bin:/usr/bin:/bin" "$p" --version >/dev/null || echo "$p"
+done >lacks
+(cd copy && find man configs -type f) | while read -r f; do
+  case $f in
+  man/*) to=share/man/man${f##*.}/${f##*/} ;;
+  *) to=share/vkb/$f ;;
+  esac
+  cmp "copy/$f" "$root/$to"
+done >>lacks 2>&1
+sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
+  env -i PATH="$root/bin:/usr/bin:/bin" "$w" --help >/dev/null || echo "$w"
+done >>lacks
+test_same '' "$(cat lacks)" 'everything is installed and starts'
+test_same '' "$(find "$root/bin" -type f ! -perm -111 \
+  ! -name vkb-sh-setup)" 'programs can be run'
+test_same '' "$(find "$root/share" -type f -perm /111)" 'data can not'
+test_same '' "$(find "$scratch/dest" -type f ! -path "$root/*")" \
+  'nothing is outside PREFIX'
+if command -v man >/dev/null 2>&1; then
+  test_that 'man finds a page' man -M "$root/share/man" -w vkb-stats
+fi
+test_same "vkb-stats $version" "$("$root/bin/vkb-stats" --version)" \
+  'its version is the same'
+
+# --- and what takes it away
+
+mkdir -p "$root/share/vkb/configs"
+echo mine >"$root/share/vkb/configs/mine.json"
+echo other >"$root/bin/other"
+test_that 'make uninstall' make -s -C copy uninstall \
+  DESTDIR="$scratch/dest" PREFIX=/opt/vkb
+test_same "$(printf '%s\n' bin/other share/vkb/configs/mine.json)" \
+  "$(cd "$root" && find . -type f | sed 's|^./||' | sort)" \
+  'leaves what others put there, and no more'
+test_that 'make clean' make -s -C copy clean
+(cd copy && find . | sort) >after
+test_same "$(cat before)" "$(cat after)" 'leaves nothing'
+test_done
