@@ -3,6 +3,7 @@
  * (from a file, or many on stdin with --follow), writes 'server' records.
  */
 #include "vkb-serve/command.h"
+#include "vkb-serve/filehash.h"
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
 #include "guard.h"
@@ -248,6 +249,7 @@ home_open(struct home *h, const struct opts *o, bool caller)
 			       .quiet = o->quiet,
 			       .wait_ms = (int)(o->wait * 1000),
 			       .grace_ms = (int)(o->grace * 1000)}};
+	h->shared.hashes = filehash_new();
 	signal(SIGPIPE, SIG_IGN);
 	if (o->logs) {
 		if (mkdir(o->logs, 0777) < 0 && errno != EEXIST)

@@ -62,7 +62,7 @@ test_that 'runs' compare r r
 for change in '.env.host = "g"' '.env.governor = "powersave"' \
   '.env.benchmark_tool_version = "x"' '.env.benchmark_tool_sha256 = "x"' \
   '.env.client_cpus = "0"' 'del(.env.client_cpus)' '.env.server_cpus = "1"' \
-  '.env.remote = true' '.env.emulated = "warmup"' \
+  '.env.remote = true' '.env.emulated = "warmup"' '.env.module_sha256 = "x"' \
   '.metrics.foreign_cpu_percent = 9' '.metrics.steal_percent = 2' \
   '.metrics.freq_mhz = 2000' '.metrics.thermal_throttles = 1' \
   '.metrics.cgroup_throttled_percent = 3'; do

@@ -17,6 +17,9 @@ test_same '["1_a","ok"] ["1_b","ok"] ["1_b_nocontent","ok"] ["1_c","ok"] ["1_d",
   "$(runs '[.config.test_id, .status]' smoke)" 'all of it'
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .metrics.errors == 0 and
   .metrics.rps > 0 and .config.modules[0].path == "redisearch.so")' smoke)" 'without errors'
+sha=$(sha256sum <"$module" | cut -d' ' -f1)
+test_same "$sha" "$(jq -r 'select(.type == "run") | .env.module_sha256' smoke | sort -u)" \
+  'the module is known by its hash'
 test_same 'smoke-phrases.csv smoke-queries.csv smoke-text.csv' \
   "$(find datasets -name '*.csv' -printf '%f\n' | sort | xargs)" 'its datasets were made'
 cp datasets/smoke-text.csv before
@@ -30,6 +33,9 @@ test_that 'one scenario of a group' vkb-load --runs 1 --scenarios d "$smoke"
 test_same '["1_d","ok"]' "$(runs '[.config.test_id, .status]' .out)" \
   'has what the load scenario wrote'
 test_that 'a summary' vkb-stats smoke
+test_that 'the module of a build' vkb-load --runs 1 --scenarios d --module "$module" "$smoke"
+test_same "[\"$sha\",null]" \
+  "$(runs '[.subject.module_sha256, .env.module_sha256]' .out)" 'is of the subject'
 
 # --- searches that find nothing
 

@@ -55,6 +55,7 @@ static const struct record_key server_keys[] = {
     {"status", S, true, "ok, failed or stopped"},
     {"error", S, false, "why it failed, with the end of its log"},
     {"binary", O, false, "path, sha256"},
+    {"modules", A, false, "of each, in order: path, sha256"},
     {"version", S, false, "valkey_version, else redis_version"},
     {"git_sha", S, false, "redis_git_sha1, where it is not zero"},
     {"build_id", S, false, "redis_build_id"},

@@ -17,7 +17,7 @@
 /* What runs were under that is no property of the machine. */
 static const char *const of_runs[] = {"benchmark_tool_version",
     "benchmark_tool_sha256", "client_cpus", "server_cpus", "remote", "emulated",
-    NULL};
+    "module_sha256", NULL};
 
 /* Measured ones: how far apart they may be, as such or relative. */
 static const struct measure {

@@ -154,6 +154,20 @@ measure_free(struct measure *m)
 	str_free(&m->error);
 }
 
+/*
+ * The first module's file. That of a build is part of who is measured; one that
+ * a case names is not, since cases of one session may have different ones.
+ */
+static void
+set_module(struct measure *m, const struct json *server, struct json *rec)
+{
+	const char *room = json_get(m->build, "module") ? "subject" : "env";
+	const struct json *first = json_first(json_get(server, "modules"));
+
+	json_set_str(json_get(rec, room), "module_sha256",
+	    json_get_str(first, "sha256"));
+}
+
 static void
 set_subject(struct measure *m, const struct json *server)
 {
@@ -165,6 +179,7 @@ set_subject(struct measure *m, const struct json *server)
 		json_set_str(
 		    s, "server_version", json_get_str(server, "version"));
 		json_set_str(s, "binary_sha256", sha);
+		set_module(m, server, m->recs[i]);
 	}
 }
 

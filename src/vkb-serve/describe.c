@@ -1,4 +1,5 @@
 #include "describe.h"
+#include "filehash.h"
 #include "fleet.h"
 #include "node.h"
 #include "spec.h"
@@ -10,58 +11,44 @@
 #include "mem.h"
 #include "record.h"
 #include "str.h"
-#include "tls.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { CALL_MS = 5000 };
 
-static void
-digest(struct shared *s, long pid)
+static struct json *
+describe_file(const struct describe *d, const char *name, const char *path)
 {
-	char path[64];
-	struct stat st;
-	struct binary b;
-	int fd;
+	struct json *j = json_object();
 
-	snprintf(path, sizeof path, "/proc/%ld/exe", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		s->binary.sha256[0] = '\0';
-		goto out;
-	}
-	b = (struct binary){.dev = st.st_dev,
-	    .ino = st.st_ino,
-	    .size = (unsigned long long)st.st_size,
-	    .mtime_ns = (unsigned long long)st.st_mtim.tv_sec * 1000000000 +
-		(unsigned long long)st.st_mtim.tv_nsec};
-	if (*s->binary.sha256 && b.dev == s->binary.dev &&
-	    b.ino == s->binary.ino && b.size == s->binary.size &&
-	    b.mtime_ns == s->binary.mtime_ns)
-		goto out;
-	s->binary = b;
-	if (tls_sha256(fd, s->binary.sha256) < 0)
-		s->binary.sha256[0] = '\0';
-out:
-	if (fd >= 0)
-		close(fd);
+	json_set_str(j, "path", name);
+	json_set_str(j, "sha256", filehash_get(d->shared->hashes, path));
+	return j;
 }
 
 static struct json *
 describe_binary(const struct describe *d)
 {
-	struct json *j = json_object();
+	char path[64];
 
-	digest(d->shared, d->node[0].pid);
-	json_set_str(j, "path", d->spec->server);
-	if (*d->shared->binary.sha256)
-		json_set_str(j, "sha256", d->shared->binary.sha256);
-	return j;
+	snprintf(path, sizeof path, "/proc/%ld/exe", d->node[0].pid);
+	return describe_file(d, d->spec->server, path);
+}
+
+static struct json *
+describe_modules(const struct describe *d)
+{
+	const struct json *m = json_first(json_get(d->spec->json, "modules"));
+	struct json *list = json_array();
+	const char *path;
+
+	for (; m; m = json_next(m)) {
+		path = json_get_str(m, "path");
+		json_push(list, describe_file(d, path, path));
+	}
+	return list;
 }
 
 static struct json *
@@ -173,6 +160,8 @@ describe_server(const struct describe *d, struct str *why)
 	json_set_str(rec, "id", d->spec->id);
 	json_set_str(rec, "status", "ok");
 	json_set(rec, "binary", describe_binary(d));
+	if (json_len(json_get(d->spec->json, "modules")))
+		json_set(rec, "modules", describe_modules(d));
 	json_set_str(rec, "version", n->version);
 	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
 		json_set_str(rec, "git_sha", n->git_sha);

@@ -11,7 +11,7 @@ struct spec;
 struct str;
 
 struct describe {
-	struct shared *shared; /* keeps the hash of the last binary */
+	struct shared *shared; /* knows the hashes of files */
 	const struct spec *spec;
 	const struct node *node; /* 'n' of them, their connections open */
 	size_t n;

@@ -1,6 +1,7 @@
 #include "fleet.h"
 #include "cluster.h"
 #include "describe.h"
+#include "filehash.h"
 #include "node.h"
 #include "port.h"
 #include "rundir.h"
@@ -44,6 +45,7 @@ void
 shared_free(struct shared *s)
 {
 	tls_context_free(s->tls);
+	filehash_free(s->hashes);
 }
 
 /* The first line as a message, the log line by line below it. */

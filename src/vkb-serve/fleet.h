@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct filehash;
 struct fleet;
 struct guard;
 struct halt;
@@ -23,10 +24,7 @@ struct shared {
 	int wait_ms;  /* to become ready */
 	int grace_ms; /* to end */
 	struct tls_context *tls;
-	struct binary {
-		unsigned long long dev, ino, size, mtime_ns;
-		char sha256[65];
-	} binary;
+	struct filehash *hashes; /* of programs and modules */
 };
 
 void shared_free(struct shared *);
