@@ -81,11 +81,17 @@ test_status 2 'a teardown command that is refused' vkb-load --runs 1 bad.json
 test_match "teardown command 'NOSUCH'" .err 'is named'
 test_same '["failed",500]' "$(tail -n 1 .out | jq -c '[.status, .metrics.requests]')" \
   'what was measured is kept'
+edit '.test_groups[0].scenarios[4] += {"setup_commands": ["NOSUCH1"], "teardown_commands": ["NOSUCH2"]}'
+test_status 2 'a teardown after a setup that failed' vkb-load --runs 1 bad.json
+test_match "setup command 'NOSUCH1.*; teardown command 'NOSUCH2" .out 'is sent as well'
 edit '.test_groups[0].scenarios[1].setup_commands = ["DEBUG SEGFAULT"]'
 sed -i 's/"hz": 11/"enable-debug-command": "yes"/' bad.json
 test_status 2 'a server that dies' vkb-load --runs 1 bad.json
 test_same '["1_a",1,"ok"] ["1_b",1,"failed"] ["1_c",1,"failed"] ["1_d",1,"failed"] ["1_e",1,"ok"]' \
   "$(jq -c "$brief" .out | xargs -d '\n')" 'is followed by another after a reset'
+test_same '[null,true,false,false,null]' \
+  "$(jq -s -c 'map(if .error then .error | contains("\n") else null end)' .out)" \
+  'the end of its log is told once'
 edit '.test_groups[0].scenarios[1] += {"command": "GET __nonsense__"} |
   del(.test_groups[0].scenarios[1].test) | .test_groups[0].scenarios[1].type = "write"'
 test_status 2 'a case that cannot be run' vkb-load --runs 1 bad.json

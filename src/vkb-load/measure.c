@@ -329,30 +329,43 @@ begin_profiles(struct measure *m, const struct json *server)
 	return m->profiles ? 0 : measure_failed(m, NULL);
 }
 
+/* After whatever came before, unless the server is gone. */
+static int
+clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
+{
+	const struct json *c = json_get(m->cas, "config");
+	const struct json *list = json_get(c, "teardown_commands");
+
+	if (!list || m->r->halt || (rc < 0 && lease_lost(l, m->cas, true)))
+		return rc;
+	if (setup_run(t, list, "teardown command") < 0)
+		return measure_failed(m, NULL);
+	return rc;
+}
+
 int
 measure_run(struct measure *m, struct lease *l)
 {
-	const struct json *c = json_get(m->cas, "config");
 	struct target t = {0};
 	int rc = -1;
 
 	m->r->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
-	if (lease_target(l, m->cas, &t) < 0 || prepare(m, &t) < 0) {
-		if (!m->r->halt)
-			measure_failed(m, NULL);
+	if (lease_target(l, m->cas, &t) < 0) {
+		measure_failed(m, NULL);
 		goto out;
 	}
-	rc = begin_profiles(m, l->server);
+	rc = prepare(m, &t);
+	if (rc < 0 && !m->r->halt)
+		measure_failed(m, NULL);
+	if (rc == 0)
+		rc = begin_profiles(m, l->server);
 	if (rc == 0)
 		rc = load(m, &t);
 	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
 		rc = measure_failed(m, NULL);
-	if (!m->r->halt &&
-	    setup_run(
-		&t, json_get(c, "teardown_commands"), "teardown command") < 0)
-		rc = measure_failed(m, NULL);
+	rc = clean_up(m, l, &t, rc);
 out:
 	target_free(&t);
 	return rc;

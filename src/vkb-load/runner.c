@@ -131,6 +131,8 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 			json_set_str(m->recs[i], "error",
 			    m->error.len ? m->error.s
 					 : "the run was cut short");
+		if (m->error.len) /* the first one has the end of a log */
+			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
 	if (rc < 0)
 		err_say("%s: run %zu failed", json_get_str(s->cas, "id"),
@@ -151,7 +153,10 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 	return 0;
 }
 
-/* What a case leaves behind when it fails is not what the next ones read. */
+/*
+ * What a case leaves behind when it fails is not what the next ones read. The
+ * first line says it: the end of a log that follows is in the first record.
+ */
 static void
 spoil(struct call *x, const struct step *s, const struct measure *m)
 {
@@ -160,6 +165,7 @@ spoil(struct call *x, const struct step *s, const struct measure *m)
 	x->spoilt =
 	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
 		m->error.len ? m->error.s : "it was cut short");
+	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 
 /* The server for a step: that of the steps before, or a fresh one. */
