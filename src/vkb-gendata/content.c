@@ -75,58 +75,44 @@ expansion(struct str *s, const struct transform *t, const struct cell *c)
 	str_printf(s, "_%s", name);
 }
 
-/* Rows of one variant follow each other, so most words are there already. */
 static void
-fuzzy(struct str *s, const struct transform *t, const struct cell *c,
-    struct content_memo *m)
+fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t per = (uint64_t)t->count * (uint64_t)t->each;
 	uint64_t id = (c->row - 1) / per + 1;
 	uint64_t variant = (c->row - 1) % per / (uint64_t)t->each;
+	struct str base = {0};
 
-	if (m->owner != t || m->field != c->field || m->term != id) {
-		str_clear(&m->word);
-		fuzzy_word(&m->word, id, (uint32_t)t->min_len,
-		    (uint32_t)t->max_len, tokens_twist(c));
-		m->variant = UINT64_MAX;
-		m->term = id;
-		m->owner = t;
-		m->field = c->field;
-	}
-	if (m->variant != variant) {
-		str_clear(&m->variant_word);
-		fuzzy_variant(&m->variant_word, m->word.s, id, variant,
-		    (uint32_t)t->edits, tokens_twist(c));
-		m->variant = variant;
-	}
+	fuzzy_word(&base, c->py, id, (uint32_t)t->min_len, (uint32_t)t->max_len,
+	    tokens_twist(c));
 	str_clear(s);
-	str_addn(s, m->variant_word.s, m->variant_word.len);
+	fuzzy_variant(
+	    s, c->py, base.s, id, variant, (uint32_t)t->edits, tokens_twist(c));
+	str_free(&base);
 }
 
 static void
 numeric(struct str *s, const struct transform *t, const struct cell *c)
 {
-	double scale = pow(10, t->decimals);
-	double lo = ceil(t->lo * scale), n = floor(t->hi * scale) - lo + 1;
-	uint64_t unit = (uint64_t)scale, u;
+	char buf[64], *p = buf + sizeof buf;
 	struct rng r;
+	uint64_t u;
 	long long v;
-	char frac[32];
 
 	tokens_rng(c, &r);
-	v = (long long)lo + (long long)rng_below(&r, (uint64_t)n);
-	str_clear(s);
-	if (v < 0)
-		str_addc(s, '-');
+	v = t->least + (long long)rng_below(&r, t->steps);
 	u = (uint64_t)(v < 0 ? -v : v);
-	number(s, u / unit);
-	if (!t->decimals)
-		return;
-	u %= unit;
-	for (int i = t->decimals; i; i--, u /= 10)
-		frac[i] = (char)('0' + u % 10);
-	*frac = '.';
-	str_addn(s, frac, (size_t)t->decimals + 1);
+	for (int i = 0; i < t->decimals; i++, u /= 10)
+		*--p = (char)('0' + u % 10);
+	if (t->decimals)
+		*--p = '.';
+	do
+		*--p = (char)('0' + u % 10);
+	while (u /= 10);
+	if (v < 0)
+		*--p = '-';
+	str_clear(s);
+	str_addn(s, p, (size_t)(buf + sizeof buf - p));
 }
 
 static void
@@ -235,8 +221,7 @@ word(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 void
-content_apply(const struct transform *t, const struct cell *c,
-    struct content_memo *m, struct str *s)
+content_apply(const struct transform *t, const struct cell *c, struct str *s)
 {
 	switch (t->kind) {
 	case TRANSFORM_WIKIPEDIA:
@@ -266,7 +251,7 @@ content_apply(const struct transform *t, const struct cell *c,
 		break;
 	case TRANSFORM_FUZZY:
 	case TRANSFORM_SPELT:
-		fuzzy(s, t, c, m);
+		fuzzy(s, t, c);
 		break;
 	case TRANSFORM_NUMERIC:
 		numeric(s, t, c);
@@ -367,9 +352,39 @@ content_make_room(struct str *s, size_t text, size_t characters)
 	s->len -= text - end;
 }
 
-void
-content_memo_free(struct content_memo *m)
+static uint64_t
+period(const struct transform *t)
 {
-	str_free(&m->word);
-	str_free(&m->variant_word);
+	switch (t->kind) {
+	case TRANSFORM_REPEAT:
+	case TRANSFORM_PREFIX_GEN:
+	case TRANSFORM_REPEATED:
+	case TRANSFORM_CYCLIC:
+		return 0;
+	case TRANSFORM_INJECT:
+		return t->share < 1;
+	case TRANSFORM_PROXIMITY:
+	case TRANSFORM_PHRASE_LABEL:
+	case TRANSFORM_LABEL:
+	case TRANSFORM_EXPANSION:
+	case TRANSFORM_FUZZY:
+	case TRANSFORM_SPELT:
+		return (uint64_t)t->each;
+	default:
+		return 1;
+	}
+}
+
+/* The greatest common divisor; that of 0 and x is x. */
+uint64_t
+content_period(const struct transform *t, size_t n)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t x = period(&t[i]), rest; x; x = rest) {
+			rest = all % x;
+			all = x;
+		}
+	return all;
 }

@@ -7,6 +7,7 @@
 
 #include "str.h"
 
+struct pyrandom;
 struct transform;
 struct vocabulary;
 
@@ -18,23 +19,20 @@ struct cell {
 	size_t field;       /* from 0 */
 	size_t size;        /* characters at most */
 	const struct vocabulary *words;
+	struct pyrandom *py; /* to draw from, of the thread */
 	const char *article; /* NULL: the built-in text */
 	size_t article_len;
 };
 
-/* What is kept from row to row, one for each thread; starts as {0}. */
-struct content_memo {
-	uint64_t term, variant; /* of the fuzzy words there are; 0: none */
-	struct str word, variant_word;
-	const struct transform *owner;
-	size_t field;
-};
-
-void content_memo_free(struct content_memo *);
-
 /* Adds to, or replaces, what 's' has: the content of the cell so far. */
-void content_apply(const struct transform *, const struct cell *,
-    struct content_memo *, struct str *s);
+void content_apply(
+    const struct transform *, const struct cell *, struct str *s);
+
+/*
+ * So many rows, from the first on, have the same content of these transforms,
+ * and the next so many again; 0: all have.
+ */
+uint64_t content_period(const struct transform *, size_t n);
 
 /*
  * How much of a content, from its beginning, is text of an encyclopedia once

@@ -10,13 +10,35 @@
 #define NPY_ALIGN 64
 #define NPY_HEAD 10 /* magic, version, length of the rest */
 
+/* What may have to be written in another way, by format. */
+enum {
+	COMMA = 1,
+	TAB = 2,
+	LINE = 4,
+	QUOTE = 8,
+	BACKSLASH = 16,
+	MARKUP = 32,
+	CONTROL = 64
+};
+
+static const unsigned char classes[256] = {[0 ... 8] = CONTROL,
+    ['\t'] = CONTROL | TAB,
+    ['\n'] = CONTROL | LINE,
+    [0x0b ... 0x0c] = CONTROL,
+    ['\r'] = CONTROL | LINE,
+    [0x0e ... 0x1f] = CONTROL,
+    [','] = COMMA,
+    ['"'] = QUOTE,
+    ['\\'] = BACKSLASH,
+    ['&'] = MARKUP,
+    ['<'] = MARKUP,
+    ['>'] = MARKUP};
+
 static bool
-holds(const struct str *s, const char *which)
+holds(const struct str *s, unsigned which)
 {
-	if (s->len < LONG)
-		return strcspn(s->s ? s->s : "", which) < s->len;
-	for (; *which; which++)
-		if (memchr(s->s, *which, s->len))
+	for (size_t i = 0; i < s->len; i++)
+		if (classes[(unsigned char)s->s[i]] & which)
 			return true;
 	return false;
 }
@@ -50,13 +72,21 @@ doubled(struct str *to, const struct str *s)
 	str_addn(to, from, (size_t)(end - from));
 }
 
+static bool
+needs_quotes(const struct str *s, char delimiter)
+{
+	if (s->len < LONG)
+		return holds(
+		    s, (delimiter == '\t' ? TAB : COMMA) | QUOTE | LINE);
+	return memchr(s->s, delimiter, s->len) || memchr(s->s, '"', s->len) ||
+	    memchr(s->s, '\r', s->len) || memchr(s->s, '\n', s->len);
+}
+
 /* A lone empty field would be an empty line. */
 static void
 csv(struct str *to, const struct str *s, char delimiter, bool lone)
 {
-	const char special[] = {delimiter, '"', '\r', '\n', '\0'};
-
-	if (s->len ? !holds(s, special) : !lone) {
+	if (s->len ? !needs_quotes(s, delimiter) : !lone) {
 		str_addn(to, s->s, s->len);
 		return;
 	}
@@ -86,20 +116,11 @@ xml_char(struct str *s, char c)
 		str_addc(s, ' ');
 }
 
-static bool
-has_control(const struct str *s)
-{
-	for (size_t i = 0; i < s->len; i++)
-		if ((unsigned char)s->s[i] < 0x20)
-			return true;
-	return false;
-}
-
 static void
 xml(struct str *to, const char *name, const struct str *s)
 {
 	str_printf(to, "    <%s>", name);
-	if (has_control(s) || (s->len && holds(s, "&<>")))
+	if (holds(s, MARKUP | CONTROL))
 		replaced(to, s, "&<>\r" CONTROLS, xml_char);
 	else
 		str_addn(to, s->s, s->len);
@@ -121,7 +142,7 @@ static void
 json(struct str *to, const struct str *s)
 {
 	str_addc(to, '"');
-	if (has_control(s) || (s->len && holds(s, "\"\\")))
+	if (holds(s, QUOTE | BACKSLASH | CONTROL))
 		replaced(to, s, "\"\\\n\r\t" CONTROLS, json_char);
 	else
 		str_addn(to, s->s, s->len);
@@ -211,7 +232,7 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
 {
 	const struct recipe_field *x = &f->fields[field];
 	char delimiter = f->format == RECIPE_TSV ? '\t' : ',';
-	struct str name = {.s = x->name, .len = strlen(x->name)};
+	struct str name = {.s = x->name};
 
 	switch (f->format) {
 	case RECIPE_CSV:
@@ -226,6 +247,7 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
 	case RECIPE_JSONL:
 		if (field)
 			str_addc(s, ',');
+		name.len = strlen(x->name);
 		json(s, &name);
 		str_addc(s, ':');
 		json(s, content);

@@ -12,18 +12,17 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 enum { INSERT, DELETE, SUBSTITUTE, EDITS };
 
 void
-fuzzy_word(
-    struct str *s, uint64_t term, uint32_t min, uint32_t max, uint64_t twist)
+fuzzy_word(struct str *s, struct pyrandom *r, uint64_t term, uint32_t min,
+    uint32_t max, uint64_t twist)
 {
-	struct pyrandom r;
 	uint32_t n;
 
-	pyrandom_seed(&r, term + twist);
-	n = pyrandom_int(&r, min, max);
+	pyrandom_seed(r, term + twist);
+	n = pyrandom_int(r, min, max);
 	for (uint32_t i = 0; i < n; i++) {
 		char c;
 
-		pyrandom_choices(&r, letters, LETTERS, &c, 1);
+		pyrandom_choices(r, letters, LETTERS, &c, 1);
 		str_addc(s, c);
 	}
 }
@@ -60,16 +59,15 @@ edit(struct str *s, size_t from, struct pyrandom *r)
 }
 
 void
-fuzzy_variant(struct str *s, const char *word, uint64_t term, uint64_t variant,
-    uint32_t edits, uint64_t twist)
+fuzzy_variant(struct str *s, struct pyrandom *r, const char *word,
+    uint64_t term, uint64_t variant, uint32_t edits, uint64_t twist)
 {
-	struct pyrandom r;
 	size_t from = s->len;
 
 	str_add(s, word);
 	if (!variant)
 		return;
-	pyrandom_seed(&r, term * VARIANTS + variant + twist);
+	pyrandom_seed(r, term * VARIANTS + variant + twist);
 	for (uint32_t i = 0; i < edits; i++)
-		edit(s, from, &r);
+		edit(s, from, r);
 }

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "mem.h"
 #include "put.h"
+#include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
 #include "transform.h"
@@ -20,6 +21,7 @@
 #define FIRST 4         /* rows of a block, while rows have no known size */
 #define MOST 65536
 #define TEXTS (4 << 20) /* bytes of articles for a block, about */
+#define KEPT (16 << 20) /* bytes that a thread keeps for the next rows */
 
 struct line {
 	const struct produce *p;
@@ -37,13 +39,20 @@ struct line {
 	bool failed;
 };
 
+/* What a field was in the last row, as it stands in the file. */
+struct kept {
+	uint64_t period, version; /* period 1: nothing is kept */
+	struct str text;
+};
+
 /* What a thread has. */
 struct maker {
 	struct line *line;
 	struct str block, content, plain;
 	struct article *articles; /* of the block's rows */
 	size_t narticles;
-	struct content_memo memo;
+	struct kept *kept; /* one for each field */
+	struct pyrandom py;
 	float *vector;
 };
 
@@ -56,6 +65,34 @@ produce_salt(uint64_t seed, const char *name)
 }
 
 static void
+text(struct maker *m, const struct cell *c)
+{
+	const struct recipe_file *f = m->line->p->file;
+	const struct recipe_field *x = &f->fields[c->field];
+	struct kept *k = &m->kept[c->field];
+	uint64_t version = k->period ? (c->row - 1) / k->period : 0;
+	size_t from = m->block.len, len = 0;
+
+	if (k->text.len && k->version == version) {
+		str_addn(&m->block, k->text.s, k->text.len);
+		return;
+	}
+	str_clear(&m->content);
+	for (size_t i = 0; i < x->nt; i++) {
+		content_apply(&x->t[i], c, &m->content);
+		len = content_text(&x->t[i], len, &m->content);
+	}
+	content_make_room(&m->content, len, x->size);
+	content_cut(&m->content, x->size);
+	encode_text(&m->block, f, c->field, &m->content);
+	if (k->period == 1 || m->block.len - from > KEPT / f->n)
+		return;
+	str_clear(&k->text);
+	str_addn(&k->text, m->block.s + from, m->block.len - from);
+	k->version = version;
+}
+
+static void
 row(struct maker *m, uint64_t n, size_t place)
 {
 	const struct produce *p = m->line->p;
@@ -64,8 +101,8 @@ row(struct maker *m, uint64_t n, size_t place)
 	    .rows = f->rows,
 	    .seed = p->seed,
 	    .salt = m->line->salt,
-	    .words = p->words};
-	size_t text;
+	    .words = p->words,
+	    .py = &m->py};
 
 	if (p->articles) {
 		article_plain(&m->articles[place], &m->plain);
@@ -83,15 +120,7 @@ row(struct maker *m, uint64_t n, size_t place)
 			continue;
 		}
 		c.size = x->size;
-		str_clear(&m->content);
-		text = 0;
-		for (size_t k = 0; k < x->nt; k++) {
-			content_apply(&x->t[k], &c, &m->memo, &m->content);
-			text = content_text(&x->t[k], text, &m->content);
-		}
-		content_make_room(&m->content, text, x->size);
-		content_cut(&m->content, x->size);
-		encode_text(&m->block, f, c.field, &m->content);
+		text(m, &c);
 	}
 	encode_end(&m->block, f);
 }
@@ -193,8 +222,13 @@ work(void *arg)
 	uint64_t first, block, n;
 	size_t dims = 0;
 
-	for (size_t i = 0; i < f->n; i++)
-		dims = f->fields[i].dims > dims ? f->fields[i].dims : dims;
+	m.kept = mem_array(f->n + 1, sizeof *m.kept);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct recipe_field *x = &f->fields[i];
+
+		m.kept[i].period = content_period(x->t, x->nt);
+		dims = x->dims > dims ? x->dims : dims;
+	}
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
 	while ((n = take(&m, &first, &block)) > 0) {
 		for (uint64_t i = 1; i <= n; i++) {
@@ -210,7 +244,9 @@ work(void *arg)
 	for (size_t i = 0; i < m.narticles; i++)
 		article_free(&m.articles[i]);
 	free(m.articles);
-	content_memo_free(&m.memo);
+	for (size_t i = 0; i < f->n; i++)
+		str_free(&m.kept[i].text);
+	free(m.kept);
 	free(m.vector);
 	return NULL;
 }

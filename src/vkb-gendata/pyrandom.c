@@ -5,6 +5,10 @@
 #define N PYRANDOM_WORDS
 #define M 397
 
+#define CHARS 4 /* that are drawn at a time */
+#define FRACTION 26
+#define FEW 64 /* letters, so that a place fits above the fraction */
+
 /* The state that every seeding starts from: init_genrand(19650218). */
 static void
 start(uint32_t s[N])
@@ -14,31 +18,28 @@ start(uint32_t s[N])
 		s[i] = 1812433253 * (s[i - 1] ^ s[i - 1] >> 30) + i;
 }
 
+static inline uint32_t
+stirred(uint32_t word, uint32_t last, uint32_t factor)
+{
+	return word ^ (last ^ last >> 30) * factor;
+}
+
 void
 pyrandom_seed(struct pyrandom *p, uint64_t seed)
 {
-	uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, *s;
-	uint32_t i = 1, j = 0, n = key[1] ? 2 : 1, k;
+	uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32) + 1};
+	uint32_t *s = p->state, odd = seed >> 32 ? 1 : 0, last;
 
-	s = p->state;
-	start(s);
-	for (k = N; k; k--) {
-		s[i] =
-		    (s[i] ^ (s[i - 1] ^ s[i - 1] >> 30) * 1664525) + key[j] + j;
-		if (++i == N) {
-			s[0] = s[N - 1];
-			i = 1;
-		}
-		if (++j == n)
-			j = 0;
-	}
-	for (k = N - 1; k; k--) {
-		s[i] = (s[i] ^ (s[i - 1] ^ s[i - 1] >> 30) * 1566083941) - i;
-		if (++i == N) {
-			s[0] = s[N - 1];
-			i = 1;
-		}
-	}
+	if (!p->first[0])
+		start(p->first);
+	last = p->first[0];
+	for (uint32_t i = 1; i < N; i++)
+		last = s[i] =
+		    stirred(p->first[i], last, 1664525) + key[(i - 1) & odd];
+	last = s[1] = stirred(s[1], last, 1664525) + key[(N - 1) & odd];
+	for (uint32_t i = 2; i < N; i++)
+		last = s[i] = stirred(s[i], last, 1566083941) - i;
+	s[1] = stirred(s[1], last, 1566083941) - 1;
 	s[0] = UINT32_C(1) << 31;
 	p->next = 0;
 	p->renewed = false;
@@ -74,6 +75,22 @@ renew_some(uint32_t *s, unsigned from, unsigned to, int far)
 		s[i] = twisted(s[i], s[i + 1], s[(int)i + far]);
 }
 
+/* All words from p->next on. */
+static void
+renew(struct pyrandom *p)
+{
+	uint32_t *s = p->state;
+	unsigned i = p->next;
+
+	if (i < N - M) {
+		renew_some(s, i, N - M, M);
+		i = N - M;
+	}
+	renew_some(s, i, N - 1, M - N);
+	s[N - 1] = twisted(s[N - 1], s[0], s[M - 1]);
+	p->renewed = true;
+}
+
 /*
  * Of most seeds few words are drawn, so the first ones are renewed one by one;
  * where it gets to be many, all at once.
@@ -84,11 +101,8 @@ next_word(struct pyrandom *p)
 	uint32_t *s = p->state, i, y;
 
 	if (p->next == N) {
-		renew_some(s, 0, N - M, M);
-		renew_some(s, N - M, N - 1, M - N);
-		s[N - 1] = twisted(s[N - 1], s[0], s[M - 1]);
-		p->renewed = true;
 		p->next = 0;
+		renew(p);
 	}
 	i = p->next++;
 	if (!p->renewed)
@@ -139,10 +153,70 @@ pyrandom_int(struct pyrandom *p, uint32_t min, uint32_t max)
 	return min + pyrandom_below(p, max - min + 1);
 }
 
+static inline char
+choice(struct pyrandom *p, const char *letters, uint32_t n)
+{
+	return letters[(uint32_t)(unit(p) * n)];
+}
+
+/*
+ * As many as there are whole fours of in the words that are left. A place is
+ * floor(n (a 2^26 + b) / 2^53), where a and b are the upper bits of two words;
+ * the upper 26 of a tell it, unless what is below could carry into it: then
+ * nothing is done, and it is 0.
+ */
+static uint64_t
+choices(struct pyrandom *p, const char *letters, uint32_t n, char *to,
+    uint64_t most)
+{
+	const uint32_t *s = p->state + p->next, one = n << (32 - FRACTION);
+	const four even = {UINT32_MAX, 0, UINT32_MAX, 0};
+	uint64_t k = (N - p->next) / (2 * CHARS) * CHARS;
+	four carry = {0};
+
+	k = k < most ? k : most - most % CHARS;
+	for (uint64_t i = 0; i < k; i += CHARS, s += 2 * CHARS) {
+		four y, odd;
+
+		memcpy(&y, s, sizeof y);
+		memcpy(&odd, s + 3, sizeof odd);
+		y = (y & even) | (odd & ~even); /* 0, 4, 2, 6 */
+		y ^= y >> 11;
+		y ^= y << 7 & UINT32_C(0x9d2c5680);
+		y ^= y << 15 & UINT32_C(0xefc60000);
+		y ^= y >> 18;
+		y = (y >> (32 - FRACTION)) * n;
+		carry |= (four)((y << (32 - FRACTION)) + one < one);
+		y >>= FRACTION;
+		to[i] = letters[y[0]];
+		to[i + 1] = letters[y[2]];
+		to[i + 2] = letters[y[1]];
+		to[i + 3] = letters[y[3]];
+	}
+	if (carry[0] | carry[1] | carry[2] | carry[3])
+		return 0;
+	p->next += (unsigned)(2 * k);
+	return k;
+}
+
 void
 pyrandom_choices(
     struct pyrandom *p, const char *letters, uint32_t n, char *to, uint64_t k)
 {
-	for (uint64_t i = 0; i < k; i++)
-		to[i] = letters[(uint32_t)(unit(p) * n)];
+	uint64_t i = 0;
+
+	while (i < k) {
+		uint64_t done = 0;
+
+		if (n <= FEW && k - i >= CHARS) {
+			if (p->next == N)
+				p->next = 0, renew(p);
+			else if (!p->renewed)
+				renew(p);
+			done = choices(p, letters, n, to + i, k - i);
+		}
+		if (!done)
+			to[i + done++] = choice(p, letters, n);
+		i += done;
+	}
 }

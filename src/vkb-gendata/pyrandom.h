@@ -11,10 +11,12 @@
 
 #define PYRANDOM_WORDS 624
 
+/* Starts as {0}. */
 struct pyrandom {
 	uint32_t state[PYRANDOM_WORDS];
 	unsigned next; /* word to be drawn */
 	bool renewed;  /* all words are; else each is when it is drawn */
+	uint32_t first[PYRANDOM_WORDS]; /* what each seeding starts from */
 };
 
 void pyrandom_seed(struct pyrandom *, uint64_t seed);

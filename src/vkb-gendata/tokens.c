@@ -10,10 +10,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define WIDEST 16 /* letters of a number */
+#define SOME 64   /* tokens */
+
 void
 tokens_letters(struct str *s, uint64_t n)
 {
-	char buf[16], *p = buf + sizeof buf;
+	char buf[WIDEST], *p = buf + sizeof buf;
 
 	for (n++; n; n = (n - 1) / 26)
 		*--p = (char)('a' + (n - 1) % 26);
@@ -95,29 +98,43 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	tokens_trim(s, 0);
 }
 
-/* The number of a row goes on where that of the one before ended. */
+/*
+ * The number of a row goes on where that of the one before ended. 16 bytes are
+ * written of each token: at a time as many as surely fit.
+ */
 void
 tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (c->row - 1) * (uint64_t)t->count;
-	struct str w = {0};
+	long long left = t->count;
+	char some[SOME * (WIDEST + 1)], w[WIDEST] = "";
+	struct str first = {0};
+	size_t len;
 
 	str_clear(s);
-	tokens_letters(&w, n);
-	for (long long k = 0; k < t->count && s->len <= 4 * c->size; k++) {
-		size_t i = w.len;
+	tokens_letters(&first, n);
+	len = first.len;
+	memcpy(w, first.s, len);
+	str_free(&first);
+	while (left && s->len <= 4 * c->size) {
+		char *p = some;
 
-		str_addn(s, w.s, w.len);
-		str_addc(s, ' ');
-		while (i && w.s[i - 1] == 'z')
-			w.s[--i] = 'a';
-		if (i)
-			w.s[i - 1]++;
-		else
-			str_addc(&w, 'a');
+		for (int k = 0; k < SOME && left; k++, left--) {
+			size_t i = len;
+
+			memcpy(p, w, WIDEST);
+			p += len;
+			*p++ = ' ';
+			while (i && w[i - 1] == 'z')
+				w[--i] = 'a';
+			if (i)
+				w[i - 1]++;
+			else
+				w[len++] = 'a';
+		}
+		str_addn(s, some, (size_t)(p - some));
 	}
 	tokens_trim(s, 0);
-	str_free(&w);
 }
 
 void
@@ -125,20 +142,19 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 {
 	static const char set[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	uint64_t k = (uint64_t)t->max_len, x = 0;
-	struct pyrandom py;
 	struct rng r;
 	char buf[4096];
 	bool own = tokens_twist(c) != 0;
 
 	tokens_rng(c, &r);
 	if (!own)
-		pyrandom_seed(&py, c->row);
+		pyrandom_seed(c->py, c->row);
 	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		for (uint64_t done = 0, n; done < k; done += n) {
 			n = k - done < sizeof buf ? k - done : sizeof buf;
 			if (!own)
-				pyrandom_choices(&py, set, 36, buf, n);
+				pyrandom_choices(c->py, set, 36, buf, n);
 			for (uint64_t j = 0; own && j < n; j++) {
 				x = j % 4 ? x >> 16 : rng_next(&r);
 				buf[j] = set[(x & 0xffff) * 36 >> 16];
@@ -178,18 +194,17 @@ void
 tokens_random_set(
     struct str *s, const struct transform *t, const struct cell *c)
 {
-	struct pyrandom py;
 	struct rng r;
 	bool own = tokens_twist(c) != 0;
 
 	tokens_rng(c, &r);
 	if (!own)
-		pyrandom_seed(&py, c->row);
+		pyrandom_seed(c->py, c->row);
 	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		str_add(s,
 		    t->list[own ? rng_below(&r, t->nlist)
-				: pyrandom_below(&py, (uint32_t)t->nlist)]);
+				: pyrandom_below(c->py, (uint32_t)t->nlist)]);
 		str_addc(s, ' ');
 	}
 	tokens_trim(s, 0);

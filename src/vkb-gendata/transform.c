@@ -163,6 +163,7 @@ transform_fit(
 {
 	int lo = whole_digits(t->lo), hi = whole_digits(t->hi);
 	int most = lo > hi ? lo : hi;
+	double unit, least, steps;
 
 	t->one = fixed;
 	if (fixed && t->kind == TRANSFORM_PROXIMITY)
@@ -179,9 +180,15 @@ transform_fit(
 		t->decimals = (size_t)most + 1 < size
 		    ? (int)(size - (size_t)most - 1)
 		    : 0;
-	if (ceil(t->lo * pow(10, t->decimals)) >
-	    floor(t->hi * pow(10, t->decimals)))
+	unit = pow(10, t->decimals);
+	least = ceil(t->lo * unit);
+	steps = floor(t->hi * unit) - least + 1;
+	if (steps < 1) {
 		configwalk_problem(w,
 		    "no number of %d decimals is from %.15g to %.15g",
 		    t->decimals, t->lo, t->hi);
+		return;
+	}
+	t->least = (long long)least;
+	t->steps = (uint64_t)steps;
 }

@@ -60,6 +60,8 @@ struct transform {
 	char **list;
 	size_t nlist;
 	int decimals;        /* of numbers */
+	long long least;     /* number, in units of the last decimal */
+	uint64_t steps;      /* numbers from there on */
 	bool one;            /* a tag, not one or two */
 	unsigned long first; /* place of the term, or of the field's words */
 };

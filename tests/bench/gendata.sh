@@ -1,13 +1,15 @@
 #!/bin/sh
-# gendata.sh [ROWS]: CPU seconds of vkb-gendata beside those of what the Python
-# tool does, a row at a time with the same modules (default 5,000 rows; python3
-# is needed). Rows are made by all CPUs, so it takes less time than that.
+# gendata.sh [PERCENT]: CPU seconds of vkb-gendata beside those of what the
+# Python tool does, a row at a time with the same modules; python3 is needed.
+# Rows are so many that Python takes five seconds or more, or PERCENT of them,
+# so that neither is mostly its start. Files are in memory unless TMPDIR says
+# where; 'copy' is what it costs to copy the file there: the limit.
 set -eu
 cd "${0%/*}/../.."
 make -s all >&2
 PATH=$PWD/bin:$PATH
-n=${1:-5000}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/vkb-bench.XXXXXX")
+percent=${1:-100}
+dir=$(mktemp -d "${TMPDIR:-/dev/shm}/vkb-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
 cat >"$dir/rows.py" <<'END'
@@ -92,11 +94,20 @@ recipe() {
 
 # cpu COMMAND...: its seconds of both kinds
 cpu() {
-  perl -e 'system(@ARGV) == 0 or exit 1; @t = times; printf "%.3f", $t[2] + $t[3]' "$@"
+  python3 -c '
+import resource, subprocess, sys
+def spent():
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return r.ru_utime + r.ru_stime
+before = spent()
+subprocess.run(sys.argv[1:], check=True)
+print("%.3f" % (spent() - before))' "$@"
 }
 
-printf '%-12s %9s %9s %8s %9s %9s\n' "$n rows" 'Python s' 'here s' ratio MB MB/s
-for name in phrases noise fuzzy set uuid unique progressive hybrid text; do
+printf '%-12s %8s %9s %9s %8s %9s %9s %9s\n' kind rows 'Python s' 'here s' ratio 'copy s' MB MB/s
+for each in phrases:1500 noise:150 fuzzy:350 set:5 uuid:8 unique:30 progressive:20 hybrid:1500 text:100; do
+  name=${each%:*}
+  n=$((${each#*:} * 10 * percent))
   if [ "$name" = set ]; then
     body='"generate_fields":{"count":20,"size":25,"transforms":[{"type":"random_from_set"}]}'
   else
@@ -105,9 +116,13 @@ for name in phrases noise fuzzy set uuid unique progressive hybrid text; do
   printf '{"dataset_generation":{"x.csv":{"doc_count":%s,%s}}}\n' "$n" "$body" >"$dir/x.json"
   python=-
   [ "$name" = text ] || python=$(cpu python3 "$dir/rows.py" "$name" "$n" "$dir/python.csv")
+  rm -f "$dir/python.csv"
   here=$(cpu vkb-gendata -f -o "$dir/out" "$dir/x.json")
-  printf '%s %s %s %s\n' "$name" "$python" "$here" "$(wc -c <"$dir/out/x.csv")" |
-    awk '{ here = $3 > 0 ? $3 : .001; mb = $4 / 1e6
-      printf "%-12s %9s %9s %8s %9.1f %9.0f\n", $1, $2, $3,
-        $2 == "-" ? "-" : sprintf("%.0f", $2 / here), mb, mb / here }'
+  copy=$(cpu dd bs=1M status=none if="$dir/out/x.csv" of="$dir/copy.csv")
+  rm "$dir/copy.csv"
+  printf '%s %s %s %s %s %s\n' "$name" "$n" "$python" "$here" "$copy" "$(wc -c <"$dir/out/x.csv")" |
+    awk '{ mb = $6 / 1e6
+      printf "%-12s %8d %9s %9s %8s %9s %9.1f %9.0f\n", $1, $2, $3, $4,
+        $3 == "-" ? "-" : sprintf("%.0f", $3 / $4), $5, mb, mb / $4 }'
+  rm -r "$dir/out"
 done

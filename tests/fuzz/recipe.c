@@ -3,6 +3,7 @@
 #include "str.h"
 #include "vkb-gendata/content.h"
 #include "vkb-gendata/encode.h"
+#include "vkb-gendata/pyrandom.h"
 #include "vkb-gendata/recipe.h"
 #include "vkb-gendata/transform.h"
 #include "vkb-gendata/vocabulary.h"
@@ -17,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void
 row(const struct recipe_file *f, const struct vocabulary *words, struct str *s)
 {
-	struct cell c = {.row = 3, .rows = 5, .words = words};
-	struct content_memo memo = {0};
+	static struct pyrandom py;
+	struct cell c = {.row = 3, .rows = 5, .words = words, .py = &py};
 	struct str content = {0};
 
 	encode_head(s, f);
@@ -33,7 +34,7 @@ row(const struct recipe_file *f, const struct vocabulary *words, struct str *s)
 			    x->t[k].kind != TRANSFORM_SPELT &&
 			    (x->t[k].kind != TRANSFORM_IN_TURN ||
 				x->t[k].nlist))
-				content_apply(&x->t[k], &c, &memo, &content);
+				content_apply(&x->t[k], &c, &content);
 		content_cut(&content, c.size);
 		if (content.len > 4 * c.size)
 			abort();
@@ -42,7 +43,6 @@ row(const struct recipe_file *f, const struct vocabulary *words, struct str *s)
 	}
 	encode_end(s, f);
 	encode_foot(s, f);
-	content_memo_free(&memo);
 	str_free(&content);
 }
 

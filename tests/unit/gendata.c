@@ -24,9 +24,10 @@
 static void
 python(void)
 {
-	struct pyrandom r;
+	struct pyrandom r = {0};
 	uint32_t last = 0;
-	char letters[11] = "";
+	const char all[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	char letters[11] = "", many[833];
 
 	pyrandom_seed(&r, 1);
 	tap_ok(pyrandom_word(&r) == 577090037 &&
@@ -46,6 +47,20 @@ python(void)
 	pyrandom_seed(&r, 5);
 	pyrandom_choices(&r, "abc", 3, letters, 10);
 	tap_str(letters, "bcccccabcb", "pyrandom: choices()");
+
+	/* The 248th is 2 as its second word carries into the first. */
+	pyrandom_seed(&r, 9712);
+	pyrandom_choices(&r, all, 36, many, 312);
+	tap_ok(memcmp(many + 240, "h9hamwc286fmk8an", 16) == 0,
+	    "pyrandom: choices() where all 53 bits count");
+	pyrandom_seed(&r, 7);
+	pyrandom_unit(&r);
+	pyrandom_word(&r);
+	pyrandom_choices(&r, all, 36, many, 3);
+	pyrandom_choices(&r, all, 36, many + 3, 700);
+	pyrandom_choices(&r, all, 36, many + 703, 130);
+	tap_ok(str_hash(STR_HASH, many, 833) == UINT64_C(0x89cff43f24a728f9),
+	    "pyrandom: choices() of many, from an odd word on");
 }
 
 static size_t
@@ -71,19 +86,20 @@ distance(const char *a, const char *b)
 static void
 misspelt(void)
 {
+	struct pyrandom r = {0};
 	struct str w = {0}, v = {0};
 	bool one = true, three = true, base = true;
 
 	for (uint64_t term = 1; term <= 50; term++) {
 		str_clear(&w);
-		fuzzy_word(&w, term, 8, 10, 0);
+		fuzzy_word(&w, &r, term, 8, 10, 0);
 		base = base && w.len >= 8 && w.len <= 10;
 		for (uint64_t i = 0; i < 20; i++) {
 			str_clear(&v);
-			fuzzy_variant(&v, w.s, term, i, 1, 0);
+			fuzzy_variant(&v, &r, w.s, term, i, 1, 0);
 			one = one && distance(w.s, v.s) == (i > 0);
 			str_clear(&v);
-			fuzzy_variant(&v, w.s, term, i, 3, 0);
+			fuzzy_variant(&v, &r, w.s, term, i, 3, 0);
 			three = three && distance(w.s, v.s) <= 3 * (i > 0);
 		}
 	}
@@ -91,7 +107,7 @@ misspelt(void)
 	tap_ok(one, "fuzzy: one edit is a distance of one, variant 0 none");
 	tap_ok(three, "fuzzy: three edits are a distance of three at most");
 	str_clear(&v);
-	fuzzy_variant(&v, "a", 1, 1, 3, 0);
+	fuzzy_variant(&v, &r, "a", 1, 1, 3, 0);
 	tap_str(v.s, "a", "fuzzy: a word of one letter stays");
 	str_free(&w);
 	str_free(&v);
