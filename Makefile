@@ -68,6 +68,10 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 
+# What vkb-report's page is made of is in its object as it is.
+$(BUILD)/vkb-report/assets.o $(BUILD)/fuzz/obj/vkb-report/assets.o: \
+	$(wildcard src/vkb-report/*.css src/vkb-report/*.js)
+
 # A program is src/NAME.c, and src/NAME/*.c where it outgrew one file.
 define program
 $(1)_OBJ = $(BUILD)/$(1).o \

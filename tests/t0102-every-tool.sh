@@ -192,6 +192,11 @@ if has vkb-detect; then
   passes_unknown run.jsonl vkb-detect
 fi
 
+if has vkb-report; then
+  filter run.jsonl vkb-report
+  passes_unknown run.jsonl vkb-report
+fi
+
 if has vkb-flame; then
   printf '%s\n' 'a;b 1' 'a;c 2' >stacks.txt
   stacks stacks.txt vkb-flame
@@ -201,7 +206,7 @@ fi
 # A view shows what stands in the records, but never as it is.
 sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
 for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
-  'vkb-compare evil evil' 'vkb-detect evil'; do
+  'vkb-compare evil evil' 'vkb-detect evil' 'vkb-report evil'; do
   has "${view%% *}" || continue
   # shellcheck disable=SC2086 # words
   $view >.out 2>.err </dev/null

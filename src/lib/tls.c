@@ -528,3 +528,10 @@ tls_sha256(int fd, char hex[65])
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 	return n == 0 ? 0 : -1;
 }
+
+void
+tls_sha256_of(const void *bytes, size_t n, unsigned char sum[32])
+{
+	if (EVP_Digest(bytes, n, sum, NULL, EVP_sha256(), NULL) != 1)
+		err_die("cannot make digests");
+}

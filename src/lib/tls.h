@@ -41,4 +41,7 @@ int tls_make_certificates(const char *dir, const char *host);
 /* The SHA-256 of what can be read from 'fd', as hex. 0, or -1 with errno. */
 int tls_sha256(int fd, char hex[65]);
 
+/* Of what is in memory. */
+void tls_sha256_of(const void *, size_t n, unsigned char sum[32]);
+
 #endif

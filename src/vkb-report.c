@@ -1,0 +1,106 @@
+/*
+ * vkb-report: records of any kind in, one HTML page out; or one of its plots as
+ * SVG or PNG, or a few lines for a terminal.
+ */
+#include "err.h"
+#include "json.h"
+#include "opt.h"
+#include "output.h"
+#include "str.h"
+#include "vkb-report/figure.h"
+#include "vkb-report/html.h"
+#include "vkb-report/model.h"
+#include "vkb-report/page.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct opts {
+	const char *out, *title, *commit_url, *svg;
+	bool list;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {0, "commit-url", OPT_STR, AT(commit_url), "URL",
+	.help = "what stands before the id of a commit in links"},
+    {'l', "list", OPT_FLAG, AT(list), .help = "list the plots there are"},
+    {'o', "output", OPT_STR, AT(out), "FILE",
+	.help = "write to FILE instead of stdout"},
+    {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
+    {'t', "title", OPT_STR, AT(title), "TEXT",
+	.help = "what is above the page"},
+    {0}};
+
+static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
+    "A page of benchmark records: HTML, SVG and PNG.", table};
+
+static void
+list(struct str *s, const struct figures *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		str_visible(s, f->v[i].name);
+		str_addc(s, '\t');
+		str_visible(s, f->v[i].title);
+		str_addc(s, '\n');
+	}
+}
+
+static int
+render(struct str *s, const struct opts *o, const struct model *m)
+{
+	struct figures f;
+	const struct figure *one;
+	int rc = 0;
+
+	figures_new(&f, m);
+	str_add(s, "");
+	if (o->list)
+		list(s, &f);
+	else if (o->svg && (one = figures_find(&f, o->svg)))
+		figure_draw(s, &f, one, true);
+	else if (o->svg)
+		rc = err_fail("option '--svg': there is no plot '%s'; --list "
+			      "says which there are",
+		    o->svg);
+	else
+		page_write(s,
+		    &(struct page){.m = m,
+			.figures = &f,
+			.title = o->title,
+			.commit_url = o->commit_url});
+	figures_free(&f);
+	return rc;
+}
+
+static int
+run(void *opts, struct opt_args *args)
+{
+	const struct opts *o = opts;
+	struct output out = {0, o->out};
+	struct model m;
+	struct str s = {0};
+	int rc;
+
+	if (o->commit_url && html_url(o->commit_url) < 0)
+		return err_fail("option '--commit-url': '%s' does not begin "
+				"with https:// or http://",
+		    o->commit_url);
+	if (!args->n && opt_stdin(&prog) < 0)
+		return -1;
+	rc = model_read(&m, (const char *const *)args->v, args->n);
+	if (render(&s, o, &m) < 0 || output_write(&out, &s) < 0)
+		rc = -1;
+	str_free(&s);
+	model_free(&m);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+
+	return opt_main(&prog, argc, argv, &o, run);
+}

@@ -1,0 +1,161 @@
+#include "axis.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void
+axis_fit(struct axis *a, double v)
+{
+	if (!isfinite(v) || (a->scale == AXIS_LOG && !(v > 0)))
+		return;
+	if (a->lo > a->hi)
+		a->lo = a->hi = v;
+	else if (v < a->lo)
+		a->lo = v;
+	else if (v > a->hi)
+		a->hi = v;
+}
+
+void
+axis_ease(struct axis *a)
+{
+	double room;
+
+	if (a->lo > a->hi) {
+		a->lo = a->scale == AXIS_LOG;
+		a->hi = a->lo + 1;
+	}
+	if (a->scale == AXIS_TAIL)
+		return;
+	if (a->scale == AXIS_LOG) {
+		room = a->hi > a->lo ? pow(a->hi / a->lo, .05) : 1.25;
+		a->lo /= room;
+		a->hi *= room;
+		return;
+	}
+	room = a->hi > a->lo ? (a->hi - a->lo) * .06
+	    : a->hi != 0     ? fabs(a->hi) * .05
+			     : 1;
+	a->lo -= a->lo >= 0 && a->lo < room ? a->lo : room;
+	a->hi += room;
+}
+
+static double
+place(enum axis_scale scale, double v)
+{
+	switch (scale) {
+	case AXIS_LOG:
+		return log10(v);
+	case AXIS_TAIL:
+		return -log10(1 - v);
+	default:
+		return v;
+	}
+}
+
+double
+axis_at(const struct axis *a, double v)
+{
+	double lo = place(a->scale, a->lo), hi = place(a->scale, a->hi);
+
+	return hi > lo ? (place(a->scale, v) - lo) / (hi - lo) : .5;
+}
+
+/* 1, 2 or 5 times a power of ten. */
+static double
+round_step(double least)
+{
+	double ten = pow(10, floor(log10(least)));
+
+	return least <= ten * 1.0001 ? ten
+	    : least <= 2 * ten       ? 2 * ten
+	    : least <= 5 * ten       ? 5 * ten
+				     : 10 * ten;
+}
+
+static size_t
+linear(const struct axis *a, size_t wanted, double *to)
+{
+	double step = round_step((a->hi - a->lo) / (double)wanted), first;
+	size_t n = 0;
+
+	if (!(step > 0) || !isfinite(step))
+		return 0;
+	first = ceil(a->lo / step - 1e-9);
+	while (n < AXIS_TICKS &&
+	    (first + (double)n) * step <= a->hi * (1 + 1e-12)) {
+		to[n] = (first + (double)n) * step;
+		n++;
+	}
+	return n;
+}
+
+/* Powers of ten, with 2 and 5 between where there are few. */
+static size_t
+logarithmic(const struct axis *a, size_t wanted, double *to)
+{
+	static const double parts[] = {1, 2, 5};
+	int from = (int)floor(log10(a->lo)), end = (int)ceil(log10(a->hi));
+	double decades = log10(a->hi / a->lo);
+	int by = decades > (double)wanted ? 2 : 1;
+	size_t n = 0;
+
+	if (decades < .7)
+		return linear(a, wanted, to);
+	for (int e = from; e <= end; e += by)
+		for (size_t i = 0; i < (decades > 2.5 ? 1 : 3); i++) {
+			double v = parts[i] * pow(10, e);
+
+			if (n < AXIS_TICKS && v >= a->lo && v <= a->hi)
+				to[n++] = v;
+		}
+	return n;
+}
+
+static size_t
+tail(const struct axis *a, double *to)
+{
+	size_t n = 0;
+
+	if (a->lo <= .5 && a->hi >= .5)
+		to[n++] = .5;
+	for (int nines = 1; nines <= 9; nines++) {
+		double v = 1 - pow(10, -nines);
+
+		if (n < AXIS_TICKS && v >= a->lo && v <= a->hi + 1e-12)
+			to[n++] = v;
+	}
+	return n;
+}
+
+size_t
+axis_ticks(const struct axis *a, size_t wanted, double to[AXIS_TICKS])
+{
+	switch (a->scale) {
+	case AXIS_LOG:
+		return logarithmic(a, wanted, to);
+	case AXIS_TAIL:
+		return tail(a, to);
+	default:
+		return linear(a, wanted, to);
+	}
+}
+
+char *
+axis_text(const struct axis *a, double v, char buf[NUM_BUF])
+{
+	double top =
+	    a->scale == AXIS_LOG ? fabs(v) : fmax(fabs(a->lo), fabs(a->hi));
+	double by = top >= 1e9 ? 1e9 : top >= 1e6 ? 1e6 : top >= 1e4 ? 1e3 : 1;
+
+	if (a->scale == AXIS_TAIL)
+		snprintf(buf, NUM_BUF, "%.12g%%", 100 * v);
+	else
+		snprintf(buf, NUM_BUF, "%.6g%s",
+		    fabs(v) < 1e-9 * top ? 0 : v / by,
+		    by == 1e9       ? "G"
+			: by == 1e6 ? "M"
+			: by == 1e3 ? "k"
+				    : "");
+	return buf;
+}

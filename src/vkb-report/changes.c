@@ -1,0 +1,170 @@
+#include "forest.h"
+#include "html.h"
+#include "json.h"
+#include "metric.h"
+#include "model.h"
+#include "names.h"
+#include "page.h"
+#include "str.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 4000 };
+
+static void
+option(struct str *s, const char *value)
+{
+	str_add(s, "<option>");
+	html_text(s, value);
+	str_add(s, "</option>");
+}
+
+/* Of use with a script alone, which shows it. */
+static void
+controls(struct str *s, const struct model *m)
+{
+	struct names *metrics = names_new();
+	bool seen[MODEL_VERDICTS] = {false};
+
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		names_id(metrics, m->deltas[i].metric);
+		seen[m->deltas[i].verdict] = true;
+	}
+	str_add(s,
+	    "<div class=\"controls\" role=\"search\" hidden>\n"
+	    "<label>Case <input id=\"find\" type=\"search\" "
+	    "autocomplete=\"off\" spellcheck=\"false\"></label>\n"
+	    "<label>Metric <select id=\"metric\"><option value=\"\">all"
+	    "</option>");
+	for (size_t i = 0; i < names_count(metrics); i++)
+		option(s, names_text(metrics, i));
+	str_add(s,
+	    "</select></label>\n<label>Verdict <select id=\"which\">"
+	    "<option value=\"\">all</option>");
+	for (size_t v = 0; v < MODEL_VERDICTS; v++)
+		if (seen[v])
+			option(s, model_verdict_name((enum model_verdict)v));
+	str_add(s,
+	    "</select></label>\n<output id=\"shown\" "
+	    "aria-live=\"polite\"></output>\n</div>\n");
+	names_free(metrics);
+}
+
+static void
+sides(struct str *s, const struct delta *d)
+{
+	const struct json *median = json_get(d->rec, "median");
+
+	for (size_t i = 0; i < 2; i++) {
+		double v = json_num(json_at(median, i), NAN);
+
+		str_printf(s, "<td class=\"n wide\" data-v=\"%.9g\">",
+		    isnan(v) ? 0 : v);
+		html_number(s, v);
+		str_add(s, "</td>");
+	}
+}
+
+static void
+notes(struct str *s, const struct delta *d)
+{
+	const struct json *j = json_first(json_get(d->rec, "notes"));
+	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
+
+	if (json_get_bool(d->rec, "certain", false))
+		str_add(s, ", certain");
+	if (d->waived)
+		html_printf(s, ", waived: %.200s", why ? why : "no reason");
+	if (!d->gate)
+		str_add(s, ", for information");
+	if (runs > 0)
+		str_printf(s, "; %.0f runs a side would settle it", runs);
+	for (; j; j = json_next(j)) {
+		str_add(s, "; ");
+		html_value(s, j);
+	}
+}
+
+static void
+row(struct str *s, const struct model *m, const struct forest *f,
+    const struct delta *d, bool several)
+{
+	const struct kase *k = &m->cases[d->kase];
+	const char *verdict = model_verdict_name(d->verdict);
+	struct str t = {0};
+
+	str_printf(s, "<tr class=\"%s\"><th scope=\"row\">", verdict);
+	if (k->place < PAGE_CASES)
+		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
+	html_text(s, k->name);
+	if (k->place < PAGE_CASES)
+		str_add(s, "</a>");
+	if (several) {
+		str_add(s, " <span class=\"quiet\">");
+		html_text(s, m->subjects[d->contender].name);
+		str_add(s, "</span>");
+	}
+	str_add(s, "</th>");
+	html_tag(s, "td", "metric", d->metric);
+	sides(s, d);
+	forest_change(&t, d);
+	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
+	    isnan(d->ratio) ? 0 : d->ratio - 1);
+	html_text(s, t.s);
+	str_printf(s,
+	    "</td><td class=\"chart\"><svg class=\"plot\" viewBox=\"0 0 %d "
+	    "%d\" aria-hidden=\"true\">",
+	    FOREST_WIDTH, FOREST_HEIGHT);
+	forest_row(s, f, d, 0, FOREST_HEIGHT / 2.);
+	str_printf(s,
+	    "</svg></td><td data-v=\"%d\"><span class=\"badge %s\">%s</span>",
+	    (int)d->verdict, verdict, verdict);
+	notes(s, d);
+	str_add(s, "</td></tr>\n");
+	str_free(&t);
+}
+
+void
+page_changes(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	struct forest f = forest_new(m);
+	size_t n = m->ndeltas < ROWS ? m->ndeltas : ROWS;
+	bool several = false;
+	char lo[32], hi[32];
+
+	if (!n)
+		return;
+	for (size_t i = 1; i < m->ndeltas; i++)
+		several |= m->deltas[i].contender != m->deltas[0].contender ||
+		    m->deltas[i].base != m->deltas[0].base;
+	forest_ends(&f, lo, hi);
+	controls(s, m);
+	str_printf(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-labelledby=\"changes-about\">\n<table id=\"rows\">\n"
+	    "<caption id=\"changes-about\">Contender over baseline, with 95%% "
+	    "intervals; the shaded part is the margin within which a change "
+	    "does not count");
+	if (n < m->ndeltas)
+		str_printf(s, "; the first %zu of %zu rows", n, m->ndeltas);
+	str_add(s,
+	    ".</caption>\n<thead><tr><th scope=\"col\">case</th>"
+	    "<th scope=\"col\">metric</th>"
+	    "<th scope=\"col\" class=\"n wide\">baseline</th>"
+	    "<th scope=\"col\" class=\"n wide\">contender</th>"
+	    "<th scope=\"col\" class=\"n\">change</th>"
+	    "<th scope=\"col\" class=\"chart\"><span class=\"ends\">"
+	    "<span>");
+	html_text(s, lo);
+	str_add(s, "</span><span>0</span><span>");
+	html_text(s, hi);
+	str_add(s,
+	    "</span></span></th><th scope=\"col\">verdict</th></tr></thead>\n"
+	    "<tbody>\n");
+	for (size_t i = 0; i < n; i++)
+		row(s, m, &f, &m->deltas[i], several);
+	str_add(s, "</tbody>\n</table>\n</div>\n");
+}

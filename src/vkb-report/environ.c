@@ -1,0 +1,150 @@
+#include "html.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "names.h"
+#include "page.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUBJECTS = 6 };
+
+/* What a subject's cases say of one property; how many different things. */
+struct said {
+	const struct json *first;
+	size_t n;
+};
+
+static void
+hear(struct said *v, const struct json *j)
+{
+	if (!v->n++)
+		v->first = j;
+	else if (json_equal(v->first, j))
+		v->n--;
+}
+
+static void
+names_of(struct names *keys, const struct json *env)
+{
+	for (const struct json *j = json_first(env); j; j = json_next(j))
+		names_id(keys, json_key(j));
+}
+
+/* By key and place of the subject. */
+static struct said *
+gather(const struct model *m, struct names *keys, size_t width)
+{
+	struct said *all;
+
+	for (size_t i = 0; i < m->ncells; i++)
+		names_of(keys, json_get(m->cells[i].rec, "env"));
+	all = mem_array(names_count(keys) * width + 1, sizeof *all);
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *j =
+		    json_first(json_get(m->cells[i].rec, "env"));
+		size_t place = m->cells[i].place;
+
+		for (; j && place < width; j = json_next(j))
+			hear(&all[names_id(keys, json_key(j)) * width + place],
+			    j);
+	}
+	return all;
+}
+
+static bool
+differs(const struct said *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].n > 1 ||
+		    (row[i].n && row[0].n &&
+			!json_equal(row[i].first, row[0].first)))
+			return true;
+	return false;
+}
+
+static void
+table(struct str *s, const struct page *p, const struct names *keys,
+    const struct said *all, size_t width)
+{
+	const struct model *m = p->m;
+
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"The machine of each subject\">\n<table>\n<thead><tr>"
+	    "<th scope=\"col\">property</th>");
+	for (size_t i = 0; i < width; i++)
+		html_column(s, m->who[i]->name);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+	for (size_t k = 0; k < names_count(keys); k++) {
+		const struct said *row = &all[k * width];
+		bool other = differs(row, width);
+
+		str_printf(s, "<tr%s><th scope=\"row\">",
+		    other ? " class=\"differs\"" : "");
+		html_text(s, names_text(keys, k));
+		if (other)
+			str_add(s,
+			    " <span class=\"badge inconclusive\">differs"
+			    "</span>");
+		str_add(s, "</th>");
+		for (size_t i = 0; i < width; i++) {
+			str_add(s, "<td>");
+			if (row[i].n > 1)
+				str_printf(s, "%zu values", row[i].n);
+			else if (row[i].n)
+				html_value(s, row[i].first);
+			else
+				str_add(s, "-");
+			str_add(s, "</td>");
+		}
+		str_add(s, "</tr>\n");
+	}
+	str_add(s, "</tbody></table></div>\n");
+}
+
+/* What a machine said when it was looked at. */
+static void
+moment(struct str *s, const struct json *rec)
+{
+	static const char *const rooms[] = {"env", "now"};
+
+	str_add(s, "<details><summary>");
+	html_text(s, json_get_str(rec, "time"));
+	if (json_get_str(rec, "session"))
+		html_printf(
+		    s, ", session %.100s", json_get_str(rec, "session"));
+	str_add(s, "</summary>\n<dl class=\"list\">\n");
+	for (size_t i = 0; i < 2; i++)
+		for (const struct json *j = json_first(json_get(rec, rooms[i]));
+		     j; j = json_next(j)) {
+			html_tag(s, "dt", NULL, json_key(j));
+			str_add(s, "<dd>");
+			html_value(s, j);
+			str_add(s, "</dd>\n");
+		}
+	str_add(s, "</dl></details>\n");
+}
+
+void
+page_environment(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
+	struct names *keys = names_new();
+	struct said *all = gather(m, keys, width);
+
+	if (names_count(keys) && width)
+		table(s, p, keys, all, width);
+	if (m->envs.n)
+		str_add(s, "<h3>When it was looked at</h3>\n");
+	for (size_t i = 0; i < m->envs.n && i < 100; i++)
+		moment(s, m->envs.v[i]);
+	if (m->envs.n > 100)
+		str_printf(s, "<p>and %zu more</p>\n", m->envs.n - 100);
+	free(all);
+	names_free(keys);
+}

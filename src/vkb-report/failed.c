@@ -1,0 +1,111 @@
+#include "html.h"
+#include "json.h"
+#include "model.h"
+#include "page.h"
+#include "str.h"
+
+#include <stdlib.h>
+
+enum { ERRORS = 5, ROWS = 500 };
+
+static void
+errors(struct str *s, const struct json *all)
+{
+	const struct json *j = json_first(all);
+
+	str_add(s, "<td>");
+	for (size_t i = 0; j && i < ERRORS; i++, j = json_next(j)) {
+		str_add(s, i ? "<br>" : "");
+		html_value(s, j);
+	}
+	if (j)
+		str_printf(s, "<br>and %zu more", json_len(all) - ERRORS);
+	str_add(s, "</td>");
+}
+
+static void
+cell(struct str *s, const struct page *p, const struct cell *c)
+{
+	const struct model *m = p->m;
+
+	str_add(s, "<tr><th scope=\"row\">");
+	html_text(s, m->cases[c->kase].name);
+	str_add(s, "</th><td>");
+	html_subject(s, &m->subjects[c->subject], p->commit_url);
+	str_printf(s, "</td><td class=\"n\">%.0f of %.0f</td>",
+	    json_get_num(c->rec, "failed", 0),
+	    json_get_num(c->rec, "failed", 0) + json_get_num(c->rec, "n", 0));
+	errors(s, json_get(c->rec, "errors"));
+	str_add(s, "</tr>\n");
+}
+
+static void
+start(struct str *s, const char *about, const char *third, const char *last)
+{
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"");
+	html_text(s, about);
+	str_add(s, "\">\n<table>\n<caption>");
+	html_text(s, about);
+	str_add(s,
+	    "</caption>\n<thead><tr><th scope=\"col\">case</th>"
+	    "<th scope=\"col\">subject</th>");
+	html_column(s, third);
+	html_column(s, last);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+}
+
+/* Cases that a comparison found on one side alone. */
+static void
+lonely(struct str *s, const struct page *p, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "unmatched"));
+
+	if (!j)
+		return;
+	start(s, "On one side alone", "runs", "side");
+	for (; j; j = json_next(j)) {
+		const char *side = json_get_str(j, "side");
+		const struct subject *who = model_subject(
+		    p->m, json_get(rec, side ? side : "baseline"));
+		char *text = json_print(json_get(j, "config"));
+
+		str_add(s, "<tr><th scope=\"row\">");
+		html_text(s, text ? text : "");
+		str_add(s, "</th><td>");
+		html_subject(s, who, p->commit_url);
+		str_printf(s, "</td><td class=\"n\">%.0f</td>",
+		    json_get_num(j, "n", 0));
+		html_tag(s, "td", NULL, side ? side : "-");
+		str_add(s, "</tr>\n");
+		free(text);
+	}
+	str_add(s, "</tbody></table></div>\n");
+}
+
+void
+page_failed(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		for (size_t k = 0; k < m->order[i]->ncells; k++) {
+			const struct cell *c = m->order[i]->cells[k];
+
+			if (!(json_get_num(c->rec, "failed", 0) > 0))
+				continue;
+			if (!n++)
+				start(s, "Runs that failed, left out above",
+				    "failed", "why");
+			if (n <= ROWS)
+				cell(s, p, c);
+		}
+	if (n)
+		str_add(s, "</tbody></table></div>\n");
+	if (n > ROWS)
+		str_printf(s, "<p>and %zu more</p>\n", n - ROWS);
+	for (size_t i = 0; i < m->comparisons.n; i++)
+		lonely(s, p, m->comparisons.v[i]);
+}

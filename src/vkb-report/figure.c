@@ -1,0 +1,302 @@
+#include "figure.h"
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "model.h"
+#include "plot.h"
+#include "scaling.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY = 4 }; /* subjects that make one */
+
+static const char *const words[FIGURE_KINDS] = {
+    "comparison", "runs", "latency", "shift", "series", "history", "scaling"};
+
+size_t
+figure_cells(const struct kase *k, const struct cell *to[FIGURE_SUBJECTS])
+{
+	size_t n = 0, skip = 0;
+
+	if (k->ncells > FIGURE_SUBJECTS)
+		skip = k->ncells - FIGURE_SUBJECTS;
+	for (size_t i = 0; i < k->ncells; i++)
+		if (!i || i > skip)
+			to[n++] = k->cells[i];
+	return n;
+}
+
+char *
+figure_unit(char buf[FIGURE_LABEL], const char *metric)
+{
+	struct metric m = metric_guess(metric);
+
+	snprintf(
+	    buf, FIGURE_LABEL, *m.unit ? "%.60s, %s" : "%.60s", metric, m.unit);
+	return buf;
+}
+
+/* --- which there are */
+
+static void
+put(struct figures *f, struct figure one)
+{
+	struct str s = {0};
+	char number[32];
+
+	str_add(&s, words[one.kind]);
+	snprintf(number, sizeof number, "-%zu",
+	    (one.kase ? one.kase->place : one.group) + 1);
+	if (one.kind != FIGURE_COMPARISON)
+		str_add(&s, number);
+	if (one.metric)
+		str_printf(&s, "-%s", one.metric);
+	one.name = str_take(&s);
+	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
+	f->v[f->n++] = one;
+}
+
+/* Shown are the gates, and what a comparison found to differ. */
+static bool
+shown(const struct kase *k, const char *metric)
+{
+	if (metric_guess(metric).gate)
+		return true;
+	for (size_t i = 0; i < k->ndeltas; i++)
+		if (strcmp(k->deltas[i]->metric, metric) == 0)
+			return k->deltas[i]->gate ||
+			    k->deltas[i]->verdict <= MODEL_DIFFERENT;
+	return false;
+}
+
+/* The first cell that has it, of each metric. */
+static bool
+is_first(const struct kase *k, size_t cell, const char *metric)
+{
+	while (cell-- > 0)
+		if (model_metric(k->cells[cell], metric))
+			return false;
+	return true;
+}
+
+static void
+metric(struct figures *f, const struct kase *k, const char *name)
+{
+	bool history = k->ncells >= HISTORY || k->changes;
+	struct figure one = {
+	    .kind = history ? FIGURE_HISTORY : FIGURE_RUNS,
+	    .kase = k,
+	    .metric = name,
+	    .brief =
+		mem_printf(history ? "%s by subject" : "%s of every run", name),
+	};
+
+	one.title = mem_printf("%s: %s", k->name, one.brief);
+	put(f, one);
+}
+
+/* Those of the table first, in its order. */
+static void
+metrics(struct figures *f, const struct kase *k)
+{
+	for (const struct metric *t = metric_table; t->name; t++)
+		for (size_t c = 0; c < k->ncells; c++)
+			if (model_metric(k->cells[c], t->name) &&
+			    is_first(k, c, t->name) && shown(k, t->name))
+				metric(f, k, t->name);
+	for (size_t c = 0; c < k->ncells; c++) {
+		const struct json *j =
+		    json_first(json_get(k->cells[c]->rec, "metrics"));
+
+		for (; j; j = json_next(j))
+			if (!metric_find(json_key(j)) &&
+			    is_first(k, c, json_key(j)) &&
+			    shown(k, json_key(j)))
+				metric(f, k, json_key(j));
+	}
+}
+
+static bool
+cell_has(const struct cell *c, const char *name, enum figure_kind kind)
+{
+	return kind == FIGURE_SERIES ? figure_has_series(c, name)
+				     : figure_has_hist(c, name);
+}
+
+/* Each name that a cell that is drawn has. */
+static void
+named(struct figures *f, const struct kase *k, enum figure_kind kind)
+{
+	const struct cell *c[FIGURE_SUBJECTS];
+	size_t n = figure_cells(k, c);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct json *j = kind == FIGURE_LATENCY
+		    ? json_first(json_get(c[i]->rec, "hist"))
+		    : c[i]->nseries ? json_first(c[i]->series[0])
+				    : NULL;
+
+		for (; j; j = json_next(j)) {
+			const char *name = json_key(j);
+			struct figure one;
+			bool first = strcmp(name, "at_s") != 0 &&
+			    cell_has(c[i], name, kind);
+
+			for (size_t b = 0; b < i && first; b++)
+				first = !cell_has(c[b], name, kind);
+			if (!first)
+				continue;
+			one = (struct figure){.kind = kind,
+			    .kase = k,
+			    .metric = name,
+			    .brief = mem_printf(kind == FIGURE_LATENCY
+				    ? "percentiles of %s"
+				    : "%s in the course of the runs",
+				name)};
+			one.title = mem_printf("%s: %s", k->name, one.brief);
+			put(f, one);
+		}
+	}
+}
+
+static void
+shifts(struct figures *f)
+{
+	const struct model *m = f->m;
+
+	for (size_t i = 0; i < m->shifts.n; i++) {
+		const struct json *rec = m->shifts.v[i];
+		const struct kase *k = model_case(m, json_get(rec, "config"));
+
+		put(f,
+		    (struct figure){.kind = FIGURE_SHIFT,
+			.kase = k,
+			.group = i,
+			.metric = json_get_str(rec, "hist"),
+			.brief = mem_str("how the percentiles moved"),
+			.title = mem_printf(
+			    "%s: how the percentiles moved", k->name)});
+	}
+}
+
+static void
+scalings(struct figures *f)
+{
+	static const char *const all[] = {"rps", "p99_latency_ms"};
+
+	f->scaling = scaling_new(f->m);
+	for (size_t i = 0; i < f->scaling->n; i++)
+		for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+			const struct scaling_group *g = &f->scaling->v[i];
+			const struct kase *c = g->cases[0];
+
+			if (!c->ncells || !model_metric(c->cells[0], all[k]))
+				continue;
+			put(f,
+			    (struct figure){.kind = FIGURE_SCALING,
+				.group = i,
+				.metric = all[k],
+				.title = mem_printf(
+				    "%s by %s: %s", all[k], g->key, g->name)});
+		}
+}
+
+void
+figures_new(struct figures *f, const struct model *m)
+{
+	*f = (struct figures){.m = m};
+	if (m->ndeltas)
+		put(f,
+		    (struct figure){.kind = FIGURE_COMPARISON,
+			.title = mem_str("all changes with their intervals")});
+	for (size_t i = 0; i < m->ncases; i++) {
+		metrics(f, m->order[i]);
+		named(f, m->order[i], FIGURE_LATENCY);
+		named(f, m->order[i], FIGURE_SERIES);
+	}
+	shifts(f);
+	scalings(f);
+}
+
+void
+figures_free(struct figures *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->v[i].name);
+		free(f->v[i].title);
+		free(f->v[i].brief);
+	}
+	free(f->v);
+	scaling_free(f->scaling);
+}
+
+const struct figure *
+figures_find(const struct figures *f, const char *name)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->v[i].name, name) == 0)
+			return &f->v[i];
+	return NULL;
+}
+
+/* --- how they are drawn */
+
+static size_t
+having(const struct figure *f, const struct cell **c, size_t n)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (f->kind == FIGURE_RUNS
+			? model_metric(c[i], f->metric) != NULL
+			: cell_has(c[i], f->metric, f->kind))
+			c[k++] = c[i];
+	return k;
+}
+
+void
+figure_draw(struct str *to, const struct figures *all, const struct figure *f,
+    bool whole)
+{
+	const struct model *m = all->m;
+	const struct cell *c[FIGURE_SUBJECTS];
+	const char *names[PLOT_KINDS];
+	char unit[FIGURE_LABEL];
+	struct plot p = {.to = to, .label = f->title, .whole = whole};
+	size_t n = 0;
+
+	if (f->kind == FIGURE_COMPARISON) {
+		figure_comparison(to, m, whole);
+		return;
+	}
+	p.y = AXIS(AXIS_LINEAR, figure_unit(unit, f->metric));
+	for (; p.nlegend < m->nsubjects && p.nlegend < PLOT_KINDS; p.nlegend++)
+		names[p.nlegend] = m->who[p.nlegend]->name;
+	p.legend = names;
+	if (f->kind <= FIGURE_SERIES && f->kind != FIGURE_SHIFT)
+		n = having(f, c, figure_cells(f->kase, c));
+	switch (f->kind) {
+	case FIGURE_RUNS:
+		figure_runs(&p, f->metric, c, n);
+		break;
+	case FIGURE_LATENCY:
+		figure_latency(&p, f->metric, c, n);
+		break;
+	case FIGURE_SERIES:
+		figure_series(&p, f->metric, c, n);
+		break;
+	case FIGURE_SHIFT:
+		p.nlegend = 0;
+		figure_shift(&p, m->shifts.v[f->group]);
+		break;
+	case FIGURE_HISTORY:
+		p.nlegend = 0;
+		figure_history(&p, m, f->kase, f->metric);
+		break;
+	default:
+		scaling_draw(&p, m, &all->scaling->v[f->group], f->metric);
+	}
+}

@@ -1,0 +1,332 @@
+#include "headline.h"
+#include "forest.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tally {
+	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
+	const struct delta *first[MODEL_VERDICTS]; /* it changed most */
+	size_t rows, waived, bound;
+	double runs;    /* that would settle a row, at most */
+	double minutes; /* of all */
+	size_t open;    /* rows that so many would settle */
+};
+
+static void
+say(char ***v, size_t *n, size_t *cap, struct str *s)
+{
+	if (!s->len)
+		return;
+	*v = mem_grow(*v, *n, cap, sizeof **v);
+	(*v)[(*n)++] = mem_str(s->s);
+	str_clear(s);
+}
+
+static void
+fact(struct headline *h, struct str *s)
+{
+	say(&h->facts, &h->nfacts, &h->fcap, s);
+}
+
+static void
+advise(struct headline *h, struct str *s)
+{
+	say(&h->next, &h->nnext, &h->ncap, s);
+}
+
+static bool
+of_pair(const struct model *m, const struct headline *h, const struct delta *d)
+{
+	return &m->subjects[d->base] == h->base &&
+	    &m->subjects[d->contender] == h->contender;
+}
+
+static bool
+noted(const struct json *rec, const char *note)
+{
+	const struct json *j = json_first(json_get(rec, "notes"));
+
+	for (; j; j = json_next(j))
+		if (json_str(j) && str_starts(json_str(j), note))
+			return true;
+	return false;
+}
+
+static void
+count(struct tally *t, const struct delta *d)
+{
+	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+
+	if (!d->gate)
+		return;
+	if (d->waived) {
+		t->waived++;
+		return;
+	}
+	t->rows++;
+	if (!t->count[d->verdict]++)
+		t->first[d->verdict] = d;
+	t->certain[d->verdict] += json_get_bool(d->rec, "certain", false);
+	t->bound += noted(d->rec, "client-bound");
+	if (runs > 0) {
+		t->open++;
+		t->runs = fmax(t->runs, runs);
+		t->minutes = fmax(t->minutes,
+		    json_num(json_path(d->rec, "needed.minutes"), 0));
+	}
+}
+
+/* "3 of 9 rows are worse; most: SET rps -2.1% [-2.5%, -1.8%]". */
+static void
+change(struct headline *h, const struct model *m, const struct tally *t,
+    enum model_verdict v, const char *word)
+{
+	const struct delta *d = t->first[v];
+	struct str s = {0};
+
+	if (!d)
+		return;
+	str_printf(&s,
+	    "%zu of %zu row%s %s %s; most of all %s %s: ", t->count[v], t->rows,
+	    num_plural((double)t->rows), t->count[v] == 1 ? "is" : "are", word,
+	    m->cases[d->kase].name, d->metric);
+	forest_change(&s, d);
+	if (t->certain[v] == t->count[v])
+		str_add(&s,
+		    t->count[v] == 1 ? ". It is certain"
+				     : ". All of them are certain");
+	else if (t->certain[v])
+		str_printf(&s, ". %zu of them %s certain", t->certain[v],
+		    t->certain[v] == 1 ? "is" : "are");
+	if (t->certain[v])
+		str_add(&s, ": the whole 90% interval lies beyond the margin");
+	str_addc(&s, '.');
+	fact(h, &s);
+	str_free(&s);
+}
+
+static void
+rest(struct headline *h, const struct tally *t)
+{
+	size_t same = t->count[MODEL_EQUIVALENT];
+	size_t open = t->count[MODEL_INCONCLUSIVE];
+	size_t few = t->count[MODEL_INSUFFICIENT];
+	struct str s = {0};
+
+	if (same)
+		str_printf(&s,
+		    "%zu of %zu row%s did not change: shown to be within the "
+		    "margin.",
+		    same, t->rows, num_plural((double)t->rows));
+	fact(h, &s);
+	if (open)
+		str_printf(&s,
+		    "%zu row%s open: the noise hides whether there is a "
+		    "change.",
+		    open, open == 1 ? " is" : "s are");
+	fact(h, &s);
+	if (few)
+		str_printf(&s, "%zu row%s too few runs to be judged.", few,
+		    few == 1 ? " has" : "s have");
+	fact(h, &s);
+	if (t->waived)
+		str_printf(&s, "%zu row%s waived by the policy.", t->waived,
+		    t->waived == 1 ? " is" : "s are");
+	fact(h, &s);
+	str_free(&s);
+}
+
+static const struct json *
+comparison_of(const struct model *m, const struct headline *h)
+{
+	for (size_t i = 0; i < m->comparisons.n; i++) {
+		const struct json *rec = m->comparisons.v[i];
+
+		if (model_subject(m, json_get(rec, "baseline")) == h->base &&
+		    model_subject(m, json_get(rec, "contender")) ==
+			h->contender)
+			return rec;
+	}
+	return NULL;
+}
+
+static void
+surroundings(struct headline *h, const struct json *rec)
+{
+	size_t env = json_len(json_get(rec, "env"));
+	size_t lonely = json_len(json_get(rec, "unmatched"));
+	size_t failed = json_len(json_get(rec, "failed"));
+	struct str s = {0};
+
+	if (json_get_str(rec, "correction"))
+		str_printf(&s,
+		    "The chances are adjusted for %.0f tests (%s, level "
+		    "%.3g).",
+		    json_get_num(rec, "tests", 0),
+		    strcmp(json_get_str(rec, "correction"), "holm") == 0
+			? "Holm"
+			: "Benjamini and Hochberg",
+		    json_get_num(rec, "alpha", .05));
+	fact(h, &s);
+	if (env)
+		str_printf(&s,
+		    "The two sides differ in %zu propert%s of the machine: "
+		    "measure them again on one, if these matter.",
+		    env, env == 1 ? "y" : "ies");
+	advise(h, &s);
+	if (failed)
+		str_printf(&s, "%zu case%s failed runs: see why below.", failed,
+		    failed == 1 ? " has" : "s have");
+	advise(h, &s);
+	if (lonely)
+		str_printf(&s, "%zu case%s on one side alone.", lonely,
+		    lonely == 1 ? " is" : "s are");
+	advise(h, &s);
+	str_free(&s);
+}
+
+static void
+what_next(struct headline *h, const struct tally *t)
+{
+	struct str s = {0};
+	char buf[NUM_BUF];
+
+	if (t->first[MODEL_REGRESSION])
+		str_add(&s,
+		    "Find the commit with vkb-bisect, and the functions with "
+		    "vkb-why.");
+	advise(h, &s);
+	if (t->open) {
+		str_printf(&s, "Up to %.0f runs a side", t->runs);
+		if (t->minutes > 0)
+			str_printf(&s, " (about %s for a case)",
+			    num_seconds(buf, 60 * t->minutes));
+		str_printf(&s, " would settle %zu row%s.", t->open,
+		    num_plural((double)t->open));
+	} else if (t->count[MODEL_INSUFFICIENT])
+		str_add(&s, "Make at least 4 runs of each side.");
+	advise(h, &s);
+	if (t->bound)
+		str_printf(&s,
+		    "The load client was the limit in %zu row%s: these say "
+		    "little about the server; give the client more CPUs.",
+		    t->bound, num_plural((double)t->bound));
+	advise(h, &s);
+	str_free(&s);
+}
+
+static void
+judge(struct headline *h, const struct model *m)
+{
+	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
+	    "Better", "Different", "Not settled", "Too few runs", "No change",
+	    "Nothing was judged"};
+	struct tally t = {0};
+
+	for (size_t i = 0; i < m->ndeltas; i++)
+		if (of_pair(m, h, &m->deltas[i]))
+			count(&t, &m->deltas[i]);
+	h->outcome = MODEL_VERDICTS;
+	for (size_t v = MODEL_VERDICTS; v-- > 0;)
+		if (t.count[v])
+			h->outcome = (enum model_verdict)v;
+	h->what = mem_str(outcomes[h->outcome]);
+	change(h, m, &t, MODEL_REGRESSION, "worse");
+	change(h, m, &t, MODEL_IMPROVEMENT, "better");
+	change(h, m, &t, MODEL_DIFFERENT, "different");
+	rest(h, &t);
+	surroundings(h, comparison_of(m, h));
+	what_next(h, &t);
+}
+
+/* A history's changes, where there are some. */
+static void
+describe(struct headline *h, const struct model *m)
+{
+	size_t worse = 0;
+	struct str s = {0};
+
+	h->outcome = MODEL_VERDICTS;
+	for (size_t i = 0; i < m->changes.n; i++) {
+		const char *kind = json_get_str(m->changes.v[i], "kind");
+
+		worse += strcmp(kind, "regression") == 0 &&
+		    !json_get(m->changes.v[i], "waiver");
+	}
+	if (m->changes.n) {
+		str_printf(&s, "%zu change%s in the history, %zu for the worse",
+		    m->changes.n, num_plural((double)m->changes.n), worse);
+		h->what = mem_str(s.s);
+		h->outcome = worse ? MODEL_REGRESSION : MODEL_VERDICTS;
+		str_clear(&s);
+	} else
+		h->what = mem_str("Nothing was compared");
+	str_printf(&s, "%.0f run%s of %zu case%s and %zu subject%s", m->runs,
+	    num_plural(m->runs), m->ncases, num_plural((double)m->ncases),
+	    m->nsubjects, num_plural((double)m->nsubjects));
+	if (m->failed > 0)
+		str_printf(&s, "; %.0f run%s failed", m->failed,
+		    num_plural(m->failed));
+	str_addc(&s, '.');
+	fact(h, &s);
+	if (!m->changes.n && m->nsubjects == 2)
+		str_add(&s,
+		    "vkb-compare says which subject is better: give its "
+		    "records (--format jsonl) to vkb-report as well.");
+	else if (!m->changes.n && m->nsubjects > 2)
+		str_add(&s,
+		    "vkb-detect finds the changes of a history: give its "
+		    "records to vkb-report as well.");
+	advise(h, &s);
+	str_free(&s);
+}
+
+struct headline *
+headlines_new(const struct model *m, size_t *n)
+{
+	struct headline *v = NULL;
+	size_t cap = 0, k;
+
+	*n = 0;
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct headline h = {.base = &m->subjects[m->deltas[i].base],
+		    .contender = &m->subjects[m->deltas[i].contender]};
+
+		for (k = 0; k < *n; k++)
+			if (of_pair(m, &v[k], &m->deltas[i]))
+				break;
+		if (k < *n)
+			continue;
+		v = mem_grow(v, *n, &cap, sizeof *v);
+		judge(&h, m);
+		v[(*n)++] = h;
+	}
+	if (!*n || m->changes.n) {
+		v = mem_grow(v, *n, &cap, sizeof *v);
+		v[*n] = (struct headline){0};
+		describe(&v[(*n)++], m);
+	}
+	return v;
+}
+
+void
+headlines_free(struct headline *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < v[i].nfacts; k++)
+			free(v[i].facts[k]);
+		for (size_t k = 0; k < v[i].nnext; k++)
+			free(v[i].next[k]);
+		free(v[i].facts);
+		free(v[i].next);
+		free(v[i].what);
+	}
+	free(v);
+}

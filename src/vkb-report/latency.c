@@ -1,0 +1,160 @@
+#include "figure.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "plot.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 128, PER_NINE = 16 };
+
+bool
+figure_has_hist(const struct cell *c, const char *name)
+{
+	return json_get_str(json_get(c->rec, "hist"), name) != NULL;
+}
+
+/* The unit of a histogram's values, in ms. */
+static double
+unit_of(const char *name)
+{
+	return str_ends(name, "_ns") ? 1e-6 : str_ends(name, "_us") ? 1e-3 : 1;
+}
+
+struct curve {
+	double q[POINTS], v[POINTS];
+	size_t n;
+};
+
+/* As far as ten requests lie beyond. */
+static void
+curve_of(struct curve *c, const struct cell *cell, const char *name)
+{
+	const char *text = json_get_str(json_get(cell->rec, "hist"), name);
+	const char *why;
+	struct hist *h =
+	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
+	double count = h ? (double)hist_count(h) : 0;
+
+	c->n = 0;
+	while (c->n < POINTS) {
+		double q = 1 - pow(10, -(double)c->n / PER_NINE);
+
+		if (!(count * (1 - q) >= 10) && c->n)
+			break;
+		if (!(count > 0))
+			break;
+		c->q[c->n] = q;
+		c->v[c->n++] = (double)hist_quantile(h, q) * unit_of(name);
+	}
+	hist_free(h);
+}
+
+/* What the runs have at some percentiles: the least and the most of them. */
+static size_t
+band_of(const struct cell *c, const char *name, double *x, double *lo,
+    double *hi, size_t most)
+{
+	const struct json *q =
+	    json_first(json_get(json_get(c->rec, "quantiles"), name));
+	size_t n = 0;
+
+	for (; q && n < most; q = json_next(q)) {
+		const struct json *v = json_first(q);
+
+		if (!v || !json_next(v))
+			continue;
+		x[n] = strtod(json_key(q), NULL) / 100;
+		lo[n] = hi[n] = json_num(v, NAN);
+		for (; v; v = json_next(v)) {
+			lo[n] = fmin(lo[n], json_num(v, NAN));
+			hi[n] = fmax(hi[n], json_num(v, NAN));
+		}
+		lo[n] *= unit_of(name);
+		hi[n] *= unit_of(name);
+		n += x[n] >= 0 && x[n] < 1;
+	}
+	return n;
+}
+
+void
+figure_latency(
+    struct plot *p, const char *name, const struct cell *const *c, size_t n)
+{
+	struct curve *curves = mem_array(n + 1, sizeof *curves);
+	double x[16], lo[16], hi[16];
+
+	p->x = AXIS(AXIS_TAIL, "part of the requests");
+	p->y = AXIS(AXIS_LOG, "latency, ms");
+	for (size_t i = 0; i < n; i++) {
+		size_t k = band_of(c[i], name, x, lo, hi, 16);
+
+		curve_of(&curves[i], c[i], name);
+		for (size_t j = 0; j < curves[i].n; j++) {
+			axis_fit(&p->x, curves[i].q[j]);
+			axis_fit(&p->y, curves[i].v[j]);
+		}
+		while (k-- > 0) {
+			axis_fit(&p->y, lo[k]);
+			axis_fit(&p->y, hi[k]);
+		}
+	}
+	plot_open(p);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = band_of(c[i], name, x, lo, hi, 16);
+
+		plot_band(p, x, lo, hi, k, c[i]->place);
+	}
+	for (size_t i = 0; i < n; i++)
+		plot_line(p, curves[i].q, curves[i].v, curves[i].n, c[i]->place,
+		    "line");
+	plot_close(p);
+	free(curves);
+}
+
+static double
+share(const struct json *q)
+{
+	return json_get_num(q, "percentile", NAN) / 100;
+}
+
+/* The ratio at each percentile, with its interval. */
+void
+figure_shift(struct plot *p, const struct json *shift)
+{
+	const struct json *all = json_get(shift, "quantiles"), *q;
+	char text[96];
+
+	p->x = AXIS(AXIS_TAIL, "percentile");
+	p->y = AXIS(AXIS_LINEAR, "change of the latency, %");
+	axis_fit(&p->y, 0);
+	for (q = json_first(all); q; q = json_next(q)) {
+		const struct json *ci = json_get(q, "ci95");
+
+		axis_fit(&p->x, share(q));
+		axis_fit(&p->y, 100 * (json_get_num(q, "ratio", NAN) - 1));
+		axis_fit(&p->y, 100 * (json_num(json_at(ci, 0), NAN) - 1));
+		axis_fit(&p->y, 100 * (json_num(json_at(ci, 1), NAN) - 1));
+	}
+	axis_fit(&p->x, .3);
+	plot_open(p);
+	plot_level(p, 0, 0, "zero");
+	for (q = json_first(all); q; q = json_next(q)) {
+		const struct json *ci = json_get(q, "ci95");
+		double y = 100 * (json_get_num(q, "ratio", NAN) - 1);
+
+		snprintf(
+		    text, sizeof text, "p%.6g: %+.1f%%", 100 * share(q), y);
+		plot_whisker(p, share(q),
+		    100 * (json_num(json_at(ci, 0), NAN) - 1),
+		    100 * (json_num(json_at(ci, 1), NAN) - 1), 1);
+		plot_dot(p, share(q), y, 1, text);
+	}
+	plot_close(p);
+}

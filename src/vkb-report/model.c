@@ -1,0 +1,548 @@
+#include "model.h"
+#include "casename.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "record.h"
+#include "str.h"
+#include "summary.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPILL (64 * 1048576) /* bytes of values in memory */
+
+static const char *const verdicts[MODEL_VERDICTS] = {"regression",
+    "improvement", "different", "inconclusive", "insufficient", "equivalent"};
+
+const char *
+model_verdict_name(enum model_verdict v)
+{
+	return verdicts[v];
+}
+
+static enum model_verdict
+verdict_of(const char *s)
+{
+	for (size_t i = 0; s && i < MODEL_VERDICTS; i++)
+		if (strcmp(verdicts[i], s) == 0)
+			return (enum model_verdict)i;
+	return MODEL_INCONCLUSIVE;
+}
+
+/* --- what there is, each once */
+
+static size_t
+id_of(struct names *names, const struct json *room)
+{
+	struct str s = {0};
+	size_t id;
+
+	record_room(&s, room);
+	id = names_id(names, s.s);
+	str_free(&s);
+	return id;
+}
+
+static size_t
+add_subject(struct model *m, const struct json *json)
+{
+	size_t id = id_of(m->subject_keys, json);
+
+	if (id < m->nsubjects)
+		return id;
+	m->subjects =
+	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
+	m->subjects[m->nsubjects++] = (struct subject){.json = json_dup(json)};
+	return id;
+}
+
+static size_t
+add_case(struct model *m, const struct json *config)
+{
+	size_t id = id_of(m->case_keys, config);
+
+	if (id < m->ncases)
+		return id;
+	m->cases = mem_grow(m->cases, m->ncases, &m->kcap, sizeof *m->cases);
+	m->cases[m->ncases++] = (struct kase){.config = json_dup(config)};
+	return id;
+}
+
+static struct cell *
+add_cell(struct model *m, size_t kase, size_t subject)
+{
+	char key[64];
+	size_t id;
+
+	snprintf(key, sizeof key, "%zu %zu", kase, subject);
+	id = names_id(m->cell_keys, key);
+	if (id == m->ncells) {
+		m->cells =
+		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
+		m->cells[m->ncells++] =
+		    (struct cell){.kase = kase, .subject = subject};
+	}
+	return &m->cells[id];
+}
+
+static void
+keep(struct list *l, struct json *rec)
+{
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = rec;
+}
+
+/* --- records, which are taken */
+
+/* Of two summaries of one cell the one of more runs. */
+static void
+take_summary(struct model *m, struct json *rec)
+{
+	size_t k = add_case(m, json_get(rec, "config"));
+	size_t s = add_subject(m, json_get(rec, "subject"));
+	struct cell *c = add_cell(m, k, s);
+
+	keep(&m->others, rec);
+	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
+		c->rec = rec;
+}
+
+static double
+at(const struct json *pair, size_t i)
+{
+	return json_num(json_at(pair, i), NAN);
+}
+
+static void
+take_delta(struct model *m, struct json *rec)
+{
+	const struct json *ci = json_get(rec, "ci95");
+	const char *class = json_get_str(rec, "class");
+	struct delta d = {
+	    .rec = rec,
+	    .kase = add_case(m, json_get(rec, "config")),
+	    .base = add_subject(m, json_get(rec, "baseline")),
+	    .contender = add_subject(m, json_get(rec, "contender")),
+	    .metric = json_get_str(rec, "metric"),
+	    .verdict = verdict_of(json_get_str(rec, "verdict")),
+	    .gate = class && strcmp(class, "gate") == 0,
+	    .waived = json_get(rec, "waiver") != NULL,
+	    .ratio = json_get_num(rec, "ratio", NAN),
+	    .lo = at(ci, 0),
+	    .hi = at(ci, 1),
+	};
+
+	keep(&m->others, rec);
+	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
+	m->deltas[m->ndeltas++] = d;
+	m->subjects[d.base].baseline = true;
+	m->subjects[d.contender].contender = true;
+}
+
+static void
+take_change(struct model *m, struct json *rec)
+{
+	size_t k = add_case(m, json_get(rec, "config"));
+
+	add_subject(m, json_get(rec, "subject"));
+	keep(&m->changes, rec);
+	m->cases[k].changes++;
+}
+
+static void
+take_shift(struct model *m, struct json *rec)
+{
+	add_case(m, json_get(rec, "config"));
+	keep(&m->shifts, rec);
+}
+
+static void
+take_profile(struct model *m, struct json *rec)
+{
+	if (json_get(rec, "config"))
+		add_case(m, json_get(rec, "config"));
+	if (json_get(rec, "subject"))
+		add_subject(m, json_get(rec, "subject"));
+	keep(&m->profiles, rec);
+}
+
+static void
+take_comparison(struct model *m, struct json *rec)
+{
+	size_t b = add_subject(m, json_get(rec, "baseline"));
+	size_t c = add_subject(m, json_get(rec, "contender"));
+
+	m->subjects[b].baseline = true;
+	m->subjects[c].contender = true;
+	keep(&m->comparisons, rec);
+}
+
+static void
+take_series(struct model *m, struct json *run)
+{
+	struct json *series = json_detach(run, "series");
+	struct cell *c = add_cell(m, add_case(m, json_get(run, "config")),
+	    add_subject(m, json_get(run, "subject")));
+
+	if (c->nseries == MODEL_SERIES || !json_first(series)) {
+		c->more += json_first(series) != NULL;
+		json_free(series);
+		return;
+	}
+	c->series = mem_grow(c->series, c->nseries, &c->cap, sizeof *c->series);
+	c->series[c->nseries++] = series;
+}
+
+static void
+take_run(struct model *m, struct summary *s, struct json *run, int *rc,
+    const char *where)
+{
+	const char *status = json_get_str(run, "status");
+	bool ok = status && strcmp(status, "ok") == 0;
+
+	if (summary_add(s, run, where) < 0)
+		*rc = -1;
+	if (ok && json_get(run, "series"))
+		take_series(m, run);
+	m->runs += ok;
+	m->failed += !ok;
+	json_free(run);
+}
+
+static int
+take_all(struct model *m, struct summary *s, struct jsonl *in)
+{
+	struct json *rec;
+	int rc = 0, got;
+
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		m->records++;
+		if (record_is(rec, "run"))
+			take_run(m, s, rec, &rc, jsonl_where(in));
+		else if (record_is(rec, "summary")) {
+			m->runs += json_get_num(rec, "n", 0);
+			m->failed += json_get_num(rec, "failed", 0);
+			take_summary(m, rec);
+		} else if (record_is(rec, "delta"))
+			take_delta(m, rec);
+		else if (record_is(rec, "comparison"))
+			take_comparison(m, rec);
+		else if (record_is(rec, "change"))
+			take_change(m, rec);
+		else if (record_is(rec, "shift"))
+			take_shift(m, rec);
+		else if (record_is(rec, "env"))
+			keep(&m->envs, rec);
+		else if (record_is(rec, "profile"))
+			take_profile(m, rec);
+		else {
+			m->records--; /* not for us */
+			json_free(rec);
+		}
+	}
+	return rc;
+}
+
+/* --- what follows from all of them */
+
+/* What a delta says of a side that has no summary. */
+static void
+fill_cell(struct model *m, const struct delta *d, size_t side)
+{
+	struct cell *c = add_cell(m, d->kase, side ? d->contender : d->base);
+	struct json *metrics = json_get(c->rec, "metrics"), *one;
+	const struct json *values = json_get(d->rec, "values");
+
+	if (!c->rec) {
+		c->rec = json_object();
+		json_set(
+		    c->rec, "subject", json_dup(m->subjects[c->subject].json));
+		json_set(c->rec, "metrics", json_object());
+		keep(&m->others, c->rec);
+		metrics = json_get(c->rec, "metrics");
+	}
+	if (!d->metric || json_get(metrics, d->metric))
+		return;
+	one = json_object();
+	json_set_num(one, "n", at(json_get(d->rec, "n"), side));
+	json_set_num(one, "median", at(json_get(d->rec, "median"), side));
+	json_set(one, "values", json_dup(json_at(values, side)));
+	json_set(metrics, d->metric, one);
+}
+
+static double
+size_of(const struct delta *d)
+{
+	double size = fabs(log(d->ratio));
+
+	return isnan(size) ? 0 : size;
+}
+
+/* Judged ones first, by verdict, then by size. */
+static int
+by_weight(const struct delta *x, const struct delta *y)
+{
+	double a = size_of(x), b = size_of(y);
+	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
+
+	if (p != q)
+		return p ? -1 : 1;
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	return a > b ? -1 : a < b;
+}
+
+static int
+text_order(const char *s, const char *t)
+{
+	int c = strverscmp(s, t); /* 64 before 4096 */
+
+	return c ? c : strcmp(s, t);
+}
+
+static int
+delta_order(const void *a, const void *b)
+{
+	const struct delta *x = a, *y = b;
+	int c = by_weight(x, y);
+
+	c = c ? c : strcmp(x->metric, y->metric);
+	c = c ? c : text_order(x->name, y->name);
+	if (c == 0 && x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return c;
+}
+
+static int
+case_order(const void *a, const void *b)
+{
+	const struct kase *x = *(struct kase *const *)a;
+	const struct kase *y = *(struct kase *const *)b;
+	int c = 0;
+
+	if (!x->ndeltas != !y->ndeltas)
+		return x->ndeltas ? -1 : 1;
+	if (x->ndeltas)
+		c = by_weight(x->deltas[0], y->deltas[0]);
+	return c ? c : text_order(x->name, y->name);
+}
+
+static int
+subject_order(const void *a, const void *b)
+{
+	const struct subject *x = *(struct subject *const *)a;
+	const struct subject *y = *(struct subject *const *)b;
+	const char *s = json_get_str(x->json, "time");
+	const char *t = json_get_str(y->json, "time");
+
+	if (x->baseline != y->baseline)
+		return x->baseline ? -1 : 1;
+	if (s && t && strcmp(s, t) != 0)
+		return strcmp(s, t);
+	if (!s != !t)
+		return s ? -1 : 1;
+	return text_order(x->key, y->key);
+}
+
+static int
+cell_order(const void *a, const void *b)
+{
+	const struct cell *x = *(struct cell *const *)a;
+	const struct cell *y = *(struct cell *const *)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return 0;
+}
+
+/* Two of one name get more of what they are. */
+static void
+name_subjects(struct model *m)
+{
+	struct names *seen = names_new();
+
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		struct subject *s = m->who[i];
+		const char *commit = json_get_str(s->json, "commit");
+		char *name = record_subject_name(s->json), *was = name;
+
+		if (commit && names_id(seen, name) != i) {
+			name = mem_printf("%s (%.8s)", was, commit);
+			free(was);
+		}
+		while (names_id(seen, name) != i) {
+			was = name;
+			name = mem_printf("%s (%zu)", was, i + 1);
+			free(was);
+		}
+		s->name = name;
+		s->place = i;
+	}
+	names_free(seen);
+}
+
+static void
+name_cases(struct model *m)
+{
+	const struct json **configs = mem_array(m->ncases + 1, sizeof *configs);
+	struct casename *names;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		configs[i] = m->cases[i].config;
+	names = casename_new(configs, m->ncases);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->cases[i].name = casename_of(names, configs[i]);
+	m->common = casename_common(names);
+	casename_free(names);
+	free(configs);
+}
+
+static void
+arrange(struct model *m)
+{
+	for (size_t i = 0; i < m->ndeltas; i++)
+		for (size_t side = 0; side < 2; side++)
+			fill_cell(m, &m->deltas[i], side);
+	name_cases(m);
+	m->who = mem_array(m->nsubjects + 1, sizeof *m->who);
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		m->who[i] = &m->subjects[i];
+		m->who[i]->key = names_text(m->subject_keys, i);
+	}
+	if (m->nsubjects)
+		qsort(m->who, m->nsubjects, sizeof(*m->who), subject_order);
+	name_subjects(m);
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct delta *d = &m->deltas[i];
+
+		d->name = m->cases[d->kase].name;
+		d->place = m->subjects[d->contender].place;
+	}
+	if (m->ndeltas)
+		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, delta_order);
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct kase *k = &m->cases[m->deltas[i].kase];
+
+		k->deltas = mem_grow(
+		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
+		k->deltas[k->ndeltas++] = &m->deltas[i];
+	}
+	for (size_t i = 0; i < m->ncells; i++) {
+		struct kase *k = &m->cases[m->cells[i].kase];
+
+		m->cells[i].place = m->subjects[m->cells[i].subject].place;
+		k->cells =
+		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
+		k->cells[k->ncells++] = &m->cells[i];
+	}
+	m->order = mem_array(m->ncases + 1, sizeof *m->order);
+	for (size_t i = 0; i < m->ncases; i++) {
+		struct kase *k = m->order[i] = &m->cases[i];
+
+		if (k->ncells)
+			qsort(
+			    k->cells, k->ncells, sizeof *k->cells, cell_order);
+	}
+	if (m->ncases)
+		qsort(m->order, m->ncases, sizeof *m->order, case_order);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->order[i]->place = i;
+}
+
+int
+model_read(struct model *m, const char *const *files, size_t n)
+{
+	const char *dir = getenv("TMPDIR");
+	struct summary *s = summary_new();
+	struct jsonl *in = jsonl_open(files, n);
+	int rc;
+
+	*m = (struct model){.subject_keys = names_new(),
+	    .case_keys = names_new(),
+	    .cell_keys = names_new()};
+	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
+	rc = take_all(m, s, in);
+	for (size_t i = 0; i < summary_count(s); i++) {
+		struct json *rec = summary_record(s, i);
+
+		if (rec)
+			take_summary(m, rec);
+		else
+			rc = -1;
+	}
+	arrange(m);
+	summary_free(s);
+	jsonl_close(in);
+	return rc;
+}
+
+static void
+list_free(struct list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		json_free(l->v[i]);
+	free(l->v);
+}
+
+void
+model_free(struct model *m)
+{
+	struct list *lists[] = {&m->changes, &m->comparisons, &m->shifts,
+	    &m->envs, &m->profiles, &m->others};
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		list_free(lists[i]);
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		json_free(m->subjects[i].json);
+		free(m->subjects[i].name);
+	}
+	for (size_t i = 0; i < m->ncases; i++) {
+		json_free(m->cases[i].config);
+		free(m->cases[i].name);
+		free(m->cases[i].cells);
+		free(m->cases[i].deltas);
+	}
+	for (size_t i = 0; i < m->ncells; i++) {
+		for (size_t k = 0; k < m->cells[i].nseries; k++)
+			json_free(m->cells[i].series[k]);
+		free(m->cells[i].series);
+	}
+	free(m->subjects);
+	free(m->who);
+	free(m->cases);
+	free(m->order);
+	free(m->cells);
+	free(m->deltas);
+	free(m->common);
+	names_free(m->subject_keys);
+	names_free(m->case_keys);
+	names_free(m->cell_keys);
+}
+
+const struct kase *
+model_case(const struct model *m, const struct json *config)
+{
+	return &m->cases[id_of(m->case_keys, config)];
+}
+
+const struct subject *
+model_subject(const struct model *m, const struct json *subject)
+{
+	return &m->subjects[id_of(m->subject_keys, subject)];
+}
+
+const struct json *
+model_metric(const struct cell *c, const char *metric)
+{
+	return json_get(json_get(c->rec, "metrics"), metric);
+}

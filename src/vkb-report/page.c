@@ -1,0 +1,165 @@
+#include "page.h"
+#include "assets.h"
+#include "base64.h"
+#include "html.h"
+#include "json.h"
+#include "markup.h"
+#include "model.h"
+#include "plot.h"
+#include "str.h"
+#include "tls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The source that a style or script may have, all others are not run. */
+static void
+hash(struct str *s, const char *text)
+{
+	unsigned char sum[32];
+
+	tls_sha256_of(text, strlen(text), sum);
+	str_add(s, "'sha256-");
+	base64_encode(s, sum, sizeof sum);
+	str_addc(s, '\'');
+}
+
+static void
+title(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	const struct subject *a = NULL, *b = NULL;
+
+	for (size_t i = 0; i < m->ndeltas && !a; i++) {
+		a = &m->subjects[m->deltas[i].base];
+		b = &m->subjects[m->deltas[i].contender];
+	}
+	if (p->title)
+		str_add(s, p->title);
+	else if (a)
+		str_printf(s, "%s against %s", b->name, a->name);
+	else if (m->nsubjects == 1)
+		str_printf(s, "Benchmarks of %s", m->who[0]->name);
+	else
+		str_add(s, "Benchmarks");
+}
+
+static void
+head(struct str *s, const struct page *p)
+{
+	struct str style = {0}, t = {0};
+
+	str_printf(&style, "%s%s", assets_plot_css, assets_page_css);
+	title(&t, p);
+	str_add(s,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+	    "<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
+	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
+	    "style-src ");
+	hash(s, style.s);
+	str_add(s, "; script-src ");
+	hash(s, assets_page_js);
+	str_add(s,
+	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
+	    "initial-scale=1\">\n"
+	    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	    "<meta name=\"generator\" content=\"vkb-report\">\n<title>");
+	html_text(s, t.s);
+	str_printf(s, "</title>\n<style>%s</style>\n</head>\n", style.s);
+	str_add(s,
+	    "<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n"
+	    "<header>\n");
+	html_tag(s, "h1", NULL, t.s);
+	str_addc(s, '\n');
+	if (*p->m->common) {
+		str_add(s, "<p class=\"quiet\">All cases: ");
+		html_text(s, p->m->common);
+		str_add(s, "</p>\n");
+	}
+	str_free(&style);
+	str_free(&t);
+}
+
+/* What each colour and shape is; a box that hides it. */
+static void
+legend(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t n = m->nsubjects < PLOT_KINDS ? m->nsubjects : PLOT_KINDS;
+
+	if (!n)
+		return;
+	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
+	for (size_t i = 0; i < n; i++) {
+		str_printf(s,
+		    "<li><input type=\"checkbox\" checked hidden "
+		    "id=\"show%zu\" data-subject=\"%zu\">"
+		    "<label for=\"show%zu\"><svg class=\"plot key\" "
+		    "viewBox=\"0 0 12 12\" aria-hidden=\"true\">",
+		    i, i, i);
+		plot_marker(s, 6, 6, i, NULL);
+		str_add(s, "</svg> ");
+		html_text(s, m->who[i]->name);
+		str_add(s, "</label>");
+		if (m->who[i]->baseline)
+			str_add(s, " <span class=\"quiet\">baseline</span>");
+		str_add(s, "</li>\n");
+	}
+	if (n < m->nsubjects)
+		str_printf(s, "<li class=\"quiet\">and %zu more</li>\n",
+		    m->nsubjects - n);
+	str_add(s, "</ul>\n");
+}
+
+struct section {
+	const char *id, *title;
+	void (*write)(struct str *, const struct page *);
+};
+
+static const struct section sections[] = {
+    {"changes", "Comparison", page_changes},
+    {"history", "History", page_history},
+    {"scaling", "Scaling", page_scaling},
+    {"cases", "Cases", page_cases},
+    {"profiles", "Profiles", page_profiles},
+    {"failed", "Failed", page_failed},
+    {"environment", "Environment", page_environment},
+};
+
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+void
+page_write(struct str *s, const struct page *p)
+{
+	struct str parts[SECTIONS] = {{0}};
+
+	head(s, p);
+	str_add(s, "<nav aria-label=\"Sections\"><ul>\n");
+	for (size_t i = 0; i < SECTIONS; i++) {
+		sections[i].write(&parts[i], p);
+		if (parts[i].len)
+			str_printf(s, "<li><a href=\"#%s\">%s</a></li>\n",
+			    sections[i].id, sections[i].title);
+	}
+	str_add(s, "</ul></nav>\n</header>\n<main id=\"main\">\n");
+	page_verdict(s, p);
+	legend(s, p);
+	for (size_t i = 0; i < SECTIONS; i++) {
+		if (parts[i].len) {
+			str_printf(s,
+			    "<section id=\"%s\" aria-labelledby=\"%s-title\">\n"
+			    "<h2 id=\"%s-title\">%s</h2>\n",
+			    sections[i].id, sections[i].id, sections[i].id,
+			    sections[i].title);
+			str_addn(s, parts[i].s, parts[i].len);
+			str_add(s, "</section>\n");
+		}
+		str_free(&parts[i]);
+	}
+	str_printf(s,
+	    "</main>\n<footer class=\"quiet\">%zu record%s, by "
+	    "vkb-report " VKB_VERSION
+	    ".</footer>\n<script>%s</script>\n</body>\n</html>\n",
+	    p->m->records, p->m->records == 1 ? "" : "s", assets_page_js);
+}

@@ -1,0 +1,31 @@
+/* The page: one HTML file that needs nothing else. */
+#ifndef PAGE_H
+#define PAGE_H
+
+struct figures;
+struct model;
+struct str;
+
+struct page {
+	const struct model *m;
+	const struct figures *figures;
+	const char *title;      /* NULL: made of the subjects */
+	const char *commit_url; /* NULL: that of the repositories */
+};
+
+void page_write(struct str *, const struct page *);
+
+/* --- its sections, nothing where there is nothing to say */
+
+void page_verdict(struct str *, const struct page *);
+void page_changes(struct str *, const struct page *);
+void page_cases(struct str *, const struct page *);
+void page_scaling(struct str *, const struct page *);
+void page_history(struct str *, const struct page *);
+void page_profiles(struct str *, const struct page *);
+void page_environment(struct str *, const struct page *);
+void page_failed(struct str *, const struct page *);
+
+enum { PAGE_CASES = 100 }; /* of which the details are shown */
+
+#endif

@@ -1,0 +1,87 @@
+#include "html.h"
+#include "json.h"
+#include "model.h"
+#include "page.h"
+#include "str.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+span(struct str *s, const struct json *rec)
+{
+	const struct json *range = json_get(rec, "range");
+	const char *from = json_str(json_at(range, 0));
+	const char *to = json_str(json_at(range, 1));
+
+	str_add(s, "<td>");
+	if (from && to && strcmp(from, to) != 0)
+		html_printf(s, "%.8s to %.8s", from, to);
+	else
+		str_addc(s, '-');
+	str_add(s, "</td>");
+}
+
+static void
+row(struct str *s, const struct page *p, const struct json *rec)
+{
+	const struct kase *k = model_case(p->m, json_get(rec, "config"));
+	const char *kind = json_get_str(rec, "kind");
+	const struct json *ci = json_get(rec, "ci95");
+	double ratio = json_get_num(rec, "ratio", NAN);
+
+	str_add(s, "<tr><th scope=\"row\">");
+	if (k->place < PAGE_CASES)
+		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
+	html_text(s, k->name);
+	if (k->place < PAGE_CASES)
+		str_add(s, "</a>");
+	str_add(s, "</th>");
+	html_tag(s, "td", NULL, json_get_str(rec, "metric"));
+	str_add(s, "<td>");
+	html_subject(
+	    s, model_subject(p->m, json_get(rec, "subject")), p->commit_url);
+	str_add(s, "</td>");
+	span(s, rec);
+	str_add(s, "<td class=\"n\">");
+	if (isnan(ratio))
+		str_addc(s, '-');
+	else
+		html_printf(s, "%+.1f%%", 100 * (ratio - 1));
+	if (ci)
+		html_printf(s, " [%+.1f%%, %+.1f%%]",
+		    100 * (json_num(json_at(ci, 0), NAN) - 1),
+		    100 * (json_num(json_at(ci, 1), NAN) - 1));
+	str_add(s, "</td><td><span class=\"badge ");
+	html_text(s, kind);
+	str_add(s, "\">");
+	html_text(s, kind);
+	str_add(s, "</span>");
+	if (json_get_bool(rec, "new", false))
+		str_add(s, ", new");
+	if (json_get(rec, "waiver"))
+		str_add(s, ", waived");
+	str_add(s, "</td></tr>\n");
+}
+
+/* The changes; their pictures are with their cases. */
+void
+page_history(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+
+	if (!m->changes.n)
+		return;
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Where a "
+	    "metric went to another level; a picture of each stands with its "
+	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th>"
+	    "<th scope=\"col\">metric</th><th scope=\"col\">since</th>"
+	    "<th scope=\"col\">may be anywhere in</th>"
+	    "<th scope=\"col\">change</th><th scope=\"col\">kind</th></tr>"
+	    "</thead>\n<tbody>\n");
+	for (size_t i = 0; i < m->changes.n; i++)
+		row(s, p, m->changes.v[i]);
+	str_add(s, "</tbody></table></div>\n");
+}

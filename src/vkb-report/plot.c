@@ -1,0 +1,292 @@
+#include "plot.h"
+#include "assets.h"
+#include "markup.h"
+#include "str.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 400
+#define HEIGHT 220
+#define LETTER 6.2
+
+static double
+px(const struct plot *p, double x)
+{
+	return p->left + (p->right - p->left) * axis_at(&p->x, x);
+}
+
+static double
+py(const struct plot *p, double y)
+{
+	return p->bottom - (p->bottom - p->top) * axis_at(&p->y, y);
+}
+
+static void
+text(struct str *s, double x, double y, const char *class, const char *t)
+{
+	str_printf(s, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
+	markup_xml(s, t);
+	str_add(s, "</text>");
+}
+
+void
+plot_head(
+    struct str *s, double width, double height, const char *label, bool whole)
+{
+	if (!whole) {
+		str_printf(s,
+		    "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
+		    "role=\"img\" aria-label=\"",
+		    width, height);
+		markup_xml(s, label);
+		str_add(s, "\">");
+		return;
+	}
+	str_printf(s,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" "
+	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+	    "<title>",
+	    width, height, width, height);
+	markup_xml(s, label);
+	str_printf(s,
+	    "</title>\n<style>\n%s</style>\n"
+	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
+	    "<text class=\"title\" x=\"12\" y=\"22\">",
+	    assets_plot_css);
+	markup_xml(s, label);
+	str_add(s, "</text>\n");
+}
+
+/* Names, as many lines of them as it takes; how many. */
+static double
+legend(struct plot *p, double y)
+{
+	double x = 12, lines = p->nlegend > 0;
+
+	for (size_t i = 0; i < p->nlegend; i++) {
+		double w = 24 + LETTER * (double)strlen(p->legend[i]);
+
+		if (x > 12 && x + w > p->width - 12) {
+			x = 12;
+			y += 18;
+			lines++;
+		}
+		plot_marker(p->to, x + 5, y - 4, i, NULL);
+		text(p->to, x + 14, y, "name", p->legend[i]);
+		x += w;
+	}
+	return lines;
+}
+
+static void
+ticks_y(struct plot *p, const double *v, size_t n)
+{
+	char buf[NUM_BUF];
+
+	for (size_t i = 0; i < n; i++) {
+		double y = py(p, v[i]);
+
+		str_printf(p->to,
+		    "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", p->left, y,
+		    p->right);
+		text(p->to, p->left - 6, y + 4, "tick end",
+		    axis_text(&p->y, v[i], buf));
+	}
+}
+
+static void
+ticks_x(struct plot *p)
+{
+	double v[AXIS_TICKS];
+	size_t n = axis_ticks(&p->x, p->whole ? 8 : 5, v);
+	char buf[NUM_BUF];
+
+	for (size_t i = 0; i < n; i++) {
+		double x = px(p, v[i]);
+
+		str_printf(p->to,
+		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top,
+		    p->bottom);
+		text(p->to, x, p->bottom + 15, "tick mid",
+		    axis_text(&p->x, v[i], buf));
+	}
+}
+
+/* The first and the last name, and those between that have room. */
+static void
+names_x(struct plot *p)
+{
+	double end = -1e9;
+
+	for (size_t i = 0; i < p->nxnames; i++) {
+		double w = LETTER * (double)strlen(p->xnames[i]);
+		double x = px(p, (double)i), at = x - w / 2;
+		bool last = i + 1 == p->nxnames;
+
+		if (at + w > p->right + 8)
+			at = p->right + 8 - w;
+		if (at < end + 10 && !last)
+			continue;
+		if (last && at < end + 10)
+			break;
+		text(p->to, at, p->bottom + 15, "tick", p->xnames[i]);
+		end = at + w;
+	}
+}
+
+static double
+widest(const struct plot *p, const double *v, size_t n)
+{
+	char buf[NUM_BUF];
+	size_t most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t w = strlen(axis_text(&p->y, v[i], buf));
+
+		most = w > most ? w : most;
+	}
+	return LETTER * (double)most;
+}
+
+void
+plot_open(struct plot *p)
+{
+	double v[AXIS_TICKS], y = 26;
+	size_t n;
+
+	if (p->width == 0)
+		p->width = p->whole ? 2 * WIDTH : WIDTH;
+	if (p->height == 0)
+		p->height = p->whole ? 2 * HEIGHT : HEIGHT;
+	axis_ease(&p->x);
+	axis_ease(&p->y);
+	plot_head(p->to, p->width, p->height, p->label, p->whole);
+	p->top = 20;
+	if (p->whole) {
+		y += 18;
+		p->top = y + 18 * legend(p, y) + 4;
+	}
+	p->right = p->width - 12;
+	p->bottom = p->height - (p->x.label ? 36 : 22);
+	n = axis_ticks(&p->y, p->whole ? 7 : 4, v);
+	p->left = 14 + widest(p, v, n);
+	ticks_y(p, v, n);
+	if (p->xnames)
+		names_x(p);
+	else
+		ticks_x(p);
+	if (p->y.label)
+		text(p->to, 4, p->top - 8, "axis", p->y.label);
+	if (p->x.label)
+		text(p->to, (p->left + p->right) / 2, p->height - 5, "axis mid",
+		    p->x.label);
+	str_addc(p->to, '\n');
+}
+
+void
+plot_close(struct plot *p)
+{
+	str_add(p->to, p->whole ? "</svg>\n" : "</svg>");
+}
+
+static bool
+inside(const struct plot *p, double x, double y)
+{
+	return x >= p->x.lo && x <= p->x.hi && y >= p->y.lo && y <= p->y.hi;
+}
+
+void
+plot_line(struct plot *p, const double *x, const double *y, size_t n,
+    size_t place, const char *class)
+{
+	bool on = false;
+
+	str_printf(
+	    p->to, "<path class=\"%s s%zu\" d=\"", class, place % PLOT_KINDS);
+	for (size_t i = 0; i < n; i++) {
+		bool in = inside(p, x[i], y[i]); /* NAN is not */
+
+		if (in)
+			str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M',
+			    px(p, x[i]), py(p, y[i]));
+		on = in;
+	}
+	str_add(p->to, "\"/>");
+}
+
+void
+plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
+    size_t n, size_t place)
+{
+	if (!n)
+		return;
+	str_printf(p->to, "<path class=\"band s%zu\" d=\"", place % PLOT_KINDS);
+	for (size_t i = 0; i < n; i++)
+		str_printf(p->to, "%c%.1f %.1f", i ? 'L' : 'M', px(p, x[i]),
+		    py(p, fmax(lo[i], p->y.lo)));
+	for (size_t i = n; i-- > 0;)
+		str_printf(p->to, "L%.1f %.1f", px(p, x[i]),
+		    py(p, fmin(hi[i], p->y.hi)));
+	str_add(p->to, "Z\"/>");
+}
+
+void
+plot_marker(struct str *s, double x, double y, size_t place, const char *title)
+{
+	static const char *const shapes[PLOT_KINDS] = {
+	    "m-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
+	    "m-2.9 -2.9h5.8v5.8h-5.8z", "m0 -3.8l3.6 6.4h-7.2z",
+	    "m0 -4l4 4l-4 4l-4 -4z", "m0 3.8l3.6 -6.4h-7.2z",
+	    "m-1.2 -3.6h2.4v2.4h2.4v2.4h-2.4v2.4h-2.4v-2.4h-2.4v-2.4h2.4z"};
+
+	str_printf(s, "<path class=\"dot s%zu\" d=\"M%.1f %.1f%s\"",
+	    place % PLOT_KINDS, x, y, shapes[place % PLOT_KINDS]);
+	if (!title) {
+		str_add(s, "/>");
+		return;
+	}
+	str_add(s, "><title>");
+	markup_xml(s, title);
+	str_add(s, "</title></path>");
+}
+
+void
+plot_dot(struct plot *p, double x, double y, size_t place, const char *title)
+{
+	if (inside(p, x, y))
+		plot_marker(p->to, px(p, x), py(p, y), place, title);
+}
+
+void
+plot_whisker(struct plot *p, double x, double lo, double hi, size_t place)
+{
+	if (inside(p, x, lo) && inside(p, x, hi))
+		str_printf(p->to,
+		    "<path class=\"line s%zu\" d=\"M%.1f %.1fV%.1f\"/>",
+		    place % PLOT_KINDS, px(p, x), py(p, lo), py(p, hi));
+}
+
+void
+plot_upright(struct plot *p, double x, const char *class, const char *t)
+{
+	if (x < p->x.lo || x > p->x.hi)
+		return;
+	str_printf(p->to, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\">", class,
+	    px(p, x), p->top, p->bottom);
+	if (t) {
+		str_add(p->to, "<title>");
+		markup_xml(p->to, t);
+		str_add(p->to, "</title>");
+	}
+	str_add(p->to, "</path>");
+}
+
+void
+plot_level(struct plot *p, double y, size_t place, const char *class)
+{
+	double x[2] = {p->x.lo, p->x.hi}, v[2] = {y, y};
+
+	plot_line(p, x, v, 2, place, class);
+}

@@ -1,0 +1,168 @@
+#include "html.h"
+#include "json.h"
+#include "model.h"
+#include "page.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes of one graph, and of all: a page shall open. */
+enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
+
+/* Only of a plain file: the path may be anybody's. */
+static FILE *
+open_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *f = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		errno = EINVAL;
+	else
+		f = fdopen(fd, "r");
+	if (!f)
+		close(fd);
+	return f;
+}
+
+/* 0; -1: it cannot be read, *why says so. */
+static int
+read_graph(struct str *to, const char *path, const char **why)
+{
+	FILE *f = open_plain(path);
+	char buf[65536];
+	size_t n;
+	bool bad;
+
+	*why = NULL;
+	if (!f) {
+		*why = strerror(errno);
+		return -1;
+	}
+	while (to->len <= GRAPH && (n = fread(buf, 1, sizeof buf, f)) > 0)
+		str_addn(to, buf, n);
+	bad = ferror(f);
+	fclose(f);
+	if (to->len > GRAPH)
+		*why = "it is too large";
+	else if (bad || !to->len || memchr(to->s, 0, to->len) ||
+	    !str_utf8(to->s, to->len) || !strstr(to->s, "<svg"))
+		*why = "it is no SVG";
+	return *why ? -1 : 0;
+}
+
+/*
+ * A document of its own that may run nothing and reach nothing: tooltips work,
+ * for search and zoom there is the file.
+ */
+static void
+frame(struct str *s, const struct str *graph, const char *title)
+{
+	str_add(s, "<iframe sandbox=\"\" loading=\"lazy\" title=\"");
+	html_text(s, title);
+	str_add(s, "\" srcdoc=\"");
+	for (size_t i = 0; i < graph->len; i++)
+		if (graph->s[i] == '"')
+			str_add(s, "&quot;");
+		else if (graph->s[i] == '&')
+			str_add(s, "&amp;");
+		else
+			str_addc(s, graph->s[i]);
+	str_add(s, "\"></iframe>\n");
+}
+
+static void
+pairs(struct str *s, const struct json *room)
+{
+	for (const struct json *j = json_first(room); j; j = json_next(j)) {
+		html_tag(s, "dt", NULL, json_key(j));
+		str_add(s, "<dd>");
+		html_value(s, j);
+		str_add(s, "</dd>\n");
+	}
+}
+
+static void
+name_of(struct str *t, const struct model *m, const struct json *rec)
+{
+	const char *kind = json_get_str(rec, "mode");
+	const char *comm = json_get_str(json_get(rec, "target"), "comm");
+
+	str_printf(t, "%s of ", kind ? kind : "counts");
+	if (json_get(rec, "config"))
+		str_add(t, model_case(m, json_get(rec, "config"))->name);
+	else if (json_get_str(rec, "case"))
+		str_add(t, json_get_str(rec, "case"));
+	else
+		str_add(t, comm ? comm : "a process");
+	if (json_get(rec, "subject"))
+		str_printf(t, ", %s",
+		    model_subject(m, json_get(rec, "subject"))->name);
+}
+
+static void
+graph(struct str *s, const char *path, const char *title, size_t *bytes)
+{
+	struct str g = {0};
+	const char *why = "the page has enough of them";
+
+	if (*bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
+		*bytes += g.len;
+		frame(s, &g, title);
+		why = NULL;
+	}
+	str_add(s, "<p class=\"quiet\">");
+	html_text(s, path);
+	if (why) {
+		str_add(s, " is not shown: ");
+		html_text(s, why);
+	} else
+		str_add(s, ": open the file itself to search and zoom.");
+	str_add(s, "</p>\n");
+	str_free(&g);
+}
+
+static void
+profile(
+    struct str *s, const struct model *m, const struct json *rec, size_t *bytes)
+{
+	const char *svg = json_get_str(json_get(rec, "artifacts"), "svg");
+	struct str t = {0};
+
+	name_of(&t, m, rec);
+	html_tag(s, "h3", NULL, t.s);
+	if (json_get_str(rec, "error")) {
+		str_add(
+		    s, "<p><span class=\"badge regression\">failed</span> ");
+		html_text(s, json_get_str(rec, "error"));
+		str_add(s, "</p>\n");
+	}
+	if (svg)
+		graph(s, svg, t.s, bytes);
+	if (json_first(json_get(rec, "per_req")) ||
+	    json_first(json_get(rec, "derived"))) {
+		str_add(s, "<dl class=\"list\">\n");
+		pairs(s, json_get(rec, "per_req"));
+		pairs(s, json_get(rec, "derived"));
+		str_add(s, "</dl>\n");
+	}
+	str_free(&t);
+}
+
+void
+page_profiles(struct str *s, const struct page *p)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < p->m->profiles.n; i++)
+		profile(s, p->m, p->m->profiles.v[i], &bytes);
+}

@@ -1,0 +1,124 @@
+#include "figure.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "plot.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Where a place of the sessions begins, but for the first. */
+static void
+session_ends(struct plot *p, const struct json *metric)
+{
+	const struct json *s = json_first(json_get(metric, "sessions"));
+	double was = json_num(s, NAN), x = 1;
+
+	for (; s; s = json_next(s), x++) {
+		double now = json_num(s, NAN);
+
+		if (now != was)
+			plot_upright(p, x - .5, "bound", "another session");
+		was = now;
+	}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Of so many runs, what they are in a hundred steps. */
+static void
+crowd(struct plot *p, const double *v, size_t n, size_t place)
+{
+	enum { STEPS = 100 };
+	double x[STEPS], lo[STEPS], mid[STEPS], hi[STEPS];
+	double *part = mem_array(n / STEPS + 2, sizeof *part);
+
+	for (size_t i = 0; i < STEPS; i++) {
+		size_t from = i * n / STEPS, len = (i + 1) * n / STEPS - from;
+
+		for (size_t k = 0; k < len; k++)
+			part[k] = v[from + k];
+		qsort(part, len, sizeof *part, by_value);
+		x[i] = (double)from + 1 + (double)(len - 1) / 2;
+		lo[i] = part[0];
+		mid[i] = part[len / 2];
+		hi[i] = part[len - 1];
+	}
+	plot_band(p, x, lo, hi, STEPS, place);
+	plot_line(p, x, mid, STEPS, place, "line");
+	free(part);
+}
+
+static void
+dots(struct plot *p, const struct cell *c, const char *metric)
+{
+	const struct json *m = model_metric(c, metric);
+	size_t n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	double median = json_get_num(m, "median", NAN);
+	char text[96];
+
+	session_ends(p, m);
+	if (n > FIGURE_DOTS)
+		crowd(p, v, n, c->place);
+	for (size_t i = 0; i < n && n <= FIGURE_DOTS; i++) {
+		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
+		plot_dot(p, (double)i + 1, v[i], c->place, text);
+	}
+	plot_level(p, median, c->place, "level");
+	free(v);
+}
+
+static void
+fit(struct plot *p, const struct json *m)
+{
+	const struct json *ci = json_get(m, "ci95");
+	const struct json *v = json_first(json_get(m, "values"));
+	double n = 0;
+
+	for (; v; v = json_next(v), n++)
+		axis_fit(&p->y, json_num(v, NAN));
+	axis_fit(&p->x, n);
+	axis_fit(&p->y, json_get_num(m, "median", NAN));
+	axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
+	axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+}
+
+/* The interval of the median, over all of the width. */
+static void
+interval(struct plot *p, const struct json *m, size_t place)
+{
+	const struct json *ci = json_get(m, "ci95");
+	double x[2] = {p->x.lo, p->x.hi}, lo[2], hi[2];
+
+	if (!ci)
+		return;
+	lo[0] = lo[1] = json_num(json_at(ci, 0), NAN);
+	hi[0] = hi[1] = json_num(json_at(ci, 1), NAN);
+	plot_band(p, x, lo, hi, 2, place);
+}
+
+void
+figure_runs(
+    struct plot *p, const char *metric, const struct cell *const *c, size_t n)
+{
+	p->x = AXIS(AXIS_LINEAR, "run, in the order they were made");
+	p->y.scale = AXIS_LINEAR;
+	axis_fit(&p->x, 1);
+	for (size_t i = 0; i < n; i++)
+		fit(p, model_metric(c[i], metric));
+	plot_open(p);
+	for (size_t i = 0; i < n; i++)
+		interval(p, model_metric(c[i], metric), c[i]->place);
+	for (size_t i = 0; i < n; i++)
+		dots(p, c[i], metric);
+	plot_close(p);
+}

@@ -1,0 +1,241 @@
+#include "scaling.h"
+#include "casename.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "names.h"
+#include "plot.h"
+#include "record.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct point {
+	double x;
+	const struct kase *k;
+};
+
+/* Numbers of configs that are not the same everywhere. */
+static struct names *
+varying(const struct model *m)
+{
+	struct names *keys = names_new(), *varies = names_new();
+	double *first = NULL;
+	size_t cap = 0, n = 0;
+
+	for (size_t i = 0; i < m->ncases; i++) {
+		const struct json *j = json_first(m->cases[i].config);
+
+		for (; j; j = json_next(j)) {
+			double v = json_num(j, NAN);
+			size_t id;
+
+			if (isnan(v))
+				continue;
+			id = names_id(keys, json_key(j));
+			if (id == n) {
+				first = mem_grow(first, n, &cap, sizeof *first);
+				first[n++] = v;
+			} else if (first[id] != v)
+				names_id(varies, json_key(j));
+		}
+	}
+	free(first);
+	names_free(keys);
+	return varies;
+}
+
+static int
+by_x(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	return x->x < y->x ? -1 : x->x > y->x;
+}
+
+static void
+add(struct scaling_group *g, struct point p)
+{
+	size_t cap = g->cap;
+
+	g->x = mem_grow(g->x, g->n, &cap, sizeof *g->x);
+	g->cases = mem_grow(g->cases, g->n, &g->cap, sizeof *g->cases);
+	g->x[g->n] = p.x;
+	g->cases[g->n++] = p.k;
+}
+
+static void
+sort(struct scaling_group *g)
+{
+	struct point *p = mem_array(g->n + 1, sizeof *p);
+
+	for (size_t i = 0; i < g->n; i++)
+		p[i] = (struct point){g->x[i], g->cases[i]};
+	qsort(p, g->n, sizeof *p, by_x);
+	for (size_t i = 0; i < g->n; i++) {
+		g->x[i] = p[i].x;
+		g->cases[i] = p[i].k;
+	}
+	free(p);
+}
+
+static void
+drop(struct scaling_group *g)
+{
+	free(g->key);
+	free(g->name);
+	free(g->cases);
+	free(g->x);
+}
+
+/* All groups of one key; those of one case are none. */
+static void
+group(struct scaling *s, const struct model *m, const char *key)
+{
+	struct names *ids = names_new();
+	struct json **rest = mem_array(m->ncases + 1, sizeof *rest);
+	struct casename *names;
+	size_t from = s->n, nrest = 0, to = from;
+
+	for (size_t i = 0; i < m->ncases; i++) {
+		const struct kase *k = m->order[i];
+		double x = json_get_num(k->config, key, NAN);
+		struct json *config;
+		struct str room = {0};
+		size_t id;
+
+		if (isnan(x))
+			continue;
+		config = json_dup(k->config);
+		json_del(config, key);
+		record_room(&room, config);
+		id = names_id(ids, room.s);
+		str_free(&room);
+		if (id == nrest) {
+			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+			s->v[s->n++] =
+			    (struct scaling_group){.key = mem_str(key)};
+			rest[nrest++] = config;
+		} else
+			json_free(config);
+		add(&s->v[from + id], (struct point){x, k});
+	}
+	names = casename_new((const struct json *const *)rest, nrest);
+	for (size_t i = 0; i < nrest; i++) {
+		struct scaling_group *g = &s->v[from + i];
+
+		if (g->n < 2)
+			drop(g);
+		else {
+			g->name = casename_of(names, rest[i]);
+			sort(g);
+			s->v[to++] = *g;
+		}
+		json_free(rest[i]);
+	}
+	s->n = to;
+	casename_free(names);
+	names_free(ids);
+	free(rest);
+}
+
+struct scaling *
+scaling_new(const struct model *m)
+{
+	struct scaling *s = mem_new(sizeof *s);
+	struct names *keys = varying(m);
+
+	for (size_t i = 0; i < names_count(keys); i++)
+		group(s, m, names_text(keys, i));
+	names_free(keys);
+	return s;
+}
+
+void
+scaling_free(struct scaling *s)
+{
+	for (size_t i = 0; s && i < s->n; i++)
+		drop(&s->v[i]);
+	if (s)
+		free(s->v);
+	free(s);
+}
+
+static const struct cell *
+cell_of(const struct kase *k, size_t place)
+{
+	for (size_t i = 0; i < k->ncells; i++)
+		if (k->cells[i]->place == place)
+			return k->cells[i];
+	return NULL;
+}
+
+static void
+fit(struct plot *p, const struct scaling_group *g, const char *metric)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
+			const struct json *one =
+			    model_metric(g->cases[i]->cells[k], metric);
+			const struct json *ci = json_get(one, "ci95");
+
+			axis_fit(&p->x, g->x[i]);
+			axis_fit(&p->y, json_get_num(one, "median", NAN));
+			axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
+			axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+		}
+}
+
+static void
+subject(struct plot *p, const struct model *m, const struct scaling_group *g,
+    const char *metric, size_t place)
+{
+	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
+	size_t n = 0;
+	struct str t = {0};
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct cell *c = cell_of(g->cases[i], place);
+		const struct json *one = c ? model_metric(c, metric) : NULL;
+		const struct json *ci = json_get(one, "ci95");
+
+		if (!one)
+			continue;
+		x[n] = g->x[i];
+		y[n++] = json_get_num(one, "median", NAN);
+		if (ci)
+			plot_whisker(p, g->x[i], json_num(json_at(ci, 0), NAN),
+			    json_num(json_at(ci, 1), NAN), place);
+	}
+	plot_line(p, x, y, n, place, "line");
+	for (size_t i = 0; i < n; i++) {
+		str_clear(&t);
+		str_printf(&t, "%s, %s %.12g: %.6g", m->who[place]->name,
+		    g->key, x[i], y[i]);
+		plot_dot(p, x[i], y[i], place, t.s);
+	}
+	str_free(&t);
+	free(x);
+	free(y);
+}
+
+void
+scaling_draw(struct plot *p, const struct model *m,
+    const struct scaling_group *g, const char *metric)
+{
+	double least = g->x[0], most = g->x[g->n - 1];
+
+	p->x = AXIS(
+	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
+	p->y.scale = AXIS_LINEAR;
+	axis_fit(&p->y, 0);
+	fit(p, g, metric);
+	plot_open(p);
+	for (size_t i = 0; i < m->nsubjects && i < PLOT_KINDS; i++)
+		subject(p, m, g, metric, i);
+	plot_close(p);
+}

@@ -1,0 +1,107 @@
+#include "figure.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 200 }; /* points of a line */
+
+struct course {
+	double x[STEPS], y[STEPS];
+	size_t n;
+};
+
+bool
+figure_has_series(const struct cell *c, const char *name)
+{
+	return c->nseries && json_len(json_get(c->series[0], name)) > 1;
+}
+
+/* Many intervals are the mean of those that fall together. */
+static void
+course_of(struct course *c, const struct json *series, const char *name)
+{
+	size_t nx, ny, n;
+	double *x = json_numbers(json_get(series, "at_s"), &nx);
+	double *y = json_numbers(json_get(series, name), &ny);
+
+	n = nx < ny ? nx : ny;
+	c->n = n < STEPS ? n : STEPS;
+	for (size_t i = 0; i < c->n; i++) {
+		size_t from = i * n / c->n, end = (i + 1) * n / c->n;
+
+		c->x[i] = x[end - 1];
+		c->y[i] = 0;
+		for (size_t k = from; k < end; k++)
+			c->y[i] += y[k] / (double)(end - from);
+	}
+	free(x);
+	free(y);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The median of the runs that have so many points. */
+static void
+median_of(struct course *to, const struct course *v, size_t n)
+{
+	double all[MODEL_SERIES];
+
+	*to = v[0];
+	for (size_t i = 1; i < n; i++)
+		to->n = v[i].n < to->n ? v[i].n : to->n;
+	for (size_t i = 0; i < to->n; i++) {
+		for (size_t k = 0; k < n; k++)
+			all[k] = v[k].y[i];
+		qsort(all, n, sizeof *all, by_value);
+		to->y[i] =
+		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
+	}
+}
+
+void
+figure_series(
+    struct plot *p, const char *name, const struct cell *const *c, size_t n)
+{
+	struct course *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
+	double cut;
+
+	p->x = AXIS(AXIS_LINEAR, "seconds of the measurement");
+	p->y.scale = AXIS_LINEAR;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < c[i]->nseries; k++) {
+			struct course *one = &v[i * MODEL_SERIES + k];
+
+			course_of(one, c[i]->series[k], name);
+			for (size_t j = 0; j < one->n; j++) {
+				axis_fit(&p->x, one->x[j]);
+				axis_fit(&p->y, one->y[j]);
+			}
+		}
+	plot_open(p);
+	for (size_t i = 0; i < n; i++) {
+		const struct course *own = &v[i * MODEL_SERIES];
+
+		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
+		if (cut > 0)
+			plot_upright(p, cut, "bound", "end of the warm-up");
+		for (size_t k = 0; k < c[i]->nseries; k++)
+			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->place,
+			    "thin");
+		if (c[i]->nseries > 1) {
+			median_of(&mid, own, c[i]->nseries);
+			plot_line(p, mid.x, mid.y, mid.n, c[i]->place, "line");
+		}
+	}
+	plot_close(p);
+	free(v);
+}

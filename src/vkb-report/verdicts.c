@@ -1,0 +1,153 @@
+#include "forest.h"
+#include "headline.h"
+#include "html.h"
+#include "json.h"
+#include "metric.h"
+#include "model.h"
+#include "page.h"
+#include "str.h"
+
+#include <math.h>
+
+static const char *
+outcome_class(enum model_verdict v)
+{
+	return v == MODEL_VERDICTS ? "none" : model_verdict_name(v);
+}
+
+static void
+list(struct str *s, char *const *v, size_t n)
+{
+	if (!n)
+		return;
+	str_add(s, "<ul>\n");
+	for (size_t i = 0; i < n; i++) {
+		html_tag(s, "li", NULL, v[i]);
+		str_addc(s, '\n');
+	}
+	str_add(s, "</ul>\n");
+}
+
+static void
+headline(struct str *s, const struct page *p, const struct headline *h)
+{
+	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
+	    outcome_class(h->outcome));
+	html_tag(s, "strong", NULL, h->what);
+	if (h->contender) {
+		str_add(s, ": ");
+		html_subject(s, h->contender, p->commit_url);
+		str_add(s, " against ");
+		html_subject(s, h->base, p->commit_url);
+	}
+	str_add(s, "</p>\n");
+	list(s, h->facts, h->nfacts);
+	if (h->nnext)
+		str_add(s, "<h3>What to do next</h3>\n");
+	list(s, h->next, h->nnext);
+	str_add(s, "</div>\n");
+}
+
+static void
+card(struct str *s, const char *class, const char *what, const char *value,
+    const char *more)
+{
+	str_printf(s, "<div class=\"card %s\"><dt>", class);
+	html_text(s, what);
+	str_add(s, "</dt><dd>");
+	html_text(s, value);
+	str_add(s, "</dd>");
+	if (more) {
+		str_add(s, "<dd class=\"quiet\">");
+		html_text(s, more);
+		str_add(s, "</dd>");
+	}
+	str_add(s, "</div>\n");
+}
+
+static void
+number_card(
+    struct str *s, const char *class, const char *what, double n, char *more)
+{
+	struct str t = {0};
+
+	str_printf(&t, "%.0f", n);
+	card(s, class, what, t.s, more);
+	str_free(&t);
+}
+
+/* Over all cases: the geometric mean of the ratios, of the gates. */
+static void
+overall(struct str *s, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "overall"));
+	struct str value = {0}, more = {0};
+
+	for (; j; j = json_next(j)) {
+		const struct json *ci = json_get(j, "ci95_runs");
+		double ratio = json_get_num(j, "ratio", NAN);
+
+		if (!metric_guess(json_key(j)).gate || isnan(ratio))
+			continue;
+		str_clear(&value);
+		str_clear(&more);
+		str_printf(&value, "%+.1f%%", 100 * (ratio - 1));
+		if (ci)
+			str_printf(&more, "[%+.1f%%, %+.1f%%], ",
+			    100 * (json_num(json_at(ci, 0), NAN) - 1),
+			    100 * (json_num(json_at(ci, 1), NAN) - 1));
+		str_printf(
+		    &more, "mean of %.0f cases", json_get_num(j, "cases", 0));
+		card(s, "overall", json_key(j), value.s, more.s);
+	}
+	str_free(&value);
+	str_free(&more);
+}
+
+static void
+cards(struct str *s, const struct model *m)
+{
+	static const char *const words[MODEL_VERDICTS] = {"worse", "better",
+	    "different", "not settled", "too few runs", "no change"};
+	size_t count[MODEL_VERDICTS] = {0};
+
+	str_add(s, "<dl class=\"cards\">\n");
+	for (size_t i = 0; i < m->ndeltas; i++)
+		if (m->deltas[i].gate && !m->deltas[i].waived)
+			count[m->deltas[i].verdict]++;
+	for (size_t v = 0; v < MODEL_VERDICTS; v++)
+		if (count[v])
+			number_card(s,
+			    model_verdict_name((enum model_verdict)v), words[v],
+			    (double)count[v], NULL);
+	if (m->comparisons.n == 1)
+		overall(s, m->comparisons.v[0]);
+	if (m->ncases)
+		number_card(s, "count", "cases", (double)m->ncases, NULL);
+	if (m->runs > 0)
+		number_card(s, "count", "runs", m->runs, NULL);
+	if (m->failed > 0)
+		number_card(s, "regression", "runs failed", m->failed, NULL);
+	if (m->changes.n)
+		number_card(s, "count", "changes", (double)m->changes.n, NULL);
+	if (m->profiles.n)
+		number_card(
+		    s, "count", "profiles", (double)m->profiles.n, NULL);
+	str_add(s, "</dl>\n");
+}
+
+void
+page_verdict(struct str *s, const struct page *p)
+{
+	size_t n;
+	struct headline *h = headlines_new(p->m, &n);
+
+	str_add(s,
+	    "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n"
+	    "<h2 id=\"verdict-title\">Verdict</h2>\n");
+	for (size_t i = 0; i < n; i++)
+		headline(s, p, &h[i]);
+	cards(s, p->m);
+	str_add(s, "</section>\n");
+	headlines_free(h, n);
+}

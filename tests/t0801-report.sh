@@ -1,0 +1,240 @@
+#!/bin/sh
+# vkb-report: what a page has of what it is given, that nothing foreign is more
+# than text, and the plots as files of their own.
+. "${0%/*}/lib.sh"
+
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+
+# words FILE: the text of a page, a tag is a blank
+words() {
+  perl -0777 -pe 's{<(style|script)>.*?</\1>}{}gs; s/\n/ /g' "$1" |
+    sed 's/<svg[^>]*aria-hidden[^>]*>//g; s/<[^>]*>/ /g; s/&amp;/\&/g; s/  */ /g'
+}
+# says TEXT FILE WHAT
+says() {
+  case $(words "$2") in
+  *"$1"*) test_result 0 "$3" ;;
+  *)
+    test_result 1 "$3"
+    words "$2" | fold -w 100 | sed 's/^/# /' | head -n 60
+    ;;
+  esac
+}
+count() { grep -o -- "$1" "$2" | wc -l; }
+
+# --- a comparison
+
+test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
+cp .out changes
+test_that 'its page' vkb-report -o page changes "$a" "$b"
+test_same '' "$(cat .out .err)" 'goes to its file'
+says 'Worse : my-branch against unstable 3 of 9 rows are worse; most of all SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
+  page 'the verdict is first'
+says 'What to do next Find the commit with vkb-bisect' page 'and what to do'
+says 'All cases: benchmark_threads=2, clients=50,' page 'what all have in common'
+test_same 9 "$(count '<tr class="[a-z]*"><th scope="row"><a href="#case' page)" \
+  'a row for each change'
+test_same 3 "$(count 'class="mark regression"' page)" 'drawn as what it is'
+test_same 3 "$(count '<details class="case"' page)" 'details for each case'
+test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' page)" \
+  'a dot for each run and gate'
+says 'baseline my-branch' page 'the baseline is named so'
+for i in 1 2 3; do
+  test_same 1 "$(count "id=\"case-$i\"" page)" "the link to case $i goes somewhere"
+done
+vkb-report -o b.html "$b" changes "$a"
+test_that 'the order of files does not matter' cmp page b.html
+cat "$a" changes "$b" | vkb-report >c.html
+test_that 'nor how they come' cmp page c.html
+vkb-stats "$a" "$b" | vkb-report - changes >d.html
+sed 's/<footer.*footer>//' page >page.body
+sed 's/<footer.*footer>//' d.html >d.body
+test_that 'summaries say the same' cmp page.body d.body
+vkb-report changes >alone
+test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
+  'changes alone have their runs as well'
+says 'Nothing was compared 48 runs of 3 cases and 2 subjects.' \
+  "$(vkb-report "$a" "$b" >two; echo two)" 'nothing is judged here'
+
+# --- its policy: the page as a browser checks it
+
+csp() { sed -n 's/.*Content-Security-Policy" content="\([^"]*\)".*/\1/p' page; }
+sum_of() { # sum_of TAG
+  perl -MDigest::SHA=sha256_base64 -0777 -ne '
+    m{<'"$1"'>(.*?)</'"$1"'>}s and print sha256_base64($1), "="' page
+}
+test_same "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-$(sum_of style)'; script-src 'sha256-$(sum_of script)'" \
+  "$(csp)" 'nothing but its own style and script'
+test_same '' "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
+  'and no other is wanted'
+
+# --- names of others
+
+evil='</script><script>alert(1)</script>&quot; "x'"'"' onload=alert(2) ]]> --><b>'
+evil=$(printf '%s' "$evil" | jq -Rs .)
+for n in 1 2; do
+  for i in 1 2 3 4 5; do
+    printf '{"type":"run","v":1,"subject":{"label":%s,"commit":%s,"repository":%s},"config":{"command":%s,%s:%s},"run":{"session":%s,"index":%d},"env":{%s:%s},"metrics":{"rps":%d%d,%s:1},"series":{"at_s":[1,2],%s:[1,2]},"status":"ok"}\n' \
+      "$evil" "\"$n\"" '"javascript:alert(1)"' "$evil" "$evil" "$n" "$evil" \
+      "$i" "$evil" "$evil" "$n" "$i" "$evil" "$evil"
+  done
+  printf '{"type":"run","v":1,"subject":{"label":%s,"commit":"%d"},"config":{"command":%s},"run":{},"status":"failed","error":%s}\n' \
+    "$evil" "$n" "$evil" "$evil"
+  printf '{"type":"env","v":1,"time":%s,"env":{%s:%s},"now":{%s:{%s:1}}}\n' \
+    "$evil" "$evil" "$evil" "$evil" "$evil"
+  printf '{"type":"profile","v":1,"target":{"comm":%s},"probed":{},"started":"","duration_s":1,"artifacts":{"svg":%s},"per_req":{%s:1},"status":"failed","error":%s}\n' \
+    "$evil" "$evil" "$evil" "$evil"
+done >evil.jsonl
+jq -c 'select(.type == "run" and .status == "ok" and .subject.commit == "1")' evil.jsonl >e1
+jq -c 'select(.type == "run" and .status == "ok" and .subject.commit == "2") |
+  .config = '"$(head -n 1 e1 | jq -c .config)" evil.jsonl >e2
+vkb-compare -m all -f jsonl e1 e2 >e3 2>/dev/null
+jq -c --argjson e "$evil" 'select(.type == "delta") | .notes = [$e] |
+  .waiver = {"rule":$e,"reason":$e} | .metric = $e' e3 >e4
+printf '{"type":"change","v":1,"config":{"command":%s},"metric":%s,"better":"higher","kind":%s,"subject":{"label":%s},"range":[%s,"b"],"index":1,"n":[1,1],"median":[1,1],"ratio":1,"method":"t","class":"gate","margin":0.1}\n' \
+  "$evil" "$evil" "$evil" "$evil" "$evil" >e5
+test_that 'hostile names' vkb-report -t '</title><script>' evil.jsonl e2 e3 e4 e5
+cp .out evil
+test_same '1 1 0' "$(for t in '<script' '</script' '</title><script'; do
+  count "$t" evil
+done | xargs)" 'one script: its own'
+test_same '0 0' "$(for t in '<b>' 'href="javascript'; do
+  count "$t" evil
+done | xargs)" 'no tags, no links of theirs'
+# Every attribute is in quotes that nothing of theirs ends.
+test_same '' "$(perl -0777 -ne 's{<(style|script)>.*?</\1>}{}gs; s{<!DOCTYPE html>}{};
+  s{<(/?)[a-z0-9]+(\s+[a-zA-Z-]+(="[^"<>]*")?)*\s*/?>}{}g; print "$&\n" while /[^\n]*[<>][^\n]*/g' evil | head -n 5)" \
+  'all tags are whole'
+vkb-report --list evil.jsonl e2 e3 e4 e5 | cut -f 1 >plots
+test_same 0 "$(LC_ALL=C tr -d '\012\040-\176' <plots | wc -c)" 'names of plots too'
+bad=
+while IFS= read -r name; do
+  vkb-report --svg "$name" evil.jsonl e2 e3 e4 e5 >plot.svg &&
+    xmllint --noout plot.svg && [ "$(count '<script' plot.svg)" -eq 0 ] ||
+    bad="$bad $name"
+done <plots
+test_same '' "$bad" 'each plot is XML without a script'
+test_that 'there are some' test "$(wc -l <plots)" -gt 5
+
+# --- links
+
+repo() { sed 's|"commit"|"repository":"'"$1"'","commit"|' "$a"; }
+links() { grep -o 'href="http[^"]*"' | sort -u | cut -d '"' -f 2; }
+id=1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c
+for r in valkey-io/valkey https://github.com/valkey-io/valkey.git; do
+  test_same "https://github.com/valkey-io/valkey/commit/$id" \
+    "$(repo $r | vkb-report | links)" "a commit of $r has a link"
+done
+for r in /srv/valkey ../valkey valkey ssh://h/v a/b/c 'a b/c'; do
+  test_same '' "$(repo "$r" | vkb-report | links)" "one of '$r' has none"
+done
+test_same "http://here/?c=$id" \
+  "$(vkb-report --commit-url 'http://here/?c=' "$a" | links)" '--commit-url'
+test_status 2 'another kind of URL' vkb-report --commit-url javascript: "$a"
+test_match "'javascript:' does not begin with" .err 'is refused'
+
+# --- many runs
+
+awk 'BEGIN { for (i = 1; i <= 20000; i++)
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c%d\"},\"run\":{\"session\":\"s\",\"index\":%d},\"metrics\":{\"rps\":%d,\"p50_latency_ms\":1.%d},\"status\":\"ok\"}\n",
+    i % 2, i, 1000 + i % 97, i % 89 }' >many
+test_that 'twenty thousand runs' vkb-report -o many.html many
+says '20000 runs of 2 cases' many.html 'are all counted'
+test_that 'in a page that is no larger for it' \
+  test "$(wc -c <many.html)" -lt 100000
+test_same 0 "$(count '<title>run ' many.html)" 'as bands instead of dots'
+
+awk 'BEGIN { for (c = 1; c <= 300; c++) for (i = 1; i <= 4; i++)
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c\",\"n\":%d},\"run\":{\"index\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+    c, i, 1000 + i }' >wide
+vkb-report wide >wide.html
+test_same 100 "$(count '<details class="case"' wide.html)" 'a hundred cases at most'
+says 'The 100 most remarkable of 300 cases are shown.' wide.html 'which is said'
+
+# --- a history
+
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+  for k in 1 2 3; do
+    rps=$((100000 - (i > 9) * 9000 + i * k % 7 * 100))
+    printf '{"type":"run","v":1,"subject":{"commit":"c0000%02d","time":"2026-01-%02dT00:00:00Z","repository":"valkey-io/valkey"},"config":{"command":"SET"},"run":{"index":%d},"metrics":{"rps":%d},"status":"ok"}\n' \
+      "$i" "$i" "$k" "$rps"
+  done
+done >history
+vkb-detect -f jsonl history >found
+test_that 'a history with its changes' vkb-report history found
+cp .out past
+says '1 change in the history, 1 for the worse' past 'the verdict'
+test_match 'href="https://github.com/valkey-io/valkey/commit/c000010"' past 'the commit'
+test_match 'class="change worse".*<title>regression at c000010: -' past \
+  'the change in the picture'
+test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
+
+# --- what failed, and where
+
+{
+  cat "$a"
+  sed -n 1p "$b" | jq -c '.env.governor = "powersave"'
+  printf '{"type":"run","v":1,"subject":{"ref":"unstable"},"config":{"command":"LPUSH"},"run":{},"status":"failed","error":"the server is gone"}\n'
+} >mixed
+test_that 'failed runs' vkb-report mixed
+cp .out mixed.html
+says 'unstable (3)' mixed.html 'two subjects of one name are told apart'
+says '1 of 1 the server is gone' mixed.html 'why they failed'
+says 'governor differs performance powersave' mixed.html 'what differs between machines'
+{ sed 3d "$a"; echo nonsense; } >wrong
+test_status 2 'a bad line' vkb-report -o rest wrong
+test_match '^vkb-report: wrong:24: ' .err 'is named'
+says '23 runs of 3 cases' rest 'the rest is shown'
+
+# --- scaling
+
+for p in 1 8 64; do
+  for i in 1 2 3 4; do
+    printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"SET","pipeline":%d},"run":{"index":%d},"metrics":{"rps":%d},"status":"ok"}\n' \
+      "$p" "$i" $((p * 1000 + i))
+  done
+done >scale
+test_same 'scaling-1-rps	rps by pipeline: SET' \
+  "$(vkb-report --list scale | grep scaling)" 'a curve over the pipeline'
+test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipeline [0-9]*: [0-9.]*' | wc -l)" \
+  'with its points'
+
+# --- profiles
+
+printf '%s\n' 'all;main;read 20' 'all;idle 40' >stacks
+vkb-flame -t 'Where it was' stacks >flame.svg
+profile() { # profile PATH
+  printf '{"type":"profile","v":1,"case":"GET","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"%s"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n' "$1"
+}
+profile flame.svg | vkb-report >flames
+test_same 1 "$(count '<iframe sandbox="" loading="lazy" title="cpu of GET" srcdoc="' flames)" \
+  'a flame graph may run nothing'
+says 'cycles_per_req 1234' flames 'counts of each request'
+perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
+  sed 's/&quot;/"/g; s/&amp;/\&/g' >again.svg
+test_that 'it is that of the file' cmp flame.svg again.svg
+mkfifo pipe.svg
+echo text >text.svg
+for f in pipe.svg text.svg none.svg .; do
+  profile $f | vkb-report >other
+  test_same 0 "$(count '<iframe' other)" "no graph: $f"
+  test_match "<p class=\"quiet\">$f is not shown: " other 'which is said'
+done
+
+# --- plots
+
+vkb-report --list changes "$a" "$b" | cut -f 1 >plots
+test_same 'comparison runs-1-rps runs-1-p50_latency_ms runs-1-p99_latency_ms' \
+  "$(head -n 4 plots | xargs)" 'the names of plots'
+while read -r name; do
+  vkb-report --svg "$name" changes "$a" "$b" >"$name.svg"
+  xmllint --noout "$name.svg" || echo "$name"
+done <plots >bad 2>&1
+test_same '' "$(cat bad)" 'all of them are XML'
+test_match 'SET p99_latency_ms' comparison.svg 'the comparison has names'
+test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
+test_match "no plot 'runs-9-rps'" .err 'is named'
+test_that 'nothing at all' vkb-report /dev/null
+says 'Nothing was compared 0 runs' .out 'is a page as well'
+test_done
