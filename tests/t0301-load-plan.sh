@@ -133,7 +133,7 @@ cat >s.json <<'END'
   {"id":"c","command":"HSET k{iteration} f v","dataset":"d{iteration}.csv"},
   {"id":"d","type":"mixed","on_iterations":[2],"duration":5,
    "writes":[{"id":"w","command":"SET a b"}],
-   "reads":[{"id":"r","command":"GET a","duration":7}],
+   "reads":[{"id":"r","command":"GET a","duration":7},{"id":"n","test":"get"}],
    "options":{"":"","X":"_x"}}]}]}
 END
 planned --skip-profiling s.json >plan
@@ -153,9 +153,10 @@ test_same 'B + NOCONTENT' "$(jq -r 'select(.config.scenario=="b_nc") |
 test_same 'HSET k1 f v d1.csv HSET k2 f v d2.csv' \
   "$(jq -r 'select(.config.scenario=="c")|.config.command,.config.dataset' \
     plan | xargs)" 'scenarios: iterations'
-test_same '["SET a b",5,"GET a X",7]' \
+test_same '["SET a b",5,"GET a X",7,"GET"]' \
   "$(jq -c 'select(.config.scenario=="d_x") | .config | [.writes[0].command,
-    .writes[0].duration, .reads[0].command, .reads[0].duration]' plan)" \
+    .writes[0].duration, .reads[0].command, .reads[0].duration,
+    .reads[1].command]' plan)" \
   'scenarios: mixed: options are for reads, durations are inherited'
 test_same 3 "$(planned --groups 1 --skip-profiling s.json | wc -l |
   tr -d ' ')" '--groups'
@@ -163,6 +164,10 @@ test_same b_nc "$(planned --scenarios b_nc --skip-profiling s.json |
   jq -r .config.scenario)" '--scenarios: the expanded id'
 vkb-load --plan plan >again
 test_that 'scenarios: round trip' cmp plan again
+jq 'del(.test_groups[0].scenarios[1].command) | .test_groups[0].scenarios[1].test = "get"' \
+  s.json >bad
+test_status 2 'scenarios: options without a command' vkb-load --plan bad
+test_match "scenario 'b': 'options' are added to a 'command'.* as in 'GET key" .err 'it says what to write'
 
 for f in "$top"/configs/*.json; do
   test_that "configs/${f##*/}" vkb-load --plan "$f"

@@ -97,10 +97,6 @@ command(struct plan *p, const struct take *x, const struct json *s)
 		    test, near ? ", did you mean '" : "", near ? near : "",
 		    near ? "'?" : "");
 	}
-	if (*x->flag)
-		plan_problem(p,
-		    "scenario '%s': 'options' need a 'command', not a 'test'",
-		    x->id);
 	return name;
 }
 
@@ -356,6 +352,18 @@ rates(struct plan *p, const struct plan_axes *x, struct take *y)
 		one(p, x, y);
 }
 
+/* A flag is a further word of a command, or of a reader's that has one. */
+static bool
+takes_flags(const struct json *s)
+{
+	const struct json *j = json_first(json_get(s, "reads"));
+
+	for (; j; j = json_next(j))
+		if (json_get(j, "command"))
+			return true;
+	return json_get(s, "command") != NULL;
+}
+
 static void
 variants(struct plan *p, const struct plan_axes *x, struct take *y)
 {
@@ -366,6 +374,12 @@ variants(struct plan *p, const struct plan_axes *x, struct take *y)
 	y->id = base;
 	if (!m)
 		rates(p, x, y);
+	else if (!takes_flags(y->s))
+		plan_problem(p,
+		    "scenario '%s': 'options' are added to a 'command', and "
+		    "there is only a 'test'; write what it sends as a "
+		    "'command', as in 'GET key:__rand_int__'",
+		    base);
 	for (; m; m = json_next(m)) {
 		id = mem_printf("%s%s", base, json_str(m));
 		y->id = id;
