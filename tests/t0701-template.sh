@@ -34,6 +34,13 @@ run -t 'HSET k v' -n 10 >wrong
 cli set s x >/dev/null
 run -t '2 LPUSH s x ; NOSUCH ; PING' -n 40 -c 1 >kinds
 run -t 'SET k:__rand_int__ x' -D 0.5 -R 2000 -P 3 >open
+cli flushall >/dev/null
+cli mset k:000000000000 x k:000000000002 y >/dev/null
+run -t 'get k:__seq__' -n 8 >hits
+run -t 'MGET none k:__seq__ k:000000000002' -n 4 >hits3
+run -t 'EXISTS k:__seq__' -n 4 >hits0
+run -t 'EXISTS k:__seq__ none' -n 4 >hits2
+run -t 'HGETALL none' -n 4 >nohits
 run -t 'SET k:__nope__ x' -n 5 2>unknown; echo $? >>unknown
 run -t 'SET k:__field:f__ x' -n 5 2>nodata; echo $? >>nodata
 END
@@ -54,6 +61,9 @@ test_same '10 10' "$(value requests wrong) $(value refused wrong)" 'an error is 
 test_match '^error ERR: ' wrong 'and is shown'
 test_same 'WRONGTYPE: 20: ERR: 10:' "$(awk '$1 == "error" {print $2, $3}' kinds | xargs)" 'errors are counted by kind'
 test_match '^offered_rps (19|20)[0-9][0-9]' open 'in open loop too'
+test_same '25 50 50' "$(for i in hits hits3 hits0; do value hit_rate_percent $i; done | xargs)" \
+  'hits of reads'
+test_same '' "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'where replies show them'
 test_match "no placeholder '__nope__'; there are '__rand_int__'" unknown 'an unknown placeholder'
 test_match '^2$' unknown 'is trouble'
 test_match 'names a field, and there is no dataset' nodata 'a field without a dataset'

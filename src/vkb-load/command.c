@@ -1,11 +1,13 @@
 #include "command.h"
 #include "digits.h"
+#include "keys.h"
 #include "mem.h"
 #include "rng.h"
 #include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /*
  * In the texts: # is the slot tag (in a cluster), @ a number, = a number that
@@ -73,8 +75,6 @@ static const struct row table[] = {
 };
 
 #define ROWS (sizeof table / sizeof table[0])
-#define FACTOR 10125   /* from numbers to slots */
-#define INVERSE 13125u /* of it, modulo COMMAND_SLOTS */
 
 static const struct row *
 find(const char *name)
@@ -119,6 +119,22 @@ command_reads(const char *name)
 	enum command_needs needs = command_needs(name);
 
 	return needs == NEEDS_KEYS || needs == NEEDS_SOME;
+}
+
+unsigned
+command_items(const char *word, size_t words, bool *zero_miss)
+{
+	const struct row *r = table, *end = table + ROWS;
+
+	while (r < end && strcasecmp(r->name, word) != 0)
+		r++;
+	*zero_miss = r < end && r->zero_miss;
+	if (r == end || r->needs == NEEDS_NOTHING || words < 2)
+		return 0;
+	if (r->times)
+		return (unsigned)words - 1;
+	return *zero_miss && strcmp(r->name, "EXISTS") == 0 && words > 2 ? 0
+									 : 1;
 }
 
 /* A linear congruence, six bits of each. */
@@ -322,29 +338,6 @@ command_copy(const struct command *c, char *buf, size_t n)
 		memcpy(buf + i * c->len, c->bytes, c->len);
 }
 
-uint64_t
-command_number(const struct keys *k, uint64_t position, unsigned *residue)
-{
-	uint64_t whole = k->nresidues * k->rounds, round;
-	uint32_t i;
-
-	if (position < whole) {
-		i = (uint32_t)(position % k->nresidues);
-		round = position / k->nresidues;
-	} else {
-		i = (uint32_t)(position - whole);
-		round = k->rounds;
-	}
-	*residue = k->residues[i];
-	return *residue + COMMAND_SLOTS * round;
-}
-
-unsigned
-command_slot(uint64_t number)
-{
-	return (unsigned)(number * FACTOR % COMMAND_SLOTS);
-}
-
 static void
 put_tags(const struct command *c, char *p, const char *tag)
 {
@@ -359,10 +352,10 @@ static uint64_t
 number_of(const struct keys *k, unsigned residue, struct rng *rng)
 {
 	uint64_t rounds = residue < k->space
-	    ? (k->space - residue + COMMAND_SLOTS - 1) / COMMAND_SLOTS
+	    ? (k->space - residue + KEYS_SLOTS - 1) / KEYS_SLOTS
 	    : 1;
 
-	return residue + COMMAND_SLOTS * rng_below(rng, rounds);
+	return residue + KEYS_SLOTS * rng_below(rng, rounds);
 }
 
 /* The number is one of the node's; further ones of a command share its slot. */
@@ -376,8 +369,8 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 
 	position =
 	    sequence ? (*sequence)++ % k->count : rng_below(rng, k->count);
-	v = command_number(k, position, &residue);
-	put_tags(c, p, k->tags[command_slot(residue)]);
+	v = keys_number(k, position, &residue);
+	put_tags(c, p, k->tags[keys_slot(residue)]);
 	digits_12(p + c->numbers[0].at, v, true);
 	for (i = 1; i < c->nnumbers; i++)
 		digits_12(
@@ -388,9 +381,8 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 static uint64_t
 in_part(uint64_t v, unsigned part, uint64_t space)
 {
-	v += part - v % COMMAND_COLLECTIONS;
-	return v >= space && v >= COMMAND_COLLECTIONS ? v - COMMAND_COLLECTIONS
-						      : v;
+	v += part - v % KEYS_COLLECTIONS;
+	return v >= space && v >= KEYS_COLLECTIONS ? v - KEYS_COLLECTIONS : v;
 }
 
 static void
@@ -413,8 +405,7 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 		which = v;
 	to = &k->collections[which % k->ncollections];
 	/* Not so where slots have moved: a member is where it was put. */
-	if (c->nnumbers && c->values == 1 &&
-	    to->part != v % COMMAND_COLLECTIONS)
+	if (c->nnumbers && c->values == 1 && to->part != v % KEYS_COLLECTIONS)
 		digits_12(p + c->numbers[c->nnumbers - 1].at,
 		    in_part(v, to->part, k->space), true);
 	put_tags(c, p, k->tags[to->slot]);
@@ -468,7 +459,7 @@ void
 command_fill_slot(const struct command *c, char *p, unsigned slot,
     const struct keys *k, struct rng *rng)
 {
-	unsigned residue = slot * INVERSE % COMMAND_SLOTS;
+	unsigned residue = keys_residue(slot);
 	uint64_t v = 0;
 	size_t i;
 
@@ -482,45 +473,4 @@ command_fill_slot(const struct command *c, char *p, unsigned slot,
 		if (k->collections[i].slot == slot && c->nnumbers)
 			digits_12(p + c->numbers[c->nnumbers - 1].at,
 			    in_part(v, k->collections[i].part, k->space), true);
-}
-
-/* CRC-16/XMODEM, as the cluster specification has it. */
-static unsigned
-crc16(const char *s, size_t n)
-{
-	unsigned crc = 0;
-	int bit;
-
-	for (; n; n--, s++) {
-		crc ^= (unsigned)(unsigned char)*s << 8;
-		for (bit = 0; bit < 8; bit++)
-			crc = (crc << 1 ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
-	}
-	return crc;
-}
-
-void
-command_tags(char (*tags)[3])
-{
-	static const char letters[] =
-	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	size_t i, j, k, left = COMMAND_SLOTS;
-	unsigned slot;
-	char t[3];
-
-	memset(tags, 0, COMMAND_SLOTS * sizeof *tags);
-	for (i = 0; letters[i] && left; i++)
-		for (j = 0; letters[j]; j++)
-			for (k = 0; letters[k]; k++) {
-				t[0] = letters[i];
-				t[1] = letters[j];
-				t[2] = letters[k];
-				slot = crc16(t, 3) % COMMAND_SLOTS;
-				if (tags[slot][0])
-					continue;
-				memcpy(tags[slot], t, 3);
-				left--;
-			}
-	if (left)
-		err_die("some slots have no tag of three letters");
 }

@@ -2,10 +2,6 @@
  * The named tests as templates: the bytes of a command, and where in them the
  * key numbers, slot tags and values stand. Names, keys and values equal those
  * of valkey-benchmark; see command.c for the table.
- *
- * In a cluster key number n has slot n * 10125 mod 16384, so that n is found
- * again by any connection; a collection lies on each node in 16 of its slots
- * (mylist:{tag}), a member's number modulo 16 says which.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -14,10 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMAND_COLLECTIONS 16
-#define COMMAND_NUMBERS UINT64_C(1000000000000) /* twelve digits */
-#define COMMAND_SLOTS 16384
-
+struct keys;
 struct rng;
 
 /* Which data a command needs before it is measured. */
@@ -26,25 +19,6 @@ enum command_needs {
 	NEEDS_KEYS, /* one for each number of the key space */
 	NEEDS_SOME, /* 1000 elements in each collection */
 	NEEDS_POPS  /* as many elements as will be popped */
-};
-
-struct collection {
-	uint16_t slot;
-	uint16_t part; /* its members' numbers, modulo COMMAND_COLLECTIONS */
-};
-
-/* What one node holds of the key space. */
-struct keys {
-	uint64_t space; /* numbers are below it */
-	uint64_t count; /* of the numbers on this node */
-	bool cluster;
-	const char (*tags)[3];    /* of each slot; borrowed */
-	const uint16_t *residues; /* modulo 16384, of its numbers; borrowed */
-	uint32_t nresidues;
-	uint32_t nlong;  /* the first ones, with one number more */
-	uint64_t rounds; /* numbers per residue */
-	const struct collection *collections; /* borrowed */
-	uint32_t ncollections;
 };
 
 struct command_number {
@@ -71,6 +45,13 @@ const char *const *command_names(void);
 bool command_known(const char *name);
 bool command_reads(const char *name);
 enum command_needs command_needs(const char *name);
+
+/*
+ * Of a command of so many words the keys or elements whose lack its reply
+ * shows, by nil, an empty array or, where *zero_miss, 0; as a named test counts
+ * them. 0: none, or not known.
+ */
+unsigned command_items(const char *word, size_t words, bool *zero_miss);
 
 /*
  * The words of a known test, for a program that takes __rand_int__ for a
@@ -109,16 +90,5 @@ void command_fill_slot(const struct command *, char *buf, unsigned slot,
 /* Whether the key of the command in buf has the tag of that slot. */
 bool command_in_slot(const struct command *, const char *buf,
     const struct keys *, unsigned slot);
-
-/*
- * The number at a position of the node's own order; *residue of it. Positions
- * are below k->count.
- */
-uint64_t command_number(
-    const struct keys *, uint64_t position, unsigned *residue);
-
-/* The slot of a key, as the cluster specification says; 'tags' for each. */
-unsigned command_slot(uint64_t number);
-void command_tags(char (*tags)[3]);
 
 #endif

@@ -49,7 +49,7 @@ parse(struct hint *h, const char *line, const char *sender)
 	host = strchr(line + 6, ' ');
 	colon = strrchr(line, ':');
 	if (sscanf(strchr(line, ' '), " %u ", &h->slot) != 1 || !host ||
-	    !colon || h->slot >= COMMAND_SLOTS)
+	    !colon || h->slot >= KEYS_SLOTS)
 		return false;
 	n = colon > host ? (size_t)(colon - host - 1) : 0;
 	h->port = atoi(colon + 1);

@@ -73,7 +73,7 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||
 	    w->rate < 0 || (w->requests <= 0 && w->duration_s <= 0))
 		err_die("a run without nodes, clients, threads, or an end");
-	if ((uint64_t)w->keyspacelen > COMMAND_NUMBERS)
+	if ((uint64_t)w->keyspacelen > KEYS_NUMBERS)
 		return err_fail(
 		    "keyspacelen %lld has more than 12 digits", w->keyspacelen);
 	return 0;
@@ -175,8 +175,8 @@ run_init(struct run *r, struct gate *gate, const struct engine_target *t,
 			return -1;
 	}
 	if (t->cluster) {
-		r->tags = mem_array(COMMAND_SLOTS, sizeof *r->tags);
-		command_tags(r->tags);
+		r->tags = mem_array(KEYS_SLOTS, sizeof *r->tags);
+		keys_tags(r->tags);
 	}
 	m = slotmap_new(t, r->tls, r->space, (const char(*)[3])r->tags);
 	atomic_store(&r->map, m);

@@ -1,6 +1,7 @@
 #include "cooked.h"
 #include "dataset.h"
 #include "digits.h"
+#include "keys.h"
 #include "shape.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ draw_slot(struct draw *d, const struct shape *s)
 	if (s->keyed) {
 		i = c->sequential ? c->number % k->count
 				  : rng_below(&c->rng, k->count);
-		d->first = command_number(k, i, &residue);
+		d->first = keys_number(k, i, &residue);
 		d->begun = true;
 	} else if (s->uses[TEMPLATE_SEQ]) {
 		residue = k->residues[c->next[TEMPLATE_SEQ] % k->nresidues];
@@ -90,7 +91,7 @@ draw_slot(struct draw *d, const struct shape *s)
 		d->tag = k->tags[k->collections[i].slot];
 		return;
 	}
-	d->tag = k->tags[command_slot(residue)];
+	d->tag = k->tags[keys_slot(residue)];
 }
 
 static void
@@ -121,7 +122,7 @@ value_of(struct draw *d, const struct piece *p)
 		return random_number(d);
 	if (p->kind == PIECE_SHARED)
 		return shared_number(d, p->which);
-	return d->course->next[TEMPLATE_SEQ] % COMMAND_NUMBERS;
+	return d->course->next[TEMPLATE_SEQ] % KEYS_NUMBERS;
 }
 
 static const char *

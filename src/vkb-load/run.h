@@ -8,6 +8,7 @@
 #include "command.h"
 #include "engine.h"
 #include "err.h"
+#include "keys.h"
 #include "rng.h"
 #include "scan.h"
 #include "template.h"

@@ -1,5 +1,6 @@
 #include "samplequery.h"
 #include "command.h"
+#include "keys.h"
 #include "dataset.h"
 #include "engine.h"
 #include "err.h"

@@ -78,7 +78,7 @@ elements(const struct engine_target *t, const struct engine_work *w,
 	case NEEDS_KEYS:
 		return c->keyed ? k->count : k->space;
 	case NEEDS_SOME:
-		return t->cluster ? SOME * COMMAND_COLLECTIONS : SOME;
+		return t->cluster ? SOME * KEYS_COLLECTIONS : SOME;
 	case NEEDS_POPS:
 		return (seed_pops(t, w) + nodes - 1) / nodes;
 	case NEEDS_NOTHING:
@@ -102,8 +102,8 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 		many = (unsigned)k->space;
 	o.command = command_seed(w->command, w->data_size, t->cluster, many);
 	n = elements(t, w, o.command, k, m->n);
-	o.space = command_needs(w->command) == NEEDS_KEYS ? k->space
-							  : COMMAND_NUMBERS;
+	o.space =
+	    command_needs(w->command) == NEEDS_KEYS ? k->space : KEYS_NUMBERS;
 	work.requests =
 	    (long long)((n + o.command->values - 1) / o.command->values);
 	work.duration_s = work.warmup_s = work.rate = 0;
@@ -140,7 +140,7 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 		if (!tls)
 			return -1;
 	}
-	tags = mem_array(COMMAND_SLOTS, sizeof *tags);
+	tags = mem_array(KEYS_SLOTS, sizeof *tags);
 	m = slotmap_new(t, tls, run_space(w), tags);
 	if (!m)
 		goto out;

@@ -1,6 +1,6 @@
 /*
- * A template in pieces. Private to template.c, which makes them, and fill.c,
- * which writes requests.
+ * A template in pieces. Private to template.c; shape.c makes them of the text,
+ * and fill.c requests of them.
  */
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -35,6 +35,8 @@ struct shape { /* one command */
 	bool tagged, shared, keyed; /* a random number says the slot */
 	bool uses[TEMPLATE_KINDS];
 	uint64_t times;
+	unsigned items; /* misses are possible per reply; 0: not known */
+	bool zero_miss;
 	struct cooked *cooked; /* NULL: no fields, or piece by piece */
 };
 
@@ -53,6 +55,13 @@ struct template
 	bool alike; /* one shape without fields: patched where it stands */
 	struct command command;
 };
+
+/*
+ * The commands of a text, with its constant bytes and fields. NULL, or why it
+ * is none, which the caller frees; then they are the template's all the same.
+ */
+char *shape_read(
+    struct template *, const char *text, size_t data_size, bool cluster);
 
 /* Of a width that never changes, and patched into what stands there. */
 static inline bool

@@ -50,9 +50,8 @@ add_range(struct slotmap *m, const struct control_range *r)
 	struct slotmap_node *n = add_node(m, r->host, r->port, NULL);
 
 	if (!n->slots)
-		n->slots = mem_array(COMMAND_SLOTS, sizeof *n->slots);
-	for (unsigned k = r->first; k <= r->last && n->nslots < COMMAND_SLOTS;
-	     k++)
+		n->slots = mem_array(KEYS_SLOTS, sizeof *n->slots);
+	for (unsigned k = r->first; k <= r->last && n->nslots < KEYS_SLOTS; k++)
 		n->slots[n->nslots++] = (uint16_t)k;
 }
 
@@ -111,9 +110,8 @@ collect(struct slotmap_node *n, const char *here, const struct slotmap *old)
 	struct collection *to;
 	size_t i, at;
 
-	n->collections =
-	    mem_array((old ? old->n : 0) * COMMAND_SLOTS + COMMAND_COLLECTIONS,
-		sizeof *to);
+	n->collections = mem_array(
+	    (old ? old->n : 0) * KEYS_SLOTS + KEYS_COLLECTIONS, sizeof *to);
 	k->collections = n->collections;
 	for (i = 0; old && i < old->n; i++) {
 		was = &old->nodes[i].keys;
@@ -124,9 +122,9 @@ collect(struct slotmap_node *n, const char *here, const struct slotmap *old)
 	}
 	if (k->ncollections)
 		return;
-	for (i = 0; i < COMMAND_COLLECTIONS; i++) {
+	for (i = 0; i < KEYS_COLLECTIONS; i++) {
 		to = &n->collections[k->ncollections++];
-		to->slot = n->slots[i * n->nslots / COMMAND_COLLECTIONS];
+		to->slot = n->slots[i * n->nslots / KEYS_COLLECTIONS];
 		to->part = (uint16_t)i;
 	}
 }
@@ -137,7 +135,7 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
     const struct slotmap *old)
 {
 	struct keys *k = &n->keys;
-	uint64_t rest = space % COMMAND_SLOTS;
+	uint64_t rest = space % KEYS_SLOTS;
 	char *here;
 	size_t i;
 
@@ -146,17 +144,17 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 		return;
 	k->cluster = true;
 	k->tags = tags;
-	k->rounds = space / COMMAND_SLOTS;
-	here = mem_new(COMMAND_SLOTS);
+	k->rounds = space / KEYS_SLOTS;
+	here = mem_new(KEYS_SLOTS);
 	for (i = 0; i < n->nslots; i++)
 		here[n->slots[i]] = 1;
-	n->residues = mem_array(COMMAND_SLOTS, sizeof *n->residues);
-	for (i = 0; i < COMMAND_SLOTS; i++)
-		if (here[command_slot(i)] && (i < space))
+	n->residues = mem_array(KEYS_SLOTS, sizeof *n->residues);
+	for (i = 0; i < KEYS_SLOTS; i++)
+		if (here[keys_slot(i)] && (i < space))
 			n->residues[k->nresidues++] = (uint16_t)i;
 	/* No number of so few lies here: one that does, so that it has work. */
 	for (i = 0; !k->nresidues; i++)
-		if (here[command_slot(i)]) {
+		if (here[keys_slot(i)]) {
 			n->residues[k->nresidues++] = (uint16_t)i;
 			k->nlong = 1;
 		}

@@ -5,7 +5,7 @@
 #ifndef SLOTMAP_H
 #define SLOTMAP_H
 
-#include "command.h"
+#include "keys.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ struct slotmap {
 
 /*
  * Asks the nodes of the target in order, where it is a cluster; 'tags' (of
- * command_tags) is borrowed. NULL, and said.
+ * keys_tags) is borrowed. NULL, and said.
  */
 struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
     uint64_t space, const char (*tags)[3]);

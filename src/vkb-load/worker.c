@@ -333,7 +333,7 @@ new_map(struct worker *w, struct slotmap *m)
 	w->places = mem_array(m->n, sizeof *w->places);
 	for (i = 0; i < m->n; i++) {
 		w->refill_keys[i] = m->nodes[i].keys;
-		w->refill_keys[i].space = COMMAND_NUMBERS;
+		w->refill_keys[i].space = KEYS_NUMBERS;
 		w->places[i] = m->nodes[i].keys.count * (uint64_t)w->index /
 		    w->run->nworkers;
 	}
@@ -473,8 +473,8 @@ prepare(struct worker *w)
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
-	w->refill_at = COMMAND_NUMBERS / 2 +
-	    (uint64_t)w->index * (COMMAND_NUMBERS / 2 / r->nworkers);
+	w->refill_at = KEYS_NUMBERS / 2 +
+	    (uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers);
 	w->latency = HIST_LATENCY();
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();

@@ -1,5 +1,5 @@
 /* Texts of commands with placeholders; what they give is RESP. */
-#include "vkb-load/command.h"
+#include "vkb-load/keys.h"
 #include "vkb-load/scan.h"
 #include "vkb-load/template.h"
 

@@ -3,6 +3,7 @@
 
 #include "rng.h"
 #include "vkb-load/command.h"
+#include "vkb-load/keys.h"
 
 #include <stdlib.h>
 
@@ -90,7 +91,7 @@ cluster(uint64_t space)
 {
 	struct command *c = command_new("MSET", 1, true);
 	struct command *one = command_new("SET", 1, true);
-	uint16_t *residues = calloc(COMMAND_SLOTS, sizeof *residues);
+	uint16_t *residues = calloc(KEYS_SLOTS, sizeof *residues);
 	struct keys k = {.space = space, .cluster = true};
 	uint64_t at = 0, turn = 0, v;
 	char *buf = malloc(c->len), *seen = calloc(space, 1);
@@ -100,34 +101,34 @@ cluster(uint64_t space)
 	unsigned n;
 
 	k.tags = (const char(*)[3])tags;
-	for (n = 0; n < COMMAND_SLOTS && n < space; n++)
-		if (command_slot(n) % 3 == 1)
+	for (n = 0; n < KEYS_SLOTS && n < space; n++)
+		if (keys_slot(n) % 3 == 1)
 			residues[k.nresidues++] = (uint16_t)n;
 	k.residues = residues;
-	k.rounds = space / COMMAND_SLOTS;
+	k.rounds = space / KEYS_SLOTS;
 	for (i = 0; i < k.nresidues; i++)
-		k.nlong += residues[i] < space % COMMAND_SLOTS;
+		k.nlong += residues[i] < space % KEYS_SLOTS;
 	k.count = k.rounds * k.nresidues + k.nlong;
 	rng_seed(&r, 1, 0);
 	command_copy(one, buf, 1);
 	for (i = 0; i < k.count; i++) {
 		command_fill(one, buf, 1, &k, &r, &at, &turn);
 		v = number(one, buf, 0, 0);
-		right &= v < space && !seen[v] && command_slot(v) % 3 == 1 &&
-		    memcmp(buf + one->tags[0], tags[command_slot(v)], 3) == 0;
+		right &= v < space && !seen[v] && keys_slot(v) % 3 == 1 &&
+		    memcmp(buf + one->tags[0], tags[keys_slot(v)], 3) == 0;
 		if (v < space)
 			seen[v] = 1;
 	}
 	for (v = n = 0; v < space; v++)
-		n += command_slot(v) % 3 == 1;
+		n += keys_slot(v) % 3 == 1;
 	tap_ok(right && n == k.count, "cluster: each of %u keys once", n);
 	for (i = 0; i < 100; i++) {
 		command_fill_slot(one, buf, (unsigned)(i * 150), &k, &r);
 		v = number(one, buf, 0, 0);
-		slot &= command_slot(v) == i * 150 &&
+		slot &= keys_slot(v) == i * 150 &&
 		    command_in_slot(one, buf, &k, (unsigned)(i * 150)) &&
 		    !command_in_slot(one, buf, &k, (unsigned)(i * 150 + 1)) &&
-		    (v < space || v < COMMAND_SLOTS);
+		    (v < space || v < KEYS_SLOTS);
 	}
 	tap_ok(slot, "cluster: a number for a slot");
 	command_copy(c, buf, 1);
@@ -136,8 +137,7 @@ cluster(uint64_t space)
 		for (n = 1; n < 10; n++) {
 			v = number(c, buf, 0, n);
 			together &= v < space &&
-			    command_slot(v) ==
-				command_slot(number(c, buf, 0, 0));
+			    keys_slot(v) == keys_slot(number(c, buf, 0, 0));
 		}
 	}
 	tap_ok(together, "cluster: the keys of a command share a slot");
@@ -151,7 +151,7 @@ cluster(uint64_t space)
 int
 main(void)
 {
-	char *mark = calloc(COMMAND_SLOTS, 1);
+	char *mark = calloc(KEYS_SLOTS, 1);
 	int i, n = 0;
 
 	texts();
@@ -159,18 +159,18 @@ main(void)
 	digits(1000, true);
 	digits(100000000, false);
 	digits(100000001, true);
-	digits(COMMAND_NUMBERS, false);
-	digits(COMMAND_NUMBERS, true);
-	tags = calloc(COMMAND_SLOTS, sizeof *tags);
-	command_tags(tags);
-	for (i = 0; i < COMMAND_SLOTS; i++)
-		mark[command_slot((uint64_t)i)] = 1;
-	for (i = 0; i < COMMAND_SLOTS; i++)
+	digits(KEYS_NUMBERS, false);
+	digits(KEYS_NUMBERS, true);
+	tags = calloc(KEYS_SLOTS, sizeof *tags);
+	keys_tags(tags);
+	for (i = 0; i < KEYS_SLOTS; i++)
+		mark[keys_slot((uint64_t)i)] = 1;
+	for (i = 0; i < KEYS_SLOTS; i++)
 		n += mark[i];
-	tap_ok(n == COMMAND_SLOTS, "the numbers go to all slots alike");
-	for (i = n = 0; i < COMMAND_SLOTS; i++)
+	tap_ok(n == KEYS_SLOTS, "the numbers go to all slots alike");
+	for (i = n = 0; i < KEYS_SLOTS; i++)
 		n += tags[i][0] != '\0';
-	tap_ok(n == COMMAND_SLOTS, "each slot has a tag");
+	tap_ok(n == KEYS_SLOTS, "each slot has a tag");
 	cluster(50000);
 	cluster(700);
 	free(mark);

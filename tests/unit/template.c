@@ -3,7 +3,7 @@
 
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/command.h"
+#include "vkb-load/keys.h"
 #include "vkb-load/dataset.h"
 #include "vkb-load/template.h"
 

@@ -1,0 +1,78 @@
+#include "keys.h"
+#include "err.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FACTOR 10125   /* from numbers to slots */
+#define INVERSE 13125u /* of it, modulo KEYS_SLOTS */
+
+uint64_t
+keys_number(const struct keys *k, uint64_t position, unsigned *residue)
+{
+	uint64_t whole = k->nresidues * k->rounds, round;
+	uint32_t i;
+
+	if (position < whole) {
+		i = (uint32_t)(position % k->nresidues);
+		round = position / k->nresidues;
+	} else {
+		i = (uint32_t)(position - whole);
+		round = k->rounds;
+	}
+	*residue = k->residues[i];
+	return *residue + KEYS_SLOTS * round;
+}
+
+unsigned
+keys_slot(uint64_t number)
+{
+	return (unsigned)(number * FACTOR % KEYS_SLOTS);
+}
+
+unsigned
+keys_residue(unsigned slot)
+{
+	return slot * INVERSE % KEYS_SLOTS;
+}
+
+/* CRC-16/XMODEM, as the cluster specification has it. */
+static unsigned
+crc16(const char *s, size_t n)
+{
+	unsigned crc = 0;
+	int bit;
+
+	for (; n; n--, s++) {
+		crc ^= (unsigned)(unsigned char)*s << 8;
+		for (bit = 0; bit < 8; bit++)
+			crc = (crc << 1 ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+	}
+	return crc;
+}
+
+void
+keys_tags(char (*tags)[3])
+{
+	static const char letters[] =
+	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t i, j, k, left = KEYS_SLOTS;
+	unsigned slot;
+	char t[3];
+
+	memset(tags, 0, KEYS_SLOTS * sizeof *tags);
+	for (i = 0; letters[i] && left; i++)
+		for (j = 0; letters[j]; j++)
+			for (k = 0; letters[k]; k++) {
+				t[0] = letters[i];
+				t[1] = letters[j];
+				t[2] = letters[k];
+				slot = crc16(t, 3) % KEYS_SLOTS;
+				if (tags[slot][0])
+					continue;
+				memcpy(tags[slot], t, 3);
+				left--;
+			}
+	if (left)
+		err_die("some slots have no tag of three letters");
+}
