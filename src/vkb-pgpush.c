@@ -6,6 +6,7 @@
 #include "num.h"
 #include "opt.h"
 #include "sink.h"
+#include "vkb-pgpush/changes.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/export.h"
 #include "vkb-pgpush/frames.h"
@@ -73,6 +74,8 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	if (p->machines->n)
 		str_printf(&out.s, "%s;\n", machines_table());
+	if (p->changes->n)
+		str_printf(&out.s, "%s;\n", changes_table());
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
 	    spool_rows(spool) - p->refused);
 	if (failed)
@@ -109,6 +112,8 @@ report(const struct push *p, const struct schema *s, size_t failed)
 		str_printf(&text, "; vkb_envs: %zu of %zu env record%s stored",
 		    p->machines->stored, p->machines->n,
 		    num_plural((double)p->machines->n));
+	if (p->changes->n)
+		str_printf(&text, "; vkb_changes: %zu stored", p->changes->n);
 	err_say("%s", text.s);
 	str_free(&text);
 }
@@ -123,10 +128,14 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 		: o->table       ? o->table
 				 : "core"};
 	struct machines machines = {0};
-	struct push p = {.database = o->database, .machines = &machines};
+	struct changes changes = {0};
+	struct push p = {.database = o->database,
+	    .machines = &machines,
+	    .changes = &changes};
 	int rc = 0, done = 0;
 
 	in.machines = &machines;
+	in.changes = &changes;
 	in.frames = frames_new(spool, in.test_type);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
@@ -134,12 +143,13 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 		rc = intake_read(&in, "-");
 	if (o->dry)
 		done = dry_run(&p, s, spool, in.failed);
-	else if (spool_rows(spool) || machines.n) {
+	else if (spool_rows(spool) || machines.n || changes.n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
 			report(&p, s, in.failed);
 	}
 	machines_free(&machines);
+	changes_free(&changes);
 	frames_free(in.frames);
 	spool_free(spool);
 	return done < 0 || p.refused ? -1 : rc;

@@ -1,4 +1,5 @@
 #include "intake.h"
+#include "changes.h"
 #include "err.h"
 #include "flat.h"
 #include "frames.h"
@@ -148,6 +149,8 @@ put(struct file *f, struct jsonl *in, const char *s, size_t n)
 		rc = -2;
 	else if (record_is(rec, "env"))
 		machines_add(f->to->machines, rec);
+	else if (record_is(rec, "change"))
+		changes_add(f->to->changes, rec);
 	json_free(rec);
 	return rc;
 }

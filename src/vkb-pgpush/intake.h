@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+struct changes;
 struct frames;
 struct machines;
 struct spool;
@@ -15,6 +16,7 @@ struct intake {
 	struct spool *spool;
 	struct frames *frames;     /* of that spool */
 	struct machines *machines; /* env records go there */
+	struct changes *changes;   /* change records */
 	const char *test_type;
 	size_t failed; /* of the runs that are in the spool */
 };

@@ -1,4 +1,5 @@
 #include "push.h"
+#include "changes.h"
 #include "err.h"
 #include "feed.h"
 #include "machines.h"
@@ -17,7 +18,9 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 	struct feed f = {.spool = spool, .quiet = quiet};
 	long long n;
 
-	if (pg_lock(pg, "vkb-pgpush") < 0 || machines_push(p->machines, pg) < 0)
+	if (pg_lock(pg, "vkb-pgpush") < 0 ||
+	    machines_push(p->machines, pg) < 0 ||
+	    changes_push(p->changes, pg, s->table) < 0)
 		return -1;
 	if (!spool_rows(spool))
 		return 0;

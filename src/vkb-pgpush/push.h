@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct changes;
 struct machines;
 struct schema;
 struct spool;
@@ -18,6 +19,7 @@ struct push {
 	const char *rounded; /* a column of times; borrowed of the spool */
 	size_t cut;          /* values that their rows had no room for */
 	struct machines *machines;
+	const struct changes *changes;
 };
 
 /* 0, or -1 and said: nothing is stored. The schema's plan is what was done. */
