@@ -82,6 +82,7 @@ printf '<c>\n<doc><id>&x;</id></doc></c>' >bad.xml
 printf '{"id":1}\n{"id":}\n' >bad.jsonl
 : >none.csv
 head -c 100 d.npy >cut.npy
+: >v.fvecs
 t='SET __field:id__ x'
 trouble 'no such field' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; there are 'id', 'title', 'body'"
 trouble 'no such file' nowhere.csv "$t" "cannot read 'nowhere.csv'"
@@ -90,4 +91,5 @@ trouble 'an unknown entity' bad.xml "$t" 'bad.xml:2: bad XML'
 trouble 'no JSON' bad.jsonl "$t" 'bad.jsonl:2:7: bad row'
 trouble 'an empty file' none.csv "$t" "none.csv: no field 'id'; there is none at all"
 trouble 'a file that was cut' cut.npy "$t" 'cut.npy: bad NPY file: it is cut short'
+trouble 'vectors without names' v.fvecs "$t" 'v.fvecs: vectors are read from .npy alone'
 test_done

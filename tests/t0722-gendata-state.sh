@@ -65,7 +65,10 @@ test_match "cannot read 'f/no.csv': No such file" .err 'it is named'
 test_that 'the rest is made' test -s f/r.csv
 mkdir g g/a.csv
 test_status 2 'a folder in the way' vkb-gendata -f -o g spec.json
+test_match "'g/a.csv' is a folder" .err 'it is said'
 test_same 'a.csv b.csv b.csv.spec' "$(cd g && echo ./* | sed 's|\./||g')" 'nothing of it is left'
+test_status 2 'without --force too' vkb-gendata -o g --files a.csv spec.json
+test_match "^vkb-gendata: 'g/a.csv' is a folder$" .err 'it is said'
 : >file
 test_status 2 'a file for the folder' vkb-gendata -o file spec.json
 test_status 2 'no JSON' vkb-gendata -o h "$0"

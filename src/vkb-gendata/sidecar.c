@@ -82,6 +82,8 @@ sidecar_state(const char *path, uint64_t recipe)
 	if (stat(path, &st) < 0)
 		return errno == ENOENT ? (int)SIDECAR_MISSING
 				       : err_fail_sys("cannot read '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return err_fail("'%s' is a folder", path);
 	j = load(path);
 	rc = j ? unchanged(path, j, &st) : SIDECAR_FOREIGN;
 	if (j && rc == 0)

@@ -190,6 +190,8 @@ read_format(struct intake *in)
 		return dataset_npy(in);
 	if (str_ends(path, ".jsonl") || str_ends(path, ".ndjson"))
 		return dataset_json(in);
+	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
+		return err_fail("%s: vectors are read from .npy alone", path);
 	return dataset_csv(in, str_ends(path, ".tsv") ? '\t' : ',');
 }
 
