@@ -1,0 +1,104 @@
+#!/bin/sh
+# slow: the page for those who come from the Python tool names each of its options,
+# and of ours only what there is; its results, tables and configurations work. The
+# guide to quiet machines names all sources of noise that vkb-env knows.
+. "${0%/*}/lib.sh"
+
+page=$top/man/vkb-migrate.7
+
+# --- what it had: script, then its options
+
+cat >had <<'END'
+benchmark.py mode commits valkey-path valkey-benchmark-path baseline use-running-server target-ip config results-dir log-level runs module module-path module-commit module-commit-timestamp groups scenarios skip-config-set skip-profiling repository cluster-mode-filter
+scripts/setup_datasets.py output-dir config files
+utils/compare_benchmark_results.py baseline new output metrics graphs graph-dir
+utils/detect_regression.py host port database username password table-name threshold test-type sslmode
+utils/push_to_postgres.py results-dir host port database username password table test-type dry-run
+utils/postgres_track_commits.py host port database username password repo branch max-commits config-file disable-subset-detection architecture table cluster-mode-filter skip-config-set skip-profiling status list-configs
+END
+sort_words() { tr ' ' '\n' | sort; }
+while read -r script options; do
+  test_same "$(printf '%s\n' "$options" | sort_words)" \
+    "$(awk -v s=".Ss $script" '
+      /^\.S[sh] / { on = $0 == s }
+      on && /^\.It Fl -/ { for (i = 2; i <= NF; i++) if ($i ~ /^-/) print substr($i, 2) }
+      ' "$page" | sort)" "$script: its options have a place"
+done <had
+for f in benchmark.py valkey_build.py benchmark_build.py module_build.py \
+  valkey_server.py valkey_benchmark.py process_metrics.py \
+  environment_metadata.py profiler.py cpu_monitor.py per_cpu_monitor.py \
+  scripts/setup_datasets.py utils/compare_benchmark_results.py \
+  utils/detect_regression.py utils/push_to_postgres.py \
+  utils/postgres_track_commits.py utils/cpu_utils.py utils/git_utils.py \
+  benchmark-configs.json benchmark-config-arm.json \
+  benchmark-config-tag-arm.json benchmark-configs-cluster-tls.json \
+  module-test-arm.json fts-benchmarks-arm.json \
+  fts-benchmarks-shortened-arm.json metrics.json logs.txt flamegraphs \
+  benchmark_metrics benchmark_tags_metrics benchmark_commits \
+  valkey_benchmark.yml search_benchmark.yml benchmark_release_tags.yml \
+  module-benchmark.yml basic.yml cluster_tls.yml tests.yml check_format.yml \
+  pr-benchmark-template.yml; do
+  grep -qF "$f" "$page" || echo "$f"
+done >lacks
+test_same '' "$(cat lacks)" 'so have its files, tables and workflows'
+
+# --- what the page says we have: `.Ic vkb-load Fl -runs Fl -order'
+
+for p in "$page" "$top/man/vkb-quiet.7"; do
+  tr -d '\\&' <"$p" | grep -E '^\.Ic vkb-' | awk '{
+    for (i = 3; i <= NF; i++)
+      if ($i ~ /^--?[a-z][a-z]/) { sub(/^-*/, "", $i); print $2, $i }
+  }'
+done | sort -u >ours
+test_result "$(($(wc -l <ours) < 40))" 'many of ours are named'
+while read -r program option; do
+  "$program" --help | grep -qE -e "--$option([^a-z-]|\$)" || echo "$program --$option"
+done <ours >lacks
+test_same '' "$(cat lacks)" 'and each of them is there'
+grep -oE '^\.Pa (search[a-z-]*|bench[a-z-]*)\.json' "$page" | cut -d ' ' -f 2 |
+  grep -v '^fts-' | while read -r f; do
+  [ -e "$top/configs/$f" ] || echo "$f"
+done >lacks
+test_same '' "$(cat lacks)" 'so are the configurations'
+
+# --- what it left is read
+
+cases() { vkb-load --plan "$top/configs/$1" | wc -l | tr -d ' '; }
+test_same '13 24 16 11' "$(cases benchmark-configs.json) \
+$(cases benchmark-config-arm.json) $(cases benchmark-config-tag-arm.json) \
+$(cases benchmark-configs-cluster-tls.json)" \
+  'its configurations have as many cases as they had'
+
+cp -R "$top/tests/data/python-tool" results
+if test_reference python-tool/metrics 'a folder of results'; then
+  for f in "$acceptance"/python-tool/metrics/*.json; do
+    mkdir "results/$(basename "$f" .json)"
+    cp "$f" "results/$(basename "$f" .json)/metrics.json"
+  done
+fi
+for f in results/*/metrics.json; do
+  test_same "$(jq -c '[.[] | select(.status != "failed") | .rps]' "$f")" \
+    "$(vkb-parse "$f" |
+      jq -sc '[.[] | select(.type == "run" and .status == "ok") | .metrics.rps]')" \
+    "$f: each result is a run"
+  test_same "$(jq -c '[.[] | [.test_id, .command, .commit, .rps, .p99_latency_ms]]' "$f")" \
+    "$(vkb-parse --flat "$f" |
+      jq -c '[.[] | [.test_id, .command, .commit, .rps, .p99_latency_ms]]')" \
+    "$f: and a result again"
+  test_that "$f: has a summary" vkb-stats "$f"
+done
+test_that 'the folder as a whole can be stored' vkb-pgpush --dry-run results
+test_match "^-- benchmark_metrics: $(jq -s 'map(length) | add' \
+  results/*/metrics.json) runs" .out 'with every result'
+
+# --- the guide
+
+test_same "$(sed -n '/^static const struct source/,/^$/s/^    {"\([a-z_]*\)".*/\1/p' \
+  "$top/src/vkb-env/noise.c" | sort)" \
+  "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' "$top/man/vkb-quiet.7" |
+    tr -d '*,' | tr -s ' ' '\n' | sort)" 'vkb-quiet(7) has each source of noise'
+test_same "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' \
+  "$top/man/vkb-quiet.7" | tr ',' '\n' | grep '\*' | tr -d '* ' | sort)" \
+  "$(sed -n "/setting_table\[\]/,/^};/s/^    {\(.name = \)*\"\([a-z_]*\)\".*/\2/p" \
+    "$top/src/vkb-env/setting.c" | sort -u)" 'and says which it can set'
+test_done
