@@ -1,0 +1,157 @@
+/*
+ * vkb-history: a folder of JSON lines as the history of a branch, for people
+ * without a database. Reads records of any kind; writes a file for each commit,
+ * a static site, or the runs to compare with.
+ */
+#include "err.h"
+#include "opt.h"
+#include "vkb-history/adding.h"
+#include "vkb-history/forebear.h"
+#include "vkb-history/pruning.h"
+#include "vkb-history/shelf.h"
+#include "vkb-history/site.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opts {
+	const char *repo, *commit, *url, *except;
+	long long keep, last;
+	double days;
+	bool quiet;
+};
+
+#define AT(f) offsetof(struct opts, f)
+
+static const struct opt table[] = {
+    {'C', "directory", OPT_STR, AT(repo), "DIR",
+	.help = "baseline: a repository that has the commit"},
+    {0, "commit", OPT_STR, AT(commit), "COMMIT",
+	.help = "baseline: of this commit"},
+    {0, "last", OPT_INT, AT(last), "N", .min = 1, .max = 1e6,
+	.help = "baseline: so many commits (1)"},
+    {0, "commit-url", OPT_STR, AT(url), "URL",
+	.help = "site: a commit's page is this and its id"},
+    {0, "keep", OPT_INT, AT(keep), "N", .min = 0, .max = 1e9,
+	.help = "prune: but the newest N commits"},
+    {0, "days", OPT_REAL, AT(days), "N", .min = 0, .max = 1e6,
+	.help = "prune: what was last measured before that"},
+    {0, "except", OPT_STR, AT(except), "PATTERN",
+	.help = "prune: not refs and labels like '[0-9]*'"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"}, {0}};
+
+static const struct opt_prog prog = {"vkb-history",
+    "add|prune|site|baseline DIR [FILE ... | OUT]",
+    "Keeps the history of a branch as files.", table};
+
+typedef int operation(const struct opts *, const char *dir, char **v, size_t n);
+
+static int
+do_add(const struct opts *o, const char *dir, char **v, size_t n)
+{
+	int lock, rc;
+
+	if (!n && opt_stdin(&prog) < 0)
+		return -1;
+	lock = shelf_lock(dir, true);
+	if (lock < 0)
+		return -1;
+	rc = adding_files(dir, (const char *const *)v, n, o->quiet);
+	close(lock);
+	return rc;
+}
+
+static int
+do_prune(const struct opts *o, const char *dir, char **v, size_t n)
+{
+	const struct pruning p = {o->keep, o->days, o->except};
+
+	(void)v;
+	(void)n;
+	return pruning_run(dir, &p);
+}
+
+static int
+do_site(const struct opts *o, const char *dir, char **v, size_t n)
+{
+	(void)n;
+	return site_write(dir, v[0], o->url, o->quiet);
+}
+
+static int
+do_baseline(const struct opts *o, const char *dir, char **v, size_t n)
+{
+	const struct forebear f = {o->commit, o->repo, (size_t)o->last};
+
+	(void)v;
+	(void)n;
+	return forebear_print(dir, &f);
+}
+
+static const struct verb {
+	const char *name;
+	operation *run;
+	size_t least, most; /* operands behind DIR */
+} verbs[] = {
+    {"add", do_add, 0, (size_t)-1},
+    {"prune", do_prune, 0, 0},
+    {"site", do_site, 1, 1},
+    {"baseline", do_baseline, 0, 0},
+};
+
+static const struct verb *
+verb_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* What does not go together; NULL: all is well. */
+static const char *
+wrong(const struct opts *o, const struct verb *v, size_t n)
+{
+	bool pruned = o->keep >= 0 || o->days >= 0;
+
+	if (n < v->least)
+		return "no OUT";
+	if (n > v->most)
+		return "too many operands";
+	if ((pruned || o->except) && v->run != do_prune)
+		return "--keep, --days and --except are for prune";
+	if (!pruned && v->run == do_prune)
+		return "prune wants --keep or --days";
+	if ((o->commit || o->repo || o->last != 1) && v->run != do_baseline)
+		return "-C, --commit and --last are for baseline";
+	if (o->repo && !o->commit)
+		return "-C wants --commit";
+	if (o->url && v->run != do_site)
+		return "--commit-url is for site";
+	return NULL;
+}
+
+static int
+run(void *dst, struct opt_args *args)
+{
+	const struct opts *o = dst;
+	const struct verb *v = args->n ? verb_of(args->v[0]) : NULL;
+	const char *why;
+
+	why = !v          ? "add, prune, site or baseline?"
+	    : args->n < 2 ? "no DIR"
+			  : wrong(o, v, args->n - 2);
+	if (why)
+		return opt_usage(&prog, why);
+	return v->run(o, args->v[1], args->v + 2, args->n - 2);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {.keep = -1, .days = -1, .last = 1};
+
+	return opt_main(&prog, argc, argv, &o, run);
+}

@@ -1,0 +1,338 @@
+#include "adding.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "num.h"
+#include "record.h"
+#include "seen.h"
+#include "shelf.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file of the shelf. */
+struct target {
+	char *path;
+	struct str was, more; /* what it holds, and what is added */
+	struct seen *known;
+	size_t added;
+	bool bad; /* it cannot be read, so it stays as it is */
+};
+
+/* What came more than once in one file, of what has no other key. */
+struct same {
+	struct names *hashes;
+	size_t *count, cap;
+};
+
+struct env {
+	unsigned long long session;
+	struct json *rec;
+};
+
+struct adding {
+	const char *dir;
+	struct names *files;
+	struct target *v; /* by the ids of files */
+	size_t n, cap;
+	struct same same; /* of the input */
+	struct under {
+		unsigned long long session;
+		size_t target;
+	} * under; /* whose runs are where */
+	size_t nunder, undercap;
+	struct seen *paired;
+	struct env *envs;
+	size_t nenvs, envcap;
+	struct names *others; /* types that are left out */
+	size_t there, left;
+	int rc;
+};
+
+static unsigned long long
+mixed(unsigned long long h, unsigned long long v)
+{
+	return str_hash(h, &v, sizeof v);
+}
+
+static unsigned long long
+occurrence(struct same *s, unsigned long long h)
+{
+	char text[32];
+	size_t id, had = s->cap;
+
+	snprintf(text, sizeof text, "%016llx", h);
+	id = names_id(s->hashes, text);
+	s->count = mem_grow(s->count, id, &s->cap, sizeof *s->count);
+	if (s->cap > had)
+		memset(s->count + had, 0, (s->cap - had) * sizeof *s->count);
+	return ++s->count[id];
+}
+
+static void
+same_start(struct same *s)
+{
+	names_free(s->hashes);
+	free(s->count);
+	*s = (struct same){.hashes = names_new()};
+}
+
+static void
+same_end(struct same *s)
+{
+	names_free(s->hashes);
+	free(s->count);
+}
+
+/* A run that failed may come again; then the whole of it is what it is known
+ * by, as it is of one that does not say which it is. */
+static unsigned long long
+key_of(const struct json *rec, struct same *same)
+{
+	const struct json *run = json_get(rec, "run");
+	const char *session = json_get_str(run, "session"),
+		   *status = json_get_str(rec, "status");
+	double index = json_get_num(run, "index", 0);
+	unsigned long long h = STR_HASH;
+
+	if (record_is(rec, "commit")) {
+		const char *id = json_get_str(rec, "commit");
+
+		return str_hash(h, id, strlen(id));
+	}
+	if (!record_is(rec, "run") || !session || !*session || index < 1 ||
+	    !status || strcmp(status, "ok") != 0) {
+		h = mixed(h, json_hash(rec));
+		return record_is(rec, "run") ? mixed(h, occurrence(same, h))
+					     : h;
+	}
+	h = str_hash(h, session, strlen(session) + 1);
+	h = mixed(h, json_hash(json_get(rec, "config")));
+	h = mixed(h, json_hash(json_get(rec, "subject")));
+	return mixed(h, (unsigned long long)index);
+}
+
+/* What the file holds, where there is one. */
+static void
+load(struct adding *a, struct target *t)
+{
+	const char *path = t->path;
+	struct jsonl *in;
+	struct same same = {0};
+	struct json *rec;
+	int got;
+
+	if (access(path, F_OK) < 0)
+		return;
+	same_start(&same);
+	in = jsonl_open(&path, 1);
+	while (!t->bad && (got = record_next(in, &rec)) != 0) {
+		t->bad = got < 0;
+		if (got < 0)
+			break;
+		seen_add(t->known, key_of(rec, &same));
+		json_free(rec);
+	}
+	jsonl_close(in);
+	same_end(&same);
+	if (!t->bad && jsonfile_text(path, &t->was) < 0)
+		t->bad = true;
+	if (t->bad) {
+		err_say("'%s' stays as it is: nothing is added to it", path);
+		a->rc = -1;
+	}
+}
+
+static size_t
+target(struct adding *a, const char *file)
+{
+	size_t id = names_id(a->files, file);
+	struct target *t;
+
+	if (id < a->n)
+		return id;
+	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
+	t = &a->v[a->n++];
+	*t = (struct target){
+	    .path = mem_printf("%s/%s", a->dir, file), .known = seen_new()};
+	load(a, t);
+	return id;
+}
+
+static void
+put(struct adding *a, size_t id, const struct json *rec, unsigned long long key)
+{
+	struct target *t = &a->v[id];
+
+	if (t->bad)
+		return;
+	if (seen_add(t->known, key)) {
+		a->there++;
+		return;
+	}
+	json_append(&t->more, rec);
+	str_addc(&t->more, '\n');
+	t->added++;
+}
+
+static unsigned long long
+session_of(const char *session)
+{
+	return str_hash(STR_HASH, session, strlen(session));
+}
+
+static void
+put_measured(struct adding *a, const struct json *rec)
+{
+	const char *session = json_get_str(json_get(rec, "run"), "session");
+	char *file = shelf_file(json_get(rec, "subject"));
+	size_t id = target(a, file);
+	struct under u = {session ? session_of(session) : 0, id};
+
+	free(file);
+	put(a, id, rec, key_of(rec, &a->same));
+	if (!session || seen_add(a->paired, mixed(u.session, id)))
+		return;
+	a->under =
+	    mem_grow(a->under, a->nunder, &a->undercap, sizeof *a->under);
+	a->under[a->nunder++] = u;
+}
+
+static void
+leave(struct adding *a, const struct json *rec)
+{
+	names_id(a->others, record_type(rec));
+	a->left++;
+}
+
+/* The record is taken. */
+static void
+take(struct adding *a, struct json *rec)
+{
+	const char *session = json_get_str(rec, "session");
+
+	if (record_is(rec, "commit"))
+		put(a, target(a, SHELF_COMMITS), rec, key_of(rec, &a->same));
+	else if (record_is(rec, "env") && session) {
+		a->envs =
+		    mem_grow(a->envs, a->nenvs, &a->envcap, sizeof *a->envs);
+		a->envs[a->nenvs++] = (struct env){session_of(session), rec};
+		return;
+	} else if (record_is(rec, "run") || record_is(rec, "summary") ||
+	    (json_get(rec, "subject") &&
+		(record_is(rec, "profile") || record_is(rec, "build"))))
+		put_measured(a, rec);
+	else
+		leave(a, rec);
+	json_free(rec);
+}
+
+static void
+put_envs(struct adding *a)
+{
+	for (size_t i = 0; i < a->nenvs; i++) {
+		const struct env *e = &a->envs[i];
+		bool any = false;
+
+		for (size_t k = 0; k < a->nunder; k++) {
+			if (a->under[k].session != e->session)
+				continue;
+			put(a, a->under[k].target, e->rec,
+			    key_of(e->rec, &a->same));
+			any = true;
+		}
+		if (!any)
+			leave(a, e->rec);
+	}
+}
+
+static int
+write_target(const struct target *t)
+{
+	struct tempfile *f = tempfile_open(t->path);
+	FILE *out;
+
+	if (!f)
+		return -1;
+	out = tempfile_stream(f);
+	if (t->was.len)
+		fwrite(t->was.s, 1, t->was.len, out);
+	fwrite(t->more.s, 1, t->more.len, out);
+	return tempfile_commit(f);
+}
+
+static void
+report(const struct adding *a, size_t files, size_t added)
+{
+	struct str s = {0};
+
+	err_say("%zu record%s added to %zu file%s, %zu there already", added,
+	    num_plural((double)added), files, num_plural((double)files),
+	    a->there);
+	if (!a->left)
+		return;
+	for (size_t i = 0; i < names_count(a->others); i++)
+		str_printf(&s, "%s%s", i ? ", " : "", names_text(a->others, i));
+	err_say("%zu left out, of no commit: %s", a->left, s.s);
+	str_free(&s);
+}
+
+int
+adding_files(const char *dir, const char *const *files, size_t n, bool quiet)
+{
+	struct adding a = {.dir = dir,
+	    .files = names_new(),
+	    .others = names_new(),
+	    .paired = seen_new()};
+	size_t changed = 0, added = 0;
+	struct json *rec;
+	int got;
+
+	for (size_t i = 0; i < (n ? n : 1); i++) {
+		struct jsonl *in = jsonl_open(files + i, n ? 1 : 0);
+
+		same_start(&a.same);
+		while ((got = record_next(in, &rec)) != 0)
+			if (got < 0)
+				a.rc = -1;
+			else
+				take(&a, rec);
+		jsonl_close(in);
+	}
+	put_envs(&a);
+	for (size_t i = 0; i < a.n; i++) {
+		if (!a.v[i].added)
+			continue;
+		if (write_target(&a.v[i]) < 0) {
+			a.rc = -1;
+			continue;
+		}
+		changed++;
+		added += a.v[i].added;
+	}
+	if (!quiet)
+		report(&a, changed, added);
+	for (size_t i = 0; i < a.n; i++) {
+		free(a.v[i].path);
+		str_free(&a.v[i].was);
+		str_free(&a.v[i].more);
+		seen_free(a.v[i].known);
+	}
+	for (size_t i = 0; i < a.nenvs; i++)
+		json_free(a.envs[i].rec);
+	free(a.v);
+	free(a.envs);
+	free(a.under);
+	names_free(a.files);
+	names_free(a.others);
+	seen_free(a.paired);
+	same_end(&a.same);
+	return a.rc;
+}

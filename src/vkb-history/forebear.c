@@ -1,0 +1,129 @@
+#include "forebear.h"
+#include "err.h"
+#include "gitrepo.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "shelf.h"
+#include "sink.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct choice {
+	const struct shelf *shelf;
+	size_t *at, n, most; /* entries, the newest first */
+};
+
+/* The commit itself, without changes; ids may be short. */
+static bool
+is(const struct shelf_entry *e, const char *id)
+{
+	const char *commit = json_get_str(e->subject, "commit");
+
+	return commit && strlen(commit) >= 7 && strlen(id) >= 7 &&
+	    (str_starts(id, commit) || str_starts(commit, id)) &&
+	    !json_get_bool(e->subject, "dirty", false);
+}
+
+static int
+visit(void *arg, const char *id)
+{
+	struct choice *c = arg;
+
+	for (size_t i = c->shelf->n; i-- > 0 && c->n < c->most;)
+		if (is(&c->shelf->v[i], id))
+			c->at[c->n++] = i;
+	return c->n == c->most;
+}
+
+static void
+newest(struct choice *c)
+{
+	while (c->n < c->most && c->n < c->shelf->n) {
+		c->at[c->n] = c->shelf->n - 1 - c->n;
+		c->n++;
+	}
+}
+
+/* By what git knows. 0, or -1 and said. */
+static int
+ancestors(struct choice *c, const struct forebear *f)
+{
+	struct gitrepo *repo = gitrepo_open(f->repo);
+	char id[GITREPO_ID];
+	int rc = -1, found;
+
+	if (!repo)
+		return -1;
+	found = gitrepo_find(repo, f->commit, id);
+	if (found == 0)
+		err_say("there is no commit '%s' in '%s'", f->commit, f->repo);
+	else if (found > 0)
+		rc = gitrepo_walk(repo, id, NULL, false, visit, c);
+	gitrepo_free(repo);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Without a repository: the commit itself and what is older than that. */
+static int
+older(struct choice *c, const struct forebear *f)
+{
+	size_t n = c->shelf->n;
+
+	while (n > 0 && !is(&c->shelf->v[n - 1], f->commit))
+		n--;
+	if (n == 0) {
+		err_say("commit '%s' was not measured, and what comes before "
+			"it only a repository knows (-C): the newest ones are "
+			"taken",
+		    f->commit);
+		newest(c);
+	}
+	while (n-- > 0 && c->n < c->most)
+		c->at[c->n++] = n;
+	return 0;
+}
+
+static int
+print(const struct choice *c)
+{
+	struct sink out = {.fd = STDOUT_FILENO};
+	struct str text = {0};
+	int rc = 0;
+
+	for (size_t i = c->n; rc == 0 && i-- > 0;) {
+		rc = jsonfile_text(c->shelf->v[c->at[i]].path, &text);
+		str_addn(&out.s, text.s, text.len);
+		sink_relieve(&out);
+		str_clear(&text);
+	}
+	str_free(&text);
+	return sink_close(&out) < 0 ? -1 : rc;
+}
+
+int
+forebear_print(const char *dir, const struct forebear *f)
+{
+	struct shelf shelf;
+	struct choice c = {.shelf = &shelf, .most = f->most};
+	int rc = shelf_read(&shelf, dir), chosen = 0;
+
+	c.at = mem_array(shelf.n + 1, sizeof *c.at);
+	if (c.most > shelf.n)
+		c.most = shelf.n;
+	if (!f->commit)
+		newest(&c);
+	else if (c.most)
+		chosen = f->repo ? ancestors(&c, f) : older(&c, f);
+	if (chosen == 0 && c.n == 0)
+		err_say("there is nothing to compare with in '%s'", dir);
+	if (chosen < 0 || print(&c) < 0)
+		rc = -1;
+	free(c.at);
+	shelf_free(&shelf);
+	return rc;
+}

@@ -1,0 +1,225 @@
+#include "index.h"
+#include "casename.h"
+#include "clock.h"
+#include "json.h"
+#include "markup.h"
+#include "mem.h"
+#include "num.h"
+#include "record.h"
+#include "shelf.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 100 /* changes that are listed */
+
+/* A test holds the hash against the text. */
+static const char style[] =
+    ":root{color-scheme:light dark;--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
+    "@media(prefers-color-scheme:dark){:root{--bad:#ff8a80;--good:#7fd6a2}}"
+    "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:70rem;"
+    "padding:1rem}"
+    ".wide{overflow-x:auto}"
+    "table{border-collapse:collapse;width:100%}"
+    "th,td{border-bottom:1px solid var(--line);padding:.3rem .6rem;"
+    "text-align:left;vertical-align:top}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}"
+    ".regression{color:var(--bad)}.improvement{color:var(--good)}";
+static const char style_hash[] = "TijeBJUlAy5U8/cVWzc3eDBYt84pWl2pKXqJCD9z7PY=";
+
+static void
+text(struct str *s, const char *value)
+{
+	if (value)
+		markup_xml(s, value);
+}
+
+static void
+day(struct str *s, double time)
+{
+	char buf[CLOCK_ISO];
+
+	if (isnan(time))
+		str_add(s, "?");
+	else
+		str_printf(s, "%.10s", clock_iso_of(buf, time));
+}
+
+static const struct shelf_entry *
+entry_of(const struct shelf *shelf, const char *commit)
+{
+	for (size_t i = shelf->n; commit && i-- > 0;) {
+		const char *id = json_get_str(shelf->v[i].subject, "commit");
+
+		if (id && strcmp(id, commit) == 0)
+			return &shelf->v[i];
+	}
+	return NULL;
+}
+
+/* Keys have nothing that would have to be escaped. */
+static void
+link_page(struct str *s, const struct shelf_entry *e)
+{
+	char *name = shelf_name(e);
+
+	str_printf(s, "<a href=\"" INDEX_PAGES "/%s.html\">", e->key);
+	text(s, name);
+	str_add(s, "</a>");
+	free(name);
+}
+
+static void
+change(struct str *s, const struct shelf *shelf, const struct casename *names,
+    const struct json *rec)
+{
+	const char *kind = json_get_str(rec, "kind"),
+		   *commit = json_get_str(rec, "commit"),
+		   *seen = json_get_str(rec, "first_seen");
+	const struct shelf_entry *e = entry_of(shelf, commit);
+	char *name = casename_of(names, json_get(rec, "config"));
+	double ratio = json_get_num(rec, "ratio", NAN);
+
+	str_add(s, "<tr><td>");
+	str_printf(s, "%.10s",
+	    seen && str_utf8(seen, strlen(seen)) &&
+		    strspn(seen, "0123456789-") >= 10
+		? seen
+		: "?");
+	str_add(s, "</td><td>");
+	if (e)
+		link_page(s, e);
+	else
+		text(s, commit ? commit : "?");
+	str_add(s, "</td><td>");
+	text(s, name);
+	str_add(s, "</td><td>");
+	text(s, json_get_str(rec, "metric"));
+	str_add(s, "</td><td class=\"n ");
+	text(s, kind);
+	str_add(s, "\">");
+	if (isnan(ratio))
+		str_add(s, "?");
+	else
+		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
+	str_add(s, "</td><td>");
+	text(s, kind);
+	str_add(s, "</td></tr>\n");
+	free(name);
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct json *x = *(struct json *const *)a,
+			  *y = *(struct json *const *)b;
+	double i = json_get_num(x, "index", 0), k = json_get_num(y, "index", 0);
+
+	return (i < k) - (i > k);
+}
+
+static void
+changes_table(struct str *s, const struct shelf *shelf,
+    struct json *const *changes, size_t n)
+{
+	const struct json **configs = mem_array(n + 1, sizeof *configs);
+	struct json **v = mem_array(n + 1, sizeof *v);
+	struct casename *names;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *kind = json_get_str(changes[i], "kind");
+
+		if (kind && strcmp(kind, "spike") != 0) {
+			configs[kept] = json_get(changes[i], "config");
+			v[kept++] = changes[i];
+		}
+	}
+	names = casename_new(configs, kept);
+	qsort(v, kept, sizeof *v, newest_first);
+	str_add(s, "<h2>Changes</h2>\n");
+	if (!kept)
+		str_add(s, "<p>No case changed its level.</p>\n");
+	else
+		str_add(s,
+		    "<div class=\"wide\"><table><thead><tr><th>First "
+		    "seen</th><th>Commit</th><th>Case</th><th>Metric</th>"
+		    "<th class=\"n\">Change</th><th>Kind</th></tr></thead>"
+		    "<tbody>\n");
+	for (size_t i = 0; i < kept && i < MOST; i++)
+		change(s, shelf, names, v[i]);
+	if (kept)
+		str_add(s, "</tbody></table></div>\n");
+	if (kept > MOST)
+		str_printf(s,
+		    "<p>And %zu older ones, in the <a href=\"" INDEX_COURSE
+		    "\">course of all cases</a>.</p>\n",
+		    kept - MOST);
+	casename_free(names);
+	free(configs);
+	free(v);
+}
+
+static void
+commit(struct str *s, const struct shelf_entry *e, const char *url)
+{
+	const char *id = json_get_str(e->subject, "commit");
+
+	str_add(s, "<tr><td>");
+	day(s, e->time);
+	str_add(s, "</td><td>");
+	link_page(s, e);
+	if (url && id && strspn(id, "0123456789abcdef") == strlen(id)) {
+		str_add(s, " <a href=\"");
+		text(s, url);
+		text(s, id);
+		str_add(s, "\">source</a>");
+	}
+	str_add(s, "</td><td>");
+	text(s, e->title);
+	str_add(s, "</td><td>");
+	text(s, json_get_str(e->subject, "server_version"));
+	str_printf(s, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu",
+	    e->cases, e->runs);
+	if (e->failed)
+		str_printf(s, ", <span class=\"regression\">%zu failed</span>",
+		    e->failed);
+	str_add(s, "</td></tr>\n");
+}
+
+void
+index_page(struct str *s, const struct shelf *shelf,
+    struct json *const *changes, size_t nchanges, const char *url)
+{
+	str_printf(s,
+	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
+	    "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; "
+	    "form-action 'none'\">"
+	    "<meta name=\"viewport\" content=\"width=device-width, "
+	    "initial-scale=1\"><title>Benchmark history</title><style>%s"
+	    "</style></head><body><main>\n<h1>Benchmark history</h1>\n<p>%zu "
+	    "commit%s",
+	    style_hash, style, shelf->n, num_plural((double)shelf->n));
+	if (shelf->n) {
+		str_add(s, ", ");
+		day(s, shelf->v[0].time);
+		str_add(s, " to ");
+		day(s, shelf->v[shelf->n - 1].time);
+		str_add(s,
+		    ". <a href=\"" INDEX_COURSE
+		    "\">The course of all cases</a>");
+	}
+	str_add(s, ".</p>\n");
+	changes_table(s, shelf, changes, nchanges);
+	str_add(s,
+	    "<h2>Commits</h2>\n<div class=\"wide\"><table><thead><tr>"
+	    "<th>Date</th><th>Commit</th><th>Title</th><th>Version</th>"
+	    "<th class=\"n\">Cases</th><th class=\"n\">Runs</th></tr></thead>"
+	    "<tbody>\n");
+	for (size_t i = shelf->n; i-- > 0;)
+		commit(s, &shelf->v[i], url);
+	str_add(s, "</tbody></table></div>\n</main></body></html>\n");
+}

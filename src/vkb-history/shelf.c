@@ -1,0 +1,310 @@
+#include "shelf.h"
+#include "clock.h"
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "record.h"
+#include "seen.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define END ".jsonl"
+
+static bool
+is_commit(const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n >= 7 && n <= 64 && strspn(s, "0123456789abcdef") == n;
+}
+
+/* What is not in the commit is in its tree. */
+static void
+add_dirty(struct str *s, const struct json *subject, const char *flag,
+    const char *tree)
+{
+	if (json_get_bool(subject, flag, false))
+		str_printf(
+		    s, "-dirty-%016llx", json_hash(json_get(subject, tree)));
+}
+
+char *
+shelf_file(const struct json *subject)
+{
+	const char *commit = json_get_str(subject, "commit"),
+		   *module = json_get_str(subject, "module_commit");
+	struct str s = {0};
+
+	if (!is_commit(commit) || (module && !is_commit(module)))
+		return mem_printf("subject-%016llx" END, json_hash(subject));
+	str_add(&s, commit);
+	add_dirty(&s, subject, "dirty", "tree");
+	if (module) {
+		str_printf(&s, "-%s", module);
+		add_dirty(&s, subject, "module_dirty", "module_tree");
+	}
+	str_add(&s, END);
+	return str_take(&s);
+}
+
+int
+shelf_lock(const char *dir, bool make)
+{
+	int fd;
+
+	if (make && folder_make(dir) < 0)
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_fail_sys("cannot open '%s'", dir);
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			err_fail_sys("cannot lock '%s'", dir);
+			close(fd);
+			return -1;
+		}
+	return fd;
+}
+
+/* The time of one of the keys, or NAN. */
+static double
+time_of(const struct json *j, const char *key)
+{
+	const char *s = json_get_str(j, key);
+	char utc[CLOCK_ISO];
+	double t;
+
+	return s && clock_utc(utc, s) == 0 && clock_seconds(utc, &t) == 0 ? t
+									  : NAN;
+}
+
+/* *first is when the first run began. */
+static void
+take(struct shelf_entry *e, const struct json *rec, struct seen *cases,
+    double *first)
+{
+	const struct json *subject = json_get(rec, "subject");
+	double t = time_of(json_get(rec, "run"), "started");
+	const char *status = json_get_str(rec, "status");
+
+	if (!subject)
+		return;
+	if (!e->subject) {
+		e->subject = json_dup(subject);
+		e->time = time_of(subject, "time");
+	}
+	if (isnan(*first) || t < *first)
+		*first = t;
+	if (isnan(e->measured) || t > e->measured)
+		e->measured = t;
+	if (record_is(rec, "run")) {
+		e->runs++;
+		e->failed += !status || strcmp(status, "ok") != 0;
+	} else if (record_is(rec, "summary")) {
+		e->runs += (size_t)(json_get_num(rec, "n", 0) +
+		    json_get_num(rec, "failed", 0));
+		e->failed += (size_t)json_get_num(rec, "failed", 0);
+	} else
+		return;
+	if (!seen_add(cases, json_hash(json_get(rec, "config"))))
+		e->cases++;
+}
+
+/* 0, or -1 and said: something in it is bad. */
+static int
+read_entry(struct shelf_entry *e)
+{
+	const char *path = e->path;
+	struct jsonl *in = jsonl_open(&path, 1);
+	struct seen *cases = seen_new();
+	double first = NAN;
+	const char *text;
+	struct json *rec;
+	size_t n;
+	int got, rc = 0;
+
+	e->hash = STR_HASH;
+	while (rc == 0 && (got = jsonl_text(in, &text, &n)) != 0) {
+		if (got > 0) {
+			e->hash = str_hash(e->hash, text, n);
+			got = record_tree(in, &rec);
+		}
+		if (got < 0) {
+			rc = -1;
+			break;
+		}
+		take(e, rec, cases, &first);
+		json_free(rec);
+	}
+	if (rc == 0 && !e->subject)
+		e->subject = json_object();
+	if (isnan(e->time))
+		e->time = first;
+	seen_free(cases);
+	jsonl_close(in);
+	return rc;
+}
+
+static void
+free_entry(struct shelf_entry *e)
+{
+	free(e->key);
+	free(e->path);
+	free(e->title);
+	json_free(e->subject);
+}
+
+static int
+is_lines(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && str_ends(d->d_name, END) &&
+	    strcmp(d->d_name, SHELF_COMMITS) != 0;
+}
+
+/* What this names is a page as well, and part of a URL. */
+static bool
+is_plain(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	return name[strspn(name, plain)] == '\0';
+}
+
+/* NAN comes first; then by name. */
+static int
+by_time(const void *a, const void *b)
+{
+	const struct shelf_entry *x = a, *y = b;
+
+	if (isnan(x->time) || isnan(y->time)) {
+		if (isnan(x->time) != isnan(y->time))
+			return isnan(x->time) ? -1 : 1;
+	} else if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+/* 0, or -1 and said. */
+static int
+read_titles(struct shelf *s)
+{
+	const char *path = s->commits;
+	struct jsonl *in = jsonl_open(&path, 1);
+	struct names *ids = names_new();
+	char **titles = NULL;
+	size_t cap = 0, id, n;
+	struct json *rec;
+	int got, rc = 0;
+
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "commit")) {
+			size_t had = names_count(ids);
+
+			id = names_id(ids, json_get_str(rec, "commit"));
+			if (id == had) {
+				titles =
+				    mem_grow(titles, id, &cap, sizeof *titles);
+				titles[id] =
+				    mem_str(json_get_str(rec, "title"));
+			}
+		}
+		json_free(rec);
+	}
+	n = names_count(ids);
+	for (size_t i = 0; i < s->n; i++) {
+		const char *commit = json_get_str(s->v[i].subject, "commit");
+
+		if (commit && (id = names_id(ids, commit)) < n)
+			s->v[i].title = mem_str(titles[id]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(titles[i]);
+	free(titles);
+	names_free(ids);
+	jsonl_close(in);
+	return rc;
+}
+
+int
+shelf_read(struct shelf *s, const char *dir)
+{
+	struct dirent **all;
+	char *commits = mem_printf("%s/" SHELF_COMMITS, dir);
+	int n = scandir(dir, &all, is_lines, alphasort), rc = 0;
+
+	*s = (struct shelf){0};
+	if (n < 0) {
+		free(commits);
+		return err_fail_sys("cannot read '%s'", dir);
+	}
+	for (int i = 0; i < n; i++) {
+		const char *name = all[i]->d_name;
+		struct shelf_entry e = {
+		    .key = mem_strn(name, strlen(name) - strlen(END)),
+		    .path = mem_printf("%s/%s", dir, name),
+		    .time = NAN,
+		    .measured = NAN};
+
+		if (!is_plain(name)) {
+			err_say("'%s' is passed over: give it to vkb-history "
+				"add, or another name",
+			    e.path);
+			free_entry(&e);
+		} else if (read_entry(&e) < 0) {
+			free_entry(&e);
+			rc = -1;
+		} else {
+			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+			s->v[s->n++] = e;
+		}
+		free(all[i]);
+	}
+	free(all);
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, by_time);
+	if (access(commits, F_OK) == 0) {
+		s->commits = commits;
+		if (read_titles(s) < 0)
+			rc = -1;
+	} else
+		free(commits);
+	return rc;
+}
+
+void
+shelf_free(struct shelf *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free_entry(&s->v[i]);
+	free(s->v);
+	free(s->commits);
+}
+
+char *
+shelf_name(const struct shelf_entry *e)
+{
+	const char *commit = json_get_str(e->subject, "commit");
+	char *name = record_subject_name(e->subject), *both;
+
+	if (!commit || strncmp(commit, name, 8) == 0)
+		return name;
+	both = mem_printf("%s (%.8s)", name, commit);
+	free(name);
+	return both;
+}

@@ -1,0 +1,350 @@
+#include "site.h"
+#include "err.h"
+#include "folder.h"
+#include "index.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "num.h"
+#include "opt.h"
+#include "proc.h"
+#include "record.h"
+#include "shelf.h"
+#include "str.h"
+#include "tempfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What was rendered from what: {"commit/KEY.html": "HASH", ...}. */
+#define MANIFEST "manifest.json"
+#define WORK ".work" /* for what the programs hand to each other */
+#define PATIENCE_MS (30 * 60 * 1000)
+
+struct site {
+	const char *out, *url;
+	struct shelf shelf;
+	struct json *was, *is; /* manifests */
+	char *work;
+	size_t made, kept, gone;
+	int rc;
+};
+
+/* The program of ours beside this one. Its exit status; -1, and said: it is
+ * more than 'worst'. */
+static int
+call(const char **argv, int worst)
+{
+	char *program = proc_beside(argv[0]), buf[64];
+	struct str said = {0};
+	int status, rc;
+
+	argv[0] = program;
+	rc = proc_read(argv, PATIENCE_MS, &said, &status);
+	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
+		rc = err_fail("%s: %s", proc_ended(status, buf, sizeof buf),
+		    said.s ? said.s : "");
+	else if (rc == 0)
+		rc = WEXITSTATUS(status);
+	str_free(&said);
+	free(program);
+	return rc;
+}
+
+/* The branch it says it is of; NULL: none. A commit may be named by its id. */
+static const char *
+branch(const struct shelf_entry *e)
+{
+	const char *ref = json_get_str(e->subject, "ref"),
+		   *commit = json_get_str(e->subject, "commit");
+
+	return ref && commit && str_starts(commit, ref) ? NULL : ref;
+}
+
+/* The one before it in time, of the same branch where both name one. */
+static const struct shelf_entry *
+before(const struct shelf *s, size_t at)
+{
+	const char *ref = branch(&s->v[at]);
+
+	for (size_t i = at; i-- > 0;) {
+		const char *other = branch(&s->v[i]);
+
+		if (!ref || !other || strcmp(ref, other) == 0)
+			return &s->v[i];
+	}
+	return NULL;
+}
+
+static void
+number(char buf[32], unsigned long long h)
+{
+	snprintf(buf, 32, "%016llx", h);
+}
+
+/* Does the page 'name' show what 'hash' is of already? It will. */
+static bool
+is_made(struct site *s, const char *name, unsigned long long hash)
+{
+	const char *was = json_get_str(s->was, name);
+	char *path = mem_printf("%s/%s", s->out, name), is[32];
+	bool there;
+
+	number(is, hash);
+	there = was && strcmp(was, is) == 0 && access(path, F_OK) == 0;
+	free(path);
+	s->kept += there;
+	json_set_str(s->is, name, is);
+	return there;
+}
+
+/* What all pages depend on. */
+static unsigned long long
+start_hash(const struct site *s)
+{
+	unsigned long long h = STR_HASH;
+
+	h = str_hash(h, opt_version(), strlen(opt_version()));
+	return s->url ? str_hash(h, s->url, strlen(s->url)) : h;
+}
+
+/* vkb-report of the files, n of them, into 'name'. */
+static void
+render(struct site *s, const char *name, const char *title,
+    const char *const *files, size_t n)
+{
+	const char **argv = mem_array(n + 9, sizeof *argv);
+	char *path = mem_printf("%s/%s", s->out, name);
+	size_t k = 0;
+
+	argv[k++] = "vkb-report";
+	argv[k++] = "-o";
+	argv[k++] = path;
+	argv[k++] = "--title";
+	argv[k++] = title;
+	if (s->url) {
+		argv[k++] = "--commit-url";
+		argv[k++] = s->url;
+	}
+	argv[k++] = "--";
+	for (size_t i = 0; i < n; i++)
+		argv[k++] = files[i];
+	if (call(argv, 0) < 0) {
+		json_del(s->is, name);
+		s->rc = err_fail("there is no page '%s'", path);
+	} else
+		s->made++;
+	free(argv);
+	free(path);
+}
+
+/* Against the one before it; where nothing can be compared it is alone. */
+static void
+commit_page(struct site *s, size_t at)
+{
+	const struct shelf_entry *e = &s->shelf.v[at],
+				 *base = before(&s->shelf, at);
+	char *page = mem_printf(INDEX_PAGES "/%s.html", e->key),
+	     *title = shelf_name(e), *deltas, *format;
+	unsigned long long h = start_hash(s);
+	const char *files[2] = {e->path};
+	size_t n = 1;
+
+	h = str_hash(h, &e->hash, sizeof e->hash);
+	if (base)
+		h = str_hash(h, &base->hash, sizeof base->hash);
+	if (!is_made(s, page, h)) {
+		deltas = mem_printf("%s/deltas.jsonl", s->work);
+		format = mem_printf("jsonl:%s", deltas);
+		unlink(deltas);
+		if (base) {
+			const char *argv[] = {"vkb-compare", "-f", format, "--",
+			    base->path, e->path, NULL};
+
+			/* 2: there may be too few runs to judge. */
+			call(argv, 2);
+		}
+		if (access(deltas, F_OK) == 0)
+			files[n++] = deltas;
+		render(s, page, title, files, n);
+		free(format);
+		free(deltas);
+	}
+	free(page);
+	free(title);
+}
+
+/* The change records of all there is, and what is to be said of it; 0, or -1
+ * and said. */
+static int
+detect(struct site *s, const char *changes, const char *const *files, size_t n)
+{
+	char *records = mem_printf("jsonl:%s", changes),
+	     *text = mem_printf("text:%s/" INDEX_TEXT, s->out);
+	const char *begin[] = {"vkb-detect", "-f", records, "-f", text, "--"};
+	size_t k = sizeof begin / sizeof *begin;
+	const char **argv = mem_array(n + k + 1, sizeof *argv);
+	int rc;
+
+	memcpy(argv, begin, sizeof begin);
+	memcpy(argv + k, files, n * sizeof *argv);
+	unlink(changes);
+	rc = call(argv, 1);
+	if (rc < 0)
+		s->rc = err_fail("the history could not be judged");
+	free(argv);
+	free(records);
+	free(text);
+	return rc < 0 ? -1 : 0;
+}
+
+static void
+write_index(struct site *s, const char *changes)
+{
+	char *path = mem_printf("%s/index.html", s->out);
+	struct json **v = NULL, *rec;
+	size_t n = 0, cap = 0;
+	struct str text = {0};
+	struct tempfile *f;
+	struct jsonl *in;
+	int got;
+
+	if (access(changes, F_OK) == 0) {
+		in = jsonl_open(&changes, 1);
+		while ((got = record_next(in, &rec)) != 0) {
+			if (got < 0) {
+				s->rc = -1;
+				continue;
+			}
+			v = mem_grow(v, n, &cap, sizeof *v);
+			v[n++] = rec;
+		}
+		jsonl_close(in);
+	}
+	index_page(&text, &s->shelf, v, n, s->url);
+	f = tempfile_open(path);
+	if (f)
+		fwrite(text.s, 1, text.len, tempfile_stream(f));
+	if (!f || tempfile_commit(f) < 0)
+		s->rc = -1;
+	for (size_t i = 0; i < n; i++)
+		json_free(v[i]);
+	free(v);
+	str_free(&text);
+	free(path);
+}
+
+/* The course of all cases, and the index with what changed in it. The change
+ * records stay in the site, for who comes later. */
+static void
+overview(struct site *s)
+{
+	const struct shelf *shelf = &s->shelf;
+	const char **files = mem_array(shelf->n + 3, sizeof *files);
+	char *changes = mem_printf("%s/changes.jsonl", s->out);
+	unsigned long long h = start_hash(s);
+	size_t n = 0;
+
+	if (shelf->commits) {
+		struct str text = {0};
+
+		if (jsonfile_text(shelf->commits, &text) < 0)
+			s->rc = -1;
+		h = str_hash(h, text.s, text.len);
+		str_free(&text);
+		files[n++] = shelf->commits;
+	}
+	for (size_t i = 0; i < shelf->n; i++) {
+		h = str_hash(h, &shelf->v[i].hash, sizeof shelf->v[i].hash);
+		files[n++] = shelf->v[i].path;
+	}
+	if (shelf->n && !is_made(s, INDEX_COURSE, h)) {
+		if (detect(s, changes, files, n) == 0 &&
+		    access(changes, F_OK) == 0)
+			files[n++] = changes;
+		render(s, INDEX_COURSE, "The course of all cases", files, n);
+	}
+	write_index(s, changes);
+	free(changes);
+	free(files);
+}
+
+/* Pages of commits that are gone; but none while there is trouble. */
+static void
+remove_stale(struct site *s)
+{
+	for (const struct json *j = json_first(s->was); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		char *path;
+
+		if (json_get(s->is, name))
+			continue;
+		if (s->rc < 0) { /* it may be one that could not be read */
+			json_set_str(s->is, name, json_str(j));
+			continue;
+		}
+		if (!str_starts(name, INDEX_PAGES "/") ||
+		    strchr(name + strlen(INDEX_PAGES "/"), '/'))
+			continue;
+		path = mem_printf("%s/%s", s->out, name);
+		if (unlink(path) == 0)
+			s->gone++;
+		free(path);
+	}
+}
+
+static int
+render_all(struct site *s, const char *dir)
+{
+	char *manifest = mem_printf("%s/" MANIFEST, s->out),
+	     *pages = mem_printf("%s/" INDEX_PAGES, s->out);
+
+	s->work = mem_printf("%s/" WORK, s->out);
+	folder_remove(s->work);
+	if (folder_make(pages) < 0 || folder_make(s->work) < 0)
+		s->rc = -1;
+	else if (shelf_read(&s->shelf, dir) < 0)
+		s->rc = -1;
+	if (access(manifest, F_OK) == 0)
+		s->was = jsonfile_read(manifest);
+	s->is = json_object();
+	for (size_t i = 0; i < s->shelf.n; i++)
+		commit_page(s, i);
+	overview(s);
+	remove_stale(s);
+	if (jsonfile_write(manifest, s->is) < 0)
+		s->rc = -1;
+	folder_remove(s->work);
+	free(pages);
+	free(manifest);
+	free(s->work);
+	json_free(s->was);
+	json_free(s->is);
+	shelf_free(&s->shelf);
+	return s->rc;
+}
+
+int
+site_write(const char *dir, const char *out, const char *url, bool quiet)
+{
+	struct site s = {.out = out, .url = url};
+	int lock, rc;
+
+	if (url && !str_starts(url, "https://") && !str_starts(url, "http://"))
+		return err_fail("option '--commit-url': '%s' does not begin "
+				"with https:// or http://",
+		    url);
+	lock = shelf_lock(out, true);
+	if (lock < 0)
+		return -1;
+	rc = render_all(&s, dir);
+	if (!quiet)
+		err_say("%zu page%s made, %zu as they were, %zu removed",
+		    s.made, num_plural((double)s.made), s.kept, s.gone);
+	close(lock);
+	return rc;
+}

@@ -1,0 +1,275 @@
+#!/bin/sh
+# vkb-history: a folder of JSON lines that is added to, pruned, compared with
+# and shown as a static site; by several at once, killed, with bad files and
+# names that are attacks.
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+# runs COMMIT TIME SESSION N RPS [MORE]: MORE are members of the subject.
+runs() {
+  for run in $(seq "$4"); do
+    printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"%s},"config":{"command":"SET"},"run":{"session":"%s","index":%d,"started":"%s"},"metrics":{"rps":%d},"status":"ok"}\n' \
+      "$1" "$2" "${6-}" "$3" "$run" "$2" $(($5 + run % 3))
+  done
+}
+history() { vkb-history -q "$@"; }
+names() { # names DIR: without what is common
+  (cd "$1" && find . -type f | sed 's,^\./,,' | sort | xargs)
+}
+lines() { cat "$@" | wc -l | tr -d ' '; }
+id() { printf '%040x' "$1"; }
+
+# --- add
+
+runs "$(id 1)" 2026-01-01T00:00:00Z s1 4 1000 >one
+runs "$(id 2)" 2026-01-02T00:00:00Z s2 4 1000 >two
+test_that 'two commits' vkb-history add h one two
+test_match '^vkb-history: 8 records added to 2 files, 0 there already$' .err 'it is said'
+test_same "$(id 1).jsonl $(id 2).jsonl" "$(names h)" 'a file each'
+test_same "$(cat one)" "$(cat "h/$(id 1).jsonl")" 'with the records as they were'
+cksum h/* >was
+test_that 'the same again' vkb-history add h two one two
+test_match ' 0 records added to 0 files, 12 there already$' .err 'is there already'
+test_same "$(cat was)" "$(cksum h/*)" 'and changes nothing'
+runs "$(id 1)" 2026-01-01T00:00:00Z s1 6 1000 >further
+test_that 'two more runs of a session' history add h further
+test_same "$(cat further)" "$(cat "h/$(id 1).jsonl")" 'are added'
+test_same '' "$(cat .err .out)" 'quietly'
+sed 's/SET/GET/' one | vkb-history -q add h
+test_same 10 "$(lines "h/$(id 1).jsonl")" 'another case, from standard input'
+head -n 1 one | sed 's/"session":"s1","index":1,//' >none
+cat none none one >nones
+history add n nones
+history add n nones
+test_same 6 "$(lines n/*)" 'equal runs without a session are as many as in one file'
+sed 's/"ok"/"failed","error":"x"/' one | history add n
+test_same 10 "$(lines n/*)" 'failed runs are others'
+
+# Two builds side by side, and the machine under both.
+{
+  echo '{"type":"env","v":1,"session":"s9","time":"2026-01-03T00:00:00Z","env":{"arch":"x"}}'
+  runs "$(id 3)" 2026-01-03T00:00:00Z s9 2 1000
+  runs "$(id 4)" 2026-01-04T00:00:00Z s9 2 1000 ',"dirty":true,"tree":"aa"'
+  runs x 2026-01-05T00:00:00Z s8 1 1000
+  printf '{"type":"commit","v":1,"commit":"%s","title":"t"}\n' "$(id 3)" "$(id 3)"
+  echo '{"type":"env","v":1,"session":"other","time":"2026-01-03T00:00:00Z","env":{}}'
+  echo '{"type":"x-note","v":1}'
+} >mixed
+test_that 'many kinds' vkb-history add m mixed
+test_match '^vkb-history: 2 left out, of no commit: x-note, env$' .err 'what has no place is said'
+test_same "1 1 0" "$(for f in "m/$(id 3).jsonl" m/*-dirty-*.jsonl m/subject-*.jsonl; do
+  grep -c '"type":"env"' "$f"
+done | xargs)" 'the machine is with the runs that were under it'
+test_same 1 "$(lines m/commits.jsonl)" 'a commit is there once'
+cksum m/* >was
+history add m mixed
+test_same "$(cat was)" "$(cksum m/*)" 'all of it once'
+echo '[{"timestamp":"2026-01-01T00:00:00Z","commit":"0123456789abcdef","command":"SET","rps":5,"cluster_mode":false}]' >metrics.json
+test_that 'metrics.json of the Python tool' history add p metrics.json
+test_same '0123456789abcdef.jsonl 5' "$(names p) $(jq .metrics.rps p/*)" 'is read'
+
+# --- what is bad
+
+{ cat one; printf '{"type":"run","v":1,"subj'; } >torn
+{ echo nonsense; cat two; } >wrong
+test_status 2 'a torn line and one that is none' vkb-history add b torn wrong none-such
+test_match 'torn:5' .err 'both'
+test_match 'wrong:1' .err 'are named'
+test_match 'none-such.*No such file' .err 'and what is not there'
+test_same 8 "$(lines b/*)" 'all else is added'
+printf x >>"b/$(id 1).jsonl"
+cp "b/$(id 1).jsonl" bad
+runs "$(id 2)" 2026-01-02T00:00:00Z s3 1 1000 >>further
+test_status 2 'a file of the history that is torn' vkb-history add b further
+test_match "b/$(id 1).jsonl:5" .err 'is named'
+test_match "'b/$(id 1).jsonl' stays as it is" .err 'and so is what is not done'
+test_same "$(cksum <bad)" "$(cksum <"b/$(id 1).jsonl")" 'it stays as it is'
+test_same 5 "$(lines "b/$(id 2).jsonl")" 'another one is added to'
+test_status 2 'to print it' vkb-history baseline --last 9 b
+test_same 5 "$(lines .out)" 'the rest is printed'
+test_status 2 'to prune' vkb-history prune --keep 0 b
+test_same "$(id 1).jsonl" "$(names b)" 'what cannot be read stays'
+
+# --- by several at once, and killed
+
+pids=
+for i in 1 2 3 4 5 6 7 8; do
+  runs "$(id 7)" 2026-01-02T00:00:00Z "s$i" 25 1000 >"c$i"
+  history add c "c$i" &
+  pids="$pids $!"
+done
+for pid in $pids; do wait "$pid" || echo bad; done >bad
+test_same '' "$(cat bad)" 'eight at once'
+test_same "200 $(cat c? | sort | cksum)" "$(lines c/*) $(sort c/* | cksum)" 'lose nothing'
+seq 40 | while read -r i; do
+  runs "$(id "$i")" 2026-01-02T00:00:00Z "c$i" 100 1000
+done >big
+cat >killed.pl <<'END'
+use Time::HiRes;
+my $t = shift; my $pid = fork // die;
+if (!$pid) { exec @ARGV or exit 127 }
+$SIG{ALRM} = sub { kill 9, $pid };
+Time::HiRes::ualarm(1e3 * $t);
+waitpid $pid, 0; exit($? >> 8 || $? & 127);
+END
+for t in 2 5 9 14 20 27 35 44 54; do
+  perl killed.pl $t vkb-history -q add k big
+done
+test_that 'killed at any time, then once more' history add k big
+test_same "$(sort big | cksum)" "$(sort k/* | cksum)" 'all is there once'
+test_same '' "$(find k -name '.*' -type f)" 'and nothing else'
+
+# --- prune
+
+for i in 1 2 3 4 5; do
+  runs "$(id $i)" "2026-01-0${i}T00:00:00Z" "s$i" 2 1000 \
+    ",\"ref\":\"$([ $i -eq 1 ] && echo 8.0.1 || echo unstable)\""
+done >five
+history add q five
+cp -r q all
+test_that 'prune' vkb-history prune --keep 3 q
+test_same "$(printf 'removed %s\n' 'unstable (00000000), 2026-01-02, 2 runs' \
+  '8.0.1 (00000000), 2026-01-01, 2 runs')" "$(cat .out)" 'says what is removed'
+test_same "$(id 3).jsonl $(id 4).jsonl $(id 5).jsonl" "$(names q)" 'the newest stay'
+cp -r all r
+test_that 'but releases' vkb-history prune --keep 1 --except '[0-9]*' r
+test_same "$(id 1).jsonl $(id 5).jsonl" "$(names r)" 'stay'
+runs "$(id 6)" 2020-01-01T00:00:00Z s6 1 1000 |
+  sed "s/\"started\":\"[^\"]*\"/\"started\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"/" >now
+cp -r all d
+history add d now
+test_that 'by days' vkb-history prune --days 10 d
+test_same "$(id 6).jsonl" "$(names d)" 'an old commit that was measured now stays'
+
+# --- baseline
+
+days repo 6
+in_repo checkout -q -b side HEAD~3
+GIT_COMMITTER_DATE=2026-01-09T00:00:00Z in_repo commit -q --allow-empty -m side
+for i in 1 2 4 5; do
+  runs "$(head_of "unstable~$((6 - i))")" "2026-01-0${i}T00:00:00Z" "s$i" 2 1000
+done >some
+runs "$(head_of side)" 2026-01-09T00:00:00Z side 2 1000 >>some
+history add g some
+commits() {
+  jq -r .subject.commit .out | uniq | while read -r sha; do
+    in_repo show -s --format=%s "$sha"
+  done | xargs
+}
+test_that 'the baseline' vkb-history baseline g
+test_same side "$(commits)" 'is the newest'
+test_that 'of a commit' vkb-history baseline -C repo --commit unstable g
+test_same c5 "$(commits)" 'is the newest before it'
+test_that 'several' vkb-history baseline -C repo --commit unstable --last 3 g
+test_same 'c2 c4 c5' "$(commits)" 'are the newest, in order'
+test_that 'of a measured one' vkb-history baseline -C repo --commit unstable~2 g
+test_same c4 "$(commits)" 'is itself'
+test_that 'of a branch' vkb-history baseline -C repo --commit side --last 2 g
+test_same 'c2 side' "$(commits)" 'is not what left it'
+test_that 'without a repository' vkb-history baseline --commit "$(head_of unstable~2)" --last 2 g
+test_same 'c2 c4' "$(commits)" 'those before it in time'
+test_that 'of an unknown one' vkb-history baseline --commit "$(head_of unstable)" g
+test_same side "$(commits)" 'the newest'
+test_match 'the newest ones are taken' .err 'which is said'
+mkdir empty
+test_that 'of nothing' vkb-history baseline empty
+test_match "nothing to compare with in 'empty'" .err 'is said to be nothing'
+test_same '' "$(cat .out)" 'and empty'
+test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
+test_match "no commit 'nothing' in 'repo'" .err 'is said'
+
+# --- the site
+
+site() { vkb-history site "$@"; }
+for i in $(seq 25); do
+  day=$(printf '2026-01-%02dT00:00:00Z' "$i")
+  [ "$i" -eq 25 ] || runs "$(id "$i")" "$day" "s$i" 5 $((i > 16 ? 8000 : 10000)) ',"ref":"unstable"'
+  printf '{"type":"commit","v":1,"commit":"%s","parents":["%s"],"time":"%s","title":"c%d <b>&amp;"}\n' \
+    "$(id "$i")" "$(id $((i - 1)))" "$day" "$i"
+done >year
+history add y year
+test_that 'a site' site --commit-url https://example.com/c/ y out
+test_match '^vkb-history: 25 pages made, 0 as they were, 0 removed$' .err 'is made'
+test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'a page for each commit'
+test_match "<a href=\"commit/$(id 17).html\">.*SET.*rps.*-20\.[01]%.*regression" out/index.html \
+  'what changed, and where'
+test_match 'c17 &lt;b&gt;&amp;amp;' out/index.html 'titles are text'
+test_match "href=\"https://example.com/c/$(id 24)\"" out/index.html 'commits have links'
+grep -o 'href="[^"]*"' out/index.html | sed 's/href="//; s/"$//' | grep -v '^https://example.com/c/' |
+  sort -u | while read -r link; do
+  [ -e "out/$link" ] || echo "$link"
+done >dead
+test_same '' "$(cat dead)" 'all other links are files of it'
+test_same "sha256-$(sed -n 's,.*<style>\(.*\)</style>.*,\1,p' out/index.html | tr -d '\n' |
+  openssl dgst -sha256 -binary | base64)" \
+  "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
+inodes() { (cd out && find commit -type f -exec stat -c '%n %i %y' {} + | sort); }
+inodes >was
+test_that 'once more' site --commit-url https://example.com/c/ y out
+test_match ' 0 pages made, 25 as they were, 0 removed$' .err 'makes nothing'
+runs "$(id 25)" 2026-01-25T00:00:00Z s25 5 8000 ',"ref":"unstable"' | history add y
+test_that 'a new commit' site --commit-url https://example.com/c/ y out
+test_match ' 2 pages made, 24 as they were, 0 removed$' .err 'is two pages'
+test_same '' "$(inodes | grep -v "^commit/$(id 25)" | diff - was)" 'the others are untouched'
+echo mine >out/commit/mine.html
+vkb-history prune --keep 20 y >/dev/null
+test_that 'without the old ones' site --commit-url https://example.com/c/ y out
+test_match ' 5 removed$' .err 'their pages go'
+test_same 'mine 20' "$(cat out/commit/mine.html) $(find out/commit -name '0*.html' | wc -l | tr -d ' ')" \
+  'and nothing else'
+rm "out/commit/$(id 20).html"
+printf x >>"y/$(id 19).jsonl"
+test_status 2 'with a file that is torn' site --commit-url https://example.com/c/ y out
+test_match "y/$(id 19).jsonl:6" .err 'which is named'
+test_that 'the page that was lost is made' test -s "out/commit/$(id 20).html"
+test_that 'the page that it had stays' test -s "out/commit/$(id 19).html"
+test_same '' "$(find out -name '.?*')" 'nothing is left over'
+test_that 'an empty history' site empty blank
+test_match '0 commits' blank/index.html 'is a site'
+
+# --- names that are attacks
+
+evil='<script>alert(1)</script>'
+# shellcheck disable=SC2016 # as it is
+{
+  for label in '../../evil' "$evil" '\u0000' '\u001b[31m' "x\\\" onclick=\\\"alert(1)" \
+    '$(touch evil)' 'javascript:alert(1)'; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s","commit":"%s","ref":"%s"},"config":{"command":"%s"},"run":{},"metrics":{"rps":1},"status":"ok"}\n' \
+      "$label" "$label" "$label" "$label"
+  done
+  printf '{"type":"run","v":1,"subject":{"commit":"%s","ref":"%s","server_version":"%s"},"config":{"command":"%s"},"run":{"started":"%s"},"metrics":{"rps":1},"status":"ok"}\n' \
+    "$(id 1)" "$evil" "$evil" "$evil" "$evil"
+  printf '{"type":"commit","v":1,"commit":"%s","title":"%s"}\n' "$(id 1)" "$evil" ../../evil x
+} >attack
+vkb-history add a attack >.out 2>err
+vkb-history site a attacked >>.out 2>>err
+test_same '' "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
+test_same '' "$(grep -rl ' onclick="alert' attacked)" 'nor ends an attribute'
+test_same '' "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
+test_same '' "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
+test_same '' "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'
+test_same '' "$(names a | tr ' ' '\n' | grep -vE '^(commits|subject-[0-9a-f]{16}|0*1)\.jsonl$')" \
+  'files have names of ours'
+history prune --keep 0 a >.out
+test_same '' "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
+cp one "h/$(printf 'a\n\033b').jsonl"
+test_that 'a file of another name' vkb-history baseline h
+test_match 'is passed over: give it to vkb-history add' .err 'is passed over, and said'
+
+# --- what is wrong
+
+for words in '' add 'nothing d' 'site d' 'site d o x' 'baseline d x' 'prune d' \
+  'add --keep 1 d one' 'prune --keep 1 --commit x d' 'baseline -C repo d' \
+  'site --commit-url javascript:x d o' 'site --last 2 d o' 'prune --keep x d'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "vkb-history $words" vkb-history $words
+done
+for op in 'prune --keep 1' baseline; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$op of no folder" vkb-history $op none-such
+  test_match "none-such.*No such file" .err 'is said'
+done
+to_full() { "$@" >/dev/full; }
+test_status 2 'a full disk' to_full vkb-history baseline q
+test_match 'No space left' .err 'is said'
+test_done
