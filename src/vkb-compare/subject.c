@@ -93,8 +93,8 @@ subject_find(const struct cases *c, const char *name)
 		found = only(c, name, means);
 	if (found >= 0)
 		return found;
-	why = mem_printf(found == -1 ? "no subject is '%s'"
-				     : "'%s' means several subjects",
+	why = mem_printf(
+	    found == -1 ? "no subject is '%s'" : "'%s' means several subjects",
 	    name);
 	list(c, why);
 	free(why);
