@@ -3,6 +3,7 @@
  * graph, counters. Writes files into a folder and a 'profile' record.
  */
 #include "vkb-profile/access.h"
+#include "vkb-profile/asruns.h"
 #include "vkb-profile/calls.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/frames.h"
@@ -96,64 +97,6 @@ struct work {
 	int trouble;   /* what we exit with then */
 };
 
-/* --- counts as runs ----------------------------------------------------- */
-
-static void
-add_metrics(struct json *metrics, const struct json *rec, const char *room)
-{
-	for (const struct json *j = json_first(json_get(rec, room)); j;
-	     j = json_next(j))
-		json_set(metrics, json_key(j), json_dup(j));
-}
-
-/* What each request took, for tools that compare runs; NULL: nothing. */
-static struct json *
-as_run(const struct json *rec)
-{
-	static const char *const rooms[] = {"subject", "config", "run"};
-	struct json *run = record_new("run"), *metrics = json_object();
-	const struct json *room;
-
-	for (size_t i = 0; i < 3; i++) {
-		room = json_get(rec, rooms[i]);
-		json_set(run, rooms[i], room ? json_dup(room) : json_object());
-	}
-	add_metrics(metrics, rec, "per_req");
-	add_metrics(metrics, rec, "derived");
-	json_set(run, "metrics", metrics);
-	json_set_str(run, "status", "ok");
-	if (json_first(metrics))
-		return run;
-	json_free(run);
-	return NULL;
-}
-
-static int
-print_runs(const struct opt_list *files)
-{
-	struct jsonl *in = jsonl_open(files->v, files->n);
-	struct json *rec, *run;
-	int rc = in ? 0 : -1, k;
-
-	while (in && (k = record_next(in, &rec)) != 0) {
-		if (k < 0) {
-			rc = -1;
-			continue;
-		}
-		run = record_is(rec, "profile") ? as_run(rec) : NULL;
-		if (run && jsonl_write(STDOUT_FILENO, run) < 0) {
-			k = -1;
-			rc = -1;
-		}
-		json_free(run);
-		json_free(rec);
-		if (k < 0)
-			break;
-	}
-	jsonl_close(in);
-	return rc;
-}
-
 /* --- what is asked ------------------------------------------------------ */
 
 static int
@@ -236,18 +179,12 @@ static void
 describe(struct work *w, char **command)
 {
 	struct json *target = target_describe(w->watch.pid);
-	struct str line = {0};
 
-	if (command) {
+	if (command) { /* it is not yet what it will be */
 		json_del(target, "comm");
 		json_del(target, "exe");
-		for (size_t i = 0; command[i]; i++)
-			str_printf(&line, "%s%s", i ? " " : "", command[i]);
-		if (str_utf8(line.s, line.len))
-			json_set_str(target, "command", line.s);
-		else
-			json_del(target, "command");
-		str_free(&line);
+		if (str_utf8(command[0], strlen(command[0])))
+			json_set_str(target, "command", command[0]);
 	}
 	if (w->o->port)
 		json_set_num(target, "port", (double)w->o->port);
@@ -613,7 +550,7 @@ run(void *opts, struct opt_args *a)
 	if (o->as_runs.n) {
 		if (a->n || a->rest || o->dir)
 			return opt_usage(&prog, "--as-runs stands alone");
-		return print_runs(&o->as_runs);
+		return asruns_print(o->as_runs.v, o->as_runs.n);
 	}
 	if (check(o, a) < 0)
 		return -1;

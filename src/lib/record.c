@@ -268,7 +268,8 @@ static const struct record_key profile_keys[] = {
     {"config", O, false, "what was asked, with case"},
     {"run", O, false, "session, index, block; with case"},
     {"target", O, true,
-	"who was watched: pid, comm, exe, command, port; what is known"},
+	"who was watched: pid, comm, exe, command (its first word), port; what "
+	"is known"},
     {"probed", O, true,
 	"what the machine allows: perf_event_paranoid, kptr_restrict, "
 	"cap_perfmon, allowed (user or all), perf"},

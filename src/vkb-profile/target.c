@@ -150,18 +150,15 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = comm_of(pid), *exe = target_exe(pid), *line = line_of(pid);
+	char *comm = comm_of(pid), *exe = target_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))
 		json_set_str(j, "comm", comm);
 	if (exe && str_utf8(exe, strlen(exe)))
 		json_set_str(j, "exe", exe);
-	if (line && str_utf8(line, strlen(line)))
-		json_set_str(j, "command", line);
 	free(comm);
 	free(exe);
-	free(line);
 	return j;
 }
 

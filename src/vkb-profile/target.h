@@ -25,8 +25,10 @@ char *target_exe(pid_t);
 /* The program that a command runs, by PATH; the same. */
 char *target_in_path(const char *name);
 
-/* pid, comm, exe, command (its line); what is not known is absent. Caller frees
- * with json_free. */
+/*
+ * pid, comm, exe; what is not known is absent. Not its arguments, which are
+ * nobody's business. Caller frees with json_free.
+ */
 struct json *target_describe(pid_t);
 
 #endif
