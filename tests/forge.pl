@@ -69,8 +69,9 @@ sub github {
 	} elsif ($path =~ m|^issues/7/labels/(.*)$| && $method eq 'DELETE') {
 		return delete $state->{labels}{$1} ? (200, []) : (404, {message => 'Label does not exist'});
 	} elsif ($path eq 'issues' && $method eq 'GET') {
-		return page([grep { $_->{state} eq $q->{state} &&
-		    grep { $_ eq $q->{labels} } @{$_->{labels}} } @{$state->{issues}}], $q);
+		my $label = $q->{labels};
+		return page([grep { grep { $_ eq $label } @{$_->{labels}} }
+		    @{$state->{issues}}], $q);
 	} elsif ($path eq 'issues' && $method eq 'POST') {
 		return add($state->{issues}, 'number', {%$body, user => $me, state => 'open'});
 	} elsif ($path =~ m|^issues/(\d+)$| && $method eq 'PATCH') {
@@ -94,8 +95,8 @@ sub gitlab {
 		delete $state->{labels}{$body->{remove_labels}} if $body->{remove_labels};
 		return (200, {});
 	} elsif ($path eq 'issues' && $method eq 'GET') {
-		return page([grep { $_->{state} eq $q->{state} &&
-		    $_->{labels} eq $q->{labels} } @{$state->{issues}}], $q);
+		return page([grep { $_->{labels} eq $q->{labels} }
+		    @{$state->{issues}}], $q);
 	} elsif ($path eq 'issues' && $method eq 'POST') {
 		return add($state->{issues}, 'iid', {%$body, author => $me, state => 'opened'});
 	} elsif ($path =~ m|^issues/(\d+)$| && $method eq 'PUT') {

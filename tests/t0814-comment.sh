@@ -55,6 +55,7 @@ export CI_SERVER_URL CI_PROJECT_ID CI_MERGE_REQUEST_PROJECT_ID
 export CI_MERGE_REQUEST_IID CI_PIPELINE_URL VKB_GITLAB_TOKEN
 echo '{"pull_request": {"number": 7}}' >event
 echo 'All is well.' >report.md
+for word in regression improvement none trouble; do echo $word >$word.word; done
 
 # --- one comment, on either
 
@@ -69,16 +70,16 @@ All is well.' "$(ours | head -n 2)" "$on: with its marker"
   [ $on = github ] || run=$CI_PIPELINE_URL
   test_same "<sub>[the run]($run)</sub>" "$(ours | tail -n 1)" "$on: with its run"
   echo 'All is bad.' >bad.md
-  test_that "$on: the next" vkb-comment --verdict regression $on bad.md
+  test_that "$on: the next" vkb-comment --verdict regression.word $on bad.md
   test_same 'All is bad.' "$(ours | sed -n 2p)" "$on: takes its place"
   test_same 121 "$(jq '.comments | length' state)" "$on: and there is one"
   test_same 2 "$(asked 'per_page=100&page=2')" "$on: it is found on the second page"
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: the label"
-  test_that "$on: trouble" vkb-comment --verdict trouble $on report.md
+  test_that "$on: trouble" vkb-comment --verdict trouble.word $on report.md
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: leaves it"
-  test_that "$on: none" vkb-comment --verdict none $on report.md
+  test_that "$on: none" vkb-comment --verdict none.word $on report.md
   test_same '{}' "$(jq -c .labels state)" "$on: takes it away"
-  test_that "$on: improvement" vkb-comment --verdict improvement $on report.md
+  test_that "$on: improvement" vkb-comment --verdict improvement.word $on report.md
   test_same '{}' "$(jq -c .labels state)" "$on: and there need be none"
   test_that "$on: another mark" vkb-comment --mark arm64 $on report.md
   test_same 122 "$(jq '.comments | length' state)" "$on: is another comment"
@@ -185,6 +186,13 @@ for f in link.md none.md .; do
   test_match "'$f' is no file" .err 'is refused'
 done
 
+echo 'nonsense' >bad.word
+ln -s "$scratch/none.word" link.word
+test_status 2 'a verdict that is none' vkb-comment --verdict bad.word github report.md
+test_match "'bad.word' holds no verdict" .err 'is refused'
+test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github report.md
+test_match "'link.word' is no file" .err 'is refused'
+
 # --- what goes wrong
 
 fresh 'github-actions[bot]'
@@ -208,9 +216,9 @@ wrong '.fail = {} | .garbage = true' 'not as it should be' 'an answer that is no
 wrong '.garbage = false | .comments[0] = 7' 'not as it should be' 'a list of something'
 fresh 'github-actions[bot]'
 wrong '.fail = {"POST /github/repos/o/r/issues/7/labels": 404}' \
-  'labels: the answer is 404' 'no label' --verdict regression
+  'labels: the answer is 404' 'no label' --verdict regression.word
 wrong '.fail = {"DELETE /github/repos/o/r/issues/7/labels/performance-regression": 403}' \
-  'could not be taken away: the answer is 403' 'no right to a label' --verdict none
+  'could not be taken away: the answer is 403' 'no right to a label' --verdict none.word
 state '.fail = {}'
 GITHUB_TOKEN=secret-2
 wrong . 'the answer is 401: Bad credentials' 'a wrong token'
@@ -232,7 +240,7 @@ GITHUB_API_URL=http://127.0.0.1:1
 wrong . '^vkb-comment: GET .*: curl' 'nobody there'
 GITHUB_API_URL=$api
 for words in '' github 'svn report.md' 'github report.md report.md' \
-  '--mark A/B github report.md' '--verdict bad github report.md' \
+  '--mark A/B github report.md' \
   '--nonsense github report.md'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-comment $words" vkb-comment $words
@@ -263,12 +271,14 @@ cat >one.md <<'END'
 
 [abc123](https://forge.example/o/r/commit/abc123) by @me
 END
-sed 's/cdef/cdee/; s/^# SET/# GET/' one.md >two.md
+mkdir issues none
+cp one.md issues
+sed 's/cdef/cdee/; s/^# SET/# GET/' one.md >issues/two.md
 for on in github gitlab; do
   fresh 'github-actions[bot]'
   text=body opened=open
   [ $on = github ] || text=description opened=opened
-  test_that "$on: two issues" vkb-comment --issue $on one.md two.md
+  test_that "$on: two issues" vkb-comment --issue $on issues none
   test_same "SET is 5 % slower since abc123 $opened
 GET is 5 % slower since abc123 $opened" \
     "$(jq -r '.issues[3:][] | "\(.title) \(.state)"' state)" "$on: are opened"
@@ -283,8 +293,10 @@ GET is 5 % slower since abc123 $opened" \
     "$on: it is rewritten"
   test_same 5 "$(jq '.issues | length' state)" "$on: there is no other"
   state '.issues[3].state = "closed"'
-  test_that "$on: when it was closed" vkb-comment --issue $on more.md
-  test_same 6 "$(jq '.issues | length' state)" "$on: a new one is opened"
+  test_that "$on: when it was closed" vkb-comment --issue $on one.md
+  test_same '5 closed SET is 7 % slower since abc123' \
+    "$(jq -r '.issues | "\(length) \(.[3] | "\(.state) \(.title)")"' state)" \
+    "$on: it stays so"
   : >log
   test_that "$on: --dry-run" vkb-comment --dry-run --issue $on one.md
   test_match '^# SET is 5' .out "$on: prints it"

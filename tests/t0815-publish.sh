@@ -1,0 +1,139 @@
+#!/bin/sh
+# vkb-publish: results in a branch, a bucket, a database; what is away.
+# slow: a shell script; vkb-pgpush is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+test_postgres 'results in a database'
+for name in $(env | sed -n 's/^\(\(VKB_S3\|AWS\|GITHUB\)_[A-Z_]*\)=.*/\1/p'); do
+  unset "$name"
+done
+
+mkdir fake
+cat >fake/aws <<'END'
+#!/bin/sh
+printf '%s\n' "$*" "key ${AWS_ACCESS_KEY_ID:-none} ${AWS_ENDPOINT_URL-unset}" >>"$SEEN"
+case $* in
+'s3 sync'*) exit "${AWAY:-0}" ;;
+'rds generate-db-auth-token'*) echo a-token ;;
+esac
+END
+chmod +x fake/aws
+SEEN=$scratch/seen
+PATH=$scratch/fake:$PATH
+export SEEN PATH
+publish() { vkb-publish "$@"; }
+branch() { git --git-dir=store.git "$@"; }
+
+for i in 1 2; do
+  mkdir -p "d$i/c$i"
+  printf '{"type":"run","v":1,"subject":{"commit":"c%s"},"config":{"command":"SET"},"run":{"session":"s%s","index":1},"metrics":{"rps":10},"status":"ok"}\n' \
+    $i $i >"d$i/c$i/x.jsonl"
+  echo x >"d$i/c$i/y.part"
+done
+
+# --- a branch
+
+git init -q --bare store.git
+test_that 'no branch yet' publish --repo "$scratch/store.git" pull p0
+test_same '' "$(ls -A p0)" 'an empty folder'
+test_that 'the first results' publish --repo "$scratch/store.git" push d1
+test_same 'c1/x.jsonl' "$(branch ls-tree -r --name-only vkb-history)" 'are in a branch'
+test_that 'once more' publish --repo "$scratch/store.git" push d1
+test_same 1 "$(branch rev-list --count vkb-history)" 'nothing is new'
+test_that 'others' publish --repo "$scratch/store.git" push d2
+test_that 'they come back' publish --repo "$scratch/store.git" pull p1
+test_same 'p1/c1/x.jsonl p1/c2/x.jsonl' "$(find p1 -type f | sort | xargs)" 'all of them'
+test_that 'as they were' cmp d1/c1/x.jsonl p1/c1/x.jsonl
+test_that 'another branch' publish --repo "$scratch/store.git" --branch arm push d2
+test_same 'c2/x.jsonl' "$(branch ls-tree -r --name-only arm)" 'is another one'
+
+# Two that push at the same time: the first push of ours meets a branch that
+# has just moved.
+mkdir hooked
+cat >hooked/git <<'END'
+#!/bin/sh
+case " $* " in
+*' push '*)
+  if [ ! -e "$RACED" ]; then
+    touch "$RACED"
+    "$REAL_VKB" --repo "$STORE" push "$OTHER"
+  fi
+  ;;
+esac
+exec "$REAL_GIT" "$@"
+END
+chmod +x hooked/git
+mkdir d3 d4
+echo "{\"type\":\"n3\"}" >d3/three.jsonl
+echo "{\"type\":\"n4\"}" >d4/four.jsonl
+real_git=$(unset -f git && command -v git)
+test_that 'at the same time' env RACED="$scratch/raced" STORE="$scratch/store.git" \
+  OTHER="$scratch/d4" REAL_VKB="$top/bin/vkb-publish" REAL_GIT="$real_git" \
+  PATH="$scratch/hooked:$PATH" "$top/bin/vkb-publish" --repo "$scratch/store.git" push d3
+test_that 'it did happen' test -e raced
+test_same 'four.jsonl three.jsonl' \
+  "$(branch ls-tree --name-only vkb-history | grep jsonl | xargs)" 'both are there'
+
+printf '#!/bin/sh\nexit 1\n' >store.git/hooks/pre-receive
+chmod +x store.git/hooks/pre-receive
+echo "{\"type\":\"n5\"}" >d3/five.jsonl
+test_status 2 'a push that is refused' publish --repo "$scratch/store.git" push d3
+test_match "^vkb-publish: branch 'vkb-history' of" .err 'is said'
+rm store.git/hooks/pre-receive
+test_status 2 'no repository' publish --repo "$scratch/none.git" push d3
+test_match "'.*none.git' cannot be read" .err 'is said'
+test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
+
+# --- a bucket
+
+: >seen
+test_that 'a bucket' publish --s3 s3://b/p push d1
+test_same 's3 sync --no-progress --exclude *.part d1 s3://b/p
+key none unset' "$(cat seen)" 'gets what is new'
+: >seen
+test_that 'not of AWS' env VKB_S3_KEY_ID=k VKB_S3_ENDPOINT=https://s3.example \
+  VKB_S3_KEY=secret vkb-publish --s3 s3://b/p push d1
+test_match '^key k https://s3.example$' seen 'has its endpoint'
+: >seen
+test_that 'empty variables' env VKB_S3_KEY_ID= VKB_S3_ENDPOINT= AWS_ACCESS_KEY_ID=role \
+  vkb-publish --s3 s3://b/p push d1
+test_match '^key role unset$' seen 'are none'
+
+# --- a database
+
+rows() { sql 'SELECT count(*) FROM benchmark_metrics'; }
+test_that 'a database' publish --table core push d1
+test_same 1 "$(rows)" 'has the runs'
+test_that 'once more' publish --table core push d1
+test_same 1 "$(rows)" 'has them once'
+AWAY=1
+export AWAY
+test_status 2 'a bucket that is away' publish --repo "$scratch/store.git" --s3 s3://b/p \
+  --table core push d2
+test_same 2 "$(rows)" 'the others have them'
+AWAY=0
+: >seen
+test_that 'a password of AWS' env VKB_RDS_IAM=1 PGSSLMODE=disable vkb-publish --table core push d1
+test_match "^rds generate-db-auth-token --hostname $PGHOST --port 5432 --username postgres$" \
+  seen 'is asked for'
+test_that 'PGHOST' test -n "$PGHOST"
+kept=$PGHOST
+PGHOST=$scratch
+cp d2/c2/x.jsonl d3
+test_status 2 'a database that is away' publish --repo "$scratch/store.git" --table core push d3
+test_match 'database: ' .err 'is said'
+test_match '^five.jsonl$' "$(branch ls-tree --name-only vkb-history >names; echo names)" 'the branch has them'
+PGHOST=$kept
+
+# --- what is wrong
+
+test_that 'nowhere' publish --repo '' --s3 '' --table '' push d1
+test_match 'nothing is published' .err 'is said'
+test_status 2 'no folder' publish --s3 s3://b push none
+for words in '' push 'push d1 d2' 'pill d1' '--nonsense push d1' \
+  '--branch a..b push d1' '--repo --upload-pack=x push d1'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "vkb-publish $words" vkb-publish $words
+  test_match 'usage: ' .err "vkb-publish $words: is usage"
+done
+test_done
