@@ -10,9 +10,10 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 20) /* of COPY: libpq counts in int */
-#define QUICK 1000000000        /* ns: an answer, if a bad one */
-#define TRIES 5                 /* 0.1, 0.2, 0.4, 0.8 s between them */
-#define PATIENT 9               /* and up to 12.8: it starts, or recovers */
+#define NAP 100                 /* ms between two tries */
+#define SECOND INT64_C(1000000000)
+#define SHORT (2 * SECOND) /* ns: nobody answers, or it is full */
+#define LONG (60 * SECOND) /* it starts, stops or recovers */
 
 struct pg {
 	PGconn *conn;
@@ -130,86 +131,87 @@ patience(void)
 	return seconds;
 }
 
-/* A server that is well now: may it have been otherwise a moment ago? */
+/* Why a server that is well now was not a moment ago. */
 static bool
-was_passing(const char *why)
+any_of(const char *why, const char *const *all)
 {
-	static const char *const all[] = {"too many clients",
-	    "connection slots", "starting up", "shutting down", "recovery mode",
-	    "not yet accepting", "closed the connection", "refused",
-	    "No such file"};
-
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (strstr(why, all[i]))
+	for (; *all; all++)
+		if (strstr(why, *all))
 			return true;
 	return false;
 }
 
-/* How often it is tried in all: the answer may be another in a moment. */
-static int
-tries(const char *const *keys, const char *const *values, PGconn *conn)
+/* For how long, from the first try, the answer may be another in a moment. */
+static int64_t
+worth_waiting(const char *const *keys, const char *const *values, PGconn *conn)
 {
+	static const char *const full[] = {"too many clients",
+	    "connection slots", NULL},
+				 *const passing[] = {"starting up",
+				     "shutting down", "recovery mode",
+				     "not yet accepting",
+				     "closed the connection",
+				     "terminating connection", "refused",
+				     "No such file", NULL};
+	const char *why = PQerrorMessage(conn);
+
 	switch (PQpingParams(keys, values, 1)) {
 	case PQPING_REJECT:
-		return PATIENT;
+		return LONG;
 	case PQPING_NO_RESPONSE:
-		return TRIES;
+		return SHORT;
 	case PQPING_OK:
-		return was_passing(PQerrorMessage(conn)) ? TRIES : 1;
+		return any_of(why, passing) ? LONG
+		    : any_of(why, full)     ? SHORT
+					    : 0;
 	case PQPING_NO_ATTEMPT:
 		break;
 	}
-	return 1;
+	return 0;
 }
 
-static PGconn *
-connect(const char *conninfo)
+/* A server about to restart may take the connection and then drop it. */
+static int
+prepare(struct pg *pg)
 {
-	const char *seconds = patience();
-	const char *keys[] = {"fallback_application_name", "connect_timeout",
-	    "dbname", "client_encoding", NULL};
-	const char *values[] = {err_prog(), seconds, conninfo, "UTF8", NULL};
-	PGconn *conn;
-
-	for (int i = 0;; i++) {
-		int64_t since = clock_ns();
-
-		conn = PQconnectdbParams(keys, values, 1);
-		if (!conn)
-			err_die("out of memory");
-		/* Whom it waited for it does not wait for again. */
-		if (PQstatus(conn) == CONNECTION_OK ||
-		    clock_ns() - since > QUICK ||
-		    i + 1 >= tries(keys, values, conn))
-			return conn;
-		PQfinish(conn);
-		poll(NULL, 0, 100 << i);
-	}
+	PQsetNoticeReceiver(pg->conn, notice, NULL);
+	return pg_do(pg,
+		   "SELECT set_config('timezone', 'UTC', false), "
+		   "set_config('datestyle', 'ISO', false), "
+		   "set_config('extra_float_digits', '3', false), "
+		   "set_config('standard_conforming_strings', 'on', false)",
+		   NULL, 0) < 0
+	    ? -1
+	    : 0;
 }
 
 struct pg *
 pg_open(const char *conninfo)
 {
+	const char *keys[] = {"fallback_application_name", "connect_timeout",
+	    "dbname", "client_encoding", NULL};
+	const char *values[] = {err_prog(), patience(), conninfo, "UTF8", NULL};
+	int64_t since = clock_ns();
 	struct pg *pg;
+	bool up;
 
 	if (conninfo && check_conninfo(conninfo) < 0)
 		return NULL;
 	pg = mem_new(sizeof *pg);
-	pg->conn = connect(conninfo);
-	if (PQstatus(pg->conn) != CONNECTION_OK) {
-		fail_conn(pg);
-		goto wrong;
+	for (;;) {
+		pg->conn = PQconnectdbParams(keys, values, 1);
+		if (!pg->conn)
+			err_die("out of memory");
+		up = PQstatus(pg->conn) == CONNECTION_OK;
+		if (up && prepare(pg) == 0)
+			return pg;
+		if (clock_ns() - since >= worth_waiting(keys, values, pg->conn))
+			break;
+		PQfinish(pg->conn);
+		poll(NULL, 0, NAP);
 	}
-	PQsetNoticeReceiver(pg->conn, notice, NULL);
-	if (pg_do(pg,
-		"SELECT set_config('timezone', 'UTC', false), "
-		"set_config('datestyle', 'ISO', false), "
-		"set_config('extra_float_digits', '3', false), "
-		"set_config('standard_conforming_strings', 'on', false)",
-		NULL, 0) < 0)
-		goto wrong;
-	return pg;
-wrong:
+	if (!up)
+		fail_conn(pg);
 	pg_close(pg);
 	return NULL;
 }

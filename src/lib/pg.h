@@ -19,8 +19,8 @@ struct str;
 /*
  * 'conninfo' is the name of a database, "key=value ..." or a URI; NULL: the
  * environment says it all. A password in it is refused: arguments are visible
- * to everybody. A server that does not answer, is starting or is full is asked
- * again for some seconds.
+ * to everybody. A server that does not answer or is full is asked again for two
+ * seconds, one that starts, stops or recovers for a minute.
  */
 struct pg *pg_open(const char *conninfo);
 void pg_close(struct pg *);
