@@ -198,6 +198,11 @@ sql() {
 gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 # No run directory, socket or temporary file is left.
 no_litter() { [ -z "$(ls "$TMPDIR")" ]; }
+# test_litter SECONDS WHAT: there is none by then; else it is listed.
+test_litter() {
+  [ "$1" -eq 0 ] || wait_until "$1" no_litter
+  test_same '' "$(find "$TMPDIR" -mindepth 1)" "$2"
+}
 
 # test_unable WHAT WHY: a skip that no package could mend, in CI as well.
 test_unable() {

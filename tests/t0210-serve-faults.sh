@@ -9,8 +9,7 @@ has() { [ -s "$1" ]; }
 all_gone() { # WHAT PID
   wait_until 10 gone "$2"
   test_result $? "$1: no server is left"
-  wait_until 10 no_litter
-  test_result $? "$1: no run directory is left"
+  test_litter 10 "$1: no run directory is left"
 }
 
 # A port that is taken by another valkey.
@@ -132,8 +131,7 @@ chmod +x mute
 test_status 125 'a server that never answers' \
   vkb-serve --wait 300ms --server ./mute -- true
 test_match 'not ready after 300 ms' .err 'it is given up'
-wait_until 10 no_litter
-test_result $? 'no run directory is left'
+test_litter 10 'no run directory is left'
 
 # All killed at once: the next one cleans up, what lives is let alone.
 mkdir sweep sweep/vkb-run.0123456789 sweep/vkb-run.012345678 sweep/vkb-kept.0123456789

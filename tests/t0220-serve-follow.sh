@@ -89,6 +89,5 @@ test_result $? '... and stops all'
 exec 3>&-
 echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >/dev/full 2>err
 test_same 2 $? 'a full disk'
-wait_until 10 no_litter
-test_result $? 'no run directory is left'
+test_litter 10 'no run directory is left'
 test_done

@@ -152,8 +152,7 @@ for usec in 150000 200000 250000 300000 350000; do
 done
 want --resume k 2>said
 test_same "$(key whole)" "$(key k)" 'killed five times: complete'
-wait_until 10 no_litter
-test_result $? 'nothing is left'
+test_litter 10 'nothing is left'
 
 for other in '--runs 3..7 --until requests=0.001%' \
   '--runs 3..6 --until requests=1%' '--runs 6'; do

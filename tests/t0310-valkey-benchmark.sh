@@ -417,7 +417,7 @@ for sig in TERM KILL; do
   kill -$sig "$load"
   wait "$load" 2>/dev/null
   test_that "$sig: it is gone" wait_until 10 gone "$(cat pid)"
-  test_that "$sig: nothing is left" wait_until 10 no_litter
+  test_litter 10 "$sig: nothing is left"
   test_same '' "$(cat k)" "$sig: nothing is written"
 done
 
@@ -447,6 +447,6 @@ test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '
 test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'is loaded'
 test_status 2 'with a password' env VKB_PASSWORD=x \
   vkb-load --engine valkey-benchmark --port 1 --runs 1 set.json
-test_that 'no server, socket or folder is left' no_litter
+test_litter 0 'no server, socket or folder is left'
 
 test_done

@@ -193,6 +193,6 @@ cp "$real" plain
 chmod -x plain
 test_status 2 'a file that cannot be run' vb ./plain --runs 1 set.json
 test_match "there is no program './plain'" .err 'is none'
-test_that 'no server, socket or folder is left' no_litter
+test_litter 0 'no server, socket or folder is left'
 
 test_done

@@ -136,5 +136,5 @@ test_status 2 'one that is not there' vkb-load -q --module x.so --runs 1 args.js
 test_match "cannot read the module 'x.so': No such file" .err 'is named'
 test_status 2 'for a running server' vkb-load --port 1 --module "$so" args.json
 test_match "'--module' do not go with it" .err 'is refused'
-test_that 'nothing is left' no_litter
+test_litter 0 'nothing is left'
 test_done

@@ -102,5 +102,5 @@ test_same "8 ok $(git -C module rev-parse HEAD)" \
   "$(jq -rs '"\(length) \([.[].status] | unique[]) \([.[].subject.module_commit] | unique[])"' .out)" \
   'on both, with the module'
 test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'by the server that was built'
-test_that 'no server is left' wait_until 10 no_litter
+test_litter 10 'no server is left'
 test_done

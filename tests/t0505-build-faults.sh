@@ -164,6 +164,25 @@ test_same 'true true' "$(field .cached | xargs)" 'it is the same'
 test_same '' "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
   'nothing half is left'
 
+# A compiler that is killed leaves its temporary files.
+in_repo checkout -q -b waits
+printf '%s\n\t%s\n' 'valkey-%:' 'mktemp; echo $$$$ >~/new; mv ~/new ~/began; exec tail -f /dev/null' \
+  >repo/src/Makefile
+commit waits
+in_repo checkout -q main
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+vkb-build --cache waits -C repo waits >/dev/null 2>&1 &
+pid=$!
+test_that 'a build that waits' wait_until 60 test -e "$HOME/began"
+kill -KILL $pid
+wait $pid
+test_that 'it ends' wait_until 60 gone "$(cat "$HOME/began")"
+test_litter 0 'none of it is where others look'
+good waits 'after that'
+test_same '' "$(find waits/trees -name '*.tmp')" 'none is left at all'
+
 # --- what cannot be reached: nobody is asked for a password
 
 cat >ask <<'END'

@@ -298,7 +298,7 @@ for signal in KILL TERM INT; do
   let_go
   test_that "SIG$signal: its session ends" wait_until 20 idle
   test_same '1 1' "$(both)" "SIG$signal: nothing is stored"
-  test_that "SIG$signal: no litter" no_litter
+  test_litter 0 "SIG$signal: no litter"
 done
 half vkb-pgpush many
 backend=$(sql "SELECT pid FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'")
@@ -395,6 +395,6 @@ wait $pid
 test_same 2 $? 'an export that was cut off'
 test_match 'database: ' err.slow 'it is said'
 postgres_start
-test_that 'no litter' no_litter
+test_litter 0 'no litter'
 
 test_done

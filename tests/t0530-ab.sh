@@ -88,7 +88,7 @@ test_that 'it measures' wait_until 60 has_two
 kill "$pid"
 wait "$pid"
 test_same 143 $? 'SIGTERM ends it'
-test_that 'it leaves nothing' wait_until 10 no_litter
+test_litter 10 'it leaves nothing'
 head -n 2 s/part.jsonl >two
 test_status 2 'another command' ab s base main
 test_match 'of another command that was not finished: --anew drops it' .err \
@@ -122,5 +122,5 @@ test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
 test_same '' "$(find . -name evil)" 'is a text'
 test_same '' "$(find e -name 'runs*' -o -name 'part*')" 'and there are no runs'
-test_that 'no server is left' wait_until 10 no_litter
+test_litter 10 'no server is left'
 test_done

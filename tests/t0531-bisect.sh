@@ -89,7 +89,7 @@ test_same '' "$(cat broken)" 'each time it goes on'
 test_same "$(head -n 1 first)" "$(head -n 1 .out)" 'it ends with the same commit'
 test_same '' "$(cut -d ' ' -f 2 k/verdicts | sort | uniq -d)" \
   'nothing was judged twice'
-test_that 'nothing is left' wait_until 10 no_litter
+test_litter 10 'nothing is left'
 
 # --- merges, and what cannot be narrowed down
 
@@ -151,5 +151,5 @@ test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 
 test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'
 test_same '' "$(find e -name runs.jsonl)" 'before anything was measured'
 test_same '' "$(in_repo bisect log 2>/dev/null)" 'no bisect was left in the repository'
-test_that 'no server is left' wait_until 10 no_litter
+test_litter 10 'no server is left'
 test_done

@@ -169,7 +169,7 @@ for sig in TERM KILL; do
   kill -$sig "$pid"
   wait "$pid"
   test_same "$([ $sig = TERM ] && echo 143 || echo 137)" $? 'it ends by it'
-  test_that 'no server is left' wait_until 20 no_litter
+  test_litter 20 'no server is left'
   test_that 'no results yet' test ! -e s/base -a ! -e s/main
   head -n 2 "$part" >two
   test_status 2 'another command' bench --commits base --results-dir s
@@ -235,5 +235,5 @@ test_status 2 'a mode that is none' bench --cluster-mode-filter maybe
 test_match "'--cluster-mode'" .err 'is named'
 test_status 2 'nothing to do' bench --commits base -- --case nothing
 test_match "'cfg.json' has no case" .err 'is said'
-test_that 'no server is left' wait_until 10 no_litter
+test_litter 10 'no server is left'
 test_done

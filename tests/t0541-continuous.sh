@@ -124,7 +124,7 @@ in_work() { [ "$(lines k/*/*.part)" -gt 0 ]; }
 test_that 'it measures' wait_until 60 in_work
 kill -9 $pid
 wait $pid 2>/dev/null
-test_that 'killed, it leaves no server' wait_until 60 no_litter
+test_litter 60 'killed, it leaves no server'
 head -n 1 k/*/*.part >one
 over() { [ "$(vkb-trackcommits determine --repo repo --file k.t --config-file long.json --max-commits 1 | titles)" = c7 ]; }
 test_that 'nobody prolongs the lease' wait_until 60 over
@@ -239,7 +239,7 @@ test_same 'does not start does not build' "$(states failed --table killed)" 'wha
 test_same 1 "$(rows --table killed | jq -s 'map(.attempts) | max')" 'each was taken once'
 test_same '10|10' "$(sql "SELECT count(*), count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics_killed WHERE error IS NULL")" \
   'every run is stored once'
-test_that 'no server is left' wait_until 60 no_litter
+test_litter 60 'no server is left'
 
 # --- a regression
 

@@ -93,5 +93,5 @@ VKB_ENV_RECORD=no
 export VKB_ENV_RECORD
 test_that 'without a record' load --runs 1 c.json
 test_same 'run run' "$(types .out)" 'there are runs alone'
-test_that 'nothing is left in the folder of temporary files' no_litter
+test_litter 0 'nothing is left in the folder of temporary files'
 test_done

@@ -63,7 +63,7 @@ environment(const struct build *b, struct str *env)
 
 	pass(env, "PATH");
 	pass(env, "HOME");
-	pass(env, "TMPDIR");
+	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "LC_ALL=C%c", '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
 	    b->recipe->goal->commit.seconds, '\0');

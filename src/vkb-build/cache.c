@@ -123,17 +123,16 @@ struct things {
 	size_t n, cap;
 };
 
-/* A log and the note on a tree are held by the lock of what they are of. */
+/* A log and what stands beside a tree are held by the lock of that. */
 static char *
 stem(const char *name)
 {
-	size_t n = strlen(name);
+	static const char *const ends[] = {".tree", ".tmp", ".log", NULL};
 
-	if (str_ends(name, ".tree"))
-		n -= strlen(".tree");
-	else if (str_ends(name, ".log"))
-		n -= strlen(".log");
-	return mem_strn(name, n);
+	for (size_t i = 0; ends[i]; i++)
+		if (str_ends(name, ends[i]))
+			return mem_strn(name, strlen(name) - strlen(ends[i]));
+	return mem_str(name);
 }
 
 static void

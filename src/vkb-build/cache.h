@@ -4,6 +4,7 @@
  *	builds/KEY/        a finished build, put there whole by a rename
  *	trees/FLAGS.N/     a tree with its objects, for the next build
  *	trees/FLAGS.N.tree the git tree it was last built from, once it was
+ *	trees/FLAGS.N.tmp/ temporary files while something is built in it
  *	git/               mirrors, and snapshots of work trees
  *	logs/, locks/, ccache/
  */

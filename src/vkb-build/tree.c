@@ -70,13 +70,16 @@ read_note(struct tree *t)
 static int
 try(struct tree *t, const struct cache *c, const char *flags, int i)
 {
-	char *name = mem_printf("%.16s.%d", flags, i), *note;
+	char *name = mem_printf("%.16s.%d", flags, i), *note, *tmp;
 
 	*t = (struct tree){.lock = cache_lock(c, name)};
 	if (t->lock >= 0) {
 		note = mem_printf("%s.tree", name);
+		tmp = mem_printf("%s.tmp", name);
 		t->dir = cache_path(c, "trees", name);
 		t->note = cache_path(c, "trees", note);
+		t->tmp = cache_path(c, "trees", tmp);
+		free(tmp);
 		free(note);
 		read_note(t);
 	}
@@ -134,7 +137,9 @@ tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
 			return err_fail_sys("cannot empty '%s'", t->dir);
 		t->was[0] = '\0';
 	}
-	if (folder_make(t->dir) < 0)
+	if (folder_remove(t->tmp) < 0)
+		return err_fail_sys("cannot empty '%s'", t->tmp);
+	if (folder_make(t->tmp) < 0 || folder_make(t->dir) < 0)
 		return -1;
 	return gitrepo_checkout(r, id, *t->was ? t->was : NULL, t->dir);
 }
@@ -153,8 +158,11 @@ tree_done(struct tree *t, const char *id)
 void
 tree_give(struct tree *t)
 {
-	if (t->dir)
+	if (t->dir) {
+		folder_remove(t->tmp); /* or the next that takes it */
 		cache_unlock(t->lock);
+	}
+	free(t->tmp);
 	free(t->dir);
 	free(t->note);
 	*t = (struct tree){.lock = -1};

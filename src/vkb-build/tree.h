@@ -10,6 +10,8 @@ struct cache;
 
 struct tree {
 	char *dir, *note; /* the note: which git tree it was last built from */
+	char *tmp; /* for temporary files: a compiler that is killed leaves some
+		    */
 	char was[GITREPO_ID]; /* that one, or "": it has no objects */
 	int lock;
 };
