@@ -164,6 +164,16 @@ test_same 'true true' "$(field .cached | xargs)" 'it is the same'
 test_same '' "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
   'nothing half is left'
 
+# Wherever it was killed: while the mirror was made, while refs were written.
+for f in config.lock refs/heads/main.lock packed-refs.lock HEAD.lock; do
+  touch "$(find killed/git -name '*.git')/$f"
+done
+mkdir killed/git/0.git.new
+echo '#define VERSION "9.0.2"' >repo/src/version.h
+commit three
+test_that 'locks that nobody holds' vkb-build --cache killed --repo "file://$scratch/repo" main
+test_same "$(head_of main)" "$(field .subject.commit)" 'it is the newest'
+
 # A compiler that is killed leaves its temporary files.
 in_repo checkout -q -b waits
 printf '%s\n\t%s\n' 'valkey-%:' 'mktemp; echo $$$$ >~/new; mv ~/new ~/began; exec tail -f /dev/null' \

@@ -165,42 +165,44 @@ guard_start(void)
 	return NULL;
 }
 
-static int
-tell(struct guard *g, const char *text)
-{
-	size_t n = strlen(text);
-
-	if (send(g->fd, text, n, MSG_NOSIGNAL) == (ssize_t)n)
-		return 0;
-	return err_fail_sys("cannot reach the guardian");
-}
-
 int
 guard_folder(struct guard *g, const char *path)
 {
 	char *text = mem_printf("F%s\n", path);
-	int rc = tell(g, text);
+	size_t n = strlen(text);
+	ssize_t sent = send(g->fd, text, n, MSG_NOSIGNAL);
 
 	free(text);
-	return rc;
+	return sent == (ssize_t)n ? 0
+				  : err_fail_sys("cannot reach the guardian");
+}
+
+/* Async-signal-safe. */
+static int
+tell(struct guard *g, char what, pid_t group)
+{
+	char text[24], *s = text + sizeof text;
+
+	*--s = '\n';
+	for (; group > 0; group /= 10)
+		*--s = (char)('0' + group % 10);
+	*--s = what;
+	return send(g->fd, s, (size_t)(text + sizeof text - s), MSG_NOSIGNAL) <
+		0
+	    ? -1
+	    : 0;
 }
 
 int
 guard_add(struct guard *g, pid_t group)
 {
-	char text[32];
-
-	snprintf(text, sizeof text, "A%ld\n", (long)group);
-	return tell(g, text);
+	return tell(g, 'A', group);
 }
 
 int
 guard_drop(struct guard *g, pid_t group)
 {
-	char text[32];
-
-	snprintf(text, sizeof text, "D%ld\n", (long)group);
-	return tell(g, text);
+	return tell(g, 'D', group);
 }
 
 void

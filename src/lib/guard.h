@@ -10,9 +10,12 @@
 
 struct guard;
 
-struct guard *guard_start(void); /* NULL, and said */
-/* -1, and said, when the guardian is gone. */
-int guard_folder(struct guard *, const char *path);
+struct guard *guard_start(void);                    /* NULL, and said */
+int guard_folder(struct guard *, const char *path); /* -1, said: it is gone */
+/*
+ * For proc.c, between fork and exec too: one that is added by itself, before
+ * its program begins, is missed by no kill of ours. -1, with errno.
+ */
 int guard_add(struct guard *, pid_t group);
 int guard_drop(struct guard *, pid_t group);
 /* All is in order; taken; NULL does nothing. */

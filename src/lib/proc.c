@@ -1,6 +1,7 @@
 #include "proc.h"
 #include "clock.h"
 #include "err.h"
+#include "guard.h"
 #include "mem.h"
 #include "str.h"
 
@@ -23,6 +24,7 @@ struct proc {
 	pid_t pid;
 	int fd;
 	bool group;
+	struct guard *guard;
 	bool ended;
 	int status;
 };
@@ -41,6 +43,8 @@ become(const struct proc_spec *s, pid_t parent)
 			_exit(127);
 	}
 	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
+		return -1;
+	if (s->guard && guard_add(s->guard, getpid()) < 0)
 		return -1;
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
@@ -95,6 +99,8 @@ proc_start(const struct proc_spec *s)
 		;
 	close(pipefd[0]);
 	if (n > 0) {
+		if (s->guard)
+			guard_drop(s->guard, pid);
 		waitpid(pid, NULL, 0);
 		errno = why;
 		err_fail_sys("cannot start '%s'", s->argv[0]);
@@ -104,10 +110,13 @@ proc_start(const struct proc_spec *s)
 	p = mem_new(sizeof *p);
 	p->pid = pid;
 	p->group = s->group || s->session;
+	p->guard = s->guard;
 	p->fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->fd < 0) {
 		why = errno;
 		kill(p->group ? -pid : pid, SIGKILL);
+		if (s->guard)
+			guard_drop(s->guard, pid);
 		waitpid(pid, NULL, 0);
 		free(p);
 		errno = why;
@@ -187,6 +196,8 @@ proc_free(struct proc *p)
 		proc_signal(p, SIGKILL);
 		proc_wait(p, -1, NULL);
 	}
+	if (p->guard)
+		guard_drop(p->guard, p->pid);
 	close(p->fd);
 	free(p);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct guard;
+
 struct proc_spec {
 	const char *const *argv;   /* argv[0] is looked up in PATH */
 	const char *const *setenv; /* NAME, VALUE, NAME, VALUE, NULL; or NULL */
@@ -17,6 +19,7 @@ struct proc_spec {
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
 	bool session;              /* leads a session of its own */
+	struct guard *guard;   /* of its group, until it is freed; or NULL */
 	int death_signal;      /* sent when the calling thread ends; 0 none */
 	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: as it is */

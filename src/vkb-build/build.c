@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "err.h"
 #include "folder.h"
-#include "guard.h"
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
@@ -83,7 +82,8 @@ environment(const struct build *b, struct str *env)
 static int
 start(struct build *b)
 {
-	struct proc_spec spec = {.session = true, .cwd = b->tree.dir};
+	struct proc_spec spec = {
+	    .session = true, .guard = b->shop->guard, .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -112,9 +112,7 @@ start(struct build *b)
 		close(spec.out);
 	free(argv);
 	str_free(&env);
-	if (!b->make)
-		return -1;
-	return guard_add(b->shop->guard, proc_pid(b->make));
+	return b->make ? 0 : -1;
 }
 
 /* The sources, then make. */
@@ -299,7 +297,6 @@ stop(struct build *b)
 		return;
 	if (!proc_wait(b->make, 0, NULL))
 		proc_stop(b->make, GRACE_MS);
-	guard_drop(b->shop->guard, proc_pid(b->make));
 	proc_free(b->make);
 	b->make = NULL;
 }

@@ -2,10 +2,8 @@
 
 #include "err.h"
 #include "gitrepo.h"
-#include "mem.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,22 +15,6 @@
 #include <unistd.h>
 
 #define STOP_MS 50 /* how often stop() is asked */
-
-/* Half packs, as libgit2 calls them. */
-static void
-sweep(const char *path)
-{
-	char *dir = mem_printf("%s/objects/pack", path);
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (strstr(e->d_name, "_git2_"))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	free(dir);
-}
 
 /* The child: what it has to say goes to the parent, which says it. */
 _Noreturn static void
@@ -74,14 +56,13 @@ listen_to(int fd, struct str *said, bool (*stop)(void *), void *arg)
 }
 
 int
-fetch_apart(struct gitrepo *r, const char *path, const char *url,
-    const char *const *specs, bool all, bool (*stop)(void *), void *arg)
+fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
+    bool all, bool (*stop)(void *), void *arg)
 {
 	struct str said = {0};
 	int fds[2], status = 0, rc;
 	pid_t pid;
 
-	sweep(path);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_fail_sys("cannot make a pipe");
 	pid = fork();

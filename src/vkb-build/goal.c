@@ -1,6 +1,7 @@
 #include "goal.h"
 #include "cache.h"
 #include "fetch.h"
+#include "store.h"
 
 #include "err.h"
 #include "json.h"
@@ -57,31 +58,15 @@ name_of(struct gitrepo *r)
 	return name;
 }
 
-/* A repository of the cache; one that is made is seen by none before. */
-static struct gitrepo *
-own(const struct cache *c, const char *name)
-{
-	int fd = cache_wait(c, name);
-	char *path = cache_path(c, "git", name);
-	struct gitrepo *r = fd < 0 ? NULL : gitrepo_own(path);
-
-	free(path);
-	cache_unlock(fd);
-	return r;
-}
-
 static int
 fetch(struct origin *s, const char *const *specs, bool all)
 {
 	int fd = cache_wait(s->cache, s->lock), rc;
-	char *path;
 
 	if (fd < 0)
 		return -1;
-	path = cache_path(s->cache, "git", s->lock);
 	rc = fetch_apart(
-	    s->repo, path, s->url, specs, all, s->cache->stop, s->cache->arg);
-	free(path);
+	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
 	cache_unlock(fd);
 	return rc;
 }
@@ -103,7 +88,7 @@ origin_open(const struct cache *c, const char *url, const char *dir)
 		s->url = mem_str(url);
 		s->repository = short_name(url);
 		s->lock = mem_printf("%.16s.git", key);
-		s->repo = own(c, s->lock);
+		s->repo = store_open(c, s->lock);
 	}
 	if (s->repo)
 		return s;
@@ -223,7 +208,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	if (rc < 0 || gitrepo_commit(r, id, &t->commit) < 0)
 		goto out;
 	rc = -1;
-	t->own = own(c, "worktrees.git");
+	t->own = store_open(c, "worktrees.git");
 	if (!t->own || gitrepo_snapshot(r, t->own, t->tree) < 0)
 		goto out;
 	t->dirty = strcmp(t->tree, t->commit.tree) != 0;
@@ -315,7 +300,8 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 	file = split(t, text);
 	slash = strrchr(file, '/');
 	t->ref = mem_str(slash ? slash + 1 : file);
-	if (hash_file(file, t->archive) < 0 || !(t->own = own(c, ARCHIVES)))
+	if (hash_file(file, t->archive) < 0 ||
+	    !(t->own = store_open(c, ARCHIVES)))
 		goto out;
 	ref = mem_printf("refs/archives/%s", t->archive);
 	if (find_archive(c, t->own, ref, file, id) < 0 ||

@@ -1,7 +1,6 @@
 #include "child.h"
 #include "clock.h"
 #include "err.h"
-#include "guard.h"
 #include "mem.h"
 #include "proc.h"
 #include "served.h"
@@ -118,6 +117,7 @@ run(struct waiting *w, struct child *c)
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,
+	    .guard = s->guard,
 	    .death_signal = SIGKILL,
 	    .cpus = s->cpus};
 	struct served_counts now;
@@ -134,15 +134,12 @@ run(struct waiting *w, struct child *c)
 	if (!w->proc)
 		return -1;
 	w->began = w->asked = clock_ns();
-	rc = guard_add(s->guard, proc_pid(w->proc));
 	c->watch = watch_child(s->target, proc_pid(w->proc), s->threads);
 	watch_begin(c->watch);
-	if (rc == 0)
-		rc = await(w);
+	rc = await(w);
 	watch_end(c->watch);
 	proc_signal(w->proc, SIGKILL); /* and what it may have started */
 	proc_wait(w->proc, -1, &c->status);
-	guard_drop(s->guard, proc_pid(w->proc));
 	proc_free(w->proc);
 	return rc;
 }

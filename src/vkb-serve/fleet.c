@@ -12,7 +12,6 @@
 #include "config.h"
 #include "err.h"
 #include "folder.h"
-#include "guard.h"
 #include "halt.h"
 #include "json.h"
 #include "mem.h"
@@ -243,7 +242,7 @@ again(struct fleet *f, size_t i, struct str *why)
 	if (f->spec.port || !node_ended(n) || !node_port_taken(n) ||
 	    ++f->tries > PORT_TRIES)
 		return -1;
-	node_stop_all(n, 1, f->shared->guard, 0);
+	node_stop_all(n, 1, 0);
 	str_clear(why);
 	return launch(f, i, why);
 }
@@ -383,8 +382,7 @@ fleet_free(struct fleet *f)
 static void
 stop_nodes(struct fleet *f)
 {
-	int killed =
-	    node_stop_all(f->node, f->n, f->shared->guard, f->shared->grace_ms);
+	int killed = node_stop_all(f->node, f->n, f->shared->grace_ms);
 
 	if (killed && !f->shared->quiet)
 		err_say("server '%s': %d did not end in %d ms, killed",

@@ -1,5 +1,4 @@
 #include "node.h"
-#include "guard.h"
 #include "spec.h"
 
 #include "client.h"
@@ -98,6 +97,7 @@ node_start(struct node *n, struct guard *g, int port, struct str *why)
 	struct proc_spec p = {.argv = argv,
 	    .cwd = n->dir,
 	    .group = true,
+	    .guard = g,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
 	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
@@ -122,10 +122,6 @@ node_start(struct node *n, struct guard *g, int port, struct str *why)
 	if (!n->proc) {
 		str_printf(why, "cannot start '%s': %s", n->spec->server,
 		    strerror(errno));
-		goto out;
-	}
-	if (guard_add(g, proc_pid(n->proc)) < 0) {
-		str_add(why, "the guardian is gone");
 		goto out;
 	}
 	rc = 0;
@@ -366,10 +362,9 @@ ask_to_end(struct node *n)
 
 /* Before the leader is waited for, its number stays its group's. */
 static void
-reap(struct node *n, struct guard *g)
+reap(struct node *n)
 {
 	kill(-proc_pid(n->proc), SIGKILL);
-	guard_drop(g, proc_pid(n->proc));
 	proc_free(n->proc);
 	n->proc = NULL;
 	if (n->socket)
@@ -377,7 +372,7 @@ reap(struct node *n, struct guard *g)
 }
 
 int
-node_stop_all(struct node *v, size_t count, struct guard *g, int grace_ms)
+node_stop_all(struct node *v, size_t count, int grace_ms)
 {
 	int64_t deadline = clock_ns() + grace_ms * INT64_C(1000000);
 	struct pollfd fd = {.events = POLLIN};
@@ -396,7 +391,7 @@ node_stop_all(struct node *v, size_t count, struct guard *g, int grace_ms)
 		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
 			;
 		killed += !node_ended(&v[i]);
-		reap(&v[i], g);
+		reap(&v[i]);
 	}
 	return killed;
 }

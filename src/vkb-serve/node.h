@@ -54,7 +54,7 @@ void node_tell_end(struct node *, struct str *why);
 void node_settle(struct node *);
 
 /* Asks all of them to end, waits for grace_ms, kills. How many were killed. */
-int node_stop_all(struct node *, size_t n, struct guard *, int grace_ms);
+int node_stop_all(struct node *, size_t n, int grace_ms);
 
 void node_free(struct node *);
 

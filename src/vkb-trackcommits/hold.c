@@ -121,22 +121,19 @@ watch(struct hold *h)
 static int
 run(struct hold *h, const char *const *command)
 {
-	const struct proc_spec spec = {
+	struct proc_spec spec = {
 	    .argv = command, .group = true, .death_signal = SIGKILL};
-	struct guard *guard;
 	int rc = 125;
 
-	if (first_beat(h) < 0 || !(guard = guard_start()))
+	if (first_beat(h) < 0 || !(spec.guard = guard_start()))
 		return rc;
 	h->command = proc_start(&spec);
 	if (!h->command)
 		rc = errno == ENOENT ? 127 : 126;
-	else if (guard_add(guard, proc_pid(h->command)) == 0) {
+	else
 		rc = watch(h);
-		guard_drop(guard, proc_pid(h->command));
-	}
 	proc_free(h->command);
-	guard_dismiss(guard);
+	guard_dismiss(spec.guard);
 	return rc;
 }
 
