@@ -1,9 +1,11 @@
 #include "swapfile.h"
+#include "cgroup.h"
 #include "err.h"
 #include "mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,16 +19,26 @@ struct swapfile {
 	int fd; /* -1: plain memory */
 };
 
+static size_t
+quarter_of_memory(void)
+{
+	double memory =
+	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	struct cgroup g;
+
+	cgroup_read(&g, "");
+	memory = fmin(memory, g.memory_bytes); /* NAN is no number */
+	cgroup_free(&g);
+	return (size_t)(memory / 4);
+}
+
 struct swapfile *
 swapfile_new(size_t limit)
 {
 	struct swapfile *s = mem_new(sizeof *s);
 
 	s->fd = -1;
-	s->limit = limit;
-	if (!limit)
-		s->limit = (size_t)sysconf(_SC_PHYS_PAGES) / 4 *
-		    (size_t)sysconf(_SC_PAGESIZE);
+	s->limit = limit ? limit : quarter_of_memory();
 	return s;
 }
 

@@ -1,7 +1,8 @@
 /*
  * Bytes that only grow, in one piece of memory. Where they are more than a
- * part of what the machine has, they lie in a file without a name, which the
- * kernel may write out; that file is in $TMPDIR, or /var/tmp.
+ * part of what the machine has, or the control group may have, they lie in a
+ * file without a name, which the kernel may write out; that file is in $TMPDIR,
+ * or /var/tmp.
  */
 #ifndef SWAPFILE_H
 #define SWAPFILE_H
@@ -12,7 +13,7 @@ struct swapfile;
 
 #define SWAPFILE_SLACK 64 /* bytes behind the end that may be read */
 
-/* 'limit': bytes kept in plain memory; 0: a quarter of the machine's. */
+/* 'limit': bytes kept in plain memory; 0: a quarter of that. */
 struct swapfile *swapfile_new(size_t limit);
 void swapfile_free(struct swapfile *);
 
