@@ -1,6 +1,7 @@
 /*
  * What the threads of one run share, and what each has of its own. Private to
- * the engine: engine.c makes it, worker.c and conn.c use it.
+ * the engine: engine.c makes it, worker.c, tally.c, conn.c and sending.c use
+ * it.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -19,6 +20,7 @@
 
 #define RUN_ENDLESS UINT64_MAX
 #define RUN_READ_SIZE (64 * 1024)
+#define RUN_SECOND INT64_C(1000000000)
 #define RUN_SLICE (256 * 1024) /* bytes made at once; to stay in the cache */
 
 struct hist;
@@ -235,13 +237,17 @@ void conn_open(struct worker *, struct conn *, int64_t now);
 void conn_close(struct worker *, struct conn *);
 void conn_lost(struct worker *, struct conn *, const char *why, int64_t now);
 void conn_event(struct worker *, struct conn *, uint32_t events);
+void conn_await_room(struct worker *, struct conn *); /* to send */
+
+/* sending.c */
 bool conn_waits(const struct conn *); /* for room to send */
 /* Sends n commands, with refills where due. */
 void conn_send(struct worker *, struct conn *, uint32_t n, int64_t now);
-
 /* Bytes that the caller counts the replies of. */
 void conn_put(
     struct worker *, struct conn *, const char *p, size_t n, int64_t now);
+/* What waits, now that there is room; then the rest of the batch. */
+void conn_flush(struct worker *, struct conn *, int64_t now);
 
 /* worker.c, called by conn.c */
 void worker_ready(struct worker *, struct conn *, int64_t now);
@@ -251,7 +257,6 @@ void worker_replies(
 void worker_sequence(struct worker *, struct conn *, uint32_t n);
 /* The same, of a template. */
 void worker_course(struct worker *, struct conn *, uint32_t n);
-void worker_error(struct worker *, const char *kind, const char *text);
 void *worker_main(void *worker);
 
 void worker_check(struct worker *, struct conn *, int64_t now);
@@ -279,7 +284,13 @@ int64_t openloop_next(const struct worker *);
 /* What was due but never sent waited at least so long. */
 void openloop_unsent(struct worker *, int64_t now);
 
-/* Counts n latencies in the worker's interval; worker.c. */
+/* tally.c: what a thread counts, and gives to the run once a second. */
+void worker_error(struct worker *, const char *kind, const char *text);
+/* Counts n latencies in the worker's interval. */
 void worker_record(struct worker *, int64_t ns, uint32_t n);
+/* The interval ends, if only because time went on. */
+void worker_interval(struct worker *, int64_t now);
+/* The intervals before that one are the run's. Lock held. */
+void worker_hand_over(struct worker *, size_t until);
 
 #endif

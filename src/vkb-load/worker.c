@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,7 +15,6 @@
 
 #define EVENTS 64
 #define TICK_NS 50000000
-#define SECOND_NS INT64_C(1000000000)
 
 bool
 run_halted(const struct run *r)
@@ -28,85 +26,6 @@ static bool
 by_duration(const struct run *r)
 {
 	return r->t1 != INT64_MAX;
-}
-
-void
-worker_error(struct worker *w, const char *kind, const char *text)
-{
-	struct engine_error *e;
-	size_t i;
-
-	for (i = 0; i < w->nerrors; i++)
-		if (strcmp(w->errors[i].kind, kind) == 0) {
-			w->errors[i].count++;
-			return;
-		}
-	if (w->nerrors == ENGINE_ERRORS - 1) {
-		/* The last row counts all further kinds. */
-		kind = "other";
-	} else if (w->nerrors == ENGINE_ERRORS) {
-		w->errors[ENGINE_ERRORS - 1].count++;
-		return;
-	}
-	e = &w->errors[w->nerrors++];
-	snprintf(e->kind, sizeof e->kind, "%s", kind);
-	snprintf(e->text, sizeof e->text, "%s", text);
-	e->count = 1;
-}
-
-/* Gives the interval that ends to the run. Called with the lock held. */
-static void
-hand_over(struct worker *w, size_t until)
-{
-	struct run *r = w->run;
-	struct interval *in;
-
-	while (r->nintervals <= w->interval || r->nintervals < until) {
-		r->intervals = mem_grow(r->intervals, r->nintervals,
-		    &r->intervals_cap, sizeof *r->intervals);
-		memset(&r->intervals[r->nintervals++], 0, sizeof *r->intervals);
-	}
-	in = &r->intervals[w->interval];
-	if (hist_count(w->latency)) {
-		if (!in->hist)
-			in->hist = HIST_LATENCY();
-		hist_merge(in->hist, w->latency);
-		hist_merge(r->latency, w->latency);
-		if (r->service)
-			hist_merge(r->service, w->service);
-	}
-	in->requests += w->interval_counted;
-	r->answered += w->interval_counted;
-	for (; w->interval < until; w->interval++)
-		r->intervals[w->interval].handed++;
-}
-
-static void
-interval_end(struct worker *w, int64_t now)
-{
-	struct run *r = w->run;
-	size_t until = (size_t)((now - r->t0) / SECOND_NS);
-
-	pthread_mutex_lock(&r->gate->lock);
-	hand_over(w, until);
-	pthread_mutex_unlock(&r->gate->lock);
-	if (hist_count(w->latency)) {
-		hist_clear(w->latency);
-		if (w->service)
-			hist_clear(w->service);
-	}
-	w->interval_counted = 0;
-	w->interval_end = r->t0 + (int64_t)(until + 1) * SECOND_NS;
-}
-
-void
-worker_record(struct worker *w, int64_t ns, uint32_t n)
-{
-	if (w->now >= w->interval_end)
-		interval_end(w, w->now);
-	hist_add(w->latency, ns, n);
-	w->interval_counted += n;
-	w->counted += n;
 }
 
 /* A share of the requests left: large at first, so that few are asked for. */
@@ -400,7 +319,7 @@ tick(struct worker *w, int64_t now)
 	if (!w->running)
 		return;
 	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))
-		interval_end(w, now);
+		worker_interval(w, now);
 	if (by_duration(r) && now >= r->t1 && r->work->rate <= 0)
 		w->finished = true;
 }
@@ -534,7 +453,7 @@ loop(struct worker *w)
 	size_t i;
 
 	w->running = true;
-	w->interval_end = r->t0 + SECOND_NS;
+	w->interval_end = r->t0 + RUN_SECOND;
 	w->now = clock_ns();
 	if (r->work->rate > 0)
 		openloop_start(w, w->now);
@@ -566,7 +485,7 @@ worker_main(void *arg)
 		loop(w);
 	pthread_mutex_lock(&r->gate->lock);
 	if (hist_count(w->latency))
-		hand_over(w, w->interval + 1);
+		worker_hand_over(w, w->interval + 1);
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->released) /* its CPU time is read while it lives */
