@@ -1,4 +1,5 @@
 #include "config.h"
+#include "configfit.h"
 #include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
@@ -9,127 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-/* A value as it stands in the file, but not without end. */
-static char *
-shown(const struct json *v)
-{
-	char *s = json_print(v);
-
-	if (strlen(s) > 60)
-		strcpy(s + 57, "...");
-	return s;
-}
-
-static void
-unfit(struct configwalk *w, const struct config_key *k, const struct json *v)
-{
-	char words[CONFIG_WORDS], *s = shown(v);
-
-	configwalk_problem(
-	    w, "'%s' must be %s, not %s", k->name, config_words(k, words), s);
-	free(s);
-}
-
-static bool
-is_whole(const struct config_key *k, const struct json *v)
-{
-	double d = json_num(v, NAN);
-
-	return json_type(v) == JSON_NUMBER && d == floor(d) && d >= k->min &&
-	    d <= k->max;
-}
-
-static bool
-is_text(const struct json *v)
-{
-	const char *s = json_str(v);
-
-	return s && s[strspn(s, " \t\r\n")];
-}
-
-/* 1 yes, 0 no, -1 neither. */
-static int
-truth(const struct json *v)
-{
-	static const char *const yes[] = {"yes", "true", "1"};
-	static const char *const no[] = {"no", "false", "0"};
-	const char *s = json_str(v);
-
-	if (json_type(v) == JSON_BOOL)
-		return json_bool(v, false);
-	for (size_t i = 0; s && i < 3; i++)
-		if (strcasecmp(s, yes[i]) == 0)
-			return 1;
-		else if (strcasecmp(s, no[i]) == 0)
-			return 0;
-	return -1;
-}
-
-static bool
-is_choice(const char *choices, const struct json *v)
-{
-	const char *s = json_str(v);
-	size_t n = s ? strlen(s) : 0;
-
-	for (const char *p = choices; n && p; p = strchr(p, '|')) {
-		p += *p == '|';
-		if (strncmp(p, s, n) == 0 && (p[n] == '|' || !p[n]))
-			return true;
-	}
-	return false;
-}
-
-/* Does one value, not a list, fit? CPU lists say what is wrong themselves. */
-static bool
-fits(struct configwalk *w, const struct config_key *k, const struct json *v)
-{
-	double d = json_num(v, NAN);
-	const char *why;
-	cpu_set_t set;
-
-	switch (k->rule) {
-	case CONFIG_ANY:
-		return true;
-	case CONFIG_TEXT:
-	case CONFIG_TEXTS:
-		return is_text(v);
-	case CONFIG_BOOL:
-	case CONFIG_MODES:
-		return truth(v) >= 0;
-	case CONFIG_WHOLE:
-	case CONFIG_WHOLES:
-	case CONFIG_AXIS:
-		return is_whole(k, v);
-	case CONFIG_SECONDS:
-		return json_type(v) == JSON_NUMBER && d <= k->max &&
-		    (k->min < 0 ? d >= 0 : d > 0);
-	case CONFIG_RATES:
-		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
-	case CONFIG_SEED:
-		return json_type(v) == JSON_BOOL || is_whole(k, v);
-	case CONFIG_CHOICE:
-		return is_choice(k->inner, v);
-	case CONFIG_CPUS:
-	case CONFIG_CPUSETS:
-		if (!json_str(v))
-			return false;
-		if (cpulist_parse(json_str(v), &set, &why) < 0)
-			configwalk_problem(w, "'%s': \"%s\" is no CPU list: %s",
-			    k->name, json_str(v), why);
-		return true;
-	case CONFIG_SETTINGS:
-	case CONFIG_SETTINGS_SETS:
-		return json_type(v) == JSON_OBJECT;
-	case CONFIG_SUFFIXES:
-		return json_type(v) == JSON_OBJECT || json_type(v) == JSON_NULL;
-	case CONFIG_OBJECT:
-	case CONFIG_OBJECTS:
-		return json_type(v) == JSON_OBJECT;
-	}
-	return false;
-}
 
 static void object(struct configwalk *, const char *place, struct json *);
 
@@ -161,7 +41,7 @@ inside(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (number || json_str(m))
 			continue;
 		len = configwalk_key(w, json_key(m));
-		unfit(w, k, m);
+		configfit_unfit(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -172,13 +52,13 @@ list(struct configwalk *w, const struct config_key *k, struct json *v)
 	size_t i = 0, len;
 
 	if (!json_len(v) && k->min >= 0)
-		unfit(w, k, v);
+		configfit_unfit(w, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = configwalk_index(w, i++);
-		if (fits(w, k, m))
+		if (configfit_is(w, k, m))
 			inside(w, k, m);
 		else
-			unfit(w, k, m);
+			configfit_unfit(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -194,8 +74,8 @@ value(struct configwalk *w, const struct config_key *k, struct json *v)
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		list(w, k, v);
-	else if (must || !fits(w, k, v))
-		unfit(w, k, v);
+	else if (must || !configfit_is(w, k, v))
+		configfit_unfit(w, k, v);
 	else
 		inside(w, k, v);
 }
@@ -275,13 +155,13 @@ set_truths(struct json *obj, const char *key)
 	if (!v)
 		return;
 	if (json_type(v) != JSON_ARRAY) {
-		if (truth(v) >= 0)
-			json_set_bool(obj, key, truth(v));
+		if (configfit_truth(v) >= 0)
+			json_set_bool(obj, key, configfit_truth(v));
 		return;
 	}
 	list_of = json_array();
 	for (struct json *m = json_first(v); m; m = json_next(m))
-		json_push(list_of, json_boolean(truth(m) == 1));
+		json_push(list_of, json_boolean(configfit_truth(m) == 1));
 	json_set(obj, key, list_of);
 }
 
@@ -510,7 +390,7 @@ one(struct configwalk *w, struct json *cfg)
 	char *s;
 
 	if (json_type(cfg) != JSON_OBJECT) {
-		s = shown(cfg);
+		s = configfit_shown(cfg);
 		configwalk_problem(
 		    w, "a configuration must be an object, not %s", s);
 		free(s);
@@ -568,7 +448,7 @@ config_check(struct json *doc, const char *name, bool lenient)
 bool
 config_truth(const struct json *v)
 {
-	return v && truth(v) == 1;
+	return v && configfit_truth(v) == 1;
 }
 
 bool

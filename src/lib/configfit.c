@@ -1,0 +1,129 @@
+#include "configfit.h"
+#include "config.h"
+#include "configwalk.h"
+#include "cpulist.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+char *
+configfit_shown(const struct json *v)
+{
+	char *s = json_print(v);
+
+	if (strlen(s) > 60)
+		strcpy(s + 57, "...");
+	return s;
+}
+
+void
+configfit_unfit(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	char words[CONFIG_WORDS], *s = configfit_shown(v);
+
+	configwalk_problem(
+	    w, "'%s' must be %s, not %s", k->name, config_words(k, words), s);
+	free(s);
+}
+
+static bool
+is_whole(const struct config_key *k, const struct json *v)
+{
+	double d = json_num(v, NAN);
+
+	return json_type(v) == JSON_NUMBER && d == floor(d) && d >= k->min &&
+	    d <= k->max;
+}
+
+static bool
+is_text(const struct json *v)
+{
+	const char *s = json_str(v);
+
+	return s && s[strspn(s, " \t\r\n")];
+}
+
+int
+configfit_truth(const struct json *v)
+{
+	static const char *const yes[] = {"yes", "true", "1"};
+	static const char *const no[] = {"no", "false", "0"};
+	const char *s = json_str(v);
+
+	if (json_type(v) == JSON_BOOL)
+		return json_bool(v, false);
+	for (size_t i = 0; s && i < 3; i++)
+		if (strcasecmp(s, yes[i]) == 0)
+			return 1;
+		else if (strcasecmp(s, no[i]) == 0)
+			return 0;
+	return -1;
+}
+
+static bool
+is_choice(const char *choices, const struct json *v)
+{
+	const char *s = json_str(v);
+	size_t n = s ? strlen(s) : 0;
+
+	for (const char *p = choices; n && p; p = strchr(p, '|')) {
+		p += *p == '|';
+		if (strncmp(p, s, n) == 0 && (p[n] == '|' || !p[n]))
+			return true;
+	}
+	return false;
+}
+
+bool
+configfit_is(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	double d = json_num(v, NAN);
+	const char *why;
+	cpu_set_t set;
+
+	switch (k->rule) {
+	case CONFIG_ANY:
+		return true;
+	case CONFIG_TEXT:
+	case CONFIG_TEXTS:
+		return is_text(v);
+	case CONFIG_BOOL:
+	case CONFIG_MODES:
+		return configfit_truth(v) >= 0;
+	case CONFIG_WHOLE:
+	case CONFIG_WHOLES:
+	case CONFIG_AXIS:
+		return is_whole(k, v);
+	case CONFIG_SECONDS:
+		return json_type(v) == JSON_NUMBER && d <= k->max &&
+		    (k->min < 0 ? d >= 0 : d > 0);
+	case CONFIG_RATES:
+		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
+	case CONFIG_SEED:
+		return json_type(v) == JSON_BOOL || is_whole(k, v);
+	case CONFIG_CHOICE:
+		return is_choice(k->inner, v);
+	case CONFIG_CPUS:
+	case CONFIG_CPUSETS:
+		if (!json_str(v))
+			return false;
+		if (cpulist_parse(json_str(v), &set, &why) < 0)
+			configwalk_problem(w, "'%s': \"%s\" is no CPU list: %s",
+			    k->name, json_str(v), why);
+		return true;
+	case CONFIG_SETTINGS:
+	case CONFIG_SETTINGS_SETS:
+		return json_type(v) == JSON_OBJECT;
+	case CONFIG_SUFFIXES:
+		return json_type(v) == JSON_OBJECT || json_type(v) == JSON_NULL;
+	case CONFIG_OBJECT:
+	case CONFIG_OBJECTS:
+		return json_type(v) == JSON_OBJECT;
+	}
+	return false;
+}
