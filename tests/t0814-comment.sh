@@ -271,14 +271,14 @@ cat >one.md <<'END'
 
 [abc123](https://forge.example/o/r/commit/abc123) by @me
 END
-mkdir issues none
+mkdir issues
 cp one.md issues
 sed 's/cdef/cdee/; s/^# SET/# GET/' one.md >issues/two.md
 for on in github gitlab; do
   fresh 'github-actions[bot]'
   text=body opened=open
   [ $on = github ] || text=description opened=opened
-  test_that "$on: two issues" vkb-comment --issue $on issues none
+  test_that "$on: two issues" vkb-comment --issue $on issues/ none/
   test_same "SET is 5 % slower since abc123 $opened
 GET is 5 % slower since abc123 $opened" \
     "$(jq -r '.issues[3:][] | "\(.title) \(.state)"' state)" "$on: are opened"

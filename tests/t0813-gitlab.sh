@@ -1,0 +1,135 @@
+#!/bin/sh
+# configs/ci/gitlab.yml, included by a small repository and really run: a merge
+# request that is slower, with its comment, and a schedule. And what the action
+# of GitHub does, as its steps have it.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+test_server 'a pipeline'
+. "$tests/repo.sh"
+for tool in curl jq perl rsync; do
+  command -v $tool >/dev/null || {
+    test_skip 'a pipeline' $tool
+    test_done
+  }
+done
+for name in $(env | sed -n 's/^\(\(GITHUB\|CI\|VKB_GITLAB\|VKB_S3\)_[A-Z0-9_]*\)=.*/\1/p'); do
+  unset "$name"
+done
+unset CI http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+
+real_repo
+in_repo branch -m unstable
+base=$(head_of HEAD)
+burn 100000 slow
+cat >repo/cfg.json <<'END'
+[{"commands": ["SET"], "requests": [1500], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+commit 'a configuration'
+judged='-m server_cpu_us_per_req --margin 60%'
+
+# --- the action of GitHub
+
+step() { # step N: the N-th command, with the inputs that follow as variables
+  n=$1
+  shift
+  command=$(sed -n "s/^ *- run: //p" "$top/action.yml" | sed -n "${n}p" |
+    sed "s/^'//; s/'\$//")
+  env GITHUB_ACTION_PATH="$top" "$@" bash -eo pipefail -c "$command"
+}
+test_same 3 "$(grep -c ' run: ' "$top/action.yml")" 'the action has three steps'
+test_status 1 'the action' step 3 DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
+  LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" BASELINE='' RESULTS=action
+test_same regression "$(cat action/verdict)" 'finds what is slower'
+test_match 'server_cpu_us_per_req' action/report.md 'and says it'
+
+# --- GitLab, with a forge of our own
+
+. "$tests/npm.sh"
+npm_need gitlab-ci-local@4.61.1
+
+perl "$tests/forge.pl" port state log 2>forge.err &
+forge=$!
+test_cleanup() { kill "$forge" 2>/dev/null; }
+if ! wait_until 60 test -s port; then
+  test_result 1 'the forge starts'
+  sed 's/^/# /' forge.err
+  test_done
+fi
+echo '{"login": "bot", "labels": {}, "comments": [], "issues": [], "fail": {}}' >state
+
+# What is cloned is a repository of what the comment needs; the rest is built.
+mkdir -p vkb/bin
+cp "$top/bin/vkb-comment" "$top/bin/vkb-needs" "$top/bin/vkb-sh-setup" vkb/bin
+git init -q vkb
+git -C vkb add -A
+git -C vkb commit -qm vkb
+cp "$top/configs/ci/gitlab.yml" repo/vkb.yml
+cat >repo/.gitlab-ci.yml <<END
+include:
+  - local: vkb.yml
+stages: [test]
+.vkb:
+  before_script:
+    - mkdir vkb
+    - ln -s $top/bin vkb/bin
+END
+commit 'with CI'
+in_repo remote add origin git@gitlab.example:me/server.git
+PATH=$top/bin:$PATH
+# pipeline SOURCE OPTION...
+pipeline() {
+  source=$1
+  shift
+  (cd repo && timeout 300 gitlab-ci-local --force-shell-executor --shell-isolation \
+    --variable "CI_PIPELINE_SOURCE=$source" --variable "VKB_URL=$scratch/vkb" \
+    --variable "VKB_REF=$(git -C ../vkb rev-parse HEAD)" \
+    --variable "VKB_HISTORY=$scratch/history.git" \
+    --variable "CI_API_V4_URL=http://127.0.0.1:$(cat ../port)/gitlab" \
+    --variable CI_SERVER_URL=https://forge.example --variable CI_PROJECT_ID=5 \
+    --variable CI_MERGE_REQUEST_PROJECT_ID=5 --variable CI_MERGE_REQUEST_IID=7 \
+    --variable "CI_MERGE_REQUEST_DIFF_BASE_SHA=$base" \
+    --variable VKB_GITLAB_TOKEN=secret-1 --variable VKB_CONFIG=cfg.json \
+    --variable 'VKB_LOAD=--runs 8 cfg.json' --variable "VKB_COMPARE=$judged" "$@")
+}
+names() { sed -n 's/^\([a-z-]*\);.*/\1/p' | grep -vx name | sort | xargs; }
+jobs() { pipeline "$@" --list-csv 2>err | names; }
+test_same 'vkb-comment vkb-pr' "$(jobs merge_request_event)" \
+  'a merge request has its jobs'
+test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
+  'without a token no comment'
+test_same '' "$(jobs push)" 'a push has none'
+test_status 1 'a slower merge request' pipeline merge_request_event
+test_match 'vkb-pr.*FAIL' .err 'fails'
+test_match '<!-- vkb-comment: report -->' state 'its comment is posted'
+test_match 'server_cpu_us_per_req' state 'with what is slower'
+test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" 'and the label'
+done_in=repo/.gitlab-ci-local/artifacts/vkb-pr/pr-results
+test_same 1 "$(xmllint --xpath 'count(//failure)' $done_in/junit.xml)" 'junit is kept'
+test_match '^# EOF' $done_in/metrics.txt 'so are the metrics'
+
+git init -q --bare history.git
+test_that 'a schedule' pipeline schedule
+test_match 'results/.*\.jsonl' "$(git --git-dir=history.git ls-tree -r --name-only vkb-history >names; echo names)" \
+  'what was measured is kept'
+completed() {
+  git --git-dir=history.git show vkb-history:commits.jsonl >commits.jsonl
+  jq -r 'select(.status == "complete").commit' commits.jsonl | sort -u | wc -l
+}
+test_same 3 "$(completed)" 'three commits are complete'
+test_that 'the next one' pipeline schedule
+test_same 4 "$(completed)" 'does the rest'
+test_same '' "$(cat forge.err)" 'the forge has nothing to say'
+
+# --- this repository's own
+
+mkdir own
+cp -R "$top/.gitlab-ci.yml" "$top/configs" own
+git init -q own
+git -C own remote add origin git@gitlab.example:me/vkb.git
+git -C own add -A
+git -C own commit -qm own
+test_same tests "$(cd own && timeout 100 gitlab-ci-local --list-csv 2>../err | names)" \
+  'a push to this one is tested'
+test_done
