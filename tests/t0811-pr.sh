@@ -62,10 +62,12 @@ unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 
 test_that 'a faster one' pr f main base
 test_same improvement "$(cat f/verdict)" 'is an improvement'
-test_that 'the same commit, and a history' pr n --baseline history.jsonl base base
+test_that 'the same commit, and a history' pr n --commit-url https://example.com/ \
+  --baseline history.jsonl base base
 test_same none "$(cat n/verdict)" 'is no change'
 test_same "$(echo "$all" changes.jsonl | xargs -n 1 | sort)" "$(files n | xargs -n 1)" \
   'and the changes of the history are there'
+test_match "https://example.com/$(head_of base)" n/report.html 'with links'
 
 # --- names that are attacks
 

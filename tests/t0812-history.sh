@@ -187,11 +187,14 @@ for i in $(seq 25); do
   printf '{"type":"commit","v":1,"commit":"%s","parents":["%s"],"time":"%s","title":"c%d <b>&amp;"}\n' \
     "$(id "$i")" "$(id $((i - 1)))" "$day" "$i"
 done >year
+runs "$(id 9)" 2026-01-09T00:00:00Z s99 5 10000 ',"ref":"unstable"' |
+  sed 's/"SET"/"SET","data_size":7/' >>year
 history add y year
 test_that 'a site' site --commit-url https://example.com/c/ y out
 test_match '^vkb-history: 25 pages made, 0 as they were, 0 removed$' .err 'is made'
 test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'a page for each commit'
-test_match "<a href=\"commit/$(id 17).html\">.*SET.*rps.*-20\.[01]%.*regression" out/index.html \
+test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'what there is'
+test_match "<a href=\"commit/$(id 17).html\">.*<td>SET</td>.*rps.*-20\.[01]%.*regression" out/index.html \
   'what changed, and where'
 test_match 'c17 &lt;b&gt;&amp;amp;' out/index.html 'titles are text'
 test_match "href=\"https://example.com/c/$(id 24)\"" out/index.html 'commits have links'
@@ -260,7 +263,7 @@ test_match 'is passed over: give it to vkb-history add' .err 'is passed over, an
 
 for words in '' add 'nothing d' 'site d' 'site d o x' 'baseline d x' 'prune d' \
   'add --keep 1 d one' 'prune --keep 1 --commit x d' 'baseline -C repo d' \
-  'site --commit-url javascript:x d o' 'site --last 2 d o' 'prune --keep x d'; do
+  'site --commit-url javascript:x d o' 'site h h' 'site --last 2 d o' 'prune --keep x d'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-history $words" vkb-history $words
 done

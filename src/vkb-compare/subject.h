@@ -15,8 +15,8 @@ char *subject_name(const struct json *subject);
 
 /*
  * The place of the subject that 'name' means: its label, and where none has it
- * a ref, server version, or the first 4 characters or more of a commit. -1, and said with a list, when
- * there is none or more than one.
+ * a ref, server version, or the first 4 characters or more of a commit. -1, and
+ * said with a list, when there is none or more than one.
  */
 int subject_find(const struct cases *, const char *name);
 

@@ -284,6 +284,61 @@ report(const struct adding *a, size_t files, size_t added)
 	str_free(&s);
 }
 
+static void
+read_file(struct adding *a, const char *const *file, size_t n)
+{
+	struct jsonl *in = jsonl_open(file, n);
+	struct json *rec;
+	int got;
+
+	same_start(&a->same);
+	while ((got = record_next(in, &rec)) != 0)
+		if (got < 0)
+			a->rc = -1;
+		else
+			take(a, rec);
+	jsonl_close(in);
+}
+
+static void
+write_all(struct adding *a, bool quiet)
+{
+	size_t changed = 0, added = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (!a->v[i].added)
+			continue;
+		if (write_target(&a->v[i]) < 0) {
+			a->rc = -1;
+			continue;
+		}
+		changed++;
+		added += a->v[i].added;
+	}
+	if (!quiet)
+		report(a, changed, added);
+}
+
+static void
+end(struct adding *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		free(a->v[i].path);
+		str_free(&a->v[i].was);
+		str_free(&a->v[i].more);
+		seen_free(a->v[i].known);
+	}
+	for (size_t i = 0; i < a->nenvs; i++)
+		json_free(a->envs[i].rec);
+	free(a->v);
+	free(a->envs);
+	free(a->under);
+	names_free(a->files);
+	names_free(a->others);
+	seen_free(a->paired);
+	same_end(&a->same);
+}
+
 int
 adding_files(const char *dir, const char *const *files, size_t n, bool quiet)
 {
@@ -291,48 +346,13 @@ adding_files(const char *dir, const char *const *files, size_t n, bool quiet)
 	    .files = names_new(),
 	    .others = names_new(),
 	    .paired = seen_new()};
-	size_t changed = 0, added = 0;
-	struct json *rec;
-	int got;
 
-	for (size_t i = 0; i < (n ? n : 1); i++) {
-		struct jsonl *in = jsonl_open(files + i, n ? 1 : 0);
-
-		same_start(&a.same);
-		while ((got = record_next(in, &rec)) != 0)
-			if (got < 0)
-				a.rc = -1;
-			else
-				take(&a, rec);
-		jsonl_close(in);
-	}
+	for (size_t i = 0; i < n; i++)
+		read_file(&a, files + i, 1);
+	if (!n)
+		read_file(&a, NULL, 0);
 	put_envs(&a);
-	for (size_t i = 0; i < a.n; i++) {
-		if (!a.v[i].added)
-			continue;
-		if (write_target(&a.v[i]) < 0) {
-			a.rc = -1;
-			continue;
-		}
-		changed++;
-		added += a.v[i].added;
-	}
-	if (!quiet)
-		report(&a, changed, added);
-	for (size_t i = 0; i < a.n; i++) {
-		free(a.v[i].path);
-		str_free(&a.v[i].was);
-		str_free(&a.v[i].more);
-		seen_free(a.v[i].known);
-	}
-	for (size_t i = 0; i < a.nenvs; i++)
-		json_free(a.envs[i].rec);
-	free(a.v);
-	free(a.envs);
-	free(a.under);
-	names_free(a.files);
-	names_free(a.others);
-	seen_free(a.paired);
-	same_end(&a.same);
+	write_all(&a, quiet);
+	end(&a);
 	return a.rc;
 }

@@ -124,7 +124,6 @@ static void
 changes_table(struct str *s, const struct shelf *shelf,
     struct json *const *changes, size_t n)
 {
-	const struct json **configs = mem_array(n + 1, sizeof *configs);
 	struct json **v = mem_array(n + 1, sizeof *v);
 	struct casename *names;
 	size_t kept = 0;
@@ -132,12 +131,11 @@ changes_table(struct str *s, const struct shelf *shelf,
 	for (size_t i = 0; i < n; i++) {
 		const char *kind = json_get_str(changes[i], "kind");
 
-		if (kind && strcmp(kind, "spike") != 0) {
-			configs[kept] = json_get(changes[i], "config");
+		if (kind && strcmp(kind, "spike") != 0)
 			v[kept++] = changes[i];
-		}
 	}
-	names = casename_new(configs, kept);
+	names = casename_new(
+	    (const struct json *const *)shelf->configs, shelf->nconfigs);
 	qsort(v, kept, sizeof *v, newest_first);
 	str_add(s, "<h2>Changes</h2>\n");
 	if (!kept)
@@ -158,7 +156,6 @@ changes_table(struct str *s, const struct shelf *shelf,
 		    "\">course of all cases</a>.</p>\n",
 		    kept - MOST);
 	casename_free(names);
-	free(configs);
 	free(v);
 }
 
@@ -204,7 +201,8 @@ index_page(struct str *s, const struct shelf *shelf,
 	    "commit%s",
 	    style_hash, style, shelf->n, num_plural((double)shelf->n));
 	if (shelf->n) {
-		str_add(s, ", ");
+		str_printf(s, ", %zu case%s, ", shelf->nconfigs,
+		    num_plural((double)shelf->nconfigs));
 		day(s, shelf->v[0].time);
 		str_add(s, " to ");
 		day(s, shelf->v[shelf->n - 1].time);

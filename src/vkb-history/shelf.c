@@ -89,14 +89,46 @@ time_of(const struct json *j, const char *key)
 									  : NAN;
 }
 
-/* *first is when the first run began. */
+/* One file at work. */
+struct reading {
+	struct shelf *shelf;
+	struct shelf_entry *e;
+	struct seen *cases; /* of it */
+	struct seen *all;   /* of all files */
+	double first;       /* when the first run began */
+};
+
 static void
-take(struct shelf_entry *e, const struct json *rec, struct seen *cases,
-    double *first)
+add_case(struct reading *r, const struct json *config)
+{
+	struct shelf *s = r->shelf;
+	unsigned long long h = json_hash(config);
+
+	if (!config || seen_add(r->cases, h))
+		return;
+	r->e->cases++;
+	if (seen_add(r->all, h))
+		return;
+	s->configs =
+	    mem_grow(s->configs, s->nconfigs, &s->ccap, sizeof *s->configs);
+	s->configs[s->nconfigs++] = json_dup(config);
+}
+
+static size_t
+count(const struct json *rec, const char *key)
+{
+	double v = json_get_num(rec, key, 0);
+
+	return v > 0 && v < 1e15 ? (size_t)v : 0;
+}
+
+static void
+take(struct reading *r, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
 	double t = time_of(json_get(rec, "run"), "started");
 	const char *status = json_get_str(rec, "status");
+	struct shelf_entry *e = r->e;
 
 	if (!subject)
 		return;
@@ -104,56 +136,48 @@ take(struct shelf_entry *e, const struct json *rec, struct seen *cases,
 		e->subject = json_dup(subject);
 		e->time = time_of(subject, "time");
 	}
-	if (isnan(*first) || t < *first)
-		*first = t;
+	if (isnan(r->first) || t < r->first)
+		r->first = t;
 	if (isnan(e->measured) || t > e->measured)
 		e->measured = t;
 	if (record_is(rec, "run")) {
 		e->runs++;
 		e->failed += !status || strcmp(status, "ok") != 0;
 	} else if (record_is(rec, "summary")) {
-		e->runs += (size_t)(json_get_num(rec, "n", 0) +
-		    json_get_num(rec, "failed", 0));
-		e->failed += (size_t)json_get_num(rec, "failed", 0);
+		e->runs += count(rec, "n") + count(rec, "failed");
+		e->failed += count(rec, "failed");
 	} else
 		return;
-	if (!seen_add(cases, json_hash(json_get(rec, "config"))))
-		e->cases++;
+	add_case(r, json_get(rec, "config"));
 }
 
 /* 0, or -1 and said: something in it is bad. */
 static int
-read_entry(struct shelf_entry *e)
+read_entry(struct shelf *s, struct shelf_entry *e, struct seen *all)
 {
-	const char *path = e->path;
+	struct reading r = {s, e, seen_new(), all, NAN};
+	const char *path = e->path, *text;
 	struct jsonl *in = jsonl_open(&path, 1);
-	struct seen *cases = seen_new();
-	double first = NAN;
-	const char *text;
 	struct json *rec;
 	size_t n;
-	int got, rc = 0;
+	int got;
 
 	e->hash = STR_HASH;
-	while (rc == 0 && (got = jsonl_text(in, &text, &n)) != 0) {
-		if (got > 0) {
-			e->hash = str_hash(e->hash, text, n);
-			got = record_tree(in, &rec);
-		}
-		if (got < 0) {
-			rc = -1;
+	while ((got = jsonl_text(in, &text, &n)) > 0) {
+		e->hash = str_hash(e->hash, text, n);
+		got = record_tree(in, &rec);
+		if (got < 0)
 			break;
-		}
-		take(e, rec, cases, &first);
+		take(&r, rec);
 		json_free(rec);
 	}
-	if (rc == 0 && !e->subject)
+	if (!e->subject)
 		e->subject = json_object();
 	if (isnan(e->time))
-		e->time = first;
-	seen_free(cases);
+		e->time = r.first;
+	seen_free(r.cases);
 	jsonl_close(in);
-	return rc;
+	return got < 0 ? -1 : 0;
 }
 
 static void
@@ -241,41 +265,51 @@ read_titles(struct shelf *s)
 	return rc;
 }
 
+/* 0, or -1 and said. */
+static int
+add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
+{
+	struct shelf_entry e = {
+	    .key = mem_strn(name, strlen(name) - strlen(END)),
+	    .path = mem_printf("%s/%s", dir, name),
+	    .time = NAN,
+	    .measured = NAN};
+	bool plain = is_plain(name);
+
+	if (plain && read_entry(s, &e, cases) == 0) {
+		s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+		s->v[s->n++] = e;
+		return 0;
+	}
+	if (!plain)
+		err_say("'%s' is passed over: give it to vkb-history add, or "
+			"another name",
+		    e.path);
+	free_entry(&e);
+	return plain ? -1 : 0;
+}
+
 int
 shelf_read(struct shelf *s, const char *dir)
 {
 	struct dirent **all;
 	char *commits = mem_printf("%s/" SHELF_COMMITS, dir);
 	int n = scandir(dir, &all, is_lines, alphasort), rc = 0;
+	struct seen *cases;
 
 	*s = (struct shelf){0};
 	if (n < 0) {
 		free(commits);
 		return err_fail_sys("cannot read '%s'", dir);
 	}
+	cases = seen_new();
 	for (int i = 0; i < n; i++) {
-		const char *name = all[i]->d_name;
-		struct shelf_entry e = {
-		    .key = mem_strn(name, strlen(name) - strlen(END)),
-		    .path = mem_printf("%s/%s", dir, name),
-		    .time = NAN,
-		    .measured = NAN};
-
-		if (!is_plain(name)) {
-			err_say("'%s' is passed over: give it to vkb-history "
-				"add, or another name",
-			    e.path);
-			free_entry(&e);
-		} else if (read_entry(&e) < 0) {
-			free_entry(&e);
+		if (add_file(s, dir, all[i]->d_name, cases) < 0)
 			rc = -1;
-		} else {
-			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
-			s->v[s->n++] = e;
-		}
 		free(all[i]);
 	}
 	free(all);
+	seen_free(cases);
 	if (s->n)
 		qsort(s->v, s->n, sizeof *s->v, by_time);
 	if (access(commits, F_OK) == 0) {
@@ -292,7 +326,10 @@ shelf_free(struct shelf *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free_entry(&s->v[i]);
+	for (size_t i = 0; i < s->nconfigs; i++)
+		json_free(s->configs[i]);
 	free(s->v);
+	free(s->configs);
 	free(s->commits);
 }
 

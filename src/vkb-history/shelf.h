@@ -35,6 +35,8 @@ struct shelf_entry {
 struct shelf {
 	struct shelf_entry *v; /* the oldest first */
 	size_t n, cap;
+	struct json **configs; /* of all cases, each once */
+	size_t nconfigs, ccap;
 	char *commits; /* path of the commit records; NULL: there are none */
 };
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -328,6 +329,16 @@ render_all(struct site *s, const char *dir)
 	return s->rc;
 }
 
+/* What is in the one would be taken for the other. */
+static bool
+is_same(const char *dir, const char *out)
+{
+	struct stat a, b;
+
+	return stat(dir, &a) == 0 && stat(out, &b) == 0 &&
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int
 site_write(const char *dir, const char *out, const char *url, bool quiet)
 {
@@ -338,6 +349,9 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
 		    url);
+	if (is_same(dir, out))
+		return err_fail(
+		    "the site wants a folder of its own, not '%s'", dir);
 	lock = shelf_lock(out, true);
 	if (lock < 0)
 		return -1;
