@@ -38,9 +38,16 @@ step() { # step N: the N-th command, with the inputs that follow as variables
     sed "s/^'//; s/'\$//")
   env GITHUB_ACTION_PATH="$top" "$@" bash -eo pipefail -c "$command"
 }
-test_same 3 "$(grep -c ' run: ' "$top/action.yml")" 'the action has three steps'
-test_status 1 'the action' step 3 DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
-  LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" BASELINE='' RESULTS=action
+test_same 5 "$(grep -c ' run: ' "$top/action.yml")" 'the action has its steps'
+mkdir temp
+inputs() { # inputs N: the step, with all of them
+  step "$1" RUNNER_TEMP="$scratch/temp" HISTORY='' DIR=repo BASE="$base" HEAD=HEAD \
+    BUILD='-j 2' LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
+}
+test_that 'the action: there is no history' inputs 3
+test_that 'nor a baseline' inputs 4
+test_same '' "$(cat temp/baseline.jsonl)" 'which is no trouble'
+test_status 1 'it measures' inputs 5
 test_same regression "$(cat action/verdict)" 'finds what is slower'
 test_match 'server_cpu_us_per_req' action/report.md 'and says it'
 
@@ -95,6 +102,7 @@ pipeline() {
 }
 names() { sed -n 's/^\([a-z-]*\);.*/\1/p' | grep -vx name | sort | xargs; }
 jobs() { pipeline "$@" --list-csv 2>err | names; }
+git init -q --bare history.git
 test_same 'vkb-comment vkb-pr' "$(jobs merge_request_event)" \
   'a merge request has its jobs'
 test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
@@ -109,12 +117,11 @@ done_in=repo/.gitlab-ci-local/artifacts/vkb-pr/pr-results
 test_same 1 "$(xmllint --xpath 'count(//failure)' $done_in/junit.xml)" 'junit is kept'
 test_match '^# EOF' $done_in/metrics.txt 'so are the metrics'
 
-git init -q --bare history.git
 test_that 'a schedule' pipeline schedule
-test_match 'results/.*\.jsonl' "$(git --git-dir=history.git ls-tree -r --name-only vkb-history >names; echo names)" \
+test_match '^[0-9a-f]{40}.*\.jsonl' "$(git --git-dir=history.git ls-tree -r --name-only vkb-history >names; echo names)" \
   'what was measured is kept'
 completed() {
-  git --git-dir=history.git show vkb-history:commits.jsonl >commits.jsonl
+  git --git-dir=history.git show vkb-history:continuous/state.jsonl >commits.jsonl
   jq -r 'select(.status == "complete").commit' commits.jsonl | sort -u | wc -l
 }
 test_same 3 "$(completed)" 'three commits are complete'
