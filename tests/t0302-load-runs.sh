@@ -93,6 +93,10 @@ mkdir "$odd"
 test_that 'TLS in a folder with an odd name' env TMPDIR="$odd" vkb-load \
   --runs 1 tls.json
 sed 's/"requests"/"unixsocket":true,"requests"/' c.json >unix.json
+sed 's/"requests"/"resp3":true,"requests"/' c.json >resp3.json
+test_that 'RESP3' vkb-load --runs 1 resp3.json
+test_same '["ok",0,true]' \
+  "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'without errors'
 test_that 'and a unix socket' env TMPDIR="$odd" vkb-load --runs 1 unix.json
 
 sed 's/"requests"/"custom-server-configs":{"requirepass":"s3cret"},"requests"/' \

@@ -197,6 +197,14 @@ if lacks --sequential; then
     'are refused by name'
   test_same '' "$(cat .out)" 'nothing is measured'
 fi
+config resp3.json '"SET"' "$plain,\"requests\":[500],\"resp3\":true"
+if lacks -3; then
+  test_status 2 'RESP3' vb --runs 1 resp3.json
+  test_match "not run: $version has no '-3'" .err 'is refused by name'
+else
+  test_that 'RESP3' vb --runs 1 resp3.json
+  test_match '"source":"[^"]* -3 ' .out 'is its option'
+fi
 test_status 2 'a rate' vb --rate 100 --runs 1 set.json
 test_match "not run: valkey-benchmark has no schedule.*'rate'" .err 'is refused'
 test_status 2 'the latency of each request' vb --latency request set.json

@@ -41,6 +41,11 @@ run -t 'MGET none k:__seq__ k:000000000002' -n 4 >hits3
 run -t 'EXISTS k:__seq__' -n 4 >hits0
 run -t 'EXISTS k:__seq__ none' -n 4 >hits2
 run -t 'HGETALL none' -n 4 >nohits
+cli hset h f v >/dev/null
+cli config resetstat >/dev/null
+run -3 -t 'get k:__seq__' -n 8 -c 4 >hits3nil
+run -3 -t 'HGETALL h' -n 100 -P 7 -c 4 >maps
+cli info commandstats >stats
 run -t 'SET k:__nope__ x' -n 5 2>unknown; echo $? >>unknown
 run -t 'SET k:__field:f__ x' -n 5 2>nodata; echo $? >>nodata
 END
@@ -64,6 +69,9 @@ test_match '^offered_rps (19|20)[0-9][0-9]' open 'in open loop too'
 test_same '25 50 50' "$(for i in hits hits3 hits0; do value hit_rate_percent $i; done | xargs)" \
   'hits of reads'
 test_same '' "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'where replies show them'
+test_same 25 "$(value hit_rate_percent hits3nil)" 'a nil of RESP3 is a miss'
+test_same '100 0' "$(value requests maps) $(value errors_total maps)" 'and a map a reply'
+test_match '^cmdstat_hello:calls=8,' stats 'where it was asked for'
 test_match "no placeholder '__nope__'; there are '__rand_int__'" unknown 'an unknown placeholder'
 test_match '^2$' unknown 'is trouble'
 test_match 'names a field, and there is no dataset' nodata 'a field without a dataset'

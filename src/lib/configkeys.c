@@ -35,6 +35,8 @@ const struct config_key config_keys[] = {
 	"number of io-threads of the server"},
     {"config", "benchmark-threads", BOTH, CONFIG_WHOLE, 1, 1024, NULL,
 	"threads of the load client; 1 when absent"},
+    {"config", "resp3", BOTH, CONFIG_BOOL, 0, 0, NULL,
+	"the load speaks RESP3 (HELLO 3) rather than RESP2"},
     {"config", "rate", BOTH, CONFIG_RATES, 0, 1e9, NULL,
 	"requests per second on a fixed schedule (open loop)"},
     {"config", "arrivals", BOTH, CONFIG_CHOICE, 0, 0, "constant|poisson",

@@ -217,6 +217,8 @@ axes_config(const struct plan_axes *x, struct json *c)
 		json_set_bool(c, "sequential", true);
 	if (json_get_bool(cfg, "unixsocket", false))
 		json_set_bool(c, "unixsocket", true);
+	if (json_get_bool(cfg, "resp3", false))
+		json_set_bool(c, "resp3", true);
 	json_set_str(c, "latency", latency);
 	copy(c, "profiling", x->profiling);
 }

@@ -87,6 +87,8 @@ plan_id(struct str *s, const struct json *c, bool more)
 	number(s, "rate", json_get(c, "rate"));
 	if (json_get_bool(c, "unixsocket", false))
 		str_add(s, "-unix");
+	if (json_get_bool(c, "resp3", false))
+		str_add(s, "-resp3");
 	if (strcmp(engines_name(c), ENGINES_NATIVE) != 0) {
 		str_addc(s, '-');
 		plain(s, engines_name(c));

@@ -166,7 +166,7 @@ connected(struct worker *w, struct conn *c, int64_t now)
 	tls_step(w, c, now);
 }
 
-/* AUTH and SELECT, where there is something to say; then it is ready. */
+/* AUTH, HELLO and SELECT, where there is something to say; then it is ready. */
 static void
 setup(struct worker *w, struct conn *c, int64_t now)
 {

@@ -100,6 +100,12 @@ setup_text(struct run *r)
 		add_bulk(&s, t->password);
 		r->setup_replies++;
 	}
+	if (r->work->resp3) {
+		str_add(&s, "*2\r\n");
+		add_bulk(&s, "HELLO");
+		add_bulk(&s, "3");
+		r->setup_replies++;
+	}
 	if (t->db > 0) {
 		snprintf(db, sizeof db, "%d", t->db);
 		str_add(&s, "*2\r\n");

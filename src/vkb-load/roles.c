@@ -142,6 +142,7 @@ work(const struct json *c, size_t share)
 	    .duration_s = json_get_num(c, "duration_s", 0),
 	    .warmup_s = json_get_num(c, "warmup_s", 0),
 	    .sequential = json_get_bool(c, "sequential", false),
+	    .resp3 = json_get_bool(c, "resp3", false),
 	    .rate = json_get_num(c, "rate", 0) / (double)share};
 
 	if (json_get_bool(c, "warmup_apart", false))

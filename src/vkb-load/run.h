@@ -54,7 +54,7 @@ struct conn {
 	uint32_t batch;                  /* requests made in the last one */
 	bool counted;    /* the batch is part of the measured requests */
 	bool queued;     /* among the idle ones (open loop) */
-	unsigned setup;  /* replies of AUTH and SELECT to come */
+	unsigned setup;  /* replies of AUTH, HELLO and SELECT to come */
 	uint64_t popped; /* since the last refill */
 	int64_t start_ns, first_ns, last_ns, down_ns, retry_ns;
 	struct scan scan;
@@ -151,7 +151,7 @@ struct run {
 	_Atomic uint64_t number;                 /* the next one, in sequence */
 	struct command *refill;                  /* NULL: nothing is popped */
 	struct tls_context *tls;
-	char *setup; /* AUTH, SELECT */
+	char *setup; /* AUTH, HELLO, SELECT */
 	size_t nsetup;
 	unsigned setup_replies;
 	char (*tags)[3];

@@ -171,6 +171,8 @@ vbargs_make(const struct vbargs *a)
 		number(&l, "--threads", w->threads);
 	if (a->warmup_s > 0)
 		number(&l, "--warmup", a->warmup_s);
+	if (w->resp3)
+		push(&l, mem_str("-3"));
 	if (w->sequential)
 		push(&l, mem_str("--sequential"));
 	if (a->target->cluster)

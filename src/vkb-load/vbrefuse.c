@@ -99,6 +99,7 @@ lacks(const struct vbcaps *v, const struct json *cas)
 	} needs[] = {{"--tls", json_get_bool(c, "tls_mode", false)},
 	    {"--cluster", json_get_bool(c, "cluster_mode", false)},
 	    {"--threads", json_get_num(c, "benchmark_threads", 1) > 1},
+	    {"-3", json_get_bool(c, "resp3", false)},
 	    {"--sequential", json_get_bool(c, "sequential", false)},
 	    {"--seed", json_path(cas, "client.seed") != NULL}};
 

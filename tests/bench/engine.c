@@ -24,6 +24,7 @@ struct opts {
 	    seed;
 	double duration, warmup, rate, timeout;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
+	bool resp3;
 	bool series, progress;
 };
 
@@ -73,6 +74,7 @@ static const struct opt table[] = {
     {0, "fill", OPT_FLAG, FIELD(fill), NULL, .help = "seed it first"},
     {0, "only-fill", OPT_FLAG, FIELD(only_fill), NULL, .help = "seed, end"},
     {0, "poisson", OPT_FLAG, FIELD(poisson), NULL, .help = "arrivals"},
+    {'3', "resp3", OPT_FLAG, FIELD(resp3), NULL, .help = "HELLO 3"},
     {0, "sequential", OPT_FLAG, FIELD(sequential), NULL, .help = "keys"},
     {0, "first-byte", OPT_FLAG, FIELD(first_byte), NULL, .help = "latency"},
     {0, "series", OPT_FLAG, FIELD(series), NULL, .help = "each interval"},
@@ -211,6 +213,7 @@ main(int argc, char **argv)
 	w.duration_s = o.requests ? 0 : o.duration > 0 ? o.duration : 1;
 	w.warmup_s = o.warmup;
 	w.sequential = o.sequential;
+	w.resp3 = o.resp3;
 	w.seed = (uint64_t)o.seed;
 	w.cpus = o.cpus ? &cpus : NULL;
 	w.batch_first_byte = o.first_byte;
