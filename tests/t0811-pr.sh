@@ -65,8 +65,9 @@ test_same improvement "$(cat f/verdict)" 'is an improvement'
 test_that 'the same commit, and a history' pr n --commit-url https://example.com/ \
   --baseline history.jsonl base base
 test_same none "$(cat n/verdict)" 'is no change'
-test_same "$(echo "$all" changes.jsonl | xargs -n 1 | sort)" "$(files n | xargs -n 1)" \
-  'and the changes of the history are there'
+test_same "$(echo "$all" changes.jsonl history.html | xargs -n 1 | sort)" \
+  "$(files n | xargs -n 1)" 'and the history is there'
+test_match 'server_cpu_us_per_req' n/history.html 'with a page'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
 
 # --- names that are attacks
@@ -135,7 +136,8 @@ pid=$!
 test_that 'it measures' wait_until 60 has_two
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
-test_that 'killed, it leaves no server' wait_until 60 no_litter
+ended() { flock -n k/ab true && no_litter; }
+test_that 'killed, it leaves no server' wait_until 60 ended
 grep '"type":"run"' k/ab/part.jsonl | head -n 2 >two
 (long) >k.out 2>&1
 test_same '1 regression' "$? $(cat k/verdict)" 'the same goes on'
