@@ -3,7 +3,7 @@
  * SVG or PNG, or a few lines for a terminal.
  */
 #include "err.h"
-#include "json.h"
+#include "jsonl.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
@@ -11,13 +11,15 @@
 #include "vkb-report/html.h"
 #include "vkb-report/model.h"
 #include "vkb-report/page.h"
+#include "vkb-report/raster.h"
+#include "vkb-report/text.h"
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 struct opts {
-	const char *out, *title, *commit_url, *svg;
-	bool list;
+	const char *out, *title, *commit_url, *svg, *png;
+	bool list, text;
 };
 
 #define AT(f) offsetof(struct opts, f)
@@ -28,7 +30,10 @@ static const struct opt table[] = {
     {'l', "list", OPT_FLAG, AT(list), .help = "list the plots there are"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
+    {0, "png", OPT_STR, AT(png), "PLOT",
+	.help = "write one plot as PNG (by rsvg-convert)"},
     {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
+    {0, "text", OPT_FLAG, AT(text), .help = "write a few lines for a terminal"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
 	.help = "what is above the page"},
     {0}};
@@ -47,23 +52,39 @@ list(struct str *s, const struct figures *f)
 	}
 }
 
+/* Its SVG or PNG. */
+static int
+picture(struct str *s, const struct figures *f, const char *name, bool png)
+{
+	const struct figure *one = figures_find(f, name);
+	struct str svg = {0};
+	int rc = 0;
+
+	if (!one)
+		return err_fail("option '--%s': there is no plot '%s'; --list "
+				"says which there are",
+		    png ? "png" : "svg", name);
+	figure_draw(png ? &svg : s, f, one, true);
+	if (png)
+		rc = raster_png(s, &svg);
+	str_free(&svg);
+	return rc;
+}
+
 static int
 render(struct str *s, const struct opts *o, const struct model *m)
 {
 	struct figures f;
-	const struct figure *one;
 	int rc = 0;
 
 	figures_new(&f, m);
 	str_add(s, "");
 	if (o->list)
 		list(s, &f);
-	else if (o->svg && (one = figures_find(&f, o->svg)))
-		figure_draw(s, &f, one, true);
-	else if (o->svg)
-		rc = err_fail("option '--svg': there is no plot '%s'; --list "
-			      "says which there are",
-		    o->svg);
+	else if (o->svg || o->png)
+		rc = picture(s, &f, o->svg ? o->svg : o->png, !o->svg);
+	else if (o->text)
+		text_write(s, m);
 	else
 		page_write(s,
 		    &(struct page){.m = m,
@@ -79,21 +100,28 @@ run(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct output out = {0, o->out};
+	const char *dir = getenv("TMPDIR");
+	struct jsonl *in;
 	struct model m;
 	struct str s = {0};
 	int rc;
 
+	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
+		return opt_usage(
+		    &prog, "one of --list, --png, --svg and --text at a time");
 	if (o->commit_url && html_url(o->commit_url) < 0)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
 		    o->commit_url);
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
-	rc = model_read(&m, (const char *const *)args->v, args->n);
+	in = jsonl_open((const char *const *)args->v, args->n);
+	rc = model_read(&m, in, dir && *dir ? dir : "/tmp");
 	if (render(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);
 	model_free(&m);
+	jsonl_close(in);
 	return rc;
 }
 

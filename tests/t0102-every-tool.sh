@@ -194,6 +194,7 @@ fi
 
 if has vkb-report; then
   filter run.jsonl vkb-report
+  filter run.jsonl vkb-report --text
   passes_unknown run.jsonl vkb-report
 fi
 
@@ -206,7 +207,8 @@ fi
 # A view shows what stands in the records, but never as it is.
 sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
 for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
-  'vkb-compare evil evil' 'vkb-detect evil' 'vkb-report evil'; do
+  'vkb-compare evil evil' 'vkb-detect evil' 'vkb-report evil' \
+  'vkb-report --text evil' 'vkb-report --list evil'; do
   has "${view%% *}" || continue
   # shellcheck disable=SC2086 # words
   $view >.out 2>.err </dev/null

@@ -208,11 +208,11 @@ profile() { # profile PATH
   printf '{"type":"profile","v":1,"case":"GET","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"%s"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n' "$1"
 }
 profile flame.svg | vkb-report >flames
-test_same 1 "$(count '<iframe sandbox="" loading="lazy" title="cpu of GET" srcdoc="' flames)" \
+test_same 1 "$(count '<iframe sandbox="" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
   'a flame graph may run nothing'
 says 'cycles_per_req 1234' flames 'counts of each request'
 perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
-  sed 's/&quot;/"/g; s/&amp;/\&/g' >again.svg
+  sed 's/&quot;/"/g; s/&lt;/</g; s/&amp;/\&/g' >again.svg
 test_that 'it is that of the file' cmp flame.svg again.svg
 mkfifo pipe.svg
 echo text >text.svg
@@ -235,6 +235,30 @@ test_same '' "$(cat bad)" 'all of them are XML'
 test_match 'SET p99_latency_ms' comparison.svg 'the comparison has names'
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'is named'
+test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"
+if command -v rsvg-convert >/dev/null; then
+  test_that '--png' vkb-report -o plot.png --png comparison changes
+  test_same '89504e470d0a1a0a' "$(head -c 8 plot.png | od -An -tx1 | tr -d ' ')" \
+    'writes a PNG'
+else
+  test_skip '--png' rsvg-convert
+fi
+mkdir none
+ln -s "$(command -v vkb-report)" none/vkb-report
+test_status 2 '--png without rsvg-convert' env PATH="$scratch/none" \
+  vkb-report --png comparison changes
+test_match 'PNG is made by rsvg-convert' .err 'says what is wanted'
+
+# --- for a terminal
+
+test_that '--text' vkb-report --text changes
+test_same 'Worse: my-branch against unstable' "$(head -n 1 .out)" 'the verdict first'
+test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'runs as bars'
+test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.5%, -5.9%\] regression$' \
+  .out 'what changed beside them'
+test_that 'a history' vkb-report --text history found
+test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
+  .out 'is a line'
 test_that 'nothing at all' vkb-report /dev/null
 says 'Nothing was compared 0 runs' .out 'is a page as well'
 test_done

@@ -152,7 +152,7 @@ int
 merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
     struct hist **h)
 {
-	struct merged_one *v = m->v + *i;
+	struct merged_one *v;
 	int64_t lowest = INT64_MAX, highest = 0;
 	size_t n = 0;
 
@@ -160,6 +160,7 @@ merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
 		qsort(m->v, m->n, sizeof *m->v, by_layout);
 	if (*i == m->n)
 		return 0;
+	v = m->v + *i;
 	for (; *i + n < m->n && strcmp(v[n].name, v->name) == 0; n++) {
 		lowest = v[n].lowest < lowest ? v[n].lowest : lowest;
 		highest = v[n].highest > highest ? v[n].highest : highest;

@@ -73,6 +73,7 @@ notes(struct str *s, const struct delta *d)
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
 	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
 
+	str_add(s, "<span class=\"wide\">");
 	if (json_get_bool(d->rec, "certain", false))
 		str_add(s, ", certain");
 	if (d->waived)
@@ -85,6 +86,7 @@ notes(struct str *s, const struct delta *d)
 		str_add(s, "; ");
 		html_value(s, j);
 	}
+	str_add(s, "</span>");
 }
 
 static void
@@ -106,8 +108,9 @@ row(struct str *s, const struct model *m, const struct forest *f,
 		html_text(s, m->subjects[d->contender].name);
 		str_add(s, "</span>");
 	}
+	html_tag(s, "span", "narrow", d->metric);
 	str_add(s, "</th>");
-	html_tag(s, "td", "metric", d->metric);
+	html_tag(s, "td", "wide", d->metric);
 	sides(s, d);
 	forest_change(&t, d);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
@@ -152,7 +155,7 @@ page_changes(struct str *s, const struct page *p)
 		str_printf(s, "; the first %zu of %zu rows", n, m->ndeltas);
 	str_add(s,
 	    ".</caption>\n<thead><tr><th scope=\"col\">case</th>"
-	    "<th scope=\"col\">metric</th>"
+	    "<th scope=\"col\" class=\"wide\">metric</th>"
 	    "<th scope=\"col\" class=\"n wide\">baseline</th>"
 	    "<th scope=\"col\" class=\"n wide\">contender</th>"
 	    "<th scope=\"col\" class=\"n\">change</th>"

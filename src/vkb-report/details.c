@@ -104,7 +104,7 @@ is_first(const struct cell *const *c, size_t n, const char *metric)
 static void
 numbers(struct str *s, const struct page *p, const struct kase *k)
 {
-	const struct cell *c[FIGURE_SUBJECTS];
+	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
 
 	str_printf(s,

@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
+
 enum { HISTORY = 4 }; /* subjects that make one */
 
 static const char *const words[FIGURE_KINDS] = {
     "comparison", "runs", "latency", "shift", "series", "history", "scaling"};
 
 size_t
-figure_cells(const struct kase *k, const struct cell *to[FIGURE_SUBJECTS])
+figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 {
-	size_t n = 0, skip = 0;
+	size_t n = 0;
 
-	if (k->ncells > FIGURE_SUBJECTS)
-		skip = k->ncells - FIGURE_SUBJECTS;
 	for (size_t i = 0; i < k->ncells; i++)
-		if (!i || i > skip)
+		if (k->cells[i]->look < MODEL_LOOKS)
 			to[n++] = k->cells[i];
 	return n;
 }
@@ -130,7 +130,7 @@ cell_has(const struct cell *c, const char *name, enum figure_kind kind)
 static void
 named(struct figures *f, const struct kase *k, enum figure_kind kind)
 {
-	const struct cell *c[FIGURE_SUBJECTS];
+	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
 
 	for (size_t i = 0; i < n; i++) {
@@ -149,13 +149,14 @@ named(struct figures *f, const struct kase *k, enum figure_kind kind)
 				first = !cell_has(c[b], name, kind);
 			if (!first)
 				continue;
-			one = (struct figure){.kind = kind,
-			    .kase = k,
-			    .metric = name,
-			    .brief = mem_printf(kind == FIGURE_LATENCY
-				    ? "percentiles of %s"
-				    : "%s in the course of the runs",
-				name)};
+			one = (struct figure){
+			    .kind = kind, .kase = k, .metric = name};
+			if (kind == FIGURE_LATENCY)
+				one.brief = mem_printf("percentiles of %.*s",
+				    (int)strcspn(name, "_"), name);
+			else
+				one.brief = mem_printf(
+				    "%s in the course of the runs", name);
 			one.title = mem_printf("%s: %s", k->name, one.brief);
 			put(f, one);
 		}
@@ -262,8 +263,8 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
     bool whole)
 {
 	const struct model *m = all->m;
-	const struct cell *c[FIGURE_SUBJECTS];
-	const char *names[PLOT_KINDS];
+	const struct cell *c[MODEL_LOOKS];
+	const char *names[MODEL_LOOKS];
 	char unit[FIGURE_LABEL];
 	struct plot p = {.to = to, .label = f->title, .whole = whole};
 	size_t n = 0;
@@ -273,8 +274,9 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		return;
 	}
 	p.y = AXIS(AXIS_LINEAR, figure_unit(unit, f->metric));
-	for (; p.nlegend < m->nsubjects && p.nlegend < PLOT_KINDS; p.nlegend++)
-		names[p.nlegend] = m->who[p.nlegend]->name;
+	for (size_t i = 0; i < m->nsubjects; i++)
+		if (m->who[i]->look < MODEL_LOOKS)
+			names[p.nlegend++] = m->who[i]->name;
 	p.legend = names;
 	if (f->kind <= FIGURE_SERIES && f->kind != FIGURE_SHIFT)
 		n = having(f, c, figure_cells(f->kase, c));

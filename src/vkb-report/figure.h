@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct cell;
-struct json;
-struct kase;
-struct model;
+#include "model.h"
+
 struct plot;
 struct str;
 
@@ -55,11 +53,10 @@ void figure_draw(
 
 /* --- for those that draw */
 
-enum { FIGURE_SUBJECTS = 6, FIGURE_DOTS = 200 };
+enum { FIGURE_DOTS = 200 };
 
-/* Of a case with many subjects the baseline and the last ones; how many. */
-size_t figure_cells(
-    const struct kase *, const struct cell *to[FIGURE_SUBJECTS]);
+/* Those of the subjects that have a look; how many. */
+size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
 /* "rps, req/s"; 'buf' is returned. */
 #define FIGURE_LABEL 96

@@ -51,8 +51,8 @@ forest_new(const struct model *m)
 void
 forest_ends(const struct forest *f, char lo[32], char hi[32])
 {
-	snprintf(lo, 32, "%+.1f%%", 100 * expm1(-f->span));
-	snprintf(hi, 32, "%+.1f%%", 100 * expm1(f->span));
+	snprintf(lo, 32, "%+.2g%%", 100 * expm1(-f->span));
+	snprintf(hi, 32, "%+.2g%%", 100 * expm1(f->span));
 }
 
 void

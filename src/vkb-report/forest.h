@@ -22,7 +22,7 @@ enum { FOREST_WIDTH = 200, FOREST_HEIGHT = 20 };
 void forest_row(struct str *, const struct forest *, const struct delta *,
     double left, double y);
 
-/* The ends of the scale for people: "-8.3%", "+9.1%". */
+/* The ends of the scale for people: "-8.3%", "+9%". */
 void forest_ends(const struct forest *, char lo[32], char hi[32]);
 
 /* "-2.1% [-2.5%, -1.8%]" */

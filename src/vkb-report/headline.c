@@ -14,9 +14,10 @@ struct tally {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
 	const struct delta *first[MODEL_VERDICTS]; /* it changed most */
 	size_t rows, waived, bound;
-	double runs;    /* that would settle a row, at most */
-	double minutes; /* of all */
-	size_t open;    /* rows that so many would settle */
+	double runs;     /* that would settle a row, at most */
+	double minutes;  /* of all */
+	size_t open;     /* rows that so many would settle */
+	size_t hopeless; /* rows that would take too many */
 };
 
 static void
@@ -62,7 +63,8 @@ noted(const struct json *rec, const char *note)
 static void
 count(struct tally *t, const struct delta *d)
 {
-	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+	double runs = json_num(json_path(d->rec, "needed.runs"), 0), have;
+	const struct json *n = json_get(d->rec, "n");
 
 	if (!d->gate)
 		return;
@@ -75,7 +77,11 @@ count(struct tally *t, const struct delta *d)
 		t->first[d->verdict] = d;
 	t->certain[d->verdict] += json_get_bool(d->rec, "certain", false);
 	t->bound += noted(d->rec, "client-bound");
-	if (runs > 0) {
+	have = json_num(json_at(n, 0), 0);
+	have = fmin(have, json_num(json_at(n, 1), have));
+	if (runs > 100 && runs > 10 * have)
+		t->hopeless++;
+	else if (runs > 0) {
 		t->open++;
 		t->runs = fmax(t->runs, runs);
 		t->minutes = fmax(t->minutes,
@@ -212,6 +218,12 @@ what_next(struct headline *h, const struct tally *t)
 		    num_plural((double)t->open));
 	} else if (t->count[MODEL_INSUFFICIENT])
 		str_add(&s, "Make at least 4 runs of each side.");
+	advise(h, &s);
+	if (t->hopeless)
+		str_printf(&s,
+		    "%zu row%s too noisy for any number of runs: vkb-env "
+		    "--check says what disturbs this machine.",
+		    t->hopeless, t->hopeless == 1 ? " is" : "s are");
 	advise(h, &s);
 	if (t->bound)
 		str_printf(&s,

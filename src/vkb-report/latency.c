@@ -109,10 +109,10 @@ figure_latency(
 	for (size_t i = 0; i < n; i++) {
 		size_t k = band_of(c[i], name, x, lo, hi, 16);
 
-		plot_band(p, x, lo, hi, k, c[i]->place);
+		plot_band(p, x, lo, hi, k, c[i]->look);
 	}
 	for (size_t i = 0; i < n; i++)
-		plot_line(p, curves[i].q, curves[i].v, curves[i].n, c[i]->place,
+		plot_line(p, curves[i].q, curves[i].v, curves[i].n, c[i]->look,
 		    "line");
 	plot_close(p);
 	free(curves);
@@ -144,7 +144,7 @@ figure_shift(struct plot *p, const struct json *shift)
 	}
 	axis_fit(&p->x, .3);
 	plot_open(p);
-	plot_level(p, 0, 0, "zero");
+	plot_level(p, 0, PLOT_LOOKS, "zero");
 	for (q = json_first(all); q; q = json_next(q)) {
 		const struct json *ci = json_get(q, "ci95");
 		double y = 100 * (json_get_num(q, "ratio", NAN) - 1);

@@ -365,6 +365,15 @@ cell_order(const void *a, const void *b)
 	return 0;
 }
 
+/* Of many subjects the first one and the last ones have one. */
+static size_t
+look_of(size_t place, size_t n)
+{
+	size_t skip = n > MODEL_LOOKS ? n - MODEL_LOOKS : 0;
+
+	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
+}
+
 /* Two of one name get more of what they are. */
 static void
 name_subjects(struct model *m)
@@ -387,6 +396,7 @@ name_subjects(struct model *m)
 		}
 		s->name = name;
 		s->place = i;
+		s->look = look_of(i, m->nsubjects);
 	}
 	names_free(seen);
 }
@@ -441,6 +451,7 @@ arrange(struct model *m)
 		struct kase *k = &m->cases[m->cells[i].kase];
 
 		m->cells[i].place = m->subjects[m->cells[i].subject].place;
+		m->cells[i].look = m->subjects[m->cells[i].subject].look;
 		k->cells =
 		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
 		k->cells[k->ncells++] = &m->cells[i];
@@ -460,17 +471,15 @@ arrange(struct model *m)
 }
 
 int
-model_read(struct model *m, const char *const *files, size_t n)
+model_read(struct model *m, struct jsonl *in, const char *dir)
 {
-	const char *dir = getenv("TMPDIR");
 	struct summary *s = summary_new();
-	struct jsonl *in = jsonl_open(files, n);
 	int rc;
 
 	*m = (struct model){.subject_keys = names_new(),
 	    .case_keys = names_new(),
 	    .cell_keys = names_new()};
-	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
+	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++) {
 		struct json *rec = summary_record(s, i);
@@ -482,7 +491,6 @@ model_read(struct model *m, const char *const *files, size_t n)
 	}
 	arrange(m);
 	summary_free(s);
-	jsonl_close(in);
 	return rc;
 }
 

@@ -9,8 +9,10 @@
 #include <stddef.h>
 
 struct json;
+struct jsonl;
 struct names;
 
+enum { MODEL_LOOKS = 6 };
 enum { MODEL_SERIES = 24 }; /* runs of a cell whose course is kept */
 
 enum model_verdict {
@@ -30,13 +32,14 @@ struct subject {
 	char *name;      /* of no other subject */
 	const char *key; /* its record_room */
 	size_t place;    /* in 'who' */
+	size_t look;     /* its colour and shape; MODEL_LOOKS: it has none */
 	bool baseline;
 	bool contender;
 };
 
 struct cell {                 /* a case of a subject */
 	size_t kase, subject; /* their numbers */
-	size_t place;         /* of its subject */
+	size_t place, look;   /* of its subject */
 	struct json *rec;     /* its summary; NULL: there is none */
 	struct json **series; /* of its first runs, in their order */
 	size_t nseries, cap;
@@ -90,8 +93,11 @@ struct model {
 	struct names *subject_keys, *case_keys, *cell_keys;
 };
 
-/* Every record of the files. 0, or -1 and said: some could not be read. */
-int model_read(struct model *, const char *const *files, size_t n);
+/*
+ * Every record there is; what does not fit into memory goes to a file without a
+ * name in 'dir'. 0, or -1 and said: some could not be read.
+ */
+int model_read(struct model *, struct jsonl *, const char *dir);
 void model_free(struct model *);
 
 /* Of a record that was read. */

@@ -81,34 +81,40 @@ head(struct str *s, const struct page *p)
 	str_free(&t);
 }
 
+static void
+known(struct str *s, const struct subject *who)
+{
+	str_printf(s,
+	    "<li><input type=\"checkbox\" checked hidden id=\"show%zu\" "
+	    "data-subject=\"%zu\"><label for=\"show%zu\"><svg "
+	    "class=\"plot key\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">",
+	    who->look, who->look, who->look);
+	plot_marker(s, 6, 6, who->look, NULL);
+	str_add(s, "</svg> ");
+	html_text(s, who->name);
+	str_add(s, "</label>");
+	if (who->baseline)
+		str_add(s, " <span class=\"quiet\">baseline</span>");
+	str_add(s, "</li>\n");
+}
+
 /* What each colour and shape is; a box that hides it. */
 static void
 legend(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
-	size_t n = m->nsubjects < PLOT_KINDS ? m->nsubjects : PLOT_KINDS;
 
-	if (!n)
+	if (m->nsubjects < 2)
 		return;
 	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < m->nsubjects; i++)
+		if (m->who[i]->look < MODEL_LOOKS)
+			known(s, m->who[i]);
+	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
-		    "<li><input type=\"checkbox\" checked hidden "
-		    "id=\"show%zu\" data-subject=\"%zu\">"
-		    "<label for=\"show%zu\"><svg class=\"plot key\" "
-		    "viewBox=\"0 0 12 12\" aria-hidden=\"true\">",
-		    i, i, i);
-		plot_marker(s, 6, 6, i, NULL);
-		str_add(s, "</svg> ");
-		html_text(s, m->who[i]->name);
-		str_add(s, "</label>");
-		if (m->who[i]->baseline)
-			str_add(s, " <span class=\"quiet\">baseline</span>");
-		str_add(s, "</li>\n");
-	}
-	if (n < m->nsubjects)
-		str_printf(s, "<li class=\"quiet\">and %zu more</li>\n",
-		    m->nsubjects - n);
+		    "<li class=\"quiet\">%zu more are in histories "
+		    "alone</li>\n",
+		    m->nsubjects - MODEL_LOOKS);
 	str_add(s, "</ul>\n");
 }
 

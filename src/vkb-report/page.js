@@ -17,7 +17,7 @@
   function filter() {
     var words = find.value.toLowerCase().split(/\s+/), n = 0;
     rows.forEach(function (row) {
-      var name = row.cells[0].textContent.toLowerCase();
+      var name = row.cells[0].firstChild.textContent.toLowerCase();
       var on = words.every(function (w) { return name.includes(w); }) &&
         (!metric.value || row.cells[1].textContent === metric.value) &&
         (!which.value || row.classList.contains(which.value));
@@ -33,7 +33,8 @@
 
   function key(row, i) {
     var cell = row.cells[i];
-    return cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
+    return cell.dataset.v === undefined ?
+      cell.firstChild.textContent : +cell.dataset.v;
   }
 
   function sort(head, i) {

@@ -104,13 +104,15 @@ ticks_x(struct plot *p)
 	char buf[NUM_BUF];
 
 	for (size_t i = 0; i < n; i++) {
-		double x = px(p, v[i]);
+		double x = px(p, v[i]), half;
 
 		str_printf(p->to,
 		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top,
 		    p->bottom);
-		text(p->to, x, p->bottom + 15, "tick mid",
-		    axis_text(&p->x, v[i], buf));
+		axis_text(&p->x, v[i], buf);
+		half = LETTER * (double)strlen(buf) / 2;
+		text(p->to, fmin(x, p->width - half - 1), p->bottom + 15,
+		    "tick mid", buf);
 	}
 }
 
@@ -199,12 +201,11 @@ inside(const struct plot *p, double x, double y)
 
 void
 plot_line(struct plot *p, const double *x, const double *y, size_t n,
-    size_t place, const char *class)
+    size_t look, const char *class)
 {
 	bool on = false;
 
-	str_printf(
-	    p->to, "<path class=\"%s s%zu\" d=\"", class, place % PLOT_KINDS);
+	str_printf(p->to, "<path class=\"%s s%zu\" d=\"", class, look);
 	for (size_t i = 0; i < n; i++) {
 		bool in = inside(p, x[i], y[i]); /* NAN is not */
 
@@ -218,11 +219,11 @@ plot_line(struct plot *p, const double *x, const double *y, size_t n,
 
 void
 plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
-    size_t n, size_t place)
+    size_t n, size_t look)
 {
 	if (!n)
 		return;
-	str_printf(p->to, "<path class=\"band s%zu\" d=\"", place % PLOT_KINDS);
+	str_printf(p->to, "<path class=\"band s%zu\" d=\"", look);
 	for (size_t i = 0; i < n; i++)
 		str_printf(p->to, "%c%.1f %.1f", i ? 'L' : 'M', px(p, x[i]),
 		    py(p, fmax(lo[i], p->y.lo)));
@@ -233,16 +234,16 @@ plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
 }
 
 void
-plot_marker(struct str *s, double x, double y, size_t place, const char *title)
+plot_marker(struct str *s, double x, double y, size_t look, const char *title)
 {
-	static const char *const shapes[PLOT_KINDS] = {
+	static const char *const shapes[PLOT_LOOKS] = {
 	    "m-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
 	    "m-2.9 -2.9h5.8v5.8h-5.8z", "m0 -3.8l3.6 6.4h-7.2z",
 	    "m0 -4l4 4l-4 4l-4 -4z", "m0 3.8l3.6 -6.4h-7.2z",
 	    "m-1.2 -3.6h2.4v2.4h2.4v2.4h-2.4v2.4h-2.4v-2.4h-2.4v-2.4h2.4z"};
 
-	str_printf(s, "<path class=\"dot s%zu\" d=\"M%.1f %.1f%s\"",
-	    place % PLOT_KINDS, x, y, shapes[place % PLOT_KINDS]);
+	str_printf(s, "<path class=\"dot s%zu\" d=\"M%.1f %.1f%s\"", look, x, y,
+	    shapes[look < PLOT_LOOKS ? look : 0]);
 	if (!title) {
 		str_add(s, "/>");
 		return;
@@ -253,19 +254,19 @@ plot_marker(struct str *s, double x, double y, size_t place, const char *title)
 }
 
 void
-plot_dot(struct plot *p, double x, double y, size_t place, const char *title)
+plot_dot(struct plot *p, double x, double y, size_t look, const char *title)
 {
 	if (inside(p, x, y))
-		plot_marker(p->to, px(p, x), py(p, y), place, title);
+		plot_marker(p->to, px(p, x), py(p, y), look, title);
 }
 
 void
-plot_whisker(struct plot *p, double x, double lo, double hi, size_t place)
+plot_whisker(struct plot *p, double x, double lo, double hi, size_t look)
 {
 	if (inside(p, x, lo) && inside(p, x, hi))
 		str_printf(p->to,
-		    "<path class=\"line s%zu\" d=\"M%.1f %.1fV%.1f\"/>",
-		    place % PLOT_KINDS, px(p, x), py(p, lo), py(p, hi));
+		    "<path class=\"line s%zu\" d=\"M%.1f %.1fV%.1f\"/>", look,
+		    px(p, x), py(p, lo), py(p, hi));
 }
 
 void
@@ -284,9 +285,9 @@ plot_upright(struct plot *p, double x, const char *class, const char *t)
 }
 
 void
-plot_level(struct plot *p, double y, size_t place, const char *class)
+plot_level(struct plot *p, double y, size_t look, const char *class)
 {
 	double x[2] = {p->x.lo, p->x.hi}, v[2] = {y, y};
 
-	plot_line(p, x, v, 2, place, class);
+	plot_line(p, x, v, 2, look, class);
 }

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,12 +69,19 @@ read_graph(struct str *to, const char *path, const char **why)
 static void
 frame(struct str *s, const struct str *graph, const char *title)
 {
-	str_add(s, "<iframe sandbox=\"\" loading=\"lazy\" title=\"");
+	const char *at = strstr(graph->s, " height=\"");
+	double height = at ? strtod(at + 9, NULL) : 0;
+
+	str_printf(s, "<iframe sandbox=\"\" loading=\"lazy\" height=\"%.0f\" ",
+	    fmax(120, fmin(800, height + 20)));
+	str_add(s, "title=\"");
 	html_text(s, title);
 	str_add(s, "\" srcdoc=\"");
 	for (size_t i = 0; i < graph->len; i++)
 		if (graph->s[i] == '"')
 			str_add(s, "&quot;");
+		else if (graph->s[i] == '<')
+			str_add(s, "&lt;");
 		else if (graph->s[i] == '&')
 			str_add(s, "&amp;");
 		else

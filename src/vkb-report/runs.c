@@ -68,12 +68,12 @@ dots(struct plot *p, const struct cell *c, const char *metric)
 
 	session_ends(p, m);
 	if (n > FIGURE_DOTS)
-		crowd(p, v, n, c->place);
+		crowd(p, v, n, c->look);
 	for (size_t i = 0; i < n && n <= FIGURE_DOTS; i++) {
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
-		plot_dot(p, (double)i + 1, v[i], c->place, text);
+		plot_dot(p, (double)i + 1, v[i], c->look, text);
 	}
-	plot_level(p, median, c->place, "level");
+	plot_level(p, median, c->look, "level");
 	free(v);
 }
 
@@ -117,7 +117,7 @@ figure_runs(
 		fit(p, model_metric(c[i], metric));
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
-		interval(p, model_metric(c[i], metric), c[i]->place);
+		interval(p, model_metric(c[i], metric), c[i]->look);
 	for (size_t i = 0; i < n; i++)
 		dots(p, c[i], metric);
 	plot_close(p);

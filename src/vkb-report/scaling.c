@@ -183,6 +183,8 @@ fit(struct plot *p, const struct scaling_group *g, const char *metric)
 			    model_metric(g->cases[i]->cells[k], metric);
 			const struct json *ci = json_get(one, "ci95");
 
+			if (g->cases[i]->cells[k]->look == MODEL_LOOKS)
+				continue;
 			axis_fit(&p->x, g->x[i]);
 			axis_fit(&p->y, json_get_num(one, "median", NAN));
 			axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
@@ -195,7 +197,7 @@ subject(struct plot *p, const struct model *m, const struct scaling_group *g,
     const char *metric, size_t place)
 {
 	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
-	size_t n = 0;
+	size_t n = 0, look = m->who[place]->look;
 	struct str t = {0};
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -209,14 +211,14 @@ subject(struct plot *p, const struct model *m, const struct scaling_group *g,
 		y[n++] = json_get_num(one, "median", NAN);
 		if (ci)
 			plot_whisker(p, g->x[i], json_num(json_at(ci, 0), NAN),
-			    json_num(json_at(ci, 1), NAN), place);
+			    json_num(json_at(ci, 1), NAN), look);
 	}
-	plot_line(p, x, y, n, place, "line");
+	plot_line(p, x, y, n, look, "line");
 	for (size_t i = 0; i < n; i++) {
 		str_clear(&t);
 		str_printf(&t, "%s, %s %.12g: %.6g", m->who[place]->name,
 		    g->key, x[i], y[i]);
-		plot_dot(p, x[i], y[i], place, t.s);
+		plot_dot(p, x[i], y[i], look, t.s);
 	}
 	str_free(&t);
 	free(x);
@@ -235,7 +237,8 @@ scaling_draw(struct plot *p, const struct model *m,
 	axis_fit(&p->y, 0);
 	fit(p, g, metric);
 	plot_open(p);
-	for (size_t i = 0; i < m->nsubjects && i < PLOT_KINDS; i++)
-		subject(p, m, g, metric, i);
+	for (size_t i = 0; i < m->nsubjects; i++)
+		if (m->who[i]->look < MODEL_LOOKS)
+			subject(p, m, g, metric, i);
 	plot_close(p);
 }

@@ -95,11 +95,11 @@ figure_series(
 		if (cut > 0)
 			plot_upright(p, cut, "bound", "end of the warm-up");
 		for (size_t k = 0; k < c[i]->nseries; k++)
-			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->place,
+			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->look,
 			    "thin");
 		if (c[i]->nseries > 1) {
 			median_of(&mid, own, c[i]->nseries);
-			plot_line(p, mid.x, mid.y, mid.n, c[i]->place, "line");
+			plot_line(p, mid.x, mid.y, mid.n, c[i]->look, "line");
 		}
 	}
 	plot_close(p);

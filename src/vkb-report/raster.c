@@ -1,0 +1,90 @@
+#include "raster.h"
+#include "err.h"
+#include "proc.h"
+#include "str.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 120000 };
+
+static void
+take(struct str *to, int fd)
+{
+	char buf[65536];
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buf, sizeof buf)) > 0)
+		str_addn(to, buf, (size_t)n);
+}
+
+static int
+fill(int fd, const struct str *s)
+{
+	size_t done = 0;
+
+	while (done < s->len) {
+		ssize_t n = write(fd, s->s + done, s->len - done);
+
+		if (n < 0)
+			return err_fail_sys("cannot keep a plot in memory");
+		done += (size_t)n;
+	}
+	lseek(fd, 0, SEEK_SET);
+	return 0;
+}
+
+static int
+convert(int in, int out, int err)
+{
+	static const char *const argv[] = {
+	    "rsvg-convert", "--format=png", "--zoom=2", NULL};
+	const struct proc_spec spec = {
+	    .argv = argv, .in = in, .out = out, .err = err, .session = true};
+	struct proc *p = proc_start(&spec);
+	struct str said = {0};
+	int status, rc = -1;
+
+	if (!p) {
+		if (errno == ENOENT)
+			err_say("PNG is made by rsvg-convert (the package "
+				"librsvg2-bin or librsvg2-tools); --svg needs "
+				"nothing");
+		return -1;
+	}
+	if (!proc_wait(p, PATIENCE_MS, &status))
+		err_say("'rsvg-convert' did not end in time");
+	else if (status) {
+		take(&said, err);
+		err_say("'rsvg-convert' cannot draw it: %s",
+		    said.len ? said.s : "it does not say why");
+	} else
+		rc = 0;
+	str_free(&said);
+	proc_free(p);
+	return rc;
+}
+
+int
+raster_png(struct str *to, const struct str *svg)
+{
+	int fd[3], rc = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		fd[i] = memfd_create("plot", MFD_CLOEXEC);
+		if (fd[i] < 0)
+			rc = err_fail_sys("cannot keep a plot in memory");
+	}
+	if (rc == 0)
+		rc = fill(fd[0], svg);
+	if (rc == 0)
+		rc = convert(fd[0], fd[1], fd[2]);
+	if (rc == 0)
+		take(to, fd[1]);
+	for (size_t i = 0; i < 3; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return rc;
+}

@@ -1,0 +1,238 @@
+#include "text.h"
+#include "forest.h"
+#include "headline.h"
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "model.h"
+#include "num.h"
+#include "str.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BARS = 40, CASES = 100, HISTORY = 4 };
+
+struct line { /* what the lowest and the highest bar stand for */
+	double lo, hi;
+};
+
+static int
+by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Many values are the medians of those that fall together. */
+static void
+spark(struct str *s, double *v, size_t n, const struct line *l)
+{
+	size_t bars = n < BARS ? n : BARS;
+
+	for (size_t i = 0; i < bars; i++) {
+		size_t from = i * n / bars, end = (i + 1) * n / bars;
+		double mid, part;
+
+		qsort(v + from, end - from, sizeof *v, by_value);
+		mid = v[from + (end - from) / 2];
+		part = l->hi > l->lo ? (mid - l->lo) / (l->hi - l->lo) : .5;
+		if (isnan(part))
+			str_addc(s, ' ');
+		else /* eight blocks, from the lowest */
+			str_addu(s, 0x2581 + (unsigned)lround(7 * part));
+	}
+}
+
+static void
+fit(struct line *l, const struct json *metric)
+{
+	const struct json *j = json_first(json_get(metric, "values"));
+
+	for (; j; j = json_next(j)) {
+		l->lo = fmin(l->lo, json_num(j, INFINITY));
+		l->hi = fmax(l->hi, json_num(j, -INFINITY));
+	}
+}
+
+/* The first metric that is judged, and that it has. */
+static const char *
+main_metric(const struct kase *k)
+{
+	for (const struct metric *t = metric_table; t->name; t++)
+		for (size_t i = 0; i < k->ncells; i++)
+			if (t->gate && model_metric(k->cells[i], t->name))
+				return t->name;
+	for (size_t i = 0; i < k->ncells; i++) {
+		const struct json *j =
+		    json_first(json_get(k->cells[i]->rec, "metrics"));
+
+		if (j)
+			return json_key(j);
+	}
+	return NULL;
+}
+
+static void
+judged(struct str *s, const struct kase *k, const struct cell *c,
+    const char *metric)
+{
+	for (size_t i = 0; i < k->ndeltas; i++) {
+		const struct delta *d = k->deltas[i];
+
+		if (strcmp(d->metric, metric) != 0 || d->place != c->place)
+			continue;
+		forest_change(s, d);
+		str_printf(s, " %s", model_verdict_name(d->verdict));
+		return;
+	}
+}
+
+static void
+row(struct table *t, const char *name, const char *who, const char *metric,
+    double median, const char *bars, const char *change)
+{
+	char buf[NUM_BUF];
+
+	table_cell(t, name);
+	table_cell(t, who);
+	table_cell(t, metric);
+	table_cell(t, isnan(median) ? "-" : num_human(buf, median));
+	table_cell(t, bars);
+	table_cell(t, change);
+}
+
+/* A line for each subject: its runs. */
+static void
+subjects(struct table *t, const struct model *m, const struct kase *k,
+    const char *metric)
+{
+	struct line l = {INFINITY, -INFINITY};
+	struct str bars = {0}, change = {0};
+
+	for (size_t i = 0; i < k->ncells; i++)
+		fit(&l, model_metric(k->cells[i], metric));
+	for (size_t i = 0; i < k->ncells; i++) {
+		const struct json *one = model_metric(k->cells[i], metric);
+		size_t n;
+		double *v = json_numbers(json_get(one, "values"), &n);
+
+		str_clear(&bars);
+		str_clear(&change);
+		str_add(&bars, "");
+		str_add(&change, "");
+		spark(&bars, v, n, &l);
+		judged(&change, k, k->cells[i], metric);
+		row(t, i ? "" : k->name, m->subjects[k->cells[i]->subject].name,
+		    metric, json_get_num(one, "median", NAN), bars.s, change.s);
+		free(v);
+	}
+	str_free(&bars);
+	str_free(&change);
+}
+
+static void
+last_change(struct str *s, const struct model *m, const struct kase *k,
+    const char *metric)
+{
+	for (size_t i = m->changes.n; i-- > 0;) {
+		const struct json *rec = m->changes.v[i];
+
+		if (strcmp(json_get_str(rec, "metric"), metric) != 0 ||
+		    model_case(m, json_get(rec, "config")) != k)
+			continue;
+		str_printf(s, "%+.1f%% at %s %s",
+		    100 * (json_get_num(rec, "ratio", 1) - 1),
+		    model_subject(m, json_get(rec, "subject"))->name,
+		    json_get_str(rec, "kind"));
+		return;
+	}
+}
+
+/* One line for all subjects: their medians. */
+static void
+history(struct table *t, const struct model *m, const struct kase *k,
+    const char *metric)
+{
+	double *v = mem_array(k->ncells, sizeof *v), last = NAN;
+	struct line l = {INFINITY, -INFINITY};
+	struct str bars = {0}, change = {0}, who = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->ncells; i++) {
+		const struct json *one = model_metric(k->cells[i], metric);
+
+		if (!one)
+			continue;
+		last = v[n++] = json_get_num(one, "median", NAN);
+		l.lo = fmin(l.lo, last);
+		l.hi = fmax(l.hi, last);
+	}
+	str_printf(&who, "%zu subjects", n);
+	str_add(&bars, "");
+	str_add(&change, "");
+	spark(&bars, v, n, &l);
+	last_change(&change, m, k, metric);
+	row(t, k->name, who.s, metric, last, bars.s, change.s);
+	str_free(&bars);
+	str_free(&change);
+	str_free(&who);
+	free(v);
+}
+
+static void
+headlines(struct str *s, const struct model *m)
+{
+	size_t n;
+	struct headline *h = headlines_new(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		str_visible(s, h[i].what);
+		if (h[i].contender) {
+			str_add(s, ": ");
+			str_visible(s, h[i].contender->name);
+			str_add(s, " against ");
+			str_visible(s, h[i].base->name);
+		}
+		str_addc(s, '\n');
+		for (size_t k = 0; k < h[i].nfacts + h[i].nnext; k++) {
+			str_add(s, k < h[i].nfacts ? "  " : "> ");
+			str_visible(s,
+			    k < h[i].nfacts ? h[i].facts[k]
+					    : h[i].next[k - h[i].nfacts]);
+			str_addc(s, '\n');
+		}
+		str_addc(s, '\n');
+	}
+	headlines_free(h, n);
+}
+
+void
+text_write(struct str *s, const struct model *m)
+{
+	struct table *t = table_new();
+	size_t n = m->ncases < CASES ? m->ncases : CASES;
+
+	headlines(s, m);
+	table_column(t, "case", TABLE_LEFT);
+	table_column(t, "subject", TABLE_LEFT);
+	table_column(t, "metric", TABLE_LEFT);
+	table_column(t, "median", TABLE_RIGHT);
+	table_column(t, "runs", TABLE_LEFT);
+	table_column(t, "change", TABLE_LEFT);
+	for (size_t i = 0; i < n; i++) {
+		const struct kase *k = m->order[i];
+		const char *metric = main_metric(k);
+
+		if (metric)
+			(k->ncells >= HISTORY ? history : subjects)(
+			    t, m, k, metric);
+	}
+	table_print(t, s, false);
+	if (n < m->ncases)
+		str_printf(s, "and %zu more cases\n", m->ncases - n);
+	table_free(t);
+}
