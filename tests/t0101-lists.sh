@@ -148,4 +148,11 @@ grep -hoE '^\.Xr vkb[a-z-]* [0-9]' man/* | sort -u |
   done >"$bad"
 empty 'man: every reference to a page of ours is good'
 
+for f in man/*.[157]; do
+  f=${f##*/}
+  [ "$f" = vkb.7 ] ||
+    grep -q "^\.\(It \)*Xr ${f%.*} ${f##*.}" man/vkb.7 || echo "$f"
+done >"$bad"
+empty 'man: vkb(7) leads to every page'
+
 test_done

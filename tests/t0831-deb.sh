@@ -21,7 +21,7 @@ test_same "$(needs build | grep -vx -e gcc -e make -e libc6-dev |
   sed 's/^pkg-config$/pkgconf/' | sort)" \
   "$(list Build-Depends | grep -vx debhelper-compat | sort)" \
   'Build-Depends is what vkb-needs installs to build'
-for p in $(needs run); do
+for p in $(needs run) $(needs ci); do
   list Recommends | grep -qx "$p" || echo "$p"
 done >lacks
 test_same '' "$(cat lacks)" 'Recommends has what it needs to run'

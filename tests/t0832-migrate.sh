@@ -37,7 +37,7 @@ for f in benchmark.py valkey_build.py benchmark_build.py module_build.py \
   benchmark_metrics benchmark_tags_metrics benchmark_commits \
   valkey_benchmark.yml search_benchmark.yml benchmark_release_tags.yml \
   module-benchmark.yml basic.yml cluster_tls.yml tests.yml check_format.yml \
-  pr-benchmark-template.yml; do
+  sync-dashboards.yml pr-benchmark-template.yml schema.sql; do
   grep -qF "$f" "$page" || echo "$f"
 done >lacks
 test_same '' "$(cat lacks)" 'so have its files, tables and workflows'
@@ -55,11 +55,15 @@ while read -r program option; do
   "$program" --help | grep -qE -e "--$option([^a-z-]|\$)" || echo "$program --$option"
 done <ours >lacks
 test_same '' "$(cat lacks)" 'and each of them is there'
-grep -oE '^\.Pa (search[a-z-]*|bench[a-z-]*)\.json' "$page" | cut -d ' ' -f 2 |
-  grep -v '^fts-' | while read -r f; do
-  [ -e "$top/configs/$f" ] || echo "$f"
+grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
+  grep -oE '[a-z/-]+(\.[a-z]+|/[a-z]+)' | sort -u | while read -r f; do
+  case $f in
+  benchmark.py | metrics.json | fts-* | module-test-arm.json) continue ;;
+  esac
+  [ -e "$top/$f" ] || [ -e "$top/configs/$f" ] ||
+    [ -e "$top/.github/workflows/$f" ] || echo "$f"
 done >lacks
-test_same '' "$(cat lacks)" 'so are the configurations'
+test_same '' "$(cat lacks)" 'so are the files'
 
 # --- what it left is read
 
