@@ -98,11 +98,18 @@ numeric(struct str *s, const struct transform *t, const struct cell *c)
 	struct rng r;
 	uint64_t u;
 	long long v;
+	int i = 0;
 
 	tokens_rng(c, &r);
 	v = t->least + (long long)rng_below(&r, t->steps);
 	u = (uint64_t)(v < 0 ? -v : v);
-	for (int i = 0; i < t->decimals; i++, u /= 10)
+	for (; i + 1 < t->decimals; i += 2, u /= 100) {
+		unsigned two = (unsigned)(u % 100);
+
+		*--p = (char)('0' + two % 10);
+		*--p = (char)('0' + two / 10);
+	}
+	for (; i < t->decimals; i++, u /= 10)
 		*--p = (char)('0' + u % 10);
 	if (t->decimals)
 		*--p = '.';

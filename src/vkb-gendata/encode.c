@@ -296,7 +296,7 @@ void
 encode_end(struct str *s, const struct recipe_file *f)
 {
 	if (f->format == RECIPE_CSV)
-		str_add(s, "\r\n");
+		str_addn(s, "\r\n", 2);
 	if (f->format == RECIPE_TSV)
 		str_addc(s, '\n');
 	if (f->format == RECIPE_XML)
