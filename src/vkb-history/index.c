@@ -17,17 +17,20 @@
 
 /* A test holds the hash against the text. */
 static const char style[] =
-    ":root{color-scheme:light dark;--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
-    "@media(prefers-color-scheme:dark){:root{--bad:#ff8a80;--good:#7fd6a2}}"
-    "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:70rem;"
-    "padding:1rem}"
+    ":root{color-scheme:light dark;--ink:#1d2026;--page:#fff;--link:#0b57a4;"
+    "--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--page:#16181d;"
+    "--link:#8ab8f5;--bad:#ff8a80;--good:#7fd6a2}}"
+    "body{background:var(--page);color:var(--ink);font:16px/1.5 system-ui,"
+    "sans-serif;margin:0 auto;max-width:70rem;padding:1rem}"
+    "a{color:var(--link)}"
     ".wide{overflow-x:auto}"
     "table{border-collapse:collapse;width:100%}"
     "th,td{border-bottom:1px solid var(--line);padding:.3rem .6rem;"
     "text-align:left;vertical-align:top}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}"
     ".regression{color:var(--bad)}.improvement{color:var(--good)}";
-static const char style_hash[] = "TijeBJUlAy5U8/cVWzc3eDBYt84pWl2pKXqJCD9z7PY=";
+static const char style_hash[] = "UUC+hj+wBSinGTa3gkSxsUZVCq8gVLloaMBH1WLjtKk=";
 
 static void
 text(struct str *s, const char *value)
@@ -142,9 +145,13 @@ changes_table(struct str *s, const struct shelf *shelf,
 		str_add(s, "<p>No case changed its level.</p>\n");
 	else
 		str_add(s,
-		    "<div class=\"wide\"><table><thead><tr><th>First "
-		    "seen</th><th>Commit</th><th>Case</th><th>Metric</th>"
-		    "<th class=\"n\">Change</th><th>Kind</th></tr></thead>"
+		    "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+		    "aria-label=\"Changes\"><table><thead><tr><th "
+		    "scope=\"col\">First "
+		    "seen</th><th scope=\"col\">Commit</th><th "
+		    "scope=\"col\">Case</th><th scope=\"col\">Metric</th>"
+		    "<th scope=\"col\" class=\"n\">Change</th><th "
+		    "scope=\"col\">Kind</th></tr></thead>"
 		    "<tbody>\n");
 	for (size_t i = 0; i < kept && i < MOST; i++)
 		change(s, shelf, names, v[i]);
@@ -213,9 +220,12 @@ index_page(struct str *s, const struct shelf *shelf,
 	str_add(s, ".</p>\n");
 	changes_table(s, shelf, changes, nchanges);
 	str_add(s,
-	    "<h2>Commits</h2>\n<div class=\"wide\"><table><thead><tr>"
-	    "<th>Date</th><th>Commit</th><th>Title</th><th>Version</th>"
-	    "<th class=\"n\">Cases</th><th class=\"n\">Runs</th></tr></thead>"
+	    "<h2>Commits</h2>\n<div class=\"wide\" tabindex=\"0\" "
+	    "role=\"region\" aria-label=\"Commits\"><table><thead><tr>"
+	    "<th scope=\"col\">Date</th><th scope=\"col\">Commit</th><th "
+	    "scope=\"col\">Title</th><th scope=\"col\">Version</th>"
+	    "<th scope=\"col\" class=\"n\">Cases</th><th scope=\"col\" "
+	    "class=\"n\">Runs</th></tr></thead>"
 	    "<tbody>\n");
 	for (size_t i = shelf->n; i-- > 0;)
 		commit(s, &shelf->v[i], url);
