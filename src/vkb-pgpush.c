@@ -134,9 +134,10 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	    .changes = &changes};
 	int rc = 0, done = 0;
 
+	in.releases = o->table && strcmp(o->table, "tag") == 0;
 	in.machines = &machines;
 	in.changes = &changes;
-	in.frames = frames_new(spool, in.test_type);
+	in.frames = frames_new(spool, in.test_type, in.releases);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
 	if (!args->n)

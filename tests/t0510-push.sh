@@ -297,6 +297,24 @@ test_that 'tags' push --table tag "$data/a.jsonl"
 test_that 'throughput of tags' sql 'SELECT commit, AVG(rps) FROM
   benchmark_tags_metrics WHERE command = '\''SET'\'' AND data_size = 512 AND
   io_threads IN (1, 9) AND pipeline IN (1, 10) GROUP BY commit'
+run 1 5 '' ',"ref":"8.0.1"' >named
+run 2 6 '' ',"ref":"8.0.1","label":"8.0.1 patched"' >>named
+run 3 7 '' ',"ref":"8.0.1","dirty":true' >>named
+run 4 8 >>named
+for way in lines trees; do
+  fresh
+  case $way in
+  lines) push -q --table tag named && push -q named ;;
+  trees) sed 's/"type":"run"/"type":"r\\u0075n"/' named | push -q --table tag && push -q named ;;
+  esac
+  test_same '5 8.0.1
+6 8.0.1 patched
+7 c1+dirty
+8 c1' "$(sql "SELECT round(rps) || ' ' || commit FROM benchmark_tags_metrics ORDER BY rps")" \
+    "$way: releases go by their names"
+  test_same 'c1 c1 c1 c1+dirty' "$(sql 'SELECT commit FROM benchmark_metrics ORDER BY 1' | xargs)" "$way: commits by theirs"
+  test_same "$(sort named | jq -cS .)" "$(push --export --table tag | sort | jq -cS .)" "$way: they come back whole"
+done
 push -q "$data/a.jsonl"
 test_that 'per command, by requests' sql 'SELECT "timestamp", data_size,
   io_threads, pipeline, architecture, requests, AVG(rps) FROM benchmark_metrics

@@ -24,6 +24,7 @@ struct frames {
 	struct spool *spool;
 	struct runlines *lines;
 	const char *test_type;
+	bool releases;
 	struct str *rooms; /* of each frame: the texts they were made of */
 	size_t *slots;     /* open addressing: frame, 0 none */
 	size_t timestamp;  /* its column */
@@ -32,13 +33,14 @@ struct frames {
 };
 
 struct frames *
-frames_new(struct spool *spool, const char *test_type)
+frames_new(struct spool *spool, const char *test_type, bool releases)
 {
 	struct frames *f = mem_new(sizeof *f);
 
 	f->spool = spool;
 	f->lines = runlines_new();
 	f->test_type = test_type;
+	f->releases = releases;
 	f->rooms = mem_array(SPOOL_FRAMES, sizeof *f->rooms);
 	f->slots = mem_array(SLOTS, sizeof *f->slots);
 	f->timestamp = spool_column(spool, "timestamp");
@@ -65,6 +67,21 @@ bool
 frames_index(double v)
 {
 	return v >= 1 && v < 2147483648. && v == (double)(long)v;
+}
+
+void
+frames_release(struct json *flat, const struct json *run)
+{
+	static const char *const keys[] = {"label", "ref"};
+	const struct json *subject = json_get(run, "subject");
+	const char *name = NULL;
+
+	if (json_get_bool(subject, "dirty", false))
+		return;
+	for (size_t i = 0; !name && i < sizeof keys / sizeof *keys; i++)
+		name = json_get_str(subject, keys[i]);
+	if (name)
+		json_set_str(flat, "commit", name);
 }
 
 void
@@ -117,6 +134,8 @@ put_frame(struct frames *f, const struct json *run)
 	struct json *flat = flat_frame(run);
 	char hash[17];
 
+	if (f->releases)
+		frames_release(flat, run);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		frames_hash(hash, json_get(run, keys[i].room));
 		spool_own(f->spool, keys[i].col, COLTYPE_STRING, hash, 16);

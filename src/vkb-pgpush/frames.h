@@ -13,7 +13,7 @@ struct json;
 struct spool;
 
 /* Both are borrowed; the second is what the column test_type gets. */
-struct frames *frames_new(struct spool *, const char *test_type);
+struct frames *frames_new(struct spool *, const char *test_type, bool releases);
 void frames_free(struct frames *);
 
 /*
@@ -21,6 +21,9 @@ void frames_free(struct frames *);
  * of that kind and not there; -1, and said.
  */
 int frames_line(struct frames *, const char *line, size_t n, const char *where);
+
+/* Among releases a run goes by its label or ref rather than its commit. */
+void frames_release(struct json *flat, const struct json *run);
 
 /* The case and the subject of a run, as 16 digits. */
 void frames_hash(char text[17], const struct json *room);

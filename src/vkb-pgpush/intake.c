@@ -115,6 +115,8 @@ put_run(struct file *f, struct json *run, const char *where)
 	if (f->ref)
 		put_ref(f->ref, run);
 	flat = flat_from_run(run);
+	if (f->to->releases)
+		frames_release(flat, run);
 	spool_row(sp, where, 0);
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))

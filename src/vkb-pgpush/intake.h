@@ -5,6 +5,7 @@
 #ifndef INTAKE_H
 #define INTAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct changes;
@@ -18,6 +19,7 @@ struct intake {
 	struct machines *machines; /* env records go there */
 	struct changes *changes;   /* change records */
 	const char *test_type;
+	bool releases; /* they go by their names */
 	size_t failed; /* of the runs that are in the spool */
 };
 
