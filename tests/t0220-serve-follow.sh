@@ -52,9 +52,16 @@ ask '{"type":"spec","v":1,"id":"c","action":"stop"}' \
 test_same 'c stopped c ok' \
   "$(jq -r '.id + " " + .status' d | paste -sd' ' -)" 'it can be started again'
 
+# One that is stopped before its death was seen; that may have been told.
+kill -KILL "$(tail -n 1 d | jq '.nodes[0].pid')"
+ask '{"type":"spec","v":1,"id":"c","action":"stop"}' >f
+test_same 'c failed true' "$(jq -r '"\(.id) \(.status) \(.error | contains("signal"))"' f)" \
+  'a death is told when it is to be stopped, too'
+
 # An unknown key passes.
-ask '{"type":"spec","v":1,"id":"h","colour":"red"}' >e
-test_same ok "$(jq -r .status e)" 'an unknown key passes'
+printf '%s\n' '{"type":"spec","v":1,"id":"h","colour":"red"}' >&3
+while read -r answer <&4 && [ "$(printf '%s\n' "$answer" | jq -r .id)" != h ]; do :; done
+test_same ok "$(printf '%s\n' "$answer" | jq -r .status)" 'an unknown key passes'
 
 # The end of stdin.
 exec 3>&-

@@ -242,7 +242,7 @@ again(struct fleet *f, size_t i, struct str *why)
 	if (f->spec.port || !node_ended(n) || !node_port_taken(n) ||
 	    ++f->tries > PORT_TRIES)
 		return -1;
-	node_stop_all(n, 1, 0);
+	node_stop_all(n, 1, 0, NULL);
 	str_clear(why);
 	return launch(f, i, why);
 }
@@ -380,9 +380,9 @@ fleet_free(struct fleet *f)
 }
 
 static void
-stop_nodes(struct fleet *f)
+stop_nodes(struct fleet *f, struct str *why)
 {
-	int killed = node_stop_all(f->node, f->n, f->shared->grace_ms);
+	int killed = node_stop_all(f->node, f->n, f->shared->grace_ms, why);
 
 	if (killed && !f->shared->quiet)
 		err_say("server '%s': %d did not end in %d ms, killed",
@@ -407,7 +407,7 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		for (size_t i = 0; i < f->n; i++)
 			f->node[i].ready =
 			    f->node[i].ready && !node_ended(&f->node[i]);
-		stop_nodes(f);
+		stop_nodes(f, NULL);
 		goto bad;
 	}
 	*record = json_dup(f->record);
@@ -473,10 +473,16 @@ fleet_dead(struct fleet *f, struct json **record)
 void
 fleet_stop(struct fleet *f, struct json **record)
 {
+	struct str why = {0};
+
 	if (!f)
 		return;
-	stop_nodes(f);
-	if (record) {
+	stop_nodes(f, record ? &why : NULL);
+	if (why.len) {
+		*record = fleet_failed(f->spec.id, why.s);
+		json_set_str(*record, "dir", f->dir);
+		str_free(&why);
+	} else if (record) {
 		*record = record_new("server");
 		json_set_str(*record, "id", f->spec.id);
 		json_set_str(*record, "status", "stopped");

@@ -47,7 +47,10 @@ void fleet_fds(const struct fleet *, struct pollfd *);
 /* Has a node ended? Then *record is the failed record (and it is said). */
 bool fleet_dead(struct fleet *, struct json **record);
 
-/* Stops and frees it; the 'stopped' record in *record unless that is NULL. */
+/*
+ * Stops and frees it. In *record, unless that is NULL, it is 'stopped', or
+ * 'failed' where a node had crashed just before.
+ */
 void fleet_stop(struct fleet *, struct json **record);
 
 /* A failed record of this id; 'error' is said as well. */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
@@ -347,6 +348,7 @@ static void
 ask_to_end(struct node *n)
 {
 	struct client_address a;
+	struct reply *pong;
 	struct client *c;
 
 	proc_signal(n->proc, SIGTERM);
@@ -355,9 +357,25 @@ ask_to_end(struct node *n)
 		return;
 	address(n, &a);
 	c = client_open(&a, 50);
+	pong = c ? CLIENT_CALL(c, 50, "PING") : NULL;
+	n->lives = pong != NULL;
 	if (c)
 		reply_free(CLIENT_CALL(c, 50, "SHUTDOWN", "NOSAVE", "NOW"));
+	reply_free(pong);
 	client_close(c);
+}
+
+/*
+ * By a signal that is not ours, before it was asked to end: others see that it
+ * is gone earlier than it can be waited for.
+ */
+static bool
+crashed(const struct node *n)
+{
+	int status;
+
+	return n->ready && !n->lives && proc_wait(n->proc, 0, &status) &&
+	    WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
 }
 
 /* Before the leader is waited for, its number stays its group's. */
@@ -372,7 +390,7 @@ reap(struct node *n)
 }
 
 int
-node_stop_all(struct node *v, size_t count, int grace_ms)
+node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 {
 	int64_t deadline = clock_ns() + grace_ms * INT64_C(1000000);
 	struct pollfd fd = {.events = POLLIN};
@@ -391,6 +409,8 @@ node_stop_all(struct node *v, size_t count, int grace_ms)
 		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
 			;
 		killed += !node_ended(&v[i]);
+		if (why && !why->len && crashed(&v[i]))
+			node_tell_end(&v[i], why);
 		reap(&v[i]);
 	}
 	return killed;

@@ -29,6 +29,7 @@ struct node {
 	int64_t started; /* clock_ns() of the exec */
 	off_t log_start; /* where this process' log starts */
 	bool ready;
+	bool lives;            /* it answered when it was asked to end */
 	struct client *client; /* open from ready until node_settle */
 	/* From INFO, once it is ready. */
 	long pid;
@@ -53,8 +54,12 @@ void node_tell_end(struct node *, struct str *why);
 /* Closes the control connection. */
 void node_settle(struct node *);
 
-/* Asks all of them to end, waits for grace_ms, kills. How many were killed. */
-int node_stop_all(struct node *, size_t n, int grace_ms);
+/*
+ * Asks all of them to end, waits for grace_ms, kills. How many were killed. One
+ * that had crashed before it could be asked is told as node_tell_end does; why
+ * may be NULL.
+ */
+int node_stop_all(struct node *, size_t n, int grace_ms, struct str *why);
 
 void node_free(struct node *);
 
