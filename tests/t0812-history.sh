@@ -227,6 +227,12 @@ test_match "y/$(id 19).jsonl:6" .err 'which is named'
 test_that 'the page that was lost is made' test -s "out/commit/$(id 20).html"
 test_that 'the page that it had stays' test -s "out/commit/$(id 19).html"
 test_same '' "$(find out -name '.?*')" 'nothing is left over'
+history site --commit-url https://example.com/c/ all fresh
+for t in 5 20 60 120 200; do
+  perl killed.pl $t vkb-history -q site --commit-url https://example.com/c/ all stopped
+done
+test_that 'a site that was killed' history site --commit-url https://example.com/c/ all stopped
+test_same '' "$(diff -r fresh stopped)" 'is made to its end'
 test_that 'an empty history' site empty blank
 test_match '0 commits' blank/index.html 'is a site'
 

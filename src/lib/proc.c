@@ -205,7 +205,8 @@ proc_free(struct proc *p)
 int
 proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
 {
-	struct proc_spec spec = {.argv = argv, .session = true};
+	struct proc_spec spec = {
+	    .argv = argv, .session = true, .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
 	struct proc *p = NULL;
 	char buf[4096];

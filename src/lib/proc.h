@@ -52,7 +52,8 @@ void proc_free(struct proc *);
 
 /*
  * Runs it to its end, what it prints (of both kinds) is added to *out.
- * 0, or -1 and said: it cannot be started, or was killed after timeout_ms.
+ * It does not outlive this program. 0, or -1 and said: it cannot be started, or
+ * was killed after timeout_ms.
  */
 struct str;
 int proc_read(

@@ -159,7 +159,7 @@ commit_page(struct site *s, size_t at)
 	if (base)
 		h = str_hash(h, &base->hash, sizeof base->hash);
 	if (!is_made(s, page, h)) {
-		deltas = mem_printf("%s/deltas.jsonl", s->work);
+		deltas = mem_printf("%s/%s.jsonl", s->work, e->key);
 		format = mem_printf("jsonl:%s", deltas);
 		unlink(deltas);
 		if (base) {
