@@ -296,7 +296,7 @@ static const struct source sources[] = {
 static enum answer
 setting(const char *root, const char *name, struct str *why)
 {
-	struct changes c = {0};
+	struct edits c = {0};
 	enum answer a = FINE;
 
 	setting_find(&c, root, name);
@@ -306,7 +306,7 @@ setting(const char *root, const char *name, struct str *why)
 		    c.v[0].path);
 	} else if (!setting_known(root, name))
 		a = UNKNOWN;
-	changes_free(&c);
+	edits_free(&c);
 	return a;
 }
 

@@ -99,8 +99,8 @@ setting_write(const char *root, const char *path, const char *value)
 }
 
 void
-changes_add(struct changes *c, const char *path, const char *old,
-    const char *new, const char *name)
+edits_add(struct edits *c, const char *path, const char *old, const char *new,
+    const char *name)
 {
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n++] =
@@ -108,7 +108,7 @@ changes_add(struct changes *c, const char *path, const char *old,
 }
 
 void
-changes_free(struct changes *c)
+edits_free(struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].path);
@@ -116,11 +116,11 @@ changes_free(struct changes *c)
 		free(c->v[i].new);
 	}
 	free(c->v);
-	*c = (struct changes){0};
+	*c = (struct edits){0};
 }
 
 static void
-find(struct changes *c, const char *root, const struct setting *s)
+find(struct edits *c, const char *root, const struct setting *s)
 {
 	char **list = sysfile_glob(root, s->pattern), *now;
 
@@ -128,14 +128,14 @@ find(struct changes *c, const char *root, const struct setting *s)
 		now = setting_read(root, *p);
 		if (now && strcmp(now, s->wanted) != 0 &&
 		    (!s->fine || !s->fine(root, *p, now)))
-			changes_add(c, *p, now, s->wanted, s->name);
+			edits_add(c, *p, now, s->wanted, s->name);
 		free(now);
 	}
 	sysfile_list_free(list);
 }
 
 void
-setting_find(struct changes *c, const char *root, const char *name)
+setting_find(struct edits *c, const char *root, const char *name)
 {
 	for (const struct setting *s = setting_table; s->name; s++)
 		if (!name || strcmp(s->name, name) == 0)

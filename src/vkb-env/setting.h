@@ -24,13 +24,13 @@ struct change {
 	const char *name; /* of the setting; borrowed */
 };
 
-struct changes {
+struct edits {
 	struct change *v;
 	size_t n, cap;
 };
 
 /* What is not as it should be; 'name' NULL: of all settings. */
-void setting_find(struct changes *, const char *root, const char *name);
+void setting_find(struct edits *, const char *root, const char *name);
 
 /* Are there files of it here at all. */
 bool setting_known(const char *root, const char *name);
@@ -44,8 +44,8 @@ char *setting_read(const char *root, const char *path);
 /* Writes and reads again: 0; -1 and errno, EINVAL: it did not stay. */
 int setting_write(const char *root, const char *path, const char *value);
 
-void changes_add(struct changes *, const char *path, const char *old,
+void edits_add(struct edits *, const char *path, const char *old,
     const char *new, const char *name);
-void changes_free(struct changes *);
+void edits_free(struct edits *);
 
 #endif

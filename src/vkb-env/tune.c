@@ -19,7 +19,7 @@
 #define BOOT "/proc/sys/kernel/random/boot_id"
 
 static int
-save(const struct tune *t, const struct changes *c, pid_t pid)
+save(const struct tune *t, const struct edits *c, pid_t pid)
 {
 	struct json *j = json_object(), *list = json_array(), *one;
 	char *boot = sysfile_line(t->root, BOOT), *text;
@@ -47,7 +47,7 @@ save(const struct tune *t, const struct changes *c, pid_t pid)
 
 /* Nothing but our own settings is ever written, whatever the file says. */
 static int
-parse(const struct tune *t, const struct json *j, struct changes *c)
+parse(const struct tune *t, const struct json *j, struct edits *c)
 {
 	const struct json *one = json_first(json_get(j, "changes"));
 	const char *path, *old, *new;
@@ -59,7 +59,7 @@ parse(const struct tune *t, const struct json *j, struct changes *c)
 		if (!path || !old || !new || !setting_of(path))
 			return err_fail(
 			    "'%s' is no state file of vkb-env", t->state);
-		changes_add(c, path, old, new, setting_of(path)->name);
+		edits_add(c, path, old, new, setting_of(path)->name);
 	}
 	return 0;
 }
@@ -104,7 +104,7 @@ put_back(const struct tune *t, const struct change *c)
 }
 
 static int
-put_all_back(const struct tune *t, const struct changes *c)
+put_all_back(const struct tune *t, const struct edits *c)
 {
 	bool failed = false, left = false;
 	int k;
@@ -122,7 +122,7 @@ put_all_back(const struct tune *t, const struct changes *c)
 int
 tune_restore(const struct tune *t)
 {
-	struct changes c = {0};
+	struct edits c = {0};
 	struct json *j;
 	int rc = -1;
 
@@ -133,7 +133,7 @@ tune_restore(const struct tune *t)
 		return -1;
 	if (parse(t, j, &c) == 0)
 		rc = of_this_boot(t, j) ? put_all_back(t, &c) : drop(t);
-	changes_free(&c);
+	edits_free(&c);
 	json_free(j);
 	return rc;
 }
@@ -178,7 +178,7 @@ is_setting(const char *name)
 }
 
 static int
-find(const struct tune *t, char *const *names, size_t n, struct changes *c)
+find(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_setting(names[i]))
@@ -195,7 +195,7 @@ find(const struct tune *t, char *const *names, size_t n, struct changes *c)
 
 /* Says of each setting that cannot be written why; -1 where there is one. */
 static int
-check(const struct tune *t, const struct changes *c)
+check(const struct tune *t, const struct edits *c)
 {
 	const char *said = "";
 	char *path;
@@ -228,7 +228,7 @@ went_off(const struct tune *t, const struct change *c)
 }
 
 static int
-set_all(const struct tune *t, const struct changes *c)
+set_all(const struct tune *t, const struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (!went_off(t, &c->v[i]) &&
@@ -239,7 +239,7 @@ set_all(const struct tune *t, const struct changes *c)
 }
 
 static void
-tell(const struct changes *c)
+tell(const struct edits *c)
 {
 	struct str s = {0};
 
@@ -254,7 +254,7 @@ tell(const struct changes *c)
 int
 tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 {
-	struct changes c = {0};
+	struct edits c = {0};
 	int rc = -1;
 
 	if (clear(t) == 0 && find(t, names, n, &c) == 0 && check(t, &c) == 0) {
@@ -267,6 +267,6 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 		if (rc == 0 && !t->quiet)
 			tell(&c);
 	}
-	changes_free(&c);
+	edits_free(&c);
 	return rc;
 }
