@@ -6,6 +6,7 @@
 #include "str.h"
 #include "vkb-load/command.h"
 #include "vkb-load/dataset.h"
+#include "vkb-load/keys.h"
 #include "vkb-load/scan.h"
 #include "vkb-load/template.h"
 
