@@ -148,12 +148,14 @@ https://evil.example www.evil.example mailto:a@evil.example
 [c](https://forge.example/o/r/commit/abc123) [i](https://forge.example/o/r/issues/1)
 [d](https://forge.example.evil.example/o/r/commit/abc123)
 END
-printf '\033[31mred\007 \302\233x \342\200\256rtl\342\201\246 \377 nul\000 cr\r\n' >>evil.md
+printf '\033[31mred\007 \302\233x \342\200\256rtl\342\201\246 \342\200\342\200\256\256 \342\200\001\256 nul\000 cr\r\n' >>evil.md
+# shellcheck disable=SC2016 # Markdown
+printf '```mermaid\n~~~ {x}\n```\n' >>evil.md
 fresh 'github-actions[bot]'
 test_that 'a hostile report' vkb-comment github evil.md
 ours >posted
 plain() { sed "s/$(printf '\342\200\213')/~/g" posted; }
-test_same '@~all, &amp;#~64;me, &amp;#~064;me, &amp;#~x40;me, &amp;commat;me, o/r#~12, ##~13, GH-~14, !~15, ~~bug, %~16, &amp;17
+test_same '@~all, &amp;#~64;me, &amp;#~064;me, &amp;#~x40;me, &amp;~commat;me, o/r#~12, ##~13, GH-~14, !~15, ~~bug, %~16, &amp;~17
 &lt;img src=https:~//evil.example/x.png>&lt;!-- vkb-comment: arm64 -->
 ~/merge
    ~/close
@@ -163,8 +165,14 @@ https:~//evil.example www~.evil.example mailto:a@~evil.example
 [c](https://forge.example/o/r/commit/abc123) [i]~(https:~//forge.example/o/r/issues/1)
 [d]~(https:~//forge.example.evil.example/o/r/commit/abc123)' \
   "$(plain | sed -n '2,10p')" 'is a text and no more'
-test_same "[31mred x rtl $(printf '\357\277\275') nul cr" \
-  "$(plain | sed -n 11p)" 'nothing drives a terminal'
+# Nothing that is taken out brings other bytes together.
+lost=$(printf '\357\277\275')
+test_same "[31mred ?x ?rtl? $lost?$lost ? nul cr" \
+  "$(plain | sed -n 11p)" 'nothing drives a terminal, or turns a line'
+# shellcheck disable=SC2016 # Markdown
+test_same '```~mermaid
+~~~~ {x}
+```' "$(plain | sed -n '12,14p')" 'nothing is drawn'
 
 # What our own reports have is not touched.
 # shellcheck disable=SC2016 # a name
@@ -174,6 +182,20 @@ vkb-compare --format markdown runs runs >own.md 2>own.err
 test_match '&#64;&#8203;b' own.md 'vkb-compare writes a report'
 vkb-comment --dry-run github own.md >own.out
 test_same "$(cat own.md)" "$(sed -e 1d -e '/^<sub>/d' own.out)" 'it stays as it is'
+
+i=0
+while [ $i -lt 40 ]; do
+  i=$((i + 1))
+  rps=$((50000 + i * 37 % 11 * 30))
+  [ $i -le 30 ] || rps=$((rps - 4000))
+  printf '{"type":"run","v":1,"subject":{"commit":"%040d","repository":"o/r"},"config":{"command":"GET <b> @me #1"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"time":"2026-01-%02dT00:00:%02dZ","status":"ok"}\n' \
+    $i $rps $((i / 2 + 1)) $i
+done >history
+mkdir found
+test_status 1 'vkb-detect finds a regression' vkb-detect --format issue:found/ history
+GITHUB_SERVER_URL=https://github.com vkb-comment --dry-run --issue github found/ >own.out
+test_match '\]\(https://github.com/o/r/commit/0+31\)' own.out 'with a link'
+test_same "$(cat found/*.md)" "$(sed '/^<sub>/d' own.out)" 'it stays as it is as well'
 
 perl -e 'print "<@!/" x 60000, "\n"' >long.md
 fresh 'github-actions[bot]'
