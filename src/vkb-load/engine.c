@@ -306,6 +306,7 @@ struct made {
 	struct command *command, *refill;
 	struct template *template;
 	const struct dataset *rows;
+	bool shared; /* the template is that of another */
 };
 
 /* Who is told, and may stop it, while datasets are read. */
@@ -353,13 +354,35 @@ read_rows(struct made *m, const struct engine_work *w, struct reading *r)
 	return 0;
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Parallel clients send the same commands of the same rows; SIZE_MAX: none. */
+static size_t
+alike(const struct engine_work *works, size_t i)
+{
+	const struct engine_work *w = &works[i], *v;
+
+	for (size_t j = 0; j < i && w->text; j++) {
+		v = &works[j];
+		if (same_text(v->text, w->text) &&
+		    same_text(v->dataset, w->dataset) &&
+		    same_text(v->xml_element, w->xml_element) &&
+		    v->maxdocs == w->maxdocs && v->datasets == w->datasets &&
+		    v->data_size == w->data_size)
+			return j;
+	}
+	return SIZE_MAX;
+}
+
 static int
 make(struct made *m, const struct engine_target *t, const struct engine_work *w)
 {
 	char *why;
 
-	if (run_check(t, w) < 0)
-		return -1;
 	if (w->text) {
 		m->template =
 		    template_new(w->text, w->data_size, t->cluster, &why);
@@ -381,7 +404,8 @@ drop(struct made *m)
 {
 	command_free(m->command);
 	command_free(m->refill);
-	template_free(m->template);
+	if (!m->shared)
+		template_free(m->template);
 }
 
 /* Each row of a dataset, and each number in sequence, is for one stream. */
@@ -411,12 +435,18 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 	    .stop = stop,
 	    .progress = progress,
 	    .arg = arg};
-	size_t i;
+	size_t i, first;
 	int rc = -1;
 
 	memset(results, 0, n * sizeof *results);
 	for (i = 0; i < n; i++) {
-		if (make(&m[i], t, &works[i]) < 0 ||
+		first = alike(works, i);
+		if (run_check(t, &works[i]) < 0)
+			goto out;
+		if (first != SIZE_MAX) {
+			m[i] = m[first];
+			m[i].shared = true;
+		} else if (make(&m[i], t, &works[i]) < 0 ||
 		    (m[i].template &&
 			read_rows(&m[i], &works[i], &reading) < 0))
 			goto out;
