@@ -62,20 +62,31 @@ done >"$bad"
 empty 'a job may do little, and not measure where it may do more'
 
 # What is called is there, and knows its options; those behind "--" are of others.
-for f in $flows $copied action.yml; do
-  sed -nE "s/^ *-? *run: *'?\"?(\\\$GITHUB_ACTION_PATH\/|vkb\/)?bin\///p" "$f" |
-    sed 's/" / /; s/ -- .*//' | while read -r tool words; do
-    "$tool" --help >"$scratch/help" 2>&1 || echo "$f: $tool"
+calls() { # calls FILE: its commands are on stdin
+  sed 's/" / /; s/ -- .*//' | while read -r tool words; do
+    "$tool" --help >"$scratch/help" 2>&1 || echo "$1: $tool"
     for word in $words; do
       case $word in
-      --?*) grep -q -- "$word\b" "$scratch/help" || echo "$f: $tool $word" ;;
+      --?*) grep -q -- "$word\b" "$scratch/help" || echo "$1: $tool $word" ;;
       esac
     done
   done
+}
+ci=configs/ci
+for f in $flows $copied action.yml; do
+  sed -nE "s/^ *-? *run: *'?\"?(\\\$GITHUB_ACTION_PATH\/|vkb\/)?bin\///p" "$f" |
+    calls "$f"
+done >"$bad"
+{
+  sed -n 's|^ *- vkb/bin/||p' $ci/gitlab.yml | calls gitlab.yml
+  sed -nE 's/^#?[0-9].* (vkb-[a-z]+ -)/\1/p' $ci/cron/crontab | calls crontab
+  sed -nE "s/^ *sh '(vkb-.*)'$/\1/p" $ci/jenkins/Jenkinsfile | calls Jenkinsfile
+} >>"$bad"
+for f in $flows $copied $ci/gitlab.yml; do
   grep -ohE 'configs/[a-z-]+\.json' "$f" | while read -r c; do
     [ -e "$c" ] || echo "$f: $c"
   done
-done >"$bad"
+done >>"$bad"
 empty 'what is called is there'
 for f in $flows; do
   sed -n '/^ *config:$/,/^ *default:/s/^ *options: \[\(.*\)\]/\1/p
@@ -85,6 +96,27 @@ for f in $flows; do
     done
 done >"$bad"
 empty 'the configurations that can be chosen are there'
+
+# with FILE: the inputs it gives; inputs FILE: those that are taken.
+with() { awk '/^ *with:$/ { on = index($0, "w"); next }
+  on && match($0, /[^ ]/) <= on { on = 0 }
+  on { print $1 }' "$1" | sort; }
+inputs() { awk '/^ *inputs:$/ { on = index($0, "i"); next }
+  on && match($0, /[^ ]/) <= on { on = 0 }
+  on && match($0, /[^ ]/) == on + 2 { print $1 }' "$1" | sort; }
+for pair in configs/ci/github/pr-benchmark.yml:.github/workflows/pr-benchmark.yml \
+  configs/ci/github/pr-report.yml:.github/workflows/pr-report.yml; do
+  with "${pair%:*}" >"$scratch/given"
+  inputs "${pair#*:}" >"$scratch/taken"
+  [ -s "$scratch/given" ] || echo "$pair: nothing"
+  comm -23 "$scratch/given" "$scratch/taken"
+done >"$bad"
+sed -n '/uses: .*vkb/,$p' .github/workflows/pr-benchmark.yml | sed '/if: always/,$d' >"$scratch/call"
+with "$scratch/call" >"$scratch/given"
+inputs action.yml >"$scratch/taken"
+[ -s "$scratch/given" ] || echo 'the action: nothing' >>"$bad"
+comm -23 "$scratch/given" "$scratch/taken" >>"$bad"
+empty 'what is given is taken'
 
 # --- what others say, on copies: they read the folder they are in
 
