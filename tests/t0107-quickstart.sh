@@ -66,6 +66,27 @@ test_that 'another configuration' \
   vkb-quickstart --rebase --runs 1 --results s other.json
 test_same 2 "$(lines s/base.jsonl)" 'begins anew'
 
+# Enough runs for one case that became slower to be seen among all of them.
+runs=$(sed -n "s/^yes=.* runs=//p" "$top/bin/vkb-quickstart")
+cases=$(vkb-load --plan "$top/configs/quick.json" | wc -l)
+side() { # side LABEL RPS: of the first case; the others have 1000, and a bit
+  awk -v label="$1" -v first="$2" -v runs="$runs" -v cases="$cases" 'BEGIN {
+    for (c = 1; c <= cases; c++)
+      for (r = 1; r <= runs; r++) {
+        rps = (c == 1 ? first : 1000) + (r * 7 + c * 3 + first) % 11 / 10
+        printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},", label
+        printf "\"config\":{\"command\":\"C%d\"},\"status\":\"ok\",", c
+        printf "\"run\":{\"session\":\"%s\",\"index\":%d},", label, r
+        printf "\"metrics\":{\"rps\":%.2f,\"p50_latency_ms\":%.6f,", rps, 1000 / rps
+        printf "\"p99_latency_ms\":%.6f}}\n", 3000 / rps
+      }
+  }'
+}
+side old 1000 >old.jsonl
+side new 900 >new.jsonl
+test_status 1 "$runs runs of $cases cases show one that is slower" \
+  vkb-compare old.jsonl new.jsonl
+
 test_status 2 'a configuration that is not there' vkb-quickstart no.json
 test_status 2 'an unknown option' vkb-quickstart --no-such
 test_match "^vkb-quickstart: unknown option '--no-such'; usage: " .err 'is named'
