@@ -297,10 +297,12 @@ test_that 'tags' push --table tag "$data/a.jsonl"
 test_that 'throughput of tags' sql 'SELECT commit, AVG(rps) FROM
   benchmark_tags_metrics WHERE command = '\''SET'\'' AND data_size = 512 AND
   io_threads IN (1, 9) AND pipeline IN (1, 10) GROUP BY commit'
-run 1 5 '' ',"ref":"8.0.1"' >named
-run 2 6 '' ',"ref":"8.0.1","label":"8.0.1 patched"' >>named
-run 3 7 '' ',"ref":"8.0.1","dirty":true' >>named
-run 4 8 >>named
+{
+  run 1 5 '' ',"ref":"8.0.1"'
+  run 2 6 '' ',"ref":"8.0.1","label":"8.0.1 patched"'
+  run 3 7 '' ',"ref":"8.0.1","dirty":true'
+  run 4 8
+} >named
 for way in lines trees; do
   fresh
   case $way in
