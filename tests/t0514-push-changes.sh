@@ -3,7 +3,7 @@
 . "${0%/*}/lib.sh"
 test_postgres 'change records'
 
-perl "$tests/history.pl" core | grep -v '"type":"env"' >runs
+perl "$tests/history.pl" core | grep '"command":"SET"' >runs
 vkb-detect --format jsonl:changes runs >/dev/null
 n=$(wc -l <changes | tr -d ' ')
 test_match '"kind":"regression"' changes 'there are some'
