@@ -200,6 +200,30 @@ test_same 'scaling-1-rps	rps by pipeline: SET' \
 test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipeline [0-9]*: [0-9.]*' | wc -l)" \
   'with its points'
 
+says 'Numbers cases by value subject rps p99_latency_ms SET pipeline 1 x 1002.5 - SET pipeline 8 x 8002.5 -' \
+  "$(vkb-report scale >scale.html; echo scale.html)" 'and as a table'
+
+# --- latencies: vkb-load wrote the histograms
+
+hists() { # hists LABEL FACTOR
+  jq -c --arg l "$1" '.subject.label = $l' "$tests/data/hist.jsonl"
+}
+hists x >hx
+hists y >hy
+vkb-compare -m all -f jsonl hx hy >hc
+vkb-report hc hx hy >latency.html
+test_same 'latency-1-latency_ns series-1-rps shift-1-latency_ns' \
+  "$(vkb-report --list hc hx hy | grep -E '^(latency|series-1-rps|shift)' | cut -f 1 | xargs)" \
+  'percentiles, the course of the runs, how percentiles moved'
+says 'percentile baseline contender ratio 95% interval 50 ' latency.html \
+  'as tables as well'
+says 'of all requests x y p50_latency_ms ' latency.html 'and of all requests'
+test_same 2 "$(vkb-report --svg latency-1-latency_ns hx hy | count 'class="line s[01]" d="M[0-9. L]*"' -)" \
+  'a curve for each subject'
+test_same "$(($(wc -l <hx) * 2))" \
+  "$(vkb-report --svg series-1-rps hx hy | count 'class="thin s[01]" d="M[0-9. L]*"' -)" \
+  'a line for each run'
+
 # --- profiles
 
 printf '%s\n' 'all;main;read 20' 'all;idle 40' >stacks

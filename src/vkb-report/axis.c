@@ -6,7 +6,7 @@
 void
 axis_fit(struct axis *a, double v)
 {
-	if (!isfinite(v) || (a->scale == AXIS_LOG && !(v > 0)))
+	if (!(fabs(v) < 1e300) || (a->scale == AXIS_LOG && !(v > 1e-300)))
 		return;
 	if (a->lo > a->hi)
 		a->lo = a->hi = v;
@@ -76,7 +76,8 @@ round_step(double least)
 static size_t
 linear(const struct axis *a, size_t wanted, double *to)
 {
-	double step = round_step((a->hi - a->lo) / (double)wanted), first;
+	double least = (a->hi - a->lo) / (1.4 * (double)wanted);
+	double step = round_step(least), first;
 	size_t n = 0;
 
 	if (!(step > 0) || !isfinite(step))

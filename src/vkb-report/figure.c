@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
+#include "names.h"
 #include "plot.h"
 #include "scaling.h"
 #include "str.h"
@@ -72,16 +73,6 @@ shown(const struct kase *k, const char *metric)
 	return false;
 }
 
-/* The first cell that has it, of each metric. */
-static bool
-is_first(const struct kase *k, size_t cell, const char *metric)
-{
-	while (cell-- > 0)
-		if (model_metric(k->cells[cell], metric))
-			return false;
-	return true;
-}
-
 static void
 metric(struct figures *f, const struct kase *k, const char *name)
 {
@@ -98,25 +89,45 @@ metric(struct figures *f, const struct kase *k, const char *name)
 	put(f, one);
 }
 
-/* Those of the table first, in its order. */
-static void
-metrics(struct figures *f, const struct kase *k)
+/* The metrics that a case has, each once; caller frees. */
+static const char **
+metrics_of(const struct kase *k, size_t *n)
 {
-	for (const struct metric *t = metric_table; t->name; t++)
-		for (size_t c = 0; c < k->ncells; c++)
-			if (model_metric(k->cells[c], t->name) &&
-			    is_first(k, c, t->name) && shown(k, t->name))
-				metric(f, k, t->name);
+	struct names *seen = names_new();
+	const char **v = NULL;
+	size_t cap = 0;
+
+	*n = 0;
 	for (size_t c = 0; c < k->ncells; c++) {
 		const struct json *j =
 		    json_first(json_get(k->cells[c]->rec, "metrics"));
 
-		for (; j; j = json_next(j))
-			if (!metric_find(json_key(j)) &&
-			    is_first(k, c, json_key(j)) &&
-			    shown(k, json_key(j)))
-				metric(f, k, json_key(j));
+		for (; j; j = json_next(j)) {
+			if (names_id(seen, json_key(j)) < *n)
+				continue;
+			v = mem_grow(v, *n, &cap, sizeof *v);
+			v[(*n)++] = json_key(j);
+		}
 	}
+	names_free(seen);
+	return v;
+}
+
+/* Those of the table first, in its order. */
+static void
+metrics(struct figures *f, const struct kase *k)
+{
+	size_t n;
+	const char **v = metrics_of(k, &n);
+
+	for (const struct metric *t = metric_table; t->name; t++)
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(v[i], t->name) == 0 && shown(k, v[i]))
+				metric(f, k, v[i]);
+	for (size_t i = 0; i < n; i++)
+		if (!metric_find(v[i]) && shown(k, v[i]))
+			metric(f, k, v[i]);
+	free(v);
 }
 
 static bool

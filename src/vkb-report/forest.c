@@ -51,18 +51,25 @@ forest_new(const struct model *m)
 void
 forest_ends(const struct forest *f, char lo[32], char hi[32])
 {
-	snprintf(lo, 32, "%+.2g%%", 100 * expm1(-f->span));
-	snprintf(hi, 32, "%+.2g%%", 100 * expm1(f->span));
+	double down = 100 * expm1(-f->span), up = 100 * expm1(f->span);
+
+	snprintf(lo, 32, "%+.*f%%", down > -10, down);
+	snprintf(hi, 32, "%+.*f%%", up < 10, up);
+}
+
+void
+forest_percent(struct str *s, double ratio)
+{
+	if (isnan(ratio))
+		str_addc(s, '-');
+	else
+		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
 }
 
 void
 forest_change(struct str *s, const struct delta *d)
 {
-	if (isnan(d->ratio)) {
-		str_add(s, "-");
-		return;
-	}
-	str_printf(s, "%+.1f%%", 100 * (d->ratio - 1));
+	forest_percent(s, d->ratio);
 	if (!isnan(d->lo) && !isnan(d->hi))
 		str_printf(s, " [%+.1f%%, %+.1f%%]", 100 * (d->lo - 1),
 		    100 * (d->hi - 1));

@@ -25,6 +25,9 @@ void forest_row(struct str *, const struct forest *, const struct delta *,
 /* The ends of the scale for people: "-8.3%", "+9%". */
 void forest_ends(const struct forest *, char lo[32], char hi[32]);
 
+/* "-2.1%", or "-" where there is no ratio. */
+void forest_percent(struct str *, double ratio);
+
 /* "-2.1% [-2.5%, -1.8%]" */
 void forest_change(struct str *, const struct delta *);
 

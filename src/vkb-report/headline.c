@@ -266,15 +266,12 @@ describe(struct headline *h, const struct model *m)
 	struct str s = {0};
 
 	h->outcome = MODEL_VERDICTS;
-	for (size_t i = 0; i < m->changes.n; i++) {
-		const char *kind = json_get_str(m->changes.v[i], "kind");
-
-		worse += strcmp(kind, "regression") == 0 &&
-		    !json_get(m->changes.v[i], "waiver");
-	}
-	if (m->changes.n) {
+	for (size_t i = 0; i < m->nchanges; i++)
+		worse += strcmp(m->changes[i].kind, "regression") == 0 &&
+		    !json_get(m->changes[i].rec, "waiver");
+	if (m->nchanges) {
 		str_printf(&s, "%zu change%s in the history, %zu for the worse",
-		    m->changes.n, num_plural((double)m->changes.n), worse);
+		    m->nchanges, num_plural((double)m->nchanges), worse);
 		h->what = mem_str(s.s);
 		h->outcome = worse ? MODEL_REGRESSION : MODEL_VERDICTS;
 		str_clear(&s);
@@ -288,11 +285,11 @@ describe(struct headline *h, const struct model *m)
 		    num_plural(m->failed));
 	str_addc(&s, '.');
 	fact(h, &s);
-	if (!m->changes.n && m->nsubjects == 2)
+	if (!m->nchanges && m->nsubjects == 2)
 		str_add(&s,
 		    "vkb-compare says which subject is better: give its "
 		    "records (--format jsonl) to vkb-report as well.");
-	else if (!m->changes.n && m->nsubjects > 2)
+	else if (!m->nchanges && m->nsubjects > 2)
 		str_add(&s,
 		    "vkb-detect finds the changes of a history: give its "
 		    "records to vkb-report as well.");
@@ -320,7 +317,7 @@ headlines_new(const struct model *m, size_t *n)
 		judge(&h, m);
 		v[(*n)++] = h;
 	}
-	if (!*n || m->changes.n) {
+	if (!*n || m->nchanges) {
 		v = mem_grow(v, *n, &cap, sizeof *v);
 		v[*n] = (struct headline){0};
 		describe(&v[(*n)++], m);

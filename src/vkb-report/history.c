@@ -1,4 +1,5 @@
 #include "figure.h"
+#include "forest.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
@@ -6,17 +7,19 @@
 #include "str.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STEPS = 400 };
 
 /* A history is in the order of time, whoever is the baseline. */
 static int
 by_time(const void *a, const void *b)
 {
 	const struct cell *const *x = a, *const *y = b;
-	const char *s = json_str(json_path((*x)->rec, "subject.time"));
-	const char *t = json_str(json_path((*y)->rec, "subject.time"));
+	const char *s = (*x)->time, *t = (*y)->time;
 
 	if (s && t && strcmp(s, t) != 0)
 		return strcmp(s, t);
@@ -78,31 +81,56 @@ changes(struct plot *p, const struct model *m, const struct kase *k,
 {
 	struct str t = {0};
 
-	for (size_t i = 0; i < m->changes.n; i++) {
-		const struct json *rec = m->changes.v[i];
-		const char *name = json_get_str(rec, "metric");
-		const char *kind = json_get_str(rec, "kind");
-		const struct subject *s;
+	for (size_t i = 0; i < m->nchanges; i++) {
+		const struct change *c = &m->changes[i];
+		bool worse = strcmp(c->kind, "regression") == 0;
+		bool better = strcmp(c->kind, "improvement") == 0;
 
-		if (!name || strcmp(name, metric) != 0 ||
-		    model_case(m, json_get(rec, "config")) != k)
+		if (&m->cases[c->kase] != k || strcmp(c->metric, metric) != 0)
 			continue;
-		s = model_subject(m, json_get(rec, "subject"));
-		for (size_t j = 0; j < v->n; j++) {
-			if (&m->subjects[v->c[j]->subject] != s)
-				continue;
-			str_clear(&t);
-			str_printf(&t, "%s at %s: %+.1f%%", kind, s->name,
-			    100 * (json_get_num(rec, "ratio", 1) - 1));
-			plot_upright(p, v->x[j],
-			    strcmp(kind, "regression") == 0 ? "change worse"
-				: strcmp(kind, "improvement") == 0
-				? "change better"
-				: "change",
-			    t.s);
-		}
+		str_clear(&t);
+		str_printf(
+		    &t, "%s at %s: ", c->kind, m->subjects[c->subject].name);
+		forest_percent(&t, c->ratio);
+		for (size_t j = 0; j < v->n; j++)
+			if (v->c[j]->subject == c->subject)
+				plot_upright(p, (double)j,
+				    worse        ? "change worse"
+					: better ? "change better"
+						 : "change",
+				    t.s);
 	}
 	str_free(&t);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* More points than a picture can show are what they are in so many steps. */
+static size_t
+thin(struct points *v)
+{
+	size_t n = v->n < STEPS ? v->n : STEPS;
+
+	for (size_t i = 0; i < n && n < v->n; i++) {
+		size_t from = i * v->n / n, len = (i + 1) * v->n / n - from;
+
+		for (size_t k = from; k < from + len; k++) {
+			v->lo[i] =
+			    k == from ? v->lo[k] : fmin(v->lo[i], v->lo[k]);
+			v->hi[i] =
+			    k == from ? v->hi[k] : fmax(v->hi[i], v->hi[k]);
+		}
+		qsort(v->median + from, len, sizeof *v->median, by_value);
+		v->median[i] = v->median[from + len / 2];
+		v->x[i] = (double)from + (double)(len - 1) / 2;
+	}
+	return n;
 }
 
 void
@@ -111,6 +139,7 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 {
 	struct points v;
 	struct str t = {0};
+	size_t n;
 
 	points_of(&v, m, k, metric);
 	p->x = AXIS(AXIS_LINEAR, NULL);
@@ -123,10 +152,11 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 		axis_fit(&p->y, v.lo[i]);
 		axis_fit(&p->y, v.hi[i]);
 	}
+	n = thin(&v);
 	plot_open(p);
-	plot_band(p, v.x, v.lo, v.hi, v.n, 0);
+	plot_band(p, v.x, v.lo, v.hi, n, 0);
 	changes(p, m, k, metric, &v);
-	plot_line(p, v.x, v.median, v.n, 0, "line");
+	plot_line(p, v.x, v.median, n, 0, "line");
 	for (size_t i = 0; i < v.n && v.n <= FIGURE_DOTS; i++) {
 		str_clear(&t);
 		str_printf(&t, "%s: %.6g", v.names[i], v.median[i]);

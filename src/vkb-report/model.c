@@ -148,11 +148,19 @@ take_delta(struct model *m, struct json *rec)
 static void
 take_change(struct model *m, struct json *rec)
 {
-	size_t k = add_case(m, json_get(rec, "config"));
+	struct change c = {
+	    .rec = rec,
+	    .kase = add_case(m, json_get(rec, "config")),
+	    .subject = add_subject(m, json_get(rec, "subject")),
+	    .metric = json_get_str(rec, "metric"),
+	    .kind = json_get_str(rec, "kind"),
+	    .ratio = json_get_num(rec, "ratio", NAN),
+	};
 
-	add_subject(m, json_get(rec, "subject"));
-	keep(&m->changes, rec);
-	m->cases[k].changes++;
+	keep(&m->others, rec);
+	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
+	m->changes[m->nchanges++] = c;
+	m->cases[c.kase].changes++;
 }
 
 static void
@@ -452,6 +460,8 @@ arrange(struct model *m)
 
 		m->cells[i].place = m->subjects[m->cells[i].subject].place;
 		m->cells[i].look = m->subjects[m->cells[i].subject].look;
+		m->cells[i].time =
+		    json_get_str(m->subjects[m->cells[i].subject].json, "time");
 		k->cells =
 		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
 		k->cells[k->ncells++] = &m->cells[i];
@@ -505,8 +515,8 @@ list_free(struct list *l)
 void
 model_free(struct model *m)
 {
-	struct list *lists[] = {&m->changes, &m->comparisons, &m->shifts,
-	    &m->envs, &m->profiles, &m->others};
+	struct list *lists[] = {
+	    &m->comparisons, &m->shifts, &m->envs, &m->profiles, &m->others};
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		list_free(lists[i]);
@@ -531,6 +541,7 @@ model_free(struct model *m)
 	free(m->order);
 	free(m->cells);
 	free(m->deltas);
+	free(m->changes);
 	free(m->common);
 	names_free(m->subject_keys);
 	names_free(m->case_keys);

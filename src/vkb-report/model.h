@@ -40,6 +40,7 @@ struct subject {
 struct cell {                 /* a case of a subject */
 	size_t kase, subject; /* their numbers */
 	size_t place, look;   /* of its subject */
+	const char *time;     /* of its subject; NULL: unknown */
 	struct json *rec;     /* its summary; NULL: there is none */
 	struct json **series; /* of its first runs, in their order */
 	size_t nseries, cap;
@@ -68,6 +69,13 @@ struct kase {
 	size_t changes; /* change records */
 };
 
+struct change {
+	const struct json *rec;
+	size_t kase, subject;
+	const char *metric, *kind;
+	double ratio; /* NAN: absent */
+};
+
 struct list { /* of records */
 	struct json **v;
 	size_t n, cap;
@@ -84,8 +92,10 @@ struct model {
 	size_t ncells, ccap;
 	struct delta *deltas; /* the most remarkable ones first */
 	size_t ndeltas, dcap;
-	struct list changes, comparisons, shifts, envs, profiles;
-	struct list others; /* summaries and deltas, as they came */
+	struct change *changes;
+	size_t nchanges, hcap;
+	struct list comparisons, shifts, envs, profiles;
+	struct list others; /* summaries, deltas and changes, as they came */
 	char *common;       /* what all cases have in common, for people */
 	size_t records;     /* of known use */
 	double runs, failed;

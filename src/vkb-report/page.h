@@ -26,6 +26,11 @@ void page_profiles(struct str *, const struct page *);
 void page_environment(struct str *, const struct page *);
 void page_failed(struct str *, const struct page *);
 
+/* Tables behind plots. */
+struct kase;
+void page_numbers(struct str *, const struct page *, const struct kase *);
+void page_scaling_numbers(struct str *, const struct page *);
+
 enum { PAGE_CASES = 100 }; /* of which the details are shown */
 
 #endif

@@ -1,3 +1,4 @@
+#include "forest.h"
 #include "html.h"
 #include "json.h"
 #include "model.h"
@@ -23,12 +24,11 @@ span(struct str *s, const struct json *rec)
 }
 
 static void
-row(struct str *s, const struct page *p, const struct json *rec)
+row(struct str *s, const struct page *p, const struct change *c)
 {
-	const struct kase *k = model_case(p->m, json_get(rec, "config"));
-	const char *kind = json_get_str(rec, "kind");
+	const struct kase *k = &p->m->cases[c->kase];
+	const struct json *rec = c->rec;
 	const struct json *ci = json_get(rec, "ci95");
-	double ratio = json_get_num(rec, "ratio", NAN);
 
 	str_add(s, "<tr><th scope=\"row\">");
 	if (k->place < PAGE_CASES)
@@ -37,25 +37,21 @@ row(struct str *s, const struct page *p, const struct json *rec)
 	if (k->place < PAGE_CASES)
 		str_add(s, "</a>");
 	str_add(s, "</th>");
-	html_tag(s, "td", NULL, json_get_str(rec, "metric"));
+	html_tag(s, "td", NULL, c->metric);
 	str_add(s, "<td>");
-	html_subject(
-	    s, model_subject(p->m, json_get(rec, "subject")), p->commit_url);
+	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
 	str_add(s, "</td>");
 	span(s, rec);
 	str_add(s, "<td class=\"n\">");
-	if (isnan(ratio))
-		str_addc(s, '-');
-	else
-		html_printf(s, "%+.1f%%", 100 * (ratio - 1));
+	forest_percent(s, c->ratio);
 	if (ci)
 		html_printf(s, " [%+.1f%%, %+.1f%%]",
 		    100 * (json_num(json_at(ci, 0), NAN) - 1),
 		    100 * (json_num(json_at(ci, 1), NAN) - 1));
 	str_add(s, "</td><td><span class=\"badge ");
-	html_text(s, kind);
+	html_text(s, c->kind);
 	str_add(s, "\">");
-	html_text(s, kind);
+	html_text(s, c->kind);
 	str_add(s, "</span>");
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
@@ -70,7 +66,7 @@ page_history(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 
-	if (!m->changes.n)
+	if (!m->nchanges)
 		return;
 	str_add(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -81,7 +77,7 @@ page_history(struct str *s, const struct page *p)
 	    "<th scope=\"col\">may be anywhere in</th>"
 	    "<th scope=\"col\">change</th><th scope=\"col\">kind</th></tr>"
 	    "</thead>\n<tbody>\n");
-	for (size_t i = 0; i < m->changes.n; i++)
-		row(s, p, m->changes.v[i]);
+	for (size_t i = 0; i < m->nchanges; i++)
+		row(s, p, &m->changes[i]);
 	str_add(s, "</tbody></table></div>\n");
 }

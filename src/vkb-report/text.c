@@ -138,16 +138,14 @@ static void
 last_change(struct str *s, const struct model *m, const struct kase *k,
     const char *metric)
 {
-	for (size_t i = m->changes.n; i-- > 0;) {
-		const struct json *rec = m->changes.v[i];
+	for (size_t i = m->nchanges; i-- > 0;) {
+		const struct change *c = &m->changes[i];
 
-		if (strcmp(json_get_str(rec, "metric"), metric) != 0 ||
-		    model_case(m, json_get(rec, "config")) != k)
+		if (&m->cases[c->kase] != k || strcmp(c->metric, metric) != 0)
 			continue;
-		str_printf(s, "%+.1f%% at %s %s",
-		    100 * (json_get_num(rec, "ratio", 1) - 1),
-		    model_subject(m, json_get(rec, "subject"))->name,
-		    json_get_str(rec, "kind"));
+		forest_percent(s, c->ratio);
+		str_printf(
+		    s, " at %s %s", m->subjects[c->subject].name, c->kind);
 		return;
 	}
 }

@@ -128,8 +128,8 @@ cards(struct str *s, const struct model *m)
 		number_card(s, "count", "runs", m->runs, NULL);
 	if (m->failed > 0)
 		number_card(s, "regression", "runs failed", m->failed, NULL);
-	if (m->changes.n)
-		number_card(s, "count", "changes", (double)m->changes.n, NULL);
+	if (m->nchanges)
+		number_card(s, "count", "changes", (double)m->nchanges, NULL);
 	if (m->profiles.n)
 		number_card(
 		    s, "count", "profiles", (double)m->profiles.n, NULL);

@@ -1,0 +1,272 @@
+#include "figure.h"
+#include "html.h"
+#include "json.h"
+#include "model.h"
+#include "page.h"
+#include "scaling.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { CELLS = 300, ROWS = 500 };
+
+static void
+notes(struct str *s, const struct json *one)
+{
+	size_t n = json_len(json_get(one, "outliers"));
+	const char *sep = "";
+
+	if (n) {
+		str_printf(s, "%zu outlier%s", n, n == 1 ? "" : "s");
+		sep = ", ";
+	}
+	if (json_get_bool(one, "drifting", false)) {
+		str_printf(s, "%sdrifts %+.1f%%", sep,
+		    json_get_num(one, "drift_percent", 0));
+		sep = ", ";
+	}
+	if (json_get_bool(one, "bimodal", false)) {
+		str_printf(s, "%stwo groups of runs", sep);
+		sep = ", ";
+	}
+	if (json_get_str(one, "advice")) {
+		str_add(s, sep);
+		html_text(s, json_get_str(one, "advice"));
+	}
+}
+
+static void
+cell(struct str *s, double v)
+{
+	str_add(s, "<td class=\"n\">");
+	html_number(s, v);
+	str_add(s, "</td>");
+}
+
+static void
+interval(struct str *s, const struct json *pair)
+{
+	str_add(s, "<td class=\"n\">");
+	if (pair) {
+		str_addc(s, '[');
+		html_number(s, json_num(json_at(pair, 0), NAN));
+		str_add(s, ", ");
+		html_number(s, json_num(json_at(pair, 1), NAN));
+		str_addc(s, ']');
+	} else
+		str_addc(s, '-');
+	str_add(s, "</td>");
+}
+
+static void
+start(struct str *s, const char *what, size_t of)
+{
+	str_printf(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"%s %zu\">\n<table>\n<thead><tr>",
+	    what, of);
+}
+
+static void
+end(struct str *s)
+{
+	str_add(s, "</tbody></table></div>\n");
+}
+
+static void
+row(struct str *s, const struct page *p, const struct cell *c,
+    const struct json *one)
+{
+	str_add(s, "<tr><th scope=\"row\">");
+	html_text(s, json_key(one));
+	str_add(s, "</th><td>");
+	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
+	str_add(s, "</td>");
+	cell(s, json_get_num(one, "n", NAN));
+	cell(s, json_get_num(one, "median", NAN));
+	interval(s, json_get(one, "ci95"));
+	cell(s, json_get_num(one, "cv_percent", NAN));
+	cell(s, json_get_num(one, "min", NAN));
+	cell(s, json_get_num(one, "max", NAN));
+	str_add(s, "<td>");
+	notes(s, one);
+	str_add(s, "</td></tr>\n");
+}
+
+/* Metrics that some plot of the case shows, or all. */
+static bool
+wanted(const struct page *p, const struct kase *k, const char *metric)
+{
+	if (k->ncells <= MODEL_LOOKS)
+		return true;
+	for (size_t i = 0; i < p->figures->n; i++)
+		if (p->figures->v[i].kase == k &&
+		    p->figures->v[i].kind == FIGURE_HISTORY &&
+		    strcmp(p->figures->v[i].metric, metric) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_first(const struct kase *k, size_t n, const char *metric)
+{
+	while (n-- > 0)
+		if (model_metric(k->cells[n], metric))
+			return false;
+	return true;
+}
+
+/* Of many subjects the last ones. */
+static void
+metrics(struct str *s, const struct page *p, const struct kase *k)
+{
+	static const char *const columns[] = {"metric", "subject", "n",
+	    "median", "95% interval", "cv %", "min", "max", "notes"};
+	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
+
+	start(s, "Metrics of case", k->place + 1);
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		html_column(s, columns[i]);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < k->ncells; i++) {
+		const struct json *j =
+		    json_first(json_get(k->cells[i]->rec, "metrics"));
+
+		for (; j; j = json_next(j)) {
+			const char *name = json_key(j);
+
+			if (!is_first(k, i, name) || !wanted(p, k, name))
+				continue;
+			for (size_t b = i > from ? i : from; b < k->ncells;
+			     b++) {
+				const struct json *one =
+				    model_metric(k->cells[b], name);
+
+				if (one)
+					row(s, p, k->cells[b], one);
+			}
+		}
+	}
+	end(s);
+}
+
+/* Of all requests of all runs. */
+static void
+whole(struct str *s, const struct page *p, const struct kase *k)
+{
+	const struct cell *c[MODEL_LOOKS];
+	size_t n = figure_cells(k, c), with = 0;
+	const struct json *j = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (json_first(json_get(c[i]->rec, "whole")))
+			c[with++] = c[i];
+	if (!with)
+		return;
+	start(s, "All requests of case", k->place + 1);
+	html_column(s, "of all requests");
+	for (size_t i = 0; i < with; i++)
+		html_column(s, p->m->subjects[c[i]->subject].name);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+	for (j = json_first(json_get(c[0]->rec, "whole")); j;
+	     j = json_next(j)) {
+		str_add(s, "<tr><th scope=\"row\">");
+		html_text(s, json_key(j));
+		str_add(s, "</th>");
+		for (size_t i = 0; i < with; i++)
+			cell(s,
+			    json_get_num(json_get(c[i]->rec, "whole"),
+				json_key(j), NAN));
+		str_add(s, "</tr>\n");
+	}
+	end(s);
+}
+
+static void
+shift(struct str *s, const struct kase *k, const struct json *rec)
+{
+	static const char *const columns[] = {
+	    "percentile", "baseline", "contender", "ratio", "95% interval"};
+	const struct json *q = json_first(json_get(rec, "quantiles"));
+
+	start(s, "How the percentiles moved in case", k->place + 1);
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		html_column(s, columns[i]);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+	for (; q; q = json_next(q)) {
+		str_add(s, "<tr>");
+		cell(s, json_get_num(q, "percentile", NAN));
+		cell(s, json_get_num(q, "baseline", NAN));
+		cell(s, json_get_num(q, "contender", NAN));
+		cell(s, json_get_num(q, "ratio", NAN));
+		interval(s, json_get(q, "ci95"));
+		str_add(s, "</tr>\n");
+	}
+	end(s);
+}
+
+void
+page_numbers(struct str *s, const struct page *p, const struct kase *k)
+{
+	const struct figures *f = p->figures;
+
+	if (!k->ncells)
+		return;
+	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
+	metrics(s, p, k);
+	whole(s, p, k);
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
+			shift(s, k, p->m->shifts.v[f->v[i].group]);
+	str_add(s, "</details>\n");
+}
+
+static size_t
+curve(struct str *s, const struct page *p, const struct scaling_group *g)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
+			const struct cell *c = g->cases[i]->cells[k];
+			const struct json *rps = model_metric(c, "rps");
+			const struct json *p99 =
+			    model_metric(c, "p99_latency_ms");
+
+			str_add(s, "<tr><th scope=\"row\">");
+			html_text(s, g->name);
+			str_add(s, "</th><td>");
+			html_text(s, g->key);
+			str_add(s, "</td>");
+			cell(s, g->x[i]);
+			str_add(s, "<td>");
+			html_text(s, p->m->subjects[c->subject].name);
+			str_add(s, "</td>");
+			cell(s, json_get_num(rps, "median", NAN));
+			cell(s, json_get_num(p99, "median", NAN));
+			str_add(s, "</tr>\n");
+			rows++;
+		}
+	return rows;
+}
+
+void
+page_scaling_numbers(struct str *s, const struct page *p)
+{
+	static const char *const columns[] = {
+	    "cases", "by", "value", "subject", "rps", "p99_latency_ms"};
+	const struct scaling *all = p->figures->scaling;
+	size_t rows = 0;
+
+	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
+	start(s, "Scaling, curves", all->n);
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		html_column(s, columns[i]);
+	str_add(s, "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < all->n && rows < ROWS; i++)
+		rows += curve(s, p, &all->v[i]);
+	end(s);
+	str_add(s, "</details>\n");
+}
