@@ -56,7 +56,7 @@ while read -r program option; do
 done <ours >lacks
 test_same '' "$(cat lacks)" 'and each of them is there'
 grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
-  grep -oE '[a-z/-]+(\.[a-z]+|/[a-z]+)' | sort -u | while read -r f; do
+  grep -oE '[.a-z/-]+(\.[a-z]+|/[a-z]+)' | sort -u | while read -r f; do
   case $f in
   benchmark.py | metrics.json | fts-* | module-test-arm.json) continue ;;
   esac
