@@ -158,7 +158,8 @@ part(struct making *m, const char *p, const char *end)
 		return (struct part){.kind = PIECE_SEQ, .n = n};
 	if (is(p, n, "__data__"))
 		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
-	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0)
+	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
+	    !memchr(p, '\0', n))
 		return (struct part){.kind = PIECE_VALUE,
 		    .which = field(m->t, p + prefix, n - prefix - 2),
 		    .n = n};

@@ -106,6 +106,7 @@ words(void)
 	is_none("SET k __Field:a__", "'__Field:a__'");
 	is_none("SET k x__fild:a_b__y", "'__fild:a_b__'");
 	is_none("SET __rand_int_ x", "'__rand_int_'");
+	is_none("SET __field:a__ \"__field:a\\x00bc__\"", "'__field:a'");
 	IS("GET my__file:3", "*2\r\n$3\r\nGET\r\n$10\r\nmy__file:3\r\n");
 }
 
