@@ -271,6 +271,10 @@ test_same "$(cat want)" "$(cat elsewhere/*.md)" 'it is not'
 vkb-pgpush -q --table long n/seen/history.jsonl
 test_status 1 'from a database' continuous p --table long --max-commits 0
 test_same "$(cat want)" "$(cat .out)" 'it is the same'
+test_same "$(jq -r .key p/changes.jsonl | sort)" \
+  "$(sql "SELECT vkb_key FROM vkb_changes WHERE metrics_table = 'benchmark_metrics_long'" | sort)" \
+  'its changes are there for the dashboards'
+test_match . p/changes.jsonl 'there are some'
 echo '{"rules": [{"metric": "rps", "margin": "50%"}]}' >policy.json
 test_that 'a policy' continuous n --file n.t --max-commits 0 --policy policy.json --issue-dir none
 test_same '' "$(cat .out none/* 2>/dev/null)" 'says what counts'

@@ -6,6 +6,8 @@
 . "$tests/npm.sh"
 unset GRAFANA_URL GRAFANA_TOKEN GRAFANA_USER GRAFANA_PASSWORD
 unset VKB_GRAFANA_PORT VKB_DATABASE_PORT
+no_proxy=${no_proxy:+$no_proxy,}127.0.0.1 # the mock is here
+export no_proxy
 grafana=$top/configs/grafana
 
 # --- a Grafana that keeps what it is sent
