@@ -113,6 +113,7 @@ async function controls(p) {
       await p.close();
     }
   const p = await b.newPage({ javaScriptEnabled: false });
+  p.setDefaultTimeout(120000);
   await p.goto('file://' + dir + '/page.html');
   log('without a script', await p.locator('#rows tbody tr:visible').count(),
     'rows', await p.locator('.controls:visible, input:visible').count(), 'controls');
