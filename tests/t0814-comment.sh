@@ -144,7 +144,7 @@ cat >evil.md <<'END'
    /close
 ![pixel](https://evil.example/x.png) [click](https://evil.example) [rel](/logout)
 [ref]: https://evil.example "t"
-https://evil.example www.evil.example mailto:a@evil.example
+https://evil.example www.evil.example www._.evil.example mailto:a@evil.example
 [c](https://forge.example/o/r/commit/abc123) [i](https://forge.example/o/r/issues/1)
 [d](https://forge.example.evil.example/o/r/commit/abc123)
 END
@@ -161,7 +161,7 @@ test_same '@~all, &amp;#~64;me, &amp;#~064;me, &amp;#~x40;me, &amp;~commat;me, o
    ~/close
 !~[pixel]~(https:~//evil.example/x.png) [click]~(https:~//evil.example) [rel]~(/logout)
 [ref]~: https:~//evil.example "t"
-https:~//evil.example www~.evil.example mailto:a@~evil.example
+https:~//evil.example www~.evil.example www~._.evil.example mailto:a@~evil.example
 [c](https://forge.example/o/r/commit/abc123) [i]~(https:~//forge.example/o/r/issues/1)
 [d]~(https:~//forge.example.evil.example/o/r/commit/abc123)' \
   "$(plain | sed -n '2,10p')" 'is a text and no more'
