@@ -41,14 +41,16 @@ step() { # step N: the N-th command, with the inputs that follow as variables
 test_same 5 "$(grep -c ' run: ' "$top/action.yml")" 'the action has its steps'
 mkdir temp
 inputs() { # inputs N: the step, with all of them
-  step "$1" RUNNER_TEMP="$scratch/temp" HISTORY='' DIR=repo BASE="$base" HEAD=HEAD \
-    BUILD='-j 2' LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
+  step "$1" GITHUB_OUTPUT="$scratch/output" RUNNER_TEMP="$scratch/temp" \
+    HISTORY='' DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
+    LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
 }
 test_that 'the action: there is no history' inputs 3
 test_that 'nor a baseline' inputs 4
 test_same '' "$(cat temp/baseline.jsonl)" 'which is no trouble'
 test_status 1 'it measures' inputs 5
-test_same regression "$(cat action/verdict)" 'finds what is slower'
+test_same 'regression verdict=regression' "$(cat action/verdict output | xargs)" \
+  'finds what is slower'
 test_match 'server_cpu_us_per_req' action/report.md 'and says it'
 
 # --- GitLab, with a forge of our own
