@@ -54,6 +54,14 @@ sed 's/HSET d:__rand_int__/FT.ADD idx d:__seq__ 1.0 FIELDS/' s.json >add.json
 test_that 'documents that are indexed' vkb-load --runs 1 add.json
 sed 's/SEARCH idx hello/SEARCH idx nowhere/' add.json >none.json
 test_that 'a search that is to find nothing' vkb-load --runs 1 none.json
+for turn in '2 FT.SEARCH idx hello' 'FT.SEARCH idx hello ; PING'; do
+  jq --arg c "$turn" '.test_groups[0].scenarios[1].command = $c' s.json >turn.json
+  test_status 2 "searches in turn: $turn" vkb-load --runs 1 turn.json
+  test_match "index 'idx' finds nothing" .out 'are looked at too'
+done
+jq '.test_groups[0].scenarios[1].command =
+  "FT.ADD idx e:__seq__ 1.0 FIELDS t hello ; FT.SEARCH idx hello NOCONTENT"' s.json >turn.json
+test_that 'a text that fills its index' vkb-load --runs 1 turn.json
 sed 's/SEARCH idx/SEARCH other/' add.json >other.json
 test_status 2 'an index that is not there' vkb-load --runs 1 other.json
 test_match "FT.INFO 'other': Unknown" .err 'is named'

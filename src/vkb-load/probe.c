@@ -17,21 +17,41 @@
 
 #define TRIES 20
 
-/* The index that a command searches; caller frees; NULL: it does not. */
-static char *
-index_of(const char *command)
+static size_t
+command_end(char *const *words, size_t n, size_t i)
 {
-	const char *why;
-	char **words, *name = NULL;
-	size_t n;
+	while (i < n && strcmp(words[i], ";") != 0)
+		i++;
+	return i;
+}
 
-	words = command ? words_split(command, &n, &why) : NULL;
-	if (words && n > 2 &&
-	    (strcasecmp(words[0], "FT.SEARCH") == 0 ||
-		strcasecmp(words[0], "FT.AGGREGATE") == 0))
-		name = mem_str(words[1]);
-	words_free(words);
-	return name;
+/* The index that a command of n words searches, borrowed; NULL: it does not. */
+static const char *
+index_of(char *const *words, size_t n)
+{
+	/* A number before it says how often it is sent. */
+	if (n && !words[0][strspn(words[0], "0123456789")]) {
+		words++;
+		n--;
+	}
+	return n > 2 &&
+		(strcasecmp(words[0], "FT.SEARCH") == 0 ||
+		    strcasecmp(words[0], "FT.AGGREGATE") == 0)
+	    ? words[1]
+	    : NULL;
+}
+
+static bool
+searches_alone(char *const *words, size_t n)
+{
+	size_t i, end;
+
+	for (i = 0; i < n; i = end + 1) {
+		end = command_end(words, n, i);
+		if (!index_of(words + i, end - i))
+			return false;
+	}
+	return true;
 }
 
 /* Hits of an answer to a search; -1: it is none. */
@@ -112,12 +132,13 @@ any_document(struct finding *f, const char *index)
 		f->most = 1;
 }
 
+/* 'w': makes searches as the load; NULL: what it sends is not to be sent. */
 static int
 finds(const struct target *t, const char *index, const struct engine_work *w,
     const volatile int *stop)
 {
 	struct finding f = {.t = t, .most = -1};
-	int rc = own_queries(&f, w, stop);
+	int rc = w ? own_queries(&f, w, stop) : 0;
 
 	if (rc == 0 && f.most <= 0 && !*stop)
 		any_document(&f, index);
@@ -134,17 +155,44 @@ finds(const struct target *t, const char *index, const struct engine_work *w,
 	return rc;
 }
 
+/* Each index of the commands in turn that a text has. */
 static int
-probe(const struct target *t, const struct roles *r, const volatile int *stop)
+probe_words(const struct target *t, char *const *words, size_t n,
+    const struct engine_work *w, const volatile int *stop)
 {
-	char *index;
+	const char *index;
+	size_t i, end;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i = end + 1) {
+		end = command_end(words, n, i);
+		index = index_of(words + i, end - i);
+		if (index && (rc = indexinfo_wait(t, index, stop)) == 0)
+			rc = finds(t, index, w, stop);
+	}
+	return rc;
+}
+
+static int
+probe(const struct target *t, const struct roles *r, bool after,
+    const volatile int *stop)
+{
+	const char *command, *why;
+	char **words;
+	bool alone;
+	size_t n;
 	int rc = 0;
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		index = index_of(json_get_str(r->v[i].config, "command"));
-		if (index && (rc = indexinfo_wait(t, index, stop)) == 0)
-			rc = finds(t, index, &r->works[r->v[i].first], stop);
-		free(index);
+		command = json_get_str(r->v[i].config, "command");
+		words = command ? words_split(command, &n, &why) : NULL;
+		if (!words)
+			continue;
+		alone = searches_alone(words, n);
+		if ((r->n > 1 || !alone) == after)
+			rc = probe_words(t, words, n,
+			    alone ? &r->works[r->v[i].first] : NULL, stop);
+		words_free(words);
 	}
 	return rc;
 }
@@ -153,12 +201,12 @@ int
 probe_before(
     const struct target *t, const struct roles *r, const volatile int *stop)
 {
-	return r->n > 1 ? 0 : probe(t, r, stop);
+	return probe(t, r, false, stop);
 }
 
 int
 probe_after(
     const struct target *t, const struct roles *r, const volatile int *stop)
 {
-	return r->n > 1 ? probe(t, r, stop) : 0;
+	return probe(t, r, true, stop);
 }
