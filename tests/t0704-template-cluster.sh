@@ -29,6 +29,9 @@ all eval 'local bad = 0
 all flushall >/dev/null
 run -t 'LPUSH list:{tag} x' -n 900 -P 3 -c 9 >lists
 all dbsize >lists.sizes
+all flushall >/dev/null
+run -t 'SET k:__rand_int__ x' --sequential -r 3000 -n 3000 -P 7 -c 5 -T 2 >order
+all dbsize | sum >order.size
 END
 ENGINE=$engine
 export ENGINE
@@ -48,4 +51,17 @@ test_same 0 "$(value refused moved)" 'which answers it'
 test_match '^error MOVED: [1-9]' moved 'and that is counted'
 test_same 900 "$(value requests lists)" 'a key without a number'
 test_same 3 "$(awk '$1 > 1' lists.sizes | wc -l | tr -d ' ')" 'has slots on each node'
+test_same '3000 3000' "$(value requests order) $(cat order.size)" 'in sequence each number once'
+
+cat >populate.json <<'END'
+{"keyspacelen": [3001], "cluster_mode": true, "cluster_nodes": 3,
+ "benchmark-threads": 2, "test_groups": [{"group": 1, "scenarios": [
+  {"id": "a", "type": "read", "command": "GET k:{tag}:__rand_int__", "requests": 9000,
+   "populate_with": "SET k:{tag}:__rand_int__ x"},
+  {"id": "b", "type": "read", "command": "GET key:{tag}:__rand_int__", "requests": 9000,
+   "populate_with": "set"}]}]}
+END
+test_that 'populate_with' vkb-load --runs 1 populate.json
+test_same '["a",100] ["b",100]' "$(jq -c 'select(.type == "run") |
+  [.config.scenario, .metrics.hit_rate_percent]' .out | xargs -d '\n')" 'gives each node all of its keys'
 test_done

@@ -423,6 +423,13 @@ share(struct run_options *o, const struct made *m, size_t n,
 	}
 }
 
+/* The slot of its key says where a request goes. */
+static bool
+by_slot(const struct run_options *o)
+{
+	return o->template ? o->command->ntags > 0 : o->command->keyed;
+}
+
 int
 engine_run(const struct engine_target *t, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
@@ -458,7 +465,9 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 		    .refill = m[i].refill};
 	}
 	share(o, m, n, counters);
-	rc = streams_run(t, works, o, n, stop, progress, arg, results);
+	rc = t->cluster && works->each_key && by_slot(o)
+	    ? seed_keys(t, works, o, stop, progress, arg, results)
+	    : streams_run(t, works, o, n, stop, progress, arg, results);
 out:
 	for (i = 0; i < n; i++)
 		drop(&m[i]);

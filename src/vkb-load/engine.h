@@ -68,7 +68,8 @@ struct engine_work {
 	double duration_s;
 	double warmup_s; /* served before, not counted */
 	bool sequential;
-	bool resp3; /* HELLO 3, else RESP2 */
+	bool each_key; /* in a cluster: sequential, each node all of its keys */
+	bool resp3;    /* HELLO 3, else RESP2 */
 	uint64_t seed;
 	const cpu_set_t *cpus; /* of the client threads; NULL: as it is */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */

@@ -120,14 +120,42 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	return rc;
 }
 
+/* What of a node is to be known before it gets its keys. */
+struct nodes {
+	struct tls_context *tls;
+	struct slotmap *map;
+	char (*tags)[3];
+};
+
+static int
+nodes_open(
+    struct nodes *n, const struct engine_target *t, const struct engine_work *w)
+{
+	if (t->tls) {
+		n->tls = tls_context_new(t->cacert, t->cert, t->key);
+		if (!n->tls)
+			return -1;
+	}
+	n->tags = mem_array(KEYS_SLOTS, sizeof *n->tags);
+	n->map =
+	    slotmap_new(t, n->tls, run_space(w), (const char(*)[3])n->tags);
+	return n->map ? 0 : -1;
+}
+
+static void
+nodes_close(struct nodes *n)
+{
+	slotmap_free(n->map);
+	tls_context_free(n->tls);
+	free(n->tags);
+}
+
 int
 engine_seed(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
-	struct tls_context *tls = NULL;
-	struct slotmap *m = NULL;
-	char(*tags)[3] = NULL;
+	struct nodes n = {0};
 	size_t i;
 	int rc = -1;
 
@@ -135,23 +163,40 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 		return -1;
 	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
 		return 0;
-	if (t->tls) {
-		tls = tls_context_new(t->cacert, t->cert, t->key);
-		if (!tls)
-			return -1;
-	}
-	tags = mem_array(KEYS_SLOTS, sizeof *tags);
-	m = slotmap_new(t, tls, run_space(w), tags);
-	if (!m)
+	if (nodes_open(&n, t, w) < 0)
 		goto out;
-	s.part = 1 / (double)m->n;
-	for (i = 0; i < m->n; i++, s.done += s.part)
-		if (seed_node(t, w, m, i, &s) < 0)
+	s.part = 1 / (double)n.map->n;
+	for (i = 0; i < n.map->n; i++, s.done += s.part)
+		if (seed_node(t, w, n.map, i, &s) < 0)
 			goto out;
 	rc = 0;
 out:
-	slotmap_free(m);
-	tls_context_free(tls);
-	free(tags);
+	nodes_close(&n);
+	return rc;
+}
+
+int
+seed_keys(const struct engine_target *t, const struct engine_work *w,
+    const struct run_options *options, const volatile int *stop,
+    engine_progress_fn *progress, void *arg, struct engine_result *result)
+{
+	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
+	struct run_options o = *options;
+	struct engine_work work = *w;
+	struct nodes n = {0};
+	int rc = nodes_open(&n, t, w);
+
+	s.part = rc < 0 ? 1 : 1 / (double)n.map->n;
+	for (size_t i = 0; rc == 0 && i < n.map->n && !result->refused; i++) {
+		engine_result_free(result);
+		o.only_node = i;
+		work.requests = (long long)n.map->nodes[i].keys.count;
+		work.clients = w->clients < work.requests ? w->clients
+							  : (int)work.requests;
+		rc = streams_run(t, &work, &o, 1, stop,
+		    progress ? report : NULL, &s, result);
+		s.done += s.part;
+	}
+	nodes_close(&n);
 	return rc;
 }

@@ -114,7 +114,8 @@ worker_course(struct worker *w, struct conn *c, uint32_t n)
 			    r->taken[i], takes, memory_order_relaxed);
 	}
 	to->sequential = r->work->sequential;
-	if (to->sequential && w->map->n > 1) {
+	if (to->sequential && w->map->n > 1 && r->command->ntags &&
+	    r->only_node == SIZE_MAX) {
 		place = &w->places[c->node - w->map->nodes];
 		to->number = *place;
 		*place += n;
