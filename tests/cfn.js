@@ -138,6 +138,12 @@ for (const [name, r] of Object.entries(res)) {
   for (const c of p.ContainerDefinitions || [])
     if (!/:\d+\.\d+(\.\d+)?$/.test(params[c.Image.Ref].Default)) say(name, "image", c.Image.Ref);
 }
+for (const b of res.Distribution.Properties.DistributionConfig.CacheBehaviors)
+  if (b.OriginRequestPolicyId) say(b.PathPattern, "is kept for all, with what one visitor sent");
+const ci = JSON.stringify(res.CiRole.Properties.Policies);
+for (const action of ["rds-db:connect", "s3:PutObject", "s3:ListBucket"])
+  if (!ci.includes(`"Action":"${action}"`)) say("CiRole lacks", action);
+if (ci.includes("*\",") || ci.includes(":*\"")) say("CiRole may too much");
 const env = res.GrafanaTask.Properties.ContainerDefinitions[0].Environment;
 if (env.find(e => e.Name === "DATASOURCES").Value !== fs.readFileSync(process.argv[3], "utf8"))
   say("DATASOURCES is not", process.argv[3]);

@@ -250,6 +250,9 @@ s/Origin\.Id}/Origin.Name_}/ no.attribute.Name_
 s/Scheme:.internal/Scheme:\x20internet-facing/ Balancer.is.public
 s/CidrIp:.*/CidrIp:\x200.0.0.0\/0/ lets.in.an.address
 s/Comment:.*/Comment:\x20!Ref\x20GrafanaTask/ circle:
+s/CachePolicyId:.658327ea/OriginRequestPolicyId:\x20658327ea/ is.kept.for.all
+s/s3:ListBucket/s3:GetObject/ CiRole.lacks.s3:ListBucket
+s/s3:PutObject/s3:*/ CiRole.may.too.much
 s/isDefault:.true/isDefault:\x20false/ DATASOURCES.is.not
 END
 cat >compose.js <<'END'
