@@ -1,6 +1,7 @@
 #!/bin/sh
 # One server under two names, interleaved: loaded, summarised and compared in
-# pairs. The margin is so wide that no noise is an alarm.
+# pairs. The margin is so wide that no noise is an alarm. And one case of twelve
+# that is slower in all of six rounds.
 . "${0%/*}/lib.sh"
 
 test_server 'interleaved runs'
@@ -24,4 +25,26 @@ test_that 'and compared' vkb-compare --baseline base --margin 99% \
 test_same true "$(jq -s 'map(select(.metric)) |
   length > 0 and all(.paired and .n == [6, 6])' deltas.jsonl)" \
   'pair by pair'
+
+# rounds FACTOR: of a machine that drifts; the twelfth case of the new one has
+# FACTOR of its requests.
+rounds() {
+  jq -n -c --argjson factor "$1" 'range(6) as $b | range(12) as $c |
+    ("base", "new") as $l |
+    (1000 + 100 * $b + ($b * 7 + $c * 5 + ($l | length) * 3) % 11) as $rps |
+    {type: "run", v: 1, subject: {label: $l}, config: {command: "c\($c)"},
+      run: {session: "s", block: $b, index: $b}, status: "ok",
+      metrics: {rps: ($rps * if $l == "new" and $c == 11 then $factor else 1 end)}}'
+}
+rounds .5 >slower.jsonl
+test_status 1 'six rounds of twelve cases, one half as fast' \
+  sh -c 'vkb-stats slower.jsonl | vkb-compare --baseline base -f text -f jsonl:slower.out'
+test_same 'c11 mwu-exact true' "$(jq -r 'select(.verdict == "regression") |
+  "\(.config.command) \(.method) \(.paired)"' slower.out)" 'is found'
+test_match 'p of 12 rows by Mann-Whitney' .out 'and how is said'
+test_same true "$(jq -s 'map(select(.verdict == "regression")) |
+  length == 1 and all(.ci95 | .[1] - .[0] < 0.1)' slower.out)" 'its interval is that of the rounds'
+rounds 1 >same.jsonl
+test_that 'none is slower' \
+  sh -c 'vkb-stats same.jsonl | vkb-compare --baseline base'
 test_done

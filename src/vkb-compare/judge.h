@@ -98,9 +98,10 @@ struct comparison {
 	size_t waived;          /* gate rows */
 	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
-	double failed_runs;         /* of the contender */
-	size_t paired;              /* gate rows that were paired */
-	size_t family;              /* tests that p was adjusted for */
+	double failed_runs; /* of the contender */
+	size_t paired;      /* gate rows that were paired */
+	size_t lifted;      /* of these, with the p of runs that are not */
+	size_t family;      /* tests that p was adjusted for */
 	struct looked levels[2][2]; /* the last, by side; for ci95 and ci90 */
 };
 

@@ -272,6 +272,11 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s,
 		    "Not paired: the sides did not run in the same rounds "
 		    "(Mann-Whitney)");
+	if (c->lifted)
+		str_printf(s,
+		    ", p of %zu row%s by Mann-Whitney (signed ranks of so few "
+		    "rounds could not show one change among so many cases)",
+		    c->lifted, num_plural(c->lifted));
 	str_printf(s, "; %s over %zu test%s, %g.",
 	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
 	    num_plural(c->family), JUDGE_ALPHA);
