@@ -3,11 +3,11 @@
  * rows of CSV of the fields that it names. Written beforehand or piece by
  * piece, the requests are the same, and RESP.
  */
+#include "resp.h"
 #include "str.h"
 #include "vkb-load/command.h"
 #include "vkb-load/dataset.h"
 #include "vkb-load/keys.h"
-#include "vkb-load/scan.h"
 #include "vkb-load/template.h"
 
 #include <stdint.h>
@@ -23,27 +23,6 @@
 #define PLENTY (1 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-error(void *arg, const char *line, uint32_t nth)
-{
-	(void)arg;
-	(void)line;
-	(void)nth;
-}
-
-/* Requests are arrays of bulk strings, as replies may be. */
-static void
-check(const char *buf, size_t n, uint32_t made)
-{
-	struct scan_tally t = {0};
-	struct scan s = {0};
-
-	if (made == 0 ||
-	    scan_feed(&s, buf, n, made, &t, error, NULL) != (ptrdiff_t)n ||
-	    t.replies != made)
-		abort();
-}
 
 /* What a template makes of the rows; 'most' bytes of it beforehand. */
 static void
@@ -69,7 +48,7 @@ requests(const char *text, const struct dataset *rows, size_t most,
 		n = template_make(t, &c, &keys, buf, AT_ONCE, FULL, &len);
 		if (len > room)
 			abort();
-		check(buf, len, n);
+		resp_check(buf, len, n);
 		str_addn(to, buf, len);
 	}
 	free(buf);

@@ -1,6 +1,6 @@
 /* Texts of commands with placeholders; what they give is RESP. */
+#include "resp.h"
 #include "vkb-load/keys.h"
-#include "vkb-load/scan.h"
 #include "vkb-load/template.h"
 
 #include <stdint.h>
@@ -8,26 +8,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-error(void *arg, const char *line, uint32_t nth)
-{
-	(void)arg;
-	(void)line;
-	(void)nth;
-}
-
-/* Requests are arrays of bulk strings, as replies may be. */
-static void
-check(const char *buf, size_t n, uint32_t made)
-{
-	struct scan_tally t = {0};
-	struct scan s = {0};
-
-	if (scan_feed(&s, buf, n, made, &t, error, NULL) != (ptrdiff_t)n ||
-	    t.replies != made)
-		abort();
-}
 
 static void
 make(const struct template *t)
@@ -45,7 +25,7 @@ make(const struct template *t)
 		n = template_make(t, &c, &keys, buf, 20, 4096, &len);
 		if (len > room || n == 0)
 			abort();
-		check(buf, len, n);
+		resp_check(buf, len, n);
 	}
 	free(buf);
 }

@@ -1,0 +1,29 @@
+/* Requests are arrays of bulk strings, as replies may be. */
+#ifndef RESP_H
+#define RESP_H
+
+#include "vkb-load/scan.h"
+
+#include <stdlib.h>
+
+static inline void
+resp_error(void *arg, const char *line, uint32_t nth)
+{
+	(void)arg;
+	(void)line;
+	(void)nth;
+}
+
+/* Aborts where 'buf' is not 'made' of them. */
+static inline void
+resp_check(const char *buf, size_t n, uint32_t made)
+{
+	struct scan_tally t = {0};
+	struct scan s = {0};
+
+	if (scan_feed(&s, buf, n, made, &t, resp_error, NULL) != (ptrdiff_t)n ||
+	    t.replies != made)
+		abort();
+}
+
+#endif
