@@ -52,6 +52,8 @@ sed 's/"SET", "GET"/"SET"/; s/"requests": \[3000\]/"duration": 2.3/' c.json >two
 test_that 'a longer run' load --runs 1 two.json
 test_same true "$(jq 'select(.type == "run").samples.at_s |
   length >= 1 and .[-1] >= 2.2' .out)" 'the last sample is of the end'
+test_same '1 2' "$(jq -r 'select(.type == "run").series.at_s[:2] |
+  join(" ")' .out)" 'an interval of its course is named by its end'
 
 # A short run may be over before the clock of /proc/stat has ticked.
 of_it() { jq "select(.type == \"run\") | $1" .out; }

@@ -58,6 +58,8 @@ intervals(struct engine_result *to, const struct engine_result *from)
 		to->intervals[i].requests += from->intervals[i].requests;
 		to->intervals[i].length_s = fmax(
 		    to->intervals[i].length_s, from->intervals[i].length_s);
+		to->intervals[i].at_s =
+		    fmax(to->intervals[i].at_s, from->intervals[i].at_s);
 		to->intervals[i].p50_ms = to->intervals[i].p99_ms = NAN;
 		to->intervals[i].max_ms =
 		    fmax(to->intervals[i].max_ms, from->intervals[i].max_ms);

@@ -93,7 +93,8 @@ struct engine_error {
 enum engine_bound { ENGINE_NEITHER, ENGINE_SERVER, ENGINE_CLIENT };
 
 struct engine_interval { /* about one second each */
-	double at_s, length_s;
+	double at_s;     /* its end, since the start of the measured time */
+	double length_s;
 	uint64_t requests;
 	double p50_ms, p99_ms, max_ms;
 };

@@ -63,8 +63,8 @@ intervals(struct run *r, struct engine_result *out)
 		if ((double)i >= out->elapsed_s)
 			break; /* nothing but a late reply of the drain */
 		e = &out->intervals[out->nintervals++];
-		e->at_s = (double)i;
 		e->length_s = fmin(1, out->elapsed_s - (double)i);
+		e->at_s = (double)i + e->length_s;
 		e->requests = r->intervals[i].requests;
 		e->p50_ms = r->intervals[i].p50_ms;
 		e->p99_ms = r->intervals[i].p99_ms;
