@@ -175,7 +175,7 @@ test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
 {
   cat "$a"
   sed -n 1p "$b" | jq -c '.env.governor = "powersave"'
-  printf '{"type":"run","v":1,"subject":{"ref":"unstable"},"config":{"command":"LPUSH"},"run":{},"status":"failed","error":"the server is gone"}\n'
+  printf '{"type":"run","v":1,"subject":{"ref":"unstable","repository":"x"},"config":{"command":"LPUSH"},"run":{},"status":"failed","error":"the server is gone"}\n'
 } >mixed
 test_that 'failed runs' vkb-report mixed
 cp .out mixed.html
@@ -186,6 +186,53 @@ says 'governor differs performance powersave' mixed.html 'what differs between m
 test_status 2 'a bad line' vkb-report -o rest wrong
 test_match '^vkb-report: wrong:24: ' .err 'is named'
 says '23 runs of 3 cases' rest 'the rest is shown'
+
+test_status 2 'for a terminal' vkb-report --text wrong
+test_match '^Some records could not be read' .out 'says that some is not'
+says 'Some records could not be read' rest 'on the page too'
+
+# A failed run may know less of its subject.
+jq -c 'select(.run.index < 3) | .status = "failed" | .error = "it crashed" |
+  del(.metrics, .subject.server_version)' "$b" >crashed
+jq -c 'select(.run.index >= 3)' "$b" >lived
+vkb-report "$a" lived crashed >poor.html
+says 'INCR my-branch 2 of 8 it crashed' poor.html 'failed runs are of their subject'
+says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor.html 'and counted'
+vkb-stats "$a" lived crashed | vkb-report - >poor2.html
+says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html 'of summaries, too'
+vkb-stats "$a" | vkb-report - "$a" >twice.html
+says '24 runs of 3 cases and 1 subject.' twice.html 'nothing is counted twice'
+says '3 summaries are left out' twice.html 'and what is left out is said'
+
+# --- what a comparison says beside its rows
+
+jq -c '.status = "failed" | .error = "gone" | del(.metrics)' "$b" >dead
+test_status 2 'all of a side failed' vkb-compare -f jsonl "$a" dead
+cp .out none.jsonl
+vkb-report none.jsonl >none.html
+says 'Nothing was judged : my-branch against unstable What to do next 3 cases have failed runs' \
+  none.html 'is a comparison as well'
+says 'SET my-branch 8 of 8 gone' none.html 'and says why'
+comparison() { # comparison KEYS
+  printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"lonely":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
+}
+comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
+  vkb-report >canary.html
+says 'Not to be relied on : b against a The canary K: rps changed: nothing here can be relied on.' \
+  canary.html 'a canary comes before all'
+says 'Only the baseline has rps (2 cases).' canary.html 'metrics of one side'
+says 'governor powersave performance 2' canary.html 'what differs'
+for side in cases type nothing contender; do
+  comparison '"unmatched":[{"side":"'$side'","config":{"command":"Q"},"n":3}]' >odd
+  test_that "a case of the side '$side'" vkb-report odd
+done
+
+# --- numbers no picture has
+
+printf '{"type":"shift","v":1,"config":{},"baseline":{},"contender":{},"hist":"x_us","quantiles":[{"percentile":50,"ratio":2,"ci95":[1,3]},{"percentile":100,"ratio":2,"ci95":[1,3]}]}\n' >edge
+printf '{"type":"change","v":1,"config":{},"metric":"rps","better":"higher","kind":"spike","subject":{},"index":0,"n":[],"median":[],"ci95":[],"method":"t","class":"gate","margin":0}\n' >>edge
+test_that 'percentile 100, an empty interval' vkb-report edge
+test_same '' "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" 'are left out'
 
 # --- scaling
 

@@ -6,7 +6,8 @@
 void
 axis_fit(struct axis *a, double v)
 {
-	if (!(fabs(v) < 1e300) || (a->scale == AXIS_LOG && !(v > 1e-300)))
+	if (!(fabs(v) < 1e300) || (a->scale == AXIS_LOG && !(v > 1e-300)) ||
+	    (a->scale == AXIS_TAIL && !(v < 1)))
 		return;
 	if (a->lo > a->hi)
 		a->lo = a->hi = v;

@@ -23,8 +23,8 @@ struct axis {
 
 #define AXIS(s, l) ((struct axis){(s), 1, 0, (l)})
 
-/* Widens it to hold v; NAN, what is beyond 1e300, and on a logarithmic one what
- * is not above 0 do nothing. */
+/* Widens it to hold v; NAN, what is beyond 1e300, on a logarithmic one what is
+ * not above 0 and on a tail what is not below 1 do nothing. */
 void axis_fit(struct axis *, double v);
 
 /* A little room at both ends, and some where all values are one. */

@@ -12,10 +12,10 @@
 
 enum { SUBJECTS = 6 };
 
-/* What a subject's cases say of one property; how many different things. */
+/* What a subject's cases say of one property. */
 struct said {
 	const struct json *first;
-	size_t n;
+	size_t n; /* above 1: not all of them say the first */
 };
 
 static void
@@ -58,10 +58,14 @@ gather(const struct model *m, struct names *keys, size_t width)
 static bool
 differs(const struct said *row, size_t n)
 {
+	const struct json *first = NULL;
+
 	for (size_t i = 0; i < n; i++)
-		if (row[i].n > 1 ||
-		    (row[i].n && row[0].n &&
-			!json_equal(row[i].first, row[0].first)))
+		if (row[i].n > 1)
+			return true;
+		else if (row[i].n && !first)
+			first = row[i].first;
+		else if (row[i].n && !json_equal(row[i].first, first))
 			return true;
 	return false;
 }
@@ -94,7 +98,7 @@ table(struct str *s, const struct page *p, const struct names *keys,
 		for (size_t i = 0; i < width; i++) {
 			str_add(s, "<td>");
 			if (row[i].n > 1)
-				str_printf(s, "%zu values", row[i].n);
+				str_add(s, "several values");
 			else if (row[i].n)
 				html_value(s, row[i].first);
 			else
@@ -104,6 +108,58 @@ table(struct str *s, const struct page *p, const struct names *keys,
 		str_add(s, "</tr>\n");
 	}
 	str_add(s, "</tbody></table></div>\n");
+	if (m->nsubjects > width)
+		str_printf(s,
+		    "<p>Those of the first %zu of %zu subjects.</p>\n", width,
+		    m->nsubjects);
+}
+
+static void
+difference(struct str *s, const struct json *j)
+{
+	static const char *const keys[] = {"baseline", "contender", "cases"};
+
+	str_add(s, "<tr><th scope=\"row\">");
+	html_text(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
+	str_add(s, "</th>");
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		str_add(s, "<td>");
+		if (json_get(j, keys[i]))
+			html_value(s, json_get(j, keys[i]));
+		else
+			str_addc(s, '-');
+		str_add(s, "</td>");
+	}
+	str_add(s, "</tr>\n");
+}
+
+/* What a comparison found to differ between its sides. */
+static void
+differences(struct str *s, const struct page *p, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "env"));
+	const struct model *m = p->m;
+	struct str t = {0};
+
+	if (!j)
+		return;
+	str_printf(&t, "What differs between %s and %s",
+	    model_subject(m, json_get(rec, "baseline"))->name,
+	    model_subject(m, json_get(rec, "contender"))->name);
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"");
+	html_text(s, t.s);
+	str_add(s, "\">\n<table>\n");
+	html_tag(s, "caption", NULL, t.s);
+	str_add(s,
+	    "\n<thead><tr><th scope=\"col\">property</th>"
+	    "<th scope=\"col\">baseline</th><th scope=\"col\">contender</th>"
+	    "<th scope=\"col\">cases</th></tr></thead>\n<tbody>\n");
+	for (; j; j = json_next(j))
+		difference(s, j);
+	str_add(s, "</tbody></table></div>\n");
+	str_free(&t);
 }
 
 /* What a machine said when it was looked at. */
@@ -139,6 +195,8 @@ page_environment(struct str *s, const struct page *p)
 
 	if (names_count(keys) && width)
 		table(s, p, keys, all, width);
+	for (size_t i = 0; i < m->comparisons.n; i++)
+		differences(s, p, m->comparisons.v[i]);
 	if (m->envs.n)
 		str_add(s, "<h3>When it was looked at</h3>\n");
 	for (size_t i = 0; i < m->envs.n && i < 100; i++)

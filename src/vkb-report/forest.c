@@ -67,12 +67,18 @@ forest_percent(struct str *s, double ratio)
 }
 
 void
+forest_interval(struct str *s, double lo, double hi)
+{
+	if (!isnan(lo) && !isnan(hi))
+		str_printf(
+		    s, " [%+.1f%%, %+.1f%%]", 100 * (lo - 1), 100 * (hi - 1));
+}
+
+void
 forest_change(struct str *s, const struct delta *d)
 {
 	forest_percent(s, d->ratio);
-	if (!isnan(d->lo) && !isnan(d->hi))
-		str_printf(s, " [%+.1f%%, %+.1f%%]", 100 * (d->lo - 1),
-		    100 * (d->hi - 1));
+	forest_interval(s, d->lo, d->hi);
 }
 
 static double

@@ -28,6 +28,9 @@ void forest_ends(const struct forest *, char lo[32], char hi[32]);
 /* "-2.1%", or "-" where there is no ratio. */
 void forest_percent(struct str *, double ratio);
 
+/* " [-2.5%, -1.8%]", of ratios; nothing for NAN. */
+void forest_interval(struct str *, double lo, double hi);
+
 /* "-2.1% [-2.5%, -1.8%]" */
 void forest_change(struct str *, const struct delta *);
 

@@ -171,11 +171,12 @@ surroundings(struct headline *h, const struct json *rec)
 	size_t failed = json_len(json_get(rec, "failed"));
 	struct str s = {0};
 
-	if (json_get_str(rec, "correction"))
+	if (json_get_num(rec, "tests", 0) > 0)
 		str_printf(&s,
-		    "The chances are adjusted for %.0f tests (%s, level "
+		    "The chances are adjusted for %.0f test%s (%s, level "
 		    "%.3g).",
 		    json_get_num(rec, "tests", 0),
+		    num_plural(json_get_num(rec, "tests", 0)),
 		    strcmp(json_get_str(rec, "correction"), "holm") == 0
 			? "Holm"
 			: "Benjamini and Hochberg",
@@ -196,6 +197,78 @@ surroundings(struct headline *h, const struct json *rec)
 		    lonely == 1 ? " is" : "s are");
 	advise(h, &s);
 	str_free(&s);
+}
+
+/* What the whole comparison stands on: as vkb-compare says it. */
+static void
+canaries(struct headline *h, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "canary"));
+	struct str s = {0};
+
+	for (; j; j = json_next(j)) {
+		const char *name = json_get_str(j, "case");
+		const char *metric = json_get_str(j, "metric");
+		const char *verdict = json_get_str(j, "verdict");
+
+		if (json_get_bool(j, "ok", false))
+			continue;
+		str_printf(&s,
+		    "The canary %s: %s %s: nothing here can be relied on.",
+		    name ? name : "-", metric ? metric : "it",
+		    !metric ? "is missing"
+			: verdict && strcmp(verdict, "insufficient") == 0
+			? "has too few runs"
+			: "changed");
+		fact(h, &s);
+		free(h->what);
+		h->what = mem_str("Not to be relied on");
+		h->outcome = MODEL_INSUFFICIENT;
+	}
+	str_free(&s);
+}
+
+/* Metrics of one side, and rules that did nothing. */
+static void
+lapses(struct headline *h, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "lonely"));
+	struct str s = {0};
+
+	for (; j; j = json_next(j)) {
+		const char *side = json_get_str(j, "side");
+		const char *metric = json_get_str(j, "metric");
+		double n = json_get_num(j, "cases", 0);
+
+		if (side && metric)
+			str_printf(&s, "Only the %s has %s (%.0f case%s).",
+			    side, metric, n, num_plural(n));
+		advise(h, &s);
+	}
+	for (j = json_first(json_get(rec, "waivers")); j; j = json_next(j)) {
+		const char *rule = json_get_str(j, "rule");
+		const char *what = json_get_str(j, "what");
+
+		if (rule && what)
+			str_printf(&s, "The policy's rule %s: %s.", rule, what);
+		advise(h, &s);
+	}
+	str_free(&s);
+}
+
+void
+headline_left_out(struct str *s, const struct model *m)
+{
+	str_add(s,
+	    m->unread ? "Some records could not be read: this is what the "
+			"others say."
+		      : "");
+	if (m->doubled)
+		str_printf(s,
+		    "%s%zu summar%s left out: another of the same case and "
+		    "subject has as many runs or more.",
+		    m->unread ? " " : "", m->doubled,
+		    m->doubled == 1 ? "y is" : "ies are");
 }
 
 static void
@@ -240,6 +313,7 @@ judge(struct headline *h, const struct model *m)
 	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
 	    "Better", "Different", "Not settled", "Too few runs", "No change",
 	    "Nothing was judged"};
+	const struct json *all = comparison_of(m, h);
 	struct tally t = {0};
 
 	for (size_t i = 0; i < m->ndeltas; i++)
@@ -250,11 +324,13 @@ judge(struct headline *h, const struct model *m)
 		if (t.count[v])
 			h->outcome = (enum model_verdict)v;
 	h->what = mem_str(outcomes[h->outcome]);
+	canaries(h, all);
 	change(h, m, &t, MODEL_REGRESSION, "worse");
 	change(h, m, &t, MODEL_IMPROVEMENT, "better");
 	change(h, m, &t, MODEL_DIFFERENT, "different");
 	rest(h, &t);
-	surroundings(h, comparison_of(m, h));
+	surroundings(h, all);
+	lapses(h, all);
 	what_next(h, &t);
 }
 
@@ -297,25 +373,36 @@ describe(struct headline *h, const struct model *m)
 	str_free(&s);
 }
 
+/* Of a pair that is not there yet. */
+static struct headline *
+add(struct headline *v, size_t *n, size_t *cap, const struct model *m,
+    const struct subject *base, const struct subject *contender)
+{
+	for (size_t k = 0; k < *n; k++)
+		if (v[k].base == base && v[k].contender == contender)
+			return v;
+	v = mem_grow(v, *n, cap, sizeof *v);
+	v[*n] = (struct headline){.base = base, .contender = contender};
+	judge(&v[(*n)++], m);
+	return v;
+}
+
 struct headline *
 headlines_new(const struct model *m, size_t *n)
 {
 	struct headline *v = NULL;
-	size_t cap = 0, k;
+	size_t cap = 0;
 
 	*n = 0;
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct headline h = {.base = &m->subjects[m->deltas[i].base],
-		    .contender = &m->subjects[m->deltas[i].contender]};
+	for (size_t i = 0; i < m->ndeltas; i++)
+		v = add(v, n, &cap, m, &m->subjects[m->deltas[i].base],
+		    &m->subjects[m->deltas[i].contender]);
+	for (size_t i = 0; i < m->comparisons.n; i++) {
+		const struct json *rec = m->comparisons.v[i];
 
-		for (k = 0; k < *n; k++)
-			if (of_pair(m, &v[k], &m->deltas[i]))
-				break;
-		if (k < *n)
-			continue;
-		v = mem_grow(v, *n, &cap, sizeof *v);
-		judge(&h, m);
-		v[(*n)++] = h;
+		v = add(v, n, &cap, m,
+		    model_subject(m, json_get(rec, "baseline")),
+		    model_subject(m, json_get(rec, "contender")));
 	}
 	if (!*n || m->nchanges) {
 		v = mem_grow(v, *n, &cap, sizeof *v);

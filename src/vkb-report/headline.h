@@ -9,6 +9,8 @@
 
 #include "model.h"
 
+struct str;
+
 struct headline {
 	const struct subject *base, *contender; /* NULL: nothing was compared */
 	enum model_verdict outcome; /* MODEL_VERDICTS: none was judged */
@@ -22,5 +24,8 @@ struct headline {
 /* *n of them, at least one. Caller frees with headlines_free. */
 struct headline *headlines_new(const struct model *, size_t *n);
 void headlines_free(struct headline *, size_t n);
+
+/* What of the input is not shown; an empty text where all is. */
+void headline_left_out(struct str *, const struct model *);
 
 #endif

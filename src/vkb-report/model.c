@@ -1,10 +1,10 @@
 #include "model.h"
-#include "casename.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "names.h"
+#include "order.h"
 #include "record.h"
 #include "str.h"
 #include "summary.h"
@@ -104,11 +104,16 @@ keep(struct list *l, struct json *rec)
 static void
 take_summary(struct model *m, struct json *rec)
 {
-	size_t k = add_case(m, json_get(rec, "config"));
-	size_t s = add_subject(m, json_get(rec, "subject"));
-	struct cell *c = add_cell(m, k, s);
+	struct cell *c;
 
+	if (!(json_get_num(rec, "n", 0) > 0)) {
+		keep(&m->lost, rec);
+		return;
+	}
+	c = add_cell(m, add_case(m, json_get(rec, "config")),
+	    add_subject(m, json_get(rec, "subject")));
 	keep(&m->others, rec);
+	m->doubled += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
 		c->rec = rec;
 }
@@ -218,8 +223,6 @@ take_run(struct model *m, struct summary *s, struct json *run, int *rc,
 		*rc = -1;
 	if (ok && json_get(run, "series"))
 		take_series(m, run);
-	m->runs += ok;
-	m->failed += !ok;
 	json_free(run);
 }
 
@@ -237,11 +240,9 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		m->records++;
 		if (record_is(rec, "run"))
 			take_run(m, s, rec, &rc, jsonl_where(in));
-		else if (record_is(rec, "summary")) {
-			m->runs += json_get_num(rec, "n", 0);
-			m->failed += json_get_num(rec, "failed", 0);
+		else if (record_is(rec, "summary"))
 			take_summary(m, rec);
-		} else if (record_is(rec, "delta"))
+		else if (record_is(rec, "delta"))
 			take_delta(m, rec);
 		else if (record_is(rec, "comparison"))
 			take_comparison(m, rec);
@@ -262,6 +263,113 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 }
 
 /* --- what follows from all of them */
+
+/* The only other subject it can be of: it says the same, and more. */
+static const struct json *
+whole_of(const struct model *m, size_t known, const struct json *subject)
+{
+	const struct json *found = NULL;
+
+	for (size_t i = 0; i < known; i++) {
+		const struct json *other = m->subjects[i].json;
+		const struct json *j = json_first(subject);
+
+		while (j && json_equal(j, json_get(other, json_key(j))))
+			j = json_next(j);
+		if (j)
+			continue;
+		if (found || json_len(other) == json_len(subject))
+			return NULL;
+		found = other;
+	}
+	return found;
+}
+
+static void
+add_failed(struct json *to, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "errors"));
+	struct json *errors = json_dup(json_get(to, "errors"));
+
+	errors = errors ? errors : json_array();
+	for (; j; j = json_next(j))
+		json_push(errors, json_dup(j));
+	json_set(to, "errors", errors);
+	json_set_num(to, "failed",
+	    json_get_num(to, "failed", 0) + json_get_num(rec, "failed", 0));
+}
+
+/* A failed run may know less of its subject: absent is unknown. */
+static void
+take_lost(struct model *m)
+{
+	struct names *seen = names_new();
+	size_t known = m->nsubjects;
+
+	for (size_t i = 0; i < m->lost.n; i++) {
+		struct json *rec = m->lost.v[i];
+		const struct json *own = json_get(rec, "subject"), *whole;
+		struct str key = {0};
+		struct cell *c;
+		bool again;
+
+		record_room(&key, own);
+		record_room(&key, json_get(rec, "config"));
+		again = names_id(seen, key.s) + 1 < names_count(seen);
+		str_free(&key);
+		whole = again ? NULL : whole_of(m, known, own);
+		c = add_cell(m, add_case(m, json_get(rec, "config")),
+		    add_subject(m, whole ? whole : own));
+		keep(&m->others, rec);
+		m->doubled += again;
+		if (c->rec && !again)
+			add_failed(c->rec, rec);
+		else if (!c->rec)
+			c->rec = rec;
+	}
+	names_free(seen);
+}
+
+/* What a comparison says of cases that have no other voice here. */
+static void
+fill_failed(struct model *m, const struct json *comparison)
+{
+	const struct json *j = json_first(json_get(comparison, "failed"));
+
+	for (; j; j = json_next(j)) {
+		const char *side = json_get_str(j, "side");
+		bool contender = side && strcmp(side, "contender") == 0;
+		const struct json *who =
+		    json_get(comparison, contender ? "contender" : "baseline");
+		struct cell *c;
+
+		if (json_type(j) != JSON_OBJECT ||
+		    json_type(json_get(j, "config")) != JSON_OBJECT)
+			continue;
+		c = add_cell(
+		    m, add_case(m, json_get(j, "config")), add_subject(m, who));
+		if (json_get(c->rec, "failed"))
+			continue;
+		if (!c->rec) {
+			c->rec = json_object();
+			keep(&m->others, c->rec);
+		}
+		json_set_num(c->rec, "n", json_get_num(j, "n", 0));
+		add_failed(c->rec, j);
+	}
+}
+
+static void
+count_runs(struct model *m)
+{
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *rec = m->cells[i].rec;
+
+		if (record_is(rec, "summary"))
+			m->runs += json_get_num(rec, "n", 0);
+		m->failed += json_get_num(rec, "failed", 0);
+	}
+}
 
 /* What a delta says of a side that has no summary. */
 static void
@@ -288,196 +396,15 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 	json_set(metrics, d->metric, one);
 }
 
-static double
-size_of(const struct delta *d)
-{
-	double size = fabs(log(d->ratio));
-
-	return isnan(size) ? 0 : size;
-}
-
-/* Judged ones first, by verdict, then by size. */
-static int
-by_weight(const struct delta *x, const struct delta *y)
-{
-	double a = size_of(x), b = size_of(y);
-	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
-
-	if (p != q)
-		return p ? -1 : 1;
-	if (x->verdict != y->verdict)
-		return x->verdict < y->verdict ? -1 : 1;
-	return a > b ? -1 : a < b;
-}
-
-static int
-text_order(const char *s, const char *t)
-{
-	int c = strverscmp(s, t); /* 64 before 4096 */
-
-	return c ? c : strcmp(s, t);
-}
-
-static int
-delta_order(const void *a, const void *b)
-{
-	const struct delta *x = a, *y = b;
-	int c = by_weight(x, y);
-
-	c = c ? c : strcmp(x->metric, y->metric);
-	c = c ? c : text_order(x->name, y->name);
-	if (c == 0 && x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return c;
-}
-
-static int
-case_order(const void *a, const void *b)
-{
-	const struct kase *x = *(struct kase *const *)a;
-	const struct kase *y = *(struct kase *const *)b;
-	int c = 0;
-
-	if (!x->ndeltas != !y->ndeltas)
-		return x->ndeltas ? -1 : 1;
-	if (x->ndeltas)
-		c = by_weight(x->deltas[0], y->deltas[0]);
-	return c ? c : text_order(x->name, y->name);
-}
-
-static int
-subject_order(const void *a, const void *b)
-{
-	const struct subject *x = *(struct subject *const *)a;
-	const struct subject *y = *(struct subject *const *)b;
-	const char *s = json_get_str(x->json, "time");
-	const char *t = json_get_str(y->json, "time");
-
-	if (x->baseline != y->baseline)
-		return x->baseline ? -1 : 1;
-	if (s && t && strcmp(s, t) != 0)
-		return strcmp(s, t);
-	if (!s != !t)
-		return s ? -1 : 1;
-	return text_order(x->key, y->key);
-}
-
-static int
-cell_order(const void *a, const void *b)
-{
-	const struct cell *x = *(struct cell *const *)a;
-	const struct cell *y = *(struct cell *const *)b;
-
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return 0;
-}
-
-/* Of many subjects the first one and the last ones have one. */
-static size_t
-look_of(size_t place, size_t n)
-{
-	size_t skip = n > MODEL_LOOKS ? n - MODEL_LOOKS : 0;
-
-	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
-}
-
-/* Two of one name get more of what they are. */
 static void
-name_subjects(struct model *m)
-{
-	struct names *seen = names_new();
-
-	for (size_t i = 0; i < m->nsubjects; i++) {
-		struct subject *s = m->who[i];
-		const char *commit = json_get_str(s->json, "commit");
-		char *name = record_subject_name(s->json), *was = name;
-
-		if (commit && names_id(seen, name) != i) {
-			name = mem_printf("%s (%.8s)", was, commit);
-			free(was);
-		}
-		while (names_id(seen, name) != i) {
-			was = name;
-			name = mem_printf("%s (%zu)", was, i + 1);
-			free(was);
-		}
-		s->name = name;
-		s->place = i;
-		s->look = look_of(i, m->nsubjects);
-	}
-	names_free(seen);
-}
-
-static void
-name_cases(struct model *m)
-{
-	const struct json **configs = mem_array(m->ncases + 1, sizeof *configs);
-	struct casename *names;
-
-	for (size_t i = 0; i < m->ncases; i++)
-		configs[i] = m->cases[i].config;
-	names = casename_new(configs, m->ncases);
-	for (size_t i = 0; i < m->ncases; i++)
-		m->cases[i].name = casename_of(names, configs[i]);
-	m->common = casename_common(names);
-	casename_free(names);
-	free(configs);
-}
-
-static void
-arrange(struct model *m)
+fill(struct model *m)
 {
 	for (size_t i = 0; i < m->ndeltas; i++)
 		for (size_t side = 0; side < 2; side++)
 			fill_cell(m, &m->deltas[i], side);
-	name_cases(m);
-	m->who = mem_array(m->nsubjects + 1, sizeof *m->who);
-	for (size_t i = 0; i < m->nsubjects; i++) {
-		m->who[i] = &m->subjects[i];
-		m->who[i]->key = names_text(m->subject_keys, i);
-	}
-	if (m->nsubjects)
-		qsort(m->who, m->nsubjects, sizeof(*m->who), subject_order);
-	name_subjects(m);
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct delta *d = &m->deltas[i];
-
-		d->name = m->cases[d->kase].name;
-		d->place = m->subjects[d->contender].place;
-	}
-	if (m->ndeltas)
-		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, delta_order);
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct kase *k = &m->cases[m->deltas[i].kase];
-
-		k->deltas = mem_grow(
-		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
-		k->deltas[k->ndeltas++] = &m->deltas[i];
-	}
-	for (size_t i = 0; i < m->ncells; i++) {
-		struct kase *k = &m->cases[m->cells[i].kase];
-
-		m->cells[i].place = m->subjects[m->cells[i].subject].place;
-		m->cells[i].look = m->subjects[m->cells[i].subject].look;
-		m->cells[i].time =
-		    json_get_str(m->subjects[m->cells[i].subject].json, "time");
-		k->cells =
-		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
-		k->cells[k->ncells++] = &m->cells[i];
-	}
-	m->order = mem_array(m->ncases + 1, sizeof *m->order);
-	for (size_t i = 0; i < m->ncases; i++) {
-		struct kase *k = m->order[i] = &m->cases[i];
-
-		if (k->ncells)
-			qsort(
-			    k->cells, k->ncells, sizeof *k->cells, cell_order);
-	}
-	if (m->ncases)
-		qsort(m->order, m->ncases, sizeof *m->order, case_order);
-	for (size_t i = 0; i < m->ncases; i++)
-		m->order[i]->place = i;
+	for (size_t i = 0; i < m->comparisons.n; i++)
+		fill_failed(m, m->comparisons.v[i]);
+	count_runs(m);
 }
 
 int
@@ -499,7 +426,10 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 		else
 			rc = -1;
 	}
-	arrange(m);
+	m->unread = rc < 0;
+	take_lost(m);
+	fill(m);
+	order_all(m);
 	summary_free(s);
 	return rc;
 }
@@ -535,6 +465,7 @@ model_free(struct model *m)
 			json_free(m->cells[i].series[k]);
 		free(m->cells[i].series);
 	}
+	free(m->lost.v);
 	free(m->subjects);
 	free(m->who);
 	free(m->cases);

@@ -96,6 +96,9 @@ struct model {
 	size_t nchanges, hcap;
 	struct list comparisons, shifts, envs, profiles;
 	struct list others; /* summaries, deltas and changes, as they came */
+	struct list lost;   /* summaries of nothing but failed runs */
+	size_t doubled;     /* summaries of a cell that has another */
+	bool unread;        /* some records could not be read */
 	char *common;       /* what all cases have in common, for people */
 	size_t records;     /* of known use */
 	double runs, failed;

@@ -150,6 +150,9 @@ metrics(struct str *s, const struct page *p, const struct kase *k)
 		}
 	}
 	end(s);
+	if (from)
+		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
+		    k->ncells);
 }
 
 /* Of all requests of all runs. */
@@ -258,15 +261,18 @@ page_scaling_numbers(struct str *s, const struct page *p)
 	static const char *const columns[] = {
 	    "cases", "by", "value", "subject", "rps", "p99_latency_ms"};
 	const struct scaling *all = p->figures->scaling;
-	size_t rows = 0;
+	size_t rows = 0, n = 0;
 
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
 	start(s, "Scaling, curves", all->n);
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		html_column(s, columns[i]);
 	str_add(s, "</tr></thead>\n<tbody>\n");
-	for (size_t i = 0; i < all->n && rows < ROWS; i++)
-		rows += curve(s, p, &all->v[i]);
+	for (; n < all->n && rows < ROWS; n++)
+		rows += curve(s, p, &all->v[n]);
 	end(s);
+	if (n < all->n)
+		str_printf(
+		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);
 	str_add(s, "</details>\n");
 }

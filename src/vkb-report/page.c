@@ -30,9 +30,13 @@ title(struct str *s, const struct page *p)
 	const struct model *m = p->m;
 	const struct subject *a = NULL, *b = NULL;
 
-	for (size_t i = 0; i < m->ndeltas && !a; i++) {
-		a = &m->subjects[m->deltas[i].base];
-		b = &m->subjects[m->deltas[i].contender];
+	if (m->ndeltas) {
+		a = &m->subjects[m->deltas[0].base];
+		b = &m->subjects[m->deltas[0].contender];
+	} else if (m->comparisons.n) {
+		a = model_subject(m, json_get(m->comparisons.v[0], "baseline"));
+		b = model_subject(
+		    m, json_get(m->comparisons.v[0], "contender"));
 	}
 	if (p->title)
 		str_add(s, p->title);

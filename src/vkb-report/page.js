@@ -69,7 +69,7 @@
   }
 
   function reveal() {
-    var to = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    var to = document.getElementById(location.hash.slice(1));
     if (to && to.tagName === 'DETAILS') {
       to.hidden = false;
       to.open = true;

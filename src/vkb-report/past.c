@@ -44,13 +44,12 @@ row(struct str *s, const struct page *p, const struct change *c)
 	span(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
-	if (ci)
-		html_printf(s, " [%+.1f%%, %+.1f%%]",
-		    100 * (json_num(json_at(ci, 0), NAN) - 1),
-		    100 * (json_num(json_at(ci, 1), NAN) - 1));
-	str_add(s, "</td><td><span class=\"badge ");
-	html_text(s, c->kind);
-	str_add(s, "\">");
+	forest_interval(
+	    s, json_num(json_at(ci, 0), NAN), json_num(json_at(ci, 1), NAN));
+	str_printf(s, "</td><td><span class=\"badge %s\">",
+	    strcmp(c->kind, "regression") == 0        ? "regression"
+		: strcmp(c->kind, "improvement") == 0 ? "improvement"
+						      : "spike");
 	html_text(s, c->kind);
 	str_add(s, "</span>");
 	if (json_get_bool(rec, "new", false))

@@ -217,20 +217,34 @@ plot_line(struct plot *p, const double *x, const double *y, size_t n,
 	str_add(p->to, "\"/>");
 }
 
+/* NAN is not. */
+static bool
+within(const struct plot *p, double x, double lo, double hi)
+{
+	return x >= p->x.lo && x <= p->x.hi && lo <= p->y.hi && hi >= p->y.lo;
+}
+
 void
 plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
     size_t n, size_t look)
 {
-	if (!n)
-		return;
-	str_printf(p->to, "<path class=\"band s%zu\" d=\"", look);
-	for (size_t i = 0; i < n; i++)
-		str_printf(p->to, "%c%.1f %.1f", i ? 'L' : 'M', px(p, x[i]),
+	bool on = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!within(p, x[i], lo[i], hi[i]))
+			continue;
+		if (!on)
+			str_printf(
+			    p->to, "<path class=\"band s%zu\" d=\"", look);
+		str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M', px(p, x[i]),
 		    py(p, fmax(lo[i], p->y.lo)));
+		on = true;
+	}
 	for (size_t i = n; i-- > 0;)
-		str_printf(p->to, "L%.1f %.1f", px(p, x[i]),
-		    py(p, fmin(hi[i], p->y.hi)));
-	str_add(p->to, "Z\"/>");
+		if (within(p, x[i], lo[i], hi[i]))
+			str_printf(p->to, "L%.1f %.1f", px(p, x[i]),
+			    py(p, fmin(hi[i], p->y.hi)));
+	str_add(p->to, on ? "Z\"/>" : "");
 }
 
 void

@@ -213,8 +213,13 @@ text_write(struct str *s, const struct model *m)
 {
 	struct table *t = table_new();
 	size_t n = m->ncases < CASES ? m->ncases : CASES;
+	struct str left = {0};
 
 	headlines(s, m);
+	headline_left_out(&left, m);
+	if (*left.s)
+		str_printf(s, "%s\n\n", left.s);
+	str_free(&left);
 	table_column(t, "case", TABLE_LEFT);
 	table_column(t, "subject", TABLE_LEFT);
 	table_column(t, "metric", TABLE_LEFT);

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "metric.h"
 #include "model.h"
+#include "num.h"
 #include "page.h"
 #include "str.h"
 
@@ -86,18 +87,17 @@ overall(struct str *s, const struct json *rec)
 	for (; j; j = json_next(j)) {
 		const struct json *ci = json_get(j, "ci95_runs");
 		double ratio = json_get_num(j, "ratio", NAN);
+		double n = json_get_num(j, "cases", 0);
 
 		if (!metric_guess(json_key(j)).gate || isnan(ratio))
 			continue;
 		str_clear(&value);
 		str_clear(&more);
 		str_printf(&value, "%+.1f%%", 100 * (ratio - 1));
-		if (ci)
-			str_printf(&more, "[%+.1f%%, %+.1f%%], ",
-			    100 * (json_num(json_at(ci, 0), NAN) - 1),
-			    100 * (json_num(json_at(ci, 1), NAN) - 1));
-		str_printf(
-		    &more, "mean of %.0f cases", json_get_num(j, "cases", 0));
+		forest_interval(&more, json_num(json_at(ci, 0), NAN),
+		    json_num(json_at(ci, 1), NAN));
+		str_printf(&more, "%s mean of %.0f case%s", more.len ? "," : "",
+		    n, num_plural(n));
 		card(s, "overall", json_key(j), value.s, more.s);
 	}
 	str_free(&value);
@@ -141,13 +141,18 @@ page_verdict(struct str *s, const struct page *p)
 {
 	size_t n;
 	struct headline *h = headlines_new(p->m, &n);
+	struct str left = {0};
 
 	str_add(s,
 	    "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n"
 	    "<h2 id=\"verdict-title\">Verdict</h2>\n");
 	for (size_t i = 0; i < n; i++)
 		headline(s, p, &h[i]);
+	headline_left_out(&left, p->m);
+	if (*left.s)
+		html_tag(s, "p", NULL, left.s);
 	cards(s, p->m);
 	str_add(s, "</section>\n");
+	str_free(&left);
 	headlines_free(h, n);
 }

@@ -1,0 +1,200 @@
+#include "order.h"
+#include "casename.h"
+#include "json.h"
+#include "mem.h"
+#include "model.h"
+#include "names.h"
+#include "record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double
+size_of(const struct delta *d)
+{
+	double size = fabs(log(d->ratio));
+
+	return isnan(size) ? 0 : size;
+}
+
+/* Judged ones first, by verdict, then by size. */
+static int
+by_weight(const struct delta *x, const struct delta *y)
+{
+	double a = size_of(x), b = size_of(y);
+	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
+
+	if (p != q)
+		return p ? -1 : 1;
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	return a > b ? -1 : a < b;
+}
+
+static int
+text_order(const char *s, const char *t)
+{
+	int c = strverscmp(s, t); /* 64 before 4096 */
+
+	return c ? c : strcmp(s, t);
+}
+
+static int
+delta_order(const void *a, const void *b)
+{
+	const struct delta *x = a, *y = b;
+	int c = by_weight(x, y);
+
+	c = c ? c : strcmp(x->metric, y->metric);
+	c = c ? c : text_order(x->name, y->name);
+	if (c == 0 && x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return c;
+}
+
+static int
+case_order(const void *a, const void *b)
+{
+	const struct kase *x = *(struct kase *const *)a;
+	const struct kase *y = *(struct kase *const *)b;
+	int c = 0;
+
+	if (!x->ndeltas != !y->ndeltas)
+		return x->ndeltas ? -1 : 1;
+	if (x->ndeltas)
+		c = by_weight(x->deltas[0], y->deltas[0]);
+	return c ? c : text_order(x->name, y->name);
+}
+
+static int
+subject_order(const void *a, const void *b)
+{
+	const struct subject *x = *(struct subject *const *)a;
+	const struct subject *y = *(struct subject *const *)b;
+	const char *s = json_get_str(x->json, "time");
+	const char *t = json_get_str(y->json, "time");
+
+	if (x->baseline != y->baseline)
+		return x->baseline ? -1 : 1;
+	if (s && t && strcmp(s, t) != 0)
+		return strcmp(s, t);
+	if (!s != !t)
+		return s ? -1 : 1;
+	return text_order(x->key, y->key);
+}
+
+static int
+cell_order(const void *a, const void *b)
+{
+	const struct cell *x = *(struct cell *const *)a;
+	const struct cell *y = *(struct cell *const *)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return 0;
+}
+
+/* Of many subjects the first one and the last ones have one. */
+static size_t
+look_of(size_t place, size_t n)
+{
+	size_t skip = n > MODEL_LOOKS ? n - MODEL_LOOKS : 0;
+
+	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
+}
+
+/* Two of one name get more of what they are. */
+static void
+name_subjects(struct model *m)
+{
+	struct names *seen = names_new();
+
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		struct subject *s = m->who[i];
+		const char *commit = json_get_str(s->json, "commit");
+		char *name = record_subject_name(s->json), *was = name;
+
+		if (commit && names_id(seen, name) != i) {
+			name = mem_printf("%s (%.8s)", was, commit);
+			free(was);
+		}
+		while (names_id(seen, name) != i) {
+			was = name;
+			name = mem_printf("%s (%zu)", was, i + 1);
+			free(was);
+		}
+		s->name = name;
+		s->place = i;
+		s->look = look_of(i, m->nsubjects);
+	}
+	names_free(seen);
+}
+
+static void
+name_cases(struct model *m)
+{
+	const struct json **configs = mem_array(m->ncases + 1, sizeof *configs);
+	struct casename *names;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		configs[i] = m->cases[i].config;
+	names = casename_new(configs, m->ncases);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->cases[i].name = casename_of(names, configs[i]);
+	m->common = casename_common(names);
+	casename_free(names);
+	free(configs);
+}
+
+void
+order_all(struct model *m)
+{
+	name_cases(m);
+	m->who = mem_array(m->nsubjects + 1, sizeof *m->who);
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		m->who[i] = &m->subjects[i];
+		m->who[i]->key = names_text(m->subject_keys, i);
+	}
+	if (m->nsubjects)
+		qsort(m->who, m->nsubjects, sizeof(*m->who), subject_order);
+	name_subjects(m);
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct delta *d = &m->deltas[i];
+
+		d->name = m->cases[d->kase].name;
+		d->place = m->subjects[d->contender].place;
+	}
+	if (m->ndeltas)
+		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, delta_order);
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct kase *k = &m->cases[m->deltas[i].kase];
+
+		k->deltas = mem_grow(
+		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
+		k->deltas[k->ndeltas++] = &m->deltas[i];
+	}
+	for (size_t i = 0; i < m->ncells; i++) {
+		struct kase *k = &m->cases[m->cells[i].kase];
+
+		m->cells[i].place = m->subjects[m->cells[i].subject].place;
+		m->cells[i].look = m->subjects[m->cells[i].subject].look;
+		m->cells[i].time =
+		    json_get_str(m->subjects[m->cells[i].subject].json, "time");
+		k->cells =
+		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
+		k->cells[k->ncells++] = &m->cells[i];
+	}
+	m->order = mem_array(m->ncases + 1, sizeof *m->order);
+	for (size_t i = 0; i < m->ncases; i++) {
+		struct kase *k = m->order[i] = &m->cases[i];
+
+		if (k->ncells)
+			qsort(
+			    k->cells, k->ncells, sizeof *k->cells, cell_order);
+	}
+	if (m->ncases)
+		qsort(m->order, m->ncases, sizeof *m->order, case_order);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->order[i]->place = i;
+}
