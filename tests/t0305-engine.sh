@@ -81,7 +81,7 @@ test_same "$(value requests duration)" "$(value recorded duration)" \
 test_match '^server_cpu_us_per_req [0-9.]+$' duration 'CPU time of the server'
 test_match '^client_busy_percent [0-9.]+$' duration 'use of the client'
 test_match '^bound (server|client|neither)$' duration 'a verdict'
-test_match '^interval 0 0.3 [1-9]' duration 'an interval'
+test_match '^interval 0.3 0.3 [1-9]' duration 'an interval'
 test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
   'errors are counted by kind'
 test_same 0 "$(value hit_rate_percent nolist)" 'an error is no hit'
