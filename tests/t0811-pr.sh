@@ -58,6 +58,16 @@ test_same "before$(printf '\n.')$(cat r/report.md)" "$(head -n 1 summary; printf
 test_same "$(cat history.jsonl)" "$(cat again/runs.jsonl)" 'nothing was measured again'
 unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 
+# A report that cannot be written is trouble, not a regression or its absence.
+for name in junit.xml metrics.txt report.md; do
+  rm -rf stuck
+  mkdir -p "stuck/$name/x" stuck/ab
+  cp history.jsonl stuck/ab/runs.jsonl
+  cp r/asked stuck/asked
+  test_status 2 "$name is a folder" pr stuck base main
+  test_match "$name" .err 'is named'
+done
+
 # --- one that is faster, and one that changes nothing
 
 test_that 'a faster one' pr f main base
