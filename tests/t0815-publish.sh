@@ -84,6 +84,42 @@ test_status 2 'no repository' publish --repo "$scratch/none.git" push d3
 test_match "'.*none.git' cannot be read" .err 'is said'
 test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
 
+# --- a file that cannot be published is named, and the others are published
+
+rm -rf d5
+mkdir d5
+for name in good 'git~1' ignored.log unread; do echo "{\"of\":\"$name\"}" >"d5/$name"; done
+echo '*.log' >d5/.gitignore
+names() { branch ls-tree -r --name-only -z vkb-history | tr '\0' '\n'; }
+test_status 2 'a path that git refuses' publish --repo "$scratch/store.git" push d5
+test_match "^vkb-publish: 1 of 5 files of 'd5' are not in branch 'vkb-history', see above: 'git~1'$" \
+  .err 'is named'
+test_same 'good ignored.log unread' "$(names | grep -E '^(good|ignored.log|unread)$' | xargs)" \
+  'the others are there, also those that a .gitignore names'
+rm 'd5/git~1'
+test_that 'without it all is well' publish --repo "$scratch/store.git" push d5
+echo changed | tee d5/good >d5/unread
+chmod 0 d5/unread
+# Root reads it too, unless it has no capabilities.
+plain_user=
+[ "$(id -u)" -ne 0 ] || plain_user='setpriv --bounding-set=-all --inh-caps=-all'
+# shellcheck disable=SC2086 # words
+test_status 2 'a file that cannot be read' $plain_user vkb-publish --repo "$scratch/store.git" push d5
+test_match "^vkb-publish: 1 of 4 files of 'd5' .*: 'unread'$" .err 'is named'
+test_same 'changed {"of":"unread"}' \
+  "$(branch show vkb-history:good) $(branch show vkb-history:unread)" 'the other one is published'
+chmod 644 d5/unread
+mkdir broken
+for tool in tar cp find git-add; do
+  printf '#!/bin/sh\ncase "%s $*" in\n%s) exit 1 ;;\nesac\nexec "%s" "$@"\n' "$tool" \
+    "$([ $tool = git-add ] && echo '*" add "*' || echo '*')" \
+    "$(unset -f git && command -v "${tool%-*}")" >"broken/${tool%-*}"
+  chmod +x "broken/${tool%-*}"
+  echo "{\"tool\":\"$tool\"}" >"d5/$tool"
+  test_status 2 "$tool fails" env PATH="$scratch/broken:$PATH" vkb-publish --repo "$scratch/store.git" push d5
+  rm "broken/${tool%-*}"
+done
+
 # --- a bucket
 
 : >seen
