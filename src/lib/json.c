@@ -1,4 +1,5 @@
 #include "json.h"
+#include "err.h"
 #include "jsonhash.h"
 #include "jsonscan.h"
 #include "mem.h"
@@ -449,13 +450,19 @@ json_null(void)
 void
 json_set(struct json *obj, const char *key, struct json *value)
 {
+	bool done;
+
 	if (!value)
 		return;
 	if (cJSON_GetObjectItemCaseSensitive(raw(obj), key))
-		cJSON_ReplaceItemInObjectCaseSensitive(
+		done = cJSON_ReplaceItemInObjectCaseSensitive(
 		    raw(obj), key, raw(value));
 	else
-		cJSON_AddItemToObject(raw(obj), key, raw(value));
+		done = cJSON_AddItemToObject(raw(obj), key, raw(value));
+	/* cJSON before 1.7.16 replaces the value and leaves it without a key.
+	 */
+	if (!done || !raw(value)->string)
+		err_die("out of memory");
 }
 
 void
@@ -480,8 +487,9 @@ json_set_bool(struct json *obj, const char *key, bool v)
 void
 json_push(struct json *arr, struct json *value)
 {
-	if (value)
-		cJSON_AddItemToArray(raw(arr), raw(value));
+	/* cJSON of today allocates nothing here; it may one day. */
+	if (value && !cJSON_AddItemToArray(raw(arr), raw(value)))
+		err_die("out of memory");
 }
 
 void

@@ -68,7 +68,10 @@ struct json *json_number(double v); /* NULL unless finite */
 struct json *json_boolean(bool v);
 struct json *json_null(void); /* not in records: absent means unknown */
 
-/* Replace or add. A NULL value adds nothing: absent means unknown. */
+/*
+ * Replace or add. A NULL value adds nothing: absent means unknown. Without
+ * memory the program ends with status 2.
+ */
 void json_set(struct json *obj, const char *key, struct json *value);
 void json_set_str(struct json *obj, const char *key, const char *s);
 void json_set_num(struct json *obj, const char *key, double v);

@@ -1,0 +1,114 @@
+/*
+ * Every allocation that json makes may fail: the program ends with status 2 and
+ * says why, whichever allocation it was. The allocator of cJSON is replaced.
+ */
+#include "tap.h"
+
+#include "err.h"
+#include "json.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int left; /* allocations that succeed */
+
+static void *
+allocate_some(size_t n)
+{
+	return left-- > 0 ? malloc(n) : NULL;
+}
+
+static void
+set_new_key(void)
+{
+	struct json *obj = json_object();
+
+	json_set(obj, "key", json_number(1));
+	exit(json_get(obj, "key") ? 0 : 1);
+}
+
+static void
+set_old_key(void)
+{
+	struct json *obj = json_object();
+
+	json_set(obj, "key", json_number(1));
+	json_set(obj, "key", json_string("two"));
+	exit(json_get_str(obj, "key") ? 0 : 1);
+}
+
+static void
+push(void)
+{
+	struct json *arr = json_array();
+
+	json_push(arr, json_string("text"));
+	json_push_num(arr, 2);
+	exit(json_len(arr) == 2 ? 0 : 1);
+}
+
+static void
+duplicate(void)
+{
+	struct json *obj = json_object();
+
+	json_set_str(obj, "a", "text");
+	json_set(obj, "b", json_pair(1, 2));
+	exit(json_equal(obj, json_dup(obj)) ? 0 : 1);
+}
+
+static void
+parse(void)
+{
+	static const char text[] = "{\"a\":[1,\"b\",{\"c\":null}]}";
+
+	exit(json_parse(text, sizeof text - 1, NULL, NULL) ? 0 : 1);
+}
+
+/* The status of a child whose allocation number 'n', from 0, fails. */
+static int
+status_of(void (*work)(void), int n)
+{
+	cJSON_Hooks hooks = {allocate_some, free};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(STDERR_FILENO);
+		left = n;
+		cJSON_InitHooks(&hooks);
+		work();
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* All of its allocations are made to fail, one at a time. */
+static void
+fails_at_each(void (*work)(void), const char *name)
+{
+	int n = 0, status;
+
+	fflush(stdout);
+	while ((status = status_of(work, n)) == 2)
+		n++;
+	tap_ok(status == 0 && n > 1,
+	    "%s: status 2 where any of its %d allocations fails", name, n);
+	if (status)
+		printf("# status %d when allocation %d failed\n", status, n);
+}
+
+int
+main(int argc, char **argv)
+{
+	err_init(argc ? argv[0] : "oom");
+	fails_at_each(set_new_key, "json_set, a new key");
+	fails_at_each(set_old_key, "json_set, a key that is there");
+	fails_at_each(push, "json_push");
+	fails_at_each(duplicate, "json_dup");
+	fails_at_each(parse, "json_parse");
+	return tap_done();
+}
