@@ -474,19 +474,6 @@ is_verb(const char *s)
 	    strcmp(s, "status") == 0;
 }
 
-/* A closed stdin, stdout or stderr must not become some other file. */
-static void
-fill_fds(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd < 3);
-	if (fd >= 0)
-		close(fd);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -496,7 +483,6 @@ main(int argc, char **argv)
 	int rc;
 
 	err_init(argv[0]);
-	fill_fds();
 	rc = opt_parse(&prog, argc, argv, &o, &a);
 	if (rc)
 		return rc > 0 ? 0 : 2;

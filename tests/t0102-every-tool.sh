@@ -27,6 +27,7 @@ to_closed() {
 }
 
 to_full() { "$@" >/dev/full; }
+to_nothing() { "$@" >&-; } # stdout is closed before the program starts
 from() { # from FILE COMMAND...
   from_file=$1
   shift
@@ -53,6 +54,9 @@ for program in "$VKB_BIN"/vkb-*; do
   test_match "^$p [0-9.]+$" .out "$p: its version"
   test_status 2 "$p: --help to a full disk" to_full "$p" --help
   test_match "^$p: .*No space left" .err "$p: it says so"
+  test_status 2 "$p: --help to a closed stdout" to_nothing "$p" --help
+  test_match "^$p: .*Bad file descriptor" .err "$p: it says so"
+  test_status 2 "$p: --version to a closed stdout" to_nothing "$p" --version
   printf '\033[31m' >word
   test_status 2 "$p: hostile option" "$p" "--x$(cat word)"
   no_control .err "$p: is not echoed raw"
@@ -101,6 +105,8 @@ filter() {
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
   test_match 'No space left' .err "$name: it is said"
+  test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
+  test_match 'Bad file descriptor|stdout is closed' .err "$name: it is said"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
   test_same '' "$(cat .err)" "$name: is quiet"
 
@@ -146,6 +152,8 @@ stacks() {
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
   test_match 'No space left' .err "$name: it is said"
+  test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
+  test_match 'Bad file descriptor' .err "$name: it is said"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
   test_same '' "$(cat .err)" "$name: is quiet"
   printf 'a\033[31mb;c\033]0;x\007 1\n\377\376\302\233 2\n' >evil

@@ -2,6 +2,7 @@
 #include "str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,23 @@ static const char *prog = "vkb";
 static void (*before)(void);
 static char last[4096 + 256];
 
+/*
+ * Occupies closed standard files so that no file or socket opened later gets
+ * their number: its content would mix with what is meant for stdout. They are
+ * opened the wrong way round, so that reading and writing still fail.
+ */
+static void
+occupy_standard_files(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", modes[fd]) != fd)
+			err_die("cannot open '/dev/null' in place of a closed "
+				"standard file");
+}
+
 void
 err_init(const char *argv0)
 {
@@ -19,6 +37,7 @@ err_init(const char *argv0)
 
 	if (argv0)
 		prog = slash ? slash + 1 : argv0;
+	occupy_standard_files();
 }
 
 const char *

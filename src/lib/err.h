@@ -12,7 +12,11 @@
 
 #define ERR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* The name that starts each line: the last part of 'argv0' (borrowed). */
+/*
+ * To be called first: names the program in messages by the last part of
+ * 'argv0' (borrowed), and opens /dev/null for each standard file that is
+ * closed, so that using it fails with EBADF and no other file gets its number.
+ */
 void err_init(const char *argv0);
 const char *err_prog(void);
 

@@ -387,6 +387,8 @@ opt_main(const struct opt_prog *p, int argc, char **argv, void *dst,
 	err_init(argv[0]);
 	rc = opt_parse(p, argc, argv, dst, &args);
 	rc = rc < 0 ? 2 : rc > 0 ? 0 : run(dst, &args);
+	if (rc >= 0 && rc != 2 && closed() < 0)
+		rc = 2;
 	for (const struct opt *o = p->table; o->name; o++)
 		if (o->kind == OPT_LIST)
 			free(((struct opt_list *)((char *)dst + o->offset))->v);
