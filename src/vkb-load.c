@@ -6,6 +6,7 @@
 #include "vkb-load/dataset.h"
 #include "vkb-load/engine.h"
 #include "vkb-load/engines.h"
+#include "vkb-load/logs.h"
 #include "vkb-load/looks.h"
 #include "vkb-load/plan.h"
 #include "vkb-load/profiles.h"
@@ -32,7 +33,7 @@ struct opts {
 	struct running_opts running;
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *benchmark, *module;
+	const char *benchmark, *module, *logs;
 	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
@@ -87,6 +88,8 @@ static const struct opt table[] = {
 	.max = 86400, .help = "profile so long, measure nothing"},
     {0, "profile-nodes", OPT_FLAG, AT(profiles.nodes),
 	.help = "profile every node of a cluster"},
+    {0, "logs", OPT_STR, AT(logs), "DIR",
+	.help = "keep the log of each server, and all messages, in DIR"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
 	.help = "unknown keys are a warning"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
@@ -150,9 +153,9 @@ conflict(const struct opts *o, const struct opt_args *args)
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
-	if (o->plan && (o->output || o->resume))
-		return "'--plan' prints to stdout: '--output' and '--resume' "
-		       "do not go with it";
+	if (o->plan && (o->output || o->resume || o->logs))
+		return "'--plan' prints to stdout and runs nothing: "
+		       "'--output', '--resume' and '--logs' do not go with it";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
 	if (o->builds && (o->server || o->label))
@@ -291,6 +294,9 @@ measure(struct opts *o, const struct plan *p)
 	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
 	    results_open(&out, o->output, o->resume) < 0)
 		goto out;
+	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
+	if (!o->session.logs)
+		goto out;
 	if (elsewhere) {
 		o->running.timeout_s = o->session.timeout_s;
 		running = running_open(r);
@@ -306,6 +312,7 @@ out:
 	vbench_close(vbench);
 	datasets_free(datasets);
 	results_close(&out);
+	logs_close(o->session.logs);
 	builds_free(&b);
 	return rc;
 }

@@ -80,11 +80,17 @@ test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
   'what others have stays'
 test_match 'processCommand' d/e/_./stacks.folded 'and it has its own folder'
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
-test_status 2 'a load that is over at once' \
+test_that 'a case of ten requests is profiled' \
   vkb-load -q --runs 1 --profiles s --profile short.json
-test_match 'SET.*: not profiled: .*(--profile-time TIME|nothing to watch|no samples|could not be watched)' \
-  .err 'it is said'
-test_same run "$(jq -r .type .out)" 'the run is there'
+test_same 'run profile' "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" \
+  'a case of ten requests has its run and its profile'
+test_same '[10,true]' "$(jq -c -s '[.[0].metrics.requests, .[1].duration_s > 2]' \
+  .out)" 'only the load of the profile is longer'
+config SET 0.3 ',"cluster_mode":false' >brief.json
+test_that 'a case of 0.3 s is profiled' \
+  vkb-load -q --runs 1 --profiles s --profile brief.json
+test_same '[0.3,true]' "$(jq -c -s '[.[0].config.duration_s,
+  .[1].duration_s > 1]' .out)" 'the profile of 0.3 s has enough samples'
 
 # --- profiling sets
 
@@ -153,5 +159,5 @@ test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" 'and their folder
 
 test_status 2 '--profile without a folder' vkb-load --profile set.json
 test_match "need '--profiles'" .err 'it is said'
-test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_litter 0 'no litter'
 test_done

@@ -1,9 +1,11 @@
 #include "err.h"
+#include "clock.h"
 #include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 
 static const char *prog = "vkb";
 static void (*before)(void);
+static int copy = -1;
 static char last[4096 + 256];
 
 /*
@@ -60,18 +63,31 @@ err_last(void)
 
 /* One write, so that lines of several processes do not mix. */
 static void
-emit(const char *fmt, va_list ap, const char *why)
+write_line(int fd, const char *line, size_t n)
 {
-	char raw[4096], line[3 * sizeof raw + 512];
-	size_t n = 0;
+	while (write(fd, line, n) < 0 && errno == EINTR)
+		;
+}
+
+/* To the copy, where there is one, and to stderr unless it is a note. */
+static void
+emit(const char *fmt, va_list ap, const char *why, bool note)
+{
+	char raw[4096], line[CLOCK_ISO + 3 * sizeof raw + 512];
+	size_t start, n;
 	int k;
 
 	k = vsnprintf(raw, sizeof raw, fmt, ap);
 	if (k >= (int)sizeof raw)
 		memcpy(raw + sizeof raw - 4, "...", 4);
-	snprintf(
-	    last, sizeof last, "%s%s%s", raw, why ? ": " : "", why ? why : "");
-	n = (size_t)snprintf(line, 256, "%.200s: ", prog);
+	if (!note)
+		snprintf(last, sizeof last, "%s%s%s", raw, why ? ": " : "",
+		    why ? why : "");
+	clock_iso(line);
+	start = strlen(line);
+	line[start++] = ' ';
+	n = start;
+	n += (size_t)snprintf(line + n, 256, "%.200s: ", prog);
 	for (const char *p = raw; *p && n < sizeof line - 256;) {
 		if (*p == '\t') {
 			line[n++] = *p++;
@@ -87,10 +103,31 @@ emit(const char *fmt, va_list ap, const char *why)
 	if (why)
 		n += (size_t)snprintf(line + n, 200, ": %.190s", why);
 	line[n++] = '\n';
+	if (copy >= 0)
+		write_line(copy, line, n);
+	if (note)
+		return;
 	if (before)
 		before();
-	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
-		;
+	write_line(STDERR_FILENO, line + start, n - start);
+}
+
+void
+err_copy(int fd)
+{
+	copy = fd;
+}
+
+void
+err_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (copy < 0)
+		return;
+	va_start(ap, fmt);
+	emit(fmt, ap, NULL, true);
+	va_end(ap);
 }
 
 void
@@ -99,7 +136,7 @@ err_say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL);
+	emit(fmt, ap, NULL, false);
 	va_end(ap);
 }
 
@@ -109,7 +146,7 @@ err_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL);
+	emit(fmt, ap, NULL, false);
 	va_end(ap);
 	return -1;
 }
@@ -121,7 +158,7 @@ err_fail_sys(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, why);
+	emit(fmt, ap, why, false);
 	va_end(ap);
 	return -1;
 }
@@ -132,7 +169,7 @@ err_die(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL);
+	emit(fmt, ap, NULL, false);
 	va_end(ap);
 	exit(2);
 }

@@ -38,6 +38,13 @@ _Noreturn void err_die(const char *fmt, ...) ERR_PRINTF(1, 2);
  */
 const char *err_last(void);
 
+/*
+ * Each further message goes to 'fd' as well, with the time (UTC) in front; -1
+ * ends that. What err_note says goes there alone.
+ */
+void err_copy(int fd);
+void err_note(const char *fmt, ...) ERR_PRINTF(1, 2);
+
 /* Called before each message; for a progress line that must be cleared. */
 void err_before(void (*hook)(void));
 

@@ -1,6 +1,7 @@
 #include "folder.h"
 #include "err.h"
 #include "mem.h"
+#include "str.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,6 +49,16 @@ folder_remove(const char *path)
 	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0)
 		return 0;
 	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
+}
+
+void
+folder_add_part(struct str *s, const char *name)
+{
+	for (const char *p = name; *p; p++)
+		str_addc(s,
+		    strchr("/\\ ", *p) || *p < ' ' || (p == name && *p == '.')
+			? '_'
+			: *p);
 }
 
 unsigned long long

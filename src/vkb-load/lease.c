@@ -4,6 +4,7 @@
 #include "coproc.h"
 #include "err.h"
 #include "json.h"
+#include "logs.h"
 #include "mem.h"
 #include "record.h"
 #include "runner.h"
@@ -120,9 +121,26 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
+		logs_server(r->logs, server, json_get_str(cas, "id"),
+		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
 	rc = failed(server, why);
+	json_free(server);
+	return rc;
+}
+
+/* 0, or -1 with *why, as the end of a server of our own. */
+static int
+stop_server(struct lease *l, char **why)
+{
+	struct json *server = ask(l, NULL);
+	int rc = 0;
+
+	if (!server)
+		return -1;
+	if (strcmp(json_get_str(server, "status"), "failed") == 0)
+		rc = failed(server, why);
 	json_free(server);
 	return rc;
 }
@@ -131,7 +149,6 @@ int
 lease_end(struct lease *l, char **why)
 {
 	struct runner *r = l->r;
-	struct json *server;
 	int rc = 0;
 
 	*why = NULL;
@@ -141,14 +158,9 @@ lease_end(struct lease *l, char **why)
 	l->server = NULL;
 	if (r->running)
 		return running_restore(r->running);
-	if (!r->coproc || *r->stop) /* went, or goes, with its servers */
-		return 0;
-	server = ask(l, NULL);
-	if (!server)
-		return -1;
-	if (strcmp(json_get_str(server, "status"), "failed") == 0)
-		rc = failed(server, why);
-	json_free(server);
+	if (r->coproc && !*r->stop) /* otherwise its servers go with it */
+		rc = stop_server(l, why);
+	logs_ended(r->logs);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 #include "profiles.h"
 #include "engine.h"
 #include "err.h"
+#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
@@ -121,6 +122,15 @@ duration_of(const struct profiles_opts *o, const struct json *cas)
 			     : json_get_num(delays_of(cas), "duration", 10);
 }
 
+/* Scenarios after it may need all that it writes, and no more. */
+static bool
+writes_for_others(const struct json *cas)
+{
+	const char *phase = json_str(json_path(cas, "config.test_phase"));
+
+	return phase && strcmp(phase, "write") == 0;
+}
+
 static const char *
 mode_of(const struct json *cas)
 {
@@ -137,33 +147,27 @@ mode_of(const struct json *cas)
 	return "cpu";
 }
 
+/* Until perf has begun some time passes; shorter profiles have few samples. */
+enum { START_S = 4, SAMPLED_S = 2 };
+
 void
 profiles_stretch(const struct profiles_opts *o, const struct json *cas,
     struct engine_work *w, size_t n)
 {
-	const char *phase = json_str(json_path(cas, "config.test_phase"));
+	double time = duration_of(o, cas), start = delay_of(cas) + START_S;
 
-	if (phase && strcmp(phase, "write") == 0)
+	if (writes_for_others(cas))
 		return;
-	for (size_t i = 0; i < n && o->time_s > 0; i++) {
-		w[i].requests = 0;
-		/* Until the profile has begun some time passes. */
-		w[i].duration_s = delay_of(cas) + o->time_s + 4;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (o->time_s > 0 || w[i].requests > 0) {
+			w[i].requests = 0;
+			w[i].duration_s = start + time;
+		} else
+			w[i].duration_s = fmax(
+			    w[i].duration_s, start + fmin(time, SAMPLED_S));
 }
 
 /* --- where it goes ------------------------------------------------------ */
-
-/* One part of a path, neither hidden nor "..". */
-static void
-add_name(struct str *s, const char *name)
-{
-	for (const char *p = name; *p; p++)
-		str_addc(s,
-		    strchr("/\\ ", *p) || *p < ' ' || (p == name && *p == '.')
-			? '_'
-			: *p);
-}
 
 static char *
 folder(const struct profiles_opts *o, const struct json *cas,
@@ -174,10 +178,10 @@ folder(const struct profiles_opts *o, const struct json *cas,
 	struct str s = {0};
 
 	str_printf(&s, "%s/", o->dir);
-	add_name(&s, json_get_str(cas, "id"));
+	folder_add_part(&s, json_get_str(cas, "id"));
 	if (who) {
 		str_addc(&s, '@');
-		add_name(&s, who);
+		folder_add_part(&s, who);
 	}
 	if (node)
 		str_printf(&s, "-node%zu", node + 1);
@@ -363,7 +367,11 @@ profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 
 	if (!p->begun)
 		return err_fail("the load was over before it could be "
-				"profiled: --profile-time TIME makes it last");
+				"profiled%s",
+		    writes_for_others(p->cas)
+			? ": give this scenario more requests, a load that "
+			  "writes for others is not made longer"
+			: "");
 	/* All at once: an interrupt is what says that it is enough. */
 	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i].proc)

@@ -32,8 +32,12 @@ bool profiles_alone(const struct profiles_opts *, const struct json *cas);
 bool profiles_there(const struct profiles_opts *, const struct json *cas,
     const struct json *build);
 
-/* Makes the load last as long as the profile, but not that of a scenario which
- * fills the server for others. */
+/*
+ * Makes the load last as long as perf needs: at least 2 s behind the delay of
+ * the profile, and as long as the profile where the case has a number of
+ * requests or --profile-time is given. The load of a scenario that fills the
+ * server for others stays as it is.
+ */
 void profiles_stretch(const struct profiles_opts *, const struct json *cas,
     struct engine_work *, size_t n);
 

@@ -128,6 +128,7 @@ progress_end(struct progress *p, size_t cas, const struct json *rec)
 {
 	const struct json *m = json_get(rec, "metrics");
 	const char *error = json_get_str(rec, "error");
+	void (*say)(const char *fmt, ...) ERR_PRINTF(1, 2);
 	char buf[NUM_BUF];
 
 	if (!rec)
@@ -135,13 +136,12 @@ progress_end(struct progress *p, size_t cas, const struct json *rec)
 	p->done++;
 	if (!error)
 		p->took[cas] = (double)(clock_ns() - p->started) / 1e9;
-	if (!p->lines)
-		return;
+	say = p->lines ? err_say : err_note;
 	if (error)
-		err_say("%zu/%zu %s: failed", p->done, p->total, p->name);
+		say("%zu/%zu %s: failed", p->done, p->total, p->name);
 	else
-		err_say("%zu/%zu %s: %s req/s, p50 %.3f ms, p99 %.3f ms",
-		    p->done, p->total, p->name,
+		say("%zu/%zu %s: %s req/s, p50 %.3f ms, p99 %.3f ms", p->done,
+		    p->total, p->name,
 		    num_human(buf, json_get_num(m, "rps", 0)),
 		    json_get_num(m, "p50_latency_ms", 0),
 		    json_get_num(m, "p99_latency_ms", 0));

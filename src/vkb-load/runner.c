@@ -4,6 +4,7 @@
 #include "figures.h"
 #include "json.h"
 #include "lease.h"
+#include "logs.h"
 #include "measure.h"
 #include "mem.h"
 #include "precise.h"
@@ -11,6 +12,7 @@
 #include "results.h"
 #include "roles.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,13 +87,28 @@ tell(struct call *x, const struct measure *m, size_t cas)
 	free(v);
 }
 
+/* Says that a run has failed, and where the log of its server is. */
+static void
+say_failed(struct call *x, const struct step *s, const char *what)
+{
+	const char *log = logs_keep(x->r->logs);
+
+	err_say("%s: %s%s%s%s", json_get_str(s->cas, "id"), what,
+	    log ? "; the log of its server is kept in '" : "", log ? log : "",
+	    log ? "'" : "");
+}
+
 /* The same of profiles. */
 static int
 keep_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
+	char *what;
+
 	if (rc < 0 || m->error.len) {
-		err_say("%s: not profiled: %s", json_get_str(s->cas, "id"),
+		what = mem_printf("not profiled: %s",
 		    m->error.len ? m->error.s : "it was cut short");
+		say_failed(x, s, what);
+		free(what);
 		x->v->failed++;
 	}
 	progress_wipe();
@@ -121,6 +138,7 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	struct runner *r = x->r;
 	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
+	char what[40];
 
 	if (x->v->profile)
 		return keep_profiles(x, m, s, rc);
@@ -131,12 +149,16 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 			json_set_str(m->recs[i], "error",
 			    m->error.len ? m->error.s
 					 : "the run was cut short");
+		if (rc < 0 && i == 0)
+			err_note("%s", json_get_str(m->recs[0], "error"));
 		if (m->error.len) /* the first one has the end of a log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
-	if (rc < 0)
-		err_say("%s: run %zu failed", json_get_str(s->cas, "id"),
-		    x->v->slot->index);
+	if (rc < 0) {
+		snprintf(
+		    what, sizeof what, "run %zu failed", x->v->slot->index);
+		say_failed(x, s, what);
+	}
 	progress_wipe();
 	if (r->machine && results_write(r->results, r->machine) < 0)
 		return -1;
@@ -288,6 +310,11 @@ runner_visit(struct runner *r, struct visit *v)
 	char *why;
 	int rc;
 
+	if (v->profile)
+		snprintf(r->run_name, sizeof r->run_name, "profile");
+	else
+		snprintf(
+		    r->run_name, sizeof r->run_name, "run-%zu", v->slot->index);
 	plan_steps(&x);
 	rc = attempts(&x);
 	for (size_t i = 0; i < x.n; i++)

@@ -12,6 +12,7 @@
 struct coproc;
 struct engine;
 struct json;
+struct logs;
 struct looks;
 struct precise;
 struct profiles_opts;
@@ -29,6 +30,8 @@ struct runner {
 	struct results *results;
 	const struct profiles_opts *profiles;
 	struct progress *progress;
+	struct logs *logs;
+	char run_name[32];       /* of the visit at work, for the logs */
 	struct running *running; /* NULL: servers of our own, by vkb-serve */
 	struct coproc *coproc;   /* NULL: is started; owned by the caller */
 	struct json *machine;    /* env record, before the first run; NULL */

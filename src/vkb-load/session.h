@@ -7,6 +7,7 @@
 
 struct builds;
 struct engine;
+struct logs;
 struct looks;
 struct plan;
 struct profiles_opts;
@@ -17,6 +18,7 @@ struct session_opts {
 	const char *order; /* NULL: interleaved */
 	const struct looks *looks;
 	const struct profiles_opts *profiles;
+	struct logs *logs;
 	uint64_t seed;
 	double timeout_s; /* 0: what the case says */
 	bool quiet, verbose;

@@ -1,0 +1,198 @@
+#include "logs.h"
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The log of one node; what was copied of it is not copied again. */
+struct log {
+	int fd;
+	char *path; /* of the copy */
+	bool failed;
+};
+
+struct logs {
+	char *dir; /* NULL: a folder in TMPDIR, when one is needed */
+	bool all;
+	int text; /* logs.txt, or -1 */
+	struct log *v;
+	size_t n;
+	char *name; /* of the copies in 'dir', without ".log" */
+};
+
+static int
+open_text(struct logs *l)
+{
+	char *path = mem_printf("%s/logs.txt", l->dir);
+
+	l->text = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (l->text < 0)
+		err_fail_sys("cannot write '%s'", path);
+	free(path);
+	err_copy(l->text);
+	return l->text < 0 ? -1 : 0;
+}
+
+struct logs *
+logs_open(const char *dir, const char *file)
+{
+	struct logs *l = mem_new(sizeof *l);
+	struct stat st;
+
+	*l = (struct logs){.all = dir != NULL, .text = -1};
+	if (dir) {
+		l->dir = mem_str(dir);
+		if (folder_make(dir) < 0 || open_text(l) < 0) {
+			logs_close(l);
+			return NULL;
+		}
+	} else if (file && lstat(file, &st) == 0 && S_ISREG(st.st_mode))
+		l->dir = mem_printf("%s.logs", file);
+	return l;
+}
+
+static void
+forget_server(struct logs *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->v[i].fd >= 0)
+			close(l->v[i].fd);
+		free(l->v[i].path);
+	}
+	free(l->v);
+	free(l->name);
+	l->v = NULL;
+	l->name = NULL;
+	l->n = 0;
+}
+
+void
+logs_close(struct logs *l)
+{
+	if (!l)
+		return;
+	forget_server(l);
+	if (l->text >= 0) {
+		err_copy(-1);
+		close(l->text);
+	}
+	free(l->dir);
+	free(l);
+}
+
+void
+logs_server(struct logs *l, const struct json *server, const char *id,
+    const struct json *subject, const char *run)
+{
+	const struct json *nodes = json_get(server, "nodes");
+	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
+	struct str s = {0};
+	const char *path;
+
+	forget_server(l);
+	folder_add_part(&s, id);
+	if (who) {
+		str_addc(&s, '@');
+		folder_add_part(&s, who);
+	}
+	str_printf(&s, "/%s", run);
+	l->name = str_take(&s);
+	l->v = mem_array(json_len(nodes) + 1, sizeof *l->v);
+	for (const struct json *j = json_first(nodes); j; j = json_next(j)) {
+		path = json_get_str(j, "log");
+		l->v[l->n++] = (struct log){
+		    .fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1};
+	}
+	free(who);
+}
+
+/* The folder of this case, which has just been made if need be. */
+static int
+make_folder(struct logs *l)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir;
+	int rc;
+
+	if (!l->dir) {
+		l->dir = mem_printf(
+		    "%s/vkb-logs.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+		if (!mkdtemp(l->dir)) {
+			err_fail_sys("cannot make the folder '%s'", l->dir);
+			free(l->dir);
+			l->dir = NULL;
+			return -1;
+		}
+	}
+	dir = mem_printf("%s/%s", l->dir, l->name);
+	*strrchr(dir, '/') = '\0';
+	rc = folder_make(dir);
+	free(dir);
+	return rc;
+}
+
+/* A second server of the same run appends: nothing that was kept is lost. */
+static int
+copy_log(struct log *log)
+{
+	int out = open(log->path,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+	char buf[65536];
+	ssize_t n = -1;
+
+	while (out >= 0 && (n = read(log->fd, buf, sizeof buf)) > 0)
+		if (write(out, buf, (size_t)n) != n) {
+			n = -1;
+			break;
+		}
+	if (n < 0)
+		err_fail_sys("cannot keep a server's log in '%s'", log->path);
+	if (out >= 0)
+		close(out);
+	log->failed = n < 0;
+	return n < 0 ? -1 : 0;
+}
+
+const char *
+logs_keep(struct logs *l)
+{
+	struct log *log;
+	int rc = 0;
+
+	if (!l->n || make_folder(l) < 0)
+		return NULL;
+	for (size_t i = 0; i < l->n; i++) {
+		log = &l->v[i];
+		if (log->fd < 0 || log->failed)
+			continue;
+		if (!log->path)
+			log->path = i
+			    ? mem_printf(
+				  "%s/%s-node%zu.log", l->dir, l->name, i + 1)
+			    : mem_printf("%s/%s.log", l->dir, l->name);
+		if (copy_log(log) < 0)
+			rc = -1;
+	}
+	return rc < 0 || l->v[0].failed ? NULL : l->v[0].path;
+}
+
+void
+logs_ended(struct logs *l)
+{
+	bool kept = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		kept = kept || l->v[i].path;
+	if (l->all || kept)
+		logs_keep(l);
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# vkb-load --logs: the logs of servers, and all messages, in a folder; the logs
+# of failed runs are kept without that option.
+. "${0%/*}/lib.sh"
+
+test_server 'vkb-load --logs'
+base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[2],"tls_mode":false,"warmup":0'
+printf '[{"commands":["SET","GET"],%s,"cluster_mode":false,"requests":[500]}]\n' \
+  "$base" >c.json
+set=SET-d16-P1-c2-k100 get=GET-d16-P1-c2-k100
+
+test_that 'runs with --logs' vkb-load -q --runs 2 --logs keep/here c.json
+test_same "keep/here/$get/run-1.log
+keep/here/$get/run-2.log
+keep/here/$set/run-1.log
+keep/here/$set/run-2.log
+keep/here/logs.txt" "$(find keep -type f | sort)" \
+  'every server has left its log in the folder of its case'
+for log in keep/here/*/run-?.log; do
+  grep -q 'Ready to accept connections' "$log" &&
+    grep -Eq 'User requested shutdown|Received SIGTERM' "$log" || echo "$log"
+done >incomplete
+test_same '' "$(cat incomplete)" 'each log is whole, from the start to the end'
+test_same 4 "$(grep -Ec '^20[0-9-]+T[0-9:.]+Z vkb-load: [1-4]/4 .* req/s' \
+  keep/here/logs.txt)" 'logs.txt has a line with the time for each run'
+test_same '' "$(cat .err)" 'stderr has none of them'
+test_that 'a second session in the same folder' \
+  vkb-load -q --runs 1 --case 'SET*' --logs keep/here c.json
+test_same 2 "$(grep -c 'Ready to accept' "keep/here/$set/run-1.log")" \
+  'a second session appends to what is there'
+
+printf '[{"commands":["SET"],%s,"cluster_mode":true,"cluster_nodes":3,"requests":[500]}]\n' \
+  "$base" >cluster.json
+test_that 'a cluster with a label' \
+  vkb-load --runs 1 --label a/b --logs nodes cluster.json
+test_same 'run-1-node2.log run-1-node3.log run-1.log' \
+  "$(find nodes/SET-*@a_b -type f -printf '%f\n' | sort | xargs)" \
+  'every node of a cluster has a log, in a folder with the label'
+
+test_status 2 'a folder that cannot be made' vkb-load --logs c.json/x c.json
+test_match "cannot make the folder 'c.json/?x?'" .err \
+  'a folder that cannot be made is named'
+test_same '' "$(cat .out)" 'nothing is measured without the folder'
+test_status 2 '--plan and --logs' vkb-load --plan --logs x c.json
+
+# --- failed runs
+
+printf '[{"commands":["SET"],%s,"cluster_mode":false,"requests":[2000],"config_sets":[{"maxmemory":"1","maxmemory-policy":"noeviction"}]}]\n' \
+  "$base" >oom.json
+test_that 'a run that is all right' vkb-load --runs 1 -o runs --case 'SET*' c.json
+test_same no "$([ -e runs.logs ] && echo yes || echo no)" \
+  'no log is kept of a run that is all right'
+test_status 2 'a failed run with -o' vkb-load --runs 2 -o runs oom.json
+kept=$(sed -n "s/.*run 2 failed; the log of its server is kept in '\(.*\)'/\1/p" .err)
+case $kept in runs.logs/SET-*/run-2.log) test_result 0 'the message names the log beside the results' ;;
+*) test_result 1 "the message names the log beside the results, not '$kept'" ;; esac
+test_match 'Ready to accept connections' "$kept" 'the log of a failed run is kept'
+test_match 'User requested shutdown|Received SIGTERM' "$kept" \
+  'the log of a failed run goes to the end of the server'
+test_status 2 'a failed run to stdout' vkb-load --runs 1 oom.json
+kept=$(sed -n "s/.*the log of its server is kept in '\(.*\)'/\1/p" .err)
+case $kept in "$TMPDIR"/vkb-logs.*/SET-*/run-1.log) test_result 0 'the message names the log in TMPDIR' ;;
+*) test_result 1 "the message names the log in TMPDIR, not '$kept'" ;; esac
+test_match 'Ready to accept connections' "$kept" 'the log in TMPDIR is kept'
+
+# A server that is killed: its run directory goes before vkb-load hears of it.
+victim() { # the server of the vkb-load in $load
+  serve_of=$(ps -o pid= --ppid "$load" | tr -d ' ')
+  [ "$serve_of" ] || return 1
+  for p in $(ps -o pid= --ppid "$serve_of"); do
+    case $(cat "/proc/$p/comm") in
+    valkey-server | redis-server) victim=$p && return 0 ;;
+    esac
+  done
+  return 1
+}
+under_load() {
+  victim && [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 3 ]
+}
+vkb-load --runs 1 --duration 30 --case 'SET*' -o killed c.json 2>killed.err &
+load=$!
+wait_until 10 under_load
+kill -SEGV "$victim"
+wait "$load"
+test_same 2 $? 'a server that crashes fails its run'
+kept=$(sed -n "s/.*the log of its server is kept in '\(.*\)'/\1/p" killed.err)
+test_match 'BUG REPORT START|crashed by signal' "${kept:-/dev/null}" \
+  'the whole report of the crash is kept'
+test_litter 10 'nothing else is left'
+test_done
