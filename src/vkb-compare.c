@@ -13,6 +13,7 @@
 #include "vkb-compare/canary.h"
 #include "vkb-compare/history.h"
 #include "vkb-compare/report.h"
+#include "vkb-compare/sides.h"
 #include "vkb-compare/subject.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ struct opts {
 	const char *metrics, *policy;
 	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	bool strict, ci, shift;
+	bool strict, ci, shift, check;
 	long long calibrate;
 };
 
@@ -35,6 +36,9 @@ struct opts {
 static const struct opt table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
 	.help = "in the input: label, ref, commit, version; repeatable"},
+    {0, "check-sides", OPT_FLAG, AT(check),
+	.help =
+	    "only see whether the subjects are found, in build records too"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
 	.help = "text (default), markdown, jsonl, csv, junit, openmetrics, "
 		"annotations, sarif; repeatable"},
@@ -241,72 +245,17 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 	return 0;
 }
 
-struct sides {
-	struct cases base, other; /* one input: other is empty */
-	size_t *who;              /* the baselines, in base */
-	size_t n;
-};
-
-/* 0; 1 where some input could not be read; -1 where there is no baseline. */
-static int
-sides_read(struct sides *s, const struct opts *o, const struct opt_args *args,
-    bool hists)
-{
-	const char *const *files = (const char *const *)args->v;
-	const struct opt_list *b = &o->baselines;
-	int rc = 0, who;
-
-	s->who = mem_array(b->n + 1, sizeof *s->who);
-	if (!b->n) {
-		rc = cases_read(&s->base, files, 1, hists) < 0;
-		rc |= cases_read(&s->other, files + 1, args->n - 1, hists) < 0;
-		who = subject_only(&s->base, files[0]);
-		s->who[s->n++] = who < 0 ? 0 : (size_t)who;
-		return who < 0 ? -1 : rc;
-	}
-	rc = cases_read(&s->base, files, args->n, hists) < 0;
-	for (size_t i = 0; i < b->n; i++) {
-		size_t k = 0;
-
-		who = subject_find(&s->base, b->v[i]);
-		if (who < 0)
-			return -1;
-		while (k < s->n && s->who[k] != (size_t)who)
-			k++;
-		s->who[k] = (size_t)who;
-		s->n += k == s->n;
-	}
-	return rc;
-}
-
-static void
-sides_free(struct sides *s)
-{
-	cases_free(&s->base);
-	cases_free(&s->other);
-	free(s->who);
-}
-
-static bool
-is_baseline(const struct sides *s, size_t who)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->who[i] == who)
-			return true;
-	return false;
-}
-
 static struct comparison *
-compare(const struct sides *s, bool inside, const struct rules *r, size_t *n)
+compare(const struct sides *s, const struct rules *r, size_t *n)
 {
-	const struct cases *other = inside ? &s->base : &s->other;
+	const struct cases *other = sides_contenders(s);
 	struct comparison *c =
 	    mem_array(s->n * other->nsubjects + 1, sizeof *c);
 
 	*n = 0;
 	for (size_t b = 0; b < s->n; b++)
 		for (size_t i = 0; i < other->nsubjects; i++)
-			if (!inside || !is_baseline(s, i))
+			if (sides_is_contender(s, i))
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
 	judge_all(c, *n, r);
@@ -417,14 +366,13 @@ run(const struct opts *o, const struct opt_args *args)
 	if (rules_of(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
-	trouble = sides_read(&s, o, args, shows_shifts(out, nout, o));
+	trouble = sides_read(&s, &o->baselines, args,
+	    shows_shifts(out, nout, o) ? SIDES_HISTS : SIDES_VALUES);
 	if (trouble < 0)
 		goto out;
-	c = compare(&s, o->baselines.n, &r, &n);
-	if (!n) {
-		err_say("there is no contender");
+	if (!sides_count(&s))
 		goto out;
-	}
+	c = compare(&s, &r, &n);
 	trouble |= names_known(&r, c, n) < 0;
 	rc = answer(c, n, o);
 	if (canaries(c, n, o, &r) < 0)
@@ -438,6 +386,26 @@ out:
 		judge_free(&c[i]);
 	rules_free(&r);
 	free(c);
+	free(out);
+	sides_free(&s);
+	return rc;
+}
+
+/* Before there is anything to compare: would the sides be found? */
+static int
+check_sides(const struct opts *o, const struct opt_args *args)
+{
+	struct rules r = {0};
+	struct sides s = {0};
+	struct output *out = NULL;
+	size_t n = 0;
+	int rc = 2;
+
+	if (rules_of(o, &r) == 0 &&
+	    (out = output_list(&o->formats, formats, &n)) &&
+	    sides_read(&s, &o->baselines, args, SIDES_SUBJECTS) == 0)
+		rc = sides_count(&s) ? 0 : 2;
+	rules_free(&r);
 	free(out);
 	sides_free(&s);
 	return rc;
@@ -457,6 +425,8 @@ start(void *opts, struct opt_args *args)
 	if (args->n < (o->baselines.n || o->calibrate ? 1 : 2) &&
 	    opt_stdin(&prog) < 0)
 		return -1;
+	if (o->check)
+		return check_sides(o, args);
 	return (o->calibrate ? calibration : run)(o, args);
 }
 

@@ -281,6 +281,70 @@ cat labelled "$b" >two
 test_that 'a label that is the version of another' \
   vkb-compare --baseline 8.1.0 --margin 20% two
 test_match '^of .* against 8.1.0 ' .out 'comes before it'
+# A branch says the version of the release it was cut from: ref and commit
+# decide before the version, and a label before them.
+sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
+cat "$b" tagged >two
+test_that 'a ref that is the version of both' \
+  vkb-compare --baseline 8.1.0 --margin 20% two
+test_match '^of my-branch .* against 8.1.0 ' .out 'means the one with this ref'
+sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
+cat "$b" tagged both >three
+test_status 2 'a ref of two' vkb-compare --baseline 8.1.0 three
+test_match "'8.1.0' means several subjects" .err 'is refused'
+sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
+cat versioned "$a" >two
+test_that 'a version that begins the commit of another' \
+  vkb-compare --baseline 1f9c --margin 20% two
+test_match '^of my-branch .* against unstable ' .out 'means the commit'
+sed 's/"ref":"unstable","commit":"[0-9a-f]*"/"commit":"9.0.0-rc1"/' "$a" >named
+cat named "$b" >two
+test_status 2 'the start of a commit that is no hash' \
+  vkb-compare --baseline 9.0.0-rc two
+test_match "no subject is '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
+  .err 'means nothing, and its name is shown whole'
+test_that 'all of it' vkb-compare --baseline 9.0.0-rc1 --margin 20% two
+test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'does, and is shown once'
+
+# --- the sides, before anything is measured
+
+built() { # built SUBJECT [STATUS]
+  printf '{"type":"build","v":1,"subject":%s,"status":"%s","server":"s","version":"8.0.1"}\n' \
+    "$1" "${2:-ok}"
+}
+commit=1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c
+{
+  built "{\"ref\":\"8.0.1\",\"commit\":\"$commit\"}"
+  built '{"ref":"my-branch"}'
+  built '{"ref":"broken"}' failed
+} >builds
+test_that 'builds have sides' vkb-compare --check-sides --baseline 8.0.1 builds
+test_same '' "$(cat .out .err)" 'and nothing is said'
+test_that 'by their commit' vkb-compare --check-sides --baseline 1f9c builds
+test_status 2 'but no side is of two builds' \
+  sh -c 'grep -v failed builds | sed "s/\"ref\"/\"title\"/" |
+    vkb-compare --check-sides --baseline 8.0.1'
+test_match "'8.0.1' means several subjects; the subjects are: " .err 'says why'
+test_status 2 'none is of a failed build' \
+  vkb-compare --check-sides --baseline broken builds
+test_match "no subject is 'broken'" .err 'says why'
+head -n 1 builds >one
+test_status 2 'one build is no comparison' \
+  vkb-compare --check-sides --baseline 8.0.1 one
+test_match 'there is no contender' .err 'says why'
+test_status 2 'a policy that is not there' \
+  vkb-compare --check-sides --baseline 8.0.1 --policy no-such builds
+test_status 2 'a margin that is none' \
+  vkb-compare --check-sides --baseline 8.0.1 --margin 2x builds
+test_status 2 'a format that is none' \
+  vkb-compare --check-sides --baseline 8.0.1 -f html builds
+test_that 'no report is written' \
+  vkb-compare --check-sides --baseline 8.0.1 -f markdown:check.md builds
+test_that 'not even an empty one' test ! -e check.md
+test_status 2 'builds are no sides of a comparison' \
+  vkb-compare --baseline 8.0.1 builds
+test_that 'runs have sides too' vkb-compare --check-sides "$a" "$b"
+test_same '' "$(cat .out .err)" 'and are not compared'
 test_status 2 'a baseline file with two subjects' vkb-compare new base
 test_match 'new: several subjects' .err 'says so'
 test_status 2 'only a baseline' vkb-compare --baseline x base

@@ -55,6 +55,9 @@ test_same true "$(jq -s 'map(select(.kind == "regression")) |
   all(.ratio > .9 and .ratio < 1.1 and .ci95[0] <= .ratio and .ratio <= .ci95[1]
     and .p <= .01 and .n == [35, 24] and .range[1] and .previous.commit)' records)" \
   'each with its size, interval, p and place'
+grep run.,.v h | sed 's/"commit":"[0-9a-f]\{36\}/"commit":"9.0.0-rc1-/' >names
+test_that 'commits that are no hashes' vkb-detect names
+test_match ' the input, 9.0.0-rc1-003b to 9.0.0-rc1-0000$' .out 'are shown whole'
 history 1 60 3 1.06 >better
 test_that 'an improvement is 0' vkb-detect better
 test_match '^improvement at' .out 'and is shown'

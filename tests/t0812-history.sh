@@ -253,7 +253,7 @@ evil='<script>alert(1)</script>'
 vkb-history add a attack >.out 2>err
 vkb-history site a attacked >>.out 2>>err
 test_same '' "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
-test_same '' "$(grep -rl ' onclick="alert' attacked)" 'nor ends an attribute'
+test_same '' "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'nor ends an attribute'
 test_same '' "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
 test_same '' "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
 test_same '' "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'

@@ -6,7 +6,11 @@
 #include "mem.h"
 #include "str.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define HASH_LEAST 12 /* digits: what is longer is a hash */
+#define HASH_BRIEF 8
 
 #define S JSON_STRING
 #define N JSON_NUMBER
@@ -479,6 +483,21 @@ record_sorted(const struct json *room)
 	return j;
 }
 
+bool
+record_is_hash(const char *commit)
+{
+	size_t n = strspn(commit, "0123456789abcdef");
+
+	return n > HASH_LEAST && !commit[n];
+}
+
+char *
+record_commit_brief(const char *commit, size_t digits)
+{
+	return record_is_hash(commit) ? mem_strn(commit, digits)
+				      : mem_str(commit);
+}
+
 char *
 record_subject_name(const struct json *subject)
 {
@@ -490,9 +509,29 @@ record_subject_name(const struct json *subject)
 		s = json_get_str(subject, keys[i]);
 		if (!s || !*s)
 			continue;
-		if (strcmp(keys[i], "commit") == 0 && strlen(s) > 12)
-			return mem_strn(s, 8);
-		return mem_str(s);
+		return strcmp(keys[i], "commit") == 0
+		    ? record_commit_brief(s, HASH_BRIEF)
+		    : mem_str(s);
 	}
 	return mem_str("unknown");
+}
+
+char *
+record_subject_title(const struct json *subject)
+{
+	char *name = record_subject_name(subject), *brief, *both = NULL;
+	const char *commit = json_get_str(subject, "module_commit");
+
+	if (!commit)
+		commit = json_get_str(subject, "commit");
+	if (!commit)
+		return name;
+	brief = record_commit_brief(commit, HASH_BRIEF);
+	if (!str_starts(name, brief))
+		both = mem_printf("%s (%s)", name, brief);
+	free(brief);
+	if (!both)
+		return name;
+	free(name);
+	return both;
 }

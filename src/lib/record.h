@@ -7,6 +7,7 @@
 #define RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "json.h"
 
@@ -60,10 +61,22 @@ void record_room(struct str *, const struct json *room);
 /* The same as a value, so that equal input gives equal bytes; caller frees. */
 struct json *record_sorted(const struct json *room);
 
+/* Is the commit a hash, of more than 12 lower-case hex digits? Other names of
+ * commits, such as 9.0.0-rc1, are never shortened. */
+bool record_is_hash(const char *commit);
+
+/* The first digits of a commit that is a hash, any other name whole. Caller
+ * frees with free(). */
+char *record_commit_brief(const char *commit, size_t digits);
+
 /*
  * A short name of a subject for people: its label, ref, shortened commit,
  * server version, or "unknown". Caller frees with free().
  */
 char *record_subject_name(const struct json *subject);
+
+/* The same with the commit (the module's, if there is one) behind it, unless
+ * that is its name: "unstable (1f9c0ab2)". Caller frees with free(). */
+char *record_subject_title(const struct json *subject);
 
 #endif

@@ -208,6 +208,22 @@ add_counted(struct cases *c, struct summary *s, size_t i, bool hists)
 	return rc;
 }
 
+/* A build that is to be measured: a case without values of the subject that its
+ * runs will have. */
+static void
+add_build(struct cases *c, const struct json *build)
+{
+	struct part part = {.rest = json_object()};
+	struct json *subject = json_dup(json_get(build, "subject"));
+
+	json_set_str(subject, "server_version", json_get_str(build, "version"));
+	json_set_str(
+	    subject, "binary_sha256", json_get_str(build, "binary_sha256"));
+	json_set(part.rest, "config", json_object());
+	json_set(part.rest, "subject", subject);
+	add(c, &part);
+}
+
 /* A line that was no plain run; 0, or -1 and said. */
 static int
 add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
@@ -230,6 +246,9 @@ add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
 		return -1;
 	if (record_is(rec, "run"))
 		rc = summary_add(runs, rec, jsonl_where(in));
+	else if (c->builds && record_is(rec, "build") &&
+	    strcmp(json_get_str(rec, "status"), "ok") == 0)
+		add_build(c, rec);
 	else
 		note(c, json_get(rec, "subject"));
 	json_free(rec);
@@ -244,8 +263,8 @@ note_counted(struct cases *c, const struct summary *runs, size_t *noted)
 		note(c, summary_subject(runs, *noted));
 }
 
-int
-cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
+static int
+read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
@@ -253,7 +272,6 @@ cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 	const char *text;
 	int rc = 0, got;
 
-	*c = (struct cases){.rooms = names_new()};
 	if (!hists)
 		summary_no_hists(runs);
 	do {
@@ -271,6 +289,20 @@ cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 	subjects(c);
 	unite(c);
 	return rc;
+}
+
+int
+cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
+{
+	*c = (struct cases){.rooms = names_new()};
+	return read_files(c, files, n, hists);
+}
+
+int
+cases_read_subjects(struct cases *c, const char *const *files, size_t n)
+{
+	*c = (struct cases){.rooms = names_new(), .builds = true};
+	return read_files(c, files, n, false);
 }
 
 void

@@ -27,6 +27,7 @@ struct cases {
 	const struct json **subjects; /* borrowed from the cases */
 	size_t nsubjects;
 	struct names *rooms; /* texts of subjects, as they came */
+	bool builds;         /* those of build records count */
 };
 
 /*
@@ -34,6 +35,10 @@ struct cases {
  * Histograms are large: they are left out unless 'hists'.
  */
 int cases_read(struct cases *, const char *const *files, size_t n, bool hists);
+
+/* The same for the subjects alone, of build records too: what can be measured
+ * of them, before it is measured. */
+int cases_read_subjects(struct cases *, const char *const *files, size_t n);
 void cases_free(struct cases *);
 
 /* The case of this key and subject; NULL: there is none. */

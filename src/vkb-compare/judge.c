@@ -5,11 +5,11 @@
 #include "mem.h"
 #include "overall.h"
 #include "part.h"
+#include "record.h"
 #include "rounds.h"
 #include "sequential.h"
 #include "stats.h"
 #include "str.h"
-#include "subject.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -294,7 +294,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	*c = (struct comparison){.subject = {base->subjects[who],
 				     contender->subjects[contender_who]}};
 	for (size_t j = 0; j < 2; j++)
-		c->name[j] = subject_name(c->subject[j]);
+		c->name[j] = record_subject_title(c->subject[j]);
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
 	name_pairs(c);
 	for (size_t i = 0; i < c->npairs; i++) {

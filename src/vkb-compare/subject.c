@@ -11,28 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *
-subject_name(const struct json *subject)
-{
-	char *name = record_subject_name(subject), *both;
-	const char *commit = json_get_str(subject, "module_commit");
-
-	if (!commit)
-		commit = json_get_str(subject, "commit");
-	if (!commit || strncmp(commit, name, 8) == 0)
-		return name;
-	both = mem_printf("%s (%.8s)", name, commit);
-	free(name);
-	return both;
-}
-
 static int
 list(const struct cases *c, const char *why)
 {
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->nsubjects; i++) {
-		char *name = subject_name(c->subjects[i]);
+		char *name = record_subject_title(c->subjects[i]);
 
 		str_printf(&s, "%s'%s'", i ? ", " : "", name);
 		free(name);
@@ -43,42 +28,58 @@ list(const struct cases *c, const char *why)
 }
 
 static bool
-labelled(const struct json *subject, const char *name)
+is_key(const struct json *subject, const char *key, const char *name)
 {
-	const char *s = json_get_str(subject, "label");
+	const char *s = json_get_str(subject, key);
 
 	return s && strcmp(s, name) == 0;
 }
 
 static bool
-means(const struct json *subject, const char *name)
+has_label(const struct json *subject, const char *name)
 {
-	static const char *const whole[] = {"ref", "server_version"};
-	static const char *const starts[] = {"commit", "module_commit"};
-	const char *s;
+	return is_key(subject, "label", name);
+}
 
-	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-		s = json_get_str(subject, whole[i]);
-		if (s && strcmp(s, name) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		s = json_get_str(subject, starts[i]);
-		if (s && strlen(name) >= 4 && str_starts(s, name))
+static bool
+has_ref(const struct json *subject, const char *name)
+{
+	return is_key(subject, "ref", name);
+}
+
+/* The name is a whole commit, or the first digits of one that is a hash. */
+static bool
+has_commit(const struct json *subject, const char *name)
+{
+	static const char *const keys[] = {"commit", "module_commit"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *s = json_get_str(subject, keys[i]);
+
+		if (s &&
+		    (strcmp(s, name) == 0 ||
+			(strlen(name) >= SUBJECT_DIGITS && record_is_hash(s) &&
+			    str_starts(s, name))))
 			return true;
 	}
 	return false;
 }
 
-/* -1: none, -2: several. */
+static bool
+has_version(const struct json *subject, const char *name)
+{
+	return is_key(subject, "server_version", name);
+}
+
+/* The place of the only subject that 'has' the name; -1: none, -2: several. */
 static int
-only(const struct cases *c, const char *name,
-    bool (*is)(const struct json *, const char *))
+find_by(const struct cases *c, const char *name,
+    bool (*has)(const struct json *, const char *))
 {
 	int found = -1;
 
 	for (size_t i = 0; i < c->nsubjects; i++)
-		if (is(c->subjects[i], name))
+		if (has(c->subjects[i], name))
 			found = found == -1 ? (int)i : -2;
 	return found;
 }
@@ -86,11 +87,13 @@ only(const struct cases *c, const char *name,
 int
 subject_find(const struct cases *c, const char *name)
 {
-	int found = only(c, name, labelled);
+	static bool (*const kinds[])(const struct json *, const char *) = {
+	    has_label, has_ref, has_commit, has_version};
+	int found = -1;
 	char *why;
 
-	if (found == -1)
-		found = only(c, name, means);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && found == -1; i++)
+		found = find_by(c, name, kinds[i]);
 	if (found >= 0)
 		return found;
 	why = mem_printf(

@@ -8,15 +8,15 @@
 
 struct cases;
 struct comparison;
-struct json;
 
-/* "unstable (1f9c0ab2)"; caller frees with free(). */
-char *subject_name(const struct json *subject);
+#define SUBJECT_DIGITS 4 /* the fewest that stand for a commit */
 
 /*
- * The place of the subject that 'name' means: its label, and where none has it
- * a ref, server version, or the first 4 characters or more of a commit. -1, and
- * said with a list, when there is none or more than one.
+ * The place of the subject that 'name' means: the one with this label; if none
+ * has it, the one with this ref; then this commit (or its first SUBJECT_DIGITS
+ * digits or more); then this server version, which builds of one branch share.
+ * Returns -1, with the subjects in an error message, if the first of these
+ * that any subject has is that of several, or if no subject has any.
  */
 int subject_find(const struct cases *, const char *name);
 

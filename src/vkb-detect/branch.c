@@ -24,14 +24,17 @@ is_dirty(const struct point *p)
 static char *
 name_of(const struct point *p)
 {
-	size_t n;
+	const char *suffix = is_dirty(p) ? BRANCH_DIRTY : "";
+	char *commit, *brief, *name;
 
 	if (!p->commit)
 		return record_subject_name(p->subject);
-	n = strlen(p->commit) - (is_dirty(p) ? strlen(BRANCH_DIRTY) : 0);
-	return n > 12
-	    ? mem_printf("%.8s%s", p->commit, is_dirty(p) ? BRANCH_DIRTY : "")
-	    : mem_str(p->commit);
+	commit = mem_strn(p->commit, strlen(p->commit) - strlen(suffix));
+	brief = record_commit_brief(commit, 8);
+	name = mem_printf("%s%s", brief, suffix);
+	free(commit);
+	free(brief);
+	return name;
 }
 
 struct turn {

@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "mem.h"
 #include "num.h"
+#include "record.h"
 #include "str.h"
 
 #include <math.h>
@@ -170,10 +171,13 @@ phrase_place(
 	str_printf(s, ", %zu of %zu", g->at + 1, b->npoints);
 	if (width < 2)
 		return;
-	if (first)
-		str_printf(s, "; at any of %zu commits, %.8s to %s", width,
-		    first, b->points[g->hi].name);
-	else
+	if (first) {
+		char *brief = record_commit_brief(first, 8);
+
+		str_printf(s, "; at any of %zu commits, %s to %s", width, brief,
+		    b->points[g->hi].name);
+		free(brief);
+	} else
 		str_printf(s, "; at any of %zu, %s to %s", width,
 		    b->points[g->lo].name, b->points[g->hi].name);
 }

@@ -66,7 +66,7 @@ entry_of(const struct shelf *shelf, const char *commit)
 static void
 link_page(struct str *s, const struct shelf_entry *e)
 {
-	char *name = shelf_name(e);
+	char *name = record_subject_title(e->subject);
 
 	str_printf(s, "<a href=\"" INDEX_PAGES "/%s.html\">", e->key);
 	text(s, name);

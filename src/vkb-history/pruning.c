@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "num.h"
+#include "record.h"
 #include "shelf.h"
 #include "sink.h"
 #include "str.h"
@@ -42,7 +43,7 @@ goes(const struct pruning *p, const struct shelf_entry *e, size_t newer)
 static void
 say(struct sink *out, const struct shelf_entry *e)
 {
-	char *name = shelf_name(e), day[CLOCK_ISO];
+	char *name = record_subject_title(e->subject), day[CLOCK_ISO];
 
 	str_add(&out->s, "removed ");
 	str_visible(&out->s, name);

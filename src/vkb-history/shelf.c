@@ -332,16 +332,3 @@ shelf_free(struct shelf *s)
 	free(s->configs);
 	free(s->commits);
 }
-
-char *
-shelf_name(const struct shelf_entry *e)
-{
-	const char *commit = json_get_str(e->subject, "commit");
-	char *name = record_subject_name(e->subject), *both;
-
-	if (!commit || strncmp(commit, name, 8) == 0)
-		return name;
-	both = mem_printf("%s (%.8s)", name, commit);
-	free(name);
-	return both;
-}

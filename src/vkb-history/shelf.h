@@ -46,7 +46,4 @@ struct shelf {
 int shelf_read(struct shelf *, const char *dir);
 void shelf_free(struct shelf *);
 
-/* "unstable (1f9c0ab2)"; caller frees with free(). */
-char *shelf_name(const struct shelf_entry *);
-
 #endif

@@ -150,7 +150,7 @@ commit_page(struct site *s, size_t at)
 	const struct shelf_entry *e = &s->shelf.v[at],
 				 *base = before(&s->shelf, at);
 	char *page = mem_printf(INDEX_PAGES "/%s.html", e->key),
-	     *title = shelf_name(e), *deltas, *format;
+	     *title = record_subject_title(e->subject), *deltas, *format;
 	unsigned long long h = start_hash(s);
 	const char *files[2] = {e->path};
 	size_t n = 1;

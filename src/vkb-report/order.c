@@ -116,7 +116,10 @@ name_subjects(struct model *m)
 		char *name = record_subject_name(s->json), *was = name;
 
 		if (commit && names_id(seen, name) != i) {
-			name = mem_printf("%s (%.8s)", was, commit);
+			char *brief = record_commit_brief(commit, 8);
+
+			name = mem_printf("%s (%s)", was, brief);
+			free(brief);
 			free(was);
 		}
 		while (names_id(seen, name) != i) {

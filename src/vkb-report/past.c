@@ -3,9 +3,11 @@
 #include "json.h"
 #include "model.h"
 #include "page.h"
+#include "record.h"
 #include "str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -15,12 +17,17 @@ span(struct str *s, const struct json *rec)
 	const char *from = json_str(json_at(range, 0));
 	const char *to = json_str(json_at(range, 1));
 
-	str_add(s, "<td>");
-	if (from && to && strcmp(from, to) != 0)
-		html_printf(s, "%.8s to %.8s", from, to);
-	else
-		str_addc(s, '-');
-	str_add(s, "</td>");
+	char *brief[2];
+
+	if (!from || !to || strcmp(from, to) == 0) {
+		str_add(s, "<td>-</td>");
+		return;
+	}
+	brief[0] = record_commit_brief(from, 8);
+	brief[1] = record_commit_brief(to, 8);
+	html_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
+	free(brief[0]);
+	free(brief[1]);
 }
 
 static void

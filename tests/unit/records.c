@@ -112,6 +112,26 @@ better(const struct metric *m)
 	return m->better == METRIC_HIGHER ? "higher" : "lower";
 }
 
+/* What a commit is called where there is little room. */
+static void
+briefs(void)
+{
+	static const char *const commits[][2] = {
+	    {"1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c", "1f9c0ab2"},
+	    {"1f9c0ab27d5e4", "1f9c0ab2"}, {"1f9c0ab27d5e", "1f9c0ab27d5e"},
+	    {"9.0.0-rc1-of-august", "9.0.0-rc1-of-august"},
+	    {"1f9c0ab27d5e4386b1c2d3e4f506172839+dirty",
+		"1f9c0ab27d5e4386b1c2d3e4f506172839+dirty"}};
+
+	for (size_t i = 0; i < sizeof commits / sizeof *commits; i++) {
+		char *brief = record_commit_brief(commits[i][0], 8);
+
+		tap_ok(strcmp(brief, commits[i][1]) == 0, "commit %s is '%s'",
+		    commits[i][0], brief);
+		free(brief);
+	}
+}
+
 int
 main(void)
 {
@@ -135,5 +155,6 @@ main(void)
 		tap_ok(met(&metrics, row), "%s", row);
 	}
 	rest(&metrics, "metrics");
+	briefs();
 	return tap_done();
 }
