@@ -12,6 +12,7 @@
 #include "vkb-profile/requests.h"
 #include "vkb-profile/sampler.h"
 #include "vkb-profile/target.h"
+#include "vkb-profile/unpack.h"
 #include "vkb-profile/watch.h"
 
 #include "clock.h"
@@ -457,8 +458,7 @@ unpack(struct work *w)
 	struct json *rec = NULL;
 	int rc = -1;
 
-	if (make_folder(w->o->dir) == 0 &&
-	    tarball_unpack(w->o->open, w->o->dir) == 0)
+	if (unpack_archive(w->o->open, w->o->dir) == 0)
 		rec = jsonfile_read(file);
 	if (!rec || record_check(rec, file) < 0)
 		goto out;

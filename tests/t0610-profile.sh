@@ -141,6 +141,12 @@ test_same "$(jq -c '[.counters, .target, .duration_s, .sampling]' r1/profile.jso
 test_same r2/stacks.folded "$(jq -r .artifacts.folded r2/profile.json)" \
   'the paths are those of here'
 test_status 2 'a folder that holds one' vkb-profile --open mine.tgz -o r2
+mkdir r7
+echo mine >r7/note
+test_status 2 'an archive is unpacked into an empty folder only' \
+  vkb-profile --open mine.tgz -o r7
+test_match "the folder 'r7' is not empty" .err 'the message names the folder'
+test_same mine "$(cat r7/*)" 'what is in the folder stays'
 test_status 2 'no archive' vkb-profile --open list -o r3
 test_match 'cannot be read as an archive' .err 'it is said'
 mkdir -p evil/profile
@@ -150,6 +156,45 @@ test_status 2 'an archive with a link to the outside' \
   vkb-profile --open evil.tgz -o r4
 test_match "the link 'debug' leads outside" .err 'it is said'
 rm evil/profile/debug
+
+# refused ARCHIVE WHAT PATTERN: it is not unpacked, and leaves nothing behind.
+refused() {
+  test_status 2 "$2" vkb-profile --open "$1" -o r8
+  test_match "$3" .err "$2: the message says why"
+  test_that "$2: nothing is left of it" [ ! -e r8 ]
+}
+# A link to the folder that it is in, and then a link through it: counted by its
+# path '..' is within the profile, really it is the folder above.
+mkdir unpacked evil1 evil2
+tar -xzf mine.tgz -C unpacked
+rm unpacked/profile/stacks.folded
+echo mine >victim
+for to in profile profile/debug; do
+  mkdir -p "evil1/$to" "evil2/$to/a"
+  ln -s . "evil1/$to/a"
+done
+ln -s ../victim evil2/profile/a/stacks.folded
+ln -s ../../victim evil2/profile/debug/a/stacks.folded
+tar -cf evil.tar -C unpacked profile -C ../evil1 profile/a \
+  -C ../evil2 profile/a/stacks.folded
+refused evil.tar 'a file that is a link through a link' \
+  "'(a|stacks.folded)' (is a link|as a folder)"
+tar -cf evil.tar -C unpacked profile -C ../evil1 profile/debug/a \
+  -C ../evil2 profile/debug/a/stacks.folded
+refused evil.tar 'a link through a link' "cannot use 'a' as a folder"
+test_same mine "$(cat victim)" 'the file outside is as it was'
+ln -s perf.data unpacked/profile/stacks.folded
+tar -cf evil.tar -C unpacked profile
+refused evil.tar 'a link where a file is written' "'stacks.folded' is a link"
+rm -r evil1 evil2
+mkdir -p "evil1/profile/$(printf 'd/%.0s' $(seq 70))"
+: >"evil1/profile/$(printf 'd/%.0s' $(seq 70))f"
+tar -cf evil.tar -C evil1 profile
+refused evil.tar 'an archive with folders in folders' 'in more than 64 folders'
+truncate -s 9G evil1/profile/perf.data
+tar -czf evil.tar --sparse -C evil1 profile/perf.data
+refused evil.tar 'an archive that is larger than any profile' 'more than 8 GiB'
+rm -r evil1
 echo '{"type":"run","v":1}' >evil/profile/profile.json
 tar -czf evil.tgz -C evil profile
 test_status 2 'an archive of something else' vkb-profile --open evil.tgz -o r5

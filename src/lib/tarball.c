@@ -2,7 +2,6 @@
 #include "err.h"
 #include "mem.h"
 #include "str.h"
-#include "folder.h"
 #include "tempfile.h"
 
 #include <archive.h>
@@ -205,6 +204,14 @@ read_data(struct tarball *t)
 	return n < 0 ? corrupt(t) : 0;
 }
 
+static size_t
+stated_size(struct archive_entry *e)
+{
+	la_int64_t n = archive_entry_size(e);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
 /* 1 it is a file or link, *f without what it holds, 0 a folder, -1 and said. */
 static int
 meet(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
@@ -233,13 +240,12 @@ meet(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 	str_clear(&t->data);
 	str_add(&t->data, f->link ? target : "");
 	f->data = t->data.s;
-	f->len = t->data.len;
+	f->len = f->link ? t->data.len : stated_size(e);
 	return 1;
 }
 
-/* The next file or link as meet() gives it; 0 that was all. */
-static int
-step(struct tarball *t, struct tarball_file *f)
+int
+tarball_step(struct tarball *t, struct tarball_file *f)
 {
 	struct archive_entry *e;
 	int rc;
@@ -261,7 +267,7 @@ step(struct tarball *t, struct tarball_file *f)
 int
 tarball_next(struct tarball *t, struct tarball_file *f)
 {
-	int rc = step(t, f);
+	int rc = tarball_step(t, f);
 
 	if (rc <= 0 || f->link)
 		return rc;
@@ -272,58 +278,7 @@ tarball_next(struct tarball *t, struct tarball_file *f)
 	return 1;
 }
 
-/* --- folders ------------------------------------------------------------ */
-
-static int
-put_file(struct tarball *t, const char *path, bool program)
-{
-	int fd =
-	    open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		program ? 0777 : 0666);
-	int rc = ARCHIVE_OK;
-
-	if (fd < 0)
-		return err_fail_sys("cannot write '%s'", path);
-	errno = 0;
-	rc = archive_read_data_into_fd(t->in, fd);
-	if (rc != ARCHIVE_OK)
-		corrupt(t);
-	if (close(fd) < 0 && rc == ARCHIVE_OK)
-		rc = err_fail_sys("cannot write '%s'", path);
-	return rc == ARCHIVE_OK ? 0 : -1;
-}
-
-static int
-put(struct tarball *t, const struct tarball_file *f, const char *dir)
-{
-	char *path = mem_printf("%s/%s", dir, f->path);
-	char *slash = strrchr(path, '/');
-	int rc;
-
-	*slash = '\0';
-	rc = folder_make(path);
-	*slash = '/';
-	if (rc == 0 && f->link && symlink(f->data, path) < 0)
-		rc = err_fail_sys("cannot write '%s'", path);
-	else if (rc == 0 && !f->link)
-		rc = put_file(t, path, f->program);
-	free(path);
-	return rc;
-}
-
-int
-tarball_unpack(const char *file, const char *dir)
-{
-	struct tarball *t = tarball_open(file);
-	struct tarball_file f;
-	int rc = -1;
-
-	while (t && (rc = step(t, &f)) > 0)
-		if ((rc = put(t, &f, dir)) < 0)
-			break;
-	tarball_close(t);
-	return rc;
-}
+/* --- packing --- */
 
 static int
 not_written(struct archive *a, const char *path)

@@ -35,9 +35,12 @@ void tarball_close(struct tarball *);
  */
 int tarball_next(struct tarball *, struct tarball_file *);
 
-/* All of it into the folder, which is there, whatever its size; nothing that is
- * there is overwritten. 0, or -1 and said. */
-int tarball_unpack(const char *archive, const char *dir);
+/*
+ * The same, but the bytes of a file are not read: f->data is "" and f->len is
+ * the size that the archive states, or 0. tarball_read() gives the bytes, as
+ * many as there are: TARBALL_FILE and TARBALL_ALL are not checked.
+ */
+int tarball_step(struct tarball *, struct tarball_file *);
 
 /* The files and links in the folder, as one archive (gzip) in which it is
  * called 'top'. It appears whole. 0, or -1 and said. */
@@ -49,8 +52,8 @@ int tarball_pack(const char *archive, const char *top, const char *dir);
  */
 struct tarball *tarball_plain(const char *file);
 struct tarball *tarball_plain_memory(const void *, size_t n, const char *name);
-/* At most n bytes; 0: that was all; -1, and said: it is cut short or corrupt.
- */
+/* Reads at most n bytes into 'to'. Returns their number, 0 at the end, or -1
+ * after reporting that the archive is cut short or corrupt. */
 long tarball_read(struct tarball *, void *to, size_t n);
 
 #define TARBALL_FILE (64LL << 20)
