@@ -29,6 +29,30 @@ kill -9 $serve
 wait $serve 2>/dev/null
 all_gone 'kill -9 of vkb-serve' "$pid"
 
+# A name of a folder is a name: none of it is an order to kill or to remove.
+mkdir foreign
+setsid sh -c 'echo $$ >bystander.new; mv bystander.new bystander
+  exec tail -f /dev/null' &
+wait_until 20 has bystander
+odd=$TMPDIR/$(printf 'x\nA%s\nF%s\nZ' "$(cat bystander)" "$scratch/foreign")
+mkdir -p "$odd"
+rm -f a
+TMPDIR=$odd vkb-serve -- sh -c 'echo "$VKB_PORT $VKB_PID" >a.new; mv a.new a
+  exec tail -f /dev/null' &
+serve=$!
+wait_until 20 has a
+kill -9 $serve
+wait $serve 2>/dev/null
+read -r _ pid <a
+wait_until 10 gone "$pid"
+empty() { [ -z "$(ls "$odd")" ]; }
+wait_until 10 empty
+test_result $? 'a line break in TMPDIR: the run directory is gone'
+test_that 'a folder that is named there stays' test -d foreign
+test_that 'a process that is named there lives' kill -0 "$(cat bystander)"
+kill "$(cat bystander)"
+rm -rf "$TMPDIR/x"*
+
 # The same port at once: nothing waits.
 test_that 'a fixed port' vkb-serve -p "$port" -- true
 test_that 'the same port again' vkb-serve -p "$port" -- true

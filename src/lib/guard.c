@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,20 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/*
+ * One message is one packet of a SOCK_SEQPACKET socket: whatever a path holds,
+ * it cannot pass for another message.
+ */
+enum order { ADD_GROUP, DROP_GROUP, SET_FOLDER, DISMISS };
+
+struct message {
+	enum order order;
+	pid_t group;         /* of ADD_GROUP and DROP_GROUP */
+	char path[PATH_MAX]; /* of SET_FOLDER, with its NUL */
+};
+
+#define MESSAGE_HEAD offsetof(struct message, path)
 
 struct guard {
 	int fd;
@@ -45,24 +61,22 @@ drop(struct wards *w, pid_t group)
 }
 
 static void
-obey(struct wards *w, char *line)
+obey(struct wards *w, const struct message *m)
 {
-	pid_t group = (pid_t)atol(line + 1);
-
-	switch (line[0]) {
-	case 'A':
+	switch (m->order) {
+	case ADD_GROUP:
 		w->v = mem_grow(w->v, w->n, &w->cap, sizeof *w->v);
-		w->v[w->n].group = group;
-		w->v[w->n++].fd = (int)syscall(SYS_pidfd_open, group, 0);
+		w->v[w->n].group = m->group;
+		w->v[w->n++].fd = (int)syscall(SYS_pidfd_open, m->group, 0);
 		break;
-	case 'D':
-		drop(w, group);
+	case DROP_GROUP:
+		drop(w, m->group);
 		break;
-	case 'F':
+	case SET_FOLDER:
 		free(w->folder);
-		w->folder = mem_str(line + 1);
+		w->folder = mem_str(m->path);
 		break;
-	case 'Q':
+	case DISMISS:
 		w->dismissed = 1;
 		break;
 	}
@@ -92,23 +106,15 @@ static void
 stand_guard(int fd)
 {
 	struct wards w = {0};
-	char buf[8192];
-	size_t n = 0;
-	ssize_t k;
-	char *end;
+	struct message m;
+	ssize_t n;
 
-	while ((k = recv(fd, buf + n, sizeof buf - n, 0)) != 0) {
-		if (k < 0 && errno == EINTR)
+	while ((n = recv(fd, &m, sizeof m, 0)) != 0) {
+		if (n < 0 && errno == EINTR)
 			continue;
-		if (k < 0)
+		if (n < (ssize_t)MESSAGE_HEAD)
 			break;
-		n += (size_t)k;
-		while ((end = memchr(buf, '\n', n))) {
-			*end++ = '\0';
-			obey(&w, buf);
-			n -= (size_t)(end - buf);
-			memmove(buf, end, n);
-		}
+		obey(&w, &m);
 	}
 	if (!w.dismissed)
 		avenge(&w);
@@ -145,7 +151,7 @@ guard_start(void)
 	struct guard *g = mem_new(sizeof *g);
 	int fds[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
 		err_fail_sys("cannot start the guardian");
 		free(g);
 		return NULL;
@@ -165,52 +171,51 @@ guard_start(void)
 	return NULL;
 }
 
+/* Async-signal-safe. Returns 0, or -1 with errno. */
+static int
+tell(struct guard *g, const struct message *m, size_t n)
+{
+	return send(g->fd, m, n, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -1;
+}
+
 int
 guard_folder(struct guard *g, const char *path)
 {
-	char *text = mem_printf("F%s\n", path);
-	size_t n = strlen(text);
-	ssize_t sent = send(g->fd, text, n, MSG_NOSIGNAL);
+	struct message m = {.order = SET_FOLDER};
+	size_t n = strlen(path) + 1;
 
-	free(text);
-	return sent == (ssize_t)n ? 0
-				  : err_fail_sys("cannot reach the guardian");
-}
-
-/* Async-signal-safe. */
-static int
-tell(struct guard *g, char what, pid_t group)
-{
-	char text[24], *s = text + sizeof text;
-
-	*--s = '\n';
-	for (; group > 0; group /= 10)
-		*--s = (char)('0' + group % 10);
-	*--s = what;
-	return send(g->fd, s, (size_t)(text + sizeof text - s), MSG_NOSIGNAL) <
-		0
-	    ? -1
-	    : 0;
+	if (n > sizeof m.path)
+		return err_fail("the path '%s' is too long", path);
+	memcpy(m.path, path, n);
+	if (tell(g, &m, MESSAGE_HEAD + n) == 0)
+		return 0;
+	return err_fail_sys("cannot reach the guardian");
 }
 
 int
 guard_add(struct guard *g, pid_t group)
 {
-	return tell(g, 'A', group);
+	const struct message m = {.order = ADD_GROUP, .group = group};
+
+	return tell(g, &m, MESSAGE_HEAD);
 }
 
 int
 guard_drop(struct guard *g, pid_t group)
 {
-	return tell(g, 'D', group);
+	const struct message m = {.order = DROP_GROUP, .group = group};
+
+	return tell(g, &m, MESSAGE_HEAD);
 }
 
 void
 guard_dismiss(struct guard *g)
 {
+	const struct message m = {.order = DISMISS};
+
 	if (!g)
 		return;
-	send(g->fd, "Q\n", 2, MSG_NOSIGNAL);
+	tell(g, &m, MESSAGE_HEAD);
 	close(g->fd);
 	waitpid(g->pid, NULL, 0);
 	free(g);
