@@ -11,6 +11,7 @@
 #include "vkb-serve/keeper.h"
 #include "vkb-serve/rundir.h"
 
+#include "config.h"
 #include "err.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -149,6 +150,27 @@ add_config(struct json *spec, const char *text)
 	return 0;
 }
 
+/*
+ * Every user of the machine can read the arguments of a process: the values of
+ * settings that are secrets are overwritten there once they are in the spec.
+ */
+static void
+hide_secrets(const struct opts *o)
+{
+	char *name, *value;
+
+	for (size_t i = 0; i < o->config.n; i++) {
+		value = strchr(o->config.v[i], '=');
+		if (!value)
+			continue;
+		name =
+		    mem_strn(o->config.v[i], (size_t)(value - o->config.v[i]));
+		if (config_secret(name))
+			memset(value + 1, '*', strlen(value + 1));
+		free(name);
+	}
+}
+
 static void
 add_module(struct json *list, const char *text)
 {
@@ -227,8 +249,10 @@ make_spec(const struct opts *o, const char *file)
 		err_say("%s: not a 'spec' record", where);
 		goto bad;
 	}
-	if (add_options(spec, o) == 0)
+	if (add_options(spec, o) == 0) {
+		hide_secrets(o);
 		return spec;
+	}
 bad:
 	json_free(spec);
 	return NULL;
@@ -488,9 +512,10 @@ main(int argc, char **argv)
 		return rc > 0 ? 0 : 2;
 	if (o.follow && (a.n || a.rest))
 		rc = opt_usage(&prog, "--follow takes no SPEC and no COMMAND");
-	else if (o.follow)
+	else if (o.follow) {
+		hide_secrets(&o);
 		rc = run_follow(&o);
-	else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
+	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
 		rc = background(&o, &a);
 	else if (!a.nrest || a.n > 1)
 		rc = opt_usage(&prog, "wanted: a verb, --follow, or a COMMAND");

@@ -86,6 +86,32 @@ test_match '600$' .out 'its file is private'
 vkb-serve --config 'requirepass=hunter2 x' --config hz=hunter2 -- true 2>err
 test_same 0 "$(grep -c 'hunter2 x' err)" 'not in what is said of a failure'
 
+# shown TEXT: a process shows the text in its arguments, but for this shell. The
+# text is not an argument of the one that searches.
+shown() {
+  printf '%s\n' "$1" >pattern
+  grep -lsaFf pattern /proc/[0-9]*/cmdline | grep -v "^/proc/$$/" | head -n 1
+}
+secret=s3cret-$$-$(date +%s)
+vkb-serve --config "requirepass=$secret" --config=masterauth="$secret" -- \
+  sh -c 'touch up; exec tail -f down' 2>err &
+serve=$!
+: >down
+wait_until 20 test -e up
+test_same '' "$(shown "$secret")" 'a password of an option is in no list of processes'
+kill $serve
+wait $serve
+
+# What is measured may be anybody's code.
+printf '#!/bin/sh\nenv >%s/seen\nexec valkey-server "$@"\n' "$scratch" >nosy
+chmod +x nosy
+test_that 'a server that looks at its environment' env GITHUB_TOKEN=secret1 \
+  PGPASSWORD=secret2 VKB_PASSWORD=secret3 HOME=/secret4 LD_BIND_NOW=1 \
+  MALLOC_ARENA_MAX=2 vkb-serve --server ./nosy -- true
+test_same 'LC_ALL LD_BIND_NOW MALLOC_ARENA_MAX PATH TMPDIR TZ' "$(cut -d = -f 1 seen |
+  grep -Ev '^([A-Z]*SAN_OPTIONS|PWD|SHLVL|_|OLDPWD|LANG)$' | sort | xargs)" \
+  'sees what it needs, and no secret'
+
 vkb-serve -- sh -c 'for i in 1 2 3; do
   valkey-cli -p "$VKB_PORT" set "k$i" v; done
   valkey-cli -p "$VKB_PORT" save; cp "$VKB_DIR/n1/dump.rdb" .' >/dev/null

@@ -134,6 +134,7 @@ test_match "not run: $version takes a password as an argument only" .err \
   'is refused where there is only -a'
 program auth <<'END'
 [ "$VALKEYCLI_AUTH" = geheim ] || { echo "no password" >&2; exit 3; }
+[ -z "${GITHUB_TOKEN+set}" ] || { echo "a token is seen" >&2; exit 3; }
 case "$*" in *geheim*) echo "everybody sees it" >&2; exit 3 ;; esac
 exec "$real" -a "$VALKEYCLI_AUTH" "$@"
 END
@@ -141,7 +142,8 @@ sed 's/^case.*/case ${1-} in --help) "$real" --help; echo " VALKEYCLI_AUTH is re
   auth >auth2
 chmod +x auth2
 test_that 'and goes by the environment where that is read' \
-  vb --valkey-benchmark-path ./auth2 --runs 1 pass.json
+  env GITHUB_TOKEN=x vkb-load --engine valkey-benchmark \
+  --valkey-benchmark-path ./auth2 --runs 1 pass.json
 test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'it is accepted'
 test_same 0 "$(grep -c geheim .out)" 'no record has it'
 

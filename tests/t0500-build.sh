@@ -165,10 +165,15 @@ in_repo checkout -q -b nosy
 printf 'ignored2 := $(shell env >environment; cat >>environment; ls -l /dev/tty; : </dev/tty && echo tty >>environment)\n' \
   >>repo/src/Makefile
 commit nosy
+echo hunter2 >"$HOME/.netrc"
 VKB_SECRET=hunter2 PGPASSWORD=hunter2 build HEAD </dev/null >.out 2>.err
 test_same ok "$(field .status)" 'make that looks around'
 found=$(find cache -name environment)
 test_match '^PATH=' "$found" 'it has a PATH'
+home=$(sed -n 's/^HOME=//p' "$found")
+test_same "yes $scratch/cache" "$([ "$home" != "$HOME" ] && echo yes) $(echo "$home" |
+  cut -c "1-${#scratch}")/cache" 'its HOME is not that of the user, but in the cache'
+test_that 'that HOME does not outlive the build' [ ! -e "$home" ]
 test_same '' "$(grep -E 'hunter2|^tty' "$found")" 'no secret, no terminal'
 in_repo checkout -q main
 

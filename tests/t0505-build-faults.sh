@@ -176,7 +176,7 @@ test_same "$(head_of main)" "$(field .subject.commit)" 'it is the newest'
 
 # A compiler that is killed leaves its temporary files.
 in_repo checkout -q -b waits
-printf '%s\n\t%s\n' 'valkey-%:' 'mktemp; echo $$$$ >~/new; mv ~/new ~/began; exec tail -f /dev/null' \
+printf '%s\n\t%s\n' 'valkey-%:' "mktemp; cd '$scratch'; echo \$\$\$\$ >new; mv new began; exec tail -f /dev/null" \
   >repo/src/Makefile
 commit waits
 in_repo checkout -q main
@@ -185,10 +185,10 @@ export TMPDIR
 mkdir "$TMPDIR"
 vkb-build --cache waits -C repo waits >/dev/null 2>&1 &
 pid=$!
-test_that 'a build that waits' wait_until 60 test -e "$HOME/began"
+test_that 'a build that waits' wait_until 60 test -e began
 kill -KILL $pid
 wait $pid
-test_that 'it ends' wait_until 60 gone "$(cat "$HOME/began")"
+test_that 'it ends' wait_until 60 gone "$(cat began)"
 test_litter 0 'none of it is where others look'
 good waits 'after that'
 test_same '' "$(find waits/trees -name '*.tmp')" 'none is left at all'

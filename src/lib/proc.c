@@ -29,6 +29,33 @@ struct proc {
 	int status;
 };
 
+static bool
+is_needed(const char *variable)
+{
+	static const char *const names[] = {"PATH=", "TMPDIR=", "TZ=", "LANG=",
+	    "LC_", "LD_", "GLIBC_TUNABLES=", "MALLOC_", "TCMALLOC_",
+	    "MIMALLOC_", "OPENSSL_CONF=", "ASAN_OPTIONS=", "LSAN_OPTIONS=",
+	    "MSAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS="};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Drops what a program under test does not need from the environment. */
+static void
+clean_environment(void)
+{
+	char **to = environ;
+
+	for (char **from = environ; from && *from; from++)
+		if (is_needed(*from))
+			*to++ = *from;
+	if (to)
+		*to = NULL;
+}
+
 /* Between fork and exec: only async-signal-safe calls, -1 with errno. */
 static int
 become(const struct proc_spec *s, pid_t parent)
@@ -63,6 +90,8 @@ become(const struct proc_spec *s, pid_t parent)
 	if ((s->in && dup2(s->in, 0) < 0) || (s->out && dup2(s->out, 1) < 0) ||
 	    (s->err && dup2(s->err, 2) < 0))
 		return -1;
+	if (s->clean)
+		clean_environment();
 	for (size_t i = 0; s->setenv && s->setenv[i]; i += 2)
 		if (setenv(s->setenv[i], s->setenv[i + 1], 1) < 0)
 			return -1;
@@ -202,11 +231,14 @@ proc_free(struct proc *p)
 	free(p);
 }
 
-int
-proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
+static int
+read_output(const char *const *argv, bool clean, int timeout_ms,
+    struct str *out, int *status)
 {
-	struct proc_spec spec = {
-	    .argv = argv, .session = true, .death_signal = SIGTERM};
+	struct proc_spec spec = {.argv = argv,
+	    .clean = clean,
+	    .session = true,
+	    .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
 	struct proc *p = NULL;
 	char buf[4096];
@@ -232,6 +264,18 @@ proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
 	if (null >= 0)
 		close(null);
 	return rc;
+}
+
+int
+proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
+{
+	return read_output(argv, false, timeout_ms, out, status);
+}
+
+int
+proc_ask(const char *const *argv, int timeout_ms, struct str *out, int *status)
+{
+	return read_output(argv, true, timeout_ms, out, status);
 }
 
 char *

@@ -15,6 +15,7 @@ struct guard;
 struct proc_spec {
 	const char *const *argv;   /* argv[0] is looked up in PATH */
 	const char *const *setenv; /* NAME, VALUE, NAME, VALUE, NULL; or NULL */
+	bool clean;                /* see below */
 	const char *cwd;           /* NULL: as it is */
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
@@ -26,6 +27,13 @@ struct proc_spec {
 };
 
 struct proc;
+
+/*
+ * What is measured is code of others: with 'clean' it gets, besides 'setenv',
+ * only these variables of ours, so that no token or password reaches it: PATH,
+ * TMPDIR, TZ, LANG, LC_*, LD_*, GLIBC_TUNABLES, MALLOC_*, TCMALLOC_*,
+ * MIMALLOC_*, OPENSSL_CONF and the options of the sanitizers.
+ */
 
 /*
  * NULL, and said, when it cannot be started; a failed exec is such a failure:
@@ -52,11 +60,14 @@ void proc_free(struct proc *);
 
 /*
  * Runs it to its end, what it prints (of both kinds) is added to *out.
- * It does not outlive this program. 0, or -1 and said: it cannot be started, or
- * was killed after timeout_ms.
+ * It does not outlive this program. proc_ask does the same in a clean
+ * environment, for programs that are code of others. 0, or -1 and said: it
+ * cannot be started, or was killed after timeout_ms.
  */
 struct str;
 int proc_read(
+    const char *const *argv, int timeout_ms, struct str *out, int *status);
+int proc_ask(
     const char *const *argv, int timeout_ms, struct str *out, int *status);
 
 /* The program of that name in the folder of this one, where there is one; else

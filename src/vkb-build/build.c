@@ -54,14 +54,33 @@ pass(struct str *env, const char *name)
 		str_printf(env, "%s=%s%c", name, v, '\0');
 }
 
-/* The whole environment of make: what a build needs and nothing private. */
+/* rustup keeps its compilers in the user's folder, and no secrets. */
+static void
+pass_rustup(struct str *env)
+{
+	const char *home = getenv("HOME");
+	char *dir = mem_printf("%s/.rustup", home ? home : "");
+
+	if (getenv("RUSTUP_HOME"))
+		pass(env, "RUSTUP_HOME");
+	else if (access(dir, X_OK) == 0)
+		str_printf(env, "RUSTUP_HOME=%s%c", dir, '\0');
+	free(dir);
+}
+
+/*
+ * The whole environment of make: what a build needs and nothing private. HOME
+ * is an empty folder that goes with the build: settings and credentials of the
+ * user are not seen, and no build sees what another one left.
+ */
 static void
 environment(const struct build *b, struct str *env)
 {
 	const struct workshop *w = b->shop;
 
 	pass(env, "PATH");
-	pass(env, "HOME");
+	pass_rustup(env);
+	str_printf(env, "HOME=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "LC_ALL=C%c", '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",

@@ -61,7 +61,7 @@ verify(const struct recipe *r, const char *server, char **version, char **sha)
 	size_t n;
 
 	*version = *sha = NULL;
-	if (proc_read(argv, ANSWER_MS, &out, &status) < 0)
+	if (proc_ask(argv, ANSWER_MS, &out, &status) < 0)
 		goto out;
 	str_add(&out, "");
 	if (status || !out.len) {

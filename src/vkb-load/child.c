@@ -114,6 +114,7 @@ run(struct waiting *w, struct child *c)
 	const struct child_spec *s = w->s;
 	struct proc_spec spec = {.argv = s->argv,
 	    .setenv = s->setenv,
+	    .clean = true,
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,

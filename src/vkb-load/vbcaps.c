@@ -19,7 +19,7 @@ ask(const char *path, const char *option, struct str *out, int *status)
 {
 	const char *const argv[] = {path, option, NULL};
 
-	return proc_read(argv, ANSWER_MS, out, status);
+	return proc_ask(argv, ANSWER_MS, out, status);
 }
 
 /* The first line of --version; versions before 6 do not know the option. */

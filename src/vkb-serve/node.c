@@ -97,6 +97,7 @@ node_start(struct node *n, struct guard *g, int port, struct str *why)
 	const char *argv[] = {n->spec->server, conf, NULL};
 	struct proc_spec p = {.argv = argv,
 	    .cwd = n->dir,
+	    .clean = true,
 	    .group = true,
 	    .guard = g,
 	    .death_signal = SIGKILL,
