@@ -108,6 +108,8 @@ static const struct opt table[] = {
 	.help = "the program of that engine; default from PATH"},
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
 	.max = 1e7, .help = "without a reply a run has failed; default 60s"},
+    {0, "max-lost", OPT_INT, AT(want.max_lost), "N", .min = 0, .max = 9e15,
+	.help = "requests lost, and reconnects, to accept; default 0"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
 	.help = "start none, empty the one that runs"},
     {0, "host", OPT_STR, AT(running.host), "HOST",
@@ -320,7 +322,7 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1}, .runs = "5"};
+	struct opts o = {.want = {.warmup = -1, .max_lost = -1}, .runs = "5"};
 	struct looks looks = {0};
 	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;

@@ -100,12 +100,17 @@ test_status 2 'a case without an end' vkb-load --plan bad
 for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
   '.config.data_size = 0' '.config.keyspacelen = -1' '.client.seed = -1' \
   '.config.warmup_s = -1' '.config.rate = 0' '.client.cpus = "x"' \
-  '.client.timeout_s = "1"' '.config.command = 7' '.config.requests = 1e17' \
+  '.client.timeout_s = "1"' '.client.max_lost = -1' '.config.command = 7' '.config.requests = 1e17' \
   '.config.benchmark_threads = true' '.config.duration_s = 5'; do
   head -n 1 plan | jq -c "$edit" >bad
   test_status 2 "a case with $edit" vkb-load --plan bad
   test_match 'bad:1: case ' .err 'is named'
 done
+jq -c '.client.max_lost = 3' plan >lossy
+test_that 'a case that may lose requests' vkb-load --plan lossy
+test_same 3 "$(jq .client.max_lost .out | sort -u)" 'is kept'
+test_that '--max-lost' vkb-load --max-lost 0 --plan lossy
+test_same 0 "$(jq .client.max_lost .out | sort -u)" 'overrides it'
 for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.io_threads = 7' '.config.config_set = {"hz": 3}' \
   '.config.unixsocket = true' '.server.primaries = 3'; do

@@ -18,6 +18,7 @@ test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
   "$(jq -c -s 'map([.config.command, .run.index])' runs)" 'in rounds'
 test_same 'true' "$(jq -s 'all(.[]; .metrics.rps > 0 and
   .metrics.requests >= 2000 and .metrics.errors == 0 and
+  .metrics.lost == 0 and .metrics.unanswered == 0 and .metrics.reconnects == 0 and
   .metrics.used_memory_bytes > 0 and .metrics.p99_latency_ms > 0 and
   (.hist.latency_ns | startswith("HIST")) and
   (.bound | IN("server","client","neither")))' runs)" 'the figures are there'
@@ -272,6 +273,8 @@ kill -STOP "$victim"
 wait "$load"
 test_same 2 $? 'a server that hangs'
 test_match '"status":"failed","error":"no reply from ' dead 'is a failed run'
+test_same 'true true' "$(jq -r '[.metrics.unanswered > 0,
+  .metrics.max_latency_ms >= 1000] | join(" ")' dead)" 'what it owed is counted'
 wait_until 10 gone "$victim"
 test_result $? 'and is stopped all the same'
 

@@ -207,6 +207,8 @@ else
   test_that 'RESP3' vb --runs 1 resp3.json
   test_match '"source":"[^"]* -3 ' .out 'is its option'
 fi
+test_status 2 'losses' vb --max-lost 1 --runs 1 set.json
+test_match "not run: valkey-benchmark does not count.*'max_lost'" .err 'are refused'
 test_status 2 'a rate' vb --rate 100 --runs 1 set.json
 test_match "not run: valkey-benchmark has no schedule.*'rate'" .err 'is refused'
 test_status 2 'the latency of each request' vb --latency request set.json

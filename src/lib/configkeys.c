@@ -50,6 +50,9 @@ const struct config_key config_keys[] = {
 	"always drawn and recorded"},
     {"config", "timeout", BOTH, CONFIG_SECONDS, 0, 1e7, NULL,
 	"seconds without a reply after which a run has failed; 60"},
+    {"config", "max_lost", BOTH, CONFIG_WHOLE, 0, BIG, NULL,
+	"requests lost or unanswered, and reconnects, that do not fail a run; "
+	"0"},
     {"config", "server_cpu_range", BOTH, CONFIG_CPUS, 0, 0, NULL,
 	"CPUs of the server, of every node alike"},
     {"config", "client_cpu_range", BOTH, CONFIG_CPUS, 0, 0, NULL,

@@ -350,5 +350,6 @@ axes_client(const struct plan_axes *x)
 	if (seed && json_type(seed) == JSON_NUMBER)
 		copy(c, "seed", seed);
 	copy(c, "timeout_s", json_get(x->cfg, "timeout"));
+	copy(c, "max_lost", json_get(x->cfg, "max_lost"));
 	return c;
 }

@@ -28,6 +28,9 @@ errors(struct engine_result *to, const struct engine_result *from)
 	to->errors_total += from->errors_total;
 	to->errors_unknown |= from->errors_unknown;
 	to->refused += from->refused;
+	to->lost += from->lost;
+	to->unanswered += from->unanswered;
+	to->reconnects += from->reconnects;
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 }

@@ -70,7 +70,8 @@ casecheck(const struct json *cas, const char *where)
 	    {"config.requests", false, 1, 9007199254740991.0},
 	    {"config.maxdocs", false, 1, 9007199254740991.0},
 	    {"config.parallel_clients", false, 1, 1e6},
-	    {"client.seed", false, 0, UINT32_MAX}};
+	    {"client.seed", false, 0, UINT32_MAX},
+	    {"client.max_lost", false, 0, 9007199254740991.0}};
 	static const char *const positive[] = {
 	    "config.duration_s", "config.rate", "client.timeout_s"};
 	const char *id = json_get_str(cas, "id"), *why;

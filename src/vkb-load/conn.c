@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "dial.h"
+#include "losses.h"
 #include "run.h"
 #include "slotmap.h"
 #include "tls.h"
@@ -86,9 +87,7 @@ conn_lost(struct worker *w, struct conn *c, const char *why, int64_t now)
 			return;
 		}
 		worker_error(w, "connection lost", text);
-		if (c->counted && c->awaited > c->refills)
-			w->returned += c->awaited - c->refills;
-		c->down_ns = now;
+		losses_break(w, c, why, now);
 	}
 	if (r->target->cluster) /* another may have taken its place */
 		run_stale(r);
@@ -126,7 +125,7 @@ conn_open(struct worker *w, struct conn *c, int64_t now)
 		return;
 	}
 	c->scan.zero_miss = r->command->zero_miss;
-	c->last_ns = now;
+	c->since_ns = now;
 	if (r->tls)
 		c->tls = tls_new(r->tls, c->fd, r->target->servername);
 	conn_await_room(w, c);
@@ -230,7 +229,6 @@ replies(struct worker *w, struct conn *c, size_t n, int64_t now)
 		conn_close(w, c);
 		return -1;
 	}
-	c->last_ns = now;
 	if (c->state == CONN_SETUP) {
 		c->setup -= t.replies;
 		if (c->setup == 0) {

@@ -1,3 +1,4 @@
+#include "losses.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
@@ -90,7 +91,6 @@ send_one(struct worker *w, struct detour *d, const struct request *q)
 	if (!c->awaited)
 		w->busy++;
 	c->awaited += q->asking ? 2 : 1;
-	c->last_ns = w->now;
 	if (q->asking)
 		conn_put(w, c, asking, sizeof asking - 1, w->now);
 	if (c->state == CONN_READY)
@@ -264,6 +264,50 @@ detour_check(struct worker *w, int64_t now)
 	for (d = w->detours; d; d = d->next)
 		if (d->head < d->n)
 			worker_check(w, &d->conn, now);
+}
+
+int64_t
+detour_oldest(const struct detour *d)
+{
+	return d->queue[d->head].away.start_ns;
+}
+
+uint32_t
+detour_waiting(const struct detour *d)
+{
+	return (uint32_t)(d->n - d->head);
+}
+
+uint64_t
+detour_give_up(struct worker *w, struct detour *d, int64_t now)
+{
+	uint64_t n = 0;
+	struct request q;
+	struct conn *c;
+
+	for (; d->head < d->n; n++) {
+		q = d->queue[d->head++];
+		c = q.away.conn;
+		free(q.bytes);
+		losses_give_up(w, &q.away, now);
+		w->away--;
+		c->away--;
+		if (w->run->work->rate <= 0 && c->state == CONN_READY &&
+		    !c->awaited)
+			worker_ready(w, c, now);
+	}
+	return n;
+}
+
+uint64_t
+detour_end(struct worker *w, int64_t now)
+{
+	struct detour *d;
+	uint64_t n = 0;
+
+	for (d = w->detours; d; d = d->next)
+		n += detour_give_up(w, d, now);
+	return n;
 }
 
 void

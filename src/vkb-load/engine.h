@@ -75,7 +75,8 @@ struct engine_work {
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
 	double rate;           /* requests/s, open loop; 0: closed loop */
 	enum engine_arrivals arrivals;
-	double timeout_s; /* no reply for so long fails the run; 0: 60 */
+	double timeout_s;   /* a request waits so long for its reply; 0: 60 */
+	long long max_lost; /* lost, unanswered and reconnects together */
 };
 
 struct engine_error {
@@ -116,9 +117,12 @@ struct engine_result {
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
 	uint64_t errors_total;
-	bool errors_unknown;     /* that number says nothing */
-	uint64_t refused;        /* of the requests: the answer was an error */
-	char refusal[192];       /* the first such answer */
+	bool errors_unknown; /* that number says nothing */
+	uint64_t refused;    /* of the requests: the answer was an error */
+	char refusal[192];   /* the first such answer */
+	double lost;         /* requests whose connection broke, sent again */
+	double unanswered;   /* requests without a reply in time, or at all */
+	double reconnects;   /* connections that broke, and were opened again */
 	double hit_rate_percent; /* reads that got something */
 	double client_cpu_us_per_req, client_cycles_per_req;
 	double client_busy_percent; /* busiest thread */

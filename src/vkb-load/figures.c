@@ -33,6 +33,9 @@ metrics(const struct engine_result *r)
 	set(m, "elapsed_s", r->elapsed_s);
 	if (!r->errors_unknown)
 		set(m, "errors", (double)r->errors_total);
+	set(m, "lost", r->lost);
+	set(m, "unanswered", r->unanswered);
+	set(m, "reconnects", r->reconnects);
 	set(m, "hit_rate_percent", r->hit_rate_percent);
 	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
 	set(m, "client_cycles_per_req", r->client_cycles_per_req);
@@ -158,11 +161,21 @@ figures_set(struct json *run, const struct engine_result *r)
 	json_set_str(run, "bound", bounds[r->bound]);
 }
 
+static bool
+is_listed(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
 struct json *
 figures_together(const struct json *const *metrics, size_t n)
 {
 	struct json *all = n ? json_dup(metrics[0]) : json_object();
 	const char *key;
+	static const char *const sums[] = {"rps", "requests", "errors", "lost",
+	    "unanswered", "reconnects", NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)
@@ -171,8 +184,7 @@ figures_together(const struct json *const *metrics, size_t n)
 			key = json_key(m);
 			a = json_get_num(all, key, NAN);
 			b = json_num(m, NAN);
-			if (!strcmp(key, "rps") || !strcmp(key, "requests") ||
-			    !strcmp(key, "errors"))
+			if (is_listed(sums, key))
 				a += b;
 			else
 				a = fmax(a, b);

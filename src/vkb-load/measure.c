@@ -128,6 +128,9 @@ measure_init(struct measure *m, struct runner *r, const struct json *cas,
 	    .build = r->builds[s->build],
 	    .engine = engines_find(r->engines, cas)};
 	roles_make(&m->roles, cas, seed_of(m, s), lease_timeout(&l, cas));
+	for (size_t i = 0; i < m->roles.nworks; i++)
+		m->roles.works[i].max_lost =
+		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++)
 		m->recs[i] = new_record(m, &m->roles.v[i], s);
@@ -255,6 +258,13 @@ set_overlap(struct measure *m, const struct engine_result *v)
 	}
 }
 
+/* A run may have failed since nothing of it was answered. */
+static bool
+measured_something(const struct engine_result *r)
+{
+	return r->requests || r->lost + r->unanswered > 0;
+}
+
 static void
 keep_figures(
     struct measure *m, const struct target *t, struct engine_result *v, int rc)
@@ -262,12 +272,13 @@ keep_figures(
 	struct json *memory = json_object(), *metrics;
 	struct role *role;
 
-	target_memory(t, memory);
-
+	/* That a server of ours has ended is reported with its log. */
+	if (target_memory(t, memory) < 0 && rc != 0 && m->r->running)
+		measure_failed(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
 		roles_blend(&v[role->first], role->n);
-		if (rc < 0 && !v[role->first].requests)
+		if (rc < 0 && !measured_something(&v[role->first]))
 			continue;
 		figures_set(m->recs[i], &v[role->first]);
 		metrics = json_get(m->recs[i], "metrics");

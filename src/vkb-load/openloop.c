@@ -125,7 +125,8 @@ void
 openloop_dispatch(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
-	bool over = r->t1 != INT64_MAX && now - DRAIN_NS >= r->t1;
+	bool over =
+	    w->ending || (r->t1 != INT64_MAX && now - DRAIN_NS >= r->t1);
 	uint64_t backlog, n, slots;
 	struct conn *c;
 	uint32_t i, k;
@@ -199,7 +200,9 @@ openloop_done(const struct worker *w)
 {
 	const struct run *r = w->run;
 
-	if (w->busy || w->away)
+	if (w->ending)
+		return !w->busy && !w->away;
+	if (w->busy || w->away || w->again)
 		return false;
 	if (r->t1 == INT64_MAX)
 		return w->measured >= w->share && w->sent.n >= w->seen.n;

@@ -77,6 +77,7 @@ run_results(struct run *r, struct engine_result *out)
 {
 	uint64_t misses = 0, due = 0;
 	int64_t last = r->t0;
+	bool cut = run_halted(r); /* before the measured time was over */
 	const struct worker *w;
 	size_t i;
 
@@ -86,6 +87,10 @@ run_results(struct run *r, struct engine_result *out)
 		out->refilled += w->refilled;
 		misses += w->misses;
 		out->refused += w->refused;
+		out->lost += (double)w->lost;
+		out->unanswered += (double)w->unanswered;
+		out->reconnects += (double)w->reconnects;
+		cut |= w->cut;
 		if (!*out->refusal)
 			memcpy(out->refusal, w->refusal, sizeof out->refusal);
 		due += w->measured;
@@ -95,8 +100,7 @@ run_results(struct run *r, struct engine_result *out)
 		add_errors(out, w);
 	}
 	/* In open loop what was due at the end is waited for. */
-	if (r->t1 != INT64_MAX && !run_halted(r) &&
-	    (r->work->rate <= 0 || last < r->t1))
+	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->t0;
 	out->end_ns = last;
@@ -106,8 +110,8 @@ run_results(struct run *r, struct engine_result *out)
 	out->offered_rps = NAN;
 	if (r->work->rate > 0)
 		out->offered_rps = (double)due /
-		    (r->t1 != INT64_MAX && !run_halted(r) ? r->work->duration_s
-							  : out->elapsed_s);
+		    (r->t1 != INT64_MAX && !cut ? r->work->duration_s
+						: out->elapsed_s);
 	else
 		out->max_backlog = NAN;
 	out->hit_rate_percent = NAN;

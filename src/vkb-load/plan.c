@@ -120,6 +120,17 @@ override(const struct plan_want *w, struct json *config)
 		json_set_str(config, "engine", w->engine);
 }
 
+/* The same of what does not identify a case. */
+static void
+override_client(const struct plan_want *w, struct json *cas)
+{
+	if (w->max_lost < 0)
+		return;
+	if (!json_get(cas, "client"))
+		json_set(cas, "client", json_object());
+	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
+}
+
 /* One name for the same work, or its results would not pair. */
 static void
 canonical(struct json *config)
@@ -156,6 +167,7 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	json_set(cas, "config", config);
 	json_set(cas, "server", axes_server(p, x));
 	json_set(cas, "client", axes_client(x));
+	override_client(p->want, cas);
 	push(p, cas);
 	return cas;
 }
@@ -271,6 +283,7 @@ read_cases(struct plan *p, struct jsonl *in)
 		if (json_get(rec, "config")) {
 			override(p->want, json_get(rec, "config"));
 			axes_hide(json_get(rec, "config"));
+			override_client(p->want, rec);
 		}
 		if (casecheck(rec, jsonl_where(in)) < 0) {
 			bad = -1;

@@ -25,6 +25,7 @@ struct plan_want {
 	long long requests;             /* 0: as it is */
 	double duration, rate;          /* 0: as it is */
 	double warmup;                  /* negative: as it is */
+	long long max_lost;             /* negative: as it is */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
 	bool unixsocket; /* the cases are those of a unix socket */

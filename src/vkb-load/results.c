@@ -183,6 +183,7 @@ results_open(struct results *r, const char *output, const char *resume)
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
 	r->file = true;
+	r->path = name;
 	r->name = resume;
 	/* Held until the end; a file system without locks has none. */
 	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&

@@ -22,7 +22,8 @@ struct finished {
 struct results {
 	int fd;
 	bool file;
-	const char *name;      /* of the file that is resumed; borrowed */
+	const char *path;      /* of the file, or NULL; borrowed */
+	const char *name;      /* the same where it is resumed, or NULL */
 	struct finished *done; /* sorted */
 	size_t n, cap;
 	size_t last; /* highest index in it */

@@ -52,18 +52,21 @@ struct conn {
 	uint32_t refills;                /* of them; they come last */
 	uint32_t away;                   /* requests of it on a detour */
 	uint32_t batch;                  /* requests made in the last one */
-	bool counted;    /* the batch is part of the measured requests */
-	bool queued;     /* among the idle ones (open loop) */
-	unsigned setup;  /* replies of AUTH, HELLO and SELECT to come */
-	uint64_t popped; /* since the last refill */
-	int64_t start_ns, first_ns, last_ns, down_ns, retry_ns;
+	bool counted;     /* the batch is part of the measured requests */
+	bool queued;      /* among the idle ones (open loop) */
+	unsigned setup;   /* replies of AUTH, HELLO and SELECT to come */
+	uint64_t popped;  /* since the last refill */
+	uint32_t again;   /* lost with the connection, to be sent again */
+	int64_t start_ns; /* of the batch, when it was sent first */
+	int64_t since_ns; /* connecting since */
+	int64_t first_ns, down_ns, retry_ns;
 	struct scan scan;
 	char *rest; /* what a short write left; its room is kept */
 	size_t nrest, rest_at, rest_cap;
 	const char *end; /* what follows that, 'nend' bytes; borrowed */
 	size_t nend;
 	uint64_t *sequence, here; /* of the numbers; NULL: random */
-	uint64_t first;           /* number of the batch, in a cluster */
+	uint64_t first;           /* number of the batch, in sequence */
 	uint32_t todo;            /* commands of the batch not yet made */
 	struct course course;     /* of a template; 'from': its batch's */
 	struct course from;
@@ -105,20 +108,24 @@ struct worker {
 	uint64_t refill_at;       /* numbers of the next one */
 	uint64_t refill_turn;
 	uint64_t refilled;
-	uint64_t at, end, returned; /* requests it may make */
-	uint64_t warm;              /* numbers in sequence while warming up */
-	uint64_t *places;           /* and for each node of a cluster */
+	uint64_t at, end; /* requests it may make */
+	uint64_t warm;    /* numbers in sequence while warming up */
+	uint64_t *places; /* and for each node of a cluster */
 	size_t nplaces;
 	size_t busy; /* connections with replies to come */
 	struct detour *detours;
 	size_t away;    /* requests that take one */
 	uint32_t taken; /* of the replies being read */
 	bool running, finished;
+	bool ending;  /* no more requests are made */
+	bool cut;     /* that was before the end of the measured time */
+	size_t again; /* connections that have requests to send again */
 	int64_t now, tick_ns, last_ns;
 	int64_t interval_end;
 	size_t interval;
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
+	uint64_t lost, unanswered, reconnects; /* see losses.h */
 	uint32_t wrong; /* errors that are the answer, in what is read */
 	char refusal[192];
 	struct engine_error errors[ENGINE_ERRORS];
@@ -139,6 +146,9 @@ struct worker {
 struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	uint64_t losses; /* under the lock; see losses.h */
+	char cause[512]; /* of the first one */
+	atomic_bool lost_too_much;
 };
 
 struct run {
@@ -231,6 +241,12 @@ void detour_replies(
     struct worker *, struct conn *, int64_t now, const struct scan_tally *);
 void detour_check(struct worker *, int64_t now); /* at each tick */
 void detour_free(struct worker *);
+/* When the oldest request was sent first; how many have no answer yet. */
+int64_t detour_oldest(const struct detour *);
+uint32_t detour_waiting(const struct detour *);
+/* Records the age of those of one, or of all at the end; how many. */
+uint64_t detour_give_up(struct worker *, struct detour *, int64_t now);
+uint64_t detour_end(struct worker *, int64_t now);
 
 /* conn.c */
 void conn_open(struct worker *, struct conn *, int64_t now);
@@ -243,6 +259,8 @@ void conn_await_room(struct worker *, struct conn *); /* to send */
 bool conn_waits(const struct conn *); /* for room to send */
 /* Sends n commands, with refills where due. */
 void conn_send(struct worker *, struct conn *, uint32_t n, int64_t now);
+/* The same where c->course says already what a template makes. */
+void conn_send_same(struct worker *, struct conn *, uint32_t n, int64_t now);
 /* Bytes that the caller counts the replies of. */
 void conn_put(
     struct worker *, struct conn *, const char *p, size_t n, int64_t now);
@@ -250,6 +268,7 @@ void conn_put(
 void conn_flush(struct worker *, struct conn *, int64_t now);
 
 /* worker.c, called by conn.c */
+/* The connection is ready, for the first time or again. */
 void worker_ready(struct worker *, struct conn *, int64_t now);
 void worker_replies(
     struct worker *, struct conn *, int64_t now, const struct scan_tally *);
@@ -286,8 +305,10 @@ void openloop_unsent(struct worker *, int64_t now);
 
 /* tally.c: what a thread counts, and gives to the run once a second. */
 void worker_error(struct worker *, const char *kind, const char *text);
-/* Counts n latencies in the worker's interval. */
+/* Counts n requests and their latency in the worker's interval. */
 void worker_record(struct worker *, int64_t ns, uint32_t n);
+/* The latency of n that were answered after the measured time: no requests. */
+void worker_record_late(struct worker *, int64_t ns, uint32_t n);
 /* The interval ends, if only because time went on. */
 void worker_interval(struct worker *, int64_t now);
 /* The intervals before that one are the run's. Lock held. */

@@ -194,6 +194,14 @@ conn_flush(struct worker *w, struct conn *c, int64_t now)
 void
 conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
+	if (w->run->template)
+		worker_course(w, c, n);
+	conn_send_same(w, c, n, now);
+}
+
+void
+conn_send_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
 	struct run *r = w->run;
 	uint32_t refills = 0;
 
@@ -203,8 +211,6 @@ conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 			refills = (uint32_t)(c->popped / r->refill->values);
 		c->popped -= (uint64_t)refills * r->refill->values;
 	}
-	if (r->template)
-		worker_course(w, c, n);
 	if (!c->awaited)
 		w->busy++;
 	c->awaited += n + refills;
@@ -212,7 +218,7 @@ conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	c->todo += n;
 	c->batch = r->work->rate > 0 ? 0 : n;
 	c->first_ns = 0;
-	c->start_ns = c->last_ns = clock_ns();
+	c->start_ns = clock_ns();
 	pump(w, c, now);
 }
 

@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "precise.h"
 #include "profiles.h"
+#include "results.h"
 #include "runner.h"
 #include "str.h"
 
@@ -215,6 +216,7 @@ go(struct session *s)
 {
 	struct agenda *a = &s->a;
 	const struct looks *l = a->looks;
+	const char *path = a->results->path;
 
 	for (; a->look < l->n; a->look++) {
 		agenda_slots(a);
@@ -230,8 +232,10 @@ go(struct session *s)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, a->ncases);
 	if (s->failed)
-		err_say("%zu of %zu run%s failed", s->failed, a->progress.done,
-		    num_plural(a->progress.done));
+		err_say("%zu of %zu run%s failed%s%s%s", s->failed,
+		    a->progress.done, num_plural(a->progress.done),
+		    path ? "; run what is missing with '--resume " : "",
+		    path ? path : "", path ? "'" : "");
 	return s->failed ? -1 : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "hist.h"
 #include "json.h"
+#include "losses.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
@@ -358,6 +359,8 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 		release(&s);
 	}
 	join(&s);
+	if (rc == 0 && losses_fail(s.runs, n))
+		rc = -1;
 	if (results && s.watch)
 		report(&s, results);
 	watch_free(s.watch);

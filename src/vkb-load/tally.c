@@ -74,6 +74,12 @@ worker_interval(struct worker *w, int64_t now)
 }
 
 void
+worker_record_late(struct worker *w, int64_t ns, uint32_t n)
+{
+	hist_add(w->latency, ns, n);
+}
+
+void
 worker_record(struct worker *w, int64_t ns, uint32_t n)
 {
 	if (w->now >= w->interval_end)

@@ -105,7 +105,7 @@ info(const struct reply *r, const char *name)
 	return v;
 }
 
-void
+int
 target_memory(const struct target *t, struct json *metrics)
 {
 	double used = 0, peak = 0, resident = 0;
@@ -115,13 +115,20 @@ target_memory(const struct target *t, struct json *metrics)
 	for (size_t i = 0; i < t->e.nnodes; i++) {
 		c = target_client(t, i);
 		if (!c)
-			return;
-		r = CLIENT_CALL(c, control_ms(&t->e, 0), "INFO", "memory");
+			return -1;
+		r = CLIENT_CALL(
+		    c, control_ms(&t->e, CONNECT_MS), "INFO", "memory");
+		if (!r)
+			err_say("the server at %s:%d does not answer: %s",
+			    t->nodes[i].host, t->nodes[i].port,
+			    client_error(c));
 		used += info(r, "used_memory");
 		peak += info(r, "used_memory_peak");
 		resident += info(r, "used_memory_rss");
-		reply_free(r);
 		client_close(c);
+		if (!r)
+			return -1;
+		reply_free(r);
 	}
 	if (isfinite(used))
 		json_set_num(metrics, "used_memory_bytes", used);
@@ -130,4 +137,5 @@ target_memory(const struct target *t, struct json *metrics)
 	if (isfinite(resident / used))
 		json_set_num(
 		    metrics, "mem_fragmentation_ratio", resident / used);
+	return 0;
 }

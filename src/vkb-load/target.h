@@ -26,9 +26,11 @@ void target_free(struct target *);
 /* A connection for control to the i-th primary; NULL, and said. */
 struct client *target_client(const struct target *, size_t i);
 
-/* What all primaries say of their memory, as metrics; nothing where one does
- * not. */
-void target_memory(const struct target *, struct json *metrics);
+/*
+ * What all primaries say of their memory, as metrics. 0; -1, reported and
+ * nothing set: one of them cannot be reached or does not answer.
+ */
+int target_memory(const struct target *, struct json *metrics);
 
 /* Caller frees with tls_context_free: from {cacert, cert, key}. */
 struct tls_context *target_tls(const struct json *tls);

@@ -155,6 +155,9 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	if (!latency || strcmp(latency, "batch-first-byte") != 0)
 		return mem_str("the latency of " VBENCH
 			       " is batch-first-byte, not request");
+	if (json_path(cas, "client.max_lost"))
+		return mem_str(VBENCH " does not count what it loses "
+				      "('max_lost')");
 	option = lacks(v, cas);
 	if (option)
 		return mem_printf("%s has no '%s'", vbcaps_name(v), option);

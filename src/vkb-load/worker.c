@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "hist.h"
+#include "losses.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
@@ -56,18 +57,17 @@ take(struct worker *w, struct conn *c, int64_t now)
 	struct run *r = w->run;
 	uint64_t n = r->pipeline;
 
-	if (by_duration(r) && now >= r->t1)
+	if (now >= r->t1)
+		w->ending = true;
+	if (w->ending)
 		return 0;
 	c->counted = now >= r->t0;
 	if (!c->counted || (by_duration(r) && !r->sequential))
 		return r->pipeline;
-	if (w->returned) {
-		n = w->returned < n ? w->returned : n;
-		w->returned -= n;
-		return (uint32_t)n;
-	}
-	if (w->at == w->end && !more_requests(w))
+	if (w->at == w->end && !more_requests(w)) {
+		w->ending = true;
 		return 0;
+	}
 	if (n > w->end - w->at)
 		n = w->end - w->at;
 	w->at += n;
@@ -92,7 +92,7 @@ worker_sequence(struct worker *w, struct conn *c, uint32_t n)
 	} else if (!c->counted) {
 		c->sequence = &w->warm;
 	} else {
-		c->here = (w->at - n) * r->sequence_step;
+		c->here = c->first = (w->at - n) * r->sequence_step;
 		c->sequence = &c->here;
 	}
 }
@@ -123,8 +123,7 @@ worker_course(struct worker *w, struct conn *c, uint32_t n)
 		to->number = atomic_fetch_add_explicit(
 		    &r->number, n, memory_order_relaxed);
 	}
-	if (r->target->cluster)
-		c->from = *to;
+	c->from = *to;
 }
 
 static void
@@ -142,10 +141,8 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 		return;
 	}
 	n = take(w, c, now);
-	if (!n) {
-		w->finished = !w->busy && !w->returned && !w->away;
+	if (!n)
 		return;
-	}
 	worker_sequence(w, c, n);
 	conn_send(w, c, n, now);
 }
@@ -155,6 +152,8 @@ worker_ready(struct worker *w, struct conn *c, int64_t now)
 {
 	if (c->detour)
 		detour_ready(w, c);
+	else if (w->running && c->again)
+		losses_resend(w, c, now);
 	else if (w->running && (w->run->work->rate > 0 || !c->away))
 		next_batch(w, c, now);
 }
@@ -187,6 +186,8 @@ worker_replies(
 		plain -= w->taken;
 		if (counted && plain)
 			worker_record(w, at - c->start_ns, plain);
+		else if (plain && now >= r->t1)
+			worker_record_late(w, at - c->start_ns, plain);
 	}
 	if (counted) {
 		w->misses += t->misses;
@@ -196,7 +197,8 @@ worker_replies(
 	w->taken = w->wrong = 0;
 	if (!c->awaited) {
 		w->busy--;
-		worker_ready(w, c, now);
+		if (w->running && (r->work->rate > 0 || !c->away))
+			next_batch(w, c, now);
 	}
 }
 
@@ -218,6 +220,8 @@ worker_back(
 			counted = now >= r->t0 && now < r->t1;
 		if (counted)
 			worker_record(w, now - a->start_ns, 1);
+		else if (now >= r->t1)
+			worker_record_late(w, now - a->start_ns, 1);
 	}
 	if (counted) {
 		w->misses += t->misses;
@@ -283,6 +287,8 @@ worker_check(struct worker *w, struct conn *c, int64_t now)
 
 	switch (c->state) {
 	case CONN_DOWN:
+		if (atomic_load(&r->gate->lost_too_much))
+			break; /* the run has failed */
 		if (now - c->down_ns > r->timeout_ns)
 			run_fail(
 			    r, "cannot reach '%s' for %g s", c->node->name, s);
@@ -292,14 +298,12 @@ worker_check(struct worker *w, struct conn *c, int64_t now)
 	case CONN_CONNECTING:
 	case CONN_TLS:
 	case CONN_SETUP:
-		if (now - c->last_ns > r->timeout_ns)
+		if (now - c->since_ns > r->timeout_ns)
 			run_fail(r, "cannot connect to '%s' within %g s",
 			    c->node->name, s);
 		break;
 	case CONN_READY:
-		if (c->awaited && now - c->last_ns > r->timeout_ns)
-			run_fail(
-			    r, "no reply from '%s' for %g s", c->node->name, s);
+		losses_expire(w, c, now);
 		break;
 	}
 }
@@ -317,12 +321,22 @@ tick(struct worker *w, int64_t now)
 	for (i = 0; i < w->nconns; i++)
 		worker_check(w, &w->conns[i], now);
 	detour_check(w, now);
+	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
+		w->ending = true;
+		w->cut = now < r->t1;
+	}
 	if (!w->running)
 		return;
 	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))
 		worker_interval(w, now);
-	if (by_duration(r) && now >= r->t1 && r->work->rate <= 0)
-		w->finished = true;
+}
+
+/* Nothing is to be sent, and no reply is to come. */
+static bool
+closed_done(const struct worker *w)
+{
+	return w->ending && !w->busy && !w->away &&
+	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
 }
 
 /* epoll_wait to the nanosecond; in two steps before Linux 5.11. */
@@ -463,11 +477,16 @@ loop(struct worker *w)
 			next_batch(w, &w->conns[i], w->now);
 	while (!w->finished && !run_halted(r)) {
 		events(w);
-		if (by_duration(r) && w->now >= r->t1 && r->work->rate <= 0)
-			w->finished = true;
-		if (r->work->rate > 0 && openloop_done(w))
-			w->finished = true;
+		if (r->work->rate > 0) {
+			w->finished = openloop_done(w);
+			continue;
+		}
+		if (w->now >= r->t1)
+			w->ending = true;
+		w->finished = closed_done(w);
 	}
+	w->running = false;
+	losses_end(w, clock_ns());
 	if (r->work->rate > 0)
 		openloop_unsent(w, clock_ns());
 }

@@ -20,8 +20,8 @@ struct opts {
 	    *cpus;
 	const char *user, *password;
 	struct opt_list ports, pids, commands;
-	long long maxdocs, clients, pipeline, requests, data, keys, threads, db,
-	    seed;
+	long long max_lost, maxdocs, clients, pipeline, requests, data, keys,
+	    threads, db, seed;
 	double duration, warmup, rate, timeout;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
 	bool resp3;
@@ -63,6 +63,8 @@ static const struct opt table[] = {
 	.help = "requests/s, open loop"},
     {0, "timeout", OPT_DURATION, FIELD(timeout), "TIME",
 	.help = "without a reply"},
+    {0, "max-lost", OPT_INT, FIELD(max_lost), "N", .min = 0, .max = 1e15,
+	.help = "requests and connections"},
     {0, "cpus", OPT_STR, FIELD(cpus), "LIST", .help = "of the client"},
     {0, "user", OPT_STR, FIELD(user), "NAME", .help = "for AUTH"},
     {0, "password", OPT_STR, FIELD(password), "TEXT", .help = "for AUTH"},
@@ -134,6 +136,9 @@ report(const struct engine_result *r, bool series)
 	show("offered_rps", r->offered_rps);
 	show("max_backlog", r->max_backlog);
 	printf("bound %s\n", bound[r->bound]);
+	show("lost", r->lost);
+	show("unanswered", r->unanswered);
+	show("reconnects", r->reconnects);
 	show("errors_total", (double)r->errors_total);
 	show("refused", (double)r->refused);
 	for (i = 0; i < r->nerrors; i++)
@@ -220,6 +225,7 @@ main(int argc, char **argv)
 	w.rate = o.rate;
 	w.arrivals = o.poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
 	w.timeout_s = o.timeout;
+	w.max_lost = o.max_lost;
 	n = o.commands.n ? o.commands.n : 1;
 	for (i = 0; i < n && i < MOST; i++) {
 		works[i] = w;

@@ -1,0 +1,128 @@
+#!/bin/sh
+# The load engine and servers that die, hang or close connections: requests
+# without a reply are counted, recorded with their age, and fail the run.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+
+test_server 'requests without a reply'
+
+# A script for vkb-serve to run. start OUT OPTION... starts the engine and
+# returns when its load has arrived at the server.
+cat >single <<'END'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+calls() { cli info commandstats | tr -d '\r' |
+  sed -n 's/^cmdstat_set:calls=\([0-9]*\),.*/\1/p'; }
+start() {
+  out=$1; shift
+  cli config resetstat >/dev/null
+  "$ENGINE" ${how:--p "$VKB_PORT"} ${tls:-} -t SET "$@" >"$out" 2>"$out.err" &
+  load=$!
+  i=0
+  until [ "$(calls)" -gt 500 ] || [ $i -gt 2000 ]; do i=$((i + 1)); done
+}
+# Waits for the engine, and keeps its exit status.
+end() { wait $load; echo $? >"$out.status"; }
+kick() { cli client kill type normal skipme yes >/dev/null; }
+if [ "$VKB_UNIX" ]; then how="-s $VKB_SOCKET"; fi
+
+start kicked -D 30 -c 5; kick; end
+start budget -D 1 -c 5 -P 4 --max-lost 100; kick; end
+start few -D 30 -c 5 -P 4 --max-lost 3; kick; end
+start open -D 1 -c 5 -R 4000 -P 4 --max-lost 100; kick; end
+start openkicked -D 30 -c 5 -R 4000; kick; end
+cli flushall >/dev/null
+start sequential -n 200000 -r 200000 --sequential -c 5 -P 40 --max-lost 500
+kick; end
+cli dbsize >sequential.keys
+# It does not answer at the end of the run, but later.
+start late -D 0.5 -c 5 -P 3
+kill -STOP "$VKB_PID"
+perl -e 'select undef, undef, undef, 1.2'
+kill -CONT "$VKB_PID"; end
+start hung -D 0.5 -c 5 -P 3 --timeout 1
+kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
+start openhung -D 0.5 -c 5 -R 4000 --timeout 1
+kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
+# In the middle of a run that goes on when it may lose that much.
+start middle -D 3 -c 5 -P 3 --timeout 0.3 --max-lost 50
+kill -STOP "$VKB_PID"
+perl -e 'select undef, undef, undef, 0.45'
+kill -CONT "$VKB_PID"; end
+start two -t SET -D 30 -c 3; kick; end
+start dead -D 30 -c 5; kill -KILL "$VKB_PID"; end
+END
+ENGINE=$engine
+export ENGINE
+
+# is FILE NAME VALUE...: figures of a run.
+is() {
+  is_file=$1
+  shift
+  is_want='' is_got=''
+  while [ $# -gt 0 ]; do
+    is_want="$is_want $1=$2" is_got="$is_got $1=$(value "$1" "$is_file")"
+    shift 2
+  done
+  test_same "$is_want" "$is_got" "$way: $is_file: what was lost"
+}
+# holds FILE WHAT AWK: a statement about the figures v[...] of a run.
+holds() {
+  awk "{v[\$1] = \$2} END {exit !($3)}" "$1"
+  test_result $? "$way: $1: $2"
+}
+status() {
+  test_same "$2" "$(cat "$1.status")" "$way: $1: exit status"
+}
+
+for way in tcp unix; do
+  VKB_UNIX=
+  [ $way = tcp ] || VKB_UNIX=yes
+  export VKB_UNIX
+  rm -f ./*.status dead
+  vkb-serve -q --unixsocket -- sh -u ./single 2>serve.err
+  test_match 'killed by signal 9' serve.err "$way: the server of the last one"
+  status kicked 2
+  is kicked lost 5 unanswered 0 reconnects 5 errors_total 5
+  holds kicked 'it ends at once' 'v["elapsed_s"] < 10'
+  holds kicked 'what was lost has an age' 'v["recorded"] == v["requests"] + 5'
+  test_match "lost the connection to '[^']*' during SET: .*; 5 lost, 0 unanswered, 5 reconnects, where --max-lost allows 0" \
+    kicked.err "$way: what happened, to whom, how often"
+  status budget 0
+  is budget lost 20 unanswered 0 reconnects 5
+  # They are asked again after .1 s, and their latency is that from the start.
+  holds budget 'the first start counts' 'v["max_ms"] >= 100'
+  status few 2
+  is few lost 20 reconnects 5
+  status open 0
+  is open unanswered 0 reconnects 5 requests 4000 recorded 4000
+  status openkicked 2
+  status sequential 0
+  is sequential lost 200 unanswered 0 reconnects 5 requests 200000 \
+    recorded 200000
+  test_same 200000 "$(cat sequential.keys)" "$way: the same keys again"
+  status late 0
+  is late lost 0 unanswered 0 reconnects 0
+  holds late 'the last latencies are long' \
+    'v["max_ms"] > 500 && v["recorded"] == v["requests"] + 15'
+  status hung 2
+  is hung lost 0 unanswered 15 reconnects 0 errors_total 0
+  holds hung 'their age is recorded' \
+    'v["max_ms"] >= 1000 && v["recorded"] == v["requests"] + 15'
+  test_match "no reply from '[^']*' to SET for 1 s; 0 lost, 15 unanswered, 0 reconnects" \
+    hung.err "$way: a server that hangs"
+  status openhung 2
+  is openhung lost 0 unanswered 5 reconnects 0
+  holds openhung 'their age is recorded' \
+    'v["max_ms"] >= 1000 && v["recorded"] == 2000'
+  status middle 0
+  is middle lost 0 unanswered 15 reconnects 5
+  holds middle 'the load goes on' 'v["elapsed_s"] >= 3 && v["max_ms"] >= 300'
+  status two 2
+  test_same '2 0' "$(grep -c '^lost 3' two) $(grep -c '^unanswered [1-9]' two)" \
+    "$way: two streams that lose"
+  # Its script ends with the server.
+  wait_until 10 grep -q '^errors_total' dead
+  test_match 'lost the connection to .* 5 lost' dead.err "$way: a dead server"
+  is dead lost 5 unanswered 0 reconnects 5
+done
+test_done
