@@ -127,6 +127,16 @@ cp whole part
 test_that 'a whole one' vkb-load --runs 2 --resume part m.json
 test_that 'is left as it is' cmp whole part
 test_that 'adaptive runs of it' vkb-load --runs 2..3 --until 90% m.json
+jq '.test_groups[0].scenarios[0] |= (.duration = 1 | del(.warmup, .reads[0].duration) | .rate = 1100)' \
+  m.json >rate.json
+test_that 'a mixed scenario with a rate' vkb-load --runs 1 -o rated rate.json
+test_same '[300,200,600]' "$(jq -s -c 'map(.config.rate | round)' rated)" \
+  'shares it as connections are'
+test_same '[300,200,600]' "$(jq -s -c 'map(.metrics.offered_rps | round)' rated)" \
+  'and offers no more'
+# What waits at the end of a busy machine may stay unsent; more is never sent.
+n=$(jq -s 'map(.metrics.requests) | add' rated)
+test_result "$((n < 990 || n > 1100))" "1100 requests in a second ($n)"
 jq '.test_groups[0].scenarios[0].populate_with = "set" |
   ."custom-server-configs" = {"maxmemory":"1mb","maxmemory-policy":"noeviction"}' m.json >bad.json
 test_status 2 'populate_with that is refused' vkb-load --runs 1 bad.json

@@ -108,6 +108,29 @@ clients(const struct json *c)
 	return 1;
 }
 
+/*
+ * Shares the rate of a mixed scenario among its parts, in proportion to their
+ * connections: each part's config says what is its own, and the sum is what
+ * the scenario asks for.
+ */
+static void
+share_rate(struct roles *r)
+{
+	double all = 0, *n = mem_array(r->n + 1, sizeof *n), rate;
+
+	for (size_t i = 0; i < r->n; i++) {
+		n[i] = json_get_num(r->v[i].config, "clients", 1) *
+		    (double)r->v[i].n;
+		all += n[i];
+	}
+	for (size_t i = 0; i < r->n && r->n > 1; i++) {
+		rate = json_get_num(r->v[i].config, "rate", 0);
+		if (rate > 0)
+			json_set_num(r->v[i].config, "rate", rate * n[i] / all);
+	}
+	free(n);
+}
+
 /* The i-th stream has CPUs of its own where they are given for each client. */
 static const cpu_set_t *
 pinned(const struct json *cas, size_t i, cpu_set_t *to)
@@ -186,6 +209,7 @@ roles_make(
 		r->v[i].n = clients(r->v[i].config);
 		r->nworks += r->v[i].n;
 	}
+	share_rate(r);
 	r->works = mem_array(r->nworks + 1, sizeof *r->works);
 	r->cpus = mem_array(r->nworks + 1, sizeof *r->cpus);
 	for (size_t i = 0; i < r->n; i++)

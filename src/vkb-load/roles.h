@@ -31,7 +31,8 @@ struct roles {
 /*
  * Of a case that was checked. All work at the same time, so all stop after the
  * shortest of their durations: only then each meets the others as long as it
- * is measured. roles_free in any case.
+ * is measured. A rate is shared among them, as their connections are.
+ * roles_free in any case.
  */
 void roles_make(
     struct roles *, const struct json *cas, uint64_t seed, double timeout_s);

@@ -97,8 +97,14 @@ plays(void)
 	    "the writer has so many requests");
 	tap_ok(r.works[1].duration_s == 5 && !r.works[1].requests,
 	    "the readers a time");
-	tap_ok(r.works[1].rate == 10 && r.works[0].rate == 30,
-	    "they share a rate");
+	/* One connection writes, three times four read. */
+	tap_near(r.works[0].rate, 30.0 / 13, 1e-9, "a rate is shared");
+	tap_near(r.works[1].rate, 30.0 * 4 / 13, 1e-9, "as connections are");
+	tap_near(r.works[0].rate + r.works[1].rate + r.works[2].rate +
+		r.works[3].rate,
+	    30, 1e-9, "and all of it is given out");
+	tap_near(json_get_num(r.v[1].config, "rate", 0), 30.0 * 12 / 13, 1e-9,
+	    "the config of a part says its share");
 	tap_ok(r.works[0].text && !r.works[1].text, "a template, a test");
 	tap_ok(r.works[0].seed == 42 && r.works[1].seed != r.works[2].seed &&
 		r.works[3].seed != r.works[2].seed,
