@@ -2,6 +2,7 @@
 #include "dataset.h"
 #include "hist.h"
 #include "mem.h"
+#include "pools.h"
 #include "run.h"
 #include "seed.h"
 #include "slotmap.h"
@@ -117,13 +118,13 @@ setup_text(struct run *r)
 	r->setup = str_take(&s);
 }
 
-/* Shares the connections, and in open loop the arrivals, among threads. */
+/* Shares the clients, and in open loop the arrivals, among threads. */
 static void
 make_workers(struct run *r)
 {
 	const struct engine_work *work = r->work;
 	struct worker *w;
-	size_t i, n;
+	size_t i;
 
 	r->nworkers = (size_t)(work->threads < work->clients ? work->threads
 							     : work->clients);
@@ -133,14 +134,9 @@ make_workers(struct run *r)
 		w->run = r;
 		w->index = (int)i;
 		w->ep = -1;
-		w->nconns =
+		w->nclients =
 		    ((size_t)work->clients + r->nworkers - 1 - i) / r->nworkers;
-		w->conns = mem_array(w->nconns, sizeof *w->conns);
-		w->idle = mem_array(w->nconns, sizeof(void *));
-		for (n = 0; n < w->nconns; n++) {
-			w->conns[n].fd = -1;
-			w->conns[n].index = n * r->nworkers + i;
-		}
+		w->free_clients = w->nclients;
 		w->share = r->requests == RUN_ENDLESS
 		    ? RUN_ENDLESS
 		    : (r->requests + r->nworkers - 1 - i) / r->nworkers;
@@ -168,8 +164,11 @@ run_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->pipeline = (uint32_t)w->pipeline;
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
+	r->by_key = t->cluster && o->only_node == SIZE_MAX;
 	for (i = 0; i < r->command->nnumbers; i++)
 		r->sequence_step += !r->command->numbers[i].same;
+	if (t->cluster && r->command->keyed) /* the others share its slot */
+		r->sequence_step = 1;
 	r->latency = HIST_LATENCY();
 	if (w->rate > 0)
 		r->service = HIST_LATENCY();
@@ -198,25 +197,25 @@ free_worker(struct worker *w)
 	size_t i;
 
 	for (i = 0; i < w->nconns; i++) {
-		c = &w->conns[i];
+		c = w->conns[i];
 		if (c->fd >= 0)
 			conn_close(w, c);
 		free(c->rest);
 		free(c->due);
 		free(c->written);
+		free(c);
 	}
 	detour_free(w);
+	pools_free(w);
 	if (w->ep >= 0)
 		close(w->ep);
 	hist_free(w->latency);
 	hist_free(w->service);
 	free(w->conns);
-	free(w->idle);
 	free(w->batch);
 	free(w->in);
 	free(w->refill);
 	free(w->refill_keys);
-	free(w->places);
 }
 
 void
@@ -423,13 +422,6 @@ share(struct run_options *o, const struct made *m, size_t n,
 	}
 }
 
-/* The slot of its key says where a request goes. */
-static bool
-by_slot(const struct run_options *o)
-{
-	return o->template ? o->command->ntags > 0 : o->command->keyed;
-}
-
 int
 engine_run(const struct engine_target *t, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
@@ -465,9 +457,7 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 		    .refill = m[i].refill};
 	}
 	share(o, m, n, counters);
-	rc = t->cluster && works->each_key && by_slot(o)
-	    ? seed_keys(t, works, o, stop, progress, arg, results)
-	    : streams_run(t, works, o, n, stop, progress, arg, results);
+	rc = streams_run(t, works, o, n, stop, progress, arg, results);
 out:
 	for (i = 0; i < n; i++)
 		drop(&m[i]);

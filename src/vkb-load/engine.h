@@ -14,7 +14,9 @@
  * caller's to judge. A connection lost is an error; it
  * is made again, and what it still had to answer is asked anew.
  *
- * In a cluster connections are dealt to the primaries in turn. MOVED and ASK
+ * In a cluster each client has a connection to each primary, and sends a batch
+ * to the one that holds its keys; in open loop each request waits for its own
+ * node only. See pools.h. MOVED and ASK
  * are errors that end nothing: the request is sent again to the node they name
  * (up to 16 times, over a further connection), and its latency ends with the
  * answer from there; after a MOVED the slots are read again. Keys, members and
@@ -62,14 +64,14 @@ struct engine_work {
 	long long data_size;       /* bytes */
 	long long keyspacelen;     /* 0: one key */
 	int pipeline;
-	int clients; /* connections, over all threads */
+	int clients; /* over all threads; in a cluster, one connection each to
+			each node, else one */
 	int threads;
 	long long requests; /* stop after so many; 0: by duration */
 	double duration_s;
 	double warmup_s; /* served before, not counted */
-	bool sequential;
-	bool each_key; /* in a cluster: sequential, each node all of its keys */
-	bool resp3;    /* HELLO 3, else RESP2 */
+	bool sequential; /* each key once, then again */
+	bool resp3;      /* HELLO 3, else RESP2 */
 	uint64_t seed;
 	const cpu_set_t *cpus; /* of the client threads; NULL: as it is */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */

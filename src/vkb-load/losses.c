@@ -198,7 +198,7 @@ losses_end(struct worker *w, int64_t now)
 	size_t i;
 
 	for (i = 0; i < w->nconns; i++) {
-		c = &w->conns[i];
+		c = w->conns[i];
 		n = give_up_all(w, c, now);
 		w->unanswered += n;
 		add_losses(r, n, "no reply from '%s' to %s until the end",

@@ -1,7 +1,7 @@
 #include "clock.h"
 #include "hist.h"
+#include "pools.h"
 #include "run.h"
-#include "slotmap.h"
 
 #include <math.h>
 
@@ -12,7 +12,7 @@
  * Each thread has its part of the arrivals: every Nth of the constant ones, a
  * thinner Poisson process. The schedule is absolute. 'seen' runs ahead to the
  * present, 'sent' follows as requests are written; between them lies the
- * backlog.
+ * backlog. In a cluster the backlog is kept by node instead, see pools.h.
  */
 static void
 arrive(struct arrivals *a)
@@ -64,34 +64,47 @@ look_ahead(struct worker *w, int64_t now)
 	while (w->seen.next_ns <= t && w->seen.next_ns < t1 &&
 	    w->measured < w->share) {
 		w->measured += w->seen.next_ns >= t0;
+		if (r->by_key)
+			pools_add_due(pools_due(w, w->seen.n),
+			    r->base + (int64_t)w->seen.next_ns);
 		arrive(&w->seen);
 	}
 }
 
-void
-openloop_idle(struct worker *w, struct conn *c)
+/*
+ * What is due and not yet sent. Without nodes to draw the schedule itself says
+ * when: no memory is needed, however long the server stands still.
+ */
+static uint64_t
+pending(const struct worker *w, const struct pool *p)
 {
-	w->full = false;
-	if (c->queued)
-		return;
-	c->queued = true;
-	w->idle[(w->idle_at + w->nidle++) % w->nconns] = c;
+	return w->run->by_key ? p->ndue : w->seen.n - w->sent.n;
 }
 
-static struct conn *
-pop_idle(struct worker *w)
+static uint64_t
+backlog(const struct worker *w)
 {
-	struct conn *c;
+	uint64_t n = 0;
 
-	while (w->nidle) {
-		c = w->idle[w->idle_at];
-		w->idle_at = (w->idle_at + 1) % w->nconns;
-		w->nidle--;
-		c->queued = false;
-		if (c->state == CONN_READY && !c->awaited)
-			return c;
+	for (size_t i = 0; i < w->npools; i++)
+		n += pending(w, &w->pools[i]);
+	return n;
+}
+
+/* Takes the oldest of what is due: when it was. */
+static int64_t
+take_due(struct worker *w, struct pool *p)
+{
+	int64_t due;
+
+	if (w->run->by_key) {
+		due = pools_next_due(p);
+		pools_drop_due(p);
+	} else {
+		due = w->run->base + (int64_t)w->sent.next_ns;
+		arrive(&w->sent);
 	}
-	return NULL;
+	return due;
 }
 
 static uint32_t
@@ -105,20 +118,42 @@ room(const struct worker *w, const struct conn *c)
 
 /* An idle connection, or else one that can take more. */
 static struct conn *
-choose(struct worker *w)
+choose(struct worker *w, struct pool *p)
 {
-	struct conn *c = pop_idle(w);
+	struct conn *c = pools_take_idle(p);
 	size_t i;
 
-	if (c || w->run->pipeline == 1 || w->full)
+	if (c || w->run->pipeline == 1 || p->full)
 		return c;
-	for (i = 0; i < w->nconns; i++) {
-		c = &w->conns[w->cursor++ % w->nconns];
+	for (i = 0; i < p->nconns; i++) {
+		c = p->conns[p->cursor++ % p->nconns];
 		if (room(w, c))
 			return c;
 	}
-	w->full = true; /* until there is a reply */
+	p->full = true; /* until there is a reply */
 	return NULL;
+}
+
+static void
+send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	uint64_t slots = p->nidle + 1, n;
+	uint32_t i, k;
+
+	n = (pending(w, p) + slots - 1) / slots;
+	if (n > room(w, c))
+		n = room(w, c);
+	for (i = 0; i < n; i++) {
+		k = (c->oldest + c->awaited + i) % r->pipeline;
+		c->due[k] = take_due(w, p);
+	}
+	pools_advance(w, c, (uint32_t)n);
+	worker_sequence(w, c, 0);
+	k = c->oldest + c->awaited;
+	conn_send(w, c, (uint32_t)n, now);
+	for (i = 0; i < n; i++)
+		c->written[(k + i) % r->pipeline] = c->start_ns;
 }
 
 void
@@ -127,31 +162,18 @@ openloop_dispatch(struct worker *w, int64_t now)
 	struct run *r = w->run;
 	bool over =
 	    w->ending || (r->t1 != INT64_MAX && now - DRAIN_NS >= r->t1);
-	uint64_t backlog, n, slots;
+	struct pool *p;
 	struct conn *c;
-	uint32_t i, k;
+	size_t i;
 
 	look_ahead(w, now);
-	while (!over && w->sent.n < w->seen.n && (c = choose(w))) {
-		backlog = w->seen.n - w->sent.n;
-		slots = w->nidle + 1;
-		n = (backlog + slots - 1) / slots;
-		if (n > room(w, c))
-			n = room(w, c);
-		for (i = 0; i < n; i++) {
-			k = (c->oldest + c->awaited + i) % r->pipeline;
-			c->due[k] = r->base + (int64_t)w->sent.next_ns;
-			arrive(&w->sent);
-		}
-		worker_sequence(w, c, 0);
-		k = c->oldest + c->awaited;
-		conn_send(w, c, (uint32_t)n, now);
-		for (i = 0; i < n; i++)
-			c->written[(k + i) % r->pipeline] = c->start_ns;
+	for (i = 0; i < w->npools && !over; i++) {
+		p = &w->pools[i];
+		while (pending(w, p) && (c = choose(w, p)))
+			send_due(w, p, c, now);
 	}
-	backlog = w->seen.n - w->sent.n;
-	if (now >= r->t0 && (double)backlog > w->max_backlog)
-		w->max_backlog = (double)backlog;
+	if (now >= r->t0)
+		w->max_backlog = fmax(w->max_backlog, (double)backlog(w));
 }
 
 static bool
@@ -166,7 +188,7 @@ openloop_replies(
 {
 	const struct run *r = w->run;
 
-	w->full = false;
+	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
 		if (in_time(r, c->due[c->oldest])) {
 			worker_record(w, now - c->due[c->oldest], 1);
@@ -205,21 +227,21 @@ openloop_done(const struct worker *w)
 	if (w->busy || w->away || w->again)
 		return false;
 	if (r->t1 == INT64_MAX)
-		return w->measured >= w->share && w->sent.n >= w->seen.n;
-	return w->now - DRAIN_NS >= r->t1 ||
-	    (w->now >= r->t1 && w->sent.n == w->seen.n);
+		return w->measured >= w->share && !backlog(w);
+	return w->now - DRAIN_NS >= r->t1 || (w->now >= r->t1 && !backlog(w));
 }
 
 void
 openloop_unsent(struct worker *w, int64_t now)
 {
 	const struct run *r = w->run;
+	struct pool *p;
 	int64_t due;
 
-	while (w->sent.n < w->seen.n) {
-		due = r->base + (int64_t)w->sent.next_ns;
-		if (in_time(r, due))
-			hist_add(w->latency, now - due, 1);
-		arrive(&w->sent);
-	}
+	for (p = w->pools; p < w->pools + w->npools; p++)
+		while (pending(w, p)) {
+			due = take_due(w, p);
+			if (in_time(r, due))
+				hist_add(w->latency, now - due, 1);
+		}
 }

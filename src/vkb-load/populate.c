@@ -42,7 +42,7 @@ populate(const struct target *t, const struct json *cas,
 	w.text = command_known(name) ? NULL : with;
 	w.dataset = NULL;
 	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
-	w.sequential = w.each_key = true;
+	w.sequential = true;
 	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;

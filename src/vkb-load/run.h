@@ -53,7 +53,9 @@ struct conn {
 	uint32_t away;                   /* requests of it on a detour */
 	uint32_t batch;                  /* requests made in the last one */
 	bool counted;     /* the batch is part of the measured requests */
-	bool queued;      /* among the idle ones (open loop) */
+	uint32_t pool;    /* of the worker, that it belongs to */
+	bool queued;      /* among the idle ones of its pool */
+	bool client;      /* a client of the cluster has a batch on it */
 	unsigned setup;   /* replies of AUTH, HELLO and SELECT to come */
 	uint64_t popped;  /* since the last refill */
 	uint32_t again;   /* lost with the connection, to be sent again */
@@ -66,7 +68,7 @@ struct conn {
 	const char *end; /* what follows that, 'nend' bytes; borrowed */
 	size_t nend;
 	uint64_t *sequence, here; /* of the numbers; NULL: random */
-	uint64_t first;           /* number of the batch, in sequence */
+	uint64_t first;           /* number or key of the batch, in sequence */
 	uint32_t todo;            /* commands of the batch not yet made */
 	struct course course;     /* of a template; 'from': its batch's */
 	struct course from;
@@ -88,6 +90,18 @@ struct interval {
 	double p50_ms, p99_ms, max_ms;
 };
 
+/* The connections of a thread to one node; see pools.h. */
+struct pool {
+	struct conn **conns; /* all of them, and a ring of the idle ones */
+	struct conn **idle;
+	size_t nconns, idle_at, nidle, cursor;
+	uint64_t until;   /* weights of the nodes, up to this one */
+	uint64_t waiting; /* closed loop: clients without a connection */
+	int64_t *due;     /* open loop in a cluster: a ring */
+	size_t due_at, ndue, due_cap;
+	bool full; /* the last search for room found none */
+};
+
 struct worker {
 	struct run *run;
 	int index;
@@ -95,8 +109,11 @@ struct worker {
 	bool started;
 	pid_t tid;
 	int ep;
-	struct conn *conns;
-	size_t nconns;
+	struct conn **conns; /* each owned */
+	size_t nconns, nclients;
+	struct pool *pools;
+	size_t npools;
+	uint64_t free_clients; /* in a cluster, that draw a node next */
 	size_t nready;
 	struct rng rng;
 	uint64_t turn;
@@ -110,9 +127,7 @@ struct worker {
 	uint64_t refilled;
 	uint64_t at, end; /* requests it may make */
 	uint64_t warm;    /* numbers in sequence while warming up */
-	uint64_t *places; /* and for each node of a cluster */
-	size_t nplaces;
-	size_t busy; /* connections with replies to come */
+	size_t busy;      /* connections with replies to come */
 	struct detour *detours;
 	size_t away;    /* requests that take one */
 	uint32_t taken; /* of the replies being read */
@@ -135,10 +150,7 @@ struct worker {
 	struct arrivals seen, sent;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
 	uint64_t measured; /* due in the measured time */
-	struct conn **idle;
-	size_t idle_at, nidle, cursor;
-	bool full;      /* the last search for room found none */
-	bool no_pwait2; /* the kernel has none */
+	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
 };
 
@@ -169,6 +181,7 @@ struct run {
 	size_t only_node; /* seeding: all connections go there; SIZE_MAX */
 	bool strict;      /* an error or a lost connection ends it */
 	bool sequential;
+	bool by_key; /* in a cluster: the key says the node of a request */
 	uint32_t pipeline;
 	unsigned sequence_step; /* numbers a command takes in sequence */
 	int64_t timeout_ns;
@@ -272,6 +285,8 @@ void conn_flush(struct worker *, struct conn *, int64_t now);
 void worker_ready(struct worker *, struct conn *, int64_t now);
 void worker_replies(
     struct worker *, struct conn *, int64_t now, const struct scan_tally *);
+/* How many requests the next batch may have; sets c->counted. */
+uint32_t worker_take(struct worker *, struct conn *, int64_t now);
 /* Sets where the numbers of the next n requests come from. */
 void worker_sequence(struct worker *, struct conn *, uint32_t n);
 /* The same, of a template. */
@@ -289,12 +304,17 @@ struct away {
 void worker_back(
     struct worker *, const struct away *, int64_t now, struct scan_tally *);
 
+/*
+ * remap.c: the worker goes on with that map. Connections keep their node where
+ * it is still there, others are opened.
+ */
+void remap_worker(struct worker *, struct slotmap *);
+
 /* openloop.c */
 void openloop_start(struct worker *, int64_t now);
 void openloop_dispatch(struct worker *, int64_t now);
 void openloop_replies(
     struct worker *, struct conn *, int64_t now, uint32_t replies);
-void openloop_idle(struct worker *, struct conn *);
 void openloop_back(struct worker *, const struct away *, int64_t now);
 /* Takes the times of the nth request it awaits; no latency will be counted. */
 void openloop_away(struct worker *, struct conn *, uint32_t nth, struct away *);

@@ -69,18 +69,26 @@ report(void *arg, const struct engine_progress *p)
 	s->progress(s->arg, &all);
 }
 
-/* How many elements a node has to get. */
+/*
+ * How many elements a node has to get. What is popped is shared among the
+ * nodes, but all clients may pop from one of them before they put back.
+ */
 static uint64_t
 elements(const struct engine_target *t, const struct engine_work *w,
-    const struct command *c, const struct keys *k, size_t nodes)
+    const struct command *c, const struct slotmap_node *node, size_t nodes)
 {
+	uint64_t pops,
+	    least = (uint64_t)w->clients *
+	    (seed_many(w) + 2 * (uint64_t)w->pipeline);
+
 	switch (command_needs(w->command)) {
 	case NEEDS_KEYS:
-		return c->keyed ? k->count : k->space;
+		return t->cluster && c->keyed ? node->nkeys : node->keys.space;
 	case NEEDS_SOME:
 		return t->cluster ? SOME * KEYS_COLLECTIONS : SOME;
 	case NEEDS_POPS:
-		return (seed_pops(t, w) + nodes - 1) / nodes;
+		pops = (seed_pops(t, w) + nodes - 1) / nodes;
+		return t->cluster && pops < least ? least : pops;
 	case NEEDS_NOTHING:
 		break;
 	}
@@ -101,7 +109,11 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
 		many = (unsigned)k->space;
 	o.command = command_seed(w->command, w->data_size, t->cluster, many);
-	n = elements(t, w, o.command, k, m->n);
+	n = elements(t, w, o.command, &m->nodes[node], m->n);
+	if (!n) {
+		command_free(o.command);
+		return 0;
+	}
 	o.space =
 	    command_needs(w->command) == NEEDS_KEYS ? k->space : KEYS_NUMBERS;
 	work.requests =
@@ -120,42 +132,14 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	return rc;
 }
 
-/* What of a node is to be known before it gets its keys. */
-struct nodes {
-	struct tls_context *tls;
-	struct slotmap *map;
-	char (*tags)[3];
-};
-
-static int
-nodes_open(
-    struct nodes *n, const struct engine_target *t, const struct engine_work *w)
-{
-	if (t->tls) {
-		n->tls = tls_context_new(t->cacert, t->cert, t->key);
-		if (!n->tls)
-			return -1;
-	}
-	n->tags = mem_array(KEYS_SLOTS, sizeof *n->tags);
-	n->map =
-	    slotmap_new(t, n->tls, run_space(w), (const char(*)[3])n->tags);
-	return n->map ? 0 : -1;
-}
-
-static void
-nodes_close(struct nodes *n)
-{
-	slotmap_free(n->map);
-	tls_context_free(n->tls);
-	free(n->tags);
-}
-
 int
 engine_seed(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
-	struct nodes n = {0};
+	struct tls_context *tls = NULL;
+	struct slotmap *m = NULL;
+	char(*tags)[3] = NULL;
 	size_t i;
 	int rc = -1;
 
@@ -163,40 +147,23 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 		return -1;
 	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
 		return 0;
-	if (nodes_open(&n, t, w) < 0)
+	if (t->tls) {
+		tls = tls_context_new(t->cacert, t->cert, t->key);
+		if (!tls)
+			return -1;
+	}
+	tags = mem_array(KEYS_SLOTS, sizeof *tags);
+	m = slotmap_new(t, tls, run_space(w), tags);
+	if (!m)
 		goto out;
-	s.part = 1 / (double)n.map->n;
-	for (i = 0; i < n.map->n; i++, s.done += s.part)
-		if (seed_node(t, w, n.map, i, &s) < 0)
+	s.part = 1 / (double)m->n;
+	for (i = 0; i < m->n; i++, s.done += s.part)
+		if (seed_node(t, w, m, i, &s) < 0)
 			goto out;
 	rc = 0;
 out:
-	nodes_close(&n);
-	return rc;
-}
-
-int
-seed_keys(const struct engine_target *t, const struct engine_work *w,
-    const struct run_options *options, const volatile int *stop,
-    engine_progress_fn *progress, void *arg, struct engine_result *result)
-{
-	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
-	struct run_options o = *options;
-	struct engine_work work = *w;
-	struct nodes n = {0};
-	int rc = nodes_open(&n, t, w);
-
-	s.part = rc < 0 ? 1 : 1 / (double)n.map->n;
-	for (size_t i = 0; rc == 0 && i < n.map->n && !result->refused; i++) {
-		engine_result_free(result);
-		o.only_node = i;
-		work.requests = (long long)n.map->nodes[i].keys.count;
-		work.clients = w->clients < work.requests ? w->clients
-							  : (int)work.requests;
-		rc = streams_run(t, &work, &o, 1, stop,
-		    progress ? report : NULL, &s, result);
-		s.done += s.part;
-	}
-	nodes_close(&n);
+	slotmap_free(m);
+	tls_context_free(tls);
+	free(tags);
 	return rc;
 }

@@ -129,6 +129,33 @@ collect(struct slotmap_node *n, const char *here, const struct slotmap *old)
 	}
 }
 
+static uint64_t
+count_keys(const uint16_t *residues, size_t n, uint64_t space)
+{
+	uint64_t keys = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (residues[i] < space)
+			keys +=
+			    (space - residues[i] + KEYS_SLOTS - 1) / KEYS_SLOTS;
+	return keys;
+}
+
+static void
+set_owners(struct slotmap *m)
+{
+	const struct slotmap_node *n;
+	size_t i, k;
+
+	m->owners = mem_array(KEYS_SLOTS, sizeof *m->owners);
+	for (i = 0; i < m->n; i++) {
+		n = &m->nodes[i];
+		for (k = 0; k < n->nslots; k++)
+			m->owners[n->slots[k]] = (uint16_t)i;
+	}
+}
+
 /* The part of the key space that has its slots on this node. */
 static void
 share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
@@ -152,7 +179,8 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	for (i = 0; i < KEYS_SLOTS; i++)
 		if (here[keys_slot(i)] && (i < space))
 			n->residues[k->nresidues++] = (uint16_t)i;
-	/* No number of so few lies here: one that does, so that it has work. */
+	/* No number of so few lies here: another one, for what is sent here
+	 * all the same. */
 	for (i = 0; !k->nresidues; i++)
 		if (here[keys_slot(i)]) {
 			n->residues[k->nresidues++] = (uint16_t)i;
@@ -162,6 +190,7 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	for (i = 0; i < k->nresidues; i++)
 		k->nlong += n->residues[i] < rest;
 	k->residues = n->residues;
+	n->nkeys = count_keys(n->residues, k->nresidues, space);
 	k->count = k->nresidues * k->rounds + k->nlong;
 	collect(n, here, old);
 	free(here);
@@ -188,6 +217,7 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
 	}
 	for (i = 0; i < m->n; i++)
 		share(&m->nodes[i], space, tags, NULL);
+	set_owners(m);
 	return m;
 }
 
@@ -213,6 +243,25 @@ same(const struct slotmap *a, const struct slotmap *b)
 	return true;
 }
 
+/*
+ * Nodes go on where all together were: a key whose slot has moved may be used
+ * twice in this round, or left out of it.
+ */
+static void
+keep_places(struct slotmap *m, struct slotmap *old)
+{
+	double done = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < old->n; i++) {
+		done += (double)atomic_load(&old->nodes[i].place);
+		all += (double)old->nodes[i].keys.count;
+	}
+	for (i = 0; i < m->n; i++)
+		atomic_store(&m->nodes[i].place,
+		    (uint64_t)(done / all * (double)m->nodes[i].keys.count));
+}
+
 struct slotmap *
 slotmap_again(struct slotmap *old, const struct engine_target *t,
     struct tls_context *tls, uint64_t space, const char (*tags)[3])
@@ -227,6 +276,8 @@ slotmap_again(struct slotmap *old, const struct engine_target *t,
 	}
 	for (i = 0; i < m->n; i++)
 		share(&m->nodes[i], space, tags, old);
+	set_owners(m);
+	keep_places(m, old);
 	m->older = old;
 	return m;
 }
@@ -248,6 +299,7 @@ slotmap_free(struct slotmap *m)
 			free(m->nodes[i].collections);
 		}
 		free(m->nodes);
+		free(m->owners);
 		free(m);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "keys.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,11 +23,14 @@ struct slotmap_node {
 	uint16_t *slots, *residues;
 	struct collection *collections;
 	size_t nslots;
+	uint64_t nkeys;         /* of the key space; keys.count is never 0 */
+	_Atomic uint64_t place; /* keys used so far, in sequential use */
 };
 
 struct slotmap {
 	struct slotmap_node *nodes;
 	size_t n;
+	uint16_t *owners;      /* in a cluster: the node of each slot */
 	struct slotmap *older; /* kept: threads may still use it */
 };
 

@@ -308,10 +308,11 @@ start(struct streams *s, const struct engine_target *t,
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		clients += (uint64_t)works[i].clients;
 		if (run_init(&s->runs[i], &s->gate, t, &works[i], &options[i]) <
 		    0)
 			return -1;
+		clients += (uint64_t)works[i].clients *
+		    (s->runs[i].by_key ? atomic_load(&s->runs[i].map)->n : 1);
 	}
 	room_for(clients);
 	for (i = 0; i < s->n; i++)

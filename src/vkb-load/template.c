@@ -68,8 +68,10 @@ make_command(struct template *t)
 	size_t i;
 
 	c->items = c->values = 1;
-	for (i = 0; i < t->nshapes; i++)
+	for (i = 0; i < t->nshapes; i++) {
 		c->ntags += t->shapes[i].tagged;
+		c->keyed |= t->shapes[i].keyed;
+	}
 	if (t->nshapes == 1 && t->shapes[0].items) {
 		c->counts = true;
 		c->items = t->shapes[0].items;

@@ -2,6 +2,7 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "pools.h"
 #include "run.h"
 #include "slotmap.h"
 
@@ -51,7 +52,7 @@ more_requests(struct worker *w)
 }
 
 /* How many requests the next batch may have. */
-static uint32_t
+static inline uint32_t
 take(struct worker *w, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
@@ -74,20 +75,24 @@ take(struct worker *w, struct conn *c, int64_t now)
 	return (uint32_t)n;
 }
 
+uint32_t
+worker_take(struct worker *w, struct conn *c, int64_t now)
+{
+	return take(w, c, now);
+}
+
 /* Where the batch of n goes on in the sequence. */
 void
 worker_sequence(struct worker *w, struct conn *c, uint32_t n)
 {
 	const struct run *r = w->run;
-	uint64_t *place;
 
 	c->sequence = NULL;
 	if (!r->sequential)
 		return;
-	if (w->map->n > 1 && r->only_node == SIZE_MAX) {
-		place = &w->places[c->node - w->map->nodes];
-		c->here = c->first = *place;
-		*place += (uint64_t)n * r->sequence_step;
+	if (r->by_key && r->command->ntags &&
+	    (c->counted || r->work->rate > 0)) {
+		c->here = c->first *= r->sequence_step;
 		c->sequence = &c->here;
 	} else if (!c->counted) {
 		c->sequence = &w->warm;
@@ -102,7 +107,7 @@ worker_course(struct worker *w, struct conn *c, uint32_t n)
 {
 	struct run *r = w->run;
 	struct course *to = &c->course;
-	uint64_t takes, *place;
+	uint64_t takes;
 	int i;
 
 	rng_seed(&to->rng, rng_next(&w->rng), 0);
@@ -114,11 +119,12 @@ worker_course(struct worker *w, struct conn *c, uint32_t n)
 			    r->taken[i], takes, memory_order_relaxed);
 	}
 	to->sequential = r->work->sequential;
-	if (to->sequential && w->map->n > 1 && r->command->ntags &&
-	    r->only_node == SIZE_MAX) {
-		place = &w->places[c->node - w->map->nodes];
-		to->number = *place;
-		*place += n;
+	if (to->sequential && r->by_key && r->command->ntags) {
+		if (!c->counted && r->work->rate <= 0) {
+			c->first = w->warm;
+			w->warm += n;
+		}
+		to->number = c->first;
 	} else if (to->sequential) {
 		to->number = atomic_fetch_add_explicit(
 		    &r->number, n, memory_order_relaxed);
@@ -137,7 +143,11 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 		return;
 	}
 	if (w->run->work->rate > 0) {
-		openloop_idle(w, c);
+		pools_add_idle(w, c);
+		return;
+	}
+	if (w->run->by_key) {
+		pools_next(w, c, now);
 		return;
 	}
 	n = take(w, c, now);
@@ -233,52 +243,6 @@ worker_back(
 		worker_ready(w, c, now);
 }
 
-static const struct slotmap_node *
-node_for(const struct worker *w, const struct conn *c)
-{
-	const struct run *r = w->run;
-
-	return &w->map->nodes[r->only_node != SIZE_MAX ? r->only_node
-						       : c->index % w->map->n];
-}
-
-/* A new map: connections keep their node where it is still there. */
-static void
-new_map(struct worker *w, struct slotmap *m)
-{
-	const struct slotmap_node *n;
-	struct conn *c;
-	size_t i;
-
-	w->map = m;
-	free(w->refill_keys);
-	free(w->places);
-	w->refill_keys = mem_array(m->n, sizeof *w->refill_keys);
-	w->places = mem_array(m->n, sizeof *w->places);
-	for (i = 0; i < m->n; i++) {
-		w->refill_keys[i] = m->nodes[i].keys;
-		w->refill_keys[i].space = KEYS_NUMBERS;
-		w->places[i] = m->nodes[i].keys.count * (uint64_t)w->index /
-		    w->run->nworkers;
-	}
-	for (i = 0; i < w->nconns; i++) {
-		c = &w->conns[i];
-		n = node_for(w, c);
-		if (c->node && strcmp(c->node->name, n->name) == 0) {
-			c->node = n;
-			c->next = NULL;
-		} else if (c->fd < 0) {
-			c->node = n;
-		} else {
-			c->next = n;
-			if (c->state == CONN_READY && !c->awaited) {
-				conn_close(w, c);
-				conn_open(w, c, w->now);
-			}
-		}
-	}
-}
-
 void
 worker_check(struct worker *w, struct conn *c, int64_t now)
 {
@@ -317,9 +281,9 @@ tick(struct worker *w, int64_t now)
 
 	w->tick_ns = now + TICK_NS;
 	if (m != w->map)
-		new_map(w, m);
+		remap_worker(w, m);
 	for (i = 0; i < w->nconns; i++)
-		worker_check(w, &w->conns[i], now);
+		worker_check(w, w->conns[i], now);
 	detour_check(w, now);
 	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
 		w->ending = true;
@@ -400,8 +364,7 @@ prepare(struct worker *w)
 {
 	struct run *r = w->run;
 	const struct engine_work *work = r->work;
-	size_t i, refills = 0;
-	struct conn *c;
+	size_t refills = 0;
 
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -427,14 +390,6 @@ prepare(struct worker *w)
 		w->refill = mem_array(refills, r->refill->len);
 		command_copy(r->refill, w->refill, refills);
 	}
-	for (i = 0; i < w->nconns; i++) {
-		c = &w->conns[i];
-		c->fd = -1;
-		if (work->rate > 0) {
-			c->due = mem_array(r->pipeline, sizeof *c->due);
-			c->written = mem_array(r->pipeline, sizeof *c->due);
-		}
-	}
 }
 
 static bool
@@ -445,10 +400,9 @@ connect_all(struct worker *w)
 
 	w->now = clock_ns();
 	w->tick_ns = w->now + TICK_NS;
-	new_map(w, atomic_load(&r->map));
+	remap_worker(w, atomic_load(&r->map));
 	for (i = 0; i < w->nconns && !run_halted(r); i++) {
-		w->conns[i].down_ns = w->now;
-		conn_open(w, &w->conns[i], w->now);
+		conn_open(w, w->conns[i], w->now);
 	}
 	while (w->nready < w->nconns && !run_halted(r))
 		events(w);
@@ -473,8 +427,8 @@ loop(struct worker *w)
 	if (r->work->rate > 0)
 		openloop_start(w, w->now);
 	for (i = 0; i < w->nconns; i++)
-		if (w->conns[i].state == CONN_READY)
-			next_batch(w, &w->conns[i], w->now);
+		if (w->conns[i]->state == CONN_READY)
+			next_batch(w, w->conns[i], w->now);
 	while (!w->finished && !run_halted(r)) {
 		events(w);
 		if (r->work->rate > 0) {

@@ -1,0 +1,343 @@
+#include "pools.h"
+#include "mem.h"
+#include "run.h"
+#include "slotmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The nodes of the map are drawn by how much of the key space they hold: a key
+ * drawn uniformly lies on a node with just that chance, and is drawn uniformly
+ * among the keys of the node afterwards. Named tests whose key has no number
+ * (mylist:{tag}) go by slots, and commands without a slot to all nodes alike.
+ */
+static uint64_t
+node_weight(const struct run *r, const struct slotmap_node *n)
+{
+	if (!r->command->ntags)
+		return 1;
+	return r->command->keyed ? n->nkeys : n->nslots;
+}
+
+static void
+free_pools(struct worker *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->npools; i++) {
+		free(w->pools[i].conns);
+		free(w->pools[i].idle);
+		free(w->pools[i].due);
+	}
+	free(w->pools);
+	w->pools = NULL;
+	w->npools = 0;
+}
+
+static void
+add_conn(struct worker *w, struct pool *p, struct conn *c)
+{
+	p->conns[p->nconns++] = c;
+	c->pool = (uint32_t)(p - w->pools);
+	c->queued = false;
+}
+
+/* The oldest first: each pool goes on with a part of what all had to send. */
+static void
+deal_due(struct worker *w, int64_t *due, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		pools_add_due(pools_draw(w), due[i]);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* All that is due in all pools, in order; *n of them. Caller frees. */
+static int64_t *
+collect_due(const struct worker *w, size_t *n)
+{
+	const struct pool *p;
+	int64_t *all;
+	size_t i, k;
+
+	*n = 0;
+	for (i = 0; i < w->npools; i++)
+		*n += w->pools[i].ndue;
+	all = mem_array(*n + 1, sizeof *all);
+	*n = 0;
+	for (i = 0; i < w->npools; i++) {
+		p = &w->pools[i];
+		for (k = 0; k < p->ndue; k++)
+			all[(*n)++] =
+			    p->due[(p->due_at + k) & (p->due_cap - 1)];
+	}
+	qsort(all, *n, sizeof *all, by_time);
+	return all;
+}
+
+void
+pools_set(struct worker *w)
+{
+	const struct run *r = w->run;
+	int64_t *due;
+	uint64_t sum = 0;
+	struct pool *p;
+	struct conn *c;
+	size_t i, ndue;
+
+	due = collect_due(w, &ndue);
+	for (i = 0; i < w->npools; i++) /* clients that waited draw again */
+		w->free_clients += w->pools[i].waiting;
+	free_pools(w);
+	w->npools = r->by_key ? w->map->n : 1;
+	w->pools = mem_array(w->npools, sizeof *w->pools);
+	for (i = 0; i < w->npools; i++) {
+		p = &w->pools[i];
+		p->conns = mem_array(w->nconns, sizeof(struct conn *));
+		p->idle = mem_array(w->nconns, sizeof(struct conn *));
+		sum += node_weight(r, &w->map->nodes[i]);
+		p->until = sum;
+	}
+	if (!sum)
+		w->pools[w->npools - 1].until = 1;
+	for (i = 0; i < w->nconns; i++) {
+		c = w->conns[i];
+		p = w->pools;
+		if (r->by_key)
+			p += (c->next ? c->next : c->node) - w->map->nodes;
+		add_conn(w, p, c);
+		if (c->state == CONN_READY && !c->awaited && !c->client)
+			pools_add_idle(w, c);
+	}
+	deal_due(w, due, ndue);
+	free(due);
+}
+
+void
+pools_free(struct worker *w)
+{
+	free_pools(w);
+}
+
+struct pool *
+pools_draw(struct worker *w)
+{
+	struct pool *p = w->pools;
+	uint64_t at;
+
+	if (w->npools == 1)
+		return p;
+	at = rng_below(&w->rng, w->pools[w->npools - 1].until);
+	while (p->until <= at)
+		p++;
+	return p;
+}
+
+void
+pools_add_idle(struct worker *w, struct conn *c)
+{
+	struct pool *p = &w->pools[c->pool];
+
+	p->full = false;
+	if (c->queued)
+		return;
+	c->queued = true;
+	p->idle[(p->idle_at + p->nidle++) % p->nconns] = c;
+}
+
+struct conn *
+pools_take_idle(struct pool *p)
+{
+	struct conn *c;
+
+	while (p->nidle) {
+		c = p->idle[p->idle_at];
+		p->idle_at = (p->idle_at + 1) % p->nconns;
+		p->nidle--;
+		c->queued = false;
+		if (c->state == CONN_READY && !c->awaited && !c->next)
+			return c;
+	}
+	return NULL;
+}
+
+void
+pools_add_due(struct pool *p, int64_t due)
+{
+	size_t cap = p->due_cap ? 2 * p->due_cap : 64, i;
+	int64_t *v;
+
+	if (p->ndue == p->due_cap) { /* a ring whose size is a power of two */
+		v = mem_array(cap, sizeof *v);
+		for (i = 0; i < p->ndue; i++)
+			v[i] = p->due[(p->due_at + i) & (p->due_cap - 1)];
+		free(p->due);
+		p->due = v;
+		p->due_at = 0;
+		p->due_cap = cap;
+	}
+	p->due[(p->due_at + p->ndue++) & (p->due_cap - 1)] = due;
+}
+
+int64_t
+pools_next_due(const struct pool *p)
+{
+	return p->due[p->due_at];
+}
+
+void
+pools_drop_due(struct pool *p)
+{
+	p->due_at = (p->due_at + 1) & (p->due_cap - 1);
+	p->ndue--;
+}
+
+/* Whether each key of this thread's run is to be used once in each round. */
+static bool
+in_sequence(const struct run *r)
+{
+	return r->work->sequential && r->command->ntags;
+}
+
+/* The node that is the furthest behind in its keys. */
+static struct pool *
+find_behind(const struct worker *w)
+{
+	const struct run *r = w->run;
+	struct slotmap_node *n;
+	double done, least = 0;
+	size_t i, which = SIZE_MAX;
+	uint64_t weight;
+
+	for (i = 0; i < w->npools; i++) {
+		n = &w->map->nodes[i];
+		weight = node_weight(r, n);
+		if (!weight)
+			continue;
+		done = ((double)atomic_load_explicit(
+			    &n->place, memory_order_relaxed) +
+			   .5) /
+		    (double)weight;
+		if (which == SIZE_MAX || done < least) {
+			which = i;
+			least = done;
+		}
+	}
+	return &w->pools[which == SIZE_MAX ? 0 : which];
+}
+
+/*
+ * Takes up to n of the next keys of a node. Less than n, or 0, where its round
+ * ends: it begins another one when all nodes are through theirs.
+ */
+static uint32_t
+take_keys(struct worker *w, struct conn *c, uint32_t n)
+{
+	struct slotmap_node *node = &w->map->nodes[c->pool], *other;
+	uint64_t all = node_weight(w->run, node), weight, left, at;
+	size_t i;
+
+	at = atomic_load(&node->place);
+	if (!all) /* none of the keys has a slot that the cluster serves */
+		return n;
+	do {
+		for (i = 0; i < w->npools; i++) {
+			other = &w->map->nodes[i];
+			weight = node_weight(w->run, other);
+			if (weight &&
+			    atomic_load(&other->place) / weight < at / all)
+				return 0;
+		}
+		left = all - at % all;
+		if (n > left)
+			n = (uint32_t)left;
+	} while (!atomic_compare_exchange_weak(&node->place, &at, at + n));
+	c->first = at;
+	return n;
+}
+
+void
+pools_advance(struct worker *w, struct conn *c, uint32_t n)
+{
+	if (w->run->by_key && in_sequence(w->run))
+		c->first = atomic_fetch_add(&w->map->nodes[c->pool].place, n);
+}
+
+/* Sends a batch of a client; false: none is left, or not for this node. */
+static bool
+send_batch(struct worker *w, struct conn *c, int64_t now)
+{
+	uint32_t n = worker_take(w, c, now), got = n;
+
+	if (n && c->counted && in_sequence(w->run)) {
+		got = take_keys(w, c, n);
+		w->at -= n - got;
+	}
+	if (!got) {
+		pools_add_idle(w, c);
+		return n == 0; /* else the client draws again */
+	}
+	c->client = true;
+	worker_sequence(w, c, got);
+	conn_send(w, c, got, now);
+	return true;
+}
+
+void
+pools_serve(struct worker *w, int64_t now)
+{
+	bool ordered = in_sequence(w->run);
+	struct pool *p;
+	struct conn *c;
+
+	while (w->free_clients) {
+		w->free_clients--;
+		p = ordered && now >= w->run->t0 ? find_behind(w)
+						 : pools_draw(w);
+		c = pools_take_idle(p);
+		if (!c)
+			p->waiting++;
+		else if (!send_batch(w, c, now))
+			w->free_clients++;
+	}
+}
+
+void
+pools_next(struct worker *w, struct conn *c, int64_t now)
+{
+	struct pool *p = &w->pools[c->pool];
+
+	w->free_clients += c->client;
+	c->client = false;
+	pools_add_idle(w, c);
+	if (p->waiting && in_sequence(w->run)) {
+		w->free_clients += p->waiting;
+		p->waiting = 0;
+	}
+	while (p->waiting && (c = pools_take_idle(p))) {
+		p->waiting--;
+		send_batch(w, c, now);
+	}
+	pools_serve(w, now);
+}
+
+struct pool *
+pools_due(struct worker *w, uint64_t nth)
+{
+	const struct run *r = w->run;
+	uint64_t number;
+
+	if (!in_sequence(r) || !r->command->keyed)
+		return pools_draw(w);
+	number = (nth * r->nworkers + (uint64_t)w->index) % r->space;
+	return &w->pools[w->map->owners[keys_slot(number % KEYS_SLOTS)]];
+}
