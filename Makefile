@@ -122,7 +122,11 @@ unit: $(UNIT)
 bench: all $(BENCH)
 fuzz: $(FUZZ)
 
-check: all $(UNIT) $(BENCH)
+# The programs, and what the tests named by T run besides.
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+CHECKED := $(addprefix $(BUILD)/,$(shell sh tests/check --needs $(T)))
+endif
+check: all $(if $(T),$(CHECKED),$(UNIT) $(BENCH))
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
 	sh tests/check $(T)
 

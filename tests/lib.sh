@@ -5,7 +5,8 @@
 #	. "${0%/*}/lib.sh"
 #	test_that 'it works' vkb-stats runs.jsonl
 #	test_status 2 'a bad option' vkb-stats --nonsense
-#	test_same "$want" "$got" 'the same text'
+#	test_same "$want" "$got" 'it prints the wanted text'
+#	test_absent 'secret' log 'no secret is in the log'
 #	test_done
 
 set -u
@@ -66,12 +67,45 @@ test_that() {
   test_status 0 "$test_that_what" "$@"
 }
 
+# test_same WANT GOT WHAT: the two texts are equal. Two empty ones are a failure,
+# because a command that did not run prints nothing as well: test_empty and
+# test_empty_file are for what should be empty.
 test_same() {
-  if [ "$1" = "$2" ]; then
+  if [ "$1" = "$2" ] && [ "$1" ]; then
     test_result 0 "$3"
-  else
-    test_result 1 "$3"
+    return
+  fi
+  test_result 1 "$3"
+  if [ "$1" ]; then
     printf '%s\n' "wanted: $1" "got:    $2" | sed 's/^/# /'
+  elif [ "$2" ]; then
+    printf '%s\n' "wanted nothing, got: $2" | sed 's/^/# /'
+  else
+    echo '# both texts are empty: test_empty is for that'
+  fi
+}
+
+# test_empty TEXT WHAT: TEXT, which is the output of a command, is empty.
+test_empty() {
+  if [ -z "$1" ]; then
+    test_result 0 "$2"
+  else
+    test_result 1 "$2"
+    printf 'wanted nothing, got: %s\n' "$1" | sed 's/^/# /' | head -n 40
+  fi
+}
+
+# test_empty_file FILE WHAT: FILE exists and holds nothing.
+test_empty_file() {
+  if [ -f "$1" ] && ! [ -s "$1" ]; then
+    test_result 0 "$2"
+  elif [ -f "$1" ]; then
+    test_result 1 "$2"
+    printf '# %s should be empty:\n' "$1"
+    head -n 20 "$1" | sed 's/^/# /'
+  else
+    test_result 1 "$2"
+    printf '# there is no file %s\n' "$1"
   fi
 }
 
@@ -83,6 +117,19 @@ test_match() {
     test_result 1 "$3"
     printf '# no line matches %s in:\n' "$1"
     head -n 20 "$2" | sed 's/^/# /'
+  fi
+}
+
+# test_absent PATTERN FILE WHAT: no line of FILE matches the extended pattern. A
+# FILE that does not exist is a failure.
+test_absent() {
+  test_found=$(grep -En -- "$1" "$2" 2>&1)
+  if [ $? -eq 1 ]; then
+    test_result 0 "$3"
+  else
+    test_result 1 "$3"
+    printf '# no line of %s should match %s:\n' "$2" "$1"
+    printf '%s\n' "$test_found" | sed 's/^/# /' | head -n 20
   fi
 }
 
@@ -203,7 +250,7 @@ no_litter() { [ -z "$(litter)" ]; }
 # test_litter SECONDS WHAT: there is none by then; else it is listed.
 test_litter() {
   [ "$1" -eq 0 ] || wait_until "$1" no_litter
-  test_same '' "$(litter)" "$2"
+  test_empty "$(litter)" "$2"
 }
 
 # test_unable WHAT WHY: a skip that no package could mend, in CI as well.

@@ -10,7 +10,7 @@ both=$(printf '%s\n' "$programs" "$workflows" | sort)
 
 bad=$scratch/bad
 # empty WHAT: $bad, the lines that break the rule, is empty.
-empty() { test_same '' "$(cat "$bad")" "$1"; }
+empty() { test_empty_file "$bad" "$1"; }
 
 # code FILE: without comments, each line with its file in front.
 code() {

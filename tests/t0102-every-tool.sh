@@ -44,11 +44,11 @@ for program in "$VKB_BIN"/vkb-*; do
   p=${program##*/}
   test_status 2 "$p: unknown option" "$p" --no-such-option
   test_match "^$p: unknown option '--no-such-option'" .err "$p: it is named"
-  test_same '' "$(cat .out)" "$p: and stdout is empty"
+  test_empty_file .out "$p: and stdout is empty"
   test_status 2 "$p: unknown letter" "$p" -Z
   test_that "$p: --help" "$p" --help
   test_match "^usage: $p" .out "$p: the usage is on stdout"
-  test_same '' "$(awk 'length > 79' .out)" "$p: it fits in 79 columns"
+  test_empty "$(awk 'length > 79' .out)" "$p: it fits in 79 columns"
   test_that "$p: -h" "$p" -h
   test_that "$p: -V" "$p" -V
   test_match "^$p [0-9.]+$" .out "$p: its version"
@@ -65,7 +65,7 @@ done
 # reads COMMAND...: $good, however it comes.
 reads() {
   test_that "$name: good input" "$@" "$good"
-  test_same '' "$(cat .err)" "$name: is quiet"
+  test_empty_file .err "$name: nothing is printed on stderr"
   cp .out want
   test_that "$name: stdin" from "$good" "$@"
   test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
@@ -108,7 +108,7 @@ filter() {
   test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
   test_match 'Bad file descriptor|stdout is closed' .err "$name: it is said"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
-  test_same '' "$(cat .err)" "$name: is quiet"
+  test_empty_file .err "$name: nothing is printed on stderr"
 
   hostile=$(printf 'a\033[31mb')
   cp torn "$hostile"
@@ -132,7 +132,7 @@ passes_unknown() {
   shift
   cat unknown.jsonl "$good" >types
   test_that "$*: an unknown type passes" "$@" types
-  test_same '' "$(cat .err)" "$*: quietly"
+  test_empty_file .err "$*: quietly"
 }
 
 # A text of another kind: stacks FILE COMMAND...
@@ -155,7 +155,7 @@ stacks() {
   test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
   test_match 'Bad file descriptor' .err "$name: it is said"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
-  test_same '' "$(cat .err)" "$name: is quiet"
+  test_empty_file .err "$name: nothing is printed on stderr"
   printf 'a\033[31mb;c\033]0;x\007 1\n\377\376\302\233 2\n' >evil
   test_that "$name: hostile names" "$@" evil
   no_control .out "$name: are not shown raw"

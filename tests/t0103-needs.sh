@@ -24,7 +24,7 @@ test_status 2 'an unknown word is usage' needs build nonsense
 test_that '--help answers' needs --help
 test_status 2 'missing things with --keep-system' needs --keep-system build run
 test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all are named'
-test_same '' "$(cat log)" 'nothing was run'
+test_empty_file log 'nothing was run'
 
 fake id <<'END'
 echo 0
@@ -88,7 +88,7 @@ test_match 'install -y --no-install-recommends valkey-server valkey-tools' log \
 test_match 'DPkg::Lock::Timeout=300' log 'it waits for the lock'
 test_match 'port 6379' .err 'it warns of a started server'
 test_that 'once more' needs run
-test_same '' "$(cat log)" 'nothing to do does nothing'
+test_empty_file log 'nothing to do does nothing'
 
 rm -f bin/valkey-* root/etc/apt/sources.list.d/*
 cat >root/etc/apt/sources.list <<'END'
@@ -124,7 +124,7 @@ echo "sudo $*" >>"$HERE/log"
 exec "$@"
 END
 test_status 2 'no terminal to ask on' needs run
-test_same '' "$(cat log)" 'nothing was run'
+test_empty_file log 'nothing was run'
 test_that '--yes does not ask' needs --yes run
 test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'with sudo'
 rm -f bin/valkey-*

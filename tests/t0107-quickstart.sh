@@ -50,14 +50,14 @@ test_match "another vkb-quickstart is at work in 's'" .err 'says why not'
 kill "$pid"
 wait "$pid"
 test_same 143 "$?" 'SIGTERM stops it'
-test_same '' "$(left_over)" 'no server and no file is left'
+test_empty "$(left_over)" 'no server and no file is left'
 had=$(lines s/part.jsonl)
 head -n 2 s/part.jsonl >two
 test_that 'it goes on' vkb-quickstart --runs 3 --results s small.json
 test_match 'going on with' .err 'it says so'
 test_same "$(cat two)" "$(head -n 2 s/base.jsonl)" 'with what it had'
 test_result "$(($(lines s/base.jsonl) < had))" 'and lost nothing'
-test_same '' "$(left_over)" 'nothing is left'
+test_empty "$(left_over)" 'nothing is left'
 
 # Another configuration does not go on with it.
 cp r/base.jsonl s/part.jsonl

@@ -15,7 +15,7 @@ test_same 'server ok false primary string allkeys-lru no' \
   "$(jq -r '[.type, .status, .cluster, .nodes[0].role,
     (.nodes[0].run_id | type), .config["maxmemory-policy"],
     .config.appendonly] | join(" ")' r.json)" 'the record'
-test_same '' "$(ls "$TMPDIR")" 'no run directory is left'
+test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 
 test_status 7 "the command's status" vkb-serve -- sh -c 'exit 7'
 test_status 137 'a command that is killed' vkb-serve -- sh -c 'kill -9 $$'
@@ -98,7 +98,7 @@ vkb-serve --config "requirepass=$secret" --config=masterauth="$secret" -- \
 serve=$!
 : >down
 wait_until 20 test -e up
-test_same '' "$(shown "$secret")" 'a password of an option is in no list of processes'
+test_empty "$(shown "$secret")" 'a password of an option is in no list of processes'
 kill $serve
 wait $serve
 
@@ -127,5 +127,5 @@ test_match 'Ready to accept' logs/server-1.log '... where the caller asks'
 test_that 'a run directory is kept' vkb-serve --dir run -- true
 test_match 'Ready to accept' run/s1/n1/server.log '... with the log'
 test_same 700 "$(stat -c %a run)" '... and is private'
-test_same '' "$(ls "$TMPDIR")" 'nothing else is left'
+test_empty "$(ls "$TMPDIR")" 'nothing else is left'
 test_done

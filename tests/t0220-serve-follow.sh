@@ -70,7 +70,7 @@ test_same 2 $? 'bad lines are trouble'
 pid=$(sed -n 1p b | jq '.nodes[0].pid')
 wait_until 10 gone "$pid"
 test_result $? 'the end of stdin stops all'
-test_same '' "$(ls "$TMPDIR")" 'no run directory is left'
+test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 exec 4<&-
 
 echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >one
@@ -79,7 +79,7 @@ printf '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >none 2>err
 test_same 2 $? 'a torn line'
 test_match 'stdin:1: torn record' err '... is told'
 test_that 'nothing to do' vkb-serve --follow
-test_same '' "$(cat .out)" '... is nothing said'
+test_empty_file .out 'nothing is printed on stdout'
 
 # A reader that goes away.
 mkfifo in2 out2
@@ -90,7 +90,7 @@ ask '{"type":"spec","v":1,"id":"a"}' >f
 exec 4<&-
 wait $serve
 test_same 141 $? 'a closed stdout ends it as SIGPIPE'
-test_same '' "$(cat err)" '... quietly'
+test_empty_file err 'nothing is printed on stderr'
 wait_until 10 gone "$(jq '.nodes[0].pid' f)"
 test_result $? '... and stops all'
 exec 3>&-

@@ -24,7 +24,7 @@ test_that 'stop' vkb-serve stop
 test_same 'server stopped' "$(jq -r '.id + " " + .status' .out)" 'a record'
 wait_until 10 gone "$(jq '.nodes[0].pid' a)"
 test_result $? 'it is gone'
-test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_empty "$(ls "$TMPDIR")" 'nothing is left'
 test_that 'stop twice' vkb-serve stop
 test_status 1 'status after stop' vkb-serve status
 
@@ -44,7 +44,7 @@ test_result $? 'a death is noticed'
 test_status 1 'status says so' vkb-serve status
 test_match 'crashed by signal' .out 'with the end of the log'
 test_status 1 'stop says so' vkb-serve stop
-test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_empty "$(ls "$TMPDIR")" 'nothing is left'
 
 # The keeper is killed.
 vkb-serve start >c
@@ -73,5 +73,5 @@ test_status 2 'a bad start' vkb-serve start --config maxmemory=zz
 test_same failed "$(jq -r .status .out)" 'gives a failed record'
 test_status 1 'and leaves nothing' vkb-serve status
 test_status 2 'stop takes no spec' vkb-serve stop spec.json
-test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_empty "$(ls "$TMPDIR")" 'nothing is left'
 test_done

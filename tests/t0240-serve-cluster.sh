@@ -76,5 +76,5 @@ test_match "'port': 55534 is too high" .err 'is named'
 test_status 125 'a reserved setting' \
   vkb-serve --primaries 1 --config cluster-enabled=no -- true
 test_match "config.cluster-enabled.*'primaries'" .err 'is named'
-test_same '' "$(ls "$TMPDIR")" 'nothing is left'
+test_empty "$(ls "$TMPDIR")" 'nothing is left'
 test_done

@@ -17,13 +17,13 @@ refused() {
   config "$3"
   test_status 2 "$2" vkb-load --plan c.json
   test_match "^vkb-load: c\\.json: $1" .err "$2: the message"
-  test_same '' "$(cat .out)" "$2: no plan"
+  test_empty_file .out "$2: no plan"
 }
 
 accepted() { # accepted WHAT MEMBERS
   config "$2"
   test_that "$1" vkb-load --plan c.json
-  test_same '' "$(cat .err)" "$1: in silence"
+  test_empty_file .err "$1: nothing is printed on stderr"
 }
 
 p='\$\[0\]'

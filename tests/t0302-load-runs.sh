@@ -10,7 +10,7 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 # --- a server of its own for each run
 
 test_that 'runs' vkb-load --runs 2 c.json
-test_same '' "$(cat .err)" 'in silence, no terminal'
+test_empty_file .err 'in silence, no terminal'
 cp .out runs
 test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
 test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all are ok'

@@ -20,10 +20,10 @@ for log in keep/here/*/run-?.log; do
   grep -q 'Ready to accept connections' "$log" &&
     grep -Eq 'User requested shutdown|Received SIGTERM' "$log" || echo "$log"
 done >incomplete
-test_same '' "$(cat incomplete)" 'each log is whole, from the start to the end'
+test_empty_file incomplete 'each log is whole, from the start to the end'
 test_same 4 "$(grep -Ec '^20[0-9-]+T[0-9:.]+Z vkb-load: [1-4]/4 .* req/s' \
   keep/here/logs.txt)" 'logs.txt has a line with the time for each run'
-test_same '' "$(cat .err)" 'stderr has none of them'
+test_empty_file .err 'stderr has none of them'
 test_that 'a second session in the same folder' \
   vkb-load -q --runs 1 --case 'SET*' --logs keep/here c.json
 test_same 2 "$(grep -c 'Ready to accept' "keep/here/$set/run-1.log")" \
@@ -40,7 +40,7 @@ test_same 'run-1-node2.log run-1-node3.log run-1.log' \
 test_status 2 'a folder that cannot be made' vkb-load --logs c.json/x c.json
 test_match "cannot make the folder 'c.json/?x?'" .err \
   'a folder that cannot be made is named'
-test_same '' "$(cat .out)" 'nothing is measured without the folder'
+test_empty_file .out 'nothing is measured without the folder'
 test_status 2 '--plan and --logs' vkb-load --plan --logs x c.json
 
 # --- failed runs

@@ -30,7 +30,7 @@ test_that 'and is the same' cmp plan looked
 # --- it stops, it goes on
 
 test_that 'precise at once' vkb-load --runs 3..8 --until requests=1% c.json
-test_same '' "$(cat .err)" 'in silence'
+test_empty_file .err 'nothing is printed on stderr'
 test_same 6 "$(wc -l <.out | tr -d ' ')" 'ends after the first look'
 test_same '{"looks":[3,4,6,8],"until":{"requests":0.01}}' \
   "$(jq -c '.run | {looks, until}' .out | sort -u)" 'the runs say so'

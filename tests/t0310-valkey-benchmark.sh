@@ -35,7 +35,7 @@ program() {
 # --- a run is a run
 
 test_that 'runs' vb --runs 2 c.json
-test_same '' "$(cat .err)" 'in silence'
+test_empty_file .err 'nothing is printed on stderr'
 cp .out out
 grep '"type":"run"' out >runs
 test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
@@ -92,7 +92,7 @@ test_that 'every test' vb --runs 1 all.json
 grep '"type":"run"' .out >all
 test_same '28 ok' "$(jq -r .status all | sort | uniq -c | sed 's/^ *//')" \
   'is run'
-test_same '' "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
+test_empty "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
   .config.command' all)" 'what is read is found'
 
 # --- every way to reach a server
@@ -197,7 +197,7 @@ if lacks --sequential; then
   test_status 2 'keys in sequence' vb --runs 1 seq.json
   test_match "not run: $version has no '--sequential'" .err \
     'are refused by name'
-  test_same '' "$(cat .out)" 'nothing is measured'
+  test_empty_file .out 'nothing is measured'
 fi
 config resp3.json '"SET"' "$plain,\"requests\":[500],\"resp3\":true"
 if lacks -3; then
@@ -324,7 +324,7 @@ test_same '[true,false,false,false,null]' "$(jq -c 'select(.type == "run") |
   'has a throughput, and nothing else is invented'
 for f in tls cluster unix; do
   test_status 2 "$f with it" vb --valkey-benchmark-path ./old --runs 1 $f.json
-  test_same '' "$(cat .out)" "$f is refused"
+  test_empty_file .out "$f is refused"
 done
 test_match "not run: ./old has no '--threads'" .err 'by name'
 
@@ -430,7 +430,7 @@ for sig in TERM KILL; do
   wait "$load" 2>/dev/null
   test_that "$sig: it is gone" wait_until 10 gone "$(cat pid)"
   test_litter 10 "$sig: nothing is left"
-  test_same '' "$(cat k)" "$sig: nothing is written"
+  test_empty_file k "$sig: nothing is written"
 done
 
 # --- the session is the native one's

@@ -73,7 +73,7 @@ r=1000.00
 [ "$n" -le 2 ] || r=900.00
 END
 test_that 'one that is near' vb ./near --runs 1 second.json
-test_same '' "$(cat .err)" 'is not spoken of'
+test_empty_file .err 'nothing is printed on stderr'
 timed quick <<'END'
 r=5000.00
 [ "$n" -gt 1 ] || r=inf
@@ -130,7 +130,7 @@ test_same '1 2 3' "$(jq 'select(.type == "run" and .status == "ok").run.index' \
   cut | sort | paste -s -d ' ' -)" 'each run is there once'
 test_same 3 "$(grep -c '"type":"raw"' cut)" 'with its output'
 test_that 'a shard' vb ./hangs --plan --shard 2/2 set.json
-test_same '' "$(cat .out)" 'has its part'
+test_empty_file .out 'has its part'
 
 # --- what builds have of their own is not used
 

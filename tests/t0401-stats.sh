@@ -40,7 +40,7 @@ test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
 test_same '[4,6,8]' "$(jq -c .looks two)" \
   'the looks of all sessions, joined: each spends of alpha'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
-test_same '' "$(vkb-stats </dev/null)" 'nothing in, nothing out'
+test_empty "$(vkb-stats </dev/null)" 'nothing in, nothing out'
 
 # --- numbers
 
@@ -175,7 +175,7 @@ test_same "$(cat want)" "$(cat got)" 'and in one'
   printf '\n ] \n'
 } | vkb-stats >got
 test_same "$(cat want)" "$(cat got)" 'and with blanks everywhere'
-test_same '' "$(echo '[ ]' | vkb-stats)" 'an empty one is nothing'
+test_empty "$(echo '[ ]' | vkb-stats)" 'an empty one is nothing'
 printf '[{"type":"a","s":"]}\\"]"}\n,[1,{"b":[]}],"],",{"type":"b","x":[{}]}]' >array
 test_status 2 'elements that are no objects' vkb-stats array
 test_same '{"type":"a","s":"]}\"]"}

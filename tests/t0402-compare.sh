@@ -319,7 +319,7 @@ commit=1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c
   built '{"ref":"broken"}' failed
 } >builds
 test_that 'builds have sides' vkb-compare --check-sides --baseline 8.0.1 builds
-test_same '' "$(cat .out .err)" 'and nothing is said'
+test_empty "$(cat .out .err)" 'and nothing is said'
 test_that 'by their commit' vkb-compare --check-sides --baseline 1f9c builds
 test_status 2 'but no side is of two builds' \
   sh -c 'grep -v failed builds | sed "s/\"ref\"/\"title\"/" |
@@ -344,7 +344,7 @@ test_that 'not even an empty one' test ! -e check.md
 test_status 2 'builds are no sides of a comparison' \
   vkb-compare --baseline 8.0.1 builds
 test_that 'runs have sides too' vkb-compare --check-sides "$a" "$b"
-test_same '' "$(cat .out .err)" 'and are not compared'
+test_empty "$(cat .out .err)" 'and are not compared'
 test_status 2 'a baseline file with two subjects' vkb-compare new base
 test_match 'new: several subjects' .err 'says so'
 test_status 2 'only a baseline' vkb-compare --baseline x base
@@ -366,12 +366,12 @@ if command -v script >/dev/null 2>&1; then
   script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
   test_match "$(printf '\033')\[31m1.07x slower" terminal 'a regression is red on a terminal'
   NO_COLOR=1 script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
-  test_same '' "$(tr -cd '\033' <terminal)" 'not with NO_COLOR'
+  test_empty "$(tr -cd '\033' <terminal)" 'not with NO_COLOR'
 else
   test_skip 'colour' script
 fi
 vkb-compare "$a" "$b" >file
-test_same '' "$(tr -cd '\033' <file)" 'nor in a file'
+test_empty "$(tr -cd '\033' <file)" 'nor in a file'
 
 # --- hostile names
 
@@ -390,7 +390,7 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' 'www
     test_result 0 "markdown holds no raw $bad"
   fi
 done
-test_same '' "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
+test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
 # nine bars: eight cells, all others are escaped
 test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
   tr -d ' ')" 'with as many cells as there are columns'
@@ -398,7 +398,7 @@ turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
 test_same 0 "$(grep -c "$turned" .out)" 'nothing is written backwards'
 test_that 'hostile text in text' vkb-compare base new
 test_same 0 "$(grep -c "$turned" .out)" 'nor here'
-test_same '' "$(tr -cd '\033' <.out)" 'drives no terminal'
+test_empty "$(tr -cd '\033' <.out)" 'drives no terminal'
 
 # --- a long report
 

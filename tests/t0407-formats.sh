@@ -55,7 +55,7 @@ test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -m rps -f jsonl:d -f text b
 set --
 for f in $all; do set -- "$@" -f "$f:$f.out"; done
 test_status 1 'every format at once' vkb-compare "$@" "$a" "$b"
-test_same '' "$(cat .out .err)" 'and nothing else is said'
+test_empty "$(cat .out .err)" 'and nothing else is said'
 alone() {
   vkb-compare -f "$1" "$a" "$b" >again
   test_that "$1: to stdout it is the same" cmp again "$1.out"
@@ -162,7 +162,7 @@ test_match '^vkb_rows\{verdict="regression",.*\} 3$' openmetrics.out \
 
 # --- annotations
 
-test_same '' "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
+test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
   annotations.out)" 'annotations: commands and nothing else'
 test_same '3 3' "$(grep -c '^::error' annotations.out) $(grep -c '^::notice' \
   annotations.out)" 'annotations: regressions are errors'
@@ -263,7 +263,7 @@ xml junit.out
 metrics openmetrics.out
 sarif sarif.out
 test_that 'jsonl: it is JSON' jq . jsonl.out
-test_same '' "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
+test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
   annotations.out)" 'annotations: no other command'
 test_same 0 "$(grep -c '%0A' annotations.out)" 'annotations: no line break'
 test_same 0 "$(grep -cE '^(::|##)' text.out)" 'text: no line is a command'
@@ -293,7 +293,7 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' \
   'www.' '](' '**e' '&amp;' '!4' '~5' '$7' '%8'; do
   test_same 0 "$(grep -cF -- "$bad" markdown.out)" "markdown: no raw $bad"
 done
-test_same '' "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
+test_empty "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
 test_same 9 "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
   awk '{ print length }' | sort -u)" 'with as many cells as there are columns'
 

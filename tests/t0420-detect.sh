@@ -216,7 +216,7 @@ test_same 12 "$(wc -l <j | tr -d ' ')" 'records'
 test_match '^\*\*regression at' m 'Markdown'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out
-test_same '' "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'
+test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'
 vkb-detect evil >.out
-test_same '' "$(tr -d '[:print:]\n' <.out)" 'and on a terminal'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'and on a terminal'
 test_done

@@ -38,9 +38,9 @@ test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records 
   'the records name the key too'
 history 1 60 3 >flat
 test_that 'no regression' issue flat
-test_same '' "$(cat .out)" 'is no issue'
+test_empty_file .out 'no issue is printed'
 test_that 'one that is known' issue --since 2026-02-20 h
-test_same '' "$(cat .out)" 'is none'
+test_empty_file .out 'nothing is printed on stdout'
 
 # --- the key
 
@@ -103,21 +103,21 @@ test_match "nowhere/" .err 'is named'
 evil='<b>|@all `x` #1 [a](http://x) ![](http://y) www.x.y GH-1 -->'
 sed "s/\"SET\"/\"$(printf %s "$evil" | sed 's/[&/|]/\\&/g')\\\\u001b[31m\\\\n# x\"/" h >hostile
 test_status 1 'a hostile name' issue hostile
-test_same '' "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
+test_empty "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
   'is harmless'
-test_same '' "$(tr -d '[:print:]\n' <.out)" 'and visible'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'and visible'
 test_same 1 "$(grep -c '^# ' .out)" 'one title'
-test_same '' "$(awk 'NR == 1 && length > 258' .out)" 'no longer than one may be'
+test_empty "$(awk 'NR == 1 && length > 258' .out)" 'no longer than one may be'
 test_same 1 "$(keys .out | wc -l | tr -d ' ')" 'one key'
 for repository in 'https://github.com/a/b' 'a/b/c' 'a/..' '../b' '-a/b' 'a b/c' \
   'a/b](http://x)' 'evil.com/x' '/b' 'a/' 'javascript:x/y'; do
   sed "s|valkey-io/valkey|$repository|" h >other
   issue other >.out
-  test_same '' "$(grep -F -e '](' .out)" "no link to '$repository'"
+  test_empty "$(grep -F -e '](' .out)" "no link to '$repository'"
 done
 sed 's/"commit":"/&refs\/x](y) /' h >other
 issue other >.out
-test_same '' "$(grep -F -e '](' -e '`vkb-build' .out)" 'nor of what is no commit'
+test_empty "$(grep -F -e '](' -e '`vkb-build' .out)" 'nor of what is no commit'
 sed 's/"commit":/"label":/' h >other
 test_status 1 'without commits' issue other
 test_same "$(keys .out)" "$(history 1 70 3 36 | sed 's/"commit":/"label":/' | issue | keys)" \
@@ -130,7 +130,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done >wide
 perl -ne 'for my $c (1 .. 40) { my $l = $_; $l =~ s/"data_size":/"x":$c,$&/; print $l }' wide >wider
 test_status 1 'very many cases' issue wider
-test_same '' "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" 'are cut'
+test_empty "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" 'are cut'
 test_match '^[0-9]+ more series$' .out 'and that is said'
 test_match '^The key of this change' .out 'the end is there'
 test_done

@@ -25,7 +25,7 @@ test_same '["SET",1,100000,0.342,0.791]
   "$(parsed '[.config.command, .run.index, .metrics.rps,
     .metrics.avg_latency_ms, .metrics.max_latency_ms]' eight.csv)" \
   'csv: eight columns, names, repetitions; empty is absent'
-test_same '' "$(cat err)" 'csv: quietly'
+test_empty_file err 'csv: quietly'
 printf '"SET","123.45"\n"PING_INLINE","7"\n' >two.csv
 test_same '["SET",{"rps":123.45}]
 ["PING_INLINE",{"rps":7}]' \
@@ -122,7 +122,7 @@ test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \
 head -c "$(($(wc -c <new.txt) - 3))" new.txt >torn.txt
 test_status 2 'text: torn in the last number' vkb-parse torn.txt
 test_match 'torn.txt:[0-9]*: torn' .err 'text: it is named'
-test_same '' "$(cat .out)" 'text: and gives no run'
+test_empty_file .out 'text: and gives no run'
 printf 'SET: -nan requests per second\nGET: 5 requests per second\n' >nan.txt
 test_status 2 'text: no number' vkb-parse nan.txt
 test_match "nan.txt:1: 'rps' is '-nan'" .err 'text: it is named'

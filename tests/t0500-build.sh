@@ -49,7 +49,7 @@ true' "$(field .cached)" 'both were built before'
 test_that 'the programs are there' test -x "$server" -a \
   -x "$(field .cli | tail -n 1)" -a -x "$(field .benchmark | tail -n 1)" -a \
   -f "$(field .log | tail -n 1)"
-test_same '' "$(in_repo status --porcelain --ignored)" 'the repository is as it was'
+test_empty "$(in_repo status --porcelain --ignored)" 'the repository is as it was'
 
 # --- what is no commit
 
@@ -60,7 +60,7 @@ for ref in nothing pr/18 '' "$(printf '%040d' 1)" ' ' '--' 'x y' "a'b" 'a"b' \
   test_same 'failed
 ok' "$(field .status)" 'a record; the other one is built'
   test_same 1 "$(grep -c '^vkb-build: ' .err)" 'it is said once'
-  test_same '' "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'harmlessly'
+  test_empty "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'no escape sequence is printed'
 done
 test_status 2 'an ambiguous name of a blob' build "$(head_of main:src/version.h)"
 test_match 'no commit' .err 'is said'
@@ -104,7 +104,7 @@ test_that 'tests' build --cache inc HEAD
 test_same 'ok true false' "$(how)" 'from there'
 in_repo rm -q tests/t.tcl && in_repo commit -qm seven
 test_that 'a file that is gone' build --cache inc HEAD
-test_same '' "$(find inc -name t.tcl)" 'is gone from the tree'
+test_empty "$(find inc -name t.tcl)" 'is gone from the tree'
 # The objects of the tree are spoilt: it fails, and is built from nothing.
 find inc/trees -name valkey-cli.o -exec sh -c 'echo junk >"$1"' - {} \;
 echo 'int y;' >>repo/src/valkey-server.c
@@ -129,7 +129,7 @@ test_status 2 'a bad variable' build --make-arg 'not a variable' main
 test_match "'--make-arg': 'not a variable'" .err 'it is named'
 test_status 2 'no compiler' build --make-arg CC=no-such-cc main
 test_match "compiler 'no-such-cc'" .err 'it is named'
-test_same '' "$(cat .out)" 'and nothing is written'
+test_empty_file .out 'and nothing is written'
 
 # --- failures
 
@@ -174,7 +174,7 @@ home=$(sed -n 's/^HOME=//p' "$found")
 test_same "yes $scratch/cache" "$([ "$home" != "$HOME" ] && echo yes) $(echo "$home" |
   cut -c "1-${#scratch}")/cache" 'its HOME is not that of the user, but in the cache'
 test_that 'that HOME does not outlive the build' [ ! -e "$home" ]
-test_same '' "$(grep -E 'hunter2|^tty' "$found")" 'no secret, no terminal'
+test_absent 'hunter2|^tty' "$found" 'no secret, no terminal'
 in_repo checkout -q main
 
 # --- a work tree
@@ -272,14 +272,14 @@ for sig in 2 9; do
   kill -$sig $a
   wait $a
   test_same $((128 + sig)) $? 'it ends by it'
-  test_same '' "$(cat a.out)" 'with no record'
+  test_empty_file a.out 'with no record'
   test_that 'no compiler is left' wait_until 20 no_children
   : >slow-cc.go
   test_that 'the next' slow --cflags "-DS$sig" main
   test_same 'ok false false' "$(how)" 'builds it from nothing'
   rm -f slow-cc.go slow-cc.at.*
 done
-test_same '' "$(find slow/builds -name '*.new')" 'no half build is left'
+test_empty "$(find slow/builds -name '*.new')" 'no half build is left'
 
 # A half build of a program that could not clean up counts for nothing.
 : >slow-cc.go
@@ -298,10 +298,10 @@ test_that 'as does' slow --cflags -DS9 main
 test_same true "$(field .cached)" 'a build'
 find slow/builds -name build.json -exec touch -d '3 days ago' {} +
 test_that 'old ones go' vkb-build --cache slow --prune 2d
-test_same '' "$(ls slow/builds)" 'they are gone'
+test_empty "$(ls slow/builds)" 'they are gone'
 test_that 'one' slow main
 test_that 'size 0' vkb-build --cache slow --prune 0k
-test_same '' "$(ls slow/builds)$(ls slow/trees)" 'all gone'
+test_empty "$(ls slow/builds)$(ls slow/trees)" 'all builds and trees are gone'
 for bad in 5 -1d x d 3w nan; do
   test_status 2 "a bad limit: $bad" vkb-build --cache slow "--prune=$bad"
   test_match "'--prune': '$bad'" .err 'it is named'

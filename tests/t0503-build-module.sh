@@ -54,7 +54,7 @@ test_same "false $cc" \
 so=$(field .module | head -n 1)
 test_same "mod.so $(sha256sum <"$so" | cut -d ' ' -f 1)" \
   "$(basename "$so") $(field .module_sha256 | head -n 1)" 'the file'
-test_same '' "$(ls mod/*.so 2>/dev/null)" 'the work tree is as it was'
+test_empty "$(ls mod/*.so 2>/dev/null)" 'the work tree is as it was'
 cp .out builds
 test_that 'again' build 1 2
 test_same 'ok true
@@ -101,7 +101,7 @@ bad 'no terminal and no secret' 'exited with 7' --module-build \
   'if (: </dev/tty); then exit 8; fi; [ "$PGPASSWORD" ] && exit 8; exit 7'
 test_status 2 'no work tree' build --module-dir home 1
 test_match "repository 'home'" .err 'it is named'
-test_same '' "$(cat .out)" 'and nothing is built'
+test_empty_file .out 'and nothing is built'
 test_status 2 'no command' vkb-build -C repo --module-dir mod 1
 test_match 'go together' .err 'is said'
 test_status 2 'no folder' vkb-build -C repo --module-file x 1

@@ -64,7 +64,7 @@ test_same server "$(sed -n 's/.*CC.*[^a-z_]\([0-9;]*m\)\{0,1\}\(server\|dict\|ne
 test_that 'both again' build first HEAD
 test_same 'ok false true
 ok true true' "$(how)" 'are there'
-test_same '' "$(in_repo status --porcelain)" 'the repository is as it was'
+test_empty "$(in_repo status --porcelain)" 'the repository is as it was'
 
 # --- a module, with the header of that commit
 

@@ -137,7 +137,7 @@ END
       *) echo "$size: $(cat full.status)" >>bad ;;
       esac
     done
-    test_same '' "$(cat bad)" "a full disk, $kind: never half a build: $sizes"
+    test_empty_file bad "a full disk, $kind: never half a build: $sizes"
     test_match '^(2 )+(0 )+$' "$(echo "$ends" >ends; echo ends)" \
       'it is trouble, until there is room'
   done
@@ -161,7 +161,7 @@ done
 good killed 'after kills'
 test_that 'and by URL' vkb-build --cache killed --repo "file://$scratch/repo" two one
 test_same 'true true' "$(field .cached | xargs)" 'it is the same'
-test_same '' "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
+test_empty "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
   'nothing half is left'
 
 # Wherever it was killed: while the mirror was made, while refs were written.
@@ -191,7 +191,7 @@ wait $pid
 test_that 'it ends' wait_until 60 gone "$(cat began)"
 test_litter 0 'none of it is where others look'
 good waits 'after that'
-test_same '' "$(find waits/trees -name '*.tmp')" 'none is left at all'
+test_empty "$(find waits/trees -name '*.tmp')" 'none is left at all'
 
 # --- what cannot be reached: nobody is asked for a password
 

@@ -20,7 +20,7 @@ gives() {
   test_that "$what" vkb-build "$@"
   test_same "ok $want" "$(field '"\(.status) \(.subject.commit)"')" \
     "$what: the commit"
-  test_same '' "$(cat .err)" "$what: quietly"
+  test_empty_file .err "$what: nothing is printed on stderr"
 }
 
 # --- repositories
@@ -100,5 +100,5 @@ for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
   test_same "failed ${name#x=}" \
     "$(field '"\(.status) \(.subject.ref)"')" 'it is named'
 done
-test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 test_done

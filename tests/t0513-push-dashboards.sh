@@ -240,7 +240,7 @@ for seed in 1 2 3 4 5; do
   vkb-pgpush --export >first
   sort -u first >got
   test_same "$(rows)" "$(wc -l <first)" "seed $seed: each row comes back"
-  test_same '' "$(comm -3 good got | head -n 3)" "seed $seed: as it was, but for what was refused"
+  test_empty "$(comm -3 good got | head -n 3)" "seed $seed: as it was, but for what was refused"
   test_same y "$([ "$(wc -l <got)" -gt 100 ] && echo y)" "seed $seed: most are there"
   vkb-pgpush -q --table other first
   vkb-pgpush --export --table other >second

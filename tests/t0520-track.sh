@@ -46,7 +46,7 @@ choosing() {
   test_that "$what: as the Python tool prints them" next --format shas
   test_same "$(git -C repo rev-list --max-count=3 HEAD | xargs)" "$(cat .out)" "$what: on a line"
   test_that "$what: none are asked for" next --max-commits 0
-  test_same '' "$(cat .out)" "$what: none come"
+  test_empty_file .out "$what: none come"
   test_that "$what: all" next --max-commits 100
   test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(titles)" "$what: nothing was taken so far"
   test_that "$what: since" next --max-commits 100 --since unstable~3
@@ -67,7 +67,7 @@ choosing() {
   test_same '1 1 1 1 1' "$(track query --format jsonl | jq .attempts | xargs)" "$what: no new attempt"
   test_status 1 "$what: a claimed one" claim --owner two HEAD
   test_match "$(id HEAD): 'one' holds it until" .err "$what: is refused"
-  test_same '' "$(cat .out)" "$what: nothing is printed"
+  test_empty_file .out "$what: nothing is printed"
   test_status 1 "$what: by its owner" claim --owner one HEAD
   test_status 1 "$what: one of two" claim --owner two HEAD~1 HEAD~5
   test_same c4 "$(titles)" "$what: the other is claimed"
@@ -112,7 +112,7 @@ failing() {
   test_same "failed $(printf 'it\n\033[31mbroke; --')" \
     "$(track query --format jsonl | jq -r '.status + " " + .reason')" "$what: with its reason"
   test_that "$what: a table" track query
-  test_same '' "$(LC_ALL=C grep "$(printf '\033')" .out)" "$what: is harmless"
+  test_empty "$(LC_ALL=C grep "$(printf '\033')" .out)" "$what: is harmless"
   test_match '^[0-9a-f]{12} +2026-01-09 00:00:00 +failed +one .*it.*broke' .out "$what: and has it"
   for n in 2 3; do
     claim --owner "o$n" --max-commits 1 >.out
@@ -366,7 +366,7 @@ postgres_stop
 wait $pid
 test_same 2 $? 'a server that goes away is trouble'
 test_match 'database: ' gone.err 'it is said'
-test_same '' "$(cat gone.out)" 'nothing is claimed'
+test_empty_file gone.out 'nothing is claimed'
 exec 7>&-
 test_that 'it starts again' postgres_start
 test_that 'and there' next --max-commits 1

@@ -116,14 +116,14 @@ dying() {
   done
   # shellcheck disable=SC2086 # several words
   wait $runners
-  test_same '' "$(cat bad)" "$what: no commit is measured twice at once"
+  test_empty_file bad "$what: no commit is measured twice at once"
   test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(completed | titles)" "$what: none is lost"
-  test_same '' "$(sort marked | uniq -d)" "$what: none is completed twice"
+  test_empty "$(sort marked | uniq -d)" "$what: none is completed twice"
   test_same 9 "$(track query --format jsonl | wc -l)" "$what: each is there once"
   test_match 'holder of' died "$what: some holders died"
   test_match 'all of' died "$what: some runners died with all they had"
   test_that "$what: what is left" track determine --repo repo --config-file config.json
-  test_same '' "$(cat .out)" "$what: is nothing"
+  test_empty_file .out "$what: is nothing"
 }
 
 store='--file runners.jsonl'

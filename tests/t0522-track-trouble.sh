@@ -26,7 +26,7 @@ here='--repo repo --config-file config.json'
 claim() { track claim $here "$@"; }
 rows() { track query --format jsonl "$@"; }
 harmless() {
-  test_same '' "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'harmlessly'
+  test_empty "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'no escape sequence is printed'
 }
 
 # --- over each store
@@ -124,7 +124,7 @@ cases() {
   names
   commits
   repositories
-  test_same '' "$(find . -name evil)" "$what: nothing was run"
+  test_empty "$(find . -name evil)" "$what: nothing was run"
 }
 store='--file t.jsonl'
 cases file
@@ -140,7 +140,7 @@ for t in odd view sha; do
   store="--table $t"
   test_status 2 "another table: $t" claim --owner a --max-commits 1
   test_match "'benchmark_commits_$t' is no table of commits" .err 'is said to be one'
-  test_same '' "$(cat .out)" 'nothing is claimed'
+  test_empty_file .out 'nothing is claimed'
 done
 test_same x "$(sql "SELECT column_name FROM information_schema.columns WHERE table_name = 'benchmark_commits_odd'")" \
   'and it is as it was'
@@ -158,7 +158,7 @@ export PGOPTIONS
 test_status 2 'a server that only reads' claim --owner a --max-commits 1
 unset PGOPTIONS
 test_match 'read-only' .err 'it is said'
-test_same '' "$(cat .out)" 'nothing is claimed'
+test_empty_file .out 'nothing is claimed'
 
 test_that 'a claim' claim --owner a --max-commits 1 --lease 1h
 # heart LEASE COMMAND...: while it is held, from when the command runs.

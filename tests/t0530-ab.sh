@@ -72,7 +72,7 @@ in_repo checkout -q .
 test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
   base -- --runs 8 cfg.json -- $judged
 test_match '^of mine .* against base ' .out 'against a ref'
-test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 
 # --- stopped, and gone on with
 
@@ -120,7 +120,7 @@ test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main 
 test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'
 test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
-test_same '' "$(find . -name evil)" 'is a text'
-test_same '' "$(find e -name 'runs*' -o -name 'part*')" 'and there are no runs'
+test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
+test_empty "$(find e -name 'runs*' -o -name 'part*')" 'and there are no runs'
 test_litter 10 'no server is left'
 test_done

@@ -44,11 +44,11 @@ while read -r verdict id _; do
   bad) [ "${n#c}" -ge 11 ] ;;
   esac || echo "$verdict $n"
 done <r/verdicts >wrong
-test_same '' "$(cat wrong)" 'and each was judged rightly'
+test_empty_file wrong 'and each was judged rightly'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 3)' \
   "$(find r/steps -name runs.jsonl | head -n 1)")" \
   'each beside the good and the bad one'
-test_same '' "$(in_repo status --porcelain)$(in_repo bisect log 2>/dev/null)" \
+test_empty "$(in_repo status --porcelain)$(in_repo bisect log 2>/dev/null)" \
   'the repository is as it was'
 cp .out first
 test_that 'once more' bisect r c1 c16
@@ -85,9 +85,9 @@ for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 6000; do
   kills=$((kills + 1))
 done >broken
 test_result "$((kills < 5))" "killed $kills times"
-test_same '' "$(cat broken)" 'each time it goes on'
+test_empty_file broken 'each time it goes on'
 test_same "$(head -n 1 first)" "$(head -n 1 .out)" 'it ends with the same commit'
-test_same '' "$(cut -d ' ' -f 2 k/verdicts | sort | uniq -d)" \
+test_empty "$(cut -d ' ' -f 2 k/verdicts | sort | uniq -d)" \
   'nothing was judged twice'
 test_litter 10 'nothing is left'
 
@@ -138,7 +138,7 @@ test_match "no commit 'nothing' in 'repo'" .err 'is named'
 test_status 2 'one that is hostile' bisect e c1 "$(printf 'a\n\033[31mb')"
 test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'is named in one line'
 test_status 2 'an attack' bisect e c1 "'; touch evil; '"
-test_same '' "$(find . -name evil)" 'is a text'
+test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_status 2 'no repository' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
 test_status 2 'no configuration' vkb-bisect -C repo --results e c1 c2
 test_match "no '--' and no configuration; usage:" .err 'is said'
@@ -149,7 +149,7 @@ test_match "unknown option '--nonsense'" .err 'is named'
 test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \
   -- cfg.json -- --nonsense
 test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'
-test_same '' "$(find e -name runs.jsonl)" 'before anything was measured'
-test_same '' "$(in_repo bisect log 2>/dev/null)" 'no bisect was left in the repository'
+test_empty "$(find e -name runs.jsonl)" 'before anything was measured'
+test_empty "$(in_repo bisect log 2>/dev/null)" 'no bisect was left in the repository'
 test_litter 10 'no server is left'
 test_done

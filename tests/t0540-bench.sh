@@ -32,7 +32,7 @@ test_same true "$(cat results/*/runs/*.jsonl | jq -s 'map(select(.type == "run")
   group_by(.config.command, .run.block) | all(length == 2)')" 'measured side by side'
 test_same 'base' "$(jq -r .subject.label results/base/runs/*.jsonl | sort -u)" 'each its own'
 test_same asked "$(ls results/.vkb-bench)" 'nothing else is kept'
-test_same '' "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 cp results/base/metrics.json before.json
 test_that 'again' bench --commits=base --runs 1 --results-dir "$scratch/results"
 test_same 6 "$(flat length results/base)" 'goes on with metrics.json'
@@ -99,7 +99,7 @@ test_same 'me/mine abc 2025-01-01T00:00:00Z' "$(flat \
   'and a module are said'
 test_match 'SET.* run 1' .err 'DEBUG says each run'
 test_that 'ERROR' bench --commits base --runs 1 --results-dir o --log-level ERROR
-test_same '' "$(cat .err)" 'says nothing'
+test_empty_file .err 'nothing is printed on stderr'
 test_that 'options of vkb-load' bench --commits base --runs 1 --results-dir l -- \
   --case 'SET*' --requests 77
 test_same '77 SET' "$(flat '.[] | "\(.requests) \(.command)"' l/base)" 'are handed on'
@@ -224,7 +224,7 @@ for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do
   test_status 2 "no commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
 done
 test_status 2 'an attack' bench --runs 1 --results-dir attack --commits "x'; touch evil; '"
-test_same '' "$(find . -name evil)" 'is a text'
+test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_status 2 'no configuration' vkb-bench --valkey-path repo --config none.json
 test_match "cannot read the configuration 'none.json'" .err 'is named'
 test_status 2 'no runs' bench --runs 0 --commits base

@@ -50,22 +50,22 @@ lines() { cat "$@" | wc -l | tr -d ' '; }
 # --- without a database
 
 test_that 'two commits' continuous r --file t --max-commits 2
-test_same '' "$(cat .out)" 'nothing is new'
+test_empty_file .out 'nothing is new'
 test_match "$(head_of unstable): it is measured" .err 'what it does is said'
 test_same 'c4 c3' "$(states complete --file t)" 'they are the newest'
 test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
   while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
   'their runs are kept'
 test_that 'quietly the others' continuous r --file t -q
-test_same '' "$(cat .err)" 'nothing is said'
+test_empty_file .err 'nothing is printed'
 test_same 'c4 c3 c2 fast' "$(states complete --file t)" 'all are complete'
 test_same 8 "$(lines r/*/*.jsonl)" 'with their runs'
 test_that 'nothing is left to do' continuous r --file t -q
-test_same '' "$(cat .err .out)" 'and to say'
+test_empty "$(cat .err .out)" 'and to say'
 test_that 'blanks in a configuration' sh -c "tr -d ' ' <cfg.json >same.json"
 cfg=same.json
 test_that 'are nothing' continuous r --file t
-test_same '' "$(cat .err)" 'to measure anew'
+test_empty_file .err 'to measure anew'
 cfg=cfg.json
 test_that 'only after a commit' continuous since --file since.t --since unstable~1
 test_same c4 "$(states complete --file since.t)" 'is measured'
@@ -109,8 +109,8 @@ flock 8
 test_that 'a second one' continuous l --file l.t
 test_match "another vkb-continuous is at work in 'l'" .err 'leaves'
 test_that 'quietly when asked' continuous l --file l.t -q
-test_same '' "$(cat .err)" 'so it is'
-test_same '' "$(ls l)" 'nothing was done'
+test_empty_file .err 'nothing is printed on stderr'
+test_empty "$(ls l)" 'nothing was done'
 exec 8<&-
 test_that 'longer than a lease' continuous l --file l.t --max-commits 1 --lease 1s
 test_same "c7 $(uname -n):$scratch/l" "$(states complete --file l.t) $(rows --file l.t | jq -r .owner)" \
@@ -160,11 +160,11 @@ cfg=cfg.json
 test_that 'the next time' continuous d --max-commits 0
 test_same 'c7 c7' "$(states complete)" 'it is'
 test_same '6|2' "$(count)" 'with its runs'
-test_same '' "$(find d -name '*.new')" 'and nothing is pending'
+test_empty "$(find d -name '*.new')" 'and nothing is pending'
 for f in d/*/*.jsonl; do mv "$f" "${f%.jsonl}.new"; done
 test_that 'what was stored but not marked' continuous d --max-commits 0
 test_same '6|2' "$(count)" 'is not stored twice'
-test_same '' "$(find d -name '*.new')" 'and nothing is pending'
+test_empty "$(find d -name '*.new')" 'and nothing is pending'
 
 # --- runs that cannot be stored, beside others
 
@@ -233,7 +233,7 @@ while killed; do
     --max-commits 9 --attempts 1 cfg.json -- --runs 2 >>x.out 2>>x.err
   [ $try -lt 12 ] || no_litter || wait_until 60 no_litter
 done
-test_same '' "$(open)" 'killed again and again, all is done in the end'
+test_empty "$(open)" 'killed again and again, all is done in the end'
 test_same 'c7 c4 c3 c2 fast' "$(states complete --table killed)" 'what works is complete'
 test_same 'does not start does not build' "$(states failed --table killed)" 'what does not has failed'
 test_same 1 "$(rows --table killed | jq -s 'map(.attempts) | max')" 'each was taken once'
@@ -265,7 +265,7 @@ cp .out want
 test_same "$(cat want)" "$(cat n/issues/*.md)" 'and kept'
 test_match 'regression' n/report.txt 'as is the report'
 test_that 'the next time' continuous n --file n.t --max-commits 0
-test_same '' "$(cat .out)" 'it is known'
+test_empty_file .out 'nothing is printed on stdout'
 test_status 1 'in another folder' continuous n --file n.t --max-commits 0 --issue-dir elsewhere
 test_same "$(cat want)" "$(cat elsewhere/*.md)" 'it is not'
 vkb-pgpush -q --table long n/seen/history.jsonl
@@ -277,7 +277,7 @@ test_same "$(jq -r .key p/changes.jsonl | sort)" \
 test_match . p/changes.jsonl 'there are some'
 echo '{"rules": [{"metric": "rps", "margin": "50%"}]}' >policy.json
 test_that 'a policy' continuous n --file n.t --max-commits 0 --policy policy.json --issue-dir none
-test_same '' "$(cat .out none/* 2>/dev/null)" 'says what counts'
+test_empty "$(cat .out none/* 2>/dev/null)" 'says what counts'
 
 # --- what is wrong
 
@@ -308,5 +308,5 @@ cfg=$nasty.json
 test_that 'names that are attacks' continuous "$nasty" --file "$nasty.t" --max-commits 1 \
   --issue-dir "$nasty/i"
 test_same complete "$(rows --file "$nasty.t" | jq -r .status)" 'are names'
-test_same '' "$(find . -name evil)" 'and nothing else'
+test_empty "$(find . -name evil)" 'nothing else is printed'
 test_done

@@ -68,7 +68,7 @@ mixed="$event\tf1 f (/x)\n\np 1 1.6: 9 faults:u:\n\tf1 g (/x)\n\n"
 test_same 'p;f 10' "$(fold "$mixed")" 'the first event is counted'
 test_match "1 samples of other events than 'cycles'" err 'the others are said'
 test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event'
-test_same '' "$(cat err)" 'is quiet about the others'
+test_empty_file err 'is quiet about the others'
 test_same 'false;[unknown] 1
 false;_start 2' "$(fold '  false 3 15.4: 1 cycles:u:  ff [unknown] ([unknown])
   false 3 15.5: 2 cycles:  7f _start+0x4 (/ld.so)\n')" \
@@ -77,7 +77,7 @@ test_same 'p 10' "$(fold "$event\n$event\n" | sed 's/20/10/')" 'no frames at all
 test_same 'p;f 10' "$(fold "$event\n\tf1 f (/x)\n\n")" 'a blank line too early'
 test_same 'p;f 10' "$(fold "# cmdline : perf\n#\n$event\tf1 f (/x)\r\n\r\n")" \
   'comments; lines of DOS'
-test_same '' "$(fold '# cmdline : perf\n\n')" 'nothing is nothing'
+test_empty "$(fold '# cmdline : perf\n\n')" 'nothing is nothing'
 
 # --- what was inlined
 

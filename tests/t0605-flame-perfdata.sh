@@ -60,7 +60,7 @@ second;[perf-9.map] 3
 second;[prog] 5
 second;[unknown] 2' "$(cat .out)" \
   'names, maps and what a child inherits, in the order of their times'
-test_same '' "$(cat .err)" 'quietly'
+test_empty_file .err 'nothing is printed on stderr'
 test_same "$(cat .out)" "$(vkb-flame -f folded <perf.data)" 'from stdin'
 test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   "$(vkb-flame -f folded --tid --addrs perf.data | grep ' 10$')" \
@@ -162,7 +162,7 @@ vkb-flame -f folded chains.data >before
 test_that 'the program is built anew' g++ -O2 -o prog prog.cc
 test_same "$(cat before)" "$(vkb-flame -f folded chains.data 2>err)" \
   'what perf kept of the old one is used'
-test_same '' "$(cat err)" 'quietly'
+test_empty_file err 'nothing is printed on stderr'
 rm -rf "$HOME/.debug"
 test_that 'without that' vkb-flame -f folded chains.data
 test_match "prog' is not what was recorded" .err 'it is said'

@@ -75,9 +75,9 @@ test_status 7 'a command: its status' vkb-profile -q -o c1 -- \
   perl -e "$busy; print qq{hello\n}; exit 7"
 test_same hello "$(cat .out)" 'its output is its own'
 test_same perl "$(jq -r .target.command c1/profile.json)" 'its name'
-test_same '' "$(grep -l 'print qq{hello' c1/*.json c1/*.txt c1/*.svg c1/*.folded)" \
+test_empty "$(grep -l 'print qq{hello' c1/*.json c1/*.txt c1/*.svg c1/*.folded)" \
   'and not its arguments'
-test_same '' "$(cat .err)" 'nothing is said'
+test_empty_file .err 'nothing is printed'
 test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   "$(find c1 -type f | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
   'the files'
@@ -226,5 +226,5 @@ if [ "$(id -u)" -eq 0 ]; then
     as_nobody vkb-profile -o theirs/c --pid $$
   test_match "of user 0, or may not be traced" .err 'it is said'
 fi
-test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_empty "$(ls "$TMPDIR")" 'no temporary file is left'
 test_done

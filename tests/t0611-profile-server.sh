@@ -97,5 +97,5 @@ test_that 'perf is gone' perf_gone
 test_that 'SIGKILL' vkb-serve -q -- sh stop kill KILL
 wait_until 60 perf_gone
 test_that 'perf is gone even so' perf_gone
-test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_empty "$(ls "$TMPDIR")" 'no temporary file is left'
 test_done

@@ -60,5 +60,5 @@ test_that 'calls of a server' vkb-serve -q --io-threads 2 -- sh -c '
   wait $p'
 test_same true "$(jq '.calls.processCommand >= 2000 and
   .calls.processCommand < 2200' g.json)" 'all, and hardly more'
-test_same '' "$(ls "$TMPDIR")" 'no litter'
+test_empty "$(ls "$TMPDIR")" 'no temporary file is left'
 test_done

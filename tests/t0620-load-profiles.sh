@@ -159,5 +159,5 @@ test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" 'and their folder
 
 test_status 2 '--profile without a folder' vkb-load --profile set.json
 test_match "need '--profiles'" .err 'it is said'
-test_litter 0 'no litter'
+test_litter 0 'no temporary file is left'
 test_done

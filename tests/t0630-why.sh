@@ -61,5 +61,5 @@ test_match '(^|[^a-z_])read([^a-z_]|$)' .out 'the functions are said all the sam
 test_match 'there is no table of counters' .err 'and why there is no more'
 test_status 2 'another command in its place' why main base
 test_match 'is of another command: --anew drops it' .err 'is refused'
-test_litter 0 'no litter'
+test_litter 0 'no temporary file is left'
 test_done

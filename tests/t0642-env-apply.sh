@@ -49,9 +49,9 @@ test_match "an earlier --apply stands; 'vkb-env --restore' undoes it" .err 'is r
 test_that 'restore' env_ --restore
 test_result "$(restored; echo $?)" 'all is as it was'
 test_that 'restore again' env_ --restore
-test_same '' "$(cat .err .out)" 'does nothing'
+test_empty "$(cat .err .out)" 'does nothing'
 test_that 'some' env_ --apply -q aslr ksm
-test_same '' "$(cat .err)" '-q says nothing'
+test_empty_file .err '-q says nothing'
 test_same '0 0 powersave' "$(says $aslr) $(says $ksm) $(says $governor)" 'are set alone'
 rm -rf "$tree/sys/kernel/mm/ksm"
 test_that 'what went away' env_ --restore

@@ -68,7 +68,7 @@ test_same 'WRONGTYPE: 20: ERR: 10:' "$(awk '$1 == "error" {print $2, $3}' kinds 
 test_match '^offered_rps (19|20)[0-9][0-9]' open 'in open loop too'
 test_same '25 50 50' "$(for i in hits hits3 hits0; do value hit_rate_percent $i; done | xargs)" \
   'hits of reads'
-test_same '' "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'where replies show them'
+test_empty "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'where replies show them'
 test_same 25 "$(value hit_rate_percent hits3nil)" 'a nil of RESP3 is a miss'
 test_same '100 0' "$(value requests maps) $(value errors_total maps)" 'and a map a reply'
 test_match '^cmdstat_hello:calls=8,' stats 'where it was asked for'

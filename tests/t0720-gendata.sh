@@ -39,7 +39,7 @@ cat >python.json <<'END'
   "tags.csv": {"type": "tag_only", "doc_count": 7, "tags": ["electronics", "books", "clothing"]}}}]
 END
 test_that 'the recipes of the Python tool' vkb-gendata -o a python.json
-test_same '' "$(cat .out .err)" 'quietly'
+test_empty "$(cat .out .err)" 'nothing is printed on stderr'
 test_same '1599043233 1171619 cyclic.csv
 103457261 20 empty.csv
 213621344 1690768 expansion.csv
@@ -89,7 +89,7 @@ END
 mkdir b
 printf 'term,x\r\nthe,1\r\nharbour,2\r\nox,3\r\n"a ""z""",4\r\nna\303\257vet\303\251,5\r\n' >b/own_terms.csv
 test_that 'transforms and queries of our own' vkb-gendata -o b own.json
-test_same '' "$(cat .out .err)" 'quietly'
+test_empty "$(cat .out .err)" 'nothing is printed on stderr'
 body() { tail -n +2 "b/$1" | tr -d '\r'; }
 column() { body "$1" | cut -d , -f "$2"; }
 distinct() { sort -u | wc -l; }
@@ -107,7 +107,7 @@ test_same 'x x|y x|z y y|x y|z z z|x z|y' \
 test_same 'phrase0 phrase7 8' "$(column hybrid.csv 4 | awk 'NR == 1 { a = $1 }
   !s[$1]++ { n++ } END { print a, $1, n }')" 'phrase_label'
 test_same 300 "$(body text.csv | distinct)" 'wikipedia: every row has other text'
-test_same '' "$(body text.csv | sed 's/.*,//' | tr ' ' '\n' | grep -Ev '(s|ed|ing)$')" 'stemmable_words: are so'
+test_empty "$(body text.csv | sed 's/.*,//' | tr ' ' '\n' | grep -Ev '(s|ed|ing)$')" 'stemmable_words: are so'
 test_same 50 "$(body text.csv | sed 's/.*,//' | awk 'NR == 1 { print NF }')" 'stemmable_words: as many as asked for'
 test_same 'f1,f2' "$(head -n 1 b/many.csv | cut -d , -f 1,2)" 'generate_fields: names'
 test_same "blue red" "$(body many.csv | tr -s "," " " | tr " " "\n" | grep -E "^(red|blue)$" | sort -u | tr "\n" " " | sed "s/ $//")" \

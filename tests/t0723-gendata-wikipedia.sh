@@ -33,7 +33,7 @@ cat >wiki.json <<'END'
     {"type": "inject", "term": "needle"}]}]}}}
 END
 test_that 'a dump' vkb-gendata -o a --wikipedia dump.xml wiki.json
-test_same '' "$(cat .out .err)" 'quietly'
+test_empty "$(cat .out .err)" 'nothing is printed on stderr'
 test_that 'compressed, one stream' vkb-gendata -o b --wikipedia dump.xml.bz2 wiki.json
 test_that 'compressed, many streams, many threads' vkb-gendata -j 5 -o c --wikipedia multi.xml.bz2 wiki.json
 test_that 'gzip' vkb-gendata -j 1 -o d --wikipedia dump.xml.gz wiki.json
@@ -62,7 +62,7 @@ test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |
 sed 's/1500/4000/' wiki.json >many.json
 test_status 2 'fewer articles than rows' vkb-gendata -o e --files wiki.csv --wikipedia dump.xml many.json
 test_match "the dump has 1[0-9]* articles, but 'e/wiki.csv' has 4000 rows" .err 'it is said'
-test_same '' "$(ls -A e)" 'nothing is left'
+test_empty "$(ls -A e)" 'nothing is left'
 test_status 2 'a missing dump' vkb-gendata -o f --wikipedia no.xml wiki.json
 test_match "cannot read 'no.xml'" .err 'it is named'
 for f in multi.xml.bz2 dump.xml.bz2 dump.xml.gz; do
@@ -79,7 +79,7 @@ test_match "'other.xml' has no pages" .err 'it is said'
 perl -e 'open F, "+<:raw", "bad.xml.bz2"; seek F, -s F > 900000 ? 600000 : 100000, 0; print F "x" x 300' \
   "$(cp multi.xml.bz2 bad.xml.bz2)"
 test_status 2 'corrupt' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json
-test_same '' "$(ls -A g)" 'nothing is left'
+test_empty "$(ls -A g)" 'nothing is left'
 
 # --- fetching: a server that knows ranges and can break off
 
@@ -115,19 +115,19 @@ unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 name=xxwiki-latest-pages-articles.xml.bz2
 
 test_that 'from a server' vkb-gendata -o h --wikipedia "$url/site/$name" wiki.json
-test_same '' "$(cat .err)" 'quietly: the published sum is good'
+test_empty_file .err 'quietly: the published sum is good'
 test_that 'the same bytes' cmp a/wiki.csv h/wiki.csv
 test_same "$name" "$(cd h && echo xxwiki*)" 'the dump stays, and nothing beside it'
 : >log
 test_that 'again' vkb-gendata -f -o h --wikipedia "$url/site/$name" wiki.json
-test_same '' "$(cat log)" 'it is not fetched again'
+test_empty_file log 'it is not fetched again'
 test_that 'without a list of sums' vkb-gendata -o i --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
 test_match "plain.xml.bz2' is not checked" .err 'that is said'
 test_that 'a sum by hand' vkb-gendata -o j --sha1 "$sum" --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
-test_same '' "$(cat .err)" 'is quiet'
+test_empty_file .err 'nothing is printed on stderr'
 test_status 2 'another sum' vkb-gendata -o k --sha1 "$(echo "$sum" | tr 0-9a-f 1-9a-f0)" --wikipedia "$url/site/plain.xml.bz2" wiki.json
 test_match "arrived with the SHA-1 $sum, not" .err 'it is said'
-test_same '' "$(ls -A k)" 'nothing is left'
+test_empty "$(ls -A k)" 'nothing is left'
 test_status 2 'no sum' vkb-gendata --sha1 12 -o k wiki.json
 test_match "option '--sha1': '12' is not 40" .err 'it is said'
 
@@ -159,15 +159,15 @@ test_that 'is taken' cmp "n/$name" "site/$name"
 
 test_status 2 'what is not there' vkb-gendata -o o --wikipedia "$url/site/none.bz2" wiki.json
 test_match "cannot fetch '$url/site/none.bz2': .*404" .err 'it is said'
-test_same '' "$(ls -A o)" 'no empty part is left'
+test_empty "$(ls -A o)" 'no empty part is left'
 kill "$server_pid"
 wait "$server_pid" 2>/dev/null
 test_status 2 'no server' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
 test_match "cannot fetch '$url" .err 'it is said'
-test_same '' "$(ls -A o)" 'no empty part is left'
+test_empty "$(ls -A o)" 'no empty part is left'
 truncate -s 8T huge.bz2
 test_status 2 'a disk too small' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
 test_match 'has 8.*B to come, but the disk of .* has room for' .err 'it is said before'
-test_same '' "$(ls -A o)" 'nothing was fetched'
+test_empty "$(ls -A o)" 'nothing was fetched'
 rm huge.bz2
 test_done

@@ -28,7 +28,7 @@ count() { grep -o -- "$1" "$2" | wc -l; }
 test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'its page' vkb-report -o page changes "$a" "$b"
-test_same '' "$(cat .out .err)" 'goes to its file'
+test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
 says 'Worse : my-branch against unstable 3 of 9 rows are worse; most of all SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
   page 'the verdict is first'
 says 'What to do next Find the commit with vkb-bisect' page 'and what to do'
@@ -66,7 +66,7 @@ sum_of() { # sum_of TAG
 }
 test_same "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-$(sum_of style)'; script-src 'sha256-$(sum_of script)'" \
   "$(csp)" 'nothing but its own style and script'
-test_same '' "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
+test_empty "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
   'and no other is wanted'
 
 # --- names of others
@@ -103,7 +103,7 @@ test_same '0 0' "$(for t in '<b>' 'href="javascript'; do
   count "$t" evil
 done | xargs)" 'no tags, no links of theirs'
 # Every attribute is in quotes that nothing of theirs ends.
-test_same '' "$(perl -0777 -ne 's{<(style|script)>.*?</\1>}{}gs; s{<!DOCTYPE html>}{};
+test_empty "$(perl -0777 -ne 's{<(style|script)>.*?</\1>}{}gs; s{<!DOCTYPE html>}{};
   s{<(/?)[a-z0-9]+(\s+[a-zA-Z-]+(="[^"<>]*")?)*\s*/?>}{}g; print "$&\n" while /[^\n]*[<>][^\n]*/g' evil | head -n 5)" \
   'all tags are whole'
 vkb-report --list evil.jsonl e2 e3 e4 e5 | cut -f 1 >plots
@@ -114,7 +114,7 @@ while IFS= read -r name; do
     xmllint --noout plot.svg && [ "$(count '<script' plot.svg)" -eq 0 ] ||
     bad="$bad $name"
 done <plots
-test_same '' "$bad" 'each plot is XML without a script'
+test_empty "$bad" 'each plot is XML without a script'
 test_that 'there are some' test "$(wc -l <plots)" -gt 5
 
 # --- links
@@ -127,7 +127,7 @@ for r in valkey-io/valkey https://github.com/valkey-io/valkey.git; do
     "$(repo $r | vkb-report | links)" "a commit of $r has a link"
 done
 for r in /srv/valkey ../valkey valkey ssh://h/v a/b/c 'a b/c'; do
-  test_same '' "$(repo "$r" | vkb-report | links)" "one of '$r' has none"
+  test_empty "$(repo "$r" | vkb-report | links)" "one of '$r' has none"
 done
 test_same "http://here/?c=$id" \
   "$(vkb-report --commit-url 'http://here/?c=' "$a" | links)" '--commit-url'
@@ -232,7 +232,7 @@ done
 printf '{"type":"shift","v":1,"config":{},"baseline":{},"contender":{},"hist":"x_us","quantiles":[{"percentile":50,"ratio":2,"ci95":[1,3]},{"percentile":100,"ratio":2,"ci95":[1,3]}]}\n' >edge
 printf '{"type":"change","v":1,"config":{},"metric":"rps","better":"higher","kind":"spike","subject":{},"index":0,"n":[],"median":[],"ci95":[],"method":"t","class":"gate","margin":0}\n' >>edge
 test_that 'percentile 100, an empty interval' vkb-report edge
-test_same '' "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" 'are left out'
+test_empty "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" 'are left out'
 
 # --- scaling
 
@@ -302,7 +302,7 @@ while read -r name; do
   vkb-report --svg "$name" changes "$a" "$b" >"$name.svg"
   xmllint --noout "$name.svg" || echo "$name"
 done <plots >bad 2>&1
-test_same '' "$(cat bad)" 'all of them are XML'
+test_empty_file bad 'all of them are XML'
 test_match 'SET p99_latency_ms' comparison.svg 'the comparison has names'
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'is named'

@@ -5,7 +5,7 @@
 
 cd "$top" || exit 2
 bad=$scratch/bad
-empty() { test_same '' "$(cat "$bad")" "$1"; }
+empty() { test_empty_file "$bad" "$1"; }
 flows=$(echo .github/workflows/*.yml)
 copied=$(echo configs/ci/github/*.yml)
 all="$flows $copied action.yml"

@@ -40,7 +40,7 @@ test_same 'head base 16' "$(jq -r '[.contender.label, .baseline.label] | join(" 
 test_match 'vkb_regression\{.*\} 1$' r/metrics.txt 'the metrics'
 test_same 1 "$(xmllint --xpath 'count(//failure)' r/junit.xml)" 'and the test report'
 test_match 'server_cpu_us_per_req' r/report.html 'there is a page'
-test_same '' "$(grep -n '^::' .out)" 'and no annotation, but'
+test_empty "$(grep -n '^::' .out)" 'and no annotation, but'
 
 # What was measured is judged again with a history, in an action of GitHub.
 cp r/runs.jsonl history.jsonl
@@ -92,12 +92,12 @@ cat >"cfg;touch evil;.json" <<'EOF'
    "command": "SET k '|`<script>alert(1)</script>` @you\n::error::x \u001b[31m'"}]}]}
 EOF
 plain() { # plain FILE: it drives no terminal, and commands no action
-  test_same '' "$(grep -a '^::error::x' "$1")$(LC_ALL=C grep -a \
+  test_empty "$(grep -a '^::error::x' "$1")$(LC_ALL=C grep -a \
     "$(printf '[\001-\010\013-\037\177]')" "$1")" "nothing is done by $1"
 }
 inert() { # inert FILE: HTML or XML
   plain "$1"
-  test_same '' "$(grep -aoE '.{9}<script>alert.{9}' "$1")" "nothing is markup in $1"
+  test_empty "$(grep -aoE '.{9}<script>alert.{9}' "$1")" "nothing is markup in $1"
 }
 GITHUB_ACTIONS=true vkb-pr --results "it's" -C repo base "$evil" -- --runs 4 \
   "cfg;touch evil;.json" -- -m rps --margin 95% >said 2>err
@@ -106,11 +106,11 @@ cat err
 plain said
 plain "it's/metrics.txt"
 plain "it's/report.md"
-test_same '' "$(grep -aE '<script>alert|(^|[^\\])@(you|everyone)' "it's/report.md")" \
+test_empty "$(grep -aE '<script>alert|(^|[^\\])@(you|everyone)' "it's/report.md")" \
   'nothing of it means anything in the comment'
 inert "it's/junit.xml"
 inert "it's/report.html"
-test_same '' "$(find . -name evil)" 'and no command'
+test_empty "$(find . -name evil)" 'and no command'
 test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 # --- what cannot be built or measured
@@ -121,7 +121,7 @@ test_same "$(printf 'trouble\nasked report.md verdict')" "$(cat b/verdict; files
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
-test_same '' "$(tail -n +3 b/report.md | grep -v '^    ')" 'in code alone'
+test_empty "$(tail -n +3 b/report.md | grep -v '^    ')" 'in code alone'
 in_repo reset -q --hard HEAD~1
 test_status 1 'the next one' pr b base main
 test_same "$all" "$(files b)" 'leaves nothing of it'
@@ -172,5 +172,5 @@ test_match "none.json" .err 'is named'
 test_status 1 'before anything is made' test -e e
 test_status 2 'a ref that is an attack' pr x base "--help;touch evil"
 test_same 'trouble' "$(cat x/verdict)" 'is none'
-test_same '' "$(find . -name evil)" 'and nothing was run'
+test_empty "$(find . -name evil)" 'and nothing was run'
 test_done

@@ -34,7 +34,7 @@ test_same "$(cat was)" "$(cksum h/*)" 'and changes nothing'
 runs "$(id 1)" 2026-01-01T00:00:00Z s1 6 1000 >further
 test_that 'two more runs of a session' history add h further
 test_same "$(cat further)" "$(cat "h/$(id 1).jsonl")" 'are added'
-test_same '' "$(cat .err .out)" 'quietly'
+test_empty "$(cat .err .out)" 'nothing is printed on stderr'
 sed 's/SET/GET/' one | vkb-history -q add h
 test_same 10 "$(lines "h/$(id 1).jsonl")" 'another case, from standard input'
 head -n 1 one | sed 's/"session":"s1","index":1,//' >none
@@ -99,7 +99,7 @@ for i in 1 2 3 4 5 6 7 8; do
   pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || echo bad; done >bad
-test_same '' "$(cat bad)" 'eight at once'
+test_empty_file bad 'eight at once'
 test_same "200 $(cat c? | sort | cksum)" "$(lines c/*) $(sort c/* | cksum)" 'lose nothing'
 seq 40 | while read -r i; do
   runs "$(id "$i")" 2026-01-02T00:00:00Z "c$i" 100 1000
@@ -117,7 +117,7 @@ for t in 2 5 9 14 20 27 35 44 54; do
 done
 test_that 'killed at any time, then once more' history add k big
 test_same "$(sort big | cksum)" "$(sort k/* | cksum)" 'all is there once'
-test_same '' "$(find k -name '.*' -type f)" 'and nothing else'
+test_empty "$(find k -name '.*' -type f)" 'nothing else is printed'
 
 # --- prune
 
@@ -174,7 +174,7 @@ test_match 'the newest ones are taken' .err 'which is said'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
 test_match "nothing to compare with in 'empty'" .err 'is said to be nothing'
-test_same '' "$(cat .out)" 'and empty'
+test_empty_file .out 'and empty'
 test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
 test_match "no commit 'nothing' in 'repo'" .err 'is said'
 
@@ -202,7 +202,7 @@ grep -o 'href="[^"]*"' out/index.html | sed 's/href="//; s/"$//' | grep -v '^htt
   sort -u | while read -r link; do
   [ -e "out/$link" ] || echo "$link"
 done >dead
-test_same '' "$(cat dead)" 'all other links are files of it'
+test_empty_file dead 'all other links are files of it'
 test_same "sha256-$(sed -n 's,.*<style>\(.*\)</style>.*,\1,p' out/index.html | tr -d '\n' |
   openssl dgst -sha256 -binary | base64)" \
   "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
@@ -213,7 +213,7 @@ test_match ' 0 pages made, 25 as they were, 0 removed$' .err 'makes nothing'
 runs "$(id 25)" 2026-01-25T00:00:00Z s25 5 8000 ',"ref":"unstable"' | history add y
 test_that 'a new commit' site --commit-url https://example.com/c/ y out
 test_match ' 2 pages made, 24 as they were, 0 removed$' .err 'is two pages'
-test_same '' "$(inodes | grep -v "^commit/$(id 25)" | diff - was)" 'the others are untouched'
+test_empty "$(inodes | grep -v "^commit/$(id 25)" | diff - was)" 'the others are untouched'
 echo mine >out/commit/mine.html
 vkb-history prune --keep 20 y >/dev/null
 test_that 'without the old ones' site --commit-url https://example.com/c/ y out
@@ -226,13 +226,13 @@ test_status 2 'with a file that is torn' site --commit-url https://example.com/c
 test_match "y/$(id 19).jsonl:6" .err 'which is named'
 test_that 'the page that was lost is made' test -s "out/commit/$(id 20).html"
 test_that 'the page that it had stays' test -s "out/commit/$(id 19).html"
-test_same '' "$(find out -name '.?*')" 'nothing is left over'
+test_empty "$(find out -name '.?*')" 'nothing is left over'
 history site --commit-url https://example.com/c/ all fresh
 for t in 5 20 60 120 200; do
   perl killed.pl $t vkb-history -q site --commit-url https://example.com/c/ all stopped
 done
 test_that 'a site that was killed' history site --commit-url https://example.com/c/ all stopped
-test_same '' "$(diff -r fresh stopped)" 'is made to its end'
+test_empty "$(diff -r fresh stopped)" 'is made to its end'
 test_that 'an empty history' site empty blank
 test_match '0 commits' blank/index.html 'is a site'
 
@@ -252,15 +252,15 @@ evil='<script>alert(1)</script>'
 } >attack
 vkb-history add a attack >.out 2>err
 vkb-history site a attacked >>.out 2>>err
-test_same '' "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
-test_same '' "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'nor ends an attribute'
-test_same '' "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
-test_same '' "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
-test_same '' "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'
-test_same '' "$(names a | tr ' ' '\n' | grep -vE '^(commits|subject-[0-9a-f]{16}|0*1)\.jsonl$')" \
+test_empty "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
+test_empty "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'nor ends an attribute'
+test_empty "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
+test_empty "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
+test_empty "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'
+test_empty "$(names a | tr ' ' '\n' | grep -vE '^(commits|subject-[0-9a-f]{16}|0*1)\.jsonl$')" \
   'files have names of ours'
 history prune --keep 0 a >.out
-test_same '' "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
+test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
 cp one "h/$(printf 'a\n\033b').jsonl"
 test_that 'a file of another name' vkb-history baseline h
 test_match 'is passed over: give it to vkb-history add' .err 'is passed over, and said'

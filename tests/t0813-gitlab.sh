@@ -47,7 +47,7 @@ inputs() { # inputs N: the step, with all of them
 }
 test_that 'the action: there is no history' inputs 3
 test_that 'nor a baseline' inputs 4
-test_same '' "$(cat temp/baseline.jsonl)" 'which is no trouble'
+test_empty_file temp/baseline.jsonl 'which is no trouble'
 test_status 1 'it measures' inputs 5
 test_same 'regression verdict=regression' "$(cat action/verdict output | xargs)" \
   'finds what is slower'
@@ -109,7 +109,7 @@ test_same 'vkb-comment vkb-pr' "$(jobs merge_request_event)" \
   'a merge request has its jobs'
 test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
   'without a token no comment'
-test_same '' "$(jobs push)" 'a push has none'
+test_empty "$(jobs push)" 'a push has none'
 test_status 1 'a slower merge request' pipeline merge_request_event
 test_match 'vkb-pr.*FAIL' .err 'fails'
 test_match '<!-- vkb-comment: report -->' state 'its comment is posted'
@@ -129,7 +129,7 @@ completed() {
 test_same 3 "$(completed)" 'three commits are complete'
 test_that 'the next one' pipeline schedule
 test_same 4 "$(completed)" 'does the rest'
-test_same '' "$(cat forge.err)" 'the forge has nothing to say'
+test_empty_file forge.err 'the forge has nothing to say'
 
 # --- this repository's own
 

@@ -62,7 +62,7 @@ for word in regression improvement none trouble; do echo $word >$word.word; done
 for on in github gitlab; do
   fresh 'github-actions[bot]'
   test_that "$on: a report" vkb-comment $on report.md
-  test_same '' "$(cat .out .err)" "$on: is posted quietly"
+  test_empty "$(cat .out .err)" "$on: is posted quietly"
   test_same '<!-- vkb-comment: report -->
 All is well.' "$(ours | head -n 2)" "$on: with its marker"
   test_same 121 "$(jq '.comments | length' state)" "$on: as a comment"
@@ -86,7 +86,7 @@ All is well.' "$(ours | head -n 2)" "$on: with its marker"
   : >log
   test_that "$on: --dry-run" vkb-comment --dry-run $on report.md
   test_same 'All is well.' "$(sed -n 2p .out)" "$on: prints it"
-  test_same '' "$(cat log)" "$on: and asks nothing"
+  test_empty_file log "$on: and asks nothing"
   test_same 'not ours' "$(jq -r '.comments[3].body' state | tail -n 1)" \
     "$on: the comments of others are as they were"
 done
@@ -120,10 +120,10 @@ fresh 'github-actions[bot]'
 pull 7 "$nasty" aaa
 test_that 'one that has moved on' vkb-comment github report.md
 test_match 'no open pull request has bbb as its head' .err 'is said'
-test_same '' "$(ours)" 'and nothing is posted'
+test_empty "$(ours)" 'and nothing is posted'
 pull 7 "$nasty" bbb '| .pulls[-1].head.repo.full_name = "me/other"'
 test_that 'another repository' vkb-comment github report.md
-test_same '' "$(ours)" 'is another one'
+test_empty "$(ours)" 'is another one'
 pull 7 "$nasty" bbb
 pull 8 "$nasty" bbb
 test_status 2 'two of one head' vkb-comment github report.md
@@ -131,7 +131,7 @@ test_match 'is not one request' .err 'are not one'
 jq '.workflow_run.event = "push"' event >event.2 && mv event.2 event
 test_status 2 'a push' vkb-comment github report.md
 test_match 'not started by a pull request' .err 'is none'
-test_same '' "$(find . -name evil)" 'no name is run'
+test_empty "$(find . -name evil)" 'no name is run'
 GITHUB_EVENT_NAME=pull_request
 echo '{"pull_request": {"number": 7}}' >event
 
@@ -224,7 +224,7 @@ wrong() { # wrong FILTER PATTERN WHAT [OPTION ...]
   shift 3
   test_status 2 "$what" vkb-comment "$@" github report.md
   test_match "$pattern" .err "$what: is said"
-  test_same '' "$(LC_ALL=C grep -a "$(printf '[\033\007]')" .err)" \
+  test_empty "$(LC_ALL=C grep -a "$(printf '[\033\007]')" .err)" \
     "$what: harmlessly"
 }
 wrong '.fail = {"POST /github/repos/o/r/issues/7/comments": 403}' \
@@ -322,9 +322,9 @@ GET is 5 % slower since abc123 $opened" \
   : >log
   test_that "$on: --dry-run" vkb-comment --dry-run --issue $on one.md
   test_match '^# SET is 5' .out "$on: prints it"
-  test_same '' "$(cat log)" "$on: and asks nothing"
+  test_empty_file log "$on: and asks nothing"
 done
 test_status 2 'a text without a key' vkb-comment --issue github report.md
 test_match "'report.md' is no issue of vkb-detect" .err 'is none'
-test_same '' "$(cat forge.err)" 'the forge has nothing to say'
+test_empty_file forge.err 'the forge has nothing to say'
 test_done

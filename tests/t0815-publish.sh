@@ -35,7 +35,7 @@ done
 
 git init -q --bare store.git
 test_that 'no branch yet' publish --repo "$scratch/store.git" pull p0
-test_same '' "$(ls -A p0)" 'an empty folder'
+test_empty "$(ls -A p0)" 'an empty folder'
 test_that 'the first results' publish --repo "$scratch/store.git" push d1
 test_same 'c1/x.jsonl' "$(branch ls-tree -r --name-only vkb-history)" 'are in a branch'
 test_that 'once more' publish --repo "$scratch/store.git" push d1

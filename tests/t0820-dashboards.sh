@@ -55,18 +55,18 @@ vkb-trackcommits init
 shape >want
 PGDATABASE=plain
 test_that 'a schema' make_schema
-test_same '' "$(cat .out .err)" 'nothing is said'
+test_empty "$(cat .out .err)" 'nothing is printed'
 shape >got
-test_same '' "$(diff want got)" 'it is what the programs make'
+test_empty "$(diff want got)" 'it is what the programs make'
 sql 'SELECT relname, relowner, relacl FROM pg_class WHERE relnamespace = 2200 ORDER BY 1' >owners
 test_that 'once more' make_schema
 shape >got
-test_same '' "$(diff want got)" 'changes nothing'
+test_empty "$(diff want got)" 'changes nothing'
 test_same "$(cat owners)" \
   "$(sql 'SELECT relname, relowner, relacl FROM pg_class WHERE relnamespace = 2200 ORDER BY 1')" \
   'not even the rights'
 test_that 'a push into it' vkb-pgpush core.jsonl changes.jsonl
-test_same '' "$(grep -o ALTER .err | sort -u | grep -v ALTER)" 'goes'
+test_empty "$(grep -o ALTER .err | sort -u | grep -v ALTER)" 'goes'
 test_that 'it tracks' vkb-trackcommits claim --repo repo --config-file set.json
 test_same 1 "$(sql 'SELECT count(*) FROM benchmark_commits')" 'a commit'
 
@@ -89,9 +89,9 @@ export VKB_GRAFANA_PASSWORD
 both() { cat "$schema" "$top/deploy/aws/grafana.sql" | psql -X -q -v ON_ERROR_STOP=1; }
 test_that 'managed: a schema' both
 test_that 'managed: once more' both
-test_same '' "$(cat .err)" 'managed: nothing is said'
+test_empty_file .err 'managed: nothing is said'
 shape >got
-test_same '' "$(diff want got)" 'managed: it is the same'
+test_empty "$(diff want got)" 'managed: it is the same'
 PGUSER=postgres
 test_same 'vkb_ci vkb_owner' "$(sql "SELECT r.rolname FROM pg_roles r WHERE rolname ~ '^(vkb|master)'
   AND NOT rolsuper AND (pg_has_role(r.oid, 'rds_iam', 'USAGE') OR rolname = 'vkb_owner') ORDER BY 1" | xargs)" \
@@ -119,7 +119,7 @@ unset VKB_READER_PASSWORD
 test_that 'without the right to make roles' make_schema
 test_match "'nobody' may not create roles" .err 'it is said'
 shape >got
-test_same '' "$(diff want got)" 'the tables are there'
+test_empty "$(diff want got)" 'the tables are there'
 PGUSER=postgres
 
 # --- over tables of the Python tool
@@ -203,7 +203,7 @@ for database in old/commands old/throughput old/module older/commands over/comma
     for side in "ours/$n.ours" .out; do
       sed -E 's/(\.[0-9]{6})[0-9]+/\1/g' "$side" >"$(basename "$side").cut"
     done
-    test_same '' "$(diff "$n.ours.cut" .out.cut | head -n 4)" "$database: $title ($n): the same rows"
+    test_empty "$(diff "$n.ours.cut" .out.cut | head -n 4)" "$database: $title ($n): the same rows"
   done <"$dashboard.list"
   rm -r "$dashboard"
   mv ours "$dashboard"
@@ -231,7 +231,7 @@ titled 'Each commit' | awk -F '|' '{ print $2 "|" $3 "|" $4 "|" $5 "|" $6 "|" $7
 jq -rs "$median"' group_by([.subject.commit, .config.command, .config.data_size])[] |
   [.[0].subject.commit, .[0].config.command, '"$name"', length, (map(.metrics.rps) | median, min, max)] |
   map(tostring) | join("|")' runs | sort >want
-test_same '' "$(diff want got | head -n 4)" 'commands: each commit'
+test_empty "$(diff want got | head -n 4)" 'commands: each commit'
 dashboard=throughput
 titled '$command: throughput' >got
 test_same "$(jq -rs "$median"' map(select(.config.command == "GET")) |
@@ -267,7 +267,7 @@ two|2026-02-11 09:00:00+00||8||6.8' "$(titled 'Machines as they were last' | cut
 
 dashboard=commands
 test_that 'other values' panels commands architecture=none "command=it's|SET" data_size=512
-test_same '' "$(answer 1)" 'no such architecture, no rows'
+test_empty "$(answer 1)" 'no such architecture, no rows'
 test_that 'a range of time' panels commands "command=it's" data_size=512 \
   from=2026-01-03T00:00:00Z to=2026-01-05T00:00:00Z
 test_same '2026-01-03 2026-01-04' "$(answer 1 | cut -d ' ' -f 1 | xargs)" 'its days'
@@ -290,5 +290,5 @@ for f in "$grafana"/*.json; do
     (if .uid != "vkb-" + ($f | rtrimstr(".json")) then $f + ": uid " + .uid else empty end),
     (if has("id") then $f + ": id" else empty end)' "$f"
 done >bad
-test_same '' "$(cat bad)" 'each has its name, and panels their numbers'
+test_empty_file bad 'each has its name, and panels their numbers'
 test_done

@@ -215,12 +215,12 @@ for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs r
   AWS_FAILS=$what
   export AWS_FAILS
   if "$aws" deploy >.out 2>.err; then echo 'done' >>.out; fi
-  test_same '' "$(grep -E '^(Grafana:|done)' .out)" "aws: '$what' fails, and so does it"
+  test_absent '^(Grafana:|done)' .out "aws: '$what' fails, and so does it"
 done
 unset AWS_FAILS
 : >aws.args
 test_status 2 'aws: nobody to ask' "$aws" destroy
-test_same '' "$(did)" 'nothing is taken away'
+test_empty "$(did)" 'nothing is taken away'
 test_that 'aws: destroy' "$aws" --yes destroy
 test_same 'cloudformation delete-stack vkb
 cloudformation wait stack-delete-complete vkb' "$(grep '^cloudf' aws.args | sed 's/--stack-name //')" 'takes it away'

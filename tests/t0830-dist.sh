@@ -76,11 +76,11 @@ done >>lacks 2>&1
 sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
   env -i PATH="$root/bin:/usr/bin:/bin" "$w" --help >/dev/null || echo "$w"
 done >>lacks
-test_same '' "$(cat lacks)" 'everything is installed and starts'
-test_same '' "$(find "$root/bin" -type f ! -perm -111 \
+test_empty_file lacks 'everything is installed and starts'
+test_empty "$(find "$root/bin" -type f ! -perm -111 \
   ! -name vkb-sh-setup)" 'programs can be run'
-test_same '' "$(find "$root/share" -type f -perm /111)" 'data can not'
-test_same '' "$(find "$scratch/dest" -type f ! -path "$root/*")" \
+test_empty "$(find "$root/share" -type f -perm /111)" 'data can not'
+test_empty "$(find "$scratch/dest" -type f ! -path "$root/*")" \
   'nothing is outside PREFIX'
 if command -v man >/dev/null 2>&1; then
   test_that 'man finds a page' man -M "$root/share/man" -w vkb-stats

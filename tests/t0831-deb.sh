@@ -24,7 +24,7 @@ test_same "$(needs build | grep -vx -e gcc -e make -e libc6-dev |
 for p in $(needs run) $(needs ci); do
   list Recommends | grep -qx "$p" || echo "$p"
 done >lacks
-test_same '' "$(cat lacks)" 'Recommends has what it needs to run'
+test_empty_file lacks 'Recommends has what it needs to run'
 
 for tool in dpkg-buildpackage dh lintian; do
   command -v "$tool" >/dev/null || {
@@ -64,7 +64,7 @@ done >>lacks
 (cd "vkb-$version" && find configs -type f) | while read -r f; do
   cmp "vkb-$version/$f" "dest/usr/share/vkb/$f" || echo "$f"
 done >>lacks
-test_same '' "$(cat lacks)" 'it has all programs, pages and configurations'
+test_empty_file lacks 'it has all programs, pages and configurations'
 test_same "vkb-stats $version" "$(dest/usr/bin/vkb-stats --version)" \
   'of its version'
 dpkg-deb -f "$deb" Depends >depends
@@ -72,5 +72,5 @@ for lib in libarchive libcjson libcsv libcurl libexpat libgit2 libhiredis libpq 
   libssl; do
   grep -q "$lib" depends || echo "$lib"
 done >lacks
-test_same '' "$(cat lacks)" 'and depends on its libraries'
+test_empty_file lacks 'and depends on its libraries'
 test_done

@@ -40,7 +40,7 @@ for f in benchmark.py valkey_build.py benchmark_build.py module_build.py \
   sync-dashboards.yml pr-benchmark-template.yml schema.sql; do
   grep -qF "$f" "$page" || echo "$f"
 done >lacks
-test_same '' "$(cat lacks)" 'so have its files, tables and workflows'
+test_empty_file lacks 'so have its files, tables and workflows'
 
 # --- what the page says we have: `.Ic vkb-load Fl -runs Fl -order'
 
@@ -54,7 +54,7 @@ test_result "$(($(wc -l <ours) < 40))" 'many of ours are named'
 while read -r program option; do
   "$program" --help | grep -qE -e "--$option([^a-z-]|\$)" || echo "$program --$option"
 done <ours >lacks
-test_same '' "$(cat lacks)" 'and each of them is there'
+test_empty_file lacks 'and each of them is there'
 grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
   grep -oE '[.a-z/-]+(\.[a-z]+|/[a-z]+)' | sort -u | while read -r f; do
   case $f in
@@ -63,7 +63,7 @@ grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
   [ -e "$top/$f" ] || [ -e "$top/configs/$f" ] ||
     [ -e "$top/.github/workflows/$f" ] || echo "$f"
 done >lacks
-test_same '' "$(cat lacks)" 'so are the files'
+test_empty_file lacks 'so are the files'
 
 # --- what it left is read
 

@@ -60,7 +60,7 @@ grep '^@' printed | while read -r _ line command; do
     esac
   done <said
 done >wrong
-test_same '' "$(cat wrong)" 'each prints what the page says'
+test_empty_file wrong 'each prints what the page says'
 test_that 'and leaves its files' test -s folder/page.html
 test_that 'no server is left' no_litter
 test_done
