@@ -270,6 +270,9 @@ show(const struct lines *l)
 			ok[nok++] = configs[i];
 	}
 	names = casename_new(ok, nok);
+	for (size_t i = 0; i < l->n; i++)
+		if (!(json_get_num(l->v[i].rec, "n", 0) > 0))
+			casename_differs(names, configs[i]);
 	table_column(t, "case", TABLE_LEFT);
 	table_column(t, "subject", TABLE_LEFT);
 	table_column(t, "n", TABLE_RIGHT);

@@ -360,6 +360,78 @@ test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'the other into its own'
 test_status 2 'a file that cannot be written' \
   vkb-compare -f markdown:/no/such/folder "$a" "$b"
 
+# --- what is said is so
+
+# without PATTERN FILE WHAT: FILE is there and has no such line.
+without() {
+  test_same 'no such line' "$(grep -E -- "$1" "$2"
+    [ $? -ne 1 ] || echo 'no such line')" "$3"
+}
+
+# each_value LABEL CONFIG KEY VALUE...: a run for each value
+each_value() {
+  label=$1 config=$2 metric=$3
+  shift 3
+  for v; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"metrics":{"%s":%s},"status":"ok"}\n' \
+      "$label" "$config" "$metric" "$v"
+  done
+}
+{
+  each_value a '{"command":"SET"}' t_ms 10 10.1 10.2 10.1
+  each_value b '{"command":"SET"}' t_ms 10.1 10.2 10.1 10
+} >timed
+vkb-compare --baseline a -m t_ms --margin t_ms=+10% timed >text
+test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was asked for'
+vkb-compare --baseline a -m t_ms --margin t_ms=-10% timed >text
+test_match 'Margins: t_ms -10%\.' text 'one of the other sign too'
+vkb-compare --baseline a -m t_ms --margin t_ms=10% timed >text
+test_match 'Margins: t_ms 10%\.' text 'and one without'
+{
+  each_value a '{"command":"SET","scenario":"a"}' rps 100 101 102 103
+  each_value b '{"command":"SET","scenario":"a"}' rps 100 101 102 103
+  printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"SET","scenario":"b"},"run":{},"metrics":{},"status":"failed","error":"it fell"}\n'
+} >partly
+vkb-compare --baseline a partly >text 2>&1
+test_match 'warning: 1 of 1 runs failed in the contender: SET' text \
+  'a case of another scenario failed'
+without 'scenario=a' text 'so not all cases are of the first'
+vkb-stats --text partly >text
+without 'all cases: .*scenario=a' text 'neither are those of vkb-stats'
+grep -v failed partly >wholly
+vkb-compare --baseline a wholly >text
+test_match '^all cases: scenario=a$' text 'without it they are'
+
+# --- one run a side has no interval
+
+{
+  each_value a '{"command":"SET"}' rps 100
+  each_value a '{"command":"GET"}' rps 100
+  each_value a '{"command":"INCR"}' rps 100
+  each_value b '{"command":"SET"}' rps 105
+  each_value b '{"command":"GET"}' rps 105
+  each_value b '{"command":"INCR"}' rps 100
+} >single
+echo '{"rules":[{"metric":"rps","assume":"exact"}]}' >exact.json
+for policy in '' '--policy exact.json'; do
+  # shellcheck disable=SC2086 # words
+  vkb-compare --baseline a --on-insufficient ok $policy -f text:text \
+    -f markdown:md -f jsonl:j -f csv:csv -f openmetrics:om -f sarif:sarif single
+  vkb-report -o html single j
+  test_same 3 "$(jq -c 'select(.metric)' j | wc -l | tr -d ' ')" \
+    "one run a side${policy:+, assumed exact}: the rows are there"
+  without 'ci9' j 'records have no interval'
+  test_same ',,,' "$(sed 1d csv | cut -d , -f 13-16 | sort -u)" 'nor has CSV'
+  without '\[[+-][0-9]' text 'nor has the text'
+  without '\[[+-][0-9]' md 'nor has Markdown'
+  without '^vkb_change_(low|high)_ratio\{' om 'nor have the metrics'
+  without 'ci95' sarif 'nor has SARIF'
+  without '%, [+-]?[0-9.]+%\]' html 'nor has the page'
+done
+without 'the runs vary' text 'one run does not vary'
+vkb-stats single >summary
+without 'ci95' summary 'summaries have none'
+
 # --- colour
 
 if command -v script >/dev/null 2>&1; then

@@ -140,6 +140,23 @@ test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (
 vkb-compare --policy policy.json "$a" "$b" >text
 test_match 'SET +rps .*regression, waived until 2026-11-18: known' text 'as text'
 test_match '^of my-branch .* against unstable .*: .*, 3 waived' text 'and in its head'
+policy '{"waiver":{"reason":"known","expires":"2026-11-18"}}'
+grep '"command":"SET"' "$a" >base
+grep '"command":"SET"' "$b" >new
+vkb-compare --policy policy.json -m rps -f text:text -f jsonl:out base new
+test_match '^Worse, but waived: SET rps 1.07x slower -6.2%' text \
+  'a report of waived regressions alone says so'
+test_match '^of my-branch .* against unstable .*: 1 waived .1 row of 1 case' text \
+  'and how many they are'
+vkb-report -o html base new out
+test_match 'Worse, but waived' html 'so does the page'
+test_same '' "$(grep -i 'nothing was judged' text html)" 'not that nothing was judged'
+grep '"command":"[SG]ET"' "$a" >base
+cat new >both
+grep '"command":"GET"' "$a" | sed 's/"ref":"unstable","commit":"[^"]*"/"ref":"my-branch","commit":"'"$(jq -r .subject.commit new | sed 1q)"'"/' >>both
+vkb-compare --policy policy.json -m rps base both >text 2>err
+test_match '^Worse, but waived: SET rps' text 'rows that did not change hide none'
+policy '{"case":{"command":"SET"},"waiver":{"reason":"known","expires":"2026-11-18"}}'
 test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
   'the day after, it counts'
 test_same '["policy.json: rules[0]","expired","known","2026-11-18"]' \

@@ -234,6 +234,19 @@ printf '{"type":"change","v":1,"config":{},"metric":"rps","better":"higher","kin
 test_that 'percentile 100, an empty interval' vkb-report edge
 test_empty "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" 'are left out'
 
+tail -n 1 edge >spike
+vkb-report -o spike.html spike
+test_match '0 changes in the history, 0 for the worse; 1 spike that went away' \
+  spike.html 'a spike is no change'
+vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
+jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
+  .needed = {runs: 5083}' deltas | head -n 1 >noisy
+vkb-report -o noisy.html noisy
+test_match 'This machine is too noisy to tell in 1 row: more than ten times these runs would be needed' \
+  noisy.html 'a row that no number of runs settles'
+test_same '' "$(grep -E '5083|any number of runs' noisy.html)" \
+  'is given no number of runs beside it'
+
 # --- scaling
 
 for p in 1 8 64; do

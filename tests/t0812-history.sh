@@ -236,6 +236,17 @@ test_empty "$(diff -r fresh stopped)" 'is made to its end'
 test_that 'an empty history' site empty blank
 test_match '0 commits' blank/index.html 'is a site'
 
+# A level that came back is a spike: the index and the trends say the same.
+for i in $(seq 24); do
+  runs "$(id "$i")" "$(printf '2026-01-%02dT00:00:00Z' "$i")" "s$i" 5 \
+    $((i == 12 ? 8000 : 10000)) ',"ref":"unstable"'
+done | history add spiky
+test_that 'a history with a spike' history site spiky spiked
+test_match 'No case changed its level for good' spiked/index.html 'has no change'
+test_match '1 spike that went away is in the ' spiked/index.html 'but one spike'
+test_match '0 changes in the history, 0 for the worse; 1 spike that went away' \
+  spiked/history.html 'and so the trends say'
+
 # --- names that are attacks
 
 evil='<script>alert(1)</script>'

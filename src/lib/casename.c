@@ -202,6 +202,19 @@ casename_of(const struct casename *c, const struct json *config)
 	return str_take(&s);
 }
 
+void
+casename_differs(struct casename *c, const struct json *config)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct json *j = json_get(config, c->keys[i].name);
+		char *text = j ? text_of(j) : NULL;
+
+		if (text && strcmp(text, c->keys[i].text) != 0)
+			c->keys[i].n = 0;
+		free(text);
+	}
+}
+
 char *
 casename_common(const struct casename *c)
 {

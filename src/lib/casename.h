@@ -18,6 +18,10 @@ void casename_free(struct casename *);
 /* "SET data_size=16 pipeline=10"; caller frees with free(). */
 char *casename_of(const struct casename *, const struct json *config);
 
+/* One more case, which may not say all of its configuration, as one that
+ * failed: it names no key, but what it says otherwise is not common to all. */
+void casename_differs(struct casename *, const struct json *config);
+
 /* What all have in common: "clients=50, tls_mode=false"; caller frees. */
 char *casename_common(const struct casename *);
 

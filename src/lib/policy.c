@@ -53,6 +53,7 @@ policy_margin(const char *text, struct policy_answer *a)
 	if (bad || v < 0 || v > 1e6 || (sign != '+' && v >= 1))
 		return -1;
 	a->margin = sign == '+' ? v / (1 + v) : v;
+	a->sign = sign;
 	a->margin_auto = false;
 	if (sign)
 		a->better = sign == '+' ? METRIC_LOWER : METRIC_HIGHER;
@@ -404,6 +405,7 @@ policy_ask(struct policy *p, const struct json *config, const char *name,
 		r->used = true;
 		if (!isnan(r->says.margin) || r->says.margin_auto) {
 			a->margin = r->says.margin;
+			a->sign = r->says.sign;
 			a->margin_auto = r->says.margin_auto;
 		}
 		if (r->says.better >= 0)

@@ -29,6 +29,7 @@ struct policy_waiver {
 
 struct policy_answer {
 	double margin;    /* relative; NAN: not said */
+	char sign;        /* '+' or '-' in front of the margin; '\0': none */
 	bool margin_auto; /* from the noise of the history */
 	int better;       /* enum metric_better; -1: not said */
 	int gate;         /* 1 gate, 0 info, -1 not said */

@@ -68,11 +68,24 @@ double stats_modified_z(double x, double median, double mad);
 double stats_lag1(const double *v, size_t n);
 
 /*
- * Do the values fall into two groups? The largest gap with a fifth of the
- * values or more on each side is wider than 5 robust deviations (1.4826 MAD)
- * of the values around the median of their own side; where these are 0, it is
- * wider than 2 % of the median of all, and no step of a coarse clock. Of ten
- * normal values one sample in twenty looks so. false when n < 10.
+ * Do the values fall into two groups? They are split in two, with a fifth of
+ * them or more on each side, where the means of the sides are the most standard
+ * deviations (pooled, within the sides) apart: the two-means split and the
+ * ratio of the variance between to that within the clusters, of Engelman and
+ * Hartigan, "Percentage Points of a Test for Clusters", J. Am. Stat. Assoc. 64
+ * (1969), 1647-1648. true if that distance is above a limit that falls with n,
+ * so that two real groups are found the more surely the more values there are.
+ *
+ * The limits were simulated: at any n at most 1 sample in 20 of normal,
+ * uniform, exponential or lognormal noise (sigma of logarithms up to 1) looks
+ * like two groups, and of normal noise fewer than 1 in 100. Of two groups of
+ * equal size, 6 standard deviations apart, it finds 3 in 10 with 10 values, 8
+ * in 10 with 20 and all with 40.
+ *
+ * Equal values were rounded: the step of the clock (the smallest difference
+ * there is, at most 2 % of the median) squared over 12 is added to the variance
+ * (Sheppard 1898), so that steps of a coarse clock are no groups. false if
+ * n < 10. 'sorted' rises.
  */
 bool stats_bimodal(const double *sorted, size_t n);
 

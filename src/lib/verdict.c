@@ -18,6 +18,12 @@ verdict_name(enum verdict v)
 	return names[v];
 }
 
+bool
+verdict_hopeless(double needed, double have)
+{
+	return needed > 100 && needed > 10 * have;
+}
+
 static bool
 constant(const double *v, size_t n)
 {
@@ -57,11 +63,15 @@ same(const double *a, const double *b, size_t n)
 	return true;
 }
 
+/* There is one ratio only. A single value of a side says nothing of its noise:
+ * it has no interval. */
 static void
 only(struct verdict_facts *f, const char *method, double ratio)
 {
 	f->method = method;
-	f->ratio = f->lo95 = f->hi95 = f->lo90 = f->hi90 = ratio;
+	f->ratio = ratio;
+	if (f->m > 1 && f->n > 1)
+		f->lo95 = f->hi95 = f->lo90 = f->hi90 = ratio;
 }
 
 /* Estimate and intervals; of logarithms where they are Walsh averages. */
@@ -251,8 +261,10 @@ verdict_assume(const double *x, size_t m, const double *y, size_t n)
 	f.assumed = true;
 	f.method = "assumed";
 	f.ratio = a > 0 && b >= 0 ? b / a : NAN;
-	if (constant(x, m) && constant(y, n))
+	if (constant(x, m) && constant(y, n)) {
 		only(&f, f.method, f.ratio);
+		f.sd = 0;
+	}
 	return f;
 }
 

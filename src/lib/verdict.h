@@ -29,6 +29,10 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
+/* Would it take more runs than anybody makes: more than 100, and more than ten
+ * times those that a side has? Then no number of runs is advised. */
+bool verdict_hopeless(double needed, double have);
+
 enum { VERDICT_RUNS = POWER_RUNS, VERDICT_PAIRS = POWER_PAIRS };
 
 /* What was measured; NAN where it is not defined. */
@@ -41,13 +45,14 @@ struct verdict_facts {
 			     * rounding made them so), identical, assumed */
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
-	double lo95, hi95, lo90, hi90;
+	double lo95, hi95, lo90, hi90; /* NAN where a side has one value */
 	double p;     /* NAN: compared exactly, without a test */
 	double p_min; /* the smallest so many values can give; NAN as p */
 	struct serial alike; /* unpaired; r 0: the runs are independent */
 	double p_alike;      /* where r is not 0 */
 	double cliff;        /* Cliff's delta of y over x, where not paired */
-	double sd; /* of ln(value), pooled; or of ln(y/x) where paired */
+	double sd; /* of ln(value), pooled; or of ln(y/x) where paired; 0 where
+		    * 'assumed' and no side varies */
 };
 
 /* A measurement against itself: no change, however noisy it is. */
@@ -74,7 +79,7 @@ double verdict_p(const struct verdict_facts *);
 
 /*
  * A metric that has no noise: the medians are compared, without a test. There
- * are intervals where no side varies. m, n >= 1.
+ * are intervals where no side varies and each has two values. m, n >= 1.
  */
 struct verdict_facts verdict_assume(
     const double *x, size_t m, const double *y, size_t n);

@@ -18,9 +18,10 @@ struct next {
 	double minutes; /* NAN: not known */
 };
 
-/* The judged row of this verdict that changed most; NULL: there is none. */
+/* The judged row of this verdict that changed most, of those that are waived or
+ * of the others; NULL: there is none. */
 static const struct row *
-largest(const struct comparison *c, enum verdict v)
+largest(const struct comparison *c, enum verdict v, bool waived)
 {
 	const struct row *best = NULL;
 	double size = -1;
@@ -29,7 +30,7 @@ largest(const struct comparison *c, enum verdict v)
 		const struct row *r = &c->rows[i];
 		double d = fabs(log(r->facts.ratio));
 
-		if (!report_counted(r) || r->verdict != v)
+		if (!r->gate || r->waived != waived || r->verdict != v)
 			continue;
 		d = isnan(d) ? 0 : d;
 		if (d > size) {
@@ -40,12 +41,12 @@ largest(const struct comparison *c, enum verdict v)
 	return best;
 }
 
+/* "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions" of n. */
 static void
-what(struct str *s, const struct comparison *c, const struct casename *names,
-    enum verdict v, const char *word, const char *plural)
+what(struct str *s, const struct row *r, const struct casename *names, size_t n,
+    const char *word, const char *plural)
 {
-	const struct row *r = largest(c, v);
-	size_t more = c->count[v] - 1;
+	size_t more = n - 1;
 	char *name;
 
 	if (!r)
@@ -62,7 +63,24 @@ what(struct str *s, const struct comparison *c, const struct casename *names,
 		str_add(s, ", certain");
 	if (more)
 		str_printf(s, ", and %zu more %s", more,
-		    more == 1 ? verdict_name(v) : plural);
+		    more == 1 ? verdict_name(r->verdict) : plural);
+}
+
+static void
+changed(struct str *s, const struct comparison *c, const struct casename *names)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *word, *plural;
+	} kinds[] = {{VERDICT_REGRESSION, "worse", "regressions"},
+	    {VERDICT_IMPROVEMENT, "better", "improvements"},
+	    {VERDICT_DIFFERENT, "different", "different"}};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		what(s, largest(c, kinds[i].verdict, false), names,
+		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
+	what(s, largest(c, VERDICT_REGRESSION, true), names, c->waived,
+	    "worse, but waived", "regressions");
 }
 
 /* The runs of a case serve all of its rows: the longest counts. */
@@ -180,9 +198,7 @@ report_headline(
 			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
 				? "was not measured"
 				: "changed");
-	what(&t, c, names, VERDICT_REGRESSION, "worse", "regressions");
-	what(&t, c, names, VERDICT_IMPROVEMENT, "better", "improvements");
-	what(&t, c, names, VERDICT_DIFFERENT, "different", "different");
+	changed(&t, c, names);
 	rest(&t, c);
 	advice(&t, c);
 	if (c->failed_runs > 0)

@@ -95,6 +95,7 @@ from_history(struct comparison *c, struct row *row, const struct rules *r)
 	if (!(v > row->margin))
 		return;
 	row->margin = v;
+	row->margin_sign = '\0';
 	row->margin_from = "history";
 }
 
@@ -269,6 +270,12 @@ judge_names(const struct comparison *c)
 			break;
 		}
 	names = casename_new(configs, n);
+	for (size_t i = 0; i < 2 * c->npairs; i++) {
+		const struct kase *k = c->pairs[i / 2].side[i % 2];
+
+		if (judge_failed(k))
+			casename_differs(names, k->config);
+	}
 	free(configs);
 	return names;
 }

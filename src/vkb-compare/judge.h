@@ -22,6 +22,7 @@ struct row {
 	struct metric metric;
 	bool gate;
 	double margin;
+	char margin_sign; /* '+' or '-' where it was asked for; else '\0' */
 	const char *margin_from;     /* table, option, policy or history */
 	bool margin_auto;            /* it is to come from the history */
 	bool exact;                  /* no test: assumed to be without noise */

@@ -65,8 +65,19 @@ over_runs(struct overall *o, const struct row *rows, size_t n)
 		free(sorted[i]);
 }
 
-/* Matched cases only; those without a ratio above 0 have no say. */
+/* Has no case more than one run on each side? Then how the cases differ cannot
+ * be told from noise. */
+static bool
+single_runs(const struct comparison *c, const char *name)
+{
+	for (size_t i = 0; i < c->nrows; i++)
+		if (strcmp(c->rows[i].name, name) == 0 &&
+		    c->rows[i].facts.m > 1 && c->rows[i].facts.n > 1)
+			return false;
+	return true;
+}
 
+/* Matched cases only; those without a ratio above 0 have no say. */
 void
 overall_add(struct comparison *c)
 {
@@ -85,6 +96,8 @@ overall_add(struct comparison *c)
 		if (!o)
 			continue;
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
+		if (single_runs(c, o->name))
+			o->lo = o->hi = NAN;
 		over_runs(o, c->rows, c->nrows);
 	}
 	free(ratios);

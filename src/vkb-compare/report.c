@@ -163,7 +163,7 @@ report_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return r->needed > 100 && r->needed > 10 * have;
+	return verdict_hopeless((double)r->needed, (double)have);
 }
 
 void
@@ -225,26 +225,45 @@ report_counts(struct str *s, const struct comparison *c)
 	    c->matched, num_plural(c->matched));
 }
 
-/* The smallest and the largest of a metric: a policy may know cases. */
+/* In percent, as it was asked for: "+10%" is kept as 1 - 1/1.1. */
+static double
+asked_margin(const struct row *r)
+{
+	return 100 *
+	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
+}
+
+/* " +10%", or " 2 to 5%" where a policy knows cases. */
+static void
+margin_of(struct str *s, const struct comparison *c, const char *name)
+{
+	double least = INFINITY, most = 0;
+	char sign[2] = "", *first = NULL;
+
+	for (size_t k = 0; k < c->nrows; k++) {
+		const struct row *r = &c->rows[k];
+
+		if (strcmp(r->name, name) != 0)
+			continue;
+		least = fmin(least, asked_margin(r));
+		most = fmax(most, asked_margin(r));
+		if (!first)
+			*(first = sign) = r->margin_sign;
+		else if (*sign != r->margin_sign)
+			*sign = '\0';
+	}
+	if (most - least > 1e-9)
+		str_printf(s, " %s%.3g to", sign, least);
+	str_printf(s, " %s%.3g%%", sign, most);
+}
+
 static void
 margins(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
-		double least = INFINITY, most = 0;
-
-		for (size_t k = 0; k < c->nrows; k++) {
-			const struct row *r = &c->rows[k];
-
-			if (strcmp(r->name, c->overall[i].name) != 0)
-				continue;
-			least = fmin(least, r->margin);
-			most = fmax(most, r->margin);
-		}
 		str_add(s, i ? ", " : " Margins: ");
 		str_visible(s, c->overall[i].name);
-		if (least < most)
-			str_printf(s, " %.3g to", 100 * least);
-		str_printf(s, " %.3g%%", 100 * most);
+		margin_of(s, c, c->overall[i].name);
 	}
 	if (c->noverall)
 		str_addc(s, '.');
@@ -318,9 +337,8 @@ report_notes(struct str *s, const struct row *r)
 		note(&one, "identical values");
 	if (r->exact)
 		note(&one,
-		    isnan(r->facts.lo95) && !isnan(r->facts.ratio)
-			? "assumed exact, but the runs vary"
-			: "assumed exact");
+		    isnan(r->facts.sd) ? "assumed exact, but the runs vary"
+				       : "assumed exact");
 	if (r->facts.alike.r > 0)
 		str_printf(&one,
 		    "%sneighbouring runs alike (lag-1 %.2f): worth %.1f and "

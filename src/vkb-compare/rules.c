@@ -18,6 +18,7 @@ say(struct row *row, const struct policy_answer *a, const char *from)
 	if (a->margin_auto)
 		return; /* the margin so far is the least */
 	row->margin = a->margin;
+	row->margin_sign = a->sign;
 	row->margin_from = from;
 }
 

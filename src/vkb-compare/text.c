@@ -174,7 +174,8 @@ overall(struct str *s, const struct comparison *c)
 		str_add(s, "overall ");
 		str_visible(s, o->name);
 		str_printf(s, ": %.3fx", o->ratio);
-		if (o->cases >= 3) /* two say next to nothing */
+		/* Two say next to nothing. */
+		if (o->cases >= 3 && !isnan(o->lo))
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 		str_printf(s, ", geometric mean of %zu cases", o->cases);
 		if (!isnan(o->lo_runs))

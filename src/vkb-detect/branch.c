@@ -152,6 +152,9 @@ list(struct branch *h)
 	for (size_t i = 0; i < in->n; i++)
 		add_series(h, &in->v[r[i].was]);
 	h->names = casename_new(ok, nok);
+	for (size_t i = 0; i < in->n; i++)
+		if (!in->v[i].rows.n)
+			casename_differs(h->names, in->v[i].config);
 	free(ok);
 	free(r);
 }

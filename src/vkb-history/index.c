@@ -129,7 +129,7 @@ changes_table(struct str *s, const struct shelf *shelf,
 {
 	struct json **v = mem_array(n + 1, sizeof *v);
 	struct casename *names;
-	size_t kept = 0;
+	size_t kept = 0, spikes;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *kind = json_get_str(changes[i], "kind");
@@ -141,9 +141,16 @@ changes_table(struct str *s, const struct shelf *shelf,
 	    (const struct json *const *)shelf->configs, shelf->nconfigs);
 	qsort(v, kept, sizeof *v, newest_first);
 	str_add(s, "<h2>Changes</h2>\n");
+	spikes = n - kept;
 	if (!kept)
-		str_add(s, "<p>No case changed its level.</p>\n");
-	else
+		str_add(s, "<p>No case changed its level for good.</p>\n");
+	if (spikes)
+		str_printf(s,
+		    "<p>%zu spike%s that went away %s in the <a "
+		    "href=\"" INDEX_COURSE "\">course of all cases</a>.</p>\n",
+		    spikes, num_plural((double)spikes),
+		    spikes == 1 ? "is" : "are");
+	if (kept)
 		str_add(s,
 		    "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
 		    "aria-label=\"Changes\"><table><thead><tr><th "

@@ -6,6 +6,7 @@
 #include "names.h"
 #include "page.h"
 #include "str.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,6 +72,9 @@ notes(struct str *s, const struct delta *d)
 {
 	const struct json *j = json_first(json_get(d->rec, "notes"));
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+	const struct json *n = json_get(d->rec, "n");
+	double have =
+	    fmin(json_num(json_at(n, 0), 0), json_num(json_at(n, 1), 0));
 	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
 
 	str_add(s, "<span class=\"wide\">");
@@ -80,7 +84,9 @@ notes(struct str *s, const struct delta *d)
 		html_printf(s, ", waived: %.200s", why ? why : "no reason");
 	if (!d->gate)
 		str_add(s, ", for information");
-	if (runs > 0)
+	if (verdict_hopeless(runs, have))
+		str_add(s, "; this machine is too noisy to tell");
+	else if (runs > 0)
 		str_printf(s, "; %.0f runs a side would settle it", runs);
 	for (; j; j = json_next(j)) {
 		str_add(s, "; ");

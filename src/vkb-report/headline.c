@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "num.h"
 #include "str.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -79,7 +80,7 @@ count(struct tally *t, const struct delta *d)
 	t->bound += noted(d->rec, "client-bound");
 	have = json_num(json_at(n, 0), 0);
 	have = fmin(have, json_num(json_at(n, 1), have));
-	if (runs > 100 && runs > 10 * have)
+	if (verdict_hopeless(runs, have))
 		t->hopeless++;
 	else if (runs > 0) {
 		t->open++;
@@ -294,9 +295,10 @@ what_next(struct headline *h, const struct tally *t)
 	advise(h, &s);
 	if (t->hopeless)
 		str_printf(&s,
-		    "%zu row%s too noisy for any number of runs: vkb-env "
-		    "--check says what disturbs this machine.",
-		    t->hopeless, t->hopeless == 1 ? " is" : "s are");
+		    "This machine is too noisy to tell in %zu row%s: more than "
+		    "ten times these runs would be needed. vkb-env --check "
+		    "says what disturbs it.",
+		    t->hopeless, num_plural((double)t->hopeless));
 	advise(h, &s);
 	if (t->bound)
 		str_printf(&s,
@@ -323,7 +325,9 @@ judge(struct headline *h, const struct model *m)
 	for (size_t v = MODEL_VERDICTS; v-- > 0;)
 		if (t.count[v])
 			h->outcome = (enum model_verdict)v;
-	h->what = mem_str(outcomes[h->outcome]);
+	h->what = mem_str(h->outcome == MODEL_VERDICTS && t.waived
+		? "Worse, but waived"
+		: outcomes[h->outcome]);
 	canaries(h, all);
 	change(h, m, &t, MODEL_REGRESSION, "worse");
 	change(h, m, &t, MODEL_IMPROVEMENT, "better");
@@ -338,16 +342,22 @@ judge(struct headline *h, const struct model *m)
 static void
 describe(struct headline *h, const struct model *m)
 {
-	size_t worse = 0;
+	size_t worse = 0, spikes = 0, levels;
 	struct str s = {0};
 
 	h->outcome = MODEL_VERDICTS;
-	for (size_t i = 0; i < m->nchanges; i++)
+	for (size_t i = 0; i < m->nchanges; i++) {
+		spikes += strcmp(m->changes[i].kind, "spike") == 0;
 		worse += strcmp(m->changes[i].kind, "regression") == 0 &&
 		    !json_get(m->changes[i].rec, "waiver");
+	}
+	levels = m->nchanges - spikes;
 	if (m->nchanges) {
 		str_printf(&s, "%zu change%s in the history, %zu for the worse",
-		    m->nchanges, num_plural((double)m->nchanges), worse);
+		    levels, num_plural((double)levels), worse);
+		if (spikes)
+			str_printf(&s, "; %zu spike%s that went away", spikes,
+			    num_plural((double)spikes));
 		h->what = mem_str(s.s);
 		h->outcome = worse ? MODEL_REGRESSION : MODEL_VERDICTS;
 		str_clear(&s);

@@ -113,11 +113,9 @@ shapes(void)
 	double up[] = {1, 2, 3, 4, 5, 6, 7, 8}, saw[] = {1, -1, 1, -1, 1, -1};
 	double halves[] = {98, 99, 100, 100, 101, 109, 110, 110, 111, 112};
 	double few[] = {98, 99, 100, 101, 102, 103, 104, 120, 121, 122};
-	double flat[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, v[10];
+	double flat[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	double two_values[] = {9, 9, 9, 9, 9, 9, 9, 10, 10, 10};
 	double clock[] = {99, 99, 99, 99, 99, 100, 100, 100, 100, 100};
-	struct rng r;
-	int two = 0;
 
 	tap_near(stats_lag1(up, 8), .625, 1e-12, "lag 1 of 1..8");
 	tap_near(stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of a saw");
@@ -128,14 +126,78 @@ shapes(void)
 	tap_ok(!stats_bimodal(flat, 10), "equal values are not");
 	tap_ok(stats_bimodal(two_values, 10), "two values are two groups");
 	tap_ok(!stats_bimodal(clock, 10), "steps of a coarse clock are not");
-	rng_seed(&r, 11, 0);
-	for (int i = 0; i < 1000; i++) {
-		for (int k = 0; k < 10; k++)
-			v[k] = normal(&r);
-		stats_sort(v, 10);
-		two += stats_bimodal(v, 10);
+}
+
+/* One value of noise that has one mode: normal, uniform, exponential, and
+ * lognormal of small and of large sigma. */
+static double
+draw_noise(struct rng *r, int shape)
+{
+	switch (shape) {
+	case 0:
+		return 100 + normal(r);
+	case 1:
+		return 100 + rng_unit(r);
+	case 2:
+		return rng_exponential(r);
+	default:
+		return exp((shape == 3 ? .25 : 1) * normal(r));
 	}
-	tap_ok(two <= 60, "normal noise seldom is: %d of 1000", two);
+}
+
+enum { NOISE = 5, TWO_POINTS = 5, UNEQUAL = 6 };
+
+/* How many of 1,000 samples of n values look like two groups. */
+static int
+count_bimodal(struct rng *r, int shape, size_t n)
+{
+	double v[1000];
+	int two = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		for (size_t k = 0; k < n; k++)
+			if (shape < NOISE)
+				v[k] = draw_noise(r, shape);
+			else
+				v[k] = 100 + normal(r) +
+				    6 *
+					(rng_unit(r) <
+					    (shape == UNEQUAL ? .3 : .5));
+		stats_sort(v, n);
+		two += stats_bimodal(v, n);
+	}
+	return two;
+}
+
+static void
+two_groups(void)
+{
+	static const char *const names[] = {"normal", "uniform", "exponential",
+	    "lognormal", "very skewed lognormal", "two equal groups",
+	    "two unequal groups"};
+	static const size_t sizes[] = {10, 14, 20, 40, 100, 400, 1000};
+	struct rng r;
+
+	rng_seed(&r, 11, 0);
+	for (int shape = 0; shape <= UNEQUAL; shape++) {
+		int before = 200;
+
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+			int two = count_bimodal(&r, shape, sizes[i]);
+
+			if (shape < NOISE)
+				tap_ok(two <= 50,
+				    "%s noise seldom looks like two groups: "
+				    "%d of 1000 with %zu values",
+				    names[shape], two, sizes[i]);
+			else
+				tap_ok(two > before || two >= 990,
+				    "%s are found more often with more values: "
+				    "%d of 1000 with %zu values",
+				    names[shape], two, sizes[i]);
+			before = two;
+		}
+	}
 }
 
 /* Laid out or searched for: the same order statistics. */
@@ -317,6 +379,7 @@ main(void)
 	distributions();
 	one_sample();
 	shapes();
+	two_groups();
 	ranks();
 	many();
 	families();
