@@ -111,7 +111,11 @@ static const struct opt table[] = {
     {0, "max-lost", OPT_INT, AT(want.max_lost), "N", .min = 0, .max = 9e15,
 	.help = "requests lost, and reconnects, to accept; default 0"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
-	.help = "start none, empty the one that runs"},
+	.help = "start no server, use a running one"},
+    {0, "flush", OPT_FLAG, AT(running.flush),
+	.help = "delete all data of the running server"},
+    {0, "no-flush", OPT_FLAG, AT(running.no_flush),
+	.help = "leave its data, remove only keys of our own"},
     {0, "host", OPT_STR, AT(running.host), "HOST",
 	.help = "where it runs; default 127.0.0.1"},
     {0, "port", OPT_INT, AT(running.port), "PORT", .min = 1, .max = 65535,
@@ -166,6 +170,11 @@ conflict(const struct opts *o, const struct opt_args *args)
 	if ((o->use_running || more) && (o->builds || o->server || o->module))
 		return "a running server is not started: '--builds', "
 		       "'--server' and '--module' do not go with it";
+	if (r->flush && r->no_flush)
+		return "'--flush' and '--no-flush' exclude each other";
+	if ((r->flush || r->no_flush) && !o->use_running && !more && !o->plan)
+		return "'--flush' and '--no-flush' are for a running server: "
+		       "say '--use-running-server' or where it is";
 	if (r->unixsocket && (r->host || r->port || r->tls))
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!r->tls && (r->cacert || r->cert || r->key))
@@ -259,8 +268,8 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 		    VBENCH);
 	if (!wanted)
 		return 0;
-	*v = vbench_open(
-	    o->benchmark, b, running && getenv("VKB_PASSWORD") != NULL);
+	*v =
+	    vbench_open(o->benchmark, b, running && running_password() != NULL);
 	if (!*v)
 		return -1;
 	list[1] = vbench_engine(*v);
@@ -293,18 +302,18 @@ measure(struct opts *o, const struct plan *p)
 		goto out;
 	if (o->module && builds_module(&b, o->module) < 0)
 		goto out;
-	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
-	    results_open(&out, o->output, o->resume) < 0)
-		goto out;
-	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
-	if (!o->session.logs)
-		goto out;
 	if (elsewhere) {
 		o->running.timeout_s = o->session.timeout_s;
 		running = running_open(r);
 		if (!running)
 			goto out;
 	}
+	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
+	    results_open(&out, o->output, o->resume) < 0)
+		goto out;
+	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
+	if (!o->session.logs)
+		goto out;
 	rc = session_run(
 	    &o->session, p, &b, engines, &out, running, &stopped_by);
 	if (b.failed)
@@ -348,6 +357,7 @@ main(int argc, char **argv)
 	o.session.looks = &looks;
 	o.session.profiles = &o.profiles;
 	o.want.unixsocket = o.running.unixsocket != NULL;
+	o.want.no_flush = o.running.no_flush;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)
 		rc = print_plan(&p, &looks);

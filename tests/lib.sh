@@ -21,6 +21,7 @@ export VKB_ENV_RECORD
 unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
+unset VALKEYCLI_AUTH REDISCLI_AUTH
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"

@@ -163,7 +163,7 @@ valkey-cli -p "$port" set left over >/dev/null
 valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 printf '[{"commands":["SET","GET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"},{}]}]\n' \
   "$base" >set.json
-test_that 'a running server' vkb-load --port "$port" --runs 2 set.json
+test_that 'a running server' vkb-load --port "$port" --flush --runs 2 set.json
 test_same 8 "$(grep -c '"status":"ok"' .out)" 'running: all are ok'
 test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req > 0]' \
   .out | sort -u)" 'running: it is on this machine'
@@ -203,8 +203,9 @@ test_that 'a running cluster' vkb-load --port "$port" --runs 1 cluster.json
 test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out | sort -u)" \
   'running cluster: ok'
 test_same 3 "$(for i in 0 1 2; do
-  valkey-cli -p "$(printf '%s' "$other" | jq ".nodes[$i].port")" dbsize
-done | grep -cv '^0$')" 'running cluster: each node is loaded'
+  valkey-cli -p "$(printf '%s' "$other" | jq ".nodes[$i].port")" \
+    info commandstats
+done | grep -c '^cmdstat_set:calls=')" 'running cluster: each node is loaded'
 sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
 test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
 test_match 'wants 2 primaries, the cluster has 3' .err 'is not taken for it'
@@ -221,6 +222,8 @@ printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 test_status 2 'without password' vkb-load --port "$port" --runs 1 c.json
+test_match 'the server wants a password: set VKB_PASSWORD' .err \
+  'without a password VKB_PASSWORD is named'
 VKB_PASSWORD=wrong
 export VKB_PASSWORD
 test_status 2 'a wrong password' vkb-load --port "$port" \
@@ -230,6 +233,15 @@ VKB_PASSWORD=s3cret
 test_that 'with VKB_PASSWORD' vkb-load --port "$port" --runs 1 c.json
 test_same 0 "$(cat .out .err | grep -c s3cret)" 'which is not told'
 unset VKB_PASSWORD
+for name in VALKEYCLI_AUTH REDISCLI_AUTH; do
+  test_that "with $name" env "$name=s3cret" vkb-load --port "$port" --runs 1 c.json
+done
+test_that 'VALKEYCLI_AUTH wins over REDISCLI_AUTH' env VALKEYCLI_AUTH=s3cret \
+  REDISCLI_AUTH=wrong vkb-load --port "$port" --runs 1 c.json
+test_that 'VKB_PASSWORD wins over both' env VKB_PASSWORD=s3cret \
+  VALKEYCLI_AUTH=wrong REDISCLI_AUTH=wrong vkb-load --port "$port" --runs 1 c.json
+test_status 2 'VKB_PASSWORD wins over a good VALKEYCLI_AUTH' env \
+  VKB_PASSWORD=wrong VALKEYCLI_AUTH=s3cret vkb-load --port "$port" --runs 1 c.json
 
 valkey-cli --no-auth-warning -a s3cret -p "$port" info server >about
 pid=$(sed -n 's/^process_id:\([0-9]*\).*/\1/p' about)

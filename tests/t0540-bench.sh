@@ -152,6 +152,21 @@ test_same 2 "$(flat length run/HEAD)" 'is measured'
 test_same null "$(jq -r .subject.label run/HEAD/runs/*.jsonl | sort -u)" 'and is no commit'
 test_that 'as a client' running --mode client --commits mine --results-dir run
 test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" 'by a name'
+# shellcheck disable=SC2016 # for that shell
+beside() { # beside ARGUMENT...: the same, where somebody has a key
+  vkb-serve -- sh -c 'valkey-cli -p "$VKB_PORT" set theirs 1 >/dev/null
+    vkb-bench --config cfg.json --runs 1 --mode client --results-dir run "$@" \
+      -- --port "$VKB_PORT" || exit
+    valkey-cli -p "$VKB_PORT" exists theirs' - "$@"
+}
+test_status 2 'a running server with data of others' beside --commits refused
+test_match 'holds 1 key .*--flush allows that, --no-flush' .err \
+  'data of others is not deleted without a word'
+test_that '--no-flush' beside --commits beside --no-flush
+test_same 1 "$(tail -n 1 .out)" '--no-flush leaves the data of others'
+test_that '--flush' beside --commits flushed --flush
+test_same 0 "$(tail -n 1 .out)" '--flush deletes it'
+test_status 2 '--flush without a running server' vkb-bench --config cfg.json --flush
 
 # --- stopped, and gone on with
 

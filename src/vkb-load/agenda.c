@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "names.h"
 #include "num.h"
+#include "ownkeys.h"
 #include "plan.h"
 #include "precise.h"
 #include "profiles.h"
@@ -44,7 +45,10 @@ cannot(const struct agenda *a, const struct json *cas)
 		free(its);
 		return text;
 	}
-	return e->cannot(e->self, cas);
+	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
+	    ? ownkeys_cannot(cas)
+	    : NULL;
+	return its ? its : e->cannot(e->self, cas);
 }
 
 static char *

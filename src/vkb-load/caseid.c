@@ -89,6 +89,8 @@ plan_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-unix");
 	if (json_get_bool(c, "resp3", false))
 		str_add(s, "-resp3");
+	if (json_get_bool(c, "no_flush", false))
+		str_add(s, "-no_flush");
 	if (strcmp(engines_name(c), ENGINES_NATIVE) != 0) {
 		str_addc(s, '-');
 		plain(s, engines_name(c));

@@ -167,24 +167,32 @@ add_number(struct command *c, size_t at, bool same)
 	c->numbers[c->nnumbers++].same = same;
 }
 
+/* What all words of a command are made from. */
+struct making {
+	const struct str *value;
+	const char *prefix; /* of keys: words with a # in the text */
+	bool cluster;
+};
+
 /* One word of the text as a bulk string. */
 static void
 add_word(struct command *c, struct str *out, const char *w, size_t n,
-    bool cluster, const struct str *value)
+    const struct making *m)
 {
-	size_t i, len = 0, at;
+	const char *prefix = m->prefix && memchr(w, '#', n) ? m->prefix : "";
+	size_t i, len = strlen(prefix), at;
 
 	if (n == 1 && *w == '%') {
-		str_printf(out, "$%zu\r\n", value->len - 2);
-		str_addn(out, value->s, value->len);
+		str_printf(out, "$%zu\r\n", m->value->len - 2);
+		str_addn(out, m->value->s, m->value->len);
 		return;
 	}
 	for (i = 0; i < n; i++)
 		len += w[i] == '@' || w[i] == '=' ? DIGITS_12
 		    : w[i] != '#'                 ? 1
-		    : cluster                     ? strlen(":{000}")
+		    : m->cluster                  ? strlen(":{000}")
 						  : 0;
-	str_printf(out, "$%zu\r\n", len);
+	str_printf(out, "$%zu\r\n%s", len, prefix);
 	for (i = 0; i < n; i++) {
 		at = out->len;
 		if (w[i] == '@' || w[i] == '=') {
@@ -192,7 +200,7 @@ add_word(struct command *c, struct str *out, const char *w, size_t n,
 			str_add(out, "000000000000");
 		} else if (w[i] != '#') {
 			str_addc(out, w[i]);
-		} else if (cluster) {
+		} else if (m->cluster) {
 			add_offset(&c->tags, &c->ntags, at + 2);
 			str_add(out, ":{000}");
 		}
@@ -201,14 +209,14 @@ add_word(struct command *c, struct str *out, const char *w, size_t n,
 }
 
 static size_t
-add_words(struct command *c, struct str *out, const char *text, bool cluster,
-    const struct str *value)
+add_words(struct command *c, struct str *out, const char *text,
+    const struct making *m)
 {
 	size_t words = 0, n;
 
 	while (*(text += strspn(text, " "))) {
 		n = strcspn(text, " ");
-		add_word(c, out, text, n, cluster, value);
+		add_word(c, out, text, n, m);
 		text += n;
 		words++;
 	}
@@ -217,17 +225,18 @@ add_words(struct command *c, struct str *out, const char *text, bool cluster,
 
 static struct command *
 build(const char *text, const char *more, unsigned times, size_t data_size,
-    bool cluster)
+    bool cluster, const char *prefix)
 {
 	struct command *c = mem_new(sizeof *c);
 	struct str body = {0}, out = {0}, value = {0};
+	struct making m = {&value, prefix, cluster};
 	size_t words, i;
 	unsigned t;
 
 	make_value(&value, data_size);
-	words = add_words(c, &body, text, cluster, &value);
+	words = add_words(c, &body, text, &m);
 	for (t = 0; t < times; t++)
-		words += add_words(c, &body, more, cluster, &value);
+		words += add_words(c, &body, more, &m);
 	str_printf(&out, "*%zu\r\n", words);
 	for (i = 0; i < c->nnumbers; i++) {
 		c->numbers[i].at += out.len;
@@ -251,7 +260,8 @@ build(const char *text, const char *more, unsigned times, size_t data_size,
 }
 
 struct command *
-command_new(const char *name, long long data_size, bool cluster)
+command_new(
+    const char *name, long long data_size, bool cluster, const char *prefix)
 {
 	const struct row *r = find(name);
 	struct command *c;
@@ -263,7 +273,8 @@ command_new(const char *name, long long data_size, bool cluster)
 		c->items = c->values = 1;
 		return c;
 	}
-	c = build(r->text, r->more, r->times, (size_t)data_size, cluster);
+	c = build(
+	    r->text, r->more, r->times, (size_t)data_size, cluster, prefix);
 	c->counts = r->needs != NEEDS_NOTHING;
 	c->zero_miss = r->zero_miss;
 	c->items = r->times ? r->times : 1;
@@ -307,7 +318,8 @@ command_value(size_t n)
 }
 
 struct command *
-command_seed(const char *name, long long data_size, bool cluster, unsigned many)
+command_seed(const char *name, long long data_size, bool cluster,
+    const char *prefix, unsigned many)
 {
 	const struct row *r = find(name);
 
@@ -315,7 +327,8 @@ command_seed(const char *name, long long data_size, bool cluster, unsigned many)
 		many = 0;
 	else if (cluster && many > 1 && r->needs == NEEDS_KEYS)
 		many = 1; /* each member has a collection of its own */
-	return build(r->seed, r->seed_more, many, (size_t)data_size, cluster);
+	return build(
+	    r->seed, r->seed_more, many, (size_t)data_size, cluster, prefix);
 }
 
 void

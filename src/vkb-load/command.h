@@ -63,13 +63,14 @@ char *command_value(size_t n); /* of n bytes; caller frees */
 
 /*
  * The template of a test, or of what fills the server for it ('seeding'; with
- * up to 'many' elements in each command where the command allows that). Free
- * with command_free.
+ * up to 'many' elements in each command where the command allows that). Each
+ * key begins with 'prefix', or is as valkey-benchmark has it where that is
+ * NULL. Free with command_free.
  */
 struct command *command_new(
-    const char *name, long long data_size, bool cluster);
-struct command *command_seed(
-    const char *name, long long data_size, bool cluster, unsigned many);
+    const char *name, long long data_size, bool cluster, const char *prefix);
+struct command *command_seed(const char *name, long long data_size,
+    bool cluster, const char *prefix, unsigned many);
 void command_free(struct command *);
 
 /* Writes n commands to buf, n * len bytes; then command_fill patches them. */

@@ -1,7 +1,9 @@
 #include "control.h"
 #include "client.h"
 #include "engine.h"
+#include "err.h"
 #include "mem.h"
+#include "str.h"
 
 #include <limits.h>
 #include <math.h>
@@ -31,6 +33,29 @@ control_open(
 	    .password = t->password};
 
 	return client_open(&a, ms);
+}
+
+struct reply *
+control_ask(struct client *c, int ms, const char *const *argv)
+{
+	struct reply *r = client_call(c, ms, argv);
+	const char *error;
+
+	if (!r) {
+		err_fail("%s: %s", argv[0], client_error(c));
+		return NULL;
+	}
+	if (reply_type(r) != REPLY_ERROR)
+		return r;
+	error = reply_text(r);
+	if (str_starts(error, "NOAUTH"))
+		err_fail("the server wants a password: set VKB_PASSWORD, and "
+			 "VKB_USER for a user other than 'default'");
+	else
+		err_fail("%s%s%s: %s", argv[0], argv[1] ? " " : "",
+		    argv[1] ? argv[1] : "", error);
+	reply_free(r);
+	return NULL;
 }
 
 /* One row: first, last, [host, port, ...], replicas. */

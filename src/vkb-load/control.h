@@ -19,6 +19,14 @@ int control_ms(const struct engine_target *, int most);
 struct client *control_open(
     const struct engine_target *, struct tls_context *, size_t i, int ms);
 
+/*
+ * As client_call, but an error is reported, and the result is NULL. Caller
+ * frees with reply_free.
+ */
+struct reply *control_ask(struct client *, int ms, const char *const *argv);
+#define CONTROL_ASK(c, ms, ...) \
+	control_ask(c, ms, (const char *const[]){__VA_ARGS__, NULL})
+
 /* CLUSTER SLOTS: the ranges, each with its primary. */
 struct control_range {
 	unsigned first, last; /* below 16384 */

@@ -2,6 +2,7 @@
 #include "dataset.h"
 #include "hist.h"
 #include "mem.h"
+#include "ownkeys.h"
 #include "pools.h"
 #include "run.h"
 #include "seed.h"
@@ -380,21 +381,24 @@ alike(const struct engine_work *works, size_t i)
 static int
 make(struct made *m, const struct engine_target *t, const struct engine_work *w)
 {
-	char *why;
+	char *why, *text;
 
 	if (w->text) {
+		text = ownkeys_expand(w->text, t->prefix);
 		m->template =
-		    template_new(w->text, w->data_size, t->cluster, &why);
+		    template_new(text, w->data_size, t->cluster, &why);
+		free(text);
 		if (m->template)
 			return 0;
 		err_say("'%s': %s", w->text, why);
 		free(why);
 		return -1;
 	}
-	m->command = command_new(w->command, w->data_size, t->cluster);
+	m->command =
+	    command_new(w->command, w->data_size, t->cluster, t->prefix);
 	if (seed_refills(t, w))
-		m->refill = command_seed(
-		    w->command, w->data_size, t->cluster, seed_many(w));
+		m->refill = command_seed(w->command, w->data_size, t->cluster,
+		    t->prefix, seed_many(w));
 	return 0;
 }
 

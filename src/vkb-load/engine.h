@@ -49,7 +49,8 @@ struct engine_target {
 	const char *servername;          /* SNI and the name that is verified */
 	const char *user, *password;
 	int db;
-	double timeout_s; /* of questions outside of the load; 0: 60 */
+	double timeout_s;   /* of questions outside of the load; 0: 60 */
+	const char *prefix; /* of each key; NULL: none */
 };
 
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };

@@ -215,7 +215,7 @@ lease_target(const struct lease *l, const struct json *cas, struct target *t)
 	    0)
 		return -1;
 	if (l->r->running)
-		running_login(t);
+		running_login(l->r->running, t);
 	else
 		t->e.password = own && *own ? own : NULL;
 	t->e.timeout_s = lease_timeout(l, cas);

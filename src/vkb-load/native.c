@@ -4,6 +4,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "ownkeys.h"
 #include "roles.h"
 #include "target.h"
 #include "template.h"
@@ -17,13 +18,15 @@ cannot_play(const struct json *config)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
-	char *why = NULL;
+	char *why = NULL, *plain;
 
 	if (command_known(text))
 		return NULL;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
-	t = template_new(text, 0, false, &why);
+	plain = ownkeys_expand(text, NULL);
+	t = template_new(plain, 0, false, &why);
+	free(plain);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
 		    "'%s' names a field, and there is no dataset", text);

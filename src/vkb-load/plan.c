@@ -10,6 +10,7 @@
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "ownkeys.h"
 #include "record.h"
 #include "str.h"
 
@@ -111,6 +112,12 @@ override(const struct plan_want *w, struct json *config)
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
 			json_set_str(config, "arrivals", "constant");
+	}
+	if (w->no_flush)
+		json_set_bool(config, "no_flush", true);
+	else {
+		json_del(config, "no_flush");
+		ownkeys_strip(config);
 	}
 	if (w->unixsocket)
 		json_set_bool(config, "unixsocket", true);

@@ -28,6 +28,7 @@ struct plan_want {
 	long long max_lost;             /* negative: as it is */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
+	bool no_flush;   /* keys have a prefix, others stay */
 	bool unixsocket; /* the cases are those of a unix socket */
 };
 

@@ -5,6 +5,7 @@
 #include "indexinfo.h"
 #include "json.h"
 #include "mem.h"
+#include "ownkeys.h"
 #include "roles.h"
 #include "samplequery.h"
 #include "str.h"
@@ -102,7 +103,7 @@ static int
 own_queries(
     struct finding *f, const struct engine_work *w, const volatile int *stop)
 {
-	struct samplequery *q = samplequery_open(w, TRIES);
+	struct samplequery *q = samplequery_open(w, f->t->e.prefix, TRIES);
 	const char *bytes;
 	size_t len;
 
@@ -178,14 +179,16 @@ probe(const struct target *t, const struct roles *r, bool after,
     const volatile int *stop)
 {
 	const char *command, *why;
-	char **words;
+	char **words, *text;
 	bool alone;
 	size_t n;
 	int rc = 0;
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		command = json_get_str(r->v[i].config, "command");
-		words = command ? words_split(command, &n, &why) : NULL;
+		text = command ? ownkeys_expand(command, t->e.prefix) : NULL;
+		words = text ? words_split(text, &n, &why) : NULL;
+		free(text);
 		if (!words)
 			continue;
 		alone = searches_alone(words, n);

@@ -4,6 +4,7 @@
 #include "control.h"
 #include "err.h"
 #include "json.h"
+#include "keyspace.h"
 #include "mem.h"
 #include "num.h"
 #include "record.h"
@@ -14,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define FLUSH_MS 600000 /* unless there is a timeout */
+#include <sys/random.h>
 
 /* A setting before we changed it. */
 struct old {
@@ -27,6 +27,9 @@ struct running {
 	struct json *record;
 	struct target t;
 	bool local;
+	bool flush;   /* whatever it holds may be deleted */
+	char *prefix; /* of our keys; NULL: the server is ours to empty */
+	bool used;    /* it was empty, and now it may hold keys of ours */
 	struct old *old;
 	size_t n, cap;
 };
@@ -36,25 +39,6 @@ wait_ms(const struct running *r)
 {
 	return control_ms(&r->t.e, 0);
 }
-
-/* Said unless the reply is there and no error. Caller frees. */
-static struct reply *
-ask(struct client *c, int ms, const char *const *argv)
-{
-	struct reply *r = client_call(c, ms, argv);
-
-	if (!r) {
-		err_fail("%s: %s", argv[0], client_error(c));
-		return NULL;
-	}
-	if (reply_type(r) != REPLY_ERROR)
-		return r;
-	err_fail("%s%s%s: %s", argv[0], argv[1] ? " " : "",
-	    argv[1] ? argv[1] : "", reply_text(r));
-	reply_free(r);
-	return NULL;
-}
-#define ASK(c, ms, ...) ask(c, ms, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The name of a process as the kernel has it; "" when there is none. */
 static void
@@ -160,7 +144,7 @@ static int
 identify(struct running *r, struct client *c)
 {
 	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
-	struct reply *info = ASK(c, wait_ms(r), "INFO");
+	struct reply *info = CONTROL_ASK(c, wait_ms(r), "INFO");
 	char *version, *cluster;
 	int pid, rc = 0;
 
@@ -199,7 +183,7 @@ node_pids(struct running *r)
 		c = target_client(&r->t, i);
 		if (!c)
 			return -1;
-		info = ASK(c, wait_ms(r), "INFO");
+		info = CONTROL_ASK(c, wait_ms(r), "INFO");
 		pid = info ? pid_of(info) : 0;
 		if (pid) {
 			json_set_num(j, "pid", pid);
@@ -214,11 +198,24 @@ node_pids(struct running *r)
 }
 
 /* Passwords come by the environment, never by arguments. */
+const char *
+running_password(void)
+{
+	static const char *const names[] = {
+	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
+	const char *v = NULL;
+
+	for (size_t i = 0; i < 3 && !(v && *v); i++)
+		v = getenv(names[i]);
+	return v && *v ? v : NULL;
+}
+
 void
-running_login(struct target *t)
+running_login(const struct running *r, struct target *t)
 {
 	t->e.user = getenv("VKB_USER");
-	t->e.password = getenv("VKB_PASSWORD");
+	t->e.password = running_password();
+	t->e.prefix = r->prefix;
 }
 
 static int
@@ -226,9 +223,44 @@ reach(struct running *r, bool unixsocket, double timeout_s)
 {
 	if (target_make(&r->t, r->record, unixsocket) < 0)
 		return -1;
-	running_login(&r->t);
+	running_login(r, &r->t);
 	r->t.e.timeout_s = timeout_s;
 	return 0;
+}
+
+/* Data of others is not deleted unless that was asked for. */
+static int
+check_empty(struct running *r)
+{
+	const struct engine_node *n = &r->t.nodes[0];
+	char *holds, *where;
+
+	if (r->flush || r->prefix)
+		return 0;
+	if (keyspace_read(&r->t, &holds) < 0)
+		return -1;
+	if (!holds)
+		return 0;
+	where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
+			      : mem_printf("%s:%d", n->host, n->port);
+	err_fail("the %s at %s holds %s, and measuring would delete all of it: "
+		 "--flush allows that, --no-flush leaves it and measures "
+		 "beside it",
+	    r->t.e.cluster ? "cluster" : "server", where, holds);
+	free(where);
+	free(holds);
+	return -1;
+}
+
+/* Different for each session, so that no two remove each other's keys. */
+static char *
+make_prefix(void)
+{
+	unsigned long long x;
+
+	if (getrandom(&x, sizeof x, 0) != sizeof x)
+		err_die("cannot get random numbers");
+	return mem_printf("vkb:%012llx:", x & 0xffffffffffffULL);
 }
 
 struct running *
@@ -239,6 +271,8 @@ running_open(const struct running_opts *o)
 	int rc = -1;
 
 	r->record = described(o);
+	r->flush = o->flush;
+	r->prefix = o->no_flush ? make_prefix() : NULL;
 	if (reach(r, o->unixsocket, o->timeout_s) < 0)
 		goto out;
 	c = target_client(&r->t, 0);
@@ -249,7 +283,7 @@ running_open(const struct running_opts *o)
 		if (reach(r, false, o->timeout_s) < 0 || node_pids(r) < 0)
 			goto out;
 	}
-	rc = 0;
+	rc = check_empty(r);
 out:
 	client_close(c);
 	if (rc == 0)
@@ -265,6 +299,7 @@ running_close(struct running *r)
 		return;
 	target_free(&r->t);
 	json_free(r->record);
+	free(r->prefix);
 	free(r->old);
 	free(r);
 }
@@ -329,7 +364,7 @@ set_one(struct running *r, struct client *c, size_t node, const char *name,
 
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
-	reply = ASK(c, wait_ms(r), "CONFIG", "SET", name, value);
+	reply = CONTROL_ASK(c, wait_ms(r), "CONFIG", "SET", name, value);
 	if (!reply) {
 		free(old);
 		return -1;
@@ -359,42 +394,6 @@ apply(struct running *r, struct client *c, size_t node, const struct json *set)
 		    json_str(m) ? json_str(m) : number);
 	}
 	return rc;
-}
-
-/* Indexes of a search module may outlive their documents. */
-static int
-drop_indexes(const struct running *r, struct client *c)
-{
-	struct reply *list = CLIENT_CALL(c, wait_ms(r), "FT._LIST"), *reply;
-	int rc = 0;
-
-	if (!list)
-		return err_fail("FT._LIST: %s", client_error(c));
-	for (size_t i = 0; i < reply_len(list) && rc == 0; i++) {
-		reply = ASK(
-		    c, FLUSH_MS, "FT.DROPINDEX", reply_text(reply_at(list, i)));
-		rc = reply ? 0 : -1;
-		reply_free(reply);
-	}
-	reply_free(list);
-	return rc;
-}
-
-static int
-flush(const struct running *r, struct client *c)
-{
-	int ms = r->t.e.timeout_s > 0 ? wait_ms(r) : FLUSH_MS;
-	struct reply *reply = CLIENT_CALL(c, ms, "FLUSHALL", "SYNC");
-	bool ok = reply && reply_is(reply, "OK");
-
-	if (!reply)
-		return err_fail("FLUSHALL: %s", client_error(c));
-	reply_free(reply);
-	if (ok)
-		return 0;
-	reply = ASK(c, ms, "FLUSHALL"); /* before 6.2 */
-	reply_free(reply);
-	return reply ? 0 : -1;
 }
 
 /* The settings that a server of our own would have been started with. */
@@ -455,29 +454,64 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 	return rc;
 }
 
-int
-running_prepare(struct running *r, const struct json *config, double timeout_s)
+/* Does each node agree with the case? Nothing is changed. */
+static int
+check_nodes(struct running *r, const struct json *config)
 {
-	const struct json *set = json_get(config, "config_set");
 	struct client *c;
 	int rc = 0;
 
-	r->t.e.timeout_s = timeout_s;
 	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
 		c = target_client(&r->t, i);
-		if (!c)
-			return -1;
-		if ((i == 0 && agrees(r, c, config) < 0) ||
-		    has_settings(r, c, config) < 0 || drop_indexes(r, c) < 0 ||
-		    flush(r, c) < 0 || apply(r, c, i, set) < 0)
+		if (!c || (i == 0 && agrees(r, c, config) < 0) ||
+		    has_settings(r, c, config) < 0)
 			rc = -1;
 		client_close(c);
 	}
 	return rc;
 }
 
+static int
+apply_set(struct running *r, const struct json *set)
+{
+	struct client *c;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->t.e.nnodes && rc == 0 && set; i++) {
+		c = target_client(&r->t, i);
+		rc = c ? apply(r, c, i, set) : -1;
+		client_close(c);
+	}
+	return rc;
+}
+
+static int
+remove_keys(struct running *r)
+{
+	int rc = r->prefix ? keyspace_remove_own(&r->t) : keyspace_empty(&r->t);
+
+	if (rc == 0)
+		r->used = false;
+	return rc;
+}
+
+/* What appeared since the last run is of somebody else, and stays. */
 int
-running_restore(struct running *r)
+running_prepare(struct running *r, const struct json *config, double timeout_s)
+{
+	r->t.e.timeout_s = timeout_s;
+	if (check_nodes(r, config) < 0)
+		return -1;
+	if (!r->used && check_empty(r) < 0)
+		return -1;
+	if ((r->used || !r->prefix) && remove_keys(r) < 0)
+		return -1;
+	r->used = true;
+	return apply_set(r, json_get(config, "config_set"));
+}
+
+static int
+restore_settings(struct running *r)
 {
 	struct client *c;
 	struct reply *reply;
@@ -487,9 +521,9 @@ running_restore(struct running *r)
 	while (r->n > 0) {
 		o = &r->old[--r->n];
 		c = target_client(&r->t, o->node);
-		reply = c
-		    ? ASK(c, wait_ms(r), "CONFIG", "SET", o->name, o->value)
-		    : NULL;
+		reply = c ? CONTROL_ASK(c, wait_ms(r), "CONFIG", "SET", o->name,
+				o->value)
+			  : NULL;
 		if (!reply)
 			rc = err_fail("setting '%s' is not back at '%s'",
 			    o->name, o->value);
@@ -499,4 +533,12 @@ running_restore(struct running *r)
 		free(o->value);
 	}
 	return rc;
+}
+
+int
+running_restore(struct running *r)
+{
+	int rc = r->used ? remove_keys(r) : 0;
+
+	return restore_settings(r) < 0 ? -1 : rc;
 }

@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "err.h"
 #include "mem.h"
+#include "ownkeys.h"
 #include "template.h"
 
 #include <stdlib.h>
@@ -49,18 +50,19 @@ bind(struct samplequery *q, const struct engine_work *w, size_t most)
 }
 
 struct samplequery *
-samplequery_open(const struct engine_work *w, size_t most)
+samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
 {
 	struct samplequery *q = mem_new(sizeof *q);
 	uint64_t space = w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
-	char *why = NULL;
+	char *why = NULL, *text = ownkeys_expand(w->text, prefix);
 
 	q->keys = (struct keys){.space = space, .count = space};
 	q->course.sequential = w->sequential;
 	rng_seed(&q->course.rng, w->seed, 0);
-	q->t = template_new(w->text, w->data_size, false, &why);
+	q->t = template_new(text, w->data_size, false, &why);
 	if (!q->t)
-		err_say("'%s': %s", w->text, why);
+		err_say("'%s': %s", text, why);
+	free(text);
 	free(why);
 	if (!q->t || bind(q, w, most) < 0) {
 		samplequery_close(q);

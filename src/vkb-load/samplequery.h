@@ -8,7 +8,8 @@ struct engine_work;
 struct samplequery;
 
 /* At most so many rows of its dataset are read. NULL, and said. */
-struct samplequery *samplequery_open(const struct engine_work *, size_t most);
+struct samplequery *samplequery_open(
+    const struct engine_work *, const char *prefix, size_t most);
 void samplequery_close(struct samplequery *); /* NULL does nothing */
 
 /* The next one as RESP, *n bytes; borrowed until the one after. */

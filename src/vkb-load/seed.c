@@ -108,7 +108,8 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 
 	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
 		many = (unsigned)k->space;
-	o.command = command_seed(w->command, w->data_size, t->cluster, many);
+	o.command =
+	    command_seed(w->command, w->data_size, t->cluster, t->prefix, many);
 	n = elements(t, w, o.command, &m->nodes[node], m->n);
 	if (!n) {
 		command_free(o.command);

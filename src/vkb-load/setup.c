@@ -3,11 +3,13 @@
 #include "control.h"
 #include "err.h"
 #include "json.h"
+#include "ownkeys.h"
 #include "str.h"
 #include "target.h"
 #include "words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HOPS 16
@@ -72,20 +74,21 @@ send_one(
 int
 setup_run(const struct target *t, const struct json *list, const char *what)
 {
-	const char *text, *why;
-	char **words;
+	const char *why;
+	char **words, *text;
 	size_t n;
 	int rc = 0;
 
 	for (const struct json *v = json_first(list); v && rc == 0;
 	     v = json_next(v)) {
-		text = json_str(v);
+		text = ownkeys_expand(json_str(v), t->e.prefix);
 		words = words_split(text, &n, &why);
 		if (!words)
-			return err_fail("%s '%s': %s", what, text, why);
-		if (n)
+			rc = err_fail("%s '%s': %s", what, text, why);
+		else if (n)
 			rc = send_one(t, text, words, what);
 		words_free(words);
+		free(text);
 	}
 	return rc;
 }

@@ -12,7 +12,7 @@ static char (*tags)[3];
 static void
 text(const char *name, const char *want)
 {
-	struct command *c = command_new(name, 3, false);
+	struct command *c = command_new(name, 3, false, NULL);
 	struct keys k = {.space = 1, .count = 1};
 	struct rng r = {{1, 2, 3, 4}};
 	uint64_t turn = 0;
@@ -57,7 +57,7 @@ number(const struct command *c, const char *buf, size_t i, size_t which)
 static void
 digits(uint64_t space, bool sequential)
 {
-	struct command *c = command_new("SET", 16, false);
+	struct command *c = command_new("SET", 16, false, NULL);
 	struct keys k = {.space = space, .count = space};
 	uint64_t turn = 0, at = space - 500, v, low = UINT64_MAX, high = 0;
 	char *buf = malloc(1000 * c->len);
@@ -89,8 +89,8 @@ digits(uint64_t space, bool sequential)
 static void
 cluster(uint64_t space)
 {
-	struct command *c = command_new("MSET", 1, true);
-	struct command *one = command_new("SET", 1, true);
+	struct command *c = command_new("MSET", 1, true, NULL);
+	struct command *one = command_new("SET", 1, true, NULL);
 	uint16_t *residues = calloc(KEYS_SLOTS, sizeof *residues);
 	struct keys k = {.space = space, .cluster = true};
 	uint64_t at = 0, turn = 0, v;

@@ -1,0 +1,26 @@
+/*
+ * The keys on servers that somebody else started: how many there are, and how
+ * they are removed. All primaries of a target, all databases.
+ */
+#ifndef KEYSPACE_H
+#define KEYSPACE_H
+
+struct target;
+
+/*
+ * Sets *text to "12 keys (10 in db0, 2 in db3) and 1 search index", which the
+ * caller frees, or to NULL if there is nothing. Returns 0; -1 if a node does
+ * not say, which is reported.
+ */
+int keyspace_read(const struct target *, char **text);
+
+/* Deletes all keys (FLUSHALL) and search indexes. 0; -1, reported. */
+int keyspace_empty(const struct target *);
+
+/*
+ * Deletes the keys and search indexes whose names begin with the prefix of the
+ * target, by SCAN and UNLINK. 0; -1, reported: some may be left.
+ */
+int keyspace_remove_own(const struct target *);
+
+#endif

@@ -1,0 +1,169 @@
+#!/bin/sh
+# vkb-load on a server with data of others: refused, or --flush, or --no-flush,
+# which leaves that data and nothing of its own.
+. "${0%/*}/lib.sh"
+
+test_server 'data of others'
+base='"keyspacelen":[200],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0'
+printf '[{"commands":["SET","GET"],%s,"cluster_mode":false,"requests":[2000]}]\n' \
+  "$base" >c.json
+printf '{"type":"spec","v":1,"id":"other"}\n' >spec
+test_other spec
+cli() { valkey-cli -p "$port" "$@"; }
+keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs; }
+
+# --- neither option
+
+test_that 'an empty server needs no option' vkb-load --port "$port" --runs 1 c.json
+test_same '' "$(keys)" 'an empty server is empty again'
+cli -n 3 set theirs 1 >/dev/null
+cli -n 3 set other 1 >/dev/null
+cli set first 1 >/dev/null
+test_status 2 'a server that holds keys is refused' \
+  vkb-load --port "$port" --runs 1 -o refused c.json
+test_match "the server at 127.0.0.1:$port holds 3 keys \(1 in db0, 2 in db3\), and measuring would delete all of it: --flush allows that, --no-flush " \
+  .err 'a refusal names the address, the keys, what would happen and the options'
+test_same 'db0:keys=1 db3:keys=2' "$(keys)" 'a refused server keeps its keys'
+test_same no "$([ -e refused ] && echo yes || echo no)" 'a refusal leaves no file'
+cli del first >/dev/null
+test_status 2 'a key in another database counts' vkb-load --host localhost \
+  --port "$port" --runs 1 c.json
+test_match 'holds 2 keys \(2 in db3\)' .err 'keys of another database are named'
+test_status 2 '--flush with --no-flush' vkb-load --port "$port" --flush \
+  --no-flush c.json
+test_status 2 '--flush without a running server' vkb-load --flush c.json
+test_match "are for a running server" .err '--flush says what it is for'
+test_that '--flush measures' vkb-load --port "$port" --flush --runs 1 c.json
+test_same '' "$(keys)" '--flush deletes everything'
+
+# Somebody writes while a session goes on.
+cat >slow.json <<END
+[{"commands":["SET"],$base,"cluster_mode":false,"duration":0.2}]
+END
+sed 's/GET/INCR/' c.json >two.json
+cat >intruder <<'END'
+while read -r line; do
+  case $line in *'run 1 of 3'*) valkey-cli -p "$1" set intruder 1 >/dev/null ;; esac
+done
+END
+mkfifo said
+sh intruder "$port" <said &
+vkb-load -v --port "$port" --runs 3 slow.json >out 2>said
+status=$?
+wait $!
+if [ "$(cli exists intruder)" = 1 ]; then
+  test_same 2 $status 'keys that appear between two runs stop the next'
+  test_match 'holds 1 key \(1 in db0\), and measuring would delete' out \
+    'the failed run says so'
+else # it came while the second run was going on, and went with its keys
+  test_same 0 $status 'keys that come during a run go with its keys'
+fi
+cli flushall >/dev/null
+
+# --- --no-flush
+
+cli set theirs kept >/dev/null
+cli -n 3 set theirs kept >/dev/null
+cli rpush mylist a b >/dev/null
+cli acl setuser default -flushall -flushdb >/dev/null
+printf '[{"commands":["SET","GET","INCR","LPUSH","RPUSH","LPOP","RPOP","SADD","SISMEMBER","SPOP","HSET","HGET","ZADD","ZSCORE","ZRANGE","ZPOPMIN","LRANGE","MSET","MGET","XADD","XRANGE","EXISTS","PING_INLINE"],%s,"cluster_mode":false,"requests":[500]}]\n' \
+  "$base" >all.json
+test_status 2 'a server that does not let itself be emptied' \
+  vkb-load --port "$port" --flush --runs 1 c.json
+test_match 'FLUSHALL: NOPERM.*; --no-flush measures without emptying' .out \
+  'a failed FLUSHALL points to --no-flush'
+cli config resetstat >/dev/null
+test_that '--no-flush measures every test' \
+  vkb-load --port "$port" --no-flush --runs 1 all.json
+test_same 23 "$(grep -c '"status":"ok"' .out)" '--no-flush: every run is ok'
+test_same '[100,true]' "$(jq -c 'select(.config.command == "GET") |
+  [.metrics.hit_rate_percent, .config.no_flush]' .out)" \
+  '--no-flush: what is read has been filled, and the case says how'
+test_match '^GET-.*-no_flush$' "$(jq -r .id .out >/dev/null 2>&1; vkb-load --plan --no-flush c.json | jq -r .id >ids; echo ids)" \
+  '--no-flush is in the name of a case'
+test_same 'kept kept a b' "$(cli get theirs) $(cli -n 3 get theirs) $(cli lrange mylist 0 -1 | xargs)" \
+  '--no-flush: the keys of others are as they were'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" '--no-flush: no key of ours is left'
+test_same '' "$(cli info commandstats | grep cmdstat_flush)" \
+  '--no-flush: nothing is flushed'
+
+# begin: a long run with keys of ours, which are there when it returns.
+ours() { [ "$(cli --scan --pattern 'vkb:*' | head -n 1)" ]; }
+begin() {
+  vkb-load --port "$port" --no-flush --runs 1 --duration 60s --case 'SET*' \
+    c.json >cutoff 2>cutoff.err &
+  load=$!
+  wait_until 30 ours
+}
+begin
+test_same 0 $? 'keys of ours begin with vkb:'
+kill -TERM "$load"
+wait "$load"
+test_same 143 $? 'a session is interrupted'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'its keys are removed'
+printf '[{"test_groups":[{"scenarios":[{"id":"bad","command":"LPUSH __prefix__x","requests":10},{"id":"push","command":"LPUSH __prefix__x __data__ ; 2 SET __prefix__k:__rand_int__ v","requests":300,"setup_commands":["SET __prefix__setup 1"],"teardown_commands":["DEL __prefix__setup"],"populate_with":"SET __prefix__p:__rand_int__ v"}]}]}]\n' \
+  >scenes.json
+test_status 2 'a scenario that fails' \
+  vkb-load --port "$port" --no-flush --runs 1 scenes.json
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'the keys of a failed run are removed'
+jq 'del(.[0].test_groups[0].scenarios[0])' scenes.json >good.json
+test_that 'commands with __prefix__' \
+  vkb-load --port "$port" --no-flush --runs 1 good.json
+test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" \
+  'commands with __prefix__ are good'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed'
+
+for text in '"command":"SET k:__rand_int__ v"' \
+  '"command":"SET __prefix__k v ; GET k"' \
+  '"test":"set","setup_commands":["FLUSHALL"]' \
+  '"test":"set","teardown_commands":["DEL x"]' \
+  '"test":"set","populate_with":"SET p:__rand_int__ v"' \
+  '"type":"mixed","writes":[{"command":"SET k v"}]'; do
+  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s,"requests":10}]}]}]\n' \
+    "$text" >none.json
+  test_status 2 "no prefix in $text" \
+    vkb-load --port "$port" --no-flush --runs 1 none.json
+  test_match 'not run: with --no-flush all keys have a prefix: put __prefix__ in front of each key' \
+    .err "$text: the error says what to do"
+  test_same '' "$(cat .out)" "$text: nothing is measured"
+done
+sed 's/"requests"/"config_sets":[{"maxmemory":"2mb"}],"requests"/' c.json >set.json
+test_status 2 'a config set beside data of others' \
+  vkb-load --port "$port" --no-flush --runs 1 set.json
+test_match 'its config_set would change a server' .err \
+  'a config set beside data of others is refused'
+test_status 2 'another engine' vkb-load --port "$port" --no-flush \
+  --engine valkey-benchmark --runs 1 c.json
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'all of that has changed nothing'
+
+# __prefix__ is nothing where the server is emptied or is one of our own.
+test_that 'a server of our own with __prefix__ in the commands' \
+  vkb-load --runs 1 good.json
+test_match '"command":"LPUSH x __data__ ; 2 SET k:__rand_int__ v"' .out \
+  'without --no-flush the placeholder is not there'
+
+# --- clusters
+
+printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
+read -r other <&4
+ports=$(printf '%s' "$other" | jq '.nodes[].port')
+port=$(printf '%s' "$other" | jq '.nodes[2].port')
+first=$(printf '%s' "$other" | jq '.nodes[0].port')
+printf '[{"commands":["SET","GET","LPUSH","HGET","MSET"],%s,"cluster_mode":true,"cluster_nodes":3,"requests":[2000]}]\n' \
+  "$base" >cluster.json
+total() { for p in $ports; do valkey-cli -p "$p" dbsize; done | xargs; }
+valkey-cli -c -p "$first" set theirs 1 >/dev/null
+had=$(total)
+test_status 2 'a cluster with a key on one node is refused' \
+  vkb-load --port "$port" --runs 1 cluster.json
+test_match 'the cluster at 127.0.0.1:[0-9]* holds 1 key \(1 in db0\)' .err \
+  'the key of one node is counted'
+test_that 'a cluster with --no-flush' \
+  vkb-load --port "$port" --no-flush --runs 1 cluster.json
+test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out | sort -u)" \
+  'a cluster with --no-flush is measured'
+test_same "$had" "$(total)" 'only the key of others is left on its nodes'
+test_that 'a cluster with --flush' \
+  vkb-load --port "$port" --flush --runs 1 cluster.json
+test_same '0 0 0' "$(total)" 'every node of the cluster is emptied'
+test_done
