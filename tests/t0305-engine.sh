@@ -275,7 +275,7 @@ test_cleanup() { kill "$fake"; }
 wait_until 10 test -s port
 test_status 2 'a server that talks nonsense' \
   "$engine" -p "$(cat port)" -n 10 -c 1
-test_match "bad reply from '127.0.0.1:[0-9]+': unexpected byte" .err \
+test_match "bad reply from '127.0.0.1:[0-9]+' to SET: unexpected byte" .err \
   'it is named'
 test_status 2 'a test that does not exist' "$engine" -t SETT
 test_match "no test 'SETT'; is 'SET' meant\?" .err 'the nearest is named'

@@ -31,6 +31,7 @@ errors(struct engine_result *to, const struct engine_result *from)
 	to->lost += from->lost;
 	to->unanswered += from->unanswered;
 	to->reconnects += from->reconnects;
+	to->pushes += from->pushes;
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 }

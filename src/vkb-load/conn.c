@@ -224,11 +224,14 @@ replies(struct worker *w, struct conn *c, size_t n, int64_t now)
 
 	used = scan_feed(&c->scan, w->in, n, want, &t, error_reply, &sink);
 	if (used != (ptrdiff_t)n) {
-		run_fail(w->run, "bad reply from '%s': %s", c->node->name,
+		run_fail(w->run, "bad reply from '%s' to %s: %s", c->node->name,
+		    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT"
+					   : losses_command(w->run),
 		    used < 0 ? c->scan.line : "more than was asked for");
 		conn_close(w, c);
 		return -1;
 	}
+	w->pushes += t.pushes;
 	if (c->state == CONN_SETUP) {
 		c->setup -= t.replies;
 		if (c->setup == 0) {

@@ -126,6 +126,7 @@ struct engine_result {
 	double lost;         /* requests whose connection broke, sent again */
 	double unanswered;   /* requests without a reply in time, or at all */
 	double reconnects;   /* connections that broke, and were opened again */
+	double pushes;       /* push messages; NAN without RESP3 */
 	double hit_rate_percent; /* reads that got something */
 	double client_cpu_us_per_req, client_cycles_per_req;
 	double client_busy_percent; /* busiest thread */

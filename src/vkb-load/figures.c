@@ -36,6 +36,7 @@ metrics(const struct engine_result *r)
 	set(m, "lost", r->lost);
 	set(m, "unanswered", r->unanswered);
 	set(m, "reconnects", r->reconnects);
+	set(m, "pushes", r->pushes);
 	set(m, "hit_rate_percent", r->hit_rate_percent);
 	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
 	set(m, "client_cycles_per_req", r->client_cycles_per_req);
@@ -175,7 +176,7 @@ figures_together(const struct json *const *metrics, size_t n)
 	struct json *all = n ? json_dup(metrics[0]) : json_object();
 	const char *key;
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", NULL};
+	    "unanswered", "reconnects", "pushes", NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)

@@ -36,9 +36,8 @@ static void ERR_PRINTF(3, 4)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* The command of the load for messages, as it was given. */
-static const char *
-command_name(const struct run *r)
+const char *
+losses_command(const struct run *r)
 {
 	return r->work->text ? r->work->text : r->work->command;
 }
@@ -126,7 +125,7 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 	w->reconnects++;
 	add_losses(r, (uint64_t)n + 1,
 	    "lost the connection to '%s' during %s: %s", c->node->name,
-	    command_name(r), why);
+	    losses_command(r), why);
 }
 
 void
@@ -145,7 +144,7 @@ losses_expire(struct worker *w, struct conn *c, int64_t now)
 	n = give_up_all(w, c, now);
 	w->unanswered += n;
 	add_losses(r, n, "no reply from '%s' to %s for %g s", c->node->name,
-	    command_name(r), s);
+	    losses_command(r), s);
 	conn_close(w, c);
 	c->down_ns = c->retry_ns = now;
 	if (w->ending || atomic_load(&r->gate->lost_too_much))
@@ -202,12 +201,12 @@ losses_end(struct worker *w, int64_t now)
 		n = give_up_all(w, c, now);
 		w->unanswered += n;
 		add_losses(r, n, "no reply from '%s' to %s until the end",
-		    c->node->name, command_name(r));
+		    c->node->name, losses_command(r));
 	}
 	n = detour_end(w, now);
 	w->unanswered += n;
 	add_losses(r, n, "no reply to %s from another node for %g s",
-	    command_name(r), s);
+	    losses_command(r), s);
 }
 
 bool

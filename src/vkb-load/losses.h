@@ -21,6 +21,9 @@ struct conn;
 struct run;
 struct worker;
 
+/* The command of the load as it was given, for messages; borrowed. */
+const char *losses_command(const struct run *);
+
 /* A connection that was ready broke; conn_close follows. */
 void losses_break(struct worker *, struct conn *, const char *why, int64_t now);
 

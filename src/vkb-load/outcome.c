@@ -90,6 +90,7 @@ run_results(struct run *r, struct engine_result *out)
 		out->lost += (double)w->lost;
 		out->unanswered += (double)w->unanswered;
 		out->reconnects += (double)w->reconnects;
+		out->pushes += (double)w->pushes;
 		cut |= w->cut;
 		if (!*out->refusal)
 			memcpy(out->refusal, w->refusal, sizeof out->refusal);
@@ -114,6 +115,8 @@ run_results(struct run *r, struct engine_result *out)
 						: out->elapsed_s);
 	else
 		out->max_backlog = NAN;
+	if (!r->work->resp3)
+		out->pushes = NAN;
 	out->hit_rate_percent = NAN;
 	misses += out->refused * r->command->items;
 	if (r->command->counts && out->requests)

@@ -141,6 +141,7 @@ struct worker {
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
 	uint64_t lost, unanswered, reconnects; /* see losses.h */
+	uint64_t pushes;
 	uint32_t wrong; /* errors that are the answer, in what is read */
 	char refusal[192];
 	struct engine_error errors[ENGINE_ERRORS];

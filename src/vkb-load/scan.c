@@ -3,16 +3,33 @@
 #include <stdio.h>
 #include <string.h>
 
-/* START must be 0: a zeroed struct begins a reply. */
-enum state { START, TEXT, ERROR, NUMBER, SIGN, NIL, LF, PAYLOAD };
+/*
+ * START must be 0: a zeroed struct begins a reply. PUSHED is the same inside a
+ * push message.
+ */
+enum state { START, TEXT, ERROR, NUMBER, SIGN, NIL, LF, PAYLOAD, PUSHED };
 
-#define LONGEST (UINT64_C(1) << 40) /* of a payload, an array */
+enum { TOO_LONG = -2 };
+
+static bool
+is_string(const struct scan *s)
+{
+	return s->type == '$' || s->type == '=' || s->type == '!';
+}
 
 static ptrdiff_t
-bad(struct scan *s, const char *what, const char *p)
+explain(struct scan *s, int wrong, const char *p)
 {
-	snprintf(s->line, sizeof s->line, "%s '\\x%02x'", what,
-	    (unsigned)(unsigned char)*p);
+	if (wrong == TOO_LONG)
+		snprintf(s->line, sizeof s->line,
+		    "it announces more than %llu %s ('%c%llu...')",
+		    (unsigned long long)(is_string(s) ? SCAN_BYTES_MOST
+						      : SCAN_ELEMENTS_MOST),
+		    is_string(s) ? "bytes in a string" : "elements", s->type,
+		    (unsigned long long)s->number);
+	else
+		snprintf(s->line, sizeof s->line, "unexpected byte '\\x%02x'",
+		    (unsigned)(unsigned char)*p);
 	return -1;
 }
 
@@ -59,7 +76,7 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 		return q + 2;
 	case '$':
 		q = quick_number(p, end, &n);
-		if (!q || n > LONGEST || (uint64_t)(end - q) < n + 2 ||
+		if (!q || n > SCAN_BYTES_MOST || (uint64_t)(end - q) < n + 2 ||
 		    q[n] != '\r' || q[n + 1] != '\n')
 			return p;
 		s->left--;
@@ -73,7 +90,8 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 		return q;
 	case '*':
 		q = quick_number(p, end, &n);
-		if (!q || n == 0 || n > LONGEST || s->left > LONGEST)
+		if (!q || n == 0 || n > SCAN_ELEMENTS_MOST ||
+		    s->left > SCAN_ELEMENTS_MOST)
 			return p;
 		s->left += n - 1;
 		s->inside = true;
@@ -100,6 +118,18 @@ alike(const char *first, const char *p, const char *end, uint32_t want,
 	    memcmp(p, first, head) == 0 && p[whole - 2] == '\r' &&
 	    p[whole - 1] == '\n') {
 		p += whole;
+		t->replies++;
+	}
+	return p;
+}
+
+/* The same of replies that are +OK, as writes give. */
+static const char *
+alike_ok(const char *p, const char *end, uint32_t want, struct scan_tally *t)
+{
+	while (
+	    end - p >= 5 && t->replies < want && memcmp(p, "+OK\r\n", 5) == 0) {
+		p += 5;
 		t->replies++;
 	}
 	return p;
@@ -137,56 +167,83 @@ type_byte(struct scan *s, char c)
 	return -1;
 }
 
+static int
+add_elements(struct scan *s, uint64_t n)
+{
+	s->left += n;
+	return s->left > SCAN_ELEMENTS_MOST * 2 ? TOO_LONG : 0;
+}
+
+/* A push message begins: what it interrupts goes on behind it. */
+static void
+begin_push(struct scan *s)
+{
+	s->outer = s->left == 1 && !s->inside ? 0 : s->left;
+	s->left = s->number;
+	s->pushed = true;
+	s->state = PUSHED;
+}
+
+/* An array, map, set, attribute or push message. */
+static int
+aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
+{
+	switch (s->type) {
+	case '>':
+		if (nil || s->pushed)
+			return -1;
+		begin_push(s);
+		return 0;
+	case '|': /* and what it belongs to is yet to come */
+		return nil ? -1 : add_elements(s, s->number * 2);
+	}
+	if (!s->pushed) {
+		t->misses += nil || (s->number == 0 && !s->inside);
+		s->inside = true;
+	}
+	s->left--;
+	return nil ? 0 : add_elements(s, s->number << (s->type == '%'));
+}
+
 /* The line has ended. */
 static int
 line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 {
 	bool nil = s->state == NIL;
 
-	s->state = START;
+	s->state = s->pushed ? PUSHED : START;
 	switch (s->type) {
 	case '-':
 		s->line[s->nline] = '\0';
-		error(arg, s->line, t->replies);
+		if (!s->pushed)
+			error(arg, s->line, t->replies);
 		break;
 	case ':':
-		t->misses += !nil && s->number == 0 && s->zero_miss;
+		t->misses +=
+		    !nil && s->number == 0 && s->zero_miss && !s->pushed;
 		break;
 	case '_':
-		t->misses++;
+		t->misses += !s->pushed;
 		break;
 	case '!':
-		error(arg, "ERR in a bulk string", t->replies);
+		if (!s->pushed)
+			error(arg, "ERR in a bulk string", t->replies);
 		/* fall through */
 	case '=':
 	case '$':
 		if (nil) {
-			t->misses++;
+			t->misses += !s->pushed;
 			break;
 		}
 		s->skip = s->number + 2;
 		s->state = PAYLOAD;
 		return 0;
-	case '>': /* what follows is no part of the reply, and */
-	case '|': /* belongs to it: it is yet to come */
-		if (nil)
-			return -1;
-		s->left += 1 + s->number * (s->type == '|' ? 2 : 1);
-		if (s->left > LONGEST * 2)
-			return -1;
-		break;
+	case '>':
+	case '|':
 	case '*':
 	case '~':
 	case '%':
-		if (nil || (s->number == 0 && !s->inside))
-			t->misses++;
-		s->inside = true;
-		if (nil)
-			break;
-		s->left += s->number * (s->type == '%' ? 2 : 1);
-		if (s->left > LONGEST * 2)
-			return -1;
-		break;
+		return aggregate_begins(s, nil, t);
 	}
 	s->left--;
 	return 0;
@@ -217,7 +274,9 @@ number_byte(struct scan *s, char c)
 		return 0;
 	}
 	s->number = s->number * 10 + (unsigned)(c - '0');
-	return s->number > LONGEST ? -1 : 0;
+	if (s->number > (is_string(s) ? SCAN_BYTES_MOST : SCAN_ELEMENTS_MOST))
+		return TOO_LONG;
+	return 0;
 }
 
 static int
@@ -226,6 +285,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 {
 	switch (s->state) {
 	case START:
+	case PUSHED:
 		return type_byte(s, c);
 	case TEXT:
 		if (c == '\r')
@@ -253,12 +313,26 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 		if (c != (s->skip == 2 ? '\r' : '\n'))
 			return -1;
 		if (--s->skip == 0) {
-			s->state = START;
+			s->state = s->pushed ? PUSHED : START;
 			s->left--;
 		}
 		return 0;
 	}
 	return -1;
+}
+
+/* No element is left of a reply, or of a push message. */
+static void
+end_reply(struct scan *s, struct scan_tally *t, struct scan_tally *tally)
+{
+	if (!s->pushed) {
+		t->replies++;
+		return;
+	}
+	tally->pushes++;
+	s->pushed = false;
+	s->state = START;
+	s->left = s->outer;
 }
 
 ptrdiff_t
@@ -268,8 +342,9 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 	const char *start = p, *end = p + n, *q;
 	struct scan_tally t = {0};
 	uint64_t jump;
+	int wrong;
 
-	while (p < end && t.replies < want) {
+	while (p < end && (t.replies < want || s->left || *p == '>')) {
 		if (s->left == 0) {
 			s->left = 1;
 			s->inside = false;
@@ -278,9 +353,12 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			q = quick(s, p, end, &t);
 			if (q != p && s->left == 0) {
 				t.replies++;
-				p = *p == '$' && !s->inside
-				    ? alike(p, q, end, want, &t)
-				    : q;
+				if (*p == '+')
+					p = alike_ok(q, end, want, &t);
+				else if (*p == '$' && !s->inside)
+					p = alike(p, q, end, want, &t);
+				else
+					p = q;
 				continue;
 			}
 			if (q != p) {
@@ -296,10 +374,12 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			p += jump;
 			continue;
 		}
-		if (careful(s, *p, &t, error, arg) < 0)
-			return bad(s, "unexpected byte", p);
+		wrong = careful(s, *p, &t, error, arg);
+		if (wrong < 0)
+			return explain(s, wrong, p);
 		p++;
-		t.replies += s->left == 0;
+		if (s->left == 0)
+			end_reply(s, &t, tally);
 	}
 	tally->replies += t.replies;
 	tally->misses += t.misses;

@@ -1,7 +1,9 @@
 /*
  * Counts replies in a stream, RESP2 and RESP3, fed in pieces of any size;
  * payloads are skipped by their length, nothing is kept but the line of an
- * error. Pushed data and attributes are no replies.
+ * error. Push messages may come between any two elements; they are no replies,
+ * and what is in them is neither a miss nor an error. Attributes belong to the
+ * reply that follows.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -11,14 +13,18 @@
 #include <stdint.h>
 
 #define SCAN_LINE 192
+#define SCAN_BYTES_MOST (UINT64_C(1) << 30)    /* of one string */
+#define SCAN_ELEMENTS_MOST (UINT64_C(1) << 27) /* of one array, map, ... */
 
 struct scan {
 	uint64_t left;   /* elements still to come; 0 between replies */
+	uint64_t outer;  /* the same of what a push message interrupts */
 	uint64_t skip;   /* bytes of payload, its CR LF included */
 	uint64_t number; /* of the line being read */
 	uint8_t state;
 	char type;      /* first byte of the line */
 	bool inside;    /* an array */
+	bool pushed;    /* inside a push message */
 	bool zero_miss; /* ":0" is a miss; set by the user */
 	uint16_t nline;
 	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
@@ -27,14 +33,16 @@ struct scan {
 struct scan_tally {
 	uint32_t replies;
 	uint32_t misses; /* nil at any depth, an empty array as the reply */
+	uint32_t pushes; /* whole push messages */
 };
 
 /* 'nth': whole replies before it in this piece. */
 typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
 /*
- * Scans at most 'want' replies. How many bytes were used: fewer than n only
- * when 'want' was reached. -1: not RESP, scan->line says what was found.
+ * Scans at most 'want' replies, and the push messages before and behind them.
+ * How many bytes were used: fewer than n only when 'want' was reached. -1: not
+ * RESP, or longer than the limits above; scan->line says what was found.
  * 'error' is called for each error reply (also nested ones) with its line
  * without "-". *tally is added to.
  */

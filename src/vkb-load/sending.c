@@ -191,18 +191,10 @@ conn_flush(struct worker *w, struct conn *c, int64_t now)
 	pump(w, c, now);
 }
 
-void
-conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+static inline void
+send_batch(
+    struct run *r, struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
-	if (w->run->template)
-		worker_course(w, c, n);
-	conn_send_same(w, c, n, now);
-}
-
-void
-conn_send_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
-{
-	struct run *r = w->run;
 	uint32_t refills = 0;
 
 	if (r->refill) {
@@ -220,6 +212,22 @@ conn_send_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	c->first_ns = 0;
 	c->start_ns = clock_ns();
 	pump(w, c, now);
+}
+
+void
+conn_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
+	struct run *r = w->run;
+
+	if (r->template)
+		worker_course(w, c, n);
+	send_batch(r, w, c, n, now);
+}
+
+void
+conn_send_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
+	send_batch(w->run, w, c, n, now);
 }
 
 void

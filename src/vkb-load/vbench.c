@@ -418,7 +418,7 @@ measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
 		goto out;
 	r->requests = (uint64_t)p->requests;
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
-	r->lost = r->unanswered = r->reconnects = NAN;
+	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
 	set_figures(r, metrics);
 	watch_report(c.watch, r);
 	rc = witnessed(r, &before, &after, p);

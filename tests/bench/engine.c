@@ -139,6 +139,7 @@ report(const struct engine_result *r, bool series)
 	show("lost", r->lost);
 	show("unanswered", r->unanswered);
 	show("reconnects", r->reconnects);
+	show("pushes", r->pushes);
 	show("errors_total", (double)r->errors_total);
 	show("refused", (double)r->refused);
 	for (i = 0; i < r->nerrors; i++)

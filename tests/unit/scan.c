@@ -112,10 +112,53 @@ replies(void)
 	       "|1\r\n+ttl\r\n:3\r\n$1\r\na\r\n*2\r\n|1\r\n+a\r\n+b\r\n"
 	       ":1\r\n:2\r\n",
 	    3, 0, 0, false, "pushed data and attributes are no replies");
+	counts(">2\r\n+invalidate\r\n_\r\n>1\r\n-ERR\r\n>0\r\n:0\r\n"
+	       ">3\r\n$-1\r\n*0\r\n:0\r\n",
+	    1, 1, 0, true, "what is pushed is neither a miss nor an error");
+	counts("*2\r\n$1\r\na\r\n>2\r\n+x\r\n*1\r\n_\r\n$1\r\nb\r\n"
+	       "*1\r\n>1\r\n$4\r\n\r\n:1\r\n:2\r\n",
+	    2, 0, 0, false, "a push message inside of a reply");
 	feed("-OOM it is full\r\n", 17, 3, false, &t, &seen);
 	tap_str(seen.first, "OOM it is full", "the line of an error");
 	counts("$15\r\n+OK\r\n-ERR\r\n:0\r\n\r\n+OK\r\n", 2, 0, 0, false,
 	    "a payload is not looked into");
+}
+
+/* A stream of two replies and four pushes, where so many replies are due. */
+static void
+pushes(void)
+{
+	static const char text[] =
+	    ">1\r\n+a\r\n+OK\r\n>2\r\n+b\r\n:1\r\n>1\r\n*1\r\n$1\r\nx\r\n"
+	    "+OK\r\n>1\r\n+c\r\n";
+	size_t step, at, k, n = sizeof text - 1;
+	bool same = true;
+
+	for (step = 1; step <= n; step++) {
+		struct scan s = {0};
+		struct scan_tally t = {0};
+		struct seen seen = {0};
+
+		for (at = 0; at < n; at += k) {
+			k = n - at < step ? n - at : step;
+			same &= scan_feed(&s, text + at, k, 2 - t.replies, &t,
+				    error, &seen) == (ptrdiff_t)k;
+		}
+		same &= t.replies == 2 && t.pushes == 4 && s.left == 0;
+	}
+	tap_ok(same, "push messages around the last reply that is due");
+}
+
+static void
+too_long(const char *text, const char *said)
+{
+	struct scan_tally t = {0};
+	struct scan s = {0};
+	struct seen seen = {0};
+
+	tap_ok(scan_feed(&s, text, strlen(text), 1, &t, error, &seen) < 0,
+	    "refused: %.20s", said);
+	tap_str(s.line, said, "and explained");
 }
 
 static void
@@ -144,6 +187,13 @@ limits(void)
 	refused("+OK\rx", "CR without LF");
 	refused("+OK\n+OK\r\n", "LF without CR");
 	refused("*1\r\n*1\r\n*1\r\n^1\r\n", "a type that is none");
+	too_long("$1099511627776\r\n",
+	    "it announces more than 1073741824 bytes in a string "
+	    "('$1099511627...')");
+	too_long("*2000000000\r\n",
+	    "it announces more than 134217728 elements ('*200000000...')");
+	too_long("*134217728\r\n*134217728\r\n*134217728\r\n",
+	    "it announces more than 134217728 elements ('*134217728...')");
 	refused("%-2\r\n", "a map of no length");
 	refused(">-1\r\n", "pushed nothing");
 }
@@ -188,6 +238,7 @@ int
 main(void)
 {
 	replies();
+	pushes();
 	limits();
 	noise();
 	return tap_done();

@@ -1,0 +1,100 @@
+#!/bin/sh
+# The load engine and replies that are out of the ordinary: push messages,
+# a server that drips, lengths beyond reason.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+
+# --- client tracking on a real server: one stream is told what another writes
+
+if command -v valkey-server >/dev/null; then
+  TMPDIR=$scratch/tmp
+  export TMPDIR
+  mkdir "$TMPDIR"
+  cat >tracking <<'END'
+"$ENGINE" -p "$VKB_PORT" -3 -c 4 -P 7 -D 1 --max-lost 0 \
+  -t 'CLIENT TRACKING ON BCAST' -t 'SET key:__rand_int__ x'
+END
+  ENGINE=$engine
+  export ENGINE
+  test_that 'tracked clients under load' vkb-serve -q -- sh -u ./tracking
+  cp .out tracked
+  # Each of the four connections hears of the keys of the other stream.
+  test_result "$(awk '$1 == "pushes" && !n++ {print !($2 > 100)}' tracked)" \
+    'push messages are counted'
+  test_same '0 0 ' "$(value errors_total tracked | tr '\n' ' ')" 'and are no errors'
+  test_same '0 0 ' "$(value lost tracked | tr '\n' ' ')" 'nor do they break anything'
+else
+  test_skip 'client tracking' valkey-server
+fi
+
+# --- what a real server does not do: fake MODE, its port in ./port
+
+cat >fake.pl <<'END'
+use IO::Socket::INET;
+my $mode = shift;
+my $s = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;
+$| = 1;
+print $s->sockport, "\n";
+my $push = ">2\r\n\$10\r\ninvalidate\r\n*2\r\n_\r\n-ERR\r\n";
+my %reply = (
+  push => "$push+OK\r\n$push",
+  string => "\$99999999999\r\n",
+  array => "*4294967296\r\n",
+  more => "+OK\r\n+OK\r\n");
+my $n = 0;
+while (my $c = $s->accept) {
+  my $b;
+  while (sysread $c, $b, 65536) {
+    for ($b =~ /^\*\d+\r\n\$\d+\r\n(\w+)/mg) {
+      if ($mode eq 'drip') {
+        syswrite $c, "\$100000\r\n" unless $n++;
+        # A byte in each twentieth of a second, until the other side is gone.
+        $SIG{PIPE} = 'IGNORE';
+        1 while syswrite($c, 'x') && !select undef, undef, undef, 0.05;
+        last;
+      }
+      syswrite $c, $_ eq 'HELLO' ? "$push%1\r\n+proto\r\n:3\r\n$push" : $reply{$mode};
+    }
+  }
+}
+END
+fake=
+test_cleanup() { [ -z "$fake" ] || kill "$fake"; }
+fake() {
+  test_cleanup
+  rm -f port
+  perl fake.pl "$1" >port &
+  fake=$!
+  wait_until 10 test -s port
+  port=$(cat port)
+}
+
+fake push
+for how in '-n 100 -P 1' '-n 100 -P 10' '-n 100 -R 10000 -P 3' ; do
+  # shellcheck disable=SC2086 # several words
+  test_that "push messages around each reply: $how" "$engine" -p "$port" -3 \
+    -t GET -c 1 $how
+  # Two with each reply and two with HELLO; the last may not have come yet.
+  test_same '100 100 0' "$(value requests .out) $(value hit_rate_percent .out) \
+$(value errors_total .out)" 'are neither replies, misses nor errors'
+  n=$(value pushes .out)
+  test_result "$((n < 201 || n > 202))" "and are counted ($n)"
+done
+fake drip
+test_status 2 'a reply that drips' "$engine" -p "$port" -n 10 -c 1 -t GET \
+  --timeout 0.5
+test_match "no reply from '127.0.0.1:$port' to GET for 0.5 s; 0 lost, 1 unanswered" \
+  .err 'the time is that of the request'
+fake string
+test_status 2 'a string without end' "$engine" -p "$port" -n 10 -c 1 -t GET
+test_match "bad reply from '127.0.0.1:$port' to GET: it announces more than 1073741824 bytes in a string \('\\\$9999999999\.\.\.'\)" \
+  .err 'the length, the command and the server are named'
+fake array
+test_status 2 'an array without end' "$engine" -p "$port" -n 10 -c 1 -t MGET
+test_match "bad reply from '127.0.0.1:$port' to MGET: it announces more than 134217728 elements" \
+  .err 'the length, the command and the server are named'
+fake more
+test_status 2 'more replies than requests' "$engine" -p "$port" -n 10 -c 1
+test_match "bad reply from '127.0.0.1:$port' to SET: more than was asked for" \
+  .err 'are refused'
+test_done
