@@ -91,7 +91,9 @@ struct engine_error {
 /*
  * Server-bound: the busiest main thread of the servers used at least so much of
  * a CPU (I/O threads spin, so they say nothing). Client-bound: not that, but
- * the busiest client thread did.
+ * the busiest client thread did. Where neither did, since CPUs are shared: the
+ * side of which such a thread ran or waited for a CPU for so long; if both did,
+ * the one that used more of it.
  */
 #define ENGINE_BUSY_PERCENT 90
 enum engine_bound { ENGINE_NEITHER, ENGINE_SERVER, ENGINE_CLIENT };

@@ -34,6 +34,21 @@ task_thread_ns(pid_t pid, pid_t tid)
 }
 
 double
+task_thread_wait_ns(pid_t pid, pid_t tid)
+{
+	double ns = NAN;
+	char path[64], *line;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
+	    (int)tid);
+	line = sysfile_line("", path);
+	if (line && sscanf(line, "%*f %lf", &ns) != 1)
+		ns = NAN;
+	free(line);
+	return ns;
+}
+
+double
 task_resident_mb(pid_t pid)
 {
 	double pages = NAN;
@@ -97,6 +112,19 @@ tids_of(pid_t pid, size_t *n)
 	if (d)
 		closedir(d);
 	return v;
+}
+
+double
+task_process_wait_ns(pid_t pid)
+{
+	size_t n;
+	pid_t *v = tids_of(pid, &n);
+	double sum = n ? 0 : NAN;
+
+	for (size_t i = 0; i < n; i++)
+		sum += task_thread_wait_ns(pid, v[i]);
+	free(v);
+	return sum;
 }
 
 void

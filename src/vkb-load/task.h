@@ -11,6 +11,9 @@
 
 double task_process_ns(pid_t); /* of CPU time, with ended threads */
 double task_thread_ns(pid_t, pid_t tid);
+/* How long it waited for a CPU, being able to run; of all its threads. */
+double task_thread_wait_ns(pid_t, pid_t tid);
+double task_process_wait_ns(pid_t);
 double task_resident_mb(pid_t);
 double task_peak_mb(pid_t); /* the most that was resident since its start */
 

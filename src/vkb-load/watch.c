@@ -28,8 +28,8 @@ struct counters {
 
 struct sample {
 	int64_t at_ns;
-	double *client_ns; /* of each thread */
-	double *server_ns, *main_ns;
+	double *client_ns, *client_wait; /* of each thread */
+	double *server_ns, *main_ns, *main_wait;
 	double memory_mb; /* of the servers */
 	struct cpustat_cpu machine;
 };
@@ -115,13 +115,18 @@ take(const struct watch *w, struct sample *s)
 
 	s->at_ns = clock_ns();
 	s->memory_mb = w->npids ? 0 : NAN;
-	for (i = 0; i < w->ntids; i++)
+	for (i = 0; i < w->ntids; i++) {
 		s->client_ns[i] = w->child
 		    ? task_process_ns(w->child)
 		    : task_thread_ns(getpid(), w->tids[i]);
+		s->client_wait[i] = w->child
+		    ? task_process_wait_ns(w->child)
+		    : task_thread_wait_ns(getpid(), w->tids[i]);
+	}
 	for (i = 0; i < w->npids; i++) {
 		s->server_ns[i] = task_process_ns(w->pids[i]);
 		s->main_ns[i] = task_thread_ns(w->pids[i], w->pids[i]);
+		s->main_wait[i] = task_thread_wait_ns(w->pids[i], w->pids[i]);
 		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
 	if (machine_whole("")) /* else it is not known what others do */
@@ -153,6 +158,18 @@ new_sample(struct sample *s, const struct watch *w)
 	s->client_ns = mem_array(w->ntids + 1, sizeof *s->client_ns);
 	s->server_ns = mem_array(w->npids + 1, sizeof *s->server_ns);
 	s->main_ns = mem_array(w->npids + 1, sizeof *s->main_ns);
+	s->client_wait = mem_array(w->ntids + 1, sizeof *s->client_wait);
+	s->main_wait = mem_array(w->npids + 1, sizeof *s->main_wait);
+}
+
+static void
+free_sample(struct sample *s)
+{
+	free(s->client_ns);
+	free(s->client_wait);
+	free(s->server_ns);
+	free(s->main_ns);
+	free(s->main_wait);
 }
 
 /* The servers, and room for n samples of the client. */
@@ -209,12 +226,8 @@ watch_free(struct watch *w)
 	close_counters(&w->client);
 	close_counters(&w->server);
 	sampler_free(w->sampler);
-	free(w->begin.client_ns);
-	free(w->begin.server_ns);
-	free(w->begin.main_ns);
-	free(w->end.client_ns);
-	free(w->end.server_ns);
-	free(w->end.main_ns);
+	free_sample(&w->begin);
+	free_sample(&w->end);
 	free(w->tids);
 	free(w->pids);
 	free(w);
@@ -267,12 +280,40 @@ counted(const struct counters *c, int which, double requests)
 	return v > 0 ? v : NAN; /* a counter that stands still does not count */
 }
 
-static enum engine_bound
-verdict(double server, double client)
+/* The thread that ran or waited for the longest: how long, in percent. */
+static double
+longest_wanted(const struct sample *a, const struct sample *b, bool client,
+    size_t n, int threads)
 {
-	if (server >= ENGINE_BUSY_PERCENT)
+	double most = n ? 0 : NAN, ns = (double)(b->at_ns - a->at_ns), v;
+
+	for (size_t i = 0; i < n; i++) {
+		v = client ? b->client_ns[i] - a->client_ns[i] +
+			b->client_wait[i] - a->client_wait[i]
+			   : b->main_ns[i] - a->main_ns[i] + b->main_wait[i] -
+			a->main_wait[i];
+		most = isnan(v) ? NAN : fmax(most, v);
+	}
+	return fmin(100 * most / threads / ns, 100);
+}
+
+enum engine_bound
+watch_bound(struct watch_busy server, struct watch_busy client)
+{
+	bool both;
+
+	if (server.ran >= ENGINE_BUSY_PERCENT)
 		return ENGINE_SERVER;
-	return client >= ENGINE_BUSY_PERCENT ? ENGINE_CLIENT : ENGINE_NEITHER;
+	if (client.ran >= ENGINE_BUSY_PERCENT)
+		return ENGINE_CLIENT;
+	both = server.wanted >= ENGINE_BUSY_PERCENT &&
+	    client.wanted >= ENGINE_BUSY_PERCENT;
+	if (both)
+		return server.ran >= client.ran ? ENGINE_SERVER : ENGINE_CLIENT;
+	if (server.wanted >= ENGINE_BUSY_PERCENT)
+		return ENGINE_SERVER;
+	return client.wanted >= ENGINE_BUSY_PERCENT ? ENGINE_CLIENT
+						    : ENGINE_NEITHER;
 }
 
 void
@@ -311,5 +352,10 @@ watch_report(const struct watch *w, struct engine_result *r)
 			((w->end.machine.busy - w->begin.machine.busy) * tick -
 			    client - (w->npids ? server : 0)) /
 			(ns * cpus));
-	r->bound = verdict(r->server_busy_percent, r->client_busy_percent);
+	r->bound = watch_bound(
+	    (struct watch_busy){r->server_busy_percent,
+		longest_wanted(&w->begin, &w->end, false, w->npids, 1)},
+	    (struct watch_busy){r->client_busy_percent,
+		longest_wanted(
+		    &w->begin, &w->end, true, w->ntids, w->threads)});
 }

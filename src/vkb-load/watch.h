@@ -6,12 +6,24 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include "engine.h"
+
 #include <stddef.h>
 #include <sys/types.h>
 
-struct engine_result;
-struct engine_target;
 struct watch;
+
+/*
+ * Percent of the time: how long the busiest thread of a side ran, and how long
+ * one ran or waited for a CPU that others had. NAN: not known.
+ */
+struct watch_busy {
+	double ran, wanted;
+};
+
+/* What was the limit; see ENGINE_BUSY_PERCENT in engine.h. */
+enum engine_bound watch_bound(
+    struct watch_busy server, struct watch_busy client);
 
 /* Of the threads 'tids' of this process and the servers on this host. */
 struct watch *watch_new(
