@@ -29,6 +29,14 @@ CREATE TABLE IF NOT EXISTS vkb_runs (
   record JSON NOT NULL,
   UNIQUE (metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index)
 );
+-- Rows of an older vkb-pgpush are brought up to date by the next push.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM vkb_runs WHERE vkb_session LIKE 'object %') THEN
+    COMMENT ON TABLE vkb_runs IS 'run records of vkb, edition 2';
+  END IF;
+END
+$$;
 
 CREATE TABLE IF NOT EXISTS vkb_envs (
   vkb_session TEXT NOT NULL,

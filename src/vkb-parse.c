@@ -15,7 +15,7 @@
 struct opts {
 	const char *from;
 	struct opt_list sets, columns;
-	bool flat, raw;
+	bool flat, raw, whole;
 };
 
 #define AT(f) offsetof(struct opts, f)
@@ -31,6 +31,8 @@ static const struct opt table[] = {
 	.help = "keep the input as a record before its runs"},
     {'s', "set", OPT_LIST, AT(sets), "ROOM.KEY=VALUE",
 	.help = "say of every run: subject.label=mine"},
+    {0, "whole", OPT_FLAG, AT(whole),
+	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
 static const struct opt_prog prog = {
@@ -72,13 +74,16 @@ convert(void *opts, struct opt_args *args)
 	struct runs *runs;
 	int rc = 0;
 
+	if (o->whole && !o->flat)
+		return opt_usage(&prog, "--whole is for --flat");
 	if ((!args->n && opt_stdin(&prog) < 0) || format_of(o->from, &f) < 0)
 		return -1;
 	runs = runs_new(&(struct runs_opts){.sets = o->sets.v,
 	    .nsets = o->sets.n,
 	    .columns = o->columns.v,
 	    .ncolumns = o->columns.n,
-	    .flat = o->flat});
+	    .flat = o->flat,
+	    .whole = o->whole});
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_dead(runs); i++)

@@ -106,6 +106,9 @@ report(const struct push *p, const struct schema *s, size_t failed)
 	    s->table, p->stored, p->there);
 	if (failed)
 		str_printf(&text, ", %zu of all are failed ones", failed);
+	if (p->migrated)
+		str_printf(&text, "; vkb_runs: %zu old rows brought up to date",
+		    p->migrated);
 	if (p->refused)
 		str_printf(&text, "; %zu refused", p->refused);
 	if (p->machines->n)

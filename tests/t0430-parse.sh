@@ -448,8 +448,15 @@ vkb-parse -s config.command=GET metrics.json | vkb-parse --flat >set.json
 test_same '"GET"' "$(jq -c '.[].command' set.json | uniq)" \
   'flat: what was set counts, not what was read'
 printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRANGE_100","duration_s":5,"keyspacelen":9},"run":{"started":"2026-01-01T00:00:00Z"},"env":{"os":"x"},"metrics":{"rps":5,"requests":7},"status":"ok"}\n' >ours.jsonl
-test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x","keyspacelen":9,"requests_done":7}]' \
-  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours'
+test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x"}]' \
+  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours, keys of the Python tool alone'
+sed 's/"keyspacelen":9/"keyspacelen":8/' ours.jsonl | cat ours.jsonl - >keys.jsonl
+test_that 'flat: cases that differ by a key it lacks' vkb-parse --flat keys.jsonl
+test_match "warning: cases that differ only by 'keyspacelen' are one case" .err 'flat: a warning says so'
+test_that 'flat: runs of one case' vkb-parse --flat ours.jsonl ours.jsonl
+test_empty "$(cat .err)" 'flat: no warning'
+test_that 'flat: with their records' vkb-parse --flat --whole keys.jsonl
+test_empty "$(cat .err)" 'flat: they stay two, no warning'
 test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
 test_same '"2026-03-02T07:00:00Z"' "$(vkb-parse metrics.json | jq .subject.time | head -n 1)" \
   'flat: the time is UTC in a record'

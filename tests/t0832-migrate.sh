@@ -67,11 +67,64 @@ test_empty_file lacks 'so are the files'
 
 # --- what it left is read
 
-cases() { vkb-load --plan "$top/configs/$1" | wc -l | tr -d ' '; }
-test_same '13 24 16 11' "$(cases benchmark-configs.json) \
-$(cases benchmark-config-arm.json) $(cases benchmark-config-tag-arm.json) \
-$(cases benchmark-configs-cluster-tls.json)" \
-  'its configurations have as many cases as they had'
+# stored CONFIG: what metrics.json says of each of its cases, in the order in which
+# they are measured.
+stored() {
+  vkb-load --plan "$top/configs/$1" | jq -c '{type: "run", v: 1, subject: {label: "x"},
+    config, run: {}, metrics: {rps: 1}, status: "ok"}' | vkb-parse --flat --from records |
+    jq -r '.[] | "\(.command) size=\(.data_size) P\(.pipeline) c=\(.clients) \(.benchmark_mode
+      )=\(.duration // .requests) warmup=\(.warmup) io=\(.io_threads
+      ) threads=\(.valkey_benchmark_threads) cluster=\(.cluster_mode) tls=\(.tls)"'
+}
+# keys CONFIG: the sizes of its key spaces, which metrics.json does not say.
+keys() { vkb-load --plan "$top/configs/$1" | jq .config.keyspacelen | sort -u; }
+# expected REST COMMAND...: a line for each command.
+expected() {
+  expected_rest=$1
+  shift
+  for c; do
+    printf '%s %s\n' "$c" "$expected_rest"
+  done
+}
+test_same "$(expected \
+  'size=16 P10 c=50 duration=120 warmup=10 io=1 threads=2 cluster=false tls=false' \
+  SET GET RPUSH LPUSH LPOP SADD SPOP HSET 'MGET (10 keys)' \
+  'LRANGE_100 (first 100 elements)' ZPOPMIN XADD XRANGE)" "$(stored benchmark-configs.json)" 'benchmark-configs.json: the cases of the Python tool'
+# arm SIZES: io-threads are the outer loop, then sizes, pipelines, commands.
+arm() {
+  for io in 1 9; do
+    for size in $1; do
+      for p in 1 10; do
+        expected "size=$size P$p c=1600 duration=180 warmup=30 io=$io threads=90 cluster=false tls=false" SET GET
+      done
+    done
+  done
+}
+test_same "$(arm '16 128 2048')" "$(stored benchmark-config-arm.json)" \
+  'benchmark-config-arm.json: the same'
+test_same "$(arm '16 512')" "$(stored benchmark-config-tag-arm.json)" \
+  'benchmark-config-tag-arm.json: the same'
+test_same "$(expected \
+  'size=16 P10 c=50 requests=10000000 warmup=10 io=2 threads=1 cluster=true tls=true' \
+  SET 'MSET (10 keys)' INCR LPUSH RPUSH LPOP RPOP SADD HSET ZADD XADD)" "$(stored benchmark-configs-cluster-tls.json)" \
+  'benchmark-configs-cluster-tls.json: the same'
+test_same '10000000 3000000 3000000 10000000' "$(for f in benchmark-configs benchmark-config-arm \
+  benchmark-config-tag-arm benchmark-configs-cluster-tls; do keys $f.json; done | xargs)" \
+  'as many keys'
+test_same '0-8 96-191 0-8 96-191 0-1 3' "$(for f in benchmark-config-arm benchmark-config-tag-arm \
+  benchmark-configs-cluster-tls; do
+  vkb-load --plan "$top/configs/$f.json" |
+    jq -r '"\(.server.cpus | if type == "array" then .[0] else . end) \(.client.cpus)"' | sort -u
+done | xargs)" 'and the same CPUs'
+
+# Of the configurations of modules the page says how many cases they have.
+counts() {
+  vkb-load --plan "$top/configs/$1" | jq -rs \
+    '"\(map(.config.group) | unique | length) groups, \(map(.config.test_id) | unique | length) scenarios, \(length) cases"'
+}
+for f in search search-short search-smoke; do
+  test_match "^$f.json: $(counts "$f.json")\$" "$page" "$f.json: the page says what it has"
+done
 
 cp -R "$top/tests/data/python-tool" results
 if test_reference python-tool/metrics 'a folder of results'; then

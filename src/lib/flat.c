@@ -3,55 +3,92 @@
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
+#include "num.h"
 #include "record.h"
 #include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The keys of the flat form in its order, and their places in a run. */
+/* How a value of a run is written. */
+enum form {
+	PLAIN,
+	SWITCH, /* true is "enabled", false is "disabled" */
+	DIGITS, /* a number is a string */
+};
+
+/*
+ * The keys that the Python tool writes, in its order, and where a run keeps
+ * them. Some of env_ are called otherwise there.
+ */
 static const struct place {
-	const char *flat, *room, *key; /* room NULL: none */
+	const char *flat, *room, *key; /* room NULL: made of several values */
+	enum form form;
 } places[] = {
-    {"timestamp", "subject", "time"},
-    {"commit", "subject", "commit"},
-    {"repository", "subject", "repository"},
-    {"command", "config", "command"},
-    {"data_size", "config", "data_size"},
-    {"pipeline", "config", "pipeline"},
-    {"clients", "config", "clients"},
-    {"rps", "metrics", "rps"},
-    {"avg_latency_ms", "metrics", "avg_latency_ms"},
-    {"min_latency_ms", "metrics", "min_latency_ms"},
-    {"p50_latency_ms", "metrics", "p50_latency_ms"},
-    {"p95_latency_ms", "metrics", "p95_latency_ms"},
-    {"p99_latency_ms", "metrics", "p99_latency_ms"},
-    {"max_latency_ms", "metrics", "max_latency_ms"},
-    {"cluster_mode", "config", "cluster_mode"},
-    {"tls", "config", "tls_mode"},
-    {"duration", "config", "duration_s"},
-    {"requests", "config", "requests"},
-    {"benchmark_mode", NULL, NULL},
-    {"io_threads", "config", "io_threads"},
-    {"valkey_benchmark_threads", "config", "benchmark_threads"},
-    {"warmup", "config", "warmup_s"},
-    {"architecture", "env", "arch"},
-    {"env_", NULL, NULL}, /* the rest of the environment */
-    {"status", NULL, NULL},
-    {"error", NULL, NULL},
-    {"test_id", "config", "test_id"},
-    {"test_phase", "config", "test_phase"},
-    {"group", "config", "group"},
-    {"scenario", "config", "scenario"},
-    {"group_description", "about", "group_description"},
-    {"scenario_description", "about", "scenario_description"},
-    {"config_set", "config", "config_set"},
-    {"config_name", "about", "config_name"},
-    {"module_commit", "subject", "module_commit"},
-    {"module_commit_timestamp", "subject", "module_time"},
-    {"dataset", "config", "dataset"},
+    {"timestamp", "subject", "time", PLAIN},
+    {"commit", "subject", "commit", PLAIN},
+    {"repository", "subject", "repository", PLAIN},
+    {"command", "config", "command", PLAIN},
+    {"data_size", "config", "data_size", PLAIN},
+    {"pipeline", "config", "pipeline", PLAIN},
+    {"clients", "config", "clients", PLAIN},
+    {"rps", "metrics", "rps", PLAIN},
+    {"avg_latency_ms", "metrics", "avg_latency_ms", PLAIN},
+    {"min_latency_ms", "metrics", "min_latency_ms", PLAIN},
+    {"p50_latency_ms", "metrics", "p50_latency_ms", PLAIN},
+    {"p95_latency_ms", "metrics", "p95_latency_ms", PLAIN},
+    {"p99_latency_ms", "metrics", "p99_latency_ms", PLAIN},
+    {"max_latency_ms", "metrics", "max_latency_ms", PLAIN},
+    {"cluster_mode", "config", "cluster_mode", PLAIN},
+    {"tls", "config", "tls_mode", PLAIN},
+    {"duration", "config", "duration_s", PLAIN},
+    {"requests", "config", "requests", PLAIN},
+    {"benchmark_mode", NULL, NULL, PLAIN},
+    {"io_threads", "config", "io_threads", PLAIN},
+    {"valkey_benchmark_threads", "config", "benchmark_threads", PLAIN},
+    {"warmup", "config", "warmup_s", PLAIN},
+    {"architecture", "env", "arch", PLAIN},
+    {"env_kernel_version", "env", "kernel", PLAIN},
+    {"env_os", "env", "os", PLAIN},
+    {"env_cpu_model", "env", "cpu_model", PLAIN},
+    {"env_cpu_governor", "env", "governor", PLAIN},
+    {"env_turbo_boost", "env", "turbo", SWITCH},
+    {"env_idle_states", "env", "idle_states", PLAIN},
+    {"env_aslr", "env", "aslr", PLAIN},
+    {"env_thp", "env", "thp", PLAIN},
+    {"env_numa_nodes", "env", "numa_nodes", DIGITS},
+    {"env_cpu_freq_mhz_at_setup", "env", "cpu_freq_mhz_at_setup", PLAIN},
+    {"env_server_cpu_range", "env", "server_cpus", PLAIN},
+    {"env_client_cpu_range", "env", "client_cpus", PLAIN},
+    {"env_benchmark_tool_version", "env", "benchmark_tool_version", PLAIN},
+    {"status", NULL, NULL, PLAIN},
+    {"error", NULL, NULL, PLAIN},
+    {"test_id", "config", "test_id", PLAIN},
+    {"test_phase", "config", "test_phase", PLAIN},
+    {"group", "config", "group", PLAIN},
+    {"scenario", "config", "scenario", PLAIN},
+    {"group_description", "about", "group_description", PLAIN},
+    {"scenario_description", "about", "scenario_description", PLAIN},
+    {"config_set", "config", "config_set", PLAIN},
+    {"config_name", "about", "config_name", PLAIN},
+    {"module_commit", "subject", "module_commit", PLAIN},
+    {"module_commit_timestamp", "subject", "module_time", PLAIN},
+    {"dataset", "config", "dataset", PLAIN},
 };
 #define PLACES (sizeof places / sizeof *places)
+
+/* Keys that only the first edition of vkb wrote into its metrics.json. */
+static const char *const first_edition[] = {
+    "engine", "requests_done", "elapsed_s", "p999_latency_ms"};
+
+/*
+ * What vkb-load records in a configuration and the Python tool does not: it
+ * tells cases apart, and no two runs of one file that are equal otherwise.
+ */
+static const char *const config_of_ours[] = {"keyspacelen", "engine",
+    "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
+    "modules", "rate", "arrivals", "sequential", "resp3", "latency",
+    "unixsocket", "timeout_s"};
 
 /* Names that valkey-benchmark gives; the others are the commands. */
 static const char *const titles[][2] = {
@@ -70,11 +107,23 @@ same(const char *x, const char *y)
 	return *x == *y && strcmp(x, y) == 0;
 }
 
+/* The record that such an object holds, or NULL. */
+static struct json *
+find_record(const struct json *obj)
+{
+	struct json *run = json_get(obj, FLAT_RECORD);
+
+	return run && record_is(run, "run") ? run : NULL;
+}
+
 bool
 flat_is(const struct json *obj)
 {
-	return !json_get(obj, "type") && json_get(obj, "command") &&
-	    (json_get(obj, "rps") || json_get(obj, "status"));
+	if (json_get(obj, "type"))
+		return false;
+	return find_record(obj) ||
+	    (json_get(obj, "command") &&
+		(json_get(obj, "rps") || json_get(obj, "status")));
 }
 
 char *
@@ -91,7 +140,6 @@ flat_command(const char *title)
 	return mem_str(title);
 }
 
-/* LRANGE kept only the first of its results. */
 static void
 command_name(struct json *config)
 {
@@ -100,9 +148,47 @@ command_name(struct json *config)
 
 	if (!s)
 		return;
-	name = flat_command(strcmp(s, "LRANGE") == 0 ? "LRANGE_100" : s);
+	name = flat_command(s);
 	json_set_str(config, "command", name);
 	free(name);
+}
+
+/* 'v' is taken; the result is the caller's. */
+static struct json *
+read_form(enum form form, struct json *v)
+{
+	const char *s = json_str(v);
+	struct json *j = NULL;
+	double n;
+
+	if (s && form == SWITCH && strcmp(s, "enabled") == 0)
+		j = json_boolean(true);
+	else if (s && form == SWITCH && strcmp(s, "disabled") == 0)
+		j = json_boolean(false);
+	else if (s && form == DIGITS && num_real(s, &n) == 0)
+		j = json_number(n);
+	if (!j)
+		return v;
+	json_free(v);
+	return j;
+}
+
+/* The caller's. */
+static struct json *
+write_form(enum form form, const struct json *v)
+{
+	struct json *j;
+	char *text;
+
+	if (form == SWITCH && json_type(v) == JSON_BOOL)
+		return json_string(
+		    json_bool(v, false) ? "enabled" : "disabled");
+	if (form != DIGITS || json_type(v) != JSON_NUMBER)
+		return json_dup(v);
+	text = json_print(v);
+	j = json_string(text);
+	free(text);
+	return j;
 }
 
 static void
@@ -134,11 +220,16 @@ sort_in(struct json *run, const char *name, struct json *v)
 {
 	const struct metric *m = metric_of(name);
 
+	if (metric_is_core(name)) {
+		put(run, "metrics", name, v);
+		return;
+	}
 	for (size_t i = 0; i < PLACES; i++) {
 		if (strcmp(places[i].flat, name) != 0)
 			continue;
 		if (places[i].room)
-			put(run, places[i].room, places[i].key, v);
+			put(run, places[i].room, places[i].key,
+			    read_form(places[i].form, v));
 		else if (strcmp(name, "status") == 0 ||
 		    strcmp(name, "error") == 0)
 			json_set(run, name, v);
@@ -203,8 +294,7 @@ title_of(const struct json *run)
 	char *name;
 
 	if (said && command) {
-		name = flat_command(
-		    strcmp(said, "LRANGE") == 0 ? "LRANGE_100" : said);
+		name = flat_command(said);
 		same = strcmp(name, command) == 0;
 		free(name);
 		if (same)
@@ -264,6 +354,29 @@ time_said(const struct json *said, const struct json *now)
 	return json_dup(strcmp(utc, json_str(now)) == 0 ? said : now);
 }
 
+/* "owner/name", as links to GitHub are made of it; NULL: it is not there. */
+static struct json *
+write_repository(const char *s)
+{
+	static const char *const prefixes[] = {
+	    "https://github.com/", "git@github.com:", "ssh://git@github.com/"};
+	struct json *j = NULL;
+	char *name;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (str_starts(s, prefixes[i]))
+			s += strlen(prefixes[i]);
+	n = strlen(s) - (str_ends(s, ".git") ? 4 : 0);
+	name = mem_strn(s, n);
+	s = strchr(name, '/');
+	if (s && s > name && s[1] && !strchr(s + 1, '/') &&
+	    !strpbrk(name, ":@ ") && *name != '.')
+		j = json_string(name);
+	free(name);
+	return j;
+}
+
 /* The value of what does not simply stand in its place; NULL: absent. */
 static struct json *
 value_of(const struct json *run, const struct place *p)
@@ -274,11 +387,16 @@ value_of(const struct json *run, const struct place *p)
 	const char *status = json_get_str(run, "status");
 	bool failed = status && strcmp(status, "failed") == 0;
 	bool scenario = json_get(config, "test_id") != NULL;
+	struct json *repository = NULL;
 
 	if (same(p->flat, "commit"))
 		return named(run);
+	if (same(p->flat, "repository") && json_str(j))
+		j = repository = write_repository(json_str(j));
+	if (repository)
+		return repository;
 	if (j && !same(p->flat, "command"))
-		return json_dup(j);
+		return write_form(p->form, j);
 	if (same(p->flat, "command"))
 		return title_of(run);
 	if (same(p->flat, "timestamp"))
@@ -298,19 +416,32 @@ value_of(const struct json *run, const struct place *p)
 							  : "unknown");
 }
 
-struct json *
-flat_from_run(const struct json *run)
+/* A value that a file had under another key than the Python tool writes. */
+static const struct json *
+find_odd(const struct json *run, const char *name)
 {
-	const struct json *kept = json_get(run, "flat"), *j;
+	const struct metric *m = metric_of(name);
+	const struct json *j = json_get(json_get(run, "config"), name);
+
+	if (!j)
+		j = json_get(json_get(run, "metrics"), m ? m->name : name);
+	if (!j && str_starts(name, "env_"))
+		j = json_get(json_get(run, "env"), name + 4);
+	return j;
+}
+
+/* The keys of the Python tool, and what a file that was read had besides. */
+static struct json *
+write_keys(const struct json *run)
+{
+	const struct json *kept = json_get(run, "flat"), *j, *now;
 	const struct json *said = json_get(kept, "said");
 	struct json *obj = json_object();
 
 	for (size_t i = 0; i < PLACES; i++) {
 		const char *name = places[i].flat;
 
-		if (same(name, "env_"))
-			rest_of(obj, run, "env", "env_");
-		else if (!json_get(said, name) || same(name, "command"))
+		if (!json_get(said, name) || same(name, "command"))
 			json_set(obj, name, value_of(run, &places[i]));
 		else if (same(name, "timestamp") ||
 		    same(name, "module_commit_timestamp"))
@@ -321,15 +452,41 @@ flat_from_run(const struct json *run)
 		else
 			json_set(obj, name, json_dup(json_get(said, name)));
 	}
-	rest_of(obj, run, "config", "");
-	rest_of(obj, run, "metrics", "");
 	for (j = json_first(said); j; j = json_next(j))
-		if (!json_get(obj, json_key(j)))
-			json_set(obj, json_key(j), json_dup(j));
+		if (!json_get(obj, json_key(j))) {
+			now = find_odd(run, json_key(j));
+			json_set(obj, json_key(j), json_dup(now ? now : j));
+		}
 	for (j = json_first(json_get(kept, "unsaid")); j; j = json_next(j))
 		json_del(obj, json_str(j));
 	for (j = json_first(json_get(kept, "null")); j; j = json_next(j))
 		json_set(obj, json_str(j), json_null());
+	return obj;
+}
+
+struct json *
+flat_from_run(const struct json *run, bool whole)
+{
+	struct json *obj = write_keys(run);
+
+	if (whole)
+		json_set(obj, FLAT_RECORD, json_dup(run));
+	return obj;
+}
+
+struct json *
+flat_columns(const struct json *run)
+{
+	struct json *obj = write_keys(run);
+
+	for (size_t i = 0; i < PLACES; i++)
+		if (places[i].form == DIGITS && json_get(obj, places[i].flat))
+			json_set(obj, places[i].flat,
+			    read_form(DIGITS,
+				json_dup(json_get(obj, places[i].flat))));
+	rest_of(obj, run, "env", "env_");
+	rest_of(obj, run, "config", "");
+	rest_of(obj, run, "metrics", "");
 	return obj;
 }
 
@@ -340,7 +497,47 @@ flat_frame(const struct json *run)
 
 	json_del(bare, "metrics");
 	json_del(bare, "run");
-	obj = flat_from_run(bare);
+	obj = flat_columns(bare);
+	json_free(bare);
+	return obj;
+}
+
+static bool
+is_among(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (same(names[i], name))
+			return true;
+	return false;
+}
+
+/* Is it something that vkb-load measures? */
+static bool
+is_measured(const char *metric)
+{
+	return metric_find(metric) || metric_is_core(metric);
+}
+
+struct json *
+flat_identity(const struct json *run)
+{
+	const struct json *metrics = json_get(run, "metrics"), *j;
+	bool complete =
+	    json_get(metrics, "rps") && json_get(metrics, "avg_latency_ms");
+	struct json *bare = json_dup(run), *obj;
+
+	json_del(bare, "flat");
+	json_del(bare, "env");
+	obj = write_keys(bare);
+	for (j = json_first(json_get(run, "config")); j; j = json_next(j))
+		if (!has_place("config", json_key(j)) &&
+		    !is_among(json_key(j), config_of_ours,
+			sizeof config_of_ours / sizeof *config_of_ours))
+			json_set(obj, json_key(j), json_dup(j));
+	for (j = json_first(metrics); j; j = json_next(j))
+		if (!has_place("metrics", json_key(j)) &&
+		    !(complete && is_measured(json_key(j))))
+			json_set(obj, json_key(j), json_dup(j));
 	json_free(bare);
 	return obj;
 }
@@ -349,7 +546,7 @@ flat_frame(const struct json *run)
 static void
 keep(struct json *run, const struct json *obj)
 {
-	struct json *again = flat_from_run(run), *kept = json_object();
+	struct json *again = write_keys(run), *kept = json_object();
 	struct json *said = json_object(), *unsaid = json_array(),
 		    *nulls = json_array();
 	const struct json *j;
@@ -392,13 +589,30 @@ to_utc(struct json *subject, const char *key)
 		json_set_str(subject, key, utc);
 }
 
+static bool
+is_first_edition(const struct json *obj)
+{
+	for (size_t i = 0; i < sizeof first_edition / sizeof *first_edition;
+	     i++)
+		if (json_get(obj, first_edition[i]))
+			return true;
+	return false;
+}
+
 struct json *
 flat_to_run(struct json *obj)
 {
-	struct json *run = record_new("run"), *orig = json_dup(obj), *v;
+	struct json *run = record_new("run"), *orig, *v;
 	const char *status;
 	struct str key = {0};
 
+	if (find_record(obj)) {
+		json_free(run);
+		run = json_detach(obj, FLAT_RECORD);
+		json_free(obj);
+		return run;
+	}
+	orig = json_dup(obj);
 	json_set(run, "subject", json_object());
 	json_set(run, "config", json_object());
 	json_set(run, "run", json_object());
@@ -415,9 +629,28 @@ flat_to_run(struct json *obj)
 	status = json_get_str(run, "status");
 	json_set_str(run, "status",
 	    !status || strcmp(status, "success") == 0 ? "ok" : status);
-	keep(run, orig);
+	if (!is_first_edition(orig))
+		keep(run, orig);
 	str_free(&key);
 	json_free(orig);
 	json_free(obj);
 	return run;
+}
+
+bool
+flat_repair(struct json *run)
+{
+	struct json *config = json_get(run, "config");
+	const struct json *j, *next;
+	bool any = false;
+
+	for (j = json_first(config); j; j = next) {
+		next = json_next(j);
+		if (!metric_is_core(json_key(j)))
+			continue;
+		put(run, "metrics", json_key(j), json_dup(j));
+		json_del(config, json_key(j));
+		any = true;
+	}
+	return any;
 }

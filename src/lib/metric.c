@@ -227,6 +227,17 @@ metric_find(const char *name)
 	return NULL;
 }
 
+bool
+metric_is_core(const char *name)
+{
+	size_t n;
+
+	if (!str_starts(name, "cpu"))
+		return false;
+	n = strspn(name + 3, "0123456789");
+	return n && strcmp(name + 3 + n, "_busy_percent") == 0;
+}
+
 struct metric
 metric_guess(const char *name)
 {

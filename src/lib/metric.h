@@ -25,6 +25,9 @@ extern const struct metric metric_table[]; /* .name NULL ends it */
 
 const struct metric *metric_find(const char *name); /* NULL: unknown */
 
+/* Is it the load of one CPU, cpuN_busy_percent? They are not in the table. */
+bool metric_is_core(const char *name);
+
 /*
  * What is known about any name: the table's row, or one guessed from the unit
  * in the name (..._ms, _us, _ns, _s, _bytes, _mb, _per_req, _per_op, and counts

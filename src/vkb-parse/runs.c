@@ -26,7 +26,11 @@ struct runs {
 	size_t nsets;
 	struct runs_column *columns;
 	size_t ncolumns, columns_cap;
-	bool flat, dead;
+	bool flat, whole, dead;
+	struct names *flats;   /* configurations in the flat form, */
+	struct json **configs; /* and the one that each was first made of */
+	size_t configs_cap;
+	bool merged;         /* a warning was printed that two became one */
 	struct names *cases; /* config and subject */
 	size_t *repeated;    /* runs of each */
 	size_t cap, n;
@@ -161,6 +165,10 @@ runs_free(struct runs *r)
 	}
 	free(r->sets);
 	free(r->columns);
+	for (size_t i = 0; r->configs && i < names_count(r->flats); i++)
+		json_free(r->configs[i]);
+	free(r->configs);
+	names_free(r->flats);
 	names_free(r->cases);
 	free(r->repeated);
 	free(r);
@@ -172,7 +180,9 @@ runs_new(const struct runs_opts *o)
 	struct runs *r = mem_new(sizeof *r);
 
 	r->flat = o->flat;
+	r->whole = o->whole;
 	r->cases = names_new();
+	r->flats = names_new();
 	r->sets = mem_array(o->nsets + 1, sizeof *r->sets);
 	while (r->nsets < o->nsets) {
 		struct set *s = &r->sets[r->nsets];
@@ -259,11 +269,63 @@ runs_dead(const struct runs *r)
 	return r->dead;
 }
 
+/* Returns a key by which two configurations differ; borrowed. */
+static const char *
+find_difference(const struct json *a, const struct json *b)
+{
+	for (const struct json *j = json_first(a); j; j = json_next(j))
+		if (!json_equal(j, json_get(b, json_key(j))))
+			return json_key(j);
+	for (const struct json *j = json_first(b); j; j = json_next(j))
+		if (!json_get(a, json_key(j)))
+			return json_key(j);
+	return NULL;
+}
+
+/* Warns, once, where the flat form makes one case of two. */
+static void
+check_case(struct runs *r, const struct json *run)
+{
+	const struct json *config = json_get(run, "config");
+	struct json *bare = record_new("run"), *flat;
+	const char *key;
+	struct str text = {0};
+	size_t n = names_count(r->flats), id;
+
+	if (r->merged)
+		goto out;
+	json_set(bare, "config", json_dup(config));
+	json_set(bare, "flat", json_dup(json_get(run, "flat")));
+	flat = flat_from_run(bare, false);
+	json_del(flat, "timestamp");
+	json_del(flat, "module_commit_timestamp");
+	json_canonical(&text, flat);
+	json_free(flat);
+	id = names_id(r->flats, text.s);
+	str_free(&text);
+	if (id == n) {
+		r->configs = mem_grow(
+		    r->configs, id, &r->configs_cap, sizeof *r->configs);
+		r->configs[id] = json_dup(config);
+		goto out;
+	}
+	key = find_difference(r->configs[id], config);
+	if (key) {
+		err_say("warning: cases that differ only by '%s' are one case "
+			"in metrics.json, which has no key for it: compare "
+			"their records instead, or use --whole",
+		    key);
+		r->merged = true;
+	}
+out:
+	json_free(bare);
+}
+
 /* What --flat writes is one array, an object a line. */
 static int
 put_flat(struct runs *r, const struct json *run)
 {
-	struct json *obj = flat_from_run(run);
+	struct json *obj = flat_from_run(run, r->whole);
 	struct str s = {0};
 	bool good;
 
@@ -363,6 +425,8 @@ runs_add(struct runs *r, struct json *run, const char *where)
 		goto out;
 	timed = times(run, where);
 	number(r, run);
+	if (r->flat && !r->whole)
+		check_case(r, run);
 	if (r->flat)
 		rc = put_flat(r, run);
 	else

@@ -21,7 +21,8 @@ struct runs_opts {
 	size_t nsets;
 	const char *const *columns; /* ROOM.KEY=NAME,... */
 	size_t ncolumns;
-	bool flat; /* write the flat form */
+	bool flat;  /* write the flat form, */
+	bool whole; /* and in it the whole record of each run */
 };
 
 /* NULL, and said: an option is wrong. */

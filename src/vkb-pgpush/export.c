@@ -83,6 +83,8 @@ put(struct sink *out, const char *origin, const char *id, const char *text)
 	else {
 		if (strcmp(origin, "vkb_runs") != 0)
 			rec = run_of(rec);
+		else
+			flat_repair(rec);
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {

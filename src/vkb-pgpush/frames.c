@@ -94,6 +94,17 @@ frames_hash(char text[17], const struct json *room)
 	str_free(&s);
 }
 
+void
+frames_object(char text[32], const struct json *run)
+{
+	struct json *identity = flat_identity(run);
+	char hash[17];
+
+	frames_hash(hash, identity);
+	snprintf(text, 32, FRAMES_OBJECT "%s", hash);
+	json_free(identity);
+}
+
 /* A NUL parts the rooms: JSON text holds none. */
 static void
 rooms(struct str *s, const struct runline *r)

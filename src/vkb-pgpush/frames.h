@@ -28,6 +28,13 @@ void frames_release(struct json *flat, const struct json *run);
 /* The case and the subject of a run, as 16 digits. */
 void frames_hash(char text[17], const struct json *room);
 
+/*
+ * The session of a run that names none, by what tells it from any other:
+ * "object " and 16 digits.
+ */
+#define FRAMES_OBJECT "object "
+void frames_object(char text[32], const struct json *run);
+
 /* An index of a run that tells it from the others. */
 bool frames_index(double);
 

@@ -23,6 +23,7 @@
 struct file {
 	struct intake *to;
 	const char *ref;     /* of the folder; NULL: none */
+	bool results;        /* it is of a folder of results */
 	struct names *sames; /* runs that name no session, */
 	size_t *count, cap;  /* and how often each came */
 	struct str text;     /* scratch */
@@ -63,7 +64,9 @@ put_session(struct spool *sp, const char *text)
 
 /*
  * A run is known by session, case, subject and index. Where it does not say
- * them, or failed and may come again, the whole of it is what it is known by.
+ * them, or stands in a folder of results, where metrics.json has it without
+ * them, what was measured is what it is known by. One that failed may come
+ * again in its session: the whole of it counts.
  */
 static void
 put_key(struct file *f, const struct json *run)
@@ -73,16 +76,21 @@ put_key(struct file *f, const struct json *run)
 	const char *session = json_get_str(room, "session"),
 		   *status = json_get_str(run, "status");
 	double index = json_get_num(room, "index", 0);
-	char number[32], hash[17], whole[32];
+	char number[32], hash[17], object[32];
 
-	if (session && *session && frames_index(index) &&
+	if (!f->results && session && *session && frames_index(index) &&
 	    strcmp(status, "ok") == 0) {
 		put_session(sp, session);
 	} else {
-		frames_hash(hash, run);
-		snprintf(whole, sizeof whole, "object %s", hash);
-		own(sp, SPOOL_SESSION, whole);
-		index = (double)occurrence(f, hash);
+		if (f->results || !session) {
+			frames_object(object, run);
+		} else {
+			frames_hash(hash, run);
+			snprintf(
+			    object, sizeof object, FRAMES_OBJECT "%s", hash);
+		}
+		own(sp, SPOOL_SESSION, object);
+		index = (double)occurrence(f, object);
 	}
 	frames_hash(hash, json_get(run, "config"));
 	own(sp, SPOOL_CASE, hash);
@@ -114,7 +122,7 @@ put_run(struct file *f, struct json *run, const char *where)
 
 	if (f->ref)
 		put_ref(f->ref, run);
-	flat = flat_from_run(run);
+	flat = flat_columns(run);
 	if (f->to->releases)
 		frames_release(flat, run);
 	spool_row(sp, where, 0);
@@ -142,7 +150,9 @@ put(struct file *f, struct jsonl *in, const char *s, size_t n)
 		return err_fail("%s: a record of %zu bytes is not stored: "
 				"%zu are the most",
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
-	rc = f->ref ? 0 : frames_line(f->to->frames, s, n, jsonl_where(in));
+	rc = f->ref || f->results
+	    ? 0
+	    : frames_line(f->to->frames, s, n, jsonl_where(in));
 	if (rc)
 		return rc < 0 ? -2 : 0;
 	if (record_tree(in, &rec) < 0)
@@ -158,10 +168,11 @@ put(struct file *f, struct jsonl *in, const char *s, size_t n)
 }
 
 static int
-read_file(struct intake *to, const char *path, const char *ref)
+read_file(struct intake *to, const char *path, const char *ref, bool results)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
-	struct file f = {.to = to, .ref = ref, .sames = names_new()};
+	struct file f = {
+	    .to = to, .ref = ref, .results = results, .sames = names_new()};
 	const char *s;
 	size_t n;
 	int got, rc = 0;
@@ -185,15 +196,42 @@ visible(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-/* 1 where there is one, 0, -1. */
 static int
-read_metrics(struct intake *to, const char *dir, const char *ref)
+is_records(const struct dirent *e)
+{
+	return visible(e) && str_ends(e->d_name, ".jsonl");
+}
+
+/* The records that vkb-bench keeps. 1 where there are some, 0, -1. */
+static int
+read_records(struct intake *to, const char *dir, const char *ref)
+{
+	char *runs = mem_printf("%s/runs", dir), *path;
+	struct dirent **all = NULL;
+	int n = scandir(runs, &all, is_records, alphasort), rc = n > 0;
+
+	for (int i = 0; i < n; i++) {
+		path = mem_printf("%s/%s", runs, all[i]->d_name);
+		if (read_file(to, path, ref, true) < 0)
+			rc = -1;
+		free(path);
+		free(all[i]);
+	}
+	free(all);
+	free(runs);
+	return rc;
+}
+
+/* The results of one folder. 1 where there are some, 0, -1. */
+static int
+read_results(struct intake *to, const char *dir, const char *ref)
 {
 	char *path = mem_printf("%s/metrics.json", dir);
 	int rc = access(path, F_OK) == 0;
 
-	if (rc && read_file(to, path, ref) < 0)
-		rc = -1;
+	/* The records say more than the metrics.json made of them. */
+	if (rc && (rc = read_records(to, dir, ref)) == 0)
+		rc = read_file(to, path, ref, true) < 0 ? -1 : 1;
 	free(path);
 	return rc;
 }
@@ -207,12 +245,12 @@ read_folder(struct intake *to, const char *dir)
 
 	if (n < 0)
 		return err_fail_sys("cannot read '%s'", dir);
-	found = read_metrics(to, dir, NULL);
+	found = read_results(to, dir, NULL);
 	if (found < 0)
 		rc = -1;
 	for (int i = 0; i < n; i++) {
 		path = mem_printf("%s/%s", dir, all[i]->d_name);
-		got = read_metrics(to, path,
+		got = read_results(to, path,
 		    str_utf8(all[i]->d_name, strlen(all[i]->d_name))
 			? all[i]->d_name
 			: NULL);
@@ -237,5 +275,5 @@ intake_read(struct intake *to, const char *path)
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return read_folder(to, path);
-	return read_file(to, path, NULL);
+	return read_file(to, path, NULL, false);
 }

@@ -25,8 +25,9 @@ struct intake {
 
 /*
  * 'path' is a file, "-", or a folder: its metrics.json and those of the
- * folders in it, whose names are the refs. 0, or -1 and said: something could
- * not be read, the rest is there.
+ * folders in it, whose names are the refs. Where vkb-bench left the records
+ * that a metrics.json was made of, in runs beside it, they are read instead. 0,
+ * or -1 and said: something could not be read, the rest is there.
  */
 int intake_read(struct intake *, const char *path);
 

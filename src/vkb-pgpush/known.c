@@ -1,4 +1,5 @@
 #include "known.h"
+#include "frames.h"
 #include "json.h"
 #include "jsonhash.h"
 #include "names.h"
@@ -14,10 +15,12 @@
 unsigned long long
 known_hash(const struct known_key *k)
 {
+	bool whole = str_starts(k->text[0], FRAMES_OBJECT);
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < 4; i++)
-		h = jsonhash_bytes(h, k->text[i], k->len[i]);
+		if (!whole || i == 0 || i == 3)
+			h = jsonhash_bytes(h, k->text[i], k->len[i]);
 	return h;
 }
 

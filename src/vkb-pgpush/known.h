@@ -10,7 +10,11 @@ struct names;
 struct pg;
 struct seen;
 
-/* The key of a run as a number: session, case, subject, index. */
+/*
+ * The key of a run as a number: session, case, subject, index. A session that
+ * stands for the whole run says all but the index: metrics.json and the records
+ * that it was made of differ by case and subject, of which they say more.
+ */
 struct known_key {
 	const char *text[4];
 	size_t len[4];

@@ -1,6 +1,7 @@
 #include "plan.h"
 #include "err.h"
 #include "mem.h"
+#include "migrate.h"
 #include "pg.h"
 #include "schema.h"
 #include "spool.h"
@@ -292,6 +293,8 @@ plan_runs(struct schema *s)
 	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
 	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
 	    "vkb_case, vkb_subject, vkb_index)\n)");
+	plan(s, &sql);
+	str_add(&sql, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'");
 	plan(s, &sql);
 }
 

@@ -3,12 +3,35 @@
 #include "err.h"
 #include "feed.h"
 #include "machines.h"
+#include "migrate.h"
 #include "pg.h"
 #include "plan.h"
 #include "schema.h"
 #include "spool.h"
 
 #define TRIES 4
+
+/*
+ * Rows that an older vkb-pgpush stored of a metrics.json get the keys of today
+ * first: a run that comes again would not be known and be stored twice.
+ */
+static int
+bring_up_to_date(struct push *p, struct pg *pg, const struct schema *s)
+{
+	long long n = 0;
+
+	if (s->runs_current)
+		return 0;
+	if (s->runs_owned)
+		n = migrate_runs(pg);
+	else if (migrate_needed(pg))
+		n = err_fail("vkb_runs: rows that an older vkb-pgpush stored "
+			     "must be brought up to date, which only the owner "
+			     "of the table can do: run this vkb-pgpush once as "
+			     "the owner");
+	p->migrated = n > 0 ? (size_t)n : 0;
+	return n < 0 ? -1 : 0;
+}
 
 /* Within a transaction, alone. */
 static int
@@ -26,7 +49,7 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 		return 0;
 	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
 		return -1;
-	if (plan_make(s, spool) < 0)
+	if (bring_up_to_date(p, pg, s) < 0 || plan_make(s, spool) < 0)
 		return -1;
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)

@@ -18,6 +18,7 @@ struct push {
 	size_t stored, there, refused; /* when it is done */
 	const char *rounded; /* a column of times; borrowed of the spool */
 	size_t cut;          /* values that their rows had no room for */
+	size_t migrated;     /* old rows that were brought up to date */
 	struct machines *machines;
 	const struct changes *changes;
 };

@@ -37,6 +37,8 @@ struct schema {
 	bool module; /* its scenarios have columns */
 	bool exists, indexed, runs_exists;
 	char kind, runs_kind; /* of relation, as pg_class.relkind */
+	bool runs_current;    /* vkb_runs is of this edition, see migrate.h */
+	bool runs_owned;      /* the role may alter vkb_runs */
 	bool named;           /* names of indexes are taken */
 	struct schema_index *indexes;
 	size_t nindexes, indexcap;

@@ -1,0 +1,158 @@
+#include "migrate.h"
+#include "err.h"
+#include "flat.h"
+#include "frames.h"
+#include "json.h"
+#include "mem.h"
+#include "names.h"
+#include "pg.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row as it is: columns of the query below. */
+enum { ID, TABLE, SESSION, CASE, SUBJECT, INDEX, EXISTS, RECORD };
+
+struct migration {
+	struct pg *pg;
+	struct names *keys;
+	int *count; /* rows of each key so far */
+	size_t cap;
+	long long changed;
+};
+
+/* The place of a row among those with one key, from 1. */
+static int
+count_row(struct migration *m, const char *table, const char *session)
+{
+	char *key = mem_printf("%s %s", table, session);
+	size_t id = names_id(m->keys, key), had = m->cap;
+
+	free(key);
+	m->count = mem_grow(m->count, id, &m->cap, sizeof *m->count);
+	if (m->cap > had)
+		memset(m->count + had, 0, (m->cap - had) * sizeof *m->count);
+	return ++m->count[id];
+}
+
+/* Gives the row of the table of metrics the new key: $1 to $4 for $5 to $8. */
+static int
+update_metrics(struct migration *m, const char *table, const char *const *args)
+{
+	struct str sql = {0};
+	int rc;
+
+	str_add(&sql, "UPDATE ");
+	pg_name(&sql, table);
+	str_add(&sql,
+	    " SET vkb_session = $1, vkb_case = $2, vkb_subject = $3, "
+	    "vkb_index = $4::integer WHERE vkb_session = $5 AND vkb_case = $6 "
+	    "AND vkb_subject = $7 AND vkb_index = $8::integer");
+	rc = pg_do(m->pg, sql.s, args, 8) < 0 ? -1 : 0;
+	str_free(&sql);
+	return rc;
+}
+
+static int
+migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
+{
+	const char *text = pg_value(rows, i, RECORD);
+	char key[4][32];
+	const char *args[8] = {key[0], key[1], key[2], key[3],
+	    pg_value(rows, i, SESSION), pg_value(rows, i, CASE),
+	    pg_value(rows, i, SUBJECT), pg_value(rows, i, INDEX)};
+	struct json *run = json_parse(text, strlen(text), NULL, NULL);
+	bool moved, same = true;
+	int rc = 0;
+
+	/* Of a session, but failed: its key is of the whole record. */
+	if (!run || json_type(run) != JSON_OBJECT ||
+	    json_get_str(json_get(run, "run"), "session")) {
+		json_free(run);
+		return 0;
+	}
+	moved = flat_repair(run);
+	frames_object(key[0], run);
+	frames_hash(key[1], json_get(run, "config"));
+	frames_hash(key[2], json_get(run, "subject"));
+	snprintf(key[3], sizeof key[3], "%d",
+	    count_row(m, pg_value(rows, i, TABLE), key[0]));
+	for (size_t k = 0; k < 4; k++)
+		same = same && strcmp(key[k], args[k + 4]) == 0;
+	if (moved || !same) {
+		char *record = json_print(run);
+		const char *const own[] = {key[0], key[1], key[2], key[3],
+		    record, pg_value(rows, i, ID)};
+
+		if (pg_do(m->pg,
+			"UPDATE vkb_runs SET vkb_session = $1, vkb_case = $2, "
+			"vkb_subject = $3, vkb_index = $4::integer, "
+			"record = $5::json WHERE id = $6::bigint",
+			own, 6) < 0 ||
+		    (*pg_value(rows, i, EXISTS) == 't' &&
+			update_metrics(m, pg_value(rows, i, TABLE), args) < 0))
+			rc = -1;
+		m->changed++;
+		free(record);
+	}
+	json_free(run);
+	return rc;
+}
+
+static int
+migrate_rows(struct migration *m)
+{
+	struct pg_rows *rows;
+	size_t n = 1;
+	int rc = 0;
+
+	while (n && rc == 0) {
+		rows = pg_ask(m->pg, "FETCH 500 FROM vkb_migrate", NULL, 0);
+		if (!rows)
+			return -1;
+		n = pg_count(rows);
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = migrate_row(m, rows, i);
+		pg_free(rows);
+	}
+	return rc;
+}
+
+bool
+migrate_needed(struct pg *pg)
+{
+	struct pg_rows *rows = pg_ask(pg,
+	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+	    "%' LIMIT 1",
+	    NULL, 0);
+	bool needed = !rows || pg_count(rows) > 0;
+
+	pg_free(rows);
+	return needed;
+}
+
+long long
+migrate_runs(struct pg *pg)
+{
+	struct migration m = {.pg = pg, .keys = names_new()};
+	int rc = -1;
+
+	/* Rows that came from a metrics.json have such a session. */
+	if (pg_do(pg,
+		"DECLARE vkb_migrate NO SCROLL CURSOR FOR SELECT id, "
+		"metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "
+		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, record "
+		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+		"%' ORDER BY id",
+		NULL, 0) == 0 &&
+	    migrate_rows(&m) == 0 &&
+	    pg_do(pg, "CLOSE vkb_migrate", NULL, 0) >= 0 &&
+	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,
+		0) >= 0)
+		rc = 0;
+	names_free(m.keys);
+	free(m.count);
+	return rc < 0 ? -1 : m.changed;
+}

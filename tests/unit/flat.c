@@ -1,0 +1,293 @@
+/*
+ * The flat metrics.json, on random runs: what is written has only keys of the
+ * Python tool, reading gives back what they can hold, and with the record in it
+ * all of the run.
+ */
+#include "tap.h"
+
+#include "flat.h"
+#include "json.h"
+#include "record.h"
+#include "rng.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define RUNS 2000
+
+/* What the Python tool writes. */
+static const char *const python[] = {"timestamp", "commit", "repository",
+    "command", "data_size", "pipeline", "clients", "rps", "avg_latency_ms",
+    "min_latency_ms", "p50_latency_ms", "p95_latency_ms", "p99_latency_ms",
+    "max_latency_ms", "cluster_mode", "tls", "duration", "requests",
+    "benchmark_mode", "io_threads", "valkey_benchmark_threads", "warmup",
+    "architecture", "env_kernel_version", "env_os", "env_cpu_model",
+    "env_cpu_governor", "env_turbo_boost", "env_idle_states", "env_aslr",
+    "env_thp", "env_numa_nodes", "env_cpu_freq_mhz_at_setup",
+    "env_server_cpu_range", "env_client_cpu_range",
+    "env_benchmark_tool_version", "status", "error", "test_id", "test_phase",
+    "group", "scenario", "group_description", "scenario_description",
+    "config_set", "config_name", "module_commit", "module_commit_timestamp",
+    "dataset"};
+
+static bool
+is_python(const char *key)
+{
+	for (size_t i = 0; i < sizeof python / sizeof *python; i++)
+		if (strcmp(python[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* Keys of each room; the first ones have a place in the flat form. */
+static const char *const subject[] = {"commit", "module_commit", "time",
+    "repository", "label", "ref", "server_version", "binary_sha256", NULL};
+static const char *const config[] = {"command", "data_size", "pipeline",
+    "clients", "cluster_mode", "tls_mode", "duration_s", "requests",
+    "io_threads", "benchmark_threads", "warmup_s", "test_id", "test_phase",
+    "group", "scenario", "config_set", "dataset", "keyspacelen", "engine",
+    "rate", "resp3", "cpu_mode", NULL};
+static const char *const env[] = {"arch", "kernel", "os", "cpu_model",
+    "governor", "turbo", "idle_states", "aslr", "thp", "numa_nodes",
+    "server_cpus", "client_cpus", "benchmark_tool_version", "host", "cpus",
+    NULL};
+static const char *const metrics[] = {"rps", "avg_latency_ms", "min_latency_ms",
+    "p50_latency_ms", "p95_latency_ms", "p99_latency_ms", "max_latency_ms",
+    "p999_latency_ms", "requests", "elapsed_s", "cpu0_busy_percent",
+    "cpu191_busy_percent", "memory_mb", "new_metric", NULL};
+
+static struct json *
+random_value(struct rng *r, const char *key)
+{
+	static const char *const texts[] = {"SET", "MSET", "LRANGE_100",
+	    "HSET k:__rand_int__ \"f\"", "1_a", ""};
+	static const char *const times[] = {
+	    "2026-01-02T03:04:05Z", "2026-11-22T17:40:00.736Z"};
+	struct json *set;
+
+	if (strcmp(key, "time") == 0)
+		return json_string(times[rng_below(r, 2)]);
+	if (strcmp(key, "repository") == 0)
+		return json_string("valkey-io/valkey");
+	if (strcmp(key, "config_set") == 0) {
+		set = json_object();
+		json_set_num(set, "maxmemory-samples", 3);
+		return set;
+	}
+	if (strcmp(key, "turbo") == 0 || strstr(key, "_mode") ||
+	    strcmp(key, "resp3") == 0)
+		return json_boolean(rng_below(r, 2));
+	if (strcmp(key, "command") == 0 || strcmp(key, "commit") == 0 ||
+	    rng_below(r, 8) == 0)
+		return json_string(texts[rng_below(r, 6)]);
+	return json_number((double)rng_below(r, 100000));
+}
+
+static struct json *
+random_room(struct rng *r, const char *const *keys, bool numbers)
+{
+	struct json *room = json_object();
+
+	for (; *keys; keys++)
+		if (rng_below(r, 4))
+			json_set(room, *keys,
+			    numbers ? json_number(ldexp(rng_unit(r),
+					  1 + (int)rng_below(r, 40)))
+				    : random_value(r, *keys));
+	return room;
+}
+
+static struct json *
+random_run(struct rng *r)
+{
+	struct json *run = record_new("run"), *room;
+
+	json_set(run, "subject", random_room(r, subject, false));
+	json_set(run, "config", random_room(r, config, false));
+	json_set(json_get(run, "config"), "command", json_string("GET"));
+	room = json_object();
+	json_set_str(room, "session", "s");
+	json_set_num(room, "index", (double)rng_below(r, 9) + 1);
+	json_set_str(room, "started", "2026-03-01T09:00:00Z");
+	json_set(run, "run", room);
+	json_set(run, "env", random_room(r, env, false));
+	json_set(run, "metrics", random_room(r, metrics, true));
+	json_set(json_get(run, "metrics"), "rps", json_number(rng_unit(r)));
+	json_set_str(run, "status", "ok");
+	return run;
+}
+
+/* Does the room of the run that was read hold nothing but what it was? */
+static bool
+is_part(const struct json *read, const struct json *run, const char *room)
+{
+	for (const struct json *j = json_first(json_get(read, room)); j;
+	     j = json_next(j))
+		if (!json_equal(j, json_get(json_get(run, room), json_key(j))))
+			return false;
+	return true;
+}
+
+static bool
+is_known(const struct json *flat)
+{
+	for (const struct json *j = json_first(flat); j; j = json_next(j))
+		if (!is_python(json_key(j)))
+			return false;
+	return true;
+}
+
+static bool
+differ(const struct json *a, const struct json *b)
+{
+	char *x, *y;
+
+	if (json_equal(a, b))
+		return false;
+	x = json_print(a);
+	y = json_print(b);
+	printf("# %s\n# %s\n", x, y);
+	free(x);
+	free(y);
+	return true;
+}
+
+/* Bits of what is wrong with the run. */
+enum { KEYS = 1, PARTS = 2, TWICE = 4, WHOLE = 8, IDENTITY = 16 };
+
+static unsigned
+check(const struct json *run)
+{
+	struct json *flat = flat_from_run(run, false), *read, *again, *x, *y;
+	unsigned wrong = is_known(flat) ? 0 : KEYS;
+
+	read = flat_to_run(json_dup(flat));
+	if (!is_part(read, run, "config") || !is_part(read, run, "metrics") ||
+	    !is_part(read, run, "env"))
+		wrong |= PARTS;
+	again = flat_from_run(read, false);
+	wrong |= differ(flat, again) ? TWICE : 0;
+	x = flat_identity(run);
+	y = flat_identity(read);
+	if (json_get(json_get(run, "metrics"), "avg_latency_ms") &&
+	    !json_get(json_get(run, "metrics"), "new_metric") &&
+	    !json_get(json_get(run, "config"), "cpu_mode"))
+		wrong |= differ(x, y) ? IDENTITY : 0;
+	json_free(x);
+	json_free(y);
+	json_free(again);
+	json_free(read);
+	read = flat_to_run(flat_from_run(run, true));
+	wrong |= differ(read, run) ? WHOLE : 0;
+	json_free(read);
+	json_free(flat);
+	return wrong;
+}
+
+static void
+property(void)
+{
+	struct rng r;
+	unsigned wrong = 0;
+
+	rng_seed(&r, 11, 0);
+	for (int i = 0; i < RUNS && !wrong; i++) {
+		struct json *run = random_run(&r);
+
+		wrong = check(run);
+		json_free(run);
+	}
+	tap_ok(!(wrong & KEYS), "only keys of the Python tool are written");
+	tap_ok(!(wrong & PARTS), "what is read again is part of the run");
+	tap_ok(!(wrong & TWICE), "what was read is written as it was");
+	tap_ok(!(wrong & WHOLE), "a run with its record comes back whole");
+	tap_ok(!(wrong & IDENTITY),
+	    "a run and what metrics.json has of it have one identity");
+}
+
+/* Two of a text, as a record each; the caller's. */
+static struct json *
+read_text(const char *text)
+{
+	return flat_to_run(json_parse(text, strlen(text), NULL, NULL));
+}
+
+static void
+first_edition(void)
+{
+	struct json *run =
+	    read_text("{\"command\":\"SET\",\"rps\":1,\"engine\":\"native\","
+		      "\"keyspacelen\":7,\"cpu0_busy_percent\":2,"
+		      "\"p999_latency_ms\":3,\"env_host\":\"h\"}");
+	struct json *flat;
+
+	tap_ok(json_num(json_path(run, "metrics.cpu0_busy_percent"), 0) == 2 &&
+		json_len(json_get(run, "config")) == 3,
+	    "the first edition: the load of a CPU is a metric");
+	flat = flat_from_run(run, false);
+	tap_ok(is_known(flat) && !json_get(run, "flat"),
+	    "the first edition: its keys are not written again");
+	json_free(flat);
+	json_free(run);
+	run = read_text("{\"command\":\"SET\",\"rps\":1,\"odd\":\"x\"}");
+	flat = flat_from_run(run, false);
+	tap_str(json_get_str(flat, "odd"), "x",
+	    "a key that nobody knows is written again");
+	json_set_str(json_get(run, "config"), "odd", "y");
+	json_free(flat);
+	flat = flat_from_run(run, false);
+	tap_str(json_get_str(flat, "odd"), "y", "as it is now");
+	json_free(flat);
+	json_free(run);
+}
+
+static void
+repair(void)
+{
+	static const char text[] =
+	    "{\"type\":\"run\",\"v\":1,\"config\":{\"command\":\"SET\","
+	    "\"cpu1_busy_percent\":5,\"cpu_busy_percent\":6}}";
+	struct json *run = json_parse(text, sizeof text - 1, NULL, NULL);
+
+	tap_ok(flat_repair(run) &&
+		json_num(json_path(run, "metrics.cpu1_busy_percent"), 0) == 5 &&
+		json_num(json_path(run, "config.cpu_busy_percent"), 0) == 6 &&
+		!json_path(run, "config.cpu1_busy_percent"),
+	    "the load of a CPU leaves the configuration, other keys stay");
+	tap_ok(!flat_repair(run), "a second time there is nothing to do");
+	json_free(run);
+}
+
+static void
+repositories(void)
+{
+	static const char *const names[][2] = {
+	    {"valkey-io/valkey", "valkey-io/valkey"},
+	    {"https://github.com/valkey-io/valkey.git", "valkey-io/valkey"},
+	    {"git@github.com:me/mine", "me/mine"}, {"/srv/valkey", NULL},
+	    {"../valkey", NULL}, {"https://example.org/a/b.git", NULL}};
+	struct json *run, *flat;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		run = record_new("run");
+		json_set(run, "subject", json_object());
+		json_set_str(
+		    json_get(run, "subject"), "repository", names[i][0]);
+		flat = flat_from_run(run, false);
+		tap_str(
+		    json_get_str(flat, "repository"), names[i][1], names[i][0]);
+		json_free(flat);
+		json_free(run);
+	}
+}
+
+int
+main(void)
+{
+	property();
+	first_edition();
+	repair();
+	repositories();
+	return tap_done();
+}
