@@ -1,81 +1,14 @@
 #include "flat.h"
 #include "clock.h"
+#include "flatkeys.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
-#include "num.h"
 #include "record.h"
 #include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* How a value of a run is written. */
-enum form {
-	PLAIN,
-	SWITCH, /* true is "enabled", false is "disabled" */
-	DIGITS, /* a number is a string */
-};
-
-/*
- * The keys that the Python tool writes, in its order, and where a run keeps
- * them. Some of env_ are called otherwise there.
- */
-static const struct place {
-	const char *flat, *room, *key; /* room NULL: made of several values */
-	enum form form;
-} places[] = {
-    {"timestamp", "subject", "time", PLAIN},
-    {"commit", "subject", "commit", PLAIN},
-    {"repository", "subject", "repository", PLAIN},
-    {"command", "config", "command", PLAIN},
-    {"data_size", "config", "data_size", PLAIN},
-    {"pipeline", "config", "pipeline", PLAIN},
-    {"clients", "config", "clients", PLAIN},
-    {"rps", "metrics", "rps", PLAIN},
-    {"avg_latency_ms", "metrics", "avg_latency_ms", PLAIN},
-    {"min_latency_ms", "metrics", "min_latency_ms", PLAIN},
-    {"p50_latency_ms", "metrics", "p50_latency_ms", PLAIN},
-    {"p95_latency_ms", "metrics", "p95_latency_ms", PLAIN},
-    {"p99_latency_ms", "metrics", "p99_latency_ms", PLAIN},
-    {"max_latency_ms", "metrics", "max_latency_ms", PLAIN},
-    {"cluster_mode", "config", "cluster_mode", PLAIN},
-    {"tls", "config", "tls_mode", PLAIN},
-    {"duration", "config", "duration_s", PLAIN},
-    {"requests", "config", "requests", PLAIN},
-    {"benchmark_mode", NULL, NULL, PLAIN},
-    {"io_threads", "config", "io_threads", PLAIN},
-    {"valkey_benchmark_threads", "config", "benchmark_threads", PLAIN},
-    {"warmup", "config", "warmup_s", PLAIN},
-    {"architecture", "env", "arch", PLAIN},
-    {"env_kernel_version", "env", "kernel", PLAIN},
-    {"env_os", "env", "os", PLAIN},
-    {"env_cpu_model", "env", "cpu_model", PLAIN},
-    {"env_cpu_governor", "env", "governor", PLAIN},
-    {"env_turbo_boost", "env", "turbo", SWITCH},
-    {"env_idle_states", "env", "idle_states", PLAIN},
-    {"env_aslr", "env", "aslr", PLAIN},
-    {"env_thp", "env", "thp", PLAIN},
-    {"env_numa_nodes", "env", "numa_nodes", DIGITS},
-    {"env_cpu_freq_mhz_at_setup", "env", "cpu_freq_mhz_at_setup", PLAIN},
-    {"env_server_cpu_range", "env", "server_cpus", PLAIN},
-    {"env_client_cpu_range", "env", "client_cpus", PLAIN},
-    {"env_benchmark_tool_version", "env", "benchmark_tool_version", PLAIN},
-    {"status", NULL, NULL, PLAIN},
-    {"error", NULL, NULL, PLAIN},
-    {"test_id", "config", "test_id", PLAIN},
-    {"test_phase", "config", "test_phase", PLAIN},
-    {"group", "config", "group", PLAIN},
-    {"scenario", "config", "scenario", PLAIN},
-    {"group_description", "about", "group_description", PLAIN},
-    {"scenario_description", "about", "scenario_description", PLAIN},
-    {"config_set", "config", "config_set", PLAIN},
-    {"config_name", "about", "config_name", PLAIN},
-    {"module_commit", "subject", "module_commit", PLAIN},
-    {"module_commit_timestamp", "subject", "module_time", PLAIN},
-    {"dataset", "config", "dataset", PLAIN},
-};
-#define PLACES (sizeof places / sizeof *places)
 
 /* Keys that only the first edition of vkb wrote into its metrics.json. */
 static const char *const first_edition[] = {
@@ -89,16 +22,6 @@ static const char *const config_of_ours[] = {"keyspacelen", "engine",
     "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
     "modules", "rate", "arrivals", "sequential", "resp3", "latency",
     "unixsocket", "timeout_s"};
-
-/* Names that valkey-benchmark gives; the others are the commands. */
-static const char *const titles[][2] = {
-    {"LRANGE_100", "LRANGE_100 (first 100 elements)"},
-    {"LRANGE_300", "LRANGE_300 (first 300 elements)"},
-    {"LRANGE_500", "LRANGE_500 (first 500 elements)"},
-    {"LRANGE_600", "LRANGE_600 (first 600 elements)"},
-    {"MSET", "MSET (10 keys)"},
-    {"MGET", "MGET (10 keys)"},
-};
 
 /* Most names differ at once, and there are many to compare. */
 static inline bool
@@ -153,44 +76,6 @@ command_name(struct json *config)
 	free(name);
 }
 
-/* 'v' is taken; the result is the caller's. */
-static struct json *
-read_form(enum form form, struct json *v)
-{
-	const char *s = json_str(v);
-	struct json *j = NULL;
-	double n;
-
-	if (s && form == SWITCH && strcmp(s, "enabled") == 0)
-		j = json_boolean(true);
-	else if (s && form == SWITCH && strcmp(s, "disabled") == 0)
-		j = json_boolean(false);
-	else if (s && form == DIGITS && num_real(s, &n) == 0)
-		j = json_number(n);
-	if (!j)
-		return v;
-	json_free(v);
-	return j;
-}
-
-/* The caller's. */
-static struct json *
-write_form(enum form form, const struct json *v)
-{
-	struct json *j;
-	char *text;
-
-	if (form == SWITCH && json_type(v) == JSON_BOOL)
-		return json_string(
-		    json_bool(v, false) ? "enabled" : "disabled");
-	if (form != DIGITS || json_type(v) != JSON_NUMBER)
-		return json_dup(v);
-	text = json_print(v);
-	j = json_string(text);
-	free(text);
-	return j;
-}
-
 static void
 put(struct json *run, const char *room, const char *key, struct json *value)
 {
@@ -206,30 +91,20 @@ put(struct json *run, const char *room, const char *key, struct json *value)
 	json_set(json_get(run, room), key, value);
 }
 
-static const struct metric *
-metric_of(const char *flat)
-{
-	for (const struct metric *m = metric_table; m->name; m++)
-		if (strcmp(m->flat ? m->flat : m->name, flat) == 0)
-			return m;
-	return NULL;
-}
-
 static void
 sort_in(struct json *run, const char *name, struct json *v)
 {
-	const struct metric *m = metric_of(name);
+	const struct metric *m = flatkeys_metric(name);
 
 	if (metric_is_core(name)) {
 		put(run, "metrics", name, v);
 		return;
 	}
-	for (size_t i = 0; i < PLACES; i++) {
-		if (strcmp(places[i].flat, name) != 0)
+	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
+		if (strcmp(k->flat, name) != 0)
 			continue;
-		if (places[i].room)
-			put(run, places[i].room, places[i].key,
-			    read_form(places[i].form, v));
+		if (k->room)
+			put(run, k->room, k->key, flatkeys_read(k->form, v));
 		else if (strcmp(name, "status") == 0 ||
 		    strcmp(name, "error") == 0)
 			json_set(run, name, v);
@@ -243,17 +118,6 @@ sort_in(struct json *run, const char *name, struct json *v)
 		put(run, "env", name + 4, v);
 	else
 		put(run, "config", name, v);
-}
-
-/* A key of a room that has no place of its own in the flat form. */
-static bool
-has_place(const char *room, const char *key)
-{
-	for (size_t i = 0; i < PLACES; i++)
-		if (places[i].room && same(places[i].key, key) &&
-		    same(places[i].room, room))
-			return true;
-	return false;
 }
 
 const char *
@@ -272,7 +136,7 @@ rest_of(struct json *obj, const struct json *run, const char *room,
 
 	for (const struct json *j = json_first(json_get(run, room)); j;
 	     j = json_next(j)) {
-		if (has_place(room, json_key(j)))
+		if (flatkeys_has(room, json_key(j)))
 			continue;
 		str_clear(&name);
 		if (strcmp(room, "metrics") == 0)
@@ -300,10 +164,7 @@ title_of(const struct json *run)
 		if (same)
 			return json_string(said);
 	}
-	for (size_t i = 0; command && i < sizeof titles / sizeof *titles; i++)
-		if (strcmp(titles[i][0], command) == 0)
-			return json_string(titles[i][1]);
-	return command ? json_string(command) : NULL;
+	return command ? json_string(flatkeys_title(command)) : NULL;
 }
 
 /*
@@ -354,49 +215,28 @@ time_said(const struct json *said, const struct json *now)
 	return json_dup(strcmp(utc, json_str(now)) == 0 ? said : now);
 }
 
-/* "owner/name", as links to GitHub are made of it; NULL: it is not there. */
-static struct json *
-write_repository(const char *s)
-{
-	static const char *const prefixes[] = {
-	    "https://github.com/", "git@github.com:", "ssh://git@github.com/"};
-	struct json *j = NULL;
-	char *name;
-	size_t n;
-
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (str_starts(s, prefixes[i]))
-			s += strlen(prefixes[i]);
-	n = strlen(s) - (str_ends(s, ".git") ? 4 : 0);
-	name = mem_strn(s, n);
-	s = strchr(name, '/');
-	if (s && s > name && s[1] && !strchr(s + 1, '/') &&
-	    !strpbrk(name, ":@ ") && *name != '.')
-		j = json_string(name);
-	free(name);
-	return j;
-}
-
 /* The value of what does not simply stand in its place; NULL: absent. */
 static struct json *
-value_of(const struct json *run, const struct place *p)
+value_of(const struct json *run, const struct flatkeys_key *p)
 {
 	const struct json *config = json_get(run, "config");
-	const struct json *j = json_get(
+	struct json *j = json_get(
 	    json_get(run, p->room ? p->room : ""), p->key ? p->key : "");
 	const char *status = json_get_str(run, "status");
 	bool failed = status && strcmp(status, "failed") == 0;
 	bool scenario = json_get(config, "test_id") != NULL;
-	struct json *repository = NULL;
+	char *repository;
 
 	if (same(p->flat, "commit"))
 		return named(run);
-	if (same(p->flat, "repository") && json_str(j))
-		j = repository = write_repository(json_str(j));
-	if (repository)
-		return repository;
+	if (same(p->flat, "repository") && json_str(j)) {
+		repository = flatkeys_repository(json_str(j));
+		j = repository ? json_string(repository) : NULL;
+		free(repository);
+		return j ? j : failed ? NULL : json_null();
+	}
 	if (j && !same(p->flat, "command"))
-		return write_form(p->form, j);
+		return flatkeys_write(p->form, j);
 	if (same(p->flat, "command"))
 		return title_of(run);
 	if (same(p->flat, "timestamp"))
@@ -420,7 +260,7 @@ value_of(const struct json *run, const struct place *p)
 static const struct json *
 find_odd(const struct json *run, const char *name)
 {
-	const struct metric *m = metric_of(name);
+	const struct metric *m = flatkeys_metric(name);
 	const struct json *j = json_get(json_get(run, "config"), name);
 
 	if (!j)
@@ -438,17 +278,16 @@ write_keys(const struct json *run)
 	const struct json *said = json_get(kept, "said");
 	struct json *obj = json_object();
 
-	for (size_t i = 0; i < PLACES; i++) {
-		const char *name = places[i].flat;
+	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
+		const char *name = k->flat;
 
 		if (!json_get(said, name) || same(name, "command"))
-			json_set(obj, name, value_of(run, &places[i]));
+			json_set(obj, name, value_of(run, k));
 		else if (same(name, "timestamp") ||
 		    same(name, "module_commit_timestamp"))
 			json_set(obj, name,
 			    time_said(json_get(said, name),
-				json_get(json_get(run, places[i].room),
-				    places[i].key)));
+				json_get(json_get(run, k->room), k->key)));
 		else
 			json_set(obj, name, json_dup(json_get(said, name)));
 	}
@@ -479,11 +318,11 @@ flat_columns(const struct json *run)
 {
 	struct json *obj = write_keys(run);
 
-	for (size_t i = 0; i < PLACES; i++)
-		if (places[i].form == DIGITS && json_get(obj, places[i].flat))
-			json_set(obj, places[i].flat,
-			    read_form(DIGITS,
-				json_dup(json_get(obj, places[i].flat))));
+	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++)
+		if (k->form == FLATKEYS_DIGITS && json_get(obj, k->flat))
+			json_set(obj, k->flat,
+			    flatkeys_read(FLATKEYS_DIGITS,
+				json_dup(json_get(obj, k->flat))));
 	rest_of(obj, run, "env", "env_");
 	rest_of(obj, run, "config", "");
 	rest_of(obj, run, "metrics", "");
@@ -530,12 +369,12 @@ flat_identity(const struct json *run)
 	json_del(bare, "env");
 	obj = write_keys(bare);
 	for (j = json_first(json_get(run, "config")); j; j = json_next(j))
-		if (!has_place("config", json_key(j)) &&
+		if (!flatkeys_has("config", json_key(j)) &&
 		    !is_among(json_key(j), config_of_ours,
 			sizeof config_of_ours / sizeof *config_of_ours))
 			json_set(obj, json_key(j), json_dup(j));
 	for (j = json_first(metrics); j; j = json_next(j))
-		if (!has_place("metrics", json_key(j)) &&
+		if (!flatkeys_has("metrics", json_key(j)) &&
 		    !(complete && is_measured(json_key(j))))
 			json_set(obj, json_key(j), json_dup(j));
 	json_free(bare);
