@@ -17,6 +17,7 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
+#include "mem.h"
 #include "opt.h"
 
 #include <fcntl.h>
@@ -110,6 +111,8 @@ static const struct opt table[] = {
 	.max = 1e7, .help = "without a reply a run has failed; default 60s"},
     {0, "max-lost", OPT_INT, AT(want.max_lost), "N", .min = 0, .max = 9e15,
 	.help = "requests lost, and reconnects, to accept; default 0"},
+    {0, "no-lock", OPT_FLAG, AT(session.no_lock),
+	.help = "measure even if another program measures on this host"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
 	.help = "start no server, use a running one"},
     {0, "flush", OPT_FLAG, AT(running.flush),
@@ -336,6 +339,7 @@ main(int argc, char **argv)
 	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;
 	const char *wrong;
+	char *folder = NULL;
 	bool closed;
 	int rc;
 
@@ -357,6 +361,10 @@ main(int argc, char **argv)
 	o.session.looks = &looks;
 	o.session.profiles = &o.profiles;
 	o.want.unixsocket = o.running.unixsocket != NULL;
+	if (o.profiles.dir && *o.profiles.dir == '-') {
+		folder = mem_printf("./%s", o.profiles.dir);
+		o.profiles.dir = folder; /* no option of perf or vkb-flame */
+	}
 	o.want.no_flush = o.running.no_flush;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)
@@ -366,6 +374,7 @@ main(int argc, char **argv)
 		rc = measure(&o, &p);
 	}
 out:
+	free(folder);
 	plan_free(&p);
 	looks_free(&looks);
 	free(o.until.v);

@@ -21,6 +21,8 @@ export VKB_ENV_RECORD
 unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
+VKB_LOCK=no # tests run beside each other; what they measure does not matter
+export VKB_LOCK
 unset VALKEYCLI_AUTH REDISCLI_AUTH
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}

@@ -4,6 +4,7 @@
 #include "coproc.h"
 #include "env.h"
 #include "err.h"
+#include "hostlock.h"
 #include "json.h"
 #include "looks.h"
 #include "machine.h"
@@ -31,6 +32,7 @@ struct session {
 	size_t slot; /* the one at work */
 	char *name;  /* of the run at work */
 	size_t failed, vague, unprofiled;
+	int lock; /* of the host; held from the first visit to the end */
 };
 
 static bool
@@ -105,6 +107,16 @@ give_up(struct session *s, const struct slot *slot, size_t cas)
 	err_say("%s%s: failed %d times in a row, and is not run again",
 	    json_get_str(s->a.cases[cas], "id"), who, TRIES);
 	free(who);
+}
+
+/* Before the first visit; from then on nobody else measures on this host. */
+static int
+take_lock(struct session *s)
+{
+	if (s->lock == -1)
+		s->lock = s->o->no_lock ? HOSTLOCK_NONE
+					: hostlock_take(s->runner.stop);
+	return s->lock == -1 ? -1 : 0;
 }
 
 static int
@@ -192,6 +204,8 @@ static int
 begin(struct session *s)
 {
 	announce(s);
+	if (take_lock(s) < 0)
+		return -1;
 	if (s->runner.running)
 		return 0;
 	s->runner.coproc = coproc_start();
@@ -266,7 +280,7 @@ profile_scene(struct session *s, const struct slot *slot)
 		free(who);
 	}
 	if (n)
-		rc = runner_visit(&s->runner, &v);
+		rc = take_lock(s) < 0 ? -1 : runner_visit(&s->runner, &v);
 	s->unprofiled += v.failed;
 	free(v.wanted);
 	return rc;
@@ -309,6 +323,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
     struct results *results, struct running *running, const volatile int *stop)
 {
 	struct session s = {.o = o,
+	    .lock = -1,
 	    .a = {.looks = o->looks,
 		.order = order_parse(o->order),
 		.seed = o->seed,
@@ -353,6 +368,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	if (o->profiles->dir && !*stop && profile(&s) < 0)
 		k = -1;
 	coproc_close(s.runner.coproc);
+	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
 	agenda_free(a);

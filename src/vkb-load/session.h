@@ -22,7 +22,8 @@ struct session_opts {
 	uint64_t seed;
 	double timeout_s; /* 0: what the case says */
 	bool quiet, verbose;
-	bool no_env; /* leave out the env record */
+	bool no_lock; /* do not wait for others that measure here */
+	bool no_env;  /* leave out the env record */
 };
 
 /*

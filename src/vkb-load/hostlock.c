@@ -1,0 +1,161 @@
+#include "hostlock.h"
+#include "err.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT "/tmp/vkb.lock" /* not TMPDIR: it is one for all users */
+#define LOOK_MS 100             /* for the lock, and for signals */
+
+/*
+ * In folders that all may write to, the kernel refuses O_CREAT for a file of
+ * another user. So it is opened first, and made if there is none.
+ */
+static int
+open_file(const char *path)
+{
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = open(path, O_RDONLY | flags);
+
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(path, O_RDONLY | O_CREAT | O_EXCL | flags, 0666);
+		if (fd >= 0)
+			fchmod(fd, 0666); /* whatever the umask is */
+		else if (errno == EEXIST)
+			fd = open(path, O_RDONLY | flags);
+	}
+	return fd;
+}
+
+/* Who holds the lock, from /proc/locks; 0 if that cannot be found. */
+static long
+find_holder(int fd)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	unsigned long long inode;
+	char line[256];
+	struct stat st;
+	long pid = 0, found = 0;
+
+	if (!f || fstat(fd, &st) < 0)
+		goto out;
+	while (!found && fgets(line, sizeof line, f))
+		if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %*[^:]:%*[^:]:%llu",
+			&pid, &inode) == 2 &&
+		    inode == (unsigned long long)st.st_ino)
+			found = pid;
+out:
+	if (f)
+		fclose(f);
+	return found > 0 ? found : 0;
+}
+
+static void
+say_waiting(int fd)
+{
+	long pid = find_holder(fd);
+	char *path = mem_printf("/proc/%ld/cmdline", pid), command[200];
+	int in = pid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = in >= 0 ? read(in, command, sizeof command - 1) : 0;
+
+	while (n > 0 && !command[n - 1])
+		n--;
+	command[n > 0 ? n : 0] = '\0';
+	for (ssize_t i = 0; i < n; i++)
+		if (!command[i])
+			command[i] = ' ';
+	if (pid)
+		err_say("waiting for '%s' (pid %ld), which measures on this "
+			"host; --no-lock does not wait",
+		    n > 0 ? command : "another program", pid);
+	else
+		err_say("waiting for another program, which measures on this "
+			"host; --no-lock does not wait");
+	if (in >= 0)
+		close(in);
+	free(path);
+}
+
+/* 0; -1 with errno, EINTR where *stop was set. */
+static int
+wait_for_lock(int fd, const volatile int *stop)
+{
+	bool said = false;
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (!said)
+			say_waiting(fd);
+		said = true;
+		if (*stop) {
+			errno = EINTR;
+			return -1;
+		}
+		poll(NULL, 0, LOOK_MS);
+	}
+	return 0;
+}
+
+/* Somebody may have removed the file, and another one is there by now. */
+static bool
+is_current(int fd, const char *path)
+{
+	struct stat mine, there;
+
+	return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 &&
+	    mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+}
+
+int
+hostlock_take(const volatile int *stop)
+{
+	const char *path = getenv("VKB_LOCK");
+	struct stat st;
+	int fd;
+
+	if (!path || !*path)
+		path = DEFAULT;
+	if (strcmp(path, "no") == 0)
+		return HOSTLOCK_NONE;
+	for (;;) {
+		fd = open_file(path);
+		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+			break;
+		if (wait_for_lock(fd, stop) < 0)
+			break;
+		if (is_current(fd, path)) {
+			setenv("VKB_LOCK", "no", 1);
+			return fd;
+		}
+		close(fd);
+	}
+	if (fd >= 0 && !S_ISREG(st.st_mode))
+		err_fail("the lock of this host, '%s', is no file: VKB_LOCK "
+			 "may name another one, --no-lock takes none",
+		    path);
+	else if (errno != EINTR)
+		err_fail_sys("cannot take the lock of this host, '%s' "
+			     "(VKB_LOCK may name another one, --no-lock takes "
+			     "none)",
+		    path);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+void
+hostlock_release(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}

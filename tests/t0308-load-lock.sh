@@ -1,0 +1,81 @@
+#!/bin/sh
+# vkb-load waits while another one measures on this host.
+. "${0%/*}/lib.sh"
+
+test_server 'the lock of a host'
+VKB_LOCK=$scratch/lock
+export VKB_LOCK
+printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[200]}]\n' >c.json
+
+# hold: a session that measures for a long time, in the background; $holder.
+held() { ! flock -n "$VKB_LOCK" true; }
+hold() {
+  vkb-load --runs 1 --duration 600s c.json >holder.out 2>holder.err &
+  holder=$!
+  wait_until 30 held
+}
+waits() { grep -q 'waiting for' "$1"; }
+runs() { grep -c '"type":"run"' "$1" | tr -d ' '; }
+
+test_that 'a session measures' vkb-load --runs 1 c.json
+test_same '-rw-rw-rw-' "$(find "$VKB_LOCK" -printf %M)" \
+  'every user can take the lock'
+hold
+vkb-load --runs 2 -o second c.json 2>second.err &
+second=$!
+wait_until 30 waits second.err
+test_result $? 'a second session waits'
+test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; --no-lock does not wait" \
+  second.err 'it names the one that measures, and the option'
+test_same 0 "$(runs second)" 'it measures nothing meanwhile'
+test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json
+test_that 'VKB_LOCK=no does not wait' env VKB_LOCK=no vkb-load --runs 1 c.json
+test_that 'another file is another lock' \
+  env VKB_LOCK="$scratch/other" vkb-load --runs 1 c.json
+test_that '--plan does not wait' vkb-load --plan c.json
+kill -9 "$holder"
+wait "$holder"
+wait "$second"
+test_same '0 2' "$? $(runs second)" 'it measures when the other one was killed'
+test_same 1 "$(grep -c 'waiting for' second.err)" 'it says so once'
+test_that 'a session that is finished does not wait' \
+  vkb-load --runs 2 --resume second c.json
+
+# Several at once: their runs do not overlap.
+for i in 1 2 3; do
+  vkb-load --runs 3 -o "many.$i" c.json 2>>many.err &
+done
+wait
+test_same 1 "$(jq -s -r 'map(select(.type == "run")) | sort_by(.run.started) |
+  map(.run.session) | [range(1; length) as $i | select(.[$i] != .[$i - 1])] | length
+  | . - 1' many.1 many.2 many.3)" 'three sessions follow each other'
+test_same 9 "$(cat many.1 many.2 many.3 | jq -r .status | grep -c ok)" \
+  'all of them are measured'
+
+# A signal ends the waiting.
+hold
+vkb-load --runs 1 -o third c.json 2>third.err &
+third=$!
+wait_until 30 waits third.err
+kill -TERM $third
+wait $third
+test_same '143 0' "$? $(runs third)" 'a signal ends the waiting'
+
+# A workflow, where a child of the one that measures would wait for it.
+test_that 'what a session starts does not wait for it' \
+  flock "$scratch/outer" env VKB_LOCK=no vkb-load --runs 1 c.json
+tr '\0' '\n' <"/proc/$(ps -o pid= --ppid "$holder" | head -n 1 | tr -d ' ')/environ" >environment
+test_match '^VKB_LOCK=no$' environment 'programs of a session take no lock'
+kill -TERM "$holder"
+wait "$holder"
+
+mkfifo pipe
+test_status 2 'a lock that is no file' env VKB_LOCK=pipe vkb-load --runs 1 c.json
+test_match "'pipe', is no file: VKB_LOCK may name another one, --no-lock" .err \
+  'a lock that is no file is named'
+test_status 2 'a lock that cannot be made' \
+  env VKB_LOCK="$scratch/none/lock" vkb-load --runs 1 c.json
+test_match 'cannot take the lock of this host.*No such file' .err \
+  'a lock that cannot be made is named, with what to do'
+test_litter 30 'nothing is left'
+test_done
