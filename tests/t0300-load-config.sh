@@ -150,6 +150,52 @@ config '"piplines":[1]'
 test_that '--lenient' vkb-load --plan --lenient c.json
 test_match 'unknown key, ignored, did you mean' .err '--lenient: a warning'
 
+# Inside profiling_sets, a scenario's profiling and monitoring.
+# inside KEY VALUE PATH MESSAGE
+inside() {
+  printf '[{%s,"%s":%s}]' "$good" "$1" "$2" >c.json
+  test_status 2 "$1: $2" vkb-load --plan c.json
+  test_same "vkb-load: c.json: $3: $4" "$(cat .err)" "$1: $2: the error"
+}
+set='"enabled":true'
+inside profiling_sets "[{$set,\"smpling_freq\":9}]" '$[0].profiling_sets[0].smpling_freq' \
+  "unknown key, did you mean 'sampling_freq'?"
+inside profiling_sets "[{},{$set,\"mode\":\"walltime\"}]" '$[0].profiling_sets[1].mode' \
+  "'mode' must be one of cpu, wall, wall-time, offcpu, not \"walltime\""
+inside profiling_sets "[{$set,\"delays\":5}]" '$[0].profiling_sets[0].delays' \
+  "'delays' must be an object, not 5"
+inside profiling_sets "[{$set,\"delays\":{\"wrte\":{}}}]" '$[0].profiling_sets[0].delays.wrte' \
+  "unknown key, did you mean 'write'?"
+inside profiling_sets "[{$set,\"delays\":{\"write\":{\"dely\":1}}}]" \
+  '$[0].profiling_sets[0].delays.write.dely' "unknown key, did you mean 'delay'?"
+inside profiling_sets "[{$set,\"delays\":{\"read\":{\"duration\":0}}}]" \
+  '$[0].profiling_sets[0].delays.read.duration' "'duration' must be a positive number, not 0"
+inside profiling_sets "[{$set,\"delays\":{\"read\":{\"delay\":-1}}}]" \
+  '$[0].profiling_sets[0].delays.read.delay' "'delay' must be a number >= 0, not -1"
+inside profiling_sets "[{$set,\"sampling_freq\":0}]" '$[0].profiling_sets[0].sampling_freq' \
+  "'sampling_freq' must be a positive integer, not 0"
+inside profiling_sets '[{"enabled":3}]' '$[0].profiling_sets[0].enabled' \
+  "'enabled' must be true or false, not 3"
+inside profiling_sets "[{$set,\"delays\":{\"write\":{},\"ingestion\":{}}}]" \
+  '$[0].profiling_sets[0].delays' \
+  "Cannot specify both 'ingestion' and 'write', which mean the same"
+inside monitoring '{"cpu_enable":true}' '$[0].monitoring.cpu_enable' \
+  "unknown key, did you mean 'cpu_enabled'?"
+inside monitoring '{"cpu_enabled":7}' '$[0].monitoring.cpu_enabled' \
+  "'cpu_enabled' must be true or false, not 7"
+printf '[{"test_groups":[{"scenarios":[{"id":"a","test":"set","profiling":{"mod":"cpu"}}]}]}]' >c.json
+test_status 2 "a scenario's profiling" vkb-load --plan c.json
+test_match 'scenarios\[0\]\.profiling\.mod: unknown key, did you mean .mode.' .err \
+  "a scenario's profiling is checked"
+printf '[{%s,"profiling_sets":[{"enabled":"yes","delays":{"ingestion":{"delay":2},"search":{"duration":3}}}]}]' \
+  "$good" >c.json
+test_that 'delays by the older words' vkb-load --plan c.json
+test_same '{"enabled":true,"delays":{"write":{"delay":2},"read":{"duration":3}}}' \
+  "$(jq -c '.config.profiling | {enabled, delays: {write: .delays.write, read: .delays.read}}' .out | sort -u)" \
+  'ingestion and search are write and read'
+test_same '["read","write"]' "$(jq -c '.config.profiling.delays | keys' .out | sort -u)" \
+  'the older words do not stay beside them'
+
 test_status 2 'no such file' vkb-load --plan nowhere.json
 test_match "cannot read 'nowhere.json'" .err 'it is named'
 echo '[{' >broken.json

@@ -113,7 +113,7 @@ for bad in '"sampling_freq":"fast"' '"sampling_freq":0' \
   '"delays":{"read":{"duration":0}}'; do
   config SET 1 ",\"cluster_mode\":false,\"profiling_sets\":[{\"enabled\":true,$bad}]" >bad.json
   test_status 2 "$bad" vkb-load -q --profiles bad bad.json
-  test_match 'of its profile is no number' .err 'is refused'
+  test_match 'c?bad\.json: \$\[0\]\.profiling_sets\[0\]\.' .err 'is refused'
   test_result "$([ ! -e bad ]; echo $?)" 'and nothing is begun'
 done
 

@@ -110,6 +110,46 @@ required(struct configwalk *w, const struct json *obj, const char *const *keys)
 			    w, "Missing required key: %s", *keys);
 }
 
+/* Python's parse_bool, done once. */
+static void
+set_truths(struct json *obj, const char *key)
+{
+	struct json *v = json_get(obj, key), *list_of;
+
+	if (!v)
+		return;
+	if (json_type(v) != JSON_ARRAY) {
+		if (configfit_truth(v) >= 0)
+			json_set_bool(obj, key, configfit_truth(v));
+		return;
+	}
+	list_of = json_array();
+	for (struct json *m = json_first(v); m; m = json_next(m))
+		json_push(list_of, json_boolean(configfit_truth(m) == 1));
+	json_set(obj, key, list_of);
+}
+
+/* The words of older files for the two kinds of scenarios. */
+static void
+rename_delays(struct configwalk *w, struct json *delays)
+{
+	static const char *const names[][2] = {
+	    {"ingestion", "write"}, {"search", "read"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!json_get(delays, names[i][0]))
+			continue;
+		if (json_get(delays, names[i][1]))
+			configwalk_problem(w,
+			    "Cannot specify both '%s' and '%s', which mean "
+			    "the same",
+			    names[i][0], names[i][1]);
+		else
+			json_set(delays, names[i][1],
+			    json_detach(delays, names[i][0]));
+	}
+}
+
 /* Null is absent where Python's files have it; "any" knows no keys. */
 static void
 object(struct configwalk *w, const char *place, struct json *obj)
@@ -144,25 +184,10 @@ object(struct configwalk *w, const char *place, struct json *obj)
 			value(w, k, m);
 		configwalk_leave(w, len);
 	}
-}
-
-/* Python's parse_bool, done once. */
-static void
-set_truths(struct json *obj, const char *key)
-{
-	struct json *v = json_get(obj, key), *list_of;
-
-	if (!v)
-		return;
-	if (json_type(v) != JSON_ARRAY) {
-		if (configfit_truth(v) >= 0)
-			json_set_bool(obj, key, configfit_truth(v));
-		return;
-	}
-	list_of = json_array();
-	for (struct json *m = json_first(v); m; m = json_next(m))
-		json_push(list_of, json_boolean(configfit_truth(m) == 1));
-	json_set(obj, key, list_of);
+	if (strcmp(place, "delays") == 0)
+		rename_delays(w, obj);
+	else if (strcmp(place, "profiling") == 0)
+		set_truths(obj, "enabled");
 }
 
 static void

@@ -61,6 +61,18 @@ is_wrong(const struct json *set, const char *path, double least, double most)
 	return j && !(v >= least && v <= most);
 }
 
+static bool
+is_mode(const char *mode)
+{
+	static const char *const modes[] = {
+	    "cpu", "wall", "wall-time", "offcpu"};
+
+	for (size_t i = 0; i < 4 && mode; i++)
+		if (strcmp(mode, modes[i]) == 0)
+			return true;
+	return !mode;
+}
+
 const char *
 profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 {
@@ -79,6 +91,9 @@ profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 	if (is_wrong(set, "delays.write.duration", .01, MOST_S) ||
 	    is_wrong(set, "delays.read.duration", .01, MOST_S))
 		return "a duration of its profile is no number of seconds";
+	if (!is_mode(json_get_str(set, "mode")))
+		return "the mode of its profile is not cpu, wall, wall-time or "
+		       "offcpu";
 	return NULL;
 }
 
@@ -136,15 +151,9 @@ mode_of(const struct json *cas)
 {
 	const char *mode = json_get_str(set_of(cas), "mode");
 
-	if (!mode || strcmp(mode, "cpu") == 0)
+	if (!mode)
 		return "cpu";
-	if (strcmp(mode, "wall") == 0 || strcmp(mode, "wall-time") == 0)
-		return "wall";
-	if (strcmp(mode, "offcpu") == 0)
-		return mode;
-	err_say("%s: there is no mode '%s' of profiles: cpu it is",
-	    json_get_str(cas, "id"), mode);
-	return "cpu";
+	return strcmp(mode, "wall-time") == 0 ? "wall" : mode;
 }
 
 /* Until perf has begun some time passes; shorter profiles have few samples. */
