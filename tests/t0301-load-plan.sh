@@ -185,4 +185,25 @@ printf '[{"commands":["LRANGE","LRANGE_100"],"keyspacelen":[9],"data_sizes":[3],
 test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
   'are one case'
+
+# --- more cases than anybody can mean
+
+jq -nc '[range(1; 3000)] as $n | [{commands: ["SET"], keyspacelen: $n, data_sizes: $n,
+  clients: $n, pipelines: [1], cluster_mode: false, tls_mode: false, warmup: 0,
+  requests: [1]}]' >huge.json
+test_status 2 'three lists of 2,999 values' timeout 60 vkb-load --plan huge.json
+test_match '^vkb-load: huge\.json: \$\[0\]: more than 100000 cases, which is the most' .err \
+  'three lists of 2,999 values are too many cases'
+test_same '1 0' "$(wc -l <.err | tr -d ' ') $(wc -c <.out | tr -d ' ')" \
+  'too many cases are one error and no plan'
+printf '[{"test_groups":[{"iterations":1000000,"scenarios":[{"id":"a","test":"set","requests":10}]}]}]' \
+  >iterations.json
+test_status 2 'a million iterations' timeout 60 vkb-load --plan iterations.json
+test_match 'more than 100000 cases' .err 'a million iterations are too many cases'
+jq -c '.[0].test_groups[0].iterations = 20000' iterations.json >many.json
+test_that '20,000 iterations are planned at once' timeout 60 vkb-load --plan many.json
+test_same 20000 "$(wc -l <.out | tr -d ' ')" '20,000 iterations are as many cases'
+sed -n 's/.*Pq //; s/^All configurations together may have up to \([0-9]*\) cases.*/\1/p' \
+  "$top/man/vkb-config.5" >limit
+test_same 100000 "$(cat limit)" 'the page says the limit'
 test_done

@@ -29,7 +29,7 @@ each_io(struct plan *p, struct plan_axes *x,
 	x->io_threads = 0;
 	if (!io)
 		fn(p, x);
-	for (size_t i = 0; (v = choice(io, i)); i++) {
+	for (size_t i = 0; !p->full && (v = choice(io, i)); i++) {
 		x->io_threads = json_num(v, 0);
 		fn(p, x);
 	}
@@ -46,7 +46,7 @@ each_set(struct plan *p, struct plan_axes *x,
 		each_io(p, x, fn);
 		return;
 	}
-	for (size_t i = 0; (v = json_at(sets, i)); i++) {
+	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
 		x->set = json_len(v) ? v : NULL;
 		each_io(p, x, fn);
 	}
@@ -63,7 +63,7 @@ each_profiling(struct plan *p, struct plan_axes *x,
 		each_set(p, x, fn);
 		return;
 	}
-	for (size_t i = 0; (v = json_at(sets, i)); i++) {
+	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
 		x->profiling = json_get_bool(v, "enabled", false) ? v : NULL;
 		each_set(p, x, fn);
 	}
@@ -85,8 +85,8 @@ axes_each(struct plan *p, const struct json *cfg,
 		cluster = no;
 	if (!tls)
 		tls = no;
-	for (size_t i = 0; (c = choice(cluster, i)); i++)
-		for (size_t k = 0; (t = choice(tls, k)); k++) {
+	for (size_t i = 0; !p->full && (c = choice(cluster, i)); i++)
+		for (size_t k = 0; !p->full && (t = choice(tls, k)); k++) {
 			x.cluster = json_bool(c, false);
 			x.tls = json_bool(t, false);
 			each_profiling(p, &x, fn);

@@ -10,6 +10,7 @@
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "names.h"
 #include "ownkeys.h"
 #include "record.h"
 #include "str.h"
@@ -166,8 +167,20 @@ push(struct plan *p, struct json *cas)
 struct json *
 plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 {
-	struct json *cas = record_new("case");
+	struct json *cas;
 
+	if (p->n == PLAN_MOST) {
+		if (!p->full)
+			plan_problem(p,
+			    "more than %d cases, which is the most: the "
+			    "lists multiply, so shorten them or make several "
+			    "configurations of them",
+			    PLAN_MOST);
+		p->full = true;
+		json_free(config);
+		return NULL;
+	}
+	cas = record_new("case");
 	axes_config(x, config);
 	override(p->want, config);
 	json_set_str(cas, "id", "");
@@ -211,7 +224,8 @@ core(struct plan *p, const struct plan_axes *x)
 		json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
 		if (at[5])
 			json_set(c, "rate", json_dup(at[5]));
-		plan_add(p, x, c);
+		if (!plan_add(p, x, c))
+			return;
 		/* An odometer: the last wheel turns fastest. */
 		for (k = 7; k-- > 0; at[k] = first[k])
 			if (at[k] &&
@@ -374,7 +388,8 @@ plan_read(struct plan *p, const char *file)
 	doc = config_check(doc, p->file, p->want->lenient);
 	p->problems = 0;
 	p->element = 0;
-	for (const struct json *c = json_first(doc); c; c = json_next(c)) {
+	for (const struct json *c = json_first(doc); c && !p->full;
+	     c = json_next(c)) {
 		expand(p, c);
 		p->element++;
 	}
@@ -391,4 +406,5 @@ plan_free(struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		json_free(p->cases[i]);
 	free(p->cases);
+	names_free(p->placed);
 }

@@ -12,6 +12,7 @@
 #include "err.h"
 
 struct json;
+struct names;
 struct str;
 
 /* What the command line wants of the configurations; all may be zero. */
@@ -37,10 +38,12 @@ struct plan {
 	const char *const *commands;  /* the engine's; borrowed; NULL: any */
 	struct json **cases;
 	size_t n, cap;
-	const char *file; /* the one that is read, for messages */
-	size_t element;   /* and its configuration */
-	size_t problems;  /* said so far */
-	size_t doubles;   /* cases that were planned twice, and are dropped */
+	const char *file;     /* the one that is read, for messages */
+	size_t element;       /* and its configuration */
+	size_t problems;      /* said so far */
+	struct names *placed; /* identities, by group */
+	bool full;            /* PLAN_MOST was reached, and reported */
+	size_t doubles; /* cases that were planned twice, and are dropped */
 };
 
 /* Adds the cases of a file, "-" is stdin. 0, or -1 and said. */
@@ -60,7 +63,13 @@ struct plan_axes {
 
 void plan_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
-/* Adds a case; 'config' is taken and completed from the axes. */
+/* Cases of all files; three lists of 2,999 values would be 27 billion. */
+#define PLAN_MOST 100000
+
+/*
+ * Adds a case; 'config' is taken and completed from the axes. NULL: there are
+ * too many, which was reported once; loops end when 'full' is set.
+ */
 struct json *plan_add(
     struct plan *, const struct plan_axes *, struct json *config);
 const char *plan_command(

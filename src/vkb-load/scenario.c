@@ -326,6 +326,8 @@ one(struct plan *p, const struct plan_axes *x, const struct take *y)
 	const struct json *seed = json_get(y->s, "seed");
 	struct json *cas = plan_add(p, x, identity(p, x, y));
 
+	if (!cas)
+		return;
 	profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
 	json_set(cas, "about", about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
@@ -348,7 +350,8 @@ rates(struct plan *p, const struct plan_axes *x, struct take *y)
 		one(p, x, y);
 		return;
 	}
-	for (y->rate = json_first(rate); y->rate; y->rate = json_next(y->rate))
+	for (y->rate = json_first(rate); y->rate && !p->full;
+	     y->rate = json_next(y->rate))
 		one(p, x, y);
 }
 
@@ -380,7 +383,7 @@ variants(struct plan *p, const struct plan_axes *x, struct take *y)
 		    "there is only a 'test'; write what it sends as a "
 		    "'command', as in 'GET key:__rand_int__'",
 		    base);
-	for (; m; m = json_next(m)) {
+	for (; m && !p->full; m = json_next(m)) {
 		id = mem_printf("%s%s", base, json_str(m));
 		y->id = id;
 		y->flag = json_key(m);
@@ -409,9 +412,9 @@ group(
 	char *scene = scene_name(x, g, at);
 	struct take y = {.group = g, .scene = scene, .first = p->n};
 
-	for (long long i = n ? 1 : 0; i <= n; i++)
-		for (y.s = json_first(json_get(g, "scenarios")); y.s;
-		     y.s = json_next(y.s)) {
+	for (long long i = n ? 1 : 0; i <= n && !p->full; i++)
+		for (y.s = json_first(json_get(g, "scenarios"));
+		     y.s && !p->full; y.s = json_next(y.s)) {
 			y.iteration = i;
 			if (takes_part(y.s, i ? i : 1))
 				variants(p, x, &y);
@@ -426,7 +429,7 @@ plan_scenarios(struct plan *p, const struct plan_axes *x)
 	char *name;
 	bool in;
 
-	for (size_t i = 0; g; g = json_next(g), i++) {
+	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
 		name = text_of(json_get(g, "group"), "unknown");
 		in = plan_listed(p->want->groups, name);
 		free(name);

@@ -55,17 +55,31 @@ scene_name(const struct plan_axes *x, const struct json *group, size_t i)
 	return out;
 }
 
+/* Has the group that begins at 'first' no such case yet? It has one now. */
+static bool
+is_new(struct plan *p, size_t first, const struct json *config)
+{
+	struct str s = {0};
+	size_t before;
+
+	if (!p->placed)
+		p->placed = names_new();
+	before = names_count(p->placed);
+	str_printf(&s, "%zu\n", first);
+	record_room(&s, config);
+	names_id(p->placed, s.s);
+	str_free(&s);
+	return names_count(p->placed) > before;
+}
+
 void
 scene_place(struct plan *p, size_t first, const char *name)
 {
 	struct json *cas = p->cases[p->n - 1], *c = json_get(cas, "config");
 	double n = 1;
 
-	for (size_t i = first; i + 1 < p->n; i++)
-		if (json_equal(json_get(p->cases[i], "config"), c)) {
-			json_set_num(c, "occurrence", ++n);
-			i = first - 1;
-		}
+	while (!is_new(p, first, c))
+		json_set_num(c, "occurrence", ++n);
 	json_set_str(cas, "scene", name);
 	json_set_num(cas, "step", (double)(p->n - first));
 }
