@@ -204,7 +204,7 @@ error_reply(void *arg, const char *line, uint32_t nth)
 	worker_error(s->w, kind, line);
 	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
 		run_stale(r);
-	if (r->target->cluster && detour_take(s->w, s->c, line, nth))
+	if (detour_take(s->w, s->c, line, nth))
 		return;
 	if (nth >= s->c->awaited - s->c->refills)
 		return;

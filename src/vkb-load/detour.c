@@ -9,12 +9,16 @@
 
 static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 
-/* Where an error reply sends a request. */
+#define RETRY_NS 50000000 /* a passing error is tried again after */
+
+/* Where an error reply sends a request, or when. */
 struct hint {
 	unsigned slot;
 	bool asking;
+	bool later; /* to the node that said so */
 	char host[128];
 	int port;
+	const char *unixsocket; /* NULL, or used instead */
 };
 
 struct request {
@@ -25,6 +29,12 @@ struct request {
 	bool again;  /* its reply says 'to' */
 	struct hint to;
 	unsigned hops;
+};
+
+/* A request that waits for a passing error to be over. */
+struct later {
+	struct request request;
+	int64_t at_ns;
 };
 
 /* A node that requests were sent to, and those it has still to answer. */
@@ -44,7 +54,7 @@ parse(struct hint *h, const char *line, const char *sender)
 	const char *host, *colon;
 	size_t n;
 
-	h->asking = strncmp(line, "ASK ", 4) == 0;
+	*h = (struct hint){.asking = strncmp(line, "ASK ", 4) == 0};
 	if (!h->asking && strncmp(line, "MOVED ", 6) != 0)
 		return false;
 	host = strchr(line + 6, ' ');
@@ -62,6 +72,34 @@ parse(struct hint *h, const char *line, const char *sender)
 	return true;
 }
 
+/*
+ * The server cannot answer for the moment: a slot without a node, keys on their
+ * way to another node, data still to be read from disk.
+ */
+static bool
+parse_passing(struct hint *h, const char *line, const struct slotmap_node *from)
+{
+	static const char *const kinds[] = {
+	    "CLUSTERDOWN", "TRYAGAIN", "LOADING"};
+	size_t i, n = strcspn(line, " ");
+
+	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (n == strlen(kinds[i]) && memcmp(line, kinds[i], n) == 0)
+			break;
+	if (i == sizeof kinds / sizeof *kinds)
+		return false;
+	*h = (struct hint){
+	    .later = true, .port = from->port, .unixsocket = from->unixsocket};
+	snprintf(h->host, sizeof h->host, "%s", from->host);
+	return true;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static struct detour *
 detour_to(struct worker *w, const struct hint *h)
 {
@@ -69,12 +107,15 @@ detour_to(struct worker *w, const struct hint *h)
 
 	for (d = w->detours; d; d = d->next)
 		if (d->node.port == h->port &&
-		    strcmp(d->node.host, h->host) == 0)
+		    strcmp(d->node.host, h->host) == 0 &&
+		    same_text(d->node.unixsocket, h->unixsocket))
 			return d;
 	d = mem_new(sizeof *d);
 	d->node.host = mem_str(h->host);
 	d->node.port = h->port;
-	d->node.name = mem_printf("%s:%d", h->host, h->port);
+	d->node.unixsocket = mem_str(h->unixsocket);
+	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
+				     : mem_printf("%s:%d", h->host, h->port);
 	d->conn.fd = -1;
 	d->conn.detour = d;
 	d->conn.node = &d->node;
@@ -122,6 +163,29 @@ add(struct worker *w, const struct request *q)
 		conn_open(w, c, w->now);
 }
 
+static void
+add_later(struct worker *w, const struct request *q)
+{
+	w->later =
+	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
+	w->later[w->nlater++] = (struct later){*q, w->now + RETRY_NS};
+}
+
+/* Sends what has waited for long enough. */
+static void
+send_later(struct worker *w, int64_t now)
+{
+	size_t i, n = w->nlater, left = 0;
+
+	w->nlater = 0; /* what is added meanwhile waits anew */
+	for (i = 0; i < n; i++)
+		if (w->later[i].at_ns <= now)
+			add(w, &w->later[i].request);
+		else
+			w->later[left++] = w->later[i];
+	w->nlater = left;
+}
+
 /* Connected, perhaps again: all that has no answer is sent. */
 void
 detour_ready(struct worker *w, struct conn *c)
@@ -150,15 +214,17 @@ answered(struct detour *d, uint32_t nth)
 	return NULL;
 }
 
-/* The at'th of the batch. */
+/* The at'th of the batch; one that is like it where batches are not known. */
 static void
-compose_again(const struct worker *w, const struct conn *c, uint32_t at,
-    struct request *q)
+compose_again(
+    struct worker *w, const struct conn *c, uint32_t at, struct request *q)
 {
 	const struct template *t = w->run->template;
-	struct course course = c->from;
+	struct course course = c->batch ? c->from : c->course;
 	uint32_t i;
 
+	if (!c->batch)
+		rng_seed(&course.rng, rng_next(&w->rng), 0);
 	q->bytes = mem_new(template_room(t, 1));
 	for (i = 0; i <= at; i++) {
 		*q->bytes = 0;
@@ -169,7 +235,8 @@ compose_again(const struct worker *w, const struct conn *c, uint32_t at,
 
 /* The same request once more, or in random use one that is like it. */
 static char *
-make_again(struct worker *w, const struct conn *c, unsigned slot, uint32_t at)
+make_again(
+    struct worker *w, const struct conn *c, const struct hint *to, uint32_t at)
 {
 	const struct command *cmd = w->run->command;
 	const struct keys *k = &c->node->keys;
@@ -180,11 +247,48 @@ make_again(struct worker *w, const struct conn *c, unsigned slot, uint32_t at)
 	command_copy(cmd, p, 1);
 	if (c->sequence && c->batch) {
 		command_fill(cmd, p, 1, k, &w->rng, &number, &turn);
-		if (command_in_slot(cmd, p, k, slot))
+		if (to->later || command_in_slot(cmd, p, k, to->slot))
 			return p;
 	}
-	command_fill_slot(cmd, p, slot, k, &w->rng);
+	if (to->later)
+		command_fill(cmd, p, 1, k, &w->rng, NULL, &w->turn);
+	else
+		command_fill_slot(cmd, p, to->slot, k, &w->rng);
 	return p;
+}
+
+/* Says what is to be done with a request, of 'line', or false: nothing. */
+static bool
+find_way(const struct worker *w, const struct conn *c, const char *line,
+    struct hint *to)
+{
+	const struct run *r = w->run;
+
+	if (parse_passing(to, line, c->node))
+		return true;
+	return r->target->cluster && (r->template || r->command->ntags) &&
+	    parse(to, line, c->node->host);
+}
+
+/* No error passes after half of the timeout: the reply is the last word. */
+static bool
+is_too_late(const struct worker *w, const struct hint *to, int64_t start)
+{
+	return to->later && w->now + RETRY_NS - start > w->run->timeout_ns / 2;
+}
+
+/* The same for a request that was sent on, or again, already. */
+static bool
+take_again(struct worker *w, struct request *p, struct hint *to)
+{
+	if (!p || (!to->later && p->hops == DETOUR_HOPS) ||
+	    is_too_late(w, to, p->away.start_ns))
+		return false;
+	if (to->later)
+		to->asking = p->asking;
+	p->to = *to;
+	p->again = true;
+	return true;
 }
 
 bool
@@ -194,27 +298,21 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	struct request q = {.away.conn = c,
 	    .away.start_ns = c->start_ns,
 	    .away.counted = c->counted};
-	struct request *p;
+	uint32_t at = c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if ((!w->run->template && !w->run->command->ntags) ||
-	    !parse(&to, line, c->node->host))
+	if (!find_way(w, c, line, &to))
 		return false;
-	if (c->detour) {
-		p = answered(c->detour, nth);
-		if (!p || p->hops == DETOUR_HOPS)
-			return false;
-		p->to = to;
-		p->again = true;
-		return true;
-	}
-	if (nth >= plain || (w->run->template && !c->batch))
+	if (c->detour)
+		return take_again(w, answered(c->detour, nth), &to);
+	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
+	    (w->run->template && !c->batch && !to.later))
 		return false; /* a refill, or batches run into each other */
 	q.to = to;
 	if (w->run->template) {
-		compose_again(w, c, c->batch - plain + nth, &q);
+		compose_again(w, c, at, &q);
 	} else {
-		q.bytes = make_again(w, c, to.slot, c->batch - plain + nth);
+		q.bytes = make_again(w, c, &to, at);
 		q.n = w->run->command->len;
 	}
 	if (w->run->work->rate > 0)
@@ -222,7 +320,10 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	c->away++;
 	w->away++;
 	w->taken++;
-	add(w, &q);
+	if (to.later)
+		add_later(w, &q);
+	else
+		add(w, &q);
 	return true;
 }
 
@@ -246,6 +347,10 @@ detour_replies(
 		}
 		d->asked = false;
 		d->head++;
+		if (q.again && q.to.later) {
+			add_later(w, &q);
+			continue;
+		}
 		if (q.again) {
 			q.hops++;
 			add(w, &q);
@@ -261,6 +366,7 @@ detour_check(struct worker *w, int64_t now)
 {
 	struct detour *d;
 
+	send_later(w, now);
 	for (d = w->detours; d; d = d->next)
 		if (d->head < d->n)
 			worker_check(w, &d->conn, now);
@@ -304,9 +410,17 @@ detour_end(struct worker *w, int64_t now)
 {
 	struct detour *d;
 	uint64_t n = 0;
+	struct request *q;
 
 	for (d = w->detours; d; d = d->next)
 		n += detour_give_up(w, d, now);
+	for (; w->nlater; n++) {
+		q = &w->later[--w->nlater].request;
+		free(q->bytes);
+		losses_give_up(w, &q->away, now);
+		w->away--;
+		q->away.conn->away--;
+	}
 	return n;
 }
 
@@ -315,6 +429,9 @@ detour_free(struct worker *w)
 {
 	struct detour *d;
 
+	while (w->nlater)
+		free(w->later[--w->nlater].request.bytes);
+	free(w->later);
 	while ((d = w->detours)) {
 		w->detours = d->next;
 		if (d->conn.fd >= 0)
@@ -324,6 +441,7 @@ detour_free(struct worker *w)
 			free(d->queue[d->head].bytes);
 		free(d->queue);
 		free(d->node.host);
+		free(d->node.unixsocket);
 		free(d->node.name);
 		free(d);
 	}

@@ -19,7 +19,10 @@
  * node only. See pools.h. MOVED and ASK
  * are errors that end nothing: the request is sent again to the node they name
  * (up to 16 times, over a further connection), and its latency ends with the
- * answer from there; after a MOVED the slots are read again. Keys, members and
+ * answer from there; after a MOVED the slots are read again. A request that
+ * the server cannot answer for the moment (CLUSTERDOWN, TRYAGAIN, LOADING) is
+ * sent again every 50 to 100 ms, until half of the timeout is over, and then is
+ * refused. Each such reply is counted among the errors. Keys, members and
  * collections stay in their slots.
  */
 #ifndef ENGINE_H

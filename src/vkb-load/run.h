@@ -38,6 +38,7 @@ enum conn_state {
 };
 
 struct detour;
+struct later;
 
 struct conn {
 	int fd;
@@ -129,6 +130,8 @@ struct worker {
 	uint64_t warm;    /* numbers in sequence while warming up */
 	size_t busy;      /* connections with replies to come */
 	struct detour *detours;
+	struct later *later; /* requests that an error holds up; see detour.c */
+	size_t nlater, later_cap;
 	size_t away;    /* requests that take one */
 	uint32_t taken; /* of the replies being read */
 	bool running, finished;
@@ -239,8 +242,11 @@ bool run_halted(const struct run *);
 void run_stale(struct run *); /* a MOVED was seen */
 
 /*
- * detour.c: requests that a cluster sent elsewhere (MOVED, ASK). Each thread
- * has a connection of its own for them to each such node, made when needed.
+ * detour.c: requests that a cluster sent elsewhere (MOVED, ASK), and those that
+ * a server cannot answer for the moment (CLUSTERDOWN, TRYAGAIN, LOADING), which
+ * go to it again every 50 to 100 ms until half of the timeout is over. Each
+ * thread has a connection of its own for them to each such node, made when
+ * needed.
  */
 #define DETOUR_HOPS 16
 

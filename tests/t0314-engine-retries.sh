@@ -1,0 +1,100 @@
+#!/bin/sh
+# What a server cannot answer for the moment is asked again: CLUSTERDOWN,
+# TRYAGAIN, LOADING.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+ENGINE=$engine
+export ENGINE
+
+cat >ways <<'END'
+SET,-n 20000
+SET,-n 20000 -P 5 -T 2
+SET,-D 2 -R 2000
+SET k:{tag}:__rand_int__ x,-n 20000 -P 5
+SET k:{tag}:__rand_int__ x,-D 2 -R 2000 -P 5
+END
+cat >cluster <<'END'
+ports=
+for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
+run() { "$ENGINE" $ports --cluster "$@"; }
+all() { for at in $VKB_NODES; do valkey-cli -p "${at#*:}" "$@"; done; }
+set -- $VKB_NODES
+# seen KIND PORT: waits until the node has said so.
+seen() {
+  i=0
+  until valkey-cli -p "$2" info errorstats | grep -q "errorstat_$1:" ||
+    [ $i -gt 2000 ]; do i=$((i + 1)); done
+}
+# The first node loses a slot and says that the cluster is down, until it has it.
+while IFS=, read -r what how; do
+  all config resetstat >/dev/null
+  run -t "$what" $how -c 6 >out &
+  load=$!
+  until valkey-cli -p "${1#*:}" info commandstats | grep -q cmdstat_set:; do :; done
+  valkey-cli -p "${1#*:}" cluster delslots 0 >/dev/null
+  seen CLUSTERDOWN "${1#*:}"
+  valkey-cli -p "${1#*:}" cluster addslots 0 >/dev/null
+  wait $load
+  echo "$? $(awk '$1 == "refused" || $1 == "unanswered" || $1 == "lost" {
+    printf "%s ", $2} /^error / {print $2}' out | xargs) $what $how"
+  all flushall >/dev/null
+  until valkey-cli -p "${1#*:}" cluster info | grep -q cluster_state:ok; do :; done
+done <ways >down
+# For good: the errors are the answers then.
+valkey-cli -p "${1#*:}" cluster delslots 0 >/dev/null
+run -t SET -n 60 -c 6 --timeout 1 >forever
+echo $? >>forever
+valkey-cli -p "${1#*:}" cluster addslots 0 >/dev/null
+# Of two keys of a slot that goes to another node one is still here.
+slot=$(valkey-cli -p "${1#*:}" cluster keyslot x)
+from='' to=''
+for node in $VKB_NODES; do
+  if valkey-cli -p "${node#*:}" set 'a{x}' 1 | grep -q OK; then from=${node#*:}
+  else to=${node#*:}; fi
+done
+fid=$(valkey-cli -p "$from" cluster myid) tid=$(valkey-cli -p "$to" cluster myid)
+valkey-cli -p "$to" cluster setslot "$slot" importing "$fid" >/dev/null
+valkey-cli -p "$from" cluster setslot "$slot" migrating "$tid" >/dev/null
+run -t 'MGET a{x} b{x}' -n 600 -c 6 >again &
+load=$!
+seen TRYAGAIN "$from"
+valkey-cli -p "$from" cluster setslot "$slot" stable >/dev/null
+valkey-cli -p "$to" cluster setslot "$slot" stable >/dev/null
+wait $load
+echo $? >>again
+END
+test_that 'a cluster that is down for a while' vkb-serve -q --primaries 3 -- sh -u ./cluster
+while read -r what; do
+  test_same '0 0 0 0 CLUSTERDOWN: ' "${what%%SET*}" "$what: all are answered"
+done <down
+test_same 5 "$(wc -l <down | tr -d ' ')" 'all kinds of load'
+test_match '^refused [1-9]' forever 'what does not pass is refused'
+test_same "60 0" "$(value recorded forever) $(tail -n 1 forever)" 'when its time is over'
+longest=$(value max_ms forever)
+test_result "$((${longest%.*} < 350))" "which is half of the timeout ($longest ms)"
+test_match '^error TRYAGAIN: [1-9]' again 'keys on their way'
+test_same '600 0 0' "$(value recorded again) $(value refused again) $(tail -n 1 again)" \
+  'are asked for again'
+
+# The server reads its data anew, one key in a millisecond.
+cat >loading <<'END'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+"$ENGINE" -p "$VKB_PORT" -t SET -n 300 -r 300 --sequential >/dev/null
+cli config set key-load-delay 1000 >/dev/null
+cli config set loading-process-events-interval-bytes 1024 >/dev/null
+for how in "-p $VKB_PORT" "-s $VKB_SOCKET"; do
+  "$ENGINE" $how -t GET -r 300 -D 2 -c 5 -P 3 >out &
+  load=$!
+  until cli info commandstats | grep -q cmdstat_get:; do :; done
+  cli debug reload >/dev/null
+  wait $load
+  echo "$? $(awk '$1 == "refused" || $1 == "hit_rate_percent" {printf "%s ", $2}
+    /^error / {print $2}' out | xargs)"
+  cli config resetstat >/dev/null
+done >loads
+END
+test_that 'a server that loads' vkb-serve -q --unixsocket \
+  --config enable-debug-command=yes -- sh -u ./loading
+test_same '0 100 0 LOADING: 0 100 0 LOADING:' "$(xargs <loads)" \
+  'is asked again when it is ready'
+test_done
