@@ -20,13 +20,21 @@ allocate_some(size_t n)
 	return left-- > 0 ? malloc(n) : NULL;
 }
 
+/* Ends the child: no allocation failed. */
+_Noreturn static void
+end(bool good, struct json *j)
+{
+	json_free(j);
+	exit(good ? 0 : 1);
+}
+
 static void
 set_new_key(void)
 {
 	struct json *obj = json_object();
 
 	json_set(obj, "key", json_number(1));
-	exit(json_get(obj, "key") ? 0 : 1);
+	end(json_get(obj, "key"), obj);
 }
 
 static void
@@ -36,7 +44,7 @@ set_old_key(void)
 
 	json_set(obj, "key", json_number(1));
 	json_set(obj, "key", json_string("two"));
-	exit(json_get_str(obj, "key") ? 0 : 1);
+	end(json_get_str(obj, "key"), obj);
 }
 
 static void
@@ -46,17 +54,21 @@ push(void)
 
 	json_push(arr, json_string("text"));
 	json_push_num(arr, 2);
-	exit(json_len(arr) == 2 ? 0 : 1);
+	end(json_len(arr) == 2, arr);
 }
 
 static void
 duplicate(void)
 {
-	struct json *obj = json_object();
+	struct json *obj = json_object(), *copy;
+	bool same;
 
 	json_set_str(obj, "a", "text");
 	json_set(obj, "b", json_pair(1, 2));
-	exit(json_equal(obj, json_dup(obj)) ? 0 : 1);
+	copy = json_dup(obj);
+	same = json_equal(obj, copy);
+	json_free(copy);
+	end(same, obj);
 }
 
 static void
@@ -64,7 +76,9 @@ parse(void)
 {
 	static const char text[] = "{\"a\":[1,\"b\",{\"c\":null}]}";
 
-	exit(json_parse(text, sizeof text - 1, NULL, NULL) ? 0 : 1);
+	struct json *obj = json_parse(text, sizeof text - 1, NULL, NULL);
+
+	end(obj != NULL, obj);
 }
 
 /* The status of a child whose allocation number 'n', from 0, fails. */
