@@ -7,8 +7,9 @@ set -eu
 here=$top/bin
 . "$here/vkb-sh-setup"
 usage=x results=none policy='' since=''
-options 'results= policy= since= C=' "$@"
+options 'results=/ policy=/ since= C=/' "$@"
 printf '%s\n' "$results" "$policy" "$since"
+succeed
 END
 shown() { top=$top sh workflow "$@" | xargs; }
 test_same './-rf ./--all' "$(shown --results -rf --policy=--all)" \

@@ -1,0 +1,278 @@
+#!/bin/sh
+# Trouble is never an answer: each command that a workflow starts fails once,
+# silently and with status 1, and the workflow ends with 2 and says so, or with
+# the right answer where that is listed here. Nothing that was measured is lost.
+# It tries a few calls of each workflow, another few for each VKB_TEST_SEED, and
+# all of them where VKB_TEST_MATRIX is set.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+test_server 'workflows'
+. "$tests/repo.sh"
+unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
+
+# What may fail without harm, by design: WORKFLOW COMMAND:CALL ... and why.
+harmless() { # harmless WORKFLOW COMMAND CALL
+  case "$1 $2" in
+  # What is removed at the end is no result.
+  'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
+  # What git cannot archive, add or show is found by the comparison; the first
+  # of these is asked whether there is a commit, and the index a difference.
+  'vkb-publish tar' | 'vkb-publish git') return 0 ;;
+  # git bisect reset, where there is nothing to reset.
+  'vkb-bisect git') return 0 ;;
+  # The text of a message.
+  'vkb-bisect tr') return 0 ;;
+  # With status 1 it says that another machine has the commit.
+  'vkb-continuous vkb-trackcommits') return 0 ;;
+  # The number of processors.
+  'vkb-quickstart nproc') return 0 ;;
+  # The page of a history is there without its changes, which is said.
+  'vkb-pr vkb-detect') return 0 ;;
+  esac
+  # The first one only asks whether there is such a program.
+  [ "$2 $3" = 'setpriv 1' ]
+}
+
+# A program under the names of all others: it counts the calls of each in the
+# file $CALLS, fails the one that is asked for, and otherwise is what it says.
+cat >fails.c <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+int
+main(int argc, char **argv)
+{
+	char *name = strrchr(argv[0], '/'), line[256];
+	FILE *calls = fopen(getenv("CALLS"), "a+");
+	int n = 1;
+
+	name = name ? name + 1 : argv[0];
+	flock(fileno(calls), LOCK_EX);
+	rewind(calls);
+	while (fgets(line, sizeof line, calls)) {
+		line[strcspn(line, "\n")] = 0;
+		n += strcmp(line, name) == 0;
+	}
+	fprintf(calls, "%s\n", name);
+	fclose(calls);
+	if (strcmp(name, getenv("FAIL")) == 0 && n == atoi(getenv("NTH")))
+		return 1;
+	setenv("PATH", getenv("REAL_PATH"), 1);
+	execvp(name, argv);
+	return argc ? 127 : 0;
+}
+END
+cc -O1 -o fails fails.c
+REAL_PATH=$PATH CALLS=$scratch/calls
+export REAL_PATH CALLS
+
+# wrap WORKFLOW: a copy of it in WORKFLOW.d, where it finds nothing but fails.
+wrap() {
+  mkdir "$1.d"
+  cp "$top/bin/$1" "$top/bin/vkb-sh-setup" "$1.d"
+  tr -c 'A-Za-z0-9_-' '\n' <"$top/bin/$1" | cat - "$top/bin/vkb-sh-setup" |
+    tr -c 'A-Za-z0-9_-' '\n' | sort -u |
+    grep -v ^- >words
+  while read -r word; do
+    [ ! -e "$1.d/$word" ] || continue
+    case $(unset -f git && command -v "$word") in
+    /*) ln -s ../fails "$1.d/$word" ;;
+    esac
+  done <words
+}
+
+# try COMMAND CALL: the workflow with that failure, in the folder work.
+try() {
+  : >"$CALLS"
+  FAIL=$1 NTH=$2 PATH=$scratch/$workflow.d:$REAL_PATH "$scratch/again" \
+    >"$scratch/try.out" 2>"$scratch/try.err" </dev/null
+}
+# runs_in FOLDER: the run records in its files; a torn line is none, and a
+# run that failed is tried again.
+# shellcheck disable=SC2016 # of perl
+runs_in() {
+  find "$1" -type f \( -name '*jsonl*' -o -name '*.part' -o -name '*.new' \) \
+    -exec perl -MJSON::PP -ne 'print if /"type":"run".*"status":"ok"/ && eval { decode_json $_ }' {} + |
+    sort -u
+}
+fresh() {
+  rm -rf work
+  cp -a "$start" work
+}
+
+# matrix WORKFLOW STATUS START COMMAND: COMMAND is sh; in a copy of the folder START
+# it gives STATUS.
+matrix() {
+  workflow=$1 right=$2 start=$3 what="$1 from $3"
+  [ -d "$1.d" ] || wrap "$1"
+  printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$4" >again
+  chmod +x again
+  fresh
+  try none 0
+  got=$?
+  test_same "$right" $got "$what: the right answer"
+  [ $got -eq "$right" ] || sed 's/^/# /' try.err
+  awk '{ print $0, ++n[$0] }' "$CALLS" >all
+  awk -v seed="${VKB_TEST_SEED:-1}" -v all="${VKB_TEST_MATRIX:-}" -v n="$(wc -l <all)" \
+    'BEGIN { step = all ? 1 : int(n / 4) + 1 } (NR + seed * 7) % step == 0' all >some
+  runs_in "$start" >had
+  : >wrong
+  while read -r command call; do
+    fresh
+    try "$command" "$call"
+    got=$?
+    if [ $got -ne 2 ] && ! { [ $got -eq "$right" ] && harmless "$workflow" "$command" "$call"; }; then
+      echo "$command $call: status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
+    elif [ $got -eq 2 ] && ! grep -q "^$workflow: \|^vkb-" try.err; then
+      echo "$command $call: without a message"
+    fi
+    runs_in work >after
+    [ -z "$(comm -23 had after)" ] || echo "$command $call: lost what it had"
+    if [ $got -eq 2 ]; then
+      try none 0
+      got=$?
+      [ $got -eq "$right" ] || echo "$command $call: then status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
+      runs_in work >last
+      [ -z "$(comm -23 after last)" ] || echo "$command $call: lost runs when it went on"
+    fi
+    rm -rf "$TMPDIR"/tmp.* # where rm has failed
+  done <some >wrong
+  test_empty "$(cat wrong)" "$what: $(wc -l <some) of $(wc -l <all) commands that fail"
+}
+# after COMMAND CALL FOLDER: where a failure has left work, to begin there.
+after() {
+  fresh
+  try "$1" "$2"
+  test_same 2 $? "$workflow: $1 fails"
+  rm -rf "$3"
+  mv work "$3"
+}
+
+# --- the workflows
+
+real_repo
+in_repo tag base
+burn 1 'no slower'
+cat >cfg.json <<'END'
+[{"commands": ["SET"], "requests": [100], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [2],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+mkdir empty
+judged='-m rps --margin 95% --on-insufficient ok'
+common="-C $scratch/repo base main -- --runs 2 $scratch/cfg.json -- $judged"
+
+matrix vkb-ab 0 empty "vkb-ab --results r $common"
+after vkb-stats 1 ab-measured
+matrix vkb-ab 0 ab-measured "vkb-ab --results r $common"
+matrix vkb-pr 0 empty "vkb-pr --results r $common"
+after vkb-stats 1 pr-measured
+matrix vkb-pr 0 pr-measured "vkb-pr --results r $common"
+bench="vkb-bench --valkey-path $scratch/repo --config $scratch/cfg.json --commits base main --runs 2"
+matrix vkb-bench 0 empty "$bench"
+after vkb-parse 1 bench-measured
+matrix vkb-bench 0 bench-measured "$bench"
+vkb-bench --valkey-path repo --config cfg.json --commits base --runs 4 --results-dir "$scratch/empty/x" 2>log || cat log
+rm -rf empty/x
+workflow=vkb-bench
+printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline base" >again
+start=empty
+after vkb-compare 2 unused
+test_match 'has compared nothing' try.err 'a 1 of vkb-compare without a comparison is no answer'
+matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
+
+matrix vkb-continuous 0 empty \
+  "vkb-continuous -C $scratch/repo --branch main --max-commits 1 --file t --results r $scratch/cfg.json -- --runs 2"
+cp -a repo slow
+git -C slow checkout -q -B slow
+sed 's/ 1$/ 100000/' repo/src/burn.h >slow/src/burn.h
+git -C slow commit -qam slow
+mkdir bisected
+bisect="vkb-bisect -C $scratch/slow --results r base slow -- --runs 8 $scratch/cfg.json -- -m server_cpu_us_per_req --margin 60%"
+(cd bisected && eval "$bisect" >/dev/null 2>&1)
+matrix vkb-bisect 0 bisected "$bisect"
+if command -v perf >/dev/null; then
+  mkdir why
+  why="vkb-why -C $scratch/repo --results r --rounds 1 --time 1s base main $scratch/cfg.json"
+  (cd why && eval "$why" >/dev/null 2>&1)
+  matrix vkb-why 0 why "$why"
+else
+  test_skip vkb-why perf
+fi
+
+mkdir files files/d
+git init -q --bare files/store
+cp ab-measured/r/part.jsonl files/d/a.jsonl
+matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store push d"
+(cd files && vkb-publish --repo "$scratch/files/store" push d)
+matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store pull e"
+echo 'text' >empty/report.md
+matrix vkb-comment 0 empty 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
+  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github report.md'
+matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
+matrix vkb-needs 0 empty 'vkb-needs run'
+matrix vkb-completion 0 empty "vkb-completion $top/bin out"
+
+# --- nothing can be written
+
+# A folder that cannot hold what is written, with some room left.
+full() { # full KILOBYTES: fills the folder but for so much
+  rm -f disk/filler
+  dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null
+  dd if=disk/filler of=/dev/null count=0 2>/dev/null
+  size=$(($(wc -c <disk/filler) / 1024 - $1))
+  truncate -s "${size}k" disk/filler
+}
+mkdir disk
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; then
+  test_cleanup() { umount "$scratch/disk"; }
+  for room in 0 4 8 16 32 64; do
+    rm -rf disk/r
+    full $room
+    # shellcheck disable=SC2086 # words
+    vkb-ab --results disk/r $common >out 2>err
+    got=$?
+    [ $got -eq 2 ] || [ $got -eq 0 ] || echo "$room: status $got"
+    [ $got -eq 0 ] || grep -q '^vkb-' err || echo "$room: no message"
+    runs_in disk >had
+    rm disk/filler
+    # shellcheck disable=SC2086 # words
+    vkb-ab --results disk/r $common >out 2>err || echo "$room: then status $?"
+    runs_in disk >after
+    [ -z "$(comm -23 had after)" ] || echo "$room: lost runs"
+  done >wrong
+  test_empty "$(cat wrong)" 'a full disk is trouble, and loses nothing'
+else
+  test_unable 'a full disk' 'the right to mount one'
+fi
+
+# --- other shells, and what cannot be loaded
+
+for shell in dash 'bash --posix'; do
+  command -v "${shell%% *}" >/dev/null || continue
+  mkdir alone
+  cp "$top/bin/vkb-ab" alone
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$shell: vkb-sh-setup is not there" $shell alone/vkb-ab -h
+  test_match '^vkb-ab: cannot load vkb-sh-setup' .err 'is said'
+  rm -r alone
+  echo file >file
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$shell: a folder that is a file" $shell "$top/bin/vkb-ab" --results file $common
+  test_match '^vkb-ab: ' .err 'is said'
+  rm -rf r
+  mkdir -p r/results r/asked.new
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$shell: a file that cannot be opened" $shell "$top/bin/vkb-ab" --results r $common
+  test_match '^vkb-ab: stopped while looking at what was asked for' .err 'is said'
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$shell: stdout is full" sh -c "$shell $top/bin/vkb-ab --results full $common >/dev/full"
+done
+# shellcheck disable=SC2086 # words
+test_that 'a folder that looks like an option' vkb-ab --results -rf $common
+test_that 'is a folder' test -s ./-rf/runs.jsonl
+test_litter 20 'no server is left'
+test_done
