@@ -187,6 +187,27 @@ if has vkb-pgpush; then
   filter run.jsonl vkb-pgpush --dry-run
   passes_unknown run.jsonl vkb-pgpush --dry-run
 fi
+# Of a flood of bad lines the first few and a count.
+if has vkb-compare; then
+  jq . run.jsonl >pretty
+  lines=$(wc -l <pretty)
+  test_status 2 'a pretty-printed file' vkb-compare pretty run.jsonl
+  test_same 3 "$(grep -c '^vkb-compare: pretty:[0-9]*: bad record' .err)" \
+    'three of its lines are named'
+  test_match "^vkb-compare: pretty: [0-9]+ more bad lines: the file looks pretty-printed; 'jq -c . pretty' writes one record a line" \
+    .err 'the others are counted, with what to do'
+  test_same "$((lines - 3))" "$(sed -n 's/.*pretty: \([0-9]*\) more.*/\1/p' .err)" \
+    'all of them'
+  for tool in vkb-stats vkb-report vkb-detect; do
+    test_status 2 "$tool: a pretty-printed file" "$tool" pretty
+    test_same 1 "$(grep -c 'looks pretty-printed' .err)" "$tool: the same"
+  done
+  for i in 1 2 3 4 5 6; do echo '{"metrics":{"rps":1}}'; done >foreign
+  test_status 2 'objects of another tool' vkb-compare foreign run.jsonl
+  test_match "^vkb-compare: foreign:1: record lacks 'type'; .*use vkb-parse" .err \
+    'are sent to vkb-parse'
+  test_match '^vkb-compare: foreign: 3 more bad records$' .err 'the rest is counted'
+fi
 if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl

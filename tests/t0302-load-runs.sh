@@ -28,6 +28,14 @@ test_same true "$(jq -s 'all(.[]; .subject.server_version and
   .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
   'and who, when, where'
 test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'the order is kept'
+test_same true "$(jq -s 'all(.[]; .metrics | has("bytes_per_key") | not)' runs)" \
+  'so few keys say nothing of bytes per key'
+jq '.[0].commands = ["SET"] | .[0].keyspacelen = [4000] | .[0].requests = [40000] |
+  .[0].data_sizes = [16, 64]' c.json >keys.json
+vkb-load --runs 1 keys.json >keyed
+test_same true "$(jq -s 'sort_by(.config.data_size) | map(.metrics.bytes_per_key) |
+  length == 2 and .[0] > 30 and .[0] < 300 and .[1] - .[0] > 30 and
+  .[1] - .[0] < 80' keyed)" 'bytes per key, 48 more where values are so much larger'
 test_same 1 "$(jq -r .run.session runs | sort -u | wc -l | tr -d ' ')" \
   'of one session'
 vkb-load --plan c.json </dev/null | jq -c .config | sort >want

@@ -362,12 +362,6 @@ test_status 2 'a file that cannot be written' \
 
 # --- what is said is so
 
-# without PATTERN FILE WHAT: FILE is there and has no such line.
-without() {
-  test_same 'no such line' "$(grep -E -- "$1" "$2"
-    [ $? -ne 1 ] || echo 'no such line')" "$3"
-}
-
 # each_value LABEL CONFIG KEY VALUE...: a run for each value
 each_value() {
   label=$1 config=$2 metric=$3
@@ -395,9 +389,9 @@ test_match 'Margins: t_ms 10%\.' text 'and one without'
 vkb-compare --baseline a partly >text 2>&1
 test_match 'warning: 1 of 1 runs failed in the contender: SET' text \
   'a case of another scenario failed'
-without 'scenario=a' text 'so not all cases are of the first'
+test_absent 'scenario=a' text 'so not all cases are of the first'
 vkb-stats --text partly >text
-without 'all cases: .*scenario=a' text 'neither are those of vkb-stats'
+test_absent 'all cases: .*scenario=a' text 'neither are those of vkb-stats'
 grep -v failed partly >wholly
 vkb-compare --baseline a wholly >text
 test_match '^all cases: scenario=a$' text 'without it they are'
@@ -420,17 +414,17 @@ for policy in '' '--policy exact.json'; do
   vkb-report -o html single j
   test_same 3 "$(jq -c 'select(.metric)' j | wc -l | tr -d ' ')" \
     "one run a side${policy:+, assumed exact}: the rows are there"
-  without 'ci9' j 'records have no interval'
+  test_absent 'ci9' j 'records have no interval'
   test_same ',,,' "$(sed 1d csv | cut -d , -f 13-16 | sort -u)" 'nor has CSV'
-  without '\[[+-][0-9]' text 'nor has the text'
-  without '\[[+-][0-9]' md 'nor has Markdown'
-  without '^vkb_change_(low|high)_ratio\{' om 'nor have the metrics'
-  without 'ci95' sarif 'nor has SARIF'
-  without '%, [+-]?[0-9.]+%\]' html 'nor has the page'
+  test_absent '\[[+-][0-9]' text 'nor has the text'
+  test_absent '\[[+-][0-9]' md 'nor has Markdown'
+  test_absent '^vkb_change_(low|high)_ratio\{' om 'nor have the metrics'
+  test_absent 'ci95' sarif 'nor has SARIF'
+  test_absent '%, [+-]?[0-9.]+%\]' html 'nor has the page'
 done
-without 'the runs vary' text 'one run does not vary'
+test_absent 'the runs vary' text 'one run does not vary'
 vkb-stats single >summary
-without 'ci95' summary 'summaries have none'
+test_absent 'ci95' summary 'summaries have none'
 
 # --- colour
 

@@ -286,4 +286,72 @@ release throughput_bytes_per_s improvement' \
   'the time rose by less than 10 %, the rest is as it should be'
 test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the speed-up in words'
 
+# --- what is judged where nothing is said
+
+# sides FACTOR BOUND MORE_CONFIG METRIC: eight runs a side of quiet noise, METRIC of
+# the second FACTOR times that of the first
+sides() {
+  perl -e 'my ($f, $bound, $config, $metric) = @ARGV; srand 3;
+    for my $s ("a", "b") { for my $k (1 .. 8) {
+      my %m = (rps => 1e5, p50_latency_ms => .4, p99_latency_ms => 1,
+        p999_latency_ms => 2, server_cpu_us_per_req => 8, bytes_per_key => 100,
+        used_memory_bytes => 1e8);
+      $m{$metric} *= $f if $s eq "b";
+      $_ *= 1 + .002 * rand for values %m;
+      printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"%s},"run":{"session":"s","index":%d,"block":%d},"metrics":{%s},"bound":"%s","status":"ok"}\n),
+        $s, $config, $k, $k,
+        join(",", map { "\"$_\":$m{$_}" } sort keys %m), $bound } }' "$@"
+}
+worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: is it a regression?
+  metric=$1 factor=$2 bound=${3-server} config=${4-,\"requests\":1000}
+  shift 2
+  [ $# -lt 1 ] || shift
+  [ $# -lt 1 ] || shift
+  sides "$factor" "$bound" "$config" "$metric" >both-sides
+  vkb-compare --baseline a "$@" -f text:text -f jsonl:deltas both-sides
+}
+test_status 1 'more CPU for each request' worse server_cpu_us_per_req 1.044
+test_match '^- .*server_cpu_us_per_req.* regression, certain' text 'is a regression'
+test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, p999_latency_ms, server_cpu_us_per_req, bytes_per_key.' \
+  "$(sed -n 3p text)" 'and the third line says what is judged'
+test_status 1 'a larger key' worse bytes_per_key 1.16
+test_match '^- .*bytes_per_key.* regression, certain' text 'is a regression'
+test_status 1 'a longer tail' worse p999_latency_ms 1.5
+test_that 'a tail within its wide margin is none' worse p999_latency_ms 1.2
+test_that 'where the client was the limit, CPU is for information' \
+  worse server_cpu_us_per_req 1.044 client
+test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \
+  "$(sed -n 3p text)" 'and is not judged'
+test_that 'where nobody was, neither' worse server_cpu_us_per_req 1.044 neither
+test_that 'nor where a rate is fixed' \
+  worse server_cpu_us_per_req 1.044 server ',"rate":1000'
+test_status 1 'a larger key is one whoever was the limit' worse bytes_per_key 1.16 client
+test_status 1 '--metrics judges it all the same' \
+  worse server_cpu_us_per_req 1.044 client ',"requests":1000' -m server_cpu_us_per_req
+echo '{"rules":[{"metric":"server_cpu_us_per_req","class":"info"}]}' >policy.json
+test_that 'a policy does not' \
+  worse server_cpu_us_per_req 1.044 server ',"requests":1000' --policy policy.json
+test_match '[(]2 of them|[(]3 of them, of CPU, memory and p99.9, weigh half[)]' text \
+  'the page says how tests are weighed'
+# p over the weight: six tests, of which three weigh half, are 6 / (4/3) for rps.
+worse rps .9
+test_same 4.5 "$(jq -s 'map(select(.class == "gate")) | (map(.p) | min) as $p |
+  map(select(.metric == "rps"))[0] | .p_adjusted / .p | . * 100 | round / 100' deltas)" \
+  'throughput is diluted by half of them'
+
+# --- memory that grows with the keys
+
+worse used_memory_bytes .8 server ',"duration_s":10' -m used_memory_bytes,rps
+test_same '["info","the faster side may have more keys: bytes_per_key tells"]' \
+  "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .notes[0]]' deltas)" \
+  'memory of runs of a fixed duration that write is not judged'
+worse used_memory_bytes .8 server ',"requests":10' -m used_memory_bytes,rps
+test_same '["gate","improvement"]' \
+  "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .verdict]' deltas)" \
+  'that of a fixed number of requests is'
+sides .8 server ',"duration_s":10' used_memory_bytes | sed 's/"SET"/"GET"/' >both-sides
+vkb-compare --baseline a -m used_memory_bytes,rps -f jsonl both-sides >deltas
+test_same gate "$(jq -r 'select(.metric == "used_memory_bytes").class' deltas)" \
+  'so is that of runs that only read'
+
 test_done

@@ -24,7 +24,7 @@ test_status 2 'no rounds' vkb-why --rounds 0 base main cfg.json
 test_status 2 'a bad time' vkb-why -C repo --time soon base main cfg.json
 test_match "'--profile-time'" .err 'it is named'
 test_status 2 'a file that is not there' vkb-why -C repo base main none.json
-test_same '' "$(grep rounds .err)" 'five rounds are enough'
+test_absent rounds .err 'five rounds are enough'
 test_status 2 'fewer rounds than show something' \
   vkb-why --rounds 4 -C repo base main none.json
 test_match '4 rounds are too few .*: 5 are needed .--rounds 5.$' .err \

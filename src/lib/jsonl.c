@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define CHUNK 65536
+#define SHOWN 3 /* bad records of a file that are reported one by one */
 
 struct jsonl {
 	const char *const *files;
@@ -23,6 +24,8 @@ struct jsonl {
 	char *line;
 	size_t cap;
 	size_t lineno;
+	size_t bad;      /* records of this file that are of no use */
+	bool pretty;     /* its first bad line is a lone bracket */
 	size_t indent;   /* bytes of the first line that were skipped */
 	bool fresh;      /* nothing read from this file yet */
 	bool array;      /* it is one array, at work */
@@ -97,7 +100,8 @@ begin(struct jsonl *r, const char *name)
 	r->prefix = 0;
 	r->lineno = r->indent = r->elements = r->at = r->end = 0;
 	r->fresh = true;
-	r->array = false;
+	r->array = r->pretty = false;
+	r->bad = 0;
 }
 
 static int
@@ -120,14 +124,37 @@ open_next(struct jsonl *r)
 static void
 close_file(struct jsonl *r)
 {
+	size_t more = r->bad > SHOWN ? r->bad - SHOWN : 0;
+
+	if (r->pretty)
+		err_say(
+		    "%s: %zu more bad lines: the file looks pretty-printed; "
+		    "'jq -c . %s' writes one record a line",
+		    r->name, more, r->name);
+	else if (more)
+		err_say("%s: %zu more bad record%s", r->name, more,
+		    more == 1 ? "" : "s");
+	r->bad = 0;
+	r->pretty = false;
 	if (r->f != stdin)
 		fclose(r->f);
 	r->f = NULL;
 }
 
+int
+jsonl_fail(struct jsonl *r, const char *why)
+{
+	return ++r->bad > SHOWN ? -1 : err_fail("%s: %s", jsonl_where(r), why);
+}
+
 static int
 not_json(struct jsonl *r, const char *why, size_t at)
 {
+	if (!r->bad && !r->array && r->len &&
+	    strspn(r->text + 1, " \t\r\n") == r->len - 1 && *r->text == '{')
+		r->pretty = true;
+	if (++r->bad > SHOWN)
+		return -1;
 	if (at)
 		return err_fail("%s: bad record: %s (at byte %zu)",
 		    jsonl_where(r), why, at + 1);
@@ -377,9 +404,8 @@ jsonl_tree(struct jsonl *r, struct json **rec)
 		return 1;
 	json_free(*rec);
 	*rec = NULL;
-	return err_fail(
-	    r->array ? "%s: not an object" : "%s: bad record: not an object",
-	    jsonl_where(r));
+	return jsonl_fail(
+	    r, r->array ? "not an object" : "bad record: not an object");
 }
 
 int

@@ -30,6 +30,13 @@ int jsonl_next(struct jsonl *, struct json **rec);
 int jsonl_text(struct jsonl *, const char **s, size_t *n);
 int jsonl_tree(struct jsonl *, struct json **rec);
 
+/*
+ * Reports "FILE:LINE: WHY" of the last record and returns -1. Of each file the
+ * first 3 bad records are reported, the others counted at its end; a file that
+ * looks pretty-printed is told so.
+ */
+int jsonl_fail(struct jsonl *, const char *why);
+
 /* "FILE:LINE" of the last record (borrowed until the next call). */
 const char *jsonl_where(const struct jsonl *);
 

@@ -14,12 +14,21 @@ struct metric {
 	const char *name; /* rps, p99_latency_ms: the unit is in the name */
 	const char *unit; /* for people: "req/s", "ms", "" */
 	enum metric_better better;
-	bool gate;        /* judged by default; the others are shown */
-	double margin;    /* relative; theta of the verdict (TOST) */
-	int decimals;     /* in the flat form */
+	bool gate;     /* judged by default; the others are shown */
+	bool bound;    /* judged by default where the load is closed (no
+			* rate) and the server was the limit of most runs, the
+			* client of none */
+	bool grows;    /* with the number of keys, which runs of a fixed
+			* duration that write do not have in common */
+	bool second;   /* when p is adjusted, its rows weigh half of others */
+	double margin; /* relative; theta of the verdict (TOST) */
+	int decimals;  /* in the flat form */
 	const char *flat; /* column of metrics.json; NULL: 'name' */
 	const char *help;
 };
+
+/* As vkb-record(5) has it: gate, bound or info. */
+const char *metric_class(const struct metric *);
 
 extern const struct metric metric_table[]; /* .name NULL ends it */
 

@@ -442,7 +442,11 @@ record_tree(struct jsonl *in, struct json **rec)
 		return -1;
 	if (flat_is(*rec))
 		*rec = flat_to_run(*rec);
-	if (record_check(*rec, jsonl_where(in)) == 0)
+	if (!json_get_str(*rec, "type"))
+		jsonl_fail(in,
+		    "record lacks 'type'; if another tool wrote it, use "
+		    "vkb-parse to make records of it");
+	else if (record_check(*rec, jsonl_where(in)) == 0)
 		return 1;
 	json_free(*rec);
 	*rec = NULL;

@@ -107,6 +107,7 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 	    .name = mem_str(name),
 	    .p = NAN,
 	    .level = NAN,
+	    .weight = 1,
 	    .visible = NAN,
 	    .minutes = NAN};
 	bool paired;
@@ -356,14 +357,57 @@ decide(struct row *row, size_t tests)
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
-		row->needed = verdict_needed(f, row->margin, tests);
+		row->needed = verdict_needed(
+		    f, row->margin, (size_t)ceil((double)tests / row->weight));
 		/* Too few for so many tests: they see nothing. */
-		if (judge_p(row, f->p_min) * (double)tests <= JUDGE_ALPHA)
+		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
+		    JUDGE_ALPHA)
 			row->visible = verdict_visible(f);
 	}
 	if (row->needed > have)
 		row->minutes =
 		    (double)(row->needed - have) * seconds(row->pair) / 60;
+}
+
+static bool
+is_tested(const struct row *row, bool gate)
+{
+	return row->gate == gate && !isnan(row->facts.p) &&
+	    row->facts.m >= VERDICT_RUNS && row->facts.n >= VERDICT_RUNS;
+}
+
+/*
+ * Weighted Benjamini-Hochberg (Genovese, Roeder and Wasserman, Biometrika 93,
+ * 2006): p over its weight, where weights are 1 on average, keeps the share of
+ * false alarms. The metrics that the report judges besides throughput and
+ * latency weigh half of these, so that they do not dilute them by as many tests
+ * as they are. Holm's ('strict') has no such weights. Returns how many tests
+ * there are.
+ */
+static size_t
+weigh(struct comparison *c, size_t n, bool strict)
+{
+	size_t first = 0, second = 0;
+	double unit;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			if (!is_tested(&c[i].rows[j], true))
+				continue;
+			if (c[i].rows[j].metric.second)
+				second++;
+			else
+				first++;
+		}
+	unit = (double)(first + second) / ((double)first + .5 * (double)second);
+	for (size_t i = 0; i < n && first && !strict; i++) {
+		c[i].second = second;
+		for (size_t j = 0; j < c[i].nrows; j++)
+			if (is_tested(&c[i].rows[j], true))
+				c[i].rows[j].weight = unit *
+				    (c[i].rows[j].metric.second ? .5 : 1);
+	}
+	return first + second;
 }
 
 static void
@@ -384,15 +428,15 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
 			for (size_t j = 0; j < c[i].nrows; j++) {
 				struct row *row = &c[i].rows[j];
 
-				if (row->gate != gate || isnan(row->facts.p) ||
-				    row->facts.m < VERDICT_RUNS ||
-				    row->facts.n < VERDICT_RUNS)
+				if (!is_tested(row, gate))
 					continue;
 				if (pass)
 					row->p = q[k++];
 				else
-					p[k++] = judge_p(
-					    row, verdict_p(&row->facts));
+					p[k++] = fmin(1,
+					    judge_p(
+						row, verdict_p(&row->facts)) /
+						row->weight);
 			}
 	}
 	for (size_t i = 0; gate && i < n; i++)
@@ -408,7 +452,7 @@ adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
  * and its intervals stay those of the rounds.
  */
 static void
-lift(struct comparison *c, size_t n)
+lift(struct comparison *c, size_t n, size_t tests)
 {
 	size_t cases = 0;
 
@@ -420,10 +464,13 @@ lift(struct comparison *c, size_t n)
 			struct verdict_facts *f = &row->facts, u;
 			double level =
 			    isnan(row->level) ? JUDGE_ALPHA : row->level;
+			size_t among = row->metric.second
+			    ? (size_t)ceil((double)tests / row->weight)
+			    : cases;
 
 			if (!f->paired || isnan(f->p) ||
 			    !str_starts(f->method, "signed-rank") ||
-			    f->n >= power_least(true, cases, level))
+			    f->n >= power_least(true, among, level))
 				continue;
 			u = verdict_measure(row->used[0].v, row->used[0].n,
 			    row->used[1].v, row->used[1].n, false);
@@ -437,7 +484,7 @@ lift(struct comparison *c, size_t n)
 void
 judge_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	lift(c, n);
+	lift(c, n, weigh(c, n, r->strict));
 	adjust(c, n, r, true);
 	adjust(c, n, r, false);
 	for (size_t i = 0; i < n; i++) {

@@ -39,6 +39,9 @@ struct row {
 	double minutes; /* for the runs that lack; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
 	bool client_bound;
+	bool keys_differ; /* the value grows with the keys, of which the faster
+			   * side has more */
+	double weight;    /* of its p, when it is adjusted; 1 on average */
 };
 
 struct difference { /* of an environment */
@@ -103,6 +106,7 @@ struct comparison {
 	size_t paired;      /* gate rows that were paired */
 	size_t lifted;      /* of these, with the p of runs that are not */
 	size_t family;      /* tests that p was adjusted for */
+	size_t second;      /* of these, of metrics that weigh half */
 	struct looked levels[2][2]; /* the last, by side; for ci95 and ci90 */
 };
 

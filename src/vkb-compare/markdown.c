@@ -322,6 +322,10 @@ head(const struct page *p, const struct comparison *c,
 		back(p, before);
 	report_counts(p->s, c);
 	str_add(p->s, "\n\n");
+	str_clear(&text);
+	report_judged(&text, c);
+	if (c->noverall)
+		paragraph(p, "", text.s, 44);
 	str_free(&text);
 }
 

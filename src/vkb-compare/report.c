@@ -225,6 +225,17 @@ report_counts(struct str *s, const struct comparison *c)
 	    c->matched, num_plural(c->matched));
 }
 
+void
+report_judged(struct str *s, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->noverall; i++) {
+		str_add(s, i ? ", " : "Judged: ");
+		str_visible(s, c->overall[i].name);
+	}
+	if (c->noverall)
+		str_addc(s, '.');
+}
+
 /* In percent, as it was asked for: "+10%" is kept as 1 - 1/1.1. */
 static double
 asked_margin(const struct row *r)
@@ -296,9 +307,14 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    ", p of %zu row%s by Mann-Whitney (signed ranks of so few "
 		    "rounds could not show one change among so many cases)",
 		    c->lifted, num_plural(c->lifted));
-	str_printf(s, "; %s over %zu test%s, %g.",
+	str_printf(s, "; %s over %zu test%s, %g",
 	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
 	    num_plural(c->family), JUDGE_ALPHA);
+	if (c->second && !r->strict)
+		str_printf(s,
+		    " (%zu of them, of CPU, memory and p99.9, weigh half)",
+		    c->second);
+	str_addc(s, '.');
 	margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += !isnan(c->rows[i].level);
@@ -329,6 +345,9 @@ report_notes(struct str *s, const struct row *r)
 
 	if (r->client_bound)
 		note(&one, "client-bound");
+	if (r->keys_differ)
+		note(&one,
+		    "the faster side may have more keys: bytes_per_key tells");
 	if (isnan(r->facts.ratio))
 		note(&one, "values of 0 or below: no ratio");
 	if (strcmp(r->facts.method, "exact") == 0)

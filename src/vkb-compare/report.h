@@ -72,6 +72,8 @@ void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
 /* "1 regression, 5 equivalent (6 rows of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
+/* "Judged: rps, p50_latency_ms."; nothing where nothing is. */
+void report_judged(struct str *, const struct comparison *);
 /* How it was judged, one sentence or two. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);

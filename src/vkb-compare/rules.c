@@ -1,11 +1,13 @@
 #include "rules.h"
 #include "judge.h"
+#include "json.h"
 #include "mem.h"
 #include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void
 say(struct row *row, const struct policy_answer *a, const char *from)
@@ -38,6 +40,54 @@ options(const struct rules *r, struct row *row)
 		say(row, &m->says, "option");
 }
 
+/* No rate, and on both sides the server was the limit of most runs, the client
+ * of none. */
+static bool
+is_server_bound(const struct pairing *p)
+{
+	for (size_t j = 0; j < 2; j++) {
+		const struct kase *k = p->side[j];
+
+		if (!k || json_get_num(k->config, "rate", 0) > 0 ||
+		    cases_bound(k, "client") > 0 ||
+		    !(2 * cases_bound(k, "server") > cases_sum(k, "n")))
+			return false;
+	}
+	return true;
+}
+
+/* Does the command only read? Named tests, such as LRANGE_100, are known by
+ * what is before the '_'; a mixed scenario may write. */
+static bool
+only_reads(const struct json *config)
+{
+	static const char *const readers[] = {"GET", "MGET", "EXISTS", "STRLEN",
+	    "PING", "ECHO", "TTL", "TYPE", "LRANGE", "LINDEX", "LLEN", "HGET",
+	    "HMGET", "HGETALL", "HEXISTS", "HLEN", "SISMEMBER", "SMEMBERS",
+	    "SCARD", "SRANDMEMBER", "ZSCORE", "ZRANGE", "ZRANK", "ZCARD",
+	    "ZCOUNT", "XRANGE", "XLEN", "FT.SEARCH", "FT.AGGREGATE", NULL};
+	const char *command = json_get_str(config, "command");
+	size_t n = command ? strcspn(command, " _") : 0;
+
+	if (!command || json_get(config, "commands"))
+		return false;
+	for (size_t i = 0; readers[i]; i++)
+		if (strlen(readers[i]) == n &&
+		    strncasecmp(command, readers[i], n) == 0)
+			return true;
+	return false;
+}
+
+/* Runs of a fixed time that write: the faster build has more keys. */
+static bool
+keys_differ(const struct pairing *p)
+{
+	const struct kase *k = p->side[0] ? p->side[0] : p->side[1];
+
+	return json_get(k->config, "duration_s") &&
+	    !json_get(k->config, "requests") && !only_reads(k->config);
+}
+
 bool
 rules_apply(const struct rules *r, struct row *row)
 {
@@ -46,7 +96,11 @@ rules_apply(const struct rules *r, struct row *row)
 	struct policy_answer a = {
 	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
 
+	bool shown;
+
 	row->metric = metric_guess(row->name);
+	if (row->metric.bound)
+		row->metric.gate = is_server_bound(p);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
 	if (r->policy)
@@ -56,7 +110,11 @@ rules_apply(const struct rules *r, struct row *row)
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
 	options(r, row);
-	return metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
+	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
+	row->keys_differ = row->metric.grows && keys_differ(p);
+	if (row->keys_differ && a.gate != 1)
+		row->gate = false;
+	return shown;
 }
 
 bool

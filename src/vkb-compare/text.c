@@ -245,6 +245,9 @@ head(struct str *s, const struct comparison *c, const struct casename *names,
 	str_add(s, ": ");
 	report_counts(s, c);
 	str_addc(s, '\n');
+	report_judged(s, c);
+	if (c->noverall)
+		str_addc(s, '\n');
 	str_free(&t);
 }
 

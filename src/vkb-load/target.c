@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define CONNECT_MS 10000
+/* With fewer keys, what a server needs without any would count as theirs. */
+#define MANY_KEYS 1000
 
 struct tls_context *
 target_tls(const struct json *tls)
@@ -105,12 +107,33 @@ info(const struct reply *r, const char *name)
 	return v;
 }
 
+/* Keys of all databases of a node, by INFO keyspace; NAN: not known. */
+static double
+count_keys(const struct reply *r)
+{
+	const char *s = r ? reply_text(r) : NULL, *end;
+	double keys = 0;
+
+	if (!s || reply_type(r) != REPLY_TEXT)
+		return NAN;
+	for (; *s; s = end + strspn(end, "\r\n")) {
+		const char *at;
+
+		end = s + strcspn(s, "\r\n");
+		if (strncmp(s, "db", 2) != 0 || !(at = strchr(s, ':')) ||
+		    at > end || strncmp(at, ":keys=", 6) != 0)
+			continue;
+		keys += strtod(at + 6, NULL);
+	}
+	return keys;
+}
+
 int
 target_memory(const struct target *t, struct json *metrics)
 {
-	double used = 0, peak = 0, resident = 0;
+	double used = 0, peak = 0, resident = 0, dataset = 0, keys = 0;
 	struct client *c;
-	struct reply *r;
+	struct reply *r, *k;
 
 	for (size_t i = 0; i < t->e.nnodes; i++) {
 		c = target_client(t, i);
@@ -125,7 +148,13 @@ target_memory(const struct target *t, struct json *metrics)
 		used += info(r, "used_memory");
 		peak += info(r, "used_memory_peak");
 		resident += info(r, "used_memory_rss");
+		dataset += info(r, "used_memory_dataset");
+		k = !r ? NULL
+		       : CLIENT_CALL(c, control_ms(&t->e, CONNECT_MS), "INFO",
+			     "keyspace");
+		keys += count_keys(k);
 		client_close(c);
+		reply_free(k);
 		if (!r)
 			return -1;
 		reply_free(r);
@@ -137,5 +166,7 @@ target_memory(const struct target *t, struct json *metrics)
 	if (isfinite(resident / used))
 		json_set_num(
 		    metrics, "mem_fragmentation_ratio", resident / used);
+	if (isfinite(dataset / keys) && dataset > 0 && keys >= MANY_KEYS)
+		json_set_num(metrics, "bytes_per_key", dataset / keys);
 	return 0;
 }

@@ -27,7 +27,8 @@ void target_free(struct target *);
 struct client *target_client(const struct target *, size_t i);
 
 /*
- * What all primaries say of their memory, as metrics. 0; -1, reported and
+ * What all primaries say of their memory, as metrics; bytes_per_key where they
+ * hold 1,000 keys or more. 0; -1, reported and
  * nothing set: one of them cannot be reached or does not answer.
  */
 int target_memory(const struct target *, struct json *metrics);

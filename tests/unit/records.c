@@ -150,8 +150,8 @@ main(void)
 	rest(&keys, "keys");
 	for (const struct metric *m = metric_table; m->name; m++) {
 		snprintf(row, sizeof row, "%s %s %s %s %g", m->name,
-		    *m->unit ? m->unit : "-", better(m),
-		    m->gate ? "gate" : "info", m->margin * 100);
+		    *m->unit ? m->unit : "-", better(m), metric_class(m),
+		    m->margin * 100);
 		tap_ok(met(&metrics, row), "%s", row);
 	}
 	rest(&metrics, "metrics");
