@@ -23,8 +23,17 @@ struct client {
 	int fd;
 	struct tls *tls;
 	redisReader *reader;
+	bool plain;    /* TCP without TLS */
+	bool answered; /* at least once */
 	char error[256];
 };
+
+/* A TLS port that is spoken to in plain text closes the connection. */
+static const char *
+ask_for_tls(const struct client *c)
+{
+	return c->plain && !c->answered ? "; does this port want TLS?" : "";
+}
 
 static int
 trouble(struct client *c, const char *what)
@@ -33,7 +42,8 @@ trouble(struct client *c, const char *what)
 
 	if (c->tls && *tls_error(c->tls) && errno != ETIMEDOUT)
 		text = tls_error(c->tls);
-	snprintf(c->error, sizeof c->error, "%s: %s", what, text);
+	snprintf(c->error, sizeof c->error, "%s: %s%s", what, text,
+	    errno == ECONNRESET || errno == EPIPE ? ask_for_tls(c) : "");
 	return -1;
 }
 
@@ -164,6 +174,17 @@ authenticate(struct client *c, const struct client_address *a, int64_t deadline)
 	return ok ? 0 : -1;
 }
 
+/* errno stays as it is. */
+static void
+explain(const struct client_address *a, const char *text)
+{
+	int e = errno;
+
+	if (a->why)
+		snprintf(a->why, CLIENT_WHY, "%s", text);
+	errno = e;
+}
+
 struct client *
 client_open(const struct client_address *a, int timeout_ms)
 {
@@ -173,20 +194,30 @@ client_open(const struct client_address *a, int timeout_ms)
 	struct client *c;
 	int e;
 
-	if (fd < 0)
+	if (fd < 0) {
+		explain(a, errno == ENXIO ? "no such name" : strerror(errno));
 		return NULL;
+	}
 	c = mem_new(sizeof *c);
 	c->fd = fd;
+	c->plain = !a->tls && !a->unixsocket;
 	c->reader = redisReaderCreate();
 	if (!c->reader)
 		err_die("out of memory");
 	if (a->tls && !a->unixsocket) {
 		c->tls = tls_new(a->tls, fd, a->servername);
-		if (handshake(c, deadline) < 0)
+		if (handshake(c, deadline) < 0) {
+			explain(a,
+			    errno == ETIMEDOUT
+				? "no answer to the TLS handshake; does this "
+				  "port speak TLS?"
+				: tls_error(c->tls));
 			goto bad;
+		}
 	}
 	if (authenticate(c, a, deadline) == 0)
 		return c;
+	explain(a, *c->error ? c->error : strerror(errno));
 bad:
 	e = errno;
 	client_close(c);
@@ -249,7 +280,8 @@ feed(struct client *c, int64_t deadline)
 			break;
 		if (n == 0) {
 			snprintf(c->error, sizeof c->error,
-			    "the server closed the connection");
+			    "the server closed the connection%s",
+			    ask_for_tls(c));
 			errno = ECONNRESET;
 			return -1;
 		}
@@ -276,14 +308,15 @@ client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
 	rc = put(c, bytes, n, deadline);
 	while (rc == 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
-			snprintf(c->error, sizeof c->error, "bad reply: %s",
-			    c->reader->errstr);
+			snprintf(c->error, sizeof c->error, "bad reply: %s%s",
+			    c->reader->errstr, ask_for_tls(c));
 			errno = EPROTO;
 			return NULL;
 		}
 		if (!reply)
 			rc = feed(c, deadline);
 	}
+	c->answered |= reply != NULL;
 	return reply;
 }
 

@@ -12,6 +12,8 @@ struct client;
 struct reply;
 struct tls_context;
 
+#define CLIENT_WHY 256
+
 struct client_address {
 	const char *host;
 	int port;
@@ -19,6 +21,7 @@ struct client_address {
 	struct tls_context *tls; /* NULL: plain */
 	const char *servername;
 	const char *user, *password; /* NULL: no AUTH */
+	char *why; /* NULL, or CLIENT_WHY bytes for why it cannot be reached */
 };
 
 /*

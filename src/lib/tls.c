@@ -24,10 +24,13 @@
 struct tls_context {
 	SSL_CTX *ctx;
 	BIO_METHOD *method;
+	char *cacert; /* NULL: the authorities of the system */
 };
 
 struct tls {
 	SSL *ssl;
+	const struct tls_context *context;
+	char *servername;
 	int fd;
 	short events;
 	char error[256];
@@ -108,6 +111,70 @@ fail(const char *what, const char *name)
 	return err_fail("%s '%s': %s", what, name, text);
 }
 
+static void
+explain_time(struct tls *t, const char *what, const ASN1_TIME *at)
+{
+	BIO *text = BIO_new(BIO_s_mem());
+	char *s = NULL;
+	long n = 0;
+
+	if (text && at && ASN1_TIME_print(text, at))
+		n = BIO_get_mem_data(text, &s);
+	snprintf(t->error, sizeof t->error, "%s%s%.*s", what, n > 0 ? " " : "",
+	    (int)n, n > 0 ? s : "");
+	BIO_free(text);
+}
+
+/* OpenSSL's verdict on each certificate of the chain; ours is the same. */
+static int
+explain_certificate(int ok, X509_STORE_CTX *x)
+{
+	SSL *ssl =
+	    X509_STORE_CTX_get_ex_data(x, SSL_get_ex_data_X509_STORE_CTX_idx());
+	struct tls *t = SSL_get_app_data(ssl);
+	X509 *cert = X509_STORE_CTX_get_current_cert(x);
+	const char *whose = X509_STORE_CTX_get_error_depth(x) > 0
+	    ? "the authority of the server's certificate"
+	    : "the server's certificate";
+	char what[128];
+	int error = X509_STORE_CTX_get_error(x);
+
+	if (ok)
+		return ok;
+	switch (error) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		snprintf(what, sizeof what, "%s has expired on", whose);
+		explain_time(t, what, X509_get0_notAfter(cert));
+		break;
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		snprintf(what, sizeof what, "%s is not valid before", whose);
+		explain_time(t, what, X509_get0_notBefore(cert));
+		break;
+	case X509_V_ERR_HOSTNAME_MISMATCH:
+	case X509_V_ERR_IP_ADDRESS_MISMATCH:
+		snprintf(t->error, sizeof t->error,
+		    "the server's certificate is not for the name '%s'",
+		    t->servername ? t->servername : "");
+		break;
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+		snprintf(t->error, sizeof t->error,
+		    "the server's certificate is not signed by the authority "
+		    "in '%s'",
+		    t->context->cacert ? t->context->cacert
+				       : "the files of the system");
+		break;
+	default:
+		snprintf(t->error, sizeof t->error, "%s: %s", whose,
+		    X509_verify_cert_error_string(error));
+	}
+	return ok;
+}
+
 static int
 load(SSL_CTX *ctx, const char *cacert, const char *cert, const char *key)
 {
@@ -141,7 +208,8 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	BIO_meth_set_read(c->method, sock_read);
 	BIO_meth_set_ctrl(c->method, sock_ctrl);
 	BIO_meth_set_create(c->method, sock_create);
-	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
+	c->cacert = mem_str(cacert);
+	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, explain_certificate);
 	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
 	SSL_CTX_set_mode(c->ctx,
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
@@ -164,6 +232,7 @@ tls_context_free(struct tls_context *c)
 		return;
 	SSL_CTX_free(c->ctx);
 	BIO_meth_free(c->method);
+	free(c->cacert);
 	free(c);
 }
 
@@ -179,6 +248,9 @@ tls_new(struct tls_context *c, int fd, const char *servername)
 	t->ssl = SSL_new(c->ctx);
 	if (!t->ssl || !bio)
 		err_die("out of memory");
+	t->context = c;
+	t->servername = mem_str(servername);
+	SSL_set_app_data(t->ssl, t);
 	BIO_set_data(bio, t);
 	SSL_set_bio(t->ssl, bio, bio); /* taken */
 	SSL_set_connect_state(t->ssl);
@@ -202,7 +274,37 @@ tls_free(struct tls *t)
 	if (!t)
 		return;
 	SSL_free(t->ssl);
+	free(t->servername);
 	free(t);
+}
+
+/* An error that is not about a certificate of the server. */
+static void
+explain_protocol(struct tls *t)
+{
+	const char *text = NULL;
+
+	switch (ERR_GET_REASON(ERR_peek_error())) {
+	case SSL_R_WRONG_VERSION_NUMBER:
+	case SSL_R_HTTP_REQUEST:
+	case SSL_R_PACKET_LENGTH_TOO_LONG:
+	case SSL_R_UNEXPECTED_MESSAGE:
+		if (!SSL_is_init_finished(t->ssl))
+			text = "the server does not speak TLS on this port";
+		break;
+	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+		text = "the server wants a certificate of the client";
+		break;
+	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+		text = "the server does not accept the authority of the "
+		       "client's certificate";
+		break;
+	}
+	if (text) {
+		snprintf(t->error, sizeof t->error, "%s", text);
+		ERR_clear_error();
+	} else
+		why(t->error, sizeof t->error, "protocol error");
 }
 
 /* -1 with errno: EAGAIN and what to wait for, or what is wrong. 0: the end. */
@@ -210,7 +312,6 @@ static int
 outcome(struct tls *t, int n)
 {
 	int was = errno;
-	long verify;
 
 	switch (SSL_get_error(t->ssl, n)) {
 	case SSL_ERROR_WANT_READ:
@@ -236,14 +337,10 @@ outcome(struct tls *t, int n)
 		ERR_clear_error();
 		return 0;
 	default:
-		verify = SSL_get_verify_result(t->ssl);
-		if (verify != X509_V_OK) {
-			ERR_clear_error();
-			snprintf(t->error, sizeof t->error,
-			    "certificate of the server: %s",
-			    X509_verify_cert_error_string(verify));
-		} else
-			why(t->error, sizeof t->error, "protocol error");
+		if (SSL_get_verify_result(t->ssl) != X509_V_OK)
+			ERR_clear_error(); /* it is explained already */
+		else
+			explain_protocol(t);
 		errno = EPROTO;
 		return -1;
 	}

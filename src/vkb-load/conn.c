@@ -76,7 +76,7 @@ conn_lost(struct worker *w, struct conn *c, const char *why, int64_t now)
 	char text[192];
 
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
-	if (c->state != CONN_READY && c->state != CONN_DOWN && !r->go) {
+	if (c->state != CONN_DOWN && !r->go) {
 		run_fail(r, "cannot connect to '%s': %s", c->node->name, why);
 		return;
 	}

@@ -21,8 +21,8 @@ control_ms(const struct engine_target *t, int most)
 }
 
 struct client *
-control_open(
-    const struct engine_target *t, struct tls_context *tls, size_t i, int ms)
+control_open(const struct engine_target *t, struct tls_context *tls, size_t i,
+    int ms, char *why)
 {
 	struct client_address a = {.host = t->nodes[i].host,
 	    .port = t->nodes[i].port,
@@ -30,7 +30,8 @@ control_open(
 	    .tls = tls,
 	    .servername = t->servername,
 	    .user = t->user,
-	    .password = t->password};
+	    .password = t->password,
+	    .why = why};
 
 	return client_open(&a, ms);
 }

@@ -15,9 +15,9 @@ struct tls_context;
 /* The timeout of the target in ms, but at most so many; 0: no other bound. */
 int control_ms(const struct engine_target *, int most);
 
-/* To node i; NULL with errno, as client_open. */
-struct client *control_open(
-    const struct engine_target *, struct tls_context *, size_t i, int ms);
+/* To node i; NULL with errno, as client_open; 'why' as in client_address. */
+struct client *control_open(const struct engine_target *, struct tls_context *,
+    size_t i, int ms, char *why);
 
 /*
  * As client_call, but an error is reported, and the result is NULL. Caller

@@ -60,12 +60,13 @@ ask(struct slotmap *m, const struct engine_target *t, struct tls_context *tls,
     size_t i, char *why, size_t n)
 {
 	int ms = control_ms(t, CONTROL_MS);
-	struct client *c = control_open(t, tls, i, ms);
+	char reason[CLIENT_WHY];
+	struct client *c = control_open(t, tls, i, ms, reason);
 	struct control_slots s;
 	const char *wrong;
 
 	if (!c) {
-		snprintf(why, n, "%s", strerror(errno));
+		snprintf(why, n, "%s", reason);
 		return -1;
 	}
 	wrong = control_slots(&s, c, ms, t->nodes[i].host);

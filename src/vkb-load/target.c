@@ -76,22 +76,21 @@ struct client *
 target_client(const struct target *t, size_t i)
 {
 	const struct engine_node *n = &t->nodes[i];
+	char why[CLIENT_WHY];
 	struct client *c =
-	    control_open(&t->e, t->tls, i, control_ms(&t->e, CONNECT_MS));
+	    control_open(&t->e, t->tls, i, control_ms(&t->e, CONNECT_MS), why);
 
 	if (c)
 		return c;
-	if (errno == ENXIO)
-		err_fail("cannot reach the server at %s:%d: no such name",
-		    n->host, n->port);
-	else if (errno == EACCES && t->e.password && !n->unixsocket)
+	if (errno == EACCES && t->e.password && !n->unixsocket)
 		err_fail("the server at %s:%d refuses the user or the password",
 		    n->host, n->port);
 	else if (n->unixsocket)
-		err_fail_sys("cannot reach the server at '%s'", n->unixsocket);
+		err_fail(
+		    "cannot reach the server at '%s': %s", n->unixsocket, why);
 	else
-		err_fail_sys(
-		    "cannot reach the server at %s:%d", n->host, n->port);
+		err_fail("cannot reach the server at %s:%d: %s", n->host,
+		    n->port, why);
 	return NULL;
 }
 

@@ -243,6 +243,21 @@ worker_back(
 		worker_ready(w, c, now);
 }
 
+/* What a connection that is being made waits for, as the end of a message. */
+static const char *
+waiting_for(const struct conn *c)
+{
+	switch (c->state) {
+	case CONN_TLS:
+		return ": no answer to the TLS handshake; does this port speak "
+		       "TLS?";
+	case CONN_SETUP:
+		return ": no reply to AUTH, HELLO or SELECT";
+	default:
+		return "";
+	}
+}
+
 void
 worker_check(struct worker *w, struct conn *c, int64_t now)
 {
@@ -263,8 +278,8 @@ worker_check(struct worker *w, struct conn *c, int64_t now)
 	case CONN_TLS:
 	case CONN_SETUP:
 		if (now - c->since_ns > r->timeout_ns)
-			run_fail(r, "cannot connect to '%s' within %g s",
-			    c->node->name, s);
+			run_fail(r, "cannot connect to '%s' within %g s%s",
+			    c->node->name, s, waiting_for(c));
 		break;
 	case CONN_READY:
 		losses_expire(w, c, now);

@@ -1,0 +1,87 @@
+#!/bin/sh
+# A TLS connection that cannot be made: which of the many reasons it is.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+
+test_server 'TLS errors'
+ENGINE=$engine
+export ENGINE
+
+# certificate NAME AUTHORITY SUBJECT-ALTERNATIVE-NAME DAYS...: NAME.crt, of key.
+certificate() {
+  certificate_of=$1 authority=$2
+  printf 'subjectAltName=%s\n' "$3" >extensions
+  shift 3
+  openssl x509 -req -in request -CA "$authority.crt" -CAkey "$authority.key" \
+    -set_serial 7 -extfile extensions "$@" -out "$certificate_of.crt"
+}
+{
+  for name in ours other; do
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$name" \
+      -keyout $name.key -out $name.crt
+  done
+  openssl req -newkey rsa:2048 -nodes -subj /CN=server -keyout key -out request
+  certificate good ours IP:127.0.0.1 -days 2
+  certificate name ours DNS:elsewhere.example -days 2
+  certificate authority other IP:127.0.0.1 -days 2
+  # OpenSSL 3.4 has options for the dates, and none before it refuses this.
+  certificate expired ours IP:127.0.0.1 -not_before 20200101000000Z \
+    -not_after 20200102000000Z || certificate expired ours IP:127.0.0.1 -days -1
+} >openssl.log 2>&1
+test_result $? 'certificates'
+cat >case.json <<'END'
+[{"commands":["SET"],"keyspacelen":[50],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":true,"warmup":0,"requests":[100]}]
+END
+sed 's/"tls_mode":true/"tls_mode":false/' case.json >plain.json
+
+cat >secure <<'END'
+tls="--tls --cert $VKB_TLS_CERT --key $VKB_TLS_KEY --cacert $PWD/ours.crt"
+for of in good name authority expired; do
+  valkey-cli -s "$VKB_SOCKET" config set tls-cert-file "$PWD/$of.crt" \
+    tls-key-file "$PWD/key" >set
+  "$ENGINE" -p "$VKB_PORT" $tls -n 10 >"$of.out" 2>&1; echo "exit $?" >>"$of.out"
+  vkb-load --port "$VKB_PORT" $tls --flush --runs 1 case.json >"$of.run" 2>"$of.err"
+done
+valkey-cli -s "$VKB_SOCKET" config set tls-cert-file "$PWD/good.crt" \
+  tls-key-file "$PWD/key" >set
+"$ENGINE" -p "$VKB_PORT" --tls --cacert "$PWD/ours.crt" -n 10 \
+  --timeout 10 >client.out 2>&1
+echo "exit $?" >>client.out
+vkb-load --port "$VKB_PORT" --runs 1 plain.json 2>plain.err
+echo "exit $?" >>plain.err
+END
+test_that 'a server with TLS' vkb-serve -q --tls --unixsocket -- sh -u ./secure
+test_match '^exit 0' good.out 'a good certificate'
+test_match '"status":"ok"' good.run 'and vkb-load'
+# says NAME PATTERN: the engine and vkb-load; the latter asks before it loads.
+says() {
+  test_match "cannot connect to '127.0.0.1:[0-9]+': $2" "$1.out" "$1: the engine"
+  test_match '^exit 2' "$1.out" "$1: the engine gives up"
+  test_match "cannot reach the server at 127.0.0.1:[0-9]+: $2" "$1.err" \
+    "$1: vkb-load"
+}
+says name "the server's certificate is not for the name '127.0.0.1'"
+says authority "the server's certificate is not signed by the authority in '.*/ours.crt'"
+says expired "the server's certificate has expired on [A-Z][a-z][a-z] +[0-9]+ "
+# The alert of TLS 1.3 comes after the first request, and a reset may overtake it.
+test_match "connect.* '127.0.0.1:[0-9]+'.*: (the server wants a certificate of the client|Connection reset by peer|Broken pipe)" \
+  client.out 'no certificate of the client'
+test_match '^exit 2' client.out 'which fails'
+test_match 'does this port want TLS\?$' plain.err 'a TLS port spoken to in plain'
+test_match '^exit 2' plain.err 'which fails'
+
+cat >insecure <<'END'
+"$ENGINE" -p "$VKB_PORT" --tls --cacert "$PWD/ours.crt" -n 10 --timeout 0.5 2>engine.err
+vkb-load --port "$VKB_PORT" --tls --cacert "$PWD/ours.crt" --timeout 500ms \
+  --runs 1 case.json 2>load.err
+echo "exit $?" >>load.err
+END
+test_that 'a server without TLS' vkb-serve -q -- sh -u ./insecure
+# It takes a TLS greeting for the beginning of a command, and most often waits.
+for said in engine.err load.err; do
+  test_match "cannot (connect to|reach).*127.0.0.1:.*(no answer to the TLS handshake.*; does this port speak TLS\?|does not speak TLS on this port)" \
+    $said "$said: a plain port spoken to with TLS"
+done
+test_match '^exit 2' load.err 'which fails'
+test_litter 10 'nothing is left'
+test_done
