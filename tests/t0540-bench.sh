@@ -50,6 +50,46 @@ in_repo branch -q feature/x base
 test_that 'a name with a slash' bench --commits feature/x --runs 1
 test_same "$base" "$(flat '.[0].commit' results/feature/x)" 'is a folder in a folder'
 
+# --- logs and profiles, where the Python tool has them
+
+test_match 'vkb-load: .*SET.* base run 1 of 2' results/base/logs.txt 'the messages are kept'
+test_same 'GET SET' "$(find results/base/logs -name run-1.log | sed 's,.*/\([A-Z]*\)-.*,\1,' |
+  sort -u | xargs)" 'and the logs of the servers'
+test_that 'of each commit' test -d "results/$main/logs"
+test_that 'in another folder' bench --commits base --runs 1 --results-dir lo --logs -mine
+test_same '1' "$(find ./-mine -path '*SET*' -name run-1.log | wc -l | tr -d ' ')" 'when asked'
+test_that 'not with the results' test ! -e lo/base/logs
+if command -v perf >/dev/null; then
+  jq '.[0].commands = ["SET"] | .[0].profiling_sets = [{enabled: false},
+    {enabled: true, delays: {write: {delay: 0, duration: 1}}}]' cfg.json >profiled.json
+  profiled() {
+    vkb-bench --valkey-path repo --config profiled.json --commits base main --runs 1 --results-dir pr "$@"
+  }
+  test_that 'profiling_sets' profiled
+  test_same '1 1' "$(for ref in base main; do
+    find "pr/$ref/flamegraphs" -name flame.svg | wc -l
+  done | xargs)" 'give a flame graph of each commit'
+  test_same '1 1' "$(jq length pr/base/metrics.json pr/main/metrics.json | xargs)" \
+    'beside what was measured'
+  jq 'del(.[0].profiling_sets[0])' profiled.json >only.json && mv only.json profiled.json
+  test_that 'profiles alone' profiled --anew
+  test_match 'nothing was measured, only profiled' .err 'are not measured'
+  test_same 2 "$(find pr/base/flamegraphs -name flame.svg | wc -l | tr -d ' ')" \
+    'the earlier one is still there'
+  test_that 'without profiles' profiled --skip-profiling
+  test_same 2 "$(find pr/base/flamegraphs -name flame.svg | wc -l | tr -d ' ')" 'there is none more'
+else
+  test_skip 'profiling_sets' perf
+fi
+
+# What was begun and has no run yet is begun anew, whatever the command was.
+mkdir -p begun/.vkb-bench
+grep -m 1 '"type":"env"' results/base/runs/*.jsonl >begun/.vkb-bench/part.jsonl ||
+  echo '{"type":"env","v":1,"session":"s"}' >begun/.vkb-bench/part.jsonl
+echo 'another command' >begun/.vkb-bench/asked
+test_that 'an attempt that measured nothing' bench --commits base --runs 1 --results-dir begun
+test_same 2 "$(flat length begun/base)" 'is begun anew'
+
 # --- a baseline
 
 burned='{"commands":["SET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}'
