@@ -1,0 +1,380 @@
+#!/usr/bin/perl
+# numbers.pl FORMAT RECORDS REPORT: is each number of a report the one of its
+# record? RECORDS are the deltas, changes or summaries; REPORT is what a program
+# wrote of them as FORMAT. One line for each number that differs, for each row that
+# lacks one and for each column that this script does not know; then "N numbers".
+# A number for people, such as 91.0K, must be within half of its last digit.
+#
+# numbers.pl distinct RECORDS: one line for each record of which two fields show
+# the same number, so that one would not be missed if it stood for the other.
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($format, $records, $report) = @ARGV;
+my $json = JSON::PP->new->utf8;
+my $checked = 0;
+
+sub lines_of {
+    my ($path) = @_;
+    open my $in, '<', $path or die "numbers.pl: cannot read '$path': $!\n";
+    return map { chomp; $_ } <$in>;
+}
+
+# All numbers of a delta or change, by name.
+sub fields_of {
+    my ($r) = @_;
+    my %f = map { $_ => $r->{$_} } grep { defined $r->{$_} } qw(ratio p p_adjusted margin visible);
+    ($f{baseline_runs}, $f{contender_runs}) = @{ $r->{n} };
+    ($f{baseline_median}, $f{contender_median}) = @{ $r->{median} };
+    for my $ci (grep { $r->{$_} } qw(ci95 ci90)) {
+        ($f{"${ci}_low"}, $f{"${ci}_high"}) = @{ $r->{$ci} };
+    }
+    $f{needed_runs} = $r->{needed}{runs} if $r->{needed};
+    $f{needed_minutes} = $r->{needed}{minutes} if $r->{needed} && defined $r->{needed}{minutes};
+    return %f;
+}
+
+sub label_of {
+    my ($r) = @_;
+    return "$r->{config}{command} $r->{metric}";
+}
+
+sub complain { print join(' ', @_), "\n" }
+
+# A number for programs has all digits that the record has, up to the twelfth.
+sub check_exact {
+    my ($row, $name, $got, $want) = @_;
+    $checked++;
+    if (!defined $want) {
+        complain("$row: $name is '$got', but the record has none") if $got ne '';
+        return;
+    }
+    complain("$row: $name is '$got' and not $want")
+      if $got !~ /^[-+]?[\d.]+(?:e[-+]?\d+)?$/ || abs($got - $want) > 1e-11 * abs($want);
+}
+
+# A number for people is rounded to the digits that it shows.
+sub check_shown {
+    my ($row, $name, $got, $want) = @_;
+    $checked++;
+    if (!defined $got || !defined $want || $got !~ /^([-+]?\d+)(?:\.(\d+))?([KMG]?)$/) {
+        complain("$row: $name is '" . ($got // '') . "' and not " . ($want // 'absent'));
+        return;
+    }
+    my $unit = { '' => 1, K => 1e3, M => 1e6, G => 1e9 }->{$3};
+    my $number = "$1" . (defined $2 ? ".$2" : '');
+    my $last = defined $2 ? 10**-length $2 : 1;
+    complain("$row: $name is '$got' and not $want")
+      if abs($number * $unit - $want) > .5001 * $last * $unit;
+}
+
+# ---- numbers for programs
+
+my %text_columns = map { $_ => 1 } qw(contender baseline case metric unit better class
+  method paired verdict certain waiver notes);
+
+sub check_csv {
+    my ($all) = @_;
+    my ($head, @rows) = lines_of($report);
+    my @names = split /,/, $head;
+    my %row = map { my @c = split /,/, $_, -1; ("$c[2] $c[3]" => \@c) } @rows;
+    for my $r (@$all) {
+        my ($label, %f) = (label_of($r), fields_of($r));
+        my $cells = $row{$label} or complain("$label: no row") or next;
+        for my $i (0 .. $#names) {
+            my $name = $names[$i];
+            if ($text_columns{$name}) {
+                my $want = $r->{$name};
+                complain("$label: $name is '$cells->[$i]' and not '$want'")
+                  if $name =~ /^(better|class|method|verdict)$/ && $cells->[$i] ne $want;
+                complain("$label: $name is '$cells->[$i]'")
+                  if $name =~ /^(paired|certain)$/ && $cells->[$i] ne ($r->{$name} ? 'yes' : 'no');
+                next;
+            }
+            check_exact($label, $name, $cells->[$i], delete $f{$name});
+        }
+        complain("$label: no column $_") for sort keys %f;
+    }
+}
+
+sub check_sarif {
+    my ($all) = @_;
+    my $results = $json->decode(join '', lines_of($report))->{runs}[0]{results};
+    my %row = map { ("$_->{locations}[0]{logicalLocations}[0]{fullyQualifiedName}" => $_) } @$results;
+    for my $r (@$all) {
+        my ($label, %f) = (label_of($r), fields_of($r));
+        my $result = $row{ $label =~ s, ,/,r } or complain("$label: no result") or next;
+        for my $name (sort keys %{ $result->{properties} }) {
+            my $got = $result->{properties}{$name};
+            if ($text_columns{$name}) {
+                complain("$label: $name is '$got'")
+                  if $name =~ /^(metric|class)$/ && $got ne $r->{$name};
+                next;
+            }
+            check_exact($label, $name, $got, $f{$name});
+        }
+        for my $name (qw(baseline_median contender_median ratio ci95_low ci95_high p_adjusted margin)) {
+            complain("$label: no property $name") if !exists $result->{properties}{$name};
+        }
+        check_row("$label: message", $result->{message}{text} =~ s/\\//gr, $r);
+    }
+}
+
+my %gauges = (vkb_baseline => 'baseline_median', vkb_contender => 'contender_median',
+    vkb_change_ratio => 'ratio', vkb_change_low_ratio => 'ci95_low',
+    vkb_change_high_ratio => 'ci95_high', vkb_p_adjusted => 'p_adjusted');
+
+sub check_openmetrics {
+    my ($all) = @_;
+    my %record = map { (label_of($_) => $_) } @$all;
+    my (%seen, %verdicts);
+    $verdicts{ $_->{verdict} }++ for @$all;
+    for (grep { !/^#/ } lines_of($report)) {
+        my ($gauge, $labels, $got) = /^(\w+)\{(.*)\} (\S+)$/ or complain("no sample: $_") or next;
+        my %l = $labels =~ /(\w+)="([^"]*)"/g;
+        if ($gauge eq 'vkb_rows') {
+            check_exact($l{verdict}, 'rows', $got, $verdicts{ $l{verdict} } // 0);
+            next;
+        }
+        next if $gauge eq 'vkb_failed_runs';
+        my $label = "$l{case} $l{metric}";
+        my $r = $record{$label} or complain("no record of $label") or next;
+        my %f = (fields_of($r), regression => $r->{verdict} eq 'regression' ? 1 : 0);
+        my $name = $gauge eq 'vkb_regression' ? 'regression' : $gauges{$gauge};
+        $name or complain("$gauge is not known here") or next;
+        check_exact($label, $name, $got, $f{$name});
+        $seen{$label}{$gauge} = 1;
+    }
+    for my $label (keys %record) {
+        complain("$label: no $_") for grep { !$seen{$label}{$_} } sort(keys %gauges), 'vkb_regression';
+    }
+}
+
+# ---- numbers for people
+
+# One line about a record, a sentence or a row of a table. The record's fields
+# that it shows are compared; medians and the change must be there.
+sub check_row {
+    my ($row, $line, $r, @also) = @_;
+    my %f = fields_of($r);
+    $line =~ s/&#(\d+);/chr $1/ge;
+    $line =~ s/&gt;/>/g;
+    $line =~ s/%25/%/g;
+    my $number = qr/[-+]?\d[\d.]*[KMG]?/;
+    my ($base, $new) = $line =~ /($number) -> ($number)/;
+    ($base, $new) = $line =~ /(?:\|| ) *($number) *(?:\|| ) *($number) *(?:\|| ) *(?:\d+\.\d+x|[-+]\d)/
+      if !defined $base;
+    check_shown($row, 'baseline median', $base, $f{baseline_median});
+    check_shown($row, 'contender median', $new, $f{contender_median});
+    my ($change) = $line =~ /([-+]\d[\d.]*)%/;
+    check_shown($row, 'change', $change, 100 * ($f{ratio} - 1));
+    if (defined $f{ci95_low}) {
+        my ($low, $high) = $line =~ /\[([-+]?[\d.]+)%?, ([-+]?[\d.]+)%?\]/;
+        check_shown($row, 'low end', $low, 100 * ($f{ci95_low} - 1));
+        check_shown($row, 'high end', $high, 100 * ($f{ci95_high} - 1));
+    }
+    if (my ($times) = $line =~ /(\d+\.\d+)x/) {
+        check_shown($row, 'factor', $times, $f{ratio} < 1 ? 1 / $f{ratio} : $f{ratio});
+    }
+    if (my ($p) = $line =~ /\| ([\d.]+) \| NEW/) {
+        check_shown($row, 'p', $p, $f{p});
+    }
+    my ($n, $m) = $line =~ /\b(\d+)\+(\d+)\b/;
+    if (defined $n || grep { $_ eq 'runs' } @also) {
+        check_shown($row, 'runs of the baseline', $n, $f{baseline_runs});
+        check_shown($row, 'runs of the contender', $m, $f{contender_runs});
+    }
+    if (my ($hidden) = $line =~ /(?:up to|below) ([\d.]+) ?%/) {
+        check_shown($row, 'visible change', $hidden, 100 * $f{visible});
+    }
+    if (my ($runs) = $line =~ /needs (\d+) runs/) {
+        check_shown($row, 'needed runs', $runs, $f{needed_runs});
+    }
+    if (my ($minutes, $seconds) = $line =~ /\((\d+)m(\d+)s more\)/) {
+        check_shown($row, 'needed time', 60 * $minutes + $seconds, 60 * $f{needed_minutes});
+    }
+}
+
+sub check_rows {
+    my ($all, @also) = @_;
+    my @lines = grep { !/^(Worse|Better|overall|#|::notice|.*system-out)|\*\*/ } lines_of($report);
+    for my $r (@$all) {
+        my ($case, $metric) = ($r->{config}{command}, $r->{metric});
+        my @about;
+        for my $i (0 .. $#lines) {
+            push @about, $lines[$i] . ($format eq 'junit' ? $lines[$i + 1] // '' : '')
+              if $lines[$i] =~ /\b$case\b.*\b$metric\b/ && ($format ne 'junit' || $lines[$i] =~ /<testcase/);
+        }
+        @about = grep {/<(?:failure|skipped|system-out)/} @about if $format eq 'junit';
+        next if $format eq 'annotations' && $r->{verdict} ne 'regression';
+        next if $format eq 'junit' && $r->{verdict} =~ /^(equivalent|improvement)$/;
+        @about = grep { /\D\Q$r->{n}[0]+$r->{n}[1]\E\D/ } @about if $r->{type} eq 'change';
+        complain(label_of($r) . ': ' . @about . ' lines') if @about != 1;
+        check_row(label_of($r), $_, $r, @also) for @about;
+    }
+}
+
+# The table of vkb-report's page: medians and the change stand in data-v as well.
+sub check_page {
+    my ($all) = @_;
+    my $page = join "\n", lines_of($report);
+    my %rows;
+    while ($page =~ m{<tr[^>]*>\s*<th scope="row">(.*?)</tr>}gs) {
+        my ($row, $metric) = $1;
+        my ($case) = $row =~ /^(?:<[^>]*>)*\s*(\w+)/ or next;
+        ($metric) = $row =~ m{<td class="wide">(\w+)} or next;
+        $rows{"$case $metric"} = $row;
+    }
+    for my $r (@$all) {
+        my ($label, %f) = (label_of($r), fields_of($r));
+        my $row = $rows{$label} or complain("$label: no row") or next;
+        my @data = $row =~ /data-v="([^"]*)">([^<]*)/g;
+        my @want = ($f{baseline_median}, $f{contender_median}, $f{ratio} - 1);
+        for my $i (0 .. 2) {
+            $checked++;
+            complain("$label: data-v is $data[2 * $i] and not $want[$i]")
+              if abs($data[2 * $i] - $want[$i]) > 1e-8 * abs($want[$i]) + 1e-9;
+        }
+        check_shown($label, 'baseline median', $data[1], $f{baseline_median});
+        check_shown($label, 'contender median', $data[3], $f{contender_median});
+        my ($change, $low, $high) = $data[5] =~ /^(\S+)% \[(\S+)%, (\S+)%\]/;
+        check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
+        check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));
+        check_shown($label, 'high end', $high, 100 * ($f{ci95_high} - 1));
+    }
+}
+
+# vkb-report --text: of each case its first metric, two lines; the change at the
+# end of the second.
+sub check_terminal {
+    my ($all) = @_;
+    my ($case, %line);
+    for (lines_of($report)) {
+        $case = $1 if /^([A-Z]+) +\w+ +\w+ +[\d.]+[KMG]?  /;
+        push @{ $line{$case} }, $_ if $case && /  [\d.]+[KMG]?  /;
+    }
+    my $rows = 0;
+    for my $r (grep { $_->{metric} eq 'rps' } @$all) {
+        my ($label, %f) = (label_of($r), fields_of($r));
+        my ($base, $new) = @{ $line{ $r->{config}{command} } // [] };
+        complain("$label: no lines") or next if !defined $new;
+        check_shown($label, 'baseline median', $base =~ /  ([\d.]+[KMG]?)  /, $f{baseline_median});
+        check_shown($label, 'contender median', $new =~ /  ([\d.]+[KMG]?)  /, $f{contender_median});
+        my ($change, $low, $high) = $new =~ /([-+][\d.]+)% \[([-+][\d.]+)%?, ([-+][\d.]+)%?\]/;
+        check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
+        check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));
+        check_shown($label, 'high end', $high, 100 * ($f{ci95_high} - 1));
+    }
+}
+
+# vkb-stats -t: a table with named columns.
+sub check_summaries {
+    my ($all) = @_;
+    my %rows;
+    for (lines_of($report)) {
+        $rows{$1} = [$2, $3, $4, $5, $6, $7, $8]
+          if /^([A-Z]+) +\w+ +(\d+) +([\d.]+[KMG]?) +\[([\d.]+[KMG]?), ([\d.]+[KMG]?)\] +([\d.]+)% +([\d.]+) +([\d.]+)/;
+    }
+    for my $r (@$all) {
+        my $case = $r->{config}{command};
+        my $cells = $rows{$case} or complain("$case: no row") or next;
+        my $m = $r->{metrics};
+        my @want = ($r->{n}, $m->{rps}{median}, @{ $m->{rps}{ci95} }, $m->{rps}{cv_percent},
+            $m->{p50_latency_ms}{median}, $m->{p99_latency_ms}{median});
+        my @names = ('n', 'rps', 'low end', 'high end', 'cv', 'p50', 'p99');
+        check_shown($case, $names[$_], $cells->[$_], $want[$_]) for 0 .. $#want;
+    }
+}
+
+# ---- summaries from their values
+
+sub median {
+    my @s = sort { $a <=> $b } @_;
+    return ($s[$#s / 2] + $s[@s / 2]) / 2;
+}
+
+# Type 7 of Hyndman and Fan (1996).
+sub quantile {
+    my ($q, @x) = @_;
+    my @s = sort { $a <=> $b } @x;
+    my $h = $q * $#s;
+    my $i = int $h;
+    return $i == $#s ? $s[$i] : $s[$i] + ($h - $i) * ($s[$i + 1] - $s[$i]);
+}
+
+# The narrowest pair of order statistics k and n+1-k that holds the median with
+# 95 %, by the binomial distribution.
+sub order_interval {
+    my @s = sort { $a <=> $b } @_;
+    my ($n, $best) = (scalar @s);
+    my ($term, $below) = (0.5**$n, 0);
+    for my $k (1 .. int(($n + 1) / 2)) {
+        $below += $term;
+        $term *= ($n - $k + 1) / $k;
+        $best = [$s[$k - 1], $s[$n - $k]] if 1 - 2 * $below >= 0.95;
+    }
+    return $best;
+}
+
+sub check_values {
+    my ($all) = @_;
+    for my $r (@$all) {
+        for my $name (sort keys %{ $r->{metrics} }) {
+            my $m = $r->{metrics}{$name};
+            my @x = @{ $m->{values} };
+            my ($n, $sum, $squares, $lag) = (scalar @x, 0, 0, 0);
+            $sum += $_ for @x;
+            my $mean = $sum / $n;
+            $squares += ($_ - $mean)**2 for @x;
+            $lag += ($x[$_] - $mean) * ($x[$_ - 1] - $mean) for 1 .. $#x;
+            my $middle = median(@x);
+            my $mad = median(map { abs($_ - $middle) } @x);
+            my $sd = sqrt($squares / ($n - 1));
+            my $interval = order_interval(@x);
+            my %want = (
+                n => $n, median => $middle, mean => $mean, sd => $sd,
+                cv_percent => 100 * $sd / $mean, mad => $mad,
+                robust_cv_percent => 100 * 1.482602218505602 * $mad / $middle,
+                iqr_percent => 100 * (quantile(.75, @x) - quantile(.25, @x)) / $middle,
+                lag1 => $squares ? $lag / $squares : undef, min => quantile(0, @x), max => quantile(1, @x),
+            );
+            my $label = "$r->{config}{command} $name";
+            for my $key (grep { defined $want{$_} } sort keys %want) {
+                $checked++;
+                complain("$label: $key is $m->{$key} and not $want{$key}")
+                  if !defined $m->{$key} || abs($m->{$key} - $want{$key}) > 2e-4 * abs $want{$key};
+            }
+            $checked++;
+            complain("$label: ci95 is $m->{ci95}[0], $m->{ci95}[1]")
+              if "@{$m->{ci95}}" ne "@$interval";
+        }
+    }
+}
+
+# The largest p of all is its own adjusted one.
+sub check_distinct {
+    my ($all) = @_;
+    my ($largest) = sort { $b <=> $a } map { $_->{p} } @$all;
+    for my $r (@$all) {
+        my %f = fields_of($r);
+        my %of;
+        delete $f{p_adjusted} if $f{p} == $largest;
+        push @{ $of{ sprintf '%.5g', $f{$_} } }, $_ for keys %f;
+        complain(label_of($r) . ': equal:', sort @$_) for grep { @$_ > 1 } values %of;
+    }
+}
+
+my @all = map { $json->decode($_) } lines_of($records);
+my @rows = grep { $_->{type} =~ /^(delta|change|summary)$/ } @all;
+@rows or die "numbers.pl: '$records' has no record to compare with\n";
+my %checks = (
+    csv => \&check_csv, sarif => \&check_sarif, openmetrics => \&check_openmetrics,
+    text => sub { check_rows(@_, 'runs') }, markdown => sub { check_rows(@_, 'runs') },
+    issue => sub { check_rows(@_, 'runs') }, junit => \&check_rows, annotations => \&check_rows,
+    page => \&check_page, terminal => \&check_terminal, summaries => \&check_summaries,
+    values => \&check_values, distinct => \&check_distinct,
+);
+$checks{$format} or die "numbers.pl: no format is called '$format'\n";
+$checks{$format}->(\@rows);
+print "$checked numbers\n";

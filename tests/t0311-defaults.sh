@@ -1,0 +1,189 @@
+#!/bin/sh
+# vkb-config(5) and the program agree about defaults and limits: each default that
+# the page names is what a configuration without the key gives, and each limit is
+# the last value that passes. What the page names and this script does not know
+# is an error, so that a new key cannot be forgotten.
+. "${0%/*}/lib.sh"
+page=$top/man/vkb-config.5
+
+# What the page says of a key that is absent, as "PLACE.KEY DEFAULT".
+perl -e 'my ($place, $key, %text);
+  while (<>) {
+    $place = $1 if /^\.\\" place: (\S+)/;
+    $key = undef if /^\.(El|Sh|Ss)/;
+    if (/^\.It Ic (\S+) Pq/) { $key = "$place.$1"; next }
+    next if !defined $key;
+    s/\\\(aq/\x27/g; s/^\.(Li|Ic|Pq|Ar) //;
+    $text{$key} .= s/\n/ /r;
+  }
+  for (sort keys %text) {
+    my ($default) = $text{$_} =~ /([^\s;:,.](?:[^;:]*?[^\s;:,])?),? (?:when absent|the default)|; (\d+)\. |else (\d+)\./ or next;
+    $default = $2 // $3 // $1;
+    $default =~ s/.*\. //;
+    print "$_ $default\n";
+  }' "$page" >said
+
+# The plan of a configuration, given as "KEY":VALUE texts: PLACE and those.
+plain='"commands":["SET"],"keyspacelen":[1000],"data_sizes":[16],"pipelines":[1],"clients":[1],"requests":[10],"cluster_mode":false,"tls_mode":false,"warmup":0'
+write='"command":"SET key:__rand_int__ __data__"'
+# Keys given twice count last, where the base has them already: jq merges.
+plan() {
+  case $1 in
+  config) jq -c -n "[{$plain} * {$2}]" ;;
+  cluster) jq -c -n "[{$plain} * {\"cluster_mode\":true} * {$2}]" ;;
+  group) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
+    {\"scenarios\":[{\"id\":\"a\",$write}]} * {$2}]}]" ;;
+  scenario) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
+    {\"group\":1,\"scenarios\":[{$write} * {$2}]}]}]" ;;
+  part) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
+    {\"group\":1,\"scenarios\":[{\"id\":\"a\",\"type\":\"mixed\",\"clients\":5,\"duration\":7,
+    \"writes\":[{$write} * {$2}],\"reads\":[{\"command\":\"GET key:__rand_int__\"}]}]}]}]" ;;
+  esac >c.json
+  vkb-load --plan c.json | jq -cS 'del(.scene)'
+}
+
+# same_default PLACE KEY DEFAULT OTHER [MORE]: a configuration with the default
+# has the plan of one without the key; one with another value has not. MORE is
+# what the key needs beside it.
+same_default() {
+  more=${5:+$5,}
+  without=$(plan "$1" "${more%,}")
+  test_that "$1 $2: a configuration without it has a plan" test "$without"
+  test_same "$without" "$(plan "$1" "$more\"$2\":$3")" \
+    "$2: what is done without it is $3, as the page says"
+  test_that "$2: $4 is another plan" test "$without" != "$(plan "$1" "$more\"$2\":$4")"
+}
+
+number() { jq -n "$1 | tonumber" 2>/dev/null; }
+while read -r name default; do
+  place=${name%%.*} key=${name#*.}
+  unquoted=$(printf '%s' "$default" | tr -d "'")
+  case $name in
+  config.benchmark-threads | scenario.clients | scenario.pipeline)
+    same_default "$place" "$key" "$default" 2
+    ;;
+  part.clients)
+    # What a part has not is inherited, but for this: it is not in the record.
+    of_part='del(.config.writes[].clients)'
+    test_same "$(plan part '')" "$(plan part '"clients":1' | jq -cS "$of_part")" \
+      'clients of a part: nothing else depends on them'
+    test_same 1 "$default" 'clients of a part: the page says 1'
+    ;;
+  config.max_lost)
+    # It does not identify a case; t0308 measures what is lost without it.
+    test_same 0 "$default" 'the page: no request may be lost'
+    ;;
+  scenario.data_size | scenario.keyspacelen)
+    same_default "$place" "$key" "$default" 77
+    ;;
+  config.cluster_nodes) same_default cluster "$key" "$default" 3 ;;
+  config.cluster_replicas)
+    test_same none "$default" 'the page: there are no replicas'
+    same_default cluster "$key" 0 1
+    ;;
+  config.bind_ip)
+    # It does not identify a case: a server listens on it.
+    test_same 127.0.0.1 "$default" 'the page: the address is that of the machine itself'
+    ;;
+  config.arrivals) same_default config "$key" "\"$default\"" '"poisson"' '"rate":500' ;;
+  config.latency) same_default config "$key" "\"$default\"" '"batch-first-byte"' ;;
+  scenario.id) same_default scenario id "\"$unquoted\"" '"other"' ;;
+  group.group)
+    test_same "$(plan group '' | jq .id)" "$(plan group "\"group\":\"$unquoted\"" | jq .id)" \
+      "group: without a name it is called $default, as the page says"
+    ;;
+  config.timeout)
+    # It does not identify a case, and a minute is too long to wait for: each
+    # place of the source that stands in for it.
+    grep -rhoE 'timeout_s > 0 \? [a-z>_-]+ : ([A-Z_]+|[0-9]+)' "$top/src/vkb-load" |
+      sed 's/.*: //' | sort -u | while read -r word; do
+      case $word in
+      [0-9]*) echo "$word" ;;
+      *) grep -rhE "^#define $word " "$top/src/vkb-load" | awk '{ print $3 }' ;;
+      esac
+    done | sort -u >seconds
+    test_same "$default" "$(cat seconds)" \
+      'timeout: the seconds of the source are those of the page'
+    ;;
+  config.cluster_ports | config.port | scenario.on_iterations | part.duration)
+    : # no value: free ports; each iteration; inherited
+    ;;
+  *)
+    test_same 'a check in this script' "$name: $default" 'each default of the page is tested'
+    ;;
+  esac
+done <said
+test_that 'the page names 16 defaults at least' test "$(wc -l <said)" -ge 16
+
+# A scenario without duration, requests and maxdocs.
+seconds=$(sed -n 's/^of the configuration, or \([0-9]*\) seconds\.$/\1/p' "$page")
+same_default scenario duration "$seconds" 61
+
+# --- limits
+
+# limit PLACE KEY VALUE BEYOND: the one passes, the other is refused by its path.
+limit() {
+  test_that "$2: $3 passes" test "$(plan "$1" "\"$2\":$3")"
+  plan "$1" "\"$2\":$4" >out 2>err
+  test_empty_file out "$2: $4 has no plan"
+  test_match "$2.*: " err "$2: $4 is refused by its path"
+}
+
+# Each kind of value that the page has, with its limits.
+sed -n 's/^\.It Ic \([^ ]*\) Pq \(.*\)/\1 \2/p' "$page" >keys
+sed 's/^[^ ]* //; s/^a list of /a /; s/, or a list of them$//; s/ or a list of .*//' keys |
+  sed 's/positive integers/positive integer/' | sort -u >kinds
+while read -r kind; do
+  case $kind in
+  'a positive integer up to 65535')
+    limit config port 65535 65536
+    limit config port 1 0
+    limit config cluster_ports '[65535]' '[65536]'
+    ;;
+  'a positive integer')
+    limit config benchmark-threads 1 0
+    limit config benchmark-threads 2 -1
+    limit config benchmark-threads 2 1.5
+    limit config requests '[1]' '[0]'
+    ;;
+  'an integer >= 0') limit cluster cluster_replicas 0 -1 ;;
+  'a positive number')
+    limit config timeout 0.001 0
+    limit config timeout 1 -1
+    limit config rate 1 0
+    ;;
+  'a number >= 0') limit config warmup 0 -0.001 ;;
+  'true, false or a 32-bit integer')
+    limit config seed 4294967295 4294967296
+    limit config seed 0 -1
+    ;;
+  'true or false') limit config sequential true 1 ;;
+  'one of '*)
+    first=$(printf '%s' "${kind#one of }" | sed 's/,.*//')
+    key=$(sed -n "s/ $kind\$//p" keys | head -n 1)
+    place=config more=
+    [ "$first" != single ] || place=scenario
+    [ "$key" != arrivals ] || more='"rate":5,'
+    test_that "$key: $first passes" test "$(plan $place "$more\"$key\":\"$first\"")"
+    plan $place "$more\"$key\":\"x$first\"" >out 2>err
+    test_empty_file out "$key: another word has no plan"
+    test_match "$key.*$first" err "$key: another word is refused, with those there are"
+    ;;
+  'a non-blank string') limit config description '"x"' '" "' ;;
+  'a non-empty list of objects' | 'a non-empty list of objects of strings and numbers')
+    limit config config_sets '[{"maxmemory":1}]' '[]'
+    ;;
+  'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
+  'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;
+  'a non-empty list of non-blank strings')
+    limit config commands '["GET"]' '[]'
+    ;;
+  'a non-blank strings' | 'a objects' | 'an object' | 'an object of strings' | \
+    'an object of strings and numbers' | anything)
+    : # types without a limit: t0300 refuses other types
+    ;;
+  *) test_same 'a check in this script' "$kind" 'each kind of value of the page is tested' ;;
+  esac
+done <kinds
+test_that 'the page has 15 kinds of values at least' test "$(wc -l <kinds)" -ge 15
+test_done
