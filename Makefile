@@ -98,8 +98,8 @@ $(BUILD)/bench/%: tests/bench/%.c $(PRIVATE) $(LIB)
 	$(CC) $(ALLCFLAGS) -Isrc -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
 	$(ALLLIBS)
 
-# Fuzz targets are linked with the library and all private modules, built by
-# clang a second time.
+# Fuzz targets are linked with what they use of the library and the private
+# modules, built by clang a second time.
 FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZOBJ = $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,\
 	$(wildcard src/lib/*.c src/vkb-*/*.c))
@@ -111,9 +111,14 @@ $(BUILD)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(FUZZCC) -fsanitize=fuzzer-no-link,$(FUZZSAN) -c -o $@ $<
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZOBJ)
+FUZZLIB = $(BUILD)/fuzz/libfuzz.a
+$(FUZZLIB): $(FUZZOBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
 	@mkdir -p $(@D)
-	$(FUZZCC) -fsanitize=fuzzer,$(FUZZSAN) -MF $@.d -o $@ $< $(FUZZOBJ) \
+	$(FUZZCC) -fsanitize=fuzzer,$(FUZZSAN) -MF $@.d -o $@ $< $(FUZZLIB) \
 	$(ALLLIBS)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

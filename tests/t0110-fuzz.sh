@@ -7,7 +7,7 @@ if ! find "$dir" -name 'libclang_rt.fuzzer*' 2>/dev/null | grep -q .; then
   test_skip 'fuzz targets' "clang's fuzzer runtime"
   test_done
 fi
-test_that 'the targets build' make -s -C "$top" fuzz
+test_that 'the targets build' make -s -j2 -C "$top" fuzz
 for f in "$top"/tests/fuzz/*.c; do
   name=${f##*/}
   name=${name%.c}
