@@ -1,0 +1,60 @@
+#!/bin/sh
+# vkb-stats: units of histograms, errors, and the order of summaries, by number.
+. "${0%/*}/lib.sh"
+
+# --- a histogram is read in the unit that its name ends with
+
+text=$(jq -r 'select(.hist).hist.latency_ns' "$tests/data/hist.jsonl" | head -n 1)
+jq -c --arg h "$text" 'select(.type == "run") |
+  .hist = {latency_ns: $h, wait_us: $h, queue_ms: $h, slow_s: $h, size: $h}' \
+  "$tests/data/hist.jsonl" | head -n 1 >run
+test_that 'a run with five histograms is summarised' vkb-stats run
+cp .out summary
+test_same '[1000,1000000,1000000000]' "$(jq -c '.whole |
+  [.p50_wait_ms, .p50_queue_ms, .p50_slow_ms] as $p | .p50_latency_ms as $ns |
+  $p | map(. / $ns | round)' summary)" 'us, ms and s are as many ns'
+for q in p90 p95 p99 p999; do
+  test_same true "$(jq ".whole | (.${q}_wait_ms / .${q}_latency_ms - 1000) | fabs < 1e-9" \
+    summary)" "$q: the percentile is of its own histogram"
+done
+test_same 5 "$(jq '.hist | length' summary)" 'all five are merged'
+test_same false "$(jq '.whole | has("p50_size_ms")' summary)" \
+  'what is no time has no percentiles'
+jq -c '.hist = {latency_ns: "HISTx"}' run >bad
+test_status 2 'a histogram that cannot be read is an error' vkb-stats bad
+test_match "bad:1: histogram 'latency_ns' cannot be read" .err 'its line and name are printed'
+
+# --- runs that failed
+
+# failed LABEL INDEX ERROR
+failed() {
+  printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"S"},"run":{"index":%s},"status":"failed","error":"%s"}\n' \
+    "$@"
+}
+{
+  failed a 1 abc
+  failed a 2 abd
+  failed a 3 abc
+  failed a 4 ab
+  failed a 5 abcd
+} >failures
+test_same '[0,5,["ab","abc","abcd","abd"]]' "$(vkb-stats failures |
+  jq -c '[.n, .failed, (.errors | sort)]')" \
+  'each error is there once: neither its length nor its beginning is enough'
+vkb-stats -t failures >table
+test_match '^S +a +0 .* 5 failed' table 'the table counts them as well'
+
+# --- the order does not depend on that of the input
+
+failed a 1 abc | vkb-stats >first
+failed a 1 abd | vkb-stats >second
+failed a 2 abcdd >third
+want=$(cat first third second | vkb-stats | jq -r '.errors[]' | xargs)
+for order in 'second third first' 'third second first' 'first second third' \
+  'second first third'; do
+  # shellcheck disable=SC2086 # three names
+  test_same "$want" "$(cat $order | vkb-stats | jq -r '.errors[]' | xargs)" \
+    "summaries of one case and subject: $order is put in the same order"
+done
+test_same 'abc abcdd abd' "$want" 'it is that of their texts'
+test_done
