@@ -15,7 +15,7 @@ keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs
 # --- neither option
 
 test_that 'an empty server needs no option' vkb-load --port "$port" --runs 1 c.json
-test_same '' "$(keys)" 'an empty server is empty again'
+test_empty "$(keys)" 'an empty server is empty again'
 cli -n 3 set theirs 1 >/dev/null
 cli -n 3 set other 1 >/dev/null
 cli set first 1 >/dev/null
@@ -34,7 +34,7 @@ test_status 2 '--flush with --no-flush' vkb-load --port "$port" --flush \
 test_status 2 '--flush without a running server' vkb-load --flush c.json
 test_match "are for a running server" .err '--flush says what it is for'
 test_that '--flush measures' vkb-load --port "$port" --flush --runs 1 c.json
-test_same '' "$(keys)" '--flush deletes everything'
+test_empty "$(keys)" '--flush deletes everything'
 
 # Somebody writes while a session goes on.
 cat >slow.json <<END
@@ -84,7 +84,7 @@ test_match '^GET-.*-no_flush$' "$(jq -r .id .out >/dev/null 2>&1; vkb-load --pla
 test_same 'kept kept a b' "$(cli get theirs) $(cli -n 3 get theirs) $(cli lrange mylist 0 -1 | xargs)" \
   '--no-flush: the keys of others are as they were'
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" '--no-flush: no key of ours is left'
-test_same '' "$(cli info commandstats | grep cmdstat_flush)" \
+test_empty "$(cli info commandstats | grep cmdstat_flush)" \
   '--no-flush: nothing is flushed'
 
 # begin: a long run with keys of ours, which are there when it returns.
@@ -125,7 +125,7 @@ for text in '"command":"SET k:__rand_int__ v"' \
     vkb-load --port "$port" --no-flush --runs 1 none.json
   test_match 'not run: with --no-flush all keys have a prefix: put __prefix__ in front of each key' \
     .err "$text: the error says what to do"
-  test_same '' "$(cat .out)" "$text: nothing is measured"
+  test_empty_file .out "$text: nothing is measured"
 done
 sed 's/"requests"/"config_sets":[{"maxmemory":"2mb"}],"requests"/' c.json >set.json
 test_status 2 'a config set beside data of others' \
