@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "opt.h"
 #include "record.h"
+#include "redact.h"
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
@@ -309,6 +310,8 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 	    !(*origin = origin_open(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
 		return -1;
+	if (o->repo) /* our argument, which 'ps' shows as long as we build */
+		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !stopped(q->halt); i++) {
 		if (goal_is_archive(args->v[i]))
 			goal_archive(

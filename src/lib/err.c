@@ -1,5 +1,6 @@
 #include "err.h"
 #include "clock.h"
+#include "redact.h"
 #include "str.h"
 
 #include <errno.h>
@@ -61,6 +62,26 @@ err_last(void)
 	return last;
 }
 
+/*
+ * The message, cut where it is too long: then a URL at its end may lack the '@'
+ * by which redact_text knows a password, and is cut as well.
+ */
+static void
+compose(char *raw, size_t size, const char *fmt, va_list ap)
+{
+	char *url = NULL;
+
+	if (vsnprintf(raw, size, fmt, ap) >= (int)size) {
+		for (char *p = raw; (p = strstr(p, "://")); p += 3)
+			url = p + 3;
+		if (!url || url + strcspn(url, "/ \t\n") < raw + size - 1 ||
+		    url > raw + size - 4)
+			url = raw + size - 4;
+		memcpy(url, "...", 4);
+	}
+	redact_text(raw);
+}
+
 /* One write, so that lines of several processes do not mix. */
 static void
 write_line(int fd, const char *line, size_t n)
@@ -75,11 +96,8 @@ emit(const char *fmt, va_list ap, const char *why, bool note)
 {
 	char raw[4096], line[CLOCK_ISO + 3 * sizeof raw + 512];
 	size_t start, n;
-	int k;
 
-	k = vsnprintf(raw, sizeof raw, fmt, ap);
-	if (k >= (int)sizeof raw)
-		memcpy(raw + sizeof raw - 4, "...", 4);
+	compose(raw, sizeof raw, fmt, ap);
 	if (!note)
 		snprintf(last, sizeof last, "%s%s%s", raw, why ? ": " : "",
 		    why ? why : "");

@@ -5,7 +5,8 @@
  * returns -1; callers pass the -1 on in silence. What cannot be seen in a
  * message is shown as str_visible does, and what follows a line break is
  * indented, so that nothing foreign drives the terminal or passes for another
- * message.
+ * message. Passwords and tokens in URLs and settings are shown as redact.h
+ * says, in err_last() as well.
  */
 #ifndef ERR_H
 #define ERR_H

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "redact.h"
 #include "str.h"
 #include "tarball.h"
 #include "tls.h"
@@ -30,12 +31,11 @@ struct origin {
 static char *
 short_name(const char *url)
 {
-	const char *s = strstr(url, "://"), *at;
-	char *name;
+	char *clean = redact_copy(url), *s = strstr(clean, "://"), *at, *name;
 	size_t n;
 
-	s = s ? s + 3 : url;
-	at = s == url ? NULL : memchr(s, '@', strcspn(s, "/"));
+	s = s ? s + 3 : clean;
+	at = s == clean ? NULL : memchr(s, '@', strcspn(s, "/"));
 	s = at ? at + 1 : s;
 	if (str_starts(s, "github.com/"))
 		s += strlen("github.com/");
@@ -43,8 +43,9 @@ short_name(const char *url)
 	while (n > 1 && s[n - 1] == '/')
 		n--;
 	name = mem_strn(s, n);
-	if (s != url && str_ends(name, ".git"))
+	if (s != clean && str_ends(name, ".git"))
 		name[n - 4] = '\0';
+	free(clean);
 	return name;
 }
 
@@ -75,8 +76,9 @@ struct origin *
 origin_open(const struct cache *c, const char *url, const char *dir)
 {
 	struct origin *s = mem_new(sizeof *s);
-	const char *const texts[] = {url, NULL};
-	char key[FLAGS_KEY];
+	/* Whoever logs in: a token of CI is another one each time. */
+	char *clean = redact_copy(url), key[FLAGS_KEY];
+	const char *const texts[] = {clean, NULL};
 
 	s->cache = c;
 	if (!dir && !strstr(url, "://") && access(url, F_OK) == 0)
@@ -90,6 +92,7 @@ origin_open(const struct cache *c, const char *url, const char *dir)
 		s->lock = mem_printf("%.16s.git", key);
 		s->repo = store_open(c, s->lock);
 	}
+	free(clean);
 	if (s->repo)
 		return s;
 	origin_free(s);

@@ -2,9 +2,11 @@
 #include "clock.h"
 #include "err.h"
 #include "num.h"
+#include "redact.h"
 #include "str.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,12 +60,14 @@ meter_draw(struct meter *m, double done, double bytes)
 	int64_t now = clock_ns();
 	double spent = (double)(now - m->started) / 1e9;
 	struct str s = {0};
-	char buf[NUM_BUF];
+	char buf[NUM_BUF], *name;
 
 	if (!m->live || now - m->drawn < OFTEN)
 		return;
 	m->drawn = now;
-	str_visible(&s, m->name);
+	name = redact_copy(m->name);
+	str_visible(&s, name);
+	free(name);
 	if (m->whole > 0 && done > 0)
 		str_printf(&s, "  %.0f%%  ETA %s", 100 * done / m->whole,
 		    num_seconds(buf, spent * (m->whole - done) / done));

@@ -1,0 +1,93 @@
+#include "redact.h"
+#include "mem.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#define SPACE " \t\r\n\v\f"
+#define STARS 3
+
+/*
+ * 's' follows "://". Returns the number of characters before the '@' that ends
+ * who logs in, or 0. A password may hold what it should not: behind a colon
+ * that no port follows, "/", "?" and "#" belong to it.
+ */
+static size_t
+login_length(const char *s)
+{
+	size_t n = strcspn(s, "/?#" SPACE), port;
+	const char *at = memrchr(s, '@', n), *colon;
+
+	if (!at && (colon = memchr(s, ':', n))) {
+		port = strspn(colon + 1, "0123456789");
+		if (colon + 1 + port != s + n)
+			at = memrchr(s, '@', strcspn(s, SPACE));
+	}
+	return at ? (size_t)(at - s) : 0;
+}
+
+/* Is what ends at 'end', not before 'start', the name of a secret? */
+static bool
+names_secret(const char *start, const char *end)
+{
+	static const char *const names[] = {"password", "passwd", "passphrase",
+	    "token", "secret", "apikey", "api_key", "requirepass", "masterauth",
+	    "primaryauth"};
+	size_t n;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		n = strlen(names[i]);
+		if ((size_t)(end - start) >= n &&
+		    strncasecmp(end - n, names[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The length of the value that begins at 's', with its quotes. */
+static size_t
+value_length(const char *s)
+{
+	size_t n;
+
+	if (*s != '\'' && *s != '"')
+		return strcspn(s, "&'\",;)" SPACE);
+	for (n = 1; s[n] && s[n] != *s; n++)
+		if (s[n] == '\\' && s[n + 1])
+			n++;
+	return s[n] ? n + 1 : n;
+}
+
+void
+redact_text(char *text)
+{
+	const char *from = text;
+	char *to = text;
+	size_t n;
+
+	while (*from) {
+		n = 0;
+		*to++ = *from++;
+		if (to - text >= 3 && memcmp(to - 3, "://", 3) == 0)
+			n = login_length(from);
+		else if (to[-1] == '=' && names_secret(text, to - 1))
+			n = value_length(from);
+		memset(to, '*', n < STARS ? n : STARS);
+		to += n < STARS ? n : STARS;
+		from += n;
+	}
+	*to = '\0';
+}
+
+char *
+redact_copy(const char *text)
+{
+	char *copy = text ? mem_str(text) : NULL;
+
+	if (copy)
+		redact_text(copy);
+	return copy;
+}

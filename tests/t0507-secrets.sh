@@ -1,0 +1,127 @@
+#!/bin/sh
+# Who logs in where, in URLs and settings: no message, record, report or file of
+# ours shows it.
+. "${0%/*}/lib.sh"
+. "$tests/repo.sh"
+
+# --- one set of rules, in C and in the shell
+
+# redacted TEXT WANT: by the shell, and in a message of a program.
+redacted() {
+  # shellcheck source=bin/vkb-sh-setup
+  test_same "$2" "$(
+    here=$top/bin
+    . "$top/bin/vkb-sh-setup"
+    printf %s "$1" | redact -
+  )" "a workflow shows '$2'"
+  test_same "vkb-stats: cannot read '$2': No such file or directory" \
+    "$(vkb-stats -- "$1" 2>&1)" "a program shows '$2'"
+}
+redacted 'https://user:pass@host/a.git' 'https://***@host/a.git'
+redacted 'https://token@host/a.git and http://u:p@h' \
+  'https://***@host/a.git and http://***@h'
+redacted 'https://user:p@ss@host:80/a@b' 'https://***@host:80/a@b'
+redacted 'https://user:pa/ss?#@host/a' 'https://***@host/a'
+redacted 'https://host:8080/a@b' 'https://host:8080/a@b'
+redacted 'https://host/a@v1.git' 'https://host/a@v1.git'
+redacted 'postgresql://u:pw@h/db?sslpassword=abc&x=1' \
+  'postgresql://***@h/db?sslpassword=***&x=1'
+redacted 'https://h/a?private_token=abc&Access_Token=abc#x' \
+  'https://h/a?private_token=***&Access_Token=***'
+redacted 'host=h password=abc dbname=d' 'host=h password=*** dbname=d'
+redacted 'dbname=d PASSWORD="a b" x=1' 'dbname=d PASSWORD=*** x=1'
+redacted 'requirepass=abc token= x' 'requirepass=*** token= x'
+redacted 'git@github.com:a/b.git user@example.org tokens=3' \
+  'git@github.com:a/b.git user@example.org tokens=3'
+
+# A message that is cut within a password.
+long=$(printf 'x%.0s' $(seq 4050))
+vkb-stats "$long/https://user:$(printf 'SECRET%.0s' $(seq 20))@host" 2>err
+test_same 0 "$(grep -c SECRET err)" 'a password at the end of what is shown'
+
+# --- a repository that wants a login
+
+secret=s3cret-$$-$(date +%s)
+small_repo
+commit one
+in_repo tag v1
+git clone -q --bare repo root.git
+mkdir root
+mv root.git root/
+perl "$tests/githttp.pl" port "$scratch/root" "user:$secret" 2>server.err &
+server_pid=$!
+test_cleanup() { kill "$server_pid"; }
+wait_until 30 test -s port
+url=http://user:$secret@127.0.0.1:$(cat port)/root.git
+gone_url=http://user:$secret@127.0.0.1:1/root.git
+unset SOURCE_DATE_EPOCH
+
+# clean WHAT: no file of ours, but this script's own, has the secret.
+clean() {
+  test_same '' "$(grep -rlaF -e "$secret" . | sort | xargs)" "$1: no file shows it"
+}
+
+test_that 'vkb-build logs in' vkb-build --repo "$url" v1
+cp .out builds
+test_same "ok 127.0.0.1:$(cat port)/root" \
+  "$(jq -r '"\(.status) \(.subject.repository)"' builds)" 'the record says where from'
+test_that 'another password is the same repository' \
+  vkb-build --repo "$(echo "$url" | sed "s/user:$secret/other:x/")" "$(head_of v1)"
+test_same true "$(jq .cached .out)" 'what is there is not built again'
+test_status 2 'vkb-build cannot connect' vkb-build --repo "$gone_url" v1
+cp .err build.err
+test_match 'http://\*\*\*@127.0.0.1:1/root.git' build.err 'the message names the server'
+git clone -q "$url" clone
+test_that 'a clone that keeps the login' vkb-build -C clone v1
+cp .out builds2
+rm -rf clone
+clean vkb-build
+
+cat >quick.json <<'END'
+[{"commands":["SET"],"requests":[500],"keyspacelen":[100],"data_sizes":[16],
+"pipelines":[4],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]
+END
+# The server of the small repository does not run: it is built, and then it fails.
+for to in "$url" "$gone_url"; do
+  name=up
+  [ "$to" = "$url" ] || name=gone
+  vkb-ab --results "ab-$name" --repo "$to" v1 b=v1 -- quick.json >"ab-$name.out" 2>&1
+  vkb-pr --results "pr-$name" --repo "$to" v1 v1 -- quick.json >"pr-$name.out" 2>&1
+  vkb-bisect --results "bisect-$name" --repo "$to" v1 main -- quick.json \
+    >"bisect-$name.out" 2>&1
+  vkb-why --results "why-$name" --repo "$to" v1 v1 quick.json >"why-$name.out" 2>&1
+  vkb-publish --repo "$to" pull "pull-$name" >"pull-$name.out" 2>&1
+  mkdir "push-$name"
+  echo '{}' >"push-$name/runs.jsonl"
+  vkb-publish --repo "$to" push "push-$name" >"push-$name.out" 2>&1
+done
+test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure says where from'
+test_match '\*\*\*@127.0.0.1' ab-up/asked 'what was asked is kept without the login'
+test_same "http://***@127.0.0.1:$(cat port)/root.git" \
+  "$(git --git-dir=bisect-up/repo.git config remote.origin.url)" \
+  'the clone of vkb-bisect has a URL without login'
+for to in "postgresql://user:$secret@127.0.0.1:1/db" \
+  "postgresql://user:a $secret@127.0.0.1:1/db" "host=127.0.0.1 password=$secret x"; do
+  echo '{}' | vkb-pgpush --database "$to"
+  vkb-trackcommits query --database "$to"
+  vkb-detect --database "$to"
+done >database.out 2>&1
+test_match 'database' database.out 'a database that asks for a password is an error'
+clean 'workflows'
+
+# --- as long as it builds, the list of processes shows vkb-build
+
+in_repo checkout -q -b waits
+printf '%s\n\t%s\n' 'valkey-%:' ": >'$scratch/began'; exec tail -f /dev/null" \
+  >repo/src/Makefile
+commit waits
+git -C repo push -q "$scratch/root/root.git" waits
+vkb-build --repo "$url" waits >/dev/null 2>&1 &
+pid=$!
+wait_until 60 test -e began
+printf '%s\n' "$secret" >pattern
+test_same '' "$(grep -laFf pattern "/proc/$pid/cmdline")" \
+  'a vkb-build at work does not show the login among its arguments'
+kill $pid
+wait $pid 2>/dev/null
+test_done
