@@ -58,7 +58,7 @@ unset SOURCE_DATE_EPOCH
 
 # clean WHAT: no file of ours, but this script's own, has the secret.
 clean() {
-  test_same '' "$(grep -rlaF -e "$secret" . | sort | xargs)" "$1: no file shows it"
+  test_empty "$(grep -rlaF -e "$secret" . | sort | xargs)" "$1: no file shows it"
 }
 
 test_that 'vkb-build logs in' vkb-build --repo "$url" v1
@@ -120,7 +120,7 @@ vkb-build --repo "$url" waits >/dev/null 2>&1 &
 pid=$!
 wait_until 60 test -e began
 printf '%s\n' "$secret" >pattern
-test_same '' "$(grep -laFf pattern "/proc/$pid/cmdline")" \
+test_empty "$(grep -laFf pattern "/proc/$pid/cmdline")" \
   'a vkb-build at work does not show the login among its arguments'
 kill $pid
 wait $pid 2>/dev/null

@@ -324,6 +324,25 @@ GET is 5 % slower since abc123 $opened" \
   test_match '^# SET is 5' .out "$on: prints it"
   test_empty_file log "$on: and asks nothing"
 done
+# However many a hostile run has: a few issues, and one for the rest.
+mkdir many
+for i in $(seq 112); do
+  sed "s/cdef/$(printf %04x "$i")/; s/^# SET/# @me $i/" one.md >"many/$(printf %03d "$i").md"
+done
+fresh 'github-actions[bot]'
+test_that 'many issues' vkb-comment --issue github many/
+test_same '14 102 more regressions' "$(jq -r '.issues | "\(length) \(.[13].title)"' state)" \
+  'ten are opened, and one that sums up the others'
+jq -r '.issues[13].body' state >rest
+test_same 102 "$(grep -c '^- ' rest)" 'which lists them'
+test_same 0 "$(grep -c '@me' rest)" 'and mentions nobody'
+test_same 101 "$(asked '^GET .*issues')" 'and does not ask for each of them'
+test_that 'the next run' vkb-comment --issue github many/
+test_same '25 92 more regressions' "$(jq -r '.issues | "\(length) \(.[24].title)"' state)" \
+  'opens ten more'
+ln -s one.md linked.md
+test_status 2 'a link' vkb-comment --issue github linked.md
+test_match "'linked.md' is no file" .err 'is not read'
 test_status 2 'a text without a key' vkb-comment --issue github report.md
 test_match "'report.md' is no issue of vkb-detect" .err 'is none'
 test_empty_file forge.err 'the forge has nothing to say'

@@ -13,7 +13,11 @@ cat >fake/aws <<'END'
 #!/bin/sh
 printf '%s\n' "$*" "key ${AWS_ACCESS_KEY_ID:-none} ${AWS_ENDPOINT_URL-unset}" >>"$SEEN"
 case $* in
-'s3 sync'*) exit "${AWAY:-0}" ;;
+'s3 sync'*)
+  eval "dir=\${$(($# - 1))}"
+  (cd "$dir" && find . -type f) >"$SEEN.files"
+  exit "${AWAY:-0}"
+  ;;
 'rds generate-db-auth-token'*) echo a-token ;;
 esac
 END
@@ -88,44 +92,109 @@ test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
 
 rm -rf d5
 mkdir d5
-for name in good 'git~1' ignored.log unread; do echo "{\"of\":\"$name\"}" >"d5/$name"; done
+mkdir 'd5/git~1'
+for name in good.txt 'git~1/x.txt' ignored.log unread.txt; do
+  echo "{\"of\":\"$name\"}" >"d5/$name"
+done
 echo '*.log' >d5/.gitignore
 names() { branch ls-tree -r --name-only -z vkb-history | tr '\0' '\n'; }
 test_status 2 'a path that git refuses' publish --repo "$scratch/store.git" push d5
-test_match "^vkb-publish: 1 of 5 files of 'd5' are not in branch 'vkb-history', see above: 'git~1'$" \
+test_match "^vkb-publish: 1 of 4 files of 'd5' are not in branch 'vkb-history', see above: 'git~1/x.txt'$" \
   .err 'is named'
-test_same 'good ignored.log unread' "$(names | grep -E '^(good|ignored.log|unread)$' | xargs)" \
+test_same 'good.txt ignored.log unread.txt' "$(names | grep -E '^(good|ignored|unread)' | xargs)" \
   'the others are there, also those that a .gitignore names'
-rm 'd5/git~1'
+rm -r 'd5/git~1'
 test_that 'without it all is well' publish --repo "$scratch/store.git" push d5
-echo changed | tee d5/good >d5/unread
-chmod 0 d5/unread
+echo changed | tee d5/good.txt >d5/unread.txt
+chmod 0 d5/unread.txt
 # Root reads it too, unless it has no capabilities.
 plain_user=
 [ "$(id -u)" -ne 0 ] || plain_user='setpriv --bounding-set=-all --inh-caps=-all'
 # shellcheck disable=SC2086 # words
 test_status 2 'a file that cannot be read' $plain_user vkb-publish --repo "$scratch/store.git" push d5
-test_match "^vkb-publish: 1 of 4 files of 'd5' .*: 'unread'$" .err 'is named'
-test_same 'changed {"of":"unread"}' \
-  "$(branch show vkb-history:good) $(branch show vkb-history:unread)" 'the other one is published'
-chmod 644 d5/unread
+test_match "^vkb-publish: 1 of 3 files of 'd5' .*: 'unread.txt'$" .err 'is named'
+test_same 'changed {"of":"unread.txt"}' \
+  "$(branch show vkb-history:good.txt) $(branch show vkb-history:unread.txt)" 'the other one is published'
+: >seen
+# shellcheck disable=SC2086 # words
+test_status 2 'a file that cannot be read, and a bucket' $plain_user vkb-publish --s3 s3://b/p push d5
+test_match "^vkb-publish: 1 of 3 files of 'd5' could not be read, .*: 'unread.txt'$" .err 'is named'
+test_match '^s3 sync' seen 'the other ones are published'
+chmod 644 d5/unread.txt
 mkdir broken
 for tool in tar cp find git-add; do
   printf '#!/bin/sh\ncase "%s $*" in\n%s) exit 1 ;;\nesac\nexec "%s" "$@"\n' "$tool" \
     "$([ $tool = git-add ] && echo '*" add "*' || echo '*')" \
     "$(unset -f git && command -v "${tool%-*}")" >"broken/${tool%-*}"
   chmod +x "broken/${tool%-*}"
-  echo "{\"tool\":\"$tool\"}" >"d5/$tool"
+  echo "{\"tool\":\"$tool\"}" >"d5/$tool.json"
   test_status 2 "$tool fails" env PATH="$scratch/broken:$PATH" vkb-publish --repo "$scratch/store.git" push d5
   rm "broken/${tool%-*}"
 done
+
+# --- the folder is that of a job that ran anybody's code
+
+names >before
+rm -rf d6
+mkdir -p d6/.github/workflows d6/c/.vkb-bench d6/c/configs/0123456789abcdef d6/x
+for name in .gitlab-ci.yml .gitattributes .gitmodules .github/workflows/a.yml \
+  .github/x.json Jenkinsfile action.yml c/.x.json x/run.sh "$(printf 'x/a\nb.json')"; do
+  echo x >"d6/$name"
+done
+for name in c/.vkb-bench/asked c/configs/0123456789abcdef/mine c/metrics.json c/builds; do
+  echo x >"d6/$name"
+done
+ln -s /etc/passwd d6/link.json
+ln -s / d6/root
+test_that 'names that a forge obeys' publish --repo "$scratch/store.git" --s3 s3://b/p push d6
+test_match "files of 'd6' are left out, as no program of vkb writes such a name: '.*'" .err 'are named'
+names >after
+test_same 'c/.vkb-bench/asked c/builds c/configs/0123456789abcdef/mine c/metrics.json' \
+  "$(comm -13 before after | xargs)" 'are not published, and ours are'
+test_same 'add results [skip ci]' "$(branch log -1 --format=%s vkb-history)" \
+  'no forge starts a job of it'
+
+# What another one put there reaches no file outside.
+echo mine >outside
+git clone -q -b vkb-history store.git planted 2>/dev/null
+ln -s "$scratch/outside" planted/link.json
+ln -s "$scratch" planted/folder
+echo x >planted/.gitlab-ci.yml
+git -C planted add -A
+git -C planted commit -qm planted
+git -C planted push -q
+test_that 'a branch with links' publish --repo "$scratch/store.git" pull p6
+test_empty "$(find p6 -type l -o -name .gitlab-ci.yml)" 'does not put them into the folder'
+rm -r d6
+mkdir d6
+echo other >d6/link.json
+test_that 'a file where there is a link' publish --repo "$scratch/store.git" push d6
+test_same mine "$(cat outside)" 'is not written through it'
+test_same other "$(branch show vkb-history:link.json)" 'takes its place'
+
+# GitLab is told by an option too, where the server takes options.
+cat >store.git/hooks/pre-receive <<'END'
+#!/bin/sh
+echo "${GIT_PUSH_OPTION_0:-none}" >../options
+END
+chmod +x store.git/hooks/pre-receive
+for takes in true false; do
+  branch config receive.advertisePushOptions $takes
+  echo $takes >d6/takes.txt
+  test_that "push options: $takes" env GITLAB_CI=true vkb-publish \
+    --repo "$scratch/store.git" push d6
+  test_same "$([ $takes = true ] && echo ci.skip || echo none)" "$(cat options)" \
+    "push options: $takes: what the server sees"
+done
+rm store.git/hooks/pre-receive
 
 # --- a bucket
 
 : >seen
 test_that 'a bucket' publish --s3 s3://b/p push d1
-test_same 's3 sync --no-progress --exclude *.part d1 s3://b/p
-key none unset' "$(cat seen)" 'gets what is new'
+test_same 's3 sync --no-progress DIR/new s3://b/p
+key none unset' "$(sed 's, [^ ]*/new , DIR/new ,' seen)" 'gets what is new'
+test_same './c1/x.jsonl' "$(cat seen.files)" 'gets what is finished'
 : >seen
 test_that 'not of AWS' env VKB_S3_KEY_ID=k VKB_S3_ENDPOINT=https://s3.example \
   VKB_S3_KEY=secret vkb-publish --s3 s3://b/p push d1
