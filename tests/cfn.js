@@ -136,7 +136,7 @@ for (const [name, r] of Object.entries(res)) {
       (p.ContainerDefinitions || []).some(c => c.Environment.some(e => /PASSWORD|SECRET|KEY/.test(e.Name))))
     say(name, "has a secret");
   for (const c of p.ContainerDefinitions || [])
-    if (!/:\d+\.\d+(\.\d+)?$/.test(params[c.Image.Ref].Default)) say(name, "image", c.Image.Ref);
+    if (!/:\d+\.\d+(\.\d+)?@sha256:[0-9a-f]{64}$/.test(params[c.Image.Ref].Default)) say(name, "image", c.Image.Ref);
 }
 for (const b of res.Distribution.Properties.DistributionConfig.CacheBehaviors)
   if (b.OriginRequestPolicyId) say(b.PathPattern, "is kept for all, with what one visitor sent");

@@ -30,6 +30,27 @@ all="$flows $copied action.yml"
   empty 'and everywhere to the same one'
 }
 
+# image FILE ...: each line that names an image of a container.
+images() {
+  grep -HnE '^ *(-? *image:|FROM) +|^ *Default: .*(/|postgres|grafana).*:' "$@"
+}
+# shellcheck disable=SC2086 # names without blanks
+images $all .gitlab-ci.yml configs/ci/gitlab.yml configs/grafana/compose.yaml \
+  deploy/aws/stack.yaml Containerfile Jenkinsfile configs/ci/jenkins/Jenkinsfile >"$scratch/images"
+grep -vE '[a-z]:[a-z0-9.-]+@sha256:[0-9a-f]{64}( AS [a-z]+)?$' "$scratch/images" >"$bad"
+empty 'each image is pinned by a digest'
+test_same 9 "$(wc -l <"$scratch/images")" 'all images are looked at'
+sed -E 's/.*[ /]([a-z-]+:[^ @]*@sha256:[0-9a-f]*).*/\1/' "$scratch/images" | sort -u | sed 's/:.*//' |
+  uniq -d >"$bad"
+empty 'and everywhere by the same one'
+for f in .github/workflows/*.yml; do
+  grep -q 'vkb-publish .*--table' "$f" || continue
+  for name in PGSSLMODE VKB_PGSSLROOTCERT; do
+    grep -q "^ *$name: " "$f" || echo "$f: no $name"
+  done
+done >"$bad"
+empty 'where results go to a database its certificate can be given'
+
 for f in $flows $copied; do
   awk -v f="$f" '
     # The event that starts it, and what it may do unless a job says more.

@@ -230,6 +230,49 @@ test_match 'database: ' .err 'is said'
 test_match '^five.jsonl$' "$(branch ls-tree --name-only vkb-history >names; echo names)" 'the branch has them'
 PGHOST=$kept
 
+# With the certificate of those who vouch for it, who answers is known.
+postgres_stop
+for name in mine other; do
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost -keyout $name.key -out $name.crt 2>openssl.err
+done
+cp mine.key mine.crt "$scratch/pg/data"
+echo 'host all all 127.0.0.1/32 trust' >>"$scratch/pg/data/pg_hba.conf"
+chmod 600 "$scratch/pg/data/mine.key"
+[ "$(id -u)" -ne 0 ] || chown postgres: "$scratch"/pg/data/mine.*
+free=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1",
+  Listen => 1)->sockport')
+cat >>"$scratch/pg/data/postgresql.auto.conf" <<END
+ssl = on
+ssl_cert_file = 'mine.crt'
+ssl_key_file = 'mine.key'
+port = $free
+END
+with_tls() { # the same server, by TCP
+  pg_user=
+  [ "$(id -u)" -ne 0 ] || pg_user='--reuid=postgres --regid=postgres --init-groups'
+  # shellcheck disable=SC2086 # several words
+  setpriv $pg_user --pdeathsig QUIT env -C / "$pg_bin/postgres" -D "$scratch/pg/data" \
+    -k "$scratch/pg" -c listen_addresses=127.0.0.1 </dev/null >>"$scratch/pg.log" 2>&1 &
+  pg_pid=$!
+  PGPORT=$free
+  export PGPORT
+  wait_until 60 psql -X -q -c ''
+}
+with_tls
+PGHOST=localhost
+test_that 'a database by TLS, and its certificate' env VKB_PGSSLROOTCERT="$(cat mine.crt)" \
+  vkb-publish --table core push d1
+test_status 2 'the certificate of another one' env VKB_PGSSLROOTCERT="$(cat other.crt)" \
+  vkb-publish --table core push d1
+test_match 'certificate verify failed' .err 'is refused'
+test_status 2 'a file of certificates' env PGSSLROOTCERT="$scratch/other.crt" \
+  vkb-publish --table core push d1
+test_match 'certificate verify failed' .err 'is looked at as well'
+test_that 'unless it is said' env PGSSLROOTCERT="$scratch/mine.crt" PGSSLMODE=disable \
+  vkb-publish --table core push d1
+PGHOST=$kept
+
 # --- what is wrong
 
 test_that 'nowhere' publish --repo '' --s3 '' --table '' push d1

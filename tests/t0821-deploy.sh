@@ -266,7 +266,7 @@ const ajv = new Ajv({strict: false, validateFormats: false});
 const v = ajv.compile({...schema, $schema: undefined});
 if (!v(compose)) console.log(v.errors);
 for (const [name, s] of Object.entries(compose.services)) {
-  if (!/:\d+\.\d+(\.\d+)?$/.test(s.image)) console.log(name, "image", s.image);
+  if (!/:\d+\.\d+(\.\d+)?@sha256:[0-9a-f]{64}$/.test(s.image)) console.log(name, "image", s.image);
   for (const p of s.ports || [])
     if (!p.startsWith("127.0.0.1:")) console.log(name, "port", p);
   for (const [k, e] of Object.entries(s.environment || {}))
