@@ -57,4 +57,23 @@ for order in 'second third first' 'third second first' 'first second third' \
     "summaries of one case and subject: $order is put in the same order"
 done
 test_same 'abc abcdd abd' "$want" 'it is that of their texts'
+# --- what is asked for
+
+jq -c 'select(.type == "run" and .config.command == "SET")' "$tests/data/a.jsonl" >runs
+vkb-stats -p 0.3% runs >summary
+test_same 0.003 "$(jq .metrics.rps.precision.wanted summary)" '-p 0.3% asks for .003'
+more=$(jq '.metrics.rps.precision.runs' summary)
+test_that 'it is not reached yet' test "$more" -gt 0
+vkb-stats -t -p 0.3% runs >table
+test_match "$more more runs for 0\.3%" table 'the table says as many runs for 0.3 %'
+test_status 2 '-p 0% is refused' vkb-stats -p 0% runs
+test_status 2 'a summary that cannot be written is an error' sh -c 'vkb-stats runs >/dev/full'
+test_match 'No space left' .err 'it is named'
+{
+  cat runs
+  jq -c '.config.command = "GET" | .status = "failed" | .error = "x"' runs
+} >mixed
+vkb-stats -t mixed >table
+test_match '^SET +' table 'a case with results is named by what differs'
+test_match '^GET +.* 0 .*8 failed' table 'so is one without'
 test_done
