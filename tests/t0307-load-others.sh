@@ -7,7 +7,7 @@ test_server 'data of others'
 base='"keyspacelen":[200],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0'
 printf '[{"commands":["SET","GET"],%s,"cluster_mode":false,"requests":[2000]}]\n' \
   "$base" >c.json
-printf '{"type":"spec","v":1,"id":"other"}\n' >spec
+printf '{"type":"spec","v":1,"id":"other","config":{"enable-debug-command":"yes"}}\n' >spec
 test_other spec
 cli() { valkey-cli -p "$port" "$@"; }
 keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs; }
@@ -58,6 +58,25 @@ if [ "$(cli exists intruder)" = 1 ]; then
 else # it came while the second run was going on, and went with its keys
   test_same 0 $status 'keys that come during a run go with its keys'
 fi
+cli flushall >/dev/null
+
+# It is started anew while a run goes on, and loads data of others.
+sed 's/0\.2/2/' slow.json >long.json
+cli set theirs 1 >/dev/null
+cli save >/dev/null
+cli flushall >/dev/null
+vkb-load --port "$port" --max-lost 100000 --runs 2 long.json >out 2>err &
+load=$!
+filled() { [ "$(cli dbsize)" -gt 0 ]; }
+wait_until 30 filled
+cli debug restart >/dev/null 2>&1
+wait "$load"
+test_same 2 $? 'a server that is started anew during a run fails it'
+test_same 1 "$(cli exists theirs)" 'what it has loaded is not deleted'
+test_match 'was started anew since it was seen empty, and is not emptied' err \
+  'the message says why'
+test_match 'holds [0-9]* keys .*--flush allows that' err \
+  'and what to do about the keys'
 cli flushall >/dev/null
 
 # --- --no-flush

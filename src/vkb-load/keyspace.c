@@ -18,6 +18,7 @@
 struct count {
 	double keys[DATABASES], all;
 	size_t indexes;
+	struct str ids; /* of the processes that were asked */
 };
 
 static int
@@ -64,20 +65,39 @@ each_node(const struct target *t,
 	return rc;
 }
 
+/* A server that loads its data does not count what is still to come. */
+static int
+read_info(struct count *n, const struct reply *info)
+{
+	char *loading, *id;
+	bool is_loading;
+
+	if (!reply_text(info))
+		return err_fail("INFO: the answer is no text");
+	loading = reply_info(info, "loading");
+	id = reply_info(info, "run_id");
+	is_loading = loading && strcmp(loading, "0") != 0;
+	count_keys(n, reply_text(info));
+	str_printf(&n->ids, "%s ", id ? id : "?");
+	free(loading);
+	free(id);
+	if (is_loading)
+		return err_fail("the server is still loading its data, so it "
+				"cannot be known what it holds: try again when "
+				"'INFO persistence' has loading:0");
+	return 0;
+}
+
 static int
 read_node(const struct target *t, struct client *c, void *arg)
 {
-	struct reply *r = CONTROL_ASK(c, wait_ms(t), "INFO", "keyspace");
+	struct reply *r = CONTROL_ASK(c, wait_ms(t), "INFO");
 	struct count *n = arg;
+	int rc = r ? read_info(n, r) : -1;
 
-	if (!r)
-		return -1;
-	if (!reply_text(r)) {
-		reply_free(r);
-		return err_fail("INFO keyspace: the answer is no text");
-	}
-	count_keys(n, reply_text(r));
 	reply_free(r);
+	if (rc < 0)
+		return -1;
 	/* A server without such a module answers with an error: no index. */
 	r = CLIENT_CALL(c, wait_ms(t), "FT._LIST");
 	if (!r)
@@ -109,18 +129,21 @@ describe(struct str *s, const struct count *n)
 }
 
 int
-keyspace_read(const struct target *t, char **text)
+keyspace_read(const struct target *t, char **text, char **ids)
 {
 	struct count *n = mem_new(sizeof *n);
 	struct str s = {0};
 	int rc;
 
-	*text = NULL;
+	*text = *ids = NULL;
 	rc = each_node(t, read_node, n);
 	if (rc == 0)
 		describe(&s, n);
 	if (s.len)
 		*text = str_take(&s);
+	if (rc == 0)
+		*ids = str_take(&n->ids);
+	str_free(&n->ids);
 	free(n);
 	return rc;
 }

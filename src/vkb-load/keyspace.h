@@ -8,11 +8,12 @@
 struct target;
 
 /*
- * Sets *text to "12 keys (10 in db0, 2 in db3) and 1 search index", which the
- * caller frees, or to NULL if there is nothing. Returns 0; -1 if a node does
- * not say, which is reported.
+ * Sets *text to "12 keys (10 in db0, 2 in db3) and 1 search index", or to NULL
+ * if there is nothing, and *ids to the run_id of each primary, which differs
+ * after a restart. The caller frees both. Returns 0; -1 if a node does not say,
+ * or is still loading its data, which is reported.
  */
-int keyspace_read(const struct target *, char **text);
+int keyspace_read(const struct target *, char **text, char **ids);
 
 /* Deletes all keys (FLUSHALL) and search indexes. 0; -1, reported. */
 int keyspace_empty(const struct target *);

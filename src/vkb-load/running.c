@@ -30,6 +30,7 @@ struct running {
 	bool flush;   /* whatever it holds may be deleted */
 	char *prefix; /* of our keys; NULL: the server is ours to empty */
 	bool used;    /* it was empty, and now it may hold keys of ours */
+	char *ids;    /* run_id of each primary when it was seen empty */
 	struct old *old;
 	size_t n, cap;
 };
@@ -228,28 +229,36 @@ reach(struct running *r, bool unixsocket, double timeout_s)
 	return 0;
 }
 
-/* Data of others is not deleted unless that was asked for. */
 static int
-check_empty(struct running *r)
+refuse(const struct running *r, const char *holds)
 {
 	const struct engine_node *n = &r->t.nodes[0];
-	char *holds, *where;
+	char *where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
+				    : mem_printf("%s:%d", n->host, n->port);
 
-	if (r->flush || r->prefix)
-		return 0;
-	if (keyspace_read(&r->t, &holds) < 0)
-		return -1;
-	if (!holds)
-		return 0;
-	where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
-			      : mem_printf("%s:%d", n->host, n->port);
 	err_fail("the %s at %s holds %s, and measuring would delete all of it: "
 		 "--flush allows that, --no-flush leaves it and measures "
 		 "beside it",
 	    r->t.e.cluster ? "cluster" : "server", where, holds);
 	free(where);
-	free(holds);
 	return -1;
+}
+
+/* Data of others is not deleted unless that was asked for. */
+static int
+check_empty(struct running *r)
+{
+	char *holds;
+	int rc;
+
+	if (r->flush || r->prefix)
+		return 0;
+	free(r->ids);
+	if (keyspace_read(&r->t, &holds, &r->ids) < 0)
+		return -1;
+	rc = holds ? refuse(r, holds) : 0;
+	free(holds);
+	return rc;
 }
 
 /* Different for each session, so that no two remove each other's keys. */
@@ -300,6 +309,7 @@ running_close(struct running *r)
 	target_free(&r->t);
 	json_free(r->record);
 	free(r->prefix);
+	free(r->ids);
 	free(r->old);
 	free(r);
 }
@@ -485,10 +495,38 @@ apply_set(struct running *r, const struct json *set)
 	return rc;
 }
 
+/*
+ * What a server holds that was started anew since it was seen empty, or that
+ * took the place of another one, was loaded from files of others.
+ */
+static int
+empty(struct running *r)
+{
+	char *ids, *holds;
+	bool same;
+	int rc;
+
+	if (r->flush)
+		return keyspace_empty(&r->t);
+	if (keyspace_read(&r->t, &holds, &ids) < 0)
+		return -1;
+	same = strcmp(ids, r->ids) == 0;
+	if (!same)
+		err_say("the server was started anew since it was seen empty, "
+			"and is not emptied");
+	if (same)
+		rc = keyspace_empty(&r->t);
+	else if ((rc = holds ? refuse(r, holds) : 0) < 0)
+		r->used = false;
+	free(ids);
+	free(holds);
+	return rc;
+}
+
 static int
 remove_keys(struct running *r)
 {
-	int rc = r->prefix ? keyspace_remove_own(&r->t) : keyspace_empty(&r->t);
+	int rc = r->prefix ? keyspace_remove_own(&r->t) : empty(r);
 
 	if (rc == 0)
 		r->used = false;
