@@ -244,6 +244,20 @@ sql() {
   done
 }
 
+# find_victim PID: $victim is the process of the server that the vkb-load with
+# this process id has started; false as long as there is none.
+# shellcheck disable=SC2034 # $victim is for the script
+find_victim() {
+  victim_serve=$(ps -o pid= --ppid "$1" | tr -d ' ')
+  [ "$victim_serve" ] || return 1
+  for victim in $(ps -o pid= --ppid "$victim_serve"); do
+    case $(cat "/proc/$victim/comm") in
+    valkey-server | redis-server) return 0 ;;
+    esac
+  done
+  return 1
+}
+
 # gone PID: a zombie that nobody has reaped yet is gone.
 gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 # No run directory, socket or temporary file is left. What vkb-load keeps of

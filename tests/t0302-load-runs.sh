@@ -265,17 +265,7 @@ test_match 'timed out' .err 'is not waited for'
 begin() {
   vkb-load --runs 1 --duration 30 --case 'SET*' "$@" c.json >dead 2>dead.err &
   load=$!
-  wait_until 10 has_server
-}
-has_server() {
-  serve_of=$(ps -o pid= --ppid "$load" | tr -d ' ')
-  [ "$serve_of" ] || return 1
-  for p in $(ps -o pid= --ppid "$serve_of"); do
-    case $(cat "/proc/$p/comm") in
-    valkey-server | redis-server) victim=$p && return 0 ;;
-    esac
-  done
-  return 1
+  wait_until 10 find_victim "$load"
 }
 connected() { # three clients and the coprocess
   [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 4 ]

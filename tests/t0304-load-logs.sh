@@ -64,18 +64,8 @@ case $kept in "$TMPDIR"/vkb-logs.*/SET-*/run-1.log) test_result 0 'the message n
 test_match 'Ready to accept connections' "$kept" 'the log in TMPDIR is kept'
 
 # A server that is killed: its run directory goes before vkb-load hears of it.
-victim() { # the server of the vkb-load in $load
-  serve_of=$(ps -o pid= --ppid "$load" | tr -d ' ')
-  [ "$serve_of" ] || return 1
-  for p in $(ps -o pid= --ppid "$serve_of"); do
-    case $(cat "/proc/$p/comm") in
-    valkey-server | redis-server) victim=$p && return 0 ;;
-    esac
-  done
-  return 1
-}
 under_load() {
-  victim && [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 3 ]
+  find_victim "$load" && [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 3 ]
 }
 vkb-load --runs 1 --duration 30 --case 'SET*' -o killed c.json 2>killed.err &
 load=$!

@@ -74,6 +74,24 @@ test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
 test_match '^of mine .* against base ' .out 'against a ref'
 test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 
+# --- a release, and a branch that still says its version
+
+version=$("$server" --version | sed 's/.* v=\([^ ]*\) .*/\1/')
+in_repo tag "$version" main
+burn 0 branch
+# shellcheck disable=SC2086 # words
+test_that 'a tag like the version of all servers' vkb-ab --results tagged -C repo \
+  "$version" main -- --runs 8 cfg.json -- $judged
+test_match "^of main .* against $version " .out 'is the baseline, not the branch'
+test_match 'improvement' .out 'and the branch is compared with it'
+# shellcheck disable=SC2086 # words
+test_status 2 'a comparison without the side it needs' vkb-ab --results e -C repo \
+  a=base -- --runs 8 cfg.json -- $judged
+test_match '^vkb-compare: there is no contender' .err 'is named'
+test_that 'the build is kept' test -s e/builds.jsonl
+test_that 'and nothing was measured' test ! -e e/part.jsonl
+in_repo reset -q --hard "$version"
+
 # --- stopped, and gone on with
 
 cat >long.json <<'END'
