@@ -95,6 +95,10 @@ for to in "$url" "$gone_url"; do
   echo '{}' >"push-$name/runs.jsonl"
   vkb-publish --repo "$to" push "push-$name" >"push-$name.out" 2>&1
 done
+# What git repeats of a URL that it does not take is no file of ours either.
+vkb-bisect --results bisect-wrong --repo "https://user:$secret/more@127.0.0.1:1/a" \
+  v1 main -- quick.json >bisect-wrong.out 2>&1
+test_match '\*\*\*@127.0.0.1:1/a' bisect-wrong.out 'a URL that git cannot read is named'
 test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure says where from'
 test_match '\*\*\*@127.0.0.1' ab-up/asked 'what was asked is kept without the login'
 test_same "http://***@127.0.0.1:$(cat port)/root.git" \
