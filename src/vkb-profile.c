@@ -449,6 +449,14 @@ watch(struct work *w, char **command)
 	return finish(w, !command); /* stdout is the command's own */
 }
 
+static int
+check_profile(const struct json *rec, const char *file)
+{
+	return record_is(rec, "profile")
+	    ? 0
+	    : err_fail("%s: not a 'profile' record", file);
+}
+
 /* What was packed: its record says how to read it. */
 static int
 unpack(struct work *w)
@@ -458,12 +466,12 @@ unpack(struct work *w)
 	struct json *rec = NULL;
 	int rc = -1;
 
-	if (unpack_archive(w->o->open, w->o->dir) == 0)
-		rec = jsonfile_read(file);
-	if (!rec || record_check(rec, file) < 0)
+	if (unpack_archive(w->o->open, w->o->dir) < 0)
 		goto out;
-	if (!record_is(rec, "profile")) {
-		err_say("%s: not a 'profile' record", file);
+	rec = jsonfile_read(file);
+	if (!rec || record_check(rec, file) < 0 ||
+	    check_profile(rec, file) < 0) {
+		unpack_remove(w->o->dir);
 		goto out;
 	}
 	json_free(w->rec);

@@ -197,7 +197,10 @@ refused evil.tar 'an archive that is larger than any profile' 'more than 8 GiB'
 rm -r evil1
 echo '{"type":"run","v":1}' >evil/profile/profile.json
 tar -czf evil.tgz -C evil profile
-test_status 2 'an archive of something else' vkb-profile --open evil.tgz -o r5
+refused evil.tgz 'an archive of something else' "record 'run' lacks"
+mv evil/profile/profile.json evil/profile/note
+tar -czf evil.tgz -C evil profile
+refused evil.tgz 'an archive without a record' "cannot read 'r8/profile.json'"
 head -c 100000 mine.tgz >cut.tgz
 test_status 2 'an archive that is cut short' vkb-profile --open cut.tgz -o r6
 

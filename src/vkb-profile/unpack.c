@@ -167,9 +167,8 @@ open_empty(const char *dir)
 	return fd;
 }
 
-/* Removes what was unpacked, also where 'dir' is a link to the folder. */
-static void
-remove_folder(const char *dir)
+void
+unpack_remove(const char *dir)
 {
 	char *path = realpath(dir, NULL);
 
@@ -192,7 +191,7 @@ unpack_archive(const char *archive, const char *dir)
 				break;
 		close(u.dir);
 		if (rc < 0)
-			remove_folder(dir);
+			unpack_remove(dir);
 	}
 	tarball_close(u.archive);
 	return rc;

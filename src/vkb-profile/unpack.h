@@ -16,4 +16,10 @@
  */
 int unpack_archive(const char *archive, const char *dir);
 
+/*
+ * Removes what was unpacked into 'dir', also where 'dir' is a link to the
+ * folder. Reports an error.
+ */
+void unpack_remove(const char *dir);
+
 #endif
