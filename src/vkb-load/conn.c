@@ -6,6 +6,7 @@
 #include "tls.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +60,10 @@ conn_close(struct worker *w, struct conn *c)
 	c->fd = -1;
 	if (c->awaited && c->state == CONN_READY)
 		w->busy--;
-	if (c->state == CONN_READY)
+	if (c->state == CONN_READY) {
 		w->nready--;
+		c->down_ns = w->now;
+	}
 	c->state = CONN_DOWN;
 	c->events = 0;
 	c->awaited = c->refills = 0;
@@ -104,28 +107,55 @@ enum { BATCH_LARGE = 512 * 1024, SEND_ROOM = 128 * 1024 };
 
 static void setup(struct worker *, struct conn *, int64_t);
 
+/* Goes on with the next address of the node, where it has one. */
+static void
+not_connected(struct worker *w, struct conn *c, const char *why, int64_t now)
+{
+	c->address = c->address ? c->address->ai_next : NULL;
+	if (!c->address) {
+		conn_lost(w, c, why, now);
+		return;
+	}
+	conn_close(w, c);
+	conn_open(w, c, now);
+}
+
 void
 conn_open(struct worker *w, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	size_t batch = r->pipeline * (size_t)r->command->len;
-	const char *why = NULL;
 
 	if (c->next)
 		c->node = c->next;
+	if (c->next || !c->address)
+		c->address = c->node->addresses;
 	c->next = NULL;
 	c->course.turn = 0;
 	c->state = CONN_CONNECTING;
-	c->fd = c->node->unixsocket
-	    ? dial_unix(c->node->unixsocket)
-	    : dial_tcp(c->node->host, c->node->port,
-		  batch > BATCH_LARGE ? SEND_ROOM : 0, &why);
+	c->since_ns = now;
+	if (c->node->unixsocket)
+		c->fd = dial_unix(c->node->unixsocket);
+	else if (c->address)
+		c->fd =
+		    dial_tcp(c->address, batch > BATCH_LARGE ? SEND_ROOM : 0);
+	else
+		c->fd = -1;
+	if (c->fd < 0 && c->node->unixsocket && errno == EAGAIN) {
+		/* The server has yet to take others: the next tick tries again.
+		 */
+		c->state = CONN_DOWN;
+		c->retry_ns = now;
+		return;
+	}
 	if (c->fd < 0) {
-		conn_lost(w, c, why ? why : strerror(errno), now);
+		not_connected(w, c,
+		    c->node->unixsocket || c->address ? strerror(errno)
+						      : c->node->unresolved,
+		    now);
 		return;
 	}
 	c->scan.zero_miss = r->command->zero_miss;
-	c->since_ns = now;
 	if (r->tls)
 		c->tls = tls_new(r->tls, c->fd, r->target->servername);
 	conn_await_room(w, c);
@@ -154,7 +184,7 @@ connected(struct worker *w, struct conn *c, int64_t now)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &n) < 0)
 		e = errno;
 	if (e) {
-		conn_lost(w, c, strerror(e), now);
+		not_connected(w, c, strerror(e), now);
 		return;
 	}
 	if (!c->tls) {

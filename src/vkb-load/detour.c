@@ -1,8 +1,10 @@
+#include "dial.h"
 #include "losses.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
 
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,7 @@ struct later {
 struct detour {
 	struct conn conn;
 	struct slotmap_node node;
+	struct addrinfo *own;  /* addresses that no map has */
 	struct request *queue; /* the oldest at 'head' */
 	size_t head, n, cap;
 	bool asked; /* the ASKING of the oldest one was answered */
@@ -100,6 +103,34 @@ same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/*
+ * Finds the addresses of a node that a server has named. A look-up would stop
+ * the load of this thread, so a name must be one that the map knows.
+ */
+static void
+find_addresses(struct worker *w, struct detour *d)
+{
+	const struct slotmap_node *n;
+	size_t i;
+
+	if (d->node.addresses || d->node.unixsocket)
+		return;
+	for (i = 0; i < w->map->n && !d->node.addresses; i++) {
+		n = &w->map->nodes[i];
+		if (n->port == d->node.port &&
+		    strcmp(n->host, d->node.host) == 0)
+			d->node.addresses = n->addresses;
+	}
+	if (d->node.addresses)
+		return;
+	d->own =
+	    dial_resolve(d->node.host, d->node.port, true, &d->node.unresolved);
+	d->node.addresses = d->own;
+	if (!d->own)
+		d->node.unresolved =
+		    "CLUSTER SLOTS does not know this host name";
+}
+
 static struct detour *
 detour_to(struct worker *w, const struct hint *h)
 {
@@ -108,8 +139,10 @@ detour_to(struct worker *w, const struct hint *h)
 	for (d = w->detours; d; d = d->next)
 		if (d->node.port == h->port &&
 		    strcmp(d->node.host, h->host) == 0 &&
-		    same_text(d->node.unixsocket, h->unixsocket))
+		    same_text(d->node.unixsocket, h->unixsocket)) {
+			find_addresses(w, d);
 			return d;
+		}
 	d = mem_new(sizeof *d);
 	d->node.host = mem_str(h->host);
 	d->node.port = h->port;
@@ -119,6 +152,7 @@ detour_to(struct worker *w, const struct hint *h)
 	d->conn.fd = -1;
 	d->conn.detour = d;
 	d->conn.node = &d->node;
+	find_addresses(w, d);
 	d->next = w->detours;
 	w->detours = d;
 	return d;
@@ -443,6 +477,8 @@ detour_free(struct worker *w)
 		free(d->node.host);
 		free(d->node.unixsocket);
 		free(d->node.name);
+		if (d->own)
+			freeaddrinfo(d->own);
 		free(d);
 	}
 }

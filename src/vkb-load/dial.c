@@ -1,7 +1,6 @@
 #include "dial.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,10 +10,40 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+struct addrinfo *
+dial_resolve(const char *host, int port, bool numeric, const char **why)
+{
+	struct addrinfo *list,
+	    hints = {.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICSERV | (numeric ? AI_NUMERICHOST : 0)};
+	char service[16];
+	int e;
+
+	snprintf(service, sizeof service, "%d", port);
+	e = getaddrinfo(host, service, &hints, &list);
+	if (!e)
+		return list;
+	*why = gai_strerror(e);
+	return NULL;
+}
+
+/* Starts to connect a new socket, and closes it where that fails. */
+static int
+start_connect(int fd, const struct sockaddr *a, socklen_t n)
+{
+	int e;
+
+	if (connect(fd, a, n) == 0 || errno == EINPROGRESS)
+		return fd;
+	e = errno;
+	close(fd);
+	errno = e;
+	return -1;
+}
+
 int
 dial_unix(const char *path)
 {
-	static const struct timeval second = {1, 0}, none = {0, 0};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd;
 
@@ -23,53 +52,22 @@ dial_unix(const char *path)
 		return -1;
 	}
 	memcpy(a.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	/* Blocking for the moment: a full backlog is no error. */
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
-	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none) < 0 ||
-	    fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return fd < 0 ? -1 : start_connect(fd, (struct sockaddr *)&a, sizeof a);
 }
 
 int
-dial_tcp(const char *host, int port, int room, const char **why)
+dial_tcp(const struct addrinfo *a, int send_room)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *a;
-	char service[16];
-	int fd = -1, on = 1, e = 0;
+	int on = 1, fd;
 
-	snprintf(service, sizeof service, "%d", port);
-	e = getaddrinfo(host, service, &hints, &list);
-	if (e) {
-		*why = gai_strerror(e);
-		errno = EHOSTUNREACH;
+	fd =
+	    socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
 		return -1;
-	}
-	for (a = list; a; a = a->ai_next) {
-		fd = socket(a->ai_family,
-		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-		if (fd < 0) {
-			e = errno;
-			continue;
-		}
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-		if (room)
-			setsockopt(
-			    fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-		if (connect(fd, a->ai_addr, a->ai_addrlen) == 0 ||
-		    errno == EINPROGRESS)
-			break;
-		e = errno;
-		close(fd);
-		fd = -1;
-	}
-	freeaddrinfo(list);
-	errno = e;
-	return fd;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	if (send_room)
+		setsockopt(
+		    fd, SOL_SOCKET, SO_SNDBUF, &send_room, sizeof send_room);
+	return start_connect(fd, a->ai_addr, a->ai_addrlen);
 }

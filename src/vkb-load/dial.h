@@ -1,13 +1,29 @@
-/* Sockets to servers, non-blocking, without delay. -1, and errno. */
+/*
+ * Sockets to servers. Nothing here blocks but the look-up of a host name, which
+ * is therefore made before the load begins.
+ */
 #ifndef DIAL_H
 #define DIAL_H
 
-int dial_unix(const char *path);
+#include <stdbool.h>
+
+struct addrinfo;
 
 /*
- * It may not be connected yet. 'room': of its send buffer, 0: as the system has
- * it. *why is what a name's look-up said, where that failed.
+ * Looks up the addresses of a server. A 'numeric' host is an address in digits:
+ * nothing is looked up, and a name is an error. The result is freed with
+ * freeaddrinfo. NULL after an error, with its text in *why.
  */
-int dial_tcp(const char *host, int port, int room, const char **why);
+struct addrinfo *dial_resolve(
+    const char *host, int port, bool numeric, const char **why);
+
+/*
+ * Return a non-blocking socket, which may not be connected yet, or -1 with
+ * errno. EAGAIN of dial_unix means that too many connections wait for the
+ * server to take them. 'send_room' is the size of the send buffer in bytes; 0
+ * leaves it to the system.
+ */
+int dial_unix(const char *path);
+int dial_tcp(const struct addrinfo *, int send_room);
 
 #endif

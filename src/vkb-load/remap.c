@@ -100,6 +100,8 @@ remap_worker(struct worker *w, struct slotmap *m)
 	for (i = 0; i < w->nconns; i++) {
 		c = w->conns[i];
 		n = to[i];
+		if (c->fd < 0)
+			c->address = NULL;
 		if (c->node && strcmp(c->node->name, n->name) == 0) {
 			c->node = n;
 			c->next = NULL;

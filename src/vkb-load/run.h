@@ -48,6 +48,7 @@ struct conn {
 	size_t index;                    /* over all threads */
 	const struct slotmap_node *node; /* it is, or will be, connected to */
 	const struct slotmap_node *next; /* NULL, or where it belongs now */
+	const struct addrinfo *address;  /* of the node; NULL: the first one */
 	uint32_t events;                 /* registered with epoll */
 	uint32_t awaited;                /* replies, refills included */
 	uint32_t refills;                /* of them; they come last */

@@ -1,10 +1,12 @@
 #include "slotmap.h"
 #include "client.h"
 #include "control.h"
+#include "dial.h"
 #include "engine.h"
 #include "mem.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,9 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 	n->unixsocket = mem_str(unixsocket);
 	n->name = unixsocket ? mem_str(unixsocket)
 			     : mem_printf("%s:%d", n->host, port);
+	if (!unixsocket)
+		n->addresses =
+		    dial_resolve(n->host, port, false, &n->unresolved);
 	return n;
 }
 
@@ -295,6 +300,8 @@ slotmap_free(struct slotmap *m)
 			free(m->nodes[i].host);
 			free(m->nodes[i].unixsocket);
 			free(m->nodes[i].name);
+			if (m->nodes[i].addresses)
+				freeaddrinfo(m->nodes[i].addresses);
 			free(m->nodes[i].slots);
 			free(m->nodes[i].residues);
 			free(m->nodes[i].collections);

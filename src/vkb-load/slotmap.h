@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct addrinfo;
 struct engine_target;
 struct tls_context;
 
@@ -19,6 +20,9 @@ struct slotmap_node {
 	int port;
 	char *unixsocket; /* or NULL */
 	char *name;       /* "host:port" or the socket, for messages */
+	struct addrinfo
+	    *addresses; /* of the host; NULL: 'unresolved' says why */
+	const char *unresolved;
 	struct keys keys;
 	uint16_t *slots, *residues;
 	struct collection *collections;
