@@ -33,7 +33,7 @@ run -t RPOP -n 500 -r 10 >empty
 run -t SET -D 0.5 -R 4000 -c 20 >constant
 run -t SET -D 0.5 -R 4000 -c 20 --poisson -T 2 -P 4 >poisson
 run -t SET -n 2000 -R 20000 -w 0.1 >openn
-"${ENGINE%/*}/halt" --cycles 3 "$VKB_PID" >halt &
+"$VKB_BUILD/bench/halt" --cycles 3 "$VKB_PID" >halt &
 halt=$!
 run -t SET -D 2 -R 2000 -c 10 -P 50 >paused
 wait $halt

@@ -94,7 +94,7 @@ cat >stopped <<'END'
 . ./lib
 pid=$(valkey-cli -p "${2#*:}" info server | tr -d '\r' | sed -n 's/^process_id://p')
 for loop in '-R 3000 -c 12' '-R 3000 -c 12 -T 2 --poisson'; do
-  "${ENGINE%/*}/halt" --cycles 4 "$pid" >halted &
+  "$VKB_BUILD/bench/halt" --cycles 4 "$pid" >halted &
   halt=$!
   run -t SET -D 3 $loop >out
   wait $halt
