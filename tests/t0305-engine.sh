@@ -93,8 +93,9 @@ test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'
 n=$(value requests constant)
 test_result "$((n < 1900 || n > 2000))" "open loop: what is due is sent ($n)"
 test_same 4000 "$(value offered_rps constant)" 'open loop: the rate'
-test_same "$(value requests poisson)" "$(value recorded poisson)" \
-  'open loop: a latency for each request'
+# Replies after the end are latencies, but no requests of the measured time.
+n=$(($(value recorded poisson) - $(value requests poisson)))
+test_result "$((n < 0 || n > 100))" "open loop: a latency for each request ($n late)"
 test_same 2000 "$(value requests openn)" 'open loop: requests, not counting warm-up'
 test_match '^paused_ms [12]' halt 'a server that stops for 200 ms a second'
 test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "p99_ms" {b = $2} END {
@@ -223,8 +224,9 @@ test_match '^error ASK: [1-9]' asked 'ASK is counted'
 test_same '30000 30000 30000' "$(value requests asked) $(value recorded asked) \
 $(cat asked.calls)" 'ASK: each request is answered once'
 test_result "$(($(cat asked.keys) == 0))" 'ASK: the keys are where the slot goes'
-test_same "$(value requests askedopen)" "$(value recorded askedopen)" \
-  'ASK in open loop: each request is answered once'
+n=$(value recorded askedopen)
+test_result "$((n < $(value requests askedopen) || n < 9000 || n > 10000))" \
+  "ASK in open loop: each request is answered once ($n of 10000)"
 test_match '^error ASK: [1-9]' askedopen 'ASK in open loop is counted'
 test_match '^error MOVED: [1-9]' members 'a collection moves'
 test_same OK "$(cat migrated)" 'while it is read'
