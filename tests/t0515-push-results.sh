@@ -79,6 +79,13 @@ pairs() {
 }
 vkb-compare --format jsonl results/base/metrics.json results/main/metrics.json >out.jsonl
 pairs 'vkb-compare pairs four cases of four runs'
+# A server that is no commit has no time of its own.
+for side in old new; do
+  vkb-load -q --runs 4 cfg.json >"$side.runs"
+  vkb-parse --flat "$side.runs" >"$side.json"
+done
+vkb-compare --format jsonl old.json new.json >out.jsonl
+pairs 'and those of a server without a commit'
 
 # --- vkb-parse --whole
 

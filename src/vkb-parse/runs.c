@@ -30,9 +30,12 @@ struct runs {
 	struct names *flats;   /* configurations in the flat form, */
 	struct json **configs; /* and the one that each was first made of */
 	size_t configs_cap;
-	bool merged;         /* a warning was printed that two became one */
-	struct names *cases; /* config and subject */
-	size_t *repeated;    /* runs of each */
+	bool merged;            /* a warning was printed that two became one */
+	struct names *cases;    /* config and subject */
+	size_t *repeated;       /* runs of each */
+	struct names *subjects; /* without a time, */
+	char **since;           /* and when the first run of each began */
+	size_t since_cap;
 	size_t cap, n;
 };
 
@@ -171,6 +174,10 @@ runs_free(struct runs *r)
 	names_free(r->flats);
 	names_free(r->cases);
 	free(r->repeated);
+	for (size_t i = 0; r->since && i < names_count(r->subjects); i++)
+		free(r->since[i]);
+	free(r->since);
+	names_free(r->subjects);
 	free(r);
 }
 
@@ -183,6 +190,7 @@ runs_new(const struct runs_opts *o)
 	r->whole = o->whole;
 	r->cases = names_new();
 	r->flats = names_new();
+	r->subjects = names_new();
 	r->sets = mem_array(o->nsets + 1, sizeof *r->sets);
 	while (r->nsets < o->nsets) {
 		struct set *s = &r->sets[r->nsets];
@@ -321,6 +329,30 @@ out:
 	json_free(bare);
 }
 
+/*
+ * Where a subject has no time of its own, 'timestamp' is when its first run
+ * began: with the time of each run they would be read as subjects apart.
+ */
+static void
+share_time(struct runs *r, const struct json *run, struct json *obj)
+{
+	const char *time = json_get_str(obj, "timestamp");
+	size_t n = names_count(r->subjects), id;
+	struct str key = {0};
+
+	if (!time || json_path(run, "subject.time"))
+		return;
+	record_room(&key, json_get(run, "subject"));
+	id = names_id(r->subjects, key.s);
+	str_free(&key);
+	if (id == n) {
+		r->since =
+		    mem_grow(r->since, id, &r->since_cap, sizeof *r->since);
+		r->since[id] = mem_str(time);
+	}
+	json_set_str(obj, "timestamp", r->since[id]);
+}
+
 /* What --flat writes is one array, an object a line. */
 static int
 put_flat(struct runs *r, const struct json *run)
@@ -329,6 +361,7 @@ put_flat(struct runs *r, const struct json *run)
 	struct str s = {0};
 	bool good;
 
+	share_time(r, run, obj);
 	str_add(&s, r->n ? ",\n" : "[\n");
 	json_append(&s, obj);
 	good = fwrite(s.s, 1, s.len, stdout) == s.len;
