@@ -105,6 +105,22 @@ while read -r name default; do
     test_same "$default" "$(cat seconds)" \
       'timeout: the seconds of the source are those of the page'
     ;;
+  profiling.enabled)
+    set='"profiling_sets":[{"mode":"wall"'
+    test_same "$(plan config "$set}]")" "$(plan config "$set,\"enabled\":$default}]")" \
+      "enabled: what is done without it is $default, as the page says"
+    test_that 'enabled: true is another plan' \
+      test "$(plan config "$set}]")" != "$(plan config "$set,\"enabled\":true}]")"
+    ;;
+  profiling.sampling_freq | delay.delay | delay.duration)
+    # A plan has what was given: the source stands in for the rest, at one place.
+    test_same "$default" "$(sed -n "s/.*\"$key\", \([0-9]*\)).*/\1/p" \
+      "$top/src/vkb-load/profiles.c")" "$name: the number of the source is that of the page"
+    ;;
+  profiling.mode)
+    test_same "$default" "$(sed -n '/^mode_of/,/^}/s/.*return "\(.*\)";/\1/p' \
+      "$top/src/vkb-load/profiles.c")" 'mode: the word of the source is that of the page'
+    ;;
   config.cluster_ports | config.port | scenario.on_iterations | part.duration)
     : # no value: free ports; each iteration; inherited
     ;;
@@ -161,11 +177,14 @@ while read -r kind; do
   'one of '*)
     first=$(printf '%s' "${kind#one of }" | sed 's/,.*//')
     key=$(sed -n "s/ $kind\$//p" keys | head -n 1)
-    place=config more=
+    place=config more='' end=''
+    case $key in
+    arrivals) more='"rate":5,' ;;
+    mode) more='"profiling_sets":[{' end='}]' ;;
+    esac
     [ "$first" != single ] || place=scenario
-    [ "$key" != arrivals ] || more='"rate":5,'
-    test_that "$key: $first passes" test "$(plan $place "$more\"$key\":\"$first\"")"
-    plan $place "$more\"$key\":\"x$first\"" >out 2>err
+    test_that "$key: $first passes" test "$(plan $place "$more\"$key\":\"$first\"$end")"
+    plan $place "$more\"$key\":\"x$first\"$end" >out 2>err
     test_empty_file out "$key: another word has no plan"
     test_match "$key.*$first" err "$key: another word is refused, with those there are"
     ;;
