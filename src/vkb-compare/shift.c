@@ -58,10 +58,8 @@ line(struct shift *s, double q, struct hist *const h[2])
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
 		bool paired = rounds_pair(runs, JUDGE_ALPHA, &dropped);
-		struct serial alike = rounds_alike(runs);
-		struct verdict_facts f =
-		    verdict_look(runs[0].v, runs[0].n, runs[1].v, runs[1].n,
-			paired, JUDGE_ALPHA, 2 * JUDGE_ALPHA, &alike);
+		struct verdict_facts f = verdict_measure(
+		    runs[0].v, runs[0].n, runs[1].v, runs[1].n, paired);
 
 		for (size_t j = 0; j < 2; j++)
 			l.value[j] = (double)hist_quantile(h[j], q);

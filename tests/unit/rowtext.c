@@ -1,0 +1,345 @@
+/* The texts that all reports of vkb-compare share: a row, counts, the method.
+ */
+#include "rows.h"
+
+#include <stdlib.h>
+
+static void
+changes(void)
+{
+	static const struct {
+		const char *metric;
+		double ratio;
+		const char *want;
+	} cases[] = {{"rps", .93, "1.08x slower -7.0%"},
+	    {"rps", 1.25, "1.25x faster +25.0%"},
+	    {"ops_per_s", .5, "2.00x slower -50.0%"},
+	    {"p50_latency_ms", 1.25, "1.25x higher +25.0%"},
+	    {"p50_latency_ms", .8, "1.25x lower -20.0%"},
+	    {"rps", 1.004, "1.00x +0.4%"},
+	    {"rps", 1.0051, "1.01x faster +0.5%"},
+	    {"rps", .9951, "1.00x -0.5%"}, {"rps", .99959, "1.00x +0.0%"},
+	    {"rps", .99949, "1.00x -0.1%"}, {"rps", 1, "1.00x +0.0%"},
+	    {"rps", 99.5, "99.50x faster +9850.0%"},
+	    {"rps", 100, "100x faster +9900.0%"},
+	    {"rps", 0, "down to 0 -100.0%"}, {"rps", NAN, "no ratio"}};
+	struct str s = {0};
+	struct row r;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		r = row(cases[i].metric, cases[i].ratio);
+		report_change(&s, &r);
+		check(&s, cases[i].want, cases[i].want);
+	}
+	r = row("rps", .93);
+	r.facts.lo95 = .92;
+	r.facts.hi95 = .945;
+	report_change(&s, &r);
+	check(&s, "1.08x slower -7.0% [-8.0, -5.5]",
+	    "the interval follows the change, its lower end first");
+	r.facts.median[0] = 100000;
+	r.facts.median[1] = 93000;
+	r.verdict = VERDICT_REGRESSION;
+	report_sentence(&s, &r);
+	check(&s,
+	    "1.08x slower -7.0% [-8.0, -5.5], 100K -> 93.0K req/s: regression",
+	    "a sentence has the medians of both sides with their unit");
+	r = row("max_backlog", .5);
+	r.client_bound = true;
+	report_sentence(&s, &r);
+	check(&s,
+	    "2.00x lower -50.0%, 1.000 -> 2.000: inconclusive; client-bound",
+	    "a sentence without a unit, with a note");
+	str_free(&s);
+}
+
+static void
+verdicts(void)
+{
+	struct str s = {0};
+	struct row r = row("rps", .9);
+
+	r.verdict = VERDICT_REGRESSION;
+	r.certain = true;
+	report_verdict(&s, &r);
+	check(&s, "regression, certain", "a certain regression");
+	r.waived = true;
+	r.waiver.expires = "2026-12-31";
+	r.waiver.reason = "known";
+	report_verdict(&s, &r);
+	check(&s, "regression, waived until 2026-12-31: known",
+	    "a waived row names day and reason");
+	r = row("rps", 1);
+	r.visible = .025;
+	r.needed = 12;
+	report_verdict(&s, &r);
+	check(&s, "inconclusive, noise hides up to 2.5%, needs 12 runs a side",
+	    "a small change that is hidden has two digits");
+	r.visible = 1.234;
+	r.minutes = 5;
+	r.facts.paired = true;
+	report_verdict(&s, &r);
+	check(&s,
+	    "inconclusive, noise hides up to 123%, needs 12 rounds (5m00s "
+	    "more)",
+	    "a large one is whole percents, and the minutes are told");
+	r = row("rps", 1);
+	r.facts.m = 8;
+	r.facts.n = 20;
+	r.needed = 150;
+	tap_ok(report_hopeless(&r), "150 runs are hopeless for 8 and 20");
+	report_verdict(&s, &r);
+	check(&s, "inconclusive, too noisy", "no number of runs is advised");
+	r.facts.m = 20;
+	r.facts.n = 8;
+	tap_ok(report_hopeless(&r), "150 runs are hopeless for 20 and 8");
+	r.facts.n = 15;
+	tap_ok(!report_hopeless(&r), "150 runs are not hopeless for 20 and 15");
+	str_free(&s);
+}
+
+static void
+counts(void)
+{
+	struct overall of[] = {
+	    {.name = (char *)"rps"}, {.name = (char *)"p50_latency_ms"}};
+	struct comparison c = {.matched = 1, .overall = of};
+	struct str s = {0};
+
+	report_counts(&s, &c);
+	check(&s, "nothing was judged (0 rows of 1 case)", "no counts");
+	c.waived = 1;
+	report_counts(&s, &c);
+	check(&s, "1 waived (1 row of 1 case)", "only a waived row");
+	c.matched = 4;
+	c.count[VERDICT_REGRESSION] = 2;
+	c.count[VERDICT_IMPROVEMENT] = 1;
+	c.count[VERDICT_EQUIVALENT] = 3;
+	report_counts(&s, &c);
+	check(&s,
+	    "2 regressions, 1 improvement, 3 equivalent, 1 waived (7 rows of 4 "
+	    "cases)",
+	    "only regressions and improvements have a plural");
+	c.count[VERDICT_REGRESSION] = 0;
+	c.count[VERDICT_IMPROVEMENT] = 3;
+	c.waived = 0;
+	report_counts(&s, &c);
+	check(&s, "3 improvements, 3 equivalent (6 rows of 4 cases)",
+	    "several improvements");
+	report_judged(&s, &c);
+	check(&s, "", "nothing is said of metrics where none is judged");
+	c.noverall = 2;
+	report_judged(&s, &c);
+	check(&s, "Judged: rps, p50_latency_ms.", "the judged metrics");
+	str_free(&s);
+}
+
+static void
+methods(void)
+{
+	struct overall of[] = {
+	    {.name = (char *)"rps"}, {.name = (char *)"p50_latency_ms"}};
+	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
+	    row("rps", 1), row("p50_latency_ms", 1)};
+	struct canary canaries[] = {{.ok = true}, {.ok = false}, {.ok = true}};
+	struct comparison c = {.rows = rows, .overall = of, .family = 1};
+	struct rules rules = {0};
+	struct str s = {0};
+
+	report_method(&s, &c, &rules);
+	check(&s, "Nothing was compared.", "no rows");
+	c.nrows = 4;
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "Not paired: the sides did not run in the same rounds "
+	    "(Mann-Whitney); Benjamini-Hochberg over 1 test, 0.05.",
+	    "nothing is paired");
+	c.count[VERDICT_EQUIVALENT] = 3;
+	c.waived = 1;
+	c.paired = 4;
+	c.family = 4;
+	c.second = 2;
+	c.noverall = 1;
+	rows[0].margin = rows[2].margin = .005;
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "Paired by round (signed rank); Benjamini-Hochberg over 4 tests, "
+	    "0.05 (2 of them, of CPU, memory and p99.9, weigh half). Margins: "
+	    "rps 0.5%.",
+	    "every row is paired, waived ones too");
+	c.paired = 3;
+	c.lifted = 1;
+	c.noverall = 2;
+	rules.strict = true;
+	rows[0].margin = .02;
+	rows[2].margin = .05;
+	rows[1].margin = rows[3].margin = 1 - 1 / 1.1;
+	rows[1].margin_sign = rows[3].margin_sign = '+';
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "3 of 4 rows paired by round (signed rank), the others not paired "
+	    "(Mann-Whitney), p of 1 row by Mann-Whitney (signed ranks of so "
+	    "few rounds could not show one change among so many cases); Holm "
+	    "over 4 tests, 0.05. Margins: rps 2 to 5%, p50_latency_ms +10%.",
+	    "some rows are paired, and margins differ between cases");
+	c.lifted = 0;
+	rules.strict = false;
+	c.second = 0;
+	rows[0].margin_sign = '-';
+	rows[3].margin = 1 - 1 / 1.2;
+	rows[2].level = .03;
+	c.canaries = canaries;
+	c.ncanaries = 3;
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "3 of 4 rows paired by round (signed rank), the others not paired "
+	    "(Mann-Whitney); Benjamini-Hochberg over 4 tests, 0.05. Margins: "
+	    "rps 2 to 5%, p50_latency_ms +10 to +20%. 1 row of runs that were "
+	    "looked at as they came: p and intervals allow for all looks. "
+	    "Canaries: 2 of 3 rows held.",
+	    "signs that differ are left out; looks and canaries are counted");
+	str_free(&s);
+}
+
+static void
+notes(void)
+{
+	struct row r = row("used_memory_bytes", NAN);
+	struct str s = {0};
+
+	report_notes(&s, &r);
+	check(&s, "values of 0 or below: no ratio", "no ratio");
+	r.facts.ratio = 1;
+	report_notes(&s, &r);
+	check(&s, "", "a plain row has no notes");
+	r.client_bound = r.keys_differ = true;
+	r.facts.method = "exact";
+	r.dropped = 1;
+	report_notes(&s, &r);
+	check(&s,
+	    "client-bound, the faster side may have more keys: bytes_per_key "
+	    "tells, no noise, 1 run without a partner left out",
+	    "notes are a list");
+	r = row("rps", 1);
+	r.facts.method = "identical";
+	r.exact = true;
+	r.facts.sd = 0;
+	report_notes(&s, &r);
+	check(&s, "identical values, assumed exact", "an exact metric");
+	r.facts.method = "assumed";
+	r.facts.sd = NAN;
+	report_notes(&s, &r);
+	check(&s, "assumed exact, but the runs vary",
+	    "a metric that is not as exact as assumed");
+	r.exact = false;
+	r.facts.alike = (struct serial){.25, {4.5, 6.25}};
+	r.dropped = 2;
+	report_notes(&s, &r);
+	check(&s,
+	    "neighbouring runs alike (lag-1 0.25): worth 4.5 and 6.2, so the "
+	    "interval is wider, 2 runs without a partner left out",
+	    "what the runs of each side are worth");
+	str_free(&s);
+}
+
+static void
+orders(void)
+{
+	static const size_t want[] = {4, 3, 10, 2, 5, 12, 6, 11, 8, 7, 0, 9, 1};
+	static const struct {
+		enum verdict v;
+		double ratio;
+	} of[] = {{VERDICT_EQUIVALENT, 1}, {VERDICT_REGRESSION, .5},
+	    {VERDICT_IMPROVEMENT, 1.1}, {VERDICT_REGRESSION, .95},
+	    {VERDICT_REGRESSION, .8}, {VERDICT_REGRESSION, .5},
+	    {VERDICT_DIFFERENT, 1.2}, {VERDICT_INSUFFICIENT, 1},
+	    {VERDICT_INCONCLUSIVE, 1}, {VERDICT_EQUIVALENT, .9},
+	    {VERDICT_IMPROVEMENT, 1.3}, {VERDICT_DIFFERENT, NAN},
+	    {VERDICT_DIFFERENT, 1.5}};
+	enum { ROWS = sizeof of / sizeof *of };
+	struct row rows[ROWS];
+	struct comparison c = {.rows = rows, .nrows = ROWS};
+	struct report report = {.fails = {[VERDICT_REGRESSION] = true}};
+	const struct row **at;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		rows[i] = row("rps", of[i].ratio);
+		rows[i].verdict = of[i].v;
+	}
+	rows[1].gate = false;
+	rows[5].waived = true;
+	at = report_order(&c);
+	for (size_t i = 0; i < ROWS; i++)
+		tap_ok(at[i] == &rows[want[i]], "place %zu is row %zu's", i,
+		    want[i]);
+	free(at);
+	tap_ok(report_fails(&report, &rows[3]), "a regression fails");
+	tap_ok(!report_fails(&report, &rows[1]), "one that is shown does not");
+	tap_ok(!report_fails(&report, &rows[5]), "nor one that is waived");
+	tap_ok(!report_fails(&report, &rows[2]), "nor an improvement");
+	tap_ok(report_counted(&rows[2]), "an improvement counts");
+}
+
+static void
+shifts(void)
+{
+	static const struct {
+		const char *hist, *want;
+	} cases[] = {
+	    {"latency_ns", "0.00200 ms (KS); on average they are 0.500 ms"},
+	    {"latency_us", "2.000 ms (KS); on average they are 500.0 ms"},
+	    {"latency_ms", "2.00K ms (KS); on average they are 500K ms"}};
+	struct shift t = {.diff = {.d = .1234, .at = 2000, .w1 = 500000}};
+	struct shift_line l = {.ratio = 1.234, .lo = 1.1, .hi = 1.3};
+	struct str s = {0};
+	double by = 0;
+
+	report_ratio(&s, &l);
+	check(&s, "1.23x [1.10, 1.30]", "the ratio of a percentile");
+	l.lo = NAN;
+	report_ratio(&s, &l);
+	check(&s, "1.23x", "a ratio without an interval");
+	l.ratio = NAN;
+	report_ratio(&s, &l);
+	check(&s, "no ratio", "none");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char want[256];
+
+		snprintf(want, sizeof want,
+		    "The shares below a latency differ by up to 12.3%%, at %s "
+		    "apart (Wasserstein).",
+		    cases[i].want);
+		t.hist = cases[i].hist;
+		report_distance(&s, &t);
+		check(&s, want, cases[i].hist);
+	}
+	t.hist = "size";
+	tap_str(shift_unit(&t, &by), "", "what is no time has no unit");
+	tap_near(by, 1, 0, "and is not divided");
+	report_number(&s, 1.23456789012345);
+	check(&s, "1.23456789012", "a number has 12 digits");
+	report_number(&s, NAN);
+	check(&s, "", "what is not known is nothing");
+	str_free(&s);
+}
+
+int
+main(void)
+{
+	struct row r = row("rps", 1);
+
+	tap_str(report_better(&r), "higher", "more requests are better");
+	r = row("p50_latency_ms", 1);
+	tap_str(report_better(&r), "lower", "less latency is better");
+	r = row("requests", 1);
+	tap_str(
+	    report_better(&r), "neither", "no number of requests is better");
+	changes();
+	verdicts();
+	counts();
+	methods();
+	notes();
+	orders();
+	shifts();
+	return tap_done();
+}
