@@ -231,23 +231,27 @@ full() { # full KILOBYTES: fills the folder but for so much
 mkdir disk
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; then
   test_cleanup() { umount "$scratch/disk"; }
-  for room in 0 4 8 16 32 64; do
-    rm -rf disk/r
-    full $room
-    # shellcheck disable=SC2086 # words
-    vkb-ab --results disk/r $common >out 2>err
-    got=$?
-    [ $got -eq 2 ] || [ $got -eq 0 ] || echo "$room: status $got"
-    [ $got -eq 2 ] || continue # there was room enough
-    grep -q '^vkb-' err || echo "$room: no message"
-    runs_in disk >had
-    rm disk/filler
-    # shellcheck disable=SC2086 # words
-    vkb-ab --results disk/r $common >out 2>err || echo "$room: then status $?"
-    runs_in disk >after
-    [ -z "$(comm -23 had after)" ] || echo "$room: lost runs"
-  done >wrong
-  test_empty "$(cat wrong)" 'a full disk is trouble, and loses nothing'
+  # on_disk WHAT COMMAND: sh, with its results in disk/r.
+  on_disk() {
+    for room in 0 4 8 16 32 64; do
+      rm -rf disk/r
+      full $room
+      sh -c "$2" >out 2>err
+      got=$?
+      [ $got -eq 2 ] || [ $got -eq 0 ] || echo "$room: status $got"
+      [ $got -eq 2 ] || continue # there was room enough
+      grep -q '^vkb-' err || echo "$room: no message"
+      runs_in disk >had
+      rm disk/filler
+      sh -c "$2" >out 2>err || echo "$room: then status $?"
+      runs_in disk >after
+      [ -z "$(comm -23 had after)" ] || echo "$room: lost runs"
+    done >wrong
+    test_empty "$(cat wrong)" "$1: a full disk is trouble, and loses nothing"
+  }
+  on_disk vkb-ab "vkb-ab --results disk/r $common"
+  on_disk vkb-continuous "vkb-continuous -q -C repo --branch main --max-commits 1 \
+    --file disk/r/state --results disk/r cfg.json -- --runs 2"
 else
   test_unable 'a full disk' 'the right to mount one'
 fi
