@@ -38,7 +38,7 @@ static const struct opt table[] = {
 	.help = "in the input: label, ref, commit, version; repeatable"},
     {0, "check-sides", OPT_FLAG, AT(check),
 	.help =
-	    "only see whether the subjects are found, in build records too"},
+	    "only check that the subjects are found; build records will do"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
 	.help = "text (default), markdown, jsonl, csv, junit, openmetrics, "
 		"annotations, sarif; repeatable"},

@@ -71,7 +71,7 @@ wait "$holder"
 
 mkfifo pipe
 test_status 2 'a lock that is no file' env VKB_LOCK=pipe vkb-load --runs 1 c.json
-test_match "'pipe', is no file: VKB_LOCK may name another one, --no-lock" .err \
+test_match "'pipe', is not a file: VKB_LOCK may name another one, --no-lock" .err \
   'a lock that is no file is named'
 test_status 2 'a lock that cannot be made' \
   env VKB_LOCK="$scratch/none/lock" vkb-load --runs 1 c.json

@@ -140,13 +140,15 @@ hostlock_take(const volatile int *stop)
 		close(fd);
 	}
 	if (fd >= 0 && !S_ISREG(st.st_mode))
-		err_fail("the lock of this host, '%s', is no file: VKB_LOCK "
-			 "may name another one, --no-lock takes none",
+		err_fail("the lock of this host, '%s', is not a file: VKB_LOCK "
+			 "may name another one, --no-lock measures "
+			 "without one",
 		    path);
 	else if (errno != EINTR)
-		err_fail_sys("cannot take the lock of this host, '%s' "
-			     "(VKB_LOCK may name another one, --no-lock takes "
-			     "none)",
+		err_fail_sys(
+		    "cannot take the lock of this host, '%s' "
+		    "(VKB_LOCK may name another one, --no-lock measures "
+		    "without one)",
 		    path);
 	if (fd >= 0)
 		close(fd);

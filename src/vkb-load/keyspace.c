@@ -73,7 +73,7 @@ read_info(struct count *n, const struct reply *info)
 	bool is_loading;
 
 	if (!reply_text(info))
-		return err_fail("INFO: the answer is no text");
+		return err_fail("INFO: the answer is not text");
 	loading = reply_info(info, "loading");
 	id = reply_info(info, "run_id");
 	is_loading = loading && strcmp(loading, "0") != 0;
@@ -246,7 +246,7 @@ remove_node(const struct target *t, struct client *c, void *arg)
 		if (!r)
 			rc = -1;
 		else if (!next)
-			rc = err_fail("SCAN: the answer makes no sense");
+			rc = err_fail("SCAN: unexpected answer");
 		else
 			rc = unlink_keys(t, c, reply_at(r, 1));
 		free(cursor);
