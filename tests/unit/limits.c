@@ -1,0 +1,470 @@
+/*
+ * Where an answer of the maths becomes another one: limits, levels and numbers
+ * of runs, from published tables or computed again from their formulas.
+ */
+#include "hist.h"
+#include "histdiff.h"
+#include "outlier.h"
+#include "power.h"
+#include "rng.h"
+#include "serial.h"
+#include "stats.h"
+#include "steady.h"
+#include "tap.h"
+#include "tdist.h"
+
+#include <stdlib.h>
+
+enum { MOST = 1000 };
+
+static int
+rising(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median_of(const double *v, size_t n)
+{
+	double s[MOST];
+
+	memcpy(s, v, n * sizeof *s);
+	qsort(s, n, sizeof *s, rising);
+	return (s[(n - 1) / 2] + s[n / 2]) / 2;
+}
+
+/* The sequences that the authors of the generators published. */
+static void
+generators(void)
+{
+	static const uint64_t split[] = {0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4,
+	    0x06c45d188009454f, 0xf88bb8a8724c81ec};
+	struct rng r = {{1, 2, 3, 4}}, same;
+
+	tap_ok(rng_next(&r) == 11520 && rng_next(&r) == 0 &&
+		rng_next(&r) == 1509978240 &&
+		rng_next(&r) == 1215971899390074240,
+	    "xoshiro256** from the state 1, 2, 3, 4 is as published");
+	rng_seed(&r, 0, 0);
+	tap_ok(memcmp(r.s, split, sizeof split) == 0,
+	    "the seed 0 gives the first numbers of splitmix64");
+	rng_seed(&same, 0, 1);
+	tap_ok(same.s[0] != r.s[0] && same.s[3] != r.s[3],
+	    "another stream of this seed is another sequence");
+	same = r = (struct rng){{1, 2, 3, 4}};
+	tap_near(rng_unit(&same), ldexp(11520 >> 11, -53), 1e-15,
+	    "a number below 1 is of the upper 53 bits");
+	same = r = (struct rng){{5, UINT64_C(1) << 60, 7, 8}};
+	tap_near(rng_exponential(&r), -log(1 - rng_unit(&same)), 1e-12,
+	    "a gap is the negative logarithm of what is left of 1");
+}
+
+/* Rosner (1983) as the NIST handbook has him, 1.3.5.17.3: 54 values, the last
+ * digit cut off. */
+static void
+rosner(void)
+{
+	static const double lambda[] = {3.158, 3.151, 3.143, 3.136, 3.128,
+	    3.120, 3.111, 3.103, 3.094, 3.085};
+	struct outlier o[10];
+	double v[54];
+	size_t looked;
+	bool right = true;
+
+	for (int i = 0; i < 54; i++)
+		v[i] = tdist_normal_quantile((i + .5) / 54);
+	outlier_gesd(v, 54, 10, .05, o, &looked);
+	for (size_t i = 0; i < 10; i++)
+		right = right && fabs(o[i].lambda - lambda[i]) < 1e-3;
+	tap_ok(right && looked == 10,
+	    "the limits of ten outliers are those of the handbook");
+}
+
+/* Kolmogorov's P(K > x), by the first of his two series. */
+static double
+kolmogorov(double x)
+{
+	double sum = 0;
+
+	for (int k = 1000; k >= 1; k--)
+		sum += (k % 2 ? 2 : -2) * exp(-2. * k * k * x * x);
+	return sum;
+}
+
+static void
+histogram_levels(void)
+{
+	static const unsigned moved[] = {3, 6, 10, 13, 14, 15, 18, 20, 26, 40};
+	bool right = true;
+
+	for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
+		struct hist *a = hist_new(1, 1000, 3);
+		struct hist *b = hist_new(1, 1000, 3);
+		struct histdiff d;
+
+		hist_add(a, 10, 100);
+		hist_add(b, 10, 100 - moved[i]);
+		hist_add(b, 20, moved[i]);
+		d = histdiff_ks(a, b);
+		right = right &&
+		    fabs(d.p - kolmogorov(moved[i] / 100. * sqrt(50))) < 1e-12;
+		hist_free(a);
+		hist_free(b);
+	}
+	tap_ok(right, "the p of two histograms is Kolmogorov's");
+}
+
+/* How far apart the best two groups are, in standard deviations within. */
+static double
+distance(const double *v, size_t n)
+{
+	size_t least = n / 5 + (n % 5 > 0);
+	double best = 0, step = .02 * fabs(median_of(v, n)), added = 0;
+	bool ties = false;
+
+	for (size_t i = 1; i < n; i++) {
+		ties = ties || v[i] == v[i - 1];
+		if (v[i] > v[i - 1])
+			step = fmin(step, v[i] - v[i - 1]);
+	}
+	if (ties)
+		added = step * step / 12;
+	for (size_t k = least; k <= n - least; k++) {
+		double a = stats_mean(v, k), b = stats_mean(v + k, n - k);
+		double sum = 0;
+
+		for (size_t i = 0; i < n; i++)
+			sum += pow(v[i] - (i < k ? a : b), 2);
+		best =
+		    fmax(best, (b - a) / sqrt(sum / ((double)n - 2) + added));
+	}
+	return best;
+}
+
+/* The distance at which n values, 'low' of them below, become two groups. */
+static double
+flip(size_t n, size_t low, bool ties, struct rng *r)
+{
+	double noise[MOST], v[MOST], lo = 0, hi = 100;
+
+	for (size_t i = 0; i < n; i++)
+		noise[i] = 20 + rng_unit(r);
+	if (ties)
+		noise[1] = noise[0];
+	for (int k = 0; k < 60; k++) {
+		for (size_t i = 0; i < n; i++)
+			v[i] = noise[i] + (i < low ? 0 : (lo + hi) / 2);
+		qsort(v, n, sizeof *v, rising);
+		if (stats_bimodal(v, n))
+			hi = (lo + hi) / 2;
+		else
+			lo = (lo + hi) / 2;
+	}
+	return distance(v, n);
+}
+
+/* The limits that were simulated for 4.3 % of all shapes of noise. */
+static void
+groups(void)
+{
+	static const struct {
+		size_t n;
+		double limit;
+	} at[] = {{10, 7.4}, {11, 6.8}, {12, 6.2}, {13, 6.2 - .35 / 3},
+	    {15, 5.85}, {20, 5.27}, {25, 5.035}, {30, 4.8}, {40, 4.6},
+	    {50, 4.4}, {100, 4.12}, {150, 4.02}, {200, 3.92}, {500, 3.8},
+	    {750, 3.775}, {999, 3.7501}, {1000, 3.75}};
+	struct rng r;
+
+	rng_seed(&r, 12, 0);
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		size_t n = at[i].n;
+		double half = flip(n, n / 2, false, &r);
+		double fifth = flip(n, (n + 4) / 5, false, &r);
+		double ties = flip(n, n / 2, true, &r);
+
+		tap_ok(fabs(half - at[i].limit) < 1e-6 &&
+			fabs(fifth - at[i].limit) < 1e-6 &&
+			fabs(ties - at[i].limit) < 1e-6,
+		    "%zu values are two groups from %g standard deviations on",
+		    n, at[i].limit);
+	}
+}
+
+/* The least number with this power, looked for from the start. */
+static size_t
+runs_of(double cv, double effect, bool paired)
+{
+	size_t n = paired ? 6 : 4;
+
+	while (
+	    power_of(.955 * (double)n, log(1 + effect) / cv, paired, .05) < .8)
+		n++;
+	return n;
+}
+
+static void
+powers(void)
+{
+	static const double effects[] = {.01, .02, -.02, .05, -.2, .5};
+	bool runs = true, visible = true;
+
+	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+		for (double cv = .01; cv < .09; cv += .0117) {
+			runs = runs &&
+			    power_runs(cv, effects[i], true) ==
+				runs_of(cv, effects[i], true) &&
+			    power_runs(cv, effects[i], false) ==
+				runs_of(cv, effects[i], false);
+		}
+	tap_ok(runs, "the number of runs is the least that has power .8");
+	for (size_t m = 2; m < 30; m += 3) {
+		size_t n = m + 4;
+		double d = tdist_quantile(.975, (double)(m + n - 2)) +
+		    tdist_quantile(.8, (double)(m + n - 2));
+		double e = tdist_quantile(.975, (double)(n - 1)) +
+		    tdist_quantile(.8, (double)(n - 1));
+
+		d *= .03 * sqrt(2 / (.955 * (double)m));
+		e *= .03 * sqrt(1 / (.955 * (double)n));
+		visible = visible &&
+		    fabs(power_visible(.03, m, n, false) - 1 + exp(-d)) <
+			1e-12 &&
+		    fabs(power_visible(.03, n, m, false) - 1 + exp(-d)) <
+			1e-12 &&
+		    fabs(power_visible(.03, n, n, true) - 1 + exp(-e)) < 1e-12;
+	}
+	tap_ok(visible, "the visible change follows the quantiles of t");
+	tap_ok(!isnan(power_visible(.1, 2, 2, true)) &&
+		!isnan(power_visible(.1, 1, 2, false)) &&
+		isnan(power_visible(.1, 1, 1, true)),
+	    "one degree of freedom is enough, none is too few");
+	tap_ok(power_runs(.1, log(1), false) == 0 &&
+		power_runs(1, .00367, false) == 0 &&
+		power_runs(1, .0041, false) > 900000,
+	    "a million runs are too many to ask for");
+}
+
+/* As many more as make the width that is wanted, tried one by one. */
+static size_t
+more_of(double now, double wanted, size_t n)
+{
+	double goal = power_width(n, .95) * wanted / now;
+	double far = M_PI / 2 * pow(tdist_normal_quantile(.975) / goal, 2);
+	size_t to = (size_t)(.8 * far) > n ? (size_t)(.8 * far) : n + 1;
+
+	if (far >= 1000)
+		return (size_t)far - n;
+	while (power_width(to, .95) > goal)
+		to++;
+	return to - n;
+}
+
+static void
+widths(void)
+{
+	bool right = true, more = true;
+
+	for (size_t n = 3; n < 200; n++) {
+		size_t l = stats_median_ci(n, .95, NULL);
+		double blom = -tdist_normal_quantile(
+		    ((double)l - .375) / ((double)n + .25));
+		double t =
+		    tdist_quantile(.975, (double)n - 1) / sqrt((double)n);
+
+		right =
+		    right && fabs(power_width(n, .95) - (l ? blom : t)) < 1e-12;
+		for (double by = 1.1; by < 30; by *= 1.7)
+			more = more &&
+			    power_more(by, 1, n, .95) == more_of(by, 1, n);
+	}
+	tap_ok(right, "the width is that of normal scores, or of t below six");
+	tap_ok(more, "more runs are as many as make the width wanted");
+	tap_ok(power_more(1, 1, 10, .95) == 0, "as wide as wanted is enough");
+}
+
+/* The interval of Theil's slope (Hollander & Wolfe 9.3), ties of v allowed. */
+static bool
+is_trend(const double *v, size_t n, struct steady_trend t)
+{
+	double all[MOST], nn = (double)n, var = nn * (nn - 1) * (2 * nn + 5), m;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double same = 0;
+
+		for (size_t j = 0; j < n; j++)
+			same += v[j] == v[i];
+		var -= (same - 1) * (2 * same + 5);
+		for (size_t j = i + 1; j < n; j++)
+			all[k++] = (v[j] - v[i]) / (double)(j - i);
+	}
+	qsort(all, k, sizeof *all, rising);
+	m = floor(((double)k - 1.959963984540054 * sqrt(var / 18)) / 2);
+	if (m < 1)
+		return isnan(t.lo) && isnan(t.hi);
+	return t.lo == all[(size_t)m - 1] && t.hi == all[k - (size_t)m];
+}
+
+static void
+courses(void)
+{
+	bool plain = true, tied = true, thin = true;
+	double v[3 * 40 + 2], mid[40];
+	struct steady_trend t;
+	struct rng r;
+
+	rng_seed(&r, 13, 0);
+	for (size_t n = 4; n <= 40; n++) {
+		for (size_t i = 0; i < n; i++)
+			v[i] = rng_unit(&r) + .01 * (double)i;
+		plain = plain && is_trend(v, n, steady_trend(v, n, 40));
+		for (size_t i = 0; i < n; i++)
+			v[i] = floor(5 * v[i]);
+		tied = tied && is_trend(v, n, steady_trend(v, n, n));
+	}
+	tap_ok(plain, "the interval of a slope is by Kendall's variance");
+	tap_ok(tied, "equal values make it narrower");
+	for (size_t i = 0; i < 122; i++)
+		v[i] = rng_unit(&r) + .01 * (double)i;
+	for (size_t i = 0; i < 40; i++)
+		mid[i] = median_of(v + 3 * i, 3);
+	t = steady_trend(v, 122, 41);
+	t = (struct steady_trend){3 * t.slope, 3 * t.lo, 3 * t.hi};
+	thin = fabs(t.slope / steady_slope(mid, 40, 40) - 1) < 1e-12 &&
+	    fabs(t.lo / steady_trend(mid, 40, 40).lo - 1) < 1e-12 &&
+	    fabs(t.hi / steady_trend(mid, 40, 40).hi - 1) < 1e-12;
+	tap_ok(thin, "of 122 values at most 41: medians of three each");
+}
+
+/* A level of 'a' up to the place 'to', and then of 'b', give or take 'width'
+ * at every other value. */
+static const char *
+kind(size_t to, double a, double b, double width, bool more)
+{
+	double v[80];
+
+	for (size_t i = 0; i < 80; i++)
+		v[i] = i < to ? a : b + (i % 2 ? width : -width);
+	return steady_kind_name(steady_classify(v, 80, &to, 1, more));
+}
+
+static void
+levels(void)
+{
+	double v[1030];
+	struct steady s;
+
+	tap_str(kind(60, 90, 100, 0, true), "warmup",
+	    "a level from the last quarter on is a level");
+	tap_str(kind(61, 90, 100, 0, true), "unsteady",
+	    "one that begins later is none");
+	tap_str(kind(40, 98, 100, 0, true), "flat", "2 % below is alike");
+	tap_str(kind(40, 97.9, 100, 0, true), "warmup", "2.1 % is not");
+	tap_str(
+	    kind(40, 102.1, 100, 0, true), "slowdown", "nor is 2.1 % above");
+	tap_str(kind(40, 110, 100, 5, true), "flat",
+	    "what lies within the distance of the quartiles is alike");
+	tap_str(kind(40, 110.1, 100, 5, true), "slowdown",
+	    "what lies beyond it is not");
+	tap_str(kind(40, -97.9, -100, 0, true), "slowdown",
+	    "2 % are of the size of the last level");
+	for (int turn = 0; turn < 2; turn++) {
+		double by = turn ? .041 : .040;
+
+		for (int i = 0; i < 31; i++)
+			v[i] = 100 + by * 100 * (i - 15) / 30;
+		s = steady_judge(v, 31);
+		tap_ok(s.verdict == (turn ? STEADY_DRIFTING : STEADY_STEADY) &&
+			fabs(s.drift - .02) < .001,
+		    "a drift of %.3g %% has its verdict", 100 * s.drift);
+	}
+	for (size_t n = 1024; n < 1030; n++) {
+		for (size_t i = 0; i < n; i++)
+			v[i] = (double)(i * i % 31);
+		s = steady_judge(v, n);
+		tap_ok(s.drift ==
+			steady_drift(v + s.cut, n - s.cut,
+			    steady_slope(v + s.cut, n - s.cut, 1024)),
+		    "the drift of %zu values is that of up to 1024 slopes", n);
+	}
+}
+
+/* Products of neighbours and squares, of ranks less their mean. */
+static void
+add_ranks(const double *v, size_t n, double *own, double *next)
+{
+	double before = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double rank = 0;
+
+		for (size_t k = 0; k < n; k++)
+			rank += (v[i] > v[k]) - (v[i] < v[k]);
+		*own += rank * rank;
+		*next += before * rank;
+		before = rank;
+	}
+}
+
+static double
+worth_of(double r, size_t n)
+{
+	double sum = 0;
+
+	for (size_t k = 1; k < n; k++)
+		sum += (1 - (double)k / (double)n) * pow(r, (double)k);
+	return (double)n / (1 + 2 * sum);
+}
+
+static void
+neighbours(void)
+{
+	size_t right = 0, some = 0;
+	struct rng rng;
+
+	rng_seed(&rng, 14, 0);
+	for (int t = 0; t < 400; t++) {
+		size_t m = 8 + rng_below(&rng, 20), n = 8 + rng_below(&rng, 20);
+		double v[60], e = 0, own = 0, next = 0, r, mean;
+		struct serial s;
+
+		for (size_t i = 0; i < m + n; i++) {
+			e = .3 * e + rng_unit(&rng);
+			v[i] = t % 2 ? e : floor(6 * e);
+		}
+		s = serial_of(v, m, v + m, n);
+		add_ranks(v, m, &own, &next);
+		add_ranks(v + m, n, &own, &next);
+		mean = (double)(m + n) / 2;
+		r = fmin((next / own + 1 / mean) / (1 - 3 / mean), .99);
+		if (r <= 1.645 / sqrt((double)(m + n)))
+			right += s.r == 0 && s.worth[0] == (double)m;
+		else
+			right += fabs(s.r - r) < 1e-12 &&
+			    fabs(s.worth[0] - worth_of(r, m)) < 1e-9 &&
+			    fabs(s.worth[1] - worth_of(r, n)) < 1e-9;
+		some += s.r > 0;
+	}
+	tap_ok(right == 400 && some > 100 && some < 300,
+	    "runs that resemble their neighbours are worth what the sum of "
+	    "the correlations leaves: %zu of 400, %zu with any",
+	    right, some);
+}
+
+int
+main(void)
+{
+	generators();
+	rosner();
+	histogram_levels();
+	groups();
+	powers();
+	widths();
+	courses();
+	levels();
+	neighbours();
+	return tap_done();
+}
