@@ -127,6 +127,69 @@ parsing(void)
 	looks_free(&l);
 }
 
+static void
+limits(void)
+{
+	struct looks l = {0};
+
+	tap_ok(parse(&l, "1000000", NULL) == 0 && looks_most(&l) == 1000000,
+	    "a million runs are the most");
+	tap_ok(parse(&l, "1000001", NULL) < 0, "one more is refused");
+	tap_ok(parse(&l, "1", NULL) == 0 && looks_most(&l) == 1,
+	    "one run is the least");
+	looks_free(&l);
+}
+
+/* What a run record says of the looks, and how two of them are told apart. */
+static void
+recorded(void)
+{
+	const char *v[] = {"2%", "rps=3%", "rps=1%", "p99_latency_ms=100%"};
+	struct opt_list list = {v, 4};
+	struct json *config = json_object(), *run = json_object();
+	struct json *other = json_object();
+	struct looks l = {0};
+	char *text;
+
+	parse(&l, "7", NULL);
+	looks_record(&l, config, run);
+	tap_ok(json_len(run) == 0 && looks_hash(run) == 0,
+	    "a fixed number of runs is not recorded as looks");
+	looks_free(&l);
+	looks_parse(&l, "5..10", &list);
+	looks_record(&l, config, run);
+	text = json_print(run);
+	tap_str(text,
+	    "{\"looks\":[5,7,10],\"until\":{\"rps\":0.01,"
+	    "\"p99_latency_ms\":1}}",
+	    "of several conditions on one metric the narrowest is recorded");
+	free(text);
+	text = looks_text(&l);
+	tap_str(text,
+	    "looks after 5, 7 and 10 runs of each case, until +-2 %, rps +-3 "
+	    "%, "
+	    "rps +-1 %, p99_latency_ms +-100 %",
+	    "the looks and the conditions are told in words");
+	free(text);
+	json_set_num(config, "rate", 10);
+	looks_record(&l, config, other);
+	text = json_print(json_get(other, "until"));
+	tap_str(text,
+	    "{\"p50_latency_ms\":0.02,\"rps\":0.01,\"p99_latency_ms\":1}",
+	    "with a fixed rate the usual metric is the median latency");
+	free(text);
+	tap_ok(looks_hash(run) != 0 && looks_hash(run) != looks_hash(other),
+	    "other conditions have another hash");
+	json_del(other, "until");
+	json_set(other, "until", json_dup(json_get(run, "until")));
+	tap_ok(looks_hash(run) == looks_hash(other),
+	    "the same looks and conditions have the same");
+	json_free(config);
+	json_free(run);
+	json_free(other);
+	looks_free(&l);
+}
+
 /* Box and Muller (1958). */
 static double
 normal(struct rng *r)
@@ -266,6 +329,8 @@ main(void)
 		return 2;
 	widths();
 	parsing();
+	limits();
+	recorded();
 	conditions();
 	check("1%", .002, 0, true, 4.99, 5.1);
 	check("1%", .01, 0, true, 14, 28);

@@ -148,6 +148,44 @@ cluster(uint64_t space)
 	free(buf);
 }
 
+/* Numbers worked out apart from the program, by the formulas of keys.h. */
+static void
+places(void)
+{
+	static const uint16_t residues[] = {3, 10, 20};
+	static const struct {
+		uint64_t position, number;
+	} want[] = {{0, 3}, {1, 10}, {2, 20}, {3, 16387}, {4, 16394},
+	    {5, 16404}, {6, 32771}, {7, 32778}};
+	struct keys k = {.space = 2 * KEYS_SLOTS + 11,
+	    .count = 8,
+	    .residues = residues,
+	    .nresidues = 3,
+	    .nlong = 2,
+	    .rounds = 2};
+	unsigned residue;
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+		good &= keys_number(&k, want[i].position, &residue) ==
+			want[i].number &&
+		    residue == want[i].number % KEYS_SLOTS;
+	tap_ok(good, "the numbers of a node follow each other by residue");
+	tap_ok(keys_slot(0) == 0 && keys_slot(1) == 10125 &&
+		keys_slot(2) == 3866 && keys_slot(123456789012) == 10500,
+	    "the slot of a number is 10125 times it, modulo 16384");
+	tap_ok(keys_residue(0) == 0 && keys_residue(10125) == 1 &&
+		keys_residue(5000) == 7080 && keys_residue(16383) == 3259,
+	    "the residue of a slot is what has that slot");
+	/* By CRC-16/XMODEM of all tags in their order. */
+	tap_ok(memcmp(tags[0], "06S", 3) == 0 &&
+		memcmp(tags[1], "2Gx", 3) == 0 &&
+		memcmp(tags[5061], "bar", 3) == 0 &&
+		memcmp(tags[12182], "9Le", 3) == 0 &&
+		memcmp(tags[16383], "6ZJ", 3) == 0,
+	    "the tag of a slot is the first of three letters that is in it");
+}
+
 int
 main(void)
 {
@@ -171,6 +209,7 @@ main(void)
 	for (i = n = 0; i < KEYS_SLOTS; i++)
 		n += tags[i][0] != '\0';
 	tap_ok(n == KEYS_SLOTS, "each slot has a tag");
+	places();
 	cluster(50000);
 	cluster(700);
 	free(mark);

@@ -73,6 +73,84 @@ later(enum order_how how)
 	free(s);
 }
 
+/* Build by build, case by case, run by run: nothing is left to chance. */
+static void
+in_turn(void)
+{
+	struct slot *s = make(ORDER_SEQUENTIAL, CASES, BUILDS, RUNS, 1);
+	bool good = true;
+
+	for (size_t i = 0; i < ALL; i++)
+		good &= s[i].build == i / (CASES * RUNS) &&
+		    s[i].scene == i / RUNS % CASES &&
+		    s[i].index == i % RUNS + 1 && s[i].block == 0;
+	tap_ok(good, "in sequence each build does all its runs at once");
+	free(s);
+}
+
+/* Interleaved, a round has every case once, in the order of the plan. */
+static void
+in_rounds(void)
+{
+	struct slot *s = make(ORDER_INTERLEAVED, CASES, BUILDS, RUNS, 1);
+	bool good = true;
+
+	for (size_t i = 0; i < ALL; i++)
+		good &= s[i].index == i / (CASES * BUILDS) + 1 &&
+		    s[i].scene == i / BUILDS % CASES;
+	tap_ok(good, "interleaved, a round has each case over all builds");
+	free(s);
+}
+
+/* Any order: the first place goes to each of 4 runs in its share. */
+static void
+at_random(void)
+{
+	int first[4] = {0}, last[4] = {0};
+	struct slot *s;
+
+	for (size_t i = 0; i < 400; i++) {
+		s = make(ORDER_RANDOM, 2, 2, 1, i);
+		first[2 * s[0].scene + s[0].build]++;
+		last[2 * s[3].scene + s[3].build]++;
+		free(s);
+	}
+	for (size_t i = 0; i < 4; i++)
+		tap_ok(first[i] > 60 && first[i] < 140 && last[i] > 60 &&
+			last[i] < 140,
+		    "run %zu is the first %d times of 400, the last %d", i,
+		    first[i], last[i]);
+}
+
+/* A later look goes on with numbers of its own: rounds do not repeat. */
+static void
+goes_on(void)
+{
+	struct order o = {ORDER_INTERLEAVED, 1, 20, 1, 1, 7};
+	size_t n;
+	struct slot *a = order_make(&o, &n), *b;
+	bool equal = true;
+
+	o.first = o.last = 2;
+	b = order_make(&o, &n);
+	for (size_t i = 0; i < n; i++)
+		equal &= a[i].build == b[i].build;
+	tap_ok(n == 20 && !equal, "two looks of one seed have two orders");
+	free(a);
+	free(b);
+}
+
+static void
+names(void)
+{
+	tap_ok(order_parse(NULL) == ORDER_INTERLEAVED,
+	    "runs are interleaved unless something else is asked for");
+	tap_ok(order_parse("interleaved") == ORDER_INTERLEAVED &&
+		order_parse("random") == ORDER_RANDOM &&
+		order_parse("sequential") == ORDER_SEQUENTIAL,
+	    "each order has its name");
+}
+
 int
 main(void)
 {
@@ -110,5 +188,10 @@ main(void)
 		tap_ok(first[i] > 60 && first[i] < 140,
 		    "build %zu begins its share of blocks: %d of 400", i,
 		    first[i]);
+	in_turn();
+	in_rounds();
+	at_random();
+	goes_on();
+	names();
 	return tap_done();
 }

@@ -1,0 +1,170 @@
+/* The connections of a thread by node, and when open loop has what to send. */
+#include "tap.h"
+
+#include "vkb-load/pools.h"
+#include "vkb-load/run.h"
+#include "vkb-load/slotmap.h"
+
+#include <stdlib.h>
+
+/* A ring that grows while it is not at its beginning. */
+static void
+backlogs(void)
+{
+	struct pool p = {0};
+	int64_t next = 0, oldest = 0;
+	bool good = true;
+
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 100; i++)
+			pools_add_due(&p, next++);
+		for (int i = 0; i < 60; i++) {
+			good &= pools_next_due(&p) == oldest++;
+			pools_drop_due(&p);
+		}
+	}
+	tap_ok(good && p.ndue == 200, "what is due comes out oldest first");
+	while (p.ndue) {
+		good &= pools_next_due(&p) == oldest++;
+		pools_drop_due(&p);
+	}
+	tap_ok(good && oldest == next, "and none of it is lost");
+	free(p.due);
+}
+
+/* Nodes with 1, 0 and 3 of 4 keys. */
+static void
+draws(void)
+{
+	struct pool pools[] = {{.until = 1}, {.until = 1}, {.until = 4}};
+	struct worker w = {.pools = pools, .npools = 3};
+	int n[3] = {0};
+
+	rng_seed(&w.rng, 5, 0);
+	for (int i = 0; i < 4000; i++)
+		n[pools_draw(&w) - pools]++;
+	/* The standard deviation is 27. */
+	tap_ok(
+	    n[0] > 890 && n[0] < 1110, "a node is drawn by its part: %d", n[0]);
+	tap_ok(n[1] == 0, "one without keys is never drawn");
+	w.npools = 1;
+	tap_ok(pools_draw(&w) == pools, "one pool is drawn always");
+}
+
+/* Three connections; one is not ready, one waits for a reply. */
+static void
+idle(void)
+{
+	struct conn c[3] = {{.state = CONN_READY}, {.state = CONN_CONNECTING},
+	    {.state = CONN_READY, .awaited = 1}};
+	struct conn *ring[3];
+	struct pool p = {.idle = ring, .nconns = 3, .full = true};
+	struct worker w = {.pools = &p, .npools = 1};
+
+	for (int i = 0; i < 3; i++)
+		pools_add_idle(&w, &c[i]);
+	pools_add_idle(&w, &c[0]);
+	tap_ok(p.nidle == 3 && !p.full, "a connection is idle once only");
+	tap_ok(pools_take_idle(&p) == &c[0], "the one that is ready is taken");
+	tap_ok(!pools_take_idle(&p) && p.nidle == 0 && !c[1].queued &&
+		!c[2].queued,
+	    "what is not ready, or awaits a reply, is not");
+	c[0].next = (const struct slotmap_node *)&w;
+	pools_add_idle(&w, &c[0]);
+	tap_ok(!pools_take_idle(&p), "nor is what belongs to another node");
+	c[0].next = NULL;
+	for (int i = 0; i < 7; i++) {
+		pools_add_idle(&w, &c[0]);
+		if (pools_take_idle(&p) != &c[0])
+			break;
+	}
+	tap_ok(p.nidle == 0 && p.idle_at < 3, "the ring goes round");
+}
+
+/* Two threads at 1000 requests/s, from a start at 5000 on. */
+static void
+schedule(void)
+{
+	struct engine_work work = {.rate = 1000, .seed = 1};
+	struct run r = {.work = &work,
+	    .nworkers = 2,
+	    .base = 2000,
+	    .start = 5000,
+	    .t0 = 5000 + 2500000,
+	    .t1 = 5000 + 10000000};
+	struct pool p = {0};
+	struct worker w = {.run = &r,
+	    .index = 1,
+	    .pools = &p,
+	    .npools = 1,
+	    .share = RUN_ENDLESS};
+
+	openloop_start(&w, 0);
+	tap_near(w.seen.gap_ns, 2e6, 0, "a thread has each second request");
+	tap_ok(openloop_next(&w) == 1005000, "the second thread begins later");
+	openloop_dispatch(&w, 1005000 - 1);
+	tap_ok(w.seen.n == 0, "nothing is due before its time");
+	openloop_dispatch(&w, 1005000);
+	tap_ok(w.seen.n == 1 && openloop_next(&w) == 3005000,
+	    "at its time it is, and the next one a gap later");
+	tap_ok(w.measured == 0 && w.max_backlog == 0,
+	    "the warm-up is not measured");
+	openloop_dispatch(&w, 7005000);
+	tap_ok(w.seen.n == 4 && w.measured == 3, "from 2.5 ms on it is");
+	tap_near(w.max_backlog, 4, 0, "nobody sends: all of it waits");
+	openloop_dispatch(&w, 20005000);
+	tap_ok(w.seen.n == 5 && openloop_next(&w) == INT64_MAX,
+	    "nothing is due at the end or after it");
+	w.seen.n = w.sent.n = 0;
+	openloop_start(&w, 0);
+	w.measured = 0;
+	w.share = 2;
+	r.t1 = INT64_MAX;
+	openloop_dispatch(&w, 100000000);
+	tap_ok(
+	    w.measured == 2 && w.seen.n == 3 && openloop_next(&w) == INT64_MAX,
+	    "a share of 2 requests ends it as well");
+	tap_ok(!openloop_done(&w), "which is not done while some wait");
+	w.sent.n = 3;
+	tap_ok(openloop_done(&w), "and is when all are sent");
+	w.away = 1;
+	tap_ok(!openloop_done(&w), "unless one is on a detour");
+	w.away = 0;
+	w.busy = 1;
+	tap_ok(!openloop_done(&w), "or awaits its reply");
+	w.busy = 0;
+	w.again = 1;
+	tap_ok(!openloop_done(&w), "or is to be sent again");
+	w.ending = true;
+	tap_ok(openloop_done(&w), "but not when the run has failed");
+}
+
+/* By duration: 0.1 s more for what is due and not sent. */
+static void
+drains(void)
+{
+	struct run r = {.t0 = 0, .t1 = 1000000000};
+	struct pool p = {0};
+	struct worker w = {.run = &r, .pools = &p, .npools = 1};
+
+	w.now = r.t1;
+	tap_ok(openloop_done(&w), "at the end all is done if nothing waits");
+	w.now = r.t1 - 1;
+	tap_ok(!openloop_done(&w), "before the end it is not");
+	w.seen.n = 1;
+	w.now = r.t1 + 99999999;
+	tap_ok(!openloop_done(&w), "what waits has 0.1 s more");
+	w.now++;
+	tap_ok(openloop_done(&w), "and not longer");
+}
+
+int
+main(void)
+{
+	backlogs();
+	draws();
+	idle();
+	schedule();
+	drains();
+	return tap_done();
+}
