@@ -183,6 +183,14 @@ test_match "warning: SET: paired by what both say: keyspacelen unknown in the ba
   .out 'pairs, with a note'
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
 test_status 2 'two that fit: neither' vkb-compare base new
+{
+  two x '{"command":"SET","pipeline":1}' 10 11 10 11
+  two x '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
+} >base
+two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
+test_same '[1,["baseline"]]' "$(vkb-compare -f jsonl base new |
+  jq -c 'select(.cases) | [.cases, [.unmatched[].side]]')" \
+  'a case that has its equal is no partner of another one as well'
 two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 test_that 'keys that each side lacks' vkb-compare base new

@@ -200,6 +200,21 @@ vkb-compare -f jsonl base.jsonl new.jsonl >out
 test_same true "$(jq 'select(.metric) | .level > 0 and .level < 0.05 and
   (.p_adjusted / .p - 0.05 / .level | fabs) < 1e-9' out)" \
   'p pays for the looks'
+# Two cases that looked as often, at other runs: each has the level of its own.
+for side in base new; do
+  jq -c '.looks = [4, 6] | .config.command = "GET"' $side.jsonl >$side.get
+  cat $side.jsonl $side.get | jq -c 'if .config.command == "SET" then .looks = [4, 16] else . end' \
+    >$side.both
+  grep '"SET"' $side.both >$side.set
+done
+for one in set get; do
+  vkb-compare -f jsonl base.$one new.$one | jq -r 'select(.metric) | "\(.config.command) \(.level)"'
+done | sort >alone
+test_same 2 "$(cut -d ' ' -f 2 alone | sort -u | grep -c .)" \
+  'the level depends on when a session looked'
+test_same "$(cat alone)" "$(vkb-compare -f jsonl base.both new.both |
+  jq -r 'select(.metric) | "\(.config.command) \(.level)"' | sort)" \
+  'cases that looked as often, at other runs, have the level of their own looks'
 jq -c 'del(.looks)' base.jsonl >base0.jsonl
 jq -c 'del(.looks)' new.jsonl >new0.jsonl
 vkb-compare -f jsonl base0.jsonl new0.jsonl >out0

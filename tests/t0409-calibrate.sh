@@ -71,6 +71,54 @@ printf '{"rules":[{"margin":"99%%"}]}' >wide.json
 vkb-compare --calibrate 6 --policy wide.json apart.jsonl >text
 test_same 2 "$(grep -c ': 0 of 567 comparisons' text)" 'no alarm is as large as that'
 
+# --- the numbers, worked out anew: four values a side differ where no value of
+# one is within the other (Mann-Whitney, p = 2/70), by the median of all ratios
+
+perl -MJSON::PP -MPOSIX=ceil -e '
+  my (@v, %out);
+  while (<>) { my $r = decode_json($_); push @{ $v{ $r->{config}{command} } }, $r->{metrics}{rps} }
+  sub median { my @s = sort { $a <=> $b } @_; ($s[$#s / 2] + $s[@s / 2]) / 2 }
+  sub mean { my $s = 0; $s += $_ for @_; $s / @_ }
+  for my $c (qw(X D)) {
+    my @v = @{ $v{$c} };
+    my (@sizes, @alarms);
+    for my $s (0 .. @v - 8) {
+      my @w = @v[$s .. $s + 7];
+      for ([0, [@w[0, 2, 4, 6]], [@w[1, 3, 5, 7]]], [1, [@w[0 .. 3]], [@w[4 .. 7]]]) {
+        my ($way, $x, $y) = @$_;
+        my @x = sort { $a <=> $b } @$x;
+        my @y = sort { $a <=> $b } @$y;
+        next unless $x[3] < $y[0] || $y[3] < $x[0];
+        my $ratio = median(map { my $a = $_; map { $_ / $a } @y } @x);
+        push @{ $sizes[$way] }, abs log $ratio;
+        $alarms[$way]++ if $ratio < .98 || $ratio > 1 / .98;
+      }
+    }
+    my $windows = @v - 7;
+    my $margin = .02;
+    for my $way (0, 1) {
+      my @s = sort { $b <=> $a } @{ $sizes[$way] // [] };
+      my $needs = $s[ceil(.05 * $windows) - 1];
+      $needs = defined $needs ? 1 - exp -$needs : 0;
+      $margin = $needs if $needs > $margin;
+    }
+    my ($mean, $median) = (mean(@v), median(@v));
+    my ($own, $next) = (0, 0);
+    $own += ($_ - $mean)**2 for @v;
+    $next += ($v[$_ - 1] - $mean) * ($v[$_] - $mean) for 1 .. $#v;
+    printf "%s rps %d %.1f%% %.1f%% %.2f 2.0%% %d of %d %d of %d %.2f%%\n", $c, scalar @v,
+      100 * sqrt($own / $#v) / $mean, 148.26 * median(map { abs $_ - $median } @v) / $median,
+      $next / $own, $alarms[0], $windows, $alarms[1], $windows, ceil(1e4 * $margin) / 100;
+  }' apart.jsonl >want
+test_that 'four a side' vkb-compare --calibrate 4 -f text:text -f policy:policy.json apart.jsonl
+for c in X D; do
+  margin=$(jq -r ".rules[] | select(.case.command == \"$c\" and .metric == \"rps\").margin" policy.json)
+  test_same "$(sed -n "/^$c /p" want)" \
+    "$(sed -n "s/^\($c\) *rps */\1 rps /p" text | tr -s ' ' | tr -d ',' |
+      cut -d ' ' -f '1-10,13-15') $margin" \
+    "$c: spread, alarms of both ways and margin are those of its runs"
+done
+
 # --- few runs, none, others
 
 runs 7 9 >few.jsonl
