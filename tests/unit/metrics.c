@@ -1,0 +1,153 @@
+/* Names and units of metrics: of the table, guessed, and of other tools. */
+#include "tap.h"
+
+#include "metric.h"
+#include "units.h"
+
+#include <stdlib.h>
+
+static void
+units(void)
+{
+	static const struct {
+		const char *name, *unit, *key;
+		double factor;
+	} of[] = {{"time", "us", "time_us", 1}, {"time", "ns", "time_ns", 1},
+	    {"time", "msec", "time_ms", 1}, {"time", "seconds", "time_s", 1},
+	    {"time", "min", "time_s", 60}, {"time", "minutes", "time_s", 60},
+	    {"time", "h", "time_s", 3600}, {"time", "hours", "time_s", 3600},
+	    {"size", "B", "size_bytes", 1}, {"size", "kB", "size_bytes", 1e3},
+	    {"size", "KB", "size_bytes", 1e3},
+	    {"size", "MB", "size_bytes", 1e6},
+	    {"size", "GB", "size_bytes", 1e9},
+	    {"size", "KiB", "size_bytes", 1024},
+	    {"size", "MiB", "size_bytes", 1048576},
+	    {"size", "GiB", "size_bytes", 1073741824},
+	    {"io", "MB/s", "io_bytes_per_s", 1e6},
+	    {"io", "GiB/min", "io_bytes_per_s", 1073741824. / 60},
+	    {"alloc", "B/op", "alloc_bytes_per_op", 1},
+	    {"ops", "ops/s", "ops_per_s", 1},
+	    {"opsy", "ops/s", "opsy_ops_per_s", 1}, {"rps", "req/s", "rps", 1},
+	    {"rps", "s", "rps_s", 1}, {"requests", "/s", "rps", 1},
+	    {"qps", "", "rps", 1}, {"load", "TPS", "load_per_s", 1},
+	    {"x y", "%", "x_y_percent", 1}, {"", "ms", "ms", 1},
+	    {"ms", "ms", "ms", 1}, {"", "", "value", 1},
+	    {"hits", "count", "hits", 1}, {"ratio", "x", "ratio", 1},
+	    {"time_ms", "ms", "time_ms", 1}, {"items", "ms", "items_ms", 1},
+	    {"bytes_per_second", "", "bytes_per_s", 1},
+	    {"bytes_per_sec", "", "bytes_per_s", 1},
+	    {"--a--b (c)", "", "a_b_c", 1}, {"a_ b", "", "a_b", 1},
+	    {"a", "furlongs", "a_furlongs", 1}};
+	double factor;
+	char *key;
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		factor = NAN;
+		key = units_key(of[i].name, of[i].unit, &factor);
+		tap_ok(strcmp(key, of[i].key) == 0 &&
+			fabs(factor / of[i].factor - 1) < 1e-12,
+		    "'%s' in '%s' is %s, times %g: %s, times %g", of[i].name,
+		    of[i].unit, of[i].key, of[i].factor, key, factor);
+		free(key);
+	}
+}
+
+static void
+guesses(void)
+{
+	static const struct {
+		const char *name, *unit;
+		enum metric_better better;
+	} of[] = {{"set_rps", "req/s", METRIC_HIGHER},
+	    {"x_per_s", "/s", METRIC_HIGHER}, {"x_ms", "ms", METRIC_LOWER},
+	    {"x_us", "us", METRIC_LOWER}, {"x_ns", "ns", METRIC_LOWER},
+	    {"x_s", "s", METRIC_LOWER}, {"x_bytes", "B", METRIC_LOWER},
+	    {"x_mb", "MiB", METRIC_LOWER}, {"x_per_req", "", METRIC_LOWER},
+	    {"x_per_op", "", METRIC_LOWER}, {"x_percent", "%", METRIC_NEITHER},
+	    {"x_cycles", "cycles", METRIC_LOWER},
+	    {"x_instructions", "instr", METRIC_LOWER},
+	    {"cache_misses", "", METRIC_LOWER},
+	    {"page_faults", "", METRIC_LOWER}, {"x", "", METRIC_NEITHER}};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct metric m = metric_guess(of[i].name);
+
+		tap_ok(strcmp(m.unit, of[i].unit) == 0 &&
+			m.better == of[i].better && m.margin == .02 &&
+			m.decimals == 6 && !m.gate && !m.bound && !m.second,
+		    "%s is guessed by its end", of[i].name);
+	}
+	tap_ok(metric_guess("p99_latency_ms").margin == .05,
+	    "a metric of the table is not guessed");
+	tap_ok(metric_is_core("cpu0_busy_percent") &&
+		metric_is_core("cpu127_busy_percent"),
+	    "the load of a core");
+	tap_ok(!metric_is_core("cpu_busy_percent") &&
+		!metric_is_core("cpu1_busy") &&
+		!metric_is_core("cpu1_busy_percents") &&
+		!metric_is_core("xcpu1_busy_percent"),
+	    "names that are no load of a core");
+}
+
+/* Which rows of the table weigh half, and which grow with the keys. */
+static void
+table(void)
+{
+	static const char second[] =
+	    ",p999_latency_ms,server_cpu_us_per_req,bytes_per_key,";
+	static const char grows[] = ",memory_mb,used_memory_bytes,"
+				    "memory_peak_mb,used_memory_peak_bytes,";
+	char name[64];
+
+	for (const struct metric *m = metric_table; m->name; m++) {
+		snprintf(name, sizeof name, ",%s,", m->name);
+		tap_ok(m->second == (strstr(second, name) != NULL) &&
+			m->grows == (strstr(grows, name) != NULL),
+		    "%s: what weighs half, and what grows with the keys",
+		    m->name);
+	}
+}
+
+/* What --metrics asks for: shown and judged as "10", say; policy as there. */
+static void
+wanted(void)
+{
+	static const struct {
+		const char *what, *name;
+		int policy, shown, gate;
+	} of[] = {{NULL, "rps", -1, 1, 1}, {NULL, "rps", 0, 1, 0},
+	    {NULL, "requests", -1, 0, 0}, {NULL, "requests", 0, 0, 0},
+	    {NULL, "requests", 1, 1, 1}, {"all", "requests", -1, 1, 0},
+	    {"all", "rps", -1, 1, 1}, {"latency", "rps", -1, 0, 1},
+	    {"latency", "avg_latency_ms", -1, 1, 0},
+	    {"latency", "p50_latency_ms", -1, 1, 1},
+	    {"avg_latency_ms,requests", "avg_latency_ms", -1, 1, 1},
+	    {"avg_latency_ms,requests", "requests", -1, 1, 0},
+	    {"avg_latency_ms,requests", "requests", 1, 1, 1},
+	    {"avg_latency_ms,requests", "avg_latency_ms", 0, 1, 0},
+	    {"rps2,rp,xrps", "rps", -1, 0, 1}, {"a,,rps", "rps", -1, 1, 1}};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct metric m = metric_guess(of[i].name);
+		bool gate,
+		    shown = metric_wanted(of[i].what, &m, of[i].policy, &gate);
+
+		tap_ok(shown == of[i].shown && (!shown || gate == of[i].gate),
+		    "--metrics %s, policy %d: %s is %s",
+		    of[i].what ? of[i].what : "(none)", of[i].policy,
+		    of[i].name,
+		    !of[i].shown     ? "left out"
+			: of[i].gate ? "judged"
+				     : "shown");
+	}
+}
+
+int
+main(void)
+{
+	units();
+	guesses();
+	table();
+	wanted();
+	return tap_done();
+}

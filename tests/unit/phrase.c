@@ -1,0 +1,284 @@
+/* How vkb-detect tells what it found. */
+#include "tap.h"
+
+#include "casename.h"
+#include "json.h"
+#include "str.h"
+#include "vkb-detect/ancestry.h"
+#include "vkb-detect/phrase.h"
+#include "vkb-detect/reading.h"
+
+#include <stdlib.h>
+
+static void
+check(struct str *s, const char *want, const char *what)
+{
+	tap_str(s->s ? s->s : "", want, what);
+	str_clear(s);
+}
+
+static void
+collect(void *arg, const char *text)
+{
+	struct str *s = arg;
+
+	str_printf(s, "%s%s", s->len ? "|" : "", text);
+}
+
+static void
+headlines(void)
+{
+	struct finding_group groups[] = {
+	    {.kind = FINDING_REGRESSION, .counts = true},
+	    {.kind = FINDING_SPIKE}, {.kind = FINDING_IMPROVEMENT},
+	    {.kind = FINDING_REGRESSION, .counts = true},
+	    {.kind = FINDING_SPIKE}};
+	struct findings all = {
+	    .groups = groups, .ngroups = 1, .series = 1, .cases = 1};
+	struct finding_rules rules = {0};
+	struct str s = {0};
+
+	phrase_headline(&s, &all, &rules);
+	check(&s,
+	    "1 regression that counts; 1 change and 0 spikes in all (1 series "
+	    "of 1 case)",
+	    "one regression");
+	all.ngroups = 5;
+	all.series = 7;
+	all.cases = 3;
+	phrase_headline(&s, &all, &rules);
+	check(&s,
+	    "2 regressions that count; 3 changes and 2 spikes in all (7 series "
+	    "of 3 cases)",
+	    "spikes are no changes");
+	rules.latest = 1;
+	phrase_headline(&s, &all, &rules);
+	check(&s,
+	    "nothing was judged, newest commit against the one before (7 "
+	    "series of 3 cases)",
+	    "the newest commit, of which nothing was judged");
+	rules.latest = 2;
+	all.verdicts[VERDICT_REGRESSION] = 2;
+	all.verdicts[VERDICT_INSUFFICIENT] = 1;
+	phrase_headline(&s, &all, &rules);
+	check(&s,
+	    "2 regression, 1 insufficient, newest commit against up to 2 "
+	    "before (7 series of 3 cases)",
+	    "its verdicts");
+	str_free(&s);
+}
+
+static void
+orderings(void)
+{
+	struct point points[] = {{.name = (char *)"a"}, {.name = (char *)"b"},
+	    {.name = (char *)"c"}};
+	struct branch b = {.points = points, .npoints = 1};
+	struct str s = {0};
+
+	phrase_ordering(&s, &b);
+	check(&s, "1 commit in the order of the input", "one point");
+	b.npoints = 2;
+	phrase_ordering(&s, &b);
+	check(&s, "2 commits in the order of the input, a to b",
+	    "the first and the last are named");
+	b.length = 2;
+	b.by_time = 1;
+	phrase_ordering(&s, &b);
+	check(&s,
+	    "2 commits in the order of their ancestry, a to b; 1 placed by "
+	    "time",
+	    "none between them is missing");
+	b.npoints = 3;
+	b.length = 8;
+	b.by_time = 0;
+	phrase_ordering(&s, &b);
+	check(&s,
+	    "3 commits in the order of their ancestry, a to c; 5 between them "
+	    "not measured",
+	    "commits that were not measured are counted");
+	str_free(&s);
+}
+
+static void
+places(void)
+{
+	struct point points[] = {{.name = (char *)"a"},
+	    {.name = (char *)"b", .time = (char *)"2026-11-21T08:00:00Z"},
+	    {.name = (char *)"c"}, {.name = (char *)"d"}};
+	struct reading reading = {.ancestry = ancestry_new()};
+	struct branch b = {.points = points, .npoints = 4, .reading = &reading};
+	struct finding_group g = {
+	    .kind = FINDING_REGRESSION, .at = 1, .lo = 1, .hi = 1};
+	struct str s = {0};
+
+	phrase_place(&s, &b, &g);
+	check(&s, "regression at b of 2026-11-21, 2 of 4",
+	    "a change at one point has its day and place");
+	g.kind = FINDING_IMPROVEMENT;
+	g.at = g.hi = 2;
+	phrase_place(&s, &b, &g);
+	check(&s, "improvement at c, 3 of 4; at any of 2, b to c",
+	    "one of two points");
+	points[1].commit = (char *)"0123456789abcdef0123456789abcdef01234567";
+	g.hi = 3;
+	phrase_place(&s, &b, &g);
+	check(&s,
+	    "improvement at c, 3 of 4; at any of 3 commits, 01234567 to d",
+	    "a commit is abbreviated");
+	ancestry_free(reading.ancestry);
+	str_free(&s);
+}
+
+static void
+findings(void)
+{
+	struct branch b = {.npoints = 10};
+	struct finding f = {.kind = FINDING_REGRESSION,
+	    .gate = true,
+	    .stands = true,
+	    .fresh = true,
+	    .at = 4,
+	    .n = {4, 6},
+	    .metric = metric_guess("rps"),
+	    .facts = {.median = {100000, 93000},
+		.ratio = .93,
+		.lo95 = .92,
+		.hi95 = .945}};
+	struct str s = {0};
+
+	phrase_change(&s, &f);
+	check(&s, "-7.0% [-8.0, -5.5]", "the lower end comes first");
+	phrase_numbers(&s, &f);
+	check(&s, "100K -> 93.0K req/s", "the level before comes first");
+	phrase_standing(&s, &b, &f);
+	check(&s, "NEW", "a regression of new commits");
+	f.gate = false;
+	phrase_standing(&s, &b, &f);
+	check(&s, "NEW, info", "a metric that is not judged");
+	f.gate = true;
+	f.fresh = false;
+	phrase_standing(&s, &b, &f);
+	check(&s, "known before", "one of an older commit");
+	f.stands = false;
+	f.waiver.expired = true;
+	f.waiver.expires = "2026-11-01";
+	phrase_standing(&s, &b, &f);
+	check(&s, "taken back since, waiver expired 2026-11-01",
+	    "one that is gone");
+	f.waived = true;
+	f.waiver.expired = false;
+	f.waiver.reason = "known";
+	phrase_standing(&s, &b, &f);
+	check(&s, "waived until 2026-11-01: known", "one that is waived");
+	f.kind = FINDING_IMPROVEMENT;
+	f.waiver.expired = true;
+	phrase_standing(&s, &b, &f);
+	check(&s, "", "an improvement needs no words");
+	f.gate = false;
+	phrase_standing(&s, &b, &f);
+	check(&s, "info", "but where it is not judged");
+	f.gate = true;
+	f.kind = FINDING_SPIKE;
+	phrase_standing(&s, &b, &f);
+	check(&s, "at the end: a spike or a new level",
+	    "a spike up to the last point");
+	f.n[1] = 5;
+	phrase_standing(&s, &b, &f);
+	check(&s, "went away", "a spike that ends before it");
+	phrase_change(&s, &f);
+	check(&s, "-7.0%", "a spike has no interval");
+	f.kind = FINDING_REGRESSION;
+	f.facts.lo95 = NAN;
+	f.facts.ratio = 1.125;
+	phrase_change(&s, &f);
+	check(&s, "+12.5%", "nor has what was measured once");
+	f.facts.ratio = NAN;
+	phrase_change(&s, &f);
+	check(&s, "no ratio", "there may be no ratio");
+	f.metric = metric_guess("max_backlog");
+	phrase_numbers(&s, &f);
+	check(&s, "100K -> 93.0K", "a count has no unit");
+	str_free(&s);
+}
+
+static void
+warnings(void)
+{
+	enum { LOST = 11, LOSSES = 13 };
+	static const char set[] = "{\"command\":\"SET\"}";
+	struct json *config = json_parse(set, strlen(set), NULL, NULL);
+	struct point points[LOST + 1];
+	struct loss losses[LOSSES];
+	struct series shortest = {.config = config, .metric = "rps"};
+	struct branch b = {.points = points,
+	    .npoints = 1,
+	    .nlost = 1,
+	    .losses = losses,
+	    .nlosses = 3,
+	    .names = casename_new((const struct json *const *)&config, 1)};
+	struct findings all = {.series = 5};
+	struct finding_rules rules = {0};
+	struct str s = {0};
+	static char names[LOST + 1][2];
+
+	for (int i = 0; i <= LOST; i++) {
+		names[i][0] = (char)('a' + i);
+		points[i] = (struct point){.name = names[i]};
+	}
+	for (size_t i = 0; i < LOSSES; i++)
+		losses[i] = (struct loss){.config = config,
+		    .failed = 1 + (i == 0),
+		    .error = i == 0 ? "it fell" : NULL,
+		    .kase = i < 2 ? 0 : i};
+	phrase_warnings(&b, &all, &rules, collect, &s);
+	check(&s,
+	    "1 commit left out, not on this line of commits: b|SET: 3 failed "
+	    "runs at 2 commits: it fell|SET: 1 failed run",
+	    "failed runs are added up for each case");
+	b.nlost = LOST;
+	b.nlosses = 0;
+	all.tooshort = 2;
+	all.shortest = &shortest;
+	all.shortest_n = 3;
+	all.absent = 4;
+	phrase_warnings(&b, &all, &rules, collect, &s);
+	check(&s,
+	    "11 commits left out, not on this line of commits: b, c, d, e, f, "
+	    "g, h, i, j, k, ...|2 of 5 series too short: 10 commits are the "
+	    "least (SET rps has 3)|4 series not measured at the newest commit",
+	    "ten commits are listed");
+	b.nlost = 10;
+	rules.latest = 1;
+	all.absent = 0;
+	phrase_warnings(&b, &all, &rules, collect, &s);
+	check(&s,
+	    "10 commits left out, not on this line of commits: b, c, d, e, f, "
+	    "g, h, i, j, k",
+	    "the newest commit needs no long series");
+	b.nlost = 0;
+	b.nlosses = LOSSES;
+	phrase_warnings(&b, &all, &rules, collect, &s);
+	tap_ok(s.s &&
+		strstr(s.s,
+		    "SET: 1 failed run|2 more cases with failed runs") != NULL,
+	    "ten cases are listed of twelve, the others counted");
+	b.nlosses = LOSSES - 2;
+	str_clear(&s);
+	phrase_warnings(&b, &all, &rules, collect, &s);
+	tap_ok(s.s && !strstr(s.s, "more"), "ten of ten are all");
+	casename_free(b.names);
+	json_free(config);
+	str_free(&s);
+}
+
+int
+main(void)
+{
+	headlines();
+	orderings();
+	places();
+	findings();
+	warnings();
+	return tap_done();
+}
