@@ -282,6 +282,15 @@ widths(void)
 	}
 	tap_ok(right, "the width is that of normal scores, or of t below six");
 	tap_ok(more, "more runs are as many as make the width wanted");
+	/* far = pi / 2 (1.96 / goal)^2 */
+	for (int i = 0; i < 2; i++) {
+		double far = i ? 1.01e9 : .99e9;
+		double goal = 1.959963984540054 * sqrt(M_PI / 2 / far);
+		size_t n = power_more(power_width(100, .95), goal, 100, .95);
+
+		tap_ok(n == (i ? SIZE_MAX : 989999900),
+		    "of a billion more runs none are asked for: %zu", n);
+	}
 	tap_ok(power_more(1, 1, 10, .95) == 0, "as wide as wanted is enough");
 }
 

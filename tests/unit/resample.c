@@ -150,11 +150,10 @@ draw_all(double *t, const char *name, const struct bootstrap_pair *v, size_t k)
 
 /* Efron (1987): the quantile of t that is the end for q. */
 static double
-end_of(const double *t, double z0, double a, double q)
+end_of(const double *t, size_t draws, double z0, double a, double q)
 {
 	double z = z0 + tdist_normal_quantile(q);
-	double h =
-	    tdist_normal_cdf(z0 + z / (1 - a * z)) * (BOOTSTRAP_DRAWS - 1);
+	double h = tdist_normal_cdf(z0 + z / (1 - a * z)) * (double)(draws - 1);
 	size_t i = (size_t)h;
 
 	return t[i] + (h - (double)i) * (t[i + 1] - t[i]);
@@ -177,9 +176,51 @@ check_bootstrap(const char *what, const struct bootstrap_pair *v, size_t k)
 	tap_near(b.est, est, 1e-12, "the geometric mean is that of medians");
 	tap_near(b.a, a, 1e-9, "the acceleration follows the jackknife");
 	tap_near(b.z0, z0, .002, "the bias is the part of draws below");
-	tap_near(b.lo, end_of(t, b.z0, a, .05), 1e-9,
+	tap_near(b.lo, end_of(t, BOOTSTRAP_DRAWS, b.z0, a, .05), 1e-9,
 	    "the lower end is the quantile that Efron's formula gives");
-	tap_near(b.hi, end_of(t, b.z0, a, .95), 1e-9, "so is the upper end");
+	tap_near(b.hi, end_of(t, BOOTSTRAP_DRAWS, b.z0, a, .95), 1e-9,
+	    "so is the upper end");
+}
+
+/* The k-th draw is the first of x and the k-th of y, again and again. */
+static void
+draw_one(void *arg, size_t *ix, size_t m, size_t *iy, size_t n)
+{
+	size_t *k = arg;
+
+	for (size_t i = 0; i < m; i++)
+		ix[i] = 0;
+	for (size_t i = 0; i < n; i++)
+		iy[i] = *k;
+	++*k;
+}
+
+static void
+check_draws(const struct bootstrap_pair *p)
+{
+	double t[] = {.887, .892, .9, .933, .99}, a = acceleration(p, 1);
+	double broken[] = {90, 0, 89, 99, 88};
+	struct bootstrap b;
+	size_t k = 0;
+
+	tap_ok(bootstrap_bca(p->x, p->m, p->y, p->n, .5, 5, draw_one, &k, &b) ==
+		    0 &&
+		fabs(b.est - 90 / 99.55) < 1e-12,
+	    "the draws may come from elsewhere");
+	tap_near(b.z0, tdist_normal_quantile(.6), 1e-12,
+	    "three of five draws are below the ratio");
+	tap_near(b.a, a, 1e-9, "the acceleration is that of the values");
+	tap_near(b.lo, end_of(t, 5, b.z0, a, .25), 1e-9,
+	    "the lower end lies between two of five draws");
+	tap_near(
+	    b.hi, end_of(t, 5, b.z0, a, .75), 1e-9, "so does the upper end");
+	tap_ok(
+	    bootstrap_bca(p->x, p->m, broken, 5, .5, 5, draw_one, &k, &b) < 0 &&
+		isnan(b.est) &&
+		bootstrap_bca(broken, 5, p->y, p->n, .5, 5, draw_one, &k, &b) <
+		    0 &&
+		isnan(b.hi),
+	    "a zero on either side has no ratio");
 }
 
 static void
@@ -197,6 +238,7 @@ bootstraps(void)
 	check_bootstrap("five against eight", &other, 1);
 	check_bootstrap("eight pairs", &paired, 1);
 	check_bootstrap("both cases", two, 2);
+	check_draws(&one);
 }
 
 /* The sum of |a_i - b_k|. */

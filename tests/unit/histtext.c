@@ -1,0 +1,301 @@
+/*
+ * Texts of histograms built by hand, byte by byte as HdrHistogram writes them,
+ * and histograms of other layouts: what is read, what is refused, and why.
+ */
+#include "base64.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "str.h"
+#include "tap.h"
+
+#include <stdint.h>
+
+struct text {
+	uint32_t cookie, length, offset, digits;
+	int64_t low, high;
+	unsigned char counts[800];
+	size_t n;
+	bool trailing; /* bytes behind the deflated part */
+};
+
+/* 64 cells: 0..31 by 1, 32..63 by 2, 64..127 by 4. */
+static const struct text small = {
+    .cookie = 0x1c849313, .digits = 1, .low = 1, .high = 100};
+
+static void
+put(struct str *s, uint64_t v, int bytes)
+{
+	while (bytes-- > 0)
+		str_addc(s, (char)(v >> (8 * bytes)));
+}
+
+/* ZigZag LEB128; a ninth byte has eight bits. */
+static void
+put_count(struct text *t, int64_t v)
+{
+	uint64_t u = (uint64_t)v * 2;
+	int i = 1;
+
+	if (v < 0)
+		u = ~u;
+	for (; u > 127 && i < 9; i++, u >>= 7)
+		t->counts[t->n++] = (unsigned char)(u | 128);
+	t->counts[t->n++] = (unsigned char)u;
+	t->length = (uint32_t)t->n;
+}
+
+/* zlib's format (RFC 1950) with one block that is stored (RFC 1951). */
+static void
+deflate_stored(struct str *to, const struct str *plain)
+{
+	uint32_t a = 1, b = 0;
+
+	put(to, 0x7801, 2);
+	put(to, 1, 1);
+	for (int i = 0; i < 2; i++) {
+		size_t n = i ? ~plain->len : plain->len;
+
+		put(to, n & 255, 1);
+		put(to, n >> 8 & 255, 1);
+	}
+	str_addn(to, plain->s, plain->len);
+	for (size_t i = 0; i < plain->len; i++) {
+		a = (a + (unsigned char)plain->s[i]) % 65521;
+		b = (b + a) % 65521;
+	}
+	put(to, b << 16 | a, 4);
+}
+
+static struct hist *
+decode(const struct text *t, const char **why)
+{
+	struct str plain = {0}, packed = {0}, all = {0}, text = {0};
+	struct hist *h;
+
+	put(&plain, t->cookie, 4);
+	put(&plain, t->length, 4);
+	put(&plain, t->offset, 4);
+	put(&plain, t->digits, 4);
+	put(&plain, (uint64_t)t->low, 8);
+	put(&plain, (uint64_t)t->high, 8);
+	put(&plain, UINT64_C(0x3ff0000000000000), 8);
+	str_addn(&plain, (const char *)t->counts, t->n);
+	deflate_stored(&packed, &plain);
+	put(&all, 0x1c849314, 4);
+	put(&all, packed.len, 4);
+	str_addn(&all, packed.s, packed.len);
+	if (t->trailing)
+		put(&all, 0, 5);
+	base64_encode(&text, all.s, all.len);
+	*why = "";
+	h = histcodec_decode(text.s, text.len, why);
+	str_free(&plain);
+	str_free(&packed);
+	str_free(&all);
+	str_free(&text);
+	return h;
+}
+
+static void
+reads(const struct text *t, uint64_t count, int64_t min, int64_t max,
+    const char *what)
+{
+	const char *why;
+	struct hist *h = decode(t, &why);
+
+	tap_ok(h && hist_count(h) == count && hist_min(h) == min &&
+		hist_max(h) == max,
+	    "%s is read", what);
+	if (!h)
+		printf("# %s\n", why);
+	else
+		printf("# %llu from %lld to %lld\n",
+		    (unsigned long long)hist_count(h), (long long)hist_min(h),
+		    (long long)hist_max(h));
+	hist_free(h);
+}
+
+static void
+refuses(const struct text *t, const char *because, const char *what)
+{
+	const char *why;
+	struct hist *h = decode(t, &why);
+
+	tap_ok(!h && strcmp(why, because) == 0, "%s is refused: %s", what, why);
+	hist_free(h);
+}
+
+static void
+headers(void)
+{
+	static const char *const range = "its range makes no sense";
+	struct text t = small;
+
+	reads(&t, 0, 0, 0, "a histogram without counts");
+	for (t.digits = 0; t.digits < 7; t.digits++)
+		if (t.digits < 1 || t.digits > 5)
+			refuses(&t, range, "a precision of 0 or 6 digits");
+		else
+			reads(&t, 0, 0, 0, "one of 1 to 5");
+	t = small;
+	t.low = 0;
+	refuses(&t, range, "a lowest value of 0");
+	t.low = INT64_C(1) << 40;
+	t.high = INT64_C(1) << 41;
+	reads(&t, 0, 0, 0, "a lowest value of 2^40");
+	t.high = (INT64_C(1) << 41) - 1;
+	refuses(&t, range, "a highest value of less than twice the lowest");
+	t.low++;
+	t.high = INT64_C(1) << 42;
+	refuses(&t, range, "a lowest value above 2^40");
+	t = small;
+	t.offset = 1;
+	refuses(&t, range, "an offset");
+	t = small;
+	t.cookie = 0x1c849314;
+	refuses(&t, "it has another version than V1 or V2", "another cookie");
+	t.cookie = 0x1c849361;
+	refuses(&t, "it has another version than V1 or V2", "V1 by 6 bytes");
+	t = small;
+	t.n = 577;
+	t.length = 577;
+	refuses(&t, "it has too many counts", "more than 9 bytes a cell");
+	t.n = t.length = 576;
+	memset(t.counts, 1, t.n); /* steps over one cell each */
+	refuses(&t, "its counts are broken", "576 steps in 64 cells");
+	t = small;
+	t.length = 1;
+	refuses(&t, "its deflated part is broken", "a count that is not there");
+}
+
+static void
+counts(void)
+{
+	static const char *const broken = "its counts are broken";
+	struct text t = small;
+
+	put_count(&t, -63);
+	put_count(&t, 5);
+	reads(&t, 5, 124, 127, "a count in the last of 64 cells");
+	t.trailing = true;
+	reads(&t, 5, 124, 127, "one with bytes behind it");
+	t = small;
+	put_count(&t, -64);
+	reads(&t, 0, 0, 0, "a step behind the last cell");
+	put_count(&t, 1);
+	refuses(&t, broken, "a count behind the last cell");
+	t = small;
+	put_count(&t, -65);
+	refuses(&t, broken, "a step further than that");
+	t = small;
+	put_count(&t, 3);
+	put_count(&t, 0);
+	put_count(&t, 4);
+	reads(&t, 7, 0, 2, "a zero as one empty cell");
+	t = small;
+	put_count(&t, -33);
+	put_count(&t, INT64_MAX);
+	reads(&t, INT64_MAX, 34, 35, "the largest count there is");
+	put_count(&t, 1);
+	refuses(&t, broken, "a sum of counts above 2^63 - 1");
+	t = small;
+	t.counts[0] = 128;
+	t.n = t.length = 1;
+	refuses(&t, broken, "half a number");
+}
+
+/* V1: words of 2, 4 or 8 bytes, the highest byte first. */
+static void
+words(void)
+{
+	static const size_t bytes[] = {2, 4, 8};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct text t = small;
+
+		t.cookie = 0x1c849301 | (uint32_t)bytes[i] << 4;
+		t.n = 3 * bytes[i];
+		t.counts[bytes[i] - 2] = 1;
+		t.counts[3 * bytes[i] - 1] = 2;
+		t.length = (uint32_t)t.n;
+		reads(&t, 258, 0, 2, "V1");
+		t.length--;
+		refuses(&t, "its counts are broken", "a part of a word");
+		t.n = 65 * bytes[i];
+		t.length = (uint32_t)t.n;
+		refuses(&t, "it has too many counts", "a word for 65 of 64");
+	}
+}
+
+/* Merged by the middle of each cell where one thing of the layout differs. */
+static void
+layouts(void)
+{
+	static const struct {
+		int64_t low, high;
+		int digits;
+	} other[] = {{1, 200, 1}, {1, 100, 2}, {4, 100, 1}, {4, 200, 2}};
+
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		struct hist *from = hist_new(1, 100, 1), *to;
+		int64_t low, high;
+		uint64_t n = 0;
+		size_t at = 0;
+
+		to = hist_new(other[i].low, other[i].high, other[i].digits);
+		hist_add(from, 69, 3); /* 68..71: 69.5 */
+		hist_add(from, 100, 1);
+		hist_add(from, 101, 2);
+		hist_merge(to, from);
+		tap_ok(hist_cell(to, &at, &low, &high, &n) == 1 && n == 3 &&
+			low <= 69 && 69 <= high && hist_count(to) == 6,
+		    "layout %lld..%lld of %d digits: 69.5 is in %lld..%lld",
+		    (long long)other[i].low, (long long)other[i].high,
+		    other[i].digits, (long long)low, (long long)high);
+		/* 100 lay in 100..103, whose middle is 101. */
+		tap_ok(hist_over(to) == (other[i].high < 101 ? 3 : 2),
+		    "what is above its range is counted there: %llu",
+		    (unsigned long long)hist_over(to));
+		tap_ok(hist_max(to) == 101 && hist_min(to) == 69,
+		    "the ends stay exact");
+		hist_free(from);
+		hist_free(to);
+	}
+}
+
+static void
+figures(void)
+{
+	struct hist *h = hist_new(1, 1000, 3);
+
+	tap_ok(isnan(hist_sd(h)), "of nothing there is no deviation");
+	hist_add(h, 2, 3);
+	hist_add(h, 6, 1);
+	tap_near(hist_mean(h), 3, 1e-15, "2, 2, 2, 6 have the mean 3");
+	tap_near(hist_sd(h), sqrt(3), 1e-15, "and the deviation sqrt(12 / 4)");
+	tap_ok(hist_cdf(h, 1) == 0 && hist_cdf(h, 2) == .75 &&
+		hist_cdf(h, 5) == .75 && hist_cdf(h, 6) == 1 &&
+		hist_cdf(h, -1) == 0,
+	    "three of four are at or below 2");
+	hist_add(h, 2000, 4);
+	tap_near(hist_mean(h), 1001.5, 1e-15, "what is above counts as itself");
+	tap_near(hist_sd(h),
+	    sqrt((3 * pow(999.5, 2) + pow(995.5, 2) + 4 * pow(998.5, 2)) / 8),
+	    1e-15, "in the deviation as well");
+	tap_ok(hist_cdf(h, 1000) == .5 && hist_cdf(h, 1999) == .5 &&
+		hist_cdf(h, 2000) == 1,
+	    "it is below 2000 alone");
+	tap_ok(hist_cells(h) == 2048, "1000 has its place in 2048 cells");
+	hist_free(h);
+}
+
+int
+main(void)
+{
+	headers();
+	counts();
+	words();
+	layouts();
+	figures();
+	return tap_done();
+}

@@ -1,0 +1,138 @@
+/*
+ * The numbers of one step and of one spike of a series, by their formulas, and
+ * from where on a point is a spike.
+ */
+#include "tap.h"
+
+#include "changepoint.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <stdlib.h>
+
+static const struct changepoint_rules ours = {
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
+static const struct changepoint_rules otava = {50, .001, 0, true};
+
+/* Student's t of the means of x[0..m-1] and of the n behind them; 'of' is 1
+ * where the variances are those of samples, 0 for populations. */
+static double
+t_of(const double *x, size_t m, size_t n, double of, struct changepoint *c)
+{
+	double sum[2] = {0, 0}, pooled = 0, k[2] = {(double)m, (double)n};
+
+	for (size_t i = 0; i < m + n; i++)
+		sum[i >= m] += pow(x[i] - c->mean[i >= m], 2);
+	for (size_t i = 0; i < 2; i++) {
+		c->sd[i] = sqrt(sum[i] / (k[i] - of));
+		pooled += c->sd[i] * c->sd[i] * (k[i] - 1);
+	}
+	pooled /= k[0] + k[1] - 2;
+	return fabs(c->mean[1] - c->mean[0]) /
+	    sqrt(pooled * (1 / k[0] + 1 / k[1]));
+}
+
+/* All numbers of a step after 8 of 20 points, and of a spike. */
+static void
+numbers(void)
+{
+	double v[40], t;
+	struct changepoint *c, want;
+	size_t n;
+
+	for (size_t i = 0; i < 20; i++)
+		v[i] = (i < 8 ? 100 : 104) + (double)(i * 7 % 5) / 2;
+	n = changepoint_find(v, 20, &otava, &c);
+	tap_ok(n == 1 && c->at == 8 && c->n[0] == 8 && c->n[1] == 12,
+	    "a step after 8 of 20 points is found as by Otava");
+	want = *c;
+	want.mean[0] = stats_mean(v, 8);
+	want.mean[1] = stats_mean(v + 8, 12);
+	t = t_of(v, 8, 12, 0, &want);
+	tap_near(c->p, 2 * tdist_sf(t, 18), 1e-9,
+	    "its p is by the variances of populations, as Otava's");
+	tap_ok(fabs(c->sd[0] - want.sd[0]) < 1e-9 &&
+		fabs(c->sd[1] - want.sd[1]) < 1e-9 &&
+		fabs(c->mean[0] - want.mean[0]) < 1e-9 &&
+		fabs(c->mean[1] - want.mean[1]) < 1e-9,
+	    "so are its deviations; its means are those of the levels");
+	free(c);
+	n = changepoint_find(v, 20, &ours, &c);
+	t_of(v, 8, 12, 1, &want);
+	tap_ok(n == 1 && c->at == 8 && c->p == .001 &&
+		fabs(c->sd[0] - want.sd[0]) < 1e-9 &&
+		fabs(c->sd[1] - want.sd[1]) < 1e-9,
+	    "ours has the deviations of samples, and no smaller p than .001");
+	free(c);
+	for (size_t i = 0; i < 40; i++)
+		v[i] = i % 2 ? 101 : 99;
+	v[30] = v[31] = 120;
+	v[31] = 122;
+	n = changepoint_find(v, 40, &ours, &c);
+	tap_ok(n == 1 && c->spike && c->at == 30 && c->to == 32 &&
+		c->from == 0 && c->lo == 30 && c->hi == 30 && c->n[0] == 38 &&
+		c->n[1] == 2 && c->mean[0] == 100 && c->mean[1] == 121,
+	    "a spike of two points has its place and its mean");
+	tap_near(c->sd[0], sqrt(38. / 37), 1e-12,
+	    "the deviation of its level is that of the other points");
+	tap_near(c->sd[1], sqrt(2), 1e-12, "its own is that of two points");
+	/* 38 and 2 around their means are squares of 38 and 2. */
+	tap_near(c->p,
+	    2 * tdist_sf(21 / sqrt(40. / 38 * (1. / 38 + 1. / 2)), 38), 1e-9,
+	    "its p is that of Student's t");
+	free(c);
+}
+
+/* Is the point at 20 all that is found, as a spike? */
+static bool
+is_spike(const double *v, size_t n)
+{
+	struct changepoint *c;
+	size_t k = changepoint_find(v, n, &ours, &c);
+	bool is = k == 1 && c->spike && c->at == 20 && c->to == 21;
+
+	free(c);
+	return is;
+}
+
+/* The least value of the point at 20 that is a spike, the others as they are.
+ */
+static double
+least_spike(double *v, size_t n)
+{
+	double lo = v[0], hi = 1000;
+
+	for (int i = 0; i < 60; i++) {
+		v[20] = (lo + hi) / 2;
+		if (is_spike(v, n))
+			hi = v[20];
+		else
+			lo = v[20];
+	}
+	return hi;
+}
+
+static void
+spike_limits(void)
+{
+	double v[41];
+
+	for (size_t i = 0; i < 41; i++)
+		v[i] = i % 2 ? 101 : 99;
+	/* Of 19 times 99, 20 times 101 and the point the median is 101, and
+	 * the MAD is 1. */
+	tap_near(least_spike(v, 40), 101 + 5 * 1.4826, 1e-9,
+	    "a spike is more than 5 MADs of a normal deviation away");
+	for (size_t i = 0; i < 41; i++)
+		v[i] = 100 + (i % 2 ? .01 : -.01);
+	tap_near(least_spike(v, 41), 102, 1e-3,
+	    "and more than 2 % where the level is quieter than that");
+}
+
+int
+main(void)
+{
+	numbers();
+	spike_limits();
+	return tap_done();
+}

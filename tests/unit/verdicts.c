@@ -1,0 +1,294 @@
+/*
+ * Verdicts by their definition: the facts by their formulas, the margin and
+ * the numbers of runs at which the answer becomes another one.
+ */
+#include "power.h"
+#include "ranktest.h"
+#include "rng.h"
+#include "serial.h"
+#include "stats.h"
+#include "tap.h"
+#include "tdist.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+
+enum { RUNS = 12, FAMILY = 9 };
+
+static double
+mean_log(const double *v, size_t n, double *sd)
+{
+	double logs[RUNS];
+
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(v[i]);
+	*sd = stats_sd(logs, n);
+	return stats_mean(logs, n);
+}
+
+static void
+facts(void)
+{
+	static const double x[] = {100, 103, 99, 104, 98, 101, 105, 97, 102};
+	static const double y[] = {94, 93, 97, 92, 96, 95, 91};
+	struct verdict_facts f = verdict_look(x, 9, y, 7, false, .05, .1, NULL);
+	struct ranktest t = ranktest_mwu(x, 9, y, 7);
+	struct ranktest_pairs *p = ranktest_ratios(x, 9, y, 7);
+	struct serial alike = {.4, {5, 4}};
+	double sd[2], lo, hi, d, se, df, wide;
+
+	tap_ok(f.m == 9 && f.n == 7 && f.median[0] == 101 && f.median[1] == 94,
+	    "each side has its number of runs and its median");
+	tap_ok(f.p == t.p && f.p_min == t.p_min &&
+		fabs(f.cliff + 62. / 63) < 1e-12 &&
+		strcmp(f.method, "mwu-exact") == 0,
+	    "62 of 63 pairs are down, one of them ties: p and delta");
+	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	tap_ok(
+	    f.ratio == ranktest_pairs_median(p) && f.lo95 == lo && f.hi95 == hi,
+	    "the ratio and its 95 %% interval are of all pairs");
+	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	tap_ok(f.lo90 == lo && f.hi90 == hi && f.lo95 < lo && hi < f.hi95,
+	    "the 90 %% interval is narrower");
+	ranktest_pairs_free(p);
+	d = mean_log(y, 7, &sd[1]) - mean_log(x, 9, &sd[0]);
+	tap_near(f.sd, sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2), 1e-12,
+	    "the deviation is that of the logarithms of both sides");
+	tap_ok(isnan(f.p_alike) && verdict_p(&f) == f.p,
+	    "independent runs have one p");
+	f = verdict_look(x, 9, y, 7, false, .05, .1, &alike);
+	tap_near(f.sd,
+	    sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2 * (1 / 5. + 1 / 4.) /
+		(1 / 9. + 1 / 7.)),
+	    1e-12, "runs that are alike have a larger deviation");
+	se = serial_se(&alike, 9, 7, sd, &df);
+	tap_near(f.p_alike, 2 * tdist_sf(fabs(d) / se, df), 1e-12,
+	    "their p is Welch's of what they are worth");
+	wide = se * tdist_quantile(.95, df);
+	tap_ok(verdict_p(&f) == f.p_alike && f.p_min == 0 &&
+		fabs(f.lo90 - exp(d - wide)) < 1e-12 &&
+		fabs(f.hi90 - exp(d + wide)) < 1e-12,
+	    "so is their 90 %% interval");
+}
+
+static void
+without_noise(void)
+{
+	static const double x[] = {100, 100, 100, 100, 100, 100},
+			    y[] = {90, 90, 90, 90}, z[] = {0, 0, 0, 0};
+	static const double one[] = {100, 100, 101, 100};
+	struct verdict_facts f = verdict_measure(x, 6, y, 4, false);
+
+	tap_near(f.p, 2 * pow(.6, 6) * pow(.4, 4), 1e-12,
+	    "6 against 4 without noise: 2 q^6 (1 - q)^4 at q = .6");
+	tap_ok(f.ratio == .9 && f.lo95 == .9 && f.hi90 == .9 && f.cliff == -1,
+	    "the ratio is the one there is");
+	f = verdict_measure(x, 6, y, 3, false);
+	tap_ok(strcmp(f.method, "mwu-exact") == 0,
+	    "three of a side are too few to be without noise");
+	f = verdict_measure(x, 3, y, 4, false);
+	tap_ok(strcmp(f.method, "mwu-exact") == 0, "on the other side as well");
+	f = verdict_measure(z, 4, y, 4, false);
+	tap_ok(isnan(f.ratio) && f.cliff == 1, "up from 0 has no ratio");
+	f = verdict_measure(y, 4, z, 4, false);
+	tap_ok(f.ratio == 0 && f.cliff == -1, "down to 0 has the ratio 0");
+	f = verdict_measure(one, 4, one, 4, true);
+	tap_ok(strcmp(f.method, "identical") == 0 && f.paired && f.ratio == 1,
+	    "pairs that are equal one by one are identical");
+	f = verdict_measure(one, 4, one, 4, false);
+	tap_ok(strcmp(f.method, "mwu-exact") == 0,
+	    "the same values that are no pairs are tested");
+	f = verdict_measure(x, 1, x, 1, false);
+	tap_ok(f.ratio == 1 && isnan(f.lo95) && isnan(f.hi90),
+	    "one run of a side has no interval");
+	f = verdict_measure(x, 2, x, 2, false);
+	tap_ok(f.lo95 == 1 && f.hi95 == 1 && f.lo90 == 1 && f.hi90 == 1,
+	    "two equal ones have");
+	f = verdict_assume(x, 4, y, 3);
+	tap_ok(f.assumed && f.ratio == .9 && f.lo90 == .9 && f.sd == 0,
+	    "what is assumed to be without noise has its ratio");
+	f = verdict_assume(one, 4, y, 4);
+	tap_ok(f.ratio == .9 && isnan(f.lo90) && isnan(f.sd),
+	    "what is not has no interval");
+	tap_ok(isnan(verdict_assume(z, 4, y, 4).ratio) &&
+		verdict_assume(y, 4, z, 4).ratio == 0,
+	    "from 0 there is no ratio, to 0 there is");
+}
+
+static void
+paired(void)
+{
+	static const double x[] = {100, 103, 99, 104, 98, 101, 105},
+			    y[] = {98, 102, 98, 100, 97, 96, 106};
+	struct verdict_facts f = verdict_measure(x, 7, y, 7, true);
+	double d[7], lo, hi;
+	struct ranktest_pairs *p;
+
+	for (int i = 0; i < 7; i++)
+		d[i] = log(y[i] / x[i]);
+	p = ranktest_walsh(d, 7);
+	tap_ok(f.paired && fabs(f.p - ranktest_signed(d, 7).p) < 1e-12 &&
+		f.p_min == 2. / 128,
+	    "pairs have the p of the signed ranks");
+	tap_near(f.ratio, exp(ranktest_pairs_median(p)), 1e-12,
+	    "the ratio is that of the Walsh averages of logarithms");
+	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	tap_ok(fabs(f.lo95 - exp(lo)) < 1e-12 && fabs(f.hi95 - exp(hi)) < 1e-12,
+	    "so is its 95 %% interval");
+	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	tap_ok(fabs(f.lo90 - exp(lo)) < 1e-12 && fabs(f.hi90 - exp(hi)) < 1e-12,
+	    "and its 90 %% interval");
+	tap_near(f.sd, stats_sd(d, 7), 1e-9, "the deviation is of the pairs");
+	ranktest_pairs_free(p);
+}
+
+/* The verdict of facts with this ratio, p and 90 % interval, at 10 %. */
+static const char *
+decided(double ratio, double p, double lo, double hi, bool *certain)
+{
+	struct verdict_facts f = {.m = 4,
+	    .n = 4,
+	    .ratio = ratio,
+	    .p = p,
+	    .lo90 = lo,
+	    .hi90 = hi,
+	    .method = "mwu-exact"};
+
+	return verdict_name(
+	    verdict_decide(&f, METRIC_HIGHER, .1, p, .05, certain));
+}
+
+static void
+decisions(void)
+{
+	struct verdict_facts f = {.m = 3, .n = 4, .ratio = .5, .p = .01};
+	bool certain;
+
+	tap_str(decided(.89, .049, .8, .95, &certain), "regression",
+	    "a ratio below .9 with p below .05 is a regression");
+	tap_ok(!certain, "whose interval reaches into the margin");
+	tap_str(decided(.89, .05, .8, .95, &certain), "inconclusive",
+	    "with a p of .05 it is not shown");
+	decided(.89, .01, .8, .8999, &certain);
+	tap_ok(certain, "it is certain where the interval ends below .9");
+	tap_str(decided(.9, .01, .85, .95, &certain), "inconclusive",
+	    "a ratio of .9 is within the margin");
+	tap_str(decided(1.12, .01, 1.10, 1.2, &certain), "improvement",
+	    "one above 1 / .9 is an improvement");
+	tap_ok(!certain, "from 1.10 on it is not certain");
+	decided(1.12, .01, 1.1112, 1.2, &certain);
+	tap_ok(certain, "from 1.1112 on it is");
+	tap_str(decided(1.11, .01, 1.05, 1.2, &certain), "inconclusive",
+	    "one of 1.11 is within the margin");
+	tap_str(decided(1, .5, .901, 1.11, &certain), "equivalent",
+	    "an interval within .9 and 1 / .9 is equivalence");
+	tap_str(decided(1, .5, .899, 1.11, &certain), "inconclusive",
+	    "one that begins below is not");
+	tap_str(decided(1, .5, .901, 1.112, &certain), "inconclusive",
+	    "one that ends above is not");
+	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
+		VERDICT_INSUFFICIENT,
+	    "three runs of the base are too few");
+	f.m = 4;
+	f.n = 3;
+	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
+		VERDICT_INSUFFICIENT,
+	    "so are three of the contender");
+	f.assumed = true;
+	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
+		VERDICT_IMPROVEMENT,
+	    "an assumed change needs no number of runs");
+	f.ratio = NAN;
+	f.median[0] = 10;
+	f.median[1] = 12;
+	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
+		VERDICT_REGRESSION,
+	    "without a ratio the medians speak");
+	f.median[1] = 11;
+	f.lo90 = .95;
+	f.hi90 = 1.05;
+	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "10 to 11 is within 10 %%");
+}
+
+static void
+needs(void)
+{
+	struct verdict_facts f = {.m = 5, .n = 9, .sd = .05, .method = "x"};
+	size_t n = power_runs(.05, -.02, false);
+
+	tap_ok(verdict_needed(&f, .02, 1) == n && n > 9,
+	    "the runs needed are those that see the margin: %zu", n);
+	f.sd = 1e-4;
+	tap_ok(verdict_needed(&f, .02, 1) == 10,
+	    "where those there are should do, twice as many");
+	f.m = f.n = 4;
+	tap_ok(verdict_needed(&f, .02, 10) == 6,
+	    "as many at least as one of ten tests needs");
+	f.sd = 0;
+	tap_ok(verdict_needed(&f, .02, 10) == 0, "without noise: not known");
+	f.method = "exact";
+	tap_ok(verdict_needed(&f, .02, 100) == 8,
+	    "without noise of a clock: what a hundred tests need");
+	f.paired = true;
+	tap_ok(verdict_needed(&f, .02, 100) == 12, "of pairs more");
+	tap_ok(!verdict_hopeless(100, 1) && verdict_hopeless(101, 10) &&
+		!verdict_hopeless(101, 10.1) && !verdict_hopeless(200, 20) &&
+		verdict_hopeless(201, 20),
+	    "more than 100 runs and ten times those there are: hopeless");
+	f = (struct verdict_facts){.m = 6, .n = 9, .sd = .03};
+	tap_ok(verdict_visible(&f) == power_visible(.03, 6, 9, false),
+	    "what is visible follows from the deviation");
+}
+
+/* Holm (1979) and Benjamini & Hochberg (1995) by their definitions. */
+static void
+families(void)
+{
+	bool holm = true, bh = true;
+	struct rng r;
+
+	rng_seed(&r, 31, 0);
+	for (int t = 0; t < 50; t++) {
+		double p[FAMILY], a[FAMILY], b[FAMILY];
+
+		for (int i = 0; i < FAMILY; i++)
+			p[i] = rng_unit(&r) * (t % 2 ? 1 : .1);
+		verdict_holm(p, a, FAMILY);
+		verdict_bh(p, b, FAMILY);
+		for (int i = 0; i < FAMILY; i++) {
+			double most = 0, least = 1;
+
+			for (int j = 0; j < FAMILY; j++) {
+				double at_least = 0, at_most = 0;
+
+				for (int k = 0; k < FAMILY; k++) {
+					at_least += p[k] >= p[j];
+					at_most += p[k] <= p[j];
+				}
+				if (p[j] <= p[i])
+					most = fmax(most, at_least * p[j]);
+				if (p[j] >= p[i])
+					least = fmin(
+					    least, FAMILY * p[j] / at_most);
+			}
+			holm = holm && fabs(a[i] - fmin(1, most)) < 1e-12;
+			bh = bh && fabs(b[i] - least) < 1e-12;
+		}
+	}
+	tap_ok(holm, "Holm's p are by how many are as large or larger");
+	tap_ok(bh, "those of Benjamini and Hochberg by how many are smaller");
+}
+
+int
+main(void)
+{
+	facts();
+	without_noise();
+	paired();
+	decisions();
+	needs();
+	families();
+	return tap_done();
+}
