@@ -111,6 +111,8 @@ xml junit.out
 test_same '9 3 0 1' \
   "$(sed -n 's/.*<testsuite .* tests="\([0-9]*\)" failures="\([0-9]*\)" errors="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3 \4/p' junit.out)" \
   'junit: a test for each judged row'
+test_match '<testsuite name="my-branch [^"]* against unstable ' junit.out \
+  'junit: the contender is named first'
 test_same 9 "$(grep -c '<testcase ' junit.out)" 'junit: as many as it says'
 test_same 3 "$(grep -c '<failure type="regression" message="1.07x ' junit.out)" \
   'junit: a regression fails'

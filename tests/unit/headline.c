@@ -86,6 +86,14 @@ headlines(void)
 	    "several others, and an improvement without a ratio");
 	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
 	    "a regression says more than an improvement");
+	rows[0].facts.ratio = .8;
+	rows[2].certain = false;
+	say(&c, names,
+	    "Worse: SET rps 1.25x slower -20.0%, and 2 more regressions; "
+	    "better: GET p50_latency_ms no ratio",
+	    "of two that are as large the first is named");
+	rows[0].facts.ratio = .95;
+	rows[2].certain = true;
 	rows[2].waived = true;
 	c.count[VERDICT_REGRESSION] = 1;
 	c.waived = 1;

@@ -67,6 +67,60 @@ answers(void)
 	json_free(d);
 }
 
+/* A policy whose only waiver ends on this day. */
+static bool
+day_is_taken(const char *day)
+{
+	char text[256];
+	struct policy *p;
+	bool taken;
+
+	snprintf(text, sizeof text,
+	    "{\"rules\":[{\"metric\":\"rps\",\"waiver\":{\"reason\":\"x\","
+	    "\"expires\":\"%s\"}}]}",
+	    day);
+	p = policy_new(parse(text), "f");
+	taken = p != NULL;
+	policy_free(p);
+	return taken;
+}
+
+static void
+waivers(void)
+{
+	static const char *const last[] = {"2026-01-31", "2026-02-28",
+	    "2026-03-31", "2026-04-30", "2026-05-31", "2026-06-30",
+	    "2026-07-31", "2026-08-31", "2026-09-30", "2026-10-31",
+	    "2026-11-30", "2026-12-31", "2024-02-29", "2000-02-29"};
+	static const char *const wrong[] = {"2026-13-01", "2026-00-01",
+	    "2026-01-00", "2023-02-29", "1900-02-29", "2024-02-30", "2026-1-01",
+	    "2026-01-011", "2026/01-01", "2026-01/01", "x026-01-01",
+	    "2026-0x-01", "2026-01-x1"};
+	struct policy_waiver w = {.reason = "x", .limit = .1};
+	char next[32];
+
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
+		tap_ok(day_is_taken(last[i]), "%s is a day", last[i]);
+		snprintf(next, sizeof next, "%.8s%02d", last[i],
+		    atoi(last[i] + 8) + 1);
+		tap_ok(!day_is_taken(next), "%s is none", next);
+	}
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		tap_ok(!day_is_taken(wrong[i]), "%s is none", wrong[i]);
+	tap_ok(policy_waives(&w, .9) && policy_waives(&w, 1.1),
+	    "a change of 10%% is within a limit of 10%%, whichever way");
+	tap_ok(!policy_waives(&w, .899) && !policy_waives(&w, 1.101),
+	    "one of 10.1%% is beyond it");
+	w.limit = INFINITY;
+	tap_ok(policy_waives(&w, NAN) && policy_waives(&w, 100),
+	    "without a limit any change is covered");
+	w.expired = true;
+	tap_ok(!policy_waives(&w, 1), "a waiver that expired covers nothing");
+	w.expired = false;
+	w.reason = NULL;
+	tap_ok(!policy_waives(&w, 1), "nor does none");
+}
+
 static void
 margins(void)
 {
@@ -104,6 +158,7 @@ int
 main(void)
 {
 	answers();
+	waivers();
 	margins();
 	days();
 	return tap_done();

@@ -113,7 +113,8 @@ results(void)
 	tap_ok(!flat_is(j), "a record is none");
 	json_free(j);
 	s = flat("{\"command\":\"LRANGE\",\"rps\":7.5}");
-	tap_ok(strstr(s, "\"LRANGE_100\"") != NULL, "LRANGE is LRANGE_100");
+	tap_ok(strstr(s, "\"LRANGE\"") != NULL,
+	    "LRANGE, whose numbers were those of LPUSH, is not LRANGE_100");
 	free(s);
 	s = flat("{\"timestamp\":\"2026-01-10T12:00:00+00:00\",\"commit\":"
 		 "\"3f2a\",\"repository\":null,\"command\":\"MSET (10 keys)\","
@@ -144,11 +145,64 @@ results(void)
 	free(s);
 }
 
+/* A command of n bytes, the last of them a character of two; and a test_id. */
+static void
+name_length(const char *id, size_t n, size_t kept)
+{
+	struct json *config = json_object();
+	const struct json *configs[] = {config};
+	struct casename *c;
+	char command[128], want[160], *name;
+
+	memset(command, 'x', n);
+	command[n] = '\0';
+	memcpy(command + n - 2, "\303\251", 2);
+	json_set_str(config, "command", command);
+	if (id)
+		json_set_str(config, "test_id", id);
+	c = casename_new(configs, 1);
+	name = casename_of(c, config);
+	snprintf(want, sizeof want, "%s%s%.*s%s", id ? id : "", id ? " " : "",
+	    (int)kept, command, kept < n ? "..." : "");
+	tap_str(name, want, "a long command is cut between characters");
+	free(name);
+	casename_free(c);
+	json_free(config);
+}
+
+/* Configurations that are not among those that names come from. */
+static void
+differences(void)
+{
+	struct json *j[] = {parse("{\"command\":\"SET\",\"a\":1,\"b\":2}"),
+	    parse("{\"command\":\"GET\",\"a\":1,\"b\":2}"),
+	    parse("{\"command\":\"GET\",\"a\":1,\"b\":3}")};
+	struct casename *c = casename_new((const struct json *const *)j, 2);
+	char *s = casename_common(c);
+
+	tap_str(s, "a=1, b=2", "keys that two cases share, by name");
+	free(s);
+	casename_differs(c, j[2]);
+	s = casename_common(c);
+	tap_str(s, "a=1", "without one that a third case has otherwise");
+	free(s);
+	casename_free(c);
+	for (size_t i = 0; i < 3; i++)
+		json_free(j[i]);
+}
+
 int
 main(void)
 {
 	tables();
 	names();
+	name_length(NULL, 96, 96);
+	name_length(NULL, 97, 95);
+	name_length(NULL, 98, 96);
+	name_length("id", 45, 45);
+	name_length("id", 46, 44);
+	name_length("id", 47, 45);
+	differences();
 	results();
 	return tap_done();
 }
