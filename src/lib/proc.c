@@ -73,6 +73,13 @@ become(const struct proc_spec *s, pid_t parent)
 		return -1;
 	if (s->guard && guard_add(s->guard, getpid()) < 0)
 		return -1;
+	/* What the group of the parent was sent before the child left it is
+	 * dropped: the parent decides what it means for the child. */
+	if (s->session || s->group) {
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
+	}
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
 			signal(sig, SIG_DFL);
