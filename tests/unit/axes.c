@@ -112,6 +112,8 @@ clients(void)
 	    "without an allocation the range counts");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"cpu_allocation\":{\"x\":1}}");
+	is_json(axes_server(NULL, &x), "{\"cpus\":[\"0-0\"]}",
+	    "an allocation gives one core to a server unless it says more");
 	is_json(axes_client(&x), "{\"cpus\":\"1-1\"}",
 	    "an allocation gives one core to each unless it says more");
 	json_free(cfg);

@@ -158,6 +158,34 @@ drains(void)
 	tap_ok(openloop_done(&w), "and not longer");
 }
 
+/* What is due looks for a connection until 0.1 s after the end, no longer. */
+static void
+tries(void)
+{
+	static const struct {
+		int64_t at_ns;
+		size_t left;
+	} v[] = {{-1, 0}, {99999999, 0}, {100000000, 1}};
+	struct engine_work work = {.rate = 1000};
+	struct conn c = {.state = CONN_DOWN}, *ring[1] = {&c};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		struct run r = {.work = &work,
+		    .nworkers = 1,
+		    .pipeline = 1,
+		    .t1 = RUN_SECOND};
+		struct pool p = {.idle = ring, .nconns = 1, .nidle = 1};
+		struct worker w = {
+		    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
+
+		openloop_start(&w, 0);
+		openloop_dispatch(&w, r.t1 + v[i].at_ns);
+		tap_ok(w.seen.n == 1000 && p.nidle == v[i].left,
+		    "%lld ns after the end: %zu connections are left alone",
+		    (long long)v[i].at_ns, v[i].left);
+	}
+}
+
 int
 main(void)
 {
@@ -166,5 +194,6 @@ main(void)
 	idle();
 	schedule();
 	drains();
+	tries();
 	return tap_done();
 }

@@ -3,6 +3,7 @@
 
 #include "mem.h"
 #include "str.h"
+#include "vkb-load/command.h"
 #include "vkb-load/keys.h"
 #include "vkb-load/dataset.h"
 #include "vkb-load/template.h"
@@ -107,6 +108,7 @@ words(void)
 	is_none("SET k x__fild:a_b__y", "'__fild:a_b__'");
 	is_none("SET __rand_int_ x", "'__rand_int_'");
 	is_none("SET __field:a__ \"__field:a\\x00bc__\"", "'__field:a'");
+	IS("GET __field-x", "*2\r\n$3\r\nGET\r\n$9\r\n__field-x\r\n");
 	IS("GET my__file:3", "*2\r\n$3\r\nGET\r\n$10\r\nmy__file:3\r\n");
 }
 
@@ -299,12 +301,148 @@ both_sides(size_t most)
 	template_free(t);
 }
 
+/* A course with its first number, row and turn. */
+static struct course
+course(uint64_t number, uint64_t seq, uint64_t turn)
+{
+	struct course c = {.sequential = true, .number = number, .turn = turn};
+
+	c.next[TEMPLATE_SEQ] = seq;
+	rng_seed(&c.rng, 1, 1);
+	return c;
+}
+
+static void
+is_text(const char *text, bool cluster, struct course c, uint32_t n,
+    const char *want, const char *what)
+{
+	char *why = NULL, *got;
+	struct template *t = template_new(text, 4, cluster, &why);
+	size_t len;
+
+	got = write_all(t, &c, n, 10000, &len);
+	tap_str(got, want, what);
+	free(got);
+	template_free(t);
+}
+
+/* In sequence each command takes as many numbers as it has places. */
+static void
+in_sequence(void)
+{
+	is_text("X __rand_int__ __rand_int__", false, course(499, 0, 0), 2,
+	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000999\r\n"
+	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000001\r\n",
+	    "two numbers of a command follow each other, around the space");
+	is_text("X __rand_1st__ __rand_2nd__", false, course(998, 0, 0), 3,
+	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000998\r\n"
+	    "*3\r\n$1\r\nX\r\n$12\r\n000000000999\r\n$12\r\n000000000999\r\n"
+	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000000\r\n",
+	    "shared ones are the number of the command");
+	is_text("X __seq__", false, course(0, KEYS_NUMBERS - 1, 0), 2,
+	    "*2\r\n$1\r\nX\r\n$12\r\n999999999999\r\n"
+	    "*2\r\n$1\r\nX\r\n$12\r\n000000000000\r\n",
+	    "twelve digits are followed by zero");
+	is_text("X __seq__", false, course(0, 99999999, 0), 2,
+	    "*2\r\n$1\r\nX\r\n$12\r\n000099999999\r\n"
+	    "*2\r\n$1\r\nX\r\n$12\r\n000100000000\r\n",
+	    "the ninth digit is written when there is one");
+	keys.space = 123456789012;
+	is_text("X __rand_int__", false, course(123456789011, 0, 0), 2,
+	    "*2\r\n$1\r\nX\r\n$12\r\n123456789011\r\n"
+	    "*2\r\n$1\r\nX\r\n$12\r\n000000000000\r\n",
+	    "numbers of a large space have twelve digits too");
+	keys.space = 1000;
+	is_text("A ; 2 B __seq__", false, course(0, 5, 2), 3,
+	    "*2\r\n$1\r\nB\r\n$12\r\n000000000005\r\n*1\r\n$1\r\nA\r\n"
+	    "*2\r\n$1\r\nB\r\n$12\r\n000000000006\r\n",
+	    "the turn says which command is the next");
+}
+
+/* Numbers 3, 10 and 20 of each 16384; keys_slot says their slots. */
+static void
+in_cluster(void)
+{
+	static const uint16_t residues[] = {3, 10, 20};
+	static const struct collection collections[] = {{7, 0}, {9, 1}};
+	static char tags[KEYS_SLOTS][3];
+	struct keys old = keys;
+
+	memcpy(tags[13991], "aaa", 3); /* 3 * 10125 mod 16384 */
+	memcpy(tags[2946], "bbb", 3);  /* 10 * 10125 mod 16384 */
+	memcpy(tags[5892], "ccc", 3);  /* 20 * 10125 mod 16384 */
+	memcpy(tags[7], "ddd", 3);
+	memcpy(tags[9], "eee", 3);
+	keys = (struct keys){.space = KEYS_SLOTS + 11,
+	    .count = 5,
+	    .cluster = true,
+	    .tags = (const char(*)[3])tags,
+	    .residues = residues,
+	    .nresidues = 3,
+	    .nlong = 2,
+	    .rounds = 1,
+	    .collections = collections,
+	    .ncollections = 2};
+	is_text("X {tag}__rand_int__", true, course(2, 0, 0), 4,
+	    "*2\r\n$1\r\nX\r\n$17\r\n{ccc}000000000020\r\n"
+	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000016387\r\n"
+	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000016394\r\n"
+	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000000003\r\n",
+	    "the tag is that of the number, which lies on the node");
+	is_text("X {tag}__seq__", true, course(0, 4, 0), 2,
+	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000000004\r\n"
+	    "*2\r\n$1\r\nX\r\n$17\r\n{ccc}000000000005\r\n",
+	    "with numbers in sequence the slots of the node take turns");
+	is_text("X {tag}", true, course(0, 0, 1), 3,
+	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n*2\r\n$1\r\nX\r\n$5\r\n{ddd}\r\n"
+	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n",
+	    "without a number the collections of the node do");
+	keys = old;
+}
+
+/* What the engine's parts see of a template. */
+static void
+commands(void)
+{
+	char *why = NULL;
+	struct template *t =
+	    template_new("MGET {tag}__rand_int__ x", 0, true, &why);
+	const struct command *c = template_command(t);
+
+	tap_ok(c->ntags == 1 && c->keyed && c->counts && c->items == 2 &&
+		!c->zero_miss && c->values == 1,
+	    "two keys may be missed, and a number says the slot");
+	tap_ok(c->len == 45 && c->constant == 36,
+	    "behind its last number a command never changes");
+	template_free(t);
+	t = template_new("EXISTS {tag}", 0, true, &why);
+	c = template_command(t);
+	tap_ok(c->ntags == 1 && !c->keyed && c->counts && c->zero_miss,
+	    "a tag alone says no number, and 0 is a miss of EXISTS");
+	template_free(t);
+	t = template_new("3 GET ab ; SET a b", 0, false, &why);
+	c = template_command(t);
+	/* (3 * 21 + 27) / 4 is 22. */
+	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && c->ntags == 0,
+	    "several have a length on average, and no misses");
+	template_free(t);
+	t = template_new("10000 PING", 0, false, &why);
+	tap_ok(t != NULL, "10000 commands in turn are the most");
+	template_free(t);
+	t = template_new("10001 PING", 0, false, &why);
+	tap_ok(!t, "one more is refused");
+	free(why);
+}
+
 int
 main(void)
 {
 	words();
 	numbers();
 	turns();
+	in_sequence();
+	in_cluster();
+	commands();
 	rows(0);
 	rows(1000);
 	both_sides(0);

@@ -32,6 +32,17 @@ verdicts(void)
 	    "both wait, the server does more");
 	tap_ok(bound(40, 97, 60, 98) == ENGINE_CLIENT,
 	    "both wait, the client does more");
+	tap_ok(bound(90, 90, 0, 0) == ENGINE_SERVER &&
+		bound(89.9, 89.9, 0, 0) == ENGINE_NEITHER,
+	    "a server that used 90 %% of a CPU is the limit");
+	tap_ok(bound(0, 0, 90, 90) == ENGINE_CLIENT &&
+		bound(0, 0, 89.9, 89.9) == ENGINE_NEITHER,
+	    "so is a client");
+	tap_ok(bound(50, 90, 0, 0) == ENGINE_SERVER &&
+		bound(0, 0, 50, 90) == ENGINE_CLIENT,
+	    "or one that wanted as much");
+	tap_ok(bound(50, 90, 50, 90) == ENGINE_SERVER,
+	    "the server is named where both are alike");
 	tap_ok(bound(NAN, NAN, 50, 97) == ENGINE_CLIENT, "no server is known");
 	tap_ok(bound(NAN, NAN, 50, NAN) == ENGINE_NEITHER, "nothing is known");
 }

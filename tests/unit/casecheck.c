@@ -1,0 +1,160 @@
+/* The limits of the values of a case: the last one that passes, and the next.
+ */
+#include "tap.h"
+
+#include "json.h"
+#include "vkb-load/casecheck.h"
+
+#include <stdlib.h>
+
+static const char plain[] =
+    "{\"id\":\"a\",\"config\":{\"command\":\"SET\",\"data_size\":1,"
+    "\"pipeline\":1,\"clients\":1,\"keyspacelen\":0,\"benchmark_threads\":1,"
+    "\"requests\":1,\"writes\":[{\"command\":\"SET\"}],"
+    "\"reads\":[{\"command\":\"GET\"}]},\"client\":{}}";
+
+/* The plain case with another value: room "writes" is its first part. */
+static bool
+passes(const char *room, const char *key, const char *value)
+{
+	struct json *cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
+	struct json *config = json_get(cas, "config"), *to;
+	bool good;
+
+	to = strcmp(room, "config") == 0  ? config
+	    : strcmp(room, "client") == 0 ? json_get(cas, "client")
+					  : json_first(json_get(config, room));
+	if (strcmp(key, "duration_s") == 0)
+		json_del(config, "requests");
+	json_set(to, key, json_parse(value, strlen(value), NULL, NULL));
+	good = casecheck(cas, "here") == 0;
+	json_free(cas);
+	return good;
+}
+
+static void
+limits(void)
+{
+	static const struct {
+		const char *room, *key, *under, *least, *most, *over;
+	} v[] = {{"config", "data_size", "0", "1", "536870912", "536870913"},
+	    {"config", "pipeline", "0", "1", "1000000", "1000001"},
+	    {"config", "clients", "0", "1", "1000000", "1000001"},
+	    {"config", "keyspacelen", "-1", "0", "999999999999",
+		"1000000000000"},
+	    {"config", "benchmark_threads", "0", "1", "1024", "1025"},
+	    {"config", "requests", "0", "1", "9007199254740991",
+		"9007199254740992"},
+	    {"config", "maxdocs", "0", "1", "9007199254740991",
+		"9007199254740992"},
+	    {"config", "parallel_clients", "0", "1", "1000000", "1000001"},
+	    {"config", "duration_s", "0", "0.001", "1000000000", "1000000001"},
+	    {"config", "rate", "0", "0.001", "1000000000", "1000000001"},
+	    {"config", "warmup_s", "-0.1", "0", "10000000", "10000001"},
+	    {"client", "timeout_s", "0", "0.001", "1000000000", "1000000001"},
+	    {"client", "seed", "-1", "0", "4294967295", "4294967296"},
+	    {"client", "max_lost", "-1", "0", "9007199254740991",
+		"9007199254740992"},
+	    {"writes", "data_size", "0", "1", "536870912", "536870913"},
+	    {"writes", "pipeline", "0", "1", "1000000", "1000001"},
+	    {"reads", "clients", "0", "1", "1000000", "1000001"},
+	    {"reads", "parallel_clients", "0", "1", "1000000", "1000001"},
+	    {"writes", "maxdocs", "0", "1", "9007199254740991",
+		"9007199254740992"},
+	    {"reads", "requests", "0", "1", "9007199254740991",
+		"9007199254740992"},
+	    {"reads", "duration", "0", "0.001", "1000000000", "1000000001"},
+	    {"reads", "warmup", "-0.1", "0", "10000000", "10000001"},
+	    {"writes", "seed", "-1", "0", "4294967295", "4294967296"}};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		tap_ok(passes(v[i].room, v[i].key, v[i].least) &&
+			passes(v[i].room, v[i].key, v[i].most),
+		    "%s.%s may be %s to %s", v[i].room, v[i].key, v[i].least,
+		    v[i].most);
+		tap_ok(!passes(v[i].room, v[i].key, v[i].under),
+		    "%s is less than that", v[i].under);
+		tap_ok(!passes(v[i].room, v[i].key, v[i].over), "%s is more",
+		    v[i].over);
+	}
+}
+
+static void
+rules(void)
+{
+	tap_ok(!passes("reads", "warmup", "\"x\"") &&
+		!passes("writes", "duration", "\"x\"") &&
+		!passes("config", "warmup_s", "\"x\"") &&
+		!passes("config", "rate", "\"x\"") &&
+		!passes("client", "seed", "\"x\""),
+	    "a text is no number");
+	tap_ok(!passes("config", "clients", "1.5") &&
+		!passes("config", "clients", "\"1\""),
+	    "what is counted is an integer");
+	tap_ok(passes("writes", "seed", "true") &&
+		!passes("writes", "seed", "1.5"),
+	    "the seed of a part may be true");
+	tap_ok(!passes("config", "command", "7") &&
+		!passes("writes", "command", "7"),
+	    "a command is a text");
+	tap_ok(passes("client", "cpus", "\"0-1\"") &&
+		!passes("client", "cpus", "\"x\"") &&
+		!passes("client", "cpus", "1"),
+	    "CPUs are a list of them");
+	tap_ok(passes("client", "each", "[\"0\",\"1\"]") &&
+		!passes("client", "each", "[\"0\",1]") &&
+		!passes("client", "each", "[\"0\",\"x\"]"),
+	    "those of several clients are a list of such");
+	tap_ok(passes("config", "unixsocket", "true"),
+	    "a unix socket may be used");
+	tap_ok(!passes("config", "requests", "null"), "a case needs an end");
+}
+
+static bool
+agrees(const char *config, const char *server)
+{
+	struct json *cas = json_object();
+	bool good;
+
+	json_set(cas, "config", json_parse(config, strlen(config), NULL, NULL));
+	json_set(cas, "server", json_parse(server, strlen(server), NULL, NULL));
+	good = casecheck_server(cas, "here") == 0;
+	json_free(cas);
+	return good;
+}
+
+static void
+servers(void)
+{
+	static const char two[] = "{\"cluster_mode\":true,"
+				  "\"cluster_nodes\":2,\"tls_mode\":true}";
+
+	tap_ok(agrees("{}", "{}") && agrees("{\"tls_mode\":false}", "{}"),
+	    "what is false is as good as absent");
+	tap_ok(agrees(two, "{\"primaries\":2,\"tls\":true}"),
+	    "a cluster of two nodes is one of two primaries");
+	tap_ok(!agrees(two, "{\"primaries\":3,\"tls\":true}") &&
+		!agrees(two, "{\"tls\":true}") &&
+		!agrees(two, "{\"primaries\":2}"),
+	    "not one of three, of none, or without TLS");
+	tap_ok(agrees("{\"io_threads\":4}", "{\"io_threads\":4}") &&
+		agrees(
+		    "{\"io_threads\":4}", "{\"config\":{\"io-threads\":4}}") &&
+		agrees("{\"io_threads\":1}", "{}"),
+	    "I/O threads are those of the server or of its settings");
+	tap_ok(!agrees("{\"io_threads\":4}", "{}") &&
+		!agrees("{\"io_threads\":4}", "{\"io_threads\":3}") &&
+		!agrees("{}", "{\"io_threads\":2}"),
+	    "and no others");
+}
+
+int
+main(void)
+{
+	if (!freopen("/dev/null", "w", stderr)) /* refusals are reported */
+		return 2;
+	limits();
+	rules();
+	servers();
+	return tap_done();
+}

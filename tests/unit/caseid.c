@@ -1,0 +1,142 @@
+/* The names of cases: short where that is enough, and never two alike. */
+#include "tap.h"
+
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "vkb-load/plan.h"
+
+#include <stdlib.h>
+
+static struct json *
+parse(const char *text)
+{
+	return json_parse(text, strlen(text), NULL, NULL);
+}
+
+static void
+is_id(const char *config, bool more, const char *want, const char *what)
+{
+	struct json *c = parse(config);
+	struct str s = {0};
+
+	plan_id(&s, c, more);
+	tap_str(s.s, want, what);
+	str_free(&s);
+	json_free(c);
+}
+
+#define PLAIN                                                                \
+	"\"command\":\"SET\",\"data_size\":16,\"pipeline\":2,\"clients\":3," \
+	"\"keyspacelen\":4"
+#define REST                                                     \
+	"\"requests\":5,\"warmup_s\":7,\"benchmark_threads\":8," \
+	"\"sequential\":true"
+
+static void
+ids(void)
+{
+	is_id("{" PLAIN "}", false, "SET-d16-P2-c3-k4",
+	    "a command is named by its four sizes");
+	is_id("{" PLAIN "," REST "}", false, "SET-d16-P2-c3-k4",
+	    "the rest of them is left out");
+	is_id("{" PLAIN "," REST "}", true, "SET-d16-P2-c3-k4-n5-w7-T8-seq",
+	    "unless more is needed");
+	is_id("{\"command\":\"GET\",\"duration_s\":1.5}", true, "GET-t1.5",
+	    "a time is in seconds");
+	is_id("{" PLAIN ",\"cluster_mode\":true,\"cluster_nodes\":1,"
+	      "\"tls_mode\":true,\"io_threads\":1}",
+	    false, "SET-d16-P2-c3-k4-cluster-tls",
+	    "one node and one thread are not worth a number");
+	is_id("{" PLAIN ",\"cluster_mode\":true,\"cluster_nodes\":2,"
+	      "\"cluster_replicas\":1,\"io_threads\":2,\"rate\":9,"
+	      "\"unixsocket\":true,\"resp3\":true,\"no_flush\":true,"
+	      "\"engine\":\"native\",\"latency\":\"batch-first-byte\","
+	      "\"profiling\":{\"enabled\":true}}",
+	    false,
+	    "SET-d16-P2-c3-k4-cluster2-r1-io2-rate9-unix-resp3-no_flush-bfb-"
+	    "profiled",
+	    "each axis has its word");
+	is_id("{" PLAIN ",\"engine\":\"valkey-benchmark\","
+	      "\"latency\":\"request\"}",
+	    false, "SET-d16-P2-c3-k4-valkey_benchmark",
+	    "another engine is named, and has its own latency");
+	is_id("{\"command\":\"a b/c.d_e+f:g=h\",\"config_set\":"
+	      "{\"search.reader-threads\":8,\"maxmemory\":\"1 gb\"}}",
+	    false, "a_b_c.d_e+f:g=h-reader_threads8_maxmemory1_gb",
+	    "what no file name can bear becomes _");
+	is_id("{\"test_id\":\"1_a\",\"iteration\":2,\"occurrence\":3," PLAIN
+	      "}",
+	    false, "1_a-i2-again3", "a scenario has its own name");
+}
+
+static void
+is_named(
+    const char *const *configs, size_t n, const char *want, const char *what)
+{
+	struct plan p = {.cases = mem_array(n + 1, sizeof(struct json *))};
+	struct str s = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		p.cases[p.n] = json_object();
+		json_set(p.cases[p.n++], "config", parse(configs[i]));
+		json_set_str(p.cases[i], "id", "");
+	}
+	if (tap_ok(plan_unique(&p) == 0, "%zu cases have names", n))
+		for (size_t i = 0; i < p.n; i++)
+			str_printf(&s, "%s ", json_get_str(p.cases[i], "id"));
+	tap_str(s.s, want, what);
+	str_free(&s);
+	for (size_t i = 0; i < p.n; i++)
+		json_free(p.cases[i]);
+	free(p.cases);
+}
+
+static void
+unique(void)
+{
+	static const char *const short_ones[] = {
+	    "{\"command\":\"A\"}", "{\"command\":\"B\"}"};
+	static const char *const longer[] = {
+	    "{\"command\":\"A\",\"requests\":1}",
+	    "{\"command\":\"B\",\"requests\":1}",
+	    "{\"command\":\"A\",\"requests\":2}"};
+	static const char *const numbered[] = {"{\"command\":\"A\",\"x\":1}",
+	    "{\"command\":\"B\"}", "{\"command\":\"A\",\"x\":2}"};
+	static const char *const twice[] = {"{\"command\":\"B\"}",
+	    "{\"command\":\"A\"}", "{\"command\":\"B\"}"};
+
+	is_named(short_ones, 2, "A B ", "short names where they differ");
+	is_named(longer, 3, "A-n1 B A-n2 ",
+	    "a longer one only for those that are alike");
+	is_named(numbered, 3, "A-1 B A-2 ",
+	    "a number, from 1, where nothing else tells them apart");
+	is_named(twice, 3, "B A ", "the same case twice is one, the first");
+}
+
+/* One identity on other CPUs would be pooled: it is refused. */
+static void
+pooled(void)
+{
+	struct plan p = {.cases = mem_array(3, sizeof(struct json *)), .n = 2};
+
+	p.cases[0] = parse("{\"config\":{\"command\":\"A\"},\"id\":\"\","
+			   "\"client\":{\"cpus\":\"0\"}}");
+	p.cases[1] = parse("{\"config\":{\"command\":\"A\"},\"id\":\"\","
+			   "\"client\":{\"cpus\":\"1\"}}");
+	tap_ok(plan_unique(&p) < 0, "one case on two lists of CPUs is refused");
+	for (size_t i = 0; i < p.n; i++)
+		json_free(p.cases[i]);
+	free(p.cases);
+}
+
+int
+main(void)
+{
+	ids();
+	if (!freopen("/dev/null", "w", stderr)) /* doubles are reported */
+		return 2;
+	unique();
+	pooled();
+	return tap_done();
+}
