@@ -463,6 +463,17 @@ neighbours(void)
 	    right, some);
 }
 
+static void
+domains(void)
+{
+	tap_ok(isnan(tdist_betainc(0, 1, .5)) &&
+		isnan(tdist_betainc(1, 0, .5)) &&
+		isnan(tdist_betainc(1, 1, -.1)) &&
+		isnan(tdist_betainc(1, 1, 1.1)) &&
+		tdist_betainc(1, 1, 0) == 0 && tdist_betainc(1, 1, 1) == 1,
+	    "each bound of the incomplete beta function is a bound");
+}
+
 int
 main(void)
 {
@@ -475,5 +486,6 @@ main(void)
 	courses();
 	levels();
 	neighbours();
+	domains();
 	return tap_done();
 }

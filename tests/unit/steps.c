@@ -129,10 +129,35 @@ spike_limits(void)
 	    "and more than 2 % where the level is quieter than that");
 }
 
+/* How many changes there are from 100 to this level. */
+static size_t
+changes_to(double level)
+{
+	struct changepoint *c;
+	double v[40];
+	size_t k;
+
+	for (size_t i = 0; i < 40; i++)
+		v[i] = i < 20 ? 100 : level;
+	k = changepoint_find(v, 40, &ours, &c);
+	free(c);
+	return k;
+}
+
+static void
+magnitudes(void)
+{
+	tap_ok(changes_to(101.99) == 0 && changes_to(102.01) == 1,
+	    "a level is new from 2 %% above on");
+	tap_ok(changes_to(98.05) == 0 && changes_to(98.03) == 1,
+	    "downwards 2 %% are of the lower level");
+}
+
 int
 main(void)
 {
 	numbers();
 	spike_limits();
+	magnitudes();
 	return tap_done();
 }

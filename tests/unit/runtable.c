@@ -1,0 +1,232 @@
+/*
+ * The table of runs, in memory and in a file, and what the runs of a metric
+ * say of its noise: numbers worked out by hand.
+ */
+#include "json.h"
+#include "power.h"
+#include "lib/rows.h"
+#include "scratch.h"
+#include "spread.h"
+#include "tap.h"
+#include "varsplit.h"
+
+#include <stdlib.h>
+
+enum { RUNS = 6 };
+
+/* Six runs out of order; "b" comes with the third of them. */
+static const struct rows_run runs[RUNS] = {{1, 0, 1, 0}, {0, 1, 0, 0},
+    {0, 0, 5, 2}, {ROWS_UNKNOWN, 0, 0, 0}, {0, 0, 5, 1}, {0, 0, 5, 1}};
+
+static void
+add_run(struct rows *r, size_t i)
+{
+	size_t at = 0;
+
+	rows_add(r, runs[i]);
+	rows_set(r, "z", 1, 10 - (double)i, &at);
+	if (i >= 2 && i != 3)
+		rows_set(r, "b", 1, (double)i, &at);
+}
+
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Are these the six runs and their values, in either column? */
+static bool
+holds_all(const struct rows *r, struct scratch *s)
+{
+	struct rows_run got[RUNS];
+	double v[RUNS];
+	bool right = r->n == RUNS && r->ncols == 2 &&
+	    rows_runs(r, s, got) == 0 && memcmp(got, runs, sizeof runs) == 0;
+
+	for (size_t c = 0; c < r->ncols && right; c++) {
+		bool z = strcmp(r->cols[c].name, "z") == 0;
+
+		right = rows_values(r, s, c, v) == 0;
+		for (size_t i = 0; i < RUNS; i++)
+			right = right &&
+			    same_number(v[i],
+				z                      ? 10 - (double)i
+				    : i >= 2 && i != 3 ? (double)i
+						       : NAN);
+	}
+	return right;
+}
+
+static void
+table(size_t spill_after)
+{
+	/* Session 1 stands before session 0; unknown ones are last. Of two runs
+	 * that are alike in all but their values, the last has the less of "b"
+	 * first: 4 before 5. */
+	static const uint32_t rank[] = {1, 0}, want[] = {0, 4, 5, 2, 1, 3};
+	struct scratch *s =
+	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	struct rows r = {0};
+	size_t before = 0, after = 0;
+	uint32_t *at;
+
+	for (size_t i = 0; i < RUNS; i++) {
+		add_run(&r, i);
+		if (i % spill_after != spill_after - 1)
+			continue;
+		before = rows_bytes(&r);
+		tap_ok(rows_spill(&r, s) == 0 && rows_spill(&r, s) == 0,
+		    "%zu rows go to the file", i + 1);
+		after = rows_bytes(&r);
+		tap_ok(after < before && r.away == i + 1 && !r.runs && !r.v,
+		    "they take no memory there: %zu bytes, then %zu", before,
+		    after);
+	}
+	tap_ok(r.nblocks == RUNS / spill_after,
+	    "each time is a block, and one of nothing is none");
+	tap_ok(holds_all(&r, s), "all runs and values are read back");
+	at = rows_order(&r, s, runs, rank);
+	tap_ok(at && memcmp(at, want, sizeof want) == 0,
+	    "they are ordered by session, block, index, order and values");
+	tap_ok(strcmp(r.cols[0].name, "b") == 0 && holds_all(&r, s),
+	    "the columns are in order of their names, and hold the same");
+	free(at);
+	rows_free(&r);
+	scratch_free(s);
+}
+
+static struct json *
+metric(double mean, double median)
+{
+	struct json *m = json_object();
+
+	json_set_num(m, "mean", mean);
+	json_set_num(m, "median", median);
+	return m;
+}
+
+static void
+splits(void)
+{
+	/* Squares between: 10.8, within: 10 (see the unit test of maths). */
+	static const struct varsplit_run v[] = {{101, NAN, 1, 0},
+	    {103, NAN, 1, 0}, {105, NAN, 2, 0}, {107, NAN, 2, 0},
+	    {103, NAN, 2, 0}};
+	static const char *const text = "add a session: the spread between "
+					"sessions (1.7 %) makes 70 % of the "
+					"error; 16 sessions would give 1 %";
+	struct json *m = metric(103.8, 103);
+	const struct json *a, *b;
+
+	spread_add(m, v, 5, false, .01);
+	tap_str(json_get_str(m, "advice"), text,
+	    "the advice names the source, its part and how many it takes");
+	a = json_at(json_get(m, "split"), 0);
+	b = json_at(json_get(m, "split"), 1);
+	tap_ok(json_len(json_get(m, "split")) == 2 &&
+		strcmp(json_get_str(a, "source"), "session") == 0 &&
+		strcmp(json_get_str(b, "source"), "restart") == 0 &&
+		json_get_num(a, "n", 0) == 2 && json_get_num(b, "n", 0) == 5,
+	    "sources that are known are listed with their numbers");
+	tap_near(json_get_num(a, "sd_percent", 0),
+	    100 * sqrt((10.8 - 10 / 3.) / 2.4) / 103.8, 1e-12,
+	    "sessions differ by 1.7 % of the mean");
+	tap_near(json_get_num(b, "sd_percent", 0), 100 * sqrt(10 / 3.) / 103.8,
+	    1e-12, "and runs by 1.8 %");
+	tap_ok(
+	    !json_get(m, "drift_percent"), "what was not timed has no drift");
+	json_free(m);
+	m = metric(103.8, 103);
+	spread_add(m, v, 2, false, 0);
+	tap_ok(!json_get(m, "split") && !json_get(m, "precision"),
+	    "one session has no sources, and no precision was asked for");
+	json_free(m);
+	m = metric(-103.8, 103);
+	spread_add(m, v, 5, false, 0);
+	tap_str(json_get_str(m, "advice"),
+	    "add a session: the spread between sessions (1.7 %) makes 70 % of "
+	    "the error",
+	    "a mean below 0 counts by its size");
+	json_free(m);
+}
+
+/* Sessions that each rise by slope[i], of six runs and a last one of five. */
+static struct json *
+drift_of(const double *slope, size_t sessions)
+{
+	struct varsplit_run v[30];
+	struct json *m = metric(100, 100);
+	size_t n = 0;
+
+	for (size_t i = 0; i <= sessions; i++)
+		for (int k = 0; k < (i < sessions ? 6 : 5); k++)
+			v[n++] = (struct varsplit_run){
+			    i < sessions ? 100 + slope[i] * k : 900 - 99 * k,
+			    NAN, i, 0};
+	spread_add(m, v, n, true, 0);
+	return m;
+}
+
+static void
+drifts(void)
+{
+	static const struct {
+		double slope[3];
+		size_t sessions;
+		double percent;
+		bool drifting;
+	} cases[] = {{{1}, 1, 500 / 102.5, true}, {{-1}, 1, -500 / 97.5, true},
+	    {{.41}, 1, 205 / 101.025, true}, {{.40}, 1, 200 / 101., false},
+	    {{1, 0}, 2, 250 / 102.5, false}, {{1, 0, 1}, 3, 500 / 102.5, true},
+	    {{-1, 0, -1}, 3, -500 / 97.5, true}, {{1, 0, -1}, 3, 0, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct json *m = drift_of(cases[i].slope, cases[i].sessions);
+
+		tap_ok(fabs(json_get_num(m, "drift_percent", NAN) -
+			   cases[i].percent) < 1e-9 &&
+			!json_get(m, "drifting") == !cases[i].drifting,
+		    "%zu sessions of six drift by %.3g %%: %s",
+		    cases[i].sessions, cases[i].percent,
+		    cases[i].drifting ? "most do" : "it is not shown");
+		json_free(m);
+	}
+}
+
+static void
+precisions(void)
+{
+	struct json *m = metric(100, -100), *ci = json_array();
+	const struct json *p;
+
+	json_push_num(ci, 98);
+	json_push_num(ci, 104);
+	json_set(m, "ci95", ci);
+	spread_add(m, NULL, 0, false, .01);
+	p = json_get(m, "precision");
+	tap_near(json_get_num(p, "now", NAN), .03, 1e-12,
+	    "98 to 104 around 100 is 3 % to each side");
+	tap_ok(json_get_num(p, "wanted", 0) == .01 &&
+		json_get_num(p, "runs", 0) == 3,
+	    "of no runs three are the first that have an interval");
+	json_free(m);
+	m = metric(100, 100);
+	spread_add(m, NULL, 0, false, .01);
+	tap_ok(isnan(json_get_num(json_get(m, "precision"), "now", NAN)),
+	    "without an interval it is not known");
+	json_free(m);
+}
+
+int
+main(void)
+{
+	table(1);
+	table(2);
+	table(3);
+	table(7);
+	splits();
+	drifts();
+	precisions();
+	return tap_done();
+}
