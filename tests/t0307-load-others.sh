@@ -15,6 +15,12 @@ keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs
 # --- neither option
 
 test_that 'an empty server needs no option' vkb-load --port "$port" --runs 1 c.json
+cli config set maxclients 2 >/dev/null
+test_status 2 'fewer connections than clients' \
+  vkb-load --port "$port" --runs 1 --case 'SET*' c.json
+cli config set maxclients 10000 >/dev/null
+test_match "the server answered 'ERR max number of clients reached'.* lost" .err \
+  'a lost connection names what the server said'
 test_empty "$(keys)" 'an empty server is empty again'
 cli -n 3 set theirs 1 >/dev/null
 cli -n 3 set other 1 >/dev/null

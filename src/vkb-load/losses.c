@@ -215,6 +215,7 @@ losses_fail(const struct run *runs, size_t n)
 	const struct gate *g = runs->gate;
 	uint64_t lost = 0, unanswered = 0, reconnects = 0;
 	const struct worker *w;
+	const char *said = ""; /* as a server does that takes no more clients */
 	size_t i, j;
 
 	if (!atomic_load(&g->lost_too_much))
@@ -225,9 +226,13 @@ losses_fail(const struct run *runs, size_t n)
 			lost += w->lost;
 			unanswered += w->unanswered;
 			reconnects += w->reconnects;
+			if (!*said)
+				said = w->refusal;
 		}
-	err_say("%s; %" PRIu64 " lost, %" PRIu64 " unanswered, %" PRIu64
+	err_say("%s%s%s%s; %" PRIu64 " lost, %" PRIu64 " unanswered, %" PRIu64
 		" reconnects, where --max-lost allows %lld",
-	    g->cause, lost, unanswered, reconnects, runs->work->max_lost);
+	    g->cause, *said ? " (the server answered '" : "", said,
+	    *said ? "')" : "", lost, unanswered, reconnects,
+	    runs->work->max_lost);
 	return true;
 }
