@@ -138,6 +138,11 @@ test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" \
   'commands with __prefix__ are good'
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed'
 
+printf '[{"test_groups":[{"scenarios":[{"id":"nul","command":"SET \\"__prefix__a\\\\x00b__rand_int__\\" v","requests":50}]}]}]\n' >nul.json
+test_that 'keys with a NUL byte' vkb-load --port "$port" --no-flush --runs 1 nul.json
+test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" 'are written'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'and removed'
+
 for text in '"command":"SET k:__rand_int__ v"' \
   '"command":"SET __prefix__k v ; GET k"' \
   '"test":"set","setup_commands":["FLUSHALL"]' \

@@ -377,6 +377,12 @@ reply_text(const struct reply *r)
 	return t == REPLY_TEXT || t == REPLY_ERROR ? of(r)->str : NULL;
 }
 
+size_t
+reply_size(const struct reply *r)
+{
+	return reply_text(r) ? of(r)->len : 0;
+}
+
 long long
 reply_integer(const struct reply *r)
 {

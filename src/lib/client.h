@@ -55,6 +55,7 @@ enum reply_type {
 
 enum reply_type reply_type(const struct reply *);
 const char *reply_text(const struct reply *); /* also of errors; or NULL */
+size_t reply_size(const struct reply *); /* bytes of the text, NUL may be one */
 long long reply_integer(const struct reply *);
 size_t reply_len(const struct reply *);                       /* elements */
 const struct reply *reply_at(const struct reply *, size_t i); /* borrowed */

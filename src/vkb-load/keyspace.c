@@ -209,14 +209,16 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 {
 	size_t n = reply_len(keys);
 	struct str s = {0};
+	const struct reply *key;
 	struct reply *r;
-	const char *key;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		key = reply_text(reply_at(keys, i));
-		str_printf(&s, "*2\r\n$6\r\nUNLINK\r\n$%zu\r\n%s\r\n",
-		    strlen(key), key);
+		key = reply_at(keys, i);
+		str_printf(
+		    &s, "*2\r\n$6\r\nUNLINK\r\n$%zu\r\n", reply_size(key));
+		str_addn(&s, reply_text(key), reply_size(key));
+		str_add(&s, "\r\n");
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		r = client_send(c, flush_ms(t), i ? "" : s.s, i ? 0 : s.len);
