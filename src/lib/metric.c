@@ -156,6 +156,7 @@ const struct metric metric_table[] = {
     {.name = "bytes_per_key",
 	.unit = "B",
 	.better = METRIC_LOWER,
+	.grows = true,
 	.gate = true,
 	.second = true,
 	.margin = .02,

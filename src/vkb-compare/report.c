@@ -346,8 +346,7 @@ report_notes(struct str *s, const struct row *r)
 	if (r->client_bound)
 		note(&one, "client-bound");
 	if (r->keys_differ)
-		note(&one,
-		    "the faster side may have more keys: bytes_per_key tells");
+		note(&one, "the faster side may have more keys");
 	if (isnan(r->facts.ratio))
 		note(&one, "values of 0 or below: no ratio");
 	if (strcmp(r->facts.method, "exact") == 0)

@@ -221,8 +221,8 @@ notes(void)
 	r.dropped = 1;
 	report_notes(&s, &r);
 	check(&s,
-	    "client-bound, the faster side may have more keys: bytes_per_key "
-	    "tells, no noise, 1 run without a partner left out",
+	    "client-bound, the faster side may have more keys, no noise, "
+	    "1 run without a partner left out",
 	    "notes are a list");
 	r = row("rps", 1);
 	r.facts.method = "identical";
