@@ -16,6 +16,13 @@ start() {
   done
 }
 
+# far FILE: the streams whose latencies are not as many as their requests. The
+# four that each may have in flight when the time is over are latencies alone.
+far() {
+  value requests "$1" >requests
+  value recorded "$1" | paste requests - | awk '$2 < $1 || $2 > $1 + 4'
+}
+
 start
 test_that 'by duration' "$engine" -s "$socket" -t SET -t 'INCR n:__rand_int__' \
   -t PING -D 1 -w 0.2 -c 4
@@ -24,8 +31,7 @@ test_same 3 "$(grep -c '^stream ' three)" 'a result for each'
 test_same 1 "$(value start_s three | sort -u | wc -l | tr -d ' ')" 'one start'
 test_same 1 "$(value end_s three | sort -u | wc -l | tr -d ' ')" 'one end'
 test_same 3 "$(value requests three | awk '$1 > 0' | wc -l | tr -d ' ')" 'all have requests'
-test_same "$(value requests three | xargs)" "$(value recorded three | xargs)" \
-  'each has the latencies of its own'
+test_empty "$(far three)" 'each stream has the latencies of its own requests'
 
 test_that 'by requests' "$engine" -s "$socket" -t 'GET a b' -t 'INCR a' -n 3000 \
   -P 3 -T 2
@@ -53,6 +59,6 @@ test_same 2 $? 'a server that dies is trouble'
 test_match 'cannot reach' died.err 'which is said'
 test_same 2 "$(value requests died | awk '$1 >= 100' | wc -l | tr -d ' ')" \
   'what was measured is kept'
-test_same "$(value requests died | xargs)" "$(value recorded died | xargs)" 'with its latencies'
+test_empty "$(far died)" 'what was measured is kept with its latencies'
 test_match '^error connection lost: ' died 'and what ended it'
 test_done
