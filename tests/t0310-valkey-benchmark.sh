@@ -87,7 +87,7 @@ test_match "\"source\":\"$real -h 127.0.0.1 -p [0-9]+ -n 2000 -r 100 -d 16" \
 # --- all the tests
 
 config all.json '"PING_INLINE","PING_MBULK","PING","SET","GET","EXISTS","INCR","LPUSH","RPUSH","LPOP","RPOP","SADD","SISMEMBER","SPOP","HSET","HGET","ZADD","ZSCORE","ZRANGE","ZPOPMIN","LRANGE_100","LRANGE_300","LRANGE_500","LRANGE_600","MSET","MGET","XADD","XRANGE"' \
-  "$plain,\"requests\":[200]"
+  "$plain,\"requests\":[2000]"
 test_that 'every test' vb --runs 1 all.json
 grep '"type":"run"' .out >all
 test_same '28 ok' "$(jq -r .status all | sort | uniq -c | sed 's/^ *//')" \

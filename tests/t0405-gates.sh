@@ -312,7 +312,7 @@ sides() {
         p999_latency_ms => 2, server_cpu_us_per_req => 8, bytes_per_key => 100,
         used_memory_bytes => 1e8);
       $m{$metric} *= $f if $s eq "b";
-      $_ *= 1 + .002 * rand for values %m;
+      $m{$_} *= 1 + .002 * rand for sort keys %m;
       printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"%s},"run":{"session":"s","index":%d,"block":%d},"metrics":{%s},"bound":"%s","status":"ok"}\n),
         $s, $config, $k, $k,
         join(",", map { "\"$_\":$m{$_}" } sort keys %m), $bound } }' "$@"

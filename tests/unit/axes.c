@@ -53,10 +53,8 @@ servers(void)
 	    "\"cpus\":[\"0-1\",\"2-3\",\"4-5\",\"6-7\"],\"aslr\":false}",
 	    "a cluster has its first port, and CPUs for each replica too");
 	json_free(cfg);
-	x = (struct plan_axes){
-	    .cfg = cfg = parse("{" CLUSTER ",\"aslr\":true,"
-			       "\"server_cpu_range\":\"5\"}"),
-	    .cluster = true};
+	cfg = parse("{" CLUSTER ",\"aslr\":true,\"server_cpu_range\":\"5\"}");
+	x = (struct plan_axes){.cfg = cfg, .cluster = true};
 	is_json(axes_server(&p, &x),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",

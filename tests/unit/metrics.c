@@ -95,8 +95,9 @@ table(void)
 {
 	static const char second[] =
 	    ",p999_latency_ms,server_cpu_us_per_req,bytes_per_key,";
-	static const char grows[] = ",memory_mb,used_memory_bytes,"
-				    "memory_peak_mb,used_memory_peak_bytes,";
+	static const char grows[] =
+	    ",memory_mb,used_memory_bytes,bytes_per_key,"
+	    "memory_peak_mb,used_memory_peak_bytes,";
 	char name[64];
 
 	for (const struct metric *m = metric_table; m->name; m++) {
