@@ -8,6 +8,7 @@
 #include "power.h"
 #include "rng.h"
 #include "serial.h"
+#include "slow.h"
 #include "stats.h"
 #include "steady.h"
 #include "tap.h"
@@ -16,24 +17,6 @@
 #include <stdlib.h>
 
 enum { MOST = 1000 };
-
-static int
-rising(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median_of(const double *v, size_t n)
-{
-	double s[MOST];
-
-	memcpy(s, v, n * sizeof *s);
-	qsort(s, n, sizeof *s, rising);
-	return (s[(n - 1) / 2] + s[n / 2]) / 2;
-}
 
 /* The sequences that the authors of the generators published. */
 static void

@@ -5,6 +5,7 @@
 #include "bootstrap.h"
 #include "energy.h"
 #include "rng.h"
+#include "slow.h"
 #include "tap.h"
 #include "tdist.h"
 
@@ -12,24 +13,6 @@
 #include <stdlib.h>
 
 enum { MOST = 48, PERMUTATIONS = 999 };
-
-static int
-rising(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median_of(const double *v, size_t n)
-{
-	double s[MOST];
-
-	memcpy(s, v, n * sizeof *s);
-	qsort(s, n, sizeof *s, rising);
-	return (s[(n - 1) / 2] + s[n / 2]) / 2;
-}
 
 /* FNV-1a, 64 bit, as its authors give it. */
 static uint64_t
