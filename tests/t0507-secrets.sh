@@ -13,6 +13,7 @@ redacted() {
     here=$top/bin
     . "$top/bin/vkb-sh-setup"
     printf %s "$1" | redact -
+    succeed
   )" "a workflow shows '$2'"
   test_same "vkb-stats: cannot read '$2': No such file or directory" \
     "$(vkb-stats -- "$1" 2>&1)" "a program shows '$2'"
