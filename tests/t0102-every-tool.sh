@@ -104,9 +104,9 @@ filter() {
   test_match "no-such-file.*No such file" .err "$name: it is named"
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
-  test_match 'No space left' .err "$name: it is said"
+  test_match 'No space left' .err "$name: an error says that the disk is full"
   test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
-  test_match 'Bad file descriptor|stdout is closed' .err "$name: it is said"
+  test_match 'Bad file descriptor|stdout is closed' .err "$name: an error says that stdout is closed"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
   test_empty_file .err "$name: nothing is printed on stderr"
 
@@ -151,9 +151,9 @@ stacks() {
   test_match "no-such-file.*No such file" .err "$name: it is named"
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
-  test_match 'No space left' .err "$name: it is said"
+  test_match 'No space left' .err "$name: an error says that the disk is full"
   test_status 2 "$name: a closed stdout" to_nothing "$@" "$good"
-  test_match 'Bad file descriptor' .err "$name: it is said"
+  test_match 'Bad file descriptor' .err "$name: an error says that stdout is closed"
   test_status 141 "$name: a closed pipe" to_closed "$@" "$good"
   test_empty_file .err "$name: nothing is printed on stderr"
   printf 'a\033[31mb;c\033]0;x\007 1\n\377\376\302\233 2\n' >evil
