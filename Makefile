@@ -127,11 +127,14 @@ unit: $(UNIT)
 bench: all $(BENCH)
 fuzz: $(FUZZ)
 
-# The programs, and what the tests named by T run besides.
+# What the tests named by T run, or everything.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
-CHECKED := $(addprefix $(BUILD)/,$(shell sh tests/check --needs $(T)))
+NEEDED := $(shell sh tests/check --needs $(T))
+CHECKED := $(filter all,$(NEEDED)) \
+	$(patsubst bin/%,$(BIN)/%,$(filter bin/%,$(NEEDED))) \
+	$(addprefix $(BUILD)/,$(filter unit/% bench/%,$(NEEDED)))
 endif
-check: all $(if $(T),$(CHECKED),$(UNIT) $(BENCH))
+check: $(if $(T),$(CHECKED),all $(UNIT) $(BENCH))
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
 	sh tests/check $(T)
 
