@@ -34,7 +34,7 @@ endif
 # pkg-config is asked once; a missing library is an error that names it.
 PKGMK = $(BUILD)/pkg.mk
 STD = -std=c11 -D_GNU_SOURCE -DVKB_VERSION='"$(VERSION)"'
-ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc/lib -pthread \
+ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc -Isrc/lib -pthread \
 	$(PKGCFLAGS)
 ALLLIBS = $(PKGLIBS) $(LIBS) -lm -pthread
 
@@ -72,10 +72,12 @@ $(BUILD)/%.o: src/%.c
 $(BUILD)/vkb-report/assets.o $(BUILD)/fuzz/obj/vkb-report/assets.o: \
 	$(wildcard src/vkb-report/*.css src/vkb-report/*.js)
 
-# A program is src/NAME.c, and src/NAME/*.c where it outgrew one file.
+# A program is src/NAME.c, and src/NAME/*.c where it outgrew one file; below
+# that may be folders.
 define program
 $(1)_OBJ = $(BUILD)/$(1).o \
-	$$(patsubst src/%.c,$(BUILD)/%.o,$$(wildcard src/$(1)/*.c))
+	$$(patsubst src/%.c,$(BUILD)/%.o,\
+	$$(wildcard src/$(1)/*.c src/$(1)/*/*.c))
 $(BIN)/$(1): $$($(1)_OBJ) $(LIB)
 	@mkdir -p $$(@D)
 	$(CC) $(ALLCFLAGS) $(LDFLAGS) -o $$@ $$^ $(ALLLIBS)
@@ -84,25 +86,26 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
 # Unit tests and benchmarks may reach the private modules of programs as well.
 PRIVATE = $(BUILD)/libprivate.a
-$(PRIVATE): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/vkb-*/*.c))
+$(PRIVATE): $(patsubst src/%.c,$(BUILD)/%.o,\
+	$(wildcard src/vkb-*/*.c src/vkb-*/*/*.c))
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/tap.h $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Isrc -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
+	$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< \
 	$(PRIVATE) $(LIB) $(ALLLIBS)
 
 $(BUILD)/bench/%: tests/bench/%.c $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -Isrc -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
+	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
 	$(ALLLIBS)
 
 # Fuzz targets are linked with what they use of the library and the private
 # modules, built by clang a second time.
 FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZOBJ = $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,\
-	$(wildcard src/lib/*.c src/vkb-*/*.c))
+	$(wildcard src/lib/*.c src/vkb-*/*.c src/vkb-*/*/*.c))
 FUZZCC = clang $(STD) -O1 -g -fno-sanitize-recover=all -Isrc -Isrc/lib \
 	-pthread $(PKGCFLAGS) -MMD -MP
 FUZZSAN = address,undefined

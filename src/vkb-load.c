@@ -2,23 +2,23 @@
  * vkb-load: reads configurations or case records, writes a run record for each
  * repetition of each case, measured on a fresh server.
  */
-#include "vkb-load/builds.h"
-#include "vkb-load/dataset.h"
-#include "vkb-load/engine.h"
-#include "vkb-load/engines.h"
-#include "vkb-load/logs.h"
-#include "vkb-load/looks.h"
-#include "vkb-load/plan.h"
-#include "vkb-load/profiles.h"
-#include "vkb-load/results.h"
-#include "vkb-load/running.h"
-#include "vkb-load/session.h"
-#include "vkb-load/vbench.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/logs.h"
+#include "vkb-load/case/profiles.h"
+#include "vkb-load/case/running.h"
+#include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/external/vbench.h"
+#include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/plan.h"
+#include "vkb-load/session/looks.h"
+#include "vkb-load/session/results.h"
+#include "vkb-load/session/session.h"
 
 #include <fcntl.h>
 #include <signal.h>

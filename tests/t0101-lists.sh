@@ -101,7 +101,7 @@ grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
   grep -v '^tests/t0101-lists.sh:' >"$bad"
 empty 'tests and bin: nothing sleeps'
 find src -name '*.h' | sort | while read -r h; do
-  gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc/lib -x c "$h" \
+  gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc -Isrc/lib -x c "$h" \
     2>&1 | head -n 2
 done >"$bad"
 empty 'each header compiles alone'

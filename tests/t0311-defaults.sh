@@ -115,11 +115,11 @@ while read -r name default; do
   profiling.sampling_freq | delay.delay | delay.duration)
     # A plan has what was given: the source stands in for the rest, at one place.
     test_same "$default" "$(sed -n "s/.*\"$key\", \([0-9]*\)).*/\1/p" \
-      "$top/src/vkb-load/profiles.c")" "$name: the number of the source is that of the page"
+      "$top/src/vkb-load/case/profiles.c")" "$name: the number of the source is that of the page"
     ;;
   profiling.mode)
     test_same "$default" "$(sed -n '/^mode_of/,/^}/s/.*return "\(.*\)";/\1/p' \
-      "$top/src/vkb-load/profiles.c")" 'mode: the word of the source is that of the page'
+      "$top/src/vkb-load/case/profiles.c")" 'mode: the word of the source is that of the page'
     ;;
   config.cluster_ports | config.port | scenario.on_iterations | part.duration)
     : # no value: free ports; each iteration; inherited

@@ -6,7 +6,7 @@
 #include "err.h"
 #include "hist.h"
 #include "opt.h"
-#include "vkb-load/engine.h"
+#include "vkb-load/engine/engine.h"
 
 #include <math.h>
 #include <signal.h>

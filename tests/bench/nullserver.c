@@ -6,7 +6,7 @@
 #include "err.h"
 #include "mem.h"
 #include "opt.h"
-#include "vkb-load/scan.h"
+#include "vkb-load/engine/scan.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 /* A foreign command line in words: quoted again they are the same. */
-#include "vkb-load/vbargs.h"
-#include "vkb-load/words.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/external/vbargs.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Datasets: the first byte says which format, the others are the file. */
-#include "vkb-load/dataset.h"
+#include "vkb-load/data/dataset.h"
 
 #include <stdint.h>
 #include <stdio.h>

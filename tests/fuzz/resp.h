@@ -2,7 +2,7 @@
 #ifndef RESP_H
 #define RESP_H
 
-#include "vkb-load/scan.h"
+#include "vkb-load/engine/scan.h"
 
 #include <stdlib.h>
 

@@ -5,10 +5,10 @@
  */
 #include "resp.h"
 #include "str.h"
-#include "vkb-load/command.h"
-#include "vkb-load/dataset.h"
-#include "vkb-load/keys.h"
-#include "vkb-load/template.h"
+#include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/template.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The reply scanner: any bytes, whole and cut in two, give one result. */
-#include "vkb-load/scan.h"
+#include "vkb-load/engine/scan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Texts of commands with placeholders; what they give is RESP. */
 #include "resp.h"
-#include "vkb-load/keys.h"
-#include "vkb-load/template.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/template.h"
 
 #include <stdint.h>
 #include <stdlib.h>

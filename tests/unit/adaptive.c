@@ -11,8 +11,8 @@
 #include "ranktest.h"
 #include "rng.h"
 #include "stats.h"
-#include "vkb-load/looks.h"
-#include "vkb-load/precise.h"
+#include "vkb-load/session/looks.h"
+#include "vkb-load/session/precise.h"
 
 #include <stdlib.h>
 

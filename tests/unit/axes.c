@@ -2,8 +2,8 @@
 #include "tap.h"
 
 #include "json.h"
-#include "vkb-load/axes.h"
-#include "vkb-load/plan.h"
+#include "vkb-load/plan/axes.h"
+#include "vkb-load/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "tap.h"
 
 #include "json.h"
-#include "vkb-load/casecheck.h"
+#include "vkb-load/plan/casecheck.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/plan.h"
+#include "vkb-load/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "tap.h"
 
 #include "rng.h"
-#include "vkb-load/command.h"
-#include "vkb-load/keys.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/keys.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "tap.h"
 
 #include "client.h"
-#include "vkb-load/control.h"
-#include "vkb-load/engine.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/engine/engine.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "err.h"
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/dataset.h"
-#include "vkb-load/swapfile.h"
+#include "vkb-load/data/dataset.h"
+#include "vkb-load/data/swapfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

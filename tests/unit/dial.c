@@ -1,6 +1,6 @@
 /* A connect never stops the thread: names are looked up before, and a full
  * backlog is an error. */
-#include "vkb-load/dial.h"
+#include "vkb-load/engine/dial.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -3,8 +3,8 @@
 
 #include "hist.h"
 #include "json.h"
-#include "vkb-load/engine.h"
-#include "vkb-load/figures.h"
+#include "vkb-load/case/figures.h"
+#include "vkb-load/engine/engine.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 
 #include "hist.h"
 #include "mem.h"
-#include "vkb-load/engine.h"
-#include "vkb-load/run.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/run.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* The connections of a thread by node, and when open loop has what to send. */
 #include "tap.h"
 
-#include "vkb-load/pools.h"
-#include "vkb-load/run.h"
-#include "vkb-load/slotmap.h"
+#include "vkb-load/engine/pools.h"
+#include "vkb-load/engine/run.h"
+#include "vkb-load/engine/slotmap.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "rng.h"
-#include "vkb-load/roles.h"
+#include "vkb-load/case/roles.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-#include "vkb-load/sampler.h"
+#include "vkb-load/meter/sampler.h"
 #include "json.h"
 #include "tap.h"
-#include "vkb-load/task.h"
+#include "vkb-load/meter/task.h"
 
 #include <stdlib.h>
 #include <unistd.h>

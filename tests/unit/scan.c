@@ -2,7 +2,7 @@
 #include "tap.h"
 
 #include "rng.h"
-#include "vkb-load/scan.h"
+#include "vkb-load/engine/scan.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "tap.h"
 
 #include "json.h"
-#include "vkb-load/plan.h"
-#include "vkb-load/scene.h"
+#include "vkb-load/plan/plan.h"
+#include "vkb-load/plan/scene.h"
 
 #include <stdlib.h>
 

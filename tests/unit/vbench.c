@@ -3,11 +3,11 @@
 
 #include "json.h"
 #include "str.h"
-#include "vkb-load/vbargs.h"
-#include "vkb-load/vbcaps.h"
-#include "vkb-load/vbrefuse.h"
-#include "vkb-load/vbresult.h"
-#include "vkb-load/words.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/external/vbargs.h"
+#include "vkb-load/external/vbcaps.h"
+#include "vkb-load/external/vbrefuse.h"
+#include "vkb-load/external/vbresult.h"
 
 #include <stdlib.h>
 

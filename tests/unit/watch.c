@@ -1,8 +1,8 @@
 /* Which side was the limit of a run, and how long a thread waits for a CPU. */
 #include "tap.h"
 
-#include "vkb-load/task.h"
-#include "vkb-load/watch.h"
+#include "vkb-load/meter/task.h"
+#include "vkb-load/meter/watch.h"
 
 #include <math.h>
 #include <sched.h>

@@ -2,8 +2,8 @@
 #include "tap.h"
 
 #include "str.h"
-#include "vkb-load/vbargs.h"
-#include "vkb-load/words.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/external/vbargs.h"
 
 #include <stdlib.h>
 

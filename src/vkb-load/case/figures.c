@@ -1,0 +1,195 @@
+#include "figures.h"
+#include "histcodec.h"
+#include "json.h"
+#include "str.h"
+#include "vkb-load/engine/engine.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static void
+set(struct json *m, const char *name, double v)
+{
+	if (isfinite(v))
+		json_set_num(m, name, v);
+}
+
+static struct json *
+metrics(const struct engine_result *r)
+{
+	struct json *m = json_object();
+
+	set(m, "rps", r->rps);
+	set(m, "avg_latency_ms", r->avg_ms);
+	set(m, "min_latency_ms", r->min_ms);
+	set(m, "p50_latency_ms", r->p50_ms);
+	set(m, "p95_latency_ms", r->p95_ms);
+	set(m, "p99_latency_ms", r->p99_ms);
+	set(m, "p999_latency_ms", r->p999_ms);
+	set(m, "max_latency_ms", r->max_ms);
+	if (r->requests || !(r->rps > 0))
+		set(m, "requests", (double)r->requests);
+	set(m, "elapsed_s", r->elapsed_s);
+	if (!r->errors_unknown)
+		set(m, "errors", (double)r->errors_total);
+	set(m, "lost", r->lost);
+	set(m, "unanswered", r->unanswered);
+	set(m, "reconnects", r->reconnects);
+	set(m, "pushes", r->pushes);
+	set(m, "hit_rate_percent", r->hit_rate_percent);
+	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
+	set(m, "client_cycles_per_req", r->client_cycles_per_req);
+	set(m, "client_busy_percent", r->client_busy_percent);
+	set(m, "server_cpu_us_per_req", r->server_cpu_us_per_req);
+	set(m, "server_cycles_per_req", r->server_cycles_per_req);
+	set(m, "server_instructions_per_req", r->server_instructions_per_req);
+	set(m, "server_busy_percent", r->server_busy_percent);
+	set(m, "foreign_cpu_percent", r->foreign_cpu_percent);
+	set(m, "steal_percent", r->steal_percent);
+	set(m, "memory_mb", r->memory_mb);
+	for (const struct json *j = json_first(r->sampled); j; j = json_next(j))
+		json_set(m, json_key(j), json_dup(j));
+	if (r->service) {
+		set(m, "offered_rps", r->offered_rps);
+		set(m, "max_backlog", r->max_backlog);
+	}
+	return m;
+}
+
+static void
+encode(struct json *hists, const char *name, const struct hist *h)
+{
+	struct str s = {0};
+
+	if (!h)
+		return;
+	histcodec_encode(&s, h);
+	json_set_str(hists, name, s.s);
+	str_free(&s);
+}
+
+/* Arrays of one length: a column with a gap is left out. */
+static void
+column(struct json *series, const char *name, const struct engine_result *r,
+    double (*of)(const struct engine_interval *))
+{
+	struct json *a = json_array();
+
+	for (size_t i = 0; i < r->nintervals; i++) {
+		double v = of(&r->intervals[i]);
+
+		if (!isfinite(v)) {
+			json_free(a);
+			return;
+		}
+		json_push_num(a, v);
+	}
+	json_set(series, name, a);
+}
+
+static double
+at_s(const struct engine_interval *i)
+{
+	return i->at_s;
+}
+
+static double
+rps(const struct engine_interval *i)
+{
+	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
+}
+
+static double
+p50(const struct engine_interval *i)
+{
+	return i->requests ? i->p50_ms : NAN;
+}
+
+static double
+p99(const struct engine_interval *i)
+{
+	return i->requests ? i->p99_ms : NAN;
+}
+
+static struct json *
+series(const struct engine_result *r)
+{
+	struct json *s;
+
+	if (!r->nintervals)
+		return NULL;
+	s = json_object();
+	column(s, "at_s", r, at_s);
+	column(s, "rps", r, rps);
+	column(s, "p50_latency_ms", r, p50);
+	column(s, "p99_latency_ms", r, p99);
+	return s;
+}
+
+static struct json *
+errors(const struct engine_result *r)
+{
+	struct json *e;
+
+	if (!r->nerrors)
+		return NULL;
+	e = json_object();
+	for (size_t i = 0; i < r->nerrors; i++)
+		json_set_num(e, r->errors[i].kind, (double)r->errors[i].count);
+	return e;
+}
+
+void
+figures_set(struct json *run, const struct engine_result *r)
+{
+	static const char *const bounds[] = {[ENGINE_NEITHER] = "neither",
+	    [ENGINE_SERVER] = "server",
+	    [ENGINE_CLIENT] = "client"};
+	struct json *hists = json_object();
+
+	json_set(run, "metrics", metrics(r));
+	encode(hists, "latency_ns", r->latency);
+	encode(hists, "service_ns", r->service);
+	if (json_len(hists))
+		json_set(run, "hist", hists);
+	else
+		json_free(hists);
+	json_set(run, "series", series(r));
+	if (json_len(r->samples))
+		json_set(run, "samples", json_dup(r->samples));
+	json_set(run, "errors", errors(r));
+	json_set_str(run, "bound", bounds[r->bound]);
+}
+
+static bool
+is_listed(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
+struct json *
+figures_together(const struct json *const *metrics, size_t n)
+{
+	struct json *all = n ? json_dup(metrics[0]) : json_object();
+	const char *key;
+	static const char *const sums[] = {"rps", "requests", "errors", "lost",
+	    "unanswered", "reconnects", "pushes", NULL};
+	double a, b;
+
+	for (size_t i = 1; i < n; i++)
+		for (const struct json *m = json_first(metrics[i]); m;
+		     m = json_next(m)) {
+			key = json_key(m);
+			a = json_get_num(all, key, NAN);
+			b = json_num(m, NAN);
+			if (is_listed(sums, key))
+				a += b;
+			else
+				a = fmax(a, b);
+			set(all, key, a);
+		}
+	return all;
+}

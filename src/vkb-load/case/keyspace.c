@@ -1,0 +1,274 @@
+#include "keyspace.h"
+#include "client.h"
+#include "err.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH_MS 600000 /* unless the target has a timeout */
+#define DATABASES 1024  /* more are counted, but not named */
+
+struct count {
+	double keys[DATABASES], all;
+	size_t indexes;
+	struct str ids; /* of the processes that were asked */
+};
+
+static int
+wait_ms(const struct target *t)
+{
+	return control_ms(&t->e, 0);
+}
+
+static int
+flush_ms(const struct target *t)
+{
+	return t->e.timeout_s > 0 ? wait_ms(t) : FLUSH_MS;
+}
+
+/* Lines "db0:keys=10,expires=0,avg_ttl=0". */
+static void
+count_keys(struct count *n, const char *info)
+{
+	unsigned db;
+	double keys;
+
+	for (const char *p = info; (p = strstr(p, "db")); p += 2)
+		if ((p == info || p[-1] == '\n') &&
+		    sscanf(p, "db%u:keys=%lf", &db, &keys) == 2) {
+			n->all += keys;
+			if (db < DATABASES)
+				n->keys[db] += keys;
+		}
+}
+
+/* Calls 'fn' with each primary's connection until one call returns -1. */
+static int
+each_node(const struct target *t,
+    int (*fn)(const struct target *, struct client *, void *), void *arg)
+{
+	struct client *c;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->e.nnodes && rc == 0; i++) {
+		c = target_client(t, i);
+		rc = c ? fn(t, c, arg) : -1;
+		client_close(c);
+	}
+	return rc;
+}
+
+/* A server that loads its data does not count what is still to come. */
+static int
+read_info(struct count *n, const struct reply *info)
+{
+	char *loading, *id;
+	bool is_loading;
+
+	if (!reply_text(info))
+		return err_fail("INFO: the answer is not text");
+	loading = reply_info(info, "loading");
+	id = reply_info(info, "run_id");
+	is_loading = loading && strcmp(loading, "0") != 0;
+	count_keys(n, reply_text(info));
+	str_printf(&n->ids, "%s ", id ? id : "?");
+	free(loading);
+	free(id);
+	if (is_loading)
+		return err_fail("the server is still loading its data, so it "
+				"cannot be known what it holds: try again when "
+				"'INFO persistence' has loading:0");
+	return 0;
+}
+
+static int
+read_node(const struct target *t, struct client *c, void *arg)
+{
+	struct reply *r = CONTROL_ASK(c, wait_ms(t), "INFO");
+	struct count *n = arg;
+	int rc = r ? read_info(n, r) : -1;
+
+	reply_free(r);
+	if (rc < 0)
+		return -1;
+	/* A server without such a module answers with an error: no index. */
+	r = CLIENT_CALL(c, wait_ms(t), "FT._LIST");
+	if (!r)
+		return err_fail("FT._LIST: %s", client_error(c));
+	n->indexes += reply_len(r);
+	reply_free(r);
+	return 0;
+}
+
+static void
+describe(struct str *s, const struct count *n)
+{
+	const char *comma = " (";
+
+	if (n->all > 0) {
+		str_printf(s, "%.0f key%s", n->all, n->all == 1 ? "" : "s");
+		for (size_t i = 0; i < DATABASES; i++)
+			if (n->keys[i] > 0) {
+				str_printf(
+				    s, "%s%.0f in db%zu", comma, n->keys[i], i);
+				comma = ", ";
+			}
+		if (*comma == ',')
+			str_addc(s, ')');
+	}
+	if (n->indexes)
+		str_printf(s, "%s%zu search index%s", s->len ? " and " : "",
+		    n->indexes, n->indexes == 1 ? "" : "es");
+}
+
+int
+keyspace_read(const struct target *t, char **text, char **ids)
+{
+	struct count *n = mem_new(sizeof *n);
+	struct str s = {0};
+	int rc;
+
+	*text = *ids = NULL;
+	rc = each_node(t, read_node, n);
+	if (rc == 0)
+		describe(&s, n);
+	if (s.len)
+		*text = str_take(&s);
+	if (rc == 0)
+		*ids = str_take(&n->ids);
+	str_free(&n->ids);
+	free(n);
+	return rc;
+}
+
+/* Those whose names begin with 'prefix'; they may outlive their documents. */
+static int
+drop_indexes(const struct target *t, struct client *c, const char *prefix)
+{
+	struct reply *list = CLIENT_CALL(c, wait_ms(t), "FT._LIST"), *r;
+	const char *name;
+	int rc = 0;
+
+	if (!list)
+		return err_fail("FT._LIST: %s", client_error(c));
+	for (size_t i = 0; i < reply_len(list) && rc == 0; i++) {
+		name = reply_text(reply_at(list, i));
+		if (!name || !str_starts(name, prefix))
+			continue;
+		r = CONTROL_ASK(c, FLUSH_MS, "FT.DROPINDEX", name);
+		rc = r ? 0 : -1;
+		reply_free(r);
+	}
+	reply_free(list);
+	return rc;
+}
+
+static int
+empty_node(const struct target *t, struct client *c, void *arg)
+{
+	int ms = flush_ms(t);
+	struct reply *r;
+	bool ok;
+
+	(void)arg;
+	if (drop_indexes(t, c, "") < 0)
+		return -1;
+	r = CLIENT_CALL(c, ms, "FLUSHALL", "SYNC");
+	ok = r && reply_is(r, "OK");
+	if (!r)
+		return err_fail("FLUSHALL: %s", client_error(c));
+	reply_free(r);
+	if (ok)
+		return 0;
+	r = CLIENT_CALL(c, ms, "FLUSHALL"); /* before 6.2 */
+	ok = r && reply_is(r, "OK");
+	if (!ok)
+		err_fail("FLUSHALL: %s; --no-flush measures without emptying "
+			 "the server",
+		    r && reply_text(r) ? reply_text(r) : client_error(c));
+	reply_free(r);
+	return ok ? 0 : -1;
+}
+
+int
+keyspace_empty(const struct target *t)
+{
+	return each_node(t, empty_node, NULL);
+}
+
+/* One UNLINK for each key, in one write: a cluster takes no two slots. */
+static int
+unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
+{
+	size_t n = reply_len(keys);
+	struct str s = {0};
+	const struct reply *key;
+	struct reply *r;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		key = reply_at(keys, i);
+		str_printf(
+		    &s, "*2\r\n$6\r\nUNLINK\r\n$%zu\r\n", reply_size(key));
+		str_addn(&s, reply_text(key), reply_size(key));
+		str_add(&s, "\r\n");
+	}
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		r = client_send(c, flush_ms(t), i ? "" : s.s, i ? 0 : s.len);
+		if (!r)
+			rc = err_fail("UNLINK: %s", client_error(c));
+		else if (reply_type(r) == REPLY_ERROR)
+			rc = err_fail("UNLINK: %s", reply_text(r));
+		reply_free(r);
+	}
+	str_free(&s);
+	return rc;
+}
+
+static int
+remove_node(const struct target *t, struct client *c, void *arg)
+{
+	const char *pattern = arg, *next;
+	char *cursor = mem_str("0");
+	struct reply *r;
+	int rc = drop_indexes(t, c, t->e.prefix);
+
+	while (rc == 0) {
+		r = CONTROL_ASK(c, flush_ms(t), "SCAN", cursor, "MATCH",
+		    pattern, "COUNT", "1000");
+		next =
+		    r && reply_len(r) == 2 ? reply_text(reply_at(r, 0)) : NULL;
+		if (!r)
+			rc = -1;
+		else if (!next)
+			rc = err_fail("SCAN: unexpected answer");
+		else
+			rc = unlink_keys(t, c, reply_at(r, 1));
+		free(cursor);
+		cursor = mem_str(next ? next : "0");
+		reply_free(r);
+		if (strcmp(cursor, "0") == 0)
+			break;
+	}
+	free(cursor);
+	return rc;
+}
+
+int
+keyspace_remove_own(const struct target *t)
+{
+	char *pattern = mem_printf("%s*", t->e.prefix);
+	int rc = each_node(t, remove_node, pattern);
+
+	if (rc < 0)
+		err_say("keys '%s' may be left on the server", pattern);
+	free(pattern);
+	return rc;
+}

@@ -1,0 +1,403 @@
+#include "measure.h"
+#include "clock.h"
+#include "coproc.h"
+#include "engines.h"
+#include "err.h"
+#include "figures.h"
+#include "json.h"
+#include "lease.h"
+#include "mem.h"
+#include "populate.h"
+#include "probe.h"
+#include "profiles.h"
+#include "record.h"
+#include "running.h"
+#include "setup.h"
+#include "target.h"
+#include "vkb-load/session/looks.h"
+#include "vkb-load/session/progress.h"
+#include "vkb-load/session/runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+measure_failed(struct measure *m, char *why)
+{
+	if (m->error.len)
+		str_add(&m->error, "; ");
+	str_add(&m->error, why ? why : err_last());
+	free(why);
+	return -1;
+}
+
+/* The CPUs of the clients: of all, where each has its own. */
+static void
+client_cpus(const struct measure *m, struct json *env)
+{
+	const struct json *each = json_path(m->cas, "client.each"), *j;
+	struct str s = {0};
+
+	if (m->roles.nworks < 2 || !json_len(each)) {
+		json_set_str(env, "client_cpus",
+		    json_str(json_path(m->cas, "client.cpus")));
+		return;
+	}
+	for (size_t i = 0; i < m->roles.nworks && i < json_len(each); i++) {
+		j = json_at(each, i);
+		str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
+	}
+	json_set_str(env, "client_cpus", s.s);
+	str_free(&s);
+}
+
+static void
+set_env(const struct measure *m, struct json *rec)
+{
+	struct json *env = json_dup(m->r->env);
+	const struct json *cpus = json_path(m->cas, "server.cpus");
+	struct str s = {0};
+
+	client_cpus(m, env);
+	if (m->r->running) {
+		if (!running_local(m->r->running))
+			json_set_bool(env, "remote", true);
+	} else {
+		for (const struct json *j = json_first(cpus); j;
+		     j = json_next(j))
+			str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
+		json_set_str(env, "server_cpus", s.s);
+		if (!json_bool(json_path(m->cas, "server.aslr"), true))
+			json_set_str(env, "aslr", "disabled");
+	}
+	str_free(&s);
+	json_set(rec, "env", env);
+}
+
+/* Both sides of a block get the same random numbers. */
+static uint64_t
+seed_of(const struct measure *m, const struct slot *s)
+{
+	const struct json *own = json_path(m->cas, "client.seed");
+	struct str text = {0};
+	uint64_t h = STR_HASH;
+
+	if (own)
+		return (uint64_t)json_num(own, 0);
+	h = str_hash(h, &m->r->seed, sizeof m->r->seed);
+	record_room(&text, json_get(m->cas, "config"));
+	h = str_hash(h, text.s, text.len);
+	h = str_hash(h, &s->index, sizeof s->index);
+	str_free(&text);
+	return h >> 32; /* short enough to be typed again */
+}
+
+static struct json *
+new_record(
+    const struct measure *m, const struct role *role, const struct slot *s)
+{
+	struct json *rec = record_new("run"), *run = json_object(), *subject;
+	char now[CLOCK_ISO];
+
+	subject = json_get(m->build, "subject");
+	json_set(rec, "subject", subject ? json_dup(subject) : json_object());
+	json_set(rec, "config", json_dup(role->config));
+	json_set_str(run, "session", m->r->session);
+	json_set_num(run, "index", (double)s->index);
+	if (s->block)
+		json_set_num(run, "block", (double)s->block);
+	json_set_num(run, "order", (double)++m->r->order);
+	json_set_str(run, "started", clock_iso(now));
+	json_set_num(run, "seed", (double)m->roles.works[role->first].seed);
+	looks_record(m->r->looks, role->config, run);
+	json_set(rec, "run", run);
+	json_set(rec, "about", json_dup(json_get(m->cas, "about")));
+	set_env(m, rec);
+	return rec;
+}
+
+void
+measure_init(struct measure *m, struct runner *r, const struct json *cas,
+    const struct slot *s)
+{
+	struct lease l = {.r = r};
+
+	*m = (struct measure){.r = r,
+	    .cas = cas,
+	    .build = r->builds[s->build],
+	    .engine = engines_find(r->engines, cas)};
+	roles_make(&m->roles, cas, seed_of(m, s), lease_timeout(&l, cas));
+	for (size_t i = 0; i < m->roles.nworks; i++)
+		m->roles.works[i].max_lost =
+		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
+	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
+	for (size_t i = 0; i < m->roles.n; i++)
+		m->recs[i] = new_record(m, &m->roles.v[i], s);
+}
+
+void
+measure_profile(struct measure *m)
+{
+	m->profiled = json_array();
+	profiles_stretch(
+	    m->r->profiles, m->cas, m->roles.works, m->roles.nworks);
+}
+
+void
+measure_free(struct measure *m)
+{
+	json_free(m->profiled);
+	profiles_free(m->profiles);
+	for (size_t i = 0; i < m->roles.n; i++)
+		json_free(m->recs[i]);
+	free(m->recs);
+	roles_free(&m->roles);
+	json_free(m->raw);
+	str_free(&m->error);
+}
+
+/*
+ * The first module's file. That of a build is part of who is measured; one that
+ * a case names is not, since cases of one session may have different ones.
+ */
+static void
+set_module(struct measure *m, const struct json *server, struct json *rec)
+{
+	const char *room = json_get(m->build, "module") ? "subject" : "env";
+	const struct json *first = json_first(json_get(server, "modules"));
+
+	json_set_str(json_get(rec, room), "module_sha256",
+	    json_get_str(first, "sha256"));
+}
+
+static void
+set_subject(struct measure *m, const struct json *server)
+{
+	const char *sha = json_str(json_path(server, "binary.sha256"));
+	struct json *s;
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		s = json_get(m->recs[i], "subject");
+		json_set_str(
+		    s, "server_version", json_get_str(server, "version"));
+		json_set_str(s, "binary_sha256", sha);
+		set_module(m, server, m->recs[i]);
+	}
+}
+
+static void
+watch(void *arg, const struct engine_progress *e)
+{
+	struct measure *m = arg;
+	struct runner *r = m->r;
+
+	if (m->profiles)
+		profiles_see(m->profiles, e);
+	if (*r->stop || coproc_news(r->coproc))
+		r->halt = 1;
+	progress_draw(r->progress, e);
+}
+
+static struct engine_job
+job_of(struct measure *m, const struct target *t)
+{
+	return (struct engine_job){.cas = m->cas,
+	    .target = t,
+	    .work = m->roles.works,
+	    .nwork = m->roles.nworks,
+	    .stop = &m->r->halt,
+	    .progress = watch,
+	    .arg = m,
+	    .rec = m->recs[0],
+	    .raw = &m->raw};
+}
+
+/* What an engine has learned of the run is true of each of its records. */
+static void
+spread(struct measure *m)
+{
+	static const char *const rooms[] = {"run", "env"};
+	const struct json *from;
+	struct json *to;
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 1; i < m->roles.n; i++) {
+			from = json_get(m->recs[0], rooms[k]);
+			to = json_get(m->recs[i], rooms[k]);
+			for (from = json_first(from); from;
+			     from = json_next(from))
+				if (!json_get(to, json_key(from)))
+					json_set(
+					    to, json_key(from), json_dup(from));
+		}
+}
+
+/* The part of a role's time in which all others were at work as well. */
+static void
+set_overlap(struct measure *m, const struct engine_result *v)
+{
+	int64_t from = INT64_MIN, to = INT64_MAX;
+	const struct engine_result *r;
+	double part;
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		r = &v[m->roles.v[i].first];
+		from = r->start_ns > from ? r->start_ns : from;
+		to = r->end_ns < to ? r->end_ns : to;
+	}
+	for (size_t i = 0; i < m->roles.n && m->roles.n > 1; i++) {
+		r = &v[m->roles.v[i].first];
+		if (r->end_ns <= r->start_ns)
+			continue;
+		part = to > from
+		    ? (double)(to - from) / (double)(r->end_ns - r->start_ns)
+		    : 0;
+		json_set_num(json_get(m->recs[i], "run"), "overlap_percent",
+		    round(part * 1e4) / 100);
+	}
+}
+
+/* A run may have failed since nothing of it was answered. */
+static bool
+measured_something(const struct engine_result *r)
+{
+	return r->requests || r->lost + r->unanswered > 0;
+}
+
+static void
+keep_figures(
+    struct measure *m, const struct target *t, struct engine_result *v, int rc)
+{
+	struct json *memory = json_object(), *metrics;
+	struct role *role;
+
+	/* That a server of ours has ended is reported with its log. */
+	if (target_memory(t, memory) < 0 && rc != 0 && m->r->running)
+		measure_failed(m, NULL);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		role = &m->roles.v[i];
+		roles_blend(&v[role->first], role->n);
+		if (rc < 0 && !measured_something(&v[role->first]))
+			continue;
+		figures_set(m->recs[i], &v[role->first]);
+		metrics = json_get(m->recs[i], "metrics");
+		for (const struct json *j = json_first(memory); j;
+		     j = json_next(j))
+			json_set(metrics, json_key(j), json_dup(j));
+	}
+	json_free(memory);
+	set_overlap(m, v);
+}
+
+static int
+load(struct measure *m, const struct target *t)
+{
+	struct engine_result *v = mem_array(m->roles.nworks + 1, sizeof *v);
+	struct engine_job job = job_of(m, t);
+	size_t nwarm;
+	struct engine_work *warm = roles_warmup(&m->roles, &nwarm);
+	int rc;
+
+	job.warmup = warm;
+	job.nwarmup = nwarm;
+	rc = m->engine->run(m->engine->self, &job, v);
+	if (rc != 0 && !m->r->halt)
+		measure_failed(m, NULL);
+	else if (rc == 0 && m->profiles &&
+	    profiles_end(
+		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
+		measure_failed(m, NULL); /* the load did not */
+	keep_figures(m, t, v, rc);
+	spread(m);
+	for (size_t i = 0; i < m->roles.nworks; i++)
+		engine_result_free(&v[i]);
+	free(v);
+	free(warm);
+	return rc == 0 ? 0 : -1;
+}
+
+/* Searches are measured on an index that finds something, or not at all. */
+static int
+prepare(struct measure *m, const struct target *t)
+{
+	const struct json *c = json_get(m->cas, "config");
+
+	if (setup_run(t, json_get(c, "setup_commands"), "setup command") < 0 ||
+	    populate(t, m->cas, &m->roles.works[0], &m->r->halt, watch, m) < 0)
+		return -1;
+	return probe_before(t, &m->roles, &m->r->halt);
+}
+
+/* The load is under way only later: they wait for that. */
+static int
+begin_profiles(struct measure *m, const struct json *server)
+{
+	if (!m->profiled)
+		return 0;
+	m->profiles = profiles_new(
+	    m->r->profiles, m->cas, m->build, server, m->r->session);
+	return m->profiles ? 0 : measure_failed(m, NULL);
+}
+
+/* After whatever came before, unless the server is gone. */
+static int
+clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
+{
+	const struct json *c = json_get(m->cas, "config");
+	const struct json *list = json_get(c, "teardown_commands");
+
+	if (!list || m->r->halt || (rc < 0 && lease_lost(l, m->cas, true)))
+		return rc;
+	if (setup_run(t, list, "teardown command") < 0)
+		return measure_failed(m, NULL);
+	return rc;
+}
+
+int
+measure_run(struct measure *m, struct lease *l)
+{
+	struct target t = {0};
+	int rc = -1;
+
+	m->r->halt = 0;
+	l->used = true;
+	set_subject(m, l->server);
+	if (lease_target(l, m->cas, &t) < 0) {
+		measure_failed(m, NULL);
+		goto out;
+	}
+	rc = prepare(m, &t);
+	if (rc < 0 && !m->r->halt)
+		measure_failed(m, NULL);
+	if (rc == 0)
+		rc = begin_profiles(m, l->server);
+	if (rc == 0)
+		rc = load(m, &t);
+	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
+		rc = measure_failed(m, NULL);
+	rc = clean_up(m, l, &t, rc);
+out:
+	target_free(&t);
+	return rc;
+}
+
+int
+measure_attempt(struct measure *m, struct lease *l)
+{
+	struct target t = {0};
+	struct engine_job job = job_of(m, &t);
+	int rc = -1;
+
+	m->r->halt = 0;
+	l->used = true;
+	set_subject(m, l->server);
+	if (lease_target(l, m->cas, &t) < 0 ||
+	    m->engine->attempt(m->engine->self, &job) != 0) {
+		if (!m->r->halt)
+			measure_failed(m, NULL);
+	} else
+		rc = 0;
+	target_free(&t);
+	return rc;
+}

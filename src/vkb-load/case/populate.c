@@ -1,0 +1,53 @@
+#include "populate.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "target.h"
+#include "vkb-load/engine/command.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#define CONNECTIONS 50
+#define BATCH 16
+
+static void
+report(struct engine_result *r, int *rc)
+{
+	if (*rc == 0 && r->refused)
+		*rc = err_fail("populate_with: %llu of %llu requests were "
+			       "refused: %s",
+		    (unsigned long long)r->refused,
+		    (unsigned long long)r->requests, r->refusal);
+	engine_result_free(r);
+}
+
+int
+populate(const struct target *t, const struct json *cas,
+    const struct engine_work *like, const volatile int *stop,
+    engine_progress_fn *progress, void *arg)
+{
+	const char *with = json_str(json_path(cas, "config.populate_with"));
+	struct engine_work w = *like;
+	struct engine_result result = {0};
+	char *name;
+	int rc;
+
+	if (!with)
+		return 0;
+	name = mem_str(with);
+	for (char *c = name; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	w.command = command_known(name) ? name : with;
+	w.text = command_known(name) ? NULL : with;
+	w.dataset = NULL;
+	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
+	w.sequential = true;
+	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
+	w.pipeline = BATCH;
+	w.duration_s = w.warmup_s = w.rate = 0;
+	rc = engine_run(&t->e, &w, 1, stop, progress, arg, &result);
+	report(&result, &rc);
+	free(name);
+	return rc;
+}

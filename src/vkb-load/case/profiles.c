@@ -1,0 +1,402 @@
+#include "profiles.h"
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "proc.h"
+#include "record.h"
+#include "str.h"
+#include "vkb-load/engine/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* To find the stacks of many samples. */
+enum { END_MS = 600000 };
+
+/* What vkb-profile takes. */
+enum { MOST_HZ = 100000, MOST_S = 864000 };
+
+#define COUNTERS "ipc,cache,branch"
+
+struct one {
+	pid_t pid;
+	int port;
+	char *dir;
+	struct proc *proc; /* NULL: not started */
+	int err;           /* what it says */
+};
+
+struct profiles {
+	const struct profiles_opts *o;
+	const struct json *cas;
+	const char *session;
+	struct one *v;
+	size_t n;
+	bool begun;
+	bool failed; /* to start, which was said */
+};
+
+static const struct json *
+set_of(const struct json *cas)
+{
+	return json_path(cas, "config.profiling");
+}
+
+/* A number, if there is one. */
+static bool
+is_wrong(const struct json *set, const char *path, double least, double most)
+{
+	const struct json *j = json_path(set, path);
+	double v = json_num(j, NAN);
+
+	return j && !(v >= least && v <= most);
+}
+
+static bool
+is_mode(const char *mode)
+{
+	static const char *const modes[] = {
+	    "cpu", "wall", "wall-time", "offcpu"};
+
+	for (size_t i = 0; i < 4 && mode; i++)
+		if (strcmp(mode, modes[i]) == 0)
+			return true;
+	return !mode;
+}
+
+const char *
+profiles_cannot(const struct profiles_opts *o, const struct json *cas)
+{
+	const struct json *set = set_of(cas);
+
+	if (!set)
+		return NULL;
+	if (!o->dir)
+		return "it is profiled, which --profiles DIR has it do";
+	if (is_wrong(set, "sampling_freq", 1, MOST_HZ))
+		return "the sampling_freq of its profile is no number from 1 "
+		       "to 100000";
+	if (is_wrong(set, "delays.write.delay", 0, MOST_S) ||
+	    is_wrong(set, "delays.read.delay", 0, MOST_S))
+		return "a delay of its profile is no number of seconds";
+	if (is_wrong(set, "delays.write.duration", .01, MOST_S) ||
+	    is_wrong(set, "delays.read.duration", .01, MOST_S))
+		return "a duration of its profile is no number of seconds";
+	if (!is_mode(json_get_str(set, "mode")))
+		return "the mode of its profile is not cpu, wall, wall-time or "
+		       "offcpu";
+	return NULL;
+}
+
+bool
+profiles_wanted(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->dir && (o->extra || o->time_s > 0 || set_of(cas));
+}
+
+bool
+profiles_alone(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->time_s > 0 || set_of(cas);
+}
+
+/* --- what is asked ------------------------------------------------------ */
+
+/* Where a case reads the set's delays of reading count, else of writing. */
+static const struct json *
+delays_of(const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *phase = json_get_str(c, "test_phase");
+	const char *command = json_get_str(c, "command");
+	bool reads = phase ? strcmp(phase, "read") == 0
+			   : command && engine_reads(command);
+
+	return json_path(set_of(cas), reads ? "delays.read" : "delays.write");
+}
+
+static double
+delay_of(const struct json *cas)
+{
+	return json_get_num(delays_of(cas), "delay", 0);
+}
+
+static double
+duration_of(const struct profiles_opts *o, const struct json *cas)
+{
+	return o->time_s > 0 ? o->time_s
+			     : json_get_num(delays_of(cas), "duration", 10);
+}
+
+/* Scenarios after it may need all that it writes, and no more. */
+static bool
+writes_for_others(const struct json *cas)
+{
+	const char *phase = json_str(json_path(cas, "config.test_phase"));
+
+	return phase && strcmp(phase, "write") == 0;
+}
+
+static const char *
+mode_of(const struct json *cas)
+{
+	const char *mode = json_get_str(set_of(cas), "mode");
+
+	if (!mode)
+		return "cpu";
+	return strcmp(mode, "wall-time") == 0 ? "wall" : mode;
+}
+
+/* Until perf has begun some time passes; shorter profiles have few samples. */
+enum { START_S = 4, SAMPLED_S = 2 };
+
+void
+profiles_stretch(const struct profiles_opts *o, const struct json *cas,
+    struct engine_work *w, size_t n)
+{
+	double time = duration_of(o, cas), start = delay_of(cas) + START_S;
+
+	if (writes_for_others(cas))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (o->time_s > 0 || w[i].requests > 0) {
+			w[i].requests = 0;
+			w[i].duration_s = start + time;
+		} else
+			w[i].duration_s = fmax(
+			    w[i].duration_s, start + fmin(time, SAMPLED_S));
+}
+
+/* --- where it goes ------------------------------------------------------ */
+
+static char *
+folder(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build, size_t node)
+{
+	const struct json *subject = json_get(build, "subject");
+	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
+	struct str s = {0};
+
+	str_printf(&s, "%s/", o->dir);
+	folder_add_part(&s, json_get_str(cas, "id"));
+	if (who) {
+		str_addc(&s, '@');
+		folder_add_part(&s, who);
+	}
+	if (node)
+		str_printf(&s, "-node%zu", node + 1);
+	free(who);
+	return str_take(&s);
+}
+
+/* What vkb-profile left alone, without the case, was never told of. */
+static bool
+complete(const char *dir)
+{
+	char *file = mem_printf("%s/profile.json", dir);
+	struct json *rec = access(file, F_OK) == 0 ? jsonfile_read(file) : NULL;
+	bool is = json_get_str(rec, "case") != NULL;
+
+	json_free(rec);
+	free(file);
+	return is;
+}
+
+bool
+profiles_there(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build)
+{
+	char *dir = folder(o, cas, build, 0);
+	bool is = complete(dir);
+
+	free(dir);
+	return is;
+}
+
+/* What an interrupted session left is begun anew; what others have stays. */
+static void
+clear(const char *dir)
+{
+	static const char *const files[] = {"profile.json", "perf.data",
+	    "stacks.folded", "flame.svg", "functions.txt", NULL};
+	char *path;
+
+	for (size_t i = 0; files[i]; i++) {
+		path = mem_printf("%s/%s", dir, files[i]);
+		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+			err_fail_sys("cannot remove '%s'", path);
+		free(path);
+	}
+}
+
+/* --- at work ------------------------------------------------------------ */
+
+struct profiles *
+profiles_new(const struct profiles_opts *o, const struct json *cas,
+    const struct json *build, const struct json *server, const char *session)
+{
+	struct profiles *p = mem_new(sizeof *p);
+	const struct json *nodes = json_get(server, "nodes"), *j;
+
+	*p = (struct profiles){.o = o, .cas = cas, .session = session};
+	p->v = mem_array(json_len(nodes) + 1, sizeof *p->v);
+	for (j = json_first(nodes); j && (o->nodes || !p->n);
+	     j = json_next(j)) {
+		p->v[p->n] =
+		    (struct one){.pid = (pid_t)json_get_num(j, "pid", 0),
+			.port = (int)json_get_num(j, "port", 0),
+			.dir = folder(o, cas, build, p->n),
+			.err = -1};
+		p->n++;
+		if (p->v[p->n - 1].pid > 0)
+			continue;
+		err_say("the process of the server is not known here, so it "
+			"cannot be profiled");
+		profiles_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void
+profiles_free(struct profiles *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->v[i].proc)
+			proc_stop(p->v[i].proc, 5000);
+		proc_free(p->v[i].proc);
+		if (p->v[i].err >= 0)
+			close(p->v[i].err);
+		free(p->v[i].dir);
+	}
+	free(p->v);
+	free(p);
+}
+
+static int
+start(struct profiles *p, struct one *x)
+{
+	char *prog = proc_beside("vkb-profile");
+	char pid[32], port[32], freq[32], delay[32], duration[32];
+	const char *const argv[] = {prog, "-q", "--pid", pid, "--port", port,
+	    "-o", x->dir, "-m", mode_of(p->cas), "--freq", freq, "--delay",
+	    delay, "-d", duration, "--stat", COUNTERS, "--title",
+	    json_get_str(p->cas, "id"), NULL};
+	struct proc_spec spec = {
+	    .argv = argv, .group = true, .death_signal = SIGTERM};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
+	snprintf(port, sizeof port, "%d", x->port);
+	snprintf(freq, sizeof freq, "%.0f",
+	    json_get_num(set_of(p->cas), "sampling_freq", 999));
+	snprintf(delay, sizeof delay, "%.3fs", delay_of(p->cas));
+	snprintf(duration, sizeof duration, "%.3fs", duration_of(p->o, p->cas));
+	clear(x->dir);
+	x->err = memfd_create("profile", MFD_CLOEXEC);
+	spec.in = spec.out = null;
+	spec.err = x->err;
+	if (null >= 0 && x->err >= 0)
+		x->proc = proc_start(&spec);
+	else
+		err_fail_sys("cannot start a profile");
+	if (null >= 0)
+		close(null);
+	free(prog);
+	return x->proc ? 0 : -1;
+}
+
+void
+profiles_see(struct profiles *p, const struct engine_progress *e)
+{
+	if (p->begun || e->seeding || e->warmup)
+		return;
+	p->begun = true;
+	for (size_t i = 0; i < p->n && !p->failed; i++)
+		p->failed = start(p, &p->v[i]) < 0;
+}
+
+/* What it said, and it failed. */
+static int
+fail(struct one *x, int status)
+{
+	char text[1024], how[64];
+	ssize_t n = pread(x->err, text, sizeof text - 1, 0);
+
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n > 0 ? n : 0] = '\0';
+	return err_fail(
+	    "vkb-profile %s: %s", proc_ended(status, how, sizeof how), text);
+}
+
+static int
+read_record(struct profiles *p, struct one *x, const struct json *subject,
+    struct json *recs)
+{
+	char *file = mem_printf("%s/profile.json", x->dir);
+	struct json *rec = jsonfile_read(file), *run;
+	int rc = -1;
+
+	if (rec && record_check(rec, file) == 0) {
+		run = json_object();
+		/* All builds of a session are profiled in turns, once. */
+		json_set_str(run, "session", p->session);
+		json_set_num(run, "index", 1);
+		json_set_num(run, "block", 1);
+		json_set_str(rec, "case", json_get_str(p->cas, "id"));
+		json_set(rec, "subject", json_dup(subject));
+		json_set(rec, "config", json_dup(json_get(p->cas, "config")));
+		json_set(rec, "run", run);
+		rc = jsonfile_write(file, rec);
+		json_push(recs, rec);
+		rec = NULL;
+	}
+	json_free(rec);
+	free(file);
+	return rc;
+}
+
+int
+profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
+{
+	int rc = p->failed ? -1 : 0, status;
+	struct one *x;
+
+	if (!p->begun)
+		return err_fail("the load was over before it could be "
+				"profiled%s",
+		    writes_for_others(p->cas)
+			? ": give this scenario more requests, a load that "
+			  "writes for others is not made longer"
+			: "");
+	/* All at once: an interrupt is what says that it is enough. */
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].proc)
+			proc_signal(p->v[i].proc, SIGINT);
+	for (size_t i = 0; i < p->n; i++) {
+		x = &p->v[i];
+		if (!x->proc)
+			continue;
+		if (!proc_wait(x->proc, END_MS, &status))
+			rc = err_fail("vkb-profile does not end");
+		else if (status != 0)
+			rc = fail(x, status);
+		else if (read_record(p, x, subject, recs) < 0)
+			rc = -1;
+		proc_free(x->proc);
+		x->proc = NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,80 @@
+#include "samplequery.h"
+#include "err.h"
+#include "mem.h"
+#include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/template.h"
+#include "vkb-load/plan/ownkeys.h"
+
+#include <stdlib.h>
+
+#define FULL 65536
+
+struct samplequery {
+	struct template *t;
+	struct dataset *rows;
+	struct course course;
+	struct keys keys;
+	char *buf;
+};
+
+void
+samplequery_close(struct samplequery *q)
+{
+	if (!q)
+		return;
+	template_free(q->t);
+	dataset_free(q->rows);
+	free(q->buf);
+	free(q);
+}
+
+/* A few rows are enough, and quickly read. */
+static int
+bind(struct samplequery *q, const struct engine_work *w, size_t most)
+{
+	struct dataset_want want = {.path = w->dataset,
+	    .xml_element = w->xml_element,
+	    .maxdocs = (long long)most,
+	    .fields = template_fields(q->t)};
+
+	if (!*want.fields)
+		return 0;
+	q->rows = dataset_read(&want, NULL, NULL);
+	if (!q->rows)
+		return -1;
+	template_bind(q->t, q->rows, 0);
+	return 0;
+}
+
+struct samplequery *
+samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
+{
+	struct samplequery *q = mem_new(sizeof *q);
+	uint64_t space = w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
+	char *why = NULL, *text = ownkeys_expand(w->text, prefix);
+
+	q->keys = (struct keys){.space = space, .count = space};
+	q->course.sequential = w->sequential;
+	rng_seed(&q->course.rng, w->seed, 0);
+	q->t = template_new(text, w->data_size, false, &why);
+	if (!q->t)
+		err_say("'%s': %s", text, why);
+	free(text);
+	free(why);
+	if (!q->t || bind(q, w, most) < 0) {
+		samplequery_close(q);
+		return NULL;
+	}
+	q->buf = mem_new(template_room(q->t, FULL));
+	return q;
+}
+
+const char *
+samplequery_next(struct samplequery *q, size_t *n)
+{
+	template_make(q->t, &q->course, &q->keys, q->buf, 1, FULL, n);
+	return q->buf;
+}

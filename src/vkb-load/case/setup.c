@@ -1,0 +1,94 @@
+#include "setup.h"
+#include "client.h"
+#include "err.h"
+#include "json.h"
+#include "str.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/plan/ownkeys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOPS 16
+
+/* The node that an answer "MOVED SLOT HOST:PORT" names; SIZE_MAX: none. */
+static size_t
+moved_to(const struct target *t, const struct reply *r)
+{
+	const char *text = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
+	const char *colon = text ? strrchr(text, ':') : NULL;
+	int port;
+
+	if (!colon || !str_starts(text, "MOVED ") ||
+	    sscanf(colon, ":%d", &port) != 1)
+		return SIZE_MAX;
+	for (size_t i = 0; i < t->e.nnodes; i++)
+		if (t->nodes[i].port == port)
+			return i;
+	return SIZE_MAX;
+}
+
+/* The answer is freed here; 0, or -1 and said. */
+static int
+verdict(struct reply *r, const char *what, const char *text)
+{
+	const char *error = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
+	int rc = 0;
+
+	if (error)
+		rc = err_fail("%s '%s': %s", what, text, error);
+	reply_free(r);
+	return rc;
+}
+
+static int
+send_one(
+    const struct target *t, const char *text, char **words, const char *what)
+{
+	struct client *c;
+	struct reply *r;
+	size_t node = 0, next;
+
+	for (int hop = 0;; hop++) {
+		c = target_client(t, node);
+		if (!c)
+			return -1;
+		r = client_call(
+		    c, control_ms(&t->e, 0), (const char *const *)words);
+		if (!r)
+			err_say("%s '%s': %s", what, text, client_error(c));
+		client_close(c);
+		if (!r)
+			return -1;
+		next = moved_to(t, r);
+		if (next == SIZE_MAX || hop == HOPS)
+			return verdict(r, what, text);
+		node = next;
+		reply_free(r);
+	}
+}
+
+int
+setup_run(const struct target *t, const struct json *list, const char *what)
+{
+	const char *why;
+	char **words, *text;
+	size_t n;
+	int rc = 0;
+
+	for (const struct json *v = json_first(list); v && rc == 0;
+	     v = json_next(v)) {
+		text = ownkeys_expand(json_str(v), t->e.prefix);
+		words = words_split(text, &n, &why);
+		if (!words)
+			rc = err_fail("%s '%s': %s", what, text, why);
+		else if (n)
+			rc = send_one(t, text, words, what);
+		words_free(words);
+		free(text);
+	}
+	return rc;
+}

@@ -1,0 +1,374 @@
+#include "streams.h"
+#include "clock.h"
+#include "hist.h"
+#include "json.h"
+#include "losses.h"
+#include "mem.h"
+#include "run.h"
+#include "slotmap.h"
+#include "vkb-load/meter/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define LOOK_NS 250000000    /* between two looks at the run */
+#define REFRESH_NS 100000000 /* between two looks at the slots */
+
+/* All streams of one run, and what the calling thread knows of them. */
+struct streams {
+	struct gate gate;
+	struct run *runs;
+	size_t n;
+	struct watch *watch;
+	const volatile int *stop;
+	engine_progress_fn *progress;
+	void *arg;
+	int64_t t0, t1; /* from the first that measures to the last that ends */
+};
+
+/* As many descriptors as the connections need, where that is allowed. */
+static void
+room_for(uint64_t clients)
+{
+	struct rlimit l;
+	rlim_t need = (rlim_t)clients + 256;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
+		return;
+	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
+	/* Where it fails, the connection that has no room says so. */
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* Waits with the lock held for 'until' or a change. */
+static void
+wait_until(struct streams *s, int64_t until)
+{
+	struct timespec t = {
+	    .tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+
+	pthread_cond_timedwait(&s->gate.changed, &s->gate.lock, &t);
+}
+
+void
+run_stale(struct run *r)
+{
+	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
+	    atomic_exchange(&r->stale, true))
+		return;
+	pthread_mutex_lock(&r->gate->lock);
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
+}
+
+/*
+ * After a MOVED: what the cluster says now. Threads see it at their tick, and
+ * until then go on with the old map, so it is not asked more often.
+ */
+static void
+refresh(struct run *r, int64_t now)
+{
+	if (now < r->refresh_ns || !atomic_exchange(&r->stale, false))
+		return;
+	r->refresh_ns = now + REFRESH_NS;
+	atomic_store(&r->map,
+	    slotmap_again(atomic_load(&r->map), r->target, r->tls, r->space,
+		(const char(*)[3])r->tags));
+}
+
+/* Whether all are to end early; then they do. */
+static bool
+halted(struct streams *s)
+{
+	bool halt = s->stop && *s->stop;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		halt |= run_halted(&s->runs[i]);
+	for (i = 0; halt && i < s->n; i++)
+		if (!run_halted(&s->runs[i]))
+			atomic_store(&s->runs[i].halt, 1);
+	return halt;
+}
+
+static bool
+all_ready(const struct streams *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->runs[i].nready < s->runs[i].nworkers)
+			return false;
+	return true;
+}
+
+static bool
+all_done(const struct streams *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->runs[i].ndone < s->runs[i].nworkers)
+			return false;
+	return true;
+}
+
+/* False when a stream failed before all were connected. */
+static bool
+connected(struct streams *s)
+{
+	bool ok;
+
+	pthread_mutex_lock(&s->gate.lock);
+	while (!(ok = all_ready(s)) && !halted(s))
+		wait_until(s, clock_ns() + LOOK_NS);
+	pthread_mutex_unlock(&s->gate.lock);
+	return ok && !halted(s);
+}
+
+/* The clock starts, for all at the same time. */
+static void
+set_times(struct streams *s)
+{
+	int64_t now = clock_ns();
+	struct run *r;
+	size_t i;
+
+	s->t0 = INT64_MAX;
+	s->t1 = 0;
+	for (i = 0; i < s->n; i++) {
+		r = &s->runs[i];
+		r->base = r->start = now;
+		r->t0 = now + (int64_t)(r->work->warmup_s * 1e9);
+		r->t1 = r->requests == RUN_ENDLESS
+		    ? r->t0 + (int64_t)(r->work->duration_s * 1e9)
+		    : INT64_MAX;
+		s->t0 = r->t0 < s->t0 ? r->t0 : s->t0;
+		s->t1 = r->t1 > s->t1 ? r->t1 : s->t1;
+	}
+}
+
+static void
+release(struct streams *s)
+{
+	size_t i;
+
+	pthread_mutex_lock(&s->gate.lock);
+	for (i = 0; i < s->n; i++)
+		s->runs[i].go = true;
+	pthread_cond_broadcast(&s->gate.changed);
+	pthread_mutex_unlock(&s->gate.lock);
+}
+
+/* How much of the stream is done; its last interval is added to *p. */
+static double
+share_done(struct run *r, int64_t now, struct engine_progress *p)
+{
+	const struct interval *last;
+
+	run_close_intervals(r, false);
+	if (r->closed) {
+		last = &r->intervals[r->closed - 1];
+		p->rps = (isnan(p->rps) ? 0 : p->rps) + (double)last->requests;
+		p->p99_ms = fmax(p->p99_ms, last->p99_ms);
+	}
+	return r->t1 != INT64_MAX
+	    ? (double)(now - r->start) / (double)(r->t1 - r->start)
+	    : (double)r->answered / (double)r->requests;
+}
+
+static void
+tell(struct streams *s, int64_t now)
+{
+	struct engine_progress p = {.done = 1, .rps = NAN, .p99_ms = NAN};
+	size_t i;
+
+	pthread_mutex_lock(&s->gate.lock);
+	for (i = 0; i < s->n; i++)
+		p.done = fmin(p.done, share_done(&s->runs[i], now, &p));
+	p.warmup = now < s->t0;
+	pthread_mutex_unlock(&s->gate.lock);
+	if (s->progress)
+		s->progress(s->arg, &p);
+}
+
+static void
+supervise(struct streams *s)
+{
+	int64_t now, look = clock_ns() + LOOK_NS, next;
+	bool begun = s->t0 == s->runs[0].start, ended = false, done = false;
+	size_t i;
+
+	release(s);
+	while (!done) {
+		next = look;
+		if (!begun && s->t0 < next)
+			next = s->t0;
+		if (begun && !ended && s->t1 < next)
+			next = s->t1;
+		pthread_mutex_lock(&s->gate.lock);
+		if (!all_done(s))
+			wait_until(s, next);
+		done = all_done(s);
+		pthread_mutex_unlock(&s->gate.lock);
+		now = clock_ns();
+		if (!begun && now >= s->t0) {
+			watch_begin(s->watch);
+			begun = true;
+		}
+		if (begun && !ended && (now >= s->t1 || done)) {
+			watch_end(s->watch);
+			ended = true;
+		}
+		halted(s);
+		for (i = 0; i < s->n; i++)
+			refresh(&s->runs[i], now);
+		if (now < look)
+			continue;
+		look = now + LOOK_NS;
+		tell(s, now);
+	}
+}
+
+/* What the client and the servers spent is that of all streams together. */
+static void
+report(struct streams *s, struct engine_result *results)
+{
+	struct engine_result all = {0}, *r;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		run_results(&s->runs[i], &results[i]);
+		all.requests += results[i].requests;
+	}
+	watch_report(s->watch, &all);
+	for (i = 0; i < s->n; i++) {
+		r = &results[i];
+		r->client_cpu_us_per_req = all.client_cpu_us_per_req;
+		r->client_cycles_per_req = all.client_cycles_per_req;
+		r->client_busy_percent = all.client_busy_percent;
+		r->server_cpu_us_per_req = all.server_cpu_us_per_req;
+		r->server_cycles_per_req = all.server_cycles_per_req;
+		r->server_instructions_per_req =
+		    all.server_instructions_per_req;
+		r->server_busy_percent = all.server_busy_percent;
+		r->foreign_cpu_percent = all.foreign_cpu_percent;
+		r->steal_percent = all.steal_percent;
+		r->memory_mb = all.memory_mb;
+		r->sampled = json_dup(all.sampled);
+		r->samples = json_dup(all.samples);
+		r->bound = all.bound;
+	}
+	engine_result_free(&all);
+}
+
+static struct watch *
+new_watch(const struct streams *s, const struct engine_target *t)
+{
+	pid_t *tids = NULL;
+	struct watch *w;
+	size_t i, j, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		for (j = 0; j < s->runs[i].nworkers; j++) {
+			tids = mem_resize(tids, n + 1, sizeof *tids);
+			tids[n++] = s->runs[i].workers[j].tid;
+		}
+	w = watch_new(t, tids, n);
+	free(tids);
+	return w;
+}
+
+static void
+join(struct streams *s)
+{
+	struct run *r;
+	size_t i, j;
+
+	pthread_mutex_lock(&s->gate.lock);
+	for (i = 0; i < s->n; i++)
+		s->runs[i].released = true;
+	pthread_cond_broadcast(&s->gate.changed);
+	pthread_mutex_unlock(&s->gate.lock);
+	for (i = 0; i < s->n; i++) {
+		r = &s->runs[i];
+		for (j = 0; j < r->nworkers; j++)
+			if (r->workers[j].started)
+				pthread_join(r->workers[j].thread, NULL);
+	}
+}
+
+static int
+start(struct streams *s, const struct engine_target *t,
+    const struct engine_work *works, const struct run_options *options)
+{
+	uint64_t clients = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (run_init(&s->runs[i], &s->gate, t, &works[i], &options[i]) <
+		    0)
+			return -1;
+		clients += (uint64_t)works[i].clients *
+		    (s->runs[i].by_key ? atomic_load(&s->runs[i].map)->n : 1);
+	}
+	room_for(clients);
+	for (i = 0; i < s->n; i++)
+		if (run_start(&s->runs[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+gate_init(struct gate *g)
+{
+	pthread_condattr_t a;
+
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->changed, &a);
+	pthread_condattr_destroy(&a);
+}
+
+int
+streams_run(const struct engine_target *t, const struct engine_work *works,
+    const struct run_options *options, size_t n, const volatile int *stop,
+    engine_progress_fn *progress, void *arg, struct engine_result *results)
+{
+	struct streams s = {
+	    .n = n, .stop = stop, .progress = progress, .arg = arg};
+	size_t i;
+	int rc = -1;
+
+	gate_init(&s.gate);
+	s.runs = mem_array(n, sizeof *s.runs);
+	if (start(&s, t, works, options) == 0 && connected(&s)) {
+		s.watch = new_watch(&s, t);
+		set_times(&s); /* opening the counters took its time */
+		if (s.t0 == s.runs[0].start)
+			watch_begin(s.watch);
+		set_times(&s);
+		supervise(&s);
+		rc = halted(&s) ? -1 : 0;
+	} else {
+		for (i = 0; i < n; i++) /* say to all what one has met */
+			if (!run_halted(&s.runs[i]))
+				atomic_store(&s.runs[i].halt, 1);
+		release(&s);
+	}
+	join(&s);
+	if (rc == 0 && losses_fail(s.runs, n))
+		rc = -1;
+	if (results && s.watch)
+		report(&s, results);
+	watch_free(s.watch);
+	for (i = 0; i < n; i++)
+		run_fini(&s.runs[i]);
+	free(s.runs);
+	pthread_cond_destroy(&s.gate.changed);
+	pthread_mutex_destroy(&s.gate.lock);
+	return rc;
+}

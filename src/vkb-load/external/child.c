@@ -1,0 +1,214 @@
+#include "child.h"
+#include "clock.h"
+#include "err.h"
+#include "mem.h"
+#include "proc.h"
+#include "served.h"
+#include "vkb-load/meter/watch.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TICK_MS 100
+#define OUTPUT_MOST 1048576 /* bytes of each kind */
+#define LAST_WORDS 400
+
+struct waiting {
+	const struct child_spec *s;
+	struct proc *proc;
+	int out, err;
+	int64_t began, asked;
+	double calls; /* when asked last */
+};
+
+static double
+since(int64_t ns)
+{
+	return (double)(clock_ns() - ns) / 1e9;
+}
+
+/* Has nothing been served since it was looked at last? */
+static int
+silent(struct waiting *w)
+{
+	struct served_counts now;
+
+	if (since(w->asked) < w->s->silence_s)
+		return 0;
+	if (served_read(w->s->served, &now) < 0)
+		return -1;
+	if (now.calls <= w->calls)
+		return err_fail("'%s' sent nothing for %g s", w->s->argv[0],
+		    w->s->silence_s);
+	w->calls = now.calls;
+	w->asked = clock_ns();
+	return 0;
+}
+
+static int
+too_much(const struct waiting *w)
+{
+	const int fds[] = {w->out, w->err};
+	struct stat st;
+
+	for (size_t i = 0; i < 2; i++)
+		if (fstat(fds[i], &st) == 0 && st.st_size > OUTPUT_MOST)
+			return err_fail("'%s' printed more than %d bytes",
+			    w->s->argv[0], OUTPUT_MOST);
+	return 0;
+}
+
+static void
+report(const struct waiting *w)
+{
+	struct engine_progress e = {.p99_ms = NAN, .warmup = w->s->warmup};
+
+	if (w->s->expected_s > 0)
+		e.done = fmin(.99, since(w->began) / w->s->expected_s);
+	if (w->s->progress)
+		w->s->progress(w->s->arg, &e);
+}
+
+/* 0 when it has ended, not yet waited for. */
+static int
+await(struct waiting *w)
+{
+	struct pollfd p = {.fd = proc_fd(w->proc), .events = POLLIN};
+	const struct child_spec *s = w->s;
+
+	while (poll(&p, 1, TICK_MS) <= 0) {
+		report(w);
+		if (*s->stop)
+			return -1;
+		if (s->most_s > 0 && since(w->began) > s->most_s)
+			return err_fail("'%s' took more than %.3g s",
+			    s->argv[0], s->most_s);
+		if (too_much(w) < 0 || silent(w) < 0)
+			return -1;
+	}
+	return too_much(w);
+}
+
+static void
+take(struct str *to, int fd)
+{
+	char buf[4096];
+	ssize_t n;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return;
+	while (to->len < OUTPUT_MOST && (n = read(fd, buf, sizeof buf)) > 0)
+		str_addn(to, buf, (size_t)n);
+}
+
+static int
+run(struct waiting *w, struct child *c)
+{
+	const struct child_spec *s = w->s;
+	struct proc_spec spec = {.argv = s->argv,
+	    .setenv = s->setenv,
+	    .clean = true,
+	    .out = w->out,
+	    .err = w->err,
+	    .group = true,
+	    .guard = s->guard,
+	    .death_signal = SIGKILL,
+	    .cpus = s->cpus};
+	struct served_counts now;
+	int rc;
+
+	if (served_read(s->served, &now) < 0)
+		return -1;
+	w->calls = now.calls;
+	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (spec.in < 0)
+		return err_fail_sys("cannot open '/dev/null'");
+	w->proc = proc_start(&spec);
+	close(spec.in);
+	if (!w->proc)
+		return -1;
+	w->began = w->asked = clock_ns();
+	c->watch = watch_child(s->target, proc_pid(w->proc), s->threads);
+	watch_begin(c->watch);
+	rc = await(w);
+	watch_end(c->watch);
+	proc_signal(w->proc, SIGKILL); /* and what it may have started */
+	proc_wait(w->proc, -1, &c->status);
+	proc_free(w->proc);
+	return rc;
+}
+
+int
+child_run(const struct child_spec *s, struct child *c)
+{
+	struct waiting w = {.s = s,
+	    .out = memfd_create("stdout", MFD_CLOEXEC),
+	    .err = memfd_create("stderr", MFD_CLOEXEC)};
+	int rc;
+
+	*c = (struct child){0};
+	rc = w.out < 0 || w.err < 0
+	    ? err_fail_sys("cannot start '%s'", s->argv[0])
+	    : run(&w, c);
+	if (w.out >= 0 && w.err >= 0) {
+		take(&c->out, w.out);
+		take(&c->err, w.err);
+	}
+	if (w.out >= 0)
+		close(w.out);
+	if (w.err >= 0)
+		close(w.err);
+	return rc;
+}
+
+void
+child_free(struct child *c)
+{
+	watch_free(c->watch);
+	str_free(&c->out);
+	str_free(&c->err);
+}
+
+/* The end of what it printed, from the beginning of a line. */
+static void
+tail(struct str *to, const struct str *from)
+{
+	size_t n = from->len, at;
+	char *text;
+
+	while (n && strchr(" \t\r\n", from->s[n - 1]))
+		n--;
+	at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	while (at && at < n && from->s[at - 1] != '\n')
+		at++;
+	if (at == n && n)
+		at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	text = mem_strn(from->s + at, n - at);
+	for (char *p = text; *p; p++)
+		if (*p == '\n' || *p == '\r')
+			*p = *p == '\n' ? '|' : ' ';
+	str_visible(to, text);
+	free(text);
+}
+
+char *
+child_last_words(const struct child *c, const char *name)
+{
+	struct str s = {0};
+	char how[80];
+
+	str_printf(&s, "%s %s", name, proc_ended(c->status, how, sizeof how));
+	if (c->err.len || c->out.len) {
+		str_add(&s, ": ");
+		tail(&s, c->err.len ? &c->err : &c->out);
+	} else
+		str_add(&s, " and printed nothing");
+	return str_take(&s);
+}

@@ -1,0 +1,530 @@
+#include "vbench.h"
+#include "child.h"
+#include "err.h"
+#include "guard.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "served.h"
+#include "str.h"
+#include "vbargs.h"
+#include "vbcaps.h"
+#include "vbrefuse.h"
+#include "vbresult.h"
+#include "vkb-load/case/target.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/seed.h"
+#include "vkb-load/meter/watch.h"
+#include "vkb-load/plan/builds.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SILENCE_S 60
+#define TRIAL_LEAST_S .2
+#define TRIAL_MOST_S 5
+#define TRIALS 12
+#define REFUSED_PERCENT 1
+#define SEEN .9     /* of what a run by duration says it sent */
+#define NEARLY 1.25 /* times an emulated duration, or its part */
+
+/* How fast a case was at its trial, or in a session before this one. */
+struct rate {
+	const struct json *cas;
+	double rps;
+	long long requests; /* for its duration */
+	bool said;          /* that they take longer, or less */
+};
+
+struct vbench {
+	struct vbcaps caps;
+	struct guard *guard;
+	bool login;
+	struct rate *rates;
+	size_t n, cap;
+};
+
+/* How a case is to be run with this program. */
+struct how {
+	double duration_s, warmup_s; /* asked for */
+	bool pops;
+	bool by_duration;    /* it can do that itself */
+	bool inline_warmup;  /* it can do that itself */
+	bool timed_warmup;   /* a process of its own, by duration */
+	bool counted_warmup; /* a process of its own, by requests */
+};
+
+static bool
+whole(double s)
+{
+	return s >= 1 && s == floor(s);
+}
+
+static struct how
+plan(const struct vbench *v, const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *command = json_get_str(c, "command");
+	struct how h = {.duration_s = json_get_num(c, "duration_s", 0),
+	    .warmup_s = json_get_num(c, "warmup_s", 0)};
+	bool lasts;
+
+	/* What is popped must have been put there: the number must be known. */
+	h.pops = command_needs(command) == NEEDS_POPS;
+	lasts = !h.pops && vbcaps_has(&v->caps, "--duration");
+	h.by_duration = lasts && whole(h.duration_s);
+	if (h.warmup_s > 0) {
+		h.inline_warmup = !h.pops && whole(h.warmup_s) &&
+		    vbcaps_has(&v->caps, "--warmup");
+		h.timed_warmup = !h.inline_warmup && lasts && whole(h.warmup_s);
+		h.counted_warmup = !h.inline_warmup && !h.timed_warmup;
+	}
+	return h;
+}
+
+static char *
+cannot(const void *self, const struct json *cas)
+{
+	const struct vbench *v = self;
+
+	return vbrefuse_why(&v->caps, cas, v->login);
+}
+
+static struct rate *
+rate_of(const struct vbench *v, const struct json *cas)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->rates[i].cas == cas)
+			return &v->rates[i];
+	return NULL;
+}
+
+static bool
+untried(const void *self, const struct json *cas)
+{
+	struct how h = plan(self, cas);
+
+	return ((h.duration_s > 0 && !h.by_duration) || h.counted_warmup) &&
+	    !rate_of(self, cas);
+}
+
+static long long
+lasting(double rps, double s)
+{
+	return (long long)fmin(fmax(1, ceil(rps * s)), 1e18);
+}
+
+static void
+keep_rate(
+    struct vbench *v, const struct json *cas, double rps, long long requests)
+{
+	v->rates = mem_grow(v->rates, v->n, &v->cap, sizeof *v->rates);
+	v->rates[v->n++] = (struct rate){cas, rps, requests, false};
+}
+
+/* All runs of a case make the same number, in whatever session they are. */
+static int
+recall(void *self, const struct json *cas, const struct engine_past *past)
+{
+	struct vbench *v = self;
+	struct how h = plan(v, cas);
+
+	if (past->tool && v->caps.sha256 &&
+	    strcmp(past->tool, v->caps.sha256) != 0)
+		return err_fail("%s: some runs were made with another " VBENCH
+				": one makes all of a file",
+		    json_get_str(cas, "id"));
+	if (untried(self, cas) && past->rps > 0 && past->requests > 0)
+		keep_rate(v, cas, past->rps,
+		    h.duration_s > 0 ? (long long)past->requests : 0);
+	return 0;
+}
+
+/* One process of it, to its end. */
+struct piece {
+	long long requests; /* 0: by duration */
+	double duration_s, warmup_s;
+	bool dropped; /* it is a warm-up */
+};
+
+static int
+start(struct vbench *v, const struct engine_job *j, struct served *served,
+    const struct piece *p, char *const *argv, struct child *c)
+{
+	const struct engine_target *t = &j->target->e;
+	const struct engine_work *w = j->work;
+	const char *variable = t->password ? vbcaps_password(&v->caps) : NULL;
+	const char *const env[] = {variable, t->password, NULL};
+	const struct rate *rate = rate_of(v, j->cas);
+	double s = p->duration_s;
+
+	if (p->requests)
+		s = rate ? (double)p->requests / rate->rps : 0;
+	return child_run(
+	    &(struct child_spec){.argv = (const char *const *)argv,
+		.setenv = variable ? env : NULL,
+		.cpus = w->cpus,
+		.threads = w->threads,
+		.target = t,
+		.served = served,
+		.silence_s = w->timeout_s > 0 ? w->timeout_s : SILENCE_S,
+		.expected_s = s > 0 ? s + p->warmup_s : 0,
+		.most_s = p->requests ? 0
+				      : 2 * (s + p->warmup_s) +
+			(w->timeout_s > 0 ? w->timeout_s : SILENCE_S),
+		.guard = v->guard,
+		.stop = j->stop,
+		.progress = j->progress,
+		.arg = j->arg,
+		.warmup = p->dropped},
+	    c);
+}
+
+/*
+ * Runs it, and keeps its output where it is not dropped. 0, or -1: said, or
+ * stopped.
+ */
+static int
+piece(struct vbench *v, const struct engine_job *j, struct served *served,
+    const struct piece *p, struct child *c)
+{
+	struct vbargs a = {.caps = &v->caps,
+	    .target = &j->target->e,
+	    .work = j->work,
+	    .requests = p->requests,
+	    .duration_s = p->duration_s,
+	    .warmup_s = p->warmup_s};
+	char **argv = vbargs_make(&a), *text;
+	int rc;
+
+	rc = start(v, j, served, p, argv, c);
+	if (j->raw && !p->dropped && (c->out.len || c->err.len)) {
+		text = vbargs_text(argv);
+		*j->raw = record_raw("valkey-csv", text,
+		    c->out.len ? c->out.s : c->err.s,
+		    c->out.len ? c->out.len : c->err.len);
+		free(text);
+	}
+	vbargs_free(argv);
+	if (rc < 0)
+		return -1;
+	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
+		return 0;
+	text = child_last_words(c, vbcaps_name(&v->caps));
+	err_say("%s", text);
+	free(text);
+	return -1;
+}
+
+/* The metrics, the caller's; NULL: said, unless *quick (may be NULL). */
+static struct json *
+read_result(const struct vbench *v, const struct engine_job *j,
+    const struct child *c, bool *quick)
+{
+	char **words = vbargs_words(&v->caps, j->work, j->target->e.cluster);
+	struct str why = {0};
+	struct json *metrics;
+	char *last;
+	bool too_quick;
+
+	metrics = vbresult_read(c->out.len ? c->out.s : "", j->work->command,
+	    words, &too_quick, &why);
+	if (quick)
+		*quick = too_quick;
+	if (!metrics && !(quick && too_quick)) {
+		last = child_last_words(c, "it");
+		err_say("%s %s; %s", vbcaps_name(&v->caps), why.s, last);
+		free(last);
+	}
+	str_free(&why);
+	vbargs_free(words);
+	return metrics;
+}
+
+/* What it needs, for so many requests; a command of the user's gets nothing. */
+static int
+fill(const struct engine_job *j, long long requests)
+{
+	struct engine_work w = *j->work;
+
+	if (!command_known(w.command))
+		return 0;
+	w.requests = requests > 0 ? requests : 1;
+	w.duration_s = w.warmup_s = 0;
+	if (command_needs(w.command) == NEEDS_POPS &&
+	    seed_refills(&j->target->e, &w))
+		return err_fail("%lld elements for %s are more than are "
+				"seeded: give '--requests'",
+		    requests, w.command);
+	return engine_seed(&j->target->e, &w, j->stop, j->progress, j->arg);
+}
+
+/* So many requests: their rate; 0: they took no time; -1: said, or stopped. */
+static double
+try(struct vbench *v, const struct engine_job *j, struct served *served,
+    double requests)
+{
+	struct piece p = {
+	    .requests = (long long)fmin(requests, INT_MAX), .dropped = true};
+	struct json *metrics = NULL;
+	struct child c = {0};
+	bool quick = false;
+	double rps = -1;
+
+	if (fill(j, p.requests) == 0 && piece(v, j, served, &p, &c) == 0)
+		metrics = read_result(v, j, &c, &quick);
+	if (metrics)
+		rps = json_get_num(metrics, "rps", -1);
+	json_free(metrics);
+	child_free(&c);
+	return quick ? 0 : rps;
+}
+
+/*
+ * More and more requests, until they take about as long as a run: its numbers
+ * of keys and elements have a say in the rate, and with threads the end is
+ * noticed a quarter of a second late.
+ */
+static int
+attempt(void *self, const struct engine_job *j)
+{
+	struct vbench *v = self;
+	struct how h = plan(v, j->cas);
+	double goal = fmax(
+	    TRIAL_LEAST_S, fmin(TRIAL_MOST_S, fmax(h.duration_s, h.warmup_s)));
+	struct served *served = served_open(j->target);
+	double rps = -1, n = 20.0 * j->work->clients * j->work->pipeline;
+
+	for (int i = 0; i < TRIALS && served; i++) {
+		rps = try(v, j, served, n);
+		if (rps < 0 || (rps > 0 && n / rps >= goal / 2))
+			break;
+		n = ceil(
+		    n * (rps > 0 ? fmin(20, fmax(2, goal * rps / n)) : 20));
+	}
+	served_close(served);
+	if (rps < 0)
+		return -1;
+	if (rps == 0)
+		return err_fail(
+		    "%s does not tell how fast it is", vbcaps_name(&v->caps));
+	keep_rate(
+	    v, j->cas, rps, h.duration_s > 0 ? lasting(rps, h.duration_s) : 0);
+	return 0;
+}
+
+static void
+add_word(struct str *s, bool yes, const char *word)
+{
+	if (yes)
+		str_printf(s, "%s%s", s->len ? ", " : "", word);
+}
+
+/* Which program it was, and what was made up for. */
+static void
+sign(const struct vbench *v, const struct how *h, struct json *rec)
+{
+	struct json *env = json_get(rec, "env");
+	struct str s = {0};
+
+	json_del(env, "benchmark_tool_version");
+	json_set_str(env, "benchmark_tool_version", v->caps.version);
+	json_set_str(env, "benchmark_tool_sha256", v->caps.sha256);
+	add_word(&s, h->duration_s > 0 && !h->by_duration, "duration");
+	add_word(&s, h->timed_warmup || h->counted_warmup, "warmup");
+	json_set_str(env, "emulated", s.s);
+	str_free(&s);
+	if (!vbcaps_has(&v->caps, "--seed"))
+		json_del(json_get(rec, "run"), "seed");
+}
+
+static void
+set_figures(struct engine_result *r, const struct json *m)
+{
+	r->rps = json_get_num(m, "rps", NAN);
+	r->avg_ms = json_get_num(m, "avg_latency_ms", NAN);
+	r->min_ms = json_get_num(m, "min_latency_ms", NAN);
+	r->p50_ms = json_get_num(m, "p50_latency_ms", NAN);
+	r->p95_ms = json_get_num(m, "p95_latency_ms", NAN);
+	r->p99_ms = json_get_num(m, "p99_latency_ms", NAN);
+	r->p999_ms = json_get_num(m, "p999_latency_ms", NAN);
+	r->max_ms = json_get_num(m, "max_latency_ms", NAN);
+	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
+}
+
+/* The servers are the second witness. 0, or 1 and said. */
+static int
+witnessed(struct engine_result *r, const struct served_counts *a,
+    const struct served_counts *b, const struct piece *p)
+{
+	double calls = b->calls - a->calls, errors = b->errors - a->errors;
+	double hits = b->hits - a->hits, misses = b->misses - a->misses;
+	double least =
+	    p->requests ? (double)p->requests : SEEN * r->rps * p->duration_s;
+
+	r->errors_unknown = isnan(errors);
+	if (!isnan(errors))
+		r->errors_total = (uint64_t)fmax(0, errors);
+	if (hits + misses > 0)
+		r->hit_rate_percent = 100 * hits / (hits + misses);
+	if (calls < least) {
+		err_say("the servers have served %.0f requests of %.0f", calls,
+		    p->requests ? least : least / SEEN);
+		return 1;
+	}
+	if (errors * 100 > calls * REFUSED_PERCENT) {
+		err_say("%.0f of %.0f requests were refused", errors, calls);
+		return 1;
+	}
+	return 0;
+}
+
+static int
+warm_up(struct vbench *v, const struct engine_job *j, const struct how *h,
+    struct served *served)
+{
+	struct piece p = {.dropped = true};
+	struct child c;
+	int rc;
+
+	if (h->counted_warmup)
+		p.requests = lasting(rate_of(v, j->cas)->rps, h->warmup_s);
+	else if (h->timed_warmup)
+		p.duration_s = h->warmup_s;
+	else
+		return 0;
+	rc = piece(v, j, served, &p, &c);
+	child_free(&c);
+	return rc;
+}
+
+static int
+measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
+    struct served *served, struct engine_result *r)
+{
+	struct served_counts before, after;
+	struct json *metrics = NULL;
+	struct child c = {0};
+	int rc = -1;
+
+	if (served_read(served, &before) < 0 ||
+	    piece(v, j, served, p, &c) < 0 ||
+	    !(metrics = read_result(v, j, &c, NULL)) ||
+	    served_read(served, &after) < 0)
+		goto out;
+	r->requests = (uint64_t)p->requests;
+	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
+	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
+	set_figures(r, metrics);
+	watch_report(c.watch, r);
+	rc = witnessed(r, &before, &after, p);
+out:
+	json_free(metrics);
+	child_free(&c);
+	return rc;
+}
+
+/* A number of requests is no time: where it is another one, that is said. */
+static void
+tell_time(struct rate *rate, const struct how *h, const struct json *cas,
+    const struct engine_result *r)
+{
+	double times = r->elapsed_s / h->duration_s;
+
+	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
+		return;
+	rate->said = true;
+	err_say("%s: %lld requests, made in %g s at first, took %.3g s",
+	    json_get_str(cas, "id"), rate->requests, h->duration_s,
+	    r->elapsed_s);
+}
+
+static int
+run(void *self, const struct engine_job *j, struct engine_result *r)
+{
+	struct vbench *v = self;
+	struct how h = plan(v, j->cas);
+	struct piece p = {.requests = j->work->requests};
+	struct rate *rate = rate_of(v, j->cas);
+	struct served *served;
+	long long pops;
+	int rc = -1;
+
+	sign(v, &h, j->rec);
+	if (h.by_duration)
+		p.duration_s = h.duration_s;
+	else if (h.duration_s > 0)
+		p.requests = rate->requests;
+	if (h.inline_warmup)
+		p.warmup_s = h.warmup_s;
+	pops = p.requests +
+	    (h.counted_warmup ? lasting(rate->rps, h.warmup_s) : 0);
+	if (pops > INT_MAX)
+		return err_fail(VBENCH " cannot count %lld requests", pops);
+	served = served_open(j->target);
+	if (served && fill(j, pops) == 0 && warm_up(v, j, &h, served) == 0)
+		rc = measure(v, j, &p, served, r);
+	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
+		tell_time(rate, &h, j->cas, r);
+	served_close(served);
+	return rc;
+}
+
+static char *
+find(const char *path, const struct builds *b)
+{
+	const char *own;
+	char *file = vbcaps_find(path ? path : VBENCH);
+
+	for (size_t i = 0; !file && !path && i < b->n; i++) {
+		own = json_get_str(b->v[i], "benchmark");
+		file = own ? vbcaps_find(own) : NULL;
+	}
+	if (!file)
+		err_fail("there is no program '%s'%s", path ? path : VBENCH,
+		    path && strchr(path, '/') ? "" : " in PATH");
+	return file;
+}
+
+struct vbench *
+vbench_open(const char *path, const struct builds *b, bool login)
+{
+	struct vbench *v = mem_new(sizeof *v);
+	char *file = find(path, b);
+
+	v->login = login;
+	if (file && vbcaps_read(&v->caps, file) == 0)
+		v->guard = guard_start();
+	free(file);
+	if (v->guard)
+		return v;
+	vbench_close(v);
+	return NULL;
+}
+
+void
+vbench_close(struct vbench *v)
+{
+	if (!v)
+		return;
+	guard_dismiss(v->guard);
+	vbcaps_free(&v->caps);
+	free(v->rates);
+	free(v);
+}
+
+struct engine
+vbench_engine(struct vbench *v)
+{
+	return (struct engine){.name = VBENCH,
+	    .self = v,
+	    .cannot = cannot,
+	    .untried = untried,
+	    .recall = recall,
+	    .attempt = attempt,
+	    .run = run};
+}

@@ -1,0 +1,188 @@
+#include "vbrefuse.h"
+#include "json.h"
+#include "mem.h"
+#include "served.h"
+#include "vbargs.h"
+#include "vbcaps.h"
+#include "vbench.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/seed.h"
+#include "vkb-load/engine/words.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "__rand_2nd__ through __rand_9th__ are also available" */
+static bool
+knows(const struct vbcaps *v, const char *word)
+{
+	static const char *const between[] = {"__rand_3rd__", "__rand_4th__",
+	    "__rand_5th__", "__rand_6th__", "__rand_7th__", "__rand_8th__"};
+
+	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+		if (strcmp(between[i], word) == 0)
+			word = "__rand_9th__";
+	return vbcaps_says(v, word);
+}
+
+/* A placeholder of a command that its help does not speak of; caller frees. */
+static char *
+unknown_placeholder(const struct vbcaps *v, const char *command)
+{
+	const char *p = command, *end;
+	char *word;
+
+	while ((p = strstr(p, "__"))) {
+		end = strstr(p + 2, "__");
+		if (!end)
+			break;
+		word = mem_strn(p, (size_t)(end + 2 - p));
+		if (!strpbrk(word, " \t\n") && !knows(v, word))
+			return word;
+		free(word);
+		p = end + 2;
+	}
+	return NULL;
+}
+
+/* A command that is none of the tests. */
+static char *
+cannot_command(const struct vbcaps *v, const struct json *c)
+{
+	const char *command = json_get_str(c, "command"), *why = NULL;
+	const char *phase = json_get_str(c, "test_phase");
+	char **words, *mark;
+	size_t n;
+
+	if (phase && strcmp(phase, "read") == 0)
+		return mem_str("it reads what another scenario wrote, and is "
+			       "tried on a server of its own");
+	words = words_split(command, &n, &why);
+	if (!words)
+		return mem_printf("its command: %s", why);
+	/* A number would repeat what follows it. */
+	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
+		why = "its command does not begin with a name";
+	else if (!served_is_load(words[0], strlen(words[0])))
+		why = "others ask its command as well, so the servers do not "
+		      "know how often it was served";
+	for (size_t i = 0; i < n && !why; i++)
+		if (strcmp(words[i], ";") == 0)
+			why = "several commands in one";
+	words_free(words);
+	if (why)
+		return mem_str(why);
+	if (json_get_bool(c, "cluster_mode", false) &&
+	    !strstr(command, "{tag}"))
+		return mem_str("in a cluster the key of its command needs "
+			       "'{tag}'");
+	mark = unknown_placeholder(v, command);
+	if (!mark)
+		return NULL;
+	words = NULL;
+	command = mem_printf("%s does not know '%s'", vbcaps_name(v), mark);
+	free(mark);
+	return (char *)(size_t)command;
+}
+
+/* Options that it would need and does not have. */
+static const char *
+lacks(const struct vbcaps *v, const struct json *cas)
+{
+	const struct json *c = json_get(cas, "config");
+	const struct {
+		const char *option;
+		bool wanted;
+	} needs[] = {{"--tls", json_get_bool(c, "tls_mode", false)},
+	    {"--cluster", json_get_bool(c, "cluster_mode", false)},
+	    {"--threads", json_get_num(c, "benchmark_threads", 1) > 1},
+	    {"-3", json_get_bool(c, "resp3", false)},
+	    {"--sequential", json_get_bool(c, "sequential", false)},
+	    {"--seed", json_path(cas, "client.seed") != NULL}};
+
+	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+		if (needs[i].wanted && !vbcaps_has(v, needs[i].option))
+			return needs[i].option;
+	return NULL;
+}
+
+/* Elements for each pop cannot be put there: more than is seeded. */
+static bool
+too_many_pops(const struct json *c, double requests)
+{
+	struct engine_target t = {0};
+	struct engine_work w = {.command = json_get_str(c, "command"),
+	    .data_size = (long long)json_get_num(c, "data_size", 1),
+	    .requests = (long long)requests};
+
+	return requests > 0 && seed_refills(&t, &w);
+}
+
+/* What one process of it cannot be; NULL: nothing of that. */
+static const char *
+beyond(const struct json *c)
+{
+	static const struct {
+		const char *key, *why;
+	} keys[] = {{"writes", "mixed scenarios"}, {"reads", "mixed scenarios"},
+	    {"parallel_clients", "clients in parallel"},
+	    {"cluster_execution", "clients in parallel"},
+	    {"dataset", "datasets"}};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_get(c, keys[i].key))
+			return keys[i].why;
+	return NULL;
+}
+
+char *
+vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *command = json_get_str(c, "command"), *option;
+	const char *own = json_str(json_path(cas, "server.config.requirepass"));
+	const char *latency = json_get_str(c, "latency");
+
+	if (beyond(c))
+		return mem_printf(
+		    "%s belong to the engine of vkb-load", beyond(c));
+	if (json_get(c, "rate"))
+		return mem_str(VBENCH " has no schedule of its own to count "
+				      "latencies from ('rate')");
+	if (!latency || strcmp(latency, "batch-first-byte") != 0)
+		return mem_str("the latency of " VBENCH
+			       " is batch-first-byte, not request");
+	if (json_path(cas, "client.max_lost"))
+		return mem_str(VBENCH " does not count what it loses "
+				      "('max_lost')");
+	option = lacks(v, cas);
+	if (option)
+		return mem_printf("%s has no '%s'", vbcaps_name(v), option);
+	if (((own && *own) || login) && !vbcaps_password(v))
+		return mem_printf("%s takes a password as an argument only, "
+				  "which everybody could read",
+		    vbcaps_name(v));
+	if (json_get_num(c, "requests", 0) > INT_MAX ||
+	    json_get_num(c, "keyspacelen", 0) > INT_MAX)
+		return mem_printf(
+		    VBENCH " counts requests and keys to %d", INT_MAX);
+	if (!command_known(command))
+		return cannot_command(v, c);
+	if (json_get_bool(c, "cluster_mode", false) &&
+	    command_needs(command) != NEEDS_NOTHING)
+		return mem_printf("in a cluster " VBENCH " takes keys of any "
+				  "slot, so %s would find nothing",
+		    command);
+	if (!vbargs_fits(v, command, json_get_num(c, "data_size", 0)))
+		return mem_printf("%s has no such %s, and such a value is too "
+				  "long for an argument",
+		    vbcaps_name(v), command);
+	if (too_many_pops(c, json_get_num(c, "requests", 0)))
+		return mem_printf("%s of so many elements: more than are "
+				  "seeded",
+		    command);
+	return NULL;
+}

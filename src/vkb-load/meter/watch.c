@@ -1,0 +1,361 @@
+#include "watch.h"
+#include "clock.h"
+#include "cpustat.h"
+#include "machine.h"
+#include "mem.h"
+#include "sampler.h"
+#include "task.h"
+#include "vkb-load/engine/engine.h"
+
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CYCLES, INSTRUCTIONS, COUNTERS };
+
+struct counters {
+	int *fds; /* COUNTERS of each thread */
+	size_t n;
+	double begin[COUNTERS], end[COUNTERS];
+};
+
+struct sample {
+	int64_t at_ns;
+	double *client_ns, *client_wait; /* of each thread */
+	double *server_ns, *main_ns, *main_wait;
+	double memory_mb; /* of the servers */
+	struct cpustat_cpu machine;
+};
+
+struct watch {
+	pid_t *tids, *pids;
+	size_t ntids, npids;
+	pid_t child; /* 0: the threads are ours */
+	int threads; /* of it */
+	struct counters client, server;
+	struct sample begin, end;
+	struct sampler *sampler;
+};
+
+static int
+open_counter(pid_t tid, unsigned long long what)
+{
+	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
+	    .size = sizeof a,
+	    .config = what,
+	    .inherit = 1,
+	    .exclude_hv = 1,
+	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+		PERF_FORMAT_TOTAL_TIME_RUNNING};
+
+	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1,
+	    (unsigned long)PERF_FLAG_FD_CLOEXEC);
+}
+
+static void
+close_counters(struct counters *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n * COUNTERS; i++)
+		if (c->fds[i] >= 0)
+			close(c->fds[i]);
+	free(c->fds);
+	c->fds = NULL;
+	c->n = 0;
+}
+
+static void
+add_thread(struct counters *c, pid_t tid)
+{
+	static const unsigned long long what[] = {
+	    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS};
+	int i, fd;
+
+	c->fds = mem_resize(c->fds, (c->n + 1) * COUNTERS, sizeof *c->fds);
+	for (i = 0; i < COUNTERS; i++) {
+		fd = open_counter(tid, what[i]);
+		c->fds[c->n * COUNTERS + (size_t)i] = fd;
+	}
+	c->n++;
+}
+
+/* NAN unless each thread was counted: a part would be a wrong figure. */
+static double
+read_counters(const struct counters *c, int which)
+{
+	uint64_t v[3];
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (read(c->fds[i * COUNTERS + (size_t)which], v, sizeof v) !=
+		    sizeof v)
+			return NAN;
+		if (v[2])
+			sum += (double)v[0] * (double)v[1] / (double)v[2];
+		else if (v[1])
+			return NAN; /* enabled, but never on the CPU's unit */
+	}
+	return c->n ? sum : NAN;
+}
+
+static void
+take(const struct watch *w, struct sample *s)
+{
+	struct cpustat cpus = {.whole = {NAN, NAN, NAN}};
+	size_t i;
+
+	s->at_ns = clock_ns();
+	s->memory_mb = w->npids ? 0 : NAN;
+	for (i = 0; i < w->ntids; i++) {
+		s->client_ns[i] = w->child
+		    ? task_process_ns(w->child)
+		    : task_thread_ns(getpid(), w->tids[i]);
+		s->client_wait[i] = w->child
+		    ? task_process_wait_ns(w->child)
+		    : task_thread_wait_ns(getpid(), w->tids[i]);
+	}
+	for (i = 0; i < w->npids; i++) {
+		s->server_ns[i] = task_process_ns(w->pids[i]);
+		s->main_ns[i] = task_thread_ns(w->pids[i], w->pids[i]);
+		s->main_wait[i] = task_thread_wait_ns(w->pids[i], w->pids[i]);
+		s->memory_mb += task_resident_mb(w->pids[i]);
+	}
+	if (machine_whole("")) /* else it is not known what others do */
+		cpustat_read(&cpus, "");
+	s->machine = cpus.whole;
+	free(cpus.cpu);
+}
+
+static void
+watch_threads(struct counters *c, pid_t pid)
+{
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.')
+			add_thread(c, (pid_t)atoi(e->d_name));
+	closedir(d);
+}
+
+static void
+new_sample(struct sample *s, const struct watch *w)
+{
+	s->client_ns = mem_array(w->ntids + 1, sizeof *s->client_ns);
+	s->server_ns = mem_array(w->npids + 1, sizeof *s->server_ns);
+	s->main_ns = mem_array(w->npids + 1, sizeof *s->main_ns);
+	s->client_wait = mem_array(w->ntids + 1, sizeof *s->client_wait);
+	s->main_wait = mem_array(w->npids + 1, sizeof *s->main_wait);
+}
+
+static void
+free_sample(struct sample *s)
+{
+	free(s->client_ns);
+	free(s->client_wait);
+	free(s->server_ns);
+	free(s->main_ns);
+	free(s->main_wait);
+}
+
+/* The servers, and room for n samples of the client. */
+static struct watch *
+watch_servers(const struct engine_target *t, size_t n)
+{
+	struct watch *w = mem_new(sizeof *w);
+	size_t i;
+
+	w->tids = mem_array(n + 1, sizeof *w->tids);
+	w->ntids = n;
+	w->threads = 1;
+	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
+	for (i = 0; i < t->nnodes; i++)
+		if (t->nodes[i].pid > 0)
+			w->pids[w->npids++] = t->nodes[i].pid;
+	/* With a server elsewhere the sum would be that of some. */
+	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
+		watch_threads(&w->server, w->pids[i]);
+	new_sample(&w->begin, w);
+	new_sample(&w->end, w);
+	return w;
+}
+
+struct watch *
+watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
+{
+	struct watch *w = watch_servers(t, n);
+
+	if (n)
+		memcpy(w->tids, tids, n * sizeof *tids);
+	for (size_t i = 0; i < n; i++)
+		add_thread(&w->client, tids[i]);
+	w->sampler = sampler_new(w->pids, w->npids, tids, n, 0);
+	return w;
+}
+
+struct watch *
+watch_child(const struct engine_target *t, pid_t pid, int threads)
+{
+	struct watch *w = watch_servers(t, 1);
+
+	w->child = pid;
+	w->threads = threads;
+	w->sampler = sampler_new(w->pids, w->npids, NULL, 0, pid);
+	return w;
+}
+
+void
+watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	close_counters(&w->client);
+	close_counters(&w->server);
+	sampler_free(w->sampler);
+	free_sample(&w->begin);
+	free_sample(&w->end);
+	free(w->tids);
+	free(w->pids);
+	free(w);
+}
+
+void
+watch_begin(struct watch *w)
+{
+	int i;
+
+	for (i = 0; i < COUNTERS; i++) {
+		w->client.begin[i] = read_counters(&w->client, i);
+		w->server.begin[i] = read_counters(&w->server, i);
+	}
+	take(w, &w->begin);
+	sampler_begin(w->sampler);
+}
+
+void
+watch_end(struct watch *w)
+{
+	int i;
+
+	take(w, &w->end);
+	sampler_end(w->sampler);
+	for (i = 0; i < COUNTERS; i++) {
+		w->client.end[i] = read_counters(&w->client, i);
+		w->server.end[i] = read_counters(&w->server, i);
+	}
+}
+
+/* Sum and largest of the differences; NAN where one is unknown, or none. */
+static void
+difference(const double *a, const double *b, size_t n, double *sum, double *max)
+{
+	size_t i;
+
+	*sum = *max = n ? 0 : NAN;
+	for (i = 0; i < n; i++) {
+		*sum += b[i] - a[i];
+		*max = isnan(b[i] - a[i]) ? NAN : fmax(*max, b[i] - a[i]);
+	}
+}
+
+static double
+counted(const struct counters *c, int which, double requests)
+{
+	double v = (c->end[which] - c->begin[which]) / requests;
+
+	return v > 0 ? v : NAN; /* a counter that stands still does not count */
+}
+
+/* The thread that ran or waited for the longest: how long, in percent. */
+static double
+longest_wanted(const struct sample *a, const struct sample *b, bool client,
+    size_t n, int threads)
+{
+	double most = n ? 0 : NAN, ns = (double)(b->at_ns - a->at_ns), v;
+
+	for (size_t i = 0; i < n; i++) {
+		v = client ? b->client_ns[i] - a->client_ns[i] +
+			b->client_wait[i] - a->client_wait[i]
+			   : b->main_ns[i] - a->main_ns[i] + b->main_wait[i] -
+			a->main_wait[i];
+		most = isnan(v) ? NAN : fmax(most, v);
+	}
+	return fmin(100 * most / threads / ns, 100);
+}
+
+enum engine_bound
+watch_bound(struct watch_busy server, struct watch_busy client)
+{
+	bool both;
+
+	if (server.ran >= ENGINE_BUSY_PERCENT)
+		return ENGINE_SERVER;
+	if (client.ran >= ENGINE_BUSY_PERCENT)
+		return ENGINE_CLIENT;
+	both = server.wanted >= ENGINE_BUSY_PERCENT &&
+	    client.wanted >= ENGINE_BUSY_PERCENT;
+	if (both)
+		return server.ran >= client.ran ? ENGINE_SERVER : ENGINE_CLIENT;
+	if (server.wanted >= ENGINE_BUSY_PERCENT)
+		return ENGINE_SERVER;
+	return client.wanted >= ENGINE_BUSY_PERCENT ? ENGINE_CLIENT
+						    : ENGINE_NEITHER;
+}
+
+void
+watch_report(const struct watch *w, struct engine_result *r)
+{
+	double ns = (double)(w->end.at_ns - w->begin.at_ns);
+	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
+	double n = r->requests ? (double)r->requests : NAN;
+	double client, busiest, server, unused, main_thread;
+
+	difference(
+	    w->begin.client_ns, w->end.client_ns, w->ntids, &client, &busiest);
+	difference(
+	    w->begin.server_ns, w->end.server_ns, w->npids, &server, &unused);
+	difference(
+	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
+	r->client_cpu_us_per_req = client / 1e3 / n;
+	r->client_busy_percent = fmin(100 * busiest / w->threads / ns, 100);
+	r->client_cycles_per_req = counted(&w->client, CYCLES, n);
+	r->server_cpu_us_per_req = server / 1e3 / n;
+	r->server_busy_percent =
+	    isnan(main_thread) ? NAN : fmin(100 * main_thread / ns, 100);
+	r->server_cycles_per_req = counted(&w->server, CYCLES, n);
+	r->server_instructions_per_req = counted(&w->server, INSTRUCTIONS, n);
+	r->memory_mb = w->end.memory_mb;
+	r->sampled = sampler_metrics(w->sampler);
+	r->samples = sampler_course(w->sampler);
+	r->steal_percent = 100 * tick *
+	    (w->end.machine.steal - w->begin.machine.steal) / (ns * cpus);
+	r->foreign_cpu_percent = NAN;
+	if (!isnan(client) && (!isnan(server) || !w->npids) &&
+	    !isnan(w->end.machine.busy - w->begin.machine.busy))
+		r->foreign_cpu_percent = fmax(0,
+		    100 *
+			((w->end.machine.busy - w->begin.machine.busy) * tick -
+			    client - (w->npids ? server : 0)) /
+			(ns * cpus));
+	r->bound = watch_bound(
+	    (struct watch_busy){r->server_busy_percent,
+		longest_wanted(&w->begin, &w->end, false, w->npids, 1)},
+	    (struct watch_busy){r->client_busy_percent,
+		longest_wanted(
+		    &w->begin, &w->end, true, w->ntids, w->threads)});
+}

@@ -1,0 +1,410 @@
+#include "plan.h"
+#include "axes.h"
+#include "casecheck.h"
+#include "config.h"
+#include "configwalk.h"
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "names.h"
+#include "ownkeys.h"
+#include "record.h"
+#include "str.h"
+#include "vkb-load/case/engines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void
+plan_problem(struct plan *p, const char *fmt, ...)
+{
+	struct configwalk w = {.name = p->file};
+	va_list ap;
+
+	str_add(&w.path, "$");
+	configwalk_index(&w, p->element);
+	va_start(ap, fmt);
+	configwalk_vproblem(&w, fmt, ap);
+	va_end(ap);
+	str_free(&w.path);
+	p->problems++;
+}
+
+bool
+plan_listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		s += strspn(s, " ");
+		if (strncmp(s, word, n) == 0 &&
+		    (s[n + strspn(s + n, " ")] == ',' ||
+			!s[n + strspn(s + n, " ")]))
+			return true;
+	}
+	return !list;
+}
+
+const char *
+plan_command(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; p->commands && p->commands[i]; i++)
+		if (strcmp(p->commands[i], name) == 0)
+			return p->commands[i];
+	return p->commands ? NULL : name;
+}
+
+/* The writers and readers of a mixed case are asked for the same. */
+static void
+override_parts(const struct plan_want *w, struct json *list)
+{
+	for (struct json *p = json_first(list); p; p = json_next(p)) {
+		json_del(p, "requests");
+		json_del(p, "maxdocs");
+		json_del(p, "duration");
+		if (w->duration > 0)
+			json_set_num(p, "duration", w->duration);
+		else
+			json_set_num(p, "requests", (double)w->requests);
+	}
+}
+
+static void
+override_warmup(const struct plan_want *w, struct json *config)
+{
+	static const char *const sides[] = {"writes", "reads"};
+	struct json *p;
+
+	json_set_num(config, "warmup_s", w->warmup);
+	for (size_t i = 0; i < 2; i++)
+		for (p = json_first(json_get(config, sides[i])); p;
+		     p = json_next(p))
+			json_del(p, "warmup");
+}
+
+/* --duration and its like: they are part of what was asked. */
+static void
+override(const struct plan_want *w, struct json *config)
+{
+	if (w->duration > 0 || w->requests > 0) {
+		json_del(config, "requests");
+		json_del(config, "duration_s");
+		override_parts(w, json_get(config, "writes"));
+		override_parts(w, json_get(config, "reads"));
+	}
+	if (w->duration > 0)
+		json_set_num(config, "duration_s", w->duration);
+	if (w->requests > 0)
+		json_set_num(config, "requests", (double)w->requests);
+	if (w->warmup >= 0)
+		override_warmup(w, config);
+	if (w->rate > 0) {
+		json_set_num(config, "rate", w->rate);
+		if (!json_get(config, "arrivals"))
+			json_set_str(config, "arrivals", "constant");
+	}
+	if (w->no_flush)
+		json_set_bool(config, "no_flush", true);
+	else {
+		json_del(config, "no_flush");
+		ownkeys_strip(config);
+	}
+	if (w->unixsocket)
+		json_set_bool(config, "unixsocket", true);
+	if (w->latency)
+		json_set_str(config, "latency", w->latency);
+	if (w->engine)
+		json_set_str(config, "engine", w->engine);
+}
+
+/* The same of what does not identify a case. */
+static void
+override_client(const struct plan_want *w, struct json *cas)
+{
+	if (w->max_lost < 0)
+		return;
+	if (!json_get(cas, "client"))
+		json_set(cas, "client", json_object());
+	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
+}
+
+/* One name for the same work, or its results would not pair. */
+static void
+canonical(struct json *config)
+{
+	const char *command = json_get_str(config, "command");
+	const char *latency = json_get_str(config, "latency");
+
+	if (command && strcmp(command, "LRANGE") == 0)
+		json_set_str(config, "command", "LRANGE_100");
+	if (strcmp(engines_name(config), ENGINES_NATIVE) != 0) {
+		if (!latency)
+			json_set_str(config, "latency", "batch-first-byte");
+	} else if (latency && strcmp(latency, "request") == 0)
+		json_del(config, "latency");
+}
+
+static void
+push(struct plan *p, struct json *cas)
+{
+	canonical(json_get(cas, "config"));
+	p->cases = mem_grow(p->cases, p->n, &p->cap, sizeof *p->cases);
+	p->cases[p->n++] = cas;
+}
+
+/* The id comes last: it depends on the other cases. */
+struct json *
+plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
+{
+	struct json *cas;
+
+	if (p->n == PLAN_MOST) {
+		if (!p->full)
+			plan_problem(p,
+			    "more than %d cases, which is the most: the "
+			    "lists multiply, so shorten them or make several "
+			    "configurations of them",
+			    PLAN_MOST);
+		p->full = true;
+		json_free(config);
+		return NULL;
+	}
+	cas = record_new("case");
+	axes_config(x, config);
+	override(p->want, config);
+	json_set_str(cas, "id", "");
+	json_set(cas, "config", config);
+	json_set(cas, "server", axes_server(p, x));
+	json_set(cas, "client", axes_client(x));
+	override_client(p->want, cas);
+	push(p, cas);
+	return cas;
+}
+
+static void
+core(struct plan *p, const struct plan_axes *x)
+{
+	static const char *const keys[] = {"requests", "keyspacelen",
+	    "data_sizes", "pipelines", "clients", "rate", "commands"};
+	const struct json *none = json_get(x->cfg, "duration"), *at[7];
+	const struct json *first[7];
+	struct json *c;
+	size_t k;
+
+	for (k = 0; k < 7; k++) {
+		first[k] = json_get(x->cfg, keys[k]);
+		if (first[k] && json_type(first[k]) == JSON_ARRAY)
+			first[k] = json_first(first[k]);
+		else if (!first[k])
+			first[k] = NULL;
+		at[k] = first[k];
+	}
+	for (;;) {
+		c = json_object();
+		json_set_str(c, "command", json_str(at[6]));
+		json_set(c, "data_size", json_dup(at[2]));
+		json_set(c, "pipeline", json_dup(at[3]));
+		json_set(c, "clients", json_dup(at[4]));
+		json_set(c, "keyspacelen", json_dup(at[1]));
+		if (at[0])
+			json_set(c, "requests", json_dup(at[0]));
+		else
+			json_set(c, "duration_s", json_dup(none));
+		json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
+		if (at[5])
+			json_set(c, "rate", json_dup(at[5]));
+		if (!plan_add(p, x, c))
+			return;
+		/* An odometer: the last wheel turns fastest. */
+		for (k = 7; k-- > 0; at[k] = first[k])
+			if (at[k] &&
+			    json_type(json_get(x->cfg, keys[k])) ==
+				JSON_ARRAY &&
+			    json_next(at[k])) {
+				at[k] = json_next(at[k]);
+				break;
+			}
+		if (k == (size_t)-1)
+			return;
+	}
+}
+
+/* Unknown names are found at once, each said once. */
+static void
+check_commands(struct plan *p, const struct json *cfg)
+{
+	const char *name, *near;
+	char *upper;
+
+	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
+	     m = json_next(m)) {
+		name = json_str(m);
+		if (plan_command(p, name))
+			continue;
+		upper = mem_str(name);
+		for (char *s = upper; *s; s++)
+			*s -= *s >= 'a' && *s <= 'z' ? 'a' - 'A' : 0;
+		near = plan_command(p, upper);
+		if (!near)
+			near = str_nearest(upper, p->commands);
+		if (near)
+			plan_problem(p,
+			    "commands: unknown command '%s', did "
+			    "you mean '%s'?",
+			    name, near);
+		else
+			plan_problem(p, "commands: unknown command '%s'", name);
+		free(upper);
+	}
+}
+
+static void
+expand(struct plan *p, const struct json *cfg)
+{
+	bool groups = json_get(cfg, "test_groups");
+
+	if (!groups)
+		check_commands(p, cfg);
+	axes_each(p, cfg, groups ? plan_scenarios : core);
+}
+
+static int
+read_cases(struct plan *p, struct jsonl *in)
+{
+	struct json *rec;
+	int rc, bad = 0;
+
+	while ((rc = record_next(in, &rec)) != 0) {
+		if (rc < 0) {
+			bad = -1;
+			continue;
+		}
+		if (!record_is(rec, "case")) {
+			bad = err_fail("%s: a record '%s', not a case",
+			    jsonl_where(in), record_type(rec));
+			json_free(rec);
+			continue;
+		}
+		if (casecheck_server(rec, jsonl_where(in)) < 0) {
+			bad = -1;
+			json_free(rec);
+			continue;
+		}
+		if (json_get(rec, "config")) {
+			override(p->want, json_get(rec, "config"));
+			axes_hide(json_get(rec, "config"));
+			override_client(p->want, rec);
+		}
+		if (casecheck(rec, jsonl_where(in)) < 0) {
+			bad = -1;
+			json_free(rec);
+			continue;
+		}
+		push(p, rec);
+	}
+	return bad;
+}
+
+/* Records are handed to the reader of records, lines and all. */
+static int
+cases(struct plan *p, const struct str *s)
+{
+	int fd = memfd_create("cases", MFD_CLOEXEC), rc;
+	size_t done = 0;
+	struct jsonl *in;
+	ssize_t n;
+
+	if (fd < 0)
+		return err_fail_sys("cannot keep '%s'", p->file);
+	while (done < s->len) {
+		n = write(fd, s->s + done, s->len - done);
+		if (n < 0 && errno != EINTR) {
+			close(fd);
+			return err_fail_sys("cannot keep '%s'", p->file);
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	lseek(fd, 0, SEEK_SET);
+	in = jsonl_fd(fd, p->file);
+	rc = read_cases(p, in);
+	jsonl_close(in);
+	return rc;
+}
+
+/* Is the first line, or the first element, a record? */
+static bool
+is_records(const struct str *s, const struct json *doc)
+{
+	const struct json *first = doc;
+	struct json *line;
+	const char *end;
+	bool yes;
+
+	if (doc && json_type(doc) == JSON_ARRAY)
+		first = json_first(doc);
+	if (first)
+		return json_type(first) == JSON_OBJECT &&
+		    json_get(first, "type");
+	end = memchr(s->s, '\n', s->len);
+	line =
+	    json_parse(s->s, end ? (size_t)(end - s->s) : s->len, NULL, NULL);
+	yes = line && json_type(line) == JSON_OBJECT && json_get(line, "type");
+	json_free(line);
+	return yes;
+}
+
+int
+plan_read(struct plan *p, const char *file)
+{
+	struct str s = {0};
+	struct json *doc = NULL;
+	int rc = -1;
+
+	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
+	if (jsonfile_text(file, &s) < 0)
+		goto out;
+	if (!s.s[strspn(s.s, " \t\r\n")]) { /* no cases is nothing to do */
+		rc = 0;
+		goto out;
+	}
+	doc = json_parse(s.s, s.len, NULL, NULL);
+	if (is_records(&s, doc)) {
+		rc = cases(p, &s);
+		goto out;
+	}
+	if (!doc && !(doc = jsonfile_parse(&s, p->file))) /* says why */
+		goto out;
+	doc = config_check(doc, p->file, p->want->lenient);
+	p->problems = 0;
+	p->element = 0;
+	for (const struct json *c = json_first(doc); c && !p->full;
+	     c = json_next(c)) {
+		expand(p, c);
+		p->element++;
+	}
+	rc = doc && !p->problems ? 0 : -1;
+out:
+	json_free(doc);
+	str_free(&s);
+	return rc;
+}
+
+void
+plan_free(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		json_free(p->cases[i]);
+	free(p->cases);
+	names_free(p->placed);
+}

@@ -1,0 +1,373 @@
+#include "agenda.h"
+#include "err.h"
+#include "json.h"
+#include "looks.h"
+#include "mem.h"
+#include "names.h"
+#include "num.h"
+#include "precise.h"
+#include "record.h"
+#include "results.h"
+#include "str.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/figures.h"
+#include "vkb-load/case/profiles.h"
+#include "vkb-load/case/roles.h"
+#include "vkb-load/data/makedata.h"
+#include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/ownkeys.h"
+#include "vkb-load/plan/plan.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Why a case cannot be run, or NULL; caller frees. */
+static char *
+cannot(const struct agenda *a, const struct json *cas)
+{
+	const char *why = profiles_cannot(a->profiles, cas);
+	const struct engine *e = engines_find(a->engines, cas);
+	char *text, *its;
+
+	if (why)
+		return mem_str(why);
+	if (!e)
+		return mem_printf("there is no engine '%s'",
+		    engines_name(json_get(cas, "config")));
+	for (const struct json *b = json_first(json_get(cas, "before")); b;
+	     b = json_next(b)) {
+		its = cannot(a, b);
+		if (!its)
+			continue;
+		text = mem_printf(
+		    "'%s' before it: %s", json_get_str(b, "id"), its);
+		free(its);
+		return text;
+	}
+	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
+	    ? ownkeys_cannot(cas)
+	    : NULL;
+	return its ? its : e->cannot(e->self, cas);
+}
+
+static char *
+data(const struct json *cas, struct names *made, const volatile int *stop)
+{
+	const struct json *b = json_first(json_get(cas, "before"));
+	char *why = NULL;
+
+	for (; b && !why; b = json_next(b))
+		why = makedata(b, made, stop);
+	return why ? why : makedata(cas, made, stop);
+}
+
+/* A scene goes on behind a case that cannot be run where it is reset. */
+static int
+choose_scene(struct agenda *a, const struct plan *p, const struct scene *s,
+    bool *good, struct names *made, const volatile int *stop)
+{
+	const struct json *cas, *spoilt = NULL;
+	char *why;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		cas = p->cases[s->v[i]];
+		if (scene_resets(cas))
+			spoilt = NULL;
+		why = cannot(a, cas);
+		if (!why && spoilt)
+			why = mem_printf("'%s' before it cannot be run",
+			    json_get_str(spoilt, "id"));
+		if (!why)
+			why = data(cas, made, stop);
+		good[s->v[i]] = !why;
+		if (why)
+			rc = err_fail(
+			    "%s: not run: %s", json_get_str(cas, "id"), why);
+		if (why && !spoilt && scene_changes(cas))
+			spoilt = cas;
+		free(why);
+	}
+	return rc;
+}
+
+int
+agenda_init(struct agenda *a, const struct plan *p, const volatile int *stop)
+{
+	bool *good = mem_array(p->n + 1, sizeof *good);
+	struct names *made = names_new();
+	struct scenes all;
+	int rc = 0;
+
+	scenes_make(&all, p->cases, p->n);
+	for (size_t i = 0; i < all.n; i++)
+		if (choose_scene(a, p, &all.v[i], good, made, stop) < 0)
+			rc = -1;
+	names_free(made);
+	scenes_free(&all);
+	a->cases = mem_array(p->n + 1, sizeof *a->cases);
+	a->roles = mem_array(p->n + 1, sizeof *a->roles);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!good[i])
+			continue;
+		roles_make(&a->roles[a->ncases], p->cases[i], 0, 0);
+		a->cases[a->ncases++] = p->cases[i];
+	}
+	free(good);
+	scenes_make(&a->scenes, a->cases, a->ncases);
+	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
+	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
+	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
+		a->out[i] =
+		    profiles_alone(a->profiles, a->cases[i / a->builds->n]);
+	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
+	a->precise = precise_new(a->looks, a->cases, a->ncases, a->builds->n,
+	    a->order == ORDER_INTERLEAVED);
+	return rc;
+}
+
+void
+agenda_free(struct agenda *a)
+{
+	for (size_t i = 0; i < a->ncases; i++)
+		roles_free(&a->roles[i]);
+	precise_free(a->precise);
+	scenes_free(&a->scenes);
+	free(a->roles);
+	free(a->slots);
+	free(a->seen);
+	free(a->done);
+	free(a->closed);
+	free(a->out);
+	free(a->cases);
+}
+
+static const struct json *
+config_of(const struct agenda *a, size_t cas)
+{
+	return json_get(a->cases[cas], "config");
+}
+
+static const struct finished *
+find(const struct agenda *a, const struct slot *slot, size_t cas, size_t role)
+{
+	return results_find(a->results,
+	    json_get(a->builds->v[slot->build], "subject"),
+	    a->roles[cas].v[role].config, slot->index);
+}
+
+static size_t
+place(const struct agenda *a, const struct slot *slot, size_t cas)
+{
+	return (cas * a->builds->n + slot->build) * a->last + slot->index - 1;
+}
+
+/* A mixed case is finished when each of its writers and readers is. */
+static bool
+is_finished(const struct agenda *a, const struct slot *slot, size_t cas)
+{
+	for (size_t i = 0; i < a->roles[cas].n; i++)
+		if (!find(a, slot, cas, i))
+			return false;
+	return true;
+}
+
+static int
+recall(const struct agenda *a, size_t cas, const struct finished *f)
+{
+	const struct engine *e = engines_find(a->engines, a->cases[cas]);
+	struct engine_past past = {.tool = f->tool,
+	    .rps = json_get_num(f->metrics, "rps", 0),
+	    .requests = json_get_num(f->metrics, "requests", 0)};
+
+	return e->recall(e->self, a->cases[cas], &past);
+}
+
+static void
+add_metrics(struct agenda *a, const struct slot *slot, size_t cas)
+{
+	size_t n = a->roles[cas].n;
+	const struct json **v = mem_array(n + 1, sizeof *v);
+	struct json *all;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = find(a, slot, cas, i)->metrics;
+	all = v[0] ? figures_together(v, n) : NULL;
+	precise_add(a->precise, cas, slot->build, slot->index, all);
+	json_free(all);
+	free(v);
+}
+
+/*
+ * One that looked at other times, or did not look, cannot be gone on with: its
+ * alpha is spent.
+ */
+static int
+take(struct agenda *a, const struct slot *slot, size_t cas)
+{
+	const struct finished *f;
+	struct json *run;
+	bool same;
+
+	if (!is_finished(a, slot, cas))
+		return 0;
+	f = find(a, slot, cas, 0);
+	run = json_object();
+	looks_record(a->looks, a->roles[cas].v[0].config, run);
+	same = looks_hash(run) == f->looks;
+	json_free(run);
+	if (!same)
+		return err_fail("'%s': run %zu of %s was made with another "
+				"'--runs MIN..MAX' or '--until'",
+		    a->results->name, slot->index,
+		    json_get_str(a->cases[cas], "id"));
+	if (recall(a, cas, f) < 0)
+		return -1;
+	add_metrics(a, slot, cas);
+	a->done[place(a, slot, cas)] = true;
+	a->finished++;
+	return 0;
+}
+
+int
+agenda_take_finished(struct agenda *a)
+{
+	size_t most = looks_most(a->looks), last = a->results->last;
+	struct slot slot = {0};
+
+	if (last > most)
+		last = most;
+	a->last = last;
+	a->done =
+	    mem_array(a->ncases * a->builds->n * last + 1, sizeof *a->done);
+	for (size_t c = 0; c < a->ncases; c++)
+		for (slot.build = 0; slot.build < a->builds->n; slot.build++)
+			for (slot.index = 1; slot.index <= last; slot.index++)
+				if (take(a, &slot, c) < 0)
+					return -1;
+	if (a->finished && looks_adaptive(a->looks))
+		err_say("%zu run%s finished already", a->finished,
+		    a->finished == 1 ? " is" : "s are");
+	else if (a->finished)
+		err_say("%zu of %zu runs are finished already", a->finished,
+		    a->ncases * a->builds->n * most);
+	return 0;
+}
+
+bool *
+agenda_out(const struct agenda *a, size_t cas)
+{
+	return &a->out[cas * a->builds->n];
+}
+
+bool
+agenda_wanted(const struct agenda *a, const struct slot *slot, size_t cas)
+{
+	return !a->closed[cas] && !agenda_out(a, cas)[slot->build] &&
+	    (slot->index > a->last || !a->done[place(a, slot, cas)]);
+}
+
+size_t
+agenda_open(const struct agenda *a, const struct slot *slot)
+{
+	const struct scene *s = &a->scenes.v[slot->scene];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += agenda_wanted(a, slot, s->v[i]);
+	return n;
+}
+
+void
+agenda_slots(struct agenda *a)
+{
+	const struct looks *l = a->looks;
+	struct order o = {a->order, a->scenes.n, a->builds->n,
+	    a->look ? (size_t)l->at[a->look - 1] + 1 : 1,
+	    (size_t)l->at[a->look], a->seed};
+	size_t n, kept = 0;
+
+	free(a->slots);
+	a->slots = order_make(&o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (agenda_open(a, &a->slots[i]))
+			a->slots[kept++] = a->slots[i];
+	a->nslots = kept;
+}
+
+size_t
+agenda_later(const struct agenda *a, size_t cas)
+{
+	const struct looks *l = a->looks;
+	size_t n = 0;
+
+	if (a->closed[cas])
+		return 0;
+	for (size_t b = 0; b < a->builds->n; b++)
+		n += !agenda_out(a, cas)[b];
+	return n * (looks_most(l) - (size_t)l->at[a->look]);
+}
+
+double
+agenda_left(const struct agenda *a, size_t first, size_t cas, bool *all)
+{
+	const struct scene *s;
+	bool ahead = false;
+	double sum = 0, g;
+
+	*all = true;
+	for (size_t i = first; i < a->nslots; i++) {
+		s = &a->scenes.v[a->slots[i].scene];
+		for (size_t k = 0; k < s->n; k++) {
+			ahead = ahead || i > first || s->v[k] == cas ||
+			    cas == SIZE_MAX;
+			if (!ahead || !agenda_wanted(a, &a->slots[i], s->v[k]))
+				continue;
+			g = progress_guess(
+			    &a->progress, s->v[k], config_of(a, s->v[k]));
+			*all = *all && g >= 0;
+			sum += g > 0 ? g : 0;
+		}
+	}
+	for (size_t c = 0; c < a->ncases; c++) {
+		g = progress_guess(&a->progress, c, config_of(a, c));
+		if (g > 0)
+			sum += g * (double)agenda_later(a, c);
+	}
+	return sum;
+}
+
+char *
+agenda_builder(const struct agenda *a, const struct slot *slot)
+{
+	const struct json *build = a->builds->v[slot->build];
+	char *name, *text;
+
+	if (a->builds->n < 2)
+		return mem_str("");
+	name = record_subject_name(json_get(build, "subject"));
+	text = mem_printf(" %s", name);
+	free(name);
+	return text;
+}
+
+char *
+agenda_name(const struct agenda *a, const struct slot *slot, size_t cas)
+{
+	const struct looks *l = a->looks;
+	const struct precision *p = &a->seen[cas];
+	char *who = agenda_builder(a, slot);
+	struct str name = {0};
+
+	str_printf(&name, "%s%s run %zu of ", json_get_str(a->cases[cas], "id"),
+	    who, slot->index);
+	if (looks_adaptive(l))
+		str_printf(&name, "%.0f..", l->at[0]);
+	str_printf(&name, "%zu", looks_most(l));
+	if (isfinite(p->now) && a->look > 0)
+		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
+		    100 * p->now);
+	free(who);
+	return str_take(&name);
+}

@@ -1,0 +1,242 @@
+#include "results.h"
+#include "err.h"
+#include "json.h"
+#include "jsonl.h"
+#include "looks.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+#include "vkb-load/case/engines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What names a subject, without what is learned from its server. */
+static char *
+key(const struct json *subject, const struct json *config, size_t index)
+{
+	static const char *const names[] = {
+	    "label", "ref", "commit", "module_commit"};
+	struct str s = {0};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *v = json_get_str(subject, names[i]);
+
+		str_add(&s, v ? v : "");
+		str_addc(&s, '\n');
+	}
+	record_room(&s, config);
+	str_printf(&s, "\n%zu", index);
+	return str_take(&s);
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct finished *x = a, *y = b;
+	int c = strcmp(x->key, y->key);
+
+	return c ? c : (x->place > y->place) - (x->place < y->place);
+}
+
+static int
+has_key(const void *key, const void *member)
+{
+	return strcmp(key, ((const struct finished *)member)->key);
+}
+
+/* The offset after the last newline; -1 and said. */
+static off_t
+last_newline(int fd, const char *name, off_t size)
+{
+	char buf[4096];
+	size_t n;
+
+	while (size > 0) {
+		n = size < (off_t)sizeof buf ? (size_t)size : sizeof buf;
+		if (pread(fd, buf, n, size - (off_t)n) != (ssize_t)n)
+			return err_fail_sys("cannot read '%s'", name);
+		while (n > 0 && buf[n - 1] != '\n') {
+			n--;
+			size--;
+		}
+		if (n > 0)
+			break;
+	}
+	return size;
+}
+
+/* A kill in the middle of a write leaves half a line. */
+static int
+whole_lines(int fd, const char *name, bool repair)
+{
+	struct stat st;
+	off_t end;
+
+	if (fstat(fd, &st) < 0)
+		return err_fail_sys("cannot look at '%s'", name);
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	end = last_newline(fd, name, st.st_size);
+	if (end < 0)
+		return -1;
+	if (end == st.st_size)
+		return 0;
+	if (!repair)
+		return err_fail("'%s' ends in a torn record: '--resume' "
+				"repairs it",
+		    name);
+	err_say("%s: cut off a torn last line of %lld bytes", name,
+	    (long long)(st.st_size - end));
+	if (ftruncate(fd, end) < 0)
+		return err_fail_sys("cannot truncate '%s'", name);
+	return 0;
+}
+
+static void
+free_finished(struct finished *f)
+{
+	free(f->key);
+	free(f->tool);
+	json_free(f->metrics);
+}
+
+static void
+finished(struct results *r, struct json *rec)
+{
+	const char *status = json_get_str(rec, "status");
+	double index = json_num(json_path(rec, "run.index"), 0);
+	unsigned long long looks = looks_hash(json_get(rec, "run"));
+	const struct json *config = json_get(rec, "config");
+	const char *tool =
+	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
+	bool foreign = strcmp(engines_name(config), ENGINES_NATIVE) != 0;
+
+	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
+	    !(index >= 1 && index < 1e9))
+		return;
+	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
+	r->done[r->n] = (struct finished){
+	    .key = key(json_get(rec, "subject"), config, (size_t)index),
+	    .place = r->n,
+	    .looks = looks,
+	    .tool = tool && foreign ? mem_str(tool) : NULL,
+	    .metrics = looks || foreign ? json_detach(rec, "metrics") : NULL};
+	r->n++;
+	if ((size_t)index > r->last)
+		r->last = (size_t)index;
+}
+
+/* What stands there twice counts once. */
+static void
+sort(struct results *r)
+{
+	size_t kept = 0;
+
+	if (r->n)
+		qsort(r->done, r->n, sizeof *r->done, by_key);
+	for (size_t i = 0; i < r->n; i++)
+		if (kept && strcmp(r->done[kept - 1].key, r->done[i].key) == 0)
+			free_finished(&r->done[i]);
+		else
+			r->done[kept++] = r->done[i];
+	r->n = kept;
+}
+
+static int
+read_done(struct results *r, const char *file)
+{
+	struct jsonl *in = jsonl_open(&file, 1);
+	struct json *rec;
+	int k, rc = 0;
+
+	while ((k = record_next(in, &rec)) != 0) {
+		if (k < 0) {
+			rc = -1;
+			continue;
+		}
+		finished(r, rec);
+		json_free(rec);
+	}
+	jsonl_close(in);
+	sort(r);
+	return rc;
+}
+
+int
+results_open(struct results *r, const char *output, const char *resume)
+{
+	const char *name = resume ? resume : output;
+
+	*r = (struct results){.fd = STDOUT_FILENO};
+	if (!name)
+		return 0;
+	r->fd = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (r->fd < 0 && errno == EACCES && !resume)
+		r->fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (r->fd < 0)
+		return err_fail_sys("cannot append to '%s'", name);
+	r->file = true;
+	r->path = name;
+	r->name = resume;
+	/* Held until the end; a file system without locks has none. */
+	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
+	    errno == EWOULDBLOCK)
+		return err_fail("another vkb-load writes to '%s'", name);
+	if (whole_lines(r->fd, name, resume != NULL) < 0)
+		return -1;
+	return resume ? read_done(r, resume) : 0;
+}
+
+void
+results_close(struct results *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free_finished(&r->done[i]);
+	free(r->done);
+	if (r->file && r->fd >= 0)
+		close(r->fd);
+}
+
+const struct finished *
+results_find(const struct results *r, const struct json *subject,
+    const struct json *config, size_t index)
+{
+	const struct finished *f;
+	char *k;
+
+	if (!r->n)
+		return NULL;
+	k = key(subject, config, index);
+	f = bsearch(k, r->done, r->n, sizeof *r->done, has_key);
+	free(k);
+	return f;
+}
+
+/* A reader that went away ends this program quietly; servers see its end. */
+int
+results_write_all(struct results *r, struct json *const *runs, size_t n)
+{
+	struct sigaction quiet = {.sa_handler = SIG_DFL}, before;
+	int rc;
+
+	sigaction(SIGPIPE, &quiet, &before);
+	rc = jsonl_write_all(r->fd, runs, n);
+	sigaction(SIGPIPE, &before, NULL);
+	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
+	    errno != EROFS)
+		rc = err_fail_sys("cannot save a record");
+	return rc;
+}
+
+int
+results_write(struct results *r, struct json *run)
+{
+	return results_write_all(r, &run, 1);
+}

@@ -1,0 +1,331 @@
+#include "runner.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "precise.h"
+#include "progress.h"
+#include "results.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/figures.h"
+#include "vkb-load/case/lease.h"
+#include "vkb-load/case/logs.h"
+#include "vkb-load/case/measure.h"
+#include "vkb-load/case/roles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One case of a visit: measured, gone through, or left out. */
+struct step {
+	const struct json *cas;
+	size_t at; /* in the scene; SIZE_MAX: it comes before one of them */
+	bool run;
+};
+
+struct call {
+	struct runner *r;
+	struct visit *v;
+	struct step *steps;
+	size_t n;
+	struct lease lease;
+	char *spoilt; /* why what follows cannot be measured; NULL */
+};
+
+static bool
+measured(const struct call *x, const struct step *s)
+{
+	return s->at != SIZE_MAX && x->v->wanted[s->at];
+}
+
+static void
+add(struct call *x, const struct json *cas, size_t at, size_t *cap)
+{
+	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
+	x->steps[x->n++] = (struct step){cas, at, false};
+}
+
+/* What is wanted, and what leaves something behind that it needs. */
+static void
+plan_steps(struct call *x)
+{
+	const struct scene *scene = &x->r->scenes[x->v->slot->scene];
+	const struct json *cas;
+	bool needed = false;
+	struct step *s;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < scene->n; i++) {
+		cas = x->r->cases[scene->v[i]];
+		for (const struct json *b = json_first(json_get(cas, "before"));
+		     b; b = json_next(b))
+			add(x, b, SIZE_MAX, &cap);
+		add(x, cas, i, &cap);
+	}
+	for (size_t i = x->n; i-- > 0;) {
+		s = &x->steps[i];
+		s->run = measured(x, s) || (needed && scene_changes(s->cas));
+		needed = needed || s->run;
+		if (s->run && scene_resets(s->cas))
+			needed = false;
+	}
+}
+
+/* The usual metrics of all roles together, for what looks at them. */
+static void
+tell(struct call *x, const struct measure *m, size_t cas)
+{
+	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
+	struct json *all;
+
+	for (size_t i = 0; i < m->roles.n; i++)
+		v[i] = json_get(m->recs[i], "metrics");
+	all = figures_together(v, m->roles.n);
+	precise_add(
+	    x->r->precise, cas, x->v->slot->build, x->v->slot->index, all);
+	json_free(all);
+	free(v);
+}
+
+/* Says that a run has failed, and where the log of its server is. */
+static void
+say_failed(struct call *x, const struct step *s, const char *what)
+{
+	const char *log = logs_keep(x->r->logs);
+
+	err_say("%s: %s%s%s%s", json_get_str(s->cas, "id"), what,
+	    log ? "; the log of its server is kept in '" : "", log ? log : "",
+	    log ? "'" : "");
+}
+
+/* The same of profiles. */
+static int
+keep_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	char *what;
+
+	if (rc < 0 || m->error.len) {
+		what = mem_printf("not profiled: %s",
+		    m->error.len ? m->error.s : "it was cut short");
+		say_failed(x, s, what);
+		free(what);
+		x->v->failed++;
+	}
+	progress_wipe();
+	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
+		if (results_write(x->r->results, j) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+write_raw(struct runner *r, struct measure *m)
+{
+	struct json *run;
+
+	if (!m->raw)
+		return 0;
+	run = json_object();
+	json_set_str(run, "session", r->session);
+	json_set_num(run, "order", (double)r->order);
+	json_set(m->raw, "run", run);
+	return results_write(r->results, m->raw);
+}
+
+/* The records of one case; 0, or -1: they could not be written. */
+static int
+keep(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	struct runner *r = x->r;
+	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
+	char what[40];
+
+	if (x->v->profile)
+		return keep_profiles(x, m, s, rc);
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
+		if (rc < 0)
+			json_set_str(m->recs[i], "error",
+			    m->error.len ? m->error.s
+					 : "the run was cut short");
+		if (rc < 0 && i == 0)
+			err_note("%s", json_get_str(m->recs[0], "error"));
+		if (m->error.len) /* the first one has the end of a log */
+			m->error.s[strcspn(m->error.s, "\n")] = '\0';
+	}
+	if (rc < 0) {
+		snprintf(
+		    what, sizeof what, "run %zu failed", x->v->slot->index);
+		say_failed(x, s, what);
+	}
+	progress_wipe();
+	if (r->machine && results_write(r->results, r->machine) < 0)
+		return -1;
+	r->machine = NULL; /* it is there */
+	if (write_raw(r, m) < 0 ||
+	    results_write_all(r->results, m->recs, m->roles.n) < 0)
+		return -1;
+	if (rc == 0) {
+		tell(x, m, cas);
+		x->v->wanted[s->at] = false;
+	} else
+		x->v->failed++;
+	progress_end(r->progress, cas, m->recs[0]);
+	return 0;
+}
+
+/*
+ * What a case leaves behind when it fails is not what the next ones read. The
+ * first line says it: the end of a log that follows is in the first record.
+ */
+static void
+spoil(struct call *x, const struct step *s, const struct measure *m)
+{
+	if (x->spoilt)
+		return;
+	x->spoilt =
+	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
+		m->error.len ? m->error.s : "it was cut short");
+	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
+}
+
+/* The server for a step: that of the steps before, or a fresh one. */
+static int
+server(struct call *x, const struct step *s, struct measure *m)
+{
+	char *why = NULL;
+	int rc = 0;
+
+	if (scene_resets(s->cas) || !x->lease.server) {
+		if (scene_resets(s->cas)) {
+			free(x->spoilt);
+			x->spoilt = NULL;
+		}
+		if (x->spoilt)
+			return measure_failed(m, mem_str(x->spoilt));
+		rc = lease_reset(&x->lease, s->cas, &why);
+		return rc < 0 ? measure_failed(m, why) : 0;
+	}
+	return x->spoilt ? measure_failed(m, mem_str(x->spoilt)) : 0;
+}
+
+/* Did the server live until now? The last step ends it. */
+static int
+survived(struct call *x, const struct step *s, struct measure *m, bool last)
+{
+	char *why = NULL;
+
+	if (!last && !lease_lost(&x->lease, s->cas, m->error.len > 0))
+		return 0;
+	return lease_end(&x->lease, &why) < 0 ? measure_failed(m, why) : 0;
+}
+
+static int
+one(struct call *x, const struct step *s, bool last)
+{
+	struct runner *r = x->r;
+	struct measure m;
+	int rc;
+
+	if (measured(x, s) && !x->v->profile)
+		r->announce(
+		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
+	measure_init(&m, r, s->cas, x->v->slot);
+	if (!measured(x, s) || x->v->profile)
+		r->order -= m.roles.n;
+	if (measured(x, s) && x->v->profile)
+		measure_profile(&m);
+	rc = server(x, s, &m);
+	if (rc == 0)
+		rc = measure_run(&m, &x->lease);
+	if (!*r->stop && x->lease.server && survived(x, s, &m, last) < 0)
+		rc = -1;
+	if (rc < 0 && (scene_changes(s->cas) || !x->lease.server))
+		spoil(x, s, &m);
+	/* A profile that is there is told of: it is not made again. */
+	if (*r->stop && !(rc == 0 && x->v->profile && measured(x, s)))
+		rc = -1;
+	else
+		rc = measured(x, s) ? keep(x, &m, s, rc) : 0;
+	measure_free(&m);
+	return rc;
+}
+
+/* On a server for that alone, before the others. */
+static int
+attempt(struct call *x, const struct step *s)
+{
+	struct lease l = {.r = x->r, .build = x->lease.build};
+	struct measure m;
+	char *why;
+	int rc = 0, k;
+
+	x->r->announce(
+	    x->r->arg, x->v->slot, x->r->scenes[x->v->slot->scene].v[s->at]);
+	measure_init(&m, x->r, s->cas, x->v->slot);
+	x->r->order -= m.roles.n;
+	k = lease_start(&l, s->cas, &why);
+	if (k < 0)
+		measure_failed(&m, why);
+	else
+		k = measure_attempt(&m, &l);
+	if (lease_end(&l, &why) < 0)
+		k = measure_failed(&m, why);
+	if (*x->r->stop)
+		rc = -1;
+	else if (k < 0) {
+		x->r->order += m.roles.n;
+		rc = keep(x, &m, s, -1);
+	}
+	measure_free(&m);
+	return rc < 0 ? -1 : k < 0;
+}
+
+static int
+attempts(struct call *x)
+{
+	const struct engine *e;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && rc >= 0; i++) {
+		e = engines_find(x->r->engines, x->steps[i].cas);
+		if (!measured(x, &x->steps[i]) ||
+		    !e->untried(e->self, x->steps[i].cas))
+			continue;
+		rc = attempt(x, &x->steps[i]);
+		if (rc > 0)
+			x->steps[i].run = false;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int
+runner_visit(struct runner *r, struct visit *v)
+{
+	struct call x = {.r = r,
+	    .v = v,
+	    .lease = {.r = r, .build = r->builds[v->slot->build]}};
+	size_t last = 0;
+	char *why;
+	int rc;
+
+	if (v->profile)
+		snprintf(r->run_name, sizeof r->run_name, "profile");
+	else
+		snprintf(
+		    r->run_name, sizeof r->run_name, "run-%zu", v->slot->index);
+	plan_steps(&x);
+	rc = attempts(&x);
+	for (size_t i = 0; i < x.n; i++)
+		if (x.steps[i].run)
+			last = i;
+	for (size_t i = 0; i < x.n && rc == 0; i++)
+		if (x.steps[i].run)
+			rc = one(&x, &x.steps[i], i == last);
+	if (x.lease.server && lease_end(&x.lease, &why) < 0)
+		free(why);
+	free(x.spoilt);
+	free(x.steps);
+	return *r->stop ? -1 : rc;
+}

@@ -1,0 +1,379 @@
+#include "session.h"
+#include "agenda.h"
+#include "env.h"
+#include "err.h"
+#include "hostlock.h"
+#include "json.h"
+#include "looks.h"
+#include "machine.h"
+#include "mem.h"
+#include "num.h"
+#include "pinning.h"
+#include "precise.h"
+#include "results.h"
+#include "runner.h"
+#include "str.h"
+#include "vkb-load/case/coproc.h"
+#include "vkb-load/case/profiles.h"
+#include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/plan.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct session {
+	const struct session_opts *o;
+	struct agenda a;
+	struct runner runner;
+	size_t slot; /* the one at work */
+	char *name;  /* of the run at work */
+	size_t failed, vague, unprofiled;
+	int lock; /* of the host; held from the first visit to the end */
+};
+
+static bool
+talks(const struct session *s)
+{
+	return !s->o->quiet && (s->o->verbose || isatty(STDERR_FILENO));
+}
+
+static void
+announce(const struct session *s)
+{
+	const struct agenda *a = &s->a;
+	bool all, most = looks_adaptive(a->looks);
+	double known = agenda_left(a, 0, SIZE_MAX, &all);
+	size_t n = a->progress.total;
+	struct str line = {0};
+	char buf[NUM_BUF], *text;
+
+	if (!talks(s))
+		return;
+	str_printf(&line, "%s%zu run%s of %zu case%s", most ? "at most " : "",
+	    n, num_plural(n), a->ncases, num_plural(a->ncases));
+	if (known > 0)
+		str_printf(&line, ", %s %s", all ? "about" : "more than",
+		    num_seconds(buf, known));
+	err_say("%s", line.s);
+	str_free(&line);
+	if (most) {
+		text = looks_text(a->looks);
+		err_say("%s", text);
+		free(text);
+	}
+}
+
+/* "rps +-1.4 %, wanted 1 %" */
+static void
+add_precision(struct str *to, const struct precision *p)
+{
+	if (isfinite(p->now))
+		str_printf(to, p->now < .1 ? "%s +-%.2g %%" : "%s +-%.0f %%",
+		    p->metric, 100 * p->now);
+	else
+		str_printf(to, "%s not known yet", p->metric);
+	str_printf(to, ", wanted %g %%", 100 * p->wanted);
+}
+
+/* Before each run. */
+static void
+begin_run(void *arg, const struct slot *slot, size_t cas)
+{
+	struct session *s = arg;
+	bool known;
+	double time = agenda_left(&s->a, s->slot, cas, &known);
+
+	free(s->name);
+	s->name = agenda_name(&s->a, slot, cas);
+	progress_begin(&s->a.progress, s->name, known ? time : -1);
+}
+
+/*
+ * A run of a fixed number that fails is missing. An adaptive session tries
+ * again, and then leaves this build out of the case. 0, or -1: stop.
+ */
+#define TRIES 3
+
+static void
+give_up(struct session *s, const struct slot *slot, size_t cas)
+{
+	char *who = agenda_builder(&s->a, slot);
+
+	agenda_out(&s->a, cas)[slot->build] = true;
+	err_say("%s%s: failed %d times in a row, and is not run again",
+	    json_get_str(s->a.cases[cas], "id"), who, TRIES);
+	free(who);
+}
+
+/* Before the first visit; from then on nobody else measures on this host. */
+static int
+take_lock(struct session *s)
+{
+	if (s->lock == -1)
+		s->lock = s->o->no_lock ? HOSTLOCK_NONE
+					: hostlock_take(s->runner.stop);
+	return s->lock == -1 ? -1 : 0;
+}
+
+static int
+run_slot(struct session *s, size_t i)
+{
+	const struct slot *slot = &s->a.slots[i];
+	const struct scene *scene = &s->a.scenes.v[slot->scene];
+	bool adaptive = looks_adaptive(s->a.looks);
+	struct visit v = {
+	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
+	size_t again = 1;
+	int k = 0;
+
+	s->slot = i;
+	for (size_t c = 0; c < scene->n; c++)
+		v.wanted[c] = agenda_wanted(&s->a, slot, scene->v[c]);
+	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
+		s->a.progress.total += n ? again : 0;
+		v.failed = 0;
+		k = runner_visit(&s->runner, &v);
+		s->failed += again = v.failed;
+	}
+	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
+		if (v.wanted[c])
+			give_up(s, slot, scene->v[c]);
+	free(v.wanted);
+	return k;
+}
+
+static int
+run_slots(struct session *s)
+{
+	for (size_t i = 0; i < s->a.nslots; i++)
+		if (agenda_open(&s->a, &s->a.slots[i]) &&
+		    (*s->runner.stop || run_slot(s, i) < 0))
+			return -1;
+	return 0;
+}
+
+static bool
+runs_at_all(const struct session *s, size_t cas)
+{
+	for (size_t b = 0; b < s->a.builds->n; b++)
+		if (!agenda_out(&s->a, cas)[b])
+			return true;
+	return false;
+}
+
+/* Is this case precise enough, or will it never be? */
+static void
+look_at(struct session *s, size_t cas)
+{
+	struct agenda *a = &s->a;
+	const struct looks *l = a->looks;
+	const char *id = json_get_str(a->cases[cas], "id");
+	struct str line = {0};
+	bool enough = precise_enough(
+	    a->precise, cas, a->look, agenda_out(a, cas), &a->seen[cas]);
+
+	a->closed[cas] = enough;
+	add_precision(&line, &a->seen[cas]);
+	if (!enough && a->look + 1 == l->n) {
+		s->vague++;
+		err_say("%s: not precise after %.0f runs: %s", id,
+		    l->at[a->look], line.s);
+	} else if (talks(s))
+		err_say("%s: look %zu of %zu, after %.0f runs: %s%s", id,
+		    a->look + 1, l->n, l->at[a->look], line.s,
+		    enough ? ": enough" : "");
+	str_free(&line);
+}
+
+static void
+look(struct session *s)
+{
+	for (size_t c = 0; c < s->a.ncases; c++)
+		if (!runs_at_all(s, c))
+			s->a.closed[c] = true;
+		else if (!s->a.closed[c])
+			look_at(s, c);
+}
+
+/* Before the first run. */
+static int
+begin(struct session *s)
+{
+	announce(s);
+	if (take_lock(s) < 0)
+		return -1;
+	if (s->runner.running)
+		return 0;
+	s->runner.coproc = coproc_start();
+	return s->runner.coproc ? 0 : -1;
+}
+
+static size_t
+to_do(const struct session *s)
+{
+	const struct agenda *a = &s->a;
+	size_t n = a->progress.done;
+
+	for (size_t i = 0; i < a->nslots; i++)
+		n += agenda_open(a, &a->slots[i]);
+	for (size_t c = 0; c < a->ncases; c++)
+		n += agenda_later(a, c);
+	return n;
+}
+
+static int
+go(struct session *s)
+{
+	struct agenda *a = &s->a;
+	const struct looks *l = a->looks;
+	const char *path = a->results->path;
+
+	for (; a->look < l->n; a->look++) {
+		agenda_slots(a);
+		a->progress.total = to_do(s);
+		if (a->nslots && !a->progress.done && begin(s) < 0)
+			return -1;
+		if (run_slots(s) < 0)
+			return -1;
+		if (looks_adaptive(l))
+			look(s);
+	}
+	if (s->vague)
+		err_say("%zu of %zu cases are less precise than wanted",
+		    s->vague, a->ncases);
+	if (s->failed)
+		err_say("%zu of %zu run%s failed%s%s%s", s->failed,
+		    a->progress.done, num_plural(a->progress.done),
+		    path ? "; run what is missing with '--resume " : "",
+		    path ? path : "", path ? "'" : "");
+	return s->failed ? -1 : 0;
+}
+
+/* One visit of a scene on a build, where a profile is still missing. */
+static int
+profile_scene(struct session *s, const struct slot *slot)
+{
+	const struct scene *scene = &s->a.scenes.v[slot->scene];
+	const struct json *build = s->a.builds->v[slot->build], *cas;
+	struct visit v = {.slot = slot,
+	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
+	    .profile = true};
+	size_t n = 0;
+	int rc = 0;
+	char *who;
+
+	for (size_t c = 0; c < scene->n; c++) {
+		cas = s->a.cases[scene->v[c]];
+		if (!profiles_wanted(s->o->profiles, cas))
+			continue;
+		v.wanted[c] = !profiles_there(s->o->profiles, cas, build);
+		n += v.wanted[c];
+		if (v.wanted[c] ? !talks(s) : s->o->quiet)
+			continue;
+		who = agenda_builder(&s->a, slot);
+		err_say("%s%s: %s", json_get_str(cas, "id"), who,
+		    v.wanted[c] ? "profile" : "is profiled already");
+		free(who);
+	}
+	if (n)
+		rc = take_lock(s) < 0 ? -1 : runner_visit(&s->runner, &v);
+	s->unprofiled += v.failed;
+	free(v.wanted);
+	return rc;
+}
+
+/* After all that is measured. */
+static int
+profile(struct session *s)
+{
+	struct slot slot = {.index = 1};
+
+	for (; slot.scene < s->a.scenes.n; slot.scene++)
+		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
+			if (*s->runner.stop || profile_scene(s, &slot) < 0)
+				return -1;
+	return s->unprofiled ? -1 : 0;
+}
+
+/* Different for each session of any machine. */
+static void
+name_session(char name[16], uint64_t seed)
+{
+	int64_t now[2] = {0};
+	FILE *f = fopen("/dev/urandom", "re");
+	unsigned long long h;
+
+	if (f) {
+		if (fread(now, sizeof now, 1, f) != 1)
+			now[0] = getpid();
+		fclose(f);
+	}
+	h = str_hash(STR_HASH, now, sizeof now);
+	h = str_hash(h, &seed, sizeof seed);
+	snprintf(name, 16, "%012llx", h & 0xffffffffffffULL);
+}
+
+int
+session_run(const struct session_opts *o, const struct plan *plan,
+    const struct builds *builds, const struct engine *engines,
+    struct results *results, struct running *running, const volatile int *stop)
+{
+	struct session s = {.o = o,
+	    .lock = -1,
+	    .a = {.looks = o->looks,
+		.order = order_parse(o->order),
+		.seed = o->seed,
+		.builds = builds,
+		.engines = engines,
+		.results = results,
+		.profiles = o->profiles}};
+	struct agenda *a = &s.a;
+	struct json *machine, *brief;
+	int rc = agenda_init(a, plan, stop), k = -1;
+	char name[16];
+
+	name_session(name, o->seed);
+	machine = machine_record("", name);
+	brief = env_brief(json_get(machine, "env"));
+
+	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
+	a->progress.most = looks_adaptive(o->looks);
+	if (pinning_check(a->cases, a->ncases, running == NULL) < 0 ||
+	    agenda_take_finished(a) < 0)
+		goto out;
+	s.runner = (struct runner){.cases = a->cases,
+	    .scenes = a->scenes.v,
+	    .builds = builds->v,
+	    .engines = engines,
+	    .looks = o->looks,
+	    .precise = a->precise,
+	    .results = results,
+	    .profiles = o->profiles,
+	    .logs = o->logs,
+	    .progress = &a->progress,
+	    .running = running,
+	    .machine = o->no_env ? NULL : machine,
+	    .env = brief,
+	    .seed = o->seed,
+	    .timeout_s = o->timeout_s,
+	    .stop = stop,
+	    .announce = begin_run,
+	    .arg = &s};
+	memcpy(s.runner.session, name, sizeof name);
+	k = go(&s);
+	if (o->profiles->dir && !*stop && profile(&s) < 0)
+		k = -1;
+	coproc_close(s.runner.coproc);
+	hostlock_release(s.lock);
+out:
+	progress_close(&a->progress);
+	agenda_free(a);
+	json_free(machine);
+	json_free(brief);
+	free(s.name);
+	return k < 0 || *stop ? -1 : rc;
+}
