@@ -1,0 +1,639 @@
+/* vkb-detect: what is read of records, its order, and what is found in it, with
+ * numbers that are made by hand. */
+#include "tap.h"
+
+#include "json.h"
+#include "jsonl.h"
+#include "policy.h"
+#include "str.h"
+#include "vkb-detect/branch.h"
+#include "vkb-detect/finding.h"
+#include "vkb-detect/reading.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SET "{\"command\":\"SET\"}"
+#define GET "{\"command\":\"GET\"}"
+
+/* A run of a session, each another one; metrics as "\"rps\":1". */
+static void
+add_run(
+    struct str *s, const char *subject, const char *config, const char *metrics)
+{
+	static int index;
+
+	str_printf(s,
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{%s},\"config\":%s,\"run\":"
+	    "{\"session\":\"s\",\"index\":%d},\"metrics\":{%s},\"status\":"
+	    "\"ok\"}\n",
+	    subject, config, ++index, metrics);
+}
+
+/* A failed one, of no session. */
+static void
+add_failure(
+    struct str *s, const char *subject, const char *config, const char *error)
+{
+	str_printf(s,
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{%s},\"config\":%s,\"run\":"
+	    "{},\"status\":\"failed\",\"error\":\"%s\"}\n",
+	    subject, config, error);
+}
+
+static void
+add_commit(struct str *s, const char *id, const char *parent, const char *time)
+{
+	str_printf(s,
+	    "{\"type\":\"commit\",\"v\":1,\"commit\":\"%s\",\"parents\":[%s%s%"
+	    "s]"
+	    ",\"time\":\"%s\"}\n",
+	    id, *parent ? "\"" : "", parent, *parent ? "\"" : "", time);
+}
+
+/* Reads the text, with at most so many bytes of values in memory (0: all). */
+static int
+read_branch(struct branch *b, const struct str *s, size_t most)
+{
+	int fd = memfd_create("records", 0), rc;
+	struct jsonl *in;
+
+	if (write(fd, s->s, s->len) != (ssize_t)s->len)
+		return -2;
+	lseek(fd, 0, SEEK_SET);
+	in = jsonl_fd(fd, "records");
+	branch_begin(b, "/tmp");
+	b->reading->most = most;
+	rc = branch_read(b, in);
+	jsonl_close(in);
+	branch_end(b);
+	return rc;
+}
+
+static void
+check_names(const struct branch *b, const char *want, const char *what)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (size_t i = 0; i < b->npoints + b->nlost; i++)
+		str_printf(&s, "%s%s", i ? " " : "", b->points[i].name);
+	tap_str(s.s, want, what);
+	str_free(&s);
+}
+
+/* The values of a metric of the case at a point, as "1 2 3". */
+static void
+check_values(const struct branch *b, const char *command, const char *metric,
+    size_t point, const char *want, const char *what)
+{
+	struct branch_values v;
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (size_t i = 0; i < b->nseries; i++) {
+		const struct series *one = &b->series[i];
+
+		if (strcmp(one->metric, metric) != 0 ||
+		    strcmp(json_get_str(one->config, "command"), command) != 0)
+			continue;
+		if (branch_values(b, one, &v) < 0)
+			str_add(&s, "trouble");
+		else
+			for (size_t k = v.first[point]; k < v.first[point + 1];
+			     k++)
+				str_printf(
+				    &s, "%s%g", s.len ? " " : "", v.all[k]);
+		branch_drop(&v);
+	}
+	tap_str(s.s, want, what);
+	str_free(&s);
+}
+
+/* ---- the order of the points */
+
+#define C(d) #d "000000000000000000000000000000000000000"
+#define COMMIT(d) "\"commit\":\"" C(d) "\""
+
+/*
+ * Commits 0 to 5 are a line, a day each. 1 and 4 were measured, and a work tree
+ * of 1, a commit that leaves the line at 1, and two that are known by their
+ * time alone, between 2 and 3.
+ */
+static void
+orders(void)
+{
+	static const char *const ids[] = {C(0), C(1), C(2), C(3), C(4), C(5)};
+	struct branch b;
+	struct str s = {0};
+	char time[40];
+
+	add_run(
+	    &s, COMMIT(4) ",\"label\":\"rc\",\"ref\":\"br\"", SET, "\"rps\":4");
+	add_run(&s, COMMIT(a), SET, "\"rps\":1");
+	add_run(&s, COMMIT(8) ",\"time\":\"2026-01-03T20:00:00Z\"", SET,
+	    "\"rps\":3");
+	add_run(&s, COMMIT(1) ",\"dirty\":true", SET, "\"rps\":2");
+	add_run(&s, COMMIT(7) ",\"time\":\"2026-01-03T10:00:00Z\"", SET,
+	    "\"rps\":2.5");
+	add_run(&s, COMMIT(1), SET, "\"rps\":1");
+	for (int i = 0; i < 6; i++) {
+		snprintf(time, sizeof time, "2026-01-%02dT08:00:00Z", i + 1);
+		add_commit(&s, ids[i], i ? ids[i - 1] : "", time);
+	}
+	add_commit(&s, C(a), C(1), "2026-01-03T08:00:00Z");
+	tap_ok(read_branch(&b, &s, 0) == 0 && b.npoints == 5 && b.nlost == 1,
+	    "a commit of another branch has no place");
+	check_names(&b,
+	    "10000000 10000000+dirty 70000000 80000000 40000000 a0000000",
+	    "ancestry, then time, then changes of a work tree give the order");
+	tap_ok(b.by_time == 2, "two are placed by their time");
+	tap_ok(b.length == 4, "from commit 1 to 4 are four commits");
+	tap_ok(branch_width(&b, 4, 4) == 2 && branch_width(&b, 2, 4) == 3 &&
+		branch_width(&b, 0, 4) == 4,
+	    "commits that were not measured count in a width");
+	tap_ok(branch_width(&b, 1, 1) == 1 && branch_width(&b, 1, 2) == 1 &&
+		branch_width(&b, 2, 3) == 1,
+	    "points between two commits count as far as these go");
+	tap_str(branch_after(&b, 4), C(3),
+	    "the first suspect is the child of the point before");
+	tap_str(branch_after(&b, 2), C(2), "also of a work tree with changes");
+	tap_str(branch_after(&b, 1), C(1) "+dirty",
+	    "behind its commit a work tree itself is suspected");
+	tap_str(branch_after(&b, 0), C(1), "the first point is its own");
+	tap_ok(branch_since(&b, "2026-01-02") == 0 &&
+		branch_since(&b, "2026-01-03") == 2 &&
+		branch_since(&b, "2026-01-03T10:00:01Z") == 3 &&
+		branch_since(&b, "2026-01-04") == 4 &&
+		branch_since(&b, "2026-01-06") == 5,
+	    "since a day: the first point of it or behind it, or none");
+	tap_ok(branch_since(&b, C(3)) == 4 && branch_since(&b, C(4)) == 4 &&
+		branch_since(&b, C(5)) == 5 && branch_since(&b, C(0)) == 0,
+	    "since a commit that was not measured: the next that was");
+	tap_ok(branch_since(&b, "rc") == 4 && branch_since(&b, "br") == 4 &&
+		branch_since(&b, "1000") == 0 && branch_since(&b, "7000") == 2,
+	    "since a label, a ref, four characters of a commit");
+	tap_ok(branch_since(&b, "100") == -1 && branch_since(&b, "r") == -1 &&
+		branch_since(&b, "9000") == -1 &&
+		branch_since(&b, "2026-01-0") == -1 &&
+		branch_since(&b, "2026/01/03") == -1 &&
+		branch_since(&b, "2026-01-03x") == -1,
+	    "what is none of these is an error");
+	branch_free(&b);
+	str_clear(&s);
+
+	add_run(&s, COMMIT(1), SET, "\"rps\":1");
+	add_run(&s, COMMIT(2), SET, "\"rps\":1");
+	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 0 &&
+		branch_width(&b, 0, 1) == 2 && branch_width(&b, 1, 1) == 1,
+	    "in the order of the input only points are counted");
+	tap_str(branch_after(&b, 1), C(2), "and only they are suspected");
+	tap_ok(branch_since(&b, "2026-01-01") == -1,
+	    "a day is an error where no commit says its time");
+	branch_free(&b);
+	str_clear(&s);
+
+	/* The record of the line is known by seven characters. */
+	add_run(&s, COMMIT(1), SET, "\"rps\":1");
+	add_commit(&s, "1000000", "", "2026-01-01T08:00:00Z");
+	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 1 &&
+		branch_since(&b, "2026-01-01") == 0 &&
+		branch_since(&b, "2026-01-02") == 1,
+	    "a commit record with a short id gives place and time");
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* ---- what is read */
+
+static void
+subjects(void)
+{
+	struct branch b;
+	struct str s = {0};
+
+	add_run(&s, COMMIT(1) ",\"label\":\"b\",\"time\":\"2026-01-02\"", SET,
+	    "\"rps\":1");
+	add_run(&s, COMMIT(1) ",\"label\":\"a\",\"time\":\"2026-01-03\"", SET,
+	    "\"rps\":2");
+	add_run(&s, COMMIT(1) ",\"label\":\"c\",\"time\":\"2026-01-01\"", SET,
+	    "\"rps\":3");
+	add_run(
+	    &s, COMMIT(1) ",\"dirty\":true,\"tree\":\"t1\"", SET, "\"rps\":4");
+	add_run(
+	    &s, COMMIT(1) ",\"dirty\":true,\"tree\":\"t2\"", SET, "\"rps\":5");
+	add_run(&s, COMMIT(1) ",\"tree\":\"t3\"", SET, "\"rps\":6");
+	add_run(&s,
+	    COMMIT(1) ",\"module_commit\":\"" C(
+		2) "\",\"time\":\"2026-01-01\","
+		   "\"module_time\":\"2026-02-01\"",
+	    SET, "\"rps\":7");
+	add_run(&s,
+	    COMMIT(1) ",\"module_commit\":\"" C(2) "\",\"module_dirty\":"
+						   "true",
+	    SET, "\"rps\":8");
+	add_run(&s, "\"label\":\"x\"", SET, "\"rps\":9");
+	add_run(&s, "\"label\":\"y\"", SET, "\"rps\":10");
+	add_run(&s, "\"label\":\"x\"", SET, "\"rps\":11");
+	tap_ok(read_branch(&b, &s, 0) == 0, "runs of one commit are read");
+	check_names(&b,
+	    "10000000 10000000+dirty 10000000+dirty 20000000 20000000+dirty x "
+	    "y",
+	    "each work tree with changes, module and label is a point");
+	check_values(&b, "SET", "rps", 0, "1 2 3 6",
+	    "labels, times and trees of one commit make no further points");
+	check_values(&b, "SET", "rps", 5, "9 11", "one label is one point");
+	tap_str(json_get_str(b.points[0].subject, "label"), "a",
+	    "of several subjects the first by its text speaks");
+	tap_str(b.points[0].time, "2026-01-01", "the earliest time holds");
+	tap_str(b.points[3].time, "2026-02-01", "a module has its own time");
+	tap_str(b.points[3].commit, C(2), "and its own commit");
+	branch_free(&b);
+	str_free(&s);
+}
+
+static void
+numbers(void)
+{
+	static const char head[] =
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{" COMMIT(
+		1) "},\"config\":" SET ",\"run\":{";
+	struct branch b;
+	struct str s = {0};
+
+	for (int i = 0; i < 2; i++)
+		str_add(&s,
+		    "{\"type\":\"summary\",\"v\":1,\"subject\":{" COMMIT(
+			1) "},\"config\":" SET
+			   ",\"n\":3,\"failed\":0,\"sessions\":[{"
+			   "\"id\":\"s\"}],\"metrics\":{\"rps\":{\"n\":3,"
+			   "\"median\":2,"
+			   "\"values\":[3,1,2]},\"p50_latency_ms\":{\"n\":3,"
+			   "\"median\":"
+			   "7},\"p99_latency_ms\":{\"n\":1,\"median\":5,"
+			   "\"values\":[5]}"
+			   "}}\n");
+	add_run(&s, COMMIT(2), SET, "\"rps\":9");
+	tap_ok(
+	    read_branch(&b, &s, 0) == 0 && b.npoints == 2, "a summary is read");
+	check_values(&b, "SET", "rps", 0, "1 2 3",
+	    "it has the values of its runs, once");
+	check_values(&b, "SET", "p50_latency_ms", 0, "7",
+	    "or a median, where it says no values");
+	check_values(&b, "SET", "p99_latency_ms", 0, "5",
+	    "or less values than another metric");
+	check_values(&b, "SET", "rps", 1, "9", "a run stands beside it");
+	check_values(
+	    &b, "SET", "p50_latency_ms", 1, "", "and has what it measured");
+	branch_free(&b);
+	str_clear(&s);
+
+	for (const char *env = "aba-"; *env; env++) {
+		str_printf(&s, "%s\"session\":\"t\",\"index\":1}", head);
+		if (*env != '-')
+			str_printf(&s, ",\"env\":{\"host\":\"%c\"}", *env);
+		str_add(&s, ",\"metrics\":{\"rps\":1},\"status\":\"ok\"}\n");
+	}
+	str_printf(&s,
+	    "%s\"session\":\"\\u0074\",\"index\":1},\"env\":{\"host\":\"b\"},"
+	    "\"metrics\":{\"rps\":1},\"status\":\"ok\"}\n",
+	    head);
+	tap_ok(read_branch(&b, &s, 0) == 0, "runs with and without env");
+	check_values(&b, "SET", "rps", 0, "1 1 1",
+	    "runs that differ in their env are several, however written");
+	branch_free(&b);
+	str_clear(&s);
+
+	for (int i = 0; i < 2; i++)
+		str_printf(&s,
+		    "%s\"index\":1},\"metrics\":{\"rps\":4},\"status\":\"ok\"}"
+		    "\n",
+		    head);
+	tap_ok(read_branch(&b, &s, 0) == 0, "runs of no session");
+	check_values(&b, "SET", "rps", 0, "4 4", "may be equal");
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* Failed runs of two cases: those of a case together, the most first. */
+static void
+losses(void)
+{
+	static const struct {
+		const char *command, *error;
+		size_t failed, kase;
+	} want[] = {{"A9", "y", 3, 0}, {"A9", "x", 2, 0}, {"A10", "z", 1, 1},
+	    {"A11", "e", 4, 2}};
+	struct branch b;
+	struct str s = {0};
+
+	add_failure(&s, COMMIT(1), "{\"command\":\"A10\"}", "z");
+	for (int i = 0; i < 3; i++) {
+		if (i < 2)
+			add_failure(&s, COMMIT(1), "{\"command\":\"A9\"}", "x");
+		add_failure(&s, COMMIT(2), "{\"command\":\"A9\"}", "y");
+	}
+	str_add(&s,
+	    "{\"type\":\"summary\",\"v\":1,\"subject\":{" COMMIT(
+		2) "},\"config\":{\"command\":\"A11\"},\"n\":0,\"failed\":4,"
+		   "\"errors\":[\"e\",\"f\"],\"metrics\":{}}\n");
+	tap_ok(read_branch(&b, &s, 0) == 0 && b.nlosses == 4 && b.nseries == 0,
+	    "failed runs, also of a summary of nothing else");
+	for (size_t i = 0; i < b.nlosses && i < 4; i++) {
+		tap_ok(b.losses[i].failed == want[i].failed &&
+			b.losses[i].kase == want[i].kase,
+		    "%s: %zu of case %zu", want[i].command, want[i].failed,
+		    want[i].kase);
+		tap_str(json_get_str(b.losses[i].config, "command"),
+		    want[i].command, "by the number in the name of the case");
+		tap_str(b.losses[i].error, want[i].error, "with their error");
+	}
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* The file without a name loses what was written to it. */
+static void
+lose_file(void)
+{
+	struct stat st;
+
+	for (int fd = 3; fd < 64; fd++)
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		    st.st_nlink == 0 && st.st_size > 0 && ftruncate(fd, 0) < 0)
+			perror("ftruncate");
+}
+
+static void
+unreadable(void)
+{
+	struct finding_rules rules = {.metrics = "all",
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct branch_values v;
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+	char rps[40];
+
+	for (int i = 0; i < 20000; i++) {
+		snprintf(rps, sizeof rps, "\"rps\":%d", i);
+		add_run(&s, COMMIT(1), SET, rps);
+	}
+	tap_ok(read_branch(&b, &s, 1000) == 0 &&
+		branch_values(&b, &b.series[0], &v) == 0,
+	    "what does not fit into memory is read from a file");
+	branch_drop(&v);
+	lose_file();
+	tap_ok(branch_values(&b, &b.series[0], &v) == -1,
+	    "a file that lost its end is trouble");
+	branch_drop(&v);
+	tap_ok(finding_all(&all, &b, &rules) == -1 && all.series == 0,
+	    "nothing is found in it");
+	finding_free(&all);
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* ---- what is found */
+
+static struct policy *
+policy(const char *text)
+{
+	return policy_new(json_parse(text, strlen(text), NULL, NULL), "policy");
+}
+
+/* One run of SET at each commit that has a value, and one of GET at each. */
+static void
+history(struct branch *b, const double *v, int n)
+{
+	struct str s = {0};
+	char commit[60], rps[40];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(
+		    commit, sizeof commit, "\"commit\":\"%08x%032x\"", i, 0);
+		snprintf(rps, sizeof rps, "\"rps\":%g", v[i]);
+		if (!isnan(v[i]))
+			add_run(&s, commit, SET, rps);
+		add_run(&s, commit, GET, "\"rps\":500");
+	}
+	read_branch(b, &s, 0);
+	str_free(&s);
+}
+
+/* Each: kind, at lo..hi, n, medians, and what is said of it. */
+static void
+check_found(const struct findings *all, const char *want, const char *what)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+
+		str_printf(&s, "%s%s %zu %zu-%zu %zu+%zu %g>%g%s%s%s%s",
+		    i ? ", " : "", finding_name(f->kind), f->at, f->lo, f->hi,
+		    f->n[0], f->n[1], f->facts.median[0], f->facts.median[1],
+		    f->fresh ? " fresh" : "", f->stands ? " stands" : "",
+		    f->waived ? " waived" : "",
+		    finding_counts(f) ? " counts" : "");
+	}
+	tap_str(s.s, want, what);
+	str_free(&s);
+}
+
+static void
+exact(void)
+{
+	static const double jumps[] = {
+	    100, 96, 96, 90, 90, NAN, 120, 120, 114, 114};
+	static const double back[] = {100, 100, 80, 80, 97, 97};
+	static const double partly[] = {100, 100, 80, 80, 94, 94};
+	static const double beyond[] = {100, 100, 80, 80, 110, 110};
+	static const char text[] =
+	    "{\"rules\":[{\"metric\":\"rps\",\"assume\":\"exact\",\"margin\":"
+	    "\"5%\"}]}";
+	struct finding_rules rules = {.metrics = "rps",
+	    .policy = policy(text),
+	    .today = "2026-11-21",
+	    .points = {.magnitude = -1},
+	    .since = 3};
+	struct findings all;
+	struct branch b;
+
+	history(&b, jumps, 10);
+	tap_ok(finding_all(&all, &b, &rules) == 0 && all.series == 2 &&
+		all.cases == 2 && all.tooshort == 0,
+	    "two cases, and none is too short without noise");
+	check_found(&all,
+	    "regression 3 3-3 3+2 96>90 fresh, improvement 6 5-6 2+4 90>117 "
+	    "fresh stands",
+	    "steps of more than 5 %, and not of 4 % or 5 %");
+	tap_ok(all.n == 2 && isnan(all.v[0].p) &&
+		strcmp(all.v[0].method, "exact") == 0,
+	    "there is no test");
+	tap_ok(all.ngroups == 2 && all.groups[0].at == 6 &&
+		all.groups[1].at == 3 && all.groups[1].n == 1 &&
+		!all.groups[1].counts,
+	    "each is a change, the newest first");
+	finding_free(&all);
+	rules.since = 4;
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 3 3-3 3+2 96>90, improvement 6 5-6 2+4 90>117 fresh "
+	    "stands",
+	    "before --since it is not fresh");
+	finding_free(&all);
+	branch_free(&b);
+
+	rules.since = 0;
+	history(&b, back, 6);
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>97 "
+	    "fresh stands",
+	    "a level within the margin of the first: it was taken back");
+	finding_free(&all);
+	branch_free(&b);
+	history(&b, partly, 6);
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 2 2-2 2+2 100>80 fresh stands counts, improvement 4 "
+	    "4-4 2+2 80>94 fresh stands",
+	    "beyond the margin a part of it still stands");
+	finding_free(&all);
+	branch_free(&b);
+	history(&b, beyond, 6);
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>110 "
+	    "fresh stands",
+	    "a level beyond the margin on the other side: it is gone");
+	finding_free(&all);
+	branch_free(&b);
+	policy_free(rules.policy);
+}
+
+/* Nine points are too few to look for a step; the shortest series is named. */
+static void
+too_short(void)
+{
+	double v[10] = {1, 1, 1, 1, NAN, 1, 1, 1, 1, NAN};
+	struct finding_rules rules = {.metrics = "rps",
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct findings all;
+	struct branch b;
+
+	history(&b, v, 9);
+	tap_ok(finding_all(&all, &b, &rules) == 0 && all.tooshort == 2 &&
+		all.shortest_n == 8 && all.shortest &&
+		strcmp(json_get_str(all.shortest->config, "command"), "SET") ==
+		    0,
+	    "nine and eight points are too few, eight are the fewest");
+	finding_free(&all);
+	branch_free(&b);
+	history(&b, v, 10);
+	finding_all(&all, &b, &rules);
+	tap_ok(all.tooshort == 1, "ten points are enough");
+	finding_free(&all);
+	rules.points.otava = true;
+	finding_all(&all, &b, &rules);
+	tap_ok(all.tooshort == 0, "Otava takes what there is");
+	finding_free(&all);
+	branch_free(&b);
+}
+
+/* n runs of the command at commit c, i * step above the level. */
+static void
+add_runs(
+    struct str *s, int c, const char *command, int n, double level, double step)
+{
+	char commit[60], config[60], rps[60];
+
+	snprintf(commit, sizeof commit, "\"commit\":\"%08x%032x\"", c, 0);
+	snprintf(config, sizeof config, "{\"command\":\"%s\"}", command);
+	for (int i = 0; i < n; i++) {
+		snprintf(rps, sizeof rps, "\"rps\":%.3f", level + i * step);
+		add_run(s, commit, config, rps);
+	}
+}
+
+/*
+ * The newest of four commits against the two before that have the series.
+ * SLOW: ten runs and then five, all of them less: p = 2 / C(15, 5) = 2 / 3003
+ * by the rank test, times 2 by Benjamini and Hochberg as the smallest of two.
+ * SAME has no change, FEW has 3 runs and is not tested, GONE was not measured.
+ */
+static void
+newest(void)
+{
+	struct finding_rules rules = {
+	    .metrics = "rps", .points = {.magnitude = -1}, .latest = 2};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+
+	for (int c = 0; c < 4; c++) {
+		if (c != 2)
+			add_runs(
+			    &s, c, "SLOW", 5, c == 3 ? 900 : 1000 + .5 * c, 1);
+		add_runs(&s, c, "SAME", 5, c == 3 ? 1000.2 : 1000 + .1 * c, 1);
+		add_runs(&s, c, "FEW", c == 3 ? 3 : 5, c == 3 ? 900 : 1000, 1);
+		if (c < 3)
+			add_runs(&s, c, "GONE", 5, 1000, 1);
+	}
+	read_branch(&b, &s, 0);
+	tap_ok(finding_all(&all, &b, &rules) == 0 && all.absent == 1,
+	    "one series is not measured at the newest commit");
+	check_found(&all,
+	    "regression 3 2-3 10+5 1002.25>902 fresh stands counts",
+	    "the newest against the runs of the two commits before");
+	tap_ok(all.verdicts[VERDICT_REGRESSION] == 1 &&
+		all.verdicts[VERDICT_EQUIVALENT] == 1 &&
+		all.verdicts[VERDICT_INSUFFICIENT] == 1 && all.series == 4 &&
+		all.cases == 4,
+	    "each series that was measured has a verdict");
+	if (all.n == 1) {
+		tap_near(all.v[0].p, 4. / 3003, 1e-9,
+		    "p is corrected for the two series that are tested");
+		tap_str(all.v[0].method, "rank", "of a rank test");
+	}
+	finding_free(&all);
+	rules.latest = 1;
+	finding_all(&all, &b, &rules);
+	check_found(&all, "regression 3 2-3 5+5 1002.5>902 fresh stands counts",
+	    "one commit before is the last that has the series");
+	finding_free(&all);
+	rules.policy = policy("{\"rules\":[{\"assume\":\"exact\"},{\"case\":"
+			      "\"SLOW*\",\"class\":\"info\"}]}");
+	rules.metrics = "all";
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 3 3-3 5+3 1002>901 fresh stands counts, regression 3 "
+	    "2-3 5+5 1002.5>902 fresh stands",
+	    "without noise three runs are enough; what is not judged does not "
+	    "count");
+	tap_ok(all.verdicts[VERDICT_REGRESSION] == 1 &&
+		all.verdicts[VERDICT_INSUFFICIENT] == 0,
+	    "and has no verdict");
+	finding_free(&all);
+	policy_free(rules.policy);
+	branch_free(&b);
+	str_free(&s);
+}
+
+int
+main(void)
+{
+	orders();
+	subjects();
+	numbers();
+	losses();
+	unreadable();
+	exact();
+	too_short();
+	newest();
+	return tap_done();
+}
