@@ -62,7 +62,7 @@ $(PKGMK): Makefile
 
 $(LIB): $(LIBOBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsT $@ $^
 
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -89,7 +89,7 @@ PRIVATE = $(BUILD)/libprivate.a
 $(PRIVATE): $(patsubst src/%.c,$(BUILD)/%.o,\
 	$(wildcard src/vkb-*/*.c src/vkb-*/*/*.c))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsT $@ $^
 
 $(BUILD)/unit/%: tests/unit/%.c tests/unit/tap.h $(PRIVATE) $(LIB)
 	@mkdir -p $(@D)
@@ -101,28 +101,45 @@ $(BUILD)/bench/%: tests/bench/%.c $(PRIVATE) $(LIB)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
 	$(ALLLIBS)
 
-# Fuzz targets are linked with what they use of the library and the private
-# modules, built by clang a second time.
-FUZZ = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-FUZZOBJ = $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,\
-	$(wildcard src/lib/*.c src/vkb-*/*.c src/vkb-*/*/*.c))
-FUZZCC = clang $(STD) -O1 -g -fno-sanitize-recover=all -Isrc -Isrc/lib \
-	-pthread $(PKGCFLAGS) -MMD -MP
+# All fuzz targets are one program, which asks the name it is called by. Of the
+# library and the private modules it needs what a trial link of the targets takes
+# from the archives: that is built by clang a second time.
+FUZZSRC = $(filter-out tests/fuzz/main.c,$(wildcard tests/fuzz/*.c))
+FUZZ = $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+FUZZCC = clang $(STD) -O1 -gline-tables-only -fno-sanitize-recover=all -Isrc \
+	-Isrc/lib -pthread $(PKGCFLAGS) -MMD -MP
 FUZZSAN = address,undefined
+
+FUZZMK = $(BUILD)/fuzz/obj.mk
+ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+include $(FUZZMK)
+endif
+$(FUZZMK): $(FUZZSRC) $(PRIVATE) $(LIB)
+	@mkdir -p $(@D)
+	@$(CC) $(ALLCFLAGS) -w -O0 -Wl,-z,muldefs,--defsym=main=0,--trace \
+	-o $@.bin $^ $(ALLLIBS) >$@.trace
+	@sed -n 's,^$(BUILD)/\(.*\.o\)$$,FUZZOBJ += $(BUILD)/fuzz/obj/\1,p' \
+	$@.trace >$@.tmp
+	@rm $@.bin $@.trace
+	@mv $@.tmp $@
 
 $(BUILD)/fuzz/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(FUZZCC) -fsanitize=fuzzer-no-link,$(FUZZSAN) -c -o $@ $<
 
-FUZZLIB = $(BUILD)/fuzz/libfuzz.a
-$(FUZZLIB): $(FUZZOBJ)
-	@rm -f $@
-	$(AR) rcs $@ $^
-
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
+$(BUILD)/fuzz/target/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
-	$(FUZZCC) -fsanitize=fuzzer,$(FUZZSAN) -MF $@.d -o $@ $< $(FUZZLIB) \
-	$(ALLLIBS)
+	$(FUZZCC) -fsanitize=fuzzer-no-link,$(FUZZSAN) \
+	-DLLVMFuzzerTestOneInput=fuzz_$* -c -o $@ $<
+
+FUZZNAME = TARGET(%)
+$(BUILD)/fuzz/.all: tests/fuzz/main.c \
+	$(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/target/%.o) $(FUZZOBJ)
+	$(FUZZCC) '-DTARGETS=$(patsubst tests/fuzz/%.c,$(FUZZNAME),$(FUZZSRC))' \
+	-fsanitize=fuzzer,$(FUZZSAN) -MF $@.d -o $@ $^ $(ALLLIBS)
+
+$(FUZZ): $(BUILD)/fuzz/.all
+	@ln -f $< $@
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
