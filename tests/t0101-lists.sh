@@ -45,6 +45,8 @@ empty 'configs: each is named in a page or workflow'
 
 find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
 empty 'tests: each script can be run'
+find tests -name 't[0-9]*.sh' | sed 's,.*/,,; s,-.*,,' | sort | uniq -d >"$bad"
+empty 'tests: no two scripts have the same number'
 
 # What CI runs is one file, which a person can run as well.
 test_same '      - run: bash .ci/run' \

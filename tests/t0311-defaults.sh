@@ -70,7 +70,7 @@ while read -r name default; do
     test_same 1 "$default" 'clients of a part: the page says 1'
     ;;
   config.max_lost)
-    # It does not identify a case; t0308 measures what is lost without it.
+    # It does not identify a case; t0307 measures what is lost.
     test_same 0 "$default" 'the page: no request may be lost'
     ;;
   scenario.data_size | scenario.keyspacelen)
