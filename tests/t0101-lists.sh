@@ -88,14 +88,15 @@ all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
 empty 'src/lib: no exit, getenv or stdout but in err and opt'
 grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
 empty 'cJSON_ stands in json.c alone'
-for lib in archive cjson/ curl/ hiredis/ libpq openssl/ zlib csv.h git2; do
+for lib in archive cjson/ curl/ hiredis/ libpq zlib csv.h git2; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
   if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then
     grep -rnE "#include <$lib" src
   fi
 done >"$bad"
-empty 'a third-party header is included by one .c file'
+grep -rlE '#include <openssl/' src | grep -Ev '^src/lib/(hash|tls)\.c$' >>"$bad"
+empty 'a third-party header is included by one .c file, OpenSSL by hash and tls'
 all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' >"$bad"
 empty 'src: nothing sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \

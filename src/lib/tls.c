@@ -14,7 +14,6 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
 #include <openssl/ec.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -603,32 +602,4 @@ out:
 		X509_free(x[i]);
 	}
 	return rc;
-}
-
-int
-tls_sha256(int fd, char hex[65])
-{
-	EVP_MD_CTX *c = EVP_MD_CTX_new();
-	unsigned char buf[65536], sum[EVP_MAX_MD_SIZE];
-	unsigned len = 0;
-	ssize_t n;
-
-	if (!c || EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1)
-		err_die("cannot make digests");
-	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && EVP_DigestUpdate(c, buf, (size_t)n) != 1)
-			err_die("cannot make digests");
-	if (n == 0 && EVP_DigestFinal_ex(c, sum, &len) != 1)
-		err_die("cannot make digests");
-	EVP_MD_CTX_free(c);
-	for (unsigned i = 0; i < len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
-	return n == 0 ? 0 : -1;
-}
-
-void
-tls_sha256_of(const void *bytes, size_t n, unsigned char sum[32])
-{
-	if (EVP_Digest(bytes, n, sum, NULL, EVP_sha256(), NULL) != 1)
-		err_die("cannot make digests");
 }

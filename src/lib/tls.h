@@ -1,6 +1,6 @@
 /*
- * TLS over a descriptor that the caller owns (OpenSSL), throw-away certificates
- * for test servers, and a digest.
+ * TLS over a descriptor that the caller owns (OpenSSL), and throw-away
+ * certificates for test servers.
  */
 #ifndef TLS_H
 #define TLS_H
@@ -37,11 +37,5 @@ const char *tls_error(const struct tls *); /* text of the last failure */
  * 0, or -1 and said.
  */
 int tls_make_certificates(const char *dir, const char *host);
-
-/* The SHA-256 of what can be read from 'fd', as hex. 0, or -1 with errno. */
-int tls_sha256(int fd, char hex[65]);
-
-/* Of what is in memory. */
-void tls_sha256_of(const void *, size_t n, unsigned char sum[32]);
 
 #endif

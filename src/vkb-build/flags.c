@@ -1,12 +1,12 @@
 #include "flags.h"
 
 #include "err.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "opt.h"
 #include "proc.h"
 #include "str.h"
-#include "tls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,7 +206,7 @@ flags_key(char key[FLAGS_KEY], const char *const *texts)
 		if (dprintf(fd, "%zu\n%s", strlen(*texts), *texts) < 0)
 			rc = -1;
 	if (rc == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		rc = tls_sha256(fd, key);
+		rc = hash_fd(HASH_SHA256, fd, key);
 	if (fd >= 0)
 		close(fd);
 	return rc == 0 ? 0 : err_fail_sys("cannot make a key");

@@ -1,6 +1,7 @@
 #include "goal.h"
 #include "cache.h"
 #include "fetch.h"
+#include "hash.h"
 #include "store.h"
 
 #include "err.h"
@@ -9,9 +10,7 @@
 #include "redact.h"
 #include "str.h"
 #include "tarball.h"
-#include "tls.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -275,21 +274,15 @@ find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
 }
 
 static int
-hash_file(const char *file, char hex[FLAGS_KEY])
+hash_archive(const char *file, char hex[FLAGS_KEY])
 {
-	int fd, rc;
-
 	if (strstr(file, "://"))
 		return err_fail("'%s': archives are not downloaded; give the "
 				"name of a file",
 		    file);
-	fd = open(file, O_RDONLY | O_CLOEXEC);
-	rc = fd < 0 ? -1 : tls_sha256(fd, hex);
-	if (rc < 0)
-		err_fail_sys("cannot read '%s'", file);
-	if (fd >= 0)
-		close(fd);
-	return rc;
+	if (hash_file(HASH_SHA256, file, hex) < 0)
+		return err_fail_sys("cannot read '%s'", file);
+	return 0;
 }
 
 void
@@ -303,7 +296,7 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 	file = split(t, text);
 	slash = strrchr(file, '/');
 	t->ref = mem_str(slash ? slash + 1 : file);
-	if (hash_file(file, t->archive) < 0 ||
+	if (hash_archive(file, t->archive) < 0 ||
 	    !(t->own = store_open(c, ARCHIVES)))
 		goto out;
 	ref = mem_printf("refs/archives/%s", t->archive);

@@ -1,6 +1,7 @@
 #include "module.h"
 #include "build.h"
 #include "flags.h"
+#include "hash.h"
 #include "parts.h"
 #include "server.h"
 
@@ -8,13 +9,10 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
-#include "tls.h"
 
-#include <fcntl.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int
 module_open(struct module *m, const struct cache *c, const char *text,
@@ -88,21 +86,18 @@ static int
 collect(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
-	char *path = made(r->arg, tree), hex[65];
-	int fd, rc;
+	char *path = made(r->arg, tree), hex[HASH_HEX];
+	int rc;
 
 	if (!path)
 		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || tls_sha256(fd, hex) < 0)
+	if (hash_file(HASH_SHA256, path, hex) < 0)
 		rc = err_fail_sys("cannot read the module '%s'", path);
 	else {
 		json_set_str(note, "module_sha256", hex);
 		rc = parts_put(
 		    dir, strrchr(path, '/') + 1, path, note, "module");
 	}
-	if (fd >= 0)
-		close(fd);
 	free(path);
 	return rc == 0 ? 0 : -1;
 }

@@ -2,6 +2,7 @@
 #include "build.h"
 #include "flags.h"
 #include "goal.h"
+#include "hash.h"
 #include "parts.h"
 
 #include "err.h"
@@ -10,12 +11,9 @@
 #include "mem.h"
 #include "proc.h"
 #include "str.h"
-#include "tls.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ANSWER_MS 20000
 
@@ -92,11 +90,11 @@ out:
 static int
 describe(const struct recipe *r, const char *server, struct json *note)
 {
-	int fd = open(server, O_RDONLY | O_CLOEXEC), rc;
-	char *version, *sha, hex[65];
+	char *version, *sha, hex[HASH_HEX];
+	int rc;
 
 	rc = verify(r, server, &version, &sha);
-	if (rc == 0 && (fd < 0 || tls_sha256(fd, hex) < 0))
+	if (rc == 0 && hash_file(HASH_SHA256, server, hex) < 0)
 		rc = err_fail_sys("cannot read '%s'", server);
 	if (rc == 0) {
 		json_set_str(note, "binary_sha256", hex);
@@ -105,8 +103,6 @@ describe(const struct recipe *r, const char *server, struct json *note)
 		if (sha)
 			json_set_str(note, "git_sha", sha);
 	}
-	if (fd >= 0)
-		close(fd);
 	free(version);
 	free(sha);
 	return rc;

@@ -3,8 +3,8 @@
 #include "download.h"
 #include "err.h"
 #include "folder.h"
+#include "hash.h"
 #include "mem.h"
-#include "sha1.h"
 #include "str.h"
 
 #include <ctype.h>
@@ -54,21 +54,21 @@ same_dump(const char *name, const char *listed, size_t n)
 
 /* The sum of the list, "HEX  NAME" a line; false: it has none of it. */
 static bool
-listed(const char *list, const char *name, char hex[SHA1_HEX])
+listed(const char *list, const char *name, char hex[HASH_SHA1_HEX])
 {
 	for (const char *p = list, *end; *p; p = end + (*end == '\n')) {
 		const char *file = p + strspn(p, "0123456789abcdefABCDEF");
 
 		end = p + strcspn(p, "\n");
-		if (file - p != SHA1_HEX - 1 || *file != ' ')
+		if (file - p != HASH_SHA1_HEX - 1 || *file != ' ')
 			continue;
 		while (*file == ' ' || *file == '*')
 			file++;
 		if (!same_dump(name, file,
 			(size_t)(end - file) - (end > file && end[-1] == '\r')))
 			continue;
-		memcpy(hex, p, SHA1_HEX - 1);
-		hex[SHA1_HEX - 1] = '\0';
+		memcpy(hex, p, HASH_SHA1_HEX - 1);
+		hex[HASH_SHA1_HEX - 1] = '\0';
 		return true;
 	}
 	return false;
@@ -76,7 +76,7 @@ listed(const char *list, const char *name, char hex[SHA1_HEX])
 
 /* Wikimedia's dumps have enwiki-latest-sha1sums.txt beside them. */
 static bool
-published(const char *url, char hex[SHA1_HEX])
+published(const char *url, char hex[HASH_SHA1_HEX])
 {
 	const char *name = strrchr(url, '/') + 1;
 	size_t n = prefix(name);
@@ -97,7 +97,8 @@ published(const char *url, char hex[SHA1_HEX])
 static int
 check(const char *url, const char *path, const char *sha1)
 {
-	char *part = mem_printf("%s.part", path), want[SHA1_HEX], is[SHA1_HEX];
+	char *part = mem_printf("%s.part", path), want[HASH_SHA1_HEX],
+	     is[HASH_HEX];
 	int rc = 0;
 
 	if (sha1)
@@ -108,8 +109,9 @@ check(const char *url, const char *path, const char *sha1)
 		    url);
 		goto out;
 	}
-	rc = sha1_file(part, is);
-	if (rc == 0 && strcasecmp(is, want) != 0) {
+	if (hash_file(HASH_SHA1, part, is) < 0) {
+		rc = err_fail_sys("cannot read '%s'", part);
+	} else if (strcasecmp(is, want) != 0) {
 		rc = err_fail("'%s' arrived with the SHA-1 %s, not %s; it is "
 			      "dropped",
 		    url, is, want);

@@ -1,24 +1,24 @@
 #include "page.h"
 #include "assets.h"
 #include "base64.h"
+#include "hash.h"
 #include "html.h"
 #include "json.h"
 #include "markup.h"
 #include "model.h"
 #include "plot.h"
 #include "str.h"
-#include "tls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The source that a style or script may have, all others are not run. */
 static void
-hash(struct str *s, const char *text)
+add_source_hash(struct str *s, const char *text)
 {
 	unsigned char sum[32];
 
-	tls_sha256_of(text, strlen(text), sum);
+	hash_bytes(text, strlen(text), sum);
 	str_add(s, "'sha256-");
 	base64_encode(s, sum, sizeof sum);
 	str_addc(s, '\'');
@@ -61,9 +61,9 @@ head(struct str *s, const struct page *p)
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
 	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
 	    "style-src ");
-	hash(s, style.s);
+	add_source_hash(s, style.s);
 	str_add(s, "; script-src ");
-	hash(s, assets_page_js);
+	add_source_hash(s, assets_page_js);
 	str_add(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"

@@ -1,6 +1,6 @@
 #include "filehash.h"
+#include "hash.h"
 #include "mem.h"
-#include "tls.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 struct known {
 	struct stat st;
-	char hex[65];
+	char hex[HASH_HEX];
 };
 
 struct filehash {
@@ -55,7 +55,7 @@ filehash_get(struct filehash *h, const char *path)
 	for (i = 0; i < h->n && !same(&h->v[i].st, &k.st); i++)
 		continue;
 	if (i == h->n) {
-		if (tls_sha256(fd, k.hex) < 0)
+		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)
 			goto out;
 		h->v = mem_grow(h->v, h->n, &h->cap, sizeof *h->v);
 		h->v[h->n++] = k;

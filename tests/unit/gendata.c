@@ -2,7 +2,6 @@
 #include "vkb-gendata/fuzzy.h"
 #include "vkb-gendata/natural.h"
 #include "vkb-gendata/pyrandom.h"
-#include "vkb-gendata/sha1.h"
 #include "vkb-gendata/tokens.h"
 #include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
@@ -327,33 +326,6 @@ prose(void)
 	str_free(&s);
 }
 
-static void
-digests(void)
-{
-	struct sha1 s;
-	char hex[SHA1_HEX], text[1000];
-
-	sha1_init(&s);
-	sha1_end(&s, hex);
-	tap_str(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-	    "sha1: of nothing");
-	sha1_init(&s);
-	sha1_add(&s, "abc", 3);
-	sha1_end(&s, hex);
-	tap_str(hex, "a9993e364706816aba3e25717850c26c9cd0d89d",
-	    "sha1: of abc (FIPS 180-4)");
-	memset(text, 'a', sizeof text);
-	sha1_init(&s);
-	for (size_t i = 0, n; i < 1000000; i += n) {
-		n = i % 997 + 1;
-		n = n < 1000000 - i ? n : 1000000 - i;
-		sha1_add(&s, text, n);
-	}
-	sha1_end(&s, hex);
-	tap_str(hex, "34aa973cd4c4daa4f61eeb2bdbad27316534016f",
-	    "sha1: of a million a, in pieces");
-}
-
 /* Squares of the components have mean 1 / d, and a kurtosis near 3. */
 static void
 directions(void)
@@ -404,7 +376,6 @@ main(void)
 	sums();
 	directions();
 	prose();
-	digests();
 	vocabulary_free(v);
 	return tap_done();
 }

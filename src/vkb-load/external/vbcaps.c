@@ -1,11 +1,10 @@
 #include "vbcaps.h"
 #include "err.h"
+#include "hash.h"
 #include "mem.h"
 #include "proc.h"
 #include "str.h"
-#include "tls.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,20 +45,6 @@ version(const char *path)
 	return NULL;
 }
 
-static char *
-hash(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char hex[65];
-
-	if (fd < 0)
-		return NULL;
-	if (tls_sha256(fd, hex) < 0)
-		*hex = '\0';
-	close(fd);
-	return *hex ? mem_str(hex) : NULL;
-}
-
 char *
 vbcaps_find(const char *name)
 {
@@ -82,6 +67,7 @@ vbcaps_find(const char *name)
 int
 vbcaps_read(struct vbcaps *v, const char *path)
 {
+	char hex[HASH_HEX];
 	struct str out = {0};
 	int status;
 
@@ -96,7 +82,8 @@ vbcaps_read(struct vbcaps *v, const char *path)
 				"not '-n' and '--csv'",
 		    path);
 	v->version = version(path);
-	v->sha256 = hash(path);
+	if (hash_file(HASH_SHA256, path, hex) == 0)
+		v->sha256 = mem_str(hex);
 	return 0;
 }
 
