@@ -83,6 +83,50 @@ grep -H '^#include "' src/lib/*.[ch] |
     }' "$scratch/layers" - | sort -u >"$bad"
 empty 'src/lib: the layers hold'
 
+# What a module exports is used outside of its file: by an object of the same
+# program, or where it is of src/lib by one of any program. Left out are:
+cat >"$scratch/inner" <<'EOF'
+policy_new tests/fuzz gives it a document, without a file
+recipe_parse tests/fuzz gives it a document, without a file
+symbols_match tests/fuzz gives it the bytes of a program, without a file
+formats tests/fuzz takes each row of the table
+frames_kept a unit test gives it machine code that no compiler makes
+plan_id a unit test names single cases, which no plan has alone
+pools_draw a unit test counts thousands of draws
+precise_median a unit test computes its widths by hand
+precise_ratio a unit test computes its widths by hand, and simulates sessions
+sampler_intervals a unit test gives it times that no clock would
+watch_bound a unit test gives it loads that no machine would have
+EOF
+for o in $(find src -name '*.c' | sed 's/^src\///; s/c$/o/'); do
+  nm -g "$VKB_BUILD/$o" | sed "s|^|$o |"
+done | awk '
+  NR == FNR { inner[$1] = 1; next }
+  {
+    program = $1
+    sub(/[.\/].*/, "", program)
+    if ($(NF - 1) == "U") {
+      used[program, $NF] = used["lib", $NF] = 1
+    } else if ($NF != "main") {
+      n++
+      file[n] = $1
+      of[n] = program
+      name[n] = $NF
+    }
+  }
+  END {
+    for (i = 1; i <= n; i++) {
+      alone = !((of[i], name[i]) in used)
+      if (alone && !(name[i] in inner))
+        print file[i] ": " name[i] " is used in this file alone, or nowhere"
+      if (alone) delete inner[name[i]]
+    }
+    for (rest in inner) print rest ": is no exception any more"
+  }' "$scratch/inner" - >"$bad"
+empty 'src: what is exported is used by another file of a program'
+test_that 'src: the list of exports is not empty' \
+  test "$(nm -g "$VKB_BUILD"/lib/*.o | grep -c ' T ')" -gt 300
+
 all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
   grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' >"$bad"
 empty 'src/lib: no exit, getenv or stdout but in err and opt'

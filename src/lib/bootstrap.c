@@ -199,33 +199,6 @@ pair_free(struct pair *p)
 	side_free(&p->y);
 }
 
-int
-bootstrap_bca(const double *x, size_t m, const double *y, size_t n, double conf,
-    size_t draws, void (*draw)(void *, size_t *, size_t, size_t *, size_t),
-    void *arg, struct bootstrap *r)
-{
-	const struct bootstrap_pair in = {x, y, m, n, false};
-	struct sums s = {0, 0};
-	struct pair p;
-	double *t;
-
-	nothing(r);
-	if (!usable(x, m) || !usable(y, n))
-		return -1;
-	p = pair_new(&in);
-	t = mem_array(draws, sizeof *t);
-	r->est = ratio(&p);
-	for (size_t i = 0; i < draws; i++) {
-		draw(arg, p.x.drawn, m, p.y.drawn, n);
-		t[i] = drawn_median(&p.y) / drawn_median(&p.x);
-	}
-	jackknife(&s, &p, r->est, 1);
-	ends(r, t, draws, &s, conf);
-	free(t);
-	pair_free(&p);
-	return 0;
-}
-
 static void
 at_random(struct rng *rng, struct pair *p)
 {

@@ -18,22 +18,11 @@
 enum { BOOTSTRAP_LEAST = 5, BOOTSTRAP_DRAWS = 9999 };
 
 struct bootstrap {
-	double est; /* median(y) / median(x) */
+	double est; /* the geometric mean of median(y) / median(x) */
 	double lo, hi;
 	double z0; /* correction of bias, in standard deviations */
 	double a;  /* acceleration */
 };
-
-/*
- * conf .95 covers 95 %; 'draws' >= 1 resamples, each side by itself: draw(arg,
- * ix, m, iy, n) fills ix with m places of x (each below m) and iy with n of y.
- * -1, and all NAN, where a side has fewer than BOOTSTRAP_LEAST values or one
- * that is not above 0 and finite.
- */
-int bootstrap_bca(const double *x, size_t m, const double *y, size_t n,
-    double conf, size_t draws,
-    void (*draw)(void *, size_t *, size_t, size_t *, size_t), void *arg,
-    struct bootstrap *);
 
 struct bootstrap_pair {
 	const double *x, *y;
@@ -42,10 +31,12 @@ struct bootstrap_pair {
 };
 
 /*
- * Of the geometric mean of k ratios, each as above: the runs of each case are
- * resampled, BOOTSTRAP_DRAWS times, by a seed that is FNV-1a of the name and
- * its data, so that equal input gives equal output. It is how sure the mean of
- * these cases is, not that of others.
+ * Interval of the geometric mean of k ratios of medians; conf .95 covers 95 %.
+ * The runs of each case are resampled, BOOTSTRAP_DRAWS times, each side by
+ * itself, by a seed that is FNV-1a of the name and its data, so that equal
+ * input gives equal output. It is how sure the mean of these cases is, not that
+ * of others. Returns 0; or -1, and all is NAN, where k is 0 or a side has fewer
+ * than BOOTSTRAP_LEAST values or one that is not above 0 and finite.
  */
 int bootstrap_geomean(const char *name, const struct bootstrap_pair *, size_t k,
     double conf, struct bootstrap *);

@@ -136,8 +136,8 @@ clock_utc(char buf[CLOCK_ISO], const char *text)
 	return 0;
 }
 
-char *
-clock_day(char buf[CLOCK_ISO], const char *epoch)
+int
+clock_today(char buf[CLOCK_ISO], const char *epoch)
 {
 	long long seconds = (long long)time(NULL);
 	struct tm tm;
@@ -146,21 +146,13 @@ clock_day(char buf[CLOCK_ISO], const char *epoch)
 	if (epoch && *epoch &&
 	    (num_int(epoch, &seconds) < 0 || seconds < 0 ||
 		seconds > 253402300799)) /* the end of 9999 */
-		return NULL;
+		return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of "
+				"seconds since 1970",
+		    epoch);
 	t = (time_t)seconds;
 	gmtime_r(&t, &tm);
 	strftime(buf, CLOCK_ISO, "%Y-%m-%d", &tm);
-	return buf;
-}
-
-int
-clock_today(char buf[CLOCK_ISO], const char *epoch)
-{
-	if (clock_day(buf, epoch))
-		return 0;
-	return err_fail("SOURCE_DATE_EPOCH: '%s' is not a number of seconds "
-			"since 1970",
-	    epoch);
+	return 0;
 }
 
 int

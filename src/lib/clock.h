@@ -21,12 +21,9 @@ double clock_now(void); /* since 1970 */
 
 /*
  * The day, 2026-03-02, of 'epoch' (seconds since 1970 as a text, what
- * SOURCE_DATE_EPOCH holds), or of now where it is NULL or empty. NULL when it
- * is no such number; nothing is said.
+ * SOURCE_DATE_EPOCH holds), or of now where it is NULL or empty. 0, or -1 and
+ * an error is reported.
  */
-char *clock_day(char buf[CLOCK_ISO], const char *epoch);
-
-/* The same of what SOURCE_DATE_EPOCH holds, or NULL. 0, or -1 and said. */
 int clock_today(char buf[CLOCK_ISO], const char *epoch);
 
 /* Milliseconds left until 'deadline' (clock_ns() units), for poll(2); >= 0. */

@@ -475,9 +475,3 @@ config_truth(const struct json *v)
 {
 	return v && configfit_truth(v) == 1;
 }
-
-bool
-config_is(const struct json *j)
-{
-	return json_type(j) == JSON_OBJECT && !json_get(j, "type");
-}

@@ -65,7 +65,4 @@ bool config_truth(const struct json *);
 /* Is the value of this server setting a secret? */
 bool config_secret(const char *name);
 
-/* Does this look like a configuration, rather than a record? */
-bool config_is(const struct json *);
-
 #endif

@@ -245,22 +245,6 @@ hist_mean(const struct hist *h)
 	return h->total ? h->sum / (double)h->total : NAN;
 }
 
-double
-hist_sd(const struct hist *h)
-{
-	double mean = hist_mean(h), d, sum = 0;
-
-	if (!h->total)
-		return NAN;
-	for (size_t i = next(h, 0); i < h->n; i = next(h, i + 1)) {
-		d = cell_middle(h, i) - mean;
-		sum += d * d * (double)get(h, i);
-	}
-	d = (double)h->max - mean;
-	sum += d * d * (double)h->over;
-	return sqrt(sum / (double)h->total);
-}
-
 int64_t
 hist_min(const struct hist *h)
 {
@@ -331,22 +315,6 @@ hist_quantile(const struct hist *h, double q)
 
 	hist_quantiles(h, &q, 1, &v);
 	return v;
-}
-
-double
-hist_cdf(const struct hist *h, int64_t value)
-{
-	uint64_t seen = 0;
-	size_t last;
-
-	if (!h->total || value < 0)
-		return 0;
-	if (value >= h->max)
-		return 1;
-	last = cell_of(h, value < h->highest ? value : h->highest);
-	for (size_t i = next(h, 0); i <= last; i = next(h, i + 1))
-		seen += get(h, i);
-	return (double)seen / (double)h->total;
 }
 
 int

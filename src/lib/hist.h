@@ -28,7 +28,6 @@ void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_count(const struct hist *); /* hist_over included */
 uint64_t hist_over(const struct hist *);
 double hist_mean(const struct hist *); /* NAN when empty */
-double hist_sd(const struct hist *);
 int64_t hist_min(const struct hist *); /* exact values; 0 when empty */
 int64_t hist_max(const struct hist *);
 
@@ -43,10 +42,6 @@ int64_t hist_quantile(const struct hist *, double q);
 /* The same for n rising q at once. */
 void hist_quantiles(
     const struct hist *, const double *q, size_t n, int64_t *values);
-
-/* The part of the counts that lies at or below 'value', 0..1, its cell whole.
- */
-double hist_cdf(const struct hist *, int64_t value);
 
 /* Cells that hold counts, in order: 0 when there are no more. Start with
  * *i = 0. What hist_over counts is in none. */

@@ -351,8 +351,8 @@ limits(struct json *env, const char *root)
 	cgroup_free(&c);
 }
 
-struct json *
-machine_settings(const char *root)
+static struct json *
+read_settings(const char *root)
 {
 	struct json *env = json_object();
 	struct utsname u;
@@ -406,7 +406,7 @@ machine_record(const char *root, const char *session)
 
 	json_set_str(rec, "session", session);
 	json_set_str(rec, "time", clock_iso(now));
-	json_set(rec, "env", machine_settings(root));
+	json_set(rec, "env", read_settings(root));
 	json_set(rec, "now", moment_read(root));
 	return rec;
 }

@@ -9,10 +9,10 @@
 
 struct json;
 
-/* The room env: hardware, kernel, settings. A new object, the caller's. */
-struct json *machine_settings(const char *root);
-
-/* An env record: the settings, the moment, the time. 'session' may be NULL. */
+/*
+ * An env record: hardware, kernel and settings, the moment, the time. 'session'
+ * may be NULL. A new object, the caller's.
+ */
 struct json *machine_record(const char *root, const char *session);
 
 /*

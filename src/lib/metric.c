@@ -249,12 +249,6 @@ const struct metric metric_table[] = {
 	.help = "most requests due and not yet written (open loop)"},
     {0}};
 
-const char *
-metric_class(const struct metric *m)
-{
-	return m->gate ? "gate" : m->bound ? "bound" : "info";
-}
-
 const struct metric *
 metric_find(const char *name)
 {

@@ -27,9 +27,6 @@ struct metric {
 	const char *help;
 };
 
-/* As vkb-record(5) has it: gate, bound or info. */
-const char *metric_class(const struct metric *);
-
 extern const struct metric metric_table[]; /* .name NULL ends it */
 
 const struct metric *metric_find(const char *name); /* NULL: unknown */

@@ -291,16 +291,10 @@ int
 pg_commit(struct pg *pg)
 {
 	if (PQtransactionStatus(pg->conn) == PQTRANS_INERROR) {
-		pg_rollback(pg);
+		pg_do(pg, "ROLLBACK", NULL, 0);
 		return err_fail("database: the transaction failed before");
 	}
 	return pg_do(pg, "COMMIT", NULL, 0) < 0 ? -1 : 0;
-}
-
-int
-pg_rollback(struct pg *pg)
-{
-	return pg_do(pg, "ROLLBACK", NULL, 0) < 0 ? -1 : 0;
 }
 
 int

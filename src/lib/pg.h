@@ -45,7 +45,6 @@ void pg_free(struct pg_rows *); /* what pg_value gave is gone with them */
 /* A transaction; one that is not committed did nothing. 0 or -1. */
 int pg_begin(struct pg *);
 int pg_commit(struct pg *);
-int pg_rollback(struct pg *);
 
 /* One at a time holds the lock of that name, to the end of its transaction. */
 int pg_lock(struct pg *, const char *name);

@@ -6,40 +6,6 @@
 
 #define EFFICIENCY .955 /* of the rank tests against t on normal noise */
 
-double
-power_of(double n, double d, bool paired, double alpha)
-{
-	double df = paired ? n - 1 : 2 * n - 2;
-	double ncp = d * (paired ? sqrt(n) : sqrt(n / 2));
-	double t = tdist_quantile(1 - alpha / 2, df);
-
-	return 1 - tdist_noncentral_cdf(t, df, ncp) +
-	    tdist_noncentral_cdf(-t, df, ncp);
-}
-
-double
-power_sample_size(double d, bool paired, double alpha, double power)
-{
-	double z =
-	    tdist_normal_quantile(1 - alpha / 2) + tdist_normal_quantile(power);
-	double lo = 2, hi = (paired ? 1 : 2) * z * z / (d * d) + 4, mid;
-
-	if (!(hi < 1e12)) /* the correction to the normal is nothing */
-		return isnan(d) ? NAN : hi;
-	if (power_of(lo, d, paired, alpha) >= power)
-		return lo;
-	while (power_of(hi, d, paired, alpha) < power)
-		hi *= 2;
-	while (hi - lo > 1e-12 * hi) {
-		mid = (lo + hi) / 2;
-		if (power_of(mid, d, paired, alpha) >= power)
-			hi = mid;
-		else
-			lo = mid;
-	}
-	return hi;
-}
-
 /* The other tail adds next to nothing: it is looked at where it may matter. */
 static bool
 enough(size_t n, double d, bool paired)
@@ -102,8 +68,13 @@ power_least(bool paired, size_t tests, double alpha)
 	}
 }
 
-double
-power_width(size_t n, double conf)
+/*
+ * The expected half width of the interval that stats_ci gives for n values of
+ * normal noise, in standard deviations: normal scores (Blom 1958), or t where
+ * there are too few for order statistics. INFINITY for n < 3.
+ */
+static double
+expect_width(size_t n, double conf)
 {
 	size_t l = stats_median_ci(n, conf, NULL);
 
@@ -126,12 +97,12 @@ power_more(double now, double wanted, size_t n, double conf)
 		return 0;
 	if (n < 3)
 		return 3 - n;
-	goal = power_width(n, conf) * wanted / now;
+	goal = expect_width(n, conf) * wanted / now;
 	far = M_PI / 2 * (z / goal) * (z / goal); /* that of the median */
 	if (!(far < 1e9))
 		return SIZE_MAX;
 	to = far * .8 > (double)n ? (size_t)(far * .8) : n + 1;
-	while (far < 1000 && power_width(to, conf) > goal)
+	while (far < 1000 && expect_width(to, conf) > goal)
 		to++;
 	return (far < 1000 ? to : (size_t)fmax(far, (double)n + 1)) - n;
 }

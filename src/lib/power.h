@@ -16,16 +16,8 @@
 
 enum { POWER_RUNS = 4, POWER_PAIRS = 6 }; /* at least */
 
-/* That a two-sided t test of level alpha finds a shift of d standard
- * deviations. n >= 2 need not be whole. */
-double power_of(double n, double d, bool paired, double alpha);
-
-/* The n, not whole and at least 2, of which power_of makes 'power'. INFINITY
- * for d = 0. */
-double power_sample_size(double d, bool paired, double alpha, double power);
-
 /*
- * The same for the rank tests, at level .05 and power .8: whole, at least
+ * How many runs the rank tests need at level .05 and power .8: at least
  * POWER_RUNS or POWER_PAIRS; 0 where it would be a million or more. 'cv' is the
  * deviation of ln(value), or of ln(y/x) where paired; 'effect' the relative
  * change that is to be seen (.02, or -.02).
@@ -43,16 +35,10 @@ double power_visible(double cv, size_t m, size_t n, bool paired);
 size_t power_least(bool paired, size_t tests, double alpha);
 
 /*
- * Expected half width of the interval of the centre that stats_median_ci gives
- * for n values of normal noise, or stats_t_ci where that has none, in standard
- * deviations: normal scores (Blom 1958). INFINITY for n < 3.
- */
-double power_width(size_t n, double conf);
-
-/*
- * How many more values until that interval, of half width 'now' with the n
- * there are, is expected to be no wider than 'wanted'. 0: it is; SIZE_MAX: it
- * cannot be said. Without an interval yet, as many as give one.
+ * How many more values until the interval of the centre that stats_ci gives, of
+ * half width 'now' with the n there are, is expected to be no wider than
+ * 'wanted'. 0: it is; SIZE_MAX: it cannot be said. Without an interval yet, as
+ * many as give one.
  */
 size_t power_more(double now, double wanted, size_t n, double conf);
 

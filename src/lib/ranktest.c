@@ -173,8 +173,8 @@ mwu_approximate(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 	t->p_greater = tdist_normal_cdf(-(d - .5) / sigma);
 }
 
-static struct ranktest
-mwu(const double *x, size_t m, const double *y, size_t n, bool exact)
+struct ranktest
+ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
 {
 	struct item *v = mem_array(m + n, sizeof *v);
 	struct ranking r;
@@ -191,10 +191,10 @@ mwu(const double *x, size_t m, const double *y, size_t n, bool exact)
 	    2 *
 		exp(lgamma((double)m + 1) + lgamma((double)n + 1) -
 		    lgamma((double)(m + n) + 1)));
-	if (exact && !r.ties && m * n <= EXACT_PRODUCT) {
+	if (!r.ties && m * n <= EXACT_PRODUCT) {
 		count = mwu_counts(m, n);
 		tails(&t, count, m * n, (r.sum2 - least2) / 2, m * n);
-	} else if (exact && m <= EXACT_TIED && n <= EXACT_TIED) {
+	} else if (m <= EXACT_TIED && n <= EXACT_TIED) {
 		/* From the lowest sum: least2 + 2 U, the middle is m n. */
 		count = tied_counts(&r, n, least2 + 2 * m * n);
 		tails(
@@ -206,18 +206,6 @@ mwu(const double *x, size_t m, const double *y, size_t n, bool exact)
 	free(r.groups);
 	free(v);
 	return t;
-}
-
-struct ranktest
-ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
-{
-	return mwu(x, m, y, n, true);
-}
-
-struct ranktest
-ranktest_mwu_normal(const double *x, size_t m, const double *y, size_t n)
-{
-	return mwu(x, m, y, n, false);
 }
 
 double

@@ -28,10 +28,6 @@ struct ranktest {
 struct ranktest ranktest_mwu(
     const double *x, size_t m, const double *y, size_t n);
 
-/* The same with the normal approximation, whatever the sizes. */
-struct ranktest ranktest_mwu_normal(
-    const double *x, size_t m, const double *y, size_t n);
-
 /* Wilcoxon's signed rank of paired differences, zeros dropped. */
 struct ranktest ranktest_signed(const double *d, size_t n);
 

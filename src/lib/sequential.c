@@ -24,8 +24,9 @@ struct paths {
 	size_t n;
 };
 
-double
-sequential_spend(double t, double alpha)
+/* What may be spent up to the part t of the runs; t is cut to 0..1. */
+static double
+spend_alpha(double t, double alpha)
 {
 	return alpha * log1p((M_E - 1) * fmin(1, fmax(0, t)));
 }
@@ -156,7 +157,7 @@ sequential_levels(const double *t, size_t k, double alpha, double *level)
 	p.density[0] = .5;
 	for (; i < k; before = t[i], i = next) {
 		next = next_look(t, k, i);
-		spent = sequential_spend(t[i], alpha);
+		spent = spend_alpha(t[i], alpha);
 		s = sqrt(t[i] - before);
 		b = bound_after(&p, s, sqrt(t[i]), spent - was);
 		was = spent;

@@ -18,9 +18,6 @@
 
 #include <stddef.h>
 
-/* What may be spent up to the part t of the runs; t is cut to 0..1. */
-double sequential_spend(double t, double alpha);
-
 /*
  * Two-sided nominal level of each of k looks at the parts t (rising, the last
  * 1). level[i] is what the p of look i is held against, and 1 - level[i] what

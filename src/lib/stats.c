@@ -318,12 +318,6 @@ t_ci(const double *v, size_t n, double t, double *lo, double *hi)
 	return true;
 }
 
-bool
-stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi)
-{
-	return t_ci(v, n, t_of(n, want), lo, hi);
-}
-
 const char *
 stats_ci(struct stats_rule *r, const double *v, size_t n, double want,
     double *lo, double *hi)

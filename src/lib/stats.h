@@ -37,17 +37,12 @@ double stats_mad(const double *sorted, size_t n);
 size_t stats_median_ci(size_t n, double want, double *conf);
 
 /*
- * Student's t interval of the centre, mean +- t(n - 1) sd / sqrt(n), on
+ * The interval of the centre by what the sample is large enough for. "order" is
+ * stats_median_ci; "t" is Student's interval, mean +- t(n - 1) sd / sqrt(n), on
  * logarithms where all values are above 0 (then of the geometric mean, and it
- * stays above 0). For samples too small for stats_median_ci; it assumes that
- * the noise is normal (or lognormal). false when n < 3.
- */
-bool stats_t_ci(const double *v, size_t n, double want, double *lo, double *hi);
-
-/*
- * The interval of the centre by what the sample is large enough for: "order"
- * (stats_median_ci) or "t" (stats_t_ci). NULL: too small for either. The rule,
- * zeroed at first, remembers what n and 'want' lead to: most of the work.
+ * stays above 0), which assumes that the noise is normal (or lognormal). NULL
+ * when n < 3. The rule, zeroed at first, remembers what n and 'want' lead to:
+ * most of the work.
  */
 struct stats_rule {
 	size_t n;

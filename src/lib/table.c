@@ -89,8 +89,9 @@ columns_of(unsigned c)
 	return 1;
 }
 
-size_t
-table_width(const char *s)
+/* Columns that a string takes on a terminal. */
+static size_t
+text_width(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t width = 0;
@@ -115,7 +116,7 @@ row(const struct table *t, const struct cell *cells, const size_t *width,
 
 	for (size_t i = 0; i < t->columns; i++) {
 		const char *text = cells[i].text;
-		size_t pad = width[i] - table_width(text);
+		size_t pad = width[i] - text_width(text);
 
 		gap += i ? 2 : 0;
 		gap += t->align[i] == TABLE_RIGHT ? pad : 0;
@@ -140,9 +141,9 @@ widths(const struct table *t)
 	size_t *width = mem_array(t->columns + 1, sizeof *width);
 
 	for (size_t i = 0; i < t->columns; i++)
-		width[i] = table_width(t->titles[i].text);
+		width[i] = text_width(t->titles[i].text);
 	for (size_t i = 0; i < t->n; i++) {
-		size_t w = table_width(t->cells[i].text);
+		size_t w = text_width(t->cells[i].text);
 
 		if (w > width[i % t->columns])
 			width[i % t->columns] = w;

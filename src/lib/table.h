@@ -33,7 +33,4 @@ void table_print(const struct table *, struct str *, bool colour);
 /* Columns that the widest line takes on a terminal. */
 size_t table_columns(const struct table *);
 
-/* Columns that a string takes on a terminal. */
-size_t table_width(const char *s);
-
 #endif

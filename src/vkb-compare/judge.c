@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool
-judge_failed(const struct kase *k)
+static bool
+all_failed(const struct kase *k)
 {
 	return k && cases_sum(k, "n") == 0;
 }
@@ -265,7 +265,7 @@ judge_names(const struct comparison *c)
 		for (size_t j = 0; j < 2; j++) {
 			const struct kase *k = c->pairs[i].side[j];
 
-			if (!k || judge_failed(k))
+			if (!k || all_failed(k))
 				continue;
 			configs[n++] = k->config;
 			break;
@@ -274,7 +274,7 @@ judge_names(const struct comparison *c)
 	for (size_t i = 0; i < 2 * c->npairs; i++) {
 		const struct kase *k = c->pairs[i / 2].side[i % 2];
 
-		if (judge_failed(k))
+		if (all_failed(k))
 			casename_differs(names, k->config);
 	}
 	free(configs);
@@ -307,14 +307,13 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	name_pairs(c);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
-		bool lost =
-		    judge_failed(p->side[0]) || judge_failed(p->side[1]);
+		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
 
 		if (p->side[1])
 			c->failed_runs += cases_sum(p->side[1], "failed");
 		for (size_t j = 0; j < 2; j++)
 			c->unmatched[j] += p->side[j] && !p->side[!j] &&
-			    !judge_failed(p->side[j]);
+			    !all_failed(p->side[j]);
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;

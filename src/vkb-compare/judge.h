@@ -125,7 +125,4 @@ double judge_p(const struct row *, double p);
 /* Names of the cases that are not all failed; casename_free. */
 struct casename *judge_names(const struct comparison *);
 
-/* All runs of a case failed. */
-bool judge_failed(const struct kase *);
-
 #endif

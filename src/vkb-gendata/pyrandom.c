@@ -115,24 +115,13 @@ next_word(struct pyrandom *p)
 	return y ^ y >> 18;
 }
 
-uint32_t
-pyrandom_word(struct pyrandom *p)
-{
-	return next_word(p);
-}
-
+/* random(): 0 <= x < 1. */
 static inline double
 unit(struct pyrandom *p)
 {
 	uint32_t a = next_word(p) >> 5, b = next_word(p) >> 6;
 
 	return ((double)a * 67108864.0 + b) * 0x1p-53;
-}
-
-double
-pyrandom_unit(struct pyrandom *p)
-{
-	return unit(p);
 }
 
 uint32_t
@@ -142,7 +131,7 @@ pyrandom_below(struct pyrandom *p, uint32_t n)
 	uint32_t r;
 
 	do
-		r = pyrandom_word(p) >> shift;
+		r = next_word(p) >> shift;
 	while (r >= n);
 	return r;
 }

@@ -20,8 +20,6 @@ struct pyrandom {
 };
 
 void pyrandom_seed(struct pyrandom *, uint64_t seed);
-uint32_t pyrandom_word(struct pyrandom *);
-double pyrandom_unit(struct pyrandom *); /* random(): 0 <= x < 1 */
 
 /* 0..n-1, n >= 1, as choice() and randrange() take it. */
 uint32_t pyrandom_below(struct pyrandom *, uint32_t n);

@@ -13,8 +13,9 @@
 #define WIDEST 16 /* letters of a number */
 #define SOME 64   /* tokens */
 
-void
-tokens_letters(struct str *s, uint64_t n)
+/* Adds the n-th of a, b ... z, aa, ab ... */
+static void
+add_letters(struct str *s, uint64_t n)
 {
 	char buf[WIDEST], *p = buf + sizeof buf;
 
@@ -79,7 +80,7 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	str_clear(s);
 	rest = (uint64_t)t->count % n;
 	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
-		tokens_letters(s, i);
+		add_letters(s, i);
 		str_addc(s, ' ');
 		if (i + 1 == rest)
 			cut = s->len;
@@ -112,7 +113,7 @@ tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 	size_t len;
 
 	str_clear(s);
-	tokens_letters(&first, n);
+	add_letters(&first, n);
 	len = first.len;
 	memcpy(w, first.s, len);
 	str_free(&first);
@@ -174,7 +175,7 @@ tokens_progressive(
 	size_t unit;
 
 	str_clear(s);
-	tokens_letters(&whole, c->row - 1);
+	add_letters(&whole, c->row - 1);
 	unit = whole.len;
 	tokens_copies(&whole, 0, (uint64_t)t->count, 4 * c->size);
 	for (long long i = 1; i <= t->count && s->len <= 4 * c->size; i++) {

@@ -21,9 +21,6 @@ typedef void tokens_make(
 tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
     tokens_progressive, tokens_random_set, tokens_stemmable;
 
-/* The n-th of a, b ... z, aa, ab ...: added. */
-void tokens_letters(struct str *, uint64_t n);
-
 /*
  * What stands behind 'from' is there n times; of much more than 'most' bytes
  * the rest is left out.

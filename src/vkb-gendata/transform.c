@@ -85,12 +85,6 @@ static const struct {
 	{WHOLE("dimensions", dims, 256, 1, 65536), {0}}},
 };
 
-const char *
-transform_name(enum transform_kind k)
-{
-	return k < TRANSFORM_NAMED ? kinds[k].name : NULL;
-}
-
 static void
 unknown(const char *name, struct configwalk *w)
 {

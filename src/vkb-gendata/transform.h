@@ -81,6 +81,4 @@ void transform_free(struct transform *);
 void transform_fit(
     struct transform *, size_t size, bool fixed, struct configwalk *w);
 
-const char *transform_name(enum transform_kind); /* NULL: it has none */
-
 #endif

@@ -51,8 +51,12 @@ has_vowel(const char *s, size_t n)
 	return false;
 }
 
-bool
-vocabulary_is_stemmable(const char *w)
+/*
+ * Does the Snowball stemmer of English change the word: it ends in -s, -ed or
+ * -ing in a way that step 1a or 1b takes off.
+ */
+static bool
+is_stemmable(const char *w)
 {
 	size_t n = strlen(w);
 
@@ -201,7 +205,7 @@ vocabulary_new(void)
 		add_family(&set, &r);
 	free(set.at);
 	for (size_t i = 0; i < N; i++)
-		if (vocabulary_is_stemmable(v->words[i]))
+		if (is_stemmable(v->words[i]))
 			v->stems[v->nstems++] = (uint32_t)i;
 	aliases(v);
 	return v;

@@ -31,10 +31,4 @@ size_t vocabulary_draw(const struct vocabulary *, struct rng *);
 size_t vocabulary_stemmable(const struct vocabulary *);
 const char *vocabulary_stem(const struct vocabulary *, size_t i, size_t *len);
 
-/*
- * Does the Snowball stemmer of English change the word: it ends in -s, -ed or
- * -ing in a way that step 1a or 1b takes off.
- */
-bool vocabulary_is_stemmable(const char *word);
-
 #endif

@@ -326,20 +326,8 @@ fold_sum(const struct fold *f)
 	return s;
 }
 
-size_t
-fold_count(const struct fold *f)
-{
-	return f->n;
-}
-
-const char *
-fold_stack(const struct fold *f, size_t i)
-{
-	return names_text(f->stacks, i);
-}
-
-unsigned long long
-fold_weight(const struct fold *f, size_t i)
+static unsigned long long
+weight_of(const struct fold *f, size_t i)
 {
 	return f->by_time ? (f->weight[i] + 500) / 1000 : f->weight[i];
 }
@@ -348,7 +336,7 @@ void
 fold_write(const struct fold *f, FILE *out)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (fold_weight(f, i))
-			fprintf(out, "%s %llu\n", fold_stack(f, i),
-			    fold_weight(f, i));
+		if (weight_of(f, i))
+			fprintf(out, "%s %llu\n", names_text(f->stacks, i),
+			    weight_of(f, i));
 }

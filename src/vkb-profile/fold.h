@@ -35,11 +35,10 @@ struct fold_sum {
 
 struct fold_sum fold_sum(const struct fold *);
 
-/* Stacks in the order they came; weights are samples or microseconds. */
-size_t fold_count(const struct fold *);
-const char *fold_stack(const struct fold *, size_t i); /* borrowed */
-unsigned long long fold_weight(const struct fold *, size_t i);
-
+/*
+ * Writes "STACK WEIGHT" lines, in the order the stacks came; weights are
+ * samples or microseconds.
+ */
 void fold_write(const struct fold *, FILE *);
 
 #endif

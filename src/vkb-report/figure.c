@@ -30,8 +30,11 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 	return n;
 }
 
-char *
-figure_unit(char buf[FIGURE_LABEL], const char *metric)
+#define FIGURE_LABEL 96
+
+/* Writes "rps, req/s"; returns buf. */
+static char *
+label_unit(char buf[FIGURE_LABEL], const char *metric)
 {
 	struct metric m = metric_guess(metric);
 
@@ -284,7 +287,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		figure_comparison(to, m, whole);
 		return;
 	}
-	p.y = AXIS(AXIS_LINEAR, figure_unit(unit, f->metric));
+	p.y = AXIS(AXIS_LINEAR, label_unit(unit, f->metric));
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->who[i]->look < MODEL_LOOKS)
 			names[p.nlegend++] = m->who[i]->name;

@@ -58,10 +58,6 @@ enum { FIGURE_DOTS = 200 };
 /* Those of the subjects that have a look; how many. */
 size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
-/* "rps, req/s"; 'buf' is returned. */
-#define FIGURE_LABEL 96
-char *figure_unit(char buf[FIGURE_LABEL], const char *metric);
-
 void figure_runs(
     struct plot *, const char *metric, const struct cell *const *, size_t n);
 void figure_latency(

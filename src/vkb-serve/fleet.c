@@ -422,12 +422,6 @@ bad:
 	return NULL;
 }
 
-const char *
-fleet_id(const struct fleet *f)
-{
-	return f->spec.id;
-}
-
 const struct json *
 fleet_record(const struct fleet *f)
 {

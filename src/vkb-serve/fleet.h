@@ -36,7 +36,6 @@ void shared_free(struct shared *);
 struct fleet *fleet_start(
     struct shared *, struct json *spec, struct json **record);
 
-const char *fleet_id(const struct fleet *);
 const struct json *fleet_record(const struct fleet *); /* borrowed */
 const char *fleet_password(const struct fleet *);      /* or NULL */
 

@@ -33,7 +33,7 @@ values(void)
 	bool near = true;
 
 	tap_ok(isnan(hist_mean(h)) && hist_quantile(h, .5) == 0 &&
-		hist_cdf(h, 1) == 0 && hist_min(h) == 0 && hist_max(h) == 0,
+		hist_min(h) == 0 && hist_max(h) == 0,
 	    "an empty histogram");
 	for (v = 1; v <= 10000; v++)
 		hist_add(h, v * 1000, 1);
@@ -43,12 +43,8 @@ values(void)
 			    1) <= 1e-3;
 	tap_ok(near, "each percentile within 0.1 %%");
 	tap_near(hist_mean(h), 5000500, 1e-12, "the mean is exact");
-	tap_near(hist_sd(h), 2886751, 1e-3, "the standard deviation");
 	tap_ok(hist_min(h) == 1000 && hist_max(h) == 10000000, "min, max");
 	tap_ok(hist_quantile(h, 1) == 10000000, "never above the maximum");
-	tap_near(hist_cdf(h, 5000000), .5, 1e-3, "the part below the middle");
-	tap_ok(hist_cdf(h, 999) == 0 && hist_cdf(h, 10000000) == 1,
-	    "all and nothing");
 	hist_add(h, 3600000001, 5);
 	hist_add(h, -1, 2);
 	tap_ok(hist_over(h) == 5 && hist_count(h) == 10007 &&

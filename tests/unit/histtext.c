@@ -268,23 +268,11 @@ figures(void)
 {
 	struct hist *h = hist_new(1, 1000, 3);
 
-	tap_ok(isnan(hist_sd(h)), "of nothing there is no deviation");
 	hist_add(h, 2, 3);
 	hist_add(h, 6, 1);
 	tap_near(hist_mean(h), 3, 1e-15, "2, 2, 2, 6 have the mean 3");
-	tap_near(hist_sd(h), sqrt(3), 1e-15, "and the deviation sqrt(12 / 4)");
-	tap_ok(hist_cdf(h, 1) == 0 && hist_cdf(h, 2) == .75 &&
-		hist_cdf(h, 5) == .75 && hist_cdf(h, 6) == 1 &&
-		hist_cdf(h, -1) == 0,
-	    "three of four are at or below 2");
 	hist_add(h, 2000, 4);
 	tap_near(hist_mean(h), 1001.5, 1e-15, "what is above counts as itself");
-	tap_near(hist_sd(h),
-	    sqrt((3 * pow(999.5, 2) + pow(995.5, 2) + 4 * pow(998.5, 2)) / 8),
-	    1e-15, "in the deviation as well");
-	tap_ok(hist_cdf(h, 1000) == .5 && hist_cdf(h, 1999) == .5 &&
-		hist_cdf(h, 2000) == 1,
-	    "it is below 2000 alone");
 	tap_ok(hist_cells(h) == 2048, "1000 has its place in 2048 cells");
 	hist_free(h);
 }

@@ -146,12 +146,15 @@ days(void)
 {
 	char buf[CLOCK_ISO];
 
-	tap_str(clock_day(buf, "0"), "1970-01-01", "the first day");
-	tap_str(clock_day(buf, "1709251199"), "2024-02-29", "a leap day");
-	tap_ok(clock_day(buf, NULL) && clock_day(buf, ""), "today");
-	tap_ok(!clock_day(buf, "x") && !clock_day(buf, "-1") &&
-		!clock_day(buf, "999999999999"),
-	    "no days");
+	tap_ok(clock_today(buf, "0") == 0, "0 is a day");
+	tap_str(buf, "1970-01-01", "the first day");
+	tap_ok(clock_today(buf, "1709251199") == 0, "so is a later second");
+	tap_str(buf, "2024-02-29", "a leap day");
+	tap_ok(clock_today(buf, NULL) == 0 && clock_today(buf, "") == 0,
+	    "without a number it is today");
+	tap_ok(clock_today(buf, "x") < 0 && clock_today(buf, "-1") < 0 &&
+		clock_today(buf, "999999999999") < 0,
+	    "a word, a negative number and the year 33658 are refused");
 }
 
 int

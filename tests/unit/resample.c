@@ -5,14 +5,13 @@
 #include "bootstrap.h"
 #include "energy.h"
 #include "rng.h"
-#include "slow.h"
+#include "slowbca.h"
 #include "tap.h"
-#include "tdist.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { MOST = 48, PERMUTATIONS = 999 };
+enum { PERMUTATIONS = 999 };
 
 /* FNV-1a, 64 bit, as its authors give it. */
 static uint64_t
@@ -25,79 +24,7 @@ fnv(uint64_t h, const void *data, size_t n)
 
 #define FNV_START 14695981039346656037u
 
-static double
-ratio_of(const struct bootstrap_pair *p)
-{
-	return median_of(p->y, p->n) / median_of(p->x, p->m);
-}
-
-static size_t
-copy_without(double *to, const double *v, size_t n, size_t left_out)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (i != left_out)
-			to[k++] = v[i];
-	return k;
-}
-
-/* Adds the squares and cubes of the influences of n jackknife values. */
-static void
-add_influences(const double *j, size_t n, double *squares, double *cubes)
-{
-	double mean = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mean += j[i] / (double)n;
-	for (size_t i = 0; i < n; i++) {
-		double l = (mean - j[i]) * (double)(n - 1) / (double)n;
-
-		*squares += l * l;
-		*cubes += l * l * l;
-	}
-}
-
-/* The geometric mean with case c without its i-th value of x, y, or both. */
-static double
-mean_without(const struct bootstrap_pair *v, size_t k, size_t c, size_t from_x,
-    size_t from_y)
-{
-	double x[MOST], y[MOST], sum = 0;
-
-	for (size_t i = 0; i < k; i++) {
-		struct bootstrap_pair p = v[i];
-
-		if (i == c) {
-			p.m = copy_without(x, p.x, p.m, from_x);
-			p.n = copy_without(y, p.y, p.n, from_y);
-			p.x = x;
-			p.y = y;
-		}
-		sum += log(ratio_of(&p));
-	}
-	return exp(sum / (double)k);
-}
-
-static double
-acceleration(const struct bootstrap_pair *v, size_t k)
-{
-	double squares = 0, cubes = 0, j[MOST];
-
-	for (size_t c = 0; c < k; c++) {
-		for (size_t i = 0; i < v[c].m; i++)
-			j[i] = mean_without(
-			    v, k, c, i, v[c].paired ? i : SIZE_MAX);
-		add_influences(j, v[c].m, &squares, &cubes);
-		for (size_t i = 0; i < v[c].n && !v[c].paired; i++)
-			j[i] = mean_without(v, k, c, SIZE_MAX, i);
-		if (!v[c].paired)
-			add_influences(j, v[c].n, &squares, &cubes);
-	}
-	return cubes / (6 * pow(squares, 1.5));
-}
-
-/* The geometric means of the resampled ratios, in order. */
+/* The geometric means of the resampled ratios. */
 static void
 draw_all(double *t, const char *name, const struct bootstrap_pair *v, size_t k)
 {
@@ -128,82 +55,43 @@ draw_all(double *t, const char *name, const struct bootstrap_pair *v, size_t k)
 	}
 	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
 		t[i] = exp(t[i]);
-	qsort(t, BOOTSTRAP_DRAWS, sizeof *t, rising);
-}
-
-/* Efron (1987): the quantile of t that is the end for q. */
-static double
-end_of(const double *t, size_t draws, double z0, double a, double q)
-{
-	double z = z0 + tdist_normal_quantile(q);
-	double h = tdist_normal_cdf(z0 + z / (1 - a * z)) * (double)(draws - 1);
-	size_t i = (size_t)h;
-
-	return t[i] + (h - (double)i) * (t[i + 1] - t[i]);
 }
 
 static void
 check_bootstrap(const char *what, const struct bootstrap_pair *v, size_t k)
 {
 	static double t[BOOTSTRAP_DRAWS];
-	double below = 0, z0, a = acceleration(v, k), est;
-	struct bootstrap b;
+	struct bootstrap b, want;
 
-	est = mean_without(v, k, k, 0, 0);
 	bootstrap_geomean("rps", v, k, .9, &b);
 	draw_all(t, "rps", v, k);
-	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
-		below += fabs(t[i] / est - 1) < 1e-13 ? .5 : t[i] < est;
-	z0 = tdist_normal_quantile(below / BOOTSTRAP_DRAWS);
-	printf("# %s: z0 %g, a %g\n", what, z0, a);
-	tap_near(b.est, est, 1e-12, "the geometric mean is that of medians");
-	tap_near(b.a, a, 1e-9, "the acceleration follows the jackknife");
-	tap_near(b.z0, z0, .002, "the bias is the part of draws below");
-	tap_near(b.lo, end_of(t, BOOTSTRAP_DRAWS, b.z0, a, .05), 1e-9,
+	want = slow_bca(v, k, t, BOOTSTRAP_DRAWS, .9);
+	printf("# %s: z0 %g, a %g\n", what, want.z0, want.a);
+	tap_near(
+	    b.est, want.est, 1e-12, "the geometric mean is that of medians");
+	tap_near(b.a, want.a, 1e-9, "the acceleration follows the jackknife");
+	tap_near(b.z0, want.z0, .002, "the bias is the part of draws below");
+	tap_near(b.lo, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .05), 1e-9,
 	    "the lower end is the quantile that Efron's formula gives");
-	tap_near(b.hi, end_of(t, BOOTSTRAP_DRAWS, b.z0, a, .95), 1e-9,
+	tap_near(b.hi, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .95), 1e-9,
 	    "so is the upper end");
 }
 
-/* The k-th draw is the first of x and the k-th of y, again and again. */
 static void
-draw_one(void *arg, size_t *ix, size_t m, size_t *iy, size_t n)
+check_refusals(const struct bootstrap_pair *p)
 {
-	size_t *k = arg;
-
-	for (size_t i = 0; i < m; i++)
-		ix[i] = 0;
-	for (size_t i = 0; i < n; i++)
-		iy[i] = *k;
-	++*k;
-}
-
-static void
-check_draws(const struct bootstrap_pair *p)
-{
-	double t[] = {.887, .892, .9, .933, .99}, a = acceleration(p, 1);
 	double broken[] = {90, 0, 89, 99, 88};
+	const struct bootstrap_pair bad[] = {{p->x, broken, p->m, 5, false},
+	    {broken, p->y, 5, p->n, false}, {p->x, p->y, p->m, 4, false}};
 	struct bootstrap b;
-	size_t k = 0;
 
-	tap_ok(bootstrap_bca(p->x, p->m, p->y, p->n, .5, 5, draw_one, &k, &b) ==
-		    0 &&
-		fabs(b.est - 90 / 99.55) < 1e-12,
-	    "the draws may come from elsewhere");
-	tap_near(b.z0, tdist_normal_quantile(.6), 1e-12,
-	    "three of five draws are below the ratio");
-	tap_near(b.a, a, 1e-9, "the acceleration is that of the values");
-	tap_near(b.lo, end_of(t, 5, b.z0, a, .25), 1e-9,
-	    "the lower end lies between two of five draws");
-	tap_near(
-	    b.hi, end_of(t, 5, b.z0, a, .75), 1e-9, "so does the upper end");
-	tap_ok(
-	    bootstrap_bca(p->x, p->m, broken, 5, .5, 5, draw_one, &k, &b) < 0 &&
-		isnan(b.est) &&
-		bootstrap_bca(broken, 5, p->y, p->n, .5, 5, draw_one, &k, &b) <
-		    0 &&
-		isnan(b.hi),
-	    "a zero on either side has no ratio");
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		tap_ok(bootstrap_geomean("rps", &bad[i], 1, .9, &b) < 0 &&
+			isnan(b.est) && isnan(b.hi),
+		    "%s has no ratio",
+		    i < 2 ? "a zero on either side" : "a side of four runs");
+	tap_ok(bootstrap_geomean("rps", p, 0, .9, &b) < 0 && isnan(b.est),
+	    "no cases have no mean");
 }
 
 static void
@@ -221,7 +109,7 @@ bootstraps(void)
 	check_bootstrap("five against eight", &other, 1);
 	check_bootstrap("eight pairs", &paired, 1);
 	check_bootstrap("both cases", two, 2);
-	check_draws(&one);
+	check_refusals(&one);
 }
 
 /* The sum of |a_i - b_k|. */

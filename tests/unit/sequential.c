@@ -55,10 +55,9 @@ edges(void)
 	double t[] = {.3, .3, .300001, 1}, two[] = {.3, 1}, level[4], other[2];
 	double none[] = {-1, 0, .5, 1}, half[] = {.5, 1};
 
-	tap_near(sequential_spend(0, .05), 0, 0, "nothing is spent at 0");
-	tap_near(sequential_spend(1, .05), .05, 1e-15, "all at 1");
-	tap_near(sequential_spend(7, .05), .05, 1e-15, "and no more later");
-	tap_near(sequential_spend(-1, .05), 0, 0, "nothing before");
+	sequential_levels(&(double){7}, 1, .05, level);
+	tap_near(
+	    level[0], .05, 1e-12, "after the end no more than all is spent");
 	sequential_levels(t, 0, .05, level);
 	sequential_levels(two + 1, 1, .01, level);
 	tap_near(level[0], .01, 1e-12, "one look has all of alpha");

@@ -16,13 +16,6 @@
 /* With fewer keys, what a server needs without any would count as theirs. */
 #define MANY_KEYS 1000
 
-struct tls_context *
-target_tls(const struct json *tls)
-{
-	return tls_context_new(json_get_str(tls, "cacert"),
-	    json_get_str(tls, "cert"), json_get_str(tls, "key"));
-}
-
 int
 target_make(struct target *t, const struct json *server, bool unixsocket)
 {
@@ -60,7 +53,8 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 	t->e.cert = json_get_str(tls, "cert");
 	t->e.key = json_get_str(tls, "key");
 	t->e.servername = json_get_str(tls, "servername");
-	t->tls = target_tls(tls);
+	t->tls = tls_context_new(json_get_str(tls, "cacert"),
+	    json_get_str(tls, "cert"), json_get_str(tls, "key"));
 	return t->tls ? 0 : -1;
 }
 

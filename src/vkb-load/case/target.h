@@ -33,7 +33,4 @@ struct client *target_client(const struct target *, size_t i);
  */
 int target_memory(const struct target *, struct json *metrics);
 
-/* Caller frees with tls_context_free: from {cacert, cert, key}. */
-struct tls_context *target_tls(const struct json *tls);
-
 #endif

@@ -32,8 +32,8 @@ seed_refills(const struct engine_target *t, const struct engine_work *w)
 	    (uint64_t)w->requests > pops_most(w, POPS_MOST);
 }
 
-uint64_t
-seed_pops(const struct engine_target *t, const struct engine_work *w)
+static uint64_t
+count_pops(const struct engine_target *t, const struct engine_work *w)
 {
 	uint64_t level = pops_most(w, POPS_LEVEL);
 	uint64_t flight = 4 * (uint64_t)w->clients * (uint64_t)w->pipeline;
@@ -87,7 +87,7 @@ elements(const struct engine_target *t, const struct engine_work *w,
 	case NEEDS_SOME:
 		return t->cluster ? SOME * KEYS_COLLECTIONS : SOME;
 	case NEEDS_POPS:
-		pops = (seed_pops(t, w) + nodes - 1) / nodes;
+		pops = (count_pops(t, w) + nodes - 1) / nodes;
 		return t->cluster && pops < least ? least : pops;
 	case NEEDS_NOTHING:
 		break;

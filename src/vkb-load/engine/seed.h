@@ -8,7 +8,6 @@
 struct engine_target;
 struct engine_work;
 
-uint64_t seed_pops(const struct engine_target *, const struct engine_work *);
 bool seed_refills(const struct engine_target *, const struct engine_work *);
 unsigned seed_many(const struct engine_work *); /* elements per command */
 

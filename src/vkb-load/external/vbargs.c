@@ -82,8 +82,9 @@ static const struct {
     {"SPOP", "-n"}, {"MSET", "-n"}, {"HSET", "--threads"},
     {"ZADD", "--threads"}, {"ZPOPMIN", "--threads"}, {"XADD", "--seed"}};
 
-bool
-vbargs_is_test(const struct vbcaps *caps, const char *command)
+/* Is it a test of the program's own? Else it is a command for it, in words. */
+static bool
+has_test(const struct vbcaps *caps, const char *command)
 {
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
 		if (strcmp(tests[i].name, command) == 0)
@@ -110,7 +111,7 @@ vbargs_words(
 	char *text, **words;
 	size_t n;
 
-	if (vbargs_is_test(caps, w->command))
+	if (has_test(caps, w->command))
 		return NULL;
 	text = command_known(w->command) ? command_text(w->command, cluster)
 					 : mem_str(w->command);
@@ -127,7 +128,7 @@ vbargs_fits(const struct vbcaps *caps, const char *command, double size)
 	bool literal = false;
 	char *text;
 
-	if (command_known(command) && !vbargs_is_test(caps, command) &&
+	if (command_known(command) && !has_test(caps, command) &&
 	    !vbcaps_says(caps, VALUE)) {
 		text = command_text(command, false);
 		literal = strstr(text, VALUE) != NULL;

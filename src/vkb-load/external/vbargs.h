@@ -23,9 +23,6 @@ void vbargs_free(char **);
 /* As a person would type it; caller frees. */
 char *vbargs_text(char *const *argv);
 
-/* Is it a test of the program's own? Else it is a command for it, in words. */
-bool vbargs_is_test(const struct vbcaps *, const char *command);
-
 /* The words, or NULL: it is a test of its own. Free with vbargs_free. */
 char **vbargs_words(
     const struct vbcaps *, const struct engine_work *, bool cluster);
