@@ -126,10 +126,7 @@ collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 			keep(l, rec);
 			continue;
 		}
-		if (record_is(rec, "run")) {
-			if (summary_add(s, rec, jsonl_where(in)) < 0)
-				rc = -1;
-		} else if (!text && jsonl_write(STDOUT_FILENO, rec) < 0) {
+		if (!text && jsonl_write(STDOUT_FILENO, rec) < 0) {
 			json_free(rec);
 			return -1;
 		}
@@ -343,7 +340,7 @@ finish_text(struct summary *s, struct lines *l)
 static bool
 before(const struct line *x, struct summary *s, size_t i)
 {
-	char *key = mem_str(summary_key(s, i));
+	char *key = summary_key(s, i);
 	struct line y = {key, NULL};
 	int c = strverscmp(x->key, key);
 	bool first;

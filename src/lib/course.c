@@ -5,6 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "runrecord.h"
 #include "stats.h"
 #include "steady.h"
 #include "str.h"
@@ -199,13 +200,26 @@ join(struct column *all, const struct json *looks)
 	}
 }
 
-void
-course_add(struct course *c, size_t run, const struct json *rec, bool ok)
+/* NULL where the record lacks it. */
+static struct json *
+parse_member(const struct jsonscan_text *t)
 {
-	join(&c->looks, json_path(rec, "run.looks"));
-	share(&c->until, json_path(rec, "run.until"));
-	if (ok)
-		add_series(c, run, json_get(rec, "series"));
+	return t->s ? json_parse(t->s, t->n, NULL, NULL) : NULL;
+}
+
+void
+course_add(struct course *c, size_t run, const struct run_record *r)
+{
+	struct json *looks = parse_member(&r->looks);
+	struct json *until = parse_member(&r->until);
+	struct json *series = r->ok ? parse_member(&r->series) : NULL;
+
+	join(&c->looks, looks);
+	share(&c->until, until);
+	add_series(c, run, series);
+	json_free(looks);
+	json_free(until);
+	json_free(series);
 }
 
 void

@@ -13,12 +13,13 @@
 struct course;
 struct hist;
 struct json;
+struct run_record;
 
 struct course *course_new(void);
 void course_free(struct course *);
 
-/* The whole record; 'run' counts where it went well. */
-void course_add(struct course *, size_t run, const struct json *rec, bool ok);
+/* What the record says of its session, and of its series if it went well. */
+void course_add(struct course *, size_t run, const struct run_record *);
 
 void course_hist(
     struct course *, size_t run, const char *name, const struct hist *);

@@ -1,12 +1,12 @@
 #include "group.h"
+#include "caseset.h"
 #include "course.h"
 #include "err.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
-#include "jsonhash.h"
 #include "mem.h"
-#include "runline.h"
+#include "runrecord.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,17 +23,12 @@ free_tallies(struct group_tally *t, size_t n)
 void
 group_free(struct group *g)
 {
-	json_free(g->subject);
-	json_free(g->config);
-	str_free(&g->key);
 	rows_free(&g->rows);
 	for (size_t i = 0; i < g->nenv; i++) {
 		free(g->env[i].name);
 		json_free(g->env[i].value);
 	}
 	free(g->env);
-	str_free(&g->env_text);
-	free(g->host);
 	merged_free(&g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
@@ -98,40 +93,18 @@ add_env(struct group *g, const struct json *env, size_t times)
 }
 
 void
-group_settle(struct group *g)
+group_settle(struct group *g, const struct caseset *envs)
 {
 	struct json *env;
 
 	if (!g->env_more)
 		return;
-	env = json_parse(g->env_text.s, g->env_text.len, NULL, NULL);
-	add_env(g, env, g->env_more);
-	json_free(env);
+	if (g->env_last != GROUP_NO_ENV) {
+		env = caseset_value(envs, g->env_last);
+		add_env(g, env, g->env_more);
+		json_free(env);
+	}
 	g->env_more = 0;
-}
-
-bool
-group_knows(const struct group *g, const char *env, size_t n)
-{
-	return g->env_text.len == n &&
-	    (!n || memcmp(g->env_text.s, env, n) == 0);
-}
-
-void
-group_env(struct group *g, const char *text, size_t n)
-{
-	struct json *env;
-
-	if (g->env_text.s && group_knows(g, text, n))
-		return;
-	group_settle(g);
-	str_clear(&g->env_text);
-	str_addn(&g->env_text, text, n);
-	env = n ? json_parse(text, n, NULL, NULL) : NULL;
-	g->env_hash = env ? jsonhash_member("env", 3, json_hash(env)) : 0;
-	free(g->host);
-	g->host = mem_str(json_get_str(env, "host"));
-	json_free(env);
 }
 
 size_t
@@ -176,66 +149,52 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 	return 0;
 }
 
-int
-group_add(struct group *g, const struct json *rec, uint32_t session,
-    const char *where)
+static void
+note_env(struct group *g, const struct caseset *envs, size_t env)
 {
-	const struct json *run = json_get(rec, "run");
-	const char *status = json_get_str(rec, "status"), *error, *bound;
-	size_t at = 0;
-	int rc = 0;
+	if (g->env_last != env)
+		group_settle(g, envs);
+	g->env_last = env;
+	g->env_more++;
+}
 
-	add_env(g, json_get(rec, "env"), 1);
-	if (!g->course)
-		g->course = course_new();
-	course_add(
-	    g->course, g->rows.n, rec, status && strcmp(status, "ok") == 0);
-	if (!status || strcmp(status, "ok") != 0) {
-		g->failed++;
-		error = json_get_str(rec, "error");
-		error = error ? error : "it is not said";
-		tally(&g->errors, &g->nerrors, error, strlen(error));
-		return 0;
-	}
-	rows_add(&g->rows,
-	    (struct rows_run){session, whole(json_get_num(run, "block", -1)),
-		whole(json_get_num(run, "index", -1)),
-		whole(json_get_num(run, "order", -1))});
-	for (const struct json *j = json_first(json_get(rec, "metrics")); j;
-	     j = json_next(j))
-		rows_set(&g->rows, json_key(j), strlen(json_key(j)),
-		    json_num(j, NAN), &at);
-	bound = json_get_str(rec, "bound");
-	if (bound)
-		tally(&g->bound, &g->nbound, bound, strlen(bound));
-	for (const struct json *j = json_first(json_get(rec, "hist")); j;
-	     j = json_next(j))
-		if (add_hist(g, json_key(j), json_str(j),
-			json_str(j) ? strlen(json_str(j)) : 0, where) < 0)
-			rc = -1;
-	return rc;
+static void
+add_failure(struct group *g, const struct run_record *r)
+{
+	static const char unknown[] = "it is not said";
+
+	g->failed++;
+	if (r->error.s)
+		tally(&g->errors, &g->nerrors, r->error.s, r->error.n);
+	else
+		tally(&g->errors, &g->nerrors, unknown, sizeof unknown - 1);
 }
 
 int
-group_add_line(struct group *g, const struct runline *r, uint32_t session,
-    const char *where)
+group_add(struct group *g, const struct run_record *r, uint32_t session,
+    const struct caseset *envs, size_t env, const char *where)
 {
 	size_t at = 0;
 	int rc = 0;
 
-	g->env_more++;
+	note_env(g, envs, env);
 	if (!g->course)
 		g->course = course_new();
+	course_add(g->course, g->rows.n, r);
+	if (!r->ok) {
+		add_failure(g, r);
+		return 0;
+	}
 	rows_add(&g->rows,
 	    (struct rows_run){
 		session, whole(r->block), whole(r->index), whole(r->order)});
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(&g->rows, r->metrics[i].name.s, r->metrics[i].name.n,
-		    r->metrics[i].v, &at);
+		    r->metrics[i].value, &at);
 	if (r->bound.s)
 		tally(&g->bound, &g->nbound, r->bound.s, r->bound.n);
 	for (size_t i = 0; i < r->nhists; i++) {
-		const struct runline_hist *h = &r->hists[i];
+		const struct run_hist *h = &r->hists[i];
 		char *name = mem_strn(h->name.s, h->name.n);
 
 		if (add_hist(g, name, h->text.s, h->text.n, where) < 0)

@@ -13,10 +13,11 @@
 #include "rows.h"
 #include "str.h"
 
+struct caseset;
 struct course;
 struct hist;
 struct json;
-struct runline;
+struct run_record;
 struct scratch;
 
 struct group_setting {
@@ -32,18 +33,14 @@ struct group_tally {
 };
 
 struct group {
-	unsigned long long hash;
-	struct json *subject, *config;
-	struct str key;
+	size_t subject, config; /* numbers of a caseset */
 	size_t failed, doubled;
 	struct rows rows; /* of those that went well */
 	struct group_setting *env;
 	size_t nenv, envcap;
-	/* The env of the last run line, as written: it was counted once. */
-	struct str env_text;
-	size_t env_more; /* and came so often again */
-	uint64_t env_hash;
-	char *host;
+	/* The environment of the last runs, and how many of them are not
+	 * counted in 'env' yet. */
+	size_t env_last, env_more;
 	struct merged hists;
 	bool no_hists; /* they are passed over */
 	struct group_tally *bound, *errors;
@@ -53,20 +50,14 @@ struct group {
 
 void group_free(struct group *);
 
-/* As summary_add; 'session' is a number of the caller's. */
-int group_add(struct group *, const struct json *run, uint32_t session,
-    const char *where);
+/* The same as summary_add; 'session' and 'env' are numbers of the caller's: of
+ * a place, and of a caseset (GROUP_NO_ENV: the record has none). */
+#define GROUP_NO_ENV SIZE_MAX
+int group_add(struct group *, const struct run_record *, uint32_t session,
+    const struct caseset *envs, size_t env, const char *where);
 
-/* The env of a run line is that of the one before it. */
-bool group_knows(const struct group *, const char *env, size_t n);
-
-/* The env of a run line: sets env_hash and host. Then the rest of it. */
-void group_env(struct group *, const char *text, size_t n);
-int group_add_line(struct group *, const struct runline *, uint32_t session,
-    const char *where);
-
-/* All is counted: 'env' can be looked at. */
-void group_settle(struct group *);
+/* All runs are counted: 'env' becomes what they said. */
+void group_settle(struct group *, const struct caseset *envs);
 
 /* How much memory its values take; and less after this: 0, or -1 and said. */
 size_t group_bytes(const struct group *);

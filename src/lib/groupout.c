@@ -1,4 +1,5 @@
 #include "groupout.h"
+#include "caseset.h"
 #include "course.h"
 #include "digest.h"
 #include "group.h"
@@ -142,10 +143,11 @@ histograms(struct group *g, struct scratch *s, struct json *rec)
 }
 
 static void
-environment(struct group *g, struct json *rec)
+environment(const struct groupout *s, struct group *g, struct json *rec)
 {
 	struct json *env = json_object(), *varied = json_array();
 
+	group_settle(g, s->envs);
 	if (g->nenv)
 		qsort(g->env, g->nenv, sizeof *g->env, by_setting);
 	for (size_t i = 0; i < g->nenv; i++) {
@@ -214,17 +216,17 @@ metrics(
 
 /* The members of a record before its metrics. */
 static void
-head(struct sink *o, const struct group *g, struct json *rest)
+head(struct sink *o, const struct groupout *s, const struct group *g,
+    struct json *rest)
 {
-	const char *config = g->key.s, *subject = strchr(config, '\n') + 1;
 	struct json *j = record_new("summary");
 
 	json_append(&o->s, j);
 	o->s.len--; /* the bracket: there is more */
 	str_add(&o->s, ",\"subject\":");
-	str_add(&o->s, subject);
+	str_add(&o->s, caseset_text(s->subjects, g->subject));
 	str_add(&o->s, ",\"config\":");
-	str_addn(&o->s, config, (size_t)(subject - 1 - config));
+	str_add(&o->s, caseset_text(s->configs, g->config));
 	digest_members(o, rest);
 	json_free(j);
 }
@@ -248,7 +250,7 @@ tail(const struct groupout *s, struct group *g, const uint32_t *at,
 {
 	if (!s->brief && histograms(g, s->scratch, j) < 0)
 		return -1;
-	environment(g, j);
+	environment(s, g, j);
 	counts(g, j);
 	course_summary(g->course, at, g->rows.n, g->failed, j);
 	if (s->brief)
@@ -287,7 +289,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 		goto out;
 	ids = sessions(s, runs, at, n, j);
 	of = machines(s, runs, n);
-	head(o, g, j);
+	head(o, s, g, j);
 	d = (struct digest){runs, at, ids, of, n, g->course, s->rule,
 	    s->precision, true, true, {{0}}};
 	digest_places(&d);

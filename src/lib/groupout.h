@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct caseset;
 struct group;
 struct places;
 struct scratch;
@@ -14,6 +15,7 @@ struct sink;
 struct stats_rule;
 
 struct groupout { /* all of it is borrowed */
+	const struct caseset *subjects, *configs, *envs;
 	struct places *places;
 	const uint32_t *rank;    /* places_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */

@@ -153,25 +153,36 @@ same(const struct jsonscan_text *a, const struct jsonscan_text *b)
 	return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
 }
 
-/* Up to so many keys are compared with each other, where they look alike. */
-static void
-note(struct jsonscan_keys *o, const struct jsonscan_text *key)
+/* A number below 64 that is the same for equal keys. */
+static unsigned
+look_of(const struct jsonscan_text *key)
 {
 	const unsigned char *k = (const unsigned char *)key->s;
 	size_t n = key->n;
 	unsigned look = (unsigned)n;
 
-	if (o->n++ >= JSONSCAN_KEYS)
-		return;
-	o->v[o->n - 1] = *key;
 	if (n)
 		look = look * 31 + k[0] * 7 + k[n / 2] * 11 + k[n / 4] * 3 +
 		    k[n - 1] * 5;
-	look &= 63;
+	return look & 63;
+}
+
+/* Up to so many keys are compared with each other, where they look alike. */
+static void
+note(struct jsonscan_keys *o, const struct jsonscan_text *key)
+{
+	uint64_t look = UINT64_C(1) << look_of(key);
+
+	if (o->n++ >= JSONSCAN_KEYS)
+		return;
+	o->v[o->n - 1] = *key;
+	for (size_t i = 0; o->expected && i + 1 < o->n; i++)
+		o->looks |= UINT64_C(1) << look_of(&o->v[i]);
+	o->expected = false;
 	if (key->escaped)
 		o->looks = UINT64_MAX; /* it may be any */
-	else if (!(o->looks >> look & 1)) {
-		o->looks |= UINT64_C(1) << look;
+	else if (!(o->looks & look)) {
+		o->looks |= look;
 		return;
 	}
 	for (size_t i = 0; i + 1 < o->n && !o->twice; i++)
@@ -240,6 +251,7 @@ none_yet(struct jsonscan_keys *o, const char *p)
 	o->from = p;
 	o->n = 0;
 	o->looks = 0;
+	o->expected = false;
 	o->twice = NULL;
 }
 
@@ -285,6 +297,21 @@ element(struct jsonscan *c, const char *p, bool *first, bool *done)
 	return p;
 }
 
+/* Of what a string means. */
+static uint64_t
+hash_text(uint64_t (*hash)(const char *, size_t), const struct jsonscan_text *t)
+{
+	struct str s = {0};
+	uint64_t h;
+
+	if (!t->escaped)
+		return hash(t->s, t->n);
+	jsontext_resolve(&s, t);
+	h = hash(s.s, s.len);
+	str_free(&s);
+	return h;
+}
+
 static const char *
 object(struct jsonscan *c, const char *p, uint64_t *hash)
 {
@@ -299,8 +326,7 @@ object(struct jsonscan *c, const char *p, uint64_t *hash)
 		p = value(c, p, hash ? &h : NULL);
 		if (!p || !hash)
 			continue;
-		c->escaped |= key.escaped;
-		sum += jsonhash_member(key.s, key.n, h);
+		sum += jsonhash_of(hash_text(jsonhash_key, &key), h);
 	}
 	if (p && hash)
 		*hash = jsonhash_object(sum);
@@ -352,10 +378,8 @@ value(struct jsonscan *c, const char *p, uint64_t *hash)
 
 	if (*p == '"') {
 		p = string(c, p + 1, &t);
-		if (p && hash) {
-			c->escaped |= t.escaped;
-			*hash = jsonhash_string(t.s, t.n);
-		}
+		if (p && hash)
+			*hash = hash_text(jsonhash_string, &t);
 		return p;
 	}
 	if (*p == '-' || digit(*p)) {
@@ -482,6 +506,23 @@ jsonscan_member(
 	bool done = false;
 
 	return !c->failed && moved(c, member(c, c->p, o, key, &done)) && !done;
+}
+
+bool
+jsonscan_expect(
+    struct jsonscan *c, struct jsonscan_keys *o, const char *key, size_t n)
+{
+	const char *p = c->p;
+
+	p += o->n && *p == ',';
+	if (c->failed || o->n >= JSONSCAN_KEYS || (o->n && p == c->p) ||
+	    (size_t)(c->end - p) < n + 3 || *p != '"' ||
+	    memcmp(p + 1, key, n) != 0 || p[n + 1] != '"' || p[n + 2] != ':')
+		return false;
+	o->v[o->n++] = (struct jsonscan_text){p + 1, n, false};
+	o->expected = true;
+	c->p = blank(p + n + 3);
+	return true;
 }
 
 bool

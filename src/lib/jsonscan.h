@@ -30,8 +30,7 @@ struct jsonscan {
 	const char *why; /* NULL: it follows from the place */
 	int depth;
 	bool failed;
-	bool escaped; /* a string that was hashed held an escape */
-	bool known;   /* that no key stands twice */
+	bool known; /* that no key stands twice */
 };
 
 struct jsonscan_text {
@@ -44,6 +43,7 @@ struct jsonscan_keys {
 	const char *from; /* where the object begins */
 	size_t n;
 	uint64_t looks;    /* of the keys so far */
+	bool expected;     /* 'looks' lacks keys of jsonscan_expect */
 	const char *twice; /* the second of two that are one */
 	struct jsonscan_text v[JSONSCAN_KEYS];
 };
@@ -72,8 +72,15 @@ bool jsonscan_member(
 bool jsonscan_element(struct jsonscan *, bool *first);
 
 /*
- * Any value: its text, and its json_hash, where they are not NULL. The hash is
- * of no use where 'escaped' was set in the scan.
+ * jsonscan_member for a key that probably comes next: true, and its value comes
+ * next, if it does and no blank stands before it. Nothing is read otherwise.
+ * The key has no escape and was not expected in this object before.
+ */
+bool jsonscan_expect(
+    struct jsonscan *, struct jsonscan_keys *, const char *key, size_t n);
+
+/*
+ * Any value: its text, and its json_hash, where they are not NULL.
  */
 bool jsonscan_value(struct jsonscan *, struct jsonscan_text *, uint64_t *hash);
 

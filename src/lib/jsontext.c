@@ -1,5 +1,6 @@
 #include "jsontext.h"
 #include "jsonscan.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -115,4 +116,18 @@ jsontext_order(const struct jsonscan_text *a, const struct jsonscan_text *b)
 		d = next_byte(&y);
 	} while (c == d && c >= 0);
 	return (c > d) - (c < d);
+}
+
+void
+jsontext_resolve(struct str *to, const struct jsonscan_text *t)
+{
+	const char *p = t->s, *end = t->s + t->n, *q, *none;
+	int u;
+
+	while ((q = memchr(p, '\\', (size_t)(end - p)))) {
+		str_addn(to, p, (size_t)(q - p));
+		p = jsontext_escape(q + 1, &u, &none);
+		str_addu(to, (unsigned)u);
+	}
+	str_addn(to, p, (size_t)(end - p));
 }

@@ -5,6 +5,7 @@
 #define JSONTEXT_H
 
 struct jsonscan_text;
+struct str;
 
 /*
  * Behind the escape whose backslash is before 'p', and the character it means;
@@ -14,5 +15,8 @@ const char *jsontext_escape(const char *p, int *u, const char **at);
 
 /* Of strings that were scanned, by the bytes they mean: <0, 0 or >0. */
 int jsontext_order(const struct jsonscan_text *, const struct jsonscan_text *);
+
+/* Adds the bytes that a string which was scanned means. */
+void jsontext_resolve(struct str *, const struct jsonscan_text *);
 
 #endif

@@ -1,4 +1,5 @@
 #include "summary.h"
+#include "caseset.h"
 #include "group.h"
 #include "groupout.h"
 #include "json.h"
@@ -7,7 +8,7 @@
 #include "mem.h"
 #include "places.h"
 #include "record.h"
-#include "runline.h"
+#include "runrecord.h"
 #include "scratch.h"
 #include "seen.h"
 #include "sink.h"
@@ -20,24 +21,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Subject and config as a run line has them, and what they mean. */
-struct memo {
-	uint64_t hash;  /* of their texts */
-	uint64_t rooms; /* what they add to the hash of the record */
-	struct group *group;
-	char *text;
-	size_t nsubject, nconfig;
-};
+#define SPILL_LEAST 16384 /* bytes of a group that are worth a write */
 
 struct summary {
 	struct group **groups;
 	size_t n, cap;
 	size_t *table; /* open addressing: index + 1 */
 	size_t slots;
-	struct memo *memos; /* open addressing */
-	size_t nmemos, memoslots;
-	struct runlines *lines;
-	struct str session; /* of the last run line */
+	struct caseset *subjects, *configs, *envs;
+	char **hosts; /* of each environment; NULL: it names none */
+	size_t nhosts, hostcap;
+	struct run_reader *reader;
 	struct places *places;
 	double precision; /* wanted; 0: nobody asked */
 	bool no_hists;
@@ -56,7 +50,10 @@ summary_new(void)
 
 	s->seen = seen_new();
 	s->places = places_new();
-	s->lines = runlines_new();
+	s->subjects = caseset_new();
+	s->configs = caseset_new();
+	s->envs = caseset_new();
+	s->reader = run_reader_new();
 	return s;
 }
 
@@ -72,16 +69,6 @@ summary_no_hists(struct summary *s)
 	s->no_hists = true;
 }
 
-static void
-forget(struct summary *s)
-{
-	for (size_t i = 0; i < s->memoslots; i++)
-		free(s->memos[i].text);
-	free(s->memos);
-	s->memos = NULL;
-	s->nmemos = s->memoslots = 0;
-}
-
 void
 summary_free(struct summary *s)
 {
@@ -89,9 +76,13 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
-	forget(s);
-	str_free(&s->session);
-	runlines_free(s->lines);
+	caseset_free(s->subjects);
+	caseset_free(s->configs);
+	caseset_free(s->envs);
+	for (size_t i = 0; i < s->nhosts; i++)
+		free(s->hosts[i]);
+	free(s->hosts);
+	run_reader_free(s->reader);
 	places_free(s->places);
 	free(s->groups);
 	free(s->table);
@@ -108,92 +99,71 @@ summary_spill(struct summary *s, const char *dir, size_t most)
 	s->most = most;
 }
 
+/* The slot of the group, or the empty one where it belongs. */
+static size_t *
+slot_of(const struct summary *s, size_t subject, size_t config)
+{
+	size_t at = jsonhash_mix(subject, config) & (s->slots - 1);
+
+	for (; s->table[at]; at = (at + 1) & (s->slots - 1)) {
+		const struct group *g = s->groups[s->table[at] - 1];
+
+		if (g->subject == subject && g->config == config)
+			break;
+	}
+	return &s->table[at];
+}
+
 static void
-rehash(struct summary *s)
+double_table(struct summary *s)
 {
 	s->slots = s->slots ? 2 * s->slots : 64;
 	free(s->table);
 	s->table = mem_array(s->slots, sizeof *s->table);
-	for (size_t i = 0; i < s->n; i++) {
-		size_t at = s->groups[i]->hash % s->slots;
-
-		while (s->table[at])
-			at = (at + 1) % s->slots;
-		s->table[at] = i + 1;
-	}
+	for (size_t i = 0; i < s->n; i++)
+		*slot_of(s, s->groups[i]->subject, s->groups[i]->config) =
+		    i + 1;
 }
 
-/* NULL: there is none yet. */
 static struct group *
-find_group(struct summary *s, unsigned long long h, const struct json *subject,
-    const struct json *config)
+find_group(struct summary *s, size_t subject, size_t config)
 {
 	struct group *g;
-	size_t at;
+	size_t *to;
 
 	if (2 * (s->n + 1) > s->slots)
-		rehash(s);
-	for (at = h % s->slots; s->table[at]; at = (at + 1) % s->slots) {
-		g = s->groups[s->table[at] - 1];
-		if (g->hash == h && json_equal(g->config, config) &&
-		    json_equal(g->subject, subject))
-			return g;
-	}
-	return NULL;
-}
-
-/* What was not found; subject and config are taken. */
-static struct group *
-new_group(struct summary *s, unsigned long long h, struct json *subject,
-    struct json *config)
-{
-	struct group *g = mem_new(sizeof *g);
-	size_t at = h % s->slots;
-
-	g->hash = h;
+		double_table(s);
+	to = slot_of(s, subject, config);
+	if (*to)
+		return s->groups[*to - 1];
+	g = mem_new(sizeof *g);
 	g->subject = subject;
 	g->config = config;
+	g->env_last = GROUP_NO_ENV;
 	g->no_hists = s->no_hists;
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
-	while (s->table[at])
-		at = (at + 1) % s->slots;
-	s->table[at] = s->n;
+	*to = s->n;
 	s->sorted = false;
 	return g;
 }
 
-/* Of a record and of what its group is known by; the order of keys is
- * nothing. */
-static unsigned long long
-hash(const struct json *rec, unsigned long long *group)
-{
-	unsigned long long all = 0, of[2] = {0};
-	static const char *const rooms[] = {"subject", "config"};
-
-	for (const struct json *j = json_first(rec); j; j = json_next(j)) {
-		const char *key = json_key(j);
-		unsigned long long h = json_hash(j);
-
-		for (size_t i = 0; i < 2; i++)
-			if (strcmp(key, rooms[i]) == 0)
-				of[i] = h;
-		all += jsonhash_member(key, strlen(key), h);
-	}
-	*group = of[0] * 31 + of[1];
-	return all;
-}
-
-/* What every group can do without goes to the file. */
+/* What groups of many runs can do without goes to the file. Small ones stay: to
+ * read them piece by piece would take longer than to make the runs. */
 static int
 spill(struct summary *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (group_spill(s->groups[i], s->scratch) < 0) {
+	s->bytes = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (group_bytes(s->groups[i]) >= SPILL_LEAST &&
+		    group_spill(s->groups[i], s->scratch) < 0) {
 			s->most = 0; /* then all of it stays in memory */
 			return -1;
 		}
-	s->bytes = 0;
+		s->bytes += group_bytes(s->groups[i]);
+	}
+	if (2 * s->bytes > s->most)
+		s->most = 2 * s->bytes;
 	return 0;
 }
 
@@ -218,153 +188,79 @@ new_run(struct summary *s, struct group *g, uint32_t session, uint64_t hash)
 	return true;
 }
 
-int
-summary_add(struct summary *s, const struct json *rec, const char *where)
+static size_t
+find_env(struct summary *s, const struct jsonscan_text *t)
 {
-	const struct json *subject = json_get(rec, "subject");
-	const struct json *config = json_get(rec, "config");
-	uint32_t session =
-	    places_add(s->places, json_get_str(json_get(rec, "run"), "session"),
-		json_get_str(json_get(rec, "env"), "host"));
-	unsigned long long of, h = hash(rec, &of);
-	struct group *g = find_group(s, of, subject, config);
-	size_t before;
+	size_t id = t->s ? caseset_add(s->envs, t->s, t->n) : GROUP_NO_ENV;
+	struct json *env;
 
-	if (!g)
-		g = new_group(s, of, json_dup(subject), json_dup(config));
-	before = group_bytes(g);
-	if (!new_run(s, g, session, h))
-		return 0;
-	return added(s, g, before, group_add(g, rec, session, where));
-}
-
-static bool
-same_rooms(const struct memo *m, const struct runline *r)
-{
-	return m->nsubject == r->subject.n && m->nconfig == r->config.n &&
-	    memcmp(m->text, r->subject.s, m->nsubject) == 0 &&
-	    memcmp(m->text + m->nsubject, r->config.s, m->nconfig) == 0;
-}
-
-/* The slot of the texts, or the empty one where they belong. */
-static struct memo *
-slot_of(const struct summary *s, uint64_t hash, const struct runline *r)
-{
-	size_t at = hash & (s->memoslots - 1);
-
-	while (s->memos[at].text &&
-	    (s->memos[at].hash != hash || !same_rooms(&s->memos[at], r)))
-		at = (at + 1) & (s->memoslots - 1);
-	return &s->memos[at];
-}
-
-/* Twice the room; or none of it, where one group has many texts. */
-static void
-more_memos(struct summary *s)
-{
-	struct memo *was = s->memos, *to;
-	size_t n = s->memoslots;
-
-	if (n > 4096 && s->nmemos > 4 * s->n) {
-		forget(s);
-		was = NULL;
-		n = 0;
+	if (t->s && id == s->nhosts) {
+		s->hosts =
+		    mem_grow(s->hosts, s->nhosts, &s->hostcap, sizeof(char *));
+		env = caseset_value(s->envs, id);
+		s->hosts[s->nhosts++] = mem_str(json_get_str(env, "host"));
+		json_free(env);
 	}
-	s->memoslots = n ? 2 * n : 64;
-	s->memos = mem_array(s->memoslots, sizeof *s->memos);
-	for (size_t i = 0; i < n; i++) {
-		if (!was[i].text)
-			continue;
-		to = &s->memos[was[i].hash & (s->memoslots - 1)];
-		while (to->text)
-			to = to + 1 < s->memos + s->memoslots ? to + 1
-							      : s->memos;
-		*to = was[i];
-	}
-	free(was);
+	return id;
 }
 
-/* The memo of the run's texts, or the empty one where it belongs. */
-static struct memo *
-memo(struct summary *s, const struct runline *r)
+static uint32_t
+find_session(struct summary *s, const struct jsonscan_text *t, const char *host)
 {
-	uint64_t h =
-	    jsonhash_bytes(jsonhash_bytes(0, r->subject.s, r->subject.n),
-		r->config.s, r->config.n);
-	struct memo *m;
+	char *name = t->s ? mem_strn(t->s, t->n) : NULL;
+	uint32_t id = places_add(s->places, name, host);
 
-	if (2 * (s->nmemos + 1) > s->memoslots)
-		more_memos(s);
-	m = slot_of(s, h, r);
-	m->hash = h;
-	return m;
-}
-
-static void
-remember(struct summary *s, struct memo *m, const struct runline *r)
-{
-	struct json *subject, *config;
-	uint64_t a, b;
-
-	subject = json_parse(r->subject.s, r->subject.n, NULL, NULL);
-	config = json_parse(r->config.s, r->config.n, NULL, NULL);
-	a = json_hash(subject);
-	b = json_hash(config);
-	m->rooms =
-	    jsonhash_member("subject", 7, a) + jsonhash_member("config", 6, b);
-	m->group = find_group(s, a * 31 + b, subject, config);
-	if (!m->group) {
-		m->group = new_group(s, a * 31 + b, subject, config);
-		subject = config = NULL;
-	}
-	m->nsubject = r->subject.n;
-	m->nconfig = r->config.n;
-	m->text = mem_resize(NULL, m->nsubject + m->nconfig, 1);
-	memcpy(m->text, r->subject.s, m->nsubject);
-	memcpy(m->text + m->nsubject, r->config.s, m->nconfig);
-	s->nmemos++;
-	json_free(subject);
-	json_free(config);
+	free(name);
+	return id;
 }
 
 static int
-add_line(struct summary *s, struct memo *m, const struct runline *r,
-    const char *where)
+add_record(struct summary *s, const struct run_record *r, const char *where)
 {
-	struct group *g;
-	uint32_t session;
-	size_t before;
+	size_t subject = caseset_add(s->subjects, r->subject.s, r->subject.n);
+	size_t config = caseset_add(s->configs, r->config.s, r->config.n);
+	size_t env = find_env(s, &r->env);
+	uint32_t session = find_session(
+	    s, &r->session, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
+	struct group *g = find_group(s, subject, config);
+	size_t before = group_bytes(g);
+	uint64_t hash = r->hash +
+	    caseset_member_hash(s->subjects, subject, "subject") +
+	    caseset_member_hash(s->configs, config, "config") +
+	    (env == GROUP_NO_ENV ? 0
+				 : caseset_member_hash(s->envs, env, "env"));
 
-	if (!m->text)
-		remember(s, m, r);
-	g = m->group;
-	before = group_bytes(g);
-	str_clear(&s->session);
-	str_addn(&s->session, r->session.s ? r->session.s : "", r->session.n);
-	group_env(g, r->env.s ? r->env.s : "", r->env.n);
-	session =
-	    places_add(s->places, r->session.s ? s->session.s : NULL, g->host);
-	if (!new_run(s, g, session, r->hash + m->rooms + g->env_hash))
+	if (!new_run(s, g, session, hash))
 		return 0;
-	return added(s, g, before, group_add_line(g, r, session, where));
+	return added(
+	    s, g, before, group_add(g, r, session, s->envs, env, where));
+}
+
+int
+summary_add(struct summary *s, const struct json *rec, const char *where)
+{
+	char *text = json_print(rec);
+	struct run_record r;
+	int rc;
+
+	if (run_record_read(s->reader, &r, text, strlen(text)))
+		rc = add_record(s, &r, where);
+	else
+		rc = err_fail("%s: the run record cannot be read", where);
+	free(text);
+	return rc;
 }
 
 int
 summary_line(struct summary *s, struct jsonl *in, const char **text, size_t *n)
 {
-	struct runline r;
-	struct memo *m;
-	bool known;
+	struct run_record r;
 	int rc;
 
 	while ((rc = jsonl_text(in, text, n)) > 0) {
-		if (!runline_read(s->lines, &r, *text, *n))
+		if (!run_record_read(s->reader, &r, *text, *n))
 			return 1;
-		m = memo(s, &r);
-		known = m->text && group_knows(m->group, r.env.s, r.env.n);
-		if (!known && !runline_rooms(&r, *text, *n))
-			return 1;
-		if (add_line(s, m, &r, jsonl_where(in)) < 0)
+		if (add_record(s, &r, jsonl_where(in)) < 0)
 			return -1;
 	}
 	return rc;
@@ -375,27 +271,48 @@ summary_next(struct summary *s, struct jsonl *in, struct json **rec)
 {
 	const char *text;
 	size_t n;
-	int rc = summary_line(s, in, &text, &n);
+	int rc;
 
+	while ((rc = summary_line(s, in, &text, &n)) > 0) {
+		rc = record_tree(in, rec);
+		if (rc < 0 || !record_is(*rec, "run"))
+			return rc;
+		rc = summary_add(s, *rec, jsonl_where(in));
+		json_free(*rec);
+		if (rc < 0)
+			break;
+	}
 	*rec = NULL;
-	return rc > 0 ? record_tree(in, rec) : rc;
+	return rc;
 }
 
+/* Texts are long and alike; they are compared from the number on in which they
+ * differ: 64 comes before 4096. */
 static int
-by_key(const void *a, const void *b)
+compare_texts(const char *s, const char *t)
 {
-	const struct group *const *x = a, *const *y = b;
-	const char *s = (*x)->key.s, *t = (*y)->key.s;
 	size_t i = 0;
 	int c;
 
-	/* Keys are long and alike; from the number on they differ in. */
 	while (s[i] && s[i] == t[i])
 		i++;
 	while (i && isdigit((unsigned char)s[i - 1]))
 		i--;
-	c = strverscmp(s + i, t + i); /* 64 before 4096 */
+	c = strverscmp(s + i, t + i);
 	return c ? c : strcmp(s + i, t + i);
+}
+
+static int
+by_case(const void *a, const void *b, void *arg)
+{
+	const struct group *const *x = a, *const *y = b;
+	const struct summary *s = arg;
+
+	return (*x)->config != (*y)->config
+	    ? compare_texts(caseset_text(s->configs, (*x)->config),
+		  caseset_text(s->configs, (*y)->config))
+	    : compare_texts(caseset_text(s->subjects, (*x)->subject),
+		  caseset_text(s->subjects, (*y)->subject));
 }
 
 size_t
@@ -404,10 +321,16 @@ summary_count(const struct summary *s)
 	return s->n;
 }
 
-const struct json *
+size_t
+summary_subjects(const struct summary *s)
+{
+	return caseset_count(s->subjects);
+}
+
+const char *
 summary_subject(const struct summary *s, size_t i)
 {
-	return s->groups[i]->subject;
+	return caseset_text(s->subjects, i);
 }
 
 static void
@@ -415,17 +338,8 @@ sort_groups(struct summary *s)
 {
 	if (s->sorted)
 		return;
-	for (size_t i = 0; i < s->n; i++) {
-		struct group *g = s->groups[i];
-
-		group_settle(g);
-		str_clear(&g->key);
-		record_room(&g->key, g->config);
-		str_addc(&g->key, '\n');
-		record_room(&g->key, g->subject);
-	}
 	if (s->n)
-		qsort(s->groups, s->n, sizeof *s->groups, by_key);
+		qsort_r(s->groups, s->n, sizeof *s->groups, by_case, s);
 	free(s->table);
 	s->table = NULL;
 	s->slots = 0;
@@ -436,17 +350,19 @@ sort_groups(struct summary *s)
 	s->sorted = true;
 }
 
-const char *
+char *
 summary_key(struct summary *s, size_t i)
 {
 	sort_groups(s);
-	return s->groups[i]->key.s;
+	return mem_printf("%s\n%s",
+	    caseset_text(s->configs, s->groups[i]->config),
+	    caseset_text(s->subjects, s->groups[i]->subject));
 }
 
 static int
 put(struct sink *o, struct summary *s, size_t i, bool brief)
 {
-	const struct groupout out = {
+	const struct groupout out = {s->subjects, s->configs, s->envs,
 	    s->places, s->rank, s->scratch, &s->rule, s->precision, brief};
 
 	return groupout_put(o, &out, s->groups[i]);

@@ -31,8 +31,9 @@ void summary_no_hists(struct summary *);
 int summary_add(struct summary *, const struct json *run, const char *where);
 
 /*
- * As jsonl_text and record_next; runs that can be read without a tree are
- * counted on the way and not given out, others are to be added.
+ * As jsonl_text and record_next; runs are counted on the way and not given out.
+ * What summary_line gives out may be a run in another form, which record_tree
+ * makes a record of: summary_add counts it.
  */
 int summary_line(
     struct summary *, struct jsonl *, const char **text, size_t *n);
@@ -43,15 +44,19 @@ int summary_next(struct summary *, struct jsonl *, struct json **rec);
 void summary_spill(struct summary *, const char *dir, size_t most);
 
 /*
- * The records, sorted by config, then subject: by their key, as record_room
- * gives it of both, with a line break between. Borrowed. Once a key or record
- * was asked for, no run can be added.
+ * The records, sorted by configuration, then subject: by the text of each with
+ * sorted keys. Once one was asked for, no run can be added.
  */
 size_t summary_count(const struct summary *);
-const char *summary_key(struct summary *, size_t i);
 
-/* Borrowed. Until then they are in the order they came in. */
-const struct json *summary_subject(const struct summary *, size_t i);
+/* The text of configuration and subject with a line break between; the caller
+ * frees it with free(). */
+char *summary_key(struct summary *, size_t i);
+
+/* The subjects in the order in which they came, as text with sorted keys.
+ * Borrowed. */
+size_t summary_subjects(const struct summary *);
+const char *summary_subject(const struct summary *, size_t i);
 
 /* One as a line, written piece by piece; 0, or -1 and said. */
 int summary_write(struct summary *, size_t i, int fd);

@@ -259,8 +259,8 @@ add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
 static void
 note_counted(struct cases *c, const struct summary *runs, size_t *noted)
 {
-	for (; *noted < summary_count(runs); (*noted)++)
-		note(c, summary_subject(runs, *noted));
+	for (; *noted < summary_subjects(runs); (*noted)++)
+		names_id(c->rooms, summary_subject(runs, *noted));
 }
 
 static int

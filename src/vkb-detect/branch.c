@@ -1,6 +1,7 @@
 #include "branch.h"
 #include "ancestry.h"
 #include "casename.h"
+#include "caseset.h"
 #include "err.h"
 #include "reading.h"
 #include "json.h"
@@ -141,7 +142,7 @@ list(struct branch *h)
 	size_t n = 0, nok = 0;
 
 	for (size_t i = 0; i < in->n; i++) {
-		r[i] = (struct rank){names_text(in->cases, i), i};
+		r[i] = (struct rank){caseset_text(in->configs, i), i};
 		n += in->v[i].rows.ncols;
 		if (in->v[i].rows.n)
 			ok[nok++] = in->v[i].config;
@@ -164,8 +165,8 @@ by_case(const void *a, const void *b, void *arg)
 {
 	const struct reading_failure *x = a, *y = b;
 	const struct reading *in = arg;
-	int c = strverscmp(
-	    names_text(in->cases, x->kase), names_text(in->cases, y->kase));
+	int c = strverscmp(caseset_text(in->configs, x->kase),
+	    caseset_text(in->configs, y->kase));
 
 	c = c ? c : (x->kase > y->kase) - (x->kase < y->kase);
 	c = c ? c : (x->point > y->point) - (x->point < y->point);

@@ -1,13 +1,15 @@
 #include "reading.h"
 #include "ancestry.h"
 #include "branch.h"
+#include "caseset.h"
+#include "err.h"
 #include "json.h"
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "names.h"
 #include "record.h"
-#include "runline.h"
+#include "runrecord.h"
 #include "scratch.h"
 #include "seen.h"
 
@@ -24,24 +26,16 @@ reading_new(const char *dir)
 	struct reading *in = mem_new(sizeof *in);
 
 	in->keys = names_new();
-	in->cases = names_new();
 	in->errors = names_new();
-	in->subjects.names = names_new();
-	in->configs.names = names_new();
+	in->subjects = caseset_new();
+	in->configs = caseset_new();
+	in->envs = caseset_new();
 	in->seen = seen_new();
-	in->lines = runlines_new();
+	in->reader = run_reader_new();
 	in->scratch = scratch_new(dir);
 	in->most = SPILL;
 	in->ancestry = ancestry_new();
 	return in;
-}
-
-static void
-free_texts(struct reading_texts *t)
-{
-	names_free(t->names);
-	free(t->v);
-	str_free(&t->last);
 }
 
 void
@@ -56,12 +50,12 @@ reading_free(struct reading *in)
 	free(in->v);
 	free(in->failures);
 	names_free(in->keys);
-	names_free(in->cases);
 	names_free(in->errors);
-	free_texts(&in->subjects);
-	free_texts(&in->configs);
-	str_free(&in->env);
-	runlines_free(in->lines);
+	caseset_free(in->subjects);
+	caseset_free(in->configs);
+	caseset_free(in->envs);
+	free(in->points);
+	run_reader_free(in->reader);
 	seen_free(in->seen);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
@@ -158,20 +152,47 @@ point_of(struct reading *in, struct branch *h, const struct json *subject)
 	return id;
 }
 
+/* The point that a text of a subject means. */
+static size_t
+find_point(
+    struct reading *in, struct branch *h, const struct jsonscan_text *subject)
+{
+	size_t id = caseset_add(in->subjects, subject->s, subject->n);
+	struct json *j;
+
+	if (id == in->npoints) {
+		in->points = mem_grow(in->points, in->npoints, &in->subjectcap,
+		    sizeof *in->points);
+		j = caseset_value(in->subjects, id);
+		in->points[in->npoints++] = point_of(in, h, j);
+		json_free(j);
+	}
+	return in->points[id];
+}
+
+static size_t
+find_case(struct reading *in, const char *config, size_t n)
+{
+	size_t id = caseset_add(in->configs, config, n);
+
+	if (id == in->n) {
+		in->v = mem_grow(in->v, in->n, &in->cap, sizeof *in->v);
+		in->v[in->n++] = (struct reading_case){
+		    .config = caseset_value(in->configs, id)};
+	}
+	return id;
+}
+
+/* The case of a summary. */
 static size_t
 case_of(struct reading *in, const struct json *config)
 {
-	struct str key = {0};
+	struct str text = {0};
 	size_t id;
 
-	record_room(&key, config);
-	id = names_id(in->cases, key.s);
-	str_free(&key);
-	if (id == in->n) {
-		in->v = mem_grow(in->v, in->n, &in->cap, sizeof *in->v);
-		in->v[in->n++] =
-		    (struct reading_case){.config = json_dup(config)};
-	}
+	record_room(&text, config);
+	id = find_case(in, text.s, text.len);
+	str_free(&text);
 	return id;
 }
 
@@ -276,122 +297,78 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	return add_values(in, kase, point, json_get(rec, "metrics"));
 }
 
+/* Is it a run that came before? */
+static bool
+is_known_run(struct reading *in, const struct run_record *r)
+{
+	uint64_t sum = r->hash;
+	size_t id;
+
+	id = caseset_add(in->subjects, r->subject.s, r->subject.n);
+	sum += caseset_member_hash(in->subjects, id, "subject");
+	id = caseset_add(in->configs, r->config.s, r->config.n);
+	sum += caseset_member_hash(in->configs, id, "config");
+	if (r->env.s) {
+		id = caseset_add(in->envs, r->env.s, r->env.n);
+		sum += caseset_member_hash(in->envs, id, "env");
+	}
+	return known(in, r->session.s != NULL, jsonhash_object(sum));
+}
+
 static int
-add_run(struct reading *in, struct branch *h, const struct json *rec)
+add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
-	size_t point = point_of(in, h, json_get(rec, "subject")), kase, at = 0;
-	const char *status = json_get_str(rec, "status");
-	struct rows *r;
-
-	if (known(in, json_path(rec, "run.session") != NULL, json_hash(rec)))
-		return 0;
-	kase = case_of(in, json_get(rec, "config"));
-	if (!status || strcmp(status, "ok") != 0) {
-		fail(in, kase, point, 1, json_get_str(rec, "error"));
-		return 0;
-	}
-	r = row(in, kase, point);
-	for (const struct json *j = json_first(json_get(rec, "metrics")); j;
-	     j = json_next(j))
-		rows_set(
-		    r, json_key(j), strlen(json_key(j)), json_num(j, NAN), &at);
-	return relieve(in, r);
-}
-
-/* What a line's text means, if it is known. */
-static struct reading_room *
-room(struct reading_texts *t, const struct jsonscan_text *text)
-{
-	if (t->n && t->last.len == text->n &&
-	    memcmp(t->last.s, text->s, text->n) == 0)
-		return &t->v[t->at];
-	str_clear(&t->last);
-	str_addn(&t->last, text->s, text->n);
-	t->at = names_id(t->names, t->last.s);
-	if (t->at == t->n) {
-		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = (struct reading_room){0};
-	}
-	return &t->v[t->at];
-}
-
-static bool
-same_env(const struct reading *in, const struct jsonscan_text *text)
-{
-	return in->env.len == text->n &&
-	    (!text->n || memcmp(in->env.s, text->s, text->n) == 0);
-}
-
-/* The rooms of a line: what is not known yet is looked at. */
-static void
-learn(struct reading *in, struct branch *h, struct reading_room *subject,
-    struct reading_room *config, const struct runline *r)
-{
-	struct json *j;
-
-	if (!subject->known) {
-		j = json_parse(r->subject.s, r->subject.n, NULL, NULL);
-		*subject = (struct reading_room){true,
-		    jsonhash_member("subject", 7, json_hash(j)),
-		    point_of(in, h, j)};
-		json_free(j);
-	}
-	if (!config->known) {
-		j = json_parse(r->config.s, r->config.n, NULL, NULL);
-		*config = (struct reading_room){true,
-		    jsonhash_member("config", 6, json_hash(j)), case_of(in, j)};
-		json_free(j);
-	}
-	if (!same_env(in, &r->env)) {
-		str_clear(&in->env);
-		str_addn(&in->env, r->env.s ? r->env.s : "", r->env.n);
-		j = json_parse(r->env.s ? r->env.s : "", r->env.n, NULL, NULL);
-		in->env_hash = j ? jsonhash_member("env", 3, json_hash(j)) : 0;
-		json_free(j);
-	}
-}
-
-/* False: the line is to be read otherwise. */
-static bool
-add_line(
-    struct reading *in, struct branch *h, const char *text, size_t n, int *rc)
-{
-	struct reading_room *subject, *config;
-	struct runline r;
+	size_t point = find_point(in, h, &r->subject), kase, at = 0;
 	struct rows *rows;
-	size_t at = 0;
+	char *error;
 
-	if (!runline_read(in->lines, &r, text, n))
-		return false;
-	subject = room(&in->subjects, &r.subject);
-	config = room(&in->configs, &r.config);
-	if (!(subject->known && config->known && same_env(in, &r.env)) &&
-	    !runline_rooms(&r, text, n))
-		return false;
-	learn(in, h, subject, config, &r);
-	if (known(in, r.session.s != NULL,
-		jsonhash_object(
-		    r.hash + subject->hash + config->hash + in->env_hash)))
-		return true;
-	rows = row(in, config->id, subject->id);
-	for (size_t i = 0; i < r.nmetrics; i++)
-		rows_set(rows, r.metrics[i].name.s, r.metrics[i].name.n,
-		    r.metrics[i].v, &at);
-	*rc |= relieve(in, rows);
-	return true;
+	kase = find_case(in, r->config.s, r->config.n);
+	if (is_known_run(in, r))
+		return 0;
+	if (!r->ok) {
+		error = r->error.s ? mem_strn(r->error.s, r->error.n) : NULL;
+		fail(in, kase, point, 1, error);
+		free(error);
+		return 0;
+	}
+	rows = row(in, kase, point);
+	for (size_t i = 0; i < r->nmetrics; i++)
+		rows_set(rows, r->metrics[i].name.s, r->metrics[i].name.n,
+		    r->metrics[i].value, &at);
+	return relieve(in, rows);
+}
+
+/* A run that was written in another form, such as metrics.json. */
+static int
+add_tree(struct reading *in, struct branch *h, const struct json *rec,
+    const char *where)
+{
+	char *text = json_print(rec);
+	struct run_record r;
+	int rc;
+
+	if (run_record_read(in->reader, &r, text, strlen(text)))
+		rc = add_run(in, h, &r);
+	else
+		rc = err_fail("%s: the run record cannot be read", where);
+	free(text);
+	return rc;
 }
 
 int
 reading_add(struct reading *in, struct branch *h, struct jsonl *from)
 {
+	struct run_record r;
 	struct json *rec;
 	const char *text;
 	int rc = 0, got;
 	size_t n;
 
 	while ((got = jsonl_text(from, &text, &n)) != 0) {
-		if (got > 0 && add_line(in, h, text, n, &rc))
+		if (got > 0 && run_record_read(in->reader, &r, text, n)) {
+			rc |= add_run(in, h, &r);
 			continue;
+		}
 		if (got < 0 || record_tree(from, &rec) < 0) {
 			rc = -1;
 			continue;
@@ -403,7 +380,7 @@ reading_add(struct reading *in, struct branch *h, struct jsonl *from)
 		if (record_is(rec, "summary"))
 			rc |= add_summary(in, h, rec);
 		else if (record_is(rec, "run"))
-			rc |= add_run(in, h, rec);
+			rc |= add_tree(in, h, rec, jsonl_where(from));
 		json_free(rec);
 	}
 	return rc;

@@ -26,31 +26,16 @@ struct reading_failure {
 	const char *error; /* of 'errors'; NULL: not said */
 };
 
-/* What a text of a subject or config means; once for each way to write it. */
-struct reading_room {
-	bool known; /* it was seen to be one */
-	uint64_t hash;
-	size_t id; /* of the point or case */
-};
-
-struct reading_texts {
-	struct names *names;
-	struct reading_room *v;
-	size_t n, cap;
-	struct str last;
-	size_t at; /* of the last one */
-};
-
 struct reading {
-	struct names *keys, *cases, *errors; /* of points, cases, ... */
+	struct names *keys, *errors;               /* of points, of failures */
+	struct caseset *subjects, *configs, *envs; /* a config is a case */
+	size_t *points;                            /* of each subject */
+	size_t npoints, subjectcap;
 	struct reading_case *v;
 	size_t n, cap, pointcap;
 	struct reading_failure *failures;
 	size_t nfailures, failurecap;
-	struct reading_texts subjects, configs;
-	struct str env;
-	uint64_t env_hash;
-	struct runlines *lines;
+	struct run_reader *reader;
 	struct seen *seen;
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; 0: as many as there are */

@@ -4,7 +4,7 @@
 #include "jsonhash.h"
 #include "mem.h"
 #include "record.h"
-#include "runline.h"
+#include "runrecord.h"
 #include "spool.h"
 #include "str.h"
 
@@ -22,13 +22,14 @@ struct name {
 
 struct frames {
 	struct spool *spool;
-	struct runlines *lines;
+	struct run_reader *reader;
 	const char *test_type;
 	bool releases;
 	struct str *rooms; /* of each frame: the texts they were made of */
 	size_t *slots;     /* open addressing: frame, 0 none */
 	size_t timestamp;  /* its column */
-	struct name names[RUNLINE_METRICS];
+	struct name *names;
+	size_t nnames, namecap;
 	struct str key; /* scratch */
 };
 
@@ -38,7 +39,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	struct frames *f = mem_new(sizeof *f);
 
 	f->spool = spool;
-	f->lines = runlines_new();
+	f->reader = run_reader_new();
 	f->test_type = test_type;
 	f->releases = releases;
 	f->rooms = mem_array(SPOOL_FRAMES, sizeof *f->rooms);
@@ -54,9 +55,10 @@ frames_free(struct frames *f)
 		return;
 	for (size_t i = 0; i < SPOOL_FRAMES; i++)
 		str_free(&f->rooms[i]);
-	for (size_t i = 0; i < RUNLINE_METRICS; i++)
+	for (size_t i = 0; i < f->nnames; i++)
 		str_free(&f->names[i].text);
-	runlines_free(f->lines);
+	free(f->names);
+	run_reader_free(f->reader);
 	str_free(&f->key);
 	free(f->rooms);
 	free(f->slots);
@@ -107,7 +109,7 @@ frames_object(char text[32], const struct json *run)
 
 /* A NUL parts the rooms: JSON text holds none. */
 static void
-rooms(struct str *s, const struct runline *r)
+rooms(struct str *s, const struct run_record *r)
 {
 	const struct jsonscan_text *const all[] = {
 	    &r->subject, &r->config, &r->env, &r->about};
@@ -160,7 +162,7 @@ put_frame(struct frames *f, const struct json *run)
 
 /* The frame of the run; 0: it gets none. */
 static size_t
-frame(struct frames *f, const struct runline *r, const char *line, size_t n)
+frame(struct frames *f, const struct run_record *r, const char *line, size_t n)
 {
 	struct json *run;
 	const char *why;
@@ -168,7 +170,7 @@ frame(struct frames *f, const struct runline *r, const char *line, size_t n)
 
 	rooms(&f->key, r);
 	at = slot(f);
-	if (*at || spool_full(f->spool) || !runline_rooms(r, line, n))
+	if (*at || spool_full(f->spool))
 		return *at;
 	run = json_parse(line, n, &why, NULL);
 	if (!run)
@@ -184,8 +186,14 @@ frame(struct frames *f, const struct runline *r, const char *line, size_t n)
 static size_t
 column(struct frames *f, size_t at, const struct jsonscan_text *name)
 {
-	struct name *have = &f->names[at];
+	struct name *have;
 
+	while (at >= f->nnames) {
+		f->names = mem_grow(
+		    f->names, f->nnames, &f->namecap, sizeof *f->names);
+		f->names[f->nnames++] = (struct name){0};
+	}
+	have = &f->names[at];
 	if (!have->text.s || have->text.len != name->n ||
 	    memcmp(have->text.s, name->s, name->n) != 0) {
 		str_clear(&have->text);
@@ -197,7 +205,7 @@ column(struct frames *f, size_t at, const struct jsonscan_text *name)
 
 /* Each value has a column of its own? Two names may mean the same one. */
 static bool
-apart(struct frames *f, const struct runline *r, size_t frame)
+apart(struct frames *f, const struct run_record *r, size_t frame)
 {
 	for (size_t i = 0; i < r->nmetrics; i++) {
 		size_t col = column(f, i, &r->metrics[i].name);
@@ -211,16 +219,25 @@ apart(struct frames *f, const struct runline *r, size_t frame)
 	return true;
 }
 
+/* Has the run no members but those that a frame and its row hold? */
+static bool
+is_plain(const struct run_record *r)
+{
+	return r->ok && !r->error.s && !r->series.s && !r->looks.s &&
+	    !r->until.s && !r->artifacts.s && !r->errors.s && !r->flat.s;
+}
+
 int
 frames_line(struct frames *f, const char *line, size_t n, const char *where)
 {
-	struct runline r;
+	struct run_record r;
 	char number[32];
 	size_t id;
 	int len;
 
-	if (!runline_read(f->lines, &r, line, n) || !r.session.n ||
-	    r.session.n > SPOOL_SESSION_MAX || !frames_index(r.index))
+	if (!run_record_read(f->reader, &r, line, n) || !is_plain(&r) ||
+	    !r.session.n || r.session.n > SPOOL_SESSION_MAX ||
+	    !frames_index(r.index))
 		return 0;
 	id = frame(f, &r, line, n);
 	if (!id || !apart(f, &r, id))
@@ -233,7 +250,7 @@ frames_line(struct frames *f, const char *line, size_t n, const char *where)
 	if (r.started.s && !spool_framed(f->spool, id, f->timestamp))
 		spool_text(f->spool, f->timestamp, r.started.s, r.started.n);
 	for (size_t i = 0; i < r.nmetrics; i++)
-		spool_number(f->spool, f->names[i].col, r.metrics[i].v);
+		spool_number(f->spool, f->names[i].col, r.metrics[i].value);
 	spool_own(f->spool, SPOOL_RECORD, COLTYPE_NESTED, line, n);
 	return spool_end(f->spool) < 0 ? -1 : 1;
 }

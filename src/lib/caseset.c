@@ -1,0 +1,100 @@
+#include "caseset.h"
+#include "json.h"
+#include "jsonhash.h"
+#include "mem.h"
+#include "names.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct caseset {
+	struct names *written; /* the texts as they came */
+	size_t *ids;           /* of each of them */
+	size_t idcap;
+	struct names *sorted; /* the objects, as text with sorted keys */
+	uint64_t *hashes;     /* of each object */
+	size_t hashcap;
+};
+
+struct caseset *
+caseset_new(void)
+{
+	struct caseset *s = mem_new(sizeof *s);
+
+	s->written = names_new();
+	s->sorted = names_new();
+	return s;
+}
+
+void
+caseset_free(struct caseset *s)
+{
+	if (!s)
+		return;
+	names_free(s->written);
+	names_free(s->sorted);
+	free(s->ids);
+	free(s->hashes);
+	free(s);
+}
+
+/* The number of the object that a new text means. */
+static size_t
+find_object(struct caseset *s, const char *text, size_t n)
+{
+	struct json *j = json_parse(text, n, NULL, NULL);
+	size_t known = names_count(s->sorted), id;
+	struct str key = {0};
+
+	record_room(&key, j);
+	id = names_idn(s->sorted, key.s, key.len);
+	if (id == known) {
+		s->hashes =
+		    mem_grow(s->hashes, known, &s->hashcap, sizeof *s->hashes);
+		s->hashes[id] = json_hash(j);
+	}
+	str_free(&key);
+	json_free(j);
+	return id;
+}
+
+size_t
+caseset_add(struct caseset *s, const char *text, size_t n)
+{
+	size_t known = names_count(s->written);
+	size_t at = names_idn(s->written, text, n);
+
+	if (at == known) {
+		s->ids = mem_grow(s->ids, known, &s->idcap, sizeof *s->ids);
+		s->ids[at] = find_object(s, text, n);
+	}
+	return s->ids[at];
+}
+
+size_t
+caseset_count(const struct caseset *s)
+{
+	return names_count(s->sorted);
+}
+
+uint64_t
+caseset_member_hash(const struct caseset *s, size_t id, const char *key)
+{
+	return jsonhash_member(key, strlen(key), s->hashes[id]);
+}
+
+const char *
+caseset_text(const struct caseset *s, size_t id)
+{
+	return names_text(s->sorted, id);
+}
+
+struct json *
+caseset_value(const struct caseset *s, size_t id)
+{
+	const char *text = caseset_text(s, id);
+
+	return json_parse(text, strlen(text), NULL, NULL);
+}
