@@ -58,7 +58,6 @@ by_key(const void *a, const void *b)
 	int c = strverscmp(x->key, y->key); /* 64 before 4096 */
 	char *s, *t;
 
-	c = c ? c : strcmp(x->key, y->key);
 	if (c)
 		return c;
 	s = json_print(x->rec);
@@ -343,15 +342,14 @@ before(const struct line *x, struct summary *s, size_t i)
 	char *key = summary_key(s, i);
 	struct line y = {key, NULL};
 	int c = strverscmp(x->key, key);
-	bool first;
 
-	c = c ? c : strcmp(x->key, key);
-	if (c == 0)
+	if (c == 0) {
 		y.rec = summary_record(s, i);
-	first = c ? c < 0 : !y.rec || by_key(x, &y) <= 0;
-	json_free(y.rec);
+		c = y.rec ? by_key(x, &y) : 0;
+		json_free(y.rec);
+	}
 	free(key);
-	return first;
+	return c <= 0;
 }
 
 /* Merges what passes with what was made, one record at a time. */

@@ -73,10 +73,10 @@ t_test(const struct level *a, const struct level *b, bool otava)
 	    otava ? a->m2 * (m - 1) / m + b->m2 * (n - 1) / n : a->m2 + b->m2;
 	double d = fabs(b->mean - a->mean), se;
 
-	if (df < 1 || !(d > 0))
+	if (df < 1)
 		return 1;
 	se = sqrt(ss / df * (1 / m + 1 / n));
-	return se > 0 ? 2 * tdist_sf(d / se, df) : 0;
+	return se > 0 ? 2 * tdist_sf(d / se, df) : d == 0;
 }
 
 static double

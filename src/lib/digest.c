@@ -63,16 +63,6 @@ outliers(struct json *to, const struct digest *d, const double *v, double mid,
 		json_free(out);
 }
 
-static void
-pair_of(struct json *m, const char *key, double lo, double hi)
-{
-	struct json *a = json_array();
-
-	json_push_num(a, lo);
-	json_push_num(a, hi);
-	json_set(m, key, a);
-}
-
 void
 digest_places(struct digest *d)
 {
@@ -131,7 +121,7 @@ figures(const struct digest *d, double *v, size_t n, double *mid, double *mad)
 		json_set_num(m, "cv_percent", 100 * sd / fabs(mean));
 	method = stats_ci(d->rule, v, n, .95, &lo, &hi);
 	if (method) {
-		pair_of(m, "ci95", lo, hi);
+		json_set(m, "ci95", json_pair(lo, hi));
 		json_set_str(m, "ci95_method", method);
 	}
 	if (n >= 2)

@@ -5,6 +5,7 @@
 #include "group.h"
 #include "hist.h"
 #include "histcodec.h"
+#include "histdiff.h"
 #include "json.h"
 #include "mem.h"
 #include "merged.h"
@@ -96,7 +97,7 @@ percentiles(struct json *to, const char *name, const struct hist *h)
 
 	if (ms > 0 && n > 0) {
 		for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
-			if (n * (1 - ps[i].q) < 10 - 1e-9)
+			if (!histdiff_shown(hist_count(h), ps[i].q))
 				break;
 			str_clear(&key);
 			str_printf(&key, "%s_%s_ms", ps[i].name, stem.s);

@@ -292,14 +292,12 @@ static int
 compare_texts(const char *s, const char *t)
 {
 	size_t i = 0;
-	int c;
 
 	while (s[i] && s[i] == t[i])
 		i++;
 	while (i && isdigit((unsigned char)s[i - 1]))
 		i--;
-	c = strverscmp(s + i, t + i);
-	return c ? c : strcmp(s + i, t + i);
+	return strverscmp(s + i, t + i);
 }
 
 static int

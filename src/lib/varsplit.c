@@ -189,6 +189,6 @@ varsplit_needed(const struct varsplit_part parts[VARSPLIT_SOURCES],
 			here += part * (double)parts[source].n;
 	}
 	room = square(half / tdist_normal_quantile((1 + conf) / 2)) - above;
-	n = ceil(here / room);
-	return room > 0 && n < 1e9 ? (size_t)fmax(n, 1) : 0;
+	n = ceil(here / fmax(room, 0));
+	return n < 1e9 ? (size_t)fmax(n, 1) : 0;
 }

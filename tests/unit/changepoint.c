@@ -119,6 +119,12 @@ defined(void)
 		tap_ok(changepoint_find(v, n, &ours, &c) == 0,
 		    "%zu points: no change", n),
 		    free(c);
+	for (size_t i = 0; i < 3; i++)
+		w[i] = (double)(i * i);
+	for (n = 2; n <= 3; n++) {
+		tap_str(found(w, n, &ours), "", "few points do not change");
+		tap_str(found(w, n, &otava), "", "nor do they for Otava");
+	}
 	tap_str(found(v, 60, &ours), "", "a constant does not change");
 	tap_str(found(v, 60, &otava), "", "nor for Otava");
 	for (size_t i = 0; i < 60; i++)

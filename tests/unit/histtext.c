@@ -227,6 +227,55 @@ words(void)
 	}
 }
 
+/* Words whose sum is the largest count there is, and 1 more. */
+static void
+word_sums(void)
+{
+	struct text t = small;
+
+	t.cookie = 0x1c849381;
+	t.n = t.length = 16;
+	t.counts[0] = 0x40;
+	memset(t.counts + 8, 255, 8);
+	t.counts[8] = 0x3f;
+	reads(&t, INT64_MAX, 0, 1, "a sum of words of 2^63 - 1");
+	t.counts[15]--;
+	t.counts[7] = 2;
+	refuses(&t, "its counts are broken", "one above that");
+}
+
+/* What is written of a count in any one cell, and in any two, is read. */
+static void
+each_cell(void)
+{
+	size_t right = 0, all = 0;
+
+	for (size_t i = 0; i < 64; i++)
+		for (size_t k = 0; k <= i; k++, all++) {
+			struct hist_tally v[] = {{k, 3}, {i, 1 + i * i * i}};
+			struct hist *h = hist_new(1, 100, 1), *back;
+			struct str text = {0};
+			const char *why;
+			bool same;
+
+			hist_put(h, v, 2);
+			histcodec_encode(&text, h);
+			back = histcodec_decode(text.s, text.len, &why);
+			same = back != NULL;
+			for (size_t c = 0; c < 64 && same; c++)
+				same = hist_get(back, c) == hist_get(h, c);
+			right += same && hist_min(back) == hist_min(h) &&
+			    hist_max(back) == hist_max(h) &&
+			    hist_mean(back) == hist_mean(h);
+			str_free(&text);
+			hist_free(back);
+			hist_free(h);
+		}
+	tap_ok(right == all,
+	    "counts in any two of 64 cells are there and back: %zu of %zu",
+	    right, all);
+}
+
 /* Merged by the middle of each cell where one thing of the layout differs. */
 static void
 layouts(void)
@@ -283,6 +332,8 @@ main(void)
 	headers();
 	counts();
 	words();
+	word_sums();
+	each_cell();
 	layouts();
 	figures();
 	return tap_done();

@@ -569,6 +569,22 @@ splits(void)
 		block[i] = i % 10 ? block[i - 1] : normal(&r);
 	tap_ok(varsplit_within(block, 100) > 4 * square_sd(block, 100) / 100,
 	    "neighbours that are alike make it more");
+	/* z sqrt(p / n) = half: n = p (z / half)^2 */
+	p[VARSPLIT_MACHINE] = (struct varsplit_part){1, 5, false};
+	for (int i = 1; i < VARSPLIT_SOURCES; i++)
+		p[i] = (struct varsplit_part){NAN, 0, false};
+	half = 1.959963984540054 / sqrt(999999999 - .5);
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, half, .95) == 999999999 &&
+		varsplit_needed(p, VARSPLIT_MACHINE,
+		    1.959963984540054 / sqrt(1e9 - .5), .95) == 0,
+	    "a billion is no number of machines to ask for");
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 0, .95) == 0 &&
+		varsplit_needed(p, VARSPLIT_MACHINE, 100, .95) == 1,
+	    "no number makes it exact, and one machine is the least");
+	p[VARSPLIT_MACHINE].var = 0;
+	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 1 &&
+		varsplit_needed(p, VARSPLIT_MACHINE, 0, .95) == 0,
+	    "without noise it is one as well");
 	varsplit(v, 5, p);
 	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 0,
 	    "machines of which there is one: it cannot be said");

@@ -203,6 +203,16 @@ large_samples(void)
 	tap_ok(t.ties && t.n == M + N, "ties among 51 values are told");
 	t = ranktest_mwu(v, 30, v + M, N);
 	tap_ok(t.exact, "30 a side with ties are still counted");
+	for (size_t m = 29; m <= 31; m++)
+		for (size_t k = 29; k <= 31; k++) {
+			double flat[31] = {0}, rising[31];
+
+			for (size_t i = 0; i < 31; i++)
+				rising[i] = (double)i;
+			t = ranktest_mwu(flat, m, rising, k);
+			tap_ok(t.ties && t.exact == (m < 31 && k < 31),
+			    "%zu against %zu with ties", m, k);
+		}
 	for (size_t i = 0; i < PAIRS; i++)
 		d[i] = floor(9 * rng_unit(&r)) + .5 - 4;
 	for (size_t i = 0; i < PAIRS; i++) {
