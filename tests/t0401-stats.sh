@@ -76,9 +76,13 @@ test_same '["t",9.11,13.07]' "$(jq -c '.metrics.rps |
   'the interval of five: by t'
 head -n 2 seven | vkb-stats >out
 test_same null "$(jq .metrics.rps.ci95 out)" 'two runs have no interval'
+# of 10 and 12: |x - 11| is 1, the quartiles are 10.5 and 11.5, the deviation sqrt(2)
+test_same '[1,13.478182,9.090909,12.856487]' "$(jq -c '[.metrics.rps |
+  .mad, .robust_cv_percent, .iqr_percent, .cv_percent | . * 1e6 | round / 1e6]' out)" \
+  'but each measure of their spread'
 head -n 1 seven | vkb-stats >out
-test_same '[1,null,null,null]' \
-  "$(jq -c '[.n, (.metrics.rps | .sd, .cv_percent, .mad)]' out)" \
+test_same '[1,null,null,null,null,null]' \
+  "$(jq -c '[.n, (.metrics.rps | .sd, .cv_percent, .mad, .robust_cv_percent, .iqr_percent)]' out)" \
   'one run has no spread'
 {
   run x SET s 1 0

@@ -136,16 +136,12 @@ unite(struct hist *all, const struct merged_one *m, struct scratch *s)
 	return rc;
 }
 
-/* The finest and widest layout first. */
 static int
-by_layout(const void *a, const void *b)
+by_name(const void *a, const void *b)
 {
 	const struct merged_one *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
 
-	c = c ? c : y->digits - x->digits;
-	c = c ? c : (x->lowest > y->lowest) - (x->lowest < y->lowest);
-	return c ? c : (x->highest < y->highest) - (x->highest > y->highest);
+	return strcmp(x->name, y->name);
 }
 
 int
@@ -155,19 +151,21 @@ merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
 	struct merged_one *v;
 	int64_t lowest = INT64_MAX, highest = 0;
 	size_t n = 0;
+	int digits = 0;
 
 	if (!*i && m->n)
-		qsort(m->v, m->n, sizeof *m->v, by_layout);
+		qsort(m->v, m->n, sizeof *m->v, by_name);
 	if (*i == m->n)
 		return 0;
 	v = m->v + *i;
 	for (; *i + n < m->n && strcmp(v[n].name, v->name) == 0; n++) {
 		lowest = v[n].lowest < lowest ? v[n].lowest : lowest;
 		highest = v[n].highest > highest ? v[n].highest : highest;
+		digits = v[n].digits > digits ? v[n].digits : digits;
 	}
 	*i += n;
 	*name = v->name;
-	*h = hist_new(lowest, highest, v->digits);
+	*h = hist_new(lowest, highest, digits);
 	for (size_t k = 0; k < n; k++) {
 		if (unite(*h, &v[k], s) < 0) {
 			hist_free(*h);

@@ -320,8 +320,8 @@ merging(void)
 	struct rng r;
 
 	rng_seed(&r, 23, 0);
-	for (size_t i = 0; i < 100; i++)
-		right += merges(&r, s, 1 + i % LAYOUTS);
+	for (size_t k = 0; k < 100; k++)
+		right += merges(&r, s, 1 + k % LAYOUTS);
 	tap_ok(right == 100,
 	    "histograms merge to the sum of each name: %zu of 100", right);
 	merged_add(&m, "a", h);

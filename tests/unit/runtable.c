@@ -3,6 +3,7 @@
  * say of its noise: numbers worked out by hand.
  */
 #include "json.h"
+#include "mem.h"
 #include "power.h"
 #include "lib/rows.h"
 #include "scratch.h"
@@ -151,6 +152,77 @@ splits(void)
 	json_free(m);
 }
 
+/* Machines, sessions, runs and what is within them; in any unit. */
+static void
+sources(void)
+{
+	static const double units[] = {1, 1e-4, 1e4};
+	char *first = NULL, *text;
+	struct varsplit_part p[VARSPLIT_SOURCES];
+	struct varsplit_run v[12];
+
+	for (size_t u = 0; u < 3; u++) {
+		struct json *m = metric(104.5 * units[u], 104.5 * units[u]);
+
+		/* Two machines of two sessions of three runs each. */
+		for (size_t i = 0; i < 12; i++)
+			v[i] = (struct varsplit_run){
+			    (100 +
+				(double)(i / 6 * 5 + i / 3 % 2 * 4 + i % 3)) *
+				units[u],
+			    .01 * units[u] * units[u], i / 3, i / 6};
+		varsplit(v, 12, p);
+		spread_add(m, v, 12, false, .2);
+		for (size_t i = 0; i < VARSPLIT_SOURCES; i++) {
+			const struct json *s = json_at(json_get(m, "split"), i);
+
+			tap_ok(strcmp(json_get_str(s, "source"),
+				   varsplit_source_name(
+				       (enum varsplit_source)i)) == 0 &&
+				fabs(json_get_num(s, "sd_percent", 0) -
+				    100 * sqrt(p[i].var) / (104.5 * units[u])) <
+				    1e-9 &&
+				json_get_num(s, "n", 0) == (double)p[i].n &&
+				!json_get(s, "below") == !p[i].below,
+			    "source %zu has its share of the spread", i);
+		}
+		text = mem_str(json_get_str(m, "advice"));
+		if (u)
+			tap_str(text, first, "the unit says nothing");
+		else
+			first = mem_str(text);
+		free(text);
+		json_free(m);
+	}
+	/* Sessions: SS 2 x 24 / 2, less runs of 1, over 3: 23 / 3; machines:
+	 * 75 / 1, less 1 and 3 x 23 / 3, over 6: 8.5; below by none. */
+	tap_near(p[VARSPLIT_RESTART].var + p[VARSPLIT_WITHIN].var, 1e8, 1e-9,
+	    "runs differ by 1");
+	tap_near(p[VARSPLIT_SESSION].var, 23e8 / 3, 1e-9, "sessions by 23 / 3");
+	tap_near(p[VARSPLIT_MACHINE].var, 8.5e8, 1e-9, "machines by 8.5");
+	tap_ok(strncmp(first, "add a machine: ", 15) == 0,
+	    "most of the error is that of two machines");
+	free(first);
+}
+
+/* Rows of runs that have no metric at all. */
+static void
+without_columns(void)
+{
+	struct scratch *s =
+	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	struct rows r = {0};
+	struct rows_run got[2];
+
+	rows_add(&r, runs[0]);
+	rows_add(&r, runs[1]);
+	tap_ok(rows_spill(&r, s) == 0 && rows_runs(&r, s, got) == 0 &&
+		memcmp(got, runs, sizeof got) == 0,
+	    "runs without a metric go to the file and come back");
+	rows_free(&r);
+	scratch_free(s);
+}
+
 /* Sessions that each rise by slope[i], of six runs and a last one of five. */
 static struct json *
 drift_of(const double *slope, size_t sessions)
@@ -225,7 +297,9 @@ main(void)
 	table(2);
 	table(3);
 	table(7);
+	without_columns();
 	splits();
+	sources();
 	drifts();
 	precisions();
 	return tap_done();

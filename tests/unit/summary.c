@@ -278,6 +278,89 @@ spilled(void)
 	free(want);
 }
 
+/* A run of a session of which only some things are known. */
+static struct json *
+bare(const char *session, size_t i, const char *env, bool timed)
+{
+	char text[400], place[40] = "";
+	struct json *j;
+
+	if (timed)
+		snprintf(place, sizeof place, ",\"order\":%zu", i);
+	snprintf(text, sizeof text,
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{},\"config\":{},"
+	    "\"run\":{\"session\":\"%s\"%s},\"env\":%s,\"metrics\":"
+	    "{\"rps\":%zu},\"status\":\"ok\"}",
+	    session, place, env, 100 + 2 * i);
+	j = json_parse(text, strlen(text), NULL, NULL);
+	return j ? j : (abort(), NULL);
+}
+
+/* Two sessions of seven runs: sources by session; a drift only where their
+ * order in time is known. */
+static void
+places(void)
+{
+	for (int timed = 0; timed < 2; timed++) {
+		struct summary *s = summary_new();
+		struct json *rec;
+		const struct json *m;
+
+		for (size_t i = 0; i < 14; i++) {
+			rec = bare(i < 7 ? "s" : "t", i, "{}", timed);
+			summary_add(s, rec, "test");
+			json_free(rec);
+		}
+		rec = summary_record(s, 0);
+		m = json_path(rec, "metrics.rps");
+		tap_ok(json_len(json_get(m, "split")) == 2 &&
+			strcmp(json_get_str(
+				   json_at(json_get(m, "split"), 0), "source"),
+			    "session") == 0,
+		    "runs without a place in their session have a session");
+		tap_ok(!json_get(m, "lag1") == !timed &&
+			!json_get(m, "drift_percent") == !timed,
+		    "those with an order alone have a course, others none");
+		tap_ok(!json_get(m, "blocks"), "and no block");
+		json_free(rec);
+		summary_free(s);
+	}
+}
+
+/* Settings in any order: of all runs, of some, and those that vary. */
+static void
+settings(void)
+{
+	static const char *const envs[] = {
+	    "{\"d\":1,\"a\":{\"y\":1,\"x\":2},\"c\":3}",
+	    "{\"c\":3,\"b\":9,\"a\":{\"x\":2,\"y\":1},\"d\":1}",
+	    "{\"a\":{\"y\":1,\"x\":2},\"d\":2,\"c\":3}"};
+	struct summary *s = summary_new();
+	struct json *rec;
+	char *text;
+
+	for (size_t i = 0; i < 3; i++) {
+		rec = bare("s", i, envs[i], true);
+		summary_add(s, rec, "test");
+		json_free(rec);
+	}
+	rec = bare("s", 3, envs[0], true);
+	json_set(rec, "hist", json_parse("{\"a_ns\":\"x\"}", 12, 0, 0));
+	tap_ok(summary_add(s, rec, "test") < 0,
+	    "a histogram that cannot be read is an error");
+	json_free(rec);
+	rec = summary_record(s, 0);
+	text = json_print(json_get(rec, "env"));
+	tap_str(text, "{\"a\":{\"x\":2,\"y\":1},\"c\":3}",
+	    "a setting of all runs is known, in the order of names");
+	free(text);
+	text = json_print(json_get(rec, "env_varied"));
+	tap_str(text, "[\"d\"]", "one that is not the same is named");
+	free(text);
+	json_free(rec);
+	summary_free(s);
+}
+
 /* A folder that is not there: said once, and all is counted in memory. */
 static void
 no_room(void)
@@ -343,6 +426,8 @@ main(void)
 	quantiles();
 	many();
 	spilled();
+	places();
+	settings();
 	no_room();
 	return tap_done();
 }

@@ -186,6 +186,10 @@ decisions(void)
 	    "one that begins below is not");
 	tap_str(decided(1, .5, .901, 1.112, &certain), "inconclusive",
 	    "one that ends above is not");
+	tap_str(decided(1, .5, 1 - .1, 1.11, &certain), "inconclusive",
+	    "nor one that begins at the margin");
+	tap_str(decided(1, .5, .901, 1 / (1 - .1), &certain), "inconclusive",
+	    "or ends at it");
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs of the base are too few");
