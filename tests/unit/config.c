@@ -1,5 +1,10 @@
 #include "config.h"
+#include "cpulist.h"
+#include "rng.h"
+#include "str.h"
 #include "tap.h"
+
+#include <stdlib.h>
 
 /* --keys: the table, for the test that compares it with vkb-config(5). */
 static int
@@ -21,6 +26,72 @@ place_exists(const char *place)
 	return strcmp(place, "any") == 0;
 }
 
+/* Limits are round numbers or those of others; what has none says 0, or -1
+ * where a list may be empty, or a number 0. */
+static void
+limits(void)
+{
+	static const double most[] = {100, 1000, 1024, 65535, 1e5, 1e6, 1e7,
+	    1e9, 864000 /* ten days of seconds */, 4294967295, 999999999999,
+	    536870912 /* 512 MiB */, 9007199254740991};
+	bool least = true, round = true, none = true;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		bool numbers =
+			 k->rule >= CONFIG_WHOLE && k->rule <= CONFIG_SEED,
+		     any = false;
+
+		for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+			any = any || k->max == most[i];
+		round = round && numbers == any;
+		none = none && (numbers || (k->max == 0 && k->min <= 0));
+		least = least && k->min >= -1 && k->min <= 1 &&
+		    k->min == (int)k->min;
+	}
+	tap_ok(round, "each number has a limit, and it is a known one");
+	tap_ok(none, "what is no number has none");
+	tap_ok(least, "the least is -1, 0 or 1");
+}
+
+/* Sets of CPUs as they were written, one by one, and as ranges. */
+static void
+cpus(void)
+{
+	const char *why = "";
+	cpu_set_t set, back;
+	size_t right = 0;
+	struct rng r;
+
+	rng_seed(&r, 41, 0);
+	for (int t = 0; t < 200; t++) {
+		struct str one = {0};
+		char *ranges;
+
+		CPU_ZERO(&set);
+		for (int c = 0; c < CPU_SETSIZE; c++)
+			if (rng_below(&r, 1 + (uint64_t)t) == 0 || c == 1023)
+				CPU_SET(c, &set);
+		for (int c = CPU_SETSIZE; c-- > 0;)
+			if (CPU_ISSET(c, &set))
+				str_printf(&one, one.len ? ",%d" : "%d", c);
+		ranges = cpulist_text(&set);
+		right += cpulist_parse(one.s, &back, &why) == 0 &&
+		    CPU_EQUAL(&set, &back) &&
+		    cpulist_parse(ranges, &back, &why) == 0 &&
+		    CPU_EQUAL(&set, &back) &&
+		    (t > 0 || strcmp(ranges, "0-1023") == 0);
+		free(ranges);
+		str_free(&one);
+	}
+	tap_ok(
+	    right == 200, "%zu of 200 sets of CPUs are there and back", right);
+	tap_ok(cpulist_parse("1024", &set, &why) < 0 &&
+		strcmp(why, "a core number is too large") == 0,
+	    "CPU 1024 is too large");
+	tap_ok(cpulist_parse("5-5", &set, &why) == 0 && CPU_COUNT(&set) == 1,
+	    "a range of one is one");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -28,6 +99,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "--keys") == 0)
 		return keys();
+	limits();
+	cpus();
 	for (const struct config_key *k = config_keys; k->name; k++) {
 		tap_ok(*config_words(k, words) && *k->help,
 		    "%s.%s is described", k->place, k->name);

@@ -38,9 +38,24 @@ units(void)
 	    {"bytes_per_sec", "", "bytes_per_s", 1},
 	    {"--a--b (c)", "", "a_b_c", 1}, {"a_ b", "", "a_b", 1},
 	    {"a", "furlongs", "a_furlongs", 1}};
+	/* What one is called, and its other names, which all are the same. */
+	static const char *const alike[][8] = {{"ns", "nsec", "nanoseconds"},
+	    {"us", "usec", "\302\265s", "\316\274s", "microseconds"},
+	    {"ms", "msec", "milliseconds"},
+	    {"s", "sec", "secs", "second", "seconds"},
+	    {"bytes", "B", "byte", "Bytes"}, {"percent", "%"},
+	    {"per_s", "qps", "QPS", "tps", "TPS"}};
 	double factor;
-	char *key;
+	char *key, want[40];
 
+	for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+		for (size_t k = 0; k < 8 && alike[i][k]; k++) {
+			key = units_key("x", alike[i][k], &factor);
+			snprintf(want, sizeof want, "x_%s", alike[i][0]);
+			tap_ok(strcmp(key, want) == 0 && factor == 1,
+			    "x in %s is %s", alike[i][k], want);
+			free(key);
+		}
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		factor = NAN;
 		key = units_key(of[i].name, of[i].unit, &factor);
