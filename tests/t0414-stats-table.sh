@@ -109,6 +109,11 @@ for p in 0% -1% x 1%x ''; do
   test_status 2 "a precision of '$p' is refused" vkb-stats "--precision=$p" runs
   test_match "^vkb-stats: option '--precision': '$p' is not a percentage" .err 'it is named'
 done
+test_status 2 'a terminal is no input' script -qec vkb-stats .typed
+tr -d '\r' <.out >screen
+test_match '^vkb-stats: no FILE, and stdin is a terminal$' screen 'that is told'
+script -qec 'vkb-stats runs' .typed </dev/null | tr -d '\r' >screen
+test_same "$(cat all)" "$(cat screen)" 'but a terminal may be there beside a file'
 test_that 'without TMPDIR there is another folder' env -u TMPDIR vkb-stats runs
 test_same "$(cat all)" "$(cat .out)" 'and the summaries are the same'
 test_done
