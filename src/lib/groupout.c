@@ -47,7 +47,7 @@ sessions(const struct groupout *s, const struct rows_run *runs,
 	for (size_t i = 0; i < n; i++) {
 		uint32_t id = runs[at[i]].session;
 
-		if (id != ROWS_UNKNOWN && (k == 0 || id != last)) {
+		if (id != ROWS_UNKNOWN && id != last) {
 			json_push(
 			    names, json_string(places_session(s->places, id)));
 			last = id;

@@ -53,7 +53,7 @@ advise(
 	    "%s: the spread %s (%.2g %%) makes %.0f %% of the error",
 	    texts[s].what, texts[s].where, sd,
 	    100 * p[s].var / (double)p[s].n / all);
-	if (wanted > 0 && texts[s].many)
+	if (texts[s].many)
 		n = varsplit_needed(p, s, wanted * mean, .95);
 	if (n > p[s].n)
 		str_printf(&text, "; %zu %s would give %.3g %%", n,
