@@ -1,5 +1,7 @@
 #include "config.h"
+#include "configfit.h"
 #include "cpulist.h"
+#include "json.h"
 #include "rng.h"
 #include "str.h"
 #include "tap.h"
@@ -53,6 +55,67 @@ limits(void)
 	tap_ok(least, "the least is -1, 0 or 1");
 }
 
+static bool
+fits(const struct config_key *k, double d)
+{
+	struct json *v = json_number(d);
+	bool is = configfit_is(NULL, k, v);
+
+	json_free(v);
+	return is;
+}
+
+/* Each number is taken up to its limits, and not beyond them. */
+static void
+bounds(void)
+{
+	size_t right = 0, all = 0;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		bool whole = k->rule == CONFIG_WHOLE ||
+		    k->rule == CONFIG_WHOLES || k->rule == CONFIG_AXIS ||
+		    k->rule == CONFIG_SEED;
+		bool real =
+		    k->rule == CONFIG_SECONDS || k->rule == CONFIG_RATES;
+
+		all += whole || real;
+		if (whole)
+			right += fits(k, k->min) && !fits(k, k->min - 1) &&
+			    !fits(k, k->min + .5) && fits(k, k->max) &&
+			    !fits(k, k->max + 1);
+		if (real)
+			right += fits(k, k->max) && !fits(k, k->max + 1) &&
+			    fits(k, .5) && !fits(k, -.5) &&
+			    fits(k, 0) == (k->min < 0);
+	}
+	tap_ok(all > 20 && right == all,
+	    "numbers fit up to their limits: %zu of %zu keys", right, all);
+}
+
+/* A value in a message is cut behind 57 bytes where it has more than 60. */
+static void
+shown(void)
+{
+	char text[80] = "\"", want[80];
+
+	for (size_t n = 1; n < 70; n++) {
+		struct json *v;
+		char *s;
+
+		text[n] = (char)('a' + n % 26);
+		strcpy(text + n + 1, "");
+		v = json_string(text + 1);
+		s = configfit_shown(v);
+		snprintf(want, sizeof want, "%s\"", text);
+		if (n + 2 > 60)
+			strcpy(want + 57, "...");
+		if (strcmp(s, want) != 0 || n == 69)
+			tap_str(s, want, "a long value is cut");
+		free(s);
+		json_free(v);
+	}
+}
+
 /* Sets of CPUs as they were written, one by one, and as ranges. */
 static void
 cpus(void)
@@ -100,6 +163,8 @@ main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--keys") == 0)
 		return keys();
 	limits();
+	bounds();
+	shown();
 	cpus();
 	for (const struct config_key *k = config_keys; k->name; k++) {
 		tap_ok(*config_words(k, words) && *k->help,

@@ -9,6 +9,9 @@
 #include "tap.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct text {
 	uint32_t cookie, length, offset, digits;
@@ -312,6 +315,40 @@ layouts(void)
 	}
 }
 
+/* Does the program end where such a histogram is asked for? */
+static bool
+dies(int64_t lowest, int64_t highest, int digits)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(3);
+		hist_free(hist_new(lowest, highest, digits));
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid &&
+	    WIFEXITED(status) && WEXITSTATUS(status) == 2;
+}
+
+static void
+ranges(void)
+{
+	tap_ok(dies(0, 100, 2) && !dies(1, 100, 2), "values are from 1 on");
+	tap_ok(dies(50, 99, 2) && !dies(50, 100, 2),
+	    "the highest is twice the lowest at least");
+	tap_ok(dies(1, 100, 0) && dies(1, 100, 6) && !dies(1, 100, 1) &&
+		!dies(1, 100, 5),
+	    "there are one to five digits");
+	/* 2^(7 + 1) cells of 2^53 are 2^61, of 2^54 too many. */
+	tap_ok(!dies(INT64_C(1) << 53, INT64_MAX, 2) &&
+		dies(INT64_C(1) << 54, INT64_MAX, 2),
+	    "the linear part fits into 61 bits");
+}
+
 static void
 figures(void)
 {
@@ -336,5 +373,6 @@ main(void)
 	each_cell();
 	layouts();
 	figures();
+	ranges();
 	return tap_done();
 }
