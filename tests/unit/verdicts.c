@@ -171,6 +171,10 @@ decisions(void)
 	    "with a p of .05 it is not shown");
 	decided(.89, .01, .8, .8999, &certain);
 	tap_ok(certain, "it is certain where the interval ends below .9");
+	decided(.89, .01, .8, 1 - .1, &certain);
+	tap_ok(!certain, "where it ends at .9 it is not");
+	decided(1.12, .01, 1 / (1 - .1), 1.2, &certain);
+	tap_ok(!certain, "nor where it begins at 1 / .9");
 	tap_str(decided(.9, .01, .85, .95, &certain), "inconclusive",
 	    "a ratio of .9 is within the margin");
 	tap_str(decided(1.12, .01, 1.10, 1.2, &certain), "improvement",
