@@ -98,6 +98,9 @@ without_noise(void)
 	f = verdict_measure(one, 4, one, 4, false);
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
 	    "the same values that are no pairs are tested");
+	f = verdict_measure(x, 1, one, 4, false);
+	tap_ok(isnan(f.sd) && isnan(verdict_measure(one, 4, x, 1, false).sd),
+	    "with one run of a side the noise is not known");
 	f = verdict_measure(x, 1, x, 1, false);
 	tap_ok(f.ratio == 1 && isnan(f.lo95) && isnan(f.hi90),
 	    "one run of a side has no interval");
