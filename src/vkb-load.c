@@ -15,6 +15,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/casecheck.h"
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/session/looks.h"
 #include "vkb-load/session/results.h"
@@ -104,7 +105,7 @@ static const struct opt table[] = {
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte", .help = "what latency is"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
-	.choices = ENGINES_NATIVE "|" VBENCH, .help = "who makes the load"},
+	.choices = CASECHECK_NATIVE "|" VBENCH, .help = "who makes the load"},
     {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
 	.help = "the program of that engine; default from PATH"},
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
@@ -261,7 +262,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 	bool wanted = false;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (strcmp(engines_name(json_get(p->cases[i], "config")),
+		if (strcmp(casecheck_engine(json_get(p->cases[i], "config")),
 			VBENCH) == 0)
 			wanted = true;
 	list[0] = native_engine(datasets);

@@ -127,6 +127,26 @@ empty 'src: what is exported is used by another file of a program'
 test_that 'src: the list of exports is not empty' \
   test "$(nm -g "$VKB_BUILD"/lib/*.o | grep -c ' T ')" -gt 300
 
+# --- rooms of vkb-load, by the symbols of the objects
+
+tests/rooms >"$scratch/rooms"
+test_same "$(cat "$scratch/rooms")" \
+  "$(sed -n '/^Rooms in src\/vkb-load/,/^## Rules/s/^    /    /p' CONTRIBUTING.md)" \
+  'CONTRIBUTING: the list of rooms is what tests/rooms prints'
+# shellcheck disable=SC2012 # plain names
+test_same "$(ls src/vkb-load)" "$(awk '{ print $1 }' "$scratch/rooms" | sort)" \
+  'tests/rooms: every folder of src/vkb-load is a room'
+awk '{
+    uses = $0
+    gsub(/.*\(|\)/, "", uses)
+    n = split(uses, room, " ")
+    for (i = 1; i <= n; i++) if (!(room[i] in above)) print $1 " uses " room[i]
+    above[$1]
+  }' "$scratch/rooms" >"$bad"
+empty 'src/vkb-load: a room uses only rooms above it in the list'
+nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
+empty 'src/vkb-load/engine: no module uses JSON'
+
 all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
   grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' >"$bad"
 empty 'src/lib: no exit, getenv or stdout but in err and opt'

@@ -6,7 +6,10 @@
 #include "err.h"
 #include "hist.h"
 #include "opt.h"
+#include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/template.h"
+#include "vkb-load/meter/watch.h"
 
 #include <math.h>
 #include <signal.h>
@@ -99,7 +102,8 @@ show(const char *name, double v)
 }
 
 static void
-report(const struct engine_result *r, bool series)
+report(
+    const struct engine_result *r, const struct watch_cost *cost, bool series)
 {
 	static const char *const bound[] = {"neither", "server", "client"};
 	size_t i;
@@ -123,19 +127,19 @@ report(const struct engine_result *r, bool series)
 		    (double)hist_quantile(r->service, .99) / 1e6);
 	show("hit_rate_percent", r->hit_rate_percent);
 	show("refilled", (double)r->refilled);
-	show("client_cpu_us_per_req", r->client_cpu_us_per_req);
-	show("client_cycles_per_req", r->client_cycles_per_req);
-	show("client_busy_percent", r->client_busy_percent);
-	show("server_cpu_us_per_req", r->server_cpu_us_per_req);
-	show("server_cycles_per_req", r->server_cycles_per_req);
-	show("server_instructions_per_req", r->server_instructions_per_req);
-	show("server_busy_percent", r->server_busy_percent);
-	show("foreign_cpu_percent", r->foreign_cpu_percent);
-	show("steal_percent", r->steal_percent);
-	show("memory_mb", r->memory_mb);
+	show("client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	show("client_cycles_per_req", cost->client_cycles_per_req);
+	show("client_busy_percent", cost->client_busy_percent);
+	show("server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	show("server_cycles_per_req", cost->server_cycles_per_req);
+	show("server_instructions_per_req", cost->server_instructions_per_req);
+	show("server_busy_percent", cost->server_busy_percent);
+	show("foreign_cpu_percent", cost->foreign_cpu_percent);
+	show("steal_percent", cost->steal_percent);
+	show("memory_mb", cost->memory_mb);
 	show("offered_rps", r->offered_rps);
 	show("max_backlog", r->max_backlog);
-	printf("bound %s\n", bound[r->bound]);
+	printf("bound %s\n", bound[cost->bound]);
 	show("lost", r->lost);
 	show("unanswered", r->unanswered);
 	show("reconnects", r->reconnects);
@@ -164,6 +168,31 @@ progress(void *arg, const struct engine_progress *p)
 	    100 * p->done, p->rps, p->p99_ms);
 }
 
+/* The rows of a template that names fields. 0, or -1 and said. */
+static int
+read_rows(
+    struct engine_work *w, const struct opts *o, struct datasets *datasets)
+{
+	struct dataset_want want = {.path = o->dataset,
+	    .xml_element = o->element,
+	    .maxdocs = o->maxdocs};
+	struct template *t;
+	char *why;
+	int rc;
+
+	if (!w->text)
+		return 0;
+	t = template_new(w->text, w->data_size, false, &why);
+	if (!t)
+		return err_fail("'%s': %s", w->text, why);
+	want.fields = template_fields(t);
+	if (*want.fields)
+		w->rows = datasets_get(datasets, &want, NULL, NULL);
+	rc = *want.fields && !w->rows ? -1 : 0;
+	template_free(t);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -179,6 +208,11 @@ main(int argc, char **argv)
 	struct engine_target t = {.nodes = nodes};
 	struct engine_work w = {0}, works[MOST] = {{0}};
 	struct engine_result r[MOST] = {{0}};
+	struct datasets *datasets = datasets_new();
+	struct watch_cost cost = {0};
+	struct engine_meter meter;
+	struct watch *watch;
+	uint64_t requests = 0;
 	struct opt_args args;
 	const char *why;
 	cpu_set_t cpus;
@@ -207,9 +241,6 @@ main(int argc, char **argv)
 	t.user = o.user;
 	t.password = o.password;
 	t.db = (int)o.db;
-	w.dataset = o.dataset;
-	w.xml_element = o.element;
-	w.maxdocs = o.maxdocs;
 	w.data_size = o.data;
 	w.keyspacelen = o.keys;
 	w.pipeline = (int)o.pipeline;
@@ -240,17 +271,27 @@ main(int argc, char **argv)
 	for (i = 0; i < n && rc == 0 && (o.fill || o.only_fill); i++)
 		rc = engine_seed(
 		    &t, &works[i], &stop, o.progress ? progress : NULL, NULL);
+	for (i = 0; i < n && rc == 0 && o.dataset; i++)
+		rc = read_rows(&works[i], &o, datasets);
 	if (rc == 0 && !o.only_fill) {
-		rc = engine_run(
-		    &t, works, n, &stop, o.progress ? progress : NULL, NULL, r);
+		watch = watch_new(&t);
+		meter = watch_meter(watch);
+		rc = engine_run(&t, works, n, &stop,
+		    o.progress ? progress : NULL, NULL, &meter, r);
+		for (i = 0; i < n; i++)
+			requests += r[i].requests;
+		watch_report(watch, requests, &cost);
+		watch_free(watch);
 		for (i = 0; i < n; i++) {
 			if (n > 1)
 				printf("stream %zu\n", i + 1);
 			if (rc == 0 || r[i].requests)
-				report(&r[i], o.series);
+				report(&r[i], &cost, o.series);
 			engine_result_free(&r[i]);
 		}
 	}
+	watch_cost_free(&cost);
+	datasets_free(datasets);
 	free(o.ports.v);
 	free(o.pids.v);
 	free(o.commands.v);

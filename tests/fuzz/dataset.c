@@ -1,5 +1,6 @@
 /* Datasets: the first byte says which format, the others are the file. */
 #include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/rowset.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,21 +13,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Each field is a bulk string, one behind the other. */
 static void
-check(const struct dataset *d, size_t fields)
+check(const struct rowset *d, size_t fields)
 {
-	struct dataset_row r;
+	struct rowset_row r;
 	uint32_t from;
 	const char *v;
 	size_t i, n;
 
-	for (uint64_t row = 0; row < dataset_rows(d); row++) {
-		r = dataset_row(d, row);
+	for (uint64_t row = 0; row < rowset_count(d); row++) {
+		r = rowset_row(d, row);
 		for (from = 0, i = 0; i < fields; from = r.ends[i++]) {
 			if (r.ends[i] < from + 5 ||
-			    r.ends[i] > dataset_longest(d))
+			    r.ends[i] > rowset_longest(d))
 				abort();
 			n = r.ends[i] - from;
-			v = dataset_value(r.bytes + from, &n);
+			v = rowset_value(r.bytes + from, &n);
 			if (v + n + 2 != r.bytes + r.ends[i] ||
 			    memcmp(v + n, "\r\n", 2) != 0)
 				abort();
@@ -38,11 +39,11 @@ static void
 read_as(const char *link, const char *const *fields, size_t n)
 {
 	struct dataset_want want = {.path = link, .fields = fields};
-	struct dataset *d = dataset_read(&want, NULL, NULL);
+	struct rowset *d = dataset_read(&want, NULL, NULL);
 
 	if (d)
 		check(d, n);
-	dataset_free(d);
+	rowset_free(d);
 }
 
 int

@@ -8,6 +8,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
 
 #include <stdint.h>
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What a template makes of the rows; 'most' bytes of it beforehand. */
 static void
-requests(const char *text, const struct dataset *rows, size_t most,
+requests(const char *text, const struct rowset *rows, size_t most,
     bool sequential, struct str *to)
 {
 	struct keys keys = {.space = 12, .count = 12};
@@ -55,12 +56,12 @@ requests(const char *text, const struct dataset *rows, size_t most,
 	template_free(t);
 }
 
-static struct dataset *
+static struct rowset *
 read_rows(const char *const *fields, const uint8_t *data, size_t size)
 {
 	struct dataset_want want = {.fields = fields};
 	struct str head = {0};
-	struct dataset *d;
+	struct rowset *d;
 	char path[64];
 	int fd = memfd_create("rows", 0);
 
@@ -86,7 +87,7 @@ read_rows(const char *const *fields, const uint8_t *data, size_t size)
 }
 
 static void
-compare(const char *text, const struct dataset *rows, bool sequential)
+compare(const char *text, const struct rowset *rows, bool sequential)
 {
 	struct str before = {0}, pieces = {0};
 
@@ -105,7 +106,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *line = memchr(data, '\n', size);
 	char *text, *why = NULL;
 	struct template *t;
-	struct dataset *d;
+	struct rowset *d;
 
 	if (!line)
 		return 0;
@@ -120,7 +121,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			compare(text, d, false);
 			compare(text, d, true);
 		}
-		dataset_free(d);
+		rowset_free(d);
 	}
 	template_free(t);
 	free(why);

@@ -5,7 +5,8 @@
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/data/swapfile.h"
+#include "vkb-load/engine/arena.h"
+#include "vkb-load/engine/rowset.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,20 +28,19 @@ put(const char *name, const char *bytes, size_t n)
 
 /* "[a|b]" for each row. */
 static char *
-show(const struct dataset *d, size_t fields)
+show(const struct rowset *d, size_t fields)
 {
-	struct dataset_row r;
+	struct rowset_row r;
 	struct str s = {0};
 	const char *v;
 	uint64_t i;
 	size_t j, n;
 
-	for (i = 0; i < dataset_rows(d); i++) {
-		r = dataset_row(d, i);
+	for (i = 0; i < rowset_count(d); i++) {
+		r = rowset_row(d, i);
 		for (j = 0; j < fields; j++) {
 			n = r.ends[j] - (j ? r.ends[j - 1] : 0);
-			v = dataset_value(
-			    r.bytes + (j ? r.ends[j - 1] : 0), &n);
+			v = rowset_value(r.bytes + (j ? r.ends[j - 1] : 0), &n);
 			str_addc(&s, j ? '|' : '[');
 			str_addn(&s, v, n);
 		}
@@ -56,7 +56,7 @@ reads(const char *name, const char *bytes, size_t n, const char *const *fields,
 	char *path = put(name, bytes, n), *got;
 	struct dataset_want w = {
 	    .path = path, .fields = fields, .maxdocs = maxdocs};
-	struct dataset *d = dataset_read(&w, NULL, NULL);
+	struct rowset *d = dataset_read(&w, NULL, NULL);
 	size_t k = 0;
 
 	while (fields[k])
@@ -67,7 +67,7 @@ reads(const char *name, const char *bytes, size_t n, const char *const *fields,
 			printf("# %s\n", got);
 		free(got);
 	}
-	dataset_free(d);
+	rowset_free(d);
 	free(path);
 }
 
@@ -81,12 +81,12 @@ fails(const char *name, const char *bytes, size_t n, const char *want)
 {
 	char *path = put(name, bytes, n);
 	struct dataset_want w = {.path = path, .fields = ab};
-	struct dataset *d = dataset_read(&w, NULL, NULL);
+	struct rowset *d = dataset_read(&w, NULL, NULL);
 
 	tap_ok(!d, "%s is not read", want);
 	if (!tap_ok(strstr(err_last(), want) != NULL, "which is said"))
 		printf("# %s\n", err_last());
-	dataset_free(d);
+	rowset_free(d);
 	free(path);
 }
 #define FAILS(name, bytes, want) fails(name, bytes, sizeof(bytes) - 1, want)
@@ -210,7 +210,7 @@ cache(void)
 	static const char *const a[] = {"a", NULL};
 	struct dataset_want w = {.path = path, .fields = ab};
 	struct datasets *all = datasets_new();
-	const struct dataset *d = datasets_get(all, &w, NULL, NULL);
+	const struct rowset *d = datasets_get(all, &w, NULL, NULL);
 	int rows = 0;
 
 	w.fields = a;
@@ -220,7 +220,7 @@ cache(void)
 	free(put("c.csv", "a,b\n1,2\n3,4\n", 12));
 	w.maxdocs = 0;
 	d = datasets_get(all, &w, NULL, NULL);
-	tap_ok(d && dataset_rows(d) == 2, "a new file is read anew");
+	tap_ok(d && rowset_count(d) == 2, "a new file is read anew");
 	tap_ok(
 	    !dataset_read(&w, second, &rows) && rows == 2, "it can be stopped");
 	w.path = "/nonexistent/x.csv";
@@ -233,24 +233,24 @@ cache(void)
 static void
 growing(void)
 {
-	struct swapfile *s = swapfile_new(3 << 20);
+	struct arena *s = arena_new(3 << 20);
 	const char *p;
 	size_t i, n = 1 << 20;
 	bool good = true;
 
 	setenv("TMPDIR", folder, 1);
 	for (i = 0; i < n; i++)
-		good &= swapfile_add(s, &i, sizeof i) == 0;
-	p = swapfile_bytes(s);
+		good &= arena_add(s, &i, sizeof i) == 0;
+	p = arena_bytes(s);
 	for (i = 0; i < n && good; i++)
 		good = memcmp(p + i * sizeof i, &i, sizeof i) == 0;
-	tap_ok(good && swapfile_size(s) == n * sizeof i, "8 MB where 3 fit");
-	swapfile_free(s);
-	s = swapfile_new(1);
+	tap_ok(good && arena_size(s) == n * sizeof i, "8 MB where 3 fit");
+	arena_free(s);
+	s = arena_new(1);
 	setenv("TMPDIR", "/nonexistent", 1);
-	tap_ok(!swapfile_room(s, 10), "no room");
+	tap_ok(!arena_room(s, 10), "no room");
 	tap_ok(strstr(err_last(), "/nonexistent") != NULL, "which is said");
-	swapfile_free(s);
+	arena_free(s);
 }
 
 int

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "vkb-load/case/figures.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/meter/watch.h"
 
 #include <stdlib.h>
 
@@ -53,7 +54,14 @@ whole(void)
 	    .reconnects = 24,
 	    .pushes = 25,
 	    .hit_rate_percent = 26,
-	    .client_cpu_us_per_req = 27,
+	    .offered_rps = 37,
+	    .max_backlog = 38};
+}
+
+static struct watch_cost
+cost_of(void)
+{
+	return (struct watch_cost){.client_cpu_us_per_req = 27,
 	    .client_cycles_per_req = 28,
 	    .client_busy_percent = 29,
 	    .server_cpu_us_per_req = 30,
@@ -63,9 +71,7 @@ whole(void)
 	    .foreign_cpu_percent = 34,
 	    .steal_percent = 35,
 	    .memory_mb = 36,
-	    .offered_rps = 37,
-	    .max_backlog = 38,
-	    .bound = ENGINE_CLIENT};
+	    .bound = WATCH_CLIENT};
 }
 
 #define LATENCIES                                                             \
@@ -84,11 +90,12 @@ static void
 closed_loop(void)
 {
 	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
 	struct json *run = json_object();
 
-	r.sampled = parse("{\"cpu_peak_percent\":39}");
-	r.samples = parse("{\"at_s\":[1]}");
-	figures_set(run, &r);
+	cost.sampled = parse("{\"cpu_peak_percent\":39}");
+	cost.samples = parse("{\"at_s\":[1]}");
+	figures_set(run, &r, &cost);
 	is_room(run, "metrics",
 	    "{\"rps\":13," LATENCIES
 	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
@@ -103,8 +110,7 @@ closed_loop(void)
 	is_room(run, "samples", "{\"at_s\":[1]}", "the course is copied");
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
 	tap_ok(!json_get(run, "hist"), "a run without histograms has no room");
-	json_free(r.sampled);
-	json_free(r.samples);
+	watch_cost_free(&cost);
 	json_free(run);
 }
 
@@ -112,6 +118,7 @@ static void
 open_loop(void)
 {
 	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
 	struct json *run = json_object();
 	const struct json *hist;
 
@@ -119,8 +126,8 @@ open_loop(void)
 	r.service = HIST_LATENCY();
 	hist_add(r.latency, 1000, 1);
 	hist_add(r.service, 2000, 2);
-	r.bound = ENGINE_SERVER;
-	figures_set(run, &r);
+	cost.bound = WATCH_SERVER;
+	figures_set(run, &r, &cost);
 	tap_near(json_get_num(json_get(run, "metrics"), "offered_rps", 0), 37,
 	    0, "open loop has a rate that was offered");
 	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
@@ -135,8 +142,8 @@ open_loop(void)
 	hist_free(r.service);
 	r.service = NULL;
 	run = json_object();
-	r.bound = ENGINE_NEITHER;
-	figures_set(run, &r);
+	cost.bound = WATCH_NEITHER;
+	figures_set(run, &r, &cost);
 	tap_ok(!json_get(json_get(run, "metrics"), "offered_rps") &&
 		!json_get(json_get(run, "metrics"), "max_backlog"),
 	    "closed loop has neither");
@@ -151,6 +158,7 @@ static void
 unknown(void)
 {
 	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
 	struct engine_interval gap[] = {
 	    {1, 1, 500, .25, .75, 9}, {2, 1, 0, 0, 0, 0}};
 	struct json *run = json_object();
@@ -161,7 +169,7 @@ unknown(void)
 	r.errors_unknown = true;
 	r.requests = 0;
 	r.lost = NAN;
-	figures_set(run, &r);
+	figures_set(run, &r, &cost);
 	m = json_get(run, "metrics");
 	tap_ok(!json_get(m, "requests"),
 	    "0 requests at a rate above 0 are not known");
@@ -174,7 +182,7 @@ unknown(void)
 	gap[1].length_s = 0;
 	run = json_object();
 	r.rps = 0;
-	figures_set(run, &r);
+	figures_set(run, &r, &cost);
 	m = json_get(run, "metrics");
 	tap_ok(json_get(m, "requests") && json_get_num(m, "requests", 1) == 0,
 	    "0 requests at the rate 0 are a figure");
@@ -183,7 +191,7 @@ unknown(void)
 	json_free(run);
 	r.nintervals = 0;
 	run = json_object();
-	figures_set(run, &r);
+	figures_set(run, &r, &cost);
 	tap_ok(!json_get(run, "series"), "no interval, no series");
 	json_free(run);
 }

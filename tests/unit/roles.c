@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "rng.h"
 #include "vkb-load/case/roles.h"
+#include "vkb-load/data/dataset.h"
 
 #include <stdlib.h>
 
@@ -269,9 +270,9 @@ fields(void)
 	w = r.works;
 	tap_ok(r.n == 1 && r.nworks == 1, "a plain case is one stream");
 	tap_str(w->command, "GET", "its command");
-	tap_str(w->dataset, "d.xml", "its dataset");
-	tap_str(w->xml_element, "page", "the element of that");
-	tap_ok(!w->text && w->maxdocs == 2 && w->data_size == 3000 &&
+	tap_str(w->data->path, "d.xml", "its dataset");
+	tap_str(w->data->xml_element, "page", "the element of that");
+	tap_ok(!w->text && w->data->maxdocs == 2 && w->data_size == 3000 &&
 		w->keyspacelen == 4 && w->pipeline == 5 && w->clients == 6 &&
 		w->threads == 7 && w->requests == 8 && w->duration_s == 0 &&
 		w->warmup_s == 9 && w->rate == 10 && w->seed == 11 &&
@@ -286,12 +287,13 @@ fields(void)
 	cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
 	roles_make(&r, cas, 0, 0);
 	w = r.works;
-	tap_ok(w->maxdocs == 0 && w->data_size == 3 && w->keyspacelen == 0 &&
-		w->pipeline == 1 && w->clients == 1 && w->threads == 1 &&
-		w->requests == 0 && w->duration_s == 1.5 && w->warmup_s == 0 &&
-		w->rate == 0 && !w->sequential && !w->resp3 &&
-		!w->batch_first_byte && w->arrivals == ENGINE_CONSTANT &&
-		!w->cpus && !w->dataset && !w->xml_element,
+	tap_ok(w->data->maxdocs == 0 && w->data_size == 3 &&
+		w->keyspacelen == 0 && w->pipeline == 1 && w->clients == 1 &&
+		w->threads == 1 && w->requests == 0 && w->duration_s == 1.5 &&
+		w->warmup_s == 0 && w->rate == 0 && !w->sequential &&
+		!w->resp3 && !w->batch_first_byte &&
+		w->arrivals == ENGINE_CONSTANT && !w->cpus && !w->data->path &&
+		!w->data->xml_element,
 	    "what a config does not say is the least there is");
 	roles_free(&r);
 	json_free(cas);
@@ -332,11 +334,11 @@ parts(void)
 		!json_get(r.v[0].config, "reads"),
 	    "a part has no parts");
 	tap_ok(w[0].requests == 70 && w[0].duration_s == 0 &&
-		w[0].maxdocs == 70 && w[0].pipeline == 3 &&
+		w[0].data->maxdocs == 70 && w[0].pipeline == 3 &&
 		w[0].data_size == 5 && w[0].sequential && w[0].clients == 1,
 	    "a writer with so many rows ends with them");
-	tap_str(w[1].dataset, "d", "its second client has its rows");
-	tap_str(w[1].xml_element, "x", "and their element");
+	tap_str(w[1].data->path, "d", "its second client has its rows");
+	tap_str(w[1].data->xml_element, "x", "and their element");
 	tap_ok(w[0].seed == 77 && w[1].seed != 77 && w[2].seed != 42,
 	    "a part may have a seed of its own");
 	tap_ok(w[2].duration_s == 5 && w[3].duration_s == 5 &&

@@ -6,6 +6,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
 
 #include <stdlib.h>
@@ -200,7 +201,7 @@ rows(size_t most)
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
 	struct course c = {.next = {2}};
 	int fd = mkstemp(path);
-	struct dataset *d;
+	struct rowset *d;
 	char *got;
 	size_t n;
 
@@ -209,7 +210,7 @@ rows(size_t most)
 	close(fd);
 	d = dataset_read(&want, NULL, NULL);
 	unlink(path);
-	if (!tap_ok(d != NULL && dataset_rows(d) == 3, "three rows"))
+	if (!tap_ok(d != NULL && rowset_count(d) == 3, "three rows"))
 		return;
 	template_bind(t, d, most);
 	got = write_all(t, &c, 4, 30, &n);
@@ -222,7 +223,7 @@ rows(size_t most)
 	    "$1\r\n3\r\n",
 	    "rows in order, around and around");
 	free(got);
-	dataset_free(d);
+	rowset_free(d);
 	template_free(t);
 }
 
@@ -232,7 +233,7 @@ beforehand(const char *text)
 {
 	char path[] = "/tmp/vkb-template.XXXXXX", *got[2] = {NULL};
 	struct template *t;
-	struct dataset *d;
+	struct rowset *d;
 	struct str s = {0};
 	struct course c;
 	size_t n[2] = {0};
@@ -254,7 +255,7 @@ beforehand(const char *text)
 		c = (struct course){.next = {61}};
 		rng_seed(&c.rng, 5, 5);
 		got[i] = write_all(t, &c, 1000, i ? 700 : 2000, &n[i]);
-		dataset_free(d);
+		rowset_free(d);
 		template_free(t);
 	}
 	unlink(path);
@@ -278,7 +279,7 @@ both_sides(size_t most)
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
 	struct course c = {.turn = 0};
 	int fd = mkstemp(path);
-	struct dataset *d;
+	struct rowset *d;
 	size_t n;
 
 	tap_ok(fd >= 0 && write(fd, text, sizeof text - 1) == sizeof text - 1,
@@ -297,7 +298,7 @@ both_sides(size_t most)
 	    "$4\r\nk2yy\r\n$12\r\n000000000001\r\n$2\r\nyy\r\n",
 	    "fields on both sides of a number");
 	free(got);
-	dataset_free(d);
+	rowset_free(d);
 	template_free(t);
 }
 

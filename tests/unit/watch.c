@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static enum engine_bound
+static enum watch_bound
 bound(double server_ran, double server_wanted, double client_ran,
     double client_wanted)
 {
@@ -22,29 +22,28 @@ bound(double server_ran, double server_wanted, double client_ran,
 static void
 verdicts(void)
 {
-	tap_ok(
-	    bound(95, 95, 95, 99) == ENGINE_SERVER, "the server comes first");
-	tap_ok(bound(60, 60, 95, 99) == ENGINE_CLIENT, "the client is busy");
-	tap_ok(bound(60, 60, 50, 70) == ENGINE_NEITHER, "both have time left");
-	tap_ok(bound(50, 97, 30, 40) == ENGINE_SERVER, "the server waits");
-	tap_ok(bound(30, 40, 50, 97) == ENGINE_CLIENT, "the client waits");
-	tap_ok(bound(60, 97, 40, 98) == ENGINE_SERVER,
+	tap_ok(bound(95, 95, 95, 99) == WATCH_SERVER, "the server comes first");
+	tap_ok(bound(60, 60, 95, 99) == WATCH_CLIENT, "the client is busy");
+	tap_ok(bound(60, 60, 50, 70) == WATCH_NEITHER, "both have time left");
+	tap_ok(bound(50, 97, 30, 40) == WATCH_SERVER, "the server waits");
+	tap_ok(bound(30, 40, 50, 97) == WATCH_CLIENT, "the client waits");
+	tap_ok(bound(60, 97, 40, 98) == WATCH_SERVER,
 	    "both wait, the server does more");
-	tap_ok(bound(40, 97, 60, 98) == ENGINE_CLIENT,
+	tap_ok(bound(40, 97, 60, 98) == WATCH_CLIENT,
 	    "both wait, the client does more");
-	tap_ok(bound(90, 90, 0, 0) == ENGINE_SERVER &&
-		bound(89.9, 89.9, 0, 0) == ENGINE_NEITHER,
+	tap_ok(bound(90, 90, 0, 0) == WATCH_SERVER &&
+		bound(89.9, 89.9, 0, 0) == WATCH_NEITHER,
 	    "a server that used 90 %% of a CPU is the limit");
-	tap_ok(bound(0, 0, 90, 90) == ENGINE_CLIENT &&
-		bound(0, 0, 89.9, 89.9) == ENGINE_NEITHER,
+	tap_ok(bound(0, 0, 90, 90) == WATCH_CLIENT &&
+		bound(0, 0, 89.9, 89.9) == WATCH_NEITHER,
 	    "so is a client");
-	tap_ok(bound(50, 90, 0, 0) == ENGINE_SERVER &&
-		bound(0, 0, 50, 90) == ENGINE_CLIENT,
+	tap_ok(bound(50, 90, 0, 0) == WATCH_SERVER &&
+		bound(0, 0, 50, 90) == WATCH_CLIENT,
 	    "or one that wanted as much");
-	tap_ok(bound(50, 90, 50, 90) == ENGINE_SERVER,
+	tap_ok(bound(50, 90, 50, 90) == WATCH_SERVER,
 	    "the server is named where both are alike");
-	tap_ok(bound(NAN, NAN, 50, 97) == ENGINE_CLIENT, "no server is known");
-	tap_ok(bound(NAN, NAN, 50, NAN) == ENGINE_NEITHER, "nothing is known");
+	tap_ok(bound(NAN, NAN, 50, 97) == WATCH_CLIENT, "no server is known");
+	tap_ok(bound(NAN, NAN, 50, NAN) == WATCH_NEITHER, "nothing is known");
 }
 
 /* Two processes that never rest on one CPU: each waits while the other runs. */

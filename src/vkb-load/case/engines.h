@@ -13,6 +13,7 @@
 struct datasets;
 struct json;
 struct target;
+struct watch_cost;
 
 struct engine_job {
 	const struct json *cas;
@@ -24,7 +25,8 @@ struct engine_job {
 	const volatile int *stop; /* polled; ends the job with -1, unsaid */
 	engine_progress_fn *progress;
 	void *arg;
-	struct json *rec; /* the run: an engine adds to run and env */
+	struct watch_cost *cost; /* set to that of all streams together */
+	struct json *rec;        /* the run: an engine adds to run and env */
 	struct json *
 	    *raw; /* set where there is verbatim output; caller frees */
 };
@@ -63,10 +65,8 @@ struct engine {
 /* That of the case; NULL: there is none of that name. */
 const struct engine *engines_find(
     const struct engine *list, const struct json *cas);
-const char *engines_name(const struct json *config); /* never NULL */
 
 /* native.c: the load comes from this program. */
-#define ENGINES_NATIVE "native"
 struct engine native_engine(struct datasets *); /* borrowed */
 
 #endif

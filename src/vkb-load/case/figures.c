@@ -3,6 +3,7 @@
 #include "json.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/meter/watch.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@ set(struct json *m, const char *name, double v)
 }
 
 static struct json *
-metrics(const struct engine_result *r)
+metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
 	struct json *m = json_object();
 
@@ -38,17 +39,19 @@ metrics(const struct engine_result *r)
 	set(m, "reconnects", r->reconnects);
 	set(m, "pushes", r->pushes);
 	set(m, "hit_rate_percent", r->hit_rate_percent);
-	set(m, "client_cpu_us_per_req", r->client_cpu_us_per_req);
-	set(m, "client_cycles_per_req", r->client_cycles_per_req);
-	set(m, "client_busy_percent", r->client_busy_percent);
-	set(m, "server_cpu_us_per_req", r->server_cpu_us_per_req);
-	set(m, "server_cycles_per_req", r->server_cycles_per_req);
-	set(m, "server_instructions_per_req", r->server_instructions_per_req);
-	set(m, "server_busy_percent", r->server_busy_percent);
-	set(m, "foreign_cpu_percent", r->foreign_cpu_percent);
-	set(m, "steal_percent", r->steal_percent);
-	set(m, "memory_mb", r->memory_mb);
-	for (const struct json *j = json_first(r->sampled); j; j = json_next(j))
+	set(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	set(m, "client_cycles_per_req", cost->client_cycles_per_req);
+	set(m, "client_busy_percent", cost->client_busy_percent);
+	set(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	set(m, "server_cycles_per_req", cost->server_cycles_per_req);
+	set(m, "server_instructions_per_req",
+	    cost->server_instructions_per_req);
+	set(m, "server_busy_percent", cost->server_busy_percent);
+	set(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
+	set(m, "steal_percent", cost->steal_percent);
+	set(m, "memory_mb", cost->memory_mb);
+	for (const struct json *j = json_first(cost->sampled); j;
+	     j = json_next(j))
 		json_set(m, json_key(j), json_dup(j));
 	if (r->service) {
 		set(m, "offered_rps", r->offered_rps);
@@ -141,14 +144,15 @@ errors(const struct engine_result *r)
 }
 
 void
-figures_set(struct json *run, const struct engine_result *r)
+figures_set(struct json *run, const struct engine_result *r,
+    const struct watch_cost *cost)
 {
-	static const char *const bounds[] = {[ENGINE_NEITHER] = "neither",
-	    [ENGINE_SERVER] = "server",
-	    [ENGINE_CLIENT] = "client"};
+	static const char *const bounds[] = {[WATCH_NEITHER] = "neither",
+	    [WATCH_SERVER] = "server",
+	    [WATCH_CLIENT] = "client"};
 	struct json *hists = json_object();
 
-	json_set(run, "metrics", metrics(r));
+	json_set(run, "metrics", metrics(r, cost));
 	encode(hists, "latency_ns", r->latency);
 	encode(hists, "service_ns", r->service);
 	if (json_len(hists))
@@ -156,10 +160,10 @@ figures_set(struct json *run, const struct engine_result *r)
 	else
 		json_free(hists);
 	json_set(run, "series", series(r));
-	if (json_len(r->samples))
-		json_set(run, "samples", json_dup(r->samples));
+	if (json_len(cost->samples))
+		json_set(run, "samples", json_dup(cost->samples));
 	json_set(run, "errors", errors(r));
-	json_set_str(run, "bound", bounds[r->bound]);
+	json_set_str(run, "bound", bounds[cost->bound]);
 }
 
 static bool

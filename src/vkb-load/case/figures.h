@@ -6,9 +6,11 @@
 
 struct engine_result;
 struct json;
+struct watch_cost;
 
 /* Sets metrics, hist, series, errors and bound. What is NAN stays absent. */
-void figures_set(struct json *run, const struct engine_result *);
+void figures_set(
+    struct json *run, const struct engine_result *, const struct watch_cost *);
 
 /*
  * Metrics of n that worked at the same time as one: what they did adds up, of

@@ -14,8 +14,7 @@
 #include "running.h"
 #include "setup.h"
 #include "target.h"
-#include "vkb-load/session/looks.h"
-#include "vkb-load/session/progress.h"
+#include "vkb-load/meter/watch.h"
 #include "vkb-load/session/runner.h"
 
 #include <math.h>
@@ -110,7 +109,6 @@ new_record(
 	json_set_num(run, "order", (double)++m->r->order);
 	json_set_str(run, "started", clock_iso(now));
 	json_set_num(run, "seed", (double)m->roles.works[role->first].seed);
-	looks_record(m->r->looks, role->config, run);
 	json_set(rec, "run", run);
 	json_set(rec, "about", json_dup(json_get(m->cas, "about")));
 	set_env(m, rec);
@@ -196,7 +194,7 @@ watch(void *arg, const struct engine_progress *e)
 		profiles_see(m->profiles, e);
 	if (*r->stop || coproc_news(r->coproc))
 		r->halt = 1;
-	progress_draw(r->progress, e);
+	r->show(r->progress, e);
 }
 
 static struct engine_job
@@ -266,8 +264,8 @@ measured_something(const struct engine_result *r)
 }
 
 static void
-keep_figures(
-    struct measure *m, const struct target *t, struct engine_result *v, int rc)
+keep_figures(struct measure *m, const struct target *t, struct engine_result *v,
+    const struct watch_cost *cost, int rc)
 {
 	struct json *memory = json_object(), *metrics;
 	struct role *role;
@@ -280,7 +278,7 @@ keep_figures(
 		roles_blend(&v[role->first], role->n);
 		if (rc < 0 && !measured_something(&v[role->first]))
 			continue;
-		figures_set(m->recs[i], &v[role->first]);
+		figures_set(m->recs[i], &v[role->first], cost);
 		metrics = json_get(m->recs[i], "metrics");
 		for (const struct json *j = json_first(memory); j;
 		     j = json_next(j))
@@ -295,10 +293,12 @@ load(struct measure *m, const struct target *t)
 {
 	struct engine_result *v = mem_array(m->roles.nworks + 1, sizeof *v);
 	struct engine_job job = job_of(m, t);
+	struct watch_cost cost = {0};
 	size_t nwarm;
 	struct engine_work *warm = roles_warmup(&m->roles, &nwarm);
 	int rc;
 
+	job.cost = &cost;
 	job.warmup = warm;
 	job.nwarmup = nwarm;
 	rc = m->engine->run(m->engine->self, &job, v);
@@ -308,7 +308,8 @@ load(struct measure *m, const struct target *t)
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
 		measure_failed(m, NULL); /* the load did not */
-	keep_figures(m, t, v, rc);
+	keep_figures(m, t, v, &cost, rc);
+	watch_cost_free(&cost);
 	spread(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		engine_result_free(&v[i]);

@@ -1,14 +1,19 @@
 /* The native engine, as engines.h wants it. */
+#include "clock.h"
 #include "engines.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "roles.h"
 #include "target.h"
+#include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/template.h"
-#include "vkb-load/plan/ownkeys.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/meter/watch.h"
+#include "vkb-load/plan/casecheck.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +29,7 @@ cannot_play(const struct json *config)
 		return NULL;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
-	plain = ownkeys_expand(text, NULL);
+	plain = words_expand_prefix(text, NULL);
 	t = template_new(plain, 0, false, &why);
 	free(plain);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
@@ -98,54 +103,134 @@ recall(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
-/* Works with what is known of their datasets; caller frees with free(). */
+/* Who is told, and may stop it, while datasets are read. */
+struct reading {
+	const struct engine_job *job;
+	int64_t told_ns;
+};
+
+#define TELL_NS 250000000 /* between two reports */
+
+static bool
+is_stopped(void *arg)
+{
+	struct reading *r = arg;
+	const struct engine_job *j = r->job;
+	struct engine_progress p = {.rps = NAN, .p99_ms = NAN, .seeding = true};
+	int64_t now = clock_ns();
+
+	if (j->progress && now - r->told_ns > TELL_NS) {
+		r->told_ns = now;
+		j->progress(j->arg, &p);
+	}
+	return j->stop && *j->stop;
+}
+
+/*
+ * The rows that a work sends. 0, or -1 and said; or unsaid when it was stopped.
+ * What is wrong with the work itself the engine says.
+ */
+static int
+find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
+{
+	const struct engine_target *t = &r->job->target->e;
+	struct dataset_want want;
+	struct template *template;
+	char *text, *why;
+	int rc = 0;
+
+	if (!w->text || !w->data || !w->data->path)
+		return 0;
+	text = words_expand_prefix(w->text, t->prefix);
+	template = template_new(text, w->data_size, t->cluster, &why);
+	free(text);
+	if (!template) {
+		free(why);
+		return 0;
+	}
+	want = *w->data;
+	want.fields = template_fields(template);
+	if (*want.fields) {
+		w->rows = datasets_get(datasets, &want, is_stopped, r);
+		rc = w->rows ? 0 : -1;
+	}
+	template_free(template);
+	return rc;
+}
+
+/* Works with their rows; caller frees with free(). NULL as find_rows's -1. */
 static struct engine_work *
-with_data(void *self, const struct engine_work *works, size_t n)
+with_rows(struct datasets *datasets, const struct engine_job *j,
+    const struct engine_work *works, size_t n)
 {
 	struct engine_work *v = mem_array(n + 1, sizeof *v);
+	struct reading r = {.job = j};
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = works[i];
-		v[i].datasets = self;
+		if (find_rows(datasets, &r, &v[i]) < 0) {
+			free(v);
+			return NULL;
+		}
 	}
 	return v;
 }
 
 /* By connections of their own; what it measures is not kept. */
 static int
-warm_up(void *self, const struct engine_job *j)
+warm_up(const struct engine_job *j, const struct engine_work *works)
 {
 	struct engine_result *v = mem_array(j->nwarmup + 1, sizeof *v);
-	struct engine_work *works = with_data(self, j->warmup, j->nwarmup);
 	int rc = 0;
 
 	if (j->nwarmup)
 		rc = engine_run(&j->target->e, works, j->nwarmup, j->stop,
-		    j->progress, j->arg, v);
+		    j->progress, j->arg, NULL, v);
 	for (size_t i = 0; i < j->nwarmup; i++)
 		engine_result_free(&v[i]);
-	free(works);
 	free(v);
+	return rc;
+}
+
+static int
+measure(const struct engine_job *j, const struct engine_work *works,
+    struct engine_result *results)
+{
+	struct watch *watch = watch_new(&j->target->e);
+	struct engine_meter meter = watch_meter(watch);
+	uint64_t requests = 0;
+	int rc;
+
+	rc = engine_run(&j->target->e, works, j->nwork, j->stop, j->progress,
+	    j->arg, &meter, results);
+	for (size_t i = 0; i < j->nwork; i++)
+		requests += results[i].requests;
+	watch_report(watch, requests, j->cost);
+	watch_free(watch);
+	for (size_t i = 0; i < j->nwork && rc >= 0; i++)
+		rc |= sound(j, i, &results[i]);
 	return rc;
 }
 
 static int
 run(void *self, const struct engine_job *j, struct engine_result *results)
 {
-	const struct engine_target *t = &j->target->e;
-	struct engine_work *works = with_data(self, j->work, j->nwork);
-	size_t i;
-	int rc = 0;
+	struct engine_work *works = with_rows(self, j, j->work, j->nwork);
+	struct engine_work *warmup = NULL;
+	int rc = works ? 0 : -1;
 
-	for (i = 0; i < j->nwork && rc == 0; i++)
-		rc = engine_seed(t, &works[i], j->stop, j->progress, j->arg);
+	if (works)
+		warmup = with_rows(self, j, j->warmup, j->nwarmup);
+	if (!warmup)
+		rc = -1;
+	for (size_t i = 0; i < j->nwork && rc == 0; i++)
+		rc = engine_seed(
+		    &j->target->e, &works[i], j->stop, j->progress, j->arg);
 	if (rc == 0)
-		rc = warm_up(self, j);
+		rc = warm_up(j, warmup);
 	if (rc == 0)
-		rc = engine_run(
-		    t, works, j->nwork, j->stop, j->progress, j->arg, results);
-	for (i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= sound(j, i, &results[i]);
+		rc = measure(j, works, results);
+	free(warmup);
 	free(works);
 	return rc;
 }
@@ -153,7 +238,7 @@ run(void *self, const struct engine_job *j, struct engine_result *results)
 struct engine
 native_engine(struct datasets *datasets)
 {
-	return (struct engine){.name = ENGINES_NATIVE,
+	return (struct engine){.name = CASECHECK_NATIVE,
 	    .self = datasets,
 	    .cannot = cannot,
 	    .untried = untried,
@@ -161,18 +246,10 @@ native_engine(struct datasets *datasets)
 	    .run = run};
 }
 
-const char *
-engines_name(const struct json *config)
-{
-	const char *name = json_get_str(config, "engine");
-
-	return name ? name : ENGINES_NATIVE;
-}
-
 const struct engine *
 engines_find(const struct engine *list, const struct json *cas)
 {
-	const char *name = engines_name(json_get(cas, "config"));
+	const char *name = casecheck_engine(json_get(cas, "config"));
 
 	for (; list->name; list++)
 		if (strcmp(list->name, name) == 0)

@@ -40,13 +40,13 @@ populate(const struct target *t, const struct json *cas,
 		*c = (char)toupper((unsigned char)*c);
 	w.command = command_known(name) ? name : with;
 	w.text = command_known(name) ? NULL : with;
-	w.dataset = NULL;
+	w.data = NULL;
 	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
 	w.sequential = true;
 	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;
-	rc = engine_run(&t->e, &w, 1, stop, progress, arg, &result);
+	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
 	report(&result, &rc);
 	free(name);
 	return rc;

@@ -10,7 +10,6 @@
 #include "target.h"
 #include "vkb-load/engine/control.h"
 #include "vkb-load/engine/words.h"
-#include "vkb-load/plan/ownkeys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +185,8 @@ probe(const struct target *t, const struct roles *r, bool after,
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		command = json_get_str(r->v[i].config, "command");
-		text = command ? ownkeys_expand(command, t->e.prefix) : NULL;
+		text =
+		    command ? words_expand_prefix(command, t->e.prefix) : NULL;
 		words = text ? words_split(text, &n, &why) : NULL;
 		free(text);
 		if (!words)

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "mem.h"
 #include "rng.h"
+#include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 
 #include <stdbool.h>
@@ -153,9 +154,6 @@ work(const struct json *c, size_t share)
 	bool named = command_known(command);
 	struct engine_work w = {.command = command,
 	    .text = named ? NULL : command,
-	    .dataset = json_get_str(c, "dataset"),
-	    .xml_element = json_get_str(c, "xml_root_element"),
-	    .maxdocs = (long long)json_get_num(c, "maxdocs", 0),
 	    .data_size = (long long)json_get_num(c, "data_size", 3),
 	    .keyspacelen = (long long)json_get_num(c, "keyspacelen", 0),
 	    .pipeline = (int)json_get_num(c, "pipeline", 1),
@@ -174,6 +172,14 @@ work(const struct json *c, size_t share)
 	if (arrivals && strcmp(arrivals, "poisson") == 0)
 		w.arrivals = ENGINE_POISSON;
 	return w;
+}
+
+static struct dataset_want
+data_of(const struct json *c)
+{
+	return (struct dataset_want){.path = json_get_str(c, "dataset"),
+	    .xml_element = json_get_str(c, "xml_root_element"),
+	    .maxdocs = (long long)json_get_num(c, "maxdocs", 0)};
 }
 
 /* Streams of one case differ, and each is the same in every repetition. */
@@ -211,10 +217,13 @@ roles_make(
 	}
 	share_rate(r);
 	r->works = mem_array(r->nworks + 1, sizeof *r->works);
+	r->data = mem_array(r->nworks + 1, sizeof *r->data);
 	r->cpus = mem_array(r->nworks + 1, sizeof *r->cpus);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].n; k++, n++) {
 			r->works[n] = work(r->v[i].config, r->v[i].n);
+			r->data[n] = data_of(r->v[i].config);
+			r->works[n].data = &r->data[n];
 			r->works[n].seed = r->v[i].seed
 			    ? stream_seed(
 				  (uint64_t)json_num(r->v[i].seed, 0), k)
@@ -231,6 +240,7 @@ roles_free(struct roles *r)
 		json_free(r->v[i].config);
 	free(r->v);
 	free(r->works);
+	free(r->data);
 	free(r->cpus);
 	*r = (struct roles){0};
 }

@@ -25,7 +25,8 @@ struct roles {
 	size_t n;
 	struct engine_work *works; /* all streams; they borrow from the roles */
 	size_t nworks;
-	cpu_set_t *cpus; /* of each stream */
+	struct dataset_want *data; /* of each stream; a path, or NULL */
+	cpu_set_t *cpus;           /* of each stream */
 };
 
 /*

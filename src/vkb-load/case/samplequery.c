@@ -5,8 +5,9 @@
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
-#include "vkb-load/plan/ownkeys.h"
+#include "vkb-load/engine/words.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@
 
 struct samplequery {
 	struct template *t;
-	struct dataset *rows;
+	struct rowset *rows;
 	struct course course;
 	struct keys keys;
 	char *buf;
@@ -26,7 +27,7 @@ samplequery_close(struct samplequery *q)
 	if (!q)
 		return;
 	template_free(q->t);
-	dataset_free(q->rows);
+	rowset_free(q->rows);
 	free(q->buf);
 	free(q);
 }
@@ -35,11 +36,10 @@ samplequery_close(struct samplequery *q)
 static int
 bind(struct samplequery *q, const struct engine_work *w, size_t most)
 {
-	struct dataset_want want = {.path = w->dataset,
-	    .xml_element = w->xml_element,
-	    .maxdocs = (long long)most,
-	    .fields = template_fields(q->t)};
+	struct dataset_want want = *w->data;
 
+	want.maxdocs = (long long)most;
+	want.fields = template_fields(q->t);
 	if (!*want.fields)
 		return 0;
 	q->rows = dataset_read(&want, NULL, NULL);
@@ -54,7 +54,7 @@ samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
 {
 	struct samplequery *q = mem_new(sizeof *q);
 	uint64_t space = w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
-	char *why = NULL, *text = ownkeys_expand(w->text, prefix);
+	char *why = NULL, *text = words_expand_prefix(w->text, prefix);
 
 	q->keys = (struct keys){.space = space, .count = space};
 	q->course.sequential = w->sequential;

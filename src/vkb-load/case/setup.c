@@ -6,7 +6,6 @@
 #include "target.h"
 #include "vkb-load/engine/control.h"
 #include "vkb-load/engine/words.h"
-#include "vkb-load/plan/ownkeys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +80,7 @@ setup_run(const struct target *t, const struct json *list, const char *what)
 
 	for (const struct json *v = json_first(list); v && rc == 0;
 	     v = json_next(v)) {
-		text = ownkeys_expand(json_str(v), t->e.prefix);
+		text = words_expand_prefix(json_str(v), t->e.prefix);
 		words = words_split(text, &n, &why);
 		if (!words)
 			rc = err_fail("%s '%s': %s", what, text, why);

@@ -1,6 +1,6 @@
 /*
  * Rows of foreign data for requests: the fields that a template names, read
- * once from a file and kept ready to be sent, shared by all threads.
+ * once from a file into a rowset.
  *
  * What a file is its name says: .csv, .tsv, .xml, .npy, .jsonl (or .ndjson);
  * any other is read as CSV. CSV and TSV are RFC 4180 with the names in the
@@ -16,10 +16,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-struct dataset;
 struct datasets;
+struct rowset;
 
 struct dataset_want {
 	const char *path;
@@ -31,30 +30,12 @@ struct dataset_want {
 /*
  * NULL, and said with FILE:LINE: it cannot be read, has no row, a row is
  * malformed, or a field is unknown (then those there are). NULL and unsaid:
- * 'stop' (may be NULL) was true; it is asked for each row.
+ * 'stop' (may be NULL) was true; it is asked for each row. Caller frees with
+ * rowset_free.
  */
 typedef bool dataset_stop_fn(void *arg);
-struct dataset *dataset_read(
+struct rowset *dataset_read(
     const struct dataset_want *, dataset_stop_fn *stop, void *arg);
-void dataset_free(struct dataset *);
-
-uint64_t dataset_rows(const struct dataset *);
-int dataset_field(const struct dataset *, const char *name); /* -1: none */
-size_t dataset_mean(const struct dataset *);    /* bytes of a row */
-size_t dataset_longest(const struct dataset *); /* of all fields of a row */
-
-/*
- * A row: where each field ends, counted from the end of that list, then the
- * fields, each a RESP bulk string. 64 bytes behind any may be read as well.
- */
-struct dataset_row {
-	const uint32_t *ends;
-	const char *bytes;
-};
-struct dataset_row dataset_row(const struct dataset *, uint64_t);
-
-/* The value in a bulk string of n bytes; *n becomes its length. */
-const char *dataset_value(const char *bulk, size_t *n);
 
 /*
  * What has been read, for further runs: read again where the file has changed
@@ -62,7 +43,7 @@ const char *dataset_value(const char *bulk, size_t *n);
  */
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);
-const struct dataset *datasets_get(struct datasets *,
+const struct rowset *datasets_get(struct datasets *,
     const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 
 #endif

@@ -2,6 +2,7 @@
 #include "err.h"
 #include "mem.h"
 #include "str.h"
+#include "vkb-load/engine/rowset.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 
 struct entry {
-	struct dataset *d;
+	struct rowset *d;
 	char *path, *element;
 	long long maxdocs;
 	struct stat st;
@@ -29,7 +30,7 @@ datasets_new(void)
 static void
 drop(struct entry *e)
 {
-	dataset_free(e->d);
+	rowset_free(e->d);
 	free(e->path);
 	free(e->element);
 }
@@ -55,15 +56,15 @@ same_file(const struct stat *a, const struct stat *b)
 }
 
 static bool
-has_fields(const struct dataset *d, const char *const *fields)
+has_fields(const struct rowset *d, const char *const *fields)
 {
 	for (; *fields; fields++)
-		if (dataset_field(d, *fields) < 0)
+		if (rowset_field(d, *fields) < 0)
 			return false;
 	return true;
 }
 
-const struct dataset *
+const struct rowset *
 datasets_get(struct datasets *s, const struct dataset_want *want,
     dataset_stop_fn *stop, void *arg)
 {

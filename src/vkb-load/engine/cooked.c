@@ -2,8 +2,8 @@
 #include "digits.h"
 #include "mem.h"
 #include "shape.h"
-#include "vkb-load/data/dataset.h"
-#include "vkb-load/data/swapfile.h"
+#include "rowset.h"
+#include "arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ write_row(struct cooked *c, const struct template *t, const struct shape *s,
 		}
 		place = (uint32_t)n;
 		if (c->places_file &&
-		    swapfile_add(c->places_file, &place, sizeof place) < 0)
+		    arena_add(c->places_file, &place, sizeof place) < 0)
 			return 0;
 		zeros = p->kind == PIECE_TAG ? 3 : DIGITS_12;
 		memset(to + n, '0', zeros);
@@ -57,28 +57,28 @@ static int
 write_all(struct cooked *c, const struct template *t, const struct shape *s,
     size_t most)
 {
-	uint64_t rows = dataset_rows(t->rows), i, at;
+	uint64_t rows = rowset_count(t->rows), i, at;
 	size_t extra = sizeof at + c->npatches * sizeof *c->places, n;
 	char *to;
 
 	for (i = 0; i <= rows; i++) {
-		at = swapfile_size(c->bytes_file);
+		at = arena_size(c->bytes_file);
 		if (at + (i + 1) * extra > most ||
-		    swapfile_add(c->at_file, &at, sizeof at) < 0)
+		    arena_add(c->at_file, &at, sizeof at) < 0)
 			return -1;
 		if (i == rows)
 			break;
-		to = swapfile_room(c->bytes_file, template_room(t, 0));
+		to = arena_room(c->bytes_file, template_room(t, 0));
 		n = to ? write_row(c, t, s, i, to) : 0;
 		if (!n)
 			return -1;
-		swapfile_keep(c->bytes_file, n);
+		arena_keep(c->bytes_file, n);
 	}
-	c->bytes = swapfile_bytes(c->bytes_file);
-	c->at = (const uint64_t *)(const void *)swapfile_bytes(c->at_file);
+	c->bytes = arena_bytes(c->bytes_file);
+	c->at = (const uint64_t *)(const void *)arena_bytes(c->at_file);
 	if (c->places_file)
-		c->places = (const uint32_t *)(const void *)swapfile_bytes(
-		    c->places_file);
+		c->places =
+		    (const uint32_t *)(const void *)arena_bytes(c->places_file);
 	return 0;
 }
 
@@ -88,13 +88,13 @@ cooked_new(const struct template *t, const struct shape *s, size_t most)
 	struct cooked *c;
 
 	if (!s->uses[TEMPLATE_ROWS] ||
-	    dataset_rows(t->rows) > most / (dataset_mean(t->rows) + s->len))
+	    rowset_count(t->rows) > most / (rowset_mean(t->rows) + s->len))
 		return NULL;
 	c = mem_new(sizeof *c);
-	c->bytes_file = swapfile_new(0);
-	c->at_file = swapfile_new(0);
+	c->bytes_file = arena_new(0);
+	c->at_file = arena_new(0);
 	if (moves(s, &c->npatches))
-		c->places_file = swapfile_new(0);
+		c->places_file = arena_new(0);
 	if (write_all(c, t, s, most) == 0)
 		return c;
 	cooked_free(c);
@@ -106,8 +106,8 @@ cooked_free(struct cooked *c)
 {
 	if (!c)
 		return;
-	swapfile_free(c->bytes_file);
-	swapfile_free(c->at_file);
-	swapfile_free(c->places_file);
+	arena_free(c->bytes_file);
+	arena_free(c->at_file);
+	arena_free(c->places_file);
 	free(c);
 }

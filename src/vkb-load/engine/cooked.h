@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct shape;
-struct swapfile;
+struct arena;
 struct template;
 
 struct cooked {
@@ -22,7 +22,7 @@ struct cooked {
 	 */
 	const uint32_t *places;
 	uint32_t npatches;
-	struct swapfile *bytes_file, *at_file, *places_file;
+	struct arena *bytes_file, *at_file, *places_file;
 };
 
 /* NULL: the shape has no field, or all rows would take more than 'most' bytes.

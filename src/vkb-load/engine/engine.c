@@ -1,3 +1,4 @@
+#include "words.h"
 #include "clock.h"
 #include "hist.h"
 #include "mem.h"
@@ -8,8 +9,6 @@
 #include "str.h"
 #include "streams.h"
 #include "tls.h"
-#include "vkb-load/data/dataset.h"
-#include "vkb-load/plan/ownkeys.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TELL_NS 250000000              /* between two reports */
 #define BEFOREHAND ((size_t)256 << 20) /* bytes, of a command of a template */
 
 const char *const *
@@ -305,60 +303,8 @@ run_close_intervals(struct run *r, bool all)
 struct made {
 	struct command *command, *refill;
 	struct template *template;
-	const struct dataset *rows;
 	bool shared; /* the template is that of another */
 };
-
-/* Who is told, and may stop it, while datasets are read. */
-struct reading {
-	struct datasets *datasets; /* where the work has none */
-	const volatile int *stop;
-	engine_progress_fn *progress;
-	void *arg;
-	int64_t told_ns;
-};
-
-static bool
-stopped(void *arg)
-{
-	struct reading *r = arg;
-	struct engine_progress p = {.rps = NAN, .p99_ms = NAN, .seeding = true};
-	int64_t now = clock_ns();
-
-	if (r->progress && now - r->told_ns > TELL_NS) {
-		r->told_ns = now;
-		r->progress(r->arg, &p);
-	}
-	return r->stop && *r->stop;
-}
-
-/* 0, or -1 and said; or unsaid when it was stopped. */
-static int
-read_rows(struct made *m, const struct engine_work *w, struct reading *r)
-{
-	struct dataset_want want = {.path = w->dataset,
-	    .xml_element = w->xml_element,
-	    .maxdocs = w->maxdocs,
-	    .fields = template_fields(m->template)};
-
-	if (!*want.fields)
-		return 0;
-	if (!w->dataset)
-		return err_fail(
-		    "'%s' names a field, and there is no dataset", w->text);
-	m->rows = datasets_get(
-	    w->datasets ? w->datasets : r->datasets, &want, stopped, r);
-	if (!m->rows)
-		return -1;
-	template_bind(m->template, m->rows, BEFOREHAND);
-	return 0;
-}
-
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 /* Parallel clients send the same commands of the same rows; SIZE_MAX: none. */
 static size_t
@@ -368,11 +314,8 @@ alike(const struct engine_work *works, size_t i)
 
 	for (size_t j = 0; j < i && w->text; j++) {
 		v = &works[j];
-		if (same_text(v->text, w->text) &&
-		    same_text(v->dataset, w->dataset) &&
-		    same_text(v->xml_element, w->xml_element) &&
-		    v->maxdocs == w->maxdocs && v->datasets == w->datasets &&
-		    v->data_size == w->data_size)
+		if (v->text && strcmp(v->text, w->text) == 0 &&
+		    v->rows == w->rows && v->data_size == w->data_size)
 			return j;
 	}
 	return SIZE_MAX;
@@ -384,15 +327,22 @@ make(struct made *m, const struct engine_target *t, const struct engine_work *w)
 	char *why, *text;
 
 	if (w->text) {
-		text = ownkeys_expand(w->text, t->prefix);
+		text = words_expand_prefix(w->text, t->prefix);
 		m->template =
 		    template_new(text, w->data_size, t->cluster, &why);
 		free(text);
-		if (m->template)
-			return 0;
-		err_say("'%s': %s", w->text, why);
-		free(why);
-		return -1;
+		if (!m->template) {
+			err_say("'%s': %s", w->text, why);
+			free(why);
+			return -1;
+		}
+		if (*template_fields(m->template) && !w->rows)
+			return err_fail(
+			    "'%s' names a field, and there is no dataset",
+			    w->text);
+		if (*template_fields(m->template))
+			template_bind(m->template, w->rows, BEFOREHAND);
+		return 0;
 	}
 	m->command =
 	    command_new(w->command, w->data_size, t->cluster, t->prefix);
@@ -413,13 +363,13 @@ drop(struct made *m)
 
 /* Each row of a dataset, and each number in sequence, is for one stream. */
 static void
-share(struct run_options *o, const struct made *m, size_t n,
+share(struct run_options *o, const struct engine_work *works, size_t n,
     _Atomic uint64_t *counters)
 {
 	size_t i, first;
 
 	for (i = 0; i < n; i++) {
-		for (first = 0; m[first].rows != m[i].rows; first++)
+		for (first = 0; works[first].rows != works[i].rows; first++)
 			continue;
 		o[i].taken[TEMPLATE_SEQ] = &counters[n];
 		o[i].taken[TEMPLATE_ROWS] = &counters[first];
@@ -429,15 +379,11 @@ share(struct run_options *o, const struct made *m, size_t n,
 int
 engine_run(const struct engine_target *t, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
-    struct engine_result *results)
+    const struct engine_meter *meter, struct engine_result *results)
 {
 	struct run_options *o = mem_array(n, sizeof *o);
 	struct made *m = mem_array(n, sizeof *m);
 	_Atomic uint64_t *counters = mem_array(n + 1, sizeof *counters);
-	struct reading reading = {.datasets = datasets_new(),
-	    .stop = stop,
-	    .progress = progress,
-	    .arg = arg};
 	size_t i, first;
 	int rc = -1;
 
@@ -449,9 +395,7 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 		if (first != SIZE_MAX) {
 			m[i] = m[first];
 			m[i].shared = true;
-		} else if (make(&m[i], t, &works[i]) < 0 ||
-		    (m[i].template &&
-			read_rows(&m[i], &works[i], &reading) < 0))
+		} else if (make(&m[i], t, &works[i]) < 0)
 			goto out;
 		o[i] = (struct run_options){.only_node = SIZE_MAX,
 		    .space = run_space(&works[i]),
@@ -460,12 +404,11 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 		    .template = m[i].template,
 		    .refill = m[i].refill};
 	}
-	share(o, m, n, counters);
-	rc = streams_run(t, works, o, n, stop, progress, arg, results);
+	share(o, works, n, counters);
+	rc = streams_run(t, works, o, n, stop, progress, arg, meter, results);
 out:
 	for (i = 0; i < n; i++)
 		drop(&m[i]);
-	datasets_free(reading.datasets);
 	free(counters);
 	free(m);
 	free(o);

@@ -32,9 +32,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+struct dataset_want;
 struct hist;
-struct json;
+struct rowset;
 
 struct engine_node {
 	const char *host;
@@ -61,12 +63,10 @@ enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
 struct engine_work {
 	const char *command; /* a named test: SET, LRANGE_100, ... */
 	const char *text;    /* or, not NULL: a template, see template.h */
-	const char *dataset; /* file of what its __field:NAME__ name; NULL */
-	const char *xml_element;   /* one document in it; NULL: "doc" */
-	long long maxdocs;         /* only so many of its rows; 0: all */
-	struct datasets *datasets; /* what was read before; NULL */
-	long long data_size;       /* bytes */
-	long long keyspacelen;     /* 0: one key */
+	const struct rowset *rows; /* of what its __field:NAME__ name; NULL */
+	const struct dataset_want *data; /* the caller's: where they are from */
+	long long data_size;             /* bytes */
+	long long keyspacelen;           /* 0: one key */
 	int pipeline;
 	int clients; /* over all threads; in a cluster, one connection each to
 			each node, else one */
@@ -90,16 +90,6 @@ struct engine_error {
 	char text[192]; /* first one seen, whole */
 	uint64_t count;
 };
-
-/*
- * Server-bound: the busiest main thread of the servers used at least so much of
- * a CPU (I/O threads spin, so they say nothing). Client-bound: not that, but
- * the busiest client thread did. Where neither did, since CPUs are shared: the
- * side of which such a thread ran or waited for a CPU for so long; if both did,
- * the one that used more of it.
- */
-#define ENGINE_BUSY_PERCENT 90
-enum engine_bound { ENGINE_NEITHER, ENGINE_SERVER, ENGINE_CLIENT };
 
 struct engine_interval { /* about one second each */
 	double at_s;     /* its end, since the start of the measured time */
@@ -132,19 +122,9 @@ struct engine_result {
 	double unanswered;   /* requests without a reply in time, or at all */
 	double reconnects;   /* connections that broke, and were opened again */
 	double pushes;       /* push messages; NAN without RESP3 */
-	double hit_rate_percent; /* reads that got something */
-	double client_cpu_us_per_req, client_cycles_per_req;
-	double client_busy_percent; /* busiest thread */
-	double server_cpu_us_per_req;
-	double server_cycles_per_req, server_instructions_per_req;
-	double server_busy_percent; /* busiest main thread of the servers */
-	double foreign_cpu_percent, steal_percent; /* of the whole machine */
-	double memory_mb;     /* resident memory of the servers, summed */
-	struct json *sampled; /* more metrics, by name; owned */
-	struct json *samples; /* the course of them; owned */
+	double hit_rate_percent;         /* reads that got something */
 	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
 	uint64_t refilled; /* elements put back while popping, see above */
-	enum engine_bound bound;
 };
 
 struct engine_progress {
@@ -155,6 +135,17 @@ struct engine_progress {
 
 /* Called about four times a second from the calling thread; may be NULL. */
 typedef void engine_progress_fn(void *arg, const struct engine_progress *);
+
+/*
+ * Told of the measured time of a run, by the calling thread: 'connected' once,
+ * with the threads that make the load; then 'begin' and 'end' while they live.
+ */
+struct engine_meter {
+	void (*connected)(void *arg, const pid_t *tids, size_t n);
+	void (*begin)(void *arg);
+	void (*end)(void *arg);
+	void *arg;
+};
 
 /* Names of the tests this engine knows, NULL ends the list; static. */
 const char *const *engine_commands(void);
@@ -181,8 +172,7 @@ int engine_seed(const struct engine_target *, const struct engine_work *,
  * Runs n streams of work at the same time, each with its connections, threads
  * and rate. All connect before the first request is sent, then one gate starts
  * them. Each ends by its duration or its requests; 'results' has one for each,
- * whose histograms hist_merge adds up. What client and servers spent is that
- * of all streams, in each result.
+ * whose histograms hist_merge adds up. 'meter' may be NULL.
  *
  * 0, or -1 and said. *stop is polled: when it becomes non-zero the run ends
  * early with -1, and when one stream fails all do. What was measured until
@@ -191,7 +181,7 @@ int engine_seed(const struct engine_target *, const struct engine_work *,
  */
 int engine_run(const struct engine_target *, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *, void *arg,
-    struct engine_result *results);
+    const struct engine_meter *, struct engine_result *results);
 void engine_result_free(struct engine_result *);
 
 #endif

@@ -2,7 +2,7 @@
 #include "digits.h"
 #include "keys.h"
 #include "shape.h"
-#include "vkb-load/data/dataset.h"
+#include "rowset.h"
 
 #include <string.h>
 
@@ -126,7 +126,7 @@ value_of(struct draw *d, const struct piece *p)
 }
 
 static const char *
-value(const struct dataset_row *r, uint32_t which, size_t *n)
+value(const struct rowset_row *r, uint32_t which, size_t *n)
 {
 	uint32_t from = which ? r->ends[which - 1] : 0;
 
@@ -135,7 +135,7 @@ value(const struct dataset_row *r, uint32_t which, size_t *n)
 }
 
 static char *
-put_length(char *to, const struct piece *p, const struct dataset_row *r)
+put_length(char *to, const struct piece *p, const struct rowset_row *r)
 {
 	const struct piece *q = p;
 	size_t sum = p->n, n;
@@ -145,7 +145,7 @@ put_length(char *to, const struct piece *p, const struct dataset_row *r)
 		do
 			q++;
 		while (q->kind != PIECE_VALUE);
-		dataset_value(value(r, q->which, &n), &n);
+		rowset_value(value(r, q->which, &n), &n);
 		sum += n;
 	}
 	*to++ = '$';
@@ -157,7 +157,7 @@ put_length(char *to, const struct piece *p, const struct dataset_row *r)
 
 static char *
 compose(const struct template *t, const struct piece *p,
-    const struct piece *end, struct draw *d, const struct dataset_row *r,
+    const struct piece *end, struct draw *d, const struct rowset_row *r,
     char *to)
 {
 	const char *v;
@@ -173,7 +173,7 @@ compose(const struct template *t, const struct piece *p,
 			to = copy(to, v, n);
 			break;
 		case PIECE_VALUE:
-			v = dataset_value(value(r, p->which, &n), &n);
+			v = rowset_value(value(r, p->which, &n), &n);
 			to = copy(to, v, n);
 			break;
 		case PIECE_LENGTH:
@@ -199,7 +199,7 @@ size_t
 shape_write(const struct template *t, const struct shape *s, size_t first,
     size_t end, uint64_t row, char *to)
 {
-	struct dataset_row r = dataset_row(t->rows, row);
+	struct rowset_row r = rowset_row(t->rows, row);
 
 	return (size_t)(compose(t, s->pieces + first, s->pieces + end, NULL, &r,
 			    to) -
@@ -346,7 +346,7 @@ make_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
 {
 	const struct shape *s = &t->shapes[0];
 	const struct cooked *k = s->cooked;
-	uint64_t rows = dataset_rows(t->rows), row;
+	uint64_t rows = rowset_count(t->rows), row;
 	uint32_t made = 0, m;
 	char *to = buf;
 	size_t bytes;
@@ -383,8 +383,8 @@ template_make(const struct template *t, struct course *c,
 {
 	struct draw d = {
 	    .keys = keys, .course = c, .wide = keys->space > 100000000};
-	uint64_t row = 0, rows = t->rows ? dataset_rows(t->rows) : 0;
-	struct dataset_row r = {0};
+	uint64_t row = 0, rows = t->rows ? rowset_count(t->rows) : 0;
+	struct rowset_row r = {0};
 	const struct shape *s;
 	char *to = buf;
 	uint64_t turn;
@@ -406,7 +406,7 @@ template_make(const struct template *t, struct course *c,
 			to = make_row(s, &d, row, to);
 		} else {
 			if (s->uses[TEMPLATE_ROWS])
-				r = dataset_row(t->rows, row);
+				r = rowset_row(t->rows, row);
 			to = compose(
 			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
 		}
@@ -419,14 +419,14 @@ template_make(const struct template *t, struct course *c,
 }
 
 void
-template_bind(struct template *t, const struct dataset *rows, size_t most)
+template_bind(struct template *t, const struct rowset *rows, size_t most)
 {
 	uint64_t uses = t->before[TEMPLATE_ROWS][t->ncycle];
 
 	t->rows = rows;
 	if (rows && t->ncycle)
 		t->command.len +=
-		    dataset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
+		    rowset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
 	t->command.constant = t->alike ? t->command.constant : t->command.len;
 	for (size_t i = 0; rows && i < t->nshapes; i++)
 		t->shapes[i].cooked = cooked_new(t, &t->shapes[i], most);
@@ -443,7 +443,7 @@ longest(const struct template *t, const struct shape *s)
 		    s->pieces[i].kind == PIECE_VALUE;
 	if (!fields)
 		return s->len;
-	return s->len + fields * (dataset_longest(t->rows) + DIGITS_MOST + 3);
+	return s->len + fields * (rowset_longest(t->rows) + DIGITS_MOST + 3);
 }
 
 size_t

@@ -1,5 +1,4 @@
 #include "hist.h"
-#include "json.h"
 #include "mem.h"
 #include "run.h"
 
@@ -134,8 +133,6 @@ run_results(struct run *r, struct engine_result *out)
 void
 engine_result_free(struct engine_result *r)
 {
-	json_free(r->sampled);
-	json_free(r->samples);
 	hist_free(r->latency);
 	hist_free(r->service);
 	free(r->intervals);

@@ -127,8 +127,8 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.pipeline = (int)(SEED_BATCH / o.command->len) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
-	rc = streams_run(
-	    t, &work, &o, 1, s->stop, s->progress ? report : NULL, s, NULL);
+	rc = streams_run(t, &work, &o, 1, s->stop, s->progress ? report : NULL,
+	    s, NULL, NULL);
 	command_free(o.command);
 	return rc;
 }

@@ -48,7 +48,7 @@ struct template
 	size_t nbytes;
 	char **fields;
 	size_t nfields;
-	const struct dataset *rows;
+	const struct rowset *rows;
 	uint32_t *cycle; /* the shape of each turn */
 	uint64_t ncycle;
 	uint64_t *before[TEMPLATE_KINDS]; /* taken by the turns before */

@@ -1,12 +1,10 @@
 #include "streams.h"
 #include "clock.h"
 #include "hist.h"
-#include "json.h"
 #include "losses.h"
 #include "mem.h"
 #include "run.h"
 #include "slotmap.h"
-#include "vkb-load/meter/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@ struct streams {
 	struct gate gate;
 	struct run *runs;
 	size_t n;
-	struct watch *watch;
+	const struct engine_meter *meter;
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;
@@ -195,6 +193,13 @@ tell(struct streams *s, int64_t now)
 }
 
 static void
+tell_begin(const struct streams *s)
+{
+	if (s->meter)
+		s->meter->begin(s->meter->arg);
+}
+
+static void
 supervise(struct streams *s)
 {
 	int64_t now, look = clock_ns() + LOOK_NS, next;
@@ -215,11 +220,12 @@ supervise(struct streams *s)
 		pthread_mutex_unlock(&s->gate.lock);
 		now = clock_ns();
 		if (!begun && now >= s->t0) {
-			watch_begin(s->watch);
+			tell_begin(s);
 			begun = true;
 		}
 		if (begun && !ended && (now >= s->t1 || done)) {
-			watch_end(s->watch);
+			if (s->meter)
+				s->meter->end(s->meter->arg);
 			ended = true;
 		}
 		halted(s);
@@ -232,43 +238,10 @@ supervise(struct streams *s)
 	}
 }
 
-/* What the client and the servers spent is that of all streams together. */
 static void
-report(struct streams *s, struct engine_result *results)
-{
-	struct engine_result all = {0}, *r;
-	size_t i;
-
-	for (i = 0; i < s->n; i++) {
-		run_results(&s->runs[i], &results[i]);
-		all.requests += results[i].requests;
-	}
-	watch_report(s->watch, &all);
-	for (i = 0; i < s->n; i++) {
-		r = &results[i];
-		r->client_cpu_us_per_req = all.client_cpu_us_per_req;
-		r->client_cycles_per_req = all.client_cycles_per_req;
-		r->client_busy_percent = all.client_busy_percent;
-		r->server_cpu_us_per_req = all.server_cpu_us_per_req;
-		r->server_cycles_per_req = all.server_cycles_per_req;
-		r->server_instructions_per_req =
-		    all.server_instructions_per_req;
-		r->server_busy_percent = all.server_busy_percent;
-		r->foreign_cpu_percent = all.foreign_cpu_percent;
-		r->steal_percent = all.steal_percent;
-		r->memory_mb = all.memory_mb;
-		r->sampled = json_dup(all.sampled);
-		r->samples = json_dup(all.samples);
-		r->bound = all.bound;
-	}
-	engine_result_free(&all);
-}
-
-static struct watch *
-new_watch(const struct streams *s, const struct engine_target *t)
+tell_connected(const struct streams *s)
 {
 	pid_t *tids = NULL;
-	struct watch *w;
 	size_t i, j, n = 0;
 
 	for (i = 0; i < s->n; i++)
@@ -276,9 +249,8 @@ new_watch(const struct streams *s, const struct engine_target *t)
 			tids = mem_resize(tids, n + 1, sizeof *tids);
 			tids[n++] = s->runs[i].workers[j].tid;
 		}
-	w = watch_new(t, tids, n);
+	s->meter->connected(s->meter->arg, tids, n);
 	free(tids);
-	return w;
 }
 
 static void
@@ -336,20 +308,27 @@ gate_init(struct gate *g)
 int
 streams_run(const struct engine_target *t, const struct engine_work *works,
     const struct run_options *options, size_t n, const volatile int *stop,
-    engine_progress_fn *progress, void *arg, struct engine_result *results)
+    engine_progress_fn *progress, void *arg, const struct engine_meter *meter,
+    struct engine_result *results)
 {
-	struct streams s = {
-	    .n = n, .stop = stop, .progress = progress, .arg = arg};
+	struct streams s = {.n = n,
+	    .meter = meter,
+	    .stop = stop,
+	    .progress = progress,
+	    .arg = arg};
+	bool begun = false;
 	size_t i;
 	int rc = -1;
 
 	gate_init(&s.gate);
 	s.runs = mem_array(n, sizeof *s.runs);
 	if (start(&s, t, works, options) == 0 && connected(&s)) {
-		s.watch = new_watch(&s, t);
-		set_times(&s); /* opening the counters took its time */
+		begun = true;
+		if (meter)
+			tell_connected(&s);
+		set_times(&s); /* the meter took its time */
 		if (s.t0 == s.runs[0].start)
-			watch_begin(s.watch);
+			tell_begin(&s);
 		set_times(&s);
 		supervise(&s);
 		rc = halted(&s) ? -1 : 0;
@@ -362,9 +341,8 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 	join(&s);
 	if (rc == 0 && losses_fail(s.runs, n))
 		rc = -1;
-	if (results && s.watch)
-		report(&s, results);
-	watch_free(s.watch);
+	for (i = 0; results && begun && i < n; i++)
+		run_results(&s.runs[i], &results[i]);
 	for (i = 0; i < n; i++)
 		run_fini(&s.runs[i]);
 	free(s.runs);

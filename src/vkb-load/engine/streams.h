@@ -10,11 +10,12 @@
 struct run_options;
 
 /*
- * 'works' with 'options', n of each; 'results' may be NULL. As engine_run, and
- * the first that fails ends the others.
+ * 'works' with 'options', n of each; 'meter' and 'results' may be NULL. As
+ * engine_run, and the first that fails ends the others.
  */
 int streams_run(const struct engine_target *, const struct engine_work *works,
     const struct run_options *options, size_t n, const volatile int *stop,
-    engine_progress_fn *, void *arg, struct engine_result *results);
+    engine_progress_fn *, void *arg, const struct engine_meter *,
+    struct engine_result *results);
 
 #endif

@@ -3,7 +3,7 @@
 #include "digits.h"
 #include "mem.h"
 #include "shape.h"
-#include "vkb-load/data/dataset.h"
+#include "rowset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@
 #include "rng.h"
 
 struct command;
-struct dataset;
+struct rowset;
 struct keys;
 struct template;
 
@@ -46,7 +46,7 @@ const char *const *template_fields(const struct template *);
  * Before it is used: the rows, borrowed. NULL where it names no fields. Up to
  * 'most' bytes of each of its commands are written beforehand, for speed.
  */
-void template_bind(struct template *, const struct dataset *, size_t most);
+void template_bind(struct template *, const struct rowset *, size_t most);
 
 /*
  * A command as the engine's parts want to see one: a typical length, and where

@@ -102,3 +102,18 @@ words_free(char **list)
 		free(*w);
 	free(list);
 }
+
+char *
+words_expand_prefix(const char *text, const char *prefix)
+{
+	struct str s = {0};
+	const char *at;
+
+	for (; (at = strstr(text, WORDS_PREFIX));
+	     text = at + strlen(WORDS_PREFIX)) {
+		str_addn(&s, text, (size_t)(at - text));
+		str_add(&s, prefix ? prefix : "");
+	}
+	str_add(&s, text);
+	return str_take(&s);
+}

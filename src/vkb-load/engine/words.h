@@ -21,4 +21,11 @@ void words_free(char **);
  */
 int words_next(const char **text, bool bytes, struct str *to, const char **why);
 
+/*
+ * The text with each "__prefix__" replaced: it stands where the prefix of our
+ * own keys goes, see engine_target. NULL removes it. Caller frees.
+ */
+#define WORDS_PREFIX "__prefix__"
+char *words_expand_prefix(const char *text, const char *prefix);
+
 #endif

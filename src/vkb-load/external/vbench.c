@@ -420,7 +420,7 @@ measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
 	set_figures(r, metrics);
-	watch_report(c.watch, r);
+	watch_report(c.watch, r->requests, j->cost);
 	rc = witnessed(r, &before, &after, p);
 out:
 	json_free(metrics);

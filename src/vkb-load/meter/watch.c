@@ -1,6 +1,7 @@
 #include "watch.h"
 #include "clock.h"
 #include "cpustat.h"
+#include "json.h"
 #include "machine.h"
 #include "mem.h"
 #include "sampler.h"
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -172,15 +172,12 @@ free_sample(struct sample *s)
 	free(s->main_wait);
 }
 
-/* The servers, and room for n samples of the client. */
-static struct watch *
-watch_servers(const struct engine_target *t, size_t n)
+struct watch *
+watch_new(const struct engine_target *t)
 {
 	struct watch *w = mem_new(sizeof *w);
 	size_t i;
 
-	w->tids = mem_array(n + 1, sizeof *w->tids);
-	w->ntids = n;
 	w->threads = 1;
 	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
 	for (i = 0; i < t->nnodes; i++)
@@ -189,32 +186,58 @@ watch_servers(const struct engine_target *t, size_t n)
 	/* With a server elsewhere the sum would be that of some. */
 	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
 		watch_threads(&w->server, w->pids[i]);
-	new_sample(&w->begin, w);
-	new_sample(&w->end, w);
 	return w;
 }
 
-struct watch *
-watch_new(const struct engine_target *t, const pid_t *tids, size_t n)
+/* The client has n threads, or is a child whose threads are not known. */
+static void
+watch_client(struct watch *w, const pid_t *tids, size_t n)
 {
-	struct watch *w = watch_servers(t, n);
-
-	if (n)
-		memcpy(w->tids, tids, n * sizeof *tids);
-	for (size_t i = 0; i < n; i++)
+	w->tids = mem_array(n + 1, sizeof *w->tids);
+	w->ntids = n;
+	for (size_t i = 0; i < n && !w->child; i++) {
+		w->tids[i] = tids[i];
 		add_thread(&w->client, tids[i]);
-	w->sampler = sampler_new(w->pids, w->npids, tids, n, 0);
-	return w;
+	}
+	new_sample(&w->begin, w);
+	new_sample(&w->end, w);
+	w->sampler =
+	    sampler_new(w->pids, w->npids, tids, w->child ? 0 : n, w->child);
+}
+
+static void
+client_connected(void *watch, const pid_t *tids, size_t n)
+{
+	watch_client(watch, tids, n);
+}
+
+static void
+time_begins(void *watch)
+{
+	watch_begin(watch);
+}
+
+static void
+time_ends(void *watch)
+{
+	watch_end(watch);
+}
+
+struct engine_meter
+watch_meter(struct watch *w)
+{
+	return (struct engine_meter){
+	    client_connected, time_begins, time_ends, w};
 }
 
 struct watch *
 watch_child(const struct engine_target *t, pid_t pid, int threads)
 {
-	struct watch *w = watch_servers(t, 1);
+	struct watch *w = watch_new(t);
 
 	w->child = pid;
 	w->threads = threads;
-	w->sampler = sampler_new(w->pids, w->npids, NULL, 0, pid);
+	watch_client(w, NULL, 1);
 	return w;
 }
 
@@ -297,34 +320,37 @@ longest_wanted(const struct sample *a, const struct sample *b, bool client,
 	return fmin(100 * most / threads / ns, 100);
 }
 
-enum engine_bound
+enum watch_bound
 watch_bound(struct watch_busy server, struct watch_busy client)
 {
 	bool both;
 
-	if (server.ran >= ENGINE_BUSY_PERCENT)
-		return ENGINE_SERVER;
-	if (client.ran >= ENGINE_BUSY_PERCENT)
-		return ENGINE_CLIENT;
-	both = server.wanted >= ENGINE_BUSY_PERCENT &&
-	    client.wanted >= ENGINE_BUSY_PERCENT;
+	if (server.ran >= WATCH_BUSY_PERCENT)
+		return WATCH_SERVER;
+	if (client.ran >= WATCH_BUSY_PERCENT)
+		return WATCH_CLIENT;
+	both = server.wanted >= WATCH_BUSY_PERCENT &&
+	    client.wanted >= WATCH_BUSY_PERCENT;
 	if (both)
-		return server.ran >= client.ran ? ENGINE_SERVER : ENGINE_CLIENT;
-	if (server.wanted >= ENGINE_BUSY_PERCENT)
-		return ENGINE_SERVER;
-	return client.wanted >= ENGINE_BUSY_PERCENT ? ENGINE_CLIENT
-						    : ENGINE_NEITHER;
+		return server.ran >= client.ran ? WATCH_SERVER : WATCH_CLIENT;
+	if (server.wanted >= WATCH_BUSY_PERCENT)
+		return WATCH_SERVER;
+	return client.wanted >= WATCH_BUSY_PERCENT ? WATCH_CLIENT
+						   : WATCH_NEITHER;
 }
 
 void
-watch_report(const struct watch *w, struct engine_result *r)
+watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 {
 	double ns = (double)(w->end.at_ns - w->begin.at_ns);
 	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
 	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
-	double n = r->requests ? (double)r->requests : NAN;
+	double n = requests ? (double)requests : NAN;
 	double client, busiest, server, unused, main_thread;
 
+	*r = (struct watch_cost){0};
+	if (!w->sampler)
+		return;
 	difference(
 	    w->begin.client_ns, w->end.client_ns, w->ntids, &client, &busiest);
 	difference(
@@ -358,4 +384,12 @@ watch_report(const struct watch *w, struct engine_result *r)
 	    (struct watch_busy){r->client_busy_percent,
 		longest_wanted(
 		    &w->begin, &w->end, true, w->ntids, w->threads)});
+}
+
+void
+watch_cost_free(struct watch_cost *c)
+{
+	json_free(c->sampled);
+	json_free(c->samples);
+	c->sampled = c->samples = NULL;
 }

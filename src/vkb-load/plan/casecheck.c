@@ -168,3 +168,11 @@ casecheck_server(const struct json *cas, const char *where)
 	return err_fail("%s: case '%s': 'server' is not what '%s' says", where,
 	    json_get_str(cas, "id"), wrong);
 }
+
+const char *
+casecheck_engine(const struct json *config)
+{
+	const char *name = json_get_str(config, "engine");
+
+	return name ? name : CASECHECK_NATIVE;
+}

@@ -1,3 +1,4 @@
+#include "casecheck.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -5,7 +6,6 @@
 #include "plan.h"
 #include "record.h"
 #include "str.h"
-#include "vkb-load/case/engines.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -91,9 +91,9 @@ plan_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-resp3");
 	if (json_get_bool(c, "no_flush", false))
 		str_add(s, "-no_flush");
-	if (strcmp(engines_name(c), ENGINES_NATIVE) != 0) {
+	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0) {
 		str_addc(s, '-');
-		plain(s, engines_name(c));
+		plain(s, casecheck_engine(c));
 	} else if (latency)
 		str_add(s, "-bfb");
 	settings(s, json_get(c, "config_set"));

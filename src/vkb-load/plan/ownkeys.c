@@ -1,8 +1,7 @@
 #include "ownkeys.h"
+#include "casecheck.h"
 #include "json.h"
 #include "mem.h"
-#include "str.h"
-#include "vkb-load/case/engines.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
 
@@ -11,26 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK "__prefix__"
+#define MARK WORDS_PREFIX
 
 /* The members of a configuration that hold commands, and lists of them. */
 static const char *const texts[] = {"command", "populate_with"};
 static const char *const lists[] = {"setup_commands", "teardown_commands"};
 static const char *const sides[] = {"writes", "reads"};
-
-char *
-ownkeys_expand(const char *text, const char *prefix)
-{
-	struct str s = {0};
-	const char *at;
-
-	for (; (at = strstr(text, MARK)); text = at + strlen(MARK)) {
-		str_addn(&s, text, (size_t)(at - text));
-		str_add(&s, prefix ? prefix : "");
-	}
-	str_add(&s, text);
-	return str_take(&s);
-}
 
 static void
 strip_member(struct json *of, const char *key)
@@ -40,7 +25,7 @@ strip_member(struct json *of, const char *key)
 
 	if (!text || !strstr(text, MARK))
 		return;
-	without = ownkeys_expand(text, NULL);
+	without = words_expand_prefix(text, NULL);
 	json_set_str(of, key, without);
 	free(without);
 }
@@ -56,7 +41,8 @@ strip_list(struct json *of, const char *key)
 		return;
 	out = json_array();
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
-		without = ownkeys_expand(json_str(j) ? json_str(j) : "", NULL);
+		without =
+		    words_expand_prefix(json_str(j) ? json_str(j) : "", NULL);
 		json_push(out, json_string(without));
 		free(without);
 	}
@@ -126,7 +112,7 @@ ownkeys_cannot(const struct json *cas)
 	bool mixed = json_get(c, "writes") || json_get(c, "reads");
 	char *why = NULL;
 
-	if (strcmp(engines_name(c), ENGINES_NATIVE) != 0)
+	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0)
 		return mem_str("with --no-flush all keys have a prefix, which "
 			       "this engine does not give them");
 	if (json_get(c, "config_set"))

@@ -8,9 +8,6 @@
 
 struct json;
 
-/* The text with each "__prefix__" replaced; NULL removes it. Caller frees. */
-char *ownkeys_expand(const char *text, const char *prefix);
-
 /* Removes it from all commands of a case's identity. */
 void ownkeys_strip(struct json *config);
 

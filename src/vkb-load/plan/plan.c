@@ -13,7 +13,6 @@
 #include "ownkeys.h"
 #include "record.h"
 #include "str.h"
-#include "vkb-load/case/engines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -148,7 +147,7 @@ canonical(struct json *config)
 
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");
-	if (strcmp(engines_name(config), ENGINES_NATIVE) != 0) {
+	if (strcmp(casecheck_engine(config), CASECHECK_NATIVE) != 0) {
 		if (!latency)
 			json_set_str(config, "latency", "batch-first-byte");
 	} else if (latency && strcmp(latency, "request") == 0)

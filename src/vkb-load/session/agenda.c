@@ -15,6 +15,7 @@
 #include "vkb-load/case/roles.h"
 #include "vkb-load/data/makedata.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/casecheck.h"
 #include "vkb-load/plan/ownkeys.h"
 #include "vkb-load/plan/plan.h"
 
@@ -34,7 +35,7 @@ cannot(const struct agenda *a, const struct json *cas)
 		return mem_str(why);
 	if (!e)
 		return mem_printf("there is no engine '%s'",
-		    engines_name(json_get(cas, "config")));
+		    casecheck_engine(json_get(cas, "config")));
 	for (const struct json *b = json_first(json_get(cas, "before")); b;
 	     b = json_next(b)) {
 		its = cannot(a, b);

@@ -1,6 +1,7 @@
 #include "runner.h"
 #include "err.h"
 #include "json.h"
+#include "looks.h"
 #include "mem.h"
 #include "precise.h"
 #include "progress.h"
@@ -69,6 +70,17 @@ plan_steps(struct call *x)
 		if (s->run && scene_resets(s->cas))
 			needed = false;
 	}
+}
+
+static void
+start_measure(struct call *x, struct measure *m, const struct json *cas)
+{
+	struct runner *r = x->r;
+
+	measure_init(m, r, cas, x->v->slot);
+	for (size_t i = 0; i < m->roles.n; i++)
+		looks_record(r->looks, m->roles.v[i].config,
+		    json_get(m->recs[i], "run"));
 }
 
 /* The usual metrics of all roles together, for what looks at them. */
@@ -231,7 +243,7 @@ one(struct call *x, const struct step *s, bool last)
 	if (measured(x, s) && !x->v->profile)
 		r->announce(
 		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
-	measure_init(&m, r, s->cas, x->v->slot);
+	start_measure(x, &m, s->cas);
 	if (!measured(x, s) || x->v->profile)
 		r->order -= m.roles.n;
 	if (measured(x, s) && x->v->profile)
@@ -263,7 +275,7 @@ attempt(struct call *x, const struct step *s)
 
 	x->r->announce(
 	    x->r->arg, x->v->slot, x->r->scenes[x->v->slot->scene].v[s->at]);
-	measure_init(&m, x->r, s->cas, x->v->slot);
+	start_measure(x, &m, s->cas);
 	x->r->order -= m.roles.n;
 	k = lease_start(&l, s->cas, &why);
 	if (k < 0)

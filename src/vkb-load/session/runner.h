@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "order.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/scene.h"
 
 struct coproc;
@@ -30,6 +31,7 @@ struct runner {
 	struct results *results;
 	const struct profiles_opts *profiles;
 	struct progress *progress;
+	engine_progress_fn *show; /* what a run does, with that */
 	struct logs *logs;
 	char run_name[32];       /* of the visit at work, for the logs */
 	struct running *running; /* NULL: servers of our own, by vkb-serve */

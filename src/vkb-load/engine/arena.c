@@ -1,4 +1,4 @@
-#include "swapfile.h"
+#include "arena.h"
 #include "cgroup.h"
 #include "err.h"
 #include "mem.h"
@@ -13,7 +13,7 @@
 
 #define FIRST (1 << 20)
 
-struct swapfile {
+struct arena {
 	char *map;
 	size_t size, cap, limit;
 	int fd; /* -1: plain memory */
@@ -32,10 +32,10 @@ quarter_of_memory(void)
 	return (size_t)(memory / 4);
 }
 
-struct swapfile *
-swapfile_new(size_t limit)
+struct arena *
+arena_new(size_t limit)
 {
-	struct swapfile *s = mem_new(sizeof *s);
+	struct arena *s = mem_new(sizeof *s);
 
 	s->fd = -1;
 	s->limit = limit ? limit : quarter_of_memory();
@@ -43,7 +43,7 @@ swapfile_new(size_t limit)
 }
 
 void
-swapfile_free(struct swapfile *s)
+arena_free(struct arena *s)
 {
 	if (!s)
 		return;
@@ -72,7 +72,7 @@ open_file(const char *dir)
 
 /* From plain memory into a file, as large as 'cap'. */
 static int
-move_out(struct swapfile *s, size_t cap)
+move_out(struct arena *s, size_t cap)
 {
 	const char *dir = getenv("TMPDIR");
 	char *map;
@@ -102,7 +102,7 @@ move_out(struct swapfile *s, size_t cap)
 }
 
 static int
-grow(struct swapfile *s, size_t cap)
+grow(struct arena *s, size_t cap)
 {
 	char *map;
 	int e;
@@ -132,10 +132,9 @@ grow(struct swapfile *s, size_t cap)
 }
 
 char *
-swapfile_room(struct swapfile *s, size_t n)
+arena_room(struct arena *s, size_t n)
 {
-	size_t need = s->size + n + SWAPFILE_SLACK,
-	       cap = s->cap ? s->cap : FIRST;
+	size_t need = s->size + n + ARENA_SLACK, cap = s->cap ? s->cap : FIRST;
 
 	while (cap < need)
 		cap += cap / 2;
@@ -146,15 +145,15 @@ swapfile_room(struct swapfile *s, size_t n)
 }
 
 void
-swapfile_keep(struct swapfile *s, size_t n)
+arena_keep(struct arena *s, size_t n)
 {
 	s->size += n;
 }
 
 int
-swapfile_add(struct swapfile *s, const void *p, size_t n)
+arena_add(struct arena *s, const void *p, size_t n)
 {
-	char *to = swapfile_room(s, n);
+	char *to = arena_room(s, n);
 
 	if (!to)
 		return -1;
@@ -165,13 +164,13 @@ swapfile_add(struct swapfile *s, const void *p, size_t n)
 }
 
 char *
-swapfile_bytes(struct swapfile *s)
+arena_bytes(struct arena *s)
 {
 	return s->map;
 }
 
 size_t
-swapfile_size(const struct swapfile *s)
+arena_size(const struct arena *s)
 {
 	return s->size;
 }
