@@ -54,6 +54,11 @@ test_that 'by time' vkb-load --runs 1 --duration 200ms --warmup 100ms \
   --case 'SET*' c.json
 test_same true "$(jq '.config.duration_s == 0.2 and .metrics.elapsed_s > 0.15' \
   .out)" 'it took the time'
+test_same true "$(jq '.metrics | def near(a; b): a > .8 * b and a < 1.25 * b;
+  (.requests / .elapsed_s / 1e4) as $k |
+  near(.client_cpu_us_per_req * $k; .client_busy_percent) and
+  near(.server_cpu_us_per_req * $k; .server_busy_percent)' .out)" \
+  'CPU time of all requests is the share of the time that one thread was busy'
 test_that '--seed' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
 jq -c .run.seed .out >seeds
 test_that '--seed again' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
@@ -195,6 +200,29 @@ test_match "the case has maxmemory '54mb', the server '57671680'" .err \
   'running: setting of a start'
 sed 's/54mb/55mb/' own.json >own2.json
 test_that 'unless it has them' vkb-load --port "$port" --runs 1 own2.json
+# Each unit of memory that a server knows, of the sizes that it reports.
+units='maxmemory 3gb
+repl-backlog-size 70000k
+client-query-buffer-limit 2g
+proto-max-bulk-len 3m
+active-defrag-ignore-bytes 90kb
+auto-aof-rewrite-min-size 5000B
+maxmemory-clients 5mb
+stream-node-max-bytes 4096'
+echo "$units" | while read -r name value; do
+  valkey-cli -p "$port" config set "$name" "$value"
+done >set.said
+test_same 8 "$(grep -c OK set.said)" 'a server takes all units of memory'
+sed "s/{\"maxmemory\":\"54mb\"}/$(echo "$units" |
+  jq -Rnc '[inputs / " " | {(.[0]): .[1]}] | add')/" own.json >units.json
+test_that 'settings agree whatever the unit' \
+  vkb-load --port "$port" --runs 1 units.json
+valkey-cli -p "$port" config set proto-max-bulk-len 3mb >/dev/null
+test_status 2 'but not one that is larger' \
+  vkb-load --port "$port" --runs 1 units.json
+test_match "has proto-max-bulk-len '3m', the server '3145728'" .err \
+  'a thousand is not 1024'
+valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 sed 's/maxmemory/no-such/' set.json >no.json
 test_status 2 'nor settings' vkb-load --port "$port" --runs 1 no.json
 test_match "no setting 'no-such'" .err 'running: setting'

@@ -36,6 +36,19 @@ test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'and what to do next'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
   'the records name the key too'
+commit_at() { perl -e 'printf "%04x%036x", ($ARGV[0] * 40503 + 1) % 65536, $ARGV[0]' "$1"; }
+old=$(commit_at $(($(jq -s 'map(select(.kind == "regression").indexes[0]) | max' records) - 1)))
+last=$(commit_at "$(jq -s 'map(select(.kind == "regression").indexes[1]) | min' records)")
+from=$(printf %.12s "$old") to=$(printf %.12s "$last")
+test_same "vkb-build $from $to | vkb-load --builds - --runs 10 CONFIG | vkb-stats | vkb-compare --baseline $from
+git log -p $from..$to" "$(sed -n -e 's/^ *`\(vkb-build .*\)`$/\1/p' -e 's/.*`\(git log .*\)`$/\1/p' text)" \
+  'the commands measure the commit before the change against the last that may have done it'
+test_match "/compare/$old\.\.\.$last\)" text 'the link compares the same two'
+for odd in "$old" "$last"; do
+  sed "s/$odd/a label/" h >labelled
+  test_status 1 'one of the two is no commit' issue labelled
+  test_absent '/compare/|vkb-build|git log' .out 'then no command names it'
+done
 history 1 60 3 >flat
 test_that 'no regression' issue flat
 test_empty_file .out 'no issue is printed'
@@ -109,7 +122,11 @@ test_empty "$(tr -d '[:print:]\n' <.out)" 'and visible'
 test_same 1 "$(grep -c '^# ' .out)" 'one title'
 test_empty "$(awk 'NR == 1 && length > 258' .out)" 'no longer than one may be'
 test_same 1 "$(keys .out | wc -l | tr -d ' ')" 'one key'
-for repository in 'https://github.com/a/b' 'a/b/c' 'a/..' '../b' '-a/b' 'a b/c' \
+long=$(printf '%0100d' 0) owner=$(printf %.39s "$long")
+sed "s|valkey-io/valkey|$owner/$long|" h >other
+issue other >.out
+test_match "\\(https://github.com/$owner/$long/commit/" .out 'a name of 39 and 100 characters has links'
+for repository in "0$owner/x" "x/0$long" 'https://github.com/a/b' 'a/b/c' 'a/..' '../b' '-a/b' 'a b/c' \
   'a/b](http://x)' 'evil.com/x' '/b' 'a/' 'javascript:x/y'; do
   sed "s|valkey-io/valkey|$repository|" h >other
   issue other >.out

@@ -21,8 +21,9 @@ struct point {
 	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
 	char *name;           /* for people */
-	double at;            /* place on the line of commits; -1: none there */
-	bool lost;            /* it has no place: its values are not used */
+	double at; /* place on the line of commits, if there is a line;
+		    * -1: none there */
+	bool lost; /* it has no place: its values are not used */
 };
 
 struct series {

@@ -74,9 +74,10 @@ worst(const struct findings *all, size_t group)
 
 		if (!finding_counts(f))
 			continue;
-		if (!best || size > most) {
+		size = isnan(size) ? 0 : size;
+		if (size > most) {
 			best = f;
-			most = isnan(size) ? -1 : size;
+			most = size;
 		}
 	}
 	return best;

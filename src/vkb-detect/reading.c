@@ -145,7 +145,7 @@ point_of(struct reading *in, struct branch *h, const struct json *subject)
 	if (id == h->npoints) {
 		h->points = mem_grow(
 		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
-		h->points[h->npoints++] = (struct point){.at = -1};
+		h->points[h->npoints++] = (struct point){0};
 	}
 	know(&h->points[id], subject);
 	str_free(&key);

@@ -324,8 +324,8 @@ losses(void)
 	static const struct {
 		const char *command, *error;
 		size_t failed, kase;
-	} want[] = {{"A9", "y", 3, 0}, {"A9", "x", 2, 0}, {"A10", "z", 1, 1},
-	    {"A11", "e", 4, 2}};
+	} want[] = {{"A9", "y", 3, 0}, {"A9", "x", 2, 0}, {"A9", "w", 1, 0},
+	    {"A10", "z", 1, 1}, {"A11", "e", 4, 2}};
 	struct branch b;
 	struct str s = {0};
 
@@ -335,13 +335,14 @@ losses(void)
 			add_failure(&s, COMMIT(1), "{\"command\":\"A9\"}", "x");
 		add_failure(&s, COMMIT(2), "{\"command\":\"A9\"}", "y");
 	}
+	add_failure(&s, COMMIT(3), "{\"command\":\"A9\"}", "w");
 	str_add(&s,
 	    "{\"type\":\"summary\",\"v\":1,\"subject\":{" COMMIT(
 		2) "},\"config\":{\"command\":\"A11\"},\"n\":0,\"failed\":4,"
 		   "\"errors\":[\"e\",\"f\"],\"metrics\":{}}\n");
-	tap_ok(read_branch(&b, &s, 0) == 0 && b.nlosses == 4 && b.nseries == 0,
+	tap_ok(read_branch(&b, &s, 0) == 0 && b.nlosses == 5 && b.nseries == 0,
 	    "failed runs, also of a summary of nothing else");
-	for (size_t i = 0; i < b.nlosses && i < 4; i++) {
+	for (size_t i = 0; i < b.nlosses && i < 5; i++) {
 		tap_ok(b.losses[i].failed == want[i].failed &&
 			b.losses[i].kase == want[i].kase,
 		    "%s: %zu of case %zu", want[i].command, want[i].failed,
@@ -450,6 +451,7 @@ exact(void)
 	static const double jumps[] = {
 	    100, 96, 96, 90, 90, NAN, 120, 120, 114, 114};
 	static const double back[] = {100, 100, 80, 80, 97, 97};
+	static const double edge[] = {100, 100, 80, 80, 95, 95};
 	static const double partly[] = {100, 100, 80, 80, 94, 94};
 	static const double beyond[] = {100, 100, 80, 80, 110, 110};
 	static const char text[] =
@@ -495,6 +497,14 @@ exact(void)
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>97 "
 	    "fresh stands",
 	    "a level within the margin of the first: it was taken back");
+	finding_free(&all);
+	branch_free(&b);
+	history(&b, edge, 6);
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>95 "
+	    "fresh stands",
+	    "a level at the margin of the first is within it");
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, partly, 6);

@@ -123,7 +123,7 @@ advice(void)
 	for (size_t i = 0; i < 4; i++) {
 		rows[i].pair = &pairs[i / 2];
 		rows[i].facts.paired = true;
-		rows[i].minutes = (double[]){2, 3, 4, 1}[i];
+		rows[i].minutes = (double[]){2, 3, .5, .25}[i];
 		rows[i].needed = (size_t[]){20, 10, 12, 8}[i];
 	}
 	c.count[VERDICT_INCONCLUSIVE] = 3;
@@ -131,7 +131,7 @@ advice(void)
 	c.count[VERDICT_EQUIVALENT] = 5;
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c, names,
-	    "Not settled: 4 of 9 rows; 12 more rounds (about 7m00s) would "
+	    "Not settled: 4 of 9 rows; 12 more rounds (about 3m30s) would "
 	    "settle 3 rows; 1 row is too noisy to settle",
 	    "the most rounds of all rows, the longest of each case added");
 	rows[0].facts.m = 6;

@@ -34,6 +34,7 @@ write_all(const struct template *t, struct course *c, uint32_t n, size_t full,
 {
 	char *buf = mem_new(template_room(t, full));
 	struct str s = {0};
+	uint64_t turn = c->turn + n;
 	uint32_t k;
 	size_t got;
 
@@ -45,6 +46,7 @@ write_all(const struct template *t, struct course *c, uint32_t n, size_t full,
 	}
 	free(buf);
 	*len = s.len;
+	tap_ok(n == 0 && c->turn == turn, "a course knows its turn");
 	return str_take(&s);
 }
 

@@ -1,14 +1,18 @@
 /* Which side was the limit of a run, and how long a thread waits for a CPU. */
 #include "tap.h"
 
+#include "json.h"
 #include "vkb-load/meter/task.h"
 #include "vkb-load/meter/watch.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static enum watch_bound
@@ -84,10 +88,239 @@ waits(void)
 	    "what is gone is not known");
 }
 
+/* What a number must lie between: what surely was within the time that was
+ * watched, and what was in a time around it. */
+struct bounds {
+	double lo, hi;
+};
+
+/* Readings of the kernel before and after watch_begin and watch_end. */
+enum reading { WALL, THREAD, PROCESS, CHILD, SWITCHES, READINGS };
+
+struct readings {
+	double v[4][READINGS];
+};
+
+static double
+read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void
+read_all(struct readings *r, int at, pid_t child)
+{
+	clockid_t clock = CLOCK_MONOTONIC;
+	struct rusage usage;
+
+	if (child)
+		clock_getcpuclockid(child, &clock);
+	getrusage(RUSAGE_THREAD, &usage);
+	r->v[at][WALL] = read_clock(CLOCK_MONOTONIC);
+	r->v[at][THREAD] = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	r->v[at][PROCESS] = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+	r->v[at][CHILD] = read_clock(clock);
+	r->v[at][SWITCHES] = (double)usage.ru_nvcsw;
+}
+
+/* schedstat is brought up to date once a tick: 10 ms more or less. */
+static struct bounds
+bounds_of(const struct readings *r, enum reading what)
+{
+	double slack = what == SWITCHES ? 0 : 1e7;
+
+	return (struct bounds){r->v[2][what] - r->v[1][what] - slack,
+	    r->v[3][what] - r->v[0][what] + slack};
+}
+
+static struct bounds
+divide(struct bounds a, struct bounds b, double factor)
+{
+	return (struct bounds){factor * a.lo / b.hi, factor * a.hi / b.lo};
+}
+
+static void
+check_within(double v, struct bounds b, const char *what)
+{
+	if (!tap_ok(v >= b.lo && v <= b.hi, "%s", what))
+		printf("# %g is not within %g .. %g\n", v, b.lo, b.hi);
+}
+
+static void
+burn(clockid_t clock, double ns)
+{
+	double end = read_clock(clock) + ns;
+
+	while (read_clock(clock) < end)
+		;
+}
+
+struct helper {
+	int to[2], from[2];
+};
+
+/* Burns 150 ms, and answers each byte. */
+static void *
+help(void *arg)
+{
+	struct helper *h = arg;
+	char c;
+
+	burn(CLOCK_THREAD_CPUTIME_ID, 1.5e8);
+	while (read(h->to[0], &c, 1) == 1 && write(h->from[1], &c, 1) == 1)
+		;
+	return NULL;
+}
+
+/*
+ * This process as server and client: its first thread, which is the client,
+ * burns 300 ms of CPU time and waits 100 times, and another one 150 ms.
+ */
+static void
+costs(void)
+{
+	pid_t self = getpid();
+	struct engine_node node = {.pid = self};
+	struct engine_target t = {.nodes = &node, .nnodes = 1};
+	struct engine_result r = {.requests = 1000};
+	struct watch *w = watch_new(&t, &self, 1);
+	struct bounds wall, client, server, busy;
+	struct readings at;
+	struct helper h;
+	pthread_t thread;
+	double resident, sum = 0;
+	char c = 0;
+
+	if (pipe(h.to) < 0 || pipe(h.from) < 0)
+		return;
+	burn(CLOCK_THREAD_CPUTIME_ID, 5e7); /* before it is watched */
+	read_all(&at, 0, 0);
+	watch_begin(w);
+	read_all(&at, 1, 0);
+	pthread_create(&thread, NULL, help, &h);
+	burn(CLOCK_THREAD_CPUTIME_ID, 3e8);
+	for (int i = 0; i < 100; i++)
+		if (write(h.to[1], &c, 1) != 1 || read(h.from[0], &c, 1) != 1)
+			break;
+	resident = task_resident_mb(self);
+	read_all(&at, 2, 0);
+	watch_end(w);
+	read_all(&at, 3, 0);
+	close(h.to[1]);
+	pthread_join(thread, NULL);
+	watch_report(w, &r);
+	wall = bounds_of(&at, WALL);
+	client = bounds_of(&at, THREAD);
+	server = bounds_of(&at, PROCESS);
+	busy = divide(client, wall, 100);
+	busy.hi = fmin(busy.hi, 100);
+	check_within(r.client_cpu_us_per_req,
+	    (struct bounds){client.lo / 1e6, client.hi / 1e6},
+	    "the client costs the time of its thread, in us for each request");
+	check_within(r.server_cpu_us_per_req,
+	    (struct bounds){server.lo / 1e6, server.hi / 1e6},
+	    "the server costs the time of all its threads");
+	check_within(r.client_busy_percent, busy,
+	    "the client is busy while its thread runs");
+	check_within(r.server_busy_percent, busy,
+	    "the server is busy while its first thread runs");
+	tap_near(r.memory_mb, resident, .1, "memory is what is resident");
+	tap_ok(isnan(r.steal_percent) ||
+		(r.steal_percent >= 0 && r.steal_percent <= 100),
+	    "what the host took is a share");
+	tap_ok(isnan(r.foreign_cpu_percent) ||
+		(r.foreign_cpu_percent >= 0 && r.foreign_cpu_percent <= 100),
+	    "what others used is a share");
+	check_within(json_get_num(r.sampled, "cpu_avg_percent", NAN),
+	    divide(server, wall, 100), "CPU of the server in percent of one");
+	check_within(
+	    json_get_num(r.sampled, "client_voluntary_switches_per_s", NAN),
+	    divide(bounds_of(&at, SWITCHES), wall, 1e9),
+	    "the client waited so often in a second");
+	tap_ok(json_get_num(r.sampled, "client_voluntary_switches_per_s", 0) <
+		json_get_num(r.sampled, "server_voluntary_switches_per_s", 0),
+	    "the server more often: all its threads count");
+	check_within(json_num(json_at(json_get(r.samples, "at_s"),
+				  json_len(json_get(r.samples, "at_s")) - 1),
+			 NAN),
+	    (struct bounds){wall.lo / 1e9, wall.hi / 1e9},
+	    "the last sample is at the end, in seconds");
+	for (const struct json *j = json_first(json_get(r.samples, "threads"));
+	     j; j = json_next(j))
+		if (json_get_num(j, "pid", 0) == self)
+			sum = fmax(sum, json_get_num(j, "cpu_percent", 0));
+	check_within(sum, divide(client, wall, 100),
+	    "the thread that ran most was the first");
+	check_within(json_get_num(r.samples, "cost_percent", NAN),
+	    (struct bounds){
+		1e-4, 100 * (server.hi - client.lo - 1.4e8) / wall.lo},
+	    "sampling costs less than what is left");
+	engine_result_free(&r);
+	r = (struct engine_result){0};
+	watch_report(w, &r);
+	tap_ok(isnan(r.client_cpu_us_per_req) &&
+		isnan(r.server_cpu_us_per_req) &&
+		isnan(r.client_cycles_per_req),
+	    "without requests nothing is the cost of one");
+	engine_result_free(&r);
+	watch_free(w);
+	close(h.to[0]);
+	close(h.from[0]);
+	close(h.from[1]);
+}
+
+/* Another program of two threads as the client, and no server on this host. */
+static void
+child_costs(void)
+{
+	struct engine_node node = {.pid = 0};
+	struct engine_target t = {.nodes = &node, .nnodes = 1};
+	struct engine_result r = {.requests = 500};
+	struct bounds wall, client;
+	struct readings at;
+	clockid_t clock;
+	struct watch *w;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (volatile int spin = 0;; spin = !spin)
+			continue;
+	clock_getcpuclockid(pid, &clock);
+	w = watch_child(&t, pid, 2);
+	read_all(&at, 0, pid);
+	watch_begin(w);
+	read_all(&at, 1, pid);
+	while (read_clock(clock) < at.v[1][CHILD] + 2e8)
+		;
+	read_all(&at, 2, pid);
+	watch_end(w);
+	read_all(&at, 3, pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	watch_report(w, &r);
+	wall = bounds_of(&at, WALL);
+	client = bounds_of(&at, CHILD);
+	check_within(r.client_cpu_us_per_req,
+	    (struct bounds){client.lo / 5e5, client.hi / 5e5},
+	    "another program costs the time of its process");
+	check_within(r.client_busy_percent, divide(client, wall, 50),
+	    "each of its two threads was busy for half of that");
+	tap_ok(isnan(r.server_cpu_us_per_req) && isnan(r.server_busy_percent) &&
+		isnan(r.memory_mb) && !json_get(r.sampled, "cpu_avg_percent"),
+	    "of a server elsewhere nothing is known");
+	engine_result_free(&r);
+	watch_free(w);
+}
+
 int
 main(void)
 {
 	verdicts();
 	waits();
+	costs();
+	child_costs();
 	return tap_done();
 }

@@ -1,0 +1,313 @@
+/* vkb-load: what a terminal shows of a session, and the file its runs go to. */
+#include "tap.h"
+
+#include "clock.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/session/progress.h"
+#include "vkb-load/session/results.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+
+static struct json *
+parse(const char *s)
+{
+	return json_parse(s, strlen(s), NULL, NULL);
+}
+
+/* ---- the terminal */
+
+static int screen; /* the other end of the terminal that stderr is */
+
+/* stderr becomes a terminal of so many columns; what it was is returned. */
+static int
+open_screen(void)
+{
+	struct termios raw;
+	int was = dup(STDERR_FILENO), end;
+
+	screen = posix_openpt(O_RDWR | O_NOCTTY);
+	if (was < 0 || screen < 0 || grantpt(screen) < 0 ||
+	    unlockpt(screen) < 0 ||
+	    (end = open(ptsname(screen), O_RDWR | O_NOCTTY)) < 0)
+		return -1;
+	tcgetattr(end, &raw);
+	cfmakeraw(&raw);
+	tcsetattr(end, TCSANOW, &raw);
+	dup2(end, STDERR_FILENO);
+	close(end);
+	return was;
+}
+
+static void
+set_columns(unsigned short n)
+{
+	struct winsize w = {.ws_col = n, .ws_row = 24};
+
+	ioctl(screen, TIOCSWINSZ, &w);
+}
+
+/* What the terminal shows arrives soon, in pieces. */
+static void
+check_screen(const char *want, const char *what)
+{
+	struct pollfd fd = {.fd = screen, .events = POLLIN};
+	char got[400];
+	size_t n = 0;
+	ssize_t k;
+
+	while (n < sizeof got - 1 &&
+	    poll(&fd, 1, n < strlen(want) ? 10000 : 0) > 0 &&
+	    (k = read(screen, got + n, sizeof got - 1 - n)) > 0)
+		n += (size_t)k;
+	got[n] = '\0';
+	tap_str(got, want, what);
+}
+
+static void
+draw(struct progress *p, struct engine_progress e)
+{
+	p->drawn = 0;
+	progress_draw(p, &e);
+}
+
+#define WIPE "\r\033[K"
+
+static void
+lines(void)
+{
+	struct progress p;
+	struct json *rec = parse("{\"metrics\":{\"rps\":12345,"
+				 "\"p50_latency_ms\":0.25,"
+				 "\"p99_latency_ms\":4.5}}"),
+		    *bad = parse("{\"error\":\"it broke\"}"),
+		    *timed = parse("{\"duration_s\":3,\"warmup_s\":2}"),
+		    *cold = parse("{\"duration_s\":3}"),
+		    *counted = parse("{\"requests\":3}");
+	int was = open_screen();
+
+	if (was < 0) {
+		tap_ok(false, "a terminal can be opened");
+		return;
+	}
+	set_columns(0);
+	progress_open(&p, false, true, 2);
+	p.total = 3;
+	tap_near(progress_guess(&p, 0, timed), 5.5, 1e-12,
+	    "a run takes its time, its warm-up, and half a second");
+	tap_near(progress_guess(&p, 0, cold), 3.5, 1e-12, "or no warm-up");
+	tap_ok(progress_guess(&p, 0, counted) < 0,
+	    "how long requests take is not known before");
+	progress_begin(&p, "SET", -1);
+	progress_draw(&p, &(struct engine_progress){.seeding = true});
+	check_screen(WIPE "1/3 SET  seeding", "a run that is prepared");
+	progress_draw(&p, &(struct engine_progress){.warmup = true});
+	check_screen("", "nothing is drawn again at once");
+	p.drawn -= SECOND / 5;
+	progress_draw(
+	    &p, &(struct engine_progress){.warmup = true, .done = .041});
+	check_screen(
+	    WIPE "1/3 SET  warm-up 4%", "but a fifth of a second later");
+	p.left_s = 65;
+	p.started = clock_ns() - 60 * SECOND;
+	draw(&p,
+	    (struct engine_progress){
+		.done = .5, .rps = 12345, .p99_ms = 1.2346});
+	check_screen(WIPE "1/3 SET 50%  ETA 5.0s  12.3K req/s  p99 1.235 ms",
+	    "a run that is measured");
+	p.most = true;
+	p.started = clock_ns() - 70 * SECOND;
+	draw(&p, (struct engine_progress){.done = 1});
+	check_screen(WIPE "1/3 SET 100%  ETA <0.0s",
+	    "what is late has no time left; it may be less");
+	p.name = "a name of forty characters, not one less";
+	p.left_s = -1;
+	draw(&p, (struct engine_progress){.done = .25, .rps = 1e6});
+	check_screen(WIPE "1/3 a name of forty characters, not one less 25%  "
+			  "1.00M req/s",
+	    "eighty columns where the terminal does not say");
+	set_columns(30);
+	draw(&p, (struct engine_progress){.done = .25});
+	check_screen(WIPE "1/3 a name of forty character",
+	    "one column of a narrow terminal stays free");
+	p.name = "SET";
+	p.started = clock_ns() - 4 * SECOND;
+	progress_end(&p, 1, rec);
+	check_screen(WIPE
+	    "vkb: 1/3 SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
+	    "a run that is over is told, after the line is wiped");
+	tap_ok(
+	    p.done == 1 && p.took[1] >= 4 && p.took[1] < 100 && p.took[0] == 0,
+	    "it took its time");
+	tap_near(progress_guess(&p, 1, timed), p.took[1], 1e-12,
+	    "which is what the next one will take");
+	p.took[1] = 7;
+	progress_end(&p, 1, bad);
+	check_screen("vkb: 2/3 SET: failed\n", "a failed run is told");
+	tap_ok(p.done == 2 && p.took[1] == 7, "and says no time");
+	progress_end(&p, 1, NULL);
+	check_screen("", "a run that was not finished is not");
+	tap_ok(p.done == 2, "nor is it counted");
+	draw(&p, (struct engine_progress){.done = 0});
+	progress_close(&p);
+	check_screen(WIPE "3/3 SET" WIPE, "nothing stays on the terminal");
+	progress_open(&p, true, false, 1);
+	progress_begin(&p, "SET", 1);
+	draw(&p, (struct engine_progress){.done = .5});
+	check_screen("", "a quiet session shows nothing");
+	progress_close(&p);
+	dup2(was, STDERR_FILENO);
+	close(was);
+	close(screen);
+	json_free(rec);
+	json_free(bad);
+	json_free(timed);
+	json_free(cold);
+	json_free(counted);
+}
+
+/* ---- the file */
+
+static char path[] = "/tmp/vkb-session.XXXXXX";
+
+static void
+write_file(const struct str *s)
+{
+	FILE *f = fopen(path, "w");
+
+	fwrite(s->s, 1, s->len, f);
+	fclose(f);
+}
+
+static void
+add_run(struct str *s, const char *label, const char *command, int index,
+    const char *status)
+{
+	str_printf(s,
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},"
+	    "\"config\":{\"command\":\"%s\"},\"run\":{\"index\":%d},"
+	    "\"metrics\":{\"rps\":1},\"status\":\"%s\"%s}\n",
+	    label, command, index, status,
+	    strcmp(status, "ok") == 0 ? "" : ",\"error\":\"it broke\"");
+}
+
+/* What stands behind the last newline goes, however long it is. */
+static void
+torn(void)
+{
+	static const size_t tails[] = {
+	    0, 1, 4094, 4095, 4096, 4097, 8191, 8192, 8193, 20000};
+	struct results r;
+	struct str s = {0};
+	struct stat st;
+	size_t good = 0, refused = 0, n = sizeof tails / sizeof *tails;
+
+	for (size_t i = 0; i < 2 * n; i++) {
+		size_t head;
+
+		str_clear(&s);
+		str_add(&s, "");
+		if (i < n)
+			add_run(&s, "a", "SET", 1, "ok");
+		head = s.len;
+		for (size_t k = 0; k < tails[i % n]; k++)
+			str_addc(&s, '{');
+		write_file(&s);
+		if (tails[i % n]) {
+			refused += results_open(&r, path, NULL) == -1;
+			results_close(&r);
+		}
+		good += results_open(&r, NULL, path) == 0 &&
+		    r.n == (size_t)(i < n) && stat(path, &st) == 0 &&
+		    (size_t)st.st_size == head;
+		results_close(&r);
+	}
+	tap_ok(good == 2 * n, "a torn last line is cut off: %zu of %zu lengths",
+	    good, 2 * n);
+	tap_ok(refused == 2 * (n - 1), "without --resume it is an error");
+	str_free(&s);
+}
+
+static void
+resumed(void)
+{
+	struct json *a = parse("{\"label\":\"a\"}"),
+		    *b = parse("{\"label\":\"b\"}"),
+		    *set = parse("{\"command\":\"SET\"}"),
+		    *get = parse("{\"command\":\"GET\"}"), *rec;
+	const struct finished *f;
+	struct results r, second;
+	struct str s = {0};
+	struct stat st;
+
+	add_run(&s, "a", "SET", 2, "ok");
+	add_run(&s, "a", "GET", 1, "failed");
+	add_run(&s, "a", "SET", 1, "ok");
+	add_run(&s, "b", "SET", 7, "ok");
+	add_run(&s, "a", "SET", 2, "ok");
+	add_run(&s, "b", "SET", 0, "ok");
+	add_run(&s, "b", "GET", 9, "failed");
+	write_file(&s);
+	tap_ok(results_open(&r, NULL, path) == 0 && r.n == 3 && r.last == 7,
+	    "runs that went well are done, each once");
+	f = results_find(&r, a, set, 2);
+	tap_ok(f && f->place == 0, "the first of its kind in the file counts");
+	f = results_find(&r, a, set, 1);
+	tap_ok(f && f->place == 1 && !f->looks && !f->tool && !f->metrics,
+	    "of a plain session the place is enough");
+	tap_ok(results_find(&r, b, set, 7) && !results_find(&r, b, set, 2) &&
+		!results_find(&r, a, set, 7) && !results_find(&r, a, get, 1) &&
+		!results_find(&r, b, get, 9) && !results_find(&r, b, set, 0) &&
+		!results_find(&r, a, set, 3),
+	    "others are to be done");
+	tap_ok(results_open(&second, NULL, path) == -1,
+	    "nobody else resumes the same file");
+	results_close(&second);
+	tap_ok(results_open(&second, path, NULL) == -1, "nor appends to it");
+	results_close(&second);
+	rec = parse("{\"type\":\"run\"}");
+	tap_ok(results_write(&r, rec) == 0 && stat(path, &st) == 0 &&
+		(size_t)st.st_size == s.len + strlen("{\"type\":\"run\"}\n"),
+	    "a run is written behind the others");
+	results_close(&r);
+	tap_ok(results_open(&r, path, NULL) == 0 && r.n == 0 &&
+		results_open(&second, path, NULL) == 0,
+	    "two may append to one file, which is not read");
+	results_close(&r);
+	results_close(&second);
+	tap_ok(results_open(&r, NULL, NULL) == 0 && r.fd == STDOUT_FILENO &&
+		!results_find(&r, a, set, 1),
+	    "without a file all is to be done");
+	results_close(&r);
+	json_free(rec);
+	json_free(a);
+	json_free(b);
+	json_free(set);
+	json_free(get);
+	str_free(&s);
+}
+
+int
+main(void)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return 2;
+	close(fd);
+	lines();
+	torn();
+	resumed();
+	unlink(path);
+	return tap_done();
+}
