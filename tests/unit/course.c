@@ -12,6 +12,7 @@
 #include "merged.h"
 #include "places.h"
 #include "rng.h"
+#include "runrecord.h"
 #include "scratch.h"
 #include "steady.h"
 #include "varsplit.h"
@@ -29,12 +30,30 @@ parse(const char *text)
 	return j;
 }
 
+/* The text of a member of the record, as a line would have it. Caller frees. */
+static char *
+member(const struct json *rec, const char *path, struct jsonscan_text *t)
+{
+	const struct json *j = json_path(rec, path);
+	char *text = j ? json_print(j) : NULL;
+
+	*t = (struct jsonscan_text){text, text ? strlen(text) : 0, false};
+	return text;
+}
+
 static void
 add(struct course *c, size_t run, const char *text, bool ok)
 {
 	struct json *j = parse(text);
+	struct run_record r = {.ok = ok};
+	char *looks = member(j, "run.looks", &r.looks);
+	char *until = member(j, "run.until", &r.until);
+	char *each = member(j, "series", &r.series);
 
-	course_add(c, run, j, ok);
+	course_add(c, run, &r);
+	free(looks);
+	free(until);
+	free(each);
 	json_free(j);
 }
 

@@ -185,8 +185,9 @@ costs(void)
 	pid_t self = getpid();
 	struct engine_node node = {.pid = self};
 	struct engine_target t = {.nodes = &node, .nnodes = 1};
-	struct engine_result r = {.requests = 1000};
-	struct watch *w = watch_new(&t, &self, 1);
+	struct watch_cost r;
+	struct watch *w = watch_new(&t);
+	struct engine_meter meter = watch_meter(w);
 	struct bounds wall, client, server, busy;
 	struct readings at;
 	struct helper h;
@@ -196,6 +197,7 @@ costs(void)
 
 	if (pipe(h.to) < 0 || pipe(h.from) < 0)
 		return;
+	meter.connected(meter.arg, &self, 1);
 	burn(CLOCK_THREAD_CPUTIME_ID, 5e7); /* before it is watched */
 	read_all(&at, 0, 0);
 	watch_begin(w);
@@ -211,7 +213,7 @@ costs(void)
 	read_all(&at, 3, 0);
 	close(h.to[1]);
 	pthread_join(thread, NULL);
-	watch_report(w, &r);
+	watch_report(w, 1000, &r);
 	wall = bounds_of(&at, WALL);
 	client = bounds_of(&at, THREAD);
 	server = bounds_of(&at, PROCESS);
@@ -258,14 +260,13 @@ costs(void)
 	    (struct bounds){
 		1e-4, 100 * (server.hi - client.lo - 1.4e8) / wall.lo},
 	    "sampling costs less than what is left");
-	engine_result_free(&r);
-	r = (struct engine_result){0};
-	watch_report(w, &r);
+	watch_cost_free(&r);
+	watch_report(w, 0, &r);
 	tap_ok(isnan(r.client_cpu_us_per_req) &&
 		isnan(r.server_cpu_us_per_req) &&
 		isnan(r.client_cycles_per_req),
 	    "without requests nothing is the cost of one");
-	engine_result_free(&r);
+	watch_cost_free(&r);
 	watch_free(w);
 	close(h.to[0]);
 	close(h.from[0]);
@@ -278,7 +279,7 @@ child_costs(void)
 {
 	struct engine_node node = {.pid = 0};
 	struct engine_target t = {.nodes = &node, .nnodes = 1};
-	struct engine_result r = {.requests = 500};
+	struct watch_cost r;
 	struct bounds wall, client;
 	struct readings at;
 	clockid_t clock;
@@ -300,7 +301,7 @@ child_costs(void)
 	read_all(&at, 3, pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	watch_report(w, &r);
+	watch_report(w, 500, &r);
 	wall = bounds_of(&at, WALL);
 	client = bounds_of(&at, CHILD);
 	check_within(r.client_cpu_us_per_req,
@@ -311,7 +312,7 @@ child_costs(void)
 	tap_ok(isnan(r.server_cpu_us_per_req) && isnan(r.server_busy_percent) &&
 		isnan(r.memory_mb) && !json_get(r.sampled, "cpu_avg_percent"),
 	    "of a server elsewhere nothing is known");
-	engine_result_free(&r);
+	watch_cost_free(&r);
 	watch_free(w);
 }
 
