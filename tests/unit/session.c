@@ -256,6 +256,7 @@ resumed(void)
 	add_run(&s, "b", "SET", 7, "ok");
 	add_run(&s, "a", "SET", 2, "ok");
 	add_run(&s, "b", "SET", 0, "ok");
+	add_run(&s, "b", "SET", 1000000000, "ok");
 	add_run(&s, "b", "GET", 9, "failed");
 	write_file(&s);
 	tap_ok(results_open(&r, NULL, path) == 0 && r.n == 3 && r.last == 7,
