@@ -11,6 +11,7 @@
 #include "str.h"
 #include "vkb-compare/calibrate.h"
 #include "vkb-compare/canary.h"
+#include "vkb-compare/decide.h"
 #include "vkb-compare/history.h"
 #include "vkb-compare/report.h"
 #include "vkb-compare/sides.h"
@@ -258,7 +259,7 @@ compare(const struct sides *s, const struct rules *r, size_t *n)
 			if (sides_is_contender(s, i))
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
-	judge_all(c, *n, r);
+	decide_all(c, *n, r);
 	subject_tell_apart(c, *n);
 	return c;
 }

@@ -10,6 +10,7 @@
 #include "vkb-profile/held.h"
 #include "vkb-profile/perf.h"
 #include "vkb-profile/requests.h"
+#include "vkb-profile/result.h"
 #include "vkb-profile/sampler.h"
 #include "vkb-profile/target.h"
 #include "vkb-profile/unpack.h"
@@ -27,9 +28,7 @@
 #include "record.h"
 #include "str.h"
 #include "tarball.h"
-#include "tempfile.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -121,39 +120,6 @@ static bool
 samples(const struct opts *o)
 {
 	return o->mode || (!o->stat && !o->calls.n);
-}
-
-/* Copies of the binaries, as perf keeps them: it wants a whole path. */
-static char *
-copies(const struct opts *o)
-{
-	char *dir = realpath(o->dir, NULL);
-	char *path = mem_printf("%s/debug", dir ? dir : o->dir);
-
-	free(dir);
-	return path;
-}
-
-/* The folder is there, and holds no other profile. */
-static int
-make_folder(const char *dir)
-{
-	static const char *const files[] = {
-	    "profile.json", "perf.data", "stacks.folded", "debug", NULL};
-	char *path;
-	bool there;
-
-	if (folder_make(dir) < 0)
-		return -1;
-	for (size_t i = 0; files[i]; i++) {
-		path = mem_printf("%s/%s", dir, files[i]);
-		there = access(path, F_OK) == 0;
-		free(path);
-		if (there)
-			return err_fail(
-			    "'%s' holds a profile: it is left as it is", dir);
-	}
-	return 0;
 }
 
 static int
@@ -314,43 +280,6 @@ ended(void *arg)
 
 /* --- the end ------------------------------------------------------------ */
 
-static void
-add_counters(struct work *w, double n)
-{
-	double shared;
-	struct json *c = counters_parse(perf_text(w->watch.counters), &shared);
-
-	json_set(w->rec, "counters", c);
-	if (shared < 1)
-		json_set_num(w->rec, "counted_percent", 100 * shared);
-	json_set(w->rec, "derived", counters_derive(c));
-	if (n > 0)
-		json_set(
-		    w->rec, "per_req", counters_per_request(c, n, "_per_req"));
-}
-
-static int
-add_counts(struct work *w)
-{
-	double n = w->requests ? requests_count(w->requests) : NAN;
-	struct json *calls;
-
-	if (n > 0)
-		json_set_num(w->rec, "requests", n);
-	if (w->watch.counters)
-		add_counters(w, n);
-	if (!w->watch.calls)
-		return 0;
-	calls = calls_read(w->watch.calls);
-	if (!calls)
-		return -1;
-	json_set(w->rec, "calls", calls);
-	if (n > 0)
-		json_set(w->rec, "calls_per_req",
-		    counters_per_request(calls, n, ""));
-	return 0;
-}
-
 static char *
 title_of(const struct work *w)
 {
@@ -377,24 +306,6 @@ read_samples(struct work *w)
 	return rc;
 }
 
-static int
-write_file(struct work *w)
-{
-	char *path = mem_printf("%s/profile.json", w->o->dir);
-	struct tempfile *t = tempfile_open(path);
-	int rc = -1;
-	char *s;
-
-	if (t) {
-		s = json_print(w->rec);
-		fprintf(tempfile_stream(t), "%s\n", s);
-		free(s);
-		rc = tempfile_commit(t);
-	}
-	free(path);
-	return rc;
-}
-
 /* The copies are in the archive; here are the binaries themselves. */
 static int
 archive(struct work *w)
@@ -411,9 +322,15 @@ archive(struct work *w)
 static int
 finish(struct work *w, bool print)
 {
+	char *file;
+	int rc;
+
 	json_set(w->rec, "artifacts", json_dup(w->artifacts));
 	json_set_str(w->rec, "status", "ok");
-	if (write_file(w) < 0)
+	file = mem_printf("%s/profile.json", w->o->dir);
+	rc = jsonfile_write(file, w->rec);
+	free(file);
+	if (rc < 0)
 		return -1;
 	if (w->o->archive && archive(w) < 0)
 		return -1;
@@ -427,10 +344,10 @@ watch(struct work *w, char **command)
 	char now[CLOCK_ISO];
 	double s;
 
-	if (make_folder(w->o->dir) < 0 || find_target(w, command) < 0)
+	if (result_claim_folder(w->o->dir) < 0 || find_target(w, command) < 0)
 		return -1;
 	if (w->o->archive)
-		w->keep = copies(w->o);
+		w->keep = result_name_copies(w->o->dir);
 	access_read(&w->access, command ? 0 : w->watch.pid);
 	describe(w, command);
 	if (choose(w) < 0 || begin(w, command) < 0)
@@ -442,7 +359,7 @@ watch(struct work *w, char **command)
 	json_set_num(w->rec, "duration_s", s);
 	if (w->o->delay > 0)
 		json_set_num(w->rec, "delay_s", w->o->delay);
-	if (add_counts(w) < 0)
+	if (result_add_counts(w->rec, &w->watch, w->requests) < 0)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
@@ -480,7 +397,7 @@ unpack(struct work *w)
 	mode = json_get_str(w->rec, "mode");
 	graph = json_str(json_path(w->rec, "sampling.call_graph"));
 	if (mode) {
-		w->keep = copies(w->o);
+		w->keep = result_name_copies(w->o->dir);
 		w->sampler.keep = w->keep;
 		w->sampler.mode = sampler_mode_of(mode);
 		w->sampler.call_graph = graph;

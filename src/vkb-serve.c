@@ -10,16 +10,14 @@
 #include "halt.h"
 #include "vkb-serve/keeper.h"
 #include "vkb-serve/rundir.h"
+#include "vkb-serve/specopts.h"
 
-#include "config.h"
 #include "err.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
-#include "record.h"
-#include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,11 +36,7 @@ struct opts {
 	const char *out, *dir, *logs;
 	double wait, grace;
 	bool quiet, follow, keep;
-	/* These go into the spec. */
-	const char *server, *host, *config_file, *rdb;
-	long long port, primaries, replicas, io_threads;
-	bool unixsocket, tls, no_aslr;
-	struct opt_list cpus, config, module;
+	struct specopts spec;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -60,203 +54,37 @@ static const struct opt table[] = {
 	.help = "until it must be ready (60s)"},
     {0, "grace", OPT_DURATION, AT(grace), "TIME", .min = 0, .max = 3600,
 	.help = "between SIGTERM and SIGKILL (5s)"},
-    {0, "server", OPT_STR, AT(server), "FILE", .help = "the server's binary"},
-    {0, "host", OPT_STR, AT(host), "ADDRESS", .help = "address to bind"},
-    {'p', "port", OPT_INT, AT(port), "PORT", .min = 0, .max = 65535,
+    {0, "server", OPT_STR, AT(spec.server), "FILE",
+	.help = "the server's binary"},
+    {0, "host", OPT_STR, AT(spec.host), "ADDRESS", .help = "address to bind"},
+    {'p', "port", OPT_INT, AT(spec.port), "PORT", .min = 0, .max = 65535,
 	.help = "first port; 0: free ports"},
-    {0, "unixsocket", OPT_FLAG, AT(unixsocket),
+    {0, "unixsocket", OPT_FLAG, AT(spec.unixsocket),
 	.help = "listen on a unix socket too"},
-    {0, "tls", OPT_FLAG, AT(tls), .help = "TLS instead of plain"},
-    {0, "primaries", OPT_INT, AT(primaries), "N", .min = 1, .max = 1000,
+    {0, "tls", OPT_FLAG, AT(spec.tls), .help = "TLS instead of plain"},
+    {0, "primaries", OPT_INT, AT(spec.primaries), "N", .min = 1, .max = 1000,
 	.help = "a cluster of N primaries"},
-    {0, "replicas", OPT_INT, AT(replicas), "N", .min = 0, .max = 100,
+    {0, "replicas", OPT_INT, AT(spec.replicas), "N", .min = 0, .max = 100,
 	.help = "replicas of each primary"},
-    {0, "io-threads", OPT_INT, AT(io_threads), "N", .min = 1, .max = 1024,
+    {0, "io-threads", OPT_INT, AT(spec.io_threads), "N", .min = 1, .max = 1024,
 	.help = "I/O threads of the server"},
-    {0, "cpus", OPT_LIST, AT(cpus), "LIST",
+    {0, "cpus", OPT_LIST, AT(spec.cpus), "LIST",
 	.help = "CPUs of the next node, as 0-3,8"},
-    {0, "config", OPT_LIST, AT(config), "NAME=VALUE",
+    {0, "config", OPT_LIST, AT(spec.config), "NAME=VALUE",
 	.help = "a setting of the server"},
-    {0, "config-file", OPT_STR, AT(config_file), "FILE",
+    {0, "config-file", OPT_STR, AT(spec.config_file), "FILE",
 	.help = "server configuration, read first"},
-    {0, "module", OPT_LIST, AT(module), "FILE",
+    {0, "module", OPT_LIST, AT(spec.module), "FILE",
 	.help = "load the module; arguments follow a blank"},
-    {0, "rdb", OPT_STR, AT(rdb), "FILE", .help = "load a copy of it"},
-    {0, "no-aslr", OPT_FLAG, AT(no_aslr), .help = "no address randomisation"},
+    {0, "rdb", OPT_STR, AT(spec.rdb), "FILE", .help = "load a copy of it"},
+    {0, "no-aslr", OPT_FLAG, AT(spec.no_aslr),
+	.help = "no address randomisation"},
     {0}};
 
 static const struct opt_prog prog = {.name = "vkb-serve",
     .operands = "[start | stop | status] [SPEC] [-- COMMAND ...]",
     .purpose = "Run valkey servers that cannot be left behind.",
     .table = table};
-
-/* --- the spec ----------------------------------------------------------- */
-
-static struct json *
-read_spec(const char *file)
-{
-	struct json *j = jsonfile_read(file);
-
-	if (!j || json_type(j) == JSON_OBJECT)
-		return j;
-	err_say("%s: not an object", strcmp(file, "-") == 0 ? "stdin" : file);
-	json_free(j);
-	return NULL;
-}
-
-/* A key that is misspelt would be a server that nobody asked for. */
-static void
-warn_unknown(const struct json *spec, const char *where)
-{
-	const struct record_type *t = record_types;
-	const char *names[64] = {0}, *near;
-	bool known;
-
-	while (strcmp(t->name, "spec") != 0)
-		t++;
-	for (size_t i = 0; i < 63 && t->keys[i].path; i++)
-		names[i] = t->keys[i].path;
-	for (const struct json *j = json_first(spec); j; j = json_next(j)) {
-		known = strcmp(json_key(j), "type") == 0 ||
-		    strcmp(json_key(j), "v") == 0;
-		for (size_t i = 0; names[i] && !known; i++)
-			known = strcmp(names[i], json_key(j)) == 0;
-		if (known)
-			continue;
-		near = str_nearest(json_key(j), names);
-		err_say("%s: unknown key '%s' is ignored%s%s%s", where,
-		    json_key(j), near ? ", did you mean '" : "",
-		    near ? near : "", near ? "'?" : "");
-	}
-}
-
-static int
-add_config(struct json *spec, const char *text)
-{
-	const char *eq = strchr(text, '=');
-	struct json *room = json_get(spec, "config");
-	char *name;
-
-	if (!eq || eq == text)
-		return err_fail(
-		    "option '--config': '%s' is not NAME=VALUE", text);
-	if (!room) {
-		json_set(spec, "config", json_object());
-		room = json_get(spec, "config");
-	}
-	name = mem_strn(text, (size_t)(eq - text));
-	json_set_str(room, name, eq + 1);
-	free(name);
-	return 0;
-}
-
-/*
- * Every user of the machine can read the arguments of a process: the values of
- * settings that are secrets are overwritten there once they are in the spec.
- */
-static void
-hide_secrets(const struct opts *o)
-{
-	char *name, *value;
-
-	for (size_t i = 0; i < o->config.n; i++) {
-		value = strchr(o->config.v[i], '=');
-		if (!value)
-			continue;
-		name =
-		    mem_strn(o->config.v[i], (size_t)(value - o->config.v[i]));
-		if (config_secret(name))
-			memset(value + 1, '*', strlen(value + 1));
-		free(name);
-	}
-}
-
-static void
-add_module(struct json *list, const char *text)
-{
-	char *all = mem_str(text), *rest = all, *word = strsep(&rest, " ");
-	struct json *m = json_object(), *args = json_array();
-
-	json_set_str(m, "path", word);
-	while ((word = strsep(&rest, " ")))
-		if (*word)
-			json_push(args, json_string(word));
-	json_set(m, "args", args);
-	json_push(list, m);
-	free(all);
-}
-
-/* What the command line says goes over what the file says. */
-static int
-add_options(struct json *spec, const struct opts *o)
-{
-	struct json *list;
-
-	json_set_str(spec, "server", o->server);
-	json_set_str(spec, "host", o->host);
-	json_set_str(spec, "config_file", o->config_file);
-	json_set_str(spec, "rdb", o->rdb);
-	if (o->port)
-		json_set_num(spec, "port", (double)o->port);
-	if (o->primaries)
-		json_set_num(spec, "primaries", (double)o->primaries);
-	if (o->replicas)
-		json_set_num(spec, "replicas", (double)o->replicas);
-	if (o->io_threads)
-		json_set_num(spec, "io_threads", (double)o->io_threads);
-	if (o->unixsocket)
-		json_set_bool(spec, "unixsocket", true);
-	if (o->tls)
-		json_set_bool(spec, "tls", true);
-	if (o->no_aslr)
-		json_set_bool(spec, "aslr", false);
-	list = o->cpus.n ? json_array() : NULL;
-	for (size_t i = 0; i < o->cpus.n; i++)
-		json_push(list, json_string(o->cpus.v[i]));
-	json_set(spec, "cpus", list);
-	list = o->module.n ? json_array() : NULL;
-	for (size_t i = 0; i < o->module.n; i++)
-		add_module(list, o->module.v[i]);
-	json_set(spec, "modules", list);
-	for (size_t i = 0; i < o->config.n; i++)
-		if (add_config(spec, o->config.v[i]) < 0)
-			return -1;
-	return 0;
-}
-
-static struct json *
-make_spec(const struct opts *o, const char *file)
-{
-	struct json *spec = record_new("spec"), *j;
-	const char *where = file ? file : "options";
-
-	if (file) {
-		j = read_spec(file);
-		if (!j)
-			goto bad;
-		if (!o->quiet)
-			warn_unknown(j, where);
-		for (struct json *k = json_first(j); k; k = json_next(k))
-			json_set(spec, json_key(k), json_dup(k));
-		json_free(j);
-	}
-	if (!json_get(spec, "id"))
-		json_set_str(spec, "id", "server");
-	/* The room must be an object before an option is put into it. */
-	if (record_check(spec, where) < 0)
-		goto bad;
-	if (!record_is(spec, "spec")) {
-		err_say("%s: not a 'spec' record", where);
-		goto bad;
-	}
-	if (add_options(spec, o) == 0) {
-		hide_secrets(o);
-		return spec;
-	}
-bad:
-	json_free(spec);
-	return NULL;
-}
 
 /* --- the faces ---------------------------------------------------------- */
 
@@ -477,7 +305,8 @@ background(const struct opts *o, const struct opt_args *a)
 	int rc = 2;
 
 	if (strcmp(a->v[0], "start") == 0) {
-		spec = make_spec(o, a->n > 1 ? a->v[1] : NULL);
+		spec = specopts_make(
+		    &o->spec, a->n > 1 ? a->v[1] : NULL, o->quiet);
 		if (spec)
 			rc = run_start(o, spec, folder);
 	} else if (a->n > 1)
@@ -513,18 +342,18 @@ main(int argc, char **argv)
 	if (o.follow && (a.n || a.rest))
 		rc = opt_usage(&prog, "--follow takes no SPEC and no COMMAND");
 	else if (o.follow) {
-		hide_secrets(&o);
+		specopts_hide_secrets(&o.spec);
 		rc = run_follow(&o);
 	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
 		rc = background(&o, &a);
 	else if (!a.nrest || a.n > 1)
 		rc = opt_usage(&prog, "wanted: a verb, --follow, or a COMMAND");
 	else {
-		spec = make_spec(&o, a.n ? a.v[0] : NULL);
+		spec = specopts_make(&o.spec, a.n ? a.v[0] : NULL, o.quiet);
 		rc = spec ? run_command(&o, spec, a.rest) : 125;
 	}
-	free(o.cpus.v);
-	free(o.config.v);
-	free(o.module.v);
+	free(o.spec.cpus.v);
+	free(o.spec.config.v);
+	free(o.spec.module.v);
 	return rc < 0 ? 2 : rc;
 }

@@ -13,7 +13,7 @@
 #include "vkb-trackcommits/footprint.h"
 #include "vkb-trackcommits/lineage.h"
 #include "vkb-trackcommits/hold.h"
-#include "vkb-trackcommits/listing.h"
+#include "vkb-trackcommits/operation.h"
 #include "vkb-trackcommits/store.h"
 #include "vkb-trackcommits/work.h"
 
@@ -25,19 +25,7 @@
 
 #define TRIES 4
 
-struct opts {
-	const char *repo, *branch, *since, *order;
-	const char *config, *mode;
-	const char *database, *table, *file;
-	const char *arch, *owner, *status, *reason, *format;
-	double lease;
-	long long most, attempts;
-	bool first_parent, no_subset, skip_config_set, skip_profiling;
-	bool again, resume, list_configs;
-	char **argv, **words; /* opt_parse moves those; these stay */
-};
-
-#define AT(f) offsetof(struct opts, f)
+#define AT(f) offsetof(struct track_options, f)
 
 static const struct opt table[] = {
     {0, "repo", OPT_STR, AT(repo), "DIR",
@@ -93,245 +81,11 @@ static const struct opt_prog prog = {"vkb-trackcommits",
     "OPERATION [COMMIT ...] [-- COMMAND ...]",
     "Tracks which commits are measured.", table};
 
-/* What a run of the program needs; each part only where it is asked for. */
-struct session {
-	const struct opts *o;
-	struct gitrepo *repo;
-	struct footprint config;
-	bool has_config;
-	struct lineage history;
-	struct commits named;
-	struct work work;
-	struct sink out;
-};
-
-typedef int operation(struct session *);
-
-/* --- what is printed */
-
-static bool
-is_format(const struct session *s, const char *name)
-{
-	return s->o->format && strcmp(s->o->format, name) == 0;
-}
-
-/* All ids on one line, as the Python tool, or a record each. */
-static void
-print_commits(struct session *s, const struct commits *c)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		if (is_format(s, "shas")) {
-			str_printf(
-			    &s->out.s, "%s%s", i ? " " : "", c->v[i].sha);
-			continue;
-		}
-		json_append(&s->out.s, c->v[i].rec);
-		str_addc(&s->out.s, '\n');
-	}
-	if (is_format(s, "shas"))
-		str_addc(&s->out.s, '\n');
-}
-
-static void
-print_rows(struct session *s, const struct rowlist *rows)
-{
-	struct commits c = {0};
-
-	if (!is_format(s, "shas")) {
-		listing_rows(
-		    &s->out.s, rows, s->work.rules.now, !is_format(s, "jsonl"));
-		return;
-	}
-	for (size_t i = 0; i < rows->n; i++)
-		commits_add(&c, rows->v[i].sha, 0, NULL);
-	print_commits(s, &c);
-	commits_free(&c);
-}
-
-/* --- the operations, within a transaction */
-
-static enum rules_status
-status_of(const char *name)
-{
-	enum rules_status i = RULES_IN_PROGRESS;
-
-	if (!name)
-		return RULES_NONE;
-	while (strcmp(rules_names[i], name) != 0)
-		i++;
-	return i;
-}
-
-static int
-do_init(struct session *s)
-{
-	(void)s;
-	return 0;
-}
-
-static int
-next(struct session *s, bool claim)
-{
-	struct commits found = {0};
-	int rc =
-	    work_next(&s->work, &s->history, (size_t)s->o->most, claim, &found);
-
-	if (rc == 0)
-		print_commits(s, &found);
-	commits_free(&found);
-	return rc;
-}
-
-static int
-do_determine(struct session *s)
-{
-	return next(s, false);
-}
-
-static int
-do_history(struct session *s)
-{
-	const struct lineage *h = &s->history;
-	struct commits all = {0};
-	struct json *rec;
-	double time;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < h->n; i++) {
-		rec = lineage_record(h->repo, h->ids[i], h->branch, &time);
-		if (rec)
-			commits_add(&all, h->ids[i], time, rec);
-		else
-			rc = -1;
-	}
-	if (rc == 0)
-		print_commits(s, &all);
-	commits_free(&all);
-	return rc;
-}
-
-static int
-do_claim(struct session *s)
-{
-	struct commits taken = {0};
-	int rc;
-
-	if (!s->named.n)
-		return next(s, true);
-	rc = work_claim(&s->work, &s->named, &taken);
-	if (rc >= 0 && taken.n)
-		print_commits(s, &taken);
-	commits_free(&taken);
-	return rc;
-}
-
-static int
-do_mark(struct session *s)
-{
-	return work_mark(
-	    &s->work, &s->named, status_of(s->o->status), s->o->reason);
-}
-
-static int
-do_heartbeat(struct session *s)
-{
-	return work_prolong(&s->work, &s->named);
-}
-
-static int
-do_cleanup(struct session *s)
-{
-	size_t n;
-	int rc = work_cleanup(&s->work, &n);
-
-	if (rc == 0)
-		err_say(
-		    "%zu claim%s given back", n, n == 1 ? " was" : "s were");
-	return rc;
-}
-
-static int
-do_configs(struct session *s)
-{
-	struct configs configs = {0};
-	int rc = s->work.store->ops->configs(s->work.store, &configs);
-
-	if (rc == 0)
-		listing_configs(&s->out.s, &configs, !is_format(s, "jsonl"));
-	configs_free(&configs);
-	return rc;
-}
-
-static int
-do_query(struct session *s)
-{
-	struct wanted wanted = {.config = s->work.config,
-	    .architecture = s->o->arch,
-	    .owner = s->o->owner,
-	    .status = status_of(s->o->status)};
-	struct store *store = s->work.store;
-	struct rowlist rows = {0};
-	int rc = 0;
-
-	if (s->o->list_configs)
-		return do_configs(s);
-	for (size_t i = 0; rc == 0 && i < s->named.n; i++) {
-		wanted.sha = s->named.v[i].sha;
-		rc = store->ops->read(store, &wanted, &rows);
-	}
-	if (!s->named.n)
-		rc = store->ops->read(store, &wanted, &rows);
-	if (rc == 0)
-		print_rows(s, &rows);
-	rowlist_free(&rows);
-	return rc;
-}
-
-/* --- the way to them */
-
-enum {
-	NEEDS_CONFIG = 1,
-	NEEDS_REPO = 2,
-	NEEDS_COMMITS = 4,
-	ALONE = 8,
-	MAY_COMMITS = 16,
-	HISTORY = 32,
-	ANY_ARCH = 64,
-	NO_STORE = 128
-};
-
-static const struct verb {
-	const char *name;
-	operation *run;
-	int traits;
-} verbs[] = {
-    {"init", do_init, ALONE},
-    {"history", do_history, NEEDS_REPO | HISTORY | NO_STORE},
-    {"determine", do_determine, NEEDS_REPO | HISTORY},
-    {"claim", do_claim,
-	NEEDS_CONFIG | NEEDS_REPO | MAY_COMMITS | HISTORY | ALONE},
-    {"mark", do_mark, NEEDS_CONFIG | NEEDS_COMMITS | ALONE},
-    {"heartbeat", do_heartbeat, MAY_COMMITS | ANY_ARCH},
-    {"cleanup", do_cleanup, ANY_ARCH},
-    {"query", do_query, MAY_COMMITS | ANY_ARCH},
-    {"configs", do_configs, 0},
-    {NULL, NULL, 0},
-};
-
-static const struct verb *
-verb_of(const char *name)
-{
-	for (const struct verb *v = verbs; v->name; v++)
-		if (strcmp(v->name, name) == 0)
-			return v;
-	return NULL;
-}
-
 /* One try: all of it or nothing. *again: it may go well then. */
 static int
-attempt(struct session *s, const struct verb *v, bool *again)
+attempt(struct session *s, const struct operation *v, bool *again)
 {
-	const struct opts *o = s->o;
+	const struct track_options *o = s->o;
 	struct store *store = o->file
 	    ? store_file(o->file)
 	    : store_table(o->database, o->table ? o->table : "core");
@@ -342,7 +96,8 @@ attempt(struct session *s, const struct verb *v, bool *again)
 		return -1;
 	str_clear(&s->out.s);
 	s->work.store = store;
-	rc = store->ops->begin(store, v->traits & ALONE, &s->work.rules.now);
+	rc = store->ops->begin(
+	    store, v->traits & OPERATION_ALONE, &s->work.rules.now);
 	if (rc == 0 && (rc = v->run(s)) >= 0 && store->ops->commit(store) < 0)
 		rc = -1;
 	*again = rc < 0 && store->ops->transient(store);
@@ -351,9 +106,9 @@ attempt(struct session *s, const struct verb *v, bool *again)
 }
 
 static int
-operate(struct session *s, const struct verb *v)
+operate(struct session *s, const struct operation *v)
 {
-	bool again = !(v->traits & NO_STORE);
+	bool again = !(v->traits & OPERATION_NO_STORE);
 	int rc = again ? -1 : v->run(s);
 
 	for (int i = 0; again && i < TRIES; i++) {
@@ -371,7 +126,7 @@ operate(struct session *s, const struct verb *v)
  * that without the repository, and where it has vanished from there.
  */
 static int
-name(struct session *s, const char *text, bool anew)
+add_named(struct session *s, const char *text, bool anew)
 {
 	bool whole = strlen(text) + 1 == GITREPO_ID &&
 	    strspn(text, "0123456789abcdef") + 1 == GITREPO_ID;
@@ -397,9 +152,9 @@ name(struct session *s, const char *text, bool anew)
 }
 
 static int
-prepare(struct session *s, const struct verb *v, char **names, size_t n)
+prepare(struct session *s, const struct operation *v, char **names, size_t n)
 {
-	const struct opts *o = s->o;
+	const struct track_options *o = s->o;
 	const struct footprint_changes changes = {
 	    o->mode, o->skip_config_set, o->skip_profiling};
 
@@ -411,17 +166,17 @@ prepare(struct session *s, const struct verb *v, char **names, size_t n)
 	if (o->repo && !(s->repo = gitrepo_open(o->repo)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (name(s, names[i], v->run == do_claim) < 0)
+		if (add_named(s, names[i], v->run == operation_claim) < 0)
 			return -1;
-	if (v->traits & HISTORY && !n)
+	if (v->traits & OPERATION_HISTORY && !n)
 		return lineage_read(
 		    &s->history, s->repo, o->branch, o->since, o->first_parent);
 	return 0;
 }
 
 static int
-run(const struct opts *o, const struct verb *v, char **names, size_t n,
-    const char *owner, const char *arch)
+run(const struct track_options *o, const struct operation *v, char **names,
+    size_t n, const char *owner, const char *arch)
 {
 	struct session s = {.o = o, .out = {.fd = STDOUT_FILENO}};
 	int rc;
@@ -431,7 +186,7 @@ run(const struct opts *o, const struct verb *v, char **names, size_t n,
 				   .attempts = o->attempts,
 				   .again = o->again,
 				   .resume = o->resume},
-	    .architecture = v->traits & ANY_ARCH ? o->arch : arch,
+	    .architecture = v->traits & OPERATION_ANY_ARCH ? o->arch : arch,
 	    .subset = !o->no_subset,
 	    .order = strcmp(o->order, "oldest") == 0 ? ORDER_OLDEST
 		: strcmp(o->order, "bisect") == 0    ? ORDER_BISECT
@@ -447,11 +202,10 @@ run(const struct opts *o, const struct verb *v, char **names, size_t n,
 	return rc;
 }
 
-/* --- heartbeat with a command */
-
 /* This program with its words up to the "--". */
 static int
-hold(const struct opts *o, const struct opt_args *args, const char *owner)
+hold(const struct track_options *o, const struct opt_args *args,
+    const char *owner)
 {
 	size_t n = (size_t)(args->rest - o->argv) - 1;
 	const char **beat = mem_array(n + 3, sizeof *beat);
@@ -471,26 +225,30 @@ hold(const struct opts *o, const struct opt_args *args, const char *owner)
 
 /* What does not go together; NULL: all is well. */
 static const char *
-wrong(const struct opts *o, const struct verb *v, const struct opt_args *args)
+wrong(const struct track_options *o, const struct operation *v,
+    const struct opt_args *args)
 {
 	size_t n = args->n - 1;
-	bool rows = v->run == do_query, configs = v->run == do_configs;
+	bool rows = v->run == operation_query,
+	     configs = v->run == operation_list_configs;
 
-	if (args->rest && (v->run != do_heartbeat || !args->nrest))
+	if (args->rest && (v->run != operation_prolong || !args->nrest))
 		return "-- COMMAND is for heartbeat";
-	if (v->traits & NO_STORE && (o->file || o->database || o->table))
+	if (v->traits & OPERATION_NO_STORE &&
+	    (o->file || o->database || o->table))
 		return "this operation has no table";
 	if (o->file && (o->database || o->table))
 		return "--file excludes --database and --table";
-	if (n && !(v->traits & (NEEDS_COMMITS | MAY_COMMITS)))
+	if (n &&
+	    !(v->traits & (OPERATION_NEEDS_COMMITS | OPERATION_MAY_COMMITS)))
 		return "this operation has no COMMIT";
-	if (!n && v->traits & NEEDS_COMMITS)
+	if (!n && v->traits & OPERATION_NEEDS_COMMITS)
 		return "no COMMIT";
-	if (!o->repo && v->traits & NEEDS_REPO)
+	if (!o->repo && v->traits & OPERATION_NEEDS_REPO)
 		return "no --repo";
-	if (!o->config && v->traits & NEEDS_CONFIG)
+	if (!o->config && v->traits & OPERATION_NEEDS_CONFIG)
 		return "no --config-file";
-	if (v->run == do_mark && !o->status)
+	if (v->run == operation_mark && !o->status)
 		return "no --status";
 	if (o->reason && (!o->status || strcmp(o->status, "failed") != 0))
 		return "--reason is for --status failed";
@@ -540,8 +298,8 @@ check_arch(const char *s)
 static int
 start(void *dst, struct opt_args *args)
 {
-	const struct opts *o = dst;
-	const struct verb *v = args->n ? verb_of(args->v[0]) : NULL;
+	const struct track_options *o = dst;
+	const struct operation *v = args->n ? operation_find(args->v[0]) : NULL;
 	const char *why;
 	struct utsname u;
 	char *owner;
@@ -567,7 +325,7 @@ start(void *dst, struct opt_args *args)
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.branch = "unstable",
+	struct track_options o = {.branch = "unstable",
 	    .order = "newest",
 	    .lease = 3600,
 	    .most = 3,

@@ -152,15 +152,17 @@ all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
 empty 'src/lib: no exit, getenv or stdout but in err and opt'
 grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
 empty 'cJSON_ stands in json.c alone'
-for lib in archive cjson/ curl/ hiredis/ libpq zlib csv.h git2; do
+for lib in archive cjson/ curl/ hiredis/ libpq zlib csv.h; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
   if [ "$n" -gt 1 ] || [ "$h" -gt 0 ]; then
     grep -rnE "#include <$lib" src
   fi
 done >"$bad"
-grep -rlE '#include <openssl/' src | grep -Ev '^src/lib/(hash|tls)\.c$' >>"$bad"
-empty 'a third-party header is included by one .c file, OpenSSL by hash and tls'
+grep -rlE '#include <openssl/' src |
+  grep -Ev '^src/lib/(hash|tls|certificate)\.c$' >>"$bad"
+grep -rlE '#include <git2' src | grep -Ev '^src/lib/gitrepo(_write)?\.c$' >>"$bad"
+empty 'a third-party header is included by one .c file, or by those that are named'
 all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' >"$bad"
 empty 'src: nothing sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
@@ -174,6 +176,26 @@ done >"$bad"
 empty 'each header compiles alone'
 find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + >"$bad"
 empty 'each header has a guard'
+
+# A file has at most 500 lines, or its first comment says "Over 500 lines: " and
+# why. Still to be split, and no others:
+too_long='changepoint.c record.c running.c summary.c vbench.c'
+find src -name '*.[ch]' | sort | while read -r f; do
+  lines=$(wc -l <"$f")
+  case " $too_long " in
+  *" ${f##*/} "*)
+    [ "$lines" -gt 500 ] || echo "$f: $lines lines: take it off this list"
+    ;;
+  *)
+    [ "$lines" -le 500 ] ||
+      awk '/^#include/ { exit } { print }' "$f" | grep -q 'Over 500 lines: ' ||
+      echo "$f: $lines lines: split it, or say why not"
+    ;;
+  esac
+done >"$bad"
+empty 'src: a file has at most 500 lines, or a reason to have more'
+test_that 'src: five files are still to be split, never more' \
+  test "$(printf '%s\n' $too_long | wc -l)" -le 5
 
 # --- pages
 

@@ -1,28 +1,17 @@
 #include "gitrepo.h"
+#include "gitrepo_own.h"
 #include "err.h"
-#include "folder.h"
 #include "mem.h"
 #include "str.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <git2.h>
-#include <git2/sys/repository.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
-struct gitrepo {
-	git_repository *repo;
-	char *path; /* as it was named */
-};
-
-/* Says what was attempted and why libgit2 could not; -1. */
-static int
-fail(const char *what, const char *name)
+int
+gitrepo_fail(const char *what, const char *name)
 {
 	const git_error *e = git_error_last();
 
@@ -31,7 +20,7 @@ fail(const char *what, const char *name)
 }
 
 static struct gitrepo *
-wrap(const char *path)
+make_handle(const char *path)
 {
 	struct gitrepo *r = mem_new(sizeof *r);
 
@@ -45,11 +34,11 @@ wrap(const char *path)
 struct gitrepo *
 gitrepo_open(const char *path)
 {
-	struct gitrepo *r = wrap(path);
+	struct gitrepo *r = make_handle(path);
 
 	if (git_repository_open_ext(&r->repo, path, 0, NULL) == 0)
 		return r;
-	fail("cannot open the repository", path);
+	gitrepo_fail("cannot open the repository", path);
 	gitrepo_free(r);
 	return NULL;
 }
@@ -57,12 +46,12 @@ gitrepo_open(const char *path)
 struct gitrepo *
 gitrepo_own(const char *path)
 {
-	struct gitrepo *r = wrap(path);
+	struct gitrepo *r = make_handle(path);
 
 	if (git_repository_open_bare(&r->repo, path) == 0 ||
 	    git_repository_init(&r->repo, path, 1) == 0)
 		return r;
-	fail("cannot make the repository", path);
+	gitrepo_fail("cannot make the repository", path);
 	gitrepo_free(r);
 	return NULL;
 }
@@ -85,7 +74,22 @@ gitrepo_certificates(const char *file)
 
 	git_libgit2_init();
 	rc = git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, file, NULL);
-	return rc < 0 ? fail("cannot use the certificates", file) : 0;
+	return rc < 0 ? gitrepo_fail("cannot use the certificates", file) : 0;
+}
+
+char *
+gitrepo_origin(struct gitrepo *r)
+{
+	git_remote *remote = NULL;
+	char *url = NULL;
+
+	if (git_remote_lookup(&remote, r->repo, "origin") == 0)
+		url = mem_str(git_remote_url(remote));
+	git_remote_free(remote);
+	if (url && strstr(url, "://"))
+		return url;
+	free(url);
+	return realpath(r->path, NULL);
 }
 
 /* --- fetching */
@@ -96,7 +100,7 @@ struct asked {
 };
 
 static int
-progress(const git_indexer_progress *p, void *arg)
+report_progress(const git_indexer_progress *p, void *arg)
 {
 	struct asked *a = arg;
 
@@ -105,11 +109,11 @@ progress(const git_indexer_progress *p, void *arg)
 }
 
 static int
-sideband(const char *s, int n, void *arg)
+report_sideband(const char *s, int n, void *arg)
 {
 	(void)s;
 	(void)n;
-	return progress(NULL, arg);
+	return report_progress(NULL, arg);
 }
 
 /* What HEAD is there; where that cannot be known, ours stays. */
@@ -134,8 +138,8 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 	int rc = -1;
 
 	git_fetch_options_init(&o, GIT_FETCH_OPTIONS_VERSION);
-	o.callbacks.transfer_progress = progress;
-	o.callbacks.sideband_progress = sideband;
+	o.callbacks.transfer_progress = report_progress;
+	o.callbacks.sideband_progress = report_sideband;
 	o.callbacks.payload = &asked;
 	o.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
 	o.update_fetchhead = 0;
@@ -147,7 +151,7 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 		list.strings[i] = mem_str(specs[i]);
 	if (git_remote_create_anonymous(&remote, r->repo, url) < 0 ||
 	    git_remote_fetch(remote, &list, &o, NULL) < 0)
-		fail("cannot fetch from", url);
+		gitrepo_fail("cannot fetch from", url);
 	else
 		rc = 0;
 	if (rc == 0 && all)
@@ -176,21 +180,22 @@ is_ref(struct gitrepo *r, const char *name)
 
 /* As git_revparse_single; 1, 0 or -1 and said. */
 static int
-parse(struct gitrepo *r, const char *name, git_object **obj)
+parse_name(struct gitrepo *r, const char *name, git_object **obj)
 {
 	int rc = git_revparse_single(obj, r->repo, name);
 
 	if (rc == 0)
 		return 1;
 	if (rc == GIT_ENOTFOUND && is_ref(r, name))
-		return fail("the commit is not there that is named by", name);
+		return gitrepo_fail(
+		    "the commit is not there that is named by", name);
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return 0;
-	return fail("cannot tell what is meant by", name);
+	return gitrepo_fail("cannot tell what is meant by", name);
 }
 
 static bool
-is_pull(const char *name)
+is_pull_request(const char *name)
 {
 	return str_starts(name, "pr/") && name[3] &&
 	    strspn(name + 3, "0123456789") == strlen(name + 3);
@@ -203,22 +208,22 @@ gitrepo_find(struct gitrepo *r, const char *name, char id[GITREPO_ID])
 	char *other;
 	int rc = 0;
 
-	if (is_pull(name)) {
+	if (is_pull_request(name)) {
 		other = mem_printf("refs/pull/%s/head", name + 3);
-		rc = parse(r, other, &obj);
+		rc = parse_name(r, other, &obj);
 		free(other);
 	}
 	if (rc == 0 && *name)
-		rc = parse(r, name, &obj);
+		rc = parse_name(r, name, &obj);
 	if (rc == 0 && *name) {
 		other = str_starts(name, "origin/")
 		    ? mem_str(name + strlen("origin/"))
 		    : mem_printf("origin/%s", name);
-		rc = parse(r, other, &obj);
+		rc = parse_name(r, other, &obj);
 		free(other);
 	}
 	if (rc == 1 && git_object_peel(&commit, obj, GIT_OBJECT_COMMIT) < 0)
-		rc = fail("no commit is meant by", name);
+		rc = gitrepo_fail("no commit is meant by", name);
 	if (rc == 1)
 		git_oid_tostr(id, GITREPO_ID, git_object_id(commit));
 	git_object_free(commit);
@@ -232,8 +237,8 @@ gitrepo_shallow(struct gitrepo *r)
 	return git_repository_is_shallow(r->repo) == 1;
 }
 
-static git_commit *
-lookup(struct gitrepo *r, const char *id)
+git_commit *
+gitrepo_find_commit(struct gitrepo *r, const char *id)
 {
 	git_commit *c = NULL;
 	git_oid oid;
@@ -241,14 +246,14 @@ lookup(struct gitrepo *r, const char *id)
 	if (git_oid_fromstr(&oid, id) == 0 &&
 	    git_commit_lookup(&c, r->repo, &oid) == 0)
 		return c;
-	fail("cannot read the commit", id);
+	gitrepo_fail("cannot read the commit", id);
 	return NULL;
 }
 
 int
 gitrepo_commit(struct gitrepo *r, const char *id, struct gitrepo_commit *out)
 {
-	git_commit *c = lookup(r, id);
+	git_commit *c = gitrepo_find_commit(r, id);
 	struct tm tm;
 	time_t t;
 
@@ -291,7 +296,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 	if (git_oid_fromstr(&a, from) < 0 ||
 	    (until && git_oid_fromstr(&b, until) < 0) ||
 	    git_revwalk_new(&w, r->repo) < 0)
-		return fail("cannot walk from", from);
+		return gitrepo_fail("cannot walk from", from);
 	git_revwalk_sorting(w, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME);
 	if (first_parent)
 		git_revwalk_simplify_first_parent(w);
@@ -311,16 +316,14 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 			      "--unshallow' gets the rest of its history",
 		    r->path);
 	else
-		rc = fail("cannot walk from", from);
+		rc = gitrepo_fail("cannot walk from", from);
 out:
 	git_revwalk_free(w);
 	return rc;
 }
 
-/* --- trees */
-
-static git_tree *
-tree_of(git_repository *repo, const char *id)
+git_tree *
+gitrepo_find_tree(git_repository *repo, const char *id)
 {
 	git_tree *t = NULL;
 	git_oid oid;
@@ -335,7 +338,8 @@ int
 gitrepo_diff(struct gitrepo *r, const char *was, const char *is,
     void (*fn)(void *, char, const char *), void *arg)
 {
-	git_tree *a = tree_of(r->repo, was), *b = tree_of(r->repo, is);
+	git_tree *a = gitrepo_find_tree(r->repo, was),
+		 *b = gitrepo_find_tree(r->repo, is);
 	const git_diff_delta *d;
 	git_diff *diff = NULL;
 	int rc = -1;
@@ -354,332 +358,5 @@ gitrepo_diff(struct gitrepo *r, const char *was, const char *is,
 	git_diff_free(diff);
 	git_tree_free(a);
 	git_tree_free(b);
-	return rc;
-}
-
-struct written {
-	char **v;
-	size_t n, cap;
-};
-
-static void
-note(const char *path, size_t done, size_t all, void *arg)
-{
-	struct written *w = arg;
-
-	(void)done;
-	(void)all;
-	if (!path)
-		return;
-	w->v = mem_grow(w->v, w->n, &w->cap, sizeof *w->v);
-	w->v[w->n++] = mem_str(path);
-}
-
-/* One time for all: no file of a tree is newer than another. */
-static void
-stamp(struct written *w, const char *dir)
-{
-	struct timespec t[2];
-	char *path;
-
-	clock_gettime(CLOCK_REALTIME, &t[0]);
-	t[1] = t[0];
-	for (size_t i = 0; i < w->n; i++) {
-		path = mem_printf("%s/%s", dir, w->v[i]);
-		utimensat(AT_FDCWD, path, t, AT_SYMLINK_NOFOLLOW);
-		free(path);
-		free(w->v[i]);
-	}
-	free(w->v);
-}
-
-/* What a tree holds but submodules, which are not of its repository. NULL: as
- * libgit2 has said. */
-static git_index *
-files_of(git_repository *repo, const char *tree)
-{
-	git_tree *t = tree_of(repo, tree);
-	git_index *index = NULL;
-	const git_index_entry *e;
-	size_t i = 0;
-
-	if (!t || git_index_new(&index) < 0 ||
-	    git_index_read_tree(index, t) < 0)
-		goto wrong;
-	while ((e = git_index_get_byindex(index, i)))
-		if (e->mode != GIT_FILEMODE_COMMIT)
-			i++;
-		else if (git_index_remove(index, e->path, 0) < 0)
-			goto wrong;
-	git_tree_free(t);
-	return index;
-wrong:
-	git_tree_free(t);
-	git_index_free(index);
-	return NULL;
-}
-
-/*
- * Through a repository in memory that shares nothing but the objects: settings,
- * attributes and the index of the real one neither matter nor change.
- */
-int
-gitrepo_checkout(
-    struct gitrepo *r, const char *tree, const char *was, const char *dir)
-{
-	git_checkout_options o;
-	git_repository *mem = NULL;
-	git_index *files = NULL, *old = NULL, *own = NULL;
-	struct written w = {0};
-	git_odb *odb = NULL;
-	int rc = -1;
-
-	git_checkout_options_init(&o, GIT_CHECKOUT_OPTIONS_VERSION);
-	o.checkout_strategy = GIT_CHECKOUT_FORCE |
-	    GIT_CHECKOUT_DONT_UPDATE_INDEX | GIT_CHECKOUT_DONT_WRITE_INDEX |
-	    GIT_CHECKOUT_NO_REFRESH;
-	o.target_directory = dir;
-	o.disable_filters = 1;
-	o.progress_cb = note;
-	o.progress_payload = &w;
-	if (git_repository_odb(&odb, r->repo) < 0 ||
-	    git_repository_wrap_odb(&mem, odb) < 0 || git_index_new(&own) < 0 ||
-	    git_repository_set_index(mem, own) < 0 ||
-	    !(files = files_of(mem, tree)) ||
-	    (was && !(old = files_of(mem, was)))) {
-		fail("cannot read the tree", tree);
-		goto out;
-	}
-	o.baseline_index = old;
-	if (git_checkout_index(mem, files, &o) < 0)
-		fail("cannot check out into", dir);
-	else
-		rc = 0;
-out:
-	stamp(&w, dir);
-	git_index_free(files);
-	git_index_free(old);
-	git_index_free(own);
-	git_repository_free(mem);
-	git_odb_free(odb);
-	return rc;
-}
-
-/* One path of the work tree. 0, or -1 of libgit2. */
-static int
-keep(git_index *index, git_repository *store, const char *workdir,
-    const git_status_entry *e)
-{
-	const git_diff_delta *d = e->index_to_workdir;
-	git_index_entry entry = {0};
-	char *path;
-	int rc;
-
-	/* Repositories within it are left out, known to it or not. */
-	if (!d || d->status == GIT_DELTA_DELETED ||
-	    d->new_file.mode == GIT_FILEMODE_COMMIT ||
-	    str_ends(d->new_file.path, "/"))
-		return 0;
-	entry.path = d->new_file.path;
-	entry.mode = d->new_file.mode;
-	entry.id = d->old_file.id;
-	if (e->status != GIT_STATUS_CURRENT) {
-		path = mem_printf("%s%s", workdir, entry.path);
-		rc = git_blob_create_from_disk(&entry.id, store, path);
-		free(path);
-		if (rc < 0)
-			return rc;
-	}
-	return git_index_add(index, &entry);
-}
-
-int
-gitrepo_snapshot(
-    struct gitrepo *r, struct gitrepo *store, char tree[GITREPO_ID])
-{
-	git_status_options o;
-	const char *workdir = git_repository_workdir(r->repo);
-	git_status_list *list = NULL;
-	git_index *index = NULL;
-	git_odb *odb = NULL;
-	git_buf objects = {0};
-	git_oid id;
-	int rc = -1;
-
-	if (!workdir)
-		return err_fail("'%s' has no work tree", r->path);
-	git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
-	o.show = GIT_STATUS_SHOW_WORKDIR_ONLY;
-	o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED |
-	    GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
-	    GIT_STATUS_OPT_INCLUDE_UNMODIFIED |
-	    GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
-	if (git_repository_item_path(
-		&objects, r->repo, GIT_REPOSITORY_ITEM_OBJECTS) < 0 ||
-	    git_repository_odb(&odb, store->repo) < 0 ||
-	    git_odb_add_disk_alternate(odb, objects.ptr) < 0 ||
-	    git_index_new(&index) < 0 ||
-	    git_status_list_new(&list, r->repo, &o) < 0)
-		goto out;
-	for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
-		const git_status_entry *e = git_status_byindex(list, i);
-
-		if (e->status & GIT_STATUS_CONFLICTED) {
-			err_fail("'%s' has conflicts that are not resolved",
-			    r->path);
-			goto done;
-		}
-		if (keep(index, store->repo, workdir, e) < 0)
-			goto out;
-	}
-	if (git_index_write_tree_to(&id, index, store->repo) < 0)
-		goto out;
-	git_oid_tostr(tree, GITREPO_ID, &id);
-	rc = 0;
-out:
-	if (rc < 0)
-		fail("cannot read the work tree", r->path);
-done:
-	git_buf_dispose(&objects);
-	git_status_list_free(list);
-	git_index_free(index);
-	git_odb_free(odb);
-	return rc;
-}
-
-/* 0, or -1 of libgit2. */
-static int
-add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
-{
-	git_index_entry entry = {.path = f->path,
-	    .mode = f->link  ? GIT_FILEMODE_LINK
-		: f->program ? GIT_FILEMODE_BLOB_EXECUTABLE
-			     : GIT_FILEMODE_BLOB};
-
-	if (git_blob_create_from_buffer(&entry.id, repo, f->data, f->len) < 0)
-		return -1;
-	return git_index_add(index, &entry);
-}
-
-int
-gitrepo_plant(struct gitrepo *r, const char *ref,
-    int (*next)(void *, struct gitrepo_file *), void *arg)
-{
-	struct gitrepo_file f;
-	git_signature *who = NULL;
-	git_index *index = NULL;
-	git_tree *tree = NULL;
-	git_reference *made = NULL;
-	long long newest = 0;
-	git_oid id;
-	int rc = -1, k = -1;
-
-	if (git_index_new(&index) < 0)
-		goto out;
-	while ((k = next(arg, &f)) > 0) {
-		if (add_file(r->repo, index, &f) < 0) {
-			fail("cannot keep the file", f.path);
-			goto done;
-		}
-		newest = f.time > newest ? f.time : newest;
-	}
-	if (k == 0 && git_index_write_tree_to(&id, index, r->repo) == 0 &&
-	    git_tree_lookup(&tree, r->repo, &id) == 0 &&
-	    git_signature_new(&who, "vkb", "vkb", newest, 0) == 0 &&
-	    git_commit_create(
-		&id, r->repo, NULL, who, who, NULL, ref, tree, 0, NULL) == 0 &&
-	    git_reference_create(&made, r->repo, ref, &id, 1, NULL) == 0)
-		rc = 0;
-out:
-	if (rc < 0 && k >= 0)
-		fail("cannot write", r->path);
-done:
-	git_reference_free(made);
-	git_signature_free(who);
-	git_tree_free(tree);
-	git_index_free(index);
-	return rc;
-}
-
-char *
-gitrepo_origin(struct gitrepo *r)
-{
-	git_remote *remote = NULL;
-	char *url = NULL;
-
-	if (git_remote_lookup(&remote, r->repo, "origin") == 0)
-		url = mem_str(git_remote_url(remote));
-	git_remote_free(remote);
-	if (url && strstr(url, "://"))
-		return url;
-	free(url);
-	return realpath(r->path, NULL);
-}
-
-/* --- what git says in a folder */
-
-static int
-put(const char *dir, const char *name, const char *text)
-{
-	char *path = mem_printf("%s/.git/%s", dir, name);
-	FILE *f = fopen(path, "w");
-	int rc = 0;
-
-	if (!f || fputs(text, f) < 0)
-		rc = err_fail_sys("cannot write '%s'", path);
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_fail_sys("cannot write '%s'", path);
-	free(path);
-	return rc;
-}
-
-static int
-put_index(struct gitrepo *r, const char *commit, const char *dir)
-{
-	char *path = mem_printf("%s/.git/index", dir);
-	git_commit *c = lookup(r, commit);
-	git_index *index = NULL;
-	git_tree *t = NULL;
-	int rc = -1;
-
-	if (c && git_commit_tree(&t, c) == 0 &&
-	    git_index_open(&index, path) == 0 &&
-	    git_index_read_tree(index, t) == 0 && git_index_write(index) == 0)
-		rc = 0;
-	else if (c)
-		fail("cannot write", path);
-	git_index_free(index);
-	git_tree_free(t);
-	git_commit_free(c);
-	free(path);
-	return rc;
-}
-
-int
-gitrepo_pose(struct gitrepo *r, const char *commit, bool dirty, const char *dir)
-{
-	char *head = *commit ? mem_printf("%s\n", commit)
-			     : mem_str("ref: refs/heads/none\n");
-	char *alternates, *refs, *info;
-	git_buf objects = {0};
-	int rc = -1;
-
-	refs = mem_printf("%s/.git/refs", dir);
-	info = mem_printf("%s/.git/objects/info", dir);
-	git_repository_item_path(
-	    &objects, r->repo, GIT_REPOSITORY_ITEM_OBJECTS);
-	alternates = mem_printf("%s\n", objects.ptr ? objects.ptr : "");
-	if (folder_make(refs) == 0 && folder_make(info) == 0 &&
-	    put(dir, "HEAD", head) == 0 &&
-	    put(dir, "objects/info/alternates", alternates) == 0 &&
-	    put(dir, "config", "[core]\n\trepositoryformatversion = 0\n") ==
-		0 &&
-	    (!dirty || put_index(r, commit, dir) == 0))
-		rc = 0;
-	git_buf_dispose(&objects);
-	free(head);
-	free(alternates);
-	free(refs);
-	free(info);
 	return rc;
 }

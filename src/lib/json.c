@@ -2,6 +2,7 @@
 #include "err.h"
 #include "jsonhash.h"
 #include "jsonscan.h"
+#include "jsontext.h"
 #include "mem.h"
 #include "num.h"
 #include "str.h"
@@ -58,13 +59,6 @@ sorted(const cJSON *c, size_t *n)
 	return v;
 }
 
-/* What the scan let pass, cJSON can read: or there is no memory. */
-static cJSON *
-made_of(const char *s, size_t n)
-{
-	return raw(made(cJSON_ParseWithLength(s, n)));
-}
-
 struct json *
 json_parse(const char *s, size_t n, const char **why, size_t *at)
 {
@@ -77,8 +71,9 @@ json_parse(const char *s, size_t n, const char **why, size_t *at)
 	at = at ? at : &none;
 	text = mem_strn(s, n); /* with a NUL behind it */
 	bom = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	/* What the scan let pass, cJSON can read: or there is no memory. */
 	if (jsonscan_check(text, n, why, at) == 0)
-		c = made_of(text + bom, n - bom);
+		c = raw(made(cJSON_ParseWithLength(text + bom, n - bom)));
 	free(text);
 	return own(c);
 }
@@ -87,33 +82,6 @@ void
 json_free(struct json *j)
 {
 	cJSON_Delete(raw(j));
-}
-
-static void
-quoted(struct str *b, const char *s)
-{
-	static const char letters[] = "btn-fr"; /* of 8 to 13 */
-	size_t plain;
-
-	str_addc(b, '"');
-	for (;; s++) {
-		for (plain = 0; (unsigned char)s[plain] >= ' ' &&
-		     s[plain] != '"' && s[plain] != '\\';
-		     plain++)
-			;
-		str_addn(b, s, plain);
-		s += plain;
-		if (!*s)
-			break;
-		str_addc(b, '\\');
-		if (*s == '"' || *s == '\\')
-			str_addc(b, *s);
-		else if (*s >= 8 && *s <= 13 && *s != 11)
-			str_addc(b, letters[*s - 8]);
-		else
-			str_printf(b, "u%04x", (unsigned char)*s);
-	}
-	str_addc(b, '"');
 }
 
 static void add(struct str *, const cJSON *, bool canonical);
@@ -132,7 +100,7 @@ members(struct str *b, const cJSON *c, bool canonical)
 		if (i)
 			str_addc(b, ',');
 		if (cJSON_IsObject(c)) {
-			quoted(b, m->string);
+			jsontext_quote(b, m->string);
 			str_addc(b, ':');
 		}
 		add(b, m, canonical);
@@ -149,7 +117,7 @@ add(struct str *b, const cJSON *c, bool canonical)
 		num_append(b, c->valuedouble);
 		break;
 	case cJSON_String:
-		quoted(b, c->valuestring);
+		jsontext_quote(b, c->valuestring);
 		break;
 	case cJSON_Array:
 	case cJSON_Object:

@@ -404,24 +404,6 @@ jsonscan_begin(struct jsonscan *c, const char *s, size_t n)
 	c->p = blank(s + (bom ? 3 : 0));
 }
 
-/* A NUL byte, or one written as an escape. */
-static bool
-holds_nul(const char *s, size_t n)
-{
-	const char *p = s, *q;
-
-	if (memchr(s, '\0', n))
-		return true;
-	while ((p = memmem(p, n - (size_t)(p - s), "\\u0000", 6))) {
-		for (q = p; q > s && q[-1] == '\\'; q--)
-			;
-		if ((p - q) % 2 == 0)
-			return true;
-		p += 6;
-	}
-	return false;
-}
-
 int
 jsonscan_end(struct jsonscan *c, const char **why, size_t *at)
 {
@@ -433,7 +415,7 @@ jsonscan_end(struct jsonscan *c, const char **why, size_t *at)
 	*at = c->failed && c->at ? (size_t)(c->at - c->s) : 0;
 	if (!c->failed && str_utf8(c->s, n))
 		return 0;
-	if (holds_nul(c->s, n))
+	if (jsontext_holds_nul(c->s, n))
 		*why = "it holds a NUL", *at = 0;
 	else if (!str_utf8(c->s, n))
 		*why = "it is not UTF-8", *at = 0;

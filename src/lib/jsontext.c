@@ -2,7 +2,6 @@
 #include "jsonscan.h"
 #include "str.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static int
@@ -130,4 +129,48 @@ jsontext_resolve(struct str *to, const struct jsonscan_text *t)
 		str_addu(to, (unsigned)u);
 	}
 	str_addn(to, p, (size_t)(end - p));
+}
+
+void
+jsontext_quote(struct str *b, const char *s)
+{
+	static const char letters[] = "btn-fr"; /* of 8 to 13 */
+	size_t plain;
+
+	str_addc(b, '"');
+	for (;; s++) {
+		for (plain = 0; (unsigned char)s[plain] >= ' ' &&
+		     s[plain] != '"' && s[plain] != '\\';
+		     plain++)
+			;
+		str_addn(b, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		str_addc(b, '\\');
+		if (*s == '"' || *s == '\\')
+			str_addc(b, *s);
+		else if (*s >= 8 && *s <= 13 && *s != 11)
+			str_addc(b, letters[*s - 8]);
+		else
+			str_printf(b, "u%04x", (unsigned char)*s);
+	}
+	str_addc(b, '"');
+}
+
+bool
+jsontext_holds_nul(const char *s, size_t n)
+{
+	const char *p = s, *q;
+
+	if (memchr(s, '\0', n))
+		return true;
+	while ((p = memmem(p, n - (size_t)(p - s), "\\u0000", 6))) {
+		for (q = p; q > s && q[-1] == '\\'; q--)
+			;
+		if ((p - q) % 2 == 0)
+			return true;
+		p += 6;
+	}
+	return false;
 }

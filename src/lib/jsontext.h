@@ -4,8 +4,17 @@
 #ifndef JSONTEXT_H
 #define JSONTEXT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct jsonscan_text;
 struct str;
+
+/* Appends the string with its quotes. */
+void jsontext_quote(struct str *, const char *);
+
+/* Does the text hold a NUL byte, or one written as an escape? */
+bool jsontext_holds_nul(const char *, size_t n);
 
 /*
  * Behind the escape whose backslash is before 'p', and the character it means;

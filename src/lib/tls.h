@@ -1,7 +1,4 @@
-/*
- * TLS over a descriptor that the caller owns (OpenSSL), and throw-away
- * certificates for test servers.
- */
+/* TLS over a descriptor that the caller owns (OpenSSL). */
 #ifndef TLS_H
 #define TLS_H
 
@@ -30,12 +27,5 @@ ssize_t tls_write(struct tls *, const void *buf, size_t n);
 short tls_events(const struct tls *);      /* POLLIN or POLLOUT it waits for */
 int tls_pending(const struct tls *);       /* bytes read can give at once */
 const char *tls_error(const struct tls *); /* text of the last failure */
-
-/*
- * Writes ca.crt, ca.key, server.crt, server.key, client.crt, client.key into
- * 'dir' (mode 0600 for keys), valid for localhost, 127.0.0.1, ::1 and 'host'.
- * 0, or -1 and said.
- */
-int tls_make_certificates(const char *dir, const char *host);
 
 #endif

@@ -3,13 +3,10 @@
 #include "history.h"
 #include "json.h"
 #include "mem.h"
-#include "overall.h"
 #include "part.h"
 #include "record.h"
 #include "rounds.h"
 #include "sequential.h"
-#include "stats.h"
-#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +32,7 @@ has_metric(const struct kase *k, const char *name)
  * chance in one metric; then the test decides.
  */
 static bool
-itself(const struct pairing *p)
+is_same_data(const struct pairing *p)
 {
 	const struct kase *a = p->side[0], *b = p->side[1];
 
@@ -71,7 +68,7 @@ level_of(struct comparison *c, const struct row *row, bool ninety)
 }
 
 static void
-look(struct comparison *c, struct row *row, bool paired)
+judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
 	double level = level_of(c, row, false);
@@ -85,7 +82,7 @@ look(struct comparison *c, struct row *row, bool paired)
 
 /* Never below the margin so far. */
 static void
-from_history(struct comparison *c, struct row *row, const struct rules *r)
+widen_margin(struct comparison *c, struct row *row, const struct rules *r)
 {
 	double v = r->history
 	    ? history_margin(r->history, row->pair->side[0]->key, row->name)
@@ -100,7 +97,7 @@ from_history(struct comparison *c, struct row *row, const struct rules *r)
 }
 
 static void
-measure(struct comparison *c, struct pairing *p, const char *name,
+add_row(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
 	struct row row = {.pair = p,
@@ -123,13 +120,13 @@ measure(struct comparison *c, struct pairing *p, const char *name,
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
-	else if (itself(p))
+	else if (is_same_data(p))
 		row.facts =
 		    verdict_itself(row.used[0].v, row.used[0].n, paired);
 	else
-		look(c, &row, paired);
+		judge_row(c, &row, paired);
 	if (row.margin_auto)
-		from_history(c, &row, r);
+		widen_margin(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
 	    cases_bound(p->side[1], "client") > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
@@ -143,7 +140,7 @@ no:
 }
 
 static void
-alone(struct comparison *c, const struct pairing *p, const char *name,
+add_lonely(struct comparison *c, const struct pairing *p, const char *name,
     size_t side, const struct rules *r)
 {
 	struct row row = {.pair = p, .name = (char *)(size_t)name};
@@ -169,12 +166,12 @@ lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
 
 		for (size_t i = 0; i < part->nmetrics; i++)
 			if (!has_metric(p->side[!s], part->metrics[i].name))
-				alone(c, p, part->metrics[i].name, s, r);
+				add_lonely(c, p, part->metrics[i].name, s, r);
 	}
 }
 
 static void
-metrics(struct comparison *c, struct pairing *p, const struct rules *r)
+judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
 	const struct kase *base = p->side[0];
 
@@ -182,7 +179,7 @@ metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 	for (const struct metric *m = metric_table; m->name; m++)
 		if (has_metric(base, m->name) &&
 		    has_metric(p->side[1], m->name))
-			measure(c, p, m->name, r);
+			add_row(c, p, m->name, r);
 	for (size_t i = 0; i < base->nparts; i++)
 		for (size_t j = 0; j < base->parts[i].nmetrics; j++) {
 			const char *name = base->parts[i].metrics[j].name;
@@ -191,7 +188,7 @@ metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 			for (size_t k = 0; k < i && !before; k++)
 				before = part_metric(&base->parts[k], name);
 			if (!before && has_metric(p->side[1], name))
-				measure(c, p, name, r);
+				add_row(c, p, name, r);
 		}
 }
 
@@ -203,7 +200,7 @@ text_of(const struct json *j)
 }
 
 static void
-differs(struct comparison *c, const char *name, char *x, char *y)
+add_difference(struct comparison *c, const char *name, char *x, char *y)
 {
 	struct difference *d;
 
@@ -225,7 +222,7 @@ differs(struct comparison *c, const char *name, char *x, char *y)
 }
 
 static void
-environments(struct comparison *c, const struct pairing *p)
+compare_environments(struct comparison *c, const struct pairing *p)
 {
 	struct json *env[2], *varied[2];
 
@@ -239,12 +236,12 @@ environments(struct comparison *c, const struct pairing *p)
 
 		if (k && !json_get(varied[0], json_key(j)) &&
 		    !json_get(varied[1], json_key(j)) && !json_equal(j, k))
-			differs(c, json_key(j), text_of(j), text_of(k));
+			add_difference(c, json_key(j), text_of(j), text_of(k));
 	}
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
 		     j = json_next(j))
-			differs(c, json_key(j),
+			add_difference(c, json_key(j),
 			    mem_str(s == 0 ? "varied" : "-"),
 			    mem_str(s == 1 ? "varied" : "-"));
 	for (size_t s = 0; s < 2; s++) {
@@ -317,189 +314,16 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;
-		metrics(c, p, r);
+		judge_metrics(c, p, r);
 		lonely(c, p, r);
-		environments(c, p);
+		compare_environments(c, p);
 	}
-}
-
-/* Seconds that one more run of each side takes; NAN: not known. */
-static double
-seconds(const struct pairing *p)
-{
-	double sum = 0;
-
-	for (size_t j = 0; j < 2; j++) {
-		const struct kase *k = p->side[j];
-
-		sum += part_seconds(&k->parts[0]) +
-		    json_get_num(k->config, "warmup_s", 0);
-	}
-	return sum;
 }
 
 double
 judge_p(const struct row *row, double p)
 {
 	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
-}
-
-static void
-decide(struct row *row, size_t tests)
-{
-	const struct verdict_facts *f = &row->facts;
-	size_t have = f->m < f->n ? f->m : f->n;
-
-	row->verdict = verdict_decide(f, row->metric.better, row->margin,
-	    row->p, JUDGE_ALPHA, &row->certain);
-	row->waived = row->verdict == VERDICT_REGRESSION && rules_waive(row);
-	if (row->verdict == VERDICT_INSUFFICIENT)
-		row->needed = VERDICT_RUNS;
-	if (row->verdict == VERDICT_INCONCLUSIVE) {
-		row->needed = verdict_needed(
-		    f, row->margin, (size_t)ceil((double)tests / row->weight));
-		/* Too few for so many tests: they see nothing. */
-		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
-		    JUDGE_ALPHA)
-			row->visible = verdict_visible(f);
-	}
-	if (row->needed > have)
-		row->minutes =
-		    (double)(row->needed - have) * seconds(row->pair) / 60;
-}
-
-static bool
-is_tested(const struct row *row, bool gate)
-{
-	return row->gate == gate && !isnan(row->facts.p) &&
-	    row->facts.m >= VERDICT_RUNS && row->facts.n >= VERDICT_RUNS;
-}
-
-/*
- * Weighted Benjamini-Hochberg (Genovese, Roeder and Wasserman, Biometrika 93,
- * 2006): p over its weight, where weights are 1 on average, keeps the share of
- * false alarms. The metrics that the report judges besides throughput and
- * latency weigh half of these, so that they do not dilute them by as many tests
- * as they are. Holm's ('strict') has no such weights. Returns how many tests
- * there are.
- */
-static size_t
-weigh(struct comparison *c, size_t n, bool strict)
-{
-	size_t first = 0, second = 0;
-	double unit;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			if (!is_tested(&c[i].rows[j], true))
-				continue;
-			if (c[i].rows[j].metric.second)
-				second++;
-			else
-				first++;
-		}
-	unit = (double)(first + second) / ((double)first + .5 * (double)second);
-	for (size_t i = 0; i < n && first && !strict; i++) {
-		c[i].second = second;
-		for (size_t j = 0; j < c[i].nrows; j++)
-			if (is_tested(&c[i].rows[j], true))
-				c[i].rows[j].weight = unit *
-				    (c[i].rows[j].metric.second ? .5 : 1);
-	}
-	return first + second;
-}
-
-static void
-adjust(struct comparison *c, size_t n, const struct rules *r, bool gate)
-{
-	size_t all = 0, k = 0;
-	double *p, *q;
-
-	for (size_t i = 0; i < n; i++)
-		all += c[i].nrows;
-	p = mem_array(all + 1, sizeof *p);
-	q = mem_array(all + 1, sizeof *q);
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass)
-			(r->strict ? verdict_holm : verdict_bh)(p, q, k);
-		k = 0;
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < c[i].nrows; j++) {
-				struct row *row = &c[i].rows[j];
-
-				if (!is_tested(row, gate))
-					continue;
-				if (pass)
-					row->p = q[k++];
-				else
-					p[k++] = fmin(1,
-					    judge_p(
-						row, verdict_p(&row->facts)) /
-						row->weight);
-			}
-	}
-	for (size_t i = 0; gate && i < n; i++)
-		c[i].family = k;
-	free(p);
-	free(q);
-}
-
-/*
- * The p of signed ranks has a floor, 2/2^rounds: a few rounds could not show
- * that one case of many changed, however much. Ranks of all runs can; what a
- * round has in common makes their p too large, never too small. The estimate
- * and its intervals stay those of the rounds.
- */
-static void
-lift(struct comparison *c, size_t n, size_t tests)
-{
-	size_t cases = 0;
-
-	for (size_t i = 0; i < n; i++)
-		cases += c[i].matched;
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			struct row *row = &c[i].rows[j];
-			struct verdict_facts *f = &row->facts, u;
-			double level =
-			    isnan(row->level) ? JUDGE_ALPHA : row->level;
-			size_t among = row->metric.second
-			    ? (size_t)ceil((double)tests / row->weight)
-			    : cases;
-
-			if (!f->paired || isnan(f->p) ||
-			    !str_starts(f->method, "signed-rank") ||
-			    f->n >= power_least(true, among, level))
-				continue;
-			u = verdict_measure(row->used[0].v, row->used[0].n,
-			    row->used[1].v, row->used[1].n, false);
-			f->p = u.p;
-			f->p_min = u.p_min;
-			f->method = u.method;
-			c[i].lifted += row->gate;
-		}
-}
-
-void
-judge_all(struct comparison *c, size_t n, const struct rules *r)
-{
-	lift(c, n, weigh(c, n, r->strict));
-	adjust(c, n, r, true);
-	adjust(c, n, r, false);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			struct row *row = &c[i].rows[j];
-
-			decide(row, c[i].family);
-			if (row->waived)
-				c[i].waived += row->gate;
-			else
-				c[i].count[row->verdict] += row->gate;
-			c[i].paired += row->gate && row->facts.paired;
-		}
-		overall_add(&c[i]);
-	}
-	rules_lapses(r, c, n);
 }
 
 void

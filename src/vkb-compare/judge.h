@@ -110,12 +110,9 @@ struct comparison {
 	struct looked levels[2][2]; /* the last, by side; for ci95 and ci90 */
 };
 
-/* Pairs, measures and compares environments; judge_all gives the verdicts. */
+/* Pairs, measures and compares environments; decide_all gives the verdicts. */
 void judge_compare(struct comparison *, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *);
-
-/* The family of p is all gate rows of all comparisons (and all others). */
-void judge_all(struct comparison *, size_t n, const struct rules *);
 
 void judge_free(struct comparison *);
 

@@ -1,7 +1,7 @@
 #include "perffile.h"
 #include "err.h"
 #include "mem.h"
-#include "str.h"
+#include "piece.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -16,11 +16,6 @@
 #define FEATURE_BUILD_ID 2 /* HEADER_BUILD_ID and on, of the tool */
 #define FEATURE_EVENTS 12
 #define FEATURES 256
-
-struct piece { /* of the file */
-	const unsigned char *p;
-	size_t n;
-};
 
 struct event {
 	struct perf_event_attr a;
@@ -41,66 +36,6 @@ struct perffile {
 	size_t n, cap, next, broken;
 	char *text; /* of the last record: with a NUL */
 };
-
-/* --- bytes */
-
-static uint64_t
-u64(const unsigned char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static uint32_t
-u32(const unsigned char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static uint16_t
-u16(const unsigned char *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-/* Empty where it is outside. */
-static struct piece
-part(struct piece of, uint64_t at, uint64_t n)
-{
-	if (at > of.n || n > of.n - at)
-		return (struct piece){of.p, 0};
-	return (struct piece){of.p + at, n};
-}
-
-/* The next u64 of a piece, which it is cut from; false: there is none. */
-static bool
-take(struct piece *from, uint64_t *v)
-{
-	if (from->n < 8)
-		return false;
-	*v = u64(from->p);
-	from->p += 8;
-	from->n -= 8;
-	return true;
-}
-
-static bool
-pass(struct piece *from, uint64_t n)
-{
-	if (n > from->n)
-		return false;
-	from->p += n;
-	from->n -= n;
-	return true;
-}
 
 /* --- events */
 
@@ -127,8 +62,9 @@ generic_name(const struct perf_event_attr *a)
 static int
 read_events(struct perffile *f, const char *name)
 {
-	uint64_t size = u64(f->all.p + 16);
-	struct piece t = part(f->all, u64(f->all.p + 24), u64(f->all.p + 32));
+	uint64_t size = piece_u64(f->all.p + 16);
+	struct piece t = piece_part(
+	    f->all, piece_u64(f->all.p + 24), piece_u64(f->all.p + 32));
 
 	if (size < 64 + 16 || !t.n || t.n % size != 0)
 		return err_fail(
@@ -141,7 +77,8 @@ read_events(struct perffile *f, const char *name)
 		size_t n = size - 16;
 
 		memcpy(&e->a, p, n < sizeof e->a ? n : sizeof e->a);
-		e->ids = part(f->all, u64(p + n), u64(p + n + 8));
+		e->ids =
+		    piece_part(f->all, piece_u64(p + n), piece_u64(p + n + 8));
 		e->name = mem_str(generic_name(&e->a));
 		if (e->a.sample_type & PERF_SAMPLE_STACK_USER)
 			return err_fail("%s: it has copies of user stacks "
@@ -161,23 +98,23 @@ read_names(struct perffile *f, struct piece p)
 
 	if (p.n < 8)
 		return;
-	n = u32(p.p);
-	size = u32(p.p + 4);
-	pass(&p, 8);
+	n = piece_u32(p.p);
+	size = piece_u32(p.p + 4);
+	piece_pass(&p, 8);
 	for (uint32_t i = 0; i < n && i < f->nevents; i++) {
 		uint32_t ids, len;
 
-		if (!pass(&p, size) || p.n < 8)
+		if (!piece_pass(&p, size) || p.n < 8)
 			return;
-		ids = u32(p.p);
-		len = u32(p.p + 4);
-		pass(&p, 8);
+		ids = piece_u32(p.p);
+		len = piece_u32(p.p + 4);
+		piece_pass(&p, 8);
 		if (len > p.n)
 			return;
 		free(f->events[i].name);
 		f->events[i].name = mem_strn(
 		    (const char *)p.p, strnlen((const char *)p.p, len));
-		if (!pass(&p, len) || !pass(&p, 8 * (uint64_t)ids))
+		if (!piece_pass(&p, len) || !piece_pass(&p, 8 * (uint64_t)ids))
 			return;
 	}
 }
@@ -186,7 +123,7 @@ read_names(struct perffile *f, struct piece p)
 static void
 read_features(struct perffile *f)
 {
-	uint64_t at = u64(f->all.p + 40) + u64(f->all.p + 48);
+	uint64_t at = piece_u64(f->all.p + 40) + piece_u64(f->all.p + 48);
 	const unsigned char *bits = f->all.p + 72;
 
 	for (unsigned i = 0; i < FEATURES; i++) {
@@ -194,11 +131,12 @@ read_features(struct perffile *f)
 
 		if (!(bits[i / 8] >> i % 8 & 1))
 			continue;
-		place = part(f->all, at, 16);
+		place = piece_part(f->all, at, 16);
 		at += 16;
 		if (!place.n)
 			return;
-		p = part(f->all, u64(place.p), u64(place.p + 8));
+		p = piece_part(
+		    f->all, piece_u64(place.p), piece_u64(place.p + 8));
 		if (i == FEATURE_BUILD_ID)
 			f->build_ids = p;
 		if (i == FEATURE_EVENTS)
@@ -213,7 +151,7 @@ event_of(const struct perffile *f, uint64_t id)
 {
 	for (size_t i = 0; i < f->nevents && f->nevents > 1; i++)
 		for (size_t k = 0; k + 8 <= f->events[i].ids.n; k += 8)
-			if (u64(f->events[i].ids.p + k) == id)
+			if (piece_u64(f->events[i].ids.p + k) == id)
 				return &f->events[i];
 	return &f->events[0];
 }
@@ -225,7 +163,7 @@ event_at(const struct perffile *f, struct piece r, size_t at)
 	if (!(f->events[0].a.sample_type & PERF_SAMPLE_IDENTIFIER) ||
 	    at + 8 > r.n)
 		return &f->events[0];
-	return event_of(f, u64(r.p + at));
+	return event_of(f, piece_u64(r.p + at));
 }
 
 /* What stands at the end of a record that is no sample; 0: no time does. */
@@ -242,7 +180,7 @@ time_behind(const struct perffile *f, struct piece r)
 	behind += t & PERF_SAMPLE_CPU ? 8 : 0;
 	behind += t & PERF_SAMPLE_STREAM_ID ? 8 : 0;
 	behind += t & PERF_SAMPLE_ID ? 8 : 0;
-	return r.n >= 8 + behind ? u64(r.p + r.n - behind) : 0;
+	return r.n >= 8 + behind ? piece_u64(r.p + r.n - behind) : 0;
 }
 
 static uint64_t
@@ -252,11 +190,11 @@ time_of_sample(const struct perffile *f, struct piece r)
 
 	if (!(t & PERF_SAMPLE_TIME))
 		return 0;
-	pass(&r, 8);
-	pass(&r, t & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
-	pass(&r, t & PERF_SAMPLE_IP ? 8 : 0);
-	pass(&r, t & PERF_SAMPLE_TID ? 8 : 0);
-	take(&r, &v);
+	piece_pass(&r, 8);
+	piece_pass(&r, t & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
+	piece_pass(&r, t & PERF_SAMPLE_IP ? 8 : 0);
+	piece_pass(&r, t & PERF_SAMPLE_TID ? 8 : 0);
+	piece_take(&r, &v);
 	return v;
 }
 
@@ -273,13 +211,14 @@ by_time(const void *a, const void *b)
 static int
 read_index(struct perffile *f, const char *name)
 {
-	uint64_t at = u64(f->all.p + 40), end = at + u64(f->all.p + 48);
+	uint64_t at = piece_u64(f->all.p + 40),
+		 end = at + piece_u64(f->all.p + 48);
 
 	if (end < at || end > f->all.n)
 		return err_fail("%s: it is cut off", name);
 	while (end - at >= 8) {
-		uint32_t type = u32(f->all.p + at);
-		uint16_t size = u16(f->all.p + at + 6);
+		uint32_t type = piece_u32(f->all.p + at);
+		uint16_t size = piece_u16(f->all.p + at + 6);
 		struct piece r = {f->all.p + at, size};
 		bool kept = type == PERF_RECORD_SAMPLE ||
 		    type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 ||
@@ -321,7 +260,7 @@ perffile_open(int fd, const char *name)
 		    NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p != MAP_FAILED)
 		f->all = (struct piece){p, (size_t)st.st_size};
-	if (f->all.n < HEADER || u64(f->all.p + 8) == PIPE) {
+	if (f->all.n < HEADER || piece_u64(f->all.p + 8) == PIPE) {
 		err_say("%s: perf.data has to be a file that 'perf record -o "
 			"FILE' wrote; else pipe what 'perf script' prints "
 			"into this",
@@ -359,7 +298,7 @@ perffile_broken(const struct perffile *f)
 }
 
 static const char *
-text(struct perffile *f, struct piece p)
+keep_text(struct perffile *f, struct piece p)
 {
 	free(f->text);
 	f->text = mem_strn((const char *)p.p, strnlen((const char *)p.p, p.n));
@@ -382,7 +321,7 @@ mode_of(uint16_t misc)
 /* pid, tid, start, length, offset; of the newer kind also the file, or its
  * build-id, and how it is mapped; the name. */
 static bool
-map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
+read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
     struct perffile_record *to)
 {
 	bool newer = type == PERF_RECORD_MMAP2;
@@ -390,14 +329,14 @@ map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
 
 	if (r.n <= fixed)
 		return false;
-	to->start = u64(r.p + 16);
-	to->length = u64(r.p + 24);
-	to->offset = u64(r.p + 32);
+	to->start = piece_u64(r.p + 16);
+	to->length = piece_u64(r.p + 24);
+	to->offset = piece_u64(r.p + 32);
 	if (newer && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		to->nid = r.p[40] < 20 ? r.p[40] : 20;
 		memcpy(to->id, r.p + 44, to->nid);
 	}
-	to->name = text(f, part(r, fixed, r.n - fixed));
+	to->name = keep_text(f, piece_part(r, fixed, r.n - fixed));
 	return true;
 }
 
@@ -412,35 +351,36 @@ pass_read(struct piece *r, uint64_t format)
 	fixed += format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0;
 	each += format & PERF_FORMAT_ID ? 1 : 0;
 	each += format & (1U << 4) ? 1 : 0; /* PERF_FORMAT_LOST */
-	if (format & PERF_FORMAT_GROUP && !take(r, &n))
+	if (format & PERF_FORMAT_GROUP && !piece_take(r, &n))
 		return false;
-	return n <= r->n && pass(r, 8 * (fixed + each * n));
+	return n <= r->n && piece_pass(r, 8 * (fixed + each * n));
 }
 
 static bool
-sample(const struct perffile *f, struct piece r, struct perffile_record *to)
+read_sample(
+    const struct perffile *f, struct piece r, struct perffile_record *to)
 {
 	const struct event *e = event_at(f, r, 8);
 	uint64_t t = e->a.sample_type, v = 0, id = 0, period = 1;
 
-	pass(&r, 8);
-	if (t & PERF_SAMPLE_IDENTIFIER && !take(&r, &id))
+	piece_pass(&r, 8);
+	if (t & PERF_SAMPLE_IDENTIFIER && !piece_take(&r, &id))
 		return false;
-	if (t & PERF_SAMPLE_IP && !take(&r, &to->ip))
+	if (t & PERF_SAMPLE_IP && !piece_take(&r, &to->ip))
 		return false;
 	if (t & PERF_SAMPLE_TID) {
 		if (r.n < 8)
 			return false;
-		to->pid = u32(r.p);
-		to->tid = u32(r.p + 4);
-		pass(&r, 8);
+		to->pid = piece_u32(r.p);
+		to->tid = piece_u32(r.p + 4);
+		piece_pass(&r, 8);
 	}
-	if ((t & PERF_SAMPLE_TIME && !take(&r, &v)) ||
-	    (t & PERF_SAMPLE_ADDR && !take(&r, &v)) ||
-	    (t & PERF_SAMPLE_ID && !take(&r, &id)) ||
-	    (t & PERF_SAMPLE_STREAM_ID && !take(&r, &v)) ||
-	    (t & PERF_SAMPLE_CPU && !take(&r, &v)) ||
-	    (t & PERF_SAMPLE_PERIOD && !take(&r, &period)))
+	if ((t & PERF_SAMPLE_TIME && !piece_take(&r, &v)) ||
+	    (t & PERF_SAMPLE_ADDR && !piece_take(&r, &v)) ||
+	    (t & PERF_SAMPLE_ID && !piece_take(&r, &id)) ||
+	    (t & PERF_SAMPLE_STREAM_ID && !piece_take(&r, &v)) ||
+	    (t & PERF_SAMPLE_CPU && !piece_take(&r, &v)) ||
+	    (t & PERF_SAMPLE_PERIOD && !piece_take(&r, &period)))
 		return false;
 	if (t & PERF_SAMPLE_ID)
 		e = event_of(f, id);
@@ -451,7 +391,7 @@ sample(const struct perffile *f, struct piece r, struct perffile_record *to)
 		return false;
 	if (!(t & PERF_SAMPLE_CALLCHAIN))
 		return true;
-	if (!take(&r, &v) || v > r.n / 8)
+	if (!piece_take(&r, &v) || v > r.n / 8)
 		return false;
 	to->chain = r.p;
 	to->nchain = v;
@@ -459,36 +399,36 @@ sample(const struct perffile *f, struct piece r, struct perffile_record *to)
 }
 
 static bool
-record(struct perffile *f, struct piece r, struct perffile_record *to)
+read_record(struct perffile *f, struct piece r, struct perffile_record *to)
 {
-	uint32_t type = u32(r.p);
-	uint16_t misc = u16(r.p + 4);
+	uint32_t type = piece_u32(r.p);
+	uint16_t misc = piece_u16(r.p + 4);
 
 	*to = (struct perffile_record){.mode = mode_of(misc)};
 	if (type == PERF_RECORD_SAMPLE) {
 		to->kind = PERFFILE_SAMPLE;
-		return sample(f, r, to);
+		return read_sample(f, r, to);
 	}
 	if (r.n < 8 + 8)
 		return false;
-	to->pid = u32(r.p + 8);
-	to->tid = u32(r.p + 12);
+	to->pid = piece_u32(r.p + 8);
+	to->tid = piece_u32(r.p + 12);
 	switch (type) {
 	case PERF_RECORD_COMM:
 		to->kind = PERFFILE_COMM;
-		to->name = text(f, part(r, 16, r.n - 16));
+		to->name = keep_text(f, piece_part(r, 16, r.n - 16));
 		return true;
 	case PERF_RECORD_FORK: /* pid, parent, tid, parent's tid */
 		to->kind = PERFFILE_FORK;
 		if (r.n < 8 + 16)
 			return false;
-		to->parent = u32(r.p + 12);
-		to->tid = u32(r.p + 16);
-		to->parent_tid = u32(r.p + 20);
+		to->parent = piece_u32(r.p + 12);
+		to->tid = piece_u32(r.p + 16);
+		to->parent_tid = piece_u32(r.p + 20);
 		return true;
 	default:
 		to->kind = PERFFILE_MAP;
-		return map(f, r, type, misc, to);
+		return read_map(f, r, type, misc, to);
 	}
 }
 
@@ -498,7 +438,9 @@ perffile_next(struct perffile *f, struct perffile_record *to)
 	while (f->next < f->n) {
 		uint64_t at = f->entries[f->next++].at;
 
-		if (record(f, part(f->all, at, u16(f->all.p + at + 6)), to))
+		if (read_record(f,
+			piece_part(f->all, at, piece_u16(f->all.p + at + 6)),
+			to))
 			return 1;
 		f->broken++;
 	}
@@ -514,7 +456,7 @@ perffile_build_id(
 	size_t want = strlen(file);
 
 	while (p.n >= 36) {
-		uint16_t misc = u16(p.p + 4), size = u16(p.p + 6);
+		uint16_t misc = piece_u16(p.p + 4), size = piece_u16(p.p + 6);
 		const char *name = (const char *)p.p + 36;
 		size_t n =
 		    size > 36 && size <= p.n ? strnlen(name, size - 36u) : 0;
@@ -527,7 +469,7 @@ perffile_build_id(
 			memcpy(id, p.p + 12, n);
 			return n;
 		}
-		pass(&p, size);
+		piece_pass(&p, size);
 	}
 	return 0;
 }

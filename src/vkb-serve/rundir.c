@@ -1,10 +1,10 @@
 #include "rundir.h"
+#include "certificate.h"
 
 #include "err.h"
 #include "folder.h"
 #include "guard.h"
 #include "mem.h"
-#include "tls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -175,7 +175,7 @@ rundir_tls(struct rundir *r, const char *host)
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		rc = err_fail_sys("cannot make folder '%s'", path);
 	else
-		rc = tls_make_certificates(path, host);
+		rc = certificate_make(path, host);
 	r->tls = rc == 0;
 	free(path);
 	return rc;

@@ -1,6 +1,7 @@
 /* client and tls, against real servers. */
 #include "tap.h"
 
+#include "certificate.h"
 #include "client.h"
 #include "clock.h"
 #include "err.h"
@@ -194,7 +195,7 @@ encrypted(void)
 	snprintf(crt, sizeof crt, "%s/client.crt", dir);
 	snprintf(key, sizeof key, "%s/client.key", dir);
 	snprintf(path, sizeof path, "%s/sock2", dir);
-	tap_ok(tls_make_certificates(dir, "10.1.2.3") == 0, "certificates");
+	tap_ok(certificate_make(dir, "10.1.2.3") == 0, "certificates");
 	tap_ok(stat(key, &st) == 0 && (st.st_mode & 0777) == 0600,
 	    "keys are private");
 	tls = tls_context_new(ca, crt, key);
@@ -221,7 +222,7 @@ encrypted(void)
 	a.servername = NULL;
 	snprintf(other, sizeof other, "%s/other", dir);
 	mkdir(other, 0700);
-	tap_ok(tls_make_certificates(other, NULL) == 0, "another CA");
+	tap_ok(certificate_make(other, NULL) == 0, "another CA");
 	snprintf(ca, sizeof ca, "%s/ca.crt", other);
 	stranger = tls_context_new(ca, crt, key);
 	a.tls = stranger;
@@ -239,7 +240,7 @@ encrypted(void)
 		abort();
 	tap_ok(!tls_context_new("/nonexistent", NULL, NULL), "no CA file");
 	tap_ok(!tls_context_new(ca, crt, ca), "a key that is none");
-	tap_ok(tls_make_certificates("/nonexistent", NULL) < 0,
+	tap_ok(certificate_make("/nonexistent", NULL) < 0,
 	    "no folder to write into");
 }
 

@@ -1,0 +1,183 @@
+#include "decide.h"
+#include "json.h"
+#include "judge.h"
+#include "mem.h"
+#include "overall.h"
+#include "part.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Seconds that one more run of each side takes; NAN: not known. */
+static double
+expect_seconds(const struct pairing *p)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < 2; j++) {
+		const struct kase *k = p->side[j];
+
+		sum += part_seconds(&k->parts[0]) +
+		    json_get_num(k->config, "warmup_s", 0);
+	}
+	return sum;
+}
+
+static void
+decide_row(struct row *row, size_t tests)
+{
+	const struct verdict_facts *f = &row->facts;
+	size_t have = f->m < f->n ? f->m : f->n;
+
+	row->verdict = verdict_decide(f, row->metric.better, row->margin,
+	    row->p, JUDGE_ALPHA, &row->certain);
+	row->waived = row->verdict == VERDICT_REGRESSION && rules_waive(row);
+	if (row->verdict == VERDICT_INSUFFICIENT)
+		row->needed = VERDICT_RUNS;
+	if (row->verdict == VERDICT_INCONCLUSIVE) {
+		row->needed = verdict_needed(
+		    f, row->margin, (size_t)ceil((double)tests / row->weight));
+		/* Too few for so many tests: they see nothing. */
+		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
+		    JUDGE_ALPHA)
+			row->visible = verdict_visible(f);
+	}
+	if (row->needed > have)
+		row->minutes = (double)(row->needed - have) *
+		    expect_seconds(row->pair) / 60;
+}
+
+static bool
+is_tested(const struct row *row, bool gate)
+{
+	return row->gate == gate && !isnan(row->facts.p) &&
+	    row->facts.m >= VERDICT_RUNS && row->facts.n >= VERDICT_RUNS;
+}
+
+/*
+ * Weighted Benjamini-Hochberg (Genovese, Roeder and Wasserman, Biometrika 93,
+ * 2006): p over its weight, where weights are 1 on average, keeps the share of
+ * false alarms. The metrics that the report judges besides throughput and
+ * latency weigh half of these, so that they do not dilute them by as many
+ * tests as they are. Holm's ('strict') has no such weights. Returns how many
+ * tests there are.
+ */
+static size_t
+weigh_rows(struct comparison *c, size_t n, bool strict)
+{
+	size_t first = 0, second = 0;
+	double unit;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			if (!is_tested(&c[i].rows[j], true))
+				continue;
+			if (c[i].rows[j].metric.second)
+				second++;
+			else
+				first++;
+		}
+	unit = (double)(first + second) / ((double)first + .5 * (double)second);
+	for (size_t i = 0; i < n && first && !strict; i++) {
+		c[i].second = second;
+		for (size_t j = 0; j < c[i].nrows; j++)
+			if (is_tested(&c[i].rows[j], true))
+				c[i].rows[j].weight = unit *
+				    (c[i].rows[j].metric.second ? .5 : 1);
+	}
+	return first + second;
+}
+
+static void
+adjust_rows(struct comparison *c, size_t n, const struct rules *r, bool gate)
+{
+	size_t all = 0, k = 0;
+	double *p, *q;
+
+	for (size_t i = 0; i < n; i++)
+		all += c[i].nrows;
+	p = mem_array(all + 1, sizeof *p);
+	q = mem_array(all + 1, sizeof *q);
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass)
+			(r->strict ? verdict_holm : verdict_bh)(p, q, k);
+		k = 0;
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < c[i].nrows; j++) {
+				struct row *row = &c[i].rows[j];
+
+				if (!is_tested(row, gate))
+					continue;
+				if (pass)
+					row->p = q[k++];
+				else
+					p[k++] = fmin(1,
+					    judge_p(
+						row, verdict_p(&row->facts)) /
+						row->weight);
+			}
+	}
+	for (size_t i = 0; gate && i < n; i++)
+		c[i].family = k;
+	free(p);
+	free(q);
+}
+
+/*
+ * The p of signed ranks has a floor, 2/2^rounds: a few rounds could not show
+ * that one case of many changed, however much. Ranks of all runs can; what a
+ * round has in common makes their p too large, never too small. The estimate
+ * and its intervals stay those of the rounds.
+ */
+static void
+lift_rows(struct comparison *c, size_t n, size_t tests)
+{
+	size_t cases = 0;
+
+	for (size_t i = 0; i < n; i++)
+		cases += c[i].matched;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			struct row *row = &c[i].rows[j];
+			struct verdict_facts *f = &row->facts, u;
+			double level =
+			    isnan(row->level) ? JUDGE_ALPHA : row->level;
+			size_t among = row->metric.second
+			    ? (size_t)ceil((double)tests / row->weight)
+			    : cases;
+
+			if (!f->paired || isnan(f->p) ||
+			    !str_starts(f->method, "signed-rank") ||
+			    f->n >= power_least(true, among, level))
+				continue;
+			u = verdict_measure(row->used[0].v, row->used[0].n,
+			    row->used[1].v, row->used[1].n, false);
+			f->p = u.p;
+			f->p_min = u.p_min;
+			f->method = u.method;
+			c[i].lifted += row->gate;
+		}
+}
+
+void
+decide_all(struct comparison *c, size_t n, const struct rules *r)
+{
+	lift_rows(c, n, weigh_rows(c, n, r->strict));
+	adjust_rows(c, n, r, true);
+	adjust_rows(c, n, r, false);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			struct row *row = &c[i].rows[j];
+
+			decide_row(row, c[i].family);
+			if (row->waived)
+				c[i].waived += row->gate;
+			else
+				c[i].count[row->verdict] += row->gate;
+			c[i].paired += row->gate && row->facts.paired;
+		}
+		overall_add(&c[i]);
+	}
+	rules_lapses(r, c, n);
+}

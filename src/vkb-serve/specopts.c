@@ -1,0 +1,173 @@
+#include "specopts.h"
+#include "config.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct json *
+read_spec(const char *file)
+{
+	struct json *j = jsonfile_read(file);
+
+	if (!j || json_type(j) == JSON_OBJECT)
+		return j;
+	err_say("%s: not an object", strcmp(file, "-") == 0 ? "stdin" : file);
+	json_free(j);
+	return NULL;
+}
+
+/* A key that is misspelt would be a server that nobody asked for. */
+static void
+warn_unknown(const struct json *spec, const char *where)
+{
+	const struct record_type *t = record_types;
+	const char *names[64] = {0}, *near;
+	bool known;
+
+	while (strcmp(t->name, "spec") != 0)
+		t++;
+	for (size_t i = 0; i < 63 && t->keys[i].path; i++)
+		names[i] = t->keys[i].path;
+	for (const struct json *j = json_first(spec); j; j = json_next(j)) {
+		known = strcmp(json_key(j), "type") == 0 ||
+		    strcmp(json_key(j), "v") == 0;
+		for (size_t i = 0; names[i] && !known; i++)
+			known = strcmp(names[i], json_key(j)) == 0;
+		if (known)
+			continue;
+		near = str_nearest(json_key(j), names);
+		err_say("%s: unknown key '%s' is ignored%s%s%s", where,
+		    json_key(j), near ? ", did you mean '" : "",
+		    near ? near : "", near ? "'?" : "");
+	}
+}
+
+static int
+add_config(struct json *spec, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	struct json *room = json_get(spec, "config");
+	char *name;
+
+	if (!eq || eq == text)
+		return err_fail(
+		    "option '--config': '%s' is not NAME=VALUE", text);
+	if (!room) {
+		json_set(spec, "config", json_object());
+		room = json_get(spec, "config");
+	}
+	name = mem_strn(text, (size_t)(eq - text));
+	json_set_str(room, name, eq + 1);
+	free(name);
+	return 0;
+}
+
+void
+specopts_hide_secrets(const struct specopts *o)
+{
+	char *name, *value;
+
+	for (size_t i = 0; i < o->config.n; i++) {
+		value = strchr(o->config.v[i], '=');
+		if (!value)
+			continue;
+		name =
+		    mem_strn(o->config.v[i], (size_t)(value - o->config.v[i]));
+		if (config_secret(name))
+			memset(value + 1, '*', strlen(value + 1));
+		free(name);
+	}
+}
+
+static void
+add_module(struct json *list, const char *text)
+{
+	char *all = mem_str(text), *rest = all, *word = strsep(&rest, " ");
+	struct json *m = json_object(), *args = json_array();
+
+	json_set_str(m, "path", word);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			json_push(args, json_string(word));
+	json_set(m, "args", args);
+	json_push(list, m);
+	free(all);
+}
+
+/* What the command line says goes over what the file says. */
+static int
+add_options(struct json *spec, const struct specopts *o)
+{
+	struct json *list;
+
+	json_set_str(spec, "server", o->server);
+	json_set_str(spec, "host", o->host);
+	json_set_str(spec, "config_file", o->config_file);
+	json_set_str(spec, "rdb", o->rdb);
+	if (o->port)
+		json_set_num(spec, "port", (double)o->port);
+	if (o->primaries)
+		json_set_num(spec, "primaries", (double)o->primaries);
+	if (o->replicas)
+		json_set_num(spec, "replicas", (double)o->replicas);
+	if (o->io_threads)
+		json_set_num(spec, "io_threads", (double)o->io_threads);
+	if (o->unixsocket)
+		json_set_bool(spec, "unixsocket", true);
+	if (o->tls)
+		json_set_bool(spec, "tls", true);
+	if (o->no_aslr)
+		json_set_bool(spec, "aslr", false);
+	list = o->cpus.n ? json_array() : NULL;
+	for (size_t i = 0; i < o->cpus.n; i++)
+		json_push(list, json_string(o->cpus.v[i]));
+	json_set(spec, "cpus", list);
+	list = o->module.n ? json_array() : NULL;
+	for (size_t i = 0; i < o->module.n; i++)
+		add_module(list, o->module.v[i]);
+	json_set(spec, "modules", list);
+	for (size_t i = 0; i < o->config.n; i++)
+		if (add_config(spec, o->config.v[i]) < 0)
+			return -1;
+	return 0;
+}
+
+struct json *
+specopts_make(const struct specopts *o, const char *file, bool quiet)
+{
+	struct json *spec = record_new("spec"), *j;
+	const char *where = file ? file : "options";
+
+	if (file) {
+		j = read_spec(file);
+		if (!j)
+			goto bad;
+		if (!quiet)
+			warn_unknown(j, where);
+		for (struct json *k = json_first(j); k; k = json_next(k))
+			json_set(spec, json_key(k), json_dup(k));
+		json_free(j);
+	}
+	if (!json_get(spec, "id"))
+		json_set_str(spec, "id", "server");
+	/* The room must be an object before an option is put into it. */
+	if (record_check(spec, where) < 0)
+		goto bad;
+	if (!record_is(spec, "spec")) {
+		err_say("%s: not a 'spec' record", where);
+		goto bad;
+	}
+	if (add_options(spec, o) == 0) {
+		specopts_hide_secrets(o);
+		return spec;
+	}
+bad:
+	json_free(spec);
+	return NULL;
+}
