@@ -179,7 +179,7 @@ empty 'each header has a guard'
 
 # A file has at most 500 lines, or its first comment says "Over 500 lines: " and
 # why. Still to be split, and no others:
-too_long='changepoint.c record.c running.c summary.c vbench.c'
+too_long='changepoint.c record.c running.c vbench.c'
 find src -name '*.[ch]' | sort | while read -r f; do
   lines=$(wc -l <"$f")
   case " $too_long " in
@@ -194,8 +194,8 @@ find src -name '*.[ch]' | sort | while read -r f; do
   esac
 done >"$bad"
 empty 'src: a file has at most 500 lines, or a reason to have more'
-test_that 'src: five files are still to be split, never more' \
-  test "$(printf '%s\n' $too_long | wc -l)" -le 5
+test_that 'src: four files are still to be split, never more' \
+  test "$(echo "$too_long" | wc -w)" -le 4
 
 # --- pages
 
