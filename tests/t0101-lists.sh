@@ -144,6 +144,8 @@ awk '{
     above[$1]
   }' "$scratch/rooms" >"$bad"
 empty 'src/vkb-load: a room uses only rooms above it in the list'
+tests/rooms engine | tsort 2>"$bad" >/dev/null
+empty 'src/vkb-load/engine: no modules use each other in a circle'
 nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 

@@ -4,7 +4,9 @@
 #include "hist.h"
 #include "mem.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/outcome.h"
 #include "vkb-load/engine/run.h"
+#include "vkb-load/engine/tally.h"
 
 #include <stdlib.h>
 
@@ -30,15 +32,15 @@ kinds(void)
 	struct worker w = {0};
 	char kind[32];
 
-	worker_error(&w, "OOM", "OOM first");
-	worker_error(&w, "OOM", "OOM second");
+	tally_error(&w, "OOM", "OOM first");
+	tally_error(&w, "OOM", "OOM second");
 	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
 	    "errors of one kind are one row");
 	tap_str(w.errors[0].kind, "OOM", "under its kind");
 	tap_str(w.errors[0].text, "OOM first", "with the first text");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
-		worker_error(&w, kind, "text");
+		tally_error(&w, kind, "text");
 	}
 	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows");
 	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
@@ -58,15 +60,15 @@ seconds(void)
 
 	r.latency = HIST_LATENCY();
 	r.service = HIST_LATENCY();
-	w.now = r.t0 + RUN_SECOND - 1;
-	worker_record(&w, 1000, 2);
+	w.loop.now = r.t0 + RUN_SECOND - 1;
+	tally_record(&w, 1000, 2);
 	hist_add(w.service, 10, 1);
-	worker_record_late(&w, 1500, 1);
+	tally_record_late(&w, 1500, 1);
 	tap_ok(r.nintervals == 0 && w.counted == 2 && w.interval_counted == 2 &&
 		hist_count(w.latency) == 3,
 	    "what is late has a latency, and is no request");
-	w.now = r.t0 + 2 * RUN_SECOND;
-	worker_record(&w, 3000, 1);
+	w.loop.now = r.t0 + 2 * RUN_SECOND;
+	tally_record(&w, 3000, 1);
 	tap_ok(r.nintervals == 2 && r.intervals[0].requests == 2 &&
 		r.intervals[1].requests == 0 && r.answered == 2,
 	    "a second is handed over when the next one begins");
@@ -80,7 +82,7 @@ seconds(void)
 	    "its latencies are the run's then");
 	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
 	    "and those of their second");
-	worker_hand_over(&w, 3);
+	tally_hand_over(&w, 3);
 	tap_ok(r.nintervals == 3 && r.intervals[2].requests == 1 &&
 		r.answered == 3,
 	    "at the end the last second is handed over");
@@ -127,7 +129,7 @@ sums(void)
 				  .lost = 4,
 				  .unanswered = 5,
 				  .reconnects = 6,
-				  .pushes = 7,
+				  .loop.pushes = 7,
 				  .nerrors = 1,
 				  .errors = {{.kind = "a", .count = 8}},
 				  .last_ns = 900},
@@ -139,7 +141,7 @@ sums(void)
 		.lost = 41,
 		.unanswered = 51,
 		.reconnects = 61,
-		.pushes = 71,
+		.loop.pushes = 71,
 		.nerrors = 2,
 		.errors = {{.kind = "b", .count = 9},
 		    {.kind = "a", .count = 2}},
@@ -147,7 +149,7 @@ sums(void)
 	struct run r = finished(w, &work, &c);
 	struct engine_result o = {0};
 
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_ok(o.requests == 400 && o.refilled == 11 && o.refused == 33,
 	    "requests, refills and refusals of the threads add up");
 	tap_ok(o.lost == 45 && o.unanswered == 56 && o.reconnects == 67 &&
@@ -203,7 +205,7 @@ ends(void)
 	struct engine_result o = {0};
 
 	r.t1 = INT64_MAX;
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_near(o.elapsed_s, 2, 1e-12, "by requests the last answer ends it");
 	tap_near(o.offered_rps, 125, 1e-12, "what was due in that time");
 	tap_near(o.max_backlog, 9, 0, "the longest backlog of a thread");
@@ -214,7 +216,7 @@ ends(void)
 
 	r = finished(w, &work, &c);
 	o = (struct engine_result){0};
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_near(o.elapsed_s, 2.5, 1e-12,
 	    "by duration it lasts until the end at least");
 	tap_near(o.offered_rps, 100, 1e-12, "and what was due is by that");
@@ -224,7 +226,7 @@ ends(void)
 	r = finished(w, &work, &c);
 	o = (struct engine_result){0};
 	w[0].last_ns = 1000 + 3 * RUN_SECOND;
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
 	tap_near(o.offered_rps, 100, 1e-12, "which was due before");
 	free(r.intervals);
@@ -234,7 +236,7 @@ ends(void)
 	o = (struct engine_result){0};
 	w[1].cut = true;
 	w[0].last_ns = 2000001000;
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_near(o.elapsed_s, 2, 1e-12, "one that was cut ends where it was");
 	tap_near(o.offered_rps, 125, 1e-12, "and so does its rate");
 	free(r.intervals);
@@ -245,7 +247,7 @@ ends(void)
 	hist_clear(r.latency);
 	w[0] = w[1] = (struct worker){0};
 	r.t1 = INT64_MAX;
-	run_results(&r, &o);
+	outcome_make(&r, &o);
 	tap_ok(o.elapsed_s == 0 && isnan(o.rps) && isnan(o.p99_ms) &&
 		isnan(o.min_ms) && isnan(o.avg_ms) && o.nintervals == 0,
 	    "a run without an answer has no rate and no latency");

@@ -1,6 +1,7 @@
 /* The connections of a thread by node, and when open loop has what to send. */
 #include "tap.h"
 
+#include "vkb-load/engine/openloop.h"
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
@@ -128,11 +129,11 @@ schedule(void)
 	w.sent.n = 3;
 	tap_ok(openloop_done(&w), "and is when all are sent");
 	w.away = 1;
-	tap_ok(!openloop_done(&w), "unless one is on a detour");
+	tap_ok(!openloop_done(&w), "unless one is redirected");
 	w.away = 0;
-	w.busy = 1;
+	w.loop.busy = 1;
 	tap_ok(!openloop_done(&w), "or awaits its reply");
-	w.busy = 0;
+	w.loop.busy = 0;
 	w.again = 1;
 	tap_ok(!openloop_done(&w), "or is to be sent again");
 	w.ending = true;
@@ -147,14 +148,14 @@ drains(void)
 	struct pool p = {0};
 	struct worker w = {.run = &r, .pools = &p, .npools = 1};
 
-	w.now = r.t1;
+	w.loop.now = r.t1;
 	tap_ok(openloop_done(&w), "at the end all is done if nothing waits");
-	w.now = r.t1 - 1;
+	w.loop.now = r.t1 - 1;
 	tap_ok(!openloop_done(&w), "before the end it is not");
 	w.seen.n = 1;
-	w.now = r.t1 + 99999999;
+	w.loop.now = r.t1 + 99999999;
 	tap_ok(!openloop_done(&w), "what waits has 0.1 s more");
-	w.now++;
+	w.loop.now++;
 	tap_ok(openloop_done(&w), "and not longer");
 }
 

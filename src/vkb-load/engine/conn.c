@@ -1,7 +1,8 @@
+#include "conn.h"
 #include "clock.h"
 #include "dial.h"
-#include "losses.h"
-#include "run.h"
+#include "err.h"
+#include "mem.h"
 #include "slotmap.h"
 #include "tls.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /*
@@ -22,14 +24,14 @@
  * parts of what is there.
  */
 static void
-watch(struct worker *w, struct conn *c, uint32_t events)
+watch(struct conn *c, uint32_t events)
 {
 	struct epoll_event e = {.events = events, .data.ptr = c};
 
 	if (c->events == events)
 		return;
-	if (epoll_ctl(w->ep, c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd,
-		&e) < 0)
+	if (epoll_ctl(c->loop->ep, c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+		c->fd, &e) < 0)
 		err_die("epoll_ctl: %s", strerror(errno));
 	c->events = events;
 }
@@ -44,25 +46,27 @@ base_events(const struct conn *c)
 	return EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 }
 
-void
-conn_await_room(struct worker *w, struct conn *c)
+static void
+await_room(struct conn *c)
 {
-	watch(w, c, base_events(c) | EPOLLOUT);
+	watch(c, base_events(c) | EPOLLOUT);
 }
 
 void
-conn_close(struct worker *w, struct conn *c)
+conn_close(struct conn *c)
 {
+	struct conn_loop *l = c->loop;
+
 	tls_free(c->tls);
 	c->tls = NULL;
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;
 	if (c->awaited && c->state == CONN_READY)
-		w->busy--;
+		l->busy--;
 	if (c->state == CONN_READY) {
-		w->nready--;
-		c->down_ns = w->now;
+		l->nready--;
+		c->down_ns = l->now;
 	}
 	c->state = CONN_DOWN;
 	c->events = 0;
@@ -72,73 +76,46 @@ conn_close(struct worker *w, struct conn *c)
 	memset(&c->scan, 0, sizeof c->scan);
 }
 
-void
-conn_lost(struct worker *w, struct conn *c, const char *why, int64_t now)
+static void
+break_off(struct conn *c, const char *why, int64_t now)
 {
-	struct run *r = w->run;
-	char text[192];
-
-	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
-	if (c->state != CONN_DOWN && !r->go) {
-		run_fail(r, "cannot connect to '%s': %s", c->node->name, why);
+	if (!c->client->lost(c, why, now))
 		return;
-	}
-	if (c->state == CONN_READY) {
-		if (r->strict) {
-			run_fail(r, "connection lost to '%s': %s",
-			    c->node->name, why);
-			return;
-		}
-		worker_error(w, "connection lost", text);
-		losses_break(w, c, why, now);
-	}
-	if (r->target->cluster) /* another may have taken its place */
-		run_stale(r);
-	conn_close(w, c);
+	conn_close(c);
 	c->retry_ns = now + 100000000;
 }
 
-/*
- * A batch this large is not given to the kernel whole: what lies in the send
- * buffers of all connections is to stay in the cache until the server reads
- * it. On the null server, 16 KB values at pipeline 100 cost a third less.
- */
-enum { BATCH_LARGE = 512 * 1024, SEND_ROOM = 128 * 1024 };
-
-static void setup(struct worker *, struct conn *, int64_t);
+static void setup(struct conn *, int64_t);
 
 /* Goes on with the next address of the node, where it has one. */
 static void
-not_connected(struct worker *w, struct conn *c, const char *why, int64_t now)
+not_connected(struct conn *c, const char *why, int64_t now)
 {
 	c->address = c->address ? c->address->ai_next : NULL;
 	if (!c->address) {
-		conn_lost(w, c, why, now);
+		break_off(c, why, now);
 		return;
 	}
-	conn_close(w, c);
-	conn_open(w, c, now);
+	conn_close(c);
+	conn_open(c, now);
 }
 
 void
-conn_open(struct worker *w, struct conn *c, int64_t now)
+conn_open(struct conn *c, int64_t now)
 {
-	struct run *r = w->run;
-	size_t batch = r->pipeline * (size_t)r->command->len;
+	const struct conn_setup *s = c->loop->setup;
 
 	if (c->next)
 		c->node = c->next;
 	if (c->next || !c->address)
 		c->address = c->node->addresses;
 	c->next = NULL;
-	c->course.turn = 0;
 	c->state = CONN_CONNECTING;
 	c->since_ns = now;
 	if (c->node->unixsocket)
 		c->fd = dial_unix(c->node->unixsocket);
 	else if (c->address)
-		c->fd =
-		    dial_tcp(c->address, batch > BATCH_LARGE ? SEND_ROOM : 0);
+		c->fd = dial_tcp(c->address, s->send_room);
 	else
 		c->fd = -1;
 	if (c->fd < 0 && c->node->unixsocket && errno == EAGAIN) {
@@ -149,34 +126,34 @@ conn_open(struct worker *w, struct conn *c, int64_t now)
 		return;
 	}
 	if (c->fd < 0) {
-		not_connected(w, c,
+		not_connected(c,
 		    c->node->unixsocket || c->address ? strerror(errno)
 						      : c->node->unresolved,
 		    now);
 		return;
 	}
-	c->scan.zero_miss = r->command->zero_miss;
-	if (r->tls)
-		c->tls = tls_new(r->tls, c->fd, r->target->servername);
-	conn_await_room(w, c);
+	c->scan.zero_miss = s->zero_miss;
+	if (s->tls)
+		c->tls = tls_new(s->tls, c->fd, s->servername);
+	await_room(c);
 }
 
 static void
-tls_step(struct worker *w, struct conn *c, int64_t now)
+tls_step(struct conn *c, int64_t now)
 {
 	if (tls_handshake(c->tls) == 0) {
-		setup(w, c, now);
+		setup(c, now);
 		return;
 	}
 	if (errno != EAGAIN) {
-		conn_lost(w, c, tls_error(c->tls), now);
+		break_off(c, tls_error(c->tls), now);
 		return;
 	}
-	watch(w, c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
+	watch(c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
 }
 
 static void
-connected(struct worker *w, struct conn *c, int64_t now)
+connected(struct conn *c, int64_t now)
 {
 	int e = 0;
 	socklen_t n = sizeof e;
@@ -184,160 +161,278 @@ connected(struct worker *w, struct conn *c, int64_t now)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &n) < 0)
 		e = errno;
 	if (e) {
-		not_connected(w, c, strerror(e), now);
+		not_connected(c, strerror(e), now);
 		return;
 	}
 	if (!c->tls) {
-		setup(w, c, now);
+		setup(c, now);
 		return;
 	}
 	c->state = CONN_TLS;
-	tls_step(w, c, now);
+	tls_step(c, now);
+}
+
+static void
+set_ready(struct conn *c, int64_t now)
+{
+	c->state = CONN_READY;
+	c->loop->nready++;
+	c->client->ready(c, now);
 }
 
 /* AUTH, HELLO and SELECT, where there is something to say; then it is ready. */
 static void
-setup(struct worker *w, struct conn *c, int64_t now)
+setup(struct conn *c, int64_t now)
 {
-	struct run *r = w->run;
+	const struct conn_setup *s = c->loop->setup;
 
-	watch(w, c, base_events(c));
-	c->setup = r->setup_replies;
+	watch(c, base_events(c));
+	c->setup = s->replies;
 	c->state = CONN_SETUP;
-	if (c->setup) {
-		conn_put(w, c, r->setup, r->nsetup, now);
-		return;
-	}
-	c->state = CONN_READY;
-	w->nready++;
-	worker_ready(w, c, now);
+	if (c->setup)
+		conn_put(c, s->text, s->n, now);
+	else
+		set_ready(c, now);
 }
-
-struct sink {
-	struct worker *w;
-	struct conn *c;
-};
 
 static void
 error_reply(void *arg, const char *line, uint32_t nth)
 {
-	struct sink *s = arg;
-	struct run *r = s->w->run;
-	size_t n = strcspn(line, " ");
-	char kind[64];
+	struct conn *c = arg;
 
-	if (s->c->state == CONN_SETUP || r->strict) {
-		run_fail(r, "'%s' says: %s", s->c->node->name, line);
-		return;
-	}
-	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
-	worker_error(s->w, kind, line);
-	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
-		run_stale(r);
-	if (detour_take(s->w, s->c, line, nth))
-		return;
-	if (nth >= s->c->awaited - s->c->refills)
-		return;
-	s->w->wrong++;
-	if (!*s->w->refusal)
-		snprintf(s->w->refusal, sizeof s->w->refusal, "%s", line);
+	c->client->error(c, line, nth);
 }
 
-/* Replies in w->in. 0, or -1 when they made no sense and the run failed. */
+/* Replies of the buffer. 0, or -1: they made no sense. */
 static int
-replies(struct worker *w, struct conn *c, size_t n, int64_t now)
+read_replies(struct conn *c, size_t n, int64_t now)
 {
 	struct scan_tally t = {0};
-	struct sink sink = {w, c};
 	uint32_t want = c->state == CONN_SETUP ? c->setup : c->awaited;
 	ptrdiff_t used;
 
-	used = scan_feed(&c->scan, w->in, n, want, &t, error_reply, &sink);
+	used = scan_feed(&c->scan, c->loop->in, n, want, &t, error_reply, c);
 	if (used != (ptrdiff_t)n) {
-		run_fail(w->run, "bad reply from '%s' to %s: %s", c->node->name,
-		    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT"
-					   : losses_command(w->run),
-		    used < 0 ? c->scan.line : "more than was asked for");
-		conn_close(w, c);
+		c->client->nonsense(
+		    c, used < 0 ? c->scan.line : "more than was asked for");
+		conn_close(c);
 		return -1;
 	}
-	w->pushes += t.pushes;
+	c->loop->pushes += t.pushes;
 	if (c->state == CONN_SETUP) {
 		c->setup -= t.replies;
-		if (c->setup == 0) {
-			c->state = CONN_READY;
-			w->nready++;
-			worker_ready(w, c, now);
-		}
+		if (c->setup == 0)
+			set_ready(c, now);
 		return 0;
 	}
-	if (!(t.replies | t.misses))
-		return 0;
-	if (c->detour)
-		detour_replies(w, c, now, &t);
-	else
-		worker_replies(w, c, now, &t);
+	if (t.replies | t.misses)
+		c->client->replies(c, now, &t);
 	return 0;
 }
 
 static void
-receive(struct worker *w, struct conn *c, uint32_t events)
+receive(struct conn *c, uint32_t events)
 {
-	int64_t now = w->now;
+	struct conn_loop *l = c->loop;
+	int64_t now = l->now;
 	ssize_t n;
 
 	for (;;) {
-		n = c->tls ? tls_read(c->tls, w->in, RUN_READ_SIZE)
-			   : recv(c->fd, w->in, RUN_READ_SIZE, 0);
+		n = c->tls ? tls_read(c->tls, l->in, CONN_READ_SIZE)
+			   : recv(c->fd, l->in, CONN_READ_SIZE, 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		now = w->now = clock_ns();
+		now = l->now = clock_ns();
 		if (n <= 0) {
-			conn_lost(w, c,
+			break_off(c,
 			    n == 0       ? "closed by the server"
 				: c->tls ? tls_error(c->tls)
 					 : strerror(errno),
 			    now);
 			return;
 		}
-		if (replies(w, c, (size_t)n, now) < 0 || c->state < CONN_SETUP)
+		if (read_replies(c, (size_t)n, now) < 0 ||
+		    c->state < CONN_SETUP)
 			return;
 		/* A short read has emptied it, but for the end of the stream.
 		 */
 		if (c->tls ? !tls_pending(c->tls)
-			   : n < RUN_READ_SIZE && !(events & EPOLLRDHUP))
+			   : n < CONN_READ_SIZE && !(events & EPOLLRDHUP))
 			return;
 	}
 }
 
+/* Keeps what a write left, to be sent when the socket can take it. */
 static void
-flush(struct worker *w, struct conn *c)
+keep_rest(struct conn *c, const char *p, size_t n)
 {
-	conn_flush(w, c, w->now);
-	if (c->tls && c->state != CONN_DOWN)
-		watch(w, c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	if (!n)
+		return;
+	if (c->rest_at == c->nrest)
+		c->rest_at = c->nrest = 0;
+	if (c->nrest + n > c->rest_cap) {
+		c->rest_cap = c->nrest + n;
+		c->rest = mem_resize(c->rest, c->rest_cap, 1);
+	}
+	memcpy(c->rest + c->nrest, p, n);
+	c->nrest += n;
+}
+
+/* How much was sent: all, or less when the socket is full; -1 when lost. */
+static ssize_t
+send_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
+{
+	struct msghdr m = {
+	    .msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n};
+	ssize_t k;
+
+	do {
+		if (c->tls)
+			k = tls_write(c->tls, iov->iov_base, iov->iov_len);
+		else if (n == 1)
+			k = send(
+			    c->fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL);
+		else
+			k = sendmsg(c->fd, &m, MSG_NOSIGNAL);
+	} while (k < 0 && errno == EINTR);
+	if (k >= 0)
+		return k;
+	if (errno == EAGAIN)
+		return 0;
+	break_off(c, c->tls ? tls_error(c->tls) : strerror(errno), now);
+	return -1;
+}
+
+/* The same, where TLS takes one piece at a time. */
+static ssize_t
+send_all(struct conn *c, const struct iovec *iov, int n, int64_t now)
+{
+	struct iovec part;
+	size_t done = 0, at;
+	ssize_t k;
+	int i;
+
+	if (!c->tls)
+		return send_parts(c, iov, n, now);
+	for (i = 0; i < n; i++)
+		for (at = 0; at < iov[i].iov_len; at += (size_t)k) {
+			part = (struct iovec){
+			    (char *)iov[i].iov_base + at, iov[i].iov_len - at};
+			k = send_parts(c, &part, 1, now);
+			if (k <= 0)
+				return k < 0 ? k : (ssize_t)done;
+			done += (size_t)k;
+		}
+	return (ssize_t)done;
 }
 
 void
-conn_event(struct worker *w, struct conn *c, uint32_t events)
+conn_put_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 {
+	size_t done, skip;
+	ssize_t k = 0;
+	int i;
+
+	if (!conn_waits(c)) /* otherwise behind what waits already */
+		k = send_all(c, iov, n, now);
+	if (k < 0)
+		return;
+	for (i = 0, skip = (size_t)k; i < n; i++) {
+		done = skip < iov[i].iov_len ? skip : iov[i].iov_len;
+		skip -= done;
+		if (done < iov[i].iov_len)
+			keep_rest(c, (char *)iov[i].iov_base + done,
+			    iov[i].iov_len - done);
+	}
+	if (conn_waits(c))
+		await_room(c);
+}
+
+void
+conn_put(struct conn *c, const char *p, size_t n, int64_t now)
+{
+	struct iovec iov = {(char *)p, n};
+
+	conn_put_parts(c, &iov, 1, now);
+}
+
+/* TLS wants to see the same bytes in one piece again, so all are copied. */
+void
+conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
+    size_t nend, int64_t now)
+{
+	struct iovec iov = {(char *)p, n};
+	ssize_t k = send_all(c, &iov, 1, now);
+	size_t left;
+
+	if (k < 0 || (size_t)k == n)
+		return;
+	left = n - (size_t)k;
+	if (c->tls)
+		nend = 0;
+	if (nend > left)
+		nend = left;
+	keep_rest(c, p + k, left - nend);
+	c->end = end - nend;
+	c->nend = nend;
+	await_room(c);
+}
+
+/* Sends what waits. */
+static void
+send_rest(struct conn *c, int64_t now)
+{
+	struct iovec iov[2];
+	size_t k, first;
+	ssize_t sent;
+
+	while (conn_waits(c)) {
+		first = c->nrest - c->rest_at;
+		iov[0] = (struct iovec){c->rest + c->rest_at, first};
+		iov[1] = (struct iovec){(char *)c->end, c->nend};
+		sent = first ? send_all(c, iov, c->nend ? 2 : 1, now)
+			     : send_all(c, iov + 1, 1, now);
+		if (sent <= 0)
+			return;
+		k = (size_t)sent < first ? (size_t)sent : first;
+		c->rest_at += k;
+		c->end += (size_t)sent - k;
+		c->nend -= (size_t)sent - k;
+	}
+	if (c->client->room)
+		c->client->room(c, now);
+}
+
+static void
+flush(struct conn *c)
+{
+	send_rest(c, c->loop->now);
+	if (c->tls && c->state != CONN_DOWN)
+		watch(c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void
+conn_event(struct conn *c, uint32_t events)
+{
+	int64_t now = c->loop->now;
+
 	switch (c->state) {
 	case CONN_DOWN:
 		return;
 	case CONN_CONNECTING:
-		connected(w, c, w->now);
+		connected(c, now);
 		return;
 	case CONN_TLS:
-		tls_step(w, c, w->now);
+		tls_step(c, now);
 		return;
 	case CONN_SETUP:
 	case CONN_READY:
 		break;
 	}
 	if (events & EPOLLOUT && conn_waits(c))
-		flush(w, c);
+		flush(c);
 	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
-		receive(w, c, events);
+		receive(c, events);
 }

@@ -1,9 +1,9 @@
 #include "cooked.h"
+#include "arena.h"
 #include "digits.h"
 #include "mem.h"
-#include "shape.h"
 #include "rowset.h"
-#include "arena.h"
+#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "cooked.h"
 #include "digits.h"
 #include "keys.h"
-#include "shape.h"
 #include "rowset.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -416,20 +416,6 @@ template_make(const struct template *t, struct course *c,
 	}
 	*len = (size_t)(to - buf);
 	return i;
-}
-
-void
-template_bind(struct template *t, const struct rowset *rows, size_t most)
-{
-	uint64_t uses = t->before[TEMPLATE_ROWS][t->ncycle];
-
-	t->rows = rows;
-	if (rows && t->ncycle)
-		t->command.len +=
-		    rowset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
-	t->command.constant = t->alike ? t->command.constant : t->command.len;
-	for (size_t i = 0; rows && i < t->nshapes; i++)
-		t->shapes[i].cooked = cooked_new(t, &t->shapes[i], most);
 }
 
 /* No field is longer than all of a row, but one may stand more than once. */

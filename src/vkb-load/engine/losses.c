@@ -2,22 +2,20 @@
  * Requests without an answer: those that a broken connection took along, those
  * older than the timeout, and those still in flight when the run ends.
  */
-#include "hist.h"
 #include "losses.h"
+#include "hist.h"
 #include "run.h"
+#include "sending.h"
 #include "slotmap.h"
+#include "tally.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Counts n events against what the run may lose, for all its streams together.
- * The first one explains the failure; beyond the limit no stream sends more.
- */
-static void ERR_PRINTF(3, 4)
-    add_losses(struct run *r, uint64_t n, const char *fmt, ...)
+void
+losses_add(struct run *r, uint64_t n, const char *fmt, ...)
 {
 	struct gate *g = r->gate;
 	va_list ap;
@@ -36,18 +34,10 @@ static void ERR_PRINTF(3, 4)
 	pthread_mutex_unlock(&g->lock);
 }
 
-const char *
-losses_command(const struct run *r)
-{
-	return r->work->text ? r->work->text : r->work->command;
-}
-
 /* When the oldest request that a connection waits for was sent first. */
 static int64_t
 oldest_sent(const struct worker *w, const struct conn *c)
 {
-	if (c->detour)
-		return detour_oldest(c->detour);
 	if (w->run->work->rate > 0 && c->awaited > c->refills)
 		return c->written[c->oldest];
 	return c->start_ns;
@@ -86,8 +76,6 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	struct away a = {
 	    .conn = c, .start_ns = c->start_ns, .counted = c->counted};
 
-	if (c->detour)
-		return detour_give_up(w, c->detour, now);
 	for (i = 0; i < n; i++) {
 		if (w->run->work->rate > 0) {
 			a.due = c->due[c->oldest];
@@ -104,53 +92,146 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	return 0;
 }
 
-void
+bool
+losses_broken(
+    struct worker *w, struct conn *c, uint32_t n, const char *why, int64_t now)
+{
+	struct run *r = w->run;
+	char text[192];
+
+	if (c->state != CONN_DOWN && !r->go) {
+		run_fail(r, "cannot connect to '%s': %s", c->node->name, why);
+		return false;
+	}
+	if (c->state == CONN_READY && r->strict) {
+		run_fail(r, "connection lost to '%s': %s", c->node->name, why);
+		return false;
+	}
+	if (r->target->cluster) /* another may have taken its place */
+		run_stale(r);
+	if (c->state != CONN_READY)
+		return true;
+	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
+	tally_error(w, "connection lost", text);
+	c->down_ns = now;
+	if (!w->running)
+		return true;
+	w->lost += n;
+	w->reconnects++;
+	losses_add(r, (uint64_t)n + 1,
+	    "lost the connection to '%s' during %s: %s", c->node->name,
+	    run_command(r), why);
+	return true;
+}
+
+bool
 losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 {
 	struct run *r = w->run;
 	uint32_t n = c->awaited - c->refills;
 
-	if (c->detour) {
-		n = detour_waiting(c->detour);
-	} else if (n) {
+	if (!losses_broken(w, c, n, why, now))
+		return false;
+	if (c->state != CONN_READY)
+		return true;
+	if (n) {
 		c->again = n;
 		w->again++;
 	}
 	if (r->refill)
 		c->popped += (uint64_t)c->refills * r->refill->values;
-	c->down_ns = now;
-	if (!w->running)
+	return true;
+}
+
+void
+losses_nonsense(struct worker *w, const struct conn *c, const char *why)
+{
+	run_fail(w->run, "bad reply from '%s' to %s: %s", c->node->name,
+	    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT"
+				   : run_command(w->run),
+	    why);
+}
+
+bool
+losses_expired(
+    struct worker *w, const struct conn *c, int64_t oldest, int64_t now)
+{
+	struct run *r = w->run;
+
+	if (!c->awaited || now - oldest <= r->timeout_ns)
+		return false;
+	if (!r->strict)
+		return true;
+	run_fail(r, "no reply from '%s' for %g s", c->node->name,
+	    (double)r->timeout_ns / 1e9);
+	return false;
+}
+
+void
+losses_unanswered(struct worker *w, struct conn *c, uint64_t n, int64_t now)
+{
+	struct run *r = w->run;
+
+	w->unanswered += n;
+	losses_add(r, n, "no reply from '%s' to %s for %g s", c->node->name,
+	    run_command(r), (double)r->timeout_ns / 1e9);
+	conn_close(c);
+	c->down_ns = c->retry_ns = now;
+	if (w->ending || atomic_load(&r->gate->lost_too_much))
 		return;
-	w->lost += n;
 	w->reconnects++;
-	add_losses(r, (uint64_t)n + 1,
-	    "lost the connection to '%s' during %s: %s", c->node->name,
-	    losses_command(r), why);
+	losses_add(r, 1, "reopened the connection to '%s'", c->node->name);
 }
 
 void
 losses_expire(struct worker *w, struct conn *c, int64_t now)
 {
+	if (losses_expired(w, c, oldest_sent(w, c), now))
+		losses_unanswered(w, c, give_up_all(w, c, now), now);
+}
+
+/* What a connection that is being made waits for, as the end of a message. */
+static const char *
+waiting_for(const struct conn *c)
+{
+	switch (c->state) {
+	case CONN_TLS:
+		return ": no answer to the TLS handshake; does this port speak "
+		       "TLS?";
+	case CONN_SETUP:
+		return ": no reply to AUTH, HELLO or SELECT";
+	default:
+		return "";
+	}
+}
+
+bool
+losses_check(struct worker *w, struct conn *c, int64_t now)
+{
 	struct run *r = w->run;
 	double s = (double)r->timeout_ns / 1e9;
-	uint64_t n;
 
-	if (!c->awaited || now - oldest_sent(w, c) <= r->timeout_ns)
-		return;
-	if (r->strict) {
-		run_fail(r, "no reply from '%s' for %g s", c->node->name, s);
-		return;
+	switch (c->state) {
+	case CONN_DOWN:
+		if (atomic_load(&r->gate->lost_too_much))
+			break; /* the run has failed */
+		if (now - c->down_ns > r->timeout_ns)
+			run_fail(
+			    r, "cannot reach '%s' for %g s", c->node->name, s);
+		else if (now >= c->retry_ns)
+			conn_open(c, now);
+		break;
+	case CONN_CONNECTING:
+	case CONN_TLS:
+	case CONN_SETUP:
+		if (now - c->since_ns > r->timeout_ns)
+			run_fail(r, "cannot connect to '%s' within %g s%s",
+			    c->node->name, s, waiting_for(c));
+		break;
+	case CONN_READY:
+		return true;
 	}
-	n = give_up_all(w, c, now);
-	w->unanswered += n;
-	add_losses(r, n, "no reply from '%s' to %s for %g s", c->node->name,
-	    losses_command(r), s);
-	conn_close(w, c);
-	c->down_ns = c->retry_ns = now;
-	if (w->ending || atomic_load(&r->gate->lost_too_much))
-		return;
-	w->reconnects++;
-	add_losses(r, 1, "reopened the connection to '%s'", c->node->name);
+	return false;
 }
 
 /* What was lost with its connection is the end of its last batch. */
@@ -183,7 +264,7 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	c->again = 0;
 	w->again--;
 	rewind_batch(w, c, n);
-	conn_send_same(w, c, n, now);
+	sending_same(w, c, n, now);
 	c->start_ns = start;
 }
 
@@ -191,7 +272,6 @@ void
 losses_end(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
-	double s = (double)r->timeout_ns / 1e9;
 	struct conn *c;
 	uint64_t n;
 	size_t i;
@@ -200,13 +280,9 @@ losses_end(struct worker *w, int64_t now)
 		c = w->conns[i];
 		n = give_up_all(w, c, now);
 		w->unanswered += n;
-		add_losses(r, n, "no reply from '%s' to %s until the end",
-		    c->node->name, losses_command(r));
+		losses_add(r, n, "no reply from '%s' to %s until the end",
+		    c->node->name, run_command(r));
 	}
-	n = detour_end(w, now);
-	w->unanswered += n;
-	add_losses(r, n, "no reply to %s from another node for %g s",
-	    losses_command(r), s);
 }
 
 bool

@@ -12,6 +12,8 @@
 #ifndef LOSSES_H
 #define LOSSES_H
 
+#include "err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,17 +23,40 @@ struct conn;
 struct run;
 struct worker;
 
-/* The command of the load as it was given, for messages; borrowed. */
-const char *losses_command(const struct run *);
-
-/* A connection that was ready broke; conn_close follows. */
-void losses_break(struct worker *, struct conn *, const char *why, int64_t now);
+/*
+ * Counts n events against what the run may lose, for all its streams together.
+ * The first one explains the failure; beyond the limit no stream sends more.
+ */
+void losses_add(struct run *, uint64_t n, const char *fmt, ...)
+    ERR_PRINTF(3, 4);
 
 /*
- * Gives up what a connection has to answer when the oldest of it is older than
- * the timeout. The connection is closed, since late replies would be taken for
- * those of other requests.
+ * A connection broke, or could not be made; n requests of it have no reply.
+ * False: that has made the run fail. losses_break is the same for one of the
+ * clients, whose requests will be sent again.
  */
+bool losses_broken(
+    struct worker *, struct conn *, uint32_t n, const char *why, int64_t now);
+bool losses_break(struct worker *, struct conn *, const char *why, int64_t now);
+
+/* What came was no reply: the run fails. */
+void losses_nonsense(struct worker *, const struct conn *, const char *why);
+
+/*
+ * At each tick: opens a connection that is down again, and makes the run fail
+ * where that takes too long. True: it is ready.
+ */
+bool losses_check(struct worker *, struct conn *, int64_t now);
+
+/*
+ * Gives up what a connection has to answer when the oldest of it, sent at
+ * 'oldest', is older than the timeout. The connection is closed, since late
+ * replies would be taken for those of other requests. losses_expire does both
+ * for one of the clients.
+ */
+bool losses_expired(
+    struct worker *, const struct conn *, int64_t oldest, int64_t now);
+void losses_unanswered(struct worker *, struct conn *, uint64_t n, int64_t now);
 void losses_expire(struct worker *, struct conn *, int64_t now);
 
 /* Sends c->again requests again; the connection is ready. */
@@ -40,7 +65,7 @@ void losses_resend(struct worker *, struct conn *, int64_t now);
 /* Records the age of a request that was sent elsewhere, and has no reply. */
 void losses_give_up(struct worker *, const struct away *, int64_t now);
 
-/* Counts all that is in flight when a thread ends its part of the run. */
+/* Counts what the clients have in flight when a thread ends its part. */
 void losses_end(struct worker *, int64_t now);
 
 /* True, and reported, when the runs lost more than they may. Threads ended. */

@@ -1,7 +1,10 @@
-#include "clock.h"
+#include "openloop.h"
 #include "hist.h"
 #include "pools.h"
 #include "run.h"
+#include "sending.h"
+#include "supply.h"
+#include "tally.h"
 
 #include <math.h>
 
@@ -149,9 +152,9 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 		c->due[k] = take_due(w, p);
 	}
 	pools_advance(w, c, (uint32_t)n);
-	worker_sequence(w, c, 0);
+	supply_sequence(w, c, 0);
 	k = c->oldest + c->awaited;
-	conn_send(w, c, (uint32_t)n, now);
+	sending_batch(w, c, (uint32_t)n, now);
 	for (i = 0; i < n; i++)
 		c->written[(k + i) % r->pipeline] = c->start_ns;
 }
@@ -191,7 +194,7 @@ openloop_replies(
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
 		if (in_time(r, c->due[c->oldest])) {
-			worker_record(w, now - c->due[c->oldest], 1);
+			tally_record(w, now - c->due[c->oldest], 1);
 			hist_add(w->service, now - c->written[c->oldest], 1);
 		}
 		c->oldest = (c->oldest + 1) % r->pipeline;
@@ -213,7 +216,7 @@ openloop_back(struct worker *w, const struct away *a, int64_t now)
 {
 	if (!in_time(w->run, a->due))
 		return;
-	worker_record(w, now - a->due, 1);
+	tally_record(w, now - a->due, 1);
 	hist_add(w->service, now - a->start_ns, 1);
 }
 
@@ -223,12 +226,13 @@ openloop_done(const struct worker *w)
 	const struct run *r = w->run;
 
 	if (w->ending)
-		return !w->busy && !w->away;
-	if (w->busy || w->away || w->again)
+		return !w->loop.busy && !w->away;
+	if (w->loop.busy || w->away || w->again)
 		return false;
 	if (r->t1 == INT64_MAX)
 		return w->measured >= w->share && !backlog(w);
-	return w->now - DRAIN_NS >= r->t1 || (w->now >= r->t1 && !backlog(w));
+	return w->loop.now - DRAIN_NS >= r->t1 ||
+	    (w->loop.now >= r->t1 && !backlog(w));
 }
 
 void

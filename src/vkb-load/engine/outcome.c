@@ -1,6 +1,8 @@
+#include "outcome.h"
 #include "hist.h"
 #include "mem.h"
 #include "run.h"
+#include "tally.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +58,7 @@ intervals(struct run *r, struct engine_result *out)
 	struct engine_interval *e;
 	size_t i;
 
-	run_close_intervals(r, true);
+	tally_close_intervals(r, true);
 	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
 	for (i = 0; i < r->nintervals; i++) {
 		if ((double)i >= out->elapsed_s)
@@ -72,7 +74,7 @@ intervals(struct run *r, struct engine_result *out)
 }
 
 void
-run_results(struct run *r, struct engine_result *out)
+outcome_make(struct run *r, struct engine_result *out)
 {
 	uint64_t misses = 0, due = 0;
 	int64_t last = r->t0;
@@ -89,7 +91,7 @@ run_results(struct run *r, struct engine_result *out)
 		out->lost += (double)w->lost;
 		out->unanswered += (double)w->unanswered;
 		out->reconnects += (double)w->reconnects;
-		out->pushes += (double)w->pushes;
+		out->pushes += (double)w->loop.pushes;
 		cut |= w->cut;
 		if (!*out->refusal)
 			memcpy(out->refusal, w->refusal, sizeof out->refusal);

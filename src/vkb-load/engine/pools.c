@@ -1,7 +1,9 @@
 #include "pools.h"
 #include "mem.h"
 #include "run.h"
+#include "sending.h"
 #include "slotmap.h"
+#include "supply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +117,7 @@ pools_set(struct worker *w)
 		if (r->by_key)
 			p += (c->next ? c->next : c->node) - w->map->nodes;
 		add_conn(w, p, c);
-		if (c->state == CONN_READY && !c->awaited && !c->client)
+		if (c->state == CONN_READY && !c->awaited && !c->has_client)
 			pools_add_idle(w, c);
 	}
 	deal_due(w, due, ndue);
@@ -276,7 +278,7 @@ pools_advance(struct worker *w, struct conn *c, uint32_t n)
 static bool
 send_batch(struct worker *w, struct conn *c, int64_t now)
 {
-	uint32_t n = worker_take(w, c, now), got = n;
+	uint32_t n = supply_take(w, c, now), got = n;
 
 	if (n && c->counted && in_sequence(w->run)) {
 		got = take_keys(w, c, n);
@@ -286,9 +288,9 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 		pools_add_idle(w, c);
 		return n == 0; /* else the client draws again */
 	}
-	c->client = true;
-	worker_sequence(w, c, got);
-	conn_send(w, c, got, now);
+	c->has_client = true;
+	supply_sequence(w, c, got);
+	sending_batch(w, c, got, now);
 	return true;
 }
 
@@ -316,8 +318,8 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 {
 	struct pool *p = &w->pools[c->pool];
 
-	w->free_clients += c->client;
-	c->client = false;
+	w->free_clients += c->has_client;
+	c->has_client = false;
 	pools_add_idle(w, c);
 	if (p->waiting && in_sequence(w->run)) {
 		w->free_clients += p->waiting;

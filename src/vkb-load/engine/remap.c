@@ -1,4 +1,4 @@
-/* Which connections a thread has to which nodes, by a map of the cluster. */
+#include "remap.h"
 #include "mem.h"
 #include "pools.h"
 #include "run.h"
@@ -13,9 +13,12 @@ new_conn(struct worker *w, size_t i)
 	const struct run *r = w->run;
 	struct conn *c = mem_new(sizeof *c);
 
+	c->client = w->client;
+	c->owner = w;
+	c->loop = &w->loop;
 	c->fd = -1;
 	c->index = i * r->nworkers + (size_t)w->index;
-	c->down_ns = w->now;
+	c->down_ns = w->loop.now;
 	if (r->work->rate > 0) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);
@@ -110,13 +113,13 @@ remap_worker(struct worker *w, struct slotmap *m)
 		} else {
 			c->next = n;
 			if (c->state == CONN_READY && !c->awaited) {
-				conn_close(w, c);
-				conn_open(w, c, w->now);
+				conn_close(c);
+				conn_open(c, w->loop.now);
 			}
 		}
 	}
 	free(to);
 	pools_set(w);
 	if (w->running && w->run->work->rate <= 0)
-		pools_serve(w, w->now);
+		pools_serve(w, w->loop.now);
 }

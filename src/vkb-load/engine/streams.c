@@ -3,8 +3,11 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "outcome.h"
 #include "run.h"
 #include "slotmap.h"
+#include "tally.h"
+#include "threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,17 +53,6 @@ wait_until(struct streams *s, int64_t until)
 	pthread_cond_timedwait(&s->gate.changed, &s->gate.lock, &t);
 }
 
-void
-run_stale(struct run *r)
-{
-	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
-	    atomic_exchange(&r->stale, true))
-		return;
-	pthread_mutex_lock(&r->gate->lock);
-	pthread_cond_broadcast(&r->gate->changed);
-	pthread_mutex_unlock(&r->gate->lock);
-}
-
 /*
  * After a MOVED: what the cluster says now. Threads see it at their tick, and
  * until then go on with the old map, so it is not asked more often.
@@ -72,8 +64,8 @@ refresh(struct run *r, int64_t now)
 		return;
 	r->refresh_ns = now + REFRESH_NS;
 	atomic_store(&r->map,
-	    slotmap_again(atomic_load(&r->map), r->target, r->tls, r->space,
-		(const char(*)[3])r->tags));
+	    slotmap_again(atomic_load(&r->map), r->target, r->setup.tls,
+		r->space, (const char(*)[3])r->tags));
 }
 
 /* Whether all are to end early; then they do. */
@@ -166,7 +158,7 @@ share_done(struct run *r, int64_t now, struct engine_progress *p)
 {
 	const struct interval *last;
 
-	run_close_intervals(r, false);
+	tally_close_intervals(r, false);
 	if (r->closed) {
 		last = &r->intervals[r->closed - 1];
 		p->rps = (isnan(p->rps) ? 0 : p->rps) + (double)last->requests;
@@ -280,15 +272,15 @@ start(struct streams *s, const struct engine_target *t,
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		if (run_init(&s->runs[i], &s->gate, t, &works[i], &options[i]) <
-		    0)
+		if (threads_init(
+			&s->runs[i], &s->gate, t, &works[i], &options[i]) < 0)
 			return -1;
 		clients += (uint64_t)works[i].clients *
 		    (s->runs[i].by_key ? atomic_load(&s->runs[i].map)->n : 1);
 	}
 	room_for(clients);
 	for (i = 0; i < s->n; i++)
-		if (run_start(&s->runs[i]) < 0)
+		if (threads_start(&s->runs[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -342,9 +334,9 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 	if (rc == 0 && losses_fail(s.runs, n))
 		rc = -1;
 	for (i = 0; results && begun && i < n; i++)
-		run_results(&s.runs[i], &results[i]);
+		outcome_make(&s.runs[i], &results[i]);
 	for (i = 0; i < n; i++)
-		run_fini(&s.runs[i]);
+		threads_free(&s.runs[i]);
 	free(s.runs);
 	pthread_cond_destroy(&s.gate.changed);
 	pthread_mutex_destroy(&s.gate.lock);

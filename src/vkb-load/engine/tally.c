@@ -1,12 +1,15 @@
+#include "tally.h"
 #include "hist.h"
 #include "mem.h"
 #include "run.h"
+#include "slotmap.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 void
-worker_error(struct worker *w, const char *kind, const char *text)
+tally_error(struct worker *w, const char *kind, const char *text)
 {
 	struct engine_error *e;
 	size_t i;
@@ -30,7 +33,7 @@ worker_error(struct worker *w, const char *kind, const char *text)
 }
 
 void
-worker_hand_over(struct worker *w, size_t until)
+tally_hand_over(struct worker *w, size_t until)
 {
 	struct run *r = w->run;
 	struct interval *in;
@@ -56,13 +59,13 @@ worker_hand_over(struct worker *w, size_t until)
 }
 
 void
-worker_interval(struct worker *w, int64_t now)
+tally_interval(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	size_t until = (size_t)((now - r->t0) / RUN_SECOND);
 
 	pthread_mutex_lock(&r->gate->lock);
-	worker_hand_over(w, until);
+	tally_hand_over(w, until);
 	pthread_mutex_unlock(&r->gate->lock);
 	if (hist_count(w->latency)) {
 		hist_clear(w->latency);
@@ -74,17 +77,63 @@ worker_interval(struct worker *w, int64_t now)
 }
 
 void
-worker_record_late(struct worker *w, int64_t ns, uint32_t n)
+tally_record_late(struct worker *w, int64_t ns, uint32_t n)
 {
 	hist_add(w->latency, ns, n);
 }
 
 void
-worker_record(struct worker *w, int64_t ns, uint32_t n)
+tally_record(struct worker *w, int64_t ns, uint32_t n)
 {
-	if (w->now >= w->interval_end)
-		worker_interval(w, w->now);
+	if (w->loop.now >= w->interval_end)
+		tally_interval(w, w->loop.now);
 	hist_add(w->latency, ns, n);
 	w->interval_counted += n;
 	w->counted += n;
+}
+
+void
+tally_close_intervals(struct run *r, bool all)
+{
+	struct interval *in;
+
+	for (; r->closed < r->nintervals; r->closed++) {
+		in = &r->intervals[r->closed];
+		if (!all && (size_t)in->handed < r->nworkers)
+			return;
+		in->p50_ms = in->p99_ms = in->max_ms = NAN;
+		if (!in->hist)
+			continue;
+		in->p50_ms = (double)hist_quantile(in->hist, .5) / 1e6;
+		in->p99_ms = (double)hist_quantile(in->hist, .99) / 1e6;
+		in->max_ms = (double)hist_max(in->hist) / 1e6;
+		hist_free(in->hist);
+		in->hist = NULL;
+	}
+}
+
+bool
+tally_error_reply(struct worker *w, const struct conn *c, const char *line)
+{
+	struct run *r = w->run;
+	size_t n = strcspn(line, " ");
+	char kind[64];
+
+	if (c->state == CONN_SETUP || r->strict) {
+		run_fail(r, "'%s' says: %s", c->node->name, line);
+		return false;
+	}
+	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
+	tally_error(w, kind, line);
+	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
+		run_stale(r);
+	return true;
+}
+
+void
+tally_refused(struct worker *w, const char *line)
+{
+	w->wrong++;
+	if (!*w->refusal)
+		snprintf(w->refusal, sizeof w->refusal, "%s", line);
 }

@@ -2,8 +2,8 @@
 #include "cooked.h"
 #include "digits.h"
 #include "mem.h"
-#include "shape.h"
 #include "rowset.h"
+#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +126,20 @@ template_free(struct template *t)
 	free(t->cycle);
 	free(t->bytes);
 	free(t);
+}
+
+void
+template_bind(struct template *t, const struct rowset *rows, size_t most)
+{
+	uint64_t uses = t->before[TEMPLATE_ROWS][t->ncycle];
+
+	t->rows = rows;
+	if (rows && t->ncycle)
+		t->command.len +=
+		    rowset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
+	t->command.constant = t->alike ? t->command.constant : t->command.len;
+	for (size_t i = 0; rows && i < t->nshapes; i++)
+		t->shapes[i].cooked = cooked_new(t, &t->shapes[i], most);
 }
 
 const char *const *

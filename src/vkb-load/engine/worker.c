@@ -1,10 +1,17 @@
+#include "worker.h"
 #include "clock.h"
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "openloop.h"
 #include "pools.h"
+#include "redirect.h"
+#include "remap.h"
 #include "run.h"
+#include "sending.h"
 #include "slotmap.h"
+#include "supply.h"
+#include "tally.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,128 +25,14 @@
 #define EVENTS 64
 #define TICK_NS 50000000
 
-bool
-run_halted(const struct run *r)
-{
-	return atomic_load_explicit(&r->halt, memory_order_relaxed) != 0;
-}
-
-static bool
-by_duration(const struct run *r)
-{
-	return r->t1 != INT64_MAX;
-}
-
-/* A share of the requests left: large at first, so that few are asked for. */
-static bool
-more_requests(struct worker *w)
-{
-	struct run *r = w->run;
-	uint64_t n = 65536, left;
-
-	pthread_mutex_lock(&r->gate->lock);
-	left = r->requests - r->next;
-	if (r->requests != RUN_ENDLESS)
-		n = left / (4 * r->nworkers);
-	if (n < r->pipeline)
-		n = r->pipeline;
-	if (n > left)
-		n = left;
-	w->at = r->next;
-	w->end = r->next += n;
-	pthread_mutex_unlock(&r->gate->lock);
-	return n > 0;
-}
-
-/* How many requests the next batch may have. */
-static inline uint32_t
-take(struct worker *w, struct conn *c, int64_t now)
-{
-	struct run *r = w->run;
-	uint64_t n = r->pipeline;
-
-	if (now >= r->t1)
-		w->ending = true;
-	if (w->ending)
-		return 0;
-	c->counted = now >= r->t0;
-	if (!c->counted || (by_duration(r) && !r->sequential))
-		return r->pipeline;
-	if (w->at == w->end && !more_requests(w)) {
-		w->ending = true;
-		return 0;
-	}
-	if (n > w->end - w->at)
-		n = w->end - w->at;
-	w->at += n;
-	return (uint32_t)n;
-}
-
-uint32_t
-worker_take(struct worker *w, struct conn *c, int64_t now)
-{
-	return take(w, c, now);
-}
-
-/* Where the batch of n goes on in the sequence. */
-void
-worker_sequence(struct worker *w, struct conn *c, uint32_t n)
-{
-	const struct run *r = w->run;
-
-	c->sequence = NULL;
-	if (!r->sequential)
-		return;
-	if (r->by_key && r->command->ntags &&
-	    (c->counted || r->work->rate > 0)) {
-		c->here = c->first *= r->sequence_step;
-		c->sequence = &c->here;
-	} else if (!c->counted) {
-		c->sequence = &w->warm;
-	} else {
-		c->here = c->first = (w->at - n) * r->sequence_step;
-		c->sequence = &c->here;
-	}
-}
-
-void
-worker_course(struct worker *w, struct conn *c, uint32_t n)
-{
-	struct run *r = w->run;
-	struct course *to = &c->course;
-	uint64_t takes;
-	int i;
-
-	rng_seed(&to->rng, rng_next(&w->rng), 0);
-	for (i = 0; i < TEMPLATE_KINDS; i++) {
-		takes = template_takes(
-		    r->template, (enum template_kind)i, to->turn, n);
-		if (takes)
-			to->next[i] = atomic_fetch_add_explicit(
-			    r->taken[i], takes, memory_order_relaxed);
-	}
-	to->sequential = r->work->sequential;
-	if (to->sequential && r->by_key && r->command->ntags) {
-		if (!c->counted && r->work->rate <= 0) {
-			c->first = w->warm;
-			w->warm += n;
-		}
-		to->number = c->first;
-	} else if (to->sequential) {
-		to->number = atomic_fetch_add_explicit(
-		    &r->number, n, memory_order_relaxed);
-	}
-	c->from = *to;
-}
-
 static void
 next_batch(struct worker *w, struct conn *c, int64_t now)
 {
 	uint32_t n;
 
 	if (c->next) {
-		conn_close(w, c);
-		conn_open(w, c, now);
+		conn_close(c);
+		conn_open(c, now);
 		return;
 	}
 	if (w->run->work->rate > 0) {
@@ -150,28 +43,36 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 		pools_next(w, c, now);
 		return;
 	}
-	n = take(w, c, now);
+	n = supply_take(w, c, now);
 	if (!n)
 		return;
-	worker_sequence(w, c, n);
-	conn_send(w, c, n, now);
+	supply_sequence(w, c, n);
+	sending_batch(w, c, n, now);
 }
 
-void
-worker_ready(struct worker *w, struct conn *c, int64_t now)
+/* It may send: what was lost comes first. */
+static void
+go_on(struct conn *c, int64_t now)
 {
-	if (c->detour)
-		detour_ready(w, c);
-	else if (w->running && c->again)
+	struct worker *w = c->owner;
+
+	if (w->running && c->again)
 		losses_resend(w, c, now);
 	else if (w->running && (w->run->work->rate > 0 || !c->away))
 		next_batch(w, c, now);
 }
 
-void
-worker_replies(
-    struct worker *w, struct conn *c, int64_t now, const struct scan_tally *t)
+static void
+begin(struct conn *c, int64_t now)
 {
+	c->course.turn = 0;
+	go_on(c, now);
+}
+
+static void
+take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+{
+	struct worker *w = c->owner;
 	struct run *r = w->run;
 	uint32_t plain = c->awaited - c->refills;
 	int64_t at = now;
@@ -186,8 +87,8 @@ worker_replies(
 		openloop_replies(w, c, now, plain);
 		counted = now >= r->t0;
 	} else {
-		counted =
-		    by_duration(r) ? now >= r->t0 && now < r->t1 : c->counted;
+		counted = run_by_duration(r) ? now >= r->t0 && now < r->t1
+					     : c->counted;
 		if (r->work->batch_first_byte) {
 			if (!c->first_ns)
 				c->first_ns = now;
@@ -195,9 +96,9 @@ worker_replies(
 		}
 		plain -= w->taken;
 		if (counted && plain)
-			worker_record(w, at - c->start_ns, plain);
+			tally_record(w, at - c->start_ns, plain);
 		else if (plain && now >= r->t1)
-			worker_record_late(w, at - c->start_ns, plain);
+			tally_record_late(w, at - c->start_ns, plain);
 	}
 	if (counted) {
 		w->misses += t->misses;
@@ -206,86 +107,48 @@ worker_replies(
 	}
 	w->taken = w->wrong = 0;
 	if (!c->awaited) {
-		w->busy--;
+		w->loop.busy--;
 		if (w->running && (r->work->rate > 0 || !c->away))
 			next_batch(w, c, now);
 	}
 }
 
-void
-worker_back(
-    struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
+static void
+take_error(struct conn *c, const char *line, uint32_t nth)
 {
-	struct run *r = w->run;
-	struct conn *c = a->conn;
-	bool counted = a->counted;
+	struct worker *w = c->owner;
 
-	c->away--;
-	w->away--;
-	if (r->work->rate > 0) {
-		openloop_back(w, a, now);
-		counted = now >= r->t0;
-	} else {
-		if (by_duration(r))
-			counted = now >= r->t0 && now < r->t1;
-		if (counted)
-			worker_record(w, now - a->start_ns, 1);
-		else if (now >= r->t1)
-			worker_record_late(w, now - a->start_ns, 1);
-	}
-	if (counted) {
-		w->misses += t->misses;
-		w->refused += w->wrong;
-		w->last_ns = now;
-	}
-	t->misses = w->wrong = 0; /* of all in this piece, taken once */
-	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
-		worker_ready(w, c, now);
+	if (!tally_error_reply(w, c, line) || redirect_take(w, c, line, nth) ||
+	    nth >= c->awaited - c->refills)
+		return;
+	tally_refused(w, line);
 }
 
-/* What a connection that is being made waits for, as the end of a message. */
-static const char *
-waiting_for(const struct conn *c)
+static void
+take_nonsense(struct conn *c, const char *why)
 {
-	switch (c->state) {
-	case CONN_TLS:
-		return ": no answer to the TLS handshake; does this port speak "
-		       "TLS?";
-	case CONN_SETUP:
-		return ": no reply to AUTH, HELLO or SELECT";
-	default:
-		return "";
-	}
+	losses_nonsense(c->owner, c, why);
 }
 
-void
-worker_check(struct worker *w, struct conn *c, int64_t now)
+static bool
+take_loss(struct conn *c, const char *why, int64_t now)
 {
-	struct run *r = w->run;
-	double s = (double)r->timeout_ns / 1e9;
-
-	switch (c->state) {
-	case CONN_DOWN:
-		if (atomic_load(&r->gate->lost_too_much))
-			break; /* the run has failed */
-		if (now - c->down_ns > r->timeout_ns)
-			run_fail(
-			    r, "cannot reach '%s' for %g s", c->node->name, s);
-		else if (now >= c->retry_ns)
-			conn_open(w, c, now);
-		break;
-	case CONN_CONNECTING:
-	case CONN_TLS:
-	case CONN_SETUP:
-		if (now - c->since_ns > r->timeout_ns)
-			run_fail(r, "cannot connect to '%s' within %g s%s",
-			    c->node->name, s, waiting_for(c));
-		break;
-	case CONN_READY:
-		losses_expire(w, c, now);
-		break;
-	}
+	return losses_break(c->owner, c, why, now);
 }
+
+static void
+fill_room(struct conn *c, int64_t now)
+{
+	sending_go_on(c->owner, c, now);
+}
+
+static const struct conn_client client = {.ready = begin,
+    .resumed = go_on,
+    .replies = take_replies,
+    .error = take_error,
+    .nonsense = take_nonsense,
+    .lost = take_loss,
+    .room = fill_room};
 
 static void
 tick(struct worker *w, int64_t now)
@@ -298,23 +161,24 @@ tick(struct worker *w, int64_t now)
 	if (m != w->map)
 		remap_worker(w, m);
 	for (i = 0; i < w->nconns; i++)
-		worker_check(w, w->conns[i], now);
-	detour_check(w, now);
+		if (losses_check(w, w->conns[i], now))
+			losses_expire(w, w->conns[i], now);
+	redirect_check(w, now);
 	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
 		w->ending = true;
 		w->cut = now < r->t1;
 	}
 	if (!w->running)
 		return;
-	if (now >= w->interval_end && (!by_duration(r) || now < r->t1))
-		worker_interval(w, now);
+	if (now >= w->interval_end && (!run_by_duration(r) || now < r->t1))
+		tally_interval(w, now);
 }
 
 /* Nothing is to be sent, and no reply is to come. */
 static bool
 closed_done(const struct worker *w)
 {
-	return w->ending && !w->busy && !w->away &&
+	return w->ending && !w->loop.busy && !w->away &&
 	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
 }
 
@@ -322,21 +186,21 @@ closed_done(const struct worker *w)
 static int
 wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
 {
-	struct pollfd p = {.fd = w->ep, .events = POLLIN};
+	struct pollfd p = {.fd = w->loop.ep, .events = POLLIN};
 	struct timespec t = {0};
 	int n = -1;
 
 	if (ns <= 0)
-		return epoll_wait(w->ep, events, EVENTS, 0);
+		return epoll_wait(w->loop.ep, events, EVENTS, 0);
 	t.tv_nsec = (long)ns;
 	if (!w->no_pwait2)
-		n = epoll_pwait2(w->ep, events, EVENTS, &t, NULL);
+		n = epoll_pwait2(w->loop.ep, events, EVENTS, &t, NULL);
 	if (n < 0 && errno == ENOSYS)
 		w->no_pwait2 = true;
 	if (!w->no_pwait2)
 		return n;
 	n = ppoll(&p, 1, &t, NULL);
-	return n > 0 ? epoll_wait(w->ep, events, EVENTS, 0) : n;
+	return n > 0 ? epoll_wait(w->loop.ep, events, EVENTS, 0) : n;
 }
 
 /* Waits for events, but not beyond the next tick or arrival. */
@@ -346,16 +210,18 @@ wait_events(struct worker *w, struct epoll_event *events)
 	int64_t next = w->tick_ns;
 	int ms = TICK_NS / 1000000;
 
-	if (w->running && w->now < w->run->t1 && w->run->t1 < next)
+	if (w->running && w->loop.now < w->run->t1 && w->run->t1 < next)
 		next = w->run->t1;
 	if (w->running && w->run->work->rate > 0) {
 		if (openloop_next(w) < next)
 			next = openloop_next(w);
 		return wait_ns(w, events, next - clock_ns());
 	}
-	if (next - w->now < TICK_NS)
-		ms = next > w->now ? (int)((next - w->now) / 1000000) + 1 : 0;
-	return epoll_wait(w->ep, events, EVENTS, ms);
+	if (next - w->loop.now < TICK_NS)
+		ms = next > w->loop.now
+		    ? (int)((next - w->loop.now) / 1000000) + 1
+		    : 0;
+	return epoll_wait(w->loop.ep, events, EVENTS, ms);
 }
 
 static void
@@ -365,13 +231,13 @@ events(struct worker *w)
 	int i, n = wait_events(w, e);
 
 	if (n <= 0)
-		w->now = clock_ns();
+		w->loop.now = clock_ns();
 	for (i = 0; i < n && !run_halted(w->run); i++)
-		conn_event(w, e[i].data.ptr, e[i].events);
+		conn_event(e[i].data.ptr, e[i].events);
 	if (w->running && w->run->work->rate > 0)
-		openloop_dispatch(w, w->now = clock_ns());
-	if (w->now >= w->tick_ns)
-		tick(w, w->now);
+		openloop_dispatch(w, w->loop.now = clock_ns());
+	if (w->loop.now >= w->tick_ns)
+		tick(w, w->loop.now);
 }
 
 static void
@@ -381,6 +247,7 @@ prepare(struct worker *w)
 	const struct engine_work *work = r->work;
 	size_t refills = 0;
 
+	w->client = &client;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
@@ -390,7 +257,7 @@ prepare(struct worker *w)
 	w->latency = HIST_LATENCY();
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
-	w->in = mem_new(RUN_READ_SIZE);
+	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->slice = (uint32_t)(RUN_SLICE / r->command->len) + 1;
 	if (w->slice > r->pipeline)
 		w->slice = r->pipeline;
@@ -413,13 +280,13 @@ connect_all(struct worker *w)
 	struct run *r = w->run;
 	size_t i;
 
-	w->now = clock_ns();
-	w->tick_ns = w->now + TICK_NS;
+	w->loop.now = clock_ns();
+	w->tick_ns = w->loop.now + TICK_NS;
 	remap_worker(w, atomic_load(&r->map));
 	for (i = 0; i < w->nconns && !run_halted(r); i++) {
-		conn_open(w, w->conns[i], w->now);
+		conn_open(w->conns[i], w->loop.now);
 	}
-	while (w->nready < w->nconns && !run_halted(r))
+	while (w->loop.nready < w->nconns && !run_halted(r))
 		events(w);
 	pthread_mutex_lock(&r->gate->lock);
 	r->nready++;
@@ -438,24 +305,25 @@ loop(struct worker *w)
 
 	w->running = true;
 	w->interval_end = r->t0 + RUN_SECOND;
-	w->now = clock_ns();
+	w->loop.now = clock_ns();
 	if (r->work->rate > 0)
-		openloop_start(w, w->now);
+		openloop_start(w, w->loop.now);
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
-			next_batch(w, w->conns[i], w->now);
+			next_batch(w, w->conns[i], w->loop.now);
 	while (!w->finished && !run_halted(r)) {
 		events(w);
 		if (r->work->rate > 0) {
 			w->finished = openloop_done(w);
 			continue;
 		}
-		if (w->now >= r->t1)
+		if (w->loop.now >= r->t1)
 			w->ending = true;
 		w->finished = closed_done(w);
 	}
 	w->running = false;
 	losses_end(w, clock_ns());
+	redirect_end(w, clock_ns());
 	if (r->work->rate > 0)
 		openloop_unsent(w, clock_ns());
 }
@@ -466,15 +334,15 @@ worker_main(void *arg)
 	struct worker *w = arg;
 	struct run *r = w->run;
 
-	w->ep = epoll_create1(EPOLL_CLOEXEC);
-	if (w->ep < 0)
+	w->loop.ep = epoll_create1(EPOLL_CLOEXEC);
+	if (w->loop.ep < 0)
 		err_die("epoll_create1: %s", strerror(errno));
 	prepare(w);
 	if (connect_all(w))
 		loop(w);
 	pthread_mutex_lock(&r->gate->lock);
 	if (hist_count(w->latency))
-		worker_hand_over(w, w->interval + 1);
+		tally_hand_over(w, w->interval + 1);
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->released) /* its CPU time is read while it lives */

@@ -1,8 +1,12 @@
+#include "redirect.h"
 #include "dial.h"
+#include "hint.h"
 #include "losses.h"
 #include "mem.h"
+#include "openloop.h"
 #include "run.h"
 #include "slotmap.h"
+#include "tally.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -11,17 +15,8 @@
 
 static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 
+#define REDIRECT_HOPS 16
 #define RETRY_NS 50000000 /* a passing error is tried again after */
-
-/* Where an error reply sends a request, or when. */
-struct hint {
-	unsigned slot;
-	bool asking;
-	bool later; /* to the node that said so */
-	char host[128];
-	int port;
-	const char *unixsocket; /* NULL, or used instead */
-};
 
 struct request {
 	struct away away;
@@ -40,62 +35,16 @@ struct later {
 };
 
 /* A node that requests were sent to, and those it has still to answer. */
-struct detour {
+struct redirect {
 	struct conn conn;
+	struct worker *worker;
 	struct slotmap_node node;
 	struct addrinfo *own;  /* addresses that no map has */
 	struct request *queue; /* the oldest at 'head' */
 	size_t head, n, cap;
 	bool asked; /* the ASKING of the oldest one was answered */
-	struct detour *next;
+	struct redirect *next;
 };
-
-/* "MOVED 3999 host:port", "ASK ..."; no host means that of the sender. */
-static bool
-parse(struct hint *h, const char *line, const char *sender)
-{
-	const char *host, *colon;
-	size_t n;
-
-	*h = (struct hint){.asking = strncmp(line, "ASK ", 4) == 0};
-	if (!h->asking && strncmp(line, "MOVED ", 6) != 0)
-		return false;
-	host = strchr(line + 6, ' ');
-	colon = strrchr(line, ':');
-	if (sscanf(strchr(line, ' '), " %u ", &h->slot) != 1 || !host ||
-	    !colon || h->slot >= KEYS_SLOTS)
-		return false;
-	n = colon > host ? (size_t)(colon - host - 1) : 0;
-	h->port = atoi(colon + 1);
-	if (n >= sizeof h->host || h->port <= 0 || h->port > 65535)
-		return false;
-	snprintf(h->host, sizeof h->host, "%.*s", (int)n, host + 1);
-	if (n == 0)
-		snprintf(h->host, sizeof h->host, "%s", sender);
-	return true;
-}
-
-/*
- * The server cannot answer for the moment: a slot without a node, keys on their
- * way to another node, data still to be read from disk.
- */
-static bool
-parse_passing(struct hint *h, const char *line, const struct slotmap_node *from)
-{
-	static const char *const kinds[] = {
-	    "CLUSTERDOWN", "TRYAGAIN", "LOADING"};
-	size_t i, n = strcspn(line, " ");
-
-	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (n == strlen(kinds[i]) && memcmp(line, kinds[i], n) == 0)
-			break;
-	if (i == sizeof kinds / sizeof *kinds)
-		return false;
-	*h = (struct hint){
-	    .later = true, .port = from->port, .unixsocket = from->unixsocket};
-	snprintf(h->host, sizeof h->host, "%s", from->host);
-	return true;
-}
 
 static bool
 same_text(const char *a, const char *b)
@@ -108,7 +57,7 @@ same_text(const char *a, const char *b)
  * the load of this thread, so a name must be one that the map knows.
  */
 static void
-find_addresses(struct worker *w, struct detour *d)
+find_addresses(struct worker *w, struct redirect *d)
 {
 	const struct slotmap_node *n;
 	size_t i;
@@ -131,12 +80,14 @@ find_addresses(struct worker *w, struct detour *d)
 		    "CLUSTER SLOTS does not know this host name";
 }
 
-static struct detour *
-detour_to(struct worker *w, const struct hint *h)
-{
-	struct detour *d;
+static const struct conn_client client;
 
-	for (d = w->detours; d; d = d->next)
+static struct redirect *
+find_redirect(struct worker *w, const struct hint *h)
+{
+	struct redirect *d;
+
+	for (d = w->redirects; d; d = d->next)
 		if (d->node.port == h->port &&
 		    strcmp(d->node.host, h->host) == 0 &&
 		    same_text(d->node.unixsocket, h->unixsocket)) {
@@ -149,38 +100,39 @@ detour_to(struct worker *w, const struct hint *h)
 	d->node.unixsocket = mem_str(h->unixsocket);
 	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
 				     : mem_printf("%s:%d", h->host, h->port);
+	d->worker = w;
+	d->conn.client = &client;
+	d->conn.owner = d;
+	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
-	d->conn.detour = d;
 	d->conn.node = &d->node;
 	find_addresses(w, d);
-	d->next = w->detours;
-	w->detours = d;
+	d->next = w->redirects;
+	w->redirects = d;
 	return d;
 }
 
 static void
-send_one(struct worker *w, struct detour *d, const struct request *q)
+send_one(struct worker *w, struct redirect *d, const struct request *q)
 {
 	struct conn *c = &d->conn;
 
-	if (!c->awaited)
-		w->busy++;
-	c->awaited += q->asking ? 2 : 1;
+	conn_await(c, q->asking ? 2 : 1);
 	if (q->asking)
-		conn_put(w, c, asking, sizeof asking - 1, w->now);
+		conn_put(c, asking, sizeof asking - 1, w->loop.now);
 	if (c->state == CONN_READY)
-		conn_put(w, c, q->bytes, q->n, w->now);
+		conn_put(c, q->bytes, q->n, w->loop.now);
 }
 
 static void
 add(struct worker *w, const struct request *q)
 {
-	struct detour *d = detour_to(w, &q->to);
+	struct redirect *d = find_redirect(w, &q->to);
 	struct conn *c = &d->conn;
 	struct request *r;
 
 	if (d->head == d->n && c->state == CONN_DOWN)
-		c->down_ns = w->now;
+		c->down_ns = w->loop.now;
 	if (d->head && d->head >= d->n - d->head) { /* half is past */
 		d->n -= d->head;
 		memmove(d->queue, d->queue + d->head, d->n * sizeof *d->queue);
@@ -193,8 +145,8 @@ add(struct worker *w, const struct request *q)
 	r->again = false;
 	if (c->state == CONN_READY)
 		send_one(w, d, r);
-	else if (c->state == CONN_DOWN && w->now >= c->retry_ns)
-		conn_open(w, c, w->now);
+	else if (c->state == CONN_DOWN && w->loop.now >= c->retry_ns)
+		conn_open(c, w->loop.now);
 }
 
 static void
@@ -202,7 +154,7 @@ add_later(struct worker *w, const struct request *q)
 {
 	w->later =
 	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
-	w->later[w->nlater++] = (struct later){*q, w->now + RETRY_NS};
+	w->later[w->nlater++] = (struct later){*q, w->loop.now + RETRY_NS};
 }
 
 /* Sends what has waited for long enough. */
@@ -221,20 +173,21 @@ send_later(struct worker *w, int64_t now)
 }
 
 /* Connected, perhaps again: all that has no answer is sent. */
-void
-detour_ready(struct worker *w, struct conn *c)
+static void
+send_waiting(struct conn *c, int64_t now)
 {
-	struct detour *d = c->detour;
+	struct redirect *d = c->owner;
 	size_t i;
 
+	(void)now;
 	d->asked = false;
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
-		send_one(w, d, &d->queue[i]);
+		send_one(d->worker, d, &d->queue[i]);
 }
 
 /* The request that the nth reply from now on belongs to. */
 static struct request *
-answered(struct detour *d, uint32_t nth)
+answered(struct redirect *d, uint32_t nth)
 {
 	size_t i = d->head;
 	bool asked = d->asked;
@@ -298,24 +251,25 @@ find_way(const struct worker *w, const struct conn *c, const char *line,
 {
 	const struct run *r = w->run;
 
-	if (parse_passing(to, line, c->node))
+	if (hint_read_passing(to, line, c->node))
 		return true;
 	return r->target->cluster && (r->template || r->command->ntags) &&
-	    parse(to, line, c->node->host);
+	    hint_read_moved(to, line, c->node->host);
 }
 
 /* No error passes after half of the timeout: the reply is the last word. */
 static bool
 is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 {
-	return to->later && w->now + RETRY_NS - start > w->run->timeout_ns / 2;
+	return to->later &&
+	    w->loop.now + RETRY_NS - start > w->run->timeout_ns / 2;
 }
 
 /* The same for a request that was sent on, or again, already. */
 static bool
 take_again(struct worker *w, struct request *p, struct hint *to)
 {
-	if (!p || (!to->later && p->hops == DETOUR_HOPS) ||
+	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
 	    is_too_late(w, to, p->away.start_ns))
 		return false;
 	if (to->later)
@@ -326,7 +280,7 @@ take_again(struct worker *w, struct request *p, struct hint *to)
 }
 
 bool
-detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
+redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 {
 	uint32_t plain = c->awaited - c->refills;
 	struct request q = {.away.conn = c,
@@ -337,8 +291,6 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 
 	if (!find_way(w, c, line, &to))
 		return false;
-	if (c->detour)
-		return take_again(w, answered(c->detour, nth), &to);
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
 	    (w->run->template && !c->batch && !to.later))
 		return false; /* a refill, or batches run into each other */
@@ -361,18 +313,50 @@ detour_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	return true;
 }
 
-void
-detour_replies(
-    struct worker *w, struct conn *c, int64_t now, const struct scan_tally *t)
+/* A request was answered: its latency counts, its connection goes on. */
+static void
+give_back(
+    struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
 {
-	struct detour *d = c->detour;
+	struct run *r = w->run;
+	struct conn *c = a->conn;
+	bool counted = a->counted;
+
+	c->away--;
+	w->away--;
+	if (r->work->rate > 0) {
+		openloop_back(w, a, now);
+		counted = now >= r->t0;
+	} else {
+		if (run_by_duration(r))
+			counted = now >= r->t0 && now < r->t1;
+		if (counted)
+			tally_record(w, now - a->start_ns, 1);
+		else if (now >= r->t1)
+			tally_record_late(w, now - a->start_ns, 1);
+	}
+	if (counted) {
+		w->misses += t->misses;
+		w->refused += w->wrong;
+		w->last_ns = now;
+	}
+	t->misses = w->wrong = 0; /* of all in this piece, taken once */
+	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
+		c->client->resumed(c, now);
+}
+
+static void
+take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+{
+	struct redirect *d = c->owner;
+	struct worker *w = d->worker;
 	struct scan_tally rest = *t;
 	uint32_t i;
 	struct request q;
 
 	c->awaited -= t->replies;
 	if (!c->awaited)
-		w->busy--;
+		w->loop.busy--;
 	for (i = 0; i < t->replies; i++) {
 		q = d->queue[d->head];
 		if (q.asking && !d->asked) {
@@ -391,35 +375,51 @@ detour_replies(
 			continue;
 		}
 		free(q.bytes);
-		worker_back(w, &q.away, now, &rest);
+		give_back(w, &q.away, now, &rest);
 	}
 }
 
-void
-detour_check(struct worker *w, int64_t now)
+static void
+take_error(struct conn *c, const char *line, uint32_t nth)
 {
-	struct detour *d;
+	struct redirect *d = c->owner;
+	struct worker *w = d->worker;
+	struct hint to;
 
-	send_later(w, now);
-	for (d = w->detours; d; d = d->next)
-		if (d->head < d->n)
-			worker_check(w, &d->conn, now);
+	if (!tally_error_reply(w, c, line) ||
+	    (find_way(w, c, line, &to) && take_again(w, answered(d, nth), &to)))
+		return;
+	tally_refused(w, line);
 }
 
-int64_t
-detour_oldest(const struct detour *d)
+static void
+take_nonsense(struct conn *c, const char *why)
 {
-	return d->queue[d->head].away.start_ns;
+	const struct redirect *d = c->owner;
+
+	losses_nonsense(d->worker, c, why);
 }
 
-uint32_t
-detour_waiting(const struct detour *d)
+/* All that has no answer stays in the queue. */
+static bool
+take_loss(struct conn *c, const char *why, int64_t now)
 {
-	return (uint32_t)(d->n - d->head);
+	const struct redirect *d = c->owner;
+
+	return losses_broken(
+	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
 
-uint64_t
-detour_give_up(struct worker *w, struct detour *d, int64_t now)
+static const struct conn_client client = {.ready = send_waiting,
+    .resumed = send_waiting,
+    .replies = take_replies,
+    .error = take_error,
+    .nonsense = take_nonsense,
+    .lost = take_loss};
+
+/* Records the age of all that a node has still to answer; how many. */
+static uint64_t
+give_up(struct worker *w, struct redirect *d, int64_t now)
 {
 	uint64_t n = 0;
 	struct request q;
@@ -434,20 +434,33 @@ detour_give_up(struct worker *w, struct detour *d, int64_t now)
 		c->away--;
 		if (w->run->work->rate <= 0 && c->state == CONN_READY &&
 		    !c->awaited)
-			worker_ready(w, c, now);
+			c->client->resumed(c, now);
 	}
 	return n;
 }
 
-uint64_t
-detour_end(struct worker *w, int64_t now)
+void
+redirect_check(struct worker *w, int64_t now)
 {
-	struct detour *d;
+	struct redirect *d;
+
+	send_later(w, now);
+	for (d = w->redirects; d; d = d->next)
+		if (d->head < d->n && losses_check(w, &d->conn, now) &&
+		    losses_expired(
+			w, &d->conn, d->queue[d->head].away.start_ns, now))
+			losses_unanswered(w, &d->conn, give_up(w, d, now), now);
+}
+
+void
+redirect_end(struct worker *w, int64_t now)
+{
+	struct redirect *d;
 	uint64_t n = 0;
 	struct request *q;
 
-	for (d = w->detours; d; d = d->next)
-		n += detour_give_up(w, d, now);
+	for (d = w->redirects; d; d = d->next)
+		n += give_up(w, d, now);
 	for (; w->nlater; n++) {
 		q = &w->later[--w->nlater].request;
 		free(q->bytes);
@@ -455,21 +468,23 @@ detour_end(struct worker *w, int64_t now)
 		w->away--;
 		q->away.conn->away--;
 	}
-	return n;
+	w->unanswered += n;
+	losses_add(w->run, n, "no reply to %s from another node for %g s",
+	    run_command(w->run), (double)w->run->timeout_ns / 1e9);
 }
 
 void
-detour_free(struct worker *w)
+redirect_free(struct worker *w)
 {
-	struct detour *d;
+	struct redirect *d;
 
 	while (w->nlater)
 		free(w->later[--w->nlater].request.bytes);
 	free(w->later);
-	while ((d = w->detours)) {
-		w->detours = d->next;
+	while ((d = w->redirects)) {
+		w->redirects = d->next;
 		if (d->conn.fd >= 0)
-			conn_close(w, &d->conn);
+			conn_close(&d->conn);
 		free(d->conn.rest);
 		for (; d->head < d->n; d->head++)
 			free(d->queue[d->head].bytes);

@@ -1,0 +1,69 @@
+#include "run.h"
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void
+run_fail(struct run *r, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	bool first;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&r->gate->lock);
+	first = !r->failed;
+	r->failed = true;
+	atomic_store(&r->halt, 2);
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
+	if (first)
+		err_say("%s", text);
+}
+
+uint64_t
+run_space(const struct engine_work *w)
+{
+	return w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
+}
+
+int
+run_check(const struct engine_target *t, const struct engine_work *w)
+{
+	const char *near;
+
+	if (!w->text && !command_known(w->command)) {
+		near = str_nearest(w->command, command_names());
+		return err_fail("the engine has no test '%s'%s%s%s", w->command,
+		    near ? "; is '" : "", near ? near : "",
+		    near ? "' meant?" : "");
+	}
+	if (t->nnodes == 0 || w->clients < 1 || w->threads < 1 ||
+	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||
+	    w->rate < 0 || (w->requests <= 0 && w->duration_s <= 0))
+		err_die("a run without nodes, clients, threads, or an end");
+	if ((uint64_t)w->keyspacelen > KEYS_NUMBERS)
+		return err_fail(
+		    "keyspacelen %lld has more than 12 digits", w->keyspacelen);
+	return 0;
+}
+
+void
+run_stale(struct run *r)
+{
+	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
+	    atomic_exchange(&r->stale, true))
+		return;
+	pthread_mutex_lock(&r->gate->lock);
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
+}
+
+const char *
+run_command(const struct run *r)
+{
+	return r->work->text ? r->work->text : r->work->command;
+}

@@ -1,0 +1,8 @@
+/* A thread of the load: its loop. Private to the engine, like run.h. */
+#ifndef WORKER_H
+#define WORKER_H
+
+/* For pthread_create; the argument is a struct worker. */
+void *worker_main(void *worker);
+
+#endif
