@@ -247,10 +247,13 @@ read_metrics(struct reading *x, uint64_t *hash)
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
 	uint64_t sum = 0, h;
+	bool escaped = false;
 
 	jsonscan_object(&x->c, &o);
 	while (next_name(x, &o, to->nmetrics, &name)) {
 		struct run_metric *m;
+
+		escaped |= name.escaped;
 
 		r->metrics = mem_grow(r->metrics, to->nmetrics, &r->metriccap,
 		    sizeof *r->metrics);
@@ -261,6 +264,8 @@ read_metrics(struct reading *x, uint64_t *hash)
 			return false;
 		sum += jsonhash_member(name.s, name.n, h);
 	}
+	if (escaped)
+		r->named = 0; /* they are not what the next line is to hold */
 	to->metrics = r->metrics;
 	*hash = jsonhash_object(sum);
 	return !x->c.failed;

@@ -73,6 +73,13 @@ test_values(void)
 		text_is(&r.error, "\"no\"") && r.nmetrics == 1 &&
 		text_is(&r.metrics[0].name, "rps"),
 	    "a failed run; escapes in strings and keys are resolved");
+	for (int i = 0; i < 2; i++)
+		tap_ok(read_line(in, &r,
+			   A "\"run\":{},\"metrics\":{\"\\u0072ps\":1,"
+			     "\"b\\\"c\":2},\"status\":\"ok\"}") &&
+			text_is(&r.metrics[0].name, "rps") &&
+			text_is(&r.metrics[1].name, "b\"c"),
+		    "a metric's name with an escape, also when it comes again");
 	run_reader_free(in);
 }
 
