@@ -121,8 +121,10 @@ main()
 	return v == 1;
 }
 END
+# Without a table of jumps into libraries: perf 6.1 lets the symbol before that
+# table overlap it, and so gives an address in it either name.
 test_that 'a program of C++' g++ -O1 -g -fno-omit-frame-pointer \
-  -fno-optimize-sibling-calls -o prog prog.cc
+  -fno-optimize-sibling-calls -fno-plt -o prog prog.cc
 
 # same FILE WHAT: the text of perf script gives the same.
 same() {
