@@ -212,7 +212,7 @@ printf '{%s}' "$good" >c.json
 test_that 'one configuration alone' vkb-load --plan c.json
 
 # The table of keys is the page.
-"$VKB_BUILD/unit/config" --keys >table 2>/dev/null
+"$VKB_BUILD/unit/config" --keys >table
 awk '/^\.\\" place: / { place = $3 }
   /^\.It Ic .* Pq / {
     sub(/^\.It Ic /, place ".")

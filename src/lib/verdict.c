@@ -229,7 +229,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	    constant(y, n)) {
 		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
 		f.p = f.p_min = by_chance((double)m, (double)n);
-		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
+		f.cliff = y[0] > x[0] ? 1 : -1;
 	} else if (paired && all_above(x, m, 0, false) &&
 	    all_above(y, n, 0, false)) {
 		in_pairs(&f, x, y, level);

@@ -349,6 +349,10 @@ settings(void)
 	tap_ok(summary_add(s, rec, "test") < 0,
 	    "a histogram that cannot be read is an error");
 	json_free(rec);
+	rec = bare("s", 4, envs[1], true);
+	json_set_str(rec, "status", "failed");
+	tap_ok(summary_add(s, rec, "test") == 0, "a failed run is counted");
+	json_free(rec);
 	rec = summary_record(s, 0);
 	text = json_print(json_get(rec, "env"));
 	tap_str(text, "{\"a\":{\"x\":2,\"y\":1},\"c\":3}",
