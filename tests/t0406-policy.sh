@@ -167,6 +167,9 @@ policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-
 test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
   'more than the limit counts'
 test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" 'and is listed'
+vkb-compare --policy policy.json "$a" "$b" >text
+test_match '^warning: policy\.json: rules\[0\]: more than is waived: known' text \
+  'and the text says that it is exceeded'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
   'up to the limit it does not'
