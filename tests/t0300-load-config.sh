@@ -121,6 +121,12 @@ refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]\\.pipelin: unknown key, did 
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"pipelin\":1}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: a mixed scenario needs" \
   'a mixed scenario of nothing' "$g:[{\"scenarios\":[{\"type\":\"mixed\"}]}]"
+refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Cannot specify both 'warmup' and 'warmup_inline'" \
+  'a scenario that is warmed up twice' \
+  "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":1,\"warmup_inline\":1}]}]"
+config "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":0,\"warmup_inline\":1},{\"command\":\"PING\",\"warmup\":0.5,\"warmup_inline\":0}]}]"
+test_that 'a warm-up of no seconds, and one of half a second, are accepted' \
+  vkb-load --plan c.json
 refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario at the top' \
   '"commands":"GONE","scenarios":[{"test":1}]'
 refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
