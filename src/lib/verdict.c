@@ -363,7 +363,7 @@ verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 	size_t have = f->m < f->n ? f->m : f->n;
 	size_t n = 0;
 
-	if (f->sd > 0 && margin > 0)
+	if (f->sd > 0)
 		n = power_runs(f->sd, -margin, f->paired);
 	else if (strcmp(f->method, "exact") == 0)
 		n = power_least(f->paired, tests, .05);
