@@ -34,7 +34,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
 	.help = "in the input: label, ref, commit, version; repeatable"},
     {0, "check-sides", OPT_FLAG, AT(check),
@@ -69,7 +69,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
-    "Is the contender slower than the baseline?", table};
+    "Is the contender slower than the baseline?", option_table};
 
 static const char *const formats[] = {"text", "markdown", "jsonl", "csv",
     "junit", "openmetrics", "annotations", "sarif", NULL};
@@ -79,7 +79,7 @@ static report_write *const writers[] = {report_text, report_markdown,
     report_annotations, report_sarif};
 
 static int
-margin_of(const char *s, struct margin *m)
+parse_margin(const char *s, struct margin *m)
 {
 	const char *eq = strrchr(s, '=');
 
@@ -96,13 +96,14 @@ margin_of(const char *s, struct margin *m)
 }
 
 static int
-rules_of(const struct opts *o, struct rules *r)
+make_rules(const struct opts *o, struct rules *r)
 {
 
 	*r = (struct rules){.metrics = o->metrics, .strict = o->strict};
 	r->margins = mem_array(o->margins.n + 1, sizeof *r->margins);
 	for (size_t i = 0; i < o->margins.n; i++)
-		if (margin_of(o->margins.v[i], &r->margins[r->nmargins++]) < 0)
+		if (parse_margin(o->margins.v[i], &r->margins[r->nmargins++]) <
+		    0)
 			return -1;
 	if (clock_today(r->today, getenv("SOURCE_DATE_EPOCH")) < 0)
 		return -1;
@@ -130,13 +131,13 @@ rules_free(struct rules *r)
 }
 
 static bool
-is(const char *answer, const char *want)
+is_answer(const char *answer, const char *want)
 {
 	return answer && strcmp(answer, want) == 0;
 }
 
 static void
-terminal(bool *colour, size_t *width)
+query_terminal(bool *colour, size_t *width)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize size;
@@ -161,7 +162,7 @@ shows_shifts(const struct output *out, size_t n, const struct opts *o)
 }
 
 static int
-report(const struct output *out, size_t nout, const struct comparison *c,
+write_reports(const struct output *out, size_t nout, const struct comparison *c,
     size_t n, const struct rules *rules, const struct opts *o)
 {
 	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
@@ -172,7 +173,7 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 	for (size_t i = 0; i < n; i++)
 		rc |= shifts_new(&shifts[i], &c[i]);
 	if (isatty(STDOUT_FILENO))
-		terminal(&colour, &width);
+		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
 		    .shifts = shifts,
@@ -184,9 +185,11 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 		struct str s = {0};
 
 		r.fails[VERDICT_REGRESSION] = true;
-		r.fails[VERDICT_INSUFFICIENT] = is(o->on_insufficient, "fail");
-		r.fails[VERDICT_INCONCLUSIVE] = is(o->on_inconclusive, "fail");
-		r.fails_missing = is(o->on_missing, "fail");
+		r.fails[VERDICT_INSUFFICIENT] =
+		    is_answer(o->on_insufficient, "fail");
+		r.fails[VERDICT_INCONCLUSIVE] =
+		    is_answer(o->on_inconclusive, "fail");
+		r.fails_missing = is_answer(o->on_missing, "fail");
 		writers[out[i].format](&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
@@ -199,7 +202,7 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 
 /* 1: slower, or what the options call so; 2: no answer. */
 static int
-answer(const struct comparison *c, size_t n, const struct opts *o)
+decide_status(const struct comparison *c, size_t n, const struct opts *o)
 {
 	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
 	size_t waived = 0;
@@ -216,9 +219,11 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		failed += c[i].failed_runs;
 	}
 	if (count[VERDICT_REGRESSION] ||
-	    (count[VERDICT_INSUFFICIENT] && is(o->on_insufficient, "fail")) ||
-	    (count[VERDICT_INCONCLUSIVE] && is(o->on_inconclusive, "fail")) ||
-	    (missing && is(o->on_missing, "fail")))
+	    (count[VERDICT_INSUFFICIENT] &&
+		is_answer(o->on_insufficient, "fail")) ||
+	    (count[VERDICT_INCONCLUSIVE] &&
+		is_answer(o->on_inconclusive, "fail")) ||
+	    (missing && is_answer(o->on_missing, "fail")))
 		return 1;
 	/* vkb-load may stand in front of a pipe, where its status is lost. */
 	if (failed > 0) {
@@ -237,7 +242,7 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		return 2;
 	}
 	if (rows && count[VERDICT_INSUFFICIENT] == rows &&
-	    !is(o->on_insufficient, "ok")) {
+	    !is_answer(o->on_insufficient, "ok")) {
 		err_say("nothing was judged: fewer than %d runs a side "
 			"everywhere ('--on-insufficient ok' lets it pass)",
 		    VERDICT_RUNS);
@@ -247,7 +252,7 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 }
 
 static struct comparison *
-compare(const struct sides *s, const struct rules *r, size_t *n)
+compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 {
 	const struct cases *other = sides_contenders(s);
 	struct comparison *c =
@@ -266,7 +271,7 @@ compare(const struct sides *s, const struct rules *r, size_t *n)
 
 /* Exit 2, whatever else: the machine is not what it was. */
 static int
-canaries(
+check_canaries(
     struct comparison *c, size_t n, const struct opts *o, const struct rules *r)
 {
 	int rc = 0;
@@ -277,7 +282,7 @@ canaries(
 }
 
 static bool
-seen(const struct comparison *c, size_t n, const char *name)
+is_known_metric(const struct comparison *c, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < c[i].nrows; k++)
@@ -292,7 +297,7 @@ seen(const struct comparison *c, size_t n, const char *name)
 
 /* Metrics that were asked for and are nowhere: a slip, said. */
 static int
-names_known(const struct rules *r, const struct comparison *c, size_t n)
+check_metric_names(const struct rules *r, const struct comparison *c, size_t n)
 {
 	const char *s = r->metrics;
 	int rc = 0;
@@ -304,7 +309,7 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 
 		len = strcspn(s, ",");
 		name = mem_strn(s, len);
-		if (!seen(c, n, name))
+		if (!is_known_metric(c, n, name))
 			rc = err_fail("option '--metrics': no case that is on "
 				      "both sides has '%s'",
 			    name);
@@ -313,7 +318,7 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 	for (size_t i = 0; i < r->nmargins; i++) {
 		const char *name = r->margins[i].name;
 
-		if (name && !metric_find(name) && !seen(c, n, name))
+		if (name && !metric_find(name) && !is_known_metric(c, n, name))
 			rc = err_fail(
 			    "option '--margin': no metric is called '%s'",
 			    name);
@@ -323,7 +328,7 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 
 /* Runs of one build: what the rules make of them. */
 static int
-calibration(const struct opts *o, const struct opt_args *args)
+run_calibration(const struct opts *o, const struct opt_args *args)
 {
 	static const char *const names[] = {"text", "policy", NULL};
 	struct rules r = {0};
@@ -332,7 +337,8 @@ calibration(const struct opts *o, const struct opt_args *args)
 	size_t n = 0;
 	int rc = 2;
 
-	if (rules_of(o, &r) < 0 || !(out = output_list(&o->formats, names, &n)))
+	if (make_rules(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, names, &n)))
 		goto out;
 	c = calibrate(
 	    (const char *const *)args->v, args->n, (size_t)o->calibrate, &r);
@@ -355,7 +361,7 @@ out:
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+compare_files(const struct opts *o, const struct opt_args *args)
 {
 	struct rules r = {0};
 	struct sides s = {0};
@@ -364,7 +370,7 @@ run(const struct opts *o, const struct opt_args *args)
 	size_t n = 0, nout = 0;
 	int rc = 2, trouble;
 
-	if (rules_of(o, &r) < 0 ||
+	if (make_rules(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
 	trouble = sides_read(&s, &o->baselines, args,
@@ -373,12 +379,12 @@ run(const struct opts *o, const struct opt_args *args)
 		goto out;
 	if (!sides_count(&s))
 		goto out;
-	c = compare(&s, &r, &n);
-	trouble |= names_known(&r, c, n) < 0;
-	rc = answer(c, n, o);
-	if (canaries(c, n, o, &r) < 0)
+	c = compare_sides(&s, &r, &n);
+	trouble |= check_metric_names(&r, c, n) < 0;
+	rc = decide_status(c, n, o);
+	if (check_canaries(c, n, o, &r) < 0)
 		rc = 2;
-	if (report(out, nout, c, n, &r, o) < 0)
+	if (write_reports(out, nout, c, n, &r, o) < 0)
 		rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -402,7 +408,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 	size_t n = 0;
 	int rc = 2;
 
-	if (rules_of(o, &r) == 0 &&
+	if (make_rules(o, &r) == 0 &&
 	    (out = output_list(&o->formats, formats, &n)) &&
 	    sides_read(&s, &o->baselines, args, SIDES_SUBJECTS) == 0)
 		rc = sides_count(&s) ? 0 : 2;
@@ -413,7 +419,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_compare(void *opts, struct opt_args *args)
 {
 	struct opts *o = opts;
 
@@ -428,7 +434,7 @@ start(void *opts, struct opt_args *args)
 		return -1;
 	if (o->check)
 		return check_sides(o, args);
-	return (o->calibrate ? calibration : run)(o, args);
+	return (o->calibrate ? run_calibration : compare_files)(o, args);
 }
 
 int
@@ -436,5 +442,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&prog, argc, argv, &o, run_compare);
 }

@@ -27,7 +27,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
 	.help = "text (default), markdown, issue, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
@@ -53,7 +53,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
-    "Where did a history change? Exit 1: a regression.", table};
+    "Where did a history change? Exit 1: a regression.", option_table};
 
 /* In the order of the names. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };
@@ -62,7 +62,7 @@ static const char *const formats[] = {
     "text", "markdown", "issue", "jsonl", NULL};
 
 static int
-rules_of(const struct opts *o, struct finding_rules *r)
+make_rules(const struct opts *o, struct finding_rules *r)
 {
 	*r = (struct finding_rules){.metrics = o->metrics,
 	    .latest = (size_t)o->latest,
@@ -89,7 +89,7 @@ rules_of(const struct opts *o, struct finding_rules *r)
 
 /* One after the other; into a folder, each in a file of its key. */
 static int
-issues(const struct output *o, const struct branch *b,
+write_issues(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
 {
 	bool folder = o->file && str_ends(o->file, "/");
@@ -122,7 +122,7 @@ issues(const struct output *o, const struct branch *b,
 }
 
 static int
-report(const struct output *o, const struct branch *b,
+write_report(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
 {
 	struct str s = {0};
@@ -139,7 +139,7 @@ report(const struct output *o, const struct branch *b,
 		show_markdown(&s, b, all, r);
 		break;
 	case FORMAT_ISSUE:
-		return issues(o, b, all, r);
+		return write_issues(o, b, all, r);
 	case FORMAT_JSONL:
 		show_jsonl(&s, b, all);
 		break;
@@ -151,7 +151,7 @@ report(const struct output *o, const struct branch *b,
 
 /* Metrics that were asked for and are nowhere: a slip, said. */
 static int
-names_known(const char *what, const struct branch *b)
+check_metric_names(const char *what, const struct branch *b)
 {
 	int rc = 0;
 
@@ -173,7 +173,7 @@ names_known(const char *what, const struct branch *b)
 
 /* 1: a regression that counts; 2: no answer. */
 static int
-answer(const struct branch *b, const struct findings *all,
+decide_status(const struct branch *b, const struct findings *all,
     const struct finding_rules *r)
 {
 	size_t judged = 0;
@@ -199,23 +199,24 @@ answer(const struct branch *b, const struct findings *all,
 }
 
 static bool
-stored(const struct opts *o)
+uses_database(const struct opts *o)
 {
 	return o->database || o->table;
 }
 
 /* The database, and files; without either stdin. */
 static int
-read_all(struct branch *b, const struct opts *o, const struct opt_args *args)
+read_history(
+    struct branch *b, const struct opts *o, const struct opt_args *args)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct jsonl *in;
 	int rc = 0;
 
 	branch_begin(b, tmp && *tmp ? tmp : "/tmp");
-	if (stored(o))
+	if (uses_database(o))
 		rc = stored_read(b, o->database, o->table);
-	if (args->n || !stored(o)) {
+	if (args->n || !uses_database(o)) {
 		in = jsonl_open((const char *const *)args->v, args->n);
 		rc |= branch_read(b, in);
 		jsonl_close(in);
@@ -225,7 +226,7 @@ read_all(struct branch *b, const struct opts *o, const struct opt_args *args)
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+detect_changes(const struct opts *o, const struct opt_args *args)
 {
 	struct finding_rules r = {0};
 	struct branch b = {0};
@@ -235,21 +236,21 @@ run(const struct opts *o, const struct opt_args *args)
 	int rc = 2, trouble;
 	long since;
 
-	if (rules_of(o, &r) < 0 ||
+	if (make_rules(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, formats, &nout)))
 		goto out;
-	trouble = read_all(&b, o, args) < 0;
+	trouble = read_history(&b, o, args) < 0;
 	if (o->since) {
 		since = branch_since(&b, o->since);
 		if (since < 0)
 			goto out;
 		r.since = (size_t)since;
 	}
-	trouble |= names_known(o->metrics, &b) < 0;
+	trouble |= check_metric_names(o->metrics, &b) < 0;
 	trouble |= finding_all(&all, &b, &r) < 0;
-	rc = answer(&b, &all, &r);
+	rc = decide_status(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)
-		if (report(&out[i], &b, &all, &r) < 0)
+		if (write_report(&out[i], &b, &all, &r) < 0)
 			rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -262,11 +263,11 @@ out:
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_detect(void *opts, struct opt_args *args)
 {
-	if (!args->n && !stored(opts) && opt_stdin(&prog) < 0)
+	if (!args->n && !uses_database(opts) && opt_stdin(&prog) < 0)
 		return -1;
-	return run(opts, args);
+	return detect_changes(opts, args);
 }
 
 int
@@ -274,5 +275,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&prog, argc, argv, &o, run_detect);
 }

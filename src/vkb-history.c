@@ -25,7 +25,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(repo), "DIR",
 	.help = "baseline: a repository that has the commit"},
     {0, "commit", OPT_STR, AT(commit), "COMMIT",
@@ -44,7 +44,7 @@ static const struct opt table[] = {
 
 static const struct opt_prog prog = {"vkb-history",
     "add|prune|site|baseline DIR [FILE ... | OUT]",
-    "Keeps the history of a branch as files.", table};
+    "Keeps the history of a branch as files.", option_table};
 
 typedef int operation(const struct opts *, const char *dir, char **v, size_t n);
 
@@ -102,7 +102,7 @@ static const struct verb {
 };
 
 static const struct verb *
-verb_of(const char *name)
+find_verb(const char *name)
 {
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (strcmp(verbs[i].name, name) == 0)
@@ -112,7 +112,7 @@ verb_of(const char *name)
 
 /* What does not go together; NULL: all is well. */
 static const char *
-wrong(const struct opts *o, const struct verb *v, size_t n)
+find_usage_error(const struct opts *o, const struct verb *v, size_t n)
 {
 	bool pruned = o->keep >= 0 || o->days >= 0;
 
@@ -134,15 +134,15 @@ wrong(const struct opts *o, const struct verb *v, size_t n)
 }
 
 static int
-run(void *dst, struct opt_args *args)
+run_history(void *dst, struct opt_args *args)
 {
 	const struct opts *o = dst;
-	const struct verb *v = args->n ? verb_of(args->v[0]) : NULL;
+	const struct verb *v = args->n ? find_verb(args->v[0]) : NULL;
 	const char *why;
 
 	why = !v          ? "add, prune, site or baseline?"
 	    : args->n < 2 ? "no DIR"
-			  : wrong(o, v, args->n - 2);
+			  : find_usage_error(o, v, args->n - 2);
 	if (why)
 		return opt_usage(&prog, why);
 	return v->run(o, args->v[1], args->v + 2, args->n - 2);
@@ -153,5 +153,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.keep = -1, .days = -1, .last = 1};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_history);
 }

@@ -90,7 +90,8 @@ weigh_rows(struct comparison *c, size_t n, bool strict)
 }
 
 static void
-adjust_rows(struct comparison *c, size_t n, const struct rules *r, bool gate)
+adjust_p_values(
+    struct comparison *c, size_t n, const struct rules *r, bool gate)
 {
 	size_t all = 0, k = 0;
 	double *p, *q;
@@ -131,7 +132,7 @@ adjust_rows(struct comparison *c, size_t n, const struct rules *r, bool gate)
  * and its intervals stay those of the rounds.
  */
 static void
-lift_rows(struct comparison *c, size_t n, size_t tests)
+use_rank_sum_p(struct comparison *c, size_t n, size_t tests)
 {
 	size_t cases = 0;
 
@@ -163,9 +164,9 @@ lift_rows(struct comparison *c, size_t n, size_t tests)
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	lift_rows(c, n, weigh_rows(c, n, r->strict));
-	adjust_rows(c, n, r, true);
-	adjust_rows(c, n, r, false);
+	use_rank_sum_p(c, n, weigh_rows(c, n, r->strict));
+	adjust_p_values(c, n, r, true);
+	adjust_p_values(c, n, r, false);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];

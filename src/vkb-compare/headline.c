@@ -21,7 +21,7 @@ struct next {
 /* The judged row of this verdict that changed most, of those that are waived or
  * of the others; NULL: there is none. */
 static const struct row *
-largest(const struct comparison *c, enum verdict v, bool waived)
+find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 {
 	const struct row *best = NULL;
 	double size = -1;
@@ -43,8 +43,9 @@ largest(const struct comparison *c, enum verdict v, bool waived)
 
 /* "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions" of n. */
 static void
-what(struct str *s, const struct row *r, const struct casename *names, size_t n,
-    const char *word, const char *plural)
+add_change_phrase(struct str *s, const struct row *r,
+    const struct casename *names, size_t n, const char *word,
+    const char *plural)
 {
 	size_t more = n - 1;
 	char *name;
@@ -67,7 +68,8 @@ what(struct str *s, const struct row *r, const struct casename *names, size_t n,
 }
 
 static void
-changed(struct str *s, const struct comparison *c, const struct casename *names)
+add_changes(
+    struct str *s, const struct comparison *c, const struct casename *names)
 {
 	static const struct {
 		enum verdict verdict;
@@ -77,15 +79,16 @@ changed(struct str *s, const struct comparison *c, const struct casename *names)
 	    {VERDICT_DIFFERENT, "different", "different"}};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		what(s, largest(c, kinds[i].verdict, false), names,
+		add_change_phrase(s,
+		    find_largest_change(c, kinds[i].verdict, false), names,
 		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
-	what(s, largest(c, VERDICT_REGRESSION, true), names, c->waived,
-	    "worse, but waived", "regressions");
+	add_change_phrase(s, find_largest_change(c, VERDICT_REGRESSION, true),
+	    names, c->waived, "worse, but waived", "regressions");
 }
 
 /* The runs of a case serve all of its rows: the longest counts. */
 static struct next
-settle(const struct comparison *c)
+plan_more_runs(const struct comparison *c)
 {
 	struct next n = {0};
 	const struct pairing *pair = NULL;
@@ -121,9 +124,9 @@ settle(const struct comparison *c)
 }
 
 static void
-advice(struct str *s, const struct comparison *c)
+add_advice(struct str *s, const struct comparison *c)
 {
-	struct next n = settle(c);
+	struct next n = plan_more_runs(c);
 	char buf[NUM_BUF];
 
 	if (n.rows) {
@@ -143,7 +146,7 @@ advice(struct str *s, const struct comparison *c)
 }
 
 static void
-rest(struct str *s, const struct comparison *c)
+add_no_change(struct str *s, const struct comparison *c)
 {
 	size_t open =
 	    c->count[VERDICT_INCONCLUSIVE] + c->count[VERDICT_INSUFFICIENT];
@@ -198,9 +201,9 @@ report_headline(
 			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
 				? "was not measured"
 				: "changed");
-	changed(&t, c, names);
-	rest(&t, c);
-	advice(&t, c);
+	add_changes(&t, c, names);
+	add_no_change(&t, c);
+	add_advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, num_plural(c->failed_runs));

@@ -45,7 +45,7 @@ is_same_data(const struct pairing *p)
  * alpha: the smaller of both sides; alpha where neither looked.
  */
 static double
-level_of(struct comparison *c, const struct row *row, bool ninety)
+find_level(struct comparison *c, const struct row *row, bool ninety)
 {
 	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
@@ -71,11 +71,11 @@ static void
 judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
-	double level = level_of(c, row, false);
+	double level = find_level(c, row, false);
 	struct serial alike = rounds_alike(s);
 
 	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    level_of(c, row, true), &alike);
+	    find_level(c, row, true), &alike);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -116,7 +116,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	paired = !row.exact &&
-	    rounds_pair(row.used, level_of(c, &row, false), &row.dropped);
+	    rounds_pair(row.used, find_level(c, &row, false), &row.dropped);
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
@@ -159,7 +159,8 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 
 /* The first parts speak for all: they come from one tool. */
 static void
-lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
+find_lonely(
+    struct comparison *c, const struct pairing *p, const struct rules *r)
 {
 	for (size_t s = 0; s < 2; s++) {
 		const struct part *part = &p->side[s]->parts[0];
@@ -193,7 +194,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 }
 
 static char *
-text_of(const struct json *j)
+format_value(const struct json *j)
 {
 	return json_type(j) == JSON_STRING ? mem_str(json_str(j))
 					   : json_print(j);
@@ -236,7 +237,8 @@ compare_environments(struct comparison *c, const struct pairing *p)
 
 		if (k && !json_get(varied[0], json_key(j)) &&
 		    !json_get(varied[1], json_key(j)) && !json_equal(j, k))
-			add_difference(c, json_key(j), text_of(j), text_of(k));
+			add_difference(
+			    c, json_key(j), format_value(j), format_value(k));
 	}
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
@@ -315,7 +317,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 			continue;
 		c->matched++;
 		judge_metrics(c, p, r);
-		lonely(c, p, r);
+		find_lonely(c, p, r);
 		compare_environments(c, p);
 	}
 }

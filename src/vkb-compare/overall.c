@@ -13,7 +13,7 @@
 #define RUNS 10000 /* of both sides of all */
 
 static struct overall *
-overall_of(struct comparison *c, const char *name)
+start_overall(struct comparison *c, const char *name)
 {
 	for (size_t i = 0; i < c->noverall; i++)
 		if (strcmp(c->overall[i].name, name) == 0)
@@ -29,7 +29,7 @@ overall_of(struct comparison *c, const char *name)
  * enough of them and they are not so many that it takes long.
  */
 static void
-over_runs(struct overall *o, const struct row *rows, size_t n)
+resample_runs(struct overall *o, const struct row *rows, size_t n)
 {
 	struct bootstrap_pair v[CASES] = {{0}};
 	struct bootstrap b;
@@ -68,7 +68,7 @@ over_runs(struct overall *o, const struct row *rows, size_t n)
 /* Has no case more than one run on each side? Then how the cases differ cannot
  * be told from noise. */
 static bool
-single_runs(const struct comparison *c, const char *name)
+has_single_runs(const struct comparison *c, const char *name)
 {
 	for (size_t i = 0; i < c->nrows; i++)
 		if (strcmp(c->rows[i].name, name) == 0 &&
@@ -88,7 +88,7 @@ overall_add(struct comparison *c)
 
 		if (!c->rows[i].gate)
 			continue;
-		o = overall_of(c, c->rows[i].name);
+		o = start_overall(c, c->rows[i].name);
 		for (size_t j = i; o && j < c->nrows; j++)
 			if (strcmp(c->rows[j].name, o->name) == 0 &&
 			    c->rows[j].facts.ratio > 0)
@@ -96,9 +96,9 @@ overall_add(struct comparison *c)
 		if (!o)
 			continue;
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
-		if (single_runs(c, o->name))
+		if (has_single_runs(c, o->name))
 			o->lo = o->hi = NAN;
-		over_runs(o, c->rows, c->nrows);
+		resample_runs(o, c->rows, c->nrows);
 	}
 	free(ratios);
 }

@@ -17,7 +17,7 @@ struct half {
 };
 
 static struct half *
-half_of(const struct cases *c, size_t who, size_t *n)
+collect_half(const struct cases *c, size_t who, size_t *n)
 {
 	struct half *h = mem_array(c->n + 1, sizeof *h);
 
@@ -37,14 +37,14 @@ half_of(const struct cases *c, size_t who, size_t *n)
 
 /* A number of requests and a time are answers to one question. */
 static bool
-other_length(const struct json *a, const struct json *b)
+differ_in_length(const struct json *a, const struct json *b)
 {
 	return json_get(a, "requests") && !json_get(a, "duration_s") &&
 	    json_get(b, "duration_s") && !json_get(b, "requests");
 }
 
 static bool
-agree(const struct json *a, const struct json *b)
+is_compatible(const struct json *a, const struct json *b)
 {
 	size_t both = 0;
 
@@ -55,11 +55,11 @@ agree(const struct json *a, const struct json *b)
 			return false;
 		both += k != NULL;
 	}
-	return both > 0 && !other_length(a, b) && !other_length(b, a);
+	return both > 0 && !differ_in_length(a, b) && !differ_in_length(b, a);
 }
 
 static void
-lacking(
+describe_lacking(
     struct str *s, const struct json *a, const struct json *b, const char *who)
 {
 	bool any = false;
@@ -77,7 +77,7 @@ lacking(
 }
 
 static int
-find(const void *key, const void *member)
+compare_key_to_half(const void *key, const void *member)
 {
 	const struct kase *const *x = key;
 	const struct half *y = member;
@@ -87,10 +87,11 @@ find(const void *key, const void *member)
 }
 
 static void
-exact(struct half *a, size_t n, struct half *b, size_t m)
+pair_equal(struct half *a, size_t n, struct half *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct half *h = bsearch(&a[i].k, b, m, sizeof *b, find);
+		struct half *h =
+		    bsearch(&a[i].k, b, m, sizeof *b, compare_key_to_half);
 
 		if (!h)
 			continue;
@@ -100,7 +101,7 @@ exact(struct half *a, size_t n, struct half *b, size_t m)
 }
 
 static bool
-others(const struct half *a, const struct half *b)
+is_other_case(const struct half *a, const struct half *b)
 {
 	return a->size < b->size || a->size > b->size || a->depth < b->depth ||
 	    a->depth > b->depth ||
@@ -108,12 +109,12 @@ others(const struct half *a, const struct half *b)
 }
 
 static void
-likely(struct half *a, size_t n, struct half *b, size_t m)
+pair_likely(struct half *a, size_t n, struct half *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m && !a[i].partner; k++) {
-			if (b[k].partner || others(&a[i], &b[k]) ||
-			    !agree(a[i].k->config, b[k].k->config))
+			if (b[k].partner || is_other_case(&a[i], &b[k]) ||
+			    !is_compatible(a[i].k->config, b[k].k->config))
 				continue;
 			if (!a[i].fits++)
 				a[i].first = k;
@@ -134,12 +135,12 @@ pairing_new(const struct cases *base, size_t base_who,
     const struct cases *contender, size_t contender_who, size_t *count)
 {
 	size_t n, m, at = 0;
-	struct half *a = half_of(base, base_who, &n);
-	struct half *b = half_of(contender, contender_who, &m);
+	struct half *a = collect_half(base, base_who, &n);
+	struct half *b = collect_half(contender, contender_who, &m);
 	struct pairing *p = mem_array(n + m + 1, sizeof *p);
 
-	exact(a, n, b, m);
-	likely(a, n, b, m);
+	pair_equal(a, n, b, m);
+	pair_likely(a, n, b, m);
 	for (size_t i = 0; i < n; i++, at++) {
 		const struct kase *x = a[i].k, *y;
 		struct str note = {0};
@@ -149,8 +150,8 @@ pairing_new(const struct cases *base, size_t base_who,
 		p[at].side[1] = y;
 		if (!y || strcmp(x->key, y->key) == 0)
 			continue;
-		lacking(&note, x->config, y->config, "contender");
-		lacking(&note, y->config, x->config, "baseline");
+		describe_lacking(&note, x->config, y->config, "contender");
+		describe_lacking(&note, y->config, x->config, "baseline");
 		p[at].note = str_take(&note);
 	}
 	for (size_t k = 0; k < m; k++)

@@ -12,7 +12,7 @@
 
 /* What asks for attention comes first. */
 static int
-rank(const struct row *r)
+rank_row(const struct row *r)
 {
 	static const int of[VERDICTS] = {
 	    [VERDICT_REGRESSION] = 0,
@@ -30,7 +30,7 @@ rank(const struct row *r)
 
 /* How much it changed, where it did; 0 without a ratio. */
 static double
-size(const struct row *r)
+measure_change(const struct row *r)
 {
 	double d = fabs(log(r->facts.ratio));
 
@@ -38,13 +38,15 @@ size(const struct row *r)
 }
 
 static int
-by_rank(const void *a, const void *b)
+compare_by_rank(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a;
 	const struct row *y = *(const struct row *const *)b;
-	int c = rank(x) - rank(y);
+	int c = rank_row(x) - rank_row(y);
 
-	c = c ? c : (size(x) < size(y)) - (size(x) > size(y));
+	c = c ? c
+	      : (measure_change(x) < measure_change(y)) -
+		(measure_change(x) > measure_change(y));
 	return c ? c : (x > y) - (x < y);
 }
 
@@ -56,12 +58,12 @@ report_order(const struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++)
 		at[i] = &c->rows[i];
 	if (c->nrows)
-		qsort(at, c->nrows, sizeof *at, by_rank);
+		qsort(at, c->nrows, sizeof *at, compare_by_rank);
 	return at;
 }
 
 static double
-percent(double ratio)
+to_percent(double ratio)
 {
 	double v = 100 * (ratio - 1);
 
@@ -101,19 +103,19 @@ report_better(const struct row *r)
 
 /* Work in a time is faster or slower; all else is higher or lower. */
 static bool
-speed(const struct row *r)
+is_speed(const struct row *r)
 {
 	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
 }
 
 /* "1.07x slower": how many times, of the larger over the smaller. */
 static void
-factor(struct str *s, const struct row *r)
+write_factor(struct str *s, const struct row *r)
 {
 	double v = r->facts.ratio;
 	const char *way = v > 1 ? "higher" : "lower";
 
-	if (speed(r))
+	if (is_speed(r))
 		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
 		str_add(s, v == 0 ? "down to 0" : "no ratio");
@@ -131,13 +133,13 @@ report_change(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
-	factor(s, r);
+	write_factor(s, r);
 	if (isnan(f->ratio))
 		return;
-	str_printf(s, " %+.1f%%", percent(f->ratio));
+	str_printf(s, " %+.1f%%", to_percent(f->ratio));
 	if (!isnan(f->lo95))
-		str_printf(
-		    s, " [%+.1f, %+.1f]", percent(f->lo95), percent(f->hi95));
+		str_printf(s, " [%+.1f, %+.1f]", to_percent(f->lo95),
+		    to_percent(f->hi95));
 }
 
 void
@@ -238,7 +240,7 @@ report_judged(struct str *s, const struct comparison *c)
 
 /* In percent, as it was asked for: "+10%" is kept as 1 - 1/1.1. */
 static double
-asked_margin(const struct row *r)
+margin_percent(const struct row *r)
 {
 	return 100 *
 	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
@@ -246,7 +248,7 @@ asked_margin(const struct row *r)
 
 /* " +10%", or " 2 to 5%" where a policy knows cases. */
 static void
-margin_of(struct str *s, const struct comparison *c, const char *name)
+write_margin(struct str *s, const struct comparison *c, const char *name)
 {
 	double least = INFINITY, most = 0;
 	char sign[2] = "", *first = NULL;
@@ -256,8 +258,8 @@ margin_of(struct str *s, const struct comparison *c, const char *name)
 
 		if (strcmp(r->name, name) != 0)
 			continue;
-		least = fmin(least, asked_margin(r));
-		most = fmax(most, asked_margin(r));
+		least = fmin(least, margin_percent(r));
+		most = fmax(most, margin_percent(r));
 		if (!first)
 			*(first = sign) = r->margin_sign;
 		else if (*sign != r->margin_sign)
@@ -269,12 +271,12 @@ margin_of(struct str *s, const struct comparison *c, const char *name)
 }
 
 static void
-margins(struct str *s, const struct comparison *c)
+write_margins(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		str_add(s, i ? ", " : " Margins: ");
 		str_visible(s, c->overall[i].name);
-		margin_of(s, c, c->overall[i].name);
+		write_margin(s, c, c->overall[i].name);
 	}
 	if (c->noverall)
 		str_addc(s, '.');
@@ -315,7 +317,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    " (%zu of them, of CPU, memory and p99.9, weigh half)",
 		    c->second);
 	str_addc(s, '.');
-	margins(s, c);
+	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += !isnan(c->rows[i].level);
 	if (looked)
@@ -331,7 +333,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 }
 
 static void
-note(struct str *s, const char *text)
+add_note(struct str *s, const char *text)
 {
 	if (s->len)
 		str_add(s, ", ");
@@ -344,17 +346,17 @@ report_notes(struct str *s, const struct row *r)
 	struct str one = {0};
 
 	if (r->client_bound)
-		note(&one, "client-bound");
+		add_note(&one, "client-bound");
 	if (r->keys_differ)
-		note(&one, "the faster side may have more keys");
+		add_note(&one, "the faster side may have more keys");
 	if (isnan(r->facts.ratio))
-		note(&one, "values of 0 or below: no ratio");
+		add_note(&one, "values of 0 or below: no ratio");
 	if (strcmp(r->facts.method, "exact") == 0)
-		note(&one, "no noise");
+		add_note(&one, "no noise");
 	if (strcmp(r->facts.method, "identical") == 0)
-		note(&one, "identical values");
+		add_note(&one, "identical values");
 	if (r->exact)
-		note(&one,
+		add_note(&one,
 		    isnan(r->facts.sd) ? "assumed exact, but the runs vary"
 				       : "assumed exact");
 	if (r->facts.alike.r > 0)

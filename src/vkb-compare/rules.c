@@ -10,7 +10,7 @@
 #include <strings.h>
 
 static void
-say(struct row *row, const struct policy_answer *a, const char *from)
+apply_answer(struct row *row, const struct policy_answer *a, const char *from)
 {
 	if (a->better >= 0)
 		row->metric.better = (enum metric_better)a->better;
@@ -26,7 +26,7 @@ say(struct row *row, const struct policy_answer *a, const char *from)
 
 /* The last one that names the metric, else the last that names none. */
 static void
-options(const struct rules *r, struct row *row)
+apply_options(const struct rules *r, struct row *row)
 {
 	const struct margin *m = NULL;
 
@@ -37,7 +37,7 @@ options(const struct rules *r, struct row *row)
 			m = &r->margins[i];
 	}
 	if (m)
-		say(row, &m->says, "option");
+		apply_answer(row, &m->says, "option");
 }
 
 /* No rate, and on both sides the server was the limit of most runs, the client
@@ -106,10 +106,10 @@ rules_apply(const struct rules *r, struct row *row)
 	if (r->policy)
 		policy_ask(
 		    r->policy, k->config, p->name, row->name, r->today, &a);
-	say(row, &a, "policy");
+	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
-	options(r, row);
+	apply_options(r, row);
 	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && keys_differ(p);
 	if (row->keys_differ && a.gate != 1)
@@ -124,7 +124,7 @@ rules_waive(const struct row *row)
 }
 
 static void
-lapse(struct comparison *c, const struct lapse *l)
+add_lapse(struct comparison *c, const struct lapse *l)
 {
 	c->lapses = mem_resize(c->lapses, c->nlapses + 1, sizeof *c->lapses);
 	c->lapses[c->nlapses++] = *l;
@@ -137,7 +137,7 @@ struct tally {
 };
 
 static void
-count(struct tally **t, size_t *n, const struct row *row)
+count_waiver(struct tally **t, size_t *n, const struct row *row)
 {
 	size_t i = 0;
 
@@ -164,7 +164,7 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		return;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i].nrows; k++)
-			count(&t, &nt, &c[i].rows[k]);
+			count_waiver(&t, &nt, &c[i].rows[k]);
 	for (size_t i = 0; i < nt; i++) {
 		const struct policy_waiver *w = t[i].waiver;
 		struct lapse l = {w->rule, "unused", w->reason, w->expires};
@@ -174,9 +174,9 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		else if (t[i].exceeded)
 			l.what = "exceeded";
 		if (w->expired || t[i].exceeded || !t[i].waived)
-			lapse(c, &l);
+			add_lapse(c, &l);
 	}
 	for (size_t i = 0; (rule = policy_unused(r->policy, i)); i++)
-		lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
+		add_lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
 	free(t);
 }

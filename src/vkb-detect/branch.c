@@ -23,7 +23,7 @@ is_dirty(const struct point *p)
 
 /* Its commit rather than a label, which all may have in common. */
 static char *
-name_of(const struct point *p)
+make_point_name(const struct point *p)
 {
 	const char *suffix = is_dirty(p) ? BRANCH_DIRTY : "";
 	char *commit, *brief, *name;
@@ -45,7 +45,7 @@ struct turn {
 
 /* Those with a place first; equal places in the order of the input. */
 static int
-by_place(const void *a, const void *b)
+compare_by_place(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
 	int c = x->point.lost - y->point.lost;
@@ -58,7 +58,7 @@ by_place(const void *a, const void *b)
 }
 
 static void
-place(struct branch *h)
+place_points(struct branch *h)
 {
 	struct ancestry *a = h->reading->ancestry;
 	const char **ids = mem_array(h->npoints + 1, sizeof *ids);
@@ -81,22 +81,22 @@ place(struct branch *h)
 
 /* Puts the points in order. */
 static void
-order(struct branch *h)
+order_points(struct branch *h)
 {
 	struct turn *t = mem_array(h->npoints + 1, sizeof *t);
 	size_t all = h->npoints;
 
-	place(h);
+	place_points(h);
 	h->now = mem_array(all + 1, sizeof *h->now);
 	for (size_t i = 0; i < all; i++)
 		t[i] = (struct turn){h->points[i], i};
 	if (all)
-		qsort(t, all, sizeof *t, by_place);
+		qsort(t, all, sizeof *t, compare_by_place);
 	for (size_t i = 0; i < all; i++) {
 		h->points[i] = t[i].point;
 		h->now[t[i].was] = i;
 		h->nlost += t[i].point.lost;
-		h->points[i].name = name_of(&h->points[i]);
+		h->points[i].name = make_point_name(&h->points[i]);
 	}
 	h->npoints -= h->nlost;
 	free(t);
@@ -108,7 +108,7 @@ struct rank {
 };
 
 static int
-by_version(const void *a, const void *b)
+compare_by_version(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 	int c = strverscmp(x->text, y->text); /* 64 before 4096 */
@@ -125,7 +125,7 @@ add_series(struct branch *h, const struct reading_case *k)
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		r[i] = (struct rank){k->rows.cols[i].name, i};
 	if (k->rows.ncols)
-		qsort(r, k->rows.ncols, sizeof *r, by_version);
+		qsort(r, k->rows.ncols, sizeof *r, compare_by_version);
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		h->series[h->nseries++] =
 		    (struct series){k, k->config, r[i].text, r[i].was};
@@ -134,7 +134,7 @@ add_series(struct branch *h, const struct reading_case *k)
 
 /* By the order of the cases; those without a value have no name. */
 static void
-list(struct branch *h)
+list_series(struct branch *h)
 {
 	const struct reading *in = h->reading;
 	struct rank *r = mem_array(in->n + 1, sizeof *r);
@@ -148,7 +148,7 @@ list(struct branch *h)
 			ok[nok++] = in->v[i].config;
 	}
 	if (in->n)
-		qsort(r, in->n, sizeof *r, by_version);
+		qsort(r, in->n, sizeof *r, compare_by_version);
 	h->series = mem_array(n + 1, sizeof *h->series);
 	for (size_t i = 0; i < in->n; i++)
 		add_series(h, &in->v[r[i].was]);
@@ -161,7 +161,7 @@ list(struct branch *h)
 }
 
 static int
-by_case(const void *a, const void *b, void *arg)
+compare_failures(const void *a, const void *b, void *arg)
 {
 	const struct reading_failure *x = a, *y = b;
 	const struct reading *in = arg;
@@ -176,7 +176,7 @@ by_case(const void *a, const void *b, void *arg)
 
 /* By case, then the most failed runs. */
 static int
-by_loss(const void *a, const void *b)
+compare_losses(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
 	int c = (x->kase > y->kase) - (x->kase < y->kase);
@@ -188,7 +188,7 @@ by_loss(const void *a, const void *b)
 
 /* Failed runs of a case, together for each point. */
 static void
-lose(struct branch *h)
+collect_losses(struct branch *h)
 {
 	struct reading *in = h->reading;
 	struct reading_failure *f = in->failures;
@@ -196,7 +196,7 @@ lose(struct branch *h)
 
 	if (!in->nfailures)
 		return;
-	qsort_r(f, in->nfailures, sizeof *f, by_case, in);
+	qsort_r(f, in->nfailures, sizeof *f, compare_failures, in);
 	h->losses = mem_array(in->nfailures, sizeof *h->losses);
 	for (size_t i = 0; i < in->nfailures; i++) {
 		struct loss *l = &h->losses[h->nlosses];
@@ -211,7 +211,7 @@ lose(struct branch *h)
 		    in->v[f[i].kase].config, f[i].error, f[i].failed, order};
 		h->nlosses++;
 	}
-	qsort(h->losses, h->nlosses, sizeof *h->losses, by_loss);
+	qsort(h->losses, h->nlosses, sizeof *h->losses, compare_losses);
 }
 
 void
@@ -229,9 +229,9 @@ branch_read(struct branch *h, struct jsonl *in)
 void
 branch_end(struct branch *h)
 {
-	order(h);
-	list(h);
-	lose(h);
+	order_points(h);
+	list_series(h);
+	collect_losses(h);
 	if (h->npoints && ancestry_length(h->reading->ancestry))
 		h->length = branch_width(h, 0, h->npoints - 1);
 }
@@ -256,7 +256,7 @@ branch_free(struct branch *h)
 
 /* Of each run the place of its point. */
 static int
-places(const struct branch *h, const struct rows *r, struct rows_run *runs)
+locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 {
 	if (rows_runs(r, h->reading->scratch, runs) < 0)
 		return -1;
@@ -267,8 +267,8 @@ places(const struct branch *h, const struct rows *r, struct rows_run *runs)
 
 /* Sorts values by their points, and in each; lost ones go. */
 static void
-deal(const struct branch *h, const struct rows_run *runs, const double *v,
-    size_t n, struct branch_values *to)
+group_values(const struct branch *h, const struct rows_run *runs,
+    const double *v, size_t n, struct branch_values *to)
 {
 	size_t *first = mem_array(h->npoints + 2, sizeof *first);
 
@@ -300,11 +300,11 @@ branch_values(
 	int rc = -1;
 
 	*to = (struct branch_values){0};
-	if (places(h, r, runs) == 0 &&
+	if (locate_runs(h, r, runs) == 0 &&
 	    rows_values(r, h->reading->scratch, s->column, v) == 0) {
 		to->v = mem_array(h->npoints + 1, sizeof *to->v);
 		to->all = mem_array(r->n + 1, sizeof *to->all);
-		deal(h, runs, v, r->n, to);
+		group_values(h, runs, v, r->n, to);
 		rc = 0;
 	}
 	free(runs);
@@ -335,7 +335,7 @@ is_date(const char *s)
 }
 
 static bool
-means(const struct point *p, const char *name)
+matches_name(const struct point *p, const char *name)
 {
 	const char *label = json_get_str(p->subject, "label");
 	const char *ref = json_get_str(p->subject, "ref");
@@ -347,7 +347,7 @@ means(const struct point *p, const char *name)
 
 /* Of the commit: as its runs say, or its commit record; NULL. */
 static const char *
-time_of(const struct branch *h, const struct point *p)
+get_point_time(const struct branch *h, const struct point *p)
 {
 	const struct ancestry *a = h->reading->ancestry;
 
@@ -365,9 +365,10 @@ branch_since(const struct branch *h, const char *since)
 
 	for (size_t i = 0; i < h->npoints; i++) {
 		const struct point *p = &h->points[i];
-		const char *time = time_of(h, p);
+		const char *time = get_point_time(h, p);
 
-		if (date ? time && strcmp(time, since) >= 0 : means(p, since))
+		if (date ? time && strcmp(time, since) >= 0
+			 : matches_name(p, since))
 			return (long)i;
 		any |= time != NULL;
 	}
@@ -389,7 +390,7 @@ branch_since(const struct branch *h, const char *since)
 
 /* Places on the line, from the one after the point before 'lo'. */
 static bool
-span(const struct branch *h, size_t lo, double *from)
+find_span(const struct branch *h, size_t lo, double *from)
 {
 	if (!ancestry_length(h->reading->ancestry))
 		return false;
@@ -402,7 +403,7 @@ branch_after(const struct branch *h, size_t lo)
 {
 	double from;
 
-	if (!span(h, lo, &from) || from > h->points[lo].at)
+	if (!find_span(h, lo, &from) || from > h->points[lo].at)
 		return h->points[lo].commit;
 	return ancestry_id(h->reading->ancestry, (size_t)from);
 }
@@ -412,7 +413,7 @@ branch_width(const struct branch *h, size_t lo, size_t hi)
 {
 	double from;
 
-	if (!span(h, lo, &from) || from > h->points[hi].at)
+	if (!find_span(h, lo, &from) || from > h->points[hi].at)
 		return hi - lo + 1;
 	return (size_t)(h->points[hi].at - from) + 1;
 }

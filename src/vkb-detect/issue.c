@@ -41,7 +41,7 @@ is_repository(const char *s)
 
 /* Where the commits of a point can be looked at; NULL: not known. */
 static const char *
-repository(const struct point *p)
+get_repository(const struct point *p)
 {
 	const char *s = json_get_str(p->subject, "repository");
 
@@ -49,9 +49,9 @@ repository(const struct point *p)
 }
 
 static void
-commit(struct str *s, const struct point *p)
+write_commit(struct str *s, const struct point *p)
 {
-	const char *where = repository(p);
+	const char *where = get_repository(p);
 
 	str_add(s, where ? "[" : "");
 	markup_markdown(s, p->name);
@@ -62,7 +62,7 @@ commit(struct str *s, const struct point *p)
 
 /* Of those that count, the one with the largest change; NULL: none does. */
 static const struct finding *
-worst(const struct findings *all, size_t group)
+find_worst(const struct findings *all, size_t group)
 {
 	const struct finding *best = NULL;
 	double most = -1;
@@ -85,8 +85,8 @@ worst(const struct findings *all, size_t group)
 
 /* As text that is shown as it is, and as Markdown. */
 static void
-title(struct str *s, const struct branch *b, const struct finding *f,
-    const struct finding_group *g)
+write_issue_title(struct str *s, const struct branch *b,
+    const struct finding *f, const struct finding_group *g)
 {
 	size_t from = s->len;
 
@@ -112,8 +112,8 @@ title(struct str *s, const struct branch *b, const struct finding *f,
 }
 
 static void
-what(struct str *s, const struct findings *all, const struct finding *f,
-    const struct finding_rules *r)
+write_issue_change(struct str *s, const struct findings *all,
+    const struct finding *f, const struct finding_rules *r)
 {
 	const char *unit = r->latest ? "run" : "commit";
 	struct str one = {0};
@@ -143,7 +143,7 @@ what(struct str *s, const struct findings *all, const struct finding *f,
 
 /* The last point with the old level, where its commit is known. */
 static const struct point *
-before(const struct branch *b, const struct finding_group *g)
+get_old_point(const struct branch *b, const struct finding_group *g)
 {
 	const struct point *p = g->lo ? &b->points[g->lo - 1] : NULL;
 
@@ -152,14 +152,15 @@ before(const struct branch *b, const struct finding_group *g)
 }
 
 static void
-where(struct str *s, const struct branch *b, const struct finding_group *g)
+write_issue_place(
+    struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	const struct point *p = &b->points[g->at], *old = before(b, g);
+	const struct point *p = &b->points[g->at], *old = get_old_point(b, g);
 	size_t width = branch_width(b, g->lo, g->hi);
 	struct str one = {0};
 
 	str_add(s, "It is so since ");
-	commit(s, p);
+	write_commit(s, p);
 	if (p->time) {
 		str_printf(&one, " of %.10s", p->time);
 		markup_markdown(s, one.s);
@@ -167,10 +168,10 @@ where(struct str *s, const struct branch *b, const struct finding_group *g)
 	}
 	if (width > 1)
 		str_printf(s, "; any of %zu commits may have done it", width);
-	if (old && repository(&b->points[g->hi]))
+	if (old && get_repository(&b->points[g->hi]))
 		str_printf(s,
 		    " ([what changed](https://github.com/%s/compare/%s...%s))",
-		    repository(&b->points[g->hi]), old->commit,
+		    get_repository(&b->points[g->hi]), old->commit,
 		    b->points[g->hi].commit);
 	str_add(s, ".\nSeen in ");
 	phrase_ordering(&one, b);
@@ -180,9 +181,10 @@ where(struct str *s, const struct branch *b, const struct finding_group *g)
 }
 
 static void
-next(struct str *s, const struct branch *b, const struct finding_group *g)
+write_issue_steps(
+    struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	const struct point *old = before(b, g);
+	const struct point *old = get_old_point(b, g);
 	const char *last = b->points[g->hi].commit;
 
 	str_add(s, "\n**What to do**\n\n");
@@ -215,17 +217,17 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
     const struct finding_rules *r, size_t group)
 {
 	const struct finding_group *g = &all->groups[group];
-	const struct finding *f = worst(all, group);
+	const struct finding *f = find_worst(all, group);
 
 	str_add(s, "# ");
-	title(s, b, f, g);
+	write_issue_title(s, b, f, g);
 	str_printf(s, "\n<!-- vkb-key: %s -->\n\n", g->key);
-	what(s, all, f, r);
+	write_issue_change(s, all, f, r);
 	str_addc(s, '\n');
-	where(s, b, g);
+	write_issue_place(s, b, g);
 	str_addc(s, '\n');
 	show_table(s, b, all, group, all->n, LIMIT - ROOM);
-	next(s, b, g);
+	write_issue_steps(s, b, g);
 	str_printf(s,
 	    "\nThe key of this change is `%s`, also when more commits "
 	    "are known.\n",

@@ -67,7 +67,7 @@ phrase_ordering(struct str *s, const struct branch *b)
 }
 
 static void
-lost_points(const struct branch *b, phrase_say *say, void *arg)
+warn_lost_points(const struct branch *b, phrase_say *say, void *arg)
 {
 	struct str s = {0};
 
@@ -86,7 +86,7 @@ lost_points(const struct branch *b, phrase_say *say, void *arg)
 }
 
 static void
-losses(const struct branch *b, phrase_say *say, void *arg)
+warn_losses(const struct branch *b, phrase_say *say, void *arg)
 {
 	struct str s = {0};
 	size_t listed = 0, n;
@@ -128,8 +128,8 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 	struct str s = {0};
 	const char *rule;
 
-	lost_points(b, say, arg);
-	losses(b, say, arg);
+	warn_lost_points(b, say, arg);
+	warn_losses(b, say, arg);
 	if (all->tooshort && !r->latest) {
 		char *name = casename_of(b->names, all->shortest->config);
 
