@@ -1,6 +1,6 @@
 /*
- * vkb-compare: summaries (or runs) of a contender against a baseline; a report
- * or delta records out. Exit 1: it is slower.
+ * vkb-compare: compares summaries (or runs) of a contender with those of a
+ * baseline and writes reports. Exit status 1: the contender is slower.
  */
 #include "err.h"
 #include "num.h"
@@ -147,7 +147,7 @@ query_terminal(bool *colour, size_t *width)
 		*width = size.ws_col;
 }
 
-/* Histograms are read where something shows them. */
+/* Does an output show shifts? Only then are histograms read. */
 static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
 {
@@ -200,7 +200,8 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 	return rc;
 }
 
-/* 1: slower, or what the options call so; 2: no answer. */
+/* Returns the exit status: 1 if the contender is slower or an option makes
+ * another outcome fail, 2 if there is no answer. */
 static int
 decide_status(const struct comparison *c, size_t n, const struct opts *o)
 {
@@ -225,7 +226,7 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 		is_answer(o->on_inconclusive, "fail")) ||
 	    (missing && is_answer(o->on_missing, "fail")))
 		return 1;
-	/* vkb-load may stand in front of a pipe, where its status is lost. */
+	/* The status of a vkb-load in front of a pipe is lost. */
 	if (failed > 0) {
 		err_say("%.0f run%s of the contender failed", failed,
 		    num_plural(failed));
@@ -269,7 +270,7 @@ compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 	return c;
 }
 
-/* Exit 2, whatever else: the machine is not what it was. */
+/* Returns -1 if a canary changed: then the exit status is 2. */
 static int
 check_canaries(
     struct comparison *c, size_t n, const struct opts *o, const struct rules *r)
@@ -295,7 +296,7 @@ is_known_metric(const struct comparison *c, size_t n, const char *name)
 	return false;
 }
 
-/* Metrics that were asked for and are nowhere: a slip, said. */
+/* Returns -1, after reporting it, if an option names an unknown metric. */
 static int
 check_metric_names(const struct rules *r, const struct comparison *c, size_t n)
 {
@@ -326,7 +327,7 @@ check_metric_names(const struct rules *r, const struct comparison *c, size_t n)
 	return rc;
 }
 
-/* Runs of one build: what the rules make of them. */
+/* --calibrate: judges runs of one build against each other. */
 static int
 run_calibration(const struct opts *o, const struct opt_args *args)
 {
@@ -398,7 +399,7 @@ out:
 	return rc;
 }
 
-/* Before there is anything to compare: would the sides be found? */
+/* --check-sides: returns 0 if both sides are found. */
 static int
 check_sides(const struct opts *o, const struct opt_args *args)
 {

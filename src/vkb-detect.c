@@ -1,6 +1,6 @@
 /*
- * vkb-detect: a history of runs or summaries in; where it changed out, as a
- * report or change records. Exit 1: a regression.
+ * vkb-detect: finds the changes in a history of runs or summaries and writes
+ * reports or change records. Exit status 1: there is a regression.
  */
 #include "changepoint.h"
 #include "err.h"
@@ -55,7 +55,7 @@ static const struct opt option_table[] = {
 static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
     "Where did a history change? Exit 1: a regression.", option_table};
 
-/* In the order of the names. */
+/* In the order of 'formats'. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };
 
 static const char *const formats[] = {
@@ -87,7 +87,8 @@ make_rules(const struct opts *o, struct finding_rules *r)
 	return 0;
 }
 
-/* One after the other; into a folder, each in a file of its key. */
+/* Writes all issues to one file, or into a folder, each to a file named by its
+ * key. */
 static int
 write_issues(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
@@ -149,7 +150,7 @@ write_report(const struct output *o, const struct branch *b,
 	return rc;
 }
 
-/* Metrics that were asked for and are nowhere: a slip, said. */
+/* Returns -1, after reporting it, if --metrics names an unknown metric. */
 static int
 check_metric_names(const char *what, const struct branch *b)
 {
@@ -171,7 +172,8 @@ check_metric_names(const char *what, const struct branch *b)
 	return rc;
 }
 
-/* 1: a regression that counts; 2: no answer. */
+/* Returns the exit status: 1 if a regression counts, 2 if there is no answer.
+ */
 static int
 decide_status(const struct branch *b, const struct findings *all,
     const struct finding_rules *r)
@@ -204,7 +206,7 @@ uses_database(const struct opts *o)
 	return o->database || o->table;
 }
 
-/* The database, and files; without either stdin. */
+/* Reads the database and the files; without either, stdin. */
 static int
 read_history(
     struct branch *b, const struct opts *o, const struct opt_args *args)

@@ -1,7 +1,7 @@
 /*
- * vkb-history: a folder of JSON lines as the history of a branch, for people
- * without a database. Reads records of any kind; writes a file for each commit,
- * a static site, or the runs to compare with.
+ * vkb-history: keeps the history of a branch in a folder of JSON lines, a file
+ * for each commit, without a database. Adds and prunes records, and writes a
+ * static site or the runs to compare with.
  */
 #include "err.h"
 #include "opt.h"
@@ -93,7 +93,7 @@ do_baseline(const struct opts *o, const char *dir, char **v, size_t n)
 static const struct verb {
 	const char *name;
 	operation *run;
-	size_t least, most; /* operands behind DIR */
+	size_t least, most; /* operands after DIR */
 } verbs[] = {
     {"add", do_add, 0, (size_t)-1},
     {"prune", do_prune, 0, 0},
@@ -110,7 +110,7 @@ find_verb(const char *name)
 	return NULL;
 }
 
-/* What does not go together; NULL: all is well. */
+/* Returns what is wrong with the options or operands; NULL: nothing. */
 static const char *
 find_usage_error(const struct opts *o, const struct verb *v, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * vkb-stats: run records in, summary records out. Summaries pass, so do types
- * it does not know; --text writes a table for people instead.
+ * vkb-stats: makes summary records of run records. Summaries and records of
+ * other types are copied; --text writes a table for people instead.
  */
 #include "casename.h"
 #include "err.h"
@@ -21,9 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SPILL (16 * 1048576) /* bytes of values in memory */
-#define BUSY 10 /* percent of all CPUs, by neither client nor servers */
-#define FAR 10  /* modified z of a run that had another cause than noise */
+#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
+#define BUSY 10              /* percent of all CPUs used by other processes */
+#define FAR 10 /* modified z of an outlier that noise does not explain */
 
 struct opts {
 	const char *precision;
@@ -41,7 +41,7 @@ static const struct opt_prog prog = {"vkb-stats", "[FILE ...]",
     "Summarise repetitions: run records in, summary records out.",
     option_table};
 
-/* Summaries with the text they are ordered by, as summary.h orders them. */
+/* A summary with its sort key, in the order of summary.h. */
 struct line {
 	char *key;
 	struct json *rec;
@@ -69,7 +69,7 @@ compare_lines(const void *a, const void *b)
 	return c;
 }
 
-/* 'rec' is taken. */
+/* Takes 'rec'. */
 static void
 keep_summary(struct lines *l, struct json *rec)
 {
@@ -93,7 +93,7 @@ free_lines(struct lines *l)
 	*l = (struct lines){0};
 }
 
-/* A table needs none of the values. */
+/* Removes what a table does not need. */
 static void
 strip_values(struct json *rec)
 {
@@ -108,7 +108,7 @@ strip_values(struct json *rec)
 	json_del(rec, "quantiles");
 }
 
-/* 0, or -1 where something could not be read or written. */
+/* Returns -1, after reporting it, if something could not be read or written. */
 static int
 collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 {
@@ -143,7 +143,7 @@ add_note(struct str *s, const char *text)
 	str_add(s, text);
 }
 
-/* What the course of the runs, and in them, says of the throughput. */
+/* Adds notes on trends of the throughput, over the runs and within them. */
 static void
 add_trend_notes(struct str *s, const struct json *rec)
 {
@@ -335,7 +335,7 @@ finish_table(struct summary *s, struct lines *l)
 	return rc;
 }
 
-/* Does the line stand before the summary. */
+/* Does the line come before summary 'i'? */
 static bool
 is_before(const struct line *x, struct summary *s, size_t i)
 {
@@ -352,7 +352,7 @@ is_before(const struct line *x, struct summary *s, size_t i)
 	return c <= 0;
 }
 
-/* Merges what passes with what was made, one record at a time. */
+/* Writes copied and new summaries in one order, one record at a time. */
 static int
 finish_records(struct summary *s, struct lines *l)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * GitHub shows ten annotations of each level for one step; of more, the tenth
- * says how many there are.
+ * GitHub shows ten annotations of each level for one step. If there are more,
+ * the tenth gives their number.
  */
 enum { SHOWN = 10 };
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_NOTICE, LEVELS };
@@ -44,7 +44,7 @@ annotate_row(struct notes *a, const struct report *report, const struct row *r,
 	    [VERDICT_IMPROVEMENT] = LEVEL_NOTICE,
 	    [VERDICT_DIFFERENT] = LEVEL_NOTICE,
 	    [VERDICT_EQUIVALENT] = LEVELS,
-	    [VERDICT_INCONCLUSIVE] = LEVELS, /* the summary says it */
+	    [VERDICT_INCONCLUSIVE] = LEVELS, /* the headline has it */
 	    [VERDICT_INSUFFICIENT] = LEVELS,
 	};
 	enum level level =
@@ -110,7 +110,7 @@ report_annotations(struct str *s, const struct report *r)
 	for (size_t i = 0; i < r->n; i++)
 		annotate_comparison(&a, r, &r->c[i]);
 	for (size_t i = 0; i < LEVELS; i++) {
-		/* not "say": that would be cut as well */
+		/* add_annotation would drop it */
 		if (a.n[i] >= SHOWN)
 			str_printf(&a.text[i],
 			    "::%s title=vkb-compare::%zu more like these\n",

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum way { TOGETHER, APART, WAYS }; /* how the two sides run */
+enum way { TOGETHER, APART, WAYS }; /* are the sides interleaved? */
 
 static const char *const way_names[WAYS] = {"interleaved", "apart"};
 
@@ -21,7 +21,7 @@ struct tally {
 	size_t windows, alarms;
 	double *sizes; /* |ln ratio| of those with p below alpha */
 	size_t n;
-	double margin; /* that keeps alarms below ALLOWED; NAN: unknown */
+	double margin; /* keeps alarms below ALLOWED; NAN: unknown */
 };
 
 #define ALLOWED .05
@@ -66,7 +66,7 @@ judge_window(struct tally *t, const struct row *row, const double *x,
 						 : INFINITY;
 }
 
-/* The least margin that leaves less than ALLOWED of the windows alarms. */
+/* Finds the least margin with alarms in less than ALLOWED of the windows. */
 static void
 find_margin(struct tally *t)
 {
@@ -82,8 +82,8 @@ find_margin(struct tally *t)
 }
 
 /*
- * Every stretch of 2 n runs that follow each other is one comparison of each
- * way: its halves, and its even against its odd runs.
+ * Compares, in each stretch of 2 * runs consecutive values, the first half with
+ * the second (APART), and the even with the odd values (TOGETHER).
  */
 static void
 judge_windows(struct entry *e, const double *v, size_t n, size_t runs)
@@ -302,7 +302,8 @@ calibrate_text(struct str *s, const struct calibration *c)
 	    "interleaved, else the larger one.\n");
 }
 
-/* Rounded up, so that the alarms it is to prevent are within. */
+/* Rounds up, so that the margin covers the alarms. Caller frees; NULL: 100 % or
+ * more. */
 static char *
 format_margin(double v)
 {

@@ -21,7 +21,7 @@ add_canary(struct comparison *c, const char *name)
 	return &c->canaries[c->ncanaries++];
 }
 
-/* Marks the patterns that it matches. */
+/* Does the name match a pattern? Sets met[i] for each that it matches. */
 static bool
 matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 {
@@ -37,7 +37,7 @@ matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 	return any;
 }
 
-/* Runs of the contender against all those of the earlier subjects. */
+/* Compares the runs of the contender with those of the earlier subjects. */
 static struct verdict_facts
 compare_with_history(const struct row *row, const struct history *h)
 {
@@ -77,7 +77,7 @@ report_canary(const struct canary *k, const struct rules *r)
 		    k->name, k->metric, 100 * (k->facts.ratio - 1), whom);
 }
 
-/* A p of a canary as it is held against the level. */
+/* Returns p on the scale of JUDGE_ALPHA; looks matter only without history. */
 static double
 scale_p(const struct row *row, double p, const struct rules *r)
 {
@@ -85,8 +85,8 @@ scale_p(const struct row *row, double p, const struct rules *r)
 }
 
 /*
- * It seems to have changed, and so few runs cannot show it as one of 'tests':
- * they would let any change pass.
+ * Is a change beyond the margin missed only because so few runs can never reach
+ * the level among 'tests' tests?
  */
 static bool
 is_underpowered(const struct canary *k, const struct row *row, size_t tests,
@@ -101,7 +101,7 @@ is_underpowered(const struct canary *k, const struct row *row, size_t tests,
 		&certain) != VERDICT_INCONCLUSIVE;
 }
 
-/* Verdicts of their own: p is adjusted over the canaries alone. */
+/* Sets the verdicts; p is adjusted over the canaries alone. */
 static void
 decide_canaries(
     struct comparison *c, const struct row **rows, const struct rules *r)
@@ -139,7 +139,8 @@ decide_canaries(
 	free(q);
 }
 
-/* The rows of the canaries, in their order; NULL for one that is missing. */
+/* Fills c->canaries and returns their rows, NULL for one that is missing.
+ * Caller frees the array. */
 static const struct row **
 collect_canaries(struct comparison *c, const struct opt_list *patterns,
     const struct rules *r)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'part' is taken. Cases of equal config and subject are one. */
+/* Adds a case of one part, which it takes; merge_cases joins equal cases. */
 static void
 add_case(struct cases *c, const struct part *part)
 {
@@ -42,11 +42,11 @@ compare_cases_and_parts(const void *a, const void *b)
 	const struct kase *x = a, *y = b;
 	int c = compare_cases(a, b);
 
-	/* parts of one case: so that the order they came in does not matter */
+	/* makes the result independent of the order of the input */
 	return c ? c : part_compare(x->parts, y->parts);
 }
 
-/* Every key of 'few' has the same value in 'many', which has more. */
+/* Does 'many' have all keys of 'few' with equal values, and more keys? */
 static bool
 is_subset_of(const struct json *few, const struct json *many)
 {
@@ -85,8 +85,8 @@ compare_subjects(const void *a, const void *b)
 }
 
 /*
- * A record of a failed case may know less of its subject (absent is unknown):
- * it is of the only other subject that it can be of.
+ * Sets the subject of each case. The record of a failed case may lack keys of
+ * its subject; if exactly one other subject fits, it is of that one.
  */
 static void
 resolve_subjects(struct cases *c)
@@ -117,7 +117,7 @@ resolve_subjects(struct cases *c)
 			who = into[who];
 		c->v[i].who = who;
 	}
-	/* Close the gaps. */
+	/* Remove subjects without cases. */
 	for (size_t i = 0; i < c->nsubjects; i++) {
 		bool used = false;
 
@@ -133,8 +133,8 @@ resolve_subjects(struct cases *c)
 	free(into);
 }
 
-/* One more part, taken; of one session and equal, it is one measurement given
- * twice. */
+/* Adds a part to a case and takes it. A part equal to the last one, with known
+ * sessions, is the same measurement given twice: it is kept, not counted. */
 static void
 add_part(struct kase *k, struct part part)
 {
@@ -191,7 +191,7 @@ note_subject(struct cases *c, const struct json *subject)
 	str_free(&s);
 }
 
-/* One case whose runs were counted; 0, or -1 and said. */
+/* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
 add_run_summary(struct cases *c, struct summary *s, size_t i, bool hists)
 {
@@ -208,8 +208,7 @@ add_run_summary(struct cases *c, struct summary *s, size_t i, bool hists)
 	return rc;
 }
 
-/* A build that is to be measured: a case without values of the subject that its
- * runs will have. */
+/* Adds a build as a case without values, with the subject of its later runs. */
 static void
 add_build(struct cases *c, const struct json *build)
 {
@@ -224,7 +223,8 @@ add_build(struct cases *c, const struct json *build)
 	add_case(c, &part);
 }
 
-/* A line that was no plain run; 0, or -1 and said. */
+/* Adds a line that summary_line left. Returns -1 on error, after reporting it.
+ */
 static int
 add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
     struct summary *runs, bool hists)
@@ -255,7 +255,7 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	return rc;
 }
 
-/* Subjects in the order they come in. */
+/* Notes the subjects of runs in the order of the input. */
 static void
 note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 {

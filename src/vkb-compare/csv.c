@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* New columns come at the end: people read them by number. */
+/* Add new columns at the end: scripts address columns by number. */
 static const char csv_header[] =
     "contender,baseline,case,metric,unit,better,class,baseline_runs,"
     "contender_runs,baseline_median,contender_median,ratio,ci95_low,"
@@ -20,7 +20,7 @@ write_csv_text(struct str *s, const char *t)
 	str_addc(s, ',');
 }
 
-/* Nothing where it is not known. */
+/* Writes an empty field for NAN. */
 static void
 write_csv_number(struct str *s, double v)
 {

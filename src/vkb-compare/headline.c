@@ -8,18 +8,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LONGEST = 100 }; /* of a name */
+enum { LONGEST = 100 }; /* bytes of a name */
 
-/* What would settle the rows that are open. */
+/* What the unclear rows need. */
 struct next {
 	size_t rows, hopeless;
-	size_t more; /* runs a side, or rounds */
+	size_t more; /* runs per side, or rounds */
 	bool unpaired;
 	double minutes; /* NAN: not known */
 };
 
-/* The judged row of this verdict that changed most, of those that are waived or
- * of the others; NULL: there is none. */
+/* Returns the judged row of this verdict that changed most, among those that
+ * are 'waived' or among the others; NULL: there is none. */
 static const struct row *
 find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 {
@@ -41,7 +41,8 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 	return best;
 }
 
-/* "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions" of n. */
+/* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
+ * where 'r' is the largest of n changes. */
 static void
 add_change_phrase(struct str *s, const struct row *r,
     const struct casename *names, size_t n, const char *word,
@@ -86,7 +87,8 @@ add_changes(
 	    names, c->waived, "worse, but waived", "regressions");
 }
 
-/* The runs of a case serve all of its rows: the longest counts. */
+/* Sums what the unclear rows need. All rows of a case share its runs, so the
+ * row that needs most minutes counts for the case. */
 static struct next
 plan_more_runs(const struct comparison *c)
 {

@@ -9,7 +9,7 @@
 
 struct history {
 	struct cases cases;
-	size_t *order; /* places of the subjects, the oldest first */
+	size_t *order; /* indexes of the subjects, the oldest first */
 };
 
 static int
@@ -49,7 +49,7 @@ history_free(struct history *h)
 	free(h);
 }
 
-/* Of the i-th subject from the newest; n = 0: it has none. */
+/* Returns the values of the i-th subject from the newest; n = 0: none. */
 static struct sample
 sample_subject(
     const struct history *h, size_t i, const char *key, const char *metric)

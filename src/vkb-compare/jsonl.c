@@ -161,7 +161,7 @@ set_canaries(
 		json_free(all);
 }
 
-/* What the deltas cannot say: what was not compared, and under which sky. */
+/* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(const struct comparison *c, const struct rules *r)
 {

@@ -28,8 +28,8 @@ has_metric(const struct kase *k, const char *name)
 }
 
 /*
- * One and the same measurement on both sides. Coarse values may be equal by
- * chance in one metric; then the test decides.
+ * Are both sides the same measurement? All metrics must be equal: coarse values
+ * of one metric may be equal by chance.
  */
 static bool
 is_same_data(const struct pairing *p)
@@ -41,8 +41,8 @@ is_same_data(const struct pairing *p)
 }
 
 /*
- * The level that a session which looked at its runs as they came left of
- * alpha: the smaller of both sides; alpha where neither looked.
+ * Returns the level that sequential looks leave of alpha (2 alpha with
+ * 'ninety'), the smaller of both sides; alpha if neither side looked.
  */
 static double
 find_level(struct comparison *c, const struct row *row, bool ninety)
@@ -80,7 +80,7 @@ judge_row(struct comparison *c, struct row *row, bool paired)
 		row->level = level;
 }
 
-/* Never below the margin so far. */
+/* Takes the margin of the history if it is wider. */
 static void
 widen_margin(struct comparison *c, struct row *row, const struct rules *r)
 {
@@ -157,7 +157,7 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 	c->lonely[c->nlonely++] = (struct lonely){mem_str(name), side, 1};
 }
 
-/* The first parts speak for all: they come from one tool. */
+/* Finds judged metrics of one side only; the first part stands for all. */
 static void
 find_lonely(
     struct comparison *c, const struct pairing *p, const struct rules *r)
@@ -176,7 +176,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
 	const struct kase *base = p->side[0];
 
-	/* First those of the table, in its order; then the rest by name. */
+	/* Known metrics come first, in the order of the table. */
 	for (const struct metric *m = metric_table; m->name; m++)
 		if (has_metric(base, m->name) &&
 		    has_metric(p->side[1], m->name))
@@ -259,7 +259,7 @@ judge_names(const struct comparison *c)
 	struct casename *names;
 	size_t n = 0;
 
-	/* A failed case may not say all of its config: it has no voice. */
+	/* The config of a failed case may lack keys: it names no other case. */
 	for (size_t i = 0; i < c->npairs; i++)
 		for (size_t j = 0; j < 2; j++) {
 			const struct kase *k = c->pairs[i].side[j];

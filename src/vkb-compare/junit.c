@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /*
- * JUnit XML as Ant writes it, valid against both schemas in use (Ant's by
- * Windy Road, and Jenkins'): so a suite has a host and a time, even though
- * those of the runs are not known here, and their order is fixed.
+ * JUnit XML, valid against both schemas in use (Ant's by Windy Road, and
+ * Jenkins'). These require a host and a time of each suite, in a fixed order,
+ * though those of the runs are not known here.
  */
 
 enum kind { PASSED, FAILED, ERROR, SKIPPED };
@@ -22,7 +22,7 @@ struct suite {
 	double seconds;
 };
 
-/* Of the contender's runs of a case; 0 where they do not say. */
+/* Returns the seconds of the contender's runs of a case; 0: not known. */
 static double
 sum_seconds(const struct pairing *p)
 {
@@ -47,7 +47,7 @@ write_attribute(struct str *s, const char *name, const char *value)
 	str_addc(s, '"');
 }
 
-/* 'message' is NULL where there is nothing to say; 'type' is ours. */
+/* 'type' and 'message' are not used with PASSED. */
 static void
 write_testcase(struct suite *t, const char *name, const char *what, double took,
     enum kind kind, const char *type, const char *message)
@@ -97,7 +97,7 @@ write_row_testcase(struct suite *t, const struct report *report,
 	free(name);
 }
 
-/* What was not compared. */
+/* Writes the sides of a case that failed or have no partner. */
 static void
 write_lost_testcases(struct suite *t, const struct report *report,
     const struct pairing *p, const struct casename *names)
@@ -125,7 +125,7 @@ write_lost_testcases(struct suite *t, const struct report *report,
 	}
 }
 
-/* Judged metrics that one side lacks. */
+/* Writes the judged metrics that one side lacks. */
 static void
 write_lonely_testcases(
     struct suite *t, const struct report *report, const struct comparison *c)
@@ -142,7 +142,7 @@ write_lonely_testcases(
 	}
 }
 
-/* A machine that changed is an error: what follows means nothing. */
+/* A canary that changed is an error: the comparison is not valid. */
 static void
 write_canary_testcases(struct suite *t, const struct comparison *c)
 {
@@ -174,7 +174,8 @@ write_xml_warning(void *arg, enum report_kind kind, const char *text)
 	write_xml_line(arg, text);
 }
 
-/* "2026-02-27T10:12:41" of the contender; the schemas want one. */
+/* Returns the time of the contender, "2026-02-27T10:12:41", or that of the
+ * epoch, as the schemas require one. */
 static const char *
 format_timestamp(const struct comparison *c, char buf[20])
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * GitHub takes comments of up to 65,536 characters. What others wrote may be
- * of any length: each part has a share of the room, and what does not fit is
- * left out and counted. SLACK is for our own words.
+ * GitHub takes comments of up to 65,536 characters. Names may be of any length,
+ * so each part of the report ends at a share of the room; what does not fit is
+ * left out and counted. SLACK is for the fixed texts.
  */
 enum { LIMIT = 65000, SLACK = 1500, NAME = 60, CONTENDERS = 8 };
 
@@ -21,7 +21,7 @@ struct page {
 	size_t start, room;
 };
 
-/* May the report end at 'percent' of the room? */
+/* Is the text so far within 'percent' of the room? */
 static bool
 is_within_room(const struct page *p, size_t percent)
 {
@@ -99,7 +99,7 @@ write_left_out(const struct page *p, size_t n, const char *what)
 		    what, num_plural(n));
 }
 
-/* Rows from..to-1, as many as fit. */
+/* Writes rows from..to-1, as many as fit. */
 static void
 write_markdown_rows(const struct page *p, const struct row **order, size_t from,
     size_t to, const struct casename *names, size_t percent)
@@ -147,7 +147,7 @@ list_warning(void *arg, enum report_kind kind, const char *text)
 	l->left_out++;
 }
 
-/* Warnings of one kind under their heading. */
+/* Writes the warnings of one kind below a heading. */
 static void
 write_markdown_warnings(const struct page *p, const struct comparison *c,
     const struct casename *names, enum report_kind kind, size_t percent)
@@ -191,7 +191,7 @@ close_details(struct str *s)
 	str_add(s, "</details>\n\n");
 }
 
-/* Did something judged of the case change? */
+/* Has the case a regression or an improvement? */
 static bool
 has_notable_row(const struct comparison *c, const struct pairing *p)
 {
@@ -235,7 +235,7 @@ write_markdown_shift(
 	free(text);
 }
 
-/* Of the cases that changed. */
+/* Writes the shifts of the cases that changed. */
 static void
 write_markdown_shifts(const struct page *p, const struct report *r,
     size_t which, const struct casename *names)
@@ -266,7 +266,7 @@ write_markdown_overall(const struct page *p, const struct comparison *c)
 		str_add(p->s, "Overall ");
 		markup_markdown(p->s, o->name);
 		str_printf(p->s, ": %.3fx", o->ratio);
-		if (o->cases >= 3) /* two say next to nothing */
+		if (o->cases >= 3) /* that of two is too wide */
 			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
 		str_printf(p->s, ", geometric mean of %zu cases", o->cases);
 		if (!isnan(o->lo_runs))
@@ -279,7 +279,7 @@ write_markdown_overall(const struct page *p, const struct comparison *c)
 	str_addc(p->s, '\n');
 }
 
-/* A paragraph, if it fits. */
+/* Writes a paragraph if it fits. */
 static void
 write_paragraph(
     const struct page *p, const char *before, const char *text, size_t percent)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One gauge for each row; NAN: the row has none. */
+/* The values of the gauges; NAN: the row has no value. */
 static double
 get_baseline(const struct row *r)
 {
@@ -143,7 +143,7 @@ write_counts(struct str *s, const struct report *r)
 	}
 }
 
-/* The samples of one family stand together, of all contenders. */
+/* The format requires all samples of a family in one block. */
 void
 report_openmetrics(struct str *s, const struct report *r)
 {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many are resampled; of more the interval takes seconds. */
+/* Resampling more than these takes seconds. */
 #define CASES 20
-#define RUNS 10000 /* of both sides of all */
+#define RUNS 10000 /* of both sides of all cases */
 
 static struct overall *
 start_overall(struct comparison *c, const char *name)
@@ -25,8 +25,8 @@ start_overall(struct comparison *c, const char *name)
 }
 
 /*
- * How sure the mean of these cases is: by resampling their runs, where all have
- * enough of them and they are not so many that it takes long.
+ * Sets the interval of the mean over these cases by resampling their runs, if
+ * all have enough and there are not too many; else it is NAN.
  */
 static void
 resample_runs(struct overall *o, const struct row *rows, size_t n)
@@ -65,8 +65,8 @@ resample_runs(struct overall *o, const struct row *rows, size_t n)
 		free(sorted[i]);
 }
 
-/* Has no case more than one run on each side? Then how the cases differ cannot
- * be told from noise. */
+/* Has no case more than one run on each side? Then differences between cases
+ * cannot be told from noise. */
 static bool
 has_single_runs(const struct comparison *c, const char *name)
 {
@@ -77,7 +77,6 @@ has_single_runs(const struct comparison *c, const char *name)
 	return true;
 }
 
-/* Matched cases only; those without a ratio above 0 have no say. */
 void
 overall_add(struct comparison *c)
 {

@@ -9,11 +9,12 @@
 
 struct half {
 	const struct kase *k;
-	size_t partner; /* place + 1 in the other half */
-	size_t fits;    /* how many could be it */
-	size_t first;
-	const char *command; /* of its config, to see quickly that it is */
-	double size, depth;  /* another; NULL and NAN: not known */
+	size_t partner; /* index + 1 in the other half; 0: none */
+	size_t fits;    /* how many cases could be the partner */
+	size_t first;   /* index of the first of these */
+	/* Of the config, for a quick test; NULL and NAN: not known. */
+	const char *command;
+	double size, depth;
 };
 
 static struct half *
@@ -35,7 +36,7 @@ collect_half(const struct cases *c, size_t who, size_t *n)
 	return h;
 }
 
-/* A number of requests and a time are answers to one question. */
+/* Has one side a number of requests and the other a time? */
 static bool
 differ_in_length(const struct json *a, const struct json *b)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a string means, "" where it is not UTF-8, which is refused at the end.
- * Caller frees. */
+/* Returns a string without its escapes; "" if it is not UTF-8, which
+ * jsonscan_end refuses. Caller frees. */
 static char *
 decode_text(const struct jsonscan_text *t)
 {
@@ -115,7 +115,7 @@ read_part_metrics(struct part *p, struct jsonscan *c)
 	return !c->failed;
 }
 
-/* Of one histogram. */
+/* Reads the percentiles of one histogram. */
 static bool
 read_part_percentiles(struct part *p, struct jsonscan *c,
     const struct jsonscan_text *hist, size_t *cap)
@@ -153,7 +153,7 @@ read_part_quantiles(struct part *p, struct jsonscan *c)
 	return !c->failed;
 }
 
-/* A member of the rest, as it is written. */
+/* Adds a member to the rest, as it is written. */
 static void
 keep_member(
     struct str *rest, const struct jsonscan_text *key, const char *s, size_t n)
@@ -184,7 +184,7 @@ read_part_member(struct part *p, struct jsonscan *c,
 	return true;
 }
 
-/* Of a summary; most other records say at once that they are none. */
+/* Returns false if the record is no summary: most end here. */
 static bool
 read_part_type(
     struct jsonscan *c, const struct jsonscan_text *key, struct str *rest)

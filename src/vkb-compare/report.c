@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What asks for attention comes first. */
+/* Returns the place of a row in reports, by what needs attention. */
 static int
 rank_row(const struct row *r)
 {
@@ -28,7 +28,7 @@ rank_row(const struct row *r)
 	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
 }
 
-/* How much it changed, where it did; 0 without a ratio. */
+/* Returns |ln ratio| of a row that changed; 0 without a ratio or change. */
 static double
 measure_change(const struct row *r)
 {
@@ -101,14 +101,14 @@ report_better(const struct row *r)
 	return better[r->metric.better];
 }
 
-/* Work in a time is faster or slower; all else is higher or lower. */
+/* Rates are "faster" or "slower"; all else is "higher" or "lower". */
 static bool
 is_speed(const struct row *r)
 {
 	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
 }
 
-/* "1.07x slower": how many times, of the larger over the smaller. */
+/* Writes "1.07x slower": the larger value over the smaller. */
 static void
 write_factor(struct str *s, const struct row *r)
 {
@@ -238,7 +238,7 @@ report_judged(struct str *s, const struct comparison *c)
 		str_addc(s, '.');
 }
 
-/* In percent, as it was asked for: "+10%" is kept as 1 - 1/1.1. */
+/* Returns the margin as given, in percent: "+10%" is stored as 1 - 1/1.1. */
 static double
 margin_percent(const struct row *r)
 {
@@ -246,7 +246,7 @@ margin_percent(const struct row *r)
 	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
 }
 
-/* " +10%", or " 2 to 5%" where a policy knows cases. */
+/* Writes " +10%", or " 2 to 5%" if the margins of the cases differ. */
 static void
 write_margin(struct str *s, const struct comparison *c, const char *name)
 {

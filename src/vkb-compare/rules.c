@@ -18,13 +18,13 @@ apply_answer(struct row *row, const struct policy_answer *a, const char *from)
 		return;
 	row->margin_auto = a->margin_auto;
 	if (a->margin_auto)
-		return; /* the margin so far is the least */
+		return; /* the present margin stays as the least */
 	row->margin = a->margin;
 	row->margin_sign = a->sign;
 	row->margin_from = from;
 }
 
-/* The last one that names the metric, else the last that names none. */
+/* Applies the last --margin of the metric, or the last one without a name. */
 static void
 apply_options(const struct rules *r, struct row *row)
 {
@@ -40,8 +40,8 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->says, "option");
 }
 
-/* No rate, and on both sides the server was the limit of most runs, the client
- * of none. */
+/* Was the server the limit of most runs on both sides, and the client of none?
+ * False if the case has a rate. */
 static bool
 is_server_bound(const struct pairing *p)
 {
@@ -56,8 +56,8 @@ is_server_bound(const struct pairing *p)
 	return true;
 }
 
-/* Does the command only read? Named tests, such as LRANGE_100, are known by
- * what is before the '_'; a mixed scenario may write. */
+/* Does the command only read? The command of a named test, such as LRANGE_100,
+ * ends at the '_'; a mixed scenario may write. */
 static bool
 only_reads(const struct json *config)
 {
@@ -78,7 +78,8 @@ only_reads(const struct json *config)
 	return false;
 }
 
-/* Runs of a fixed time that write: the faster build has more keys. */
+/* Does the faster build end with more keys, as in runs of fixed time that
+ * write? */
 static bool
 keys_differ(const struct pairing *p)
 {
@@ -130,7 +131,7 @@ add_lapse(struct comparison *c, const struct lapse *l)
 	c->lapses[c->nlapses++] = *l;
 }
 
-/* What became of a waiver in the whole report. */
+/* The effect of a waiver in the whole report. */
 struct tally {
 	const struct policy_waiver *waiver;
 	bool waived, exceeded;

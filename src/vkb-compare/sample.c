@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The texts of an array, NULL where one is none; caller frees the array. */
+/* Returns the strings of an array, NULL for other members. Caller frees the
+ * array only. */
 static const char **
 list_texts(const struct json *array, size_t *n)
 {
@@ -21,7 +22,8 @@ list_texts(const struct json *array, size_t *n)
 	return v;
 }
 
-/* 'values' are one for each run that has the metric 'm'; NULL: not known. */
+/* Adds 'values', one for each run that has the metric 'm', which gives their
+ * rounds; NULL: the rounds are not known. */
 static void
 add_sample_values(struct sample *s, const struct part *p,
     const struct part_list *values, const struct part_metric *m)
@@ -62,7 +64,7 @@ sample_metric(const struct kase *k, const char *metric)
 	return s;
 }
 
-/* A metric that every run has says of which round each run is. */
+/* Returns a metric that all n runs have, for their rounds; NULL: none. */
 static const struct part_metric *
 find_full_metric(const struct part *p, size_t n)
 {

@@ -10,7 +10,7 @@
 
 /*
  * SARIF 2.1.0 (OASIS). A result that is no failure has the level "none"
- * (3.27.10); what waits for more data is "open".
+ * (3.27.10); one that needs more data has the kind "open".
  */
 static const struct {
 	const char *kind, *text;
@@ -70,7 +70,7 @@ make_driver(void)
 	return d;
 }
 
-/* A case is no place in a file: it has a name. */
+/* A case has a logical location, its name, and none in a file. */
 static struct json *
 make_locations(const char *name, const char *metric)
 {
@@ -177,7 +177,7 @@ add_notification(void *arg, enum report_kind kind, const char *text)
 	str_free(&plain);
 }
 
-/* What is no result: what was not compared, and what to know of the rest. */
+/* The warnings: cases that were not compared, and notes on the data. */
 static struct json *
 make_invocations(const struct report *report, const struct comparison *c,
     const struct casename *names)

@@ -13,13 +13,13 @@
 #include <string.h>
 
 struct series_run {
-	size_t session, at; /* at: its place in the input */
+	size_t session, at; /* at: index in the input */
 	double order, block;
 	struct json *metrics;
 };
 
 struct session {
-	char *started; /* the earliest of its runs; NULL: one does not say */
+	char *started; /* of its first run; NULL: not known of all runs */
 	size_t id, rank;
 };
 

@@ -47,7 +47,7 @@ has_ref(const struct json *subject, const char *name)
 	return key_equals(subject, "ref", name);
 }
 
-/* The name is a whole commit, or the first digits of one that is a hash. */
+/* Is the name a commit of the subject, or the first digits of its hash? */
 static bool
 has_commit(const struct json *subject, const char *name)
 {
@@ -71,7 +71,8 @@ has_version(const struct json *subject, const char *name)
 	return key_equals(subject, "server_version", name);
 }
 
-/* The place of the only subject that 'has' the name; -1: none, -2: several. */
+/* Returns the index of the only subject that 'has' the name; -1: none, -2:
+ * several. */
 static int
 find_subject_by(const struct cases *c, const char *name,
     bool (*has)(const struct json *, const char *))
@@ -122,7 +123,7 @@ subject_only(const struct cases *c, const char *what)
 	return -1;
 }
 
-/* Does another subject of this name say something else of the key? */
+/* Has another subject of this name a different value of the key? */
 static bool
 differs_from_namesake(const struct comparison *c, size_t n, const char *name,
     const struct json *value)

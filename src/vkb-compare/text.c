@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG 100 /* rows; of more, the equivalent ones are left out */
+#define LONG 100 /* rows; if there are more, equivalent ones are left out */
 
-/* What a narrow terminal has no room for, in this order. */
+/* What is left out on a narrow terminal, one after the other. */
 enum narrow { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
 
 static const struct {
@@ -135,7 +135,7 @@ make_table(const struct comparison *c, const struct row **rows,
 	return t;
 }
 
-/* As much as there is room for. */
+/* Leaves out columns until the table fits the terminal. */
 static void
 write_text_rows(struct str *s, const struct comparison *c,
     const struct casename *names, const struct report *r)
@@ -174,7 +174,7 @@ write_text_overall(struct str *s, const struct comparison *c)
 		str_add(s, "overall ");
 		str_visible(s, o->name);
 		str_printf(s, ": %.3fx", o->ratio);
-		/* Two say next to nothing. */
+		/* The interval of two is too wide. */
 		if (o->cases >= 3 && !isnan(o->lo))
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 		str_printf(s, ", geometric mean of %zu cases", o->cases);
@@ -224,8 +224,8 @@ write_text_shift(
 	free(name);
 }
 
-/* Our own word is at the start of each line: a name there could be a command
- * to who reads the log of a job. */
+/* Starts each line with a fixed word: a name at the start could be a command to
+ * a CI system that reads the log. */
 static void
 write_text_head(struct str *s, const struct comparison *c,
     const struct casename *names, bool colour)
@@ -279,7 +279,7 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 	casename_free(names);
 }
 
-/* Several contenders: each in a line, before all is said of each. */
+/* Writes a line for each of several contenders. */
 static void
 write_text_overview(struct str *s, const struct report *r)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 20 /* lines of one kind; the records have all */
+#define LISTED 20 /* lines of one kind; JSON lines have all */
 
 static void
 send_line(report_line *say, void *arg, enum report_kind kind, struct str *s)
@@ -48,7 +48,7 @@ report_lonely(struct str *s, const struct lonely *l)
 	    l->name, l->cases, num_plural(l->cases));
 }
 
-/* A failed baseline is no trouble: what is left of it is compared. */
+/* A failed run of the baseline is a note: its other runs are compared. */
 static enum report_kind
 classify_loss(const struct kase *k, size_t side)
 {
@@ -90,7 +90,7 @@ warn_lost_cases(const struct comparison *c, const struct casename *names,
 	str_free(&s);
 }
 
-/* Cases that were paired for one and the same reason share a line. */
+/* Cases with the same note share a line. */
 static void
 warn_unsure_pairs(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
@@ -109,7 +109,7 @@ warn_unsure_pairs(const struct comparison *c, const struct casename *names,
 
 		if (!note || !n)
 			continue;
-		count[id] = 0; /* is said now */
+		count[id] = 0; /* it is written now */
 		name = casename_of(names, c->pairs[i].side[0]->config);
 		if (n == 1)
 			str_printf(&s, "%s: %s", name, note);

@@ -11,17 +11,17 @@
 struct node {
 	struct json *rec;
 	const char *id, *time; /* borrowed from it; time may be NULL */
-	size_t parent;         /* the first one; NONE: not known */
-	size_t line;           /* place on the line, or NONE */
-	size_t measured;       /* from here back to the root */
-	bool child;            /* it is the first parent of another */
-	bool own, counted;
+	size_t parent;         /* index of the first parent; NONE: not known */
+	size_t line;           /* index on the line, or NONE */
+	size_t measured;       /* measured commits from here to the root */
+	bool child;            /* it is the first parent of another commit */
+	bool own, counted;     /* it is measured; 'measured' is set */
 };
 
 struct ancestry {
-	struct node *v; /* sorted by id once a line is chosen */
+	struct node *v; /* ancestry_choose sorts it by id */
 	size_t n, cap;
-	size_t *line; /* from the root on */
+	size_t *line; /* indexes of nodes, the root first */
 	size_t length;
 };
 
@@ -54,7 +54,7 @@ ancestry_add(struct ancestry *a, struct json *rec)
 	    .line = NONE};
 }
 
-/* Of records of one commit the fullest comes first. */
+/* The longest of several records of one commit comes first. */
 static int
 compare_by_id(const void *a, const void *b)
 {
@@ -73,7 +73,8 @@ compare_by_id(const void *a, const void *b)
 	return c;
 }
 
-/* The commit that 'id' is, or is the start of, or that is the start of it. */
+/* Returns the index of the commit 'id'; either id may be abbreviated. NONE if
+ * there is none, or several. */
 static size_t
 find_commit(const struct ancestry *a, const char *id)
 {
@@ -125,7 +126,8 @@ link_parents(struct ancestry *a)
 	}
 }
 
-/* Counts along the first parents, each commit once; a ring ends the walk. */
+/* Sets 'measured' from the root to 'head', along first parents. Stops at
+ * counted commits, and so in a cycle. */
 static void
 count_measured(struct ancestry *a, size_t head, size_t *path)
 {

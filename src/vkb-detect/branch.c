@@ -21,7 +21,7 @@ is_dirty(const struct point *p)
 	return p->commit && str_ends(p->commit, BRANCH_DIRTY);
 }
 
-/* Its commit rather than a label, which all may have in common. */
+/* Names a point by its commit rather than by a label, which all may share. */
 static char *
 make_point_name(const struct point *p)
 {
@@ -43,7 +43,7 @@ struct turn {
 	size_t was;
 };
 
-/* Those with a place first; equal places in the order of the input. */
+/* Lost points come last; equal places stay in the order of the input. */
 static int
 compare_by_place(const void *a, const void *b)
 {
@@ -74,12 +74,12 @@ place_points(struct branch *h)
 		where = ancestry_find(a, p->commit, p->time, &p->at);
 		p->lost = p->at == -1;
 		if (where == ANCESTRY_LINE && is_dirty(p))
-			p->at += .5; /* behind its commit */
+			p->at += .5; /* after its commit */
 		h->by_time += where == ANCESTRY_UNKNOWN && !p->lost;
 	}
 }
 
-/* Puts the points in order. */
+/* Sorts and names the points. */
 static void
 order_points(struct branch *h)
 {
@@ -116,7 +116,7 @@ compare_by_version(const void *a, const void *b)
 	return c ? c : strcmp(x->text, y->text);
 }
 
-/* A series for each metric of a case. */
+/* Adds a series for each metric of a case. */
 static void
 add_series(struct branch *h, const struct reading_case *k)
 {
@@ -132,7 +132,7 @@ add_series(struct branch *h, const struct reading_case *k)
 	free(r);
 }
 
-/* By the order of the cases; those without a value have no name. */
+/* Lists the series by case. Cases without values do not affect the names. */
 static void
 list_series(struct branch *h)
 {
@@ -174,7 +174,7 @@ compare_failures(const void *a, const void *b, void *arg)
 		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
 }
 
-/* By case, then the most failed runs. */
+/* By case, then by failed runs, most first. */
 static int
 compare_losses(const void *a, const void *b)
 {
@@ -186,7 +186,7 @@ compare_losses(const void *a, const void *b)
 		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
 }
 
-/* Failed runs of a case, together for each point. */
+/* Sums the failed runs of each case at each point. */
 static void
 collect_losses(struct branch *h)
 {
@@ -254,7 +254,7 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
-/* Of each run the place of its point. */
+/* Reads the runs, and sets .session to the index of their point. */
 static int
 locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 {
@@ -265,7 +265,7 @@ locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 	return 0;
 }
 
-/* Sorts values by their points, and in each; lost ones go. */
+/* Groups values by point and sorts each group; drops those of lost points. */
 static void
 group_values(const struct branch *h, const struct rows_run *runs,
     const double *v, size_t n, struct branch_values *to)
@@ -321,7 +321,7 @@ branch_drop(struct branch_values *v)
 	*v = (struct branch_values){0};
 }
 
-/* "2026-03-02", perhaps with a time behind it. */
+/* Is it "2026-03-02", or this and a time? */
 static bool
 is_date(const char *s)
 {
@@ -345,7 +345,7 @@ matches_name(const struct point *p, const char *name)
 	    (p->commit && strlen(name) >= 4 && str_starts(p->commit, name));
 }
 
-/* Of the commit: as its runs say, or its commit record; NULL. */
+/* Returns the time of the commit by its runs, or by its record; or NULL. */
 static const char *
 get_point_time(const struct branch *h, const struct point *p)
 {
@@ -376,7 +376,7 @@ branch_since(const struct branch *h, const char *since)
 		return (long)h->npoints;
 	if (date)
 		return err_fail("option '--since': no commit says its time");
-	/* It need not be measured itself. */
+	/* a commit of the line that was not measured */
 	if (ancestry_length(a) &&
 	    ancestry_find(a, since, NULL, &at) == ANCESTRY_LINE) {
 		for (size_t i = 0; i < h->npoints; i++)
@@ -388,7 +388,8 @@ branch_since(const struct branch *h, const char *since)
 	    "option '--since': '%s' is no commit of this history", since);
 }
 
-/* Places on the line, from the one after the point before 'lo'. */
+/* Sets *from to the index, on the line, of the first commit after point lo - 1.
+ * Returns false if there is no such place. */
 static bool
 find_span(const struct branch *h, size_t lo, double *from)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define ALPHA .05
-#define MARKS 8  /* one point of so many gives keys */
-#define NEAR 100 /* points of each side that the interval is made of */
+#define MARKS 8  /* one point of so many is a mark */
+#define NEAR 100 /* points on each side that the interval is made of */
 
 const char *
 finding_name(enum finding_kind kind)
@@ -40,7 +40,8 @@ classify_change(enum metric_better better, bool up)
 					       : FINDING_REGRESSION;
 }
 
-/* What is judged, and by what; false: it is not shown. */
+/* Sets the metric, margin, class and waiver of a series. Returns false, and
+ * leaves nothing to free, if the series is not to be shown. */
 static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool *exact)
@@ -66,7 +67,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	return false;
 }
 
-/* A copy, with the case's name of its own; the frame keeps its. */
+/* Adds a copy of 'f', with a copy of the name. */
 static struct finding *
 add_finding(struct findings *all, const struct finding *f)
 {
@@ -76,7 +77,7 @@ add_finding(struct findings *all, const struct finding *f)
 	return &all->v[all->n++];
 }
 
-/* Measured points of from..to-1, the last or first NEAR, to 'out'. */
+/* Copies the last or first NEAR measured points of from..to-1 to 'out'. */
 static size_t
 collect_points(const double *v, size_t from, size_t to, bool last, double *out)
 {
@@ -107,7 +108,8 @@ measure_finding(struct finding *f, const double *v, const struct changepoint *c)
 				 f->facts.median[1] > f->facts.median[0]);
 }
 
-/* Steps of a metric without noise: any beyond the margin. Caller frees. */
+/* Finds the changes of a metric without noise: all beyond the margin. Caller
+ * frees. */
 static size_t
 find_steps(const double *v, size_t n, double margin, struct changepoint **found)
 {
@@ -142,7 +144,7 @@ find_steps(const double *v, size_t n, double margin, struct changepoint **found)
 	return k;
 }
 
-/* Is the level at the end still beyond the margin, and the same way? */
+/* Is the last level still beyond the margin, in the same direction? */
 static bool
 still_stands(const struct finding *f, double now)
 {
@@ -201,7 +203,7 @@ find_changes(struct findings *all, const struct branch *b,
 	free(c);
 }
 
-/* The newest point against the last ones before that have this series. */
+/* Compares the newest point with the last 'before' ones that have values. */
 static void
 compare_newest(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
@@ -242,7 +244,7 @@ is_tested(const struct finding *f)
 	    f->facts.n >= VERDICT_RUNS;
 }
 
-/* Verdicts on all that have enough runs; what is no change goes. */
+/* Sets the verdicts and removes findings that are no change. */
 static void
 decide_findings(struct findings *all)
 {
@@ -289,7 +291,7 @@ compare_by_end(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
-/* Where most of them are; the first of equally many. */
+/* Returns the point where most changes are, the first of equally many. */
 static size_t
 find_common_place(struct finding *const *v, size_t n)
 {
@@ -334,7 +336,6 @@ hash_point(const struct point *p)
 	return h;
 }
 
-/* The keys of the groups. */
 static void
 set_group_keys(struct findings *all, const struct branch *b, bool latest)
 {
@@ -364,8 +365,8 @@ set_group_keys(struct findings *all, const struct branch *b, bool latest)
 }
 
 /*
- * Changes of one kind whose places overlap are one: each group takes all that
- * reach the first end, so that there is a place which all of them share.
+ * Groups changes of one kind with overlapping ranges: each group takes all that
+ * reach its first end, so that they have a common point.
  */
 static void
 group_findings(struct findings *all)

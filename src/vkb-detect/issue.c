@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LIMIT 65000 /* GitHub takes 65,536 characters, */
-#define ROOM 16000  /* a row, and what follows the table, */
-#define TITLE 160   /* and 256 in a title */
+#define LIMIT 65000 /* bytes; GitHub takes 65,536 characters */
+#define ROOM 16000  /* for the last row and the text after the table */
+#define TITLE 160   /* bytes; GitHub takes 256 characters */
 
 static bool
 is_id(const char *s)
@@ -20,7 +20,7 @@ is_id(const char *s)
 	return n >= 7 && n <= 64 && !s[n];
 }
 
-/* owner/name of GitHub, and nothing else. */
+/* Is it owner/name of GitHub? */
 static bool
 is_repository(const char *s)
 {
@@ -39,7 +39,7 @@ is_repository(const char *s)
 	    strcmp(s, "..") != 0;
 }
 
-/* Where the commits of a point can be looked at; NULL: not known. */
+/* Returns the GitHub repository of a point; NULL: not known. */
 static const char *
 get_repository(const struct point *p)
 {
@@ -60,7 +60,7 @@ write_commit(struct str *s, const struct point *p)
 		    s, "](https://github.com/%s/commit/%s)", where, p->commit);
 }
 
-/* Of those that count, the one with the largest change; NULL: none does. */
+/* Returns the largest change of those that count; NULL: none does. */
 static const struct finding *
 find_worst(const struct findings *all, size_t group)
 {
@@ -83,7 +83,7 @@ find_worst(const struct findings *all, size_t group)
 	return best;
 }
 
-/* As text that is shown as it is, and as Markdown. */
+/* Cuts the names until the title fits TITLE. */
 static void
 write_issue_title(struct str *s, const struct branch *b,
     const struct finding *f, const struct finding_group *g)
@@ -141,7 +141,8 @@ write_issue_change(struct str *s, const struct findings *all,
 	str_free(&one);
 }
 
-/* The last point with the old level, where its commit is known. */
+/* Returns the last point with the old level; NULL: its commit or that of 'hi'
+ * is not known. */
 static const struct point *
 get_old_point(const struct branch *b, const struct finding_group *g)
 {

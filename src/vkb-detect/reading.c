@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL (16 * 1048576) /* bytes of values in memory */
+#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
 
 struct reading *
 reading_new(const char *dir)
@@ -70,8 +70,8 @@ is_dirty(const struct json *subject)
 }
 
 /*
- * A commit of a module is measured, where there is one. A work tree with
- * changes is another thing than its commit. Caller frees; NULL: not said.
+ * Returns the commit of the module, if there is one, or of the server, with a
+ * suffix for uncommitted changes. Caller frees; NULL: not known.
  */
 static char *
 make_commit_name(const struct json *subject)
@@ -92,7 +92,8 @@ get_commit_time(const struct json *subject)
 	return s ? s : json_get_str(subject, "time");
 }
 
-/* Of several subjects of one commit, the first by its text speaks. */
+/* Gives a point a subject. Of several, the first by its text stays, and the
+ * earliest time. */
 static void
 update_point(struct point *p, const struct json *subject)
 {
@@ -117,7 +118,7 @@ update_point(struct point *p, const struct json *subject)
 	str_free(&t);
 }
 
-/* What the changes of a work tree are known by, where that is said. */
+/* Returns the tree of a subject with uncommitted changes, or "". */
 static const char *
 get_tree(const struct json *subject, const char *key)
 {
@@ -126,7 +127,7 @@ get_tree(const struct json *subject, const char *key)
 	return tree && is_dirty(subject) ? tree : "";
 }
 
-/* Subjects of one commit are one point. */
+/* Returns the number of the point of a subject: that of its commit. */
 static size_t
 intern_point(struct reading *in, struct branch *h, const struct json *subject)
 {
@@ -153,7 +154,7 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 	return id;
 }
 
-/* The point that a text of a subject means. */
+/* Returns the number of the point of a subject, given as text. */
 static size_t
 intern_subject(
     struct reading *in, struct branch *h, const struct jsonscan_text *subject)
@@ -184,7 +185,6 @@ intern_config(struct reading *in, const char *config, size_t n)
 	return id;
 }
 
-/* The case of a summary. */
 static size_t
 intern_case(struct reading *in, const struct json *config)
 {
@@ -211,7 +211,7 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 
-/* A row of values of the case at the point. */
+/* Adds a row of values of the case at the point; limit_memory must follow. */
 static struct rows *
 add_row(struct reading *in, size_t kase, size_t point)
 {
@@ -224,7 +224,8 @@ add_row(struct reading *in, size_t kase, size_t point)
 	return r;
 }
 
-/* After the values of that row. */
+/* Moves all rows to the file if they take too much memory. Call it after the
+ * values of a row are set. */
 static int
 limit_memory(struct reading *in, const struct rows *r)
 {
@@ -233,21 +234,21 @@ limit_memory(struct reading *in, const struct rows *r)
 		return 0;
 	for (size_t i = 0; i < in->n; i++)
 		if (rows_spill(&in->v[i].rows, in->scratch) < 0) {
-			in->most = 0; /* then all of it stays in memory */
+			in->most = 0; /* keep all in memory from now on */
 			return -1;
 		}
 	in->bytes = 0;
 	return 0;
 }
 
-/* Without a session two runs may be alike. */
+/* Was this record read before? Without a session two may be equal. */
 static bool
 is_duplicate(struct reading *in, bool session, uint64_t hash)
 {
 	return session && seen_add(in->seen, hash);
 }
 
-/* One row for each of the values that the metrics have. */
+/* Adds a row for each value of a summary, or for its median. */
 static int
 add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 {
@@ -298,7 +299,7 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	return add_values(in, kase, point, json_get(rec, "metrics"));
 }
 
-/* Is it a run that came before? */
+/* Was this run read before? Its hash equals json_hash of its tree. */
 static bool
 is_duplicate_run(struct reading *in, const struct run_record *r)
 {
@@ -339,7 +340,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	return limit_memory(in, rows);
 }
 
-/* A run that was written in another form, such as metrics.json. */
+/* Adds a run record that was converted from another form. */
 static int
 add_tree(struct reading *in, struct branch *h, const struct json *rec,
     const char *where)

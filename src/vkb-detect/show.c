@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS 10 /* of one change; the records have all */
+#define ROWS 10 /* of one change; JSON lines have all */
 
 size_t
 show_room(const struct finding_group *g)

@@ -20,13 +20,13 @@
 /* A file of the shelf. */
 struct target {
 	char *path;
-	struct str was, more; /* what it holds, and what is added */
+	struct str was, more; /* its content, and the added records */
 	struct seen *known;
 	size_t added;
-	bool bad; /* it cannot be read, so it stays as it is */
+	bool bad; /* it cannot be read, so it is not changed */
 };
 
-/* What came more than once in one file, of what has no other key. */
+/* Counts equal records of one file that have no key. */
 struct same {
 	struct names *hashes;
 	size_t *count, cap;
@@ -46,7 +46,7 @@ struct adding {
 	struct under {
 		unsigned long long session;
 		size_t target;
-	} * under; /* whose runs are where */
+	} * under; /* the files with runs of each session */
 	size_t nunder, undercap;
 	struct seen *paired;
 	struct env *envs;
@@ -91,8 +91,9 @@ free_occurrences(struct same *s)
 	free(s->count);
 }
 
-/* A run that failed may come again; then the whole of it is what it is known
- * by, as it is of one that does not say which it is. */
+/* Returns the key that tells whether a record was added before: of a successful
+ * run its session, case and index, of a commit its id. A failed run may be
+ * repeated, so that its key, as that of all others, is the whole record. */
 static unsigned long long
 make_key(const struct json *rec, struct same *same)
 {
@@ -120,7 +121,7 @@ make_key(const struct json *rec, struct same *same)
 	return mix_hash(h, (unsigned long long)index);
 }
 
-/* What the file holds, where there is one. */
+/* Reads the file, if it exists. */
 static void
 load_target(struct adding *a, struct target *t)
 {
@@ -214,7 +215,7 @@ leave_out(struct adding *a, const struct json *rec)
 	a->left++;
 }
 
-/* The record is taken. */
+/* Adds a record to its file, and takes it. */
 static void
 dispatch_record(struct adding *a, struct json *rec)
 {

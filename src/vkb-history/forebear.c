@@ -15,10 +15,11 @@
 
 struct choice {
 	const struct shelf *shelf;
-	size_t *at, n, most; /* entries, the newest first */
+	size_t *at, n, most; /* indexes of entries, the newest first */
 };
 
-/* The commit itself, without changes; ids may be short. */
+/* Is the entry of this commit, without uncommitted changes? Either id may be
+ * abbreviated. */
 static bool
 is_entry_of(const struct shelf_entry *e, const char *id)
 {
@@ -49,7 +50,8 @@ choose_newest(struct choice *c)
 	}
 }
 
-/* By what git knows. 0, or -1 and said. */
+/* Chooses ancestors by the repository. Returns -1 on error, after reporting it.
+ */
 static int
 choose_ancestors(struct choice *c, const struct forebear *f)
 {
@@ -68,7 +70,7 @@ choose_ancestors(struct choice *c, const struct forebear *f)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Without a repository: the commit itself and what is older than that. */
+/* Chooses, without a repository, the commit itself and older ones. */
 static int
 choose_older(struct choice *c, const struct forebear *f)
 {

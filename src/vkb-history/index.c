@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 100 /* changes that are listed */
+#define MOST 100 /* changes in the list */
 
-/* A test holds the hash against the text. */
+/* A test checks style_hash, the SHA-256 of this text. */
 static const char page_style[] =
     ":root{color-scheme:light dark;--ink:#1d2026;--page:#fff;--link:#0b57a4;"
     "--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
@@ -62,7 +62,7 @@ find_entry(const struct shelf *shelf, const char *commit)
 	return NULL;
 }
 
-/* Keys have nothing that would have to be escaped. */
+/* Keys need no escapes: shelf_read takes plain file names only. */
 static void
 write_page_link(struct str *s, const struct shelf_entry *e)
 {

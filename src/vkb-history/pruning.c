@@ -29,7 +29,8 @@ is_excepted(const struct shelf_entry *e, const char *pattern)
 	return false;
 }
 
-/* Where no time is known it is not old. */
+/* 'newer' is the number of newer entries. An entry without a time is not old.
+ */
 static bool
 should_remove(
     const struct pruning *p, const struct shelf_entry *e, size_t newer)

@@ -29,7 +29,7 @@ is_commit(const char *s)
 	return n >= 7 && n <= 64 && strspn(s, "0123456789abcdef") == n;
 }
 
-/* What is not in the commit is in its tree. */
+/* Adds a hash of the tree if there are uncommitted changes. */
 static void
 add_dirty(struct str *s, const struct json *subject, const char *flag,
     const char *tree)
@@ -77,7 +77,7 @@ shelf_lock(const char *dir, bool make)
 	return fd;
 }
 
-/* The time of one of the keys, or NAN. */
+/* Returns the time of a key in seconds since the epoch, or NAN. */
 static double
 get_time(const struct json *j, const char *key)
 {
@@ -89,13 +89,13 @@ get_time(const struct json *j, const char *key)
 									  : NAN;
 }
 
-/* One file at work. */
+/* State of reading one file. */
 struct reading {
 	struct shelf *shelf;
 	struct shelf_entry *e;
-	struct seen *cases; /* of it */
+	struct seen *cases; /* of this file */
 	struct seen *all;   /* of all files */
-	double first;       /* when the first run began */
+	double first;       /* start of the first run */
 };
 
 static void
@@ -151,7 +151,7 @@ count_record(struct reading *r, const struct json *rec)
 	add_case(r, json_get(rec, "config"));
 }
 
-/* 0, or -1 and said: something in it is bad. */
+/* Returns -1, after reporting it, if the file or a record in it is bad. */
 static int
 read_entry(struct shelf *s, struct shelf_entry *e, struct seen *all)
 {
@@ -196,7 +196,7 @@ is_record_file(const struct dirent *d)
 	    strcmp(d->d_name, SHELF_COMMITS) != 0;
 }
 
-/* What this names is a page as well, and part of a URL. */
+/* Can the name be used, without escapes, for a page and in a URL? */
 static bool
 is_plain_name(const char *name)
 {
@@ -206,7 +206,7 @@ is_plain_name(const char *name)
 	return name[strspn(name, plain)] == '\0';
 }
 
-/* NAN comes first; then by name. */
+/* By time, NAN first; then by name. */
 static int
 compare_by_time(const void *a, const void *b)
 {
@@ -220,7 +220,8 @@ compare_by_time(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-/* 0, or -1 and said. */
+/* Sets the titles from the commit records. Returns -1 on error, after reporting
+ * it. */
 static int
 read_titles(struct shelf *s)
 {
@@ -265,7 +266,8 @@ read_titles(struct shelf *s)
 	return rc;
 }
 
-/* 0, or -1 and said. */
+/* Returns -1, after reporting it, if the file cannot be read; skips a file
+ * whose name is not plain. */
 static int
 add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
 {

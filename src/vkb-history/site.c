@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What was rendered from what: {"commit/KEY.html": "HASH", ...}. */
+/* The hash of the input of each page: {"commit/KEY.html": "HASH", ...}. */
 #define MANIFEST "manifest.json"
-#define WORK ".work" /* for what the programs hand to each other */
+#define WORK ".work" /* folder of temporary files */
 #define PATIENCE_MS (30 * 60 * 1000)
 
 struct site {
@@ -35,8 +35,8 @@ struct site {
 	int rc;
 };
 
-/* The program of ours beside this one. Its exit status; -1, and said: it is
- * more than 'worst'. */
+/* Runs a program that is installed beside this one. Returns its exit status, or
+ * -1, after reporting it, if that is above 'worst'. */
 static int
 call_program(const char **argv, int worst)
 {
@@ -56,7 +56,7 @@ call_program(const char **argv, int worst)
 	return rc;
 }
 
-/* The branch it says it is of; NULL: none. A commit may be named by its id. */
+/* Returns the ref of an entry; NULL: none, or it is the commit's id. */
 static const char *
 get_branch(const struct shelf_entry *e)
 {
@@ -66,7 +66,8 @@ get_branch(const struct shelf_entry *e)
 	return ref && commit && str_starts(commit, ref) ? NULL : ref;
 }
 
-/* The one before it in time, of the same branch where both name one. */
+/* Returns the entry before 'at' in time, of the same branch if both have one;
+ * or NULL. */
 static const struct shelf_entry *
 find_previous(const struct shelf *s, size_t at)
 {
@@ -87,7 +88,8 @@ format_hash(char buf[32], unsigned long long h)
 	snprintf(buf, 32, "%016llx", h);
 }
 
-/* Does the page 'name' show what 'hash' is of already? It will. */
+/* Was the page made of the input with this hash? Notes the hash in either case.
+ */
 static bool
 is_up_to_date(struct site *s, const char *name, unsigned long long hash)
 {
@@ -103,7 +105,7 @@ is_up_to_date(struct site *s, const char *name, unsigned long long hash)
 	return there;
 }
 
-/* What all pages depend on. */
+/* Returns a hash of what all pages depend on. */
 static unsigned long long
 start_hash(const struct site *s)
 {
@@ -113,7 +115,7 @@ start_hash(const struct site *s)
 	return s->url ? str_hash(h, s->url, strlen(s->url)) : h;
 }
 
-/* vkb-report of the files, n of them, into 'name'. */
+/* Writes the page 'name' of n files, by vkb-report. */
 static void
 render_page(struct site *s, const char *name, const char *title,
     const char *const *files, size_t n)
@@ -143,7 +145,7 @@ render_page(struct site *s, const char *name, const char *title,
 	free(path);
 }
 
-/* Against the one before it; where nothing can be compared it is alone. */
+/* Writes the page of a commit, compared with the one before it, if possible. */
 static void
 write_commit_page(struct site *s, size_t at)
 {
@@ -166,7 +168,7 @@ write_commit_page(struct site *s, size_t at)
 			const char *argv[] = {"vkb-compare", "-f", format, "--",
 			    base->path, e->path, NULL};
 
-			/* 2: there may be too few runs to judge. */
+			/* 2 may be too few runs */
 			call_program(argv, 2);
 		}
 		if (access(deltas, F_OK) == 0)
@@ -179,8 +181,8 @@ write_commit_page(struct site *s, size_t at)
 	free(title);
 }
 
-/* The change records of all there is, and what is to be said of it; 0, or -1
- * and said. */
+/* Writes the change records and the text report of the whole history. Returns
+ * -1 on error, after reporting it. */
 static int
 detect_changes(
     struct site *s, const char *changes, const char *const *files, size_t n)
@@ -240,8 +242,8 @@ write_index(struct site *s, const char *changes)
 	free(path);
 }
 
-/* The course of all cases, and the index with what changed in it. The change
- * records stay in the site, for who comes later. */
+/* Writes the page with the trends of all cases, and the index. The change
+ * records stay in the site. */
 static void
 write_overview(struct site *s)
 {
@@ -276,7 +278,7 @@ write_overview(struct site *s)
 	free(files);
 }
 
-/* Pages of commits that are gone; but none while there is trouble. */
+/* Removes pages of commits that are gone, unless an error occurred. */
 static void
 remove_stale(struct site *s)
 {
@@ -286,7 +288,7 @@ remove_stale(struct site *s)
 
 		if (json_get(s->is, name))
 			continue;
-		if (s->rc < 0) { /* it may be one that could not be read */
+		if (s->rc < 0) { /* perhaps its file could not be read */
 			json_set_str(s->is, name, json_str(j));
 			continue;
 		}
@@ -331,7 +333,6 @@ render_all(struct site *s, const char *dir)
 	return s->rc;
 }
 
-/* What is in the one would be taken for the other. */
 static bool
 is_same_folder(const char *dir, const char *out)
 {
