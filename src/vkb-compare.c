@@ -36,36 +36,36 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
-	.help = "in the input: label, ref, commit, version; repeatable"},
+	.help = "name a subject of the input: label, ref, commit, version; "
+		"repeatable"},
     {0, "check-sides", OPT_FLAG, AT(check),
-	.help =
-	    "only check that the subjects are found; build records will do"},
+	.help = "only check that the subjects are found; accept build records"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, jsonl, csv, junit, openmetrics, "
-		"annotations, sarif; repeatable"},
+	.help = "write text (default), markdown, jsonl, csv, junit, "
+		"openmetrics, annotations, sarif; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "all, latency, or names with commas"},
+	.help = "judge all, latency, or a list of metrics: A,B"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
-	.help = "what does not count as a change: 2%, +10%, auto"},
+	.help = "ignore changes up to N%: 2%, +10%, auto; repeatable"},
     {0, "history", OPT_LIST, AT(history), "FILE",
-	.help = "runs of earlier subjects, in order; repeatable"},
+	.help = "read runs of earlier subjects, in order; repeatable"},
     {0, "canary", OPT_LIST, AT(canaries), "CASE",
-	.help = "must not change, or nothing is judged; repeatable"},
+	.help = "refuse the comparison if CASE changed; repeatable"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
-	.help = "margins, classes and waivers: vkb-policy(5)"},
+	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
-	.help = "Holm instead of Benjamini-Hochberg"},
+	.help = "correct p-values by Holm, not by Benjamini-Hochberg"},
     {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
-	.max = 1000, .help = "false alarms of this machine, with RUNS a side"},
-    {0, "ci", OPT_FLAG, AT(ci), .help = "what was not measured fails"},
+	.max = 1000, .help = "measure the false alarms with RUNS a side"},
+    {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},
     {0, "shift", OPT_FLAG, AT(shift),
-	.help = "text: how the percentiles of latencies moved"},
+	.help = "text: show how the latency percentiles moved"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
-	.choices = "ok|fail", .help = "where there are too few runs"},
+	.choices = "ok|fail", .help = "pass or fail too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
-	.choices = "ok|fail", .help = "where the noise hides the answer"},
+	.choices = "ok|fail", .help = "pass or fail unclear results"},
     {0, "on-missing", OPT_CHOICE, AT(on_missing), "ANSWER",
-	.choices = "ok|fail", .help = "where the contender lacks a case"},
+	.choices = "ok|fail", .help = "pass or fail missing cases"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
@@ -238,7 +238,7 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 		return 2;
 	}
 	if (!rows && !waived) {
-		err_say("nothing was judged: no gate is on both sides "
+		err_say("nothing was judged: no gate metric is on both sides "
 			"(--metrics NAME,... judges others)");
 		return 2;
 	}

@@ -29,27 +29,27 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, issue, jsonl; repeatable"},
+	.help = "write text (default), markdown, issue, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "all, latency, or names with commas"},
+	.help = "judge all, latency, or a list of metrics: A,B"},
     {0, "database", OPT_STR, AT(database), "CONNINFO",
-	.help = "read runs of PostgreSQL, as vkb-pgpush"},
+	.help = "read runs from PostgreSQL, as vkb-pgpush --export"},
     {0, "table", OPT_STR, AT(table), "ID",
-	.help = "of PostgreSQL: core (default), tag or a module"},
+	.help = "read core (default), tag or a module from PostgreSQL"},
     {0, "since", OPT_STR, AT(since), "COMMIT|DATE",
-	.help = "only regressions from there on count"},
+	.help = "count only regressions at or after this"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
-	.help = "margins, classes and waivers: vkb-policy(5)"},
+	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "latest", OPT_INT, AT(latest), "N", .min = 1, .max = 1000,
-	.help = "the newest commit against the N before it"},
+	.help = "compare the newest commit with the N before it"},
     {0, "compat", OPT_CHOICE, AT(compat), "PROGRAM", .choices = "otava",
-	.help = "the change points of another program"},
+	.help = "find the change points of another program"},
     {0, "window", OPT_INT, AT(window), "N", .min = 2, .max = 1000,
-	.help = "of otava: points of a window (50)"},
+	.help = "otava: use windows of N points (50)"},
     {0, "p", OPT_REAL, AT(p), "P", .min = 1e-9, .max = .5,
-	.help = "of otava: largest p of a change (0.001)"},
+	.help = "otava: accept changes with p up to P (0.001)"},
     {0, "magnitude", OPT_REAL, AT(magnitude), "X", .max = 100,
-	.help = "of otava: least change of the mean (0)"},
+	.help = "otava: accept changes of the mean from X (0)"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
@@ -69,7 +69,7 @@ make_rules(const struct opts *o, struct finding_rules *r)
 	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
 	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
 		return err_fail("options '--window', '--p' and '--magnitude' "
-				"are of '--compat otava'");
+				"need '--compat otava'");
 	if (o->compat && o->latest)
 		return err_fail(
 		    "options '--latest' and '--compat' exclude each other");
@@ -184,8 +184,8 @@ decide_status(const struct branch *b, const struct findings *all,
 		if (finding_counts(&all->v[i]))
 			return 1;
 	if (!all->series) {
-		err_say("no metric to look at in %zu commit%s", b->npoints,
-		    num_plural(b->npoints));
+		err_say("nothing was judged: no metric in %zu commit%s",
+		    b->npoints, num_plural(b->npoints));
 		return 2;
 	}
 	for (size_t i = 0; i < VERDICTS; i++)

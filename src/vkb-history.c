@@ -27,24 +27,24 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(repo), "DIR",
-	.help = "baseline: a repository that has the commit"},
+	.help = "baseline: take ancestors by this repository"},
     {0, "commit", OPT_STR, AT(commit), "COMMIT",
-	.help = "baseline: of this commit"},
+	.help = "baseline: print that of this commit"},
     {0, "last", OPT_INT, AT(last), "N", .min = 1, .max = 1e6,
-	.help = "baseline: so many commits (1)"},
+	.help = "baseline: print N commits (1)"},
     {0, "commit-url", OPT_STR, AT(url), "URL",
-	.help = "site: a commit's page is this and its id"},
+	.help = "site: link each commit to URL and its id"},
     {0, "keep", OPT_INT, AT(keep), "N", .min = 0, .max = 1e9,
-	.help = "prune: but the newest N commits"},
+	.help = "prune: keep the newest N commits"},
     {0, "days", OPT_REAL, AT(days), "N", .min = 0, .max = 1e6,
-	.help = "prune: what was last measured before that"},
+	.help = "prune: keep runs of the last N days"},
     {0, "except", OPT_STR, AT(except), "PATTERN",
-	.help = "prune: not refs and labels like '[0-9]*'"},
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"}, {0}};
+	.help = "prune: keep refs and labels like '[0-9]*'"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print errors only"}, {0}};
 
 static const struct opt_prog prog = {"vkb-history",
     "add|prune|site|baseline DIR [FILE ... | OUT]",
-    "Keeps the history of a branch as files.", option_table};
+    "Keep the history of a branch as files.", option_table};
 
 typedef int operation(const struct opts *, const char *dir, char **v, size_t n);
 
@@ -123,11 +123,11 @@ find_usage_error(const struct opts *o, const struct verb *v, size_t n)
 	if ((pruned || o->except) && v->run != do_prune)
 		return "--keep, --days and --except are for prune";
 	if (!pruned && v->run == do_prune)
-		return "prune wants --keep or --days";
+		return "prune needs --keep or --days";
 	if ((o->commit || o->repo || o->last != 1) && v->run != do_baseline)
 		return "-C, --commit and --last are for baseline";
 	if (o->repo && !o->commit)
-		return "-C wants --commit";
+		return "-C needs --commit";
 	if (o->url && v->run != do_site)
 		return "--commit-url is for site";
 	return NULL;
@@ -140,7 +140,7 @@ run_history(void *dst, struct opt_args *args)
 	const struct verb *v = args->n ? find_verb(args->v[0]) : NULL;
 	const char *why;
 
-	why = !v          ? "add, prune, site or baseline?"
+	why = !v          ? "the first operand is add, prune, site or baseline"
 	    : args->n < 2 ? "no DIR"
 			  : find_usage_error(o, v, args->n - 2);
 	if (why)

@@ -32,7 +32,7 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'p', "precision", OPT_STR, offsetof(struct opts, precision), "N%",
-	.help = "say how many more runs make the median this precise"},
+	.help = "tell how many more runs make the median this precise"},
     {'t', "text", OPT_FLAG, offsetof(struct opts, text),
 	.help = "write a table for people instead of records"},
     {0}};

@@ -292,8 +292,8 @@ calibrate_text(struct str *s, const struct calibration *c)
 	table_print(t, s, false);
 	table_free(t);
 	str_printf(s,
-	    "All runs taken as of one build, %zu a side, each row judged alone "
-	    "at %g.\n",
+	    "All runs are treated as one build, %zu runs a side; each row is "
+	    "judged alone at level %g.\n",
 	    c->runs, JUDGE_ALPHA);
 	for (size_t w = 0; w < WAYS; w++)
 		write_total(s, c, (enum way)w);

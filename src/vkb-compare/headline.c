@@ -138,13 +138,13 @@ add_advice(struct str *s, const struct comparison *c)
 		if (!isnan(n.minutes))
 			str_printf(
 			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
-		str_printf(
-		    s, " would settle %zu row%s", n.rows, num_plural(n.rows));
+		str_printf(s, " would settle %zu result%s", n.rows,
+		    num_plural(n.rows));
 	}
 	if (n.hopeless)
-		str_printf(s, "%s%zu row%s too noisy to settle",
-		    s->len ? "; " : "", n.hopeless,
-		    n.hopeless == 1 ? " is" : "s are");
+		str_printf(s,
+		    "%sthis machine is too noisy to tell for %zu result%s",
+		    s->len ? "; " : "", n.hopeless, num_plural(n.hopeless));
 }
 
 static void
@@ -157,13 +157,16 @@ add_no_change(struct str *s, const struct comparison *c)
 	if (s->len)
 		return;
 	if (open)
-		str_printf(s, "not settled: %zu of %zu row%s", open,
-		    open + same, num_plural(open + same));
+		str_printf(s,
+		    "no slowdown shown; %zu of %zu result%s %s unclear", open,
+		    open + same, num_plural(open + same),
+		    open == 1 ? "is" : "are");
 	else if (same == 1)
-		str_add(s, "no change: the one row is within its margin");
+		str_add(s, "no change: the one result is within its margin");
 	else if (same)
 		str_printf(s,
-		    "no change: all %zu rows are within their margins", same);
+		    "no change: all %zu results are within their margins",
+		    same);
 	else
 		str_add(s, "nothing was judged");
 }

@@ -69,7 +69,7 @@ describe_lacking(
 		if (json_get(b, json_key(j)))
 			continue;
 		if (!any)
-			str_add(s, s->len ? "; " : "paired by what both say: ");
+			str_add(s, s->len ? "; " : "paired by common keys: ");
 		str_printf(s, any ? ", %s" : "%s", json_key(j));
 		any = true;
 	}

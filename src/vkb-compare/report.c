@@ -184,11 +184,11 @@ report_verdict(struct str *s, const struct row *r)
 		str_add(s, ", certain");
 	if (!isnan(r->visible))
 		str_printf(s,
-		    r->visible < .1 ? ", noise hides up to %.2g%%"
-				    : ", noise hides up to %.0f%%",
+		    r->visible < .1 ? ", changes below %.2g%% would be missed"
+				    : ", changes below %.0f%% would be missed",
 		    100 * r->visible);
 	else if (report_hopeless(r))
-		str_add(s, ", too noisy");
+		str_add(s, ", too noisy to tell");
 	if (!r->needed || report_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
@@ -223,7 +223,7 @@ report_counts(struct str *s, const struct comparison *c)
 		str_printf(s, "%s%zu waived", any ? ", " : "", c->waived);
 	else if (!any)
 		str_add(s, "nothing was judged");
-	str_printf(s, " (%zu row%s of %zu case%s)", rows, num_plural(rows),
+	str_printf(s, " (%zu result%s of %zu case%s)", rows, num_plural(rows),
 	    c->matched, num_plural(c->matched));
 }
 
@@ -297,7 +297,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s, "Paired by round (signed rank)");
 	else if (c->paired)
 		str_printf(s,
-		    "%zu of %zu rows paired by round (signed rank), the "
+		    "%zu of %zu results paired by round (signed rank), the "
 		    "others not paired (Mann-Whitney)",
 		    c->paired, rows);
 	else
@@ -306,29 +306,30 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    "(Mann-Whitney)");
 	if (c->lifted)
 		str_printf(s,
-		    ", p of %zu row%s by Mann-Whitney (signed ranks of so few "
-		    "rounds could not show one change among so many cases)",
+		    ", p of %zu result%s by Mann-Whitney (signed ranks of so "
+		    "few rounds could not show one change among so many cases)",
 		    c->lifted, num_plural(c->lifted));
-	str_printf(s, "; %s over %zu test%s, %g",
-	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
-	    num_plural(c->family), JUDGE_ALPHA);
+	str_printf(s, "; p-values corrected for %zu test%s (%s, level %g",
+	    c->family, num_plural(c->family),
+	    r->strict ? "Holm" : "Benjamini-Hochberg", JUDGE_ALPHA);
 	if (c->second && !r->strict)
 		str_printf(s,
-		    " (%zu of them, of CPU, memory and p99.9, weigh half)",
+		    "; %zu of them, of CPU, memory and p99.9, have half the "
+		    "weight",
 		    c->second);
-	str_addc(s, '.');
+	str_add(s, ").");
 	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += !isnan(c->rows[i].level);
 	if (looked)
 		str_printf(s,
-		    " %zu row%s of runs that were looked at as they came: p "
-		    "and intervals allow for all looks.",
+		    " %zu result%s of adaptive runs: p and intervals allow for "
+		    "all looks.",
 		    looked, num_plural(looked));
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;
 	if (c->ncanaries)
-		str_printf(s, " Canaries: %zu of %zu row%s held.", held,
+		str_printf(s, " Canaries: %zu of %zu result%s unchanged.", held,
 		    c->ncanaries, num_plural(c->ncanaries));
 }
 
@@ -361,8 +362,8 @@ report_notes(struct str *s, const struct row *r)
 				       : "assumed exact");
 	if (r->facts.alike.r > 0)
 		str_printf(&one,
-		    "%sneighbouring runs alike (lag-1 %.2f): worth %.1f and "
-		    "%.1f, so the interval is wider",
+		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
+		    "size %.1f and %.1f): the interval is wider",
 		    one.len ? ", " : "", r->facts.alike.r,
 		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
 	if (r->dropped)

@@ -18,10 +18,10 @@ static const struct {
     [VERDICT_REGRESSION] = {"fail", "A judged metric became worse."},
     [VERDICT_IMPROVEMENT] = {"informational", "A metric became better."},
     [VERDICT_DIFFERENT] = {"review",
-	"A metric of which neither more nor less is better changed."},
+	"A metric changed of which neither more nor less is better."},
     [VERDICT_EQUIVALENT] = {"pass",
 	"No change: the 90 % interval lies within the margin."},
-    [VERDICT_INCONCLUSIVE] = {"open", "Noise hides the answer."},
+    [VERDICT_INCONCLUSIVE] = {"open", "The runs are too noisy to tell."},
     [VERDICT_INSUFFICIENT] = {"open", "There are too few runs."},
 };
 

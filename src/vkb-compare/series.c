@@ -158,9 +158,8 @@ series_read(const char *const *files, size_t n)
 			continue;
 		}
 		if (record_is(rec, "summary"))
-			rc = err_fail("%s: a summary does not say in which "
-				      "order things ran: run records are "
-				      "needed",
+			rc = err_fail("%s: a summary does not have the order "
+				      "of its runs: give run records",
 			    jsonl_where(in));
 		else if (record_is(rec, "run") &&
 		    !(json_path(rec, "run.session") &&
@@ -176,7 +175,7 @@ series_read(const char *const *files, size_t n)
 	if (rc == 0 && s->n)
 		return s;
 	if (rc == 0)
-		err_say("there are no runs");
+		err_say("the input has no run records");
 	series_free(s);
 	return NULL;
 }

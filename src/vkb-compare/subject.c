@@ -97,8 +97,8 @@ subject_find(const struct cases *c, const char *name)
 		found = find_subject_by(c, name, kinds[i]);
 	if (found >= 0)
 		return found;
-	why = mem_printf(
-	    found == -1 ? "no subject is '%s'" : "'%s' means several subjects",
+	why = mem_printf(found == -1 ? "no subject matches '%s'"
+				     : "several subjects match '%s'",
 	    name);
 	list_subjects(c, why);
 	free(why);
@@ -113,7 +113,7 @@ subject_only(const struct cases *c, const char *what)
 	if (c->nsubjects == 1)
 		return 0;
 	why = mem_printf("%s: %s", what,
-	    c->nsubjects ? "several subjects: --baseline chooses one"
+	    c->nsubjects ? "several subjects; choose one with --baseline"
 			 : "no runs and no summaries");
 	if (c->nsubjects)
 		list_subjects(c, why);

@@ -137,7 +137,7 @@ warn_doubled(const struct comparison *c, report_line *say, void *arg)
 				n += cases_doubled(c->pairs[i].side[j]);
 		if (!(n > 0))
 			continue;
-		str_printf(&s, "%.0f run%s stood twice in the %s: counted once",
+		str_printf(&s, "%.0f run%s given twice in the %s: counted once",
 		    n, num_plural(n), side_names[j]);
 		send_line(say, arg, REPORT_NOTE, &s);
 	}
@@ -180,8 +180,10 @@ warn_lapses(const struct comparison *c, report_line *say, void *arg)
 			str_printf(&s, "%s: the waiver expired on %s: %s",
 			    l->rule, l->expires, l->reason);
 		else if (strcmp(l->what, "exceeded") == 0)
-			str_printf(&s, "%s: more than is waived: %s", l->rule,
-			    l->reason);
+			str_printf(&s,
+			    "%s: the regression exceeds its waiver: "
+			    "%s",
+			    l->rule, l->reason);
 		else
 			str_printf(&s, "%s: there is nothing to waive: %s",
 			    l->rule, l->reason);
@@ -221,7 +223,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	warn_doubled(c, say, arg);
 	if (c->short_history) {
 		str_printf(&s,
-		    "%zu row%s: the history is too short for a margin (%d "
+		    "%zu result%s: the history is too short for a margin (%d "
 		    "changes are needed)",
 		    c->short_history, num_plural(c->short_history),
 		    HISTORY_LEAST);

@@ -375,7 +375,7 @@ branch_since(const struct branch *h, const char *since)
 	if (date && any)
 		return (long)h->npoints;
 	if (date)
-		return err_fail("option '--since': no commit says its time");
+		return err_fail("option '--since': no commit has a time");
 	/* a commit of the line that was not measured */
 	if (ancestry_length(a) &&
 	    ancestry_find(a, since, NULL, &at) == ANCESTRY_LINE) {
@@ -385,7 +385,9 @@ branch_since(const struct branch *h, const char *since)
 		return (long)h->npoints;
 	}
 	return err_fail(
-	    "option '--since': '%s' is no commit of this history", since);
+	    "option '--since': '%s' is neither a commit of this history nor a "
+	    "date",
+	    since);
 }
 
 /* Sets *from to the index, on the line, of the first commit after point lo - 1.

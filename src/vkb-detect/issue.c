@@ -133,9 +133,7 @@ write_issue_change(struct str *s, const struct findings *all,
 	    num_plural(f->n[0]), f->n[1]);
 	if (!isnan(f->p))
 		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
-	str_add(s,
-	    ".\nIn brackets is the interval that holds the true change "
-	    "in 95 of 100 cases.\n");
+	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
 	str_free(&one);
@@ -160,15 +158,15 @@ write_issue_place(
 	size_t width = branch_width(b, g->lo, g->hi);
 	struct str one = {0};
 
-	str_add(s, "It is so since ");
+	str_add(s, "It changed at ");
 	write_commit(s, p);
 	if (p->time) {
-		str_printf(&one, " of %.10s", p->time);
+		str_printf(&one, " (%.10s)", p->time);
 		markup_markdown(s, one.s);
 		str_clear(&one);
 	}
 	if (width > 1)
-		str_printf(s, "; any of %zu commits may have done it", width);
+		str_printf(s, "; any of %zu commits may be the cause", width);
 	if (old && get_repository(&b->points[g->hi]))
 		str_printf(s,
 		    " ([what changed](https://github.com/%s/compare/%s...%s))",
@@ -191,26 +189,26 @@ write_issue_steps(
 	str_add(s, "\n**What to do**\n\n");
 	if (old)
 		str_printf(s,
-		    "- Measure both sides again, by turns, where it was "
-		    "measured:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
+		    "- Measure both sides again, interleaved, on the same "
+		    "machine:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
 		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
 		    "%.12s`\n",
 		    old->commit, last, old->commit);
 	else
 		str_add(s,
-		    "- Measure both sides again, by turns, where it was "
-		    "measured.\n");
+		    "- Measure both sides again, interleaved, on the same "
+		    "machine.\n");
 	if (branch_width(b, g->lo, g->hi) > 1)
 		str_add(s,
-		    "- Measure the commits between them: more of them "
-		    "tell which one it was.\n");
+		    "- Measure more of the commits between them, to find the "
+		    "cause.\n");
 	if (old)
 		str_printf(s,
 		    "- Read what changed: `git log -p %.12s..%.12s`\n",
 		    old->commit, last);
 	str_add(s,
-	    "- If it is the price of something, say so: a waiver with a "
-	    "reason and an end, vkb-policy(5).\n");
+	    "- If the cost is accepted, add a waiver with a reason and an "
+	    "expiry date: vkb-policy(5).\n");
 }
 
 void
@@ -230,7 +228,7 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
 	show_table(s, b, all, group, all->n, LIMIT - ROOM);
 	write_issue_steps(s, b, g);
 	str_printf(s,
-	    "\nThe key of this change is `%s`, also when more commits "
-	    "are known.\n",
+	    "\nThe key of this change is `%s`; it stays when more commits are "
+	    "measured.\n",
 	    g->key);
 }

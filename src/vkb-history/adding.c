@@ -147,7 +147,7 @@ load_target(struct adding *a, struct target *t)
 	if (!t->bad && jsonfile_text(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
-		err_say("'%s' stays as it is: nothing is added to it", path);
+		err_say("'%s' is not changed: mend it to add records", path);
 		a->rc = -1;
 	}
 }
@@ -284,7 +284,8 @@ report_added(const struct adding *a, size_t files, size_t added)
 		return;
 	for (size_t i = 0; i < names_count(a->others); i++)
 		str_printf(&s, "%s%s", i ? ", " : "", names_text(a->others, i));
-	err_say("%zu left out, of no commit: %s", a->left, s.s);
+	err_say("%zu record%s without a commit left out: %s", a->left,
+	    num_plural((double)a->left), s.s);
 	str_free(&s);
 }
 

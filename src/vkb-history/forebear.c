@@ -79,9 +79,9 @@ choose_older(struct choice *c, const struct forebear *f)
 	while (n > 0 && !is_entry_of(&c->shelf->v[n - 1], f->commit))
 		n--;
 	if (n == 0) {
-		err_say("commit '%s' was not measured, and what comes before "
-			"it only a repository knows (-C): the newest ones are "
-			"taken",
+		err_say(
+		    "commit '%s' was not measured: the newest commits are "
+		    "taken; name a repository with -C to take its ancestors",
 		    f->commit);
 		choose_newest(c);
 	}

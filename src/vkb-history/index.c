@@ -147,7 +147,7 @@ write_changes(struct str *s, const struct shelf *shelf,
 	if (spikes)
 		str_printf(s,
 		    "<p>%zu spike%s that went away %s in the <a "
-		    "href=\"" INDEX_COURSE "\">course of all cases</a>.</p>\n",
+		    "href=\"" INDEX_COURSE "\">trends</a>.</p>\n",
 		    spikes, num_plural((double)spikes),
 		    spikes == 1 ? "is" : "are");
 	if (kept)
@@ -167,7 +167,7 @@ write_changes(struct str *s, const struct shelf *shelf,
 	if (kept > MOST)
 		str_printf(s,
 		    "<p>And %zu older ones, in the <a href=\"" INDEX_COURSE
-		    "\">course of all cases</a>.</p>\n",
+		    "\">trends</a>.</p>\n",
 		    kept - MOST);
 	casename_free(names);
 	free(v);
@@ -220,9 +220,7 @@ index_page(struct str *s, const struct shelf *shelf,
 		write_day(s, shelf->v[0].time);
 		str_add(s, " to ");
 		write_day(s, shelf->v[shelf->n - 1].time);
-		str_add(s,
-		    ". <a href=\"" INDEX_COURSE
-		    "\">The course of all cases</a>");
+		str_add(s, ". <a href=\"" INDEX_COURSE "\">Trends</a>");
 	}
 	str_add(s, ".</p>\n");
 	write_changes(s, shelf, changes, nchanges);

@@ -284,8 +284,8 @@ add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
 		return 0;
 	}
 	if (!plain)
-		err_say("'%s' is passed over: give it to vkb-history add, or "
-			"another name",
+		err_say("'%s' is ignored for its name: add it with vkb-history "
+			"add, or rename it",
 		    e.path);
 	free_entry(&e);
 	return plain ? -1 : 0;

@@ -138,7 +138,7 @@ render_page(struct site *s, const char *name, const char *title,
 		argv[k++] = files[i];
 	if (call_program(argv, 0) < 0) {
 		json_del(s->is, name);
-		s->rc = err_fail("there is no page '%s'", path);
+		s->rc = err_fail("cannot make the page '%s'", path);
 	} else
 		s->made++;
 	free(argv);
@@ -199,7 +199,7 @@ detect_changes(
 	unlink(changes);
 	rc = call_program(argv, 1);
 	if (rc < 0)
-		s->rc = err_fail("the history could not be judged");
+		s->rc = err_fail("cannot find the changes of the history");
 	free(argv);
 	free(records);
 	free(text);
@@ -270,8 +270,7 @@ write_overview(struct site *s)
 		if (detect_changes(s, changes, files, n) == 0 &&
 		    access(changes, F_OK) == 0)
 			files[n++] = changes;
-		render_page(
-		    s, INDEX_COURSE, "The course of all cases", files, n);
+		render_page(s, INDEX_COURSE, "Trends", files, n);
 	}
 	write_index(s, changes);
 	free(changes);
@@ -354,14 +353,14 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 		    url);
 	if (is_same_folder(dir, out))
 		return err_fail(
-		    "the site wants a folder of its own, not '%s'", dir);
+		    "the site needs another folder than the history '%s'", dir);
 	lock = shelf_lock(out, true);
 	if (lock < 0)
 		return -1;
 	rc = render_all(&s, dir);
 	if (!quiet)
-		err_say("%zu page%s made, %zu as they were, %zu removed",
-		    s.made, num_plural((double)s.made), s.kept, s.gone);
+		err_say("%zu page%s made, %zu unchanged, %zu removed", s.made,
+		    num_plural((double)s.made), s.kept, s.gone);
 	close(lock);
 	return rc;
 }
