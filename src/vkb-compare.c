@@ -68,13 +68,13 @@ static const struct opt option_table[] = {
 	.choices = "ok|fail", .help = "pass or fail missing cases"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
+static const struct opt_prog program = {"vkb-compare", "[BASE] [FILE ...]",
     "Is the contender slower than the baseline?", option_table};
 
-static const char *const formats[] = {"text", "markdown", "jsonl", "csv",
+static const char *const format_names[] = {"text", "markdown", "jsonl", "csv",
     "junit", "openmetrics", "annotations", "sarif", NULL};
 
-static report_write *const writers[] = {report_text, report_markdown,
+static report_write *const report_writers[] = {report_text, report_markdown,
     report_jsonl, report_csv, report_junit, report_openmetrics,
     report_annotations, report_sarif};
 
@@ -152,7 +152,7 @@ static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
 {
 	for (size_t i = 0; i < n; i++) {
-		report_write *w = writers[out[i].format];
+		report_write *w = report_writers[out[i].format];
 
 		if (w == report_markdown || w == report_jsonl ||
 		    (w == report_text && o->shift))
@@ -190,7 +190,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		r.fails[VERDICT_INCONCLUSIVE] =
 		    is_answer(o->on_inconclusive, "fail");
 		r.fails_missing = is_answer(o->on_missing, "fail");
-		writers[out[i].format](&s, &r);
+		report_writers[out[i].format](&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
@@ -372,7 +372,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	int rc = 2, trouble;
 
 	if (make_rules(o, &r) < 0 ||
-	    !(out = output_list(&o->formats, formats, &nout)))
+	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
 	trouble = sides_read(&s, &o->baselines, args,
 	    shows_shifts(out, nout, o) ? SIDES_HISTS : SIDES_VALUES);
@@ -410,7 +410,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 	int rc = 2;
 
 	if (make_rules(o, &r) == 0 &&
-	    (out = output_list(&o->formats, formats, &n)) &&
+	    (out = output_list(&o->formats, format_names, &n)) &&
 	    sides_read(&s, &o->baselines, args, SIDES_SUBJECTS) == 0)
 		rc = sides_count(&s) ? 0 : 2;
 	rules_free(&r);
@@ -429,9 +429,9 @@ run_compare(void *opts, struct opt_args *args)
 	if (o->ci && !o->on_insufficient)
 		o->on_insufficient = "fail";
 	if (!args->n && !o->baselines.n && !o->calibrate)
-		return opt_usage(&prog, "no BASE, and no --baseline");
+		return opt_usage(&program, "no BASE, and no --baseline");
 	if (args->n < (o->baselines.n || o->calibrate ? 1 : 2) &&
-	    opt_stdin(&prog) < 0)
+	    opt_stdin(&program) < 0)
 		return -1;
 	if (o->check)
 		return check_sides(o, args);
@@ -443,5 +443,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run_compare);
+	return opt_main(&program, argc, argv, &o, run_compare);
 }

@@ -52,13 +52,13 @@ static const struct opt option_table[] = {
 	.help = "otava: accept changes of the mean from X (0)"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
+static const struct opt_prog program = {"vkb-detect", "[FILE ...]",
     "Where did a history change? Exit 1: a regression.", option_table};
 
-/* In the order of 'formats'. */
+/* In the order of 'format_names'. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };
 
-static const char *const formats[] = {
+static const char *const format_names[] = {
     "text", "markdown", "issue", "jsonl", NULL};
 
 static int
@@ -239,7 +239,7 @@ detect_changes(const struct opts *o, const struct opt_args *args)
 	long since;
 
 	if (make_rules(o, &r) < 0 ||
-	    !(out = output_list(&o->formats, formats, &nout)))
+	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
 	trouble = read_history(&b, o, args) < 0;
 	if (o->since) {
@@ -267,7 +267,7 @@ out:
 static int
 run_detect(void *opts, struct opt_args *args)
 {
-	if (!args->n && !uses_database(opts) && opt_stdin(&prog) < 0)
+	if (!args->n && !uses_database(opts) && opt_stdin(&program) < 0)
 		return -1;
 	return detect_changes(opts, args);
 }
@@ -277,5 +277,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run_detect);
+	return opt_main(&program, argc, argv, &o, run_detect);
 }

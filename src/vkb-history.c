@@ -42,7 +42,7 @@ static const struct opt option_table[] = {
 	.help = "prune: keep refs and labels like '[0-9]*'"},
     {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print errors only"}, {0}};
 
-static const struct opt_prog prog = {"vkb-history",
+static const struct opt_prog program = {"vkb-history",
     "add|prune|site|baseline DIR [FILE ... | OUT]",
     "Keep the history of a branch as files.", option_table};
 
@@ -53,7 +53,7 @@ do_add(const struct opts *o, const char *dir, char **v, size_t n)
 {
 	int lock, rc;
 
-	if (!n && opt_stdin(&prog) < 0)
+	if (!n && opt_stdin(&program) < 0)
 		return -1;
 	lock = shelf_lock(dir, true);
 	if (lock < 0)
@@ -144,7 +144,7 @@ run_history(void *dst, struct opt_args *args)
 	    : args->n < 2 ? "no DIR"
 			  : find_usage_error(o, v, args->n - 2);
 	if (why)
-		return opt_usage(&prog, why);
+		return opt_usage(&program, why);
 	return v->run(o, args->v[1], args->v + 2, args->n - 2);
 }
 
@@ -153,5 +153,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.keep = -1, .days = -1, .last = 1};
 
-	return opt_main(&prog, argc, argv, &o, run_history);
+	return opt_main(&program, argc, argv, &o, run_history);
 }

@@ -37,7 +37,7 @@ static const struct opt option_table[] = {
 	.help = "write a table for people instead of records"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-stats", "[FILE ...]",
+static const struct opt_prog program = {"vkb-stats", "[FILE ...]",
     "Summarise repetitions: run records in, summary records out.",
     option_table};
 
@@ -383,7 +383,7 @@ run_stats(void *opts, struct opt_args *args)
 	double wanted = 0;
 	int rc;
 
-	if (!args->n && opt_stdin(&prog) < 0)
+	if (!args->n && opt_stdin(&program) < 0)
 		return -1;
 	if (o->precision &&
 	    (num_percent(o->precision, &wanted) < 0 || !(wanted > 0)))
@@ -409,5 +409,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run_stats);
+	return opt_main(&program, argc, argv, &o, run_stats);
 }
