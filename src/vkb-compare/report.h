@@ -71,7 +71,7 @@ const struct row **report_order(const struct comparison *);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
-/* "1 regression, 5 equivalent (6 rows of 3 cases)" */
+/* "1 regression, 5 equivalent (6 results of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
