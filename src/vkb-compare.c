@@ -1,6 +1,6 @@
 /*
- * vkb-compare: summaries (or runs) of a contender against a baseline; a report
- * or delta records out. Exit 1: it is slower.
+ * vkb-compare: compares summaries (or runs) of a contender with those of a
+ * baseline and writes reports. Exit status 1: the contender is slower.
  */
 #include "err.h"
 #include "num.h"
@@ -34,52 +34,52 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
-	.help = "in the input: label, ref, commit, version; repeatable"},
+	.help = "name a subject of the input: label, ref, commit, version; "
+		"repeatable"},
     {0, "check-sides", OPT_FLAG, AT(check),
-	.help =
-	    "only check that the subjects are found; build records will do"},
+	.help = "only check that the subjects are found; accept build records"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, jsonl, csv, junit, openmetrics, "
-		"annotations, sarif; repeatable"},
+	.help = "write text (default), markdown, jsonl, csv, junit, "
+		"openmetrics, annotations, sarif; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "all, latency, or names with commas"},
+	.help = "judge all, latency, or a list of metrics: A,B"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
-	.help = "what does not count as a change: 2%, +10%, auto"},
+	.help = "ignore changes up to N%: 2%, +10%, auto; repeatable"},
     {0, "history", OPT_LIST, AT(history), "FILE",
-	.help = "runs of earlier subjects, in order; repeatable"},
+	.help = "read runs of earlier subjects, in order; repeatable"},
     {0, "canary", OPT_LIST, AT(canaries), "CASE",
-	.help = "must not change, or nothing is judged; repeatable"},
+	.help = "refuse the comparison if CASE changed; repeatable"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
-	.help = "margins, classes and waivers: vkb-policy(5)"},
+	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
-	.help = "Holm instead of Benjamini-Hochberg"},
+	.help = "correct p-values by Holm, not by Benjamini-Hochberg"},
     {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
-	.max = 1000, .help = "false alarms of this machine, with RUNS a side"},
-    {0, "ci", OPT_FLAG, AT(ci), .help = "what was not measured fails"},
+	.max = 1000, .help = "measure the false alarms with RUNS a side"},
+    {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},
     {0, "shift", OPT_FLAG, AT(shift),
-	.help = "text: how the percentiles of latencies moved"},
+	.help = "text: show how the latency percentiles moved"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
-	.choices = "ok|fail", .help = "where there are too few runs"},
+	.choices = "ok|fail", .help = "pass or fail too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
-	.choices = "ok|fail", .help = "where the noise hides the answer"},
+	.choices = "ok|fail", .help = "pass or fail unclear results"},
     {0, "on-missing", OPT_CHOICE, AT(on_missing), "ANSWER",
-	.choices = "ok|fail", .help = "where the contender lacks a case"},
+	.choices = "ok|fail", .help = "pass or fail missing cases"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-compare", "[BASE] [FILE ...]",
-    "Is the contender slower than the baseline?", table};
+static const struct opt_prog program = {"vkb-compare", "[BASE] [FILE ...]",
+    "Is the contender slower than the baseline?", option_table};
 
-static const char *const formats[] = {"text", "markdown", "jsonl", "csv",
+static const char *const format_names[] = {"text", "markdown", "jsonl", "csv",
     "junit", "openmetrics", "annotations", "sarif", NULL};
 
-static report_write *const writers[] = {report_text, report_markdown,
+static report_write *const report_writers[] = {report_text, report_markdown,
     report_jsonl, report_csv, report_junit, report_openmetrics,
     report_annotations, report_sarif};
 
 static int
-margin_of(const char *s, struct margin *m)
+parse_margin(const char *s, struct margin *m)
 {
 	const char *eq = strrchr(s, '=');
 
@@ -96,13 +96,14 @@ margin_of(const char *s, struct margin *m)
 }
 
 static int
-rules_of(const struct opts *o, struct rules *r)
+make_rules(const struct opts *o, struct rules *r)
 {
 
 	*r = (struct rules){.metrics = o->metrics, .strict = o->strict};
 	r->margins = mem_array(o->margins.n + 1, sizeof *r->margins);
 	for (size_t i = 0; i < o->margins.n; i++)
-		if (margin_of(o->margins.v[i], &r->margins[r->nmargins++]) < 0)
+		if (parse_margin(o->margins.v[i], &r->margins[r->nmargins++]) <
+		    0)
 			return -1;
 	if (clock_today(r->today, getenv("SOURCE_DATE_EPOCH")) < 0)
 		return -1;
@@ -130,13 +131,13 @@ rules_free(struct rules *r)
 }
 
 static bool
-is(const char *answer, const char *want)
+is_answer(const char *answer, const char *want)
 {
 	return answer && strcmp(answer, want) == 0;
 }
 
 static void
-terminal(bool *colour, size_t *width)
+query_terminal(bool *colour, size_t *width)
 {
 	const char *no_colour = getenv("NO_COLOR");
 	struct winsize size;
@@ -146,12 +147,12 @@ terminal(bool *colour, size_t *width)
 		*width = size.ws_col;
 }
 
-/* Histograms are read where something shows them. */
+/* Does an output show shifts? Only then are histograms read. */
 static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
 {
 	for (size_t i = 0; i < n; i++) {
-		report_write *w = writers[out[i].format];
+		report_write *w = report_writers[out[i].format];
 
 		if (w == report_markdown || w == report_jsonl ||
 		    (w == report_text && o->shift))
@@ -161,7 +162,7 @@ shows_shifts(const struct output *out, size_t n, const struct opts *o)
 }
 
 static int
-report(const struct output *out, size_t nout, const struct comparison *c,
+write_reports(const struct output *out, size_t nout, const struct comparison *c,
     size_t n, const struct rules *rules, const struct opts *o)
 {
 	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
@@ -172,7 +173,7 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 	for (size_t i = 0; i < n; i++)
 		rc |= shifts_new(&shifts[i], &c[i]);
 	if (isatty(STDOUT_FILENO))
-		terminal(&colour, &width);
+		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
 		    .shifts = shifts,
@@ -184,10 +185,12 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 		struct str s = {0};
 
 		r.fails[VERDICT_REGRESSION] = true;
-		r.fails[VERDICT_INSUFFICIENT] = is(o->on_insufficient, "fail");
-		r.fails[VERDICT_INCONCLUSIVE] = is(o->on_inconclusive, "fail");
-		r.fails_missing = is(o->on_missing, "fail");
-		writers[out[i].format](&s, &r);
+		r.fails[VERDICT_INSUFFICIENT] =
+		    is_answer(o->on_insufficient, "fail");
+		r.fails[VERDICT_INCONCLUSIVE] =
+		    is_answer(o->on_inconclusive, "fail");
+		r.fails_missing = is_answer(o->on_missing, "fail");
+		report_writers[out[i].format](&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
@@ -197,9 +200,10 @@ report(const struct output *out, size_t nout, const struct comparison *c,
 	return rc;
 }
 
-/* 1: slower, or what the options call so; 2: no answer. */
+/* Returns the exit status: 1 if the contender is slower or an option makes
+ * another outcome fail, 2 if there is no answer. */
 static int
-answer(const struct comparison *c, size_t n, const struct opts *o)
+decide_status(const struct comparison *c, size_t n, const struct opts *o)
 {
 	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
 	size_t waived = 0;
@@ -216,11 +220,13 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		failed += c[i].failed_runs;
 	}
 	if (count[VERDICT_REGRESSION] ||
-	    (count[VERDICT_INSUFFICIENT] && is(o->on_insufficient, "fail")) ||
-	    (count[VERDICT_INCONCLUSIVE] && is(o->on_inconclusive, "fail")) ||
-	    (missing && is(o->on_missing, "fail")))
+	    (count[VERDICT_INSUFFICIENT] &&
+		is_answer(o->on_insufficient, "fail")) ||
+	    (count[VERDICT_INCONCLUSIVE] &&
+		is_answer(o->on_inconclusive, "fail")) ||
+	    (missing && is_answer(o->on_missing, "fail")))
 		return 1;
-	/* vkb-load may stand in front of a pipe, where its status is lost. */
+	/* The status of a vkb-load in front of a pipe is lost. */
 	if (failed > 0) {
 		err_say("%.0f run%s of the contender failed", failed,
 		    num_plural(failed));
@@ -232,12 +238,12 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 		return 2;
 	}
 	if (!rows && !waived) {
-		err_say("nothing was judged: no gate is on both sides "
+		err_say("nothing was judged: no gate metric is on both sides "
 			"(--metrics NAME,... judges others)");
 		return 2;
 	}
 	if (rows && count[VERDICT_INSUFFICIENT] == rows &&
-	    !is(o->on_insufficient, "ok")) {
+	    !is_answer(o->on_insufficient, "ok")) {
 		err_say("nothing was judged: fewer than %d runs a side "
 			"everywhere ('--on-insufficient ok' lets it pass)",
 		    VERDICT_RUNS);
@@ -247,7 +253,7 @@ answer(const struct comparison *c, size_t n, const struct opts *o)
 }
 
 static struct comparison *
-compare(const struct sides *s, const struct rules *r, size_t *n)
+compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 {
 	const struct cases *other = sides_contenders(s);
 	struct comparison *c =
@@ -264,9 +270,9 @@ compare(const struct sides *s, const struct rules *r, size_t *n)
 	return c;
 }
 
-/* Exit 2, whatever else: the machine is not what it was. */
+/* Returns -1 if a canary changed: then the exit status is 2. */
 static int
-canaries(
+check_canaries(
     struct comparison *c, size_t n, const struct opts *o, const struct rules *r)
 {
 	int rc = 0;
@@ -277,7 +283,7 @@ canaries(
 }
 
 static bool
-seen(const struct comparison *c, size_t n, const char *name)
+is_known_metric(const struct comparison *c, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < c[i].nrows; k++)
@@ -290,9 +296,9 @@ seen(const struct comparison *c, size_t n, const char *name)
 	return false;
 }
 
-/* Metrics that were asked for and are nowhere: a slip, said. */
+/* Returns -1, after reporting it, if an option names an unknown metric. */
 static int
-names_known(const struct rules *r, const struct comparison *c, size_t n)
+check_metric_names(const struct rules *r, const struct comparison *c, size_t n)
 {
 	const char *s = r->metrics;
 	int rc = 0;
@@ -304,7 +310,7 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 
 		len = strcspn(s, ",");
 		name = mem_strn(s, len);
-		if (!seen(c, n, name))
+		if (!is_known_metric(c, n, name))
 			rc = err_fail("option '--metrics': no case that is on "
 				      "both sides has '%s'",
 			    name);
@@ -313,7 +319,7 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 	for (size_t i = 0; i < r->nmargins; i++) {
 		const char *name = r->margins[i].name;
 
-		if (name && !metric_find(name) && !seen(c, n, name))
+		if (name && !metric_find(name) && !is_known_metric(c, n, name))
 			rc = err_fail(
 			    "option '--margin': no metric is called '%s'",
 			    name);
@@ -321,9 +327,9 @@ names_known(const struct rules *r, const struct comparison *c, size_t n)
 	return rc;
 }
 
-/* Runs of one build: what the rules make of them. */
+/* --calibrate: judges runs of one build against each other. */
 static int
-calibration(const struct opts *o, const struct opt_args *args)
+run_calibration(const struct opts *o, const struct opt_args *args)
 {
 	static const char *const names[] = {"text", "policy", NULL};
 	struct rules r = {0};
@@ -332,7 +338,8 @@ calibration(const struct opts *o, const struct opt_args *args)
 	size_t n = 0;
 	int rc = 2;
 
-	if (rules_of(o, &r) < 0 || !(out = output_list(&o->formats, names, &n)))
+	if (make_rules(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, names, &n)))
 		goto out;
 	c = calibrate(
 	    (const char *const *)args->v, args->n, (size_t)o->calibrate, &r);
@@ -355,7 +362,7 @@ out:
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+compare_files(const struct opts *o, const struct opt_args *args)
 {
 	struct rules r = {0};
 	struct sides s = {0};
@@ -364,8 +371,8 @@ run(const struct opts *o, const struct opt_args *args)
 	size_t n = 0, nout = 0;
 	int rc = 2, trouble;
 
-	if (rules_of(o, &r) < 0 ||
-	    !(out = output_list(&o->formats, formats, &nout)))
+	if (make_rules(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
 	trouble = sides_read(&s, &o->baselines, args,
 	    shows_shifts(out, nout, o) ? SIDES_HISTS : SIDES_VALUES);
@@ -373,12 +380,12 @@ run(const struct opts *o, const struct opt_args *args)
 		goto out;
 	if (!sides_count(&s))
 		goto out;
-	c = compare(&s, &r, &n);
-	trouble |= names_known(&r, c, n) < 0;
-	rc = answer(c, n, o);
-	if (canaries(c, n, o, &r) < 0)
+	c = compare_sides(&s, &r, &n);
+	trouble |= check_metric_names(&r, c, n) < 0;
+	rc = decide_status(c, n, o);
+	if (check_canaries(c, n, o, &r) < 0)
 		rc = 2;
-	if (report(out, nout, c, n, &r, o) < 0)
+	if (write_reports(out, nout, c, n, &r, o) < 0)
 		rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -392,7 +399,7 @@ out:
 	return rc;
 }
 
-/* Before there is anything to compare: would the sides be found? */
+/* --check-sides: returns 0 if both sides are found. */
 static int
 check_sides(const struct opts *o, const struct opt_args *args)
 {
@@ -402,8 +409,8 @@ check_sides(const struct opts *o, const struct opt_args *args)
 	size_t n = 0;
 	int rc = 2;
 
-	if (rules_of(o, &r) == 0 &&
-	    (out = output_list(&o->formats, formats, &n)) &&
+	if (make_rules(o, &r) == 0 &&
+	    (out = output_list(&o->formats, format_names, &n)) &&
 	    sides_read(&s, &o->baselines, args, SIDES_SUBJECTS) == 0)
 		rc = sides_count(&s) ? 0 : 2;
 	rules_free(&r);
@@ -413,7 +420,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_compare(void *opts, struct opt_args *args)
 {
 	struct opts *o = opts;
 
@@ -422,13 +429,13 @@ start(void *opts, struct opt_args *args)
 	if (o->ci && !o->on_insufficient)
 		o->on_insufficient = "fail";
 	if (!args->n && !o->baselines.n && !o->calibrate)
-		return opt_usage(&prog, "no BASE, and no --baseline");
+		return opt_usage(&program, "no BASE, and no --baseline");
 	if (args->n < (o->baselines.n || o->calibrate ? 1 : 2) &&
-	    opt_stdin(&prog) < 0)
+	    opt_stdin(&program) < 0)
 		return -1;
 	if (o->check)
 		return check_sides(o, args);
-	return (o->calibrate ? calibration : run)(o, args);
+	return (o->calibrate ? run_calibration : compare_files)(o, args);
 }
 
 int
@@ -436,5 +443,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&program, argc, argv, &o, run_compare);
 }

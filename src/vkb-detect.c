@@ -1,6 +1,6 @@
 /*
- * vkb-detect: a history of runs or summaries in; where it changed out, as a
- * report or change records. Exit 1: a regression.
+ * vkb-detect: finds the changes in a history of runs or summaries and writes
+ * reports or change records. Exit status 1: there is a regression.
  */
 #include "changepoint.h"
 #include "err.h"
@@ -27,49 +27,49 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "text (default), markdown, issue, jsonl; repeatable"},
+	.help = "write text (default), markdown, issue, jsonl; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "all, latency, or names with commas"},
+	.help = "judge all, latency, or a list of metrics: A,B"},
     {0, "database", OPT_STR, AT(database), "CONNINFO",
-	.help = "read runs of PostgreSQL, as vkb-pgpush"},
+	.help = "read runs from PostgreSQL, as vkb-pgpush --export"},
     {0, "table", OPT_STR, AT(table), "ID",
-	.help = "of PostgreSQL: core (default), tag or a module"},
+	.help = "read core (default), tag or a module from PostgreSQL"},
     {0, "since", OPT_STR, AT(since), "COMMIT|DATE",
-	.help = "only regressions from there on count"},
+	.help = "count only regressions at or after this"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
-	.help = "margins, classes and waivers: vkb-policy(5)"},
+	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "latest", OPT_INT, AT(latest), "N", .min = 1, .max = 1000,
-	.help = "the newest commit against the N before it"},
+	.help = "compare the newest commit with the N before it"},
     {0, "compat", OPT_CHOICE, AT(compat), "PROGRAM", .choices = "otava",
-	.help = "the change points of another program"},
+	.help = "find the change points of another program"},
     {0, "window", OPT_INT, AT(window), "N", .min = 2, .max = 1000,
-	.help = "of otava: points of a window (50)"},
+	.help = "otava: use windows of N points (50)"},
     {0, "p", OPT_REAL, AT(p), "P", .min = 1e-9, .max = .5,
-	.help = "of otava: largest p of a change (0.001)"},
+	.help = "otava: accept changes with p up to P (0.001)"},
     {0, "magnitude", OPT_REAL, AT(magnitude), "X", .max = 100,
-	.help = "of otava: least change of the mean (0)"},
+	.help = "otava: accept changes of the mean from X (0)"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-detect", "[FILE ...]",
-    "Where did a history change? Exit 1: a regression.", table};
+static const struct opt_prog program = {"vkb-detect", "[FILE ...]",
+    "Where did a history change? Exit 1: a regression.", option_table};
 
-/* In the order of the names. */
+/* In the order of 'format_names'. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };
 
-static const char *const formats[] = {
+static const char *const format_names[] = {
     "text", "markdown", "issue", "jsonl", NULL};
 
 static int
-rules_of(const struct opts *o, struct finding_rules *r)
+make_rules(const struct opts *o, struct finding_rules *r)
 {
 	*r = (struct finding_rules){.metrics = o->metrics,
 	    .latest = (size_t)o->latest,
 	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
 	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
 		return err_fail("options '--window', '--p' and '--magnitude' "
-				"are of '--compat otava'");
+				"need '--compat otava'");
 	if (o->compat && o->latest)
 		return err_fail(
 		    "options '--latest' and '--compat' exclude each other");
@@ -87,9 +87,10 @@ rules_of(const struct opts *o, struct finding_rules *r)
 	return 0;
 }
 
-/* One after the other; into a folder, each in a file of its key. */
+/* Writes all issues to one file, or into a folder, each to a file named by its
+ * key. */
 static int
-issues(const struct output *o, const struct branch *b,
+write_issues(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
 {
 	bool folder = o->file && str_ends(o->file, "/");
@@ -122,7 +123,7 @@ issues(const struct output *o, const struct branch *b,
 }
 
 static int
-report(const struct output *o, const struct branch *b,
+write_report(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
 {
 	struct str s = {0};
@@ -139,7 +140,7 @@ report(const struct output *o, const struct branch *b,
 		show_markdown(&s, b, all, r);
 		break;
 	case FORMAT_ISSUE:
-		return issues(o, b, all, r);
+		return write_issues(o, b, all, r);
 	case FORMAT_JSONL:
 		show_jsonl(&s, b, all);
 		break;
@@ -149,9 +150,9 @@ report(const struct output *o, const struct branch *b,
 	return rc;
 }
 
-/* Metrics that were asked for and are nowhere: a slip, said. */
+/* Returns -1, after reporting it, if --metrics names an unknown metric. */
 static int
-names_known(const char *what, const struct branch *b)
+check_metric_names(const char *what, const struct branch *b)
 {
 	int rc = 0;
 
@@ -171,9 +172,10 @@ names_known(const char *what, const struct branch *b)
 	return rc;
 }
 
-/* 1: a regression that counts; 2: no answer. */
+/* Returns the exit status: 1 if a regression counts, 2 if there is no answer.
+ */
 static int
-answer(const struct branch *b, const struct findings *all,
+decide_status(const struct branch *b, const struct findings *all,
     const struct finding_rules *r)
 {
 	size_t judged = 0;
@@ -182,8 +184,8 @@ answer(const struct branch *b, const struct findings *all,
 		if (finding_counts(&all->v[i]))
 			return 1;
 	if (!all->series) {
-		err_say("no metric to look at in %zu commit%s", b->npoints,
-		    num_plural(b->npoints));
+		err_say("nothing was judged: no metric in %zu commit%s",
+		    b->npoints, num_plural(b->npoints));
 		return 2;
 	}
 	for (size_t i = 0; i < VERDICTS; i++)
@@ -199,23 +201,24 @@ answer(const struct branch *b, const struct findings *all,
 }
 
 static bool
-stored(const struct opts *o)
+uses_database(const struct opts *o)
 {
 	return o->database || o->table;
 }
 
-/* The database, and files; without either stdin. */
+/* Reads the database and the files; without either, stdin. */
 static int
-read_all(struct branch *b, const struct opts *o, const struct opt_args *args)
+read_history(
+    struct branch *b, const struct opts *o, const struct opt_args *args)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct jsonl *in;
 	int rc = 0;
 
 	branch_begin(b, tmp && *tmp ? tmp : "/tmp");
-	if (stored(o))
+	if (uses_database(o))
 		rc = stored_read(b, o->database, o->table);
-	if (args->n || !stored(o)) {
+	if (args->n || !uses_database(o)) {
 		in = jsonl_open((const char *const *)args->v, args->n);
 		rc |= branch_read(b, in);
 		jsonl_close(in);
@@ -225,7 +228,7 @@ read_all(struct branch *b, const struct opts *o, const struct opt_args *args)
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+detect_changes(const struct opts *o, const struct opt_args *args)
 {
 	struct finding_rules r = {0};
 	struct branch b = {0};
@@ -235,21 +238,21 @@ run(const struct opts *o, const struct opt_args *args)
 	int rc = 2, trouble;
 	long since;
 
-	if (rules_of(o, &r) < 0 ||
-	    !(out = output_list(&o->formats, formats, &nout)))
+	if (make_rules(o, &r) < 0 ||
+	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
-	trouble = read_all(&b, o, args) < 0;
+	trouble = read_history(&b, o, args) < 0;
 	if (o->since) {
 		since = branch_since(&b, o->since);
 		if (since < 0)
 			goto out;
 		r.since = (size_t)since;
 	}
-	trouble |= names_known(o->metrics, &b) < 0;
+	trouble |= check_metric_names(o->metrics, &b) < 0;
 	trouble |= finding_all(&all, &b, &r) < 0;
-	rc = answer(&b, &all, &r);
+	rc = decide_status(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)
-		if (report(&out[i], &b, &all, &r) < 0)
+		if (write_report(&out[i], &b, &all, &r) < 0)
 			rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -262,11 +265,11 @@ out:
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_detect(void *opts, struct opt_args *args)
 {
-	if (!args->n && !stored(opts) && opt_stdin(&prog) < 0)
+	if (!args->n && !uses_database(opts) && opt_stdin(&program) < 0)
 		return -1;
-	return run(opts, args);
+	return detect_changes(opts, args);
 }
 
 int
@@ -274,5 +277,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&program, argc, argv, &o, run_detect);
 }

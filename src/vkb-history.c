@@ -1,7 +1,7 @@
 /*
- * vkb-history: a folder of JSON lines as the history of a branch, for people
- * without a database. Reads records of any kind; writes a file for each commit,
- * a static site, or the runs to compare with.
+ * vkb-history: keeps the history of a branch in a folder of JSON lines, a file
+ * for each commit, without a database. Adds and prunes records, and writes a
+ * static site or the runs to compare with.
  */
 #include "err.h"
 #include "opt.h"
@@ -25,26 +25,26 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(repo), "DIR",
-	.help = "baseline: a repository that has the commit"},
+	.help = "baseline: take ancestors by this repository"},
     {0, "commit", OPT_STR, AT(commit), "COMMIT",
-	.help = "baseline: of this commit"},
+	.help = "baseline: print that of this commit"},
     {0, "last", OPT_INT, AT(last), "N", .min = 1, .max = 1e6,
-	.help = "baseline: so many commits (1)"},
+	.help = "baseline: print N commits (1)"},
     {0, "commit-url", OPT_STR, AT(url), "URL",
-	.help = "site: a commit's page is this and its id"},
+	.help = "site: link each commit to URL and its id"},
     {0, "keep", OPT_INT, AT(keep), "N", .min = 0, .max = 1e9,
-	.help = "prune: but the newest N commits"},
+	.help = "prune: keep the newest N commits"},
     {0, "days", OPT_REAL, AT(days), "N", .min = 0, .max = 1e6,
-	.help = "prune: what was last measured before that"},
+	.help = "prune: keep runs of the last N days"},
     {0, "except", OPT_STR, AT(except), "PATTERN",
-	.help = "prune: not refs and labels like '[0-9]*'"},
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"}, {0}};
+	.help = "prune: keep refs and labels like '[0-9]*'"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print errors only"}, {0}};
 
-static const struct opt_prog prog = {"vkb-history",
+static const struct opt_prog program = {"vkb-history",
     "add|prune|site|baseline DIR [FILE ... | OUT]",
-    "Keeps the history of a branch as files.", table};
+    "Keep the history of a branch as files.", option_table};
 
 typedef int operation(const struct opts *, const char *dir, char **v, size_t n);
 
@@ -53,7 +53,7 @@ do_add(const struct opts *o, const char *dir, char **v, size_t n)
 {
 	int lock, rc;
 
-	if (!n && opt_stdin(&prog) < 0)
+	if (!n && opt_stdin(&program) < 0)
 		return -1;
 	lock = shelf_lock(dir, true);
 	if (lock < 0)
@@ -93,7 +93,7 @@ do_baseline(const struct opts *o, const char *dir, char **v, size_t n)
 static const struct verb {
 	const char *name;
 	operation *run;
-	size_t least, most; /* operands behind DIR */
+	size_t least, most; /* operands after DIR */
 } verbs[] = {
     {"add", do_add, 0, (size_t)-1},
     {"prune", do_prune, 0, 0},
@@ -102,7 +102,7 @@ static const struct verb {
 };
 
 static const struct verb *
-verb_of(const char *name)
+find_verb(const char *name)
 {
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (strcmp(verbs[i].name, name) == 0)
@@ -110,9 +110,9 @@ verb_of(const char *name)
 	return NULL;
 }
 
-/* What does not go together; NULL: all is well. */
+/* Returns what is wrong with the options or operands; NULL: nothing. */
 static const char *
-wrong(const struct opts *o, const struct verb *v, size_t n)
+find_usage_error(const struct opts *o, const struct verb *v, size_t n)
 {
 	bool pruned = o->keep >= 0 || o->days >= 0;
 
@@ -123,28 +123,28 @@ wrong(const struct opts *o, const struct verb *v, size_t n)
 	if ((pruned || o->except) && v->run != do_prune)
 		return "--keep, --days and --except are for prune";
 	if (!pruned && v->run == do_prune)
-		return "prune wants --keep or --days";
+		return "prune needs --keep or --days";
 	if ((o->commit || o->repo || o->last != 1) && v->run != do_baseline)
 		return "-C, --commit and --last are for baseline";
 	if (o->repo && !o->commit)
-		return "-C wants --commit";
+		return "-C needs --commit";
 	if (o->url && v->run != do_site)
 		return "--commit-url is for site";
 	return NULL;
 }
 
 static int
-run(void *dst, struct opt_args *args)
+run_history(void *dst, struct opt_args *args)
 {
 	const struct opts *o = dst;
-	const struct verb *v = args->n ? verb_of(args->v[0]) : NULL;
+	const struct verb *v = args->n ? find_verb(args->v[0]) : NULL;
 	const char *why;
 
-	why = !v          ? "add, prune, site or baseline?"
+	why = !v          ? "the first operand is add, prune, site or baseline"
 	    : args->n < 2 ? "no DIR"
-			  : wrong(o, v, args->n - 2);
+			  : find_usage_error(o, v, args->n - 2);
 	if (why)
-		return opt_usage(&prog, why);
+		return opt_usage(&program, why);
 	return v->run(o, args->v[1], args->v + 2, args->n - 2);
 }
 
@@ -153,5 +153,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.keep = -1, .days = -1, .last = 1};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&program, argc, argv, &o, run_history);
 }

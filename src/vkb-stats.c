@@ -1,6 +1,6 @@
 /*
- * vkb-stats: run records in, summary records out. Summaries pass, so do types
- * it does not know; --text writes a table for people instead.
+ * vkb-stats: makes summary records of run records. Summaries and records of
+ * other types are copied; --text writes a table for people instead.
  */
 #include "casename.h"
 #include "err.h"
@@ -21,26 +21,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SPILL (16 * 1048576) /* bytes of values in memory */
-#define BUSY 10 /* percent of all CPUs, by neither client nor servers */
-#define FAR 10  /* modified z of a run that had another cause than noise */
+#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
+#define BUSY 10              /* percent of all CPUs used by other processes */
+#define FAR 10 /* modified z of an outlier that noise does not explain */
 
 struct opts {
 	const char *precision;
 	bool text;
 };
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'p', "precision", OPT_STR, offsetof(struct opts, precision), "N%",
-	.help = "say how many more runs make the median this precise"},
+	.help = "tell how many more runs make the median this precise"},
     {'t', "text", OPT_FLAG, offsetof(struct opts, text),
 	.help = "write a table for people instead of records"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-stats", "[FILE ...]",
-    "Summarise repetitions: run records in, summary records out.", table};
+static const struct opt_prog program = {"vkb-stats", "[FILE ...]",
+    "Summarise repetitions: run records in, summary records out.",
+    option_table};
 
-/* Summaries with the text they are ordered by, as summary.h orders them. */
+/* A summary with its sort key, in the order of summary.h. */
 struct line {
 	char *key;
 	struct json *rec;
@@ -52,7 +53,7 @@ struct lines {
 };
 
 static int
-by_key(const void *a, const void *b)
+compare_lines(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 	int c = strverscmp(x->key, y->key); /* 64 before 4096 */
@@ -68,9 +69,9 @@ by_key(const void *a, const void *b)
 	return c;
 }
 
-/* 'rec' is taken. */
+/* Takes 'rec'. */
 static void
-keep(struct lines *l, struct json *rec)
+keep_summary(struct lines *l, struct json *rec)
 {
 	struct str key = {0};
 
@@ -82,7 +83,7 @@ keep(struct lines *l, struct json *rec)
 }
 
 static void
-lines_free(struct lines *l)
+free_lines(struct lines *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->v[i].key);
@@ -92,9 +93,9 @@ lines_free(struct lines *l)
 	*l = (struct lines){0};
 }
 
-/* A table needs none of the values. */
+/* Removes what a table does not need. */
 static void
-strip(struct json *rec)
+strip_values(struct json *rec)
 {
 	struct json *m = json_first(json_get(rec, "metrics"));
 
@@ -107,9 +108,9 @@ strip(struct json *rec)
 	json_del(rec, "quantiles");
 }
 
-/* 0, or -1 where something could not be read or written. */
+/* Returns -1, after reporting it, if something could not be read or written. */
 static int
-collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
+collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 {
 	struct json *rec;
 	int rc = 0, got;
@@ -121,8 +122,8 @@ collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 		}
 		if (record_is(rec, "summary")) {
 			if (text)
-				strip(rec);
-			keep(l, rec);
+				strip_values(rec);
+			keep_summary(l, rec);
 			continue;
 		}
 		if (!text && jsonl_write(STDOUT_FILENO, rec) < 0) {
@@ -135,16 +136,16 @@ collect(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 }
 
 static void
-note(struct str *s, const char *text)
+add_note(struct str *s, const char *text)
 {
 	if (s->len)
 		str_add(s, ", ");
 	str_add(s, text);
 }
 
-/* What the course of the runs, and in them, says of the throughput. */
+/* Adds notes on trends of the throughput, over the runs and within them. */
 static void
-course_notes(struct str *s, const struct json *rec)
+add_trend_notes(struct str *s, const struct json *rec)
 {
 	const struct json *m = json_path(rec, "metrics.rps");
 	const struct json *steady = json_get(rec, "steady");
@@ -167,14 +168,14 @@ course_notes(struct str *s, const struct json *rec)
 		    one.len ? ", " : "", more, num_plural(more),
 		    100 * json_num(json_path(m, "precision.wanted"), 0));
 	if (one.len)
-		note(s, one.s);
+		add_note(s, one.s);
 	if (json_get_str(m, "advice"))
-		note(s, json_get_str(m, "advice"));
+		add_note(s, json_get_str(m, "advice"));
 	str_free(&one);
 }
 
 static bool
-far_off(const struct json *outliers)
+has_far_outlier(const struct json *outliers)
 {
 	const struct json *o = json_first(outliers);
 
@@ -185,7 +186,7 @@ far_off(const struct json *outliers)
 }
 
 static char *
-notes(const struct json *rec)
+make_notes(const struct json *rec)
 {
 	const struct json *outliers = json_path(rec, "metrics.rps.outliers");
 	const struct json *bound = json_get(rec, "bound");
@@ -195,37 +196,38 @@ notes(const struct json *rec)
 
 	if (failed > 0) {
 		str_printf(&one, "%.0f failed", failed);
-		note(&s, one.s);
+		add_note(&s, one.s);
 	}
 	if (json_get(rec, "doubled")) {
 		str_clear(&one);
 		str_printf(
 		    &one, "%.0f doubled", json_get_num(rec, "doubled", 0));
-		note(&s, one.s);
+		add_note(&s, one.s);
 	}
 	if (json_get_num(bound, "client", 0) > 0)
-		note(&s, "client-bound");
+		add_note(&s, "client-bound");
 	if (json_num(json_path(rec, "metrics.foreign_cpu_percent.median"), 0) >
 	    BUSY)
-		note(&s, "machine was busy");
+		add_note(&s, "machine was busy");
 	if (outliers) {
 		str_clear(&one);
 		str_printf(&one, "%zu outlier%s%s", json_len(outliers),
 		    num_plural(json_len(outliers)),
-		    !groups && far_off(outliers) ? ": check the machine" : "");
-		note(&s, one.s);
+		    !groups && has_far_outlier(outliers) ? ": check the machine"
+							 : "");
+		add_note(&s, one.s);
 	}
 	if (json_get(rec, "env_varied"))
-		note(&s, "environment varied");
+		add_note(&s, "environment varied");
 	if (groups)
-		note(&s, "two groups of runs");
-	course_notes(&s, rec);
+		add_note(&s, "two groups of runs");
+	add_trend_notes(&s, rec);
 	str_free(&one);
 	return str_take(&s);
 }
 
 static void
-number(struct table *t, const struct json *m, const char *key)
+add_number_cell(struct table *t, const struct json *m, const char *key)
 {
 	double v = json_get_num(m, key, NAN);
 	char buf[NUM_BUF];
@@ -234,7 +236,7 @@ number(struct table *t, const struct json *m, const char *key)
 }
 
 static void
-spread(struct table *t, const struct json *m)
+add_spread_cells(struct table *t, const struct json *m)
 {
 	const struct json *ci = json_get(m, "ci95");
 	double cv = json_get_num(m, "cv_percent", NAN);
@@ -250,7 +252,7 @@ spread(struct table *t, const struct json *m)
 }
 
 static void
-show(const struct lines *l)
+print_table(const struct lines *l)
 {
 	const struct json **configs = mem_array(l->n + 1, sizeof *configs);
 	const struct json **ok = mem_array(l->n + 1, sizeof *ok);
@@ -290,11 +292,11 @@ show(const struct lines *l)
 		free(text);
 		snprintf(n, sizeof n, "%.0f", json_get_num(rec, "n", 0));
 		table_cell(t, n);
-		number(t, json_get(m, "rps"), "median");
-		spread(t, json_get(m, "rps"));
-		number(t, json_get(m, "p50_latency_ms"), "median");
-		number(t, json_get(m, "p99_latency_ms"), "median");
-		text = notes(rec);
+		add_number_cell(t, json_get(m, "rps"), "median");
+		add_spread_cells(t, json_get(m, "rps"));
+		add_number_cell(t, json_get(m, "p50_latency_ms"), "median");
+		add_number_cell(t, json_get(m, "p99_latency_ms"), "median");
+		text = make_notes(rec);
 		table_cell(t, text);
 		free(text);
 	}
@@ -315,7 +317,7 @@ show(const struct lines *l)
 }
 
 static int
-finish_text(struct summary *s, struct lines *l)
+finish_table(struct summary *s, struct lines *l)
 {
 	int rc = 0;
 
@@ -323,19 +325,19 @@ finish_text(struct summary *s, struct lines *l)
 		struct json *rec = summary_brief(s, i);
 
 		if (rec)
-			keep(l, rec);
+			keep_summary(l, rec);
 		else
 			rc = -1;
 	}
 	if (l->n)
-		qsort(l->v, l->n, sizeof *l->v, by_key);
-	show(l);
+		qsort(l->v, l->n, sizeof *l->v, compare_lines);
+	print_table(l);
 	return rc;
 }
 
-/* Does the line stand before the summary. */
+/* Does the line come before summary 'i'? */
 static bool
-before(const struct line *x, struct summary *s, size_t i)
+is_before(const struct line *x, struct summary *s, size_t i)
 {
 	char *key = summary_key(s, i);
 	struct line y = {key, NULL};
@@ -343,24 +345,24 @@ before(const struct line *x, struct summary *s, size_t i)
 
 	if (c == 0) {
 		y.rec = summary_record(s, i);
-		c = y.rec ? by_key(x, &y) : 0;
+		c = y.rec ? compare_lines(x, &y) : 0;
 		json_free(y.rec);
 	}
 	free(key);
 	return c <= 0;
 }
 
-/* Merges what passes with what was made, one record at a time. */
+/* Writes copied and new summaries in one order, one record at a time. */
 static int
-finish(struct summary *s, struct lines *l)
+finish_records(struct summary *s, struct lines *l)
 {
 	size_t at = 0;
 	int rc = 0;
 
 	if (l->n)
-		qsort(l->v, l->n, sizeof *l->v, by_key);
+		qsort(l->v, l->n, sizeof *l->v, compare_lines);
 	for (size_t i = 0; i < summary_count(s) && rc == 0; i++) {
-		while (rc == 0 && at < l->n && before(&l->v[at], s, i))
+		while (rc == 0 && at < l->n && is_before(&l->v[at], s, i))
 			rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);
 		if (rc == 0)
 			rc = summary_write(s, i, STDOUT_FILENO);
@@ -371,7 +373,7 @@ finish(struct summary *s, struct lines *l)
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_stats(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	const char *dir = getenv("TMPDIR");
@@ -381,7 +383,7 @@ run(void *opts, struct opt_args *args)
 	double wanted = 0;
 	int rc;
 
-	if (!args->n && opt_stdin(&prog) < 0)
+	if (!args->n && opt_stdin(&program) < 0)
 		return -1;
 	if (o->precision &&
 	    (num_percent(o->precision, &wanted) < 0 || !(wanted > 0)))
@@ -393,10 +395,10 @@ run(void *opts, struct opt_args *args)
 	s = summary_new();
 	summary_want(s, wanted);
 	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
-	rc = collect(in, s, &l, o->text);
-	if ((o->text ? finish_text : finish)(s, &l) < 0)
+	rc = collect_records(in, s, &l, o->text);
+	if ((o->text ? finish_table : finish_records)(s, &l) < 0)
 		rc = -1;
-	lines_free(&l);
+	free_lines(&l);
 	summary_free(s);
 	jsonl_close(in);
 	return rc;
@@ -407,5 +409,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&program, argc, argv, &o, run_stats);
 }

@@ -96,7 +96,7 @@ test_same 'p50_latency_ms p99_latency_ms rps' \
   'the gates stay what they are'
 test_that '--strict: eight rounds are too few for nine tests' \
   vkb-compare --strict "$a" "$b"
-test_match 'Holm over 9 tests' .out 'says so'
+test_match 'corrected for 9 tests \(Holm' .out 'says so'
 test_match 'SET +rps .*inconclusive, needs 9 rounds' .out 'and how many would do'
 
 test_status 2 'a metric that nobody has' vkb-compare -m rps,rsp "$a" "$a"
@@ -137,7 +137,7 @@ test_same true "$(jq 'select(.metric) | .needed.runs > 100' deltas)" \
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'and what it can see'
 vkb-compare base new >text
-test_match 'inconclusive, noise hides up to 38%$' text \
+test_match 'inconclusive, changes below 38% would be missed$' text \
   'in words, and no advice that nobody could follow'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'
@@ -179,7 +179,7 @@ two() { # two LABEL CONFIG VALUE...: runs of any config
 two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 test_that 'a key that one side lacks' vkb-compare base new
-test_match "warning: SET: paired by what both say: keyspacelen unknown in the baseline" \
+test_match "warning: SET: paired by common keys: keyspacelen unknown in the baseline" \
   .out 'pairs, with a note'
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
 test_status 2 'two that fit: neither' vkb-compare base new
@@ -194,7 +194,7 @@ test_same '[1,["baseline"]]' "$(vkb-compare -f jsonl base new |
 two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 test_that 'keys that each side lacks' vkb-compare base new
-test_match ': paired by what both say: a unknown in the contender; keyspacelen unknown in the baseline$' \
+test_match ': paired by common keys: a unknown in the contender; keyspacelen unknown in the baseline$' \
   .out 'one sentence'
 two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
 two y '{"command":"SET"}' 10 11 10 11 >new
@@ -255,13 +255,13 @@ jq -c 'select(.metric)' .out >twice
 vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)' >once
 test_same "$(cat once)" "$(cat twice)" 'is counted once'
 test_status 1 'as text' vkb-compare "$a" "$b" "$b"
-test_match '^warning: 24 runs stood twice in the contender: counted once' .out \
+test_match '^warning: 24 runs given twice in the contender: counted once' .out \
   'which is said'
 vkb-stats "$b" >b.sum
 test_status 1 'and as summaries' vkb-compare -f jsonl "$a" b.sum b.sum
 test_same "$(cat once)" "$(jq -c 'select(.metric)' .out)" 'too'
 test_status 1 'as text again' vkb-compare "$a" b.sum b.sum
-test_match '^warning: 24 runs stood twice in the contender' .out 'it is said'
+test_match '^warning: 24 runs given twice in the contender' .out 'it is said'
 
 # --- summaries of one case from two machines
 
@@ -281,9 +281,9 @@ test_same 2 "$(grep -c '^of .* against ' .out)" 'each is compared'
 # --- the baseline
 
 test_status 2 'a name of no subject' vkb-compare --baseline q base new
-test_match "no subject is 'q'; the subjects are: 'x', 'y', 'z'" .err 'lists them'
+test_match "no subject matches 'q'; the subjects are: 'x', 'y', 'z'" .err 'lists them'
 test_status 2 'a name of two subjects' vkb-compare --baseline 8.1.0 "$a" "$b"
-test_match "'8.1.0' means several subjects" .err 'says so'
+test_match "several subjects match '8.1.0'" .err 'says so'
 sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
 test_that 'a label that is the version of another' \
@@ -299,7 +299,7 @@ test_match '^of my-branch .* against 8.1.0 ' .out 'means the one with this ref'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
 test_status 2 'a ref of two' vkb-compare --baseline 8.1.0 three
-test_match "'8.1.0' means several subjects" .err 'is refused'
+test_match "several subjects match '8.1.0'" .err 'is refused'
 sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
 cat versioned "$a" >two
 test_that 'a version that begins the commit of another' \
@@ -309,7 +309,7 @@ sed 's/"ref":"unstable","commit":"[0-9a-f]*"/"commit":"9.0.0-rc1"/' "$a" >named
 cat named "$b" >two
 test_status 2 'the start of a commit that is no hash' \
   vkb-compare --baseline 9.0.0-rc two
-test_match "no subject is '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
+test_match "no subject matches '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
   .err 'means nothing, and its name is shown whole'
 test_that 'all of it' vkb-compare --baseline 9.0.0-rc1 --margin 20% two
 test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'does, and is shown once'
@@ -332,10 +332,10 @@ test_that 'by their commit' vkb-compare --check-sides --baseline 1f9c builds
 test_status 2 'but no side is of two builds' \
   sh -c 'grep -v failed builds | sed "s/\"ref\"/\"title\"/" |
     vkb-compare --check-sides --baseline 8.0.1'
-test_match "'8.0.1' means several subjects; the subjects are: " .err 'says why'
+test_match "several subjects match '8.0.1'; the subjects are: " .err 'says why'
 test_status 2 'none is of a failed build' \
   vkb-compare --check-sides --baseline broken builds
-test_match "no subject is 'broken'" .err 'says why'
+test_match "no subject matches 'broken'" .err 'says why'
 head -n 1 builds >one
 test_status 2 'one build is no comparison' \
   vkb-compare --check-sides --baseline 8.0.1 one
@@ -489,7 +489,7 @@ test_match '^\(1000 equivalent rows: --format jsonl\)' .out 'are counted as text
 test_same 1 "$(($(wc -l <.out) < 10))" 'not listed'
 sed 's/"command":"SET"/&,"more":1/' new >other
 test_status 1 'a thousand cases of one note' vkb-compare base other
-test_same 1 "$(grep -c 'and 999 more: paired by what both say: more unknown' .out)" \
+test_same 1 "$(grep -c 'and 999 more: paired by common keys: more unknown' .out)" \
   'share a line'
 sed 's/"command":"SET"/"command":"GET"/' base >other
 test_status 2 'two thousand cases without a partner' vkb-compare base other

@@ -53,7 +53,7 @@ test_same '0.1813 history equivalent' \
 test_same '0.02 table regression' "$(margin --policy policy.json)" \
   'a policy without a history'
 vkb-compare --policy policy.json base.jsonl new.jsonl >text
-test_match 'warning: 1 row: the history is too short for a margin \(5 changes' \
+test_match 'warning: 1 result: the history is too short for a margin \(5 changes' \
   text 'is warned of'
 vkb-stats wide.jsonl >wide.sum
 sed -n 1,3p wide.jsonl >first
@@ -83,7 +83,7 @@ runs base PING 50 50.1 49.9 50 >>base.jsonl
 cp new.jsonl quiet
 runs new PING 50.1 50 49.9 50.1 >>new.jsonl
 test_status 1 'a canary that holds' vkb-compare --canary 'PI*' base.jsonl new.jsonl
-test_match 'Canaries: 1 of 1 row held' .out 'is said'
+test_match 'Canaries: 1 of 1 result unchanged' .out 'is said'
 vkb-compare -f jsonl --canary 'PI*' base.jsonl new.jsonl |
   jq -c 'select(.canary).canary[] | [.case, .metric, .against, .verdict, .ok]' >canary
 test_same '["PING","rps","baseline","equivalent",true]' "$(cat canary)" \
@@ -229,7 +229,7 @@ test_same null "$(jq 'select(.metric).visible' out)" \
 looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
 looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
 test_status 1 'twice the runs do' vkb-compare base.jsonl new.jsonl
-test_match '1 row of runs that were looked at as they came' .out 'it is said'
+test_match '1 result of adaptive runs' .out 'it is said'
 vkb-compare -f jsonl base.jsonl new.jsonl >out
 jq -c 'del(.looks)' base.jsonl >base0.jsonl
 jq -c 'del(.looks)' new.jsonl >new0.jsonl
@@ -364,7 +364,7 @@ test_same true "$(jq -s '.[0][2] < .[1][2]' few)" \
 echo '{"rules":[{"metric":"server_cpu_us_per_req","class":"info"}]}' >policy.json
 test_that 'a policy does not' \
   worse server_cpu_us_per_req 1.044 server ',"requests":1000' --policy policy.json
-test_match '[(]2 of them|[(]3 of them, of CPU, memory and p99.9, weigh half[)]' text \
+test_match '; [23] of them, of CPU, memory and p99.9, have half the weight[)]' text \
   'the page says how tests are weighed'
 # p over the weight: six tests, of which three weigh half, are 6 / (4/3) for rps.
 worse rps .9

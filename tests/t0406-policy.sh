@@ -146,7 +146,7 @@ grep '"command":"SET"' "$b" >new
 vkb-compare --policy policy.json -m rps -f text:text -f jsonl:out base new
 test_match '^Worse, but waived: SET rps 1.07x slower -6.2%' text \
   'a report of waived regressions alone says so'
-test_match '^of my-branch .* against unstable .*: 1 waived .1 row of 1 case' text \
+test_match '^of my-branch .* against unstable .*: 1 waived .1 result of 1 case' text \
   'and how many they are'
 vkb-report -o html base new out
 test_match 'Worse, but waived' html 'so does the page'
@@ -197,7 +197,7 @@ X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is cov
 policy '{"class":"info"}'
 test_status 2 'information alone is no answer' \
   vkb-compare --policy policy.json -m all base new
-test_match 'nothing was judged: no gate is on both sides' .err 'and says so'
+test_match 'nothing was judged: no gate metric is on both sides' .err 'and says so'
 
 # --- exact metrics
 

@@ -146,7 +146,7 @@ test_that 'zeros' vkb-compare --calibrate 4 zero.jsonl
 test_match '^X +rps .*0 of 1, 0.0%' .out 'are equal'
 vkb-stats runs.jsonl >sum.jsonl
 test_status 2 'summaries' vkb-compare --calibrate 4 sum.jsonl
-test_match 'sum.jsonl:1: a summary does not say in which order' .err 'are refused'
+test_match 'sum.jsonl:1: a summary does not have the order' .err 'are refused'
 : >none
 test_status 2 'no runs' vkb-compare --calibrate 4 none
 test_status 2 'a format that is none' \

@@ -153,7 +153,7 @@ test_same true "$(jq -s '.[0] | .p < .001 and .p_adjusted > .05 and .verdict == 
 test_same true "$(jq -s '.[0].worth | all(. > 1 and . < 8)' with)" 'they are worth fewer'
 test_same "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' without)" \
   "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' with)" 'what is of independent runs stays'
-test_match '"neighbouring runs alike \(lag-1 0\.[0-9]*\): worth [0-9.]* and' with 'and that is said'
+test_match '"runs are autocorrelated \(lag-1 0\.[0-9]*, effective sample size [0-9.]* and' with 'and that is said'
 sort -r a.jsonl >a1
 vkb-stats b.jsonl >b1
 test_same "$(cat with)" "$(vkb-compare -f jsonl a1 b1)" 'whatever the order of the lines'

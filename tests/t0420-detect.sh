@@ -90,7 +90,7 @@ test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out 'and is said, ha
 found short >got
 test_same "$(cat want)" "$(cat got)" 'a short series hides no other'
 vkb-detect short >.out
-test_match '^warning: .* series too short: 10 commits are the least' .out 'and is said'
+test_match '^warning: .* series too short: at least 10 commits are needed' .out 'and is said'
 
 # --- order
 
@@ -126,12 +126,12 @@ test_match 'known before' .out 'for --since'
 test_status 1 'and earlier' vkb-detect --since 2026-02-01 untimed
 test_status 1 '--since a commit' vkb-detect --since "$mid" h
 test_status 2 '--since of nothing' vkb-detect --since feedfeed h
-test_match "'feedfeed' is no commit of this history" .err 'it is named'
+test_match "'feedfeed' is neither a commit of this history nor a date" .err 'it is named'
 perl -pe 'if (/"run"/ && /"time":"2026-(02-2[0-9]|03)/) {
   s/"rps":([0-9.]+)/sprintf "\"rps\":%.2f", $1 \/ .94/e;
   s/"p50_latency_ms":([0-9.]+)/sprintf "\"p50_latency_ms\":%.5f", $1 * .94/e }' h >back
 test_that 'nor does one that was taken back' vkb-detect back
-test_match 'taken back since' .out 'it is shown'
+test_match 'recovered since' .out 'it is shown'
 echo '{"rules":[{"waiver":{"reason":"known","expires":"2026-12-31"}}]}' >policy.json
 SOURCE_DATE_EPOCH=1795000000
 export SOURCE_DATE_EPOCH

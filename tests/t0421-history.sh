@@ -23,7 +23,7 @@ test_status 1 'a regression' issue h
 cp .out text
 test_match '^# SET data_size=[124]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
   'has a title: which, what, how much, since when'
-test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`,.*/\1/p' text)" \
+test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
   'its key is hidden, and printed'
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one'
 test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text 'how much'

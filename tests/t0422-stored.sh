@@ -64,7 +64,7 @@ test_match '^vkb-detect: vkb-pgpush exited with 2' .err 'and what follows of it'
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL, commit TEXT, command TEXT,
   "timestamp" TIMESTAMPTZ, rps NUMERIC)'
-trouble 'an empty table' 'no metric to look at|nothing was judged' \
+trouble 'an empty table' 'nothing was judged' \
   detect --table core
 
 # --- a table of the Python tool: the drop came with another kernel, one

@@ -56,7 +56,7 @@ test_same 10 "$(lines n/*)" 'failed runs are others'
   echo '{"type":"x-note","v":1}'
 } >mixed
 test_that 'many kinds' vkb-history add m mixed
-test_match '^vkb-history: 2 left out, of no commit: x-note, env$' .err 'what has no place is said'
+test_match '^vkb-history: 2 records without a commit left out: x-note, env$' .err 'what has no place is said'
 test_same "1 1 0" "$(for f in "m/$(id 3).jsonl" m/*-dirty-*.jsonl m/subject-*.jsonl; do
   grep -c '"type":"env"' "$f"
 done | xargs)" 'the machine is with the runs that were under it'
@@ -82,7 +82,7 @@ cp "b/$(id 1).jsonl" bad
 runs "$(id 2)" 2026-01-02T00:00:00Z s3 1 1000 >>further
 test_status 2 'a file of the history that is torn' vkb-history add b further
 test_match "b/$(id 1).jsonl:5" .err 'is named'
-test_match "'b/$(id 1).jsonl' stays as it is" .err 'and so is what is not done'
+test_match "'b/$(id 1).jsonl' is not changed" .err 'and so is what is not done'
 test_same "$(cksum <bad)" "$(cksum <"b/$(id 1).jsonl")" 'it stays as it is'
 test_same 5 "$(lines "b/$(id 2).jsonl")" 'another one is added to'
 test_status 2 'to print it' vkb-history baseline --last 9 b
@@ -170,7 +170,7 @@ test_that 'without a repository' vkb-history baseline --commit "$(head_of unstab
 test_same 'c2 c4' "$(commits)" 'those before it in time'
 test_that 'of an unknown one' vkb-history baseline --commit "$(head_of unstable)" g
 test_same side "$(commits)" 'the newest'
-test_match 'the newest ones are taken' .err 'which is said'
+test_match 'the newest commits are taken' .err 'which is said'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
 test_match "nothing to compare with in 'empty'" .err 'is said to be nothing'
@@ -191,7 +191,7 @@ runs "$(id 9)" 2026-01-09T00:00:00Z s99 5 10000 ',"ref":"unstable"' |
   sed 's/"SET"/"SET","data_size":7/' >>year
 history add y year
 test_that 'a site' site --commit-url https://example.com/c/ y out
-test_match '^vkb-history: 25 pages made, 0 as they were, 0 removed$' .err 'is made'
+test_match '^vkb-history: 25 pages made, 0 unchanged, 0 removed$' .err 'is made'
 test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'a page for each commit'
 test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'what there is'
 test_match "<a href=\"commit/$(id 17).html\">.*<td>SET</td>.*rps.*-20\.[01]%.*regression" out/index.html \
@@ -209,10 +209,10 @@ test_same "sha256-$(sed -n 's,.*<style>\(.*\)</style>.*,\1,p' out/index.html | t
 inodes() { (cd out && find commit -type f -exec stat -c '%n %i %y' {} + | sort); }
 inodes >was
 test_that 'once more' site --commit-url https://example.com/c/ y out
-test_match ' 0 pages made, 25 as they were, 0 removed$' .err 'makes nothing'
+test_match ' 0 pages made, 25 unchanged, 0 removed$' .err 'makes nothing'
 runs "$(id 25)" 2026-01-25T00:00:00Z s25 5 8000 ',"ref":"unstable"' | history add y
 test_that 'a new commit' site --commit-url https://example.com/c/ y out
-test_match ' 2 pages made, 24 as they were, 0 removed$' .err 'is two pages'
+test_match ' 2 pages made, 24 unchanged, 0 removed$' .err 'is two pages'
 test_empty "$(inodes | grep -v "^commit/$(id 25)" | diff - was)" 'the others are untouched'
 echo mine >out/commit/mine.html
 vkb-history prune --keep 20 y >/dev/null
@@ -274,7 +274,7 @@ history prune --keep 0 a >.out
 test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
 cp one "h/$(printf 'a\n\033b').jsonl"
 test_that 'a file of another name' vkb-history baseline h
-test_match 'is passed over: give it to vkb-history add' .err 'is passed over, and said'
+test_match 'is ignored for its name: add it with vkb-history add' .err 'is passed over, and said'
 
 # --- what is wrong
 

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * GitHub shows ten annotations of each level for one step; of more, the tenth
- * says how many there are.
+ * GitHub shows ten annotations of each level for one step. If there are more,
+ * the tenth gives their number.
  */
 enum { SHOWN = 10 };
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_NOTICE, LEVELS };
 
-static const char *const levels[LEVELS] = {"error", "warning", "notice"};
+static const char *const level_names[LEVELS] = {"error", "warning", "notice"};
 
 struct notes {
 	struct str text[LEVELS]; /* the commands, each a line */
@@ -21,13 +21,14 @@ struct notes {
 };
 
 static void
-say(struct notes *a, enum level level, const char *title, const char *text)
+add_annotation(
+    struct notes *a, enum level level, const char *title, const char *text)
 {
 	struct str *s = &a->text[level];
 
 	if (a->n[level]++ >= SHOWN - 1)
 		return;
-	str_printf(s, "::%s title=", levels[level]);
+	str_printf(s, "::%s title=", level_names[level]);
 	markup_property(s, title);
 	str_add(s, "::");
 	markup_message(s, text);
@@ -35,7 +36,7 @@ say(struct notes *a, enum level level, const char *title, const char *text)
 }
 
 static void
-row(struct notes *a, const struct report *report, const struct row *r,
+annotate_row(struct notes *a, const struct report *report, const struct row *r,
     const struct casename *names)
 {
 	static const enum level of[VERDICTS] = {
@@ -43,7 +44,7 @@ row(struct notes *a, const struct report *report, const struct row *r,
 	    [VERDICT_IMPROVEMENT] = LEVEL_NOTICE,
 	    [VERDICT_DIFFERENT] = LEVEL_NOTICE,
 	    [VERDICT_EQUIVALENT] = LEVELS,
-	    [VERDICT_INCONCLUSIVE] = LEVELS, /* the summary says it */
+	    [VERDICT_INCONCLUSIVE] = LEVELS, /* the headline has it */
 	    [VERDICT_INSUFFICIENT] = LEVELS,
 	};
 	enum level level =
@@ -56,7 +57,7 @@ row(struct notes *a, const struct report *report, const struct row *r,
 	name = casename_of(names, r->pair->side[0]->config);
 	title = mem_printf("%s: %s", name, r->name);
 	report_sentence(&s, r);
-	say(a, level, title, s.s);
+	add_annotation(a, level, title, s.s);
 	str_free(&s);
 	free(title);
 	free(name);
@@ -68,16 +69,18 @@ struct warned {
 };
 
 static void
-warning(void *arg, enum report_kind kind, const char *text)
+annotate_warning(void *arg, enum report_kind kind, const char *text)
 {
 	const struct warned *w = arg;
 
-	say(w->notes, kind == REPORT_FAILED ? LEVEL_ERROR : LEVEL_WARNING,
-	    w->title, text);
+	add_annotation(w->notes,
+	    kind == REPORT_FAILED ? LEVEL_ERROR : LEVEL_WARNING, w->title,
+	    text);
 }
 
 static void
-one(struct notes *a, const struct report *report, const struct comparison *c)
+annotate_comparison(
+    struct notes *a, const struct report *report, const struct comparison *c)
 {
 	struct casename *names = judge_names(c);
 	const struct row **order = report_order(c);
@@ -86,13 +89,13 @@ one(struct notes *a, const struct report *report, const struct comparison *c)
 	struct str s = {0};
 
 	report_headline(&s, c, names);
-	say(a,
+	add_annotation(a,
 	    report->fails_missing && report_missing(c) ? LEVEL_ERROR
 						       : LEVEL_NOTICE,
 	    title, s.s);
 	for (size_t i = 0; i < c->nrows; i++)
-		row(a, report, order[i], names);
-	report_warnings(c, names, warning, &w);
+		annotate_row(a, report, order[i], names);
+	report_warnings(c, names, annotate_warning, &w);
 	str_free(&s);
 	free(title);
 	free(order);
@@ -105,13 +108,13 @@ report_annotations(struct str *s, const struct report *r)
 	struct notes a = {0};
 
 	for (size_t i = 0; i < r->n; i++)
-		one(&a, r, &r->c[i]);
+		annotate_comparison(&a, r, &r->c[i]);
 	for (size_t i = 0; i < LEVELS; i++) {
-		/* not "say": that would be cut as well */
+		/* add_annotation would drop it */
 		if (a.n[i] >= SHOWN)
 			str_printf(&a.text[i],
 			    "::%s title=vkb-compare::%zu more like these\n",
-			    levels[i], a.n[i] - (SHOWN - 1));
+			    level_names[i], a.n[i] - (SHOWN - 1));
 		if (a.text[i].s)
 			str_add(s, a.text[i].s);
 		str_free(&a.text[i]);

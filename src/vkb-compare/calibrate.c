@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum way { TOGETHER, APART, WAYS }; /* how the two sides run */
+enum way { TOGETHER, APART, WAYS }; /* are the sides interleaved? */
 
-static const char *const ways[WAYS] = {"interleaved", "apart"};
+static const char *const way_names[WAYS] = {"interleaved", "apart"};
 
 struct tally {
 	size_t windows, alarms;
 	double *sizes; /* |ln ratio| of those with p below alpha */
 	size_t n;
-	double margin; /* that keeps alarms below ALLOWED; NAN: unknown */
+	double margin; /* keeps alarms below ALLOWED; NAN: unknown */
 };
 
 #define ALLOWED .05
@@ -44,8 +44,8 @@ struct calibration {
 };
 
 static void
-window(struct tally *t, const struct row *row, const double *x, const double *y,
-    size_t n, bool paired)
+judge_window(struct tally *t, const struct row *row, const double *x,
+    const double *y, size_t n, bool paired)
 {
 	struct serial alike = serial_of(x, n, y, n);
 	struct verdict_facts f = row->exact
@@ -66,9 +66,9 @@ window(struct tally *t, const struct row *row, const double *x, const double *y,
 						 : INFINITY;
 }
 
-/* The least margin that leaves less than ALLOWED of the windows alarms. */
+/* Finds the least margin with alarms in less than ALLOWED of the windows. */
 static void
-settle(struct tally *t)
+find_margin(struct tally *t)
 {
 	double left = ceil(ALLOWED * (double)t->windows) - 1;
 	size_t pass = left > 0 ? (size_t)left : 0;
@@ -82,11 +82,11 @@ settle(struct tally *t)
 }
 
 /*
- * Every stretch of 2 n runs that follow each other is one comparison of each
- * way: its halves, and its even against its odd runs.
+ * Compares, in each stretch of 2 * runs consecutive values, the first half with
+ * the second (APART), and the even with the odd values (TOGETHER).
  */
 static void
-windows(struct entry *e, const double *v, size_t n, size_t runs)
+judge_windows(struct entry *e, const double *v, size_t n, size_t runs)
 {
 	double *x = mem_array(2 * runs, sizeof *x), *y = x + runs;
 	size_t most = n < 2 * runs ? 0 : n - 2 * runs + 1;
@@ -98,17 +98,17 @@ windows(struct entry *e, const double *v, size_t n, size_t runs)
 			x[i] = v[s + 2 * i];
 			y[i] = v[s + 2 * i + 1];
 		}
-		window(&e->of[TOGETHER], &e->row, x, y, runs, true);
-		window(
+		judge_window(&e->of[TOGETHER], &e->row, x, y, runs, true);
+		judge_window(
 		    &e->of[APART], &e->row, v + s, v + s + runs, runs, false);
 	}
 	for (size_t w = 0; w < WAYS; w++)
-		settle(&e->of[w]);
+		find_margin(&e->of[w]);
 	free(x);
 }
 
 static void
-noise(struct entry *e, double *v)
+measure_noise(struct entry *e, double *v)
 {
 	double median;
 
@@ -129,7 +129,7 @@ free_entry(struct entry *e)
 }
 
 static void
-measure(struct calibration *c, const struct series_case *k, const char *name,
+add_entry(struct calibration *c, const struct series_case *k, const char *name,
     const char *metric, const struct rules *r)
 {
 	struct entry *e = mem_new(sizeof *e);
@@ -144,15 +144,15 @@ measure(struct calibration *c, const struct series_case *k, const char *name,
 	}
 	e->interleaved = k->interleaved;
 	v = series_values(k, metric, &e->n);
-	windows(e, v, e->n, c->runs);
-	noise(e, v);
+	judge_windows(e, v, e->n, c->runs);
+	measure_noise(e, v);
 	free(v);
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof(struct entry *));
 	c->v[c->n++] = e;
 }
 
 static struct casename *
-names_of(const struct series *s)
+make_case_names(const struct series *s)
 {
 	size_t n = series_count(s);
 	const struct json **configs = mem_array(n + 1, sizeof *configs);
@@ -178,7 +178,7 @@ calibrate(
 	c = mem_new(sizeof *c);
 	c->series = s;
 	c->runs = runs;
-	names = names_of(s);
+	names = make_case_names(s);
 	for (size_t i = 0; i < series_count(s); i++) {
 		const struct series_case *k = series_at(s, i);
 		char *name = casename_of(names, k->config);
@@ -186,7 +186,7 @@ calibrate(
 		const char **metrics = series_metrics(k, &m);
 
 		for (size_t j = 0; j < m; j++)
-			measure(c, k, name, metrics[j], r);
+			add_entry(c, k, name, metrics[j], r);
 		free(metrics);
 		free(name);
 	}
@@ -211,7 +211,7 @@ calibrate_free(struct calibration *c)
 }
 
 static void
-percent(struct table *t, double v)
+add_percent_cell(struct table *t, double v)
 {
 	char *s = isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-");
 
@@ -220,7 +220,7 @@ percent(struct table *t, double v)
 }
 
 static void
-alarms(struct table *t, const struct tally *a)
+add_alarms_cell(struct table *t, const struct tally *a)
 {
 	char *s = a->windows
 	    ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
@@ -232,7 +232,7 @@ alarms(struct table *t, const struct tally *a)
 }
 
 static void
-line(struct table *t, const struct entry *e)
+add_entry_row(struct table *t, const struct entry *e)
 {
 	char *n = mem_printf("%zu", e->n);
 	char *lag1 =
@@ -241,13 +241,13 @@ line(struct table *t, const struct entry *e)
 	table_cell(t, e->pair.name);
 	table_cell(t, e->row.name);
 	table_cell(t, n);
-	percent(t, e->cv);
-	percent(t, e->robust_cv);
+	add_percent_cell(t, e->cv);
+	add_percent_cell(t, e->robust_cv);
 	table_cell(t, lag1);
-	percent(t, e->row.margin);
+	add_percent_cell(t, e->row.margin);
 	for (size_t w = 0; w < WAYS; w++) {
-		alarms(t, &e->of[w]);
-		percent(t, e->of[w].margin);
+		add_alarms_cell(t, &e->of[w]);
+		add_percent_cell(t, e->of[w].margin);
 	}
 	table_cell(t, e->bimodal ? "two levels" : "");
 	free(n);
@@ -255,7 +255,7 @@ line(struct table *t, const struct entry *e)
 }
 
 static void
-total(struct str *s, const struct calibration *c, enum way w)
+write_total(struct str *s, const struct calibration *c, enum way w)
 {
 	size_t windows = 0, n = 0;
 
@@ -263,8 +263,8 @@ total(struct str *s, const struct calibration *c, enum way w)
 		windows += c->v[i]->of[w].windows;
 		n += c->v[i]->of[w].alarms;
 	}
-	str_printf(
-	    s, "%s: %zu of %zu comparisons gave an alarm", ways[w], n, windows);
+	str_printf(s, "%s: %zu of %zu comparisons gave an alarm", way_names[w],
+	    n, windows);
 	if (windows)
 		str_printf(s, ", %.1f%%", 100 * (double)n / (double)windows);
 	str_addc(s, '\n');
@@ -283,28 +283,29 @@ calibrate_text(struct str *s, const struct calibration *c)
 	table_column(t, "lag-1", TABLE_RIGHT);
 	table_column(t, "margin", TABLE_RIGHT);
 	for (size_t w = 0; w < WAYS; w++) {
-		table_column(t, ways[w], TABLE_RIGHT);
+		table_column(t, way_names[w], TABLE_RIGHT);
 		table_column(t, "needs", TABLE_RIGHT);
 	}
 	table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < c->n; i++)
-		line(t, c->v[i]);
+		add_entry_row(t, c->v[i]);
 	table_print(t, s, false);
 	table_free(t);
 	str_printf(s,
-	    "All runs taken as of one build, %zu a side, each row judged alone "
-	    "at %g.\n",
+	    "All runs are treated as one build, %zu runs a side; each row is "
+	    "judged alone at level %g.\n",
 	    c->runs, JUDGE_ALPHA);
 	for (size_t w = 0; w < WAYS; w++)
-		total(s, c, (enum way)w);
+		write_total(s, c, (enum way)w);
 	str_add(s,
 	    "A policy gets the margin of interleaved sides where the runs were "
 	    "interleaved, else the larger one.\n");
 }
 
-/* Rounded up, so that the alarms it is to prevent are within. */
+/* Rounds up, so that the margin covers the alarms. Caller frees; NULL: 100 % or
+ * more. */
 static char *
-margin_text(double v)
+format_margin(double v)
 {
 	double hundredths = ceil(1e4 * v - 1e-9);
 
@@ -328,7 +329,7 @@ calibrate_policy(struct str *s, const struct calibration *c)
 		v = fmax(v, e->of[TOGETHER].margin);
 		if (!e->interleaved)
 			v = fmax(v, e->of[APART].margin);
-		text = margin_text(v);
+		text = format_margin(v);
 		if (!e->of[APART].windows || !text) {
 			free(text);
 			continue;

@@ -1,6 +1,6 @@
 /*
- * How often this machine gives an alarm where nothing changed: runs of one
- * build, in the order of time, judged by the present rules as if they were two.
+ * The false alarms of a machine: runs of one build, in the order of time, are
+ * judged by the present rules as if they were of two builds.
  */
 #ifndef CALIBRATE_H
 #define CALIBRATE_H
@@ -12,15 +12,15 @@ struct rules;
 struct str;
 
 /*
- * 'runs' is what a side has in real use. NULL, and said: some input is no run,
- * or there is none.
+ * 'runs' is the number of runs per side in real use. Returns NULL, after
+ * reporting it, if some input cannot be used or nothing is judged.
  */
 struct calibration *calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *);
 void calibrate_free(struct calibration *);
 
 void calibrate_text(struct str *, const struct calibration *);
-/* A policy with the margins at which alarms stay below 5 %. */
+/* Writes a policy with margins that keep alarms below 5 %. */
 void calibrate_policy(struct str *, const struct calibration *);
 
 #endif

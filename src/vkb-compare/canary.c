@@ -12,7 +12,7 @@
 #include <string.h>
 
 static struct canary *
-add(struct comparison *c, const char *name)
+add_canary(struct comparison *c, const char *name)
 {
 	c->canaries =
 	    mem_resize(c->canaries, c->ncanaries + 1, sizeof *c->canaries);
@@ -21,9 +21,9 @@ add(struct comparison *c, const char *name)
 	return &c->canaries[c->ncanaries++];
 }
 
-/* Marks the patterns that it matches. */
+/* Does the name match a pattern? Sets met[i] for each that it matches. */
 static bool
-matches(const char *name, const struct opt_list *patterns, bool *met)
+matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 {
 	bool any = false;
 
@@ -37,9 +37,9 @@ matches(const char *name, const struct opt_list *patterns, bool *met)
 	return any;
 }
 
-/* Runs of the contender against all those of the earlier subjects. */
+/* Compares the runs of the contender with those of the earlier subjects. */
 static struct verdict_facts
-against_history(const struct row *row, const struct history *h)
+compare_with_history(const struct row *row, const struct history *h)
 {
 	const struct pairing *p = row->pair;
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
@@ -54,7 +54,7 @@ against_history(const struct row *row, const struct history *h)
 }
 
 static void
-say(const struct canary *k, const struct rules *r)
+report_canary(const struct canary *k, const struct rules *r)
 {
 	const char *whom = r->history ? "history" : "baseline";
 
@@ -77,33 +77,34 @@ say(const struct canary *k, const struct rules *r)
 		    k->name, k->metric, 100 * (k->facts.ratio - 1), whom);
 }
 
-/* A p of a canary as it is held against the level. */
+/* Returns p on the scale of JUDGE_ALPHA; looks matter only without history. */
 static double
-held(const struct row *row, double p, const struct rules *r)
+scale_p(const struct row *row, double p, const struct rules *r)
 {
 	return r->history ? p : judge_p(row, p);
 }
 
 /*
- * It seems to have changed, and so few runs cannot show it as one of 'tests':
- * they would let any change pass.
+ * Is a change beyond the margin missed only because so few runs can never reach
+ * the level among 'tests' tests?
  */
 static bool
-blind(const struct canary *k, const struct row *row, size_t tests,
+is_underpowered(const struct canary *k, const struct row *row, size_t tests,
     const struct rules *r)
 {
 	const struct verdict_facts *f = &k->facts;
 	bool certain;
 
 	return k->verdict == VERDICT_INCONCLUSIVE &&
-	    held(row, f->p_min, r) * (double)tests > JUDGE_ALPHA &&
+	    scale_p(row, f->p_min, r) * (double)tests > JUDGE_ALPHA &&
 	    verdict_decide(f, row->metric.better, row->margin, 0, JUDGE_ALPHA,
 		&certain) != VERDICT_INCONCLUSIVE;
 }
 
-/* Verdicts of their own: p is adjusted over the canaries alone. */
+/* Sets the verdicts; p is adjusted over the canaries alone. */
 static void
-decide(struct comparison *c, const struct row **rows, const struct rules *r)
+decide_canaries(
+    struct comparison *c, const struct row **rows, const struct rules *r)
 {
 	double *p = mem_array(c->ncanaries + 1, sizeof *p);
 	double *q = mem_array(c->ncanaries + 1, sizeof *q);
@@ -120,13 +121,14 @@ decide(struct comparison *c, const struct row **rows, const struct rules *r)
 			    k->facts.n >= VERDICT_RUNS;
 
 			if (!pass && test)
-				p[n++] = held(rows[i], verdict_p(&k->facts), r);
+				p[n++] =
+				    scale_p(rows[i], verdict_p(&k->facts), r);
 			if (!pass || !rows[i])
 				continue;
 			k->verdict = verdict_decide(&k->facts,
 			    rows[i]->metric.better, rows[i]->margin,
 			    test ? q[at] : NAN, JUDGE_ALPHA, &certain);
-			if (test && blind(k, rows[i], n, r))
+			if (test && is_underpowered(k, rows[i], n, r))
 				k->verdict = VERDICT_INSUFFICIENT;
 			at += test;
 			k->ok = k->verdict == VERDICT_EQUIVALENT ||
@@ -137,9 +139,10 @@ decide(struct comparison *c, const struct row **rows, const struct rules *r)
 	free(q);
 }
 
-/* The rows of the canaries, in their order; NULL for one that is missing. */
+/* Fills c->canaries and returns their rows, NULL for one that is missing.
+ * Caller frees the array. */
 static const struct row **
-gather(struct comparison *c, const struct opt_list *patterns,
+collect_canaries(struct comparison *c, const struct opt_list *patterns,
     const struct rules *r)
 {
 	size_t most = c->nrows + c->npairs + patterns->n;
@@ -150,7 +153,7 @@ gather(struct comparison *c, const struct opt_list *patterns,
 		const struct pairing *p = &c->pairs[i];
 		size_t before = c->ncanaries;
 
-		if (!matches(p->name, patterns, met))
+		if (!matches_pattern(p->name, patterns, met))
 			continue;
 		for (size_t k = 0; k < c->nrows; k++) {
 			const struct row *row = &c->rows[k];
@@ -159,18 +162,18 @@ gather(struct comparison *c, const struct opt_list *patterns,
 			if (row->pair != p || !row->gate)
 				continue;
 			rows[c->ncanaries] = row;
-			canary = add(c, p->name);
+			canary = add_canary(c, p->name);
 			canary->metric = row->name;
 			canary->facts = r->history
-			    ? against_history(row, r->history)
+			    ? compare_with_history(row, r->history)
 			    : row->facts;
 		}
 		if (c->ncanaries == before)
-			add(c, p->name);
+			add_canary(c, p->name);
 	}
 	for (size_t k = 0; k < patterns->n; k++)
 		if (!met[k])
-			add(c, patterns->v[k]);
+			add_canary(c, patterns->v[k]);
 	free(met);
 	return rows;
 }
@@ -179,13 +182,13 @@ int
 canary_check(struct comparison *c, const struct opt_list *patterns,
     const struct rules *r)
 {
-	const struct row **rows = gather(c, patterns, r);
+	const struct row **rows = collect_canaries(c, patterns, r);
 	int rc = 0;
 
-	decide(c, rows, r);
+	decide_canaries(c, rows, r);
 	for (size_t i = 0; i < c->ncanaries; i++)
 		if (!c->canaries[i].ok) {
-			say(&c->canaries[i], r);
+			report_canary(&c->canaries[i], r);
 			rc = -1;
 		}
 	free(rows);

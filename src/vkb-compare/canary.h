@@ -1,6 +1,6 @@
 /*
- * Cases that must not change, whatever was built: where one does, the machine
- * is not the one it was, and what it says about the others means nothing.
+ * Canaries: cases that no build should change. If one changed, the machine did,
+ * and the comparison of the other cases is not valid.
  */
 #ifndef CANARY_H
 #define CANARY_H
@@ -12,9 +12,9 @@ struct opt_list;
 struct rules;
 
 /*
- * Judged rows of cases whose names match a pattern, against the history where
- * the rules have one, else as they are: c->canaries. 0, or -1 and said: one
- * changed, is missing or has too few runs.
+ * Fills c->canaries with the judged rows of cases whose names match a pattern;
+ * if the rules have a history, it replaces the baseline. Returns -1, after
+ * reporting it, if a canary changed, is missing or has too few runs.
  */
 int canary_check(
     struct comparison *, const struct opt_list *patterns, const struct rules *);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'part' is taken. Cases of equal config and subject are one. */
+/* Adds a case of one part, which it takes; merge_cases joins equal cases. */
 static void
-add(struct cases *c, const struct part *part)
+add_case(struct cases *c, const struct part *part)
 {
 	struct kase *k;
 
@@ -27,7 +27,7 @@ add(struct cases *c, const struct part *part)
 }
 
 static int
-by_place(const void *a, const void *b)
+compare_cases(const void *a, const void *b)
 {
 	const struct kase *x = a, *y = b;
 	int c = strverscmp(x->key, y->key);
@@ -37,18 +37,18 @@ by_place(const void *a, const void *b)
 }
 
 static int
-by_key(const void *a, const void *b)
+compare_cases_and_parts(const void *a, const void *b)
 {
 	const struct kase *x = a, *y = b;
-	int c = by_place(a, b);
+	int c = compare_cases(a, b);
 
-	/* parts of one case: so that the order they came in does not matter */
+	/* makes the result independent of the order of the input */
 	return c ? c : part_compare(x->parts, y->parts);
 }
 
-/* Every key of 'few' has the same value in 'many', which has more. */
+/* Does 'many' have all keys of 'few' with equal values, and more keys? */
 static bool
-part_of(const struct json *few, const struct json *many)
+is_subset_of(const struct json *few, const struct json *many)
 {
 	if (json_len(few) >= json_len(many))
 		return false;
@@ -59,7 +59,7 @@ part_of(const struct json *few, const struct json *many)
 }
 
 static size_t
-subject_of(struct cases *c, const struct json *subject)
+intern_subject(struct cases *c, const struct json *subject)
 {
 	for (size_t i = 0; i < c->nsubjects; i++)
 		if (json_equal(c->subjects[i], subject))
@@ -71,7 +71,7 @@ subject_of(struct cases *c, const struct json *subject)
 }
 
 static int
-by_subject(const void *a, const void *b)
+compare_subjects(const void *a, const void *b)
 {
 	struct str s = {0}, t = {0};
 	int c;
@@ -85,39 +85,39 @@ by_subject(const void *a, const void *b)
 }
 
 /*
- * A record of a failed case may know less of its subject (absent is unknown):
- * it is of the only other subject that it can be of.
+ * Sets the subject of each case. The record of a failed case may lack keys of
+ * its subject; if exactly one other subject fits, it is of that one.
  */
 static void
-subjects(struct cases *c)
+resolve_subjects(struct cases *c)
 {
 	size_t kept = 0, *into;
 
 	for (size_t i = 0; i < c->n; i++)
-		subject_of(c, c->v[i].subject);
+		intern_subject(c, c->v[i].subject);
 	if (c->nsubjects)
-		qsort(
-		    c->subjects, c->nsubjects, sizeof *c->subjects, by_subject);
+		qsort(c->subjects, c->nsubjects, sizeof *c->subjects,
+		    compare_subjects);
 	into = mem_array(c->nsubjects + 1, sizeof *into);
 	for (size_t i = 0; i < c->nsubjects; i++) {
 		size_t found = 0;
 
 		into[i] = i;
 		for (size_t k = 0; k < c->nsubjects; k++)
-			if (part_of(c->subjects[i], c->subjects[k])) {
+			if (is_subset_of(c->subjects[i], c->subjects[k])) {
 				into[i] = k;
 				found++;
 			}
 		into[i] = found == 1 ? into[i] : i;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		size_t who = subject_of(c, c->v[i].subject);
+		size_t who = intern_subject(c, c->v[i].subject);
 
 		for (size_t hops = 0; into[who] != who && hops < 8; hops++)
 			who = into[who];
 		c->v[i].who = who;
 	}
-	/* Close the gaps. */
+	/* Remove subjects without cases. */
 	for (size_t i = 0; i < c->nsubjects; i++) {
 		bool used = false;
 
@@ -133,10 +133,10 @@ subjects(struct cases *c)
 	free(into);
 }
 
-/* One more part, taken; of one session and equal, it is one measurement given
- * twice. */
+/* Adds a part to a case and takes it. A part equal to the last one, with known
+ * sessions, is the same measurement given twice: it is kept, not counted. */
 static void
-join(struct kase *k, struct part part)
+add_part(struct kase *k, struct part part)
 {
 	const struct part *last = &k->parts[k->nparts - 1];
 	size_t end = k->nparts + k->nagain;
@@ -154,7 +154,7 @@ join(struct kase *k, struct part part)
 }
 
 static void
-unite(struct cases *c)
+merge_cases(struct cases *c)
 {
 	size_t n = 0;
 
@@ -165,7 +165,7 @@ unite(struct cases *c)
 		c->v[i].key = str_take(&key);
 	}
 	if (c->n)
-		qsort(c->v, c->n, sizeof *c->v, by_key);
+		qsort(c->v, c->n, sizeof *c->v, compare_cases_and_parts);
 	for (size_t i = 0; i < c->n; i++) {
 		struct kase *k = &c->v[i], *last = n ? &c->v[n - 1] : NULL;
 
@@ -174,7 +174,7 @@ unite(struct cases *c)
 			c->v[n++] = *k;
 			continue;
 		}
-		join(last, k->parts[0]);
+		add_part(last, k->parts[0]);
 		free(k->parts);
 		free(k->key);
 	}
@@ -182,7 +182,7 @@ unite(struct cases *c)
 }
 
 static void
-note(struct cases *c, const struct json *subject)
+note_subject(struct cases *c, const struct json *subject)
 {
 	struct str s = {0};
 
@@ -191,9 +191,9 @@ note(struct cases *c, const struct json *subject)
 	str_free(&s);
 }
 
-/* One case whose runs were counted; 0, or -1 and said. */
+/* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
-add_counted(struct cases *c, struct summary *s, size_t i, bool hists)
+add_run_summary(struct cases *c, struct summary *s, size_t i, bool hists)
 {
 	size_t n;
 	char *text = summary_text(s, i, &n);
@@ -201,15 +201,14 @@ add_counted(struct cases *c, struct summary *s, size_t i, bool hists)
 	int rc = -1;
 
 	if (text && part_read(&part, text, n, hists)) {
-		add(c, &part);
+		add_case(c, &part);
 		rc = 0;
 	}
 	free(text);
 	return rc;
 }
 
-/* A build that is to be measured: a case without values of the subject that its
- * runs will have. */
+/* Adds a build as a case without values, with the subject of its later runs. */
 static void
 add_build(struct cases *c, const struct json *build)
 {
@@ -221,12 +220,13 @@ add_build(struct cases *c, const struct json *build)
 	    subject, "binary_sha256", json_get_str(build, "binary_sha256"));
 	json_set(part.rest, "config", json_object());
 	json_set(part.rest, "subject", subject);
-	add(c, &part);
+	add_case(c, &part);
 }
 
-/* A line that was no plain run; 0, or -1 and said. */
+/* Adds a line that summary_line left. Returns -1 on error, after reporting it.
+ */
 static int
-add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
+add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
     struct summary *runs, bool hists)
 {
 	struct part part;
@@ -238,8 +238,8 @@ add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
 			part_free(&part);
 			return -1;
 		}
-		note(c, json_get(part.rest, "subject"));
-		add(c, &part);
+		note_subject(c, json_get(part.rest, "subject"));
+		add_case(c, &part);
 		return 0;
 	}
 	if (record_tree(in, &rec) < 0)
@@ -250,14 +250,14 @@ add_line(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	    strcmp(json_get_str(rec, "status"), "ok") == 0)
 		add_build(c, rec);
 	else
-		note(c, json_get(rec, "subject"));
+		note_subject(c, json_get(rec, "subject"));
 	json_free(rec);
 	return rc;
 }
 
-/* Subjects in the order they come in. */
+/* Notes the subjects of runs in the order of the input. */
 static void
-note_counted(struct cases *c, const struct summary *runs, size_t *noted)
+note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 {
 	for (; *noted < summary_subjects(runs); (*noted)++)
 		names_id(c->rooms, summary_subject(runs, *noted));
@@ -276,18 +276,18 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 		summary_no_hists(runs);
 	do {
 		got = summary_line(runs, in, &text, &len);
-		note_counted(c, runs, &noted);
+		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
-		    (got > 0 && add_line(c, in, text, len, runs, hists) < 0))
+		    (got > 0 && add_record(c, in, text, len, runs, hists) < 0))
 			rc = -1;
 	} while (got != 0);
 	for (size_t i = 0; i < summary_count(runs); i++)
-		if (add_counted(c, runs, i, hists) < 0)
+		if (add_run_summary(c, runs, i, hists) < 0)
 			rc = -1;
 	summary_free(runs);
 	jsonl_close(in);
-	subjects(c);
-	unite(c);
+	resolve_subjects(c);
+	merge_cases(c);
 	return rc;
 }
 
@@ -337,11 +337,11 @@ cases_get(const struct cases *c, const char *key, size_t who)
 {
 	struct kase k = {.key = (char *)(size_t)key, .who = who};
 
-	return c->n ? bsearch(&k, c->v, c->n, sizeof k, by_place) : NULL;
+	return c->n ? bsearch(&k, c->v, c->n, sizeof k, compare_cases) : NULL;
 }
 
 static int
-by_value(const void *a, const void *b)
+compare_numbers(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -365,7 +365,7 @@ cases_looks(const struct kase *k, size_t *n)
 			if (json_num(j, 0) > 0)
 				v[all++] = json_num(j, 0);
 	if (all)
-		qsort(v, all, sizeof *v, by_value);
+		qsort(v, all, sizeof *v, compare_numbers);
 	for (size_t i = 0; i < all; i++)
 		if (!kept || v[i] > v[kept - 1])
 			v[kept++] = v[i];

@@ -6,60 +6,60 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* New columns come at the end: people read them by number. */
-static const char header[] =
+/* Add new columns at the end: scripts address columns by number. */
+static const char csv_header[] =
     "contender,baseline,case,metric,unit,better,class,baseline_runs,"
     "contender_runs,baseline_median,contender_median,ratio,ci95_low,"
     "ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,"
     "certain,visible,needed_runs,needed_minutes,waiver,notes\n";
 
 static void
-text(struct str *s, const char *t)
+write_csv_text(struct str *s, const char *t)
 {
 	markup_csv(s, t);
 	str_addc(s, ',');
 }
 
-/* Nothing where it is not known. */
+/* Writes an empty field for NAN. */
 static void
-number(struct str *s, double v)
+write_csv_number(struct str *s, double v)
 {
 	report_number(s, v);
 	str_addc(s, ',');
 }
 
 static void
-row(struct str *s, const struct comparison *c, const struct row *r,
+write_csv_row(struct str *s, const struct comparison *c, const struct row *r,
     const struct casename *names)
 {
 	const struct verdict_facts *f = &r->facts;
 	char *name = casename_of(names, r->pair->side[0]->config);
 	struct str notes = {0};
 
-	text(s, c->name[1]);
-	text(s, c->name[0]);
-	text(s, name);
-	text(s, r->name);
-	text(s, r->metric.unit);
-	text(s, report_better(r));
+	write_csv_text(s, c->name[1]);
+	write_csv_text(s, c->name[0]);
+	write_csv_text(s, name);
+	write_csv_text(s, r->name);
+	write_csv_text(s, r->metric.unit);
+	write_csv_text(s, report_better(r));
 	str_printf(s, "%s,%zu,%zu,", r->gate ? "gate" : "info", f->m, f->n);
-	number(s, f->median[0]);
-	number(s, f->median[1]);
-	number(s, f->ratio);
-	number(s, f->lo95);
-	number(s, f->hi95);
-	number(s, f->lo90);
-	number(s, f->hi90);
-	number(s, f->p);
-	number(s, r->p);
+	write_csv_number(s, f->median[0]);
+	write_csv_number(s, f->median[1]);
+	write_csv_number(s, f->ratio);
+	write_csv_number(s, f->lo95);
+	write_csv_number(s, f->hi95);
+	write_csv_number(s, f->lo90);
+	write_csv_number(s, f->hi90);
+	write_csv_number(s, f->p);
+	write_csv_number(s, r->p);
 	str_printf(s, "%s,%s,", f->method, f->paired ? "yes" : "no");
-	number(s, r->margin);
+	write_csv_number(s, r->margin);
 	str_printf(
 	    s, "%s,%s,", verdict_name(r->verdict), r->certain ? "yes" : "no");
-	number(s, r->visible);
-	number(s, r->needed ? (double)r->needed : NAN);
-	number(s, r->minutes);
-	text(s, r->waiver.reason ? r->waiver.reason : "");
+	write_csv_number(s, r->visible);
+	write_csv_number(s, r->needed ? (double)r->needed : NAN);
+	write_csv_number(s, r->minutes);
+	write_csv_text(s, r->waiver.reason ? r->waiver.reason : "");
 	str_add(&notes, "");
 	report_notes(&notes, r);
 	markup_csv(s, notes.s);
@@ -71,13 +71,13 @@ row(struct str *s, const struct comparison *c, const struct row *r,
 void
 report_csv(struct str *s, const struct report *r)
 {
-	str_add(s, header);
+	str_add(s, csv_header);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
 		struct casename *names = judge_names(c);
 
 		for (size_t k = 0; k < c->nrows; k++)
-			row(s, c, &c->rows[k], names);
+			write_csv_row(s, c, &c->rows[k], names);
 		casename_free(names);
 	}
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Seconds that one more run of each side takes; NAN: not known. */
+/* Seconds for one more run of each side; NAN: not known. */
 static double
 expect_seconds(const struct pairing *p)
 {
@@ -38,7 +38,7 @@ decide_row(struct row *row, size_t tests)
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
 		row->needed = verdict_needed(
 		    f, row->margin, (size_t)ceil((double)tests / row->weight));
-		/* Too few for so many tests: they see nothing. */
+		/* else no change could be shown among so many tests */
 		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
 		    JUDGE_ALPHA)
 			row->visible = verdict_visible(f);
@@ -56,12 +56,11 @@ is_tested(const struct row *row, bool gate)
 }
 
 /*
- * Weighted Benjamini-Hochberg (Genovese, Roeder and Wasserman, Biometrika 93,
- * 2006): p over its weight, where weights are 1 on average, keeps the share of
- * false alarms. The metrics that the report judges besides throughput and
- * latency weigh half of these, so that they do not dilute them by as many
- * tests as they are. Holm's ('strict') has no such weights. Returns how many
- * tests there are.
+ * Sets the weights of p for Benjamini-Hochberg (Genovese, Roeder and Wasserman,
+ * Biometrika 93, 2006): p / weight, with weights of 1 on average, keeps the
+ * false discovery rate. Metrics other than throughput and latency get half the
+ * weight, so that they cost the others less power. Holm ('strict') has no
+ * weights. Returns the number of tests.
  */
 static size_t
 weigh_rows(struct comparison *c, size_t n, bool strict)
@@ -90,7 +89,8 @@ weigh_rows(struct comparison *c, size_t n, bool strict)
 }
 
 static void
-adjust_rows(struct comparison *c, size_t n, const struct rules *r, bool gate)
+adjust_p_values(
+    struct comparison *c, size_t n, const struct rules *r, bool gate)
 {
 	size_t all = 0, k = 0;
 	double *p, *q;
@@ -125,13 +125,13 @@ adjust_rows(struct comparison *c, size_t n, const struct rules *r, bool gate)
 }
 
 /*
- * The p of signed ranks has a floor, 2/2^rounds: a few rounds could not show
- * that one case of many changed, however much. Ranks of all runs can; what a
- * round has in common makes their p too large, never too small. The estimate
- * and its intervals stay those of the rounds.
+ * Replaces the p of paired rows whose rounds are too few. The p of signed ranks
+ * is at least 2/2^rounds: a few rounds cannot show that one case of many
+ * changed. The rank-sum test of all runs can; ignoring the rounds makes its p
+ * larger. The estimate and its intervals stay those of the rounds.
  */
 static void
-lift_rows(struct comparison *c, size_t n, size_t tests)
+use_rank_sum_p(struct comparison *c, size_t n, size_t tests)
 {
 	size_t cases = 0;
 
@@ -163,9 +163,9 @@ lift_rows(struct comparison *c, size_t n, size_t tests)
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	lift_rows(c, n, weigh_rows(c, n, r->strict));
-	adjust_rows(c, n, r, true);
-	adjust_rows(c, n, r, false);
+	use_rank_sum_p(c, n, weigh_rows(c, n, r->strict));
+	adjust_p_values(c, n, r, true);
+	adjust_p_values(c, n, r, false);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];

@@ -1,5 +1,5 @@
 /*
- * The verdicts: p of all rows adjusted together, and what follows of each.
+ * The verdicts of all rows, by p adjusted over all of them.
  */
 #ifndef DECIDE_H
 #define DECIDE_H
@@ -9,7 +9,8 @@
 struct comparison;
 struct rules;
 
-/* The family of p is all gate rows of all comparisons (and all others). */
+/* Adjusts p over the gate rows of all comparisons, and apart from these over
+ * all other rows; then sets the verdicts, counts, overall and lapses. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
 
 #endif

@@ -8,20 +8,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LONGEST = 100 }; /* of a name */
+enum { LONGEST = 100 }; /* bytes of a name */
 
-/* What would settle the rows that are open. */
+/* What the unclear rows need. */
 struct next {
 	size_t rows, hopeless;
-	size_t more; /* runs a side, or rounds */
+	size_t more; /* runs per side, or rounds */
 	bool unpaired;
 	double minutes; /* NAN: not known */
 };
 
-/* The judged row of this verdict that changed most, of those that are waived or
- * of the others; NULL: there is none. */
+/* Returns the judged row of this verdict that changed most, among those that
+ * are 'waived' or among the others; NULL: there is none. */
 static const struct row *
-largest(const struct comparison *c, enum verdict v, bool waived)
+find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 {
 	const struct row *best = NULL;
 	double size = -1;
@@ -41,10 +41,12 @@ largest(const struct comparison *c, enum verdict v, bool waived)
 	return best;
 }
 
-/* "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions" of n. */
+/* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
+ * where 'r' is the largest of n changes. */
 static void
-what(struct str *s, const struct row *r, const struct casename *names, size_t n,
-    const char *word, const char *plural)
+add_change_phrase(struct str *s, const struct row *r,
+    const struct casename *names, size_t n, const char *word,
+    const char *plural)
 {
 	size_t more = n - 1;
 	char *name;
@@ -67,7 +69,8 @@ what(struct str *s, const struct row *r, const struct casename *names, size_t n,
 }
 
 static void
-changed(struct str *s, const struct comparison *c, const struct casename *names)
+add_changes(
+    struct str *s, const struct comparison *c, const struct casename *names)
 {
 	static const struct {
 		enum verdict verdict;
@@ -77,15 +80,17 @@ changed(struct str *s, const struct comparison *c, const struct casename *names)
 	    {VERDICT_DIFFERENT, "different", "different"}};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		what(s, largest(c, kinds[i].verdict, false), names,
+		add_change_phrase(s,
+		    find_largest_change(c, kinds[i].verdict, false), names,
 		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
-	what(s, largest(c, VERDICT_REGRESSION, true), names, c->waived,
-	    "worse, but waived", "regressions");
+	add_change_phrase(s, find_largest_change(c, VERDICT_REGRESSION, true),
+	    names, c->waived, "worse, but waived", "regressions");
 }
 
-/* The runs of a case serve all of its rows: the longest counts. */
+/* Sums what the unclear rows need. All rows of a case share its runs, so the
+ * row that needs most minutes counts for the case. */
 static struct next
-settle(const struct comparison *c)
+plan_more_runs(const struct comparison *c)
 {
 	struct next n = {0};
 	const struct pairing *pair = NULL;
@@ -121,9 +126,9 @@ settle(const struct comparison *c)
 }
 
 static void
-advice(struct str *s, const struct comparison *c)
+add_advice(struct str *s, const struct comparison *c)
 {
-	struct next n = settle(c);
+	struct next n = plan_more_runs(c);
 	char buf[NUM_BUF];
 
 	if (n.rows) {
@@ -133,17 +138,17 @@ advice(struct str *s, const struct comparison *c)
 		if (!isnan(n.minutes))
 			str_printf(
 			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
-		str_printf(
-		    s, " would settle %zu row%s", n.rows, num_plural(n.rows));
+		str_printf(s, " would settle %zu result%s", n.rows,
+		    num_plural(n.rows));
 	}
 	if (n.hopeless)
-		str_printf(s, "%s%zu row%s too noisy to settle",
-		    s->len ? "; " : "", n.hopeless,
-		    n.hopeless == 1 ? " is" : "s are");
+		str_printf(s,
+		    "%sthis machine is too noisy to tell for %zu result%s",
+		    s->len ? "; " : "", n.hopeless, num_plural(n.hopeless));
 }
 
 static void
-rest(struct str *s, const struct comparison *c)
+add_no_change(struct str *s, const struct comparison *c)
 {
 	size_t open =
 	    c->count[VERDICT_INCONCLUSIVE] + c->count[VERDICT_INSUFFICIENT];
@@ -152,13 +157,16 @@ rest(struct str *s, const struct comparison *c)
 	if (s->len)
 		return;
 	if (open)
-		str_printf(s, "not settled: %zu of %zu row%s", open,
-		    open + same, num_plural(open + same));
+		str_printf(s,
+		    "no slowdown shown; %zu of %zu result%s %s unclear", open,
+		    open + same, num_plural(open + same),
+		    open == 1 ? "is" : "are");
 	else if (same == 1)
-		str_add(s, "no change: the one row is within its margin");
+		str_add(s, "no change: the one result is within its margin");
 	else if (same)
 		str_printf(s,
-		    "no change: all %zu rows are within their margins", same);
+		    "no change: all %zu results are within their margins",
+		    same);
 	else
 		str_add(s, "nothing was judged");
 }
@@ -198,9 +206,9 @@ report_headline(
 			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
 				? "was not measured"
 				: "changed");
-	changed(&t, c, names);
-	rest(&t, c);
-	advice(&t, c);
+	add_changes(&t, c, names);
+	add_no_change(&t, c);
+	add_advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, num_plural(c->failed_runs));

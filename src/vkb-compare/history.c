@@ -9,11 +9,11 @@
 
 struct history {
 	struct cases cases;
-	size_t *order; /* places of the subjects, the oldest first */
+	size_t *order; /* indexes of the subjects, the oldest first */
 };
 
 static int
-by_coming(const void *a, const void *b, void *arg)
+compare_by_arrival(const void *a, const void *b, void *arg)
 {
 	size_t x = cases_came(arg, *(const size_t *)a);
 	size_t y = cases_came(arg, *(const size_t *)b);
@@ -32,7 +32,7 @@ history_read(const char *const *files, size_t n)
 		h->order[i] = i;
 	if (h->cases.nsubjects)
 		qsort_r(h->order, h->cases.nsubjects, sizeof *h->order,
-		    by_coming, &h->cases);
+		    compare_by_arrival, &h->cases);
 	if (rc == 0)
 		return h;
 	history_free(h);
@@ -49,9 +49,9 @@ history_free(struct history *h)
 	free(h);
 }
 
-/* Of the i-th subject from the newest; n = 0: it has none. */
+/* Returns the values of the i-th subject from the newest; n = 0: none. */
 static struct sample
-of_subject(
+sample_subject(
     const struct history *h, size_t i, const char *key, const char *metric)
 {
 	size_t who = h->order[h->cases.nsubjects - 1 - i];
@@ -68,7 +68,7 @@ history_margin(const struct history *h, const char *key, const char *metric)
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->cases.nsubjects && n < HISTORY_DELTAS; i++) {
-		struct sample s = of_subject(h, i, key, metric);
+		struct sample s = sample_subject(h, i, key, metric);
 		double median;
 
 		stats_sort(s.v, s.n);
@@ -96,7 +96,7 @@ history_sample(const struct history *h, const char *key, const char *metric)
 
 	for (size_t i = 0; i < h->cases.nsubjects && subjects < HISTORY_DELTAS;
 	     i++) {
-		struct sample s = of_subject(h, i, key, metric);
+		struct sample s = sample_subject(h, i, key, metric);
 
 		all.v = mem_resize(all.v, all.n + s.n + 1, sizeof *all.v);
 		for (size_t k = 0; k < s.n; k++)

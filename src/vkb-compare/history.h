@@ -1,6 +1,6 @@
 /*
- * What was measured before: earlier subjects in the order of the input. They
- * say how much a case moves when nothing is changed on purpose.
+ * Earlier subjects, in the order of the input. They show how much a case varies
+ * from build to build.
  */
 #ifndef HISTORY_H
 #define HISTORY_H
@@ -10,25 +10,25 @@
 struct history;
 struct sample;
 
-/* Earlier subjects that are looked at, the last ones. */
+/* How many of the last changes are used, and how many are needed. */
 enum { HISTORY_DELTAS = 20, HISTORY_LEAST = 5 };
 
-/* NULL, and said: some file could not be read. */
+/* Returns NULL, after reporting it, if a file cannot be read. */
 struct history *history_read(const char *const *files, size_t n);
 void history_free(struct history *);
 
 /*
- * A margin from the noise of a case (its key, cases.h): Q3 + 3 IQR of |ln| of
- * the ratios of neighbouring medians, the last HISTORY_DELTAS of them, as
- * rustc-perf finds what is significant; turned into a margin of verdict_decide,
- * 1 - exp(-x). NAN: fewer than HISTORY_LEAST ratios.
+ * Returns a margin from the noise of a case ('key' as in cases.h): x = Q3 +
+ * 3 IQR of |ln| of the ratios of neighbouring medians, the last HISTORY_DELTAS
+ * of them (the significance threshold of rustc-perf), as 1 - exp(-x).
+ * NAN: fewer than HISTORY_LEAST ratios.
  */
 double history_margin(
     const struct history *, const char *key, const char *metric);
 
 /*
- * All values of the last HISTORY_DELTAS subjects that have some; caller frees
- * with sample_free.
+ * Returns all values of the last HISTORY_DELTAS subjects that have some,
+ * without rounds. Caller frees with sample_free.
  */
 struct sample history_sample(
     const struct history *, const char *key, const char *metric);

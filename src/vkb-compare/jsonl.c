@@ -6,7 +6,7 @@
 #include <math.h>
 
 static struct json *
-numbers(const struct sample *s)
+make_numbers(const struct sample *s)
 {
 	struct json *j = json_array();
 
@@ -16,7 +16,7 @@ numbers(const struct sample *s)
 }
 
 static void
-add(struct str *s, struct json *rec)
+append_record(struct str *s, struct json *rec)
 {
 	json_append(s, rec);
 	str_addc(s, '\n');
@@ -24,7 +24,7 @@ add(struct str *s, struct json *rec)
 }
 
 static void
-notes(struct json *rec, const struct row *r)
+set_notes(struct json *rec, const struct row *r)
 {
 	struct json *a = json_array();
 	struct str s = {0};
@@ -43,7 +43,7 @@ notes(struct json *rec, const struct row *r)
 }
 
 static struct json *
-waiver(const struct policy_waiver *w)
+make_waiver(const struct policy_waiver *w)
 {
 	struct json *j = json_object();
 
@@ -54,7 +54,7 @@ waiver(const struct policy_waiver *w)
 }
 
 static struct json *
-delta(const struct comparison *c, const struct row *r)
+make_delta(const struct comparison *c, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 	struct json *rec = record_new("delta"), *values = json_array(), *needed;
@@ -65,8 +65,8 @@ delta(const struct comparison *c, const struct row *r)
 	json_set_str(rec, "metric", r->name);
 	json_set_str(rec, "better", report_better(r));
 	json_set(rec, "n", json_pair((double)f->m, (double)f->n));
-	json_push(values, numbers(&r->used[0]));
-	json_push(values, numbers(&r->used[1]));
+	json_push(values, make_numbers(&r->used[0]));
+	json_push(values, make_numbers(&r->used[1]));
 	json_set(rec, "values", values);
 	json_set(rec, "median", json_pair(f->median[0], f->median[1]));
 	json_set_num(rec, "ratio", f->ratio);
@@ -96,13 +96,13 @@ delta(const struct comparison *c, const struct row *r)
 		json_set(rec, "needed", needed);
 	}
 	if (r->waived)
-		json_set(rec, "waiver", waiver(&r->waiver));
-	notes(rec, r);
+		json_set(rec, "waiver", make_waiver(&r->waiver));
+	set_notes(rec, r);
 	return rec;
 }
 
 static struct json *
-lost(const struct kase *k, size_t side)
+make_lost_case(const struct kase *k, size_t side)
 {
 	struct json *j = json_object();
 	struct json *errors = cases_errors(k);
@@ -119,7 +119,7 @@ lost(const struct kase *k, size_t side)
 }
 
 static void
-lapses(struct json *rec, const struct comparison *c)
+set_lapses(struct json *rec, const struct comparison *c)
 {
 	struct json *all = json_array();
 
@@ -139,7 +139,8 @@ lapses(struct json *rec, const struct comparison *c)
 }
 
 static void
-canaries(struct json *rec, const struct comparison *c, const struct rules *r)
+set_canaries(
+    struct json *rec, const struct comparison *c, const struct rules *r)
 {
 	struct json *all = json_array();
 
@@ -160,9 +161,9 @@ canaries(struct json *rec, const struct comparison *c, const struct rules *r)
 		json_free(all);
 }
 
-/* What the deltas cannot say: what was not compared, and under which sky. */
+/* The comparison record: cases not compared, environments, counts. */
 static struct json *
-comparison(const struct comparison *c, const struct rules *r)
+make_comparison(const struct comparison *c, const struct rules *r)
 {
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
@@ -201,9 +202,9 @@ comparison(const struct comparison *c, const struct rules *r)
 			const struct kase *side = c->pairs[i].side[k];
 
 			if (side && cases_sum(side, "failed") > 0)
-				json_push(failed, lost(side, k));
+				json_push(failed, make_lost_case(side, k));
 			else if (side && !c->pairs[i].side[!k])
-				json_push(unmatched, lost(side, k));
+				json_push(unmatched, make_lost_case(side, k));
 		}
 	json_set(rec, "unmatched", unmatched);
 	json_set(rec, "failed", failed);
@@ -228,13 +229,13 @@ comparison(const struct comparison *c, const struct rules *r)
 		json_push(lonely, j);
 	}
 	json_set(rec, "lonely", lonely);
-	lapses(rec, c);
-	canaries(rec, c, r);
+	set_lapses(rec, c);
+	set_canaries(rec, c, r);
 	return rec;
 }
 
 static struct json *
-moved(const struct comparison *c, const struct shift *shift)
+make_shift(const struct comparison *c, const struct shift *shift)
 {
 	struct json *rec = record_new("shift"), *all = json_array();
 	struct json *ks = json_object();
@@ -270,9 +271,9 @@ report_jsonl(struct str *s, const struct report *r)
 		const struct comparison *c = &r->c[i];
 
 		for (size_t k = 0; k < c->nrows; k++)
-			add(s, delta(c, &c->rows[k]));
+			append_record(s, make_delta(c, &c->rows[k]));
 		for (size_t k = 0; k < r->shifts[i].n; k++)
-			add(s, moved(c, &r->shifts[i].v[k]));
-		add(s, comparison(c, r->rules));
+			append_record(s, make_shift(c, &r->shifts[i].v[k]));
+		append_record(s, make_comparison(c, r->rules));
 	}
 }

@@ -28,8 +28,8 @@ has_metric(const struct kase *k, const char *name)
 }
 
 /*
- * One and the same measurement on both sides. Coarse values may be equal by
- * chance in one metric; then the test decides.
+ * Are both sides the same measurement? All metrics must be equal: coarse values
+ * of one metric may be equal by chance.
  */
 static bool
 is_same_data(const struct pairing *p)
@@ -41,11 +41,11 @@ is_same_data(const struct pairing *p)
 }
 
 /*
- * The level that a session which looked at its runs as they came left of
- * alpha: the smaller of both sides; alpha where neither looked.
+ * Returns the level that sequential looks leave of alpha (2 alpha with
+ * 'ninety'), the smaller of both sides; alpha if neither side looked.
  */
 static double
-level_of(struct comparison *c, const struct row *row, bool ninety)
+find_level(struct comparison *c, const struct row *row, bool ninety)
 {
 	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
@@ -71,16 +71,16 @@ static void
 judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
-	double level = level_of(c, row, false);
+	double level = find_level(c, row, false);
 	struct serial alike = rounds_alike(s);
 
 	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    level_of(c, row, true), &alike);
+	    find_level(c, row, true), &alike);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
 
-/* Never below the margin so far. */
+/* Takes the margin of the history if it is wider. */
 static void
 widen_margin(struct comparison *c, struct row *row, const struct rules *r)
 {
@@ -116,7 +116,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	paired = !row.exact &&
-	    rounds_pair(row.used, level_of(c, &row, false), &row.dropped);
+	    rounds_pair(row.used, find_level(c, &row, false), &row.dropped);
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
@@ -157,9 +157,10 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 	c->lonely[c->nlonely++] = (struct lonely){mem_str(name), side, 1};
 }
 
-/* The first parts speak for all: they come from one tool. */
+/* Finds judged metrics of one side only; the first part stands for all. */
 static void
-lonely(struct comparison *c, const struct pairing *p, const struct rules *r)
+find_lonely(
+    struct comparison *c, const struct pairing *p, const struct rules *r)
 {
 	for (size_t s = 0; s < 2; s++) {
 		const struct part *part = &p->side[s]->parts[0];
@@ -175,7 +176,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
 	const struct kase *base = p->side[0];
 
-	/* First those of the table, in its order; then the rest by name. */
+	/* Known metrics come first, in the order of the table. */
 	for (const struct metric *m = metric_table; m->name; m++)
 		if (has_metric(base, m->name) &&
 		    has_metric(p->side[1], m->name))
@@ -193,7 +194,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 }
 
 static char *
-text_of(const struct json *j)
+format_value(const struct json *j)
 {
 	return json_type(j) == JSON_STRING ? mem_str(json_str(j))
 					   : json_print(j);
@@ -236,7 +237,8 @@ compare_environments(struct comparison *c, const struct pairing *p)
 
 		if (k && !json_get(varied[0], json_key(j)) &&
 		    !json_get(varied[1], json_key(j)) && !json_equal(j, k))
-			add_difference(c, json_key(j), text_of(j), text_of(k));
+			add_difference(
+			    c, json_key(j), format_value(j), format_value(k));
 	}
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
@@ -257,7 +259,7 @@ judge_names(const struct comparison *c)
 	struct casename *names;
 	size_t n = 0;
 
-	/* A failed case may not say all of its config: it has no voice. */
+	/* The config of a failed case may lack keys: it names no other case. */
 	for (size_t i = 0; i < c->npairs; i++)
 		for (size_t j = 0; j < 2; j++) {
 			const struct kase *k = c->pairs[i].side[j];
@@ -315,7 +317,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 			continue;
 		c->matched++;
 		judge_metrics(c, p, r);
-		lonely(c, p, r);
+		find_lonely(c, p, r);
 		compare_environments(c, p);
 	}
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /*
- * JUnit XML as Ant writes it, valid against both schemas in use (Ant's by
- * Windy Road, and Jenkins'): so a suite has a host and a time, even though
- * those of the runs are not known here, and their order is fixed.
+ * JUnit XML, valid against both schemas in use (Ant's by Windy Road, and
+ * Jenkins'). These require a host and a time of each suite, in a fixed order,
+ * though those of the runs are not known here.
  */
 
 enum kind { PASSED, FAILED, ERROR, SKIPPED };
@@ -22,9 +22,9 @@ struct suite {
 	double seconds;
 };
 
-/* Of the contender's runs of a case; 0 where they do not say. */
+/* Returns the seconds of the contender's runs of a case; 0: not known. */
 static double
-seconds(const struct pairing *p)
+sum_seconds(const struct pairing *p)
 {
 	const struct kase *k = p->side[1];
 	double s = 0;
@@ -40,16 +40,16 @@ seconds(const struct pairing *p)
 }
 
 static void
-attribute(struct str *s, const char *name, const char *value)
+write_attribute(struct str *s, const char *name, const char *value)
 {
 	str_printf(s, " %s=\"", name);
 	markup_xml(s, value);
 	str_addc(s, '"');
 }
 
-/* 'message' is NULL where there is nothing to say; 'type' is ours. */
+/* 'type' and 'message' are not used with PASSED. */
 static void
-testcase(struct suite *t, const char *name, const char *what, double took,
+write_testcase(struct suite *t, const char *name, const char *what, double took,
     enum kind kind, const char *type, const char *message)
 {
 	static const char *const tags[] = {NULL, "failure", "error", "skipped"};
@@ -57,8 +57,8 @@ testcase(struct suite *t, const char *name, const char *what, double took,
 
 	str_printf(&full, "%s %s", name, what);
 	str_add(s, "    <testcase");
-	attribute(s, "classname", name);
-	attribute(s, "name", full.s);
+	write_attribute(s, "classname", name);
+	write_attribute(s, "name", full.s);
 	str_printf(s, " time=\"%.3f\"", took);
 	t->n++;
 	t->count[kind]++;
@@ -68,16 +68,16 @@ testcase(struct suite *t, const char *name, const char *what, double took,
 	} else {
 		str_printf(s, ">\n      <%s", tags[kind]);
 		if (kind != SKIPPED)
-			attribute(s, "type", type);
-		attribute(s, "message", message);
+			write_attribute(s, "type", type);
+		write_attribute(s, "message", message);
 		str_add(s, "/>\n    </testcase>\n");
 	}
 	str_free(&full);
 }
 
 static void
-row(struct suite *t, const struct report *report, const struct row *r,
-    const struct casename *names)
+write_row_testcase(struct suite *t, const struct report *report,
+    const struct row *r, const struct casename *names)
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
 	bool open = r->verdict == VERDICT_INCONCLUSIVE ||
@@ -90,16 +90,17 @@ row(struct suite *t, const struct report *report, const struct row *r,
 	else if (open || r->waived)
 		kind = SKIPPED;
 	report_sentence(&s, r);
-	testcase(t, name, r->name, seconds(r->pair) / (double)r->pair->rows,
-	    kind, verdict_name(r->verdict), s.s);
+	write_testcase(t, name, r->name,
+	    sum_seconds(r->pair) / (double)r->pair->rows, kind,
+	    verdict_name(r->verdict), s.s);
 	str_free(&s);
 	free(name);
 }
 
-/* What was not compared. */
+/* Writes the sides of a case that failed or have no partner. */
 static void
-lost(struct suite *t, const struct report *report, const struct pairing *p,
-    const struct casename *names)
+write_lost_testcases(struct suite *t, const struct report *report,
+    const struct pairing *p, const struct casename *names)
 {
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
@@ -116,17 +117,18 @@ lost(struct suite *t, const struct report *report, const struct pairing *p,
 		else if (!failed && j == 0 && report->fails_missing)
 			kind = FAILED;
 		report_lost(&s, k, j, name);
-		testcase(t, name, j ? "(contender)" : "(baseline)",
-		    p->rows ? 0 : seconds(p), kind,
+		write_testcase(t, name, j ? "(contender)" : "(baseline)",
+		    p->rows ? 0 : sum_seconds(p), kind,
 		    failed ? "failed" : "missing", s.s);
 		str_free(&s);
 		free(name);
 	}
 }
 
-/* Judged metrics that one side lacks. */
+/* Writes the judged metrics that one side lacks. */
 static void
-lonely(struct suite *t, const struct report *report, const struct comparison *c)
+write_lonely_testcases(
+    struct suite *t, const struct report *report, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->nlonely; i++) {
 		const struct lonely *l = &c->lonely[i];
@@ -134,15 +136,15 @@ lonely(struct suite *t, const struct report *report, const struct comparison *c)
 		struct str s = {0};
 
 		report_lonely(&s, l);
-		testcase(t, "metrics", l->name, 0, fails ? FAILED : SKIPPED,
-		    "missing", s.s);
+		write_testcase(t, "metrics", l->name, 0,
+		    fails ? FAILED : SKIPPED, "missing", s.s);
 		str_free(&s);
 	}
 }
 
-/* A machine that changed is an error: what follows means nothing. */
+/* A canary that changed is an error: the comparison is not valid. */
 static void
-canaries(struct suite *t, const struct comparison *c)
+write_canary_testcases(struct suite *t, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->ncanaries; i++) {
 		const struct canary *k = &c->canaries[i];
@@ -151,29 +153,31 @@ canaries(struct suite *t, const struct comparison *c)
 		str_add(&s, "canary");
 		if (k->metric)
 			str_printf(&s, " %s", k->metric);
-		testcase(t, k->name, s.s, 0, k->ok ? PASSED : ERROR, "canary",
+		write_testcase(t, k->name, s.s, 0, k->ok ? PASSED : ERROR,
+		    "canary",
 		    k->metric ? verdict_name(k->verdict) : "it is missing");
 		str_free(&s);
 	}
 }
 
 static void
-line(struct str *s, const char *text)
+write_xml_line(struct str *s, const char *text)
 {
 	markup_xml(s, text);
 	str_addc(s, '\n');
 }
 
 static void
-warning(void *arg, enum report_kind kind, const char *text)
+write_xml_warning(void *arg, enum report_kind kind, const char *text)
 {
 	(void)kind;
-	line(arg, text);
+	write_xml_line(arg, text);
 }
 
-/* "2026-02-27T10:12:41" of the contender; the schemas want one. */
+/* Returns the time of the contender, "2026-02-27T10:12:41", or that of the
+ * epoch, as the schemas require one. */
 static const char *
-timestamp(const struct comparison *c, char buf[20])
+format_timestamp(const struct comparison *c, char buf[20])
 {
 	static const char like[] = "0000-00-00T00:00:00";
 	const char *t = json_get_str(c->subject[1], "time");
@@ -188,7 +192,7 @@ timestamp(const struct comparison *c, char buf[20])
 }
 
 static void
-suite(struct str *s, const struct report *report, size_t i)
+write_testsuite(struct str *s, const struct report *report, size_t i)
 {
 	const struct comparison *c = &report->c[i];
 	struct casename *names = judge_names(c);
@@ -197,36 +201,36 @@ suite(struct str *s, const struct report *report, size_t i)
 	char buf[20];
 
 	str_add(&t.cases, "");
-	canaries(&t, c);
+	write_canary_testcases(&t, c);
 	for (size_t k = 0; k < c->nrows; k++)
 		if (c->rows[k].gate)
-			row(&t, report, &c->rows[k], names);
+			write_row_testcase(&t, report, &c->rows[k], names);
 	for (size_t k = 0; k < c->npairs; k++)
-		lost(&t, report, &c->pairs[k], names);
-	lonely(&t, report, c);
+		write_lost_testcases(&t, report, &c->pairs[k], names);
+	write_lonely_testcases(&t, report, c);
 	str_printf(&title, "%s against %s", c->name[1], c->name[0]);
 	str_add(s, "  <testsuite");
-	attribute(s, "name", title.s);
+	write_attribute(s, "name", title.s);
 	str_printf(s,
 	    " package=\"vkb-compare\" id=\"%zu\" hostname=\"localhost\" "
 	    "timestamp=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 	    "skipped=\"%zu\" time=\"%.3f\">\n    <properties>\n      <property",
-	    i, timestamp(c, buf), t.n, t.count[FAILED], t.count[ERROR],
+	    i, format_timestamp(c, buf), t.n, t.count[FAILED], t.count[ERROR],
 	    t.count[SKIPPED], t.seconds);
 	str_add(s, " name=\"baseline\"");
-	attribute(s, "value", c->name[0]);
+	write_attribute(s, "value", c->name[0]);
 	str_add(s, "/>\n      <property name=\"contender\"");
-	attribute(s, "value", c->name[1]);
+	write_attribute(s, "value", c->name[1]);
 	str_add(s, "/>\n    </properties>\n");
 	str_add(s, t.cases.s);
 	str_add(s, "    <system-out>");
 	str_clear(&title);
 	report_headline(&title, c, names);
-	line(s, title.s);
+	write_xml_line(s, title.s);
 	str_clear(&title);
 	report_method(&title, c, report->rules);
-	line(s, title.s);
-	report_warnings(c, names, warning, s);
+	write_xml_line(s, title.s);
+	report_warnings(c, names, write_xml_warning, s);
 	str_add(s, "</system-out>\n    <system-err/>\n  </testsuite>\n");
 	str_free(&title);
 	str_free(&t.cases);
@@ -239,6 +243,6 @@ report_junit(struct str *s, const struct report *r)
 	str_add(
 	    s, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 	for (size_t i = 0; i < r->n; i++)
-		suite(s, r, i);
+		write_testsuite(s, r, i);
 	str_add(s, "</testsuites>\n");
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * GitHub takes comments of up to 65,536 characters. What others wrote may be
- * of any length: each part has a share of the room, and what does not fit is
- * left out and counted. SLACK is for our own words.
+ * GitHub takes comments of up to 65,536 characters. Names may be of any length,
+ * so each part of the report ends at a share of the room; what does not fit is
+ * left out and counted. SLACK is for the fixed texts.
  */
 enum { LIMIT = 65000, SLACK = 1500, NAME = 60, CONTENDERS = 8 };
 
@@ -21,21 +21,21 @@ struct page {
 	size_t start, room;
 };
 
-/* May the report end at 'percent' of the room? */
+/* Is the text so far within 'percent' of the room? */
 static bool
-fits(const struct page *p, size_t percent)
+is_within_room(const struct page *p, size_t percent)
 {
 	return p->s->len <= p->start + p->room * percent / 100;
 }
 
 static void
-back(const struct page *p, size_t before)
+truncate_page(const struct page *p, size_t before)
 {
 	p->s->s[p->s->len = before] = '\0';
 }
 
 static const char *
-mark(const struct row *r)
+choose_mark(const struct row *r)
 {
 	switch (r->verdict) {
 	case VERDICT_REGRESSION:
@@ -54,14 +54,15 @@ mark(const struct row *r)
 }
 
 static void
-row(struct str *s, const struct row *r, const struct casename *names)
+write_markdown_row(
+    struct str *s, const struct row *r, const struct casename *names)
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
 	char a[NUM_BUF], b[NUM_BUF];
 	struct str verdict = {0};
 	size_t before;
 
-	str_printf(s, "| %s | ", mark(r));
+	str_printf(s, "| %s | ", choose_mark(r));
 	markup_markdown(s, name);
 	str_add(s, " | ");
 	markup_markdown(s, r->name);
@@ -82,7 +83,7 @@ row(struct str *s, const struct row *r, const struct casename *names)
 }
 
 static void
-title(struct str *s)
+write_table_head(struct str *s)
 {
 	str_add(s,
 	    "| | Case | Metric | Baseline | Contender | Change [95%] | Runs | "
@@ -90,7 +91,7 @@ title(struct str *s)
 }
 
 static void
-left_out(const struct page *p, size_t n, const char *what)
+write_left_out(const struct page *p, size_t n, const char *what)
 {
 	if (n)
 		str_printf(p->s,
@@ -98,26 +99,26 @@ left_out(const struct page *p, size_t n, const char *what)
 		    what, num_plural(n));
 }
 
-/* Rows from..to-1, as many as fit. */
+/* Writes rows from..to-1, as many as fit. */
 static void
-rows(const struct page *p, const struct row **order, size_t from, size_t to,
-    const struct casename *names, size_t percent)
+write_markdown_rows(const struct page *p, const struct row **order, size_t from,
+    size_t to, const struct casename *names, size_t percent)
 {
 	size_t i;
 
 	if (from == to)
 		return;
-	title(p->s);
+	write_table_head(p->s);
 	for (i = from; i < to; i++) {
 		size_t before = p->s->len;
 
-		row(p->s, order[i], names);
-		if (fits(p, percent))
+		write_markdown_row(p->s, order[i], names);
+		if (is_within_room(p, percent))
 			continue;
-		back(p, before);
+		truncate_page(p, before);
 		break;
 	}
-	left_out(p, to - i, "row");
+	write_left_out(p, to - i, "row");
 	str_addc(p->s, '\n');
 }
 
@@ -128,7 +129,7 @@ struct listing {
 };
 
 static void
-warning(void *arg, enum report_kind kind, const char *text)
+list_warning(void *arg, enum report_kind kind, const char *text)
 {
 	struct listing *l = arg;
 	struct str *s = l->page->s;
@@ -140,15 +141,15 @@ warning(void *arg, enum report_kind kind, const char *text)
 	markup_markdown(s, text);
 	str_addc(s, '\n');
 	l->n++;
-	if (fits(l->page, l->percent))
+	if (is_within_room(l->page, l->percent))
 		return;
-	back(l->page, before);
+	truncate_page(l->page, before);
 	l->left_out++;
 }
 
-/* Warnings of one kind under their heading. */
+/* Writes the warnings of one kind below a heading. */
 static void
-warnings(const struct page *p, const struct comparison *c,
+write_markdown_warnings(const struct page *p, const struct comparison *c,
     const struct casename *names, enum report_kind kind, size_t percent)
 {
 	static const char *const headings[] = {
@@ -161,17 +162,17 @@ warnings(const struct page *p, const struct comparison *c,
 	size_t before = p->s->len;
 
 	str_printf(p->s, "**%s**\n\n", headings[kind]);
-	report_warnings(c, names, warning, &l);
+	report_warnings(c, names, list_warning, &l);
 	if (!l.n) {
-		back(p, before);
+		truncate_page(p, before);
 		return;
 	}
-	left_out(p, l.left_out, "line");
+	write_left_out(p, l.left_out, "line");
 	str_addc(p->s, '\n');
 }
 
 static bool
-notable(const struct row *r)
+is_notable(const struct row *r)
 {
 	return report_counted(r) &&
 	    (r->verdict == VERDICT_REGRESSION ||
@@ -179,29 +180,30 @@ notable(const struct row *r)
 }
 
 static void
-fold(struct str *s, const char *summary)
+open_details(struct str *s, const char *summary)
 {
 	str_printf(s, "<details><summary>%s</summary>\n\n", summary);
 }
 
 static void
-unfold(struct str *s)
+close_details(struct str *s)
 {
 	str_add(s, "</details>\n\n");
 }
 
-/* Did something judged of the case change? */
+/* Has the case a regression or an improvement? */
 static bool
-changed(const struct comparison *c, const struct pairing *p)
+has_notable_row(const struct comparison *c, const struct pairing *p)
 {
 	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].pair == p && notable(&c->rows[i]))
+		if (c->rows[i].pair == p && is_notable(&c->rows[i]))
 			return true;
 	return false;
 }
 
 static void
-shift(const struct page *p, const struct shift *t, const struct casename *names)
+write_markdown_shift(
+    const struct page *p, const struct shift *t, const struct casename *names)
 {
 	char *text = casename_of(names, t->pair->side[0]->config);
 	size_t before = p->s->len;
@@ -228,32 +230,32 @@ shift(const struct page *p, const struct shift *t, const struct casename *names)
 	str_addc(p->s, '\n');
 	report_distance(p->s, t);
 	str_add(p->s, "\n\n");
-	if (!fits(p, 85))
-		back(p, before);
+	if (!is_within_room(p, 85))
+		truncate_page(p, before);
 	free(text);
 }
 
-/* Of the cases that changed. */
+/* Writes the shifts of the cases that changed. */
 static void
-shifts(const struct page *p, const struct report *r, size_t which,
-    const struct casename *names)
+write_markdown_shifts(const struct page *p, const struct report *r,
+    size_t which, const struct casename *names)
 {
 	const struct shifts *all = &r->shifts[which];
 	size_t before = p->s->len, start;
 
-	fold(p->s, "How the latencies moved");
+	open_details(p->s, "How the latencies moved");
 	start = p->s->len;
 	for (size_t i = 0; i < all->n; i++)
-		if (changed(&r->c[which], all->v[i].pair))
-			shift(p, &all->v[i], names);
+		if (has_notable_row(&r->c[which], all->v[i].pair))
+			write_markdown_shift(p, &all->v[i], names);
 	if (p->s->len > start)
-		unfold(p->s);
+		close_details(p->s);
 	else
-		back(p, before);
+		truncate_page(p, before);
 }
 
 static void
-overall(const struct page *p, const struct comparison *c)
+write_markdown_overall(const struct page *p, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
@@ -264,22 +266,22 @@ overall(const struct page *p, const struct comparison *c)
 		str_add(p->s, "Overall ");
 		markup_markdown(p->s, o->name);
 		str_printf(p->s, ": %.3fx", o->ratio);
-		if (o->cases >= 3) /* two say next to nothing */
+		if (o->cases >= 3) /* that of two is too wide */
 			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
 		str_printf(p->s, ", geometric mean of %zu cases", o->cases);
 		if (!isnan(o->lo_runs))
 			str_printf(p->s, "; over their runs \\[%.3f, %.3f\\]",
 			    o->lo_runs, o->hi_runs);
 		str_add(p->s, ".\n");
-		if (!fits(p, 95))
-			back(p, before);
+		if (!is_within_room(p, 95))
+			truncate_page(p, before);
 	}
 	str_addc(p->s, '\n');
 }
 
-/* A paragraph, if it fits. */
+/* Writes a paragraph if it fits. */
 static void
-paragraph(
+write_paragraph(
     const struct page *p, const char *before, const char *text, size_t percent)
 {
 	size_t len = p->s->len;
@@ -287,12 +289,12 @@ paragraph(
 	str_add(p->s, before);
 	markup_markdown_whole(p->s, text);
 	str_add(p->s, "\n\n");
-	if (!fits(p, percent))
-		back(p, len);
+	if (!is_within_room(p, percent))
+		truncate_page(p, len);
 }
 
 static void
-name(struct str *s, const char *text)
+write_markdown_name(struct str *s, const char *text)
 {
 	struct str t = {0};
 
@@ -302,55 +304,56 @@ name(struct str *s, const char *text)
 }
 
 static void
-head(const struct page *p, const struct comparison *c,
+write_markdown_head(const struct page *p, const struct comparison *c,
     const struct casename *names)
 {
 	struct str text = {0};
 	size_t before;
 
 	str_add(p->s, "### ");
-	name(p->s, c->name[1]);
+	write_markdown_name(p->s, c->name[1]);
 	str_add(p->s, " against ");
-	name(p->s, c->name[0]);
+	write_markdown_name(p->s, c->name[0]);
 	str_add(p->s, "\n\n");
 	before = p->s->len;
 	str_add(p->s, "**");
 	report_headline(&text, c, names);
 	markup_markdown_whole(p->s, text.s);
 	str_add(p->s, "**\n\n");
-	if (!fits(p, 40))
-		back(p, before);
+	if (!is_within_room(p, 40))
+		truncate_page(p, before);
 	report_counts(p->s, c);
 	str_add(p->s, "\n\n");
 	str_clear(&text);
 	report_judged(&text, c);
 	if (c->noverall)
-		paragraph(p, "", text.s, 44);
+		write_paragraph(p, "", text.s, 44);
 	str_free(&text);
 }
 
 static void
-how(const struct page *p, const struct comparison *c,
+write_markdown_method(const struct page *p, const struct comparison *c,
     const struct casename *names, const struct rules *r)
 {
 	char *common = casename_common(names);
 	struct str text = {0};
 
-	fold(p->s, "What was measured, and how this was judged");
-	warnings(p, c, names, REPORT_ENV, 88);
-	warnings(p, c, names, REPORT_NOTE, 91);
-	overall(p, c);
+	open_details(p->s, "What was measured, and how this was judged");
+	write_markdown_warnings(p, c, names, REPORT_ENV, 88);
+	write_markdown_warnings(p, c, names, REPORT_NOTE, 91);
+	write_markdown_overall(p, c);
 	if (*common)
-		paragraph(p, "All cases: ", common, 97);
+		write_paragraph(p, "All cases: ", common, 97);
 	report_method(&text, c, r);
-	paragraph(p, "", text.s, 100);
-	unfold(p->s);
+	write_paragraph(p, "", text.s, 100);
+	close_details(p->s);
 	str_free(&text);
 	free(common);
 }
 
 static void
-one(struct str *s, const struct report *r, size_t which, size_t limit)
+write_markdown_comparison(
+    struct str *s, const struct report *r, size_t which, size_t limit)
 {
 	const struct comparison *c = &r->c[which];
 	struct casename *names = judge_names(c);
@@ -359,21 +362,21 @@ one(struct str *s, const struct report *r, size_t which, size_t limit)
 	struct str summary = {0};
 	size_t n = 0;
 
-	head(&p, c, names);
-	warnings(&p, c, names, REPORT_FAILED, 45);
-	while (n < c->nrows && notable(order[n]))
+	write_markdown_head(&p, c, names);
+	write_markdown_warnings(&p, c, names, REPORT_FAILED, 45);
+	while (n < c->nrows && is_notable(order[n]))
 		n++;
-	rows(&p, order, 0, n, names, 65);
-	warnings(&p, c, names, REPORT_UNMATCHED, 70);
+	write_markdown_rows(&p, order, 0, n, names, 65);
+	write_markdown_warnings(&p, c, names, REPORT_UNMATCHED, 70);
 	if (n < c->nrows) {
 		str_printf(&summary, "%zu other row%s", c->nrows - n,
 		    num_plural(c->nrows - n));
-		fold(s, summary.s);
-		rows(&p, order, n, c->nrows, names, 80);
-		unfold(s);
+		open_details(s, summary.s);
+		write_markdown_rows(&p, order, n, c->nrows, names, 80);
+		close_details(s);
 	}
-	shifts(&p, r, which, names);
-	how(&p, c, names, r->rules);
+	write_markdown_shifts(&p, r, which, names);
+	write_markdown_method(&p, c, names, r->rules);
 	str_free(&summary);
 	free(order);
 	casename_free(names);
@@ -385,7 +388,8 @@ report_markdown(struct str *s, const struct report *r)
 	size_t shown = r->n < CONTENDERS ? r->n : CONTENDERS;
 
 	for (size_t i = 0; i < shown; i++)
-		one(s, r, i, s->len + (LIMIT - 200 - s->len) / (shown - i));
+		write_markdown_comparison(
+		    s, r, i, s->len + (LIMIT - 200 - s->len) / (shown - i));
 	if (shown < r->n)
 		str_printf(s,
 		    "%zu more contender%s left out: too long for one "

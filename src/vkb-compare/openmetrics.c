@@ -7,45 +7,45 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One gauge for each row; NAN: the row has none. */
+/* The values of the gauges; NAN: the row has no value. */
 static double
-baseline(const struct row *r)
+get_baseline(const struct row *r)
 {
 	return r->facts.median[0];
 }
 
 static double
-contender(const struct row *r)
+get_contender(const struct row *r)
 {
 	return r->facts.median[1];
 }
 
 static double
-ratio(const struct row *r)
+get_ratio(const struct row *r)
 {
 	return r->facts.ratio;
 }
 
 static double
-low(const struct row *r)
+get_low(const struct row *r)
 {
 	return r->facts.lo95;
 }
 
 static double
-high(const struct row *r)
+get_high(const struct row *r)
 {
 	return r->facts.hi95;
 }
 
 static double
-adjusted(const struct row *r)
+get_adjusted_p(const struct row *r)
 {
 	return r->p;
 }
 
 static double
-slower(const struct row *r)
+get_regression(const struct row *r)
 {
 	return r->verdict == VERDICT_REGRESSION && r->gate && !r->waived;
 }
@@ -55,19 +55,21 @@ static const struct family {
 	double (*value)(const struct row *);
 } families[] = {
     {"vkb_baseline", "", "Median of the baseline, in the unit of the metric.",
-	baseline},
+	get_baseline},
     {"vkb_contender", "", "Median of the contender, in the unit of the metric.",
-	contender},
-    {"vkb_change_ratio", "ratio", "Contender over baseline.", ratio},
-    {"vkb_change_low_ratio", "ratio", "Lower end of its 95 % interval.", low},
-    {"vkb_change_high_ratio", "ratio", "Upper end of its 95 % interval.", high},
+	get_contender},
+    {"vkb_change_ratio", "ratio", "Contender over baseline.", get_ratio},
+    {"vkb_change_low_ratio", "ratio", "Lower end of its 95 % interval.",
+	get_low},
+    {"vkb_change_high_ratio", "ratio", "Upper end of its 95 % interval.",
+	get_high},
     {"vkb_p_adjusted", "", "p of the change, adjusted over the report.",
-	adjusted},
+	get_adjusted_p},
     {"vkb_regression", "", "1 where the contender is judged to be worse.",
-	slower}};
+	get_regression}};
 
 static void
-label(struct str *s, const char *name, const char *value)
+write_label(struct str *s, const char *name, const char *value)
 {
 	str_printf(s, "%s=\"", name);
 	markup_label(s, value);
@@ -75,15 +77,16 @@ label(struct str *s, const char *name, const char *value)
 }
 
 static void
-sides(struct str *s, const struct comparison *c)
+write_side_labels(struct str *s, const struct comparison *c)
 {
-	label(s, "baseline", c->name[0]);
+	write_label(s, "baseline", c->name[0]);
 	str_addc(s, ',');
-	label(s, "contender", c->name[1]);
+	write_label(s, "contender", c->name[1]);
 }
 
 static void
-head(struct str *s, const char *name, const char *unit, const char *help)
+write_family_head(
+    struct str *s, const char *name, const char *unit, const char *help)
 {
 	str_printf(s, "# TYPE %s gauge\n", name);
 	if (*unit)
@@ -92,7 +95,7 @@ head(struct str *s, const char *name, const char *unit, const char *help)
 }
 
 static void
-samples(struct str *s, const struct family *f, const struct comparison *c,
+write_samples(struct str *s, const struct family *f, const struct comparison *c,
     const struct casename *names)
 {
 	for (size_t i = 0; i < c->nrows; i++) {
@@ -104,11 +107,11 @@ samples(struct str *s, const struct family *f, const struct comparison *c,
 			continue;
 		name = casename_of(names, r->pair->side[0]->config);
 		str_printf(s, "%s{", f->name);
-		label(s, "case", name);
+		write_label(s, "case", name);
 		str_addc(s, ',');
-		label(s, "metric", r->name);
+		write_label(s, "metric", r->name);
 		str_addc(s, ',');
-		sides(s, c);
+		write_side_labels(s, c);
 		str_add(s, "} ");
 		report_number(s, v);
 		str_addc(s, '\n');
@@ -117,28 +120,30 @@ samples(struct str *s, const struct family *f, const struct comparison *c,
 }
 
 static void
-counts(struct str *s, const struct report *r)
+write_counts(struct str *s, const struct report *r)
 {
-	head(s, "vkb_rows", "", "Judged rows by their verdict.");
+	write_family_head(s, "vkb_rows", "", "Judged rows by their verdict.");
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t v = 0; v < VERDICTS; v++) {
 			str_add(s, "vkb_rows{");
-			label(s, "verdict", verdict_name((enum verdict)v));
+			write_label(
+			    s, "verdict", verdict_name((enum verdict)v));
 			str_addc(s, ',');
-			sides(s, &r->c[i]);
+			write_side_labels(s, &r->c[i]);
 			str_printf(s, "} %zu\n", r->c[i].count[v]);
 		}
-	head(s, "vkb_failed_runs", "", "Runs of the contender that failed.");
+	write_family_head(
+	    s, "vkb_failed_runs", "", "Runs of the contender that failed.");
 	for (size_t i = 0; i < r->n; i++) {
 		str_add(s, "vkb_failed_runs{");
-		sides(s, &r->c[i]);
+		write_side_labels(s, &r->c[i]);
 		str_add(s, "} ");
 		report_number(s, r->c[i].failed_runs);
 		str_addc(s, '\n');
 	}
 }
 
-/* The samples of one family stand together, of all contenders. */
+/* The format requires all samples of a family in one block. */
 void
 report_openmetrics(struct str *s, const struct report *r)
 {
@@ -147,11 +152,12 @@ report_openmetrics(struct str *s, const struct report *r)
 	for (size_t i = 0; i < r->n; i++)
 		names[i] = judge_names(&r->c[i]);
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-		head(s, families[f].name, families[f].unit, families[f].help);
+		write_family_head(
+		    s, families[f].name, families[f].unit, families[f].help);
 		for (size_t i = 0; i < r->n; i++)
-			samples(s, &families[f], &r->c[i], names[i]);
+			write_samples(s, &families[f], &r->c[i], names[i]);
 	}
-	counts(s, r);
+	write_counts(s, r);
 	str_add(s, "# EOF\n");
 	for (size_t i = 0; i < r->n; i++)
 		casename_free(names[i]);

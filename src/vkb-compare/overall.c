@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many are resampled; of more the interval takes seconds. */
+/* Resampling more than these takes seconds. */
 #define CASES 20
-#define RUNS 10000 /* of both sides of all */
+#define RUNS 10000 /* of both sides of all cases */
 
 static struct overall *
-overall_of(struct comparison *c, const char *name)
+start_overall(struct comparison *c, const char *name)
 {
 	for (size_t i = 0; i < c->noverall; i++)
 		if (strcmp(c->overall[i].name, name) == 0)
@@ -25,11 +25,11 @@ overall_of(struct comparison *c, const char *name)
 }
 
 /*
- * How sure the mean of these cases is: by resampling their runs, where all have
- * enough of them and they are not so many that it takes long.
+ * Sets the interval of the mean over these cases by resampling their runs, if
+ * all have enough and there are not too many; else it is NAN.
  */
 static void
-over_runs(struct overall *o, const struct row *rows, size_t n)
+resample_runs(struct overall *o, const struct row *rows, size_t n)
 {
 	struct bootstrap_pair v[CASES] = {{0}};
 	struct bootstrap b;
@@ -65,10 +65,10 @@ over_runs(struct overall *o, const struct row *rows, size_t n)
 		free(sorted[i]);
 }
 
-/* Has no case more than one run on each side? Then how the cases differ cannot
- * be told from noise. */
+/* Has no case more than one run on each side? Then differences between cases
+ * cannot be told from noise. */
 static bool
-single_runs(const struct comparison *c, const char *name)
+has_single_runs(const struct comparison *c, const char *name)
 {
 	for (size_t i = 0; i < c->nrows; i++)
 		if (strcmp(c->rows[i].name, name) == 0 &&
@@ -77,7 +77,6 @@ single_runs(const struct comparison *c, const char *name)
 	return true;
 }
 
-/* Matched cases only; those without a ratio above 0 have no say. */
 void
 overall_add(struct comparison *c)
 {
@@ -88,7 +87,7 @@ overall_add(struct comparison *c)
 
 		if (!c->rows[i].gate)
 			continue;
-		o = overall_of(c, c->rows[i].name);
+		o = start_overall(c, c->rows[i].name);
 		for (size_t j = i; o && j < c->nrows; j++)
 			if (strcmp(c->rows[j].name, o->name) == 0 &&
 			    c->rows[j].facts.ratio > 0)
@@ -96,9 +95,9 @@ overall_add(struct comparison *c)
 		if (!o)
 			continue;
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
-		if (single_runs(c, o->name))
+		if (has_single_runs(c, o->name))
 			o->lo = o->hi = NAN;
-		over_runs(o, c->rows, c->nrows);
+		resample_runs(o, c->rows, c->nrows);
 	}
 	free(ratios);
 }

@@ -9,15 +9,16 @@
 
 struct half {
 	const struct kase *k;
-	size_t partner; /* place + 1 in the other half */
-	size_t fits;    /* how many could be it */
-	size_t first;
-	const char *command; /* of its config, to see quickly that it is */
-	double size, depth;  /* another; NULL and NAN: not known */
+	size_t partner; /* index + 1 in the other half; 0: none */
+	size_t fits;    /* how many cases could be the partner */
+	size_t first;   /* index of the first of these */
+	/* Of the config, for a quick test; NULL and NAN: not known. */
+	const char *command;
+	double size, depth;
 };
 
 static struct half *
-half_of(const struct cases *c, size_t who, size_t *n)
+collect_half(const struct cases *c, size_t who, size_t *n)
 {
 	struct half *h = mem_array(c->n + 1, sizeof *h);
 
@@ -35,16 +36,16 @@ half_of(const struct cases *c, size_t who, size_t *n)
 	return h;
 }
 
-/* A number of requests and a time are answers to one question. */
+/* Has one side a number of requests and the other a time? */
 static bool
-other_length(const struct json *a, const struct json *b)
+differ_in_length(const struct json *a, const struct json *b)
 {
 	return json_get(a, "requests") && !json_get(a, "duration_s") &&
 	    json_get(b, "duration_s") && !json_get(b, "requests");
 }
 
 static bool
-agree(const struct json *a, const struct json *b)
+is_compatible(const struct json *a, const struct json *b)
 {
 	size_t both = 0;
 
@@ -55,11 +56,11 @@ agree(const struct json *a, const struct json *b)
 			return false;
 		both += k != NULL;
 	}
-	return both > 0 && !other_length(a, b) && !other_length(b, a);
+	return both > 0 && !differ_in_length(a, b) && !differ_in_length(b, a);
 }
 
 static void
-lacking(
+describe_lacking(
     struct str *s, const struct json *a, const struct json *b, const char *who)
 {
 	bool any = false;
@@ -68,7 +69,7 @@ lacking(
 		if (json_get(b, json_key(j)))
 			continue;
 		if (!any)
-			str_add(s, s->len ? "; " : "paired by what both say: ");
+			str_add(s, s->len ? "; " : "paired by common keys: ");
 		str_printf(s, any ? ", %s" : "%s", json_key(j));
 		any = true;
 	}
@@ -77,7 +78,7 @@ lacking(
 }
 
 static int
-find(const void *key, const void *member)
+compare_key_to_half(const void *key, const void *member)
 {
 	const struct kase *const *x = key;
 	const struct half *y = member;
@@ -87,10 +88,11 @@ find(const void *key, const void *member)
 }
 
 static void
-exact(struct half *a, size_t n, struct half *b, size_t m)
+pair_equal(struct half *a, size_t n, struct half *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct half *h = bsearch(&a[i].k, b, m, sizeof *b, find);
+		struct half *h =
+		    bsearch(&a[i].k, b, m, sizeof *b, compare_key_to_half);
 
 		if (!h)
 			continue;
@@ -100,7 +102,7 @@ exact(struct half *a, size_t n, struct half *b, size_t m)
 }
 
 static bool
-others(const struct half *a, const struct half *b)
+is_other_case(const struct half *a, const struct half *b)
 {
 	return a->size < b->size || a->size > b->size || a->depth < b->depth ||
 	    a->depth > b->depth ||
@@ -108,12 +110,12 @@ others(const struct half *a, const struct half *b)
 }
 
 static void
-likely(struct half *a, size_t n, struct half *b, size_t m)
+pair_likely(struct half *a, size_t n, struct half *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m && !a[i].partner; k++) {
-			if (b[k].partner || others(&a[i], &b[k]) ||
-			    !agree(a[i].k->config, b[k].k->config))
+			if (b[k].partner || is_other_case(&a[i], &b[k]) ||
+			    !is_compatible(a[i].k->config, b[k].k->config))
 				continue;
 			if (!a[i].fits++)
 				a[i].first = k;
@@ -134,12 +136,12 @@ pairing_new(const struct cases *base, size_t base_who,
     const struct cases *contender, size_t contender_who, size_t *count)
 {
 	size_t n, m, at = 0;
-	struct half *a = half_of(base, base_who, &n);
-	struct half *b = half_of(contender, contender_who, &m);
+	struct half *a = collect_half(base, base_who, &n);
+	struct half *b = collect_half(contender, contender_who, &m);
 	struct pairing *p = mem_array(n + m + 1, sizeof *p);
 
-	exact(a, n, b, m);
-	likely(a, n, b, m);
+	pair_equal(a, n, b, m);
+	pair_likely(a, n, b, m);
 	for (size_t i = 0; i < n; i++, at++) {
 		const struct kase *x = a[i].k, *y;
 		struct str note = {0};
@@ -149,8 +151,8 @@ pairing_new(const struct cases *base, size_t base_who,
 		p[at].side[1] = y;
 		if (!y || strcmp(x->key, y->key) == 0)
 			continue;
-		lacking(&note, x->config, y->config, "contender");
-		lacking(&note, y->config, x->config, "baseline");
+		describe_lacking(&note, x->config, y->config, "contender");
+		describe_lacking(&note, y->config, x->config, "baseline");
 		p[at].note = str_take(&note);
 	}
 	for (size_t k = 0; k < m; k++)

@@ -1,7 +1,7 @@
 /*
- * Which case of the contender belongs to which of the baseline: equal
- * configurations; where there is none, the only one that agrees on every key
- * that both sides have (absent is unknown).
+ * Pairs each case of the baseline with one of the contender: the one of equal
+ * configuration or, if there is none, the only one that agrees on every key
+ * that both have.
  */
 #ifndef PAIRING_H
 #define PAIRING_H
@@ -12,9 +12,9 @@
 
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
-	char *note;                 /* on which keys it is unsure; or NULL */
-	char *name;                 /* of the case, for people */
-	size_t rows;                /* metrics compared; counted by judge */
+	char *note;  /* keys that only one side has; NULL: none */
+	char *name;  /* of the case, for people; set by judge.c */
+	size_t rows; /* metrics compared; counted by judge.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

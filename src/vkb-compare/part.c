@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a string means, "" where it is not UTF-8, which is refused at the end.
- * Caller frees. */
+/* Returns a string without its escapes; "" if it is not UTF-8, which
+ * jsonscan_end refuses. Caller frees. */
 static char *
-meaning(const struct jsonscan_text *t)
+decode_text(const struct jsonscan_text *t)
 {
 	struct json *j;
 	char *s;
@@ -26,44 +26,44 @@ meaning(const struct jsonscan_text *t)
 }
 
 static bool
-is(const struct jsonscan_text *t, const char *want)
+is_text(const struct jsonscan_text *t, const char *want)
 {
 	char *s;
 	bool same;
 
 	if (!t->escaped)
 		return jsonscan_is(t, want);
-	s = meaning(t);
+	s = decode_text(t);
 	same = strcmp(s, want) == 0;
 	free(s);
 	return same;
 }
 
 static bool
-skip(struct jsonscan *c)
+skip_value(struct jsonscan *c)
 {
 	return jsonscan_value(c, NULL, NULL);
 }
 
 static bool
-number(struct jsonscan *c, double *v)
+read_part_number(struct jsonscan *c, double *v)
 {
 	*v = NAN;
-	return jsonscan_number(c, v) || skip(c);
+	return jsonscan_number(c, v) || skip_value(c);
 }
 
 static bool
-list(struct jsonscan *c, struct part_list *l)
+read_part_list(struct jsonscan *c, struct part_list *l)
 {
 	bool first = true;
 	size_t cap = 0;
 
 	if (jsonscan_peek(c) != '[')
-		return skip(c);
+		return skip_value(c);
 	jsonscan_array(c);
 	while (jsonscan_element(c, &first)) {
 		l->v = mem_grow(l->v, l->n, &cap, sizeof *l->v);
-		if (!number(c, &l->v[l->n++]))
+		if (!read_part_number(c, &l->v[l->n++]))
 			return false;
 	}
 	if (l->n)
@@ -72,8 +72,8 @@ list(struct jsonscan *c, struct part_list *l)
 }
 
 static bool
-metric(struct part *p, struct jsonscan *c, const struct jsonscan_text *name,
-    size_t *cap)
+read_part_metric(struct part *p, struct jsonscan *c,
+    const struct jsonscan_text *name, size_t *cap)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
@@ -82,25 +82,27 @@ metric(struct part *p, struct jsonscan *c, const struct jsonscan_text *name,
 
 	p->metrics = mem_grow(p->metrics, p->nmetrics, cap, sizeof *m);
 	m = &p->metrics[p->nmetrics++];
-	*m = (struct part_metric){.name = meaning(name), .mean = NAN};
+	*m = (struct part_metric){.name = decode_text(name), .mean = NAN};
 	if (jsonscan_peek(c) != '{')
-		return skip(c);
+		return skip_value(c);
 	jsonscan_object(c, &o);
 	while (ok && jsonscan_member(c, &o, &key)) {
-		if (is(&key, "values"))
-			ok = list(c, &m->values);
-		else if (is(&key, "blocks"))
-			ok = list(c, &m->blocks);
-		else if (is(&key, "sessions"))
-			ok = list(c, &m->sessions);
+		if (is_text(&key, "values"))
+			ok = read_part_list(c, &m->values);
+		else if (is_text(&key, "blocks"))
+			ok = read_part_list(c, &m->blocks);
+		else if (is_text(&key, "sessions"))
+			ok = read_part_list(c, &m->sessions);
 		else
-			ok = is(&key, "mean") ? number(c, &m->mean) : skip(c);
+			ok = is_text(&key, "mean")
+			    ? read_part_number(c, &m->mean)
+			    : skip_value(c);
 	}
 	return ok && !c->failed;
 }
 
 static bool
-metrics(struct part *p, struct jsonscan *c)
+read_part_metrics(struct part *p, struct jsonscan *c)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
@@ -108,14 +110,14 @@ metrics(struct part *p, struct jsonscan *c)
 
 	jsonscan_object(c, &o);
 	while (jsonscan_member(c, &o, &name))
-		if (!metric(p, c, &name, &cap))
+		if (!read_part_metric(p, c, &name, &cap))
 			return false;
 	return !c->failed;
 }
 
-/* Of one histogram. */
+/* Reads the percentiles of one histogram. */
 static bool
-percentiles(struct part *p, struct jsonscan *c,
+read_part_percentiles(struct part *p, struct jsonscan *c,
     const struct jsonscan_text *hist, size_t *cap)
 {
 	struct jsonscan_keys o;
@@ -123,22 +125,22 @@ percentiles(struct part *p, struct jsonscan *c,
 	struct part_quantile *q;
 
 	if (jsonscan_peek(c) != '{')
-		return skip(c);
+		return skip_value(c);
 	jsonscan_object(c, &o);
 	while (jsonscan_member(c, &o, &key)) {
 		p->quantiles =
 		    mem_grow(p->quantiles, p->nquantiles, cap, sizeof *q);
 		q = &p->quantiles[p->nquantiles++];
 		*q = (struct part_quantile){
-		    .hist = meaning(hist), .percentile = meaning(&key)};
-		if (!list(c, &q->values))
+		    .hist = decode_text(hist), .percentile = decode_text(&key)};
+		if (!read_part_list(c, &q->values))
 			return false;
 	}
 	return !c->failed;
 }
 
 static bool
-quantiles(struct part *p, struct jsonscan *c)
+read_part_quantiles(struct part *p, struct jsonscan *c)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text hist;
@@ -146,14 +148,15 @@ quantiles(struct part *p, struct jsonscan *c)
 
 	jsonscan_object(c, &o);
 	while (jsonscan_member(c, &o, &hist))
-		if (!percentiles(p, c, &hist, &cap))
+		if (!read_part_percentiles(p, c, &hist, &cap))
 			return false;
 	return !c->failed;
 }
 
-/* A member of the rest, as it is written. */
+/* Adds a member to the rest, as it is written. */
 static void
-keep(struct str *rest, const struct jsonscan_text *key, const char *s, size_t n)
+keep_member(
+    struct str *rest, const struct jsonscan_text *key, const char *s, size_t n)
 {
 	str_addc(rest, rest->len ? ',' : '{');
 	str_addn(rest, key->s - 1, key->n + 2);
@@ -162,39 +165,41 @@ keep(struct str *rest, const struct jsonscan_text *key, const char *s, size_t n)
 }
 
 static bool
-member(struct part *p, struct jsonscan *c, const struct jsonscan_text *key,
-    struct str *rest, bool hists)
+read_part_member(struct part *p, struct jsonscan *c,
+    const struct jsonscan_text *key, struct str *rest, bool hists)
 {
 	bool object = jsonscan_peek(c) == '{';
 	struct jsonscan_text v;
 
-	if (object && is(key, "metrics")) {
-		keep(rest, key, "{}", 2);
-		return metrics(p, c);
+	if (object && is_text(key, "metrics")) {
+		keep_member(rest, key, "{}", 2);
+		return read_part_metrics(p, c);
 	}
-	if (object && is(key, "quantiles"))
-		return quantiles(p, c);
+	if (object && is_text(key, "quantiles"))
+		return read_part_quantiles(p, c);
 	if (!jsonscan_value(c, &v, NULL))
 		return false;
-	if (hists || !object || !is(key, "hist"))
-		keep(rest, key, v.s, v.n);
+	if (hists || !object || !is_text(key, "hist"))
+		keep_member(rest, key, v.s, v.n);
 	return true;
 }
 
-/* Of a summary; most other records say at once that they are none. */
+/* Returns false if the record is no summary: most end here. */
 static bool
-type(struct jsonscan *c, const struct jsonscan_text *key, struct str *rest)
+read_part_type(
+    struct jsonscan *c, const struct jsonscan_text *key, struct str *rest)
 {
 	struct jsonscan_text v;
 
-	if (!jsonscan_string(c, &v) || !is(&v, "summary"))
+	if (!jsonscan_string(c, &v) || !is_text(&v, "summary"))
 		return false;
-	keep(rest, key, v.s - 1, v.n + 2);
+	keep_member(rest, key, v.s - 1, v.n + 2);
 	return true;
 }
 
 static bool
-members(struct part *p, struct jsonscan *c, struct str *rest, bool hists)
+read_part_members(
+    struct part *p, struct jsonscan *c, struct str *rest, bool hists)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
@@ -203,8 +208,9 @@ members(struct part *p, struct jsonscan *c, struct str *rest, bool hists)
 	if (!jsonscan_object(c, &o))
 		return false;
 	while (jsonscan_member(c, &o, &key)) {
-		bool ok = is(&key, "type") ? (typed = type(c, &key, rest))
-					   : member(p, c, &key, rest, hists);
+		bool ok = is_text(&key, "type")
+		    ? (typed = read_part_type(c, &key, rest))
+		    : read_part_member(p, c, &key, rest, hists);
 
 		if (!ok)
 			return false;
@@ -213,7 +219,7 @@ members(struct part *p, struct jsonscan *c, struct str *rest, bool hists)
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_metric_names(const void *a, const void *b)
 {
 	const struct part_metric *x = a, *y = b;
 
@@ -221,7 +227,7 @@ by_name(const void *a, const void *b)
 }
 
 static int
-by_percentile(const void *a, const void *b)
+compare_quantile_names(const void *a, const void *b)
 {
 	const struct part_quantile *x = a, *y = b;
 	int c = strcmp(x->hist, y->hist);
@@ -240,7 +246,7 @@ part_read(struct part *p, const char *text, size_t n, bool hists)
 
 	*p = (struct part){0};
 	jsonscan_begin(&c, text, n);
-	good = members(p, &c, &rest, hists);
+	good = read_part_members(p, &c, &rest, hists);
 	if (good && jsonscan_end(&c, &why, &at) == 0) {
 		str_addc(&rest, '}');
 		p->rest = json_parse(rest.s, rest.len, NULL, NULL);
@@ -251,10 +257,11 @@ part_read(struct part *p, const char *text, size_t n, bool hists)
 		return false;
 	}
 	if (p->nmetrics)
-		qsort(p->metrics, p->nmetrics, sizeof *p->metrics, by_name);
+		qsort(p->metrics, p->nmetrics, sizeof *p->metrics,
+		    compare_metric_names);
 	if (p->nquantiles)
 		qsort(p->quantiles, p->nquantiles, sizeof *p->quantiles,
-		    by_percentile);
+		    compare_quantile_names);
 	return true;
 }
 
@@ -283,9 +290,9 @@ part_metric(const struct part *p, const char *name)
 {
 	struct part_metric m = {.name = (char *)(size_t)name};
 
-	return p->nmetrics
-	    ? bsearch(&m, p->metrics, p->nmetrics, sizeof m, by_name)
-	    : NULL;
+	return p->nmetrics ? bsearch(&m, p->metrics, p->nmetrics, sizeof m,
+				 compare_metric_names)
+			   : NULL;
 }
 
 double
@@ -330,7 +337,7 @@ compare_quantiles(const struct part *a, const struct part *b)
 	    (a->nquantiles > b->nquantiles) - (a->nquantiles < b->nquantiles);
 
 	for (size_t i = 0; !c && i < a->nquantiles; i++) {
-		c = by_percentile(&a->quantiles[i], &b->quantiles[i]);
+		c = compare_quantile_names(&a->quantiles[i], &b->quantiles[i]);
 		c = c ? c
 		      : compare_lists(
 			    &a->quantiles[i].values, &b->quantiles[i].values);

@@ -1,6 +1,6 @@
 /*
- * A summary record as a comparison needs it: its lists of numbers are arrays,
- * read from the text without a tree; all else is a small tree.
+ * A summary record for comparisons: its lists of numbers are read from the text
+ * into arrays, without a tree; all else is a small tree.
  */
 #ifndef PART_H
 #define PART_H
@@ -10,7 +10,7 @@
 
 struct json;
 
-struct part_list { /* NAN: what was no number */
+struct part_list { /* NAN: not a number */
 	double *v;
 	size_t n;
 };
@@ -21,13 +21,13 @@ struct part_metric {
 	struct part_list values, blocks, sessions;
 };
 
-struct part_quantile { /* its value in each run */
+struct part_quantile { /* a value per run */
 	char *hist, *percentile;
 	struct part_list values;
 };
 
 struct part {
-	struct json *rest; /* metrics are {}, quantiles are absent */
+	struct json *rest; /* "metrics" is {}, "quantiles" is absent */
 	struct part_metric *metrics;
 	size_t nmetrics;
 	struct part_quantile *quantiles; /* by hist, then percentile */
@@ -35,20 +35,20 @@ struct part {
 };
 
 /*
- * False: the text is no summary record, or no JSON; record_tree has the words.
- * Otherwise part_free frees it, and record_check is to look at the rest.
- * Histograms are large: they are left out unless 'hists'.
+ * Returns false if the text is no summary record or no JSON; record_tree then
+ * reports why. Otherwise the caller checks p->rest with record_check and frees
+ * with part_free. Histograms, which are large, are kept only with 'hists'.
  */
 bool part_read(struct part *, const char *text, size_t n, bool hists);
 void part_free(struct part *);
 
-/* NULL: it has none of this name. */
+/* Returns the metric of this name, or NULL. */
 const struct part_metric *part_metric(const struct part *, const char *name);
 
-/* That a run took, in the mean; NAN: not known. */
+/* Mean seconds of a run; NAN: not known. */
 double part_seconds(const struct part *);
 
-/* An order that is the same for equal content; 0: they say the same. */
+/* Compare by content, for sorting; 0: equal. */
 int part_compare(const struct part *, const struct part *);
 int part_compare_metrics(const struct part *, const struct part *);
 

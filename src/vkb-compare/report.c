@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What asks for attention comes first. */
+/* Returns the place of a row in reports, by what needs attention. */
 static int
-rank(const struct row *r)
+rank_row(const struct row *r)
 {
 	static const int of[VERDICTS] = {
 	    [VERDICT_REGRESSION] = 0,
@@ -28,9 +28,9 @@ rank(const struct row *r)
 	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
 }
 
-/* How much it changed, where it did; 0 without a ratio. */
+/* Returns |ln ratio| of a row that changed; 0 without a ratio or change. */
 static double
-size(const struct row *r)
+measure_change(const struct row *r)
 {
 	double d = fabs(log(r->facts.ratio));
 
@@ -38,13 +38,15 @@ size(const struct row *r)
 }
 
 static int
-by_rank(const void *a, const void *b)
+compare_by_rank(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a;
 	const struct row *y = *(const struct row *const *)b;
-	int c = rank(x) - rank(y);
+	int c = rank_row(x) - rank_row(y);
 
-	c = c ? c : (size(x) < size(y)) - (size(x) > size(y));
+	c = c ? c
+	      : (measure_change(x) < measure_change(y)) -
+		(measure_change(x) > measure_change(y));
 	return c ? c : (x > y) - (x < y);
 }
 
@@ -56,12 +58,12 @@ report_order(const struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++)
 		at[i] = &c->rows[i];
 	if (c->nrows)
-		qsort(at, c->nrows, sizeof *at, by_rank);
+		qsort(at, c->nrows, sizeof *at, compare_by_rank);
 	return at;
 }
 
 static double
-percent(double ratio)
+to_percent(double ratio)
 {
 	double v = 100 * (ratio - 1);
 
@@ -99,21 +101,21 @@ report_better(const struct row *r)
 	return better[r->metric.better];
 }
 
-/* Work in a time is faster or slower; all else is higher or lower. */
+/* Rates are "faster" or "slower"; all else is "higher" or "lower". */
 static bool
-speed(const struct row *r)
+is_speed(const struct row *r)
 {
 	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
 }
 
-/* "1.07x slower": how many times, of the larger over the smaller. */
+/* Writes "1.07x slower": the larger value over the smaller. */
 static void
-factor(struct str *s, const struct row *r)
+write_factor(struct str *s, const struct row *r)
 {
 	double v = r->facts.ratio;
 	const char *way = v > 1 ? "higher" : "lower";
 
-	if (speed(r))
+	if (is_speed(r))
 		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
 		str_add(s, v == 0 ? "down to 0" : "no ratio");
@@ -131,13 +133,13 @@ report_change(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
-	factor(s, r);
+	write_factor(s, r);
 	if (isnan(f->ratio))
 		return;
-	str_printf(s, " %+.1f%%", percent(f->ratio));
+	str_printf(s, " %+.1f%%", to_percent(f->ratio));
 	if (!isnan(f->lo95))
-		str_printf(
-		    s, " [%+.1f, %+.1f]", percent(f->lo95), percent(f->hi95));
+		str_printf(s, " [%+.1f, %+.1f]", to_percent(f->lo95),
+		    to_percent(f->hi95));
 }
 
 void
@@ -182,11 +184,11 @@ report_verdict(struct str *s, const struct row *r)
 		str_add(s, ", certain");
 	if (!isnan(r->visible))
 		str_printf(s,
-		    r->visible < .1 ? ", noise hides up to %.2g%%"
-				    : ", noise hides up to %.0f%%",
+		    r->visible < .1 ? ", changes below %.2g%% would be missed"
+				    : ", changes below %.0f%% would be missed",
 		    100 * r->visible);
 	else if (report_hopeless(r))
-		str_add(s, ", too noisy");
+		str_add(s, ", too noisy to tell");
 	if (!r->needed || report_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
@@ -221,7 +223,7 @@ report_counts(struct str *s, const struct comparison *c)
 		str_printf(s, "%s%zu waived", any ? ", " : "", c->waived);
 	else if (!any)
 		str_add(s, "nothing was judged");
-	str_printf(s, " (%zu row%s of %zu case%s)", rows, num_plural(rows),
+	str_printf(s, " (%zu result%s of %zu case%s)", rows, num_plural(rows),
 	    c->matched, num_plural(c->matched));
 }
 
@@ -236,17 +238,17 @@ report_judged(struct str *s, const struct comparison *c)
 		str_addc(s, '.');
 }
 
-/* In percent, as it was asked for: "+10%" is kept as 1 - 1/1.1. */
+/* Returns the margin as given, in percent: "+10%" is stored as 1 - 1/1.1. */
 static double
-asked_margin(const struct row *r)
+margin_percent(const struct row *r)
 {
 	return 100 *
 	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
 }
 
-/* " +10%", or " 2 to 5%" where a policy knows cases. */
+/* Writes " +10%", or " 2 to 5%" if the margins of the cases differ. */
 static void
-margin_of(struct str *s, const struct comparison *c, const char *name)
+write_margin(struct str *s, const struct comparison *c, const char *name)
 {
 	double least = INFINITY, most = 0;
 	char sign[2] = "", *first = NULL;
@@ -256,8 +258,8 @@ margin_of(struct str *s, const struct comparison *c, const char *name)
 
 		if (strcmp(r->name, name) != 0)
 			continue;
-		least = fmin(least, asked_margin(r));
-		most = fmax(most, asked_margin(r));
+		least = fmin(least, margin_percent(r));
+		most = fmax(most, margin_percent(r));
 		if (!first)
 			*(first = sign) = r->margin_sign;
 		else if (*sign != r->margin_sign)
@@ -269,12 +271,12 @@ margin_of(struct str *s, const struct comparison *c, const char *name)
 }
 
 static void
-margins(struct str *s, const struct comparison *c)
+write_margins(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		str_add(s, i ? ", " : " Margins: ");
 		str_visible(s, c->overall[i].name);
-		margin_of(s, c, c->overall[i].name);
+		write_margin(s, c, c->overall[i].name);
 	}
 	if (c->noverall)
 		str_addc(s, '.');
@@ -295,7 +297,7 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s, "Paired by round (signed rank)");
 	else if (c->paired)
 		str_printf(s,
-		    "%zu of %zu rows paired by round (signed rank), the "
+		    "%zu of %zu results paired by round (signed rank), the "
 		    "others not paired (Mann-Whitney)",
 		    c->paired, rows);
 	else
@@ -304,34 +306,35 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    "(Mann-Whitney)");
 	if (c->lifted)
 		str_printf(s,
-		    ", p of %zu row%s by Mann-Whitney (signed ranks of so few "
-		    "rounds could not show one change among so many cases)",
+		    ", p of %zu result%s by Mann-Whitney (signed ranks of so "
+		    "few rounds could not show one change among so many cases)",
 		    c->lifted, num_plural(c->lifted));
-	str_printf(s, "; %s over %zu test%s, %g",
-	    r->strict ? "Holm" : "Benjamini-Hochberg", c->family,
-	    num_plural(c->family), JUDGE_ALPHA);
+	str_printf(s, "; p-values corrected for %zu test%s (%s, level %g",
+	    c->family, num_plural(c->family),
+	    r->strict ? "Holm" : "Benjamini-Hochberg", JUDGE_ALPHA);
 	if (c->second && !r->strict)
 		str_printf(s,
-		    " (%zu of them, of CPU, memory and p99.9, weigh half)",
+		    "; %zu of them, of CPU, memory and p99.9, have half the "
+		    "weight",
 		    c->second);
-	str_addc(s, '.');
-	margins(s, c);
+	str_add(s, ").");
+	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += !isnan(c->rows[i].level);
 	if (looked)
 		str_printf(s,
-		    " %zu row%s of runs that were looked at as they came: p "
-		    "and intervals allow for all looks.",
+		    " %zu result%s of adaptive runs: p and intervals allow for "
+		    "all looks.",
 		    looked, num_plural(looked));
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;
 	if (c->ncanaries)
-		str_printf(s, " Canaries: %zu of %zu row%s held.", held,
+		str_printf(s, " Canaries: %zu of %zu result%s unchanged.", held,
 		    c->ncanaries, num_plural(c->ncanaries));
 }
 
 static void
-note(struct str *s, const char *text)
+add_note(struct str *s, const char *text)
 {
 	if (s->len)
 		str_add(s, ", ");
@@ -344,23 +347,23 @@ report_notes(struct str *s, const struct row *r)
 	struct str one = {0};
 
 	if (r->client_bound)
-		note(&one, "client-bound");
+		add_note(&one, "client-bound");
 	if (r->keys_differ)
-		note(&one, "the faster side may have more keys");
+		add_note(&one, "the faster side may have more keys");
 	if (isnan(r->facts.ratio))
-		note(&one, "values of 0 or below: no ratio");
+		add_note(&one, "values of 0 or below: no ratio");
 	if (strcmp(r->facts.method, "exact") == 0)
-		note(&one, "no noise");
+		add_note(&one, "no noise");
 	if (strcmp(r->facts.method, "identical") == 0)
-		note(&one, "identical values");
+		add_note(&one, "identical values");
 	if (r->exact)
-		note(&one,
+		add_note(&one,
 		    isnan(r->facts.sd) ? "assumed exact, but the runs vary"
 				       : "assumed exact");
 	if (r->facts.alike.r > 0)
 		str_printf(&one,
-		    "%sneighbouring runs alike (lag-1 %.2f): worth %.1f and "
-		    "%.1f, so the interval is wider",
+		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
+		    "size %.1f and %.1f): the interval is wider",
 		    one.len ? ", " : "", r->facts.alike.r,
 		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
 	if (r->dropped)

@@ -1,6 +1,7 @@
 /*
- * A comparison as a report: text for a terminal, Markdown for a pull request,
- * records for other tools. Each adds to a string; equal input, equal bytes.
+ * Reports of comparisons: text for a terminal, Markdown for a pull request,
+ * records for other tools. Each writer appends to a string, and writes equal
+ * bytes for equal input.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -19,10 +20,10 @@ struct report {
 	const struct shifts *shifts; /* as many */
 	size_t n;
 	const struct rules *rules;
-	bool fails[VERDICTS]; /* judged rows of these: the answer is no */
-	bool fails_missing;   /* so is a case that the contender lacks */
-	bool shift;           /* text has the shifts */
-	bool colour;          /* of text */
+	bool fails[VERDICTS]; /* judged rows with this verdict fail */
+	bool fails_missing;   /* cases that the contender lacks fail */
+	bool shift;           /* text shows the shifts */
+	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
 };
 
@@ -31,64 +32,64 @@ typedef void report_write(struct str *, const struct report *);
 report_write report_text, report_markdown, report_jsonl, report_csv,
     report_junit, report_openmetrics, report_annotations, report_sarif;
 
-/* Pieces that they share. Names in them are as they came. */
+/* Pieces for the writers, which must escape them: names are as in the input. */
 
-/* Does the row make the answer no? */
+/* Does the row make the exit status 1? */
 bool report_fails(const struct report *, const struct row *);
 
-/* It is judged, and not waived. */
+/* Is the row judged and not waived? */
 bool report_counted(const struct row *);
-/* Ten times the runs, and more than anybody makes: no advice. */
+/* Does the row need too many runs to advise them? See verdict_hopeless. */
 bool report_hopeless(const struct row *);
 
-/* 12 digits, for other programs; nothing for NAN. */
+/* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
 const char *report_better(const struct row *); /* "higher", ... */
 
 /*
- * The whole in one sentence: what changed, how much, how sure, what to do next.
+ * The result in one sentence: what changed, how much, how sure, what to do.
  */
 void report_headline(
     struct str *, const struct comparison *, const struct casename *);
-/* The verdict that says most of all judged rows; VERDICTS: there are none. */
+/* The most important verdict of the judged rows; VERDICTS: there are none. */
 enum verdict report_outcome(const struct comparison *);
-/* A row in one sentence, without its name. */
+/* One sentence about a row, without its name. */
 void report_sentence(struct str *, const struct row *);
-/* Why a case of one side was not compared, or not wholly. */
+/* Why a side of a case was not compared, or only in part. */
 void report_lost(
     struct str *, const struct kase *, size_t side, const char *name);
 
-/* A judged metric of one side. */
+/* "only the baseline has rps (2 cases)" */
 void report_lonely(struct str *, const struct lonely *);
 
-/* Cases, and metrics of the others, that the contender lacks. */
+/* How many cases, and judged metrics of other cases, the contender lacks. */
 size_t report_missing(const struct comparison *);
 
-/* Rows as people want them: what changed first. Caller frees with free(). */
+/* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
-/* "1 regression, 5 equivalent (6 rows of 3 cases)" */
+/* "1 regression, 5 equivalent (6 results of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
-/* "Judged: rps, p50_latency_ms."; nothing where nothing is. */
+/* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
-/* How it was judged, one sentence or two. */
+/* The statistical method, in a few sentences. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);
 
-/* One line each: what a reader must know about the data. */
+/* Warnings about the data: calls the function with one line each. */
 enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
 typedef void report_line(void *arg, enum report_kind, const char *text);
 void report_warnings(const struct comparison *, const struct casename *,
     report_line *, void *arg);
 
-/* "1.07x [1.06, 1.08]" of a percentile; how far the histograms are apart. */
+/* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
 void report_ratio(struct str *, const struct shift_line *);
 void report_distance(struct str *, const struct shift *);
 
-/* Notes on a row, as a list for people: "client-bound, ..."; may be empty. */
+/* Notes on a row: "client-bound, ..."; may be empty. */
 void report_notes(struct str *, const struct row *);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static int
-by_round(const void *a, const void *b)
+compare_by_round(const void *a, const void *b)
 {
 	const struct round *x = *(const struct round *const *)a;
 	const struct round *y = *(const struct round *const *)b;
@@ -17,7 +17,7 @@ by_round(const void *a, const void *b)
 }
 
 static const struct round **
-in_order(const struct sample *s, size_t *n)
+sort_rounds(const struct sample *s, size_t *n)
 {
 	const struct round **at = mem_array(s->n + 1, sizeof *at);
 
@@ -26,7 +26,7 @@ in_order(const struct sample *s, size_t *n)
 		if (s->rounds[i].session)
 			at[(*n)++] = &s->rounds[i];
 	if (*n)
-		qsort(at, *n, sizeof *at, by_round);
+		qsort(at, *n, sizeof *at, compare_by_round);
 	return at;
 }
 
@@ -35,7 +35,7 @@ rounds_pair(struct sample s[2], double level, size_t *dropped)
 {
 	size_t n[2], i = 0, k = 0, got = 0, least;
 	const struct round **at[2] = {
-	    in_order(&s[0], &n[0]), in_order(&s[1], &n[1])};
+	    sort_rounds(&s[0], &n[0]), sort_rounds(&s[1], &n[1])};
 	struct sample to[2] = {{0}, {0}};
 
 	for (size_t j = 0; j < 2; j++) {
@@ -81,7 +81,7 @@ rounds_alike(const struct sample s[2])
 	struct serial r;
 
 	for (size_t j = 0; j < 2; j++) {
-		const struct round **at = in_order(&s[j], &n[j]);
+		const struct round **at = sort_rounds(&s[j], &n[j]);
 
 		v[j] = mem_array(n[j] + 1, sizeof *v[j]);
 		for (size_t i = 0; i < n[j]; i++)

@@ -1,5 +1,6 @@
 /*
- * Runs that were interleaved: of one session and one block.
+ * Rounds: runs of one session and one block, in which the sides are
+ * interleaved.
  */
 #ifndef ROUNDS_H
 #define ROUNDS_H
@@ -11,15 +12,15 @@
 #include "serial.h"
 
 /*
- * Leaves the values of the same round on both sides, where there are so many
- * that their test can show something at 'level', and they are most of what
- * there is; *dropped are those left out. Otherwise the samples stay as they
- * are, and it is false.
+ * Reduces both samples to the values of common rounds, in the same order, and
+ * sets *dropped to the number of values left out. Returns false, and changes
+ * nothing, if these rounds are too few for a test at 'level', or less than half
+ * of the smaller sample.
  */
 bool rounds_pair(struct sample s[2], double level, size_t *dropped);
 
-/* Are the runs of a side like their neighbours? Only where all are known by
- * session and block: by these they are put in the order of time. */
+/* Measures the autocorrelation of each side, with its runs sorted by session
+ * and block. serial_none unless these are known of all runs. */
 struct serial rounds_alike(const struct sample s[2]);
 
 #endif

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 static void
-say(struct row *row, const struct policy_answer *a, const char *from)
+apply_answer(struct row *row, const struct policy_answer *a, const char *from)
 {
 	if (a->better >= 0)
 		row->metric.better = (enum metric_better)a->better;
@@ -18,15 +18,15 @@ say(struct row *row, const struct policy_answer *a, const char *from)
 		return;
 	row->margin_auto = a->margin_auto;
 	if (a->margin_auto)
-		return; /* the margin so far is the least */
+		return; /* the present margin stays as the least */
 	row->margin = a->margin;
 	row->margin_sign = a->sign;
 	row->margin_from = from;
 }
 
-/* The last one that names the metric, else the last that names none. */
+/* Applies the last --margin of the metric, or the last one without a name. */
 static void
-options(const struct rules *r, struct row *row)
+apply_options(const struct rules *r, struct row *row)
 {
 	const struct margin *m = NULL;
 
@@ -37,11 +37,11 @@ options(const struct rules *r, struct row *row)
 			m = &r->margins[i];
 	}
 	if (m)
-		say(row, &m->says, "option");
+		apply_answer(row, &m->says, "option");
 }
 
-/* No rate, and on both sides the server was the limit of most runs, the client
- * of none. */
+/* Was the server the limit of most runs on both sides, and the client of none?
+ * False if the case has a rate. */
 static bool
 is_server_bound(const struct pairing *p)
 {
@@ -56,8 +56,8 @@ is_server_bound(const struct pairing *p)
 	return true;
 }
 
-/* Does the command only read? Named tests, such as LRANGE_100, are known by
- * what is before the '_'; a mixed scenario may write. */
+/* Does the command only read? The command of a named test, such as LRANGE_100,
+ * ends at the '_'; a mixed scenario may write. */
 static bool
 only_reads(const struct json *config)
 {
@@ -78,7 +78,8 @@ only_reads(const struct json *config)
 	return false;
 }
 
-/* Runs of a fixed time that write: the faster build has more keys. */
+/* Does the faster build end with more keys, as in runs of fixed time that
+ * write? */
 static bool
 keys_differ(const struct pairing *p)
 {
@@ -106,10 +107,10 @@ rules_apply(const struct rules *r, struct row *row)
 	if (r->policy)
 		policy_ask(
 		    r->policy, k->config, p->name, row->name, r->today, &a);
-	say(row, &a, "policy");
+	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
-	options(r, row);
+	apply_options(r, row);
 	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && keys_differ(p);
 	if (row->keys_differ && a.gate != 1)
@@ -124,20 +125,20 @@ rules_waive(const struct row *row)
 }
 
 static void
-lapse(struct comparison *c, const struct lapse *l)
+add_lapse(struct comparison *c, const struct lapse *l)
 {
 	c->lapses = mem_resize(c->lapses, c->nlapses + 1, sizeof *c->lapses);
 	c->lapses[c->nlapses++] = *l;
 }
 
-/* What became of a waiver in the whole report. */
+/* The effect of a waiver in the whole report. */
 struct tally {
 	const struct policy_waiver *waiver;
 	bool waived, exceeded;
 };
 
 static void
-count(struct tally **t, size_t *n, const struct row *row)
+count_waiver(struct tally **t, size_t *n, const struct row *row)
 {
 	size_t i = 0;
 
@@ -164,7 +165,7 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		return;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i].nrows; k++)
-			count(&t, &nt, &c[i].rows[k]);
+			count_waiver(&t, &nt, &c[i].rows[k]);
 	for (size_t i = 0; i < nt; i++) {
 		const struct policy_waiver *w = t[i].waiver;
 		struct lapse l = {w->rule, "unused", w->reason, w->expires};
@@ -174,9 +175,9 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		else if (t[i].exceeded)
 			l.what = "exceeded";
 		if (w->expired || t[i].exceeded || !t[i].waived)
-			lapse(c, &l);
+			add_lapse(c, &l);
 	}
 	for (size_t i = 0; (rule = policy_unused(r->policy, i)); i++)
-		lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
+		add_lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
 	free(t);
 }

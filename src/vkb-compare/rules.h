@@ -1,6 +1,6 @@
 /*
- * What a row is judged by: the table of metrics, the policy over it, and the
- * options over both.
+ * The rules that a row is judged by: the table of metrics, overridden by the
+ * policy, overridden by the options.
  */
 #ifndef RULES_H
 #define RULES_H
@@ -16,13 +16,12 @@ struct history;
 struct row;
 
 struct margin {
-	const char *name; /* NULL: of all metrics */
+	const char *name; /* NULL: all metrics */
 	struct policy_answer says;
 };
 
 struct rules {
-	const char *metrics; /* NULL: those that are gates; rps, latency, all,
-			      * or names with commas */
+	const char *metrics; /* --metrics; NULL: the gates */
 	struct margin *margins;
 	size_t nmargins;
 	struct policy *policy;   /* NULL: none */
@@ -31,13 +30,14 @@ struct rules {
 	bool strict; /* Holm at .05 instead of Benjamini-Hochberg at .05 */
 };
 
-/* Fills what a row is judged by, from its pair and name. Is it shown? */
+/* Sets metric, margin, class and waiver of a row from its pair and name.
+ * Returns false if the row is not to be shown. */
 bool rules_apply(const struct rules *, struct row *);
 
 /* Is this regression covered by its waiver? */
 bool rules_waive(const struct row *);
 
-/* Rules and waivers that did nothing, into the first comparison. */
+/* Adds rules and waivers without effect to the first comparison. */
 void rules_lapses(const struct rules *, struct comparison *, size_t n);
 
 #endif

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The texts of an array, NULL where one is none; caller frees the array. */
+/* Returns the strings of an array, NULL for other members. Caller frees the
+ * array only. */
 static const char **
-texts_of(const struct json *array, size_t *n)
+list_texts(const struct json *array, size_t *n)
 {
 	const char **v = mem_array(json_len(array), sizeof *v);
 
@@ -21,16 +22,17 @@ texts_of(const struct json *array, size_t *n)
 	return v;
 }
 
-/* 'values' are one for each run that has the metric 'm'; NULL: not known. */
+/* Adds 'values', one for each run that has the metric 'm', which gives their
+ * rounds; NULL: the rounds are not known. */
 static void
-add_values(struct sample *s, const struct part *p,
+add_sample_values(struct sample *s, const struct part *p,
     const struct part_list *values, const struct part_metric *m)
 {
 	const struct part_list none = {NULL, 0};
 	const struct part_list *blocks = m ? &m->blocks : &none;
 	const struct part_list *of = m ? &m->sessions : &none;
 	size_t n = values->n, nnames;
-	const char **names = texts_of(json_get(p->rest, "sessions"), &nnames);
+	const char **names = list_texts(json_get(p->rest, "sessions"), &nnames);
 
 	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);
 	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
@@ -57,14 +59,14 @@ sample_metric(const struct kase *k, const char *metric)
 		const struct part_metric *m = part_metric(&k->parts[i], metric);
 
 		if (m)
-			add_values(&s, &k->parts[i], &m->values, m);
+			add_sample_values(&s, &k->parts[i], &m->values, m);
 	}
 	return s;
 }
 
-/* A metric that every run has says of which round each run is. */
+/* Returns a metric that all n runs have, for their rounds; NULL: none. */
 static const struct part_metric *
-of_all_runs(const struct part *p, size_t n)
+find_full_metric(const struct part *p, size_t n)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
 		if (p->metrics[i].values.n == n)
@@ -73,7 +75,8 @@ of_all_runs(const struct part *p, size_t n)
 }
 
 static bool
-is(const struct part_quantile *q, const char *hist, const char *percentile)
+is_quantile(
+    const struct part_quantile *q, const char *hist, const char *percentile)
 {
 	return strcmp(q->hist, hist) == 0 &&
 	    strcmp(q->percentile, percentile) == 0;
@@ -90,8 +93,9 @@ sample_quantile(const struct kase *k, const char *hist, const char *percentile)
 		for (size_t j = 0; j < p->nquantiles; j++) {
 			const struct part_list *v = &p->quantiles[j].values;
 
-			if (is(&p->quantiles[j], hist, percentile))
-				add_values(&s, p, v, of_all_runs(p, v->n));
+			if (is_quantile(&p->quantiles[j], hist, percentile))
+				add_sample_values(
+				    &s, p, v, find_full_metric(p, v->n));
 		}
 	}
 	return s;

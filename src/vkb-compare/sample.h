@@ -1,5 +1,5 @@
 /*
- * The values of a case that go into a test, each with where it comes from.
+ * The values of a case for a test, each with its round.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -19,7 +19,7 @@ struct sample {
 
 struct sample sample_metric(const struct kase *, const char *metric);
 
-/* A percentile ("99.9") of a histogram in each run, the same way. */
+/* The values of a percentile ("99.9") of a histogram in each run. */
 struct sample sample_quantile(
     const struct kase *, const char *hist, const char *percentile);
 void sample_free(struct sample *);

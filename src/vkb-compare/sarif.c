@@ -10,18 +10,18 @@
 
 /*
  * SARIF 2.1.0 (OASIS). A result that is no failure has the level "none"
- * (3.27.10); what waits for more data is "open".
+ * (3.27.10); one that needs more data has the kind "open".
  */
 static const struct {
 	const char *kind, *text;
-} rules[VERDICTS] = {
+} sarif_rules[VERDICTS] = {
     [VERDICT_REGRESSION] = {"fail", "A judged metric became worse."},
     [VERDICT_IMPROVEMENT] = {"informational", "A metric became better."},
     [VERDICT_DIFFERENT] = {"review",
-	"A metric of which neither more nor less is better changed."},
+	"A metric changed of which neither more nor less is better."},
     [VERDICT_EQUIVALENT] = {"pass",
 	"No change: the 90 % interval lies within the margin."},
-    [VERDICT_INCONCLUSIVE] = {"open", "Noise hides the answer."},
+    [VERDICT_INCONCLUSIVE] = {"open", "The runs are too noisy to tell."},
     [VERDICT_INSUFFICIENT] = {"open", "There are too few runs."},
 };
 
@@ -37,7 +37,7 @@ set_visible(struct json *j, const char *key, const char *text)
 }
 
 static struct json *
-message(const char *text)
+make_message(const char *text)
 {
 	struct json *j = json_object();
 
@@ -46,7 +46,7 @@ message(const char *text)
 }
 
 static struct json *
-driver(void)
+make_driver(void)
 {
 	struct json *d = json_object(), *list = json_array();
 
@@ -54,10 +54,11 @@ driver(void)
 	json_set_str(d, "version", opt_version());
 	for (size_t i = 0; i < VERDICTS; i++) {
 		struct json *j = json_object(), *level = json_object();
-		const char *kind = rules[i].kind;
+		const char *kind = sarif_rules[i].kind;
 
 		json_set_str(j, "id", verdict_name((enum verdict)i));
-		json_set(j, "shortDescription", message(rules[i].text));
+		json_set(
+		    j, "shortDescription", make_message(sarif_rules[i].text));
 		json_set_str(
 		    level, "level", i == VERDICT_REGRESSION ? "error" : "none");
 		json_set(j, "defaultConfiguration", level);
@@ -69,9 +70,9 @@ driver(void)
 	return d;
 }
 
-/* A case is no place in a file: it has a name. */
+/* A case has a logical location, its name, and none in a file. */
 static struct json *
-locations(const char *name, const char *metric)
+make_locations(const char *name, const char *metric)
 {
 	struct json *list = json_array(), *place = json_object();
 	struct json *logical = json_array(), *j = json_object();
@@ -89,7 +90,7 @@ locations(const char *name, const char *metric)
 }
 
 static struct json *
-suppressions(const struct row *r)
+make_suppressions(const struct row *r)
 {
 	struct json *list = json_array(), *j = json_object();
 
@@ -100,7 +101,7 @@ suppressions(const struct row *r)
 }
 
 static struct json *
-properties(const struct comparison *c, const struct row *r)
+make_properties(const struct comparison *c, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 	struct json *j = json_object();
@@ -121,11 +122,11 @@ properties(const struct comparison *c, const struct row *r)
 }
 
 static struct json *
-result(const struct report *report, const struct comparison *c,
+make_result(const struct report *report, const struct comparison *c,
     const struct row *r, const struct casename *names)
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
-	const char *kind = rules[r->verdict].kind;
+	const char *kind = sarif_rules[r->verdict].kind;
 	struct json *j = json_object(), *print = json_object();
 	struct str text = {0}, plain = {0};
 	bool bad = report_fails(report, r);
@@ -138,15 +139,15 @@ result(const struct report *report, const struct comparison *c,
 	json_set_num(j, "ruleIndex", (double)r->verdict);
 	json_set_str(j, "kind", bad ? "fail" : kind);
 	json_set_str(j, "level", bad ? "error" : worse ? "note" : "none");
-	json_set(j, "message", message(plain.s));
-	json_set(j, "locations", locations(name, r->name));
+	json_set(j, "message", make_message(plain.s));
+	json_set(j, "locations", make_locations(name, r->name));
 	if (r->waived)
-		json_set(j, "suppressions", suppressions(r));
+		json_set(j, "suppressions", make_suppressions(r));
 	str_clear(&text);
 	str_printf(&text, "%s/%s", name, r->name);
 	set_visible(print, "caseMetric/v1", text.s);
 	json_set(j, "partialFingerprints", print);
-	json_set(j, "properties", properties(c, r));
+	json_set(j, "properties", make_properties(c, r));
 	str_free(&text);
 	str_free(&plain);
 	free(name);
@@ -159,7 +160,7 @@ struct notified {
 };
 
 static void
-notify(void *arg, enum report_kind kind, const char *text)
+add_notification(void *arg, enum report_kind kind, const char *text)
 {
 	struct notified *to = arg;
 	struct json *j = json_object();
@@ -170,22 +171,22 @@ notify(void *arg, enum report_kind kind, const char *text)
 	    kind == REPORT_FAILED     ? "error"
 		: kind == REPORT_NOTE ? "note"
 				      : "warning");
-	json_set(j, "message", message(plain.s));
+	json_set(j, "message", make_message(plain.s));
 	json_push(to->list, j);
 	to->fine = to->fine && kind != REPORT_FAILED;
 	str_free(&plain);
 }
 
-/* What is no result: what was not compared, and what to know of the rest. */
+/* The warnings: cases that were not compared, and notes on the data. */
 static struct json *
-invocations(const struct report *report, const struct comparison *c,
+make_invocations(const struct report *report, const struct comparison *c,
     const struct casename *names)
 {
 	struct json *all = json_array(), *j = json_object();
 	struct notified to = {
 	    json_array(), !(report->fails_missing && report_missing(c))};
 
-	report_warnings(c, names, notify, &to);
+	report_warnings(c, names, add_notification, &to);
 	json_set_bool(j, "executionSuccessful", to.fine);
 	json_set(j, "toolExecutionNotifications", to.list);
 	json_push(all, j);
@@ -208,11 +209,12 @@ report_sarif(struct str *s, const struct report *r)
 
 		set_visible(which, "id", c->name[1]);
 		json_set(run, "automationDetails", which);
-		json_set(tool, "driver", driver());
+		json_set(tool, "driver", make_driver());
 		json_set(run, "tool", tool);
-		json_set(run, "invocations", invocations(r, c, names));
+		json_set(run, "invocations", make_invocations(r, c, names));
 		for (size_t k = 0; k < c->nrows; k++)
-			json_push(results, result(r, c, &c->rows[k], names));
+			json_push(
+			    results, make_result(r, c, &c->rows[k], names));
 		json_set(run, "results", results);
 		json_push(runs, run);
 		casename_free(names);

@@ -13,13 +13,13 @@
 #include <string.h>
 
 struct series_run {
-	size_t session, at; /* at: its place in the input */
+	size_t session, at; /* at: index in the input */
 	double order, block;
 	struct json *metrics;
 };
 
 struct session {
-	char *started; /* the earliest of its runs; NULL: one does not say */
+	char *started; /* of its first run; NULL: not known of all runs */
 	size_t id, rank;
 };
 
@@ -32,7 +32,7 @@ struct series {
 };
 
 static struct series_case *
-case_of(struct series *s, const struct json *config)
+intern_case(struct series *s, const struct json *config)
 {
 	struct str key = {0};
 	size_t id;
@@ -49,7 +49,7 @@ case_of(struct series *s, const struct json *config)
 }
 
 static size_t
-session_of(struct series *s, const struct json *run)
+intern_session(struct series *s, const struct json *run)
 {
 	const char *name = json_get_str(run, "session");
 	const char *started = json_get_str(run, "started");
@@ -72,7 +72,7 @@ session_of(struct series *s, const struct json *run)
 }
 
 static void
-add(struct series *s, struct json *rec, size_t at)
+add_run(struct series *s, struct json *rec, size_t at)
 {
 	const struct json *run = json_get(rec, "run");
 	struct series_case *c;
@@ -80,9 +80,9 @@ add(struct series *s, struct json *rec, size_t at)
 	if (!json_get(rec, "metrics") ||
 	    strcmp(json_get_str(rec, "status"), "ok") != 0)
 		return;
-	c = case_of(s, json_get(rec, "config"));
+	c = intern_case(s, json_get(rec, "config"));
 	c->runs = mem_grow(c->runs, c->n, &c->cap, sizeof *c->runs);
-	c->runs[c->n++] = (struct series_run){.session = session_of(s, run),
+	c->runs[c->n++] = (struct series_run){.session = intern_session(s, run),
 	    .at = at,
 	    .order = json_get_num(run, "order", -1),
 	    .block = json_get_num(run, "block", -1),
@@ -90,7 +90,7 @@ add(struct series *s, struct json *rec, size_t at)
 }
 
 static int
-by_start(const void *a, const void *b)
+compare_by_start(const void *a, const void *b)
 {
 	const struct session *x = a, *y = b;
 	int c = strcmp(x->started, y->started);
@@ -99,7 +99,7 @@ by_start(const void *a, const void *b)
 }
 
 static void
-rank(struct series *s)
+rank_sessions(struct series *s)
 {
 	struct session *v = mem_array(s->nsessions + 1, sizeof *v);
 	bool known = true;
@@ -109,14 +109,14 @@ rank(struct series *s)
 		known = known && v[i].started;
 	}
 	if (known && s->nsessions)
-		qsort(v, s->nsessions, sizeof *v, by_start);
+		qsort(v, s->nsessions, sizeof *v, compare_by_start);
 	for (size_t i = 0; i < s->nsessions; i++)
 		s->sessions[v[i].id].rank = i;
 	free(v);
 }
 
 static int
-by_time(const void *a, const void *b, void *arg)
+compare_by_time(const void *a, const void *b, void *arg)
 {
 	const struct series_run *x = a, *y = b;
 	const struct session *s = arg;
@@ -129,9 +129,9 @@ by_time(const void *a, const void *b, void *arg)
 }
 
 static void
-in_order(struct series *s, struct series_case *c)
+sort_runs(struct series *s, struct series_case *c)
 {
-	qsort_r(c->runs, c->n, sizeof *c->runs, by_time, s->sessions);
+	qsort_r(c->runs, c->n, sizeof *c->runs, compare_by_time, s->sessions);
 	for (size_t i = 1; i < c->n; i++) {
 		const struct series_run *a = &c->runs[i - 1], *b = &c->runs[i];
 
@@ -158,25 +158,24 @@ series_read(const char *const *files, size_t n)
 			continue;
 		}
 		if (record_is(rec, "summary"))
-			rc = err_fail("%s: a summary does not say in which "
-				      "order things ran: run records are "
-				      "needed",
+			rc = err_fail("%s: a summary does not have the order "
+				      "of its runs: give run records",
 			    jsonl_where(in));
 		else if (record_is(rec, "run") &&
 		    !(json_path(rec, "run.session") &&
 			seen_add(seen, json_hash(rec))))
-			add(s, rec, at++);
+			add_run(s, rec, at++);
 		json_free(rec);
 	}
 	seen_free(seen);
 	jsonl_close(in);
-	rank(s);
+	rank_sessions(s);
 	for (size_t i = 0; i < s->n; i++)
-		in_order(s, &s->cases[i]);
+		sort_runs(s, &s->cases[i]);
 	if (rc == 0 && s->n)
 		return s;
 	if (rc == 0)
-		err_say("there are no runs");
+		err_say("the input has no run records");
 	series_free(s);
 	return NULL;
 }
@@ -214,7 +213,7 @@ series_at(const struct series *s, size_t i)
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_strings(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -233,7 +232,7 @@ series_metrics(const struct series_case *c, size_t *n)
 			v[all++] = json_key(j);
 		}
 	if (all)
-		qsort(v, all, sizeof *v, by_name);
+		qsort(v, all, sizeof *v, compare_strings);
 	for (size_t i = 0; i < all; i++)
 		if (!i || strcmp(v[i], v[i - 1]) != 0)
 			v[(*n)++] = v[i];

@@ -1,5 +1,5 @@
 /*
- * Runs of each case in the order of time, whatever their subject.
+ * The runs of each case, of all subjects, in the order of time.
  */
 #ifndef SERIES_H
 #define SERIES_H
@@ -18,9 +18,10 @@ struct series_case {
 };
 
 /*
- * Reads run records. Sessions follow each other by their first start where all
- * runs say when, else as they come; within one, runs go by order, then block.
- * Failed runs are left out. NULL, and said.
+ * Reads run records; failed runs are left out. Sessions are sorted by their
+ * first start if all runs have one, else they stay in the order of the input;
+ * within a session runs are sorted by order, then block. Returns NULL on error,
+ * after reporting it.
  */
 struct series *series_read(const char *const *files, size_t n);
 void series_free(struct series *);
@@ -28,7 +29,7 @@ void series_free(struct series *);
 size_t series_count(const struct series *);
 const struct series_case *series_at(const struct series *, size_t i);
 
-/* Names of the metrics of a case, sorted; caller frees the array alone. */
+/* Names of the metrics of a case, sorted; caller frees the array only. */
 const char **series_metrics(const struct series_case *, size_t *n);
 
 /* The finite values; caller frees. */

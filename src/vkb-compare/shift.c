@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Merged over the parts; NULL: there is none, or it is said that it is bad. */
+/* Returns the histogram merged over the parts; NULL: there is none, or one is
+ * bad, which is reported and sets *rc to -1. */
 static struct hist *
-merged(const struct kase *k, const char *name, int *rc)
+merge_histograms(const struct kase *k, const char *name, int *rc)
 {
 	struct hist *all = NULL;
 
@@ -46,7 +47,7 @@ merged(const struct kase *k, const char *name, int *rc)
 }
 
 static void
-line(struct shift *s, double q, struct hist *const h[2])
+add_shift_line(struct shift *s, double q, struct hist *const h[2])
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
@@ -73,17 +74,17 @@ line(struct shift *s, double q, struct hist *const h[2])
 }
 
 static int
-add(struct shifts *all, const struct pairing *p, const char *name)
+add_shift(struct shifts *all, const struct pairing *p, const char *name)
 {
 	struct shift s = {.pair = p, .hist = name};
 	struct hist *h[2];
 	int rc = 0;
 
 	for (size_t j = 0; j < 2; j++)
-		h[j] = merged(p->side[j], name, &rc);
+		h[j] = merge_histograms(p->side[j], name, &rc);
 	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
 		for (const double *q = histdiff_quantiles; *q > 0; q++)
-			line(&s, *q, h);
+			add_shift_line(&s, *q, h);
 		s.diff = histdiff_ks(h[0], h[1]);
 	}
 	if (s.n) {
@@ -95,7 +96,7 @@ add(struct shifts *all, const struct pairing *p, const char *name)
 	return rc;
 }
 
-/* The first parts speak for all: they come from one tool. */
+/* The first part stands for all: they come from one tool. */
 int
 shifts_new(struct shifts *all, const struct comparison *c)
 {
@@ -114,7 +115,7 @@ shifts_new(struct shifts *all, const struct comparison *c)
 
 			if (!j ||
 			    strcmp(name, part->quantiles[j - 1].hist) != 0)
-				rc |= add(all, p, name);
+				rc |= add_shift(all, p, name);
 		}
 	}
 	return rc;

@@ -1,7 +1,7 @@
 /*
- * How the latencies of a case moved: quantiles of its merged histograms side
- * by side, and how sure each change is, from the quantiles of the runs, by the
- * method of the deltas.
+ * The shift of the latencies of a case: quantiles of the merged histograms of
+ * both sides, each with a ratio and interval from the quantiles of the runs, by
+ * the method of the rows.
  */
 #ifndef SHIFT_H
 #define SHIFT_H
@@ -35,13 +35,15 @@ struct shifts {
 };
 
 /*
- * Of all cases where both sides have a histogram, and quantiles of its runs.
- * 0, or -1 and said: some histogram cannot be read; the others are there.
+ * Makes the shifts of all cases with histograms and quantiles on both sides.
+ * Returns -1, after reporting it, if a histogram cannot be read; the others are
+ * there.
  */
 int shifts_new(struct shifts *, const struct comparison *);
 void shifts_free(struct shifts *);
 
-/* For people: "ms" for latency_ns, and by what its values are divided. */
+/* Returns the unit for people, "ms" for latency_ns, and sets *by to the divisor
+ * of its values. */
 const char *shift_unit(const struct shift *, double *by);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Who is compared with whom: the baselines and contenders of the input.
+ * The sides of a comparison: the baselines and contenders of the input.
  */
 #ifndef SIDES_H
 #define SIDES_H
@@ -14,29 +14,29 @@ struct opt_list;
 
 struct sides {
 	struct cases base, other; /* one input: other is empty */
-	bool inside;              /* the baselines are named: one input */
-	size_t *who;              /* the baselines, in base */
-	size_t n;
+	bool inside;              /* one input: the baselines are named */
+	size_t *who, n;           /* indexes of the baselines in base */
 };
 
-/* What is read of the files: of histograms too, or of no values at all, and
- * then of build records too. */
+/* What to read: the values, the histograms too, or the subjects only, of build
+ * records too. */
 enum sides_of { SIDES_VALUES, SIDES_HISTS, SIDES_SUBJECTS };
 
 /*
- * Reads the files and finds the baselines by their names; without any name the
- * first file is the baseline. 0; 1 if some input could not be read; -1 if a
- * baseline was not found; both are reported. Free with sides_free in any case.
+ * Reads the files and finds the baselines by their names; without names the
+ * first file is the baseline. Returns 1 if some input could not be read and -1
+ * if a baseline was not found, after reporting it. Free with sides_free in any
+ * case.
  */
 int sides_read(struct sides *, const struct opt_list *baselines,
     const struct opt_args *files, enum sides_of);
 void sides_free(struct sides *);
 
-/* The cases that hold the contenders; is the subject at 'who' one of them? */
+/* The cases with the contenders; is subject 'who' of these a contender? */
 const struct cases *sides_contenders(const struct sides *);
 bool sides_is_contender(const struct sides *, size_t who);
 
-/* How many contenders there are; if 0, that is reported. */
+/* Returns the number of contenders; reports it if there is none. */
 size_t sides_count(const struct sides *);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static int
-list(const struct cases *c, const char *why)
+list_subjects(const struct cases *c, const char *why)
 {
 	struct str s = {0};
 
@@ -28,7 +28,7 @@ list(const struct cases *c, const char *why)
 }
 
 static bool
-is_key(const struct json *subject, const char *key, const char *name)
+key_equals(const struct json *subject, const char *key, const char *name)
 {
 	const char *s = json_get_str(subject, key);
 
@@ -38,16 +38,16 @@ is_key(const struct json *subject, const char *key, const char *name)
 static bool
 has_label(const struct json *subject, const char *name)
 {
-	return is_key(subject, "label", name);
+	return key_equals(subject, "label", name);
 }
 
 static bool
 has_ref(const struct json *subject, const char *name)
 {
-	return is_key(subject, "ref", name);
+	return key_equals(subject, "ref", name);
 }
 
-/* The name is a whole commit, or the first digits of one that is a hash. */
+/* Is the name a commit of the subject, or the first digits of its hash? */
 static bool
 has_commit(const struct json *subject, const char *name)
 {
@@ -68,12 +68,13 @@ has_commit(const struct json *subject, const char *name)
 static bool
 has_version(const struct json *subject, const char *name)
 {
-	return is_key(subject, "server_version", name);
+	return key_equals(subject, "server_version", name);
 }
 
-/* The place of the only subject that 'has' the name; -1: none, -2: several. */
+/* Returns the index of the only subject that 'has' the name; -1: none, -2:
+ * several. */
 static int
-find_by(const struct cases *c, const char *name,
+find_subject_by(const struct cases *c, const char *name,
     bool (*has)(const struct json *, const char *))
 {
 	int found = -1;
@@ -93,13 +94,13 @@ subject_find(const struct cases *c, const char *name)
 	char *why;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && found == -1; i++)
-		found = find_by(c, name, kinds[i]);
+		found = find_subject_by(c, name, kinds[i]);
 	if (found >= 0)
 		return found;
-	why = mem_printf(
-	    found == -1 ? "no subject is '%s'" : "'%s' means several subjects",
+	why = mem_printf(found == -1 ? "no subject matches '%s'"
+				     : "several subjects match '%s'",
 	    name);
-	list(c, why);
+	list_subjects(c, why);
 	free(why);
 	return -1;
 }
@@ -112,19 +113,19 @@ subject_only(const struct cases *c, const char *what)
 	if (c->nsubjects == 1)
 		return 0;
 	why = mem_printf("%s: %s", what,
-	    c->nsubjects ? "several subjects: --baseline chooses one"
+	    c->nsubjects ? "several subjects; choose one with --baseline"
 			 : "no runs and no summaries");
 	if (c->nsubjects)
-		list(c, why);
+		list_subjects(c, why);
 	else
 		err_say("%s", why);
 	free(why);
 	return -1;
 }
 
-/* Does another subject of this name say something else of the key? */
+/* Has another subject of this name a different value of the key? */
 static bool
-differs(const struct comparison *c, size_t n, const char *name,
+differs_from_namesake(const struct comparison *c, size_t n, const char *name,
     const struct json *value)
 {
 	for (size_t i = 0; i < n; i++)
@@ -137,7 +138,7 @@ differs(const struct comparison *c, size_t n, const char *name,
 }
 
 static char *
-full_name(const struct comparison *c, size_t n, const char *name,
+make_full_name(const struct comparison *c, size_t n, const char *name,
     const struct json *subject)
 {
 	struct str s = {0};
@@ -147,7 +148,7 @@ full_name(const struct comparison *c, size_t n, const char *name,
 	for (const struct json *j = json_first(subject); j; j = json_next(j)) {
 		char *value;
 
-		if (!differs(c, n, name, j))
+		if (!differs_from_namesake(c, n, name, j))
 			continue;
 		value = json_str(j) ? mem_str(json_str(j)) : json_print(j);
 		str_printf(
@@ -166,7 +167,7 @@ subject_tell_apart(struct comparison *c, size_t n)
 	char **names = mem_array(2 * n + 1, sizeof *names);
 
 	for (size_t i = 0; i < 2 * n; i++)
-		names[i] = full_name(
+		names[i] = make_full_name(
 		    c, n, c[i / 2].name[i % 2], c[i / 2].subject[i % 2]);
 	for (size_t i = 0; i < 2 * n; i++) {
 		free(c[i / 2].name[i % 2]);

@@ -1,5 +1,5 @@
 /*
- * Subjects by name: what people call them, and such as share a name.
+ * Finds subjects by name, and distinguishes those that share a name.
  */
 #ifndef SUBJECT_H
 #define SUBJECT_H
@@ -9,22 +9,22 @@
 struct cases;
 struct comparison;
 
-#define SUBJECT_DIGITS 4 /* the fewest that stand for a commit */
+#define SUBJECT_DIGITS 4 /* least digits that name a commit */
 
 /*
- * The place of the subject that 'name' means: the one with this label; if none
- * has it, the one with this ref; then this commit (or its first SUBJECT_DIGITS
- * digits or more); then this server version, which builds of one branch share.
- * Returns -1, with the subjects in an error message, if the first of these
- * that any subject has is that of several, or if no subject has any.
+ * Returns the index of the subject with this label; if none has it, with this
+ * ref; then with this commit (or its first SUBJECT_DIGITS digits or more); then
+ * with this server version. Returns -1, after listing the subjects in an error
+ * message, if there is none, or if the first of these kinds matches several.
  */
 int subject_find(const struct cases *, const char *name);
 
-/* The only subject; -1, and said with a list, when there are several. */
+/* Returns the index of the only subject; -1, after listing them in an error
+ * message, if there are several. */
 int subject_only(const struct cases *, const char *what);
 
-/* Each name of several, as of two builds of one commit, gets the keys in which
- * they differ: "x [build=O3]". */
+/* Adds to names that several subjects share, as two builds of one commit, the
+ * keys in which they differ: "x [build=O3]". */
 void subject_tell_apart(struct comparison *, size_t n);
 
 #endif

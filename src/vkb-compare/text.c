@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG 100 /* rows; of more, the equivalent ones are left out */
+#define LONG 100 /* rows; if there are more, equivalent ones are left out */
 
-/* What a narrow terminal has no room for, in this order. */
+/* What is left out on a narrow terminal, one after the other. */
 enum narrow { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
 
 static const struct {
 	const char *sign, *colour;
-} looks[VERDICTS] = {
+} verdict_looks[VERDICTS] = {
     [VERDICT_REGRESSION] = {"-", "31"},
     [VERDICT_IMPROVEMENT] = {"+", "32"},
     [VERDICT_DIFFERENT] = {"~", NULL},
@@ -26,13 +26,13 @@ static const struct {
 };
 
 static const char *
-colour_of(const struct row *r)
+choose_colour(const struct row *r)
 {
-	return report_counted(r) ? looks[r->verdict].colour : NULL;
+	return report_counted(r) ? verdict_looks[r->verdict].colour : NULL;
 }
 
 static void
-number(struct table *t, double v)
+add_number_cell(struct table *t, double v)
 {
 	char buf[NUM_BUF];
 
@@ -40,7 +40,7 @@ number(struct table *t, double v)
 }
 
 static void
-verdict(struct table *t, const struct row *r, enum narrow narrow)
+add_verdict_cell(struct table *t, const struct row *r, enum narrow narrow)
 {
 	struct str s = {0};
 
@@ -52,19 +52,19 @@ verdict(struct table *t, const struct row *r, enum narrow narrow)
 	if (!r->gate)
 		str_add(&s, " (info)");
 	table_cell(t, s.s);
-	table_style(t, colour_of(r));
+	table_style(t, choose_colour(r));
 	str_free(&s);
 }
 
 static void
-row(struct table *t, const struct row *r, const struct casename *names,
+add_text_row(struct table *t, const struct row *r, const struct casename *names,
     enum narrow narrow)
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
 	struct str s = {0};
 
-	table_cell(t, looks[r->verdict].sign);
-	table_style(t, colour_of(r));
+	table_cell(t, verdict_looks[r->verdict].sign);
+	table_style(t, choose_colour(r));
 	table_cell(t, name);
 	free(name);
 	table_cell(t, r->name);
@@ -73,16 +73,16 @@ row(struct table *t, const struct row *r, const struct casename *names,
 		table_cell(t, s.s);
 	}
 	if (narrow < NO_MEDIANS) {
-		number(t, r->facts.median[0]);
-		number(t, r->facts.median[1]);
+		add_number_cell(t, r->facts.median[0]);
+		add_number_cell(t, r->facts.median[1]);
 	}
 	str_clear(&s);
 	report_change(&s, r);
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
 	table_cell(t, s.s);
-	table_style(t, colour_of(r));
-	verdict(t, r, narrow);
+	table_style(t, choose_colour(r));
+	add_verdict_cell(t, r, narrow);
 	if (narrow < NO_NOTES) {
 		str_clear(&s);
 		str_add(&s, "");
@@ -93,7 +93,7 @@ row(struct table *t, const struct row *r, const struct casename *names,
 }
 
 static void
-warning(void *arg, enum report_kind kind, const char *text)
+write_text_warning(void *arg, enum report_kind kind, const char *text)
 {
 	struct str *s = arg;
 
@@ -104,13 +104,13 @@ warning(void *arg, enum report_kind kind, const char *text)
 }
 
 static bool
-left_out(const struct comparison *c, const struct row *r)
+is_left_out(const struct comparison *c, const struct row *r)
 {
 	return c->nrows > LONG && r->verdict == VERDICT_EQUIVALENT;
 }
 
 static struct table *
-table_of(const struct comparison *c, const struct row **rows,
+make_table(const struct comparison *c, const struct row **rows,
     const struct casename *names, enum narrow narrow)
 {
 	struct table *t = table_new();
@@ -130,30 +130,30 @@ table_of(const struct comparison *c, const struct row **rows,
 	if (narrow < NO_NOTES)
 		table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < c->nrows; i++)
-		if (!left_out(c, rows[i]))
-			row(t, rows[i], names, narrow);
+		if (!is_left_out(c, rows[i]))
+			add_text_row(t, rows[i], names, narrow);
 	return t;
 }
 
-/* As much as there is room for. */
+/* Leaves out columns until the table fits the terminal. */
 static void
-rows(struct str *s, const struct comparison *c, const struct casename *names,
-    const struct report *r)
+write_text_rows(struct str *s, const struct comparison *c,
+    const struct casename *names, const struct report *r)
 {
 	const struct row **order = report_order(c);
 	enum narrow narrow = ALL;
-	struct table *t = table_of(c, order, names, narrow);
+	struct table *t = make_table(c, order, names, narrow);
 	size_t without = 0;
 
 	while (
 	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
 		table_free(t);
-		t = table_of(c, order, names, ++narrow);
+		t = make_table(c, order, names, ++narrow);
 	}
 	table_print(t, s, r->colour);
 	table_free(t);
 	for (size_t i = 0; i < c->nrows; i++)
-		without += left_out(c, order[i]);
+		without += is_left_out(c, order[i]);
 	if (without)
 		str_printf(s, "(%zu equivalent row%s: --format jsonl)\n",
 		    without, num_plural(without));
@@ -164,7 +164,7 @@ rows(struct str *s, const struct comparison *c, const struct casename *names,
 }
 
 static void
-overall(struct str *s, const struct comparison *c)
+write_text_overall(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
@@ -174,7 +174,7 @@ overall(struct str *s, const struct comparison *c)
 		str_add(s, "overall ");
 		str_visible(s, o->name);
 		str_printf(s, ": %.3fx", o->ratio);
-		/* Two say next to nothing. */
+		/* The interval of two is too wide. */
 		if (o->cases >= 3 && !isnan(o->lo))
 			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 		str_printf(s, ", geometric mean of %zu cases", o->cases);
@@ -186,7 +186,8 @@ overall(struct str *s, const struct comparison *c)
 }
 
 static void
-shift(struct str *s, const struct shift *p, const struct casename *names)
+write_text_shift(
+    struct str *s, const struct shift *p, const struct casename *names)
 {
 	char *name = casename_of(names, p->pair->side[0]->config);
 	struct table *t = table_new();
@@ -204,8 +205,8 @@ shift(struct str *s, const struct shift *p, const struct casename *names)
 		str_clear(&cell);
 		str_printf(&cell, "%g", l->percentile);
 		table_cell(t, cell.s);
-		number(t, l->value[0] / by);
-		number(t, l->value[1] / by);
+		add_number_cell(t, l->value[0] / by);
+		add_number_cell(t, l->value[1] / by);
 		str_clear(&cell);
 		report_ratio(&cell, l);
 		table_cell(t, cell.s);
@@ -223,17 +224,17 @@ shift(struct str *s, const struct shift *p, const struct casename *names)
 	free(name);
 }
 
-/* Our own word is at the start of each line: a name there could be a command
- * to who reads the log of a job. */
+/* Starts each line with a fixed word: a name at the start could be a command to
+ * a CI system that reads the log. */
 static void
-head(struct str *s, const struct comparison *c, const struct casename *names,
-    bool colour)
+write_text_head(struct str *s, const struct comparison *c,
+    const struct casename *names, bool colour)
 {
 	enum verdict v = report_outcome(c);
 	struct str t = {0};
 
-	if (colour && v < VERDICTS && looks[v].colour)
-		str_printf(s, "\033[1;%sm", looks[v].colour);
+	if (colour && v < VERDICTS && verdict_looks[v].colour)
+		str_printf(s, "\033[1;%sm", verdict_looks[v].colour);
 	report_headline(&t, c, names);
 	str_visible(s, t.s);
 	if (colour)
@@ -252,16 +253,16 @@ head(struct str *s, const struct comparison *c, const struct casename *names,
 }
 
 static void
-one(struct str *s, const struct report *r, size_t which)
+write_text_comparison(struct str *s, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
 	struct casename *names = judge_names(c);
 	char *common = casename_common(names);
 	struct str method = {0};
 
-	head(s, c, names, r->colour);
-	rows(s, c, names, r);
-	overall(s, c);
+	write_text_head(s, c, names, r->colour);
+	write_text_rows(s, c, names, r);
+	write_text_overall(s, c);
 	if (*common) {
 		str_add(s, "all cases: ");
 		str_visible(s, common);
@@ -270,17 +271,17 @@ one(struct str *s, const struct report *r, size_t which)
 	report_method(&method, c, r->rules);
 	str_visible(s, method.s);
 	str_addc(s, '\n');
-	report_warnings(c, names, warning, s);
+	report_warnings(c, names, write_text_warning, s);
 	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
-		shift(s, &r->shifts[which].v[i], names);
+		write_text_shift(s, &r->shifts[which].v[i], names);
 	str_free(&method);
 	free(common);
 	casename_free(names);
 }
 
-/* Several contenders: each in a line, before all is said of each. */
+/* Writes a line for each of several contenders. */
 static void
-overview(struct str *s, const struct report *r)
+write_text_overview(struct str *s, const struct report *r)
 {
 	struct table *t = table_new();
 
@@ -293,8 +294,8 @@ overview(struct str *s, const struct report *r)
 		enum verdict v = report_outcome(c);
 		struct str counts = {0};
 
-		table_cell(t, v < VERDICTS ? looks[v].sign : " ");
-		table_style(t, v < VERDICTS ? looks[v].colour : NULL);
+		table_cell(t, v < VERDICTS ? verdict_looks[v].sign : " ");
+		table_style(t, v < VERDICTS ? verdict_looks[v].colour : NULL);
 		table_cell(t, c->name[1]);
 		table_cell(t, c->name[0]);
 		report_counts(&counts, c);
@@ -310,10 +311,10 @@ void
 report_text(struct str *s, const struct report *r)
 {
 	if (r->n > 1)
-		overview(s, r);
+		write_text_overview(s, r);
 	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		one(s, r, i);
+		write_text_comparison(s, r, i);
 	}
 }

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 20 /* lines of one kind; the records have all */
+#define LISTED 20 /* lines of one kind; JSON lines have all */
 
 static void
-line(report_line *say, void *arg, enum report_kind kind, struct str *s)
+send_line(report_line *say, void *arg, enum report_kind kind, struct str *s)
 {
 	say(arg, kind, s->s);
 	str_clear(s);
 }
 
-static const char *const sides[] = {"baseline", "contender"};
+static const char *const side_names[] = {"baseline", "contender"};
 
 void
 report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
@@ -29,13 +29,13 @@ report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
 	const char *e;
 
 	if (!(failed > 0)) {
-		str_printf(s, "only in the %s: %s", sides[side], name);
+		str_printf(s, "only in the %s: %s", side_names[side], name);
 		return;
 	}
 	errors = cases_errors(k);
 	e = json_str(json_first(errors));
 	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
-	    failed + cases_sum(k, "n"), sides[side], name);
+	    failed + cases_sum(k, "n"), side_names[side], name);
 	if (e)
 		str_printf(s, ": %s", e);
 	json_free(errors);
@@ -44,13 +44,13 @@ report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
 void
 report_lonely(struct str *s, const struct lonely *l)
 {
-	str_printf(s, "only the %s has %s (%zu case%s)", sides[l->side],
+	str_printf(s, "only the %s has %s (%zu case%s)", side_names[l->side],
 	    l->name, l->cases, num_plural(l->cases));
 }
 
-/* A failed baseline is no trouble: what is left of it is compared. */
+/* A failed run of the baseline is a note: its other runs are compared. */
 static enum report_kind
-kind_of(const struct kase *k, size_t side)
+classify_loss(const struct kase *k, size_t side)
 {
 	if (!(cases_sum(k, "failed") > 0))
 		return REPORT_UNMATCHED;
@@ -58,7 +58,7 @@ kind_of(const struct kase *k, size_t side)
 }
 
 static void
-lost_cases(const struct comparison *c, const struct casename *names,
+warn_lost_cases(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
 {
 	struct str s = {0};
@@ -79,20 +79,20 @@ lost_cases(const struct comparison *c, const struct casename *names,
 			}
 			name = casename_of(names, k->config);
 			report_lost(&s, k, j, name);
-			line(say, arg, kind_of(k, j), &s);
+			send_line(say, arg, classify_loss(k, j), &s);
 			free(name);
 		}
 	if (more) {
 		str_printf(&s, "%zu more case%s failed or on one side only",
 		    more, num_plural(more));
-		line(say, arg, REPORT_UNMATCHED, &s);
+		send_line(say, arg, REPORT_UNMATCHED, &s);
 	}
 	str_free(&s);
 }
 
-/* Cases that were paired for one and the same reason share a line. */
+/* Cases with the same note share a line. */
 static void
-pair_notes(const struct comparison *c, const struct casename *names,
+warn_unsure_pairs(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
 {
 	struct names *notes = names_new();
@@ -109,14 +109,14 @@ pair_notes(const struct comparison *c, const struct casename *names,
 
 		if (!note || !n)
 			continue;
-		count[id] = 0; /* is said now */
+		count[id] = 0; /* it is written now */
 		name = casename_of(names, c->pairs[i].side[0]->config);
 		if (n == 1)
 			str_printf(&s, "%s: %s", name, note);
 		else
 			str_printf(
 			    &s, "%s and %zu more: %s", name, n - 1, note);
-		line(say, arg, REPORT_NOTE, &s);
+		send_line(say, arg, REPORT_NOTE, &s);
 		free(name);
 	}
 	names_free(notes);
@@ -125,7 +125,7 @@ pair_notes(const struct comparison *c, const struct casename *names,
 }
 
 static void
-doubled(const struct comparison *c, report_line *say, void *arg)
+warn_doubled(const struct comparison *c, report_line *say, void *arg)
 {
 	struct str s = {0};
 
@@ -137,15 +137,15 @@ doubled(const struct comparison *c, report_line *say, void *arg)
 				n += cases_doubled(c->pairs[i].side[j]);
 		if (!(n > 0))
 			continue;
-		str_printf(&s, "%.0f run%s stood twice in the %s: counted once",
-		    n, num_plural(n), sides[j]);
-		line(say, arg, REPORT_NOTE, &s);
+		str_printf(&s, "%.0f run%s given twice in the %s: counted once",
+		    n, num_plural(n), side_names[j]);
+		send_line(say, arg, REPORT_NOTE, &s);
 	}
 	str_free(&s);
 }
 
 static void
-canaries(const struct comparison *c, report_line *say, void *arg)
+warn_canaries(const struct comparison *c, report_line *say, void *arg)
 {
 	struct str s = {0};
 
@@ -161,13 +161,13 @@ canaries(const struct comparison *c, report_line *say, void *arg)
 			: k->verdict == VERDICT_INSUFFICIENT
 			? "has too few runs"
 			: "changed");
-		line(say, arg, REPORT_FAILED, &s);
+		send_line(say, arg, REPORT_FAILED, &s);
 	}
 	str_free(&s);
 }
 
 static void
-lapses(const struct comparison *c, report_line *say, void *arg)
+warn_lapses(const struct comparison *c, report_line *say, void *arg)
 {
 	struct str s = {0};
 
@@ -180,12 +180,14 @@ lapses(const struct comparison *c, report_line *say, void *arg)
 			str_printf(&s, "%s: the waiver expired on %s: %s",
 			    l->rule, l->expires, l->reason);
 		else if (strcmp(l->what, "exceeded") == 0)
-			str_printf(&s, "%s: more than is waived: %s", l->rule,
-			    l->reason);
+			str_printf(&s,
+			    "%s: the regression exceeds its waiver: "
+			    "%s",
+			    l->rule, l->reason);
 		else
 			str_printf(&s, "%s: there is nothing to waive: %s",
 			    l->rule, l->reason);
-		line(say, arg, REPORT_NOTE, &s);
+		send_line(say, arg, REPORT_NOTE, &s);
 	}
 	str_free(&s);
 }
@@ -197,37 +199,37 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	struct str s = {0};
 	size_t client = 0;
 
-	canaries(c, say, arg);
+	warn_canaries(c, say, arg);
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		const struct difference *d = &c->differences[i];
 
 		if (i == LISTED) {
 			str_printf(&s, "environment differs: %zu more",
 			    c->ndifferences - i);
-			line(say, arg, REPORT_ENV, &s);
+			send_line(say, arg, REPORT_ENV, &s);
 			break;
 		}
 		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
 		    d->name, d->values[0], d->values[1], d->cases,
 		    num_plural(d->cases));
-		line(say, arg, REPORT_ENV, &s);
+		send_line(say, arg, REPORT_ENV, &s);
 	}
-	lost_cases(c, names, say, arg);
+	warn_lost_cases(c, names, say, arg);
 	for (size_t i = 0; i < c->nlonely; i++) {
 		report_lonely(&s, &c->lonely[i]);
-		line(say, arg, REPORT_UNMATCHED, &s);
+		send_line(say, arg, REPORT_UNMATCHED, &s);
 	}
-	pair_notes(c, names, say, arg);
-	doubled(c, say, arg);
+	warn_unsure_pairs(c, names, say, arg);
+	warn_doubled(c, say, arg);
 	if (c->short_history) {
 		str_printf(&s,
-		    "%zu row%s: the history is too short for a margin (%d "
+		    "%zu result%s: the history is too short for a margin (%d "
 		    "changes are needed)",
 		    c->short_history, num_plural(c->short_history),
 		    HISTORY_LEAST);
-		line(say, arg, REPORT_NOTE, &s);
+		send_line(say, arg, REPORT_NOTE, &s);
 	}
-	lapses(c, say, arg);
+	warn_lapses(c, say, arg);
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
 
@@ -240,7 +242,7 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		    "client-bound: %zu case%s measured the load client more "
 		    "than the server",
 		    client, num_plural(client));
-		line(say, arg, REPORT_NOTE, &s);
+		send_line(say, arg, REPORT_NOTE, &s);
 	}
 	str_free(&s);
 }

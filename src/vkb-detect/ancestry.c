@@ -11,17 +11,17 @@
 struct node {
 	struct json *rec;
 	const char *id, *time; /* borrowed from it; time may be NULL */
-	size_t parent;         /* the first one; NONE: not known */
-	size_t line;           /* place on the line, or NONE */
-	size_t measured;       /* from here back to the root */
-	bool child;            /* it is the first parent of another */
-	bool own, counted;
+	size_t parent;         /* index of the first parent; NONE: not known */
+	size_t line;           /* index on the line, or NONE */
+	size_t measured;       /* measured commits from here to the root */
+	bool child;            /* it is the first parent of another commit */
+	bool own, counted;     /* it is measured; 'measured' is set */
 };
 
 struct ancestry {
-	struct node *v; /* sorted by id once a line is chosen */
+	struct node *v; /* ancestry_choose sorts it by id */
 	size_t n, cap;
-	size_t *line; /* from the root on */
+	size_t *line; /* indexes of nodes, the root first */
 	size_t length;
 };
 
@@ -54,9 +54,9 @@ ancestry_add(struct ancestry *a, struct json *rec)
 	    .line = NONE};
 }
 
-/* Of records of one commit the fullest comes first. */
+/* The longest of several records of one commit comes first. */
 static int
-by_id(const void *a, const void *b)
+compare_by_id(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 	int c = strcmp(x->id, y->id);
@@ -73,9 +73,10 @@ by_id(const void *a, const void *b)
 	return c;
 }
 
-/* The commit that 'id' is, or is the start of, or that is the start of it. */
+/* Returns the index of the commit 'id'; either id may be abbreviated. NONE if
+ * there is none, or several. */
 static size_t
-find(const struct ancestry *a, const char *id)
+find_commit(const struct ancestry *a, const char *id)
 {
 	size_t lo = 0, hi = a->n, n = id ? strlen(id) : 0;
 
@@ -102,12 +103,12 @@ find(const struct ancestry *a, const char *id)
 }
 
 static void
-link_up(struct ancestry *a)
+link_parents(struct ancestry *a)
 {
 	size_t kept = 0;
 
 	if (a->n)
-		qsort(a->v, a->n, sizeof *a->v, by_id);
+		qsort(a->v, a->n, sizeof *a->v, compare_by_id);
 	for (size_t i = 0; i < a->n; i++)
 		if (kept && strcmp(a->v[kept - 1].id, a->v[i].id) == 0)
 			json_free(a->v[i].rec);
@@ -117,7 +118,7 @@ link_up(struct ancestry *a)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct json *p =
 		    json_first(json_get(a->v[i].rec, "parents"));
-		size_t k = find(a, json_str(p));
+		size_t k = find_commit(a, json_str(p));
 
 		a->v[i].parent = k == i ? NONE : k;
 		if (k != NONE && k != i)
@@ -125,9 +126,10 @@ link_up(struct ancestry *a)
 	}
 }
 
-/* Counts along the first parents, each commit once; a ring ends the walk. */
+/* Sets 'measured' from the root to 'head', along first parents. Stops at
+ * counted commits, and so in a cycle. */
 static void
-count(struct ancestry *a, size_t head, size_t *path)
+count_measured(struct ancestry *a, size_t head, size_t *path)
 {
 	size_t n = 0;
 
@@ -146,7 +148,7 @@ count(struct ancestry *a, size_t head, size_t *path)
 }
 
 static bool
-better(const struct node *x, const struct node *y)
+is_better_line(const struct node *x, const struct node *y)
 {
 	int c;
 
@@ -161,16 +163,16 @@ ancestry_choose(struct ancestry *a, const char *const *measured, size_t n)
 {
 	size_t best = NONE, k, *path;
 
-	link_up(a);
+	link_parents(a);
 	path = mem_array(a->n + 1, sizeof *path);
 	for (size_t i = 0; i < n; i++)
-		if ((k = find(a, measured[i])) != NONE)
+		if ((k = find_commit(a, measured[i])) != NONE)
 			a->v[k].own = true;
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->v[i].child)
 			continue;
-		count(a, i, path);
-		if (best == NONE || better(&a->v[i], &a->v[best]))
+		count_measured(a, i, path);
+		if (best == NONE || is_better_line(&a->v[i], &a->v[best]))
 			best = i;
 	}
 	free(path);
@@ -195,7 +197,7 @@ enum ancestry_place
 ancestry_find(
     const struct ancestry *a, const char *id, const char *time, double *at)
 {
-	size_t i = find(a, id), steps = 0;
+	size_t i = find_commit(a, id), steps = 0;
 
 	*at = -1;
 	if (i != NONE && a->v[i].line != NONE) {

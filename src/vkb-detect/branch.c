@@ -21,9 +21,9 @@ is_dirty(const struct point *p)
 	return p->commit && str_ends(p->commit, BRANCH_DIRTY);
 }
 
-/* Its commit rather than a label, which all may have in common. */
+/* Names a point by its commit rather than by a label, which all may share. */
 static char *
-name_of(const struct point *p)
+make_point_name(const struct point *p)
 {
 	const char *suffix = is_dirty(p) ? BRANCH_DIRTY : "";
 	char *commit, *brief, *name;
@@ -43,9 +43,9 @@ struct turn {
 	size_t was;
 };
 
-/* Those with a place first; equal places in the order of the input. */
+/* Lost points come last; equal places stay in the order of the input. */
 static int
-by_place(const void *a, const void *b)
+compare_by_place(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
 	int c = x->point.lost - y->point.lost;
@@ -58,7 +58,7 @@ by_place(const void *a, const void *b)
 }
 
 static void
-place(struct branch *h)
+place_points(struct branch *h)
 {
 	struct ancestry *a = h->reading->ancestry;
 	const char **ids = mem_array(h->npoints + 1, sizeof *ids);
@@ -74,29 +74,29 @@ place(struct branch *h)
 		where = ancestry_find(a, p->commit, p->time, &p->at);
 		p->lost = p->at == -1;
 		if (where == ANCESTRY_LINE && is_dirty(p))
-			p->at += .5; /* behind its commit */
+			p->at += .5; /* after its commit */
 		h->by_time += where == ANCESTRY_UNKNOWN && !p->lost;
 	}
 }
 
-/* Puts the points in order. */
+/* Sorts and names the points. */
 static void
-order(struct branch *h)
+order_points(struct branch *h)
 {
 	struct turn *t = mem_array(h->npoints + 1, sizeof *t);
 	size_t all = h->npoints;
 
-	place(h);
+	place_points(h);
 	h->now = mem_array(all + 1, sizeof *h->now);
 	for (size_t i = 0; i < all; i++)
 		t[i] = (struct turn){h->points[i], i};
 	if (all)
-		qsort(t, all, sizeof *t, by_place);
+		qsort(t, all, sizeof *t, compare_by_place);
 	for (size_t i = 0; i < all; i++) {
 		h->points[i] = t[i].point;
 		h->now[t[i].was] = i;
 		h->nlost += t[i].point.lost;
-		h->points[i].name = name_of(&h->points[i]);
+		h->points[i].name = make_point_name(&h->points[i]);
 	}
 	h->npoints -= h->nlost;
 	free(t);
@@ -108,7 +108,7 @@ struct rank {
 };
 
 static int
-by_version(const void *a, const void *b)
+compare_by_version(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 	int c = strverscmp(x->text, y->text); /* 64 before 4096 */
@@ -116,7 +116,7 @@ by_version(const void *a, const void *b)
 	return c ? c : strcmp(x->text, y->text);
 }
 
-/* A series for each metric of a case. */
+/* Adds a series for each metric of a case. */
 static void
 add_series(struct branch *h, const struct reading_case *k)
 {
@@ -125,16 +125,16 @@ add_series(struct branch *h, const struct reading_case *k)
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		r[i] = (struct rank){k->rows.cols[i].name, i};
 	if (k->rows.ncols)
-		qsort(r, k->rows.ncols, sizeof *r, by_version);
+		qsort(r, k->rows.ncols, sizeof *r, compare_by_version);
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		h->series[h->nseries++] =
 		    (struct series){k, k->config, r[i].text, r[i].was};
 	free(r);
 }
 
-/* By the order of the cases; those without a value have no name. */
+/* Lists the series by case. Cases without values do not affect the names. */
 static void
-list(struct branch *h)
+list_series(struct branch *h)
 {
 	const struct reading *in = h->reading;
 	struct rank *r = mem_array(in->n + 1, sizeof *r);
@@ -148,7 +148,7 @@ list(struct branch *h)
 			ok[nok++] = in->v[i].config;
 	}
 	if (in->n)
-		qsort(r, in->n, sizeof *r, by_version);
+		qsort(r, in->n, sizeof *r, compare_by_version);
 	h->series = mem_array(n + 1, sizeof *h->series);
 	for (size_t i = 0; i < in->n; i++)
 		add_series(h, &in->v[r[i].was]);
@@ -161,7 +161,7 @@ list(struct branch *h)
 }
 
 static int
-by_case(const void *a, const void *b, void *arg)
+compare_failures(const void *a, const void *b, void *arg)
 {
 	const struct reading_failure *x = a, *y = b;
 	const struct reading *in = arg;
@@ -174,9 +174,9 @@ by_case(const void *a, const void *b, void *arg)
 		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
 }
 
-/* By case, then the most failed runs. */
+/* By case, then by failed runs, most first. */
 static int
-by_loss(const void *a, const void *b)
+compare_losses(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
 	int c = (x->kase > y->kase) - (x->kase < y->kase);
@@ -186,9 +186,9 @@ by_loss(const void *a, const void *b)
 		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
 }
 
-/* Failed runs of a case, together for each point. */
+/* Sums the failed runs of each case at each point. */
 static void
-lose(struct branch *h)
+collect_losses(struct branch *h)
 {
 	struct reading *in = h->reading;
 	struct reading_failure *f = in->failures;
@@ -196,7 +196,7 @@ lose(struct branch *h)
 
 	if (!in->nfailures)
 		return;
-	qsort_r(f, in->nfailures, sizeof *f, by_case, in);
+	qsort_r(f, in->nfailures, sizeof *f, compare_failures, in);
 	h->losses = mem_array(in->nfailures, sizeof *h->losses);
 	for (size_t i = 0; i < in->nfailures; i++) {
 		struct loss *l = &h->losses[h->nlosses];
@@ -211,7 +211,7 @@ lose(struct branch *h)
 		    in->v[f[i].kase].config, f[i].error, f[i].failed, order};
 		h->nlosses++;
 	}
-	qsort(h->losses, h->nlosses, sizeof *h->losses, by_loss);
+	qsort(h->losses, h->nlosses, sizeof *h->losses, compare_losses);
 }
 
 void
@@ -229,9 +229,9 @@ branch_read(struct branch *h, struct jsonl *in)
 void
 branch_end(struct branch *h)
 {
-	order(h);
-	list(h);
-	lose(h);
+	order_points(h);
+	list_series(h);
+	collect_losses(h);
 	if (h->npoints && ancestry_length(h->reading->ancestry))
 		h->length = branch_width(h, 0, h->npoints - 1);
 }
@@ -254,9 +254,9 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
-/* Of each run the place of its point. */
+/* Reads the runs, and sets .session to the index of their point. */
 static int
-places(const struct branch *h, const struct rows *r, struct rows_run *runs)
+locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 {
 	if (rows_runs(r, h->reading->scratch, runs) < 0)
 		return -1;
@@ -265,10 +265,10 @@ places(const struct branch *h, const struct rows *r, struct rows_run *runs)
 	return 0;
 }
 
-/* Sorts values by their points, and in each; lost ones go. */
+/* Groups values by point and sorts each group; drops those of lost points. */
 static void
-deal(const struct branch *h, const struct rows_run *runs, const double *v,
-    size_t n, struct branch_values *to)
+group_values(const struct branch *h, const struct rows_run *runs,
+    const double *v, size_t n, struct branch_values *to)
 {
 	size_t *first = mem_array(h->npoints + 2, sizeof *first);
 
@@ -300,11 +300,11 @@ branch_values(
 	int rc = -1;
 
 	*to = (struct branch_values){0};
-	if (places(h, r, runs) == 0 &&
+	if (locate_runs(h, r, runs) == 0 &&
 	    rows_values(r, h->reading->scratch, s->column, v) == 0) {
 		to->v = mem_array(h->npoints + 1, sizeof *to->v);
 		to->all = mem_array(r->n + 1, sizeof *to->all);
-		deal(h, runs, v, r->n, to);
+		group_values(h, runs, v, r->n, to);
 		rc = 0;
 	}
 	free(runs);
@@ -321,7 +321,7 @@ branch_drop(struct branch_values *v)
 	*v = (struct branch_values){0};
 }
 
-/* "2026-03-02", perhaps with a time behind it. */
+/* Is it "2026-03-02", or this and a time? */
 static bool
 is_date(const char *s)
 {
@@ -335,7 +335,7 @@ is_date(const char *s)
 }
 
 static bool
-means(const struct point *p, const char *name)
+matches_name(const struct point *p, const char *name)
 {
 	const char *label = json_get_str(p->subject, "label");
 	const char *ref = json_get_str(p->subject, "ref");
@@ -345,9 +345,9 @@ means(const struct point *p, const char *name)
 	    (p->commit && strlen(name) >= 4 && str_starts(p->commit, name));
 }
 
-/* Of the commit: as its runs say, or its commit record; NULL. */
+/* Returns the time of the commit by its runs, or by its record; or NULL. */
 static const char *
-time_of(const struct branch *h, const struct point *p)
+get_point_time(const struct branch *h, const struct point *p)
 {
 	const struct ancestry *a = h->reading->ancestry;
 
@@ -365,17 +365,18 @@ branch_since(const struct branch *h, const char *since)
 
 	for (size_t i = 0; i < h->npoints; i++) {
 		const struct point *p = &h->points[i];
-		const char *time = time_of(h, p);
+		const char *time = get_point_time(h, p);
 
-		if (date ? time && strcmp(time, since) >= 0 : means(p, since))
+		if (date ? time && strcmp(time, since) >= 0
+			 : matches_name(p, since))
 			return (long)i;
 		any |= time != NULL;
 	}
 	if (date && any)
 		return (long)h->npoints;
 	if (date)
-		return err_fail("option '--since': no commit says its time");
-	/* It need not be measured itself. */
+		return err_fail("option '--since': no commit has a time");
+	/* a commit of the line that was not measured */
 	if (ancestry_length(a) &&
 	    ancestry_find(a, since, NULL, &at) == ANCESTRY_LINE) {
 		for (size_t i = 0; i < h->npoints; i++)
@@ -384,12 +385,15 @@ branch_since(const struct branch *h, const char *since)
 		return (long)h->npoints;
 	}
 	return err_fail(
-	    "option '--since': '%s' is no commit of this history", since);
+	    "option '--since': '%s' is neither a commit of this history nor a "
+	    "date",
+	    since);
 }
 
-/* Places on the line, from the one after the point before 'lo'. */
+/* Sets *from to the index, on the line, of the first commit after point lo - 1.
+ * Returns false if there is no such place. */
 static bool
-span(const struct branch *h, size_t lo, double *from)
+find_span(const struct branch *h, size_t lo, double *from)
 {
 	if (!ancestry_length(h->reading->ancestry))
 		return false;
@@ -402,7 +406,7 @@ branch_after(const struct branch *h, size_t lo)
 {
 	double from;
 
-	if (!span(h, lo, &from) || from > h->points[lo].at)
+	if (!find_span(h, lo, &from) || from > h->points[lo].at)
 		return h->points[lo].commit;
 	return ancestry_id(h->reading->ancestry, (size_t)from);
 }
@@ -412,7 +416,7 @@ branch_width(const struct branch *h, size_t lo, size_t hi)
 {
 	double from;
 
-	if (!span(h, lo, &from) || from > h->points[hi].at)
+	if (!find_span(h, lo, &from) || from > h->points[hi].at)
 		return hi - lo + 1;
 	return (size_t)(h->points[hi].at - from) + 1;
 }

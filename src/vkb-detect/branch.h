@@ -1,6 +1,6 @@
 /*
- * The history of a branch: points in order, one for each commit that was
- * measured, and a series over them for each case and metric.
+ * The history of a branch: an ordered point for each measured commit, and a
+ * series over the points for each case and metric.
  */
 #ifndef BRANCH_H
 #define BRANCH_H
@@ -14,16 +14,15 @@ struct jsonl;
 struct reading;
 struct reading_case;
 
-#define BRANCH_DIRTY "+dirty" /* behind a commit: a work tree with changes */
+#define BRANCH_DIRTY "+dirty" /* suffix of a commit: uncommitted changes */
 
 struct point {
 	struct json *subject; /* of all its records, the first by its text */
 	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
 	char *name;           /* for people */
-	double at; /* place on the line of commits, if there is a line;
-		    * -1: none there */
-	bool lost; /* it has no place: its values are not used */
+	double at;            /* place on the line of commits; -1: none */
+	bool lost;            /* it has no place: its values are not used */
 };
 
 struct series {
@@ -33,64 +32,66 @@ struct series {
 	size_t column; /* of the case */
 };
 
-/* The numbers of one series, while they are looked at. */
+/* The values of one series. */
 struct branch_values {
 	double *v; /* median of each point; NAN: not measured */
-	size_t n;  /* points that are measured */
+	size_t n;  /* measured points */
 	double *all;
 	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
 };
 
 struct loss { /* failed runs of a case */
 	const struct json *config;
-	const char *error; /* NULL: not said */
+	const char *error; /* NULL: not known */
 	size_t failed;
-	size_t kase; /* equal for those of one case */
+	size_t kase; /* number of the case */
 };
 
 struct branch {
 	struct point *points;
-	size_t npoints, nlost; /* lost ones stand behind the others */
+	size_t npoints, nlost; /* points[npoints..] are lost */
 	struct series *series; /* by the order of cases, then metrics */
 	size_t nseries;
 	struct loss *losses;
 	size_t nlosses;
-	size_t length;  /* commits from the first to the last point, on the
-			 * line; 0: the order is that of the input */
+	size_t length;  /* commits on the line from the first to the last
+			 * point; 0: points are in the order of the input */
 	size_t by_time; /* points that are placed by their time */
 	struct casename *names;
 	struct reading *reading;
-	size_t *now; /* where each point of the reading stands */
+	size_t *now; /* index by the number of the point in the reading */
 };
 
-/* 'dir' is where what does not fit into memory goes, a file without a name. */
+/* Large histories use an unnamed file in 'dir'. */
 void branch_begin(struct branch *, const char *dir);
 
-/* 0, or -1: some could not be read. */
+/* Returns -1, after reporting it, if some records could not be read. */
 int branch_read(struct branch *, struct jsonl *);
 
-/* All is read: points and series are there. */
+/* Makes the points and series, after all is read. */
 void branch_end(struct branch *);
 void branch_free(struct branch *);
 
-/* 0, or -1 and said; what the values hold is freed with branch_drop. */
+/* Reads the values of a series; free them with branch_drop. Returns -1 on
+ * error, after reporting it. */
 int branch_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_drop(struct branch_values *);
 
 /*
- * The first point at or after a commit (or label, ref) or date. -1, and said:
- * there is no such. npoints: it is after all of them.
+ * Returns the index of the first point at or after a commit (or label, ref) or
+ * date, npoints if that is after all of them, and -1, after reporting it, if it
+ * is not known.
  */
 long branch_since(const struct branch *, const char *since);
 
 /*
- * The first commit after the point before 'lo': the change may be at any from
- * it to that of 'hi'. Borrowed; NULL: not known.
+ * Returns the first commit after point lo - 1: a change may be at any commit
+ * from this one to that of point 'hi'. Borrowed; NULL: not known.
  */
 const char *branch_after(const struct branch *, size_t lo);
 
-/* Commits from that to the one of point 'hi', measured or not. */
+/* Returns the number of these commits, measured or not. */
 size_t branch_width(const struct branch *, size_t lo, size_t hi);
 
 #endif

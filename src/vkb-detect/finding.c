@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define ALPHA .05
-#define MARKS 8  /* one point of so many gives keys */
-#define NEAR 100 /* points of each side that the interval is made of */
+#define MARKS 8  /* one point of so many is a mark */
+#define NEAR 100 /* points on each side that the interval is made of */
 
 const char *
 finding_name(enum finding_kind kind)
@@ -32,7 +32,7 @@ finding_counts(const struct finding *f)
 }
 
 static enum finding_kind
-kind_of(enum metric_better better, bool up)
+classify_change(enum metric_better better, bool up)
 {
 	if (better == METRIC_NEITHER)
 		return FINDING_DIFFERENT;
@@ -40,9 +40,10 @@ kind_of(enum metric_better better, bool up)
 					       : FINDING_REGRESSION;
 }
 
-/* What is judged, and by what; false: it is not shown. */
+/* Sets the metric, margin, class and waiver of a series. Returns false, and
+ * leaves nothing to free, if the series is not to be shown. */
 static bool
-frame(struct finding *f, const struct branch *b, const struct series *s,
+init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool *exact)
 {
 	struct policy_answer a = {
@@ -66,9 +67,9 @@ frame(struct finding *f, const struct branch *b, const struct series *s,
 	return false;
 }
 
-/* A copy, with the case's name of its own; the frame keeps its. */
+/* Adds a copy of 'f', with a copy of the name. */
 static struct finding *
-add(struct findings *all, const struct finding *f)
+add_finding(struct findings *all, const struct finding *f)
 {
 	all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
 	all->v[all->n] = *f;
@@ -76,9 +77,9 @@ add(struct findings *all, const struct finding *f)
 	return &all->v[all->n++];
 }
 
-/* Measured points of from..to-1, the last or first NEAR, to 'out'. */
+/* Copies the last or first NEAR measured points of from..to-1 to 'out'. */
 static size_t
-points(const double *v, size_t from, size_t to, bool last, double *out)
+collect_points(const double *v, size_t from, size_t to, bool last, double *out)
 {
 	size_t n = 0;
 
@@ -95,21 +96,22 @@ points(const double *v, size_t from, size_t to, bool last, double *out)
 }
 
 static void
-measure(struct finding *f, const double *v, const struct changepoint *c)
+measure_finding(struct finding *f, const double *v, const struct changepoint *c)
 {
 	double x[NEAR], y[NEAR];
-	size_t m = points(v, c->from, c->at, true, x);
-	size_t n = points(v, c->at, c->to, false, y);
+	size_t m = collect_points(v, c->from, c->at, true, x);
+	size_t n = collect_points(v, c->at, c->to, false, y);
 
 	f->facts = verdict_measure(x, m, y, n, false);
 	f->kind = c->spike ? FINDING_SPIKE
-			   : kind_of(f->metric.better,
+			   : classify_change(f->metric.better,
 				 f->facts.median[1] > f->facts.median[0]);
 }
 
-/* Steps of a metric without noise: any beyond the margin. Caller frees. */
+/* Finds the changes of a metric without noise: all beyond the margin. Caller
+ * frees. */
 static size_t
-steps(const double *v, size_t n, double margin, struct changepoint **found)
+find_steps(const double *v, size_t n, double margin, struct changepoint **found)
 {
 	struct changepoint *c = mem_array(n + 1, sizeof *c);
 	size_t k = 0, last = n, level = 0;
@@ -142,9 +144,9 @@ steps(const double *v, size_t n, double margin, struct changepoint **found)
 	return k;
 }
 
-/* Is the level at the end still beyond the margin, and the same way? */
+/* Is the last level still beyond the margin, in the same direction? */
 static bool
-stands(const struct finding *f, double now)
+still_stands(const struct finding *f, double now)
 {
 	double before = f->facts.median[0];
 
@@ -155,8 +157,9 @@ stands(const struct finding *f, double now)
 }
 
 static void
-look(struct findings *all, const struct branch *b, const struct finding *frame,
-    const struct branch_values *s, bool exact, const struct finding_rules *r)
+find_changes(struct findings *all, const struct branch *b,
+    const struct finding *frame, const struct branch_values *s, bool exact,
+    const struct finding_rules *r)
 {
 	struct changepoint_rules rules = r->points;
 	struct changepoint *c;
@@ -165,10 +168,10 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
-	n = exact ? steps(s->v, b->npoints, frame->margin, &c)
+	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
-		struct finding *f = add(all, frame);
+		struct finding *f = add_finding(all, frame);
 
 		f->at = c[i].at;
 		f->lo = c[i].lo;
@@ -180,7 +183,7 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 			f->method = "exact";
 		else if (rules.otava || c[i].spike)
 			f->method = "t";
-		measure(f, s->v, &c[i]);
+		measure_finding(f, s->v, &c[i]);
 		f->fresh = f->hi >= r->since;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);
 		if (c[i].spike)
@@ -189,7 +192,7 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 		last = all->n - 1;
 	}
 	for (size_t i = first; i < all->n; i++)
-		all->v[i].stands = i == last || stands(&all->v[i], now);
+		all->v[i].stands = i == last || still_stands(&all->v[i], now);
 	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
 		all->tooshort++;
 		if (!all->shortest || s->n < all->shortest_n) {
@@ -200,9 +203,9 @@ look(struct findings *all, const struct branch *b, const struct finding *frame,
 	free(c);
 }
 
-/* The newest point against the last ones before that have this series. */
+/* Compares the newest point with the last 'before' ones that have values. */
 static void
-newest(struct findings *all, const struct branch *b,
+compare_newest(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
     size_t before)
 {
@@ -217,7 +220,7 @@ newest(struct findings *all, const struct branch *b,
 	m = s->first[end] - s->first[lo];
 	n = s->first[end + (b->npoints > 0)] - s->first[end];
 	if (n && m) {
-		f = add(all, frame);
+		f = add_finding(all, frame);
 		f->facts = exact ? verdict_assume(x, m, y, n)
 				 : verdict_measure(x, m, y, n, false);
 		f->method = exact ? "exact" : "rank";
@@ -235,22 +238,22 @@ newest(struct findings *all, const struct branch *b,
 }
 
 static bool
-tested(const struct finding *f)
+is_tested(const struct finding *f)
 {
 	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
 	    f->facts.n >= VERDICT_RUNS;
 }
 
-/* Verdicts on all that have enough runs; what is no change goes. */
+/* Sets the verdicts and removes findings that are no change. */
 static void
-decide(struct findings *all)
+decide_findings(struct findings *all)
 {
 	double *p = mem_array(all->n + 1, sizeof *p);
 	double *q = mem_array(all->n + 1, sizeof *q);
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (tested(&all->v[i]))
+		if (is_tested(&all->v[i]))
 			p[n++] = all->v[i].p;
 	verdict_bh(p, q, n);
 	n = 0;
@@ -259,7 +262,7 @@ decide(struct findings *all)
 		enum verdict v;
 		bool certain;
 
-		if (tested(f))
+		if (is_tested(f))
 			f->p = q[n++];
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
@@ -277,7 +280,7 @@ decide(struct findings *all)
 }
 
 static int
-by_end(const void *a, const void *b)
+compare_by_end(const void *a, const void *b)
 {
 	const struct finding *x = *(const struct finding *const *)a;
 	const struct finding *y = *(const struct finding *const *)b;
@@ -288,9 +291,9 @@ by_end(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
-/* Where most of them are; the first of equally many. */
+/* Returns the point where most changes are, the first of equally many. */
 static size_t
-most(struct finding *const *v, size_t n)
+find_common_place(struct finding *const *v, size_t n)
 {
 	size_t best = v[0]->at, most = 0;
 
@@ -308,7 +311,7 @@ most(struct finding *const *v, size_t n)
 }
 
 static int
-by_time(const void *a, const void *b)
+compare_groups(const void *a, const void *b)
 {
 	const struct finding_group *x = a, *y = b;
 	int c = y->counts - x->counts;
@@ -319,7 +322,7 @@ by_time(const void *a, const void *b)
 }
 
 static unsigned long long
-point_hash(const struct point *p)
+hash_point(const struct point *p)
 {
 	struct str s = {0};
 	unsigned long long h;
@@ -333,16 +336,15 @@ point_hash(const struct point *p)
 	return h;
 }
 
-/* The keys of the groups. */
 static void
-name(struct findings *all, const struct branch *b, bool latest)
+set_group_keys(struct findings *all, const struct branch *b, bool latest)
 {
 	struct finding_group *g = all->groups, *other;
 
 	for (size_t i = 0; i < all->ngroups; i++) {
 		g[i].mark = g[i].at;
 		while (!latest && g[i].mark > 0 &&
-		    point_hash(&b->points[g[i].mark]) % MARKS != 0)
+		    hash_point(&b->points[g[i].mark]) % MARKS != 0)
 			g[i].mark--;
 	}
 	for (size_t i = 0; i < all->ngroups; i++) {
@@ -355,7 +357,7 @@ name(struct findings *all, const struct branch *b, bool latest)
 		str_printf(&s, "%s\n%zu\n", finding_name(g[i].kind), before);
 		if (g[i].mark > 0 || latest)
 			str_printf(
-			    &s, "%llx", point_hash(&b->points[g[i].mark]));
+			    &s, "%llx", hash_point(&b->points[g[i].mark]));
 		snprintf(g[i].key, sizeof g[i].key, "%016llx",
 		    str_hash(STR_HASH, s.s, s.len));
 		str_free(&s);
@@ -363,11 +365,11 @@ name(struct findings *all, const struct branch *b, bool latest)
 }
 
 /*
- * Changes of one kind whose places overlap are one: each group takes all that
- * reach the first end, so that there is a place which all of them share.
+ * Groups changes of one kind with overlapping ranges: each group takes all that
+ * reach its first end, so that they have a common point.
  */
 static void
-group(struct findings *all)
+group_findings(struct findings *all)
 {
 	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
 	size_t *now = mem_array(all->n + 1, sizeof *now);
@@ -375,7 +377,7 @@ group(struct findings *all)
 	for (size_t i = 0; i < all->n; i++)
 		v[i] = &all->v[i];
 	if (all->n)
-		qsort(v, all->n, sizeof(struct finding *), by_end);
+		qsort(v, all->n, sizeof(struct finding *), compare_by_end);
 	all->groups = mem_array(all->n + 1, sizeof *all->groups);
 	for (size_t i = 0, k; i < all->n; i += k) {
 		struct finding_group *g = &all->groups[all->ngroups];
@@ -391,7 +393,7 @@ group(struct findings *all)
 			v[i + k]->group = all->ngroups;
 		}
 		g->n = k;
-		g->at = most(v + i, k);
+		g->at = find_common_place(v + i, k);
 		g->at = g->at < g->lo ? g->lo : g->at;
 		g->at = g->at > g->hi ? g->hi : g->at;
 		all->ngroups++;
@@ -399,7 +401,8 @@ group(struct findings *all)
 	for (size_t i = 0; i < all->ngroups; i++)
 		all->groups[i].was = i;
 	if (all->ngroups)
-		qsort(all->groups, all->ngroups, sizeof *all->groups, by_time);
+		qsort(all->groups, all->ngroups, sizeof *all->groups,
+		    compare_groups);
 	for (size_t i = 0; i < all->ngroups; i++)
 		now[all->groups[i].was] = i;
 	for (size_t i = 0; i < all->n; i++)
@@ -422,7 +425,7 @@ finding_all(
 	for (size_t i = 0; i < b->nseries; i++) {
 		const struct series *s = &b->series[i];
 
-		if (!frame(&f, b, s, r, &exact))
+		if (!init_finding(&f, b, s, r, &exact))
 			continue;
 		if (branch_values(b, s, &v) < 0)
 			rc = -1;
@@ -430,16 +433,16 @@ finding_all(
 		all->cases += v.n > 0 && s->config != config;
 		config = v.n ? s->config : config;
 		if (v.n && r->latest)
-			newest(all, b, &f, &v, exact, r->latest);
+			compare_newest(all, b, &f, &v, exact, r->latest);
 		else if (v.n)
-			look(all, b, &f, &v, exact, r);
+			find_changes(all, b, &f, &v, exact, r);
 		branch_drop(&v);
 		free(f.name);
 	}
 	if (r->latest)
-		decide(all);
-	group(all);
-	name(all, b, r->latest > 0);
+		decide_findings(all);
+	group_findings(all);
+	set_group_keys(all, b, r->latest > 0);
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What a history shows: where a series changed its level, or how its newest
- * point compares with those before.
+ * The findings in a history: changes of the level of a series, or, with
+ * --latest, of its newest point against those before.
  */
 #ifndef FINDING_H
 #define FINDING_H
@@ -32,13 +32,13 @@ struct finding {
 	bool gate;
 	double margin;
 	enum finding_kind kind;
-	size_t at, lo, hi; /* points: the change, and where it may be */
-	size_t n[2];       /* points, or runs with 'latest' */
+	size_t at, lo, hi; /* the point of the change, and its range */
+	size_t n[2];       /* points on each side; runs with 'latest' */
 	struct verdict_facts facts; /* after against before */
 	double p;
 	const char *method;
 	bool fresh;  /* at or after --since */
-	bool stands; /* the newest level is still that far off */
+	bool stands; /* the last level is still beyond the margin */
 	struct policy_waiver waiver;
 	bool waived;
 	size_t group;
@@ -47,21 +47,21 @@ struct finding {
 /*
  * One change that several series show.
  *
- * More points may move a change by a point or two, and it is to keep its key.
- * So that is not made of where it is but of a point before it, one in eight,
- * that the hash of its commit chooses (as files are cut by their content:
- * Muthitacharoen et al., "A low-bandwidth network file system", SOSP 2001), and
- * of how many changes of its kind lie between. It is another one where the
- * change moved over such a point. With 'latest' it is that of the commit.
+ * More points may move a change by a point or two, which must not change its
+ * key. So the key depends on a mark, the last point before it whose hash of the
+ * commit is a multiple of 8 (as files are cut by their content: Muthitacharoen
+ * et al., "A low-bandwidth network file system", SOSP 2001), and on the number
+ * of changes of its kind between. The key changes if the change moves over a
+ * mark. With 'latest' the newest commit is the mark.
  */
 struct finding_group {
 	enum finding_kind kind;
-	size_t at;     /* where most of them are */
-	size_t lo, hi; /* where all of them may be */
+	size_t at;     /* point of most of them */
+	size_t lo, hi; /* range that all of them share */
 	size_t n;
-	bool counts; /* one of them decides the exit status */
-	size_t was;
-	size_t mark; /* the point that its key is by */
+	bool counts; /* one of them makes the exit status 1 */
+	size_t was;  /* index before sorting */
+	size_t mark; /* point of the key */
 	char key[17];
 };
 
@@ -70,8 +70,8 @@ struct finding_rules {
 	struct policy *policy;
 	char today[CLOCK_ISO];
 	struct changepoint_rules points; /* .magnitude < 0: the margin */
-	size_t since;                    /* the first point that is new */
-	size_t latest; /* compare the newest with so many before; 0: no */
+	size_t since;                    /* first point of --since */
+	size_t latest;                   /* --latest; 0: not given */
 };
 
 struct findings {
@@ -79,28 +79,29 @@ struct findings {
 	size_t n, cap;
 	struct finding_group *groups; /* the newest first */
 	size_t ngroups;
-	size_t series;                 /* looked at */
-	size_t cases;                  /* they are of */
-	size_t tooshort;               /* of these, too short for a change */
-	const struct series *shortest; /* one of them, with so many points */
-	size_t shortest_n;
-	size_t verdicts[VERDICTS]; /* with 'latest', gates */
+	size_t series;                 /* with values */
+	size_t cases;                  /* of these series */
+	size_t tooshort;               /* series too short for a change */
+	const struct series *shortest; /* the shortest of these */
+	size_t shortest_n;             /* its points */
+	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
 	size_t absent; /* with 'latest': series the newest point lacks */
 };
 
-/* 0, or -1 and said: some series could not be looked at. */
+/* Returns -1, after reporting it, if some series could not be read; the others
+ * are there. Free with finding_free in any case. */
 int finding_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
 
-/* It decides the exit status. */
+/* Does the finding make the exit status 1? */
 bool finding_counts(const struct finding *);
 
-/* The members of a group, in the order of cases: the first of them from 'from'
- * on; all->n: none. */
+/* Returns the index of the first finding of a group at or after 'from', or
+ * all->n. */
 size_t finding_next(const struct findings *, size_t group, size_t from);
 
-/* 16 hexadecimal digits; caller frees. */
+/* The key of a change: 16 hexadecimal digits. Caller frees. */
 char *finding_key(const struct finding *, const struct branch *);
 
 #endif

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LIMIT 65000 /* GitHub takes 65,536 characters, */
-#define ROOM 16000  /* a row, and what follows the table, */
-#define TITLE 160   /* and 256 in a title */
+#define LIMIT 65000 /* bytes; GitHub takes 65,536 characters */
+#define ROOM 16000  /* for the last row and the text after the table */
+#define TITLE 160   /* bytes; GitHub takes 256 characters */
 
 static bool
 is_id(const char *s)
@@ -20,7 +20,7 @@ is_id(const char *s)
 	return n >= 7 && n <= 64 && !s[n];
 }
 
-/* owner/name of GitHub, and nothing else. */
+/* Is it owner/name of GitHub? */
 static bool
 is_repository(const char *s)
 {
@@ -39,9 +39,9 @@ is_repository(const char *s)
 	    strcmp(s, "..") != 0;
 }
 
-/* Where the commits of a point can be looked at; NULL: not known. */
+/* Returns the GitHub repository of a point; NULL: not known. */
 static const char *
-repository(const struct point *p)
+get_repository(const struct point *p)
 {
 	const char *s = json_get_str(p->subject, "repository");
 
@@ -49,9 +49,9 @@ repository(const struct point *p)
 }
 
 static void
-commit(struct str *s, const struct point *p)
+write_commit(struct str *s, const struct point *p)
 {
-	const char *where = repository(p);
+	const char *where = get_repository(p);
 
 	str_add(s, where ? "[" : "");
 	markup_markdown(s, p->name);
@@ -60,9 +60,9 @@ commit(struct str *s, const struct point *p)
 		    s, "](https://github.com/%s/commit/%s)", where, p->commit);
 }
 
-/* Of those that count, the one with the largest change; NULL: none does. */
+/* Returns the largest change of those that count; NULL: none does. */
 static const struct finding *
-worst(const struct findings *all, size_t group)
+find_worst(const struct findings *all, size_t group)
 {
 	const struct finding *best = NULL;
 	double most = -1;
@@ -83,10 +83,10 @@ worst(const struct findings *all, size_t group)
 	return best;
 }
 
-/* As text that is shown as it is, and as Markdown. */
+/* Cuts the names until the title fits TITLE. */
 static void
-title(struct str *s, const struct branch *b, const struct finding *f,
-    const struct finding_group *g)
+write_issue_title(struct str *s, const struct branch *b,
+    const struct finding *f, const struct finding_group *g)
 {
 	size_t from = s->len;
 
@@ -112,8 +112,8 @@ title(struct str *s, const struct branch *b, const struct finding *f,
 }
 
 static void
-what(struct str *s, const struct findings *all, const struct finding *f,
-    const struct finding_rules *r)
+write_issue_change(struct str *s, const struct findings *all,
+    const struct finding *f, const struct finding_rules *r)
 {
 	const char *unit = r->latest ? "run" : "commit";
 	struct str one = {0};
@@ -133,17 +133,16 @@ what(struct str *s, const struct findings *all, const struct finding *f,
 	    num_plural(f->n[0]), f->n[1]);
 	if (!isnan(f->p))
 		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
-	str_add(s,
-	    ".\nIn brackets is the interval that holds the true change "
-	    "in 95 of 100 cases.\n");
+	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
 	str_free(&one);
 }
 
-/* The last point with the old level, where its commit is known. */
+/* Returns the last point with the old level; NULL: its commit or that of 'hi'
+ * is not known. */
 static const struct point *
-before(const struct branch *b, const struct finding_group *g)
+get_old_point(const struct branch *b, const struct finding_group *g)
 {
 	const struct point *p = g->lo ? &b->points[g->lo - 1] : NULL;
 
@@ -152,25 +151,26 @@ before(const struct branch *b, const struct finding_group *g)
 }
 
 static void
-where(struct str *s, const struct branch *b, const struct finding_group *g)
+write_issue_place(
+    struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	const struct point *p = &b->points[g->at], *old = before(b, g);
+	const struct point *p = &b->points[g->at], *old = get_old_point(b, g);
 	size_t width = branch_width(b, g->lo, g->hi);
 	struct str one = {0};
 
-	str_add(s, "It is so since ");
-	commit(s, p);
+	str_add(s, "It changed at ");
+	write_commit(s, p);
 	if (p->time) {
-		str_printf(&one, " of %.10s", p->time);
+		str_printf(&one, " (%.10s)", p->time);
 		markup_markdown(s, one.s);
 		str_clear(&one);
 	}
 	if (width > 1)
-		str_printf(s, "; any of %zu commits may have done it", width);
-	if (old && repository(&b->points[g->hi]))
+		str_printf(s, "; any of %zu commits may be the cause", width);
+	if (old && get_repository(&b->points[g->hi]))
 		str_printf(s,
 		    " ([what changed](https://github.com/%s/compare/%s...%s))",
-		    repository(&b->points[g->hi]), old->commit,
+		    get_repository(&b->points[g->hi]), old->commit,
 		    b->points[g->hi].commit);
 	str_add(s, ".\nSeen in ");
 	phrase_ordering(&one, b);
@@ -180,34 +180,35 @@ where(struct str *s, const struct branch *b, const struct finding_group *g)
 }
 
 static void
-next(struct str *s, const struct branch *b, const struct finding_group *g)
+write_issue_steps(
+    struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	const struct point *old = before(b, g);
+	const struct point *old = get_old_point(b, g);
 	const char *last = b->points[g->hi].commit;
 
 	str_add(s, "\n**What to do**\n\n");
 	if (old)
 		str_printf(s,
-		    "- Measure both sides again, by turns, where it was "
-		    "measured:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
+		    "- Measure both sides again, interleaved, on the same "
+		    "machine:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
 		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
 		    "%.12s`\n",
 		    old->commit, last, old->commit);
 	else
 		str_add(s,
-		    "- Measure both sides again, by turns, where it was "
-		    "measured.\n");
+		    "- Measure both sides again, interleaved, on the same "
+		    "machine.\n");
 	if (branch_width(b, g->lo, g->hi) > 1)
 		str_add(s,
-		    "- Measure the commits between them: more of them "
-		    "tell which one it was.\n");
+		    "- Measure more of the commits between them, to find the "
+		    "cause.\n");
 	if (old)
 		str_printf(s,
 		    "- Read what changed: `git log -p %.12s..%.12s`\n",
 		    old->commit, last);
 	str_add(s,
-	    "- If it is the price of something, say so: a waiver with a "
-	    "reason and an end, vkb-policy(5).\n");
+	    "- If the cost is accepted, add a waiver with a reason and an "
+	    "expiry date: vkb-policy(5).\n");
 }
 
 void
@@ -215,19 +216,19 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
     const struct finding_rules *r, size_t group)
 {
 	const struct finding_group *g = &all->groups[group];
-	const struct finding *f = worst(all, group);
+	const struct finding *f = find_worst(all, group);
 
 	str_add(s, "# ");
-	title(s, b, f, g);
+	write_issue_title(s, b, f, g);
 	str_printf(s, "\n<!-- vkb-key: %s -->\n\n", g->key);
-	what(s, all, f, r);
+	write_issue_change(s, all, f, r);
 	str_addc(s, '\n');
-	where(s, b, g);
+	write_issue_place(s, b, g);
 	str_addc(s, '\n');
 	show_table(s, b, all, group, all->n, LIMIT - ROOM);
-	next(s, b, g);
+	write_issue_steps(s, b, g);
 	str_printf(s,
-	    "\nThe key of this change is `%s`, also when more commits "
-	    "are known.\n",
+	    "\nThe key of this change is `%s`; it stays when more commits are "
+	    "measured.\n",
 	    g->key);
 }

@@ -9,7 +9,7 @@
 #define LIMIT 60000 /* GitHub takes comments of up to 65,536 characters */
 
 static void
-markdown_warning(void *arg, const char *text)
+write_markdown_warning(void *arg, const char *text)
 {
 	struct str *s = arg;
 
@@ -19,7 +19,7 @@ markdown_warning(void *arg, const char *text)
 }
 
 static void
-cell(struct str *s, struct str *one)
+write_markdown_cell(struct str *s, struct str *one)
 {
 	str_add(s, " | ");
 	markup_markdown(s, one->s ? one->s : "");
@@ -45,19 +45,19 @@ show_table(struct str *s, const struct branch *b, const struct findings *all,
 		str_add(s, "| ");
 		markup_markdown(s, f->name);
 		str_add(&one, f->metric.name);
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		str_add(&one, num_human(v, f->facts.median[0]));
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		str_add(&one, num_human(v, f->facts.median[1]));
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		phrase_change(&one, f);
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		str_printf(&one, isnan(f->p) ? "-" : "%.2g", f->p);
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		phrase_standing(&one, b, f);
-		cell(s, &one);
+		write_markdown_cell(s, &one);
 		str_add(s, " |\n");
 	}
 	if (all->groups[group].n > k)
@@ -66,7 +66,7 @@ show_table(struct str *s, const struct branch *b, const struct findings *all,
 }
 
 static void
-markdown_group(struct str *s, const struct branch *b,
+write_markdown_group(struct str *s, const struct branch *b,
     const struct findings *all, size_t group)
 {
 	const struct finding_group *g = &all->groups[group];
@@ -96,10 +96,10 @@ show_markdown(struct str *s, const struct branch *b, const struct findings *all,
 	markup_markdown(s, one.s);
 	str_addc(s, '\n');
 	for (; i < all->ngroups && s->len < LIMIT - 20000; i++)
-		markdown_group(s, b, all, i);
+		write_markdown_group(s, b, all, i);
 	if (i < all->ngroups)
 		str_printf(s, "\n%zu more left out\n", all->ngroups - i);
 	str_addc(s, '\n');
-	phrase_warnings(b, all, r, markdown_warning, s);
+	phrase_warnings(b, all, r, write_markdown_warning, s);
 	str_free(&one);
 }

@@ -20,8 +20,11 @@ phrase_headline(
 		for (size_t i = 0; i < VERDICTS; i++) {
 			if (!all->verdicts[i])
 				continue;
-			str_printf(s, "%s%zu %s", sep, all->verdicts[i],
-			    verdict_name((enum verdict)i));
+			str_printf(s, "%s%zu %s%s", sep, all->verdicts[i],
+			    verdict_name((enum verdict)i),
+			    i == VERDICT_REGRESSION || i == VERDICT_IMPROVEMENT
+				? num_plural(all->verdicts[i])
+				: "");
 			sep = ", ";
 		}
 		if (!*sep)
@@ -67,7 +70,7 @@ phrase_ordering(struct str *s, const struct branch *b)
 }
 
 static void
-lost_points(const struct branch *b, phrase_say *say, void *arg)
+warn_lost_points(const struct branch *b, phrase_say *say, void *arg)
 {
 	struct str s = {0};
 
@@ -86,7 +89,7 @@ lost_points(const struct branch *b, phrase_say *say, void *arg)
 }
 
 static void
-losses(const struct branch *b, phrase_say *say, void *arg)
+warn_losses(const struct branch *b, phrase_say *say, void *arg)
 {
 	struct str s = {0};
 	size_t listed = 0, n;
@@ -128,14 +131,14 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 	struct str s = {0};
 	const char *rule;
 
-	lost_points(b, say, arg);
-	losses(b, say, arg);
+	warn_lost_points(b, say, arg);
+	warn_losses(b, say, arg);
 	if (all->tooshort && !r->latest) {
 		char *name = casename_of(b->names, all->shortest->config);
 
 		str_printf(&s,
-		    "%zu of %zu series too short: %d commits are the least "
-		    "(%s %s has %zu)",
+		    "%zu of %zu series too short: at least %d commits are "
+		    "needed (%s %s has %zu)",
 		    all->tooshort, all->series, CHANGEPOINT_LEAST, name,
 		    all->shortest->metric, all->shortest_n);
 		say(arg, s.s);
@@ -211,7 +214,7 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		str_printf(s, "waived until %s: %s", f->waiver.expires,
 		    f->waiver.reason);
 	else if (!f->stands)
-		str_add(s, "taken back since");
+		str_add(s, "recovered since");
 	else if (!f->fresh)
 		str_add(s, "known before");
 	else

@@ -1,6 +1,6 @@
 /*
- * How findings are told, whatever the format. Foreign text is in what is added:
- * it is to be made harmless.
+ * Sentences about findings, for all formats. They contain names from the input,
+ * which the caller must escape.
  */
 #ifndef PHRASE_H
 #define PHRASE_H
@@ -13,19 +13,19 @@ void phrase_headline(
     struct str *, const struct findings *, const struct finding_rules *);
 void phrase_ordering(struct str *, const struct branch *);
 
-/* What a reader must know about the data, one line each. */
+/* Warnings about the data: calls 'say' with one line each. */
 typedef void phrase_say(void *arg, const char *text);
 void phrase_warnings(const struct branch *, const struct findings *,
     const struct finding_rules *, phrase_say *, void *arg);
 
-/* Where it is, and how sure that is. */
+/* The place of a change, and the range that it may be in. */
 void phrase_place(
     struct str *, const struct branch *, const struct finding_group *);
 
-/* "-5.9% [-6.3, -5.5]", "101K -> 95K req/s", "NEW". */
+/* "-5.9% [-6.3, -5.5]"; "101K -> 95K req/s". */
 void phrase_change(struct str *, const struct finding *);
 void phrase_numbers(struct str *, const struct finding *);
-/* Why it does not count, or that it does. */
+/* "NEW", or why the finding does not count. */
 void phrase_standing(
     struct str *, const struct branch *, const struct finding *);
 

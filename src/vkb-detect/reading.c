@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL (16 * 1048576) /* bytes of values in memory */
+#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
 
 struct reading *
 reading_new(const char *dir)
@@ -70,11 +70,11 @@ is_dirty(const struct json *subject)
 }
 
 /*
- * A commit of a module is measured, where there is one. A work tree with
- * changes is another thing than its commit. Caller frees; NULL: not said.
+ * Returns the commit of the module, if there is one, or of the server, with a
+ * suffix for uncommitted changes. Caller frees; NULL: not known.
  */
 static char *
-commit_of(const struct json *subject)
+make_commit_name(const struct json *subject)
 {
 	const char *s = json_get_str(subject, "module_commit");
 
@@ -85,19 +85,20 @@ commit_of(const struct json *subject)
 }
 
 static const char *
-time_of(const struct json *subject)
+get_commit_time(const struct json *subject)
 {
 	const char *s = json_get_str(subject, "module_time");
 
 	return s ? s : json_get_str(subject, "time");
 }
 
-/* Of several subjects of one commit, the first by its text speaks. */
+/* Gives a point a subject. Of several, the first by its text stays, and the
+ * earliest time. */
 static void
-know(struct point *p, const struct json *subject)
+update_point(struct point *p, const struct json *subject)
 {
 	struct str s = {0}, t = {0};
-	const char *time = time_of(subject);
+	const char *time = get_commit_time(subject);
 
 	if (p->subject && json_equal(p->subject, subject))
 		return;
@@ -107,7 +108,7 @@ know(struct point *p, const struct json *subject)
 		json_free(p->subject);
 		p->subject = json_dup(subject);
 		free(p->commit);
-		p->commit = commit_of(p->subject);
+		p->commit = make_commit_name(p->subject);
 	}
 	if (!p->time || (time && strcmp(time, p->time) < 0)) {
 		free(p->time);
@@ -117,18 +118,18 @@ know(struct point *p, const struct json *subject)
 	str_free(&t);
 }
 
-/* What the changes of a work tree are known by, where that is said. */
+/* Returns the tree of a subject with uncommitted changes, or "". */
 static const char *
-tree_of(const struct json *subject, const char *key)
+get_tree(const struct json *subject, const char *key)
 {
 	const char *tree = json_get_str(subject, key);
 
 	return tree && is_dirty(subject) ? tree : "";
 }
 
-/* Subjects of one commit are one point. */
+/* Returns the number of the point of a subject: that of its commit. */
 static size_t
-point_of(struct reading *in, struct branch *h, const struct json *subject)
+intern_point(struct reading *in, struct branch *h, const struct json *subject)
 {
 	const char *commit = json_get_str(subject, "commit");
 	const char *module = json_get_str(subject, "module_commit");
@@ -138,7 +139,8 @@ point_of(struct reading *in, struct branch *h, const struct json *subject)
 	if (commit || module)
 		str_printf(&key, "%s %s%s%s%s", commit ? commit : "",
 		    module ? module : "", is_dirty(subject) ? " dirty " : "",
-		    tree_of(subject, "tree"), tree_of(subject, "module_tree"));
+		    get_tree(subject, "tree"),
+		    get_tree(subject, "module_tree"));
 	else
 		record_room(&key, subject);
 	id = names_id(in->keys, key.s);
@@ -147,14 +149,14 @@ point_of(struct reading *in, struct branch *h, const struct json *subject)
 		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
 		h->points[h->npoints++] = (struct point){0};
 	}
-	know(&h->points[id], subject);
+	update_point(&h->points[id], subject);
 	str_free(&key);
 	return id;
 }
 
-/* The point that a text of a subject means. */
+/* Returns the number of the point of a subject, given as text. */
 static size_t
-find_point(
+intern_subject(
     struct reading *in, struct branch *h, const struct jsonscan_text *subject)
 {
 	size_t id = caseset_add(in->subjects, subject->s, subject->n);
@@ -164,14 +166,14 @@ find_point(
 		in->points = mem_grow(in->points, in->npoints, &in->subjectcap,
 		    sizeof *in->points);
 		j = caseset_value(in->subjects, id);
-		in->points[in->npoints++] = point_of(in, h, j);
+		in->points[in->npoints++] = intern_point(in, h, j);
 		json_free(j);
 	}
 	return in->points[id];
 }
 
 static size_t
-find_case(struct reading *in, const char *config, size_t n)
+intern_config(struct reading *in, const char *config, size_t n)
 {
 	size_t id = caseset_add(in->configs, config, n);
 
@@ -183,21 +185,20 @@ find_case(struct reading *in, const char *config, size_t n)
 	return id;
 }
 
-/* The case of a summary. */
 static size_t
-case_of(struct reading *in, const struct json *config)
+intern_case(struct reading *in, const struct json *config)
 {
 	struct str text = {0};
 	size_t id;
 
 	record_room(&text, config);
-	id = find_case(in, text.s, text.len);
+	id = intern_config(in, text.s, text.len);
 	str_free(&text);
 	return id;
 }
 
 static void
-fail(struct reading *in, size_t kase, size_t point, double failed,
+add_failure(struct reading *in, size_t kase, size_t point, double failed,
     const char *error)
 {
 	if (!(failed > 0))
@@ -210,9 +211,9 @@ fail(struct reading *in, size_t kase, size_t point, double failed,
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 
-/* A row of values of the case at the point. */
+/* Adds a row of values of the case at the point; limit_memory must follow. */
 static struct rows *
-row(struct reading *in, size_t kase, size_t point)
+add_row(struct reading *in, size_t kase, size_t point)
 {
 	struct rows *r = &in->v[kase].rows;
 
@@ -223,30 +224,31 @@ row(struct reading *in, size_t kase, size_t point)
 	return r;
 }
 
-/* After the values of that row. */
+/* Moves all rows to the file if they take too much memory. Call it after the
+ * values of a row are set. */
 static int
-relieve(struct reading *in, const struct rows *r)
+limit_memory(struct reading *in, const struct rows *r)
 {
 	in->bytes += rows_bytes(r);
 	if (!in->most || in->bytes <= in->most)
 		return 0;
 	for (size_t i = 0; i < in->n; i++)
 		if (rows_spill(&in->v[i].rows, in->scratch) < 0) {
-			in->most = 0; /* then all of it stays in memory */
+			in->most = 0; /* keep all in memory from now on */
 			return -1;
 		}
 	in->bytes = 0;
 	return 0;
 }
 
-/* Without a session two runs may be alike. */
+/* Was this record read before? Without a session two may be equal. */
 static bool
-known(struct reading *in, bool session, uint64_t hash)
+is_duplicate(struct reading *in, bool session, uint64_t hash)
 {
 	return session && seen_add(in->seen, hash);
 }
 
-/* One row for each of the values that the metrics have. */
+/* Adds a row for each value of a summary, or for its median. */
 static int
 add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 {
@@ -265,7 +267,7 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 		most = len[k] > most ? len[k] : most;
 	}
 	for (size_t i = 0; i < most && rc == 0; i++) {
-		struct rows *r = row(in, kase, point);
+		struct rows *r = add_row(in, kase, point);
 
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
@@ -273,7 +275,7 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 			if (i < len[k])
 				rows_set(r, json_key(j), strlen(json_key(j)),
 				    v[k][i], &at);
-		rc = relieve(in, r);
+		rc = limit_memory(in, r);
 	}
 	for (k = 0; k < n; k++)
 		free(v[k]);
@@ -285,21 +287,21 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
-	size_t point = point_of(in, h, json_get(rec, "subject")), kase;
+	size_t point = intern_point(in, h, json_get(rec, "subject")), kase;
 
-	if (known(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
+	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
 		return 0;
-	kase = case_of(in, json_get(rec, "config"));
-	fail(in, kase, point, json_get_num(rec, "failed", 0),
+	kase = intern_case(in, json_get(rec, "config"));
+	add_failure(in, kase, point, json_get_num(rec, "failed", 0),
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
 	return add_values(in, kase, point, json_get(rec, "metrics"));
 }
 
-/* Is it a run that came before? */
+/* Was this run read before? Its hash equals json_hash of its tree. */
 static bool
-is_known_run(struct reading *in, const struct run_record *r)
+is_duplicate_run(struct reading *in, const struct run_record *r)
 {
 	uint64_t sum = r->hash;
 	size_t id;
@@ -312,33 +314,33 @@ is_known_run(struct reading *in, const struct run_record *r)
 		id = caseset_add(in->envs, r->env.s, r->env.n);
 		sum += caseset_member_hash(in->envs, id, "env");
 	}
-	return known(in, r->session.s != NULL, jsonhash_object(sum));
+	return is_duplicate(in, r->session.s != NULL, jsonhash_object(sum));
 }
 
 static int
 add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
-	size_t point = find_point(in, h, &r->subject), kase, at = 0;
+	size_t point = intern_subject(in, h, &r->subject), kase, at = 0;
 	struct rows *rows;
 	char *error;
 
-	kase = find_case(in, r->config.s, r->config.n);
-	if (is_known_run(in, r))
+	kase = intern_config(in, r->config.s, r->config.n);
+	if (is_duplicate_run(in, r))
 		return 0;
 	if (!r->ok) {
 		error = r->error.s ? mem_strn(r->error.s, r->error.n) : NULL;
-		fail(in, kase, point, 1, error);
+		add_failure(in, kase, point, 1, error);
 		free(error);
 		return 0;
 	}
-	rows = row(in, kase, point);
+	rows = add_row(in, kase, point);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(rows, r->metrics[i].name.s, r->metrics[i].name.n,
 		    r->metrics[i].value, &at);
-	return relieve(in, rows);
+	return limit_memory(in, rows);
 }
 
-/* A run that was written in another form, such as metrics.json. */
+/* Adds a run record that was converted from another form. */
 static int
 add_tree(struct reading *in, struct branch *h, const struct json *rec,
     const char *where)

@@ -1,7 +1,7 @@
 /*
- * Reading a history: records in; points, and the numbers of each case, out.
- * Of runs no more is kept than a number for each metric, and those beyond some
- * megabytes lie in a file.
+ * Reads a history: records in, points and the values of each case out. It keeps
+ * a number for each metric of a run, and puts those beyond some megabytes into
+ * a file.
  */
 #ifndef READING_H
 #define READING_H
@@ -23,13 +23,13 @@ struct reading_case {
 
 struct reading_failure {
 	size_t kase, point, failed;
-	const char *error; /* of 'errors'; NULL: not said */
+	const char *error; /* from 'errors'; NULL: not known */
 };
 
 struct reading {
 	struct names *keys, *errors;               /* of points, of failures */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
-	size_t *points;                            /* of each subject */
+	size_t *points;                            /* by subject */
 	size_t npoints, subjectcap;
 	struct reading_case *v;
 	size_t n, cap, pointcap;
@@ -38,15 +38,16 @@ struct reading {
 	struct run_reader *reader;
 	struct seen *seen;
 	struct scratch *scratch;
-	size_t bytes, most; /* of rows in memory; 0: as many as there are */
+	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;
 };
 
-/* 'dir' is where the file goes; borrowed. */
+/* 'dir' is the folder of the file; borrowed. */
 struct reading *reading_new(const char *dir);
 void reading_free(struct reading *);
 
-/* Everything; 0, or -1 and said: some could not be read. */
+/* Reads all records. Returns -1, after reporting it, if some could not be read;
+ * the others are there. */
 int reading_add(struct reading *, struct branch *, struct jsonl *);
 
 #endif

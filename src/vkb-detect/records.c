@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static struct json *
-range(const struct branch *b, const struct finding *f)
+make_range(const struct branch *b, const struct finding *f)
 {
 	const char *first = branch_after(b, f->lo);
 	const char *last = b->points[f->hi].commit;
@@ -22,7 +22,7 @@ range(const struct branch *b, const struct finding *f)
 }
 
 static struct json *
-record(
+make_change(
     const struct branch *b, const struct findings *all, const struct finding *f)
 {
 	static const char *const better[] = {
@@ -43,7 +43,7 @@ record(
 	if (f->lo)
 		json_set(
 		    rec, "previous", json_dup(b->points[f->lo - 1].subject));
-	json_set(rec, "range", range(b, f));
+	json_set(rec, "range", make_range(b, f));
 	json_set_num(rec, "index", (double)f->at);
 	json_set(rec, "indexes", json_pair((double)f->lo, (double)f->hi));
 	json_set(rec, "n", json_pair((double)f->n[0], (double)f->n[1]));
@@ -76,7 +76,7 @@ void
 show_jsonl(struct str *s, const struct branch *b, const struct findings *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		struct json *rec = record(b, all, &all->v[i]);
+		struct json *rec = make_change(b, all, &all->v[i]);
 
 		json_append(s, rec);
 		str_addc(s, '\n');

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS 10 /* of one change; the records have all */
+#define ROWS 10 /* of one change; JSON lines have all */
 
 size_t
 show_room(const struct finding_group *g)
@@ -17,7 +17,7 @@ show_room(const struct finding_group *g)
 }
 
 static const char *
-colour_of(const struct finding *f)
+choose_colour(const struct finding *f)
 {
 	if (finding_counts(f))
 		return "31";
@@ -25,8 +25,8 @@ colour_of(const struct finding *f)
 }
 
 static void
-rows(struct str *s, const struct branch *b, const struct findings *all,
-    size_t group, bool colour)
+write_finding_rows(struct str *s, const struct branch *b,
+    const struct findings *all, size_t group, bool colour)
 {
 	struct table *t = table_new();
 	struct str one = {0};
@@ -54,7 +54,7 @@ rows(struct str *s, const struct branch *b, const struct findings *all,
 		str_clear(&one);
 		phrase_change(&one, f);
 		table_cell(t, one.s);
-		table_style(t, colour_of(f));
+		table_style(t, choose_colour(f));
 		str_clear(&one);
 		str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
 		table_cell(t, one.s);
@@ -64,7 +64,7 @@ rows(struct str *s, const struct branch *b, const struct findings *all,
 		str_clear(&one);
 		phrase_standing(&one, b, f);
 		table_cell(t, one.s ? one.s : "");
-		table_style(t, colour_of(f));
+		table_style(t, choose_colour(f));
 	}
 	table_print(t, s, colour);
 	if (all->groups[group].n > k)
@@ -75,7 +75,7 @@ rows(struct str *s, const struct branch *b, const struct findings *all,
 }
 
 static void
-text_warning(void *arg, const char *text)
+write_text_warning(void *arg, const char *text)
 {
 	struct str *s = arg;
 
@@ -102,7 +102,7 @@ show_text(struct str *s, const struct branch *b, const struct findings *all,
 		str_addc(s, '\n');
 		str_visible(s, one.s);
 		str_addc(s, '\n');
-		rows(s, b, all, i, colour);
+		write_finding_rows(s, b, all, i, colour);
 	}
 	if (all->ngroups)
 		str_addc(s, '\n');
@@ -111,7 +111,7 @@ show_text(struct str *s, const struct branch *b, const struct findings *all,
 		str_visible(s, common);
 		str_addc(s, '\n');
 	}
-	phrase_warnings(b, all, r, text_warning, s);
+	phrase_warnings(b, all, r, write_text_warning, s);
 	str_free(&one);
 	free(common);
 }

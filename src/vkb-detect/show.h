@@ -1,6 +1,7 @@
 /*
- * Findings as a report: text for a terminal, Markdown, the text of an issue,
- * records. Each adds to a string; equal input, equal bytes.
+ * Reports of findings: text for a terminal, Markdown, the text of an issue,
+ * records. Each writer appends to a string, and writes equal bytes for equal
+ * input.
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -17,15 +18,16 @@ void show_markdown(struct str *, const struct branch *, const struct findings *,
     const struct finding_rules *);
 void show_jsonl(struct str *, const struct branch *, const struct findings *);
 
-/* One change, for people who did not run this: its title, after '# ', then its
- * key. No more than GitHub takes. */
+/* The text of an issue about one change: its title, after '# ', its key, and
+ * what to do. It is not longer than GitHub takes. */
 void show_issue(struct str *, const struct branch *, const struct findings *,
     const struct finding_rules *, size_t group);
 
-/* Rows of a change that a report has. */
+/* The most rows that a report shows of a change. */
 size_t show_room(const struct finding_group *);
 
-/* So many of them as a table of Markdown, while the text is within a limit. */
+/* Adds a Markdown table of at most 'most' rows, which ends when the string is
+ * longer than 'limit' bytes. */
 void show_table(struct str *, const struct branch *, const struct findings *,
     size_t group, size_t most, size_t limit);
 

@@ -12,7 +12,7 @@
 #define PROGRAM "vkb-pgpush"
 
 static struct proc *
-start(const char *database, const char *table, int out)
+start_export(const char *database, const char *table, int out)
 {
 	char *path = proc_beside(PROGRAM);
 	const char *argv[] = {path, "--export", "--table",
@@ -40,7 +40,7 @@ stored_read(struct branch *b, const char *database, const char *table)
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
 		return err_fail_sys("cannot make a pipe");
-	p = start(database, table, fd[1]);
+	p = start_export(database, table, fd[1]);
 	close(fd[1]);
 	in = jsonl_fd(fd[0], "database");
 	rc = p ? branch_read(b, in) : -1;

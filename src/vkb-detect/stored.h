@@ -1,13 +1,14 @@
 /*
- * Runs that PostgreSQL keeps, as vkb-pgpush(1) --export writes them: that is
- * run beside this program, and only what it said it read to the end counts.
+ * Reads runs of PostgreSQL: runs vkb-pgpush(1) --export, which must succeed,
+ * and reads its output.
  */
 #ifndef STORED_H
 #define STORED_H
 
 struct branch;
 
-/* NULL: the environment says the database; core. 0, or -1 and said. */
+/* 'database' NULL: as the environment says; 'table' NULL: core. Returns -1 on
+ * error, after reporting it. */
 int stored_read(struct branch *, const char *database, const char *table);
 
 #endif

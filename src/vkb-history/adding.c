@@ -20,13 +20,13 @@
 /* A file of the shelf. */
 struct target {
 	char *path;
-	struct str was, more; /* what it holds, and what is added */
+	struct str was, more; /* its content, and the added records */
 	struct seen *known;
 	size_t added;
-	bool bad; /* it cannot be read, so it stays as it is */
+	bool bad; /* it cannot be read, so it is not changed */
 };
 
-/* What came more than once in one file, of what has no other key. */
+/* Counts equal records of one file that have no key. */
 struct same {
 	struct names *hashes;
 	size_t *count, cap;
@@ -46,7 +46,7 @@ struct adding {
 	struct under {
 		unsigned long long session;
 		size_t target;
-	} * under; /* whose runs are where */
+	} * under; /* the files with runs of each session */
 	size_t nunder, undercap;
 	struct seen *paired;
 	struct env *envs;
@@ -57,13 +57,13 @@ struct adding {
 };
 
 static unsigned long long
-mixed(unsigned long long h, unsigned long long v)
+mix_hash(unsigned long long h, unsigned long long v)
 {
 	return str_hash(h, &v, sizeof v);
 }
 
 static unsigned long long
-occurrence(struct same *s, unsigned long long h)
+count_occurrence(struct same *s, unsigned long long h)
 {
 	char text[32];
 	size_t id, had = s->cap;
@@ -77,7 +77,7 @@ occurrence(struct same *s, unsigned long long h)
 }
 
 static void
-same_start(struct same *s)
+start_occurrences(struct same *s)
 {
 	names_free(s->hashes);
 	free(s->count);
@@ -85,16 +85,17 @@ same_start(struct same *s)
 }
 
 static void
-same_end(struct same *s)
+free_occurrences(struct same *s)
 {
 	names_free(s->hashes);
 	free(s->count);
 }
 
-/* A run that failed may come again; then the whole of it is what it is known
- * by, as it is of one that does not say which it is. */
+/* Returns the key that tells whether a record was added before: of a successful
+ * run its session, case and index, of a commit its id. A failed run may be
+ * repeated, so that its key, as that of all others, is the whole record. */
 static unsigned long long
-key_of(const struct json *rec, struct same *same)
+make_key(const struct json *rec, struct same *same)
 {
 	const struct json *run = json_get(rec, "run");
 	const char *session = json_get_str(run, "session"),
@@ -109,19 +110,20 @@ key_of(const struct json *rec, struct same *same)
 	}
 	if (!record_is(rec, "run") || !session || !*session || index < 1 ||
 	    !status || strcmp(status, "ok") != 0) {
-		h = mixed(h, json_hash(rec));
-		return record_is(rec, "run") ? mixed(h, occurrence(same, h))
-					     : h;
+		h = mix_hash(h, json_hash(rec));
+		return record_is(rec, "run")
+		    ? mix_hash(h, count_occurrence(same, h))
+		    : h;
 	}
 	h = str_hash(h, session, strlen(session) + 1);
-	h = mixed(h, json_hash(json_get(rec, "config")));
-	h = mixed(h, json_hash(json_get(rec, "subject")));
-	return mixed(h, (unsigned long long)index);
+	h = mix_hash(h, json_hash(json_get(rec, "config")));
+	h = mix_hash(h, json_hash(json_get(rec, "subject")));
+	return mix_hash(h, (unsigned long long)index);
 }
 
-/* What the file holds, where there is one. */
+/* Reads the file, if it exists. */
 static void
-load(struct adding *a, struct target *t)
+load_target(struct adding *a, struct target *t)
 {
 	const char *path = t->path;
 	struct jsonl *in;
@@ -131,27 +133,27 @@ load(struct adding *a, struct target *t)
 
 	if (access(path, F_OK) < 0)
 		return;
-	same_start(&same);
+	start_occurrences(&same);
 	in = jsonl_open(&path, 1);
 	while (!t->bad && (got = record_next(in, &rec)) != 0) {
 		t->bad = got < 0;
 		if (got < 0)
 			break;
-		seen_add(t->known, key_of(rec, &same));
+		seen_add(t->known, make_key(rec, &same));
 		json_free(rec);
 	}
 	jsonl_close(in);
-	same_end(&same);
+	free_occurrences(&same);
 	if (!t->bad && jsonfile_text(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
-		err_say("'%s' stays as it is: nothing is added to it", path);
+		err_say("'%s' is not changed: mend it to add records", path);
 		a->rc = -1;
 	}
 }
 
 static size_t
-target(struct adding *a, const char *file)
+intern_target(struct adding *a, const char *file)
 {
 	size_t id = names_id(a->files, file);
 	struct target *t;
@@ -162,12 +164,13 @@ target(struct adding *a, const char *file)
 	t = &a->v[a->n++];
 	*t = (struct target){
 	    .path = mem_printf("%s/%s", a->dir, file), .known = seen_new()};
-	load(a, t);
+	load_target(a, t);
 	return id;
 }
 
 static void
-put(struct adding *a, size_t id, const struct json *rec, unsigned long long key)
+append_to_target(
+    struct adding *a, size_t id, const struct json *rec, unsigned long long key)
 {
 	struct target *t = &a->v[id];
 
@@ -183,22 +186,22 @@ put(struct adding *a, size_t id, const struct json *rec, unsigned long long key)
 }
 
 static unsigned long long
-session_of(const char *session)
+hash_session(const char *session)
 {
 	return str_hash(STR_HASH, session, strlen(session));
 }
 
 static void
-put_measured(struct adding *a, const struct json *rec)
+add_measured(struct adding *a, const struct json *rec)
 {
 	const char *session = json_get_str(json_get(rec, "run"), "session");
 	char *file = shelf_file(json_get(rec, "subject"));
-	size_t id = target(a, file);
-	struct under u = {session ? session_of(session) : 0, id};
+	size_t id = intern_target(a, file);
+	struct under u = {session ? hash_session(session) : 0, id};
 
 	free(file);
-	put(a, id, rec, key_of(rec, &a->same));
-	if (!session || seen_add(a->paired, mixed(u.session, id)))
+	append_to_target(a, id, rec, make_key(rec, &a->same));
+	if (!session || seen_add(a->paired, mix_hash(u.session, id)))
 		return;
 	a->under =
 	    mem_grow(a->under, a->nunder, &a->undercap, sizeof *a->under);
@@ -206,36 +209,37 @@ put_measured(struct adding *a, const struct json *rec)
 }
 
 static void
-leave(struct adding *a, const struct json *rec)
+leave_out(struct adding *a, const struct json *rec)
 {
 	names_id(a->others, record_type(rec));
 	a->left++;
 }
 
-/* The record is taken. */
+/* Adds a record to its file, and takes it. */
 static void
-take(struct adding *a, struct json *rec)
+dispatch_record(struct adding *a, struct json *rec)
 {
 	const char *session = json_get_str(rec, "session");
 
 	if (record_is(rec, "commit"))
-		put(a, target(a, SHELF_COMMITS), rec, key_of(rec, &a->same));
+		append_to_target(a, intern_target(a, SHELF_COMMITS), rec,
+		    make_key(rec, &a->same));
 	else if (record_is(rec, "env") && session) {
 		a->envs =
 		    mem_grow(a->envs, a->nenvs, &a->envcap, sizeof *a->envs);
-		a->envs[a->nenvs++] = (struct env){session_of(session), rec};
+		a->envs[a->nenvs++] = (struct env){hash_session(session), rec};
 		return;
 	} else if (record_is(rec, "run") || record_is(rec, "summary") ||
 	    (json_get(rec, "subject") &&
 		(record_is(rec, "profile") || record_is(rec, "build"))))
-		put_measured(a, rec);
+		add_measured(a, rec);
 	else
-		leave(a, rec);
+		leave_out(a, rec);
 	json_free(rec);
 }
 
 static void
-put_envs(struct adding *a)
+add_envs(struct adding *a)
 {
 	for (size_t i = 0; i < a->nenvs; i++) {
 		const struct env *e = &a->envs[i];
@@ -244,12 +248,12 @@ put_envs(struct adding *a)
 		for (size_t k = 0; k < a->nunder; k++) {
 			if (a->under[k].session != e->session)
 				continue;
-			put(a, a->under[k].target, e->rec,
-			    key_of(e->rec, &a->same));
+			append_to_target(a, a->under[k].target, e->rec,
+			    make_key(e->rec, &a->same));
 			any = true;
 		}
 		if (!any)
-			leave(a, e->rec);
+			leave_out(a, e->rec);
 	}
 }
 
@@ -269,7 +273,7 @@ write_target(const struct target *t)
 }
 
 static void
-report(const struct adding *a, size_t files, size_t added)
+report_added(const struct adding *a, size_t files, size_t added)
 {
 	struct str s = {0};
 
@@ -280,7 +284,8 @@ report(const struct adding *a, size_t files, size_t added)
 		return;
 	for (size_t i = 0; i < names_count(a->others); i++)
 		str_printf(&s, "%s%s", i ? ", " : "", names_text(a->others, i));
-	err_say("%zu left out, of no commit: %s", a->left, s.s);
+	err_say("%zu record%s without a commit left out: %s", a->left,
+	    num_plural((double)a->left), s.s);
 	str_free(&s);
 }
 
@@ -291,12 +296,12 @@ read_file(struct adding *a, const char *const *file, size_t n)
 	struct json *rec;
 	int got;
 
-	same_start(&a->same);
+	start_occurrences(&a->same);
 	while ((got = record_next(in, &rec)) != 0)
 		if (got < 0)
 			a->rc = -1;
 		else
-			take(a, rec);
+			dispatch_record(a, rec);
 	jsonl_close(in);
 }
 
@@ -316,11 +321,11 @@ write_all(struct adding *a, bool quiet)
 		added += a->v[i].added;
 	}
 	if (!quiet)
-		report(a, changed, added);
+		report_added(a, changed, added);
 }
 
 static void
-end(struct adding *a)
+free_adding(struct adding *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		free(a->v[i].path);
@@ -336,7 +341,7 @@ end(struct adding *a)
 	names_free(a->files);
 	names_free(a->others);
 	seen_free(a->paired);
-	same_end(&a->same);
+	free_occurrences(&a->same);
 }
 
 int
@@ -351,8 +356,8 @@ adding_files(const char *dir, const char *const *files, size_t n, bool quiet)
 		read_file(&a, files + i, 1);
 	if (!n)
 		read_file(&a, NULL, 0);
-	put_envs(&a);
+	add_envs(&a);
 	write_all(&a, quiet);
-	end(&a);
+	free_adding(&a);
 	return a.rc;
 }

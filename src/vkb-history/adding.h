@@ -1,5 +1,5 @@
 /*
- * Records into a shelf, each once.
+ * Adds records to a shelf, each once.
  */
 #ifndef ADDING_H
 #define ADDING_H
@@ -8,11 +8,12 @@
 #include <stddef.h>
 
 /*
- * Runs, summaries, profiles and builds to the file of their subject, env
- * records to those of the runs that were under them, commit records to theirs.
- * What is there already is not added again: runs are known as vkb-pgpush(1)
- * knows them, others as a whole. 0; -1, and said: something could not be read
- * or written, and all else is there. No FILE is stdin.
+ * Adds runs, summaries, profiles and builds to the file of their subject, env
+ * records to the files of the runs of their session, and commit records to
+ * SHELF_COMMITS. Records that are there are not added again; runs are compared
+ * by the keys of vkb-pgpush(1), others as a whole. n = 0: reads stdin. Returns
+ * -1, after reporting it, if something could not be read or written; the rest
+ * is added.
  */
 int adding_files(
     const char *dir, const char *const *files, size_t n, bool quiet);

@@ -15,12 +15,13 @@
 
 struct choice {
 	const struct shelf *shelf;
-	size_t *at, n, most; /* entries, the newest first */
+	size_t *at, n, most; /* indexes of entries, the newest first */
 };
 
-/* The commit itself, without changes; ids may be short. */
+/* Is the entry of this commit, without uncommitted changes? Either id may be
+ * abbreviated. */
 static bool
-is(const struct shelf_entry *e, const char *id)
+is_entry_of(const struct shelf_entry *e, const char *id)
 {
 	const char *commit = json_get_str(e->subject, "commit");
 
@@ -30,18 +31,18 @@ is(const struct shelf_entry *e, const char *id)
 }
 
 static int
-visit(void *arg, const char *id)
+on_commit(void *arg, const char *id)
 {
 	struct choice *c = arg;
 
 	for (size_t i = c->shelf->n; i-- > 0 && c->n < c->most;)
-		if (is(&c->shelf->v[i], id))
+		if (is_entry_of(&c->shelf->v[i], id))
 			c->at[c->n++] = i;
 	return c->n == c->most;
 }
 
 static void
-newest(struct choice *c)
+choose_newest(struct choice *c)
 {
 	while (c->n < c->most && c->n < c->shelf->n) {
 		c->at[c->n] = c->shelf->n - 1 - c->n;
@@ -49,9 +50,10 @@ newest(struct choice *c)
 	}
 }
 
-/* By what git knows. 0, or -1 and said. */
+/* Chooses ancestors by the repository. Returns -1 on error, after reporting it.
+ */
 static int
-ancestors(struct choice *c, const struct forebear *f)
+choose_ancestors(struct choice *c, const struct forebear *f)
 {
 	struct gitrepo *repo = gitrepo_open(f->repo);
 	char id[GITREPO_ID];
@@ -63,25 +65,25 @@ ancestors(struct choice *c, const struct forebear *f)
 	if (found == 0)
 		err_say("there is no commit '%s' in '%s'", f->commit, f->repo);
 	else if (found > 0)
-		rc = gitrepo_walk(repo, id, NULL, false, visit, c);
+		rc = gitrepo_walk(repo, id, NULL, false, on_commit, c);
 	gitrepo_free(repo);
 	return rc < 0 ? -1 : 0;
 }
 
-/* Without a repository: the commit itself and what is older than that. */
+/* Chooses, without a repository, the commit itself and older ones. */
 static int
-older(struct choice *c, const struct forebear *f)
+choose_older(struct choice *c, const struct forebear *f)
 {
 	size_t n = c->shelf->n;
 
-	while (n > 0 && !is(&c->shelf->v[n - 1], f->commit))
+	while (n > 0 && !is_entry_of(&c->shelf->v[n - 1], f->commit))
 		n--;
 	if (n == 0) {
-		err_say("commit '%s' was not measured, and what comes before "
-			"it only a repository knows (-C): the newest ones are "
-			"taken",
+		err_say(
+		    "commit '%s' was not measured: the newest commits are "
+		    "taken; name a repository with -C to take its ancestors",
 		    f->commit);
-		newest(c);
+		choose_newest(c);
 	}
 	while (n-- > 0 && c->n < c->most)
 		c->at[c->n++] = n;
@@ -89,7 +91,7 @@ older(struct choice *c, const struct forebear *f)
 }
 
 static int
-print(const struct choice *c)
+print_choice(const struct choice *c)
 {
 	struct sink out = {.fd = STDOUT_FILENO};
 	struct str text = {0};
@@ -116,12 +118,13 @@ forebear_print(const char *dir, const struct forebear *f)
 	if (c.most > shelf.n)
 		c.most = shelf.n;
 	if (!f->commit)
-		newest(&c);
+		choose_newest(&c);
 	else if (c.most)
-		chosen = f->repo ? ancestors(&c, f) : older(&c, f);
+		chosen =
+		    f->repo ? choose_ancestors(&c, f) : choose_older(&c, f);
 	if (chosen == 0 && c.n == 0)
 		err_say("there is nothing to compare with in '%s'", dir);
-	if (chosen < 0 || print(&c) < 0)
+	if (chosen < 0 || print_choice(&c) < 0)
 		rc = -1;
 	free(c.at);
 	shelf_free(&shelf);

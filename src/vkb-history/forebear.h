@@ -1,6 +1,5 @@
 /*
- * What a commit is to be compared with: the newest ones before it that were
- * measured.
+ * Chooses the baseline of a commit: the newest measured commits before it.
  */
 #ifndef FOREBEAR_H
 #define FOREBEAR_H
@@ -8,14 +7,15 @@
 #include <stddef.h>
 
 struct forebear {
-	const char *commit; /* NULL: the newest ones of all */
-	const char *repo;   /* knows what comes before it; NULL */
-	size_t most;
+	const char *commit; /* NULL: the newest of all */
+	const char *repo;   /* has its ancestors; NULL: not given */
+	size_t most;        /* how many commits */
 };
 
 /*
- * Their records to stdout, the oldest first; those of the commit itself too.
- * 0, also where there are none, which is said; or -1 and said.
+ * Writes the records of the baseline, and of the commit itself, to stdout, the
+ * oldest first. Prints a warning if there are none. Returns -1 on error, after
+ * reporting it.
  */
 int forebear_print(const char *dir, const struct forebear *);
 

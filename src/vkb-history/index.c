@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 100 /* changes that are listed */
+#define MOST 100 /* changes in the list */
 
-/* A test holds the hash against the text. */
-static const char style[] =
+/* A test checks style_hash, the SHA-256 of this text. */
+static const char page_style[] =
     ":root{color-scheme:light dark;--ink:#1d2026;--page:#fff;--link:#0b57a4;"
     "--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--page:#16181d;"
@@ -33,14 +33,14 @@ static const char style[] =
 static const char style_hash[] = "UUC+hj+wBSinGTa3gkSxsUZVCq8gVLloaMBH1WLjtKk=";
 
 static void
-text(struct str *s, const char *value)
+write_escaped(struct str *s, const char *value)
 {
 	if (value)
 		markup_xml(s, value);
 }
 
 static void
-day(struct str *s, double time)
+write_day(struct str *s, double time)
 {
 	char buf[CLOCK_ISO];
 
@@ -51,7 +51,7 @@ day(struct str *s, double time)
 }
 
 static const struct shelf_entry *
-entry_of(const struct shelf *shelf, const char *commit)
+find_entry(const struct shelf *shelf, const char *commit)
 {
 	for (size_t i = shelf->n; commit && i-- > 0;) {
 		const char *id = json_get_str(shelf->v[i].subject, "commit");
@@ -62,26 +62,26 @@ entry_of(const struct shelf *shelf, const char *commit)
 	return NULL;
 }
 
-/* Keys have nothing that would have to be escaped. */
+/* Keys need no escapes: shelf_read takes plain file names only. */
 static void
-link_page(struct str *s, const struct shelf_entry *e)
+write_page_link(struct str *s, const struct shelf_entry *e)
 {
 	char *name = record_subject_title(e->subject);
 
 	str_printf(s, "<a href=\"" INDEX_PAGES "/%s.html\">", e->key);
-	text(s, name);
+	write_escaped(s, name);
 	str_add(s, "</a>");
 	free(name);
 }
 
 static void
-change(struct str *s, const struct shelf *shelf, const struct casename *names,
-    const struct json *rec)
+write_change_row(struct str *s, const struct shelf *shelf,
+    const struct casename *names, const struct json *rec)
 {
 	const char *kind = json_get_str(rec, "kind"),
 		   *commit = json_get_str(rec, "commit"),
 		   *seen = json_get_str(rec, "first_seen");
-	const struct shelf_entry *e = entry_of(shelf, commit);
+	const struct shelf_entry *e = find_entry(shelf, commit);
 	char *name = casename_of(names, json_get(rec, "config"));
 	double ratio = json_get_num(rec, "ratio", NAN);
 
@@ -93,28 +93,28 @@ change(struct str *s, const struct shelf *shelf, const struct casename *names,
 		: "?");
 	str_add(s, "</td><td>");
 	if (e)
-		link_page(s, e);
+		write_page_link(s, e);
 	else
-		text(s, commit ? commit : "?");
+		write_escaped(s, commit ? commit : "?");
 	str_add(s, "</td><td>");
-	text(s, name);
+	write_escaped(s, name);
 	str_add(s, "</td><td>");
-	text(s, json_get_str(rec, "metric"));
+	write_escaped(s, json_get_str(rec, "metric"));
 	str_add(s, "</td><td class=\"n ");
-	text(s, kind);
+	write_escaped(s, kind);
 	str_add(s, "\">");
 	if (isnan(ratio))
 		str_add(s, "?");
 	else
 		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
 	str_add(s, "</td><td>");
-	text(s, kind);
+	write_escaped(s, kind);
 	str_add(s, "</td></tr>\n");
 	free(name);
 }
 
 static int
-newest_first(const void *a, const void *b)
+compare_by_index(const void *a, const void *b)
 {
 	const struct json *x = *(struct json *const *)a,
 			  *y = *(struct json *const *)b;
@@ -124,7 +124,7 @@ newest_first(const void *a, const void *b)
 }
 
 static void
-changes_table(struct str *s, const struct shelf *shelf,
+write_changes(struct str *s, const struct shelf *shelf,
     struct json *const *changes, size_t n)
 {
 	struct json **v = mem_array(n + 1, sizeof *v);
@@ -139,7 +139,7 @@ changes_table(struct str *s, const struct shelf *shelf,
 	}
 	names = casename_new(
 	    (const struct json *const *)shelf->configs, shelf->nconfigs);
-	qsort(v, kept, sizeof *v, newest_first);
+	qsort(v, kept, sizeof *v, compare_by_index);
 	str_add(s, "<h2>Changes</h2>\n");
 	spikes = n - kept;
 	if (!kept)
@@ -147,7 +147,7 @@ changes_table(struct str *s, const struct shelf *shelf,
 	if (spikes)
 		str_printf(s,
 		    "<p>%zu spike%s that went away %s in the <a "
-		    "href=\"" INDEX_COURSE "\">course of all cases</a>.</p>\n",
+		    "href=\"" INDEX_COURSE "\">trends</a>.</p>\n",
 		    spikes, num_plural((double)spikes),
 		    spikes == 1 ? "is" : "are");
 	if (kept)
@@ -161,37 +161,37 @@ changes_table(struct str *s, const struct shelf *shelf,
 		    "scope=\"col\">Kind</th></tr></thead>"
 		    "<tbody>\n");
 	for (size_t i = 0; i < kept && i < MOST; i++)
-		change(s, shelf, names, v[i]);
+		write_change_row(s, shelf, names, v[i]);
 	if (kept)
 		str_add(s, "</tbody></table></div>\n");
 	if (kept > MOST)
 		str_printf(s,
 		    "<p>And %zu older ones, in the <a href=\"" INDEX_COURSE
-		    "\">course of all cases</a>.</p>\n",
+		    "\">trends</a>.</p>\n",
 		    kept - MOST);
 	casename_free(names);
 	free(v);
 }
 
 static void
-commit(struct str *s, const struct shelf_entry *e, const char *url)
+write_commit_row(struct str *s, const struct shelf_entry *e, const char *url)
 {
 	const char *id = json_get_str(e->subject, "commit");
 
 	str_add(s, "<tr><td>");
-	day(s, e->time);
+	write_day(s, e->time);
 	str_add(s, "</td><td>");
-	link_page(s, e);
+	write_page_link(s, e);
 	if (url && id && strspn(id, "0123456789abcdef") == strlen(id)) {
 		str_add(s, " <a href=\"");
-		text(s, url);
-		text(s, id);
+		write_escaped(s, url);
+		write_escaped(s, id);
 		str_add(s, "\">source</a>");
 	}
 	str_add(s, "</td><td>");
-	text(s, e->title);
+	write_escaped(s, e->title);
 	str_add(s, "</td><td>");
-	text(s, json_get_str(e->subject, "server_version"));
+	write_escaped(s, json_get_str(e->subject, "server_version"));
 	str_printf(s, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu",
 	    e->cases, e->runs);
 	if (e->failed)
@@ -213,19 +213,17 @@ index_page(struct str *s, const struct shelf *shelf,
 	    "initial-scale=1\"><title>Benchmark history</title><style>%s"
 	    "</style></head><body><main>\n<h1>Benchmark history</h1>\n<p>%zu "
 	    "commit%s",
-	    style_hash, style, shelf->n, num_plural((double)shelf->n));
+	    style_hash, page_style, shelf->n, num_plural((double)shelf->n));
 	if (shelf->n) {
 		str_printf(s, ", %zu case%s, ", shelf->nconfigs,
 		    num_plural((double)shelf->nconfigs));
-		day(s, shelf->v[0].time);
+		write_day(s, shelf->v[0].time);
 		str_add(s, " to ");
-		day(s, shelf->v[shelf->n - 1].time);
-		str_add(s,
-		    ". <a href=\"" INDEX_COURSE
-		    "\">The course of all cases</a>");
+		write_day(s, shelf->v[shelf->n - 1].time);
+		str_add(s, ". <a href=\"" INDEX_COURSE "\">Trends</a>");
 	}
 	str_add(s, ".</p>\n");
-	changes_table(s, shelf, changes, nchanges);
+	write_changes(s, shelf, changes, nchanges);
 	str_add(s,
 	    "<h2>Commits</h2>\n<div class=\"wide\" tabindex=\"0\" "
 	    "role=\"region\" aria-label=\"Commits\"><table><thead><tr>"
@@ -235,6 +233,6 @@ index_page(struct str *s, const struct shelf *shelf,
 	    "class=\"n\">Runs</th></tr></thead>"
 	    "<tbody>\n");
 	for (size_t i = shelf->n; i-- > 0;)
-		commit(s, &shelf->v[i], url);
+		write_commit_row(s, &shelf->v[i], url);
 	str_add(s, "</tbody></table></div>\n</main></body></html>\n");
 }

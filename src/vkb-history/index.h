@@ -1,5 +1,5 @@
 /*
- * The first page of a site: what changed, and every commit.
+ * The first page of a site: the changes, and all commits.
  */
 #ifndef INDEX_H
 #define INDEX_H
@@ -12,9 +12,10 @@ struct str;
 
 #define INDEX_PAGES "commit" /* the folder of the pages */
 #define INDEX_COURSE "history.html"
-#define INDEX_TEXT "changes.txt" /* what vkb-detect says of it */
+#define INDEX_TEXT "changes.txt" /* the text report of vkb-detect */
 
-/* 'changes' are the change records of the whole history. */
+/* Writes the page. 'changes' are the change records of the whole history; the
+ * page of a commit is at 'url' and its id, unless 'url' is NULL. */
 void index_page(struct str *, const struct shelf *, struct json *const *changes,
     size_t nchanges, const char *url);
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static bool
-excepted(const struct shelf_entry *e, const char *pattern)
+is_excepted(const struct shelf_entry *e, const char *pattern)
 {
 	static const char *const keys[] = {"ref", "label"};
 
@@ -29,11 +29,13 @@ excepted(const struct shelf_entry *e, const char *pattern)
 	return false;
 }
 
-/* Where no time is known it is not old. */
+/* 'newer' is the number of newer entries. An entry without a time is not old.
+ */
 static bool
-goes(const struct pruning *p, const struct shelf_entry *e, size_t newer)
+should_remove(
+    const struct pruning *p, const struct shelf_entry *e, size_t newer)
 {
-	if (excepted(e, p->except))
+	if (is_excepted(e, p->except))
 		return false;
 	if (p->keep >= 0 && newer >= (unsigned long long)p->keep)
 		return true;
@@ -41,7 +43,7 @@ goes(const struct pruning *p, const struct shelf_entry *e, size_t newer)
 }
 
 static void
-say(struct sink *out, const struct shelf_entry *e)
+report_removed(struct sink *out, const struct shelf_entry *e)
 {
 	char *name = record_subject_title(e->subject), day[CLOCK_ISO];
 
@@ -68,14 +70,14 @@ pruning_run(const char *dir, const struct pruning *p)
 	for (size_t i = shelf.n; i-- > 0;) {
 		const struct shelf_entry *e = &shelf.v[i];
 
-		if (!goes(p, e, newer)) {
-			newer += !excepted(e, p->except);
+		if (!should_remove(p, e, newer)) {
+			newer += !is_excepted(e, p->except);
 			continue;
 		}
 		if (unlink(e->path) < 0)
 			rc = err_fail_sys("cannot remove '%s'", e->path);
 		else
-			say(&out, e);
+			report_removed(&out, e);
 	}
 	shelf_free(&shelf);
 	close(lock);

@@ -1,5 +1,5 @@
 /*
- * What is old goes.
+ * Removes old commits from a shelf.
  */
 #ifndef PRUNING_H
 #define PRUNING_H
@@ -7,14 +7,15 @@
 #include <stddef.h>
 
 struct pruning {
-	long long keep;     /* so many commits, the newest; -1: all */
-	double days;        /* those measured since then; -1: all */
-	const char *except; /* a pattern of refs and labels that stay; NULL */
+	long long keep;     /* keep the newest N commits; -1: no limit */
+	double days;        /* keep those measured since; -1: no limit */
+	const char *except; /* keep refs and labels of this pattern; NULL */
 };
 
 /*
- * Removes what none of these keeps, and says on stdout what it was. 0; -1, and
- * said: something could not be read, which stays, or removed.
+ * Removes commits that are beyond either limit and not excepted, and lists them
+ * on stdout. Returns -1, after reporting it, if a file could not be read, which
+ * is kept, or not be removed.
  */
 int pruning_run(const char *dir, const struct pruning *);
 

@@ -29,7 +29,7 @@ is_commit(const char *s)
 	return n >= 7 && n <= 64 && strspn(s, "0123456789abcdef") == n;
 }
 
-/* What is not in the commit is in its tree. */
+/* Adds a hash of the tree if there are uncommitted changes. */
 static void
 add_dirty(struct str *s, const struct json *subject, const char *flag,
     const char *tree)
@@ -77,9 +77,9 @@ shelf_lock(const char *dir, bool make)
 	return fd;
 }
 
-/* The time of one of the keys, or NAN. */
+/* Returns the time of a key in seconds since the epoch, or NAN. */
 static double
-time_of(const struct json *j, const char *key)
+get_time(const struct json *j, const char *key)
 {
 	const char *s = json_get_str(j, key);
 	char utc[CLOCK_ISO];
@@ -89,13 +89,13 @@ time_of(const struct json *j, const char *key)
 									  : NAN;
 }
 
-/* One file at work. */
+/* State of reading one file. */
 struct reading {
 	struct shelf *shelf;
 	struct shelf_entry *e;
-	struct seen *cases; /* of it */
+	struct seen *cases; /* of this file */
 	struct seen *all;   /* of all files */
-	double first;       /* when the first run began */
+	double first;       /* start of the first run */
 };
 
 static void
@@ -115,7 +115,7 @@ add_case(struct reading *r, const struct json *config)
 }
 
 static size_t
-count(const struct json *rec, const char *key)
+get_count(const struct json *rec, const char *key)
 {
 	double v = json_get_num(rec, key, 0);
 
@@ -123,10 +123,10 @@ count(const struct json *rec, const char *key)
 }
 
 static void
-take(struct reading *r, const struct json *rec)
+count_record(struct reading *r, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
-	double t = time_of(json_get(rec, "run"), "started");
+	double t = get_time(json_get(rec, "run"), "started");
 	const char *status = json_get_str(rec, "status");
 	struct shelf_entry *e = r->e;
 
@@ -134,7 +134,7 @@ take(struct reading *r, const struct json *rec)
 		return;
 	if (!e->subject) {
 		e->subject = json_dup(subject);
-		e->time = time_of(subject, "time");
+		e->time = get_time(subject, "time");
 	}
 	if (isnan(r->first) || t < r->first)
 		r->first = t;
@@ -144,14 +144,14 @@ take(struct reading *r, const struct json *rec)
 		e->runs++;
 		e->failed += !status || strcmp(status, "ok") != 0;
 	} else if (record_is(rec, "summary")) {
-		e->runs += count(rec, "n") + count(rec, "failed");
-		e->failed += count(rec, "failed");
+		e->runs += get_count(rec, "n") + get_count(rec, "failed");
+		e->failed += get_count(rec, "failed");
 	} else
 		return;
 	add_case(r, json_get(rec, "config"));
 }
 
-/* 0, or -1 and said: something in it is bad. */
+/* Returns -1, after reporting it, if the file or a record in it is bad. */
 static int
 read_entry(struct shelf *s, struct shelf_entry *e, struct seen *all)
 {
@@ -168,7 +168,7 @@ read_entry(struct shelf *s, struct shelf_entry *e, struct seen *all)
 		got = record_tree(in, &rec);
 		if (got < 0)
 			break;
-		take(&r, rec);
+		count_record(&r, rec);
 		json_free(rec);
 	}
 	if (!e->subject)
@@ -190,15 +190,15 @@ free_entry(struct shelf_entry *e)
 }
 
 static int
-is_lines(const struct dirent *d)
+is_record_file(const struct dirent *d)
 {
 	return d->d_name[0] != '.' && str_ends(d->d_name, END) &&
 	    strcmp(d->d_name, SHELF_COMMITS) != 0;
 }
 
-/* What this names is a page as well, and part of a URL. */
+/* Can the name be used, without escapes, for a page and in a URL? */
 static bool
-is_plain(const char *name)
+is_plain_name(const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -206,9 +206,9 @@ is_plain(const char *name)
 	return name[strspn(name, plain)] == '\0';
 }
 
-/* NAN comes first; then by name. */
+/* By time, NAN first; then by name. */
 static int
-by_time(const void *a, const void *b)
+compare_by_time(const void *a, const void *b)
 {
 	const struct shelf_entry *x = a, *y = b;
 
@@ -220,7 +220,8 @@ by_time(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-/* 0, or -1 and said. */
+/* Sets the titles from the commit records. Returns -1 on error, after reporting
+ * it. */
 static int
 read_titles(struct shelf *s)
 {
@@ -265,7 +266,8 @@ read_titles(struct shelf *s)
 	return rc;
 }
 
-/* 0, or -1 and said. */
+/* Returns -1, after reporting it, if the file cannot be read; skips a file
+ * whose name is not plain. */
 static int
 add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
 {
@@ -274,7 +276,7 @@ add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
 	    .path = mem_printf("%s/%s", dir, name),
 	    .time = NAN,
 	    .measured = NAN};
-	bool plain = is_plain(name);
+	bool plain = is_plain_name(name);
 
 	if (plain && read_entry(s, &e, cases) == 0) {
 		s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
@@ -282,8 +284,8 @@ add_file(struct shelf *s, const char *dir, const char *name, struct seen *cases)
 		return 0;
 	}
 	if (!plain)
-		err_say("'%s' is passed over: give it to vkb-history add, or "
-			"another name",
+		err_say("'%s' is ignored for its name: add it with vkb-history "
+			"add, or rename it",
 		    e.path);
 	free_entry(&e);
 	return plain ? -1 : 0;
@@ -294,7 +296,7 @@ shelf_read(struct shelf *s, const char *dir)
 {
 	struct dirent **all;
 	char *commits = mem_printf("%s/" SHELF_COMMITS, dir);
-	int n = scandir(dir, &all, is_lines, alphasort), rc = 0;
+	int n = scandir(dir, &all, is_record_file, alphasort), rc = 0;
 	struct seen *cases;
 
 	*s = (struct shelf){0};
@@ -311,7 +313,7 @@ shelf_read(struct shelf *s, const char *dir)
 	free(all);
 	seen_free(cases);
 	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, by_time);
+		qsort(s->v, s->n, sizeof *s->v, compare_by_time);
 	if (access(commits, F_OK) == 0) {
 		s->commits = commits;
 		if (read_titles(s) < 0)

@@ -1,7 +1,6 @@
 /*
- * A folder of JSON lines, a file for each commit that was measured, and one,
- * commits.jsonl, of commit records. Each file can be read alone, and any two
- * folders can be joined.
+ * A folder of JSON lines: a file for each measured commit, and commits.jsonl
+ * with commit records. Each file can be read alone, and folders can be merged.
  */
 #ifndef SHELF_H
 #define SHELF_H
@@ -13,23 +12,24 @@ struct json;
 
 #define SHELF_COMMITS "commits.jsonl"
 
-/* The file of what was measured: its commit and what tells it from the commit,
- * or else a hash. Caller frees with free(). */
+/* Returns the file name of a subject: its commit, with hashes of uncommitted
+ * changes, or a hash of the subject. Caller frees with free(). */
 char *shelf_file(const struct json *subject);
 
-/* Nobody else changes it meanwhile; ends with the program. A descriptor, or -1
- * and said. With 'make' the folder is made where it is missing. */
+/* Locks the folder against other writers until the descriptor, which it
+ * returns, is closed. Makes a missing folder with 'make'. Returns -1 on error,
+ * after reporting it. */
 int shelf_lock(const char *dir, bool make);
 
 struct shelf_entry {
-	char *key;            /* the file's name without its end */
+	char *key;            /* the file's name without .jsonl */
 	char *path;           /* of the file */
-	struct json *subject; /* of its first run; never NULL */
+	struct json *subject; /* of its first record; never NULL */
 	char *title;          /* of the commit; NULL: not known */
-	double time;          /* of the commit, or else of the first run; NAN */
-	double measured;      /* the last run; NAN */
+	double time; /* of the commit, or of the first run; epoch s or NAN */
+	double measured; /* start of the last run; epoch s or NAN */
 	size_t runs, failed, cases;
-	unsigned long long hash; /* of its bytes */
+	unsigned long long hash; /* of the file's lines */
 };
 
 struct shelf {
@@ -41,7 +41,8 @@ struct shelf {
 };
 
 /*
- * What is in the folder. 0; -1, and said: what could not be read is not there.
+ * Reads the folder. Returns -1, after reporting it, if some files could not be
+ * read; the others are there. Free with shelf_free in any case.
  */
 int shelf_read(struct shelf *, const char *dir);
 void shelf_free(struct shelf *);

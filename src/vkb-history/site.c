@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What was rendered from what: {"commit/KEY.html": "HASH", ...}. */
+/* The hash of the input of each page: {"commit/KEY.html": "HASH", ...}. */
 #define MANIFEST "manifest.json"
-#define WORK ".work" /* for what the programs hand to each other */
+#define WORK ".work" /* folder of temporary files */
 #define PATIENCE_MS (30 * 60 * 1000)
 
 struct site {
@@ -35,10 +35,10 @@ struct site {
 	int rc;
 };
 
-/* The program of ours beside this one. Its exit status; -1, and said: it is
- * more than 'worst'. */
+/* Runs a program that is installed beside this one. Returns its exit status, or
+ * -1, after reporting it, if that is above 'worst'. */
 static int
-call(const char **argv, int worst)
+call_program(const char **argv, int worst)
 {
 	char *program = proc_beside(argv[0]), buf[64];
 	struct str said = {0};
@@ -56,9 +56,9 @@ call(const char **argv, int worst)
 	return rc;
 }
 
-/* The branch it says it is of; NULL: none. A commit may be named by its id. */
+/* Returns the ref of an entry; NULL: none, or it is the commit's id. */
 static const char *
-branch(const struct shelf_entry *e)
+get_branch(const struct shelf_entry *e)
 {
 	const char *ref = json_get_str(e->subject, "ref"),
 		   *commit = json_get_str(e->subject, "commit");
@@ -66,14 +66,15 @@ branch(const struct shelf_entry *e)
 	return ref && commit && str_starts(commit, ref) ? NULL : ref;
 }
 
-/* The one before it in time, of the same branch where both name one. */
+/* Returns the entry before 'at' in time, of the same branch if both have one;
+ * or NULL. */
 static const struct shelf_entry *
-before(const struct shelf *s, size_t at)
+find_previous(const struct shelf *s, size_t at)
 {
-	const char *ref = branch(&s->v[at]);
+	const char *ref = get_branch(&s->v[at]);
 
 	for (size_t i = at; i-- > 0;) {
-		const char *other = branch(&s->v[i]);
+		const char *other = get_branch(&s->v[i]);
 
 		if (!ref || !other || strcmp(ref, other) == 0)
 			return &s->v[i];
@@ -82,20 +83,21 @@ before(const struct shelf *s, size_t at)
 }
 
 static void
-number(char buf[32], unsigned long long h)
+format_hash(char buf[32], unsigned long long h)
 {
 	snprintf(buf, 32, "%016llx", h);
 }
 
-/* Does the page 'name' show what 'hash' is of already? It will. */
+/* Was the page made of the input with this hash? Notes the hash in either case.
+ */
 static bool
-is_made(struct site *s, const char *name, unsigned long long hash)
+is_up_to_date(struct site *s, const char *name, unsigned long long hash)
 {
 	const char *was = json_get_str(s->was, name);
 	char *path = mem_printf("%s/%s", s->out, name), is[32];
 	bool there;
 
-	number(is, hash);
+	format_hash(is, hash);
 	there = was && strcmp(was, is) == 0 && access(path, F_OK) == 0;
 	free(path);
 	s->kept += there;
@@ -103,7 +105,7 @@ is_made(struct site *s, const char *name, unsigned long long hash)
 	return there;
 }
 
-/* What all pages depend on. */
+/* Returns a hash of what all pages depend on. */
 static unsigned long long
 start_hash(const struct site *s)
 {
@@ -113,9 +115,9 @@ start_hash(const struct site *s)
 	return s->url ? str_hash(h, s->url, strlen(s->url)) : h;
 }
 
-/* vkb-report of the files, n of them, into 'name'. */
+/* Writes the page 'name' of n files, by vkb-report. */
 static void
-render(struct site *s, const char *name, const char *title,
+render_page(struct site *s, const char *name, const char *title,
     const char *const *files, size_t n)
 {
 	const char **argv = mem_array(n + 9, sizeof *argv);
@@ -134,21 +136,21 @@ render(struct site *s, const char *name, const char *title,
 	argv[k++] = "--";
 	for (size_t i = 0; i < n; i++)
 		argv[k++] = files[i];
-	if (call(argv, 0) < 0) {
+	if (call_program(argv, 0) < 0) {
 		json_del(s->is, name);
-		s->rc = err_fail("there is no page '%s'", path);
+		s->rc = err_fail("cannot make the page '%s'", path);
 	} else
 		s->made++;
 	free(argv);
 	free(path);
 }
 
-/* Against the one before it; where nothing can be compared it is alone. */
+/* Writes the page of a commit, compared with the one before it, if possible. */
 static void
-commit_page(struct site *s, size_t at)
+write_commit_page(struct site *s, size_t at)
 {
 	const struct shelf_entry *e = &s->shelf.v[at],
-				 *base = before(&s->shelf, at);
+				 *base = find_previous(&s->shelf, at);
 	char *page = mem_printf(INDEX_PAGES "/%s.html", e->key),
 	     *title = record_subject_title(e->subject), *deltas, *format;
 	unsigned long long h = start_hash(s);
@@ -158,7 +160,7 @@ commit_page(struct site *s, size_t at)
 	h = str_hash(h, &e->hash, sizeof e->hash);
 	if (base)
 		h = str_hash(h, &base->hash, sizeof base->hash);
-	if (!is_made(s, page, h)) {
+	if (!is_up_to_date(s, page, h)) {
 		deltas = mem_printf("%s/%s.jsonl", s->work, e->key);
 		format = mem_printf("jsonl:%s", deltas);
 		unlink(deltas);
@@ -166,12 +168,12 @@ commit_page(struct site *s, size_t at)
 			const char *argv[] = {"vkb-compare", "-f", format, "--",
 			    base->path, e->path, NULL};
 
-			/* 2: there may be too few runs to judge. */
-			call(argv, 2);
+			/* 2 may be too few runs */
+			call_program(argv, 2);
 		}
 		if (access(deltas, F_OK) == 0)
 			files[n++] = deltas;
-		render(s, page, title, files, n);
+		render_page(s, page, title, files, n);
 		free(format);
 		free(deltas);
 	}
@@ -179,10 +181,11 @@ commit_page(struct site *s, size_t at)
 	free(title);
 }
 
-/* The change records of all there is, and what is to be said of it; 0, or -1
- * and said. */
+/* Writes the change records and the text report of the whole history. Returns
+ * -1 on error, after reporting it. */
 static int
-detect(struct site *s, const char *changes, const char *const *files, size_t n)
+detect_changes(
+    struct site *s, const char *changes, const char *const *files, size_t n)
 {
 	char *records = mem_printf("jsonl:%s", changes),
 	     *text = mem_printf("text:%s/" INDEX_TEXT, s->out);
@@ -194,9 +197,9 @@ detect(struct site *s, const char *changes, const char *const *files, size_t n)
 	memcpy(argv, begin, sizeof begin);
 	memcpy(argv + k, files, n * sizeof *argv);
 	unlink(changes);
-	rc = call(argv, 1);
+	rc = call_program(argv, 1);
 	if (rc < 0)
-		s->rc = err_fail("the history could not be judged");
+		s->rc = err_fail("cannot find the changes of the history");
 	free(argv);
 	free(records);
 	free(text);
@@ -239,10 +242,10 @@ write_index(struct site *s, const char *changes)
 	free(path);
 }
 
-/* The course of all cases, and the index with what changed in it. The change
- * records stay in the site, for who comes later. */
+/* Writes the page with the trends of all cases, and the index. The change
+ * records stay in the site. */
 static void
-overview(struct site *s)
+write_overview(struct site *s)
 {
 	const struct shelf *shelf = &s->shelf;
 	const char **files = mem_array(shelf->n + 3, sizeof *files);
@@ -263,18 +266,18 @@ overview(struct site *s)
 		h = str_hash(h, &shelf->v[i].hash, sizeof shelf->v[i].hash);
 		files[n++] = shelf->v[i].path;
 	}
-	if (shelf->n && !is_made(s, INDEX_COURSE, h)) {
-		if (detect(s, changes, files, n) == 0 &&
+	if (shelf->n && !is_up_to_date(s, INDEX_COURSE, h)) {
+		if (detect_changes(s, changes, files, n) == 0 &&
 		    access(changes, F_OK) == 0)
 			files[n++] = changes;
-		render(s, INDEX_COURSE, "The course of all cases", files, n);
+		render_page(s, INDEX_COURSE, "Trends", files, n);
 	}
 	write_index(s, changes);
 	free(changes);
 	free(files);
 }
 
-/* Pages of commits that are gone; but none while there is trouble. */
+/* Removes pages of commits that are gone, unless an error occurred. */
 static void
 remove_stale(struct site *s)
 {
@@ -284,7 +287,7 @@ remove_stale(struct site *s)
 
 		if (json_get(s->is, name))
 			continue;
-		if (s->rc < 0) { /* it may be one that could not be read */
+		if (s->rc < 0) { /* perhaps its file could not be read */
 			json_set_str(s->is, name, json_str(j));
 			continue;
 		}
@@ -314,8 +317,8 @@ render_all(struct site *s, const char *dir)
 		s->was = jsonfile_read(manifest);
 	s->is = json_object();
 	for (size_t i = 0; i < s->shelf.n; i++)
-		commit_page(s, i);
-	overview(s);
+		write_commit_page(s, i);
+	write_overview(s);
 	remove_stale(s);
 	if (jsonfile_write(manifest, s->is) < 0)
 		s->rc = -1;
@@ -329,9 +332,8 @@ render_all(struct site *s, const char *dir)
 	return s->rc;
 }
 
-/* What is in the one would be taken for the other. */
 static bool
-is_same(const char *dir, const char *out)
+is_same_folder(const char *dir, const char *out)
 {
 	struct stat a, b;
 
@@ -349,16 +351,16 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
 		    url);
-	if (is_same(dir, out))
+	if (is_same_folder(dir, out))
 		return err_fail(
-		    "the site wants a folder of its own, not '%s'", dir);
+		    "the site needs another folder than the history '%s'", dir);
 	lock = shelf_lock(out, true);
 	if (lock < 0)
 		return -1;
 	rc = render_all(&s, dir);
 	if (!quiet)
-		err_say("%zu page%s made, %zu as they were, %zu removed",
-		    s.made, num_plural((double)s.made), s.kept, s.gone);
+		err_say("%zu page%s made, %zu unchanged, %zu removed", s.made,
+		    num_plural((double)s.made), s.kept, s.gone);
 	close(lock);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * A history as a static site: an index, the course of all cases, and a page for
- * each commit. All links within it are relative.
+ * Writes a history as a static site: an index, a page with the trends of all
+ * cases, and a page for each commit. All links within it are relative.
  */
 #ifndef SITE_H
 #define SITE_H
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Of the shelf 'dir' into the folder 'out'. Only pages whose records changed
- * are made again; those of commits that are gone are removed, and nothing else
- * that is there. 'url' and the id of a commit is where others show it, or NULL.
- * 0; -1, and said: something could not be read or shown.
+ * Writes the site of the shelf 'dir' into the folder 'out'. Makes only pages
+ * whose records changed, and removes only pages of commits that are gone. 'url'
+ * and the id of a commit make a link to its source; NULL: no links. Returns -1,
+ * after reporting it, if something could not be read or written.
  */
 int site_write(const char *dir, const char *out, const char *url, bool quiet);
 

@@ -43,13 +43,13 @@ headlines(void)
 		rows[i].verdict = VERDICT_EQUIVALENT;
 	c.count[VERDICT_EQUIVALENT] = 1;
 	tap_ok(report_outcome(&c) == VERDICT_EQUIVALENT, "all are equivalent");
-	say(&c, names, "No change: the one row is within its margin",
+	say(&c, names, "No change: the one result is within its margin",
 	    "one row that is equivalent");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.failed_runs = 1;
 	c.unmatched[0] = 1;
 	say(&c, names,
-	    "No change: all 2 rows are within their margins; 1 run of the "
+	    "No change: all 2 results are within their margins; 1 run of the "
 	    "contender failed; the contender lacks 1 case or metric",
 	    "failed runs and missing cases follow");
 	c.lonely = lonely;
@@ -131,8 +131,9 @@ advice(void)
 	c.count[VERDICT_EQUIVALENT] = 5;
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c, names,
-	    "Not settled: 4 of 9 rows; 12 more rounds (about 3m30s) would "
-	    "settle 3 rows; 1 row is too noisy to settle",
+	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
+	    "(about 3m30s) would settle 3 results; this machine is too noisy "
+	    "to tell for 1 result",
 	    "the most rounds of all rows, the longest of each case added");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
@@ -140,21 +141,24 @@ advice(void)
 	rows[2].facts.paired = false;
 	rows[2].minutes = NAN;
 	say(&c, names,
-	    "Not settled: 4 of 9 rows; 14 more runs a side would settle 2 "
-	    "rows; 2 rows are too noisy to settle",
+	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
+	    "side would settle 2 results; this machine is too noisy to tell "
+	    "for 2 results",
 	    "runs a side where a row is not paired, and no time that is not "
 	    "known");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c, names,
-	    "Not settled: 4 of 9 rows; 1 more run a side would settle 1 row; 3 "
-	    "rows are too noisy to settle",
+	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
+	    "would settle 1 result; this machine is too noisy to tell for 3 "
+	    "results",
 	    "one run");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c, names,
-	    "Not settled: 1 of 1 row; 3 rows are too noisy to settle",
+	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
+	    "noisy to tell for 3 results",
 	    "rows that are only shown need nothing");
 	casename_free(names);
 	json_free(config);

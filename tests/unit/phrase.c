@@ -62,7 +62,7 @@ headlines(void)
 	all.verdicts[VERDICT_INSUFFICIENT] = 1;
 	phrase_headline(&s, &all, &rules);
 	check(&s,
-	    "2 regression, 1 insufficient, newest commit against up to 2 "
+	    "2 regressions, 1 insufficient, newest commit against up to 2 "
 	    "before (7 series of 3 cases)",
 	    "its verdicts");
 	str_free(&s);
@@ -164,7 +164,7 @@ findings(void)
 	f.waiver.expired = true;
 	f.waiver.expires = "2026-11-01";
 	phrase_standing(&s, &b, &f);
-	check(&s, "taken back since, waiver expired 2026-11-01",
+	check(&s, "recovered since, waiver expired 2026-11-01",
 	    "one that is gone");
 	f.waived = true;
 	f.waiver.expired = false;
@@ -245,8 +245,9 @@ warnings(void)
 	phrase_warnings(&b, &all, &rules, collect, &s);
 	check(&s,
 	    "11 commits left out, not on this line of commits: b, c, d, e, f, "
-	    "g, h, i, j, k, ...|2 of 5 series too short: 10 commits are the "
-	    "least (SET rps has 3)|4 series not measured at the newest commit",
+	    "g, h, i, j, k, ...|2 of 5 series too short: at least 10 "
+	    "commits are needed (SET rps has 3)|4 series not measured at the "
+	    "newest commit",
 	    "ten commits are listed");
 	b.nlost = 10;
 	rules.latest = 1;

@@ -73,15 +73,17 @@ verdicts(void)
 	r.visible = .025;
 	r.needed = 12;
 	report_verdict(&s, &r);
-	check(&s, "inconclusive, noise hides up to 2.5%, needs 12 runs a side",
-	    "a small change that is hidden has two digits");
+	check(&s,
+	    "inconclusive, changes below 2.5% would be missed, needs 12 runs a "
+	    "side",
+	    "a small change that is missed has two digits");
 	r.visible = 1.234;
 	r.minutes = 5;
 	r.facts.paired = true;
 	report_verdict(&s, &r);
 	check(&s,
-	    "inconclusive, noise hides up to 123%, needs 12 rounds (5m00s "
-	    "more)",
+	    "inconclusive, changes below 123% would be missed, needs 12 rounds "
+	    "(5m00s more)",
 	    "a large one is whole percents, and the minutes are told");
 	r = row("rps", 1);
 	r.facts.m = 8;
@@ -89,7 +91,8 @@ verdicts(void)
 	r.needed = 150;
 	tap_ok(report_hopeless(&r), "150 runs are hopeless for 8 and 20");
 	report_verdict(&s, &r);
-	check(&s, "inconclusive, too noisy", "no number of runs is advised");
+	check(&s, "inconclusive, too noisy to tell",
+	    "no number of runs is advised");
 	r.facts.m = 20;
 	r.facts.n = 8;
 	tap_ok(report_hopeless(&r), "150 runs are hopeless for 20 and 8");
@@ -107,24 +110,24 @@ counts(void)
 	struct str s = {0};
 
 	report_counts(&s, &c);
-	check(&s, "nothing was judged (0 rows of 1 case)", "no counts");
+	check(&s, "nothing was judged (0 results of 1 case)", "no counts");
 	c.waived = 1;
 	report_counts(&s, &c);
-	check(&s, "1 waived (1 row of 1 case)", "only a waived row");
+	check(&s, "1 waived (1 result of 1 case)", "only a waived row");
 	c.matched = 4;
 	c.count[VERDICT_REGRESSION] = 2;
 	c.count[VERDICT_IMPROVEMENT] = 1;
 	c.count[VERDICT_EQUIVALENT] = 3;
 	report_counts(&s, &c);
 	check(&s,
-	    "2 regressions, 1 improvement, 3 equivalent, 1 waived (7 rows of 4 "
-	    "cases)",
+	    "2 regressions, 1 improvement, 3 equivalent, 1 waived (7 results "
+	    "of 4 cases)",
 	    "only regressions and improvements have a plural");
 	c.count[VERDICT_REGRESSION] = 0;
 	c.count[VERDICT_IMPROVEMENT] = 3;
 	c.waived = 0;
 	report_counts(&s, &c);
-	check(&s, "3 improvements, 3 equivalent (6 rows of 4 cases)",
+	check(&s, "3 improvements, 3 equivalent (6 results of 4 cases)",
 	    "several improvements");
 	report_judged(&s, &c);
 	check(&s, "", "nothing is said of metrics where none is judged");
@@ -156,7 +159,8 @@ methods(void)
 	report_method(&s, &c, &rules);
 	check(&s,
 	    "Not paired: the sides did not run in the same rounds "
-	    "(Mann-Whitney); Benjamini-Hochberg over 1 test, 0.05.",
+	    "(Mann-Whitney); p-values corrected for 1 test "
+	    "(Benjamini-Hochberg, level 0.05).",
 	    "nothing is paired");
 	c.count[VERDICT_EQUIVALENT] = 3;
 	c.waived = 1;
@@ -167,9 +171,9 @@ methods(void)
 	rows[0].margin = rows[2].margin = .005;
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "Paired by round (signed rank); Benjamini-Hochberg over 4 tests, "
-	    "0.05 (2 of them, of CPU, memory and p99.9, weigh half). Margins: "
-	    "rps 0.5%.",
+	    "Paired by round (signed rank); p-values corrected for 4 tests "
+	    "(Benjamini-Hochberg, level 0.05; 2 of them, of CPU, memory and "
+	    "p99.9, have half the weight). Margins: rps 0.5%.",
 	    "every row is paired, waived ones too");
 	c.paired = 3;
 	c.lifted = 1;
@@ -181,10 +185,11 @@ methods(void)
 	rows[1].margin_sign = rows[3].margin_sign = '+';
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "3 of 4 rows paired by round (signed rank), the others not paired "
-	    "(Mann-Whitney), p of 1 row by Mann-Whitney (signed ranks of so "
-	    "few rounds could not show one change among so many cases); Holm "
-	    "over 4 tests, 0.05. Margins: rps 2 to 5%, p50_latency_ms +10%.",
+	    "3 of 4 results paired by round (signed rank), the others not "
+	    "paired (Mann-Whitney), p of 1 result by Mann-Whitney (signed "
+	    "ranks of so few rounds could not show one change among so many "
+	    "cases); p-values corrected for 4 tests (Holm, level 0.05). "
+	    "Margins: rps 2 to 5%, p50_latency_ms +10%.",
 	    "some rows are paired, and margins differ between cases");
 	c.lifted = 0;
 	rules.strict = false;
@@ -196,11 +201,12 @@ methods(void)
 	c.ncanaries = 3;
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "3 of 4 rows paired by round (signed rank), the others not paired "
-	    "(Mann-Whitney); Benjamini-Hochberg over 4 tests, 0.05. Margins: "
-	    "rps 2 to 5%, p50_latency_ms +10 to +20%. 1 row of runs that were "
-	    "looked at as they came: p and intervals allow for all looks. "
-	    "Canaries: 2 of 3 rows held.",
+	    "3 of 4 results paired by round (signed rank), the others not "
+	    "paired (Mann-Whitney); p-values corrected for 4 tests "
+	    "(Benjamini-Hochberg, level 0.05). Margins: rps 2 to 5%, "
+	    "p50_latency_ms +10 to +20%. 1 result of adaptive runs: p and "
+	    "intervals allow for all looks. Canaries: 2 of 3 results "
+	    "unchanged.",
 	    "signs that differ are left out; looks and canaries are counted");
 	str_free(&s);
 }
@@ -240,9 +246,10 @@ notes(void)
 	r.dropped = 2;
 	report_notes(&s, &r);
 	check(&s,
-	    "neighbouring runs alike (lag-1 0.25): worth 4.5 and 6.2, so the "
-	    "interval is wider, 2 runs without a partner left out",
-	    "what the runs of each side are worth");
+	    "runs are autocorrelated (lag-1 0.25, effective sample size 4.5 "
+	    "and 6.2): the interval is wider, 2 runs without a partner left "
+	    "out",
+	    "the effective sample size of each side");
 	str_free(&s);
 }
 
