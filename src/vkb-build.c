@@ -39,7 +39,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(dir), "DIR",
 	.help = "take the commits from this repository, unchanged"},
     {0, "repo", OPT_STR, AT(repo), "URL|PATH",
@@ -73,7 +73,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
-    "Builds commits of Valkey; build records go to stdout.", table};
+    "Builds commits of Valkey; build records go to stdout.", option_table};
 
 enum state { WAITING, RUNNING, OK, FAILED };
 
@@ -99,7 +99,7 @@ struct queue {
 };
 
 static bool
-stopped(void *arg)
+is_stopped(void *arg)
 {
 	return halt_reason(arg, NULL) != 0;
 }
@@ -107,7 +107,7 @@ stopped(void *arg)
 /* --- the jobs */
 
 static void
-fail(struct job *j, const char *error, const char *log)
+fail_job(struct job *j, const char *error, const char *log)
 {
 	json_set_str(j->rec, "error", error);
 	if (log)
@@ -117,7 +117,7 @@ fail(struct job *j, const char *error, const char *log)
 
 /* The job that a make has by itself is taken from the pipe, and put back. */
 static int
-lend(struct queue *q)
+release_token(struct queue *q)
 {
 	return write(q->shop.tokens[1], "+", 1) == 1
 	    ? 0
@@ -126,7 +126,7 @@ lend(struct queue *q)
 
 /* 1: it has one; 0: none is free. */
 static int
-borrow(struct queue *q)
+acquire_token(struct queue *q)
 {
 	char c;
 
@@ -134,7 +134,7 @@ borrow(struct queue *q)
 }
 
 static bool
-same_runs(const struct queue *q, const struct job *j)
+is_same_running(const struct queue *q, const struct job *j)
 {
 	for (size_t i = 0; i < q->n; i++)
 		if (q->v[i].state == RUNNING &&
@@ -144,7 +144,7 @@ same_runs(const struct queue *q, const struct job *j)
 }
 
 static int
-ready(struct queue *q)
+ensure_reaper(struct queue *q)
 {
 	if (q->shop.guard)
 		return 0;
@@ -154,7 +154,7 @@ ready(struct queue *q)
 
 /* What is to be made now is there, in the record. */
 static void
-follow(struct queue *q, struct job *j)
+finish_stage(struct queue *q, struct job *j)
 {
 	if (!q->module || j->now == &j->module) {
 		json_set_bool(j->rec, "cached", !j->made);
@@ -162,7 +162,7 @@ follow(struct queue *q, struct job *j)
 		return;
 	}
 	if (module_recipe(&j->module, q->module, j->rec, j->server.key) < 0)
-		fail(j, err_last(), NULL);
+		fail_job(j, err_last(), NULL);
 	else
 		j->state = WAITING;
 	j->now = &j->module;
@@ -170,19 +170,19 @@ follow(struct queue *q, struct job *j)
 
 /* Finds or starts it; *busy where another program is at it. */
 static int
-advance(struct queue *q, struct job *j, bool *busy)
+start_job(struct queue *q, struct job *j, bool *busy)
 {
 	bool taken = false;
 	char *error;
 
-	while (j->state == WAITING && !same_runs(q, j) &&
+	while (j->state == WAITING && !is_same_running(q, j) &&
 	    build_find(&q->shop, j->now, j->rec))
-		follow(q, j);
-	if (j->state != WAITING || same_runs(q, j))
+		finish_stage(q, j);
+	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (ready(q) < 0)
+	if (ensure_reaper(q) < 0)
 		return -1;
-	if (!borrow(q))
+	if (!acquire_token(q))
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {
@@ -192,13 +192,13 @@ advance(struct queue *q, struct job *j, bool *busy)
 	}
 	*busy |= taken;
 	if (!taken)
-		fail(j, error, NULL);
+		fail_job(j, error, NULL);
 	free(error);
-	return lend(q);
+	return release_token(q);
 }
 
 static int
-step(struct queue *q, struct job *j)
+step_job(struct queue *q, struct job *j)
 {
 	int rc = build_step(j->build);
 
@@ -206,16 +206,16 @@ step(struct queue *q, struct job *j)
 		return 0;
 	j->made = true;
 	if (rc > 0 && build_find(&q->shop, j->now, j->rec))
-		follow(q, j);
+		finish_stage(q, j);
 	else
-		fail(j,
+		fail_job(j,
 		    rc > 0 ? "the build is not there any more"
 			   : build_error(j->build),
 		    build_log(j->build));
 	build_free(j->build);
 	j->build = NULL;
 	q->running--;
-	return lend(q);
+	return release_token(q);
 }
 
 /* In the order they were asked for, each as soon as it can be. */
@@ -236,7 +236,7 @@ write_finished(struct queue *q)
 }
 
 static int
-wait_for(struct queue *q, bool busy)
+wait_for_builds(struct queue *q, bool busy)
 {
 	struct pollfd *p = mem_array(q->n + 1, sizeof *p);
 	int rc = 0;
@@ -250,30 +250,30 @@ wait_for(struct queue *q, bool busy)
 	/* A free job may come back from a make that runs. */
 	poll(
 	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
-	if (stopped(q->halt))
+	if (is_stopped(q->halt))
 		rc = -1;
 	for (size_t i = 0; rc == 0 && i < q->n; i++)
 		if (p[i + 1].revents)
-			rc = step(q, &q->v[i]);
+			rc = step_job(q, &q->v[i]);
 	free(p);
 	return rc;
 }
 
 /* 0 all were tried, -1 stopped or said. */
 static int
-work(struct queue *q)
+run_queue(struct queue *q)
 {
 	for (;;) {
 		bool busy = false;
 
 		for (size_t i = 0; i < q->n; i++)
-			if (advance(q, &q->v[i], &busy) < 0)
+			if (start_job(q, &q->v[i], &busy) < 0)
 				return -1;
 		if (write_finished(q) < 0)
 			return -1;
 		if (q->written == q->n)
 			return 0;
-		if (wait_for(q, busy) < 0)
+		if (wait_for_builds(q, busy) < 0)
 			return -1;
 	}
 }
@@ -281,7 +281,7 @@ work(struct queue *q)
 /* --- what is asked for */
 
 static void
-enlist(struct queue *q)
+add_job(struct queue *q)
 {
 	struct job *j = &q->v[q->n++];
 
@@ -292,14 +292,14 @@ enlist(struct queue *q)
 	if (!j->goal.error && q->module)
 		module_subject(q->module, json_get(j->rec, "subject"));
 	if (j->goal.error)
-		fail(j, j->goal.error, NULL);
+		fail_job(j, j->goal.error, NULL);
 	else if (server_recipe(&j->server, &j->goal, q->flags) < 0)
-		fail(j, err_last(), NULL);
+		fail_job(j, err_last(), NULL);
 }
 
 static int
-resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
-    struct origin **origin)
+resolve_targets(struct queue *q, const struct opts *o,
+    const struct opt_args *args, struct origin **origin)
 {
 	size_t refs = 0;
 
@@ -312,24 +312,24 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 		return -1;
 	if (o->repo) /* our argument, which 'ps' shows as long as we build */
 		redact_text((char *)(size_t)o->repo);
-	for (size_t i = 0; i < args->n && !stopped(q->halt); i++) {
+	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
 		if (goal_is_archive(args->v[i]))
 			goal_archive(
 			    &q->v[q->n].goal, q->shop.cache, args->v[i]);
 		else
 			goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
-		enlist(q);
+		add_job(q);
 	}
-	for (size_t i = 0; i < o->worktrees.n && !stopped(q->halt); i++) {
+	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q->halt); i++) {
 		goal_worktree(
 		    &q->v[q->n].goal, q->shop.cache, o->worktrees.v[i]);
-		enlist(q);
+		add_job(q);
 	}
-	return stopped(q->halt) ? -1 : 0;
+	return is_stopped(q->halt) ? -1 : 0;
 }
 
 static int
-open_shop(struct queue *q, const struct opts *o)
+open_workshop(struct queue *q, const struct opts *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char again[40];
@@ -344,7 +344,7 @@ open_shop(struct queue *q, const struct opts *o)
 	if (q->free_jobs < 0)
 		return err_fail_sys("cannot open '%s'", again);
 	for (int i = 0; i < q->shop.jobs; i++)
-		if (lend(q) < 0)
+		if (release_token(q) < 0)
 			return -1;
 	return 0;
 }
@@ -364,7 +364,7 @@ close_queue(struct queue *q)
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+build_targets(const struct opts *o, const struct opt_args *args)
 {
 	struct flags_wanted wanted = {o->tls, o->debug_symbols,
 	    o->frame_pointers, o->cflags, o->allocator, &o->make_args};
@@ -379,14 +379,14 @@ run(const struct opts *o, const struct opt_args *args)
 	q.shop.cache = &cache;
 	q.flags = &flags;
 	if (!(q.halt = halt_open(false)) ||
-	    cache_open(&cache, o->cache, stopped, q.halt) < 0 ||
+	    cache_open(&cache, o->cache, is_stopped, q.halt) < 0 ||
 	    (o->prune && cache_prune(&cache, o->prune) < 0))
 		goto out;
 	if (!args->n && !o->worktrees.n) {
 		rc = 0;
 		goto out;
 	}
-	if (flags_init(&flags, &wanted) < 0 || open_shop(&q, o) < 0 ||
+	if (flags_init(&flags, &wanted) < 0 || open_workshop(&q, o) < 0 ||
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;
@@ -395,7 +395,7 @@ run(const struct opts *o, const struct opt_args *args)
 	    module_open(q.module, &cache, o->module_dir, o->module_build,
 		o->module_file) < 0)
 		goto out;
-	if (resolve(&q, o, args, &origin) == 0 && work(&q) == 0)
+	if (resolve_targets(&q, o, args, &origin) == 0 && run_queue(&q) == 0)
 		rc = q.trouble ? 2 : 0;
 out:
 	close_queue(&q);
@@ -411,7 +411,7 @@ out:
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_build(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 
@@ -425,7 +425,7 @@ start(void *opts, struct opt_args *args)
 		    &prog, "'--module-dir' and '--module-build' go together");
 	if (o->module_file && !o->module_dir)
 		return opt_usage(&prog, "'--module-file' needs '--module-dir'");
-	return run(o, args);
+	return build_targets(o, args);
 }
 
 int
@@ -433,5 +433,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&prog, argc, argv, &o, run_build);
 }

@@ -29,7 +29,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "addrs", OPT_FLAG, AT(addrs),
 	.help = "keep the address of a frame without a symbol"},
     {'a', "all", OPT_FLAG, AT(all), .help = "as --kernel --jit"},
@@ -59,10 +59,10 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_prog prog = {
-    "vkb-flame", "[FILE ...]", "Flame graphs of profiles.", table};
+    "vkb-flame", "[FILE ...]", "Flame graphs of profiles.", option_table};
 
 enum format { SVG, FOLDED, TABLE, SPEEDSCOPE };
-static const char *const names[] = {
+static const char *const format_names[] = {
     "svg", "folded", "table", "speedscope", NULL};
 
 /*
@@ -76,7 +76,7 @@ struct profiles {
 };
 
 static void
-render(struct str *s, enum format f, const struct profiles *p,
+render_format(struct str *s, enum format f, const struct profiles *p,
     const struct opts *o)
 {
 	double min_share = o->min_percent / 100;
@@ -110,7 +110,8 @@ render(struct str *s, enum format f, const struct profiles *p,
 }
 
 static int
-read_one(const char *file, struct profiles *p, const struct folding_opts *fold)
+read_profile(
+    const char *file, struct profiles *p, const struct folding_opts *fold)
 {
 	size_t column = p->na ? 2 * p->n : 0;
 
@@ -120,7 +121,8 @@ read_one(const char *file, struct profiles *p, const struct folding_opts *fold)
 }
 
 static int
-read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
+read_profiles(
+    struct profiles *p, const struct opts *o, const struct opt_args *args)
 {
 	const struct folding_opts fold = {.pid = o->pid,
 	    .tid = o->tid,
@@ -136,9 +138,9 @@ read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
 	p->na = o->baselines.n;
 	p->t = calltree_new(p->na ? 2 * (p->na + n) : 1);
 	for (size_t i = 0; i < p->na; i++)
-		rc |= read_one(o->baselines.v[i], p, &fold);
+		rc |= read_profile(o->baselines.v[i], p, &fold);
 	for (size_t i = 0; i < n; i++)
-		rc |= read_one(args->n ? args->v[i] : "-", p, &fold);
+		rc |= read_profile(args->n ? args->v[i] : "-", p, &fold);
 	if (o->reverse) {
 		turned = calltree_reverse(p->t);
 		calltree_free(p->t);
@@ -151,7 +153,7 @@ read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
 }
 
 static int
-flame(void *opts, struct opt_args *args)
+run_flame(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct profiles p = {.t = NULL};
@@ -163,16 +165,16 @@ flame(void *opts, struct opt_args *args)
 		return -1;
 	if (o->table && o->formats.n)
 		return opt_usage(&prog, "either --table or --format");
-	out = output_list(&o->formats, names, &n);
+	out = output_list(&o->formats, format_names, &n);
 	if (!out)
 		return -1;
 	if (o->table)
 		out[0].format = TABLE;
-	rc = read_all(&p, o, args);
+	rc = read_profiles(&p, o, args);
 	for (size_t i = 0; i < n; i++) {
 		struct str s = {0};
 
-		render(&s, (enum format)out[i].format, &p, o);
+		render_format(&s, (enum format)out[i].format, &p, o);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
@@ -187,5 +189,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.width = 1200, .min_percent = .05};
 
-	return opt_main(&prog, argc, argv, &o, flame);
+	return opt_main(&prog, argc, argv, &o, run_flame);
 }

@@ -24,7 +24,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "commit-url", OPT_STR, AT(commit_url), "URL",
 	.help = "what stands before the id of a commit in links"},
     {'l', "list", OPT_FLAG, AT(list), .help = "list the plots there are"},
@@ -39,10 +39,10 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
-    "A page of benchmark records: HTML, SVG and PNG.", table};
+    "A page of benchmark records: HTML, SVG and PNG.", option_table};
 
 static void
-list(struct str *s, const struct figures *f)
+list_figures(struct str *s, const struct figures *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		str_visible(s, f->v[i].name);
@@ -54,7 +54,7 @@ list(struct str *s, const struct figures *f)
 
 /* Its SVG or PNG. */
 static int
-picture(struct str *s, const struct figures *f, const char *name, bool png)
+draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 {
 	const struct figure *one = figures_find(f, name);
 	struct str svg = {0};
@@ -72,7 +72,7 @@ picture(struct str *s, const struct figures *f, const char *name, bool png)
 }
 
 static int
-render(struct str *s, const struct opts *o, const struct model *m)
+render_output(struct str *s, const struct opts *o, const struct model *m)
 {
 	struct figures f;
 	int rc = 0;
@@ -80,9 +80,9 @@ render(struct str *s, const struct opts *o, const struct model *m)
 	figures_new(&f, m);
 	str_add(s, "");
 	if (o->list)
-		list(s, &f);
+		list_figures(s, &f);
 	else if (o->svg || o->png)
-		rc = picture(s, &f, o->svg ? o->svg : o->png, !o->svg);
+		rc = draw_figure(s, &f, o->svg ? o->svg : o->png, !o->svg);
 	else if (o->text)
 		text_write(s, m);
 	else
@@ -96,7 +96,7 @@ render(struct str *s, const struct opts *o, const struct model *m)
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_report(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct output out = {0, o->out};
@@ -117,7 +117,7 @@ run(void *opts, struct opt_args *args)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
 	rc = model_read(&m, in, dir && *dir ? dir : "/tmp");
-	if (render(&s, o, &m) < 0 || output_write(&out, &s) < 0)
+	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);
 	model_free(&m);
@@ -130,5 +130,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_report);
 }

@@ -18,8 +18,8 @@
 
 /* The child: what it has to say goes to the parent, which says it. */
 _Noreturn static void
-child(struct gitrepo *r, const char *url, const char *const *specs, bool all,
-    int out)
+run_child(struct gitrepo *r, const char *url, const char *const *specs,
+    bool all, int out)
 {
 	int null = open("/dev/null", O_RDWR), rc;
 	const char *why;
@@ -36,7 +36,7 @@ child(struct gitrepo *r, const char *url, const char *const *specs, bool all,
 
 /* What it says until it ends. 0, or -1: it is to stop. */
 static int
-listen_to(int fd, struct str *said, bool (*stop)(void *), void *arg)
+read_from_child(int fd, struct str *said, bool (*stop)(void *), void *arg)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	char buf[4096];
@@ -72,9 +72,9 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 		return err_fail_sys("cannot start a process");
 	}
 	if (pid == 0)
-		child(r, url, specs, all, fds[1]);
+		run_child(r, url, specs, all, fds[1]);
 	close(fds[1]);
-	rc = listen_to(fds[0], &said, stop, arg);
+	rc = read_from_child(fds[0], &said, stop, arg);
 	close(fds[0]);
 	if (rc < 0)
 		kill(pid, SIGKILL);

@@ -28,7 +28,7 @@ struct origin {
 
 /* github.com is left out, and so is who logs in. */
 static char *
-short_name(const char *url)
+shorten_url(const char *url)
 {
 	char *clean = redact_copy(url), *s = strstr(clean, "://"), *at, *name;
 	size_t n;
@@ -49,17 +49,17 @@ short_name(const char *url)
 }
 
 static char *
-name_of(struct gitrepo *r)
+get_repository_name(struct gitrepo *r)
 {
 	char *origin = gitrepo_origin(r), *name;
 
-	name = origin ? short_name(origin) : NULL;
+	name = origin ? shorten_url(origin) : NULL;
 	free(origin);
 	return name;
 }
 
 static int
-fetch(struct origin *s, const char *const *specs, bool all)
+fetch_refs(struct origin *s, const char *const *specs, bool all)
 {
 	int fd = cache_wait(s->cache, s->lock), rc;
 
@@ -84,10 +84,10 @@ origin_open(const struct cache *c, const char *url, const char *dir)
 		dir = url;
 	if (dir) {
 		s->repo = gitrepo_open(dir);
-		s->repository = s->repo ? name_of(s->repo) : NULL;
+		s->repository = s->repo ? get_repository_name(s->repo) : NULL;
 	} else if (flags_key(key, texts) == 0) {
 		s->url = mem_str(url);
-		s->repository = short_name(url);
+		s->repository = shorten_url(url);
 		s->lock = mem_printf("%.16s.git", key);
 		s->repo = store_open(c, s->lock);
 	}
@@ -111,7 +111,7 @@ origin_free(struct origin *s)
 }
 
 static bool
-is_id(const char *ref, size_t least)
+is_commit_id(const char *ref, size_t least)
 {
 	size_t n = strlen(ref);
 
@@ -124,7 +124,7 @@ is_id(const char *ref, size_t least)
  * As gitrepo_find.
  */
 static int
-find(struct origin *s, const char *ref, char id[GITREPO_ID])
+find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 {
 	static const char *const all[] = {
 	    "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
@@ -134,9 +134,9 @@ find(struct origin *s, const char *ref, char id[GITREPO_ID])
 
 	if (!s->url)
 		return gitrepo_find(s->repo, ref, id);
-	if (is_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
+	if (is_commit_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
 		return rc;
-	if (!s->fresh && fetch(s, all, true) < 0)
+	if (!s->fresh && fetch_refs(s, all, true) < 0)
 		return -1;
 	s->fresh = true;
 	if (str_starts(ref, "pr/") && ref[3] &&
@@ -144,14 +144,14 @@ find(struct origin *s, const char *ref, char id[GITREPO_ID])
 		spec = mem_printf(
 		    "+refs/pull/%s/head:refs/pull/%s/head", ref + 3, ref + 3);
 	one[0] = spec;
-	rc = spec && fetch(s, one, false) < 0 ? -1 : 0;
+	rc = spec && fetch_refs(s, one, false) < 0 ? -1 : 0;
 	free(spec);
 	return rc < 0 ? -1 : gitrepo_find(s->repo, ref, id);
 }
 
 /* What stands before the first '=' is a label. */
 static const char *
-split(struct goal *t, const char *text)
+split_label(struct goal *t, const char *text)
 {
 	const char *eq = strchr(text, '=');
 
@@ -161,7 +161,7 @@ split(struct goal *t, const char *text)
 }
 
 static void
-failed(struct goal *t)
+keep_error(struct goal *t)
 {
 	t->error = mem_str(err_last());
 	t->repo = t->files = NULL;
@@ -174,9 +174,9 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 	int rc;
 
 	*t = (struct goal){0};
-	t->ref = mem_str(split(t, text));
+	t->ref = mem_str(split_label(t, text));
 	t->repository = mem_str(s->repository);
-	rc = find(s, t->ref, id);
+	rc = find_commit(s, t->ref, id);
 	if (rc == 0)
 		rc = err_fail("there is no branch, tag, commit or other "
 			      "revision '%s' in '%s'%s",
@@ -186,7 +186,7 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 			  "the rest"
 			: "");
 	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
-		failed(t);
+		keep_error(t);
 		return;
 	}
 	t->repo = t->files = s->repo;
@@ -202,7 +202,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	int rc = -1;
 
 	*t = (struct goal){.worktree = true};
-	dir = split(t, text);
+	dir = split_label(t, text);
 	t->ref = mem_str("HEAD");
 	r = gitrepo_open(dir);
 	if (r && (rc = gitrepo_find(r, "HEAD", id)) == 0)
@@ -214,7 +214,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	if (!t->own || gitrepo_snapshot(r, t->own, t->tree) < 0)
 		goto out;
 	t->dirty = strcmp(t->tree, t->commit.tree) != 0;
-	t->repository = name_of(r);
+	t->repository = get_repository_name(r);
 	t->repo = r;
 	t->files = t->own;
 	if (t->dirty && !t->label)
@@ -223,7 +223,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 out:
 	if (rc == 0)
 		return;
-	failed(t);
+	keep_error(t);
 	gitrepo_free(r);
 }
 
@@ -248,7 +248,7 @@ next_file(void *arg, struct gitrepo_file *f)
 }
 
 static int
-plant(struct gitrepo *store, const char *ref, const char *file)
+commit_archive(struct gitrepo *store, const char *ref, const char *file)
 {
 	struct tarball *in = tarball_open(file);
 	int rc = in ? gitrepo_plant(store, ref, next_file, in) : -1;
@@ -259,7 +259,7 @@ plant(struct gitrepo *store, const char *ref, const char *file)
 
 /* Of one that was read before, or now. 0, or -1 and said. */
 static int
-find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
+ensure_archive(const struct cache *c, struct gitrepo *store, const char *ref,
     const char *file, char id[GITREPO_ID])
 {
 	int fd = cache_wait(c, ARCHIVES), rc;
@@ -267,7 +267,7 @@ find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
 	if (fd < 0)
 		return -1;
 	rc = gitrepo_find(store, ref, id);
-	if (rc == 0 && (rc = plant(store, ref, file)) == 0)
+	if (rc == 0 && (rc = commit_archive(store, ref, file)) == 0)
 		rc = gitrepo_find(store, ref, id);
 	cache_unlock(fd);
 	return rc < 0 ? -1 : 0;
@@ -293,14 +293,14 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 	int rc = -1;
 
 	*t = (struct goal){0};
-	file = split(t, text);
+	file = split_label(t, text);
 	slash = strrchr(file, '/');
 	t->ref = mem_str(slash ? slash + 1 : file);
 	if (hash_archive(file, t->archive) < 0 ||
 	    !(t->own = store_open(c, ARCHIVES)))
 		goto out;
 	ref = mem_printf("refs/archives/%s", t->archive);
-	if (find_archive(c, t->own, ref, file, id) < 0 ||
+	if (ensure_archive(c, t->own, ref, file, id) < 0 ||
 	    gitrepo_commit(t->own, id, &t->commit) < 0)
 		goto out;
 	memcpy(t->tree, t->commit.tree, GITREPO_ID);
@@ -310,7 +310,7 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 out:
 	free(ref);
 	if (rc < 0)
-		failed(t);
+		keep_error(t);
 }
 
 void

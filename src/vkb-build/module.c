@@ -39,7 +39,7 @@ struct found {
 };
 
 static void
-look(struct found *f, const char *tree)
+find_modules(struct found *f, const char *tree)
 {
 	char *copy = mem_str(tree), *roots[] = {copy, NULL};
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -61,13 +61,13 @@ look(struct found *f, const char *tree)
 
 /* The only *.so there is, or the one that was named; NULL and said. */
 static char *
-made(const struct module *m, const char *tree)
+find_module_file(const struct module *m, const char *tree)
 {
 	struct found f = {0};
 
 	if (m->file)
 		return mem_printf("%s/%s", tree, m->file);
-	look(&f, tree);
+	find_modules(&f, tree);
 	if (f.n != 1) {
 		if (f.n)
 			err_fail("the command made several modules: %s: say "
@@ -83,10 +83,10 @@ made(const struct module *m, const char *tree)
 }
 
 static int
-collect(const struct recipe *r, const char *tree, const char *dir,
+collect_module(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
-	char *path = made(r->arg, tree), hex[HASH_HEX];
+	char *path = find_module_file(r->arg, tree), hex[HASH_HEX];
 	int rc;
 
 	if (!path)
@@ -106,7 +106,7 @@ collect(const struct recipe *r, const char *tree, const char *dir,
 
 /* "NAME=" and the folder of the server with 'rest' after it; caller frees. */
 static char *
-beside(const char *name, const char *server, const char *rest)
+format_server_path(const char *name, const char *server, const char *rest)
 {
 	const char *slash = strrchr(server, '/');
 
@@ -123,15 +123,18 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 	    m->goal.tree, m->command, m->file ? m->file : "", NULL};
 	const char *const alike[] = {"module", m->command, NULL};
 
-	*r = (struct recipe){
-	    .goal = &m->goal, .fresh = true, .collect = collect, .arg = m};
+	*r = (struct recipe){.goal = &m->goal,
+	    .fresh = true,
+	    .collect = collect_module,
+	    .arg = m};
 	r->argv = mem_array(4, sizeof *r->argv);
 	r->argv[0] = "/bin/sh";
 	r->argv[1] = "-c";
 	r->argv[2] = m->command;
 	r->env = mem_array(3, sizeof *r->env);
 	r->env[0] = mem_printf("VKB_SERVER=%s", server);
-	r->env[1] = beside("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
+	r->env[1] =
+	    format_server_path("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
 	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
 }
 

@@ -17,7 +17,7 @@
 
 /* 0 copied, 1 there is no such file, or -1 and said. */
 static int
-copy(const char *from, const char *to, off_t *bytes)
+copy_file(const char *from, const char *to, off_t *bytes)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = 0;
 	struct stat st = {0};
@@ -47,7 +47,7 @@ parts_put(const char *dir, const char *name, const char *from,
 	char *to = mem_printf("%s/%s", dir, name);
 	struct json *files = json_get(note, FILES), *file;
 	off_t bytes = 0;
-	int rc = copy(from, to, &bytes);
+	int rc = copy_file(from, to, &bytes);
 
 	free(to);
 	if (rc != 0 || !key)

@@ -48,7 +48,8 @@ verify_allocator(const char *wanted, const char *said)
  * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
  */
 static int
-verify(const struct recipe *r, const char *server, char **version, char **sha)
+verify_server(
+    const struct recipe *r, const char *server, char **version, char **sha)
 {
 	const char *id = r->goal->commit.id;
 	const struct flags *f = r->arg;
@@ -88,12 +89,12 @@ out:
 }
 
 static int
-describe(const struct recipe *r, const char *server, struct json *note)
+describe_server(const struct recipe *r, const char *server, struct json *note)
 {
 	char *version, *sha, hex[HASH_HEX];
 	int rc;
 
-	rc = verify(r, server, &version, &sha);
+	rc = verify_server(r, server, &version, &sha);
 	if (rc == 0 && hash_file(HASH_SHA256, server, hex) < 0)
 		rc = err_fail_sys("cannot read '%s'", server);
 	if (rc == 0) {
@@ -109,7 +110,7 @@ describe(const struct recipe *r, const char *server, struct json *note)
 }
 
 static int
-put_headers(const char *tree, const char *dir)
+copy_headers(const char *tree, const char *dir)
 {
 	char *include = mem_printf("%s/" SERVER_INCLUDE, dir), *from;
 	int rc = folder_make(include);
@@ -124,7 +125,7 @@ put_headers(const char *tree, const char *dir)
 }
 
 static int
-collect(const struct recipe *r, const char *tree, const char *dir,
+collect_programs(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
 	char *server = mem_printf("%s/%s", dir, programs[0]), *from;
@@ -137,8 +138,9 @@ collect(const struct recipe *r, const char *tree, const char *dir,
 			rc = err_fail("make ended well but made no '%s'", from);
 		free(from);
 	}
-	rc = rc < 0 || put_headers(tree, dir) < 0 ? -1
-						  : describe(r, server, note);
+	rc = rc < 0 || copy_headers(tree, dir) < 0
+	    ? -1
+	    : describe_server(r, server, note);
 	free(server);
 	return rc;
 }
@@ -150,7 +152,7 @@ server_recipe(struct recipe *r, const struct goal *g, const struct flags *f)
 	const char *const alike[] = {f->identity, NULL};
 	size_t n = 0;
 
-	*r = (struct recipe){.goal = g, .collect = collect};
+	*r = (struct recipe){.goal = g, .collect = collect_programs};
 	r->arg = f;
 	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
 	r->argv[n++] = "make";

@@ -15,7 +15,7 @@
 
 /* Under its name once it is whole. 0, or -1 and said. */
 static int
-make(const char *path)
+make_repository(const char *path)
 {
 	char *tmp = mem_printf("%s.new", path);
 	struct gitrepo *r = NULL;
@@ -35,7 +35,7 @@ make(const char *path)
 
 /* Half packs, as libgit2 calls them; no ref may be called x.lock. */
 static void
-sweep(const char *path)
+remove_leftovers(const char *path)
 {
 	char *copy = mem_str(path), *roots[] = {copy, NULL};
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -63,8 +63,9 @@ store_open(const struct cache *c, const char *name)
 	char *path = cache_path(c, "git", name);
 	struct gitrepo *r = NULL;
 
-	if (fd >= 0 && (access(path, F_OK) == 0 || make(path) == 0)) {
-		sweep(path);
+	if (fd >= 0 &&
+	    (access(path, F_OK) == 0 || make_repository(path) == 0)) {
+		remove_leftovers(path);
 		r = gitrepo_own(path);
 	}
 	free(path);

@@ -28,7 +28,7 @@ struct change {
  * what is new or gone are not.
  */
 static bool
-followed(char how, const char *path)
+is_followed_by_make(char how, const char *path)
 {
 	static const char *const kinds[] = {".c", ".h", ".def", ".json", NULL};
 	const char *base = strrchr(path, '/');
@@ -46,12 +46,12 @@ followed(char how, const char *path)
 }
 
 static void
-weigh(void *arg, char how, const char *path)
+count_change(void *arg, char how, const char *path)
 {
 	struct change *c = arg;
 
 	c->n++;
-	c->far |= !followed(how, path);
+	c->far |= !is_followed_by_make(how, path);
 }
 
 static void
@@ -68,7 +68,7 @@ read_note(struct tree *t)
 
 /* 1 it is ours now, CACHE_BUSY, or -1 and said. */
 static int
-try(struct tree *t, const struct cache *c, const char *flags, int i)
+try_tree(struct tree *t, const struct cache *c, const char *flags, int i)
 {
 	char *name = mem_printf("%.16s.%d", flags, i), *note, *tmp;
 
@@ -99,7 +99,7 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 	*best = (struct tree){.lock = -1};
 	for (int i = 0; i < TREES && (i < SPARE || !was); i++) {
 		change = (struct change){0};
-		k = try(&t, c, flags, i);
+		k = try_tree(&t, c, flags, i);
 		if (k == -1) {
 			tree_give(best);
 			return -1;
@@ -109,7 +109,8 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 		rank = 1;
 		if (!*t.was)
 			rank = access(t.dir, F_OK) < 0 ? 2 : 1;
-		else if (gitrepo_diff(r, t.was, id, weigh, &change) == 0 &&
+		else if (gitrepo_diff(r, t.was, id, count_change, &change) ==
+			0 &&
 		    !change.far)
 			rank = 3;
 		if (rank > was || (rank == 3 && change.n < least)) {

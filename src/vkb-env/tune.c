@@ -19,7 +19,7 @@
 #define BOOT "/proc/sys/kernel/random/boot_id"
 
 static int
-save(const struct tune *t, const struct edits *c, pid_t pid)
+save_state(const struct tune *t, const struct edits *c, pid_t pid)
 {
 	struct json *j = json_object(), *list = json_array(), *one;
 	char *boot = sysfile_line(t->root, BOOT), *text;
@@ -47,7 +47,7 @@ save(const struct tune *t, const struct edits *c, pid_t pid)
 
 /* Nothing but our own settings is ever written, whatever the file says. */
 static int
-parse(const struct tune *t, const struct json *j, struct edits *c)
+parse_state(const struct tune *t, const struct json *j, struct edits *c)
 {
 	const struct json *one = json_first(json_get(j, "changes"));
 	const char *path, *old, *new;
@@ -66,7 +66,7 @@ parse(const struct tune *t, const struct json *j, struct edits *c)
 
 /* Another boot has other settings: what the file says is gone. */
 static bool
-of_this_boot(const struct tune *t, const struct json *j)
+is_of_this_boot(const struct tune *t, const struct json *j)
 {
 	char *boot = sysfile_line(t->root, BOOT);
 	const char *then = json_get_str(j, "boot");
@@ -77,7 +77,7 @@ of_this_boot(const struct tune *t, const struct json *j)
 }
 
 static int
-drop(const struct tune *t)
+remove_state(const struct tune *t)
 {
 	if (unlink(t->state) == 0)
 		return 0;
@@ -86,7 +86,7 @@ drop(const struct tune *t)
 
 /* 1: it is as it was. 0: it is not, which was said. -1: it should be. */
 static int
-put_back(const struct tune *t, const struct change *c)
+restore_setting(const struct tune *t, const struct change *c)
 {
 	char *now = setting_read(t->root, c->path);
 	int rc = 1;
@@ -104,17 +104,17 @@ put_back(const struct tune *t, const struct change *c)
 }
 
 static int
-put_all_back(const struct tune *t, const struct edits *c)
+restore_settings(const struct tune *t, const struct edits *c)
 {
 	bool failed = false, left = false;
 	int k;
 
 	for (size_t i = c->n; i-- > 0;) {
-		k = put_back(t, &c->v[i]);
+		k = restore_setting(t, &c->v[i]);
 		failed |= k < 0;
 		left |= k == 0;
 	}
-	if (failed || drop(t) < 0)
+	if (failed || remove_state(t) < 0)
 		return -1;
 	return left ? -1 : 0;
 }
@@ -131,8 +131,9 @@ tune_restore(const struct tune *t)
 	j = jsonfile_read(t->state);
 	if (!j)
 		return -1;
-	if (parse(t, j, &c) == 0)
-		rc = of_this_boot(t, j) ? put_all_back(t, &c) : drop(t);
+	if (parse_state(t, j, &c) == 0)
+		rc = is_of_this_boot(t, j) ? restore_settings(t, &c)
+					   : remove_state(t);
 	edits_free(&c);
 	json_free(j);
 	return rc;
@@ -140,7 +141,7 @@ tune_restore(const struct tune *t)
 
 /* What an earlier one has left. 0: nothing is in the way any more. */
 static int
-clear(const struct tune *t)
+clear_earlier_state(const struct tune *t)
 {
 	struct json *j;
 	pid_t pid;
@@ -151,7 +152,7 @@ clear(const struct tune *t)
 	if (!j)
 		return -1;
 	pid = (pid_t)json_get_num(j, "pid", 0);
-	if (!of_this_boot(t, j))
+	if (!is_of_this_boot(t, j))
 		pid = -1;
 	json_free(j);
 	if (pid == 0)
@@ -178,7 +179,7 @@ is_setting(const char *name)
 }
 
 static int
-find(const struct tune *t, char *const *names, size_t n, struct edits *c)
+find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_setting(names[i]))
@@ -195,7 +196,7 @@ find(const struct tune *t, char *const *names, size_t n, struct edits *c)
 
 /* Says of each setting that cannot be written why; -1 where there is one. */
 static int
-check(const struct tune *t, const struct edits *c)
+check_writable(const struct tune *t, const struct edits *c)
 {
 	const char *said = "";
 	char *path;
@@ -218,7 +219,7 @@ check(const struct tune *t, const struct edits *c)
 
 /* Where its CPU went off with SMT there is nothing to set any more. */
 static bool
-went_off(const struct tune *t, const struct change *c)
+is_gone(const struct tune *t, const struct change *c)
 {
 	char *now = setting_read(t->root, c->path);
 	bool off = !now;
@@ -228,10 +229,10 @@ went_off(const struct tune *t, const struct change *c)
 }
 
 static int
-set_all(const struct tune *t, const struct edits *c)
+write_settings(const struct tune *t, const struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (!went_off(t, &c->v[i]) &&
+		if (!is_gone(t, &c->v[i]) &&
 		    setting_write(t->root, c->v[i].path, c->v[i].new) < 0)
 			return err_fail_sys("cannot set %s: '%s' to '%s'",
 			    c->v[i].name, c->v[i].path, c->v[i].new);
@@ -239,7 +240,7 @@ set_all(const struct tune *t, const struct edits *c)
 }
 
 static void
-tell(const struct edits *c)
+report_settings(const struct edits *c)
 {
 	struct str s = {0};
 
@@ -257,15 +258,16 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 	struct edits c = {0};
 	int rc = -1;
 
-	if (clear(t) == 0 && find(t, names, n, &c) == 0 && check(t, &c) == 0) {
-		rc = c.n ? save(t, &c, pid) : 0;
-		if (rc == 0 && set_all(t, &c) < 0) {
+	if (clear_earlier_state(t) == 0 && find_edits(t, names, n, &c) == 0 &&
+	    check_writable(t, &c) == 0) {
+		rc = c.n ? save_state(t, &c, pid) : 0;
+		if (rc == 0 && write_settings(t, &c) < 0) {
 			err_say("all is set back");
-			put_all_back(t, &c);
+			restore_settings(t, &c);
 			rc = -1;
 		}
 		if (rc == 0 && !t->quiet)
-			tell(&c);
+			report_settings(&c);
 	}
 	edits_free(&c);
 	return rc;

@@ -26,20 +26,20 @@ struct last {
 };
 
 static bool
-blank(char c)
+is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* Where the stack ends, and the count behind it; 0: it has none. */
 static size_t
-count(const char *s, size_t n, double *v)
+parse_count(const char *s, size_t n, double *v)
 {
 	size_t from, to = n, dot = 0, digits = 0;
 
-	while (to && blank(s[to - 1]))
+	while (to && is_blank(s[to - 1]))
 		to--;
-	for (from = to; from && !blank(s[from - 1]); from--)
+	for (from = to; from && !is_blank(s[from - 1]); from--)
 		if (s[from - 1] == '.')
 			dot++;
 		else if (s[from - 1] >= '0' && s[from - 1] <= '9')
@@ -57,7 +57,7 @@ count(const char *s, size_t n, double *v)
 		*v = strtod(copy, NULL);
 		free(copy);
 	}
-	while (from && blank(s[from - 1]))
+	while (from && is_blank(s[from - 1]))
 		from--;
 	return from;
 }
@@ -67,11 +67,11 @@ folded_looks(const char *line, size_t n)
 {
 	double v;
 
-	return n && !blank(*line) && count(line, n, &v) > 0;
+	return n && !is_blank(*line) && parse_count(line, n, &v) > 0;
 }
 
 static size_t
-common(const char *a, const char *b, size_t n)
+match_length(const char *a, const char *b, size_t n)
 {
 	size_t i = 0;
 	uint64_t x, y;
@@ -88,11 +88,11 @@ common(const char *a, const char *b, size_t n)
 }
 
 static void
-stack(struct calltree *t, struct last *last, const char *s, size_t n)
+parse_stack(struct calltree *t, struct last *last, const char *s, size_t n)
 {
 	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
 
-	same = same ? common(last->text.s, s, same) : 0;
+	same = same ? match_length(last->text.s, s, same) : 0;
 	while (depth < last->n && last->end[depth] < same)
 		depth++;
 	at = depth ? last->end[depth - 1] + 1 : 0;
@@ -117,7 +117,7 @@ stack(struct calltree *t, struct last *last, const char *s, size_t n)
 }
 
 static void
-samples(const struct calltree *t, const double *v, double *to)
+estimate_samples(const struct calltree *t, const double *v, double *to)
 {
 	double *seen = mem_array(t->n, sizeof *seen), unit;
 	size_t n = 0;
@@ -147,21 +147,21 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	while ((rc = lines_next(l, &s, &n)) > 0) {
 		size_t empty = 0;
 
-		while (empty < n && blank(s[empty]))
+		while (empty < n && is_blank(s[empty]))
 			empty++;
 		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
 			continue;
-		k = lines_torn(l) ? 0 : count(s, n, &v);
+		k = lines_torn(l) ? 0 : parse_count(s, n, &v);
 		if (!k && !bad++)
 			first = lines_number(l);
 		if (!k)
 			continue;
-		stack(t, &last, s, k);
+		parse_stack(t, &last, s, k);
 		stacks_add(stacks, last.frame, last.n, v);
 	}
 	stacks_end(stacks);
 	if (to >= 0)
-		samples(t, t->self[column], t->self[to]);
+		estimate_samples(t, t->self[column], t->self[to]);
 	str_free(&last.text);
 	free(last.end);
 	free(last.frame);
@@ -176,7 +176,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 }
 
 static void
-number(struct str *s, double v)
+append_number(struct str *s, double v)
 {
 	if (v == floor(v) && v < 0x1p53)
 		str_printf(s, " %.0f", v);
@@ -207,7 +207,7 @@ folded_write(
 			str_add(to, calltree_name(t, path[d]));
 		}
 		for (size_t k = 0; k < n; k++)
-			number(to, v[k][i]);
+			append_number(to, v[k][i]);
 		str_addc(to, '\n');
 	}
 	free(path);

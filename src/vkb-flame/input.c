@@ -29,7 +29,7 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 
 /* Blank, or a comment. */
 static bool
-ignored(const char *s, size_t n)
+is_ignored(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -48,7 +48,7 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 	int k;
 
 	while ((k = lines_next(l, &s, &n)) > 0)
-		if (!ignored(s, n))
+		if (!is_ignored(s, n))
 			break;
 	if (k <= 0)
 		return k;

@@ -56,7 +56,7 @@ lines_number(const struct lines *l)
 
 /* Reads on; 0 or -1. */
 static int
-more(struct lines *l)
+read_more(struct lines *l)
 {
 	ssize_t k;
 
@@ -83,7 +83,7 @@ long
 lines_peek(struct lines *l, const char **s, size_t n)
 {
 	while (!l->ended && l->end - l->at < n)
-		if (more(l) < 0)
+		if (read_more(l) < 0)
 			return -1;
 	*s = l->buf + l->at;
 	return (long)(l->end - l->at < n ? l->end - l->at : n);
@@ -101,7 +101,7 @@ lines_next(struct lines *l, const char **line, size_t *n)
 
 		if (!nl && !l->ended) {
 			seen = l->end - l->at;
-			if (more(l) < 0)
+			if (read_more(l) < 0)
 				return -1;
 			continue;
 		}

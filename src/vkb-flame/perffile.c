@@ -40,7 +40,7 @@ struct perffile {
 /* --- events */
 
 static const char *
-generic_name(const struct perf_event_attr *a)
+get_generic_name(const struct perf_event_attr *a)
 {
 	static const char *const hardware[] = {"cycles", "instructions",
 	    "cache-references", "cache-misses", "branches", "branch-misses",
@@ -79,7 +79,7 @@ read_events(struct perffile *f, const char *name)
 		memcpy(&e->a, p, n < sizeof e->a ? n : sizeof e->a);
 		e->ids =
 		    piece_part(f->all, piece_u64(p + n), piece_u64(p + n + 8));
-		e->name = mem_str(generic_name(&e->a));
+		e->name = mem_str(get_generic_name(&e->a));
 		if (e->a.sample_type & PERF_SAMPLE_STACK_USER)
 			return err_fail("%s: it has copies of user stacks "
 					"(--call-graph dwarf): pipe what 'perf "
@@ -147,7 +147,7 @@ read_features(struct perffile *f)
 /* --- records */
 
 static const struct event *
-event_of(const struct perffile *f, uint64_t id)
+find_event(const struct perffile *f, uint64_t id)
 {
 	for (size_t i = 0; i < f->nevents && f->nevents > 1; i++)
 		for (size_t k = 0; k + 8 <= f->events[i].ids.n; k += 8)
@@ -158,19 +158,19 @@ event_of(const struct perffile *f, uint64_t id)
 
 /* With ids at a fixed place events may have other things in their samples. */
 static const struct event *
-event_at(const struct perffile *f, struct piece r, size_t at)
+find_event_at(const struct perffile *f, struct piece r, size_t at)
 {
 	if (!(f->events[0].a.sample_type & PERF_SAMPLE_IDENTIFIER) ||
 	    at + 8 > r.n)
 		return &f->events[0];
-	return event_of(f, piece_u64(r.p + at));
+	return find_event(f, piece_u64(r.p + at));
 }
 
 /* What stands at the end of a record that is no sample; 0: no time does. */
 static uint64_t
-time_behind(const struct perffile *f, struct piece r)
+read_trailing_time(const struct perffile *f, struct piece r)
 {
-	const struct perf_event_attr *a = &event_at(f, r, r.n - 8)->a;
+	const struct perf_event_attr *a = &find_event_at(f, r, r.n - 8)->a;
 	uint64_t t = a->sample_type;
 	size_t behind = 8;
 
@@ -184,9 +184,9 @@ time_behind(const struct perffile *f, struct piece r)
 }
 
 static uint64_t
-time_of_sample(const struct perffile *f, struct piece r)
+read_sample_time(const struct perffile *f, struct piece r)
 {
-	uint64_t t = event_at(f, r, 8)->a.sample_type, v = 0;
+	uint64_t t = find_event_at(f, r, 8)->a.sample_type, v = 0;
 
 	if (!(t & PERF_SAMPLE_TIME))
 		return 0;
@@ -199,7 +199,7 @@ time_of_sample(const struct perffile *f, struct piece r)
 }
 
 static int
-by_time(const void *a, const void *b)
+compare_by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -236,15 +236,16 @@ read_index(struct perffile *f, const char *name)
 		if (kept) {
 			f->entries = mem_grow(
 			    f->entries, f->n, &f->cap, sizeof *f->entries);
-			f->entries[f->n++] = (struct entry){
-			    type == PERF_RECORD_SAMPLE ? time_of_sample(f, r)
-						       : time_behind(f, r),
-			    at};
+			f->entries[f->n++] =
+			    (struct entry){type == PERF_RECORD_SAMPLE
+				    ? read_sample_time(f, r)
+				    : read_trailing_time(f, r),
+				at};
 		}
 		at += size;
 	}
 	if (f->n)
-		qsort(f->entries, f->n, sizeof *f->entries, by_time);
+		qsort(f->entries, f->n, sizeof *f->entries, compare_by_time);
 	return 0;
 }
 
@@ -306,7 +307,7 @@ keep_text(struct perffile *f, struct piece p)
 }
 
 static enum perffile_mode
-mode_of(uint16_t misc)
+get_mode(uint16_t misc)
 {
 	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
 	case PERF_RECORD_MISC_USER:
@@ -342,7 +343,7 @@ read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
 
 /* What a counter reads: passed over. */
 static bool
-pass_read(struct piece *r, uint64_t format)
+skip_counters(struct piece *r, uint64_t format)
 {
 	unsigned each = 1, fixed = 0;
 	uint64_t n = 1;
@@ -360,7 +361,7 @@ static bool
 read_sample(
     const struct perffile *f, struct piece r, struct perffile_record *to)
 {
-	const struct event *e = event_at(f, r, 8);
+	const struct event *e = find_event_at(f, r, 8);
 	uint64_t t = e->a.sample_type, v = 0, id = 0, period = 1;
 
 	piece_pass(&r, 8);
@@ -383,11 +384,11 @@ read_sample(
 	    (t & PERF_SAMPLE_PERIOD && !piece_take(&r, &period)))
 		return false;
 	if (t & PERF_SAMPLE_ID)
-		e = event_of(f, id);
+		e = find_event(f, id);
 	to->event = e->name;
 	to->weight =
 	    e->a.type == PERF_TYPE_TRACEPOINT || !period ? 1 : (double)period;
-	if (t & PERF_SAMPLE_READ && !pass_read(&r, e->a.read_format))
+	if (t & PERF_SAMPLE_READ && !skip_counters(&r, e->a.read_format))
 		return false;
 	if (!(t & PERF_SAMPLE_CALLCHAIN))
 		return true;
@@ -404,7 +405,7 @@ read_record(struct perffile *f, struct piece r, struct perffile_record *to)
 	uint32_t type = piece_u32(r.p);
 	uint16_t misc = piece_u16(r.p + 4);
 
-	*to = (struct perffile_record){.mode = mode_of(misc)};
+	*to = (struct perffile_record){.mode = get_mode(misc)};
 	if (type == PERF_RECORD_SAMPLE) {
 		to->kind = PERFFILE_SAMPLE;
 		return read_sample(f, r, to);

@@ -38,7 +38,7 @@ stacks_new(struct calltree *t, size_t column)
 /* --- in order: of the frames' numbers, then as they came */
 
 static uint64_t
-key(const uint32_t *frames, const struct stack *s, size_t depth)
+make_key(const uint32_t *frames, const struct stack *s, size_t depth)
 {
 	uint64_t a = depth < s->n ? frames[s->from + depth] + 1 : 0;
 
@@ -47,7 +47,7 @@ key(const uint32_t *frames, const struct stack *s, size_t depth)
 }
 
 static int
-as_they_came(const void *a, const void *b)
+compare_by_arrival(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
@@ -55,7 +55,7 @@ as_they_came(const void *a, const void *b)
 }
 
 static void
-swap(struct stack *a, struct stack *b)
+swap_stacks(struct stack *a, struct stack *b)
 {
 	struct stack tmp = *a;
 
@@ -70,16 +70,16 @@ struct part {
 
 /* What is alike in both frames of the key is told apart by those behind. */
 static void
-next_frames(const uint32_t *frames, struct part *p)
+load_next_keys(const uint32_t *frames, struct part *p)
 {
 	if ((uint32_t)p->v->key == 0) { /* they are all alike */
-		qsort(p->v, p->n, sizeof *p->v, as_they_came);
+		qsort(p->v, p->n, sizeof *p->v, compare_by_arrival);
 		p->n = 0;
 		return;
 	}
 	p->depth += 2;
 	for (size_t i = 0; i < p->n; i++)
-		p->v[i].key = key(frames, &p->v[i], p->depth);
+		p->v[i].key = make_key(frames, &p->v[i], p->depth);
 }
 
 /*
@@ -88,7 +88,7 @@ next_frames(const uint32_t *frames, struct part *p)
  * three parts is gone on with, so that it nests no deeper than log2(n).
  */
 static void
-sort(const uint32_t *frames, struct part p)
+sort_part(const uint32_t *frames, struct part p)
 {
 	while (p.n > 1) {
 		uint64_t k = p.v[(p.n * 0x9e3779b9u >> 7) % p.n].key;
@@ -97,16 +97,16 @@ sort(const uint32_t *frames, struct part p)
 
 		while (i < hi)
 			if (p.v[i].key < k)
-				swap(&p.v[lo++], &p.v[i++]);
+				swap_stacks(&p.v[lo++], &p.v[i++]);
 			else if (p.v[i].key > k)
-				swap(&p.v[i], &p.v[--hi]);
+				swap_stacks(&p.v[i], &p.v[--hi]);
 			else
 				i++;
 		part[0] = (struct part){p.v, lo, p.depth};
 		part[1] = (struct part){p.v + lo, hi - lo, p.depth};
 		part[2] = (struct part){p.v + hi, p.n - hi, p.depth};
 		if (hi - lo > 1)
-			next_frames(frames, &part[1]);
+			load_next_keys(frames, &part[1]);
 		p = part[1];
 		for (int j = 0; j < 3; j += 2) {
 			struct part less = part[j];
@@ -115,7 +115,7 @@ sort(const uint32_t *frames, struct part p)
 				less = p;
 				p = part[j];
 			}
-			sort(frames, less);
+			sort_part(frames, less);
 		}
 	}
 }
@@ -123,7 +123,8 @@ sort(const uint32_t *frames, struct part p)
 /* --- into the tree */
 
 static size_t
-shared(const struct stacks *s, const struct stack *a, const struct stack *b)
+count_shared(
+    const struct stacks *s, const struct stack *a, const struct stack *b)
 {
 	size_t i = 0;
 
@@ -134,16 +135,16 @@ shared(const struct stacks *s, const struct stack *a, const struct stack *b)
 }
 
 static void
-plant(struct stacks *s)
+flush_stacks(struct stacks *s)
 {
 	uint32_t old = s->t->n;
 
 	for (size_t i = 0; i < s->n; i++)
-		s->v[i].key = key(s->frames, &s->v[i], 0);
-	sort(s->frames, (struct part){s->v, s->n, 0});
+		s->v[i].key = make_key(s->frames, &s->v[i], 0);
+	sort_part(s->frames, (struct part){s->v, s->n, 0});
 	for (size_t i = 0; i < s->n; i++) {
 		const struct stack *v = &s->v[i];
-		size_t k = i ? shared(s, v, v - 1) : 0;
+		size_t k = i ? count_shared(s, v, v - 1) : 0;
 		uint32_t node = k ? s->path[k - 1] : 0;
 
 		for (; k < v->n; k++) {
@@ -166,7 +167,7 @@ void
 stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
 {
 	if (s->nframes + n > MOST)
-		plant(s);
+		flush_stacks(s);
 	while (s->nframes + n > s->frames_cap)
 		s->frames = mem_grow(s->frames, s->frames_cap, &s->frames_cap,
 		    sizeof *s->frames);
@@ -179,7 +180,7 @@ stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
 void
 stacks_end(struct stacks *s)
 {
-	plant(s);
+	flush_stacks(s);
 	free(s->frames);
 	free(s->v);
 	free(s->path);

@@ -42,7 +42,7 @@ axis_ease(struct axis *a)
 }
 
 static double
-place(enum axis_scale scale, double v)
+scale_value(enum axis_scale scale, double v)
 {
 	switch (scale) {
 	case AXIS_LOG:
@@ -57,9 +57,10 @@ place(enum axis_scale scale, double v)
 double
 axis_at(const struct axis *a, double v)
 {
-	double lo = place(a->scale, a->lo), hi = place(a->scale, a->hi);
+	double lo = scale_value(a->scale, a->lo),
+	       hi = scale_value(a->scale, a->hi);
 
-	return hi > lo ? (place(a->scale, v) - lo) / (hi - lo) : .5;
+	return hi > lo ? (scale_value(a->scale, v) - lo) / (hi - lo) : .5;
 }
 
 /* 1, 2 or 5 times a power of ten. */
@@ -75,7 +76,7 @@ round_step(double least)
 }
 
 static size_t
-linear(const struct axis *a, size_t wanted, double *to)
+list_linear_ticks(const struct axis *a, size_t wanted, double *to)
 {
 	double least = (a->hi - a->lo) / (1.4 * (double)wanted);
 	double step = round_step(least), first;
@@ -94,7 +95,7 @@ linear(const struct axis *a, size_t wanted, double *to)
 
 /* Powers of ten, with 2 and 5 between where there are few. */
 static size_t
-logarithmic(const struct axis *a, size_t wanted, double *to)
+list_log_ticks(const struct axis *a, size_t wanted, double *to)
 {
 	static const double parts[] = {1, 2, 5};
 	int from = (int)floor(log10(a->lo)), end = (int)ceil(log10(a->hi));
@@ -103,7 +104,7 @@ logarithmic(const struct axis *a, size_t wanted, double *to)
 	size_t n = 0;
 
 	if (decades < .7)
-		return linear(a, wanted, to);
+		return list_linear_ticks(a, wanted, to);
 	for (int e = from; e <= end; e += by)
 		for (size_t i = 0; i < (decades > 2.5 ? 1 : 3); i++) {
 			double v = parts[i] * pow(10, e);
@@ -115,7 +116,7 @@ logarithmic(const struct axis *a, size_t wanted, double *to)
 }
 
 static size_t
-tail(const struct axis *a, double *to)
+list_tail_ticks(const struct axis *a, double *to)
 {
 	size_t n = 0;
 
@@ -135,11 +136,11 @@ axis_ticks(const struct axis *a, size_t wanted, double to[AXIS_TICKS])
 {
 	switch (a->scale) {
 	case AXIS_LOG:
-		return logarithmic(a, wanted, to);
+		return list_log_ticks(a, wanted, to);
 	case AXIS_TAIL:
-		return tail(a, to);
+		return list_tail_ticks(a, to);
 	default:
-		return linear(a, wanted, to);
+		return list_linear_ticks(a, wanted, to);
 	}
 }
 

@@ -7,7 +7,7 @@
 enum { OPEN = 4, SCALINGS = 40 };
 
 static void
-figure(struct str *s, const struct page *p, const struct figure *f)
+write_figure(struct str *s, const struct page *p, const struct figure *f)
 {
 	str_add(s, "<figure>\n<figcaption>");
 	html_text(s, f->brief ? f->brief : f->title);
@@ -49,7 +49,7 @@ page_cases(struct str *s, const struct page *p)
 		str_add(s, "</summary>\n<div class=\"figures\">\n");
 		for (size_t f = 0; f < p->figures->n; f++)
 			if (p->figures->v[f].kase == k)
-				figure(s, p, &p->figures->v[f]);
+				write_figure(s, p, &p->figures->v[f]);
 		str_add(s, "</div>\n");
 		page_numbers(s, p, k);
 		str_add(s, "</details>\n");
@@ -74,7 +74,7 @@ page_scaling(struct str *s, const struct page *p)
 	str_add(s, "</p>\n<div class=\"figures\">\n");
 	for (size_t i = 0; i < p->figures->n && shown < SCALINGS; i++)
 		if (p->figures->v[i].kind == FIGURE_SCALING) {
-			figure(s, p, &p->figures->v[i]);
+			write_figure(s, p, &p->figures->v[i]);
 			shown++;
 		}
 	str_add(s, "</div>\n");

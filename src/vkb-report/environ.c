@@ -19,7 +19,7 @@ struct said {
 };
 
 static void
-hear(struct said *v, const struct json *j)
+add_value(struct said *v, const struct json *j)
 {
 	if (!v->n++)
 		v->first = j;
@@ -28,7 +28,7 @@ hear(struct said *v, const struct json *j)
 }
 
 static void
-names_of(struct names *keys, const struct json *env)
+collect_keys(struct names *keys, const struct json *env)
 {
 	for (const struct json *j = json_first(env); j; j = json_next(j))
 		names_id(keys, json_key(j));
@@ -36,12 +36,12 @@ names_of(struct names *keys, const struct json *env)
 
 /* By key and place of the subject. */
 static struct said *
-gather(const struct model *m, struct names *keys, size_t width)
+collect_values(const struct model *m, struct names *keys, size_t width)
 {
 	struct said *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
-		names_of(keys, json_get(m->cells[i].rec, "env"));
+		collect_keys(keys, json_get(m->cells[i].rec, "env"));
 	all = mem_array(names_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
 		const struct json *j =
@@ -49,14 +49,15 @@ gather(const struct model *m, struct names *keys, size_t width)
 		size_t place = m->cells[i].place;
 
 		for (; j && place < width; j = json_next(j))
-			hear(&all[names_id(keys, json_key(j)) * width + place],
+			add_value(
+			    &all[names_id(keys, json_key(j)) * width + place],
 			    j);
 	}
 	return all;
 }
 
 static bool
-differs(const struct said *row, size_t n)
+row_differs(const struct said *row, size_t n)
 {
 	const struct json *first = NULL;
 
@@ -71,7 +72,7 @@ differs(const struct said *row, size_t n)
 }
 
 static void
-table(struct str *s, const struct page *p, const struct names *keys,
+write_properties(struct str *s, const struct page *p, const struct names *keys,
     const struct said *all, size_t width)
 {
 	const struct model *m = p->m;
@@ -85,7 +86,7 @@ table(struct str *s, const struct page *p, const struct names *keys,
 	str_add(s, "</tr></thead>\n<tbody>\n");
 	for (size_t k = 0; k < names_count(keys); k++) {
 		const struct said *row = &all[k * width];
-		bool other = differs(row, width);
+		bool other = row_differs(row, width);
 
 		str_printf(s, "<tr%s><th scope=\"row\">",
 		    other ? " class=\"differs\"" : "");
@@ -115,7 +116,7 @@ table(struct str *s, const struct page *p, const struct names *keys,
 }
 
 static void
-difference(struct str *s, const struct json *j)
+write_difference(struct str *s, const struct json *j)
 {
 	static const char *const keys[] = {"baseline", "contender", "cases"};
 
@@ -135,7 +136,7 @@ difference(struct str *s, const struct json *j)
 
 /* What a comparison found to differ between its sides. */
 static void
-differences(struct str *s, const struct page *p, const struct json *rec)
+write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "env"));
 	const struct model *m = p->m;
@@ -157,14 +158,14 @@ differences(struct str *s, const struct page *p, const struct json *rec)
 	    "<th scope=\"col\">baseline</th><th scope=\"col\">contender</th>"
 	    "<th scope=\"col\">cases</th></tr></thead>\n<tbody>\n");
 	for (; j; j = json_next(j))
-		difference(s, j);
+		write_difference(s, j);
 	str_add(s, "</tbody></table></div>\n");
 	str_free(&t);
 }
 
 /* What a machine said when it was looked at. */
 static void
-moment(struct str *s, const struct json *rec)
+write_machine_state(struct str *s, const struct json *rec)
 {
 	static const char *const rooms[] = {"env", "now"};
 
@@ -191,16 +192,16 @@ page_environment(struct str *s, const struct page *p)
 	const struct model *m = p->m;
 	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
 	struct names *keys = names_new();
-	struct said *all = gather(m, keys, width);
+	struct said *all = collect_values(m, keys, width);
 
 	if (names_count(keys) && width)
-		table(s, p, keys, all, width);
+		write_properties(s, p, keys, all, width);
 	for (size_t i = 0; i < m->comparisons.n; i++)
-		differences(s, p, m->comparisons.v[i]);
+		write_differences(s, p, m->comparisons.v[i]);
 	if (m->envs.n)
 		str_add(s, "<h3>When it was looked at</h3>\n");
 	for (size_t i = 0; i < m->envs.n && i < 100; i++)
-		moment(s, m->envs.v[i]);
+		write_machine_state(s, m->envs.v[i]);
 	if (m->envs.n > 100)
 		str_printf(s, "<p>and %zu more</p>\n", m->envs.n - 100);
 	free(all);

@@ -15,7 +15,7 @@
 enum { ROWS = 60 }; /* of a picture */
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
@@ -41,7 +41,7 @@ forest_new(const struct model *m)
 			v[n++] = hi;
 	}
 	if (n) {
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, compare_by_value);
 		f.span = fmax(f.span, 1.1 * v[(n - 1) * 97 / 100]);
 	}
 	free(v);
@@ -82,7 +82,7 @@ forest_change(struct str *s, const struct delta *d)
 }
 
 static double
-x_of(const struct forest *f, double left, double ratio)
+locate_ratio(const struct forest *f, double left, double ratio)
 {
 	double part = log(ratio) / f->span;
 
@@ -96,24 +96,26 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 	double margin = json_get_num(d->rec, "margin", NAN);
 	double lo = isnan(d->lo) ? d->ratio : d->lo;
 	double hi = isnan(d->hi) ? d->ratio : d->hi;
-	double x = x_of(f, left, d->ratio);
+	double x = locate_ratio(f, left, d->ratio);
 	const char *name = model_verdict_name(d->verdict);
 
 	if (margin > 0 && margin < 1) {
-		double from = x_of(f, left, 1 - margin);
+		double from = locate_ratio(f, left, 1 - margin);
 
 		str_printf(s,
 		    "<rect class=\"margin\" x=\"%.1f\" y=\"%.1f\" "
 		    "width=\"%.1f\" height=\"%d\"/>",
 		    from, y - FOREST_HEIGHT / 2.,
-		    x_of(f, left, 1 / (1 - margin)) - from, FOREST_HEIGHT);
+		    locate_ratio(f, left, 1 / (1 - margin)) - from,
+		    FOREST_HEIGHT);
 	}
 	str_printf(s, "<path class=\"zero\" d=\"M%.1f %.1fv%d\"/>",
 	    left + FOREST_WIDTH / 2., y - FOREST_HEIGHT / 2., FOREST_HEIGHT);
 	if (!(d->ratio > 0))
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
-	    x_of(f, left, fmax(lo, 1e-9)), y, x_of(f, left, fmax(hi, 1e-9)));
+	    locate_ratio(f, left, fmax(lo, 1e-9)), y,
+	    locate_ratio(f, left, fmax(hi, 1e-9)));
 	if (fabs(log(d->ratio)) <= f->span)
 		str_printf(s,
 		    "<path class=\"mark %s\" d=\"M%.1f %.1fl4.5 4.5l-4.5 "

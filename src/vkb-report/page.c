@@ -25,7 +25,7 @@ add_source_hash(struct str *s, const char *text)
 }
 
 static void
-title(struct str *s, const struct page *p)
+format_title(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 	const struct subject *a = NULL, *b = NULL;
@@ -49,12 +49,12 @@ title(struct str *s, const struct page *p)
 }
 
 static void
-head(struct str *s, const struct page *p)
+write_head(struct str *s, const struct page *p)
 {
 	struct str style = {0}, t = {0};
 
 	str_printf(&style, "%s%s", assets_plot_css, assets_page_css);
-	title(&t, p);
+	format_title(&t, p);
 	str_add(s,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 	    "<meta charset=\"utf-8\">\n"
@@ -86,7 +86,7 @@ head(struct str *s, const struct page *p)
 }
 
 static void
-known(struct str *s, const struct subject *who)
+write_legend_entry(struct str *s, const struct subject *who)
 {
 	str_printf(s,
 	    "<li><input type=\"checkbox\" checked hidden id=\"show%zu\" "
@@ -104,7 +104,7 @@ known(struct str *s, const struct subject *who)
 
 /* What each colour and shape is; a box that hides it. */
 static void
-legend(struct str *s, const struct page *p)
+write_legend(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 
@@ -113,7 +113,7 @@ legend(struct str *s, const struct page *p)
 	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->who[i]->look < MODEL_LOOKS)
-			known(s, m->who[i]);
+			write_legend_entry(s, m->who[i]);
 	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
 		    "<li class=\"quiet\">%zu more are in histories "
@@ -144,7 +144,7 @@ page_write(struct str *s, const struct page *p)
 {
 	struct str parts[SECTIONS] = {{0}};
 
-	head(s, p);
+	write_head(s, p);
 	str_add(s, "<nav aria-label=\"Sections\"><ul>\n");
 	for (size_t i = 0; i < SECTIONS; i++) {
 		sections[i].write(&parts[i], p);
@@ -154,7 +154,7 @@ page_write(struct str *s, const struct page *p)
 	}
 	str_add(s, "</ul></nav>\n</header>\n<main id=\"main\">\n");
 	page_verdict(s, p);
-	legend(s, p);
+	write_legend(s, p);
 	for (size_t i = 0; i < SECTIONS; i++) {
 		if (parts[i].len) {
 			str_printf(s,

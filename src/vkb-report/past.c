@@ -11,7 +11,7 @@
 #include <string.h>
 
 static void
-span(struct str *s, const struct json *rec)
+write_range(struct str *s, const struct json *rec)
 {
 	const struct json *range = json_get(rec, "range");
 	const char *from = json_str(json_at(range, 0));
@@ -31,7 +31,7 @@ span(struct str *s, const struct json *rec)
 }
 
 static void
-row(struct str *s, const struct page *p, const struct change *c)
+write_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = &p->m->cases[c->kase];
 	const struct json *rec = c->rec;
@@ -48,7 +48,7 @@ row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "<td>");
 	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
 	str_add(s, "</td>");
-	span(s, rec);
+	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
 	forest_interval(
@@ -84,6 +84,6 @@ page_history(struct str *s, const struct page *p)
 	    "<th scope=\"col\">change</th><th scope=\"col\">kind</th></tr>"
 	    "</thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->nchanges; i++)
-		row(s, p, &m->changes[i]);
+		write_row(s, p, &m->changes[i]);
 	str_add(s, "</tbody></table></div>\n");
 }

@@ -10,7 +10,7 @@
 enum { PATIENCE_MS = 120000 };
 
 static void
-take(struct str *to, int fd)
+read_all(struct str *to, int fd)
 {
 	char buf[65536];
 	ssize_t n;
@@ -21,7 +21,7 @@ take(struct str *to, int fd)
 }
 
 static int
-fill(int fd, const struct str *s)
+write_all(int fd, const struct str *s)
 {
 	size_t done = 0;
 
@@ -37,7 +37,7 @@ fill(int fd, const struct str *s)
 }
 
 static int
-convert(int in, int out, int err)
+run_rsvg_convert(int in, int out, int err)
 {
 	static const char *const argv[] = {
 	    "rsvg-convert", "--format=png", "--zoom=2", NULL};
@@ -57,7 +57,7 @@ convert(int in, int out, int err)
 	if (!proc_wait(p, PATIENCE_MS, &status))
 		err_say("'rsvg-convert' did not end in time");
 	else if (status) {
-		take(&said, err);
+		read_all(&said, err);
 		err_say("'rsvg-convert' cannot draw it: %s",
 		    said.len ? said.s : "it does not say why");
 	} else
@@ -78,11 +78,11 @@ raster_png(struct str *to, const struct str *svg)
 			rc = err_fail_sys("cannot keep a plot in memory");
 	}
 	if (rc == 0)
-		rc = fill(fd[0], svg);
+		rc = write_all(fd[0], svg);
 	if (rc == 0)
-		rc = convert(fd[0], fd[1], fd[2]);
+		rc = run_rsvg_convert(fd[0], fd[1], fd[2]);
 	if (rc == 0)
-		take(to, fd[1]);
+		read_all(to, fd[1]);
 	for (size_t i = 0; i < 3; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
