@@ -1,6 +1,6 @@
 /*
- * vkb-report: records of any kind in, one HTML page out; or one of its plots as
- * SVG or PNG, or a few lines for a terminal.
+ * vkb-report: turns records of any type into one HTML page; or writes one of
+ * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
 #include "jsonl.h"
@@ -52,7 +52,7 @@ list_figures(struct str *s, const struct figures *f)
 	}
 }
 
-/* Its SVG or PNG. */
+/* Draws one figure as SVG or PNG. */
 static int
 draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 {

@@ -42,7 +42,7 @@ axis_ease(struct axis *a)
 }
 
 static double
-scale_value(enum axis_scale scale, double v)
+map_value(enum axis_scale scale, double v)
 {
 	switch (scale) {
 	case AXIS_LOG:
@@ -57,13 +57,12 @@ scale_value(enum axis_scale scale, double v)
 double
 axis_at(const struct axis *a, double v)
 {
-	double lo = scale_value(a->scale, a->lo),
-	       hi = scale_value(a->scale, a->hi);
+	double lo = map_value(a->scale, a->lo), hi = map_value(a->scale, a->hi);
 
-	return hi > lo ? (scale_value(a->scale, v) - lo) / (hi - lo) : .5;
+	return hi > lo ? (map_value(a->scale, v) - lo) / (hi - lo) : .5;
 }
 
-/* 1, 2 or 5 times a power of ten. */
+/* Returns the next 1, 2 or 5 times a power of ten, not below 'least'. */
 static double
 round_step(double least)
 {
@@ -93,7 +92,7 @@ list_linear_ticks(const struct axis *a, size_t wanted, double *to)
 	return n;
 }
 
-/* Powers of ten, with 2 and 5 between where there are few. */
+/* Lists powers of ten, and 2 and 5 times these on a short axis. */
 static size_t
 list_log_ticks(const struct axis *a, size_t wanted, double *to)
 {

@@ -21,7 +21,7 @@ write_option(struct str *s, const char *value)
 	str_add(s, "</option>");
 }
 
-/* Of use with a script alone, which shows it. */
+/* Writes the filters. They are hidden until the script shows them. */
 static void
 write_controls(struct str *s, const struct model *m)
 {

@@ -12,10 +12,10 @@
 
 enum { SUBJECTS = 6 };
 
-/* What a subject's cases say of one property. */
+/* The values of one property over all cases of a subject. */
 struct said {
 	const struct json *first;
-	size_t n; /* above 1: not all of them say the first */
+	size_t n; /* above 1: the cases have different values */
 };
 
 static void
@@ -34,7 +34,7 @@ collect_keys(struct names *keys, const struct json *env)
 		names_id(keys, json_key(j));
 }
 
-/* By key and place of the subject. */
+/* Returns the values by key and place of the subject; the caller frees it. */
 static struct said *
 collect_values(const struct model *m, struct names *keys, size_t width)
 {
@@ -134,7 +134,7 @@ write_difference(struct str *s, const struct json *j)
 	str_add(s, "</tr>\n");
 }
 
-/* What a comparison found to differ between its sides. */
+/* Writes what a comparison found to differ between its sides. */
 static void
 write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
@@ -163,7 +163,7 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 	str_free(&t);
 }
 
-/* What a machine said when it was looked at. */
+/* Writes one env record: the state of a machine at one time. */
 static void
 write_machine_state(struct str *s, const struct json *rec)
 {

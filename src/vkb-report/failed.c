@@ -58,7 +58,7 @@ begin_table(
 	str_add(s, "</tr></thead>\n<tbody>\n");
 }
 
-/* Cases that a comparison found on one side alone. */
+/* Writes the cases that a comparison found on one side only. */
 static void
 write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 {
@@ -71,7 +71,7 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 		const char *said = json_get_str(j, "side");
 		const char *side = said && strcmp(said, "contender") == 0
 		    ? "contender"
-		    : "baseline"; /* it names a room of the record */
+		    : "baseline"; /* also the key in the record */
 		const struct subject *who =
 		    model_subject(p->m, json_get(rec, side));
 		char *text = json_print(json_get(j, "config"));

@@ -14,7 +14,7 @@
 
 _Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
 
-enum { HISTORY = 4 }; /* subjects that make one */
+enum { HISTORY = 4 }; /* a case with this many subjects gets a history plot */
 
 static const char *const kind_names[FIGURE_KINDS] = {
     "comparison", "runs", "latency", "shift", "series", "history", "scaling"};
@@ -43,7 +43,7 @@ format_label(char buf[FIGURE_LABEL], const char *metric)
 	return buf;
 }
 
-/* --- which there are */
+/* --- choice of figures */
 
 static void
 add_figure(struct figures *f, struct figure one)
@@ -63,7 +63,7 @@ add_figure(struct figures *f, struct figure one)
 	f->v[f->n++] = one;
 }
 
-/* Shown are the gates, and what a comparison found to differ. */
+/* Returns true for gates and for metrics that a comparison found changed. */
 static bool
 is_shown(const struct kase *k, const char *metric)
 {
@@ -92,7 +92,7 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 	add_figure(f, one);
 }
 
-/* The metrics that a case has, each once; caller frees. */
+/* Returns each metric of a case once; the caller frees the array. */
 static const char **
 list_metrics(const struct kase *k, size_t *n)
 {
@@ -116,7 +116,7 @@ list_metrics(const struct kase *k, size_t *n)
 	return v;
 }
 
-/* Those of the table first, in its order. */
+/* Adds the figures of all metrics; those of metric_table come first. */
 static void
 add_metrics(struct figures *f, const struct kase *k)
 {
@@ -140,7 +140,7 @@ cell_has_data(const struct cell *c, const char *name, enum figure_kind kind)
 				     : figure_has_hist(c, name);
 }
 
-/* Each name that a cell that is drawn has. */
+/* Adds a figure for each histogram or series that a drawn cell has. */
 static void
 add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 {
@@ -257,7 +257,7 @@ figures_find(const struct figures *f, const char *name)
 	return NULL;
 }
 
-/* --- how they are drawn */
+/* --- drawing */
 
 static size_t
 filter_cells(const struct figure *f, const struct cell **c, size_t n)

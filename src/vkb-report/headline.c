@@ -13,12 +13,12 @@
 
 struct tally {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
-	const struct delta *first[MODEL_VERDICTS]; /* it changed most */
+	const struct delta *first[MODEL_VERDICTS]; /* changed most */
 	size_t rows, waived, bound;
-	double runs;     /* that would settle a row, at most */
-	double minutes;  /* of all */
-	size_t open;     /* rows that so many would settle */
-	size_t hopeless; /* rows that would take too many */
+	double runs;     /* most that an unclear result needs */
+	double minutes;  /* the time these take */
+	size_t open;     /* results that more runs would settle */
+	size_t hopeless; /* results that would take too many runs */
 };
 
 static void
@@ -91,7 +91,7 @@ count_delta(struct tally *t, const struct delta *d)
 	}
 }
 
-/* "3 of 9 rows are worse; most: SET rps -2.1% [-2.5%, -1.8%]". */
+/* Adds "3 of 9 results are worse; largest change: SET rps: -2.1%". */
 static void
 describe_changes(struct headline *h, const struct model *m,
     const struct tally *t, enum model_verdict v, const char *word)
@@ -166,7 +166,7 @@ find_comparison(const struct model *m, const struct headline *h)
 }
 
 static void
-describe_comparison(struct headline *h, const struct json *rec)
+describe_context(struct headline *h, const struct json *rec)
 {
 	size_t env = json_len(json_get(rec, "env"));
 	size_t lonely = json_len(json_get(rec, "unmatched"));
@@ -201,7 +201,7 @@ describe_comparison(struct headline *h, const struct json *rec)
 	str_free(&s);
 }
 
-/* What the whole comparison stands on: as vkb-compare says it. */
+/* A changed canary invalidates the whole comparison, as in vkb-compare. */
 static void
 check_canaries(struct headline *h, const struct json *rec)
 {
@@ -230,7 +230,7 @@ check_canaries(struct headline *h, const struct json *rec)
 	str_free(&s);
 }
 
-/* Metrics of one side, and rules that did nothing. */
+/* Adds metrics that only one side has, and policy rules without effect. */
 static void
 describe_gaps(struct headline *h, const struct json *rec)
 {
@@ -334,12 +334,12 @@ describe_pair(struct headline *h, const struct model *m)
 	describe_changes(h, m, &t, MODEL_IMPROVEMENT, "better");
 	describe_changes(h, m, &t, MODEL_DIFFERENT, "different");
 	describe_rest(h, &t);
-	describe_comparison(h, all);
+	describe_context(h, all);
 	describe_gaps(h, all);
 	advise_next(h, &t);
 }
 
-/* A history's changes, where there are some. */
+/* Describes records without a comparison: runs, changes of a history. */
 static void
 describe_history(struct headline *h, const struct model *m)
 {
@@ -384,7 +384,7 @@ describe_history(struct headline *h, const struct model *m)
 	str_free(&s);
 }
 
-/* Of a pair that is not there yet. */
+/* Adds the headline of a pair unless it is there. */
 static struct headline *
 add_pair(struct headline *v, size_t *n, size_t *cap, const struct model *m,
     const struct subject *base, const struct subject *contender)

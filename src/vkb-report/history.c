@@ -14,7 +14,7 @@
 
 enum { STEPS = 400 };
 
-/* A history is in the order of time, whoever is the baseline. */
+/* Orders cells by time, also those of the baseline. */
 static int
 compare_by_time(const void *a, const void *b)
 {
@@ -111,7 +111,7 @@ compare_by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* More points than a picture can show are what they are in so many steps. */
+/* Reduces many points to STEPS medians and ranges. Returns their number. */
 static size_t
 thin_points(struct points *v)
 {

@@ -90,7 +90,7 @@ is_plain(const char *s, const char *more)
 	return n && !s[n];
 }
 
-/* "owner/name" is one of GitHub's, as everywhere. NULL: no page is known. */
+/* Returns the URL before a commit id (caller frees), or NULL if unknown. */
 static char *
 format_commit_url(const struct json *subject)
 {

@@ -20,7 +20,7 @@ figure_has_hist(const struct cell *c, const char *name)
 	return json_get_str(json_get(c->rec, "hist"), name) != NULL;
 }
 
-/* The unit of a histogram's values, in ms. */
+/* Returns the unit of a histogram in ms, from the suffix of its name. */
 static double
 unit_in_ms(const char *name)
 {
@@ -32,7 +32,7 @@ struct curve {
 	size_t n;
 };
 
-/* As far as ten requests lie beyond. */
+/* Samples the percentiles up to where fewer than ten requests lie beyond. */
 static void
 fill_curve(struct curve *c, const struct cell *cell, const char *name)
 {
@@ -56,7 +56,7 @@ fill_curve(struct curve *c, const struct cell *cell, const char *name)
 	hist_free(h);
 }
 
-/* What the runs have at some percentiles: the least and the most of them. */
+/* Fills the range of all runs at each percentile. Returns their number. */
 static size_t
 fill_band(const struct cell *c, const char *name, double *x, double *lo,
     double *hi, size_t most)
@@ -124,7 +124,7 @@ get_quantile(const struct json *q)
 	return json_get_num(q, "percentile", NAN) / 100;
 }
 
-/* The ratio at each percentile, with its interval. */
+/* Draws the ratio at each percentile, with its interval. */
 void
 figure_shift(struct plot *p, const struct json *shift)
 {

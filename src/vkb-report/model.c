@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL (64 * 1048576) /* bytes of values in memory */
+#define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
 static const char *const verdict_names[MODEL_VERDICTS] = {"regression",
     "improvement", "different", "inconclusive", "insufficient", "equivalent"};
@@ -35,10 +35,10 @@ parse_verdict(const char *s)
 	return MODEL_INCONCLUSIVE;
 }
 
-/* --- what there is, each once */
+/* --- interned subjects, cases and cells */
 
 static size_t
-intern_section(struct names *names, const struct json *room)
+intern_key(struct names *names, const struct json *room)
 {
 	struct str s = {0};
 	size_t id;
@@ -52,7 +52,7 @@ intern_section(struct names *names, const struct json *room)
 static size_t
 add_subject(struct model *m, const struct json *json)
 {
-	size_t id = intern_section(m->subject_keys, json);
+	size_t id = intern_key(m->subject_keys, json);
 
 	if (id < m->nsubjects)
 		return id;
@@ -65,7 +65,7 @@ add_subject(struct model *m, const struct json *json)
 static size_t
 add_case(struct model *m, const struct json *config)
 {
-	size_t id = intern_section(m->case_keys, config);
+	size_t id = intern_key(m->case_keys, config);
 
 	if (id < m->ncases)
 		return id;
@@ -98,9 +98,9 @@ append_record(struct list *l, struct json *rec)
 	l->v[l->n++] = rec;
 }
 
-/* --- records, which are taken */
+/* --- records: each function takes ownership of its record */
 
-/* Of two summaries of one cell the one of more runs. */
+/* Of two summaries of one cell, keeps the one with more runs. */
 static void
 take_summary(struct model *m, struct json *rec)
 {
@@ -119,7 +119,7 @@ take_summary(struct model *m, struct json *rec)
 }
 
 static double
-get_number_at(const struct json *pair, size_t i)
+get_at(const struct json *pair, size_t i)
 {
 	return json_num(json_at(pair, i), NAN);
 }
@@ -139,8 +139,8 @@ take_delta(struct model *m, struct json *rec)
 	    .gate = class && strcmp(class, "gate") == 0,
 	    .waived = json_get(rec, "waiver") != NULL,
 	    .ratio = json_get_num(rec, "ratio", NAN),
-	    .lo = get_number_at(ci, 0),
-	    .hi = get_number_at(ci, 1),
+	    .lo = get_at(ci, 0),
+	    .hi = get_at(ci, 1),
 	};
 
 	append_record(&m->others, rec);
@@ -255,19 +255,18 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
 		else {
-			m->records--; /* not for us */
+			m->records--; /* not a type that is shown */
 			json_free(rec);
 		}
 	}
 	return rc;
 }
 
-/* --- what follows from all of them */
+/* --- data derived from all records */
 
-/* The only other subject it can be of: it says the same, and more. */
+/* Returns the only known subject with these keys and more, else NULL. */
 static const struct json *
-find_fuller_subject(
-    const struct model *m, size_t known, const struct json *subject)
+find_fuller(const struct model *m, size_t known, const struct json *subject)
 {
 	const struct json *found = NULL;
 
@@ -300,7 +299,7 @@ add_failed(struct json *to, const struct json *rec)
 	    json_get_num(to, "failed", 0) + json_get_num(rec, "failed", 0));
 }
 
-/* A failed run may know less of its subject: absent is unknown. */
+/* Adds failures to the fuller subject: a failed run may lack keys of it. */
 static void
 take_failed_summaries(struct model *m)
 {
@@ -318,7 +317,7 @@ take_failed_summaries(struct model *m)
 		record_room(&key, json_get(rec, "config"));
 		again = names_id(seen, key.s) + 1 < names_count(seen);
 		str_free(&key);
-		whole = again ? NULL : find_fuller_subject(m, known, own);
+		whole = again ? NULL : find_fuller(m, known, own);
 		c = add_cell(m, add_case(m, json_get(rec, "config")),
 		    add_subject(m, whole ? whole : own));
 		append_record(&m->others, rec);
@@ -331,7 +330,7 @@ take_failed_summaries(struct model *m)
 	names_free(seen);
 }
 
-/* What a comparison says of cases that have no other voice here. */
+/* Takes failures from a comparison for cases that have no summary. */
 static void
 fill_failed(struct model *m, const struct json *comparison)
 {
@@ -372,7 +371,7 @@ count_runs(struct model *m)
 	}
 }
 
-/* What a delta says of a side that has no summary. */
+/* Takes values from a delta for a side that has no summary. */
 static void
 fill_cell(struct model *m, const struct delta *d, size_t side)
 {
@@ -391,9 +390,8 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 	if (!d->metric || json_get(metrics, d->metric))
 		return;
 	one = json_object();
-	json_set_num(one, "n", get_number_at(json_get(d->rec, "n"), side));
-	json_set_num(
-	    one, "median", get_number_at(json_get(d->rec, "median"), side));
+	json_set_num(one, "n", get_at(json_get(d->rec, "n"), side));
+	json_set_num(one, "median", get_at(json_get(d->rec, "median"), side));
 	json_set(one, "values", json_dup(json_at(values, side)));
 	json_set(metrics, d->metric, one);
 }
@@ -484,13 +482,13 @@ model_free(struct model *m)
 const struct kase *
 model_case(const struct model *m, const struct json *config)
 {
-	return &m->cases[intern_section(m->case_keys, config)];
+	return &m->cases[intern_key(m->case_keys, config)];
 }
 
 const struct subject *
 model_subject(const struct model *m, const struct json *subject)
 {
-	return &m->subjects[intern_section(m->subject_keys, subject)];
+	return &m->subjects[intern_key(m->subject_keys, subject)];
 }
 
 const struct json *

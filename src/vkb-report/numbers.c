@@ -95,7 +95,7 @@ write_row(struct str *s, const struct page *p, const struct cell *c,
 	str_add(s, "</td></tr>\n");
 }
 
-/* Metrics that some plot of the case shows, or all. */
+/* With many subjects, shows only the metrics that have a history plot. */
 static bool
 is_shown(const struct page *p, const struct kase *k, const char *metric)
 {
@@ -118,7 +118,7 @@ is_new_metric(const struct kase *k, size_t n, const char *metric)
 	return true;
 }
 
-/* Of many subjects the last ones. */
+/* With many subjects, writes the last CELLS. */
 static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
@@ -155,7 +155,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 		    k->ncells);
 }
 
-/* Of all requests of all runs. */
+/* Writes the metrics of all requests of all runs merged. */
 static void
 write_merged(struct str *s, const struct page *p, const struct kase *k)
 {

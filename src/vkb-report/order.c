@@ -18,7 +18,7 @@ change_size(const struct delta *d)
 	return isnan(size) ? 0 : size;
 }
 
-/* Judged ones first, by verdict, then by size. */
+/* Orders gates first, then by verdict, then by size of the change. */
 static int
 compare_by_weight(const struct delta *x, const struct delta *y)
 {
@@ -35,7 +35,7 @@ compare_by_weight(const struct delta *x, const struct delta *y)
 static int
 compare_texts(const char *s, const char *t)
 {
-	int c = strverscmp(s, t); /* 64 before 4096 */
+	int c = strverscmp(s, t); /* so that 64 precedes 4096 */
 
 	return c ? c : strcmp(s, t);
 }
@@ -95,7 +95,7 @@ compare_cells(const void *a, const void *b)
 	return 0;
 }
 
-/* Of many subjects the first one and the last ones have one. */
+/* With many subjects, only the first and the last ones get a look. */
 static size_t
 choose_look(size_t place, size_t n)
 {
@@ -104,7 +104,7 @@ choose_look(size_t place, size_t n)
 	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
 }
 
-/* Two of one name get more of what they are. */
+/* Makes names unique: adds the commit, then a number. */
 static void
 name_subjects(struct model *m)
 {

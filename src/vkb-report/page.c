@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The source that a style or script may have, all others are not run. */
+/* The content security policy allows the style and script with these hashes. */
 static void
 add_source_hash(struct str *s, const char *text)
 {
@@ -102,7 +102,7 @@ write_legend_entry(struct str *s, const struct subject *who)
 	str_add(s, "</li>\n");
 }
 
-/* What each colour and shape is; a box that hides it. */
+/* Writes colour and shape of each subject, with a checkbox that hides it. */
 static void
 write_legend(struct str *s, const struct page *p)
 {

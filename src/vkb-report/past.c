@@ -66,7 +66,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "</td></tr>\n");
 }
 
-/* The changes; their pictures are with their cases. */
+/* Writes a table of the changes; the plots are in the sections of the cases. */
 void
 page_history(struct str *s, const struct page *p)
 {

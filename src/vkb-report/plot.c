@@ -59,7 +59,7 @@ plot_head(
 	str_add(s, "</text>\n");
 }
 
-/* Names, as many lines of them as it takes; how many. */
+/* Draws the legend on as many lines as needed. Returns the number of lines. */
 static double
 draw_legend(struct plot *p, double y)
 {
@@ -116,7 +116,7 @@ draw_x_ticks(struct plot *p)
 	}
 }
 
-/* The first and the last name, and those between that have room. */
+/* Draws the first name, the last, and those between that fit. */
 static void
 draw_x_names(struct plot *p)
 {
@@ -207,7 +207,7 @@ plot_line(struct plot *p, const double *x, const double *y, size_t n,
 
 	str_printf(p->to, "<path class=\"%s s%zu\" d=\"", class, look);
 	for (size_t i = 0; i < n; i++) {
-		bool in = is_inside(p, x[i], y[i]); /* NAN is not */
+		bool in = is_inside(p, x[i], y[i]); /* false for NAN */
 
 		if (in)
 			str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M',
@@ -217,7 +217,7 @@ plot_line(struct plot *p, const double *x, const double *y, size_t n,
 	str_add(p->to, "\"/>");
 }
 
-/* NAN is not. */
+/* Returns false for NAN. */
 static bool
 overlaps_plot(const struct plot *p, double x, double lo, double hi)
 {

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of one graph, and of all: a page shall open. */
+/* Limits in bytes, of one graph and of all: browsers must open the page. */
 enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
 
-/* Only of a plain file: the path may be anybody's. */
+/* Opens regular files only: the path comes from a record and is not trusted. */
 static FILE *
 open_regular_file(const char *path)
 {
@@ -36,7 +36,7 @@ open_regular_file(const char *path)
 	return f;
 }
 
-/* 0; -1: it cannot be read, *why says so. */
+/* Returns 0, or -1 with the reason in *why. */
 static int
 read_graph(struct str *to, const char *path, const char **why)
 {
@@ -63,8 +63,8 @@ read_graph(struct str *to, const char *path, const char **why)
 }
 
 /*
- * A document of its own that may run nothing and reach nothing: tooltips work,
- * for search and zoom there is the file.
+ * Embeds the graph in a sandbox without scripts and network. Tooltips work;
+ * search and zoom need the file itself.
  */
 static void
 write_iframe(struct str *s, const struct str *graph, const char *title)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where a place of the sessions begins, but for the first. */
+/* Marks each run that begins another session. */
 static void
 draw_session_bounds(struct plot *p, const struct json *metric)
 {
@@ -33,7 +33,7 @@ compare_by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Of so many runs, what they are in a hundred steps. */
+/* Draws many runs as the median and range of each of STEPS steps. */
 static void
 draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
 {
@@ -92,7 +92,7 @@ fit_metric(struct plot *p, const struct json *m)
 	axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
 }
 
-/* The interval of the median, over all of the width. */
+/* Draws the interval of the median across the full width. */
 static void
 draw_interval(struct plot *p, const struct json *m, size_t place)
 {

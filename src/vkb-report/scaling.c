@@ -19,7 +19,7 @@ struct point {
 	const struct kase *k;
 };
 
-/* Numbers of configs that are not the same everywhere. */
+/* Returns the numeric keys that differ between configs; the caller frees it. */
 static struct names *
 find_varying_keys(const struct model *m)
 {
@@ -92,7 +92,7 @@ free_group(struct scaling_group *g)
 	free(g->x);
 }
 
-/* All groups of one key; those of one case are none. */
+/* Adds all groups of two or more cases that differ in 'key' only. */
 static void
 add_groups(struct scaling *s, const struct model *m, const char *key)
 {

@@ -20,7 +20,7 @@ figure_has_series(const struct cell *c, const char *name)
 	return c->nseries && json_len(json_get(c->series[0], name)) > 1;
 }
 
-/* Many intervals are the mean of those that fall together. */
+/* Averages adjacent intervals when there are more than STEPS. */
 static void
 fill_course(struct course *c, const struct json *series, const char *name)
 {
@@ -50,7 +50,7 @@ compare_by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median of the runs that have so many points. */
+/* Takes the median of n runs at each point that all of them have. */
 static void
 median_course(struct course *to, const struct course *v, size_t n)
 {

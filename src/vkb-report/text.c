@@ -15,7 +15,7 @@
 
 enum { BARS = 40, CASES = 100, HISTORY = 4 };
 
-struct line { /* what the lowest and the highest bar stand for */
+struct line { /* values of the lowest and the highest bar */
 	double lo, hi;
 };
 
@@ -27,9 +27,9 @@ compare_by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Many values are the medians of those that fall together. */
+/* Draws a bar for each value; reduces more than BARS values to medians. */
 static void
-draw_sparkline(struct str *s, double *v, size_t n, const struct line *l)
+draw_bars(struct str *s, double *v, size_t n, const struct line *l)
 {
 	size_t bars = n < BARS ? n : BARS;
 
@@ -42,7 +42,7 @@ draw_sparkline(struct str *s, double *v, size_t n, const struct line *l)
 		part = l->hi > l->lo ? (mid - l->lo) / (l->hi - l->lo) : .5;
 		if (isnan(part))
 			str_addc(s, ' ');
-		else /* eight blocks, from the lowest */
+		else /* eight block characters, lowest first */
 			str_addu(s, 0x2581 + (unsigned)lround(7 * part));
 	}
 }
@@ -58,7 +58,7 @@ fit_values(struct line *l, const struct json *metric)
 	}
 }
 
-/* The first metric that is judged, and that it has. */
+/* Returns the first gate metric of the case, else its first; NULL: none. */
 static const char *
 choose_metric(const struct kase *k)
 {
@@ -105,9 +105,9 @@ add_row(struct table *t, const char *name, const char *who, const char *metric,
 	table_cell(t, change);
 }
 
-/* A line for each subject: its runs. */
+/* Adds a row for each subject: its runs. */
 static void
-add_subject_rows(struct table *t, const struct model *m, const struct kase *k,
+add_subjects(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	struct line l = {INFINITY, -INFINITY};
@@ -124,7 +124,7 @@ add_subject_rows(struct table *t, const struct model *m, const struct kase *k,
 		str_clear(&change);
 		str_add(&bars, "");
 		str_add(&change, "");
-		draw_sparkline(&bars, v, n, &l);
+		draw_bars(&bars, v, n, &l);
 		format_verdict(&change, k, k->cells[i], metric);
 		add_row(t, i ? "" : k->name,
 		    m->subjects[k->cells[i]->subject].name, metric,
@@ -151,9 +151,9 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 	}
 }
 
-/* One line for all subjects: their medians. */
+/* Adds one row for all subjects: their medians. */
 static void
-add_history_row(struct table *t, const struct model *m, const struct kase *k,
+add_history(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	double *v = mem_array(k->ncells, sizeof *v), last = NAN;
@@ -173,7 +173,7 @@ add_history_row(struct table *t, const struct model *m, const struct kase *k,
 	str_printf(&who, "%zu subjects", n);
 	str_add(&bars, "");
 	str_add(&change, "");
-	draw_sparkline(&bars, v, n, &l);
+	draw_bars(&bars, v, n, &l);
 	format_last_change(&change, m, k, metric);
 	add_row(t, k->name, who.s, metric, last, bars.s, change.s);
 	str_free(&bars);
@@ -232,9 +232,8 @@ text_write(struct str *s, const struct model *m)
 		const char *metric = choose_metric(k);
 
 		if (metric)
-			(k->ncells >= HISTORY
-				? add_history_row
-				: add_subject_rows)(t, m, k, metric);
+			(k->ncells >= HISTORY ? add_history : add_subjects)(
+			    t, m, k, metric);
 	}
 	table_print(t, s, false);
 	if (n < m->ncases)

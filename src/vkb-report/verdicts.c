@@ -67,7 +67,7 @@ write_card(struct str *s, const char *class, const char *what,
 }
 
 static void
-write_number_card(
+write_count(
     struct str *s, const char *class, const char *what, double n, char *more)
 {
 	struct str t = {0};
@@ -77,7 +77,7 @@ write_number_card(
 	str_free(&t);
 }
 
-/* Over all cases: the geometric mean of the ratios, of the gates. */
+/* Writes the geometric mean over all cases, for each gate metric. */
 static void
 write_overall(struct str *s, const struct json *rec)
 {
@@ -117,23 +117,21 @@ write_cards(struct str *s, const struct model *m)
 			count[m->deltas[i].verdict]++;
 	for (size_t v = 0; v < MODEL_VERDICTS; v++)
 		if (count[v])
-			write_number_card(s,
+			write_count(s,
 			    model_verdict_name((enum model_verdict)v), words[v],
 			    (double)count[v], NULL);
 	if (m->comparisons.n == 1)
 		write_overall(s, m->comparisons.v[0]);
 	if (m->ncases)
-		write_number_card(s, "count", "cases", (double)m->ncases, NULL);
+		write_count(s, "count", "cases", (double)m->ncases, NULL);
 	if (m->runs > 0)
-		write_number_card(s, "count", "runs", m->runs, NULL);
+		write_count(s, "count", "runs", m->runs, NULL);
 	if (m->failed > 0)
-		write_number_card(
-		    s, "regression", "runs failed", m->failed, NULL);
+		write_count(s, "regression", "runs failed", m->failed, NULL);
 	if (m->nchanges)
-		write_number_card(
-		    s, "count", "changes", (double)m->nchanges, NULL);
+		write_count(s, "count", "changes", (double)m->nchanges, NULL);
 	if (m->profiles.n)
-		write_number_card(
+		write_count(
 		    s, "count", "profiles", (double)m->profiles.n, NULL);
 	str_add(s, "</dl>\n");
 }
