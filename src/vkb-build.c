@@ -1,6 +1,6 @@
 /*
- * vkb-build: commits in, build records out: each is built once, in a tree of a
- * cache, and kept. Exit 2: one of them could not be built.
+ * vkb-build: builds commits and writes build records. Each commit is built
+ * once, in a tree of the cache, and kept. Exit status 2: a build failed.
  */
 #include "err.h"
 #include "guard.h"
@@ -27,7 +27,7 @@
 
 #define REPO "https://github.com/valkey-io/valkey.git"
 #define JOBS_MAX 1024
-#define BUSY_MS 50 /* how often others that build the same are looked at */
+#define BUSY_MS 50 /* interval of checks on other builds */
 
 struct opts {
 	const char *repo, *dir, *cache, *cflags, *allocator, *prune;
@@ -80,10 +80,10 @@ enum state { WAITING, RUNNING, OK, FAILED };
 struct job {
 	struct goal goal;
 	struct recipe server, module;
-	const struct recipe *now; /* one of them */
+	const struct recipe *now; /* 'server' or 'module' */
 	struct build *build;
 	struct json *rec;
-	bool made; /* something was not there before */
+	bool made; /* something was not in the cache */
 	enum state state;
 };
 
@@ -93,8 +93,8 @@ struct queue {
 	bool trouble;
 	struct workshop shop;
 	const struct flags *flags;
-	struct module *module; /* or NULL */
-	int free_jobs;         /* the pipe, without waiting */
+	struct module *module; /* NULL: none */
+	int free_jobs;         /* the job pipe, non-blocking */
 	struct halt *halt;
 };
 
@@ -104,7 +104,7 @@ is_stopped(void *arg)
 	return halt_reason(arg, NULL) != 0;
 }
 
-/* --- the jobs */
+/* --- jobs */
 
 static void
 fail_job(struct job *j, const char *error, const char *log)
@@ -115,7 +115,7 @@ fail_job(struct job *j, const char *error, const char *log)
 	j->state = FAILED;
 }
 
-/* The job that a make has by itself is taken from the pipe, and put back. */
+/* Returns a job token to the pipe: make holds one token without reading it. */
 static int
 release_token(struct queue *q)
 {
@@ -124,7 +124,7 @@ release_token(struct queue *q)
 	    : err_fail_sys("cannot write to a pipe");
 }
 
-/* 1: it has one; 0: none is free. */
+/* Returns 1 if a token was free, else 0. */
 static int
 acquire_token(struct queue *q)
 {
@@ -152,7 +152,7 @@ ensure_reaper(struct queue *q)
 	return q->shop.guard ? 0 : -1;
 }
 
-/* What is to be made now is there, in the record. */
+/* Continues with the module, or ends the job: its output is in the record. */
 static void
 finish_stage(struct queue *q, struct job *j)
 {
@@ -168,7 +168,7 @@ finish_stage(struct queue *q, struct job *j)
 	j->now = &j->module;
 }
 
-/* Finds or starts it; *busy where another program is at it. */
+/* Starts a build unless it is cached; *busy: another program builds it. */
 static int
 start_job(struct queue *q, struct job *j, bool *busy)
 {
@@ -218,7 +218,7 @@ step_job(struct queue *q, struct job *j)
 	return release_token(q);
 }
 
-/* In the order they were asked for, each as soon as it can be. */
+/* Writes records in the order of the command line, each as soon as possible. */
 static int
 write_finished(struct queue *q)
 {
@@ -247,7 +247,7 @@ wait_for_builds(struct queue *q, bool busy)
 			? build_fd(q->v[i].build)
 			: -1,
 		    .events = POLLIN};
-	/* A free job may come back from a make that runs. */
+	/* A running make may also have returned a token. */
 	poll(
 	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
 	if (is_stopped(q->halt))
@@ -259,7 +259,7 @@ wait_for_builds(struct queue *q, bool busy)
 	return rc;
 }
 
-/* 0 all were tried, -1 stopped or said. */
+/* Returns 0 after trying all, or -1 if stopped or after reporting an error. */
 static int
 run_queue(struct queue *q)
 {
@@ -278,7 +278,7 @@ run_queue(struct queue *q)
 	}
 }
 
-/* --- what is asked for */
+/* --- what to build */
 
 static void
 add_job(struct queue *q)
@@ -310,7 +310,7 @@ resolve_targets(struct queue *q, const struct opts *o,
 	    !(*origin = origin_open(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
 		return -1;
-	if (o->repo) /* our argument, which 'ps' shows as long as we build */
+	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
 		if (goal_is_archive(args->v[i]))

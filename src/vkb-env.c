@@ -1,7 +1,7 @@
 /*
- * vkb-env: the state of this machine as an env record; or what of it makes
- * results noisy, settings for the time of a measurement, and whether two
- * sessions can be compared.
+ * vkb-env: writes the state of this machine as an env record; or reports what
+ * makes results noisy, changes settings for measuring, or tells whether two
+ * sessions are comparable.
  */
 #include "cpustat.h"
 #include "err.h"
@@ -29,8 +29,8 @@
 #include <unistd.h>
 
 #define STATE "/run/vkb-env.json"
-#define GRACE_MS 10000 /* for the command to end after a signal */
-#define WINDOW_MS 250  /* how long it looks at the load */
+#define GRACE_MS 10000 /* time for the command to end after a signal */
+#define WINDOW_MS 250  /* time over which the load is measured */
 
 struct opts {
 	bool apply, check, compare, restore, quiet;
@@ -57,7 +57,7 @@ static const struct opt_prog prog = {"vkb-env",
     "The state of this machine: say it, judge it, set it, compare it.",
     option_table};
 
-/* What ran meanwhile, into the room now. */
+/* Measures the load of other programs and adds it to the section "now". */
 static void
 measure_load(struct json *rec, const char *root)
 {
@@ -130,7 +130,7 @@ write_or_check_state(const struct opts *o, const char *root)
 	return rc;
 }
 
-/* Its status as a shell has it; *reason: the signal that ended us, or 0. */
+/* Returns the exit status as a shell does; *reason: the signal we got, or 0. */
 static int
 wait_command(struct proc *p, struct halt *h, int *reason)
 {
@@ -170,7 +170,7 @@ run_command(char **argv, struct halt *h, int *reason)
 	return status;
 }
 
-/* The settings stand while the command runs. */
+/* Applies the settings while the command runs. */
 static int
 apply_during(const struct tune *t, const struct opt_args *args)
 {
@@ -190,7 +190,7 @@ apply_during(const struct tune *t, const struct opt_args *args)
 	return rc;
 }
 
-/* What excludes each other; NULL: nothing. */
+/* Returns what is wrong with the command line, or NULL. */
 static const char *
 check_usage(const struct opts *o, const struct opt_args *args)
 {

@@ -1,7 +1,7 @@
 /*
- * vkb-flame: profiles (perf.data, what `perf script` prints, folded stacks) in;
- * flame graphs, folded stacks, tables of functions and speedscope's JSON out;
- * two sides of profiles also as their difference.
+ * vkb-flame: reads profiles (perf.data, the output of `perf script`, folded
+ * stacks); writes flame graphs, folded stacks, tables of functions and
+ * speedscope's JSON, also of the difference between two sets of profiles.
  */
 #include "err.h"
 #include "opt.h"
@@ -66,13 +66,13 @@ static const char *const format_names[] = {
     "svg", "folded", "table", "speedscope", NULL};
 
 /*
- * What was read: into one column, all files added up; or, where there is a
- * baseline, each file into two (see diff.h), the 'na' of the baseline first.
+ * The profiles. Without a baseline, all files are added up in one column. Else
+ * each file has two columns (see diff.h), the 'na' of the baseline first.
  */
 struct profiles {
 	struct calltree *t;
 	size_t na, n;
-	struct diff *d; /* NULL: one side */
+	struct diff *d; /* NULL: no baseline */
 };
 
 static void

@@ -29,7 +29,7 @@ struct build {
 	const struct recipe *recipe;
 	struct tree tree;
 	int lock;
-	bool again; /* goes on from objects of another commit */
+	bool again; /* continues with the objects of another commit */
 	struct proc *make;
 	char *log, *error;
 	int64_t began;
@@ -54,7 +54,7 @@ pass_variable(struct str *env, const char *name)
 		str_printf(env, "%s=%s%c", name, v, '\0');
 }
 
-/* rustup keeps its compilers in the user's folder, and no secrets. */
+/* rustup keeps its compilers in the user's home; they hold no secrets. */
 static void
 pass_rustup(struct str *env)
 {
@@ -69,9 +69,9 @@ pass_rustup(struct str *env)
 }
 
 /*
- * The whole environment of make: what a build needs and nothing private. HOME
- * is an empty folder that goes with the build: settings and credentials of the
- * user are not seen, and no build sees what another one left.
+ * The whole environment of make: what a build needs, nothing private. HOME is
+ * an empty folder that is removed with the build, so that builds see neither
+ * the user's settings and credentials nor files of other builds.
  */
 static void
 append_environment(const struct build *b, struct str *env)
@@ -97,7 +97,7 @@ append_environment(const struct build *b, struct str *env)
 		str_printf(env, "%s%c", b->recipe->env[i], '\0');
 }
 
-/* Leads a session of its own: no terminal, and one group to end it by. */
+/* Starts make in a session of its own: no terminal, and one group to signal. */
 static int
 start_make(struct build *b)
 {
@@ -134,7 +134,7 @@ start_make(struct build *b)
 	return b->make ? 0 : -1;
 }
 
-/* The sources, then make. */
+/* Checks out the sources and starts make. */
 static int
 begin_build(struct build *b, bool empty)
 {
@@ -216,9 +216,9 @@ build_log(const struct build *b)
 	return b->log;
 }
 
-/* --- the end of it */
+/* --- the end of a build */
 
-/* The end of the log, fit for people. */
+/* Appends the end of the log, with control characters escaped. */
 static void
 append_log_tail(struct str *out, const char *log)
 {
@@ -284,7 +284,7 @@ out:
 	return rc;
 }
 
-/* Beside its place first; there it counts at once and as a whole. */
+/* Renames the finished folder into place: others never see a part of it. */
 static int
 publish_build(struct build *b)
 {
@@ -320,7 +320,7 @@ stop_make(struct build *b)
 	b->make = NULL;
 }
 
-/* Objects of another commit may be at fault: then once more without them. */
+/* Stale objects may be the cause: builds again from an empty tree. */
 static int
 retry_from_empty(struct build *b)
 {
@@ -333,7 +333,7 @@ build_step(struct build *b)
 {
 	int status, rc;
 
-	proc_signal(b->make, SIGKILL); /* it has ended: what it left behind */
+	proc_signal(b->make, SIGKILL); /* children that make left */
 	if (!proc_wait(b->make, -1, &status))
 		return 0;
 	stop_make(b);

@@ -22,7 +22,7 @@
 static const char *const folder_names[] = {
     "builds", "trees", "git", "logs", "locks", NULL};
 
-/* The user's folder of caches; caller frees. NULL: not known. */
+/* Returns the default folder (caller frees), or NULL if unknown. */
 static char *
 find_default_dir(void)
 {
@@ -93,7 +93,7 @@ cache_unlock(int fd)
 {
 	if (fd < 0)
 		return;
-	flock(fd, LOCK_UN); /* of those who inherited it, too */
+	flock(fd, LOCK_UN); /* also for children that inherited it */
 	close(fd);
 }
 
@@ -123,7 +123,7 @@ struct things {
 	size_t n, cap;
 };
 
-/* A log and what stands beside a tree are held by the lock of that. */
+/* Logs, tree files and tmp folders share the lock of their build or tree. */
 static char *
 format_lock_name(const char *name)
 {
@@ -176,7 +176,7 @@ compare_by_use(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* 1 gone; 0: somebody works on it; -1 and said. */
+/* Returns 1 if removed, 0 if in use, -1 after reporting an error. */
 static int
 remove_thing(const struct cache *c, const struct thing *t)
 {
@@ -228,7 +228,7 @@ cache_prune(const struct cache *c, const char *limit)
 				"30d or 12h nor a size like 500m or 20g",
 		    limit);
 	clock_gettime(CLOCK_REALTIME, &now);
-	for (size_t i = 0; i < 4; i++) /* not the locks */
+	for (size_t i = 0; i < 4; i++) /* all but the locks */
 		list_things(&t, c, folder_names[i]);
 	qsort(t.v, t.n, sizeof *t.v, compare_by_use);
 	for (size_t i = 0; i < t.n; i++)

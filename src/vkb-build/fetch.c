@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STOP_MS 50 /* how often stop() is asked */
+#define STOP_MS 50 /* interval at which stop() is polled */
 
-/* The child: what it has to say goes to the parent, which says it. */
+/* The child: writes its error message to the parent. */
 _Noreturn static void
 run_child(struct gitrepo *r, const char *url, const char *const *specs,
     bool all, int out)
@@ -34,7 +34,7 @@ run_child(struct gitrepo *r, const char *url, const char *const *specs,
 	_exit(rc < 0 ? 1 : 0);
 }
 
-/* What it says until it ends. 0, or -1: it is to stop. */
+/* Reads until the child ends. Returns 0, or -1 if stop() returns true. */
 static int
 read_from_child(int fd, struct str *said, bool (*stop)(void *), void *arg)
 {

@@ -19,11 +19,11 @@
 
 #define ANSWER_MS 20000
 
-/* The compiler's version, and where it looks for libraries. */
+/* Prints the compiler's version and its library search path. */
 static const char compiler_query[] =
     "$0 --version </dev/null || exit; echo --; $0 -print-search-dirs";
 
-/* Those that may be linked. */
+/* Libraries that a server may link with. */
 static const char *const library_names[] = {"libc.so.6", "libm.so.6",
     "libssl.so", "libcrypto.so", "libsystemd.so", "libtcmalloc.so",
     "libtcmalloc_minimal.so", "libjemalloc.so", "libgcc.a"};
@@ -63,7 +63,7 @@ is_installed(const char *program)
 	return yes;
 }
 
-/* Returns the compiler, borrowed; NULL: said. */
+/* Returns the compiler (borrowed), or NULL after reporting an error. */
 static const char *
 add_variables(struct flags *f, const struct flags_wanted *w)
 {
@@ -80,7 +80,7 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 		add_variable(f, mem_str("BUILD_TLS=yes"));
 	if (w->allocator)
 		add_variable(f, mem_printf("MALLOC=%s", w->allocator));
-	if (c.len) { /* before 8.0 it has the second name alone */
+	if (c.len) { /* before 8.0 only the second name exists */
 		add_variable(f, mem_printf("SERVER_CFLAGS=%s", c.s));
 		add_variable(f, mem_printf("REDIS_CFLAGS=%s", c.s));
 	}
@@ -104,7 +104,7 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 	return "cc";
 }
 
-/* The first file of that name in the folders; caller frees. NULL: none. */
+/* Returns the first such file in the folders (caller frees), or NULL. */
 static char *
 find_library(const char *dirs, const char *name)
 {
@@ -120,7 +120,7 @@ find_library(const char *dirs, const char *name)
 	return real;
 }
 
-/* "PATH SIZE MTIME" of each library there is. */
+/* Appends "PATH SIZE MTIME" of each library that exists. */
 static void
 append_libraries(struct str *out, const char *answer)
 {

@@ -19,14 +19,14 @@
 
 struct origin {
 	struct gitrepo *repo;
-	char *url;  /* of a mirror, or NULL */
-	char *lock; /* its name */
+	char *url;  /* of the mirror's remote; NULL: local repository */
+	char *lock; /* name of its lock */
 	char *repository;
 	const struct cache *cache;
-	bool fresh; /* it was fetched */
+	bool fresh; /* already fetched by this process */
 };
 
-/* github.com is left out, and so is who logs in. */
+/* Returns the URL without scheme, credentials, github.com and .git. */
 static char *
 shorten_url(const char *url)
 {
@@ -75,7 +75,7 @@ struct origin *
 origin_open(const struct cache *c, const char *url, const char *dir)
 {
 	struct origin *s = mem_new(sizeof *s);
-	/* Whoever logs in: a token of CI is another one each time. */
+	/* Credentials are not part of the key: CI tokens change. */
 	char *clean = redact_copy(url), key[FLAGS_KEY];
 	const char *const texts[] = {clean, NULL};
 
@@ -120,8 +120,8 @@ is_commit_id(const char *ref, size_t least)
 }
 
 /*
- * In a mirror: an id that is there needs no fetch, all else is what it is now.
- * As gitrepo_find.
+ * Looks up a revision as gitrepo_find. In a mirror, known commit ids need no
+ * fetch; other names are fetched first.
  */
 static int
 find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
@@ -149,7 +149,7 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 	return rc < 0 ? -1 : gitrepo_find(s->repo, ref, id);
 }
 
-/* What stands before the first '=' is a label. */
+/* Splits "LABEL=REST" at the first '='. Returns the rest. */
 static const char *
 split_label(struct goal *t, const char *text)
 {
@@ -257,7 +257,7 @@ commit_archive(struct gitrepo *store, const char *ref, const char *file)
 	return rc;
 }
 
-/* Of one that was read before, or now. 0, or -1 and said. */
+/* Finds or imports an archive. Returns 0, or -1 after reporting the error. */
 static int
 ensure_archive(const struct cache *c, struct gitrepo *store, const char *ref,
     const char *file, char id[GITREPO_ID])

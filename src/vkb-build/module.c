@@ -30,7 +30,7 @@ module_free(struct module *m)
 	goal_free(&m->goal);
 }
 
-/* --- which file it is */
+/* --- the file of the module */
 
 struct found {
 	struct str names; /* relative to the tree */
@@ -59,7 +59,8 @@ find_modules(struct found *f, const char *tree)
 	free(copy);
 }
 
-/* The only *.so there is, or the one that was named; NULL and said. */
+/* Returns the module's file (caller frees), or NULL after reporting an
+ * error. */
 static char *
 find_module_file(const struct module *m, const char *tree)
 {
@@ -102,9 +103,9 @@ collect_module(const struct recipe *r, const char *tree, const char *dir,
 	return rc == 0 ? 0 : -1;
 }
 
-/* --- how it is made */
+/* --- the recipe */
 
-/* "NAME=" and the folder of the server with 'rest' after it; caller frees. */
+/* Returns NAME=, the folder of the server and 'rest'; the caller frees it. */
 static char *
 format_server_path(const char *name, const char *server, const char *rest)
 {

@@ -22,13 +22,13 @@ static const char *const programs[] = {
 static const char *const keys[] = {"server", "cli", "benchmark"};
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
-/* What modules are compiled with; before 8.0 it had the second name alone. */
+/* Headers to compile modules with; before 8.0 only the second exists. */
 static const char *const headers[] = {"valkeymodule.h", "redismodule.h"};
 #define HEADERS (sizeof headers / sizeof *headers)
 
 /*
- * make takes an allocator that it does not know, or that is not installed, for
- * another: "malloc=jemalloc-5.3.0". tcmalloc_minimal says "tcmalloc-2.10".
+ * make may use another allocator than an unknown or missing one. The server
+ * reports "malloc=jemalloc-5.3.0"; for tcmalloc_minimal "tcmalloc-2.10".
  */
 static int
 verify_allocator(const char *wanted, const char *said)
@@ -44,8 +44,9 @@ verify_allocator(const char *wanted, const char *said)
 }
 
 /*
- * What the server says of its commit: "sha=1f9c0ab2:0", all zeros where it
- * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
+ * Checks that the server's "sha=1f9c0ab2:0" (zeros: unknown) is the commit.
+ * Returns 0 with *sha (caller frees; may be NULL), or -1 after reporting an
+ * error.
  */
 static int
 verify_server(

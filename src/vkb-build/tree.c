@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #define TREES 64
-#define SPARE                                                           \
-	4 /* trees of one kind before those that do not fit are emptied \
-	   */
+#define SPARE 4 /* trees of a kind to try before others are emptied */
 
 struct change {
 	size_t n;
@@ -23,9 +21,9 @@ struct change {
 };
 
 /*
- * Can make see this difference by the times of files? Sources in src are
- * followed by their dependencies; the libraries in deps, rules, scripts and
- * what is new or gone are not.
+ * Returns true if make sees the difference by file times. It follows
+ * dependencies of changed sources in src, but not the libraries in deps,
+ * makefiles, scripts, and new or removed files.
  */
 static bool
 is_followed_by_make(char how, const char *path)
@@ -66,7 +64,7 @@ read_note(struct tree *t)
 		fclose(f);
 }
 
-/* 1 it is ours now, CACHE_BUSY, or -1 and said. */
+/* Returns 1 with the lock held, CACHE_BUSY, or -1 after reporting an error. */
 static int
 try_tree(struct tree *t, const struct cache *c, const char *flags, int i)
 {
@@ -94,7 +92,7 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 	size_t least = (size_t)-1;
 	struct change change;
 	struct tree t;
-	int k, rank = 0, was = 0; /* 1 any, 2 empty, 3 to go on from */
+	int k, rank = 0, was = 0; /* 1 any, 2 empty, 3 reusable */
 
 	*best = (struct tree){.lock = -1};
 	for (int i = 0; i < TREES && (i < SPARE || !was); i++) {
@@ -160,7 +158,7 @@ void
 tree_give(struct tree *t)
 {
 	if (t->dir) {
-		folder_remove(t->tmp); /* or the next that takes it */
+		folder_remove(t->tmp); /* else the next user does */
 		cache_unlock(t->lock);
 	}
 	free(t->tmp);

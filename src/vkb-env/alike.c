@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 60 /* bytes of a value */
+#define SHOWN 60 /* bytes shown of a value */
 
-/* What runs were under that is no property of the machine. */
+/* Properties of runs, not of the machine. */
 static const char *const run_properties[] = {"benchmark_tool_version",
     "benchmark_tool_sha256", "client_cpus", "server_cpus", "remote", "emulated",
     "module_sha256", NULL};
 
-/* Measured ones: how far apart they may be, as such or relative. */
+/* Measured values, and how far apart they may be, absolute or relative. */
 static const struct measure {
 	const char *name;
 	double apart, relative;
@@ -37,7 +37,7 @@ struct values {
 
 struct sky {
 	const char *file;
-	struct json *settings; /* name: array of the different values */
+	struct json *settings; /* name: array of its different values */
 	struct values measured[MEASURES];
 	size_t envs, runs;
 };
@@ -142,7 +142,7 @@ sky_free(struct sky *s)
 }
 
 static bool
-contains_value(const struct json *value, const struct json *list)
+has_value(const struct json *value, const struct json *list)
 {
 	for (const struct json *j = json_first(list); j; j = json_next(j))
 		if (json_equal(j, value))
@@ -150,12 +150,12 @@ contains_value(const struct json *value, const struct json *list)
 	return false;
 }
 
-/* One value, the same on both sides. */
+/* Returns true if both sides have one value, the same. */
 static bool
 is_same_value(const struct json *a, const struct json *b)
 {
 	return json_len(a) == 1 && json_len(b) == 1 &&
-	    contains_value(json_first(a), b);
+	    has_value(json_first(a), b);
 }
 
 static void
@@ -212,8 +212,8 @@ is_run_property(const char *name)
 }
 
 /*
- * What is known of one side alone: a difference where both were asked for it;
- * else it cannot be compared.
+ * Returns true if a value on one side only is a difference: both sides have
+ * records of the kind that states it.
  */
 static bool
 absence_differs(const struct sky *a, const struct sky *b, const char *name)

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 struct keeper {
-	int fd; /* a byte dismisses it; the end makes it act */
+	int fd; /* a byte dismisses the keeper, end of file makes it restore */
 	pid_t pid;
 };
 
-/* Neither the terminal nor a pipe behind stdout is to wait for it. */
+/* Detaches the keeper: no terminal and no pipe must wait for it. */
 static void
 detach_process(void)
 {

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BUSY 10     /* percent of all CPUs, by others */
+#define BUSY 10     /* percent of all CPUs, used by others */
 #define STOLEN 1    /* percent */
-#define HOT 85      /* degrees */
-#define SCARCE .1   /* of the memory is left */
-#define PRESSURE 10 /* percent of the time somebody waits */
-#define FEW_CPUS 4  /* with fewer none can be kept free */
+#define HOT 85      /* degrees Celsius */
+#define SCARCE .1   /* share of the memory that is available */
+#define PRESSURE 10 /* percent of the time that a program waits */
+#define FEW_CPUS 4  /* with fewer CPUs, none can be isolated */
 
 enum answer { UNKNOWN, FINE, NOISY };
 
-/* A source looks at the record, and says into 'why' what is wrong. */
+/* look() checks a record, and writes to 'why' even if the answer is FINE. */
 struct source {
 	const char *name;
 	enum answer (*look)(
@@ -35,7 +35,7 @@ check_governor(const struct json *env, const struct json *now, struct str *why)
 	return !s ? UNKNOWN : strcmp(s, "performance") == 0 ? FINE : NOISY;
 }
 
-/* A switch of the room that had better be off. */
+/* Checks a boolean of the section that should be off. */
 static enum answer
 check_off(
     const struct json *env, const char *key, const char *text, struct str *why)
@@ -90,8 +90,7 @@ check_ksm(const struct json *env, const struct json *now, struct str *why)
 }
 
 static enum answer
-check_numa_balancing(
-    const struct json *env, const struct json *now, struct str *why)
+check_numa(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)now;
 	return check_off(env, "numa_balancing",
@@ -99,8 +98,7 @@ check_numa_balancing(
 }
 
 static enum answer
-check_nmi_watchdog(
-    const struct json *env, const struct json *now, struct str *why)
+check_nmi(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)now;
 	return check_off(env, "nmi_watchdog",
@@ -118,8 +116,7 @@ check_swap(const struct json *env, const struct json *now, struct str *why)
 }
 
 static enum answer
-check_clocksource(
-    const struct json *env, const struct json *now, struct str *why)
+check_clock(const struct json *env, const struct json *now, struct str *why)
 {
 	static const char *const slow[] = {
 	    "hpet", "acpi_pm", "jiffies", "refined-jiffies", "xen", "pit"};
@@ -147,8 +144,7 @@ check_isolation(const struct json *env, const struct json *now, struct str *why)
 }
 
 static enum answer
-check_interrupts(
-    const struct json *env, const struct json *now, struct str *why)
+check_irqs(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)now;
 	return check_off(env, "irqbalance",
@@ -212,8 +208,7 @@ check_cpu_limit(const struct json *env, const struct json *now, struct str *why)
 }
 
 static enum answer
-check_temperature(
-    const struct json *env, const struct json *now, struct str *why)
+check_heat(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)env;
 	return check_above(
@@ -271,18 +266,17 @@ static const struct source sources[] = {
 	"echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
     {"ksm", check_ksm, "up to 5 % while it scans",
 	"echo 0 >/sys/kernel/mm/ksm/run"},
-    {"numa_balancing", check_numa_balancing, "1 to 5 %, in steps of seconds",
+    {"numa_balancing", check_numa, "1 to 5 %, in steps of seconds",
 	"sysctl kernel.numa_balancing=0, or bind server and client to a node"},
-    {"nmi_watchdog", check_nmi_watchdog, "below 0.5 %",
-	"sysctl kernel.nmi_watchdog=0"},
+    {"nmi_watchdog", check_nmi, "below 0.5 %", "sysctl kernel.nmi_watchdog=0"},
     {"swap", check_swap, "stalls of milliseconds to seconds once it is used",
 	"swapoff -a"},
-    {"clocksource", check_clocksource, "10 to 30 % of throughput",
+    {"clocksource", check_clock, "10 to 30 % of throughput",
 	"echo tsc >/sys/devices/system/clocksource/clocksource0/"
 	"current_clocksource"},
     {"isolation", check_isolation, "1 to 3 %, and the percentiles above 99.9",
 	"boot with isolcpus=, nohz_full= and rcu_nocbs=, and pin to those"},
-    {"interrupts", check_interrupts, "1 to 5 %, in steps of some 10 s",
+    {"interrupts", check_irqs, "1 to 5 %, in steps of some 10 s",
 	"systemctl stop irqbalance, and set /proc/irq/*/smp_affinity_list"},
     {"virtual", check_virtual, "1 to 10 %, changing with the hour",
 	"a machine of its own, or an instance with dedicated CPUs"},
@@ -296,7 +290,7 @@ static const struct source sources[] = {
 	"stop other programs, or use less data"},
     {"limit", check_cpu_limit, "p99 of tens of milliseconds once it is reached",
 	"raise cpu.max (v2) or cpu.cfs_quota_us (v1) of the group"},
-    {"heat", check_temperature, "5 to 30 % when the CPU slows down",
+    {"heat", check_heat, "5 to 30 % when the CPU slows down",
 	"let it cool, clean the fans, turn turbo off"},
     {"throttles", check_throttles, "5 to 30 % while it lasts",
 	"let it cool, clean the fans, turn turbo off"},

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define CPU "/sys/devices/system/cpu/"
-#define AWAKE_US 2 /* a state that is left so fast costs nothing: C1 */
+#define AWAKE_US 2 /* exit latency up to which an idle state may stay: C1 */
 
-/* notsupported, forceoff and notimplemented cannot be switched on either. */
+/* notsupported, forceoff and notimplemented are off, too. */
 static bool
 is_smt_fine(const char *root, const char *path, const char *now)
 {
@@ -22,7 +22,7 @@ is_smt_fine(const char *root, const char *path, const char *now)
 	return strcmp(now, "on") != 0;
 }
 
-/* Shallow states may stay: without any the CPU spins and heats up. */
+/* Shallow states may stay: with none, the CPU spins and heats up. */
 static bool
 is_idle_fine(const char *root, const char *path, const char *now)
 {
@@ -46,7 +46,7 @@ is_thp_fine(const char *root, const char *path, const char *now)
 	return strcmp(now, "always") != 0;
 }
 
-/* SMT goes first: half of the CPUs may be gone after it. */
+/* SMT is first: turning it off takes half of the CPUs away. */
 const struct setting setting_table[] = {
     {"smt", CPU "smt/control", "off", is_smt_fine},
     {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
@@ -60,7 +60,7 @@ const struct setting setting_table[] = {
     {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
     {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
 
-/* "always [madvise] never" says madvise. */
+/* Of "always [madvise] never", returns madvise. */
 char *
 setting_read(const char *root, const char *path)
 {

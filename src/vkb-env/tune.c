@@ -45,7 +45,7 @@ save_state(const struct tune *t, const struct edits *c, pid_t pid)
 	return f ? tempfile_commit(f) : -1;
 }
 
-/* Nothing but our own settings is ever written, whatever the file says. */
+/* Accepts only files of known settings: others may have edited the state. */
 static int
 parse_state(const struct tune *t, const struct json *j, struct edits *c)
 {
@@ -64,7 +64,7 @@ parse_state(const struct tune *t, const struct json *j, struct edits *c)
 	return 0;
 }
 
-/* Another boot has other settings: what the file says is gone. */
+/* After a reboot, the old values are lost and there is nothing to restore. */
 static bool
 is_of_this_boot(const struct tune *t, const struct json *j)
 {
@@ -84,7 +84,7 @@ remove_state(const struct tune *t)
 	return err_fail_sys("cannot remove '%s'", t->state);
 }
 
-/* 1: it is as it was. 0: it is not, which was said. -1: it should be. */
+/* Returns 1 if restored, 0 if somebody changed it since, -1 on error. */
 static int
 restore_setting(const struct tune *t, const struct change *c)
 {
@@ -92,7 +92,7 @@ restore_setting(const struct tune *t, const struct change *c)
 	int rc = 1;
 
 	if (!now || strcmp(now, c->old) == 0) {
-		/* A CPU that is off, or one that was not changed yet. */
+		/* The CPU is offline, or the setting was not changed yet. */
 	} else if (strcmp(now, c->new) != 0) {
 		err_say("'%s' was set to '%s' since, and stays: it was '%s'",
 		    c->path, now, c->old);
@@ -139,9 +139,9 @@ tune_restore(const struct tune *t)
 	return rc;
 }
 
-/* What an earlier one has left. 0: nothing is in the way any more. */
+/* Restores what an earlier process left. Returns 0 if nothing is in the way. */
 static int
-clear_earlier_state(const struct tune *t)
+clear_earlier(const struct tune *t)
 {
 	struct json *j;
 	pid_t pid;
@@ -194,7 +194,7 @@ find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 	return 0;
 }
 
-/* Says of each setting that cannot be written why; -1 where there is one. */
+/* Reports each setting that cannot be written. Returns -1 if there is one. */
 static int
 check_writable(const struct tune *t, const struct edits *c)
 {
@@ -217,7 +217,7 @@ check_writable(const struct tune *t, const struct edits *c)
 	return rc;
 }
 
-/* Where its CPU went off with SMT there is nothing to set any more. */
+/* Turning SMT off removes files of the CPUs that go offline. */
 static bool
 is_gone(const struct tune *t, const struct change *c)
 {
@@ -258,7 +258,7 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 	struct edits c = {0};
 	int rc = -1;
 
-	if (clear_earlier_state(t) == 0 && find_edits(t, names, n, &c) == 0 &&
+	if (clear_earlier(t) == 0 && find_edits(t, names, n, &c) == 0 &&
 	    check_writable(t, &c) == 0) {
 		rc = c.n ? save_state(t, &c, pid) : 0;
 		if (rc == 0 && write_settings(t, &c) < 0) {

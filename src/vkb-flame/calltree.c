@@ -8,9 +8,9 @@
 #include <string.h>
 
 struct calltree_index {
-	uint64_t *slots; /* a node, and half of its hash; 0: empty */
+	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
 	size_t size;
-	uint32_t n; /* nodes before this one are in it */
+	uint32_t n; /* nodes below this number are indexed */
 	size_t cap; /* of the arrays by node */
 };
 
@@ -24,7 +24,7 @@ calltree_new(size_t columns)
 	t->total = mem_array(columns, sizeof *t->total);
 	t->names = names_new();
 	t->index = mem_new(sizeof *t->index);
-	t->index->n = 1; /* all but the root */
+	t->index->n = 1; /* the root is not indexed */
 	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
 	return t;
 }
@@ -63,7 +63,7 @@ is_plain(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((signed char)s[i] < ' ' || s[i] == 0x7f)
-			return false; /* other than ASCII is below 0 */
+			return false; /* bytes above 0x7f are negative */
 	return true;
 }
 
@@ -106,7 +106,7 @@ pack_slot(uint32_t node, size_t h)
 	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
 }
 
-/* Room for one node more. */
+/* Enlarges the table for all nodes and empties it. */
 static void
 grow_slots(struct calltree *t)
 {
@@ -119,7 +119,7 @@ grow_slots(struct calltree *t)
 	x->n = 1;
 }
 
-/* What was appended. */
+/* Indexes the nodes that were appended since. */
 static void
 index_new_nodes(struct calltree *t)
 {
@@ -193,7 +193,7 @@ compare_by_rank(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* By name: few have more than one below them. */
+/* Links the children of each node in order of name. */
 static void
 link_siblings(struct calltree *t, const uint32_t *rank)
 {

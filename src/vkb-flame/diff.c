@@ -73,15 +73,15 @@ diff_adjust(double *p, size_t n)
 	free(adjusted);
 }
 
-/* --- the frames of a tree */
+/* --- frames of a tree */
 
 struct sides {
 	const struct calltree *t;
 	size_t na, n;
-	double *part, *whole; /* room for n each */
+	double *part, *whole; /* scratch space for n each */
 };
 
-/* Samples of each profile in a node, those in another left out. */
+/* Writes the samples of each profile in 'node', except those in 'without'. */
 static void
 collect_samples(
     const struct sides *s, double *to, uint32_t node, uint32_t without)
@@ -107,7 +107,7 @@ is_different(const struct diff_frame *f)
 	return !isnan(f->p) && f->p < DIFF_ALPHA;
 }
 
-/* The sibling that offsets it; 0: none does. */
+/* Returns the sibling that offsets the change of 'node', or 0. */
 static uint32_t
 find_offset(const struct sides *s, const struct diff *d, uint32_t node)
 {

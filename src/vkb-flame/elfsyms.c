@@ -16,7 +16,7 @@
 struct elfsyms {
 	const unsigned char *p;
 	size_t n;
-	bool mapped; /* is ours to unmap */
+	bool mapped; /* p is unmapped on close */
 	struct elfsyms *debug;
 	struct symtab *symbols; /* NULL: not yet read */
 };
@@ -33,7 +33,7 @@ get_header(const struct elfsyms *e)
 	return (const void *)e->p;
 }
 
-/* NULL: it is outside of the file, or not aligned. */
+/* Returns n entries at a file offset; NULL if outside or not aligned. */
 static const void *
 get_table(const struct elfsyms *e, uint64_t at, uint64_t n, size_t size)
 {
@@ -184,7 +184,7 @@ get_string(const struct elfsyms *e, const Elf64_Shdr *s, uint64_t at, size_t *n)
 	return *n && *n < s->sh_size - at ? p : NULL;
 }
 
-/* A label counts where code or data is. */
+/* Returns true for functions and data, and labels in their sections. */
 static bool
 is_usable_symbol(
     const struct elfsyms *e, const Elf64_Sym *s, const Elf64_Shdr *sh, size_t n)
@@ -221,7 +221,7 @@ add_symbol(struct symtab *t, uint64_t at, uint64_t size, unsigned info,
 	str_free(&s);
 }
 
-/* false: it has no such table. */
+/* Returns false if the file has no such table. */
 static bool
 read_symbols(const struct elfsyms *e, uint32_t type, struct symtab *t)
 {
@@ -264,7 +264,7 @@ find_section(const struct elfsyms *e, const char *want)
 	return NULL;
 }
 
-/* Jumps into other libraries: "malloc@plt". */
+/* Adds the stubs of calls into other libraries: "malloc@plt". */
 static void
 read_plt(const struct elfsyms *e, struct symtab *t)
 {

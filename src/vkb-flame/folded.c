@@ -13,14 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The middle stack of a profile never has so many samples: these are periods.
- */
+/* A median count this large is a period in events, not a number of samples. */
 #define PERIOD 10000
 
-/* The line before, which mostly begins as the next one. */
+/* The line before, which usually shares its first frames with the next. */
 struct last {
 	struct str text;
-	size_t *end; /* of each frame in 'text' */
+	size_t *end; /* offset of the end of each frame in 'text' */
 	uint32_t *frame;
 	size_t n, cap;
 };
@@ -31,7 +30,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Where the stack ends, and the count behind it; 0: it has none. */
+/* Parses the count at the end. Returns the length before it; 0: no count. */
 static size_t
 parse_count(const char *s, size_t n, double *v)
 {

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A symbol and module that came before, and the frames they are. */
+/* A cache entry: symbol and module, and the frames they became. */
 struct known {
-	uint64_t hash;               /* 0: an empty slot */
-	size_t text, symbol, module; /* where in 'texts', and lengths */
-	size_t first, n;             /* in 'frames' */
+	uint64_t hash;               /* 0: empty slot */
+	size_t text, symbol, module; /* offset in 'texts', and lengths */
+	size_t first, n;             /* range in 'frames' */
 };
 
 struct folding {
@@ -33,10 +33,10 @@ struct folding {
 
 	bool java;
 	struct str process;
-	uint32_t *stack; /* of this sample, the innermost frame first */
+	uint32_t *stack; /* of this sample, innermost frame first */
 	size_t n, cap;
 	uint32_t *path,
-	    *nodes; /* frames and nodes of the last, from the root */
+	    *nodes; /* frames and nodes of the last sample, from the root */
 	size_t npath, cappath;
 };
 
@@ -87,7 +87,7 @@ folding_counted(const struct folding *f)
 	return f->event;
 }
 
-/* Without modifiers: "cycles:uH" is cycles, "sched:sched_switch" itself. */
+/* Returns the length without modifiers: "cycles:uH" is cycles. */
 static size_t
 strip_modifiers(const char *s, size_t n)
 {
@@ -144,7 +144,7 @@ folding_begin(
 	f->java = s->len >= 4 && memcmp(s->s, "java", 4) == 0;
 }
 
-/* --- what a frame is called */
+/* --- names of frames */
 
 static bool
 text_contains(struct text t, const char *what)
@@ -167,7 +167,7 @@ is_kernel_module(struct text m)
 	    !text_contains(m, "unknown");
 }
 
-/* /tmp/perf-123.map */
+/* Returns true for /tmp/perf-123.map. */
 static bool
 is_jit_module(struct text m)
 {
@@ -207,7 +207,7 @@ append_unknown(struct str *s, struct text pc, struct text module, bool addrs)
 	str_addc(s, ']');
 }
 
-/* Go's methods have a ".(*T)." of their own. */
+/* Returns true for Go's methods, "x.(*T).f". */
 static bool
 is_go_method(const char *s)
 {
@@ -219,7 +219,7 @@ is_go_method(const char *s)
 	return false;
 }
 
-/* Arguments are noise; quotes and semicolons mean something to others. */
+/* Removes arguments and quotes; replaces semicolons, which separate frames. */
 static void
 tidy_name(struct str *s, bool java, bool rust)
 {
@@ -258,7 +258,7 @@ add_frame(struct folding *f, uint32_t id)
 	f->frames[f->nframes++] = id;
 }
 
-/* Where "->" parts two frames: not in "operator->" or " -> ". */
+/* Returns where "->" separates two frames, not in "operator->" or " -> ". */
 static size_t
 find_arrow(const char *s, size_t n)
 {
@@ -300,7 +300,7 @@ name_frame(struct folding *f, struct text pc, struct text part,
 	str_free(&s);
 }
 
-/* The frames of a symbol, the outermost first. */
+/* Appends the frames of a symbol, the outermost first. */
 static void
 name_frames(
     struct folding *f, struct text pc, struct text symbol, struct text module)
@@ -324,7 +324,7 @@ name_frames(
 	str_free(&name);
 }
 
-/* --- and what was asked before */
+/* --- cache of names */
 
 static uint64_t
 mix_hash(uint64_t h, const char *s, size_t n)
@@ -413,7 +413,7 @@ push_frame(struct folding *f, uint32_t frame)
 	f->stack[f->n++] = frame;
 }
 
-/* "+0x1f" */
+/* Returns the length of a symbol without an offset such as "+0x1f". */
 static size_t
 strip_offset(struct text s)
 {

@@ -15,10 +15,10 @@
 
 struct function {
 	const char *name;
-	double self, total; /* shares; of the baseline where there are two */
+	double self, total; /* shares; of the baseline if there are two sides */
 	double self_b, total_b;
-	double p;         /* of self, adjusted; NAN: not tested */
-	double key, next; /* what it is sorted by */
+	double p;         /* of 'self', adjusted; NAN: not tested */
+	double key, next; /* sort keys */
 };
 
 static bool
@@ -30,7 +30,7 @@ is_recursive(const struct calltree *t, uint32_t node)
 	return false;
 }
 
-/* By frame: what was seen in a function itself, of one column. */
+/* Returns the weight of each frame itself, in one column; the caller frees. */
 static double *
 sum_self(const struct calltree *t, size_t column)
 {
@@ -134,7 +134,7 @@ add_change(struct table *t, const struct function *f)
 	table_cell(t, isnan(f->p) ? "-" : s);
 }
 
-/* Adds the shares of the functions, of the profiles from..to. */
+/* Adds the shares of all functions in the profiles from..to. */
 static void
 add_shares(const struct calltree *t, size_t from, size_t to, struct function *v,
     bool after)

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends an answer: its own is always "??". */
+/* An address that marks the end of an answer: addr2line prints "??" for it. */
 #define LAST "0xffffffffffffffff"
 
 struct helper {
-	struct proc *p; /* NULL: there is none for this module */
-	FILE *in, *out; /* of ours */
+	struct proc *p; /* NULL: not running */
+	FILE *in, *out; /* our ends of the pipes */
 };
 
 struct inlined {
@@ -26,9 +26,9 @@ struct inlined {
 	struct helper *v;
 	size_t n, cap;
 	struct names *asked; /* "PC MODULE" */
-	char **answers;      /* NULL: nothing is known */
+	char **answers;      /* NULL: no functions found */
 	size_t nanswers, capanswers;
-	bool missing; /* there is no addr2line, which was said */
+	bool missing; /* addr2line is not installed, which was reported */
 };
 
 struct inlined *
@@ -91,7 +91,7 @@ start_helper(struct inlined *x, struct helper *h, const char *module)
 	stop_helper(h);
 }
 
-/* Its functions from the innermost, into "outer->inner"; NULL: none. */
+/* Returns the functions at 'pc' as "outer->inner" (caller frees), or NULL. */
 static char *
 ask_helper(struct helper *h, const char *pc)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What perf made: its file where fd is one, else what it prints. */
+/* Reads perf.data from fd, or if fd is -1, lines that `perf script` wrote. */
 static int
 read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
     long samples, const struct folding_opts *o)
@@ -27,7 +27,7 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 	return rc;
 }
 
-/* Blank, or a comment. */
+/* Returns true for blank lines and comments. */
 static bool
 is_ignored(const char *s, size_t n)
 {
@@ -38,7 +38,7 @@ is_ignored(const char *s, size_t n)
 	return i == n || *s == '#';
 }
 
-/* By the first line that is neither blank nor a comment. */
+/* Tells the format from the first line that is neither blank nor a comment. */
 static int
 read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
     const struct folding_opts *o)

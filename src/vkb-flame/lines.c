@@ -14,11 +14,11 @@ struct lines {
 	int fd;
 	const char *name;
 	char *buf;
-	size_t at, end, cap; /* what was read and not taken */
-	size_t last;         /* where the last line begins */
+	size_t at, end, cap; /* the unread part of buf is at..end */
+	size_t last;         /* offset of the last line */
 	unsigned long long number;
 	bool ended;
-	bool torn; /* the last line had no newline */
+	bool torn; /* the last line has no newline */
 };
 
 struct lines *
@@ -54,7 +54,7 @@ lines_number(const struct lines *l)
 	return l->number;
 }
 
-/* Reads on; 0 or -1. */
+/* Returns 0, or -1 after reporting the error. */
 static int
 read_more(struct lines *l)
 {

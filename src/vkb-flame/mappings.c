@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct process { /* or thread */
+struct process { /* a process or thread */
 	uint32_t id;
 	char *name;
-	struct mapping *v; /* by address, none overlaps */
+	struct mapping *v; /* by address, without overlaps */
 	size_t n, cap;
 };
 
@@ -35,7 +35,7 @@ mappings_free(struct mappings *m)
 	free(m);
 }
 
-/* Where it is, or belongs. */
+/* Returns the index of a process, or where to insert it. */
 static size_t
 find_slot(const struct mappings *m, uint32_t id)
 {
@@ -74,7 +74,7 @@ get_process(struct mappings *m, uint32_t id)
 	return &m->v[i];
 }
 
-/* The first that ends behind an address. */
+/* Returns the index of the first mapping that ends after an address. */
 static size_t
 find_first_ending_after(const struct process *p, uint64_t at)
 {
@@ -100,7 +100,7 @@ insert_mapping(struct process *p, size_t i, struct mapping m)
 	p->n++;
 }
 
-/* Cuts a hole; where it is. */
+/* Unmaps a range. Returns the index where a new mapping belongs. */
 static size_t
 cut_hole(struct process *p, uint64_t start, uint64_t end)
 {
@@ -174,7 +174,7 @@ mappings_find(const struct mappings *m, uint32_t pid, uint64_t at)
 void
 mappings_name(struct mappings *m, uint32_t tid, const char *name)
 {
-	char *copy = mem_str(name); /* may be one of those that move */
+	char *copy = mem_str(name); /* 'name' may be in the array that moves */
 	struct process *p = get_process(m, tid);
 
 	free(p->name);

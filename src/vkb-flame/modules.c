@@ -20,12 +20,12 @@ struct module {
 	size_t nid;
 	bool read;
 	struct elfsyms *elf;
-	struct symtab *text; /* of the kernel, of jit code */
-	bool other;          /* the file is there, and is of another build */
+	struct symtab *text; /* symbols of the kernel or of jit code */
+	bool other;          /* the file exists, but from another build */
 };
 
 struct modules {
-	struct names *keys; /* by name and build-id */
+	struct names *keys; /* name and build-id */
 	struct module *v;
 	size_t n, cap;
 	uint64_t kernel_text;
@@ -118,7 +118,7 @@ open_same_build(struct module *m, const char *path)
 	return NULL;
 }
 
-/* DIR/.build-id/12/345678...END, NULL: there is no id or no such file. */
+/* Opens DIR/.build-id/12/345678...END. Returns NULL without an id or a file. */
 static struct elfsyms *
 open_by_id(struct module *m, const char *dir, const char *end)
 {
@@ -146,7 +146,7 @@ open_perf_copy(struct module *m, const char *end)
 	return e;
 }
 
-/* That of this process: the same as all others have under this kernel. */
+/* Returns the vdso of this process; all processes have the same. */
 static struct elfsyms *
 open_own_vdso(struct module *m)
 {

@@ -68,7 +68,7 @@ add_map(struct reading *d, const struct perffile_record *r)
 	if (is_anonymous(r->name)) {
 		jit = mem_printf("/tmp/perf-%u.map", r->pid);
 		m.file = get_module(d, jit, NULL, 0);
-		m.offset = m.start; /* it is asked for as it runs */
+		m.offset = m.start; /* jit symbols are by run-time address */
 		free(jit);
 	} else {
 		m.file = get_module(d, r->name, r->id, r->nid);

@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define HEADER 104    /* bytes, with the bits of its features */
-#define PIPE 16       /* those of a file that was a pipe */
-#define COMPRESSED 81 /* PERF_RECORD_COMPRESSED, of the tool */
+#define HEADER 104    /* bytes, including the feature bits */
+#define PIPE 16       /* bytes in the header of a piped file */
+#define COMPRESSED 81 /* PERF_RECORD_COMPRESSED of the perf tool */
 #define COMPRESSED2 83
-#define FEATURE_BUILD_ID 2 /* HEADER_BUILD_ID and on, of the tool */
+#define FEATURE_BUILD_ID 2 /* HEADER_BUILD_ID etc. of the perf tool */
 #define FEATURE_EVENTS 12
 #define FEATURES 256
 
@@ -25,7 +25,7 @@ struct event {
 
 struct entry {
 	uint64_t time;
-	uint64_t at; /* also the order of equal times */
+	uint64_t at; /* offset; also orders equal times */
 };
 
 struct perffile {
@@ -34,7 +34,7 @@ struct perffile {
 	size_t nevents;
 	struct entry *entries;
 	size_t n, cap, next, broken;
-	char *text; /* of the last record: with a NUL */
+	char *text; /* of the last record, with a NUL */
 };
 
 /* --- events */
@@ -89,8 +89,8 @@ read_events(struct perffile *f, const char *name)
 	return 0;
 }
 
-/* The names that were asked for: nr, size of an attr; then of each attr, the
- * number of ids, the length of a name, the name, ids. */
+/* Reads the names given by the user. Layout: number of events, size of an attr;
+ * for each event an attr, number of ids, length of the name, name, ids. */
 static void
 read_names(struct perffile *f, struct piece p)
 {
@@ -119,7 +119,7 @@ read_names(struct perffile *f, struct piece p)
 	}
 }
 
-/* Of each feature whose bit is set there is a place behind the data. */
+/* After the data, each feature whose bit is set has an offset and a size. */
 static void
 read_features(struct perffile *f)
 {
@@ -156,7 +156,7 @@ find_event(const struct perffile *f, uint64_t id)
 	return &f->events[0];
 }
 
-/* With ids at a fixed place events may have other things in their samples. */
+/* Returns the event of a record. Sample formats differ only with fixed ids. */
 static const struct event *
 find_event_at(const struct perffile *f, struct piece r, size_t at)
 {
@@ -166,7 +166,7 @@ find_event_at(const struct perffile *f, struct piece r, size_t at)
 	return find_event(f, piece_u64(r.p + at));
 }
 
-/* What stands at the end of a record that is no sample; 0: no time does. */
+/* Returns the time at the end of a record other than a sample; 0: none. */
 static uint64_t
 read_trailing_time(const struct perffile *f, struct piece r)
 {
@@ -319,8 +319,8 @@ get_mode(uint16_t misc)
 	}
 }
 
-/* pid, tid, start, length, offset; of the newer kind also the file, or its
- * build-id, and how it is mapped; the name. */
+/* Layout: pid, tid, start, length, offset; in MMAP2 also device and inode, or
+ * build-id, and protection; name. */
 static bool
 read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
     struct perffile_record *to)
@@ -341,7 +341,7 @@ read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
 	return true;
 }
 
-/* What a counter reads: passed over. */
+/* Skips counter values. */
 static bool
 skip_counters(struct piece *r, uint64_t format)
 {
@@ -448,7 +448,7 @@ perffile_next(struct perffile *f, struct perffile_record *to)
 	return 0;
 }
 
-/* Each: a header of 8 bytes, pid, the id and its length in 24, the name. */
+/* Layout of an entry: header of 8 bytes, pid, id and its length in 24, name. */
 size_t
 perffile_build_id(
     const struct perffile *f, const char *file, unsigned char id[20])

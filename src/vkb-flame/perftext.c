@@ -1,13 +1,12 @@
 /*
- * Three kinds of lines, told by how they begin:
+ * The first characters tell three kinds of lines apart:
  *
- *	java 24636/25607 [000] 94564.109216: 100 cycles:
- *		    67fa7 dictFind+0x67 (/usr/bin/valkey-server)
- *	    false 39654 19115.489713: 1 cycles:u:  ffff9b20 main+0x4
- *(/bin/false)
+ *   java 24636/25607 [000] 94564.109216: 100 cycles:
+ *        67fa7 dictFind+0x67 (/usr/bin/valkey-server)
+ *       false 39654 19115.489713: 1 cycles:u:  ffff9b20 main+0x4 (/bin/false)
  *
- * an event with frames below it, a frame, and an event without a call chain
- * that has its one frame behind it. A blank line ends the frames.
+ * an event with frames below it, a frame, and an event without a call chain,
+ * followed by its only frame. A blank line ends the frames.
  */
 #include "perftext.h"
 #include "err.h"
@@ -18,11 +17,11 @@
 #include <string.h>
 
 enum state {
-	OUTSIDE, /* of events */
-	EVENT,   /* below one that is counted */
-	EMPTY,   /* the same, and a blank line came first */
-	FRAMES,  /* below a frame of it */
-	OTHERS   /* below an event that is not counted */
+	OUTSIDE, /* not in an event */
+	EVENT,   /* after the line of a counted event */
+	EMPTY,   /* same, after a blank line */
+	FRAMES,  /* after a frame of a counted event */
+	OTHERS   /* in an event that is not counted */
 };
 
 struct reader {
@@ -33,10 +32,10 @@ struct reader {
 
 struct event {
 	struct text comm, pid, tid;
-	struct text name; /* empty: it has none */
-	bool timed;       /* a CPU or time stands behind the pid */
+	struct text name; /* empty: none */
+	bool timed;       /* has a CPU or time after the pid */
 	double period;
-	const char *rest; /* what follows the name */
+	const char *rest; /* after the name */
 };
 
 static bool
@@ -82,7 +81,7 @@ skip_to_blank(const char *p, const char *end)
 	return p;
 }
 
-/* "[003]", or a time as "94564.109216:": what stands behind a pid. */
+/* Returns true at "[003]" or a time such as "94564.109216:". */
 static bool
 is_cpu_or_time(const char *p, const char *end)
 {
@@ -98,7 +97,7 @@ is_cpu_or_time(const char *p, const char *end)
 	return q < end && *q == ':';
 }
 
-/* "12", "12/13" and blanks at p; behind them, or NULL. */
+/* Parses "12" or "12/13" and blanks. Returns the end, or NULL. */
 static const char *
 parse_ids(const char *p, const char *end, struct event *e)
 {
@@ -117,7 +116,7 @@ parse_ids(const char *p, const char *end, struct event *e)
 	return q < end && is_blank(*q) ? skip_blanks(q, end) : NULL;
 }
 
-/* The process: names may have blanks and numbers. Behind it, or NULL. */
+/* Parses the process, whose name may have blanks. Returns the end, or NULL. */
 static const char *
 parse_process(const char *line, const char *end, struct event *e)
 {
@@ -140,7 +139,7 @@ parse_process(const char *line, const char *end, struct event *e)
 	return found;
 }
 
-/* "[000] 6544038.708352: 235 cpu-clock: ..." */
+/* Parses "[000] 6544038.708352: 235 cpu-clock: ..." */
 static void
 parse_event_name(const char *p, const char *end, struct event *e)
 {
@@ -158,7 +157,7 @@ parse_event_name(const char *p, const char *end, struct event *e)
 		return;
 	q = skip_digits(p, end);
 	if (q > p && q < end && is_blank(*q)) {
-		double v = strtod(p, NULL); /* ends at the blank */
+		double v = strtod(p, NULL); /* stops at the blank */
 
 		e->period = v > 0 ? v : 1;
 		p = skip_blanks(q, end);
@@ -185,7 +184,7 @@ parse_event(const char *line, const char *end, struct event *e)
 	return e->timed || (e->name.n && e->rest == end);
 }
 
-/* "67fa7 dictFind+0x67 (/usr/bin/valkey-server)" */
+/* Parses "67fa7 dictFind+0x67 (/usr/bin/valkey-server)". */
 static bool
 parse_frame(const char *p, const char *end, struct folding *f)
 {
@@ -257,7 +256,7 @@ begin_sample(struct reader *r, const struct event *e, const char *end)
 		end_sample(r);
 }
 
-/* A line that has no blank in front. */
+/* Parses a line without leading blanks. Returns false if it is not an event. */
 static bool
 parse_outer_line(struct reader *r, const char *p, const char *end)
 {
@@ -271,7 +270,7 @@ parse_outer_line(struct reader *r, const char *p, const char *end)
 	return false;
 }
 
-/* One that has: a frame, or an event with its one frame behind it. */
+/* Parses a line with leading blanks: a frame, or an event with one frame. */
 static bool
 parse_indented_line(struct reader *r, const char *p, const char *end)
 {

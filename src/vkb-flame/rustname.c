@@ -1,4 +1,4 @@
-/* rustc-demangle, legacy.rs. */
+/* The escapes are those of rustc-demangle, legacy.rs. */
 #include "rustname.h"
 #include "str.h"
 
@@ -19,7 +19,7 @@ has_hash(const char *s, size_t n)
 	return true;
 }
 
-/* "$LT$": the bytes it takes, 0 where it is none. */
+/* Decodes an escape such as "$LT$". Returns its length, or 0 if it is none. */
 static size_t
 decode_escape(struct str *to, const char *s, size_t n)
 {

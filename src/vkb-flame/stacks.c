@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST ((size_t)1 << 23) /* frames that wait */
+#define MOST ((size_t)1 << 23) /* frames in memory */
 
 struct stack {
-	uint64_t key; /* two of its frames, which are compared next */
-	size_t from;  /* its frames begin here */
-	size_t n;     /* so many */
+	uint64_t key; /* two of its frames, the next to compare */
+	size_t from;  /* index of its first frame */
+	size_t n;     /* number of frames */
 	double v;
 };
 
@@ -21,7 +21,7 @@ struct stacks {
 	size_t nframes, frames_cap;
 	struct stack *v;
 	size_t n, cap;
-	uint32_t *path; /* the nodes of a stack */
+	uint32_t *path; /* nodes of the last stack */
 	size_t path_cap;
 };
 
@@ -35,7 +35,7 @@ stacks_new(struct calltree *t, size_t column)
 	return s;
 }
 
-/* --- in order: of the frames' numbers, then as they came */
+/* --- sorting by frame numbers, then by arrival */
 
 static uint64_t
 make_key(const uint32_t *frames, const struct stack *s, size_t depth)
@@ -65,14 +65,14 @@ swap_stacks(struct stack *a, struct stack *b)
 
 struct part {
 	struct stack *v;
-	size_t n, depth; /* the frames before are the same */
+	size_t n, depth; /* number of equal frames before */
 };
 
-/* What is alike in both frames of the key is told apart by those behind. */
+/* Loads the next two frames of stacks that are equal so far. */
 static void
 load_next_keys(const uint32_t *frames, struct part *p)
 {
-	if ((uint32_t)p->v->key == 0) { /* they are all alike */
+	if ((uint32_t)p->v->key == 0) { /* all stacks are equal */
 		qsort(p->v, p->n, sizeof *p->v, compare_by_arrival);
 		p->n = 0;
 		return;
@@ -84,8 +84,8 @@ load_next_keys(const uint32_t *frames, struct part *p)
 
 /*
  * Multikey quicksort (Bentley & Sedgewick, Fast algorithms for sorting and
- * searching strings, 1997), with the keys beside the pointers. The largest of
- * three parts is gone on with, so that it nests no deeper than log2(n).
+ * searching strings, 1997), with the keys next to the pointers. Loops over the
+ * largest of three parts, so that recursion is at most log2(n) deep.
  */
 static void
 sort_part(const uint32_t *frames, struct part p)
@@ -120,7 +120,7 @@ sort_part(const uint32_t *frames, struct part p)
 	}
 }
 
-/* --- into the tree */
+/* --- adding to the tree */
 
 static size_t
 count_shared(
@@ -150,7 +150,7 @@ flush_stacks(struct stacks *s)
 		for (; k < v->n; k++) {
 			uint32_t frame = s->frames[v->from + k];
 
-			/* Below a new node all but the last one's is new. */
+			/* All nodes below a new node are new. */
 			node = node >= old || old == 1
 			    ? calltree_append(s->t, node, frame)
 			    : calltree_child(s->t, node, frame);

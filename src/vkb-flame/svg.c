@@ -13,8 +13,8 @@
 
 #define ROW 16
 #define PAD 10
-#define TOP 48    /* above the frames */
-#define BOTTOM 28 /* below them */
+#define TOP 48    /* pixels above the frames */
+#define BOTTOM 28 /* pixels below the frames */
 #define LETTER 7.2
 
 struct graph {
@@ -48,7 +48,7 @@ append_warm_colour(struct str *s, const char *name)
 		str_printf(s, "#%02x%02x%02x", 225 + x / 3, 90 + y, 50 + z / 2);
 }
 
-/* Red has grown, blue has shrunk: the deeper the more, to four times. */
+/* Red: grown; blue: shrunk. The colour deepens up to a factor of four. */
 static void
 append_change_colour(struct str *s, const struct diff_frame *f)
 {
@@ -101,7 +101,7 @@ append_difference(struct str *s, const struct graph *g, uint32_t i)
 		str_printf(s, ", offset by %s", get_frame_name(g, f->with));
 }
 
-/* The first line is the name alone: the script reads it. */
+/* The script reads the first line, which must be the name only. */
 static void
 write_tooltip(struct graph *g, uint32_t i)
 {
@@ -171,7 +171,7 @@ write_frame(struct graph *g, uint32_t i, double x)
 	str_add(g->to, "</g>\n");
 }
 
-/* --- all of them */
+/* --- all frames */
 
 static bool
 is_shown(const struct graph *g, uint32_t i)
@@ -194,7 +194,7 @@ compute_depths(struct graph *g)
 	return most + 1;
 }
 
-/* The cursor of a level is where its next frame begins. */
+/* The cursor of a level is the x position of its next frame. */
 static void
 write_frames(struct graph *g, uint32_t deepest)
 {

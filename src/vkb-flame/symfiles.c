@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A hexadecimal number and the blank behind it; NULL: there is none. */
+/* Parses a hexadecimal number and a blank. Returns the end, or NULL. */
 static const char *
 parse_hex(const char *p, const char *end, uint64_t *v)
 {

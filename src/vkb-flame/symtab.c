@@ -11,7 +11,7 @@ struct symbol {
 	uint64_t at, end;
 	char *name;
 	enum symtab_bind bind;
-	size_t order; /* that they came in */
+	size_t order; /* order of insertion */
 };
 
 struct symtab {
@@ -57,7 +57,7 @@ count_underscores(const char *s)
 	return (int)strspn(s, "_");
 }
 
-/* Does perf take the second of two at one address? */
+/* Returns true if perf prefers the second of two symbols at one address. */
 static bool
 prefers_second(const struct symbol *a, const struct symbol *b)
 {
@@ -128,7 +128,7 @@ symtab_find(const struct symtab *t, uint64_t at)
 		else
 			hi = mid;
 	}
-	/* The one before may be inside of a longer one. */
+	/* The symbol before may lie within a longer one. */
 	for (size_t k = 0; k < 8 && lo; k++, lo--)
 		if (at < t->v[lo - 1].end)
 			return t->v[lo - 1].name;
