@@ -41,39 +41,40 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(dir), "DIR",
-	.help = "take the commits from this repository, unchanged"},
+	.help = "take commits from this local repository"},
     {0, "repo", OPT_STR, AT(repo), "URL|PATH",
-	.help = "or from this one (Valkey's)"},
+	.help =
+	    "take commits from a mirror of this repository; default: Valkey's"},
     {0, "worktree", OPT_LIST, AT(worktrees), "[LABEL=]DIR",
 	.help = "build a work tree as it is; repeatable"},
     {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = JOBS_MAX,
-	.help = "compile with so many processes in all (CPUs)"},
-    {0, "tls", OPT_FLAG, AT(tls), .help = "with TLS"},
+	.help = "run up to N compilers at once; default: one per CPU"},
+    {0, "tls", OPT_FLAG, AT(tls), .help = "build with TLS"},
     {0, "debug-symbols", OPT_FLAG, AT(debug_symbols),
-	.help = "with debug symbols, for perf and gdb"},
+	.help = "build with debug symbols, for perf and gdb"},
     {0, "frame-pointers", OPT_FLAG, AT(frame_pointers),
-	.help = "with frame pointers, for stacks"},
+	.help = "build with frame pointers, for call stacks"},
     {0, "cflags", OPT_STR, AT(cflags), "FLAGS",
-	.help = "more flags for the compiler"},
+	.help = "pass more flags to the compiler"},
     {0, "allocator", OPT_CHOICE, AT(allocator), "NAME",
 	.choices = "libc|jemalloc|tcmalloc|tcmalloc_minimal",
-	.help = "with that memory allocator"},
+	.help = "use this memory allocator"},
     {0, "make-arg", OPT_LIST, AT(make_args), "NAME=VALUE",
-	.help = "more variables for make; repeatable"},
+	.help = "pass a variable to make; repeatable"},
     {0, "module-dir", OPT_STR, AT(module_dir), "DIR",
-	.help = "build the module of this work tree as well"},
+	.help = "also build the module in this work tree"},
     {0, "module-build", OPT_STR, AT(module_build), "COMMAND",
-	.help = "by this command of the shell"},
+	.help = "build the module with this shell command"},
     {0, "module-file", OPT_STR, AT(module_file), "FILE",
-	.help = "which makes this file (the only *.so)"},
+	.help = "file of the built module; default: the only *.so"},
     {0, "cache", OPT_STR, AT(cache), "DIR",
-	.help = "keep builds there (~/.cache/vkb)"},
+	.help = "keep builds in DIR; default: ~/.cache/vkb"},
     {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
-	.help = "first remove what is unused for 30d, or down to 20g"},
+	.help = "first remove what is unused for 30d, or down to 20g in all"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
-    "Builds commits of Valkey; build records go to stdout.", option_table};
+    "Build commits of Valkey and write build records to stdout.", option_table};
 
 enum state { WAITING, RUNNING, OK, FAILED };
 
@@ -209,7 +210,7 @@ step_job(struct queue *q, struct job *j)
 		finish_stage(q, j);
 	else
 		fail_job(j,
-		    rc > 0 ? "the build is not there any more"
+		    rc > 0 ? "the finished build has vanished from the cache"
 			   : build_error(j->build),
 		    build_log(j->build));
 	build_free(j->build);
@@ -421,8 +422,8 @@ run_build(void *opts, struct opt_args *args)
 		return opt_usage(
 		    &prog, "options '-C' and '--repo' exclude each other");
 	if (!o->module_dir != !o->module_build)
-		return opt_usage(
-		    &prog, "'--module-dir' and '--module-build' go together");
+		return opt_usage(&prog,
+		    "'--module-dir' and '--module-build' need each other");
 	if (o->module_file && !o->module_dir)
 		return opt_usage(&prog, "'--module-file' needs '--module-dir'");
 	return build_targets(o, args);

@@ -41,21 +41,20 @@ struct opts {
 
 static const struct opt option_table[] = {
     {0, "apply", OPT_FLAG, AT(apply),
-	.help = "set all, or what is named, for measuring"},
+	.help = "set all settings, or those named, for measuring"},
     {0, "check", OPT_FLAG, AT(check),
-	.help = "say what makes results noisy; exit 1: something does"},
+	.help = "report what makes results noisy; exit 1 if anything does"},
     {0, "compare", OPT_FLAG, AT(compare),
-	.help = "can sessions A and B be compared; exit 1: no"},
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"},
+	.help = "tell whether sessions A and B are comparable; exit 1 if not"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {0, "restore", OPT_FLAG, AT(restore), .help = "undo what --apply has set"},
     {0, "state", OPT_STR, AT(state), "FILE",
-	.help = "where --apply keeps what was; default " STATE},
+	.help = "keep the old values in FILE; default " STATE},
     {0}};
 
 static const struct opt_prog prog = {"vkb-env",
     "[NAME ...|A [B]] [-- COMMAND ...]",
-    "The state of this machine: say it, judge it, set it, compare it.",
-    option_table};
+    "Record, check, set and compare the state of this machine.", option_table};
 
 /* Measures the load of other programs and adds it to the section "now". */
 static void
@@ -200,13 +199,13 @@ check_usage(const struct opts *o, const struct opt_args *args)
 	if (args->rest && !o->apply)
 		return "a command needs --apply";
 	if (args->rest && !args->nrest)
-		return "there is no command after '--'";
+		return "no command after '--'";
 	if (o->state && !o->apply && !o->restore)
 		return "--state is for --apply and --restore";
 	if (o->compare && (args->n < 1 || args->n > 2))
 		return "--compare takes one or two files";
 	if (args->n && !o->apply && !o->compare)
-		return "there are no operands";
+		return "operands need --apply or --compare";
 	return NULL;
 }
 

@@ -32,34 +32,34 @@ struct opts {
 static const struct opt option_table[] = {
     {0, "addrs", OPT_FLAG, AT(addrs),
 	.help = "keep the address of a frame without a symbol"},
-    {'a', "all", OPT_FLAG, AT(all), .help = "as --kernel --jit"},
+    {'a', "all", OPT_FLAG, AT(all), .help = "same as --kernel --jit"},
     {'b', "baseline", OPT_LIST, AT(baselines), "FILE",
 	.help = "compare with this profile; may be repeated"},
     {'e', "event", OPT_STR, AT(event), "NAME",
-	.help = "count this event; default the first there is"},
+	.help = "count this event; default: the first one"},
     {'f', "format", OPT_LIST, AT(formats), "NAME[:FILE]",
 	.help = "svg (default), folded, table or speedscope"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
     {0, "inline", OPT_FLAG, AT(inlined),
-	.help = "find inlined functions by addr2line"},
-    {0, "jit", OPT_FLAG, AT(jit), .help = "mark compiled-at-run-time frames"},
+	.help = "find inlined functions with addr2line"},
+    {0, "jit", OPT_FLAG, AT(jit), .help = "mark frames compiled at run time"},
     {'k', "kernel", OPT_FLAG, AT(kernel), .help = "mark the kernel's frames"},
     {0, "min-percent", OPT_REAL, AT(min_percent), "N", 0, 100,
 	.help = "draw no frames below N percent; default 0.05"},
-    {'p', "pid", OPT_FLAG, AT(pid), .help = "tell processes by their id"},
+    {'p', "pid", OPT_FLAG, AT(pid), .help = "add process ids to process names"},
     {'r', "reverse", OPT_FLAG, AT(reverse),
 	.help = "merge the stacks from the innermost frames"},
-    {0, "table", OPT_FLAG, AT(table), .help = "as --format table"},
-    {0, "tid", OPT_FLAG, AT(tid), .help = "tell threads by their id"},
+    {0, "table", OPT_FLAG, AT(table), .help = "same as --format table"},
+    {0, "tid", OPT_FLAG, AT(tid), .help = "add thread ids to process names"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
-	.help = "what is above the graph"},
+	.help = "set the title of the graph"},
     {'w', "width", OPT_INT, AT(width), "PIXELS", 200, 100000,
-	.help = "of the graph; default 1200"},
+	.help = "set the width of the graph; default 1200"},
     {0}};
 
 static const struct opt_prog prog = {
-    "vkb-flame", "[FILE ...]", "Flame graphs of profiles.", option_table};
+    "vkb-flame", "[FILE ...]", "Draw flame graphs of profiles.", option_table};
 
 enum format { SVG, FOLDED, TABLE, SPEEDSCOPE };
 static const char *const format_names[] = {
@@ -164,7 +164,8 @@ run_flame(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	if (o->table && o->formats.n)
-		return opt_usage(&prog, "either --table or --format");
+		return opt_usage(
+		    &prog, "--table and --format exclude each other");
 	out = output_list(&o->formats, format_names, &n);
 	if (!out)
 		return -1;

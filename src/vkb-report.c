@@ -26,20 +26,20 @@ struct opts {
 
 static const struct opt option_table[] = {
     {0, "commit-url", OPT_STR, AT(commit_url), "URL",
-	.help = "what stands before the id of a commit in links"},
-    {'l', "list", OPT_FLAG, AT(list), .help = "list the plots there are"},
+	.help = "link commits to URL followed by their id"},
+    {'l', "list", OPT_FLAG, AT(list), .help = "list the available plots"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
     {0, "png", OPT_STR, AT(png), "PLOT",
-	.help = "write one plot as PNG (by rsvg-convert)"},
+	.help = "write one plot as PNG (needs rsvg-convert)"},
     {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
-    {0, "text", OPT_FLAG, AT(text), .help = "write a few lines for a terminal"},
+    {0, "text", OPT_FLAG, AT(text), .help = "write a summary for a terminal"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
-	.help = "what is above the page"},
+	.help = "set the title of the page"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
-    "A page of benchmark records: HTML, SVG and PNG.", option_table};
+    "Draw benchmark records as a page: HTML, SVG or PNG.", option_table};
 
 static void
 list_figures(struct str *s, const struct figures *f)
@@ -61,8 +61,8 @@ draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 	int rc = 0;
 
 	if (!one)
-		return err_fail("option '--%s': there is no plot '%s'; --list "
-				"says which there are",
+		return err_fail(
+		    "option '--%s': no plot '%s'; list the plots with --list",
 		    png ? "png" : "svg", name);
 	figure_draw(png ? &svg : s, f, one, true);
 	if (png)
@@ -107,8 +107,8 @@ run_report(void *opts, struct opt_args *args)
 	int rc;
 
 	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
-		return opt_usage(
-		    &prog, "one of --list, --png, --svg and --text at a time");
+		return opt_usage(&prog,
+		    "--list, --png, --svg and --text exclude each other");
 	if (o->commit_url && html_url(o->commit_url) < 0)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",

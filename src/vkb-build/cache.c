@@ -42,8 +42,8 @@ cache_open(struct cache *c, const char *wanted, bool (*stop)(void *), void *arg)
 	*c = (struct cache){.stop = stop, .arg = arg};
 	if (!dir || !*dir) {
 		free(dir);
-		return err_fail("no folder for the cache: HOME is not set, and "
-				"no '--cache'");
+		return err_fail("no folder for the cache: HOME is not set; "
+				"give one with '--cache'");
 	}
 	if (folder_make(dir) < 0)
 		rc = -1;

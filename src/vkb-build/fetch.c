@@ -85,7 +85,8 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 	else if (said.len)
 		rc = err_fail("%s", said.s);
 	else if (status)
-		rc = err_fail("cannot fetch from '%s': it was killed", url);
+		rc = err_fail(
+		    "cannot fetch from '%s': the process was killed", url);
 	str_free(&said);
 	return rc;
 }

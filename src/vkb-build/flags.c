@@ -155,7 +155,7 @@ flags_init(struct flags *f, const struct flags_wanted *w)
 	libs = answer.len ? strstr(answer.s, "\n--\n") : NULL;
 	if (status || !libs) {
 		err_fail("the compiler '%s' does not work: %s", argv[3],
-		    answer.len ? answer.s : "it says nothing");
+		    answer.len ? answer.s : "it prints nothing");
 		goto out;
 	}
 	*libs = '\0';

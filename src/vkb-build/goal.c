@@ -178,12 +178,12 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 	t->repository = mem_str(s->repository);
 	rc = find_commit(s, t->ref, id);
 	if (rc == 0)
-		rc = err_fail("there is no branch, tag, commit or other "
-			      "revision '%s' in '%s'%s",
+		rc = err_fail(
+		    "no branch, tag, commit or other revision '%s' in '%s'%s",
 		    t->ref, s->repository ? s->repository : "?",
 		    s->repo && gitrepo_shallow(s->repo)
-			? ", which is shallow: 'git fetch --unshallow' brings "
-			  "the rest"
+			? ", which is shallow; get the rest with 'git fetch "
+			  "--unshallow'"
 			: "");
 	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
 		keep_error(t);

@@ -71,11 +71,11 @@ find_module_file(const struct module *m, const char *tree)
 	find_modules(&f, tree);
 	if (f.n != 1) {
 		if (f.n)
-			err_fail("the command made several modules: %s: say "
-				 "which one by '--module-file'",
+			err_fail("the command made several modules: %s; choose "
+				 "one with '--module-file'",
 			    f.names.s);
 		else
-			err_fail("the command ended well but made no *.so");
+			err_fail("the command succeeded but made no *.so");
 		free(f.path);
 		f.path = NULL;
 	}

@@ -66,7 +66,7 @@ verify_server(
 	str_add(&out, "");
 	if (status || !out.len) {
 		err_fail("the server that was built does not run: %s",
-		    out.len ? out.s : "it says nothing");
+		    out.len ? out.s : "it prints nothing");
 		goto out;
 	}
 	if ((s = strstr(out.s, " v="))) {
@@ -136,7 +136,7 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 		from = mem_printf("%s/src/%s", tree, programs[i]);
 		rc = parts_put(dir, programs[i], from, note, keys[i]);
 		if (rc == 1 && i == 0)
-			rc = err_fail("make ended well but made no '%s'", from);
+			rc = err_fail("make succeeded but made no '%s'", from);
 		free(from);
 	}
 	rc = rc < 0 || copy_headers(tree, dir) < 0

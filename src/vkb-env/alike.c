@@ -182,7 +182,7 @@ static void
 show_side(struct str *out, const struct json *list)
 {
 	if (!list)
-		str_add(out, "not known");
+		str_add(out, "unknown");
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
 		if (j != json_first(list))
 			str_add(out, " and ");
@@ -273,8 +273,9 @@ sky_alike(struct str *out, const struct sky *a, const struct sky *b)
 
 	for (int i = 0; i < 2; i++)
 		if (!json_len(both[i]->settings))
-			return err_fail(
-			    "'%s' says nothing of its machine", both[i]->file);
+			return err_fail("'%s' has no state of its machine; "
+					"give env, run or summary records",
+			    both[i]->file);
 	for (j = json_first(a->settings); j; j = json_next(j))
 		compare_setting(out, &r, a, b, json_key(j));
 	for (j = json_first(b->settings); j; j = json_next(j))
@@ -283,12 +284,12 @@ sky_alike(struct str *out, const struct sky *a, const struct sky *b)
 	for (size_t i = 0; i < MEASURES; i++)
 		compare_measure(out, &r, a, b, i);
 	if (r.differ)
-		str_printf(out, "not comparable: %zu of %zu differ", r.differ,
-		    r.differ + r.alike);
+		str_printf(out, "not comparable: %zu of %zu values differ",
+		    r.differ, r.differ + r.alike);
 	else
-		str_printf(out, "comparable: %zu alike", r.alike);
+		str_printf(out, "comparable: %zu values are alike", r.alike);
 	if (r.unknown.len)
-		str_printf(out, "; known of one alone: %s", r.unknown.s);
+		str_printf(out, "; known of one side only: %s", r.unknown.s);
 	str_addc(out, '\n');
 	str_free(&r.unknown);
 	return r.differ == 0;

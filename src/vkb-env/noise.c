@@ -77,7 +77,7 @@ check_thp(const struct json *env, const struct json *now, struct str *why)
 	const char *s = json_get_str(env, "thp");
 
 	(void)now;
-	str_add(why, "transparent huge pages are for all (always)");
+	str_add(why, "transparent huge pages are used for all memory (always)");
 	return !s ? UNKNOWN : strcmp(s, "always") == 0 ? NOISY : FINE;
 }
 
@@ -123,8 +123,8 @@ check_clock(const struct json *env, const struct json *now, struct str *why)
 	const char *s = json_get_str(env, "clocksource");
 
 	(void)now;
-	str_printf(
-	    why, "the clock source is %s: asking the time is slow", s ? s : "");
+	str_printf(why, "the clock source is %s: reading the time is slow",
+	    s ? s : "");
 	for (size_t i = 0; s && i < sizeof slow / sizeof *slow; i++)
 		if (strcmp(s, slow[i]) == 0)
 			return NOISY;
@@ -148,7 +148,7 @@ check_irqs(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)now;
 	return check_off(env, "irqbalance",
-	    "interrupts wander between the CPUs (irqbalance runs)", why);
+	    "interrupts move between CPUs (irqbalance runs)", why);
 }
 
 static enum answer
@@ -156,7 +156,9 @@ check_virtual(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)now;
 	return check_off(env, "virtual",
-	    "this is a virtual machine: its neighbours are not seen", why);
+	    "this is a virtual machine: the load of its neighbours is not "
+	    "visible",
+	    why);
 }
 
 static enum answer
@@ -201,7 +203,7 @@ check_cpu_limit(const struct json *env, const struct json *now, struct str *why)
 
 	str_printf(why, "a control group allows %.3g CPUs", cpus);
 	if (times > 0)
-		str_printf(why, ", and stopped us %.0f times", times);
+		str_printf(why, ", and throttled this one %.0f times", times);
 	if (!json_get(env, "cgroup_version"))
 		return UNKNOWN;
 	return isnan(cpus) ? FINE : NOISY;
@@ -220,7 +222,7 @@ check_throttles(const struct json *env, const struct json *now, struct str *why)
 {
 	(void)env;
 	return check_above(now, "thermal_throttles", 0,
-	    "CPUs slowed down for their heat", " times since the start", why);
+	    "CPUs slowed down because of heat", " times since boot", why);
 }
 
 static enum answer
@@ -229,7 +231,7 @@ check_memory(const struct json *env, const struct json *now, struct str *why)
 	double total = json_get_num(env, "memory_total_mb", NAN);
 	double left = json_get_num(now, "memory_available_mb", NAN);
 
-	str_printf(why, "%.0f of %.0f MB of memory are left", left, total);
+	str_printf(why, "%.0f of %.0f MB of memory are available", left, total);
 	if (isnan(total) || isnan(left))
 		return UNKNOWN;
 	return left < SCARCE * total ? NOISY : FINE;
@@ -241,7 +243,7 @@ check_proc_stat(const struct json *env, const struct json *now, struct str *why)
 	const struct json *j = json_get(env, "proc_stat_whole");
 
 	(void)now;
-	str_add(why, "/proc/stat shows this container alone (lxcfs)");
+	str_add(why, "/proc/stat shows only this container (lxcfs)");
 	return !j ? UNKNOWN : json_bool(j, true) ? FINE : NOISY;
 }
 
@@ -278,14 +280,13 @@ static const struct source sources[] = {
 	"boot with isolcpus=, nohz_full= and rcu_nocbs=, and pin to those"},
     {"interrupts", check_irqs, "1 to 5 %, in steps of some 10 s",
 	"systemctl stop irqbalance, and set /proc/irq/*/smp_affinity_list"},
-    {"virtual", check_virtual, "1 to 10 %, changing with the hour",
-	"a machine of its own, or an instance with dedicated CPUs"},
-    {"steal", check_steal,
-	"as much as is taken, and more of the high percentiles",
-	"an instance with dedicated CPUs; no burstable one"},
-    {"busy", check_busy,
-	"as much as they take, and more of the high percentiles",
-	"see top, and stop them, or pin server and client to other CPUs"},
+    {"virtual", check_virtual, "1 to 10 %, varying over hours",
+	"use a physical machine, or an instance with dedicated CPUs"},
+    {"steal", check_steal, "as much as is taken, more at high percentiles",
+	"use an instance with dedicated CPUs, not a burstable one"},
+    {"busy", check_busy, "as much as they take, more at high percentiles",
+	"find them with top and stop them, or pin server and client to other "
+	"CPUs"},
     {"pressure", check_pressure, "stalls of milliseconds to seconds",
 	"stop other programs, or use less data"},
     {"limit", check_cpu_limit, "p99 of tens of milliseconds once it is reached",
@@ -309,8 +310,8 @@ check_setting(const char *root, const char *name, struct str *why)
 	setting_find(&c, root, name);
 	if (c.n) {
 		a = NOISY;
-		str_printf(why, "CPUs may sleep deeply: %zu states, as %s", c.n,
-		    c.v[0].path);
+		str_printf(why, "CPUs may sleep deeply: %zu states, such as %s",
+		    c.n, c.v[0].path);
 	} else if (!setting_known(root, name))
 		a = UNKNOWN;
 	edits_free(&c);
@@ -331,7 +332,7 @@ show_source(struct str *out, const struct source *s, const char *why)
 {
 	str_printf(out, "%s: ", s->name);
 	str_visible(out, why);
-	str_printf(out, "\n    costs: %s\n    mend:  ", s->costs);
+	str_printf(out, "\n    costs: %s\n    fix:   ", s->costs);
 	if (is_setting(s->name))
 		str_printf(out, "vkb-env --apply %s; or ", s->name);
 	str_printf(out, "%s\n", s->mend);
@@ -359,7 +360,7 @@ noise_show(struct str *out, const struct json *rec, const char *root)
 	}
 	str_printf(out, "%zu of %zu sources of noise found", found, n);
 	if (unknown.len)
-		str_printf(out, "; not known here: %s", unknown.s);
+		str_printf(out, "; unknown here: %s", unknown.s);
 	str_addc(out, '\n');
 	str_free(&why);
 	str_free(&unknown);

@@ -58,7 +58,7 @@ parse_state(const struct tune *t, const struct json *j, struct edits *c)
 		new = json_get_str(one, "new");
 		if (!path || !old || !new || !setting_of(path))
 			return err_fail(
-			    "'%s' is no state file of vkb-env", t->state);
+			    "'%s' is not a state file of vkb-env", t->state);
 		edits_add(c, path, old, new, setting_of(path)->name);
 	}
 	return 0;
@@ -94,7 +94,8 @@ restore_setting(const struct tune *t, const struct change *c)
 	if (!now || strcmp(now, c->old) == 0) {
 		/* The CPU is offline, or the setting was not changed yet. */
 	} else if (strcmp(now, c->new) != 0) {
-		err_say("'%s' was set to '%s' since, and stays: it was '%s'",
+		err_say(
+		    "'%s' has been set to '%s' since and is kept; it was '%s'",
 		    c->path, now, c->old);
 		rc = 0;
 	} else if (setting_write(t->root, c->path, c->old) < 0)
@@ -156,15 +157,15 @@ clear_earlier(const struct tune *t)
 		pid = -1;
 	json_free(j);
 	if (pid == 0)
-		return err_fail("an earlier --apply stands; 'vkb-env "
-				"--restore' undoes it");
+		return err_fail("settings of an earlier --apply are in effect; "
+				"undo them with 'vkb-env --restore'");
 	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
 		return err_fail("process %d has applied settings, and "
 				"restores them when it ends",
 		    (int)pid);
 	if (pid > 0)
-		err_say("process %d ended without restoring settings: they "
-			"are restored now",
+		err_say("process %d ended without restoring its settings; "
+			"restoring them now",
 		    (int)pid);
 	return tune_restore(t);
 }
@@ -183,7 +184,7 @@ find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_setting(names[i]))
-			return err_fail("'%s' is no setting", names[i]);
+			return err_fail("unknown setting '%s'", names[i]);
 		if (!setting_known(t->root, names[i]))
 			return err_fail(
 			    "this machine has no setting '%s'", names[i]);
@@ -212,8 +213,8 @@ check_writable(const struct tune *t, const struct edits *c)
 		rc = err_fail_sys("cannot set %s: '%s'", said, c->v[i].path);
 	}
 	if (rc < 0)
-		err_say("nothing is changed; name those that can be set, as "
-			"'vkb-env --apply aslr'");
+		err_say("nothing is changed; name only settings that can be "
+			"set, such as 'vkb-env --apply aslr'");
 	return rc;
 }
 
@@ -247,7 +248,7 @@ report_settings(const struct edits *c)
 	for (size_t i = 0; i < c->n; i++)
 		if (!i || strcmp(c->v[i].name, c->v[i - 1].name) != 0)
 			str_printf(&s, "%s%s", s.len ? ", " : "", c->v[i].name);
-	err_say("%s%s", c->n ? "set: " : "all is set as it should be",
+	err_say("%s%s", c->n ? "set: " : "all settings have the wanted values",
 	    c->n ? s.s : "");
 	str_free(&s);
 }
@@ -262,7 +263,7 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 	    check_writable(t, &c) == 0) {
 		rc = c.n ? save_state(t, &c, pid) : 0;
 		if (rc == 0 && write_settings(t, &c) < 0) {
-			err_say("all is set back");
+			err_say("all settings are restored");
 			restore_settings(t, &c);
 			rc = -1;
 		}

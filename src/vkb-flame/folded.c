@@ -165,11 +165,11 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	free(last.end);
 	free(last.frame);
 	if (bad == 1 && lines_torn(l))
-		err_say("%s:%llu: a line without its newline is left out",
+		err_say("%s:%llu: the last line has no newline and is ignored",
 		    lines_name(l), first);
 	else if (bad)
-		err_say("%s:%llu: no stack with a count behind it, as are %llu "
-			"lines in all",
+		err_say("%s:%llu: not a stack followed by a count; lines "
+			"ignored: %llu",
 		    lines_name(l), first, bad);
 	return rc < 0 || bad ? -1 : 0;
 }

@@ -91,7 +91,7 @@ functions_table(struct str *to, const struct calltree *t, double min_share)
 	}
 	qsort(v, n, sizeof *v, compare_by_key);
 	table_column(out, "itself", TABLE_RIGHT);
-	table_column(out, "with called", TABLE_RIGHT);
+	table_column(out, "with callees", TABLE_RIGHT);
 	table_column(out, "function", TABLE_LEFT);
 	for (size_t i = 0; i < n; i++) {
 		if (fmax(v[i].self, v[i].total) < min_share)
@@ -119,7 +119,7 @@ describe_change(const struct function *f)
 	if (isnan(f->p))
 		return "too few samples";
 	if (!(f->p < DIFF_ALPHA))
-		return "not shown";
+		return "not significant";
 	return f->self_b > f->self ? "gained" : "lost";
 }
 
@@ -210,7 +210,7 @@ functions_diff(struct str *to, const struct calltree *t, size_t na, size_t n,
 	table_column(out, "change", TABLE_RIGHT);
 	table_column(out, "p", TABLE_RIGHT);
 	table_column(out, "", TABLE_LEFT);
-	table_column(out, "with called", TABLE_RIGHT);
+	table_column(out, "with callees", TABLE_RIGHT);
 	table_column(out, "after", TABLE_RIGHT);
 	table_column(out, "function", TABLE_LEFT);
 	for (size_t i = 0; i < names; i++) {

@@ -77,7 +77,8 @@ start_helper(struct inlined *x, struct helper *h, const char *module)
 
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null < 0 || pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
-		err_die("cannot start addr2line: no more files");
+		err_die(
+		    "cannot start addr2line: cannot open /dev/null or a pipe");
 	h->p = proc_start(&(struct proc_spec){
 	    .argv = argv, .in = to[0], .out = from[1], .err = null});
 	close(null);

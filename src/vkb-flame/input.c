@@ -20,8 +20,8 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
 	if (folding_others(f) && !o->event)
-		err_say("%s: %llu samples of other events than '%s' are left "
-			"out; --event counts another",
+		err_say("%s: %llu samples of other events than '%s' are "
+			"ignored; choose the event with --event",
 		    lines_name(l), folding_others(f), folding_counted(f));
 	folding_free(f);
 	return rc;
@@ -60,8 +60,8 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 		lines_again(l);
 		return folded_read(l, t, column, samples);
 	}
-	return err_fail("%s:%llu: neither what 'perf script' prints nor folded "
-			"stacks",
+	return err_fail(
+	    "%s:%llu: neither output of 'perf script' nor folded stacks",
 	    lines_name(l), lines_number(l));
 }
 

@@ -187,13 +187,13 @@ perfdata_read(int fd, const char *name, struct folding *f, bool linked)
 		add_record(&d, &r);
 	broken = perffile_broken(d.file);
 	if (broken)
-		err_say("%s: %zu broken record%s passed over", name, broken,
+		err_say("%s: %zu broken record%s ignored", name, broken,
 		    broken == 1 ? " is" : "s are");
 	others = modules_others(d.modules, &first);
 	if (others)
-		err_say("%s: '%s' is not what was recorded%s; 'perf "
-			"buildid-cache' takes those that were",
-		    name, first, others > 1 ? ", nor are others" : "");
+		err_say("%s: '%s' is not the recorded file%s; add recorded "
+			"files with 'perf buildid-cache --add'",
+		    name, first, others > 1 ? ", and neither are others" : "");
 	mappings_free(d.maps);
 	modules_free(d.modules);
 	perffile_close(d.file);

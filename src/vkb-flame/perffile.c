@@ -68,7 +68,7 @@ read_events(struct perffile *f, const char *name)
 
 	if (size < 64 + 16 || !t.n || t.n % size != 0)
 		return err_fail(
-		    "%s: no perf.data: its events are broken", name);
+		    "%s: invalid perf.data: its events are broken", name);
 	f->nevents = t.n / size;
 	f->events = mem_array(f->nevents, sizeof *f->events);
 	for (size_t i = 0; i < f->nevents; i++) {
@@ -81,9 +81,10 @@ read_events(struct perffile *f, const char *name)
 		    piece_part(f->all, piece_u64(p + n), piece_u64(p + n + 8));
 		e->name = mem_str(get_generic_name(&e->a));
 		if (e->a.sample_type & PERF_SAMPLE_STACK_USER)
-			return err_fail("%s: it has copies of user stacks "
-					"(--call-graph dwarf): pipe what 'perf "
-					"script -i' prints of it into this",
+			return err_fail(
+			    "%s: copies of user stacks (--call-graph dwarf) "
+			    "are not supported; use 'perf script -i FILE | "
+			    "vkb-flame'",
 			    name);
 	}
 	return 0;
@@ -215,7 +216,7 @@ read_index(struct perffile *f, const char *name)
 		 end = at + piece_u64(f->all.p + 48);
 
 	if (end < at || end > f->all.n)
-		return err_fail("%s: it is cut off", name);
+		return err_fail("%s: the file is truncated", name);
 	while (end - at >= 8) {
 		uint32_t type = piece_u32(f->all.p + at);
 		uint16_t size = piece_u16(f->all.p + at + 6);
@@ -225,13 +226,12 @@ read_index(struct perffile *f, const char *name)
 		    type == PERF_RECORD_COMM || type == PERF_RECORD_FORK;
 
 		if (size < 8 || size > end - at)
-			return err_fail(
-			    "%s: byte %llu: a broken record, what follows is "
-			    "lost",
+			return err_fail("%s: byte %llu: broken record; record "
+					"the profile again",
 			    name, (unsigned long long)at);
 		if (type == COMPRESSED || type == COMPRESSED2)
-			return err_fail("%s: it is compressed: pipe what 'perf "
-					"script -i' prints of it into this",
+			return err_fail("%s: compressed data is not supported; "
+					"use 'perf script -i FILE | vkb-flame'",
 			    name);
 		if (kept) {
 			f->entries = mem_grow(
@@ -262,9 +262,8 @@ perffile_open(int fd, const char *name)
 	if (p != MAP_FAILED)
 		f->all = (struct piece){p, (size_t)st.st_size};
 	if (f->all.n < HEADER || piece_u64(f->all.p + 8) == PIPE) {
-		err_say("%s: perf.data has to be a file that 'perf record -o "
-			"FILE' wrote; else pipe what 'perf script' prints "
-			"into this",
+		err_say("%s: not a file from 'perf record -o FILE'; for other "
+			"data use 'perf script | vkb-flame'",
 		    name);
 		perffile_close(f);
 		return NULL;

@@ -328,12 +328,12 @@ perftext_read(struct lines *l, struct folding *f)
 	if (k == 0)
 		end_sample(&r);
 	else if (k > 0)
-		err_say("%s:%llu: a line without its newline: the last sample "
-			"is left out",
+		err_say("%s:%llu: the last line has no newline; the last "
+			"sample is ignored",
 		    lines_name(l), lines_number(l));
 	if (bad)
-		err_say("%s:%llu: neither an event nor a frame, as are %llu "
-			"lines in all",
+		err_say("%s:%llu: neither an event nor a frame; lines ignored: "
+			"%llu",
 		    lines_name(l), first, bad);
 	return k || bad ? -1 : 0;
 }

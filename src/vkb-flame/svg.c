@@ -221,9 +221,9 @@ static void
 write_heading(struct graph *g, const char *title)
 {
 	static const char legend[] =
-	    "red: a larger share than before, blue: a smaller one, outlined: "
-	    "new, dashed: vanished, violet: offset by one sibling, grey: not "
-	    "shown to differ";
+	    "red: larger share than before, blue: smaller share, outlined: "
+	    "new, dashed: vanished, violet: offset by one sibling, grey: no "
+	    "significant difference";
 
 	str_printf(g->to,
 	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "

@@ -88,7 +88,7 @@ write_notes(struct str *s, const struct delta *d)
 	if (verdict_hopeless(runs, have))
 		str_add(s, "; this machine is too noisy to tell");
 	else if (runs > 0)
-		str_printf(s, "; %.0f runs a side would settle it", runs);
+		str_printf(s, "; needs %.0f runs on each side", runs);
 	for (; j; j = json_next(j)) {
 		str_add(s, "; ");
 		html_value(s, j);
@@ -154,10 +154,9 @@ page_changes(struct str *s, const struct page *p)
 	write_controls(s, m);
 	str_printf(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-labelledby=\"changes-about\">\n<table id=\"rows\">\n"
-	    "<caption id=\"changes-about\">Contender over baseline, with 95%% "
-	    "intervals; the shaded part is the margin within which a change "
-	    "does not count");
+	    "aria-labelledby=\"changes-about\">\n<table id=\"rows\">\n<caption "
+	    "id=\"changes-about\">Contender over baseline, with 95%% "
+	    "intervals; changes within the shaded margin do not count");
 	if (n < m->ndeltas)
 		str_printf(s, "; the first %zu of %zu rows", n, m->ndeltas);
 	str_add(s,

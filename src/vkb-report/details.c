@@ -26,13 +26,12 @@ page_cases(struct str *s, const struct page *p)
 		return;
 	str_add(s,
 	    "<p class=\"quiet\">Dots are runs in the order they were made, "
-	    "lines "
-	    "medians, shades 95% intervals; over the percentiles shades are "
-	    "what single runs had. The axes of values do not begin at 0.");
+	    "lines are medians, shaded areas 95% intervals. In plots of "
+	    "percentiles, shaded areas are the range of single runs. The value "
+	    "axes do not begin at 0.");
 	if (n < m->ncases)
-		str_printf(s,
-		    " The %zu most remarkable of %zu cases are shown.", n,
-		    m->ncases);
+		str_printf(s, " The %zu most notable of %zu cases are shown.",
+		    n, m->ncases);
 	str_add(s, "</p>\n");
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
@@ -66,9 +65,8 @@ page_scaling(struct str *s, const struct page *p)
 	if (!all)
 		return;
 	str_add(s,
-	    "<p class=\"quiet\">Medians with their 95% intervals, of cases "
-	    "that "
-	    "differ in one number alone.");
+	    "<p class=\"quiet\">Medians with 95% intervals, of cases that "
+	    "differ in one number only.");
 	if (all > SCALINGS)
 		str_printf(s, " The first %d of %zu.", SCALINGS, all);
 	str_add(s, "</p>\n<div class=\"figures\">\n");

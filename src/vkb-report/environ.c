@@ -111,7 +111,7 @@ write_properties(struct str *s, const struct page *p, const struct names *keys,
 	str_add(s, "</tbody></table></div>\n");
 	if (m->nsubjects > width)
 		str_printf(s,
-		    "<p>Those of the first %zu of %zu subjects.</p>\n", width,
+		    "<p>The first %zu of %zu subjects are shown.</p>\n", width,
 		    m->nsubjects);
 }
 
@@ -199,7 +199,7 @@ page_environment(struct str *s, const struct page *p)
 	for (size_t i = 0; i < m->comparisons.n; i++)
 		write_differences(s, p, m->comparisons.v[i]);
 	if (m->envs.n)
-		str_add(s, "<h3>When it was looked at</h3>\n");
+		str_add(s, "<h3>Recorded machine states</h3>\n");
 	for (size_t i = 0; i < m->envs.n && i < 100; i++)
 		write_machine_state(s, m->envs.v[i]);
 	if (m->envs.n > 100)

@@ -66,7 +66,7 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 
 	if (!j)
 		return;
-	begin_table(s, "On one side alone", "runs", "side");
+	begin_table(s, "Cases on one side only", "runs", "side");
 	for (; j; j = json_next(j)) {
 		const char *said = json_get_str(j, "side");
 		const char *side = said && strcmp(said, "contender") == 0
@@ -103,8 +103,8 @@ page_failed(struct str *s, const struct page *p)
 				continue;
 			if (!n++)
 				begin_table(s,
-				    "Runs that failed, left out above",
-				    "failed", "why");
+				    "Failed runs, not included above", "failed",
+				    "why");
 			if (n <= ROWS)
 				write_failed_cell(s, p, c);
 		}

@@ -169,8 +169,7 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 				one.brief = mem_printf("percentiles of %.*s",
 				    (int)strcspn(name, "_"), name);
 			else
-				one.brief = mem_printf(
-				    "%s in the course of the runs", name);
+				one.brief = mem_printf("%s over time", name);
 			one.title = mem_printf("%s: %s", k->name, one.brief);
 			add_figure(f, one);
 		}

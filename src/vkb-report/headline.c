@@ -102,9 +102,10 @@ describe_changes(struct headline *h, const struct model *m,
 	if (!d)
 		return;
 	str_printf(&s,
-	    "%zu of %zu row%s %s %s; most of all %s %s: ", t->count[v], t->rows,
-	    num_plural((double)t->rows), t->count[v] == 1 ? "is" : "are", word,
-	    m->cases[d->kase].name, d->metric);
+	    "%zu of %zu result%s %s %s; largest change: %s %s: ", t->count[v],
+	    t->rows, num_plural((double)t->rows),
+	    t->count[v] == 1 ? "is" : "are", word, m->cases[d->kase].name,
+	    d->metric);
 	forest_change(&s, d);
 	if (t->certain[v] == t->count[v])
 		str_add(&s,
@@ -130,22 +131,22 @@ describe_rest(struct headline *h, const struct tally *t)
 
 	if (same)
 		str_printf(&s,
-		    "%zu of %zu row%s did not change: shown to be within the "
+		    "%zu of %zu result%s did not change by more than the "
 		    "margin.",
 		    same, t->rows, num_plural((double)t->rows));
 	add_fact(h, &s);
 	if (open)
 		str_printf(&s,
-		    "%zu row%s open: the noise hides whether there is a "
+		    "%zu result%s unclear: noise hides whether there is a "
 		    "change.",
 		    open, open == 1 ? " is" : "s are");
 	add_fact(h, &s);
 	if (few)
-		str_printf(&s, "%zu row%s too few runs to be judged.", few,
+		str_printf(&s, "%zu result%s too few runs to be judged.", few,
 		    few == 1 ? " has" : "s have");
 	add_fact(h, &s);
 	if (t->waived)
-		str_printf(&s, "%zu row%s waived by the policy.", t->waived,
+		str_printf(&s, "%zu result%s waived by the policy.", t->waived,
 		    t->waived == 1 ? " is" : "s are");
 	add_fact(h, &s);
 	str_free(&s);
@@ -175,7 +176,7 @@ describe_context(struct headline *h, const struct json *rec)
 
 	if (json_get_num(rec, "tests", 0) > 0)
 		str_printf(&s,
-		    "The chances are adjusted for %.0f test%s (%s, level "
+		    "The p-values are corrected for %.0f test%s (%s, level "
 		    "%.3g).",
 		    json_get_num(rec, "tests", 0),
 		    num_plural(json_get_num(rec, "tests", 0)),
@@ -186,8 +187,8 @@ describe_context(struct headline *h, const struct json *rec)
 	add_fact(h, &s);
 	if (env)
 		str_printf(&s,
-		    "The two sides differ in %zu propert%s of the machine: "
-		    "measure them again on one, if these matter.",
+		    "The two sides differ in %zu propert%s of the machine: if "
+		    "these matter, measure both sides again on one machine.",
 		    env, env == 1 ? "y" : "ies");
 	add_advice(h, &s);
 	if (failed)
@@ -195,7 +196,7 @@ describe_context(struct headline *h, const struct json *rec)
 		    failed == 1 ? " has" : "s have");
 	add_advice(h, &s);
 	if (lonely)
-		str_printf(&s, "%zu case%s on one side alone.", lonely,
+		str_printf(&s, "%zu case%s on one side only.", lonely,
 		    lonely == 1 ? " is" : "s are");
 	add_advice(h, &s);
 	str_free(&s);
@@ -216,7 +217,7 @@ check_canaries(struct headline *h, const struct json *rec)
 		if (json_get_bool(j, "ok", false))
 			continue;
 		str_printf(&s,
-		    "The canary %s: %s %s: nothing here can be relied on.",
+		    "Canary %s: %s %s: these results are not reliable.",
 		    name ? name : "-", metric ? metric : "it",
 		    !metric ? "is missing"
 			: verdict && strcmp(verdict, "insufficient") == 0
@@ -224,7 +225,7 @@ check_canaries(struct headline *h, const struct json *rec)
 			: "changed");
 		add_fact(h, &s);
 		free(h->what);
-		h->what = mem_str("Not to be relied on");
+		h->what = mem_str("Not reliable");
 		h->outcome = MODEL_INSUFFICIENT;
 	}
 	str_free(&s);
@@ -262,9 +263,9 @@ void
 headline_left_out(struct str *s, const struct model *m)
 {
 	str_add(s,
-	    m->unread ? "Some records could not be read: this is what the "
-			"others say."
-		      : "");
+	    m->unread
+		? "Some records could not be read; the report shows the others."
+		: "");
 	if (m->doubled)
 		str_printf(s,
 		    "%s%zu summar%s left out: another of the same case and "
@@ -285,26 +286,27 @@ advise_next(struct headline *h, const struct tally *t)
 		    "vkb-why.");
 	add_advice(h, &s);
 	if (t->open) {
-		str_printf(&s, "Up to %.0f runs a side", t->runs);
+		str_printf(&s, "Make up to %.0f runs on each side", t->runs);
 		if (t->minutes > 0)
-			str_printf(&s, " (about %s for a case)",
+			str_printf(&s, " (about %s for each case)",
 			    num_seconds(buf, 60 * t->minutes));
-		str_printf(&s, " would settle %zu row%s.", t->open,
+		str_printf(&s, " to decide %zu unclear result%s.", t->open,
 		    num_plural((double)t->open));
 	} else if (t->count[MODEL_INSUFFICIENT])
 		str_add(&s, "Make at least 4 runs of each side.");
 	add_advice(h, &s);
 	if (t->hopeless)
 		str_printf(&s,
-		    "This machine is too noisy to tell in %zu row%s: more than "
-		    "ten times these runs would be needed. vkb-env --check "
-		    "says what disturbs it.",
+		    "This machine is too noisy to tell for %zu result%s: more "
+		    "than ten times as many runs would be needed. Find the "
+		    "cause with vkb-env --check.",
 		    t->hopeless, num_plural((double)t->hopeless));
 	add_advice(h, &s);
 	if (t->bound)
 		str_printf(&s,
-		    "The load client was the limit in %zu row%s: these say "
-		    "little about the server; give the client more CPUs.",
+		    "The load client was the bottleneck for %zu result%s, "
+		    "which say little about the server; give the client more "
+		    "CPUs.",
 		    t->bound, num_plural((double)t->bound));
 	add_advice(h, &s);
 	str_free(&s);
@@ -314,8 +316,8 @@ static void
 describe_pair(struct headline *h, const struct model *m)
 {
 	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
-	    "Better", "Different", "Not settled", "Too few runs", "No change",
-	    "Nothing was judged"};
+	    "Better", "Different", "No slowdown shown", "Too few runs",
+	    "No change", "Nothing was judged"};
 	const struct json *all = find_comparison(m, h);
 	struct tally t = {0};
 
@@ -374,12 +376,12 @@ describe_history(struct headline *h, const struct model *m)
 	add_fact(h, &s);
 	if (!m->nchanges && m->nsubjects == 2)
 		str_add(&s,
-		    "vkb-compare says which subject is better: give its "
-		    "records (--format jsonl) to vkb-report as well.");
+		    "To compare the subjects, add the output of vkb-compare "
+		    "--format jsonl to the input.");
 	else if (!m->nchanges && m->nsubjects > 2)
 		str_add(&s,
-		    "vkb-detect finds the changes of a history: give its "
-		    "records to vkb-report as well.");
+		    "To find changes in a history, add the output of "
+		    "vkb-detect --format jsonl to the input.");
 	add_advice(h, &s);
 	str_free(&s);
 }

@@ -90,7 +90,7 @@ figure_latency(
 	struct curve *curves = mem_array(n + 1, sizeof *curves);
 	double x[16], lo[16], hi[16];
 
-	p->x = AXIS(AXIS_TAIL, "part of the requests");
+	p->x = AXIS(AXIS_TAIL, "share of the requests");
 	p->y = AXIS(AXIS_LOG, "latency, ms");
 	for (size_t i = 0; i < n; i++) {
 		size_t k = fill_band(c[i], name, x, lo, hi, 16);
@@ -132,7 +132,7 @@ figure_shift(struct plot *p, const struct json *shift)
 	char text[96];
 
 	p->x = AXIS(AXIS_TAIL, "percentile");
-	p->y = AXIS(AXIS_LINEAR, "change of the latency, %");
+	p->y = AXIS(AXIS_LINEAR, "change of latency, %");
 	axis_fit(&p->y, 0);
 	for (q = json_first(all); q; q = json_next(q)) {
 		const struct json *ci = json_get(q, "ci95");

@@ -72,8 +72,8 @@ write_head(struct str *s, const struct page *p)
 	html_text(s, t.s);
 	str_printf(s, "</title>\n<style>%s</style>\n</head>\n", style.s);
 	str_add(s,
-	    "<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n"
-	    "<header>\n");
+	    "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
+	    "report</a>\n<header>\n");
 	html_tag(s, "h1", NULL, t.s);
 	str_addc(s, '\n');
 	if (*p->m->common) {
@@ -116,8 +116,8 @@ write_legend(struct str *s, const struct page *p)
 			write_legend_entry(s, m->who[i]);
 	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
-		    "<li class=\"quiet\">%zu more are in histories "
-		    "alone</li>\n",
+		    "<li class=\"quiet\">%zu more appear only in the trend "
+		    "plots</li>\n",
 		    m->nsubjects - MODEL_LOOKS);
 	str_add(s, "</ul>\n");
 }

@@ -76,13 +76,13 @@ page_history(struct str *s, const struct page *p)
 		return;
 	str_add(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Where a "
-	    "metric went to another level; a picture of each stands with its "
-	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th>"
-	    "<th scope=\"col\">metric</th><th scope=\"col\">since</th>"
-	    "<th scope=\"col\">may be anywhere in</th>"
-	    "<th scope=\"col\">change</th><th scope=\"col\">kind</th></tr>"
-	    "</thead>\n<tbody>\n");
+	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Changes "
+	    "in the level of a metric; each is plotted in the section of its "
+	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th><th "
+	    "scope=\"col\">metric</th><th scope=\"col\">since</th><th "
+	    "scope=\"col\">range of commits</th><th "
+	    "scope=\"col\">change</th><th "
+	    "scope=\"col\">kind</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->nchanges; i++)
 		write_row(s, p, &m->changes[i]);
 	str_add(s, "</tbody></table></div>\n");

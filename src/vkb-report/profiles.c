@@ -58,7 +58,7 @@ read_graph(struct str *to, const char *path, const char **why)
 		*why = "it is too large";
 	else if (bad || !to->len || memchr(to->s, 0, to->len) ||
 	    !str_utf8(to->s, to->len) || !strstr(to->s, "<svg"))
-		*why = "it is no SVG";
+		*why = "it is not an SVG file";
 	return *why ? -1 : 0;
 }
 
@@ -123,7 +123,7 @@ static void
 write_graph(struct str *s, const char *path, const char *title, size_t *bytes)
 {
 	struct str g = {0};
-	const char *why = "the page has enough of them";
+	const char *why = "the page already has 24 MB of graphs";
 
 	if (*bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
 		*bytes += g.len;

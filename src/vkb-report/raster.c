@@ -49,17 +49,18 @@ run_rsvg_convert(int in, int out, int err)
 
 	if (!p) {
 		if (errno == ENOENT)
-			err_say("PNG is made by rsvg-convert (the package "
-				"librsvg2-bin or librsvg2-tools); --svg needs "
-				"nothing");
+			err_say(
+			    "cannot make a PNG: install rsvg-convert (package "
+			    "librsvg2-bin or librsvg2-tools), or use --svg");
 		return -1;
 	}
 	if (!proc_wait(p, PATIENCE_MS, &status))
-		err_say("'rsvg-convert' did not end in time");
+		err_say(
+		    "'rsvg-convert' did not finish in time and was stopped");
 	else if (status) {
 		read_all(&said, err);
-		err_say("'rsvg-convert' cannot draw it: %s",
-		    said.len ? said.s : "it does not say why");
+		err_say("'rsvg-convert' failed: %s",
+		    said.len ? said.s : "no error message");
 	} else
 		rc = 0;
 	str_free(&said);

@@ -75,7 +75,7 @@ figure_series(
 	struct course *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
 	double cut;
 
-	p->x = AXIS(AXIS_LINEAR, "seconds of the measurement");
+	p->x = AXIS(AXIS_LINEAR, "time, s");
 	p->y.scale = AXIS_LINEAR;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i]->nseries; k++) {

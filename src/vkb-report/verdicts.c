@@ -108,7 +108,7 @@ static void
 write_cards(struct str *s, const struct model *m)
 {
 	static const char *const words[MODEL_VERDICTS] = {"worse", "better",
-	    "different", "not settled", "too few runs", "no change"};
+	    "different", "unclear", "too few runs", "no change"};
 	size_t count[MODEL_VERDICTS] = {0};
 
 	str_add(s, "<dl class=\"cards\">\n");
