@@ -36,7 +36,7 @@ run_child(struct gitrepo *r, const char *url, const char *const *specs,
 
 /* Reads until the child ends. Returns 0, or -1 if stop() returns true. */
 static int
-read_from_child(int fd, struct str *said, bool (*stop)(void *), void *arg)
+read_from_child(int fd, struct str *message, bool (*stop)(void *), void *arg)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	char buf[4096];
@@ -49,7 +49,7 @@ read_from_child(int fd, struct str *said, bool (*stop)(void *), void *arg)
 			continue;
 		n = read(fd, buf, sizeof buf);
 		if (n > 0)
-			str_addn(said, buf, (size_t)n);
+			str_addn(message, buf, (size_t)n);
 		else if (n == 0 || errno != EINTR)
 			return 0;
 	}
@@ -59,7 +59,7 @@ int
 fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg)
 {
-	struct str said = {0};
+	struct str message = {0};
 	int fds[2], status = 0, rc;
 	pid_t pid;
 
@@ -74,7 +74,7 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 	if (pid == 0)
 		run_child(r, url, specs, all, fds[1]);
 	close(fds[1]);
-	rc = read_from_child(fds[0], &said, stop, arg);
+	rc = read_from_child(fds[0], &message, stop, arg);
 	close(fds[0]);
 	if (rc < 0)
 		kill(pid, SIGKILL);
@@ -82,11 +82,11 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 		;
 	if (rc < 0)
 		err_fail("cannot fetch from '%s': stopped", url);
-	else if (said.len)
-		rc = err_fail("%s", said.s);
+	else if (message.len)
+		rc = err_fail("%s", message.s);
 	else if (status)
 		rc = err_fail(
 		    "cannot fetch from '%s': the process was killed", url);
-	str_free(&said);
+	str_free(&message);
 	return rc;
 }

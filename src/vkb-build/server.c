@@ -31,9 +31,9 @@ static const char *const headers[] = {"valkeymodule.h", "redismodule.h"};
  * reports "malloc=jemalloc-5.3.0"; for tcmalloc_minimal "tcmalloc-2.10".
  */
 static int
-verify_allocator(const char *wanted, const char *said)
+verify_allocator(const char *wanted, const char *output)
 {
-	const char *s = strstr(said, " malloc=");
+	const char *s = strstr(output, " malloc=");
 	size_t n = wanted ? strcspn(wanted, "_") : 0;
 
 	if (!wanted || !s || strncmp(s + 8, wanted, n) == 0)

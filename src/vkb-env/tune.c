@@ -199,7 +199,7 @@ find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 static int
 check_writable(const struct tune *t, const struct edits *c)
 {
-	const char *said = "";
+	const char *last = "";
 	char *path;
 	int rc = 0, k;
 
@@ -207,10 +207,10 @@ check_writable(const struct tune *t, const struct edits *c)
 		path = mem_printf("%s%s", t->root, c->v[i].path);
 		k = access(path, W_OK);
 		free(path);
-		if (k == 0 || strcmp(said, c->v[i].name) == 0)
+		if (k == 0 || strcmp(last, c->v[i].name) == 0)
 			continue;
-		said = c->v[i].name;
-		rc = err_fail_sys("cannot set %s: '%s'", said, c->v[i].path);
+		last = c->v[i].name;
+		rc = err_fail_sys("cannot set %s: '%s'", last, c->v[i].path);
 	}
 	if (rc < 0)
 		err_say("nothing is changed; name only settings that can be "

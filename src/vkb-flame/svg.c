@@ -151,17 +151,18 @@ write_frame(struct graph *g, uint32_t i, double x)
 	double y = g->o->icicle
 	    ? TOP + g->depth[i] * (double)ROW
 	    : g->height - BOTTOM - (g->depth[i] + 1) * (double)ROW;
-	int room = (int)((w - 6) / LETTER);
+	int letters = (int)((w - 6) / LETTER);
 	struct str s = {0};
 
 	str_add(g->to, "<g class=\"f\">");
 	write_tooltip(g, i);
 	write_rectangle(g, i, x, y, w);
-	if (room >= 3) {
-		if (strlen(get_frame_name(g, i)) <= (size_t)room)
+	if (letters >= 3) {
+		if (strlen(get_frame_name(g, i)) <= (size_t)letters)
 			str_add(&s, get_frame_name(g, i));
 		else
-			markup_cut(&s, get_frame_name(g, i), (size_t)room - 2);
+			markup_cut(
+			    &s, get_frame_name(g, i), (size_t)letters - 2);
 		str_printf(
 		    g->to, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + ROW - 5);
 		markup_xml(g->to, s.s);

@@ -20,7 +20,7 @@ axis_fit(struct axis *a, double v)
 void
 axis_ease(struct axis *a)
 {
-	double room;
+	double margin;
 
 	if (a->lo > a->hi) {
 		a->lo = a->scale == AXIS_LOG;
@@ -29,16 +29,16 @@ axis_ease(struct axis *a)
 	if (a->scale == AXIS_TAIL)
 		return;
 	if (a->scale == AXIS_LOG) {
-		room = a->hi > a->lo ? pow(a->hi / a->lo, .05) : 1.25;
-		a->lo /= room;
-		a->hi *= room;
+		margin = a->hi > a->lo ? pow(a->hi / a->lo, .05) : 1.25;
+		a->lo /= margin;
+		a->hi *= margin;
 		return;
 	}
-	room = a->hi > a->lo ? (a->hi - a->lo) * .06
-	    : a->hi != 0     ? fabs(a->hi) * .05
-			     : 1;
-	a->lo -= a->lo >= 0 && a->lo < room ? a->lo : room;
-	a->hi += room;
+	margin = a->hi > a->lo ? (a->hi - a->lo) * .06
+	    : a->hi != 0       ? fabs(a->hi) * .05
+			       : 1;
+	a->lo -= a->lo >= 0 && a->lo < margin ? a->lo : margin;
+	a->hi += margin;
 }
 
 static double

@@ -13,13 +13,13 @@
 enum { SUBJECTS = 6 };
 
 /* The values of one property over all cases of a subject. */
-struct said {
+struct property {
 	const struct json *first;
 	size_t n; /* above 1: the cases have different values */
 };
 
 static void
-add_value(struct said *v, const struct json *j)
+add_value(struct property *v, const struct json *j)
 {
 	if (!v->n++)
 		v->first = j;
@@ -35,10 +35,10 @@ collect_keys(struct names *keys, const struct json *env)
 }
 
 /* Returns the values by key and place of the subject; the caller frees it. */
-static struct said *
+static struct property *
 collect_values(const struct model *m, struct names *keys, size_t width)
 {
-	struct said *all;
+	struct property *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
 		collect_keys(keys, json_get(m->cells[i].rec, "env"));
@@ -57,7 +57,7 @@ collect_values(const struct model *m, struct names *keys, size_t width)
 }
 
 static bool
-row_differs(const struct said *row, size_t n)
+row_differs(const struct property *row, size_t n)
 {
 	const struct json *first = NULL;
 
@@ -73,7 +73,7 @@ row_differs(const struct said *row, size_t n)
 
 static void
 write_properties(struct str *s, const struct page *p, const struct names *keys,
-    const struct said *all, size_t width)
+    const struct property *all, size_t width)
 {
 	const struct model *m = p->m;
 
@@ -85,7 +85,7 @@ write_properties(struct str *s, const struct page *p, const struct names *keys,
 		html_column(s, m->who[i]->name);
 	str_add(s, "</tr></thead>\n<tbody>\n");
 	for (size_t k = 0; k < names_count(keys); k++) {
-		const struct said *row = &all[k * width];
+		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
 
 		str_printf(s, "<tr%s><th scope=\"row\">",
@@ -167,7 +167,7 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 static void
 write_machine_state(struct str *s, const struct json *rec)
 {
-	static const char *const rooms[] = {"env", "now"};
+	static const char *const sections[] = {"env", "now"};
 
 	str_add(s, "<details><summary>");
 	html_text(s, json_get_str(rec, "time"));
@@ -176,7 +176,8 @@ write_machine_state(struct str *s, const struct json *rec)
 		    s, ", session %.100s", json_get_str(rec, "session"));
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
 	for (size_t i = 0; i < 2; i++)
-		for (const struct json *j = json_first(json_get(rec, rooms[i]));
+		for (const struct json *j =
+			 json_first(json_get(rec, sections[i]));
 		     j; j = json_next(j)) {
 			html_tag(s, "dt", NULL, json_key(j));
 			str_add(s, "<dd>");
@@ -192,7 +193,7 @@ page_environment(struct str *s, const struct page *p)
 	const struct model *m = p->m;
 	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
 	struct names *keys = names_new();
-	struct said *all = collect_values(m, keys, width);
+	struct property *all = collect_values(m, keys, width);
 
 	if (names_count(keys) && width)
 		write_properties(s, p, keys, all, width);

@@ -68,8 +68,8 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 		return;
 	begin_table(s, "Cases on one side only", "runs", "side");
 	for (; j; j = json_next(j)) {
-		const char *said = json_get_str(j, "side");
-		const char *side = said && strcmp(said, "contender") == 0
+		const char *named = json_get_str(j, "side");
+		const char *side = named && strcmp(named, "contender") == 0
 		    ? "contender"
 		    : "baseline"; /* also the key in the record */
 		const struct subject *who =

@@ -39,14 +39,14 @@ static void
 collect_points(struct points *p, const struct model *m, const struct kase *k,
     const char *metric)
 {
-	size_t room = k->ncells + 1;
+	size_t size = k->ncells + 1;
 
-	*p = (struct points){.c = mem_array(room, sizeof *p->c),
-	    .x = mem_array(room, sizeof *p->x),
-	    .median = mem_array(room, sizeof *p->median),
-	    .lo = mem_array(room, sizeof *p->lo),
-	    .hi = mem_array(room, sizeof *p->hi),
-	    .names = mem_array(room, sizeof *p->names)};
+	*p = (struct points){.c = mem_array(size, sizeof *p->c),
+	    .x = mem_array(size, sizeof *p->x),
+	    .median = mem_array(size, sizeof *p->median),
+	    .lo = mem_array(size, sizeof *p->lo),
+	    .hi = mem_array(size, sizeof *p->hi),
+	    .names = mem_array(size, sizeof *p->names)};
 	for (size_t i = 0; i < k->ncells; i++)
 		if (model_metric(k->cells[i], metric))
 			p->c[p->n++] = k->cells[i];

@@ -38,12 +38,12 @@ parse_verdict(const char *s)
 /* --- interned subjects, cases and cells */
 
 static size_t
-intern_key(struct names *names, const struct json *room)
+intern_key(struct names *names, const struct json *section)
 {
 	struct str s = {0};
 	size_t id;
 
-	record_room(&s, room);
+	record_room(&s, section);
 	id = names_id(names, s.s);
 	str_free(&s);
 	return id;

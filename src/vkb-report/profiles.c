@@ -90,9 +90,9 @@ write_iframe(struct str *s, const struct str *graph, const char *title)
 }
 
 static void
-write_pairs(struct str *s, const struct json *room)
+write_pairs(struct str *s, const struct json *section)
 {
-	for (const struct json *j = json_first(room); j; j = json_next(j)) {
+	for (const struct json *j = json_first(section); j; j = json_next(j)) {
 		html_tag(s, "dt", NULL, json_key(j));
 		str_add(s, "<dd>");
 		html_value(s, j);

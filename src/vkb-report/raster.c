@@ -44,7 +44,7 @@ run_rsvg_convert(int in, int out, int err)
 	const struct proc_spec spec = {
 	    .argv = argv, .in = in, .out = out, .err = err, .session = true};
 	struct proc *p = proc_start(&spec);
-	struct str said = {0};
+	struct str message = {0};
 	int status, rc = -1;
 
 	if (!p) {
@@ -58,12 +58,12 @@ run_rsvg_convert(int in, int out, int err)
 		err_say(
 		    "'rsvg-convert' did not finish in time and was stopped");
 	else if (status) {
-		read_all(&said, err);
+		read_all(&message, err);
 		err_say("'rsvg-convert' failed: %s",
-		    said.len ? said.s : "no error message");
+		    message.len ? message.s : "no error message");
 	} else
 		rc = 0;
-	str_free(&said);
+	str_free(&message);
 	proc_free(p);
 	return rc;
 }

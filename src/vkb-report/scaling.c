@@ -105,16 +105,16 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 		const struct kase *k = m->order[i];
 		double x = json_get_num(k->config, key, NAN);
 		struct json *config;
-		struct str room = {0};
+		struct str text = {0};
 		size_t id;
 
 		if (isnan(x))
 			continue;
 		config = json_dup(k->config);
 		json_del(config, key);
-		record_room(&room, config);
-		id = names_id(ids, room.s);
-		str_free(&room);
+		record_room(&text, config);
+		id = names_id(ids, text.s);
+		str_free(&text);
 		if (id == nrest) {
 			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
 			s->v[s->n++] =
