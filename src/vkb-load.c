@@ -43,7 +43,7 @@ struct opts {
 
 #define AT(field) offsetof(struct opts, field)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'o', "output", OPT_STR, AT(output), "FILE",
 	.help = "append the runs to FILE, not to stdout"},
     {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "no progress"},
@@ -133,14 +133,14 @@ static const struct opt table[] = {
 	.help = "the certificate of the client"},
     {0, "key", OPT_STR, AT(running.key), "FILE", .help = "its key"}, {0}};
 
-static const struct opt_prog prog = {.name = "vkb-load",
+static const struct opt_prog program = {.name = "vkb-load",
     .operands = "[FILE ...]",
     .purpose = "Runs benchmark cases against Valkey servers, one run record "
 	       "per repetition.",
-    .table = table};
+    .table = option_table};
 
 static int
-read_shard(const char *s, struct plan_want *w)
+parse_shard(const char *s, struct plan_want *w)
 {
 	int n = 0;
 
@@ -153,9 +153,9 @@ read_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
-/* What does not go together; NULL: all does. */
+/* Returns why the options cannot be used together, or NULL. */
 static const char *
-conflict(const struct opts *o, const struct opt_args *args)
+find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	const struct running_opts *r = &o->running;
 	bool more = r->host || r->port || r->unixsocket || r->tls ||
@@ -225,20 +225,20 @@ print_plan(const struct plan *p, const struct looks *looks)
 	return 0;
 }
 
-static volatile sig_atomic_t stopped_by;
+static volatile sig_atomic_t stop_signal;
 
-/* The first one lets the run at hand go, the second does not wait. */
+/* The first signal stops the current run, the second ends the program. */
 static void
 on_signal(int sig)
 {
-	if (stopped_by) {
+	if (stop_signal) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
-	stopped_by = sig;
+	stop_signal = sig;
 }
 
-/* Broken connections are errors of a run, not the end of this program. */
+/* Ignores SIGPIPE too: a broken connection fails a run, not the program. */
 static void
 catch_signals(void)
 {
@@ -253,7 +253,7 @@ catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Those that the cases want. 0, or -1 and said. */
+/* Opens the engines that the cases need. 0, or -1, error reported. */
 static int
 open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
     bool running, struct datasets *datasets, struct engine list[3],
@@ -281,7 +281,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 }
 
 static int
-measure(struct opts *o, const struct plan *p)
+run_session(struct opts *o, const struct plan *p)
 {
 	const struct running_opts *r = &o->running;
 	bool elsewhere =
@@ -319,7 +319,7 @@ measure(struct opts *o, const struct plan *p)
 	if (!o->session.logs)
 		goto out;
 	rc = session_run(
-	    &o->session, p, &b, engines, &out, running, &stopped_by);
+	    &o->session, p, &b, engines, &out, running, &stop_signal);
 	if (b.failed)
 		rc = -1;
 out:
@@ -346,14 +346,14 @@ main(int argc, char **argv)
 
 	err_init(argv[0]);
 	closed = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
-	rc = opt_parse(&prog, argc, argv, &o, &args);
+	rc = opt_parse(&program, argc, argv, &o, &args);
 	if (rc)
 		goto out;
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
-						 : conflict(&o, &args);
+						 : find_conflict(&o, &args);
 	if (wrong)
-		rc = opt_usage(&prog, wrong);
-	else if (read_shard(o.shard, &o.want) < 0)
+		rc = opt_usage(&program, wrong);
+	else if (parse_shard(o.shard, &o.want) < 0)
 		rc = -1;
 	else
 		rc = looks_parse(&looks, o.runs, &o.until);
@@ -364,7 +364,7 @@ main(int argc, char **argv)
 	o.want.unixsocket = o.running.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {
 		folder = mem_printf("./%s", o.profiles.dir);
-		o.profiles.dir = folder; /* no option of perf or vkb-flame */
+		o.profiles.dir = folder; /* not an option of perf */
 	}
 	o.want.no_flush = o.running.no_flush;
 	rc = read_files(&p, &args);
@@ -372,16 +372,16 @@ main(int argc, char **argv)
 		rc = print_plan(&p, &looks);
 	else if (rc == 0) {
 		catch_signals();
-		rc = measure(&o, &p);
+		rc = run_session(&o, &p);
 	}
 out:
 	free(folder);
 	plan_free(&p);
 	looks_free(&looks);
 	free(o.until.v);
-	if (stopped_by) {
-		signal(stopped_by, SIG_DFL);
-		raise(stopped_by);
+	if (stop_signal) {
+		signal(stop_signal, SIG_DFL);
+		raise(stop_signal);
 	}
 	return rc < 0 ? 2 : 0;
 }

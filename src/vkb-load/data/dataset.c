@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NAMES_MOST 512          /* that are kept for a message */
-#define VALUE_MOST (512U << 20) /* of a bulk string, as servers have it */
+#define NAMES_MOST 512          /* kept for a message */
+#define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
 struct value {
 	size_t at, n; /* in the text of the row */
@@ -25,10 +25,10 @@ struct intake {
 	struct rowset *d;
 	size_t nfields;
 	struct rowset_value *row;
-	struct str text; /* of the row in work */
+	struct str text; /* of the current row */
 	struct value *values;
-	char **names; /* of the file; a NULL ends the list */
-	bool *seen;   /* of the wanted */
+	char **names; /* of the file's other fields; NULL-terminated */
+	bool *seen;   /* which wanted fields the file has */
 	size_t nnames;
 };
 
@@ -45,7 +45,7 @@ intake_element(const struct intake *in)
 }
 
 static bool
-is(const char *s, const char *name, size_t n)
+is_name(const char *s, const char *name, size_t n)
 {
 	return strncmp(s, name, n) == 0 && !s[n];
 }
@@ -56,12 +56,12 @@ intake_name(struct intake *in, const char *name, size_t n)
 	size_t i;
 
 	for (i = 0; i < in->nfields; i++)
-		if (is(in->want->fields[i], name, n)) {
+		if (is_name(in->want->fields[i], name, n)) {
 			in->seen[i] = true;
 			return (int)i;
 		}
 	for (i = 0; i < in->nnames; i++)
-		if (is(in->names[i], name, n))
+		if (is_name(in->names[i], name, n))
 			return -1;
 	if (in->nnames < NAMES_MOST) {
 		in->names =

@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 static bool
-whole(const struct json *j, double least, double most)
+is_integer_in(const struct json *j, double least, double most)
 {
 	double d = json_num(j, -1);
 
 	return j && d >= least && d <= most && d == floor(d);
 }
 
-/* The writers and readers of a mixed case. */
+/* Checks the writers or the readers of a mixed case. */
 static int
 check_parts(const struct json *cas, const char *side, const char *where)
 {
@@ -35,7 +35,8 @@ check_parts(const struct json *cas, const char *side, const char *where)
 			wrong = "command";
 		for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
 			j = json_get(p, wholes[i].key);
-			if (j && !whole(j, wholes[i].least, wholes[i].most))
+			if (j &&
+			    !is_integer_in(j, wholes[i].least, wholes[i].most))
 				wrong = wholes[i].key;
 		}
 		j = json_get(p, "duration");
@@ -45,7 +46,8 @@ check_parts(const struct json *cas, const char *side, const char *where)
 		if (j && !(json_num(j, -1) >= 0 && json_num(j, -1) <= 1e7))
 			wrong = "warmup";
 		j = json_get(p, "seed");
-		if (j && json_type(j) != JSON_BOOL && !whole(j, 0, UINT32_MAX))
+		if (j && json_type(j) != JSON_BOOL &&
+		    !is_integer_in(j, 0, UINT32_MAX))
 			wrong = "seed";
 	}
 	if (wrong)
@@ -55,7 +57,6 @@ check_parts(const struct json *cas, const char *side, const char *where)
 	return 0;
 }
 
-/* A case may have been typed in an editor. */
 int
 casecheck(const struct json *cas, const char *where)
 {
@@ -84,7 +85,7 @@ casecheck(const struct json *cas, const char *where)
 	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
 		j = json_path(cas, wholes[i].path);
 		if ((j || wholes[i].required) &&
-		    !whole(j, wholes[i].least, wholes[i].most))
+		    !is_integer_in(j, wholes[i].least, wholes[i].most))
 			return err_fail("%s: case '%s': '%s' is not an integer "
 					"from %.0f to %.0f",
 			    where, id, wholes[i].path, wholes[i].least,
@@ -128,9 +129,9 @@ casecheck(const struct json *cas, const char *where)
 	    : 0;
 }
 
-/* Equal, where false and absent are alike. */
+/* Are two values equal? An absent one equals false. */
 static bool
-alike(const struct json *a, const struct json *b)
+is_same_value(const struct json *a, const struct json *b)
 {
 	if ((!a || json_type(a) == JSON_BOOL) &&
 	    (!b || json_type(b) == JSON_BOOL))
@@ -138,7 +139,6 @@ alike(const struct json *a, const struct json *b)
 	return a && b && json_equal(a, b);
 }
 
-/* Is the server the one that the identity speaks of? */
 int
 casecheck_server(const struct json *cas, const char *where)
 {
@@ -155,7 +155,7 @@ casecheck_server(const struct json *cas, const char *where)
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !wrong; i++)
-		if (!alike(json_path(cas, pairs[i][0]),
+		if (!is_same_value(json_path(cas, pairs[i][0]),
 			json_path(cas, pairs[i][1])))
 			wrong = pairs[i][0];
 	if (cluster != (json_path(cas, "server.primaries") != NULL))

@@ -1,4 +1,4 @@
-/* Which of the planned cases are wanted, and what has to come before them. */
+/* Selects cases of the plan, and keeps the cases that must run before them. */
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 
 static bool
-wanted(const struct plan_want *w, const struct json *cas)
+is_selected(const struct plan_want *w, const struct json *cas)
 {
 	return !json_get(cas, "unlisted") &&
 	    (!w->pattern ||
 		fnmatch(w->pattern, json_get_str(cas, "id"), 0) == 0);
 }
 
-/* What a plan that is planned again already has before a case. */
+/* Moves the 'before' list that a case has from an earlier --plan. */
 static void
-join(struct json *list, struct json *cas)
+move_before(struct json *list, struct json *cas)
 {
 	struct json *before = json_detach(cas, "before");
 
@@ -27,21 +27,21 @@ join(struct json *list, struct json *cas)
 	json_free(before);
 }
 
-/* Appends what came before a case, and the case itself; it is taken. */
+/* Appends a case and the list before it; takes the case. */
 static void
-remember(struct json *list, struct json *cas)
+append_prior(struct json *list, struct json *cas)
 {
-	join(list, cas);
+	move_before(list, cas);
 	json_del(cas, "unlisted");
 	json_push(list, cas);
 }
 
 /*
- * A case that is left out may have made what a later one reads: so it becomes
- * part of that one, to be gone through without being measured.
+ * A later case may need the data of a case that is left out. Such a case moves
+ * to 'before' of the later one, to be run without being recorded.
  */
 static void
-one_scene(struct plan *p, const struct scene *s, const bool *keep)
+select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 {
 	struct json *list = json_array();
 	bool any = false;
@@ -56,7 +56,7 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 			list = json_array();
 		}
 		if (keep[s->v[i]]) {
-			join(list, *cas);
+			move_before(list, *cas);
 			if (json_len(list))
 				json_set(*cas, "before", list);
 			else
@@ -65,7 +65,7 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 			continue;
 		}
 		if (any && scene_changes(*cas))
-			remember(list, *cas);
+			append_prior(list, *cas);
 		else
 			json_free(*cas);
 		*cas = NULL;
@@ -73,9 +73,9 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 	json_free(list);
 }
 
-/* The scenes that have something to do, counted. */
+/* Keeps every Nth of the scenes that have selected cases. */
 static void
-share(const struct plan *p, const struct scenes *s, bool *keep)
+select_shard(const struct plan *p, const struct scenes *s, bool *keep)
 {
 	long long *number = mem_array(s->n + 1, sizeof *number), n = 0;
 	const struct plan_want *w = p->want;
@@ -105,11 +105,11 @@ plan_finish(struct plan *p)
 	scenes_make(&s, p->cases, p->n);
 	for (size_t i = 0; i < p->n; i++) {
 		listed += !json_get(p->cases[i], "unlisted");
-		keep[i] = wanted(w, p->cases[i]);
+		keep[i] = is_selected(w, p->cases[i]);
 	}
-	share(p, &s, keep);
+	select_shard(p, &s, keep);
 	for (size_t i = 0; i < s.n; i++)
-		one_scene(p, &s.v[i], keep);
+		select_in_scene(p, &s.v[i], keep);
 	for (size_t i = 0; i < p->n; i++)
 		if (p->cases[i])
 			p->cases[kept++] = p->cases[i];

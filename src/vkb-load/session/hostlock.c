@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT "/tmp/vkb.lock" /* not TMPDIR: it is one for all users */
-#define LOOK_MS 100             /* for the lock, and for signals */
+#define DEFAULT "/tmp/vkb.lock" /* not in TMPDIR: all users share it */
+#define LOOK_MS 100             /* between checks of the lock and *stop */
 
 /*
  * In folders that all may write to, the kernel refuses O_CREAT for a file of
@@ -106,7 +106,7 @@ wait_for_lock(int fd, const volatile int *stop)
 	return 0;
 }
 
-/* Somebody may have removed the file, and another one is there by now. */
+/* Is the file still at the path? It may have been removed or replaced. */
 static bool
 is_current(int fd, const char *path)
 {
