@@ -60,7 +60,7 @@ read_json_line(struct intake *in, const char *line, size_t n,
 	jsonscan_begin(&c, line, n);
 	if (jsonscan_peek(&c) != '{')
 		return err_fail(
-		    "%s:%llu: bad row: no JSON object", intake_path(in), no);
+		    "%s:%llu: bad row: not a JSON object", intake_path(in), no);
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
 			decode_string(buf, &key);

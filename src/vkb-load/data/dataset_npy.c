@@ -32,7 +32,7 @@ read_bytes(struct reader *r, void *p, size_t n)
 		return 0;
 	if (ferror(r->f))
 		return err_fail_sys("cannot read '%s'", intake_path(r->in));
-	return fail_npy(r, "it is cut short");
+	return fail_npy(r, "the file is truncated");
 }
 
 static int
@@ -47,7 +47,8 @@ read_npy_header(struct reader *r)
 	if (read_bytes(r, m, sizeof m) < 0)
 		return -1;
 	if (memcmp(m, "\x93NUMPY", 6) != 0 || m[6] < 1 || m[6] > 3)
-		return fail_npy(r, "it does not begin as one");
+		return fail_npy(
+		    r, "it does not start with NPY version 1, 2 or 3");
 	if (read_bytes(r, l, m[6] == 1 ? 2 : 4) < 0)
 		return -1;
 	n = (size_t)l[0] | (size_t)l[1] << 8 | (size_t)l[2] << 16 |
@@ -71,16 +72,16 @@ set_shape(struct reader *r)
 	size_t i;
 
 	if (h->dimensions == 0)
-		return fail_npy(r, "it holds one value, no rows");
+		return fail_npy(r, "it holds a single value, not rows");
 	r->rows = h->shape[0];
 	if (f->name) {
 		if (h->dimensions > 1)
 			return fail_npy(
-			    r, "a structured array has one dimension");
+			    r, "a structured array must have one dimension");
 		return 0;
 	}
 	if (h->dimensions > 1 && h->fortran)
-		return fail_npy(r, "its order is that of Fortran");
+		return fail_npy(r, "arrays in Fortran order are not supported");
 	f->vector = h->dimensions > 1;
 	f->name = mem_str(f->vector ? "vector" : "value");
 	for (i = 1; i < h->dimensions; i++) {
@@ -166,8 +167,9 @@ format_number(struct reader *r, const struct npyhead_field *f, const char *p)
 
 	if (f->kind == 'f') {
 		if (f->size != 4 && f->size != 8)
-			return fail_npy(
-			    r, "only vectors may have such numbers");
+			return fail_npy(r,
+			    "numbers of this size are supported only in "
+			    "vectors");
 		format_real(&r->buf, p, f->size);
 		return 0;
 	}
@@ -192,8 +194,7 @@ format_text(struct reader *r, const char *p, size_t n)
 		if (u == 0)
 			break;
 		if (u > 0x10ffff)
-			return fail_npy(
-			    r, "a string holds what is no character");
+			return fail_npy(r, "a string has an invalid character");
 		str_addu(&r->buf, u);
 	}
 	return 0;

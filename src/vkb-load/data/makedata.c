@@ -130,7 +130,8 @@ check_dataset(void *arg, const char *path)
 	if (access(path, R_OK) == 0)
 		return 0;
 	m->why = name
-	    ? mem_printf("its dataset '%s' is not what vkb-gendata made", path)
+	    ? mem_printf(
+		  "its dataset '%s' was not written by vkb-gendata", path)
 	    : mem_printf("its dataset '%s' cannot be read (%s), and no recipe "
 			 "makes it",
 		  path, strerror(errno));

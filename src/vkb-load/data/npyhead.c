@@ -34,7 +34,7 @@ static void
 expect_char(struct text *t, char c)
 {
 	if (!accept_char(t, c) && !t->why)
-		t->why = "its header is no dictionary of an array";
+		t->why = "its header is not the dictionary of an array";
 }
 
 static bool
@@ -113,7 +113,7 @@ parse_npy_type(struct text *t, struct npyhead_field *f)
 	if (t->why)
 		return;
 	if (n < 3 || !strchr("<>|=", s[0]) || !strchr("fiubSUV", s[1])) {
-		t->why = "it has a type that is not known here";
+		t->why = "its type is not supported";
 		return;
 	}
 	in.p += 2;
@@ -123,10 +123,10 @@ parse_npy_type(struct text *t, struct npyhead_field *f)
 	if (f->kind == 'U')
 		f->size *= 4;
 	if (in.why || in.p != in.end)
-		t->why = "it has a type that is not known here";
+		t->why = "its type is not supported";
 	else if (strchr("fiub", f->kind) && f->size != 1 && f->size != 2 &&
 	    f->size != 4 && f->size != 8)
-		t->why = "it has numbers of a size that is not known here";
+		t->why = "the size of its numbers is not supported";
 	f->n = 1;
 }
 
@@ -248,13 +248,13 @@ npyhead_parse(struct npyhead *h, const char *text, size_t n, const char **why)
 			seen |= 4;
 			h->dimensions = parse_npy_tuple(&t, h->shape, 8);
 		} else {
-			t.why = "its header has other keys";
+			t.why = "its header has an unknown or repeated key";
 		}
 		if (!peek_char(&t, "}"))
 			expect_char(&t, ',');
 	}
 	if (!t.why && (seen != 7 || !h->nfields || !h->row))
-		t.why = "its header lacks something";
+		t.why = "its header lacks a key or a field";
 	*why = t.why;
 	return t.why ? -1 : 0;
 }

@@ -247,7 +247,8 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 		return NULL;
 	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
 	if (each && json_len(each) < n) {
-		plan_problem(p, "CPUs are given for %zu nodes, %zu are wanted",
+		plan_problem(p,
+		    "CPUs are given for %zu nodes, but there are %zu",
 		    json_len(each), n);
 		return NULL;
 	}

@@ -73,7 +73,8 @@ builds_read(struct builds *b, const char *file)
 			if (add_build(b, rec, jsonl_where(in)) < 0)
 				rc = -1;
 		} else {
-			rc = err_fail("%s: a record '%s', not a build",
+			rc = err_fail(
+			    "%s: record of type '%s' instead of 'build'",
 			    jsonl_where(in), record_type(rec));
 			json_free(rec);
 		}

@@ -51,8 +51,8 @@ check_parts(const struct json *cas, const char *side, const char *where)
 			wrong = "seed";
 	}
 	if (wrong)
-		return err_fail("%s: case '%s': '%s' in 'config.%s' is no such "
-				"value",
+		return err_fail("%s: case '%s': '%s' in 'config.%s' is missing "
+				"or invalid",
 		    where, id, wrong, side);
 	return 0;
 }
@@ -111,16 +111,17 @@ casecheck(const struct json *cas, const char *where)
 	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
 	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
 		json_bool(json_path(cas, "config.tls_mode"), false)))
-		return err_fail("%s: case '%s': a unix socket has neither TLS "
-				"nor a cluster",
+		return err_fail("%s: case '%s': a unix socket cannot be used "
+				"with TLS or a cluster",
 		    where, id);
 	j = json_path(cas, "client.cpus");
 	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
 		return err_fail(
-		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
+		    "%s: case '%s': 'client.cpus' is not a CPU list", where,
+		    id);
 	for (j = json_first(json_path(cas, "client.each")); j; j = json_next(j))
 		if (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0)
-			return err_fail("%s: case '%s': 'client.each' is no "
+			return err_fail("%s: case '%s': 'client.each' is not a "
 					"list of CPU lists",
 			    where, id);
 	return check_parts(cas, "writes", where) < 0 ||
@@ -165,8 +166,8 @@ casecheck_server(const struct json *cas, const char *where)
 		wrong = "config.io_threads";
 	if (!wrong)
 		return 0;
-	return err_fail("%s: case '%s': 'server' is not what '%s' says", where,
-	    json_get_str(cas, "id"), wrong);
+	return err_fail("%s: case '%s': 'server' does not agree with '%s'",
+	    where, json_get_str(cas, "id"), wrong);
 }
 
 const char *

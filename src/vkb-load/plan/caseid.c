@@ -198,7 +198,7 @@ drop_duplicates(struct plan *p)
 	p->n = kept;
 	free_sorted(v, n);
 	if (p->doubles)
-		err_say("%zu case%s planned twice, run once", p->doubles,
+		err_say("%zu duplicate case%s dropped", p->doubles,
 		    num_plural(p->doubles));
 	return rc;
 }
@@ -225,8 +225,8 @@ check_given_ids(const struct plan *p, const bool *given, const bool *same)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (given[i] && same[i])
-			return err_fail("case '%s' is there twice, not the "
-					"same",
+			return err_fail("two different cases have the id "
+					"'%s': rename one",
 			    json_get_str(p->cases[i], "id"));
 	return 0;
 }

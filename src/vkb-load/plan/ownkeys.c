@@ -102,7 +102,7 @@ check_text(const char *text)
 {
 	if (!text || is_builtin_test(text) || has_prefix_marks(text))
 		return NULL;
-	return mem_printf("with --no-flush all keys have a prefix: put " MARK
+	return mem_printf("--no-flush needs a prefix on all keys: put " MARK
 			  " in front of each key and index of '%s'",
 	    text);
 }
@@ -115,12 +115,12 @@ ownkeys_cannot(const struct json *cas)
 	char *why = NULL;
 
 	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0)
-		return mem_str("with --no-flush all keys have a prefix, which "
-			       "this engine does not give them");
+		return mem_str("--no-flush needs a prefix on all keys, which "
+			       "this engine does not support");
 	if (json_get(c, "config_set"))
-		return mem_str("its config_set would change a server that "
-			       "--no-flush leaves as it is: "
-			       "--skip-config-set leaves it out");
+		return mem_str("its config_set would change a running server, "
+			       "which --no-flush forbids; use "
+			       "--skip-config-set");
 	for (size_t i = mixed ? 1 : 0; i < 2 && !why; i++)
 		why = check_text(json_get_str(c, command_keys[i]));
 	for (size_t i = 0; i < 2; i++)

@@ -171,9 +171,9 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	if (p->n == PLAN_MOST) {
 		if (!p->full)
 			plan_problem(p,
-			    "more than %d cases, which is the most: the "
-			    "lists multiply, so shorten them or make several "
-			    "configurations of them",
+			    "more than %d cases, which is the limit: the "
+			    "lists multiply, so shorten them or split the "
+			    "configuration",
 			    PLAN_MOST);
 		p->full = true;
 		json_free(config);
@@ -290,7 +290,8 @@ read_cases(struct plan *p, struct jsonl *in)
 			continue;
 		}
 		if (!record_is(rec, "case")) {
-			bad = err_fail("%s: a record '%s', not a case",
+			bad = err_fail(
+			    "%s: record of type '%s' instead of 'case'",
 			    jsonl_where(in), record_type(rec));
 			json_free(rec);
 			continue;
@@ -325,12 +326,13 @@ read_case_text(struct plan *p, const struct str *s)
 	ssize_t n;
 
 	if (fd < 0)
-		return err_fail_sys("cannot keep '%s'", p->file);
+		return err_fail_sys("cannot copy '%s' to memory", p->file);
 	while (done < s->len) {
 		n = write(fd, s->s + done, s->len - done);
 		if (n < 0 && errno != EINTR) {
 			close(fd);
-			return err_fail_sys("cannot keep '%s'", p->file);
+			return err_fail_sys(
+			    "cannot copy '%s' to memory", p->file);
 		}
 		done += n > 0 ? (size_t)n : 0;
 	}

@@ -381,9 +381,9 @@ expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 		expand_rates(p, x, y);
 	else if (!accepts_options(y->s))
 		plan_problem(p,
-		    "scenario '%s': 'options' are added to a 'command', and "
-		    "there is only a 'test'; write what it sends as a "
-		    "'command', as in 'GET key:__rand_int__'",
+		    "scenario '%s': 'options' need a 'command', but there is "
+		    "only a 'test'; replace it with a 'command' as in "
+		    "'GET key:__rand_int__'",
 		    base);
 	for (; m && !p->full; m = json_next(m)) {
 		id = mem_printf("%s%s", base, json_str(m));

@@ -2,11 +2,15 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "num.h"
 #include "plan.h"
 #include "scene.h"
+#include "str.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
+
+#define LISTED_MOST 10
 
 static bool
 is_selected(const struct plan_want *w, const struct json *cas)
@@ -91,11 +95,28 @@ select_shard(const struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
+/* Reports that the pattern matches no case, with ids that it could match. */
+static void
+report_no_match(const struct plan *p, size_t listed)
+{
+	struct str ids = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n && n < LISTED_MOST; i++)
+		if (!json_get(p->cases[i], "unlisted"))
+			str_printf(&ids, "%s%s", n++ ? ", " : "",
+			    json_get_str(p->cases[i], "id"));
+	err_say("no case matches '%s'; the %zu case%s %s: %s%s",
+	    p->want->pattern, listed, num_plural(listed),
+	    listed == 1 ? "is" : "are", ids.s, n < listed ? ", ..." : "");
+	str_free(&ids);
+}
+
 int
 plan_finish(struct plan *p)
 {
 	const struct plan_want *w = p->want;
-	size_t kept = 0, listed = 0;
+	size_t kept = 0, listed = 0, selected = 0;
 	struct scenes s;
 	bool *keep;
 
@@ -105,8 +126,13 @@ plan_finish(struct plan *p)
 	scenes_make(&s, p->cases, p->n);
 	for (size_t i = 0; i < p->n; i++) {
 		listed += !json_get(p->cases[i], "unlisted");
-		keep[i] = is_selected(w, p->cases[i]);
+		selected += keep[i] = is_selected(w, p->cases[i]);
 	}
+	if (listed && !selected && !w->shards)
+		report_no_match(p, listed);
+	else if (!listed && (w->groups || w->scenarios))
+		err_say("no case matches '--groups' and '--scenarios': check "
+			"the names in the configuration");
 	select_shard(p, &s, keep);
 	for (size_t i = 0; i < s.n; i++)
 		select_in_scene(p, &s.v[i], keep);
@@ -114,10 +140,6 @@ plan_finish(struct plan *p)
 		if (p->cases[i])
 			p->cases[kept++] = p->cases[i];
 	p->n = kept;
-	if (listed && !kept && !w->shards)
-		err_say("no case is left of %zu", listed);
-	else if (!listed && (w->groups || w->scenarios))
-		err_say("no case is left: no scenario is of that name");
 	scenes_free(&s);
 	free(keep);
 	return 0;

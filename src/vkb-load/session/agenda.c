@@ -222,7 +222,8 @@ take_run(struct agenda *a, const struct slot *slot, size_t cas)
 	json_free(run);
 	if (!same)
 		return err_fail("'%s': run %zu of %s was made with another "
-				"'--runs MIN..MAX' or '--until'",
+				"'--runs MIN..MAX' or '--until'; resume with "
+				"the same options",
 		    a->results->name, slot->index,
 		    json_get_str(a->cases[cas], "id"));
 	if (recall_run(a, cas, f) < 0)

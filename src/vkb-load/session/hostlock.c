@@ -75,11 +75,11 @@ say_waiting(int fd)
 			command[i] = ' ';
 	if (pid)
 		err_say("waiting for '%s' (pid %ld), which measures on this "
-			"host; --no-lock does not wait",
+			"host; use --no-lock not to wait",
 		    n > 0 ? command : "another program", pid);
 	else
 		err_say("waiting for another program, which measures on this "
-			"host; --no-lock does not wait");
+			"host; use --no-lock not to wait");
 	if (in >= 0)
 		close(in);
 	free(path);
@@ -140,15 +140,12 @@ hostlock_take(const volatile int *stop)
 		close(fd);
 	}
 	if (fd >= 0 && !S_ISREG(st.st_mode))
-		err_fail("the lock of this host, '%s', is not a file: VKB_LOCK "
-			 "may name another one, --no-lock measures "
-			 "without one",
+		err_fail("the lock of this host, '%s', is not a file: set "
+			 "VKB_LOCK to another path or use --no-lock",
 		    path);
 	else if (errno != EINTR)
-		err_fail_sys(
-		    "cannot take the lock of this host, '%s' "
-		    "(VKB_LOCK may name another one, --no-lock measures "
-		    "without one)",
+		err_fail_sys("cannot take the lock of this host, '%s' "
+			     "(set VKB_LOCK to another path or use --no-lock)",
 		    path);
 	if (fd >= 0)
 		close(fd);

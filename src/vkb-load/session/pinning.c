@@ -36,11 +36,11 @@ check_cpus(
 	if (!json_str(list))
 		return 0;
 	if (cpulist_parse(json_str(list), &set, &why) < 0)
-		return err_fail("%s: \"%s\" is no CPU list: %s",
+		return err_fail("%s: \"%s\" is not a CPU list: %s",
 		    json_get_str(cas, "id"), json_str(list), why);
 	CPU_AND(&both, &set, all);
 	if (!CPU_EQUAL(&both, &set))
-		return err_fail("%s: this machine has not all of the CPUs "
+		return err_fail("%s: this machine lacks some of the CPUs "
 				"\"%s\"",
 		    json_get_str(cas, "id"), json_str(list));
 	return 0;

@@ -80,7 +80,7 @@ check_last_line(int fd, const char *name, bool repair)
 	off_t end;
 
 	if (fstat(fd, &st) < 0)
-		return err_fail_sys("cannot look at '%s'", name);
+		return err_fail_sys("cannot get the size of '%s'", name);
 	if (!S_ISREG(st.st_mode))
 		return 0;
 	end = find_last_newline(fd, name, st.st_size);

@@ -118,7 +118,7 @@ write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 
 	if (rc < 0 || m->error.len) {
 		what = mem_printf("not profiled: %s",
-		    m->error.len ? m->error.s : "it was cut short");
+		    m->error.len ? m->error.s : "it was interrupted");
 		say_failed(x, s, what);
 		free(what);
 		x->v->failed++;
@@ -160,7 +160,7 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 		if (rc < 0)
 			json_set_str(m->recs[i], "error",
 			    m->error.len ? m->error.s
-					 : "the run was cut short");
+					 : "the run was interrupted");
 		if (rc < 0 && i == 0)
 			err_note("%s", json_get_str(m->recs[0], "error"));
 		if (m->error.len) /* only the first has the end of a log */
@@ -198,7 +198,7 @@ mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 		return;
 	x->spoilt =
 	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
-		m->error.len ? m->error.s : "it was cut short");
+		m->error.len ? m->error.s : "it was interrupted");
 	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 

@@ -274,7 +274,7 @@ profile_scene(struct session *s, const struct slot *slot)
 			continue;
 		who = agenda_builder(&s->a, slot);
 		err_say("%s%s: %s", json_get_str(cas, "id"), who,
-		    v.wanted[c] ? "profile" : "is profiled already");
+		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
 	}
 	if (n)
