@@ -39,6 +39,7 @@ test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
 test_that '--case without a match is nothing' vkb-load --plan --case X c.json
+test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err 'which lists some'
 test_empty_file .out 'nothing is printed on stdout'
 test_that 'an empty file is nothing' vkb-load --plan /dev/null
 

@@ -17,8 +17,8 @@
 #define LOOK_MS 100             /* between checks of the lock and *stop */
 
 /*
- * In folders that all may write to, the kernel refuses O_CREAT for a file of
- * another user. So it is opened first, and made if there is none.
+ * In folders that all users may write to, the kernel refuses O_CREAT for a file
+ * of another user. So the file is opened first, and made if there is none.
  */
 static int
 open_file(const char *path)
@@ -36,7 +36,7 @@ open_file(const char *path)
 	return fd;
 }
 
-/* Who holds the lock, from /proc/locks; 0 if that cannot be found. */
+/* Returns the pid that holds the lock, from /proc/locks; 0 if not found. */
 static long
 find_holder(int fd)
 {
@@ -85,7 +85,7 @@ say_waiting(int fd)
 	free(path);
 }
 
-/* 0; -1 with errno, EINTR where *stop was set. */
+/* Returns 0, or -1 with errno, which is EINTR if *stop was set. */
 static int
 wait_for_lock(int fd, const volatile int *stop)
 {

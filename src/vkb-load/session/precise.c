@@ -20,7 +20,7 @@ struct precise {
 	struct json *const *cases;
 	size_t ncases, nbuilds;
 	bool paired;
-	struct column *cols; /* of each case, build and condition */
+	struct column *cols; /* per case, build and condition */
 };
 
 /* Copies the finite values in order. Returns their number. */
