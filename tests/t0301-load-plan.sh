@@ -91,7 +91,7 @@ test_same '"batch-first-byte"' "$(planned --latency batch-first-byte c.json |
 
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
 test_status 2 'only CPUs differ' vkb-load --plan c.json d.json
-test_match 'do not identify a case' .err 'they are not pooled'
+test_match 'are not part of its identity' .err 'they are not pooled'
 
 head -n 1 plan | sed 's/"clients":5/"clients":"5"/' >bad
 test_status 2 'a case with a wrong value' vkb-load --plan bad

@@ -166,9 +166,9 @@ check_duplicate(struct plan *p, const struct json *a, const struct json *b)
 	    json_equal(json_get(a, "client"), json_get(b, "client")))
 		p->doubles++;
 	else
-		rc = err_fail("case %s is planned twice, with other CPUs or "
-			      "ports, which do not identify a case: use two "
-			      "files",
+		rc = err_fail("case %s is planned twice with different CPUs or "
+			      "ports, which are not part of its identity: run "
+			      "them in two sessions with an '--output' each",
 		    s.s);
 	str_free(&s);
 	return rc;
