@@ -98,7 +98,7 @@ refused "$p\\.cpu_allocation: Missing required key: cores_per_client" \
 refused "$p\\.cpu_allocation: servers and clients overlap" \
   'an overlapping allocation' \
   '"cpu_allocation":{"cores_per_server":1,"cores_per_client":1,"servers":["0-1"],"clients":["1"]}'
-refused "$p: CPUs are given for 2 nodes, 3 are wanted" 'too few CPU lists' \
+refused "$p: CPUs are given for 2 nodes, but there are 3" 'too few CPU lists' \
   '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
 refused "$p\\.cluster_ports: ports must follow each other, 6381 does not" \
   'ports with a gap' '"cluster_ports":[6379,6381]'
