@@ -198,7 +198,7 @@ certificate_make(const char *dir, const char *host)
 		if (!x[i]) {
 			reason = ERR_reason_error_string(ERR_get_error());
 			err_say("cannot make certificate '%s': %s", names[i],
-			    reason ? reason : "unknown trouble");
+			    reason ? reason : "unknown error");
 			ERR_clear_error();
 			goto out;
 		}

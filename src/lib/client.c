@@ -198,7 +198,8 @@ client_open(const struct client_address *a, int timeout_ms)
 	int e;
 
 	if (fd < 0) {
-		set_why(a, errno == ENXIO ? "no such name" : strerror(errno));
+		set_why(
+		    a, errno == ENXIO ? "unknown host name" : strerror(errno));
 		return NULL;
 	}
 	c = mem_new(sizeof *c);

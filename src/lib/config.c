@@ -33,7 +33,7 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (k->rule == CONFIG_SETTINGS_SETS &&
 		    config_secret(json_key(m)))
 			configwalk_problem(w,
-			    "'%s' is a secret: it belongs into "
+			    "'%s' is a secret: move it to "
 			    "'custom-server-configs'",
 			    json_key(m));
 		number =
@@ -289,7 +289,7 @@ check_server(struct configwalk *w, const struct json *cfg)
 	for (const struct json *p = json_first(ports); p; p = json_next(p)) {
 		if (!isnan(last) && json_num(p, NAN) != last + 1) {
 			configwalk_problem(w,
-			    "ports must follow each other, %g does not "
+			    "ports must be consecutive: %g does not "
 			    "follow %g",
 			    json_num(p, NAN), last);
 			break;
@@ -341,7 +341,7 @@ check_scenario(struct configwalk *w, const struct json *s)
 			    "'reads'");
 	} else if (parts)
 		configwalk_problem(
-		    w, "'writes' and 'reads' belong to type \"mixed\"");
+		    w, "'writes' and 'reads' need type \"mixed\"");
 	else if (test && command)
 		configwalk_problem(
 		    w, "Cannot specify both 'test' and 'command'");
@@ -429,7 +429,7 @@ check_config(struct configwalk *w, struct json *cfg)
 		check_core(w, cfg);
 	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios")) {
 		configwalk_problem(
-		    w, "neither 'commands' nor 'test_groups' is there");
+		    w, "neither 'commands' nor 'test_groups' is given");
 		check_core(w, cfg);
 	}
 	check_scenarios(w, cfg);
@@ -463,8 +463,7 @@ config_check(struct json *doc, const char *name, bool lenient)
 		if (!i)
 			configwalk_problem(&w, "No configurations found");
 	} else
-		configwalk_problem(&w,
-		    "configurations are an array of objects, not a %s",
+		configwalk_problem(&w, "expected an array of objects, not a %s",
 		    json_type_name(json_type(doc)));
 	str_free(&w.path);
 	if (!w.problems)

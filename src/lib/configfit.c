@@ -113,8 +113,9 @@ configfit_is(
 		if (!json_str(v))
 			return false;
 		if (cpulist_parse(json_str(v), &set, &why) < 0)
-			configwalk_problem(w, "'%s': \"%s\" is no CPU list: %s",
-			    k->name, json_str(v), why);
+			configwalk_problem(w,
+			    "'%s': invalid CPU list \"%s\": %s", k->name,
+			    json_str(v), why);
 		return true;
 	case CONFIG_SETTINGS:
 	case CONFIG_SETTINGS_SETS:

@@ -44,7 +44,7 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 			return -1;
 		b = a;
 		if (*s == '-') {
-			*why = "a range lacks its end";
+			*why = "a range has no end";
 			s = parse_cpu_number(s + 1, &b);
 			if (!s)
 				return -1;

@@ -187,11 +187,10 @@ parse_name(struct gitrepo *r, const char *name, git_object **obj)
 	if (rc == 0)
 		return 1;
 	if (rc == GIT_ENOTFOUND && is_ref(r, name))
-		return gitrepo_fail(
-		    "the commit is not there that is named by", name);
+		return gitrepo_fail("cannot find the commit of", name);
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return 0;
-	return gitrepo_fail("cannot tell what is meant by", name);
+	return gitrepo_fail("cannot resolve", name);
 }
 
 static bool
@@ -223,7 +222,7 @@ gitrepo_find(struct gitrepo *r, const char *name, char id[GITREPO_ID])
 		free(other);
 	}
 	if (rc == 1 && git_object_peel(&commit, obj, GIT_OBJECT_COMMIT) < 0)
-		rc = gitrepo_fail("no commit is meant by", name);
+		rc = gitrepo_fail("cannot find a commit for", name);
 	if (rc == 1)
 		git_oid_tostr(id, GITREPO_ID, git_object_id(commit));
 	git_object_free(commit);
@@ -296,7 +295,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 	if (git_oid_fromstr(&a, from) < 0 ||
 	    (until && git_oid_fromstr(&b, until) < 0) ||
 	    git_revwalk_new(&w, r->repo) < 0)
-		return gitrepo_fail("cannot walk from", from);
+		return gitrepo_fail("cannot read the history of", from);
 	git_revwalk_sorting(w, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME);
 	if (first_parent)
 		git_revwalk_simplify_first_parent(w);
@@ -316,7 +315,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 			      "--unshallow' gets the rest of its history",
 		    r->path);
 	else
-		rc = gitrepo_fail("cannot walk from", from);
+		rc = gitrepo_fail("cannot read the history of", from);
 out:
 	git_revwalk_free(w);
 	return rc;

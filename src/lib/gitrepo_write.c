@@ -233,7 +233,7 @@ gitrepo_plant(struct gitrepo *r, const char *ref,
 		goto out;
 	while ((k = next(arg, &f)) > 0) {
 		if (add_file(r->repo, index, &f) < 0) {
-			gitrepo_fail("cannot keep the file", f.path);
+			gitrepo_fail("cannot store the file", f.path);
 			goto done;
 		}
 		newest = f.time > newest ? f.time : newest;

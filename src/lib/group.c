@@ -161,7 +161,7 @@ note_env(struct group *g, const struct caseset *envs, size_t env)
 static void
 add_failure(struct group *g, const struct run_record *r)
 {
-	static const char unknown[] = "it is not said";
+	static const char unknown[] = "unknown error";
 
 	g->failed++;
 	if (r->error.s)

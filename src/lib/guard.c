@@ -152,7 +152,7 @@ guard_start(void)
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
-		err_fail_sys("cannot start the guardian");
+		err_fail_sys("cannot start the reaper process");
 		free(g);
 		return NULL;
 	}
@@ -165,7 +165,7 @@ guard_start(void)
 	g->fd = fds[0];
 	if (g->pid > 0)
 		return g;
-	err_fail_sys("cannot start the guardian");
+	err_fail_sys("cannot start the reaper process");
 	close(g->fd);
 	free(g);
 	return NULL;
@@ -189,7 +189,7 @@ guard_folder(struct guard *g, const char *path)
 	memcpy(m.path, path, n);
 	if (send_message(g, &m, MESSAGE_HEAD + n) == 0)
 		return 0;
-	return err_fail_sys("cannot reach the guardian");
+	return err_fail_sys("cannot reach the reaper process");
 }
 
 int

@@ -44,7 +44,7 @@ hist_new(int64_t lowest, int64_t highest, int digits)
 	int i;
 
 	if (lowest < 1 || highest / 2 < lowest || digits < 1 || digits > 5)
-		err_die("a histogram cannot have such a range");
+		err_die("invalid histogram range");
 	for (i = 0; i < digits; i++)
 		span *= 10;
 	h = mem_new(sizeof *h);
@@ -55,7 +55,7 @@ hist_new(int64_t lowest, int64_t highest, int digits)
 	h->half_bits =
 	    floor_log2(span - 1); /* the power of 2 >= span, halved */
 	if (h->unit_bits + h->half_bits > 60)
-		err_die("a histogram cannot have such a range");
+		err_die("invalid histogram range");
 	h->mask = ((INT64_C(2) << h->half_bits) - 1) << h->unit_bits;
 	for (top = INT64_C(2) << (h->half_bits + h->unit_bits); top <= highest;
 	     top *= 2) {

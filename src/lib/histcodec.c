@@ -227,12 +227,12 @@ parse_hist_header(
 	uint32_t digits = get32(p + 12), cookie = get32(p) & COOKIE_MASK;
 	struct hist *h;
 
-	*why = "it has another version than V1 or V2";
+	*why = "its version is neither V1 nor V2";
 	*word = cookie == V1_COOKIE ? get32(p) >> 4 & 0xe : 0;
 	if (cookie != (COOKIE & COOKIE_MASK) && *word != 2 && *word != 4 &&
 	    *word != 8)
 		return NULL;
-	*why = "its range makes no sense";
+	*why = "its range is invalid";
 	if (digits < 1 || digits > 5 || low < 1 || low > INT64_C(1) << 40 ||
 	    high / 2 < low || get32(p + 8) != 0)
 		return NULL;

@@ -129,7 +129,7 @@ close_file(struct jsonl *r)
 	if (r->pretty)
 		err_say(
 		    "%s: %zu more bad lines: the file looks pretty-printed; "
-		    "'jq -c . %s' writes one record a line",
+		    "'jq -c . %s' writes one record per line",
 		    r->name, more, r->name);
 	else if (more)
 		err_say("%s: %zu more bad record%s", r->name, more,
@@ -283,7 +283,8 @@ read_element(struct jsonl *r)
 	} else if (c == ']') {
 		r->at++;
 		if (peek_nonblank(r) != EOF)
-			return give_up_file(r, "something follows the value");
+			return give_up_file(
+			    r, "unexpected text after the value");
 		return end_file(r);
 	}
 	r->from = r->lineno;

@@ -235,7 +235,7 @@ close_object(struct jsonscan *c, const struct jsonscan_keys *o, const char *p)
 	if (!c->known && !twice && o->n > JSONSCAN_KEYS)
 		twice = find_duplicate_key(c, o);
 	if (!c->known && twice)
-		return fail_scan(c, twice, "a key stands twice in one object");
+		return fail_scan(c, twice, "duplicate key in an object");
 	return p;
 }
 
@@ -412,13 +412,13 @@ jsonscan_end(struct jsonscan *c, const char **why, size_t *at)
 	size_t n = (size_t)(c->end - c->s);
 
 	if (!c->failed && (c->p = skip_blanks(c->p)) < c->end)
-		fail_scan(c, c->p, "something follows the value");
+		fail_scan(c, c->p, "unexpected text after the value");
 	*why = NULL;
 	*at = c->failed && c->at ? (size_t)(c->at - c->s) : 0;
 	if (!c->failed && str_utf8(c->s, n))
 		return 0;
 	if (jsontext_holds_nul(c->s, n))
-		*why = "it holds a NUL", *at = 0;
+		*why = "it contains a NUL byte", *at = 0;
 	else if (!str_utf8(c->s, n))
 		*why = "it is not UTF-8", *at = 0;
 	else if (c->why)
