@@ -201,7 +201,7 @@ make_status(const struct json *run, bool scenario)
 	return scenario ? json_string("success") : NULL;
 }
 
-/* Returns the time as it was read if it means the time of the record. */
+/* Returns the time as it was read unless it differs from the record's. */
 static struct json *
 choose_time(const struct json *said, const struct json *now)
 {

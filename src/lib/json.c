@@ -431,8 +431,7 @@ json_set(struct json *obj, const char *key, struct json *value)
 	else
 		done =
 		    cJSON_AddItemToObject(to_cjson(obj), key, to_cjson(value));
-	/* cJSON before 1.7.16 replaces the value and leaves it without a key.
-	 */
+	/* cJSON before 1.7.16 replaces a value and leaves it without a key. */
 	if (!done || !to_cjson(value)->string)
 		err_die("out of memory");
 }

@@ -25,7 +25,7 @@ enum json_type {
 };
 
 /* Returns NULL if the text is not JSON: *why (static, never NULL) says what is
- * wrong and *at is the offset; both may be NULL. */
+ * wrong and *at is the offset; 'why' and 'at' may be NULL. */
 struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
 char *json_print(const struct json *); /* compact; caller frees */
