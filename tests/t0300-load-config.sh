@@ -100,7 +100,7 @@ refused "$p\\.cpu_allocation: servers and clients overlap" \
   '"cpu_allocation":{"cores_per_server":1,"cores_per_client":1,"servers":["0-1"],"clients":["1"]}'
 refused "$p: CPUs are given for 2 nodes, but there are 3" 'too few CPU lists' \
   '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
-refused "$p\\.cluster_ports: ports must follow each other, 6381 does not" \
+refused "$p\\.cluster_ports: ports must be consecutive: 6381 does not" \
   'ports with a gap' '"cluster_ports":[6379,6381]'
 refused "$p: Cannot specify both 'unixsocket' and 'tls_mode'" \
   'TLS on a unix socket' '"unixsocket":true,"tls_mode":[false,true]'

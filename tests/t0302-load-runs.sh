@@ -230,7 +230,7 @@ test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
 test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
 test_status 2 'no such host' vkb-load --host nobody.invalid --runs 1 c.json
-test_match 'at nobody.invalid:6379: no such name' .err 'is said so'
+test_match 'at nobody.invalid:6379: unknown host name' .err 'is said so'
 
 printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
 read -r other <&4

@@ -92,7 +92,7 @@ bad 'an absolute path' absolute.tar.gz "'/tmp/evil' leads outside"
 pack dots --transform 's,^top/file,top/../../evil,' top/file
 bad 'a path with ..' dots.tar.gz "'top/../../evil' leads outside"
 pack git --transform 's,^top/file,top/.git/config,' top/file
-bad 'git itself' git.tar.gz "cannot keep the file '.git/config'"
+bad 'git itself' git.tar.gz "cannot store the file '.git/config'"
 for link in absolute up round; do
   pack link top/$link
   bad "a link: $link" link.tar.gz "the link '$link' leads outside, to '"
