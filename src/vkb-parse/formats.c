@@ -62,10 +62,14 @@ formats_names(void)
 	return str_take(&s);
 }
 
-/* The only one that says yes; NULL, and said: none or several do. */
+/*
+ * Returns the only format that 'is' accepts. NULL if none or several do (error
+ * reported; 'begin' is the input's first text).
+ */
 static const struct format *
-only(const struct source *s, bool (*is)(const struct format *, const void *),
-    const void *what, const char *begin)
+detect_format(const struct source *s,
+    bool (*is)(const struct format *, const void *), const void *what,
+    const char *begin)
 {
 	const struct format *found = NULL;
 	char *names = formats_names(), *shown;
@@ -96,26 +100,26 @@ done:
 }
 
 static bool
-is_text(const struct format *f, const void *head)
+is_text_format(const struct format *f, const void *head)
 {
 	return f->text_is && f->text_is(head);
 }
 
 static bool
-is_json(const struct format *f, const void *j)
+is_json_format(const struct format *f, const void *j)
 {
 	return f->json_is && f->json_is(j);
 }
 
 static int
-keep_raw(struct source *s, const struct format *f, const char *text, size_t n,
-    struct runs *runs)
+write_raw_record(struct source *s, const struct format *f, const char *text,
+    size_t n, struct runs *runs)
 {
 	return runs_pass(runs, record_raw(f->name, source_name(s), text, n));
 }
 
 static int
-read_json(struct source *s, const struct format *f, const char *head,
+read_json_format(struct source *s, const struct format *f, const char *head,
     const char *all, size_t n, struct runs *runs)
 {
 	struct json *j = source_json(s);
@@ -124,8 +128,8 @@ read_json(struct source *s, const struct format *f, const char *head,
 	if (!j)
 		return -1;
 	if (!f)
-		f = only(s, is_json, j, head);
-	if (!f || (all && keep_raw(s, f, all, n, runs) < 0))
+		f = detect_format(s, is_json_format, j, head);
+	if (!f || (all && write_raw_record(s, f, all, n, runs) < 0))
 		goto out;
 	if (!f->json_is(j))
 		err_say("%s: it is not of the format '%s' (%s)", source_name(s),
@@ -168,14 +172,14 @@ formats_read(
 		goto out;
 	}
 	if ((f && f->json) || (!f && !columns && (*p == '{' || *p == '['))) {
-		rc = read_json(s, f, p, all, n, runs);
+		rc = read_json_format(s, f, p, all, n, runs);
 		goto out;
 	}
 	if (!f && columns)
 		f = formats_find(gobench_is(p) ? "go-bench" : "columns");
 	if (!f)
-		f = only(s, is_text, p, p);
-	if (!f || (raw && keep_raw(s, f, all, n, runs) < 0))
+		f = detect_format(s, is_text_format, p, p);
+	if (!f || (raw && write_raw_record(s, f, all, n, runs) < 0))
 		goto out;
 	rc = f->text(s, runs);
 	if (rc == 0 && runs_count(runs) == before &&

@@ -27,20 +27,20 @@ struct runs {
 	struct runs_column *columns;
 	size_t ncolumns, columns_cap;
 	bool flat, whole, dead;
-	struct names *flats;   /* configurations in the flat form, */
-	struct json **configs; /* and the one that each was first made of */
+	struct names *flats;   /* configurations in the flat form */
+	struct json **configs; /* the first configuration of each flat form */
 	size_t configs_cap;
-	bool merged;            /* a warning was printed that two became one */
+	bool merged;            /* warn_merged_cases has printed its warning */
 	struct names *cases;    /* config and subject */
-	size_t *repeated;       /* runs of each */
-	struct names *subjects; /* without a time, */
-	char **since;           /* and when the first run of each began */
+	size_t *repeated;       /* number of runs of each case */
+	struct names *subjects; /* subjects without a time */
+	char **since;           /* start time of the first run of each */
 	size_t since_cap;
-	size_t cap, n;
+	size_t cap, n; /* capacity of 'repeated'; runs written */
 };
 
 static bool
-is_room(const char *room)
+is_section(const char *room)
 {
 	return strcmp(room, "subject") == 0 || strcmp(room, "config") == 0 ||
 	    strcmp(room, "run") == 0 || strcmp(room, "env") == 0;
@@ -60,9 +60,9 @@ runs_value(const char *text)
 	return j ? j : json_string(text);
 }
 
-/* Names and dates are texts, even where they look like numbers. */
+/* Tells whether the key is always a text, even if it looks like a number. */
 static bool
-is_text(const char *room, const char *key)
+is_text_key(const char *room, const char *key)
 {
 	const struct record_type *t = record_types;
 	struct str path = {0};
@@ -82,14 +82,14 @@ runs_typed(const char *room, const char *key, const char *text)
 {
 	struct json *j = runs_value(text);
 
-	if (!is_text(room, key) || json_str(j))
+	if (!is_text_key(room, key) || json_str(j))
 		return j;
 	json_free(j);
 	return json_string(text);
 }
 
 static int
-set_of(const char *text, struct set *s)
+parse_set(const char *text, struct set *s)
 {
 	const char *eq = strchr(text, '='),
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
@@ -102,7 +102,7 @@ set_of(const char *text, struct set *s)
 		return err_fail("option '--set': '%s' is not UTF-8", text);
 	s->room = mem_strn(text, (size_t)(dot - text));
 	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
-	if (!is_room(s->room))
+	if (!is_section(s->room))
 		return err_fail("option '--set': '%s' is not one of subject, "
 				"config, run, env",
 		    s->room);
@@ -110,9 +110,9 @@ set_of(const char *text, struct set *s)
 	return 0;
 }
 
-/* One of the KEY=NAME, of 'n' characters. */
+/* Parses one KEY=NAME of 'n' bytes. */
 static int
-column_of(struct runs *r, const char *text, size_t n)
+parse_column(struct runs *r, const char *text, size_t n)
 {
 	const char *eq = memchr(text, '=', n),
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
@@ -130,7 +130,7 @@ column_of(struct runs *r, const char *text, size_t n)
 	r->columns = mem_grow(
 	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
 	r->columns[r->ncolumns++] = c;
-	if (is_room(c.room) || strcmp(c.room, "metrics") == 0)
+	if (is_section(c.room) || strcmp(c.room, "metrics") == 0)
 		return 0;
 	return err_fail("option '--columns': '%s' is not one of subject, "
 			"config, run, env, metrics",
@@ -138,7 +138,7 @@ column_of(struct runs *r, const char *text, size_t n)
 }
 
 static int
-columns_of(struct runs *r, const char *text)
+parse_columns(struct runs *r, const char *text)
 {
 	size_t n;
 
@@ -146,7 +146,7 @@ columns_of(struct runs *r, const char *text)
 		return err_fail("option '--columns': '%s' is not UTF-8", text);
 	for (;; text += n + 1) {
 		n = strcspn(text, ",");
-		if (column_of(r, text, n) < 0)
+		if (parse_column(r, text, n) < 0)
 			return -1;
 		if (!text[n])
 			return 0;
@@ -154,7 +154,7 @@ columns_of(struct runs *r, const char *text)
 }
 
 static void
-runs_free(struct runs *r)
+free_runs(struct runs *r)
 {
 	for (size_t i = 0; i < r->nsets; i++) {
 		free(r->sets[i].room);
@@ -195,15 +195,15 @@ runs_new(const struct runs_opts *o)
 	while (r->nsets < o->nsets) {
 		struct set *s = &r->sets[r->nsets];
 
-		if (set_of(o->sets[r->nsets++], s) < 0)
+		if (parse_set(o->sets[r->nsets++], s) < 0)
 			goto wrong;
 	}
 	for (size_t i = 0; i < o->ncolumns; i++)
-		if (columns_of(r, o->columns[i]) < 0)
+		if (parse_columns(r, o->columns[i]) < 0)
 			goto wrong;
 	return r;
 wrong:
-	runs_free(r);
+	free_runs(r);
 	return NULL;
 }
 
@@ -277,7 +277,7 @@ runs_dead(const struct runs *r)
 	return r->dead;
 }
 
-/* Returns a key by which two configurations differ; borrowed. */
+/* Returns a key by which two configurations differ, or NULL; borrowed. */
 static const char *
 find_difference(const struct json *a, const struct json *b)
 {
@@ -290,9 +290,9 @@ find_difference(const struct json *a, const struct json *b)
 	return NULL;
 }
 
-/* Warns, once, where the flat form makes one case of two. */
+/* Warns, once, if two cases are the same in the flat form. */
 static void
-check_case(struct runs *r, const struct json *run)
+warn_merged_cases(struct runs *r, const struct json *run)
 {
 	const struct json *config = json_get(run, "config");
 	struct json *bare = record_new("run"), *flat;
@@ -330,8 +330,8 @@ out:
 }
 
 /*
- * Where a subject has no time of its own, 'timestamp' is when its first run
- * began: with the time of each run they would be read as subjects apart.
+ * Sets 'timestamp' of a subject without a time to the start of its first run:
+ * with different timestamps, its runs would be read as different subjects.
  */
 static void
 share_time(struct runs *r, const struct json *run, struct json *obj)
@@ -353,9 +353,9 @@ share_time(struct runs *r, const struct json *run, struct json *obj)
 	json_set_str(obj, "timestamp", r->since[id]);
 }
 
-/* What --flat writes is one array, an object a line. */
+/* Writes the run as an element of one JSON array, one per line. */
 static int
-put_flat(struct runs *r, const struct json *run)
+write_flat(struct runs *r, const struct json *run)
 {
 	struct json *obj = flat_from_run(run, r->whole);
 	struct str s = {0};
@@ -379,12 +379,12 @@ runs_end(struct runs *r)
 	    (fputs(r->n ? "\n]\n" : "[]\n", stdout) == EOF ||
 		fflush(stdout) != 0))
 		rc = err_fail_sys("cannot write to stdout");
-	runs_free(r);
+	free_runs(r);
 	return rc;
 }
 
 static void
-number(struct runs *r, struct json *run)
+number_run(struct runs *r, struct json *run)
 {
 	struct json *room = json_get(run, "run");
 	struct str key = {0};
@@ -405,7 +405,7 @@ number(struct runs *r, struct json *run)
 }
 
 static int
-check(const struct json *run, const char *where)
+check_run(const struct json *run, const char *where)
 {
 	const char *status = json_get_str(run, "status");
 
@@ -416,9 +416,12 @@ check(const struct json *run, const char *where)
 	return 0;
 }
 
-/* As UTC. 0; -1, and said: run.started is no time, and gone. */
+/*
+ * Converts the run's times to UTC. Deletes an invalid run.started and returns
+ * -1 (error reported).
+ */
 static int
-times(struct json *run, const char *where)
+convert_times(struct json *run, const char *where)
 {
 	static const char *const places[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
@@ -454,14 +457,14 @@ runs_add(struct runs *r, struct json *run, const char *where)
 			json_set(run, s->room, json_object());
 		json_set(json_get(run, s->room), s->key, json_dup(s->value));
 	}
-	if (check(run, where) < 0)
+	if (check_run(run, where) < 0)
 		goto out;
-	timed = times(run, where);
-	number(r, run);
+	timed = convert_times(run, where);
+	number_run(r, run);
 	if (r->flat && !r->whole)
-		check_case(r, run);
+		warn_merged_cases(r, run);
 	if (r->flat)
-		rc = put_flat(r, run);
+		rc = write_flat(r, run);
 	else
 		rc = jsonl_write(STDOUT_FILENO, run);
 	r->dead = rc < 0;
