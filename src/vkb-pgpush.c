@@ -1,6 +1,6 @@
 /*
- * vkb-pgpush: run records into the PostgreSQL tables of the Python tool, each
- * once; with --export, run records out of them.
+ * vkb-pgpush: stores run records, each once, in the PostgreSQL tables of the
+ * Python tool; with --export, reads them back as run records.
  */
 #include "err.h"
 #include "num.h"
@@ -29,7 +29,7 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "database", OPT_STR, AT(database), "CONNINFO",
 	.help = "name, settings or URI; without a password"},
     {0, "dry-run", OPT_FLAG, AT(dry),
@@ -45,12 +45,12 @@ static const struct opt table[] = {
 	.help = "the column test_type; default the table"},
     {0}};
 
-static const struct opt_prog prog = {
-    "vkb-pgpush", "[FILE|DIR ...]", "Runs into PostgreSQL, and back.", table};
+static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
+    "Runs into PostgreSQL, and back.", option_table};
 
-/* What the table cannot have. */
+/* Reports the keys that get no column because the table is full. */
 static void
-say_left(const struct schema *s)
+report_left_keys(const struct schema *s)
 {
 	if (s->left)
 		err_say("%s: %zu %s no column, from '%.100s' on: a table "
@@ -59,7 +59,7 @@ say_left(const struct schema *s)
 		    s->left_first, SCHEMA_COLUMNS);
 }
 
-/* As statements that psql would take. */
+/* Prints the plan as SQL statements. Returns 0, or -1 (error reported). */
 static int
 dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 {
@@ -69,7 +69,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	if (plan_make(s, spool) < 0)
 		return -1;
 	rc = push_check(p, s, spool);
-	say_left(s);
+	report_left_keys(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	if (p->machines->n)
@@ -85,7 +85,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 }
 
 static void
-report(const struct push *p, const struct schema *s, size_t failed)
+report_push(const struct push *p, const struct schema *s, size_t failed)
 {
 	struct str text = {0};
 
@@ -93,7 +93,7 @@ report(const struct push *p, const struct schema *s, size_t failed)
 		if (str_starts(s->sql[i], "ALTER") ||
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
-	say_left(s);
+	report_left_keys(s);
 	if (p->cut)
 		err_say("%s: there was no room for %zu values in rows of "
 			"%d bytes; vkb_runs has all",
@@ -122,7 +122,7 @@ report(const struct push *p, const struct schema *s, size_t failed)
 }
 
 static int
-push(const struct opts *o, struct schema *s, const struct opt_args *args)
+push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct spool *spool = spool_new(tmp && *tmp ? tmp : "/tmp");
@@ -150,7 +150,7 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	else if (spool_rows(spool) || machines.n || changes.n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
-			report(&p, s, in.failed);
+			report_push(&p, s, in.failed);
 	}
 	machines_free(&machines);
 	changes_free(&changes);
@@ -159,9 +159,9 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	return done < 0 || p.refused ? -1 : rc;
 }
 
-/* What excludes each other; NULL: nothing. */
+/* Returns a message about options that exclude each other, or NULL. */
 static const char *
-wrong(const struct opts *o, const struct opt_args *args)
+find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	if (o->export && args->n)
 		return "with --export there is no FILE";
@@ -173,16 +173,16 @@ wrong(const struct opts *o, const struct opt_args *args)
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_pgpush(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
-	const char *why = wrong(o, args);
+	const char *why = find_conflict(o, args);
 	struct schema *s;
 	int rc;
 
 	if (why)
-		return opt_usage(&prog, why);
-	if (!o->export && !args->n && opt_stdin(&prog) < 0)
+		return opt_usage(&program, why);
+	if (!o->export && !args->n && opt_stdin(&program) < 0)
 		return -1;
 	if (o->since && !coltype_is_time(o->since))
 		return err_fail("option '--since': '%s' is no time like "
@@ -195,7 +195,7 @@ run(void *opts, struct opt_args *args)
 	if (!s)
 		return -1;
 	rc = o->export ? export_runs(o->database, s, o->since)
-		       : push(o, s, args);
+		       : push_files(o, s, args);
 	schema_free(s);
 	return rc;
 }
@@ -205,5 +205,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&program, argc, argv, &o, run_pgpush);
 }

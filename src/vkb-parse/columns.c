@@ -63,19 +63,19 @@ static int
 put_column(struct json *run, const struct runs_column *c, const char *text,
     const struct source *s)
 {
-	struct json *room = json_get(run, c->room);
+	struct json *section = json_get(run, c->section);
 	double v;
 
 	if (!*text)
 		return 0;
-	if (strcmp(c->room, "metrics") != 0) {
-		json_set(room, c->key, runs_typed(c->room, c->key, text));
+	if (strcmp(c->section, "metrics") != 0) {
+		json_set(section, c->key, runs_typed(c->section, c->key, text));
 		return 0;
 	}
 	if (num_real(text, &v) < 0)
 		return source_fail(
 		    s, "'%s' is '%s', which is not a number", c->name, text);
-	json_set_num(room, c->key, v);
+	json_set_num(section, c->key, v);
 	return 0;
 }
 

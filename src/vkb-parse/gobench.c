@@ -101,18 +101,19 @@ put_key(const struct runs *runs, struct json *run, const char *key,
 	    {"toolchain", "env", "toolchain"}, {"commit", "subject", "commit"},
 	    {"branch", "subject", "ref"}};
 	const struct runs_column *c = runs_column(runs, key);
-	const char *room = "config", *name = key;
+	const char *section = "config", *name = key;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i][0], key) == 0) {
-			room = known[i][1];
+			section = known[i][1];
 			name = known[i][2];
 		}
 	if (c) {
-		room = c->room;
+		section = c->section;
 		name = c->key;
 	}
-	json_set(json_get(run, room), name, runs_typed(room, name, value));
+	json_set(
+	    json_get(run, section), name, runs_typed(section, name, value));
 }
 
 /* "Encode/format=json-48" sets command Encode, format json, gomaxprocs 48. */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct set {
-	char *room, *key;
+	char *section, *key;
 	struct json *value;
 };
 
@@ -40,10 +40,11 @@ struct runs {
 };
 
 static bool
-is_section(const char *room)
+is_section(const char *section)
 {
-	return strcmp(room, "subject") == 0 || strcmp(room, "config") == 0 ||
-	    strcmp(room, "run") == 0 || strcmp(room, "env") == 0;
+	return strcmp(section, "subject") == 0 ||
+	    strcmp(section, "config") == 0 || strcmp(section, "run") == 0 ||
+	    strcmp(section, "env") == 0;
 }
 
 struct json *
@@ -62,13 +63,13 @@ runs_value(const char *text)
 
 /* Tells whether the key is always a text, even if it looks like a number. */
 static bool
-is_text_key(const char *room, const char *key)
+is_text_key(const char *section, const char *key)
 {
 	const struct record_type *t = record_types;
 	struct str path = {0};
-	bool text = strcmp(room, "subject") == 0;
+	bool text = strcmp(section, "subject") == 0;
 
-	str_printf(&path, "%s.%s", room, key);
+	str_printf(&path, "%s.%s", section, key);
 	while (strcmp(t->name, "run") != 0)
 		t++;
 	for (const struct record_key *k = t->keys; k->path; k++)
@@ -78,11 +79,11 @@ is_text_key(const char *room, const char *key)
 }
 
 struct json *
-runs_typed(const char *room, const char *key, const char *text)
+runs_typed(const char *section, const char *key, const char *text)
 {
 	struct json *j = runs_value(text);
 
-	if (!is_text_key(room, key) || json_str(j))
+	if (!is_text_key(section, key) || json_str(j))
 		return j;
 	json_free(j);
 	return json_string(text);
@@ -100,13 +101,13 @@ parse_set(const char *text, struct set *s)
 		    text);
 	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
 		return err_fail("option '--set': '%s' is not UTF-8", text);
-	s->room = mem_strn(text, (size_t)(dot - text));
+	s->section = mem_strn(text, (size_t)(dot - text));
 	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
-	if (!is_section(s->room))
+	if (!is_section(s->section))
 		return err_fail("option '--set': '%s' is not one of subject, "
 				"config, run, env",
-		    s->room);
-	s->value = runs_typed(s->room, s->key, eq + 1);
+		    s->section);
+	s->value = runs_typed(s->section, s->key, eq + 1);
 	return 0;
 }
 
@@ -122,7 +123,7 @@ parse_column(struct runs *r, const char *text, size_t n)
 		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
 				"like rps=throughput or config.command=cmd",
 		    (int)n, text);
-	c.room =
+	c.section =
 	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str("metrics");
 	c.key = dot ? mem_strn(dot + 1, (size_t)(eq - dot - 1))
 		    : mem_strn(text, (size_t)(eq - text));
@@ -130,11 +131,11 @@ parse_column(struct runs *r, const char *text, size_t n)
 	r->columns = mem_grow(
 	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
 	r->columns[r->ncolumns++] = c;
-	if (is_section(c.room) || strcmp(c.room, "metrics") == 0)
+	if (is_section(c.section) || strcmp(c.section, "metrics") == 0)
 		return 0;
 	return err_fail("option '--columns': '%s' is not one of subject, "
 			"config, run, env, metrics",
-	    c.room);
+	    c.section);
 }
 
 static int
@@ -157,12 +158,12 @@ static void
 free_runs(struct runs *r)
 {
 	for (size_t i = 0; i < r->nsets; i++) {
-		free(r->sets[i].room);
+		free(r->sets[i].section);
 		free(r->sets[i].key);
 		json_free(r->sets[i].value);
 	}
 	for (size_t i = 0; i < r->ncolumns; i++) {
-		free(r->columns[i].room);
+		free(r->columns[i].section);
 		free(r->columns[i].key);
 		free(r->columns[i].name);
 	}
@@ -226,12 +227,12 @@ runs_column(const struct runs *r, const char *name)
 struct json *
 runs_blank(void)
 {
-	static const char *const rooms[] = {
+	static const char *const sections[] = {
 	    "subject", "config", "run", "env", "metrics"};
 	struct json *run = record_new("run");
 
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-		json_set(run, rooms[i], json_object());
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		json_set(run, sections[i], json_object());
 	json_set_str(run, "status", "ok");
 	return run;
 }
@@ -386,11 +387,11 @@ runs_end(struct runs *r)
 static void
 number_run(struct runs *r, struct json *run)
 {
-	struct json *room = json_get(run, "run");
+	struct json *section = json_get(run, "run");
 	struct str key = {0};
 	size_t id, had = r->cap;
 
-	if (json_get(room, "index"))
+	if (json_get(section, "index"))
 		return;
 	record_room(&key, json_get(run, "config"));
 	str_addc(&key, '\n');
@@ -401,7 +402,7 @@ number_run(struct runs *r, struct json *run)
 	if (r->cap > had)
 		memset(
 		    r->repeated + had, 0, (r->cap - had) * sizeof *r->repeated);
-	json_set_num(room, "index", (double)++r->repeated[id]);
+	json_set_num(section, "index", (double)++r->repeated[id]);
 }
 
 static int
@@ -425,23 +426,23 @@ convert_times(struct json *run, const char *where)
 {
 	static const char *const places[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
-	struct json *room = NULL;
+	struct json *section = NULL;
 	const char *time = NULL, *key = NULL;
 	char utc[CLOCK_ISO];
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		room = json_get(run, places[i][0]);
+		section = json_get(run, places[i][0]);
 		key = places[i][1];
-		time = json_get_str(room, key);
+		time = json_get_str(section, key);
 		if (!time || clock_utc(utc, time) < 0)
 			continue;
-		json_set_str(room, key, utc);
+		json_set_str(section, key, utc);
 		time = NULL;
 	}
 	if (!time)
 		return 0;
 	err_fail("%s: '%s' is no time: '%s'", where, key, time);
-	json_del(room, key);
+	json_del(section, key);
 	return -1;
 }
 
@@ -453,9 +454,9 @@ runs_add(struct runs *r, struct json *run, const char *where)
 	for (size_t i = 0; i < r->nsets; i++) {
 		const struct set *s = &r->sets[i];
 
-		if (!json_get(run, s->room))
-			json_set(run, s->room, json_object());
-		json_set(json_get(run, s->room), s->key, json_dup(s->value));
+		if (!json_get(run, s->section))
+			json_set(run, s->section, json_object());
+		json_set(json_get(run, s->section), s->key, json_dup(s->value));
 	}
 	if (check_run(run, where) < 0)
 		goto out;

@@ -12,8 +12,8 @@ struct json;
 struct runs;
 
 struct runs_column {
-	char *room, *key; /* section and key of the run: metrics, rps */
-	char *name;       /* name in the input */
+	char *section, *key; /* section and key of the run: metrics, rps */
+	char *name;          /* name in the input */
 };
 
 struct runs_opts {
@@ -52,7 +52,7 @@ void runs_started(struct json *run, double since);
 /* Returns a boolean, number or text ("quoted": always text). Caller frees. */
 struct json *runs_value(const char *text);
 /* The same for a key of a run, but names and dates are always texts. */
-struct json *runs_typed(const char *room, const char *key, const char *text);
+struct json *runs_typed(const char *section, const char *key, const char *text);
 
 /*
  * Takes over 'run', completes and writes it. Returns 0, or -1 if it is invalid
