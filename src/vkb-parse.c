@@ -22,21 +22,21 @@ struct opts {
 
 static const struct opt option_table[] = {
     {'c', "columns", OPT_LIST, AT(columns), "MAP",
-	.help = "KEY=COLUMN,...: what the columns of a CSV are"},
+	.help = "map columns of a CSV to keys: KEY=COLUMN,..."},
     {'F', "flat", OPT_FLAG, AT(flat),
 	.help = "write the metrics.json of the Python tool"},
     {'f', "from", OPT_STR, AT(from), "FORMAT",
-	.help = "what the input is; default auto"},
+	.help = "format of the input; default auto"},
     {0, "raw", OPT_FLAG, AT(raw),
-	.help = "keep the input as a record before its runs"},
-    {'s', "set", OPT_LIST, AT(sets), "ROOM.KEY=VALUE",
-	.help = "say of every run: subject.label=mine"},
+	.help = "write the input as a record before its runs"},
+    {'s', "set", OPT_LIST, AT(sets), "SECTION.KEY=VALUE",
+	.help = "set a key of every run: subject.label=mine"},
     {0, "whole", OPT_FLAG, AT(whole),
 	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
 static const struct opt_prog program = {"vkb-parse", "[FILE ...]",
-    "What other tools print as run records.", option_table};
+    "Convert the output of benchmark tools to run records.", option_table};
 
 static int
 parse_file(const char *file, const struct format *f, bool raw, struct runs *r)
@@ -75,7 +75,7 @@ run_parse(void *opts, struct opt_args *args)
 	int rc = 0;
 
 	if (o->whole && !o->flat)
-		return opt_usage(&program, "--whole is for --flat");
+		return opt_usage(&program, "--whole needs --flat");
 	if ((!args->n && opt_stdin(&program) < 0) ||
 	    find_format(o->from, &f) < 0)
 		return -1;

@@ -127,7 +127,8 @@ find_page(struct articles *a, struct span *p)
 	a->from += begin;
 	rc = find_text(a, "</page>", 0, &end);
 	if (rc == 0)
-		return err_fail("'%s' ends within a page", a->name);
+		return err_fail(
+		    "'%s' ends within a page: it is truncated", a->name);
 	if (rc < 0)
 		return -1;
 	*p = (struct span){a->window.s + a->from, end};
@@ -202,7 +203,7 @@ articles_next(struct articles *a, struct article *to)
 	}
 	if (rc == 0 && !a->any)
 		return err_fail(
-		    "'%s' has no pages: it is no dump of a wiki", a->name);
+		    "'%s' has no pages: it is not a wiki dump", a->name);
 	return rc;
 }
 

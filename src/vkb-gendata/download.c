@@ -61,14 +61,15 @@ check_disk_space(struct part *p, long long more)
 
 	if (statvfs(dirname(copy), &v) < 0) {
 		free(copy);
-		err_fail_sys("cannot tell the room for '%s'", p->path);
+		err_fail_sys(
+		    "cannot read the free disk space for '%s'", p->path);
 		return refuse_part(p);
 	}
 	free(copy);
 	left = (double)v.f_bavail * (double)v.f_frsize - SPARE;
 	if ((double)more <= left)
 		return 0;
-	err_say("'%s' has %sB to come, but the disk of '%s' has room for %sB",
+	err_say("'%s' needs %sB, but the disk of '%s' has only %sB free",
 	    p->url, num_human(want, (double)more), p->path,
 	    num_human(has, left > 0 ? left : 0));
 	return refuse_part(p);
@@ -165,7 +166,7 @@ open_curl(const char *url)
 	CURL *c = curl_easy_init();
 
 	if (!c)
-		err_die("libcurl cannot be set up");
+		err_die("cannot initialize libcurl");
 	curl_easy_setopt(c, CURLOPT_URL, url);
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "vkb-gendata/" VKB_VERSION);
 	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
@@ -281,9 +282,10 @@ download_part(const char *url, const char *path, struct meter *meter)
 	for (int i = 0; i < RETRIES && rc > 0; i++)
 		rc = transfer_part(&p);
 	if (rc > 0)
-		rc = err_fail("'%s' breaks off again and again; the next run "
-			      "goes on where this one ended",
-		    url);
+		rc =
+		    err_fail("the download of '%s' broke off %d times; run the "
+			     "command again to continue it",
+			url, RETRIES);
 	free_part(&p);
 	return rc;
 }

@@ -197,11 +197,11 @@ update_file(
 		return 0;
 	if (state == SIDECAR_CHANGED && !m->force)
 		return err_fail("'%s/%s' was changed since it was made; "
-				"--force makes it again",
+				"use --force to make it again",
 		    m->dir, f->name);
 	if (state == SIDECAR_FOREIGN && !m->force) {
-		err_say("'%s/%s' was not made by this program and is left as "
-			"it is; --force makes it again",
+		err_say("'%s/%s' was not made by this program and is kept; "
+			"use --force to make it again",
 		    m->dir, f->name);
 		return 0;
 	}

@@ -84,12 +84,12 @@ parse_text_list(struct transform *t, const char *key, const struct json *v,
 	size_t cap = 0;
 
 	if (json_type(v) != JSON_ARRAY || !json_len(v)) {
-		report_bad_value(w, key, v, "a list of texts");
+		report_bad_value(w, key, v, "a list of strings");
 		return;
 	}
 	for (const struct json *e = json_first(v); e; e = json_next(e)) {
 		if (!json_str(e)) {
-			report_bad_value(w, key, v, "a list of texts");
+			report_bad_value(w, key, v, "a list of strings");
 			return;
 		}
 		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
@@ -123,7 +123,7 @@ parse_param(const struct params *p, const struct json *v, struct transform *t,
 		break;
 	case PARAMS_TEXT:
 		if (v && !json_str(v))
-			report_bad_value(w, p->name, v, "a text");
+			report_bad_value(w, p->name, v, "a string");
 		*(const char **)to = v ? json_str(v) : p->text;
 		break;
 	case PARAMS_LIST:

@@ -154,7 +154,8 @@ read_articles(struct maker *m, uint64_t n)
 		return i;
 	has = l->next + i;
 	if (rc == 0)
-		err_say("the dump has %llu articles, but '%s' has %llu rows",
+		err_say("the dump has %llu articles, but '%s' has %llu rows: "
+			"lower its doc_count",
 		    has, l->name, (unsigned long long)l->p->file->rows);
 	l->failed = true;
 	return 0;

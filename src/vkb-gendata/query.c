@@ -96,7 +96,8 @@ add_vector_fields(struct recipe_file *f, struct recipe_file *also,
 	size_t dims = (size_t)t->dims;
 
 	if (!both && f->format != RECIPE_FVECS)
-		configwalk_problem(w, "vectors go to .csv, .npy or .fvecs");
+		configwalk_problem(
+		    w, "vectors need a .csv, .npy or .fvecs file");
 	t->kind = TRANSFORM_VECTOR;
 	if (both)
 		add_field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
@@ -129,7 +130,7 @@ read_neighbours(
 	if (!f->queries)
 		configwalk_problem(w, "lacks 'queries', a file of vectors");
 	if (f->format != RECIPE_IVECS)
-		configwalk_problem(w, "neighbours go to .ivecs");
+		configwalk_problem(w, "neighbours need a .ivecs file");
 }
 
 static int

@@ -30,7 +30,7 @@ read_format(struct recipe_file *f, struct configwalk *w)
 	size_t n = sizeof formats / sizeof *formats;
 
 	if (!*f->key || *f->key == '.' || strchr(f->key, '/')) {
-		configwalk_problem(w, "'%s' is no plain file name", f->key);
+		configwalk_problem(w, "'%s' is not a plain file name", f->key);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -39,8 +39,8 @@ read_format(struct recipe_file *f, struct configwalk *w)
 			return 0;
 		}
 	configwalk_problem(w,
-	    "the name does not say the format (.csv, .tsv, .xml, .jsonl, "
-	    ".npy, .fvecs or .ivecs)");
+	    "the name does not end in .csv, .tsv, .xml, .jsonl, "
+	    ".npy, .fvecs or .ivecs");
 	return -1;
 }
 
@@ -64,17 +64,17 @@ check_field_name(const struct recipe_file *f, const struct recipe_field *x,
 	for (const struct recipe_field *y = f->fields; y < x; y++)
 		if (strcmp(x->name, y->name) == 0) {
 			configwalk_problem(
-			    w, "there is a field '%s' already", x->name);
+			    w, "two fields are called '%s'", x->name);
 			return;
 		}
 	if (f->format == RECIPE_XML &&
 	    (!is_xml_name(x->name) || strcmp(x->name, "id") == 0))
 		configwalk_problem(w,
-		    "'%s' cannot be the name of an element beside 'id'",
+		    "'%s' is 'id' or not a valid name of an XML element",
 		    x->name);
 	if (f->format == RECIPE_NPY && strpbrk(x->name, "'\\\n"))
 		configwalk_problem(
-		    w, "'%s' cannot be the name of a column", x->name);
+		    w, "'%s' is not a valid name of an NPY column", x->name);
 }
 
 /* Reads the transforms of a field; without a list it is one of Wikipedia. */
@@ -85,7 +85,7 @@ read_transforms(
 	size_t len = configwalk_key(w, "transforms"), at, i = 0;
 
 	if (list && json_type(list) != JSON_ARRAY) {
-		configwalk_problem(w, "is no list");
+		configwalk_problem(w, "is not a list");
 		configwalk_leave(w, len);
 		return;
 	}
@@ -106,7 +106,7 @@ read_transforms(
 		configwalk_leave(w, at);
 	}
 	if (x->dims && x->nt > 1)
-		configwalk_problem(w, "a vector has no other transform");
+		configwalk_problem(w, "a vector cannot have other transforms");
 	configwalk_leave(w, len);
 }
 
@@ -152,14 +152,14 @@ read_listed_fields(
 	size_t len = configwalk_key(w, "fields"), at, i = 0;
 
 	if (json_type(list) != JSON_ARRAY || !json_len(list))
-		configwalk_problem(w, "is no list of fields");
+		configwalk_problem(w, "is not a list of fields");
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
 		const char *name = json_get_str(j, "name");
 
 		at = configwalk_index(w, i++);
 		if (json_type(j) != JSON_OBJECT || !name) {
 			configwalk_problem(
-			    w, "is no object with a text as 'name'");
+			    w, "is not an object with a string 'name'");
 		} else {
 			check_keys(j, keys, w);
 			read_field_body(add_field(f, name, w), j, w);
@@ -182,7 +182,7 @@ read_generated_fields(
 
 	check_keys(j, keys, w);
 	if (prefix && !json_str(prefix))
-		configwalk_problem(w, "'prefix' is no text");
+		configwalk_problem(w, "'prefix' is not a string");
 	for (long long i = 1; i <= n && w->problems == before; i++) {
 		char *name = mem_printf(
 		    "%s%lld", prefix ? json_str(prefix) : "field", i);
@@ -207,14 +207,14 @@ fit_format(struct recipe_file *f, struct configwalk *w)
 	if (vectors && f->format == RECIPE_CSV)
 		f->format = RECIPE_NPY;
 	if (vectors && f->format != RECIPE_NPY && f->format != RECIPE_FVECS)
-		configwalk_problem(
-		    w, "vectors go to .npy and .fvecs (or .csv, for .npy)");
+		configwalk_problem(w,
+		    "vectors need a .npy or .fvecs file (.csv becomes .npy)");
 	if (f->format == RECIPE_FVECS && (f->n != 1 || !vectors))
 		configwalk_problem(
-		    w, "a file of .fvecs has one field, a vector");
+		    w, "a .fvecs file needs exactly one field, a vector");
 	if (f->format == RECIPE_IVECS && !f->base)
 		configwalk_problem(
-		    w, "a file of .ivecs has the neighbours of vectors");
+		    w, "a .ivecs file needs a query of type 'neighbours'");
 	f->name = mem_str(f->key);
 	if (f->format == RECIPE_NPY && str_ends(f->name, ".csv"))
 		memcpy(f->name + strlen(f->name) - 4, ".npy", 4);
@@ -270,8 +270,9 @@ keep_file(struct recipes *r, struct recipe_file *f, struct configwalk *w)
 
 	if (old) {
 		if (!json_equal(old->spec, f->spec) || old->query != f->query)
-			configwalk_problem(w, "another recipe makes '%s': %s",
-			    f->name, old->where);
+			configwalk_problem(w,
+			    "another recipe also makes '%s': %s", f->name,
+			    old->where);
 		free_file(f);
 		return;
 	}
@@ -291,7 +292,7 @@ read_recipe(struct recipes *r, const struct json *spec, bool query,
 	int before = w->problems, two = 0;
 
 	if (json_type(spec) != JSON_OBJECT)
-		configwalk_problem(w, "is no object");
+		configwalk_problem(w, "is not an object");
 	else if (read_format(&f, w) == 0 && query)
 		two = query_read(&f, &also, w);
 	else if (w->problems == before)
@@ -319,7 +320,7 @@ read_section(struct recipes *r, const struct json *config, const char *key,
 	size_t len = configwalk_key(w, key);
 
 	if (all && json_type(all) != JSON_OBJECT)
-		configwalk_problem(w, "is no object of files");
+		configwalk_problem(w, "is not an object of files");
 	else
 		for (const struct json *j = json_first(all); j;
 		     j = json_next(j))
@@ -331,7 +332,7 @@ static void
 read_config(struct recipes *r, const struct json *j, struct configwalk *w)
 {
 	if (json_type(j) != JSON_OBJECT) {
-		configwalk_problem(w, "is no object");
+		configwalk_problem(w, "is not an object");
 		return;
 	}
 	read_section(r, j, "dataset_generation", false, w);

@@ -114,7 +114,7 @@ transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 
 	*t = (struct transform){.kind = TRANSFORM_WIKIPEDIA};
 	if (json_type(j) != JSON_OBJECT || !name) {
-		configwalk_problem(w, "is no object with a text as 'type'");
+		configwalk_problem(w, "is not an object with a string 'type'");
 		return;
 	}
 	while (
@@ -180,7 +180,7 @@ transform_fit(
 	steps = floor(t->hi * unit) - least + 1;
 	if (steps < 1) {
 		configwalk_problem(w,
-		    "no number of %d decimals is from %.15g to %.15g",
+		    "no number with %d decimals is from %.15g to %.15g",
 		    t->decimals, t->lo, t->hi);
 		return;
 	}

@@ -104,16 +104,16 @@ check_dump_sum(const char *url, const char *path, const char *sha1)
 	if (sha1)
 		snprintf(want, sizeof want, "%s", sha1);
 	else if (!fetch_published_sum(url, want)) {
-		err_say("'%s' is not checked: no list of sums is beside it; "
-			"--sha1 gives one",
+		err_say("'%s' is not checked: the server publishes no SHA-1 of "
+			"it; use --sha1",
 		    url);
 		goto out;
 	}
 	if (hash_file(HASH_SHA1, part, is) < 0) {
 		rc = err_fail_sys("cannot read '%s'", part);
 	} else if (strcasecmp(is, want) != 0) {
-		rc = err_fail("'%s' arrived with the SHA-1 %s, not %s; it is "
-			      "dropped",
+		rc = err_fail("'%s' has the SHA-1 %s, not %s: the download is "
+			      "deleted",
 		    url, is, want);
 		download_drop(path);
 	}

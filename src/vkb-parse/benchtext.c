@@ -112,7 +112,8 @@ parse_latencies(struct report *r, const struct source *s, const char *line)
 		b = strtok_r(NULL, " ", &y);
 	}
 	if (a || b)
-		rc = source_fail(s, "not as many latencies as names");
+		rc = source_fail(
+		    s, "the numbers of latencies and of their names differ");
 	free(names);
 	free(values);
 	return rc;
@@ -206,7 +207,8 @@ parse_quiet_line(
 	while (colon > line && strncmp(colon, ": ", 2) != 0)
 		colon--;
 	if (colon == line)
-		return source_fail(s, "no name stands before the throughput");
+		return source_fail(
+		    s, "there is no test name before the throughput");
 	rc = begin_report(r, s, line, (size_t)(colon - line), runs);
 	if (parse_number_before(line, PER_SECOND, &v) < 0) {
 		drop_report(r);

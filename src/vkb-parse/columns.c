@@ -107,7 +107,7 @@ columns_text(struct source *s, struct runs *runs)
 	runs_columns(runs, &n);
 	if (!n)
 		return err_fail(
-		    "%s: --columns says what its columns are", source_name(s));
+		    "%s: use --columns to map its columns", source_name(s));
 	rows = csvrows_new(find_delimiter(s), source_raw_line, s);
 	while (
 	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {

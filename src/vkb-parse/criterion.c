@@ -103,7 +103,7 @@ parse_samples(
 
 	if (json_len(json_get(j, "iters")) != json_len(json_get(j, "times")))
 		return err_fail(
-		    "%s: 'iters' and 'times' are not of one length", file);
+		    "%s: 'iters' and 'times' differ in length", file);
 	for (size_t i = 0; n && !runs_dead(runs);
 	     n = json_next(n), t = json_next(t), i++) {
 		double iters = json_num(n, 0), ns = json_num(t, -1);
@@ -112,8 +112,8 @@ parse_samples(
 		str_clear(&where);
 		str_printf(&where, "%s:times[%zu]", file, i);
 		if (!(iters > 0 && ns >= 0)) {
-			rc = err_fail("%s: it and 'iters' are not two numbers "
-				      "above 0",
+			rc = err_fail("%s: the time or its 'iters' is not a "
+				      "positive number",
 			    where.s);
 			continue;
 		}

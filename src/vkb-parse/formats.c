@@ -78,7 +78,8 @@ detect_format(const struct source *s,
 		if (!is(f, what))
 			continue;
 		if (found) {
-			err_say("%s: it may be %s or %s; --from says which",
+			err_say("%s: the format may be %s or %s; choose with "
+				"--from",
 			    source_name(s), found->name, f->name);
 			goto out;
 		}
@@ -88,7 +89,7 @@ detect_format(const struct source *s,
 		goto done;
 	shown = mem_strn(begin, strnlen(begin, 40));
 	shown[strcspn(shown, "\r\n")] = '\0';
-	err_say("%s: no format that is known: it begins with '%s'; the formats "
+	err_say("%s: unknown format: the input begins with '%s'; the formats "
 		"for --from are %s",
 	    source_name(s), shown, names);
 	free(shown);
@@ -132,8 +133,8 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 	if (!f || (all && write_raw_record(s, f, all, n, runs) < 0))
 		goto out;
 	if (!f->json_is(j))
-		err_say("%s: it is not of the format '%s' (%s)", source_name(s),
-		    f->name, f->what);
+		err_say("%s: the input is not in the format '%s' (%s)",
+		    source_name(s), f->name, f->what);
 	else
 		rc = f->json(j, source_name(s), runs);
 out:
@@ -153,7 +154,7 @@ formats_read(
 	if (!p)
 		return -1;
 	if (!n && (!f || f->json))
-		return err_fail("%s: it is empty", source_name(s));
+		return err_fail("%s: the input is empty", source_name(s));
 	all = raw ? mem_strn(p, 0) : NULL;
 	if (raw) {
 		all = mem_resize(all, n + 1, 1);
@@ -167,7 +168,7 @@ formats_read(
 	if (!f && records_is(p))
 		f = formats_find("records");
 	if (columns && f && !f->maps) {
-		err_say("%s: --columns is not for the format '%s'",
+		err_say("%s: --columns does not apply to the format '%s'",
 		    source_name(s), f->name);
 		goto out;
 	}
@@ -184,7 +185,7 @@ formats_read(
 	rc = f->text(s, runs);
 	if (rc == 0 && runs_count(runs) == before &&
 	    strcmp(f->name, "records") != 0)
-		rc = err_fail("%s: there is no result in it", source_name(s));
+		rc = err_fail("%s: there are no results", source_name(s));
 out:
 	free(all);
 	free(head);

@@ -134,7 +134,7 @@ parse_gbench_entry(const struct json *b, const char *name,
 	if (json_get_bool(b, "error_occurred", false) ||
 	    json_get_bool(b, "skipped", false)) {
 		json_set_str(run, "status", "failed");
-		json_set_str(run, "error", why ? why : "it says no more");
+		json_set_str(run, "error", why ? why : "no reason given");
 	} else if (parse_gbench_metrics(run, b, where) < 0) {
 		json_free(run);
 		return -1;
@@ -158,17 +158,17 @@ gbench_json(const struct json *j, const char *file, struct runs *runs)
 		str_clear(&where);
 		str_printf(&where, "%s:benchmarks[%zu]", file, i);
 		if (!name)
-			rc = err_fail("%s: it lacks 'name'", where.s);
+			rc = err_fail("%s: 'name' is missing", where.s);
 		else if (is_aggregate(b, list, name))
 			aggregates++;
 		else
 			rc |= parse_gbench_entry(b, name, ctx, where.s, runs);
 	}
 	if (i == aggregates)
-		rc = err_fail(aggregates ? "%s: only aggregates: "
-					   "--benchmark_report_aggregates_only "
-					   "leaves no repetitions"
-					 : "%s: there is no result in it",
+		rc = err_fail(aggregates
+			? "%s: only aggregates: run the benchmark without "
+			  "--benchmark_report_aggregates_only"
+			: "%s: there are no results",
 		    file);
 	str_free(&where);
 	return rc;

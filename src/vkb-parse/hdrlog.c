@@ -137,7 +137,7 @@ parse_interval_line(struct log *l, struct source *s, char *line)
 		tag = line + 4;
 		rest = strchr(line, ',');
 		if (!rest)
-			return source_fail(s, "nothing follows the tag");
+			return source_fail(s, "no fields follow the tag");
 		*rest = '\0';
 		line = rest + 1;
 	}

@@ -62,9 +62,9 @@ parse_hyperfine_result(
 	int rc = 0;
 
 	if (!command)
-		return err_fail("%s: it lacks 'command'", where);
+		return err_fail("%s: 'command' is missing", where);
 	if (!t)
-		return err_fail("%s: it lacks 'times'", where);
+		return err_fail("%s: 'times' is missing", where);
 	for (; t && !runs_dead(runs); t = json_next(t)) {
 		struct json *run = runs_blank(), *m = json_get(run, "metrics");
 

@@ -197,8 +197,9 @@ memtier_json(const struct json *j, const char *file, struct runs *runs)
 		    str_starts(json_key(s), "RUN #"))
 			rc |= parse_memtier_stats(s, j, file, runs);
 	if (rc == 0 && runs_count(runs) == before)
-		return err_fail("%s: neither 'ALL STATS' nor 'RUN #N RESULTS': "
-				"memtier's --print-all-runs writes each run",
+		return err_fail("%s: no results in 'ALL STATS' or 'RUN #N "
+				"RESULTS': run memtier_benchmark with "
+				"--print-all-runs",
 		    file);
 	return rc;
 }

@@ -96,8 +96,9 @@ parse_set(const char *text, struct set *s)
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
 
 	if (!dot || dot + 1 == eq || !eq[1])
-		return err_fail("option '--set': '%s' is not ROOM.KEY=VALUE, "
-				"like subject.label=mine",
+		return err_fail(
+		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
+		    "like subject.label=mine",
 		    text);
 	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
 		return err_fail("option '--set': '%s' is not UTF-8", text);
@@ -244,8 +245,8 @@ runs_metric(struct json *run, const char *key, double v, const char *name,
 	struct json *metrics = json_get(run, "metrics");
 
 	if (json_get(metrics, key))
-		return err_fail(
-		    "%s: '%s': there is a '%s' already", where, name, key);
+		return err_fail("%s: '%s': another value has the same key '%s'",
+		    where, name, key);
 	json_set_num(metrics, key, v);
 	return 0;
 }
@@ -413,7 +414,7 @@ check_run(const struct json *run, const char *where)
 	if (record_check(run, where) < 0)
 		return -1;
 	if (strcmp(status, "ok") == 0 && !json_first(json_get(run, "metrics")))
-		return err_fail("%s: nothing was measured", where);
+		return err_fail("%s: the run has no metrics", where);
 	return 0;
 }
 
@@ -441,7 +442,7 @@ convert_times(struct json *run, const char *where)
 	}
 	if (!time)
 		return 0;
-	err_fail("%s: '%s' is no time: '%s'", where, key, time);
+	err_fail("%s: '%s' is not a valid time: '%s'", where, key, time);
 	json_del(section, key);
 	return -1;
 }

@@ -166,9 +166,9 @@ source_raw_line(void *source, const char **line, size_t *n)
 		return 0;
 	s->lineno++;
 	if (memchr(*line, '\0', *n))
-		return source_fail(s, "it holds a NUL");
+		return source_fail(s, "the line contains a NUL");
 	if (!str_utf8(*line, *n))
-		return source_fail(s, "it is not UTF-8");
+		return source_fail(s, "the line is not UTF-8");
 	return 1;
 }
 

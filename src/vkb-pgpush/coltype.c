@@ -361,7 +361,8 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	case COLTYPE_MONEY:
 		return value == COLTYPE_NUMBER ? NULL : "a number";
 	case COLTYPE_STRANGE:
-		return "what no run has: its type is not one that is filled";
+		return "a value that runs do not have: its type is not "
+		       "supported";
 	case COLTYPE_DATE:
 	case COLTYPE_TIMESTAMP:
 	case COLTYPE_TIMESTAMPTZ:

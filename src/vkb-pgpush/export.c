@@ -85,7 +85,7 @@ write_exported_row(
 
 	if (!rec || json_type(rec) != JSON_OBJECT)
 		rc = err_fail(
-		    "%s: bad record: %s", where, rec ? "it is no object" : why);
+		    "%s: bad record: %s", where, rec ? "not an object" : why);
 	else {
 		if (strcmp(origin, "vkb_runs") != 0)
 			rec = convert_row(rec);
@@ -141,7 +141,10 @@ export_runs(const char *database, struct schema *s, const char *since)
 	    schema_read(s, pg) < 0)
 		goto out;
 	if (!s->exists) {
-		err_say("database: there is no table '%s'", s->table);
+		err_say("database: the table '%s' does not exist; check "
+			"--database and "
+			"--table",
+		    s->table);
 		goto out;
 	}
 	append_export_query(&sql, s);

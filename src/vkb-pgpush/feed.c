@@ -181,7 +181,7 @@ check_row(
 		if (!wants)
 			continue;
 		if (!f->quiet)
-			err_say("%s: '%s' is '%.100s', and column '%s' wants "
+			err_say("%s: '%s' is '%.100s', but column '%s' needs "
 				"%s: the run is not stored",
 			    row->where, cols[t->v[i].from].key, x->text,
 			    t->v[i].name, wants);

@@ -151,7 +151,7 @@ put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 
 	if (n > SPOOL_RECORD_MAX)
 		return err_fail("%s: a record of %zu bytes is not stored: "
-				"%zu are the most",
+				"the limit is %zu",
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
 	rc = f->ref || f->results
 	    ? 0
@@ -273,7 +273,7 @@ read_folder(struct intake *to, const char *dir)
 	}
 	free(all);
 	if (!found)
-		rc = err_fail("no metrics.json in '%s' or a folder of it", dir);
+		rc = err_fail("no metrics.json in '%s' or its subfolders", dir);
 	return rc;
 }
 

@@ -328,8 +328,8 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 			continue;
 		if (is_full(s) && i < KEYS)
 			return err_fail("database: '%s' has %d columns, "
-					"dropped ones counted: there is no "
-					"room for those of the key",
+					"including dropped ones: there is no "
+					"room for the key's columns",
 			    s->table, SCHEMA_COLUMNS);
 		from = find_source(spool, base_columns[i].name);
 		if (!is_full(s))

@@ -205,8 +205,7 @@ check_kind(const char *name, char kind)
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (others[i].kind == kind)
-			return err_fail(
-			    "database: '%s' is %s: runs are stored in tables",
+			return err_fail("database: '%s' is %s, not a table",
 			    name, others[i].what);
 	return 0;
 }

@@ -81,8 +81,8 @@ has_hash_ending(const char *key)
 }
 
 /*
- * Returns the column name of a key: the key itself or, if that is no valid
- * name, a part of it and a hash. Caller frees.
+ * Returns the column name of a key: the key itself or, if that is not valid, a
+ * part of it and a hash. Caller frees.
  */
 static char *
 make_name(const char *key, unsigned long long salt)
