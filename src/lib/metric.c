@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * On a shared machine with two busy CPUs 24 runs of one build had a coefficient
- * of variation of 3 to 9 % (CPU per request) and 50 to 90 % (p99.9), where that
- * of rps was 29 to 40 %: p99.9 settles only for large changes.
+ * Measured on a shared machine with two busy CPUs, 24 runs of one build: the
+ * coefficient of variation was 3 to 9 % for CPU per request, 50 to 90 % for
+ * p99.9 and 29 to 40 % for rps. So p99.9 shows only large changes.
  */
 #define P999_MARGIN .25
 #define CPU_MARGIN .03
@@ -304,7 +304,7 @@ metric_guess(const char *name)
 }
 
 static bool
-listed(const char *names, const char *name)
+is_in_list(const char *names, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -329,7 +329,7 @@ metric_wanted(const char *what, const struct metric *m, int policy, bool *gate)
 	else if (strcmp(what, "latency") == 0)
 		shown = str_ends(m->name, "_latency_ms");
 	else if (strcmp(what, "all") != 0) {
-		shown = listed(what, m->name);
+		shown = is_in_list(what, m->name);
 		*gate = m->better != METRIC_NEITHER;
 	}
 	if (policy >= 0)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static int
-unknown(const char *s, const char *const *names)
+report_unknown_format(const char *s, const char *const *names)
 {
 	struct str all = {0};
 
@@ -27,7 +27,7 @@ unknown(const char *s, const char *const *names)
 }
 
 static int
-parse(const char *s, const char *const *names, struct output *o)
+parse_output(const char *s, const char *const *names, struct output *o)
 {
 	size_t n = strcspn(s, ":");
 
@@ -41,12 +41,12 @@ parse(const char *s, const char *const *names, struct output *o)
 			    "option '--format': '%s' names no file", s);
 		return 0;
 	}
-	return unknown(s, names);
+	return report_unknown_format(s, names);
 }
 
-/* Does it go where one before it goes? */
+/* Reports an output with the destination of an earlier one. */
 static int
-unique(const struct output *v, size_t n)
+check_unique_output(const struct output *v, size_t n)
 {
 	const struct output *o = &v[n];
 
@@ -67,9 +67,10 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 {
 	struct output *v = mem_array(l->n + 1, sizeof *v);
 
-	*n = l->n ? l->n : 1; /* a zeroed one is the first name */
+	*n = l->n ? l->n : 1; /* a zeroed entry is the first name on stdout */
 	for (size_t i = 0; i < l->n; i++)
-		if (parse(l->v[i], names, &v[i]) < 0 || unique(v, i) < 0) {
+		if (parse_output(l->v[i], names, &v[i]) < 0 ||
+		    check_unique_output(v, i) < 0) {
 			free(v);
 			return NULL;
 		}
@@ -77,7 +78,7 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 }
 
 static int
-to_fd(int fd, const struct str *s)
+write_to_fd(int fd, const struct str *s)
 {
 	for (size_t done = 0; done < s->len;) {
 		ssize_t k = write(fd, s->s + done, s->len - done);
@@ -92,7 +93,7 @@ to_fd(int fd, const struct str *s)
 }
 
 static int
-to_file(const char *path, const struct str *s)
+write_to_file(const char *path, const struct str *s)
 {
 	struct tempfile *t = tempfile_open(path);
 
@@ -110,8 +111,8 @@ int
 output_write(const struct output *o, const struct str *s)
 {
 	if (!o->file)
-		return to_fd(STDOUT_FILENO, s) < 0
+		return write_to_fd(STDOUT_FILENO, s) < 0
 		    ? err_fail_sys("cannot write to stdout")
 		    : 0;
-	return to_file(o->file, s);
+	return write_to_file(o->file, s);
 }

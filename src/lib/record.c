@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_LEAST 12 /* digits: what is longer is a hash */
+#define HASH_LEAST 12 /* a hash has more digits */
 #define HASH_BRIEF 8
 
 #define S JSON_STRING
@@ -382,7 +382,7 @@ record_is(const struct json *rec, const char *type)
 }
 
 static int
-check_ok(const struct json *rec, const char *type, const char *key,
+check_key_when_ok(const struct json *rec, const char *type, const char *key,
     const char *where)
 {
 	const char *status = json_get_str(rec, "status");
@@ -428,10 +428,10 @@ record_check(const struct json *rec, const char *where)
 						"'metrics.%s' is not of type "
 						"number",
 				    where, json_key(j));
-		return check_ok(rec, type, "metrics", where);
+		return check_key_when_ok(rec, type, "metrics", where);
 	}
 	if (strcmp(type, "build") == 0)
-		return check_ok(rec, type, "server", where);
+		return check_key_when_ok(rec, type, "server", where);
 	return 0;
 }
 

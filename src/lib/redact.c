@@ -11,9 +11,9 @@
 #define STARS 3
 
 /*
- * 's' follows "://". Returns the number of characters before the '@' that ends
- * who logs in, or 0. A password may hold what it should not: behind a colon
- * that no port follows, "/", "?" and "#" belong to it.
+ * 's' follows "://". Returns the length of the login before its '@', or 0. A
+ * password may hold "/", "?" and "#": they belong to it if they follow a colon
+ * that no port follows.
  */
 static size_t
 login_length(const char *s)
@@ -29,7 +29,7 @@ login_length(const char *s)
 	return at ? (size_t)(at - s) : 0;
 }
 
-/* Is what ends at 'end', not before 'start', the name of a secret? */
+/* Does the text from 'start' to 'end' end in the name of a secret? */
 static bool
 names_secret(const char *start, const char *end)
 {
@@ -47,7 +47,7 @@ names_secret(const char *start, const char *end)
 	return false;
 }
 
-/* The length of the value that begins at 's', with its quotes. */
+/* Returns the length of the value at 's', with its quotes. */
 static size_t
 value_length(const char *s)
 {
