@@ -16,8 +16,8 @@
 #endif
 
 static const struct opt builtin_options[] = {
-    {'h', "help", OPT_FLAG, 0, .help = "say this and exit"},
-    {'V', "version", OPT_FLAG, 0, .help = "say the version and exit"}, {0}};
+    {'h', "help", OPT_FLAG, 0, .help = "print this help and exit"},
+    {'V', "version", OPT_FLAG, 0, .help = "print the version and exit"}, {0}};
 
 static char *
 format_synopsis(const struct opt_prog *p)
@@ -134,7 +134,7 @@ print_help(const struct opt_prog *p)
 	printf("\n%s\n\n", p->purpose);
 	print_option_help(p->table);
 	print_option_help(builtin_options);
-	printf("\n'man %s' says more.\n", p->name);
+	printf("\nSee 'man %s' for details.\n", p->name);
 	free(s);
 }
 
@@ -288,7 +288,8 @@ parse_long_option(
 	if (eq)
 		return store_option(o, eq + 1, dst);
 	if (*i + 1 >= argc)
-		return err_fail("option '--%s' lacks its %s", o->name, o->arg);
+		return err_fail(
+		    "option '--%s' needs an argument: %s", o->name, o->arg);
 	return store_option(o, argv[++*i], dst);
 }
 
@@ -314,7 +315,7 @@ parse_letters(
 			return store_option(o, s + 1, dst);
 		if (*i + 1 >= argc)
 			return err_fail(
-			    "option '-%c' lacks its %s", *s, o->arg);
+			    "option '-%c' needs an argument: %s", *s, o->arg);
 		return store_option(o, argv[++*i], dst);
 	}
 	return 0;
@@ -422,5 +423,5 @@ opt_stdin(const struct opt_prog *p)
 {
 	if (!isatty(STDIN_FILENO))
 		return 0;
-	return opt_usage(p, "no FILE, and stdin is a terminal");
+	return opt_usage(p, "no FILE given, and stdin is a terminal");
 }

@@ -37,8 +37,9 @@ parse_output(const char *s, const char *const *names, struct output *o)
 		o->format = i;
 		o->file = s[n] ? s + n + 1 : NULL;
 		if (o->file && !*o->file)
-			return err_fail(
-			    "option '--format': '%s' names no file", s);
+			return err_fail("option '--format': '%s' lacks a file "
+					"name after ':'",
+			    s);
 		return 0;
 	}
 	return report_unknown_format(s, names);
@@ -52,11 +53,11 @@ check_unique_output(const struct output *v, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		if (!o->file && !v[i].file)
-			return err_fail(
-			    "option '--format': only one can go to stdout");
+			return err_fail("option '--format': only one output "
+					"can go to stdout");
 		if (o->file && v[i].file && strcmp(o->file, v[i].file) == 0)
 			return err_fail(
-			    "option '--format': only one can go to '%s'",
+			    "option '--format': only one output can go to '%s'",
 			    o->file);
 	}
 	return 0;

@@ -101,8 +101,8 @@ check_conninfo(const char *s)
 		return 0;
 	all = PQconninfoParse(s, &why);
 	if (!all) {
-		said = trim_message(why ? why : "it cannot be read");
-		err_say("database: bad settings: %s", said);
+		said = trim_message(why ? why : "unknown error");
+		err_say("database: invalid connection settings: %s", said);
 		free(said);
 		PQfreemem(why);
 		return -1;
@@ -110,9 +110,9 @@ check_conninfo(const char *s)
 	for (const PQconninfoOption *o = all; o->keyword && rc == 0; o++)
 		if (o->val && o->dispchar && *o->dispchar == '*')
 			rc = err_fail(
-			    "database: a '%s' among the arguments is visible "
-			    "to everybody; PGPASSFILE, PGSERVICEFILE or "
-			    "PGPASSWORD keep it",
+			    "database: a '%s' in the arguments is visible to "
+			    "all users; use PGPASSFILE, PGSERVICEFILE or "
+			    "PGPASSWORD instead",
 			    o->keyword);
 	PQconninfoFree(all);
 	return rc;
@@ -295,7 +295,8 @@ pg_commit(struct pg *pg)
 {
 	if (PQtransactionStatus(pg->conn) == PQTRANS_INERROR) {
 		pg_do(pg, "ROLLBACK", NULL, 0);
-		return err_fail("database: the transaction failed before");
+		return err_fail("database: cannot commit, because a statement "
+				"of the transaction failed");
 	}
 	return pg_do(pg, "COMMIT", NULL, 0) < 0 ? -1 : 0;
 }
@@ -394,6 +395,6 @@ pg_table_id(const char *id)
 	    strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n)
 		return 0;
 	return err_fail("option '--table': '%s' is not core, tag, or a name of "
-			"at most 31 small letters, digits and _",
+			"at most 31 lower-case letters, digits and _",
 	    id);
 }

@@ -133,8 +133,8 @@ read_case(struct configwalk *w, struct rule *r, const struct json *v)
 		r->kase = read_nonblank_text(w, v);
 	else
 		configwalk_problem(w,
-		    "must be a pattern of names of cases, or an object with "
-		    "keys of the configuration");
+		    "must be a pattern of case names, or an object with keys "
+		    "of the configuration");
 }
 
 static void
@@ -152,8 +152,7 @@ read_margin(struct configwalk *w, struct rule *r, const struct json *v)
 		return;
 	}
 	if (a.better >= 0 && r->says.better >= 0 && a.better != r->says.better)
-		configwalk_problem(
-		    w, "its sign and 'better' say different things");
+		configwalk_problem(w, "its sign contradicts 'better'");
 	if (a.better < 0)
 		a.better = r->says.better;
 	r->says = a;
@@ -169,8 +168,7 @@ read_better(struct configwalk *w, struct rule *r, const struct json *v)
 	int i = read_choice(w, v, words);
 
 	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
-		configwalk_problem(
-		    w, "it and the sign of 'margin' say different things");
+		configwalk_problem(w, "contradicts the sign of 'margin'");
 	r->says.better = i;
 }
 
@@ -313,7 +311,9 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	    .waiver = {.rule = r->name, .limit = INFINITY}};
 	read_object(w, r, j, rule_keys);
 	if (w->problems == before && has_no_effect(r))
-		configwalk_problem(w, "says nothing about what it matches");
+		configwalk_problem(w,
+		    "has no effect: it lacks margin, better, class, assume "
+		    "and waiver");
 }
 
 static void

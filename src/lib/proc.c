@@ -157,7 +157,7 @@ proc_start(const struct proc_spec *s)
 		waitpid(pid, NULL, 0);
 		free(p);
 		errno = why;
-		err_fail_sys("cannot hold process '%s'", s->argv[0]);
+		err_fail_sys("cannot open a pidfd for '%s'", s->argv[0]);
 		return NULL;
 	}
 	fcntl(p->fd, F_SETFD, FD_CLOEXEC);
@@ -260,7 +260,8 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 		if (proc_wait(p, timeout_ms, status))
 			rc = 0;
 		else
-			err_fail("'%s' did not end in time", argv[0]);
+			err_fail("'%s' did not end within %d ms; it was killed",
+			    argv[0], timeout_ms);
 	}
 	proc_free(p);
 	if (spec.out >= 0)

@@ -24,19 +24,20 @@ static const struct record_key build_keys[] = {
     {"server", S, false, "path of valkey-server; required when ok"},
     {"cli", S, false, "path of valkey-cli"},
     {"benchmark", S, false, "path of valkey-benchmark"},
-    {"module", S, false, "path of a module for it, loaded by vkb-load"},
+    {"module", S, false, "path of a module that vkb-load loads"},
     {"error", S, false, "why it failed"},
     {"log", S, false, "path of the build log"},
     {"binary_sha256", S, false, "of valkey-server"},
     {"module_sha256", S, false, "of the module"},
-    {"version", S, false, "that valkey-server says"},
-    {"git_sha", S, false, "that valkey-server says; absent: it knows none"},
+    {"version", S, false, "that valkey-server reports"},
+    {"git_sha", S, false,
+	"that valkey-server reports; absent: it reports none"},
     {"incremental", B, false, "with objects of another commit"},
-    {"seconds", N, false, "the build took"},
-    {"cached", B, false, "it was built before"}, {0}};
+    {"seconds", N, false, "duration of the build"},
+    {"cached", B, false, "an earlier build was reused"}, {0}};
 
 static const struct record_key spec_keys[] = {
-    {"id", S, true, "names the server (or cluster) in what follows"},
+    {"id", S, true, "names the server (or cluster) in later records"},
     {"action", S, false, "start (default) or stop"},
     {"server", S, false, "binary; default valkey-server from PATH"},
     {"host", S, false, "address to bind; default 127.0.0.1"},
@@ -78,12 +79,12 @@ static const struct record_key case_keys[] = {
     {"client", O, false, "cpus, ...: what does not identify the case"},
     {"scene", S, false, "equal for cases that follow each other on one server"},
     {"step", N, false, "place in the scene, from 1"},
-    {"before", A, false, "cases to be gone through before, not measured"},
+    {"before", A, false, "cases that run before it without being recorded"},
     {"data", O, false, "how its datasets are made, for vkb-gendata"},
     {"about", O, false, "for people; goes into its runs"}, {0}};
 
 static const struct record_key run_keys[] = {
-    {"subject", O, true, "who is measured"},
+    {"subject", O, true, "what is measured"},
     {"config", O, true, "what was asked"},
     {"run", O, true, "which repetition, when, in which order"},
     {"run.session", S, false, "equal for runs of one vkb-load"},
@@ -93,15 +94,15 @@ static const struct record_key run_keys[] = {
     {"run.started", S, false, "UTC, ISO 8601"},
     {"run.seed", N, false, "of the random numbers"},
     {"run.looks", A, false,
-	"adaptive runs: numbers of runs after which the session looked"},
+	"adaptive runs: counts of runs at which the stopping rule looked"},
     {"run.until", O, false,
-	"adaptive runs: METRIC: relative half width that was wanted"},
+	"adaptive runs: METRIC: wanted relative half width"},
     {"run.overlap_percent", N, false,
-	"mixed cases: of its time, all others were at work as well"},
+	"mixed cases: share of its time in which all others ran"},
     {"about", O, false,
 	"what people call it: config_name, group_description, "
 	"scenario_description"},
-    {"env", O, false, "under which sky"},
+    {"env", O, false, "hardware, kernel and settings of the machine"},
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
     {"series", O, false, "NAME: array, one entry per interval"},
@@ -112,7 +113,7 @@ static const struct record_key run_keys[] = {
     {"errors", O, false, "error kind: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},
     {"flat", O, false,
-	"what metrics.json said in other words: said, unsaid, null"},
+	"what metrics.json stated differently: said, unsaid, null"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 
@@ -120,7 +121,7 @@ static const struct record_key summary_keys[] = {
     {"subject", O, true, "who was measured"},
     {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
     {"failed", N, true, "runs that failed, left out"},
-    {"doubled", N, false, "runs that stood twice, counted once"},
+    {"doubled", N, false, "duplicate runs, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
 	"robust_cv_percent, iqr_percent, lag1, drift_percent, drifting, "
@@ -154,25 +155,23 @@ static const struct record_key delta_keys[] = {
     {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
     {"ci95", A, false, "of the ratio; absent: too few runs"},
     {"ci90", A, false,
-	"the same at 90%, with worth: by which the margin is judged"},
+	"the same at 90%, allowing for worth; compared with the margin"},
     {"p", N, false, "two-sided, of runs that are independent"},
     {"p_adjusted", N, false, "over the report's family, with worth and level"},
     {"worth", A, false,
-	"independent runs that those of each side are worth, where "
-	"neighbours are alike"},
+	"effective sample size of each side, where runs are autocorrelated"},
     {"method", S, true, "mwu-exact, mwu-normal, signed-rank, ..."},
     {"paired", B, true, "blocks were paired"}, {"margin", N, true, "relative"},
     {"margin_from", S, false, "table, option, policy or history"},
     {"cliff", N, false, "Cliff's delta, -1 to 1; unpaired only"},
-    {"level", N, false,
-	"adaptive runs: what the looks left of alpha for this one"},
+    {"level", N, false, "adaptive runs: the level of this look"},
     {"class", S, true, "gate or info"},
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), equivalent, "
 	"inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"visible", N, false, "smallest relative change these runs would show"},
-    {"needed", O, false, "runs (and minutes) that would settle it"},
+    {"needed", O, false, "runs (and minutes) that would decide it"},
     {"waiver", O, false, "why it does not count: rule, reason, expires"},
     {"notes", A, false, "texts"}, {0}};
 
@@ -319,7 +318,7 @@ const struct record_type record_types[] = {
     {"run", "one repetition of a case, from vkb-load", run_keys},
     {"summary", "repetitions summarised, from vkb-stats", summary_keys},
     {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
-    {"comparison", "what deltas cannot say, from vkb-compare, after them",
+    {"comparison", "what concerns all deltas, from vkb-compare, after them",
 	comparison_keys},
     {"shift", "how the latencies of one case moved, from vkb-compare",
 	shift_keys},

@@ -169,12 +169,13 @@ check_place(struct tarball *t, struct archive_entry *e)
 	int rc = 0;
 
 	if (!name)
-		return err_fail(
-		    "'%s': the name of a file is not text", t->name);
+		return err_fail("'%s': a file name cannot be decoded", t->name);
 	if (strip_top_folder(name, &t->path, &top) < 0)
-		return err_fail("'%s': '%s' leads outside", t->name, name);
+		return err_fail(
+		    "'%s': the path '%s' leads outside of the archive", t->name,
+		    name);
 	if (!t->path.len && archive_entry_filetype(e) != AE_IFDIR)
-		rc = err_fail("'%s': '%s' is in no folder", t->name, name);
+		rc = err_fail("'%s': '%s' is not in a folder", t->name, name);
 	else if (!t->top && top) {
 		t->top = top;
 		top = NULL;
@@ -237,7 +238,8 @@ read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 				"link",
 		    t->name, t->path.s);
 	if (f->link && !link_stays_inside(t->path.s, target ? target : ""))
-		return err_fail("'%s': the link '%s' leads outside, to '%s'",
+		return err_fail(
+		    "'%s': the link '%s' leads outside of the archive, to '%s'",
 		    t->name, t->path.s, target ? target : "");
 	str_clear(&t->data);
 	str_add(&t->data, f->link ? target : "");
@@ -255,8 +257,7 @@ tarball_step(struct tarball *t, struct tarball_file *f)
 	do {
 		rc = archive_read_next_header(t->in, &e);
 		if (rc == ARCHIVE_EOF)
-			return t->top ? 0
-				      : err_fail("'%s' holds nothing", t->name);
+			return t->top ? 0 : err_fail("'%s' is empty", t->name);
 		/* A warning is about names that the locale cannot show. */
 		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
 			return report_corrupt(t);

@@ -102,7 +102,7 @@ report_openssl_error(const char *what, const char *name)
 {
 	char text[256];
 
-	copy_openssl_error(text, sizeof text, "unknown trouble");
+	copy_openssl_error(text, sizeof text, "unknown error");
 	return err_fail("%s '%s': %s", what, name, text);
 }
 
@@ -138,7 +138,7 @@ explain_certificate(int ok, X509_STORE_CTX *x)
 		return ok;
 	switch (error) {
 	case X509_V_ERR_CERT_HAS_EXPIRED:
-		snprintf(what, sizeof what, "%s has expired on", whose);
+		snprintf(what, sizeof what, "%s expired on", whose);
 		explain_time(t, what, X509_get0_notAfter(cert));
 		break;
 	case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -293,7 +293,7 @@ explain_protocol(struct tls *t)
 			text = "the server does not speak TLS on this port";
 		break;
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-		text = "the server wants a certificate of the client";
+		text = "the server requires a client certificate";
 		break;
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 		text = "the server does not accept the authority of the "
@@ -324,7 +324,8 @@ convert_result(struct tls *t, int n)
 		errno = EAGAIN;
 		return -1;
 	case SSL_ERROR_ZERO_RETURN:
-		snprintf(t->error, sizeof t->error, "the server closed");
+		snprintf(t->error, sizeof t->error,
+		    "the server closed the connection");
 		return 0;
 	case SSL_ERROR_SYSCALL:
 		if (was) {
@@ -334,7 +335,8 @@ convert_result(struct tls *t, int n)
 			errno = was;
 			return -1;
 		}
-		snprintf(t->error, sizeof t->error, "the server closed");
+		snprintf(t->error, sizeof t->error,
+		    "the server closed the connection");
 		ERR_clear_error();
 		return 0;
 	default:
