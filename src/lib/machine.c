@@ -18,7 +18,7 @@
 #define CPU "/sys/devices/system/cpu/"
 
 static void
-set_owned_text(struct json *j, const char *key, char *v)
+set_taken(struct json *j, const char *key, char *v)
 {
 	if (v && *v)
 		json_set_str(j, key, v);
@@ -34,8 +34,8 @@ set_number(struct json *j, const char *key, double v)
 
 /* Sets whether the number in the file equals 'yes'. */
 static void
-set_flag_from_file(struct json *j, const char *root, const char *key,
-    const char *path, double yes)
+set_flag(struct json *j, const char *root, const char *key, const char *path,
+    double yes)
 {
 	double v = sysfile_num(root, path);
 
@@ -45,8 +45,7 @@ set_flag_from_file(struct json *j, const char *root, const char *key,
 
 /* Sets the word in brackets: "always [madvise] never". */
 static void
-set_bracketed_choice(
-    struct json *j, const char *root, const char *key, const char *path)
+set_chosen(struct json *j, const char *root, const char *key, const char *path)
 {
 	char *v = sysfile_line(root, path);
 	char *open = v ? strchr(v, '[') : NULL;
@@ -108,8 +107,8 @@ add_processor(struct json *env, const char *root)
 
 	for (size_t i = 0; !v && i < sizeof names / sizeof *names; i++)
 		v = sysfile_value(root, "/proc/cpuinfo", names[i]);
-	set_owned_text(env, "cpu_model", v);
-	set_owned_text(env, "microcode",
+	set_taken(env, "cpu_model", v);
+	set_taken(env, "microcode",
 	    sysfile_value(root, "/proc/cpuinfo", "microcode"));
 	v = sysfile_line(root, CPU "online");
 	set_number(env, "cpus", count_listed_cpus(v));
@@ -129,11 +128,9 @@ add_cpu_frequency(struct json *env, const char *root)
 #define FREQ CPU "cpu[0-9]*/cpufreq/"
 	char *v;
 
-	set_owned_text(
-	    env, "governor", sysfile_all(root, FREQ "scaling_governor"));
-	set_owned_text(
-	    env, "freq_driver", sysfile_all(root, FREQ "scaling_driver"));
-	set_owned_text(env, "energy_preference",
+	set_taken(env, "governor", sysfile_all(root, FREQ "scaling_governor"));
+	set_taken(env, "freq_driver", sysfile_all(root, FREQ "scaling_driver"));
+	set_taken(env, "energy_preference",
 	    sysfile_all(root, FREQ "energy_performance_preference"));
 	v = sysfile_all(root, FREQ "scaling_min_freq");
 	if (v)
@@ -143,14 +140,13 @@ add_cpu_frequency(struct json *env, const char *root)
 	if (v)
 		json_set_num(env, "freq_max_mhz", atof(v) / 1000);
 	free(v);
-	set_flag_from_file(env, root, "turbo", CPU "intel_pstate/no_turbo", 0);
+	set_flag(env, root, "turbo", CPU "intel_pstate/no_turbo", 0);
 	if (!json_get(env, "turbo"))
-		set_flag_from_file(env, root, "turbo", CPU "cpufreq/boost", 1);
+		set_flag(env, root, "turbo", CPU "cpufreq/boost", 1);
 #undef FREQ
 }
 
-/* Sets for each idle state whether all CPUs allow it, and idle_states in the
- * words of the Python tool. */
+/* Sets which idle states all CPUs allow; idle_states as the Python tool. */
 static void
 add_idle_states(struct json *env, const char *root)
 {
@@ -183,7 +179,7 @@ add_idle_states(struct json *env, const char *root)
 		json_set(env, "c_states", states);
 	else
 		json_free(states);
-	set_owned_text(env, "idle_driver",
+	set_taken(env, "idle_driver",
 	    sysfile_line(root, CPU "cpuidle/current_driver"));
 }
 
@@ -212,14 +208,14 @@ add_memory_settings(struct json *env, const char *root)
 	if (v)
 		json_set_num(env, "swap_total_mb", round(atof(v) / 1024));
 	free(v);
-	set_bracketed_choice(env, root, "thp", THP "enabled");
-	set_bracketed_choice(env, root, "thp_defrag", THP "defrag");
-	set_flag_from_file(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
+	set_chosen(env, root, "thp", THP "enabled");
+	set_chosen(env, root, "thp_defrag", THP "defrag");
+	set_flag(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
 	set_number(
 	    env, "swappiness", sysfile_num(root, "/proc/sys/vm/swappiness"));
 	set_number(env, "overcommit_memory",
 	    sysfile_num(root, "/proc/sys/vm/overcommit_memory"));
-	set_flag_from_file(
+	set_flag(
 	    env, root, "numa_balancing", "/proc/sys/kernel/numa_balancing", 1);
 #undef THP
 }
@@ -237,8 +233,7 @@ add_numa_nodes(struct json *env, const char *root)
 	sysfile_list_free(list);
 }
 
-/* Returns the value of an argument of the kernel's command line, or NULL.
- * Caller frees. */
+/* Returns the value of a kernel argument, or NULL. Caller frees. */
 static char *
 find_kernel_argument(const char *line, const char *key)
 {
@@ -253,8 +248,7 @@ find_kernel_argument(const char *line, const char *key)
 }
 
 static void
-set_cpu_list(
-    struct json *env, const char *root, const char *key, const char *path)
+set_list(struct json *env, const char *root, const char *key, const char *path)
 {
 	char *v = sysfile_line(root, path);
 
@@ -271,8 +265,8 @@ add_kernel_settings(struct json *env, const char *root)
 {
 	char *line = sysfile_line(root, "/proc/cmdline"), *v;
 
-	set_cpu_list(env, root, "isolated_cpus", CPU "isolated");
-	set_cpu_list(env, root, "nohz_full_cpus", CPU "nohz_full");
+	set_list(env, root, "isolated_cpus", CPU "isolated");
+	set_list(env, root, "nohz_full_cpus", CPU "nohz_full");
 	if (line) {
 		v = find_kernel_argument(line, "rcu_nocbs");
 		json_set_str(env, "rcu_nocbs_cpus", v ? v : "");
@@ -282,13 +276,12 @@ add_kernel_settings(struct json *env, const char *root)
 		free(v);
 	}
 	free(line);
-	set_owned_text(env, "clocksource",
+	set_taken(env, "clocksource",
 	    sysfile_line(root,
 		"/sys/devices/system/clocksource/clocksource0/"
 		"current_clocksource"));
-	set_flag_from_file(
-	    env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
-	set_flag_from_file(env, root, "sched_autogroup",
+	set_flag(env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
+	set_flag(env, root, "sched_autogroup",
 	    "/proc/sys/kernel/sched_autogroup_enabled", 1);
 	set_number(env, "perf_event_paranoid",
 	    sysfile_num(root, "/proc/sys/kernel/perf_event_paranoid"));
@@ -303,8 +296,7 @@ add_vulnerabilities(struct json *env, const char *root)
 	struct json *all = json_object();
 
 	for (char **p = list; *p; p++)
-		set_owned_text(
-		    all, strrchr(*p, '/') + 1, sysfile_line(root, *p));
+		set_taken(all, strrchr(*p, '/') + 1, sysfile_line(root, *p));
 	sysfile_list_free(list);
 	if (json_len(all))
 		json_set(env, "vulnerabilities", all);
@@ -330,7 +322,7 @@ add_interrupts(struct json *env, const char *root)
 	}
 	sysfile_list_free(list);
 	if (CPU_COUNT(&all))
-		set_owned_text(env, "irq_cpus", cpulist_text(&all));
+		set_taken(env, "irq_cpus", cpulist_text(&all));
 	list = sysfile_glob(root, "/proc/[0-9]*/comm");
 	for (char **p = list; *p; p++) {
 		v = sysfile_line(root, *p);
@@ -368,13 +360,13 @@ read_settings(const char *root)
 	add_host_id(env, root);
 	if (uname(&u) == 0)
 		json_set_str(env, "arch", u.machine);
-	set_owned_text(
+	set_taken(
 	    env, "kernel", sysfile_line(root, "/proc/sys/kernel/osrelease"));
-	set_owned_text(
+	set_taken(
 	    env, "os", sysfile_value(root, "/etc/os-release", "PRETTY_NAME"));
 	add_processor(env, root);
 	add_cpu_frequency(env, root);
-	set_flag_from_file(env, root, "smt", CPU "smt/active", 1);
+	set_flag(env, root, "smt", CPU "smt/active", 1);
 	add_idle_states(env, root);
 	add_aslr(env, root);
 	add_memory_settings(env, root);

@@ -21,7 +21,7 @@ set_number(struct json *j, const char *key, double v)
 /* Returns the highest temperature in degrees. The files hold thousandths; the
  * file 'about' in the same folder names the sensor. */
 static double
-find_hottest_sensor(const char *root, const char *pattern, const char *about,
+find_hottest(const char *root, const char *pattern, const char *about,
     const char *const *wanted)
 {
 	char **list = sysfile_glob(root, pattern), *path, *what;
@@ -50,11 +50,11 @@ moment_temperature(const char *root)
 	    "coretemp", "k10temp", "zenpower", "cpu", "soc", NULL};
 	static const char *const zones[] = {
 	    "x86_pkg_temp", "cpu", "soc", "CPU", NULL};
-	double t = find_hottest_sensor(
+	double t = find_hottest(
 	    root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
 
 	return isnan(t)
-	    ? find_hottest_sensor(
+	    ? find_hottest(
 		  root, "/sys/class/thermal/thermal_zone*/temp", "type", zones)
 	    : t;
 }

@@ -17,8 +17,7 @@ size_t names_idn(struct names *, const char *text, size_t n); /* has no NUL */
 size_t names_count(const struct names *);
 const char *names_text(const struct names *, size_t id); /* borrowed */
 
-/* For each id, the rank of its text in sorted order. Caller frees with free().
- */
+/* For each id, the rank of its text. Caller frees with free(). */
 uint32_t *names_rank(const struct names *);
 
 #endif

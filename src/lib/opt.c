@@ -47,8 +47,7 @@ format_synopsis(const struct opt_prog *p)
 	return str_take(&s);
 }
 
-/* Prints words in the columns 'indent' to 78; the first line begins at 'col'.
- */
+/* Prints words in columns 'indent' to 78; the first line begins at 'col'. */
 static void
 print_folded(const char *s, int col, int indent)
 {
@@ -331,11 +330,9 @@ answer_builtin(const struct opt_prog *p, int what)
 	return flush_stdout();
 }
 
-/* Takes the arguments after "--": operands, unless the program runs a command.
- */
+/* Takes what follows "--": operands, unless the program runs a command. */
 static void
-take_operands_after_dashes(
-    const struct opt_prog *p, int n, char **v, struct opt_args *args)
+take_rest(const struct opt_prog *p, int n, char **v, struct opt_args *args)
 {
 	if (strstr(p->operands, "--")) {
 		args->rest = v;
@@ -357,8 +354,7 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 		const char *a = argv[i];
 
 		if (strcmp(a, "--") == 0) {
-			take_operands_after_dashes(
-			    p, argc - i - 1, argv + i + 1, args);
+			take_rest(p, argc - i - 1, argv + i + 1, args);
 			break;
 		}
 		if (strcmp(a, "--help") == 0 || strcmp(a, "--version") == 0)

@@ -120,7 +120,7 @@ check_conninfo(const char *s)
 
 /* 10 s for one try, or NULL if the environment sets a timeout. */
 static const char *
-default_connect_timeout(void)
+get_connect_timeout(void)
 {
 	PQconninfoOption *all = PQconndefaults();
 	const char *seconds = "10";
@@ -141,7 +141,7 @@ contains_any(const char *why, const char *const *all)
 	return false;
 }
 
-/* Returns for how many ns from the first try it is worth to retry; 0: not. */
+/* Returns for how many ns after the first try a retry may succeed; 0: never. */
 static int64_t
 find_retry_limit(
     const char *const *keys, const char *const *values, PGconn *conn)
@@ -192,7 +192,7 @@ pg_open(const char *conninfo)
 	const char *keys[] = {"fallback_application_name", "connect_timeout",
 	    "dbname", "client_encoding", NULL};
 	const char *values[] = {
-	    err_prog(), default_connect_timeout(), conninfo, "UTF8", NULL};
+	    err_prog(), get_connect_timeout(), conninfo, "UTF8", NULL};
 	int64_t since = clock_ns();
 	struct pg *pg;
 	bool up;

@@ -20,8 +20,7 @@ uint32_t places_add(struct places *, const char *session, const char *host);
 
 const char *places_session(const struct places *, uint32_t id); /* borrowed */
 
-/* For each session, by number, the rank of its name. Caller frees with free().
- */
+/* For each session, the rank of its name. Caller frees with free(). */
 uint32_t *places_order(const struct places *);
 
 /*

@@ -108,7 +108,7 @@ is_day(const char *s)
 
 /* Returns a text that is not blank, or NULL after reporting it. */
 static const char *
-read_nonblank_text(struct configwalk *w, const struct json *v)
+read_text(struct configwalk *w, const struct json *v)
 {
 	const char *s = json_str(v);
 
@@ -121,7 +121,7 @@ read_nonblank_text(struct configwalk *w, const struct json *v)
 static void
 read_metric(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->metric = read_nonblank_text(w, v);
+	r->metric = read_text(w, v);
 }
 
 static void
@@ -130,7 +130,7 @@ read_case(struct configwalk *w, struct rule *r, const struct json *v)
 	if (json_type(v) == JSON_OBJECT && json_first(v))
 		r->has = v;
 	else if (json_type(v) == JSON_STRING)
-		r->kase = read_nonblank_text(w, v);
+		r->kase = read_text(w, v);
 	else
 		configwalk_problem(w,
 		    "must be a pattern of case names, or an object with keys "
@@ -192,7 +192,7 @@ read_assume(struct configwalk *w, struct rule *r, const struct json *v)
 static void
 read_reason(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->says.waiver.reason = read_nonblank_text(w, v);
+	r->says.waiver.reason = read_text(w, v);
 }
 
 static void

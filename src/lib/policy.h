@@ -44,8 +44,7 @@ struct policy_answer {
 void policy_ask(struct policy *, const struct json *config, const char *name,
     const char *metric, const char *today, struct policy_answer *);
 
-/* Is the waiver valid, and does it cover a change to 'ratio' times the value?
- */
+/* Is it valid, and does it cover a change to 'ratio' times the value? */
 bool policy_waives(const struct policy_waiver *, double ratio);
 
 /* Returns the i-th rule that never matched, as "FILE: rules[2]" (borrowed), or

@@ -74,7 +74,7 @@ power_least(bool paired, size_t tests, double alpha)
  * there are too few for order statistics. INFINITY for n < 3.
  */
 static double
-expected_half_width(size_t n, double conf)
+estimate_half_width(size_t n, double conf)
 {
 	size_t l = stats_median_ci(n, conf, NULL);
 
@@ -97,12 +97,12 @@ power_more(double now, double wanted, size_t n, double conf)
 		return 0;
 	if (n < 3)
 		return 3 - n;
-	goal = expected_half_width(n, conf) * wanted / now;
+	goal = estimate_half_width(n, conf) * wanted / now;
 	far = M_PI / 2 * (z / goal) * (z / goal); /* variance of the median */
 	if (!(far < 1e9))
 		return SIZE_MAX;
 	to = far * .8 > (double)n ? (size_t)(far * .8) : n + 1;
-	while (far < 1000 && expected_half_width(to, conf) > goal)
+	while (far < 1000 && estimate_half_width(to, conf) > goal)
 		to++;
 	return (far < 1000 ? to : (size_t)fmax(far, (double)n + 1)) - n;
 }

@@ -113,8 +113,7 @@ count_mwu(size_t m, size_t n)
 	return f;
 }
 
-/* Counts the ways to choose n values for each doubled rank sum 0..top. Caller
- * frees. */
+/* Counts the choices of n values per doubled rank sum. Caller frees. */
 static double *
 count_tied_rank_sums(const struct ranking *r, size_t n, size_t top)
 {
@@ -196,8 +195,8 @@ ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
 		count = count_mwu(m, n);
 		compute_tails(&t, count, m * n, (r.sum2 - least2) / 2, m * n);
 	} else if (m <= EXACT_TIED && n <= EXACT_TIED) {
-		/* The doubled rank sum is least2 + 2 U; its middle is at U =
-		 * m n / 2. */
+		/* The doubled rank sum is least2 + 2 U; U has middle m n / 2.
+		 */
 		count = count_tied_rank_sums(&r, n, least2 + 2 * m * n);
 		compute_tails(
 		    &t, count + least2, 2 * m * n, r.sum2 - least2, 2 * m * n);
@@ -216,8 +215,7 @@ ranktest_cliff(double u, size_t m, size_t n)
 	return 2 * u / ((double)m * (double)n) - 1;
 }
 
-/* Counts the choices of signs that give each sum of (doubled) ranks. Caller
- * frees. */
+/* Counts the signs that give each (doubled) rank sum. Caller frees. */
 static double *
 count_signed_rank_sums(const struct ranking *r, size_t top)
 {

@@ -35,8 +35,7 @@ struct json *record_new(const char *type);
 const char *record_type(const struct json *rec); /* borrowed, never NULL */
 bool record_is(const struct json *rec, const char *type);
 
-/* Returns a raw record of another tool's output. Caller frees with json_free.
- */
+/* Returns a raw record of a tool's output. Caller frees with json_free. */
 struct json *record_raw(
     const char *format, const char *source, const char *text, size_t n);
 

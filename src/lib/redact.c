@@ -16,7 +16,7 @@
  * that no port follows.
  */
 static size_t
-login_length(const char *s)
+measure_login(const char *s)
 {
 	size_t n = strcspn(s, "/?#" SPACE), port;
 	const char *at = memrchr(s, '@', n), *colon;
@@ -49,7 +49,7 @@ names_secret(const char *start, const char *end)
 
 /* Returns the length of the value at 's', with its quotes. */
 static size_t
-value_length(const char *s)
+measure_value(const char *s)
 {
 	size_t n;
 
@@ -72,9 +72,9 @@ redact_text(char *text)
 		n = 0;
 		*to++ = *from++;
 		if (to - text >= 3 && memcmp(to - 3, "://", 3) == 0)
-			n = login_length(from);
+			n = measure_login(from);
 		else if (to[-1] == '=' && names_secret(text, to - 1))
-			n = value_length(from);
+			n = measure_value(from);
 		memset(to, '*', n < STARS ? n : STARS);
 		to += n < STARS ? n : STARS;
 		from += n;

@@ -40,7 +40,7 @@ rows_add(struct rows *r, struct rows_run run)
 }
 
 static bool
-column_has_name(const struct rows_column *c, const char *name, size_t len)
+has_column_name(const struct rows_column *c, const char *name, size_t len)
 {
 	return c->len == len && memcmp(c->name, name, len) == 0;
 }
@@ -74,9 +74,9 @@ rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 {
 	size_t last = r->n - r->away - 1, i = *at;
 
-	if (i >= r->ncols || !column_has_name(&r->cols[i], name, len))
+	if (i >= r->ncols || !has_column_name(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
-			if (column_has_name(&r->cols[i], name, len))
+			if (has_column_name(&r->cols[i], name, len))
 				break;
 	if (i == r->ncols)
 		add_column(r, name, len);

@@ -33,13 +33,13 @@ spend_alpha(double t, double alpha)
 
 /* P(Z > z) */
 static double
-normal_tail(double z)
+eval_tail(double z)
 {
 	return erfc(z / sqrt(2)) / 2;
 }
 
 static double
-normal_density(double z)
+eval_density(double z)
 {
 	return exp(-z * z / 2) / sqrt(2 * M_PI);
 }
@@ -47,7 +47,7 @@ normal_density(double z)
 /* Returns the share of paths that leave -b..b in a step of standard deviation
  * s; *slope is its derivative by b. */
 static double
-compute_leaving_share(const struct paths *p, double s, double b, double *slope)
+eval_leaving(const struct paths *p, double s, double b, double *slope)
 {
 	double sum = 0;
 
@@ -55,9 +55,8 @@ compute_leaving_share(const struct paths *p, double s, double b, double *slope)
 	for (size_t i = 0; i < p->n; i++) {
 		double z = (b - p->x[i]) / s, y = (b + p->x[i]) / s;
 
-		sum += p->density[i] * (normal_tail(z) + normal_tail(y));
-		*slope -=
-		    p->density[i] * (normal_density(z) + normal_density(y));
+		sum += p->density[i] * (eval_tail(z) + eval_tail(y));
+		*slope -= p->density[i] * (eval_density(z) + eval_density(y));
 	}
 	*slope *= 2 / s;
 	return 2 * sum;
@@ -70,7 +69,7 @@ find_bound(const struct paths *p, double s, double sd, double share)
 	double lo = 0, hi = 40 * sd, b = 2 * sd, f, slope, next;
 
 	for (int i = 0; i < 100; i++) {
-		f = compute_leaving_share(p, s, b, &slope) - share;
+		f = eval_leaving(p, s, b, &slope) - share;
 		if (f > 0)
 			lo = b;
 		else
@@ -127,8 +126,8 @@ step_paths(struct paths *p, double s, double b, double dense)
 
 		for (size_t k = 0; k < p->n; k++)
 			sum += p->density[k] *
-			    (normal_density((q.x[i] - p->x[k]) / s) +
-				normal_density((q.x[i] + p->x[k]) / s));
+			    (eval_density((q.x[i] - p->x[k]) / s) +
+				eval_density((q.x[i] + p->x[k]) / s));
 		q.density[i] *= sum / s;
 	}
 	free_paths(p);
@@ -165,7 +164,7 @@ sequential_levels(const double *t, size_t k, double alpha, double *level)
 		b = find_bound(&p, s, sqrt(t[i]), spent - was);
 		was = spent;
 		for (size_t j = i; j < next; j++)
-			level[j] = 2 * normal_tail(b / sqrt(t[i]));
+			level[j] = 2 * eval_tail(b / sqrt(t[i]));
 		if (next < k)
 			p = step_paths(&p, s, b, fmin(s, sqrt(t[next] - t[i])));
 	}

@@ -47,7 +47,7 @@ sum_rank_products(const double *v, size_t n, double *own, double *next)
 }
 
 static double
-effective_sample_size(double r, size_t n)
+compute_effective_size(double r, size_t n)
 {
 	double sum = 0, power = 1;
 
@@ -81,7 +81,7 @@ serial_of(const double *x, size_t m, const double *y, size_t n)
 	if (r <= BY_CHANCE / sqrt((double)(m + n)))
 		return s;
 	return (struct serial){
-	    r, {effective_sample_size(r, m), effective_sample_size(r, n)}};
+	    r, {compute_effective_size(r, m), compute_effective_size(r, n)}};
 }
 
 double

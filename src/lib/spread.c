@@ -100,8 +100,7 @@ add_variance_split(
 /* Copies the values of the session that begins at 'from'; returns their
  * number. */
 static size_t
-copy_session_values(
-    const struct varsplit_run *runs, size_t from, size_t n, double *v)
+copy_session(const struct varsplit_run *runs, size_t from, size_t n, double *v)
 {
 	size_t k = 0;
 
@@ -121,7 +120,7 @@ is_trend_common(const struct varsplit_run *runs, size_t n, double *v,
 	for (size_t i = 0, k; i < n; i += k) {
 		struct steady_trend t;
 
-		k = copy_session_values(runs, i, n, v);
+		k = copy_session(runs, i, n, v);
 		if (k < SESSION)
 			continue;
 		t = steady_trend(v, k, EXACT);
@@ -141,7 +140,7 @@ add_drift(struct json *m, const struct varsplit_run *runs, size_t n)
 	size_t sessions = 0;
 
 	for (size_t i = 0, k; i < n; i += k) {
-		k = copy_session_values(runs, i, n, v);
+		k = copy_session(runs, i, n, v);
 		if (k < SESSION)
 			continue;
 		of[sessions] = steady_drift(v, k, steady_slope(v, k, EXACT));

@@ -12,7 +12,7 @@ enum {
 };
 
 static size_t
-min_size(size_t a, size_t b)
+get_smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -52,7 +52,7 @@ sort_run(double *v, size_t n)
 static void
 merge_sorted(double *to, const double *from, size_t m, size_t n)
 {
-	size_t i = 0, k = m, p = m, q = n, sure = min_size(m, n - m);
+	size_t i = 0, k = m, p = m, q = n, sure = get_smaller(m, n - m);
 
 	for (size_t at = 0; at < sure; at++) {
 		double a = from[i], b = from[k], y = from[p - 1],
@@ -77,14 +77,14 @@ stats_sort(double *v, size_t n)
 	double *room, *from = v, *to;
 
 	for (size_t i = 0; i < n; i += RUN)
-		sort_run(v + i, min_size(RUN, n - i));
+		sort_run(v + i, get_smaller(RUN, n - i));
 	if (n <= RUN)
 		return;
 	to = room = mem_resize(NULL, n, sizeof *room);
 	for (size_t m = RUN; m < n; m *= 2) {
 		for (size_t i = 0; i < n; i += 2 * m)
-			merge_sorted(to + i, from + i, min_size(m, n - i),
-			    min_size(2 * m, n - i));
+			merge_sorted(to + i, from + i, get_smaller(m, n - i),
+			    get_smaller(2 * m, n - i));
 		to = from;
 		from = to == v ? room : v;
 	}
@@ -124,10 +124,9 @@ stats_select(double *v, size_t n, size_t k)
 	return v[k];
 }
 
-/* Returns the k-th smallest value, or if 'even', its mean with the one below.
- */
+/* The k-th smallest value, or if 'even', its mean with the one below. */
 static double
-median_at(double *v, size_t n, size_t k, bool even)
+select_median(double *v, size_t n, size_t k, bool even)
 {
 	double high = stats_select(v, n, k), low;
 
@@ -166,7 +165,7 @@ find_median_by_sample(const double *v, size_t n, double *middle)
 	}
 	found = below + even <= n / 2 && below + k > n / 2;
 	if (found)
-		*middle = median_at(room, k, n / 2 - below, even);
+		*middle = select_median(room, k, n / 2 - below, even);
 	free(room);
 	return found;
 }
@@ -180,7 +179,7 @@ stats_middle(double *v, size_t n)
 		return NAN;
 	if (n >= MANY && find_median_by_sample(v, n, &middle))
 		return middle;
-	return median_at(v, n, n / 2, n % 2 == 0);
+	return select_median(v, n, n / 2, n % 2 == 0);
 }
 
 double
@@ -269,7 +268,7 @@ stats_mad(const double *v, size_t n)
 
 /* P(Bin(n, 1/2) <= l - 1) */
 static double
-binomial_tail(size_t n, size_t l)
+compute_binomial_tail(size_t n, size_t l)
 {
 	return tdist_betainc((double)(n - l + 1), (double)l, .5);
 }
@@ -281,18 +280,18 @@ stats_median_ci(size_t n, double want, double *conf)
 
 	while (lo < hi) {
 		mid = (lo + hi + 1) / 2;
-		if (1 - 2 * binomial_tail(n, mid) >= want)
+		if (1 - 2 * compute_binomial_tail(n, mid) >= want)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
 	if (conf)
-		*conf = lo ? 1 - 2 * binomial_tail(n, lo) : 1;
+		*conf = lo ? 1 - 2 * compute_binomial_tail(n, lo) : 1;
 	return lo;
 }
 
 static double
-t_quantile(size_t n, double want)
+find_t_quantile(size_t n, double want)
 {
 	return n < 3 ? NAN : tdist_quantile((1 + want) / 2, (double)(n - 1));
 }
@@ -326,7 +325,7 @@ stats_ci(struct stats_rule *r, const double *v, size_t n, double want,
 		*r = (struct stats_rule){
 		    n, want, stats_median_ci(n, want, NULL), NAN};
 		if (!r->l)
-			r->t = t_quantile(n, want);
+			r->t = find_t_quantile(n, want);
 	}
 	if (!r->l)
 		return compute_t_interval(v, n, r->t, lo, hi) ? "t" : NULL;
@@ -361,7 +360,7 @@ stats_lag1(const double *v, size_t n)
 /* 95.7 % of 10^5 simulated samples of n values of each shape (stats.h) are
  * below the limit; interpolated between these n. */
 static double
-bimodality_limit(size_t n)
+find_bimodality_limit(size_t n)
 {
 	static const struct {
 		double n, limit;
@@ -383,7 +382,7 @@ bimodality_limit(size_t n)
 /* Returns the variance that rounding to the smallest step adds. A step above
  * 2 % of the median is taken for a real difference. */
 static double
-rounding_variance(const double *v, size_t n)
+estimate_rounding(const double *v, size_t n)
 {
 	double step = .02 * fabs(stats_median(v, n));
 	bool ties = false;
@@ -406,8 +405,8 @@ stats_bimodal(const double *v, size_t n)
 
 	if (n < 10 || v[0] == v[n - 1])
 		return false;
-	added = rounding_variance(v, n);
-	limit = bimodality_limit(n);
+	added = estimate_rounding(v, n);
+	limit = find_bimodality_limit(n);
 	for (size_t i = 0; i < n; i++) {
 		double d = v[i] - v[0];
 

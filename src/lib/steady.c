@@ -41,7 +41,7 @@ compute_median(const double *v, size_t n, double *room)
 
 /* 18 times the variance of Kendall's S, which ties reduce. */
 static double
-kendall_variance_18(const double *v, size_t n)
+compute_kendall_variance(const double *v, size_t n)
 {
 	double *room = mem_array(n, sizeof *room), k = (double)n;
 	double var = k * (k - 1) * (2 * k + 5);
@@ -61,7 +61,7 @@ kendall_variance_18(const double *v, size_t n)
 
 /* Returns the *k slopes of all pairs. Caller frees. */
 static double *
-pairwise_slopes(const double *v, size_t n, size_t *k)
+compute_slopes(const double *v, size_t n, size_t *k)
 {
 	double *s = mem_resize(NULL, n * (n - 1) / 2, sizeof *s), *to = s;
 
@@ -91,13 +91,13 @@ compute_trend(const double *v, size_t n, bool interval)
 {
 	struct steady_trend t = {NAN, NAN, NAN};
 	size_t k;
-	double *s = pairwise_slopes(v, n, &k), m;
+	double *s = compute_slopes(v, n, &k), m;
 
 	t.slope = stats_middle(s, k);
 	if (interval) {
 		/* Hollander & Wolfe 9.3: the m-th from either end. */
 		m = tdist_normal_quantile(.975) *
-		    sqrt(kendall_variance_18(v, n) / 18);
+		    sqrt(compute_kendall_variance(v, n) / 18);
 		m = floor(((double)k - m) / 2);
 		if (m >= 1) {
 			t.lo = stats_select(s, k, (size_t)m - 1);

@@ -234,7 +234,7 @@ str_utf8(const char *s, size_t n)
 }
 
 static size_t
-edit_distance(const char *a, const char *b)
+compute_distance(const char *a, const char *b)
 {
 	size_t n = strlen(b), row[65], diag, up;
 
@@ -267,7 +267,7 @@ str_nearest(const char *s, const char *const *names)
 	size_t least = strlen(s) / 3 + 1;
 
 	for (; *names; names++) {
-		size_t d = edit_distance(s, *names);
+		size_t d = compute_distance(s, *names);
 
 		if (d < least || (d == least && !best)) {
 			least = d;

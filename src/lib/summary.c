@@ -148,8 +148,7 @@ find_group(struct summary *s, size_t subject, size_t config)
 	return g;
 }
 
-/* Moves large groups to the file. Small groups stay in memory, because reading
- * many small pieces is slow. */
+/* Moves large groups to the file; reading many small pieces would be slow. */
 static int
 spill_groups(struct summary *s)
 {
@@ -167,8 +166,7 @@ spill_groups(struct summary *s)
 	return 0;
 }
 
-/* Updates the memory count after a run was added to 'g'; spills if necessary.
- */
+/* Updates the memory count after a run was added; spills if necessary. */
 static int
 account_group(struct summary *s, struct group *g, size_t before, int rc)
 {

@@ -21,7 +21,7 @@ open_below(const char *root, const char *path)
 
 /* Removes the characters of 'set' from both ends. */
 static char *
-trim(char *s, const char *set)
+trim_chars(char *s, const char *set)
 {
 	size_t n;
 
@@ -42,7 +42,7 @@ sysfile_line(const char *root, const char *path)
 	if (!f)
 		return NULL;
 	if (getline(&line, &cap, f) > 0) {
-		s = trim(line, " \t\r\n");
+		s = trim_chars(line, " \t\r\n");
 		s = *s ? mem_str(s) : NULL;
 	}
 	free(line);
@@ -73,7 +73,7 @@ sysfile_value(const char *root, const char *path, const char *key)
 		return NULL;
 	while (!v && getline(&line, &cap, f) > 0)
 		if (str_starts(line, key)) {
-			v = trim(line + strlen(key), " \t\r\n:=\"");
+			v = trim_chars(line + strlen(key), " \t\r\n:=\"");
 			v = mem_str(v);
 		}
 	free(line);

@@ -71,7 +71,7 @@ table_style(struct table *t, const char *sgr)
 
 /* Unicode Standard Annex 11 (wide and fullwidth), in coarse ranges. */
 static size_t
-char_width(unsigned c)
+measure_char(unsigned c)
 {
 	static const struct {
 		unsigned from, to;
@@ -91,7 +91,7 @@ char_width(unsigned c)
 
 /* Returns how many terminal columns a string takes. */
 static size_t
-text_width(const char *s)
+measure_text(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t width = 0;
@@ -103,7 +103,7 @@ text_width(const char *s)
 		c &= more ? 0x3fu >> more : 0x7fu;
 		for (; more && (*p & 0xc0) == 0x80; more--)
 			c = c << 6 | (*p++ & 0x3f);
-		width += char_width(c);
+		width += measure_char(c);
 	}
 	return width;
 }
@@ -116,7 +116,7 @@ print_row(const struct table *t, const struct cell *cells, const size_t *width,
 
 	for (size_t i = 0; i < t->columns; i++) {
 		const char *text = cells[i].text;
-		size_t pad = width[i] - text_width(text);
+		size_t pad = width[i] - measure_text(text);
 
 		gap += i ? 2 : 0;
 		gap += t->align[i] == TABLE_RIGHT ? pad : 0;
@@ -136,14 +136,14 @@ print_row(const struct table *t, const struct cell *cells, const size_t *width,
 
 /* Returns the width of each column. Caller frees with free(). */
 static size_t *
-column_widths(const struct table *t)
+measure_columns(const struct table *t)
 {
 	size_t *width = mem_array(t->columns + 1, sizeof *width);
 
 	for (size_t i = 0; i < t->columns; i++)
-		width[i] = text_width(t->titles[i].text);
+		width[i] = measure_text(t->titles[i].text);
 	for (size_t i = 0; i < t->n; i++) {
-		size_t w = text_width(t->cells[i].text);
+		size_t w = measure_text(t->cells[i].text);
 
 		if (w > width[i % t->columns])
 			width[i % t->columns] = w;
@@ -154,7 +154,7 @@ column_widths(const struct table *t)
 void
 table_print(const struct table *t, struct str *out, bool colour)
 {
-	size_t *width = column_widths(t);
+	size_t *width = measure_columns(t);
 
 	if (t->n)
 		print_row(t, t->titles, width, out, colour);
@@ -166,7 +166,7 @@ table_print(const struct table *t, struct str *out, bool colour)
 size_t
 table_columns(const struct table *t)
 {
-	size_t *width = column_widths(t), sum = 0, all = 0;
+	size_t *width = measure_columns(t), sum = 0, all = 0;
 
 	for (size_t i = 0; i < t->columns; i++) {
 		sum += width[i] + (i ? 2 : 0);

@@ -138,7 +138,7 @@ strip_top_folder(const char *s, struct str *out, char **top)
  * are no links, and by induction the rest of the target stays inside as well.
  */
 static bool
-link_stays_inside(const char *path, const char *target)
+is_link_inside(const char *path, const char *target)
 {
 	size_t up = 0, n;
 
@@ -237,7 +237,7 @@ read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 		return err_fail("'%s': '%s' is neither a file nor a symbolic "
 				"link",
 		    t->name, t->path.s);
-	if (f->link && !link_stays_inside(t->path.s, target ? target : ""))
+	if (f->link && !is_link_inside(t->path.s, target ? target : ""))
 		return err_fail(
 		    "'%s': the link '%s' leads outside of the archive, to '%s'",
 		    t->name, t->path.s, target ? target : "");

@@ -7,7 +7,7 @@
 
 /* The continued fraction; converges fast for x < (a + 1) / (a + b + 2). */
 static double
-beta_fraction(double a, double b, double x)
+eval_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
 	double c = 1, d, h, step;
@@ -56,7 +56,7 @@ stirling_error(double z)
 
 /* a log(a / np) + np - a, given log p; no cancellation near a = np. */
 static double
-deviance(double a, double n, double p, double logp)
+eval_deviance(double a, double n, double p, double logp)
 {
 	double np = n * p, d = a - np, v = d / (a + np), s = d * v, term, next;
 
@@ -80,26 +80,26 @@ struct part {
 
 /* x^a y^b / B(a, b), after Loader (2000). */
 static double
-beta_front_factor(double a, double b, struct part p)
+eval_factor(double a, double b, struct part p)
 {
 	double n = a + b;
 
 	return sqrt(a * b / n / (2 * M_PI)) *
 	    exp(stirling_error(n) - stirling_error(a) - stirling_error(b) -
-		deviance(a, n, p.x, p.logx) - deviance(b, n, p.y, p.logy));
+		eval_deviance(a, n, p.x, p.logx) -
+		eval_deviance(b, n, p.y, p.logy));
 }
 
 static double
-betainc_of_part(double a, double b, struct part p)
+eval_betainc(double a, double b, struct part p)
 {
 	if (isinf(p.logx))
 		return 0;
 	if (isinf(p.logy))
 		return 1;
 	if (p.x > (a + 1) / (a + b + 2))
-		return 1 -
-		    beta_front_factor(a, b, p) * beta_fraction(b, a, p.y) / b;
-	return beta_front_factor(a, b, p) * beta_fraction(a, b, p.x) / a;
+		return 1 - eval_factor(a, b, p) * eval_fraction(b, a, p.y) / b;
+	return eval_factor(a, b, p) * eval_fraction(a, b, p.x) / a;
 }
 
 double
@@ -107,8 +107,7 @@ tdist_betainc(double a, double b, double x)
 {
 	if (!(x >= 0 && x <= 1 && a > 0 && b > 0))
 		return NAN;
-	return betainc_of_part(
-	    a, b, (struct part){x, 1 - x, log(x), log1p(-x)});
+	return eval_betainc(a, b, (struct part){x, 1 - x, log(x), log1p(-x)});
 }
 
 double
@@ -144,7 +143,7 @@ tdist_normal_quantile(double p)
 
 /* df / (df + t^2), for t > 0. */
 static struct part
-t_to_beta_part(double t, double df)
+get_part(double t, double df)
 {
 	double r = t * t / df, logr = 2 * log(t) - log(df);
 
@@ -166,34 +165,32 @@ tdist_sf(double t, double df)
 		return .5;
 	if (t < 0)
 		return 1 - tdist_sf(-t, df);
-	return isinf(t)
-	    ? 0
-	    : betainc_of_part(df / 2, .5, t_to_beta_part(t, df)) / 2;
+	return isinf(t) ? 0 : eval_betainc(df / 2, .5, get_part(t, df)) / 2;
 }
 
 /* P(0 < T < t), t > 0. */
 static double
-t_central_mass(double t, double df)
+eval_middle(double t, double df)
 {
-	struct part p = t_to_beta_part(t, df);
+	struct part p = get_part(t, df);
 
-	return betainc_of_part(
+	return eval_betainc(
 		   .5, df / 2, (struct part){p.y, p.x, p.logy, p.logx}) /
 	    2;
 }
 
 static double
-t_density(double t, double df)
+eval_density(double t, double df)
 {
 	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) +
-		   (df + 1) / 2 * t_to_beta_part(t, df).logx) /
+		   (df + 1) / 2 * get_part(t, df).logx) /
 	    sqrt(df * M_PI);
 }
 
 /* Returns the t > 0 with P(T > t), or if 'inner', P(0 < T < t), = want, by
  * safeguarded Newton steps on logarithms. */
 static double
-find_t_quantile(double want, double df, bool inner)
+invert_tail(double want, double df, bool inner)
 {
 	double lo = log(DBL_MIN), hi = log(DBL_MAX), u = 0, t, have, next;
 
@@ -201,12 +198,12 @@ find_t_quantile(double want, double df, bool inner)
 		return inner ? 0 : INFINITY;
 	for (int i = 0; i < 200; i++) {
 		t = exp(u);
-		have = inner ? t_central_mass(t, df) : tdist_sf(t, df);
+		have = inner ? eval_middle(t, df) : tdist_sf(t, df);
 		if ((have < want) == inner)
 			lo = u;
 		else
 			hi = u;
-		next = log(have / want) * have / (t * t_density(t, df));
+		next = log(have / want) * have / (t * eval_density(t, df));
 		next = u + (inner ? -next : next);
 		if (fabs(next - u) < 1e-9) /* the error is its square */
 			return exp(next);
@@ -223,10 +220,10 @@ tdist_quantile(double q, double df)
 	if (isinf(df))
 		return tdist_normal_quantile(q);
 	if (q < .5)
-		return q < .25 ? -find_t_quantile(q, df, false)
-			       : -find_t_quantile(.5 - q, df, true);
-	return q > .75 ? find_t_quantile(1 - q, df, false)
-		       : find_t_quantile(q - .5, df, true);
+		return q < .25 ? -invert_tail(q, df, false)
+			       : -invert_tail(.5 - q, df, true);
+	return q > .75 ? invert_tail(1 - q, df, false)
+		       : invert_tail(q - .5, df, true);
 }
 
 double

@@ -20,7 +20,7 @@ struct tempfile {
 };
 
 static char *
-hidden_name_beside(const char *path)
+make_hidden_name(const char *path)
 {
 	char *a = mem_str(path), *b = mem_str(path), *tmp;
 
@@ -46,7 +46,7 @@ open_temporary(struct tempfile *t)
 {
 	int fd;
 
-	t->tmp = hidden_name_beside(t->path);
+	t->tmp = make_hidden_name(t->path);
 	fd = open_unnamed(t->path);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);

@@ -12,7 +12,7 @@
 
 struct tempfile;
 
-/* 'path' is the final name (copied). Returns NULL after reporting the error. */
+/* 'path' is the final name. Returns NULL after reporting the error. */
 struct tempfile *tempfile_open(const char *path);
 FILE *tempfile_stream(struct tempfile *); /* borrowed */
 /* Taken. Returns 0, or -1 after reporting the error. */

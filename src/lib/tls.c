@@ -88,7 +88,7 @@ sock_create(BIO *b)
 
 /* Copies the text of OpenSSL's oldest error and empties the error queue. */
 static void
-copy_openssl_error(char *buf, size_t n, const char *fallback)
+copy_reason(char *buf, size_t n, const char *fallback)
 {
 	unsigned long e = ERR_get_error();
 	const char *s = e ? ERR_reason_error_string(e) : NULL;
@@ -98,11 +98,11 @@ copy_openssl_error(char *buf, size_t n, const char *fallback)
 }
 
 static int
-report_openssl_error(const char *what, const char *name)
+report_failure(const char *what, const char *name)
 {
 	char text[256];
 
-	copy_openssl_error(text, sizeof text, "unknown error");
+	copy_reason(text, sizeof text, "unknown error");
 	return err_fail("%s '%s': %s", what, name, text);
 }
 
@@ -175,19 +175,18 @@ load_certificates(
     SSL_CTX *ctx, const char *cacert, const char *cert, const char *key)
 {
 	if (cacert && !SSL_CTX_load_verify_locations(ctx, cacert, NULL))
-		return report_openssl_error(
-		    "cannot use CA certificate", cacert);
+		return report_failure("cannot use CA certificate", cacert);
 	if (!cacert && !SSL_CTX_set_default_verify_paths(ctx))
-		return report_openssl_error(
+		return report_failure(
 		    "cannot use CA certificates of", "the system");
 	if (cert && SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
-		return report_openssl_error("cannot use certificate", cert);
+		return report_failure("cannot use certificate", cert);
 	if (!key)
 		key = cert;
 	if (key && SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
-		return report_openssl_error("cannot use key", key);
+		return report_failure("cannot use key", key);
 	if (key && SSL_CTX_check_private_key(ctx) != 1)
-		return report_openssl_error(
+		return report_failure(
 		    "the certificate does not belong to key", key);
 	return 0;
 }
@@ -214,8 +213,7 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
-	/* Valkey closes without an alert. That is safe: replies state their
-	 * length. */
+	/* Valkey closes without an alert; replies state their length. */
 	SSL_CTX_set_options(c->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
 #endif
 	if (load_certificates(c->ctx, cacert, cert, key) < 0) {
@@ -304,7 +302,7 @@ explain_protocol(struct tls *t)
 		snprintf(t->error, sizeof t->error, "%s", text);
 		ERR_clear_error();
 	} else
-		copy_openssl_error(t->error, sizeof t->error, "protocol error");
+		copy_reason(t->error, sizeof t->error, "protocol error");
 }
 
 /* Converts OpenSSL's result n. Returns 0 at the end, or -1 with errno; EAGAIN

@@ -21,8 +21,7 @@ void tls_context_free(struct tls_context *);
 struct tls *tls_new(struct tls_context *, int fd, const char *servername);
 void tls_free(struct tls *);
 
-/* Returns 0 when done; -1 with errno, EAGAIN: wait for tls_events, call again.
- */
+/* Returns 0, or -1 with errno; EAGAIN: wait for tls_events, call again. */
 int tls_handshake(struct tls *);
 /* Like read(2) and write(2): -1 with errno (EAGAIN as above); 0 at the end. */
 ssize_t tls_read(struct tls *, void *buf, size_t n);

@@ -73,7 +73,7 @@ append_key_text(struct str *s, const char *text, size_t n)
 	}
 }
 
-/* Adds the key's end for a unit without "/". False if the unit is unknown. */
+/* Adds the key's end for a unit without "/". False: the unit is unknown. */
 static bool
 append_known_unit(struct str *s, const char *unit, size_t n, double *factor)
 {

@@ -48,7 +48,7 @@ count_group(const struct varsplit_run *v, size_t n, bool session)
 }
 
 static double
-mean_of_runs(const struct varsplit_run *v, size_t n)
+compute_mean(const struct varsplit_run *v, size_t n)
 {
 	double sum = 0;
 
@@ -58,8 +58,7 @@ mean_of_runs(const struct varsplit_run *v, size_t n)
 	return v->value + sum / (double)n;
 }
 
-/* Sums of squares and the coefficients of their expectations (Searle et al.).
- */
+/* Sums of squares and the coefficients of their expectations (Searle). */
 struct sums {
 	double squares[3];    /* of machines, sessions, runs */
 	size_t n[3];          /* number of machines, sessions, runs */
@@ -68,7 +67,7 @@ struct sums {
 };
 
 static double
-square(double v)
+compute_square(double v)
 {
 	return v * v;
 }
@@ -76,22 +75,22 @@ square(double v)
 static void
 add_machine(struct sums *s, const struct varsplit_run *v, size_t n, double all)
 {
-	double mid = mean_of_runs(v, n), size = (double)n, own, k;
+	double mid = compute_mean(v, n), size = (double)n, own, k;
 	size_t left = n, count;
 
 	s->n[0]++;
-	s->squares[0] += size * square(mid - all);
+	s->squares[0] += size * compute_square(mid - all);
 	s->nn += size * size;
 	for (; left; v += count, left -= count) {
 		count = count_group(v, left, true);
-		own = mean_of_runs(v, count);
+		own = compute_mean(v, count);
 		k = (double)count;
 		s->n[1]++;
-		s->squares[1] += k * square(own - mid);
+		s->squares[1] += k * compute_square(own - mid);
 		s->session_n += k * k / size;
 		s->all_n += k * k;
 		for (size_t i = 0; i < count; i++)
-			s->squares[2] += square(v[i].value - own);
+			s->squares[2] += compute_square(v[i].value - own);
 	}
 }
 
@@ -139,7 +138,7 @@ varsplit(const struct varsplit_run *runs, size_t n,
 		known++;
 	}
 	qsort(v, n, sizeof *v, compare_by_machine_and_session);
-	all = n ? mean_of_runs(v, n) : NAN;
+	all = n ? compute_mean(v, n) : NAN;
 	for (size_t i = 0, count; i < n; i += count) {
 		count = count_group(v + i, n - i, false);
 		add_machine(&s, v + i, count, all);
@@ -190,7 +189,8 @@ varsplit_needed(const struct varsplit_part parts[VARSPLIT_SOURCES],
 		else
 			here += part * (double)parts[source].n;
 	}
-	room = square(half / tdist_normal_quantile((1 + conf) / 2)) - above;
+	room = compute_square(half / tdist_normal_quantile((1 + conf) / 2)) -
+	    above;
 	n = ceil(here / fmax(room, 0));
 	return n < 1e9 ? (size_t)fmax(n, 1) : 0;
 }

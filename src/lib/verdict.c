@@ -91,7 +91,7 @@ set_intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 
 /* Sets p and the 90 % interval for autocorrelated runs. */
 static void
-allow_for_autocorrelation(
+allow_for_serial(
     struct verdict_facts *f, double d, const double sd[2], double level)
 {
 	double df, se = serial_se(&f->alike, f->m, f->n, sd, &df);
@@ -138,14 +138,13 @@ measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
 	if (alike && alike->r > 0) {
 		f->alike = *alike;
 		f->sd *= sqrt(serial_inflation(alike, f->m, f->n));
-		allow_for_autocorrelation(f, mean[1] - mean[0], sd, level[1]);
+		allow_for_serial(f, mean[1] - mean[0], sd, level[1]);
 	}
 }
 
-/* ln(y/x), with log_ratio(x, y) == -log_ratio(y, x) exactly, so that they tie.
- */
+/* ln(y/x); 99 to 100 gives exactly minus what 100 to 99 gives. */
 static double
-log_ratio(double x, double y)
+compute_log_ratio(double x, double y)
 {
 	return y < x ? -log(x / y) : log(y / x);
 }
@@ -158,7 +157,7 @@ measure_paired(struct verdict_facts *f, const double *x, const double *y,
 	struct ranktest t;
 
 	for (size_t i = 0; i < f->n; i++)
-		d[i] = log_ratio(x[i], y[i]);
+		d[i] = compute_log_ratio(x[i], y[i]);
 	t = ranktest_signed(d, f->n);
 	f->paired = true;
 	f->method = t.exact ? "signed-rank" : "signed-rank-normal";
@@ -175,7 +174,7 @@ measure_paired(struct verdict_facts *f, const double *x, const double *y,
  * the next. It is at most the maximum of 2 q^m (1-q)^n, at q = m/(m+n).
  */
 static double
-rounding_probability(double m, double n)
+compute_chance(double m, double n)
 {
 	return 2 * exp(m * log(m / (m + n)) + n * log(n / (m + n)));
 }
@@ -231,7 +230,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	    is_constant(x, m) && is_constant(y, n)) {
 		set_single_ratio(
 		    &f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
-		f.p = f.p_min = rounding_probability((double)m, (double)n);
+		f.p = f.p_min = compute_chance((double)m, (double)n);
 		f.cliff = (y[0] > x[0]) - (y[0] < x[0]);
 	} else if (paired && are_all_above(x, m, 0, false) &&
 	    are_all_above(y, n, 0, false)) {
@@ -297,8 +296,7 @@ enum verdict
 verdict_decide(const struct verdict_facts *f, enum metric_better better,
     double margin, double p, double alpha, bool *certain)
 {
-	/* The margin is symmetric in logarithms: swapping the sides keeps it.
-	 */
+	/* Symmetric in logarithms: swapping the sides keeps the margin. */
 	double low = 1 - margin, high = 1 / low, rho = estimate_ratio(f);
 	bool exact = isnan(f->p);
 
