@@ -29,10 +29,10 @@ static const struct record_key build_keys[] = {
     {"log", S, false, "path of the build log"},
     {"binary_sha256", S, false, "of valkey-server"},
     {"module_sha256", S, false, "of the module"},
-    {"version", S, false, "that valkey-server reports"},
+    {"version", S, false, "as valkey-server reports it"},
     {"git_sha", S, false,
 	"that valkey-server reports; absent: it reports none"},
-    {"incremental", B, false, "with objects of another commit"},
+    {"incremental", B, false, "built with objects of another commit"},
     {"seconds", N, false, "duration of the build"},
     {"cached", B, false, "an earlier build was reused"}, {0}};
 
@@ -69,7 +69,7 @@ static const struct record_key server_keys[] = {
 	"each: host, port, pid, run_id, role, log; unixsocket, cpus if any"},
     {"tls", O, false, "paths: cacert, cert, key (of the client), servername"},
     {"ready_ms", N, false, "from exec until it answered"},
-    {"config", O, false, "effective settings that were asked for"},
+    {"config", O, false, "effective values of the requested settings"},
     {"dir", S, false, "run directory, with the logs"}, {0}};
 
 static const struct record_key case_keys[] = {
@@ -85,7 +85,7 @@ static const struct record_key case_keys[] = {
 
 static const struct record_key run_keys[] = {
     {"subject", O, true, "what is measured"},
-    {"config", O, true, "what was asked"},
+    {"config", O, true, "configuration of the case"},
     {"run", O, true, "which repetition, when, in which order"},
     {"run.session", S, false, "equal for runs of one vkb-load"},
     {"run.index", N, false, "repetition of this case and subject, from 1"},
@@ -100,7 +100,7 @@ static const struct record_key run_keys[] = {
     {"run.overlap_percent", N, false,
 	"mixed cases: share of its time in which all others ran"},
     {"about", O, false,
-	"what people call it: config_name, group_description, "
+	"names for people: config_name, group_description, "
 	"scenario_description"},
     {"env", O, false, "hardware, kernel and settings of the machine"},
     {"metrics", O, false, "NAME: number; required when ok"},
@@ -118,9 +118,10 @@ static const struct record_key run_keys[] = {
     {0}};
 
 static const struct record_key summary_keys[] = {
-    {"subject", O, true, "who was measured"},
-    {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
-    {"failed", N, true, "runs that failed, left out"},
+    {"subject", O, true, "what was measured"},
+    {"config", O, true, "configuration of the case"},
+    {"n", N, true, "runs summarised"},
+    {"failed", N, true, "failed runs, which are left out"},
     {"doubled", N, false, "duplicate runs, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
@@ -134,20 +135,20 @@ static const struct record_key summary_keys[] = {
 	"HIST: object, percentile: its value in each run, in the order of "
 	"values"},
     {"steady", O, false,
-	"verdicts on the course of the runs: steady, drifting, none: count; "
-	"warmup_s: what should be cut; kinds: flat, warmup, slowdown, "
-	"unsteady: count"},
+	"trends within the runs: steady, drifting, none: count; warmup_s: "
+	"warm-up to cut; kinds: flat, warmup, slowdown, unsteady: count"},
     {"looks", A, false, "run.looks of all runs, joined"},
     {"until", O, false, "run.until, where all runs have the same"},
-    {"env", O, false, "what all runs shared"},
-    {"env_varied", A, false, "names of env keys that differed"},
+    {"env", O, false, "members that are equal in all runs"},
+    {"env_varied", A, false, "names of env keys that differ between runs"},
     {"sessions", A, false, "sessions the runs came from"},
     {"bound", O, false, "server, client, neither: count"},
     {"errors", A, false, "texts of failed runs"}, {0}};
 
 static const struct record_key delta_keys[] = {
-    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
-    {"contender", O, true, "subject"}, {"metric", S, true, "name"},
+    {"config", O, true, "configuration of the case"},
+    {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
+    {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
     {"n", A, true, "runs of each side"},
     {"values", A, false, "arrays of values of each side"},
@@ -156,7 +157,7 @@ static const struct record_key delta_keys[] = {
     {"ci95", A, false, "of the ratio; absent: too few runs"},
     {"ci90", A, false,
 	"the same at 90%, allowing for worth; compared with the margin"},
-    {"p", N, false, "two-sided, of runs that are independent"},
+    {"p", N, false, "two-sided, for independent runs"},
     {"p_adjusted", N, false, "over the report's family, with worth and level"},
     {"worth", A, false,
 	"effective sample size of each side, where runs are autocorrelated"},
@@ -170,9 +171,9 @@ static const struct record_key delta_keys[] = {
 	"regression, improvement, different (neither is better), equivalent, "
 	"inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
-    {"visible", N, false, "smallest relative change these runs would show"},
+    {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false, "runs (and minutes) that would decide it"},
-    {"waiver", O, false, "why it does not count: rule, reason, expires"},
+    {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"}, {0}};
 
 static const struct record_key comparison_keys[] = {
@@ -190,7 +191,7 @@ static const struct record_key comparison_keys[] = {
     {"env", A, true, "what differs: name, baseline, contender, cases"},
     {"lonely", A, true, "gates of one side: side, metric, cases"},
     {"waivers", A, false,
-	"rules of the policy that did nothing, or too little: rule, what "
+	"rules of the policy that had no effect or too little: rule, what "
 	"(unused, expired, exceeded); with a waiver: reason, expires"},
     {"canary", A, false,
 	"cases that must not change: case, metric, against (history or "
@@ -198,8 +199,8 @@ static const struct record_key comparison_keys[] = {
     {0}};
 
 static const struct record_key shift_keys[] = {
-    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
-    {"contender", O, true, "subject"},
+    {"config", O, true, "configuration of the case"},
+    {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
     {"hist", S, true, "name of the histogram"},
     {"quantiles", A, true,
 	"each: percentile, baseline, contender (merged histograms), ratio, "
@@ -211,7 +212,7 @@ static const struct record_key shift_keys[] = {
 static const struct record_key commit_keys[] = {{"commit", S, true, "full id"},
     {"parents", A, false, "their ids"},
     {"time", S, false, "of the commit, UTC, ISO 8601"},
-    {"ref", S, false, "branch or tag it was found by"},
+    {"ref", S, false, "branch or tag that led to it"},
     {"repository", S, false, "owner/name or URL"},
     {"title", S, false, "first line of its message"}, {0}};
 
@@ -221,11 +222,11 @@ static const struct record_key track_keys[] = {{"commit", S, true, "full id"},
     {"config_hash", S, true, "of the configuration"},
     {"architecture", S, false, "of the machine, as uname -m says it"},
     {"owner", S, false, "who holds or held it"},
-    {"lease_until", S, false, "the claim ends then"},
-    {"attempts", N, true, "times it was taken"},
+    {"lease_until", S, false, "end of the claim"},
+    {"attempts", N, true, "number of claims"},
     {"reason", S, false, "why it failed"},
-    {"created", S, false, "when it was first taken"},
-    {"updated", S, false, "when it was last changed"}, {0}};
+    {"created", S, false, "time of the first claim"},
+    {"updated", S, false, "time of the last change"}, {0}};
 
 static const struct record_key track_config_keys[] = {
     {"config_hash", S, true, "of the configuration"},
@@ -234,7 +235,8 @@ static const struct record_key track_config_keys[] = {
     {"failed", N, false, "commits in that state"}, {0}};
 
 static const struct record_key change_keys[] = {
-    {"config", O, true, "what was asked"}, {"metric", S, true, "name"},
+    {"config", O, true, "configuration of the case"},
+    {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
     {"kind", S, true, "regression, improvement, different or spike"},
     {"subject", O, true, "the first with the new level"},
@@ -252,29 +254,29 @@ static const struct record_key change_keys[] = {
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
     {"first_seen", S, false, "time of that subject or its first run"},
     {"new", B, false,
-	"at or after --since, and still there: it decides the exit status"},
+	"at or after --since and still present: determines the exit status"},
     {"group", S, false,
-	"equal for one change that several series show: the key of its "
-	"issue"},
+	"equal for one change that several series show; the key of its issue"},
     {"key", S, false, "stable name of the change, for issues"},
-    {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};
+    {"waiver", O, false, "why the change is waived: rule, reason, expires"},
+    {0}};
 
 static const struct record_key env_keys[] = {
-    {"session", S, false, "run.session of the runs that were under it"},
-    {"time", S, true, "it was read, UTC, ISO 8601"},
+    {"session", S, false, "run.session of the runs measured in it"},
+    {"time", S, true, "when it was read, UTC, ISO 8601"},
     {"env", O, true, "hardware, kernel, settings"},
     {"now", O, false, "load, frequency, temperature, ... at that time"}, {0}};
 
 static const struct record_key profile_keys[] = {
-    {"case", S, false, "under the load of this case, from vkb-load"},
-    {"subject", O, false, "who was profiled, with case"},
-    {"config", O, false, "what was asked, with case"},
+    {"case", S, false, "case that loaded the process, from vkb-load"},
+    {"subject", O, false, "what was profiled; with case"},
+    {"config", O, false, "configuration of the case; with case"},
     {"run", O, false, "session, index, block; with case"},
     {"target", O, true,
 	"who was watched: pid, comm, exe, command (its first word), port; what "
 	"is known"},
     {"probed", O, true,
-	"what the machine allows: perf_event_paranoid, kptr_restrict, "
+	"what the machine permits: perf_event_paranoid, kptr_restrict, "
 	"cap_perfmon, allowed (user or all), perf"},
     {"mode", S, false, "cpu, wall or offcpu; absent: no stacks were taken"},
     {"sampling", O, false,
@@ -282,13 +284,14 @@ static const struct record_key profile_keys[] = {
 	"kernel, events, unit (samples or us), samples, cpu_s, switches, "
 	"blocked_s, preempted_s, lost"},
     {"started", S, true, "UTC, ISO 8601"},
-    {"duration_s", N, true, "it was watched"},
-    {"delay_s", N, false, "before that"},
+    {"duration_s", N, true, "length of the profile"},
+    {"delay_s", N, false, "delay before it began"},
     {"counters", O, false, "EVENT: count, of what could be counted"},
     {"counted_percent", N, false,
-	"counters that shared the hardware: the least share of the time"},
-    {"derived", O, false, "what follows: ipc, cache_miss_percent, ..."},
-    {"requests", N, false, "that the server handled meanwhile"},
+	"least share of the time that a counter was active, if counters shared "
+	"the hardware"},
+    {"derived", O, false, "derived values: ipc, cache_miss_percent, ..."},
+    {"requests", N, false, "requests that the server handled meanwhile"},
     {"per_req", O, false, "EVENT_per_req: count of each request"},
     {"calls", O, false, "FUNCTION: how often it was called"},
     {"calls_per_req", O, false, "FUNCTION: calls of each request"},

@@ -50,14 +50,14 @@ add_advice(
 		return;
 	sd = 100 * sqrt(p[s].var) / mean;
 	str_printf(&text,
-	    "%s: the spread %s (%.2g %%) makes %.0f %% of the error",
+	    "%s: the variation %s (%.2g %%) is %.0f %% of the error",
 	    texts[s].what, texts[s].where, sd,
 	    100 * p[s].var / (double)p[s].n / all);
 	if (texts[s].many)
 		n = varsplit_needed(p, s, wanted * mean, .95);
 	if (n > p[s].n)
-		str_printf(&text, "; %zu %s would give %.3g %%", n,
-		    texts[s].many, 100 * wanted);
+		str_printf(&text, "; %zu %s would give a precision of %.3g %%",
+		    n, texts[s].many, 100 * wanted);
 	json_set_str(m, "advice", text.s);
 	str_free(&text);
 }
