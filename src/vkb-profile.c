@@ -1,6 +1,7 @@
 /*
- * Watches a process, or a command from its start, with perf: stacks as a flame
- * graph, counters. Writes files into a folder and a 'profile' record.
+ * Profiles a process, or a command from its start, with perf: samples stacks
+ * for a flame graph and reads counters. Writes files into a folder, and a
+ * 'profile' record.
  */
 #include "vkb-profile/access.h"
 #include "vkb-profile/asruns.h"
@@ -92,17 +93,17 @@ struct work {
 	struct watch watch;
 	struct requests *requests;
 	struct json *rec, *artifacts;
-	char *program; /* whose calls are counted; NULL: none */
-	char *keep;    /* copies of the binaries; NULL: none */
-	int trouble;   /* what we exit with then */
+	char *program; /* path; its calls are counted; NULL without --calls */
+	char *keep;    /* folder for copies of the binaries, or NULL */
+	int trouble;   /* exit status on an error */
 };
 
-/* --- what is asked ------------------------------------------------------ */
+/* --- options ------------------------------------------------------------ */
 
 static int
-check(const struct opts *o, const struct opt_args *a)
+check_options(const struct opts *o, const struct opt_args *a)
 {
-	/* With a pid the port says where the server answers. */
+	/* With --pid, --port is the port of the server to ask. */
 	int ways = (o->pid || o->port) + (o->name != NULL);
 
 	if (a->n)
@@ -117,7 +118,7 @@ check(const struct opts *o, const struct opt_args *a)
 }
 
 static bool
-samples(const struct opts *o)
+wants_samples(const struct opts *o)
 {
 	return o->mode || (!o->stat && !o->calls.n);
 }
@@ -140,14 +141,14 @@ find_target(struct work *w, char **command)
 	return t->pid > 0 ? target_check(t->pid) : -1;
 }
 
-/* --- beginning ---------------------------------------------------------- */
+/* --- start -------------------------------------------------------------- */
 
 static void
-describe(struct work *w, char **command)
+describe_target(struct work *w, char **command)
 {
 	struct json *target = target_describe(w->watch.pid);
 
-	if (command) { /* it is not yet what it will be */
+	if (command) { /* the process has not executed it yet */
 		json_del(target, "comm");
 		json_del(target, "exe");
 		if (str_utf8(command[0], strlen(command[0])))
@@ -159,7 +160,7 @@ describe(struct work *w, char **command)
 }
 
 static int
-choose(struct work *w)
+check_access(struct work *w)
 {
 	struct json *probed = access_describe(&w->access);
 	enum access_sky sky = access_decide(&w->access);
@@ -174,7 +175,7 @@ choose(struct work *w)
 	free(version);
 	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
 	if (sky == ACCESS_NONE ||
-	    (sky == ACCESS_USER && samples(o) &&
+	    (sky == ACCESS_USER && wants_samples(o) &&
 		w->sampler.mode != SAMPLER_CPU)) {
 		why = access_refusal(&w->access);
 		err_say("process %ld cannot be watched so: %s",
@@ -188,7 +189,7 @@ choose(struct work *w)
 }
 
 static void
-choose_graph(struct work *w, char **command, struct json *sampling)
+choose_call_graph(struct work *w, char **command, struct json *sampling)
 {
 	const struct opts *o = w->o;
 	char *exe = command ? NULL : target_exe(w->watch.pid);
@@ -209,11 +210,11 @@ choose_graph(struct work *w, char **command, struct json *sampling)
 }
 
 static int
-begin_calls(struct work *w, char **command)
+start_calls(struct work *w, char **command)
 {
 	const struct opt_list *l = &w->o->calls;
 
-	/* Whatever root and name its file has. */
+	/* This path works in any mount namespace, and if the file is gone. */
 	w->program = command ? target_in_path(command[0])
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
@@ -223,18 +224,18 @@ begin_calls(struct work *w, char **command)
 }
 
 static int
-begin(struct work *w, char **command)
+start_measuring(struct work *w, char **command)
 {
 	const struct opts *o = w->o;
 	const char *hidden = access_hidden(&w->access);
 	struct json *sampling;
 
-	if (samples(o)) {
+	if (wants_samples(o)) {
 		sampling = json_object();
 		json_set_str(
 		    w->rec, "mode", sampler_mode_name(w->sampler.mode));
 		json_set(w->rec, "sampling", sampling);
-		choose_graph(w, command, sampling);
+		choose_call_graph(w, command, sampling);
 		w->sampler.keep = w->keep;
 		if (hidden && !w->sampler.user_only && !o->quiet)
 			err_say("%s", hidden);
@@ -245,7 +246,7 @@ begin(struct work *w, char **command)
 		if (!w->watch.sampler)
 			return -1;
 	}
-	if (o->calls.n && begin_calls(w, command) < 0)
+	if (o->calls.n && start_calls(w, command) < 0)
 		return -1;
 	if (!o->stat && !o->calls.n)
 		return 0;
@@ -259,7 +260,7 @@ begin(struct work *w, char **command)
 }
 
 static void
-begun(void *arg)
+on_start(void *arg)
 {
 	struct work *w = arg;
 
@@ -270,7 +271,7 @@ begun(void *arg)
 }
 
 static void
-ended(void *arg)
+on_end(void *arg)
 {
 	struct work *w = arg;
 
@@ -281,7 +282,7 @@ ended(void *arg)
 /* --- the end ------------------------------------------------------------ */
 
 static char *
-title_of(const struct work *w)
+make_title(const struct work *w)
 {
 	const struct json *t = json_get(w->rec, "target");
 	const char *who = json_get_str(t, "comm");
@@ -298,7 +299,7 @@ title_of(const struct work *w)
 static int
 read_samples(struct work *w)
 {
-	char *title = title_of(w);
+	char *title = make_title(w);
 	int rc = sampler_read(&w->sampler, title, w->watch.halt,
 	    json_get(w->rec, "sampling"), w->artifacts);
 
@@ -306,9 +307,9 @@ read_samples(struct work *w)
 	return rc;
 }
 
-/* The copies are in the archive; here are the binaries themselves. */
+/* Packs the profile, then removes the copies: the originals are here. */
 static int
-archive(struct work *w)
+pack_archive(struct work *w)
 {
 	const char *file = w->o->archive;
 	int rc = tarball_pack(file, "profile", w->o->dir);
@@ -320,7 +321,7 @@ archive(struct work *w)
 }
 
 static int
-finish(struct work *w, bool print)
+write_results(struct work *w, bool print)
 {
 	char *file;
 	int rc;
@@ -332,14 +333,14 @@ finish(struct work *w, bool print)
 	free(file);
 	if (rc < 0)
 		return -1;
-	if (w->o->archive && archive(w) < 0)
+	if (w->o->archive && pack_archive(w) < 0)
 		return -1;
 	json_set(w->rec, "artifacts", json_dup(w->artifacts));
 	return print ? jsonl_write(STDOUT_FILENO, w->rec) : 0;
 }
 
 static int
-watch(struct work *w, char **command)
+watch_target(struct work *w, char **command)
 {
 	char now[CLOCK_ISO];
 	double s;
@@ -349,8 +350,8 @@ watch(struct work *w, char **command)
 	if (w->o->archive)
 		w->keep = result_name_copies(w->o->dir);
 	access_read(&w->access, command ? 0 : w->watch.pid);
-	describe(w, command);
-	if (choose(w) < 0 || begin(w, command) < 0)
+	describe_target(w, command);
+	if (check_access(w) < 0 || start_measuring(w, command) < 0)
 		return -1;
 	json_set_str(w->rec, "started", clock_iso(now));
 	s = watch_run(&w->watch);
@@ -363,7 +364,7 @@ watch(struct work *w, char **command)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
-	return finish(w, !command); /* stdout is the command's own */
+	return write_results(w, !command); /* stdout belongs to the command */
 }
 
 static int
@@ -374,9 +375,9 @@ check_profile(const struct json *rec, const char *file)
 	    : err_fail("%s: not a 'profile' record", file);
 }
 
-/* What was packed: its record says how to read it. */
+/* Unpacks the archive of --open and renders its stacks again. */
 static int
-unpack(struct work *w)
+read_archive(struct work *w)
 {
 	char *file = mem_printf("%s/profile.json", w->o->dir);
 	const char *mode, *graph;
@@ -405,16 +406,19 @@ unpack(struct work *w)
 	} else
 		rc = 0;
 	if (rc == 0)
-		rc = finish(w, true);
+		rc = write_results(w, true);
 out:
 	json_free(rec);
 	free(file);
 	return rc;
 }
 
-/* The command goes on to its end, also where watching it failed. */
+/*
+ * Waits for the command, also if profiling it failed, and frees all. Returns
+ * the exit status.
+ */
 static int
-leave(struct work *w, int rc)
+close_profile(struct work *w, int rc)
 {
 	int reason = halt_reason(w->watch.halt, NULL),
 	    status = rc < 0 ? w->trouble : 0;
@@ -438,21 +442,21 @@ leave(struct work *w, int rc)
 	json_free(w->artifacts);
 	free(w->keep);
 	halt_close(w->watch.halt);
-	/* Ctrl-C is how one says that it is enough. */
+	/* Ctrl-C ends the profile and is no error. */
 	if (reason > 0 && reason != SIGINT)
 		halt_raise(reason);
 	return status;
 }
 
 static int
-profile(const struct opts *o, char **command)
+make_profile(const struct opts *o, char **command)
 {
 	struct work w = {.o = o,
 	    .sampler = {.freq = o->freq, .dir = o->dir},
 	    .watch = {.delay = o->delay,
 		.duration = o->duration,
-		.begun = begun,
-		.ended = ended},
+		.begun = on_start,
+		.ended = on_end},
 	    .rec = record_new("profile"),
 	    .artifacts = json_object(),
 	    .trouble = command ? 125 : 2};
@@ -463,12 +467,12 @@ profile(const struct opts *o, char **command)
 		w.watch.duration = 10;
 	w.watch.halt = halt_open(false);
 	if (w.watch.halt)
-		rc = o->open ? unpack(&w) : watch(&w, command);
-	return leave(&w, rc);
+		rc = o->open ? read_archive(&w) : watch_target(&w, command);
+	return close_profile(&w, rc);
 }
 
 static int
-run(void *opts, struct opt_args *a)
+run_profile(void *opts, struct opt_args *a)
 {
 	const struct opts *o = opts;
 
@@ -477,9 +481,9 @@ run(void *opts, struct opt_args *a)
 			return opt_usage(&prog, "--as-runs stands alone");
 		return asruns_print(o->as_runs.v, o->as_runs.n);
 	}
-	if (check(o, a) < 0)
+	if (check_options(o, a) < 0)
 		return -1;
-	return profile(o, a->nrest ? a->rest : NULL);
+	return make_profile(o, a->nrest ? a->rest : NULL);
 }
 
 int
@@ -487,5 +491,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.freq = 999, .graph = "auto"};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_profile);
 }

@@ -1,7 +1,7 @@
 /*
- * vkb-trackcommits: which commits of a branch are measured with which
- * configuration, and by whom, in PostgreSQL or a file. Reads a git repository
- * and a configuration; writes commit records, or the rows.
+ * Tracks in PostgreSQL or a file which commits of a branch are measured, with
+ * which configuration and by whom. Reads a git repository and a configuration;
+ * writes 'commit' records, or the rows.
  */
 #include "err.h"
 #include "gitrepo.h"
@@ -81,9 +81,10 @@ static const struct opt_prog prog = {"vkb-trackcommits",
     "OPERATION [COMMIT ...] [-- COMMAND ...]",
     "Tracks which commits are measured.", table};
 
-/* One try: all of it or nothing. *again: it may go well then. */
+/* Runs the operation in one transaction. *again: it failed, but may succeed if
+ * repeated. */
 static int
-attempt(struct session *s, const struct operation *v, bool *again)
+try_operation(struct session *s, const struct operation *v, bool *again)
 {
 	const struct track_options *o = s->o;
 	struct store *store = o->file
@@ -106,7 +107,7 @@ attempt(struct session *s, const struct operation *v, bool *again)
 }
 
 static int
-operate(struct session *s, const struct operation *v)
+run_operation(struct session *s, const struct operation *v)
 {
 	bool again = !(v->traits & OPERATION_NO_STORE);
 	int rc = again ? -1 : v->run(s);
@@ -114,7 +115,7 @@ operate(struct session *s, const struct operation *v)
 	for (int i = 0; again && i < TRIES; i++) {
 		if (i)
 			err_say("trying again: nothing was changed so far");
-		rc = attempt(s, v, &again);
+		rc = try_operation(s, v, &again);
 	}
 	if (rc < 0)
 		str_clear(&s->out.s);
@@ -122,11 +123,12 @@ operate(struct session *s, const struct operation *v)
 }
 
 /*
- * The commits that are named. A row may outlive its commit: a whole id names
- * that without the repository, and where it has vanished from there.
+ * Adds a commit of the command line. A full id is accepted without a repository
+ * or if the repository does not have it, because rows outlive commits; not if
+ * 'anew', for a claim, which needs the commit.
  */
 static int
-add_named(struct session *s, const char *text, bool anew)
+add_named_commit(struct session *s, const char *text, bool anew)
 {
 	bool whole = strlen(text) + 1 == GITREPO_ID &&
 	    strspn(text, "0123456789abcdef") + 1 == GITREPO_ID;
@@ -152,7 +154,8 @@ add_named(struct session *s, const char *text, bool anew)
 }
 
 static int
-prepare(struct session *s, const struct operation *v, char **names, size_t n)
+prepare_session(
+    struct session *s, const struct operation *v, char **names, size_t n)
 {
 	const struct track_options *o = s->o;
 	const struct footprint_changes changes = {
@@ -166,7 +169,8 @@ prepare(struct session *s, const struct operation *v, char **names, size_t n)
 	if (o->repo && !(s->repo = gitrepo_open(o->repo)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (add_named(s, names[i], v->run == operation_claim) < 0)
+		if (add_named_commit(s, names[i], v->run == operation_claim) <
+		    0)
 			return -1;
 	if (v->traits & OPERATION_HISTORY && !n)
 		return lineage_read(
@@ -175,8 +179,8 @@ prepare(struct session *s, const struct operation *v, char **names, size_t n)
 }
 
 static int
-run(const struct track_options *o, const struct operation *v, char **names,
-    size_t n, const char *owner, const char *arch)
+run_session(const struct track_options *o, const struct operation *v,
+    char **names, size_t n, const char *owner, const char *arch)
 {
 	struct session s = {.o = o, .out = {.fd = STDOUT_FILENO}};
 	int rc;
@@ -191,9 +195,9 @@ run(const struct track_options *o, const struct operation *v, char **names,
 	    .order = strcmp(o->order, "oldest") == 0 ? ORDER_OLDEST
 		: strcmp(o->order, "bisect") == 0    ? ORDER_BISECT
 						     : ORDER_NEWEST};
-	rc = prepare(&s, v, names, n);
+	rc = prepare_session(&s, v, names, n);
 	if (rc == 0)
-		rc = operate(&s, v);
+		rc = run_operation(&s, v);
 	footprint_free(&s.config);
 	lineage_free(&s.history);
 	commits_free(&s.named);
@@ -202,9 +206,10 @@ run(const struct track_options *o, const struct operation *v, char **names,
 	return rc;
 }
 
-/* This program with its words up to the "--". */
+/* Runs the command of heartbeat; this program, with its arguments up to "--",
+ * prolongs the claim. */
 static int
-hold(const struct track_options *o, const struct opt_args *args,
+hold_claim(const struct track_options *o, const struct opt_args *args,
     const char *owner)
 {
 	size_t n = (size_t)(args->rest - o->argv) - 1;
@@ -213,7 +218,7 @@ hold(const struct track_options *o, const struct opt_args *args,
 	int rc;
 
 	beat[0] = self ? self : o->words[0];
-	beat[1] = "--owner"; /* not what the default would be there */
+	beat[1] = "--owner"; /* the default there could differ */
 	beat[2] = owner;
 	for (size_t i = 1; i < n; i++)
 		beat[i + 2] = o->words[i];
@@ -223,9 +228,9 @@ hold(const struct track_options *o, const struct opt_args *args,
 	return rc;
 }
 
-/* What does not go together; NULL: all is well. */
+/* Returns what is wrong with the options, or NULL. */
 static const char *
-wrong(const struct track_options *o, const struct operation *v,
+find_conflict(const struct track_options *o, const struct operation *v,
     const struct opt_args *args)
 {
 	size_t n = args->n - 1;
@@ -263,7 +268,7 @@ wrong(const struct track_options *o, const struct operation *v,
 }
 
 static char *
-default_owner(void)
+make_default_owner(void)
 {
 	const char *env = getenv("VKB_OWNER");
 	struct utsname u;
@@ -274,7 +279,7 @@ default_owner(void)
 	return mem_printf("%s:%ld", u.nodename, (long)getsid(0));
 }
 
-/* A text of ours that the store must take. */
+/* The store accepts only non-empty UTF-8. */
 static int
 check_text(const char *option, const char *s)
 {
@@ -283,9 +288,9 @@ check_text(const char *option, const char *s)
 	return err_fail("option '--%s': '%s' is empty or no UTF-8", option, s);
 }
 
-/* The column of the Python tool has no room for more. */
+/* The column of the Python tool is VARCHAR(50). */
 static int
-check_arch(const char *s)
+check_architecture(const char *s)
 {
 	if (check_text("architecture", s) < 0)
 		return -1;
@@ -296,7 +301,7 @@ check_arch(const char *s)
 }
 
 static int
-start(void *dst, struct opt_args *args)
+run_trackcommits(void *dst, struct opt_args *args)
 {
 	const struct track_options *o = dst;
 	const struct operation *v = args->n ? operation_find(args->v[0]) : NULL;
@@ -307,16 +312,17 @@ start(void *dst, struct opt_args *args)
 
 	why = !args->n ? "no OPERATION"
 	    : !v       ? "no such OPERATION"
-		       : wrong(o, v, args);
+		       : find_conflict(o, v, args);
 	if (why)
 		return opt_usage(&prog, why);
-	if (check_text("owner", o->owner) < 0 || check_arch(o->arch) < 0 ||
+	if (check_text("owner", o->owner) < 0 ||
+	    check_architecture(o->arch) < 0 ||
 	    check_text("reason", o->reason) < 0)
 		return -1;
-	owner = o->owner ? mem_str(o->owner) : default_owner();
+	owner = o->owner ? mem_str(o->owner) : make_default_owner();
 	uname(&u);
-	rc = args->rest ? hold(o, args, owner)
-			: run(o, v, args->v + 1, args->n - 1, owner,
+	rc = args->rest ? hold_claim(o, args, owner)
+			: run_session(o, v, args->v + 1, args->n - 1, owner,
 			      o->arch ? o->arch : u.machine);
 	free(owner);
 	return rc;
@@ -335,7 +341,7 @@ main(int argc, char **argv)
 
 	o.words = mem_array((size_t)argc + 1, sizeof *o.words);
 	memcpy(o.words, argv, (size_t)argc * sizeof *o.words);
-	rc = opt_main(&prog, argc, argv, &o, start);
+	rc = opt_main(&prog, argc, argv, &o, run_trackcommits);
 	free(o.words);
 	return rc;
 }

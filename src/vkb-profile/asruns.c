@@ -13,9 +13,9 @@ add_metrics(struct json *metrics, const struct json *rec, const char *room)
 		json_set(metrics, json_key(j), json_dup(j));
 }
 
-/* What each request took, for tools that compare runs; NULL: nothing. */
+/* Makes a 'run' record; returns NULL if the profile has no such metrics. */
 static struct json *
-as_run(const struct json *rec)
+make_run(const struct json *rec)
 {
 	static const char *const rooms[] = {"subject", "config", "run"};
 	struct json *run = record_new("run"), *metrics = json_object();
@@ -47,7 +47,7 @@ asruns_print(const char *const *files, size_t n)
 			rc = -1;
 			continue;
 		}
-		run = record_is(rec, "profile") ? as_run(rec) : NULL;
+		run = record_is(rec, "profile") ? make_run(rec) : NULL;
 		if (run && jsonl_write(STDOUT_FILENO, run) < 0) {
 			k = -1;
 			rc = -1;
