@@ -49,41 +49,43 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {'o', "output", OPT_STR, AT(dir), "DIR",
-	.help = "folder for the files of the profile"},
+	.help = "write the files of the profile into DIR"},
     {'p', "pid", OPT_INT, AT(pid), "PID", .min = 1, .max = 1 << 22,
-	.help = "the process"},
+	.help = "profile process PID"},
     {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
-	.help = "the one that listens on the TCP port"},
+	.help = "profile the process that listens on TCP PORT"},
     {0, "name", OPT_STR, AT(name), "NAME",
-	.help = "the only one that is called so"},
+	.help = "profile the only process with this name"},
     {'m', "mode", OPT_CHOICE, AT(mode), "MODE", .choices = "cpu|wall|offcpu",
-	.help = "where it runs (cpu), waits (offcpu), both (wall)"},
+	.help = "sample where it runs (cpu), waits (offcpu), or both (wall)"},
     {0, "freq", OPT_INT, AT(freq), "HZ", .min = 1, .max = 100000,
-	.help = "samples a second and CPU (999)"},
+	.help = "samples per second and CPU (999)"},
     {0, "call-graph", OPT_CHOICE, AT(graph), "HOW", .choices = "auto|fp|dwarf",
-	.help = "how stacks are found (auto)"},
+	.help = "how to unwind stacks (auto)"},
     {0, "delay", OPT_DURATION, AT(delay), "TIME", .min = 0, .max = 864000,
-	.help = "wait before"},
+	.help = "wait before profiling"},
     {'d', "duration", OPT_DURATION, AT(duration), "TIME", .min = 0.01,
-	.max = 864000, .help = "watch that long (10s; a COMMAND: to its end)"},
+	.max = 864000,
+	.help = "profile for TIME (10s; a COMMAND: until it ends)"},
     {0, "stat", OPT_STR, AT(stat), "SETS",
-	.help = "counters: ipc,stalls,cache,tlb,branch,topdown,software,all"},
+	.help = "count ipc,stalls,cache,tlb,branch,topdown,software,all"},
     {0, "calls", OPT_LIST, AT(calls), "PATTERN",
-	.help = "count the calls of its functions"},
+	.help = "count calls of functions that match PATTERN"},
     {0, "archive", OPT_STR, AT(archive), "FILE",
-	.help = "pack what another machine needs to read it"},
+	.help = "pack the profile and its binaries for another machine"},
     {0, "open", OPT_STR, AT(open), "FILE",
-	.help = "read what was packed, into DIR"},
+	.help = "unpack an archive into DIR and render its stacks"},
     {0, "as-runs", OPT_LIST, AT(as_runs), "FILE",
-	.help = "the counts of profile records as runs"},
-    {0, "title", OPT_STR, AT(title), "TEXT", .help = "of the flame graph"},
+	.help = "print the counts of profile records as run records"},
+    {0, "title", OPT_STR, AT(title), "TEXT",
+	.help = "title of the flame graph"},
     {0}};
 
 static const struct opt_prog prog = {.name = "vkb-profile",
     .operands = "[-- COMMAND ...]",
-    .purpose = "Where a process spends its time, and what it counts.",
+    .purpose = "Profile where a process spends its time, and count events.",
     .table = table};
 
 struct work {
@@ -107,13 +109,12 @@ check_options(const struct opts *o, const struct opt_args *a)
 	int ways = (o->pid || o->port) + (o->name != NULL);
 
 	if (a->n)
-		return opt_usage(&prog, "a COMMAND stands behind '--'");
+		return opt_usage(&prog, "write the COMMAND after '--'");
 	if (ways + (a->nrest > 0) + (o->open != NULL) != 1)
 		return opt_usage(&prog,
-		    "wanted: one of --pid, --port, --name, --open and a "
-		    "COMMAND");
+		    "give one of --pid, --port, --name, --open or a COMMAND");
 	if (!o->dir)
-		return opt_usage(&prog, "wanted: -o DIR");
+		return opt_usage(&prog, "option -o DIR is required");
 	return o->stat ? counters_check(o->stat) : 0;
 }
 
@@ -169,8 +170,8 @@ check_access(struct work *w)
 
 	json_set(w->rec, "probed", probed);
 	if (!version)
-		return err_fail("perf is needed: 'vkb-needs --yes test' "
-				"installs it, or the package linux-perf");
+		return err_fail("cannot run perf: install it with 'vkb-needs "
+				"--yes test' or the package linux-perf");
 	json_set_str(probed, "perf", version);
 	free(version);
 	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
@@ -178,8 +179,8 @@ check_access(struct work *w)
 	    (sky == ACCESS_USER && wants_samples(o) &&
 		w->sampler.mode != SAMPLER_CPU)) {
 		why = access_refusal(&w->access);
-		err_say("process %ld cannot be watched so: %s",
-		    (long)w->watch.pid, why);
+		err_say(
+		    "cannot profile process %ld: %s", (long)w->watch.pid, why);
 		free(why);
 		return -1;
 	}
@@ -218,7 +219,7 @@ start_calls(struct work *w, char **command)
 	w->program = command ? target_in_path(command[0])
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
-		return err_fail("there is no program '%s'", command[0]);
+		return err_fail("cannot find program '%s'", command[0]);
 	w->watch.calls = calls_open(w->watch.pid, w->program, l->v, l->n);
 	return w->watch.calls ? 0 : -1;
 }
@@ -240,8 +241,8 @@ start_measuring(struct work *w, char **command)
 		if (hidden && !w->sampler.user_only && !o->quiet)
 			err_say("%s", hidden);
 		if (w->sampler.user_only && !o->quiet)
-			err_say("without the kernel's part: 'sudo sysctl "
-				"kernel.perf_event_paranoid=1' shows it");
+			err_say("kernel functions are left out; 'sudo sysctl "
+				"kernel.perf_event_paranoid=1' shows them");
 		w->watch.sampler = sampler_start(&w->sampler, w->watch.pid);
 		if (!w->watch.sampler)
 			return -1;
@@ -478,7 +479,8 @@ run_profile(void *opts, struct opt_args *a)
 
 	if (o->as_runs.n) {
 		if (a->n || a->rest || o->dir)
-			return opt_usage(&prog, "--as-runs stands alone");
+			return opt_usage(
+			    &prog, "--as-runs takes no operands and no -o");
 		return asruns_print(o->as_runs.v, o->as_runs.n);
 	}
 	if (check_options(o, a) < 0)

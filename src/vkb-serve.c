@@ -43,48 +43,48 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write the server record to FILE"},
     {0, "follow", OPT_FLAG, AT(follow),
-	.help = "specs on stdin, server records on stdout"},
-    {0, "dir", OPT_STR, AT(dir), "DIR", .help = "run directory; it is kept"},
+	.help = "read specs from stdin, write server records to stdout"},
+    {0, "dir", OPT_STR, AT(dir), "DIR",
+	.help = "use and keep DIR as run directory"},
     {0, "keep", OPT_FLAG, AT(keep), .help = "keep the run directory"},
     {0, "logs", OPT_STR, AT(logs), "DIR", .help = "keep the logs in DIR"},
     {0, "wait", OPT_DURATION, AT(wait), "TIME", .min = 0.001, .max = 86400,
-	.help = "until it must be ready (60s)"},
+	.help = "give up if it is not ready after TIME (60s)"},
     {0, "grace", OPT_DURATION, AT(grace), "TIME", .min = 0, .max = 3600,
-	.help = "between SIGTERM and SIGKILL (5s)"},
-    {0, "server", OPT_STR, AT(spec.server), "FILE",
-	.help = "the server's binary"},
+	.help = "wait TIME between SIGTERM and SIGKILL (5s)"},
+    {0, "server", OPT_STR, AT(spec.server), "FILE", .help = "server binary"},
     {0, "host", OPT_STR, AT(spec.host), "ADDRESS", .help = "address to bind"},
     {'p', "port", OPT_INT, AT(spec.port), "PORT", .min = 0, .max = 65535,
-	.help = "first port; 0: free ports"},
+	.help = "first port; 0 chooses free ports"},
     {0, "unixsocket", OPT_FLAG, AT(spec.unixsocket),
 	.help = "listen on a unix socket too"},
-    {0, "tls", OPT_FLAG, AT(spec.tls), .help = "TLS instead of plain"},
+    {0, "tls", OPT_FLAG, AT(spec.tls), .help = "use TLS instead of plain TCP"},
     {0, "primaries", OPT_INT, AT(spec.primaries), "N", .min = 1, .max = 1000,
-	.help = "a cluster of N primaries"},
+	.help = "start a cluster of N primaries"},
     {0, "replicas", OPT_INT, AT(spec.replicas), "N", .min = 0, .max = 100,
-	.help = "replicas of each primary"},
+	.help = "start N replicas of each primary"},
     {0, "io-threads", OPT_INT, AT(spec.io_threads), "N", .min = 1, .max = 1024,
 	.help = "I/O threads of the server"},
     {0, "cpus", OPT_LIST, AT(spec.cpus), "LIST",
-	.help = "CPUs of the next node, as 0-3,8"},
+	.help = "pin the next node to CPUs, such as 0-3,8"},
     {0, "config", OPT_LIST, AT(spec.config), "NAME=VALUE",
-	.help = "a setting of the server"},
+	.help = "change a setting of the server"},
     {0, "config-file", OPT_STR, AT(spec.config_file), "FILE",
-	.help = "server configuration, read first"},
+	.help = "read this server configuration first"},
     {0, "module", OPT_LIST, AT(spec.module), "FILE",
-	.help = "load the module; arguments follow a blank"},
-    {0, "rdb", OPT_STR, AT(spec.rdb), "FILE", .help = "load a copy of it"},
+	.help = "load a module; append its arguments after blanks"},
+    {0, "rdb", OPT_STR, AT(spec.rdb), "FILE", .help = "load a copy of FILE"},
     {0, "no-aslr", OPT_FLAG, AT(spec.no_aslr),
-	.help = "no address randomisation"},
+	.help = "disable address randomisation"},
     {0}};
 
 static const struct opt_prog prog = {.name = "vkb-serve",
     .operands = "[start | stop | status] [SPEC] [-- COMMAND ...]",
-    .purpose = "Run valkey servers that cannot be left behind.",
+    .purpose = "Run Valkey servers, and stop them in any case.",
     .table = table};
 
 /* --- modes: COMMAND, --follow, start/stop/status ------------------------ */
@@ -349,7 +349,8 @@ main(int argc, char **argv)
 	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
 		rc = run_verb(&o, &a);
 	else if (!a.nrest || a.n > 1)
-		rc = opt_usage(&prog, "wanted: a verb, --follow, or a COMMAND");
+		rc = opt_usage(
+		    &prog, "give start, stop, status, --follow or a COMMAND");
 	else {
 		spec = specopts_make(&o.spec, a.n ? a.v[0] : NULL, o.quiet);
 		rc = spec ? run_command(&o, spec, a.rest) : 125;

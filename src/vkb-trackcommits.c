@@ -29,57 +29,59 @@
 
 static const struct opt table[] = {
     {0, "repo", OPT_STR, AT(repo), "DIR",
-	.help = "the repository, or a folder of its work tree"},
+	.help = "git repository, or a folder of its work tree"},
     {0, "branch", OPT_STR, AT(branch), "REF",
-	.help = "whose history is measured (unstable)"},
+	.help = "branch to measure (unstable)"},
     {0, "since", OPT_STR, AT(since), "REF",
-	.help = "only commits that are not in its history"},
+	.help = "leave out the history of REF"},
     {0, "first-parent", OPT_FLAG, AT(first_parent),
-	.help = "without the commits that were merged"},
+	.help = "leave out the commits of merged branches"},
     {0, "order", OPT_CHOICE, AT(order), "HOW",
 	.choices = "newest|oldest|bisect", .help = "which commit comes first"},
     {0, "max-commits", OPT_INT, AT(most), "N", .min = 0, .max = 1e9,
-	.help = "at most so many (3)"},
+	.help = "print or claim at most N commits (3)"},
     {0, "config-file", OPT_STR, AT(config), "FILE",
-	.help = "the configuration that they are measured with"},
+	.help = "configuration to measure with"},
     {0, "cluster-mode-filter", OPT_CHOICE, AT(mode), "BOOL",
-	.choices = "false|true", .help = "as if it had this mode alone"},
+	.choices = "false|true",
+	.help = "replace the configuration's cluster_mode"},
     {0, "skip-config-set", OPT_FLAG, AT(skip_config_set),
-	.help = "as if it had no config_sets"},
+	.help = "ignore the configuration's config_sets"},
     {0, "skip-profiling", OPT_FLAG, AT(skip_profiling),
-	.help = "as if it had no profiling_sets"},
+	.help = "ignore the configuration's profiling_sets"},
     {0, "disable-subset-detection", OPT_FLAG, AT(no_subset),
-	.help = "what a larger configuration has done is not done"},
+	.help = "ignore results of configurations that cover this one"},
     {0, "architecture", OPT_STR, AT(arch), "NAME",
-	.help = "of the machine that measures (uname -m)"},
+	.help = "architecture of the machine that measures (uname -m)"},
     {0, "database", OPT_STR, AT(database), "CONNINFO",
-	.help = "name, settings or URI; without a password"},
+	.help = "database name, settings or URI, without a password"},
     {0, "table", OPT_STR, AT(table), "ID",
 	.help = "core (default), tag, or the name of a module"},
-    {0, "file", OPT_STR, AT(file), "FILE", .help = "instead of a database"},
+    {0, "file", OPT_STR, AT(file), "FILE",
+	.help = "use FILE instead of a database"},
     {0, "owner", OPT_STR, AT(owner), "NAME",
-	.help = "who claims; default host and session"},
+	.help = "owner of the claims (HOST:SESSION)"},
     {0, "lease", OPT_DURATION, AT(lease), "TIME", .min = 1, .max = 1e8,
-	.help = "a claim that is not prolonged ends after it (1h)"},
+	.help = "end a claim after TIME unless it is prolonged (1h)"},
     {0, "attempts", OPT_INT, AT(attempts), "N", .min = 1, .max = 1e9,
-	.help = "a failed commit is taken up to N times (3)"},
+	.help = "claim a commit that fails up to N times (3)"},
     {0, "resume", OPT_FLAG, AT(resume),
-	.help = "claim first what the owner holds already"},
+	.help = "first claim what the owner already holds"},
     {0, "again", OPT_FLAG, AT(again),
-	.help = "also named commits that are complete or failed"},
+	.help = "also claim or mark named commits that are complete or failed"},
     {0, "status", OPT_CHOICE, AT(status), "STATUS",
 	.choices = "in_progress|complete|failed",
-	.help = "what mark makes of them; what query shows"},
-    {0, "reason", OPT_STR, AT(reason), "TEXT", .help = "why it failed"},
+	.help = "status to set with mark, or to print with query"},
+    {0, "reason", OPT_STR, AT(reason), "TEXT", .help = "reason of the failure"},
     {0, "list-configs", OPT_FLAG, AT(list_configs),
-	.help = "query: as configs"},
+	.help = "print configurations instead of rows (query)"},
     {'f', "format", OPT_CHOICE, AT(format), "FORMAT",
-	.choices = "jsonl|shas|text", .help = "how commits and rows are shown"},
+	.choices = "jsonl|shas|text", .help = "output format"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-trackcommits",
     "OPERATION [COMMIT ...] [-- COMMAND ...]",
-    "Tracks which commits are measured.", table};
+    "Track which commits are measured, and by whom.", table};
 
 /* Runs the operation in one transaction. *again: it failed, but may succeed if
  * repeated. */
@@ -142,8 +144,8 @@ add_named_commit(struct session *s, const char *text, bool anew)
 		return 0;
 	}
 	if (!s->repo)
-		return err_fail("'%s' is no whole id of a commit; with the "
-				"option '--repo' it need not be one",
+		return err_fail("'%s' is not a full commit id; other names "
+				"need the option '--repo'",
 		    text);
 	if (lineage_resolve(s->repo, text, id) < 0 ||
 	    !(rec = lineage_record(
@@ -238,32 +240,32 @@ find_conflict(const struct track_options *o, const struct operation *v,
 	     configs = v->run == operation_list_configs;
 
 	if (args->rest && (v->run != operation_prolong || !args->nrest))
-		return "-- COMMAND is for heartbeat";
+		return "only heartbeat takes a COMMAND";
 	if (v->traits & OPERATION_NO_STORE &&
 	    (o->file || o->database || o->table))
-		return "this operation has no table";
+		return "this operation takes no --file, --database or --table";
 	if (o->file && (o->database || o->table))
 		return "--file excludes --database and --table";
 	if (n &&
 	    !(v->traits & (OPERATION_NEEDS_COMMITS | OPERATION_MAY_COMMITS)))
-		return "this operation has no COMMIT";
+		return "this operation takes no COMMIT";
 	if (!n && v->traits & OPERATION_NEEDS_COMMITS)
-		return "no COMMIT";
+		return "COMMIT is missing";
 	if (!o->repo && v->traits & OPERATION_NEEDS_REPO)
-		return "no --repo";
+		return "option --repo is missing";
 	if (!o->config && v->traits & OPERATION_NEEDS_CONFIG)
-		return "no --config-file";
+		return "option --config-file is missing";
 	if (v->run == operation_mark && !o->status)
-		return "no --status";
+		return "option --status is missing";
 	if (o->reason && (!o->status || strcmp(o->status, "failed") != 0))
 		return "--reason is for --status failed";
 	if (o->again && !n)
-		return "--again wants a COMMIT";
+		return "--again needs a COMMIT";
 	if (o->format && strcmp(o->format, "text") == 0 && !rows && !configs)
-		return "this operation has no --format text";
+		return "this operation takes no --format text";
 	if (o->format && strcmp(o->format, "shas") == 0 &&
 	    (configs || (rows && o->list_configs)))
-		return "configurations have no --format shas";
+		return "--format shas cannot print configurations";
 	return NULL;
 }
 
@@ -285,7 +287,7 @@ check_text(const char *option, const char *s)
 {
 	if (!s || (*s && str_utf8(s, strlen(s))))
 		return 0;
-	return err_fail("option '--%s': '%s' is empty or no UTF-8", option, s);
+	return err_fail("option '--%s': '%s' is empty or not UTF-8", option, s);
 }
 
 /* The column of the Python tool is VARCHAR(50). */
@@ -310,8 +312,8 @@ run_trackcommits(void *dst, struct opt_args *args)
 	char *owner;
 	int rc;
 
-	why = !args->n ? "no OPERATION"
-	    : !v       ? "no such OPERATION"
+	why = !args->n ? "OPERATION is missing"
+	    : !v       ? "unknown OPERATION"
 		       : find_conflict(o, v, args);
 	if (why)
 		return opt_usage(&prog, why);

@@ -85,13 +85,14 @@ access_refusal(const struct access *a)
 {
 	if (a->them != a->us && !a->ptrace)
 		return mem_printf(
-		    "the process is of user %ld, or may not be traced: run "
-		    "this as that user or as root",
+		    "it belongs to user %ld or may not be traced; run "
+		    "vkb-profile as that user or as root",
 		    (long)a->them);
 	return mem_printf(
 	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
-	    "watch %s: 'sudo sysctl kernel.perf_event_paranoid=1' lets them, "
-	    "or run this with CAP_PERFMON",
+	    "profile %s; allow it with 'sudo sysctl "
+	    "kernel.perf_event_paranoid=1', or run vkb-profile with "
+	    "CAP_PERFMON",
 	    a->paranoid, a->paranoid > 2 ? "anything" : "the kernel");
 }
 

@@ -66,8 +66,8 @@ open_counter(struct calls *c, int type, size_t function, pid_t thread)
 	if (fd < 0 && errno == ESRCH)
 		return 0; /* the thread has ended */
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return err_fail("calls may be counted by root, or with "
-				"CAP_PERFMON, alone");
+		return err_fail(
+		    "cannot count calls: this needs root or CAP_PERFMON");
 	if (fd < 0)
 		return err_fail_sys("cannot count the calls of '%s'",
 		    c->functions.v[function].name);
@@ -142,14 +142,14 @@ find_functions(struct calls *c, const char *const *patterns, size_t n)
 		return -1;
 	if (!s->seen)
 		return err_fail(
-		    "'%s' has no names of functions: it is stripped", c->path);
+		    "'%s' has no function names: it is stripped", c->path);
 	if (!s->n)
-		return err_fail("no function of '%s' is called '%s'%s; what is "
-				"inlined has no call",
-		    c->path, patterns[0], n > 1 ? " or so" : "");
+		return err_fail("no function of '%s' matches '%s'%s; inlined "
+				"functions have no calls",
+		    c->path, patterns[0], n > 1 ? " or another pattern" : "");
 	if (s->n > CALLS_MOST)
-		return err_fail("%zu functions match, no more than %d can be "
-				"counted",
+		return err_fail("%zu functions match, but at most %d can be "
+				"counted; use a narrower pattern",
 		    s->n, CALLS_MOST);
 	return 0;
 }

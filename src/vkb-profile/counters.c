@@ -69,9 +69,9 @@ counters_check(const char *sets)
 		return err_fail("option '--stat': no set is named");
 	while (next_name(&sets, name, sizeof name))
 		if (!find_set(name) && strcmp(name, "all") != 0)
-			return err_fail("option '--stat': no set '%s', but "
-					"software, ipc, stalls, cache, tlb, "
-					"branch, topdown and all",
+			return err_fail("option '--stat': unknown set '%s'; "
+					"the sets are software, ipc, stalls, "
+					"cache, tlb, branch, topdown and all",
 			    name);
 	return 0;
 }
@@ -115,8 +115,8 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 		if (!is_set_wanted(sets, s->name))
 			continue;
 		if (s->asked && !are_events_known(s->events)) {
-			err_say("the counters of '%s' are not there on this "
-				"machine",
+			err_say("this machine cannot count '%s'; it is left "
+				"out",
 			    s->name);
 			continue;
 		}

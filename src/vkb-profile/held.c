@@ -109,7 +109,7 @@ held_release(struct held *h)
 	if (h->gate < 0)
 		return;
 	if (write(h->gate, "", 1) != 1)
-		err_say("cannot let the command go: %s", strerror(errno));
+		err_say("cannot start the command: %s", strerror(errno));
 	close(h->gate);
 	h->gate = -1;
 }

@@ -216,7 +216,8 @@ perf_version(void)
 		s.s[strcspn(s.s, "\n")] = '\0';
 		v = mem_str(s.s + strlen("perf version "));
 	} else
-		err_say("'perf --version' says: %s", s.len ? s.s : "nothing");
+		err_say("unexpected output of 'perf --version': %s",
+		    s.len ? s.s : "nothing");
 	str_free(&s);
 	return v;
 }

@@ -138,7 +138,7 @@ read_output_lines(const char *const *argv, struct halt *halt,
 			break;
 	}
 	if (n > 0) {
-		err_say("stopped");
+		err_say("stopped by a signal");
 		goto out;
 	}
 	proc_wait(p, -1, &status);
@@ -280,7 +280,7 @@ report_no_samples(const struct sampler *s)
 	err_say("%s: no samples: %s", data,
 	    s->mode == SAMPLER_CPU
 		? "the process did not run; --mode offcpu shows where it waits"
-		: "no thread of the process ran or began to wait meanwhile");
+		: "no thread of the process ran or began to wait");
 	free(data);
 	return -1;
 }
@@ -304,7 +304,8 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 	add_summary(s, &sum, sampling);
 	json_set_str(artifacts, "perf_data", data);
 	if (sum.strange)
-		err_say("%llu lines of 'perf script' were not understood",
+		err_say("cannot parse %llu lines of 'perf script'; they are "
+			"left out",
 		    sum.strange);
 	if (sum.lost)
 		err_say(

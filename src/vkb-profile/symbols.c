@@ -165,7 +165,7 @@ symbols_read(struct symbols *s, const char *path, const char *const *patterns,
 		}
 	}
 	close(fd);
-	return rc < 0 ? err_fail("'%s' is no program for this machine", path)
+	return rc < 0 ? err_fail("'%s' is not a program for this machine", path)
 		      : 0;
 }
 

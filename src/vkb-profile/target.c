@@ -191,7 +191,7 @@ choose_only(struct pids *p, const char *what, const char *option)
 	if (p->n == 1)
 		pid = p->v[0];
 	else if (p->n > 1) {
-		str_printf(&s, "%zu processes %s, choose one by --pid%s:", p->n,
+		str_printf(&s, "%zu processes %s; choose one by --pid%s:", p->n,
 		    what, option);
 		for (size_t i = 0; i < p->n; i++) {
 			line = read_command_line(p->v[i]);
@@ -296,14 +296,14 @@ target_by_port(int port)
 	read_listeners("/proc/net/tcp", port, &s);
 	read_listeners("/proc/net/tcp6", port, &s);
 	if (!s.n)
-		err_say("nothing listens on TCP port %d here", port);
+		err_say("no process listens on TCP port %d", port);
 	else if (for_each_process(match_open_files, &s) == 0) {
 		if (!s.found.n)
-			err_say("port %d is that of a process of user %u%s",
+			err_say("port %d belongs to a process of user %u%s",
 			    port, s.uid,
-			    s.hidden ? ", whose files you may not see: run "
-				       "this as that user, or name it by --pid"
-				     : ", which is in another container");
+			    s.hidden ? "; run vkb-profile as that user, or use "
+				       "--pid"
+				     : " in another container");
 		pid = choose_only(&s.found, what, "");
 		s.found.v = NULL;
 	}

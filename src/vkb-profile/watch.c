@@ -71,11 +71,10 @@ watch_process(struct watch *w, int process)
 		if (w->held)
 			held_release(w->held);
 		if (!wait_until(w, process, make_deadline(w->delay)))
-			return err_fail("there was nothing to watch: %s",
-			    halt_reason(w->halt, NULL)
-				? "stopped before the delay was over"
-				: "the process ended before the delay was "
-				  "over");
+			return err_fail("nothing was profiled: %s before the "
+					"delay was over",
+			    halt_reason(w->halt, NULL) ? "stopped"
+						       : "the process ended");
 	}
 	if (control_all(w, perf_enable, calls_enable) != 0)
 		return -1;
@@ -101,7 +100,7 @@ watch_run(struct watch *w)
 	double s;
 
 	if (fd < 0)
-		return err_fail_sys("cannot watch process %ld", (long)w->pid);
+		return err_fail_sys("cannot profile process %ld", (long)w->pid);
 	s = watch_process(w, fd);
 	if (!w->held)
 		close(fd);
@@ -110,7 +109,5 @@ watch_run(struct watch *w)
 		s = -1;
 	if (w->counters && perf_end(w->counters) < 0)
 		s = -1;
-	return s < 0
-	    ? err_fail("process %ld could not be watched", (long)w->pid)
-	    : s;
+	return s < 0 ? err_fail("cannot profile process %ld", (long)w->pid) : s;
 }

@@ -141,8 +141,8 @@ describe_config(const struct describe *d, struct str *why)
 	threads = json_get_str(out, "io-threads");
 	if (d->spec->io_threads && threads &&
 	    atoi(threads) != d->spec->io_threads) {
-		str_printf(why, "io-threads is %s, %d was asked for", threads,
-		    d->spec->io_threads);
+		str_printf(why, "io-threads is %s, but %d was requested",
+		    threads, d->spec->io_threads);
 		goto bad;
 	}
 	return out;

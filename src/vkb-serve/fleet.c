@@ -118,7 +118,7 @@ make_node_folders(struct fleet *f, struct str *why)
 
 	f->dir = rundir_new(f->shared->rundir);
 	if (!f->dir) {
-		str_add(why, "cannot make its folder");
+		str_add(why, "cannot make the folder of the server");
 		return -1;
 	}
 	for (size_t i = 0; i < f->n; i++) {
@@ -388,8 +388,10 @@ stop_nodes(struct fleet *f, struct str *why)
 	int killed = node_stop_all(f->node, f->n, f->shared->grace_ms, why);
 
 	if (killed && !f->shared->quiet)
-		err_say("server '%s': %d did not end in %d ms, killed",
-		    f->spec.id, killed, f->shared->grace_ms);
+		err_say("server '%s': killed %d node%s that did not end in %d "
+			"ms",
+		    f->spec.id, killed, killed == 1 ? "" : "s",
+		    f->shared->grace_ms);
 }
 
 struct fleet *

@@ -69,7 +69,7 @@ start_server(struct following *w, const char *id, struct json *spec)
 	struct fleet *f;
 
 	if (e && e->fleet) {
-		rec = fleet_failed(id, "it runs already");
+		rec = fleet_failed(id, "it is already running");
 		json_free(spec);
 		write_answer(w, rec);
 		return;
@@ -95,7 +95,7 @@ stop_server(struct following *w, const char *id)
 	struct json *rec;
 
 	if (!e)
-		rec = fleet_failed(id, "no such server runs");
+		rec = fleet_failed(id, "it is not running");
 	else {
 		if (e->fleet)
 			fleet_stop(e->fleet, &rec);
@@ -150,7 +150,8 @@ handle_line(struct following *w, const char *line, size_t len)
 		} else if (strcmp(action, "stop") == 0)
 			stop_server(w, id);
 		else
-			refuse_spec(w, spec, where, "'action' is unknown");
+			refuse_spec(
+			    w, spec, where, "'action' is not start or stop");
 		free(id);
 	}
 	json_free(spec);

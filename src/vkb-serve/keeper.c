@@ -35,7 +35,7 @@ check_folder(const char *folder)
 	if (lstat(folder, &st) < 0)
 		return err_fail_sys("cannot use folder '%s'", folder);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return err_fail("'%s' is no folder of yours", folder);
+		return err_fail("'%s' is not a folder that you own", folder);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ keeper_lock(const char *folder)
 		close(fd);
 	}
 	if (errno == EACCES || errno == EAGAIN)
-		err_say("a server of '%s' runs already", folder);
+		err_say("a server is already running in '%s'", folder);
 	else
 		err_fail_sys("cannot lock '%s'", folder);
 	close(fd);
@@ -112,7 +112,7 @@ find_lock_holder(const char *folder)
 	rc = fcntl(fd, F_GETLK, &l);
 	close(fd);
 	if (rc < 0)
-		return err_fail_sys("cannot ask for the lock of '%s'", folder);
+		return err_fail_sys("cannot query the lock of '%s'", folder);
 	return l.l_type == F_UNLCK ? 0 : l.l_pid;
 }
 
@@ -188,7 +188,7 @@ keeper_status(const char *folder, bool quiet)
 	if (rec && (pid || !is_ok(rec))) {
 		rc = jsonl_write(STDOUT_FILENO, rec) < 0 ? 2 : !is_ok(rec);
 	} else if (!quiet)
-		err_say("nothing runs in '%s'", folder);
+		err_say("no server is running in '%s'", folder);
 	json_free(rec);
 	return rc;
 }
@@ -205,7 +205,7 @@ end_process(const char *folder, pid_t pid, int timeout_ms)
 	if (fd.fd < 0)
 		return errno == ESRCH
 		    ? 0
-		    : err_fail_sys("cannot hold process %ld", (long)pid);
+		    : err_fail_sys("cannot open process %ld", (long)pid);
 	/* With the pidfd open, check that the pid was not reused. */
 	if (find_lock_holder(folder) == pid &&
 	    syscall(SYS_pidfd_send_signal, fd.fd, SIGTERM, NULL, 0) < 0 &&
@@ -240,7 +240,7 @@ keeper_stop(const char *folder, int timeout_ms, bool quiet)
 		rc = jsonl_write(STDOUT_FILENO, out) < 0 ? 2 : 0;
 		json_free(out);
 	} else if (!quiet)
-		err_say("nothing runs in '%s'", folder);
+		err_say("no server is running in '%s'", folder);
 	json_free(rec);
 	return rc;
 }

@@ -275,7 +275,7 @@ check_ready(struct node *n, struct str *why)
 		/* LOADING and BUSY are temporary, NOAUTH is not. */
 		if (str_starts(reply_text(r), "NOAUTH")) {
 			str_printf(why,
-			    "node %zu (port %d) wants a password: give it as "
+			    "node %zu (port %d) needs a password: set "
 			    "'config.requirepass'",
 			    n->index + 1, n->port);
 			rc = -1;

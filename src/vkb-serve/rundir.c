@@ -114,7 +114,7 @@ make_named(struct rundir *r, const char *dir)
 	if (!r->path || stat(r->path, &st) < 0)
 		return err_fail_sys("cannot use folder '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return err_fail("'%s' is no folder", dir);
+		return err_fail("'%s' is not a folder", dir);
 	if (st.st_uid != geteuid())
 		return err_fail("folder '%s' belongs to another user", dir);
 	return 0;

@@ -65,7 +65,7 @@ read_integer(const struct spec *s, const char *key, int min, int max, int *v,
 		return 0;
 	if (!(d >= min && d <= max) || d != floor(d))
 		return set_error(
-		    why, "'%s' is no whole number in %d..%d", key, min, max);
+		    why, "'%s' is not an integer from %d to %d", key, min, max);
 	*v = (int)d;
 	return 0;
 }
@@ -97,7 +97,7 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789._-")])
 		return set_error(
-		    why, "'%s': '%s' is no name of a setting", room, name);
+		    why, "'%s': invalid setting name '%s'", room, name);
 	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
 		return set_error(why,
 		    "'%s.%s' is neither a string nor a number", room, name);
@@ -170,7 +170,8 @@ check_modules(struct spec *s, struct str *why)
 		free(path);
 		args = json_get(m, "args");
 		if (args && json_type(args) != JSON_ARRAY)
-			return set_error(why, "'args' of a module is no array");
+			return set_error(
+			    why, "'args' of a module is not an array");
 		for (args = json_first(args); args; args = json_next(args))
 			if (!json_str(args))
 				return set_error(
@@ -275,7 +276,7 @@ check_host(struct spec *s, struct str *why)
 		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789.:_*-%")])
-		return set_error(why, "'host': '%s' is no address", s->host);
+		return set_error(why, "'host': invalid address '%s'", s->host);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ lock_file(struct filestore *f)
 				return err_fail_sys(
 				    "cannot lock '%s'", f->path);
 		if (fstat(f->fd, &mine) < 0 || !S_ISREG(mine.st_mode))
-			return err_fail("'%s' is no regular file", f->path);
+			return err_fail("'%s' is not a regular file", f->path);
 		if (stat(f->path, &named) == 0 && mine.st_dev == named.st_dev &&
 		    mine.st_ino == named.st_ino)
 			break;
@@ -110,7 +110,7 @@ parse_time(
 
 	if (!s || clock_seconds(s, v) == 0)
 		return 0;
-	return err_fail("%s: '%s' is '%s', no time like "
+	return err_fail("%s: '%s' is '%s', not a time like "
 			"2026-03-02T08:00:00.123Z",
 	    where, key, s);
 }

@@ -192,8 +192,8 @@ footprint_read(
 	}
 	if (x) {
 		json_free(config);
-		return err_fail("%s: it is no configuration: neither an object "
-				"nor an array of them",
+		return err_fail("%s: not a configuration, which is an object "
+				"or an array of objects",
 		    file);
 	}
 	footprint_of(f, config);

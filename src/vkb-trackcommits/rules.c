@@ -109,7 +109,7 @@ rules_claim(const struct rules *u, struct row *r)
 static char *
 describe_lost_lease(const struct row *r)
 {
-	return mem_printf("the lease is lost: it is %s, of %s%s%s",
+	return mem_printf("the lease is lost: it is %s, owned by %s%s%s",
 	    rules_names[r->status], r->owner ? "'" : "another tool",
 	    r->owner ? r->owner : "", r->owner ? "'" : "");
 }

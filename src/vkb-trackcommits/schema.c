@@ -93,8 +93,8 @@ check_table(struct pg *pg, const char *table)
 	    "('updated_at', 'D'))) = 8");
 
 	return rc ? rc < 0 ? -1 : 0
-		  : err_fail("'%s' is no table of commits: it was made for "
-			     "something else",
+		  : err_fail("'%s' is not a table of commits; choose another "
+			     "one with --table",
 			table);
 }
 
@@ -233,7 +233,8 @@ schema_make_room(struct pg *pg, const char *table, const char *config)
 	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
 		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
 		pg_name(&s, pg_value(rows, i, 0));
-		err_say("%s; the configuration does not fit into it", s.s);
+		err_say(
+		    "the configuration is too large for a constraint: %s", s.s);
 		rc = run_statement(pg, &s);
 	}
 	pg_free(rows);

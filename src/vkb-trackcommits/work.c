@@ -205,7 +205,7 @@ work_claim(struct work *w, const struct commits *c, struct commits *out)
 		if (rc > 0 && !why)
 			rc = put_row(w, &r);
 		if (rc == 0)
-			why = mem_str("another was faster");
+			why = mem_str("another process was faster");
 		if (why)
 			no = report_refusal(c->v[i].sha, why);
 		else if (rc > 0)
@@ -228,13 +228,13 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
 		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
 		if (rc > 0 && !why && !r.id && !r.time)
-			rc = err_fail("%s: it is neither in the table nor in "
-				      "a repository ('--repo')",
+			rc = err_fail("%s: it is neither in the table nor in a "
+				      "repository given with '--repo'",
 			    r.sha);
 		if (rc > 0 && !why)
 			rc = put_row(w, &r);
 		if (rc == 0)
-			why = mem_str("another was faster");
+			why = mem_str("another process was faster");
 		if (why)
 			no = report_refusal(c->v[i].sha, why);
 		row_free(&r);
@@ -287,7 +287,8 @@ prolong_claims(struct work *w, const struct wanted *wanted)
 		return rc < 0 ? -1 : 0;
 	if (wanted->sha)
 		return report_lost_claim(w, wanted);
-	return report_refusal(w->rules.owner, mem_str("it holds no claim"));
+	return report_refusal(
+	    w->rules.owner, mem_str("this owner holds no claim"));
 }
 
 int
