@@ -164,7 +164,7 @@ static int
 check_access(struct work *w)
 {
 	struct json *probed = access_describe(&w->access);
-	enum access_sky sky = access_decide(&w->access);
+	enum access_sky level = access_decide(&w->access);
 	const struct opts *o = w->o;
 	char *version = perf_version(), *why = NULL;
 
@@ -175,8 +175,8 @@ check_access(struct work *w)
 	json_set_str(probed, "perf", version);
 	free(version);
 	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
-	if (sky == ACCESS_NONE ||
-	    (sky == ACCESS_USER && wants_samples(o) &&
+	if (level == ACCESS_NONE ||
+	    (level == ACCESS_USER && wants_samples(o) &&
 		w->sampler.mode != SAMPLER_CPU)) {
 		why = access_refusal(&w->access);
 		err_say(
@@ -184,7 +184,7 @@ check_access(struct work *w)
 		free(why);
 		return -1;
 	}
-	w->sampler.user_only = sky == ACCESS_USER;
+	w->sampler.user_only = level == ACCESS_USER;
 	w->sampler.large = w->access.perfmon;
 	return 0;
 }

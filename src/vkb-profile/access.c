@@ -108,7 +108,7 @@ access_hidden(const struct access *a)
 struct json *
 access_describe(const struct access *a)
 {
-	static const char *const skies[] = {"nothing", "user", "all"};
+	static const char *const names[] = {"nothing", "user", "all"};
 	struct json *j = json_object();
 
 	if (a->paranoid != UNKNOWN)
@@ -116,6 +116,6 @@ access_describe(const struct access *a)
 	if (a->kptr != UNKNOWN)
 		json_set_num(j, "kptr_restrict", (double)a->kptr);
 	json_set_bool(j, "cap_perfmon", a->perfmon);
-	json_set_str(j, "allowed", skies[access_decide(a)]);
+	json_set_str(j, "allowed", names[access_decide(a)]);
 	return j;
 }

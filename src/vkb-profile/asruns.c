@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 static void
-add_metrics(struct json *metrics, const struct json *rec, const char *room)
+add_metrics(struct json *metrics, const struct json *rec, const char *section)
 {
-	for (const struct json *j = json_first(json_get(rec, room)); j;
+	for (const struct json *j = json_first(json_get(rec, section)); j;
 	     j = json_next(j))
 		json_set(metrics, json_key(j), json_dup(j));
 }
@@ -17,13 +17,14 @@ add_metrics(struct json *metrics, const struct json *rec, const char *room)
 static struct json *
 make_run(const struct json *rec)
 {
-	static const char *const rooms[] = {"subject", "config", "run"};
+	static const char *const sections[] = {"subject", "config", "run"};
 	struct json *run = record_new("run"), *metrics = json_object();
-	const struct json *room;
+	const struct json *section;
 
 	for (size_t i = 0; i < 3; i++) {
-		room = json_get(rec, rooms[i]);
-		json_set(run, rooms[i], room ? json_dup(room) : json_object());
+		section = json_get(rec, sections[i]);
+		json_set(run, sections[i],
+		    section ? json_dup(section) : json_object());
 	}
 	add_metrics(metrics, rec, "per_req");
 	add_metrics(metrics, rec, "derived");

@@ -125,16 +125,16 @@ describe_config(const struct describe *d, struct str *why)
 {
 	static const char *const always[] = {
 	    "io-threads", "maxmemory-policy", "appendonly", "save"};
-	static const char *const rooms[] = {"config", "config_set"};
+	static const char *const sections[] = {"config", "config_set"};
 	struct json *out = json_object();
 	const char *threads;
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		if (add_effective_setting(d, out, always[i], why) < 0)
 			goto bad;
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		for (const struct json *j =
-			 json_first(json_get(d->spec->json, rooms[i]));
+			 json_first(json_get(d->spec->json, sections[i]));
 		     j; j = json_next(j))
 			if (add_effective_setting(d, out, json_key(j), why) < 0)
 				goto bad;

@@ -86,7 +86,7 @@ spec_value(const struct json *j)
 }
 
 static int
-check_setting(const struct spec *s, const char *room, const struct json *j,
+check_setting(const struct spec *s, const char *section, const struct json *j,
     struct str *why)
 {
 	const char *name = json_key(j);
@@ -97,10 +97,10 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789._-")])
 		return set_error(
-		    why, "'%s': invalid setting name '%s'", room, name);
+		    why, "'%s': invalid setting name '%s'", section, name);
 	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
 		return set_error(why,
-		    "'%s.%s' is neither a string nor a number", room, name);
+		    "'%s.%s' is neither a string nor a number", section, name);
 	for (size_t i = 0;
 	     i < sizeof reserved_settings / sizeof *reserved_settings; i++) {
 		const char *key = reserved_settings[i].key;
@@ -113,10 +113,10 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 		if (key)
 			return set_error(why,
 			    "'%s.%s' conflicts with the key '%s' of the spec",
-			    room, name, key);
+			    section, name, key);
 		return set_error(why,
-		    "'%s.%s' conflicts with what vkb-serve itself sets", room,
-		    name);
+		    "'%s.%s' conflicts with what vkb-serve itself sets",
+		    section, name);
 	}
 	return 0;
 }
@@ -124,14 +124,14 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 static int
 check_settings(struct spec *s, struct str *why)
 {
-	static const char *const rooms[] = {"config", "config_set"};
-	const struct json *room;
+	static const char *const sections[] = {"config", "config_set"};
+	const struct json *section;
 
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-		room = json_get(s->json, rooms[i]);
-		for (const struct json *j = json_first(room); j;
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+		section = json_get(s->json, sections[i]);
+		for (const struct json *j = json_first(section); j;
 		     j = json_next(j))
-			if (check_setting(s, rooms[i], j, why) < 0)
+			if (check_setting(s, sections[i], j, why) < 0)
 				return -1;
 	}
 	return 0;
@@ -346,13 +346,13 @@ spec_free(struct spec *s)
 void
 spec_redact(const struct spec *s, struct str *out, const char *text)
 {
-	const struct json *room = json_get(s->json, "config"), *j;
+	const struct json *section = json_get(s->json, "config"), *j;
 	const char *value;
 	size_t n;
 
 	while (*text) {
 		n = 0;
-		for (j = json_first(room); j && !n; j = json_next(j)) {
+		for (j = json_first(section); j && !n; j = json_next(j)) {
 			value = json_str(j);
 			if (value && *value && config_secret(json_key(j)) &&
 			    str_starts(text, value))

@@ -52,18 +52,18 @@ static int
 add_config(struct json *spec, const char *text)
 {
 	const char *eq = strchr(text, '=');
-	struct json *room = json_get(spec, "config");
+	struct json *section = json_get(spec, "config");
 	char *name;
 
 	if (!eq || eq == text)
 		return err_fail(
 		    "option '--config': '%s' is not NAME=VALUE", text);
-	if (!room) {
+	if (!section) {
 		json_set(spec, "config", json_object());
-		room = json_get(spec, "config");
+		section = json_get(spec, "config");
 	}
 	name = mem_strn(text, (size_t)(eq - text));
-	json_set_str(room, name, eq + 1);
+	json_set_str(section, name, eq + 1);
 	free(name);
 	return 0;
 }
