@@ -269,7 +269,8 @@ add_sample(struct fold *f)
 	f->inside = false;
 	if (f->is_switch && f->by_time) {
 		t = get_thread(f, f->tid);
-		/* If it was off already, a SWITCH IN was lost: drop that. */
+		/* If it was off already, its SWITCH IN was lost: the length
+		 * of that wait is unknown and left out. */
 		*t = (struct thread){
 		    .tid = f->tid, .stack = id, .since = f->now, .off = true};
 		f->sum.switches++;

@@ -157,7 +157,7 @@ handle_line(struct following *w, const char *line, size_t len)
 	json_free(spec);
 }
 
-/* 1 go on; 0 the end. */
+/* Reads input and handles its lines. Returns 0 at the end of input, else 1. */
 static int
 read_input(struct following *w)
 {
@@ -201,7 +201,7 @@ report_dead_servers(struct following *w)
 		}
 }
 
-/* 1 go on; 0 the end. */
+/* Waits for one event and handles it. Returns 0 at the end of input, else 1. */
 static int
 handle_next_event(struct following *w)
 {
