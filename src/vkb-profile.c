@@ -368,12 +368,17 @@ watch_target(struct work *w, char **command)
 	return write_results(w, !command); /* stdout belongs to the command */
 }
 
+/* Is it a profile whose stacks can be rendered? Returns 0, or -1 after reporting
+ * why it is not. */
 static int
 check_profile(const struct json *rec, const char *file)
 {
-	return record_is(rec, "profile")
-	    ? 0
-	    : err_fail("%s: not a 'profile' record", file);
+	if (!record_is(rec, "profile"))
+		return err_fail("%s: not a 'profile' record", file);
+	if (json_get(rec, "mode") &&
+	    !json_str(json_path(rec, "sampling.call_graph")))
+		return err_fail("%s: 'mode' needs 'sampling.call_graph'", file);
+	return 0;
 }
 
 /* Unpacks the archive of --open and renders its stacks again. */

@@ -195,6 +195,10 @@ truncate -s 9G evil1/profile/perf.data
 tar -czf evil.tar --sparse -C evil1 profile/perf.data
 refused evil.tar 'an archive that is larger than any profile' 'more than 8 GiB'
 rm -r evil1
+jq -c 'del(.sampling)' unpacked/profile/profile.json >evil/profile/profile.json
+tar -czf evil.tgz -C evil profile
+refused evil.tgz 'an archive that does not say how its stacks were read' \
+  "'mode' needs 'sampling.call_graph'"
 echo '{"type":"run","v":1}' >evil/profile/profile.json
 tar -czf evil.tgz -C evil profile
 refused evil.tgz 'an archive of something else' "record 'run' lacks"
