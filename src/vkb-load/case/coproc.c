@@ -57,7 +57,7 @@ coproc_start(void)
 }
 
 static int
-gone(struct coproc *c)
+report_end(struct coproc *c)
 {
 	char how[80];
 	int status;
@@ -83,7 +83,7 @@ send_spec(struct coproc *c, const struct json *spec)
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
-			rc = gone(c);
+			rc = report_end(c);
 	}
 	str_free(&s);
 	return rc;
@@ -115,7 +115,7 @@ read_line(struct coproc *c, const volatile int *stop)
 		if (n > 0)
 			str_addn(&c->in, buf, (size_t)n);
 		else if (n == 0 || errno != EINTR) {
-			gone(c);
+			report_end(c);
 			return NULL;
 		}
 	}

@@ -18,7 +18,7 @@
 
 /* The module of the build takes the place, and the arguments, of the case's. */
 static struct json *
-own_module(const struct lease *l, const struct json *cas)
+make_module_list(const struct lease *l, const struct json *cas)
 {
 	const char *path = json_get_str(l->build, "module");
 	const struct json *of_case = json_path(cas, "server.modules");
@@ -37,7 +37,7 @@ own_module(const struct lease *l, const struct json *cas)
 }
 
 static struct json *
-spec(const struct lease *l, const struct json *cas)
+make_spec(const struct lease *l, const struct json *cas)
 {
 	struct json *rec = record_new("spec"), *module;
 
@@ -49,7 +49,7 @@ spec(const struct lease *l, const struct json *cas)
 	for (const struct json *m = json_first(json_get(cas, "server")); m;
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
-	module = own_module(l, cas);
+	module = make_module_list(l, cas);
 	if (module)
 		json_set(rec, "modules", module);
 	return rec;
@@ -57,7 +57,7 @@ spec(const struct lease *l, const struct json *cas)
 
 /* A coprocess that failed us once is replaced by the next one. */
 static struct json *
-ask(struct lease *l, const struct json *cas)
+ask_coproc(struct lease *l, const struct json *cas)
 {
 	struct runner *r = l->r;
 	struct json *s, *answer;
@@ -66,7 +66,7 @@ ask(struct lease *l, const struct json *cas)
 		r->coproc = coproc_start();
 	if (!r->coproc)
 		return NULL;
-	s = spec(l, cas);
+	s = make_spec(l, cas);
 	answer = coproc_ask(r->coproc, s, r->stop);
 	json_free(s);
 	if (!answer) {
@@ -78,7 +78,7 @@ ask(struct lease *l, const struct json *cas)
 
 /* vkb-serve has said it already. */
 static int
-failed(const struct json *server, char **why)
+set_failure(const struct json *server, char **why)
 {
 	const char *error = json_get_str(server, "error");
 
@@ -116,7 +116,7 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 		return rc;
 	}
 	snprintf(l->id, sizeof l->id, "%s-%zu", r->session, ++r->servers);
-	server = ask(l, cas);
+	server = ask_coproc(l, cas);
 	if (!server)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
@@ -125,7 +125,7 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
-	rc = failed(server, why);
+	rc = set_failure(server, why);
 	json_free(server);
 	return rc;
 }
@@ -134,13 +134,13 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 static int
 stop_server(struct lease *l, char **why)
 {
-	struct json *server = ask(l, NULL);
+	struct json *server = ask_coproc(l, NULL);
 	int rc = 0;
 
 	if (!server)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "failed") == 0)
-		rc = failed(server, why);
+		rc = set_failure(server, why);
 	json_free(server);
 	return rc;
 }
@@ -177,7 +177,7 @@ lease_reset(struct lease *l, const struct json *cas, char **why)
 
 /* vkb-serve may not have seen it yet. */
 static bool
-answers(const struct lease *l, const struct json *cas)
+is_answering(const struct lease *l, const struct json *cas)
 {
 	struct client *c = NULL;
 	struct reply *r = NULL;
@@ -202,7 +202,7 @@ lease_lost(const struct lease *l, const struct json *cas, bool doubt)
 		return true;
 	if (l->r->running)
 		return false;
-	return coproc_news(l->r->coproc) || (doubt && !answers(l, cas));
+	return coproc_news(l->r->coproc) || (doubt && !is_answering(l, cas));
 }
 
 int

@@ -33,7 +33,7 @@ measure_failed(struct measure *m, char *why)
 
 /* The CPUs of the clients: of all, where each has its own. */
 static void
-client_cpus(const struct measure *m, struct json *env)
+set_client_cpus(const struct measure *m, struct json *env)
 {
 	const struct json *each = json_path(m->cas, "client.each"), *j;
 	struct str s = {0};
@@ -58,7 +58,7 @@ set_env(const struct measure *m, struct json *rec)
 	const struct json *cpus = json_path(m->cas, "server.cpus");
 	struct str s = {0};
 
-	client_cpus(m, env);
+	set_client_cpus(m, env);
 	if (m->r->running) {
 		if (!running_local(m->r->running))
 			json_set_bool(env, "remote", true);
@@ -76,7 +76,7 @@ set_env(const struct measure *m, struct json *rec)
 
 /* Both sides of a block get the same random numbers. */
 static uint64_t
-seed_of(const struct measure *m, const struct slot *s)
+choose_seed(const struct measure *m, const struct slot *s)
 {
 	const struct json *own = json_path(m->cas, "client.seed");
 	struct str text = {0};
@@ -93,7 +93,7 @@ seed_of(const struct measure *m, const struct slot *s)
 }
 
 static struct json *
-new_record(
+make_record(
     const struct measure *m, const struct role *role, const struct slot *s)
 {
 	struct json *rec = record_new("run"), *run = json_object(), *subject;
@@ -125,13 +125,13 @@ measure_init(struct measure *m, struct runner *r, const struct json *cas,
 	    .cas = cas,
 	    .build = r->builds[s->build],
 	    .engine = engines_find(r->engines, cas)};
-	roles_make(&m->roles, cas, seed_of(m, s), lease_timeout(&l, cas));
+	roles_make(&m->roles, cas, choose_seed(m, s), lease_timeout(&l, cas));
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		m->roles.works[i].max_lost =
 		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++)
-		m->recs[i] = new_record(m, &m->roles.v[i], s);
+		m->recs[i] = make_record(m, &m->roles.v[i], s);
 }
 
 void
@@ -185,7 +185,7 @@ set_subject(struct measure *m, const struct json *server)
 }
 
 static void
-watch(void *arg, const struct engine_progress *e)
+on_progress(void *arg, const struct engine_progress *e)
 {
 	struct measure *m = arg;
 	struct runner *r = m->r;
@@ -198,14 +198,14 @@ watch(void *arg, const struct engine_progress *e)
 }
 
 static struct engine_job
-job_of(struct measure *m, const struct target *t)
+make_job(struct measure *m, const struct target *t)
 {
 	return (struct engine_job){.cas = m->cas,
 	    .target = t,
 	    .work = m->roles.works,
 	    .nwork = m->roles.nworks,
 	    .stop = &m->r->halt,
-	    .progress = watch,
+	    .progress = on_progress,
 	    .arg = m,
 	    .rec = m->recs[0],
 	    .raw = &m->raw};
@@ -213,7 +213,7 @@ job_of(struct measure *m, const struct target *t)
 
 /* What an engine has learned of the run is true of each of its records. */
 static void
-spread(struct measure *m)
+copy_run_facts(struct measure *m)
 {
 	static const char *const rooms[] = {"run", "env"};
 	const struct json *from;
@@ -264,7 +264,7 @@ measured_something(const struct engine_result *r)
 }
 
 static void
-keep_figures(struct measure *m, const struct target *t, struct engine_result *v,
+set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
 {
 	struct json *memory = json_object(), *metrics;
@@ -289,10 +289,10 @@ keep_figures(struct measure *m, const struct target *t, struct engine_result *v,
 }
 
 static int
-load(struct measure *m, const struct target *t)
+run_load(struct measure *m, const struct target *t)
 {
 	struct engine_result *v = mem_array(m->roles.nworks + 1, sizeof *v);
-	struct engine_job job = job_of(m, t);
+	struct engine_job job = make_job(m, t);
 	struct watch_cost cost = {0};
 	size_t nwarm;
 	struct engine_work *warm = roles_warmup(&m->roles, &nwarm);
@@ -308,9 +308,9 @@ load(struct measure *m, const struct target *t)
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
 		measure_failed(m, NULL); /* the load did not */
-	keep_figures(m, t, v, &cost, rc);
+	set_figures(m, t, v, &cost, rc);
 	watch_cost_free(&cost);
-	spread(m);
+	copy_run_facts(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		engine_result_free(&v[i]);
 	free(v);
@@ -320,12 +320,13 @@ load(struct measure *m, const struct target *t)
 
 /* Searches are measured on an index that finds something, or not at all. */
 static int
-prepare(struct measure *m, const struct target *t)
+prepare_server(struct measure *m, const struct target *t)
 {
 	const struct json *c = json_get(m->cas, "config");
 
 	if (setup_run(t, json_get(c, "setup_commands"), "setup command") < 0 ||
-	    populate(t, m->cas, &m->roles.works[0], &m->r->halt, watch, m) < 0)
+	    populate(
+		t, m->cas, &m->roles.works[0], &m->r->halt, on_progress, m) < 0)
 		return -1;
 	return probe_before(t, &m->roles, &m->r->halt);
 }
@@ -368,13 +369,13 @@ measure_run(struct measure *m, struct lease *l)
 		measure_failed(m, NULL);
 		goto out;
 	}
-	rc = prepare(m, &t);
+	rc = prepare_server(m, &t);
 	if (rc < 0 && !m->r->halt)
 		measure_failed(m, NULL);
 	if (rc == 0)
 		rc = begin_profiles(m, l->server);
 	if (rc == 0)
-		rc = load(m, &t);
+		rc = run_load(m, &t);
 	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
 		rc = measure_failed(m, NULL);
 	rc = clean_up(m, l, &t, rc);
@@ -387,7 +388,7 @@ int
 measure_attempt(struct measure *m, struct lease *l)
 {
 	struct target t = {0};
-	struct engine_job job = job_of(m, &t);
+	struct engine_job job = make_job(m, &t);
 	int rc = -1;
 
 	m->r->halt = 0;

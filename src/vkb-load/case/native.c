@@ -19,7 +19,7 @@
 
 /* One of the roles of a case. */
 static char *
-cannot_play(const struct json *config)
+explain_role(const struct json *config)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
@@ -40,7 +40,7 @@ cannot_play(const struct json *config)
 }
 
 static char *
-cannot(const void *self, const struct json *cas)
+explain_case(const void *self, const struct json *cas)
 {
 	struct roles roles;
 	char *why = NULL;
@@ -48,13 +48,13 @@ cannot(const void *self, const struct json *cas)
 	(void)self;
 	roles_make(&roles, cas, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
-		why = cannot_play(roles.v[i].config);
+		why = explain_role(roles.v[i].config);
 	roles_free(&roles);
 	return why;
 }
 
 static bool
-untried(const void *self, const struct json *cas)
+needs_trial(const void *self, const struct json *cas)
 {
 	(void)self;
 	(void)cas;
@@ -68,7 +68,8 @@ untried(const void *self, const struct json *cas)
 #define REFUSED_PERCENT 1
 
 static int
-sound(const struct engine_job *j, size_t i, const struct engine_result *r)
+check_result(
+    const struct engine_job *j, size_t i, const struct engine_result *r)
 {
 	const struct engine_error *e = &r->errors[0];
 	const char *part = j->nwork > 1 ? j->work[i].command : NULL;
@@ -95,7 +96,7 @@ sound(const struct engine_job *j, size_t i, const struct engine_result *r)
 }
 
 static int
-recall(void *self, const struct json *cas, const struct engine_past *past)
+recall_run(void *self, const struct json *cas, const struct engine_past *past)
 {
 	(void)self;
 	(void)cas;
@@ -160,7 +161,7 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 
 /* Works with their rows; caller frees with free(). NULL as find_rows's -1. */
 static struct engine_work *
-with_rows(struct datasets *datasets, const struct engine_job *j,
+add_rows(struct datasets *datasets, const struct engine_job *j,
     const struct engine_work *works, size_t n)
 {
 	struct engine_work *v = mem_array(n + 1, sizeof *v);
@@ -193,7 +194,7 @@ warm_up(const struct engine_job *j, const struct engine_work *works)
 }
 
 static int
-measure(const struct engine_job *j, const struct engine_work *works,
+measure_load(const struct engine_job *j, const struct engine_work *works,
     struct engine_result *results)
 {
 	struct watch *watch = watch_new(&j->target->e);
@@ -208,19 +209,19 @@ measure(const struct engine_job *j, const struct engine_work *works,
 	watch_report(watch, requests, j->cost);
 	watch_free(watch);
 	for (size_t i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= sound(j, i, &results[i]);
+		rc |= check_result(j, i, &results[i]);
 	return rc;
 }
 
 static int
-run(void *self, const struct engine_job *j, struct engine_result *results)
+run_case(void *self, const struct engine_job *j, struct engine_result *results)
 {
-	struct engine_work *works = with_rows(self, j, j->work, j->nwork);
+	struct engine_work *works = add_rows(self, j, j->work, j->nwork);
 	struct engine_work *warmup = NULL;
 	int rc = works ? 0 : -1;
 
 	if (works)
-		warmup = with_rows(self, j, j->warmup, j->nwarmup);
+		warmup = add_rows(self, j, j->warmup, j->nwarmup);
 	if (!warmup)
 		rc = -1;
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
@@ -229,7 +230,7 @@ run(void *self, const struct engine_job *j, struct engine_result *results)
 	if (rc == 0)
 		rc = warm_up(j, warmup);
 	if (rc == 0)
-		rc = measure(j, works, results);
+		rc = measure_load(j, works, results);
 	free(warmup);
 	free(works);
 	return rc;
@@ -240,10 +241,10 @@ native_engine(struct datasets *datasets)
 {
 	return (struct engine){.name = CASECHECK_NATIVE,
 	    .self = datasets,
-	    .cannot = cannot,
-	    .untried = untried,
-	    .recall = recall,
-	    .run = run};
+	    .cannot = explain_case,
+	    .untried = needs_trial,
+	    .recall = recall_run,
+	    .run = run_case};
 }
 
 const struct engine *

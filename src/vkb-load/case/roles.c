@@ -12,7 +12,7 @@
 
 /* A part of a mixed case, under the names that cases have. */
 static void
-specialise(struct json *c, const struct json *part, const char *side)
+set_part_config(struct json *c, const struct json *part, const char *side)
 {
 	static const struct {
 		const char *part, *config;
@@ -55,7 +55,7 @@ specialise(struct json *c, const struct json *part, const char *side)
 }
 
 static void
-add(struct roles *r, struct json *config, const struct json *seed)
+add_role(struct roles *r, struct json *config, const struct json *seed)
 {
 	r->v[r->n].config = config;
 	r->v[r->n++].seed = seed;
@@ -72,15 +72,16 @@ add_parts(struct roles *r, const struct json *config, const char *side)
 		c = json_dup(config);
 		json_del(c, "writes");
 		json_del(c, "reads");
-		specialise(c, part, side);
+		set_part_config(c, part, side);
 		seed = json_get(part, "seed");
-		add(r, c, seed && json_type(seed) == JSON_NUMBER ? seed : NULL);
+		add_role(
+		    r, c, seed && json_type(seed) == JSON_NUMBER ? seed : NULL);
 	}
 }
 
 /* The window in which all are at work. */
 static void
-overlap(struct roles *r)
+set_common_duration(struct roles *r)
 {
 	double least = 0, d;
 
@@ -96,7 +97,7 @@ overlap(struct roles *r)
 
 /* One for each node, or as many as are asked for. */
 static size_t
-clients(const struct json *c)
+count_streams(const struct json *c)
 {
 	const char *how = json_get_str(c, "cluster_execution");
 	double n = json_get_num(c, "parallel_clients", 0);
@@ -134,7 +135,7 @@ share_rate(struct roles *r)
 
 /* The i-th stream has CPUs of its own where they are given for each client. */
 static const cpu_set_t *
-pinned(const struct json *cas, size_t i, cpu_set_t *to)
+choose_cpus(const struct json *cas, size_t i, cpu_set_t *to)
 {
 	const struct json *each = json_path(cas, "client.each");
 	const struct json *all = json_path(cas, "client.cpus");
@@ -146,7 +147,7 @@ pinned(const struct json *cas, size_t i, cpu_set_t *to)
 }
 
 static struct engine_work
-work(const struct json *c, size_t share)
+make_work(const struct json *c, size_t share)
 {
 	const char *latency = json_get_str(c, "latency");
 	const char *arrivals = json_get_str(c, "arrivals");
@@ -175,7 +176,7 @@ work(const struct json *c, size_t share)
 }
 
 static struct dataset_want
-data_of(const struct json *c)
+make_dataset_want(const struct json *c)
 {
 	return (struct dataset_want){.path = json_get_str(c, "dataset"),
 	    .xml_element = json_get_str(c, "xml_root_element"),
@@ -184,7 +185,7 @@ data_of(const struct json *c)
 
 /* Streams of one case differ, and each is the same in every repetition. */
 static uint64_t
-stream_seed(uint64_t seed, size_t i)
+make_stream_seed(uint64_t seed, size_t i)
 {
 	struct rng r;
 
@@ -208,11 +209,11 @@ roles_make(
 		add_parts(r, c, "writes");
 		add_parts(r, c, "reads");
 	} else
-		add(r, json_dup(c), NULL);
-	overlap(r);
+		add_role(r, json_dup(c), NULL);
+	set_common_duration(r);
 	for (size_t i = 0; i < r->n; i++) {
 		r->v[i].first = r->nworks;
-		r->v[i].n = clients(r->v[i].config);
+		r->v[i].n = count_streams(r->v[i].config);
 		r->nworks += r->v[i].n;
 	}
 	share_rate(r);
@@ -221,15 +222,15 @@ roles_make(
 	r->cpus = mem_array(r->nworks + 1, sizeof *r->cpus);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].n; k++, n++) {
-			r->works[n] = work(r->v[i].config, r->v[i].n);
-			r->data[n] = data_of(r->v[i].config);
+			r->works[n] = make_work(r->v[i].config, r->v[i].n);
+			r->data[n] = make_dataset_want(r->v[i].config);
 			r->works[n].data = &r->data[n];
 			r->works[n].seed = r->v[i].seed
-			    ? stream_seed(
+			    ? make_stream_seed(
 				  (uint64_t)json_num(r->v[i].seed, 0), k)
-			    : stream_seed(seed, n);
+			    : make_stream_seed(seed, n);
 			r->works[n].timeout_s = timeout_s;
-			r->works[n].cpus = pinned(cas, n, &r->cpus[n]);
+			r->works[n].cpus = choose_cpus(cas, n, &r->cpus[n]);
 		}
 }
 
@@ -267,7 +268,7 @@ roles_warmup(const struct roles *r, size_t *n)
 			*w = r->works[r->v[i].first + k];
 			w->requests = 0;
 			w->duration_s = s;
-			w->seed = stream_seed(w->seed, r->nworks);
+			w->seed = make_stream_seed(w->seed, r->nworks);
 		}
 	}
 	return v;

@@ -20,7 +20,7 @@ struct arena {
 };
 
 static size_t
-quarter_of_memory(void)
+compute_default_limit(void)
 {
 	double memory =
 	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -38,7 +38,7 @@ arena_new(size_t limit)
 	struct arena *s = mem_new(sizeof *s);
 
 	s->fd = -1;
-	s->limit = limit ? limit : quarter_of_memory();
+	s->limit = limit ? limit : compute_default_limit();
 	return s;
 }
 
@@ -55,7 +55,7 @@ arena_free(struct arena *s)
 }
 
 static int
-open_file(const char *dir)
+open_unnamed_file(const char *dir)
 {
 	char *name;
 	int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -72,7 +72,7 @@ open_file(const char *dir)
 
 /* From plain memory into a file, as large as 'cap'. */
 static int
-move_out(struct arena *s, size_t cap)
+move_to_file(struct arena *s, size_t cap)
 {
 	const char *dir = getenv("TMPDIR");
 	char *map;
@@ -80,7 +80,7 @@ move_out(struct arena *s, size_t cap)
 
 	if (!dir || !*dir)
 		dir = "/var/tmp";
-	s->fd = open_file(dir);
+	s->fd = open_unnamed_file(dir);
 	if (s->fd < 0)
 		return err_fail_sys("cannot make a file in '%s'", dir);
 	e = posix_fallocate(s->fd, 0, (off_t)cap);
@@ -102,13 +102,13 @@ move_out(struct arena *s, size_t cap)
 }
 
 static int
-grow(struct arena *s, size_t cap)
+grow_map(struct arena *s, size_t cap)
 {
 	char *map;
 	int e;
 
 	if (s->fd < 0 && cap > s->limit)
-		return move_out(s, cap);
+		return move_to_file(s, cap);
 	if (s->fd >= 0) {
 		/* A hole that cannot be filled later would be a SIGBUS. */
 		e = posix_fallocate(
@@ -139,7 +139,7 @@ arena_room(struct arena *s, size_t n)
 	while (cap < need)
 		cap += cap / 2;
 	cap = (cap + 4095) & ~(size_t)4095;
-	if (cap > s->cap && grow(s, cap) < 0)
+	if (cap > s->cap && grow_map(s, cap) < 0)
 		return NULL;
 	return s->map + s->size;
 }

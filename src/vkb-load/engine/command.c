@@ -77,7 +77,7 @@ static const struct row table[] = {
 #define ROWS (sizeof table / sizeof table[0])
 
 static const struct row *
-find(const char *name)
+find_row(const char *name)
 {
 	size_t i;
 
@@ -102,13 +102,13 @@ command_names(void)
 bool
 command_known(const char *name)
 {
-	return find(name) != NULL;
+	return find_row(name) != NULL;
 }
 
 enum command_needs
 command_needs(const char *name)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 
 	return r ? r->needs : NEEDS_NOTHING;
 }
@@ -224,8 +224,8 @@ add_words(struct command *c, struct str *out, const char *text,
 }
 
 static struct command *
-build(const char *text, const char *more, unsigned times, size_t data_size,
-    bool cluster, const char *prefix)
+build_command(const char *text, const char *more, unsigned times,
+    size_t data_size, bool cluster, const char *prefix)
 {
 	struct command *c = mem_new(sizeof *c);
 	struct str body = {0}, out = {0}, value = {0};
@@ -263,7 +263,7 @@ struct command *
 command_new(
     const char *name, long long data_size, bool cluster, const char *prefix)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 	struct command *c;
 
 	if (!r->text) {
@@ -273,7 +273,7 @@ command_new(
 		c->items = c->values = 1;
 		return c;
 	}
-	c = build(
+	c = build_command(
 	    r->text, r->more, r->times, (size_t)data_size, cluster, prefix);
 	c->counts = r->needs != NEEDS_NOTHING;
 	c->zero_miss = r->zero_miss;
@@ -298,7 +298,7 @@ add_text(struct str *to, const char *text, bool cluster)
 char *
 command_text(const char *name, bool cluster)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 	struct str s = {0};
 
 	add_text(&s, r->text, cluster);
@@ -321,13 +321,13 @@ struct command *
 command_seed(const char *name, long long data_size, bool cluster,
     const char *prefix, unsigned many)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 
 	if (!r->seed_more)
 		many = 0;
 	else if (cluster && many > 1 && r->needs == NEEDS_KEYS)
 		many = 1; /* each member has a collection of its own */
-	return build(
+	return build_command(
 	    r->seed, r->seed_more, many, (size_t)data_size, cluster, prefix);
 }
 
@@ -362,7 +362,7 @@ put_tags(const struct command *c, char *p, const char *tag)
 
 /* A number of that residue, below the space where there is one. */
 static uint64_t
-number_of(const struct keys *k, unsigned residue, struct rng *rng)
+draw_number_in_slot(const struct keys *k, unsigned residue, struct rng *rng)
 {
 	uint64_t rounds = residue < k->space
 	    ? (k->space - residue + KEYS_SLOTS - 1) / KEYS_SLOTS
@@ -386,13 +386,13 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 	put_tags(c, p, k->tags[keys_slot(residue)]);
 	digits_12(p + c->numbers[0].at, v, true);
 	for (i = 1; i < c->nnumbers; i++)
-		digits_12(
-		    p + c->numbers[i].at, number_of(k, residue, rng), true);
+		digits_12(p + c->numbers[i].at,
+		    draw_number_in_slot(k, residue, rng), true);
 }
 
 /* The nearest number that is in the same part; the space may end below it. */
 static uint64_t
-in_part(uint64_t v, unsigned part, uint64_t space)
+move_to_part(uint64_t v, unsigned part, uint64_t space)
 {
 	v += part - v % KEYS_COLLECTIONS;
 	return v >= space && v >= KEYS_COLLECTIONS ? v - KEYS_COLLECTIONS : v;
@@ -420,7 +420,7 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 	/* Not so where slots have moved: a member is where it was put. */
 	if (c->nnumbers && c->values == 1 && to->part != v % KEYS_COLLECTIONS)
 		digits_12(p + c->numbers[c->nnumbers - 1].at,
-		    in_part(v, to->part, k->space), true);
+		    move_to_part(v, to->part, k->space), true);
 	put_tags(c, p, k->tags[to->slot]);
 }
 
@@ -478,12 +478,13 @@ command_fill_slot(const struct command *c, char *p, unsigned slot,
 
 	put_tags(c, p, k->tags[slot]);
 	for (i = 0; i < c->nnumbers; i++) {
-		v = c->keyed ? number_of(k, residue, rng)
+		v = c->keyed ? draw_number_in_slot(k, residue, rng)
 			     : rng_below(rng, k->space);
 		digits_12(p + c->numbers[i].at, v, true);
 	}
 	for (i = 0; i < k->ncollections && !c->keyed; i++)
 		if (k->collections[i].slot == slot && c->nnumbers)
 			digits_12(p + c->numbers[c->nnumbers - 1].at,
-			    in_part(v, k->collections[i].part, k->space), true);
+			    move_to_part(v, k->collections[i].part, k->space),
+			    true);
 }

@@ -38,7 +38,7 @@ keys_residue(unsigned slot)
 
 /* CRC-16/XMODEM, as the cluster specification has it. */
 static unsigned
-crc16(const char *s, size_t n)
+compute_crc16(const char *s, size_t n)
 {
 	unsigned crc = 0;
 	int bit;
@@ -67,7 +67,7 @@ keys_tags(char (*tags)[3])
 				t[0] = letters[i];
 				t[1] = letters[j];
 				t[2] = letters[k];
-				slot = crc16(t, 3) % KEYS_SLOTS;
+				slot = compute_crc16(t, 3) % KEYS_SLOTS;
 				if (tags[slot][0])
 					continue;
 				memcpy(tags[slot], t, 3);

@@ -36,7 +36,7 @@ losses_add(struct run *r, uint64_t n, const char *fmt, ...)
 
 /* When the oldest request that a connection waits for was sent first. */
 static int64_t
-oldest_sent(const struct worker *w, const struct conn *c)
+get_oldest_start(const struct worker *w, const struct conn *c)
 {
 	if (w->run->work->rate > 0 && c->awaited > c->refills)
 		return c->written[c->oldest];
@@ -186,13 +186,13 @@ losses_unanswered(struct worker *w, struct conn *c, uint64_t n, int64_t now)
 void
 losses_expire(struct worker *w, struct conn *c, int64_t now)
 {
-	if (losses_expired(w, c, oldest_sent(w, c), now))
+	if (losses_expired(w, c, get_oldest_start(w, c), now))
 		losses_unanswered(w, c, give_up_all(w, c, now), now);
 }
 
 /* What a connection that is being made waits for, as the end of a message. */
 static const char *
-waiting_for(const struct conn *c)
+describe_wait(const struct conn *c)
 {
 	switch (c->state) {
 	case CONN_TLS:
@@ -226,7 +226,7 @@ losses_check(struct worker *w, struct conn *c, int64_t now)
 	case CONN_SETUP:
 		if (now - c->since_ns > r->timeout_ns)
 			run_fail(r, "cannot connect to '%s' within %g s%s",
-			    c->node->name, s, waiting_for(c));
+			    c->node->name, s, describe_wait(c));
 		break;
 	case CONN_READY:
 		return true;

@@ -31,29 +31,29 @@ add_errors(struct engine_result *out, const struct worker *w)
 }
 
 static double
-ms(int64_t ns)
+convert_to_ms(int64_t ns)
 {
 	return (double)ns / 1e6;
 }
 
 static void
-latencies(struct engine_result *out, const struct hist *h)
+set_latencies(struct engine_result *out, const struct hist *h)
 {
 	out->avg_ms = out->min_ms = out->p50_ms = out->p95_ms = out->p99_ms =
 	    out->p999_ms = out->max_ms = NAN;
 	if (!hist_count(h))
 		return;
 	out->avg_ms = hist_mean(h) / 1e6;
-	out->min_ms = ms(hist_min(h));
-	out->p50_ms = ms(hist_quantile(h, .5));
-	out->p95_ms = ms(hist_quantile(h, .95));
-	out->p99_ms = ms(hist_quantile(h, .99));
-	out->p999_ms = ms(hist_quantile(h, .999));
-	out->max_ms = ms(hist_max(h));
+	out->min_ms = convert_to_ms(hist_min(h));
+	out->p50_ms = convert_to_ms(hist_quantile(h, .5));
+	out->p95_ms = convert_to_ms(hist_quantile(h, .95));
+	out->p99_ms = convert_to_ms(hist_quantile(h, .99));
+	out->p999_ms = convert_to_ms(hist_quantile(h, .999));
+	out->max_ms = convert_to_ms(hist_max(h));
 }
 
 static void
-intervals(struct run *r, struct engine_result *out)
+set_intervals(struct run *r, struct engine_result *out)
 {
 	struct engine_interval *e;
 	size_t i;
@@ -125,8 +125,8 @@ outcome_make(struct run *r, struct engine_result *out)
 		    (1 -
 			(double)misses /
 			    ((double)out->requests * r->command->items));
-	latencies(out, r->latency);
-	intervals(r, out);
+	set_latencies(out, r->latency);
+	set_intervals(r, out);
 	out->latency = r->latency;
 	out->service = r->service;
 	r->latency = r->service = NULL;

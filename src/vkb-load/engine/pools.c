@@ -15,7 +15,7 @@
  * (mylist:{tag}) go by slots, and commands without a slot to all nodes alike.
  */
 static uint64_t
-node_weight(const struct run *r, const struct slotmap_node *n)
+get_node_weight(const struct run *r, const struct slotmap_node *n)
 {
 	if (!r->command->ntags)
 		return 1;
@@ -56,7 +56,7 @@ deal_due(struct worker *w, int64_t *due, size_t n)
 }
 
 static int
-by_time(const void *a, const void *b)
+compare_times(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -82,7 +82,7 @@ collect_due(const struct worker *w, size_t *n)
 			all[(*n)++] =
 			    p->due[(p->due_at + k) & (p->due_cap - 1)];
 	}
-	qsort(all, *n, sizeof *all, by_time);
+	qsort(all, *n, sizeof *all, compare_times);
 	return all;
 }
 
@@ -106,7 +106,7 @@ pools_set(struct worker *w)
 		p = &w->pools[i];
 		p->conns = mem_array(w->nconns, sizeof(struct conn *));
 		p->idle = mem_array(w->nconns, sizeof(struct conn *));
-		sum += node_weight(r, &w->map->nodes[i]);
+		sum += get_node_weight(r, &w->map->nodes[i]);
 		p->until = sum;
 	}
 	if (!sum)
@@ -205,14 +205,14 @@ pools_drop_due(struct pool *p)
 
 /* Whether each key of this thread's run is to be used once in each round. */
 static bool
-in_sequence(const struct run *r)
+is_in_sequence(const struct run *r)
 {
 	return r->work->sequential && r->command->ntags;
 }
 
 /* The node that is the furthest behind in its keys. */
 static struct pool *
-find_behind(const struct worker *w)
+find_least_used(const struct worker *w)
 {
 	const struct run *r = w->run;
 	struct slotmap_node *n;
@@ -222,7 +222,7 @@ find_behind(const struct worker *w)
 
 	for (i = 0; i < w->npools; i++) {
 		n = &w->map->nodes[i];
-		weight = node_weight(r, n);
+		weight = get_node_weight(r, n);
 		if (!weight)
 			continue;
 		done = ((double)atomic_load_explicit(
@@ -245,7 +245,7 @@ static uint32_t
 take_keys(struct worker *w, struct conn *c, uint32_t n)
 {
 	struct slotmap_node *node = &w->map->nodes[c->pool], *other;
-	uint64_t all = node_weight(w->run, node), weight, left, at;
+	uint64_t all = get_node_weight(w->run, node), weight, left, at;
 	size_t i;
 
 	at = atomic_load(&node->place);
@@ -254,7 +254,7 @@ take_keys(struct worker *w, struct conn *c, uint32_t n)
 	do {
 		for (i = 0; i < w->npools; i++) {
 			other = &w->map->nodes[i];
-			weight = node_weight(w->run, other);
+			weight = get_node_weight(w->run, other);
 			if (weight &&
 			    atomic_load(&other->place) / weight < at / all)
 				return 0;
@@ -270,7 +270,7 @@ take_keys(struct worker *w, struct conn *c, uint32_t n)
 void
 pools_advance(struct worker *w, struct conn *c, uint32_t n)
 {
-	if (w->run->by_key && in_sequence(w->run))
+	if (w->run->by_key && is_in_sequence(w->run))
 		c->first = atomic_fetch_add(&w->map->nodes[c->pool].place, n);
 }
 
@@ -280,7 +280,7 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 {
 	uint32_t n = supply_take(w, c, now), got = n;
 
-	if (n && c->counted && in_sequence(w->run)) {
+	if (n && c->counted && is_in_sequence(w->run)) {
 		got = take_keys(w, c, n);
 		w->at -= n - got;
 	}
@@ -297,13 +297,13 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 void
 pools_serve(struct worker *w, int64_t now)
 {
-	bool ordered = in_sequence(w->run);
+	bool ordered = is_in_sequence(w->run);
 	struct pool *p;
 	struct conn *c;
 
 	while (w->free_clients) {
 		w->free_clients--;
-		p = ordered && now >= w->run->t0 ? find_behind(w)
+		p = ordered && now >= w->run->t0 ? find_least_used(w)
 						 : pools_draw(w);
 		c = pools_take_idle(p);
 		if (!c)
@@ -321,7 +321,7 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 	w->free_clients += c->has_client;
 	c->has_client = false;
 	pools_add_idle(w, c);
-	if (p->waiting && in_sequence(w->run)) {
+	if (p->waiting && is_in_sequence(w->run)) {
 		w->free_clients += p->waiting;
 		p->waiting = 0;
 	}
@@ -338,7 +338,7 @@ pools_due(struct worker *w, uint64_t nth)
 	const struct run *r = w->run;
 	uint64_t number;
 
-	if (!in_sequence(r) || !r->command->keyed)
+	if (!is_in_sequence(r) || !r->command->keyed)
 		return pools_draw(w);
 	number = (nth * r->nworkers + (uint64_t)w->index) % r->space;
 	return &w->pools[w->map->owners[keys_slot(number % KEYS_SLOTS)]];

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
+static const char asking_bytes[] = "*1\r\n$6\r\nASKING\r\n";
 
 #define REDIRECT_HOPS 16
 #define RETRY_NS 50000000 /* a passing error is tried again after */
@@ -47,7 +47,7 @@ struct redirect {
 };
 
 static bool
-same_text(const char *a, const char *b)
+is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -80,7 +80,7 @@ find_addresses(struct worker *w, struct redirect *d)
 		    "CLUSTER SLOTS does not know this host name";
 }
 
-static const struct conn_client client;
+static const struct conn_client redirect_client;
 
 static struct redirect *
 find_redirect(struct worker *w, const struct hint *h)
@@ -90,7 +90,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	for (d = w->redirects; d; d = d->next)
 		if (d->node.port == h->port &&
 		    strcmp(d->node.host, h->host) == 0 &&
-		    same_text(d->node.unixsocket, h->unixsocket)) {
+		    is_same_text(d->node.unixsocket, h->unixsocket)) {
 			find_addresses(w, d);
 			return d;
 		}
@@ -101,7 +101,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
 				     : mem_printf("%s:%d", h->host, h->port);
 	d->worker = w;
-	d->conn.client = &client;
+	d->conn.client = &redirect_client;
 	d->conn.owner = d;
 	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
@@ -113,19 +113,19 @@ find_redirect(struct worker *w, const struct hint *h)
 }
 
 static void
-send_one(struct worker *w, struct redirect *d, const struct request *q)
+send_request(struct worker *w, struct redirect *d, const struct request *q)
 {
 	struct conn *c = &d->conn;
 
 	conn_await(c, q->asking ? 2 : 1);
 	if (q->asking)
-		conn_put(c, asking, sizeof asking - 1, w->loop.now);
+		conn_put(c, asking_bytes, sizeof asking_bytes - 1, w->loop.now);
 	if (c->state == CONN_READY)
 		conn_put(c, q->bytes, q->n, w->loop.now);
 }
 
 static void
-add(struct worker *w, const struct request *q)
+queue_request(struct worker *w, const struct request *q)
 {
 	struct redirect *d = find_redirect(w, &q->to);
 	struct conn *c = &d->conn;
@@ -144,13 +144,13 @@ add(struct worker *w, const struct request *q)
 	r->asking = q->to.asking;
 	r->again = false;
 	if (c->state == CONN_READY)
-		send_one(w, d, r);
+		send_request(w, d, r);
 	else if (c->state == CONN_DOWN && w->loop.now >= c->retry_ns)
 		conn_open(c, w->loop.now);
 }
 
 static void
-add_later(struct worker *w, const struct request *q)
+queue_later(struct worker *w, const struct request *q)
 {
 	w->later =
 	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
@@ -166,7 +166,7 @@ send_later(struct worker *w, int64_t now)
 	w->nlater = 0; /* what is added meanwhile waits anew */
 	for (i = 0; i < n; i++)
 		if (w->later[i].at_ns <= now)
-			add(w, &w->later[i].request);
+			queue_request(w, &w->later[i].request);
 		else
 			w->later[left++] = w->later[i];
 	w->nlater = left;
@@ -174,7 +174,7 @@ send_later(struct worker *w, int64_t now)
 
 /* Connected, perhaps again: all that has no answer is sent. */
 static void
-send_waiting(struct conn *c, int64_t now)
+on_ready(struct conn *c, int64_t now)
 {
 	struct redirect *d = c->owner;
 	size_t i;
@@ -182,12 +182,12 @@ send_waiting(struct conn *c, int64_t now)
 	(void)now;
 	d->asked = false;
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
-		send_one(d->worker, d, &d->queue[i]);
+		send_request(d->worker, d, &d->queue[i]);
 }
 
 /* The request that the nth reply from now on belongs to. */
 static struct request *
-answered(struct redirect *d, uint32_t nth)
+find_answered(struct redirect *d, uint32_t nth)
 {
 	size_t i = d->head;
 	bool asked = d->asked;
@@ -246,7 +246,7 @@ make_again(
 
 /* Says what is to be done with a request, of 'line', or false: nothing. */
 static bool
-find_way(const struct worker *w, const struct conn *c, const char *line,
+read_hint(const struct worker *w, const struct conn *c, const char *line,
     struct hint *to)
 {
 	const struct run *r = w->run;
@@ -267,7 +267,7 @@ is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 
 /* The same for a request that was sent on, or again, already. */
 static bool
-take_again(struct worker *w, struct request *p, struct hint *to)
+queue_again(struct worker *w, struct request *p, struct hint *to)
 {
 	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
 	    is_too_late(w, to, p->away.start_ns))
@@ -289,7 +289,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	uint32_t at = c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if (!find_way(w, c, line, &to))
+	if (!read_hint(w, c, line, &to))
 		return false;
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
 	    (w->run->template && !c->batch && !to.later))
@@ -307,15 +307,15 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	w->away++;
 	w->taken++;
 	if (to.later)
-		add_later(w, &q);
+		queue_later(w, &q);
 	else
-		add(w, &q);
+		queue_request(w, &q);
 	return true;
 }
 
 /* A request was answered: its latency counts, its connection goes on. */
 static void
-give_back(
+finish_request(
     struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
 {
 	struct run *r = w->run;
@@ -346,7 +346,7 @@ give_back(
 }
 
 static void
-take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
@@ -366,34 +366,35 @@ take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 		d->asked = false;
 		d->head++;
 		if (q.again && q.to.later) {
-			add_later(w, &q);
+			queue_later(w, &q);
 			continue;
 		}
 		if (q.again) {
 			q.hops++;
-			add(w, &q);
+			queue_request(w, &q);
 			continue;
 		}
 		free(q.bytes);
-		give_back(w, &q.away, now, &rest);
+		finish_request(w, &q.away, now, &rest);
 	}
 }
 
 static void
-take_error(struct conn *c, const char *line, uint32_t nth)
+on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
 	struct hint to;
 
 	if (!tally_error_reply(w, c, line) ||
-	    (find_way(w, c, line, &to) && take_again(w, answered(d, nth), &to)))
+	    (read_hint(w, c, line, &to) &&
+		queue_again(w, find_answered(d, nth), &to)))
 		return;
 	tally_refused(w, line);
 }
 
 static void
-take_nonsense(struct conn *c, const char *why)
+on_nonsense(struct conn *c, const char *why)
 {
 	const struct redirect *d = c->owner;
 
@@ -402,7 +403,7 @@ take_nonsense(struct conn *c, const char *why)
 
 /* All that has no answer stays in the queue. */
 static bool
-take_loss(struct conn *c, const char *why, int64_t now)
+on_loss(struct conn *c, const char *why, int64_t now)
 {
 	const struct redirect *d = c->owner;
 
@@ -410,16 +411,16 @@ take_loss(struct conn *c, const char *why, int64_t now)
 	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
 
-static const struct conn_client client = {.ready = send_waiting,
-    .resumed = send_waiting,
-    .replies = take_replies,
-    .error = take_error,
-    .nonsense = take_nonsense,
-    .lost = take_loss};
+static const struct conn_client redirect_client = {.ready = on_ready,
+    .resumed = on_ready,
+    .replies = on_replies,
+    .error = on_error,
+    .nonsense = on_nonsense,
+    .lost = on_loss};
 
 /* Records the age of all that a node has still to answer; how many. */
 static uint64_t
-give_up(struct worker *w, struct redirect *d, int64_t now)
+give_up_requests(struct worker *w, struct redirect *d, int64_t now)
 {
 	uint64_t n = 0;
 	struct request q;
@@ -449,7 +450,8 @@ redirect_check(struct worker *w, int64_t now)
 		if (d->head < d->n && losses_check(w, &d->conn, now) &&
 		    losses_expired(
 			w, &d->conn, d->queue[d->head].away.start_ns, now))
-			losses_unanswered(w, &d->conn, give_up(w, d, now), now);
+			losses_unanswered(
+			    w, &d->conn, give_up_requests(w, d, now), now);
 }
 
 void
@@ -460,7 +462,7 @@ redirect_end(struct worker *w, int64_t now)
 	struct request *q;
 
 	for (d = w->redirects; d; d = d->next)
-		n += give_up(w, d, now);
+		n += give_up_requests(w, d, now);
 	for (; w->nlater; n++) {
 		q = &w->later[--w->nlater].request;
 		free(q->bytes);

@@ -18,7 +18,7 @@ is_string(const struct scan *s)
 }
 
 static ptrdiff_t
-explain(struct scan *s, int wrong, const char *p)
+explain_error(struct scan *s, int wrong, const char *p)
 {
 	if (wrong == TOO_LONG)
 		snprintf(s->line, sizeof s->line,
@@ -38,7 +38,7 @@ explain(struct scan *s, int wrong, const char *p)
  * the line, or NULL, which leaves the work to the careful path.
  */
 static const char *
-quick_number(const char *p, const char *end, uint64_t *v)
+scan_number(const char *p, const char *end, uint64_t *v)
 {
 	const char *stop = end - p > 14 ? p + 14 : end;
 	uint64_t n = 0;
@@ -57,7 +57,8 @@ quick_number(const char *p, const char *end, uint64_t *v)
  * when the careful path has to look at it.
  */
 static const char *
-quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
+scan_element(
+    struct scan *s, const char *p, const char *end, struct scan_tally *t)
 {
 	const char *q;
 	uint64_t n;
@@ -75,21 +76,21 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 		s->left--;
 		return q + 2;
 	case '$':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q || n > SCAN_BYTES_MOST || (uint64_t)(end - q) < n + 2 ||
 		    q[n] != '\r' || q[n + 1] != '\n')
 			return p;
 		s->left--;
 		return q + n + 2;
 	case ':':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q)
 			return p;
 		t->misses += n == 0 && s->zero_miss;
 		s->left--;
 		return q;
 	case '*':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q || n == 0 || n > SCAN_ELEMENTS_MOST ||
 		    s->left > SCAN_ELEMENTS_MOST)
 			return p;
@@ -105,8 +106,8 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
  * bulk reply is compared with its first line, not parsed. The end of the run.
  */
 static const char *
-alike(const char *first, const char *p, const char *end, uint32_t want,
-    struct scan_tally *t)
+skip_same_bulks(const char *first, const char *p, const char *end,
+    uint32_t want, struct scan_tally *t)
 {
 	size_t whole = (size_t)(p - first), head;
 	const char *payload = memchr(first, '\n', whole);
@@ -125,7 +126,7 @@ alike(const char *first, const char *p, const char *end, uint32_t want,
 
 /* The same of replies that are +OK, as writes give. */
 static const char *
-alike_ok(const char *p, const char *end, uint32_t want, struct scan_tally *t)
+skip_oks(const char *p, const char *end, uint32_t want, struct scan_tally *t)
 {
 	while (
 	    end - p >= 5 && t->replies < want && memcmp(p, "+OK\r\n", 5) == 0) {
@@ -136,7 +137,7 @@ alike_ok(const char *p, const char *end, uint32_t want, struct scan_tally *t)
 }
 
 static int
-type_byte(struct scan *s, char c)
+scan_type(struct scan *s, char c)
 {
 	s->type = c;
 	s->number = 0;
@@ -186,7 +187,7 @@ begin_push(struct scan *s)
 
 /* An array, map, set, attribute or push message. */
 static int
-aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
+begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 {
 	switch (s->type) {
 	case '>':
@@ -207,7 +208,7 @@ aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
 
 /* The line has ended. */
 static int
-line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
+end_line(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 {
 	bool nil = s->state == NIL;
 
@@ -243,14 +244,14 @@ line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 	case '*':
 	case '~':
 	case '%':
-		return aggregate_begins(s, nil, t);
+		return begin_aggregate(s, nil, t);
 	}
 	s->left--;
 	return 0;
 }
 
 static int
-number_byte(struct scan *s, char c)
+scan_digit(struct scan *s, char c)
 {
 	if (s->state == SIGN && c == '-') {
 		s->state = NIL; /* or a negative integer */
@@ -280,13 +281,13 @@ number_byte(struct scan *s, char c)
 }
 
 static int
-careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
+scan_byte(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
     void *arg)
 {
 	switch (s->state) {
 	case START:
 	case PUSHED:
-		return type_byte(s, c);
+		return scan_type(s, c);
 	case TEXT:
 		if (c == '\r')
 			s->state = LF;
@@ -300,7 +301,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 	case SIGN:
 	case NUMBER:
 	case NIL:
-		return number_byte(s, c);
+		return scan_digit(s, c);
 	case LF:
 		if (c != '\n')
 			return -1;
@@ -308,7 +309,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 			s->type &= 0x7f;
 			s->state = NIL;
 		}
-		return line_end(s, t, error, arg);
+		return end_line(s, t, error, arg);
 	case PAYLOAD: /* its CR, LF */
 		if (c != (s->skip == 2 ? '\r' : '\n'))
 			return -1;
@@ -350,13 +351,14 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			s->inside = false;
 		}
 		if (s->state == START) {
-			q = quick(s, p, end, &t);
+			q = scan_element(s, p, end, &t);
 			if (q != p && s->left == 0) {
 				t.replies++;
 				if (*p == '+')
-					p = alike_ok(q, end, want, &t);
+					p = skip_oks(q, end, want, &t);
 				else if (*p == '$' && !s->inside)
-					p = alike(p, q, end, want, &t);
+					p = skip_same_bulks(
+					    p, q, end, want, &t);
 				else
 					p = q;
 				continue;
@@ -374,9 +376,9 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			p += jump;
 			continue;
 		}
-		wrong = careful(s, *p, &t, error, arg);
+		wrong = scan_byte(s, *p, &t, error, arg);
 		if (wrong < 0)
-			return explain(s, wrong, p);
+			return explain_error(s, wrong, p);
 		p++;
 		if (s->left == 0)
 			end_reply(s, &t, tally);

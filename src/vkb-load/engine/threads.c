@@ -185,7 +185,7 @@ threads_free(struct run *r)
 
 /* One CPU for each thread where there are enough, else all for all. */
 static void
-affinity(pthread_attr_t *a, const cpu_set_t *cpus, size_t i, size_t threads)
+set_affinity(pthread_attr_t *a, const cpu_set_t *cpus, size_t i, size_t threads)
 {
 	cpu_set_t one;
 	size_t cpu, left = i;
@@ -215,7 +215,7 @@ threads_start(struct run *r)
 	for (i = 0; i < r->nworkers && !e; i++) {
 		w = &r->workers[i];
 		pthread_attr_init(&a);
-		affinity(&a, r->work->cpus, i, r->nworkers);
+		set_affinity(&a, r->work->cpus, i, r->nworkers);
 		e = pthread_create(&w->thread, &a, worker_main, w);
 		pthread_attr_destroy(&a);
 		w->started = e == 0;

@@ -17,7 +17,7 @@
 
 /* "__rand_2nd__ through __rand_9th__ are also available" */
 static bool
-knows(const struct vbcaps *v, const char *word)
+is_placeholder_known(const struct vbcaps *v, const char *word)
 {
 	static const char *const between[] = {"__rand_3rd__", "__rand_4th__",
 	    "__rand_5th__", "__rand_6th__", "__rand_7th__", "__rand_8th__"};
@@ -30,7 +30,7 @@ knows(const struct vbcaps *v, const char *word)
 
 /* A placeholder of a command that its help does not speak of; caller frees. */
 static char *
-unknown_placeholder(const struct vbcaps *v, const char *command)
+find_unknown_placeholder(const struct vbcaps *v, const char *command)
 {
 	const char *p = command, *end;
 	char *word;
@@ -40,7 +40,7 @@ unknown_placeholder(const struct vbcaps *v, const char *command)
 		if (!end)
 			break;
 		word = mem_strn(p, (size_t)(end + 2 - p));
-		if (!strpbrk(word, " \t\n") && !knows(v, word))
+		if (!strpbrk(word, " \t\n") && !is_placeholder_known(v, word))
 			return word;
 		free(word);
 		p = end + 2;
@@ -50,7 +50,7 @@ unknown_placeholder(const struct vbcaps *v, const char *command)
 
 /* A command that is none of the tests. */
 static char *
-cannot_command(const struct vbcaps *v, const struct json *c)
+explain_command(const struct vbcaps *v, const struct json *c)
 {
 	const char *command = json_get_str(c, "command"), *why = NULL;
 	const char *phase = json_get_str(c, "test_phase");
@@ -79,7 +79,7 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	    !strstr(command, "{tag}"))
 		return mem_str("in a cluster the key of its command needs "
 			       "'{tag}'");
-	mark = unknown_placeholder(v, command);
+	mark = find_unknown_placeholder(v, command);
 	if (!mark)
 		return NULL;
 	words = NULL;
@@ -90,7 +90,7 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 
 /* Options that it would need and does not have. */
 static const char *
-lacks(const struct vbcaps *v, const struct json *cas)
+find_lacking_option(const struct vbcaps *v, const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const struct {
@@ -111,7 +111,7 @@ lacks(const struct vbcaps *v, const struct json *cas)
 
 /* Elements for each pop cannot be put there: more than is seeded. */
 static bool
-too_many_pops(const struct json *c, double requests)
+has_too_many_pops(const struct json *c, double requests)
 {
 	struct engine_target t = {0};
 	struct engine_work w = {.command = json_get_str(c, "command"),
@@ -123,7 +123,7 @@ too_many_pops(const struct json *c, double requests)
 
 /* What one process of it cannot be; NULL: nothing of that. */
 static const char *
-beyond(const struct json *c)
+find_unsupported(const struct json *c)
 {
 	static const struct {
 		const char *key, *why;
@@ -146,9 +146,9 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	const char *own = json_str(json_path(cas, "server.config.requirepass"));
 	const char *latency = json_get_str(c, "latency");
 
-	if (beyond(c))
+	if (find_unsupported(c))
 		return mem_printf(
-		    "%s belong to the engine of vkb-load", beyond(c));
+		    "%s belong to the engine of vkb-load", find_unsupported(c));
 	if (json_get(c, "rate"))
 		return mem_str(VBENCH " has no schedule of its own to count "
 				      "latencies from ('rate')");
@@ -158,7 +158,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	if (json_path(cas, "client.max_lost"))
 		return mem_str(VBENCH " does not count what it loses "
 				      "('max_lost')");
-	option = lacks(v, cas);
+	option = find_lacking_option(v, cas);
 	if (option)
 		return mem_printf("%s has no '%s'", vbcaps_name(v), option);
 	if (((own && *own) || login) && !vbcaps_password(v))
@@ -170,7 +170,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf(
 		    VBENCH " counts requests and keys to %d", INT_MAX);
 	if (!command_known(command))
-		return cannot_command(v, c);
+		return explain_command(v, c);
 	if (json_get_bool(c, "cluster_mode", false) &&
 	    command_needs(command) != NEEDS_NOTHING)
 		return mem_printf("in a cluster " VBENCH " takes keys of any "
@@ -180,7 +180,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf("%s has no such %s, and such a value is too "
 				  "long for an argument",
 		    vbcaps_name(v), command);
-	if (too_many_pops(c, json_get_num(c, "requests", 0)))
+	if (has_too_many_pops(c, json_get_num(c, "requests", 0)))
 		return mem_printf("%s of so many elements: more than are "
 				  "seeded",
 		    command);

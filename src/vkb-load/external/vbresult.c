@@ -32,7 +32,7 @@ next_line(void *from, const char **line, size_t *n)
  * would end it. It gets another one. Caller frees.
  */
 static char *
-plain(const char *out, char *const *words)
+replace_title(const char *out, char *const *words)
 {
 	const char *at = out;
 	struct str title = {0}, text = {0};
@@ -69,8 +69,8 @@ is_ours(const char *title, const char *command, bool words)
 
 /* The first result of ours, and how many; -1: one cannot be read. */
 static int
-find(struct benchcsv *b, const char *command, bool words, struct json **found,
-    const char **why)
+find_result(struct benchcsv *b, const char *command, bool words,
+    struct json **found, const char **why)
 {
 	struct json *metrics;
 	const char *title;
@@ -89,12 +89,12 @@ struct json *
 vbresult_read(const char *out, const char *command, char *const *words,
     bool *quick, struct str *why)
 {
-	char *text = words ? plain(out, words) : mem_str(out);
+	char *text = words ? replace_title(out, words) : mem_str(out);
 	const char *start = benchcsv_start(text), *bad = NULL;
 	struct lines l = {start};
 	struct benchcsv *b = benchcsv_new(next_line, &l, start);
 	struct json *found;
-	int n = find(b, command, words != NULL, &found, &bad);
+	int n = find_result(b, command, words != NULL, &found, &bad);
 
 	*quick = strstr(text, ",\"inf\"") != NULL;
 	if (*quick)
