@@ -1,4 +1,4 @@
-/* Several streams of one role as one result. */
+/* Merges the results of the streams of one role. */
 #include "hist.h"
 #include "mem.h"
 #include "roles.h"
@@ -44,7 +44,7 @@ merge_hist(struct hist **to, const struct hist *from)
 	hist_merge(*to, from);
 }
 
-/* Requests add up; percentiles of parts are no percentiles of the whole. */
+/* Adds up requests; percentiles cannot be merged, so they become NAN. */
 static void
 add_intervals(struct engine_result *to, const struct engine_result *from)
 {
@@ -91,7 +91,9 @@ set_latencies(struct engine_result *r)
 	r->max_ms = convert_to_ms(hist_max(r->latency));
 }
 
-/* What is unknown of one is unknown of the sum. */
+/*
+ * Adds one result to another; a value that is NAN in either is NAN in the sum.
+ */
 static void
 add_result(struct engine_result *to, const struct engine_result *from)
 {

@@ -17,17 +17,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* It has deadlines of its own, and says what is wrong; this is the last one. */
+/* vkb-serve has shorter deadlines of its own, and reports what is wrong. */
 #define ANSWER_S INT64_C(300)
 #define GRACE_MS 15000
 
 struct coproc {
 	struct proc *proc;
-	int fd; /* a socket: writing to a dead child is an error, no signal */
+	int fd; /* a socket, so that a dead child is EPIPE and not SIGPIPE */
 	struct str in;
 };
 
-/* A group of its own: ^C at the terminal is for us to pass on, in order. */
+/* The child is in a process group of its own, so ^C reaches it through us. */
 struct coproc *
 coproc_start(void)
 {
@@ -89,7 +89,9 @@ send_spec(struct coproc *c, const struct json *spec)
 	return rc;
 }
 
-/* One line; NULL: stopped, the child ended or nothing came. */
+/*
+ * Returns one line, or NULL: stopped, or an error was reported. Caller frees.
+ */
 static char *
 read_line(struct coproc *c, const volatile int *stop)
 {
@@ -126,7 +128,7 @@ read_line(struct coproc *c, const volatile int *stop)
 	return line;
 }
 
-/* What is left of servers that were asked about before is passed over. */
+/* Skips records of servers that were asked about before. */
 struct json *
 coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
 {

@@ -72,7 +72,7 @@ set_hist(struct json *hists, const char *name, const struct hist *h)
 	str_free(&s);
 }
 
-/* Arrays of one length: a column with a gap is left out. */
+/* All columns have the same length; a column with a gap is left out. */
 static void
 set_column(struct json *series, const char *name, const struct engine_result *r,
     double (*of)(const struct engine_interval *))

@@ -30,7 +30,7 @@ read_number(const struct reply *r)
 	return NAN;
 }
 
-/* A field of a flat list of names and values; NAN: not there. */
+/* Returns a field of a flat list of names and values; NAN if absent. */
 static double
 find_number(const struct reply *info, const char *name)
 {
@@ -44,7 +44,10 @@ find_number(const struct reply *info, const char *name)
 	return NAN;
 }
 
-/* NULL and said where there is none; *known is false where nobody can say. */
+/*
+ * Returns the answer to FT.INFO, or NULL. *known is false if the server has no
+ * FT.INFO; else the error is reported. Caller frees with reply_free.
+ */
 static struct reply *
 ask_index(const struct target *t, size_t node, const char *index, bool *known)
 {
@@ -71,7 +74,7 @@ ask_index(const struct target *t, size_t node, const char *index, bool *known)
 	return r;
 }
 
-/* How far it is: changes as long as it gets on. NAN: it is done. */
+/* Returns a number that changes while indexing makes progress; NAN: done. */
 static double
 measure_backlog(const struct reply *info)
 {

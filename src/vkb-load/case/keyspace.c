@@ -13,12 +13,12 @@
 #include <string.h>
 
 #define FLUSH_MS 600000 /* unless the target has a timeout */
-#define DATABASES 1024  /* more are counted, but not named */
+#define DATABASES 1024  /* further ones are counted, not listed */
 
 struct count {
 	double keys[DATABASES], all;
 	size_t indexes;
-	struct str ids; /* of the processes that were asked */
+	struct str ids; /* run_ids of the servers */
 };
 
 static int
@@ -65,7 +65,7 @@ call_each_node(const struct target *t,
 	return rc;
 }
 
-/* A server that loads its data does not count what is still to come. */
+/* Fails while the server loads its data: its key counts are not final yet. */
 static int
 read_info(struct count *n, const struct reply *info)
 {
@@ -148,7 +148,10 @@ keyspace_read(const struct target *t, char **text, char **ids)
 	return rc;
 }
 
-/* Those whose names begin with 'prefix'; they may outlive their documents. */
+/*
+ * Drops the indexes whose names begin with 'prefix'; an index may outlive its
+ * documents.
+ */
 static int
 drop_indexes(const struct target *t, struct client *c, const char *prefix)
 {
@@ -203,7 +206,10 @@ keyspace_empty(const struct target *t)
 	return call_each_node(t, empty_node, NULL);
 }
 
-/* One UNLINK for each key, in one write: a cluster takes no two slots. */
+/*
+ * Sends one UNLINK for each key, in one write: in a cluster a command may only
+ * use keys of one slot.
+ */
 static int
 unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 {

@@ -16,7 +16,9 @@
 
 #define PING_MS 10000
 
-/* The module of the build takes the place, and the arguments, of the case's. */
+/*
+ * The module of the build replaces the case's module and takes its arguments.
+ */
 static struct json *
 make_module_list(const struct lease *l, const struct json *cas)
 {
@@ -55,7 +57,7 @@ make_spec(const struct lease *l, const struct json *cas)
 	return rec;
 }
 
-/* A coprocess that failed us once is replaced by the next one. */
+/* After an error the coprocess is closed; the next call starts a new one. */
 static struct json *
 ask_coproc(struct lease *l, const struct json *cas)
 {
@@ -76,7 +78,7 @@ ask_coproc(struct lease *l, const struct json *cas)
 	return answer;
 }
 
-/* vkb-serve has said it already. */
+/* Sets *why to the error that vkb-serve has reported. Returns -1. */
 static int
 set_failure(const struct json *server, char **why)
 {
@@ -130,7 +132,7 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 	return rc;
 }
 
-/* 0, or -1 with *why, as the end of a server of our own. */
+/* Stops a server of our own. Returns 0, or -1 with *why. */
 static int
 stop_server(struct lease *l, char **why)
 {
@@ -158,7 +160,7 @@ lease_end(struct lease *l, char **why)
 	l->server = NULL;
 	if (r->running)
 		return running_restore(r->running);
-	if (r->coproc && !*r->stop) /* otherwise its servers go with it */
+	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
 	logs_ended(r->logs);
 	return rc;
@@ -175,7 +177,7 @@ lease_reset(struct lease *l, const struct json *cas, char **why)
 	return lease_start(l, cas, why);
 }
 
-/* vkb-serve may not have seen it yet. */
+/* Asks the server: vkb-serve may not have noticed yet that it ended. */
 static bool
 is_answering(const struct lease *l, const struct json *cas)
 {

@@ -31,7 +31,7 @@ measure_failed(struct measure *m, char *why)
 	return -1;
 }
 
-/* The CPUs of the clients: of all, where each has its own. */
+/* Sets the CPUs of the clients; a list if each client has its own. */
 static void
 set_client_cpus(const struct measure *m, struct json *env)
 {
@@ -74,7 +74,7 @@ set_env(const struct measure *m, struct json *rec)
 	json_set(rec, "env", env);
 }
 
-/* Both sides of a block get the same random numbers. */
+/* Both builds of a block get the same random numbers. */
 static uint64_t
 choose_seed(const struct measure *m, const struct slot *s)
 {
@@ -89,7 +89,7 @@ choose_seed(const struct measure *m, const struct slot *s)
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &s->index, sizeof s->index);
 	str_free(&text);
-	return h >> 32; /* short enough to be typed again */
+	return h >> 32; /* short enough to type */
 }
 
 static struct json *
@@ -156,8 +156,9 @@ measure_free(struct measure *m)
 }
 
 /*
- * The first module's file. That of a build is part of who is measured; one that
- * a case names is not, since cases of one session may have different ones.
+ * Sets the hash of the first module. A build's module belongs to the subject; a
+ * module that a case names does not, since cases of one session may have
+ * different ones.
  */
 static void
 set_module(struct measure *m, const struct json *server, struct json *rec)
@@ -211,7 +212,9 @@ make_job(struct measure *m, const struct target *t)
 	    .raw = &m->raw};
 }
 
-/* What an engine has learned of the run is true of each of its records. */
+/*
+ * Copies what an engine added to 'run' and 'env' to the records of all roles.
+ */
 static void
 copy_run_facts(struct measure *m)
 {
@@ -231,7 +234,7 @@ copy_run_facts(struct measure *m)
 		}
 }
 
-/* The part of a role's time in which all others were at work as well. */
+/* Sets the percentage of each role's time in which all roles ran. */
 static void
 set_overlap(struct measure *m, const struct engine_result *v)
 {
@@ -256,7 +259,7 @@ set_overlap(struct measure *m, const struct engine_result *v)
 	}
 }
 
-/* A run may have failed since nothing of it was answered. */
+/* A run that failed may have partial results, or none. */
 static bool
 measured_something(const struct engine_result *r)
 {
@@ -270,7 +273,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct json *memory = json_object(), *metrics;
 	struct role *role;
 
-	/* That a server of ours has ended is reported with its log. */
+	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->r->running)
 		measure_failed(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
@@ -307,7 +310,7 @@ run_load(struct measure *m, const struct target *t)
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
-		measure_failed(m, NULL); /* the load did not */
+		measure_failed(m, NULL); /* the load itself succeeded */
 	set_figures(m, t, v, &cost, rc);
 	watch_cost_free(&cost);
 	copy_run_facts(m);
@@ -318,7 +321,7 @@ run_load(struct measure *m, const struct target *t)
 	return rc == 0 ? 0 : -1;
 }
 
-/* Searches are measured on an index that finds something, or not at all. */
+/* Fails if a search would run on an index that finds nothing. */
 static int
 prepare_server(struct measure *m, const struct target *t)
 {
@@ -331,7 +334,7 @@ prepare_server(struct measure *m, const struct target *t)
 	return probe_before(t, &m->roles, &m->r->halt);
 }
 
-/* The load is under way only later: they wait for that. */
+/* The profiles start when the load has warmed up. */
 static int
 begin_profiles(struct measure *m, const struct json *server)
 {
@@ -342,7 +345,10 @@ begin_profiles(struct measure *m, const struct json *server)
 	return m->profiles ? 0 : measure_failed(m, NULL);
 }
 
-/* After whatever came before, unless the server is gone. */
+/*
+ * Sends the teardown commands, after a failure too, unless the server has
+ * ended.
+ */
 static int
 clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
 {

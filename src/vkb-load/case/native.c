@@ -1,4 +1,4 @@
-/* The native engine, as engines.h wants it. */
+/* The native load generator behind the interface of engines.h. */
 #include "clock.h"
 #include "engines.h"
 #include "err.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the roles of a case. */
+/* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
 explain_role(const struct json *config)
 {
@@ -62,8 +62,8 @@ needs_trial(const void *self, const struct json *cas)
 }
 
 /*
- * An answer that is an error costs a server little, so a run with many of them
- * is no result. What was seen stays in the record.
+ * Error replies cost a server little, so a run with more than 1 % of them is
+ * not valid. The record keeps what was measured.
  */
 #define REFUSED_PERCENT 1
 
@@ -104,7 +104,7 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
-/* Who is told, and may stop it, while datasets are read. */
+/* The progress report while datasets are read. */
 struct reading {
 	const struct engine_job *job;
 	int64_t told_ns;
@@ -128,8 +128,9 @@ is_stopped(void *arg)
 }
 
 /*
- * The rows that a work sends. 0, or -1 and said; or unsaid when it was stopped.
- * What is wrong with the work itself the engine says.
+ * Finds the rows that a stream sends. Returns 0, or -1 after reporting an
+ * error, or -1 silently when stopped. Errors in the template are left to the
+ * engine to report.
  */
 static int
 find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
@@ -159,7 +160,10 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	return rc;
 }
 
-/* Works with their rows; caller frees with free(). NULL as find_rows's -1. */
+/*
+ * Returns a copy of the works with their rows, freed with free(); NULL where
+ * find_rows returns -1.
+ */
 static struct engine_work *
 add_rows(struct datasets *datasets, const struct engine_job *j,
     const struct engine_work *works, size_t n)
@@ -177,7 +181,7 @@ add_rows(struct datasets *datasets, const struct engine_job *j,
 	return v;
 }
 
-/* By connections of their own; what it measures is not kept. */
+/* Runs the warm-up on connections of its own and drops its results. */
 static int
 warm_up(const struct engine_job *j, const struct engine_work *works)
 {

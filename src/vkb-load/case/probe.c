@@ -25,11 +25,11 @@ find_command_end(char *const *words, size_t n, size_t i)
 	return i;
 }
 
-/* The index that a command of n words searches, borrowed; NULL: it does not. */
+/* Returns the index that a command of n words searches, borrowed, or NULL. */
 static const char *
 find_index(char *const *words, size_t n)
 {
-	/* A number before it says how often it is sent. */
+	/* A number before the command is a repeat count. */
 	if (n && !words[0][strspn(words[0], "0123456789")]) {
 		words++;
 		n--;
@@ -54,7 +54,7 @@ is_search_only(char *const *words, size_t n)
 	return true;
 }
 
-/* Hits of an answer to a search; -1: it is none. */
+/* Returns the number of hits of a search reply, or -1 if it has none. */
 static long long
 count_hits(const struct reply *r)
 {
@@ -64,7 +64,7 @@ count_hits(const struct reply *r)
 	return reply_integer(reply_at(r, 0));
 }
 
-/* What the nodes find: hits, or -1: they answer no search, *why says why. */
+/* The most hits that a node found; -1: none answered a search, see 'why'. */
 struct finding {
 	const struct target *t;
 	long long most;
@@ -97,7 +97,9 @@ ask_nodes(struct finding *f, const char *bytes, size_t len)
 		ask_node(f, i, bytes, len);
 }
 
-/* As the load will search. 0, or -1 and said: there is no such command. */
+/*
+ * Sends some searches of the load. Returns 0, or -1 after reporting an error.
+ */
 static int
 send_own_queries(
     struct finding *f, const struct engine_work *w, const volatile int *stop)
@@ -116,7 +118,7 @@ send_own_queries(
 	return 0;
 }
 
-/* Not every search is meant to find something: then all are asked for. */
+/* Asks for any document: the searches of a load need not find something. */
 static void
 find_any_document(struct finding *f, const char *index)
 {
@@ -132,7 +134,10 @@ find_any_document(struct finding *f, const char *index)
 		f->most = 1;
 }
 
-/* 'w': makes searches as the load; NULL: what it sends is not to be sent. */
+/*
+ * Fails if an index finds nothing. 'w' makes the searches of the load; NULL:
+ * its commands do more than search and must not be sent.
+ */
 static int
 check_index(const struct target *t, const char *index,
     const struct engine_work *w, const volatile int *stop)
@@ -155,7 +160,7 @@ check_index(const struct target *t, const char *index,
 	return rc;
 }
 
-/* Each index of the commands in turn that a text has. */
+/* Checks each index that the commands of a text search. */
 static int
 probe_words(const struct target *t, char *const *words, size_t n,
     const struct engine_work *w, const volatile int *stop)

@@ -19,10 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* To find the stacks of many samples. */
+/* Resolving the stacks of many samples takes long. */
 enum { END_MS = 600000 };
 
-/* What vkb-profile takes. */
+/* The limits of vkb-profile. */
 enum { MOST_HZ = 100000, MOST_S = 864000 };
 
 #define COUNTERS "ipc,cache,branch"
@@ -31,8 +31,8 @@ struct one {
 	pid_t pid;
 	int port;
 	char *dir;
-	struct proc *proc; /* NULL: not started */
-	int err;           /* what it says */
+	struct proc *proc; /* NULL: not running */
+	int err;           /* its messages */
 };
 
 struct profiles {
@@ -42,7 +42,7 @@ struct profiles {
 	struct one *v;
 	size_t n;
 	bool begun;
-	bool failed; /* to start, which was said */
+	bool failed; /* to start, reported */
 };
 
 static const struct json *
@@ -51,7 +51,7 @@ get_profiling(const struct json *cas)
 	return json_path(cas, "config.profiling");
 }
 
-/* A number, if there is one. */
+/* Returns true if the setting exists and is not a number in that range. */
 static bool
 is_outside(const struct json *set, const char *path, double least, double most)
 {
@@ -109,9 +109,9 @@ profiles_alone(const struct profiles_opts *o, const struct json *cas)
 	return o->time_s > 0 || get_profiling(cas);
 }
 
-/* --- what is asked ------------------------------------------------------ */
+/* --- what is asked for -------------------------------------------------- */
 
-/* Where a case reads the set's delays of reading count, else of writing. */
+/* Returns the delays for reading or for writing, by what the case does. */
 static const struct json *
 get_delays(const struct json *cas)
 {
@@ -138,7 +138,10 @@ get_duration(const struct profiles_opts *o, const struct json *cas)
 			     : json_get_num(get_delays(cas), "duration", 10);
 }
 
-/* Scenarios after it may need all that it writes, and no more. */
+/*
+ * Returns true for a scenario that writes the data of later scenarios, whose
+ * number of requests must not change.
+ */
 static bool
 is_filling(const struct json *cas)
 {
@@ -157,7 +160,7 @@ get_mode(const struct json *cas)
 	return strcmp(mode, "wall-time") == 0 ? "wall" : mode;
 }
 
-/* Until perf has begun some time passes; shorter profiles have few samples. */
+/* perf takes a while to start; shorter profiles have few samples. */
 enum { START_S = 4, SAMPLED_S = 2 };
 
 void
@@ -199,7 +202,7 @@ make_folder_name(const struct profiles_opts *o, const struct json *cas,
 	return str_take(&s);
 }
 
-/* What vkb-profile left alone, without the case, was never told of. */
+/* A profile.json without "case" is of a session that was interrupted. */
 static bool
 is_complete(const char *dir)
 {
@@ -223,7 +226,7 @@ profiles_there(const struct profiles_opts *o, const struct json *cas,
 	return is;
 }
 
-/* What an interrupted session left is begun anew; what others have stays. */
+/* Removes the files of an interrupted session, and no others. */
 static void
 remove_old_files(const char *dir)
 {
@@ -329,7 +332,7 @@ profiles_see(struct profiles *p, const struct engine_progress *e)
 		p->failed = start_profile(p, &p->v[i]) < 0;
 }
 
-/* What it said, and it failed. */
+/* Reports the failure of vkb-profile with its messages. Returns -1. */
 static int
 report_failure(struct one *x, int status)
 {
@@ -353,7 +356,7 @@ complete_record(struct profiles *p, struct one *x, const struct json *subject,
 
 	if (rec && record_check(rec, file) == 0) {
 		run = json_object();
-		/* All builds of a session are profiled in turns, once. */
+		/* All builds of a session are profiled once, in turns. */
 		json_set_str(run, "session", p->session);
 		json_set_num(run, "index", 1);
 		json_set_num(run, "block", 1);
@@ -383,7 +386,7 @@ profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 			? ": give this scenario more requests, a load that "
 			  "writes for others is not made longer"
 			: "");
-	/* All at once: an interrupt is what says that it is enough. */
+	/* SIGINT ends a profile; all get it before the first is waited for. */
 	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i].proc)
 			proc_signal(p->v[i].proc, SIGINT);

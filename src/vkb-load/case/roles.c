@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of a mixed case, under the names that cases have. */
+/* Turns the config of a mixed case into that of one of its parts. */
 static void
 set_part_config(struct json *c, const struct json *part, const char *side)
 {
@@ -79,7 +79,7 @@ add_parts(struct roles *r, const struct json *config, const char *side)
 	}
 }
 
-/* The window in which all are at work. */
+/* All parts run for the shortest of their durations. */
 static void
 set_common_duration(struct roles *r)
 {
@@ -95,7 +95,7 @@ set_common_duration(struct roles *r)
 			json_set_num(r->v[i].config, "duration_s", least);
 }
 
-/* One for each node, or as many as are asked for. */
+/* Returns the number of parallel clients of a role. */
 static size_t
 count_streams(const struct json *c)
 {
@@ -112,8 +112,7 @@ count_streams(const struct json *c)
 
 /*
  * Shares the rate of a mixed scenario among its parts, in proportion to their
- * connections: each part's config says what is its own, and the sum is what
- * the scenario asks for.
+ * connections.
  */
 static void
 share_rate(struct roles *r)
@@ -133,7 +132,7 @@ share_rate(struct roles *r)
 	free(n);
 }
 
-/* The i-th stream has CPUs of its own where they are given for each client. */
+/* Returns the CPUs of the i-th stream, in *to, or NULL if none are given. */
 static const cpu_set_t *
 choose_cpus(const struct json *cas, size_t i, cpu_set_t *to)
 {
@@ -183,7 +182,7 @@ make_dataset_want(const struct json *c)
 	    .maxdocs = (long long)json_get_num(c, "maxdocs", 0)};
 }
 
-/* Streams of one case differ, and each is the same in every repetition. */
+/* Streams of one case have different seeds, the same in each repetition. */
 static uint64_t
 make_stream_seed(uint64_t seed, size_t i)
 {

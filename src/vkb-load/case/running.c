@@ -27,9 +27,9 @@ struct running {
 	struct json *record;
 	struct target t;
 	bool local;
-	bool flush;   /* whatever it holds may be deleted */
-	char *prefix; /* of our keys; NULL: the server is ours to empty */
-	bool used;    /* it was empty, and now it may hold keys of ours */
+	bool flush;   /* all data may be deleted */
+	char *prefix; /* of our keys; NULL: the server may be emptied */
+	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
 	struct old *old;
 	size_t n, cap;
@@ -41,7 +41,7 @@ get_wait_ms(const struct running *r)
 	return control_ms(&r->t.e, 0);
 }
 
-/* The name of a process as the kernel has it; "" when there is none. */
+/* Reads the name of a process from /proc; "" if there is none. */
 static void
 read_process_name(long long pid, char comm[32])
 {
@@ -60,8 +60,8 @@ read_process_name(long long pid, char comm[32])
 }
 
 /*
- * A pid counts only where that program runs under it on this host: the server
- * may be elsewhere, or in a container with pids of its own.
+ * Returns the pid of a server on this host, or 0. The server may be elsewhere,
+ * or in a container with other pids, so the program's name must match.
  */
 static int
 find_local_pid(const struct reply *info)
@@ -94,7 +94,7 @@ add_node(struct json *nodes, const char *host, int port)
 	json_push(nodes, n);
 }
 
-/* Each primary once. */
+/* Adds each primary once. Returns 0, or -1 after reporting an error. */
 static int
 list_primaries(struct running *r, struct client *c, struct json *nodes)
 {
@@ -171,7 +171,7 @@ identify_server(struct running *r, struct client *c)
 	return rc;
 }
 
-/* The pids of a cluster's nodes, each asked itself. */
+/* Asks each node of a cluster for its pid. */
 static int
 set_node_pids(struct running *r)
 {
@@ -198,7 +198,6 @@ set_node_pids(struct running *r)
 	return 0;
 }
 
-/* Passwords come by the environment, never by arguments. */
 const char *
 running_password(void)
 {
@@ -244,7 +243,7 @@ refuse_to_empty(const struct running *r, const char *holds)
 	return -1;
 }
 
-/* Data of others is not deleted unless that was asked for. */
+/* Fails if the server holds data that may not be deleted. */
 static int
 check_empty(struct running *r)
 {
@@ -261,7 +260,7 @@ check_empty(struct running *r)
 	return rc;
 }
 
-/* Different for each session, so that no two remove each other's keys. */
+/* Random, so that sessions do not remove each other's keys. */
 static char *
 make_prefix(void)
 {
@@ -327,7 +326,9 @@ running_local(const struct running *r)
 	return r->local;
 }
 
-/* The value of one setting; NULL: there is no such, or it may not be read. */
+/*
+ * Returns the value of a setting, or NULL if it cannot be read. Caller frees.
+ */
 static char *
 read_setting(const struct running *r, struct client *c, const char *name)
 {
@@ -341,7 +342,7 @@ read_setting(const struct running *r, struct client *c, const char *name)
 	return v;
 }
 
-/* 100mb, as the server's own configuration file has it; -1: no number. */
+/* Parses 100mb, in the units of valkey.conf. Returns -1 if not a number. */
 static double
 parse_amount(const char *s)
 {
@@ -409,7 +410,7 @@ apply_to_node(
 	return rc;
 }
 
-/* The settings that a server of our own would have been started with. */
+/* Checks the settings that a server of our own would be started with. */
 static int
 check_settings(
     const struct running *r, struct client *c, const struct json *config)
@@ -435,7 +436,7 @@ check_settings(
 	return rc;
 }
 
-/* A label that is wrong is worse than no result. */
+/* Checks that the server is of the kind that the record would say. */
 static int
 check_topology(
     const struct running *r, struct client *c, const struct json *config)
@@ -468,7 +469,7 @@ check_topology(
 	return rc;
 }
 
-/* Does each node agree with the case? Nothing is changed. */
+/* Checks that each node matches the case; changes nothing. */
 static int
 check_nodes(struct running *r, const struct json *config)
 {
@@ -500,8 +501,8 @@ apply_set(struct running *r, const struct json *set)
 }
 
 /*
- * What a server holds that was started anew since it was seen empty, or that
- * took the place of another one, was loaded from files of others.
+ * Empties the server. If it was restarted or replaced since it was seen empty,
+ * its data was loaded from files and is left alone.
  */
 static int
 empty_server(struct running *r)
@@ -537,7 +538,7 @@ remove_keys(struct running *r)
 	return rc;
 }
 
-/* What appeared since the last run is of somebody else, and stays. */
+/* Data that appeared since the last run is not ours and is not deleted. */
 int
 running_prepare(struct running *r, const struct json *config, double timeout_s)
 {

@@ -32,7 +32,7 @@ samplequery_close(struct samplequery *q)
 	free(q);
 }
 
-/* A few rows are enough, and quickly read. */
+/* Reads only 'most' rows, to be fast. */
 static int
 bind_rows(struct samplequery *q, const struct engine_work *w, size_t most)
 {

@@ -13,7 +13,7 @@
 
 #define HOPS 16
 
-/* The node that an answer "MOVED SLOT HOST:PORT" names; SIZE_MAX: none. */
+/* Returns the node that an answer "MOVED SLOT HOST:PORT" names, or SIZE_MAX. */
 static size_t
 find_moved_node(const struct target *t, const struct reply *r)
 {
@@ -30,7 +30,7 @@ find_moved_node(const struct target *t, const struct reply *r)
 	return SIZE_MAX;
 }
 
-/* The answer is freed here; 0, or -1 and said. */
+/* Frees the answer. Returns 0, or -1 after reporting that it is an error. */
 static int
 check_answer(struct reply *r, const char *what, const char *text)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CONNECT_MS 10000
-/* With fewer keys, what a server needs without any would count as theirs. */
+/* With fewer keys the server's fixed memory would dominate bytes_per_key. */
 #define MANY_KEYS 1000
 
 int
@@ -100,7 +100,9 @@ read_info_number(const struct reply *r, const char *name)
 	return v;
 }
 
-/* Keys of all databases of a node, by INFO keyspace; NAN: not known. */
+/*
+ * Returns the number of keys in all databases by INFO keyspace; NAN: unknown.
+ */
 static double
 count_keys(const struct reply *r)
 {

@@ -27,7 +27,7 @@ compute_default_limit(void)
 	struct cgroup g;
 
 	cgroup_read(&g, "");
-	memory = fmin(memory, g.memory_bytes); /* NAN is no number */
+	memory = fmin(memory, g.memory_bytes); /* fmin ignores NAN */
 	cgroup_free(&g);
 	return (size_t)(memory / 4);
 }
@@ -70,7 +70,7 @@ open_unnamed_file(const char *dir)
 	return fd;
 }
 
-/* From plain memory into a file, as large as 'cap'. */
+/* Moves the bytes from plain memory into a file of 'cap' bytes. */
 static int
 move_to_file(struct arena *s, size_t cap)
 {
@@ -110,7 +110,7 @@ grow_map(struct arena *s, size_t cap)
 	if (s->fd < 0 && cap > s->limit)
 		return move_to_file(s, cap);
 	if (s->fd >= 0) {
-		/* A hole that cannot be filled later would be a SIGBUS. */
+		/* Writing to a hole on a full disk would raise SIGBUS. */
 		e = posix_fallocate(
 		    s->fd, (off_t)s->cap, (off_t)(cap - s->cap));
 		if (e) {
@@ -125,7 +125,7 @@ grow_map(struct arena *s, size_t cap)
 		return err_fail_sys("cannot make room for a dataset");
 	s->map = map;
 	s->cap = cap;
-	/* Rows are read once each: the fewer pages to look up the better. */
+	/* Huge pages save page-table look-ups: each row is read once. */
 	if (s->fd < 0)
 		(void)madvise(map, cap, MADV_HUGEPAGE);
 	return 0;

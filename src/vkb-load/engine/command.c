@@ -11,12 +11,12 @@
 
 /*
  * In the texts: # is the slot tag (in a cluster), @ a number, = a number that
- * in sequential use is the one before, % the value.
+ * in sequential use equals the one before, % the value.
  */
 struct row {
 	const char *name;
 	const char *text;
-	const char *more; /* 'times' times */
+	const char *more; /* repeated 'times' times */
 	unsigned times;
 	enum command_needs needs;
 	const char *seed; /* another row's name, or a text with 'seed_more' */
@@ -137,7 +137,7 @@ command_items(const char *word, size_t words, bool *zero_miss)
 									 : 1;
 }
 
-/* A linear congruence, six bits of each. */
+/* A linear congruential generator; six bits of each number. */
 static void
 make_value(struct str *s, size_t n)
 {
@@ -167,14 +167,14 @@ add_number(struct command *c, size_t at, bool same)
 	c->numbers[c->nnumbers++].same = same;
 }
 
-/* What all words of a command are made from. */
+/* The inputs of all words of a command. */
 struct making {
 	const struct str *value;
 	const char *prefix; /* of keys: words with a # in the text */
 	bool cluster;
 };
 
-/* One word of the text as a bulk string. */
+/* Adds one word of the text as a bulk string. */
 static void
 add_word(struct command *c, struct str *out, const char *w, size_t n,
     const struct making *m)
@@ -360,7 +360,7 @@ put_tags(const struct command *c, char *p, const char *tag)
 		memcpy(p + c->tags[i], tag, 3);
 }
 
-/* A number of that residue, below the space where there is one. */
+/* Draws a number of that residue, below the key space if one exists. */
 static uint64_t
 draw_number_in_slot(const struct keys *k, unsigned residue, struct rng *rng)
 {
@@ -371,7 +371,10 @@ draw_number_in_slot(const struct keys *k, unsigned residue, struct rng *rng)
 	return residue + KEYS_SLOTS * rng_below(rng, rounds);
 }
 
-/* The number is one of the node's; further ones of a command share its slot. */
+/*
+ * The first number is one of the node's; further ones of the command are in the
+ * same slot.
+ */
 static void
 fill_keyed(const struct command *c, char *p, const struct keys *k,
     struct rng *rng, uint64_t *sequence)
@@ -390,7 +393,7 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 		    draw_number_in_slot(k, residue, rng), true);
 }
 
-/* The nearest number that is in the same part; the space may end below it. */
+/* Returns the nearest number of that part, inside the key space if possible. */
 static uint64_t
 move_to_part(uint64_t v, unsigned part, uint64_t space)
 {
@@ -417,7 +420,9 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 	if (c->nnumbers && c->values == 1)
 		which = v;
 	to = &k->collections[which % k->ncollections];
-	/* Not so where slots have moved: a member is where it was put. */
+	/*
+	 * Slots may have moved: a member stays in the collection of its part.
+	 */
 	if (c->nnumbers && c->values == 1 && to->part != v % KEYS_COLLECTIONS)
 		digits_12(p + c->numbers[c->nnumbers - 1].at,
 		    move_to_part(v, to->part, k->space), true);

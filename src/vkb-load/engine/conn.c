@@ -18,10 +18,10 @@
 
 /*
  * TCP is watched edge-triggered for both directions from the start: the kernel
- * reports writability only after a write was short, so nothing has ever to be
- * changed. A unix socket would report it after each read of the server, so it
- * is added when first needed. TLS is level-triggered, since OpenSSL reads
- * parts of what is there.
+ * reports writability only after a short write, so the events never change. A
+ * unix socket would report it after each read of the server, so EPOLLOUT is
+ * added when needed. TLS is level-triggered, since OpenSSL may read only a
+ * part.
  */
 static void
 set_events(struct conn *c, uint32_t events)
@@ -87,7 +87,7 @@ report_loss(struct conn *c, const char *why, int64_t now)
 
 static void send_setup(struct conn *, int64_t);
 
-/* Goes on with the next address of the node, where it has one. */
+/* Tries the next address of the node; reports the loss if there is none. */
 static void
 try_next_address(struct conn *c, const char *why, int64_t now)
 {
@@ -119,8 +119,7 @@ conn_open(struct conn *c, int64_t now)
 	else
 		c->fd = -1;
 	if (c->fd < 0 && c->node->unixsocket && errno == EAGAIN) {
-		/* The server has yet to take others: the next tick tries again.
-		 */
+		/* The server's backlog is full: the next tick tries again. */
 		c->state = CONN_DOWN;
 		c->retry_ns = now;
 		return;
@@ -180,7 +179,7 @@ set_ready(struct conn *c, int64_t now)
 	c->client->ready(c, now);
 }
 
-/* AUTH, HELLO and SELECT, where there is something to say; then it is ready. */
+/* Sends AUTH, HELLO and SELECT as needed; if none, the connection is ready. */
 static void
 send_setup(struct conn *c, int64_t now)
 {
@@ -203,7 +202,7 @@ on_error_reply(void *arg, const char *line, uint32_t nth)
 	c->client->error(c, line, nth);
 }
 
-/* Replies of the buffer. 0, or -1: they made no sense. */
+/* Scans replies in the buffer. Returns 0, or -1 if they are not RESP. */
 static int
 read_replies(struct conn *c, size_t n, int64_t now)
 {
@@ -256,7 +255,9 @@ receive_replies(struct conn *c, uint32_t events)
 		if (read_replies(c, (size_t)n, now) < 0 ||
 		    c->state < CONN_SETUP)
 			return;
-		/* A short read has emptied it, but for the end of the stream.
+		/*
+		 * A short read means that the socket is empty, except at the
+		 * end of the stream.
 		 */
 		if (c->tls ? !tls_pending(c->tls)
 			   : n < CONN_READ_SIZE && !(events & EPOLLRDHUP))
@@ -280,7 +281,7 @@ keep_rest(struct conn *c, const char *p, size_t n)
 	c->nrest += n;
 }
 
-/* How much was sent: all, or less when the socket is full; -1 when lost. */
+/* Returns the bytes sent, fewer if the socket is full; -1 if lost. */
 static ssize_t
 send_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 {
@@ -305,7 +306,7 @@ send_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 	return -1;
 }
 
-/* The same, where TLS takes one piece at a time. */
+/* As send_parts, but TLS sends one piece at a time. */
 static ssize_t
 send_all(struct conn *c, const struct iovec *iov, int n, int64_t now)
 {
@@ -335,7 +336,7 @@ conn_put_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 	ssize_t k = 0;
 	int i;
 
-	if (!conn_waits(c)) /* otherwise behind what waits already */
+	if (!conn_waits(c)) /* else keep it behind what waits */
 		k = send_all(c, iov, n, now);
 	if (k < 0)
 		return;
@@ -358,7 +359,7 @@ conn_put(struct conn *c, const char *p, size_t n, int64_t now)
 	conn_put_parts(c, &iov, 1, now);
 }
 
-/* TLS wants to see the same bytes in one piece again, so all are copied. */
+/* OpenSSL needs the same bytes again after a short write, so all are copied. */
 void
 conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
     size_t nend, int64_t now)
@@ -380,7 +381,7 @@ conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
 	await_writable(c);
 }
 
-/* Sends what waits. */
+/* Sends the kept bytes. */
 static void
 send_rest(struct conn *c, int64_t now)
 {

@@ -59,7 +59,7 @@ control_ask(struct client *c, int ms, const char *const *argv)
 	return NULL;
 }
 
-/* One row: first, last, [host, port, ...], replicas. */
+/* Reads one row: first, last, [host, port, ...], replicas. Returns 0 or -1. */
 static int
 read_range(const struct reply *r, const char *asked, struct control_range *to)
 {

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts what is patched; true where some of it stands behind a field. */
+/*
+ * Counts the patched pieces; returns true if one stands behind a field, so that
+ * its offset differs by row.
+ */
 static bool
 count_patches(const struct shape *s, uint32_t *npatches)
 {
@@ -27,7 +30,7 @@ count_patches(const struct shape *s, uint32_t *npatches)
 	return moving;
 }
 
-/* One request; how long it is, or 0: there is no room. */
+/* Writes the request of a row; returns its length, or 0 if out of room. */
 static size_t
 write_row(struct cooked *c, const struct template *t, const struct shape *s,
     uint64_t row, char *to)

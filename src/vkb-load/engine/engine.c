@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEFOREHAND ((size_t)256 << 20) /* bytes, of a command of a template */
+#define BEFOREHAND ((size_t)256 << 20) /* bytes of rendered rows of a command \
+					*/
 
 const char *const *
 engine_commands(void)
@@ -22,14 +23,14 @@ engine_reads(const char *command)
 	return command_reads(command);
 }
 
-/* A stream, and what was made for it. */
+/* The commands of a stream. */
 struct made {
 	struct command *command, *refill;
 	struct template *template;
-	bool shared; /* the template is that of another */
+	bool shared; /* the template belongs to another stream */
 };
 
-/* Parallel clients send the same commands of the same rows; SIZE_MAX: none. */
+/* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
 static size_t
 find_same_template(const struct engine_work *works, size_t i)
 {
@@ -85,7 +86,7 @@ free_commands(struct made *m)
 		template_free(m->template);
 }
 
-/* Each row of a dataset, and each number in sequence, is for one stream. */
+/* Each row of a dataset, and each number in sequence, goes to one stream. */
 static void
 share_counters(struct run_options *o, const struct engine_work *works, size_t n,
     _Atomic uint64_t *counters)

@@ -9,21 +9,21 @@
 #define BLOCK 64
 #define SHORT 256 /* bytes that are faster copied in blocks */
 
-/* What a command draws. */
+/* The numbers and the tag of one command. */
 struct draw {
 	const struct keys *keys;
 	struct course *course;
 	uint64_t shared[SHAPE_SHARED];
-	unsigned have; /* of them */
+	unsigned have; /* bits: which shared numbers are drawn */
 	uint64_t first, number;
-	bool begun; /* 'first' is the first number */
+	bool begun; /* 'first' is the next number */
 	bool wide;  /* more than eight digits */
 	const char *tag;
 };
 
 /*
- * Up to BLOCK - 1 bytes more are read and written than n: lengths that differ
- * from row to row are not to be guessed wrong by the processor each time.
+ * Copies n bytes in whole blocks, up to BLOCK - 1 too many: lengths that differ
+ * by row would cost mispredicted branches.
  */
 static inline char *
 copy_blocks(char *to, const char *from, size_t n)
@@ -68,7 +68,7 @@ draw_shared_number(struct draw *d, unsigned which)
 	return d->shared[which] = draw_number(d);
 }
 
-/* In a cluster: the slot, and the number that goes with it. */
+/* In a cluster: draws the slot, and its number. */
 static void
 draw_slot(struct draw *d, const struct shape *s)
 {
@@ -225,7 +225,7 @@ patch_command(
 	}
 }
 
-/* Random numbers are all that is patched. */
+/* Returns true if only random numbers are patched. */
 static bool
 is_random_only(const struct shape *s, const struct draw *d)
 {
@@ -289,7 +289,7 @@ make_constant_rows(const struct template *t, struct draw *d, char *buf,
 	return n;
 }
 
-/* How many of n rows it takes to reach 'full' bytes; one at least. */
+/* Returns how many of n rows reach 'full' bytes; at least one. */
 static uint32_t
 count_rows_for(const struct cooked *k, uint64_t row, uint32_t n, size_t full)
 {
@@ -340,7 +340,7 @@ patch_rows(
 	c->next[TEMPLATE_ROWS] += n;
 }
 
-/* A command of rows alone: as many as follow one another in one piece. */
+/* Copies rendered rows, as many at once as are consecutive. */
 static uint32_t
 copy_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
     size_t full, size_t *len)
@@ -420,7 +420,7 @@ template_make(const struct template *t, struct course *c,
 	return i;
 }
 
-/* No field is longer than all of a row, but one may stand more than once. */
+/* A field is at most as long as a row, but may be used more than once. */
 static size_t
 get_longest(const struct template *t, const struct shape *s)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FACTOR 10125   /* from numbers to slots */
-#define INVERSE 13125u /* of it, modulo KEYS_SLOTS */
+#define INVERSE 13125u /* of FACTOR, modulo KEYS_SLOTS */
 
 uint64_t
 keys_number(const struct keys *k, uint64_t position, unsigned *residue)
@@ -36,7 +36,7 @@ keys_residue(unsigned slot)
 	return slot * INVERSE % KEYS_SLOTS;
 }
 
-/* CRC-16/XMODEM, as the cluster specification has it. */
+/* as in the cluster specification */
 static unsigned
 compute_crc16(const char *s, size_t n)
 {

@@ -8,14 +8,14 @@
 
 #include <math.h>
 
-/* What is due at the end may still be sent for so long. */
+/* Requests due at the end may still be sent for this long. */
 #define DRAIN_NS 100000000
 
 /*
- * Each thread has its part of the arrivals: every Nth of the constant ones, a
- * thinner Poisson process. The schedule is absolute. 'seen' runs ahead to the
- * present, 'sent' follows as requests are written; between them lies the
- * backlog. In a cluster the backlog is kept by node instead, see pools.h.
+ * Each thread has its part of the arrivals: every Nth of the constant ones, or
+ * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
+ * present, 'sent' as requests are written; the backlog is between them. In a
+ * cluster each node has its own backlog, see pools.h.
  */
 static void
 advance_arrival(struct arrivals *a)
@@ -75,8 +75,8 @@ count_arrivals(struct worker *w, int64_t now)
 }
 
 /*
- * What is due and not yet sent. Without nodes to draw the schedule itself says
- * when: no memory is needed, however long the server stands still.
+ * Returns how many requests are due and not sent. Without a choice of nodes the
+ * schedule has their times, so no memory is needed.
  */
 static uint64_t
 count_pending(const struct worker *w, const struct pool *p)
@@ -94,7 +94,7 @@ count_backlog(const struct worker *w)
 	return n;
 }
 
-/* Takes the oldest of what is due: when it was. */
+/* Takes the oldest due request and returns its time. */
 static int64_t
 take_due(struct worker *w, struct pool *p)
 {
@@ -119,7 +119,7 @@ count_free_slots(const struct worker *w, const struct conn *c)
 	return w->run->pipeline - c->awaited;
 }
 
-/* An idle connection, or else one that can take more. */
+/* Returns an idle connection, else one with room, or NULL. */
 static struct conn *
 choose_conn(struct worker *w, struct pool *p)
 {

@@ -20,7 +20,8 @@ add_errors(struct engine_result *out, const struct worker *w)
 		for (j = 0; j < out->nerrors; j++)
 			if (strcmp(out->errors[j].kind, e->kind) == 0)
 				break;
-		if (j == ENGINE_ERRORS) /* kinds differ by thread: the last */
+		if (j ==
+		    ENGINE_ERRORS) /* kinds differ by thread: use the last */
 			j--;
 		if (j == out->nerrors) {
 			out->errors[out->nerrors++] = *e;
@@ -62,7 +63,7 @@ set_intervals(struct run *r, struct engine_result *out)
 	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
 	for (i = 0; i < r->nintervals; i++) {
 		if ((double)i >= out->elapsed_s)
-			break; /* nothing but a late reply of the drain */
+			break; /* only late replies of the drain */
 		e = &out->intervals[out->nintervals++];
 		e->length_s = fmin(1, out->elapsed_s - (double)i);
 		e->at_s = (double)i + e->length_s;
@@ -101,7 +102,7 @@ outcome_make(struct run *r, struct engine_result *out)
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
 		add_errors(out, w);
 	}
-	/* In open loop what was due at the end is waited for. */
+	/* In open loop the requests due at the end are waited for. */
 	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->t0;

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * The nodes of the map are drawn by how much of the key space they hold: a key
- * drawn uniformly lies on a node with just that chance, and is drawn uniformly
- * among the keys of the node afterwards. Named tests whose key has no number
- * (mylist:{tag}) go by slots, and commands without a slot to all nodes alike.
+ * Nodes are drawn in proportion to their part of the key space: that equals
+ * drawing a key uniformly, and the key is then drawn uniformly among those of
+ * the node. Named tests whose key has no number (mylist:{tag}) go by slots, and
+ * commands without a slot to all nodes equally.
  */
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
@@ -45,7 +45,7 @@ add_conn(struct worker *w, struct pool *p, struct conn *c)
 	c->queued = false;
 }
 
-/* The oldest first: each pool goes on with a part of what all had to send. */
+/* Distributes the due requests, oldest first, among the new pools. */
 static void
 deal_due(struct worker *w, int64_t *due, size_t n)
 {
@@ -63,7 +63,7 @@ compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All that is due in all pools, in order; *n of them. Caller frees. */
+/* Returns all due requests of all pools in order, *n of them. Caller frees. */
 static int64_t *
 collect_due(const struct worker *w, size_t *n)
 {
@@ -203,14 +203,14 @@ pools_drop_due(struct pool *p)
 	p->ndue--;
 }
 
-/* Whether each key of this thread's run is to be used once in each round. */
+/* Returns true if each key is used once in each round. */
 static bool
 is_in_sequence(const struct run *r)
 {
 	return r->work->sequential && r->command->ntags;
 }
 
-/* The node that is the furthest behind in its keys. */
+/* Returns the pool whose node has used the smallest part of its keys. */
 static struct pool *
 find_least_used(const struct worker *w)
 {
@@ -238,8 +238,8 @@ find_least_used(const struct worker *w)
 }
 
 /*
- * Takes up to n of the next keys of a node. Less than n, or 0, where its round
- * ends: it begins another one when all nodes are through theirs.
+ * Takes up to n of the next keys of a node; fewer, or 0, at the end of its
+ * round. The next round begins when all nodes have ended theirs.
  */
 static uint32_t
 take_keys(struct worker *w, struct conn *c, uint32_t n)
@@ -274,7 +274,10 @@ pools_advance(struct worker *w, struct conn *c, uint32_t n)
 		c->first = atomic_fetch_add(&w->map->nodes[c->pool].place, n);
 }
 
-/* Sends a batch of a client; false: none is left, or not for this node. */
+/*
+ * Sends a batch of a client. Returns false if this node has no key left in its
+ * round; then the client draws again.
+ */
 static bool
 send_batch(struct worker *w, struct conn *c, int64_t now)
 {
@@ -286,7 +289,7 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 	}
 	if (!got) {
 		pools_add_idle(w, c);
-		return n == 0; /* else the client draws again */
+		return n == 0;
 	}
 	c->has_client = true;
 	supply_sequence(w, c, got);

@@ -16,33 +16,33 @@
 static const char asking_bytes[] = "*1\r\n$6\r\nASKING\r\n";
 
 #define REDIRECT_HOPS 16
-#define RETRY_NS 50000000 /* a passing error is tried again after */
+#define RETRY_NS 50000000 /* before a retry after a passing error */
 
 struct request {
 	struct away away;
 	char *bytes;
 	size_t n;
-	bool asking; /* sent with it */
-	bool again;  /* its reply says 'to' */
+	bool asking; /* ASKING is sent before it */
+	bool again;  /* its reply was an error: send to 'to' */
 	struct hint to;
 	unsigned hops;
 };
 
-/* A request that waits for a passing error to be over. */
+/* A request that is sent again later, after a passing error. */
 struct later {
 	struct request request;
 	int64_t at_ns;
 };
 
-/* A node that requests were sent to, and those it has still to answer. */
+/* A node, and the requests that it has to answer. */
 struct redirect {
 	struct conn conn;
 	struct worker *worker;
 	struct slotmap_node node;
-	struct addrinfo *own;  /* addresses that no map has */
+	struct addrinfo *own;  /* addresses that are not of a map */
 	struct request *queue; /* the oldest at 'head' */
 	size_t head, n, cap;
-	bool asked; /* the ASKING of the oldest one was answered */
+	bool asked; /* the ASKING of the oldest request was */
 	struct redirect *next;
 };
 
@@ -53,8 +53,8 @@ is_same_text(const char *a, const char *b)
 }
 
 /*
- * Finds the addresses of a node that a server has named. A look-up would stop
- * the load of this thread, so a name must be one that the map knows.
+ * Finds the addresses of a node that a server named. A look-up would block this
+ * thread, so a host name must be in the map.
  */
 static void
 find_addresses(struct worker *w, struct redirect *d)
@@ -133,7 +133,7 @@ queue_request(struct worker *w, const struct request *q)
 
 	if (d->head == d->n && c->state == CONN_DOWN)
 		c->down_ns = w->loop.now;
-	if (d->head && d->head >= d->n - d->head) { /* half is past */
+	if (d->head && d->head >= d->n - d->head) { /* half is used */
 		d->n -= d->head;
 		memmove(d->queue, d->queue + d->head, d->n * sizeof *d->queue);
 		d->head = 0;
@@ -157,13 +157,13 @@ queue_later(struct worker *w, const struct request *q)
 	w->later[w->nlater++] = (struct later){*q, w->loop.now + RETRY_NS};
 }
 
-/* Sends what has waited for long enough. */
+/* Sends the requests that have waited long enough. */
 static void
 send_later(struct worker *w, int64_t now)
 {
 	size_t i, n = w->nlater, left = 0;
 
-	w->nlater = 0; /* what is added meanwhile waits anew */
+	w->nlater = 0; /* requests added meanwhile wait again */
 	for (i = 0; i < n; i++)
 		if (w->later[i].at_ns <= now)
 			queue_request(w, &w->later[i].request);
@@ -172,7 +172,7 @@ send_later(struct worker *w, int64_t now)
 	w->nlater = left;
 }
 
-/* Connected, perhaps again: all that has no answer is sent. */
+/* Sends all unanswered requests when connected, perhaps again. */
 static void
 on_ready(struct conn *c, int64_t now)
 {
@@ -185,7 +185,7 @@ on_ready(struct conn *c, int64_t now)
 		send_request(d->worker, d, &d->queue[i]);
 }
 
-/* The request that the nth reply from now on belongs to. */
+/* Returns the request of the nth reply from now on; NULL for ASKING. */
 static struct request *
 find_answered(struct redirect *d, uint32_t nth)
 {
@@ -201,7 +201,10 @@ find_answered(struct redirect *d, uint32_t nth)
 	return NULL;
 }
 
-/* The at'th of the batch; one that is like it where batches are not known. */
+/*
+ * Makes the at'th request of the batch again, or a similar one if batches are
+ * not known (open loop).
+ */
 static void
 compose_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
@@ -220,7 +223,7 @@ compose_again(
 	}
 }
 
-/* The same request once more, or in random use one that is like it. */
+/* Makes the same request again, or with random numbers a similar one. */
 static char *
 make_again(
     struct worker *w, const struct conn *c, const struct hint *to, uint32_t at)
@@ -244,7 +247,10 @@ make_again(
 	return p;
 }
 
-/* Says what is to be done with a request, of 'line', or false: nothing. */
+/*
+ * Reads from an error line where or when to send the request again. Returns
+ * false if neither.
+ */
 static bool
 read_hint(const struct worker *w, const struct conn *c, const char *line,
     struct hint *to)
@@ -257,7 +263,7 @@ read_hint(const struct worker *w, const struct conn *c, const char *line,
 	    hint_read_moved(to, line, c->node->host);
 }
 
-/* No error passes after half of the timeout: the reply is the last word. */
+/* Returns true after half of the timeout: the error is then the answer. */
 static bool
 is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 {
@@ -265,7 +271,10 @@ is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 	    w->loop.now + RETRY_NS - start > w->run->timeout_ns / 2;
 }
 
-/* The same for a request that was sent on, or again, already. */
+/*
+ * Marks a redirected request to be sent again. Returns false if its error is
+ * the answer.
+ */
 static bool
 queue_again(struct worker *w, struct request *p, struct hint *to)
 {
@@ -293,7 +302,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 		return false;
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
 	    (w->run->template && !c->batch && !to.later))
-		return false; /* a refill, or batches run into each other */
+		return false; /* a refill, or an unknown place in the batch */
 	q.to = to;
 	if (w->run->template) {
 		compose_again(w, c, at, &q);
@@ -313,7 +322,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	return true;
 }
 
-/* A request was answered: its latency counts, its connection goes on. */
+/* Records the latency of an answered request and lets its connection go on. */
 static void
 finish_request(
     struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
@@ -340,7 +349,7 @@ finish_request(
 		w->refused += w->wrong;
 		w->last_ns = now;
 	}
-	t->misses = w->wrong = 0; /* of all in this piece, taken once */
+	t->misses = w->wrong = 0; /* count those of one read only once */
 	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
 		c->client->resumed(c, now);
 }
@@ -401,7 +410,7 @@ on_nonsense(struct conn *c, const char *why)
 	losses_nonsense(d->worker, c, why);
 }
 
-/* All that has no answer stays in the queue. */
+/* The unanswered requests stay in the queue. */
 static bool
 on_loss(struct conn *c, const char *why, int64_t now)
 {
@@ -418,7 +427,7 @@ static const struct conn_client redirect_client = {.ready = on_ready,
     .nonsense = on_nonsense,
     .lost = on_loss};
 
-/* Records the age of all that a node has still to answer; how many. */
+/* Records the age of all unanswered requests; returns how many. */
 static uint64_t
 give_up_requests(struct worker *w, struct redirect *d, int64_t now)
 {

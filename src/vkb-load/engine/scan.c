@@ -34,8 +34,8 @@ explain_error(struct scan *s, int wrong, const char *p)
 }
 
 /*
- * The number after the type byte, where its whole line is at hand: the end of
- * the line, or NULL, which leaves the work to the careful path.
+ * Reads the number after the type byte if its whole line is at hand. Returns
+ * the end of the line, or NULL if scan_byte has to read it.
  */
 static const char *
 scan_number(const char *p, const char *end, uint64_t *v)
@@ -53,8 +53,8 @@ scan_number(const char *p, const char *end, uint64_t *v)
 }
 
 /*
- * One element that lies whole in p..end, of the common kinds: its end; or p
- * when the careful path has to look at it.
+ * Scans an element of a common kind that is whole in p..end. Returns its end,
+ * or p if scan_byte has to read it.
  */
 static const char *
 scan_element(
@@ -102,8 +102,8 @@ scan_element(
 }
 
 /*
- * A run of replies that are alike, as reads of one size give: what follows a
- * bulk reply is compared with its first line, not parsed. The end of the run.
+ * Skips bulk replies like the one before, comparing their first line instead of
+ * parsing it. Returns the end of the last.
  */
 static const char *
 skip_same_bulks(const char *first, const char *p, const char *end,
@@ -124,7 +124,7 @@ skip_same_bulks(const char *first, const char *p, const char *end,
 	return p;
 }
 
-/* The same of replies that are +OK, as writes give. */
+/* Skips +OK replies. Returns the end of the last. */
 static const char *
 skip_oks(const char *p, const char *end, uint32_t want, struct scan_tally *t)
 {
@@ -175,7 +175,7 @@ add_elements(struct scan *s, uint64_t n)
 	return s->left > SCAN_ELEMENTS_MOST * 2 ? TOO_LONG : 0;
 }
 
-/* A push message begins: what it interrupts goes on behind it. */
+/* Begins a push message; saves the state of the reply that it interrupts. */
 static void
 begin_push(struct scan *s)
 {
@@ -185,7 +185,7 @@ begin_push(struct scan *s)
 	s->state = PUSHED;
 }
 
-/* An array, map, set, attribute or push message. */
+/* Begins an array, map, set, attribute or push message. */
 static int
 begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 {
@@ -195,7 +195,7 @@ begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 			return -1;
 		begin_push(s);
 		return 0;
-	case '|': /* and what it belongs to is yet to come */
+	case '|': /* the reply that it belongs to follows */
 		return nil ? -1 : add_elements(s, s->number * 2);
 	}
 	if (!s->pushed) {
@@ -206,7 +206,7 @@ begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 	return nil ? 0 : add_elements(s, s->number << (s->type == '%'));
 }
 
-/* The line has ended. */
+/* Handles the end of a line. */
 static int
 end_line(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 {
@@ -322,7 +322,7 @@ scan_byte(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 	return -1;
 }
 
-/* No element is left of a reply, or of a push message. */
+/* Ends a reply or a push message when no element of it is left. */
 static void
 end_reply(struct scan *s, struct scan_tally *t, struct scan_tally *tally)
 {

@@ -10,8 +10,8 @@
 
 #define SOME 1000             /* elements: more than any range asks for */
 #define POPS_MOST 10000000    /* elements seeded for a run of known length */
-#define POPS_LEVEL 1000000    /* and where they are topped up meanwhile */
-#define POPS_BYTES 1073741824 /* of their values */
+#define POPS_LEVEL 1000000    /* elements seeded if refilled during the run */
+#define POPS_BYTES 1073741824 /* limit of their values */
 #define SEED_CONNECTIONS 4    /* of each thread */
 #define SEED_BATCH 262144     /* bytes */
 
@@ -55,7 +55,7 @@ struct seeding {
 	engine_progress_fn *progress;
 	void *arg;
 	const volatile int *stop;
-	double done, part; /* of the whole, by the node in work */
+	double done, part; /* shares of the whole: done, and of this node */
 };
 
 static void
@@ -70,8 +70,8 @@ report_progress(void *arg, const struct engine_progress *p)
 }
 
 /*
- * How many elements a node has to get. What is popped is shared among the
- * nodes, but all clients may pop from one of them before they put back.
+ * Returns how many elements a node gets. Elements to pop are shared among the
+ * nodes, but all clients may pop from one node before they refill.
  */
 static uint64_t
 count_elements(const struct engine_target *t, const struct engine_work *w,

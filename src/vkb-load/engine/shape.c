@@ -24,12 +24,12 @@ struct making {
 	char *why;
 };
 
-/* A part of a word: how long it is in the text, and what it is. */
+/* A part of a word: its length in the text and its kind. */
 struct part {
 	enum piece_kind kind;
 	uint32_t which;
 	size_t n;
-	const char *bytes; /* of PIECE_BYTES; they are nbytes */
+	const char *bytes; /* of PIECE_BYTES, nbytes long */
 	size_t nbytes;
 };
 
@@ -81,7 +81,7 @@ is_name_char(char c)
 	    (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The length of "__name__" at p, where one is there; 0. */
+/* Returns the length of "__name__" at p, or 0. */
 static size_t
 get_placeholder_len(const char *p, const char *end)
 {
@@ -97,7 +97,10 @@ get_placeholder_len(const char *p, const char *end)
 	return 0;
 }
 
-/* None, but meant to be one: __fild:NAME__, __field:NAME, __rand_int_. */
+/*
+ * Returns the length of a misspelled placeholder at p, or 0: __fild:NAME__,
+ * __field:NAME, __rand_int_.
+ */
 static size_t
 get_misspelled_len(const char *p, const char *end)
 {
@@ -142,7 +145,7 @@ report_unknown(struct making *m, const char *p, size_t n)
 	    (int)n, p);
 }
 
-/* The part that begins at p. */
+/* Parses the part of a word that begins at p. */
 static struct part
 parse_part(struct making *m, const char *p, const char *end)
 {
@@ -278,7 +281,7 @@ begin_shape(struct making *m)
 	*m->s = (struct shape){.times = 1};
 }
 
-/* "*N" stands before what a command's words gave. */
+/* Puts "*N" in front of the words of the command. */
 static void
 finish_shape(struct making *m, size_t words, size_t at)
 {
@@ -293,7 +296,7 @@ finish_shape(struct making *m, size_t words, size_t at)
 	memcpy(head + n, "\r\n", 2);
 	n += 2;
 	after = m->bytes.len - at;
-	str_addn(&m->bytes, head, n); /* for the room */
+	str_addn(&m->bytes, head, n); /* makes room */
 	old = m->bytes.s + at;
 	memmove(old + n, old, after);
 	memcpy(old, head, n);
@@ -314,7 +317,7 @@ finish_shape(struct making *m, size_t words, size_t at)
 	s->keyed = s->tagged && (s->random || s->shared);
 }
 
-/* One command from *text on: 1; 0: there is none; -1, and m->why. */
+/* Parses one command of *text. Returns 1; 0 if none is left; -1 with m->why. */
 static int
 parse_command(struct making *m, const char **text)
 {

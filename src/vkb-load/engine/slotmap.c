@@ -90,7 +90,7 @@ compare_slots(const void *a, const void *b)
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* The nodes in order, until one knows. */
+/* Asks the nodes in order until one answers. */
 static int
 ask_nodes(struct slotmap *m, const struct engine_target *t,
     struct tls_context *tls, char *why, size_t n)
@@ -107,7 +107,10 @@ ask_nodes(struct slotmap *m, const struct engine_target *t,
 	return m->n ? rc : -1;
 }
 
-/* Collections stay in their slots, wherever those go; 'old' may be NULL. */
+/*
+ * Places the collections of a node; those of 'old' (may be NULL) stay in their
+ * slots.
+ */
 static void
 place_collections(
     struct slotmap_node *n, const char *here, const struct slotmap *old)
@@ -163,7 +166,7 @@ set_owners(struct slotmap *m)
 	}
 }
 
-/* The part of the key space that has its slots on this node. */
+/* Sets the part of the key space that has its slots on this node. */
 static void
 share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
     const struct slotmap *old)
@@ -186,8 +189,10 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	for (i = 0; i < KEYS_SLOTS; i++)
 		if (here[keys_slot(i)] && (i < space))
 			n->residues[k->nresidues++] = (uint16_t)i;
-	/* No number of so few lies here: another one, for what is sent here
-	 * all the same. */
+	/*
+	 * None of so few numbers is here: use one outside of the key space for
+	 * requests to this node.
+	 */
 	for (i = 0; !k->nresidues; i++)
 		if (here[keys_slot(i)]) {
 			n->residues[k->nresidues++] = (uint16_t)i;
@@ -251,8 +256,8 @@ is_same_map(const struct slotmap *a, const struct slotmap *b)
 }
 
 /*
- * Nodes go on where all together were: a key whose slot has moved may be used
- * twice in this round, or left out of it.
+ * Nodes continue at the mean progress of all: a key whose slot has moved may be
+ * used twice in this round, or not at all.
  */
 static void
 keep_places(struct slotmap *m, struct slotmap *old)

@@ -17,7 +17,7 @@
 #define LOOK_NS 250000000    /* between two looks at the run */
 #define REFRESH_NS 100000000 /* between two looks at the slots */
 
-/* All streams of one run, and what the calling thread knows of them. */
+/* All streams of one run, for the calling thread. */
 struct streams {
 	struct gate gate;
 	struct run *runs;
@@ -29,7 +29,10 @@ struct streams {
 	int64_t t0, t1; /* from the first that measures to the last that ends */
 };
 
-/* As many descriptors as the connections need, where that is allowed. */
+/*
+ * Raises the limit of file descriptors to what the connections need, if
+ * allowed.
+ */
 static void
 raise_fd_limit(uint64_t clients)
 {
@@ -39,11 +42,11 @@ raise_fd_limit(uint64_t clients)
 	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
 		return;
 	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
-	/* Where it fails, the connection that has no room says so. */
+	/* If this fails, a connection will report the error. */
 	(void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* Waits with the lock held for 'until' or a change. */
+/* Waits for a change, at most until 'until'. Call with the lock held. */
 static void
 wait_until(struct streams *s, int64_t until)
 {
@@ -54,8 +57,8 @@ wait_until(struct streams *s, int64_t until)
 }
 
 /*
- * After a MOVED: what the cluster says now. Threads see it at their tick, and
- * until then go on with the old map, so it is not asked more often.
+ * Reads the slots again after a MOVED, at most every REFRESH_NS: threads see
+ * the new map only at their tick.
  */
 static void
 refresh_slotmap(struct run *r, int64_t now)
@@ -68,7 +71,9 @@ refresh_slotmap(struct run *r, int64_t now)
 		r->space, (const char(*)[3])r->tags));
 }
 
-/* Whether all are to end early; then they do. */
+/*
+ * Ends all streams early if asked to stop or if one failed; returns true then.
+ */
 static bool
 halt_all(struct streams *s)
 {
@@ -105,7 +110,7 @@ is_all_done(const struct streams *s)
 	return true;
 }
 
-/* False when a stream failed before all were connected. */
+/* Waits until all are connected. Returns false if a stream failed before. */
 static bool
 wait_connected(struct streams *s)
 {
@@ -118,7 +123,7 @@ wait_connected(struct streams *s)
 	return ok && !halt_all(s);
 }
 
-/* The clock starts, for all at the same time. */
+/* Starts the clock of all streams. */
 static void
 set_times(struct streams *s)
 {
@@ -152,7 +157,9 @@ open_gate(struct streams *s)
 	pthread_mutex_unlock(&s->gate.lock);
 }
 
-/* How much of the stream is done; its last interval is added to *p. */
+/*
+ * Returns the share of the stream that is done; adds its last interval to *p.
+ */
 static double
 get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 {
@@ -318,14 +325,14 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 		begun = true;
 		if (meter)
 			report_connected(&s);
-		set_times(&s); /* the meter took its time */
+		set_times(&s); /* set again below, since the meter takes time */
 		if (s.t0 == s.runs[0].start)
 			report_begin(&s);
 		set_times(&s);
 		supervise_threads(&s);
 		rc = halt_all(&s) ? -1 : 0;
 	} else {
-		for (i = 0; i < n; i++) /* say to all what one has met */
+		for (i = 0; i < n; i++) /* end all streams */
 			if (!run_halted(&s.runs[i]))
 				atomic_store(&s.runs[i].halt, 1);
 		open_gate(&s);

@@ -15,7 +15,7 @@ hex_value(char c)
 				    : -1;
 }
 
-/* One word from *text on; false, and *why: it does not end. */
+/* Parses one word of *text. Returns false and *why if it does not end. */
 static bool
 parse_word(const char **text, bool bytes, struct str *to, const char **why)
 {
@@ -33,7 +33,7 @@ parse_word(const char **text, bool bytes, struct str *to, const char **why)
 				*why = "a backslash is its last character";
 				return false;
 			}
-			/* In double quotes it quotes these alone. */
+			/* In double quotes a backslash quotes only these. */
 			if (quote && !strchr("\\\"$`\n", p[1]))
 				str_addc(to, '\\');
 			p++;
@@ -52,7 +52,7 @@ parse_word(const char **text, bool bytes, struct str *to, const char **why)
 	return !quote;
 }
 
-/* A line that goes on in the next one is no word. */
+/* Skips blanks and line continuations. */
 static const char *
 skip_blanks(const char *p)
 {

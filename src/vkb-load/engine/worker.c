@@ -50,7 +50,7 @@ send_next_batch(struct worker *w, struct conn *c, int64_t now)
 	sending_batch(w, c, n, now);
 }
 
-/* It may send: what was lost comes first. */
+/* Sends on a ready connection; lost requests first. */
 static void
 resume_conn(struct conn *c, int64_t now)
 {
@@ -174,7 +174,7 @@ run_tick(struct worker *w, int64_t now)
 		tally_interval(w, now);
 }
 
-/* Nothing is to be sent, and no reply is to come. */
+/* Returns true if nothing is left to send or to receive. */
 static bool
 is_closed_loop_done(const struct worker *w)
 {
@@ -182,7 +182,7 @@ is_closed_loop_done(const struct worker *w)
 	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
 }
 
-/* epoll_wait to the nanosecond; in two steps before Linux 5.11. */
+/* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
 static int
 wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
 {
@@ -345,7 +345,7 @@ worker_main(void *arg)
 		tally_hand_over(w, w->interval + 1);
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
-	while (!r->released) /* its CPU time is read while it lives */
+	while (!r->released) /* its CPU time is read before it ends */
 		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
 	pthread_mutex_unlock(&r->gate->lock);
 	return NULL;

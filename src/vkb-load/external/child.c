@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define TICK_MS 100
-#define OUTPUT_MOST 1048576 /* bytes of each kind */
+#define OUTPUT_MOST 1048576 /* bytes, of stdout and of stderr each */
 #define LAST_WORDS 400
 
 struct waiting {
@@ -25,7 +25,7 @@ struct waiting {
 	struct proc *proc;
 	int out, err;
 	int64_t began, asked;
-	double calls; /* when asked last */
+	double calls; /* served calls, when last asked */
 };
 
 static double
@@ -34,7 +34,7 @@ get_age_s(int64_t ns)
 	return (double)(clock_ns() - ns) / 1e9;
 }
 
-/* Has nothing been served since it was looked at last? */
+/* Returns -1 after reporting that nothing was served since the last look. */
 static int
 check_silence(struct waiting *w)
 {
@@ -76,7 +76,10 @@ report_progress(const struct waiting *w)
 		w->s->progress(w->s->arg, &e);
 }
 
-/* 0 when it has ended, not yet waited for. */
+/*
+ * Waits until the child ends, without reaping it. Returns 0, or -1 as
+ * child_run.
+ */
 static int
 wait_for_end(struct waiting *w)
 {
@@ -139,7 +142,7 @@ run_child(struct waiting *w, struct child *c)
 	watch_begin(c->watch);
 	rc = wait_for_end(w);
 	watch_end(c->watch);
-	proc_signal(w->proc, SIGKILL); /* and what it may have started */
+	proc_signal(w->proc, SIGKILL); /* and its whole process group */
 	proc_wait(w->proc, -1, &c->status);
 	proc_free(w->proc);
 	return rc;
@@ -176,7 +179,7 @@ child_free(struct child *c)
 	str_free(&c->err);
 }
 
-/* The end of what it printed, from the beginning of a line. */
+/* Adds the end of an output, from the beginning of a line. */
 static void
 append_tail(struct str *to, const struct str *from)
 {

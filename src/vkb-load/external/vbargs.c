@@ -11,14 +11,14 @@
 #include <strings.h>
 
 #define VALUE "__data__"
-#define ARGUMENT_MOST 131072 /* of Linux, with its end: MAX_ARG_STRLEN */
+#define ARGUMENT_MOST 131072 /* bytes, with the NUL: Linux's MAX_ARG_STRLEN */
 
 struct list {
 	char **v;
 	size_t n, cap;
 };
 
-/* Takes the word. */
+/* Adds a word, which the list then owns. */
 static void
 push_word(struct list *l, char *word)
 {
@@ -60,7 +60,7 @@ push_target(struct list *l, const struct engine_target *t)
 	push_option(l, "--cacert", t->cacert);
 	push_option(l, "--cert", t->cert);
 	push_option(l, "--key", t->key);
-	/* An address is no name of a server (RFC 6066, section 3). */
+	/* An address is not allowed as a server name (RFC 6066, section 3). */
 	if (t->servername &&
 	    t->servername[strcspn(t->servername, ":")] != ':' &&
 	    t->servername[strspn(t->servername, "0123456789.")])
@@ -68,11 +68,11 @@ push_target(struct list *l, const struct engine_target *t)
 }
 
 /*
- * Tests that it has by a name, the same as ours, in versions that have the
- * option; their results are one line. HSET had a key for each field and sorted
- * sets had no test before --threads came, streams before --seed. LRANGE would
- * be preceded by a test that fills the list. What is not here is a command for
- * it, the same as its own test would be.
+ * Tests that valkey-benchmark has under our name, in versions that have the
+ * option 'since', with one result line. Before --threads, HSET used a key for
+ * each field and sorted sets had no test; before --seed, streams had none.
+ * LRANGE is missing since a test that fills the list would come first. Other
+ * tests are passed as a command.
  */
 static const struct {
 	const char *name, *since;
@@ -82,7 +82,7 @@ static const struct {
     {"SPOP", "-n"}, {"MSET", "-n"}, {"HSET", "--threads"},
     {"ZADD", "--threads"}, {"ZPOPMIN", "--threads"}, {"XADD", "--seed"}};
 
-/* Is it a test of the program's own? Else it is a command for it, in words. */
+/* Returns true if the program has that test; else it gets a command. */
 static bool
 has_test(const struct vbcaps *caps, const char *command)
 {
@@ -92,7 +92,7 @@ has_test(const struct vbcaps *caps, const char *command)
 	return false;
 }
 
-/* The value itself, where it knows no word for it. */
+/* Replaces __data__ by the value, for versions that do not know it. */
 static void
 set_value(char **words, long long size)
 {
@@ -162,12 +162,12 @@ vbargs_make(const struct vbargs *a)
 		push_number(&l, "-n", (double)a->requests);
 	else
 		push_number(&l, "--duration", a->duration_s);
-	/* Without -r a key has the name __rand_int__. */
+	/* Without -r the key would be the literal __rand_int__. */
 	push_number(&l, "-r", w->keyspacelen ? (double)w->keyspacelen : 1);
 	push_number(&l, "-d", (double)w->data_size);
 	push_number(&l, "-P", w->pipeline);
 	push_number(&l, "-c", w->clients);
-	/* In a cluster it would take as many as there are nodes. */
+	/* In a cluster its default would be one thread for each node. */
 	if (w->threads > 1 || a->target->cluster)
 		push_number(&l, "--threads", w->threads);
 	if (a->warmup_s > 0)

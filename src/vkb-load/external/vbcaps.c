@@ -103,7 +103,9 @@ vbcaps_name(const struct vbcaps *v)
 	return v->version ? v->version : v->path;
 }
 
-/* At the beginning of a line, as a word: "--cert" is not "--certs". */
+/*
+ * Matches a whole word at the beginning of a line: "--cert" is not "--certs".
+ */
 bool
 vbcaps_has(const struct vbcaps *v, const char *option)
 {
@@ -124,7 +126,10 @@ vbcaps_says(const struct vbcaps *v, const char *word)
 	return strstr(v->help, word) != NULL;
 }
 
-/* Only where its help says so: a guess could show it to everybody. */
+/*
+ * Only if its help names the variable; the alternative would be an argument,
+ * which is public.
+ */
 const char *
 vbcaps_password(const struct vbcaps *v)
 {

@@ -29,15 +29,15 @@
 #define TRIAL_MOST_S 5
 #define TRIALS 12
 #define REFUSED_PERCENT 1
-#define SEEN .9     /* of what a run by duration says it sent */
-#define NEARLY 1.25 /* times an emulated duration, or its part */
+#define SEEN .9     /* least served part of the requests of a run by duration */
+#define NEARLY 1.25 /* tolerated factor of an emulated duration */
 
-/* How fast a case was at its trial, or in a session before this one. */
+/* The rate of a case in its trial, or in an earlier session. */
 struct rate {
 	const struct json *cas;
 	double rps;
 	long long requests; /* for its duration */
-	bool said;          /* that they take longer, or less */
+	bool said;          /* a different duration was reported */
 };
 
 struct vbench {
@@ -48,14 +48,14 @@ struct vbench {
 	size_t n, cap;
 };
 
-/* How a case is to be run with this program. */
+/* How a case is run with this program. */
 struct how {
 	double duration_s, warmup_s; /* asked for */
 	bool pops;
-	bool by_duration;    /* it can do that itself */
-	bool inline_warmup;  /* it can do that itself */
-	bool timed_warmup;   /* a process of its own, by duration */
-	bool counted_warmup; /* a process of its own, by requests */
+	bool by_duration;    /* by an option */
+	bool inline_warmup;  /* by an option */
+	bool timed_warmup;   /* in a process of its own, by duration */
+	bool counted_warmup; /* in a process of its own, by requests */
 };
 
 static bool
@@ -73,7 +73,7 @@ plan_case(const struct vbench *v, const struct json *cas)
 	    .warmup_s = json_get_num(c, "warmup_s", 0)};
 	bool lasts;
 
-	/* What is popped must have been put there: the number must be known. */
+	/* The number of pops must be known in advance, to seed the elements. */
 	h.pops = command_needs(command) == NEEDS_POPS;
 	lasts = !h.pops && vbcaps_has(&v->caps, "--duration");
 	h.by_duration = lasts && is_whole(h.duration_s);
@@ -127,7 +127,7 @@ keep_rate(
 	v->rates[v->n++] = (struct rate){cas, rps, requests, false};
 }
 
-/* All runs of a case make the same number, in whatever session they are. */
+/* All runs of a case make the same number of requests, in all sessions. */
 static int
 recall_run(void *self, const struct json *cas, const struct engine_past *past)
 {
@@ -145,7 +145,7 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
-/* One process of it, to its end. */
+/* One process of the program. */
 struct piece {
 	long long requests; /* 0: by duration */
 	double duration_s, warmup_s;
@@ -186,8 +186,8 @@ start_child(struct vbench *v, const struct engine_job *j, struct served *served,
 }
 
 /*
- * Runs it, and keeps its output where it is not dropped. 0, or -1: said, or
- * stopped.
+ * Runs one process and keeps its output unless dropped. Returns 0, or -1 after
+ * reporting an error, or -1 silently when stopped.
  */
 static int
 run_piece(struct vbench *v, const struct engine_job *j, struct served *served,
@@ -221,7 +221,10 @@ run_piece(struct vbench *v, const struct engine_job *j, struct served *served,
 	return -1;
 }
 
-/* The metrics, the caller's; NULL: said, unless *quick (may be NULL). */
+/*
+ * Returns the metrics, freed by the caller; NULL after reporting an error, or
+ * silently with *quick (may be NULL).
+ */
 static struct json *
 read_result(const struct vbench *v, const struct engine_job *j,
     const struct child *c, bool *quick)
@@ -246,7 +249,7 @@ read_result(const struct vbench *v, const struct engine_job *j,
 	return metrics;
 }
 
-/* What it needs, for so many requests; a command of the user's gets nothing. */
+/* Seeds the data for that many requests; a user's command gets none. */
 static int
 fill_servers(const struct engine_job *j, long long requests)
 {
@@ -264,7 +267,10 @@ fill_servers(const struct engine_job *j, long long requests)
 	return engine_seed(&j->target->e, &w, j->stop, j->progress, j->arg);
 }
 
-/* So many requests: their rate; 0: they took no time; -1: said, or stopped. */
+/*
+ * Tries that many requests. Returns their rate; 0: they took no time; -1 after
+ * reporting an error, or when stopped.
+ */
 static double
 try_requests(struct vbench *v, const struct engine_job *j,
     struct served *served, double requests)
@@ -287,9 +293,9 @@ try_requests(struct vbench *v, const struct engine_job *j,
 }
 
 /*
- * More and more requests, until they take about as long as a run: its numbers
- * of keys and elements have a say in the rate, and with threads the end is
- * noticed a quarter of a second late.
+ * Tries more and more requests, until they take about as long as a run: the
+ * number of keys and elements affects the rate, and with threads the program
+ * notices the end up to a quarter of a second late.
  */
 static int
 try_case(void *self, const struct engine_job *j)
@@ -326,7 +332,7 @@ add_word(struct str *s, bool yes, const char *word)
 		str_printf(s, "%s%s", s->len ? ", " : "", word);
 }
 
-/* Which program it was, and what was made up for. */
+/* Records the program, and which options were emulated. */
 static void
 set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 {
@@ -358,7 +364,10 @@ set_figures(struct engine_result *r, const struct json *m)
 	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
 }
 
-/* The servers are the second witness. 0, or 1 and said. */
+/*
+ * Checks the result against the servers' counters. Returns 0, or 1 after
+ * reporting that it is not valid.
+ */
 static int
 check_served(struct engine_result *r, const struct served_counts *a,
     const struct served_counts *b, const struct piece *p)
@@ -431,7 +440,7 @@ out:
 	return rc;
 }
 
-/* A number of requests is no time: where it is another one, that is said. */
+/* Reports once if the emulated duration was missed. */
 static void
 report_time(struct rate *rate, const struct how *h, const struct json *cas,
     const struct engine_result *r)

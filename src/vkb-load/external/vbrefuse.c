@@ -28,7 +28,10 @@ is_placeholder_known(const struct vbcaps *v, const char *word)
 	return vbcaps_says(v, word);
 }
 
-/* A placeholder of a command that its help does not speak of; caller frees. */
+/*
+ * Returns a placeholder of a command that its help does not name, or NULL;
+ * caller frees.
+ */
 static char *
 find_unknown_placeholder(const struct vbcaps *v, const char *command)
 {
@@ -48,7 +51,10 @@ find_unknown_placeholder(const struct vbcaps *v, const char *command)
 	return NULL;
 }
 
-/* A command that is none of the tests. */
+/*
+ * Returns why a command that is not a test cannot be run, or NULL; caller
+ * frees.
+ */
 static char *
 explain_command(const struct vbcaps *v, const struct json *c)
 {
@@ -63,7 +69,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	words = words_split(command, &n, &why);
 	if (!words)
 		return mem_printf("its command: %s", why);
-	/* A number would repeat what follows it. */
+	/* The program takes a number as a repeat count. */
 	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
 	else if (!served_is_load(words[0], strlen(words[0])))
@@ -88,7 +94,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	return (char *)(size_t)command;
 }
 
-/* Options that it would need and does not have. */
+/* Returns an option that the case needs and the program lacks, or NULL. */
 static const char *
 find_lacking_option(const struct vbcaps *v, const struct json *cas)
 {
@@ -109,7 +115,7 @@ find_lacking_option(const struct vbcaps *v, const struct json *cas)
 	return NULL;
 }
 
-/* Elements for each pop cannot be put there: more than is seeded. */
+/* Returns true if more elements are popped than can be seeded. */
 static bool
 has_too_many_pops(const struct json *c, double requests)
 {
@@ -121,7 +127,7 @@ has_too_many_pops(const struct json *c, double requests)
 	return requests > 0 && seed_refills(&t, &w);
 }
 
-/* What one process of it cannot be; NULL: nothing of that. */
+/* Returns a feature that one process of the program cannot have, or NULL. */
 static const char *
 find_unsupported(const struct json *c)
 {

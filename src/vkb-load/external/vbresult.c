@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Results come from memory, a line at a time. */
+/* Reads results from memory, a line at a time. */
 struct lines {
 	const char *at;
 };
@@ -28,8 +28,8 @@ next_line(void *from, const char **line, size_t *n)
 }
 
 /*
- * The title of a command is its words, whatever they contain; a quote in them
- * would end it. It gets another one. Caller frees.
+ * Replaces the title of a command, which is its words, since a quote in it
+ * would end the CSV field. Caller frees.
  */
 static char *
 replace_title(const char *out, char *const *words)
@@ -52,7 +52,7 @@ replace_title(const char *out, char *const *words)
 	return str_take(&text);
 }
 
-/* A command has one result, whatever its name. */
+/* Returns true if the result is of our test; a command has only one result. */
 static bool
 is_ours(const char *title, const char *command, bool words)
 {
@@ -67,7 +67,10 @@ is_ours(const char *title, const char *command, bool words)
 	return ours;
 }
 
-/* The first result of ours, and how many; -1: one cannot be read. */
+/*
+ * Finds our first result. Returns how many there are, or -1 if one cannot be
+ * read.
+ */
 static int
 find_result(struct benchcsv *b, const char *command, bool words,
     struct json **found, const char **why)

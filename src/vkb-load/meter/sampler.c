@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS 1000000000
-#define CORES 16 /* as metrics; the others are in the course */
+#define CORES 16 /* cores with a metric; all are in the time series */
 
 struct tick {
 	int64_t at_ns;
@@ -36,7 +36,7 @@ struct sampler {
 	pid_t *servers, *tids;
 	size_t nservers, ntids;
 	pid_t child;
-	bool whole; /* /proc/stat is that of the machine */
+	bool whole; /* /proc/stat shows the whole machine */
 	struct tick *ticks;
 	size_t n, cap;
 	struct task_switches server[2], client[2]; /* begin, end */
@@ -44,7 +44,7 @@ struct sampler {
 	size_t nthreads;
 	double throttles[2];
 	struct cgroup group[2];
-	double cost_ns; /* of the thread */
+	double cost_ns; /* CPU time of the sampler's thread */
 	int stop;       /* eventfd */
 	bool started;
 	pthread_t thread;
@@ -114,7 +114,7 @@ take_reading(struct sampler *s)
 	t->temperature_c = moment_temperature("");
 }
 
-/* Times of the schedule, whatever a look takes; none is caught up with. */
+/* Takes readings on a fixed schedule; missed ones are skipped. */
 static void *
 run_sampler(void *arg)
 {
@@ -139,7 +139,7 @@ run_sampler(void *arg)
 	return NULL;
 }
 
-/* What is asked for at both ends alone. */
+/* Reads what is only needed at both ends. */
 static void
 take_end_reading(struct sampler *s, int at)
 {
@@ -191,7 +191,7 @@ sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends)
 	return k;
 }
 
-/* From the first tick, which begins, to those that end. Caller frees. */
+/* Returns the first tick and the *n ticks that end intervals. Caller frees. */
 static size_t *
 make_intervals(const struct sampler *s, size_t *n)
 {
@@ -283,7 +283,7 @@ set_switches(struct json *m, const struct sampler *s, double seconds)
 	    s->client[0].involuntary, s->client[1].involuntary, seconds);
 }
 
-/* Those that the servers may use. */
+/* Adds the load of the CPUs that the servers may use. */
 static void
 set_cores(struct json *m, const struct sampler *s)
 {
@@ -344,7 +344,7 @@ sampler_metrics(const struct sampler *s)
 	return m;
 }
 
-/* Arrays of one length: one with a gap is left out. */
+/* All columns have the same length; a column with a gap is left out. */
 static void
 set_column(struct json *to, const char *name, struct json *values)
 {

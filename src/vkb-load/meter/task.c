@@ -22,7 +22,7 @@ task_process_ns(pid_t pid)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* "time waited slices" of schedstat: time in ns. */
+/* schedstat has "time waited slices", in ns. */
 double
 task_thread_ns(pid_t pid, pid_t tid)
 {

@@ -37,8 +37,8 @@ struct sample {
 struct watch {
 	pid_t *tids, *pids;
 	size_t ntids, npids;
-	pid_t child; /* 0: the threads are ours */
-	int threads; /* of it */
+	pid_t child; /* 0: the client is our own threads */
+	int threads; /* of the child */
 	struct counters client, server;
 	struct sample begin, end;
 	struct sampler *sampler;
@@ -87,7 +87,7 @@ add_thread(struct counters *c, pid_t tid)
 	c->n++;
 }
 
-/* NAN unless each thread was counted: a part would be a wrong figure. */
+/* Returns NAN unless each thread was counted: a partial sum would be wrong. */
 static double
 read_counters(const struct counters *c, int which)
 {
@@ -129,7 +129,7 @@ take_sample(const struct watch *w, struct sample *s)
 		s->main_wait[i] = task_thread_wait_ns(w->pids[i], w->pids[i]);
 		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
-	if (machine_whole("")) /* else it is not known what others do */
+	if (machine_whole("")) /* else the load of others is unknown */
 		cpustat_read(&cpus, "");
 	s->machine = cpus.whole;
 	free(cpus.cpu);
@@ -183,13 +183,13 @@ watch_new(const struct engine_target *t)
 	for (i = 0; i < t->nnodes; i++)
 		if (t->nodes[i].pid > 0)
 			w->pids[w->npids++] = t->nodes[i].pid;
-	/* With a server elsewhere the sum would be that of some. */
+	/* With a server on another host the sum would be incomplete. */
 	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
 		add_process_threads(&w->server, w->pids[i]);
 	return w;
 }
 
-/* The client has n threads, or is a child whose threads are not known. */
+/* Watches a client with n threads, or a child with unknown threads. */
 static void
 watch_client(struct watch *w, const pid_t *tids, size_t n)
 {
@@ -281,7 +281,9 @@ watch_end(struct watch *w)
 	}
 }
 
-/* Sum and largest of the differences; NAN where one is unknown, or none. */
+/*
+ * Computes sum and maximum of the differences; NAN if one is unknown, or none.
+ */
 static void
 compute_difference(
     const double *a, const double *b, size_t n, double *sum, double *max)
@@ -300,10 +302,11 @@ compute_per_request(const struct counters *c, int which, double requests)
 {
 	double v = (c->end[which] - c->begin[which]) / requests;
 
-	return v > 0 ? v : NAN; /* a counter that stands still does not count */
+	return v > 0 ? v
+		     : NAN; /* a counter that stands still is not counting */
 }
 
-/* The thread that ran or waited for the longest: how long, in percent. */
+/* Returns how long the busiest thread ran or waited for a CPU, in percent. */
 static double
 compute_wanted_percent(const struct sample *a, const struct sample *b,
     bool client, size_t n, int threads)
