@@ -119,8 +119,9 @@ wait_for_node(const struct target *t, size_t node, const char *index,
 			moved = clock_ns();
 		last = now;
 		if ((double)(clock_ns() - moved) / SECOND > most)
-			return err_fail("index '%s' is not ready: indexing got "
-					"nowhere for %g s",
+			return err_fail(
+			    "index '%s' is not ready: indexing made "
+			    "no progress for %g s",
 			    index, most);
 		poll(NULL, 0, LOOK_MS);
 	}

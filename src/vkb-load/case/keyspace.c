@@ -82,8 +82,8 @@ read_info(struct count *n, const struct reply *info)
 	free(loading);
 	free(id);
 	if (is_loading)
-		return err_fail("the server is still loading its data, so it "
-				"cannot be known what it holds: try again when "
+		return err_fail("the server is still loading its data: try "
+				"again when "
 				"'INFO persistence' has loading:0");
 	return 0;
 }

@@ -34,7 +34,7 @@ explain_role(const struct json *config)
 	free(plain);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
-		    "'%s' names a field, and there is no dataset", text);
+		    "'%s' uses a field, but the case has no dataset", text);
 	template_free(t);
 	return why;
 }

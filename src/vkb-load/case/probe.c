@@ -85,7 +85,8 @@ ask_node(struct finding *f, size_t node, const char *bytes, size_t len)
 	if (n > f->most)
 		f->most = n;
 	if (n < 0 && !f->why)
-		f->why = mem_str(text ? text : "it says no number of hits");
+		f->why =
+		    mem_str(text ? text : "the reply has no number of hits");
 	reply_free(r);
 	client_close(c);
 }
@@ -150,7 +151,7 @@ check_index(const struct target *t, const char *index,
 	if (*stop)
 		rc = -1;
 	else if (rc == 0 && f.most < 0)
-		rc = err_fail("index '%s' answers no search: %s", index,
+		rc = err_fail("index '%s' cannot be searched: %s", index,
 		    f.why ? f.why : "");
 	else if (rc == 0 && f.most == 0)
 		rc = err_fail("index '%s' finds nothing: it has indexed no "

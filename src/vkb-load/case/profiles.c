@@ -81,16 +81,19 @@ profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 	if (!set)
 		return NULL;
 	if (!o->dir)
-		return "it is profiled, which --profiles DIR has it do";
+		return "its config.profiling needs '--profiles DIR'";
 	if (is_outside(set, "sampling_freq", 1, MOST_HZ))
-		return "the sampling_freq of its profile is no number from 1 "
+		return "the sampling_freq of its profile is not a number from "
+		       "1 "
 		       "to 100000";
 	if (is_outside(set, "delays.write.delay", 0, MOST_S) ||
 	    is_outside(set, "delays.read.delay", 0, MOST_S))
-		return "a delay of its profile is no number of seconds";
+		return "a delay of its profile is not a valid number of "
+		       "seconds";
 	if (is_outside(set, "delays.write.duration", .01, MOST_S) ||
 	    is_outside(set, "delays.read.duration", .01, MOST_S))
-		return "a duration of its profile is no number of seconds";
+		return "a duration of its profile is not a valid number of "
+		       "seconds";
 	if (!is_mode(json_get_str(set, "mode")))
 		return "the mode of its profile is not cpu, wall, wall-time or "
 		       "offcpu";
@@ -263,7 +266,7 @@ profiles_new(const struct profiles_opts *o, const struct json *cas,
 		p->n++;
 		if (p->v[p->n - 1].pid > 0)
 			continue;
-		err_say("the process of the server is not known here, so it "
+		err_say("the server is not a process of this host, so it "
 			"cannot be profiled");
 		profiles_free(p);
 		return NULL;
@@ -395,7 +398,8 @@ profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 		if (!x->proc)
 			continue;
 		if (!proc_wait(x->proc, END_MS, &status))
-			rc = err_fail("vkb-profile does not end");
+			rc = err_fail("vkb-profile did not end within %d s",
+			    END_MS / 1000);
 		else if (status != 0)
 			rc = report_failure(x, status);
 		else if (complete_record(p, x, subject, recs) < 0)

@@ -517,8 +517,8 @@ empty_server(struct running *r)
 		return -1;
 	same = strcmp(ids, r->ids) == 0;
 	if (!same)
-		err_say("the server was started anew since it was seen empty, "
-			"and is not emptied");
+		err_say("the server was restarted since it was seen empty, so "
+			"it is not emptied");
 	if (same)
 		rc = keyspace_empty(&r->t);
 	else if ((rc = holds ? refuse_to_empty(r, holds) : 0) < 0)
@@ -568,7 +568,7 @@ restore_settings(struct running *r)
 				o->name, o->value)
 			  : NULL;
 		if (!reply)
-			rc = err_fail("setting '%s' is not back at '%s'",
+			rc = err_fail("cannot restore setting '%s' to '%s'",
 			    o->name, o->value);
 		reply_free(reply);
 		client_close(c);

@@ -42,7 +42,7 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 			n->unixsocket = path;
 	}
 	if (!t->e.nnodes)
-		return err_fail("the server record names no node");
+		return err_fail("the server record has no node");
 	t->e.nodes = t->nodes;
 	t->e.cluster = json_get_bool(server, "cluster", false);
 	tls = json_get(server, "tls");

@@ -103,7 +103,7 @@ control_slots(
 	for (; s->n < reply_len(s->reply); s->n++)
 		if (read_range(reply_at(s->reply, s->n), asked, &s->v[s->n]) <
 		    0)
-			return "its answer makes no sense";
+			return "its answer is not valid";
 	return NULL;
 }
 

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEFOREHAND ((size_t)256 << 20) /* bytes of rendered rows of a command \
-					*/
+#define BEFOREHAND                                                 \
+	((size_t)256 << 20) /* bytes of rendered rows of a command \
+			     */
 
 const char *const *
 engine_commands(void)
@@ -63,7 +64,7 @@ make_commands(
 		}
 		if (*template_fields(m->template) && !w->rows)
 			return err_fail(
-			    "'%s' names a field, and there is no dataset",
+			    "'%s' uses a field, but the case has no dataset",
 			    w->text);
 		if (*template_fields(m->template))
 			template_bind(m->template, w->rows, BEFOREHAND);

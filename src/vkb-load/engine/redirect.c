@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char asking_bytes[] = "*1\r\n$6\r\nASKING\r\n";
+static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 
 #define REDIRECT_HOPS 16
 #define RETRY_NS 50000000 /* before a retry after a passing error */
@@ -119,7 +119,7 @@ send_request(struct worker *w, struct redirect *d, const struct request *q)
 
 	conn_await(c, q->asking ? 2 : 1);
 	if (q->asking)
-		conn_put(c, asking_bytes, sizeof asking_bytes - 1, w->loop.now);
+		conn_put(c, asking, sizeof asking - 1, w->loop.now);
 	if (c->state == CONN_READY)
 		conn_put(c, q->bytes, q->n, w->loop.now);
 }
@@ -201,10 +201,7 @@ find_answered(struct redirect *d, uint32_t nth)
 	return NULL;
 }
 
-/*
- * Makes the at'th request of the batch again, or a similar one if batches are
- * not known (open loop).
- */
+/* Makes the at'th request of the batch, in open loop a similar one. */
 static void
 compose_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
@@ -247,10 +244,7 @@ make_again(
 	return p;
 }
 
-/*
- * Reads from an error line where or when to send the request again. Returns
- * false if neither.
- */
+/* Reads where or when to send a request again. Returns false if neither. */
 static bool
 read_hint(const struct worker *w, const struct conn *c, const char *line,
     struct hint *to)
@@ -271,12 +265,9 @@ is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 	    w->loop.now + RETRY_NS - start > w->run->timeout_ns / 2;
 }
 
-/*
- * Marks a redirected request to be sent again. Returns false if its error is
- * the answer.
- */
+/* Marks a request to be sent again. False: its error is the answer. */
 static bool
-queue_again(struct worker *w, struct request *p, struct hint *to)
+send_again(struct worker *w, struct request *p, struct hint *to)
 {
 	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
 	    is_too_late(w, to, p->away.start_ns))
@@ -397,7 +388,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 
 	if (!tally_error_reply(w, c, line) ||
 	    (read_hint(w, c, line, &to) &&
-		queue_again(w, find_answered(d, nth), &to)))
+		send_again(w, find_answered(d, nth), &to)))
 		return;
 	tally_refused(w, line);
 }
@@ -429,7 +420,7 @@ static const struct conn_client redirect_client = {.ready = on_ready,
 
 /* Records the age of all unanswered requests; returns how many. */
 static uint64_t
-give_up_requests(struct worker *w, struct redirect *d, int64_t now)
+give_up(struct worker *w, struct redirect *d, int64_t now)
 {
 	uint64_t n = 0;
 	struct request q;
@@ -459,8 +450,7 @@ redirect_check(struct worker *w, int64_t now)
 		if (d->head < d->n && losses_check(w, &d->conn, now) &&
 		    losses_expired(
 			w, &d->conn, d->queue[d->head].away.start_ns, now))
-			losses_unanswered(
-			    w, &d->conn, give_up_requests(w, d, now), now);
+			losses_unanswered(w, &d->conn, give_up(w, d, now), now);
 }
 
 void
@@ -471,7 +461,7 @@ redirect_end(struct worker *w, int64_t now)
 	struct request *q;
 
 	for (d = w->redirects; d; d = d->next)
-		n += give_up_requests(w, d, now);
+		n += give_up(w, d, now);
 	for (; w->nlater; n++) {
 		q = &w->later[--w->nlater].request;
 		free(q->bytes);

@@ -139,9 +139,9 @@ is_text(const char *s, size_t n, const char *name)
 static void
 report_unknown(struct making *m, const char *p, size_t n)
 {
-	m->why = mem_printf("no placeholder '%.*s'; there are '__rand_int__', "
+	m->why = mem_printf("unknown placeholder '%.*s': use '__rand_int__', "
 			    "'__rand_1st__' to '__rand_9th__', '__seq__', "
-			    "'__data__', '__field:NAME__' and '{tag}'",
+			    "'__data__', '__field:NAME__' or '{tag}'",
 	    (int)n, p);
 }
 
@@ -357,7 +357,8 @@ parse_command(struct making *m, const char **text)
 	if (!words && k == 0 && !times)
 		return 0;
 	if (!words || !m->s->times) {
-		m->why = mem_str("a command has no word, or is never sent");
+		m->why =
+		    mem_str("a command has no words, or the repeat count 0");
 		return -1;
 	}
 	m->s->items = command_items(first, words, &m->s->zero_miss);
@@ -377,7 +378,7 @@ shape_read(struct template *t, const char *text, size_t data_size, bool cluster)
 		continue;
 	free(value);
 	if (k == 0 && !t->nshapes)
-		m.why = mem_str("there is no word in it");
+		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
 	t->bytes = mem_resize(m.bytes.s, t->nbytes + TEMPLATE_SLACK, 1);
 	memset(t->bytes + t->nbytes, 0, TEMPLATE_SLACK);

@@ -101,7 +101,8 @@ template_new(const char *text, long long data_size, bool cluster, char **why)
 	t->fields = mem_array(1, sizeof *t->fields);
 	*why = shape_read(t, text, (size_t)data_size, cluster);
 	if (!*why && make_cycle(t) < 0)
-		*why = mem_printf("more than %d commands in turn", CYCLE_MOST);
+		*why =
+		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
 	if (*why) {
 		template_free(t);
 		return NULL;

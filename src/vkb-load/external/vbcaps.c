@@ -79,8 +79,8 @@ vbcaps_read(struct vbcaps *v, const char *path)
 	}
 	v->help = str_take(&out);
 	if (!vbcaps_has(v, "-n") || !vbcaps_has(v, "--csv"))
-		return err_fail("'%s' is no valkey-benchmark: its --help has "
-				"not '-n' and '--csv'",
+		return err_fail("'%s' is not valkey-benchmark: its --help does "
+				"not list '-n' and '--csv'",
 		    path);
 	v->version = read_version(path);
 	if (hash_file(HASH_SHA256, path, hex) == 0)

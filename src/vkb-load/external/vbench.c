@@ -137,7 +137,7 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 	if (past->tool && v->caps.sha256 &&
 	    strcmp(past->tool, v->caps.sha256) != 0)
 		return err_fail("%s: some runs were made with another " VBENCH
-				": one makes all of a file",
+				": use the same one for all runs of a file",
 		    json_get_str(cas, "id"));
 	if (needs_trial(self, cas) && past->rps > 0 && past->requests > 0)
 		keep_rate(v, cas, past->rps,
@@ -261,8 +261,8 @@ fill_servers(const struct engine_job *j, long long requests)
 	w.duration_s = w.warmup_s = 0;
 	if (command_needs(w.command) == NEEDS_POPS &&
 	    seed_refills(&j->target->e, &w))
-		return err_fail("%lld elements for %s are more than are "
-				"seeded: give '--requests'",
+		return err_fail("%lld elements for %s are more than can be "
+				"seeded: limit them with '--requests'",
 		    requests, w.command);
 	return engine_seed(&j->target->e, &w, j->stop, j->progress, j->arg);
 }
@@ -319,7 +319,7 @@ try_case(void *self, const struct engine_job *j)
 		return -1;
 	if (rps == 0)
 		return err_fail(
-		    "%s does not tell how fast it is", vbcaps_name(&v->caps));
+		    "%s reported no throughput", vbcaps_name(&v->caps));
 	keep_rate(v, j->cas, rps,
 	    h.duration_s > 0 ? count_requests(rps, h.duration_s) : 0);
 	return 0;
@@ -383,7 +383,7 @@ check_served(struct engine_result *r, const struct served_counts *a,
 	if (hits + misses > 0)
 		r->hit_rate_percent = 100 * hits / (hits + misses);
 	if (calls < least) {
-		err_say("the servers have served %.0f requests of %.0f", calls,
+		err_say("the servers served only %.0f of %.0f requests", calls,
 		    p->requests ? least : least / SEEN);
 		return 1;
 	}
@@ -450,9 +450,9 @@ report_time(struct rate *rate, const struct how *h, const struct json *cas,
 	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
 		return;
 	rate->said = true;
-	err_say("%s: %lld requests, made in %g s at first, took %.3g s",
-	    json_get_str(cas, "id"), rate->requests, h->duration_s,
-	    r->elapsed_s);
+	err_say("%s: %lld requests took %.3g s instead of %g s",
+	    json_get_str(cas, "id"), rate->requests, r->elapsed_s,
+	    h->duration_s);
 }
 
 static int

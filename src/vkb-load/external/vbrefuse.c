@@ -73,11 +73,11 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
 	else if (!served_is_load(words[0], strlen(words[0])))
-		why = "others ask its command as well, so the servers do not "
-		      "know how often it was served";
+		why = "its command is not only sent by the load, so the "
+		      "servers cannot count it";
 	for (size_t i = 0; i < n && !why; i++)
 		if (strcmp(words[i], ";") == 0)
-			why = "several commands in one";
+			why = "it is a sequence of commands";
 	words_free(words);
 	if (why)
 		return mem_str(why);
@@ -154,7 +154,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 
 	if (find_unsupported(c))
 		return mem_printf(
-		    "%s belong to the engine of vkb-load", find_unsupported(c));
+		    "%s need the engine of vkb-load", find_unsupported(c));
 	if (json_get(c, "rate"))
 		return mem_str(VBENCH " has no schedule of its own to count "
 				      "latencies from ('rate')");
@@ -183,11 +183,11 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 				  "slot, so %s would find nothing",
 		    command);
 	if (!vbargs_fits(v, command, json_get_num(c, "data_size", 0)))
-		return mem_printf("%s has no such %s, and such a value is too "
+		return mem_printf("%s has no test %s, and the value is too "
 				  "long for an argument",
 		    vbcaps_name(v), command);
 	if (has_too_many_pops(c, json_get_num(c, "requests", 0)))
-		return mem_printf("%s of so many elements: more than are "
+		return mem_printf("%s needs more elements than can be "
 				  "seeded",
 		    command);
 	return NULL;

@@ -102,10 +102,10 @@ vbresult_read(const char *out, const char *command, char *const *words,
 	*quick = strstr(text, ",\"inf\"") != NULL;
 	if (*quick)
 		str_add(why,
-		    "took less than a millisecond, which is all that "
-		    "it can tell");
+		    "took less than a millisecond, the least that "
+		    "it can measure");
 	else if (n < 0)
-		str_printf(why, "printed a result that is none: %s",
+		str_printf(why, "printed an invalid result: %s",
 		    bad ? bad : "it cannot be read");
 	else if (n != 1)
 		str_printf(why,
