@@ -368,8 +368,7 @@ watch_target(struct work *w, char **command)
 	return write_results(w, !command); /* stdout belongs to the command */
 }
 
-/* Is it a profile whose stacks can be rendered? Returns 0, or -1 after reporting
- * why it is not. */
+/* Returns 0, or -1 after reporting why its stacks cannot be rendered. */
 static int
 check_profile(const struct json *rec, const char *file)
 {
@@ -403,14 +402,14 @@ read_archive(struct work *w)
 	rec = NULL;
 	mode = json_get_str(w->rec, "mode");
 	graph = json_str(json_path(w->rec, "sampling.call_graph"));
+	rc = 0;
 	if (mode) {
 		w->keep = result_name_copies(w->o->dir);
 		w->sampler.keep = w->keep;
 		w->sampler.mode = sampler_mode_of(mode);
 		w->sampler.call_graph = graph;
 		rc = read_samples(w);
-	} else
-		rc = 0;
+	}
 	if (rc == 0)
 		rc = write_results(w, true);
 out:
