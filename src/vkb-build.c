@@ -1,6 +1,6 @@
 /*
- * vkb-build: commits in, build records out: each is built once, in a tree of a
- * cache, and kept. Exit 2: one of them could not be built.
+ * vkb-build: builds commits and writes build records. Each commit is built
+ * once, in a tree of the cache, and kept. Exit status 2: a build failed.
  */
 #include "err.h"
 #include "guard.h"
@@ -27,7 +27,7 @@
 
 #define REPO "https://github.com/valkey-io/valkey.git"
 #define JOBS_MAX 1024
-#define BUSY_MS 50 /* how often others that build the same are looked at */
+#define BUSY_MS 50 /* interval of checks on other builds */
 
 struct opts {
 	const char *repo, *dir, *cache, *cflags, *allocator, *prune;
@@ -39,51 +39,52 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'C', "directory", OPT_STR, AT(dir), "DIR",
-	.help = "take the commits from this repository, unchanged"},
+	.help = "take commits from this local repository"},
     {0, "repo", OPT_STR, AT(repo), "URL|PATH",
-	.help = "or from this one (Valkey's)"},
+	.help =
+	    "take commits from a mirror of this repository; default: Valkey's"},
     {0, "worktree", OPT_LIST, AT(worktrees), "[LABEL=]DIR",
 	.help = "build a work tree as it is; repeatable"},
     {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = JOBS_MAX,
-	.help = "compile with so many processes in all (CPUs)"},
-    {0, "tls", OPT_FLAG, AT(tls), .help = "with TLS"},
+	.help = "run up to N compilers at once; default: one per CPU"},
+    {0, "tls", OPT_FLAG, AT(tls), .help = "build with TLS"},
     {0, "debug-symbols", OPT_FLAG, AT(debug_symbols),
-	.help = "with debug symbols, for perf and gdb"},
+	.help = "build with debug symbols, for perf and gdb"},
     {0, "frame-pointers", OPT_FLAG, AT(frame_pointers),
-	.help = "with frame pointers, for stacks"},
+	.help = "build with frame pointers, for call stacks"},
     {0, "cflags", OPT_STR, AT(cflags), "FLAGS",
-	.help = "more flags for the compiler"},
+	.help = "pass more flags to the compiler"},
     {0, "allocator", OPT_CHOICE, AT(allocator), "NAME",
 	.choices = "libc|jemalloc|tcmalloc|tcmalloc_minimal",
-	.help = "with that memory allocator"},
+	.help = "use this memory allocator"},
     {0, "make-arg", OPT_LIST, AT(make_args), "NAME=VALUE",
-	.help = "more variables for make; repeatable"},
+	.help = "pass a variable to make; repeatable"},
     {0, "module-dir", OPT_STR, AT(module_dir), "DIR",
-	.help = "build the module of this work tree as well"},
+	.help = "also build the module in this work tree"},
     {0, "module-build", OPT_STR, AT(module_build), "COMMAND",
-	.help = "by this command of the shell"},
+	.help = "build the module with this shell command"},
     {0, "module-file", OPT_STR, AT(module_file), "FILE",
-	.help = "which makes this file (the only *.so)"},
+	.help = "file of the built module; default: the only *.so"},
     {0, "cache", OPT_STR, AT(cache), "DIR",
-	.help = "keep builds there (~/.cache/vkb)"},
+	.help = "keep builds in DIR; default: ~/.cache/vkb"},
     {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
-	.help = "first remove what is unused for 30d, or down to 20g"},
+	.help = "first remove what is unused for 30d, or down to 20g in all"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
-    "Builds commits of Valkey; build records go to stdout.", table};
+    "Build commits of Valkey and write build records to stdout.", option_table};
 
 enum state { WAITING, RUNNING, OK, FAILED };
 
 struct job {
 	struct goal goal;
 	struct recipe server, module;
-	const struct recipe *now; /* one of them */
+	const struct recipe *now; /* 'server' or 'module' */
 	struct build *build;
 	struct json *rec;
-	bool made; /* something was not there before */
+	bool made; /* something was not in the cache */
 	enum state state;
 };
 
@@ -93,21 +94,21 @@ struct queue {
 	bool trouble;
 	struct workshop shop;
 	const struct flags *flags;
-	struct module *module; /* or NULL */
-	int free_jobs;         /* the pipe, without waiting */
+	struct module *module; /* NULL: none */
+	int free_jobs;         /* the job pipe, non-blocking */
 	struct halt *halt;
 };
 
 static bool
-stopped(void *arg)
+is_stopped(void *arg)
 {
 	return halt_reason(arg, NULL) != 0;
 }
 
-/* --- the jobs */
+/* --- jobs */
 
 static void
-fail(struct job *j, const char *error, const char *log)
+fail_job(struct job *j, const char *error, const char *log)
 {
 	json_set_str(j->rec, "error", error);
 	if (log)
@@ -115,18 +116,18 @@ fail(struct job *j, const char *error, const char *log)
 	j->state = FAILED;
 }
 
-/* The job that a make has by itself is taken from the pipe, and put back. */
+/* Returns a job token to the pipe: make holds one token without reading it. */
 static int
-lend(struct queue *q)
+release_token(struct queue *q)
 {
 	return write(q->shop.tokens[1], "+", 1) == 1
 	    ? 0
 	    : err_fail_sys("cannot write to a pipe");
 }
 
-/* 1: it has one; 0: none is free. */
+/* Returns 1 if a token was free, else 0. */
 static int
-borrow(struct queue *q)
+acquire_token(struct queue *q)
 {
 	char c;
 
@@ -134,7 +135,7 @@ borrow(struct queue *q)
 }
 
 static bool
-same_runs(const struct queue *q, const struct job *j)
+is_same_running(const struct queue *q, const struct job *j)
 {
 	for (size_t i = 0; i < q->n; i++)
 		if (q->v[i].state == RUNNING &&
@@ -144,7 +145,7 @@ same_runs(const struct queue *q, const struct job *j)
 }
 
 static int
-ready(struct queue *q)
+ensure_reaper(struct queue *q)
 {
 	if (q->shop.guard)
 		return 0;
@@ -152,9 +153,9 @@ ready(struct queue *q)
 	return q->shop.guard ? 0 : -1;
 }
 
-/* What is to be made now is there, in the record. */
+/* Continues with the module, or ends the job: its output is in the record. */
 static void
-follow(struct queue *q, struct job *j)
+finish_stage(struct queue *q, struct job *j)
 {
 	if (!q->module || j->now == &j->module) {
 		json_set_bool(j->rec, "cached", !j->made);
@@ -162,27 +163,27 @@ follow(struct queue *q, struct job *j)
 		return;
 	}
 	if (module_recipe(&j->module, q->module, j->rec, j->server.key) < 0)
-		fail(j, err_last(), NULL);
+		fail_job(j, err_last(), NULL);
 	else
 		j->state = WAITING;
 	j->now = &j->module;
 }
 
-/* Finds or starts it; *busy where another program is at it. */
+/* Starts a build unless it is cached; *busy: another program builds it. */
 static int
-advance(struct queue *q, struct job *j, bool *busy)
+start_job(struct queue *q, struct job *j, bool *busy)
 {
 	bool taken = false;
 	char *error;
 
-	while (j->state == WAITING && !same_runs(q, j) &&
+	while (j->state == WAITING && !is_same_running(q, j) &&
 	    build_find(&q->shop, j->now, j->rec))
-		follow(q, j);
-	if (j->state != WAITING || same_runs(q, j))
+		finish_stage(q, j);
+	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (ready(q) < 0)
+	if (ensure_reaper(q) < 0)
 		return -1;
-	if (!borrow(q))
+	if (!acquire_token(q))
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {
@@ -192,13 +193,13 @@ advance(struct queue *q, struct job *j, bool *busy)
 	}
 	*busy |= taken;
 	if (!taken)
-		fail(j, error, NULL);
+		fail_job(j, error, NULL);
 	free(error);
-	return lend(q);
+	return release_token(q);
 }
 
 static int
-step(struct queue *q, struct job *j)
+step_job(struct queue *q, struct job *j)
 {
 	int rc = build_step(j->build);
 
@@ -206,19 +207,19 @@ step(struct queue *q, struct job *j)
 		return 0;
 	j->made = true;
 	if (rc > 0 && build_find(&q->shop, j->now, j->rec))
-		follow(q, j);
+		finish_stage(q, j);
 	else
-		fail(j,
-		    rc > 0 ? "the build is not there any more"
+		fail_job(j,
+		    rc > 0 ? "the finished build has vanished from the cache"
 			   : build_error(j->build),
 		    build_log(j->build));
 	build_free(j->build);
 	j->build = NULL;
 	q->running--;
-	return lend(q);
+	return release_token(q);
 }
 
-/* In the order they were asked for, each as soon as it can be. */
+/* Writes records in the order of the command line, each as soon as possible. */
 static int
 write_finished(struct queue *q)
 {
@@ -236,7 +237,7 @@ write_finished(struct queue *q)
 }
 
 static int
-wait_for(struct queue *q, bool busy)
+wait_for_builds(struct queue *q, bool busy)
 {
 	struct pollfd *p = mem_array(q->n + 1, sizeof *p);
 	int rc = 0;
@@ -247,41 +248,41 @@ wait_for(struct queue *q, bool busy)
 			? build_fd(q->v[i].build)
 			: -1,
 		    .events = POLLIN};
-	/* A free job may come back from a make that runs. */
+	/* A running make may also have returned a token. */
 	poll(
 	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
-	if (stopped(q->halt))
+	if (is_stopped(q->halt))
 		rc = -1;
 	for (size_t i = 0; rc == 0 && i < q->n; i++)
 		if (p[i + 1].revents)
-			rc = step(q, &q->v[i]);
+			rc = step_job(q, &q->v[i]);
 	free(p);
 	return rc;
 }
 
-/* 0 all were tried, -1 stopped or said. */
+/* Returns 0 after trying all, or -1 if stopped or after reporting an error. */
 static int
-work(struct queue *q)
+run_queue(struct queue *q)
 {
 	for (;;) {
 		bool busy = false;
 
 		for (size_t i = 0; i < q->n; i++)
-			if (advance(q, &q->v[i], &busy) < 0)
+			if (start_job(q, &q->v[i], &busy) < 0)
 				return -1;
 		if (write_finished(q) < 0)
 			return -1;
 		if (q->written == q->n)
 			return 0;
-		if (wait_for(q, busy) < 0)
+		if (wait_for_builds(q, busy) < 0)
 			return -1;
 	}
 }
 
-/* --- what is asked for */
+/* --- what to build */
 
 static void
-enlist(struct queue *q)
+add_job(struct queue *q)
 {
 	struct job *j = &q->v[q->n++];
 
@@ -292,14 +293,14 @@ enlist(struct queue *q)
 	if (!j->goal.error && q->module)
 		module_subject(q->module, json_get(j->rec, "subject"));
 	if (j->goal.error)
-		fail(j, j->goal.error, NULL);
+		fail_job(j, j->goal.error, NULL);
 	else if (server_recipe(&j->server, &j->goal, q->flags) < 0)
-		fail(j, err_last(), NULL);
+		fail_job(j, err_last(), NULL);
 }
 
 static int
-resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
-    struct origin **origin)
+resolve_targets(struct queue *q, const struct opts *o,
+    const struct opt_args *args, struct origin **origin)
 {
 	size_t refs = 0;
 
@@ -310,26 +311,26 @@ resolve(struct queue *q, const struct opts *o, const struct opt_args *args,
 	    !(*origin = origin_open(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
 		return -1;
-	if (o->repo) /* our argument, which 'ps' shows as long as we build */
+	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
-	for (size_t i = 0; i < args->n && !stopped(q->halt); i++) {
+	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
 		if (goal_is_archive(args->v[i]))
 			goal_archive(
 			    &q->v[q->n].goal, q->shop.cache, args->v[i]);
 		else
 			goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
-		enlist(q);
+		add_job(q);
 	}
-	for (size_t i = 0; i < o->worktrees.n && !stopped(q->halt); i++) {
+	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q->halt); i++) {
 		goal_worktree(
 		    &q->v[q->n].goal, q->shop.cache, o->worktrees.v[i]);
-		enlist(q);
+		add_job(q);
 	}
-	return stopped(q->halt) ? -1 : 0;
+	return is_stopped(q->halt) ? -1 : 0;
 }
 
 static int
-open_shop(struct queue *q, const struct opts *o)
+open_workshop(struct queue *q, const struct opts *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char again[40];
@@ -344,7 +345,7 @@ open_shop(struct queue *q, const struct opts *o)
 	if (q->free_jobs < 0)
 		return err_fail_sys("cannot open '%s'", again);
 	for (int i = 0; i < q->shop.jobs; i++)
-		if (lend(q) < 0)
+		if (release_token(q) < 0)
 			return -1;
 	return 0;
 }
@@ -364,7 +365,7 @@ close_queue(struct queue *q)
 }
 
 static int
-run(const struct opts *o, const struct opt_args *args)
+build_targets(const struct opts *o, const struct opt_args *args)
 {
 	struct flags_wanted wanted = {o->tls, o->debug_symbols,
 	    o->frame_pointers, o->cflags, o->allocator, &o->make_args};
@@ -379,14 +380,14 @@ run(const struct opts *o, const struct opt_args *args)
 	q.shop.cache = &cache;
 	q.flags = &flags;
 	if (!(q.halt = halt_open(false)) ||
-	    cache_open(&cache, o->cache, stopped, q.halt) < 0 ||
+	    cache_open(&cache, o->cache, is_stopped, q.halt) < 0 ||
 	    (o->prune && cache_prune(&cache, o->prune) < 0))
 		goto out;
 	if (!args->n && !o->worktrees.n) {
 		rc = 0;
 		goto out;
 	}
-	if (flags_init(&flags, &wanted) < 0 || open_shop(&q, o) < 0 ||
+	if (flags_init(&flags, &wanted) < 0 || open_workshop(&q, o) < 0 ||
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;
@@ -395,7 +396,7 @@ run(const struct opts *o, const struct opt_args *args)
 	    module_open(q.module, &cache, o->module_dir, o->module_build,
 		o->module_file) < 0)
 		goto out;
-	if (resolve(&q, o, args, &origin) == 0 && work(&q) == 0)
+	if (resolve_targets(&q, o, args, &origin) == 0 && run_queue(&q) == 0)
 		rc = q.trouble ? 2 : 0;
 out:
 	close_queue(&q);
@@ -411,7 +412,7 @@ out:
 }
 
 static int
-start(void *opts, struct opt_args *args)
+run_build(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 
@@ -421,11 +422,11 @@ start(void *opts, struct opt_args *args)
 		return opt_usage(
 		    &prog, "options '-C' and '--repo' exclude each other");
 	if (!o->module_dir != !o->module_build)
-		return opt_usage(
-		    &prog, "'--module-dir' and '--module-build' go together");
+		return opt_usage(&prog,
+		    "'--module-dir' and '--module-build' need each other");
 	if (o->module_file && !o->module_dir)
 		return opt_usage(&prog, "'--module-file' needs '--module-dir'");
-	return run(o, args);
+	return build_targets(o, args);
 }
 
 int
@@ -433,5 +434,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, start);
+	return opt_main(&prog, argc, argv, &o, run_build);
 }

@@ -1,7 +1,7 @@
 /*
- * vkb-env: the state of this machine as an env record; or what of it makes
- * results noisy, settings for the time of a measurement, and whether two
- * sessions can be compared.
+ * vkb-env: writes the state of this machine as an env record; or reports what
+ * makes results noisy, changes settings for measuring, or tells whether two
+ * sessions are comparable.
  */
 #include "cpustat.h"
 #include "err.h"
@@ -29,8 +29,8 @@
 #include <unistd.h>
 
 #define STATE "/run/vkb-env.json"
-#define GRACE_MS 10000 /* for the command to end after a signal */
-#define WINDOW_MS 250  /* how long it looks at the load */
+#define GRACE_MS 10000 /* time for the command to end after a signal */
+#define WINDOW_MS 250  /* time over which the load is measured */
 
 struct opts {
 	bool apply, check, compare, restore, quiet;
@@ -39,26 +39,26 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "apply", OPT_FLAG, AT(apply),
-	.help = "set all, or what is named, for measuring"},
+	.help = "set all settings, or those named, for measuring"},
     {0, "check", OPT_FLAG, AT(check),
-	.help = "say what makes results noisy; exit 1: something does"},
+	.help = "report what makes results noisy; exit 1 if anything does"},
     {0, "compare", OPT_FLAG, AT(compare),
-	.help = "can sessions A and B be compared; exit 1: no"},
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"},
+	.help = "tell whether sessions A and B are comparable; exit 1 if not"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {0, "restore", OPT_FLAG, AT(restore), .help = "undo what --apply has set"},
     {0, "state", OPT_STR, AT(state), "FILE",
-	.help = "where --apply keeps what was; default " STATE},
+	.help = "keep the old values in FILE; default " STATE},
     {0}};
 
 static const struct opt_prog prog = {"vkb-env",
     "[NAME ...|A [B]] [-- COMMAND ...]",
-    "The state of this machine: say it, judge it, set it, compare it.", table};
+    "Record, check, set and compare the state of this machine.", option_table};
 
-/* What ran meanwhile, into the room now. */
+/* Measures the load of other programs and adds it to the section "now". */
 static void
-set_load(struct json *rec, const char *root)
+measure_load(struct json *rec, const char *root)
 {
 	struct json *now = json_get(rec, "now");
 	struct cpustat a = {0}, b = {0};
@@ -80,7 +80,7 @@ set_load(struct json *rec, const char *root)
 }
 
 static int
-say(const struct str *text)
+write_stdout(const struct str *text)
 {
 	fwrite(text->s, 1, text->len, stdout);
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -89,19 +89,19 @@ say(const struct str *text)
 }
 
 static int
-check(const struct json *rec, const char *root)
+check_noise(const struct json *rec, const char *root)
 {
 	struct str text = {0};
 	int rc = noise_show(&text, rec, root) > 0;
 
-	if (say(&text) < 0)
+	if (write_stdout(&text) < 0)
 		rc = -1;
 	str_free(&text);
 	return rc;
 }
 
 static int
-compare(const struct opt_args *args)
+compare_sessions(const struct opt_args *args)
 {
 	struct sky *a = sky_read(args->v[0]);
 	struct sky *b = a ? sky_read(args->n > 1 ? args->v[1] : "-") : NULL;
@@ -109,7 +109,7 @@ compare(const struct opt_args *args)
 	int rc = b ? sky_alike(&text, a, b) : -1;
 
 	if (rc >= 0)
-		rc = say(&text) < 0 ? -1 : !rc;
+		rc = write_stdout(&text) < 0 ? -1 : !rc;
 	str_free(&text);
 	sky_free(a);
 	sky_free(b);
@@ -117,20 +117,21 @@ compare(const struct opt_args *args)
 }
 
 static int
-read_or_check(const struct opts *o, const char *root)
+write_or_check_state(const struct opts *o, const char *root)
 {
 	struct json *rec = machine_record(root, NULL);
 	int rc;
 
-	set_load(rec, root);
-	rc = o->check ? check(rec, root) : jsonl_write(STDOUT_FILENO, rec);
+	measure_load(rec, root);
+	rc =
+	    o->check ? check_noise(rec, root) : jsonl_write(STDOUT_FILENO, rec);
 	json_free(rec);
 	return rc;
 }
 
-/* Its status as a shell has it; *reason: the signal that ended us, or 0. */
+/* Returns the exit status as a shell does; *reason: the signal we got, or 0. */
 static int
-await(struct proc *p, struct halt *h, int *reason)
+wait_command(struct proc *p, struct halt *h, int *reason)
 {
 	struct pollfd fd[2] = {{.fd = proc_fd(p), .events = POLLIN},
 	    {.fd = halt_fd(h), .events = POLLIN}};
@@ -154,7 +155,7 @@ await(struct proc *p, struct halt *h, int *reason)
 }
 
 static int
-command(char **argv, struct halt *h, int *reason)
+run_command(char **argv, struct halt *h, int *reason)
 {
 	struct proc_spec spec = {
 	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
@@ -163,21 +164,21 @@ command(char **argv, struct halt *h, int *reason)
 
 	if (!p)
 		return errno == ENOENT ? 127 : 126;
-	status = await(p, h, reason);
+	status = wait_command(p, h, reason);
 	proc_free(p);
 	return status;
 }
 
-/* The settings stand while the command runs. */
+/* Applies the settings while the command runs. */
 static int
-during(const struct tune *t, const struct opt_args *args)
+apply_during(const struct tune *t, const struct opt_args *args)
 {
 	struct halt *h = halt_open(false);
 	struct keeper *k = h ? keeper_start(t) : NULL;
 	int rc = 125, reason = 0;
 
 	if (k && tune_apply(t, args->v, args->n, getpid()) == 0) {
-		rc = command(args->rest, h, &reason);
+		rc = run_command(args->rest, h, &reason);
 		if (tune_restore(t) < 0)
 			rc = 125;
 	}
@@ -188,9 +189,9 @@ during(const struct tune *t, const struct opt_args *args)
 	return rc;
 }
 
-/* What excludes each other; NULL: nothing. */
+/* Returns what is wrong with the command line, or NULL. */
 static const char *
-wrong(const struct opts *o, const struct opt_args *args)
+check_usage(const struct opts *o, const struct opt_args *args)
 {
 	if (o->apply + o->check + o->compare + o->restore > 1)
 		return "--apply, --check, --compare and --restore exclude each "
@@ -198,21 +199,21 @@ wrong(const struct opts *o, const struct opt_args *args)
 	if (args->rest && !o->apply)
 		return "a command needs --apply";
 	if (args->rest && !args->nrest)
-		return "there is no command after '--'";
+		return "no command after '--'";
 	if (o->state && !o->apply && !o->restore)
 		return "--state is for --apply and --restore";
 	if (o->compare && (args->n < 1 || args->n > 2))
 		return "--compare takes one or two files";
 	if (args->n && !o->apply && !o->compare)
-		return "there are no operands";
+		return "operands need --apply or --compare";
 	return NULL;
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_env(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
-	const char *root = getenv("VKB_ENV_ROOT"), *why = wrong(o, args);
+	const char *root = getenv("VKB_ENV_ROOT"), *why = check_usage(o, args);
 	struct tune t = {.root = root ? root : "",
 	    .state = o->state ? o->state : STATE,
 	    .quiet = o->quiet};
@@ -222,14 +223,14 @@ run(void *opts, struct opt_args *args)
 	if (o->compare && args->n == 1 && opt_stdin(&prog) < 0)
 		return -1;
 	if (o->compare)
-		return compare(args);
+		return compare_sessions(args);
 	if (o->restore)
 		return tune_restore(&t);
 	if (o->apply && args->rest)
-		return during(&t, args);
+		return apply_during(&t, args);
 	if (o->apply)
 		return tune_apply(&t, args->v, args->n, 0);
-	return read_or_check(o, t.root);
+	return write_or_check_state(o, t.root);
 }
 
 int
@@ -237,5 +238,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_env);
 }

@@ -1,7 +1,7 @@
 /*
- * vkb-flame: profiles (perf.data, what `perf script` prints, folded stacks) in;
- * flame graphs, folded stacks, tables of functions and speedscope's JSON out;
- * two sides of profiles also as their difference.
+ * vkb-flame: reads profiles (perf.data, the output of `perf script`, folded
+ * stacks); writes flame graphs, folded stacks, tables of functions and
+ * speedscope's JSON, also of the difference between two sets of profiles.
  */
 #include "err.h"
 #include "opt.h"
@@ -29,54 +29,54 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "addrs", OPT_FLAG, AT(addrs),
 	.help = "keep the address of a frame without a symbol"},
-    {'a', "all", OPT_FLAG, AT(all), .help = "as --kernel --jit"},
+    {'a', "all", OPT_FLAG, AT(all), .help = "same as --kernel --jit"},
     {'b', "baseline", OPT_LIST, AT(baselines), "FILE",
 	.help = "compare with this profile; may be repeated"},
     {'e', "event", OPT_STR, AT(event), "NAME",
-	.help = "count this event; default the first there is"},
+	.help = "count this event; default: the first one"},
     {'f', "format", OPT_LIST, AT(formats), "NAME[:FILE]",
 	.help = "svg (default), folded, table or speedscope"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
     {0, "inline", OPT_FLAG, AT(inlined),
-	.help = "find inlined functions by addr2line"},
-    {0, "jit", OPT_FLAG, AT(jit), .help = "mark compiled-at-run-time frames"},
+	.help = "find inlined functions with addr2line"},
+    {0, "jit", OPT_FLAG, AT(jit), .help = "mark frames compiled at run time"},
     {'k', "kernel", OPT_FLAG, AT(kernel), .help = "mark the kernel's frames"},
     {0, "min-percent", OPT_REAL, AT(min_percent), "N", 0, 100,
 	.help = "draw no frames below N percent; default 0.05"},
-    {'p', "pid", OPT_FLAG, AT(pid), .help = "tell processes by their id"},
+    {'p', "pid", OPT_FLAG, AT(pid), .help = "add process ids to process names"},
     {'r', "reverse", OPT_FLAG, AT(reverse),
 	.help = "merge the stacks from the innermost frames"},
-    {0, "table", OPT_FLAG, AT(table), .help = "as --format table"},
-    {0, "tid", OPT_FLAG, AT(tid), .help = "tell threads by their id"},
+    {0, "table", OPT_FLAG, AT(table), .help = "same as --format table"},
+    {0, "tid", OPT_FLAG, AT(tid), .help = "add thread ids to process names"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
-	.help = "what is above the graph"},
+	.help = "set the title of the graph"},
     {'w', "width", OPT_INT, AT(width), "PIXELS", 200, 100000,
-	.help = "of the graph; default 1200"},
+	.help = "set the width of the graph; default 1200"},
     {0}};
 
 static const struct opt_prog prog = {
-    "vkb-flame", "[FILE ...]", "Flame graphs of profiles.", table};
+    "vkb-flame", "[FILE ...]", "Draw flame graphs of profiles.", option_table};
 
 enum format { SVG, FOLDED, TABLE, SPEEDSCOPE };
-static const char *const names[] = {
+static const char *const format_names[] = {
     "svg", "folded", "table", "speedscope", NULL};
 
 /*
- * What was read: into one column, all files added up; or, where there is a
- * baseline, each file into two (see diff.h), the 'na' of the baseline first.
+ * The profiles. Without a baseline, all files are added up in one column. Else
+ * each file has two columns (see diff.h), the 'na' of the baseline first.
  */
 struct profiles {
 	struct calltree *t;
 	size_t na, n;
-	struct diff *d; /* NULL: one side */
+	struct diff *d; /* NULL: no baseline */
 };
 
 static void
-render(struct str *s, enum format f, const struct profiles *p,
+render_format(struct str *s, enum format f, const struct profiles *p,
     const struct opts *o)
 {
 	double min_share = o->min_percent / 100;
@@ -110,7 +110,8 @@ render(struct str *s, enum format f, const struct profiles *p,
 }
 
 static int
-read_one(const char *file, struct profiles *p, const struct folding_opts *fold)
+read_profile(
+    const char *file, struct profiles *p, const struct folding_opts *fold)
 {
 	size_t column = p->na ? 2 * p->n : 0;
 
@@ -120,7 +121,8 @@ read_one(const char *file, struct profiles *p, const struct folding_opts *fold)
 }
 
 static int
-read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
+read_profiles(
+    struct profiles *p, const struct opts *o, const struct opt_args *args)
 {
 	const struct folding_opts fold = {.pid = o->pid,
 	    .tid = o->tid,
@@ -136,9 +138,9 @@ read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
 	p->na = o->baselines.n;
 	p->t = calltree_new(p->na ? 2 * (p->na + n) : 1);
 	for (size_t i = 0; i < p->na; i++)
-		rc |= read_one(o->baselines.v[i], p, &fold);
+		rc |= read_profile(o->baselines.v[i], p, &fold);
 	for (size_t i = 0; i < n; i++)
-		rc |= read_one(args->n ? args->v[i] : "-", p, &fold);
+		rc |= read_profile(args->n ? args->v[i] : "-", p, &fold);
 	if (o->reverse) {
 		turned = calltree_reverse(p->t);
 		calltree_free(p->t);
@@ -151,7 +153,7 @@ read_all(struct profiles *p, const struct opts *o, const struct opt_args *args)
 }
 
 static int
-flame(void *opts, struct opt_args *args)
+run_flame(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct profiles p = {.t = NULL};
@@ -162,17 +164,18 @@ flame(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	if (o->table && o->formats.n)
-		return opt_usage(&prog, "either --table or --format");
-	out = output_list(&o->formats, names, &n);
+		return opt_usage(
+		    &prog, "--table and --format exclude each other");
+	out = output_list(&o->formats, format_names, &n);
 	if (!out)
 		return -1;
 	if (o->table)
 		out[0].format = TABLE;
-	rc = read_all(&p, o, args);
+	rc = read_profiles(&p, o, args);
 	for (size_t i = 0; i < n; i++) {
 		struct str s = {0};
 
-		render(&s, (enum format)out[i].format, &p, o);
+		render_format(&s, (enum format)out[i].format, &p, o);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
@@ -187,5 +190,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.width = 1200, .min_percent = .05};
 
-	return opt_main(&prog, argc, argv, &o, flame);
+	return opt_main(&prog, argc, argv, &o, run_flame);
 }

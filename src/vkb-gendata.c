@@ -1,6 +1,6 @@
 /*
- * vkb-gendata: the datasets and query files that configurations ask for, made
- * in a folder. Writes nothing to stdout, or with --list what there is to make.
+ * vkb-gendata: makes the datasets and query files that configurations ask for.
+ * Writes to stdout only with --list: a table of the files and their states.
  */
 #include "err.h"
 #include "folder.h"
@@ -33,30 +33,30 @@ struct opts {
 	bool force, list, quiet;
 };
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'f', "force", OPT_FLAG, offsetof(struct opts, force),
 	.help = "make the files again, even if something else made them"},
     {0, "files", OPT_LIST, offsetof(struct opts, files), "NAME,...",
 	.help = "make these files only; may be repeated"},
     {'j', "jobs", OPT_INT, offsetof(struct opts, jobs), "N", .min = 1,
-	.max = MOST_JOBS,
-	.help = "threads; as many as there are CPUs when absent"},
+	.max = MOST_JOBS, .help = "run N threads; default one for each CPU"},
     {'l', "list", OPT_FLAG, offsetof(struct opts, list),
-	.help = "list the files and their state, make nothing"},
+	.help = "list the files and their states, make nothing"},
     {'o', "output", OPT_STR, offsetof(struct opts, out), "DIR",
-	.help = "folder of the files (datasets)"},
+	.help = "make the files in DIR (datasets)"},
     {'q', "quiet", OPT_FLAG, offsetof(struct opts, quiet),
-	.help = "no progress on the terminal"},
+	.help = "show no progress on the terminal"},
     {0, "seed", OPT_STR, offsetof(struct opts, seed), "N",
-	.help = "other random contents; 0 is the Python tool's"},
+	.help = "seed random contents; 0 makes the Python tool's"},
     {0, "sha1", OPT_STR, offsetof(struct opts, sha1), "HEX",
-	.help = "what the SHA-1 of a fetched dump must be"},
+	.help = "check a fetched dump against this SHA-1"},
     {0, "wikipedia", OPT_STR, offsetof(struct opts, wikipedia), "FILE|URL",
-	.help = "take texts from this dump of a wiki"},
+	.help = "take texts from this wiki dump"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-gendata", "[CONFIG ...]",
-    "Make the datasets and query files of benchmark configurations.", table};
+static const struct opt_prog program = {"vkb-gendata", "[CONFIG ...]",
+    "Make the datasets and query files of benchmark configurations.",
+    option_table};
 
 static bool
 is_named(const struct recipe_file *f, const char *name, size_t n)
@@ -66,7 +66,7 @@ is_named(const struct recipe_file *f, const char *name, size_t n)
 }
 
 static int
-unknown(const struct recipes *r, const char *name, size_t n)
+report_unknown_file(const struct recipes *r, const char *name, size_t n)
 {
 	struct str s = {0};
 
@@ -79,9 +79,9 @@ unknown(const struct recipes *r, const char *name, size_t n)
 	return -1;
 }
 
-/* Marks the files of one "a,b". */
+/* Marks the files of one "a,b" in 'chosen'. Returns -1 for an unknown name. */
 static int
-choose_names(const struct recipes *r, const char *names, bool *chosen)
+choose_listed_files(const struct recipes *r, const char *names, bool *chosen)
 {
 	for (const char *p = names;; p++) {
 		size_t n = strcspn(p, ","), hits = 0;
@@ -96,7 +96,7 @@ choose_names(const struct recipes *r, const char *names, bool *chosen)
 					"name",
 			    names);
 		if (!hits)
-			return unknown(r, p, n);
+			return report_unknown_file(r, p, n);
 		p += n;
 		if (!*p)
 			return 0;
@@ -104,18 +104,19 @@ choose_names(const struct recipes *r, const char *names, bool *chosen)
 }
 
 static int
-choose(const struct recipes *r, const struct opt_list *files, bool *chosen)
+choose_files(
+    const struct recipes *r, const struct opt_list *files, bool *chosen)
 {
 	for (size_t i = 0; i < r->n && !files->n; i++)
 		chosen[i] = true;
 	for (size_t i = 0; i < files->n; i++)
-		if (choose_names(r, files->v[i], chosen) < 0)
+		if (choose_listed_files(r, files->v[i], chosen) < 0)
 			return -1;
 	return 0;
 }
 
 static int
-list(const struct make *m, const struct recipes *r, const bool *chosen)
+print_states(const struct make *m, const struct recipes *r, const bool *chosen)
 {
 	static const char *const names[] = {[SIDECAR_MISSING] = "missing",
 	    [SIDECAR_CURRENT] = "current",
@@ -156,7 +157,7 @@ list(const struct make *m, const struct recipes *r, const bool *chosen)
 }
 
 static int
-seed(const char *text, uint64_t *v)
+parse_seed(const char *text, uint64_t *v)
 {
 	long long i = 0;
 
@@ -169,7 +170,7 @@ seed(const char *text, uint64_t *v)
 }
 
 static int
-work(const struct opts *o, const struct recipes *r)
+make_or_list(const struct opts *o, const struct recipes *r)
 {
 	struct make m = {.dir = o->out,
 	    .wikipedia = o->wikipedia,
@@ -185,21 +186,22 @@ work(const struct opts *o, const struct recipes *r)
 	    (strlen(o->sha1) != SHA1 || strspn(o->sha1, HEX) != SHA1))
 		err_say("option '--sha1': '%s' is not 40 hexadecimal digits",
 		    o->sha1);
-	else if (seed(o->seed, &m.seed) == 0 &&
-	    choose(r, &o->files, chosen) == 0)
-		rc = o->list ? list(&m, r, chosen) : make_all(&m, chosen);
+	else if (parse_seed(o->seed, &m.seed) == 0 &&
+	    choose_files(r, &o->files, chosen) == 0)
+		rc = o->list ? print_states(&m, r, chosen)
+			     : make_all(&m, chosen);
 	free(chosen);
 	return rc;
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_gendata(void *opts, struct opt_args *args)
 {
 	struct opts *o = opts;
 	struct recipes r = {0};
 	int rc = 0;
 
-	if (!args->n && opt_stdin(&prog) < 0)
+	if (!args->n && opt_stdin(&program) < 0)
 		return -1;
 	if (!o->jobs) {
 		o->jobs = sysconf(_SC_NPROCESSORS_ONLN);
@@ -213,7 +215,7 @@ run(void *opts, struct opt_args *args)
 	if (rc == 0)
 		rc = recipe_link(&r);
 	if (rc == 0)
-		rc = work(o, &r);
+		rc = make_or_list(o, &r);
 	recipe_free(&r);
 	return rc;
 }
@@ -223,5 +225,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.out = "datasets"};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&program, argc, argv, &o, run_gendata);
 }

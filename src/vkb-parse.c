@@ -1,6 +1,6 @@
 /*
- * vkb-parse: what other tools print in, run records out; or, with --flat, the
- * metrics.json of the Python tool.
+ * vkb-parse: converts the output of other benchmark tools to run records or,
+ * with --flat, to the metrics.json of the Python tool.
  */
 #include "err.h"
 #include "opt.h"
@@ -20,26 +20,26 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'c', "columns", OPT_LIST, AT(columns), "MAP",
-	.help = "KEY=COLUMN,...: what the columns of a CSV are"},
+	.help = "map columns of a CSV to keys: KEY=COLUMN,..."},
     {'F', "flat", OPT_FLAG, AT(flat),
 	.help = "write the metrics.json of the Python tool"},
     {'f', "from", OPT_STR, AT(from), "FORMAT",
-	.help = "what the input is; default auto"},
+	.help = "format of the input; default auto"},
     {0, "raw", OPT_FLAG, AT(raw),
-	.help = "keep the input as a record before its runs"},
-    {'s', "set", OPT_LIST, AT(sets), "ROOM.KEY=VALUE",
-	.help = "say of every run: subject.label=mine"},
+	.help = "write the input as a record before its runs"},
+    {'s', "set", OPT_LIST, AT(sets), "SECTION.KEY=VALUE",
+	.help = "set a key of every run: subject.label=mine"},
     {0, "whole", OPT_FLAG, AT(whole),
 	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
-static const struct opt_prog prog = {
-    "vkb-parse", "[FILE ...]", "What other tools print as run records.", table};
+static const struct opt_prog program = {"vkb-parse", "[FILE ...]",
+    "Convert the output of benchmark tools to run records.", option_table};
 
 static int
-read_file(const char *file, const struct format *f, bool raw, struct runs *r)
+parse_file(const char *file, const struct format *f, bool raw, struct runs *r)
 {
 	struct source *s = source_open(file);
 	int rc;
@@ -51,9 +51,9 @@ read_file(const char *file, const struct format *f, bool raw, struct runs *r)
 	return rc;
 }
 
-/* 0, or -1 and said; *f is NULL where it is to be detected. */
+/* Sets *f, to NULL for auto. Returns 0, or -1 (error reported). */
 static int
-format_of(const char *name, const struct format **f)
+find_format(const char *name, const struct format **f)
 {
 	char *names;
 
@@ -67,7 +67,7 @@ format_of(const char *name, const struct format **f)
 }
 
 static int
-convert(void *opts, struct opt_args *args)
+run_parse(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	const struct format *f;
@@ -75,8 +75,9 @@ convert(void *opts, struct opt_args *args)
 	int rc = 0;
 
 	if (o->whole && !o->flat)
-		return opt_usage(&prog, "--whole is for --flat");
-	if ((!args->n && opt_stdin(&prog) < 0) || format_of(o->from, &f) < 0)
+		return opt_usage(&program, "--whole needs --flat");
+	if ((!args->n && opt_stdin(&program) < 0) ||
+	    find_format(o->from, &f) < 0)
 		return -1;
 	runs = runs_new(&(struct runs_opts){.sets = o->sets.v,
 	    .nsets = o->sets.n,
@@ -87,9 +88,9 @@ convert(void *opts, struct opt_args *args)
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_dead(runs); i++)
-		rc |= read_file(args->v[i], f, o->raw, runs);
+		rc |= parse_file(args->v[i], f, o->raw, runs);
 	if (!args->n)
-		rc = read_file("-", f, o->raw, runs);
+		rc = parse_file("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;
 }
 
@@ -98,5 +99,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, convert);
+	return opt_main(&program, argc, argv, &o, run_parse);
 }

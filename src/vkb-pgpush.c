@@ -1,6 +1,6 @@
 /*
- * vkb-pgpush: run records into the PostgreSQL tables of the Python tool, each
- * once; with --export, run records out of them.
+ * vkb-pgpush: stores run records, each once, in the PostgreSQL tables of the
+ * Python tool; with --export, reads them back as run records.
  */
 #include "err.h"
 #include "num.h"
@@ -29,37 +29,37 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "database", OPT_STR, AT(database), "CONNINFO",
 	.help = "name, settings or URI; without a password"},
     {0, "dry-run", OPT_FLAG, AT(dry),
-	.help = "print what would be created; needs no server"},
+	.help = "print the planned SQL; needs no server"},
     {0, "export", OPT_FLAG, AT(export),
-	.help = "read runs back, as run records"},
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "say nothing but errors"},
+	.help = "write the stored runs to stdout as run records"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {0, "since", OPT_STR, AT(since), "TIME",
-	.help = "export runs from there on: 2026-03-02"},
+	.help = "export runs from this time on: 2026-03-02"},
     {0, "table", OPT_STR, AT(table), "ID",
-	.help = "core (default), tag, or the name of a module"},
+	.help = "use table core (default), tag, or a module's"},
     {0, "test-type", OPT_STR, AT(type), "TEXT",
-	.help = "the column test_type; default the table"},
+	.help = "set the column test_type; default the table"},
     {0}};
 
-static const struct opt_prog prog = {
-    "vkb-pgpush", "[FILE|DIR ...]", "Runs into PostgreSQL, and back.", table};
+static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
+    "Store run records in PostgreSQL, or export them.", option_table};
 
-/* What the table cannot have. */
+/* Reports the keys that get no column because the table is full. */
 static void
-say_left(const struct schema *s)
+report_left_keys(const struct schema *s)
 {
 	if (s->left)
-		err_say("%s: %zu %s no column, from '%.100s' on: a table "
-			"has %d at most; vkb_runs has all",
+		err_say("%s: %zu %s no column, first '%.100s': a table "
+			"has %d at most; vkb_runs has all values",
 		    s->table, s->left, s->left == 1 ? "key gets" : "keys get",
 		    s->left_first, SCHEMA_COLUMNS);
 }
 
-/* As statements that psql would take. */
+/* Prints the plan as SQL statements. Returns 0, or -1 (error reported). */
 static int
 dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 {
@@ -69,7 +69,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	if (plan_make(s, spool) < 0)
 		return -1;
 	rc = push_check(p, s, spool);
-	say_left(s);
+	report_left_keys(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	if (p->machines->n)
@@ -79,13 +79,13 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
 	    spool_rows(spool) - p->refused);
 	if (failed)
-		str_printf(&out.s, ", %zu failed ones among them", failed);
+		str_printf(&out.s, ", %zu of them failed", failed);
 	str_addc(&out.s, '\n');
 	return sink_close(&out) < 0 ? -1 : rc;
 }
 
 static void
-report(const struct push *p, const struct schema *s, size_t failed)
+report_push(const struct push *p, const struct schema *s, size_t failed)
 {
 	struct str text = {0};
 
@@ -93,19 +93,19 @@ report(const struct push *p, const struct schema *s, size_t failed)
 		if (str_starts(s->sql[i], "ALTER") ||
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
-	say_left(s);
+	report_left_keys(s);
 	if (p->cut)
-		err_say("%s: there was no room for %zu values in rows of "
-			"%d bytes; vkb_runs has all",
+		err_say("%s: left out %zu values that did not fit in rows of "
+			"%d bytes; vkb_runs has all values",
 		    s->table, p->cut, SCHEMA_ROW);
 	if (p->rounded)
-		err_say("column '%s': times finer than a microsecond are "
-			"rounded there; vkb_runs has them whole",
+		err_say("column '%s': times are rounded to microseconds; "
+			"vkb_runs has them unrounded",
 		    p->rounded);
 	str_printf(&text, "%s: %zu runs stored, %zu were there already",
 	    s->table, p->stored, p->there);
 	if (failed)
-		str_printf(&text, ", %zu of all are failed ones", failed);
+		str_printf(&text, ", %zu of all failed", failed);
 	if (p->migrated)
 		str_printf(&text, "; vkb_runs: %zu old rows brought up to date",
 		    p->migrated);
@@ -122,7 +122,7 @@ report(const struct push *p, const struct schema *s, size_t failed)
 }
 
 static int
-push(const struct opts *o, struct schema *s, const struct opt_args *args)
+push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct spool *spool = spool_new(tmp && *tmp ? tmp : "/tmp");
@@ -150,7 +150,7 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	else if (spool_rows(spool) || machines.n || changes.n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
-			report(&p, s, in.failed);
+			report_push(&p, s, in.failed);
 	}
 	machines_free(&machines);
 	changes_free(&changes);
@@ -159,34 +159,36 @@ push(const struct opts *o, struct schema *s, const struct opt_args *args)
 	return done < 0 || p.refused ? -1 : rc;
 }
 
-/* What excludes each other; NULL: nothing. */
+/* Returns a message about options that exclude each other, or NULL. */
 static const char *
-wrong(const struct opts *o, const struct opt_args *args)
+find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	if (o->export && args->n)
-		return "with --export there is no FILE";
+		return "--export takes no FILE";
 	if (o->export && (o->dry || o->type))
-		return "--export excludes --dry-run and --test-type";
+		return "--export cannot be combined with --dry-run or "
+		       "--test-type";
 	if (o->since && !o->export)
-		return "--since is for --export";
+		return "--since needs --export";
 	return NULL;
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_pgpush(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
-	const char *why = wrong(o, args);
+	const char *why = find_conflict(o, args);
 	struct schema *s;
 	int rc;
 
 	if (why)
-		return opt_usage(&prog, why);
-	if (!o->export && !args->n && opt_stdin(&prog) < 0)
+		return opt_usage(&program, why);
+	if (!o->export && !args->n && opt_stdin(&program) < 0)
 		return -1;
 	if (o->since && !coltype_is_time(o->since))
-		return err_fail("option '--since': '%s' is no time like "
-				"2026-03-02 or 2026-03-02T08:00:00Z",
+		return err_fail(
+		    "option '--since': invalid time '%s', it must be "
+		    "like 2026-03-02 or 2026-03-02T08:00:00Z",
 		    o->since);
 	if (o->type && !str_utf8(o->type, strlen(o->type)))
 		return err_fail(
@@ -195,7 +197,7 @@ run(void *opts, struct opt_args *args)
 	if (!s)
 		return -1;
 	rc = o->export ? export_runs(o->database, s, o->since)
-		       : push(o, s, args);
+		       : push_files(o, s, args);
 	schema_free(s);
 	return rc;
 }
@@ -205,5 +207,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&program, argc, argv, &o, run_pgpush);
 }

@@ -1,6 +1,6 @@
 /*
- * vkb-report: records of any kind in, one HTML page out; or one of its plots as
- * SVG or PNG, or a few lines for a terminal.
+ * vkb-report: turns records of any type into one HTML page; or writes one of
+ * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
 #include "jsonl.h"
@@ -24,25 +24,25 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {0, "commit-url", OPT_STR, AT(commit_url), "URL",
-	.help = "what stands before the id of a commit in links"},
-    {'l', "list", OPT_FLAG, AT(list), .help = "list the plots there are"},
+	.help = "link commits to URL followed by their id"},
+    {'l', "list", OPT_FLAG, AT(list), .help = "list the available plots"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
     {0, "png", OPT_STR, AT(png), "PLOT",
-	.help = "write one plot as PNG (by rsvg-convert)"},
+	.help = "write one plot as PNG (needs rsvg-convert)"},
     {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
-    {0, "text", OPT_FLAG, AT(text), .help = "write a few lines for a terminal"},
+    {0, "text", OPT_FLAG, AT(text), .help = "write a summary for a terminal"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
-	.help = "what is above the page"},
+	.help = "set the title of the page"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
-    "A page of benchmark records: HTML, SVG and PNG.", table};
+    "Draw benchmark records as a page: HTML, SVG or PNG.", option_table};
 
 static void
-list(struct str *s, const struct figures *f)
+list_figures(struct str *s, const struct figures *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		str_visible(s, f->v[i].name);
@@ -52,17 +52,17 @@ list(struct str *s, const struct figures *f)
 	}
 }
 
-/* Its SVG or PNG. */
+/* Draws one figure as SVG or PNG. */
 static int
-picture(struct str *s, const struct figures *f, const char *name, bool png)
+draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 {
 	const struct figure *one = figures_find(f, name);
 	struct str svg = {0};
 	int rc = 0;
 
 	if (!one)
-		return err_fail("option '--%s': there is no plot '%s'; --list "
-				"says which there are",
+		return err_fail(
+		    "option '--%s': no plot '%s'; list the plots with --list",
 		    png ? "png" : "svg", name);
 	figure_draw(png ? &svg : s, f, one, true);
 	if (png)
@@ -72,7 +72,7 @@ picture(struct str *s, const struct figures *f, const char *name, bool png)
 }
 
 static int
-render(struct str *s, const struct opts *o, const struct model *m)
+render_output(struct str *s, const struct opts *o, const struct model *m)
 {
 	struct figures f;
 	int rc = 0;
@@ -80,9 +80,9 @@ render(struct str *s, const struct opts *o, const struct model *m)
 	figures_new(&f, m);
 	str_add(s, "");
 	if (o->list)
-		list(s, &f);
+		list_figures(s, &f);
 	else if (o->svg || o->png)
-		rc = picture(s, &f, o->svg ? o->svg : o->png, !o->svg);
+		rc = draw_figure(s, &f, o->svg ? o->svg : o->png, !o->svg);
 	else if (o->text)
 		text_write(s, m);
 	else
@@ -96,7 +96,7 @@ render(struct str *s, const struct opts *o, const struct model *m)
 }
 
 static int
-run(void *opts, struct opt_args *args)
+run_report(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct output out = {0, o->out};
@@ -107,8 +107,8 @@ run(void *opts, struct opt_args *args)
 	int rc;
 
 	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
-		return opt_usage(
-		    &prog, "one of --list, --png, --svg and --text at a time");
+		return opt_usage(&prog,
+		    "--list, --png, --svg and --text exclude each other");
 	if (o->commit_url && html_url(o->commit_url) < 0)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
@@ -117,7 +117,7 @@ run(void *opts, struct opt_args *args)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
 	rc = model_read(&m, in, dir && *dir ? dir : "/tmp");
-	if (render(&s, o, &m) < 0 || output_write(&out, &s) < 0)
+	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);
 	model_free(&m);
@@ -130,5 +130,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {0};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_report);
 }

@@ -51,7 +51,7 @@ test_match 'bad.csv:4: its quotes are wrong, or the line is cut' .err 'csv: torn
 test_same '"GET"' "$(jq .config.command .out)" 'csv: the good row'
 head -n 1 eight.csv >only.csv
 test_status 2 'csv: a header and nothing else' vkb-parse only.csv
-test_match 'only.csv: there is no result in it' .err 'csv: it is said'
+test_match 'only.csv: there are no results' .err 'csv: it is said'
 
 # --- what it prints
 
@@ -376,14 +376,14 @@ test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_
 
 printf '{"metrics":{"a time":{"value":1,"unit":"s"},"a_time":{"value":2,"unit":"s"}}}' >twice.json
 test_status 2 'regression: two names that become one' vkb-parse twice.json
-test_match "twice.json: 'a_time': there is a 'a_time_s' already" .err 'named'
+test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err 'named'
 test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'the first stays'
 printf '{"context":{},"benchmarks":[{"name":"B","run_type":"iteration","real_time":1,"time_unit":"ns","a b":1,"a_b":2}]}' >twice.json
 test_status 2 'gbench: two counters that become one' vkb-parse twice.json
-test_match "twice.json:benchmarks.0.: 'a_b': there is a 'a_b' already" .err 'named'
+test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err 'named'
 printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
 test_status 2 'go: a unit that is there twice' vkb-parse twice.txt
-test_match "twice.txt:1: 'ns/op': there is a 'ns_per_op' already" .err 'named'
+test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err 'named'
 
 # --- any CSV
 
@@ -391,7 +391,7 @@ printf 'cmd\tthroughput\tnote\tthreads\nSET\t1000\t"a\tb"\t2\nGET\t\tx\t2\nGET\t
 test_status 2 'columns: a row without a metric, and a short one' \
   vkb-parse -c 'config.command=cmd,rps=throughput' \
   -c 'config.benchmark_threads=threads' any.tsv
-test_match 'any.tsv:3: nothing was measured' .err 'columns: named'
+test_match 'any.tsv:3: the run has no metrics' .err 'columns: named'
 test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: both'
 test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
   "$(jq -c '.config, .metrics' .out | tr '\n' ' ' | sed 's/ $//')" \
@@ -410,7 +410,7 @@ test_same '"a \"b\",\r\nc" 5 null 6' \
 test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
 test_status 2 'columns: for what has its own names' \
   vkb-parse --from memtier -c rps=x memtier.json
-test_match "not for the format 'memtier'" .err 'columns: it is said'
+test_match "does not apply to the format 'memtier'" .err 'columns: it is said'
 printf 'a,b\n1,"x\n\377\n2,3\n' >mixed.csv
 test_status 2 'columns: no UTF-8 within a field' vkb-parse -c v_s=a mixed.csv
 test_same '{"v_s":2}' "$(jq -c .metrics .out)" 'columns: the next row is whole'
@@ -470,8 +470,8 @@ for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-
 done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none' \
   "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
-test_same "vkb-parse: time.json: 'started' is no time: '2026-13-01T00:00:00Z'
-vkb-parse: time.json: 'started' is no time: 'yesterday'" "$(cat times.err)" 'what is none is named'
+test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
+vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" 'what is none is named'
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
@@ -483,7 +483,7 @@ test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
 
 printf 'hello, world\n' >unknown
 test_status 2 'a format nobody knows' vkb-parse unknown
-test_match "unknown: no format that is known: it begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
+test_match "unknown: unknown format: the input begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
   .err 'what was seen, and what there is'
 printf 'a\377b\302\233c\342\200\256d\n' >unseen
 test_status 2 'bytes that are no text' vkb-parse unseen
@@ -493,15 +493,15 @@ test_status 2 'JSON nobody knows' vkb-parse unknown.json
 test_match "begins with '{\"a\":1}'" .err 'what was seen'
 printf '{"ALL STATS":{},"results":[{"command":"x","mean":1}]}' >two.json
 test_status 2 'two formats at once' vkb-parse two.json
-test_match 'it may be memtier or hyperfine; --from says which' .err 'both named'
+test_match 'the format may be memtier or hyperfine; choose with --from' .err 'both named'
 test_status 2 'another format than named' vkb-parse --from gbench memtier.json
-test_match "not of the format 'gbench'" .err 'it is said'
+test_match "not in the format 'gbench'" .err 'it is said'
 test_status 2 'a name that is no format' vkb-parse --from nonsense two.csv
 test_match "option '--from': 'nonsense' is not one of auto, records" .err \
   'the names are listed'
 : >empty
 test_status 2 'an empty file' vkb-parse empty
-test_match 'empty: it is empty' .err 'it is said'
+test_match 'empty: the input is empty' .err 'it is said'
 printf '{"benchmarks":[\n{"name":"x",\n' >cut.json
 test_status 2 'JSON cut short' vkb-parse cut.json
 test_match 'cut.json:3: bad JSON: it ends too early' .err 'with its line'
@@ -515,7 +515,7 @@ printf '"SET","5"\n\377\n' >bytes.csv
 vkb-parse --raw bytes.csv >raw.jsonl 2>err
 test_same "$(base64 <bytes.csv)" "$(jq -r 'select(.base64).base64' raw.jsonl)" \
   'raw: bytes that are no UTF-8'
-test_match 'bytes.csv:2: it is not UTF-8' err 'and the line is named'
+test_match 'bytes.csv:2: the line is not UTF-8' err 'and the line is named'
 test_same '{"label":"7"} {"command":"SET","data_size":16,"tls_mode":true,"x":"5"} {"session":"3"}' \
   "$(vkb-parse -s subject.label=7 -s config.data_size=16 \
     -s config.tls_mode=true -s 'config.x="5"' -s run.session=3 two.csv |

@@ -94,7 +94,7 @@ bad 'a command that fails' 'the command exited with 3; the end of .*log' \
   --module-build 'echo no; exit 3'
 test_match '^no$' "$(field .log)" 'the log is that of the module'
 bad 'nothing made' 'made no \*\.so' --module-build true
-bad 'two modules' "several modules: '.*\\.so', '.*\\.so': .*--module-file" \
+bad 'two modules' "several modules: '.*\\.so', '.*\\.so'; .*--module-file" \
   --module-build "$cc; cp mod.so x.so"
 bad 'another name' "cannot read the module '.*/y.so'" --module-file y.so
 bad 'no terminal and no secret' 'exited with 7' --module-build \
@@ -103,7 +103,7 @@ test_status 2 'no work tree' build --module-dir home 1
 test_match "repository 'home'" .err 'it is named'
 test_empty_file .out 'and nothing is built'
 test_status 2 'no command' vkb-build -C repo --module-dir mod 1
-test_match 'go together' .err 'is said'
+test_match 'need each other' .err 'is said'
 test_status 2 'no folder' vkb-build -C repo --module-file x 1
 test_match "'--module-file' needs '--module-dir'" .err 'is said'
 test_status 2 'a server that is not there' build nothing

@@ -60,7 +60,7 @@ git clone -q --depth 1 "file://$scratch/repo" shallow
 gives "$two" 'a shallow one' -C shallow HEAD
 gives "$two" 'its work tree' --worktree shallow
 test_status 2 'what it lacks' vkb-build -C shallow HEAD~1
-test_match "'HEAD~1' in .*which is shallow: 'git fetch --unshallow'" .err \
+test_match "'HEAD~1' in .*which is shallow; get the rest with 'git fetch --unshallow'" .err \
   'it says where that is'
 git init -q --object-format=sha256 long 2>/dev/null &&
   test_status 2 'with ids of another hash' vkb-build -C long HEAD

@@ -55,9 +55,9 @@ test_empty_file .out 'a file without runs gives no statement'
 test_that 'an early time' push --export --since 1999-01-01T00:00:00Z
 test_same "$(cat exported)" "$(cat .out)" 'has all'
 test_status 2 'no time' push --export --since yesterday
-test_match "'yesterday' is no time" .err 'it is said'
+test_match "invalid time 'yesterday'" .err 'it is said'
 test_status 2 'a table that is not there' push --export --table nothing
-test_match "no table 'benchmark_metrics_nothing'" .err 'it is named'
+test_match "table 'benchmark_metrics_nothing' does not exist" .err 'it is named'
 
 # --- most lines are stored without a tree: the same rows as with one
 
@@ -138,7 +138,7 @@ fresh
 marker='{"test_id":"1_a","test_phase":"read","group":1,"scenario":"a","status":"failed","error":"it broke","command":"GET","timestamp":"2026-03-02T08:00:00+00:00","config_set":{}}'
 echo "[$marker]" >failed.json
 test_that 'failure markers alone' push --table search failed.json
-test_match '1 runs stored.*1 of all are failed' .err 'are counted'
+test_match '1 runs stored.*1 of all failed' .err 'are counted'
 test_same 'failed|it broke|1_a|' "$(sql 'SELECT status, error, test_id, commit FROM benchmark_metrics_search')" 'and stored'
 mkdir -p results/v1 results/v2 results/none
 { printf '[%s,' "$marker"; flat 999; printf ']'; } >results/v1/metrics.json
@@ -207,7 +207,7 @@ run 2 7 ',"data_size2":1' "$(printf ',"time":"not a time"')" |
   sed 's/"time":"2026[^"]*",//' >time.jsonl
 run 3 8 >>time.jsonl
 test_status 2 'a bad time' push time.jsonl
-test_match "time.jsonl:1: 'timestamp' is 'not a time', and column 'timestamp' wants" .err \
+test_match "time.jsonl:1: 'timestamp' is 'not a time', but column 'timestamp' needs" .err \
   'file, line, key, value and column are named'
 test_match '1 runs stored.*1 refused' .err 'the rest is stored'
 test_status 2 'no server' env PGHOST=/nonexistent vkb-pgpush one

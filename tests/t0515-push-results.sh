@@ -98,7 +98,7 @@ test_same vkb "$(other_keys whole.json)" '--whole: there is one more key'
 test_same "$(vkb-parse --flat plain.jsonl)" "$(vkb-parse --flat whole.json)" \
   '--whole: without it the key is gone again'
 test_status 2 '--whole alone' vkb-parse --whole plain.jsonl
-test_match '--whole is for --flat' .err 'is an error'
+test_match '--whole needs --flat' .err 'is an error'
 
 # --- vkb-pgpush and vkb-detect
 

@@ -111,14 +111,14 @@ test_same 'p;main;outer;inner_[i] 10' \
 printf '%b' "$event\tf1 f (/x)\n\n$event\tf1 g (/x" >in
 test_status 2 'a file that is cut off' vkb-flame -f folded in
 test_same 'p;f 10' "$(cat .out)" 'what is whole is there'
-test_match 'in:5: a line without its newline' .err 'the rest is named'
+test_match 'in:5: the last line has no newline' .err 'the rest is named'
 printf '%b' "$event\tf1 f (/x)\n\tf2 g (\n\n" >in
 test_status 2 'a line that ends in a bracket' vkb-flame -f folded in
 test_match 'in:3: neither an event nor a frame' .err 'is named'
 test_same 'p;f 10' "$(cat .out)" 'what was understood is there'
 echo 'hello' >in
 test_status 2 'another text' vkb-flame in
-test_match "in:1: neither what 'perf script' prints nor folded" .err 'is named'
+test_match "in:1: neither output of 'perf script' nor folded" .err 'is named'
 
 # --- folded stacks
 

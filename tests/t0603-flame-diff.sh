@@ -26,11 +26,11 @@ test_same 'a;b 100 100
 a;c 50 90
 a;d 7 0
 a;e 0 8' "$(vkb-flame -f folded -b before after)" 'both counts of each stack'
-test_same 'itself  with called  function
-63.69%       63.69%  b
-31.85%       31.85%  c
- 4.46%        4.46%  d
- 0.00%      100.00%  a' "$(vkb-flame --table before)" 'a table of functions'
+test_same 'itself  with callees  function
+63.69%        63.69%  b
+31.85%        31.85%  c
+ 4.46%         4.46%  d
+ 0.00%       100.00%  a' "$(vkb-flame --table before)" 'a table of functions'
 test_same 'f 50.00% 100.00%
 g 50.00% 50.00%' "$(printf '%s\n' 'f;g 1' 'f;f 1' | vkb-flame --table |
   awk 'NR > 1 { print $3, $1, $2 }')" 'what calls itself is counted once'

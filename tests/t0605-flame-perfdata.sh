@@ -71,7 +71,7 @@ for edit in cut size pipe dwarf; do
   test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
   test_match "^vkb-flame: $edit: " .err 'is said'
 done
-test_match "user stacks .*'perf script -i'" .err 'and what to do'
+test_match "user stacks .*'perf script -i FILE" .err 'and what to do'
 
 # --- what perf records
 
@@ -167,6 +167,6 @@ test_same "$(cat before)" "$(vkb-flame -f folded chains.data 2>err)" \
 test_empty_file err 'nothing is printed on stderr'
 rm -rf "$HOME/.debug"
 test_that 'without that' vkb-flame -f folded chains.data
-test_match "prog' is not what was recorded" .err 'it is said'
+test_match "prog' is not the recorded file" .err 'it is said'
 test_match '^prog;.*;\[prog\]' .out 'and no wrong names are shown'
 test_done

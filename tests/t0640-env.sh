@@ -111,10 +111,10 @@ test_same '["arch"] []' \
 # --- noise: each source alone
 
 test_that 'a quiet machine has no noise' env_of quiet --check
-test_same '0 of 22 sources of noise found; not known here: steal, busy' \
+test_same '0 of 22 sources of noise found; unknown here: steal, busy' \
   "$(cat .out)" 'and what could not be looked at is said'
 test_that 'of an empty tree nothing is known' env_of empty --check
-test_match '; not known here: governor, turbo, smt, idle, .*memory, proc_stat$' .out \
+test_match '; unknown here: governor, turbo, smt, idle, .*memory, proc_stat$' .out \
   'and that is said'
 
 # noisy SOURCE FILE TEXT WHY: with that file the tree has this noise alone.
@@ -127,14 +127,14 @@ noisy() {
   test_same "$1" "$(sed -n 's/^\([a-z_]*\): .*/\1/p' .out)" "$1: that alone"
   test_match "^$1: .*$4" .out "$1: why"
   test_match '^    costs: [a-z0-9]' .out "$1: what it costs"
-  test_match '^    mend:  [a-z"]' .out "$1: how to mend it"
+  test_match '^    fix:   [a-z"]' .out "$1: how to mend it"
 }
 noisy governor /sys/devices/system/cpu/cpu2/cpufreq/scaling_governor powersave \
   'performance,powersave'
 noisy turbo /sys/devices/system/cpu/intel_pstate/no_turbo 0 'turbo is on'
 noisy smt /sys/devices/system/cpu/smt/active 1 'SMT is on'
 noisy idle /sys/devices/system/cpu/cpu1/cpuidle/state2/disable 0 \
-  '1 states, as /sys/.*cpu1/cpuidle/state2'
+  '1 states, such as /sys/.*cpu1/cpuidle/state2'
 noisy aslr /proc/sys/kernel/randomize_va_space 2 'ASLR'
 noisy thp /sys/kernel/mm/transparent_hugepage/enabled '[always] madvise never' \
   'always'

@@ -45,7 +45,7 @@ test_same '0 0 performance 1 1 0 0 off' \
 test_that 'no noise is left' vkb-env --check
 test_same 8 "$(jq '.changes | length' state)" 'what was is kept'
 test_status 2 'a second one' env_ --apply
-test_match "an earlier --apply stands; 'vkb-env --restore' undoes it" .err 'is refused'
+test_match "settings of an earlier --apply are in effect; undo them with 'vkb-env --restore'" .err 'is refused'
 test_that 'restore' env_ --restore
 test_result "$(restored; echo $?)" 'all is as it was'
 test_that 'restore again' env_ --restore
@@ -59,7 +59,7 @@ test_same '2' "$(says $aslr)" 'does not hold the rest'
 machine quiet
 VKB_ENV_ROOT=$tree
 test_that 'nothing to do' env_ --apply
-test_match 'all is set as it should be' .err 'is said'
+test_match 'all settings have the wanted values' .err 'is said'
 test_result "$([ ! -e state ]; echo $?)" 'and leaves no file'
 
 # "always [madvise] never" is what the kernel shows, but not what it takes.
@@ -74,7 +74,7 @@ test_result "$([ "$(says $thp)" = always ]; echo $?)" 'to always'
 
 noisy
 test_status 2 'no such setting' env_ --apply aslr nonsense
-test_match "'nonsense' is no setting" .err 'is said'
+test_match "unknown setting 'nonsense'" .err 'is said'
 rm "$tree$ksm"
 test_status 2 'one that is not here' env_ --apply ksm
 test_match "this machine has no setting 'ksm'" .err 'is said'
@@ -94,7 +94,7 @@ noisy
 test_that 'apply' env_ --apply
 put $governor schedutil
 test_status 2 'another one has set it since' env_ --restore
-test_match "cpu2/cpufreq/scaling_governor' was set to 'schedutil' since, and stays: it was 'powersave'" \
+test_match "cpu2/cpufreq/scaling_governor' has been set to 'schedutil' since and is kept; it was 'powersave'" \
   .err 'is said'
 test_same 'schedutil 2' "$(says $governor) $(says $aslr)" 'and stays, the rest is restored'
 test_result "$([ ! -e state ]; echo $?)" 'once'

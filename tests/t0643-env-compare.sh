@@ -9,7 +9,7 @@ jq -c '.now.busy_percent = 1 | .now.steal_percent = 0' one.json >a
 compare() { vkb-env --compare "$@"; }
 
 test_that 'a machine with itself' compare a a
-test_match '^comparable: [0-9]+ alike$' .out 'is comparable'
+test_match '^comparable: [0-9]+ values are alike$' .out 'is comparable'
 test_same "$(cat .out)" "$(cp a a2; vkb-env --compare a <a2)" 'B may be the standard input'
 jq -c '.time = "2027-01-01T00:00:00Z" | .session = "x" | .now.load_1m = 3 |
   .now.uptime_s = 1 | .now.memory_available_mb = 7' a >b
@@ -28,7 +28,7 @@ for key in $(jq -r '.env | keys[]' a); do
   test_status 1 "$key: the other way round" compare b a
   jq -c --arg k "$key" 'del(.env[$k])' a >b
   test_status 1 "$key: not known of one" compare a b
-  test_match "^$key: .* against not known$" .out "$key: is said"
+  test_match "^$key: .* against unknown$" .out "$key: is said"
 done
 
 # --- what was measured
@@ -87,13 +87,13 @@ test_match '^governor: performance against several values$' .out 'are told'
 test_that 'record and runs' compare both both
 grep -v '"type":"env"' both >runs
 test_that 'runs against both' compare both runs
-test_match '; known of one alone: .*governor' .out 'say what cannot be compared'
+test_match '; known of one side only: .*governor' .out 'say what cannot be compared'
 
 # --- trouble
 
 printf '{"type":"unheard-of","v":1}\n' >nothing
 test_status 2 'nothing of a machine' compare a nothing
-test_match "'nothing' says nothing of its machine" .err 'is said'
+test_match "'nothing' has no state of its machine" .err 'is said'
 test_status 2 'no such file' compare a no-such-file
 printf '{"type":"env","v":1' >torn
 test_status 2 'a torn line' compare torn a

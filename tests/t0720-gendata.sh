@@ -160,15 +160,15 @@ for bad in \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f"}]}}|fields\[0\]: lacks .size.' \
   '{"a.csv":{"doc_count":1}}|lacks .fields. and .generate_fields.' \
   '{"a.csv":{"fields":[{"name":"f","size":5}]}}|lacks .doc_count.' \
-  '{"a.txt":{"doc_count":1,"fields":[{"name":"f","size":5}]}}|does not say the format' \
-  '{"../a.csv":{"doc_count":1,"fields":[{"name":"f","size":5}]}}|is no plain file name' \
-  '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":5},{"name":"f","size":5}]}}|a field .f. already' \
-  '{"a.xml":{"doc_count":1,"fields":[{"name":"f g","size":5}]}}|cannot be the name of an element' \
+  '{"a.txt":{"doc_count":1,"fields":[{"name":"f","size":5}]}}|does not end in .csv' \
+  '{"../a.csv":{"doc_count":1,"fields":[{"name":"f","size":5}]}}|is not a plain file name' \
+  '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":5},{"name":"f","size":5}]}}|two fields are called .f.' \
+  '{"a.xml":{"doc_count":1,"fields":[{"name":"f g","size":5}]}}|not a valid name of an XML element' \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"numeric_range","max":10000}]}]}}|do not fit in 3 characters' \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"inject","terms":"x"}]}]}}|unknown key .terms. .there are term, percentage' \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"fuzzy","min_word_length":7}]}]}}|.min_word_length. 7 is above .max_word_length. 6' \
-  '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"tag_list","tags":[]}]}]}}|tags: \[\] is not a list of texts' \
-  '{"a.jsonl":{"doc_count":1,"fields":[{"name":"f","transforms":[{"type":"vector"}]}]}}|vectors go to .npy'; do
+  '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"tag_list","tags":[]}]}]}}|tags: \[\] is not a list of strings' \
+  '{"a.jsonl":{"doc_count":1,"fields":[{"name":"f","transforms":[{"type":"vector"}]}]}}|vectors need a .npy'; do
   printf '[{"dataset_generation":%s}]\n' "${bad%%|*}" >bad.json
   test_status 2 "wrong: ${bad#*|}" vkb-gendata -o c bad.json
   test_match "^vkb-gendata: bad.json: .\\[0\\].dataset_generation.*${bad#*|}" .err 'it is said where and why'

@@ -34,7 +34,7 @@ perl -pi -e 's/^(.)/$1 eq "x" ? "y" : "x"/e if $. == 3' d/b.csv
 cp d/b.csv edited
 test_same 'current changed current' "$(state)" 'a hand edit is noticed'
 test_status 2 'it is not overwritten' vkb-gendata -o d spec.json
-test_match "'d/b.csv' was changed since it was made; --force" .err 'that is said'
+test_match "'d/b.csv' was changed since it was made; use --force" .err 'that is said'
 test_that 'it is as it was' cmp edited d/b.csv
 test_that '--force' vkb-gendata -f -o d --files b.csv spec.json
 test_same 'current current current' "$(state)" 'makes it again'
@@ -44,7 +44,7 @@ test_same 'current foreign current' "$(state)" 'without a sidecar it is not ours
 test_same 'current foreign current' "$(state)" 'nor with a torn one'
 cp d/b.csv theirs
 test_that 'what others made' vkb-gendata -o d spec.json
-test_match "'d/b.csv' was not made by this program and is left as it is" .err 'is left alone, and that is said'
+test_match "'d/b.csv' was not made by this program and is kept" .err 'is left alone, and that is said'
 test_that 'it is as it was' cmp theirs d/b.csv
 test_that '--force' vkb-gendata -f -o d spec.json
 
@@ -55,7 +55,7 @@ test_same 'changed current stale' "$(state)" 'queries depend on the terms'
 # --- trouble
 
 test_status 2 'two recipes of one file' vkb-gendata -o e spec.json "$(spec 9 >other.json; echo other.json)"
-test_match "other.json: .*another recipe makes 'a.csv': spec.json: .*a.csv" .err 'both are named'
+test_match "other.json: .*another recipe also makes 'a.csv': spec.json: .*a.csv" .err 'both are named'
 cp spec.json same.json
 test_that 'the same recipe twice' vkb-gendata -o e spec.json same.json
 printf '{"query_generation":{"q.csv":{"type":"suffix","doc_count":5,"source":"no.csv"},

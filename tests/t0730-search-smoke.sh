@@ -90,7 +90,7 @@ jq '.dataset_generation = {"no.csv": {"doc_count": 3, "fields": [{"name": "w", "
     "command": "SET k __field:w__", "dataset": "here/no.csv", "requests": 3}]' add.json >foreign.json
 mkdir here && printf 'w\r\nx\r\n' >here/no.csv
 test_that 'a dataset that is somebody else'\''s' vkb-load --runs 1 foreign.json
-test_same "vkb-gendata: 'here/no.csv' was not made by this program and is left as it is; --force makes it again" \
+test_same "vkb-gendata: 'here/no.csv' was not made by this program and is kept; use --force to make it again" \
   "$(cat .err)" 'is left alone, which is said once'
 
 # --- a server of somebody else: emptied for each reset, indexes and all

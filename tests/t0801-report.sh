@@ -29,7 +29,7 @@ test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'its page' vkb-report -o page changes "$a" "$b"
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
-says 'Worse : my-branch against unstable 3 of 9 rows are worse; most of all SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
+says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
   page 'the verdict is first'
 says 'What to do next Find the commit with vkb-bisect' page 'and what to do'
 says 'All cases: benchmark_threads=2, clients=50,' page 'what all have in common'
@@ -150,7 +150,7 @@ awk 'BEGIN { for (c = 1; c <= 300; c++) for (i = 1; i <= 4; i++)
     c, i, 1000 + i }' >wide
 vkb-report wide >wide.html
 test_same 100 "$(count '<details class="case"' wide.html)" 'a hundred cases at most'
-says 'The 100 most remarkable of 300 cases are shown.' wide.html 'which is said'
+says 'The 100 most notable of 300 cases are shown.' wide.html 'which is said'
 
 # --- a history
 
@@ -218,7 +218,7 @@ comparison() { # comparison KEYS
 }
 comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
   vkb-report >canary.html
-says 'Not to be relied on : b against a The canary K: rps changed: nothing here can be relied on.' \
+says 'Not reliable : b against a Canary K: rps changed: these results are not reliable.' \
   canary.html 'a canary comes before all'
 says 'Only the baseline has rps (2 cases).' canary.html 'metrics of one side'
 says 'governor powersave performance 2' canary.html 'what differs'
@@ -242,7 +242,7 @@ vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
 jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy
 vkb-report -o noisy.html noisy
-test_match 'This machine is too noisy to tell in 1 row: more than ten times these runs would be needed' \
+test_match 'This machine is too noisy to tell for 1 result: more than ten times as many runs would be needed' \
   noisy.html 'a row that no number of runs settles'
 test_absent '5083|any number of runs' noisy.html 'is given no number of runs beside it'
 
@@ -330,7 +330,7 @@ mkdir none
 ln -s "$(command -v vkb-report)" none/vkb-report
 test_status 2 '--png without rsvg-convert' env PATH="$scratch/none" \
   vkb-report --png comparison changes
-test_match 'PNG is made by rsvg-convert' .err 'says what is wanted'
+test_match 'cannot make a PNG: install rsvg-convert' .err 'says what is wanted'
 
 # --- for a terminal
 

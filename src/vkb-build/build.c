@@ -29,14 +29,14 @@ struct build {
 	const struct recipe *recipe;
 	struct tree tree;
 	int lock;
-	bool again; /* goes on from objects of another commit */
+	bool again; /* continues with the objects of another commit */
 	struct proc *make;
 	char *log, *error;
 	int64_t began;
 };
 
 static int
-failed(struct build *b)
+keep_error(struct build *b)
 {
 	free(b->error);
 	b->error = mem_str(err_last());
@@ -46,7 +46,7 @@ failed(struct build *b)
 /* --- make */
 
 static void
-pass(struct str *env, const char *name)
+pass_variable(struct str *env, const char *name)
 {
 	const char *v = getenv(name);
 
@@ -54,7 +54,7 @@ pass(struct str *env, const char *name)
 		str_printf(env, "%s=%s%c", name, v, '\0');
 }
 
-/* rustup keeps its compilers in the user's folder, and no secrets. */
+/* rustup keeps its compilers in the user's home; they hold no secrets. */
 static void
 pass_rustup(struct str *env)
 {
@@ -62,23 +62,23 @@ pass_rustup(struct str *env)
 	char *dir = mem_printf("%s/.rustup", home ? home : "");
 
 	if (getenv("RUSTUP_HOME"))
-		pass(env, "RUSTUP_HOME");
+		pass_variable(env, "RUSTUP_HOME");
 	else if (access(dir, X_OK) == 0)
 		str_printf(env, "RUSTUP_HOME=%s%c", dir, '\0');
 	free(dir);
 }
 
 /*
- * The whole environment of make: what a build needs and nothing private. HOME
- * is an empty folder that goes with the build: settings and credentials of the
- * user are not seen, and no build sees what another one left.
+ * The whole environment of make: what a build needs, nothing private. HOME is
+ * an empty folder that is removed with the build, so that builds see neither
+ * the user's settings and credentials nor files of other builds.
  */
 static void
-environment(const struct build *b, struct str *env)
+append_environment(const struct build *b, struct str *env)
 {
 	const struct workshop *w = b->shop;
 
-	pass(env, "PATH");
+	pass_variable(env, "PATH");
 	pass_rustup(env);
 	str_printf(env, "HOME=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
@@ -97,9 +97,9 @@ environment(const struct build *b, struct str *env)
 		str_printf(env, "%s%c", b->recipe->env[i], '\0');
 }
 
-/* Leads a session of its own: no terminal, and one group to end it by. */
+/* Starts make in a session of its own: no terminal, and one group to signal. */
 static int
-start(struct build *b)
+start_make(struct build *b)
 {
 	struct proc_spec spec = {
 	    .session = true, .guard = b->shop->guard, .cwd = b->tree.dir};
@@ -107,7 +107,7 @@ start(struct build *b)
 	const char **argv;
 	size_t n = 0, words = 0;
 
-	environment(b, &env);
+	append_environment(b, &env);
 	while (b->recipe->argv[words])
 		words++;
 	argv = mem_array(env.len + words + 3, sizeof *argv);
@@ -134,16 +134,16 @@ start(struct build *b)
 	return b->make ? 0 : -1;
 }
 
-/* The sources, then make. */
+/* Checks out the sources and starts make. */
 static int
-begin(struct build *b, bool empty)
+begin_build(struct build *b, bool empty)
 {
 	const struct goal *t = b->recipe->goal;
 
 	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
 	    gitrepo_pose(t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
-	    start(b) < 0)
-		return failed(b);
+	    start_make(b) < 0)
+		return keep_error(b);
 	return 0;
 }
 
@@ -187,10 +187,10 @@ build_start(
 	free(name);
 	if (tree_take(
 		&b->tree, w->cache, r->kind, r->goal->files, r->goal->tree) < 0)
-		failed(b);
+		keep_error(b);
 	else {
 		b->again = *b->tree.was && !r->fresh;
-		if (begin(b, r->fresh) == 0)
+		if (begin_build(b, r->fresh) == 0)
 			return b;
 	}
 	*error = mem_str(b->error);
@@ -216,11 +216,11 @@ build_log(const struct build *b)
 	return b->log;
 }
 
-/* --- the end of it */
+/* --- the end of a build */
 
-/* The end of the log, fit for people. */
+/* Appends the end of the log, with control characters escaped. */
 static void
-tail(struct str *out, const char *log)
+append_log_tail(struct str *out, const char *log)
 {
 	int fd = open(log, O_RDONLY | O_CLOEXEC), lines = 0;
 	char buf[TAIL_BYTES + 1], *s = buf, *save = NULL;
@@ -249,7 +249,7 @@ tail(struct str *out, const char *log)
 }
 
 static int
-make_failed(struct build *b, int status)
+report_make_failure(struct build *b, int status)
 {
 	struct str s = {0};
 	char how[80];
@@ -257,7 +257,7 @@ make_failed(struct build *b, int status)
 	str_printf(&s, "%s %s; the end of '%s':",
 	    b->recipe->fresh ? "the command" : b->recipe->argv[0],
 	    proc_ended(status, how, sizeof how), b->log);
-	tail(&s, b->log);
+	append_log_tail(&s, b->log);
 	free(b->error);
 	err_say("%s: %s", b->recipe->goal->ref, s.s);
 	b->error = str_take(&s);
@@ -265,7 +265,7 @@ make_failed(struct build *b, int status)
 }
 
 static int
-fill(struct build *b, const char *dir)
+collect_artifacts(struct build *b, const char *dir)
 {
 	struct json *note = json_object();
 	int rc = -1;
@@ -284,9 +284,9 @@ out:
 	return rc;
 }
 
-/* Beside its place first; there it counts at once and as a whole. */
+/* Renames the finished folder into place: others never see a part of it. */
 static int
-publish(struct build *b)
+publish_build(struct build *b)
 {
 	char *dir = cache_path(b->shop->cache, "builds", b->recipe->key);
 	char *tmp = mem_printf("%s.new", dir);
@@ -294,14 +294,14 @@ publish(struct build *b)
 
 	if (folder_remove(tmp) < 0)
 		err_fail_sys("cannot remove '%s'", tmp);
-	else if (folder_make(tmp) == 0 && fill(b, tmp) == 0) {
+	else if (folder_make(tmp) == 0 && collect_artifacts(b, tmp) == 0) {
 		if (folder_remove(dir) < 0 || rename(tmp, dir) < 0)
 			err_fail_sys("cannot put '%s' in place", dir);
 		else
 			rc = 0;
 	}
 	if (rc < 0)
-		failed(b);
+		keep_error(b);
 	if (rc < 0)
 		folder_remove(tmp);
 	free(tmp);
@@ -310,7 +310,7 @@ publish(struct build *b)
 }
 
 static void
-stop(struct build *b)
+stop_make(struct build *b)
 {
 	if (!b->make)
 		return;
@@ -320,12 +320,12 @@ stop(struct build *b)
 	b->make = NULL;
 }
 
-/* Objects of another commit may be at fault: then once more without them. */
+/* Stale objects may be the cause: builds again from an empty tree. */
 static int
-once_more(struct build *b)
+retry_from_empty(struct build *b)
 {
 	b->again = false;
-	return begin(b, true);
+	return begin_build(b, true);
 }
 
 int
@@ -333,19 +333,21 @@ build_step(struct build *b)
 {
 	int status, rc;
 
-	proc_signal(b->make, SIGKILL); /* it has ended: what it left behind */
+	proc_signal(b->make, SIGKILL); /* children that make left */
 	if (!proc_wait(b->make, -1, &status))
 		return 0;
-	stop(b);
+	stop_make(b);
 	if (status != 0)
-		return b->again ? once_more(b) : make_failed(b, status);
-	rc = publish(b);
+		return b->again ? retry_from_empty(b)
+				: report_make_failure(b, status);
+	rc = publish_build(b);
 	if (rc < 0)
-		return b->again ? once_more(b) : -1;
+		return b->again ? retry_from_empty(b) : -1;
 	unlink(b->log);
 	if (b->recipe->fresh)
 		return 1;
-	return tree_done(&b->tree, b->recipe->goal->tree) < 0 ? failed(b) : 1;
+	return tree_done(&b->tree, b->recipe->goal->tree) < 0 ? keep_error(b)
+							      : 1;
 }
 
 void
@@ -353,7 +355,7 @@ build_free(struct build *b)
 {
 	if (!b)
 		return;
-	stop(b);
+	stop_make(b);
 	tree_give(&b->tree);
 	cache_unlock(b->lock);
 	free(b->log);

@@ -19,12 +19,12 @@
 
 #define WAIT_MS 50
 
-static const char *const kinds[] = {
+static const char *const folder_names[] = {
     "builds", "trees", "git", "logs", "locks", NULL};
 
-/* The user's folder of caches; caller frees. NULL: not known. */
+/* Returns the default folder (caller frees), or NULL if unknown. */
 static char *
-usual(void)
+find_default_dir(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -36,21 +36,21 @@ usual(void)
 int
 cache_open(struct cache *c, const char *wanted, bool (*stop)(void *), void *arg)
 {
-	char *dir = wanted ? mem_str(wanted) : usual(), *path;
+	char *dir = wanted ? mem_str(wanted) : find_default_dir(), *path;
 	int rc = 0;
 
 	*c = (struct cache){.stop = stop, .arg = arg};
 	if (!dir || !*dir) {
 		free(dir);
-		return err_fail("no folder for the cache: HOME is not set, and "
-				"no '--cache'");
+		return err_fail("no folder for the cache: HOME is not set; "
+				"give one with '--cache'");
 	}
 	if (folder_make(dir) < 0)
 		rc = -1;
 	else if (!(c->dir = realpath(dir, NULL)))
 		rc = err_fail_sys("cannot use '%s'", dir);
-	for (size_t i = 0; rc == 0 && kinds[i]; i++) {
-		path = mem_printf("%s/%s", c->dir, kinds[i]);
+	for (size_t i = 0; rc == 0 && folder_names[i]; i++) {
+		path = mem_printf("%s/%s", c->dir, folder_names[i]);
 		rc = folder_make(path);
 		free(path);
 	}
@@ -93,7 +93,7 @@ cache_unlock(int fd)
 {
 	if (fd < 0)
 		return;
-	flock(fd, LOCK_UN); /* of those who inherited it, too */
+	flock(fd, LOCK_UN); /* also for children that inherited it */
 	close(fd);
 }
 
@@ -123,9 +123,9 @@ struct things {
 	size_t n, cap;
 };
 
-/* A log and what stands beside a tree are held by the lock of that. */
+/* Logs, tree files and tmp folders share the lock of their build or tree. */
 static char *
-stem(const char *name)
+format_lock_name(const char *name)
 {
 	static const char *const ends[] = {".tree", ".tmp", ".log", NULL};
 
@@ -136,7 +136,7 @@ stem(const char *name)
 }
 
 static void
-list(struct things *t, const struct cache *c, const char *kind)
+list_things(struct things *t, const struct cache *c, const char *kind)
 {
 	char *dir = cache_path(c, kind, ""), *path, *mark;
 	DIR *d = opendir(dir);
@@ -155,7 +155,7 @@ list(struct things *t, const struct cache *c, const char *kind)
 		}
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
 		t->v[t->n++] = (struct thing){.path = path,
-		    .lock = stem(e->d_name),
+		    .lock = format_lock_name(e->d_name),
 		    .used = (double)st.st_mtim.tv_sec +
 			(double)st.st_mtim.tv_nsec * 1e-9,
 		    .bytes = folder_bytes(path)};
@@ -167,7 +167,7 @@ list(struct things *t, const struct cache *c, const char *kind)
 }
 
 static int
-by_use(const void *a, const void *b)
+compare_by_use(const void *a, const void *b)
 {
 	const struct thing *x = a, *y = b;
 
@@ -176,9 +176,9 @@ by_use(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* 1 gone; 0: somebody works on it; -1 and said. */
+/* Returns 1 if removed, 0 if in use, -1 after reporting an error. */
 static int
-drop(const struct cache *c, const struct thing *t)
+remove_thing(const struct cache *c, const struct thing *t)
 {
 	int fd = cache_lock(c, t->lock), rc = 1;
 
@@ -191,7 +191,7 @@ drop(const struct cache *c, const struct thing *t)
 }
 
 static int
-limit_of(const char *s, double *age, long long *size)
+parse_limit(const char *s, double *age, long long *size)
 {
 	size_t n = strlen(s);
 	char *number;
@@ -223,21 +223,21 @@ cache_prune(const struct cache *c, const char *limit)
 	double age;
 	int rc = 0, k;
 
-	if (limit_of(limit, &age, &size) < 0)
+	if (parse_limit(limit, &age, &size) < 0)
 		return err_fail("option '--prune': '%s' is neither an age like "
 				"30d or 12h nor a size like 500m or 20g",
 		    limit);
 	clock_gettime(CLOCK_REALTIME, &now);
-	for (size_t i = 0; i < 4; i++) /* not the locks */
-		list(&t, c, kinds[i]);
-	qsort(t.v, t.n, sizeof *t.v, by_use);
+	for (size_t i = 0; i < 4; i++) /* all but the locks */
+		list_things(&t, c, folder_names[i]);
+	qsort(t.v, t.n, sizeof *t.v, compare_by_use);
 	for (size_t i = 0; i < t.n; i++)
 		sum += t.v[i].bytes;
 	for (size_t i = 0; i < t.n; i++) {
 		if (age >= 0 ? (double)now.tv_sec - t.v[i].used < age
 			     : sum <= (unsigned long long)size)
 			break;
-		k = drop(c, &t.v[i]);
+		k = remove_thing(c, &t.v[i]);
 		if (k > 0)
 			sum -= t.v[i].bytes;
 		rc = k < 0 ? -1 : rc;

@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STOP_MS 50 /* how often stop() is asked */
+#define STOP_MS 50 /* interval at which stop() is polled */
 
-/* The child: what it has to say goes to the parent, which says it. */
+/* The child: writes its error message to the parent. */
 _Noreturn static void
-child(struct gitrepo *r, const char *url, const char *const *specs, bool all,
-    int out)
+run_child(struct gitrepo *r, const char *url, const char *const *specs,
+    bool all, int out)
 {
 	int null = open("/dev/null", O_RDWR), rc;
 	const char *why;
@@ -34,9 +34,9 @@ child(struct gitrepo *r, const char *url, const char *const *specs, bool all,
 	_exit(rc < 0 ? 1 : 0);
 }
 
-/* What it says until it ends. 0, or -1: it is to stop. */
+/* Reads until the child ends. Returns 0, or -1 if stop() returns true. */
 static int
-listen_to(int fd, struct str *said, bool (*stop)(void *), void *arg)
+read_from_child(int fd, struct str *message, bool (*stop)(void *), void *arg)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	char buf[4096];
@@ -49,7 +49,7 @@ listen_to(int fd, struct str *said, bool (*stop)(void *), void *arg)
 			continue;
 		n = read(fd, buf, sizeof buf);
 		if (n > 0)
-			str_addn(said, buf, (size_t)n);
+			str_addn(message, buf, (size_t)n);
 		else if (n == 0 || errno != EINTR)
 			return 0;
 	}
@@ -59,7 +59,7 @@ int
 fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg)
 {
-	struct str said = {0};
+	struct str message = {0};
 	int fds[2], status = 0, rc;
 	pid_t pid;
 
@@ -72,9 +72,9 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 		return err_fail_sys("cannot start a process");
 	}
 	if (pid == 0)
-		child(r, url, specs, all, fds[1]);
+		run_child(r, url, specs, all, fds[1]);
 	close(fds[1]);
-	rc = listen_to(fds[0], &said, stop, arg);
+	rc = read_from_child(fds[0], &message, stop, arg);
 	close(fds[0]);
 	if (rc < 0)
 		kill(pid, SIGKILL);
@@ -82,10 +82,11 @@ fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
 		;
 	if (rc < 0)
 		err_fail("cannot fetch from '%s': stopped", url);
-	else if (said.len)
-		rc = err_fail("%s", said.s);
+	else if (message.len)
+		rc = err_fail("%s", message.s);
 	else if (status)
-		rc = err_fail("cannot fetch from '%s': it was killed", url);
-	str_free(&said);
+		rc = err_fail(
+		    "cannot fetch from '%s': the process was killed", url);
+	str_free(&message);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* Fetching that can be stopped, whatever the other side does or does not. */
+/* A git fetch that can be stopped at any time. */
 #ifndef FETCH_H
 #define FETCH_H
 
@@ -7,9 +7,9 @@
 struct gitrepo;
 
 /*
- * gitrepo_fetch() in a process of its own, which is killed when stop() says
- * so; what that leaves in the repository, store_open removes. 0, or -1 and
- * said.
+ * Runs gitrepo_fetch() in a child process that is killed when stop() returns
+ * true; store_open removes its leftovers. Returns 0, or -1 after reporting the
+ * error.
  */
 int fetch_apart(struct gitrepo *, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg);

@@ -19,18 +19,18 @@
 
 #define ANSWER_MS 20000
 
-/* The compiler's version, and where it looks for libraries. */
-static const char ask[] =
+/* Prints the compiler's version and its library search path. */
+static const char compiler_query[] =
     "$0 --version </dev/null || exit; echo --; $0 -print-search-dirs";
 
-/* Those that may be linked. */
-static const char *const linked[] = {"libc.so.6", "libm.so.6", "libssl.so",
-    "libcrypto.so", "libsystemd.so", "libtcmalloc.so", "libtcmalloc_minimal.so",
-    "libjemalloc.so", "libgcc.a"};
-#define LINKED (sizeof linked / sizeof *linked)
+/* Libraries that a server may link with. */
+static const char *const library_names[] = {"libc.so.6", "libm.so.6",
+    "libssl.so", "libcrypto.so", "libsystemd.so", "libtcmalloc.so",
+    "libtcmalloc_minimal.so", "libjemalloc.so", "libgcc.a"};
+#define LINKED (sizeof library_names / sizeof *library_names)
 
 static void
-add(struct flags *f, char *text)
+add_variable(struct flags *f, char *text)
 {
 	f->make = mem_resize(f->make, f->n + 2, sizeof *f->make);
 	f->make[f->n++] = text;
@@ -47,7 +47,7 @@ is_variable(const char *s)
 }
 
 static bool
-found(const char *program)
+is_installed(const char *program)
 {
 	const char *path = getenv("PATH");
 	bool yes = false;
@@ -63,9 +63,9 @@ found(const char *program)
 	return yes;
 }
 
-/* Returns the compiler, borrowed; NULL: said. */
+/* Returns the compiler (borrowed), or NULL after reporting an error. */
 static const char *
-variables(struct flags *f, const struct flags_wanted *w)
+add_variables(struct flags *f, const struct flags_wanted *w)
 {
 	const char *cc = NULL;
 	struct str c = {0};
@@ -77,12 +77,12 @@ variables(struct flags *f, const struct flags_wanted *w)
 	if (w->frame_pointers)
 		str_printf(&c, "%s-fno-omit-frame-pointer", c.len ? " " : "");
 	if (w->tls)
-		add(f, mem_str("BUILD_TLS=yes"));
+		add_variable(f, mem_str("BUILD_TLS=yes"));
 	if (w->allocator)
-		add(f, mem_printf("MALLOC=%s", w->allocator));
-	if (c.len) { /* before 8.0 it has the second name alone */
-		add(f, mem_printf("SERVER_CFLAGS=%s", c.s));
-		add(f, mem_printf("REDIS_CFLAGS=%s", c.s));
+		add_variable(f, mem_printf("MALLOC=%s", w->allocator));
+	if (c.len) { /* before 8.0 only the second name exists */
+		add_variable(f, mem_printf("SERVER_CFLAGS=%s", c.s));
+		add_variable(f, mem_printf("REDIS_CFLAGS=%s", c.s));
 	}
 	str_free(&c);
 	for (size_t i = 0; i < w->make_args->n; i++) {
@@ -95,18 +95,18 @@ variables(struct flags *f, const struct flags_wanted *w)
 		}
 		if (str_starts(arg, "CC="))
 			cc = arg + 3;
-		add(f, mem_str(arg));
+		add_variable(f, mem_str(arg));
 	}
 	if (cc)
 		return cc;
-	if (found("ccache"))
-		add(f, mem_str("CC=ccache cc"));
+	if (is_installed("ccache"))
+		add_variable(f, mem_str("CC=ccache cc"));
 	return "cc";
 }
 
-/* The first file of that name in the folders; caller frees. NULL: none. */
+/* Returns the first such file in the folders (caller frees), or NULL. */
 static char *
-library(const char *dirs, const char *name)
+find_library(const char *dirs, const char *name)
 {
 	char *file, *real = NULL;
 	size_t n;
@@ -120,9 +120,9 @@ library(const char *dirs, const char *name)
 	return real;
 }
 
-/* "PATH SIZE MTIME" of each library there is. */
+/* Appends "PATH SIZE MTIME" of each library that exists. */
 static void
-libraries(struct str *out, const char *answer)
+append_libraries(struct str *out, const char *answer)
 {
 	static const char where[] = "libraries: =";
 	const char *dirs = strstr(answer, where);
@@ -130,7 +130,7 @@ libraries(struct str *out, const char *answer)
 	char *file;
 
 	for (size_t i = 0; dirs && i < LINKED; i++) {
-		file = library(dirs + strlen(where), linked[i]);
+		file = find_library(dirs + strlen(where), library_names[i]);
 		if (file && stat(file, &st) == 0)
 			str_printf(out, "%s %lld %lld.%09ld\n", file,
 			    (long long)st.st_size, (long long)st.st_mtim.tv_sec,
@@ -142,27 +142,27 @@ libraries(struct str *out, const char *answer)
 int
 flags_init(struct flags *f, const struct flags_wanted *w)
 {
-	const char *argv[] = {"/bin/sh", "-c", ask, NULL, NULL};
+	const char *argv[] = {"/bin/sh", "-c", compiler_query, NULL, NULL};
 	struct str answer = {0}, id = {0};
 	struct utsname un;
 	char *libs;
 	int status, rc = -1;
 
 	*f = (struct flags){.allocator = w->allocator};
-	if (!(argv[3] = variables(f, w)) ||
+	if (!(argv[3] = add_variables(f, w)) ||
 	    proc_read(argv, ANSWER_MS, &answer, &status) < 0)
 		goto out;
 	libs = answer.len ? strstr(answer.s, "\n--\n") : NULL;
 	if (status || !libs) {
 		err_fail("the compiler '%s' does not work: %s", argv[3],
-		    answer.len ? answer.s : "it says nothing");
+		    answer.len ? answer.s : "it prints nothing");
 		goto out;
 	}
 	*libs = '\0';
 	f->compiler = mem_strn(answer.s, strcspn(answer.s, "\n"));
 	uname(&un);
 	str_printf(&id, "%s\n%s\n", un.machine, answer.s);
-	libraries(&id, libs + 4);
+	append_libraries(&id, libs + 4);
 	for (size_t i = 0; i < f->n; i++)
 		str_printf(&id, "%s\n", f->make[i]);
 	f->identity = str_take(&id);

@@ -1,4 +1,4 @@
-/* How it is built: variables for make, the compiler, the libraries. */
+/* How to build: make variables, compiler, libraries. */
 #ifndef FLAGS_H
 #define FLAGS_H
 
@@ -9,11 +9,11 @@ struct json;
 struct opt_list;
 
 struct flags {
-	char **make; /* NAME=VALUE, and NULL at the end */
+	char **make; /* NAME=VALUE, NULL-terminated */
 	size_t n;
-	const char *allocator; /* that was asked for, or NULL */
-	char *compiler;        /* first line of what it says of itself */
-	char *identity;        /* all of this and the libraries, as a text */
+	const char *allocator; /* requested, or NULL */
+	char *compiler;        /* first line of its --version */
+	char *identity;        /* all of this and the libraries, as text */
 };
 
 struct flags_wanted {
@@ -22,15 +22,15 @@ struct flags_wanted {
 	const struct opt_list *make_args; /* NAME=VALUE */
 };
 
-/* 0, or -1 and said; flags_free in either case. */
+/* Returns 0, or -1 after reporting the error; then, too, call flags_free. */
 int flags_init(struct flags *, const struct flags_wanted *);
 void flags_free(struct flags *);
 
-/* What a subject says of it; caller frees. */
+/* Returns the build section of a subject; the caller frees it. */
 struct json *flags_json(const struct flags *);
 
 #define FLAGS_KEY 65
-/* The SHA-256 of the texts, NULL ends them. 0, or -1 and said. */
+/* Writes the SHA-256 of texts, up to NULL. Returns 0; -1: error reported. */
 int flags_key(char key[FLAGS_KEY], const char *const *texts);
 
 #endif

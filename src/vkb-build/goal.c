@@ -19,16 +19,16 @@
 
 struct origin {
 	struct gitrepo *repo;
-	char *url;  /* of a mirror, or NULL */
-	char *lock; /* its name */
+	char *url;  /* of the mirror's remote; NULL: local repository */
+	char *lock; /* name of its lock */
 	char *repository;
 	const struct cache *cache;
-	bool fresh; /* it was fetched */
+	bool fresh; /* already fetched by this process */
 };
 
-/* github.com is left out, and so is who logs in. */
+/* Returns the URL without scheme, credentials, github.com and .git. */
 static char *
-short_name(const char *url)
+shorten_url(const char *url)
 {
 	char *clean = redact_copy(url), *s = strstr(clean, "://"), *at, *name;
 	size_t n;
@@ -49,17 +49,17 @@ short_name(const char *url)
 }
 
 static char *
-name_of(struct gitrepo *r)
+get_repository_name(struct gitrepo *r)
 {
 	char *origin = gitrepo_origin(r), *name;
 
-	name = origin ? short_name(origin) : NULL;
+	name = origin ? shorten_url(origin) : NULL;
 	free(origin);
 	return name;
 }
 
 static int
-fetch(struct origin *s, const char *const *specs, bool all)
+fetch_refs(struct origin *s, const char *const *specs, bool all)
 {
 	int fd = cache_wait(s->cache, s->lock), rc;
 
@@ -75,7 +75,7 @@ struct origin *
 origin_open(const struct cache *c, const char *url, const char *dir)
 {
 	struct origin *s = mem_new(sizeof *s);
-	/* Whoever logs in: a token of CI is another one each time. */
+	/* Credentials are not part of the key: CI tokens change. */
 	char *clean = redact_copy(url), key[FLAGS_KEY];
 	const char *const texts[] = {clean, NULL};
 
@@ -84,10 +84,10 @@ origin_open(const struct cache *c, const char *url, const char *dir)
 		dir = url;
 	if (dir) {
 		s->repo = gitrepo_open(dir);
-		s->repository = s->repo ? name_of(s->repo) : NULL;
+		s->repository = s->repo ? get_repository_name(s->repo) : NULL;
 	} else if (flags_key(key, texts) == 0) {
 		s->url = mem_str(url);
-		s->repository = short_name(url);
+		s->repository = shorten_url(url);
 		s->lock = mem_printf("%.16s.git", key);
 		s->repo = store_open(c, s->lock);
 	}
@@ -111,7 +111,7 @@ origin_free(struct origin *s)
 }
 
 static bool
-is_id(const char *ref, size_t least)
+is_commit_id(const char *ref, size_t least)
 {
 	size_t n = strlen(ref);
 
@@ -120,11 +120,11 @@ is_id(const char *ref, size_t least)
 }
 
 /*
- * In a mirror: an id that is there needs no fetch, all else is what it is now.
- * As gitrepo_find.
+ * Looks up a revision as gitrepo_find. In a mirror, known commit ids need no
+ * fetch; other names are fetched first.
  */
 static int
-find(struct origin *s, const char *ref, char id[GITREPO_ID])
+find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 {
 	static const char *const all[] = {
 	    "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", NULL};
@@ -134,9 +134,9 @@ find(struct origin *s, const char *ref, char id[GITREPO_ID])
 
 	if (!s->url)
 		return gitrepo_find(s->repo, ref, id);
-	if (is_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
+	if (is_commit_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
 		return rc;
-	if (!s->fresh && fetch(s, all, true) < 0)
+	if (!s->fresh && fetch_refs(s, all, true) < 0)
 		return -1;
 	s->fresh = true;
 	if (str_starts(ref, "pr/") && ref[3] &&
@@ -144,14 +144,14 @@ find(struct origin *s, const char *ref, char id[GITREPO_ID])
 		spec = mem_printf(
 		    "+refs/pull/%s/head:refs/pull/%s/head", ref + 3, ref + 3);
 	one[0] = spec;
-	rc = spec && fetch(s, one, false) < 0 ? -1 : 0;
+	rc = spec && fetch_refs(s, one, false) < 0 ? -1 : 0;
 	free(spec);
 	return rc < 0 ? -1 : gitrepo_find(s->repo, ref, id);
 }
 
-/* What stands before the first '=' is a label. */
+/* Splits "LABEL=REST" at the first '='. Returns the rest. */
 static const char *
-split(struct goal *t, const char *text)
+split_label(struct goal *t, const char *text)
 {
 	const char *eq = strchr(text, '=');
 
@@ -161,7 +161,7 @@ split(struct goal *t, const char *text)
 }
 
 static void
-failed(struct goal *t)
+keep_error(struct goal *t)
 {
 	t->error = mem_str(err_last());
 	t->repo = t->files = NULL;
@@ -174,19 +174,19 @@ goal_ref(struct goal *t, struct origin *s, const char *text)
 	int rc;
 
 	*t = (struct goal){0};
-	t->ref = mem_str(split(t, text));
+	t->ref = mem_str(split_label(t, text));
 	t->repository = mem_str(s->repository);
-	rc = find(s, t->ref, id);
+	rc = find_commit(s, t->ref, id);
 	if (rc == 0)
-		rc = err_fail("there is no branch, tag, commit or other "
-			      "revision '%s' in '%s'%s",
+		rc = err_fail(
+		    "no branch, tag, commit or other revision '%s' in '%s'%s",
 		    t->ref, s->repository ? s->repository : "?",
 		    s->repo && gitrepo_shallow(s->repo)
-			? ", which is shallow: 'git fetch --unshallow' brings "
-			  "the rest"
+			? ", which is shallow; get the rest with 'git fetch "
+			  "--unshallow'"
 			: "");
 	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
-		failed(t);
+		keep_error(t);
 		return;
 	}
 	t->repo = t->files = s->repo;
@@ -202,7 +202,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	int rc = -1;
 
 	*t = (struct goal){.worktree = true};
-	dir = split(t, text);
+	dir = split_label(t, text);
 	t->ref = mem_str("HEAD");
 	r = gitrepo_open(dir);
 	if (r && (rc = gitrepo_find(r, "HEAD", id)) == 0)
@@ -214,7 +214,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 	if (!t->own || gitrepo_snapshot(r, t->own, t->tree) < 0)
 		goto out;
 	t->dirty = strcmp(t->tree, t->commit.tree) != 0;
-	t->repository = name_of(r);
+	t->repository = get_repository_name(r);
 	t->repo = r;
 	t->files = t->own;
 	if (t->dirty && !t->label)
@@ -223,7 +223,7 @@ goal_worktree(struct goal *t, const struct cache *c, const char *text)
 out:
 	if (rc == 0)
 		return;
-	failed(t);
+	keep_error(t);
 	gitrepo_free(r);
 }
 
@@ -248,7 +248,7 @@ next_file(void *arg, struct gitrepo_file *f)
 }
 
 static int
-plant(struct gitrepo *store, const char *ref, const char *file)
+commit_archive(struct gitrepo *store, const char *ref, const char *file)
 {
 	struct tarball *in = tarball_open(file);
 	int rc = in ? gitrepo_plant(store, ref, next_file, in) : -1;
@@ -257,9 +257,9 @@ plant(struct gitrepo *store, const char *ref, const char *file)
 	return rc;
 }
 
-/* Of one that was read before, or now. 0, or -1 and said. */
+/* Finds or imports an archive. Returns 0, or -1 after reporting the error. */
 static int
-find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
+ensure_archive(const struct cache *c, struct gitrepo *store, const char *ref,
     const char *file, char id[GITREPO_ID])
 {
 	int fd = cache_wait(c, ARCHIVES), rc;
@@ -267,7 +267,7 @@ find_archive(const struct cache *c, struct gitrepo *store, const char *ref,
 	if (fd < 0)
 		return -1;
 	rc = gitrepo_find(store, ref, id);
-	if (rc == 0 && (rc = plant(store, ref, file)) == 0)
+	if (rc == 0 && (rc = commit_archive(store, ref, file)) == 0)
 		rc = gitrepo_find(store, ref, id);
 	cache_unlock(fd);
 	return rc < 0 ? -1 : 0;
@@ -293,14 +293,14 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 	int rc = -1;
 
 	*t = (struct goal){0};
-	file = split(t, text);
+	file = split_label(t, text);
 	slash = strrchr(file, '/');
 	t->ref = mem_str(slash ? slash + 1 : file);
 	if (hash_archive(file, t->archive) < 0 ||
 	    !(t->own = store_open(c, ARCHIVES)))
 		goto out;
 	ref = mem_printf("refs/archives/%s", t->archive);
-	if (find_archive(c, t->own, ref, file, id) < 0 ||
+	if (ensure_archive(c, t->own, ref, file, id) < 0 ||
 	    gitrepo_commit(t->own, id, &t->commit) < 0)
 		goto out;
 	memcpy(t->tree, t->commit.tree, GITREPO_ID);
@@ -310,7 +310,7 @@ goal_archive(struct goal *t, const struct cache *c, const char *text)
 out:
 	free(ref);
 	if (rc < 0)
-		failed(t);
+		keep_error(t);
 }
 
 void

@@ -1,4 +1,4 @@
-/* What is to be built: a commit, a work tree as it is, or a release archive. */
+/* What to build: a commit, a work tree as it is, or a release archive. */
 #ifndef GOAL_H
 #define GOAL_H
 
@@ -12,34 +12,34 @@ struct json;
 struct origin;
 
 struct goal {
-	char *label, *ref;     /* label may be NULL */
-	struct gitrepo *repo;  /* has the commit; NULL: it failed */
+	char *label, *ref;     /* label: or NULL */
+	struct gitrepo *repo;  /* has the commit; NULL: failed */
 	struct gitrepo *files; /* has the tree */
-	struct gitrepo *own; /* what of them is for this goal alone, or NULL */
-	char *repository;    /* name for people */
-	struct gitrepo_commit commit; /* of an archive without its id */
+	struct gitrepo *own;   /* one of the two, owned by this goal; or NULL */
+	char *repository;      /* for people */
+	struct gitrepo_commit commit; /* without id for an archive */
 	bool worktree, dirty;
-	char archive[FLAGS_KEY]; /* "", or the SHA-256 of the archive */
+	char archive[FLAGS_KEY]; /* SHA-256 of the archive, or "" */
 	char tree[GITREPO_ID];
 	char *error; /* why it cannot be built, or NULL */
 };
 
-/* Where commits come from: a repository here, or a mirror of one. */
+/* The source of commits: a local repository, or a mirror of a remote one. */
 struct origin *origin_open(
     const struct cache *, const char *url, const char *dir);
 void origin_free(struct origin *);
 
-/* 'text' is [LABEL=]REF. What fails is said, and in t->error. */
+/* 'text' is [LABEL=]REF. Errors are reported and stored in t->error. */
 void goal_ref(struct goal *, struct origin *, const char *text);
 /* 'text' is [LABEL=]DIR. */
 void goal_worktree(struct goal *, const struct cache *, const char *text);
-/* Does 'text' name an archive, not a ref? */
+/* Returns true if 'text' names an archive, not a ref. */
 bool goal_is_archive(const char *text);
 /* 'text' is [LABEL=]FILE. */
 void goal_archive(struct goal *, const struct cache *, const char *text);
 void goal_free(struct goal *);
 
-/* The subject of its records; caller frees. */
+/* Returns the subject for records; the caller frees it. */
 struct json *goal_subject(const struct goal *, const struct flags *);
 
 #endif

@@ -30,7 +30,7 @@ module_free(struct module *m)
 	goal_free(&m->goal);
 }
 
-/* --- which file it is */
+/* --- the file of the module */
 
 struct found {
 	struct str names; /* relative to the tree */
@@ -39,7 +39,7 @@ struct found {
 };
 
 static void
-look(struct found *f, const char *tree)
+find_modules(struct found *f, const char *tree)
 {
 	char *copy = mem_str(tree), *roots[] = {copy, NULL};
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -59,22 +59,23 @@ look(struct found *f, const char *tree)
 	free(copy);
 }
 
-/* The only *.so there is, or the one that was named; NULL and said. */
+/* Returns the module's file (caller frees), or NULL after reporting an
+ * error. */
 static char *
-made(const struct module *m, const char *tree)
+find_module_file(const struct module *m, const char *tree)
 {
 	struct found f = {0};
 
 	if (m->file)
 		return mem_printf("%s/%s", tree, m->file);
-	look(&f, tree);
+	find_modules(&f, tree);
 	if (f.n != 1) {
 		if (f.n)
-			err_fail("the command made several modules: %s: say "
-				 "which one by '--module-file'",
+			err_fail("the command made several modules: %s; choose "
+				 "one with '--module-file'",
 			    f.names.s);
 		else
-			err_fail("the command ended well but made no *.so");
+			err_fail("the command succeeded but made no *.so");
 		free(f.path);
 		f.path = NULL;
 	}
@@ -83,10 +84,10 @@ made(const struct module *m, const char *tree)
 }
 
 static int
-collect(const struct recipe *r, const char *tree, const char *dir,
+collect_module(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
-	char *path = made(r->arg, tree), hex[HASH_HEX];
+	char *path = find_module_file(r->arg, tree), hex[HASH_HEX];
 	int rc;
 
 	if (!path)
@@ -102,11 +103,11 @@ collect(const struct recipe *r, const char *tree, const char *dir,
 	return rc == 0 ? 0 : -1;
 }
 
-/* --- how it is made */
+/* --- the recipe */
 
-/* "NAME=" and the folder of the server with 'rest' after it; caller frees. */
+/* Returns NAME=, the folder of the server and 'rest'; the caller frees it. */
 static char *
-beside(const char *name, const char *server, const char *rest)
+format_server_path(const char *name, const char *server, const char *rest)
 {
 	const char *slash = strrchr(server, '/');
 
@@ -123,15 +124,18 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 	    m->goal.tree, m->command, m->file ? m->file : "", NULL};
 	const char *const alike[] = {"module", m->command, NULL};
 
-	*r = (struct recipe){
-	    .goal = &m->goal, .fresh = true, .collect = collect, .arg = m};
+	*r = (struct recipe){.goal = &m->goal,
+	    .fresh = true,
+	    .collect = collect_module,
+	    .arg = m};
 	r->argv = mem_array(4, sizeof *r->argv);
 	r->argv[0] = "/bin/sh";
 	r->argv[1] = "-c";
 	r->argv[2] = m->command;
 	r->env = mem_array(3, sizeof *r->env);
 	r->env[0] = mem_printf("VKB_SERVER=%s", server);
-	r->env[1] = beside("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
+	r->env[1] =
+	    format_server_path("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
 	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
 }
 

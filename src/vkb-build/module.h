@@ -1,4 +1,4 @@
-/* A module, by a command of its own, against a server that was built. */
+/* A module, built by a command of the user against a finished server. */
 #ifndef MODULE_H
 #define MODULE_H
 
@@ -15,21 +15,21 @@ struct module {
 
 /*
  * 'text' is DIR, a work tree; 'file' (or NULL) is what the command makes there.
- * 0, or -1 and said; module_free in either case.
+ * Returns 0, or -1 after reporting the error; then, too, call module_free.
  */
 int module_open(struct module *, const struct cache *, const char *text,
     const char *command, const char *file);
 void module_free(struct module *);
 
 /*
- * Makes it against the server of the build record; module_recipe_free() in the
- * end. 0, or -1 and said.
+ * Makes a recipe for the server in the build record; free it with
+ * module_recipe_free. Returns 0, or -1 after reporting the error.
  */
 int module_recipe(struct recipe *, struct module *, const struct json *build,
     const char *server_key);
 void module_recipe_free(struct recipe *);
 
-/* What the subject of such a build says of it. */
+/* Adds the module to the subject of a build record. */
 void module_subject(const struct module *, struct json *subject);
 
 #endif

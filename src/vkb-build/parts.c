@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILES "files" /* of a note: key of the record: name, bytes */
+#define FILES "files" /* of a note: {KEY: {name, bytes}} */
 
-/* 0 copied, 1 there is no such file, or -1 and said. */
+/* Returns 0, 1 if 'from' does not exist, or -1 after reporting an error. */
 static int
-copy(const char *from, const char *to, off_t *bytes)
+copy_file(const char *from, const char *to, off_t *bytes)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = 0;
 	struct stat st = {0};
@@ -47,7 +47,7 @@ parts_put(const char *dir, const char *name, const char *from,
 	char *to = mem_printf("%s/%s", dir, name);
 	struct json *files = json_get(note, FILES), *file;
 	off_t bytes = 0;
-	int rc = copy(from, to, &bytes);
+	int rc = copy_file(from, to, &bytes);
 
 	free(to);
 	if (rc != 0 || !key)
@@ -110,7 +110,7 @@ parts_find(const char *dir, struct json *rec)
 	if (access(path, R_OK) == 0)
 		note = jsonfile_read(path);
 	if (note)
-		utimensat(AT_FDCWD, path, NULL, 0); /* it was used */
+		utimensat(AT_FDCWD, path, NULL, 0); /* for --prune */
 	free(path);
 	if (json_first(json_get(note, FILES)))
 		rc = find_files(dir, json_get(note, FILES), rec);

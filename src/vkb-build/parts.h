@@ -1,22 +1,22 @@
-/* The files of a finished build, and its note, which says what they are. */
+/* The files of a finished build, and the note (build.json) that lists them. */
 #ifndef PARTS_H
 #define PARTS_H
 
 struct json;
 
 /*
- * Copies 'from' to NAME in 'dir', and notes it under 'key' (NULL: it is not
- * noted). 0; 1: there is no such file; -1 and said.
+ * Copies 'from' to NAME in 'dir' and lists it under 'key' (NULL: unlisted).
+ * Returns 0, 1 if 'from' does not exist, or -1 after reporting an error.
  */
 int parts_put(const char *dir, const char *name, const char *from,
     struct json *note, const char *key);
 
-/* The note is what makes the folder a build. 0, or -1 and said. */
+/* Writes the note, which a build must have. Returns 0; -1: error reported. */
 int parts_write_note(const char *dir, const struct json *note);
 
 /*
- * What the note in 'dir' says, and the paths of the files, into 'rec'. 1; 0:
- * there is no note, or a file is not what it was. It counts as used now.
+ * Copies the note in 'dir' and the paths of the files to 'rec', and marks the
+ * build as used. Returns 1, or 0 if there is no note or a file has changed.
  */
 int parts_find(const char *dir, struct json *rec);
 

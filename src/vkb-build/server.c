@@ -22,18 +22,18 @@ static const char *const programs[] = {
 static const char *const keys[] = {"server", "cli", "benchmark"};
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
-/* What modules are compiled with; before 8.0 it had the second name alone. */
+/* Headers to compile modules with; before 8.0 only the second exists. */
 static const char *const headers[] = {"valkeymodule.h", "redismodule.h"};
 #define HEADERS (sizeof headers / sizeof *headers)
 
 /*
- * make takes an allocator that it does not know, or that is not installed, for
- * another: "malloc=jemalloc-5.3.0". tcmalloc_minimal says "tcmalloc-2.10".
+ * make may use another allocator than an unknown or missing one. The server
+ * reports "malloc=jemalloc-5.3.0"; for tcmalloc_minimal "tcmalloc-2.10".
  */
 static int
-verify_allocator(const char *wanted, const char *said)
+verify_allocator(const char *wanted, const char *output)
 {
-	const char *s = strstr(said, " malloc=");
+	const char *s = strstr(output, " malloc=");
 	size_t n = wanted ? strcspn(wanted, "_") : 0;
 
 	if (!wanted || !s || strncmp(s + 8, wanted, n) == 0)
@@ -44,11 +44,13 @@ verify_allocator(const char *wanted, const char *said)
 }
 
 /*
- * What the server says of its commit: "sha=1f9c0ab2:0", all zeros where it
- * does not know. 0 with *sha (caller frees) or NULL, -1: it is another's.
+ * Checks that the server's "sha=1f9c0ab2:0" (zeros: unknown) is the commit.
+ * Returns 0 with *sha (caller frees; may be NULL), or -1 after reporting an
+ * error.
  */
 static int
-verify(const struct recipe *r, const char *server, char **version, char **sha)
+verify_server(
+    const struct recipe *r, const char *server, char **version, char **sha)
 {
 	const char *id = r->goal->commit.id;
 	const struct flags *f = r->arg;
@@ -64,7 +66,7 @@ verify(const struct recipe *r, const char *server, char **version, char **sha)
 	str_add(&out, "");
 	if (status || !out.len) {
 		err_fail("the server that was built does not run: %s",
-		    out.len ? out.s : "it says nothing");
+		    out.len ? out.s : "it prints nothing");
 		goto out;
 	}
 	if ((s = strstr(out.s, " v="))) {
@@ -88,12 +90,12 @@ out:
 }
 
 static int
-describe(const struct recipe *r, const char *server, struct json *note)
+describe_server(const struct recipe *r, const char *server, struct json *note)
 {
 	char *version, *sha, hex[HASH_HEX];
 	int rc;
 
-	rc = verify(r, server, &version, &sha);
+	rc = verify_server(r, server, &version, &sha);
 	if (rc == 0 && hash_file(HASH_SHA256, server, hex) < 0)
 		rc = err_fail_sys("cannot read '%s'", server);
 	if (rc == 0) {
@@ -109,7 +111,7 @@ describe(const struct recipe *r, const char *server, struct json *note)
 }
 
 static int
-put_headers(const char *tree, const char *dir)
+copy_headers(const char *tree, const char *dir)
 {
 	char *include = mem_printf("%s/" SERVER_INCLUDE, dir), *from;
 	int rc = folder_make(include);
@@ -124,7 +126,7 @@ put_headers(const char *tree, const char *dir)
 }
 
 static int
-collect(const struct recipe *r, const char *tree, const char *dir,
+collect_programs(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
 	char *server = mem_printf("%s/%s", dir, programs[0]), *from;
@@ -134,11 +136,12 @@ collect(const struct recipe *r, const char *tree, const char *dir,
 		from = mem_printf("%s/src/%s", tree, programs[i]);
 		rc = parts_put(dir, programs[i], from, note, keys[i]);
 		if (rc == 1 && i == 0)
-			rc = err_fail("make ended well but made no '%s'", from);
+			rc = err_fail("make succeeded but made no '%s'", from);
 		free(from);
 	}
-	rc = rc < 0 || put_headers(tree, dir) < 0 ? -1
-						  : describe(r, server, note);
+	rc = rc < 0 || copy_headers(tree, dir) < 0
+	    ? -1
+	    : describe_server(r, server, note);
 	free(server);
 	return rc;
 }
@@ -150,7 +153,7 @@ server_recipe(struct recipe *r, const struct goal *g, const struct flags *f)
 	const char *const alike[] = {f->identity, NULL};
 	size_t n = 0;
 
-	*r = (struct recipe){.goal = g, .collect = collect};
+	*r = (struct recipe){.goal = g, .collect = collect_programs};
 	r->arg = f;
 	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
 	r->argv[n++] = "make";

@@ -6,9 +6,9 @@ struct flags;
 struct goal;
 struct recipe;
 
-#define SERVER_INCLUDE "include" /* of a finished build: valkeymodule.h */
+#define SERVER_INCLUDE "include" /* folder of valkeymodule.h */
 
-/* Makes them; server_free() in the end. 0, or -1 and said. */
+/* Makes the recipe; free with server_free. Returns 0; -1: error reported. */
 int server_recipe(struct recipe *, const struct goal *, const struct flags *);
 void server_free(struct recipe *);
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Under its name once it is whole. 0, or -1 and said. */
+/* Creates a repository. Returns 0, or -1 after reporting the error. */
 static int
-make(const char *path)
+create_repo(const char *path)
 {
 	char *tmp = mem_printf("%s.new", path);
 	struct gitrepo *r = NULL;
@@ -33,9 +33,9 @@ make(const char *path)
 	return rc;
 }
 
-/* Half packs, as libgit2 calls them; no ref may be called x.lock. */
+/* Removes unfinished packs (*_git2_*) and locks; no ref can be named x.lock. */
 static void
-sweep(const char *path)
+remove_leftovers(const char *path)
 {
 	char *copy = mem_str(path), *roots[] = {copy, NULL};
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -45,7 +45,7 @@ sweep(const char *path)
 		if (e->fts_info == FTS_D && e->fts_level == 2 &&
 		    strlen(e->fts_name) == 2 &&
 		    str_ends(e->fts_parent->fts_path, "/objects"))
-			fts_set(fts, e, FTS_SKIP); /* single objects */
+			fts_set(fts, e, FTS_SKIP); /* loose objects */
 		else if (e->fts_info == FTS_F &&
 		    (str_ends(e->fts_name, ".lock") ||
 			strstr(e->fts_name, "_git2_")))
@@ -63,8 +63,8 @@ store_open(const struct cache *c, const char *name)
 	char *path = cache_path(c, "git", name);
 	struct gitrepo *r = NULL;
 
-	if (fd >= 0 && (access(path, F_OK) == 0 || make(path) == 0)) {
-		sweep(path);
+	if (fd >= 0 && (access(path, F_OK) == 0 || create_repo(path) == 0)) {
+		remove_leftovers(path);
 		r = gitrepo_own(path);
 	}
 	free(path);

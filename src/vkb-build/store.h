@@ -1,4 +1,4 @@
-/* The git repositories of the cache: mirrors, work trees, archives. */
+/* The git repositories in the cache: mirrors, work trees, archives. */
 #ifndef STORE_H
 #define STORE_H
 
@@ -6,9 +6,9 @@ struct cache;
 struct gitrepo;
 
 /*
- * The one of that name, made where it is missing, without what killed programs
- * left in it: half packs, and locks that nobody holds. NULL, and said.
- * Whoever writes refs or packs there holds the cache's lock of the same name.
+ * Opens or creates the repository of that name, and removes unfinished packs
+ * and stale locks. Returns NULL after reporting an error. Hold the cache's lock
+ * of the same name to write refs or packs.
  */
 struct gitrepo *store_open(const struct cache *, const char *name);
 

@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #define TREES 64
-#define SPARE                                                           \
-	4 /* trees of one kind before those that do not fit are emptied \
-	   */
+#define SPARE 4 /* trees of a kind to try before others are emptied */
 
 struct change {
 	size_t n;
@@ -23,12 +21,12 @@ struct change {
 };
 
 /*
- * Can make see this difference by the times of files? Sources in src are
- * followed by their dependencies; the libraries in deps, rules, scripts and
- * what is new or gone are not.
+ * Returns true if make sees the difference by file times. It follows
+ * dependencies of changed sources in src, but not the libraries in deps,
+ * makefiles, scripts, and new or removed files.
  */
 static bool
-followed(char how, const char *path)
+is_followed_by_make(char how, const char *path)
 {
 	static const char *const kinds[] = {".c", ".h", ".def", ".json", NULL};
 	const char *base = strrchr(path, '/');
@@ -46,12 +44,12 @@ followed(char how, const char *path)
 }
 
 static void
-weigh(void *arg, char how, const char *path)
+count_change(void *arg, char how, const char *path)
 {
 	struct change *c = arg;
 
 	c->n++;
-	c->far |= !followed(how, path);
+	c->far |= !is_followed_by_make(how, path);
 }
 
 static void
@@ -66,9 +64,9 @@ read_note(struct tree *t)
 		fclose(f);
 }
 
-/* 1 it is ours now, CACHE_BUSY, or -1 and said. */
+/* Returns 1 with the lock held, CACHE_BUSY, or -1 after reporting an error. */
 static int
-try(struct tree *t, const struct cache *c, const char *flags, int i)
+try_tree(struct tree *t, const struct cache *c, const char *flags, int i)
 {
 	char *name = mem_printf("%.16s.%d", flags, i), *note, *tmp;
 
@@ -94,12 +92,12 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 	size_t least = (size_t)-1;
 	struct change change;
 	struct tree t;
-	int k, rank = 0, was = 0; /* 1 any, 2 empty, 3 to go on from */
+	int k, rank = 0, was = 0; /* 1 any, 2 empty, 3 reusable */
 
 	*best = (struct tree){.lock = -1};
 	for (int i = 0; i < TREES && (i < SPARE || !was); i++) {
 		change = (struct change){0};
-		k = try(&t, c, flags, i);
+		k = try_tree(&t, c, flags, i);
 		if (k == -1) {
 			tree_give(best);
 			return -1;
@@ -109,7 +107,8 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 		rank = 1;
 		if (!*t.was)
 			rank = access(t.dir, F_OK) < 0 ? 2 : 1;
-		else if (gitrepo_diff(r, t.was, id, weigh, &change) == 0 &&
+		else if (gitrepo_diff(r, t.was, id, count_change, &change) ==
+			0 &&
 		    !change.far)
 			rank = 3;
 		if (rank > was || (rank == 3 && change.n < least)) {
@@ -159,7 +158,7 @@ void
 tree_give(struct tree *t)
 {
 	if (t->dir) {
-		folder_remove(t->tmp); /* or the next that takes it */
+		folder_remove(t->tmp); /* else the next user does */
 		cache_unlock(t->lock);
 	}
 	free(t->tmp);

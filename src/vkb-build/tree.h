@@ -1,4 +1,4 @@
-/* The trees that are built in; each keeps its objects for the next build. */
+/* Trees to build in; each keeps its objects for the next build. */
 #ifndef TREE_H
 #define TREE_H
 
@@ -9,25 +9,24 @@
 struct cache;
 
 struct tree {
-	char *dir, *note; /* the note: which git tree it was last built from */
-	char *tmp; /* for temporary files: a compiler that is killed leaves some
-		    */
-	char was[GITREPO_ID]; /* that one, or "": it has no objects */
+	char *dir, *note; /* note: a file that names the git tree below */
+	char *tmp; /* for temporary files, which killed compilers leave */
+	char was[GITREPO_ID]; /* last built git tree, or "": no objects */
 	int lock;
 };
 
 /*
- * Takes a tree that nobody uses: the one nearest to 'id' from which make can go
- * on, else an empty one. 0, or -1 and said.
+ * Locks an unused tree: the one with the fewest changes to 'id' that make can
+ * follow, else an empty one. Returns 0, or -1 after reporting the error.
  */
 int tree_take(struct tree *, const struct cache *, const char *flags,
     struct gitrepo *, const char *id);
 
-/* Puts the files of 'id' there; 'empty': after removing all. 0, or -1. */
+/* Checks out 'id'; 'empty': into an empty tree. Returns 0, -1 on error. */
 int tree_fill(struct tree *, struct gitrepo *, const char *id, bool empty);
 
-/* It was built to its end from 'id'. 0, or -1 and said. */
+/* Records that 'id' was built. Returns 0, or -1 after reporting the error. */
 int tree_done(struct tree *, const char *id);
-void tree_give(struct tree *); /* to others; {0} does nothing */
+void tree_give(struct tree *); /* unlocks it; {0} does nothing */
 
 #endif

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 60 /* bytes of a value */
+#define SHOWN 60 /* bytes shown of a value */
 
-/* What runs were under that is no property of the machine. */
-static const char *const of_runs[] = {"benchmark_tool_version",
+/* Properties of runs, not of the machine. */
+static const char *const run_properties[] = {"benchmark_tool_version",
     "benchmark_tool_sha256", "client_cpus", "server_cpus", "remote", "emulated",
     "module_sha256", NULL};
 
-/* Measured ones: how far apart they may be, as such or relative. */
+/* Measured values, and how far apart they may be, absolute or relative. */
 static const struct measure {
 	const char *name;
 	double apart, relative;
@@ -37,13 +37,13 @@ struct values {
 
 struct sky {
 	const char *file;
-	struct json *settings; /* name: array of the different values */
+	struct json *settings; /* name: array of its different values */
 	struct values measured[MEASURES];
 	size_t envs, runs;
 };
 
 static void
-note(struct sky *s, const char *name, const struct json *value)
+add_value(struct sky *s, const char *name, const struct json *value)
 {
 	struct json *list = json_get(s->settings, name);
 
@@ -58,14 +58,14 @@ note(struct sky *s, const char *name, const struct json *value)
 }
 
 static void
-note_all(struct sky *s, const struct json *env)
+add_values(struct sky *s, const struct json *env)
 {
 	for (const struct json *j = json_first(env); j; j = json_next(j))
-		note(s, json_key(j), j);
+		add_value(s, json_key(j), j);
 }
 
 static void
-measure(struct sky *s, const struct json *from)
+add_measures(struct sky *s, const struct json *from)
 {
 	struct values *m;
 	const struct json *j;
@@ -83,24 +83,24 @@ measure(struct sky *s, const struct json *from)
 }
 
 static void
-take(struct sky *s, const struct json *rec)
+add_record(struct sky *s, const struct json *rec)
 {
 	const struct json *j;
 
 	if (record_is(rec, "env")) {
 		s->envs++;
-		note_all(s, json_get(rec, "env"));
-		measure(s, json_get(rec, "now"));
+		add_values(s, json_get(rec, "env"));
+		add_measures(s, json_get(rec, "now"));
 	} else if (record_is(rec, "run") || record_is(rec, "summary")) {
 		s->runs++;
-		note_all(s, json_get(rec, "env"));
-		measure(s, json_get(rec, "metrics"));
+		add_values(s, json_get(rec, "env"));
+		add_measures(s, json_get(rec, "metrics"));
 		for (j = json_first(json_get(rec, "env_varied")); j;
 		     j = json_next(j)) {
 			struct json *many = json_string("several values");
 
 			if (json_str(j))
-				note(s, json_str(j), many);
+				add_value(s, json_str(j), many);
 			json_free(many);
 		}
 	}
@@ -120,7 +120,7 @@ sky_read(const char *file)
 	while ((k = record_next(in, &rec)) != 0) {
 		bad |= k < 0;
 		if (k > 0)
-			take(s, rec);
+			add_record(s, rec);
 		json_free(rec);
 	}
 	jsonl_close(in);
@@ -142,7 +142,7 @@ sky_free(struct sky *s)
 }
 
 static bool
-in(const struct json *value, const struct json *list)
+has_value(const struct json *value, const struct json *list)
 {
 	for (const struct json *j = json_first(list); j; j = json_next(j))
 		if (json_equal(j, value))
@@ -150,11 +150,12 @@ in(const struct json *value, const struct json *list)
 	return false;
 }
 
-/* One value, the same on both sides. */
+/* Returns true if both sides have one value, the same. */
 static bool
-same(const struct json *a, const struct json *b)
+is_same_value(const struct json *a, const struct json *b)
 {
-	return json_len(a) == 1 && json_len(b) == 1 && in(json_first(a), b);
+	return json_len(a) == 1 && json_len(b) == 1 &&
+	    has_value(json_first(a), b);
 }
 
 static void
@@ -181,7 +182,7 @@ static void
 show_side(struct str *out, const struct json *list)
 {
 	if (!list)
-		str_add(out, "not known");
+		str_add(out, "unknown");
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
 		if (j != json_first(list))
 			str_add(out, " and ");
@@ -190,7 +191,7 @@ show_side(struct str *out, const struct json *list)
 }
 
 static void
-show(struct str *out, const char *name, const struct json *a,
+show_difference(struct str *out, const char *name, const struct json *a,
     const struct json *b)
 {
 	str_visible(out, name);
@@ -202,22 +203,22 @@ show(struct str *out, const char *name, const struct json *a,
 }
 
 static bool
-is_of_runs(const char *name)
+is_run_property(const char *name)
 {
-	for (size_t i = 0; of_runs[i]; i++)
-		if (strcmp(of_runs[i], name) == 0)
+	for (size_t i = 0; run_properties[i]; i++)
+		if (strcmp(run_properties[i], name) == 0)
 			return true;
 	return false;
 }
 
 /*
- * What is known of one side alone: a difference where both were asked for it;
- * else it cannot be compared.
+ * Returns true if a value on one side only is a difference: both sides have
+ * records of the kind that states it.
  */
 static bool
-asked(const struct sky *a, const struct sky *b, const char *name)
+absence_differs(const struct sky *a, const struct sky *b, const char *name)
 {
-	if (is_of_runs(name))
+	if (is_run_property(name))
 		return a->runs && b->runs;
 	return (a->envs > 0) == (b->envs > 0);
 }
@@ -228,17 +229,17 @@ struct result {
 };
 
 static void
-setting(struct str *out, struct result *r, const struct sky *a,
+compare_setting(struct str *out, struct result *r, const struct sky *a,
     const struct sky *b, const char *name)
 {
 	const struct json *x = json_get(a->settings, name);
 	const struct json *y = json_get(b->settings, name);
 
-	if (same(x, y))
+	if (is_same_value(x, y))
 		r->alike++;
-	else if ((x && y) || asked(a, b, name)) {
+	else if ((x && y) || absence_differs(a, b, name)) {
 		r->differ++;
-		show(out, name, x, y);
+		show_difference(out, name, x, y);
 	} else {
 		str_printf(&r->unknown, "%s", r->unknown.len ? ", " : "");
 		str_visible(&r->unknown, name);
@@ -246,7 +247,7 @@ setting(struct str *out, struct result *r, const struct sky *a,
 }
 
 static void
-measured(struct str *out, struct result *r, const struct sky *a,
+compare_measure(struct str *out, struct result *r, const struct sky *a,
     const struct sky *b, size_t i)
 {
 	const struct measure *m = &measures[i];
@@ -272,22 +273,23 @@ sky_alike(struct str *out, const struct sky *a, const struct sky *b)
 
 	for (int i = 0; i < 2; i++)
 		if (!json_len(both[i]->settings))
-			return err_fail(
-			    "'%s' says nothing of its machine", both[i]->file);
+			return err_fail("'%s' has no state of its machine; "
+					"give env, run or summary records",
+			    both[i]->file);
 	for (j = json_first(a->settings); j; j = json_next(j))
-		setting(out, &r, a, b, json_key(j));
+		compare_setting(out, &r, a, b, json_key(j));
 	for (j = json_first(b->settings); j; j = json_next(j))
 		if (!json_get(a->settings, json_key(j)))
-			setting(out, &r, a, b, json_key(j));
+			compare_setting(out, &r, a, b, json_key(j));
 	for (size_t i = 0; i < MEASURES; i++)
-		measured(out, &r, a, b, i);
+		compare_measure(out, &r, a, b, i);
 	if (r.differ)
-		str_printf(out, "not comparable: %zu of %zu differ", r.differ,
-		    r.differ + r.alike);
+		str_printf(out, "not comparable: %zu of %zu values differ",
+		    r.differ, r.differ + r.alike);
 	else
-		str_printf(out, "comparable: %zu alike", r.alike);
+		str_printf(out, "comparable: %zu values are alike", r.alike);
 	if (r.unknown.len)
-		str_printf(out, "; known of one alone: %s", r.unknown.s);
+		str_printf(out, "; known of one side only: %s", r.unknown.s);
 	str_addc(out, '\n');
 	str_free(&r.unknown);
 	return r.differ == 0;

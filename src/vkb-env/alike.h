@@ -1,6 +1,6 @@
 /*
- * Can two sessions be compared: was the machine the same, set the same, and
- * equally undisturbed? From env records, runs and summaries.
+ * Tells whether two sessions are comparable: same machine, same settings,
+ * equally little noise. Reads env, run and summary records.
  */
 #ifndef ALIKE_H
 #define ALIKE_H
@@ -8,13 +8,13 @@
 struct sky;
 struct str;
 
-/* All of a file; NULL, and said. Caller frees with sky_free. */
+/* Reads a file. Returns NULL after reporting an error; free with sky_free. */
 struct sky *sky_read(const char *file);
 void sky_free(struct sky *);
 
 /*
- * A text for people of all that differs. 1: they can be compared; 0: not; -1
- * and said: one says nothing of its machine.
+ * Appends a text that lists the differences. Returns 1 if the sessions are
+ * comparable, 0 if not, or -1 after reporting that one has no machine state.
  */
 int sky_alike(struct str *, const struct sky *, const struct sky *);
 

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 struct keeper {
-	int fd; /* a byte dismisses it; the end makes it act */
+	int fd; /* a byte dismisses the keeper, end of file makes it restore */
 	pid_t pid;
 };
 
-/* Neither the terminal nor a pipe behind stdout is to wait for it. */
+/* Detaches the keeper: no terminal and no pipe must wait for it. */
 static void
-detach(void)
+detach_process(void)
 {
 	static const int signals[] = {
 	    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -33,12 +33,12 @@ detach(void)
 }
 
 _Noreturn static void
-keep(int fd, const struct tune *t)
+run_keeper(int fd, const struct tune *t)
 {
 	ssize_t n;
 	char c;
 
-	detach();
+	detach_process();
 	do
 		n = read(fd, &c, 1);
 	while (n < 0 && errno == EINTR);
@@ -59,7 +59,7 @@ keeper_start(const struct tune *t)
 	pid = fork();
 	if (pid == 0) {
 		close(fd[1]);
-		keep(fd[0], t);
+		run_keeper(fd[0], t);
 	}
 	close(fd[0]);
 	if (pid < 0) {

@@ -1,6 +1,6 @@
 /*
- * A process of its own that restores the settings when this one ends without
- * having done it, however it ends.
+ * A child process that restores the settings if this process ends without doing
+ * so, for whatever reason.
  */
 #ifndef KEEPER_H
 #define KEEPER_H
@@ -8,8 +8,8 @@
 struct keeper;
 struct tune;
 
-struct keeper *keeper_start(const struct tune *); /* NULL, and said */
-/* All is restored; taken; NULL does nothing. */
+struct keeper *keeper_start(const struct tune *); /* NULL: error reported */
+/* Ends the keeper without restoring and frees it; NULL does nothing. */
 void keeper_dismiss(struct keeper *);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What makes results noisy, found in an env record or in the settings of the
- * machine: what it may cost, and how to mend it.
+ * Finds what makes results noisy, in an env record and in the settings of the
+ * machine; tells the cost and the remedy.
  */
 #ifndef NOISE_H
 #define NOISE_H
@@ -11,8 +11,8 @@ struct json;
 struct str;
 
 /*
- * A text for people of all that is noisy, and of what could not be looked at.
- * How many sources were found.
+ * Appends a text that lists the sources of noise found, and those that could
+ * not be checked. Returns the number found.
  */
 size_t noise_show(struct str *, const struct json *rec, const char *root);
 

@@ -11,20 +11,20 @@
 #include <unistd.h>
 
 #define CPU "/sys/devices/system/cpu/"
-#define AWAKE_US 2 /* a state that is left so fast costs nothing: C1 */
+#define AWAKE_US 2 /* exit latency up to which an idle state may stay: C1 */
 
-/* notsupported, forceoff and notimplemented cannot be switched on either. */
+/* notsupported, forceoff and notimplemented are off, too. */
 static bool
-smt_fine(const char *root, const char *path, const char *now)
+is_smt_fine(const char *root, const char *path, const char *now)
 {
 	(void)root;
 	(void)path;
 	return strcmp(now, "on") != 0;
 }
 
-/* Shallow states may stay: without any the CPU spins and heats up. */
+/* Shallow states may stay: with none, the CPU spins and heats up. */
 static bool
-idle_fine(const char *root, const char *path, const char *now)
+is_idle_fine(const char *root, const char *path, const char *now)
 {
 	char *latency;
 	double us;
@@ -39,27 +39,28 @@ idle_fine(const char *root, const char *path, const char *now)
 }
 
 static bool
-thp_fine(const char *root, const char *path, const char *now)
+is_thp_fine(const char *root, const char *path, const char *now)
 {
 	(void)root;
 	(void)path;
 	return strcmp(now, "always") != 0;
 }
 
-/* SMT goes first: half of the CPUs may be gone after it. */
+/* SMT is first: turning it off takes half of the CPUs away. */
 const struct setting setting_table[] = {
-    {"smt", CPU "smt/control", "off", smt_fine},
+    {"smt", CPU "smt/control", "off", is_smt_fine},
     {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
     {"turbo", CPU "intel_pstate/no_turbo", "1", NULL},
     {"turbo", CPU "cpufreq/boost", "0", NULL},
-    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", idle_fine},
+    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", is_idle_fine},
     {"aslr", "/proc/sys/kernel/randomize_va_space", "0", NULL},
-    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", thp_fine},
+    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise",
+	is_thp_fine},
     {"ksm", "/sys/kernel/mm/ksm/run", "0", NULL},
     {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
     {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
 
-/* "always [madvise] never" says madvise. */
+/* Of "always [madvise] never", returns madvise. */
 char *
 setting_read(const char *root, const char *path)
 {
@@ -120,7 +121,7 @@ edits_free(struct edits *c)
 }
 
 static void
-find(struct edits *c, const char *root, const struct setting *s)
+find_edits(struct edits *c, const char *root, const struct setting *s)
 {
 	char **list = sysfile_glob(root, s->pattern), *now;
 
@@ -139,7 +140,7 @@ setting_find(struct edits *c, const char *root, const char *name)
 {
 	for (const struct setting *s = setting_table; s->name; s++)
 		if (!name || strcmp(s->name, name) == 0)
-			find(c, root, s);
+			find_edits(c, root, s);
 }
 
 bool

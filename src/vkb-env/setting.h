@@ -1,6 +1,6 @@
 /*
- * The settings of the machine that can be changed while it runs, and what they
- * should be for measuring. 'root' as in sysfile.h.
+ * Settings that can be changed on a running machine, and their values for
+ * measuring. 'root' is as in sysfile.h.
  */
 #ifndef SETTING_H
 #define SETTING_H
@@ -10,16 +10,16 @@
 
 struct setting {
 	const char *name;    /* NULL ends the table */
-	const char *pattern; /* of the files; several alternatives: same name */
+	const char *pattern; /* files; or several entries of one name */
 	const char *wanted;
 	bool (*fine)(const char *root, const char *path, const char *now);
 };
 
-/* In the order in which they are to be set. */
+/* In the order in which they are set. */
 extern const struct setting setting_table[];
 
 struct change {
-	char *path; /* without the root */
+	char *path; /* without 'root' */
 	char *old, *new;
 	const char *name; /* of the setting; borrowed */
 };
@@ -29,19 +29,19 @@ struct edits {
 	size_t n, cap;
 };
 
-/* What is not as it should be; 'name' NULL: of all settings. */
+/* Adds the files that lack the wanted value; 'name' NULL: all settings. */
 void setting_find(struct edits *, const char *root, const char *name);
 
-/* Are there files of it here at all. */
+/* Returns true if this machine has files of the setting. */
 bool setting_known(const char *root, const char *name);
 
-/* Is it a file of one of the settings: nothing else is ever written. */
+/* Returns the setting of a file, or NULL: no other file is written. */
 const struct setting *setting_of(const char *path);
 
-/* What the file says; NULL. Caller frees. */
+/* Returns the value in a file, or NULL. The caller frees it. */
 char *setting_read(const char *root, const char *path);
 
-/* Writes and reads again: 0; -1 and errno, EINVAL: it did not stay. */
+/* Writes a value. Returns 0, or -1 with errno; EINVAL: it did not stay. */
 int setting_write(const char *root, const char *path, const char *value);
 
 void edits_add(struct edits *, const char *path, const char *old,

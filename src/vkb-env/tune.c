@@ -19,7 +19,7 @@
 #define BOOT "/proc/sys/kernel/random/boot_id"
 
 static int
-save(const struct tune *t, const struct edits *c, pid_t pid)
+save_state(const struct tune *t, const struct edits *c, pid_t pid)
 {
 	struct json *j = json_object(), *list = json_array(), *one;
 	char *boot = sysfile_line(t->root, BOOT), *text;
@@ -45,9 +45,9 @@ save(const struct tune *t, const struct edits *c, pid_t pid)
 	return f ? tempfile_commit(f) : -1;
 }
 
-/* Nothing but our own settings is ever written, whatever the file says. */
+/* Accepts only files of known settings: others may have edited the state. */
 static int
-parse(const struct tune *t, const struct json *j, struct edits *c)
+parse_state(const struct tune *t, const struct json *j, struct edits *c)
 {
 	const struct json *one = json_first(json_get(j, "changes"));
 	const char *path, *old, *new;
@@ -58,15 +58,15 @@ parse(const struct tune *t, const struct json *j, struct edits *c)
 		new = json_get_str(one, "new");
 		if (!path || !old || !new || !setting_of(path))
 			return err_fail(
-			    "'%s' is no state file of vkb-env", t->state);
+			    "'%s' is not a state file of vkb-env", t->state);
 		edits_add(c, path, old, new, setting_of(path)->name);
 	}
 	return 0;
 }
 
-/* Another boot has other settings: what the file says is gone. */
+/* After a reboot, the old values are lost and there is nothing to restore. */
 static bool
-of_this_boot(const struct tune *t, const struct json *j)
+is_of_this_boot(const struct tune *t, const struct json *j)
 {
 	char *boot = sysfile_line(t->root, BOOT);
 	const char *then = json_get_str(j, "boot");
@@ -77,24 +77,25 @@ of_this_boot(const struct tune *t, const struct json *j)
 }
 
 static int
-drop(const struct tune *t)
+remove_state(const struct tune *t)
 {
 	if (unlink(t->state) == 0)
 		return 0;
 	return err_fail_sys("cannot remove '%s'", t->state);
 }
 
-/* 1: it is as it was. 0: it is not, which was said. -1: it should be. */
+/* Returns 1 if restored, 0 if somebody changed it since, -1 on error. */
 static int
-put_back(const struct tune *t, const struct change *c)
+restore_setting(const struct tune *t, const struct change *c)
 {
 	char *now = setting_read(t->root, c->path);
 	int rc = 1;
 
 	if (!now || strcmp(now, c->old) == 0) {
-		/* A CPU that is off, or one that was not changed yet. */
+		/* The CPU is offline, or the setting was not changed yet. */
 	} else if (strcmp(now, c->new) != 0) {
-		err_say("'%s' was set to '%s' since, and stays: it was '%s'",
+		err_say(
+		    "'%s' has been set to '%s' since and is kept; it was '%s'",
 		    c->path, now, c->old);
 		rc = 0;
 	} else if (setting_write(t->root, c->path, c->old) < 0)
@@ -104,17 +105,17 @@ put_back(const struct tune *t, const struct change *c)
 }
 
 static int
-put_all_back(const struct tune *t, const struct edits *c)
+restore_settings(const struct tune *t, const struct edits *c)
 {
 	bool failed = false, left = false;
 	int k;
 
 	for (size_t i = c->n; i-- > 0;) {
-		k = put_back(t, &c->v[i]);
+		k = restore_setting(t, &c->v[i]);
 		failed |= k < 0;
 		left |= k == 0;
 	}
-	if (failed || drop(t) < 0)
+	if (failed || remove_state(t) < 0)
 		return -1;
 	return left ? -1 : 0;
 }
@@ -131,16 +132,17 @@ tune_restore(const struct tune *t)
 	j = jsonfile_read(t->state);
 	if (!j)
 		return -1;
-	if (parse(t, j, &c) == 0)
-		rc = of_this_boot(t, j) ? put_all_back(t, &c) : drop(t);
+	if (parse_state(t, j, &c) == 0)
+		rc = is_of_this_boot(t, j) ? restore_settings(t, &c)
+					   : remove_state(t);
 	edits_free(&c);
 	json_free(j);
 	return rc;
 }
 
-/* What an earlier one has left. 0: nothing is in the way any more. */
+/* Restores what an earlier process left. Returns 0 if nothing is in the way. */
 static int
-clear(const struct tune *t)
+clear_earlier(const struct tune *t)
 {
 	struct json *j;
 	pid_t pid;
@@ -151,19 +153,19 @@ clear(const struct tune *t)
 	if (!j)
 		return -1;
 	pid = (pid_t)json_get_num(j, "pid", 0);
-	if (!of_this_boot(t, j))
+	if (!is_of_this_boot(t, j))
 		pid = -1;
 	json_free(j);
 	if (pid == 0)
-		return err_fail("an earlier --apply stands; 'vkb-env "
-				"--restore' undoes it");
+		return err_fail("settings of an earlier --apply are in effect; "
+				"undo them with 'vkb-env --restore'");
 	if (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM))
 		return err_fail("process %d has applied settings, and "
 				"restores them when it ends",
 		    (int)pid);
 	if (pid > 0)
-		err_say("process %d ended without restoring settings: they "
-			"are restored now",
+		err_say("process %d ended without restoring its settings; "
+			"restoring them now",
 		    (int)pid);
 	return tune_restore(t);
 }
@@ -178,11 +180,11 @@ is_setting(const char *name)
 }
 
 static int
-find(const struct tune *t, char *const *names, size_t n, struct edits *c)
+find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_setting(names[i]))
-			return err_fail("'%s' is no setting", names[i]);
+			return err_fail("unknown setting '%s'", names[i]);
 		if (!setting_known(t->root, names[i]))
 			return err_fail(
 			    "this machine has no setting '%s'", names[i]);
@@ -193,11 +195,11 @@ find(const struct tune *t, char *const *names, size_t n, struct edits *c)
 	return 0;
 }
 
-/* Says of each setting that cannot be written why; -1 where there is one. */
+/* Reports each setting that cannot be written. Returns -1 if there is one. */
 static int
-check(const struct tune *t, const struct edits *c)
+check_writable(const struct tune *t, const struct edits *c)
 {
-	const char *said = "";
+	const char *last = "";
 	char *path;
 	int rc = 0, k;
 
@@ -205,20 +207,20 @@ check(const struct tune *t, const struct edits *c)
 		path = mem_printf("%s%s", t->root, c->v[i].path);
 		k = access(path, W_OK);
 		free(path);
-		if (k == 0 || strcmp(said, c->v[i].name) == 0)
+		if (k == 0 || strcmp(last, c->v[i].name) == 0)
 			continue;
-		said = c->v[i].name;
-		rc = err_fail_sys("cannot set %s: '%s'", said, c->v[i].path);
+		last = c->v[i].name;
+		rc = err_fail_sys("cannot set %s: '%s'", last, c->v[i].path);
 	}
 	if (rc < 0)
-		err_say("nothing is changed; name those that can be set, as "
-			"'vkb-env --apply aslr'");
+		err_say("nothing is changed; name only settings that can be "
+			"set, such as 'vkb-env --apply aslr'");
 	return rc;
 }
 
-/* Where its CPU went off with SMT there is nothing to set any more. */
+/* Turning SMT off removes files of the CPUs that go offline. */
 static bool
-went_off(const struct tune *t, const struct change *c)
+is_gone(const struct tune *t, const struct change *c)
 {
 	char *now = setting_read(t->root, c->path);
 	bool off = !now;
@@ -228,10 +230,10 @@ went_off(const struct tune *t, const struct change *c)
 }
 
 static int
-set_all(const struct tune *t, const struct edits *c)
+write_settings(const struct tune *t, const struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (!went_off(t, &c->v[i]) &&
+		if (!is_gone(t, &c->v[i]) &&
 		    setting_write(t->root, c->v[i].path, c->v[i].new) < 0)
 			return err_fail_sys("cannot set %s: '%s' to '%s'",
 			    c->v[i].name, c->v[i].path, c->v[i].new);
@@ -239,14 +241,14 @@ set_all(const struct tune *t, const struct edits *c)
 }
 
 static void
-tell(const struct edits *c)
+report_settings(const struct edits *c)
 {
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->n; i++)
 		if (!i || strcmp(c->v[i].name, c->v[i - 1].name) != 0)
 			str_printf(&s, "%s%s", s.len ? ", " : "", c->v[i].name);
-	err_say("%s%s", c->n ? "set: " : "all is set as it should be",
+	err_say("%s%s", c->n ? "set: " : "all settings have the wanted values",
 	    c->n ? s.s : "");
 	str_free(&s);
 }
@@ -257,15 +259,16 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 	struct edits c = {0};
 	int rc = -1;
 
-	if (clear(t) == 0 && find(t, names, n, &c) == 0 && check(t, &c) == 0) {
-		rc = c.n ? save(t, &c, pid) : 0;
-		if (rc == 0 && set_all(t, &c) < 0) {
-			err_say("all is set back");
-			put_all_back(t, &c);
+	if (clear_earlier(t) == 0 && find_edits(t, names, n, &c) == 0 &&
+	    check_writable(t, &c) == 0) {
+		rc = c.n ? save_state(t, &c, pid) : 0;
+		if (rc == 0 && write_settings(t, &c) < 0) {
+			err_say("all settings are restored");
+			restore_settings(t, &c);
 			rc = -1;
 		}
 		if (rc == 0 && !t->quiet)
-			tell(&c);
+			report_settings(&c);
 	}
 	edits_free(&c);
 	return rc;

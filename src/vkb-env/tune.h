@@ -1,6 +1,6 @@
 /*
- * Settings changed for a while. What they were stands in the state file before
- * the first of them is changed, until all are back.
+ * Temporary changes of settings. The state file has the old values before the
+ * first change and until all are restored.
  */
 #ifndef TUNE_H
 #define TUNE_H
@@ -16,16 +16,15 @@ struct tune {
 };
 
 /*
- * Makes all settings, or those named, as they should be; all or none. 'pid' is
- * the process that will restore them, 0: whoever asks for it. What such a
- * process left behind when it died is restored first. 0, or -1 and said:
- * nothing is changed.
+ * Applies all settings, or those named; all or none. 'pid' is the process that
+ * will restore them, or 0. First restores the settings of such a process that
+ * died. Returns 0, or -1 after reporting why nothing is changed.
  */
 int tune_apply(const struct tune *, char *const *names, size_t n, pid_t pid);
 
 /*
- * Back to what was. What somebody else has set since stays, which is said, and
- * -1. The file goes unless something could not be written. 0 without one.
+ * Restores the old values. Keeps values that somebody has set since, reports
+ * them and returns -1. Removes the state file unless a write failed.
  */
 int tune_restore(const struct tune *);
 

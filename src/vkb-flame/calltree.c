@@ -8,9 +8,9 @@
 #include <string.h>
 
 struct calltree_index {
-	uint64_t *slots; /* a node, and half of its hash; 0: empty */
+	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
 	size_t size;
-	uint32_t n; /* nodes before this one are in it */
+	uint32_t n; /* nodes below this number are indexed */
 	size_t cap; /* of the arrays by node */
 };
 
@@ -24,13 +24,13 @@ calltree_new(size_t columns)
 	t->total = mem_array(columns, sizeof *t->total);
 	t->names = names_new();
 	t->index = mem_new(sizeof *t->index);
-	t->index->n = 1; /* all but the root */
+	t->index->n = 1; /* the root is not indexed */
 	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
 	return t;
 }
 
 static void
-drop_index(struct calltree *t)
+free_index(struct calltree *t)
 {
 	if (t->index)
 		free(t->index->slots);
@@ -53,7 +53,7 @@ calltree_free(struct calltree *t)
 	free(t->parent);
 	free(t->child);
 	free(t->next);
-	drop_index(t);
+	free_index(t);
 	names_free(t->names);
 	free(t);
 }
@@ -63,7 +63,7 @@ is_plain(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((signed char)s[i] < ' ' || s[i] == 0x7f)
-			return false; /* other than ASCII is below 0 */
+			return false; /* bytes above 0x7f are negative */
 	return true;
 }
 
@@ -93,7 +93,7 @@ calltree_name(const struct calltree *t, uint32_t node)
 }
 
 static size_t
-hash(uint32_t parent, uint32_t frame)
+hash_node(uint32_t parent, uint32_t frame)
 {
 	uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ULL;
 
@@ -101,14 +101,14 @@ hash(uint32_t parent, uint32_t frame)
 }
 
 static uint64_t
-slot(uint32_t node, size_t h)
+pack_slot(uint32_t node, size_t h)
 {
 	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
 }
 
-/* Room for one node more. */
+/* Enlarges the table for all nodes and empties it. */
 static void
-more_slots(struct calltree *t)
+grow_slots(struct calltree *t)
 {
 	struct calltree_index *x = t->index;
 
@@ -119,21 +119,22 @@ more_slots(struct calltree *t)
 	x->n = 1;
 }
 
-/* What was appended. */
+/* Indexes the nodes that were appended since. */
 static void
-index_rest(struct calltree *t)
+index_new_nodes(struct calltree *t)
 {
 	struct calltree_index *x = t->index;
 	size_t mask;
 
 	if (2 * (size_t)t->n > x->size)
-		more_slots(t);
+		grow_slots(t);
 	for (mask = x->size - 1; x->n < t->n; x->n++) {
-		size_t h = hash(t->parent[x->n], t->frame[x->n]), at = h & mask;
+		size_t h = hash_node(t->parent[x->n], t->frame[x->n]),
+		       at = h & mask;
 
 		while (x->slots[at])
 			at = (at + 1) & mask;
-		x->slots[at] = slot(x->n, h);
+		x->slots[at] = pack_slot(x->n, h);
 	}
 }
 
@@ -163,10 +164,10 @@ uint32_t
 calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 {
 	struct calltree_index *x = t->index;
-	size_t at, h = hash(parent, frame);
+	size_t at, h = hash_node(parent, frame);
 	uint32_t node;
 
-	index_rest(t);
+	index_new_nodes(t);
 	at = h & (x->size - 1);
 	for (uint64_t s; (s = x->slots[at]); at = (at + 1) & (x->size - 1)) {
 		node = (uint32_t)(s >> 32);
@@ -175,7 +176,7 @@ calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 			return node;
 	}
 	node = calltree_append(t, parent, frame);
-	x->slots[at] = slot(node, h);
+	x->slots[at] = pack_slot(node, h);
 	x->n = t->n;
 	return node;
 }
@@ -185,14 +186,14 @@ struct ranked {
 };
 
 static int
-by_rank(const void *a, const void *b)
+compare_by_rank(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* By name: few have more than one below them. */
+/* Links the children of each node in order of name. */
 static void
 link_siblings(struct calltree *t, const uint32_t *rank)
 {
@@ -215,7 +216,7 @@ link_siblings(struct calltree *t, const uint32_t *rank)
 			v = mem_grow(v, n, &cap, sizeof *v);
 			v[n++] = (struct ranked){rank[t->frame[i]], i};
 		}
-		qsort(v, n, sizeof *v, by_rank);
+		qsort(v, n, sizeof *v, compare_by_rank);
 		for (size_t i = 0; i < n; to = &t->next[*to])
 			*to = v[i++].node;
 		*to = 0;
@@ -228,7 +229,7 @@ calltree_sum(struct calltree *t)
 {
 	uint32_t *rank = names_rank(t->names);
 
-	drop_index(t);
+	free_index(t);
 	for (size_t c = 0; c < t->columns; c++) {
 		t->total[c] = mem_array(t->n, sizeof **t->total);
 		memcpy(t->total[c], t->self[c], t->n * sizeof **t->total);
@@ -265,7 +266,7 @@ calltree_after(const struct calltree *t, uint32_t node, int skip)
 }
 
 static double
-any(const struct calltree *t, uint32_t node)
+sum_columns(const struct calltree *t, uint32_t node)
 {
 	double sum = 0;
 
@@ -284,7 +285,7 @@ calltree_reverse(const struct calltree *t)
 	for (uint32_t i = 1; i < t->n; i++) {
 		uint32_t to = 0;
 
-		if (any(t, i) == 0)
+		if (sum_columns(t, i) == 0)
 			continue;
 		for (uint32_t k = i; k; k = t->parent[k])
 			to = calltree_child(r, to, t->frame[k]);

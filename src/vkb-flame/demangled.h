@@ -1,4 +1,4 @@
-/* Names of C++ and Rust as they were written. */
+/* Demangles C++ and Rust names. */
 #ifndef DEMANGLED_H
 #define DEMANGLED_H
 
@@ -6,7 +6,7 @@
 
 struct str;
 
-/* Adds the name without arguments and result, as perf does; as it is where it
+/* Appends the name without arguments and result, as perf does; unchanged if it
  * is not mangled. */
 void demangled_add(struct str *, const char *s, size_t n);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static double
-sum(const double *v, size_t from, size_t to)
+sum_range(const double *v, size_t from, size_t to)
 {
 	double s = 0;
 
@@ -19,10 +19,10 @@ sum(const double *v, size_t from, size_t to)
 }
 
 static double
-by_samples(const double *part, const double *whole, size_t na, size_t n)
+test_by_samples(const double *part, const double *whole, size_t na, size_t n)
 {
-	double a = sum(part, 0, na), all_a = sum(whole, 0, na);
-	double b = sum(part, na, n), all_b = sum(whole, na, n);
+	double a = sum_range(part, 0, na), all_a = sum_range(whole, 0, na);
+	double b = sum_range(part, na, n), all_b = sum_range(whole, na, n);
 	double p, se;
 
 	if (all_a <= 0 || all_b <= 0)
@@ -33,7 +33,7 @@ by_samples(const double *part, const double *whole, size_t na, size_t n)
 }
 
 static double
-by_profiles(const double *part, const double *whole, size_t na, size_t n)
+test_by_profiles(const double *part, const double *whole, size_t na, size_t n)
 {
 	double *share = mem_array(n, sizeof *share), p;
 
@@ -47,11 +47,11 @@ by_profiles(const double *part, const double *whole, size_t na, size_t n)
 double
 diff_p(const double *part, const double *whole, size_t na, size_t n)
 {
-	if (sum(part, 0, n) < DIFF_FEWEST)
+	if (sum_range(part, 0, n) < DIFF_FEWEST)
 		return NAN;
 	if (na >= 2 && n - na >= 2)
-		return by_profiles(part, whole, na, n);
-	return by_samples(part, whole, na, n);
+		return test_by_profiles(part, whole, na, n);
+	return test_by_samples(part, whole, na, n);
 }
 
 void
@@ -73,17 +73,18 @@ diff_adjust(double *p, size_t n)
 	free(adjusted);
 }
 
-/* --- the frames of a tree */
+/* --- frames of a tree */
 
 struct sides {
 	const struct calltree *t;
 	size_t na, n;
-	double *part, *whole; /* room for n each */
+	double *part, *whole; /* scratch space for n each */
 };
 
-/* Samples of each profile in a node, those in another left out. */
+/* Writes the samples of each profile in 'node', except those in 'without'. */
 static void
-gather(const struct sides *s, double *to, uint32_t node, uint32_t without)
+collect_samples(
+    const struct sides *s, double *to, uint32_t node, uint32_t without)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const double *v = s->t->total[2 * i + 1];
@@ -93,22 +94,22 @@ gather(const struct sides *s, double *to, uint32_t node, uint32_t without)
 }
 
 static double
-share_p(const struct sides *s, uint32_t node, uint32_t of, uint32_t without)
+test_share(const struct sides *s, uint32_t node, uint32_t of, uint32_t without)
 {
-	gather(s, s->part, node, 0);
-	gather(s, s->whole, of, without);
+	collect_samples(s, s->part, node, 0);
+	collect_samples(s, s->whole, of, without);
 	return diff_p(s->part, s->whole, s->na, s->n);
 }
 
 static bool
-differs(const struct diff_frame *f)
+is_different(const struct diff_frame *f)
 {
 	return !isnan(f->p) && f->p < DIFF_ALPHA;
 }
 
-/* The sibling that offsets it; 0: none does. */
+/* Returns the sibling that offsets the change of 'node', or 0. */
 static uint32_t
-offset(const struct sides *s, const struct diff *d, uint32_t node)
+find_offset(const struct sides *s, const struct diff *d, uint32_t node)
 {
 	const struct calltree *t = s->t;
 	uint32_t parent = t->parent[node], best = 0;
@@ -119,7 +120,7 @@ offset(const struct sides *s, const struct diff *d, uint32_t node)
 
 		if (i == node || c * change >= 0 || fabs(c) < most)
 			continue;
-		if (!(share_p(s, i, parent, node) < DIFF_ALPHA))
+		if (!(test_share(s, i, parent, node) < DIFF_ALPHA))
 			continue;
 		most = fabs(c);
 		best = i;
@@ -128,26 +129,26 @@ offset(const struct sides *s, const struct diff *d, uint32_t node)
 }
 
 static void
-judge(const struct sides *s, struct diff *d, uint32_t i)
+classify_frame(const struct sides *s, struct diff *d, uint32_t i)
 {
 	struct diff_frame *f = &d->v[i];
 	const struct diff_frame *up = &d->v[s->t->parent[i]];
 
-	if (!differs(f)) {
+	if (!is_different(f)) {
 		f->kind = isnan(f->p) ? DIFF_RARE : DIFF_SAME;
 		return;
 	}
 	f->kind = DIFF_CHANGED;
 	if (up->kind == DIFF_MOVED && (up->b - up->a) * (f->b - f->a) > 0)
 		f->with = up->with;
-	else if (!s->t->parent[i] || !differs(up))
-		f->with = offset(s, d, i);
+	else if (!s->t->parent[i] || !is_different(up))
+		f->with = find_offset(s, d, i);
 	if (f->with)
 		f->kind = DIFF_MOVED;
 }
 
 static double *
-added_up(const struct calltree *t, double **columns, size_t from, size_t to)
+sum_columns(const struct calltree *t, double **columns, size_t from, size_t to)
 {
 	double *v = mem_array(t->n, sizeof *v);
 
@@ -162,19 +163,19 @@ diff_new(const struct calltree *t, size_t na, size_t n)
 {
 	struct diff *d = mem_new(sizeof *d);
 	struct sides s = {.t = t, .na = na, .n = n};
-	double *a = added_up(t, t->total, 0, na), *p;
-	double *b = added_up(t, t->total, na, n);
+	double *a = sum_columns(t, t->total, 0, na), *p;
+	double *b = sum_columns(t, t->total, na, n);
 
 	s.part = mem_array(n, sizeof *s.part);
 	s.whole = mem_array(n, sizeof *s.whole);
-	d->self[0] = added_up(t, t->self, 0, na);
-	d->self[1] = added_up(t, t->self, na, n);
+	d->self[0] = sum_columns(t, t->self, 0, na);
+	d->self[1] = sum_columns(t, t->self, na, n);
 	d->v = mem_array(t->n, sizeof *d->v);
 	d->width = mem_array(t->n, sizeof *d->width);
 	p = mem_array(t->n, sizeof *p);
 	p[0] = NAN;
 	for (uint32_t i = 1; i < t->n; i++)
-		p[i] = share_p(&s, i, 0, 0);
+		p[i] = test_share(&s, i, 0, 0);
 	diff_adjust(p, t->n);
 	for (uint32_t i = 0; i < t->n; i++) {
 		d->v[i].a = a[0] > 0 ? a[i] / a[0] : 0;
@@ -183,7 +184,7 @@ diff_new(const struct calltree *t, size_t na, size_t n)
 		d->width[i] = (d->v[i].a + d->v[i].b) / 2;
 	}
 	for (uint32_t i = 1; i < t->n; i++)
-		judge(&s, d, i);
+		classify_frame(&s, d, i);
 	free(a);
 	free(b);
 	free(p);

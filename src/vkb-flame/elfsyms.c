@@ -16,48 +16,48 @@
 struct elfsyms {
 	const unsigned char *p;
 	size_t n;
-	bool mapped; /* is ours to unmap */
+	bool mapped; /* p is unmapped on close */
 	struct elfsyms *debug;
 	struct symtab *symbols; /* NULL: not yet read */
 };
 
 static bool
-inside(const struct elfsyms *e, uint64_t at, uint64_t n)
+is_inside(const struct elfsyms *e, uint64_t at, uint64_t n)
 {
 	return at <= e->n && n <= e->n - at;
 }
 
 static const Elf64_Ehdr *
-header(const struct elfsyms *e)
+get_header(const struct elfsyms *e)
 {
 	return (const void *)e->p;
 }
 
-/* NULL: it is outside of the file, or not aligned. */
+/* Returns n entries at a file offset; NULL if outside or not aligned. */
 static const void *
-table(const struct elfsyms *e, uint64_t at, uint64_t n, size_t size)
+get_table(const struct elfsyms *e, uint64_t at, uint64_t n, size_t size)
 {
-	if (at % 8 || n > e->n / size || !inside(e, at, n * size))
+	if (at % 8 || n > e->n / size || !is_inside(e, at, n * size))
 		return NULL;
 	return e->p + at;
 }
 
 static const Elf64_Shdr *
-sections(const struct elfsyms *e, size_t *n)
+get_sections(const struct elfsyms *e, size_t *n)
 {
-	const Elf64_Ehdr *h = header(e);
+	const Elf64_Ehdr *h = get_header(e);
 
 	*n = h->e_shentsize == sizeof(Elf64_Shdr) ? h->e_shnum : 0;
-	return *n ? table(e, h->e_shoff, *n, sizeof(Elf64_Shdr)) : NULL;
+	return *n ? get_table(e, h->e_shoff, *n, sizeof(Elf64_Shdr)) : NULL;
 }
 
 static const Elf64_Phdr *
-segments(const struct elfsyms *e, size_t *n)
+get_segments(const struct elfsyms *e, size_t *n)
 {
-	const Elf64_Ehdr *h = header(e);
+	const Elf64_Ehdr *h = get_header(e);
 
 	*n = h->e_phentsize == sizeof(Elf64_Phdr) ? h->e_phnum : 0;
-	return *n ? table(e, h->e_phoff, *n, sizeof(Elf64_Phdr)) : NULL;
+	return *n ? get_table(e, h->e_phoff, *n, sizeof(Elf64_Phdr)) : NULL;
 }
 
 struct elfsyms *
@@ -146,11 +146,11 @@ size_t
 elfsyms_build_id(const struct elfsyms *e, unsigned char id[ELFSYMS_ID])
 {
 	size_t n, found = 0;
-	const Elf64_Phdr *ph = segments(e, &n);
+	const Elf64_Phdr *ph = get_segments(e, &n);
 
 	for (size_t i = 0; ph && i < n && !found; i++)
 		if (ph[i].p_type == PT_NOTE &&
-		    inside(e, ph[i].p_offset, ph[i].p_filesz))
+		    is_inside(e, ph[i].p_offset, ph[i].p_filesz))
 			found = elfsyms_note_id(
 			    e->p + ph[i].p_offset, ph[i].p_filesz, id);
 	return found;
@@ -160,7 +160,7 @@ uint64_t
 elfsyms_address(const struct elfsyms *e, uint64_t offset)
 {
 	size_t n;
-	const Elf64_Phdr *ph = segments(e, &n);
+	const Elf64_Phdr *ph = get_segments(e, &n);
 
 	for (size_t i = 0; ph && i < n; i++)
 		if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & PF_X) &&
@@ -173,25 +173,25 @@ elfsyms_address(const struct elfsyms *e, uint64_t offset)
 /* --- symbols */
 
 static const char *
-string(const struct elfsyms *e, const Elf64_Shdr *s, uint64_t at, size_t *n)
+get_string(const struct elfsyms *e, const Elf64_Shdr *s, uint64_t at, size_t *n)
 {
 	const char *p;
 
-	if (!inside(e, s->sh_offset, s->sh_size) || at >= s->sh_size)
+	if (!is_inside(e, s->sh_offset, s->sh_size) || at >= s->sh_size)
 		return NULL;
 	p = (const char *)e->p + s->sh_offset + at;
 	*n = strnlen(p, s->sh_size - at);
 	return *n && *n < s->sh_size - at ? p : NULL;
 }
 
-/* A label counts where code or data is. */
+/* Returns true for functions and data, and labels in their sections. */
 static bool
-counts(
+is_usable_symbol(
     const struct elfsyms *e, const Elf64_Sym *s, const Elf64_Shdr *sh, size_t n)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 	unsigned visible = ELF64_ST_VISIBILITY(s->st_other);
-	size_t names = header(e)->e_shstrndx, k;
+	size_t names = get_header(e)->e_shstrndx, k;
 	const char *name;
 
 	if (!s->st_name || s->st_shndx == SHN_UNDEF)
@@ -201,12 +201,12 @@ counts(
 	if (type != STT_NOTYPE || s->st_shndx >= n || names >= n ||
 	    visible == STV_HIDDEN || visible == STV_INTERNAL)
 		return false;
-	name = string(e, &sh[names], sh[s->st_shndx].sh_name, &k);
+	name = get_string(e, &sh[names], sh[s->st_shndx].sh_name, &k);
 	return name && (strstr(name, "text") || strstr(name, "data"));
 }
 
 static void
-add(struct symtab *t, uint64_t at, uint64_t size, unsigned info,
+add_symbol(struct symtab *t, uint64_t at, uint64_t size, unsigned info,
     const char *name, size_t n)
 {
 	unsigned bind = ELF64_ST_BIND(info);
@@ -221,12 +221,12 @@ add(struct symtab *t, uint64_t at, uint64_t size, unsigned info,
 	str_free(&s);
 }
 
-/* false: it has no such table. */
+/* Returns false if the file has no such table. */
 static bool
 read_symbols(const struct elfsyms *e, uint32_t type, struct symtab *t)
 {
 	size_t n;
-	const Elf64_Shdr *sh = sections(e, &n);
+	const Elf64_Shdr *sh = get_sections(e, &n);
 	const Elf64_Sym *sym;
 
 	for (size_t i = 0; sh && i < n; i++) {
@@ -234,14 +234,14 @@ read_symbols(const struct elfsyms *e, uint32_t type, struct symtab *t)
 
 		if (sh[i].sh_type != type || sh[i].sh_link >= n)
 			continue;
-		sym = table(e, sh[i].sh_offset, count, sizeof *sym);
+		sym = get_table(e, sh[i].sh_offset, count, sizeof *sym);
 		for (size_t k = 0; sym && k < count; k++) {
 			size_t len;
-			const char *name =
-			    string(e, &sh[sh[i].sh_link], sym[k].st_name, &len);
+			const char *name = get_string(
+			    e, &sh[sh[i].sh_link], sym[k].st_name, &len);
 
-			if (name && counts(e, &sym[k], sh, n))
-				add(t, sym[k].st_value, sym[k].st_size,
+			if (name && is_usable_symbol(e, &sym[k], sh, n))
+				add_symbol(t, sym[k].st_value, sym[k].st_size,
 				    sym[k].st_info, name, len);
 		}
 		return sym != NULL;
@@ -250,13 +250,13 @@ read_symbols(const struct elfsyms *e, uint32_t type, struct symtab *t)
 }
 
 static const Elf64_Shdr *
-section(const struct elfsyms *e, const char *want)
+find_section(const struct elfsyms *e, const char *want)
 {
-	size_t n, k, names = header(e)->e_shstrndx;
-	const Elf64_Shdr *sh = sections(e, &n);
+	size_t n, k, names = get_header(e)->e_shstrndx;
+	const Elf64_Shdr *sh = get_sections(e, &n);
 
 	for (size_t i = 0; sh && names < n && i < n; i++) {
-		const char *s = string(e, &sh[names], sh[i].sh_name, &k);
+		const char *s = get_string(e, &sh[names], sh[i].sh_name, &k);
 
 		if (s && strcmp(s, want) == 0)
 			return &sh[i];
@@ -264,25 +264,25 @@ section(const struct elfsyms *e, const char *want)
 	return NULL;
 }
 
-/* Jumps into other libraries: "malloc@plt". */
+/* Adds the stubs of calls into other libraries: "malloc@plt". */
 static void
-read_jumps(const struct elfsyms *e, struct symtab *t)
+read_plt(const struct elfsyms *e, struct symtab *t)
 {
-	const Elf64_Shdr *rel = section(e, ".rela.plt"), *sh;
-	const Elf64_Shdr *plt = section(e, ".plt"),
-			 *dyn = section(e, ".dynsym");
+	const Elf64_Shdr *rel = find_section(e, ".rela.plt"), *sh;
+	const Elf64_Shdr *plt = find_section(e, ".plt"),
+			 *dyn = find_section(e, ".dynsym");
 	const Elf64_Rela *r;
 	const Elf64_Sym *sym;
 	size_t n, nsym, nsh;
 	uint64_t step;
 
-	sh = sections(e, &nsh);
+	sh = get_sections(e, &nsh);
 	if (!rel || !plt || !dyn || dyn->sh_link >= nsh)
 		return;
 	n = rel->sh_size / sizeof *r;
 	nsym = dyn->sh_size / sizeof *sym;
-	r = table(e, rel->sh_offset, n, sizeof *r);
-	sym = table(e, dyn->sh_offset, nsym, sizeof *sym);
+	r = get_table(e, rel->sh_offset, n, sizeof *r);
+	sym = get_table(e, dyn->sh_offset, nsym, sizeof *sym);
 	step = plt->sh_entsize ? plt->sh_entsize : 16;
 	for (size_t i = 0; r && sym && i < n && i < plt->sh_size / step; i++) {
 		uint64_t which = ELF64_R_SYM(r[i].r_info);
@@ -291,7 +291,7 @@ read_jumps(const struct elfsyms *e, struct symtab *t)
 		size_t len;
 
 		if (which < nsym)
-			name = string(
+			name = get_string(
 			    e, &sh[dyn->sh_link], sym[which].st_name, &len);
 		if (!name)
 			continue;
@@ -312,7 +312,7 @@ elfsyms_find(struct elfsyms *e, uint64_t address)
 		e->symbols = symtab_new();
 		if (!read_symbols(full, SHT_SYMTAB, e->symbols))
 			read_symbols(e, SHT_DYNSYM, e->symbols);
-		read_jumps(e, e->symbols);
+		read_plt(e, e->symbols);
 		symtab_sort(e->symbols);
 	}
 	return symtab_find(e->symbols, address);

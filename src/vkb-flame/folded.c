@@ -13,33 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The middle stack of a profile never has so many samples: these are periods.
- */
+/* A median count this large is a period in events, not a number of samples. */
 #define PERIOD 10000
 
-/* The line before, which mostly begins as the next one. */
+/* The line before, which usually shares its first frames with the next. */
 struct last {
 	struct str text;
-	size_t *end; /* of each frame in 'text' */
+	size_t *end; /* offset of the end of each frame in 'text' */
 	uint32_t *frame;
 	size_t n, cap;
 };
 
 static bool
-blank(char c)
+is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Where the stack ends, and the count behind it; 0: it has none. */
+/* Parses the count at the end. Returns the length before it; 0: no count. */
 static size_t
-count(const char *s, size_t n, double *v)
+parse_count(const char *s, size_t n, double *v)
 {
 	size_t from, to = n, dot = 0, digits = 0;
 
-	while (to && blank(s[to - 1]))
+	while (to && is_blank(s[to - 1]))
 		to--;
-	for (from = to; from && !blank(s[from - 1]); from--)
+	for (from = to; from && !is_blank(s[from - 1]); from--)
 		if (s[from - 1] == '.')
 			dot++;
 		else if (s[from - 1] >= '0' && s[from - 1] <= '9')
@@ -57,7 +56,7 @@ count(const char *s, size_t n, double *v)
 		*v = strtod(copy, NULL);
 		free(copy);
 	}
-	while (from && blank(s[from - 1]))
+	while (from && is_blank(s[from - 1]))
 		from--;
 	return from;
 }
@@ -67,11 +66,11 @@ folded_looks(const char *line, size_t n)
 {
 	double v;
 
-	return n && !blank(*line) && count(line, n, &v) > 0;
+	return n && !is_blank(*line) && parse_count(line, n, &v) > 0;
 }
 
 static size_t
-common(const char *a, const char *b, size_t n)
+match_length(const char *a, const char *b, size_t n)
 {
 	size_t i = 0;
 	uint64_t x, y;
@@ -88,11 +87,11 @@ common(const char *a, const char *b, size_t n)
 }
 
 static void
-stack(struct calltree *t, struct last *last, const char *s, size_t n)
+parse_stack(struct calltree *t, struct last *last, const char *s, size_t n)
 {
 	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
 
-	same = same ? common(last->text.s, s, same) : 0;
+	same = same ? match_length(last->text.s, s, same) : 0;
 	while (depth < last->n && last->end[depth] < same)
 		depth++;
 	at = depth ? last->end[depth - 1] + 1 : 0;
@@ -117,7 +116,7 @@ stack(struct calltree *t, struct last *last, const char *s, size_t n)
 }
 
 static void
-samples(const struct calltree *t, const double *v, double *to)
+estimate_samples(const struct calltree *t, const double *v, double *to)
 {
 	double *seen = mem_array(t->n, sizeof *seen), unit;
 	size_t n = 0;
@@ -147,36 +146,36 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	while ((rc = lines_next(l, &s, &n)) > 0) {
 		size_t empty = 0;
 
-		while (empty < n && blank(s[empty]))
+		while (empty < n && is_blank(s[empty]))
 			empty++;
 		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
 			continue;
-		k = lines_torn(l) ? 0 : count(s, n, &v);
+		k = lines_torn(l) ? 0 : parse_count(s, n, &v);
 		if (!k && !bad++)
 			first = lines_number(l);
 		if (!k)
 			continue;
-		stack(t, &last, s, k);
+		parse_stack(t, &last, s, k);
 		stacks_add(stacks, last.frame, last.n, v);
 	}
 	stacks_end(stacks);
 	if (to >= 0)
-		samples(t, t->self[column], t->self[to]);
+		estimate_samples(t, t->self[column], t->self[to]);
 	str_free(&last.text);
 	free(last.end);
 	free(last.frame);
 	if (bad == 1 && lines_torn(l))
-		err_say("%s:%llu: a line without its newline is left out",
+		err_say("%s:%llu: the last line has no newline and is ignored",
 		    lines_name(l), first);
 	else if (bad)
-		err_say("%s:%llu: no stack with a count behind it, as are %llu "
-			"lines in all",
+		err_say("%s:%llu: not a stack followed by a count; lines "
+			"ignored: %llu",
 		    lines_name(l), first, bad);
 	return rc < 0 || bad ? -1 : 0;
 }
 
 static void
-number(struct str *s, double v)
+append_number(struct str *s, double v)
 {
 	if (v == floor(v) && v < 0x1p53)
 		str_printf(s, " %.0f", v);
@@ -207,7 +206,7 @@ folded_write(
 			str_add(to, calltree_name(t, path[d]));
 		}
 		for (size_t k = 0; k < n; k++)
-			number(to, v[k][i]);
+			append_number(to, v[k][i]);
 		str_addc(to, '\n');
 	}
 	free(path);

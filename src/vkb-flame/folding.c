@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A symbol and module that came before, and the frames they are. */
+/* A cache entry: symbol and module, and the frames they became. */
 struct known {
-	uint64_t hash;               /* 0: an empty slot */
-	size_t text, symbol, module; /* where in 'texts', and lengths */
-	size_t first, n;             /* in 'frames' */
+	uint64_t hash;               /* 0: empty slot */
+	size_t text, symbol, module; /* offset in 'texts', and lengths */
+	size_t first, n;             /* range in 'frames' */
 };
 
 struct folding {
@@ -33,10 +33,10 @@ struct folding {
 
 	bool java;
 	struct str process;
-	uint32_t *stack; /* of this sample, the innermost frame first */
+	uint32_t *stack; /* of this sample, innermost frame first */
 	size_t n, cap;
 	uint32_t *path,
-	    *nodes; /* frames and nodes of the last, from the root */
+	    *nodes; /* frames and nodes of the last sample, from the root */
 	size_t npath, cappath;
 };
 
@@ -87,9 +87,9 @@ folding_counted(const struct folding *f)
 	return f->event;
 }
 
-/* Without modifiers: "cycles:uH" is cycles, "sched:sched_switch" itself. */
+/* Returns the length without modifiers: "cycles:uH" is cycles. */
 static size_t
-plain(const char *s, size_t n)
+strip_modifiers(const char *s, size_t n)
 {
 	size_t k = n;
 
@@ -101,11 +101,11 @@ plain(const char *s, size_t n)
 bool
 folding_event(struct folding *f, const char *name, size_t n)
 {
-	size_t have, want = plain(name, n);
+	size_t have, want = strip_modifiers(name, n);
 
 	if (!f->event)
 		f->event = mem_strn(name, n);
-	have = plain(f->event, strlen(f->event));
+	have = strip_modifiers(f->event, strlen(f->event));
 	if (have == want && memcmp(name, f->event, want) == 0)
 		return true;
 	f->others++;
@@ -113,7 +113,7 @@ folding_event(struct folding *f, const char *name, size_t n)
 }
 
 static void
-number(struct str *s, struct text t)
+append_text(struct str *s, struct text t)
 {
 	str_addn(s, t.s, t.n);
 }
@@ -130,13 +130,13 @@ folding_begin(
 	if (f->o->tid || f->o->pid) {
 		str_addc(s, '-');
 		if (pid.n)
-			number(s, pid);
+			append_text(s, pid);
 		else
 			str_addc(s, '?');
 	}
 	if (f->o->tid) {
 		str_addc(s, '/');
-		number(s, tid);
+		append_text(s, tid);
 	}
 	for (size_t i = 0; i < s->len; i++)
 		if (s->s[i] == ' ' || s->s[i] == ';')
@@ -144,31 +144,32 @@ folding_begin(
 	f->java = s->len >= 4 && memcmp(s->s, "java", 4) == 0;
 }
 
-/* --- what a frame is called */
+/* --- names of frames */
 
 static bool
-has(struct text t, const char *what)
+text_contains(struct text t, const char *what)
 {
 	return t.n && memmem(t.s, t.n, what, strlen(what));
 }
 
 static bool
-is(struct text t, const char *what)
+text_equals(struct text t, const char *what)
 {
 	return t.n == strlen(what) && memcmp(t.s, what, t.n) == 0;
 }
 
 static bool
-in_kernel(struct text m)
+is_kernel_module(struct text m)
 {
 	bool vmlinux = m.n >= 7 && memcmp(m.s + m.n - 7, "vmlinux", 7) == 0;
 
-	return ((m.n && m.s[0] == '[') || vmlinux) && !has(m, "unknown");
+	return ((m.n && m.s[0] == '[') || vmlinux) &&
+	    !text_contains(m, "unknown");
 }
 
-/* /tmp/perf-123.map */
+/* Returns true for /tmp/perf-123.map. */
 static bool
-in_jit(struct text m)
+is_jit_module(struct text m)
 {
 	const char *p = m.n ? memmem(m.s, m.n, "/tmp/perf-", 10) : NULL;
 	size_t left, k = 0;
@@ -183,11 +184,11 @@ in_jit(struct text m)
 }
 
 static void
-unknown(struct str *s, struct text pc, struct text module, bool addrs)
+append_unknown(struct str *s, struct text pc, struct text module, bool addrs)
 {
 	struct text name = {"unknown", 7};
 
-	if (!is(module, "[unknown]")) {
+	if (!text_equals(module, "[unknown]")) {
 		const char *slash = memrchr(module.s, '/', module.n);
 
 		name = module;
@@ -206,9 +207,9 @@ unknown(struct str *s, struct text pc, struct text module, bool addrs)
 	str_addc(s, ']');
 }
 
-/* Go's methods have a ".(*T)." of their own. */
+/* Returns true for Go's methods, "x.(*T).f". */
 static bool
-go_method(const char *s)
+is_go_method(const char *s)
 {
 	const char *p = strstr(s, ".("), *q = p;
 
@@ -218,9 +219,9 @@ go_method(const char *s)
 	return false;
 }
 
-/* Arguments are noise; quotes and semicolons mean something to others. */
+/* Removes arguments and quotes; replaces semicolons, which separate frames. */
 static void
-tidy(struct str *s, bool java, bool rust)
+tidy_name(struct str *s, bool java, bool rust)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	char *to, *p = s->s;
@@ -228,7 +229,7 @@ tidy(struct str *s, bool java, bool rust)
 	for (char *c = p; *c; c++)
 		if (*c == ';')
 			*c = ':';
-	if (!rust && !go_method(p))
+	if (!rust && !is_go_method(p))
 		while ((p = strchr(p, '('))) {
 			if (!str_starts(p, anonymous)) {
 				*p = 0;
@@ -257,9 +258,9 @@ add_frame(struct folding *f, uint32_t id)
 	f->frames[f->nframes++] = id;
 }
 
-/* Where "->" parts two frames: not in "operator->" or " -> ". */
+/* Returns where "->" separates two frames, not in "operator->" or " -> ". */
 static size_t
-arrow(const char *s, size_t n)
+find_arrow(const char *s, size_t n)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
 		if (s[i] != '-' || s[i + 1] != '>')
@@ -280,25 +281,26 @@ name_frame(struct folding *f, struct text pc, struct text part,
 	const struct folding_opts *o = f->o;
 	struct str s = {0};
 
-	if (is(part, "[unknown]"))
-		unknown(&s, pc, module, o->addrs);
+	if (text_equals(part, "[unknown]"))
+		append_unknown(&s, pc, module, o->addrs);
 	else
 		str_addn(&s, part.s, part.n);
 	for (size_t i = 0; i < s.len; i++)
 		if (!s.s[i])
 			s.s[i] = '?';
-	tidy(&s, f->java, rust);
+	tidy_name(&s, f->java, rust);
 	if (inner && !strstr(s.s, "_[i]"))
 		str_add(&s, "_[i]");
-	else if (!inner && o->kernel && in_kernel(module))
+	else if (!inner && o->kernel && is_kernel_module(module))
 		str_add(&s, "_[k]");
-	else if (!inner && o->jit && in_jit(module) && !strstr(s.s, "_[j]"))
+	else if (!inner && o->jit && is_jit_module(module) &&
+	    !strstr(s.s, "_[j]"))
 		str_add(&s, "_[j]");
 	add_frame(f, calltree_frame(f->tree, s.s, s.len));
 	str_free(&s);
 }
 
-/* The frames of a symbol, the outermost first. */
+/* Appends the frames of a symbol, the outermost first. */
 static void
 name_frames(
     struct folding *f, struct text pc, struct text symbol, struct text module)
@@ -306,12 +308,13 @@ name_frames(
 	struct str name = {0};
 	bool inner = false, rust;
 
-	if (!symbol.n || (symbol.s[0] == '(' && !has(symbol, "namespace)")))
+	if (!symbol.n ||
+	    (symbol.s[0] == '(' && !text_contains(symbol, "namespace)")))
 		return; /* the name of a process */
 	rust = rustname_add(&name, symbol.s, symbol.n);
 	symbol = (struct text){name.s, name.len};
 	for (size_t at = 0; at < symbol.n; inner = true) {
-		size_t k = arrow(symbol.s + at, symbol.n - at);
+		size_t k = find_arrow(symbol.s + at, symbol.n - at);
 
 		if (k)
 			name_frame(f, pc, (struct text){symbol.s + at, k},
@@ -321,10 +324,10 @@ name_frames(
 	str_free(&name);
 }
 
-/* --- and what was asked before */
+/* --- cache of names */
 
 static uint64_t
-mix(uint64_t h, const char *s, size_t n)
+mix_hash(uint64_t h, const char *s, size_t n)
 {
 	uint64_t w;
 
@@ -340,7 +343,8 @@ mix(uint64_t h, const char *s, size_t n)
 }
 
 static struct known *
-find(struct folding *f, uint64_t h, struct text symbol, struct text module)
+find_known(
+    struct folding *f, uint64_t h, struct text symbol, struct text module)
 {
 	size_t at = h >> 1 & (f->size - 1);
 
@@ -358,7 +362,7 @@ find(struct folding *f, uint64_t h, struct text symbol, struct text module)
 }
 
 static void
-more_room(struct folding *f)
+grow_known(struct folding *f)
 {
 	struct known *old = f->known;
 	size_t n = f->size;
@@ -378,14 +382,14 @@ more_room(struct folding *f)
 }
 
 static const struct known *
-remember(struct folding *f, uint64_t h, struct text pc, struct text symbol,
+add_known(struct folding *f, uint64_t h, struct text pc, struct text symbol,
     struct text module)
 {
 	struct known *k;
 
 	if (2 * (f->nknown + 1) > f->size)
-		more_room(f);
-	k = find(f, h, symbol, module);
+		grow_known(f);
+	k = find_known(f, h, symbol, module);
 	k->hash = h;
 	k->text = f->texts.len;
 	k->symbol = symbol.n;
@@ -400,7 +404,7 @@ remember(struct folding *f, uint64_t h, struct text pc, struct text symbol,
 }
 
 static void
-push(struct folding *f, uint32_t frame)
+push_frame(struct folding *f, uint32_t frame)
 {
 	if (f->n == f->cap) {
 		f->cap = f->cap ? 2 * f->cap : 256;
@@ -409,9 +413,9 @@ push(struct folding *f, uint32_t frame)
 	f->stack[f->n++] = frame;
 }
 
-/* "+0x1f" */
+/* Returns the length of a symbol without an offset such as "+0x1f". */
 static size_t
-without_offset(struct text s)
+strip_offset(struct text s)
 {
 	size_t k = s.n;
 
@@ -435,22 +439,24 @@ folding_frame(
 		symbol = found;
 		module = (struct text){"[unknown]", 9};
 	} else {
-		symbol.n = without_offset(symbol);
+		symbol.n = strip_offset(symbol);
 	}
-	if (f->o->addrs && is(symbol, "[unknown]")) {
+	if (f->o->addrs && text_equals(symbol, "[unknown]")) {
 		size_t first = f->nframes;
 
 		name_frames(f, pc, symbol, module);
-		push(f, f->frames[first]);
+		push_frame(f, f->frames[first]);
 		f->nframes = first;
 		return;
 	}
-	h = mix(mix(f->java, symbol.s, symbol.n), module.s, module.n) | 1;
-	k = find(f, h, symbol, module);
+	h = mix_hash(
+		mix_hash(f->java, symbol.s, symbol.n), module.s, module.n) |
+	    1;
+	k = find_known(f, h, symbol, module);
 	if (!k->hash)
-		k = remember(f, h, pc, symbol, module);
+		k = add_known(f, h, pc, symbol, module);
 	for (size_t i = k->n; i > 0; i--)
-		push(f, f->frames[k->first + i - 1]);
+		push_frame(f, f->frames[k->first + i - 1]);
 }
 
 void
@@ -462,7 +468,7 @@ folding_end(struct folding *f, double weight)
 
 	if (!f->process.len)
 		return;
-	push(f, calltree_frame(t, f->process.s, f->process.len));
+	push_frame(f, calltree_frame(t, f->process.s, f->process.len));
 	if (f->n > f->cappath) {
 		f->cappath = f->cap;
 		f->path = mem_resize(f->path, f->cappath, sizeof *f->path);

@@ -1,6 +1,6 @@
 /*
- * Samples as stacks of a call tree: what a frame is called, which event is
- * counted, and how a process is named, as stackcollapse-perf.pl has it.
+ * Converts samples to stacks of a call tree: names frames and processes, and
+ * chooses the event, as stackcollapse-perf.pl does.
  */
 #ifndef FOLDING_H
 #define FOLDING_H
@@ -12,32 +12,32 @@ struct calltree;
 struct folding;
 
 struct folding_opts {
-	bool pid, tid;     /* in the name of the process */
-	bool kernel, jit;  /* _[k] and _[j] behind names */
-	bool addrs;        /* of frames without a symbol */
-	bool inlined;      /* by addr2line: see inlined.h */
-	const char *event; /* NULL: the first there is */
+	bool pid, tid;     /* append them to the name of the process */
+	bool kernel, jit;  /* append _[k] and _[j] to names */
+	bool addrs;        /* name frames without a symbol by their address */
+	bool inlined;      /* resolve inlined functions: see inlined.h */
+	const char *event; /* NULL: the first in the profile */
 };
 
-/* Adds to 'column' of the tree what samples weigh, and to 'samples' how many
- * there are (-1: nowhere). Borrows both pointers. */
+/* Samples add their weight to 'column' of the tree, and 1 to the column
+ * 'samples' (-1: none). Borrows both pointers. */
 struct folding *folding_new(struct calltree *, size_t column, long samples,
     const struct folding_opts *);
 void folding_free(struct folding *);
 
-/* Is a sample of this event counted? Modifiers (":u") are no difference. */
+/* Returns true if samples of this event are counted, modifiers (":u") aside. */
 bool folding_event(struct folding *, const char *name, size_t n);
 
-/* A text that is borrowed; it has no NUL behind it. */
+/* A borrowed text without a NUL at its end. */
 struct text {
 	const char *s;
 	size_t n;
 };
 
 /*
- * One sample: the process, its frames from the innermost, its weight. An empty
- * pid is not known. 'symbol' may end in "+0x1f"; that of an unknown one is
- * "[unknown]", and so is its module; "outer->inner" are several frames.
+ * Adds one sample: the process, its frames from the innermost, its weight.
+ * 'pid' is empty if unknown. 'symbol' may end in "+0x1f"; an unknown symbol or
+ * module is "[unknown]"; "outer->inner" is several frames.
  */
 void folding_begin(
     struct folding *, struct text comm, struct text pid, struct text tid);
@@ -45,8 +45,8 @@ void folding_frame(
     struct folding *, struct text pc, struct text symbol, struct text module);
 void folding_end(struct folding *, double weight);
 
-/* Samples of other events that were left out. */
+/* Returns the number of samples of other events that were left out. */
 unsigned long long folding_others(const struct folding *);
-const char *folding_counted(const struct folding *); /* the event, or NULL */
+const char *folding_counted(const struct folding *); /* or NULL */
 
 #endif

@@ -15,14 +15,14 @@
 
 struct function {
 	const char *name;
-	double self, total; /* shares; of the baseline where there are two */
+	double self, total; /* shares; of the baseline if there are two sides */
 	double self_b, total_b;
-	double p;         /* of self, adjusted; NAN: not tested */
-	double key, next; /* what it is sorted by */
+	double p;         /* of 'self', adjusted; NAN: not tested */
+	double key, next; /* sort keys */
 };
 
 static bool
-recursive(const struct calltree *t, uint32_t node)
+is_recursive(const struct calltree *t, uint32_t node)
 {
 	for (uint32_t i = t->parent[node]; i; i = t->parent[i])
 		if (t->frame[i] == t->frame[node])
@@ -30,9 +30,9 @@ recursive(const struct calltree *t, uint32_t node)
 	return false;
 }
 
-/* By frame: what was seen in a function itself, of one column. */
+/* Returns the weight of each frame itself, in one column; the caller frees. */
 static double *
-selves(const struct calltree *t, size_t column)
+sum_self(const struct calltree *t, size_t column)
 {
 	double *v = mem_array(names_count(t->names), sizeof *v);
 
@@ -42,18 +42,18 @@ selves(const struct calltree *t, size_t column)
 }
 
 static double *
-totals(const struct calltree *t, size_t column)
+sum_total(const struct calltree *t, size_t column)
 {
 	double *v = mem_array(names_count(t->names), sizeof *v);
 
 	for (uint32_t i = 1; i < t->n; i++)
-		if (t->total[column][i] != 0 && !recursive(t, i))
+		if (t->total[column][i] != 0 && !is_recursive(t, i))
 			v[t->frame[i]] += t->total[column][i];
 	return v;
 }
 
 static int
-by_key(const void *a, const void *b)
+compare_by_key(const void *a, const void *b)
 {
 	const struct function *f = a, *g = b;
 
@@ -65,7 +65,7 @@ by_key(const void *a, const void *b)
 }
 
 static void
-percent(struct table *t, double share)
+add_percent(struct table *t, double share)
 {
 	char s[32];
 
@@ -78,7 +78,7 @@ functions_table(struct str *to, const struct calltree *t, double min_share)
 {
 	size_t n = names_count(t->names);
 	struct function *v = mem_array(n, sizeof *v);
-	double *self = selves(t, 0), *total = totals(t, 0);
+	double *self = sum_self(t, 0), *total = sum_total(t, 0);
 	double all = t->total[0][0];
 	struct table *out = table_new();
 
@@ -89,15 +89,15 @@ functions_table(struct str *to, const struct calltree *t, double min_share)
 		v[i].key = v[i].self;
 		v[i].next = v[i].total;
 	}
-	qsort(v, n, sizeof *v, by_key);
+	qsort(v, n, sizeof *v, compare_by_key);
 	table_column(out, "itself", TABLE_RIGHT);
-	table_column(out, "with called", TABLE_RIGHT);
+	table_column(out, "with callees", TABLE_RIGHT);
 	table_column(out, "function", TABLE_LEFT);
 	for (size_t i = 0; i < n; i++) {
 		if (fmax(v[i].self, v[i].total) < min_share)
 			continue;
-		percent(out, v[i].self);
-		percent(out, v[i].total);
+		add_percent(out, v[i].self);
+		add_percent(out, v[i].total);
 		table_cell(out, v[i].name);
 	}
 	table_print(out, to, false);
@@ -110,7 +110,7 @@ functions_table(struct str *to, const struct calltree *t, double min_share)
 /* --- two sides */
 
 static const char *
-word(const struct function *f)
+describe_change(const struct function *f)
 {
 	if (f->total == 0 && f->self == 0)
 		return "new";
@@ -119,12 +119,12 @@ word(const struct function *f)
 	if (isnan(f->p))
 		return "too few samples";
 	if (!(f->p < DIFF_ALPHA))
-		return "not shown";
+		return "not significant";
 	return f->self_b > f->self ? "gained" : "lost";
 }
 
 static void
-change(struct table *t, const struct function *f)
+add_change(struct table *t, const struct function *f)
 {
 	char s[32];
 
@@ -134,9 +134,9 @@ change(struct table *t, const struct function *f)
 	table_cell(t, isnan(f->p) ? "-" : s);
 }
 
-/* Adds the shares of the functions, of the profiles from..to. */
+/* Adds the shares of all functions in the profiles from..to. */
 static void
-side(const struct calltree *t, size_t from, size_t to, struct function *v,
+add_shares(const struct calltree *t, size_t from, size_t to, struct function *v,
     bool after)
 {
 	size_t n = names_count(t->names);
@@ -145,7 +145,7 @@ side(const struct calltree *t, size_t from, size_t to, struct function *v,
 	for (size_t k = from; k < to; k++)
 		all += t->total[2 * k][0];
 	for (size_t k = from; all > 0 && k < to; k++) {
-		double *self = selves(t, 2 * k), *total = totals(t, 2 * k);
+		double *self = sum_self(t, 2 * k), *total = sum_total(t, 2 * k);
 
 		for (size_t i = 0; i < n; i++) {
 			*(after ? &v[i].self_b : &v[i].self) += self[i] / all;
@@ -158,7 +158,8 @@ side(const struct calltree *t, size_t from, size_t to, struct function *v,
 }
 
 static void
-test(const struct calltree *t, size_t na, size_t n, struct function *v)
+test_functions(
+    const struct calltree *t, size_t na, size_t n, struct function *v)
 {
 	size_t names = names_count(t->names);
 	double **samples = mem_array(n, sizeof *samples);
@@ -167,7 +168,7 @@ test(const struct calltree *t, size_t na, size_t n, struct function *v)
 	double *p = mem_array(names, sizeof *p);
 
 	for (size_t k = 0; k < n; k++) {
-		samples[k] = selves(t, 2 * k + 1);
+		samples[k] = sum_self(t, 2 * k + 1);
 		whole[k] = t->total[2 * k + 1][0];
 	}
 	for (size_t i = 0; i < names; i++) {
@@ -196,32 +197,32 @@ functions_diff(struct str *to, const struct calltree *t, size_t na, size_t n,
 
 	for (size_t i = 0; i < names; i++)
 		v[i].name = names_text(t->names, i);
-	side(t, 0, na, v, false);
-	side(t, na, n, v, true);
-	test(t, na, n, v);
+	add_shares(t, 0, na, v, false);
+	add_shares(t, na, n, v, true);
+	test_functions(t, na, n, v);
 	for (size_t i = 0; i < names; i++) {
 		v[i].key = fabs(v[i].self_b - v[i].self);
 		v[i].next = fabs(v[i].total_b - v[i].total);
 	}
-	qsort(v, names, sizeof *v, by_key);
+	qsort(v, names, sizeof *v, compare_by_key);
 	table_column(out, "before", TABLE_RIGHT);
 	table_column(out, "after", TABLE_RIGHT);
 	table_column(out, "change", TABLE_RIGHT);
 	table_column(out, "p", TABLE_RIGHT);
 	table_column(out, "", TABLE_LEFT);
-	table_column(out, "with called", TABLE_RIGHT);
+	table_column(out, "with callees", TABLE_RIGHT);
 	table_column(out, "after", TABLE_RIGHT);
 	table_column(out, "function", TABLE_LEFT);
 	for (size_t i = 0; i < names; i++) {
 		if (fmax(fmax(v[i].total, v[i].total_b),
 			fmax(v[i].self, v[i].self_b)) < min_share)
 			continue;
-		percent(out, v[i].self);
-		percent(out, v[i].self_b);
-		change(out, &v[i]);
-		table_cell(out, word(&v[i]));
-		percent(out, v[i].total);
-		percent(out, v[i].total_b);
+		add_percent(out, v[i].self);
+		add_percent(out, v[i].self_b);
+		add_change(out, &v[i]);
+		table_cell(out, describe_change(&v[i]));
+		add_percent(out, v[i].total);
+		add_percent(out, v[i].total_b);
 		table_cell(out, v[i].name);
 	}
 	table_print(out, to, false);

@@ -1,4 +1,4 @@
-/* A table of functions, wherever they were called. */
+/* Tables of functions, summed over all callers. */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
@@ -8,15 +8,15 @@ struct calltree;
 struct str;
 
 /*
- * Of the first column: the share of each function itself, and with what it
- * called. Those with less than 'min_share' of both are left out.
+ * Writes the share of each function of the first column, itself and with its
+ * callees. Omits functions with less than 'min_share' of both.
  */
 void functions_table(struct str *, const struct calltree *, double min_share);
 
 /*
- * Gained and lost, the largest change first: the shares of the functions
- * themselves on both sides, and whether they differ by more than chance. The
- * columns are those of diff.h.
+ * Writes the shares on both sides, the largest change first, and whether the
+ * functions themselves differ significantly. The columns of the tree are those
+ * of diff.h.
  */
 void functions_diff(struct str *, const struct calltree *, size_t na, size_t n,
     double min_share);

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends an answer: its own is always "??". */
+/* An address that marks the end of an answer: addr2line prints "??" for it. */
 #define LAST "0xffffffffffffffff"
 
 struct helper {
-	struct proc *p; /* NULL: there is none for this module */
-	FILE *in, *out; /* of ours */
+	struct proc *p; /* NULL: not running */
+	FILE *in, *out; /* our ends of the pipes */
 };
 
 struct inlined {
@@ -26,9 +26,9 @@ struct inlined {
 	struct helper *v;
 	size_t n, cap;
 	struct names *asked; /* "PC MODULE" */
-	char **answers;      /* NULL: nothing is known */
+	char **answers;      /* NULL: no functions found */
 	size_t nanswers, capanswers;
-	bool missing; /* there is no addr2line, which was said */
+	bool missing; /* addr2line is not installed, which was reported */
 };
 
 struct inlined *
@@ -42,7 +42,7 @@ inlined_new(void)
 }
 
 static void
-stop(struct helper *h)
+stop_helper(struct helper *h)
 {
 	if (h->in)
 		fclose(h->in);
@@ -58,7 +58,7 @@ inlined_free(struct inlined *x)
 	if (!x)
 		return;
 	for (size_t i = 0; i < x->n; i++)
-		stop(&x->v[i]);
+		stop_helper(&x->v[i]);
 	for (size_t i = 0; i < x->nanswers; i++)
 		free(x->answers[i]);
 	free(x->v);
@@ -69,7 +69,7 @@ inlined_free(struct inlined *x)
 }
 
 static void
-start(struct inlined *x, struct helper *h, const char *module)
+start_helper(struct inlined *x, struct helper *h, const char *module)
 {
 	const char *argv[] = {
 	    "addr2line", "-a", "-f", "-i", "-C", "-e", module, NULL};
@@ -77,7 +77,8 @@ start(struct inlined *x, struct helper *h, const char *module)
 
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null < 0 || pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
-		err_die("cannot start addr2line: no more files");
+		err_die(
+		    "cannot start addr2line: cannot open /dev/null or a pipe");
 	h->p = proc_start(&(struct proc_spec){
 	    .argv = argv, .in = to[0], .out = from[1], .err = null});
 	close(null);
@@ -88,12 +89,12 @@ start(struct inlined *x, struct helper *h, const char *module)
 	if (h->p)
 		return;
 	x->missing = true;
-	stop(h);
+	stop_helper(h);
 }
 
-/* Its functions from the innermost, into "outer->inner"; NULL: none. */
+/* Returns the functions at 'pc' as "outer->inner" (caller frees), or NULL. */
 static char *
-ask(struct helper *h, const char *pc)
+ask_helper(struct helper *h, const char *pc)
 {
 	struct str s = {0}, t = {0};
 	char *line = NULL;
@@ -131,7 +132,7 @@ out:
 }
 
 static struct helper *
-helper(struct inlined *x, struct text module)
+get_helper(struct inlined *x, struct text module)
 {
 	size_t id = names_idn(x->modules, module.s, module.n);
 
@@ -141,14 +142,14 @@ helper(struct inlined *x, struct text module)
 		x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
 		x->v[x->n] = (struct helper){0};
 		if (access(name, R_OK) == 0 && !x->missing)
-			start(x, &x->v[x->n], name);
+			start_helper(x, &x->v[x->n], name);
 		x->n++;
 	}
 	return &x->v[id];
 }
 
 static bool
-has_code(struct text module)
+may_have_code(struct text module)
 {
 	return module.n > 1 && module.s[0] == '/' &&
 	    !memchr(module.s, 0, module.n) &&
@@ -163,19 +164,19 @@ inlined_find(
 	const char *answer;
 	size_t id;
 
-	if (!has_code(module) || memchr(pc.s, 0, pc.n))
+	if (!may_have_code(module) || memchr(pc.s, 0, pc.n))
 		return false;
 	str_addn(&key, pc.s, pc.n);
 	str_addc(&key, ' ');
 	str_addn(&key, module.s, module.n);
 	id = names_id(x->asked, key.s);
 	if (id == x->nanswers) {
-		struct helper *h = helper(x, module);
+		struct helper *h = get_helper(x, module);
 
 		x->answers = mem_grow(x->answers, x->nanswers, &x->capanswers,
 		    sizeof *x->answers);
 		key.s[pc.n] = 0;
-		x->answers[x->nanswers++] = h->p ? ask(h, key.s) : NULL;
+		x->answers[x->nanswers++] = h->p ? ask_helper(h, key.s) : NULL;
 	}
 	str_free(&key);
 	answer = x->answers[id];

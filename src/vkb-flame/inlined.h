@@ -1,6 +1,6 @@
 /*
- * What was inlined at an address, by addr2line (binutils), which is kept
- * running for each module.
+ * Finds inlined functions with addr2line (binutils); one process runs for each
+ * module.
  */
 #ifndef INLINED_H
 #define INLINED_H
@@ -14,8 +14,8 @@ struct inlined *inlined_new(void);
 void inlined_free(struct inlined *);
 
 /*
- * The functions at 'pc', an address in the file 'module', as "outer->inner"
- * (borrowed until the next call). false: none are known.
+ * Finds the functions at 'pc', an address in the file 'module', as
+ * "outer->inner" (borrowed until the next call). false: none are known.
  */
 bool inlined_find(
     struct inlined *, struct text pc, struct text module, struct text *found);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What perf made: its file where fd is one, else what it prints. */
+/* Reads perf.data from fd, or if fd is -1, lines that `perf script` wrote. */
 static int
 read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
     long samples, const struct folding_opts *o)
@@ -20,16 +20,16 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
 	if (folding_others(f) && !o->event)
-		err_say("%s: %llu samples of other events than '%s' are left "
-			"out; --event counts another",
+		err_say("%s: %llu samples of other events than '%s' are "
+			"ignored; choose the event with --event",
 		    lines_name(l), folding_others(f), folding_counted(f));
 	folding_free(f);
 	return rc;
 }
 
-/* Blank, or a comment. */
+/* Returns true for blank lines and comments. */
 static bool
-ignored(const char *s, size_t n)
+is_ignored(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -38,7 +38,7 @@ ignored(const char *s, size_t n)
 	return i == n || *s == '#';
 }
 
-/* By the first line that is neither blank nor a comment. */
+/* Tells the format from the first line that is neither blank nor a comment. */
 static int
 read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
     const struct folding_opts *o)
@@ -48,7 +48,7 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 	int k;
 
 	while ((k = lines_next(l, &s, &n)) > 0)
-		if (!ignored(s, n))
+		if (!is_ignored(s, n))
 			break;
 	if (k <= 0)
 		return k;
@@ -60,8 +60,8 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 		lines_again(l);
 		return folded_read(l, t, column, samples);
 	}
-	return err_fail("%s:%llu: neither what 'perf script' prints nor folded "
-			"stacks",
+	return err_fail(
+	    "%s:%llu: neither output of 'perf script' nor folded stacks",
 	    lines_name(l), lines_number(l));
 }
 

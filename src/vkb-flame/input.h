@@ -1,4 +1,4 @@
-/* A profile of any of the kinds that are read, by what is in the file. */
+/* Reads a profile and detects its format from the contents. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -9,7 +9,7 @@ struct folding_opts;
 
 /*
  * Adds the profile in a file ("-": stdin) to the columns of the tree (see
- * folding.h). 0, or -1 and said: what could be read is there.
+ * folding.h). Returns 0, or -1 after reporting what could not be read.
  */
 int input_read(const char *file, struct calltree *, size_t column, long samples,
     const struct folding_opts *);

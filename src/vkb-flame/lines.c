@@ -14,11 +14,11 @@ struct lines {
 	int fd;
 	const char *name;
 	char *buf;
-	size_t at, end, cap; /* what was read and not taken */
-	size_t last;         /* where the last line begins */
+	size_t at, end, cap; /* the unread part of buf is at..end */
+	size_t last;         /* offset of the last line */
 	unsigned long long number;
 	bool ended;
-	bool torn; /* the last line had no newline */
+	bool torn; /* the last line has no newline */
 };
 
 struct lines *
@@ -54,9 +54,9 @@ lines_number(const struct lines *l)
 	return l->number;
 }
 
-/* Reads on; 0 or -1. */
+/* Returns 0, or -1 after reporting the error. */
 static int
-more(struct lines *l)
+read_more(struct lines *l)
 {
 	ssize_t k;
 
@@ -83,7 +83,7 @@ long
 lines_peek(struct lines *l, const char **s, size_t n)
 {
 	while (!l->ended && l->end - l->at < n)
-		if (more(l) < 0)
+		if (read_more(l) < 0)
 			return -1;
 	*s = l->buf + l->at;
 	return (long)(l->end - l->at < n ? l->end - l->at : n);
@@ -101,7 +101,7 @@ lines_next(struct lines *l, const char **line, size_t *n)
 
 		if (!nl && !l->ended) {
 			seen = l->end - l->at;
-			if (more(l) < 0)
+			if (read_more(l) < 0)
 				return -1;
 			continue;
 		}

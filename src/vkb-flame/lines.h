@@ -1,4 +1,4 @@
-/* Lines of a file that may be as long as they like, read in large pieces. */
+/* Reads lines of any length from a file. */
 #ifndef LINES_H
 #define LINES_H
 
@@ -7,19 +7,19 @@
 
 struct lines;
 
-/* fd is taken; 'name' is borrowed. */
+/* Takes ownership of fd; borrows 'name'. */
 struct lines *lines_fd(int fd, const char *name);
 void lines_close(struct lines *);
 
 /*
- * 1: the next line, without its newline, borrowed until the next call. 0: the
- * end. -1: it cannot be read, which was said.
+ * Returns 1 with the next line, without its newline, borrowed until the next
+ * call; 0 at the end; -1 after reporting a read error.
  */
 int lines_next(struct lines *, const char **line, size_t *n);
-void lines_again(struct lines *);      /* that line once more */
-bool lines_torn(const struct lines *); /* that line had no newline */
+void lines_again(struct lines *);      /* returns that line again */
+bool lines_torn(const struct lines *); /* that line has no newline */
 
-/* The first bytes, before any line was read: up to n of them. -1 and said. */
+/* Shows up to n bytes before any line is read. Returns how many; -1: error. */
 long lines_peek(struct lines *, const char **s, size_t n);
 
 const char *lines_name(const struct lines *);

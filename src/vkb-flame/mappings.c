@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct process { /* or thread */
+struct process { /* a process or thread */
 	uint32_t id;
 	char *name;
-	struct mapping *v; /* by address, none overlaps */
+	struct mapping *v; /* by address, without overlaps */
 	size_t n, cap;
 };
 
@@ -35,9 +35,9 @@ mappings_free(struct mappings *m)
 	free(m);
 }
 
-/* Where it is, or belongs. */
+/* Returns the index of a process, or where to insert it. */
 static size_t
-place(const struct mappings *m, uint32_t id)
+find_slot(const struct mappings *m, uint32_t id)
 {
 	size_t lo = 0, hi = m->n;
 
@@ -53,17 +53,17 @@ place(const struct mappings *m, uint32_t id)
 }
 
 static const struct process *
-find(const struct mappings *m, uint32_t id)
+find_process(const struct mappings *m, uint32_t id)
 {
-	size_t i = place(m, id);
+	size_t i = find_slot(m, id);
 
 	return i < m->n && m->v[i].id == id ? &m->v[i] : NULL;
 }
 
 static struct process *
-make(struct mappings *m, uint32_t id)
+get_process(struct mappings *m, uint32_t id)
 {
-	size_t i = place(m, id);
+	size_t i = find_slot(m, id);
 
 	if (i < m->n && m->v[i].id == id)
 		return &m->v[i];
@@ -74,9 +74,9 @@ make(struct mappings *m, uint32_t id)
 	return &m->v[i];
 }
 
-/* The first that ends behind an address. */
+/* Returns the index of the first mapping that ends after an address. */
 static size_t
-behind(const struct process *p, uint64_t at)
+find_first_ending_after(const struct process *p, uint64_t at)
 {
 	size_t lo = 0, hi = p->n;
 
@@ -92,7 +92,7 @@ behind(const struct process *p, uint64_t at)
 }
 
 static void
-insert(struct process *p, size_t i, struct mapping m)
+insert_mapping(struct process *p, size_t i, struct mapping m)
 {
 	p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
 	memmove(&p->v[i + 1], &p->v[i], (p->n - i) * sizeof *p->v);
@@ -100,11 +100,11 @@ insert(struct process *p, size_t i, struct mapping m)
 	p->n++;
 }
 
-/* Cuts a hole; where it is. */
+/* Unmaps a range. Returns the index where a new mapping belongs. */
 static size_t
-clear(struct process *p, uint64_t start, uint64_t end)
+cut_hole(struct process *p, uint64_t start, uint64_t end)
 {
-	size_t i = behind(p, start), k;
+	size_t i = find_first_ending_after(p, start), k;
 
 	if (i < p->n && p->v[i].start < start) {
 		if (p->v[i].end > end) {
@@ -112,7 +112,7 @@ clear(struct process *p, uint64_t start, uint64_t end)
 
 			tail.offset += end - tail.start;
 			tail.start = end;
-			insert(p, i + 1, tail);
+			insert_mapping(p, i + 1, tail);
 		}
 		p->v[i++].end = start;
 	}
@@ -130,10 +130,10 @@ clear(struct process *p, uint64_t start, uint64_t end)
 void
 mappings_add(struct mappings *all, uint32_t pid, struct mapping m)
 {
-	struct process *p = make(all, pid);
+	struct process *p = get_process(all, pid);
 
 	if (m.start < m.end)
-		insert(p, p->n ? clear(p, m.start, m.end) : 0, m);
+		insert_mapping(p, p->n ? cut_hole(p, m.start, m.end) : 0, m);
 }
 
 void
@@ -147,11 +147,11 @@ mappings_fork(struct mappings *m, uint32_t pid, uint32_t tid, uint32_t parent,
 	mappings_name(m, tid, name);
 	if (pid == parent)
 		return;
-	to = make(m, pid);
+	to = get_process(m, pid);
 	free(to->v);
 	to->v = NULL;
 	to->n = to->cap = 0;
-	from = find(m, parent);
+	from = find_process(m, parent);
 	if (!from || !from->n)
 		return;
 	to->v = mem_array(from->n, sizeof *to->v);
@@ -162,20 +162,20 @@ mappings_fork(struct mappings *m, uint32_t pid, uint32_t tid, uint32_t parent,
 const struct mapping *
 mappings_find(const struct mappings *m, uint32_t pid, uint64_t at)
 {
-	const struct process *p = find(m, pid);
+	const struct process *p = find_process(m, pid);
 	size_t i;
 
 	if (!p)
 		return NULL;
-	i = behind(p, at);
+	i = find_first_ending_after(p, at);
 	return i < p->n && p->v[i].start <= at ? &p->v[i] : NULL;
 }
 
 void
 mappings_name(struct mappings *m, uint32_t tid, const char *name)
 {
-	char *copy = mem_str(name); /* may be one of those that move */
-	struct process *p = make(m, tid);
+	char *copy = mem_str(name); /* 'name' may be in the array that moves */
+	struct process *p = get_process(m, tid);
 
 	free(p->name);
 	p->name = copy;
@@ -184,7 +184,7 @@ mappings_name(struct mappings *m, uint32_t tid, const char *name)
 const char *
 mappings_named(const struct mappings *m, uint32_t tid)
 {
-	const struct process *p = find(m, tid);
+	const struct process *p = find_process(m, tid);
 
 	return p ? p->name : NULL;
 }

@@ -1,4 +1,4 @@
-/* Processes of a profile: their names, and what is mapped where. */
+/* Names and memory mappings of the processes in a profile. */
 #ifndef MAPPINGS_H
 #define MAPPINGS_H
 
@@ -9,20 +9,20 @@ struct mappings;
 
 struct mapping {
 	uint64_t start, end, offset;
-	size_t file; /* as the caller numbers them */
+	size_t file; /* a number that the caller chooses */
 };
 
 struct mappings *mappings_new(void);
 void mappings_free(struct mappings *);
 
-/* What was mapped there before is not any more. */
+/* Replaces what was mapped at these addresses. */
 void mappings_add(struct mappings *, uint32_t pid, struct mapping);
 
-/* The new process has what the old one had; a thread shares it. */
+/* Copies mappings to a new process; a new thread shares them. */
 void mappings_fork(struct mappings *, uint32_t pid, uint32_t tid,
     uint32_t parent, uint32_t parent_tid);
 
-/* NULL: nothing is there. */
+/* Returns NULL if nothing is mapped there. */
 const struct mapping *mappings_find(
     const struct mappings *, uint32_t pid, uint64_t at);
 

@@ -20,12 +20,12 @@ struct module {
 	size_t nid;
 	bool read;
 	struct elfsyms *elf;
-	struct symtab *text; /* of the kernel, of jit code */
-	bool other;          /* the file is there, and is of another build */
+	struct symtab *text; /* symbols of the kernel or of jit code */
+	bool other;          /* the file exists, but from another build */
 };
 
 struct modules {
-	struct names *keys; /* by name and build-id */
+	struct names *keys; /* name and build-id */
 	struct module *v;
 	size_t n, cap;
 	uint64_t kernel_text;
@@ -56,7 +56,7 @@ modules_free(struct modules *m)
 }
 
 static void
-add_id(struct str *s, const unsigned char *id, size_t n)
+append_id(struct str *s, const unsigned char *id, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		str_printf(s, "%02x", id[i]);
@@ -69,7 +69,7 @@ modules_id(
 	struct str key = {0};
 	size_t at;
 
-	add_id(&key, id, n);
+	append_id(&key, id, n);
 	str_printf(&key, " %s", name);
 	at = names_id(m->keys, key.s);
 	str_free(&key);
@@ -97,7 +97,7 @@ modules_kernel_at(struct modules *m, uint64_t text)
 /* --- files */
 
 static bool
-same_build(const struct module *m, const struct elfsyms *e)
+is_same_build(const struct module *m, const struct elfsyms *e)
 {
 	unsigned char id[ELFSYMS_ID];
 
@@ -107,20 +107,20 @@ same_build(const struct module *m, const struct elfsyms *e)
 }
 
 static struct elfsyms *
-open_same(struct module *m, const char *path)
+open_same_build(struct module *m, const char *path)
 {
 	struct elfsyms *e = elfsyms_open(path);
 
-	if (!e || same_build(m, e))
+	if (!e || is_same_build(m, e))
 		return e;
 	elfsyms_close(e);
 	m->other = true;
 	return NULL;
 }
 
-/* DIR/.build-id/12/345678...END, NULL: there is no id or no such file. */
+/* Opens DIR/.build-id/12/345678...END. Returns NULL without an id or a file. */
 static struct elfsyms *
-by_id(struct module *m, const char *dir, const char *end)
+open_by_id(struct module *m, const char *dir, const char *end)
 {
 	struct str path = {0};
 	struct elfsyms *e;
@@ -128,34 +128,34 @@ by_id(struct module *m, const char *dir, const char *end)
 	if (m->nid < 2)
 		return NULL;
 	str_printf(&path, "%s/.build-id/%02x/", dir, m->id[0]);
-	add_id(&path, m->id + 1, m->nid - 1);
+	append_id(&path, m->id + 1, m->nid - 1);
 	str_add(&path, end);
-	e = open_same(m, path.s);
+	e = open_same_build(m, path.s);
 	str_free(&path);
 	return e;
 }
 
 static struct elfsyms *
-kept_by_perf(struct module *m, const char *end)
+open_perf_copy(struct module *m, const char *end)
 {
 	const char *home = getenv("HOME");
 	char *dir = home ? mem_printf("%s/.debug", home) : NULL;
-	struct elfsyms *e = dir ? by_id(m, dir, end) : NULL;
+	struct elfsyms *e = dir ? open_by_id(m, dir, end) : NULL;
 
 	free(dir);
 	return e;
 }
 
-/* That of this process: the same as all others have under this kernel. */
+/* Returns the vdso of this process; all processes have the same. */
 static struct elfsyms *
-own_vdso(struct module *m)
+open_own_vdso(struct module *m)
 {
 	const void *p = (const void *)getauxval(AT_SYSINFO_EHDR);
 	struct elfsyms *e = p
 	    ? elfsyms_memory(p, (size_t)2 * (size_t)sysconf(_SC_PAGESIZE))
 	    : NULL;
 
-	if (!e || same_build(m, e))
+	if (!e || is_same_build(m, e))
 		return e;
 	elfsyms_close(e);
 	return NULL;
@@ -167,28 +167,28 @@ read_file(struct module *m)
 	bool vdso = strcmp(m->name, "[vdso]") == 0;
 
 	if (vdso) {
-		m->elf = kept_by_perf(m, "/vdso");
+		m->elf = open_perf_copy(m, "/vdso");
 		if (!m->elf)
-			m->elf = own_vdso(m);
+			m->elf = open_own_vdso(m);
 		return;
 	}
 	if (*m->name != '/')
 		return;
-	m->elf = open_same(m, m->name);
+	m->elf = open_same_build(m, m->name);
 	if (!m->elf)
-		m->elf = kept_by_perf(m, "/elf");
+		m->elf = open_perf_copy(m, "/elf");
 	if (!m->elf)
 		return;
 	m->other = false;
 	if (!m->nid)
 		m->nid = elfsyms_build_id(m->elf, m->id);
-	elfsyms_join(m->elf, by_id(m, "/usr/lib/debug", ".debug"));
+	elfsyms_join(m->elf, open_by_id(m, "/usr/lib/debug", ".debug"));
 }
 
 /* --- the kernel */
 
 static size_t
-running_kernel(unsigned char id[ELFSYMS_ID])
+read_running_kernel_id(unsigned char id[ELFSYMS_ID])
 {
 	unsigned char notes[4096];
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
@@ -203,7 +203,7 @@ static void
 read_kernel(struct module *m)
 {
 	unsigned char id[ELFSYMS_ID];
-	size_t n = running_kernel(id);
+	size_t n = read_running_kernel_id(id);
 
 	m->other = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
 	if (!m->other)

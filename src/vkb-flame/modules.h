@@ -1,8 +1,7 @@
 /*
- * What code is of: files, the kernel, jit code; and the symbols at their
- * addresses, of files that have the build-id that was recorded: the file
- * itself, or what perf keeps in ~/.debug; of a file without symbols its debug
- * file in /usr/lib/debug.
+ * Modules of code (files, the kernel, jit code) and their symbols. Reads a file
+ * only if it has the recorded build-id: the file itself, else perf's copy in
+ * ~/.debug; and its debug file in /usr/lib/debug.
  */
 #ifndef MODULES_H
 #define MODULES_H
@@ -17,23 +16,23 @@ struct modules;
 struct modules *modules_new(void);
 void modules_free(struct modules *);
 
-/* The number of a module; 'id' is its build-id, of n bytes, none where 0. */
+/* Returns the number of a module; 'id' is its build-id of n bytes, 0: none. */
 size_t modules_id(
     struct modules *, const char *name, const unsigned char *id, size_t n);
 const char *modules_name(const struct modules *, size_t module);
 
-/* Where the kernel's symbol _text was when the profile was made. */
+/* Sets the address of the kernel's symbol _text at recording time. */
 void modules_kernel_at(struct modules *, uint64_t text);
 
 /*
- * The function at an address: of the kernel and of jit code as it runs, else
- * an offset in the file. NULL: not known. *linked, if given, is the address
- * that addr2line knows.
+ * Returns the function at an address, or NULL if unknown. 'at' is an address in
+ * the kernel and in jit code, and a file offset elsewhere. *linked (may be
+ * NULL) becomes the address to give to addr2line.
  */
 const char *modules_find(
     struct modules *, size_t module, uint64_t at, uint64_t *linked);
 
-/* Modules whose file is not what was recorded. */
+/* Returns the number of modules whose file is not the recorded one. */
 size_t modules_others(const struct modules *, const char **first);
 
 #endif

@@ -1,4 +1,4 @@
-/* What makes the graph interactive: a script that stands in its SVG. */
+/* Style and script that make the graph interactive, embedded in its SVG. */
 #ifndef PAGE_H
 #define PAGE_H
 

@@ -22,13 +22,13 @@ struct reading {
 };
 
 static struct text
-text(const char *s)
+make_text(const char *s)
 {
 	return (struct text){s, strlen(s)};
 }
 
 static bool
-anonymous(const char *name)
+is_anonymous(const char *name)
 {
 	static const char *const starts[] = {"//anon", "/dev/zero",
 	    "/anon_hugepage", "[stack", "/SYSV", "[heap]", NULL};
@@ -40,7 +40,7 @@ anonymous(const char *name)
 }
 
 static size_t
-module_of(
+get_module(
     struct reading *d, const char *name, const unsigned char *id, size_t n)
 {
 	unsigned char known[20] = {0};
@@ -65,13 +65,13 @@ add_map(struct reading *d, const struct perffile_record *r)
 			modules_kernel_at(d->modules, r->offset);
 		return;
 	}
-	if (anonymous(r->name)) {
+	if (is_anonymous(r->name)) {
 		jit = mem_printf("/tmp/perf-%u.map", r->pid);
-		m.file = module_of(d, jit, NULL, 0);
-		m.offset = m.start; /* it is asked for as it runs */
+		m.file = get_module(d, jit, NULL, 0);
+		m.offset = m.start; /* jit symbols are by run-time address */
 		free(jit);
 	} else {
-		m.file = module_of(d, r->name, r->id, r->nid);
+		m.file = get_module(d, r->name, r->id, r->nid);
 	}
 	mappings_add(d->maps, r->pid, m);
 }
@@ -101,8 +101,8 @@ add_frame(struct reading *d, const struct perffile_record *r, uint64_t ip,
 			at = ip; /* as perf script prints it */
 	}
 	snprintf(pc, sizeof pc, "%llx", (unsigned long long)at);
-	folding_frame(d->folding, text(pc), text(symbol ? symbol : "[unknown]"),
-	    text(module));
+	folding_frame(d->folding, make_text(pc),
+	    make_text(symbol ? symbol : "[unknown]"), make_text(module));
 }
 
 static void
@@ -140,7 +140,8 @@ add_sample(struct reading *d, const struct perffile_record *r)
 	snprintf(none, sizeof none, ":%u", r->tid);
 	if (!name)
 		name = r->tid ? none : "swapper";
-	folding_begin(d->folding, text(name), text(pid), text(tid));
+	folding_begin(
+	    d->folding, make_text(name), make_text(pid), make_text(tid));
 	if (r->chain)
 		add_chain(d, r);
 	else
@@ -149,7 +150,7 @@ add_sample(struct reading *d, const struct perffile_record *r)
 }
 
 static void
-add(struct reading *d, const struct perffile_record *r)
+add_record(struct reading *d, const struct perffile_record *r)
 {
 	switch (r->kind) {
 	case PERFFILE_MAP:
@@ -181,18 +182,18 @@ perfdata_read(int fd, const char *name, struct folding *f, bool linked)
 		return -1;
 	d.maps = mappings_new();
 	d.modules = modules_new();
-	d.kernel = module_of(&d, MODULES_KERNEL, NULL, 0);
+	d.kernel = get_module(&d, MODULES_KERNEL, NULL, 0);
 	while (perffile_next(d.file, &r) > 0)
-		add(&d, &r);
+		add_record(&d, &r);
 	broken = perffile_broken(d.file);
 	if (broken)
-		err_say("%s: %zu broken record%s passed over", name, broken,
+		err_say("%s: %zu broken record%s ignored", name, broken,
 		    broken == 1 ? " is" : "s are");
 	others = modules_others(d.modules, &first);
 	if (others)
-		err_say("%s: '%s' is not what was recorded%s; 'perf "
-			"buildid-cache' takes those that were",
-		    name, first, others > 1 ? ", nor are others" : "");
+		err_say("%s: '%s' is not the recorded file%s; add recorded "
+			"files with 'perf buildid-cache --add'",
+		    name, first, others > 1 ? ", and neither are others" : "");
 	mappings_free(d.maps);
 	modules_free(d.modules);
 	perffile_close(d.file);

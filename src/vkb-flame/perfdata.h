@@ -1,4 +1,4 @@
-/* perf.data as samples, with the same result as the text of `perf script`. */
+/* Reads perf.data; the result is the same as from the text of `perf script`. */
 #ifndef PERFDATA_H
 #define PERFDATA_H
 
@@ -6,8 +6,8 @@
 
 struct folding;
 
-/* fd is borrowed. 'linked': addresses are those that addr2line knows. 0, or -1
- * and said: it cannot be read, or not all of it. */
+/* Borrows fd. 'linked': addresses are for addr2line. Returns 0, or -1 after
+ * reporting that the file could not be read, or only in part. */
 int perfdata_read(int fd, const char *name, struct folding *, bool linked);
 
 #endif

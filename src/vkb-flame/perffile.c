@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define HEADER 104    /* bytes, with the bits of its features */
-#define PIPE 16       /* those of a file that was a pipe */
-#define COMPRESSED 81 /* PERF_RECORD_COMPRESSED, of the tool */
+#define HEADER 104    /* bytes, including the feature bits */
+#define PIPE 16       /* bytes in the header of a piped file */
+#define COMPRESSED 81 /* PERF_RECORD_COMPRESSED of the perf tool */
 #define COMPRESSED2 83
-#define FEATURE_BUILD_ID 2 /* HEADER_BUILD_ID and on, of the tool */
+#define FEATURE_BUILD_ID 2 /* HEADER_BUILD_ID etc. of the perf tool */
 #define FEATURE_EVENTS 12
 #define FEATURES 256
 
@@ -25,7 +25,7 @@ struct event {
 
 struct entry {
 	uint64_t time;
-	uint64_t at; /* also the order of equal times */
+	uint64_t at; /* offset; also orders equal times */
 };
 
 struct perffile {
@@ -34,13 +34,13 @@ struct perffile {
 	size_t nevents;
 	struct entry *entries;
 	size_t n, cap, next, broken;
-	char *text; /* of the last record: with a NUL */
+	char *text; /* of the last record, with a NUL */
 };
 
 /* --- events */
 
 static const char *
-generic_name(const struct perf_event_attr *a)
+get_generic_name(const struct perf_event_attr *a)
 {
 	static const char *const hardware[] = {"cycles", "instructions",
 	    "cache-references", "cache-misses", "branches", "branch-misses",
@@ -68,7 +68,7 @@ read_events(struct perffile *f, const char *name)
 
 	if (size < 64 + 16 || !t.n || t.n % size != 0)
 		return err_fail(
-		    "%s: no perf.data: its events are broken", name);
+		    "%s: invalid perf.data: its events are broken", name);
 	f->nevents = t.n / size;
 	f->events = mem_array(f->nevents, sizeof *f->events);
 	for (size_t i = 0; i < f->nevents; i++) {
@@ -79,18 +79,19 @@ read_events(struct perffile *f, const char *name)
 		memcpy(&e->a, p, n < sizeof e->a ? n : sizeof e->a);
 		e->ids =
 		    piece_part(f->all, piece_u64(p + n), piece_u64(p + n + 8));
-		e->name = mem_str(generic_name(&e->a));
+		e->name = mem_str(get_generic_name(&e->a));
 		if (e->a.sample_type & PERF_SAMPLE_STACK_USER)
-			return err_fail("%s: it has copies of user stacks "
-					"(--call-graph dwarf): pipe what 'perf "
-					"script -i' prints of it into this",
+			return err_fail(
+			    "%s: copies of user stacks (--call-graph dwarf) "
+			    "are not supported; use 'perf script -i FILE | "
+			    "vkb-flame'",
 			    name);
 	}
 	return 0;
 }
 
-/* The names that were asked for: nr, size of an attr; then of each attr, the
- * number of ids, the length of a name, the name, ids. */
+/* Reads the names given by the user. Layout: number of events, size of an attr;
+ * for each event an attr, number of ids, length of the name, name, ids. */
 static void
 read_names(struct perffile *f, struct piece p)
 {
@@ -119,7 +120,7 @@ read_names(struct perffile *f, struct piece p)
 	}
 }
 
-/* Of each feature whose bit is set there is a place behind the data. */
+/* After the data, each feature whose bit is set has an offset and a size. */
 static void
 read_features(struct perffile *f)
 {
@@ -147,7 +148,7 @@ read_features(struct perffile *f)
 /* --- records */
 
 static const struct event *
-event_of(const struct perffile *f, uint64_t id)
+find_event(const struct perffile *f, uint64_t id)
 {
 	for (size_t i = 0; i < f->nevents && f->nevents > 1; i++)
 		for (size_t k = 0; k + 8 <= f->events[i].ids.n; k += 8)
@@ -156,21 +157,21 @@ event_of(const struct perffile *f, uint64_t id)
 	return &f->events[0];
 }
 
-/* With ids at a fixed place events may have other things in their samples. */
+/* Returns the event of a record. Sample formats differ only with fixed ids. */
 static const struct event *
-event_at(const struct perffile *f, struct piece r, size_t at)
+find_event_at(const struct perffile *f, struct piece r, size_t at)
 {
 	if (!(f->events[0].a.sample_type & PERF_SAMPLE_IDENTIFIER) ||
 	    at + 8 > r.n)
 		return &f->events[0];
-	return event_of(f, piece_u64(r.p + at));
+	return find_event(f, piece_u64(r.p + at));
 }
 
-/* What stands at the end of a record that is no sample; 0: no time does. */
+/* Returns the time at the end of a record other than a sample; 0: none. */
 static uint64_t
-time_behind(const struct perffile *f, struct piece r)
+read_trailing_time(const struct perffile *f, struct piece r)
 {
-	const struct perf_event_attr *a = &event_at(f, r, r.n - 8)->a;
+	const struct perf_event_attr *a = &find_event_at(f, r, r.n - 8)->a;
 	uint64_t t = a->sample_type;
 	size_t behind = 8;
 
@@ -184,9 +185,9 @@ time_behind(const struct perffile *f, struct piece r)
 }
 
 static uint64_t
-time_of_sample(const struct perffile *f, struct piece r)
+read_sample_time(const struct perffile *f, struct piece r)
 {
-	uint64_t t = event_at(f, r, 8)->a.sample_type, v = 0;
+	uint64_t t = find_event_at(f, r, 8)->a.sample_type, v = 0;
 
 	if (!(t & PERF_SAMPLE_TIME))
 		return 0;
@@ -199,7 +200,7 @@ time_of_sample(const struct perffile *f, struct piece r)
 }
 
 static int
-by_time(const void *a, const void *b)
+compare_by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -215,7 +216,7 @@ read_index(struct perffile *f, const char *name)
 		 end = at + piece_u64(f->all.p + 48);
 
 	if (end < at || end > f->all.n)
-		return err_fail("%s: it is cut off", name);
+		return err_fail("%s: the file is truncated", name);
 	while (end - at >= 8) {
 		uint32_t type = piece_u32(f->all.p + at);
 		uint16_t size = piece_u16(f->all.p + at + 6);
@@ -225,26 +226,26 @@ read_index(struct perffile *f, const char *name)
 		    type == PERF_RECORD_COMM || type == PERF_RECORD_FORK;
 
 		if (size < 8 || size > end - at)
-			return err_fail(
-			    "%s: byte %llu: a broken record, what follows is "
-			    "lost",
+			return err_fail("%s: byte %llu: broken record; record "
+					"the profile again",
 			    name, (unsigned long long)at);
 		if (type == COMPRESSED || type == COMPRESSED2)
-			return err_fail("%s: it is compressed: pipe what 'perf "
-					"script -i' prints of it into this",
+			return err_fail("%s: compressed data is not supported; "
+					"use 'perf script -i FILE | vkb-flame'",
 			    name);
 		if (kept) {
 			f->entries = mem_grow(
 			    f->entries, f->n, &f->cap, sizeof *f->entries);
-			f->entries[f->n++] = (struct entry){
-			    type == PERF_RECORD_SAMPLE ? time_of_sample(f, r)
-						       : time_behind(f, r),
-			    at};
+			f->entries[f->n++] =
+			    (struct entry){type == PERF_RECORD_SAMPLE
+				    ? read_sample_time(f, r)
+				    : read_trailing_time(f, r),
+				at};
 		}
 		at += size;
 	}
 	if (f->n)
-		qsort(f->entries, f->n, sizeof *f->entries, by_time);
+		qsort(f->entries, f->n, sizeof *f->entries, compare_by_time);
 	return 0;
 }
 
@@ -261,9 +262,8 @@ perffile_open(int fd, const char *name)
 	if (p != MAP_FAILED)
 		f->all = (struct piece){p, (size_t)st.st_size};
 	if (f->all.n < HEADER || piece_u64(f->all.p + 8) == PIPE) {
-		err_say("%s: perf.data has to be a file that 'perf record -o "
-			"FILE' wrote; else pipe what 'perf script' prints "
-			"into this",
+		err_say("%s: not a file from 'perf record -o FILE'; for other "
+			"data use 'perf script | vkb-flame'",
 		    name);
 		perffile_close(f);
 		return NULL;
@@ -306,7 +306,7 @@ keep_text(struct perffile *f, struct piece p)
 }
 
 static enum perffile_mode
-mode_of(uint16_t misc)
+get_mode(uint16_t misc)
 {
 	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
 	case PERF_RECORD_MISC_USER:
@@ -318,8 +318,8 @@ mode_of(uint16_t misc)
 	}
 }
 
-/* pid, tid, start, length, offset; of the newer kind also the file, or its
- * build-id, and how it is mapped; the name. */
+/* Layout: pid, tid, start, length, offset; in MMAP2 also device and inode, or
+ * build-id, and protection; name. */
 static bool
 read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
     struct perffile_record *to)
@@ -340,9 +340,9 @@ read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
 	return true;
 }
 
-/* What a counter reads: passed over. */
+/* Skips counter values. */
 static bool
-pass_read(struct piece *r, uint64_t format)
+skip_counters(struct piece *r, uint64_t format)
 {
 	unsigned each = 1, fixed = 0;
 	uint64_t n = 1;
@@ -360,7 +360,7 @@ static bool
 read_sample(
     const struct perffile *f, struct piece r, struct perffile_record *to)
 {
-	const struct event *e = event_at(f, r, 8);
+	const struct event *e = find_event_at(f, r, 8);
 	uint64_t t = e->a.sample_type, v = 0, id = 0, period = 1;
 
 	piece_pass(&r, 8);
@@ -383,11 +383,11 @@ read_sample(
 	    (t & PERF_SAMPLE_PERIOD && !piece_take(&r, &period)))
 		return false;
 	if (t & PERF_SAMPLE_ID)
-		e = event_of(f, id);
+		e = find_event(f, id);
 	to->event = e->name;
 	to->weight =
 	    e->a.type == PERF_TYPE_TRACEPOINT || !period ? 1 : (double)period;
-	if (t & PERF_SAMPLE_READ && !pass_read(&r, e->a.read_format))
+	if (t & PERF_SAMPLE_READ && !skip_counters(&r, e->a.read_format))
 		return false;
 	if (!(t & PERF_SAMPLE_CALLCHAIN))
 		return true;
@@ -404,7 +404,7 @@ read_record(struct perffile *f, struct piece r, struct perffile_record *to)
 	uint32_t type = piece_u32(r.p);
 	uint16_t misc = piece_u16(r.p + 4);
 
-	*to = (struct perffile_record){.mode = mode_of(misc)};
+	*to = (struct perffile_record){.mode = get_mode(misc)};
 	if (type == PERF_RECORD_SAMPLE) {
 		to->kind = PERFFILE_SAMPLE;
 		return read_sample(f, r, to);
@@ -447,7 +447,7 @@ perffile_next(struct perffile *f, struct perffile_record *to)
 	return 0;
 }
 
-/* Each: a header of 8 bytes, pid, the id and its length in 24, the name. */
+/* Layout of an entry: header of 8 bytes, pid, id and its length in 24, name. */
 size_t
 perffile_build_id(
     const struct perffile *f, const char *file, unsigned char id[20])

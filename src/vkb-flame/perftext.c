@@ -1,13 +1,12 @@
 /*
- * Three kinds of lines, told by how they begin:
+ * The first characters tell three kinds of lines apart:
  *
- *	java 24636/25607 [000] 94564.109216: 100 cycles:
- *		    67fa7 dictFind+0x67 (/usr/bin/valkey-server)
- *	    false 39654 19115.489713: 1 cycles:u:  ffff9b20 main+0x4
- *(/bin/false)
+ *   java 24636/25607 [000] 94564.109216: 100 cycles:
+ *        67fa7 dictFind+0x67 (/usr/bin/valkey-server)
+ *       false 39654 19115.489713: 1 cycles:u:  ffff9b20 main+0x4 (/bin/false)
  *
- * an event with frames below it, a frame, and an event without a call chain
- * that has its one frame behind it. A blank line ends the frames.
+ * an event with frames below it, a frame, and an event without a call chain,
+ * followed by its only frame. A blank line ends the frames.
  */
 #include "perftext.h"
 #include "err.h"
@@ -18,11 +17,11 @@
 #include <string.h>
 
 enum state {
-	OUTSIDE, /* of events */
-	EVENT,   /* below one that is counted */
-	EMPTY,   /* the same, and a blank line came first */
-	FRAMES,  /* below a frame of it */
-	OTHERS   /* below an event that is not counted */
+	OUTSIDE, /* not in an event */
+	EVENT,   /* after the line of a counted event */
+	EMPTY,   /* same, after a blank line */
+	FRAMES,  /* after a frame of a counted event */
+	OTHERS   /* in an event that is not counted */
 };
 
 struct reader {
@@ -33,116 +32,116 @@ struct reader {
 
 struct event {
 	struct text comm, pid, tid;
-	struct text name; /* empty: it has none */
-	bool timed;       /* a CPU or time stands behind the pid */
+	struct text name; /* empty: none */
+	bool timed;       /* has a CPU or time after the pid */
 	double period;
-	const char *rest; /* what follows the name */
+	const char *rest; /* after the name */
 };
 
 static bool
-blank(char c)
+is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 static bool
-digit(char c)
+is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static bool
-word(char c)
+is_word(char c)
 {
-	return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    c == '_';
+	return is_digit(c) || (c >= 'a' && c <= 'z') ||
+	    (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static const char *
-blanks(const char *p, const char *end)
+skip_blanks(const char *p, const char *end)
 {
-	while (p < end && blank(*p))
+	while (p < end && is_blank(*p))
 		p++;
 	return p;
 }
 
 static const char *
-digits(const char *p, const char *end)
+skip_digits(const char *p, const char *end)
 {
-	while (p < end && digit(*p))
+	while (p < end && is_digit(*p))
 		p++;
 	return p;
 }
 
 static const char *
-until_blank(const char *p, const char *end)
+skip_to_blank(const char *p, const char *end)
 {
-	while (p < end && !blank(*p))
+	while (p < end && !is_blank(*p))
 		p++;
 	return p;
 }
 
-/* "[003]", or a time as "94564.109216:": what stands behind a pid. */
+/* Returns true at "[003]" or a time such as "94564.109216:". */
 static bool
-behind_pid(const char *p, const char *end)
+is_cpu_or_time(const char *p, const char *end)
 {
 	const char *q;
 
 	if (p < end && *p == '[')
 		return true;
-	q = digits(p, end);
+	q = skip_digits(p, end);
 	if (q == p)
 		return false;
 	if (q < end && *q == '.')
-		q = digits(q + 1, end);
+		q = skip_digits(q + 1, end);
 	return q < end && *q == ':';
 }
 
-/* "12", "12/13" and blanks at p; behind them, or NULL. */
+/* Parses "12" or "12/13" and blanks. Returns the end, or NULL. */
 static const char *
-ids(const char *p, const char *end, struct event *e)
+parse_ids(const char *p, const char *end, struct event *e)
 {
-	const char *q = digits(p, end), *r;
+	const char *q = skip_digits(p, end), *r;
 
 	if (q == p)
 		return NULL;
 	e->pid = (struct text){p, 0};
 	e->tid = (struct text){p, (size_t)(q - p)};
 	if (q < end && *q == '/') {
-		r = digits(q + 1, end);
+		r = skip_digits(q + 1, end);
 		e->pid.n = (size_t)(q - p);
 		e->tid = (struct text){q + 1, (size_t)(r - q - 1)};
 		q = r;
 	}
-	return q < end && blank(*q) ? blanks(q, end) : NULL;
+	return q < end && is_blank(*q) ? skip_blanks(q, end) : NULL;
 }
 
-/* The process: names may have blanks and numbers. Behind it, or NULL. */
+/* Parses the process, whose name may have blanks. Returns the end, or NULL. */
 static const char *
-process(const char *line, const char *end, struct event *e)
+parse_process(const char *line, const char *end, struct event *e)
 {
 	const char *found = NULL, *p = line;
 	struct event maybe = *e;
 
-	while ((p = until_blank(p, end)) < end) {
+	while ((p = skip_to_blank(p, end)) < end) {
 		const char *name = p, *behind;
 
-		p = blanks(p, end);
-		behind = ids(p, end, &maybe);
-		if (!behind || (found && !behind_pid(behind, end)))
+		p = skip_blanks(p, end);
+		behind = parse_ids(p, end, &maybe);
+		if (!behind || (found && !is_cpu_or_time(behind, end)))
 			continue;
 		found = behind;
 		*e = maybe;
 		e->comm = (struct text){line, (size_t)(name - line)};
-		if (behind_pid(behind, end))
+		if (is_cpu_or_time(behind, end))
 			break;
 	}
 	return found;
 }
 
-/* "[000] 6544038.708352: 235 cpu-clock: ..." */
+/* Parses "[000] 6544038.708352: 235 cpu-clock: ..." */
 static void
-what(const char *p, const char *end, struct event *e)
+parse_event_name(const char *p, const char *end, struct event *e)
 {
 	const char *q;
 
@@ -150,54 +149,54 @@ what(const char *p, const char *end, struct event *e)
 	e->rest = end;
 	e->period = 1;
 	if (p < end && *p == '[')
-		p = blanks(until_blank(p, end), end);
-	q = until_blank(p, end);
-	if (behind_pid(p, end) && q > p && q[-1] == ':')
-		p = blanks(q, end);
+		p = skip_blanks(skip_to_blank(p, end), end);
+	q = skip_to_blank(p, end);
+	if (is_cpu_or_time(p, end) && q > p && q[-1] == ':')
+		p = skip_blanks(q, end);
 	else if (p < end && !memchr(p, ':', (size_t)(end - p)))
 		return;
-	q = digits(p, end);
-	if (q > p && q < end && blank(*q)) {
-		double v = strtod(p, NULL); /* ends at the blank */
+	q = skip_digits(p, end);
+	if (q > p && q < end && is_blank(*q)) {
+		double v = strtod(p, NULL); /* stops at the blank */
 
 		e->period = v > 0 ? v : 1;
-		p = blanks(q, end);
+		p = skip_blanks(q, end);
 	}
-	q = until_blank(p, end);
+	q = skip_to_blank(p, end);
 	if (q <= p + 1 || q[-1] != ':')
 		return;
 	e->name = (struct text){p, (size_t)(q - p - 1)};
-	e->rest = blanks(q, end);
+	e->rest = skip_blanks(q, end);
 }
 
 static bool
-event(const char *line, const char *end, struct event *e)
+parse_event(const char *line, const char *end, struct event *e)
 {
 	const char *p;
 
-	while (end > line && blank(end[-1]))
+	while (end > line && is_blank(end[-1]))
 		end--;
-	p = process(line, end, e);
+	p = parse_process(line, end, e);
 	if (!p)
 		return false;
-	e->timed = behind_pid(p, end);
-	what(p, end, e);
+	e->timed = is_cpu_or_time(p, end);
+	parse_event_name(p, end, e);
 	return e->timed || (e->name.n && e->rest == end);
 }
 
-/* "67fa7 dictFind+0x67 (/usr/bin/valkey-server)" */
+/* Parses "67fa7 dictFind+0x67 (/usr/bin/valkey-server)". */
 static bool
-frame(const char *p, const char *end, struct folding *f)
+parse_frame(const char *p, const char *end, struct folding *f)
 {
 	static const char gone[] = " (deleted))";
 	struct text pc, symbol, module;
 	const char *q, *open, *close;
 
-	p = q = blanks(p, end);
-	while (q < end && word(*q))
+	p = q = skip_blanks(p, end);
+	while (q < end && is_word(*q))
 		q++;
 	pc = (struct text){p, (size_t)(q - p)};
-	p = blanks(q, end);
+	p = skip_blanks(q, end);
 	if (p == q)
 		return false;
 	close = memrchr(p, ')', (size_t)(end - p));
@@ -219,7 +218,7 @@ frame(const char *p, const char *end, struct folding *f)
 }
 
 static bool
-counted(struct folding *f, const struct event *e)
+begin_if_counted(struct folding *f, const struct event *e)
 {
 	if (e->name.n && !folding_event(f, e->name.s, e->name.n))
 		return false;
@@ -232,7 +231,7 @@ perftext_looks(const char *line, size_t n)
 {
 	struct event e = {0};
 
-	return event(blanks(line, line + n), line + n, &e);
+	return parse_event(skip_blanks(line, line + n), line + n, &e);
 }
 
 static void
@@ -247,23 +246,23 @@ static void
 begin_sample(struct reader *r, const struct event *e, const char *end)
 {
 	end_sample(r);
-	if (!counted(r->f, e)) {
+	if (!begin_if_counted(r->f, e)) {
 		r->state = OTHERS;
 		return;
 	}
 	r->period = e->period;
 	r->state = EVENT;
-	if (e->rest < end && frame(e->rest, end, r->f))
+	if (e->rest < end && parse_frame(e->rest, end, r->f))
 		end_sample(r);
 }
 
-/* A line that has no blank in front. */
+/* Parses a line without leading blanks. Returns false if it is not an event. */
 static bool
-begins(struct reader *r, const char *p, const char *end)
+parse_outer_line(struct reader *r, const char *p, const char *end)
 {
 	struct event e = {0};
 
-	if (event(p, end, &e)) {
+	if (parse_event(p, end, &e)) {
 		begin_sample(r, &e, end);
 		return true;
 	}
@@ -271,28 +270,28 @@ begins(struct reader *r, const char *p, const char *end)
 	return false;
 }
 
-/* One that has: a frame, or an event with its one frame behind it. */
+/* Parses a line with leading blanks: a frame, or an event with one frame. */
 static bool
-indented(struct reader *r, const char *p, const char *end)
+parse_indented_line(struct reader *r, const char *p, const char *end)
 {
 	struct event e = {0};
 
 	if (r->state == OTHERS)
 		return true;
-	if ((r->state == OUTSIDE || r->state == EMPTY) && event(p, end, &e) &&
-	    e.timed) {
+	if ((r->state == OUTSIDE || r->state == EMPTY) &&
+	    parse_event(p, end, &e) && e.timed) {
 		begin_sample(r, &e, end);
 		end_sample(r);
 		return true;
 	}
-	if (r->state == OUTSIDE || !frame(p, end, r->f))
+	if (r->state == OUTSIDE || !parse_frame(p, end, r->f))
 		return false;
 	r->state = FRAMES;
 	return true;
 }
 
 static void
-no_line(struct reader *r)
+on_blank_line(struct reader *r)
 {
 	if (r->state == FRAMES)
 		end_sample(r);
@@ -316,11 +315,12 @@ perftext_read(struct lines *l, struct folding *f)
 			break;
 		if (n && end[-1] == '\r')
 			end--;
-		q = blanks(p, end);
+		q = skip_blanks(p, end);
 		if (q == end)
-			no_line(&r);
+			on_blank_line(&r);
 		else if (*p == '#' ||
-		    (q > p ? indented(&r, q, end) : begins(&r, p, end)))
+		    (q > p ? parse_indented_line(&r, q, end)
+			   : parse_outer_line(&r, p, end)))
 			continue;
 		else if (!bad++)
 			first = lines_number(l);
@@ -328,12 +328,12 @@ perftext_read(struct lines *l, struct folding *f)
 	if (k == 0)
 		end_sample(&r);
 	else if (k > 0)
-		err_say("%s:%llu: a line without its newline: the last sample "
-			"is left out",
+		err_say("%s:%llu: the last line has no newline; the last "
+			"sample is ignored",
 		    lines_name(l), lines_number(l));
 	if (bad)
-		err_say("%s:%llu: neither an event nor a frame, as are %llu "
-			"lines in all",
+		err_say("%s:%llu: neither an event nor a frame; lines ignored: "
+			"%llu",
 		    lines_name(l), first, bad);
 	return k || bad ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-/* What `perf script` prints, as samples. */
+/* Reads the output of `perf script`. */
 #ifndef PERFTEXT_H
 #define PERFTEXT_H
 
@@ -8,11 +8,11 @@
 struct folding;
 struct lines;
 
-/* 0, or -1 and said: it cannot be read, or there is a line of something else
- * (the rest is read). */
+/* Returns 0, or -1 after reporting a read error or lines of another format; all
+ * other lines are read. */
 int perftext_read(struct lines *, struct folding *);
 
-/* Does the text begin as it does: with an event, or a comment of perf's? */
+/* Returns true if the line is an event. */
 bool perftext_looks(const char *line, size_t n);
 
 #endif

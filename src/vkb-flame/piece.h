@@ -1,5 +1,5 @@
-/* A piece of a file in memory, and the numbers in it: host order, not aligned.
- */
+/* A part of a file in memory, and its numbers in host byte order, not
+ * aligned. */
 #ifndef PIECE_H
 #define PIECE_H
 
@@ -40,7 +40,7 @@ piece_u16(const unsigned char *p)
 	return v;
 }
 
-/* Empty where it is outside. */
+/* Returns an empty piece if the range is outside of 'of'. */
 static inline struct piece
 piece_part(struct piece of, uint64_t at, uint64_t n)
 {
@@ -49,7 +49,7 @@ piece_part(struct piece of, uint64_t at, uint64_t n)
 	return (struct piece){of.p + at, n};
 }
 
-/* The next u64 of a piece, which it is cut from; false: there is none. */
+/* Removes a u64 from the front. Returns false if there is none. */
 static inline bool
 piece_take(struct piece *from, uint64_t *v)
 {

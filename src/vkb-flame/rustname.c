@@ -1,4 +1,4 @@
-/* rustc-demangle, legacy.rs. */
+/* The escapes are those of rustc-demangle, legacy.rs. */
 #include "rustname.h"
 #include "str.h"
 
@@ -19,9 +19,9 @@ has_hash(const char *s, size_t n)
 	return true;
 }
 
-/* "$LT$": the bytes it takes, 0 where it is none. */
+/* Decodes an escape such as "$LT$". Returns its length, or 0 if it is none. */
 static size_t
-escape(struct str *to, const char *s, size_t n)
+decode_escape(struct str *to, const char *s, size_t n)
 {
 	static const char names[][5] = {
 	    "$SP$", "$BP$", "$RF$", "$LT$", "$GT$", "$LP$", "$RP$", "$C$"};
@@ -64,7 +64,7 @@ rustname_add(struct str *to, const char *s, size_t n)
 	if (n >= 2 && memcmp(s, "_$", 2) == 0)
 		i = 1;
 	while (i < n) {
-		size_t k = s[i] == '$' ? escape(to, s + i, n - i) : 0;
+		size_t k = s[i] == '$' ? decode_escape(to, s + i, n - i) : 0;
 
 		if (k) {
 			i += k;

@@ -1,4 +1,4 @@
-/* Names of Rust (legacy mangling) that were demangled as those of C++. */
+/* Rust names (legacy mangling) that were demangled as C++ names. */
 #ifndef RUSTNAME_H
 #define RUSTNAME_H
 
@@ -8,8 +8,8 @@
 struct str;
 
 /*
- * Adds the name without its hash, "$LT$" and the like as what they mean; as
- * it is, and false, where it does not end in such a hash.
+ * Appends the name without its hash and with "$LT$" etc. decoded. Returns false
+ * and appends the name unchanged if it has no such hash.
  */
 bool rustname_add(struct str *, const char *s, size_t n);
 

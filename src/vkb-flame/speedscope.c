@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static void
-text(struct str *to, const char *s)
+append_string(struct str *to, const char *s)
 {
 	struct json *j = json_string(s);
 
@@ -18,7 +18,7 @@ text(struct str *to, const char *s)
 }
 
 static void
-profile(
+append_profile(
     struct str *to, const struct calltree *t, const double *v, const char *name)
 {
 	uint32_t *path = NULL, i;
@@ -27,7 +27,7 @@ profile(
 	double sum = 0;
 
 	str_add(to, "{\"type\":\"sampled\",\"name\":");
-	text(to, name);
+	append_string(to, name);
 	str_add(to, ",\"unit\":\"none\",\"samples\":[");
 	for (i = calltree_after(t, 0, 0); i != CALLTREE_NONE;
 	     i = calltree_after(t, i, 0)) {
@@ -69,18 +69,18 @@ speedscope_write(struct str *to, const struct calltree *t,
 	    "{\"$schema\":"
 	    "\"https://www.speedscope.app/file-format-schema.json\","
 	    "\"exporter\":\"vkb-flame\",\"name\":");
-	text(to, title ? title : "vkb-flame");
+	append_string(to, title ? title : "vkb-flame");
 	str_add(to, ",\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < frames; i++) {
 		str_add(to, i ? ",{\"name\":" : "{\"name\":");
-		text(to, names_text(t->names, i));
+		append_string(to, names_text(t->names, i));
 		str_addc(to, '}');
 	}
 	str_add(to, "]},\"profiles\":[");
-	profile(to, t, v[0], n > 1 ? "before" : "all");
+	append_profile(to, t, v[0], n > 1 ? "before" : "all");
 	if (n > 1) {
 		str_addc(to, ',');
-		profile(to, t, v[1], "after");
+		append_profile(to, t, v[1], "after");
 	}
 	str_add(to, "]}\n");
 }

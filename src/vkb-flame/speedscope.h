@@ -7,7 +7,7 @@
 struct calltree;
 struct str;
 
-/* One profile, or two, before and after: v[0..n-1] are weights by node. */
+/* Writes one profile, or two, before and after; v[0..n-1] are by node. */
 void speedscope_write(struct str *, const struct calltree *,
     const double *const *v, size_t n, const char *title);
 

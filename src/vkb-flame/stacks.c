@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST ((size_t)1 << 23) /* frames that wait */
+#define MOST ((size_t)1 << 23) /* frames in memory */
 
 struct stack {
-	uint64_t key; /* two of its frames, which are compared next */
-	size_t from;  /* its frames begin here */
-	size_t n;     /* so many */
+	uint64_t key; /* two of its frames, the next to compare */
+	size_t from;  /* index of its first frame */
+	size_t n;     /* number of frames */
 	double v;
 };
 
@@ -21,7 +21,7 @@ struct stacks {
 	size_t nframes, frames_cap;
 	struct stack *v;
 	size_t n, cap;
-	uint32_t *path; /* the nodes of a stack */
+	uint32_t *path; /* nodes of the last stack */
 	size_t path_cap;
 };
 
@@ -35,10 +35,10 @@ stacks_new(struct calltree *t, size_t column)
 	return s;
 }
 
-/* --- in order: of the frames' numbers, then as they came */
+/* --- sorting by frame numbers, then by arrival */
 
 static uint64_t
-key(const uint32_t *frames, const struct stack *s, size_t depth)
+make_key(const uint32_t *frames, const struct stack *s, size_t depth)
 {
 	uint64_t a = depth < s->n ? frames[s->from + depth] + 1 : 0;
 
@@ -47,7 +47,7 @@ key(const uint32_t *frames, const struct stack *s, size_t depth)
 }
 
 static int
-as_they_came(const void *a, const void *b)
+compare_by_arrival(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
@@ -55,7 +55,7 @@ as_they_came(const void *a, const void *b)
 }
 
 static void
-swap(struct stack *a, struct stack *b)
+swap_stacks(struct stack *a, struct stack *b)
 {
 	struct stack tmp = *a;
 
@@ -65,30 +65,30 @@ swap(struct stack *a, struct stack *b)
 
 struct part {
 	struct stack *v;
-	size_t n, depth; /* the frames before are the same */
+	size_t n, depth; /* number of equal frames before */
 };
 
-/* What is alike in both frames of the key is told apart by those behind. */
+/* Loads the next two frames of stacks that are equal so far. */
 static void
-next_frames(const uint32_t *frames, struct part *p)
+load_next_keys(const uint32_t *frames, struct part *p)
 {
-	if ((uint32_t)p->v->key == 0) { /* they are all alike */
-		qsort(p->v, p->n, sizeof *p->v, as_they_came);
+	if ((uint32_t)p->v->key == 0) { /* all stacks are equal */
+		qsort(p->v, p->n, sizeof *p->v, compare_by_arrival);
 		p->n = 0;
 		return;
 	}
 	p->depth += 2;
 	for (size_t i = 0; i < p->n; i++)
-		p->v[i].key = key(frames, &p->v[i], p->depth);
+		p->v[i].key = make_key(frames, &p->v[i], p->depth);
 }
 
 /*
  * Multikey quicksort (Bentley & Sedgewick, Fast algorithms for sorting and
- * searching strings, 1997), with the keys beside the pointers. The largest of
- * three parts is gone on with, so that it nests no deeper than log2(n).
+ * searching strings, 1997), with the keys next to the pointers. Loops over the
+ * largest of three parts, so that recursion is at most log2(n) deep.
  */
 static void
-sort(const uint32_t *frames, struct part p)
+sort_part(const uint32_t *frames, struct part p)
 {
 	while (p.n > 1) {
 		uint64_t k = p.v[(p.n * 0x9e3779b9u >> 7) % p.n].key;
@@ -97,16 +97,16 @@ sort(const uint32_t *frames, struct part p)
 
 		while (i < hi)
 			if (p.v[i].key < k)
-				swap(&p.v[lo++], &p.v[i++]);
+				swap_stacks(&p.v[lo++], &p.v[i++]);
 			else if (p.v[i].key > k)
-				swap(&p.v[i], &p.v[--hi]);
+				swap_stacks(&p.v[i], &p.v[--hi]);
 			else
 				i++;
 		part[0] = (struct part){p.v, lo, p.depth};
 		part[1] = (struct part){p.v + lo, hi - lo, p.depth};
 		part[2] = (struct part){p.v + hi, p.n - hi, p.depth};
 		if (hi - lo > 1)
-			next_frames(frames, &part[1]);
+			load_next_keys(frames, &part[1]);
 		p = part[1];
 		for (int j = 0; j < 3; j += 2) {
 			struct part less = part[j];
@@ -115,15 +115,16 @@ sort(const uint32_t *frames, struct part p)
 				less = p;
 				p = part[j];
 			}
-			sort(frames, less);
+			sort_part(frames, less);
 		}
 	}
 }
 
-/* --- into the tree */
+/* --- adding to the tree */
 
 static size_t
-shared(const struct stacks *s, const struct stack *a, const struct stack *b)
+count_shared(
+    const struct stacks *s, const struct stack *a, const struct stack *b)
 {
 	size_t i = 0;
 
@@ -134,22 +135,22 @@ shared(const struct stacks *s, const struct stack *a, const struct stack *b)
 }
 
 static void
-plant(struct stacks *s)
+flush_stacks(struct stacks *s)
 {
 	uint32_t old = s->t->n;
 
 	for (size_t i = 0; i < s->n; i++)
-		s->v[i].key = key(s->frames, &s->v[i], 0);
-	sort(s->frames, (struct part){s->v, s->n, 0});
+		s->v[i].key = make_key(s->frames, &s->v[i], 0);
+	sort_part(s->frames, (struct part){s->v, s->n, 0});
 	for (size_t i = 0; i < s->n; i++) {
 		const struct stack *v = &s->v[i];
-		size_t k = i ? shared(s, v, v - 1) : 0;
+		size_t k = i ? count_shared(s, v, v - 1) : 0;
 		uint32_t node = k ? s->path[k - 1] : 0;
 
 		for (; k < v->n; k++) {
 			uint32_t frame = s->frames[v->from + k];
 
-			/* Below a new node all but the last one's is new. */
+			/* All nodes below a new node are new. */
 			node = node >= old || old == 1
 			    ? calltree_append(s->t, node, frame)
 			    : calltree_child(s->t, node, frame);
@@ -166,7 +167,7 @@ void
 stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
 {
 	if (s->nframes + n > MOST)
-		plant(s);
+		flush_stacks(s);
 	while (s->nframes + n > s->frames_cap)
 		s->frames = mem_grow(s->frames, s->frames_cap, &s->frames_cap,
 		    sizeof *s->frames);
@@ -179,7 +180,7 @@ stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
 void
 stacks_end(struct stacks *s)
 {
-	plant(s);
+	flush_stacks(s);
 	free(s->frames);
 	free(s->v);
 	free(s->path);

@@ -1,6 +1,6 @@
 /*
- * Stacks on their way into a call tree: they are sorted first, so that what
- * they share is looked up once, and what is new needs no look at all.
+ * Sorts stacks before adding them to a call tree, so that shared frames are
+ * looked up once and new ones without a search.
  */
 #ifndef STACKS_H
 #define STACKS_H
@@ -11,12 +11,12 @@
 struct calltree;
 struct stacks;
 
-/* The tree is borrowed, and has all of them only after stacks_end. */
+/* Borrows the tree, which is complete only after stacks_end. */
 struct stacks *stacks_new(struct calltree *, size_t column);
 
-/* One of n frames (calltree_frame), the outermost first, seen 'v' times. */
+/* Adds a stack of n frames (calltree_frame), outermost first, of weight 'v'. */
 void stacks_add(struct stacks *, const uint32_t *frames, size_t n, double v);
 
-void stacks_end(struct stacks *); /* taken */
+void stacks_end(struct stacks *); /* frees it */
 
 #endif

@@ -13,8 +13,8 @@
 
 #define ROW 16
 #define PAD 10
-#define TOP 48    /* above the frames */
-#define BOTTOM 28 /* below them */
+#define TOP 48    /* pixels above the frames */
+#define BOTTOM 28 /* pixels below the frames */
 #define LETTER 7.2
 
 struct graph {
@@ -31,7 +31,7 @@ struct graph {
 /* --- colours */
 
 static void
-warm(struct str *s, const char *name)
+append_warm_colour(struct str *s, const char *name)
 {
 	unsigned long long h = str_hash(STR_HASH, name, strlen(name));
 	unsigned x = (unsigned)(h >> 8) & 63, y = (unsigned)(h >> 20) & 127;
@@ -48,9 +48,9 @@ warm(struct str *s, const char *name)
 		str_printf(s, "#%02x%02x%02x", 225 + x / 3, 90 + y, 50 + z / 2);
 }
 
-/* Red has grown, blue has shrunk: the deeper the more, to four times. */
+/* Red: grown; blue: shrunk. The colour deepens up to a factor of four. */
 static void
-change(struct str *s, const struct diff_frame *f)
+append_change_colour(struct str *s, const struct diff_frame *f)
 {
 	double ratio = f->a > 0 && f->b > 0 ? fabs(log2(f->b / f->a)) : 2;
 	unsigned pale = (unsigned)lround(200 - 90 * fmin(ratio, 2));
@@ -68,19 +68,19 @@ change(struct str *s, const struct diff_frame *f)
 /* --- one frame */
 
 static const char *
-name_of(const struct graph *g, uint32_t i)
+get_frame_name(const struct graph *g, uint32_t i)
 {
 	return i ? calltree_name(g->t, i) : "all";
 }
 
 static void
-number(struct str *s, double v)
+append_number(struct str *s, double v)
 {
 	str_printf(s, v == floor(v) ? "%.0f" : "%.6g", v);
 }
 
 static void
-explain(struct str *s, const struct graph *g, uint32_t i)
+append_difference(struct str *s, const struct graph *g, uint32_t i)
 {
 	const struct diff_frame *f = &g->d->v[i];
 
@@ -98,23 +98,23 @@ explain(struct str *s, const struct graph *g, uint32_t i)
 	else
 		str_printf(s, ", p = %.2g", f->p);
 	if (f->kind == DIFF_MOVED)
-		str_printf(s, ", offset by %s", name_of(g, f->with));
+		str_printf(s, ", offset by %s", get_frame_name(g, f->with));
 }
 
-/* The first line is the name alone: the script reads it. */
+/* The script reads the first line, which must be the name only. */
 static void
-tooltip(struct graph *g, uint32_t i)
+write_tooltip(struct graph *g, uint32_t i)
 {
 	struct str s = {0};
 
 	str_add(g->to, "<title>");
-	markup_xml(g->to, name_of(g, i));
+	markup_xml(g->to, get_frame_name(g, i));
 	str_addc(g->to, '\n');
 	if (g->d)
-		explain(&s, g, i);
+		append_difference(&s, g, i);
 	else {
 		str_printf(&s, "%.2f%% (", 100 * g->size[i] / g->all);
-		number(&s, g->size[i]);
+		append_number(&s, g->size[i]);
 		str_printf(
 		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
 	}
@@ -124,7 +124,7 @@ tooltip(struct graph *g, uint32_t i)
 }
 
 static void
-rectangle(struct graph *g, uint32_t i, double x, double y, double w)
+write_rectangle(struct graph *g, uint32_t i, double x, double y, double w)
 {
 	const struct diff_frame *f = g->d ? &g->d->v[i] : NULL;
 
@@ -133,9 +133,9 @@ rectangle(struct graph *g, uint32_t i, double x, double y, double w)
 	    "rx=\"1\" fill=\"",
 	    x, y, w, ROW - 1);
 	if (f)
-		change(g->to, f);
+		append_change_colour(g->to, f);
 	else
-		warm(g->to, name_of(g, i));
+		append_warm_colour(g->to, get_frame_name(g, i));
 	str_addc(g->to, '"');
 	if (f && i && f->b == 0)
 		str_add(g->to, " stroke=\"#00c\" stroke-dasharray=\"3 2\"");
@@ -145,23 +145,24 @@ rectangle(struct graph *g, uint32_t i, double x, double y, double w)
 }
 
 static void
-frame(struct graph *g, uint32_t i, double x)
+write_frame(struct graph *g, uint32_t i, double x)
 {
 	double w = (g->o->width - 2 * PAD) * g->size[i] / g->all;
 	double y = g->o->icicle
 	    ? TOP + g->depth[i] * (double)ROW
 	    : g->height - BOTTOM - (g->depth[i] + 1) * (double)ROW;
-	int room = (int)((w - 6) / LETTER);
+	int letters = (int)((w - 6) / LETTER);
 	struct str s = {0};
 
 	str_add(g->to, "<g class=\"f\">");
-	tooltip(g, i);
-	rectangle(g, i, x, y, w);
-	if (room >= 3) {
-		if (strlen(name_of(g, i)) <= (size_t)room)
-			str_add(&s, name_of(g, i));
+	write_tooltip(g, i);
+	write_rectangle(g, i, x, y, w);
+	if (letters >= 3) {
+		if (strlen(get_frame_name(g, i)) <= (size_t)letters)
+			str_add(&s, get_frame_name(g, i));
 		else
-			markup_cut(&s, name_of(g, i), (size_t)room - 2);
+			markup_cut(
+			    &s, get_frame_name(g, i), (size_t)letters - 2);
 		str_printf(
 		    g->to, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + ROW - 5);
 		markup_xml(g->to, s.s);
@@ -171,16 +172,16 @@ frame(struct graph *g, uint32_t i, double x)
 	str_add(g->to, "</g>\n");
 }
 
-/* --- all of them */
+/* --- all frames */
 
 static bool
-shown(const struct graph *g, uint32_t i)
+is_shown(const struct graph *g, uint32_t i)
 {
 	return g->size[i] > 0 && g->size[i] >= g->o->min_share * g->all;
 }
 
 static uint32_t
-levels(struct graph *g)
+compute_depths(struct graph *g)
 {
 	const struct calltree *t = g->t;
 	uint32_t most = 0;
@@ -188,15 +189,15 @@ levels(struct graph *g)
 	g->depth = mem_array(t->n, sizeof *g->depth);
 	for (uint32_t i = 1; i < t->n; i++) {
 		g->depth[i] = g->depth[t->parent[i]] + 1;
-		if (g->depth[i] > most && shown(g, i))
+		if (g->depth[i] > most && is_shown(g, i))
 			most = g->depth[i];
 	}
 	return most + 1;
 }
 
-/* The cursor of a level is where its next frame begins. */
+/* The cursor of a level is the x position of its next frame. */
 static void
-frames(struct graph *g, uint32_t deepest)
+write_frames(struct graph *g, uint32_t deepest)
 {
 	double *cursor = mem_array(deepest + 2, sizeof *cursor);
 	double k = (g->o->width - 2 * PAD) / g->all;
@@ -205,10 +206,10 @@ frames(struct graph *g, uint32_t deepest)
 	cursor[0] = PAD;
 	while (i != CALLTREE_NONE) {
 		uint32_t d = g->depth[i];
-		bool in = shown(g, i);
+		bool in = is_shown(g, i);
 
 		if (in) {
-			frame(g, i, cursor[d]);
+			write_frame(g, i, cursor[d]);
 			cursor[d + 1] = cursor[d];
 		}
 		cursor[d] += k * g->size[i];
@@ -218,12 +219,12 @@ frames(struct graph *g, uint32_t deepest)
 }
 
 static void
-heading(struct graph *g, const char *title)
+write_heading(struct graph *g, const char *title)
 {
 	static const char legend[] =
-	    "red: a larger share than before, blue: a smaller one, outlined: "
-	    "new, dashed: vanished, violet: offset by one sibling, grey: not "
-	    "shown to differ";
+	    "red: larger share than before, blue: smaller share, outlined: "
+	    "new, dashed: vanished, violet: offset by one sibling, grey: no "
+	    "significant difference";
 
 	str_printf(g->to,
 	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "
@@ -250,7 +251,7 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 
 	g.size = d ? d->width : t->total[0];
 	g.all = g.size[0];
-	rows = levels(&g);
+	rows = compute_depths(&g);
 	g.height = TOP + BOTTOM + rows * (double)ROW;
 	str_printf(to,
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -266,9 +267,9 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
 	    "fill=\"#fff\"/>\n",
 	    page_style);
-	heading(&g, title);
+	write_heading(&g, title);
 	if (g.all > 0)
-		frames(&g, rows);
+		write_frames(&g, rows);
 	else
 		str_printf(to,
 		    "<text class=\"ink\" x=\"%d\" y=\"%d\">no samples</text>\n",

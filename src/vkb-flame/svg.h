@@ -1,4 +1,4 @@
-/* A call tree as a flame graph: one SVG that needs nothing else. */
+/* Draws a call tree as a flame graph: one SVG without external resources. */
 #ifndef SVG_H
 #define SVG_H
 
@@ -10,12 +10,12 @@ struct str;
 
 struct svg_opts {
 	const char *title;
-	bool icicle;      /* the root is on top */
+	bool icicle;      /* root on top */
 	double width;     /* pixels */
-	double min_share; /* frames with less are left out */
+	double min_share; /* omit frames with less */
 };
 
-/* 'd' is NULL, or the differences that give the widths and colours. */
+/* 'd' is NULL, or gives the widths and colours of a differential graph. */
 void svg_write(struct str *, const struct calltree *, const struct diff *d,
     const struct svg_opts *);
 

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A hexadecimal number and the blank behind it; NULL: there is none. */
+/* Parses a hexadecimal number and a blank. Returns the end, or NULL. */
 static const char *
-hex(const char *p, const char *end, uint64_t *v)
+parse_hex(const char *p, const char *end, uint64_t *v)
 {
 	const char *from = p;
 
@@ -24,7 +24,7 @@ hex(const char *p, const char *end, uint64_t *v)
 }
 
 static size_t
-word(const char *p, const char *end)
+word_length(const char *p, const char *end)
 {
 	size_t n = 0;
 
@@ -34,13 +34,13 @@ word(const char *p, const char *end)
 }
 
 static void
-kernel_line(struct symtab *t, const char *p, const char *end)
+parse_kernel_line(struct symtab *t, const char *p, const char *end)
 {
 	enum symtab_bind bind;
 	uint64_t at;
 	char type;
 
-	p = hex(p, end, &at);
+	p = parse_hex(p, end, &at);
 	if (!p || !at || end - p < 3 || p[1] != ' ')
 		return;
 	type = (char)toupper((unsigned char)*p);
@@ -49,22 +49,22 @@ kernel_line(struct symtab *t, const char *p, const char *end)
 	bind = type == 'W'               ? SYMTAB_WEAK
 	    : isupper((unsigned char)*p) ? SYMTAB_GLOBAL
 					 : SYMTAB_LOCAL;
-	symtab_add(t, at, 0, bind, p + 2, word(p + 2, end));
+	symtab_add(t, at, 0, bind, p + 2, word_length(p + 2, end));
 }
 
 static void
-jit_line(struct symtab *t, const char *p, const char *end)
+parse_jit_line(struct symtab *t, const char *p, const char *end)
 {
 	uint64_t at, size;
 
-	p = hex(p, end, &at);
-	p = p ? hex(p, end, &size) : NULL;
+	p = parse_hex(p, end, &at);
+	p = p ? parse_hex(p, end, &size) : NULL;
 	if (p && p < end)
 		symtab_add(t, at, size, SYMTAB_GLOBAL, p, (size_t)(end - p));
 }
 
 static struct symtab *
-read_lines(const char *path, bool any_owner,
+read_symbols(const char *path, bool any_owner,
     void (*each)(struct symtab *, const char *, const char *))
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -94,11 +94,11 @@ read_lines(const char *path, bool any_owner,
 struct symtab *
 symfiles_kernel(const char *path)
 {
-	return read_lines(path, true, kernel_line);
+	return read_symbols(path, true, parse_kernel_line);
 }
 
 struct symtab *
 symfiles_jit(const char *path)
 {
-	return read_lines(path, false, jit_line);
+	return read_symbols(path, false, parse_jit_line);
 }

@@ -1,4 +1,4 @@
-/* Symbols of this machine that stand in text: of the kernel, of jit code. */
+/* Reads symbols from text files: of the kernel, of jit code. */
 #ifndef SYMFILES_H
 #define SYMFILES_H
 
@@ -7,9 +7,9 @@
 struct symtab;
 
 /*
- * /proc/kallsyms, "ffffffff81000000 T _text", whose 0s mean that one may not
- * see them; and /tmp/perf-PID.map, "START SIZE name" in hexadecimal, which has
- * to be of this user or of root. NULL, and nothing said: there are none.
+ * symfiles_kernel reads /proc/kallsyms, "ffffffff81000000 T _text", where
+ * addresses may be hidden as 0; symfiles_jit reads /tmp/perf-PID.map, "START
+ * SIZE name" in hexadecimal, of this user or root. NULL, not reported: no file.
  */
 struct symtab *symfiles_kernel(const char *path);
 struct symtab *symfiles_jit(const char *path);

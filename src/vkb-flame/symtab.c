@@ -11,7 +11,7 @@ struct symbol {
 	uint64_t at, end;
 	char *name;
 	enum symtab_bind bind;
-	size_t order; /* that they came in */
+	size_t order; /* order of insertion */
 };
 
 struct symtab {
@@ -52,19 +52,19 @@ symtab_add(struct symtab *t, uint64_t at, uint64_t size, enum symtab_bind bind,
 }
 
 static int
-underscores(const char *s)
+count_underscores(const char *s)
 {
 	return (int)strspn(s, "_");
 }
 
-/* Does perf take the second of two at one address? */
+/* Returns true if perf prefers the second of two symbols at one address. */
 static bool
-second(const struct symbol *a, const struct symbol *b)
+prefers_second(const struct symbol *a, const struct symbol *b)
 {
 	int empty = (a->end == a->at) - (b->end == b->at);
 	int weak = (a->bind == SYMTAB_WEAK) - (b->bind == SYMTAB_WEAK);
 	int global = (b->bind == SYMTAB_GLOBAL) - (a->bind == SYMTAB_GLOBAL);
-	int lines = underscores(a->name) - underscores(b->name);
+	int lines = count_underscores(a->name) - count_underscores(b->name);
 
 	if (empty || weak)
 		return empty ? empty > 0 : weak > 0;
@@ -74,7 +74,7 @@ second(const struct symbol *a, const struct symbol *b)
 }
 
 static int
-by_address(const void *a, const void *b)
+compare_by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -89,7 +89,7 @@ symtab_sort(struct symtab *t)
 	size_t n = 0;
 
 	if (t->n)
-		qsort(t->v, t->n, sizeof *t->v, by_address);
+		qsort(t->v, t->n, sizeof *t->v, compare_by_address);
 	for (size_t i = 0; i < t->n; i++) {
 		struct symbol *s = &t->v[i];
 
@@ -105,7 +105,7 @@ symtab_sort(struct symtab *t)
 
 		if (!n || t->v[n - 1].at != s.at) {
 			t->v[n++] = s;
-		} else if (second(&t->v[n - 1], &s)) {
+		} else if (prefers_second(&t->v[n - 1], &s)) {
 			free(t->v[n - 1].name);
 			t->v[n - 1] = s;
 		} else {
@@ -128,7 +128,7 @@ symtab_find(const struct symtab *t, uint64_t at)
 		else
 			hi = mid;
 	}
-	/* The one before may be inside of a longer one. */
+	/* The symbol before may lie within a longer one. */
 	for (size_t k = 0; k < 8 && lo; k++, lo--)
 		if (at < t->v[lo - 1].end)
 			return t->v[lo - 1].name;

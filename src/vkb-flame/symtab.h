@@ -1,4 +1,4 @@
-/* Symbols by address, as perf chooses among them. */
+/* Symbols by address, chosen as perf does. */
 #ifndef SYMTAB_H
 #define SYMTAB_H
 
@@ -12,17 +12,17 @@ enum symtab_bind { SYMTAB_LOCAL, SYMTAB_WEAK, SYMTAB_GLOBAL };
 struct symtab *symtab_new(void);
 void symtab_free(struct symtab *);
 
-/* A size of 0: up to the next one. The name is copied. */
+/* A size of 0 extends to the next symbol. Copies the name. */
 void symtab_add(struct symtab *, uint64_t at, uint64_t size,
     enum symtab_bind bind, const char *name, size_t n);
 
-/* No more of them after this. */
+/* No symbols may be added after this. */
 void symtab_sort(struct symtab *);
 
-/* The name of what is at the address, borrowed; NULL: nothing is. */
+/* Returns the name of the symbol at an address (borrowed), or NULL. */
 const char *symtab_find(const struct symtab *, uint64_t at);
 
-/* The address of a name; 0: there is none. */
+/* Returns the address of a name, or 0 if unknown. */
 uint64_t symtab_address(const struct symtab *, const char *name);
 
 #endif

@@ -10,17 +10,17 @@
 #include <string.h>
 #include <strings.h>
 
-#define PAGE_MOST (256 << 20) /* bytes; a longer one is no page */
+#define PAGE_MOST (256 << 20) /* bytes; a longer page is an error */
 
-#define HEAD 4096 /* bytes of a page that say what it is */
+#define HEAD 4096 /* bytes of a page in which <redirect> may stand */
 
 struct articles {
 	struct dump *dump;
 	char *name;
-	struct str window; /* bytes that are not used up */
-	size_t from;       /* first of them */
-	bool end;
-	bool any; /* a page was there */
+	struct str window; /* decompressed bytes */
+	size_t from;       /* offset of the first unused byte in 'window' */
+	bool end;          /* the dump has no more bytes */
+	bool any;          /* a page was found */
 };
 
 struct span {
@@ -59,9 +59,12 @@ article_free(struct article *a)
 	str_free(&a->text);
 }
 
-/* 1; 0: no more; -1, and said. */
+/*
+ * Drops the used bytes of the window and appends the dump's next ones. Returns
+ * 1, 0 at the end, or -1 (error reported).
+ */
 static int
-more(struct articles *a)
+read_more(struct articles *a)
 {
 	int rc;
 
@@ -81,9 +84,12 @@ more(struct articles *a)
 	return rc;
 }
 
-/* The place of 'what' behind 'from'; what was looked at is not read again. */
+/*
+ * Finds 'what' at or after offset 'from' of the unused bytes, reading more as
+ * needed. Returns 1, 0 if the dump ends first, or -1 (error reported).
+ */
 static int
-find(struct articles *a, const char *what, size_t from, size_t *at)
+find_text(struct articles *a, const char *what, size_t from, size_t *at)
 {
 	size_t n = strlen(what), looked = from;
 
@@ -100,25 +106,29 @@ find(struct articles *a, const char *what, size_t from, size_t *at)
 			return 1;
 		}
 		looked = have > looked + n ? have - n : looked;
-		rc = more(a);
+		rc = read_more(a);
 		if (rc <= 0)
 			return rc;
 	}
 }
 
-/* <page> to </page>; 1; 0: no more; -1, and said. */
+/*
+ * Sets *p to the bytes from <page> to </page>, in the window. Returns 1, 0 at
+ * the end, or -1 (error reported).
+ */
 static int
-page(struct articles *a, struct span *p)
+find_page(struct articles *a, struct span *p)
 {
 	size_t begin, end;
-	int rc = find(a, "<page>", 0, &begin);
+	int rc = find_text(a, "<page>", 0, &begin);
 
 	if (rc <= 0)
 		return rc;
 	a->from += begin;
-	rc = find(a, "</page>", 0, &end);
+	rc = find_text(a, "</page>", 0, &end);
 	if (rc == 0)
-		return err_fail("'%s' ends within a page", a->name);
+		return err_fail(
+		    "'%s' ends within a page: it is truncated", a->name);
 	if (rc < 0)
 		return -1;
 	*p = (struct span){a->window.s + a->from, end};
@@ -127,9 +137,9 @@ page(struct articles *a, struct span *p)
 	return 1;
 }
 
-/* What stands in the first such element; false: there is none, or empty. */
+/* Sets *to to the content of the first such element; false if none or empty. */
 static bool
-element(
+find_element(
     const struct span *p, const char *open, const char *close, struct span *to)
 {
 	const char *end = p->s + p->n;
@@ -150,7 +160,7 @@ element(
 }
 
 static bool
-redirects(struct span t)
+is_redirect_or_blank(struct span t)
 {
 	while (t.n && isspace((unsigned char)*t.s)) {
 		t.s++;
@@ -160,17 +170,18 @@ redirects(struct span t)
 }
 
 static bool
-is_article(const struct span *p, struct span *title, struct span *text)
+parse_article(const struct span *p, struct span *title, struct span *text)
 {
 	struct span ns;
 
 	if (memmem(p->s, p->n < HEAD ? p->n : HEAD, "<redirect ", 10))
 		return false;
-	if (element(p, "<ns", "</ns>", &ns) && (ns.n != 1 || *ns.s != '0'))
+	if (find_element(p, "<ns", "</ns>", &ns) && (ns.n != 1 || *ns.s != '0'))
 		return false;
-	if (!element(p, "<text", "</text>", text) || redirects(*text))
+	if (!find_element(p, "<text", "</text>", text) ||
+	    is_redirect_or_blank(*text))
 		return false;
-	if (!element(p, "<title", "</title>", title))
+	if (!find_element(p, "<title", "</title>", title))
 		*title = (struct span){"", 0};
 	return true;
 }
@@ -181,8 +192,8 @@ articles_next(struct articles *a, struct article *to)
 	struct span p = {0}, title, text;
 	int rc;
 
-	while ((rc = page(a, &p)) > 0) {
-		if (!is_article(&p, &title, &text))
+	while ((rc = find_page(a, &p)) > 0) {
+		if (!parse_article(&p, &title, &text))
 			continue;
 		str_clear(&to->title);
 		str_clear(&to->text);
@@ -192,7 +203,7 @@ articles_next(struct articles *a, struct article *to)
 	}
 	if (rc == 0 && !a->any)
 		return err_fail(
-		    "'%s' has no pages: it is no dump of a wiki", a->name);
+		    "'%s' has no pages: it is not a wiki dump", a->name);
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The articles of a dump of a wiki (the XML of MediaWiki's export), in order:
- * pages of the main namespace that redirect nowhere and have a text.
+ * Reads the articles of a wiki dump (XML of MediaWiki's export) in order: pages
+ * of the main namespace that have a text and are not redirects.
  */
 #ifndef ARTICLES_H
 #define ARTICLES_H
@@ -13,18 +13,21 @@
 struct articles;
 
 struct article {
-	struct str title, text; /* as they stand in the XML */
+	struct str title, text; /* still escaped for XML */
 };
 
-/* 'threads' of its own decompress. NULL, and said. */
+/* 'threads' threads decompress the file. Returns NULL (error reported). */
 struct articles *articles_open(const char *file, size_t threads);
 void articles_close(struct articles *);
 
-/* Fills *a, which starts as {0}. 1; 0: no more; -1, and said. One thread. */
+/*
+ * Fills *a, which starts as {0}; not thread-safe. Returns 1, 0 at the end, or
+ * -1 (error reported).
+ */
 int articles_next(struct articles *, struct article *a);
 void article_free(struct article *);
 
-/* Replaces *out by the plain text; the title, where there is no other. */
+/* Replaces *out by the plain text, or by the title if the text is empty. */
 void article_plain(const struct article *, struct str *out);
 
 #endif

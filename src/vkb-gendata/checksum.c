@@ -18,21 +18,21 @@ checksum_init(struct checksum *c)
 }
 
 static uint64_t
-mixed(uint64_t lane, uint64_t x)
+mix_word(uint64_t lane, uint64_t x)
 {
 	lane = (lane ^ x) * K;
 	return lane ^ lane >> 29;
 }
 
 static void
-blocks(struct checksum *c, const unsigned char *p, size_t n)
+add_blocks(struct checksum *c, const unsigned char *p, size_t n)
 {
 	for (; n; n--, p += CHECKSUM_BLOCK) {
 		uint64_t x[LANES];
 
 		memcpy(x, p, sizeof x);
 		for (int i = 0; i < LANES; i++)
-			c->lane[i] = mixed(c->lane[i], x[i]);
+			c->lane[i] = mix_word(c->lane[i], x[i]);
 	}
 }
 
@@ -53,9 +53,9 @@ checksum_add(struct checksum *c, const void *data, size_t n)
 		n -= more;
 		if (have + more < CHECKSUM_BLOCK)
 			return;
-		blocks(c, c->rest, 1);
+		add_blocks(c, c->rest, 1);
 	}
-	blocks(c, p, n / CHECKSUM_BLOCK);
+	add_blocks(c, p, n / CHECKSUM_BLOCK);
 	p += n - n % CHECKSUM_BLOCK;
 	if (n % CHECKSUM_BLOCK)
 		memcpy(c->rest, p, n % CHECKSUM_BLOCK);
@@ -68,9 +68,9 @@ checksum_end(struct checksum *c)
 	size_t have = c->bytes % CHECKSUM_BLOCK;
 
 	memset(c->rest + have, 0, CHECKSUM_BLOCK - have);
-	blocks(c, c->rest, 1);
+	add_blocks(c, c->rest, 1);
 	for (int i = 0; i < LANES; i++)
-		h = mixed(h, c->lane[i]);
+		h = mix_word(h, c->lane[i]);
 	return h;
 }
 

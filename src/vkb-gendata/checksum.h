@@ -1,6 +1,6 @@
 /*
- * A quick 64-bit hash of a file's content, to notice changes; not for secrets.
- * The same however the bytes are cut into pieces.
+ * A fast, non-cryptographic 64-bit hash that detects changes of a file. The
+ * result does not depend on how the bytes are split over checksum_add calls.
  */
 #ifndef CHECKSUM_H
 #define CHECKSUM_H
@@ -20,7 +20,7 @@ void checksum_init(struct checksum *);
 void checksum_add(struct checksum *, const void *, size_t n);
 uint64_t checksum_end(struct checksum *);
 
-/* Of a file, and its size. 0, or -1 with errno. */
+/* Sets hash and size in bytes of a file. Returns 0, or -1 with errno set. */
 int checksum_file(const char *path, uint64_t *sum, uint64_t *bytes);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static void
-number(struct str *s, uint64_t n)
+append_number(struct str *s, uint64_t n)
 {
 	char buf[20], *p = buf + sizeof buf;
 
@@ -22,16 +22,16 @@ number(struct str *s, uint64_t n)
 }
 
 static void
-term(struct str *s, uint64_t phrase, uint64_t i)
+append_phrase_term(struct str *s, uint64_t phrase, uint64_t i)
 {
 	str_addn(s, "phrase", 6);
-	number(s, phrase);
+	append_number(s, phrase);
 	str_addn(s, "_term", 5);
-	number(s, i);
+	append_number(s, i);
 }
 
 static void
-proximity(struct str *s, const struct transform *t, const struct cell *c)
+make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t phrase = (c->row - 1) / (uint64_t)t->each;
 	long long i;
@@ -41,21 +41,21 @@ proximity(struct str *s, const struct transform *t, const struct cell *c)
 	     i++) {
 		size_t from = s->len;
 
-		term(s, phrase, (uint64_t)i);
+		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
 		tokens_copies(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
 		if (i < t->terms)
 			str_addn(s, "x x ", 4);
 	}
 	for (i = 1; i <= t->terms && s->len <= 4 * c->size; i++) {
-		term(s, phrase, (uint64_t)i);
+		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
 	}
 	tokens_trim(s, 0);
 }
 
 static void
-expansion(struct str *s, const struct transform *t, const struct cell *c)
+make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t per = (uint64_t)t->count * (uint64_t)t->each, n, from;
 	unsigned long long id = (c->row - 1) / per + 1;
@@ -76,7 +76,7 @@ expansion(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-fuzzy(struct str *s, const struct transform *t, const struct cell *c)
+make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t per = (uint64_t)t->count * (uint64_t)t->each;
 	uint64_t id = (c->row - 1) / per + 1;
@@ -92,7 +92,7 @@ fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-numeric(struct str *s, const struct transform *t, const struct cell *c)
+make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 {
 	char buf[64], *p = buf + sizeof buf;
 	struct rng r;
@@ -123,7 +123,7 @@ numeric(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-tags(struct str *s, const struct transform *t, const struct cell *c)
+make_tags(struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
 	size_t i, k;
@@ -139,18 +139,21 @@ tags(struct str *s, const struct transform *t, const struct cell *c)
 	str_add(s, t->list[k + (k >= i)]);
 }
 
-/* The first byte of a character, at or before 'i'. */
+/* Returns the offset of the first byte of the character that 'i' is in. */
 static size_t
-whole_character(const char *s, size_t i)
+find_character_start(const char *s, size_t i)
 {
 	while (i && ((unsigned char)s[i] & 0xc0) == 0x80)
 		i--;
 	return i;
 }
 
-/* Of an article each field has a part of its own, from a word on. */
+/*
+ * Replaces 's' with the field's own part of the article. The part starts at a
+ * word and continues at the article's beginning if the article is too short.
+ */
 static void
-article(struct str *s, const struct transform *t, const struct cell *c)
+cut_article(struct str *s, const struct transform *t, const struct cell *c)
 {
 	size_t n = c->article_len, from = (size_t)t->offset, part;
 
@@ -165,7 +168,7 @@ article(struct str *s, const struct transform *t, const struct cell *c)
 		while (from && from < n && c->article[from - 1] != ' ')
 			from++;
 	}
-	from = from < n ? whole_character(c->article, from) : 0;
+	from = from < n ? find_character_start(c->article, from) : 0;
 	str_addn(s, c->article + from,
 	    n - from < 4 * c->size ? n - from : 4 * c->size);
 	if (from && n - from < c->size) {
@@ -176,12 +179,12 @@ article(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-wikipedia(struct str *s, const struct transform *t, const struct cell *c)
+make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
 
 	if (c->article) {
-		article(s, t, c);
+		cut_article(s, t, c);
 		return;
 	}
 	tokens_rng(c, &r);
@@ -192,7 +195,8 @@ wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-repeat(struct str *s, const struct transform *t, const struct cell *c)
+append_repeated_term(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	size_t from;
 
@@ -208,7 +212,7 @@ repeat(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 static void
-prefix_gen(struct str *s, const struct transform *t)
+append_prefix_words(struct str *s, const struct transform *t)
 {
 	str_addc(s, ' ');
 	for (long long i = 0; i < t->count && i < 10; i++)
@@ -216,7 +220,7 @@ prefix_gen(struct str *s, const struct transform *t)
 }
 
 static void
-word(struct str *s, const struct transform *t, const struct cell *c)
+make_word(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (c->row - 1) * (uint64_t)t->terms + t->first;
 	size_t len;
@@ -232,39 +236,39 @@ content_apply(const struct transform *t, const struct cell *c, struct str *s)
 {
 	switch (t->kind) {
 	case TRANSFORM_WIKIPEDIA:
-		wikipedia(s, t, c);
+		make_wikipedia(s, t, c);
 		break;
 	case TRANSFORM_INJECT:
 		if ((double)c->row <= trunc((double)c->rows * t->share))
 			str_printf(s, " %s", t->text);
 		break;
 	case TRANSFORM_REPEAT:
-		repeat(s, t, c);
+		append_repeated_term(s, t, c);
 		break;
 	case TRANSFORM_PREFIX_GEN:
-		prefix_gen(s, t);
+		append_prefix_words(s, t);
 		break;
 	case TRANSFORM_PROXIMITY:
-		proximity(s, t, c);
+		make_proximity(s, t, c);
 		break;
 	case TRANSFORM_PHRASE_LABEL:
 	case TRANSFORM_LABEL:
 		str_clear(s);
 		str_addn(s, "phrase", 6);
-		number(s, (c->row - 1) / (uint64_t)t->each);
+		append_number(s, (c->row - 1) / (uint64_t)t->each);
 		break;
 	case TRANSFORM_EXPANSION:
-		expansion(s, t, c);
+		make_expansion(s, t, c);
 		break;
 	case TRANSFORM_FUZZY:
 	case TRANSFORM_SPELT:
-		fuzzy(s, t, c);
+		make_fuzzy(s, t, c);
 		break;
 	case TRANSFORM_NUMERIC:
-		numeric(s, t, c);
+		make_numeric(s, t, c);
 		break;
 	case TRANSFORM_TAGS:
-		tags(s, t, c);
+		make_tags(s, t, c);
 		break;
 	case TRANSFORM_REPEATED:
 		tokens_repeated(s, t, c);
@@ -288,10 +292,10 @@ content_apply(const struct transform *t, const struct cell *c, struct str *s)
 		tokens_stemmable(s, t, c);
 		break;
 	case TRANSFORM_VECTOR:
-		break; /* not text: vectors.h makes it */
+		break; /* not text: vectors_row makes it */
 	case TRANSFORM_TERM:
 		str_clear(s);
-		term(s, c->row - 1, t->first);
+		append_phrase_term(s, c->row - 1, t->first);
 		break;
 	case TRANSFORM_EXPANDED:
 		str_clear(s);
@@ -302,7 +306,7 @@ content_apply(const struct transform *t, const struct cell *c, struct str *s)
 		str_add(s, t->list[(c->row - 1) % t->nlist]);
 		break;
 	case TRANSFORM_WORD:
-		word(s, t, c);
+		make_word(s, t, c);
 		break;
 	}
 }
@@ -349,7 +353,7 @@ content_make_room(struct str *s, size_t text, size_t characters)
 	if (n <= characters)
 		return;
 	for (; n > characters && end; n--)
-		end = whole_character(s->s, end - 1);
+		end = find_character_start(s->s, end - 1);
 	if (end && s->s[end] != ' ')
 		while (end && s->s[end - 1] != ' ')
 			end--; /* no half words */
@@ -360,7 +364,7 @@ content_make_room(struct str *s, size_t text, size_t characters)
 }
 
 static uint64_t
-period(const struct transform *t)
+get_period(const struct transform *t)
 {
 	switch (t->kind) {
 	case TRANSFORM_REPEAT:
@@ -382,14 +386,14 @@ period(const struct transform *t)
 	}
 }
 
-/* The greatest common divisor; that of 0 and x is x. */
+/* The period is the greatest common divisor; gcd(0, x) is x. */
 uint64_t
 content_period(const struct transform *t, size_t n)
 {
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < n; i++)
-		for (uint64_t x = period(&t[i]), rest; x; x = rest) {
+		for (uint64_t x = get_period(&t[i]), rest; x; x = rest) {
 			rest = all % x;
 			all = x;
 		}

@@ -19,22 +19,22 @@
 #include <unistd.h>
 
 #define CONNECT_S 30L
-#define STALL_S 60L      /* without a byte */
-#define RETRIES 8        /* broken transfers that went on a bit */
-#define SPARE (64 << 20) /* bytes that are left to others */
+#define STALL_S 60L      /* seconds without a byte that end a transfer */
+#define RETRIES 8        /* transfers that break off after some progress */
+#define SPARE (64 << 20) /* bytes of the disk that stay free */
 #define TEXT_MOST (1 << 20)
 
 struct part {
 	const char *url;
 	char *path;    /* PATH.part */
-	char *id_path; /* PATH.part.id: which file of the server it is */
+	char *id_path; /* PATH.part.id: holds 'id' for the next run */
 	CURL *curl;
-	int fd;          /* -1: nothing arrived yet */
-	long long have;  /* bytes of the part */
-	long long start; /* at the begin of this transfer */
-	struct str id;   /* "ETag" or date that the server said */
+	int fd;          /* -1 until the first byte arrives */
+	long long have;  /* bytes in the part */
+	long long start; /* bytes in the part when this transfer began */
+	struct str id;   /* the server's ETag or Last-Modified */
 	struct meter *meter;
-	bool said;
+	bool said; /* an error was reported */
 };
 
 bool
@@ -45,15 +45,15 @@ download_is_url(const char *s)
 }
 
 static int
-refuse(struct part *p)
+refuse_part(struct part *p)
 {
 	p->said = true;
 	return -1;
 }
 
-/* Is there room for what is to come. */
+/* Reports an error and returns -1 if the disk lacks space for 'more' bytes. */
 static int
-room(struct part *p, long long more)
+check_disk_space(struct part *p, long long more)
 {
 	char *copy = mem_str(p->path), want[NUM_BUF], has[NUM_BUF];
 	struct statvfs v;
@@ -61,63 +61,64 @@ room(struct part *p, long long more)
 
 	if (statvfs(dirname(copy), &v) < 0) {
 		free(copy);
-		err_fail_sys("cannot tell the room for '%s'", p->path);
-		return refuse(p);
+		err_fail_sys(
+		    "cannot read the free disk space for '%s'", p->path);
+		return refuse_part(p);
 	}
 	free(copy);
 	left = (double)v.f_bavail * (double)v.f_frsize - SPARE;
 	if ((double)more <= left)
 		return 0;
-	err_say("'%s' has %sB to come, but the disk of '%s' has room for %sB",
+	err_say("'%s' needs %sB, but the disk of '%s' has only %sB free",
 	    p->url, num_human(want, (double)more), p->path,
 	    num_human(has, left > 0 ? left : 0));
-	return refuse(p);
+	return refuse_part(p);
 }
 
-/* What is there is of the same file, for the next transfer. */
+/* Stores the file's id, by which the next transfer resumes safely. */
 static void
-write_id(const struct part *p)
+write_part_id(const struct part *p)
 {
 	FILE *f = fopen(p->id_path, "we");
 
 	if (!f)
-		return; /* then nothing is resumed */
+		return; /* the next transfer starts over */
 	fwrite(p->id.s ? p->id.s : "", 1, p->id.len, f);
 	fclose(f);
 }
 
-/* The first bytes: the answer is good and it is known how much comes. */
+/* Opens the part when the first bytes arrive: now the size is known. */
 static int
-begin(struct part *p)
+begin_part(struct part *p)
 {
 	curl_off_t more = -1;
 	long status = 0;
 
 	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(p->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &more);
-	if (status == 200) /* all of it, whatever was asked for */
+	if (status == 200) /* the whole file, even if a range was requested */
 		p->have = 0;
-	if (more > 0 && room(p, more) < 0)
+	if (more > 0 && check_disk_space(p, more) < 0)
 		return -1;
 	p->fd = open(p->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (p->fd < 0 || ftruncate(p->fd, p->have) < 0 ||
 	    lseek(p->fd, 0, SEEK_END) < 0) {
 		err_fail_sys("cannot write '%s'", p->path);
-		return refuse(p);
+		return refuse_part(p);
 	}
-	write_id(p);
+	write_part_id(p);
 	p->start = p->have;
 	meter_begin(p->meter, p->url, more > 0 ? (double)(p->have + more) : 0);
 	return 0;
 }
 
 static size_t
-arrived(char *data, size_t size, size_t n, void *arg)
+on_data(char *data, size_t size, size_t n, void *arg)
 {
 	struct part *p = arg;
 	size_t done = 0;
 
-	if (p->fd < 0 && begin(p) < 0)
+	if (p->fd < 0 && begin_part(p) < 0)
 		return 0;
 	while (done < size * n) {
 		ssize_t k = write(p->fd, data + done, size * n - done);
@@ -136,9 +137,9 @@ arrived(char *data, size_t size, size_t n, void *arg)
 	return done;
 }
 
-/* An entity tag is better than a date. */
+/* Keeps a strong ETag, or else the Last-Modified date, as the id. */
 static size_t
-header(char *data, size_t size, size_t n, void *arg)
+on_header(char *data, size_t size, size_t n, void *arg)
 {
 	struct part *p = arg;
 	bool tag = n > 5 && strncasecmp(data, "ETag:", 5) == 0;
@@ -146,7 +147,7 @@ header(char *data, size_t size, size_t n, void *arg)
 	size_t from = tag ? 5 : 14, end = n;
 
 	if (n > 5 && strncasecmp(data, "HTTP/", 5) == 0)
-		str_clear(&p->id); /* of another answer */
+		str_clear(&p->id); /* it belongs to a redirect */
 	if ((tag || (date && !p->id.len))) {
 		while (end > from && strchr("\r\n ", data[end - 1]))
 			end--;
@@ -165,7 +166,7 @@ open_curl(const char *url)
 	CURL *c = curl_easy_init();
 
 	if (!c)
-		err_die("libcurl cannot be set up");
+		err_die("cannot initialize libcurl");
 	curl_easy_setopt(c, CURLOPT_URL, url);
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "vkb-gendata/" VKB_VERSION);
 	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
@@ -186,9 +187,12 @@ open_curl(const char *url)
 	return c;
 }
 
-/* The If-Range that makes going on safe; NULL: none is known. */
+/*
+ * Returns the If-Range header for resuming, NULL if the id is unknown. The
+ * caller frees it with curl_slist_free_all.
+ */
 static struct curl_slist *
-same_file(const struct part *p)
+make_if_range(const struct part *p)
 {
 	char id[512], *line;
 	FILE *f = fopen(p->id_path, "re");
@@ -206,9 +210,12 @@ same_file(const struct part *p)
 	return list;
 }
 
-/* 1: it broke off, and may be tried again. */
+/*
+ * Fetches what the part lacks. Returns 0, 1 if the transfer broke off after
+ * some progress and may be retried, or -1 (error reported).
+ */
 static int
-transfer(struct part *p)
+transfer_part(struct part *p)
 {
 	char why[CURL_ERROR_SIZE] = "", range[32];
 	struct curl_slist *list = NULL;
@@ -221,18 +228,18 @@ transfer(struct part *p)
 	p->fd = -1;
 	p->curl = open_curl(p->url);
 	if (p->have && web) {
-		list = same_file(p);
+		list = make_if_range(p);
 		if (!list)
 			p->have = 0;
 	}
 	curl_easy_setopt(p->curl, CURLOPT_ERRORBUFFER, why);
-	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, arrived);
+	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);
-	curl_easy_setopt(p->curl, CURLOPT_HEADERFUNCTION, header);
+	curl_easy_setopt(p->curl, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(p->curl, CURLOPT_HEADERDATA, p);
 	curl_easy_setopt(p->curl, CURLOPT_HTTPHEADER, list);
 	snprintf(range, sizeof range, "%lld-", p->have);
-	if (p->have) /* an answer with all of it is no error */
+	if (p->have) /* on_data accepts an answer with the whole file too */
 		curl_easy_setopt(p->curl, CURLOPT_RANGE, range);
 	code = curl_easy_perform(p->curl);
 	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -248,7 +255,7 @@ transfer(struct part *p)
 		return -1;
 	if (code == CURLE_OK)
 		return p->have ? 0 : err_fail("'%s' is empty", p->url);
-	if (p->have && status == 416) /* there was no more to come */
+	if (p->have && status == 416) /* the part was already complete */
 		return 0;
 	if (p->fd >= 0 && p->have > p->start)
 		return 1;
@@ -257,7 +264,7 @@ transfer(struct part *p)
 }
 
 static void
-part_free(struct part *p)
+free_part(struct part *p)
 {
 	free(p->path);
 	free(p->id_path);
@@ -273,12 +280,13 @@ download_part(const char *url, const char *path, struct meter *meter)
 	p.path = mem_printf("%s.part", path);
 	p.id_path = mem_printf("%s.part.id", path);
 	for (int i = 0; i < RETRIES && rc > 0; i++)
-		rc = transfer(&p);
+		rc = transfer_part(&p);
 	if (rc > 0)
-		rc = err_fail("'%s' breaks off again and again; the next run "
-			      "goes on where this one ended",
-		    url);
-	part_free(&p);
+		rc =
+		    err_fail("the download of '%s' broke off %d times; run the "
+			     "command again to continue it",
+			url, RETRIES);
+	free_part(&p);
 	return rc;
 }
 
@@ -311,7 +319,7 @@ download_drop(const char *path)
 }
 
 static size_t
-text(char *data, size_t size, size_t n, void *arg)
+on_text(char *data, size_t size, size_t n, void *arg)
 {
 	struct str *s = arg;
 
@@ -327,7 +335,7 @@ download_text(const char *url, struct str *s)
 	CURL *c = open_curl(url);
 	CURLcode code;
 
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, text);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_text);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
 	code = curl_easy_perform(c);
 	curl_easy_cleanup(c);

@@ -1,7 +1,7 @@
 /*
- * Files from the network (libcurl): http, https and file. What arrived of a
- * file stays in PATH.part when the transfer breaks off, and the next one goes
- * on there, unless the server has another file by then.
+ * Downloads files with libcurl: http, https and file URLs. If a transfer breaks
+ * off, PATH.part keeps the bytes that arrived, and the next transfer resumes
+ * there unless the server's file has changed.
  */
 #ifndef DOWNLOAD_H
 #define DOWNLOAD_H
@@ -14,16 +14,17 @@ struct str;
 bool download_is_url(const char *);
 
 /*
- * Writes PATH.part; the caller checks and renames it. Refused where the disk
- * has no room for it. 0, or -1 and said.
+ * Writes PATH.part; the caller checks it and calls download_keep or
+ * download_drop. Returns 0, or -1 (error reported), for example when the disk
+ * lacks space.
  */
 int download_part(const char *url, const char *path, struct meter *);
-/* The part is good: it gets its name. 0, or -1 and said. */
+/* Renames PATH.part to PATH. Returns 0, or -1 (error reported). */
 int download_keep(const char *path);
-/* The part is bad: it goes. */
+/* Removes PATH.part. */
 void download_drop(const char *path);
 
-/* A small text, of a mebibyte at most. 0; -1: it cannot be had, not said. */
+/* Appends a text of at most 1 MiB. Returns 0, or -1 without a message. */
 int download_text(const char *url, struct str *);
 
 #endif

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SERIAL (1 << 20)         /* bytes at a time, of one stream */
-#define SEGMENT (512 << 10)      /* compressed bytes for a thread, at least */
-#define PROBE (4 << 20)          /* where a second stream must begin */
-#define SEGMENT_MOST (1LL << 30) /* decompressed */
-#define AHEAD 2                  /* segments of each thread that may wait */
+#define SERIAL (1 << 20)         /* decompressed bytes per read */
+#define SEGMENT (512 << 10)      /* least compressed bytes of a segment */
+#define PROBE (4 << 20)          /* bytes in which a second stream must begin */
+#define SEGMENT_MOST (1LL << 30) /* most decompressed bytes of a segment */
+#define AHEAD 2                  /* slots for each thread */
 
 enum { FREE, WORKING, READY };
 
@@ -29,7 +29,7 @@ struct slot {
 
 struct dump {
 	char *name;
-	struct tarball *serial; /* NULL: it is mapped */
+	struct tarball *serial; /* for one thread; NULL: slots are used */
 	const char *map;
 	size_t size;
 
@@ -37,19 +37,19 @@ struct dump {
 	pthread_t *thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next;     /* byte that the next segment begins at */
-	uint64_t taken;  /* segments */
-	uint64_t wanted; /* segment that is read next */
+	size_t next;     /* offset in 'map' of the next segment */
+	uint64_t taken;  /* segments that threads have taken */
+	uint64_t wanted; /* segment that dump_next delivers next */
 	struct slot *slots;
 	size_t nslots;
 	bool stop;
 };
 
-/* The next stream at 'from' or behind it; n: there is none. */
+/* Returns the offset of the next bzip2 stream at or after 'from', n if none. */
 static size_t
-stream(const char *s, size_t n, size_t from, size_t most)
+find_stream(const char *s, size_t n, size_t from, size_t most)
 {
-	static const char magic[] = "1AY&SY"; /* of the first block */
+	static const char magic[] = "1AY&SY"; /* starts the first block */
 	size_t end = n - from > most ? from + most : n;
 
 	while (from + 10 <= end) {
@@ -66,9 +66,12 @@ stream(const char *s, size_t n, size_t from, size_t most)
 	return n;
 }
 
-/* Takes the place of the next segment; its slot, NULL: there is no more. */
+/*
+ * Waits for a free slot and takes the next segment: bytes *from to *to of the
+ * map. Returns its slot, or NULL if there are no more segments.
+ */
 static struct slot *
-take(struct dump *d, size_t *from, size_t *to)
+take_segment(struct dump *d, size_t *from, size_t *to)
 {
 	struct slot *s = NULL;
 
@@ -81,7 +84,7 @@ take(struct dump *d, size_t *from, size_t *to)
 		s->state = WORKING;
 		*from = d->next;
 		*to = d->size - d->next > SEGMENT
-		    ? stream(d->map, d->size, d->next + SEGMENT, d->size)
+		    ? find_stream(d->map, d->size, d->next + SEGMENT, d->size)
 		    : d->size;
 		d->next = *to;
 	}
@@ -90,7 +93,7 @@ take(struct dump *d, size_t *from, size_t *to)
 }
 
 static int
-decompress(const char *data, size_t n, const char *name, struct str *to)
+decompress_segment(const char *data, size_t n, const char *name, struct str *to)
 {
 	struct tarball *t = tarball_plain_memory(data, n, name);
 	char *buf;
@@ -113,17 +116,18 @@ decompress(const char *data, size_t n, const char *name, struct str *to)
 }
 
 static void *
-work(void *arg)
+decompress_segments(void *arg)
 {
 	struct dump *d = arg;
 	struct slot *s;
 	size_t from, to;
 
-	while ((s = take(d, &from, &to))) {
+	while ((s = take_segment(d, &from, &to))) {
 		int rc;
 
 		str_clear(&s->text);
-		rc = decompress(d->map + from, to - from, d->name, &s->text);
+		rc = decompress_segment(
+		    d->map + from, to - from, d->name, &s->text);
 		pthread_mutex_lock(&d->lock);
 		s->failed = rc < 0;
 		s->state = READY;
@@ -133,9 +137,9 @@ work(void *arg)
 	return NULL;
 }
 
-/* Threads, where the file has several streams. */
+/* Starts the threads. Returns 0, or -1 (error reported). */
 static int
-parallel(struct dump *d)
+start_threads(struct dump *d)
 {
 	d->nslots = AHEAD * d->threads;
 	d->slots = mem_array(d->nslots, sizeof *d->slots);
@@ -143,13 +147,18 @@ parallel(struct dump *d)
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->changed, NULL);
 	for (; d->started < d->threads; d->started++)
-		if (pthread_create(&d->thread[d->started], NULL, work, d) != 0)
-			break; /* fewer will do */
+		if (pthread_create(&d->thread[d->started], NULL,
+			decompress_segments, d) != 0)
+			break; /* continue with fewer threads */
 	return d->started ? 0 : err_fail("cannot start a thread");
 }
 
+/*
+ * Maps a regular file. Returns 0 also for a file that cannot be mapped, or -1
+ * (error reported).
+ */
 static int
-map(struct dump *d)
+map_dump(struct dump *d)
 {
 	int fd = open(d->name, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -165,7 +174,7 @@ map(struct dump *d)
 	    : MAP_FAILED;
 	close(fd);
 	if (p == MAP_FAILED)
-		return 0; /* read in order */
+		return 0; /* it is read with 'serial' */
 	d->map = p;
 	d->size = (size_t)st.st_size;
 	return 0;
@@ -179,11 +188,11 @@ dump_open(const char *file, size_t threads)
 
 	d->name = mem_str(file);
 	d->threads = threads;
-	if (map(d) < 0)
+	if (map_dump(d) < 0)
 		goto bad;
-	many = d->map && stream(d->map, d->size, 0, 16) == 0 &&
-	    stream(d->map, d->size, 1, PROBE) < d->size;
-	if (many && parallel(d) < 0)
+	many = d->map && find_stream(d->map, d->size, 0, 16) == 0 &&
+	    find_stream(d->map, d->size, 1, PROBE) < d->size;
+	if (many && start_threads(d) < 0)
 		goto bad;
 	if (!many && !(d->serial = tarball_plain(file)))
 		goto bad;
@@ -220,7 +229,7 @@ dump_close(struct dump *d)
 }
 
 static int
-next_serial(struct dump *d, struct str *to)
+read_serial(struct dump *d, struct str *to)
 {
 	char *buf = mem_resize(NULL, SERIAL, 1);
 	long k = tarball_read(d->serial, buf, SERIAL);
@@ -238,7 +247,7 @@ dump_next(struct dump *d, struct str *to)
 	int rc = 1;
 
 	if (d->serial)
-		return next_serial(d, to);
+		return read_serial(d, to);
 	pthread_mutex_lock(&d->lock);
 	s = &d->slots[d->wanted % d->nslots];
 	while (d->wanted == d->taken ? d->next < d->size : s->state != READY)

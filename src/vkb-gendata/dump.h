@@ -1,7 +1,7 @@
 /*
- * A dump of a wiki as the bytes of its XML, in order: plain or compressed. A
- * bzip2 file of many streams, as Wikipedia's "multistream" dumps are, is
- * decompressed by several threads; one of a single stream by one.
+ * Reads the XML of a wiki dump, plain or compressed. Several threads decompress
+ * a bzip2 file of many streams, such as Wikipedia's "multistream" dumps; one
+ * thread decompresses a file of one stream.
  */
 #ifndef DUMP_H
 #define DUMP_H
@@ -12,10 +12,11 @@
 struct dump;
 struct str;
 
-struct dump *dump_open(const char *file, size_t threads); /* NULL, and said */
+/* Returns NULL (error reported). */
+struct dump *dump_open(const char *file, size_t threads);
 void dump_close(struct dump *);
 
-/* Adds the next bytes, some millions at most. 1; 0: no more; -1, and said. */
+/* Appends up to 1 GiB. Returns 1, 0 at the end, or -1 (error reported). */
 int dump_next(struct dump *, struct str *);
 
 #endif

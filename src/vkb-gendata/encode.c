@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONG 64 /* bytes from which on memchr is the faster */
+#define LONG 64 /* bytes of a text from which memchr is faster */
 #define NPY_ALIGN 64
-#define NPY_HEAD 10 /* magic, version, length of the rest */
+#define NPY_HEAD 10 /* bytes of magic, version and header length */
 
-/* What may have to be written in another way, by format. */
+/* Classes of bytes that some format must quote or escape. */
 enum {
 	COMMA = 1,
 	TAB = 2,
@@ -35,7 +35,7 @@ static const unsigned char classes[256] = {[0 ... 8] = CONTROL,
     ['>'] = MARKUP};
 
 static bool
-holds(const struct str *s, unsigned which)
+has_class(const struct str *s, unsigned which)
 {
 	for (size_t i = 0; i < s->len; i++)
 		if (classes[(unsigned char)s->s[i]] & which)
@@ -43,9 +43,9 @@ holds(const struct str *s, unsigned which)
 	return false;
 }
 
-/* Adds 's': each of 'which', and a NUL, is replaced by with(c). */
+/* Appends 's'; calls with(to, c) instead for a NUL and each byte of 'which'. */
 static void
-replaced(struct str *to, const struct str *s, const char *which,
+append_replaced(struct str *to, const struct str *s, const char *which,
     void with(struct str *, char))
 {
 	for (size_t i = 0; i < s->len; i++) {
@@ -58,9 +58,9 @@ replaced(struct str *to, const struct str *s, const char *which,
 	}
 }
 
-/* Adds 's' with each quote twice. */
+/* Appends 's' with each quote doubled. */
 static void
-doubled(struct str *to, const struct str *s)
+append_doubling_quotes(struct str *to, const struct str *s)
 {
 	const char *from = s->s, *end = from + s->len, *quote;
 
@@ -76,15 +76,15 @@ static bool
 needs_quotes(const struct str *s, char delimiter)
 {
 	if (s->len < LONG)
-		return holds(
+		return has_class(
 		    s, (delimiter == '\t' ? TAB : COMMA) | QUOTE | LINE);
 	return memchr(s->s, delimiter, s->len) || memchr(s->s, '"', s->len) ||
 	    memchr(s->s, '\r', s->len) || memchr(s->s, '\n', s->len);
 }
 
-/* A lone empty field would be an empty line. */
+/* 'lone': the only field of its row, quoted if empty, or the line is blank. */
 static void
-csv(struct str *to, const struct str *s, char delimiter, bool lone)
+append_csv(struct str *to, const struct str *s, char delimiter, bool lone)
 {
 	if (s->len ? !needs_quotes(s, delimiter) : !lone) {
 		str_addn(to, s->s, s->len);
@@ -92,17 +92,17 @@ csv(struct str *to, const struct str *s, char delimiter, bool lone)
 	}
 	str_addc(to, '"');
 	if (s->len)
-		doubled(to, s);
+		append_doubling_quotes(to, s);
 	str_addc(to, '"');
 }
 
-/* XML 1.0 has no way to write most of the controls. */
+/* Control characters; XML 1.0 cannot represent most of them. */
 #define CONTROLS                                                           \
 	"\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13" \
 	"\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
 
 static void
-xml_char(struct str *s, char c)
+append_xml_char(struct str *s, char c)
 {
 	if (c == '&')
 		str_add(s, "&amp;");
@@ -117,18 +117,18 @@ xml_char(struct str *s, char c)
 }
 
 static void
-xml(struct str *to, const char *name, const struct str *s)
+append_xml(struct str *to, const char *name, const struct str *s)
 {
 	str_printf(to, "    <%s>", name);
-	if (holds(s, MARKUP | CONTROL))
-		replaced(to, s, "&<>\r" CONTROLS, xml_char);
+	if (has_class(s, MARKUP | CONTROL))
+		append_replaced(to, s, "&<>\r" CONTROLS, append_xml_char);
 	else
 		str_addn(to, s->s, s->len);
 	str_printf(to, "</%s>\n", name);
 }
 
 static void
-json_char(struct str *s, char c)
+append_json_char(struct str *s, char c)
 {
 	if (c == '\n')
 		str_add(s, "\\n");
@@ -139,19 +139,19 @@ json_char(struct str *s, char c)
 }
 
 static void
-json(struct str *to, const struct str *s)
+append_json(struct str *to, const struct str *s)
 {
 	str_addc(to, '"');
-	if (holds(s, QUOTE | BACKSLASH | CONTROL))
-		replaced(to, s, "\"\\\n\r\t" CONTROLS, json_char);
+	if (has_class(s, QUOTE | BACKSLASH | CONTROL))
+		append_replaced(to, s, "\"\\\n\r\t" CONTROLS, append_json_char);
 	else
 		str_addn(to, s->s, s->len);
 	str_addc(to, '"');
 }
 
-/* numpy.lib.format, version 1.0. */
+/* Appends the header of numpy.lib.format, version 1.0. */
 static void
-npy_head(struct str *s, const struct recipe_file *f)
+append_npy_head(struct str *s, const struct recipe_file *f)
 {
 	struct str d = {0};
 	size_t len;
@@ -181,7 +181,7 @@ npy_head(struct str *s, const struct recipe_file *f)
 }
 
 static void
-names(struct str *s, const struct recipe_file *f, char delimiter)
+append_column_names(struct str *s, const struct recipe_file *f, char delimiter)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct str name = {0};
@@ -189,7 +189,7 @@ names(struct str *s, const struct recipe_file *f, char delimiter)
 		if (i)
 			str_addc(s, delimiter);
 		str_add(&name, f->fields[i].name);
-		csv(s, &name, delimiter, f->n == 1);
+		append_csv(s, &name, delimiter, f->n == 1);
 		str_free(&name);
 	}
 	str_add(s, f->format == RECIPE_CSV ? "\r\n" : "\n");
@@ -199,14 +199,14 @@ void
 encode_head(struct str *s, const struct recipe_file *f)
 {
 	if (f->format == RECIPE_CSV)
-		names(s, f, ',');
+		append_column_names(s, f, ',');
 	if (f->format == RECIPE_TSV)
-		names(s, f, '\t');
+		append_column_names(s, f, '\t');
 	if (f->format == RECIPE_XML)
 		str_add(s,
 		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<corpus>\n");
 	if (f->format == RECIPE_NPY)
-		npy_head(s, f);
+		append_npy_head(s, f);
 }
 
 void
@@ -239,18 +239,18 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
 	case RECIPE_TSV:
 		if (field)
 			str_addc(s, delimiter);
-		csv(s, content, delimiter, f->n == 1);
+		append_csv(s, content, delimiter, f->n == 1);
 		return;
 	case RECIPE_XML:
-		xml(s, x->name, content);
+		append_xml(s, x->name, content);
 		return;
 	case RECIPE_JSONL:
 		if (field)
 			str_addc(s, ',');
 		name.len = strlen(x->name);
-		json(s, &name);
+		append_json(s, &name);
 		str_addc(s, ':');
-		json(s, content);
+		append_json(s, content);
 		return;
 	case RECIPE_NPY:
 		str_addn(s, content->s,
@@ -264,9 +264,9 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
 	}
 }
 
-/* Little-endian, whatever the machine is. */
+/* Appends 'v' in little-endian byte order. */
 static void
-number32(struct str *s, uint32_t v)
+append_uint32(struct str *s, uint32_t v)
 {
 	for (int i = 0; i < 32; i += 8)
 		str_addc(s, (char)(v >> i & 0xff));
@@ -279,7 +279,7 @@ encode_vector(
 	size_t d = f->fields[field].dims;
 
 	if (f->format == RECIPE_FVECS)
-		number32(s, (uint32_t)d);
+		append_uint32(s, (uint32_t)d);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	str_addn(s, v, d * sizeof *v);
 #else

@@ -1,7 +1,7 @@
 /*
- * Rows as the bytes of a file: CSV (RFC 4180, quotes where they must be, CRLF)
- * and the same with tabs and LF, XML, JSON lines, NPY with one structured
- * record a row, and vectors as d and d floats.
+ * Encodes rows as CSV (RFC 4180, quoted only where needed, CRLF), as TSV (the
+ * same with tabs and LF), XML, JSON lines, NPY (one structured record per row)
+ * and fvecs (per vector its dimension d and d floats).
  */
 #ifndef ENCODE_H
 #define ENCODE_H
@@ -12,15 +12,15 @@
 struct recipe_file;
 struct str;
 
-/* What stands before the first row and behind the last. */
+/* Append what stands before the first row and after the last. */
 void encode_head(struct str *, const struct recipe_file *);
 void encode_foot(struct str *, const struct recipe_file *);
 
-/* A row is begun, gets its cells in order, and is ended. */
+/* Append one row: encode_begin, each cell in order, encode_end. */
 void encode_begin(struct str *, const struct recipe_file *, uint64_t row);
 void encode_text(struct str *, const struct recipe_file *, size_t field,
     const struct str *content);
-/* 'v' has the field's dimensions. */
+/* 'v' has as many floats as the field has dimensions. */
 void encode_vector(
     struct str *, const struct recipe_file *, size_t field, const float *v);
 void encode_end(struct str *, const struct recipe_file *);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LETTERS 26
-#define VARIANTS 1000000 /* seeds of a term */
+#define VARIANTS 1000000 /* seeds reserved for each term */
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 
@@ -27,9 +27,9 @@ fuzzy_word(struct str *s, struct pyrandom *r, uint64_t term, uint32_t min,
 	}
 }
 
-/* The word is what 's' has behind 'from'. */
+/* Makes one random edit of the word that begins at 'from'. */
 static void
-edit(struct str *s, size_t from, struct pyrandom *r)
+edit_word(struct str *s, size_t from, struct pyrandom *r)
 {
 	uint32_t len = (uint32_t)(s->len - from), at;
 	int what = (int)pyrandom_below(r, EDITS);
@@ -40,7 +40,7 @@ edit(struct str *s, size_t from, struct pyrandom *r)
 	if (what == INSERT) {
 		at = pyrandom_int(r, 0, len);
 		c = letters[pyrandom_below(r, LETTERS)];
-		str_addc(s, c); /* may move it */
+		str_addc(s, c); /* may move s->s */
 		w = s->s + from;
 		memmove(w + at + 1, w + at, len - at);
 		w[at] = c;
@@ -69,5 +69,5 @@ fuzzy_variant(struct str *s, struct pyrandom *r, const char *word,
 		return;
 	pyrandom_seed(r, term * VARIANTS + variant + twist);
 	for (uint32_t i = 0; i < edits; i++)
-		edit(s, from, r);
+		edit_word(s, from, r);
 }

@@ -1,8 +1,8 @@
 /*
- * Words with known misspellings: the words of a term, by number, and variants
- * of each that are at most so many edits away. The same as the Python tool's
- * where 'twist' is 0; other values give other words. The generator is seeded
- * for each.
+ * Words with known misspellings: a word for each term number, and variants that
+ * are at most a given number of edits away from it. With a 'twist' of 0 they
+ * are the Python tool's; other values give other words. Both functions seed the
+ * generator.
  */
 #ifndef FUZZY_H
 #define FUZZY_H
@@ -12,14 +12,14 @@
 struct pyrandom;
 struct str;
 
-/* Adds the right spelling of term 'term' (from 1), min..max letters. */
+/* Appends the correct word of term 'term' (from 1), of min..max letters. */
 void fuzzy_word(struct str *, struct pyrandom *, uint64_t term, uint32_t min,
     uint32_t max, uint64_t twist);
 
 /*
- * Adds variant 'variant' of 'word': 'edits' letters were put in, left out or
- * changed, one after the other; 0 is the word itself. A word of one letter
- * stays as it is.
+ * Appends variant 'variant' of 'word', made by 'edits' successive insertions,
+ * deletions or substitutions of a letter; variant 0 is the word itself. A word
+ * of one letter is not edited.
  */
 void fuzzy_variant(struct str *, struct pyrandom *, const char *word,
     uint64_t term, uint64_t variant, uint32_t edits, uint64_t twist);

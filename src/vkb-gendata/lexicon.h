@@ -1,11 +1,11 @@
 /*
- * Common English words, the most frequent first: the head of the built-in
- * vocabulary, so that queries made of them have hits in real text too.
+ * Common English words, the most frequent first. The built-in vocabulary starts
+ * with them, so that queries made of them have hits in real text too.
  */
 #ifndef LEXICON_H
 #define LEXICON_H
 
-/* Words with a blank between them. */
+/* The words, separated by single blanks. */
 extern const char lexicon[];
 
 #endif

@@ -22,26 +22,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GENERATION 1 /* of the programs: equal ones make equal files */
+#define GENERATION 1 /* raise it when the same recipe makes another file */
 
-/* What making needs, once. */
+/* What all files share; made when first needed. */
 struct tools {
 	struct vocabulary *words;
 	struct vectors *vectors;
-	char *dump;       /* of a wiki; NULL: the built-in text is taken */
-	uint64_t dump_id; /* 0: it is not there yet */
+	char *dump;       /* path of a wiki dump; NULL: use the built-in text */
+	uint64_t dump_id; /* 0: not fetched yet */
 	struct meter meter;
 };
 
 static char *
-path_of(const struct make *m, const char *name)
+make_path(const struct make *m, const char *name)
 {
 	return mem_printf("%s/%s", m->dir, name);
 }
 
-/* Everything that the content depends on. */
+/* Returns a hash of everything that the file's content depends on. */
 static uint64_t
-recipe_hash(
+hash_recipe(
     const struct make *m, const struct tools *with, const struct recipe_file *f)
 {
 	const char *others[] = {f->base, f->queries};
@@ -70,12 +70,15 @@ recipe_hash(
 	return h;
 }
 
-/* The terms that queries are made of, once their file is there. */
+/*
+ * Reads the terms that a query file is made of, once, and lowers its rows to
+ * their number. Returns 0, or -1 (error reported).
+ */
 static int
-read_source(const struct make *m, const struct recipe_file *f)
+read_source_terms(const struct make *m, const struct recipe_file *f)
 {
 	struct recipe_file *file = &m->recipes->v[f - m->recipes->v];
-	char *path = path_of(m, f->source);
+	char *path = make_path(m, f->source);
 	int rc = 0;
 
 	if (!file->fields->t->nlist) {
@@ -88,23 +91,24 @@ read_source(const struct make *m, const struct recipe_file *f)
 	return rc;
 }
 
+/* Returns enum sidecar_state, or -1 (error reported). */
 static int
-state_of(
+get_state(
     const struct make *m, const struct tools *with, const struct recipe_file *f)
 {
 	char *path;
 	int state;
 
-	if (f->source && read_source(m, f) < 0)
+	if (f->source && read_source_terms(m, f) < 0)
 		return -1;
-	path = path_of(m, f->name);
-	state = sidecar_state(path, recipe_hash(m, with, f));
+	path = make_path(m, f->name);
+	state = sidecar_state(path, hash_recipe(m, with, f));
 	free(path);
 	return state;
 }
 
 static void
-progress(void *arg, uint64_t rows, uint64_t bytes)
+on_progress(void *arg, uint64_t rows, uint64_t bytes)
 {
 	meter_draw(arg, (double)rows, (double)bytes);
 }
@@ -120,7 +124,7 @@ write_neighbours(const struct make *m, struct tools *with,
 	    .seed = m->seed,
 	    .threads = m->threads,
 	    .vectors = with->vectors,
-	    .progress = progress,
+	    .progress = on_progress,
 	    .arg = &with->meter};
 
 	meter_begin(&with->meter, f->name, (double)n.base->rows);
@@ -134,7 +138,7 @@ write_rows(const struct make *m, struct tools *with,
 	struct produce p = {.file = f,
 	    .seed = m->seed,
 	    .threads = m->threads,
-	    .progress = progress,
+	    .progress = on_progress,
 	    .arg = &with->meter};
 	int rc;
 
@@ -155,9 +159,9 @@ write_rows(const struct make *m, struct tools *with,
 }
 
 static int
-make_one(const struct make *m, struct tools *with, const struct recipe_file *f)
+make_file(const struct make *m, struct tools *with, const struct recipe_file *f)
 {
-	char *path = path_of(m, f->name);
+	char *path = make_path(m, f->name);
 	struct tempfile *t = tempfile_open(path);
 	struct checksum sum = {0};
 	int rc = -1;
@@ -175,16 +179,17 @@ make_one(const struct make *m, struct tools *with, const struct recipe_file *f)
 		uint64_t bytes = sum.bytes;
 
 		rc = sidecar_write(
-		    path, recipe_hash(m, with, f), checksum_end(&sum), bytes);
+		    path, hash_recipe(m, with, f), checksum_end(&sum), bytes);
 	}
 	free(path);
 	return rc;
 }
 
 static int
-update(const struct make *m, struct tools *with, const struct recipe_file *f)
+update_file(
+    const struct make *m, struct tools *with, const struct recipe_file *f)
 {
-	int state = state_of(m, with, f);
+	int state = get_state(m, with, f);
 
 	if (state < 0)
 		return -1;
@@ -192,18 +197,18 @@ update(const struct make *m, struct tools *with, const struct recipe_file *f)
 		return 0;
 	if (state == SIDECAR_CHANGED && !m->force)
 		return err_fail("'%s/%s' was changed since it was made; "
-				"--force makes it again",
+				"use --force to make it again",
 		    m->dir, f->name);
 	if (state == SIDECAR_FOREIGN && !m->force) {
-		err_say("'%s/%s' was not made by this program and is left as "
-			"it is; --force makes it again",
+		err_say("'%s/%s' was not made by this program and is kept; "
+			"use --force to make it again",
 		    m->dir, f->name);
 		return 0;
 	}
-	return make_one(m, with, f);
+	return make_file(m, with, f);
 }
 
-/* What is chosen for what others are made of. */
+/* Also chooses the files that chosen files are made of. */
 static void
 choose_sources(const struct make *m, bool *chosen)
 {
@@ -218,9 +223,9 @@ choose_sources(const struct make *m, bool *chosen)
 	}
 }
 
-/* Does a chosen file have texts of a dump. */
+/* Tells whether a chosen file has texts of a wiki dump. */
 static bool
-wants_dump(const struct make *m, const bool *chosen)
+needs_dump(const struct make *m, const bool *chosen)
 {
 	for (size_t i = 0; i < m->recipes->n; i++)
 		if (chosen[i] && m->recipes->v[i].articles)
@@ -229,7 +234,7 @@ wants_dump(const struct make *m, const bool *chosen)
 }
 
 static void
-tools_free(struct tools *with)
+free_tools(struct tools *with)
 {
 	vocabulary_free(with->words);
 	vectors_free(with->vectors);
@@ -242,17 +247,17 @@ make_states(const struct make *m, const bool *chosen, int *states)
 	struct tools with = {0};
 	int rc = 0;
 
-	if (wants_dump(m, chosen)) {
+	if (needs_dump(m, chosen)) {
 		with.dump = wikipedia_path(m->wikipedia, m->dir);
 		if (access(with.dump, F_OK) == 0)
 			rc = wikipedia_id(with.dump, &with.dump_id);
 	}
 	for (size_t i = 0; i < m->recipes->n; i++)
 		if (chosen[i]) {
-			states[i] = state_of(m, &with, &m->recipes->v[i]);
+			states[i] = get_state(m, &with, &m->recipes->v[i]);
 			rc = states[i] < 0 ? -1 : rc;
 		}
-	tools_free(&with);
+	free_tools(&with);
 	return rc;
 }
 
@@ -267,7 +272,7 @@ make_all(const struct make *m, bool *chosen)
 	if (r->n && folder_make(m->dir) < 0)
 		return -1;
 	meter_open(&with.meter, m->quiet);
-	if (wants_dump(m, chosen)) {
+	if (needs_dump(m, chosen)) {
 		with.dump =
 		    wikipedia_get(m->wikipedia, m->dir, m->sha1, &with.meter);
 		rc = with.dump ? wikipedia_id(with.dump, &with.dump_id) : -1;
@@ -277,10 +282,10 @@ make_all(const struct make *m, bool *chosen)
 	for (int derived = 0; derived < 2; derived++)
 		for (size_t i = 0; i < r->n; i++)
 			if (chosen[i] && derived == !!r->v[i].source &&
-			    update(m, &with, &r->v[i]) < 0)
+			    update_file(m, &with, &r->v[i]) < 0)
 				rc = -1;
 out:
 	meter_close(&with.meter);
-	tools_free(&with);
+	free_tools(&with);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * Brings the files of recipes up to date: those that are missing or that
- * another recipe made are made; those that are not ours stay as they are.
+ * Brings the files of recipes up to date: makes those that are missing or were
+ * made by another recipe, and leaves those that other programs made.
  */
 #ifndef MAKE_H
 #define MAKE_H
@@ -14,9 +14,9 @@ struct recipes;
 
 struct make {
 	const char *dir;
-	const char *wikipedia; /* dump of a wiki, or its URL; NULL: the built-in
-				* text is taken */
-	const char *sha1;      /* of what is fetched; NULL: as published */
+	const char *wikipedia; /* path or URL of a wiki dump; NULL: use the
+				* built-in text */
+	const char *sha1;      /* expected of the dump; NULL: as published */
 	uint64_t seed;
 	size_t threads;
 	const struct recipes *recipes;
@@ -24,14 +24,14 @@ struct make {
 };
 
 /*
- * Of the chosen files, by place: enum sidecar_state, -1 where it cannot be
- * told. 0, or -1 and said.
+ * Sets states[i] for each chosen recipe file i: enum sidecar_state, or -1 on
+ * error. Returns 0, or -1 (errors reported).
  */
 int make_states(const struct make *, const bool *chosen, int *states);
 
 /*
- * Those that are chosen, by place, and what they are made of. 0, or -1 and
- * said: what can be made is made.
+ * Makes each chosen recipe file and the files it is made of, which become
+ * chosen too. Goes on after an error. Returns 0, or -1 (errors reported).
  */
 int make_all(const struct make *, bool *chosen);
 

@@ -10,38 +10,38 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OFTEN INT64_C(200000000) /* ns */
+#define OFTEN INT64_C(200000000) /* ns between two updates */
 #define WIDTH 79
 
-static volatile sig_atomic_t shown; /* the line is on the screen */
+static volatile sig_atomic_t is_line_shown;
 
 static void
-put(const char *s)
+write_terminal(const char *s)
 {
 	ssize_t n = write(STDERR_FILENO, s, strlen(s));
 
-	(void)n; /* what cannot be drawn is not missed */
+	(void)n; /* progress is optional: errors are ignored */
 }
 
 static void
-wipe(void)
+erase_line(void)
 {
-	if (shown)
-		put("\r\033[K");
-	shown = 0;
+	if (is_line_shown)
+		write_terminal("\r\033[K");
+	is_line_shown = 0;
 }
 
 void
 meter_open(struct meter *m, bool quiet)
 {
 	*m = (struct meter){.live = !quiet && isatty(STDERR_FILENO)};
-	err_before(wipe);
+	err_before(erase_line);
 }
 
 void
 meter_close(struct meter *m)
 {
-	wipe();
+	erase_line();
 	err_before(NULL);
 	m->live = false;
 }
@@ -75,8 +75,8 @@ meter_draw(struct meter *m, double done, double bytes)
 	str_printf(&s, "B, %sB/s", num_human(buf, bytes / spent));
 	if (s.len > WIDTH)
 		s.s[WIDTH] = '\0';
-	put("\r\033[K");
-	put(s.s);
-	shown = 1;
+	write_terminal("\r\033[K");
+	write_terminal(s.s);
+	is_line_shown = 1;
 	str_free(&s);
 }

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SHORTEST 4 /* words of a sentence */
+#define SHORTEST 4 /* words of the shortest sentence */
 #define LONGEST 28
-#define COMMA 12 /* one word in so many has one behind it */
+#define COMMA 12 /* one word in COMMA is followed by a comma */
 #define CHUNK 4096
 
-/* Nearly normal: the sum of 12 that are uniform. */
+/* Draws a nearly normal number: the sum of 12 uniform ones, minus 6. */
 static double
-normal(struct rng *r)
+draw_normal(struct rng *r)
 {
 	double z = -6;
 
@@ -23,9 +23,9 @@ normal(struct rng *r)
 	return z;
 }
 
-/* Room for a chunk and its longest word, so that words need no check. */
+/* Makes room for a chunk and its longest word, without clearing it. */
 static void
-room(struct str *s)
+reserve_chunk(struct str *s)
 {
 	static const char blanks[CHUNK + 2 * VOCABULARY_ROOM];
 	size_t len = s->len;
@@ -40,7 +40,7 @@ void
 natural_text(struct str *s, const struct vocabulary *v, struct rng *r,
     double median, size_t size)
 {
-	double words = median * exp(NATURAL_SIGMA * normal(r));
+	double words = median * exp(NATURAL_SIGMA * draw_normal(r));
 	size_t end = s->len + size, left = 0, len;
 
 	for (double i = 0; i < words; i++) {
@@ -49,7 +49,7 @@ natural_text(struct str *s, const struct vocabulary *v, struct rng *r,
 
 		if (s->len + len + 2 > end)
 			break;
-		room(s);
+		reserve_chunk(s);
 		if (first)
 			left = SHORTEST + rng_below(r, LONGEST - SHORTEST + 1);
 		if (i > 0)

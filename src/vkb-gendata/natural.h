@@ -1,5 +1,5 @@
 /*
- * Text that looks like an encyclopedia's to an index: sentences of words of
+ * Makes text with the word statistics of an encyclopedia: sentences of words of
  * the built-in vocabulary. A text has a random number of words, lognormal with
  * the given median and a sigma of 0.8; a sentence has 4 to 28 words.
  */
@@ -15,7 +15,7 @@ struct rng;
 struct str;
 struct vocabulary;
 
-/* Adds whole words, at most 'size' bytes. */
+/* Appends whole words, at most 'size' bytes. */
 void natural_text(struct str *, const struct vocabulary *, struct rng *,
     double median, size_t size);
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 128 /* rows that a thread takes */
+#define BLOCK 128 /* rows that a thread takes at a time */
 #define LANES 16
-#define EPSILON 1.2e-7 /* of a float, twice */
+#define EPSILON 1.2e-7 /* FLT_EPSILON: twice the rounding error of a float */
 
 #if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&          \
@@ -26,11 +26,11 @@
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 struct near {
-	double score; /* less is nearer */
+	double score; /* lower is nearer */
 	uint32_t row;
 };
 
-/* The best k so far, a heap with the worst on top. */
+/* The nearest k so far: a heap with the farthest on top. */
 struct heap {
 	struct near *v;
 	size_t n;
@@ -38,12 +38,12 @@ struct heap {
 
 struct search {
 	const struct neighbours *n;
-	size_t dims, stride; /* floats of a vector, and with zeros behind it */
-	float *q;            /* of all queries */
-	double *norm;        /* of each */
+	size_t dims, stride; /* floats of a vector, without and with padding */
+	float *q;            /* vectors of all queries, padded with zeros */
+	double *norm;        /* length of each query's vector */
 	size_t nq, k;
 	pthread_mutex_t lock;
-	uint64_t next, done; /* rows of the base */
+	uint64_t next, done; /* next base row to take, and rows searched */
 };
 
 struct searcher {
@@ -53,7 +53,7 @@ struct searcher {
 };
 
 static float *
-matrix(size_t rows, size_t stride)
+make_matrix(size_t rows, size_t stride)
 {
 	void *p;
 
@@ -64,9 +64,9 @@ matrix(size_t rows, size_t stride)
 	return p;
 }
 
-/* Four at a time, so that the row is read once for them. */
+/* Computes the dot products of a row and four queries, reading it once. */
 CLONED static void
-dots(const float *row, const float *q, size_t stride, float out[4])
+compute_dots(const float *row, const float *q, size_t stride, float out[4])
 {
 	lanes sum[4] = {{0}};
 
@@ -84,7 +84,7 @@ dots(const float *row, const float *q, size_t stride, float out[4])
 }
 
 static double
-length(const float *v, size_t n)
+compute_length(const float *v, size_t n)
 {
 	double sum = 0;
 
@@ -94,7 +94,7 @@ length(const float *v, size_t n)
 }
 
 static double
-score(const struct search *s, const float *a, const float *b)
+compute_score(const struct search *s, const float *a, const float *b)
 {
 	double sum = 0;
 
@@ -104,13 +104,17 @@ score(const struct search *s, const float *a, const float *b)
 		sum += s->n->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
 	}
 	if (s->n->metric == RECIPE_COSINE)
-		sum /= length(a, s->dims) * length(b, s->dims);
+		sum /= compute_length(a, s->dims) * compute_length(b, s->dims);
 	return sum;
 }
 
-/* No true score is less than this, that of floats in any order. */
+/*
+ * Returns a lower bound of the exact score, from a float dot product and the
+ * lengths of both vectors. The bound holds for any order of summation.
+ */
 static double
-at_least(const struct search *s, double dot, double row, double query)
+compute_lower_bound(
+    const struct search *s, double dot, double row, double query)
 {
 	double error = EPSILON * (double)(s->dims + 16) * row * query;
 
@@ -123,19 +127,19 @@ at_least(const struct search *s, double dot, double row, double query)
 }
 
 static bool
-worse(const struct near *a, const struct near *b)
+is_worse(const struct near *a, const struct near *b)
 {
 	return a->score > b->score || (a->score == b->score && a->row > b->row);
 }
 
 static void
-sink_top(struct heap *h)
+sift_down(struct heap *h)
 {
 	for (size_t i = 0, c; (c = 2 * i + 1) < h->n; i = c) {
 		struct near t = h->v[i];
 
-		c += c + 1 < h->n && worse(&h->v[c + 1], &h->v[c]);
-		if (!worse(&h->v[c], &t))
+		c += c + 1 < h->n && is_worse(&h->v[c + 1], &h->v[c]);
+		if (!is_worse(&h->v[c], &t))
 			return;
 		h->v[i] = h->v[c];
 		h->v[c] = t;
@@ -143,19 +147,19 @@ sink_top(struct heap *h)
 }
 
 static void
-offer(struct heap *h, size_t k, struct near x)
+offer_neighbour(struct heap *h, size_t k, struct near x)
 {
 	size_t i = h->n;
 
 	if (h->n == k) {
-		if (worse(&x, &h->v[0]))
+		if (is_worse(&x, &h->v[0]))
 			return;
 		h->v[0] = x;
-		sink_top(h);
+		sift_down(h);
 		return;
 	}
 	h->v[h->n++] = x;
-	for (; i && worse(&h->v[i], &h->v[(i - 1) / 2]); i = (i - 1) / 2) {
+	for (; i && is_worse(&h->v[i], &h->v[(i - 1) / 2]); i = (i - 1) / 2) {
 		struct near t = h->v[i];
 
 		h->v[i] = h->v[(i - 1) / 2];
@@ -164,10 +168,10 @@ offer(struct heap *h, size_t k, struct near x)
 }
 
 static void
-against_all(struct searcher *x, const float *row, uint64_t number)
+compare_row_with_queries(struct searcher *x, const float *row, uint64_t number)
 {
 	const struct search *s = x->s;
-	double norm = length(row, s->dims);
+	double norm = compute_length(row, s->dims);
 	float dot[4];
 
 	for (size_t q = 0; q < s->nq; q++) {
@@ -175,16 +179,18 @@ against_all(struct searcher *x, const float *row, uint64_t number)
 		const float *v = s->q + q * s->stride;
 
 		if (q % 4 == 0)
-			dots(row, v, s->stride, dot);
+			compute_dots(row, v, s->stride, dot);
 		if (h->n < s->k ||
-		    at_least(s, dot[q % 4], norm, s->norm[q]) <= h->v->score)
-			offer(h, s->k,
-			    (struct near){score(s, v, row), (uint32_t)number});
+		    compute_lower_bound(s, dot[q % 4], norm, s->norm[q]) <=
+			h->v->score)
+			offer_neighbour(h, s->k,
+			    (struct near){
+				compute_score(s, v, row), (uint32_t)number});
 	}
 }
 
 static uint64_t
-take(struct search *s, uint64_t *first)
+take_rows(struct search *s, uint64_t *first)
 {
 	uint64_t left;
 
@@ -198,20 +204,20 @@ take(struct search *s, uint64_t *first)
 }
 
 static void *
-work(void *arg)
+search_rows(void *arg)
 {
 	struct searcher *x = arg;
 	struct search *s = x->s;
 	const struct neighbours *n = s->n;
 	size_t field = recipe_vector(n->base);
 	uint64_t salt = produce_salt(n->seed, n->base->name), first, rows;
-	float *row = matrix(1, s->stride);
+	float *row = make_matrix(1, s->stride);
 
-	while ((rows = take(s, &first)) > 0) {
+	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
 			vectors_row(
 			    n->vectors, salt, i + 1, field, s->dims, row);
-			against_all(x, row, i);
+			compare_row_with_queries(x, row, i);
 		}
 		pthread_mutex_lock(&s->lock);
 		s->done += rows;
@@ -223,33 +229,33 @@ work(void *arg)
 }
 
 static int
-by_score(const void *a, const void *b)
+compare_by_score(const void *a, const void *b)
 {
-	return worse(a, b) ? 1 : worse(b, a) ? -1 : 0;
+	return is_worse(a, b) ? 1 : is_worse(b, a) ? -1 : 0;
 }
 
-/* Those of all threads. */
+/* Sets to[0..k-1] to the nearest rows that all threads found, nearest first. */
 static void
-nearest(struct searcher *all, size_t threads, size_t q, struct near *to)
+merge_heaps(struct searcher *all, size_t threads, size_t q, struct near *to)
 {
 	struct search *s = all->s;
 	struct heap h = {.v = to};
 
 	for (size_t t = 0; t < threads; t++)
 		for (size_t i = 0; i < all[t].heaps[q].n; i++)
-			offer(&h, s->k, all[t].heaps[q].v[i]);
-	qsort(to, h.n, sizeof *to, by_score);
+			offer_neighbour(&h, s->k, all[t].heaps[q].v[i]);
+	qsort(to, h.n, sizeof *to, compare_by_score);
 }
 
 static void
-number(struct str *s, uint32_t v)
+append_int32(struct str *s, uint32_t v)
 {
 	for (int i = 0; i < 32; i += 8)
 		str_addc(s, (char)(v >> i & 0xff));
 }
 
 static int
-write_all(struct searcher *all, size_t threads, int fd, const char *name,
+write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
     struct checksum *sum)
 {
 	const struct search *s = all->s;
@@ -258,11 +264,11 @@ write_all(struct searcher *all, size_t threads, int fd, const char *name,
 	int rc = 0;
 
 	for (size_t q = 0; q < s->nq && rc == 0; q++) {
-		nearest(all, threads, q, best);
+		merge_heaps(all, threads, q, best);
 		str_clear(&out);
-		number(&out, (uint32_t)s->k);
+		append_int32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
-			number(&out, best[i].row);
+			append_int32(&out, best[i].row);
 		rc = put_all(fd, &out, name, sum);
 	}
 	str_free(&out);
@@ -271,25 +277,26 @@ write_all(struct searcher *all, size_t threads, int fd, const char *name,
 }
 
 static void
-queries(struct search *s)
+make_queries(struct search *s)
 {
 	const struct neighbours *n = s->n;
 	uint64_t salt = produce_salt(n->seed, n->queries->name);
 	size_t field = recipe_vector(n->queries);
 
 	s->nq = (size_t)n->queries->rows;
-	s->q = matrix(s->nq + 3, s->stride); /* four are read at a time */
+	/* compute_dots reads four queries at a time */
+	s->q = make_matrix(s->nq + 3, s->stride);
 	s->norm = mem_array(s->nq + 1, sizeof *s->norm);
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
 		vectors_row(n->vectors, salt, q + 1, field, s->dims, v);
-		s->norm[q] = length(v, s->dims);
+		s->norm[q] = compute_length(v, s->dims);
 	}
 }
 
 static void
-searcher_init(struct searcher *x, struct search *s)
+init_searcher(struct searcher *x, struct search *s)
 {
 	x->s = s;
 	x->heaps = mem_array(s->nq + 1, sizeof *x->heaps);
@@ -298,7 +305,7 @@ searcher_init(struct searcher *x, struct search *s)
 }
 
 static void
-searcher_free(struct searcher *x)
+free_searcher(struct searcher *x)
 {
 	for (size_t q = 0; q < x->s->nq; q++)
 		free(x->heaps[q].v);
@@ -318,19 +325,19 @@ neighbours_file(
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
 	checksum_init(sum);
-	queries(&s);
+	make_queries(&s);
 	for (size_t i = 0; i < n->threads; i++)
-		searcher_init(&all[i], &s);
+		init_searcher(&all[i], &s);
 	for (; started + 1 < n->threads; started++)
-		if (pthread_create(&all[started + 1].thread, NULL, work,
+		if (pthread_create(&all[started + 1].thread, NULL, search_rows,
 			&all[started + 1]))
-			break; /* fewer will do */
-	work(all);
+			break; /* continue with fewer threads */
+	search_rows(all);
 	for (size_t i = 1; i <= started; i++)
 		pthread_join(all[i].thread, NULL);
-	rc = write_all(all, n->threads, fd, name, sum);
+	rc = write_ivecs(all, n->threads, fd, name, sum);
 	for (size_t i = 0; i < n->threads; i++)
-		searcher_free(&all[i]);
+		free_searcher(&all[i]);
 	pthread_mutex_destroy(&s.lock);
 	free(s.q);
 	free(s.norm);

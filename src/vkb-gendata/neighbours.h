@@ -1,9 +1,8 @@
 /*
- * The exact nearest neighbours of the vectors of one file among those of
- * another, as .ivecs: for each query k and the numbers (from 0) of the rows,
- * the nearest first, equal ones by number. Vectors are made again, not read,
- * so memory holds the queries, k neighbours of each for every thread, and
- * little else.
+ * Finds the exact k nearest neighbours of each query vector among the base
+ * vectors, and writes them as .ivecs: for each query k and k row numbers (from
+ * 0), nearest first, ties by number. Base vectors are generated again, not
+ * read, so memory holds the queries and k neighbours of each for every thread.
  */
 #ifndef NEIGHBOURS_H
 #define NEIGHBOURS_H
@@ -23,12 +22,14 @@ struct neighbours {
 	uint64_t seed;
 	size_t threads;
 	const struct vectors *vectors;
-	/* Called with the rows of the base that are done; one at a time. */
+	/*
+	 * Called with the base rows and bytes searched, by one thread at once.
+	 */
 	void (*progress)(void *arg, uint64_t rows, uint64_t bytes);
 	void *arg;
 };
 
-/* Writes to 'fd'; 'name' is for messages. 0, or -1 and said. */
+/* Writes to 'fd'; 'name' is for messages. Returns 0, or -1 (error reported). */
 int neighbours_file(
     const struct neighbours *, int fd, const char *name, struct checksum *);
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value as it stands in the file, not too long. */
+/* Reports that the value at 'key' is not 'want'; a long value is shortened. */
 static void
-unfit(struct configwalk *w, const char *key, const struct json *v,
+report_bad_value(struct configwalk *w, const char *key, const struct json *v,
     const char *want)
 {
 	size_t len = configwalk_key(w, key);
@@ -28,14 +28,14 @@ unfit(struct configwalk *w, const char *key, const struct json *v,
 }
 
 static void
-missing(struct configwalk *w, const char *key)
+report_missing_key(struct configwalk *w, const char *key)
 {
 	configwalk_problem(w, "lacks '%s'", key);
 }
 
 static int
-number(const struct json *v, const char *key, bool whole, double min,
-    double max, double *to, struct configwalk *w)
+parse_number_param(const struct json *v, const char *key, bool whole,
+    double min, double max, double *to, struct configwalk *w)
 {
 	double d = json_num(v, NAN);
 	char want[96];
@@ -47,7 +47,7 @@ number(const struct json *v, const char *key, bool whole, double min,
 	}
 	snprintf(want, sizeof want, "a%s number from %.15g to %.15g",
 	    whole ? " whole" : "", min, max);
-	unfit(w, key, v, want);
+	report_bad_value(w, key, v, want);
 	return -1;
 }
 
@@ -59,14 +59,16 @@ params_whole(const struct json *j, const char *key, double min, double max,
 	double d;
 
 	if (!v) {
-		missing(w, key);
+		report_missing_key(w, key);
 		return -1;
 	}
-	return number(v, key, true, min, max, &d, w) < 0 ? -1 : (long long)d;
+	return parse_number_param(v, key, true, min, max, &d, w) < 0
+	    ? -1
+	    : (long long)d;
 }
 
 static void
-list_default(struct transform *t, const char *text)
+set_default_list(struct transform *t, const char *text)
 {
 	for (const char *p = text; p; p = strchr(p, ',')) {
 		p += *p == ',';
@@ -76,18 +78,18 @@ list_default(struct transform *t, const char *text)
 }
 
 static void
-list(struct transform *t, const char *key, const struct json *v,
+parse_text_list(struct transform *t, const char *key, const struct json *v,
     struct configwalk *w)
 {
 	size_t cap = 0;
 
 	if (json_type(v) != JSON_ARRAY || !json_len(v)) {
-		unfit(w, key, v, "a list of texts");
+		report_bad_value(w, key, v, "a list of strings");
 		return;
 	}
 	for (const struct json *e = json_first(v); e; e = json_next(e)) {
 		if (!json_str(e)) {
-			unfit(w, key, v, "a list of texts");
+			report_bad_value(w, key, v, "a list of strings");
 			return;
 		}
 		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
@@ -96,43 +98,45 @@ list(struct transform *t, const char *key, const struct json *v,
 }
 
 static void
-one(const struct params *p, const struct json *v, struct transform *t,
+parse_param(const struct params *p, const struct json *v, struct transform *t,
     struct configwalk *w)
 {
 	void *to = (char *)t + p->offset;
 	double d = p->fallback;
 
 	if (!v && p->type >= PARAMS_TEXT && !p->text) {
-		missing(w, p->name);
+		report_missing_key(w, p->name);
 		return;
 	}
 	switch (p->type) {
 	case PARAMS_WHOLE:
 		if (v)
-			number(v, p->name, true, p->min, p->max, &d, w);
+			parse_number_param(
+			    v, p->name, true, p->min, p->max, &d, w);
 		*(long long *)to = (long long)d;
 		break;
 	case PARAMS_REAL:
 		if (v)
-			number(v, p->name, false, p->min, p->max, &d, w);
+			parse_number_param(
+			    v, p->name, false, p->min, p->max, &d, w);
 		*(double *)to = d;
 		break;
 	case PARAMS_TEXT:
 		if (v && !json_str(v))
-			unfit(w, p->name, v, "a text");
+			report_bad_value(w, p->name, v, "a string");
 		*(const char **)to = v ? json_str(v) : p->text;
 		break;
 	case PARAMS_LIST:
 		if (v)
-			list(t, p->name, v, w);
+			parse_text_list(t, p->name, v, w);
 		else
-			list_default(t, p->text);
+			set_default_list(t, p->text);
 		break;
 	}
 }
 
 static bool
-is_other(const char *const *other, const char *key)
+is_other_key(const char *const *other, const char *key)
 {
 	for (; other && *other; other++)
 		if (strcmp(*other, key) == 0)
@@ -141,8 +145,8 @@ is_other(const char *const *other, const char *key)
 }
 
 static void
-unknown(const struct params *table, const char *const *other, const char *key,
-    struct configwalk *w)
+report_unknown_key(const struct params *table, const char *const *other,
+    const char *key, struct configwalk *w)
 {
 	struct str s = {0};
 
@@ -159,13 +163,13 @@ params_read(const struct params *table, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w)
 {
 	for (const struct params *p = table; p->name; p++)
-		one(p, json_get(j, p->name), t, w);
+		parse_param(p, json_get(j, p->name), t, w);
 	for (const struct json *v = json_first(j); v; v = json_next(v)) {
 		const struct params *p = table;
 
 		while (p->name && strcmp(p->name, json_key(v)) != 0)
 			p++;
-		if (!p->name && !is_other(other, json_key(v)))
-			unknown(table, other, json_key(v), w);
+		if (!p->name && !is_other_key(other, json_key(v)))
+			report_unknown_key(table, other, json_key(v), w);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * Parameters of transforms and queries, from a table: name, type, bounds and
- * what holds where it is not given.
+ * Reads parameters of transforms and queries by a table of their names, types,
+ * bounds and defaults.
  */
 #ifndef PARAMS_H
 #define PARAMS_H
@@ -23,18 +23,21 @@ struct params {
 	enum params_type type;
 	size_t offset; /* in struct transform */
 	double fallback, min, max;
-	const char
-	    *text; /* of texts; of lists, by commas; NULL: must be given */
+	/* Default of a text, or of a list by commas; NULL: none, required. */
+	const char *text;
 };
 
 /*
  * Fills 't' from the object 'j'. A key that is neither in the table nor in
- * 'other' (NULL ends it) is a problem; each is said and counted in 'w'.
+ * 'other' (NULL ends it) is a problem.  'w' counts the problems it reports.
  */
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
-/* The whole number at 'key', or -1: it is missing or bad, which is said. */
+/*
+ * Returns the integer at 'key', or -1 after reporting that it is missing or not
+ * an integer from 'min' to 'max'.
+ */
 long long params_whole(const struct json *j, const char *key, double min,
     double max, struct configwalk *w);
 

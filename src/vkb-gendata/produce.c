@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK (1 << 20) /* bytes that a thread makes at a time, about */
-#define FIRST 4         /* rows of a block, while rows have no known size */
-#define MOST 65536
-#define TEXTS (4 << 20) /* bytes of articles for a block, about */
-#define KEPT (16 << 20) /* bytes that a thread keeps for the next rows */
+#define BLOCK (1 << 20) /* bytes of a block, about */
+#define FIRST 4         /* rows of a block while the size of rows is unknown */
+#define MOST 65536      /* rows of a block */
+#define TEXTS (4 << 20) /* bytes of articles of a block, about */
+#define KEPT (16 << 20) /* bytes of cells kept by a thread for reuse */
 
 struct line {
 	const struct produce *p;
@@ -32,24 +32,24 @@ struct line {
 
 	pthread_mutex_t lock;
 	pthread_cond_t turn_came;
-	uint64_t next;        /* row to be made, from 0 */
-	uint64_t blocks;      /* that were taken */
+	uint64_t next;        /* row to take next, from 0 */
+	uint64_t blocks;      /* blocks taken */
 	uint64_t turn;        /* block that may be written */
-	uint64_t rows, bytes; /* that were delivered */
+	uint64_t rows, bytes; /* written so far */
 	bool failed;
 };
 
-/* What a field was in the last row, as it stands in the file. */
+/* The encoded cell of a field that later rows may share. */
 struct kept {
-	uint64_t period, version; /* period 1: nothing is kept */
+	uint64_t period, version; /* content_period; 1: nothing is kept */
 	struct str text;
 };
 
-/* What a thread has. */
+/* The state of one thread. */
 struct maker {
 	struct line *line;
 	struct str block, content, plain;
-	struct article *articles; /* of the block's rows */
+	struct article *articles; /* one for each row of the block */
 	size_t narticles;
 	struct kept *kept; /* one for each field */
 	struct pyrandom py;
@@ -65,7 +65,7 @@ produce_salt(uint64_t seed, const char *name)
 }
 
 static void
-text(struct maker *m, const struct cell *c)
+produce_text(struct maker *m, const struct cell *c)
 {
 	const struct recipe_file *f = m->line->p->file;
 	const struct recipe_field *x = &f->fields[c->field];
@@ -93,7 +93,7 @@ text(struct maker *m, const struct cell *c)
 }
 
 static void
-row(struct maker *m, uint64_t n, size_t place)
+produce_row(struct maker *m, uint64_t n, size_t place)
 {
 	const struct produce *p = m->line->p;
 	const struct recipe_file *f = p->file;
@@ -120,14 +120,17 @@ row(struct maker *m, uint64_t n, size_t place)
 			continue;
 		}
 		c.size = x->size;
-		text(m, &c);
+		produce_text(m, &c);
 	}
 	encode_end(&m->block, f);
 }
 
-/* The articles of the next rows, n or fewer; 0: it is said why not. */
+/*
+ * Reads the articles of the next rows, n or fewer. Returns their number, or 0
+ * (error reported). The caller holds the lock.
+ */
 static uint64_t
-fetch(struct maker *m, uint64_t n)
+read_articles(struct maker *m, uint64_t n)
 {
 	struct line *l = m->line;
 	unsigned long long has;
@@ -151,15 +154,17 @@ fetch(struct maker *m, uint64_t n)
 		return i;
 	has = l->next + i;
 	if (rc == 0)
-		err_say("the dump has %llu articles, but '%s' has %llu rows",
+		err_say("the dump has %llu articles, but '%s' has %llu rows: "
+			"lower its doc_count",
 		    has, l->name, (unsigned long long)l->p->file->rows);
 	l->failed = true;
 	return 0;
 }
 
-/* The rows of the next block, about as many as fill it; 0: no more. */
+/* Takes the rows of the next block. Returns their number, 0 if none are left.
+ */
 static uint64_t
-take(struct maker *m, uint64_t *first, uint64_t *block)
+take_block(struct maker *m, uint64_t *first, uint64_t *block)
 {
 	struct line *l = m->line;
 	uint64_t left, n = FIRST;
@@ -171,7 +176,7 @@ take(struct maker *m, uint64_t *first, uint64_t *block)
 	n = n < MOST ? n : MOST;
 	n = n < left ? n : left;
 	if (n && l->p->articles)
-		n = fetch(m, n);
+		n = read_articles(m, n);
 	*first = l->next;
 	l->next += n;
 	*block = n ? l->blocks++ : 0;
@@ -179,9 +184,9 @@ take(struct maker *m, uint64_t *first, uint64_t *block)
 	return n;
 }
 
-/* Writes what there is when it is the block's turn, unless all has failed. */
+/* Waits for the block's turn and writes it, unless an error occurred. */
 static void
-hand_over(struct maker *m, uint64_t block)
+write_block(struct maker *m, uint64_t block)
 {
 	struct line *l = m->line;
 	bool ok;
@@ -201,7 +206,7 @@ hand_over(struct maker *m, uint64_t block)
 }
 
 static void
-done(struct maker *m, uint64_t rows)
+end_block(struct maker *m, uint64_t rows)
 {
 	struct line *l = m->line;
 
@@ -215,7 +220,7 @@ done(struct maker *m, uint64_t rows)
 }
 
 static void *
-work(void *arg)
+produce_blocks(void *arg)
 {
 	struct maker m = {.line = arg};
 	const struct recipe_file *f = m.line->p->file;
@@ -230,13 +235,13 @@ work(void *arg)
 		dims = x->dims > dims ? x->dims : dims;
 	}
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
-	while ((n = take(&m, &first, &block)) > 0) {
+	while ((n = take_block(&m, &first, &block)) > 0) {
 		for (uint64_t i = 1; i <= n; i++) {
-			row(&m, first + i, i - 1);
+			produce_row(&m, first + i, i - 1);
 			if (m.block.len > BLOCK || i == n)
-				hand_over(&m, block);
+				write_block(&m, block);
 		}
-		done(&m, n);
+		end_block(&m, n);
 	}
 	str_free(&m.block);
 	str_free(&m.content);
@@ -252,7 +257,7 @@ work(void *arg)
 }
 
 static void
-work_all(struct line *l)
+run_producers(struct line *l)
 {
 	size_t n = l->p->threads, started = 0;
 	pthread_t *t = mem_array(n, sizeof *t);
@@ -260,9 +265,9 @@ work_all(struct line *l)
 	if (l->p->file->rows <= FIRST)
 		n = 1;
 	for (; started + 1 < n; started++)
-		if (pthread_create(&t[started], NULL, work, l))
-			break; /* fewer will do */
-	work(l);
+		if (pthread_create(&t[started], NULL, produce_blocks, l))
+			break; /* continue with fewer threads */
+	produce_blocks(l);
 	while (started)
 		pthread_join(t[--started], NULL);
 	free(t);
@@ -283,7 +288,7 @@ produce_file(
 	encode_head(&s, p->file);
 	rc = put_all(fd, &s, name, sum);
 	if (rc == 0)
-		work_all(&l);
+		run_producers(&l);
 	if (l.failed)
 		rc = -1;
 	str_clear(&s);

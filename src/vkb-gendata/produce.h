@@ -1,7 +1,7 @@
 /*
- * Makes the rows of a file, on several threads: each takes the next rows,
- * makes them, and writes them when it is their turn. What a row has depends on
- * its number alone, so the bytes are the same for any number of threads.
+ * Makes the rows of a file on several threads: each takes the next block of
+ * rows, makes it, and writes it when the blocks before it are written. A row
+ * depends only on its number, so any number of threads makes the same bytes.
  */
 #ifndef PRODUCE_H
 #define PRODUCE_H
@@ -21,18 +21,18 @@ struct produce {
 	size_t threads;
 	const struct vocabulary *words;
 	const struct vectors *vectors;
-	struct articles *articles; /* NULL: the text is the built-in one */
-	/* Called now and then with the rows and bytes so far; one at a time. */
+	struct articles *articles; /* NULL: use the built-in text */
+	/* Called with the rows and bytes so far, by one thread at once. */
 	void (*progress)(void *arg, uint64_t rows, uint64_t bytes);
 	void *arg;
 };
 
-/* What makes the file's rows its own. */
+/* Returns a hash of seed and file name, which the rows are seeded with. */
 uint64_t produce_salt(uint64_t seed, const char *name);
 
 /*
- * Writes the file to 'fd'; 'name' is for messages. 0, or -1 and said. The sum
- * is of all that was written.
+ * Writes the file to 'fd' and adds all its bytes to the checksum, which it
+ * initializes; 'name' is for messages. Returns 0, or -1 (error reported).
  */
 int produce_file(
     const struct produce *, int fd, const char *name, struct checksum *);

@@ -5,13 +5,13 @@
 #define N PYRANDOM_WORDS
 #define M 397
 
-#define CHARS 4 /* that are drawn at a time */
-#define FRACTION 26
-#define FEW 64 /* letters, so that a place fits above the fraction */
+#define CHARS 4     /* letters that choose_letters draws at a time */
+#define FRACTION 26 /* bits of a word that choose_letters uses */
+#define FEW 64      /* most letters: an index has the 6 bits above FRACTION */
 
-/* The state that every seeding starts from: init_genrand(19650218). */
+/* Makes the state that every seeding starts from: init_genrand(19650218). */
 static void
-start(uint32_t s[N])
+init_state(uint32_t s[N])
 {
 	s[0] = 19650218;
 	for (uint32_t i = 1; i < N; i++)
@@ -19,7 +19,7 @@ start(uint32_t s[N])
 }
 
 static inline uint32_t
-stirred(uint32_t word, uint32_t last, uint32_t factor)
+stir_word(uint32_t word, uint32_t last, uint32_t factor)
 {
 	return word ^ (last ^ last >> 30) * factor;
 }
@@ -31,15 +31,15 @@ pyrandom_seed(struct pyrandom *p, uint64_t seed)
 	uint32_t *s = p->state, odd = seed >> 32 ? 1 : 0, last;
 
 	if (!p->first[0])
-		start(p->first);
+		init_state(p->first);
 	last = p->first[0];
 	for (uint32_t i = 1; i < N; i++)
 		last = s[i] =
-		    stirred(p->first[i], last, 1664525) + key[(i - 1) & odd];
-	last = s[1] = stirred(s[1], last, 1664525) + key[(N - 1) & odd];
+		    stir_word(p->first[i], last, 1664525) + key[(i - 1) & odd];
+	last = s[1] = stir_word(s[1], last, 1664525) + key[(N - 1) & odd];
 	for (uint32_t i = 2; i < N; i++)
-		last = s[i] = stirred(s[i], last, 1566083941) - i;
-	s[1] = stirred(s[1], last, 1566083941) - 1;
+		last = s[i] = stir_word(s[i], last, 1566083941) - i;
+	s[1] = stir_word(s[1], last, 1566083941) - 1;
 	s[0] = UINT32_C(1) << 31;
 	p->next = 0;
 	p->renewed = false;
@@ -48,16 +48,19 @@ pyrandom_seed(struct pyrandom *p, uint64_t seed)
 typedef uint32_t four __attribute__((vector_size(16)));
 
 static inline uint32_t
-twisted(uint32_t high, uint32_t low, uint32_t far)
+twist_word(uint32_t high, uint32_t low, uint32_t far)
 {
 	uint32_t y = (high & UINT32_C(1) << 31) | (low & ~(UINT32_C(1) << 31));
 
 	return far ^ y >> 1 ^ (-(y & 1) & UINT32_C(0x9908b0df));
 }
 
-/* From..to-1, whose words 'far' away are M or more off; four at a time. */
+/*
+ * Renews the words from..to-1, four at a time. 'far' is the distance of the
+ * word that each is mixed with, at least 4.
+ */
 static void
-renew_some(uint32_t *s, unsigned from, unsigned to, int far)
+renew_range(uint32_t *s, unsigned from, unsigned to, int far)
 {
 	unsigned i = from;
 
@@ -72,41 +75,41 @@ renew_some(uint32_t *s, unsigned from, unsigned to, int far)
 		memcpy(s + i, &y, sizeof y);
 	}
 	for (; i < to; i++)
-		s[i] = twisted(s[i], s[i + 1], s[(int)i + far]);
+		s[i] = twist_word(s[i], s[i + 1], s[(int)i + far]);
 }
 
-/* All words from p->next on. */
+/* Renews all words from p->next on. */
 static void
-renew(struct pyrandom *p)
+renew_state(struct pyrandom *p)
 {
 	uint32_t *s = p->state;
 	unsigned i = p->next;
 
 	if (i < N - M) {
-		renew_some(s, i, N - M, M);
+		renew_range(s, i, N - M, M);
 		i = N - M;
 	}
-	renew_some(s, i, N - 1, M - N);
-	s[N - 1] = twisted(s[N - 1], s[0], s[M - 1]);
+	renew_range(s, i, N - 1, M - N);
+	s[N - 1] = twist_word(s[N - 1], s[0], s[M - 1]);
 	p->renewed = true;
 }
 
 /*
- * Of most seeds few words are drawn, so the first ones are renewed one by one;
- * where it gets to be many, all at once.
+ * Renews single words until renew_state renews all the rest: most seeds are
+ * used for few words only.
  */
 static inline uint32_t
-next_word(struct pyrandom *p)
+draw_word(struct pyrandom *p)
 {
 	uint32_t *s = p->state, i, y;
 
 	if (p->next == N) {
 		p->next = 0;
-		renew(p);
+		renew_state(p);
 	}
 	i = p->next++;
 	if (!p->renewed)
-		s[i] = twisted(s[i], s[i + 1 < N ? i + 1 : 0],
+		s[i] = twist_word(s[i], s[i + 1 < N ? i + 1 : 0],
 		    s[i < N - M ? i + M : i + M - N]);
 	y = s[i];
 	y ^= y >> 11;
@@ -115,11 +118,11 @@ next_word(struct pyrandom *p)
 	return y ^ y >> 18;
 }
 
-/* random(): 0 <= x < 1. */
+/* Python's random(): 0 <= x < 1. */
 static inline double
-unit(struct pyrandom *p)
+draw_unit(struct pyrandom *p)
 {
-	uint32_t a = next_word(p) >> 5, b = next_word(p) >> 6;
+	uint32_t a = draw_word(p) >> 5, b = draw_word(p) >> 6;
 
 	return ((double)a * 67108864.0 + b) * 0x1p-53;
 }
@@ -131,7 +134,7 @@ pyrandom_below(struct pyrandom *p, uint32_t n)
 	uint32_t r;
 
 	do
-		r = next_word(p) >> shift;
+		r = draw_word(p) >> shift;
 	while (r >= n);
 	return r;
 }
@@ -143,19 +146,20 @@ pyrandom_int(struct pyrandom *p, uint32_t min, uint32_t max)
 }
 
 static inline char
-choice(struct pyrandom *p, const char *letters, uint32_t n)
+choose_letter(struct pyrandom *p, const char *letters, uint32_t n)
 {
-	return letters[(uint32_t)(unit(p) * n)];
+	return letters[(uint32_t)(draw_unit(p) * n)];
 }
 
 /*
- * As many as there are whole fours of in the words that are left. A place is
- * floor(n (a 2^26 + b) / 2^53), where a and b are the upper bits of two words;
- * the upper 26 of a tell it, unless what is below could carry into it: then
- * nothing is done, and it is 0.
+ * Chooses as many letters as the state's remaining words allow, in fours, but
+ * at most 'most'. The index of a letter is floor(n (a 2^26 + b) / 2^53), with a
+ * the upper 27 bits of one word and b the upper 26 bits of the next. The upper
+ * 26 bits of a determine it unless the lower bits can carry into it. Returns
+ * the number of letters; 0 after such a carry, with no word drawn.
  */
 static uint64_t
-choices(struct pyrandom *p, const char *letters, uint32_t n, char *to,
+choose_letters(struct pyrandom *p, const char *letters, uint32_t n, char *to,
     uint64_t most)
 {
 	const uint32_t *s = p->state + p->next, one = n << (32 - FRACTION);
@@ -199,13 +203,13 @@ pyrandom_choices(
 
 		if (n <= FEW && k - i >= CHARS) {
 			if (p->next == N)
-				p->next = 0, renew(p);
+				p->next = 0, renew_state(p);
 			else if (!p->renewed)
-				renew(p);
-			done = choices(p, letters, n, to + i, k - i);
+				renew_state(p);
+			done = choose_letters(p, letters, n, to + i, k - i);
 		}
 		if (!done)
-			to[i + done++] = choice(p, letters, n);
+			to[i + done++] = choose_letter(p, letters, n);
 		i += done;
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * The numbers of Python's random.Random(seed), for whole seeds: MT19937
+ * The numbers of Python's random.Random(seed) for integer seeds: MT19937
  * (Matsumoto and Nishimura, "Mersenne Twister", 1998), seeded by its
- * init_by_array. So that files which that tool makes come out the same.
+ * init_by_array. With them vkb-gendata makes the same files as the Python tool.
  */
 #ifndef PYRANDOM_H
 #define PYRANDOM_H
@@ -14,20 +14,20 @@
 /* Starts as {0}. */
 struct pyrandom {
 	uint32_t state[PYRANDOM_WORDS];
-	unsigned next; /* word to be drawn */
-	bool renewed;  /* all words are; else each is when it is drawn */
-	uint32_t first[PYRANDOM_WORDS]; /* what each seeding starts from */
+	unsigned next; /* index of the word to be drawn */
+	bool renewed;  /* all words are renewed; else each when it is drawn */
+	uint32_t first[PYRANDOM_WORDS]; /* the state each seeding starts from */
 };
 
 void pyrandom_seed(struct pyrandom *, uint64_t seed);
 
-/* 0..n-1, n >= 1, as choice() and randrange() take it. */
+/* Draws 0..n-1, n >= 1, as Python's choice() and randrange() do. */
 uint32_t pyrandom_below(struct pyrandom *, uint32_t n);
 
-/* randint(): both ends belong to it. */
+/* Draws min..max inclusive, as Python's randint() does. */
 uint32_t pyrandom_int(struct pyrandom *, uint32_t min, uint32_t max);
 
-/* choices(): the places it takes are floor(random() * n). */
+/* Draws k of n letters as Python's choices() does: at floor(random() * n). */
 void pyrandom_choices(
     struct pyrandom *, const char *letters, uint32_t n, char *to, uint64_t k);
 

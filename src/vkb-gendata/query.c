@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define ROWS 1e12
-#define TERM_SIZE 20 /* bytes of the terms beside vectors */
-#define STOP 120     /* words of the vocabulary that say little */
+#define TERM_SIZE 20 /* bytes of the search terms in a file with vectors */
+#define STOP 120     /* most frequent words, which queries skip */
 
 #define AT(field) offsetof(struct transform, field)
 #define WHOLE(name, field, fallback, min, max)                          \
@@ -34,7 +34,7 @@ enum kind {
 static const struct {
 	const char *name;
 	struct params p[5];
-} kinds[KINDS] = {
+} query_kinds[KINDS] = {
     [PROXIMITY] = {"proximity_phrase",
 	{WHOLE("term_count", terms, 1, 1, 10000), {0}}},
     [PREFIX] = {"prefix",
@@ -56,7 +56,7 @@ static const struct {
 };
 
 static struct recipe_field *
-field(struct recipe_file *f, char *name, const struct transform *t)
+add_field(struct recipe_file *f, char *name, const struct transform *t)
 {
 	struct recipe_field *x;
 
@@ -68,46 +68,50 @@ field(struct recipe_file *f, char *name, const struct transform *t)
 	return x;
 }
 
-/* term1, term2 ..., or the one name. */
+/* Adds the fields term1, term2 ...; a single one is called 'single' if set. */
 static void
-terms(struct recipe_file *f, struct transform *t, const char *single)
+add_term_fields(struct recipe_file *f, struct transform *t, const char *single)
 {
 	for (long long i = 0; i < t->terms; i++) {
 		t->first = (unsigned long)i + 1;
 		if (t->kind == TRANSFORM_WORD)
 			t->first = STOP + (unsigned long)i;
-		field(f,
+		add_field(f,
 		    single && t->terms == 1 ? mem_str(single)
 					    : mem_printf("term%lld", i + 1),
 		    t);
 	}
 }
 
-/* search_term and query_vector; the same terms alone, as text. */
+/*
+ * Adds the fields search_term and query_vector, and to *also the terms without
+ * the vectors. Returns 1 if *also is wanted.
+ */
 static int
-vectors(struct recipe_file *f, struct recipe_file *also, struct transform *t,
-    struct configwalk *w)
+add_vector_fields(struct recipe_file *f, struct recipe_file *also,
+    struct transform *t, struct configwalk *w)
 {
 	struct transform label = {.kind = TRANSFORM_LABEL, .each = 1};
 	bool both = f->format == RECIPE_CSV || f->format == RECIPE_NPY;
 	size_t dims = (size_t)t->dims;
 
 	if (!both && f->format != RECIPE_FVECS)
-		configwalk_problem(w, "vectors go to .csv, .npy or .fvecs");
+		configwalk_problem(
+		    w, "vectors need a .csv, .npy or .fvecs file");
 	t->kind = TRANSFORM_VECTOR;
 	if (both)
-		field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
-	field(f, mem_str("query_vector"), t)->dims = dims;
+		add_field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
+	add_field(f, mem_str("query_vector"), t)->dims = dims;
 	if (f->format != RECIPE_CSV)
 		return 0;
 	also->format = RECIPE_CSV;
 	also->rows = f->rows;
-	field(also, mem_str("search_term"), &label);
+	add_field(also, mem_str("search_term"), &label);
 	return 1;
 }
 
 static void
-neighbours(
+read_neighbours(
     struct recipe_file *f, const struct transform *t, struct configwalk *w)
 {
 	static const char *const names[] = {"l2", "ip", "cosine", NULL};
@@ -126,17 +130,17 @@ neighbours(
 	if (!f->queries)
 		configwalk_problem(w, "lacks 'queries', a file of vectors");
 	if (f->format != RECIPE_IVECS)
-		configwalk_problem(w, "neighbours go to .ivecs");
+		configwalk_problem(w, "neighbours need a .ivecs file");
 }
 
 static int
-unknown(const char *name, struct configwalk *w)
+report_unknown_type(const char *name, struct configwalk *w)
 {
 	struct str s = {0};
 	size_t len = configwalk_key(w, "type");
 
 	for (size_t i = 0; i < KINDS; i++)
-		str_printf(&s, "%s%s", i ? ", " : "", kinds[i].name);
+		str_printf(&s, "%s%s", i ? ", " : "", query_kinds[i].name);
 	configwalk_problem(
 	    w, "unknown query type '%s' (there are %s)", name, s.s);
 	configwalk_leave(w, len);
@@ -145,19 +149,19 @@ unknown(const char *name, struct configwalk *w)
 }
 
 static int
-fields(struct recipe_file *f, struct recipe_file *also, enum kind kind,
-    struct transform *t, struct configwalk *w)
+read_query_fields(struct recipe_file *f, struct recipe_file *also,
+    enum kind kind, struct transform *t, struct configwalk *w)
 {
 	switch (kind) {
 	case PROXIMITY:
 		t->kind = TRANSFORM_TERM;
-		terms(f, t, NULL);
+		add_term_fields(f, t, NULL);
 		return 0;
 	case PREFIX:
 	case SUFFIX:
 		f->source = t->text;
 		f->suffix = kind == SUFFIX;
-		t->kind = TRANSFORM_IN_TURN; /* once the source is read */
+		t->kind = TRANSFORM_IN_TURN; /* terms_read fills the list */
 		break;
 	case EXPANSION:
 		t->kind = TRANSFORM_EXPANDED;
@@ -173,21 +177,21 @@ fields(struct recipe_file *f, struct recipe_file *also, enum kind kind,
 		break;
 	case TAGS:
 		t->kind = TRANSFORM_IN_TURN;
-		field(f, mem_str("category"), t);
+		add_field(f, mem_str("category"), t);
 		return 0;
 	case VECTOR:
-		return vectors(f, also, t, w);
+		return add_vector_fields(f, also, t, w);
 	case WORDS:
 		t->kind = TRANSFORM_WORD;
-		terms(f, t, "term");
+		add_term_fields(f, t, "term");
 		return 0;
 	case NEIGHBOURS:
-		neighbours(f, t, w);
+		read_neighbours(f, t, w);
 		return 0;
 	case KINDS:
 		break;
 	}
-	field(f, mem_str("term"), t);
+	add_field(f, mem_str("term"), t);
 	return 0;
 }
 
@@ -205,14 +209,15 @@ query_read(
 	size_t kind = 0;
 	long long n = 0;
 
-	while (kind < KINDS && (!name || strcmp(kinds[kind].name, name) != 0))
+	while (kind < KINDS &&
+	    (!name || strcmp(query_kinds[kind].name, name) != 0))
 		kind++;
 	if (kind == KINDS)
-		return unknown(name ? name : "", w);
-	params_read(
-	    kinds[kind].p, kind == NEIGHBOURS ? others : usual, f->spec, &t, w);
+		return report_unknown_type(name ? name : "", w);
+	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
+	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)
 		n = params_whole(f->spec, "doc_count", 0, ROWS, w);
 	f->rows = n > 0 ? (uint64_t)n : 0;
-	return fields(f, also, (enum kind)kind, &t, w);
+	return read_query_fields(f, also, (enum kind)kind, &t, w);
 }

@@ -1,4 +1,4 @@
-/* The query files of query_generation, by type. */
+/* Reads the recipes of query_generation. */
 #ifndef QUERY_H
 #define QUERY_H
 
@@ -6,8 +6,9 @@ struct configwalk;
 struct recipe_file;
 
 /*
- * Fills the file of 'f->spec'; problems are said and counted in 'w'. 1: the
- * second file, which has the terms without the vectors, is wanted in *also.
+ * Fills *f from f->spec. Problems are reported and counted in 'w'. Returns 1 if
+ * it also filled *also, a second file with the terms but without the vectors;
+ * else 0.
  */
 int query_read(
     struct recipe_file *f, struct recipe_file *also, struct configwalk *w);

@@ -23,14 +23,14 @@ static const struct {
     {".jsonl", RECIPE_JSONL}, {".npy", RECIPE_NPY}, {".fvecs", RECIPE_FVECS},
     {".ivecs", RECIPE_IVECS}};
 
-/* A name that is a file in the output folder and nowhere else. */
+/* Checks that the key is a plain file name, and sets the format by its end. */
 static int
-name_and_format(struct recipe_file *f, struct configwalk *w)
+read_format(struct recipe_file *f, struct configwalk *w)
 {
 	size_t n = sizeof formats / sizeof *formats;
 
 	if (!*f->key || *f->key == '.' || strchr(f->key, '/')) {
-		configwalk_problem(w, "'%s' is no plain file name", f->key);
+		configwalk_problem(w, "'%s' is not a plain file name", f->key);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -39,13 +39,13 @@ name_and_format(struct recipe_file *f, struct configwalk *w)
 			return 0;
 		}
 	configwalk_problem(w,
-	    "the name does not say the format (.csv, .tsv, .xml, .jsonl, "
-	    ".npy, .fvecs or .ivecs)");
+	    "the name does not end in .csv, .tsv, .xml, .jsonl, "
+	    ".npy, .fvecs or .ivecs");
 	return -1;
 }
 
 static bool
-xml_name(const char *s)
+is_xml_name(const char *s)
 {
 	if (!isalpha((unsigned char)*s) && *s != '_')
 		return false;
@@ -56,7 +56,7 @@ xml_name(const char *s)
 }
 
 static void
-field_name(const struct recipe_file *f, const struct recipe_field *x,
+check_field_name(const struct recipe_file *f, const struct recipe_field *x,
     struct configwalk *w)
 {
 	if (!*x->name)
@@ -64,28 +64,28 @@ field_name(const struct recipe_file *f, const struct recipe_field *x,
 	for (const struct recipe_field *y = f->fields; y < x; y++)
 		if (strcmp(x->name, y->name) == 0) {
 			configwalk_problem(
-			    w, "there is a field '%s' already", x->name);
+			    w, "two fields are called '%s'", x->name);
 			return;
 		}
 	if (f->format == RECIPE_XML &&
-	    (!xml_name(x->name) || strcmp(x->name, "id") == 0))
+	    (!is_xml_name(x->name) || strcmp(x->name, "id") == 0))
 		configwalk_problem(w,
-		    "'%s' cannot be the name of an element beside 'id'",
+		    "'%s' is 'id' or not a valid name of an XML element",
 		    x->name);
 	if (f->format == RECIPE_NPY && strpbrk(x->name, "'\\\n"))
 		configwalk_problem(
-		    w, "'%s' cannot be the name of a column", x->name);
+		    w, "'%s' is not a valid name of an NPY column", x->name);
 }
 
-/* The transforms of a field, or one of Wikipedia where none are said. */
+/* Reads the transforms of a field; without a list it is one of Wikipedia. */
 static void
-transforms(
+read_transforms(
     struct recipe_field *x, const struct json *list, struct configwalk *w)
 {
 	size_t len = configwalk_key(w, "transforms"), at, i = 0;
 
 	if (list && json_type(list) != JSON_ARRAY) {
-		configwalk_problem(w, "is no list");
+		configwalk_problem(w, "is not a list");
 		configwalk_leave(w, len);
 		return;
 	}
@@ -106,35 +106,36 @@ transforms(
 		configwalk_leave(w, at);
 	}
 	if (x->dims && x->nt > 1)
-		configwalk_problem(w, "a vector has no other transform");
+		configwalk_problem(w, "a vector cannot have other transforms");
 	configwalk_leave(w, len);
 }
 
 static struct recipe_field *
-new_field(struct recipe_file *f, const char *name, struct configwalk *w)
+add_field(struct recipe_file *f, const char *name, struct configwalk *w)
 {
 	struct recipe_field *x;
 
 	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
 	x = &f->fields[f->n++];
 	*x = (struct recipe_field){.name = mem_str(name)};
-	field_name(f, x, w);
+	check_field_name(f, x, w);
 	return x;
 }
 
 static void
-known(const struct json *j, const char *const *keys, struct configwalk *w)
+check_keys(const struct json *j, const char *const *keys, struct configwalk *w)
 {
 	static const struct params none[] = {{0}};
 
 	params_read(none, keys, j, NULL, w);
 }
 
-/* 'size' and 'transforms', of a field or of generate_fields. */
+/* Reads 'size' and 'transforms' of a field or of generate_fields. */
 static void
-field_body(struct recipe_field *x, const struct json *j, struct configwalk *w)
+read_field_body(
+    struct recipe_field *x, const struct json *j, struct configwalk *w)
 {
-	transforms(x, json_get(j, "transforms"), w);
+	read_transforms(x, json_get(j, "transforms"), w);
 	if (!x->dims) {
 		long long n = params_whole(j, "size", 1, SIZE, w);
 
@@ -143,24 +144,25 @@ field_body(struct recipe_field *x, const struct json *j, struct configwalk *w)
 }
 
 static void
-listed(struct recipe_file *f, const struct json *list, struct configwalk *w)
+read_listed_fields(
+    struct recipe_file *f, const struct json *list, struct configwalk *w)
 {
 	static const char *const keys[] = {
 	    "name", "size", "transforms", "description", NULL};
 	size_t len = configwalk_key(w, "fields"), at, i = 0;
 
 	if (json_type(list) != JSON_ARRAY || !json_len(list))
-		configwalk_problem(w, "is no list of fields");
+		configwalk_problem(w, "is not a list of fields");
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
 		const char *name = json_get_str(j, "name");
 
 		at = configwalk_index(w, i++);
 		if (json_type(j) != JSON_OBJECT || !name) {
 			configwalk_problem(
-			    w, "is no object with a text as 'name'");
+			    w, "is not an object with a string 'name'");
 		} else {
-			known(j, keys, w);
-			field_body(new_field(f, name, w), j, w);
+			check_keys(j, keys, w);
+			read_field_body(add_field(f, name, w), j, w);
 		}
 		configwalk_leave(w, at);
 	}
@@ -168,7 +170,8 @@ listed(struct recipe_file *f, const struct json *list, struct configwalk *w)
 }
 
 static void
-generated(struct recipe_file *f, const struct json *j, struct configwalk *w)
+read_generated_fields(
+    struct recipe_file *f, const struct json *j, struct configwalk *w)
 {
 	static const char *const keys[] = {
 	    "count", "prefix", "size", "transforms", "description", NULL};
@@ -177,22 +180,25 @@ generated(struct recipe_file *f, const struct json *j, struct configwalk *w)
 	long long n = params_whole(j, "count", 1, FIELDS, w);
 	int before = w->problems;
 
-	known(j, keys, w);
+	check_keys(j, keys, w);
 	if (prefix && !json_str(prefix))
-		configwalk_problem(w, "'prefix' is no text");
+		configwalk_problem(w, "'prefix' is not a string");
 	for (long long i = 1; i <= n && w->problems == before; i++) {
 		char *name = mem_printf(
 		    "%s%lld", prefix ? json_str(prefix) : "field", i);
 
-		field_body(new_field(f, name, w), j, w);
+		read_field_body(add_field(f, name, w), j, w);
 		free(name);
 	}
 	configwalk_leave(w, len);
 }
 
-/* What the format takes; a table of text with a vector becomes NPY. */
+/*
+ * Checks that the format can hold the fields, and sets the file's name. A CSV
+ * with a vector becomes NPY.
+ */
 static void
-fit(struct recipe_file *f, struct configwalk *w)
+fit_format(struct recipe_file *f, struct configwalk *w)
 {
 	size_t vectors = 0;
 
@@ -201,14 +207,14 @@ fit(struct recipe_file *f, struct configwalk *w)
 	if (vectors && f->format == RECIPE_CSV)
 		f->format = RECIPE_NPY;
 	if (vectors && f->format != RECIPE_NPY && f->format != RECIPE_FVECS)
-		configwalk_problem(
-		    w, "vectors go to .npy and .fvecs (or .csv, for .npy)");
+		configwalk_problem(w,
+		    "vectors need a .npy or .fvecs file (.csv becomes .npy)");
 	if (f->format == RECIPE_FVECS && (f->n != 1 || !vectors))
 		configwalk_problem(
-		    w, "a file of .fvecs has one field, a vector");
+		    w, "a .fvecs file needs exactly one field, a vector");
 	if (f->format == RECIPE_IVECS && !f->base)
 		configwalk_problem(
-		    w, "a file of .ivecs has the neighbours of vectors");
+		    w, "a .ivecs file needs a query of type 'neighbours'");
 	f->name = mem_str(f->key);
 	if (f->format == RECIPE_NPY && str_ends(f->name, ".csv"))
 		memcpy(f->name + strlen(f->name) - 4, ".npy", 4);
@@ -224,7 +230,7 @@ fit(struct recipe_file *f, struct configwalk *w)
 }
 
 static void
-dataset(struct recipe_file *f, struct configwalk *w)
+read_dataset(struct recipe_file *f, struct configwalk *w)
 {
 	static const char *const keys[] = {
 	    "doc_count", "fields", "generate_fields", "description", NULL};
@@ -233,17 +239,17 @@ dataset(struct recipe_file *f, struct configwalk *w)
 	long long n = params_whole(f->spec, "doc_count", 0, ROWS, w);
 
 	f->rows = n > 0 ? (uint64_t)n : 0;
-	known(f->spec, keys, w);
+	check_keys(f->spec, keys, w);
 	if (all)
-		generated(f, all, w);
+		read_generated_fields(f, all, w);
 	else if (list)
-		listed(f, list, w);
+		read_listed_fields(f, list, w);
 	else
 		configwalk_problem(w, "lacks 'fields' and 'generate_fields'");
 }
 
 static void
-file_free(struct recipe_file *f)
+free_file(struct recipe_file *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		for (size_t k = 0; k < f->fields[i].nt; k++)
@@ -256,17 +262,18 @@ file_free(struct recipe_file *f)
 	free(f->where);
 }
 
-/* Taken. One that is there already, and equal, is as good as one. */
+/* Takes over *f, unless an equal recipe of the same file is there already. */
 static void
-keep(struct recipes *r, struct recipe_file *f, struct configwalk *w)
+keep_file(struct recipes *r, struct recipe_file *f, struct configwalk *w)
 {
 	const struct recipe_file *old = recipe_of(r, f->name);
 
 	if (old) {
 		if (!json_equal(old->spec, f->spec) || old->query != f->query)
-			configwalk_problem(w, "another recipe makes '%s': %s",
-			    f->name, old->where);
-		file_free(f);
+			configwalk_problem(w,
+			    "another recipe also makes '%s': %s", f->name,
+			    old->where);
+		free_file(f);
 		return;
 	}
 	f->where = mem_printf("%s: %s", w->name, w->path.s);
@@ -275,7 +282,7 @@ keep(struct recipes *r, struct recipe_file *f, struct configwalk *w)
 }
 
 static void
-one(struct recipes *r, const struct json *spec, bool query,
+read_recipe(struct recipes *r, const struct json *spec, bool query,
     struct configwalk *w)
 {
 	struct recipe_file f = {
@@ -285,51 +292,51 @@ one(struct recipes *r, const struct json *spec, bool query,
 	int before = w->problems, two = 0;
 
 	if (json_type(spec) != JSON_OBJECT)
-		configwalk_problem(w, "is no object");
-	else if (name_and_format(&f, w) == 0 && query)
+		configwalk_problem(w, "is not an object");
+	else if (read_format(&f, w) == 0 && query)
 		two = query_read(&f, &also, w);
 	else if (w->problems == before)
-		dataset(&f, w);
+		read_dataset(&f, w);
 	if (w->problems == before)
-		fit(&f, w);
+		fit_format(&f, w);
 	if (two && w->problems == before)
-		fit(&also, w);
+		fit_format(&also, w);
 	if (w->problems == before)
-		keep(r, &f, w);
+		keep_file(r, &f, w);
 	else
-		file_free(&f);
+		free_file(&f);
 	if (two && w->problems == before)
-		keep(r, &also, w);
+		keep_file(r, &also, w);
 	else
-		file_free(&also);
+		free_file(&also);
 	configwalk_leave(w, len);
 }
 
 static void
-section(struct recipes *r, const struct json *config, const char *key,
+read_section(struct recipes *r, const struct json *config, const char *key,
     bool query, struct configwalk *w)
 {
 	const struct json *all = json_get(config, key);
 	size_t len = configwalk_key(w, key);
 
 	if (all && json_type(all) != JSON_OBJECT)
-		configwalk_problem(w, "is no object of files");
+		configwalk_problem(w, "is not an object of files");
 	else
 		for (const struct json *j = json_first(all); j;
 		     j = json_next(j))
-			one(r, j, query, w);
+			read_recipe(r, j, query, w);
 	configwalk_leave(w, len);
 }
 
 static void
-config(struct recipes *r, const struct json *j, struct configwalk *w)
+read_config(struct recipes *r, const struct json *j, struct configwalk *w)
 {
 	if (json_type(j) != JSON_OBJECT) {
-		configwalk_problem(w, "is no object");
+		configwalk_problem(w, "is not an object");
 		return;
 	}
-	section(r, j, "dataset_generation", false, w);
-	section(r, j, "query_generation", true, w);
+	read_section(r, j, "dataset_generation", false, w);
+	read_section(r, j, "query_generation", true, w);
 }
 
 int
@@ -342,12 +349,12 @@ recipe_parse(struct recipes *r, struct json *doc, const char *name)
 	r->docs[r->ndocs++] = doc;
 	str_addc(&w.path, '$');
 	if (json_type(doc) != JSON_ARRAY)
-		config(r, doc, &w);
+		read_config(r, doc, &w);
 	else
 		for (const struct json *j = json_first(doc); j;
 		     j = json_next(j)) {
 			len = configwalk_index(&w, i++);
-			config(r, j, &w);
+			read_config(r, j, &w);
 			configwalk_leave(&w, len);
 		}
 	str_free(&w.path);
@@ -367,7 +374,7 @@ void
 recipe_free(struct recipes *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		file_free(&r->v[i]);
+		free_file(&r->v[i]);
 	for (size_t i = 0; i < r->ndocs; i++)
 		json_free(r->docs[i]);
 	free(r->v);
@@ -383,10 +390,10 @@ recipe_of(const struct recipes *r, const char *name)
 	return NULL;
 }
 
-/* The vectors that neighbours are of; NULL, and said. */
+/* Returns the vector field of the file 'name', NULL (error reported). */
 static const struct recipe_field *
-vectors(const struct recipes *r, const struct recipe_file *f, const char *name,
-    const char *key)
+find_vector_field(const struct recipes *r, const struct recipe_file *f,
+    const char *name, const char *key)
 {
 	const struct recipe_file *x = recipe_of(r, name);
 	size_t i = x ? recipe_vector(x) : 0;
@@ -401,8 +408,10 @@ vectors(const struct recipes *r, const struct recipe_file *f, const char *name,
 static int
 link_vectors(const struct recipes *r, const struct recipe_file *f)
 {
-	const struct recipe_field *b = vectors(r, f, f->base, "source");
-	const struct recipe_field *q = vectors(r, f, f->queries, "queries");
+	const struct recipe_field *b =
+	    find_vector_field(r, f, f->base, "source");
+	const struct recipe_field *q =
+	    find_vector_field(r, f, f->queries, "queries");
 	uint64_t rows;
 
 	if (!b || !q)

@@ -1,7 +1,7 @@
 /*
- * What to make: the files of dataset_generation and query_generation in
- * configurations, checked. Both are tables of rows and fields; a query file
- * has fields that a dataset cannot have.
+ * Reads and checks which files dataset_generation and query_generation of
+ * configurations ask for. Both are tables of rows and fields; some kinds of
+ * fields exist only in query files.
  */
 #ifndef RECIPE_H
 #define RECIPE_H
@@ -27,15 +27,15 @@ enum recipe_metric { RECIPE_L2, RECIPE_IP, RECIPE_COSINE };
 
 struct recipe_field {
 	char *name;
-	size_t size; /* characters at most; bytes of a column of NPY */
+	size_t size; /* most characters; in NPY bytes of the column */
 	struct transform *t;
 	size_t nt;
-	size_t dims; /* of a vector; 0: it is text */
+	size_t dims; /* dimensions of a vector; 0: text */
 };
 
 struct recipe_file {
-	char *name;              /* of the file */
-	const char *key;         /* what the configuration calls it; borrowed */
+	char *name;              /* file name in the output folder */
+	const char *key;         /* its name in the configuration; borrowed */
 	const struct json *spec; /* borrowed */
 	char *where;             /* "FILE: $[0].dataset_generation.KEY" */
 	bool query;
@@ -43,14 +43,14 @@ struct recipe_file {
 	uint64_t rows;
 	struct recipe_field *fields;
 	size_t n;
-	bool articles; /* some of it is Wikipedia's, or stands for it */
+	bool articles; /* some field has a wikipedia transform */
 
-	/* prefix and suffix queries: parts of the terms in a file */
-	const char *source; /* NULL: it is none; borrowed */
+	/* Prefix and suffix queries: made of the terms in another file. */
+	const char *source; /* that file; NULL: another kind; borrowed */
 	bool suffix;
 
-	/* the nearest neighbours of the vectors of one file in another */
-	const char *base, *queries; /* NULL: it is none; borrowed */
+	/* Nearest neighbours of the vectors of 'queries' among 'base'. */
+	const char *base, *queries; /* NULL: another kind; borrowed */
 	size_t k;
 	enum recipe_metric metric;
 };
@@ -62,25 +62,28 @@ struct recipes {
 	size_t ndocs;
 };
 
-/* Adds those of a configuration, or an array of them. 0, or -1 and said. */
+/*
+ * Adds the recipes of a configuration, or of an array of configurations; "-" is
+ * stdin. Returns 0, or -1 (errors reported).
+ */
 int recipe_read(struct recipes *, const char *file);
-/* The same of a document, which is taken. */
+/* The same for a parsed document, which it takes over. */
 int recipe_parse(struct recipes *, struct json *doc, const char *name);
 void recipe_free(struct recipes *);
 
 /*
- * Once all are read: that what recipes say of each other holds. 0, or -1 and
- * said.
+ * Checks, after all are read, that the files which neighbours refer to fit.
+ * Returns 0, or -1 (errors reported).
  */
 int recipe_link(const struct recipes *);
 
-/* Of that file name; NULL. */
+/* Returns the recipe of that file name, or NULL. */
 const struct recipe_file *recipe_of(const struct recipes *, const char *name);
 
-/* The first field that is a vector; 'n' where there is none. */
+/* Returns the number of the first vector field, or f->n if there is none. */
 size_t recipe_vector(const struct recipe_file *);
 
-/* Does it take the built-in vocabulary. */
+/* Tells whether the file may need the built-in vocabulary. */
 bool recipe_has_words(const struct recipe_file *);
 
 #endif

@@ -18,14 +18,14 @@
 #define TIME 48
 
 static char *
-hex(char buf[HEX], uint64_t v)
+format_hex(char buf[HEX], uint64_t v)
 {
 	snprintf(buf, HEX, "%016llx", (unsigned long long)v);
 	return buf;
 }
 
 static char *
-written(char buf[TIME], const struct stat *st)
+format_mtime(char buf[TIME], const struct stat *st)
 {
 	snprintf(buf, TIME, "%lld.%09ld", (long long)st->st_mtim.tv_sec,
 	    st->st_mtim.tv_nsec);
@@ -33,16 +33,16 @@ written(char buf[TIME], const struct stat *st)
 }
 
 static bool
-is(const struct json *j, const char *key, const char *want)
+has_text(const struct json *j, const char *key, const char *want)
 {
 	const char *s = json_get_str(j, key);
 
 	return s && strcmp(s, want) == 0;
 }
 
-/* A torn or strange sidecar is none. */
+/* Returns the sidecar, NULL if it is missing or broken. Caller frees. */
 static struct json *
-load(const char *path)
+load_sidecar(const char *path)
 {
 	char *name = mem_printf("%s.spec", path);
 	FILE *f = fopen(name, "r");
@@ -55,20 +55,23 @@ load(const char *path)
 	return n < sizeof buf ? json_parse(buf, n, NULL, NULL) : NULL;
 }
 
-/* The content is read where the time does not tell. */
+/*
+ * Compares size and time, or else the content, with the sidecar. Returns 1 if
+ * the file is unchanged, 0 if changed, or -1 (error reported).
+ */
 static int
-unchanged(const char *path, const struct json *j, const struct stat *st)
+is_unchanged(const char *path, const struct json *j, const struct stat *st)
 {
 	uint64_t sum, bytes;
 	char t[TIME], h[HEX];
 
 	if (json_get_num(j, "bytes", -1) != (double)st->st_size)
 		return 0;
-	if (is(j, "written", written(t, st)))
+	if (has_text(j, "written", format_mtime(t, st)))
 		return 1;
 	if (checksum_file(path, &sum, &bytes) < 0)
 		return err_fail_sys("cannot read '%s'", path);
-	return is(j, "content", hex(h, sum));
+	return has_text(j, "content", format_hex(h, sum));
 }
 
 int
@@ -84,13 +87,14 @@ sidecar_state(const char *path, uint64_t recipe)
 				       : err_fail_sys("cannot read '%s'", path);
 	if (S_ISDIR(st.st_mode))
 		return err_fail("'%s' is a folder", path);
-	j = load(path);
-	rc = j ? unchanged(path, j, &st) : SIDECAR_FOREIGN;
+	j = load_sidecar(path);
+	rc = j ? is_unchanged(path, j, &st) : SIDECAR_FOREIGN;
 	if (j && rc == 0)
 		rc = SIDECAR_CHANGED;
 	else if (j && rc > 0)
-		rc = is(j, "recipe", hex(h, recipe)) ? SIDECAR_CURRENT
-						     : SIDECAR_STALE;
+		rc = has_text(j, "recipe", format_hex(h, recipe))
+		    ? SIDECAR_CURRENT
+		    : SIDECAR_STALE;
 	json_free(j);
 	return rc;
 }
@@ -109,10 +113,10 @@ sidecar_write(
 		err_fail_sys("cannot read '%s'", path);
 		goto out;
 	}
-	json_set_str(j, "recipe", hex(buf, recipe));
-	json_set_str(j, "content", hex(buf, content));
+	json_set_str(j, "recipe", format_hex(buf, recipe));
+	json_set_str(j, "content", format_hex(buf, content));
 	json_set_num(j, "bytes", (double)bytes);
-	json_set_str(j, "written", written(buf, &st));
+	json_set_str(j, "written", format_mtime(buf, &st));
 	t = tempfile_open(name);
 	if (!t)
 		goto out;

@@ -1,8 +1,8 @@
 /*
- * What is known of a made file, in FILE.spec beside it: the hash of its
- * recipe, its size, the hash of its content and when it was written. So a
- * recipe that changed makes it again, and a file that somebody else made or
- * changed is not taken for ours.
+ * FILE.spec beside each generated file holds the hash of its recipe, its size,
+ * the hash of its content and its modification time. With it, a file whose
+ * recipe changed is made again, and a file that another program made or changed
+ * is recognized.
  */
 #ifndef SIDECAR_H
 #define SIDECAR_H
@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 enum sidecar_state {
-	SIDECAR_MISSING, /* there is no such file */
-	SIDECAR_CURRENT, /* it is what the recipe makes */
-	SIDECAR_STALE,   /* it is what another recipe made */
-	SIDECAR_CHANGED, /* it was made, and changed since */
-	SIDECAR_FOREIGN  /* nobody knows who made it */
+	SIDECAR_MISSING, /* the file does not exist */
+	SIDECAR_CURRENT, /* this recipe made it */
+	SIDECAR_STALE,   /* another recipe made it */
+	SIDECAR_CHANGED, /* it was changed after it was made */
+	SIDECAR_FOREIGN  /* it has no sidecar */
 };
 
-/* -1, and said, where it cannot be told. */
+/* Returns enum sidecar_state, or -1 (error reported). */
 int sidecar_state(const char *path, uint64_t recipe);
 
-/* Of a file that is there. 0, or -1 and said. */
+/* Writes the sidecar of an existing file. Returns 0, or -1 (error reported). */
 int sidecar_write(
     const char *path, uint64_t recipe, uint64_t content, uint64_t bytes);
 

@@ -20,7 +20,7 @@ struct from {
 };
 
 static int
-next_line(void *arg, const char **line, size_t *n)
+read_term_line(void *arg, const char **line, size_t *n)
 {
 	struct from *x = arg;
 	ssize_t k = getline(&x->line, &x->cap, x->f);
@@ -34,7 +34,7 @@ next_line(void *arg, const char **line, size_t *n)
 }
 
 static bool
-stop_word(const char *s)
+is_stop_word(const char *s)
 {
 	static const char *const words[] = {"a", "an", "and", "are", "as", "at",
 	    "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",
@@ -48,29 +48,29 @@ stop_word(const char *s)
 }
 
 static bool
-heading(const char *s)
+is_heading(const char *s)
 {
 	return strncasecmp(s, "term", 4) == 0 ||
 	    strncasecmp(s, "search_term", 11) == 0;
 }
 
 static bool
-continues(char c)
+is_continuation_byte(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
 static char *
-part(const char *s, bool last)
+cut_term(const char *s, bool last)
 {
 	size_t n = strlen(s), i = last ? n : 0;
 
 	for (int k = 0; k < CHARACTERS; k++) {
 		if (last && i)
-			for (i--; i && continues(s[i]); i--)
+			for (i--; i && is_continuation_byte(s[i]); i--)
 				;
 		if (!last && i < n)
-			for (i++; i < n && continues(s[i]); i++)
+			for (i++; i < n && is_continuation_byte(s[i]); i++)
 				;
 	}
 	return last ? mem_str(s + i) : mem_strn(s, i);
@@ -88,17 +88,17 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 
 	if (!x.f)
 		return err_fail_sys("cannot read '%s'", file);
-	rows = csvrows_new(',', next_line, &x);
+	rows = csvrows_new(',', read_term_line, &x);
 	while (
 	    t->nlist < most && (got = csvrows_next(rows, &v, &n, &why)) > 0) {
 		bool skip =
-		    !n || !**v || stop_word(*v) || (first && heading(*v));
+		    !n || !**v || is_stop_word(*v) || (first && is_heading(*v));
 
 		first = false;
 		if (skip)
 			continue;
 		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
-		t->list[t->nlist++] = part(*v, last);
+		t->list[t->nlist++] = cut_term(*v, last);
 	}
 	if (got < 0 && why)
 		err_say("%s: %s", file, why);

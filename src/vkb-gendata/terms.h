@@ -1,4 +1,4 @@
-/* The beginnings or ends of the terms in a CSV file, for queries. */
+/* Reads prefixes or suffixes of the terms in a CSV file, for queries. */
 #ifndef TERMS_H
 #define TERMS_H
 
@@ -8,10 +8,10 @@
 struct transform;
 
 /*
- * Fills the list of 't' with the first, or last, three characters of the first
- * field of each row, at most 'most'; stop words of English are left out, and
- * so is a first row that begins with "term" or "search_term". 0, or -1 and
- * said.
+ * Fills t->list with the first or, if 'last', the last three characters of the
+ * first field of each row, at most 'most' of them. Skips English stop words and
+ * a first row that begins with "term" or "search_term". Returns 0, or -1 (error
+ * reported).
  */
 int terms_read(const char *file, bool last, size_t most, struct transform *t);
 

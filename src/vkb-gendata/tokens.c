@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define WIDEST 16 /* letters of a number */
-#define SOME 64   /* tokens */
+#define WIDEST 16 /* most letters of a token */
+#define SOME 64   /* tokens that are appended at once */
 
-/* Adds the n-th of a, b ... z, aa, ab ... */
+/* Appends the n-th (from 0) of a, b ... z, aa, ab ... */
 static void
 add_letters(struct str *s, uint64_t n)
 {
@@ -85,7 +85,7 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 		if (i + 1 == rest)
 			cut = s->len;
 	}
-	if (s->len > 4 * c->size) /* all that is not cut off */
+	if (s->len > 4 * c->size) /* content_cut removes the rest */
 		return;
 	if (rest) {
 		size_t round = s->len;
@@ -100,8 +100,8 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 /*
- * The number of a row goes on where that of the one before ended. 16 bytes are
- * written of each token: at a time as many as surely fit.
+ * A row's first token follows the last token of the row before. Copies WIDEST
+ * bytes for each token, which is faster, into a buffer that they surely fit.
  */
 void
 tokens_unique(struct str *s, const struct transform *t, const struct cell *c)

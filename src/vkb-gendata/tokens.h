@@ -1,8 +1,7 @@
 /*
- * Contents that are many tokens with a blank between them: what transforms
- * for the shapes of an index make. Each replaces what the string has. They may
- * stop when four times the size of the cell is there, which is more than is
- * ever kept of it.
+ * Makes contents of many tokens, separated by blanks. Each tokens_make replaces
+ * the string. It may stop at four times the size of the cell in bytes, which is
+ * the most that content_cut keeps.
  */
 #ifndef TOKENS_H
 #define TOKENS_H
@@ -22,20 +21,20 @@ tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
     tokens_progressive, tokens_random_set, tokens_stemmable;
 
 /*
- * What stands behind 'from' is there n times; of much more than 'most' bytes
- * the rest is left out.
+ * Repeats the bytes from 'from' on, so that they are there n times; stops soon
+ * after 'most' bytes.
  */
 void tokens_copies(struct str *, size_t from, uint64_t n, size_t most);
 
-/* Takes off the blank behind the last token, where there is one. */
+/* Removes the last byte, the blank after the last token, if any. */
 void tokens_trim(struct str *, size_t from);
 
-/* Random numbers of this row and field alone. */
+/* Seeds a generator for this row and field. */
 void tokens_rng(const struct cell *, struct rng *);
 
 /*
- * 0: the cell is as the Python tool makes it, which has no seed and makes all
- * fields alike.
+ * Returns 0 for seed 0 and field 0, whose cells are the Python tool's; else a
+ * number that makes cells of other seeds and fields different.
  */
 uint64_t tokens_twist(const struct cell *);
 

@@ -12,7 +12,7 @@
 
 #define ROWS 1e12
 #define TOKENS 1e9
-#define DIGITS 12 /* significant ones of a number, about */
+#define DIGITS 12 /* significant digits of a number, about */
 
 #define AT(field) offsetof(struct transform, field)
 #define WHOLE(name, field, fallback, min, max)                          \
@@ -27,7 +27,7 @@
 static const struct {
 	const char *name;
 	struct params p[7];
-} kinds[TRANSFORM_NAMED] = {
+} transform_kinds[TRANSFORM_NAMED] = {
     [TRANSFORM_WIKIPEDIA] = {"wikipedia",
 	{WHOLE("offset", offset, 0, 0, TOKENS),
 	    WHOLE("words", count, NATURAL_WORDS, 1, TOKENS), {0}}},
@@ -86,14 +86,14 @@ static const struct {
 };
 
 static void
-unknown(const char *name, struct configwalk *w)
+report_unknown_transform(const char *name, struct configwalk *w)
 {
 	const char *names[TRANSFORM_NAMED + 1] = {0}, *near;
 	struct str s = {0};
 	size_t len = configwalk_key(w, "type");
 
 	for (size_t i = 0; i < TRANSFORM_NAMED; i++) {
-		names[i] = kinds[i].name;
+		names[i] = transform_kinds[i].name;
 		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
 	}
 	near = str_nearest(name, names);
@@ -114,17 +114,18 @@ transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 
 	*t = (struct transform){.kind = TRANSFORM_WIKIPEDIA};
 	if (json_type(j) != JSON_OBJECT || !name) {
-		configwalk_problem(w, "is no object with a text as 'type'");
+		configwalk_problem(w, "is not an object with a string 'type'");
 		return;
 	}
-	while (i < TRANSFORM_NAMED && strcmp(kinds[i].name, name) != 0)
+	while (
+	    i < TRANSFORM_NAMED && strcmp(transform_kinds[i].name, name) != 0)
 		i++;
 	if (i == TRANSFORM_NAMED) {
-		unknown(name, w);
+		report_unknown_transform(name, w);
 		return;
 	}
 	t->kind = (enum transform_kind)i;
-	params_read(kinds[i].p, other, j, t, w);
+	params_read(transform_kinds[i].p, other, j, t, w);
 	if (t->min_len > t->max_len)
 		configwalk_problem(w,
 		    "'min_word_length' %lld is above 'max_word_length' %lld",
@@ -142,9 +143,9 @@ transform_free(struct transform *t)
 	free(t->list);
 }
 
-/* Characters before the point. */
+/* Returns the characters before the decimal point, with the sign. */
 static int
-whole_digits(double v)
+count_whole_digits(double v)
 {
 	char buf[64];
 
@@ -155,7 +156,7 @@ void
 transform_fit(
     struct transform *t, size_t size, bool fixed, struct configwalk *w)
 {
-	int lo = whole_digits(t->lo), hi = whole_digits(t->hi);
+	int lo = count_whole_digits(t->lo), hi = count_whole_digits(t->hi);
 	int most = lo > hi ? lo : hi;
 	double unit, least, steps;
 
@@ -179,7 +180,7 @@ transform_fit(
 	steps = floor(t->hi * unit) - least + 1;
 	if (steps < 1) {
 		configwalk_problem(w,
-		    "no number of %d decimals is from %.15g to %.15g",
+		    "no number with %d decimals is from %.15g to %.15g",
 		    t->decimals, t->lo, t->hi);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * What makes the content of a field: one table holds every transform of
- * vkb-gendata(1) with its parameters, and what a row gets from each.
+ * Transforms make the content of a field. One table holds every transform of
+ * vkb-gendata(1) with its parameters; content_apply applies them.
  */
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
@@ -33,50 +33,51 @@ enum transform_kind {
 	TRANSFORM_RANDOM_SET,
 	TRANSFORM_STEMMABLE,
 	TRANSFORM_VECTOR,
-	TRANSFORM_NAMED, /* those above have names; queries use these too */
+	TRANSFORM_NAMED, /* number of those above; only queries use the rest */
 	TRANSFORM_TERM = TRANSFORM_NAMED, /* phraseQ_termI, I is 'first' */
 	TRANSFORM_LABEL,                  /* phraseQ */
 	TRANSFORM_EXPANDED,               /* term001 */
-	TRANSFORM_SPELT,                  /* the fuzzy word */
-	TRANSFORM_IN_TURN,                /* those of 'list' */
-	TRANSFORM_WORD                    /* of the vocabulary */
+	TRANSFORM_SPELT,                  /* the correct fuzzy word */
+	TRANSFORM_IN_TURN,                /* entries of 'list' in turn */
+	TRANSFORM_WORD                    /* word of the vocabulary */
 };
 
-/* Parameters; what each kind makes of them is in the table. */
+/* Parameters of all kinds; the table says which ones a kind uses. */
 struct transform {
 	enum transform_kind kind;
 	long long count;   /* tokens, copies, variants */
-	long long each;    /* rows, or copies, of one */
-	long long terms;   /* of a phrase */
-	long long combos;  /* of a phrase: 1, or any other number */
-	long long min_len; /* of a word */
+	long long each;    /* rows of one phrase or variant; cycle, leaves */
+	long long terms;   /* terms of a phrase */
+	long long combos;  /* of a phrase; only whether it is 1 matters */
+	long long min_len; /* letters of a word */
 	long long max_len;
 	long long edits;
 	long long offset;
 	long long dims;
-	double share; /* of the rows */
+	double share; /* fraction of the rows */
 	double lo, hi;
 	const char *text; /* borrowed from the recipe */
 	char **list;
 	size_t nlist;
-	int decimals;        /* of numbers */
-	long long least;     /* number, in units of the last decimal */
-	uint64_t steps;      /* numbers from there on */
-	bool one;            /* a tag, not one or two */
-	unsigned long first; /* place of the term, or of the field's words */
+	int decimals;        /* decimals of a number */
+	long long least;     /* least number, in units of the last decimal */
+	uint64_t steps;      /* how many numbers there are from 'least' on */
+	bool one;            /* always one tag, never two */
+	unsigned long first; /* number of the term, or rank of the first word */
 };
 
 /*
- * One transform of a field. Problems are said and counted in 'w'; the texts
- * are borrowed from 'j'.
+ * Reads one transform of a field. Problems are reported and counted in 'w';
+ * texts are borrowed from 'j'.
  */
 void transform_read(
     struct transform *, const struct json *j, struct configwalk *w);
 void transform_free(struct transform *);
 
 /*
- * What the field's width does to it: 'fixed' is NPY, where columns have a
- * width and numbers two decimals.
+ * Adapts the transform to a field of 'size' characters. 'fixed' is NPY, whose
+ * columns have a fixed width and whose numbers have two decimals. Problems are
+ * reported and counted in 'w'.
  */
 void transform_fit(
     struct transform *, size_t size, bool fixed, struct configwalk *w);

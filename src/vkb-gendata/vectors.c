@@ -12,12 +12,12 @@
 #define AREA 9.91256303526217e-3
 
 struct vectors {
-	double x[LAYERS + 1]; /* right ends of the layers, falling */
-	double y[LAYERS + 1]; /* the density there */
+	double x[LAYERS + 1]; /* right ends of the layers, descending */
+	double y[LAYERS + 1]; /* the density at x */
 };
 
 static double
-density(double x)
+compute_density(double x)
 {
 	return exp(-.5 * x * x);
 }
@@ -27,14 +27,14 @@ vectors_new(void)
 {
 	struct vectors *v = mem_new(sizeof *v);
 
-	v->x[0] = AREA / density(TAIL);
+	v->x[0] = AREA / compute_density(TAIL);
 	v->x[1] = TAIL;
 	for (int i = 2; i < LAYERS; i++)
-		v->x[i] =
-		    sqrt(-2 * log(AREA / v->x[i - 1] + density(v->x[i - 1])));
+		v->x[i] = sqrt(-2 *
+		    log(AREA / v->x[i - 1] + compute_density(v->x[i - 1])));
 	v->x[LAYERS] = 0;
 	for (int i = 0; i <= LAYERS; i++)
-		v->y[i] = density(v->x[i]);
+		v->y[i] = compute_density(v->x[i]);
 	return v;
 }
 
@@ -45,7 +45,7 @@ vectors_free(struct vectors *v)
 }
 
 static double
-tail(struct rng *r)
+draw_tail(struct rng *r)
 {
 	double x, y;
 
@@ -57,7 +57,7 @@ tail(struct rng *r)
 }
 
 static double
-normal(const struct vectors *v, struct rng *r)
+draw_normal(const struct vectors *v, struct rng *r)
 {
 	for (;;) {
 		uint64_t bits = rng_next(r);
@@ -68,9 +68,9 @@ normal(const struct vectors *v, struct rng *r)
 		if (x < v->x[i + 1])
 			return sign * x;
 		if (i == 0)
-			return sign * tail(r);
+			return sign * draw_tail(r);
 		if (v->y[i] + rng_unit(r) * (v->y[i + 1] - v->y[i]) <
-		    density(x))
+		    compute_density(x))
 			return sign * x;
 	}
 }
@@ -84,7 +84,7 @@ vectors_row(const struct vectors *v, uint64_t salt, uint64_t row, size_t field,
 
 	rng_seed(&r, salt + row * UINT64_C(0x9e3779b97f4a7c15), field);
 	for (size_t i = 0; i < dims; i++) {
-		double x = normal(v, &r);
+		double x = draw_normal(v, &r);
 
 		to[i] = (float)x;
 		sum += x * x;

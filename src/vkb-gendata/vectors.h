@@ -1,6 +1,6 @@
 /*
- * Random directions: vectors of length 1 whose components are normal before
- * they are scaled, so that every direction is as likely as any other.
+ * Random vectors of length 1. Their components are normal before they are
+ * scaled, so that all directions are equally likely.
  */
 #ifndef VECTORS_H
 #define VECTORS_H
@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vectors; /* tables; read only, so that threads share them */
+struct vectors; /* read-only tables, which threads may share */
 
 struct vectors *vectors_new(void);
 void vectors_free(struct vectors *);
 
-/* The vector of that row (from 1) and field in the file of that salt. */
+/* Sets to[0..dims-1] to the vector of the row (from 1), field and file salt. */
 void vectors_row(const struct vectors *, uint64_t salt, uint64_t row,
     size_t field, size_t dims, float *to);
 

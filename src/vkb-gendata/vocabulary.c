@@ -13,23 +13,25 @@
 #define ROOM VOCABULARY_ROOM
 #define LONGEST (ROOM - 2)
 #define SEED 20260302
-#define PLACES 131072 /* of the set of words, a power of two above 2 N */
+#define PLACES 131072 /* slots of struct set: a power of two above 2 N */
 
 struct draw {
-	uint32_t chance; /* of the rank itself, in 2^-32 */
+	uint32_t chance; /* probability of the rank itself, times 2^32 */
 	uint32_t alias;
 };
 
 struct vocabulary {
 	char (*words)[ROOM]; /* the last byte is the length */
-	uint32_t *stems;     /* ranks of those a stemmer changes */
+	uint32_t *stems;     /* ranks of the words that a stemmer changes */
 	size_t nstems;
-	/* Vose, "A Linear Algorithm for Generating Random Numbers with a
-	 * Given Distribution", 1991. */
+	/*
+	 * Alias method: Vose, "A Linear Algorithm for Generating Random Numbers
+	 * with a Given Distribution", 1991.
+	 */
 	struct draw *draws;
 };
 
-/* The words there are, by hash: place + 1. */
+/* Hash set of the words so far: rank + 1 of each, 0 for a free slot. */
 struct set {
 	uint32_t *at;
 	struct vocabulary *v;
@@ -37,7 +39,7 @@ struct set {
 };
 
 static bool
-vowel(char c)
+is_vowel(char c)
 {
 	return c && strchr("aeiouy", c);
 }
@@ -46,14 +48,14 @@ static bool
 has_vowel(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (vowel(s[i]))
+		if (is_vowel(s[i]))
 			return true;
 	return false;
 }
 
 /*
- * Does the Snowball stemmer of English change the word: it ends in -s, -ed or
- * -ing in a way that step 1a or 1b takes off.
+ * Tells whether step 1a or 1b of the Snowball stemmer of English removes -s,
+ * -ed or -ing from the word.
  */
 static bool
 is_stemmable(const char *w)
@@ -69,9 +71,9 @@ is_stemmable(const char *w)
 	return false;
 }
 
-/* Adds the word unless it is there. */
+/* Adds the word unless it is there already or too long. */
 static void
-add(struct set *set, const char *w, size_t len)
+add_vocabulary_word(struct set *set, const char *w, size_t len)
 {
 	uint64_t h = str_hash(STR_HASH, w, len);
 	size_t at = (h ^ h >> 32) & (PLACES - 1);
@@ -92,18 +94,18 @@ add(struct set *set, const char *w, size_t len)
 }
 
 static void
-add_common(struct set *set)
+add_common_words(struct set *set)
 {
 	for (const char *p = lexicon; *p;) {
 		size_t len = strcspn(p, " ");
 
-		add(set, p, len);
+		add_vocabulary_word(set, p, len);
 		p += len + (p[len] == ' ');
 	}
 }
 
 static void
-syllable(struct str *s, struct rng *r, bool last)
+append_syllable(struct str *s, struct rng *r, bool last)
 {
 	static const char *const onsets[] = {"b", "br", "c", "ch", "cl", "d",
 	    "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pl",
@@ -119,7 +121,7 @@ syllable(struct str *s, struct rng *r, bool last)
 		str_add(s, codas[rng_below(r, sizeof codas / sizeof *codas)]);
 }
 
-/* A stem with some of its forms, which stand near each other in rank. */
+/* Adds a made-up stem with some of its forms, next to each other in rank. */
 static void
 add_family(struct set *set, struct rng *r)
 {
@@ -129,21 +131,21 @@ add_family(struct set *set, struct rng *r)
 	size_t n = 1 + rng_below(r, 2), stem;
 
 	for (size_t i = 0; i <= n; i++)
-		syllable(&s, r, i == n);
+		append_syllable(&s, r, i == n);
 	stem = s.len;
 	for (size_t i = 0; i < sizeof ends / sizeof *ends && set->n < N; i++) {
 		if (i && rng_below(r, 3) == 0)
 			continue;
 		s.len = stem;
 		str_add(&s, ends[i]);
-		add(set, s.s, s.len);
+		add_vocabulary_word(set, s.s, s.len);
 	}
 	str_free(&s);
 }
 
-/* Frequencies of ranks; the sum is N, so that 1 is the mean. */
+/* Returns the frequency of each rank, with a mean of 1. Caller frees. */
 static double *
-frequencies(void)
+compute_frequencies(void)
 {
 	double *p = mem_array(N, sizeof *p), sum = 0;
 
@@ -158,13 +160,13 @@ frequencies(void)
 }
 
 /*
- * The frequencies fall with the rank, so the rich are a prefix: each poor one
- * is filled up by the last of the rich that still has something to give.
+ * Builds the alias table. Ranks with a frequency of 1 or more come first; the
+ * last of them that still exceeds 1 fills up each rank below 1.
  */
 static void
-aliases(struct vocabulary *v)
+build_aliases(struct vocabulary *v)
 {
-	double *p = frequencies();
+	double *p = compute_frequencies();
 	size_t rich = 0, poor;
 	uint32_t *todo = mem_array(N, sizeof *todo);
 	size_t n = 0;
@@ -200,14 +202,14 @@ vocabulary_new(void)
 	v->stems = mem_array(N, sizeof *v->stems);
 	v->draws = mem_array(N, sizeof *v->draws);
 	rng_seed(&r, SEED, 0);
-	add_common(&set);
+	add_common_words(&set);
 	while (set.n < N)
 		add_family(&set, &r);
 	free(set.at);
 	for (size_t i = 0; i < N; i++)
 		if (is_stemmable(v->words[i]))
 			v->stems[v->nstems++] = (uint32_t)i;
-	aliases(v);
+	build_aliases(v);
 	return v;
 }
 

@@ -1,8 +1,8 @@
 /*
  * The built-in vocabulary: VOCABULARY_WORDS different words, common English
- * ones first and made-up ones behind them, whose frequency by rank r is in
- * proportion to (r + 2.7) ^ -1.07 (Mandelbrot, "An informational theory of the
- * statistical structure of language", 1953). Always the same.
+ * words first and made-up ones after them. The frequency of rank r (from 1) is
+ * proportional to (r + 2.7) ^ -1.07 (Mandelbrot, "An informational theory of
+ * the statistical structure of language", 1953). It never changes.
  */
 #ifndef VOCABULARY_H
 #define VOCABULARY_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #define VOCABULARY_WORDS 50000
-#define VOCABULARY_ROOM 16 /* bytes of a word, its NUL and its length */
+#define VOCABULARY_ROOM 16 /* bytes for a word, its NUL and its length */
 #define VOCABULARY_SHIFT 2.7
 #define VOCABULARY_POWER 1.07
 
@@ -21,13 +21,16 @@ struct vocabulary;
 struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);
 
-/* The word of rank i, from 0; borrowed. VOCABULARY_ROOM bytes may be read. */
+/*
+ * Returns the word of rank i, from 0, and its length; borrowed. The caller may
+ * read VOCABULARY_ROOM bytes.
+ */
 const char *vocabulary_word(const struct vocabulary *, size_t i, size_t *len);
 
-/* A rank, as often as it is frequent. */
+/* Draws a rank, with the probability of its frequency. */
 size_t vocabulary_draw(const struct vocabulary *, struct rng *);
 
-/* How many words a stemmer of English changes, and the i-th of them. */
+/* Return how many words an English stemmer changes, and the i-th of them. */
 size_t vocabulary_stemmable(const struct vocabulary *);
 const char *vocabulary_stem(const struct vocabulary *, size_t i, size_t *len);
 

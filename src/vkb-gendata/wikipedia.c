@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST (1 << 20) /* bytes that tell a dump */
+#define FIRST (1 << 20) /* bytes that identify a dump */
 
 char *
 wikipedia_path(const char *where, const char *dir)
@@ -29,20 +29,20 @@ wikipedia_path(const char *where, const char *dir)
 	    "%s/%.*s", dir, (int)strcspn(slash + 1, "?#"), slash + 1);
 }
 
-/* The wiki's name and a date, or "latest": up to the second dash. */
+/* Returns the length of wiki name and date ("enwiki-latest"), 0 if none. */
 static size_t
-prefix(const char *name)
+get_prefix_length(const char *name)
 {
 	const char *a = strchr(name, '-'), *b = a ? strchr(a + 1, '-') : NULL;
 
 	return b ? (size_t)(b - name) : 0;
 }
 
-/* Is it the same dump, whose date one of them may call "latest". */
+/* Tells whether both name the same dump, apart from the date ("latest"). */
 static bool
-same_dump(const char *name, const char *listed, size_t n)
+is_same_dump(const char *name, const char *listed, size_t n)
 {
-	size_t p = prefix(name), wiki = strcspn(name, "-");
+	size_t p = get_prefix_length(name), wiki = strcspn(name, "-");
 	const char *rest = name + p, *dash;
 
 	if (n <= wiki || strncmp(name, listed, wiki + 1) != 0)
@@ -52,9 +52,9 @@ same_dump(const char *name, const char *listed, size_t n)
 	    memcmp(rest, dash, strlen(rest)) == 0;
 }
 
-/* The sum of the list, "HEX  NAME" a line; false: it has none of it. */
+/* Finds the SHA-1 of 'name' in lines of "HEX  NAME"; false if not listed. */
 static bool
-listed(const char *list, const char *name, char hex[HASH_SHA1_HEX])
+find_listed_sum(const char *list, const char *name, char hex[HASH_SHA1_HEX])
 {
 	for (const char *p = list, *end; *p; p = end + (*end == '\n')) {
 		const char *file = p + strspn(p, "0123456789abcdefABCDEF");
@@ -64,7 +64,7 @@ listed(const char *list, const char *name, char hex[HASH_SHA1_HEX])
 			continue;
 		while (*file == ' ' || *file == '*')
 			file++;
-		if (!same_dump(name, file,
+		if (!is_same_dump(name, file,
 			(size_t)(end - file) - (end > file && end[-1] == '\r')))
 			continue;
 		memcpy(hex, p, HASH_SHA1_HEX - 1);
@@ -74,12 +74,12 @@ listed(const char *list, const char *name, char hex[HASH_SHA1_HEX])
 	return false;
 }
 
-/* Wikimedia's dumps have enwiki-latest-sha1sums.txt beside them. */
+/* Wikimedia publishes enwiki-latest-sha1sums.txt beside its dumps. */
 static bool
-published(const char *url, char hex[HASH_SHA1_HEX])
+fetch_published_sum(const char *url, char hex[HASH_SHA1_HEX])
 {
 	const char *name = strrchr(url, '/') + 1;
-	size_t n = prefix(name);
+	size_t n = get_prefix_length(name);
 	struct str list = {0};
 	bool found = false;
 	char *sums;
@@ -88,14 +88,14 @@ published(const char *url, char hex[HASH_SHA1_HEX])
 		return false;
 	sums = mem_printf("%.*s-sha1sums.txt", (int)(name - url) + (int)n, url);
 	if (download_text(sums, &list) == 0 && list.len)
-		found = listed(list.s, name, hex);
+		found = find_listed_sum(list.s, name, hex);
 	free(sums);
 	str_free(&list);
 	return found;
 }
 
 static int
-check(const char *url, const char *path, const char *sha1)
+check_dump_sum(const char *url, const char *path, const char *sha1)
 {
 	char *part = mem_printf("%s.part", path), want[HASH_SHA1_HEX],
 	     is[HASH_HEX];
@@ -103,17 +103,17 @@ check(const char *url, const char *path, const char *sha1)
 
 	if (sha1)
 		snprintf(want, sizeof want, "%s", sha1);
-	else if (!published(url, want)) {
-		err_say("'%s' is not checked: no list of sums is beside it; "
-			"--sha1 gives one",
+	else if (!fetch_published_sum(url, want)) {
+		err_say("'%s' is not checked: the server publishes no SHA-1 of "
+			"it; use --sha1",
 		    url);
 		goto out;
 	}
 	if (hash_file(HASH_SHA1, part, is) < 0) {
 		rc = err_fail_sys("cannot read '%s'", part);
 	} else if (strcasecmp(is, want) != 0) {
-		rc = err_fail("'%s' arrived with the SHA-1 %s, not %s; it is "
-			      "dropped",
+		rc = err_fail("'%s' has the SHA-1 %s, not %s: the download is "
+			      "deleted",
 		    url, is, want);
 		download_drop(path);
 	}
@@ -131,7 +131,7 @@ wikipedia_get(
 	if (!download_is_url(where) || access(path, F_OK) == 0)
 		return path;
 	if (folder_make(dir) == 0 && download_part(where, path, meter) == 0 &&
-	    check(where, path, sha1) == 0 && download_keep(path) == 0)
+	    check_dump_sum(where, path, sha1) == 0 && download_keep(path) == 0)
 		return path;
 	free(path);
 	return NULL;

@@ -1,4 +1,4 @@
-/* The dump that texts come from: a file, or one that is fetched first. */
+/* The wiki dump that texts come from: a file, or a URL that is fetched. */
 #ifndef WIKIPEDIA_H
 #define WIKIPEDIA_H
 
@@ -7,17 +7,18 @@
 struct meter;
 
 /*
- * The path of the dump; a URL is fetched into 'dir' unless it is there. Its
- * SHA-1 must be 'sha1' or, where that is NULL, what the list of sums beside it
- * says, if there is one. Caller frees with free(); NULL, and said.
+ * Returns the path of the dump; a URL is fetched into 'dir' unless its file is
+ * there. The SHA-1 of a fetched dump must be 'sha1' or, if that is NULL, the
+ * published one, if any. Caller frees; NULL (error reported).
  */
 char *wikipedia_get(
     const char *where, const char *dir, const char *sha1, struct meter *);
 
-/* The path that wikipedia_get gives, without fetching. */
+/* Returns the same path without fetching. Caller frees. */
 char *wikipedia_path(const char *where, const char *dir);
 
-/* Which dump it is, by its size and first bytes. 0, or -1 and said. */
+/* Sets *id to a hash of size and first MiB. Returns 0, or -1 (error reported).
+ */
 int wikipedia_id(const char *path, uint64_t *id);
 
 #endif

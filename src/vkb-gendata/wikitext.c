@@ -9,27 +9,28 @@
 #include <string.h>
 #include <strings.h>
 
-#define TAG_MOST 2000  /* bytes of a tag; more is none */
-#define NAME_MOST 1000 /* bytes of what a link points at */
+#define TAG_MOST 2000  /* most bytes of a tag */
+#define NAME_MOST 1000 /* most bytes of a link's target */
 
-/* Their content is not for reading. */
-static const char *const hidden[] = {"ref", "math", "gallery", "timeline",
-    "source", "syntaxhighlight", "score", "imagemap", "hiero", "chem", "ce",
-    "graph", "mapframe", "maplink", "templatestyles"};
-#define HIDDEN (sizeof hidden / sizeof *hidden)
+/* Elements whose content is left out. */
+static const char *const hidden_elements[] = {"ref", "math", "gallery",
+    "timeline", "source", "syntaxhighlight", "score", "imagemap", "hiero",
+    "chem", "ce", "graph", "mapframe", "maplink", "templatestyles"};
+#define HIDDEN (sizeof hidden_elements / sizeof *hidden_elements)
 
 struct reader {
 	const char *s;
 	size_t n;
-	size_t *match;     /* of an opening mark: behind its end; 0: none */
-	bool gone[HIDDEN]; /* no closing tag is left */
-	bool label;        /* of a link to elsewhere: ] ends it */
+	size_t *match;     /* of an opening mark: offset after its closing mark,
+			    * 0 if it has none */
+	bool gone[HIDDEN]; /* no closing tag of the element is left */
+	bool label;        /* in the label of an external link: ] ends it */
 	struct str *out;
-	size_t from; /* of the text in 'out' */
+	size_t from; /* where the text begins in 'out' */
 };
 
 static bool
-at(const struct reader *r, size_t i, const char *what)
+starts_at(const struct reader *r, size_t i, const char *what)
 {
 	size_t n = strlen(what);
 
@@ -37,35 +38,35 @@ at(const struct reader *r, size_t i, const char *what)
 }
 
 static bool
-line_start(const struct reader *r, size_t i)
+is_line_start(const struct reader *r, size_t i)
 {
 	while (i && (r->s[i - 1] == ' ' || r->s[i - 1] == ':'))
 		i--;
 	return i == 0 || r->s[i - 1] == '\n';
 }
 
-/* The places that wait for their end, of one kind of mark. */
+/* Offsets of opening marks of one kind that are not closed yet. */
 struct stack {
 	size_t *v;
 	size_t n, cap;
 };
 
 static void
-push(struct stack *k, size_t i)
+push_mark(struct stack *k, size_t i)
 {
 	k->v = mem_grow(k->v, k->n, &k->cap, sizeof *k->v);
 	k->v[k->n++] = i;
 }
 
 static void
-pop(struct reader *r, struct stack *k, size_t end)
+match_mark(struct reader *r, struct stack *k, size_t end)
 {
 	if (k->n)
 		r->match[k->v[--k->n]] = end;
 }
 
 static void
-match(struct reader *r)
+match_marks(struct reader *r)
 {
 	struct stack braces = {0}, links = {0}, tables = {0};
 
@@ -73,18 +74,18 @@ match(struct reader *r)
 		char c = r->s[i], d = r->s[i + 1];
 
 		if (c == '{' && d == '{')
-			push(&braces, i);
+			push_mark(&braces, i);
 		else if (c == '}' && d == '}')
-			pop(r, &braces, i + 2);
+			match_mark(r, &braces, i + 2);
 		else if (c == '[' && d == '[')
-			push(&links, i);
+			push_mark(&links, i);
 		else if (c == ']' && d == ']')
-			pop(r, &links, i + 2);
-		else if (c == '{' && d == '|' && line_start(r, i))
-			push(&tables, i);
-		else if (c == '|' && d == '}' && line_start(r, i) &&
-		    !at(r, i, "|}}"))
-			pop(r, &tables, i + 2);
+			match_mark(r, &links, i + 2);
+		else if (c == '{' && d == '|' && is_line_start(r, i))
+			push_mark(&tables, i);
+		else if (c == '|' && d == '}' && is_line_start(r, i) &&
+		    !starts_at(r, i, "|}}"))
+			match_mark(r, &tables, i + 2);
 		else {
 			i++;
 			continue;
@@ -97,40 +98,41 @@ match(struct reader *r)
 }
 
 static char
-last(const struct reader *r)
+get_last_char(const struct reader *r)
 {
 	return r->out->len > r->from ? r->out->s[r->out->len - 1] : ' ';
 }
 
 static void
-blank(struct reader *r)
+append_blank(struct reader *r)
 {
-	if (last(r) != ' ')
+	if (get_last_char(r) != ' ')
 		str_addc(r->out, ' ');
 }
 
-/* Brackets around what was left out go too. */
+/* Appends 'c', but drops brackets and blanks left around removed markup. */
 static void
-character(struct reader *r, char c)
+append_prose_char(struct reader *r, char c)
 {
 	if (isspace((unsigned char)c) || !c) {
-		blank(r);
+		append_blank(r);
 		return;
 	}
-	if (last(r) == ' ' && strchr(",.;)", c) && r->out->len > r->from)
+	if (get_last_char(r) == ' ' && strchr(",.;)", c) &&
+	    r->out->len > r->from)
 		r->out->len--;
-	if (c == ')' && last(r) == '(') {
+	if (c == ')' && get_last_char(r) == '(') {
 		r->out->len--;
 		return;
 	}
-	if (last(r) == '(' && strchr(",;", c))
+	if (get_last_char(r) == '(' && strchr(",;", c))
 		return;
 	str_addc(r->out, c);
 }
 
-/* A code point as UTF-8; what is no character is left out. */
+/* Appends a code point as UTF-8; leaves out controls and invalid ones. */
 static void
-code_point(struct str *s, unsigned long u)
+append_code_point(struct str *s, unsigned long u)
 {
 	if (u < 0x20 || u > 0x10ffff || (u >= 0xd800 && u < 0xe000) ||
 	    (u >= 0x7f && u < 0xa0)) {
@@ -155,9 +157,12 @@ code_point(struct str *s, unsigned long u)
 	str_addc(s, (char)(0x80 | (u & 0x3f)));
 }
 
-/* Behind the entity at s, which is added; s itself: it is none. */
+/*
+ * Appends the character of the entity at s. Returns the byte after the entity,
+ * s itself if there is none.
+ */
 static const char *
-entity(struct str *out, const char *s, const char *end)
+decode_entity(struct str *out, const char *s, const char *end)
 {
 	static const struct {
 		const char *name;
@@ -183,7 +188,7 @@ entity(struct str *out, const char *s, const char *end)
 	text[n] = '\0';
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(text, names[i].name) == 0) {
-			code_point(out, names[i].u);
+			append_code_point(out, names[i].u);
 			return stop + 1;
 		}
 	hex = text[1] == 'x' || text[1] == 'X';
@@ -192,7 +197,7 @@ entity(struct str *out, const char *s, const char *end)
 	u = strtoul(text + (hex ? 2 : 1), &rest, hex ? 16 : 10);
 	if (*rest)
 		return s;
-	code_point(out, u == 160 ? ' ' : u);
+	append_code_point(out, u == 160 ? ' ' : u);
 	return stop + 1;
 }
 
@@ -207,16 +212,16 @@ wikitext_from_xml(struct str *out, const char *s, size_t n)
 		str_addn(out, s, (size_t)((p ? p : end) - s));
 		if (!p)
 			return;
-		next = entity(out, p, end);
+		next = decode_entity(out, p, end);
 		if (next == p)
 			str_addc(out, *next++);
 		s = next;
 	}
 }
 
-/* Of a link's target: is it shown elsewhere, or not at all. */
+/* Tells whether the link is a picture, a category or a link to a language. */
 static bool
-not_prose(const char *s, size_t n)
+is_not_prose(const char *s, size_t n)
 {
 	static const char *const spaces[] = {
 	    "file", "image", "category", "media", "datei", "bild", "fichier"};
@@ -235,9 +240,9 @@ not_prose(const char *s, size_t n)
 	    !memchr(s, '|', n < NAME_MOST ? n : NAME_MOST); /* [[de:Titel]] */
 }
 
-/* Where reading goes on: at the text of the link, or behind it. */
+/* Returns where reading continues: at the link's label, or after the link. */
 static size_t
-link_at(struct reader *r, size_t i)
+read_link(struct reader *r, size_t i)
 {
 	size_t end = r->match[i], n;
 	const char *bar;
@@ -245,7 +250,7 @@ link_at(struct reader *r, size_t i)
 	if (!end)
 		return i + 2;
 	n = end - i - 4;
-	if (not_prose(r->s + i + 2, n))
+	if (is_not_prose(r->s + i + 2, n))
 		return end;
 	bar = memchr(r->s + i + 2, '|', n < NAME_MOST ? n : NAME_MOST);
 	if (bar)
@@ -254,11 +259,12 @@ link_at(struct reader *r, size_t i)
 }
 
 static size_t
-external(struct reader *r, size_t i)
+read_external_link(struct reader *r, size_t i)
 {
 	size_t k = i + 1;
 
-	if (!at(r, k, "http") && !at(r, k, "//") && !at(r, k, "mailto:"))
+	if (!starts_at(r, k, "http") && !starts_at(r, k, "//") &&
+	    !starts_at(r, k, "mailto:"))
 		return 0;
 	while (k < r->n && !strchr(" ]\n", r->s[k]))
 		k++;
@@ -266,15 +272,15 @@ external(struct reader *r, size_t i)
 	return k;
 }
 
-/* Behind the end of an element that is not shown. */
+/* Returns the offset after the end of a hidden element. */
 static size_t
-skip_element(struct reader *r, size_t which, size_t i)
+skip_hidden_element(struct reader *r, size_t which, size_t i)
 {
 	char close[32];
 	const char *p = NULL;
 	size_t n;
 
-	snprintf(close, sizeof close, "</%s", hidden[which]);
+	snprintf(close, sizeof close, "</%s", hidden_elements[which]);
 	n = strlen(close);
 	if (!r->gone[which])
 		p = memmem(r->s + i, r->n - i, close, n);
@@ -289,22 +295,22 @@ skip_element(struct reader *r, size_t which, size_t i)
 }
 
 static size_t
-comment(struct reader *r, size_t i)
+skip_comment(struct reader *r, size_t i)
 {
 	const char *p = memmem(r->s + i, r->n - i, "-->", 3);
 
 	return p ? (size_t)(p - r->s) + 3 : r->n;
 }
 
-/* Behind the tag, or its whole element; 0: it is none. */
+/* Returns the offset after the tag or its hidden element, 0 if not a tag. */
 static size_t
-tag(struct reader *r, size_t i)
+read_tag(struct reader *r, size_t i)
 {
 	size_t k = i + 1, name, most;
 	bool close;
 
-	if (at(r, i, "<!--"))
-		return comment(r, i);
+	if (starts_at(r, i, "<!--"))
+		return skip_comment(r, i);
 	close = k < r->n && r->s[k] == '/';
 	k += close;
 	name = k;
@@ -318,32 +324,33 @@ tag(struct reader *r, size_t i)
 			continue;
 		for (size_t w = 0; w < HIDDEN; w++)
 			if (!close && r->s[end - 1] != '/' &&
-			    strlen(hidden[w]) == k - name &&
-			    strncasecmp(r->s + name, hidden[w], k - name) == 0)
-				return skip_element(r, w, end + 1);
+			    strlen(hidden_elements[w]) == k - name &&
+			    strncasecmp(
+				r->s + name, hidden_elements[w], k - name) == 0)
+				return skip_hidden_element(r, w, end + 1);
 		if (strncasecmp(r->s + name, "br", 2) == 0)
-			blank(r);
+			append_blank(r);
 		return end + 1;
 	}
 	return 0;
 }
 
-/* __NOTOC__ and the like. */
+/* Returns the offset after __NOTOC__ and the like, 0 if it is text. */
 static size_t
-word(struct reader *r, size_t i)
+read_magic_word(struct reader *r, size_t i)
 {
 	size_t k = i + 2;
 
 	while (k < r->n && isupper((unsigned char)r->s[k]))
 		k++;
-	return k > i + 2 && at(r, k, "__") ? k + 2 : 0;
+	return k > i + 2 && starts_at(r, k, "__") ? k + 2 : 0;
 }
 
-/* The marks of lists, headings and rules. */
+/* Returns the offset after the marks of a list, heading or rule at i. */
 static size_t
-line_marks(struct reader *r, size_t i)
+skip_line_marks(struct reader *r, size_t i)
 {
-	blank(r);
+	append_blank(r);
 	if (i < r->n && r->s[i] == '=') {
 		while (i < r->n && r->s[i] == '=')
 			i++;
@@ -351,15 +358,18 @@ line_marks(struct reader *r, size_t i)
 	}
 	while (i < r->n && strchr("*#:; ", r->s[i]))
 		i++;
-	if (at(r, i, "----"))
+	if (starts_at(r, i, "----"))
 		while (i < r->n && r->s[i] == '-')
 			i++;
 	return i;
 }
 
-/* Behind the == of a heading's end, or a longer run; 0: it is text. */
+/*
+ * Returns the offset after the == that end a heading, or after a longer run of
+ * =; 0 if it is text.
+ */
 static size_t
-equals(const struct reader *r, size_t i)
+read_heading_end(const struct reader *r, size_t i)
 {
 	size_t k = i, end;
 
@@ -373,39 +383,41 @@ equals(const struct reader *r, size_t i)
 	return k - i == 2 && (end == r->n || r->s[end] == '\n') ? k : 0;
 }
 
-/* Behind a mark that is no text; 0: it is text. */
+/* Returns the offset after the markup at i, 0 if there is text. */
 static size_t
-mark(struct reader *r, size_t i)
+read_mark(struct reader *r, size_t i)
 {
 	size_t k = i;
 
 	switch (r->s[i]) {
 	case '{':
-		if ((at(r, i, "{{") || at(r, i, "{|")) && r->match[i])
+		if ((starts_at(r, i, "{{") || starts_at(r, i, "{|")) &&
+		    r->match[i])
 			return r->match[i];
-		return at(r, i, "{{") ? i + 2 : 0;
+		return starts_at(r, i, "{{") ? i + 2 : 0;
 	case '}':
-		return at(r, i, "}}") ? i + 2 : 0;
+		return starts_at(r, i, "}}") ? i + 2 : 0;
 	case '[':
-		return at(r, i, "[[") ? link_at(r, i) : external(r, i);
+		return starts_at(r, i, "[[") ? read_link(r, i)
+					     : read_external_link(r, i);
 	case ']':
 		if (r->label) {
 			r->label = false;
 			return i + 1;
 		}
-		return at(r, i, "]]") ? i + 2 : 0;
+		return starts_at(r, i, "]]") ? i + 2 : 0;
 	case '<':
-		return tag(r, i);
+		return read_tag(r, i);
 	case '\'':
 		while (k < r->n && r->s[k] == '\'')
 			k++;
 		return k - i > 1 ? k : 0;
 	case '_':
-		return at(r, i, "__") ? word(r, i) : 0;
+		return starts_at(r, i, "__") ? read_magic_word(r, i) : 0;
 	case '=':
-		return equals(r, i);
+		return read_heading_end(r, i);
 	case '\n':
-		return line_marks(r, i + 1);
+		return skip_line_marks(r, i + 1);
 	default:
 		return 0;
 	}
@@ -419,25 +431,25 @@ wikitext_plain(struct str *out, const char *s, size_t n)
 	size_t i, next;
 
 	r.match = mem_array(n + 1, sizeof *r.match);
-	match(&r);
-	i = line_marks(&r, 0);
+	match_marks(&r);
+	i = skip_line_marks(&r, 0);
 	while (i < n) {
-		next = mark(&r, i);
+		next = read_mark(&r, i);
 		if (next) {
 			i = next;
 			continue;
 		}
 		if (s[i] == '&') {
 			str_clear(&one);
-			next = (size_t)(entity(&one, s + i, s + n) - s);
+			next = (size_t)(decode_entity(&one, s + i, s + n) - s);
 			for (size_t k = 0; k < one.len; k++)
-				character(&r, one.s[k]);
+				append_prose_char(&r, one.s[k]);
 			if (next > i) {
 				i = next;
 				continue;
 			}
 		}
-		character(&r, s[i++]);
+		append_prose_char(&r, s[i++]);
 	}
 	while (out->len > r.from && out->s[out->len - 1] == ' ')
 		out->len--;

@@ -1,7 +1,7 @@
 /*
- * The markup of MediaWiki as plain text: what a reader sees of the prose, on
- * one line. Templates, tables, references, comments, pictures, categories and
- * formulas are left out; links and emphasis are their texts.
+ * Converts MediaWiki markup to the prose that a reader sees, on one line.
+ * Templates, tables, references, comments, pictures, categories and formulas
+ * are left out; links and emphasis become their texts.
  */
 #ifndef WIKITEXT_H
 #define WIKITEXT_H
@@ -10,10 +10,10 @@
 
 struct str;
 
-/* Adds the plain text. Time and memory are linear in n, whatever it holds. */
+/* Appends the plain text. Time and memory are linear in n for any input. */
 void wikitext_plain(struct str *, const char *s, size_t n);
 
-/* Adds what stands in XML: &lt; and the like are what they mean. */
+/* Appends XML text with its entities (&lt; and the like) decoded. */
 void wikitext_from_xml(struct str *, const char *s, size_t n);
 
 #endif

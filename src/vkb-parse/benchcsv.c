@@ -1,4 +1,4 @@
-/* valkey-benchmark --csv: each result is a run. */
+/* Parses valkey-benchmark --csv: each result is a run. */
 #include "benchcsv.h"
 #include "flat.h"
 #include "json.h"

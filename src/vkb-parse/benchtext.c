@@ -1,8 +1,7 @@
 /*
- * What valkey-benchmark and redis-benchmark print: a report of each test, or
- * with -q a line. Progress is overwritten by "\r": what stands after the last
- * one is the line. A run is written when its throughput is known and all of
- * its report was read.
+ * Parses what valkey-benchmark and redis-benchmark print: a report of each
+ * test, or with -q one line. They overwrite progress with "\r", so only what
+ * follows the last one counts. A run is written when its report has ended.
  */
 #include "flat.h"
 #include "json.h"
@@ -21,15 +20,15 @@
 
 struct report {
 	struct json *run; /* NULL: between reports */
-	char *names;      /* the line above the latencies; NULL: none */
-	bool summary;     /* percentiles come with it (since Redis 6.2) */
-	char *where;      /* it began */
+	char *names;      /* line of names above the latencies; NULL: none */
+	bool summary;     /* a latency summary follows (since Redis 6.2) */
+	char *where;      /* FILE:LINE of its beginning */
 };
 
 static bool
-report_line(const char *line)
+is_report_line(const char *line)
 {
-	/* Not with one blank for both. */
+	/* 14: the two blanks must not be the same one. */
 	return strlen(line) >= 14 && str_starts(line, "====== ") &&
 	    str_ends(line, " ======");
 }
@@ -45,16 +44,15 @@ benchtext_is(const char *head)
 		strstr(title, " requests completed in "));
 }
 
-/* The metrics of what is being read. */
 static struct json *
-metrics(const struct report *r)
+get_metrics(const struct report *r)
 {
 	return json_get(r->run, "metrics");
 }
 
-/* The number that stands before 'after' (and after blanks); -1: none. */
+/* Sets *v to the number before 'after', which the line has. -1 if invalid. */
 static int
-number_before(const char *line, const char *after, double *v)
+parse_number_before(const char *line, const char *after, double *v)
 {
 	const char *end = strstr(line, after), *p = end;
 	char *text;
@@ -68,9 +66,12 @@ number_before(const char *line, const char *after, double *v)
 	return rc;
 }
 
-/* "99.50% <= 1 milliseconds", each value that occurred: a quantile exactly. */
+/*
+ * Parses "99.50% <= 1 milliseconds". There is a line for each value that
+ * occurred, so the first one with enough percent is the quantile.
+ */
 static void
-percentile(struct report *r, const char *line)
+parse_percentile(struct report *r, const char *line)
 {
 	static const struct {
 		double percent;
@@ -83,14 +84,14 @@ percentile(struct report *r, const char *line)
 		return;
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		if (percent >= wanted[i].percent &&
-		    !json_get(metrics(r), wanted[i].key))
-			json_set_num(metrics(r), wanted[i].key, ms);
-	json_set_num(metrics(r), "max_latency_ms", ms);
+		    !json_get(get_metrics(r), wanted[i].key))
+			json_set_num(get_metrics(r), wanted[i].key, ms);
+	json_set_num(get_metrics(r), "max_latency_ms", ms);
 }
 
-/* Values below their names. */
+/* Parses the line of latencies below r->names, which it frees. */
 static int
-latencies(struct report *r, const struct source *s, const char *line)
+parse_latencies(struct report *r, const struct source *s, const char *line)
 {
 	char *names = r->names, *values = mem_str(line), *a, *b, *x, *y;
 	char key[64];
@@ -106,19 +107,20 @@ latencies(struct report *r, const struct source *s, const char *line)
 			rc = source_fail(
 			    s, "'%s' is '%s', which is not a number", key, b);
 		else
-			json_set_num(metrics(r), key, v);
+			json_set_num(get_metrics(r), key, v);
 		a = strtok_r(NULL, " ", &x);
 		b = strtok_r(NULL, " ", &y);
 	}
 	if (a || b)
-		rc = source_fail(s, "not as many latencies as names");
+		rc = source_fail(
+		    s, "the numbers of latencies and of their names differ");
 	free(names);
 	free(values);
 	return rc;
 }
 
 static void
-settings(struct report *r, const char *line)
+parse_setting(struct report *r, const char *line)
 {
 	struct json *config = json_get(r->run, "config");
 	double v, s;
@@ -126,13 +128,13 @@ settings(struct report *r, const char *line)
 
 	if (sscanf(line, "%lf requests completed in %lf seconds", &v, &s) ==
 	    2) {
-		json_set_num(metrics(r), "requests", v);
-		json_set_num(metrics(r), "elapsed_s", s);
+		json_set_num(get_metrics(r), "requests", v);
+		json_set_num(get_metrics(r), "elapsed_s", s);
 	} else if (strstr(line, " parallel clients") &&
-	    number_before(line, " parallel clients", &v) == 0) {
+	    parse_number_before(line, " parallel clients", &v) == 0) {
 		json_set_num(config, "clients", v);
 	} else if (strstr(line, " bytes payload") &&
-	    number_before(line, " bytes payload", &v) == 0) {
+	    parse_number_before(line, " bytes payload", &v) == 0) {
 		json_set_num(config, "data_size", v);
 	} else if (sscanf(line, " keep alive: %lf", &v) == 1) {
 		json_set_bool(config, "keep_alive", v != 0);
@@ -147,7 +149,7 @@ settings(struct report *r, const char *line)
 }
 
 static void
-drop(struct report *r)
+drop_report(struct report *r)
 {
 	json_free(r->run);
 	free(r->names);
@@ -156,7 +158,7 @@ drop(struct report *r)
 }
 
 static int
-finish(struct report *r, struct runs *runs)
+finish_report(struct report *r, struct runs *runs)
 {
 	struct json *run = r->run;
 	char *where = r->where;
@@ -179,10 +181,10 @@ finish(struct report *r, struct runs *runs)
 }
 
 static int
-begin(struct report *r, struct source *s, const char *title, size_t n,
+begin_report(struct report *r, struct source *s, const char *title, size_t n,
     struct runs *runs)
 {
-	int rc = finish(r, runs);
+	int rc = finish_report(r, runs);
 	char *text = mem_strn(title, n), *command = flat_command(text);
 
 	r->run = runs_blank();
@@ -193,9 +195,10 @@ begin(struct report *r, struct source *s, const char *title, size_t n,
 	return rc;
 }
 
-/* "SET: 12345.67 requests per second, p50=0.2 msec" */
+/* Parses "SET: 12345.67 requests per second, p50=0.2 msec". */
 static int
-quiet(struct report *r, struct source *s, const char *line, struct runs *runs)
+parse_quiet_line(
+    struct report *r, struct source *s, const char *line, struct runs *runs)
 {
 	const char *end = strstr(line, PER_SECOND), *colon = end, *p50;
 	double v;
@@ -204,60 +207,62 @@ quiet(struct report *r, struct source *s, const char *line, struct runs *runs)
 	while (colon > line && strncmp(colon, ": ", 2) != 0)
 		colon--;
 	if (colon == line)
-		return source_fail(s, "no name stands before the throughput");
-	rc = begin(r, s, line, (size_t)(colon - line), runs);
-	if (number_before(line, PER_SECOND, &v) < 0) {
-		drop(r);
+		return source_fail(
+		    s, "there is no test name before the throughput");
+	rc = begin_report(r, s, line, (size_t)(colon - line), runs);
+	if (parse_number_before(line, PER_SECOND, &v) < 0) {
+		drop_report(r);
 		return source_fail(s, "'rps' is '%.*s', which is not a number",
 		    (int)(end - colon - 2), colon + 2);
 	}
-	json_set_num(metrics(r), "rps", v);
+	json_set_num(get_metrics(r), "rps", v);
 	p50 = strstr(end, "p50=");
 	if (p50 && sscanf(p50, "p50=%lf msec", &v) == 1)
-		json_set_num(metrics(r), "p50_latency_ms", v);
-	return finish(r, runs) < 0 ? -1 : rc;
+		json_set_num(get_metrics(r), "p50_latency_ms", v);
+	return finish_report(r, runs) < 0 ? -1 : rc;
 }
 
 static int
-throughput(struct report *r, struct source *s, const char *line)
+parse_throughput(struct report *r, struct source *s, const char *line)
 {
 	double v;
 
-	if (number_before(line, PER_SECOND, &v) == 0) {
-		json_set_num(metrics(r), "rps", v);
+	if (parse_number_before(line, PER_SECOND, &v) == 0) {
+		json_set_num(get_metrics(r), "rps", v);
 		return 0;
 	}
 	return source_fail(s, "'rps' is not a number: '%s'", line);
 }
 
 static int
-one(struct report *r, struct source *s, const char *line, struct runs *runs)
+parse_benchtext_line(
+    struct report *r, struct source *s, const char *line, struct runs *runs)
 {
 	const char *last = strrchr(line, '\r');
 
 	line = last ? last + 1 : line;
-	if (report_line(line))
-		return begin(r, s, line + 7, strlen(line) - 14, runs);
+	if (is_report_line(line))
+		return begin_report(r, s, line + 7, strlen(line) - 14, runs);
 	if (strstr(line, PER_SECOND)) {
 		if (r->run &&
 		    (str_starts(line, "  throughput summary: ") ||
 			!strstr(line, ": ")))
-			return throughput(r, s, line);
-		return quiet(r, s, line, runs);
+			return parse_throughput(r, s, line);
+		return parse_quiet_line(r, s, line, runs);
 	}
 	if (!r->run)
-		return 0; /* progress, blank lines, talk */
+		return 0; /* progress, blank lines, other output */
 	if (r->names)
-		return latencies(r, s, line);
+		return parse_latencies(r, s, line);
 	if (str_starts(line, "Latency by percentile distribution"))
 		r->summary = true;
 	else if (strstr(line, " avg ") && strstr(line, " p50 "))
 		r->names = mem_str(line);
 	else if (strstr(line, "% <= ")) {
 		if (!r->summary)
-			percentile(r, line);
+			parse_percentile(r, line);
 	} else
-		settings(r, line);
+		parse_setting(r, line);
 	return 0;
 }
 
@@ -270,11 +275,11 @@ benchtext_text(struct source *s, struct runs *runs)
 
 	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
 		if (got > 0 && source_torn(s)) {
-			drop(&r);
+			drop_report(&r);
 			return source_torn_fail(s);
 		}
-		if (got < 0 || one(&r, s, line, runs) < 0)
+		if (got < 0 || parse_benchtext_line(&r, s, line, runs) < 0)
 			rc = -1;
 	}
-	return finish(&r, runs) < 0 ? -1 : rc;
+	return finish_report(&r, runs) < 0 ? -1 : rc;
 }

@@ -1,4 +1,4 @@
-/* Any CSV with a header, by the map of --columns. */
+/* Parses any CSV with a header, by the map of --columns. */
 #include "csvrows.h"
 #include "err.h"
 #include "json.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of comma, semicolon and tab the one that the first line has most of. */
+/* Returns which of comma, semicolon and tab is most frequent in line 1. */
 static char
-delimiter(struct source *s)
+find_delimiter(struct source *s)
 {
 	static const char which[] = ",;\t";
 	size_t n, count[3] = {0}, best = 0;
@@ -28,10 +28,13 @@ delimiter(struct source *s)
 	return which[best];
 }
 
-/* Where each column of the map stands; NULL, and said. Caller frees. */
+/*
+ * Returns the index in 'names' of each column of the map; caller frees. NULL
+ * (error reported).
+ */
 static size_t *
-places(struct source *s, const struct runs *runs, const char *const *names,
-    size_t n)
+find_columns(struct source *s, const struct runs *runs,
+    const char *const *names, size_t n)
 {
 	size_t ncolumns;
 	const struct runs_column *c = runs_columns(runs, &ncolumns);
@@ -55,36 +58,37 @@ places(struct source *s, const struct runs *runs, const char *const *names,
 	return at;
 }
 
-/* A text into its place; empty is absent. */
+/* Sets the column's key of the run, unless the text is empty. */
 static int
-put(struct json *run, const struct runs_column *c, const char *text,
+put_column(struct json *run, const struct runs_column *c, const char *text,
     const struct source *s)
 {
-	struct json *room = json_get(run, c->room);
+	struct json *section = json_get(run, c->section);
 	double v;
 
 	if (!*text)
 		return 0;
-	if (strcmp(c->room, "metrics") != 0) {
-		json_set(room, c->key, runs_typed(c->room, c->key, text));
+	if (strcmp(c->section, "metrics") != 0) {
+		json_set(section, c->key, runs_typed(c->section, c->key, text));
 		return 0;
 	}
 	if (num_real(text, &v) < 0)
 		return source_fail(
 		    s, "'%s' is '%s', which is not a number", c->name, text);
-	json_set_num(room, c->key, v);
+	json_set_num(section, c->key, v);
 	return 0;
 }
 
 static int
-row(struct source *s, struct runs *runs, const size_t *at, const char *const *f)
+parse_columns_row(
+    struct source *s, struct runs *runs, const size_t *at, const char *const *f)
 {
 	size_t n;
 	const struct runs_column *c = runs_columns(runs, &n);
 	struct json *run = runs_blank();
 
 	for (size_t i = 0; i < n; i++)
-		if (put(run, &c[i], f[at[i]], s) < 0) {
+		if (put_column(run, &c[i], f[at[i]], s) < 0) {
 			json_free(run);
 			return -1;
 		}
@@ -103,15 +107,15 @@ columns_text(struct source *s, struct runs *runs)
 	runs_columns(runs, &n);
 	if (!n)
 		return err_fail(
-		    "%s: --columns says what its columns are", source_name(s));
-	rows = csvrows_new(delimiter(s), source_raw_line, s);
+		    "%s: use --columns to map its columns", source_name(s));
+	rows = csvrows_new(find_delimiter(s), source_raw_line, s);
 	while (
 	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {
 		if (got < 0) {
 			rc = why ? source_fail(s, "%s", why) : -1;
 		} else if (!at) {
 			width = n;
-			at = places(s, runs, f, n);
+			at = find_columns(s, runs, f, n);
 			if (!at) {
 				rc = -1;
 				break;
@@ -122,7 +126,7 @@ columns_text(struct source *s, struct runs *runs)
 			    "%zu",
 			    n, width);
 		} else {
-			rc |= row(s, runs, at, f);
+			rc |= parse_columns_row(s, runs, at, f);
 		}
 	}
 	free(at);

@@ -1,8 +1,8 @@
 /*
- * criterion.rs. estimates.json is one run: one process measured it. In
- * sample.json each sample is a run; they came from one process, so what
- * another start would change is not in their spread. The name is in
- * benchmark.json beside them, or in the path.
+ * Parses criterion.rs. estimates.json is one run. In sample.json each sample is
+ * a run; one process measured them all, so their spread does not include the
+ * differences between processes. The name is in benchmark.json beside the file,
+ * or in the path.
  */
 #include "err.h"
 #include "json.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static bool
-is_sample(const struct json *j)
+is_sample_file(const struct json *j)
 {
 	return json_get(j, "iters") && json_get(j, "times");
 }
@@ -25,16 +25,16 @@ is_sample(const struct json *j)
 bool
 criterion_is(const struct json *j)
 {
-	return is_sample(j) || json_path(j, "mean.point_estimate");
+	return is_sample_file(j) || json_path(j, "mean.point_estimate");
 }
 
-/* target/criterion/GROUP/NAME/new/estimates.json is GROUP/NAME. */
+/* Returns GROUP/NAME of target/criterion/GROUP/NAME/new/estimates.json. */
 static char *
-name_of_path(const char *file)
+get_path_name(const char *file)
 {
 	char *path = mem_str(file), *cut, *begin;
 
-	for (int i = 0; i < 2; i++) { /* the file, new or base */
+	for (int i = 0; i < 2; i++) { /* cut the file, then "new" or "base" */
 		cut = strrchr(path, '/');
 		if (!cut) {
 			free(path);
@@ -49,7 +49,7 @@ name_of_path(const char *file)
 }
 
 static char *
-name_of(const char *file)
+get_benchmark_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	char *beside = slash
@@ -59,7 +59,7 @@ name_of(const char *file)
 	    access(beside, R_OK) == 0 ? source_open(beside) : NULL;
 	struct json *j = s ? source_json(s) : NULL;
 	const char *id = json_get_str(j, "full_id");
-	char *name = id ? mem_str(id) : name_of_path(file);
+	char *name = id ? mem_str(id) : get_path_name(file);
 
 	json_free(j);
 	source_close(s);
@@ -68,7 +68,8 @@ name_of(const char *file)
 }
 
 static void
-estimate(struct json *m, const struct json *j, const char *of, const char *key)
+copy_estimate(
+    struct json *m, const struct json *j, const char *of, const char *key)
 {
 	const struct json *e = json_get(j, of);
 
@@ -77,22 +78,22 @@ estimate(struct json *m, const struct json *j, const char *of, const char *key)
 }
 
 static int
-estimates(
+parse_estimates(
     const struct json *j, const char *name, const char *file, struct runs *runs)
 {
 	struct json *run = runs_blank(), *m = json_get(run, "metrics");
 
 	json_set_str(json_get(run, "config"), "command", name);
-	/* what criterion calls typical: the slope where it has one */
-	estimate(m, j, "mean", "time_ns");
-	estimate(m, j, "slope", "time_ns");
-	estimate(m, j, "mean", "mean_ns");
-	estimate(m, j, "median", "median_ns");
+	/* criterion's typical time: the slope if there is one, or the mean */
+	copy_estimate(m, j, "mean", "time_ns");
+	copy_estimate(m, j, "slope", "time_ns");
+	copy_estimate(m, j, "mean", "mean_ns");
+	copy_estimate(m, j, "median", "median_ns");
 	return runs_add(runs, run, file);
 }
 
 static int
-sample(
+parse_samples(
     const struct json *j, const char *name, const char *file, struct runs *runs)
 {
 	const struct json *n = json_first(json_get(j, "iters"));
@@ -102,7 +103,7 @@ sample(
 
 	if (json_len(json_get(j, "iters")) != json_len(json_get(j, "times")))
 		return err_fail(
-		    "%s: 'iters' and 'times' are not of one length", file);
+		    "%s: 'iters' and 'times' differ in length", file);
 	for (size_t i = 0; n && !runs_dead(runs);
 	     n = json_next(n), t = json_next(t), i++) {
 		double iters = json_num(n, 0), ns = json_num(t, -1);
@@ -111,8 +112,8 @@ sample(
 		str_clear(&where);
 		str_printf(&where, "%s:times[%zu]", file, i);
 		if (!(iters > 0 && ns >= 0)) {
-			rc = err_fail("%s: it and 'iters' are not two numbers "
-				      "above 0",
+			rc = err_fail("%s: the time or its 'iters' is not a "
+				      "positive number",
 			    where.s);
 			continue;
 		}
@@ -128,10 +129,11 @@ sample(
 int
 criterion_json(const struct json *j, const char *file, struct runs *runs)
 {
-	char *name = name_of(file);
+	char *name = get_benchmark_name(file);
 	int rc;
 
-	rc = (is_sample(j) ? sample : estimates)(j, name, file, runs);
+	rc = (is_sample_file(j) ? parse_samples : parse_estimates)(
+	    j, name, file, runs);
 	free(name);
 	return rc;
 }

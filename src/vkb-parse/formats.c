@@ -62,10 +62,14 @@ formats_names(void)
 	return str_take(&s);
 }
 
-/* The only one that says yes; NULL, and said: none or several do. */
+/*
+ * Returns the only format that 'is' accepts. NULL if none or several do (error
+ * reported; 'begin' is the input's first text).
+ */
 static const struct format *
-only(const struct source *s, bool (*is)(const struct format *, const void *),
-    const void *what, const char *begin)
+detect_format(const struct source *s,
+    bool (*is)(const struct format *, const void *), const void *what,
+    const char *begin)
 {
 	const struct format *found = NULL;
 	char *names = formats_names(), *shown;
@@ -74,7 +78,8 @@ only(const struct source *s, bool (*is)(const struct format *, const void *),
 		if (!is(f, what))
 			continue;
 		if (found) {
-			err_say("%s: it may be %s or %s; --from says which",
+			err_say("%s: the format may be %s or %s; choose with "
+				"--from",
 			    source_name(s), found->name, f->name);
 			goto out;
 		}
@@ -84,7 +89,7 @@ only(const struct source *s, bool (*is)(const struct format *, const void *),
 		goto done;
 	shown = mem_strn(begin, strnlen(begin, 40));
 	shown[strcspn(shown, "\r\n")] = '\0';
-	err_say("%s: no format that is known: it begins with '%s'; the formats "
+	err_say("%s: unknown format: the input begins with '%s'; the formats "
 		"for --from are %s",
 	    source_name(s), shown, names);
 	free(shown);
@@ -96,26 +101,26 @@ done:
 }
 
 static bool
-is_text(const struct format *f, const void *head)
+is_text_format(const struct format *f, const void *head)
 {
 	return f->text_is && f->text_is(head);
 }
 
 static bool
-is_json(const struct format *f, const void *j)
+is_json_format(const struct format *f, const void *j)
 {
 	return f->json_is && f->json_is(j);
 }
 
 static int
-keep_raw(struct source *s, const struct format *f, const char *text, size_t n,
-    struct runs *runs)
+write_raw_record(struct source *s, const struct format *f, const char *text,
+    size_t n, struct runs *runs)
 {
 	return runs_pass(runs, record_raw(f->name, source_name(s), text, n));
 }
 
 static int
-read_json(struct source *s, const struct format *f, const char *head,
+read_json_format(struct source *s, const struct format *f, const char *head,
     const char *all, size_t n, struct runs *runs)
 {
 	struct json *j = source_json(s);
@@ -124,12 +129,12 @@ read_json(struct source *s, const struct format *f, const char *head,
 	if (!j)
 		return -1;
 	if (!f)
-		f = only(s, is_json, j, head);
-	if (!f || (all && keep_raw(s, f, all, n, runs) < 0))
+		f = detect_format(s, is_json_format, j, head);
+	if (!f || (all && write_raw_record(s, f, all, n, runs) < 0))
 		goto out;
 	if (!f->json_is(j))
-		err_say("%s: it is not of the format '%s' (%s)", source_name(s),
-		    f->name, f->what);
+		err_say("%s: the input is not in the format '%s' (%s)",
+		    source_name(s), f->name, f->what);
 	else
 		rc = f->json(j, source_name(s), runs);
 out:
@@ -149,7 +154,7 @@ formats_read(
 	if (!p)
 		return -1;
 	if (!n && (!f || f->json))
-		return err_fail("%s: it is empty", source_name(s));
+		return err_fail("%s: the input is empty", source_name(s));
 	all = raw ? mem_strn(p, 0) : NULL;
 	if (raw) {
 		all = mem_resize(all, n + 1, 1);
@@ -163,24 +168,24 @@ formats_read(
 	if (!f && records_is(p))
 		f = formats_find("records");
 	if (columns && f && !f->maps) {
-		err_say("%s: --columns is not for the format '%s'",
+		err_say("%s: --columns does not apply to the format '%s'",
 		    source_name(s), f->name);
 		goto out;
 	}
 	if ((f && f->json) || (!f && !columns && (*p == '{' || *p == '['))) {
-		rc = read_json(s, f, p, all, n, runs);
+		rc = read_json_format(s, f, p, all, n, runs);
 		goto out;
 	}
 	if (!f && columns)
 		f = formats_find(gobench_is(p) ? "go-bench" : "columns");
 	if (!f)
-		f = only(s, is_text, p, p);
-	if (!f || (raw && keep_raw(s, f, all, n, runs) < 0))
+		f = detect_format(s, is_text_format, p, p);
+	if (!f || (raw && write_raw_record(s, f, all, n, runs) < 0))
 		goto out;
 	rc = f->text(s, runs);
 	if (rc == 0 && runs_count(runs) == before &&
 	    strcmp(f->name, "records") != 0)
-		rc = err_fail("%s: there is no result in it", source_name(s));
+		rc = err_fail("%s: there are no results", source_name(s));
 out:
 	free(all);
 	free(head);

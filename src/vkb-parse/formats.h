@@ -1,7 +1,7 @@
 /*
- * The formats: one table of names, what tells them, and who reads them. A
- * parser gives each run to runs_add, says what was wrong, goes on with what
- * follows, and returns -1 in the end where something was.
+ * The table of formats: their names, how to detect them and their parsers. A
+ * parser passes each run to runs_add. It reports an error and continues with
+ * what follows; in the end it returns 0, or -1 if there were errors.
  */
 #ifndef FORMATS_H
 #define FORMATS_H
@@ -15,29 +15,29 @@ struct source;
 
 struct format {
 	const char *name; /* NULL ends the table */
-	const char *what; /* for people */
-	bool maps;        /* --columns says where names go */
+	const char *what; /* description for messages */
+	bool maps;        /* --columns is allowed */
 
-	/* One of two: text, by its first lines (with a NUL after them) */
+	/* Either text, detected by its first lines (with a NUL after them), */
 	bool (*text_is)(const char *head);
 	int (*text)(struct source *, struct runs *);
-	/* or one JSON value */
+	/* or one JSON value. */
 	bool (*json_is)(const struct json *);
 	int (*json)(const struct json *, const char *file, struct runs *);
 };
 
 extern const struct format formats[];
 
-const struct format *formats_find(const char *name); /* NULL: none */
+const struct format *formats_find(const char *name); /* NULL: unknown */
 
 /*
- * Reads all of 'source' as that format, or where it is NULL as what it looks
- * like; 'raw' keeps it in a record of its own as well. 0, or -1 and said.
+ * Reads all of the source in that format; NULL detects it. With 'raw' it first
+ * writes the input as a record. Returns 0, or -1 (errors reported).
  */
 int formats_read(
     struct source *, const struct format *, bool raw, struct runs *);
 
-/* "flat, records, ...": caller frees. */
+/* Returns "records, flat, ...". Caller frees. */
 char *formats_names(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Google Benchmark's JSON. Each entry that is no aggregate is a run: with
- * --benchmark_repetitions=N there are N. Mean, median and the like are left
- * out: vkb-stats makes its own.
+ * Parses Google Benchmark's JSON. Each entry is a run: with
+ * --benchmark_repetitions=N there are N. Aggregates such as mean and median are
+ * left out, since vkb-stats computes its own.
  */
 #include "err.h"
 #include "json.h"
@@ -23,7 +23,7 @@ gbench_is(const struct json *j)
 	    (json_get(j, "context") || json_get(json_first(b), "real_time"));
 }
 
-/* Versions before 1.5 name aggregates by their ends alone. */
+/* Versions before 1.5 mark aggregates only by the end of their name. */
 static bool
 is_aggregate(const struct json *b, const struct json *list, const char *name)
 {
@@ -50,7 +50,7 @@ is_aggregate(const struct json *b, const struct json *list, const char *name)
 }
 
 static void
-context(struct json *run, const struct json *from)
+copy_context(struct json *run, const struct json *from)
 {
 	static const char *const keys[][2] = {{"host_name", "host"},
 	    {"num_cpus", "cpus"}, {"mhz_per_cpu", "cpu_mhz"},
@@ -65,9 +65,9 @@ context(struct json *run, const struct json *from)
 		json_set_str(json_get(run, "run"), "started", date);
 }
 
-/* Keys of an entry that are no counters. */
+/* Tells whether a number of an entry is not one of the user's counters. */
 static bool
-is_known(const char *key)
+is_known_key(const char *key)
 {
 	static const char *const keys[] = {"iterations", "real_time",
 	    "cpu_time", "repetitions", "repetition_index", "threads",
@@ -80,7 +80,7 @@ is_known(const char *key)
 }
 
 static int
-metrics(struct json *run, const struct json *b, const char *where)
+parse_gbench_metrics(struct json *run, const struct json *b, const char *where)
 {
 	static const char *const times[] = {"real_time", "cpu_time"};
 	struct json *m = json_get(run, "metrics");
@@ -112,7 +112,7 @@ metrics(struct json *run, const struct json *b, const char *where)
 		free(key);
 	}
 	for (const struct json *c = json_first(b); c; c = json_next(c)) {
-		if (json_type(c) != JSON_NUMBER || is_known(json_key(c)))
+		if (json_type(c) != JSON_NUMBER || is_known_key(json_key(c)))
 			continue;
 		key = units_key(json_key(c), "", &factor);
 		rc |= runs_metric(run, key, json_num(c, 0), json_key(c), where);
@@ -122,20 +122,20 @@ metrics(struct json *run, const struct json *b, const char *where)
 }
 
 static int
-entry(const struct json *b, const char *name, const struct json *ctx,
-    const char *where, struct runs *runs)
+parse_gbench_entry(const struct json *b, const char *name,
+    const struct json *ctx, const char *where, struct runs *runs)
 {
 	struct json *run = runs_blank();
 	const char *why = json_get_str(b, "error_message");
 
 	json_set_str(json_get(run, "config"), "command", name);
-	context(run, ctx);
+	copy_context(run, ctx);
 	why = why ? why : json_get_str(b, "skip_message");
 	if (json_get_bool(b, "error_occurred", false) ||
 	    json_get_bool(b, "skipped", false)) {
 		json_set_str(run, "status", "failed");
-		json_set_str(run, "error", why ? why : "it says no more");
-	} else if (metrics(run, b, where) < 0) {
+		json_set_str(run, "error", why ? why : "no reason given");
+	} else if (parse_gbench_metrics(run, b, where) < 0) {
 		json_free(run);
 		return -1;
 	}
@@ -158,17 +158,17 @@ gbench_json(const struct json *j, const char *file, struct runs *runs)
 		str_clear(&where);
 		str_printf(&where, "%s:benchmarks[%zu]", file, i);
 		if (!name)
-			rc = err_fail("%s: it lacks 'name'", where.s);
+			rc = err_fail("%s: 'name' is missing", where.s);
 		else if (is_aggregate(b, list, name))
 			aggregates++;
 		else
-			rc |= entry(b, name, ctx, where.s, runs);
+			rc |= parse_gbench_entry(b, name, ctx, where.s, runs);
 	}
 	if (i == aggregates)
-		rc = err_fail(aggregates ? "%s: only aggregates: "
-					   "--benchmark_report_aggregates_only "
-					   "leaves no repetitions"
-					 : "%s: there is no result in it",
+		rc = err_fail(aggregates
+			? "%s: only aggregates: run the benchmark without "
+			  "--benchmark_report_aggregates_only"
+			: "%s: there are no results",
 		    file);
 	str_free(&where);
 	return rc;

@@ -1,7 +1,7 @@
 /*
- * Go's benchmark format: "BenchmarkNAME/key=value-PROCS ITERATIONS VALUE UNIT
- * ..." is a run, "key: value" holds for the lines that follow. Source: "Go
- * Benchmark Data Format" (golang/proposal, design/14313-benchmark-format).
+ * Parses Go's benchmark format: "BenchmarkNAME/key=value-PROCS ITERATIONS VALUE
+ * UNIT ..." is a run, "key: value" applies to the lines that follow. Source:
+ * "Go Benchmark Data Format" (golang/proposal, design/14313-benchmark-format).
  */
 #include "err.h"
 #include "json.h"
@@ -19,16 +19,15 @@
 
 #define BLANK " \t"
 
-/* A benchmark's line begins so, with a name that may begin with anything but
- * a small letter. */
+/* Tells whether the line is "BenchmarkNAME"; NAME has no lower-case initial. */
 static bool
-is_benchmark(const char *line)
+is_benchmark_line(const char *line)
 {
 	return str_starts(line, "Benchmark") && line[9] &&
 	    !islower((unsigned char)line[9]) && !strchr(BLANK, line[9]);
 }
 
-/* NAME ITERATIONS VALUE: a number stands after a whole one. */
+/* Looks for a line "BenchmarkNAME ITERATIONS VALUE". */
 bool
 gobench_is(const char *head)
 {
@@ -37,7 +36,7 @@ gobench_is(const char *head)
 		size_t n;
 
 		p += *p == '\n';
-		if (!is_benchmark(p))
+		if (!is_benchmark_line(p))
 			continue;
 		q = p + strcspn(p, BLANK "\n");
 		q += strspn(q, BLANK);
@@ -50,10 +49,12 @@ gobench_is(const char *head)
 	return false;
 }
 
-/* "key: value": the key begins with a small letter and has no large one and
- * no blank. Without a value the key is forgotten. */
+/*
+ * Tells whether the line is "key: value", and sets *n to the key's length. A
+ * key begins with a lower-case letter and has no upper-case letters or blanks.
+ */
 static bool
-is_key(const char *line, size_t *n)
+is_key_line(const char *line, size_t *n)
 {
 	*n = 0;
 	if (!islower((unsigned char)*line))
@@ -68,8 +69,9 @@ is_key(const char *line, size_t *n)
 	    (!line[*n + 1] || strchr(BLANK, line[*n + 1]));
 }
 
+/* Sets the key of 'n' bytes in the line; without a value it is deleted. */
 static void
-remember(struct json *keys, const char *line, size_t n)
+set_key(struct json *keys, const char *line, size_t n)
 {
 	char *key = mem_strn(line, n), *value, *end;
 
@@ -86,9 +88,12 @@ remember(struct json *keys, const char *line, size_t n)
 	free(value);
 }
 
-/* By the command line, by what everybody means, or configuration. */
+/*
+ * Sets the key where --columns wants it, or else a well-known key in env or
+ * subject and any other in config.
+ */
 static void
-place(const struct runs *runs, struct json *run, const char *key,
+put_key(const struct runs *runs, struct json *run, const char *key,
     const char *value)
 {
 	static const char *const known[][3] = {{"goos", "env", "os"},
@@ -96,23 +101,25 @@ place(const struct runs *runs, struct json *run, const char *key,
 	    {"toolchain", "env", "toolchain"}, {"commit", "subject", "commit"},
 	    {"branch", "subject", "ref"}};
 	const struct runs_column *c = runs_column(runs, key);
-	const char *room = "config", *name = key;
+	const char *section = "config", *name = key;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(known[i][0], key) == 0) {
-			room = known[i][1];
+			section = known[i][1];
 			name = known[i][2];
 		}
 	if (c) {
-		room = c->room;
+		section = c->section;
 		name = c->key;
 	}
-	json_set(json_get(run, room), name, runs_typed(room, name, value));
+	json_set(
+	    json_get(run, section), name, runs_typed(section, name, value));
 }
 
-/* "Encode/format=json-48": command Encode, format json, gomaxprocs 48. */
+/* "Encode/format=json-48" sets command Encode, format json, gomaxprocs 48. */
 static void
-name_of(const struct runs *runs, struct json *run, const char *text)
+parse_benchmark_name(
+    const struct runs *runs, struct json *run, const char *text)
 {
 	struct json *config = json_get(run, "config");
 	char *all = mem_str(text), *dash = strrchr(all, '-'), *part, *rest;
@@ -132,7 +139,7 @@ name_of(const struct runs *runs, struct json *run, const char *text)
 		if (eq && eq > part && eq[1] &&
 		    strncmp(part, "command=", 8) != 0) {
 			*eq = '\0';
-			place(runs, run, part, eq + 1);
+			put_key(runs, run, part, eq + 1);
 		} else {
 			str_printf(
 			    &command, "%s%s", command.len ? "/" : "", part);
@@ -144,18 +151,19 @@ name_of(const struct runs *runs, struct json *run, const char *text)
 }
 
 static struct json *
-blank(const struct runs *runs, const struct json *keys, const char *name)
+make_gobench_run(
+    const struct runs *runs, const struct json *keys, const char *name)
 {
 	struct json *run = runs_blank();
 
 	for (const struct json *k = json_first(keys); k; k = json_next(k))
-		place(runs, run, json_key(k), json_str(k));
-	name_of(runs, run, name);
+		put_key(runs, run, json_key(k), json_str(k));
+	parse_benchmark_name(runs, run, name);
 	return run;
 }
 
 static int
-values(struct json *run, struct source *s, char **rest)
+parse_gobench_values(struct json *run, struct source *s, char **rest)
 {
 	char *value, *unit, *key;
 	double v, factor;
@@ -176,7 +184,7 @@ values(struct json *run, struct source *s, char **rest)
 }
 
 static int
-benchmark(
+parse_benchmark_line(
     struct source *s, char *line, const struct json *keys, struct runs *runs)
 {
 	char *rest, *name = strtok_r(line + 9, BLANK, &rest);
@@ -185,14 +193,14 @@ benchmark(
 	long long n;
 
 	if (!iterations)
-		return 0; /* go test -v says the name first */
+		return 0; /* go test -v prints the name alone first */
 	if (num_int(iterations, &n) < 0)
 		return source_fail(s,
 		    "'iterations' of '%s' is '%s', which is "
 		    "not a whole number",
 		    name, iterations);
-	run = blank(runs, keys, name);
-	if (values(run, s, &rest) < 0) {
+	run = make_gobench_run(runs, keys, name);
+	if (parse_gobench_values(run, s, &rest) < 0) {
 		json_free(run);
 		return -1;
 	}
@@ -200,16 +208,17 @@ benchmark(
 }
 
 static int
-one(struct source *s, char *line, struct json *keys, struct runs *runs)
+parse_gobench_line(
+    struct source *s, char *line, struct json *keys, struct runs *runs)
 {
 	static const char failed[] = "--- FAIL: Benchmark";
 	struct json *run;
 	size_t n;
 
-	if (is_benchmark(line))
-		return benchmark(s, line, keys, runs);
-	if (is_key(line, &n)) {
-		remember(keys, line, n);
+	if (is_benchmark_line(line))
+		return parse_benchmark_line(s, line, keys, runs);
+	if (is_key_line(line, &n)) {
+		set_key(keys, line, n);
 		return 0;
 	}
 	line += strspn(line, BLANK);
@@ -217,7 +226,7 @@ one(struct source *s, char *line, struct json *keys, struct runs *runs)
 		return 0;
 	line += strlen(failed);
 	line[strcspn(line, BLANK)] = '\0';
-	run = blank(runs, keys, line);
+	run = make_gobench_run(runs, keys, line);
 	json_set_str(run, "status", "failed");
 	json_set_str(run, "error", "the benchmark failed");
 	return runs_add(runs, run, source_where(s));
@@ -231,9 +240,9 @@ gobench_text(struct source *s, struct runs *runs)
 	int rc = 0, got;
 
 	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
-		if (got > 0 && source_torn(s) && is_benchmark(line))
+		if (got > 0 && source_torn(s) && is_benchmark_line(line))
 			rc = source_torn_fail(s);
-		else if (got < 0 || one(s, line, keys, runs) < 0)
+		else if (got < 0 || parse_gobench_line(s, line, keys, runs) < 0)
 			rc = -1;
 	}
 	json_free(keys);

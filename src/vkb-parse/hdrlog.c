@@ -1,7 +1,7 @@
 /*
- * HdrHistogram interval logs: [Tag=NAME,]START,LENGTH,MAX,HISTOGRAM. The
+ * Parses HdrHistogram interval logs: [Tag=NAME,]START,LENGTH,MAX,HISTOGRAM. The
  * intervals of one tag are one run: its histogram is their sum, its series has
- * an entry for each. Values are in ns, as the format wants.
+ * an entry for each. Values are in ns, as the format requires.
  */
 #include "err.h"
 #include "hist.h"
@@ -23,15 +23,15 @@
 struct tag {
 	struct hist *sum;
 	struct json *series;
-	double first, length; /* s */
-	char *where;
+	double first, length; /* begin, and sum of the intervals, in s */
+	char *where;          /* FILE:LINE of its first interval */
 };
 
 struct log {
 	struct names *names;
 	struct tag *tags;
 	size_t n, cap;
-	double start; /* s since 1970; NAN: not said */
+	double start; /* s since 1970; NAN: unknown */
 };
 
 bool
@@ -49,13 +49,13 @@ hdrlog_is(const char *head)
 		if (p)
 			p++;
 	}
-	/* without its head: a fourth field of this kind */
+	/* a log without a header has a fourth field that begins so */
 	p = p ? strstr(p, ",HIST") : NULL;
 	return p && !memchr(head, '{', (size_t)(p - head));
 }
 
 static struct tag *
-tag_of(struct log *l, const char *name, const char *where)
+find_tag(struct log *l, const char *name, const char *where)
 {
 	size_t id = names_id(l->names, name);
 
@@ -67,9 +67,9 @@ tag_of(struct log *l, const char *name, const char *where)
 	return &l->tags[l->n++];
 }
 
-/* 'h' is taken. The sum has the finest digits and the widest range. */
+/* Takes over 'h'. The sum gets the wider range and the higher precision. */
 static void
-merge(struct tag *t, struct hist *h)
+merge_histogram(struct tag *t, struct hist *h)
 {
 	int64_t low, high;
 	struct hist *wide;
@@ -97,31 +97,33 @@ merge(struct tag *t, struct hist *h)
 }
 
 static void
-entry(struct tag *t, const char *name, double v)
+push_series_value(struct tag *t, const char *name, double v)
 {
 	if (!json_get(t->series, name))
 		json_set(t->series, name, json_array());
 	json_push_num(json_get(t->series, name), v);
 }
 
-/* Intervals in which nothing happened have no percentiles: no entry at all. */
+/* Adds the interval's length, and an entry unless the histogram is empty. */
 static void
-interval(struct tag *t, const struct hist *h, double start, double length)
+add_interval(struct tag *t, const struct hist *h, double start, double length)
 {
 	if (isnan(t->first))
 		t->first = start;
 	t->length += length;
 	if (!hist_count(h))
 		return;
-	entry(t, "at_s", start + length - t->first);
-	entry(t, "samples", (double)hist_count(h));
-	entry(t, "p50_latency_ms", (double)hist_quantile(h, .5) / 1e6);
-	entry(t, "p99_latency_ms", (double)hist_quantile(h, .99) / 1e6);
-	entry(t, "max_latency_ms", (double)hist_max(h) / 1e6);
+	push_series_value(t, "at_s", start + length - t->first);
+	push_series_value(t, "samples", (double)hist_count(h));
+	push_series_value(
+	    t, "p50_latency_ms", (double)hist_quantile(h, .5) / 1e6);
+	push_series_value(
+	    t, "p99_latency_ms", (double)hist_quantile(h, .99) / 1e6);
+	push_series_value(t, "max_latency_ms", (double)hist_max(h) / 1e6);
 }
 
 static int
-line_of(struct log *l, struct source *s, char *line)
+parse_interval_line(struct log *l, struct source *s, char *line)
 {
 	static const char *const names[] = {
 	    "StartTimestamp", "Interval_Length", "Interval_Max"};
@@ -135,7 +137,7 @@ line_of(struct log *l, struct source *s, char *line)
 		tag = line + 4;
 		rest = strchr(line, ',');
 		if (!rest)
-			return source_fail(s, "nothing follows the tag");
+			return source_fail(s, "no fields follow the tag");
 		*rest = '\0';
 		line = rest + 1;
 	}
@@ -155,13 +157,13 @@ line_of(struct log *l, struct source *s, char *line)
 	h = histcodec_decode(field[3], strlen(field[3]), &why);
 	if (!h)
 		return source_fail(s, "the histogram cannot be read: %s", why);
-	interval(tag_of(l, tag, source_where(s)), h, v[0], v[1]);
-	merge(tag_of(l, tag, ""), h);
+	add_interval(find_tag(l, tag, source_where(s)), h, v[0], v[1]);
+	merge_histogram(find_tag(l, tag, ""), h);
 	return 0;
 }
 
 static void
-latencies(struct json *m, const struct hist *h)
+put_latencies(struct json *m, const struct hist *h)
 {
 	static const struct {
 		double q;
@@ -177,9 +179,9 @@ latencies(struct json *m, const struct hist *h)
 	json_set_num(m, "max_latency_ms", (double)hist_max(h) / 1e6);
 }
 
-/* The series and the histogram of 't' go over into the run. */
+/* Writes the run of a tag; the run takes over its series. */
 static int
-finish(struct log *l, struct tag *t, const char *name, struct runs *runs)
+write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
 {
 	struct json *run = runs_blank(), *m = json_get(run, "metrics");
 	struct str text = {0};
@@ -188,7 +190,7 @@ finish(struct log *l, struct tag *t, const char *name, struct runs *runs)
 		json_set_str(json_get(run, "config"), "tag", name);
 	runs_started(run, l->start);
 	if (hist_count(t->sum)) {
-		latencies(m, t->sum);
+		put_latencies(m, t->sum);
 		json_set_num(m, "samples", (double)hist_count(t->sum));
 		json_set_num(m, "elapsed_s", t->length);
 		histcodec_encode(&text, t->sum);
@@ -202,7 +204,7 @@ finish(struct log *l, struct tag *t, const char *name, struct runs *runs)
 }
 
 static void
-log_free(struct log *l)
+free_log(struct log *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		hist_free(l->tags[i].sum);
@@ -227,11 +229,13 @@ hdrlog_text(struct source *s, struct runs *runs)
 			rc = source_torn_fail(s);
 		else if (*line == '#')
 			sscanf(line, "#[StartTime: %lf", &l.start);
-		else if (*line && *line != '"' && line_of(&l, s, line) < 0)
+		else if (*line && *line != '"' &&
+		    parse_interval_line(&l, s, line) < 0)
 			rc = -1;
 	}
 	for (size_t i = 0; i < l.n && !runs_dead(runs); i++)
-		rc |= finish(&l, &l.tags[i], names_text(l.names, i), runs);
-	log_free(&l);
+		rc |=
+		    write_tag_run(&l, &l.tags[i], names_text(l.names, i), runs);
+	free_log(&l);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* hyperfine's JSON: each of "times" is a run of the command. */
+/* Parses hyperfine's JSON: each entry of "times" is a run of the command. */
 #include "err.h"
 #include "json.h"
 #include "str.h"
@@ -16,7 +16,7 @@ hyperfine_is(const struct json *j)
 }
 
 static void
-parameters(struct json *config, const struct json *from)
+copy_parameters(struct json *config, const struct json *from)
 {
 	const char *s;
 
@@ -27,14 +27,14 @@ parameters(struct json *config, const struct json *from)
 }
 
 static const struct json *
-following(const struct json *j)
+get_next(const struct json *j)
 {
 	return j ? json_next(j) : NULL;
 }
 
-/* hyperfine has the code of each run; null: a signal ended it. */
+/* Sets the status from the run's exit code; null means killed by a signal. */
 static void
-exit_code(struct json *run, const struct json *code)
+put_exit_code(struct json *run, const struct json *code)
 {
 	double v = json_num(code, -1);
 	struct str s = {0};
@@ -51,7 +51,8 @@ exit_code(struct json *run, const struct json *code)
 }
 
 static int
-result(const struct json *r, const char *where, struct runs *runs)
+parse_hyperfine_result(
+    const struct json *r, const char *where, struct runs *runs)
 {
 	const struct json *t = json_first(json_get(r, "times"));
 	const struct json *code = json_first(json_get(r, "exit_codes"));
@@ -61,13 +62,14 @@ result(const struct json *r, const char *where, struct runs *runs)
 	int rc = 0;
 
 	if (!command)
-		return err_fail("%s: it lacks 'command'", where);
+		return err_fail("%s: 'command' is missing", where);
 	if (!t)
-		return err_fail("%s: it lacks 'times'", where);
+		return err_fail("%s: 'times' is missing", where);
 	for (; t && !runs_dead(runs); t = json_next(t)) {
 		struct json *run = runs_blank(), *m = json_get(run, "metrics");
 
-		parameters(json_get(run, "config"), json_get(r, "parameters"));
+		copy_parameters(
+		    json_get(run, "config"), json_get(r, "parameters"));
 		json_set_str(json_get(run, "config"), "command", command);
 		if (json_type(t) != JSON_NUMBER) {
 			rc = err_fail(
@@ -78,11 +80,11 @@ result(const struct json *r, const char *where, struct runs *runs)
 			if (memory && json_type(memory) == JSON_NUMBER)
 				json_set_num(
 				    m, "memory_bytes", json_num(memory, 0));
-			exit_code(run, code);
+			put_exit_code(run, code);
 			rc |= runs_add(runs, run, where);
 		}
-		code = following(code);
-		memory = following(memory);
+		code = get_next(code);
+		memory = get_next(memory);
 	}
 	return rc;
 }
@@ -98,7 +100,7 @@ hyperfine_json(const struct json *j, const char *file, struct runs *runs)
 	     j = json_next(j), i++) {
 		str_clear(&where);
 		str_printf(&where, "%s:results[%zu]", file, i);
-		rc |= result(j, where.s, runs);
+		rc |= parse_hyperfine_result(j, where.s, runs);
 	}
 	str_free(&where);
 	return rc;

@@ -1,7 +1,7 @@
 /*
- * memtier_benchmark's JSON. "ALL STATS", or each "RUN #N RESULTS" where there
- * were several, has a section for each kind of command and for their total:
- * each is a run. Its "BEST", "WORST" and "AGGREGATED" are not.
+ * Parses memtier_benchmark's JSON. "ALL STATS" or, with several runs, each "RUN
+ * #N RESULTS" has a section for each kind of command and for their total; each
+ * section is a run. "BEST", "WORST" and "AGGREGATED" are left out.
  */
 #include "err.h"
 #include "json.h"
@@ -27,8 +27,8 @@ memtier_is(const struct json *j)
 }
 
 static void
-put(struct json *to, const char *key, const struct json *from, const char *name,
-    double factor)
+copy_number(struct json *to, const char *key, const struct json *from,
+    const char *name, double factor)
 {
 	const struct json *v = json_get(from, name);
 
@@ -36,9 +36,9 @@ put(struct json *to, const char *key, const struct json *from, const char *name,
 		json_set_num(to, key, json_num(v, 0) * factor);
 }
 
-/* memtier counts connections and requests per thread or connection. */
+/* memtier's clients are per thread and its requests per client. */
 static void
-configuration(struct json *config, const struct json *from)
+copy_configuration(struct json *config, const struct json *from)
 {
 	static const char *const same[] = {"pipeline", "data_size", "ratio",
 	    "key_pattern", "key_minimum", "key_maximum", "rate_limiting"};
@@ -60,9 +60,9 @@ configuration(struct json *config, const struct json *from)
 		json_set(config, same[i], json_dup(json_get(from, same[i])));
 }
 
-/* "p99.90" is p999_latency_ms, "p50.00" p50_latency_ms. */
+/* Copies "p99.90" to p999_latency_ms, "p50.00" to p50_latency_ms. */
 static void
-percentiles(struct json *m, const struct json *from)
+copy_percentiles(struct json *m, const struct json *from)
 {
 	struct str key = {0};
 
@@ -86,9 +86,9 @@ percentiles(struct json *m, const struct json *from)
 	str_free(&key);
 }
 
-/* In us, as memtier records them. One that cannot be read is left out. */
+/* Copies the histogram, in us. Returns -1 if it is invalid (error reported). */
 static int
-histogram(struct json *run, const struct json *section, const char *where)
+copy_histogram(struct json *run, const struct json *section, const char *where)
 {
 	const struct json *log = json_get(
 	    json_get(section, "Percentile Latencies"), "Histogram log format");
@@ -109,9 +109,9 @@ histogram(struct json *run, const struct json *section, const char *where)
 	return 0;
 }
 
-/* "Sets" is SET, "Totals" TOTAL. */
+/* Sets the command: SET for "Sets", TOTAL for "Totals". */
 static void
-command(struct json *config, const char *name)
+put_command(struct json *config, const char *name)
 {
 	struct str s = {0};
 
@@ -123,22 +123,22 @@ command(struct json *config, const char *name)
 	str_free(&s);
 }
 
-/* Its times are in ms. */
+/* Copies duration and start time, if they are in ms. */
 static void
-runtime(struct json *run, const struct json *from)
+copy_runtime(struct json *run, const struct json *from)
 {
 	const char *unit = json_get_str(from, "Time unit");
 
 	if (!unit || strcmp(unit, "MILLISECONDS") != 0)
 		return;
-	put(json_get(run, "metrics"), "elapsed_s", from, "Total duration",
-	    1e-3);
+	copy_number(json_get(run, "metrics"), "elapsed_s", from,
+	    "Total duration", 1e-3);
 	runs_started(run, json_get_num(from, "Start time", 0) / 1e3);
 }
 
 static int
-section(const struct json *s, const struct json *all, const struct json *top,
-    const char *where, struct runs *runs)
+parse_memtier_section(const struct json *s, const struct json *all,
+    const struct json *top, const char *where, struct runs *runs)
 {
 	struct json *run = runs_blank(), *m = json_get(run, "metrics");
 	const struct json *info = json_get(top, "configuration");
@@ -146,28 +146,28 @@ section(const struct json *s, const struct json *all, const struct json *top,
 	double misses = json_get_num(s, "Misses/sec", 0);
 	int rc;
 
-	configuration(json_get(run, "config"), info);
-	command(json_get(run, "config"), json_key(s));
-	put(m, "rps", s, "Ops/sec", 1);
-	put(m, "requests", s, "Count", 1);
-	put(m, "avg_latency_ms", s, "Latency", 1);
-	put(m, "avg_latency_ms", s, "Average Latency", 1);
-	put(m, "min_latency_ms", s, "Min Latency", 1);
-	put(m, "max_latency_ms", s, "Max Latency", 1);
-	put(m, "bytes_per_s", s, "KB/sec", 1024);
-	percentiles(m, json_get(s, "Percentile Latencies"));
+	copy_configuration(json_get(run, "config"), info);
+	put_command(json_get(run, "config"), json_key(s));
+	copy_number(m, "rps", s, "Ops/sec", 1);
+	copy_number(m, "requests", s, "Count", 1);
+	copy_number(m, "avg_latency_ms", s, "Latency", 1);
+	copy_number(m, "avg_latency_ms", s, "Average Latency", 1);
+	copy_number(m, "min_latency_ms", s, "Min Latency", 1);
+	copy_number(m, "max_latency_ms", s, "Max Latency", 1);
+	copy_number(m, "bytes_per_s", s, "KB/sec", 1024);
+	copy_percentiles(m, json_get(s, "Percentile Latencies"));
 	if (hits + misses > 0)
 		json_set_num(
 		    m, "hit_rate_percent", 100 * hits / (hits + misses));
-	runtime(run, json_get(all, "Runtime"));
-	rc = histogram(run, s, where);
+	copy_runtime(run, json_get(all, "Runtime"));
+	rc = copy_histogram(run, s, where);
 	return runs_add(runs, run, where) < 0 ? -1 : rc;
 }
 
-/* Those without a single operation are printed, but were not run. */
+/* Skips sections without operations: memtier prints them, but did not run. */
 static int
-stats(const struct json *all, const struct json *top, const char *file,
-    struct runs *runs)
+parse_memtier_stats(const struct json *all, const struct json *top,
+    const char *file, struct runs *runs)
 {
 	struct str where = {0};
 	int rc = 0;
@@ -180,7 +180,7 @@ stats(const struct json *all, const struct json *top, const char *file,
 		str_clear(&where);
 		str_printf(
 		    &where, "%s:%s.%s", file, json_key(all), json_key(s));
-		rc |= section(s, all, top, where.s, runs);
+		rc |= parse_memtier_section(s, all, top, where.s, runs);
 	}
 	str_free(&where);
 	return rc;
@@ -195,10 +195,11 @@ memtier_json(const struct json *j, const char *file, struct runs *runs)
 	for (const struct json *s = json_first(j); s; s = json_next(s))
 		if (strcmp(json_key(s), "ALL STATS") == 0 ||
 		    str_starts(json_key(s), "RUN #"))
-			rc |= stats(s, j, file, runs);
+			rc |= parse_memtier_stats(s, j, file, runs);
 	if (rc == 0 && runs_count(runs) == before)
-		return err_fail("%s: neither 'ALL STATS' nor 'RUN #N RESULTS': "
-				"memtier's --print-all-runs writes each run",
+		return err_fail("%s: no results in 'ALL STATS' or 'RUN #N "
+				"RESULTS': run memtier_benchmark with "
+				"--print-all-runs",
 		    file);
 	return rc;
 }

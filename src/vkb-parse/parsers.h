@@ -1,6 +1,6 @@
 /*
- * One pair of functions for each family of formats, as formats.h wants them.
- * vkb-parse(1) says what becomes a run, and which keys it gets.
+ * One pair of functions for each format, for the table of formats.h.
+ * vkb-parse(1) documents what becomes a run, and which keys it gets.
  */
 #ifndef PARSERS_H
 #define PARSERS_H
@@ -11,7 +11,7 @@ struct json;
 struct runs;
 struct source;
 
-/* vkb's own records, a line each; other types than run pass. */
+/* vkb's own records, one per line; records other than runs are copied. */
 bool records_is(const char *head);
 int records_text(struct source *, struct runs *);
 
@@ -19,7 +19,7 @@ int records_text(struct source *, struct runs *);
 bool results_is(const struct json *);
 int results_json(const struct json *, const char *file, struct runs *);
 
-/* valkey-benchmark and redis-benchmark: --csv; what they print. */
+/* valkey-benchmark and redis-benchmark: with --csv, and their text */
 int benchcsv_text(struct source *, struct runs *);
 bool benchtext_is(const char *head);
 int benchtext_text(struct source *, struct runs *);
@@ -56,7 +56,7 @@ int hdrlog_text(struct source *, struct runs *);
 bool gobench_is(const char *head);
 int gobench_text(struct source *, struct runs *);
 
-/* Any CSV, by --columns */
+/* any CSV, by --columns */
 int columns_text(struct source *, struct runs *);
 
 #endif

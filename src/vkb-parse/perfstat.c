@@ -1,8 +1,8 @@
 /*
- * perf stat -x SEP. What one perf stat counted is one run; with -r it is the
- * mean that perf made of its own; with -I the intervals are summed and kept as
- * series. With -A and the like each CPU, core or socket is a case. Fields:
- * perf-stat(1), CSV FORMAT.
+ * Parses perf stat -x SEP. One perf stat is one run. With -r the values are
+ * perf's means; with -I the intervals are summed and kept as series;  with -A
+ * and the like each CPU, core or socket is a case. See CSV FORMAT in
+ * perf-stat(1).
  */
 #include "err.h"
 #include "json.h"
@@ -21,13 +21,13 @@
 #define FIELDS 16
 
 struct row {
-	double at;         /* s, of -I; NAN: none */
-	const char *where; /* "CPU0", "S0-D0-C1"; NULL: of all */
+	double at;         /* s, of -I; NAN without -I */
+	const char *where; /* "CPU0", "S0-D0-C1"; NULL: whole system */
 	const char *value, *unit, *event;
 };
 
 struct counted {
-	char *where; /* NULL: of all */
+	char *where; /* as in struct row */
 	struct json *run;
 	struct json *last; /* EVENT: time of its last interval */
 };
@@ -37,9 +37,12 @@ struct state {
 	size_t n, cap;
 };
 
-/* Counters of the hardware have commas in their names, between slashes. */
+/*
+ * Splits the line in place, except between slashes: names of hardware counters
+ * may contain commas there. Returns the number of fields, at most FIELDS.
+ */
 static size_t
-split(char *line, char sep, char **f)
+split_fields(char *line, char sep, char **f)
 {
 	size_t n = 0;
 	bool inside = false;
@@ -60,7 +63,7 @@ split(char *line, char sep, char **f)
 }
 
 static char
-separator(const char *line)
+find_separator(const char *line)
 {
 	static const char which[] = ",;\t|";
 	size_t best = 0, most = 0;
@@ -79,47 +82,50 @@ separator(const char *line)
 }
 
 static bool
-number(const char *s, double *v)
+parse_perfstat_number(const char *s, double *v)
 {
 	return num_real(s + strspn(s, " "), v) == 0;
 }
 
 static bool
-is_counter(const char *s)
+is_counter_value(const char *s)
 {
 	double v;
 
-	return number(s, &v) || strcmp(s, "<not supported>") == 0 ||
+	return parse_perfstat_number(s, &v) ||
+	    strcmp(s, "<not supported>") == 0 ||
 	    strcmp(s, "<not counted>") == 0;
 }
 
-/* VALUE, UNIT, EVENT and what stands before and after them. */
+/*
+ * Finds VALUE, UNIT and EVENT, and time and place before them; false if none.
+ */
 static bool
-row_of(struct row *r, char **f, size_t n)
+parse_perfstat_row(struct row *r, char **f, size_t n)
 {
 	double v;
 	size_t e;
 
 	for (e = 2; e < n && e < 6; e++)
-		if (is_counter(f[e - 2]) && !is_counter(f[e - 1]) && *f[e] &&
-		    !is_counter(f[e]))
+		if (is_counter_value(f[e - 2]) && !is_counter_value(f[e - 1]) &&
+		    *f[e] && !is_counter_value(f[e]))
 			break;
 	if (e >= n || e == 6 || n < e + 3)
 		return false;
 	*r = (struct row){
 	    .at = NAN, .value = f[e - 2], .unit = f[e - 1], .event = f[e]};
 	for (size_t i = 0; i + 2 < e; i++) {
-		if (i == 0 && number(f[0], &v)) {
+		if (i == 0 && parse_perfstat_number(f[0], &v)) {
 			if (!strchr(f[0], '.'))
-				return false; /* "1,5": part of a number */
+				return false; /* "1,5": a decimal comma */
 			r->at = v;
-		} else if (!is_counter(f[i]) && !r->where)
+		} else if (!is_counter_value(f[i]) && !r->where)
 			r->where = f[i] + strspn(f[i], " ");
 	}
 	return true;
 }
 
-/* Its first line that is no remark. */
+/* Checks the first line that is not a comment. */
 bool
 perfstat_is(const char *head)
 {
@@ -136,18 +142,19 @@ perfstat_is(const char *head)
 		head++;
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
-	n = split(line, separator(line), f);
-	is = row_of(&r, f, n);
-	/* run time, or the variance of -r */
+	n = split_fields(line, find_separator(line), f);
+	is = parse_perfstat_row(&r, f, n);
+	/* after the event: its run time, or the variance of -r */
 	for (size_t i = 0; is && i + 1 < n; i++)
 		if (f[i] == r.event)
-			is = number(f[i + 1], &v) || str_ends(f[i + 1], "%");
+			is = parse_perfstat_number(f[i + 1], &v) ||
+			    str_ends(f[i + 1], "%");
 	free(line);
 	return is;
 }
 
 static struct counted *
-counted_of(struct state *st, const char *where)
+find_counted(struct state *st, const char *where)
 {
 	for (size_t i = 0; i < st->n; i++)
 		if (where && st->v[i].where ? strcmp(where, st->v[i].where) == 0
@@ -163,9 +170,9 @@ counted_of(struct state *st, const char *where)
 	return &st->v[st->n++];
 }
 
-/* Series whose intervals are not all there say nothing. */
+/* Drops the series of counters that were not counted in every interval. */
 static void
-trim(struct json *run)
+drop_partial_series(struct json *run)
 {
 	struct json *series = json_get(run, "series"), *j, *next;
 	size_t n = json_len(json_get(series, "at_s"));
@@ -178,12 +185,12 @@ trim(struct json *run)
 }
 
 static int
-finish(struct state *st, struct source *s, struct runs *runs)
+write_counted_runs(struct state *st, struct source *s, struct runs *runs)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < st->n; i++) {
-		trim(st->v[i].run);
+		drop_partial_series(st->v[i].run);
 		rc |= runs_add(runs, st->v[i].run, source_where(s));
 		json_free(st->v[i].last);
 		free(st->v[i].where);
@@ -193,7 +200,7 @@ finish(struct state *st, struct source *s, struct runs *runs)
 }
 
 static void
-interval(struct json *run, const char *key, double at, double v)
+add_interval(struct json *run, const char *key, double at, double v)
 {
 	struct json *series = json_get(run, "series"), *times;
 	double last;
@@ -214,29 +221,29 @@ interval(struct json *run, const char *key, double at, double v)
 }
 
 static int
-count(
+count_event(
     struct state *st, struct source *s, const struct row *r, struct runs *runs)
 {
-	struct counted *c = counted_of(st, r->where);
+	struct counted *c = find_counted(st, r->where);
 	struct json *m;
 	double v, factor, before;
 	char *key;
 	int rc = 0;
 
 	before = json_get_num(c->last, r->event, NAN);
-	/* counted already: another perf stat wrote to the same file */
+	/* counted already: here another perf stat begins in the same file */
 	if (json_get(c->last, r->event) && !(r->at > before)) {
-		rc = finish(st, s, runs);
-		c = counted_of(st, r->where);
+		rc = write_counted_runs(st, s, runs);
+		c = find_counted(st, r->where);
 	}
 	json_set_num(c->last, r->event, isnan(r->at) ? 0 : r->at);
-	if (!number(r->value, &v))
-		return rc; /* not supported, not counted: not known */
+	if (!parse_perfstat_number(r->value, &v))
+		return rc; /* "<not supported>" or "<not counted>" */
 	key = units_key(r->event, r->unit, &factor);
 	v *= factor;
 	m = json_get(c->run, "metrics");
 	if (!isnan(r->at))
-		interval(c->run, key, r->at, v);
+		add_interval(c->run, key, r->at, v);
 	json_set_num(m, key, json_get_num(m, key, 0) + v);
 	free(key);
 	return rc;
@@ -244,20 +251,20 @@ count(
 
 /* "Additional metrics may be printed with all earlier fields being empty." */
 static bool
-is_more(char **f, size_t n)
+is_metric_line(char **f, size_t n)
 {
 	double v;
 	size_t i = 0;
 
-	if (n && number(f[0], &v))
+	if (n && parse_perfstat_number(f[0], &v))
 		i++;
-	if (i < n && *f[i] && !is_counter(f[i]))
+	if (i < n && *f[i] && !is_counter_value(f[i]))
 		i += 2;
 	return i + 3 < n && !*f[i] && !*f[i + 1] && !*f[i + 2];
 }
 
 static int
-one(struct state *st, struct source *s, char *line, char *sep,
+parse_perfstat_line(struct state *st, struct source *s, char *line, char *sep,
     struct runs *runs)
 {
 	char *f[FIELDS];
@@ -267,14 +274,15 @@ one(struct state *st, struct source *s, char *line, char *sep,
 	if (!line[strspn(line, " \t")])
 		return 0;
 	if (*line == '#')
-		return str_starts(line, "# started on") ? finish(st, s, runs)
-							: 0;
+		return str_starts(line, "# started on")
+		    ? write_counted_runs(st, s, runs)
+		    : 0;
 	if (!*sep)
-		*sep = separator(line);
-	n = split(line, *sep, f);
-	if (row_of(&r, f, n))
-		return count(st, s, &r, runs);
-	if (is_more(f, n))
+		*sep = find_separator(line);
+	n = split_fields(line, *sep, f);
+	if (parse_perfstat_row(&r, f, n))
+		return count_event(st, s, &r, runs);
+	if (is_metric_line(f, n))
 		return 0;
 	return source_fail(s, "not a line of perf stat: '%s'", f[0]);
 }
@@ -289,10 +297,11 @@ perfstat_text(struct source *s, struct runs *runs)
 	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
 		if (got > 0 && source_torn(s))
 			rc = source_torn_fail(s);
-		else if (got < 0 || one(&st, s, line, &sep, runs) < 0)
+		else if (got < 0 ||
+		    parse_perfstat_line(&st, s, line, &sep, runs) < 0)
 			rc = -1;
 	}
-	if (finish(&st, s, runs) < 0)
+	if (write_counted_runs(&st, s, runs) < 0)
 		rc = -1;
 	free(st.v);
 	return rc;

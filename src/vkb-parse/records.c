@@ -1,4 +1,4 @@
-/* What vkb reads anyway: its own records, and the flat metrics.json. */
+/* Reads vkb's own records and the flat metrics.json of the Python tool. */
 #include "err.h"
 #include "flat.h"
 #include "json.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One object on the first line that is not blank: a record, or a result. */
+/* Tells whether the first line that is not blank is a record or a result. */
 bool
 records_is(const char *head)
 {
@@ -23,7 +23,7 @@ records_is(const char *head)
 	if (*p != '{')
 		return false;
 	j = json_parse(p, n, NULL, NULL);
-	/* cut, or broken: the reader says so */
+	/* a truncated or invalid line counts too: records_text reports it */
 	if (j)
 		is = json_get_str(j, "type") || (flat_is(j) && p[n]);
 	else
@@ -32,9 +32,9 @@ records_is(const char *head)
 	return is;
 }
 
-/* 'rec' is taken. */
+/* Takes over 'rec'. */
 static int
-take(struct json *rec, const char *where, struct runs *runs)
+write_record(struct json *rec, const char *where, struct runs *runs)
 {
 	if (flat_is(rec))
 		rec = flat_to_run(rec);
@@ -47,7 +47,7 @@ take(struct json *rec, const char *where, struct runs *runs)
 }
 
 static int
-one(struct source *s, const char *line, struct runs *runs)
+parse_record_line(struct source *s, const char *line, struct runs *runs)
 {
 	const char *why;
 	size_t at;
@@ -56,7 +56,7 @@ one(struct source *s, const char *line, struct runs *runs)
 	if (!rec)
 		return source_fail(s, "bad record: %s", why);
 	if (json_type(rec) == JSON_OBJECT)
-		return take(rec, source_where(s), runs);
+		return write_record(rec, source_where(s), runs);
 	json_free(rec);
 	return source_fail(s, "bad record: not an object");
 }
@@ -73,7 +73,7 @@ records_text(struct source *s, struct runs *runs)
 		if (got > 0 && source_torn(s))
 			return source_fail(
 			    s, "torn record: the last line has no newline");
-		if (got < 0 || one(s, line, runs) < 0)
+		if (got < 0 || parse_record_line(s, line, runs) < 0)
 			rc = -1;
 	}
 	return rc;
@@ -89,11 +89,11 @@ results_is(const struct json *j)
 }
 
 static int
-result(const struct json *j, const char *where, struct runs *runs)
+parse_result(const struct json *j, const char *where, struct runs *runs)
 {
 	if (json_type(j) == JSON_OBJECT &&
 	    (flat_is(j) || json_get_str(j, "type")))
-		return take(json_dup(j), where, runs);
+		return write_record(json_dup(j), where, runs);
 	return err_fail(
 	    "%s: not a result with 'command' and 'rps' or 'status'", where);
 }
@@ -106,11 +106,11 @@ results_json(const struct json *j, const char *file, struct runs *runs)
 	int rc = 0;
 
 	if (json_type(j) != JSON_ARRAY)
-		return result(j, file, runs);
+		return parse_result(j, file, runs);
 	for (j = json_first(j); j && !runs_dead(runs); j = json_next(j)) {
 		str_clear(&where);
 		str_printf(&where, "%s:element %zu", file, ++i);
-		rc |= result(j, where.s, runs);
+		rc |= parse_result(j, where.s, runs);
 	}
 	str_free(&where);
 	return rc;

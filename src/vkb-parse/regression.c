@@ -1,7 +1,7 @@
 /*
- * The results of regression frameworks: {"timestamp":T, "metrics":{NAME:
- * {"value":V,"unit":U}}, "metadata":{...}}. A file is one run; the unit of a
- * value becomes the end of its key.
+ * Parses results of regression frameworks: {"timestamp":T, "metrics":{NAME:
+ * {"value":V,"unit":U}}, "metadata":{...}}. A file is one run; a value's unit
+ * becomes the end of its key.
  */
 #include "err.h"
 #include "json.h"
@@ -23,7 +23,8 @@ regression_is(const struct json *j)
 }
 
 static int
-metric(struct json *run, const struct json *m, const char *file)
+parse_regression_metric(
+    struct json *run, const struct json *m, const char *file)
 {
 	const struct json *v = json_get(m, "value");
 	const char *unit = json_get_str(m, "unit");
@@ -32,7 +33,7 @@ metric(struct json *run, const struct json *m, const char *file)
 	int rc;
 
 	if (v && json_type(v) == JSON_NULL)
-		return 0; /* not known */
+		return 0; /* unknown */
 	if (!v || json_type(v) != JSON_NUMBER)
 		return err_fail("%s: 'metrics.%s.value' is not a number", file,
 		    json_key(m));
@@ -43,7 +44,7 @@ metric(struct json *run, const struct json *m, const char *file)
 }
 
 static void
-metadata(struct json *run, const struct json *from)
+copy_metadata(struct json *run, const struct json *from)
 {
 	for (const struct json *j = json_first(from); j; j = json_next(j)) {
 		const char *key = json_key(j);
@@ -68,11 +69,11 @@ regression_json(const struct json *j, const char *file, struct runs *runs)
 	struct json *run = runs_blank();
 	int rc = 0;
 
-	metadata(run, json_get(j, "metadata"));
+	copy_metadata(run, json_get(j, "metadata"));
 	json_set_str(
 	    json_get(run, "run"), "started", json_get_str(j, "timestamp"));
 	for (const struct json *m = json_first(json_get(j, "metrics")); m;
 	     m = json_next(m))
-		rc |= metric(run, m, file);
+		rc |= parse_regression_metric(run, m, file);
 	return runs_add(runs, run, file) < 0 ? -1 : rc;
 }

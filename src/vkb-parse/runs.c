@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct set {
-	char *room, *key;
+	char *section, *key;
 	struct json *value;
 };
 
@@ -27,23 +27,24 @@ struct runs {
 	struct runs_column *columns;
 	size_t ncolumns, columns_cap;
 	bool flat, whole, dead;
-	struct names *flats;   /* configurations in the flat form, */
-	struct json **configs; /* and the one that each was first made of */
+	struct names *flats;   /* configurations in the flat form */
+	struct json **configs; /* the first configuration of each flat form */
 	size_t configs_cap;
-	bool merged;            /* a warning was printed that two became one */
+	bool merged;            /* warn_merged_cases has printed its warning */
 	struct names *cases;    /* config and subject */
-	size_t *repeated;       /* runs of each */
-	struct names *subjects; /* without a time, */
-	char **since;           /* and when the first run of each began */
+	size_t *repeated;       /* number of runs of each case */
+	struct names *subjects; /* subjects without a time */
+	char **since;           /* start time of the first run of each */
 	size_t since_cap;
-	size_t cap, n;
+	size_t cap, n; /* capacity of 'repeated'; runs written */
 };
 
 static bool
-is_room(const char *room)
+is_section(const char *section)
 {
-	return strcmp(room, "subject") == 0 || strcmp(room, "config") == 0 ||
-	    strcmp(room, "run") == 0 || strcmp(room, "env") == 0;
+	return strcmp(section, "subject") == 0 ||
+	    strcmp(section, "config") == 0 || strcmp(section, "run") == 0 ||
+	    strcmp(section, "env") == 0;
 }
 
 struct json *
@@ -60,15 +61,15 @@ runs_value(const char *text)
 	return j ? j : json_string(text);
 }
 
-/* Names and dates are texts, even where they look like numbers. */
+/* Tells whether the key is always a text, even if it looks like a number. */
 static bool
-is_text(const char *room, const char *key)
+is_text_key(const char *section, const char *key)
 {
 	const struct record_type *t = record_types;
 	struct str path = {0};
-	bool text = strcmp(room, "subject") == 0;
+	bool text = strcmp(section, "subject") == 0;
 
-	str_printf(&path, "%s.%s", room, key);
+	str_printf(&path, "%s.%s", section, key);
 	while (strcmp(t->name, "run") != 0)
 		t++;
 	for (const struct record_key *k = t->keys; k->path; k++)
@@ -78,41 +79,42 @@ is_text(const char *room, const char *key)
 }
 
 struct json *
-runs_typed(const char *room, const char *key, const char *text)
+runs_typed(const char *section, const char *key, const char *text)
 {
 	struct json *j = runs_value(text);
 
-	if (!is_text(room, key) || json_str(j))
+	if (!is_text_key(section, key) || json_str(j))
 		return j;
 	json_free(j);
 	return json_string(text);
 }
 
 static int
-set_of(const char *text, struct set *s)
+parse_set(const char *text, struct set *s)
 {
 	const char *eq = strchr(text, '='),
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
 
 	if (!dot || dot + 1 == eq || !eq[1])
-		return err_fail("option '--set': '%s' is not ROOM.KEY=VALUE, "
-				"like subject.label=mine",
+		return err_fail(
+		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
+		    "like subject.label=mine",
 		    text);
 	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
 		return err_fail("option '--set': '%s' is not UTF-8", text);
-	s->room = mem_strn(text, (size_t)(dot - text));
+	s->section = mem_strn(text, (size_t)(dot - text));
 	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
-	if (!is_room(s->room))
+	if (!is_section(s->section))
 		return err_fail("option '--set': '%s' is not one of subject, "
 				"config, run, env",
-		    s->room);
-	s->value = runs_typed(s->room, s->key, eq + 1);
+		    s->section);
+	s->value = runs_typed(s->section, s->key, eq + 1);
 	return 0;
 }
 
-/* One of the KEY=NAME, of 'n' characters. */
+/* Parses one KEY=NAME of 'n' bytes. */
 static int
-column_of(struct runs *r, const char *text, size_t n)
+parse_column(struct runs *r, const char *text, size_t n)
 {
 	const char *eq = memchr(text, '=', n),
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
@@ -122,7 +124,7 @@ column_of(struct runs *r, const char *text, size_t n)
 		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
 				"like rps=throughput or config.command=cmd",
 		    (int)n, text);
-	c.room =
+	c.section =
 	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str("metrics");
 	c.key = dot ? mem_strn(dot + 1, (size_t)(eq - dot - 1))
 		    : mem_strn(text, (size_t)(eq - text));
@@ -130,15 +132,15 @@ column_of(struct runs *r, const char *text, size_t n)
 	r->columns = mem_grow(
 	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
 	r->columns[r->ncolumns++] = c;
-	if (is_room(c.room) || strcmp(c.room, "metrics") == 0)
+	if (is_section(c.section) || strcmp(c.section, "metrics") == 0)
 		return 0;
 	return err_fail("option '--columns': '%s' is not one of subject, "
 			"config, run, env, metrics",
-	    c.room);
+	    c.section);
 }
 
 static int
-columns_of(struct runs *r, const char *text)
+parse_columns(struct runs *r, const char *text)
 {
 	size_t n;
 
@@ -146,7 +148,7 @@ columns_of(struct runs *r, const char *text)
 		return err_fail("option '--columns': '%s' is not UTF-8", text);
 	for (;; text += n + 1) {
 		n = strcspn(text, ",");
-		if (column_of(r, text, n) < 0)
+		if (parse_column(r, text, n) < 0)
 			return -1;
 		if (!text[n])
 			return 0;
@@ -154,15 +156,15 @@ columns_of(struct runs *r, const char *text)
 }
 
 static void
-runs_free(struct runs *r)
+free_runs(struct runs *r)
 {
 	for (size_t i = 0; i < r->nsets; i++) {
-		free(r->sets[i].room);
+		free(r->sets[i].section);
 		free(r->sets[i].key);
 		json_free(r->sets[i].value);
 	}
 	for (size_t i = 0; i < r->ncolumns; i++) {
-		free(r->columns[i].room);
+		free(r->columns[i].section);
 		free(r->columns[i].key);
 		free(r->columns[i].name);
 	}
@@ -195,15 +197,15 @@ runs_new(const struct runs_opts *o)
 	while (r->nsets < o->nsets) {
 		struct set *s = &r->sets[r->nsets];
 
-		if (set_of(o->sets[r->nsets++], s) < 0)
+		if (parse_set(o->sets[r->nsets++], s) < 0)
 			goto wrong;
 	}
 	for (size_t i = 0; i < o->ncolumns; i++)
-		if (columns_of(r, o->columns[i]) < 0)
+		if (parse_columns(r, o->columns[i]) < 0)
 			goto wrong;
 	return r;
 wrong:
-	runs_free(r);
+	free_runs(r);
 	return NULL;
 }
 
@@ -226,12 +228,12 @@ runs_column(const struct runs *r, const char *name)
 struct json *
 runs_blank(void)
 {
-	static const char *const rooms[] = {
+	static const char *const sections[] = {
 	    "subject", "config", "run", "env", "metrics"};
 	struct json *run = record_new("run");
 
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-		json_set(run, rooms[i], json_object());
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		json_set(run, sections[i], json_object());
 	json_set_str(run, "status", "ok");
 	return run;
 }
@@ -243,8 +245,8 @@ runs_metric(struct json *run, const char *key, double v, const char *name,
 	struct json *metrics = json_get(run, "metrics");
 
 	if (json_get(metrics, key))
-		return err_fail(
-		    "%s: '%s': there is a '%s' already", where, name, key);
+		return err_fail("%s: '%s': another value has the same key '%s'",
+		    where, name, key);
 	json_set_num(metrics, key, v);
 	return 0;
 }
@@ -277,7 +279,7 @@ runs_dead(const struct runs *r)
 	return r->dead;
 }
 
-/* Returns a key by which two configurations differ; borrowed. */
+/* Returns a key by which two configurations differ, or NULL; borrowed. */
 static const char *
 find_difference(const struct json *a, const struct json *b)
 {
@@ -290,9 +292,9 @@ find_difference(const struct json *a, const struct json *b)
 	return NULL;
 }
 
-/* Warns, once, where the flat form makes one case of two. */
+/* Warns, once, if two cases are the same in the flat form. */
 static void
-check_case(struct runs *r, const struct json *run)
+warn_merged_cases(struct runs *r, const struct json *run)
 {
 	const struct json *config = json_get(run, "config");
 	struct json *bare = record_new("run"), *flat;
@@ -330,8 +332,8 @@ out:
 }
 
 /*
- * Where a subject has no time of its own, 'timestamp' is when its first run
- * began: with the time of each run they would be read as subjects apart.
+ * Sets 'timestamp' of a subject without a time to the start of its first run:
+ * with different timestamps, its runs would be read as different subjects.
  */
 static void
 share_time(struct runs *r, const struct json *run, struct json *obj)
@@ -353,9 +355,9 @@ share_time(struct runs *r, const struct json *run, struct json *obj)
 	json_set_str(obj, "timestamp", r->since[id]);
 }
 
-/* What --flat writes is one array, an object a line. */
+/* Writes the run as an element of one JSON array, one per line. */
 static int
-put_flat(struct runs *r, const struct json *run)
+write_flat(struct runs *r, const struct json *run)
 {
 	struct json *obj = flat_from_run(run, r->whole);
 	struct str s = {0};
@@ -379,18 +381,18 @@ runs_end(struct runs *r)
 	    (fputs(r->n ? "\n]\n" : "[]\n", stdout) == EOF ||
 		fflush(stdout) != 0))
 		rc = err_fail_sys("cannot write to stdout");
-	runs_free(r);
+	free_runs(r);
 	return rc;
 }
 
 static void
-number(struct runs *r, struct json *run)
+number_run(struct runs *r, struct json *run)
 {
-	struct json *room = json_get(run, "run");
+	struct json *section = json_get(run, "run");
 	struct str key = {0};
 	size_t id, had = r->cap;
 
-	if (json_get(room, "index"))
+	if (json_get(section, "index"))
 		return;
 	record_room(&key, json_get(run, "config"));
 	str_addc(&key, '\n');
@@ -401,44 +403,47 @@ number(struct runs *r, struct json *run)
 	if (r->cap > had)
 		memset(
 		    r->repeated + had, 0, (r->cap - had) * sizeof *r->repeated);
-	json_set_num(room, "index", (double)++r->repeated[id]);
+	json_set_num(section, "index", (double)++r->repeated[id]);
 }
 
 static int
-check(const struct json *run, const char *where)
+check_run(const struct json *run, const char *where)
 {
 	const char *status = json_get_str(run, "status");
 
 	if (record_check(run, where) < 0)
 		return -1;
 	if (strcmp(status, "ok") == 0 && !json_first(json_get(run, "metrics")))
-		return err_fail("%s: nothing was measured", where);
+		return err_fail("%s: the run has no metrics", where);
 	return 0;
 }
 
-/* As UTC. 0; -1, and said: run.started is no time, and gone. */
+/*
+ * Converts the run's times to UTC. Deletes an invalid run.started and returns
+ * -1 (error reported).
+ */
 static int
-times(struct json *run, const char *where)
+convert_times(struct json *run, const char *where)
 {
 	static const char *const places[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
-	struct json *room = NULL;
+	struct json *section = NULL;
 	const char *time = NULL, *key = NULL;
 	char utc[CLOCK_ISO];
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		room = json_get(run, places[i][0]);
+		section = json_get(run, places[i][0]);
 		key = places[i][1];
-		time = json_get_str(room, key);
+		time = json_get_str(section, key);
 		if (!time || clock_utc(utc, time) < 0)
 			continue;
-		json_set_str(room, key, utc);
+		json_set_str(section, key, utc);
 		time = NULL;
 	}
 	if (!time)
 		return 0;
-	err_fail("%s: '%s' is no time: '%s'", where, key, time);
-	json_del(room, key);
+	err_fail("%s: '%s' is not a valid time: '%s'", where, key, time);
+	json_del(section, key);
 	return -1;
 }
 
@@ -450,18 +455,18 @@ runs_add(struct runs *r, struct json *run, const char *where)
 	for (size_t i = 0; i < r->nsets; i++) {
 		const struct set *s = &r->sets[i];
 
-		if (!json_get(run, s->room))
-			json_set(run, s->room, json_object());
-		json_set(json_get(run, s->room), s->key, json_dup(s->value));
+		if (!json_get(run, s->section))
+			json_set(run, s->section, json_object());
+		json_set(json_get(run, s->section), s->key, json_dup(s->value));
 	}
-	if (check(run, where) < 0)
+	if (check_run(run, where) < 0)
 		goto out;
-	timed = times(run, where);
-	number(r, run);
+	timed = convert_times(run, where);
+	number_run(r, run);
 	if (r->flat && !r->whole)
-		check_case(r, run);
+		warn_merged_cases(r, run);
 	if (r->flat)
-		rc = put_flat(r, run);
+		rc = write_flat(r, run);
 	else
 		rc = jsonl_write(STDOUT_FILENO, run);
 	r->dead = rc < 0;

@@ -1,6 +1,6 @@
 /*
- * Where the runs that were read go: completed by what the command line says,
- * numbered, written.
+ * Writes the runs that parsers read, after adding what the command line sets
+ * and numbering them.
  */
 #ifndef RUNS_H
 #define RUNS_H
@@ -12,58 +12,58 @@ struct json;
 struct runs;
 
 struct runs_column {
-	char *room, *key; /* metrics, rps */
-	char *name;       /* what the input calls it */
+	char *section, *key; /* section and key of the run: metrics, rps */
+	char *name;          /* name in the input */
 };
 
 struct runs_opts {
-	const char *const *sets; /* ROOM.KEY=VALUE */
+	const char *const *sets; /* SECTION.KEY=VALUE */
 	size_t nsets;
-	const char *const *columns; /* ROOM.KEY=NAME,... */
+	const char *const *columns; /* [SECTION.]KEY=NAME,... */
 	size_t ncolumns;
-	bool flat;  /* write the flat form, */
-	bool whole; /* and in it the whole record of each run */
+	bool flat;  /* write the flat form */
+	bool whole; /* include the whole record of each run in it */
 };
 
-/* NULL, and said: an option is wrong. */
+/* Returns NULL if an option is invalid (error reported). */
 struct runs *runs_new(const struct runs_opts *);
 
-/* The end of the output: 0, or -1 and said. Frees. */
+/* Ends the output and frees. Returns 0, or -1 (error reported). */
 int runs_end(struct runs *);
 
-/* Columns by the command line, *n of them; borrowed. */
+/* Returns the *n columns of --columns; borrowed. */
 const struct runs_column *runs_columns(const struct runs *, size_t *n);
-/* The column with that name, or NULL. */
+/* Returns the column with that name, or NULL. */
 const struct runs_column *runs_column(const struct runs *, const char *name);
 
-/* A run with all its rooms, status "ok". Caller's. */
+/* Returns a run with empty sections and status "ok". Caller frees. */
 struct json *runs_blank(void);
 
 /*
- * A metric of 'run', which the input calls 'name'. -1, and said with 'where':
- * another name became the same 'key'; that one stays.
+ * Sets a metric of 'run', which the input calls 'name'. Returns -1 if another
+ * name got the same key, whose value stays (error reported with 'where').
  */
 int runs_metric(struct json *run, const char *key, double v, const char *name,
     const char *where);
 
-/* When it began, in s since 1970; NAN, or nonsense: not said. */
+/* Sets the start time, in s since 1970. Ignores NAN and implausible values. */
 void runs_started(struct json *run, double since);
 
-/* A number, a boolean or, what is neither, a text (in quotes: always one). */
+/* Returns a boolean, number or text ("quoted": always text). Caller frees. */
 struct json *runs_value(const char *text);
-/* The same for a place in a run, where names and dates are always texts. */
-struct json *runs_typed(const char *room, const char *key, const char *text);
+/* The same for a key of a run, but names and dates are always texts. */
+struct json *runs_typed(const char *section, const char *key, const char *text);
 
 /*
- * 'run' is taken. 0; -1, and said with 'where': it is none, or was not written
- * (then runs_dead).
+ * Takes over 'run', completes and writes it. Returns 0, or -1 if it is invalid
+ * or cannot be written, then runs_dead (error reported with 'where').
  */
 int runs_add(struct runs *, struct json *run, const char *where);
 
-/* The same for a record of any type, as it is. */
+/* Takes over a record of any type and writes it unchanged, unless --flat. */
 int runs_pass(struct runs *, struct json *rec);
 
-size_t runs_count(const struct runs *); /* that were written */
-bool runs_dead(const struct runs *);    /* the output is broken */
+size_t runs_count(const struct runs *); /* runs written */
+bool runs_dead(const struct runs *);    /* writing failed */
 
 #endif

@@ -15,11 +15,11 @@
 struct source {
 	const char *name;
 	FILE *f;
-	struct str buf; /* read, not yet delivered from 'at' on */
+	struct str buf; /* bytes read; those from 'at' on are undelivered */
 	size_t at;
 	size_t lineno;
 	struct str line, where;
-	bool ended, torn;
+	bool ended, torn; /* 'torn': see source_torn */
 };
 
 struct source *
@@ -95,9 +95,9 @@ source_torn_fail(const struct source *s)
 	return source_fail(s, "torn: the last line has no newline");
 }
 
-/* One block more: 0, also at the end. -1, and said. */
+/* Reads one block. Returns 0, also at the end, or -1 (error reported). */
 static int
-more(struct source *s)
+read_block(struct source *s)
 {
 	char block[BLOCK];
 	size_t n;
@@ -120,15 +120,14 @@ const char *
 source_head(struct source *s, size_t want, size_t *n)
 {
 	while (s->buf.len - s->at < want && !s->ended)
-		if (more(s) < 0)
+		if (read_block(s) < 0)
 			return NULL;
 	*n = s->buf.len - s->at;
 	return s->buf.s ? s->buf.s + s->at : "";
 }
 
-/* Some tools write a byte order mark. */
 static void
-skip_mark(struct source *s)
+skip_byte_order_mark(struct source *s)
 {
 	if (s->buf.len - s->at >= 3 &&
 	    memcmp(s->buf.s + s->at, "\xef\xbb\xbf", 3) == 0)
@@ -145,7 +144,7 @@ source_raw_line(void *source, const char **line, size_t *n)
 	if (!s->lineno) {
 		if (!source_head(s, BLOCK, &n0))
 			return -1;
-		skip_mark(s);
+		skip_byte_order_mark(s);
 	}
 	from = s->at;
 	for (;;) {
@@ -154,8 +153,8 @@ source_raw_line(void *source, const char **line, size_t *n)
 		    : NULL;
 		if (end || s->ended)
 			break;
-		from = s->buf.len - s->at; /* what stands before 'at' may go */
-		if (more(s) < 0)
+		from = s->buf.len - s->at; /* read_block may move 'at' */
+		if (read_block(s) < 0)
 			return -1;
 		from += s->at;
 	}
@@ -167,9 +166,9 @@ source_raw_line(void *source, const char **line, size_t *n)
 		return 0;
 	s->lineno++;
 	if (memchr(*line, '\0', *n))
-		return source_fail(s, "it holds a NUL");
+		return source_fail(s, "the line contains a NUL");
 	if (!str_utf8(*line, *n))
-		return source_fail(s, "it is not UTF-8");
+		return source_fail(s, "the line is not UTF-8");
 	return 1;
 }
 
@@ -192,9 +191,9 @@ source_line(struct source *s, char **line)
 	return 1;
 }
 
-/* The text, with null for numbers that JSON does not have. */
+/* Appends the text, with null for NaN and infinities, which JSON lacks. */
 static void
-plain(struct str *out, const char *p, size_t n)
+append_valid_json(struct str *out, const char *p, size_t n)
 {
 	static const char *const words[] = {"-Infinity", "Infinity", "-NaN",
 	    "NaN", "-inf", "inf", "-nan", "nan"};
@@ -232,8 +231,8 @@ source_json(struct source *s)
 
 	if (!source_head(s, SIZE_MAX, &n))
 		return NULL;
-	skip_mark(s);
-	plain(&text, s->buf.s + s->at, s->buf.len - s->at);
+	skip_byte_order_mark(s);
+	append_valid_json(&text, s->buf.s + s->at, s->buf.len - s->at);
 	j = json_parse(text.s, text.len, &why, &at);
 	s->lineno = 1;
 	if (!j) {

@@ -35,9 +35,9 @@ changes_table(void)
 	       "  PRIMARY KEY (metrics_table, vkb_key)\n)";
 }
 
-/* Without the right to create, a table that is there will do. */
+/* Creates the table only if missing: the role may lack the right to create. */
 static int
-have_table(struct pg *pg)
+ensure_changes_table(struct pg *pg)
 {
 	struct pg_rows *rows = pg_ask(pg,
 	    "SELECT 1 WHERE to_regclass('vkb_changes') IS NOT NULL", NULL, 0);
@@ -49,9 +49,9 @@ have_table(struct pg *pg)
 	return n ? 0 : pg_do(pg, changes_table(), NULL, 0) < 0 ? -1 : 0;
 }
 
-/* A record without a key is known by its whole. */
+/* Stores or updates a record; one without a key has its hash as the key. */
 static int
-store(struct pg *pg, const char *metrics_table, const char *text)
+store_change(struct pg *pg, const char *metrics_table, const char *text)
 {
 	struct json *rec = json_parse(text, strlen(text), NULL, NULL);
 	const char *key = json_get_str(rec, "key");
@@ -76,10 +76,10 @@ store(struct pg *pg, const char *metrics_table, const char *text)
 int
 changes_push(const struct changes *c, struct pg *pg, const char *metrics_table)
 {
-	if (c->n && have_table(pg) < 0)
+	if (c->n && ensure_changes_table(pg) < 0)
 		return -1;
 	for (size_t i = 0; i < c->n; i++)
-		if (store(pg, metrics_table, c->records[i]) < 0)
+		if (store_change(pg, metrics_table, c->records[i]) < 0)
 			return -1;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The change records among what is to be stored: the table vkb_changes, what
- * vkb-detect last said of a table of runs.
+ * Stores change records in the table vkb_changes: the last results of
+ * vkb-detect for each table of runs.
  */
 #ifndef CHANGES_H
 #define CHANGES_H
@@ -11,20 +11,20 @@ struct json;
 struct pg;
 
 struct changes {
-	char **records; /* as texts */
+	char **records; /* JSON texts */
 	size_t n, cap;
 };
 
 void changes_add(struct changes *, const struct json *rec);
 void changes_free(struct changes *);
 
-/* The statement that makes the table; static. */
+/* Returns the statement that creates the table; static. */
 const char *changes_table(void);
 
 /*
- * Within a transaction, alone: makes the table where it is missing, and stores
- * them as those of the table of runs. One that is there is brought up to date,
- * and seen again. 0, or -1 and said.
+ * Creates the table if it is missing and stores the records as those of
+ * 'metrics_table'; a record with a known key replaces the old one. Needs a
+ * transaction that holds the lock. Returns 0, or -1 (error reported).
  */
 int changes_push(
     const struct changes *, struct pg *, const char *metrics_table);

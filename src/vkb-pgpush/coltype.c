@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a text is, as a time. */
+/* The parts of a time that matter for the type of its column. */
 struct moment {
 	bool clock, offset;
 	int fraction;
 };
 
 static int
-number(const char **s, int n)
+parse_digits(const char **s, int n)
 {
 	int v = 0;
 
@@ -25,9 +25,9 @@ number(const char **s, int n)
 	return v;
 }
 
-/* The zone: nothing, Z, +HH, +HHMM or +HH:MM. */
+/* Parses the zone: nothing, Z, +HH, +HHMM or +HH:MM. */
 static bool
-is_zone(const char *s, struct moment *m)
+parse_zone(const char *s, struct moment *m)
 {
 	int hours, minutes = 0;
 
@@ -36,20 +36,20 @@ is_zone(const char *s, struct moment *m)
 	if (*s != '+' && *s != '-')
 		return false;
 	s++;
-	hours = number(&s, 2);
+	hours = parse_digits(&s, 2);
 	if (hours < 0 || hours > 14)
 		return false;
 	if (*s == ':')
 		s++;
 	if (*s)
-		minutes = number(&s, 2);
+		minutes = parse_digits(&s, 2);
 	m->offset = hours || minutes;
 	return minutes >= 0 && minutes < 60 && !*s;
 }
 
-/* Of the decimals that count. */
+/* Returns the number of decimals without zeros at the end. */
 static int
-fraction(const char **s)
+parse_fraction(const char **s)
 {
 	size_t n = strspn(*s, "0123456789"), k = n;
 
@@ -60,30 +60,30 @@ fraction(const char **s)
 }
 
 static bool
-is_date(const char **s)
+parse_date(const char **s)
 {
 	static const int days[] = {
 	    31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int year = number(s, 4), month, day;
+	int year = parse_digits(s, 4), month, day;
 
 	if (year < 1 || *(*s)++ != '-')
 		return false;
-	month = number(s, 2);
+	month = parse_digits(s, 2);
 	if (month < 1 || month > 12 || *(*s)++ != '-')
 		return false;
-	day = number(s, 2);
+	day = parse_digits(s, 2);
 	return day >= 1 && day <= days[month - 1] &&
 	    (month != 2 || day < 29 ||
 		(year % 4 == 0 && (year % 100 || year % 400 == 0)));
 }
 
 static bool
-is_moment(const char *s, struct moment *m)
+parse_time(const char *s, struct moment *m)
 {
 	int hour, minute, second;
 
 	*m = (struct moment){0};
-	if (!is_date(&s))
+	if (!parse_date(&s))
 		return false;
 	if (!*s)
 		return true;
@@ -91,23 +91,23 @@ is_moment(const char *s, struct moment *m)
 		return false;
 	s++;
 	m->clock = true;
-	hour = number(&s, 2);
+	hour = parse_digits(&s, 2);
 	if (hour < 0 || hour > 23 || *s++ != ':')
 		return false;
-	minute = number(&s, 2);
+	minute = parse_digits(&s, 2);
 	if (minute < 0 || minute > 59)
 		return false;
 	if (*s == ':') {
 		s++;
-		second = number(&s, 2);
+		second = parse_digits(&s, 2);
 		if (second < 0 || second > 59)
 			return false;
 		if (*s == '.') {
 			s++;
-			m->fraction = fraction(&s);
+			m->fraction = parse_fraction(&s);
 		}
 	}
-	return is_zone(s, m);
+	return parse_zone(s, m);
 }
 
 bool
@@ -115,16 +115,16 @@ coltype_is_time(const char *s)
 {
 	struct moment m;
 
-	return is_moment(s, &m);
+	return parse_time(s, &m);
 }
 
 static void
-see_text(struct coltype_seen *s, const char *text, size_t n)
+note_text(struct coltype_seen *s, const char *text, size_t n)
 {
 	struct moment m;
 
 	s->blank |= n && text[n - 1] == ' ';
-	if (!is_moment(text, &m)) {
+	if (!parse_time(text, &m)) {
 		s->untimely = true;
 		return;
 	}
@@ -134,9 +134,9 @@ see_text(struct coltype_seen *s, const char *text, size_t n)
 		s->fraction = m.fraction;
 }
 
-/* Digits before and behind the point of what json_append_num wrote. */
+/* Counts digits before and after the decimal point of a JSON number. */
 static void
-digits(const char *text, int *whole, int *decimals, bool *exponent)
+count_digits(const char *text, int *whole, int *decimals, bool *exponent)
 {
 	const char *e = strchr(text, 'e'), *dot = strchr(text, '.');
 	const char *end = e ? e : text + strlen(text);
@@ -164,10 +164,10 @@ coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
 	if (n > s->longest)
 		s->longest = n;
 	if (value == COLTYPE_STRING)
-		see_text(s, text, n);
+		note_text(s, text, n);
 	if (value != COLTYPE_NUMBER)
 		return;
-	digits(text, &whole, &decimals, &exponent);
+	count_digits(text, &whole, &decimals, &exponent);
 	if (whole > s->whole)
 		s->whole = whole;
 	if (decimals > s->decimals)
@@ -181,7 +181,7 @@ coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
 static const struct {
 	enum coltype_kind kind;
 	const char *ours, *theirs;
-} names[] = {{COLTYPE_BOOLEAN, "BOOLEAN", "boolean"},
+} type_names[] = {{COLTYPE_BOOLEAN, "BOOLEAN", "boolean"},
     {COLTYPE_SMALLINT, "SMALLINT", "smallint"},
     {COLTYPE_INTEGER, "INTEGER", "integer"},
     {COLTYPE_BIGINT, "BIGINT", "bigint"},
@@ -196,7 +196,7 @@ static const struct {
     {COLTYPE_JSONB, "JSONB", "jsonb"}, {COLTYPE_JSON, "JSON", "json"},
     {COLTYPE_EXACT, "UUID", "uuid"}, {COLTYPE_EXACT, "INET", "inet"},
     {COLTYPE_EXACT, "CITEXT", "citext"}};
-#define NAMES (sizeof names / sizeof *names)
+#define NAMES (sizeof type_names / sizeof *type_names)
 
 static bool
 is_timestamp(enum coltype_kind kind)
@@ -204,7 +204,7 @@ is_timestamp(enum coltype_kind kind)
 	return kind == COLTYPE_TIMESTAMP || kind == COLTYPE_TIMESTAMPTZ;
 }
 
-/* "timestamp(3) with time zone": the numbers stand in the middle. */
+/* In "timestamp(3) with time zone" the numbers stand in the middle. */
 struct coltype
 coltype_parse(const char *name)
 {
@@ -216,10 +216,10 @@ coltype_parse(const char *name)
 	if (name[n] && sscanf(name + n, "(%d,%d)", &a, &b) < 1)
 		return t;
 	for (size_t i = 0; i < NAMES; i++) {
-		if (strncmp(names[i].theirs, name, n) != 0 ||
-		    strcmp(names[i].theirs + n, rest) != 0)
+		if (strncmp(type_names[i].theirs, name, n) != 0 ||
+		    strcmp(type_names[i].theirs + n, rest) != 0)
 			continue;
-		t = (struct coltype){names[i].kind, a, b};
+		t = (struct coltype){type_names[i].kind, a, b};
 		if (is_timestamp(t.kind) && !name[n])
 			t.a = COLTYPE_SECOND;
 	}
@@ -230,8 +230,8 @@ void
 coltype_print(struct str *s, struct coltype t)
 {
 	for (size_t i = 0; i < NAMES; i++)
-		if (names[i].kind == t.kind) {
-			str_add(s, names[i].ours);
+		if (type_names[i].kind == t.kind) {
+			str_add(s, type_names[i].ours);
 			break;
 		}
 	if (t.kind == COLTYPE_NUMERIC && t.a)
@@ -248,7 +248,7 @@ coltype_same(struct coltype x, struct coltype y)
 }
 
 static struct coltype
-of_text(size_t longest)
+choose_text_type(size_t longest)
 {
 	if (longest <= 50)
 		return (struct coltype){COLTYPE_VARCHAR, 50, 0};
@@ -258,7 +258,7 @@ of_text(size_t longest)
 }
 
 static struct coltype
-of_numbers(struct coltype t, const struct coltype_seen *s)
+widen_number_type(struct coltype t, const struct coltype_seen *s)
 {
 	static const double most[] = {[COLTYPE_SMALLINT] = 32767,
 	    [COLTYPE_INTEGER] = 2147483647,
@@ -287,9 +287,9 @@ coltype_fresh(const struct coltype_seen *s)
 	case COLTYPE_NUMBER:
 		if (s->decimals)
 			t = (struct coltype){COLTYPE_NUMERIC, 15, 6};
-		return of_numbers(t, s);
+		return widen_number_type(t, s);
 	case COLTYPE_STRING:
-		return of_text(s->longest);
+		return choose_text_type(s->longest);
 	default:
 		t.kind =
 		    s->values & COLTYPE_NESTED ? COLTYPE_JSONB : COLTYPE_TEXT;
@@ -298,7 +298,7 @@ coltype_fresh(const struct coltype_seen *s)
 }
 
 static struct coltype
-of_times(struct coltype t, const struct coltype_seen *s)
+widen_time_type(struct coltype t, const struct coltype_seen *s)
 {
 	if (t.kind == COLTYPE_DATE && !s->clock)
 		return t;
@@ -318,7 +318,7 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 	case COLTYPE_INTEGER:
 	case COLTYPE_BIGINT:
 	case COLTYPE_NUMERIC:
-		return s->values & COLTYPE_NUMBER ? of_numbers(t, s) : t;
+		return s->values & COLTYPE_NUMBER ? widen_number_type(t, s) : t;
 	case COLTYPE_REAL:
 		t.kind = s->finer ? COLTYPE_DOUBLE : COLTYPE_REAL;
 		return t;
@@ -326,18 +326,21 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 		t.kind = s->values & COLTYPE_NUMBER ? COLTYPE_NUMERIC : t.kind;
 		return t;
 	case COLTYPE_VARCHAR:
-		return t.a && s->longest > (size_t)t.a ? of_text(s->longest)
-						       : t;
+		return t.a && s->longest > (size_t)t.a
+		    ? choose_text_type(s->longest)
+		    : t;
 	case COLTYPE_CHAR:
 		if (s->longest > (size_t)t.a)
-			return of_text(s->longest);
-		return s->blank ? of_text((size_t)t.a) : t;
+			return choose_text_type(s->longest);
+		return s->blank ? choose_text_type((size_t)t.a) : t;
 	case COLTYPE_NAME:
-		return s->longest > COLTYPE_NAME_MAX ? of_text(s->longest) : t;
+		return s->longest > COLTYPE_NAME_MAX
+		    ? choose_text_type(s->longest)
+		    : t;
 	case COLTYPE_DATE:
 	case COLTYPE_TIMESTAMP:
 	case COLTYPE_TIMESTAMPTZ:
-		return of_times(t, s);
+		return widen_time_type(t, s);
 	default:
 		return t;
 	}
@@ -358,7 +361,8 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	case COLTYPE_MONEY:
 		return value == COLTYPE_NUMBER ? NULL : "a number";
 	case COLTYPE_STRANGE:
-		return "what no run has: its type is not one that is filled";
+		return "a value that runs do not have: its type is not "
+		       "supported";
 	case COLTYPE_DATE:
 	case COLTYPE_TIMESTAMP:
 	case COLTYPE_TIMESTAMPTZ:
@@ -370,7 +374,7 @@ coltype_wants(struct coltype t, enum coltype_value value, const char *text)
 	}
 }
 
-/* With the bytes that align it; four digits are two bytes. */
+/* Includes alignment. A numeric has two bytes for every four digits. */
 size_t
 coltype_bytes(struct coltype t, size_t len)
 {

@@ -1,6 +1,6 @@
 /*
- * Types of columns: what a new one gets, as the Python tool would have it, and
- * what an old one must become so that nothing is rounded or cut.
+ * Types of columns: the type of a new column, as the Python tool chooses it,
+ * and the type an old column must get so that no value is rounded or cut.
  */
 #ifndef COLTYPE_H
 #define COLTYPE_H
@@ -15,32 +15,32 @@ enum coltype_kind {
 	COLTYPE_SMALLINT,
 	COLTYPE_INTEGER,
 	COLTYPE_BIGINT,
-	COLTYPE_NUMERIC, /* a digits, b of them decimals; a 0: any */
+	COLTYPE_NUMERIC, /* a digits, b of them decimals; a 0: no limit */
 	COLTYPE_REAL,
 	COLTYPE_DOUBLE,
 	COLTYPE_MONEY,
-	COLTYPE_VARCHAR, /* a characters; 0: any */
-	COLTYPE_CHAR,    /* a characters, and no blank at the end */
-	COLTYPE_NAME,    /* cuts at COLTYPE_NAME_MAX bytes */
+	COLTYPE_VARCHAR, /* a characters; 0: no limit */
+	COLTYPE_CHAR,    /* a characters; loses blanks at the end */
+	COLTYPE_NAME,    /* the server cuts it at COLTYPE_NAME_MAX bytes */
 	COLTYPE_TEXT,
 	COLTYPE_DATE,
 	COLTYPE_TIMESTAMP,   /* a decimals of a second; no zone */
 	COLTYPE_TIMESTAMPTZ, /* the same, UTC */
 	COLTYPE_JSONB,
 	COLTYPE_JSON,
-	COLTYPE_EXACT,  /* holds what it takes, and the server says so */
-	COLTYPE_STRANGE /* may make something else of it: not filled */
+	COLTYPE_EXACT,  /* the server rejects values that do not fit */
+	COLTYPE_STRANGE /* unknown, may change a value: never filled */
 };
 
 #define COLTYPE_NAME_MAX 63
-#define COLTYPE_SECOND 6 /* decimals of a second that a server keeps */
+#define COLTYPE_SECOND 6 /* decimals of a second that the server keeps */
 
 struct coltype {
 	enum coltype_kind kind;
 	int a, b;
 };
 
-/* A value; its text is plain, JSON for COLTYPE_NESTED. */
+/* Kinds of values. Their text is plain, but JSON for COLTYPE_NESTED. */
 enum coltype_value {
 	COLTYPE_BOOL = 1,
 	COLTYPE_NUMBER = 2,
@@ -48,47 +48,53 @@ enum coltype_value {
 	COLTYPE_NESTED = 8
 };
 
-/* All that is to go into a column; {0}: nothing. */
+/* Summary of all values for a column; starts as {0}. */
 struct coltype_seen {
-	unsigned values; /* bits of enum coltype_value */
-	size_t longest;  /* bytes: no encoding takes more characters */
-	int whole, decimals;
-	double largest; /* its magnitude */
-	bool exponent;  /* 1e+20 */
-	bool finer;     /* than a float can hold */
-	bool blank;     /* at the end of a text */
-	bool untimely;  /* a text that is no time */
-	bool clock;     /* a time that is more than a date, */
-	bool offset;    /* and one of another zone than UTC */
-	int fraction;   /* decimals of its second, without zeros at the end */
+	unsigned values;     /* bits of enum coltype_value */
+	size_t longest;      /* bytes of the longest text */
+	int whole, decimals; /* most digits before and after the point */
+	double largest;      /* largest magnitude */
+	bool exponent;       /* some number is written like 1e+20 */
+	bool finer;          /* some number does not fit a float exactly */
+	bool blank;          /* some text ends with a blank */
+	bool untimely;       /* some text is not a time */
+	bool clock;          /* some time is more than a date */
+	bool offset;         /* some time has another zone than UTC */
+	int fraction; /* most decimals of a second, without zeros at the end */
 };
 
 void coltype_see(
     struct coltype_seen *, enum coltype_value, const char *text, double v);
 
-/* As the server's format_type() calls it; of a domain, its base. */
+/* Parses the name that format_type() gives a type, or a domain's base type. */
 struct coltype coltype_parse(const char *name);
 void coltype_print(struct str *, struct coltype);
 bool coltype_same(struct coltype, struct coltype);
 
-/* Of a new column, and of one that is there. */
+/* Return the type for a new column, and the widened type of an old one. */
 struct coltype coltype_fresh(const struct coltype_seen *);
 struct coltype coltype_widen(struct coltype, const struct coltype_seen *);
 
-/* What a value whose text has 'len' bytes takes in a row, at most. */
+/* Returns the most bytes in a row for a value whose text has 'len' bytes. */
 size_t coltype_bytes(struct coltype, size_t len);
-#define COLTYPE_BYTES 24 /* more is put elsewhere; but for NAME */
+#define COLTYPE_BYTES 24 /* longer values, except NAME, are stored outside */
 
-/* Can it hold all of them? */
+/* Tells whether a column of that type, widened, can hold all values. */
 bool coltype_fits(struct coltype, const struct coltype_seen *);
 
-/* Wide as it is, it rounds some: times finer than COLTYPE_SECOND. */
+/* Tells whether it rounds some values: times finer than COLTYPE_SECOND. */
 bool coltype_rounds(struct coltype, const struct coltype_seen *);
 
-/* Can it hold the value (it is wide enough)? If not: what it wants instead. */
+/*
+ * Returns NULL if the type can hold the value, else a noun phrase of what it
+ * requires, for messages. Assumes that it is wide enough.
+ */
 const char *coltype_wants(struct coltype, enum coltype_value, const char *text);
 
-/* 2026-03-02T08:00:00, with " ", fraction, Z or an offset as they come. */
+/*
+ * Accepts 2026-03-02, and 2026-03-02T08:00 with optional seconds, fraction and
+ * zone; "T" may be a blank.
+ */
 bool coltype_is_time(const char *text);
 
 #endif

@@ -14,13 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is about the row, not about the run. */
-static const char *const ours[] = {"id", "created_at", "test_type",
+/* Columns that describe the row, not the run. */
+static const char *const row_columns[] = {"id", "created_at", "test_type",
     "vkb_session", "vkb_case", "vkb_subject", "vkb_index"};
 
-/* Rows without our key were written by others; vkb_runs has all the rest. */
+/*
+ * Appends the cursor over all runs: from the table those rows that other tools
+ * wrote, which have no vkb_session, and all others from vkb_runs.
+ */
 static void
-query(struct str *sql, const struct schema *s)
+append_export_query(struct str *sql, const struct schema *s)
 {
 	bool timed = schema_find(s, "timestamp") != NULL;
 	const struct schema_column *id = schema_find(s, "id");
@@ -53,14 +56,16 @@ query(struct str *sql, const struct schema *s)
 		str_add(sql, ", record COLLATE \"C\"");
 }
 
-/* Of a row of the Python tool: absent is absent. */
+/*
+ * Takes over a row of the Python tool and returns its run; nulls are dropped.
+ */
 static struct json *
-run_of(struct json *row)
+convert_row(struct json *row)
 {
 	const struct json *next;
 
-	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		json_del(row, ours[i]);
+	for (size_t i = 0; i < sizeof row_columns / sizeof *row_columns; i++)
+		json_del(row, row_columns[i]);
 	for (const struct json *j = json_first(row); j; j = next) {
 		next = json_next(j);
 		if (json_type(j) == JSON_NULL)
@@ -70,7 +75,8 @@ run_of(struct json *row)
 }
 
 static int
-put(struct sink *out, const char *origin, const char *id, const char *text)
+write_exported_row(
+    struct sink *out, const char *origin, const char *id, const char *text)
 {
 	char *where = mem_printf("%s: row %s", origin, id ? id : "?");
 	const char *why;
@@ -79,10 +85,10 @@ put(struct sink *out, const char *origin, const char *id, const char *text)
 
 	if (!rec || json_type(rec) != JSON_OBJECT)
 		rc = err_fail(
-		    "%s: bad record: %s", where, rec ? "it is no object" : why);
+		    "%s: bad record: %s", where, rec ? "not an object" : why);
 	else {
 		if (strcmp(origin, "vkb_runs") != 0)
-			rec = run_of(rec);
+			rec = convert_row(rec);
 		else
 			flat_repair(rec);
 		rc = record_check(rec, where);
@@ -97,9 +103,9 @@ put(struct sink *out, const char *origin, const char *id, const char *text)
 	return rc;
 }
 
-/* All rows of the cursor; those that are no runs are said, and left out. */
+/* Writes all rows of the cursor; reports and skips rows that are not runs. */
 static int
-fetch(struct pg *pg, struct sink *out)
+write_exported_rows(struct pg *pg, struct sink *out)
 {
 	struct pg_rows *rows;
 	size_t n = 1;
@@ -111,8 +117,8 @@ fetch(struct pg *pg, struct sink *out)
 			return -1;
 		n = pg_count(rows);
 		for (size_t i = 0; i < n; i++)
-			if (put(out, pg_value(rows, i, 0), pg_value(rows, i, 1),
-				pg_value(rows, i, 2)) < 0)
+			if (write_exported_row(out, pg_value(rows, i, 0),
+				pg_value(rows, i, 1), pg_value(rows, i, 2)) < 0)
 				rc = -1;
 		pg_free(rows);
 	}
@@ -135,12 +141,15 @@ export_runs(const char *database, struct schema *s, const char *since)
 	    schema_read(s, pg) < 0)
 		goto out;
 	if (!s->exists) {
-		err_say("database: there is no table '%s'", s->table);
+		err_say("database: the table '%s' does not exist; check "
+			"--database and "
+			"--table",
+		    s->table);
 		goto out;
 	}
-	query(&sql, s);
+	append_export_query(&sql, s);
 	if (pg_do(pg, sql.s, args, 2) == 0)
-		rc = fetch(pg, &out);
+		rc = write_exported_rows(pg, &out);
 out:
 	if (sink_close(&out) < 0)
 		rc = -1;

@@ -14,27 +14,30 @@
 
 #define PIECE ((size_t)1 << 16)
 
-/* A column that is filled. */
+/* A column of the table that is filled. */
 struct target {
 	const char *name;
 	size_t from; /* column of the spool */
 	struct coltype type;
-	bool timed; /* it is a time in vkb_runs */
-	bool fits;  /* all its values do */
+	bool timed; /* it must also be a time, for vkb_runs */
+	bool fits;  /* all its values fit */
 };
 
-static const struct coltype a_time = {COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
+static const struct coltype timestamp_type = {
+    COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
 
-/* Those that rows have on their own come first: the rest is one text by frame.
+/*
+ * The columns that are filled. Those that differ by row come first; the values
+ * of the rest are one prepared text for each frame.
  */
 struct targets {
 	struct target *v;
 	size_t n, alone;
 	struct str *rest;
 	size_t nrest;
-	size_t *room; /* that each of the texts leaves for what is alone */
-	size_t *cut;  /* and how many values it has no room for */
-	bool narrow;  /* there is room for all */
+	size_t *room; /* bytes that each text leaves for the row's own values */
+	size_t *cut;  /* values that each text has no room for */
+	bool narrow;  /* all values fit in a row of the server */
 };
 
 static void
@@ -54,7 +57,7 @@ add_targets(struct targets *t, const struct schema *s,
 		    .name = c[i].name, .from = i, .type = to->type};
 		x->timed = strcmp(x->name, "timestamp") == 0;
 		x->fits = coltype_fits(x->type, &c[i].seen) &&
-		    (!x->timed || coltype_fits(a_time, &c[i].seen));
+		    (!x->timed || coltype_fits(timestamp_type, &c[i].seen));
 		t->n++;
 	}
 	if (alone)
@@ -62,7 +65,8 @@ add_targets(struct targets *t, const struct schema *s,
 }
 
 static void
-put(struct str *out, const struct target *t, const struct spool_value *x)
+append_copy_value(
+    struct str *out, const struct target *t, const struct spool_value *x)
 {
 	bool json =
 	    t->type.kind == COLTYPE_JSON || t->type.kind == COLTYPE_JSONB;
@@ -83,10 +87,13 @@ put(struct str *out, const struct target *t, const struct spool_value *x)
 		pg_copy_value(out, x->text, x->len);
 }
 
-/* A row of the server is no longer than a page: the value, or null. */
+/*
+ * Appends the value and lowers *room, or null and raises *cut if it lacks room:
+ * a row of the server must fit in a page.
+ */
 static void
-put_in(struct str *out, const struct target *t, const struct spool_value *x,
-    size_t *room, size_t *cut)
+append_fitting_value(struct str *out, const struct target *t,
+    const struct spool_value *x, size_t *room, size_t *cut)
 {
 	static const struct spool_value none = {0};
 	size_t n = x->kind ? coltype_bytes(t->type, x->len) : 0;
@@ -96,12 +103,16 @@ put_in(struct str *out, const struct target *t, const struct spool_value *x,
 		x = &none;
 	} else
 		*room -= n;
-	put(out, t, x);
+	append_copy_value(out, t, x);
 }
 
-/* Of a row: what its header leaves. Of it a part is for what is alone. */
+/*
+ * Builds the text of each frame. A row has SCHEMA_ROW bytes less its header;
+ * the frame gets at most half of them, the row's own values the rest.
+ */
 static void
-put_rest(struct targets *t, const struct schema *s, const struct spool *spool)
+build_frame_texts(
+    struct targets *t, const struct schema *s, const struct spool *spool)
 {
 	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
 
@@ -115,8 +126,8 @@ put_rest(struct targets *t, const struct schema *s, const struct spool *spool)
 
 		for (size_t i = t->alone; i < t->n; i++) {
 			str_addc(&t->rest[k], '\t');
-			put_in(&t->rest[k], &t->v[i], &v[t->v[i].from], &part,
-			    &t->cut[k]);
+			append_fitting_value(&t->rest[k], &t->v[i],
+			    &v[t->v[i].from], &part, &t->cut[k]);
 		}
 		str_addc(&t->rest[k], '\n');
 		t->room[k] = row - row / 2 + part;
@@ -124,7 +135,7 @@ put_rest(struct targets *t, const struct schema *s, const struct spool *spool)
 }
 
 static struct targets
-targets_of(const struct schema *s, const struct spool *spool)
+make_targets(const struct schema *s, const struct spool *spool)
 {
 	size_t n;
 	const struct spool_column *c = spool_columns(spool, &n);
@@ -133,7 +144,7 @@ targets_of(const struct schema *s, const struct spool *spool)
 
 	add_targets(&t, s, c, n, true);
 	add_targets(&t, s, c, n, false);
-	put_rest(&t, s, spool);
+	build_frame_texts(&t, s, spool);
 	return t;
 }
 
@@ -148,9 +159,9 @@ free_targets(struct targets *t)
 	free(t->v);
 }
 
-/* Does the row fit? 0, or -1 and, unless 'quiet', said. */
+/* Returns 0 if the row fits the types, or -1 (reported unless f->quiet). */
 static int
-check(
+check_row(
     const struct feed *f, const struct targets *t, const struct spool_row *row)
 {
 	size_t n;
@@ -166,11 +177,11 @@ check(
 		if (x->kind)
 			wants = coltype_wants(t->v[i].type, x->kind, x->text);
 		if (x->kind && !wants && t->v[i].timed)
-			wants = coltype_wants(a_time, x->kind, x->text);
+			wants = coltype_wants(timestamp_type, x->kind, x->text);
 		if (!wants)
 			continue;
 		if (!f->quiet)
-			err_say("%s: '%s' is '%.100s', and column '%s' wants "
+			err_say("%s: '%s' is '%.100s', but column '%s' needs "
 				"%s: the run is not stored",
 			    row->where, cols[t->v[i].from].key, x->text,
 			    t->v[i].name, wants);
@@ -180,7 +191,7 @@ check(
 }
 
 static void
-line(struct str *out, struct feed *f, const struct targets *t,
+append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
     const struct spool_row *row)
 {
 	const struct str *rest = &t->rest[row->frame];
@@ -194,15 +205,15 @@ line(struct str *out, struct feed *f, const struct targets *t,
 		if (i)
 			str_addc(out, '\t');
 		if (t->narrow)
-			put(out, &t->v[i], x);
+			append_copy_value(out, &t->v[i], x);
 		else
-			put_in(out, &t->v[i], x, &room, &f->cut);
+			append_fitting_value(out, &t->v[i], x, &room, &f->cut);
 	}
 	str_addn(out, rest->s, rest->len);
 }
 
 static void
-record_line(struct str *out, const struct feed *f, const char *table,
+append_record_line(struct str *out, const struct feed *f, const char *table,
     size_t timestamp, const struct spool_row *row)
 {
 	static const size_t own[] = {
@@ -227,18 +238,18 @@ record_line(struct str *out, const struct feed *f, const char *table,
 	str_addc(out, '\n');
 }
 
-/* One COPY. */
+/* The state of one COPY. */
 struct pass {
 	struct feed *feed;
 	struct pg *pg;
-	struct seen *seen;       /* keys that are there */
+	struct seen *seen;       /* keys that the table has */
 	const struct targets *t; /* NULL: vkb_runs */
-	const char *table;
-	size_t timestamp; /* its column */
+	const char *table;       /* for vkb_runs: metrics_table */
+	size_t timestamp;        /* column of the spool */
 };
 
 static bool
-is_there(const struct pass *p, const struct spool_row *row)
+is_stored(const struct pass *p, const struct spool_row *row)
 {
 	static const size_t own[] = {
 	    SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT, SPOOL_INDEX};
@@ -254,17 +265,17 @@ is_there(const struct pass *p, const struct spool_row *row)
 	return seen_add(p->seen, known_hash(&k));
 }
 
-/* Is the row one to be sent? */
+/* Tells whether to send row i: it fits, and is not stored yet. */
 static bool
-wanted(const struct pass *p, const struct spool_row *row, size_t i)
+is_row_wanted(const struct pass *p, const struct spool_row *row, size_t i)
 {
 	struct feed *f = p->feed;
 
-	if (p->t && check(f, p->t, row) < 0) {
+	if (p->t && check_row(f, p->t, row) < 0) {
 		f->refused++;
 		f->out[i] = true;
 	}
-	return !f->out[i] && p->pg && !is_there(p, row);
+	return !f->out[i] && p->pg && !is_stored(p, row);
 }
 
 static int
@@ -277,12 +288,13 @@ send_rows(const struct pass *p)
 
 	spool_rewind(f->spool);
 	for (size_t i = 0; (rc = spool_next(f->spool, &row)) > 0; i++) {
-		if (!wanted(p, &row, i))
+		if (!is_row_wanted(p, &row, i))
 			continue;
 		if (p->t)
-			line(&out, f, p->t, &row);
+			append_metrics_line(&out, f, p->t, &row);
 		else
-			record_line(&out, f, p->table, p->timestamp, &row);
+			append_record_line(
+			    &out, f, p->table, p->timestamp, &row);
 		if (out.len < PIECE)
 			continue;
 		if ((rc = pg_copy_put(p->pg, out.s, out.len)) < 0)
@@ -295,9 +307,10 @@ send_rows(const struct pass *p)
 	return rc;
 }
 
-/* Those that are there are left out, so that COPY meets no conflict. */
+/* Copies the rows that are not stored yet. Returns their number, or -1. */
 static long long
-copy(struct pass *p, const char *table, const char *where, const char *columns)
+copy_rows(
+    struct pass *p, const char *table, const char *where, const char *columns)
 {
 	struct str sql = {0};
 	size_t n;
@@ -317,7 +330,7 @@ copy(struct pass *p, const char *table, const char *where, const char *columns)
 }
 
 static const struct coltype_seen *
-seen(const struct feed *f, size_t column)
+get_seen(const struct feed *f, size_t column)
 {
 	size_t n;
 
@@ -335,15 +348,15 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 	f->refused = 0;
 	f->out = mem_array(spool_rows(f->spool), sizeof *f->out);
 	spool_rewind(f->spool);
-	t = targets_of(s, f->spool);
+	t = make_targets(s, f->spool);
 	for (size_t i = 0; i < t.n; i++) {
 		if (i)
 			str_add(&columns, ", ");
 		pg_name(&columns, t.v[i].name);
-		if (coltype_rounds(t.v[i].type, seen(f, t.v[i].from)))
+		if (coltype_rounds(t.v[i].type, get_seen(f, t.v[i].from)))
 			f->rounded = t.v[i].name;
 	}
-	n = copy(&p, s->table, "true", columns.s);
+	n = copy_rows(&p, s->table, "true", columns.s);
 	str_free(&columns);
 	free_targets(&t);
 	return n;
@@ -357,7 +370,7 @@ feed_records(struct feed *f, struct pg *pg, const struct schema *s)
 	    .table = s->table,
 	    .timestamp = spool_column(f->spool, "timestamp")};
 	char *where = mem_printf("metrics_table = '%s'", s->table);
-	long long n = copy(&p, "vkb_runs", where,
+	long long n = copy_rows(&p, "vkb_runs", where,
 	    "metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "
 	    "\"timestamp\", record");
 

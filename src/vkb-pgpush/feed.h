@@ -1,7 +1,4 @@
-/*
- * The rows of a spool as lines of COPY, straight into the tables: those that
- * fit and are not there yet.
- */
+/* Copies the rows of a spool that fit and are not stored yet to the tables. */
 #ifndef FEED_H
 #define FEED_H
 
@@ -14,19 +11,20 @@ struct spool;
 
 struct feed {
 	struct spool *spool;
-	bool quiet; /* what is refused was said before */
-	size_t refused;
-	bool *out;           /* the rows that are */
-	const char *rounded; /* a column whose times are too fine for it */
-	size_t cut;          /* values that their rows had no room for */
+	bool quiet;          /* do not report refused rows again */
+	size_t refused;      /* number of refused rows */
+	bool *out;           /* for each row: is it refused? */
+	const char *rounded; /* a column that rounds some times, or NULL */
+	size_t cut;          /* values left out because their row is too long */
 };
 
 /*
- * Within a transaction, alone, the tables as planned. How many rows were
- * stored; -1 and said. Without a 'pg' only what would be refused is told.
+ * Stores the rows. Needs a transaction that holds the lock, after the plan was
+ * carried out. Returns the number of rows stored, or -1 (error reported). If
+ * 'pg' is NULL, only reports the rows that would be refused.
  */
 long long feed_metrics(struct feed *, struct pg *, const struct schema *);
-/* The same rows into vkb_runs; after feed_metrics. */
+/* Stores the same rows in vkb_runs; call it after feed_metrics. */
 long long feed_records(struct feed *, struct pg *, const struct schema *);
 void feed_free(struct feed *);
 

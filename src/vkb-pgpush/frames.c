@@ -14,7 +14,7 @@
 
 #define SLOTS (2 * SPOOL_FRAMES) /* a power of two */
 
-/* A name of a metric, at its place in the last run, and its column. */
+/* The name of the metric at some place in the last run, and its column. */
 struct name {
 	struct str text;
 	size_t col;
@@ -25,9 +25,9 @@ struct frames {
 	struct run_reader *reader;
 	const char *test_type;
 	bool releases;
-	struct str *rooms; /* of each frame: the texts they were made of */
-	size_t *slots;     /* open addressing: frame, 0 none */
-	size_t timestamp;  /* its column */
+	struct str *sections; /* of each frame: the JSON texts it is made of */
+	size_t *slots;    /* hash table, open addressing: frame, 0 if free */
+	size_t timestamp; /* column of the spool */
 	struct name *names;
 	size_t nnames, namecap;
 	struct str key; /* scratch */
@@ -42,7 +42,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	f->reader = run_reader_new();
 	f->test_type = test_type;
 	f->releases = releases;
-	f->rooms = mem_array(SPOOL_FRAMES, sizeof *f->rooms);
+	f->sections = mem_array(SPOOL_FRAMES, sizeof *f->sections);
 	f->slots = mem_array(SLOTS, sizeof *f->slots);
 	f->timestamp = spool_column(spool, "timestamp");
 	return f;
@@ -54,13 +54,13 @@ frames_free(struct frames *f)
 	if (!f)
 		return;
 	for (size_t i = 0; i < SPOOL_FRAMES; i++)
-		str_free(&f->rooms[i]);
+		str_free(&f->sections[i]);
 	for (size_t i = 0; i < f->nnames; i++)
 		str_free(&f->names[i].text);
 	free(f->names);
 	run_reader_free(f->reader);
 	str_free(&f->key);
-	free(f->rooms);
+	free(f->sections);
 	free(f->slots);
 	free(f);
 }
@@ -87,11 +87,11 @@ frames_release(struct json *flat, const struct json *run)
 }
 
 void
-frames_hash(char text[17], const struct json *room)
+frames_hash(char text[17], const struct json *section)
 {
 	struct str s = {0};
 
-	record_room(&s, room);
+	record_room(&s, section);
 	snprintf(text, 17, "%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 }
@@ -107,9 +107,9 @@ frames_object(char text[32], const struct json *run)
 	json_free(identity);
 }
 
-/* A NUL parts the rooms: JSON text holds none. */
+/* Joins the JSON texts of the run's sections, each ended by a NUL. */
 static void
-rooms(struct str *s, const struct run_record *r)
+build_frame_key(struct str *s, const struct run_record *r)
 {
 	const struct jsonscan_text *const all[] = {
 	    &r->subject, &r->config, &r->env, &r->about};
@@ -121,15 +121,15 @@ rooms(struct str *s, const struct run_record *r)
 	}
 }
 
-/* Where the frame of f->key stands, or belongs. */
+/* Returns the slot of the frame with f->key, or the free slot for it. */
 static size_t *
-slot(struct frames *f)
+find_frame_slot(struct frames *f)
 {
 	size_t at = jsonhash_bytes(0, f->key.s, f->key.len) & (SLOTS - 1);
 	const struct str *have;
 
 	for (; f->slots[at]; at = (at + 1) & (SLOTS - 1)) {
-		have = &f->rooms[f->slots[at]];
+		have = &f->sections[f->slots[at]];
 		if (have->len == f->key.len &&
 		    memcmp(have->s, f->key.s, have->len) == 0)
 			break;
@@ -138,11 +138,11 @@ slot(struct frames *f)
 }
 
 static void
-put_frame(struct frames *f, const struct json *run)
+fill_frame(struct frames *f, const struct json *run)
 {
 	static const struct {
 		size_t col;
-		const char *room;
+		const char *section;
 	} keys[] = {{SPOOL_CASE, "config"}, {SPOOL_SUBJECT, "subject"}};
 	struct json *flat = flat_frame(run);
 	char hash[17];
@@ -150,7 +150,7 @@ put_frame(struct frames *f, const struct json *run)
 	if (f->releases)
 		frames_release(flat, run);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		frames_hash(hash, json_get(run, keys[i].room));
+		frames_hash(hash, json_get(run, keys[i].section));
 		spool_own(f->spool, keys[i].col, COLTYPE_STRING, hash, 16);
 	}
 	spool_own(f->spool, SPOOL_TYPE, COLTYPE_STRING, f->test_type,
@@ -160,31 +160,32 @@ put_frame(struct frames *f, const struct json *run)
 	json_free(flat);
 }
 
-/* The frame of the run; 0: it gets none. */
+/* Returns the frame of the run, made if missing; 0 if there is none. */
 static size_t
-frame(struct frames *f, const struct run_record *r, const char *line, size_t n)
+get_frame(
+    struct frames *f, const struct run_record *r, const char *line, size_t n)
 {
 	struct json *run;
 	const char *why;
 	size_t *at, id;
 
-	rooms(&f->key, r);
-	at = slot(f);
+	build_frame_key(&f->key, r);
+	at = find_frame_slot(f);
 	if (*at || spool_full(f->spool))
 		return *at;
 	run = json_parse(line, n, &why, NULL);
 	if (!run)
 		return 0;
 	*at = id = spool_frame(f->spool);
-	str_addn(&f->rooms[id], f->key.s, f->key.len);
-	put_frame(f, run);
+	str_addn(&f->sections[id], f->key.s, f->key.len);
+	fill_frame(f, run);
 	json_free(run);
 	return id;
 }
 
-/* The column of the metric at a place. */
+/* Returns the column of the metric at place 'at' of the run. */
 static size_t
-column(struct frames *f, size_t at, const struct jsonscan_text *name)
+get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 {
 	struct name *have;
 
@@ -203,12 +204,12 @@ column(struct frames *f, size_t at, const struct jsonscan_text *name)
 	return have->col;
 }
 
-/* Each value has a column of its own? Two names may mean the same one. */
+/* Tells whether each metric has its own column: two names may share one. */
 static bool
-apart(struct frames *f, const struct run_record *r, size_t frame)
+has_own_columns(struct frames *f, const struct run_record *r, size_t frame)
 {
 	for (size_t i = 0; i < r->nmetrics; i++) {
-		size_t col = column(f, i, &r->metrics[i].name);
+		size_t col = get_metric_column(f, i, &r->metrics[i].name);
 
 		if (spool_framed(f->spool, frame, col))
 			return false;
@@ -219,9 +220,9 @@ apart(struct frames *f, const struct run_record *r, size_t frame)
 	return true;
 }
 
-/* Has the run no members but those that a frame and its row hold? */
+/* Tells whether a frame and a row can hold all members of the run. */
 static bool
-is_plain(const struct run_record *r)
+is_plain_run(const struct run_record *r)
 {
 	return r->ok && !r->error.s && !r->series.s && !r->looks.s &&
 	    !r->until.s && !r->artifacts.s && !r->errors.s && !r->flat.s;
@@ -235,12 +236,12 @@ frames_line(struct frames *f, const char *line, size_t n, const char *where)
 	size_t id;
 	int len;
 
-	if (!run_record_read(f->reader, &r, line, n) || !is_plain(&r) ||
+	if (!run_record_read(f->reader, &r, line, n) || !is_plain_run(&r) ||
 	    !r.session.n || r.session.n > SPOOL_SESSION_MAX ||
 	    !frames_index(r.index))
 		return 0;
-	id = frame(f, &r, line, n);
-	if (!id || !apart(f, &r, id))
+	id = get_frame(f, &r, line, n);
+	if (!id || !has_own_columns(f, &r, id))
 		return 0;
 	spool_row(f->spool, where, id);
 	spool_own(

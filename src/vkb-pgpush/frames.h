@@ -1,6 +1,6 @@
 /*
- * Runs as most of them are, into the spool without a tree: what they have in
- * common by subject, config and environment is flattened once.
+ * Fast path for ordinary runs: adds them to the spool without a JSON tree. A
+ * frame holds the flattened subject, config and environment that runs share.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -12,30 +12,30 @@ struct frames;
 struct json;
 struct spool;
 
-/* Both are borrowed; the second is what the column test_type gets. */
+/* Borrows the spool and 'test_type', the value of the column test_type. */
 struct frames *frames_new(struct spool *, const char *test_type, bool releases);
 void frames_free(struct frames *);
 
 /*
- * A line of a file, a NUL behind it. 1: it is in the spool; 0: it is nothing
- * of that kind and not there; -1, and said.
+ * Adds a line that ends with a NUL. Returns 1, 0 if it is not an ordinary run
+ * and was not added, or -1 (error reported).
  */
 int frames_line(struct frames *, const char *line, size_t n, const char *where);
 
-/* Among releases a run goes by its label or ref rather than its commit. */
+/* Sets 'commit' to the label or ref, by which releases are known. */
 void frames_release(struct json *flat, const struct json *run);
 
-/* The case and the subject of a run, as 16 digits. */
-void frames_hash(char text[17], const struct json *room);
+/* Sets 'text' to the hash of a section or record, as 16 digits. */
+void frames_hash(char text[17], const struct json *section);
 
 /*
- * The session of a run that names none, by what tells it from any other:
- * "object " and 16 digits.
+ * Makes a session for a run without one: "object " and the hash, in 16 digits,
+ * of what identifies the run.
  */
 #define FRAMES_OBJECT "object "
 void frames_object(char text[32], const struct json *run);
 
-/* An index of a run that tells it from the others. */
+/* Tells whether the number is a valid index of a run: an integer from 1. */
 bool frames_index(double);
 
 #endif

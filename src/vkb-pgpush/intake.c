@@ -19,25 +19,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One file at work. */
+/* The file that is being read. */
 struct file {
 	struct intake *to;
-	const char *ref;     /* of the folder; NULL: none */
-	bool results;        /* it is of a folder of results */
-	struct names *sames; /* runs that name no session, */
-	size_t *count, cap;  /* and how often each came */
+	const char *ref;     /* name of its folder; NULL: none */
+	bool results;        /* it is in a folder of results */
+	struct names *sames; /* made-up sessions of runs without one */
+	size_t *count, cap;  /* runs with each of them */
 	struct str text;     /* scratch */
 };
 
 static void
-own(struct spool *sp, size_t column, const char *text)
+put_own_text(struct spool *sp, size_t column, const char *text)
 {
 	spool_own(sp, column, COLTYPE_STRING, text, strlen(text));
 }
 
-/* Which of those in the file that are equal; the same in the same file. */
+/* Returns the number, from 1, of this run among equal ones of the file. */
 static size_t
-occurrence(struct file *f, const char *hash)
+count_occurrence(struct file *f, const char *hash)
 {
 	size_t id = names_id(f->sames, hash), had = f->cap;
 
@@ -47,7 +47,7 @@ occurrence(struct file *f, const char *hash)
 	return ++f->count[id];
 }
 
-/* One that is long for a key is a hash of it there. */
+/* Stores the session; one that is too long for a key is replaced by a hash. */
 static void
 put_session(struct spool *sp, const char *text)
 {
@@ -59,23 +59,23 @@ put_session(struct spool *sp, const char *text)
 		    str_hash(STR_HASH, text, n));
 		text = hash;
 	}
-	own(sp, SPOOL_SESSION, text);
+	put_own_text(sp, SPOOL_SESSION, text);
 }
 
 /*
- * A run is known by session, case, subject and index. Where it does not say
- * them, or stands in a folder of results, where metrics.json has it without
- * them, what was measured is what it is known by. One that failed may come
- * again in its session: the whole of it counts.
+ * Stores the key of a run: session, case, subject and index. A run without a
+ * session or index, or from a folder of results, whose metrics.json lacks them,
+ * gets a session made of what identifies it (frames_object). A failed run may
+ * be repeated in its session, so it gets one made of its whole record.
  */
 static void
 put_key(struct file *f, const struct json *run)
 {
 	struct spool *sp = f->to->spool;
-	const struct json *room = json_get(run, "run");
-	const char *session = json_get_str(room, "session"),
+	const struct json *section = json_get(run, "run");
+	const char *session = json_get_str(section, "session"),
 		   *status = json_get_str(run, "status");
-	double index = json_get_num(room, "index", 0);
+	double index = json_get_num(section, "index", 0);
 	char number[32], hash[17], object[32];
 
 	if (!f->results && session && *session && frames_index(index) &&
@@ -89,18 +89,18 @@ put_key(struct file *f, const struct json *run)
 			snprintf(
 			    object, sizeof object, FRAMES_OBJECT "%s", hash);
 		}
-		own(sp, SPOOL_SESSION, object);
-		index = (double)occurrence(f, object);
+		put_own_text(sp, SPOOL_SESSION, object);
+		index = (double)count_occurrence(f, object);
 	}
 	frames_hash(hash, json_get(run, "config"));
-	own(sp, SPOOL_CASE, hash);
+	put_own_text(sp, SPOOL_CASE, hash);
 	frames_hash(hash, json_get(run, "subject"));
-	own(sp, SPOOL_SUBJECT, hash);
+	put_own_text(sp, SPOOL_SUBJECT, hash);
 	snprintf(number, sizeof number, "%.0f", index);
 	spool_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
 }
 
-/* The folder of the results says what a run does not: who was measured. */
+/* Sets subject.ref to the folder's name, unless the subject is known. */
 static void
 put_ref(const char *ref, struct json *run)
 {
@@ -129,7 +129,7 @@ put_run(struct file *f, struct json *run, const char *where)
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
 		spool_put(sp, json_key(j), j);
-	own(sp, SPOOL_TYPE, f->to->test_type);
+	put_own_text(sp, SPOOL_TYPE, f->to->test_type);
 	str_clear(&f->text);
 	json_append(&f->text, run);
 	spool_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
@@ -139,16 +139,19 @@ put_run(struct file *f, struct json *run, const char *where)
 	return spool_end(sp);
 }
 
-/* The record that stands next. 0; -1: it is bad; -2: no more can be stored. */
+/*
+ * Stores a record. Returns 0, -1 if it is invalid, or -2 if the spool failed
+ * (errors reported).
+ */
 static int
-put(struct file *f, struct jsonl *in, const char *s, size_t n)
+put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 {
 	struct json *rec;
 	int rc;
 
 	if (n > SPOOL_RECORD_MAX)
 		return err_fail("%s: a record of %zu bytes is not stored: "
-				"%zu are the most",
+				"the limit is %zu",
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
 	rc = f->ref || f->results
 	    ? 0
@@ -168,7 +171,8 @@ put(struct file *f, struct jsonl *in, const char *s, size_t n)
 }
 
 static int
-read_file(struct intake *to, const char *path, const char *ref, bool results)
+read_record_file(
+    struct intake *to, const char *path, const char *ref, bool results)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct file f = {
@@ -179,7 +183,7 @@ read_file(struct intake *to, const char *path, const char *ref, bool results)
 
 	while (rc > -2 && (got = jsonl_text(in, &s, &n)) != 0) {
 		if (got > 0)
-			got = put(&f, in, s, n);
+			got = put_record(&f, in, s, n);
 		if (got < rc)
 			rc = got;
 	}
@@ -191,28 +195,31 @@ read_file(struct intake *to, const char *path, const char *ref, bool results)
 }
 
 static int
-visible(const struct dirent *e)
+is_visible(const struct dirent *e)
 {
 	return e->d_name[0] != '.';
 }
 
 static int
-is_records(const struct dirent *e)
+is_record_file(const struct dirent *e)
 {
-	return visible(e) && str_ends(e->d_name, ".jsonl");
+	return is_visible(e) && str_ends(e->d_name, ".jsonl");
 }
 
-/* The records that vkb-bench keeps. 1 where there are some, 0, -1. */
+/*
+ * Reads the records that vkb-bench keeps in DIR/runs. Returns 1, 0 if there are
+ * none, or -1 (errors reported).
+ */
 static int
-read_records(struct intake *to, const char *dir, const char *ref)
+read_run_files(struct intake *to, const char *dir, const char *ref)
 {
 	char *runs = mem_printf("%s/runs", dir), *path;
 	struct dirent **all = NULL;
-	int n = scandir(runs, &all, is_records, alphasort), rc = n > 0;
+	int n = scandir(runs, &all, is_record_file, alphasort), rc = n > 0;
 
 	for (int i = 0; i < n; i++) {
 		path = mem_printf("%s/%s", runs, all[i]->d_name);
-		if (read_file(to, path, ref, true) < 0)
+		if (read_record_file(to, path, ref, true) < 0)
 			rc = -1;
 		free(path);
 		free(all[i]);
@@ -222,16 +229,19 @@ read_records(struct intake *to, const char *dir, const char *ref)
 	return rc;
 }
 
-/* The results of one folder. 1 where there are some, 0, -1. */
+/* Reads the results of one folder. Returns 1, 0 if there are none, or -1. */
 static int
 read_results(struct intake *to, const char *dir, const char *ref)
 {
 	char *path = mem_printf("%s/metrics.json", dir);
 	int rc = access(path, F_OK) == 0;
 
-	/* The records say more than the metrics.json made of them. */
-	if (rc && (rc = read_records(to, dir, ref)) == 0)
-		rc = read_file(to, path, ref, true) < 0 ? -1 : 1;
+	/*
+	 * The records have more details than the metrics.json made of
+	 * them.
+	 */
+	if (rc && (rc = read_run_files(to, dir, ref)) == 0)
+		rc = read_record_file(to, path, ref, true) < 0 ? -1 : 1;
 	free(path);
 	return rc;
 }
@@ -240,7 +250,7 @@ static int
 read_folder(struct intake *to, const char *dir)
 {
 	struct dirent **all;
-	int n = scandir(dir, &all, visible, alphasort), rc = 0, found, got;
+	int n = scandir(dir, &all, is_visible, alphasort), rc = 0, found, got;
 	char *path;
 
 	if (n < 0)
@@ -263,7 +273,7 @@ read_folder(struct intake *to, const char *dir)
 	}
 	free(all);
 	if (!found)
-		rc = err_fail("no metrics.json in '%s' or a folder of it", dir);
+		rc = err_fail("no metrics.json in '%s' or its subfolders", dir);
 	return rc;
 }
 
@@ -275,5 +285,5 @@ intake_read(struct intake *to, const char *path)
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return read_folder(to, path);
-	return read_file(to, path, NULL, false);
+	return read_record_file(to, path, NULL, false);
 }

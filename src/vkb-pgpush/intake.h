@@ -1,6 +1,6 @@
 /*
- * What is to be stored: run records and metrics.json, from files, standard
- * input, or folders of results, as rows of a spool.
+ * Reads run records and metrics.json from files, standard input or folders of
+ * results into a spool.
  */
 #ifndef INTAKE_H
 #define INTAKE_H
@@ -15,19 +15,19 @@ struct spool;
 
 struct intake {
 	struct spool *spool;
-	struct frames *frames;     /* of that spool */
-	struct machines *machines; /* env records go there */
-	struct changes *changes;   /* change records */
+	struct frames *frames;     /* for that spool */
+	struct machines *machines; /* gets the env records */
+	struct changes *changes;   /* gets the change records */
 	const char *test_type;
-	bool releases; /* they go by their names */
-	size_t failed; /* of the runs that are in the spool */
+	bool releases; /* runs of releases: see frames_release */
+	size_t failed; /* runs in the spool with a status other than ok */
 };
 
 /*
- * 'path' is a file, "-", or a folder: its metrics.json and those of the
- * folders in it, whose names are the refs. Where vkb-bench left the records
- * that a metrics.json was made of, in runs beside it, they are read instead. 0,
- * or -1 and said: something could not be read, the rest is there.
+ * Reads 'path': a file, "-", or a folder with a metrics.json in it or in its
+ * subfolders, whose names are the refs. Records that vkb-bench left in runs/
+ * beside a metrics.json are read instead of it. Goes on after an error. Returns
+ * 0, or -1 (errors reported).
  */
 int intake_read(struct intake *, const char *path);
 

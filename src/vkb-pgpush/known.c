@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSIONS 1000 /* that are asked for at once */
+#define SESSIONS 1000 /* sessions of one query */
 
 unsigned long long
 known_hash(const struct known_key *k)
@@ -25,7 +25,7 @@ known_hash(const struct known_key *k)
 }
 
 static int
-fetch(struct seen *set, struct pg *pg)
+fetch_known_keys(struct seen *set, struct pg *pg)
 {
 	struct pg_rows *rows;
 	struct known_key k;
@@ -72,7 +72,7 @@ known_read(struct seen *set, struct pg *pg, const char *table,
 		text = json_print(some);
 		rc = pg_do(pg, sql.s, (const char *[]){text}, 1) < 0
 		    ? -1
-		    : fetch(set, pg);
+		    : fetch_known_keys(set, pg);
 		free(text);
 		json_free(some);
 	}

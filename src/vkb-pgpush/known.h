@@ -1,6 +1,4 @@
-/*
- * Which runs a table has already, by their keys.
- */
+/* Finds which runs a table has already, by their keys. */
 #ifndef KNOWN_H
 #define KNOWN_H
 
@@ -11,9 +9,9 @@ struct pg;
 struct seen;
 
 /*
- * The key of a run as a number: session, case, subject, index. A session that
- * stands for the whole run says all but the index: metrics.json and the records
- * that it was made of differ by case and subject, of which they say more.
+ * The key of a run: session, case, subject, index. known_hash ignores case and
+ * subject if the session is made of the whole run (frames_object): they differ
+ * between a metrics.json and the more detailed records it was made of.
  */
 struct known_key {
 	const char *text[4];
@@ -22,8 +20,8 @@ struct known_key {
 unsigned long long known_hash(const struct known_key *);
 
 /*
- * Adds those of the n sessions to the set, from the rows that are 'where'; 0,
- * or -1 and said.
+ * Adds the keys of the n sessions to the set, from the rows of 'table' that
+ * match the SQL condition 'where'. Returns 0, or -1 (error reported).
  */
 int known_read(struct seen *, struct pg *, const char *table, const char *where,
     const struct names *, size_t n);

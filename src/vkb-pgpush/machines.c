@@ -34,9 +34,9 @@ machines_table(void)
 	       "  PRIMARY KEY (vkb_session, vkb_hash)\n)";
 }
 
-/* Without the right to create, a table that is there will do. */
+/* Creates the table only if missing: the role may lack the right to create. */
 static int
-have_table(struct pg *pg)
+ensure_envs_table(struct pg *pg)
 {
 	struct pg_rows *rows = pg_ask(
 	    pg, "SELECT 1 WHERE to_regclass('vkb_envs') IS NOT NULL", NULL, 0);
@@ -48,9 +48,9 @@ have_table(struct pg *pg)
 	return n ? 0 : pg_do(pg, machines_table(), NULL, 0) < 0 ? -1 : 0;
 }
 
-/* A record without a session is known by its text alone. */
+/* Returns 1, 0 if the record was there already, or -1 (error reported). */
 static long long
-store(struct pg *pg, const char *text)
+store_env(struct pg *pg, const char *text)
 {
 	struct json *rec = json_parse(text, strlen(text), NULL, NULL);
 	const char *session = json_get_str(rec, "session");
@@ -78,10 +78,10 @@ machines_push(struct machines *m, struct pg *pg)
 	long long n;
 
 	m->stored = 0;
-	if (m->n && have_table(pg) < 0)
+	if (m->n && ensure_envs_table(pg) < 0)
 		return -1;
 	for (size_t i = 0; i < m->n; i++) {
-		n = store(pg, m->records[i]);
+		n = store_env(pg, m->records[i]);
 		if (n < 0)
 			return -1;
 		m->stored += (size_t)n;

@@ -1,7 +1,4 @@
-/*
- * The env records among what is to be stored: the table vkb_envs, which the
- * session of a run leads to.
- */
+/* Stores env records in the table vkb_envs; the session joins them to runs. */
 #ifndef MACHINES_H
 #define MACHINES_H
 
@@ -11,20 +8,20 @@ struct json;
 struct pg;
 
 struct machines {
-	char **records; /* as texts */
+	char **records; /* JSON texts */
 	size_t n, cap;
-	size_t stored; /* when it is done */
+	size_t stored; /* set by machines_push: records that were new */
 };
 
 void machines_add(struct machines *, const struct json *rec);
 void machines_free(struct machines *);
 
-/* The statement that makes the table; static. */
+/* Returns the statement that creates the table; static. */
 const char *machines_table(void);
 
 /*
- * Within a transaction, alone: makes the table where it is missing, and stores
- * those that are not there. 0, or -1 and said.
+ * Creates the table if it is missing and stores the records that are not there.
+ * Needs a transaction that holds the lock. Returns 0, or -1 (error reported).
  */
 int machines_push(struct machines *, struct pg *);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row as it is: columns of the query below. */
+/* Columns of the query of migrate_runs. */
 enum { ID, TABLE, SESSION, CASE, SUBJECT, INDEX, EXISTS, RECORD };
 
 struct migration {
@@ -23,7 +23,7 @@ struct migration {
 	long long changed;
 };
 
-/* The place of a row among those with one key, from 1. */
+/* Returns the number, from 1, of a row among those with its key. */
 static int
 count_row(struct migration *m, const char *table, const char *session)
 {
@@ -39,7 +39,8 @@ count_row(struct migration *m, const char *table, const char *session)
 
 /* Gives the row of the table of metrics the new key: $1 to $4 for $5 to $8. */
 static int
-update_metrics(struct migration *m, const char *table, const char *const *args)
+update_metrics_key(
+    struct migration *m, const char *table, const char *const *args)
 {
 	struct str sql = {0};
 	int rc;
@@ -67,7 +68,10 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 	bool moved, same = true;
 	int rc = 0;
 
-	/* Of a session, but failed: its key is of the whole record. */
+	/*
+	 * a failed run of a session keeps its key, made of the whole
+	 * record
+	 */
 	if (!run || json_type(run) != JSON_OBJECT ||
 	    json_get_str(json_get(run, "run"), "session")) {
 		json_free(run);
@@ -92,7 +96,8 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 			"record = $5::json WHERE id = $6::bigint",
 			own, 6) < 0 ||
 		    (*pg_value(rows, i, EXISTS) == 't' &&
-			update_metrics(m, pg_value(rows, i, TABLE), args) < 0))
+			update_metrics_key(m, pg_value(rows, i, TABLE), args) <
+			    0))
 			rc = -1;
 		m->changed++;
 		free(record);
@@ -139,7 +144,10 @@ migrate_runs(struct pg *pg)
 	struct migration m = {.pg = pg, .keys = names_new()};
 	int rc = -1;
 
-	/* Rows that came from a metrics.json have such a session. */
+	/*
+	 * Rows from a metrics.json have a session that frames_object
+	 * made.
+	 */
 	if (pg_do(pg,
 		"DECLARE vkb_migrate NO SCROLL CURSOR FOR SELECT id, "
 		"metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "

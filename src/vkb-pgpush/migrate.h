@@ -1,7 +1,7 @@
 /*
- * Brings vkb_runs up to date: what the first edition of vkb stored of a
- * metrics.json had the load of each CPU as configuration, so that every run
- * was a case of its own, and another key.
+ * Migrates vkb_runs: rows that the first edition of vkb stored from a
+ * metrics.json had the load of each CPU in their configuration, so that every
+ * run was a case of its own, and they had other keys.
  */
 #ifndef MIGRATE_H
 #define MIGRATE_H
@@ -11,16 +11,16 @@
 
 struct pg;
 
-/* The comment of the table vkb_runs says that this was done. */
+/* The comment of the table vkb_runs after the migration. */
 #define MIGRATE_DONE "run records of vkb, edition 2"
 
-/* Are there rows to rewrite? True also where it cannot be told. */
+/* Tells whether there are rows to rewrite; true also if the query fails. */
 bool migrate_needed(struct pg *);
 
 /*
- * Within a transaction, alone: rewrites the rows, and the keys of their rows in
- * the tables of metrics, and leaves the comment. Returns how many rows it
- * changed; -1 where it failed, and the reason was printed.
+ * Rewrites the rows, updates the keys of their rows in the metrics tables, and
+ * sets the comment. Needs a transaction that holds the lock. Returns the number
+ * of rows changed, or -1 (error reported).
  */
 long long migrate_runs(struct pg *);
 

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key, and what dashboards ask for: in each table, whether a run has it or
- * not. */
+/*
+ * Columns that every table has, even if no run has them: the key first, then
+ * what dashboards query.
+ */
 static const struct base {
 	const char *name, *type;
 	bool module, notnull;
-} base[] = {
+} base_columns[] = {
     {"vkb_case", "text", false, false},
     {"vkb_index", "integer", false, false},
     {"vkb_session", "text", false, false},
@@ -58,31 +60,33 @@ static const struct base {
     {"valkey_benchmark_threads", "integer", false, false},
     {"warmup", "integer", false, false},
 };
-#define BASE (sizeof base / sizeof *base)
+#define BASE (sizeof base_columns / sizeof *base_columns)
 #define KEYS 4
 
 #define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
 
-/* A row of a btree has at most 2704 bytes; texts of it that are longer in sum
- * stand there with their first characters. */
+/*
+ * A btree entry has at most 2704 bytes. If texts are longer in sum, the index
+ * has only their first characters.
+ */
 #define INDEX_BYTES 2000
 
 static void
-plan(struct schema *s, struct str *sql)
+add_statement(struct schema *s, struct str *sql)
 {
 	s->sql = mem_grow(s->sql, s->nsql, &s->sqlcap, sizeof *s->sql);
 	s->sql[s->nsql++] = str_take(sql);
 }
 
 static void
-alter(struct schema *s, struct str *sql)
+append_alter_table(struct schema *s, struct str *sql)
 {
 	str_add(sql, "ALTER TABLE ");
 	pg_name(sql, s->table);
 }
 
 static int
-by_name(const void *x, const void *y)
+compare_by_name(const void *x, const void *y)
 {
 	const struct schema_column *a = x, *b = y;
 
@@ -90,7 +94,7 @@ by_name(const void *x, const void *y)
 }
 
 static void
-define(struct str *sql, const struct schema_column *c)
+append_definition(struct str *sql, const struct schema_column *c)
 {
 	pg_name(sql, c->name);
 	str_addc(sql, ' ');
@@ -100,18 +104,18 @@ define(struct str *sql, const struct schema_column *c)
 }
 
 static void
-plan_column(struct schema *s, const struct schema_column *c)
+plan_new_column(struct schema *s, const struct schema_column *c)
 {
 	struct str sql = {0};
 
-	alter(s, &sql);
+	append_alter_table(s, &sql);
 	str_add(&sql, " ADD COLUMN ");
-	define(&sql, c);
-	plan(s, &sql);
+	append_definition(&sql, c);
+	add_statement(s, &sql);
 }
 
 static const struct spool_column *
-source_of(const struct spool *spool, const char *name)
+find_source(const struct spool *spool, const char *name)
 {
 	size_t n;
 	const struct spool_column *c = spool_columns(spool, &n);
@@ -123,14 +127,14 @@ source_of(const struct spool *spool, const char *name)
 }
 
 static size_t
-longest(const struct spool *spool, const char *name)
+get_longest(const struct spool *spool, const char *name)
 {
-	const struct spool_column *c = source_of(spool, name);
+	const struct spool_column *c = find_source(spool, name);
 
 	return c ? c->seen.longest : 0;
 }
 
-/* Indexes that dashboards are quick with; what is too long for one is cut. */
+/* Plans the indexes that dashboards need; texts that are too long are cut. */
 static void
 plan_indexes(struct schema *s, const struct spool *spool)
 {
@@ -151,7 +155,7 @@ plan_indexes(struct schema *s, const struct spool *spool)
 		str_printf(&sql, "ON %s (", s->table);
 		for (const char *const *c = on[i].cols; *c; c++)
 			if (strcmp(*c, "timestamp") != 0)
-				n += longest(spool, *c);
+				n += get_longest(spool, *c);
 		for (const char *const *c = on[i].cols; *c; c++) {
 			bool cut = n > INDEX_BYTES &&
 			    (strcmp(*c, "commit") == 0 ||
@@ -163,13 +167,13 @@ plan_indexes(struct schema *s, const struct spool *spool)
 			str_add(&sql, cut ? ", " SCHEMA_INDEX_CHARS ")" : "");
 		}
 		str_addc(&sql, ')');
-		plan(s, &sql);
+		add_statement(s, &sql);
 	}
 }
 
-/* One that could not hold what comes is made anew. */
+/* Plans to replace each index that the longest values would not fit. */
 static void
-plan_shorter(struct schema *s, const struct spool *spool)
+plan_shorter_indexes(struct schema *s, const struct spool *spool)
 {
 	struct str sql = {0};
 
@@ -180,14 +184,14 @@ plan_shorter(struct schema *s, const struct spool *spool)
 		for (k = i; k < s->nindexes &&
 		     strcmp(s->indexes[k].name, x->name) == 0;
 		     k++)
-			n += longest(spool, s->indexes[k].column);
+			n += get_longest(spool, s->indexes[k].column);
 		if (n <= INDEX_BYTES)
 			continue;
 		str_printf(&sql, "DROP INDEX %s", x->name);
-		plan(s, &sql);
+		add_statement(s, &sql);
 		str_printf(
 		    &sql, "CREATE INDEX ON %s (%s)", s->table, x->shorter);
-		plan(s, &sql);
+		add_statement(s, &sql);
 	}
 }
 
@@ -196,7 +200,7 @@ plan_table(struct schema *s, const struct spool *spool)
 {
 	struct str sql = {0};
 
-	qsort(s->cols, s->ncols, sizeof *s->cols, by_name);
+	qsort(s->cols, s->ncols, sizeof *s->cols, compare_by_name);
 	str_add(&sql, "CREATE TABLE ");
 	pg_name(&sql, s->table);
 	str_add(&sql,
@@ -204,16 +208,16 @@ plan_table(struct schema *s, const struct spool *spool)
 	    "  created_at TIMESTAMPTZ DEFAULT NOW()");
 	for (size_t i = 0; i < s->ncols; i++) {
 		str_add(&sql, ",\n  ");
-		define(&sql, &s->cols[i]);
+		append_definition(&sql, &s->cols[i]);
 	}
 	str_add(&sql, "\n)");
-	plan(s, &sql);
+	add_statement(s, &sql);
 	plan_indexes(s, spool);
 }
 
-/* A column that is not among what is copied gets its default. */
+/* Tells whether NOT NULL must go: some row has no value and no default. */
 static bool
-must_be_null(
+must_allow_null(
     const struct schema_column *c, const struct spool_column *from, size_t rows)
 {
 	if (!c->notnull)
@@ -221,9 +225,9 @@ must_be_null(
 	return from && from->n ? from->n < rows : !c->filled;
 }
 
-/* A group has a number in the Python tool; here it may have a name. */
+/* The Python tool numbers groups; here a group may have a name instead. */
 static struct coltype
-wider(const char *name, struct coltype t, const struct spool_column *from)
+widen_type(const char *name, struct coltype t, const struct spool_column *from)
 {
 	if (strcmp(name, "group") == 0 && t.kind <= COLTYPE_NUMERIC &&
 	    from->seen.values & COLTYPE_STRING)
@@ -231,57 +235,58 @@ wider(const char *name, struct coltype t, const struct spool_column *from)
 	return coltype_widen(t, &from->seen);
 }
 
-/* An old column that is too narrow, or must be there and is not. */
+/* Plans to widen an old column, and to drop its NOT NULL if rows lack it. */
 static void
-plan_wider(struct schema *s, struct schema_column *c,
+plan_wider_column(struct schema *s, struct schema_column *c,
     const struct spool_column *from, size_t rows)
 {
-	struct coltype type = from ? wider(c->name, c->type, from) : c->type;
+	struct coltype type =
+	    from ? widen_type(c->name, c->type, from) : c->type;
 	struct str sql = {0};
 
 	if (!coltype_same(type, c->type)) {
 		c->type = type;
-		alter(s, &sql);
+		append_alter_table(s, &sql);
 		str_add(&sql, " ALTER COLUMN ");
 		pg_name(&sql, c->name);
 		str_add(&sql, " TYPE ");
 		coltype_print(&sql, type);
-		plan(s, &sql);
+		add_statement(s, &sql);
 	}
-	if (must_be_null(c, from, rows)) {
+	if (must_allow_null(c, from, rows)) {
 		c->notnull = false;
-		alter(s, &sql);
+		append_alter_table(s, &sql);
 		str_add(&sql, " ALTER COLUMN ");
 		pg_name(&sql, c->name);
 		str_add(&sql, " DROP NOT NULL");
-		plan(s, &sql);
+		add_statement(s, &sql);
 	}
 }
 
 static const struct base *
-base_of(const char *name)
+find_base_column(const char *name)
 {
 	for (size_t i = 0; i < BASE; i++)
-		if (strcmp(base[i].name, name) == 0)
-			return &base[i];
+		if (strcmp(base_columns[i].name, name) == 0)
+			return &base_columns[i];
 	return NULL;
 }
 
-/* The type of a column that is to be made. */
+/* Returns the type of a new column; 'from' may be NULL for base columns. */
 static struct coltype
-new_type(const char *name, const struct spool_column *from)
+choose_new_type(const char *name, const struct spool_column *from)
 {
-	const struct base *b = base_of(name);
+	const struct base *b = find_base_column(name);
 	struct coltype t;
 
 	if (!b)
 		return coltype_fresh(&from->seen);
 	t = coltype_parse(b->type);
-	return from ? wider(name, t, from) : t;
+	return from ? widen_type(name, t, from) : t;
 }
 
 static void
-plan_runs(struct schema *s)
+plan_runs_table(struct schema *s)
 {
 	struct str sql = {0};
 
@@ -293,49 +298,51 @@ plan_runs(struct schema *s)
 	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
 	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
 	    "vkb_case, vkb_subject, vkb_index)\n)");
-	plan(s, &sql);
+	add_statement(s, &sql);
 	str_add(&sql, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'");
-	plan(s, &sql);
+	add_statement(s, &sql);
 }
 
 static bool
-wanted(const struct schema *s, const struct base *b)
+is_base_wanted(const struct schema *s, const struct base *b)
 {
 	return s->module || !b->module;
 }
 
-/* A new table has two columns of its own. */
+/* Tells whether the table is full; a new table gets id and created_at too. */
 static bool
-full(const struct schema *s)
+is_full(const struct schema *s)
 {
 	return s->ncols + s->dropped + (s->exists ? 0 : 2) >= SCHEMA_COLUMNS;
 }
 
 static int
-plan_base(struct schema *s, const struct spool *spool)
+plan_base_columns(struct schema *s, const struct spool *spool)
 {
 	size_t had = s->ncols, rows = spool_rows(spool);
 	const struct spool_column *from;
 
 	for (size_t i = 0; i < BASE; i++) {
-		if (!wanted(s, &base[i]) || schema_find(s, base[i].name))
+		if (!is_base_wanted(s, &base_columns[i]) ||
+		    schema_find(s, base_columns[i].name))
 			continue;
-		if (full(s) && i < KEYS)
+		if (is_full(s) && i < KEYS)
 			return err_fail("database: '%s' has %d columns, "
-					"dropped ones counted: there is no "
-					"room for those of the key",
+					"including dropped ones: there is no "
+					"room for the key's columns",
 			    s->table, SCHEMA_COLUMNS);
-		from = source_of(spool, base[i].name);
-		if (!full(s))
-			schema_add(s, base[i].name,
-			    new_type(base[i].name, from),
-			    base[i].notnull && !had && from && from->n == rows);
+		from = find_source(spool, base_columns[i].name);
+		if (!is_full(s))
+			schema_add(s, base_columns[i].name,
+			    choose_new_type(base_columns[i].name, from),
+			    base_columns[i].notnull && !had && from &&
+				from->n == rows);
 	}
 	return 0;
 }
 
 static void
-plan_rest(struct schema *s, const struct spool *spool)
+plan_other_columns(struct schema *s, const struct spool *spool)
 {
 	size_t n;
 	const struct spool_column *c = spool_columns(spool, &n);
@@ -343,9 +350,9 @@ plan_rest(struct schema *s, const struct spool *spool)
 	for (size_t i = 0; i < n; i++) {
 		if (i == SPOOL_RECORD || !c[i].n || schema_find(s, c[i].name))
 			continue;
-		if (!full(s))
-			schema_add(
-			    s, c[i].name, new_type(c[i].name, &c[i]), false);
+		if (!is_full(s))
+			schema_add(s, c[i].name,
+			    choose_new_type(c[i].name, &c[i]), false);
 		else if (!s->left++)
 			s->left_first = c[i].key;
 	}
@@ -360,27 +367,27 @@ plan_make(struct schema *s, const struct spool *spool)
 	for (size_t i = 0; i < had; i++)
 		if (strcmp(s->cols[i].name, "id") != 0 &&
 		    strcmp(s->cols[i].name, "created_at") != 0)
-			plan_wider(s, &s->cols[i],
-			    source_of(spool, s->cols[i].name),
+			plan_wider_column(s, &s->cols[i],
+			    find_source(spool, s->cols[i].name),
 			    spool_rows(spool));
-	if (plan_base(s, spool) < 0)
+	if (plan_base_columns(s, spool) < 0)
 		return -1;
-	plan_rest(s, spool);
+	plan_other_columns(s, spool);
 	if (!s->exists)
 		plan_table(s, spool);
 	else
-		plan_shorter(s, spool);
+		plan_shorter_indexes(s, spool);
 	for (size_t i = had; s->exists && i < s->ncols; i++)
-		plan_column(s, &s->cols[i]);
+		plan_new_column(s, &s->cols[i]);
 	if (!s->indexed) {
 		str_printf(
 		    &sql, "CREATE %sINDEX ", s->kind == 'p' ? "" : "UNIQUE ");
 		if (!s->named)
 			str_printf(&sql, "vkb_key_%s ", s->table);
 		str_printf(&sql, "ON %s " KEY, s->table);
-		plan(s, &sql);
+		add_statement(s, &sql);
 	}
 	if (!s->runs_exists)
-		plan_runs(s);
+		plan_runs_table(s);
 	return 0;
 }

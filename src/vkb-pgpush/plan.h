@@ -1,7 +1,7 @@
 /*
- * What must be done to the tables before the rows of a spool fit: what is
- * missing or too narrow becomes statements in the schema. Keys that the table
- * has no room for are counted there.
+ * Plans the changes that the tables need before the rows of a spool fit: SQL
+ * statements in the schema for what is missing or too narrow. Also counts there
+ * the keys that get no column because the table is full.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -9,7 +9,7 @@
 struct schema;
 struct spool;
 
-/* 0, or -1 and said: the table has no room for the key. */
+/* Returns 0, or -1 if the key's columns do not fit (error reported). */
 int plan_make(struct schema *, const struct spool *);
 
 #endif

@@ -12,11 +12,11 @@
 #define TRIES 4
 
 /*
- * Rows that an older vkb-pgpush stored of a metrics.json get the keys of today
- * first: a run that comes again would not be known and be stored twice.
+ * Gives rows that an older vkb-pgpush stored from a metrics.json their current
+ * keys; else a run that is pushed again would be stored twice.
  */
 static int
-bring_up_to_date(struct push *p, struct pg *pg, const struct schema *s)
+update_old_rows(struct push *p, struct pg *pg, const struct schema *s)
 {
 	long long n = 0;
 
@@ -33,10 +33,10 @@ bring_up_to_date(struct push *p, struct pg *pg, const struct schema *s)
 	return n < 0 ? -1 : 0;
 }
 
-/* Within a transaction, alone. */
+/* Takes the lock and stores all. Returns 0, or -1 (error reported). */
 static int
-work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
-    bool quiet)
+push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
+    struct spool *spool, bool quiet)
 {
 	struct feed f = {.spool = spool, .quiet = quiet};
 	long long n;
@@ -49,7 +49,7 @@ work(struct push *p, struct pg *pg, struct schema *s, struct spool *spool,
 		return 0;
 	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
 		return -1;
-	if (bring_up_to_date(p, pg, s) < 0 || plan_make(s, spool) < 0)
+	if (update_old_rows(p, pg, s) < 0 || plan_make(s, spool) < 0)
 		return -1;
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
@@ -81,7 +81,8 @@ push_rows(struct push *p, struct schema *s, struct spool *spool)
 		pg = pg_open(p->database);
 		if (!pg)
 			return -1;
-		if (pg_begin(pg) == 0 && work(p, pg, s, spool, i > 0) == 0)
+		if (pg_begin(pg) == 0 &&
+		    push_in_transaction(p, pg, s, spool, i > 0) == 0)
 			rc = pg_commit(pg);
 		again = pg_transient(pg);
 		pg_close(pg);

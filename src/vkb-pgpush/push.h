@@ -1,6 +1,6 @@
 /*
- * All rows of a spool go into the database, or none: one transaction, tried
- * again where the connection broke.
+ * Stores all rows of a spool in the database or none, in one transaction, which
+ * is tried again if the connection breaks.
  */
 #ifndef PUSH_H
 #define PUSH_H
@@ -15,18 +15,21 @@ struct spool;
 
 struct push {
 	const char *database;          /* conninfo, or NULL */
-	size_t stored, there, refused; /* when it is done */
-	const char *rounded; /* a column of times; borrowed of the spool */
-	size_t cut;          /* values that their rows had no room for */
-	size_t migrated;     /* old rows that were brought up to date */
+	size_t stored, there, refused; /* results, in rows */
+	const char *rounded; /* a column that rounds times; of the spool */
+	size_t cut;          /* values left out because their row is too long */
+	size_t migrated;     /* rows that migrate_runs changed */
 	struct machines *machines;
 	const struct changes *changes;
 };
 
-/* 0, or -1 and said: nothing is stored. The schema's plan is what was done. */
+/*
+ * Returns 0, or -1 with nothing stored (error reported). s->sql is then the
+ * plan that was carried out.
+ */
 int push_rows(struct push *, struct schema *, struct spool *);
 
-/* What would be refused, said; needs no database. 0, or -1. */
+/* Reports the rows that would be refused, without a database. 0, or -1. */
 int push_check(struct push *, const struct schema *, struct spool *);
 
 #endif

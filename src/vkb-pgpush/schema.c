@@ -27,7 +27,7 @@ schema_new(const char *id)
 }
 
 static void
-forget(struct schema *s)
+clear_schema(struct schema *s)
 {
 	for (size_t i = 0; i < s->ncols; i++)
 		free(s->cols[i].name);
@@ -46,7 +46,7 @@ schema_free(struct schema *s)
 {
 	if (!s)
 		return;
-	forget(s);
+	clear_schema(s);
 	free(s->cols);
 	free(s->indexes);
 	free(s->sql);
@@ -106,7 +106,7 @@ read_columns(struct schema *s, struct pg *pg)
 	return 0;
 }
 
-/* Those that can be made anew, with each text column of them. */
+/* Reads the indexes that plan_make may replace, a row per text column. */
 static int
 read_indexes(struct schema *s, struct pg *pg)
 {
@@ -145,9 +145,9 @@ read_indexes(struct schema *s, struct pg *pg)
 	return 0;
 }
 
-/* '\0': there is none. */
+/* Returns the first character of the column in row 0; '\0' if null. */
 static char
-kind_of(const struct pg_rows *rows, size_t col)
+get_kind(const struct pg_rows *rows, size_t col)
 {
 	const char *v = pg_value(rows, 0, col);
 
@@ -179,15 +179,15 @@ schema_read(struct schema *s, struct pg *pg)
 
 	if (!have)
 		return -1;
-	forget(s);
-	s->kind = kind_of(have, 0);
-	s->runs_kind = kind_of(have, 1);
+	clear_schema(s);
+	s->kind = get_kind(have, 0);
+	s->runs_kind = get_kind(have, 1);
 	s->exists = s->kind;
 	s->runs_exists = s->runs_kind;
 	s->indexed = *pg_value(have, 0, 2) == 't';
 	s->named = *pg_value(have, 0, 3) == 'f';
 	s->runs_current = !s->runs_exists || *pg_value(have, 0, 5) == 't';
-	s->runs_owned = kind_of(have, 6) == 't';
+	s->runs_owned = get_kind(have, 6) == 't';
 	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);
 	pg_free(have);
 	return read_columns(s, pg) < 0 || read_indexes(s, pg) < 0 ? -1 : 0;
@@ -205,8 +205,7 @@ check_kind(const char *name, char kind)
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (others[i].kind == kind)
-			return err_fail(
-			    "database: '%s' is %s: runs are stored in tables",
+			return err_fail("database: '%s' is %s, not a table",
 			    name, others[i].what);
 	return 0;
 }

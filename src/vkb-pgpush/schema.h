@@ -1,7 +1,7 @@
 /*
- * The tables: those of the Python tool, with columns of ours for the key of a
- * run, and vkb_runs with the whole records: as the database has them, and as a
- * plan would have them.
+ * The state of the tables in the database, and after the plan: a metrics table
+ * of the Python tool with our columns for the key of a run, and vkb_runs with
+ * the whole records.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H
@@ -16,52 +16,52 @@ struct pg;
 struct schema_column {
 	char *name;
 	struct coltype type;
-	bool notnull, filled; /* without a value: by a default */
+	bool notnull, filled; /* 'filled': it has a default */
 };
 
-/* What a table can have: columns, dropped ones counted, and bytes in a row. */
+/* Limits of a table: columns, including dropped ones, and bytes in a row. */
 #define SCHEMA_COLUMNS 1600
 #define SCHEMA_ROW 8160
 
-/* Of a text that is too long for an index. */
+/* Characters that an index has of a text that is too long for it. */
 #define SCHEMA_INDEX_CHARS "100"
 
-/* An index that holds but short texts, with one of its columns. */
+/* An index, with one of its text columns. */
 struct schema_index {
 	char *name, *column;
-	char *shorter; /* its columns, the texts cut */
+	char *shorter; /* its columns as SQL, with texts cut */
 };
 
 struct schema {
 	char *table; /* benchmark_metrics, ... */
-	bool module; /* its scenarios have columns */
+	bool module; /* table of a module: has columns for scenarios */
 	bool exists, indexed, runs_exists;
 	char kind, runs_kind; /* of relation, as pg_class.relkind */
-	bool runs_current;    /* vkb_runs is of this edition, see migrate.h */
+	bool runs_current;    /* vkb_runs is migrated, see migrate.h */
 	bool runs_owned;      /* the role may alter vkb_runs */
-	bool named;           /* names of indexes are taken */
+	bool named;           /* the names for our indexes are taken */
 	struct schema_index *indexes;
 	size_t nindexes, indexcap;
-	struct schema_column *cols; /* as they are, */
-	size_t ncols, cap;          /* or will be after the plan */
-	size_t dropped;             /* columns that were there once */
-	size_t left;                /* keys that get no column, and */
-	const char *left_first;     /* one of them; borrowed of the spool */
-	char **sql;                 /* the plan */
+	struct schema_column *cols; /* the columns, after the plan if any */
+	size_t ncols, cap;
+	size_t dropped;         /* number of dropped columns */
+	size_t left;            /* number of keys that get no column */
+	const char *left_first; /* the first of them; borrowed of the spool */
+	char **sql;             /* the plan, as statements */
 	size_t nsql, sqlcap;
 };
 
-/* 'id' is core, tag or a module's. NULL, and said: it is no such name. */
+/* 'id' is core, tag or a module's name. NULL if invalid (error reported). */
 struct schema *schema_new(const char *id);
 void schema_free(struct schema *);
 
-/* What the database has; 0, or -1 and said. */
+/* Reads the state from the database. Returns 0, or -1 (error reported). */
 int schema_read(struct schema *, struct pg *);
 
-/* Are they tables, or nothing yet? 0, or -1 and said. */
+/* Returns 0 if both are tables or missing, or -1 (error reported). */
 int schema_check(const struct schema *);
 
-/* A column that is to be; borrowed until the next. */
+/* Adds a column; borrowed until the next schema_add. */
 struct schema_column *schema_add(
     struct schema *, const char *name, struct coltype, bool notnull);
 const struct schema_column *schema_find(

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define BLOCK ((size_t)1 << 18)
-#define NAME_MAX_BYTES COLTYPE_NAME_MAX /* more the server would cut off */
+#define NAME_MAX_BYTES COLTYPE_NAME_MAX /* the server cuts longer names */
 #define HASH 17                         /* "_" and 16 digits */
 
 struct block {
@@ -19,46 +19,46 @@ struct block {
 	size_t len;
 };
 
-/* Its values are kept as in the file. */
+/* 'text' holds the values of a frame in the format of the file. */
 struct frame {
 	struct str text;
-	uint32_t *cols; /* that it has */
+	uint32_t *cols; /* the columns with a value */
 	size_t ncols, cap;
-	bool *has; /* of the first columns: is it one of them? */
+	bool *has; /* for column i < nhas: has it a value or null? */
 	size_t nhas;
-	struct spool_value *values; /* while reading */
+	struct spool_value *values; /* one for each column, while reading */
 };
 
 struct spool {
 	struct names *keys, *names, *sessions;
 	size_t nsessions;
-	struct str last; /* session */
+	struct str last; /* the last session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
 	struct scratch *scratch;
 	struct block *blocks;
 	size_t nblocks, blockcap;
 	struct str out, text;
-	size_t row;       /* where the row at work begins in 'out' */
-	struct frame *to; /* the frame at work; NULL: it is a row */
+	size_t row;       /* where the current row begins in 'out' */
+	struct frame *to; /* the current frame; NULL for a row */
 	struct frame *frames;
 	size_t nframes;
 	/* reading */
 	char *in;
 	size_t inlen, incap, at, next;
 	struct spool_value *values;
-	uint32_t *set; /* which of them */
+	uint32_t *set; /* columns of the current row */
 	size_t nset;
 };
 
-/* A value in the file; its text and a NUL follow. */
+/* Header of a value in the file; its text and a NUL follow. */
 struct head {
 	uint32_t col, kind, len;
 };
 
-/* Names that are taken: ours, and those each table has. */
+/* Tells whether the name is one of ours or exists in every table. */
 static bool
-reserved(const char *key)
+is_reserved_name(const char *key)
 {
 	static const char *const taken[] = {"", "id", "created_at", "ctid",
 	    "xmin", "xmax", "cmin", "cmax", "tableoid", "vkb_session",
@@ -70,9 +70,9 @@ reserved(const char *key)
 	return false;
 }
 
-/* As the names below: none of them is a key's own. */
+/* Tells whether the key looks like a name that make_name adds a hash to. */
 static bool
-hashed(const char *key)
+has_hash_ending(const char *key)
 {
 	size_t n = strlen(key);
 
@@ -80,9 +80,12 @@ hashed(const char *key)
 	    strspn(key + n - HASH + 1, "0123456789abcdef") == HASH - 1;
 }
 
-/* One that cannot be a name gets one of its own, with a hash of the key. */
+/*
+ * Returns the column name of a key: the key itself or, if that is not valid, a
+ * part of it and a hash. Caller frees.
+ */
 static char *
-name_of(const char *key, unsigned long long salt)
+make_name(const char *key, unsigned long long salt)
 {
 	struct str s = {0};
 	size_t n = NAME_MAX_BYTES - HASH;
@@ -90,7 +93,7 @@ name_of(const char *key, unsigned long long salt)
 	str_add(&s, "");
 	str_visible(&s, key);
 	if (strcmp(s.s, key) == 0 && s.len <= NAME_MAX_BYTES &&
-	    !reserved(key) && !hashed(key))
+	    !is_reserved_name(key) && !has_hash_ending(key))
 		return str_take(&s);
 	if (s.len > n) {
 		while (((unsigned char)s.s[n] & 0xc0) == 0x80)
@@ -102,17 +105,17 @@ name_of(const char *key, unsigned long long salt)
 	return str_take(&s);
 }
 
-/* No two keys share a name, whatever was done to make their hashes equal. */
+/* The same, but never a name that another key has, even if hashes collide. */
 static char *
-own_name(struct spool *s, const char *key)
+make_unique_name(struct spool *s, const char *key)
 {
 	unsigned long long salt = STR_HASH;
-	char *name = name_of(key, salt);
+	char *name = make_name(key, salt);
 
 	while (names_id(s->names, name) < s->ncols) {
 		free(name);
 		salt = str_hash(salt, key, strlen(key) + 1);
-		name = name_of(key, salt);
+		name = make_name(key, salt);
 	}
 	return name;
 }
@@ -126,7 +129,7 @@ spool_column(struct spool *s, const char *key)
 		return id;
 	s->cols = mem_grow(s->cols, s->ncols, &s->colcap, sizeof *s->cols);
 	s->cols[s->ncols] = (struct spool_column){
-	    .key = mem_str(key), .name = own_name(s, key)};
+	    .key = mem_str(key), .name = make_unique_name(s, key)};
 	s->ncols++;
 	return id;
 }
@@ -134,7 +137,7 @@ spool_column(struct spool *s, const char *key)
 struct spool *
 spool_new(const char *tmpdir)
 {
-	/* 0xff: no key of a run is that, being UTF-8. */
+	/* Keys of runs are UTF-8, so none of them begins with 0xff. */
 	static const char *const own[] = {"vkb_session", "vkb_case",
 	    "vkb_subject", "vkb_index", "test_type", "vkb_record"};
 	struct spool *s = mem_new(sizeof *s);
@@ -202,7 +205,7 @@ spool_full(const struct spool *s)
 	return s->nframes == SPOOL_FRAMES;
 }
 
-/* The row's length in bytes stands before it, filled in at its end. */
+/* spool_end fills in the row's length, which stands first. */
 void
 spool_row(struct spool *s, const char *where, size_t frame)
 {
@@ -218,7 +221,7 @@ spool_row(struct spool *s, const char *where, size_t frame)
 }
 
 static void
-mark(struct frame *f, size_t col)
+mark_framed(struct frame *f, size_t col)
 {
 	size_t had = f->nhas;
 
@@ -229,8 +232,8 @@ mark(struct frame *f, size_t col)
 }
 
 static void
-value(struct spool *s, size_t col, enum coltype_value kind, const char *text,
-    size_t len)
+append_value(struct spool *s, size_t col, enum coltype_value kind,
+    const char *text, size_t len)
 {
 	struct head h = {(uint32_t)col, kind, (uint32_t)len};
 	struct frame *f = s->to;
@@ -242,7 +245,7 @@ value(struct spool *s, size_t col, enum coltype_value kind, const char *text,
 	if (f) {
 		f->cols = mem_grow(f->cols, f->ncols, &f->cap, sizeof *f->cols);
 		f->cols[f->ncols++] = (uint32_t)col;
-		mark(f, col);
+		mark_framed(f, col);
 	} else {
 		s->cols[col].n++;
 		s->cols[col].alone = true;
@@ -258,11 +261,11 @@ spool_framed(const struct spool *s, size_t frame, size_t col)
 }
 
 static void
-see(struct spool *s, size_t col, enum coltype_value kind, const char *text,
-    size_t len, double v)
+add_value(struct spool *s, size_t col, enum coltype_value kind,
+    const char *text, size_t len, double v)
 {
 	coltype_see(&s->cols[col].seen, kind, text, v);
-	value(s, col, kind, text, len);
+	append_value(s, col, kind, text, len);
 }
 
 void
@@ -270,7 +273,7 @@ spool_text(struct spool *s, size_t col, const char *text, size_t len)
 {
 	str_clear(&s->text);
 	str_addn(&s->text, text, len);
-	see(s, col, COLTYPE_STRING, s->text.s, len, 0);
+	add_value(s, col, COLTYPE_STRING, s->text.s, len, 0);
 }
 
 void
@@ -278,7 +281,7 @@ spool_number(struct spool *s, size_t col, double v)
 {
 	str_clear(&s->text);
 	num_append(&s->text, v);
-	see(s, col, COLTYPE_NUMBER, s->text.s, s->text.len, v);
+	add_value(s, col, COLTYPE_NUMBER, s->text.s, s->text.len, v);
 }
 
 void
@@ -290,7 +293,7 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 
 	if (json_type(j) == JSON_NULL) {
 		if (s->to)
-			mark(s->to, col);
+			mark_framed(s->to, col);
 		return;
 	}
 	kind = json_type(j) == JSON_STRING ? COLTYPE_STRING
@@ -302,11 +305,11 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 		json_append(&s->text, j);
 		text = s->text.s;
 	}
-	see(s, col, kind, text, strlen(text), json_num(j, 0));
+	add_value(s, col, kind, text, strlen(text), json_num(j, 0));
 }
 
 static void
-session(struct spool *s, const char *text, size_t len)
+note_session(struct spool *s, const char *text, size_t len)
 {
 	size_t id;
 
@@ -325,15 +328,15 @@ spool_own(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len)
 {
 	if (col == SPOOL_SESSION)
-		session(s, text, len);
+		note_session(s, text, len);
 	if (col == SPOOL_TYPE)
 		spool_text(s, col, text, len);
 	else
-		value(s, col, kind, text, len);
+		append_value(s, col, kind, text, len);
 }
 
 static int
-flush(struct spool *s)
+flush_block(struct spool *s)
 {
 	struct block b = {.len = s->out.len};
 
@@ -356,7 +359,7 @@ spool_end(struct spool *s)
 
 	memcpy(s->out.s + s->row, &len, sizeof len);
 	s->rows++;
-	return s->out.len < BLOCK ? 0 : flush(s);
+	return s->out.len < BLOCK ? 0 : flush_block(s);
 }
 
 size_t
@@ -372,9 +375,13 @@ spool_columns(const struct spool *s, size_t *n)
 	return s->cols;
 }
 
-/* The values in a text, into 'v'; which they are into 'set'. */
+/*
+ * Reads the values of a row or frame into 'v' and their columns into 'set'.
+ * Returns their number.
+ */
 static size_t
-values_of(const char *p, const char *end, struct spool_value *v, uint32_t *set)
+read_values(
+    const char *p, const char *end, struct spool_value *v, uint32_t *set)
 {
 	struct head h;
 	size_t n = 0;
@@ -403,8 +410,8 @@ spool_rewind(struct spool *s)
 		free(f->values);
 		f->values = mem_array(s->ncols, sizeof *f->values);
 		if (f->ncols)
-			values_of(f->text.s, f->text.s + f->text.len, f->values,
-			    s->set);
+			read_values(f->text.s, f->text.s + f->text.len,
+			    f->values, s->set);
 	}
 }
 
@@ -427,13 +434,13 @@ spool_common(const struct spool *s, size_t frame)
 	return s->frames[frame].values;
 }
 
-/* The next block: 1, 0 after the last, -1. */
+/* Reads the next block. Returns 1, 0 after the last, or -1 (error reported). */
 static int
-more(struct spool *s)
+read_block(struct spool *s)
 {
 	const struct block *b;
 
-	if (flush(s) < 0)
+	if (flush_block(s) < 0)
 		return -1;
 	if (s->next == s->nblocks)
 		return 0;
@@ -452,7 +459,7 @@ spool_next(struct spool *s, struct spool_row *row)
 {
 	uint32_t head[2];
 	const char *p;
-	int rc = s->at == s->inlen ? more(s) : 1;
+	int rc = s->at == s->inlen ? read_block(s) : 1;
 
 	if (rc <= 0)
 		return rc;
@@ -463,7 +470,7 @@ spool_next(struct spool *s, struct spool_row *row)
 	for (size_t i = 0; i < s->nset; i++)
 		s->values[s->set[i]].kind = 0;
 	p = row->where + strlen(row->where) + 1;
-	s->nset = values_of(p, s->in + s->at + head[0], s->values, s->set);
+	s->nset = read_values(p, s->in + s->at + head[0], s->values, s->set);
 	s->at += head[0];
 	return 1;
 }

@@ -1,6 +1,6 @@
 /*
- * The runs that are to be stored, each flattened to values by column, in a
- * scratch file: the columns' types are known only when all were read.
+ * Keeps the runs to be stored in a scratch file, each flattened to values by
+ * column: the types of columns are known only after all runs were read.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
@@ -14,7 +14,7 @@ struct json;
 struct names;
 struct spool;
 
-/* Columns of our own, before all others. */
+/* Our own columns, which come before all others. */
 enum {
 	SPOOL_SESSION,
 	SPOOL_CASE,
@@ -25,16 +25,16 @@ enum {
 	SPOOL_OWN
 };
 
-/* Bytes of the longest session that can be part of a key. */
+/* Most bytes of a session in a key. */
 #define SPOOL_SESSION_MAX 255
-/* Bytes of a record: the server takes no value that is much larger. */
+/* Most bytes of a record: the server rejects much larger values. */
 #define SPOOL_RECORD_MAX ((size_t)1 << 28)
 
 struct spool_column {
-	char *key, *name; /* in the flat form, in SQL */
+	char *key, *name; /* its name in the flat form, and in SQL */
 	struct coltype_seen seen;
-	size_t n;   /* rows that have it */
-	bool alone; /* some of them have it on their own */
+	size_t n;   /* rows that have a value */
+	bool alone; /* some have it outside their frame */
 };
 
 struct spool_value {
@@ -47,26 +47,30 @@ struct spool *spool_new(const char *tmpdir);
 void spool_free(struct spool *);
 
 /*
- * What rows have in common is a frame, made of the values that follow; 0 is
- * the empty one. There may be SPOOL_FRAMES of them; then it is full.
+ * A frame holds the values that rows share. spool_frame begins one, whose
+ * values follow, and returns its number; call it only if not spool_full. Frame
+ * 0 is empty.
  */
 #define SPOOL_FRAMES 4096
 size_t spool_frame(struct spool *);
 bool spool_full(const struct spool *);
 
 /*
- * A row begins, with its place for messages; its values follow, but for those
- * of the frame. spool_end: 0, or -1 and said.
+ * Begins a row; 'where' is its place for messages. Its values follow, without
+ * those of its frame. spool_end returns 0, or -1 (error reported).
  */
 void spool_row(struct spool *, const char *where, size_t frame);
 int spool_end(struct spool *);
 
-/* Nulls are left out. spool_own: for the columns above. */
+/* Add a value; nulls are left out. spool_own is for our own columns. */
 void spool_put(struct spool *, const char *key, const struct json *);
 void spool_own(struct spool *, size_t column, enum coltype_value,
     const char *text, size_t len);
 
-/* By the number of a column; and is it the frame's, with a value or null? */
+/*
+ * The same by the number of a column, which spool_column returns. spool_framed
+ * tells whether the frame has a value or null for it.
+ */
 size_t spool_column(struct spool *, const char *key);
 void spool_text(struct spool *, size_t column, const char *text, size_t len);
 void spool_number(struct spool *, size_t column, double);
@@ -77,23 +81,23 @@ const struct spool_column *spool_columns(const struct spool *, size_t *n);
 
 const struct names *spool_sessions(const struct spool *, size_t *n);
 
-/* Of a frame, one value for each column. */
+/* Returns the number of frames, and a frame's values, one for each column. */
 size_t spool_frames(const struct spool *);
 const struct spool_value *spool_common(const struct spool *, size_t frame);
 
 struct spool_row {
 	const char *where;
 	size_t frame;
-	const struct spool_value *alone; /* for each column; the frame's not */
+	const struct spool_value *alone; /* own value for each column */
 };
 
-/* What the row has in a column, of its own or by its frame. */
+/* Returns the row's value in a column, its own or its frame's. */
 const struct spool_value *spool_get(
     const struct spool *, const struct spool_row *, size_t column);
 
 /*
- * Reads it from the start: a row is borrowed until the next call. 1, 0 at the
- * end, -1 and said.
+ * Read the rows from the start. spool_next returns 1, 0 at the end, or -1
+ * (error reported); its row is borrowed until the next call.
  */
 void spool_rewind(struct spool *);
 int spool_next(struct spool *, struct spool_row *);

@@ -1,6 +1,6 @@
 #include "assets.h"
 
-/* The assembler puts a file where its name is, with a NUL behind it. */
+/* The assembler embeds a file under the given symbol and appends a NUL. */
 #define ASSET(name, file)                               \
 	__asm__(".section .rodata\n"                    \
 		".global " #name "\n" #name ":\n"       \

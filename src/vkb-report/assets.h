@@ -1,6 +1,4 @@
-/*
- * The files beside this one that a page is made of, as they are.
- */
+/* Style sheets and the script of a report page, embedded as NUL-ended texts. */
 #ifndef ASSETS_H
 #define ASSETS_H
 

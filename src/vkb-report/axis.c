@@ -20,7 +20,7 @@ axis_fit(struct axis *a, double v)
 void
 axis_ease(struct axis *a)
 {
-	double room;
+	double margin;
 
 	if (a->lo > a->hi) {
 		a->lo = a->scale == AXIS_LOG;
@@ -29,20 +29,20 @@ axis_ease(struct axis *a)
 	if (a->scale == AXIS_TAIL)
 		return;
 	if (a->scale == AXIS_LOG) {
-		room = a->hi > a->lo ? pow(a->hi / a->lo, .05) : 1.25;
-		a->lo /= room;
-		a->hi *= room;
+		margin = a->hi > a->lo ? pow(a->hi / a->lo, .05) : 1.25;
+		a->lo /= margin;
+		a->hi *= margin;
 		return;
 	}
-	room = a->hi > a->lo ? (a->hi - a->lo) * .06
-	    : a->hi != 0     ? fabs(a->hi) * .05
-			     : 1;
-	a->lo -= a->lo >= 0 && a->lo < room ? a->lo : room;
-	a->hi += room;
+	margin = a->hi > a->lo ? (a->hi - a->lo) * .06
+	    : a->hi != 0       ? fabs(a->hi) * .05
+			       : 1;
+	a->lo -= a->lo >= 0 && a->lo < margin ? a->lo : margin;
+	a->hi += margin;
 }
 
 static double
-place(enum axis_scale scale, double v)
+map_value(enum axis_scale scale, double v)
 {
 	switch (scale) {
 	case AXIS_LOG:
@@ -57,12 +57,12 @@ place(enum axis_scale scale, double v)
 double
 axis_at(const struct axis *a, double v)
 {
-	double lo = place(a->scale, a->lo), hi = place(a->scale, a->hi);
+	double lo = map_value(a->scale, a->lo), hi = map_value(a->scale, a->hi);
 
-	return hi > lo ? (place(a->scale, v) - lo) / (hi - lo) : .5;
+	return hi > lo ? (map_value(a->scale, v) - lo) / (hi - lo) : .5;
 }
 
-/* 1, 2 or 5 times a power of ten. */
+/* Returns the next 1, 2 or 5 times a power of ten, not below 'least'. */
 static double
 round_step(double least)
 {
@@ -75,7 +75,7 @@ round_step(double least)
 }
 
 static size_t
-linear(const struct axis *a, size_t wanted, double *to)
+list_linear_ticks(const struct axis *a, size_t wanted, double *to)
 {
 	double least = (a->hi - a->lo) / (1.4 * (double)wanted);
 	double step = round_step(least), first;
@@ -92,9 +92,9 @@ linear(const struct axis *a, size_t wanted, double *to)
 	return n;
 }
 
-/* Powers of ten, with 2 and 5 between where there are few. */
+/* Lists powers of ten, and 2 and 5 times these on a short axis. */
 static size_t
-logarithmic(const struct axis *a, size_t wanted, double *to)
+list_log_ticks(const struct axis *a, size_t wanted, double *to)
 {
 	static const double parts[] = {1, 2, 5};
 	int from = (int)floor(log10(a->lo)), end = (int)ceil(log10(a->hi));
@@ -103,7 +103,7 @@ logarithmic(const struct axis *a, size_t wanted, double *to)
 	size_t n = 0;
 
 	if (decades < .7)
-		return linear(a, wanted, to);
+		return list_linear_ticks(a, wanted, to);
 	for (int e = from; e <= end; e += by)
 		for (size_t i = 0; i < (decades > 2.5 ? 1 : 3); i++) {
 			double v = parts[i] * pow(10, e);
@@ -115,7 +115,7 @@ logarithmic(const struct axis *a, size_t wanted, double *to)
 }
 
 static size_t
-tail(const struct axis *a, double *to)
+list_tail_ticks(const struct axis *a, double *to)
 {
 	size_t n = 0;
 
@@ -135,11 +135,11 @@ axis_ticks(const struct axis *a, size_t wanted, double to[AXIS_TICKS])
 {
 	switch (a->scale) {
 	case AXIS_LOG:
-		return logarithmic(a, wanted, to);
+		return list_log_ticks(a, wanted, to);
 	case AXIS_TAIL:
-		return tail(a, to);
+		return list_tail_ticks(a, to);
 	default:
-		return linear(a, wanted, to);
+		return list_linear_ticks(a, wanted, to);
 	}
 }
 

@@ -1,6 +1,5 @@
 /*
- * An axis of a plot: from values to a part of its length, its ticks and what
- * stands at them.
+ * One axis of a plot: maps values to positions, chooses ticks and formats them.
  */
 #ifndef AXIS_H
 #define AXIS_H
@@ -12,31 +11,31 @@
 enum axis_scale {
 	AXIS_LINEAR,
 	AXIS_LOG, /* values above 0 */
-	AXIS_TAIL /* parts of 1 below it: each nine takes the same room */
+	AXIS_TAIL /* quantiles below 1: each further nine takes equal space */
 };
 
 struct axis {
 	enum axis_scale scale;
-	double lo, hi;     /* lo > hi: nothing was fitted */
-	const char *label; /* borrowed; NULL: none */
+	double lo, hi;     /* lo > hi: no value was added */
+	const char *label; /* borrowed; NULL: no label */
 };
 
 #define AXIS(s, l) ((struct axis){(s), 1, 0, (l)})
 
-/* Widens it to hold v; NAN, what is beyond 1e300, on a logarithmic one what is
- * not above 0 and on a tail what is not below 1 do nothing. */
+/* Widens the axis to include v. Ignores NAN, |v| above 1e300, values not above
+ * 0 on a logarithmic axis and values not below 1 on a tail axis. */
 void axis_fit(struct axis *, double v);
 
-/* A little room at both ends, and some where all values are one. */
+/* Adds a margin at both ends. An axis of one value or none gets a width. */
 void axis_ease(struct axis *);
 
 double axis_at(const struct axis *, double v); /* 0 at lo, 1 at hi */
 
 enum { AXIS_TICKS = 16 };
-/* About so many as are wanted, at most AXIS_TICKS, rising; how many. */
+/* Writes about 'wanted' rising ticks, at most AXIS_TICKS; returns how many. */
 size_t axis_ticks(const struct axis *, size_t wanted, double to[AXIS_TICKS]);
 
-/* One of these ticks for people. 'buf' is returned. */
+/* Formats a tick for people into 'buf'. Returns 'buf'. */
 char *axis_text(const struct axis *, double tick, char buf[NUM_BUF]);
 
 #endif

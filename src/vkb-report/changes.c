@@ -14,16 +14,16 @@
 enum { ROWS = 4000 };
 
 static void
-option(struct str *s, const char *value)
+write_option(struct str *s, const char *value)
 {
 	str_add(s, "<option>");
 	html_text(s, value);
 	str_add(s, "</option>");
 }
 
-/* Of use with a script alone, which shows it. */
+/* Writes the filters. They are hidden until the script shows them. */
 static void
-controls(struct str *s, const struct model *m)
+write_controls(struct str *s, const struct model *m)
 {
 	struct names *metrics = names_new();
 	bool seen[MODEL_VERDICTS] = {false};
@@ -39,13 +39,14 @@ controls(struct str *s, const struct model *m)
 	    "<label>Metric <select id=\"metric\"><option value=\"\">all"
 	    "</option>");
 	for (size_t i = 0; i < names_count(metrics); i++)
-		option(s, names_text(metrics, i));
+		write_option(s, names_text(metrics, i));
 	str_add(s,
 	    "</select></label>\n<label>Verdict <select id=\"which\">"
 	    "<option value=\"\">all</option>");
 	for (size_t v = 0; v < MODEL_VERDICTS; v++)
 		if (seen[v])
-			option(s, model_verdict_name((enum model_verdict)v));
+			write_option(
+			    s, model_verdict_name((enum model_verdict)v));
 	str_add(s,
 	    "</select></label>\n<output id=\"shown\" "
 	    "aria-live=\"polite\"></output>\n</div>\n");
@@ -53,7 +54,7 @@ controls(struct str *s, const struct model *m)
 }
 
 static void
-sides(struct str *s, const struct delta *d)
+write_medians(struct str *s, const struct delta *d)
 {
 	const struct json *median = json_get(d->rec, "median");
 
@@ -68,7 +69,7 @@ sides(struct str *s, const struct delta *d)
 }
 
 static void
-notes(struct str *s, const struct delta *d)
+write_notes(struct str *s, const struct delta *d)
 {
 	const struct json *j = json_first(json_get(d->rec, "notes"));
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
@@ -87,7 +88,7 @@ notes(struct str *s, const struct delta *d)
 	if (verdict_hopeless(runs, have))
 		str_add(s, "; this machine is too noisy to tell");
 	else if (runs > 0)
-		str_printf(s, "; %.0f runs a side would settle it", runs);
+		str_printf(s, "; needs %.0f runs on each side", runs);
 	for (; j; j = json_next(j)) {
 		str_add(s, "; ");
 		html_value(s, j);
@@ -96,7 +97,7 @@ notes(struct str *s, const struct delta *d)
 }
 
 static void
-row(struct str *s, const struct model *m, const struct forest *f,
+write_row(struct str *s, const struct model *m, const struct forest *f,
     const struct delta *d, bool several)
 {
 	const struct kase *k = &m->cases[d->kase];
@@ -117,7 +118,7 @@ row(struct str *s, const struct model *m, const struct forest *f,
 	html_tag(s, "span", "narrow", d->metric);
 	str_add(s, "</th>");
 	html_tag(s, "td", "wide", d->metric);
-	sides(s, d);
+	write_medians(s, d);
 	forest_change(&t, d);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
 	    isnan(d->ratio) ? 0 : d->ratio - 1);
@@ -130,7 +131,7 @@ row(struct str *s, const struct model *m, const struct forest *f,
 	str_printf(s,
 	    "</svg></td><td data-v=\"%d\"><span class=\"badge %s\">%s</span>",
 	    (int)d->verdict, verdict, verdict);
-	notes(s, d);
+	write_notes(s, d);
 	str_add(s, "</td></tr>\n");
 	str_free(&t);
 }
@@ -150,13 +151,12 @@ page_changes(struct str *s, const struct page *p)
 		several |= m->deltas[i].contender != m->deltas[0].contender ||
 		    m->deltas[i].base != m->deltas[0].base;
 	forest_ends(&f, lo, hi);
-	controls(s, m);
+	write_controls(s, m);
 	str_printf(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-labelledby=\"changes-about\">\n<table id=\"rows\">\n"
-	    "<caption id=\"changes-about\">Contender over baseline, with 95%% "
-	    "intervals; the shaded part is the margin within which a change "
-	    "does not count");
+	    "aria-labelledby=\"changes-about\">\n<table id=\"rows\">\n<caption "
+	    "id=\"changes-about\">Contender over baseline, with 95%% "
+	    "intervals; changes within the shaded margin do not count");
 	if (n < m->ndeltas)
 		str_printf(s, "; the first %zu of %zu rows", n, m->ndeltas);
 	str_add(s,
@@ -174,6 +174,6 @@ page_changes(struct str *s, const struct page *p)
 	    "</span></span></th><th scope=\"col\">verdict</th></tr></thead>\n"
 	    "<tbody>\n");
 	for (size_t i = 0; i < n; i++)
-		row(s, m, &f, &m->deltas[i], several);
+		write_row(s, m, &f, &m->deltas[i], several);
 	str_add(s, "</tbody>\n</table>\n</div>\n");
 }

@@ -7,7 +7,7 @@
 enum { OPEN = 4, SCALINGS = 40 };
 
 static void
-figure(struct str *s, const struct page *p, const struct figure *f)
+write_figure(struct str *s, const struct page *p, const struct figure *f)
 {
 	str_add(s, "<figure>\n<figcaption>");
 	html_text(s, f->brief ? f->brief : f->title);
@@ -26,13 +26,12 @@ page_cases(struct str *s, const struct page *p)
 		return;
 	str_add(s,
 	    "<p class=\"quiet\">Dots are runs in the order they were made, "
-	    "lines "
-	    "medians, shades 95% intervals; over the percentiles shades are "
-	    "what single runs had. The axes of values do not begin at 0.");
+	    "lines are medians, shaded areas 95% intervals. In plots of "
+	    "percentiles, shaded areas are the range of single runs. The value "
+	    "axes do not begin at 0.");
 	if (n < m->ncases)
-		str_printf(s,
-		    " The %zu most remarkable of %zu cases are shown.", n,
-		    m->ncases);
+		str_printf(s, " The %zu most notable of %zu cases are shown.",
+		    n, m->ncases);
 	str_add(s, "</p>\n");
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
@@ -49,7 +48,7 @@ page_cases(struct str *s, const struct page *p)
 		str_add(s, "</summary>\n<div class=\"figures\">\n");
 		for (size_t f = 0; f < p->figures->n; f++)
 			if (p->figures->v[f].kase == k)
-				figure(s, p, &p->figures->v[f]);
+				write_figure(s, p, &p->figures->v[f]);
 		str_add(s, "</div>\n");
 		page_numbers(s, p, k);
 		str_add(s, "</details>\n");
@@ -66,15 +65,14 @@ page_scaling(struct str *s, const struct page *p)
 	if (!all)
 		return;
 	str_add(s,
-	    "<p class=\"quiet\">Medians with their 95% intervals, of cases "
-	    "that "
-	    "differ in one number alone.");
+	    "<p class=\"quiet\">Medians with 95% intervals, of cases that "
+	    "differ in one number only.");
 	if (all > SCALINGS)
 		str_printf(s, " The first %d of %zu.", SCALINGS, all);
 	str_add(s, "</p>\n<div class=\"figures\">\n");
 	for (size_t i = 0; i < p->figures->n && shown < SCALINGS; i++)
 		if (p->figures->v[i].kind == FIGURE_SCALING) {
-			figure(s, p, &p->figures->v[i]);
+			write_figure(s, p, &p->figures->v[i]);
 			shown++;
 		}
 	str_add(s, "</div>\n");

@@ -12,14 +12,14 @@
 
 enum { SUBJECTS = 6 };
 
-/* What a subject's cases say of one property. */
-struct said {
+/* The values of one property over all cases of a subject. */
+struct property {
 	const struct json *first;
-	size_t n; /* above 1: not all of them say the first */
+	size_t n; /* above 1: the cases have different values */
 };
 
 static void
-hear(struct said *v, const struct json *j)
+add_value(struct property *v, const struct json *j)
 {
 	if (!v->n++)
 		v->first = j;
@@ -28,20 +28,20 @@ hear(struct said *v, const struct json *j)
 }
 
 static void
-names_of(struct names *keys, const struct json *env)
+collect_keys(struct names *keys, const struct json *env)
 {
 	for (const struct json *j = json_first(env); j; j = json_next(j))
 		names_id(keys, json_key(j));
 }
 
-/* By key and place of the subject. */
-static struct said *
-gather(const struct model *m, struct names *keys, size_t width)
+/* Returns the values by key and place of the subject; the caller frees it. */
+static struct property *
+collect_values(const struct model *m, struct names *keys, size_t width)
 {
-	struct said *all;
+	struct property *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
-		names_of(keys, json_get(m->cells[i].rec, "env"));
+		collect_keys(keys, json_get(m->cells[i].rec, "env"));
 	all = mem_array(names_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
 		const struct json *j =
@@ -49,14 +49,15 @@ gather(const struct model *m, struct names *keys, size_t width)
 		size_t place = m->cells[i].place;
 
 		for (; j && place < width; j = json_next(j))
-			hear(&all[names_id(keys, json_key(j)) * width + place],
+			add_value(
+			    &all[names_id(keys, json_key(j)) * width + place],
 			    j);
 	}
 	return all;
 }
 
 static bool
-differs(const struct said *row, size_t n)
+row_differs(const struct property *row, size_t n)
 {
 	const struct json *first = NULL;
 
@@ -71,8 +72,8 @@ differs(const struct said *row, size_t n)
 }
 
 static void
-table(struct str *s, const struct page *p, const struct names *keys,
-    const struct said *all, size_t width)
+write_properties(struct str *s, const struct page *p, const struct names *keys,
+    const struct property *all, size_t width)
 {
 	const struct model *m = p->m;
 
@@ -84,8 +85,8 @@ table(struct str *s, const struct page *p, const struct names *keys,
 		html_column(s, m->who[i]->name);
 	str_add(s, "</tr></thead>\n<tbody>\n");
 	for (size_t k = 0; k < names_count(keys); k++) {
-		const struct said *row = &all[k * width];
-		bool other = differs(row, width);
+		const struct property *row = &all[k * width];
+		bool other = row_differs(row, width);
 
 		str_printf(s, "<tr%s><th scope=\"row\">",
 		    other ? " class=\"differs\"" : "");
@@ -110,12 +111,12 @@ table(struct str *s, const struct page *p, const struct names *keys,
 	str_add(s, "</tbody></table></div>\n");
 	if (m->nsubjects > width)
 		str_printf(s,
-		    "<p>Those of the first %zu of %zu subjects.</p>\n", width,
+		    "<p>The first %zu of %zu subjects are shown.</p>\n", width,
 		    m->nsubjects);
 }
 
 static void
-difference(struct str *s, const struct json *j)
+write_difference(struct str *s, const struct json *j)
 {
 	static const char *const keys[] = {"baseline", "contender", "cases"};
 
@@ -133,9 +134,9 @@ difference(struct str *s, const struct json *j)
 	str_add(s, "</tr>\n");
 }
 
-/* What a comparison found to differ between its sides. */
+/* Writes what a comparison found to differ between its sides. */
 static void
-differences(struct str *s, const struct page *p, const struct json *rec)
+write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "env"));
 	const struct model *m = p->m;
@@ -157,16 +158,16 @@ differences(struct str *s, const struct page *p, const struct json *rec)
 	    "<th scope=\"col\">baseline</th><th scope=\"col\">contender</th>"
 	    "<th scope=\"col\">cases</th></tr></thead>\n<tbody>\n");
 	for (; j; j = json_next(j))
-		difference(s, j);
+		write_difference(s, j);
 	str_add(s, "</tbody></table></div>\n");
 	str_free(&t);
 }
 
-/* What a machine said when it was looked at. */
+/* Writes one env record: the state of a machine at one time. */
 static void
-moment(struct str *s, const struct json *rec)
+write_machine_state(struct str *s, const struct json *rec)
 {
-	static const char *const rooms[] = {"env", "now"};
+	static const char *const sections[] = {"env", "now"};
 
 	str_add(s, "<details><summary>");
 	html_text(s, json_get_str(rec, "time"));
@@ -175,7 +176,8 @@ moment(struct str *s, const struct json *rec)
 		    s, ", session %.100s", json_get_str(rec, "session"));
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
 	for (size_t i = 0; i < 2; i++)
-		for (const struct json *j = json_first(json_get(rec, rooms[i]));
+		for (const struct json *j =
+			 json_first(json_get(rec, sections[i]));
 		     j; j = json_next(j)) {
 			html_tag(s, "dt", NULL, json_key(j));
 			str_add(s, "<dd>");
@@ -191,16 +193,16 @@ page_environment(struct str *s, const struct page *p)
 	const struct model *m = p->m;
 	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
 	struct names *keys = names_new();
-	struct said *all = gather(m, keys, width);
+	struct property *all = collect_values(m, keys, width);
 
 	if (names_count(keys) && width)
-		table(s, p, keys, all, width);
+		write_properties(s, p, keys, all, width);
 	for (size_t i = 0; i < m->comparisons.n; i++)
-		differences(s, p, m->comparisons.v[i]);
+		write_differences(s, p, m->comparisons.v[i]);
 	if (m->envs.n)
-		str_add(s, "<h3>When it was looked at</h3>\n");
+		str_add(s, "<h3>Recorded machine states</h3>\n");
 	for (size_t i = 0; i < m->envs.n && i < 100; i++)
-		moment(s, m->envs.v[i]);
+		write_machine_state(s, m->envs.v[i]);
 	if (m->envs.n > 100)
 		str_printf(s, "<p>and %zu more</p>\n", m->envs.n - 100);
 	free(all);

@@ -10,7 +10,7 @@
 enum { ERRORS = 5, ROWS = 500 };
 
 static void
-errors(struct str *s, const struct json *all)
+write_errors(struct str *s, const struct json *all)
 {
 	const struct json *j = json_first(all);
 
@@ -25,7 +25,7 @@ errors(struct str *s, const struct json *all)
 }
 
 static void
-cell(struct str *s, const struct page *p, const struct cell *c)
+write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 {
 	const struct model *m = p->m;
 
@@ -36,12 +36,13 @@ cell(struct str *s, const struct page *p, const struct cell *c)
 	str_printf(s, "</td><td class=\"n\">%.0f of %.0f</td>",
 	    json_get_num(c->rec, "failed", 0),
 	    json_get_num(c->rec, "failed", 0) + json_get_num(c->rec, "n", 0));
-	errors(s, json_get(c->rec, "errors"));
+	write_errors(s, json_get(c->rec, "errors"));
 	str_add(s, "</tr>\n");
 }
 
 static void
-start(struct str *s, const char *about, const char *third, const char *last)
+begin_table(
+    struct str *s, const char *about, const char *third, const char *last)
 {
 	str_add(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -57,20 +58,20 @@ start(struct str *s, const char *about, const char *third, const char *last)
 	str_add(s, "</tr></thead>\n<tbody>\n");
 }
 
-/* Cases that a comparison found on one side alone. */
+/* Writes the cases that a comparison found on one side only. */
 static void
-lonely(struct str *s, const struct page *p, const struct json *rec)
+write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "unmatched"));
 
 	if (!j)
 		return;
-	start(s, "On one side alone", "runs", "side");
+	begin_table(s, "Cases on one side only", "runs", "side");
 	for (; j; j = json_next(j)) {
-		const char *said = json_get_str(j, "side");
-		const char *side = said && strcmp(said, "contender") == 0
+		const char *named = json_get_str(j, "side");
+		const char *side = named && strcmp(named, "contender") == 0
 		    ? "contender"
-		    : "baseline"; /* it names a room of the record */
+		    : "baseline"; /* also the key in the record */
 		const struct subject *who =
 		    model_subject(p->m, json_get(rec, side));
 		char *text = json_print(json_get(j, "config"));
@@ -101,15 +102,16 @@ page_failed(struct str *s, const struct page *p)
 			if (!(json_get_num(c->rec, "failed", 0) > 0))
 				continue;
 			if (!n++)
-				start(s, "Runs that failed, left out above",
-				    "failed", "why");
+				begin_table(s,
+				    "Failed runs, not included above", "failed",
+				    "why");
 			if (n <= ROWS)
-				cell(s, p, c);
+				write_failed_cell(s, p, c);
 		}
 	if (n)
 		str_add(s, "</tbody></table></div>\n");
 	if (n > ROWS)
 		str_printf(s, "<p>and %zu more</p>\n", n - ROWS);
 	for (size_t i = 0; i < m->comparisons.n; i++)
-		lonely(s, p, m->comparisons.v[i]);
+		write_unmatched(s, p, m->comparisons.v[i]);
 }

@@ -14,9 +14,9 @@
 
 _Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
 
-enum { HISTORY = 4 }; /* subjects that make one */
+enum { HISTORY = 4 }; /* a case with this many subjects gets a history plot */
 
-static const char *const words[FIGURE_KINDS] = {
+static const char *const kind_names[FIGURE_KINDS] = {
     "comparison", "runs", "latency", "shift", "series", "history", "scaling"};
 
 size_t
@@ -34,7 +34,7 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 
 /* Writes "rps, req/s"; returns buf. */
 static char *
-label_unit(char buf[FIGURE_LABEL], const char *metric)
+format_label(char buf[FIGURE_LABEL], const char *metric)
 {
 	struct metric m = metric_guess(metric);
 
@@ -43,15 +43,15 @@ label_unit(char buf[FIGURE_LABEL], const char *metric)
 	return buf;
 }
 
-/* --- which there are */
+/* --- choice of figures */
 
 static void
-put(struct figures *f, struct figure one)
+add_figure(struct figures *f, struct figure one)
 {
 	struct str s = {0};
 	char number[32];
 
-	str_add(&s, words[one.kind]);
+	str_add(&s, kind_names[one.kind]);
 	snprintf(number, sizeof number, "-%zu",
 	    (one.kase ? one.kase->place : one.group) + 1);
 	if (one.kind != FIGURE_COMPARISON)
@@ -63,9 +63,9 @@ put(struct figures *f, struct figure one)
 	f->v[f->n++] = one;
 }
 
-/* Shown are the gates, and what a comparison found to differ. */
+/* Returns true for gates and for metrics that a comparison found changed. */
 static bool
-shown(const struct kase *k, const char *metric)
+is_shown(const struct kase *k, const char *metric)
 {
 	if (metric_guess(metric).gate)
 		return true;
@@ -77,7 +77,7 @@ shown(const struct kase *k, const char *metric)
 }
 
 static void
-metric(struct figures *f, const struct kase *k, const char *name)
+add_metric(struct figures *f, const struct kase *k, const char *name)
 {
 	bool history = k->ncells >= HISTORY || k->changes;
 	struct figure one = {
@@ -89,12 +89,12 @@ metric(struct figures *f, const struct kase *k, const char *name)
 	};
 
 	one.title = mem_printf("%s: %s", k->name, one.brief);
-	put(f, one);
+	add_figure(f, one);
 }
 
-/* The metrics that a case has, each once; caller frees. */
+/* Returns each metric of a case once; the caller frees the array. */
 static const char **
-metrics_of(const struct kase *k, size_t *n)
+list_metrics(const struct kase *k, size_t *n)
 {
 	struct names *seen = names_new();
 	const char **v = NULL;
@@ -116,33 +116,33 @@ metrics_of(const struct kase *k, size_t *n)
 	return v;
 }
 
-/* Those of the table first, in its order. */
+/* Adds the figures of all metrics; those of metric_table come first. */
 static void
-metrics(struct figures *f, const struct kase *k)
+add_metrics(struct figures *f, const struct kase *k)
 {
 	size_t n;
-	const char **v = metrics_of(k, &n);
+	const char **v = list_metrics(k, &n);
 
 	for (const struct metric *t = metric_table; t->name; t++)
 		for (size_t i = 0; i < n; i++)
-			if (strcmp(v[i], t->name) == 0 && shown(k, v[i]))
-				metric(f, k, v[i]);
+			if (strcmp(v[i], t->name) == 0 && is_shown(k, v[i]))
+				add_metric(f, k, v[i]);
 	for (size_t i = 0; i < n; i++)
-		if (!metric_find(v[i]) && shown(k, v[i]))
-			metric(f, k, v[i]);
+		if (!metric_find(v[i]) && is_shown(k, v[i]))
+			add_metric(f, k, v[i]);
 	free(v);
 }
 
 static bool
-cell_has(const struct cell *c, const char *name, enum figure_kind kind)
+cell_has_data(const struct cell *c, const char *name, enum figure_kind kind)
 {
 	return kind == FIGURE_SERIES ? figure_has_series(c, name)
 				     : figure_has_hist(c, name);
 }
 
-/* Each name that a cell that is drawn has. */
+/* Adds a figure for each histogram or series that a drawn cell has. */
 static void
-named(struct figures *f, const struct kase *k, enum figure_kind kind)
+add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 {
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
@@ -157,10 +157,10 @@ named(struct figures *f, const struct kase *k, enum figure_kind kind)
 			const char *name = json_key(j);
 			struct figure one;
 			bool first = strcmp(name, "at_s") != 0 &&
-			    cell_has(c[i], name, kind);
+			    cell_has_data(c[i], name, kind);
 
 			for (size_t b = 0; b < i && first; b++)
-				first = !cell_has(c[b], name, kind);
+				first = !cell_has_data(c[b], name, kind);
 			if (!first)
 				continue;
 			one = (struct figure){
@@ -169,16 +169,15 @@ named(struct figures *f, const struct kase *k, enum figure_kind kind)
 				one.brief = mem_printf("percentiles of %.*s",
 				    (int)strcspn(name, "_"), name);
 			else
-				one.brief = mem_printf(
-				    "%s in the course of the runs", name);
+				one.brief = mem_printf("%s over time", name);
 			one.title = mem_printf("%s: %s", k->name, one.brief);
-			put(f, one);
+			add_figure(f, one);
 		}
 	}
 }
 
 static void
-shifts(struct figures *f)
+add_shifts(struct figures *f)
 {
 	const struct model *m = f->m;
 
@@ -186,7 +185,7 @@ shifts(struct figures *f)
 		const struct json *rec = m->shifts.v[i];
 		const struct kase *k = model_case(m, json_get(rec, "config"));
 
-		put(f,
+		add_figure(f,
 		    (struct figure){.kind = FIGURE_SHIFT,
 			.kase = k,
 			.group = i,
@@ -198,7 +197,7 @@ shifts(struct figures *f)
 }
 
 static void
-scalings(struct figures *f)
+add_scalings(struct figures *f)
 {
 	static const char *const all[] = {"rps", "p99_latency_ms"};
 
@@ -210,7 +209,7 @@ scalings(struct figures *f)
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]))
 				continue;
-			put(f,
+			add_figure(f,
 			    (struct figure){.kind = FIGURE_SCALING,
 				.group = i,
 				.metric = all[k],
@@ -224,16 +223,16 @@ figures_new(struct figures *f, const struct model *m)
 {
 	*f = (struct figures){.m = m};
 	if (m->ndeltas)
-		put(f,
+		add_figure(f,
 		    (struct figure){.kind = FIGURE_COMPARISON,
 			.title = mem_str("all changes with their intervals")});
 	for (size_t i = 0; i < m->ncases; i++) {
-		metrics(f, m->order[i]);
-		named(f, m->order[i], FIGURE_LATENCY);
-		named(f, m->order[i], FIGURE_SERIES);
+		add_metrics(f, m->order[i]);
+		add_named(f, m->order[i], FIGURE_LATENCY);
+		add_named(f, m->order[i], FIGURE_SERIES);
 	}
-	shifts(f);
-	scalings(f);
+	add_shifts(f);
+	add_scalings(f);
 }
 
 void
@@ -257,17 +256,17 @@ figures_find(const struct figures *f, const char *name)
 	return NULL;
 }
 
-/* --- how they are drawn */
+/* --- drawing */
 
 static size_t
-having(const struct figure *f, const struct cell **c, size_t n)
+filter_cells(const struct figure *f, const struct cell **c, size_t n)
 {
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (f->kind == FIGURE_RUNS
 			? model_metric(c[i], f->metric) != NULL
-			: cell_has(c[i], f->metric, f->kind))
+			: cell_has_data(c[i], f->metric, f->kind))
 			c[k++] = c[i];
 	return k;
 }
@@ -287,13 +286,13 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		figure_comparison(to, m, whole);
 		return;
 	}
-	p.y = AXIS(AXIS_LINEAR, label_unit(unit, f->metric));
+	p.y = AXIS(AXIS_LINEAR, format_label(unit, f->metric));
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->who[i]->look < MODEL_LOOKS)
 			names[p.nlegend++] = m->who[i]->name;
 	p.legend = names;
 	if (f->kind <= FIGURE_SERIES && f->kind != FIGURE_SHIFT)
-		n = having(f, c, figure_cells(f->kase, c));
+		n = filter_cells(f, c, figure_cells(f->kase, c));
 	switch (f->kind) {
 	case FIGURE_RUNS:
 		figure_runs(&p, f->metric, c, n);

@@ -1,6 +1,6 @@
 /*
- * The plots there are: which can be drawn from what was read, by a name, and
- * how. Each adds an SVG.
+ * The figures of a report: chooses which can be drawn from the model, names
+ * them and draws each as SVG.
  */
 #ifndef FIGURE_H
 #define FIGURE_H
@@ -26,12 +26,12 @@ enum figure_kind {
 
 struct figure {
 	enum figure_kind kind;
-	const struct kase *kase; /* NULL: of no case */
+	const struct kase *kase; /* NULL: not of one case */
 	const char *metric; /* or name of a histogram or series; borrowed */
-	size_t group;       /* of scaling */
-	char *name;         /* runs-1-rps: for --svg */
+	size_t group;       /* index of the scaling group or shift record */
+	char *name;         /* for --svg, such as runs-1-rps */
 	char *title;        /* for people */
-	char *brief;        /* the same beside the name of its case */
+	char *brief;        /* the title without the name of the case */
 };
 
 struct figures {
@@ -44,18 +44,18 @@ struct figures {
 void figures_new(struct figures *, const struct model *);
 void figures_free(struct figures *);
 
-/* NULL: there is none of that name. */
+/* Returns NULL if no figure has that name. */
 const struct figure *figures_find(const struct figures *, const char *name);
 
-/* 'whole': for a file of its own. */
+/* Appends the SVG. 'whole': a file of its own, with style and legend. */
 void figure_draw(
     struct str *, const struct figures *, const struct figure *, bool whole);
 
-/* --- for those that draw */
+/* --- used by the drawing functions */
 
 enum { FIGURE_DOTS = 200 };
 
-/* Those of the subjects that have a look; how many. */
+/* Collects the cells whose subject has a look. Returns their number. */
 size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
 void figure_runs(
@@ -69,7 +69,7 @@ void figure_history(struct plot *, const struct model *, const struct kase *,
     const char *metric);
 void figure_comparison(struct str *, const struct model *, bool whole);
 
-/* Cells with a histogram or a course of that name. */
+/* Tell whether a cell has a histogram or a series of that name. */
 bool figure_has_hist(const struct cell *, const char *name);
 bool figure_has_series(const struct cell *, const char *name);
 

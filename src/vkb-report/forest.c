@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 60 }; /* of a picture */
+enum { ROWS = 60 }; /* of the plot */
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Wide enough for most: what is beyond gets an arrow. */
+/* The scale covers 97 % of the interval ends; a mark beyond it is an arrow. */
 struct forest
 forest_new(const struct model *m)
 {
@@ -41,7 +41,7 @@ forest_new(const struct model *m)
 			v[n++] = hi;
 	}
 	if (n) {
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, compare_by_value);
 		f.span = fmax(f.span, 1.1 * v[(n - 1) * 97 / 100]);
 	}
 	free(v);
@@ -82,7 +82,7 @@ forest_change(struct str *s, const struct delta *d)
 }
 
 static double
-x_of(const struct forest *f, double left, double ratio)
+map_ratio(const struct forest *f, double left, double ratio)
 {
 	double part = log(ratio) / f->span;
 
@@ -96,37 +96,38 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 	double margin = json_get_num(d->rec, "margin", NAN);
 	double lo = isnan(d->lo) ? d->ratio : d->lo;
 	double hi = isnan(d->hi) ? d->ratio : d->hi;
-	double x = x_of(f, left, d->ratio);
+	double x = map_ratio(f, left, d->ratio);
 	const char *name = model_verdict_name(d->verdict);
 
 	if (margin > 0 && margin < 1) {
-		double from = x_of(f, left, 1 - margin);
+		double from = map_ratio(f, left, 1 - margin);
 
 		str_printf(s,
 		    "<rect class=\"margin\" x=\"%.1f\" y=\"%.1f\" "
 		    "width=\"%.1f\" height=\"%d\"/>",
 		    from, y - FOREST_HEIGHT / 2.,
-		    x_of(f, left, 1 / (1 - margin)) - from, FOREST_HEIGHT);
+		    map_ratio(f, left, 1 / (1 - margin)) - from, FOREST_HEIGHT);
 	}
 	str_printf(s, "<path class=\"zero\" d=\"M%.1f %.1fv%d\"/>",
 	    left + FOREST_WIDTH / 2., y - FOREST_HEIGHT / 2., FOREST_HEIGHT);
 	if (!(d->ratio > 0))
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
-	    x_of(f, left, fmax(lo, 1e-9)), y, x_of(f, left, fmax(hi, 1e-9)));
+	    map_ratio(f, left, fmax(lo, 1e-9)), y,
+	    map_ratio(f, left, fmax(hi, 1e-9)));
 	if (fabs(log(d->ratio)) <= f->span)
 		str_printf(s,
 		    "<path class=\"mark %s\" d=\"M%.1f %.1fl4.5 4.5l-4.5 "
 		    "4.5l-4.5 -4.5z\"/>",
 		    name, x, y - 4.5);
-	else /* it points to where it is */
+	else /* an arrow that points off the scale */
 		str_printf(s,
 		    "<path class=\"mark %s\" d=\"M%.1f %.1fl%d 5l%d 5z\"/>",
 		    name, x, y - 5, d->ratio > 1 ? 7 : -7,
 		    d->ratio > 1 ? -7 : 7);
 }
 
-/* The same as a picture of its own, with words. */
+/* Draws the same rows as a plot of its own, with names and numbers. */
 void
 figure_comparison(struct str *s, const struct model *m, bool whole)
 {

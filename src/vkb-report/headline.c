@@ -13,16 +13,16 @@
 
 struct tally {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
-	const struct delta *first[MODEL_VERDICTS]; /* it changed most */
+	const struct delta *first[MODEL_VERDICTS]; /* changed most */
 	size_t rows, waived, bound;
-	double runs;     /* that would settle a row, at most */
-	double minutes;  /* of all */
-	size_t open;     /* rows that so many would settle */
-	size_t hopeless; /* rows that would take too many */
+	double runs;     /* most that an unclear result needs */
+	double minutes;  /* the time these take */
+	size_t open;     /* results that more runs would settle */
+	size_t hopeless; /* results that would take too many runs */
 };
 
 static void
-say(char ***v, size_t *n, size_t *cap, struct str *s)
+append_sentence(char ***v, size_t *n, size_t *cap, struct str *s)
 {
 	if (!s->len)
 		return;
@@ -32,26 +32,27 @@ say(char ***v, size_t *n, size_t *cap, struct str *s)
 }
 
 static void
-fact(struct headline *h, struct str *s)
+add_fact(struct headline *h, struct str *s)
 {
-	say(&h->facts, &h->nfacts, &h->fcap, s);
+	append_sentence(&h->facts, &h->nfacts, &h->fcap, s);
 }
 
 static void
-advise(struct headline *h, struct str *s)
+add_advice(struct headline *h, struct str *s)
 {
-	say(&h->next, &h->nnext, &h->ncap, s);
+	append_sentence(&h->next, &h->nnext, &h->ncap, s);
 }
 
 static bool
-of_pair(const struct model *m, const struct headline *h, const struct delta *d)
+is_of_pair(
+    const struct model *m, const struct headline *h, const struct delta *d)
 {
 	return &m->subjects[d->base] == h->base &&
 	    &m->subjects[d->contender] == h->contender;
 }
 
 static bool
-noted(const struct json *rec, const char *note)
+has_note(const struct json *rec, const char *note)
 {
 	const struct json *j = json_first(json_get(rec, "notes"));
 
@@ -62,7 +63,7 @@ noted(const struct json *rec, const char *note)
 }
 
 static void
-count(struct tally *t, const struct delta *d)
+count_delta(struct tally *t, const struct delta *d)
 {
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0), have;
 	const struct json *n = json_get(d->rec, "n");
@@ -77,7 +78,7 @@ count(struct tally *t, const struct delta *d)
 	if (!t->count[d->verdict]++)
 		t->first[d->verdict] = d;
 	t->certain[d->verdict] += json_get_bool(d->rec, "certain", false);
-	t->bound += noted(d->rec, "client-bound");
+	t->bound += has_note(d->rec, "client-bound");
 	have = json_num(json_at(n, 0), 0);
 	have = fmin(have, json_num(json_at(n, 1), have));
 	if (verdict_hopeless(runs, have))
@@ -90,10 +91,10 @@ count(struct tally *t, const struct delta *d)
 	}
 }
 
-/* "3 of 9 rows are worse; most: SET rps -2.1% [-2.5%, -1.8%]". */
+/* Adds "3 of 9 results are worse; largest change: SET rps: -2.1%". */
 static void
-change(struct headline *h, const struct model *m, const struct tally *t,
-    enum model_verdict v, const char *word)
+describe_changes(struct headline *h, const struct model *m,
+    const struct tally *t, enum model_verdict v, const char *word)
 {
 	const struct delta *d = t->first[v];
 	struct str s = {0};
@@ -101,9 +102,10 @@ change(struct headline *h, const struct model *m, const struct tally *t,
 	if (!d)
 		return;
 	str_printf(&s,
-	    "%zu of %zu row%s %s %s; most of all %s %s: ", t->count[v], t->rows,
-	    num_plural((double)t->rows), t->count[v] == 1 ? "is" : "are", word,
-	    m->cases[d->kase].name, d->metric);
+	    "%zu of %zu result%s %s %s; largest change: %s %s: ", t->count[v],
+	    t->rows, num_plural((double)t->rows),
+	    t->count[v] == 1 ? "is" : "are", word, m->cases[d->kase].name,
+	    d->metric);
 	forest_change(&s, d);
 	if (t->certain[v] == t->count[v])
 		str_add(&s,
@@ -115,12 +117,12 @@ change(struct headline *h, const struct model *m, const struct tally *t,
 	if (t->certain[v])
 		str_add(&s, ": the whole 90% interval lies beyond the margin");
 	str_addc(&s, '.');
-	fact(h, &s);
+	add_fact(h, &s);
 	str_free(&s);
 }
 
 static void
-rest(struct headline *h, const struct tally *t)
+describe_rest(struct headline *h, const struct tally *t)
 {
 	size_t same = t->count[MODEL_EQUIVALENT];
 	size_t open = t->count[MODEL_INCONCLUSIVE];
@@ -129,29 +131,29 @@ rest(struct headline *h, const struct tally *t)
 
 	if (same)
 		str_printf(&s,
-		    "%zu of %zu row%s did not change: shown to be within the "
+		    "%zu of %zu result%s did not change by more than the "
 		    "margin.",
 		    same, t->rows, num_plural((double)t->rows));
-	fact(h, &s);
+	add_fact(h, &s);
 	if (open)
 		str_printf(&s,
-		    "%zu row%s open: the noise hides whether there is a "
+		    "%zu result%s unclear: noise hides whether there is a "
 		    "change.",
 		    open, open == 1 ? " is" : "s are");
-	fact(h, &s);
+	add_fact(h, &s);
 	if (few)
-		str_printf(&s, "%zu row%s too few runs to be judged.", few,
+		str_printf(&s, "%zu result%s too few runs to be judged.", few,
 		    few == 1 ? " has" : "s have");
-	fact(h, &s);
+	add_fact(h, &s);
 	if (t->waived)
-		str_printf(&s, "%zu row%s waived by the policy.", t->waived,
+		str_printf(&s, "%zu result%s waived by the policy.", t->waived,
 		    t->waived == 1 ? " is" : "s are");
-	fact(h, &s);
+	add_fact(h, &s);
 	str_free(&s);
 }
 
 static const struct json *
-comparison_of(const struct model *m, const struct headline *h)
+find_comparison(const struct model *m, const struct headline *h)
 {
 	for (size_t i = 0; i < m->comparisons.n; i++) {
 		const struct json *rec = m->comparisons.v[i];
@@ -165,7 +167,7 @@ comparison_of(const struct model *m, const struct headline *h)
 }
 
 static void
-surroundings(struct headline *h, const struct json *rec)
+describe_context(struct headline *h, const struct json *rec)
 {
 	size_t env = json_len(json_get(rec, "env"));
 	size_t lonely = json_len(json_get(rec, "unmatched"));
@@ -174,7 +176,7 @@ surroundings(struct headline *h, const struct json *rec)
 
 	if (json_get_num(rec, "tests", 0) > 0)
 		str_printf(&s,
-		    "The chances are adjusted for %.0f test%s (%s, level "
+		    "The p-values are corrected for %.0f test%s (%s, level "
 		    "%.3g).",
 		    json_get_num(rec, "tests", 0),
 		    num_plural(json_get_num(rec, "tests", 0)),
@@ -182,27 +184,27 @@ surroundings(struct headline *h, const struct json *rec)
 			? "Holm"
 			: "Benjamini and Hochberg",
 		    json_get_num(rec, "alpha", .05));
-	fact(h, &s);
+	add_fact(h, &s);
 	if (env)
 		str_printf(&s,
-		    "The two sides differ in %zu propert%s of the machine: "
-		    "measure them again on one, if these matter.",
+		    "The two sides differ in %zu propert%s of the machine: if "
+		    "these matter, measure both sides again on one machine.",
 		    env, env == 1 ? "y" : "ies");
-	advise(h, &s);
+	add_advice(h, &s);
 	if (failed)
 		str_printf(&s, "%zu case%s failed runs: see why below.", failed,
 		    failed == 1 ? " has" : "s have");
-	advise(h, &s);
+	add_advice(h, &s);
 	if (lonely)
-		str_printf(&s, "%zu case%s on one side alone.", lonely,
+		str_printf(&s, "%zu case%s on one side only.", lonely,
 		    lonely == 1 ? " is" : "s are");
-	advise(h, &s);
+	add_advice(h, &s);
 	str_free(&s);
 }
 
-/* What the whole comparison stands on: as vkb-compare says it. */
+/* A changed canary invalidates the whole comparison, as in vkb-compare. */
 static void
-canaries(struct headline *h, const struct json *rec)
+check_canaries(struct headline *h, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "canary"));
 	struct str s = {0};
@@ -215,23 +217,23 @@ canaries(struct headline *h, const struct json *rec)
 		if (json_get_bool(j, "ok", false))
 			continue;
 		str_printf(&s,
-		    "The canary %s: %s %s: nothing here can be relied on.",
+		    "Canary %s: %s %s: these results are not reliable.",
 		    name ? name : "-", metric ? metric : "it",
 		    !metric ? "is missing"
 			: verdict && strcmp(verdict, "insufficient") == 0
 			? "has too few runs"
 			: "changed");
-		fact(h, &s);
+		add_fact(h, &s);
 		free(h->what);
-		h->what = mem_str("Not to be relied on");
+		h->what = mem_str("Not reliable");
 		h->outcome = MODEL_INSUFFICIENT;
 	}
 	str_free(&s);
 }
 
-/* Metrics of one side, and rules that did nothing. */
+/* Adds metrics that only one side has, and policy rules without effect. */
 static void
-lapses(struct headline *h, const struct json *rec)
+describe_gaps(struct headline *h, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "lonely"));
 	struct str s = {0};
@@ -244,7 +246,7 @@ lapses(struct headline *h, const struct json *rec)
 		if (side && metric)
 			str_printf(&s, "Only the %s has %s (%.0f case%s).",
 			    side, metric, n, num_plural(n));
-		advise(h, &s);
+		add_advice(h, &s);
 	}
 	for (j = json_first(json_get(rec, "waivers")); j; j = json_next(j)) {
 		const char *rule = json_get_str(j, "rule");
@@ -252,7 +254,7 @@ lapses(struct headline *h, const struct json *rec)
 
 		if (rule && what)
 			str_printf(&s, "The policy's rule %s: %s.", rule, what);
-		advise(h, &s);
+		add_advice(h, &s);
 	}
 	str_free(&s);
 }
@@ -261,9 +263,9 @@ void
 headline_left_out(struct str *s, const struct model *m)
 {
 	str_add(s,
-	    m->unread ? "Some records could not be read: this is what the "
-			"others say."
-		      : "");
+	    m->unread
+		? "Some records could not be read; the report shows the others."
+		: "");
 	if (m->doubled)
 		str_printf(s,
 		    "%s%zu summar%s left out: another of the same case and "
@@ -273,7 +275,7 @@ headline_left_out(struct str *s, const struct model *m)
 }
 
 static void
-what_next(struct headline *h, const struct tally *t)
+advise_next(struct headline *h, const struct tally *t)
 {
 	struct str s = {0};
 	char buf[NUM_BUF];
@@ -282,45 +284,46 @@ what_next(struct headline *h, const struct tally *t)
 		str_add(&s,
 		    "Find the commit with vkb-bisect, and the functions with "
 		    "vkb-why.");
-	advise(h, &s);
+	add_advice(h, &s);
 	if (t->open) {
-		str_printf(&s, "Up to %.0f runs a side", t->runs);
+		str_printf(&s, "Make up to %.0f runs on each side", t->runs);
 		if (t->minutes > 0)
-			str_printf(&s, " (about %s for a case)",
+			str_printf(&s, " (about %s for each case)",
 			    num_seconds(buf, 60 * t->minutes));
-		str_printf(&s, " would settle %zu row%s.", t->open,
+		str_printf(&s, " to decide %zu unclear result%s.", t->open,
 		    num_plural((double)t->open));
 	} else if (t->count[MODEL_INSUFFICIENT])
 		str_add(&s, "Make at least 4 runs of each side.");
-	advise(h, &s);
+	add_advice(h, &s);
 	if (t->hopeless)
 		str_printf(&s,
-		    "This machine is too noisy to tell in %zu row%s: more than "
-		    "ten times these runs would be needed. vkb-env --check "
-		    "says what disturbs it.",
+		    "This machine is too noisy to tell for %zu result%s: more "
+		    "than ten times as many runs would be needed. Find the "
+		    "cause with vkb-env --check.",
 		    t->hopeless, num_plural((double)t->hopeless));
-	advise(h, &s);
+	add_advice(h, &s);
 	if (t->bound)
 		str_printf(&s,
-		    "The load client was the limit in %zu row%s: these say "
-		    "little about the server; give the client more CPUs.",
+		    "The load client was the bottleneck for %zu result%s, "
+		    "which say little about the server; give the client more "
+		    "CPUs.",
 		    t->bound, num_plural((double)t->bound));
-	advise(h, &s);
+	add_advice(h, &s);
 	str_free(&s);
 }
 
 static void
-judge(struct headline *h, const struct model *m)
+describe_pair(struct headline *h, const struct model *m)
 {
 	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
-	    "Better", "Different", "Not settled", "Too few runs", "No change",
-	    "Nothing was judged"};
-	const struct json *all = comparison_of(m, h);
+	    "Better", "Different", "No slowdown shown", "Too few runs",
+	    "No change", "Nothing was judged"};
+	const struct json *all = find_comparison(m, h);
 	struct tally t = {0};
 
 	for (size_t i = 0; i < m->ndeltas; i++)
-		if (of_pair(m, h, &m->deltas[i]))
-			count(&t, &m->deltas[i]);
+		if (is_of_pair(m, h, &m->deltas[i]))
+			count_delta(&t, &m->deltas[i]);
 	h->outcome = MODEL_VERDICTS;
 	for (size_t v = MODEL_VERDICTS; v-- > 0;)
 		if (t.count[v])
@@ -328,19 +331,19 @@ judge(struct headline *h, const struct model *m)
 	h->what = mem_str(h->outcome == MODEL_VERDICTS && t.waived
 		? "Worse, but waived"
 		: outcomes[h->outcome]);
-	canaries(h, all);
-	change(h, m, &t, MODEL_REGRESSION, "worse");
-	change(h, m, &t, MODEL_IMPROVEMENT, "better");
-	change(h, m, &t, MODEL_DIFFERENT, "different");
-	rest(h, &t);
-	surroundings(h, all);
-	lapses(h, all);
-	what_next(h, &t);
+	check_canaries(h, all);
+	describe_changes(h, m, &t, MODEL_REGRESSION, "worse");
+	describe_changes(h, m, &t, MODEL_IMPROVEMENT, "better");
+	describe_changes(h, m, &t, MODEL_DIFFERENT, "different");
+	describe_rest(h, &t);
+	describe_context(h, all);
+	describe_gaps(h, all);
+	advise_next(h, &t);
 }
 
-/* A history's changes, where there are some. */
+/* Describes records without a comparison: runs, changes of a history. */
 static void
-describe(struct headline *h, const struct model *m)
+describe_history(struct headline *h, const struct model *m)
 {
 	size_t worse = 0, spikes = 0, levels;
 	struct str s = {0};
@@ -370,22 +373,22 @@ describe(struct headline *h, const struct model *m)
 		str_printf(&s, "; %.0f run%s failed", m->failed,
 		    num_plural(m->failed));
 	str_addc(&s, '.');
-	fact(h, &s);
+	add_fact(h, &s);
 	if (!m->nchanges && m->nsubjects == 2)
 		str_add(&s,
-		    "vkb-compare says which subject is better: give its "
-		    "records (--format jsonl) to vkb-report as well.");
+		    "To compare the subjects, add the output of vkb-compare "
+		    "--format jsonl to the input.");
 	else if (!m->nchanges && m->nsubjects > 2)
 		str_add(&s,
-		    "vkb-detect finds the changes of a history: give its "
-		    "records to vkb-report as well.");
-	advise(h, &s);
+		    "To find changes in a history, add the output of "
+		    "vkb-detect --format jsonl to the input.");
+	add_advice(h, &s);
 	str_free(&s);
 }
 
-/* Of a pair that is not there yet. */
+/* Adds the headline of a pair unless it is there. */
 static struct headline *
-add(struct headline *v, size_t *n, size_t *cap, const struct model *m,
+add_pair(struct headline *v, size_t *n, size_t *cap, const struct model *m,
     const struct subject *base, const struct subject *contender)
 {
 	for (size_t k = 0; k < *n; k++)
@@ -393,7 +396,7 @@ add(struct headline *v, size_t *n, size_t *cap, const struct model *m,
 			return v;
 	v = mem_grow(v, *n, cap, sizeof *v);
 	v[*n] = (struct headline){.base = base, .contender = contender};
-	judge(&v[(*n)++], m);
+	describe_pair(&v[(*n)++], m);
 	return v;
 }
 
@@ -405,19 +408,19 @@ headlines_new(const struct model *m, size_t *n)
 
 	*n = 0;
 	for (size_t i = 0; i < m->ndeltas; i++)
-		v = add(v, n, &cap, m, &m->subjects[m->deltas[i].base],
+		v = add_pair(v, n, &cap, m, &m->subjects[m->deltas[i].base],
 		    &m->subjects[m->deltas[i].contender]);
 	for (size_t i = 0; i < m->comparisons.n; i++) {
 		const struct json *rec = m->comparisons.v[i];
 
-		v = add(v, n, &cap, m,
+		v = add_pair(v, n, &cap, m,
 		    model_subject(m, json_get(rec, "baseline")),
 		    model_subject(m, json_get(rec, "contender")));
 	}
 	if (!*n || m->nchanges) {
 		v = mem_grow(v, *n, &cap, sizeof *v);
 		v[*n] = (struct headline){0};
-		describe(&v[(*n)++], m);
+		describe_history(&v[(*n)++], m);
 	}
 	return v;
 }

@@ -14,9 +14,9 @@
 
 enum { STEPS = 400 };
 
-/* A history is in the order of time, whoever is the baseline. */
+/* Orders cells by time, also those of the baseline. */
 static int
-by_time(const void *a, const void *b)
+compare_by_time(const void *a, const void *b)
 {
 	const struct cell *const *x = a, *const *y = b;
 	const char *s = (*x)->time, *t = (*y)->time;
@@ -36,22 +36,22 @@ struct points {
 };
 
 static void
-points_of(struct points *p, const struct model *m, const struct kase *k,
+collect_points(struct points *p, const struct model *m, const struct kase *k,
     const char *metric)
 {
-	size_t room = k->ncells + 1;
+	size_t size = k->ncells + 1;
 
-	*p = (struct points){.c = mem_array(room, sizeof *p->c),
-	    .x = mem_array(room, sizeof *p->x),
-	    .median = mem_array(room, sizeof *p->median),
-	    .lo = mem_array(room, sizeof *p->lo),
-	    .hi = mem_array(room, sizeof *p->hi),
-	    .names = mem_array(room, sizeof *p->names)};
+	*p = (struct points){.c = mem_array(size, sizeof *p->c),
+	    .x = mem_array(size, sizeof *p->x),
+	    .median = mem_array(size, sizeof *p->median),
+	    .lo = mem_array(size, sizeof *p->lo),
+	    .hi = mem_array(size, sizeof *p->hi),
+	    .names = mem_array(size, sizeof *p->names)};
 	for (size_t i = 0; i < k->ncells; i++)
 		if (model_metric(k->cells[i], metric))
 			p->c[p->n++] = k->cells[i];
 	if (p->n)
-		qsort(p->c, p->n, sizeof *p->c, by_time);
+		qsort(p->c, p->n, sizeof *p->c, compare_by_time);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct json *one = model_metric(p->c[i], metric);
 		const struct json *ci = json_get(one, "ci95");
@@ -65,7 +65,7 @@ points_of(struct points *p, const struct model *m, const struct kase *k,
 }
 
 static void
-points_free(struct points *p)
+free_points(struct points *p)
 {
 	free(p->c);
 	free(p->x);
@@ -76,7 +76,7 @@ points_free(struct points *p)
 }
 
 static void
-changes(struct plot *p, const struct model *m, const struct kase *k,
+draw_changes(struct plot *p, const struct model *m, const struct kase *k,
     const char *metric, const struct points *v)
 {
 	struct str t = {0};
@@ -104,16 +104,16 @@ changes(struct plot *p, const struct model *m, const struct kase *k,
 }
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* More points than a picture can show are what they are in so many steps. */
+/* Reduces many points to STEPS medians and ranges. Returns their number. */
 static size_t
-thin(struct points *v)
+thin_points(struct points *v)
 {
 	size_t n = v->n < STEPS ? v->n : STEPS;
 
@@ -126,7 +126,8 @@ thin(struct points *v)
 			v->hi[i] =
 			    k == from ? v->hi[k] : fmax(v->hi[i], v->hi[k]);
 		}
-		qsort(v->median + from, len, sizeof *v->median, by_value);
+		qsort(
+		    v->median + from, len, sizeof *v->median, compare_by_value);
 		v->median[i] = v->median[from + len / 2];
 		v->x[i] = (double)from + (double)(len - 1) / 2;
 	}
@@ -141,7 +142,7 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 	struct str t = {0};
 	size_t n;
 
-	points_of(&v, m, k, metric);
+	collect_points(&v, m, k, metric);
 	p->x = AXIS(AXIS_LINEAR, NULL);
 	p->y.scale = AXIS_LINEAR;
 	p->xnames = v.names;
@@ -152,10 +153,10 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 		axis_fit(&p->y, v.lo[i]);
 		axis_fit(&p->y, v.hi[i]);
 	}
-	n = thin(&v);
+	n = thin_points(&v);
 	plot_open(p);
 	plot_band(p, v.x, v.lo, v.hi, n, 0);
-	changes(p, m, k, metric, &v);
+	draw_changes(p, m, k, metric, &v);
 	plot_line(p, v.x, v.median, n, 0, "line");
 	for (size_t i = 0; i < v.n && v.n <= FIGURE_DOTS; i++) {
 		str_clear(&t);
@@ -164,5 +165,5 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 	}
 	plot_close(p);
 	str_free(&t);
-	points_free(&v);
+	free_points(&v);
 }

@@ -79,7 +79,7 @@ html_url(const char *url)
 }
 
 static bool
-plain(const char *s, const char *more)
+is_plain(const char *s, const char *more)
 {
 	static const char letters[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -90,9 +90,9 @@ plain(const char *s, const char *more)
 	return n && !s[n];
 }
 
-/* "owner/name" is one of GitHub's, as everywhere. NULL: no page is known. */
+/* Returns the URL before a commit id (caller frees), or NULL if unknown. */
 static char *
-repository(const struct json *subject)
+format_commit_url(const struct json *subject)
 {
 	const char *r = json_get_str(subject, "repository");
 	size_t n = r ? strlen(r) : 0;
@@ -103,7 +103,7 @@ repository(const struct json *subject)
 		n -= 4;
 	if (str_starts(r, "https://"))
 		return mem_printf("%.*s/commit/", (int)n, r);
-	if (plain(r, "/-_.") && strchr(r, '/') &&
+	if (is_plain(r, "/-_.") && strchr(r, '/') &&
 	    !strchr(strchr(r, '/') + 1, '/'))
 		return mem_printf("https://github.com/%.*s/commit/", (int)n, r);
 	return NULL;
@@ -113,9 +113,9 @@ void
 html_subject(struct str *s, const struct subject *subject, const char *url)
 {
 	const char *commit = json_get_str(subject->json, "commit");
-	char *page = url ? mem_str(url) : repository(subject->json);
+	char *page = url ? mem_str(url) : format_commit_url(subject->json);
 
-	if (commit && plain(commit, "") && page) {
+	if (commit && is_plain(commit, "") && page) {
 		str_add(s, "<a rel=\"noreferrer\" href=\"");
 		markup_xml(s, page);
 		markup_xml(s, commit);

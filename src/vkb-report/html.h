@@ -1,6 +1,4 @@
-/*
- * Pieces of a page. Every text goes through here, escaped.
- */
+/* HTML fragments. All text in a page is escaped here. */
 #ifndef HTML_H
 #define HTML_H
 
@@ -12,28 +10,28 @@ struct json;
 struct str;
 struct subject;
 
-/* The text alone, escaped. */
+/* Appends the text, escaped. */
 void html_text(struct str *, const char *);
 void html_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
-/* <tag class="class">text</tag>; class NULL: none. */
+/* Appends <tag class="class">text</tag>; 'class' may be NULL. */
 void html_tag(
     struct str *, const char *tag, const char *class, const char *text);
 
-/* The head of a table's column. */
+/* Appends the header of a table column. */
 void html_column(struct str *, const char *text);
 
-/* A number for people, in the unit of its metric; "-" for NAN. */
+/* Appends a number in the unit of its metric; "-" for NAN. */
 void html_number(struct str *, double v);
 
-/* A record's value: a text as it is, anything else as JSON. */
+/* Appends a value of a record: strings without quotes, the rest as JSON. */
 void html_value(struct str *, const struct json *);
 
-/* The name of a subject, with a link to its commit where one is known. 'url' is
- * what stands before the commit's id; NULL: that of its repository. */
+/* Appends the name of a subject, with a link to its commit if its page is
+ * known. 'url' precedes the commit id; NULL: the URL of its repository. */
 void html_subject(struct str *, const struct subject *, const char *url);
 
-/* 0: it is a URL that a link may have. */
+/* Returns 0 if the URL may be used in a link, else -1. */
 int html_url(const char *);
 
 #endif

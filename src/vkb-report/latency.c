@@ -20,9 +20,9 @@ figure_has_hist(const struct cell *c, const char *name)
 	return json_get_str(json_get(c->rec, "hist"), name) != NULL;
 }
 
-/* The unit of a histogram's values, in ms. */
+/* Returns the unit of a histogram in ms, from the suffix of its name. */
 static double
-unit_of(const char *name)
+unit_in_ms(const char *name)
 {
 	return str_ends(name, "_ns") ? 1e-6 : str_ends(name, "_us") ? 1e-3 : 1;
 }
@@ -32,9 +32,9 @@ struct curve {
 	size_t n;
 };
 
-/* As far as ten requests lie beyond. */
+/* Samples the percentiles up to where fewer than ten requests lie beyond. */
 static void
-curve_of(struct curve *c, const struct cell *cell, const char *name)
+fill_curve(struct curve *c, const struct cell *cell, const char *name)
 {
 	const char *text = json_get_str(json_get(cell->rec, "hist"), name);
 	const char *why;
@@ -51,14 +51,14 @@ curve_of(struct curve *c, const struct cell *cell, const char *name)
 		if (!(count > 0))
 			break;
 		c->q[c->n] = q;
-		c->v[c->n++] = (double)hist_quantile(h, q) * unit_of(name);
+		c->v[c->n++] = (double)hist_quantile(h, q) * unit_in_ms(name);
 	}
 	hist_free(h);
 }
 
-/* What the runs have at some percentiles: the least and the most of them. */
+/* Fills the range of all runs at each percentile. Returns their number. */
 static size_t
-band_of(const struct cell *c, const char *name, double *x, double *lo,
+fill_band(const struct cell *c, const char *name, double *x, double *lo,
     double *hi, size_t most)
 {
 	const struct json *q =
@@ -76,8 +76,8 @@ band_of(const struct cell *c, const char *name, double *x, double *lo,
 			lo[n] = fmin(lo[n], json_num(v, NAN));
 			hi[n] = fmax(hi[n], json_num(v, NAN));
 		}
-		lo[n] *= unit_of(name);
-		hi[n] *= unit_of(name);
+		lo[n] *= unit_in_ms(name);
+		hi[n] *= unit_in_ms(name);
 		n += x[n] >= 0 && x[n] < 1;
 	}
 	return n;
@@ -90,12 +90,12 @@ figure_latency(
 	struct curve *curves = mem_array(n + 1, sizeof *curves);
 	double x[16], lo[16], hi[16];
 
-	p->x = AXIS(AXIS_TAIL, "part of the requests");
+	p->x = AXIS(AXIS_TAIL, "share of the requests");
 	p->y = AXIS(AXIS_LOG, "latency, ms");
 	for (size_t i = 0; i < n; i++) {
-		size_t k = band_of(c[i], name, x, lo, hi, 16);
+		size_t k = fill_band(c[i], name, x, lo, hi, 16);
 
-		curve_of(&curves[i], c[i], name);
+		fill_curve(&curves[i], c[i], name);
 		for (size_t j = 0; j < curves[i].n; j++) {
 			axis_fit(&p->x, curves[i].q[j]);
 			axis_fit(&p->y, curves[i].v[j]);
@@ -107,7 +107,7 @@ figure_latency(
 	}
 	plot_open(p);
 	for (size_t i = 0; i < n; i++) {
-		size_t k = band_of(c[i], name, x, lo, hi, 16);
+		size_t k = fill_band(c[i], name, x, lo, hi, 16);
 
 		plot_band(p, x, lo, hi, k, c[i]->look);
 	}
@@ -119,12 +119,12 @@ figure_latency(
 }
 
 static double
-share(const struct json *q)
+get_quantile(const struct json *q)
 {
 	return json_get_num(q, "percentile", NAN) / 100;
 }
 
-/* The ratio at each percentile, with its interval. */
+/* Draws the ratio at each percentile, with its interval. */
 void
 figure_shift(struct plot *p, const struct json *shift)
 {
@@ -132,12 +132,12 @@ figure_shift(struct plot *p, const struct json *shift)
 	char text[96];
 
 	p->x = AXIS(AXIS_TAIL, "percentile");
-	p->y = AXIS(AXIS_LINEAR, "change of the latency, %");
+	p->y = AXIS(AXIS_LINEAR, "change of latency, %");
 	axis_fit(&p->y, 0);
 	for (q = json_first(all); q; q = json_next(q)) {
 		const struct json *ci = json_get(q, "ci95");
 
-		axis_fit(&p->x, share(q));
+		axis_fit(&p->x, get_quantile(q));
 		axis_fit(&p->y, 100 * (json_get_num(q, "ratio", NAN) - 1));
 		axis_fit(&p->y, 100 * (json_num(json_at(ci, 0), NAN) - 1));
 		axis_fit(&p->y, 100 * (json_num(json_at(ci, 1), NAN) - 1));
@@ -149,12 +149,12 @@ figure_shift(struct plot *p, const struct json *shift)
 		const struct json *ci = json_get(q, "ci95");
 		double y = 100 * (json_get_num(q, "ratio", NAN) - 1);
 
-		snprintf(
-		    text, sizeof text, "p%.6g: %+.1f%%", 100 * share(q), y);
-		plot_whisker(p, share(q),
+		snprintf(text, sizeof text, "p%.6g: %+.1f%%",
+		    100 * get_quantile(q), y);
+		plot_whisker(p, get_quantile(q),
 		    100 * (json_num(json_at(ci, 0), NAN) - 1),
 		    100 * (json_num(json_at(ci, 1), NAN) - 1), 1);
-		plot_dot(p, share(q), y, 1, text);
+		plot_dot(p, get_quantile(q), y, 1, text);
 	}
 	plot_close(p);
 }

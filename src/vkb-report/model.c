@@ -15,35 +15,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL (64 * 1048576) /* bytes of values in memory */
+#define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
-static const char *const verdicts[MODEL_VERDICTS] = {"regression",
+static const char *const verdict_names[MODEL_VERDICTS] = {"regression",
     "improvement", "different", "inconclusive", "insufficient", "equivalent"};
 
 const char *
 model_verdict_name(enum model_verdict v)
 {
-	return verdicts[v];
+	return verdict_names[v];
 }
 
 static enum model_verdict
-verdict_of(const char *s)
+parse_verdict(const char *s)
 {
 	for (size_t i = 0; s && i < MODEL_VERDICTS; i++)
-		if (strcmp(verdicts[i], s) == 0)
+		if (strcmp(verdict_names[i], s) == 0)
 			return (enum model_verdict)i;
 	return MODEL_INCONCLUSIVE;
 }
 
-/* --- what there is, each once */
+/* --- interned subjects, cases and cells */
 
 static size_t
-id_of(struct names *names, const struct json *room)
+intern_key(struct names *names, const struct json *section)
 {
 	struct str s = {0};
 	size_t id;
 
-	record_room(&s, room);
+	record_room(&s, section);
 	id = names_id(names, s.s);
 	str_free(&s);
 	return id;
@@ -52,7 +52,7 @@ id_of(struct names *names, const struct json *room)
 static size_t
 add_subject(struct model *m, const struct json *json)
 {
-	size_t id = id_of(m->subject_keys, json);
+	size_t id = intern_key(m->subject_keys, json);
 
 	if (id < m->nsubjects)
 		return id;
@@ -65,7 +65,7 @@ add_subject(struct model *m, const struct json *json)
 static size_t
 add_case(struct model *m, const struct json *config)
 {
-	size_t id = id_of(m->case_keys, config);
+	size_t id = intern_key(m->case_keys, config);
 
 	if (id < m->ncases)
 		return id;
@@ -92,34 +92,34 @@ add_cell(struct model *m, size_t kase, size_t subject)
 }
 
 static void
-keep(struct list *l, struct json *rec)
+append_record(struct list *l, struct json *rec)
 {
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = rec;
 }
 
-/* --- records, which are taken */
+/* --- records: each function takes ownership of its record */
 
-/* Of two summaries of one cell the one of more runs. */
+/* Of two summaries of one cell, keeps the one with more runs. */
 static void
 take_summary(struct model *m, struct json *rec)
 {
 	struct cell *c;
 
 	if (!(json_get_num(rec, "n", 0) > 0)) {
-		keep(&m->lost, rec);
+		append_record(&m->lost, rec);
 		return;
 	}
 	c = add_cell(m, add_case(m, json_get(rec, "config")),
 	    add_subject(m, json_get(rec, "subject")));
-	keep(&m->others, rec);
+	append_record(&m->others, rec);
 	m->doubled += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
 		c->rec = rec;
 }
 
 static double
-at(const struct json *pair, size_t i)
+get_at(const struct json *pair, size_t i)
 {
 	return json_num(json_at(pair, i), NAN);
 }
@@ -135,15 +135,15 @@ take_delta(struct model *m, struct json *rec)
 	    .base = add_subject(m, json_get(rec, "baseline")),
 	    .contender = add_subject(m, json_get(rec, "contender")),
 	    .metric = json_get_str(rec, "metric"),
-	    .verdict = verdict_of(json_get_str(rec, "verdict")),
+	    .verdict = parse_verdict(json_get_str(rec, "verdict")),
 	    .gate = class && strcmp(class, "gate") == 0,
 	    .waived = json_get(rec, "waiver") != NULL,
 	    .ratio = json_get_num(rec, "ratio", NAN),
-	    .lo = at(ci, 0),
-	    .hi = at(ci, 1),
+	    .lo = get_at(ci, 0),
+	    .hi = get_at(ci, 1),
 	};
 
-	keep(&m->others, rec);
+	append_record(&m->others, rec);
 	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
 	m->deltas[m->ndeltas++] = d;
 	m->subjects[d.base].baseline = true;
@@ -162,7 +162,7 @@ take_change(struct model *m, struct json *rec)
 	    .ratio = json_get_num(rec, "ratio", NAN),
 	};
 
-	keep(&m->others, rec);
+	append_record(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;
 	m->cases[c.kase].changes++;
@@ -172,7 +172,7 @@ static void
 take_shift(struct model *m, struct json *rec)
 {
 	add_case(m, json_get(rec, "config"));
-	keep(&m->shifts, rec);
+	append_record(&m->shifts, rec);
 }
 
 static void
@@ -182,7 +182,7 @@ take_profile(struct model *m, struct json *rec)
 		add_case(m, json_get(rec, "config"));
 	if (json_get(rec, "subject"))
 		add_subject(m, json_get(rec, "subject"));
-	keep(&m->profiles, rec);
+	append_record(&m->profiles, rec);
 }
 
 static void
@@ -193,7 +193,7 @@ take_comparison(struct model *m, struct json *rec)
 
 	m->subjects[b].baseline = true;
 	m->subjects[c].contender = true;
-	keep(&m->comparisons, rec);
+	append_record(&m->comparisons, rec);
 }
 
 static void
@@ -251,22 +251,22 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		else if (record_is(rec, "shift"))
 			take_shift(m, rec);
 		else if (record_is(rec, "env"))
-			keep(&m->envs, rec);
+			append_record(&m->envs, rec);
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
 		else {
-			m->records--; /* not for us */
+			m->records--; /* not a type that is shown */
 			json_free(rec);
 		}
 	}
 	return rc;
 }
 
-/* --- what follows from all of them */
+/* --- data derived from all records */
 
-/* The only other subject it can be of: it says the same, and more. */
+/* Returns the only known subject with these keys and more, else NULL. */
 static const struct json *
-whole_of(const struct model *m, size_t known, const struct json *subject)
+find_fuller(const struct model *m, size_t known, const struct json *subject)
 {
 	const struct json *found = NULL;
 
@@ -299,9 +299,9 @@ add_failed(struct json *to, const struct json *rec)
 	    json_get_num(to, "failed", 0) + json_get_num(rec, "failed", 0));
 }
 
-/* A failed run may know less of its subject: absent is unknown. */
+/* Adds failures to the fuller subject: a failed run may lack keys of it. */
 static void
-take_lost(struct model *m)
+take_failed_summaries(struct model *m)
 {
 	struct names *seen = names_new();
 	size_t known = m->nsubjects;
@@ -317,10 +317,10 @@ take_lost(struct model *m)
 		record_room(&key, json_get(rec, "config"));
 		again = names_id(seen, key.s) + 1 < names_count(seen);
 		str_free(&key);
-		whole = again ? NULL : whole_of(m, known, own);
+		whole = again ? NULL : find_fuller(m, known, own);
 		c = add_cell(m, add_case(m, json_get(rec, "config")),
 		    add_subject(m, whole ? whole : own));
-		keep(&m->others, rec);
+		append_record(&m->others, rec);
 		m->doubled += again;
 		if (c->rec && !again)
 			add_failed(c->rec, rec);
@@ -330,7 +330,7 @@ take_lost(struct model *m)
 	names_free(seen);
 }
 
-/* What a comparison says of cases that have no other voice here. */
+/* Takes failures from a comparison for cases that have no summary. */
 static void
 fill_failed(struct model *m, const struct json *comparison)
 {
@@ -352,7 +352,7 @@ fill_failed(struct model *m, const struct json *comparison)
 			continue;
 		if (!c->rec) {
 			c->rec = json_object();
-			keep(&m->others, c->rec);
+			append_record(&m->others, c->rec);
 		}
 		json_set_num(c->rec, "n", json_get_num(j, "n", 0));
 		add_failed(c->rec, j);
@@ -371,7 +371,7 @@ count_runs(struct model *m)
 	}
 }
 
-/* What a delta says of a side that has no summary. */
+/* Takes values from a delta for a side that has no summary. */
 static void
 fill_cell(struct model *m, const struct delta *d, size_t side)
 {
@@ -384,20 +384,20 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 		json_set(
 		    c->rec, "subject", json_dup(m->subjects[c->subject].json));
 		json_set(c->rec, "metrics", json_object());
-		keep(&m->others, c->rec);
+		append_record(&m->others, c->rec);
 		metrics = json_get(c->rec, "metrics");
 	}
 	if (!d->metric || json_get(metrics, d->metric))
 		return;
 	one = json_object();
-	json_set_num(one, "n", at(json_get(d->rec, "n"), side));
-	json_set_num(one, "median", at(json_get(d->rec, "median"), side));
+	json_set_num(one, "n", get_at(json_get(d->rec, "n"), side));
+	json_set_num(one, "median", get_at(json_get(d->rec, "median"), side));
 	json_set(one, "values", json_dup(json_at(values, side)));
 	json_set(metrics, d->metric, one);
 }
 
 static void
-fill(struct model *m)
+fill_gaps(struct model *m)
 {
 	for (size_t i = 0; i < m->ndeltas; i++)
 		for (size_t side = 0; side < 2; side++)
@@ -427,15 +427,15 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 			rc = -1;
 	}
 	m->unread = rc < 0;
-	take_lost(m);
-	fill(m);
+	take_failed_summaries(m);
+	fill_gaps(m);
 	order_all(m);
 	summary_free(s);
 	return rc;
 }
 
 static void
-list_free(struct list *l)
+free_records(struct list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		json_free(l->v[i]);
@@ -449,7 +449,7 @@ model_free(struct model *m)
 	    &m->comparisons, &m->shifts, &m->envs, &m->profiles, &m->others};
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		list_free(lists[i]);
+		free_records(lists[i]);
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		json_free(m->subjects[i].json);
 		free(m->subjects[i].name);
@@ -482,13 +482,13 @@ model_free(struct model *m)
 const struct kase *
 model_case(const struct model *m, const struct json *config)
 {
-	return &m->cases[id_of(m->case_keys, config)];
+	return &m->cases[intern_key(m->case_keys, config)];
 }
 
 const struct subject *
 model_subject(const struct model *m, const struct json *subject)
 {
-	return &m->subjects[id_of(m->subject_keys, subject)];
+	return &m->subjects[intern_key(m->subject_keys, subject)];
 }
 
 const struct json *

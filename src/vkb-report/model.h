@@ -1,6 +1,6 @@
 /*
- * What a report is about: all records of the input, by case and subject. Runs
- * are summarised as vkb-stats does. Everything borrowed lives with the model.
+ * All records of the input, by case and subject. Runs are summarised as in
+ * vkb-stats. All borrowed pointers live as long as the model.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -13,7 +13,7 @@ struct jsonl;
 struct names;
 
 enum { MODEL_LOOKS = 6 };
-enum { MODEL_SERIES = 24 }; /* runs of a cell whose course is kept */
+enum { MODEL_SERIES = 24 }; /* runs of a cell whose series are kept */
 
 enum model_verdict {
 	MODEL_REGRESSION,
@@ -29,22 +29,22 @@ const char *model_verdict_name(enum model_verdict);
 
 struct subject {
 	struct json *json;
-	char *name;      /* of no other subject */
-	const char *key; /* its record_room */
-	size_t place;    /* in 'who' */
-	size_t look;     /* its colour and shape; MODEL_LOOKS: it has none */
+	char *name;      /* unique */
+	const char *key; /* from record_room */
+	size_t place;    /* index in 'who' */
+	size_t look;     /* its colour and shape; MODEL_LOOKS: none */
 	bool baseline;
 	bool contender;
 };
 
-struct cell {                 /* a case of a subject */
-	size_t kase, subject; /* their numbers */
+struct cell {                 /* one case of one subject */
+	size_t kase, subject; /* indexes in 'cases' and 'subjects' */
 	size_t place, look;   /* of its subject */
 	const char *time;     /* of its subject; NULL: unknown */
-	struct json *rec;     /* its summary; NULL: there is none */
-	struct json **series; /* of its first runs, in their order */
+	struct json *rec;     /* its summary; NULL: none */
+	struct json **series; /* of its first runs, in run order */
 	size_t nseries, cap;
-	size_t more; /* runs with a series that is not kept */
+	size_t more; /* runs whose series are not kept */
 };
 
 struct delta {
@@ -61,12 +61,12 @@ struct delta {
 struct kase {
 	struct json *config;
 	char *name;
-	size_t place;        /* in 'order' */
-	struct cell **cells; /* by the place of their subjects */
+	size_t place;        /* index in 'order' */
+	struct cell **cells; /* ordered by the place of their subjects */
 	size_t ncells, cap;
 	struct delta **deltas;
 	size_t ndeltas, dcap;
-	size_t changes; /* change records */
+	size_t changes; /* number of change records */
 };
 
 struct change {
@@ -76,7 +76,7 @@ struct change {
 	double ratio; /* NAN: absent */
 };
 
-struct list { /* of records */
+struct list { /* records */
 	struct json **v;
 	size_t n, cap;
 };
@@ -86,39 +86,39 @@ struct model {
 	struct subject **who; /* baselines first, then by time */
 	size_t nsubjects, scap;
 	struct kase *cases;
-	struct kase **order; /* the most remarkable ones first */
+	struct kase **order; /* most notable first */
 	size_t ncases, kcap;
 	struct cell *cells;
 	size_t ncells, ccap;
-	struct delta *deltas; /* the most remarkable ones first */
+	struct delta *deltas; /* most notable first */
 	size_t ndeltas, dcap;
 	struct change *changes;
 	size_t nchanges, hcap;
 	struct list comparisons, shifts, envs, profiles;
-	struct list others; /* summaries, deltas and changes, as they came */
-	struct list lost;   /* summaries of nothing but failed runs */
-	size_t doubled;     /* summaries of a cell that has another */
+	struct list others; /* summaries, deltas and changes, in input order */
+	struct list lost;   /* summaries whose runs all failed */
+	size_t doubled;     /* summaries ignored: their cell has another */
 	bool unread;        /* some records could not be read */
 	char *common;       /* what all cases have in common, for people */
-	size_t records;     /* of known use */
+	size_t records;     /* of known types */
 	double runs, failed;
-	/* by which they are found */
+	/* to find subjects, cases and cells by their text */
 	struct names *subject_keys, *case_keys, *cell_keys;
 };
 
 /*
- * Every record there is; what does not fit into memory goes to a file without a
- * name in 'dir'. 0, or -1 and said: some could not be read.
+ * Reads all records; values that do not fit into memory go to an unnamed file
+ * in 'dir'. Returns 0, or -1 after reporting records that could not be read.
  */
 int model_read(struct model *, struct jsonl *, const char *dir);
 void model_free(struct model *);
 
-/* Of a record that was read. */
+/* The case or subject must occur in a record that was read. */
 const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
     const struct model *, const struct json *subject);
 
-/* The object of a summary's metric, or NULL. */
+/* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);
 
 #endif

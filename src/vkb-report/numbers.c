@@ -13,7 +13,7 @@
 enum { CELLS = 300, ROWS = 500 };
 
 static void
-notes(struct str *s, const struct json *one)
+write_notes(struct str *s, const struct json *one)
 {
 	size_t n = json_len(json_get(one, "outliers"));
 	const char *sep = "";
@@ -38,7 +38,7 @@ notes(struct str *s, const struct json *one)
 }
 
 static void
-cell(struct str *s, double v)
+write_number(struct str *s, double v)
 {
 	str_add(s, "<td class=\"n\">");
 	html_number(s, v);
@@ -46,7 +46,7 @@ cell(struct str *s, double v)
 }
 
 static void
-interval(struct str *s, const struct json *pair)
+write_interval(struct str *s, const struct json *pair)
 {
 	str_add(s, "<td class=\"n\">");
 	if (pair) {
@@ -61,7 +61,7 @@ interval(struct str *s, const struct json *pair)
 }
 
 static void
-start(struct str *s, const char *what, size_t of)
+begin_table(struct str *s, const char *what, size_t of)
 {
 	str_printf(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -70,13 +70,13 @@ start(struct str *s, const char *what, size_t of)
 }
 
 static void
-end(struct str *s)
+end_table(struct str *s)
 {
 	str_add(s, "</tbody></table></div>\n");
 }
 
 static void
-row(struct str *s, const struct page *p, const struct cell *c,
+write_row(struct str *s, const struct page *p, const struct cell *c,
     const struct json *one)
 {
 	str_add(s, "<tr><th scope=\"row\">");
@@ -84,20 +84,20 @@ row(struct str *s, const struct page *p, const struct cell *c,
 	str_add(s, "</th><td>");
 	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
 	str_add(s, "</td>");
-	cell(s, json_get_num(one, "n", NAN));
-	cell(s, json_get_num(one, "median", NAN));
-	interval(s, json_get(one, "ci95"));
-	cell(s, json_get_num(one, "cv_percent", NAN));
-	cell(s, json_get_num(one, "min", NAN));
-	cell(s, json_get_num(one, "max", NAN));
+	write_number(s, json_get_num(one, "n", NAN));
+	write_number(s, json_get_num(one, "median", NAN));
+	write_interval(s, json_get(one, "ci95"));
+	write_number(s, json_get_num(one, "cv_percent", NAN));
+	write_number(s, json_get_num(one, "min", NAN));
+	write_number(s, json_get_num(one, "max", NAN));
 	str_add(s, "<td>");
-	notes(s, one);
+	write_notes(s, one);
 	str_add(s, "</td></tr>\n");
 }
 
-/* Metrics that some plot of the case shows, or all. */
+/* With many subjects, shows only the metrics that have a history plot. */
 static bool
-wanted(const struct page *p, const struct kase *k, const char *metric)
+is_shown(const struct page *p, const struct kase *k, const char *metric)
 {
 	if (k->ncells <= MODEL_LOOKS)
 		return true;
@@ -110,7 +110,7 @@ wanted(const struct page *p, const struct kase *k, const char *metric)
 }
 
 static bool
-is_first(const struct kase *k, size_t n, const char *metric)
+is_new_metric(const struct kase *k, size_t n, const char *metric)
 {
 	while (n-- > 0)
 		if (model_metric(k->cells[n], metric))
@@ -118,15 +118,15 @@ is_first(const struct kase *k, size_t n, const char *metric)
 	return true;
 }
 
-/* Of many subjects the last ones. */
+/* With many subjects, writes the last CELLS. */
 static void
-metrics(struct str *s, const struct page *p, const struct kase *k)
+write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
 	static const char *const columns[] = {"metric", "subject", "n",
 	    "median", "95% interval", "cv %", "min", "max", "notes"};
 	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
 
-	start(s, "Metrics of case", k->place + 1);
+	begin_table(s, "Metrics of case", k->place + 1);
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		html_column(s, columns[i]);
 	str_add(s, "</tr></thead>\n<tbody>\n");
@@ -137,7 +137,7 @@ metrics(struct str *s, const struct page *p, const struct kase *k)
 		for (; j; j = json_next(j)) {
 			const char *name = json_key(j);
 
-			if (!is_first(k, i, name) || !wanted(p, k, name))
+			if (!is_new_metric(k, i, name) || !is_shown(p, k, name))
 				continue;
 			for (size_t b = i > from ? i : from; b < k->ncells;
 			     b++) {
@@ -145,19 +145,19 @@ metrics(struct str *s, const struct page *p, const struct kase *k)
 				    model_metric(k->cells[b], name);
 
 				if (one)
-					row(s, p, k->cells[b], one);
+					write_row(s, p, k->cells[b], one);
 			}
 		}
 	}
-	end(s);
+	end_table(s);
 	if (from)
 		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
 		    k->ncells);
 }
 
-/* Of all requests of all runs. */
+/* Writes the metrics of all requests of all runs merged. */
 static void
-whole(struct str *s, const struct page *p, const struct kase *k)
+write_merged(struct str *s, const struct page *p, const struct kase *k)
 {
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c), with = 0;
@@ -168,7 +168,7 @@ whole(struct str *s, const struct page *p, const struct kase *k)
 			c[with++] = c[i];
 	if (!with)
 		return;
-	start(s, "All requests of case", k->place + 1);
+	begin_table(s, "All requests of case", k->place + 1);
 	html_column(s, "of all requests");
 	for (size_t i = 0; i < with; i++)
 		html_column(s, p->m->subjects[c[i]->subject].name);
@@ -179,35 +179,35 @@ whole(struct str *s, const struct page *p, const struct kase *k)
 		html_text(s, json_key(j));
 		str_add(s, "</th>");
 		for (size_t i = 0; i < with; i++)
-			cell(s,
+			write_number(s,
 			    json_get_num(json_get(c[i]->rec, "whole"),
 				json_key(j), NAN));
 		str_add(s, "</tr>\n");
 	}
-	end(s);
+	end_table(s);
 }
 
 static void
-shift(struct str *s, const struct kase *k, const struct json *rec)
+write_shift(struct str *s, const struct kase *k, const struct json *rec)
 {
 	static const char *const columns[] = {
 	    "percentile", "baseline", "contender", "ratio", "95% interval"};
 	const struct json *q = json_first(json_get(rec, "quantiles"));
 
-	start(s, "How the percentiles moved in case", k->place + 1);
+	begin_table(s, "How the percentiles moved in case", k->place + 1);
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		html_column(s, columns[i]);
 	str_add(s, "</tr></thead>\n<tbody>\n");
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
-		cell(s, json_get_num(q, "percentile", NAN));
-		cell(s, json_get_num(q, "baseline", NAN));
-		cell(s, json_get_num(q, "contender", NAN));
-		cell(s, json_get_num(q, "ratio", NAN));
-		interval(s, json_get(q, "ci95"));
+		write_number(s, json_get_num(q, "percentile", NAN));
+		write_number(s, json_get_num(q, "baseline", NAN));
+		write_number(s, json_get_num(q, "contender", NAN));
+		write_number(s, json_get_num(q, "ratio", NAN));
+		write_interval(s, json_get(q, "ci95"));
 		str_add(s, "</tr>\n");
 	}
-	end(s);
+	end_table(s);
 }
 
 void
@@ -218,16 +218,17 @@ page_numbers(struct str *s, const struct page *p, const struct kase *k)
 	if (!k->ncells)
 		return;
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	metrics(s, p, k);
-	whole(s, p, k);
+	write_metrics(s, p, k);
+	write_merged(s, p, k);
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
-			shift(s, k, p->m->shifts.v[f->v[i].group]);
+			write_shift(s, k, p->m->shifts.v[f->v[i].group]);
 	str_add(s, "</details>\n");
 }
 
 static size_t
-curve(struct str *s, const struct page *p, const struct scaling_group *g)
+write_scaling_rows(
+    struct str *s, const struct page *p, const struct scaling_group *g)
 {
 	size_t rows = 0;
 
@@ -243,12 +244,12 @@ curve(struct str *s, const struct page *p, const struct scaling_group *g)
 			str_add(s, "</th><td>");
 			html_text(s, g->key);
 			str_add(s, "</td>");
-			cell(s, g->x[i]);
+			write_number(s, g->x[i]);
 			str_add(s, "<td>");
 			html_text(s, p->m->subjects[c->subject].name);
 			str_add(s, "</td>");
-			cell(s, json_get_num(rps, "median", NAN));
-			cell(s, json_get_num(p99, "median", NAN));
+			write_number(s, json_get_num(rps, "median", NAN));
+			write_number(s, json_get_num(p99, "median", NAN));
 			str_add(s, "</tr>\n");
 			rows++;
 		}
@@ -264,13 +265,13 @@ page_scaling_numbers(struct str *s, const struct page *p)
 	size_t rows = 0, n = 0;
 
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	start(s, "Scaling, curves", all->n);
+	begin_table(s, "Scaling, curves", all->n);
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		html_column(s, columns[i]);
 	str_add(s, "</tr></thead>\n<tbody>\n");
 	for (; n < all->n && rows < ROWS; n++)
-		rows += curve(s, p, &all->v[n]);
-	end(s);
+		rows += write_scaling_rows(s, p, &all->v[n]);
+	end_table(s);
 	if (n < all->n)
 		str_printf(
 		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);

@@ -11,18 +11,18 @@
 #include <string.h>
 
 static double
-size_of(const struct delta *d)
+change_size(const struct delta *d)
 {
 	double size = fabs(log(d->ratio));
 
 	return isnan(size) ? 0 : size;
 }
 
-/* Judged ones first, by verdict, then by size. */
+/* Orders gates first, then by verdict, then by size of the change. */
 static int
-by_weight(const struct delta *x, const struct delta *y)
+compare_by_weight(const struct delta *x, const struct delta *y)
 {
-	double a = size_of(x), b = size_of(y);
+	double a = change_size(x), b = change_size(y);
 	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
 
 	if (p != q)
@@ -33,28 +33,28 @@ by_weight(const struct delta *x, const struct delta *y)
 }
 
 static int
-text_order(const char *s, const char *t)
+compare_texts(const char *s, const char *t)
 {
-	int c = strverscmp(s, t); /* 64 before 4096 */
+	int c = strverscmp(s, t); /* so that 64 precedes 4096 */
 
 	return c ? c : strcmp(s, t);
 }
 
 static int
-delta_order(const void *a, const void *b)
+compare_deltas(const void *a, const void *b)
 {
 	const struct delta *x = a, *y = b;
-	int c = by_weight(x, y);
+	int c = compare_by_weight(x, y);
 
 	c = c ? c : strcmp(x->metric, y->metric);
-	c = c ? c : text_order(x->name, y->name);
+	c = c ? c : compare_texts(x->name, y->name);
 	if (c == 0 && x->place != y->place)
 		return x->place < y->place ? -1 : 1;
 	return c;
 }
 
 static int
-case_order(const void *a, const void *b)
+compare_cases(const void *a, const void *b)
 {
 	const struct kase *x = *(struct kase *const *)a;
 	const struct kase *y = *(struct kase *const *)b;
@@ -63,12 +63,12 @@ case_order(const void *a, const void *b)
 	if (!x->ndeltas != !y->ndeltas)
 		return x->ndeltas ? -1 : 1;
 	if (x->ndeltas)
-		c = by_weight(x->deltas[0], y->deltas[0]);
-	return c ? c : text_order(x->name, y->name);
+		c = compare_by_weight(x->deltas[0], y->deltas[0]);
+	return c ? c : compare_texts(x->name, y->name);
 }
 
 static int
-subject_order(const void *a, const void *b)
+compare_subjects(const void *a, const void *b)
 {
 	const struct subject *x = *(struct subject *const *)a;
 	const struct subject *y = *(struct subject *const *)b;
@@ -81,11 +81,11 @@ subject_order(const void *a, const void *b)
 		return strcmp(s, t);
 	if (!s != !t)
 		return s ? -1 : 1;
-	return text_order(x->key, y->key);
+	return compare_texts(x->key, y->key);
 }
 
 static int
-cell_order(const void *a, const void *b)
+compare_cells(const void *a, const void *b)
 {
 	const struct cell *x = *(struct cell *const *)a;
 	const struct cell *y = *(struct cell *const *)b;
@@ -95,16 +95,16 @@ cell_order(const void *a, const void *b)
 	return 0;
 }
 
-/* Of many subjects the first one and the last ones have one. */
+/* With many subjects, only the first and the last ones get a look. */
 static size_t
-look_of(size_t place, size_t n)
+choose_look(size_t place, size_t n)
 {
 	size_t skip = n > MODEL_LOOKS ? n - MODEL_LOOKS : 0;
 
 	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
 }
 
-/* Two of one name get more of what they are. */
+/* Makes names unique: adds the commit, then a number. */
 static void
 name_subjects(struct model *m)
 {
@@ -129,7 +129,7 @@ name_subjects(struct model *m)
 		}
 		s->name = name;
 		s->place = i;
-		s->look = look_of(i, m->nsubjects);
+		s->look = choose_look(i, m->nsubjects);
 	}
 	names_free(seen);
 }
@@ -160,7 +160,7 @@ order_all(struct model *m)
 		m->who[i]->key = names_text(m->subject_keys, i);
 	}
 	if (m->nsubjects)
-		qsort(m->who, m->nsubjects, sizeof(*m->who), subject_order);
+		qsort(m->who, m->nsubjects, sizeof(*m->who), compare_subjects);
 	name_subjects(m);
 	for (size_t i = 0; i < m->ndeltas; i++) {
 		struct delta *d = &m->deltas[i];
@@ -169,7 +169,7 @@ order_all(struct model *m)
 		d->place = m->subjects[d->contender].place;
 	}
 	if (m->ndeltas)
-		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, delta_order);
+		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, compare_deltas);
 	for (size_t i = 0; i < m->ndeltas; i++) {
 		struct kase *k = &m->cases[m->deltas[i].kase];
 
@@ -193,11 +193,11 @@ order_all(struct model *m)
 		struct kase *k = m->order[i] = &m->cases[i];
 
 		if (k->ncells)
-			qsort(
-			    k->cells, k->ncells, sizeof *k->cells, cell_order);
+			qsort(k->cells, k->ncells, sizeof *k->cells,
+			    compare_cells);
 	}
 	if (m->ncases)
-		qsort(m->order, m->ncases, sizeof *m->order, case_order);
+		qsort(m->order, m->ncases, sizeof *m->order, compare_cases);
 	for (size_t i = 0; i < m->ncases; i++)
 		m->order[i]->place = i;
 }

@@ -1,5 +1,5 @@
 /*
- * Names and places of what a model has: the most remarkable first, a baseline
+ * Names and order of subjects, cases and deltas: most notable first, a baseline
  * before its contender, the rest by time.
  */
 #ifndef ORDER_H
@@ -7,7 +7,7 @@
 
 struct model;
 
-/* Of a model that has all its cells. */
+/* Requires a model with all its cells. */
 void order_all(struct model *);
 
 #endif

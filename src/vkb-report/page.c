@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The source that a style or script may have, all others are not run. */
+/* The content security policy allows the style and script with these hashes. */
 static void
 add_source_hash(struct str *s, const char *text)
 {
@@ -25,7 +25,7 @@ add_source_hash(struct str *s, const char *text)
 }
 
 static void
-title(struct str *s, const struct page *p)
+format_title(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 	const struct subject *a = NULL, *b = NULL;
@@ -49,12 +49,12 @@ title(struct str *s, const struct page *p)
 }
 
 static void
-head(struct str *s, const struct page *p)
+write_head(struct str *s, const struct page *p)
 {
 	struct str style = {0}, t = {0};
 
 	str_printf(&style, "%s%s", assets_plot_css, assets_page_css);
-	title(&t, p);
+	format_title(&t, p);
 	str_add(s,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 	    "<meta charset=\"utf-8\">\n"
@@ -72,8 +72,8 @@ head(struct str *s, const struct page *p)
 	html_text(s, t.s);
 	str_printf(s, "</title>\n<style>%s</style>\n</head>\n", style.s);
 	str_add(s,
-	    "<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n"
-	    "<header>\n");
+	    "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
+	    "report</a>\n<header>\n");
 	html_tag(s, "h1", NULL, t.s);
 	str_addc(s, '\n');
 	if (*p->m->common) {
@@ -86,7 +86,7 @@ head(struct str *s, const struct page *p)
 }
 
 static void
-known(struct str *s, const struct subject *who)
+write_legend_entry(struct str *s, const struct subject *who)
 {
 	str_printf(s,
 	    "<li><input type=\"checkbox\" checked hidden id=\"show%zu\" "
@@ -102,9 +102,9 @@ known(struct str *s, const struct subject *who)
 	str_add(s, "</li>\n");
 }
 
-/* What each colour and shape is; a box that hides it. */
+/* Writes colour and shape of each subject, with a checkbox that hides it. */
 static void
-legend(struct str *s, const struct page *p)
+write_legend(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 
@@ -113,11 +113,11 @@ legend(struct str *s, const struct page *p)
 	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->who[i]->look < MODEL_LOOKS)
-			known(s, m->who[i]);
+			write_legend_entry(s, m->who[i]);
 	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
-		    "<li class=\"quiet\">%zu more are in histories "
-		    "alone</li>\n",
+		    "<li class=\"quiet\">%zu more appear only in the trend "
+		    "plots</li>\n",
 		    m->nsubjects - MODEL_LOOKS);
 	str_add(s, "</ul>\n");
 }
@@ -144,7 +144,7 @@ page_write(struct str *s, const struct page *p)
 {
 	struct str parts[SECTIONS] = {{0}};
 
-	head(s, p);
+	write_head(s, p);
 	str_add(s, "<nav aria-label=\"Sections\"><ul>\n");
 	for (size_t i = 0; i < SECTIONS; i++) {
 		sections[i].write(&parts[i], p);
@@ -154,7 +154,7 @@ page_write(struct str *s, const struct page *p)
 	}
 	str_add(s, "</ul></nav>\n</header>\n<main id=\"main\">\n");
 	page_verdict(s, p);
-	legend(s, p);
+	write_legend(s, p);
 	for (size_t i = 0; i < SECTIONS; i++) {
 		if (parts[i].len) {
 			str_printf(s,

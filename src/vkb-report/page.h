@@ -1,4 +1,4 @@
-/* The page: one HTML file that needs nothing else. */
+/* The page: one HTML file without external resources. */
 #ifndef PAGE_H
 #define PAGE_H
 
@@ -9,13 +9,13 @@ struct str;
 struct page {
 	const struct model *m;
 	const struct figures *figures;
-	const char *title;      /* NULL: made of the subjects */
-	const char *commit_url; /* NULL: that of the repositories */
+	const char *title;      /* NULL: made from the subjects */
+	const char *commit_url; /* NULL: from the repositories */
 };
 
 void page_write(struct str *, const struct page *);
 
-/* --- its sections, nothing where there is nothing to say */
+/* --- sections; each appends nothing if there is nothing to show */
 
 void page_verdict(struct str *, const struct page *);
 void page_changes(struct str *, const struct page *);
@@ -26,11 +26,11 @@ void page_profiles(struct str *, const struct page *);
 void page_environment(struct str *, const struct page *);
 void page_failed(struct str *, const struct page *);
 
-/* Tables behind plots. */
+/* Tables of the numbers behind the plots. */
 struct kase;
 void page_numbers(struct str *, const struct page *, const struct kase *);
 void page_scaling_numbers(struct str *, const struct page *);
 
-enum { PAGE_CASES = 100 }; /* of which the details are shown */
+enum { PAGE_CASES = 100 }; /* cases shown in detail */
 
 #endif

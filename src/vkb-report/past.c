@@ -11,7 +11,7 @@
 #include <string.h>
 
 static void
-span(struct str *s, const struct json *rec)
+write_range(struct str *s, const struct json *rec)
 {
 	const struct json *range = json_get(rec, "range");
 	const char *from = json_str(json_at(range, 0));
@@ -31,7 +31,7 @@ span(struct str *s, const struct json *rec)
 }
 
 static void
-row(struct str *s, const struct page *p, const struct change *c)
+write_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = &p->m->cases[c->kase];
 	const struct json *rec = c->rec;
@@ -48,7 +48,7 @@ row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "<td>");
 	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
 	str_add(s, "</td>");
-	span(s, rec);
+	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
 	forest_interval(
@@ -66,7 +66,7 @@ row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "</td></tr>\n");
 }
 
-/* The changes; their pictures are with their cases. */
+/* Writes a table of the changes; the plots are in the sections of the cases. */
 void
 page_history(struct str *s, const struct page *p)
 {
@@ -76,14 +76,14 @@ page_history(struct str *s, const struct page *p)
 		return;
 	str_add(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Where a "
-	    "metric went to another level; a picture of each stands with its "
-	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th>"
-	    "<th scope=\"col\">metric</th><th scope=\"col\">since</th>"
-	    "<th scope=\"col\">may be anywhere in</th>"
-	    "<th scope=\"col\">change</th><th scope=\"col\">kind</th></tr>"
-	    "</thead>\n<tbody>\n");
+	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Changes "
+	    "in the level of a metric; each is plotted in the section of its "
+	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th><th "
+	    "scope=\"col\">metric</th><th scope=\"col\">since</th><th "
+	    "scope=\"col\">range of commits</th><th "
+	    "scope=\"col\">change</th><th "
+	    "scope=\"col\">kind</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->nchanges; i++)
-		row(s, p, &m->changes[i]);
+		write_row(s, p, &m->changes[i]);
 	str_add(s, "</tbody></table></div>\n");
 }

@@ -11,19 +11,19 @@
 #define LETTER 6.2
 
 static double
-px(const struct plot *p, double x)
+map_x(const struct plot *p, double x)
 {
 	return p->left + (p->right - p->left) * axis_at(&p->x, x);
 }
 
 static double
-py(const struct plot *p, double y)
+map_y(const struct plot *p, double y)
 {
 	return p->bottom - (p->bottom - p->top) * axis_at(&p->y, y);
 }
 
 static void
-text(struct str *s, double x, double y, const char *class, const char *t)
+draw_text(struct str *s, double x, double y, const char *class, const char *t)
 {
 	str_printf(s, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
 	markup_xml(s, t);
@@ -59,9 +59,9 @@ plot_head(
 	str_add(s, "</text>\n");
 }
 
-/* Names, as many lines of them as it takes; how many. */
+/* Draws the legend on as many lines as needed. Returns the number of lines. */
 static double
-legend(struct plot *p, double y)
+draw_legend(struct plot *p, double y)
 {
 	double x = 12, lines = p->nlegend > 0;
 
@@ -74,57 +74,57 @@ legend(struct plot *p, double y)
 			lines++;
 		}
 		plot_marker(p->to, x + 5, y - 4, i, NULL);
-		text(p->to, x + 14, y, "name", p->legend[i]);
+		draw_text(p->to, x + 14, y, "name", p->legend[i]);
 		x += w;
 	}
 	return lines;
 }
 
 static void
-ticks_y(struct plot *p, const double *v, size_t n)
+draw_y_ticks(struct plot *p, const double *v, size_t n)
 {
 	char buf[NUM_BUF];
 
 	for (size_t i = 0; i < n; i++) {
-		double y = py(p, v[i]);
+		double y = map_y(p, v[i]);
 
 		str_printf(p->to,
 		    "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", p->left, y,
 		    p->right);
-		text(p->to, p->left - 6, y + 4, "tick end",
+		draw_text(p->to, p->left - 6, y + 4, "tick end",
 		    axis_text(&p->y, v[i], buf));
 	}
 }
 
 static void
-ticks_x(struct plot *p)
+draw_x_ticks(struct plot *p)
 {
 	double v[AXIS_TICKS];
 	size_t n = axis_ticks(&p->x, p->whole ? 8 : 5, v);
 	char buf[NUM_BUF];
 
 	for (size_t i = 0; i < n; i++) {
-		double x = px(p, v[i]), half;
+		double x = map_x(p, v[i]), half;
 
 		str_printf(p->to,
 		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top,
 		    p->bottom);
 		axis_text(&p->x, v[i], buf);
 		half = LETTER * (double)strlen(buf) / 2;
-		text(p->to, fmin(x, p->width - half - 1), p->bottom + 15,
+		draw_text(p->to, fmin(x, p->width - half - 1), p->bottom + 15,
 		    "tick mid", buf);
 	}
 }
 
-/* The first and the last name, and those between that have room. */
+/* Draws the first name, the last, and those between that fit. */
 static void
-names_x(struct plot *p)
+draw_x_names(struct plot *p)
 {
 	double end = -1e9;
 
 	for (size_t i = 0; i < p->nxnames; i++) {
 		double w = LETTER * (double)strlen(p->xnames[i]);
-		double x = px(p, (double)i), at = x - w / 2;
+		double x = map_x(p, (double)i), at = x - w / 2;
 		bool last = i + 1 == p->nxnames;
 
 		if (at + w > p->right + 8)
@@ -133,13 +133,13 @@ names_x(struct plot *p)
 			continue;
 		if (last && at < end + 10)
 			break;
-		text(p->to, at, p->bottom + 15, "tick", p->xnames[i]);
+		draw_text(p->to, at, p->bottom + 15, "tick", p->xnames[i]);
 		end = at + w;
 	}
 }
 
 static double
-widest(const struct plot *p, const double *v, size_t n)
+widest_tick(const struct plot *p, const double *v, size_t n)
 {
 	char buf[NUM_BUF];
 	size_t most = 0;
@@ -168,22 +168,22 @@ plot_open(struct plot *p)
 	p->top = 20;
 	if (p->whole) {
 		y += 18;
-		p->top = y + 18 * legend(p, y) + 4;
+		p->top = y + 18 * draw_legend(p, y) + 4;
 	}
 	p->right = p->width - 12;
 	p->bottom = p->height - (p->x.label ? 36 : 22);
 	n = axis_ticks(&p->y, p->whole ? 7 : 4, v);
-	p->left = 14 + widest(p, v, n);
-	ticks_y(p, v, n);
+	p->left = 14 + widest_tick(p, v, n);
+	draw_y_ticks(p, v, n);
 	if (p->xnames)
-		names_x(p);
+		draw_x_names(p);
 	else
-		ticks_x(p);
+		draw_x_ticks(p);
 	if (p->y.label)
-		text(p->to, 4, p->top - 8, "axis", p->y.label);
+		draw_text(p->to, 4, p->top - 8, "axis", p->y.label);
 	if (p->x.label)
-		text(p->to, (p->left + p->right) / 2, p->height - 5, "axis mid",
-		    p->x.label);
+		draw_text(p->to, (p->left + p->right) / 2, p->height - 5,
+		    "axis mid", p->x.label);
 	str_addc(p->to, '\n');
 }
 
@@ -194,7 +194,7 @@ plot_close(struct plot *p)
 }
 
 static bool
-inside(const struct plot *p, double x, double y)
+is_inside(const struct plot *p, double x, double y)
 {
 	return x >= p->x.lo && x <= p->x.hi && y >= p->y.lo && y <= p->y.hi;
 }
@@ -207,19 +207,19 @@ plot_line(struct plot *p, const double *x, const double *y, size_t n,
 
 	str_printf(p->to, "<path class=\"%s s%zu\" d=\"", class, look);
 	for (size_t i = 0; i < n; i++) {
-		bool in = inside(p, x[i], y[i]); /* NAN is not */
+		bool in = is_inside(p, x[i], y[i]); /* false for NAN */
 
 		if (in)
 			str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M',
-			    px(p, x[i]), py(p, y[i]));
+			    map_x(p, x[i]), map_y(p, y[i]));
 		on = in;
 	}
 	str_add(p->to, "\"/>");
 }
 
-/* NAN is not. */
+/* Returns false for NAN. */
 static bool
-within(const struct plot *p, double x, double lo, double hi)
+overlaps_plot(const struct plot *p, double x, double lo, double hi)
 {
 	return x >= p->x.lo && x <= p->x.hi && lo <= p->y.hi && hi >= p->y.lo;
 }
@@ -231,19 +231,19 @@ plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
 	bool on = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!within(p, x[i], lo[i], hi[i]))
+		if (!overlaps_plot(p, x[i], lo[i], hi[i]))
 			continue;
 		if (!on)
 			str_printf(
 			    p->to, "<path class=\"band s%zu\" d=\"", look);
-		str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M', px(p, x[i]),
-		    py(p, fmax(lo[i], p->y.lo)));
+		str_printf(p->to, "%c%.1f %.1f", on ? 'L' : 'M', map_x(p, x[i]),
+		    map_y(p, fmax(lo[i], p->y.lo)));
 		on = true;
 	}
 	for (size_t i = n; i-- > 0;)
-		if (within(p, x[i], lo[i], hi[i]))
-			str_printf(p->to, "L%.1f %.1f", px(p, x[i]),
-			    py(p, fmin(hi[i], p->y.hi)));
+		if (overlaps_plot(p, x[i], lo[i], hi[i]))
+			str_printf(p->to, "L%.1f %.1f", map_x(p, x[i]),
+			    map_y(p, fmin(hi[i], p->y.hi)));
 	str_add(p->to, on ? "Z\"/>" : "");
 }
 
@@ -270,17 +270,17 @@ plot_marker(struct str *s, double x, double y, size_t look, const char *title)
 void
 plot_dot(struct plot *p, double x, double y, size_t look, const char *title)
 {
-	if (inside(p, x, y))
-		plot_marker(p->to, px(p, x), py(p, y), look, title);
+	if (is_inside(p, x, y))
+		plot_marker(p->to, map_x(p, x), map_y(p, y), look, title);
 }
 
 void
 plot_whisker(struct plot *p, double x, double lo, double hi, size_t look)
 {
-	if (inside(p, x, lo) && inside(p, x, hi))
+	if (is_inside(p, x, lo) && is_inside(p, x, hi))
 		str_printf(p->to,
 		    "<path class=\"line s%zu\" d=\"M%.1f %.1fV%.1f\"/>", look,
-		    px(p, x), py(p, lo), py(p, hi));
+		    map_x(p, x), map_y(p, lo), map_y(p, hi));
 }
 
 void
@@ -289,7 +289,7 @@ plot_upright(struct plot *p, double x, const char *class, const char *t)
 	if (x < p->x.lo || x > p->x.hi)
 		return;
 	str_printf(p->to, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\">", class,
-	    px(p, x), p->top, p->bottom);
+	    map_x(p, x), p->top, p->bottom);
 	if (t) {
 		str_add(p->to, "<title>");
 		markup_xml(p->to, t);

@@ -1,13 +1,12 @@
 /*
- * A plot as SVG, drawn piece by piece: open, marks, close. Colours and shapes
- * are those of subjects, by their look, a number; classes say the rest, which
- *the style of the page gives looks. A plot for a file of its own brings a
- *style, its title and a legend.
+ * Draws a plot as SVG: open, marks, close. A look is the number of a subject's
+ * colour and shape; the style sheet defines it, and the classes. A plot in a
+ * file of its own includes the style sheet, its title and a legend.
  *
- *	struct plot p = {.to = s, .x = ..., .y = ..., .label = "rps"};
- *	plot_open(&p);
- *	plot_dot(&p, 1, 2.5, 0, "run 1: 2.5");
- *	plot_close(&p);
+ *   struct plot p = {.to = s, .x = ..., .y = ..., .label = "rps"};
+ *   plot_open(&p);
+ *   plot_dot(&p, 1, 2.5, 0, "run 1: 2.5");
+ *   plot_close(&p);
  */
 #ifndef PLOT_H
 #define PLOT_H
@@ -19,43 +18,43 @@
 
 struct str;
 
-enum { PLOT_LOOKS = 6 }; /* that there are; this one is of none */
+enum { PLOT_LOOKS = 6 }; /* number of looks; as a look: none */
 
 struct plot {
 	struct str *to;
-	struct axis x, y;          /* with all that is drawn fitted */
-	const char *label;         /* what it shows, in words; borrowed */
+	struct axis x, y;          /* fitted to all that is drawn */
+	const char *label;         /* what the plot shows, in words; borrowed */
 	bool whole;                /* a file of its own */
-	double width, height;      /* 0: as usual */
-	const char *const *legend; /* whole: names by look; NULL: none */
+	double width, height;      /* pixels; 0: default */
+	const char *const *legend; /* names by look, if whole; NULL: none */
 	size_t nlegend;
-	const char *const *xnames; /* what stands at x 0, 1, ...; NULL: ticks */
+	const char *const *xnames; /* names at x = 0, 1, ...; NULL: ticks */
 	size_t nxnames;
 	double left, top, right,
-	    bottom; /* of the room for marks: set by open */
+	    bottom; /* of the plotting area, set by plot_open */
 };
 
-/* Eases the axes. */
+/* Draws axes and titles; adds margins to the axes. */
 void plot_open(struct plot *);
 void plot_close(struct plot *);
 
-/* NAN breaks a line; what is outside of the axes is clipped. */
+/* NAN interrupts a line; points outside of the axes are clipped. */
 void plot_line(struct plot *, const double *x, const double *y, size_t n,
     size_t look, const char *class);
 void plot_band(struct plot *, const double *x, const double *lo,
     const double *hi, size_t n, size_t look);
-/* 'title' is what it says under a pointer; NULL: nothing. */
+/* 'title' is the tooltip; NULL: none. */
 void plot_dot(
     struct plot *, double x, double y, size_t look, const char *title);
 void plot_whisker(struct plot *, double x, double lo, double hi, size_t look);
 void plot_upright(struct plot *, double x, const char *class, const char *text);
 void plot_level(struct plot *, double y, size_t look, const char *class);
 
-/* The marker alone, at a point of the picture. */
+/* Draws one marker at a point in pixels. */
 void plot_marker(
     struct str *, double px, double py, size_t look, const char *title);
 
-/* The head of a picture that is no plot of axes. */
+/* Opens a picture without axes. */
 void plot_head(
     struct str *, double width, double height, const char *label, bool whole);
 

@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of one graph, and of all: a page shall open. */
+/* Limits in bytes, of one graph and of all: browsers must open the page. */
 enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
 
-/* Only of a plain file: the path may be anybody's. */
+/* Opens regular files only: the path comes from a record and is not trusted. */
 static FILE *
-open_plain(const char *path)
+open_regular_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -36,11 +36,11 @@ open_plain(const char *path)
 	return f;
 }
 
-/* 0; -1: it cannot be read, *why says so. */
+/* Returns 0, or -1 with the reason in *why. */
 static int
 read_graph(struct str *to, const char *path, const char **why)
 {
-	FILE *f = open_plain(path);
+	FILE *f = open_regular_file(path);
 	char buf[65536];
 	size_t n;
 	bool bad;
@@ -58,16 +58,16 @@ read_graph(struct str *to, const char *path, const char **why)
 		*why = "it is too large";
 	else if (bad || !to->len || memchr(to->s, 0, to->len) ||
 	    !str_utf8(to->s, to->len) || !strstr(to->s, "<svg"))
-		*why = "it is no SVG";
+		*why = "it is not an SVG file";
 	return *why ? -1 : 0;
 }
 
 /*
- * A document of its own that may run nothing and reach nothing: tooltips work,
- * for search and zoom there is the file.
+ * Embeds the graph in a sandbox without scripts and network. Tooltips work;
+ * search and zoom need the file itself.
  */
 static void
-frame(struct str *s, const struct str *graph, const char *title)
+write_iframe(struct str *s, const struct str *graph, const char *title)
 {
 	const char *at = strstr(graph->s, " height=\"");
 	double height = at ? strtod(at + 9, NULL) : 0;
@@ -90,9 +90,9 @@ frame(struct str *s, const struct str *graph, const char *title)
 }
 
 static void
-pairs(struct str *s, const struct json *room)
+write_pairs(struct str *s, const struct json *section)
 {
-	for (const struct json *j = json_first(room); j; j = json_next(j)) {
+	for (const struct json *j = json_first(section); j; j = json_next(j)) {
 		html_tag(s, "dt", NULL, json_key(j));
 		str_add(s, "<dd>");
 		html_value(s, j);
@@ -101,7 +101,8 @@ pairs(struct str *s, const struct json *room)
 }
 
 static void
-name_of(struct str *t, const struct model *m, const struct json *rec)
+format_profile_name(
+    struct str *t, const struct model *m, const struct json *rec)
 {
 	const char *kind = json_get_str(rec, "mode");
 	const char *comm = json_get_str(json_get(rec, "target"), "comm");
@@ -119,14 +120,14 @@ name_of(struct str *t, const struct model *m, const struct json *rec)
 }
 
 static void
-graph(struct str *s, const char *path, const char *title, size_t *bytes)
+write_graph(struct str *s, const char *path, const char *title, size_t *bytes)
 {
 	struct str g = {0};
-	const char *why = "the page has enough of them";
+	const char *why = "the page already has 24 MB of graphs";
 
 	if (*bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
 		*bytes += g.len;
-		frame(s, &g, title);
+		write_iframe(s, &g, title);
 		why = NULL;
 	}
 	str_add(s, "<p class=\"quiet\">");
@@ -141,13 +142,13 @@ graph(struct str *s, const char *path, const char *title, size_t *bytes)
 }
 
 static void
-profile(
+write_profile(
     struct str *s, const struct model *m, const struct json *rec, size_t *bytes)
 {
 	const char *svg = json_get_str(json_get(rec, "artifacts"), "svg");
 	struct str t = {0};
 
-	name_of(&t, m, rec);
+	format_profile_name(&t, m, rec);
 	html_tag(s, "h3", NULL, t.s);
 	if (json_get_str(rec, "error")) {
 		str_add(
@@ -156,12 +157,12 @@ profile(
 		str_add(s, "</p>\n");
 	}
 	if (svg)
-		graph(s, svg, t.s, bytes);
+		write_graph(s, svg, t.s, bytes);
 	if (json_first(json_get(rec, "per_req")) ||
 	    json_first(json_get(rec, "derived"))) {
 		str_add(s, "<dl class=\"list\">\n");
-		pairs(s, json_get(rec, "per_req"));
-		pairs(s, json_get(rec, "derived"));
+		write_pairs(s, json_get(rec, "per_req"));
+		write_pairs(s, json_get(rec, "derived"));
 		str_add(s, "</dl>\n");
 	}
 	str_free(&t);
@@ -173,5 +174,5 @@ page_profiles(struct str *s, const struct page *p)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < p->m->profiles.n; i++)
-		profile(s, p->m, p->m->profiles.v[i], &bytes);
+		write_profile(s, p->m, p->m->profiles.v[i], &bytes);
 }

@@ -10,7 +10,7 @@
 enum { PATIENCE_MS = 120000 };
 
 static void
-take(struct str *to, int fd)
+read_all(struct str *to, int fd)
 {
 	char buf[65536];
 	ssize_t n;
@@ -21,7 +21,7 @@ take(struct str *to, int fd)
 }
 
 static int
-fill(int fd, const struct str *s)
+write_all(int fd, const struct str *s)
 {
 	size_t done = 0;
 
@@ -37,32 +37,33 @@ fill(int fd, const struct str *s)
 }
 
 static int
-convert(int in, int out, int err)
+run_rsvg_convert(int in, int out, int err)
 {
 	static const char *const argv[] = {
 	    "rsvg-convert", "--format=png", "--zoom=2", NULL};
 	const struct proc_spec spec = {
 	    .argv = argv, .in = in, .out = out, .err = err, .session = true};
 	struct proc *p = proc_start(&spec);
-	struct str said = {0};
+	struct str message = {0};
 	int status, rc = -1;
 
 	if (!p) {
 		if (errno == ENOENT)
-			err_say("PNG is made by rsvg-convert (the package "
-				"librsvg2-bin or librsvg2-tools); --svg needs "
-				"nothing");
+			err_say(
+			    "cannot make a PNG: install rsvg-convert (package "
+			    "librsvg2-bin or librsvg2-tools), or use --svg");
 		return -1;
 	}
 	if (!proc_wait(p, PATIENCE_MS, &status))
-		err_say("'rsvg-convert' did not end in time");
+		err_say(
+		    "'rsvg-convert' did not finish in time and was stopped");
 	else if (status) {
-		take(&said, err);
-		err_say("'rsvg-convert' cannot draw it: %s",
-		    said.len ? said.s : "it does not say why");
+		read_all(&message, err);
+		err_say("'rsvg-convert' failed: %s",
+		    message.len ? message.s : "no error message");
 	} else
 		rc = 0;
-	str_free(&said);
+	str_free(&message);
 	proc_free(p);
 	return rc;
 }
@@ -78,11 +79,11 @@ raster_png(struct str *to, const struct str *svg)
 			rc = err_fail_sys("cannot keep a plot in memory");
 	}
 	if (rc == 0)
-		rc = fill(fd[0], svg);
+		rc = write_all(fd[0], svg);
 	if (rc == 0)
-		rc = convert(fd[0], fd[1], fd[2]);
+		rc = run_rsvg_convert(fd[0], fd[1], fd[2]);
 	if (rc == 0)
-		take(to, fd[1]);
+		read_all(to, fd[1]);
 	for (size_t i = 0; i < 3; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);

@@ -1,11 +1,11 @@
-/* SVG to PNG, by rsvg-convert of librsvg. */
+/* Converts SVG to PNG with rsvg-convert (librsvg). */
 #ifndef RASTER_H
 #define RASTER_H
 
 struct str;
 
-/* Adds the PNG, of twice the size; 0, or -1 and said: the program is not there,
- * or cannot. */
+/* Appends the PNG at twice the size. Returns 0, or -1 after reporting that
+ * rsvg-convert is missing or failed. */
 int raster_png(struct str *to, const struct str *svg);
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where a place of the sessions begins, but for the first. */
+/* Marks each run that begins another session. */
 static void
-session_ends(struct plot *p, const struct json *metric)
+draw_session_bounds(struct plot *p, const struct json *metric)
 {
 	const struct json *s = json_first(json_get(metric, "sessions"));
 	double was = json_num(s, NAN), x = 1;
@@ -26,16 +26,16 @@ session_ends(struct plot *p, const struct json *metric)
 }
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Of so many runs, what they are in a hundred steps. */
+/* Draws many runs as the median and range of each of STEPS steps. */
 static void
-crowd(struct plot *p, const double *v, size_t n, size_t place)
+draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
 {
 	enum { STEPS = 100 };
 	double x[STEPS], lo[STEPS], mid[STEPS], hi[STEPS];
@@ -46,7 +46,7 @@ crowd(struct plot *p, const double *v, size_t n, size_t place)
 
 		for (size_t k = 0; k < len; k++)
 			part[k] = v[from + k];
-		qsort(part, len, sizeof *part, by_value);
+		qsort(part, len, sizeof *part, compare_by_value);
 		x[i] = (double)from + 1 + (double)(len - 1) / 2;
 		lo[i] = part[0];
 		mid[i] = part[len / 2];
@@ -58,7 +58,7 @@ crowd(struct plot *p, const double *v, size_t n, size_t place)
 }
 
 static void
-dots(struct plot *p, const struct cell *c, const char *metric)
+draw_runs(struct plot *p, const struct cell *c, const char *metric)
 {
 	const struct json *m = model_metric(c, metric);
 	size_t n;
@@ -66,9 +66,9 @@ dots(struct plot *p, const struct cell *c, const char *metric)
 	double median = json_get_num(m, "median", NAN);
 	char text[96];
 
-	session_ends(p, m);
+	draw_session_bounds(p, m);
 	if (n > FIGURE_DOTS)
-		crowd(p, v, n, c->look);
+		draw_many_runs(p, v, n, c->look);
 	for (size_t i = 0; i < n && n <= FIGURE_DOTS; i++) {
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
 		plot_dot(p, (double)i + 1, v[i], c->look, text);
@@ -78,7 +78,7 @@ dots(struct plot *p, const struct cell *c, const char *metric)
 }
 
 static void
-fit(struct plot *p, const struct json *m)
+fit_metric(struct plot *p, const struct json *m)
 {
 	const struct json *ci = json_get(m, "ci95");
 	const struct json *v = json_first(json_get(m, "values"));
@@ -92,9 +92,9 @@ fit(struct plot *p, const struct json *m)
 	axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
 }
 
-/* The interval of the median, over all of the width. */
+/* Draws the interval of the median across the full width. */
 static void
-interval(struct plot *p, const struct json *m, size_t place)
+draw_interval(struct plot *p, const struct json *m, size_t place)
 {
 	const struct json *ci = json_get(m, "ci95");
 	double x[2] = {p->x.lo, p->x.hi}, lo[2], hi[2];
@@ -114,11 +114,11 @@ figure_runs(
 	p->y.scale = AXIS_LINEAR;
 	axis_fit(&p->x, 1);
 	for (size_t i = 0; i < n; i++)
-		fit(p, model_metric(c[i], metric));
+		fit_metric(p, model_metric(c[i], metric));
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
-		interval(p, model_metric(c[i], metric), c[i]->look);
+		draw_interval(p, model_metric(c[i], metric), c[i]->look);
 	for (size_t i = 0; i < n; i++)
-		dots(p, c[i], metric);
+		draw_runs(p, c[i], metric);
 	plot_close(p);
 }

@@ -19,9 +19,9 @@ struct point {
 	const struct kase *k;
 };
 
-/* Numbers of configs that are not the same everywhere. */
+/* Returns the numeric keys that differ between configs; the caller frees it. */
 static struct names *
-varying(const struct model *m)
+find_varying_keys(const struct model *m)
 {
 	struct names *keys = names_new(), *varies = names_new();
 	double *first = NULL;
@@ -50,7 +50,7 @@ varying(const struct model *m)
 }
 
 static int
-by_x(const void *a, const void *b)
+compare_by_x(const void *a, const void *b)
 {
 	const struct point *x = a, *y = b;
 
@@ -58,7 +58,7 @@ by_x(const void *a, const void *b)
 }
 
 static void
-add(struct scaling_group *g, struct point p)
+add_point(struct scaling_group *g, struct point p)
 {
 	size_t cap = g->cap;
 
@@ -69,13 +69,13 @@ add(struct scaling_group *g, struct point p)
 }
 
 static void
-sort(struct scaling_group *g)
+sort_points(struct scaling_group *g)
 {
 	struct point *p = mem_array(g->n + 1, sizeof *p);
 
 	for (size_t i = 0; i < g->n; i++)
 		p[i] = (struct point){g->x[i], g->cases[i]};
-	qsort(p, g->n, sizeof *p, by_x);
+	qsort(p, g->n, sizeof *p, compare_by_x);
 	for (size_t i = 0; i < g->n; i++) {
 		g->x[i] = p[i].x;
 		g->cases[i] = p[i].k;
@@ -84,7 +84,7 @@ sort(struct scaling_group *g)
 }
 
 static void
-drop(struct scaling_group *g)
+free_group(struct scaling_group *g)
 {
 	free(g->key);
 	free(g->name);
@@ -92,9 +92,9 @@ drop(struct scaling_group *g)
 	free(g->x);
 }
 
-/* All groups of one key; those of one case are none. */
+/* Adds all groups of two or more cases that differ in 'key' only. */
 static void
-group(struct scaling *s, const struct model *m, const char *key)
+add_groups(struct scaling *s, const struct model *m, const char *key)
 {
 	struct names *ids = names_new();
 	struct json **rest = mem_array(m->ncases + 1, sizeof *rest);
@@ -105,16 +105,16 @@ group(struct scaling *s, const struct model *m, const char *key)
 		const struct kase *k = m->order[i];
 		double x = json_get_num(k->config, key, NAN);
 		struct json *config;
-		struct str room = {0};
+		struct str text = {0};
 		size_t id;
 
 		if (isnan(x))
 			continue;
 		config = json_dup(k->config);
 		json_del(config, key);
-		record_room(&room, config);
-		id = names_id(ids, room.s);
-		str_free(&room);
+		record_room(&text, config);
+		id = names_id(ids, text.s);
+		str_free(&text);
 		if (id == nrest) {
 			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
 			s->v[s->n++] =
@@ -122,17 +122,17 @@ group(struct scaling *s, const struct model *m, const char *key)
 			rest[nrest++] = config;
 		} else
 			json_free(config);
-		add(&s->v[from + id], (struct point){x, k});
+		add_point(&s->v[from + id], (struct point){x, k});
 	}
 	names = casename_new((const struct json *const *)rest, nrest);
 	for (size_t i = 0; i < nrest; i++) {
 		struct scaling_group *g = &s->v[from + i];
 
 		if (g->n < 2)
-			drop(g);
+			free_group(g);
 		else {
 			g->name = casename_of(names, rest[i]);
-			sort(g);
+			sort_points(g);
 			s->v[to++] = *g;
 		}
 		json_free(rest[i]);
@@ -147,10 +147,10 @@ struct scaling *
 scaling_new(const struct model *m)
 {
 	struct scaling *s = mem_new(sizeof *s);
-	struct names *keys = varying(m);
+	struct names *keys = find_varying_keys(m);
 
 	for (size_t i = 0; i < names_count(keys); i++)
-		group(s, m, names_text(keys, i));
+		add_groups(s, m, names_text(keys, i));
 	names_free(keys);
 	return s;
 }
@@ -159,14 +159,14 @@ void
 scaling_free(struct scaling *s)
 {
 	for (size_t i = 0; s && i < s->n; i++)
-		drop(&s->v[i]);
+		free_group(&s->v[i]);
 	if (s)
 		free(s->v);
 	free(s);
 }
 
 static const struct cell *
-cell_of(const struct kase *k, size_t place)
+find_cell(const struct kase *k, size_t place)
 {
 	for (size_t i = 0; i < k->ncells; i++)
 		if (k->cells[i]->place == place)
@@ -175,7 +175,7 @@ cell_of(const struct kase *k, size_t place)
 }
 
 static void
-fit(struct plot *p, const struct scaling_group *g, const char *metric)
+fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 {
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
@@ -193,15 +193,15 @@ fit(struct plot *p, const struct scaling_group *g, const char *metric)
 }
 
 static void
-subject(struct plot *p, const struct model *m, const struct scaling_group *g,
-    const char *metric, size_t place)
+draw_subject(struct plot *p, const struct model *m,
+    const struct scaling_group *g, const char *metric, size_t place)
 {
 	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
 	size_t n = 0, look = m->who[place]->look;
 	struct str t = {0};
 
 	for (size_t i = 0; i < g->n; i++) {
-		const struct cell *c = cell_of(g->cases[i], place);
+		const struct cell *c = find_cell(g->cases[i], place);
 		const struct json *one = c ? model_metric(c, metric) : NULL;
 		const struct json *ci = json_get(one, "ci95");
 
@@ -235,10 +235,10 @@ scaling_draw(struct plot *p, const struct model *m,
 	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
 	p->y.scale = AXIS_LINEAR;
 	axis_fit(&p->y, 0);
-	fit(p, g, metric);
+	fit_group(p, g, metric);
 	plot_open(p);
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->who[i]->look < MODEL_LOOKS)
-			subject(p, m, g, metric, i);
+			draw_subject(p, m, g, metric, i);
 	plot_close(p);
 }

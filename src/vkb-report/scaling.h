@@ -1,6 +1,6 @@
 /*
- * Cases that differ in one number of their config alone: how a metric goes
- * with it.
+ * Groups of cases that differ in one number of their config: a metric by
+ * number.
  */
 #ifndef SCALING_H
 #define SCALING_H
@@ -13,15 +13,15 @@ struct model;
 struct plot;
 
 struct scaling_group {
-	char *key;                 /* pipeline */
-	char *name;                /* what they have in common, for people */
-	const struct kase **cases; /* rising by the number */
+	char *key;                 /* such as pipeline */
+	char *name;                /* what the cases share, for people */
+	const struct kase **cases; /* in rising order of x */
 	double *x;
 	size_t n, cap;
 };
 
 struct scaling {
-	struct scaling_group *v; /* in the order of their first cases */
+	struct scaling_group *v; /* ordered by their first cases */
 	size_t n, cap;
 };
 

@@ -20,9 +20,9 @@ figure_has_series(const struct cell *c, const char *name)
 	return c->nseries && json_len(json_get(c->series[0], name)) > 1;
 }
 
-/* Many intervals are the mean of those that fall together. */
+/* Averages adjacent intervals when there are more than STEPS. */
 static void
-course_of(struct course *c, const struct json *series, const char *name)
+fill_course(struct course *c, const struct json *series, const char *name)
 {
 	size_t nx, ny, n;
 	double *x = json_numbers(json_get(series, "at_s"), &nx);
@@ -43,16 +43,16 @@ course_of(struct course *c, const struct json *series, const char *name)
 }
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median of the runs that have so many points. */
+/* Takes the median of n runs at each point that all of them have. */
 static void
-median_of(struct course *to, const struct course *v, size_t n)
+median_course(struct course *to, const struct course *v, size_t n)
 {
 	double all[MODEL_SERIES];
 
@@ -62,7 +62,7 @@ median_of(struct course *to, const struct course *v, size_t n)
 	for (size_t i = 0; i < to->n; i++) {
 		for (size_t k = 0; k < n; k++)
 			all[k] = v[k].y[i];
-		qsort(all, n, sizeof *all, by_value);
+		qsort(all, n, sizeof *all, compare_by_value);
 		to->y[i] =
 		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
 	}
@@ -75,13 +75,13 @@ figure_series(
 	struct course *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
 	double cut;
 
-	p->x = AXIS(AXIS_LINEAR, "seconds of the measurement");
+	p->x = AXIS(AXIS_LINEAR, "time, s");
 	p->y.scale = AXIS_LINEAR;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i]->nseries; k++) {
 			struct course *one = &v[i * MODEL_SERIES + k];
 
-			course_of(one, c[i]->series[k], name);
+			fill_course(one, c[i]->series[k], name);
 			for (size_t j = 0; j < one->n; j++) {
 				axis_fit(&p->x, one->x[j]);
 				axis_fit(&p->y, one->y[j]);
@@ -98,7 +98,7 @@ figure_series(
 			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->look,
 			    "thin");
 		if (c[i]->nseries > 1) {
-			median_of(&mid, own, c[i]->nseries);
+			median_course(&mid, own, c[i]->nseries);
 			plot_line(p, mid.x, mid.y, mid.n, c[i]->look, "line");
 		}
 	}

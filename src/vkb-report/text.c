@@ -15,21 +15,21 @@
 
 enum { BARS = 40, CASES = 100, HISTORY = 4 };
 
-struct line { /* what the lowest and the highest bar stand for */
+struct line { /* values of the lowest and the highest bar */
 	double lo, hi;
 };
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Many values are the medians of those that fall together. */
+/* Draws a bar for each value; reduces more than BARS values to medians. */
 static void
-spark(struct str *s, double *v, size_t n, const struct line *l)
+draw_bars(struct str *s, double *v, size_t n, const struct line *l)
 {
 	size_t bars = n < BARS ? n : BARS;
 
@@ -37,18 +37,18 @@ spark(struct str *s, double *v, size_t n, const struct line *l)
 		size_t from = i * n / bars, end = (i + 1) * n / bars;
 		double mid, part;
 
-		qsort(v + from, end - from, sizeof *v, by_value);
+		qsort(v + from, end - from, sizeof *v, compare_by_value);
 		mid = v[from + (end - from) / 2];
 		part = l->hi > l->lo ? (mid - l->lo) / (l->hi - l->lo) : .5;
 		if (isnan(part))
 			str_addc(s, ' ');
-		else /* eight blocks, from the lowest */
+		else /* eight block characters, lowest first */
 			str_addu(s, 0x2581 + (unsigned)lround(7 * part));
 	}
 }
 
 static void
-fit(struct line *l, const struct json *metric)
+fit_values(struct line *l, const struct json *metric)
 {
 	const struct json *j = json_first(json_get(metric, "values"));
 
@@ -58,9 +58,9 @@ fit(struct line *l, const struct json *metric)
 	}
 }
 
-/* The first metric that is judged, and that it has. */
+/* Returns the first gate metric of the case, else its first; NULL: none. */
 static const char *
-main_metric(const struct kase *k)
+choose_metric(const struct kase *k)
 {
 	for (const struct metric *t = metric_table; t->name; t++)
 		for (size_t i = 0; i < k->ncells; i++)
@@ -77,7 +77,7 @@ main_metric(const struct kase *k)
 }
 
 static void
-judged(struct str *s, const struct kase *k, const struct cell *c,
+format_verdict(struct str *s, const struct kase *k, const struct cell *c,
     const char *metric)
 {
 	for (size_t i = 0; i < k->ndeltas; i++) {
@@ -92,7 +92,7 @@ judged(struct str *s, const struct kase *k, const struct cell *c,
 }
 
 static void
-row(struct table *t, const char *name, const char *who, const char *metric,
+add_row(struct table *t, const char *name, const char *who, const char *metric,
     double median, const char *bars, const char *change)
 {
 	char buf[NUM_BUF];
@@ -105,16 +105,16 @@ row(struct table *t, const char *name, const char *who, const char *metric,
 	table_cell(t, change);
 }
 
-/* A line for each subject: its runs. */
+/* Adds a row for each subject: its runs. */
 static void
-subjects(struct table *t, const struct model *m, const struct kase *k,
+add_subjects(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	struct line l = {INFINITY, -INFINITY};
 	struct str bars = {0}, change = {0};
 
 	for (size_t i = 0; i < k->ncells; i++)
-		fit(&l, model_metric(k->cells[i], metric));
+		fit_values(&l, model_metric(k->cells[i], metric));
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *one = model_metric(k->cells[i], metric);
 		size_t n;
@@ -124,10 +124,11 @@ subjects(struct table *t, const struct model *m, const struct kase *k,
 		str_clear(&change);
 		str_add(&bars, "");
 		str_add(&change, "");
-		spark(&bars, v, n, &l);
-		judged(&change, k, k->cells[i], metric);
-		row(t, i ? "" : k->name, m->subjects[k->cells[i]->subject].name,
-		    metric, json_get_num(one, "median", NAN), bars.s, change.s);
+		draw_bars(&bars, v, n, &l);
+		format_verdict(&change, k, k->cells[i], metric);
+		add_row(t, i ? "" : k->name,
+		    m->subjects[k->cells[i]->subject].name, metric,
+		    json_get_num(one, "median", NAN), bars.s, change.s);
 		free(v);
 	}
 	str_free(&bars);
@@ -135,7 +136,7 @@ subjects(struct table *t, const struct model *m, const struct kase *k,
 }
 
 static void
-last_change(struct str *s, const struct model *m, const struct kase *k,
+format_last_change(struct str *s, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	for (size_t i = m->nchanges; i-- > 0;) {
@@ -150,9 +151,9 @@ last_change(struct str *s, const struct model *m, const struct kase *k,
 	}
 }
 
-/* One line for all subjects: their medians. */
+/* Adds one row for all subjects: their medians. */
 static void
-history(struct table *t, const struct model *m, const struct kase *k,
+add_history(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	double *v = mem_array(k->ncells, sizeof *v), last = NAN;
@@ -172,9 +173,9 @@ history(struct table *t, const struct model *m, const struct kase *k,
 	str_printf(&who, "%zu subjects", n);
 	str_add(&bars, "");
 	str_add(&change, "");
-	spark(&bars, v, n, &l);
-	last_change(&change, m, k, metric);
-	row(t, k->name, who.s, metric, last, bars.s, change.s);
+	draw_bars(&bars, v, n, &l);
+	format_last_change(&change, m, k, metric);
+	add_row(t, k->name, who.s, metric, last, bars.s, change.s);
 	str_free(&bars);
 	str_free(&change);
 	str_free(&who);
@@ -182,7 +183,7 @@ history(struct table *t, const struct model *m, const struct kase *k,
 }
 
 static void
-headlines(struct str *s, const struct model *m)
+write_headlines(struct str *s, const struct model *m)
 {
 	size_t n;
 	struct headline *h = headlines_new(m, &n);
@@ -215,7 +216,7 @@ text_write(struct str *s, const struct model *m)
 	size_t n = m->ncases < CASES ? m->ncases : CASES;
 	struct str left = {0};
 
-	headlines(s, m);
+	write_headlines(s, m);
 	headline_left_out(&left, m);
 	if (*left.s)
 		str_printf(s, "%s\n\n", left.s);
@@ -228,10 +229,10 @@ text_write(struct str *s, const struct model *m)
 	table_column(t, "change", TABLE_LEFT);
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
-		const char *metric = main_metric(k);
+		const char *metric = choose_metric(k);
 
 		if (metric)
-			(k->ncells >= HISTORY ? history : subjects)(
+			(k->ncells >= HISTORY ? add_history : add_subjects)(
 			    t, m, k, metric);
 	}
 	table_print(t, s, false);

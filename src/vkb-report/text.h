@@ -1,11 +1,11 @@
-/* The report in a few lines for a terminal. */
+/* The report as a few lines for a terminal. */
 #ifndef TEXT_H
 #define TEXT_H
 
 struct model;
 struct str;
 
-/* Nothing in it drives a terminal. */
+/* Control characters are escaped. */
 void text_write(struct str *, const struct model *);
 
 #endif

@@ -17,7 +17,7 @@ outcome_class(enum model_verdict v)
 }
 
 static void
-list(struct str *s, char *const *v, size_t n)
+write_list(struct str *s, char *const *v, size_t n)
 {
 	if (!n)
 		return;
@@ -30,7 +30,7 @@ list(struct str *s, char *const *v, size_t n)
 }
 
 static void
-headline(struct str *s, const struct page *p, const struct headline *h)
+write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
 	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
 	    outcome_class(h->outcome));
@@ -42,16 +42,16 @@ headline(struct str *s, const struct page *p, const struct headline *h)
 		html_subject(s, h->base, p->commit_url);
 	}
 	str_add(s, "</p>\n");
-	list(s, h->facts, h->nfacts);
+	write_list(s, h->facts, h->nfacts);
 	if (h->nnext)
 		str_add(s, "<h3>What to do next</h3>\n");
-	list(s, h->next, h->nnext);
+	write_list(s, h->next, h->nnext);
 	str_add(s, "</div>\n");
 }
 
 static void
-card(struct str *s, const char *class, const char *what, const char *value,
-    const char *more)
+write_card(struct str *s, const char *class, const char *what,
+    const char *value, const char *more)
 {
 	str_printf(s, "<div class=\"card %s\"><dt>", class);
 	html_text(s, what);
@@ -67,19 +67,19 @@ card(struct str *s, const char *class, const char *what, const char *value,
 }
 
 static void
-number_card(
+write_count(
     struct str *s, const char *class, const char *what, double n, char *more)
 {
 	struct str t = {0};
 
 	str_printf(&t, "%.0f", n);
-	card(s, class, what, t.s, more);
+	write_card(s, class, what, t.s, more);
 	str_free(&t);
 }
 
-/* Over all cases: the geometric mean of the ratios, of the gates. */
+/* Writes the geometric mean over all cases, for each gate metric. */
 static void
-overall(struct str *s, const struct json *rec)
+write_overall(struct str *s, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "overall"));
 	struct str value = {0}, more = {0};
@@ -98,17 +98,17 @@ overall(struct str *s, const struct json *rec)
 		    json_num(json_at(ci, 1), NAN));
 		str_printf(&more, "%s mean of %.0f case%s", more.len ? "," : "",
 		    n, num_plural(n));
-		card(s, "overall", json_key(j), value.s, more.s);
+		write_card(s, "overall", json_key(j), value.s, more.s);
 	}
 	str_free(&value);
 	str_free(&more);
 }
 
 static void
-cards(struct str *s, const struct model *m)
+write_cards(struct str *s, const struct model *m)
 {
 	static const char *const words[MODEL_VERDICTS] = {"worse", "better",
-	    "different", "not settled", "too few runs", "no change"};
+	    "different", "unclear", "too few runs", "no change"};
 	size_t count[MODEL_VERDICTS] = {0};
 
 	str_add(s, "<dl class=\"cards\">\n");
@@ -117,21 +117,21 @@ cards(struct str *s, const struct model *m)
 			count[m->deltas[i].verdict]++;
 	for (size_t v = 0; v < MODEL_VERDICTS; v++)
 		if (count[v])
-			number_card(s,
+			write_count(s,
 			    model_verdict_name((enum model_verdict)v), words[v],
 			    (double)count[v], NULL);
 	if (m->comparisons.n == 1)
-		overall(s, m->comparisons.v[0]);
+		write_overall(s, m->comparisons.v[0]);
 	if (m->ncases)
-		number_card(s, "count", "cases", (double)m->ncases, NULL);
+		write_count(s, "count", "cases", (double)m->ncases, NULL);
 	if (m->runs > 0)
-		number_card(s, "count", "runs", m->runs, NULL);
+		write_count(s, "count", "runs", m->runs, NULL);
 	if (m->failed > 0)
-		number_card(s, "regression", "runs failed", m->failed, NULL);
+		write_count(s, "regression", "runs failed", m->failed, NULL);
 	if (m->nchanges)
-		number_card(s, "count", "changes", (double)m->nchanges, NULL);
+		write_count(s, "count", "changes", (double)m->nchanges, NULL);
 	if (m->profiles.n)
-		number_card(
+		write_count(
 		    s, "count", "profiles", (double)m->profiles.n, NULL);
 	str_add(s, "</dl>\n");
 }
@@ -147,11 +147,11 @@ page_verdict(struct str *s, const struct page *p)
 	    "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n"
 	    "<h2 id=\"verdict-title\">Verdict</h2>\n");
 	for (size_t i = 0; i < n; i++)
-		headline(s, p, &h[i]);
+		write_headline(s, p, &h[i]);
 	headline_left_out(&left, p->m);
 	if (*left.s)
 		html_tag(s, "p", NULL, left.s);
-	cards(s, p->m);
+	write_cards(s, p->m);
 	str_add(s, "</section>\n");
 	str_free(&left);
 	headlines_free(h, n);
