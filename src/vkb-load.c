@@ -43,104 +43,110 @@ struct opts {
 
 #define AT(field) offsetof(struct opts, field)
 
-static const struct opt table[] = {
+static const struct opt option_table[] = {
     {'o', "output", OPT_STR, AT(output), "FILE",
 	.help = "append the runs to FILE, not to stdout"},
-    {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "no progress"},
+    {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
     {'v', "verbose", OPT_FLAG, AT(session.verbose),
-	.help = "a line for each run"},
+	.help = "print a line for each run"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
-	.help = "append to FILE what is not finished in it"},
+	.help = "run what is missing in FILE and append it"},
     {0, "runs", OPT_STR, AT(runs), "N[..MAX]",
-	.help = "repetitions of each case; default 5"},
+	.help = "run each case N times; default 5"},
     {0, "until", OPT_LIST, AT(until), "[METRIC=]N%",
-	.help = "with --runs N..MAX: how precise is enough; repeatable"},
+	.help = "with --runs N..MAX: stop at this precision; repeatable"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
-	.choices = "interleaved|random|sequential", .help = "of the runs"},
+	.choices = "interleaved|random|sequential",
+	.help = "run in this order"},
     {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
-	.help = "of the order and of the load"},
+	.help = "seed the order and the load"},
     {0, "builds", OPT_STR, AT(builds), "FILE",
-	.help = "build records of the servers to measure"},
+	.help = "measure the servers of these build records"},
     {0, "server", OPT_STR, AT(server), "PATH",
-	.help = "the server to measure; default valkey-server"},
+	.help = "measure this server; default valkey-server"},
     {0, "label", OPT_STR, AT(label), "TEXT",
-	.help = "what to call it in the records"},
+	.help = "name the server in the records"},
     {0, "module", OPT_STR, AT(module), "FILE",
-	.help = "a module to load instead of those of the case"},
+	.help = "load this module instead of those of the case"},
     {0, "groups", OPT_STR, AT(want.groups), "LIST",
-	.help = "only these test groups"},
+	.help = "run only these test groups"},
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
-	.help = "only these scenarios"},
+	.help = "run only these scenarios"},
     {0, "case", OPT_STR, AT(want.pattern), "PATTERN",
-	.help = "only cases whose id matches, as a shell does"},
+	.help = "run only cases whose id matches a shell pattern"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
-	.help = "only each Nth case, from the Ith"},
+	.help = "run only each Nth case, from the Ith"},
     {0, "cluster-mode", OPT_CHOICE, AT(want.cluster_mode), "BOOL",
-	.choices = "false|true", .help = "in this mode alone"},
+	.choices = "false|true", .help = "run only in this mode"},
     {0, "skip-config-set", OPT_FLAG, AT(want.skip_config_set),
-	.help = "leave config_sets out"},
+	.help = "ignore config_sets"},
     {0, "skip-profiling", OPT_FLAG, AT(want.skip_profiling),
-	.help = "leave profiling_sets out"},
+	.help = "ignore profiling_sets"},
     {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
-	.help = "where profiles go, those of profiling_sets too"},
+	.help = "write profiles, also of profiling_sets, to DIR"},
     {0, "profile", OPT_FLAG, AT(profiles.extra),
-	.help = "profile each case as well, in one more run"},
+	.help = "also profile each case, in one more run"},
     {0, "profile-time", OPT_DURATION, AT(profiles.time_s), "TIME", .min = .1,
-	.max = 86400, .help = "profile so long, measure nothing"},
+	.max = 86400, .help = "profile each case for TIME, measure nothing"},
     {0, "profile-nodes", OPT_FLAG, AT(profiles.nodes),
 	.help = "profile every node of a cluster"},
     {0, "logs", OPT_STR, AT(logs), "DIR",
 	.help = "keep the log of each server, and all messages, in DIR"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
-	.help = "unknown keys are a warning"},
+	.help = "only warn about unknown keys"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
-	.max = 1e7, .help = "of each run, instead of what is asked"},
+	.max = 1e7, .help = "set the duration of each run"},
     {0, "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
-	.help = "of each run, instead of what is asked"},
+	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
-	.help = "before each run, instead of what is asked"},
+	.help = "set the warm-up before each run"},
     {0, "rate", OPT_REAL, AT(want.rate), "N", .min = .001, .max = 1e9,
-	.help = "requests per second (open loop)"},
+	.help = "send N requests per second (open loop)"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
-	.choices = "request|batch-first-byte", .help = "what latency is"},
+	.choices = "request|batch-first-byte",
+	.help = "measure latency per request or per batch"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
-	.choices = CASECHECK_NATIVE "|" VBENCH, .help = "who makes the load"},
+	.choices = CASECHECK_NATIVE "|" VBENCH,
+	.help = "generate the load with this engine"},
     {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
-	.help = "the program of that engine; default from PATH"},
+	.help = "run this valkey-benchmark; default from PATH"},
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
-	.max = 1e7, .help = "without a reply a run has failed; default 60s"},
+	.max = 1e7,
+	.help = "fail a run after TIME without a reply; default 60s"},
     {0, "max-lost", OPT_INT, AT(want.max_lost), "N", .min = 0, .max = 9e15,
-	.help = "requests lost, and reconnects, to accept; default 0"},
+	.help = "accept N lost requests and reconnects; default 0"},
     {0, "no-lock", OPT_FLAG, AT(session.no_lock),
 	.help = "measure even if another program measures on this host"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
-	.help = "start no server, use a running one"},
+	.help = "use a running server, start none"},
     {0, "flush", OPT_FLAG, AT(running.flush),
 	.help = "delete all data of the running server"},
     {0, "no-flush", OPT_FLAG, AT(running.no_flush),
-	.help = "leave its data, remove only keys of our own"},
+	.help = "keep its data, delete only keys of vkb-load"},
     {0, "host", OPT_STR, AT(running.host), "HOST",
-	.help = "where it runs; default 127.0.0.1"},
+	.help = "connect to HOST; default 127.0.0.1"},
     {0, "port", OPT_INT, AT(running.port), "PORT", .min = 1, .max = 65535,
-	.help = "its port; default 6379"},
+	.help = "connect to PORT; default 6379"},
     {0, "unixsocket", OPT_STR, AT(running.unixsocket), "PATH",
-	.help = "its unix socket"},
-    {0, "tls", OPT_FLAG, AT(running.tls), .help = "it is reached by TLS"},
+	.help = "connect to this unix socket"},
+    {0, "tls", OPT_FLAG, AT(running.tls), .help = "connect with TLS"},
     {0, "cacert", OPT_STR, AT(running.cacert), "FILE",
-	.help = "the authority of its certificate"},
+	.help = "trust the certificate authorities in FILE"},
     {0, "cert", OPT_STR, AT(running.cert), "FILE",
-	.help = "the certificate of the client"},
-    {0, "key", OPT_STR, AT(running.key), "FILE", .help = "its key"}, {0}};
+	.help = "send this client certificate"},
+    {0, "key", OPT_STR, AT(running.key), "FILE",
+	.help = "use this private key of the certificate"},
+    {0}};
 
-static const struct opt_prog prog = {.name = "vkb-load",
+static const struct opt_prog program = {.name = "vkb-load",
     .operands = "[FILE ...]",
     .purpose = "Runs benchmark cases against Valkey servers, one run record "
 	       "per repetition.",
-    .table = table};
+    .table = option_table};
 
 static int
-read_shard(const char *s, struct plan_want *w)
+parse_shard(const char *s, struct plan_want *w)
 {
 	int n = 0;
 
@@ -153,9 +159,9 @@ read_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
-/* What does not go together; NULL: all does. */
+/* Returns why the options cannot be used together, or NULL. */
 static const char *
-conflict(const struct opts *o, const struct opt_args *args)
+find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	const struct running_opts *r = &o->running;
 	bool more = r->host || r->port || r->unixsocket || r->tls ||
@@ -172,13 +178,14 @@ conflict(const struct opts *o, const struct opt_args *args)
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' do not go with it";
 	if ((o->use_running || more) && (o->builds || o->server || o->module))
-		return "a running server is not started: '--builds', "
-		       "'--server' and '--module' do not go with it";
+		return "'--builds', '--server' and '--module' do not go with "
+		       "a running server, which vkb-load does not start";
 	if (r->flush && r->no_flush)
 		return "'--flush' and '--no-flush' exclude each other";
 	if ((r->flush || r->no_flush) && !o->use_running && !more && !o->plan)
 		return "'--flush' and '--no-flush' are for a running server: "
-		       "say '--use-running-server' or where it is";
+		       "add '--use-running-server', '--host', '--port' or "
+		       "'--unixsocket'";
 	if (r->unixsocket && (r->host || r->port || r->tls))
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!r->tls && (r->cacert || r->cert || r->key))
@@ -194,7 +201,8 @@ conflict(const struct opts *o, const struct opt_args *args)
 			if (!args->n || strcmp(args->v[i], "-") == 0)
 				return "stdin cannot be both builds and cases";
 	if (!args->n && isatty(STDIN_FILENO))
-		return "no configuration is given";
+		return "no configuration is given: name a FILE or pipe one to "
+		       "stdin";
 	return NULL;
 }
 
@@ -225,20 +233,20 @@ print_plan(const struct plan *p, const struct looks *looks)
 	return 0;
 }
 
-static volatile sig_atomic_t stopped_by;
+static volatile sig_atomic_t stop_signal;
 
-/* The first one lets the run at hand go, the second does not wait. */
+/* The first signal stops the current run, the second ends the program. */
 static void
 on_signal(int sig)
 {
-	if (stopped_by) {
+	if (stop_signal) {
 		signal(sig, SIG_DFL);
 		raise(sig);
 	}
-	stopped_by = sig;
+	stop_signal = sig;
 }
 
-/* Broken connections are errors of a run, not the end of this program. */
+/* Ignores SIGPIPE too: a broken connection fails a run, not the program. */
 static void
 catch_signals(void)
 {
@@ -253,7 +261,7 @@ catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Those that the cases want. 0, or -1 and said. */
+/* Opens the engines that the cases need. 0, or -1, error reported. */
 static int
 open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
     bool running, struct datasets *datasets, struct engine list[3],
@@ -281,7 +289,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 }
 
 static int
-measure(struct opts *o, const struct plan *p)
+run_session(struct opts *o, const struct plan *p)
 {
 	const struct running_opts *r = &o->running;
 	bool elsewhere =
@@ -299,7 +307,7 @@ measure(struct opts *o, const struct plan *p)
 	if (o->seed)
 		o->session.seed = (uint64_t)o->seed;
 	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)
-		return err_fail_sys("cannot draw a seed");
+		return err_fail_sys("cannot get a random seed");
 	if (!o->builds)
 		builds_single(&b, o->server, o->label);
 	else if (builds_read(&b, o->builds) < 0)
@@ -319,7 +327,7 @@ measure(struct opts *o, const struct plan *p)
 	if (!o->session.logs)
 		goto out;
 	rc = session_run(
-	    &o->session, p, &b, engines, &out, running, &stopped_by);
+	    &o->session, p, &b, engines, &out, running, &stop_signal);
 	if (b.failed)
 		rc = -1;
 out:
@@ -346,14 +354,14 @@ main(int argc, char **argv)
 
 	err_init(argv[0]);
 	closed = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
-	rc = opt_parse(&prog, argc, argv, &o, &args);
+	rc = opt_parse(&program, argc, argv, &o, &args);
 	if (rc)
 		goto out;
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
-						 : conflict(&o, &args);
+						 : find_conflict(&o, &args);
 	if (wrong)
-		rc = opt_usage(&prog, wrong);
-	else if (read_shard(o.shard, &o.want) < 0)
+		rc = opt_usage(&program, wrong);
+	else if (parse_shard(o.shard, &o.want) < 0)
 		rc = -1;
 	else
 		rc = looks_parse(&looks, o.runs, &o.until);
@@ -364,7 +372,7 @@ main(int argc, char **argv)
 	o.want.unixsocket = o.running.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {
 		folder = mem_printf("./%s", o.profiles.dir);
-		o.profiles.dir = folder; /* no option of perf or vkb-flame */
+		o.profiles.dir = folder; /* not an option of perf */
 	}
 	o.want.no_flush = o.running.no_flush;
 	rc = read_files(&p, &args);
@@ -372,16 +380,16 @@ main(int argc, char **argv)
 		rc = print_plan(&p, &looks);
 	else if (rc == 0) {
 		catch_signals();
-		rc = measure(&o, &p);
+		rc = run_session(&o, &p);
 	}
 out:
 	free(folder);
 	plan_free(&p);
 	looks_free(&looks);
 	free(o.until.v);
-	if (stopped_by) {
-		signal(stopped_by, SIG_DFL);
-		raise(stopped_by);
+	if (stop_signal) {
+		signal(stop_signal, SIG_DFL);
+		raise(stop_signal);
 	}
 	return rc < 0 ? 2 : 0;
 }

@@ -194,7 +194,7 @@ if has vkb-compare; then
   test_status 2 'a pretty-printed file' vkb-compare pretty run.jsonl
   test_same 3 "$(grep -c '^vkb-compare: pretty:[0-9]*: bad record' .err)" \
     'three of its lines are named'
-  test_match "^vkb-compare: pretty: [0-9]+ more bad lines: the file looks pretty-printed; 'jq -c . pretty' writes one record a line" \
+  test_match "^vkb-compare: pretty: [0-9]+ more bad lines: the file looks pretty-printed; 'jq -c . pretty' writes one record per line" \
     .err 'the others are counted, with what to do'
   test_same "$((lines - 3))" "$(sed -n 's/.*pretty: \([0-9]*\) more.*/\1/p' .err)" \
     'all of them'

@@ -98,9 +98,9 @@ refused "$p\\.cpu_allocation: Missing required key: cores_per_client" \
 refused "$p\\.cpu_allocation: servers and clients overlap" \
   'an overlapping allocation' \
   '"cpu_allocation":{"cores_per_server":1,"cores_per_client":1,"servers":["0-1"],"clients":["1"]}'
-refused "$p: CPUs are given for 2 nodes, 3 are wanted" 'too few CPU lists' \
+refused "$p: CPUs are given for 2 nodes, but there are 3" 'too few CPU lists' \
   '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
-refused "$p\\.cluster_ports: ports must follow each other, 6381 does not" \
+refused "$p\\.cluster_ports: ports must be consecutive: 6381 does not" \
   'ports with a gap' '"cluster_ports":[6379,6381]'
 refused "$p: Cannot specify both 'unixsocket' and 'tls_mode'" \
   'TLS on a unix socket' '"unixsocket":true,"tls_mode":[false,true]'
@@ -121,6 +121,12 @@ refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]\\.pipelin: unknown key, did 
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"pipelin\":1}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: a mixed scenario needs" \
   'a mixed scenario of nothing' "$g:[{\"scenarios\":[{\"type\":\"mixed\"}]}]"
+refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Cannot specify both 'warmup' and 'warmup_inline'" \
+  'a scenario that is warmed up twice' \
+  "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":1,\"warmup_inline\":1}]}]"
+config "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":0,\"warmup_inline\":1},{\"command\":\"PING\",\"warmup\":0.5,\"warmup_inline\":0}]}]"
+test_that 'a warm-up of no seconds, and one of half a second, are accepted' \
+  vkb-load --plan c.json
 refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario at the top' \
   '"commands":"GONE","scenarios":[{"test":1}]'
 refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
@@ -212,7 +218,7 @@ printf '{%s}' "$good" >c.json
 test_that 'one configuration alone' vkb-load --plan c.json
 
 # The table of keys is the page.
-"$VKB_BUILD/unit/config" --keys >table 2>/dev/null
+"$VKB_BUILD/unit/config" --keys >table
 awk '/^\.\\" place: / { place = $3 }
   /^\.It Ic .* Pq / {
     sub(/^\.It Ic /, place ".")

@@ -31,7 +31,7 @@ vkb-load --plan array.json >again
 test_that 'round trip: as an array' cmp plan again
 planned c.json c.json >again 2>said
 test_that 'twice the same is once' cmp plan again
-test_match 'planned twice, run once' said 'and that is said'
+test_match 'duplicate case.* dropped' said 'and that is said'
 for i in 1 2 3; do planned --shard $i/3 c.json; done | sort >shards
 sort plan >sorted
 test_that 'the shards make the whole' cmp sorted shards
@@ -39,6 +39,7 @@ test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
 test_that '--case without a match is nothing' vkb-load --plan --case X c.json
+test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err 'which lists some'
 test_empty_file .out 'nothing is printed on stdout'
 test_that 'an empty file is nothing' vkb-load --plan /dev/null
 
@@ -90,7 +91,7 @@ test_same '"batch-first-byte"' "$(planned --latency batch-first-byte c.json |
 
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
 test_status 2 'only CPUs differ' vkb-load --plan c.json d.json
-test_match 'do not identify a case' .err 'they are not pooled'
+test_match 'are not part of its identity' .err 'they are not pooled'
 
 head -n 1 plan | sed 's/"clients":5/"clients":"5"/' >bad
 test_status 2 'a case with a wrong value' vkb-load --plan bad
@@ -116,14 +117,14 @@ for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.unixsocket = true' '.server.primaries = 3'; do
   head -n 1 plan | jq -c "$edit" >bad
   test_status 2 "a case with $edit alone" vkb-load --plan bad
-  test_match "bad:1: case .*'server' is not what 'config" .err 'is named'
+  test_match "bad:1: case .*'server' does not agree with 'config" .err 'is named'
 done
 { head -n 1 plan; head -n 1 plan; } >bad
 test_that 'a case twice is run once' vkb-load --plan bad
 test_same 1 "$(wc -l <.out | tr -d ' ')" 'in a plan as well'
 { head -n 1 plan; head -n 1 plan | sed 's/"clients":5/"clients":6/'; } >bad
 test_status 2 'two cases of one id' vkb-load --plan bad
-test_match "case 'SET-d16-P1-c5-k100' is there twice" .err 'are named'
+test_match "two different cases have the id 'SET-d16-P1-c5-k100'" .err 'are named'
 echo '{"type":"run","v":1,"subject":{},"config":{},"run":{},"env":{},"metrics":{},"status":"ok"}' >bad
 test_status 2 'a run is no case' vkb-load --plan bad
 
@@ -172,7 +173,7 @@ test_that 'scenarios: round trip' cmp plan again
 jq 'del(.test_groups[0].scenarios[1].command) | .test_groups[0].scenarios[1].test = "get"' \
   s.json >bad
 test_status 2 'scenarios: options without a command' vkb-load --plan bad
-test_match "scenario 'b': 'options' are added to a 'command'.* as in 'GET key" .err 'it says what to write'
+test_match "scenario 'b': 'options' need a 'command'.* as in 'GET key" .err 'it says what to write'
 
 for f in "$top"/configs/*.json; do
   test_that "configs/${f##*/}" vkb-load --plan "$f"
@@ -192,7 +193,7 @@ jq -nc '[range(1; 3000)] as $n | [{commands: ["SET"], keyspacelen: $n, data_size
   clients: $n, pipelines: [1], cluster_mode: false, tls_mode: false, warmup: 0,
   requests: [1]}]' >huge.json
 test_status 2 'three lists of 2,999 values' timeout 60 vkb-load --plan huge.json
-test_match '^vkb-load: huge\.json: \$\[0\]: more than 100000 cases, which is the most' .err \
+test_match '^vkb-load: huge\.json: \$\[0\]: more than 100000 cases, which is the limit' .err \
   'three lists of 2,999 values are too many cases'
 test_same '1 0' "$(wc -l <.err | tr -d ' ') $(wc -c <.out | tr -d ' ')" \
   'too many cases are one error and no plan'

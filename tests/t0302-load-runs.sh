@@ -87,7 +87,7 @@ else
 fi
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"1000"/' full.json >far.json
 test_status 2 'CPUs that are not there' vkb-load far.json
-test_match 'this machine has not all of the CPUs "1000"' .err 'are named'
+test_match 'this machine lacks some of the CPUs "1000"' .err 'are named'
 test_that 'but may be planned' vkb-load --plan far.json
 
 printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' \
@@ -230,7 +230,7 @@ test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
 test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
 test_status 2 'no such host' vkb-load --host nobody.invalid --runs 1 c.json
-test_match 'at nobody.invalid:6379: no such name' .err 'is said so'
+test_match 'at nobody.invalid:6379: unknown host name' .err 'is said so'
 
 printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
 read -r other <&4

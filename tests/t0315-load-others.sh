@@ -153,14 +153,14 @@ for text in '"command":"SET k:__rand_int__ v"' \
     "$text" >none.json
   test_status 2 "no prefix in $text" \
     vkb-load --port "$port" --no-flush --runs 1 none.json
-  test_match 'not run: with --no-flush all keys have a prefix: put __prefix__ in front of each key' \
+  test_match 'not run: --no-flush needs a prefix on all keys: put __prefix__ in front of each key' \
     .err "$text: the error says what to do"
   test_empty_file .out "$text: nothing is measured"
 done
 sed 's/"requests"/"config_sets":[{"maxmemory":"2mb"}],"requests"/' c.json >set.json
 test_status 2 'a config set beside data of others' \
   vkb-load --port "$port" --no-flush --runs 1 set.json
-test_match 'its config_set would change a server' .err \
+test_match 'its config_set would change a running server' .err \
   'a config set beside data of others is refused'
 test_status 2 'another engine' vkb-load --port "$port" --no-flush \
   --engine valkey-benchmark --runs 1 c.json

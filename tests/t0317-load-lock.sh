@@ -25,7 +25,7 @@ vkb-load --runs 2 -o second c.json 2>second.err &
 second=$!
 wait_until 30 waits second.err
 test_result $? 'a second session waits'
-test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; --no-lock does not wait" \
+test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; use --no-lock not to wait" \
   second.err 'it names the one that measures, and the option'
 test_same 0 "$(runs second)" 'it measures nothing meanwhile'
 test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json
@@ -71,7 +71,7 @@ wait "$holder"
 
 mkfifo pipe
 test_status 2 'a lock that is no file' env VKB_LOCK=pipe vkb-load --runs 1 c.json
-test_match "'pipe', is not a file: VKB_LOCK may name another one, --no-lock" .err \
+test_match "'pipe', is not a file: set VKB_LOCK to another path or use --no-lock" .err \
   'a lock that is no file is named'
 test_status 2 'a lock that cannot be made' \
   env VKB_LOCK="$scratch/none/lock" vkb-load --runs 1 c.json

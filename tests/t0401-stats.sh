@@ -197,8 +197,8 @@ bad_array ',\n{"type":"a","x":[' '2: .*ends too early' 'one cut short'
 bad_array ',\n' '2: .*ends too early' 'one cut between elements'
 bad_array ',]' '1: .*not JSON' 'a comma too many'
 bad_array '\n {}]' '2: .*not JSON' 'one too few'
-bad_array ']\n[]' '2: .*something follows' 'two arrays'
-bad_array ',\n{"x":1,\n"x":2}]' '3: .*stands twice' 'a doubled key'
+bad_array ']\n[]' '2: .*unexpected text' 'two arrays'
+bad_array ',\n{"x":1,\n"x":2}]' '3: .*duplicate key' 'a doubled key'
 
 # --- the Python tool's files
 

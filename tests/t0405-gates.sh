@@ -337,12 +337,30 @@ test_that 'where the client was the limit, CPU is for information' \
   worse server_cpu_us_per_req 1.044 client
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \
   "$(sed -n 3p text)" 'and is not judged'
+test_match '^warning: client-bound: 1 case measured' text 'which is said'
+sides 1 server '' rps >both-sides
+sides 1 client ',"clients":9' rps | sed '/"label":"a"/s/"client"/"server"/' >>both-sides
+vkb-compare --baseline a both-sides >text
+test_match '^warning: client-bound: 1 case measured' text \
+  'one side of a case is enough, and the other case does not count'
 test_that 'where nobody was, neither' worse server_cpu_us_per_req 1.044 neither
 test_that 'nor where a rate is fixed' \
   worse server_cpu_us_per_req 1.044 server ',"rate":1000'
 test_status 1 'a larger key is one whoever was the limit' worse bytes_per_key 1.16 client
 test_status 1 '--metrics judges it all the same' \
   worse server_cpu_us_per_req 1.044 client ',"requests":1000' -m server_cpu_us_per_req
+# Two metrics with the same values, of which one weighs half: in the first of
+# fifty cases without noise, but in too few runs for so many tests.
+perl -e 'srand 5; for my $s ("a", "b") { for my $c (1 .. 50) { for my $k (1 .. 5) {
+  my $v = $c > 1 ? 100 + rand : $s eq "a" ? 100 : 150;
+  printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":%d,"block":%d},"metrics":{"p99_latency_ms":%f,"p999_latency_ms":%f},"bound":"server","status":"ok"}\n),
+    $s, $c, $k, $k, $v, $v } } }' >both-sides
+vkb-compare --baseline a --margin 3% -f jsonl both-sides |
+  jq -c 'select(.config.clients == 1) | [.metric, .verdict, .needed.runs]' >few
+test_same '["p99_latency_ms","inconclusive"] ["p999_latency_ms","inconclusive"]' \
+  "$(jq -c '.[:2]' few | paste -sd ' ' -)" 'five runs are too few for a hundred tests'
+test_same true "$(jq -s '.[0][2] < .[1][2]' few)" \
+  'the metric that weighs half needs more runs'
 echo '{"rules":[{"metric":"server_cpu_us_per_req","class":"info"}]}' >policy.json
 test_that 'a policy does not' \
   worse server_cpu_us_per_req 1.044 server ',"requests":1000' --policy policy.json

@@ -63,10 +63,10 @@ refuse '{"rules":[}' '*' 'no JSON'
 test_match '^vkb-compare: policy\.json:1:11: not JSON' .err 'and the column'
 printf '{"rules": [{"metric": "rps",\n "metric": "p50"}]}' >policy.json
 test_status 2 'a key that stands twice' vkb-compare --policy policy.json "$a" "$b"
-test_match '^vkb-compare: policy\.json:2:2: not JSON: a key stands twice' .err 'has its place'
+test_match '^vkb-compare: policy\.json:2:2: not JSON: duplicate key' .err 'has its place'
 perl -e 'print "{", (map qq("k$_":1,\n ), 1 .. 40), qq("\\u006b7":1}\n)' >policy.json
 test_status 2 'one of many, written otherwise' vkb-compare --policy policy.json "$a" "$b"
-test_match '^vkb-compare: policy\.json:41:2: not JSON: a key stands twice' .err 'has it too'
+test_match '^vkb-compare: policy\.json:41:2: not JSON: duplicate key' .err 'has it too'
 test_status 2 'no file' vkb-compare --policy no-such "$a" "$b"
 refuse '{"rules":[{"margin":"x"},{"class":"x"}]}' 'rules\[1\]' 'two problems'
 test_same 2 "$(wc -l <.err | tr -d ' ')" 'both are said'
@@ -167,6 +167,9 @@ policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-
 test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
   'more than the limit counts'
 test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" 'and is listed'
+vkb-compare --policy policy.json "$a" "$b" >text
+test_match '^warning: policy\.json: rules\[0\]: more than is waived: known' text \
+  'and the text says that it is exceeded'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
   'up to the limit it does not'

@@ -48,6 +48,17 @@ test_same "$(cat once)" "$(cat text)" 'the same bytes'
 test_that 'on stdin, in any order' sh -c \
   'sort -r runs.jsonl | vkb-compare --calibrate 10 >text'
 test_same "$(sort once)" "$(sort text)" 'the runs say when they ran'
+jq -c --argjson half 300 'input_line_number as $at |
+  if $at <= $half then .run.session = "z" | .run.started = "2026-11-01T00:00:00Z"
+  else .run.session = "a" | .run.started = "2026-11-02T00:00:00Z" end' \
+  runs.jsonl >two-sessions.jsonl
+vkb-compare --calibrate 10 two-sessions.jsonl >text
+test_same "$(cat once)" "$(cat text)" 'a session that goes on is the same runs'
+{
+  tail -n 300 two-sessions.jsonl
+  head -n 300 two-sessions.jsonl
+} | vkb-compare --calibrate 10 >text
+test_same "$(cat once)" "$(cat text)" 'sessions are in the order of their starts'
 vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
 test_same "$(cat once)" "$(cat text)" 'what stands twice counts once'
 

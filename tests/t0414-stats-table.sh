@@ -111,7 +111,7 @@ for p in 0% -1% x 1%x ''; do
 done
 test_status 2 'a terminal is no input' script -qec vkb-stats .typed
 tr -d '\r' <.out >screen
-test_match '^vkb-stats: no FILE, and stdin is a terminal$' screen 'that is told'
+test_match '^vkb-stats: no FILE given, and stdin is a terminal$' screen 'that is told'
 script -qec 'vkb-stats runs' .typed </dev/null | tr -d '\r' >screen
 test_same "$(cat all)" "$(cat screen)" 'but a terminal may be there beside a file'
 test_that 'without TMPDIR there is another folder' env -u TMPDIR vkb-stats runs

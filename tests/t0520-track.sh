@@ -336,7 +336,7 @@ test_match 'database: .*/nonexistent' .err 'it is named'
 test_status 2 'no database' vkb-trackcommits query --database nothing-of-this-name
 test_match 'database "nothing-of-this-name" does not exist' .err 'it is named'
 test_status 2 'a password as an argument' vkb-trackcommits query --database 'host=x password=secret'
-test_match "'password' among the arguments" .err 'is refused'
+test_match "'password' in the arguments" .err 'is refused'
 sql "CREATE ROLE guarded LOGIN PASSWORD 'right'"
 sed -i '1i local all guarded scram-sha-256' "$scratch/pg/data/pg_hba.conf"
 sql 'SELECT pg_reload_conf()' >/dev/null

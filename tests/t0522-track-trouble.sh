@@ -66,11 +66,11 @@ names() {
 commits() {
   twice=$(git -C repo rev-list unstable | cut -c 1-4 | sort | uniq -d | head -n 1)
   test_status 2 "$what: an ambiguous id" claim --owner a "$twice"
-  test_match "what is meant by '$twice': ambiguous" .err 'is said to be one'
+  test_match "cannot resolve '$twice': ambiguous" .err 'is said to be one'
   test_that "$what: a short one" claim --owner a "$(printf %.12s "$head")"
   test_same "$head" "$(jq -r .commit .out)" 'is that commit'
   test_status 2 "$what: no commit but a tree" claim --owner a 'HEAD^{tree}'
-  test_match "no commit is meant by 'HEAD" .err 'is said'
+  test_match "cannot find a commit for 'HEAD" .err 'is said'
 
   git -C repo branch gone unstable~5
   gone=$(git -C repo rev-parse gone)
@@ -113,7 +113,7 @@ repositories() {
   done
   test_status 2 "$what: a repository that is not whole" forgetful determine \
     --repo corrupt
-  test_match "the commit is not there that is named by 'unstable'" .err 'is said'
+  test_match "cannot find the commit of 'unstable'" .err 'is said'
   rows >after
   test_that "$what: nothing has changed" cmp before after
   rm -rf shallow corrupt

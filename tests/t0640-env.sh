@@ -102,6 +102,17 @@ cat >want <<'END'
 }
 END
 test_same "$(cat want)" "$(jq -S .now quiet.json)" 'and what it does now'
+for disabled in 0 1; do
+  machine idle
+  for i in 0 1 2 3; do
+    for j in 1 2; do
+      put $cpu/cpu$i/cpuidle/state$j/disable $disabled
+    done
+  done
+  env_of idle | jq -r .env.idle_states
+done >states
+test_same 'all_enabled all_disabled' "$(paste -sd ' ' states)" \
+  'idle states that are all enabled, and all but the first disabled'
 mkdir -p "$scratch/empty/proc"
 env_of empty >empty.json
 test_same '["arch"] []' \

@@ -84,12 +84,12 @@ printf '{"id":1}\n{"id":}\n' >bad.jsonl
 head -c 100 d.npy >cut.npy
 : >v.fvecs
 t='SET __field:id__ x'
-trouble 'no such field' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; there are 'id', 'title', 'body'"
+trouble 'no such field' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; the fields are 'id', 'title', 'body'"
 trouble 'no such file' nowhere.csv "$t" "cannot read 'nowhere.csv'"
 trouble 'a short row' short.csv "$t" 'short.csv:3: bad row'
 trouble 'an unknown entity' bad.xml "$t" 'bad.xml:2: bad XML'
 trouble 'no JSON' bad.jsonl "$t" 'bad.jsonl:2:7: bad row'
-trouble 'an empty file' none.csv "$t" "none.csv: no field 'id'; there is none at all"
-trouble 'a file that was cut' cut.npy "$t" 'cut.npy: bad NPY file: it is cut short'
-trouble 'vectors without names' v.fvecs "$t" 'v.fvecs: vectors are read from .npy alone'
+trouble 'an empty file' none.csv "$t" "none.csv: no field 'id'; the file has no fields"
+trouble 'a file that was cut' cut.npy "$t" 'cut.npy: bad NPY file: the file is truncated'
+trouble 'vectors without names' v.fvecs "$t" 'v.fvecs: cannot read vectors of this format; convert them to .npy'
 test_done

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-static const char digit64[] =
+static const char base64_digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void
@@ -19,17 +19,17 @@ base64_encode(struct str *s, const void *bytes, size_t n)
 		v = (unsigned)p[i] << 16;
 		v |= i + 1 < n ? (unsigned)p[i + 1] << 8 : 0;
 		v |= i + 2 < n ? p[i + 2] : 0;
-		out[0] = digit64[v >> 18];
-		out[1] = digit64[v >> 12 & 63];
-		out[2] = i + 1 < n ? digit64[v >> 6 & 63] : '=';
-		out[3] = i + 2 < n ? digit64[v & 63] : '=';
+		out[0] = base64_digits[v >> 18];
+		out[1] = base64_digits[v >> 12 & 63];
+		out[2] = i + 1 < n ? base64_digits[v >> 6 & 63] : '=';
+		out[3] = i + 2 < n ? base64_digits[v & 63] : '=';
 		str_addn(s, out, 4);
 	}
 }
 
-/* Four digits, by their values; -1 where one is none. */
+/* Decodes four digits. Returns -1 if one of them is no base64 digit. */
 static int
-quad(unsigned char *o, const char *text, const unsigned char *value)
+decode_quad(unsigned char *o, const char *text, const unsigned char *value)
 {
 	unsigned a = value[(unsigned char)text[0]];
 	unsigned b = value[(unsigned char)text[1]];
@@ -57,14 +57,14 @@ base64_decode(const char *text, size_t n, unsigned char *out)
 		return 0;
 	memset(value, 0x80, sizeof value);
 	for (i = 0; i < 64; i++)
-		value[(unsigned char)digit64[i]] = (unsigned char)i;
+		value[(unsigned char)base64_digits[i]] = (unsigned char)i;
 	for (i = 0; i < n - 4; i += 4, o += 3)
-		if (quad(o, text + i, value) < 0)
+		if (decode_quad(o, text + i, value) < 0)
 			return -1;
 	memcpy(last, text + i, sizeof last);
 	for (; pad < 2 && last[3 - pad] == '='; pad++)
-		last[3 - pad] = digit64[0];
-	if (quad(o, last, value) < 0)
+		last[3 - pad] = base64_digits[0];
+	if (decode_quad(o, last, value) < 0)
 		return -1;
 	return (long)(o - out) + 3 - (long)pad;
 }

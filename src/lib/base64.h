@@ -8,7 +8,8 @@ struct str;
 
 void base64_encode(struct str *, const void *bytes, size_t n);
 
-/* The number of bytes in 'out' (room for n / 4 * 3), or -1: it is not such. */
+/* Decodes n characters to 'out' (room for n / 4 * 3 bytes). Returns the number
+ * of bytes, or -1 if the text is not base64. */
 long base64_decode(const char *text, size_t n, unsigned char *out);
 
 #endif

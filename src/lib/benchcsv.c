@@ -12,8 +12,8 @@
 
 struct benchcsv {
 	struct csvrows *rows;
-	bool waiting;        /* for a header */
-	char *name[COLUMNS]; /* NULL: not used */
+	bool waiting;        /* for a header; lines before it are skipped */
+	char *name[COLUMNS]; /* NULL: the column is not used */
 	size_t n;            /* 0: no header */
 	struct str why;
 };
@@ -25,7 +25,7 @@ is_header(const char *line)
 	    str_starts(line, "test,rps");
 }
 
-/* "NAME","NUMBER" and the end of the line. */
+/* Returns true if the line is "NAME","NUMBER" and nothing else. */
 static bool
 is_pair(const char *line)
 {
@@ -40,17 +40,17 @@ is_pair(const char *line)
 }
 
 static const char *
-next_of(const char *line)
+skip_line(const char *line)
 {
 	line += strcspn(line, "\n");
 	return *line ? line + 1 : line;
 }
 
-/* The line; NULL: there is none. */
+/* Returns the first line that matches, or NULL. */
 static const char *
-find(const char *text, bool (*is)(const char *line))
+find_line(const char *text, bool (*is)(const char *line))
 {
-	for (; *text; text = next_of(text))
+	for (; *text; text = skip_line(text))
 		if (is(text))
 			return text;
 	return NULL;
@@ -59,16 +59,16 @@ find(const char *text, bool (*is)(const char *line))
 bool
 benchcsv_is(const char *head)
 {
-	return find(head, is_header) || is_pair(head);
+	return find_line(head, is_header) || is_pair(head);
 }
 
 const char *
 benchcsv_start(const char *text)
 {
-	const char *at = find(text, is_header);
+	const char *at = find_line(text, is_header);
 
 	if (!at)
-		at = find(text, is_pair);
+		at = find_line(text, is_pair);
 	return at ? at : text + strlen(text);
 }
 
@@ -78,12 +78,12 @@ benchcsv_new(csvrows_line *line, void *from, const char *head)
 	struct benchcsv *b = mem_new(sizeof *b);
 
 	b->rows = csvrows_new(',', line, from);
-	b->waiting = find(head, is_header) != NULL;
+	b->waiting = find_line(head, is_header) != NULL;
 	return b;
 }
 
 static void
-clear(struct benchcsv *b)
+clear_header(struct benchcsv *b)
 {
 	for (size_t i = 0; i < b->n; i++)
 		free(b->name[i]);
@@ -95,21 +95,21 @@ benchcsv_free(struct benchcsv *b)
 {
 	if (!b)
 		return;
-	clear(b);
+	clear_header(b);
 	csvrows_free(b->rows);
 	str_free(&b->why);
 	free(b);
 }
 
 static int
-bad(struct benchcsv *b, const char **why)
+report_why(struct benchcsv *b, const char **why)
 {
 	*why = b->why.s;
 	return -1;
 }
 
 static bool
-named(const struct benchcsv *b, const char *name)
+has_column(const struct benchcsv *b, const char *name)
 {
 	for (size_t i = 0; i < b->n; i++)
 		if (b->name[i] && strcmp(b->name[i], name) == 0)
@@ -117,20 +117,20 @@ named(const struct benchcsv *b, const char *name)
 	return false;
 }
 
-/* 0, or -1: all that is wrong with it is in 'why'. */
+/* Returns 0, or -1 with every problem of the header in 'why'. */
 static int
-header(struct benchcsv *b, const char *const *f, size_t n)
+read_header(struct benchcsv *b, const char *const *f, size_t n)
 {
 	double factor;
 
-	clear(b);
+	clear_header(b);
 	if (n > COLUMNS) {
 		str_printf(&b->why, "more than %d columns", COLUMNS);
 		return -1;
 	}
 	for (; b->n < n; b->n++) {
 		b->name[b->n] = units_key(f[b->n], "", &factor);
-		if (!named(b, b->name[b->n]))
+		if (!has_column(b, b->name[b->n]))
 			continue;
 		str_printf(&b->why, "%stwo columns are called '%s'",
 		    b->why.len ? ", " : "", f[b->n]);
@@ -141,7 +141,8 @@ header(struct benchcsv *b, const char *const *f, size_t n)
 }
 
 static int
-row(struct benchcsv *b, const char *const *f, size_t n, struct json **metrics)
+parse_result(
+    struct benchcsv *b, const char *const *f, size_t n, struct json **metrics)
 {
 	size_t columns = b->n ? b->n : 2;
 	struct json *m;
@@ -157,7 +158,7 @@ row(struct benchcsv *b, const char *const *f, size_t n, struct json **metrics)
 		const char *name = b->n ? b->name[i] : "rps";
 
 		if (!name || !*f[i])
-			continue; /* not known */
+			continue; /* unknown */
 		if (num_real(f[i], &v) < 0) {
 			str_printf(&b->why,
 			    "'%s' is '%s', which is not a number", name, f[i]);
@@ -183,16 +184,16 @@ benchcsv_next(struct benchcsv *b, const char **title, struct json **metrics,
 		if (got > 0 && n > 1 && strcmp(f[0], "test") == 0 &&
 		    strcmp(f[1], "rps") == 0) {
 			b->waiting = false;
-			if (header(b, f, n) < 0)
-				return bad(b, why);
+			if (read_header(b, f, n) < 0)
+				return report_why(b, why);
 		} else if (b->waiting) {
 			continue;
 		} else if (got < 0) {
 			return -1;
 		} else {
 			*title = f[0];
-			got = row(b, f, n, metrics);
-			return got < 0 ? bad(b, why) : got;
+			got = parse_result(b, f, n, metrics);
+			return got < 0 ? report_why(b, why) : got;
 		}
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /*
- * What valkey-benchmark and redis-benchmark print with --csv, any version:
- * until Redis 6.2 two columns without a header; since then the header says
- * which there are. What stands before a header is talk of the program.
+ * Reads what valkey-benchmark and redis-benchmark print with --csv: until Redis
+ * 6.2 two columns, test and requests/s, without a header; later a header names
+ * the columns. Lines before the header are messages and are skipped.
  */
 #ifndef BENCHCSV_H
 #define BENCHCSV_H
@@ -13,21 +13,25 @@
 struct benchcsv;
 struct json;
 
-/* Does a text begin so? */
+/* Returns true if a text that begins with 'head' is such output. */
 bool benchcsv_is(const char *head);
 
-/* Where its header is, or else the first line that can be a result, or its end.
+/*
+ * Returns the header, else the first line that can be a result, else the end.
  */
 const char *benchcsv_start(const char *text);
 
-/* 'head': what the text begins with; is there a header in it? */
+/*
+ * 'head' is the beginning of the text; lines before a header in it are skipped.
+ */
 struct benchcsv *benchcsv_new(csvrows_line *, void *from, const char *head);
 void benchcsv_free(struct benchcsv *);
 
 /*
- * 1: a result. *title is borrowed until the next call, *metrics (NAME: number)
- * is the caller's. 0: the end. -1: the line is wrong, and *why says how; NULL:
- * reading failed and said so. Reading may go on.
+ * Returns 1 with *title (borrowed until the next call) and *metrics (NAME:
+ * number; caller frees), 0 at the end, or -1 on a bad line, after which reading
+ * may go on: *why says what is wrong, or is NULL if reading failed and was
+ * reported.
  */
 int benchcsv_next(struct benchcsv *, const char **title, struct json **metrics,
     const char **why);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One side: its values sorted, and where each value of the input went. */
+/* The sorted values of one side, and the rank of each value of the input. */
 struct side {
 	double *v;
 	size_t *rank, *drawn, *times;
@@ -23,7 +23,7 @@ struct place {
 };
 
 static int
-by_value(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -31,7 +31,7 @@ by_value(const void *a, const void *b)
 }
 
 static struct side
-side_new(const double *v, size_t n)
+make_side(const double *v, size_t n)
 {
 	struct side s = {.n = n};
 	struct place *p = mem_array(n, sizeof *p);
@@ -42,7 +42,7 @@ side_new(const double *v, size_t n)
 	s.times = mem_array(n, sizeof *s.times);
 	for (size_t i = 0; i < n; i++)
 		p[i] = (struct place){v[i], i};
-	qsort(p, n, sizeof *p, by_value);
+	qsort(p, n, sizeof *p, compare_by_value);
 	for (size_t i = 0; i < n; i++) {
 		s.v[i] = p[i].v;
 		s.rank[p[i].at] = i;
@@ -52,7 +52,7 @@ side_new(const double *v, size_t n)
 }
 
 static void
-side_free(struct side *s)
+free_side(struct side *s)
 {
 	free(s->v);
 	free(s->rank);
@@ -60,9 +60,9 @@ side_free(struct side *s)
 	free(s->times);
 }
 
-/* The median of what was drawn, by counting: no sort for each draw. */
+/* Returns the median of the drawn values, by counting instead of sorting. */
 static double
-drawn_median(struct side *s)
+compute_drawn_median(struct side *s)
 {
 	size_t seen = 0, i = 0, low;
 
@@ -77,9 +77,9 @@ drawn_median(struct side *s)
 	return s->n % 2 ? s->v[low] : s->v[low] / 2 + s->v[i] / 2;
 }
 
-/* The median of the sorted values without the i-th. */
+/* Returns the median of the sorted values without the i-th. */
 static double
-median_without(const struct side *s, size_t i)
+compute_median_without(const struct side *s, size_t i)
 {
 	size_t n = s->n - 1, lo = (n - 1) / 2, hi = n / 2;
 	double a = s->v[lo + (lo >= i)], b = s->v[hi + (hi >= i)];
@@ -87,14 +87,14 @@ median_without(const struct side *s, size_t i)
 	return n % 2 ? b : a / 2 + b / 2;
 }
 
-/* One case: both sides, and what the jackknife's influences add up to. */
+/* The two sides of one case. */
 struct pair {
 	struct side x, y;
 	bool paired;
 };
 
 static double
-ratio(const struct pair *p)
+compute_ratio(const struct pair *p)
 {
 	return stats_median(p->y.v, p->y.n) / stats_median(p->x.v, p->x.n);
 }
@@ -103,9 +103,9 @@ struct sums {
 	double squares, cubes;
 };
 
-/* j: the statistic without each of n. */
+/* Adds the influences of n values; j[i] is the statistic without value i. */
 static void
-influences(struct sums *s, const double *j, size_t n)
+add_influences(struct sums *s, const double *j, size_t n)
 {
 	double mean = stats_mean(j, n), l;
 
@@ -116,44 +116,44 @@ influences(struct sums *s, const double *j, size_t n)
 	}
 }
 
-/* 'all' is the geometric mean of the ratios of k cases, this one among them. */
+/* Adds the influences of one of k cases whose geometric mean is 'all'. */
 static void
-jackknife(struct sums *s, const struct pair *p, double all, size_t k)
+jackknife_case(struct sums *s, const struct pair *p, double all, size_t k)
 {
 	size_t m = p->x.n, n = p->y.n;
-	double *j = mem_array(m + n, sizeof *j), now = ratio(p), v;
+	double *j = mem_array(m + n, sizeof *j), now = compute_ratio(p), v;
 	double x = stats_median(p->x.v, m), y = stats_median(p->y.v, n);
 
 	for (size_t i = 0; i < m; i++) {
 		size_t at = p->x.rank[i];
 
-		v = p->paired ? median_without(&p->y, p->y.rank[i]) : y;
-		v /= median_without(&p->x, at);
+		v = p->paired ? compute_median_without(&p->y, p->y.rank[i]) : y;
+		v /= compute_median_without(&p->x, at);
 		j[i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
 	}
 	for (size_t i = 0; i < n; i++) {
-		v = median_without(&p->y, i) / x;
+		v = compute_median_without(&p->y, i) / x;
 		j[m + i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
 	}
-	influences(s, j, m);
+	add_influences(s, j, m);
 	if (!p->paired)
-		influences(s, j + m, n);
+		add_influences(s, j + m, n);
 	free(j);
 }
 
-/* Which part of the resampled ratios lies below this end of the interval. */
+/* Returns the quantile of the resampled ratios that BCa takes instead of q. */
 static double
-end(const struct bootstrap *r, double q)
+compute_end_level(const struct bootstrap *r, double q)
 {
 	double z = r->z0 + tdist_normal_quantile(q), room = 1 - r->a * z;
 
-	if (!(room > 0)) /* further than any of them */
+	if (!(room > 0)) /* beyond all resampled ratios */
 		return z > 0;
 	return tdist_normal_cdf(r->z0 + z / room);
 }
 
 static bool
-usable(const double *v, size_t n)
+is_usable(const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!(v[i] > 0 && isfinite(v[i])))
@@ -162,45 +162,45 @@ usable(const double *v, size_t n)
 }
 
 static void
-nothing(struct bootstrap *r)
+clear_result(struct bootstrap *r)
 {
 	*r = (struct bootstrap){NAN, NAN, NAN, NAN, NAN};
 }
 
-/* t: the resampled values of r->est, sorted here. */
+/* Sets r->lo and r->hi from t, the resampled values of r->est; sorts t. */
 static void
-ends(struct bootstrap *r, double *t, size_t draws, const struct sums *s,
-    double conf)
+compute_interval(struct bootstrap *r, double *t, size_t draws,
+    const struct sums *s, double conf)
 {
 	double below = 0;
 
 	for (size_t i = 0; i < draws; i++)
 		below += t[i] < r->est ? 1 : t[i] == r->est ? .5 : 0;
 	stats_sort(t, draws);
-	/* Not beyond the half of a draw: the normal quantile is finite. */
+	/* Half a draw on each side keeps the normal quantile finite. */
 	below = fmin(fmax(below, .5), (double)draws - .5);
 	r->z0 = tdist_normal_quantile(below / (double)draws);
 	r->a = s->squares > 0 ? s->cubes / (6 * pow(s->squares, 1.5)) : 0;
-	r->lo = stats_quantile(t, draws, end(r, (1 - conf) / 2));
-	r->hi = stats_quantile(t, draws, end(r, (1 + conf) / 2));
+	r->lo = stats_quantile(t, draws, compute_end_level(r, (1 - conf) / 2));
+	r->hi = stats_quantile(t, draws, compute_end_level(r, (1 + conf) / 2));
 }
 
 static struct pair
-pair_new(const struct bootstrap_pair *p)
+make_pair(const struct bootstrap_pair *p)
 {
 	return (struct pair){
-	    side_new(p->x, p->m), side_new(p->y, p->n), p->paired};
+	    make_side(p->x, p->m), make_side(p->y, p->n), p->paired};
 }
 
 static void
-pair_free(struct pair *p)
+free_pair(struct pair *p)
 {
-	side_free(&p->x);
-	side_free(&p->y);
+	free_side(&p->x);
+	free_side(&p->y);
 }
 
 static void
-at_random(struct rng *rng, struct pair *p)
+draw_runs(struct rng *rng, struct pair *p)
 {
 	for (size_t i = 0; i < p->x.n; i++)
 		p->x.drawn[i] = rng_below(rng, p->x.n);
@@ -209,9 +209,9 @@ at_random(struct rng *rng, struct pair *p)
 		    p->paired ? p->x.drawn[i] : rng_below(rng, p->y.n);
 }
 
-/* Adds a case to the logarithms of the resampled values. */
+/* Adds the logarithm of the resampled ratio of a case to each t[i]. */
 static void
-resample(double *t, const char *name, const struct bootstrap_pair *in,
+resample_case(double *t, const char *name, const struct bootstrap_pair *in,
     struct pair *p)
 {
 	unsigned long long seed = str_hash(STR_HASH, name, strlen(name));
@@ -221,8 +221,9 @@ resample(double *t, const char *name, const struct bootstrap_pair *in,
 	seed = str_hash(seed, in->y, in->n * sizeof *in->y);
 	rng_seed(&rng, seed, 0);
 	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++) {
-		at_random(&rng, p);
-		t[i] += log(drawn_median(&p->y) / drawn_median(&p->x));
+		draw_runs(&rng, p);
+		t[i] += log(
+		    compute_drawn_median(&p->y) / compute_drawn_median(&p->x));
 	}
 }
 
@@ -233,9 +234,9 @@ bootstrap_geomean(const char *name, const struct bootstrap_pair *v, size_t k,
 	struct sums s = {0, 0};
 	double *t, sum = 0;
 
-	nothing(r);
+	clear_result(r);
 	for (size_t i = 0; i < k; i++)
-		if (!usable(v[i].x, v[i].m) || !usable(v[i].y, v[i].n))
+		if (!is_usable(v[i].x, v[i].m) || !is_usable(v[i].y, v[i].n))
 			return -1;
 	if (!k)
 		return -1;
@@ -243,22 +244,22 @@ bootstrap_geomean(const char *name, const struct bootstrap_pair *v, size_t k,
 	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
 		t[i] = 0;
 	for (size_t i = 0; i < k; i++) {
-		struct pair p = pair_new(&v[i]);
+		struct pair p = make_pair(&v[i]);
 
-		sum += log(ratio(&p));
-		resample(t, name, &v[i], &p);
-		pair_free(&p);
+		sum += log(compute_ratio(&p));
+		resample_case(t, name, &v[i], &p);
+		free_pair(&p);
 	}
 	r->est = exp(sum / (double)k);
 	for (size_t i = 0; i < k; i++) {
-		struct pair p = pair_new(&v[i]);
+		struct pair p = make_pair(&v[i]);
 
-		jackknife(&s, &p, r->est, k);
-		pair_free(&p);
+		jackknife_case(&s, &p, r->est, k);
+		free_pair(&p);
 	}
 	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
 		t[i] = exp(t[i] / (double)k);
-	ends(r, t, BOOTSTRAP_DRAWS, &s, conf);
+	compute_interval(r, t, BOOTSTRAP_DRAWS, &s, conf);
 	free(t);
 	return 0;
 }

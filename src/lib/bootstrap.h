@@ -27,16 +27,16 @@ struct bootstrap {
 struct bootstrap_pair {
 	const double *x, *y;
 	size_t m, n;
-	bool paired; /* m = n, and x[i] belongs to y[i]: drawn together */
+	bool paired; /* m = n; x[i] and y[i] are drawn together */
 };
 
 /*
- * Interval of the geometric mean of k ratios of medians; conf .95 covers 95 %.
- * The runs of each case are resampled, BOOTSTRAP_DRAWS times, each side by
- * itself, by a seed that is FNV-1a of the name and its data, so that equal
- * input gives equal output. It is how sure the mean of these cases is, not that
- * of others. Returns 0; or -1, and all is NAN, where k is 0 or a side has fewer
- * than BOOTSTRAP_LEAST values or one that is not above 0 and finite.
+ * Computes the geometric mean of k ratios of medians and its interval; conf .95
+ * covers 95 %. The runs of each side of each case are resampled BOOTSTRAP_DRAWS
+ * times. The seed is FNV-1a of the name and the data, so that equal input gives
+ * equal output. The interval holds for these cases, not for others. Returns 0;
+ * or -1 with all NAN if k is 0, or a side has fewer than BOOTSTRAP_LEAST values
+ * or one that is not finite and above 0.
  */
 int bootstrap_geomean(const char *name, const struct bootstrap_pair *, size_t k,
     double conf, struct bootstrap *);

@@ -9,9 +9,9 @@
 
 struct key {
 	char *name;
-	char *text;  /* of the first config that has it */
-	size_t n;    /* configs with that value */
-	bool varies; /* between cases that would have one name without it */
+	char *text;  /* value in the first config that has the key */
+	size_t n;    /* configs with this value */
+	bool varies; /* between cases whose names have the same head */
 };
 
 struct casename {
@@ -20,7 +20,7 @@ struct casename {
 };
 
 static char *
-text_of(const struct json *j)
+format_value(const struct json *j)
 {
 	struct str s = {0};
 
@@ -32,13 +32,13 @@ text_of(const struct json *j)
 }
 
 static bool
-in_front(const char *name)
+is_head_key(const char *name)
 {
 	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_by_name(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
@@ -46,7 +46,7 @@ by_name(const void *a, const void *b)
 }
 
 static struct key *
-find(const struct casename *c, const char *name)
+find_key(const struct casename *c, const char *name)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->keys[i].name, name) == 0)
@@ -55,7 +55,7 @@ find(const struct casename *c, const char *name)
 }
 
 static char *
-head_of(const struct json *config)
+make_head(const struct json *config)
 {
 	const char *id = json_get_str(config, "test_id");
 	const char *command = json_get_str(config, "command");
@@ -63,14 +63,14 @@ head_of(const struct json *config)
 	return mem_printf("%s\n%s", id ? id : "", command ? command : "");
 }
 
-/* A config and what its name begins with. */
+/* A config and the head of its name: test_id and command. */
 struct entry {
 	char *head;
 	const struct json *config;
 };
 
 static int
-by_head(const void *a, const void *b)
+compare_by_head(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -78,28 +78,30 @@ by_head(const void *a, const void *b)
 }
 
 static struct key *
-key_of(struct casename *c, const struct json *j)
+intern_key(struct casename *c, const struct json *j)
 {
-	struct key *k = find(c, json_key(j));
+	struct key *k = find_key(c, json_key(j));
 
 	if (k)
 		return k;
 	c->keys = mem_grow(c->keys, c->n, &c->cap, sizeof *c->keys);
 	k = &c->keys[c->n++];
-	*k = (struct key){.name = mem_str(json_key(j)), .text = text_of(j)};
+	*k =
+	    (struct key){.name = mem_str(json_key(j)), .text = format_value(j)};
 	return k;
 }
 
-/* Keys that tell a from b, which have one head. */
+/* Marks the keys in which a and b differ, which have the same head. */
 static void
-tell_apart(struct casename *c, const struct json *a, const struct json *b)
+mark_varying_keys(
+    struct casename *c, const struct json *a, const struct json *b)
 {
 	for (const struct json *j = json_first(a); j; j = json_next(j))
 		if (!json_equal(j, json_get(b, json_key(j))))
-			key_of(c, j)->varies = true;
+			intern_key(c, j)->varies = true;
 	for (const struct json *j = json_first(b); j; j = json_next(j))
 		if (!json_get(a, json_key(j)))
-			key_of(c, j)->varies = true;
+			intern_key(c, j)->varies = true;
 }
 
 struct casename *
@@ -111,29 +113,29 @@ casename_new(const struct json *const *configs, size_t n)
 
 	c->configs = n;
 	for (size_t i = 0; i < n; i++) {
-		e[i] = (struct entry){head_of(configs[i]), configs[i]};
+		e[i] = (struct entry){make_head(configs[i]), configs[i]};
 		for (const struct json *j = json_first(configs[i]); j;
 		     j = json_next(j)) {
-			struct key *k = key_of(c, j);
-			char *text = text_of(j);
+			struct key *k = intern_key(c, j);
+			char *text = format_value(j);
 
 			k->n += strcmp(k->text, text) == 0;
 			free(text);
 		}
 	}
 	if (n)
-		qsort(e, n, sizeof *e, by_head);
+		qsort(e, n, sizeof *e, compare_by_head);
 	for (size_t i = 1; i < n; i++) {
 		if (strcmp(e[i].head, e[first].head) != 0)
 			first = i;
 		else
-			tell_apart(c, e[first].config, e[i].config);
+			mark_varying_keys(c, e[first].config, e[i].config);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(e[i].head);
 	free(e);
 	if (c->n)
-		qsort(c->keys, c->n, sizeof *c->keys, by_name);
+		qsort(c->keys, c->n, sizeof *c->keys, compare_by_name);
 	return c;
 }
 
@@ -151,7 +153,7 @@ casename_free(struct casename *c)
 }
 
 static void
-word(struct str *s, const char *sep, const char *name, const char *text)
+append_word(struct str *s, const char *sep, const char *name, const char *text)
 {
 	if (s->len)
 		str_add(s, sep);
@@ -160,9 +162,9 @@ word(struct str *s, const char *sep, const char *name, const char *text)
 	str_add(s, text);
 }
 
-/* At the end of a character. */
+/* Cuts the text after at most 'most' bytes, at the end of a character. */
 static void
-shorten(struct str *s, size_t most)
+shorten_text(struct str *s, size_t most)
 {
 	if (s->len <= most)
 		return;
@@ -181,20 +183,20 @@ casename_of(const struct casename *c, const struct json *config)
 	struct str s = {0};
 
 	if (id)
-		word(&s, " ", NULL, id);
+		append_word(&s, " ", NULL, id);
 	if (command) {
-		word(&s, " ", NULL, command);
-		shorten(&s, id ? 48 : 96);
+		append_word(&s, " ", NULL, command);
+		shorten_text(&s, id ? 48 : 96);
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		const struct key *k = &c->keys[i];
 		const struct json *j = json_get(config, k->name);
 		char *text;
 
-		if (!k->varies || in_front(k->name) || !j)
+		if (!k->varies || is_head_key(k->name) || !j)
 			continue;
-		text = text_of(j);
-		word(&s, " ", k->name, text);
+		text = format_value(j);
+		append_word(&s, " ", k->name, text);
 		free(text);
 	}
 	if (!s.len)
@@ -207,7 +209,7 @@ casename_differs(struct casename *c, const struct json *config)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct json *j = json_get(config, c->keys[i].name);
-		char *text = j ? text_of(j) : NULL;
+		char *text = j ? format_value(j) : NULL;
 
 		if (text && strcmp(text, c->keys[i].text) != 0)
 			c->keys[i].n = 0;
@@ -221,7 +223,7 @@ casename_common(const struct casename *c)
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->keys[i].n == c->configs && !in_front(c->keys[i].name))
-			word(&s, ", ", c->keys[i].name, c->keys[i].text);
+		if (c->keys[i].n == c->configs && !is_head_key(c->keys[i].name))
+			append_word(&s, ", ", c->keys[i].name, c->keys[i].text);
 	return str_take(&s);
 }

@@ -1,7 +1,7 @@
 /*
- * Names of cases for people: of all the keys of a config, the command (after
- * the test_id, where there is one) and what tells apart cases that have these
- * in common. Long commands are cut.
+ * Short names of cases for people: the test_id if there is one, the command,
+ * and the keys that differ between cases with the same test_id and command.
+ * Long commands are cut.
  */
 #ifndef CASENAME_H
 #define CASENAME_H
@@ -11,18 +11,18 @@
 struct casename;
 struct json;
 
-/* Every config that will be shown; they are borrowed only during the call. */
+/* 'configs' are all configs that will be shown; borrowed during the call. */
 struct casename *casename_new(const struct json *const *configs, size_t n);
 void casename_free(struct casename *);
 
-/* "SET data_size=16 pipeline=10"; caller frees with free(). */
+/* Returns "SET data_size=16 pipeline=10", for example; the caller frees it. */
 char *casename_of(const struct casename *, const struct json *config);
 
-/* One more case, which may not say all of its configuration, as one that
- * failed: it names no key, but what it says otherwise is not common to all. */
+/* Excludes values that differ in 'config' from casename_common. The config of a
+ * failed case, which may be incomplete, adds no keys to names. */
 void casename_differs(struct casename *, const struct json *config);
 
-/* What all have in common: "clients=50, tls_mode=false"; caller frees. */
+/* Returns what all share: "clients=50, tls_mode=false"; caller frees. */
 char *casename_common(const struct casename *);
 
 #endif

@@ -10,11 +10,11 @@
 #include <string.h>
 
 struct caseset {
-	struct names *written; /* the texts as they came */
-	size_t *ids;           /* of each of them */
+	struct names *written; /* texts as they were written */
+	size_t *ids;           /* number of the object of each text */
 	size_t idcap;
-	struct names *sorted; /* the objects, as text with sorted keys */
-	uint64_t *hashes;     /* of each object */
+	struct names *sorted; /* objects as text with sorted keys */
+	uint64_t *hashes;     /* json_hash of each object */
 	size_t hashcap;
 };
 
@@ -40,9 +40,9 @@ caseset_free(struct caseset *s)
 	free(s);
 }
 
-/* The number of the object that a new text means. */
+/* Returns the number of the object of a new text; adds a new object. */
 static size_t
-find_object(struct caseset *s, const char *text, size_t n)
+intern_object(struct caseset *s, const char *text, size_t n)
 {
 	struct json *j = json_parse(text, n, NULL, NULL);
 	size_t known = names_count(s->sorted), id;
@@ -68,7 +68,7 @@ caseset_add(struct caseset *s, const char *text, size_t n)
 
 	if (at == known) {
 		s->ids = mem_grow(s->ids, known, &s->idcap, sizeof *s->ids);
-		s->ids[at] = find_object(s, text, n);
+		s->ids[at] = intern_object(s, text, n);
 	}
 	return s->ids[at];
 }

@@ -18,7 +18,7 @@
 #include <openssl/x509v3.h>
 
 static EVP_PKEY *
-new_key(void)
+make_key(void)
 {
 	EVP_PKEY_CTX *c = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, NULL);
 	EVP_PKEY *key = NULL;
@@ -81,7 +81,7 @@ add_names(X509 *x, const char *host)
 }
 
 static int
-extend(X509 *x, X509 *issuer, int nid, const char *value)
+add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 {
 	X509V3_CTX c;
 	X509_EXTENSION *e;
@@ -97,9 +97,10 @@ extend(X509 *x, X509 *issuer, int nid, const char *value)
 
 enum { DAY = 24 * 60 * 60, DAYS = 825 };
 
-/* 'ca' NULL: signs itself. Nodes of a cluster are clients of one another. */
+/* Returns a certificate signed by 'ca' (NULL: self-signed), or NULL. One with a
+ * 'host' is for clients too, since nodes of a cluster connect to each other. */
 static X509 *
-new_certificate(const char *name, EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey,
+make_certificate(const char *name, EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey,
     const char *host)
 {
 	X509 *x = X509_new();
@@ -122,20 +123,21 @@ new_certificate(const char *name, EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey,
 	    X509_set_subject_name(x, subject) == 1 &&
 	    X509_set_issuer_name(x, ca ? X509_get_subject_name(ca) : subject) ==
 		1 &&
-	    extend(x, ca ? ca : x, NID_subject_key_identifier, "hash") == 0;
+	    add_extension(x, ca ? ca : x, NID_subject_key_identifier, "hash") ==
+		0;
 	if (ok && !ca)
-		ok = extend(x, x, NID_basic_constraints, "critical,CA:TRUE") ==
-			0 &&
-		    extend(x, x, NID_key_usage,
+		ok = add_extension(x, x, NID_basic_constraints,
+			 "critical,CA:TRUE") == 0 &&
+		    add_extension(x, x, NID_key_usage,
 			"critical,keyCertSign,cRLSign") == 0;
 	if (ok && ca)
-		ok = extend(x, ca, NID_basic_constraints,
+		ok = add_extension(x, ca, NID_basic_constraints,
 			 "critical,CA:FALSE") == 0 &&
-		    extend(x, ca, NID_authority_key_identifier,
+		    add_extension(x, ca, NID_authority_key_identifier,
 			"keyid:always") == 0 &&
-		    extend(x, ca, NID_key_usage, "critical,digitalSignature") ==
-			0 &&
-		    extend(x, ca, NID_ext_key_usage,
+		    add_extension(x, ca, NID_key_usage,
+			"critical,digitalSignature") == 0 &&
+		    add_extension(x, ca, NID_ext_key_usage,
 			host ? "serverAuth,clientAuth" : "clientAuth") == 0;
 	if (ok && host)
 		ok = add_names(x, host) == 0;
@@ -147,7 +149,7 @@ new_certificate(const char *name, EVP_PKEY *key, X509 *ca, EVP_PKEY *cakey,
 	return NULL;
 }
 
-/* Writes one of the two. */
+/* Writes the certificate x, or the key if x is NULL. */
 static int
 write_pem(const char *dir, const char *name, X509 *x, EVP_PKEY *key)
 {
@@ -188,15 +190,15 @@ certificate_make(const char *dir, const char *host)
 
 	ERR_clear_error();
 	for (int i = 0; i < 3; i++) {
-		key[i] = new_key();
+		key[i] = make_key();
 		if (key[i])
 			x[i] =
-			    new_certificate(names[i], key[i], i ? x[0] : NULL,
+			    make_certificate(names[i], key[i], i ? x[0] : NULL,
 				key[0], i == 1 ? host ? host : "" : NULL);
 		if (!x[i]) {
 			reason = ERR_reason_error_string(ERR_get_error());
 			err_say("cannot make certificate '%s': %s", names[i],
-			    reason ? reason : "unknown trouble");
+			    reason ? reason : "unknown error");
 			ERR_clear_error();
 			goto out;
 		}

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define FIELD 512
-#define NO_LIMIT 0x1p62 /* v1 says "none" by a huge number */
+#define NO_LIMIT 0x1p62 /* v1 writes a huge number for no limit */
 
-/* Is the word one of the list with commas. */
+/* Returns true if the list, separated by commas, has the word. */
 static bool
-has(const char *list, const char *word)
+is_listed(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 	const char *s = strstr(list, word);
@@ -25,9 +25,10 @@ has(const char *list, const char *word)
 	return false;
 }
 
-/* The path of our group as /proc/self/cgroup has it; NULL. */
+/* Returns the path of our group in /proc/self/cgroup, of v2 without a
+ * controller; NULL if there is none. The caller frees it. */
 static char *
-group_of(const char *root, const char *controller)
+find_group(const char *root, const char *controller)
 {
 	char *whole = mem_printf("%s/proc/self/cgroup", root), *line = NULL;
 	char *path = NULL, *names, *at;
@@ -42,7 +43,7 @@ group_of(const char *root, const char *controller)
 		if (!at)
 			continue;
 		*at++ = '\0';
-		if (controller ? has(names, controller) : !*names)
+		if (controller ? is_listed(names, controller) : !*names)
 			path = mem_str(at);
 	}
 	free(line);
@@ -52,11 +53,12 @@ group_of(const char *root, const char *controller)
 }
 
 /*
- * Where that hierarchy is mounted, and which of its groups is seen there.
+ * Returns where that hierarchy is mounted, or NULL; 'seen' is set to the group
+ * that is mounted. The caller frees it. A line of mountinfo:
  * 36 35 98:0 /ROOT /MOUNT rw shared:1 - cgroup2 source options
  */
 static char *
-mount_of(const char *root, const char *controller, char seen[FIELD])
+find_mount(const char *root, const char *controller, char seen[FIELD])
 {
 	char *whole = mem_printf("%s/proc/self/mountinfo", root);
 	char *line = NULL, *path = NULL, *rest;
@@ -72,7 +74,7 @@ mount_of(const char *root, const char *controller, char seen[FIELD])
 		    sscanf(rest, " - %511s %*s %511s", kind, options) != 2)
 			continue;
 		if (controller ? strcmp(kind, "cgroup") == 0 &&
-			    has(options, controller)
+			    is_listed(options, controller)
 			       : strcmp(kind, "cgroup2") == 0)
 			path = mem_str(at);
 	}
@@ -82,15 +84,16 @@ mount_of(const char *root, const char *controller, char seen[FIELD])
 	return path;
 }
 
-/* The folder of our group, and *mount; NULL. Of v2 without a controller. */
+/* Returns the folder of our group, of v2 without a controller, and sets *mount;
+ * NULL if there is none. The caller frees both. */
 static char *
-folder_of(const char *root, const char *controller, char **mount)
+find_folder(const char *root, const char *controller, char **mount)
 {
-	char *group = group_of(root, controller), *dir, seen[FIELD];
+	char *group = find_group(root, controller), *dir, seen[FIELD];
 	const char *below = group;
 	size_t n;
 
-	*mount = group ? mount_of(root, controller, seen) : NULL;
+	*mount = group ? find_mount(root, controller, seen) : NULL;
 	if (!*mount) {
 		free(group);
 		return NULL;
@@ -99,7 +102,7 @@ folder_of(const char *root, const char *controller, char **mount)
 	if (n > 1 && strncmp(group, seen, n) == 0)
 		below += n;
 	dir = mem_printf("%s%s", *mount, strcmp(below, "/") == 0 ? "" : below);
-	/* Within a container its own group is all there is to see. */
+	/* A container sees only its own group. */
 	if (!sysfile_exists(root, dir)) {
 		free(dir);
 		dir = mem_str(*mount);
@@ -109,7 +112,7 @@ folder_of(const char *root, const char *controller, char **mount)
 }
 
 static double
-number_at(const char *root, const char *dir, const char *file)
+read_number(const char *root, const char *dir, const char *file)
 {
 	char *path = mem_printf("%s/%s", dir, file);
 	double v = sysfile_num(root, path);
@@ -119,14 +122,14 @@ number_at(const char *root, const char *dir, const char *file)
 }
 
 static double
-cpus_at(const char *root, const char *dir, int version)
+read_cpu_limit(const char *root, const char *dir, int version)
 {
 	double quota = NAN, period = NAN;
 	char *path, *line;
 
 	if (version == 1) {
-		quota = number_at(root, dir, "cpu.cfs_quota_us");
-		period = number_at(root, dir, "cpu.cfs_period_us");
+		quota = read_number(root, dir, "cpu.cfs_quota_us");
+		period = read_number(root, dir, "cpu.cfs_period_us");
 	} else {
 		path = mem_printf("%s/cpu.max", dir);
 		line = sysfile_line(root, path);
@@ -139,24 +142,24 @@ cpus_at(const char *root, const char *dir, int version)
 }
 
 static double
-memory_at(const char *root, const char *dir, int version)
+read_memory_limit(const char *root, const char *dir, int version)
 {
-	double v = number_at(
+	double v = read_number(
 	    root, dir, version == 1 ? "memory.limit_in_bytes" : "memory.max");
 
 	return v < NO_LIMIT ? v : NAN;
 }
 
-/* The smallest from our group up to the mount. */
+/* Returns the lowest limit from our group up to the mount; NAN: none. */
 static double
-least(const char *root, const char *dir, const char *mount, int version,
-    double (*at)(const char *, const char *, int))
+find_lowest_limit(const char *root, const char *dir, const char *mount,
+    int version, double (*at)(const char *, const char *, int))
 {
 	char *d = mem_str(dir), *slash;
 	double v = NAN;
 
 	for (;;) {
-		v = fmin(v, at(root, d, version)); /* NAN is no number */
+		v = fmin(v, at(root, d, version)); /* ignores NAN */
 		slash = strrchr(d, '/');
 		if (strlen(d) <= strlen(mount) || !slash)
 			break;
@@ -167,7 +170,7 @@ least(const char *root, const char *dir, const char *mount, int version,
 }
 
 static char *
-cpuset_at(const char *root, const char *dir)
+read_cpuset(const char *root, const char *dir)
 {
 	static const char *const files[] = {
 	    "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"};
@@ -182,7 +185,7 @@ cpuset_at(const char *root, const char *dir)
 }
 
 static void
-throttled_at(struct cgroup *c, const char *root, const char *dir)
+read_throttling(struct cgroup *c, const char *root, const char *dir)
 {
 	char *path = mem_printf("%s/cpu.stat", dir), *s;
 
@@ -201,17 +204,17 @@ throttled_at(struct cgroup *c, const char *root, const char *dir)
 	free(path);
 }
 
-/* The v1 folder of the controller where there is one, else that of v2. */
+/* Returns the v1 folder of the controller if there is one, else that of v2. */
 static char *
-controller_of(const char *root, const char *name, char **mount, int *version)
+find_controller(const char *root, const char *name, char **mount, int *version)
 {
-	char *dir = folder_of(root, name, mount);
+	char *dir = find_folder(root, name, mount);
 
 	*version = 1;
 	if (dir)
 		return dir;
 	*version = 2;
-	return folder_of(root, NULL, mount);
+	return find_folder(root, NULL, mount);
 }
 
 void
@@ -224,22 +227,24 @@ cgroup_read(struct cgroup *c, const char *root)
 	    .memory_bytes = NAN,
 	    .throttled = NAN,
 	    .throttled_s = NAN};
-	dir = controller_of(root, "cpu", &mount, &version);
+	dir = find_controller(root, "cpu", &mount, &version);
 	if (dir) {
 		c->version = version;
-		c->cpus = least(root, dir, mount, version, cpus_at);
-		throttled_at(c, root, dir);
+		c->cpus = find_lowest_limit(
+		    root, dir, mount, version, read_cpu_limit);
+		read_throttling(c, root, dir);
 	}
 	free(dir);
 	free(mount);
-	dir = controller_of(root, "memory", &mount, &version);
+	dir = find_controller(root, "memory", &mount, &version);
 	if (dir)
-		c->memory_bytes = least(root, dir, mount, version, memory_at);
+		c->memory_bytes = find_lowest_limit(
+		    root, dir, mount, version, read_memory_limit);
 	free(dir);
 	free(mount);
-	dir = controller_of(root, "cpuset", &mount, &version);
+	dir = find_controller(root, "cpuset", &mount, &version);
 	if (dir)
-		c->cpuset = cpuset_at(root, dir);
+		c->cpuset = read_cpuset(root, dir);
 	free(dir);
 	free(mount);
 }

@@ -1,17 +1,15 @@
-/*
- * What the control groups (v1, v2, or both) let this process have. A limit of
- * a group above counts as well.
- */
+/* Limits of the control groups (v1, v2, or both) for this process. Limits of
+ * the groups above count as well. */
 #ifndef CGROUP_H
 #define CGROUP_H
 
 struct cgroup {
-	int version; /* of the cpu controller: 1, 2; 0: none is seen */
-	double cpus; /* CPUs' worth of time; NAN: no limit, or unknown */
-	double memory_bytes;
-	char *cpuset;       /* the CPUs it may use; NULL: unknown */
-	double throttled;   /* times it was stopped for its limit; NAN */
-	double throttled_s; /* so long; NAN */
+	int version; /* of the cpu controller: 1 or 2; 0: there is none */
+	double cpus; /* limit of CPU time, in CPUs; NAN: no limit, or unknown */
+	double memory_bytes; /* limit; NAN: no limit, or unknown */
+	char *cpuset;        /* CPUs the process may use; NULL: unknown */
+	double throttled;    /* times the group was throttled; NAN: unknown */
+	double throttled_s;  /* seconds the group was throttled; NAN: unknown */
 };
 
 /* 'root' as in sysfile.h. */

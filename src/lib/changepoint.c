@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHANCE .01 /* of a division as good as this one */
-#define REACH 100  /* points of each side that are looked at for that */
+#define CHANCE .01 /* highest p of a change in permutations */
+#define REACH 100  /* points of each side that are permuted */
 #define OUTLIER 5  /* modified z of a spike */
 #define SPIKE .001 /* level of the test of all points of a level */
 
@@ -24,25 +24,25 @@ struct level {
 	size_t first, last; /* points it was tested with, last >= 1 */
 	struct moments {
 		double n, mean, m2;
-	} seen[2]; /* what Otava knows of its two sides */
+	} seen[2]; /* its two sides when Otava tested it */
 };
 
 struct series {
 	const struct changepoint_rules *rules;
 	double *x;  /* without the missing ones */
-	size_t *at; /* where they stood */
+	size_t *at; /* index of each point in the input */
 	size_t n;
-	struct level *levels; /* one more than there are changes */
+	struct level *levels; /* one more than changes */
 	size_t nlevels, cap;
 };
 
 static struct level
-measure(const double *x, size_t from, size_t to)
+measure_level(const double *x, size_t from, size_t to)
 {
 	struct level l = {.from = from, .n = to - from};
 	double sum = 0;
 
-	/* Off the first: equal values are exactly without spread. */
+	/* Relative to the first point, so that equal points have no spread. */
 	for (size_t i = from; i < to; i++)
 		sum += x[i] - x[from];
 	l.mean = x[from] + sum / (double)l.n;
@@ -53,7 +53,7 @@ measure(const double *x, size_t from, size_t to)
 
 /* Chan, Golub & LeVeque, American Statistician 37 (1983). */
 static struct level
-join(const struct level *a, const struct level *b)
+merge_levels(const struct level *a, const struct level *b)
 {
 	double n = (double)(a->n + b->n), d = b->mean - a->mean;
 	struct level l = *a;
@@ -64,9 +64,9 @@ join(const struct level *a, const struct level *b)
 	return l;
 }
 
-/* Student's t of two levels. Otava gives it variances of populations. */
+/* Returns p of Student's t test. Otava uses variances of populations. */
 static double
-t_test(const struct level *a, const struct level *b, bool otava)
+compute_t_test_p(const struct level *a, const struct level *b, bool otava)
 {
 	double m = (double)a->n, n = (double)b->n, df = m + n - 2;
 	double ss =
@@ -80,7 +80,7 @@ t_test(const struct level *a, const struct level *b, bool otava)
 }
 
 static double
-magnitude(const struct level *a, const struct level *b)
+compute_magnitude(const struct level *a, const struct level *b)
 {
 	if (a->mean == b->mean)
 		return 0;
@@ -89,7 +89,7 @@ magnitude(const struct level *a, const struct level *b)
 
 struct interval {
 	size_t from, to; /* in the window */
-	size_t tau;      /* divides best; 0: it cannot be divided */
+	size_t tau;      /* best place to divide; 0: none */
 	double q;
 };
 
@@ -100,9 +100,9 @@ struct window {
 	size_t nv;
 };
 
-/* The first of the largest, in the order of tau, then kappa. */
+/* Finds the largest Q; the first of equal ones by tau, then kappa. */
 static void
-divide(const struct window *w, struct interval *v)
+find_best_division(const struct window *w, struct interval *v)
 {
 	size_t stride = w->n + 1;
 	const double *row = w->g + v->from * stride;
@@ -129,7 +129,7 @@ add_level(struct series *s, size_t from)
 	s->levels[s->nlevels++] = (struct level){.from = from};
 }
 
-/* Divides one window while the t test agrees; the last change in it, or 0. */
+/* Divides a window while the t test agrees. Returns its last change, or 0. */
 static size_t
 divide_window(struct series *s, size_t from, struct window *w, double p)
 {
@@ -138,7 +138,7 @@ divide_window(struct series *s, size_t from, struct window *w, double p)
 	energy_sums(x, w->n, w->g);
 	w->nv = 1;
 	w->v[0] = (struct interval){0, w->n, 0, 0};
-	divide(w, &w->v[0]);
+	find_best_division(w, &w->v[0]);
 	for (;;) {
 		struct interval *best = w->v, right;
 		struct level a, b;
@@ -148,14 +148,14 @@ divide_window(struct series *s, size_t from, struct window *w, double p)
 				best = &w->v[i];
 		if (!best->tau)
 			break;
-		a = measure(x, best->from, best->tau);
-		b = measure(x, best->tau, best->to);
-		if (!(t_test(&a, &b, s->rules->otava) <= p))
+		a = measure_level(x, best->from, best->tau);
+		b = measure_level(x, best->tau, best->to);
+		if (!(compute_t_test_p(&a, &b, s->rules->otava) <= p))
 			break;
 		right = (struct interval){best->tau, best->to, 0, 0};
 		best->to = best->tau;
-		divide(w, best);
-		divide(w, &right);
+		find_best_division(w, best);
+		find_best_division(w, &right);
 		memmove(best + 2, best + 1,
 		    (size_t)(w->v + w->nv - best - 1) * sizeof *best);
 		best[1] = right;
@@ -166,9 +166,9 @@ divide_window(struct series *s, size_t from, struct window *w, double p)
 	return w->nv > 1 ? from + w->v[w->nv - 1].from : 0;
 }
 
-/* Levels by windows that overlap, with a weaker test. */
+/* Finds levels in windows that overlap, with a weaker test. */
 static void
-candidates(struct series *s)
+find_candidates(struct series *s)
 {
 	size_t size = s->rules->window, start = 0, last;
 	double p = s->rules->p;
@@ -192,25 +192,23 @@ candidates(struct series *s)
 	free(w.inv);
 	free(w.v);
 	for (size_t i = 0; i < s->nlevels; i++)
-		s->levels[i] = measure(s->x, s->levels[i].from,
+		s->levels[i] = measure_level(s->x, s->levels[i].from,
 		    i + 1 < s->nlevels ? s->levels[i + 1].from : s->n);
 }
 
 static struct moments
-moments(const struct level *l)
+get_moments(const struct level *l)
 {
 	return (struct moments){(double)l->n, l->mean, l->m2};
 }
 
-/* How weak the change at the start of level i is; below 0: not too weak. */
+/* Returns how weak the change before level i is; below 0: strong enough. */
 typedef double weakness(struct series *, size_t i);
 
-/*
- * Drops the weakest change while it is too weak; the changes beside it are
- * looked at again. Otava looks at the two behind it instead.
- */
+/* Drops the weakest change while it is too weak, and weighs the changes before
+ * and after it again. Otava weighs the two after it instead. */
 static void
-weed(struct series *s, weakness *of)
+drop_weak_changes(struct series *s, weakness *of)
 {
 	double *weak = mem_array(s->nlevels + 1, sizeof *weak);
 
@@ -226,7 +224,7 @@ weed(struct series *s, weakness *of)
 			break;
 		rest = --s->nlevels - worst;
 		s->levels[worst - 1] =
-		    join(&s->levels[worst - 1], &s->levels[worst]);
+		    merge_levels(&s->levels[worst - 1], &s->levels[worst]);
 		memmove(&s->levels[worst], &s->levels[worst + 1],
 		    rest * sizeof *s->levels);
 		memmove(&weak[worst], &weak[worst + 1], rest * sizeof *weak);
@@ -238,27 +236,28 @@ weed(struct series *s, weakness *of)
 	free(weak);
 }
 
-/* Otava's merge: by p; where all pass, by size. */
+/* Otava's rule: weak by p; if p passes, weak by size. */
 static double
-insignificant(struct series *s, size_t i)
+weigh_by_t_test(struct series *s, size_t i)
 {
 	const struct level *a = &s->levels[i - 1];
 	struct level *b = &s->levels[i];
-	double size = magnitude(a, b), p = t_test(a, b, s->rules->otava);
+	double size = compute_magnitude(a, b),
+	       p = compute_t_test_p(a, b, s->rules->otava);
 
 	if (s->rules->otava) {
 		b->p = p;
-		b->seen[0] = moments(a);
-		b->seen[1] = moments(b);
+		b->seen[0] = get_moments(a);
+		b->seen[1] = get_moments(b);
 	}
 	if (p >= s->rules->p)
 		return 1 + p;
 	return size <= s->rules->magnitude ? 1 / (1 + size) : -1;
 }
 
-/* What a parabola leaves of the spread of n points. */
+/* Returns the sum of squares that a parabola leaves of n points. */
 static double
-parabola_rss(const double *x, size_t n, double mean, double m2)
+compute_parabola_rss(const double *x, size_t n, double mean, double m2)
 {
 	double c = (double)(n - 1) / 2, bend = ((double)n * (double)n - 1) / 12;
 	double sxt = 0, stt = 0, sxp = 0, spp = 0;
@@ -275,22 +274,23 @@ parabola_rss(const double *x, size_t n, double mean, double m2)
 }
 
 static double
-trend(struct series *s, size_t i)
+weigh_by_trend(struct series *s, size_t i)
 {
 	const struct level *a = &s->levels[i - 1], *b = &s->levels[i];
-	struct level both = join(a, b);
+	struct level both = merge_levels(a, b);
 	double steps = a->m2 + b->m2, rss;
 
-	if (both.n < 4) /* goes through any 3 points */
+	if (both.n < 4) /* a parabola fits any 3 points */
 		return -1;
-	rss = parabola_rss(s->x + both.from, both.n, both.mean, both.m2);
+	rss =
+	    compute_parabola_rss(s->x + both.from, both.n, both.mean, both.m2);
 	if (steps < rss)
 		return -1;
 	return rss > 0 ? steps / rss : INFINITY;
 }
 
 static double
-by_chance(struct series *s, size_t i)
+weigh_by_chance(struct series *s, size_t i)
 {
 	const struct level *a = &s->levels[i - 1];
 	struct level *b = &s->levels[i];
@@ -307,23 +307,23 @@ by_chance(struct series *s, size_t i)
 		b->first = first;
 		b->last = last;
 	}
-	return b->p > CHANCE ? 2 + b->p : insignificant(s, i);
+	return b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);
 }
 
 static void
 find_levels(struct series *s)
 {
-	candidates(s);
-	weed(s, insignificant);
+	find_candidates(s);
+	drop_weak_changes(s, weigh_by_t_test);
 	if (s->rules->otava)
 		return;
-	weed(s, trend);
-	weed(s, by_chance);
+	drop_weak_changes(s, weigh_by_trend);
+	drop_weak_changes(s, weigh_by_chance);
 }
 
-/* Marks the points of a level that went away at once. */
+/* Marks the points of levels that are too short. */
 static void
-short_levels(const struct series *s, bool *out)
+mark_short_levels(const struct series *s, bool *out)
 {
 	for (size_t i = 0; i < s->nlevels && s->nlevels > 1; i++)
 		if (s->levels[i].n < CHANGEPOINT_LEVEL)
@@ -331,10 +331,10 @@ short_levels(const struct series *s, bool *out)
 				out[s->levels[i].from + k] = true;
 }
 
-/* Marks points of a level that are far off, by all that is known of it. */
+/* Marks the outliers of a level; 'sorted' and 'far' are scratch space. */
 static void
-level_outliers(const struct series *s, const struct level *l, double *sorted,
-    struct outlier *far, bool *out)
+mark_level_outliers(const struct series *s, const struct level *l,
+    double *sorted, struct outlier *far, bool *out)
 {
 	const double *x = s->x + l->from;
 	size_t suspects = 0, most = l->n / 10 ? l->n / 10 : 1, n;
@@ -349,36 +349,34 @@ level_outliers(const struct series *s, const struct level *l, double *sorted,
 		suspects += stats_modified_z(x[i], middle.mean, mad) > OUTLIER;
 	if (!suspects)
 		return;
-	/* Were it half of them, the other half would be as far off. */
+	/* More would be ambiguous: either half of a level could be far off. */
 	most = suspects < most ? suspects : most;
 	n = outlier_gesd(x, l->n, most, SPIKE, far, &suspects);
 	for (size_t i = 0; i < n; i++) {
 		struct level one = {.mean = x[far[i].at]};
 
 		if (stats_modified_z(one.mean, middle.mean, mad) > OUTLIER &&
-		    magnitude(&middle, &one) > s->rules->magnitude)
+		    compute_magnitude(&middle, &one) > s->rules->magnitude)
 			out[l->from + far[i].at] = true;
 	}
 }
 
 static void
-outliers(const struct series *s, bool *out)
+mark_outliers(const struct series *s, bool *out)
 {
 	double *sorted = mem_array(s->n, sizeof *sorted);
 	struct outlier *far = mem_array(s->n, sizeof *far);
 
 	for (size_t i = 0; i < s->nlevels; i++)
-		level_outliers(s, &s->levels[i], sorted, far, out);
+		mark_level_outliers(s, &s->levels[i], sorted, far, out);
 	free(sorted);
 	free(far);
 }
 
-/*
- * Takes marked points out of the series where, with those that went before,
- * fewer than a level's lie together; how many.
- */
+/* Removes marked points from the series and adds them to the spikes, unless a
+ * run of spikes would be as long as a level. Returns how many it removed. */
 static size_t
-take_out(struct series *s, const bool *out, bool *spikes)
+remove_marked(struct series *s, const bool *out, bool *spikes)
 {
 	size_t kept = 0, run;
 
@@ -414,14 +412,14 @@ find_spikes(struct series *s, bool *spikes)
 	do {
 		memset(out, 0, s->n * sizeof *out);
 		find_levels(s);
-		short_levels(s, out);
-		outliers(s, out);
-	} while (take_out(s, out, spikes));
+		mark_short_levels(s, out);
+		mark_outliers(s, out);
+	} while (remove_marked(s, out, spikes));
 	free(out);
 }
 
 static void
-side(struct changepoint *c, size_t i, struct moments m, bool otava)
+set_side(struct changepoint *c, size_t i, struct moments m, bool otava)
 {
 	double n = m.n - (otava ? 0 : 1);
 
@@ -431,7 +429,7 @@ side(struct changepoint *c, size_t i, struct moments m, bool otava)
 }
 
 static struct changepoint
-change(const struct series *s, size_t i, size_t end)
+describe_change(const struct series *s, size_t i, size_t end)
 {
 	const struct level *a = &s->levels[i - 1], *b = &s->levels[i];
 	struct changepoint c = {.at = s->at[b->from], .from = s->at[a->from]};
@@ -439,26 +437,26 @@ change(const struct series *s, size_t i, size_t end)
 	c.to = i + 1 < s->nlevels ? s->at[b->from + b->n] : end;
 	c.lo = c.hi = c.at;
 	c.p = b->p;
-	side(&c, 0, s->rules->otava ? b->seen[0] : moments(a), s->rules->otava);
-	side(&c, 1, s->rules->otava ? b->seen[1] : moments(b), s->rules->otava);
+	set_side(&c, 0, s->rules->otava ? b->seen[0] : get_moments(a),
+	    s->rules->otava);
+	set_side(&c, 1, s->rules->otava ? b->seen[1] : get_moments(b),
+	    s->rules->otava);
 	if (!s->rules->otava) {
-		/* A point that is missing may have been the first. */
+		/* A missing point before it may be the first of the level. */
 		c.lo = s->at[b->lo - 1] + 1;
 		c.hi = s->at[b->hi];
 	}
 	return c;
 }
 
-/*
- * The points v[at..to-1] against the level they stand in; false: they are half
- * way to the next one.
- */
+/* Describes the points v[at..to-1] as a spike of the level they stand in.
+ * Returns false if they lie between that level and the next one. */
 static bool
-spike(const struct series *s, const double *v, size_t at, size_t to,
+describe_spike(const struct series *s, const double *v, size_t at, size_t to,
     struct changepoint *c)
 {
 	const struct level *l = s->levels, *end = l + s->nlevels;
-	struct level own = measure(v, at, to);
+	struct level own = measure_level(v, at, to);
 
 	while (l + 1 < end && s->at[l[1].from] < at)
 		l++;
@@ -470,10 +468,10 @@ spike(const struct series *s, const double *v, size_t at, size_t to,
 	    .to = to,
 	    .lo = at,
 	    .hi = at,
-	    .p = t_test(l, &own, false),
+	    .p = compute_t_test_p(l, &own, false),
 	    .spike = true};
-	side(c, 0, moments(l), false);
-	side(c, 1, moments(&own), false);
+	set_side(c, 0, get_moments(l), false);
+	set_side(c, 1, get_moments(&own), false);
 	return true;
 }
 
@@ -502,9 +500,9 @@ changepoint_find(const double *v, size_t n,
 		for (to = i + 1; spikes[i] && spikes[to];)
 			to++;
 		if (spikes[i])
-			k += spike(&s, v, i, to, &(*found)[k]);
+			k += describe_spike(&s, v, i, to, &(*found)[k]);
 		else if (level < s.nlevels && s.at[s.levels[level].from] == i)
-			(*found)[k++] = change(&s, level++, n);
+			(*found)[k++] = describe_change(&s, level++, n);
 	}
 	free(s.x);
 	free(s.at);

@@ -1,22 +1,22 @@
 /*
- * Where does a series change its level? Points in order, one for each commit;
- * NAN and infinities are missing points.
+ * Finds where a series changes its level. The points are in order, one for each
+ * commit; NAN and infinities are missing points.
  *
- * Candidates: E-divisive (Matteson & James, "A Nonparametric Approach for
- * Multiple Change Point Analysis of Multivariate Data", JASA 109, 2014) in
- * windows, held against a t test and merged, as Otava does it (Fleming et al.,
+ * Candidates come from E-divisive (Matteson & James, "A Nonparametric Approach
+ * for Multiple Change Point Analysis of Multivariate Data", JASA 109, 2014) in
+ * windows; a t test confirms and merges them, as in Otava (Fleming et al.,
  * "Hunter: Using Change Point Detection to Hunt for Performance Regressions",
- * ICPE 2023). Otava's t test knows a standard deviation that is too small and
- * takes drift and autocorrelation for steps; so in the default mode
- *  - the standard deviations are those of samples (n - 1);
- *  - a point goes while a parabola through its two segments leaves no more
- *    than two means do: that is a trend;
- *  - a point stays where chance divides as well in no more than 1 % of
- *    permutations of its two segments (energy.h), of 100 points each at most;
- *  - a level of fewer than 3 points is a spike, and so are points far off
- *    their level (modified z > 5), by the test of outlier.h at .001, which
- *    takes up to a tenth of the level: several do not hide each other.
- * The cost is linear in n. Same points, same answer, whatever their unit.
+ * ICPE 2023). Otava's t test uses a standard deviation that is too small and
+ * takes drift and autocorrelation for steps; so in the default mode:
+ * - The standard deviations are those of samples (n - 1).
+ * - A change is dropped if a parabola through its two segments fits them as
+ *   well as two means: that is a trend.
+ * - A change is kept if at most 1 % of permutations of its two segments
+ *   (energy.h), of at most 100 points each, divide as well.
+ * - A level of fewer than 3 points is a spike. So are points far off their
+ *   level (modified z > 5), by the test of outlier.h at .001, which finds up to
+ *   a tenth of the level: several outliers cannot hide each other.
+ * The cost is linear in n. The unit of the points does not matter.
  */
 #ifndef CHANGEPOINT_H
 #define CHANGEPOINT_H
@@ -25,10 +25,10 @@
 #include <stddef.h>
 
 struct changepoint_rules {
-	size_t window;    /* points that are looked at together; >= 2 */
-	double p;         /* of the t test: below this */
+	size_t window;    /* points of a window; >= 2 */
+	double p;         /* of the t test of a change: below this */
 	double magnitude; /* relative change of the mean: above this */
-	bool otava;       /* exactly as Otava: nothing of ours */
+	bool otava;       /* exactly as Otava does */
 };
 
 #define CHANGEPOINT_WINDOW 50
@@ -39,25 +39,23 @@ struct changepoint {
 	size_t at;   /* the first point of the new level */
 	size_t from; /* the old level is from..at-1, */
 	size_t to;   /* the new one at..to-1 */
-	size_t lo;   /* the change is at lo..hi: what divides nearly as */
-	size_t hi;   /* well as the best (Q >= .95 of its maximum) */
+	size_t lo;   /* the change is at lo..hi: places that divide */
+	size_t hi;   /* nearly as well as the best (Q >= .95 of its maximum) */
 	size_t n[2]; /* points that are not missing, before and after */
 	double mean[2];
 	double sd[2]; /* of the population with .otava; NAN: one point */
 	double p;     /* permutation; with .otava, and of a spike, t */
-	bool spike;   /* at..to-1 left the level from..to, fewer than 3 points;
-		       * it went away, unless there is nothing behind it */
+	bool spike;   /* at..to-1, fewer than 3 points, left the level from..to,
+			 which came back unless the series ends there */
 };
 
 enum {
-	CHANGEPOINT_LEVEL = 3, /* points that make a level */
-	CHANGEPOINT_LEAST = 10 /* of fewer, chance divides any as well */
+	CHANGEPOINT_LEVEL = 3, /* least points of a level */
+	CHANGEPOINT_LEAST = 10 /* least points of a series with changes */
 };
 
-/*
- * How many, in the order of .at; *found is freed with free(). Short of
- * CHANGEPOINT_LEAST points there is no change, unless .otava.
- */
+/* Returns the number of changes in *found, in the order of .at; caller frees.
+ * Fewer than CHANGEPOINT_LEAST points have no change, unless .otava. */
 size_t changepoint_find(const double *v, size_t n,
     const struct changepoint_rules *, struct changepoint **found);
 

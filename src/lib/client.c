@@ -24,32 +24,32 @@ struct client {
 	struct tls *tls;
 	redisReader *reader;
 	bool plain;    /* TCP without TLS */
-	bool answered; /* at least once */
+	bool answered; /* the server replied at least once */
 	char error[256];
 };
 
-/* A TLS port that is spoken to in plain text closes the connection. */
+/* A TLS port closes a connection that speaks plain text. */
 static const char *
-ask_for_tls(const struct client *c)
+get_tls_hint(const struct client *c)
 {
 	return c->plain && !c->answered ? "; does this port want TLS?" : "";
 }
 
 static int
-trouble(struct client *c, const char *what)
+set_error(struct client *c, const char *what)
 {
 	const char *text = strerror(errno);
 
 	if (c->tls && *tls_error(c->tls) && errno != ETIMEDOUT)
 		text = tls_error(c->tls);
 	snprintf(c->error, sizeof c->error, "%s: %s%s", what, text,
-	    errno == ECONNRESET || errno == EPIPE ? ask_for_tls(c) : "");
+	    errno == ECONNRESET || errno == EPIPE ? get_tls_hint(c) : "");
 	return -1;
 }
 
-/* 0, or -1 with errno. */
+/* Returns 0, or -1 with errno. */
 static int
-wait_for(int fd, short events, int64_t deadline)
+wait_for_events(int fd, short events, int64_t deadline)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	int n;
@@ -63,33 +63,34 @@ wait_for(int fd, short events, int64_t deadline)
 }
 
 static int
-connected(int fd, const struct sockaddr *a, socklen_t n, int64_t deadline)
+connect_fd(int fd, const struct sockaddr *a, socklen_t n, int64_t deadline)
 {
 	int e = 0;
 	socklen_t len = sizeof e;
 
 	if (connect(fd, a, n) == 0)
 		return 0;
-	/* A full backlog of a unix socket is EAGAIN; the caller asks again. */
+	/* A full backlog of a unix socket is EAGAIN; the caller tries again. */
 	if (errno != EINPROGRESS && errno != EINTR)
 		return -1;
-	if (wait_for(fd, POLLOUT, deadline) < 0 ||
+	if (wait_for_events(fd, POLLOUT, deadline) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
 		return -1;
 	errno = e;
 	return e ? -1 : 0;
 }
 
-/* A connected fd, or -1 with errno. */
+/* Returns a connected fd, or -1 with errno. */
 static int
-dial(int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
+connect_address(
+    int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int on = 1, e;
 
 	if (fd < 0)
 		return -1;
-	if (connected(fd, a, n, deadline) < 0) {
+	if (connect_fd(fd, a, n, deadline) < 0) {
 		e = errno;
 		close(fd);
 		errno = e;
@@ -101,7 +102,7 @@ dial(int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
 }
 
 static int
-dial_unix(const char *path, int64_t deadline)
+connect_unix(const char *path, int64_t deadline)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 
@@ -110,11 +111,12 @@ dial_unix(const char *path, int64_t deadline)
 		return -1;
 	}
 	strcpy(a.sun_path, path);
-	return dial(AF_UNIX, (struct sockaddr *)&a, sizeof a, deadline);
+	return connect_address(
+	    AF_UNIX, (struct sockaddr *)&a, sizeof a, deadline);
 }
 
 static int
-dial_tcp(const char *host, int port, int64_t deadline)
+connect_tcp(const char *host, int port, int64_t deadline)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
 	char service[16];
@@ -127,7 +129,8 @@ dial_tcp(const char *host, int port, int64_t deadline)
 		return -1;
 	}
 	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
-		fd = dial(a->ai_family, a->ai_addr, a->ai_addrlen, deadline);
+		fd = connect_address(
+		    a->ai_family, a->ai_addr, a->ai_addrlen, deadline);
 	e = errno;
 	freeaddrinfo(list);
 	errno = e;
@@ -135,26 +138,26 @@ dial_tcp(const char *host, int port, int64_t deadline)
 }
 
 static int
-handshake(struct client *c, int64_t deadline)
+run_handshake(struct client *c, int64_t deadline)
 {
 	while (tls_handshake(c->tls) < 0)
 		if (errno != EAGAIN ||
-		    wait_for(c->fd, tls_events(c->tls), deadline) < 0)
+		    wait_for_events(c->fd, tls_events(c->tls), deadline) < 0)
 			return -1;
 	return 0;
 }
 
 static int
-left(int64_t deadline)
+get_left_ms(int64_t deadline)
 {
 	int ms = clock_left_ms(deadline);
 
 	return ms > 0 ? ms : 1;
 }
 
-/* 0, or -1 with errno. */
+/* Returns 0, or -1 with errno. */
 static int
-authenticate(struct client *c, const struct client_address *a, int64_t deadline)
+send_auth(struct client *c, const struct client_address *a, int64_t deadline)
 {
 	struct reply *r;
 	bool ok;
@@ -163,9 +166,9 @@ authenticate(struct client *c, const struct client_address *a, int64_t deadline)
 		return 0;
 	if (a->user)
 		r = CLIENT_CALL(
-		    c, left(deadline), "AUTH", a->user, a->password);
+		    c, get_left_ms(deadline), "AUTH", a->user, a->password);
 	else
-		r = CLIENT_CALL(c, left(deadline), "AUTH", a->password);
+		r = CLIENT_CALL(c, get_left_ms(deadline), "AUTH", a->password);
 	if (!r)
 		return -1;
 	ok = reply_type(r) != REPLY_ERROR;
@@ -174,9 +177,9 @@ authenticate(struct client *c, const struct client_address *a, int64_t deadline)
 	return ok ? 0 : -1;
 }
 
-/* errno stays as it is. */
+/* Keeps errno. */
 static void
-explain(const struct client_address *a, const char *text)
+set_why(const struct client_address *a, const char *text)
 {
 	int e = errno;
 
@@ -189,13 +192,14 @@ struct client *
 client_open(const struct client_address *a, int timeout_ms)
 {
 	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
-	int fd = a->unixsocket ? dial_unix(a->unixsocket, deadline)
-			       : dial_tcp(a->host, a->port, deadline);
+	int fd = a->unixsocket ? connect_unix(a->unixsocket, deadline)
+			       : connect_tcp(a->host, a->port, deadline);
 	struct client *c;
 	int e;
 
 	if (fd < 0) {
-		explain(a, errno == ENXIO ? "no such name" : strerror(errno));
+		set_why(
+		    a, errno == ENXIO ? "unknown host name" : strerror(errno));
 		return NULL;
 	}
 	c = mem_new(sizeof *c);
@@ -206,8 +210,8 @@ client_open(const struct client_address *a, int timeout_ms)
 		err_die("out of memory");
 	if (a->tls && !a->unixsocket) {
 		c->tls = tls_new(a->tls, fd, a->servername);
-		if (handshake(c, deadline) < 0) {
-			explain(a,
+		if (run_handshake(c, deadline) < 0) {
+			set_why(a,
 			    errno == ETIMEDOUT
 				? "no answer to the TLS handshake; does this "
 				  "port speak TLS?"
@@ -215,9 +219,9 @@ client_open(const struct client_address *a, int timeout_ms)
 			goto bad;
 		}
 	}
-	if (authenticate(c, a, deadline) == 0)
+	if (send_auth(c, a, deadline) == 0)
 		return c;
-	explain(a, *c->error ? c->error : strerror(errno));
+	set_why(a, *c->error ? c->error : strerror(errno));
 bad:
 	e = errno;
 	client_close(c);
@@ -242,9 +246,9 @@ client_error(const struct client *c)
 	return c->error;
 }
 
-/* 0, or -1 with errno. */
+/* Returns 0, or -1 with errno. */
 static int
-put(struct client *c, const char *s, size_t n, int64_t deadline)
+send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 {
 	short events;
 	ssize_t k;
@@ -260,14 +264,15 @@ put(struct client *c, const char *s, size_t n, int64_t deadline)
 		if (errno == EINTR)
 			continue;
 		events = c->tls ? tls_events(c->tls) : POLLOUT;
-		if (errno != EAGAIN || wait_for(c->fd, events, deadline) < 0)
-			return trouble(c, "cannot send");
+		if (errno != EAGAIN ||
+		    wait_for_events(c->fd, events, deadline) < 0)
+			return set_error(c, "cannot send");
 	}
 	return 0;
 }
 
 static int
-feed(struct client *c, int64_t deadline)
+feed_reader(struct client *c, int64_t deadline)
 {
 	char buf[16384];
 	short events;
@@ -281,15 +286,16 @@ feed(struct client *c, int64_t deadline)
 		if (n == 0) {
 			snprintf(c->error, sizeof c->error,
 			    "the server closed the connection%s",
-			    ask_for_tls(c));
+			    get_tls_hint(c));
 			errno = ECONNRESET;
 			return -1;
 		}
 		if (errno == EINTR)
 			continue;
 		events = c->tls ? tls_events(c->tls) : POLLIN;
-		if (errno != EAGAIN || wait_for(c->fd, events, deadline) < 0)
-			return trouble(c, "no reply");
+		if (errno != EAGAIN ||
+		    wait_for_events(c->fd, events, deadline) < 0)
+			return set_error(c, "no reply");
 	}
 	if (redisReaderFeed(c->reader, buf, (size_t)n) == REDIS_OK)
 		return 0;
@@ -305,16 +311,16 @@ client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
 
 	if (*c->error)
 		return NULL;
-	rc = put(c, bytes, n, deadline);
+	rc = send_bytes(c, bytes, n, deadline);
 	while (rc == 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
 			snprintf(c->error, sizeof c->error, "bad reply: %s%s",
-			    c->reader->errstr, ask_for_tls(c));
+			    c->reader->errstr, get_tls_hint(c));
 			errno = EPROTO;
 			return NULL;
 		}
 		if (!reply)
-			rc = feed(c, deadline);
+			rc = feed_reader(c, deadline);
 	}
 	c->answered |= reply != NULL;
 	return reply;
@@ -339,7 +345,7 @@ client_call(struct client *c, int timeout_ms, const char *const *argv)
 
 /* struct reply is never defined: it is hiredis' reply. */
 static const redisReply *
-of(const struct reply *r)
+cast_reply(const struct reply *r)
 {
 	return (const void *)r;
 }
@@ -347,7 +353,7 @@ of(const struct reply *r)
 enum reply_type
 reply_type(const struct reply *r)
 {
-	switch (of(r)->type) {
+	switch (cast_reply(r)->type) {
 	case REDIS_REPLY_ERROR:
 		return REPLY_ERROR;
 	case REDIS_REPLY_NIL:
@@ -374,38 +380,38 @@ reply_text(const struct reply *r)
 {
 	enum reply_type t = reply_type(r);
 
-	return t == REPLY_TEXT || t == REPLY_ERROR ? of(r)->str : NULL;
+	return t == REPLY_TEXT || t == REPLY_ERROR ? cast_reply(r)->str : NULL;
 }
 
 size_t
 reply_size(const struct reply *r)
 {
-	return reply_text(r) ? of(r)->len : 0;
+	return reply_text(r) ? cast_reply(r)->len : 0;
 }
 
 long long
 reply_integer(const struct reply *r)
 {
-	return reply_type(r) == REPLY_INTEGER ? of(r)->integer : 0;
+	return reply_type(r) == REPLY_INTEGER ? cast_reply(r)->integer : 0;
 }
 
 size_t
 reply_len(const struct reply *r)
 {
-	return reply_type(r) == REPLY_ARRAY ? of(r)->elements : 0;
+	return reply_type(r) == REPLY_ARRAY ? cast_reply(r)->elements : 0;
 }
 
 const struct reply *
 reply_at(const struct reply *r, size_t i)
 {
-	return (const void *)of(r)->element[i];
+	return (const void *)cast_reply(r)->element[i];
 }
 
 bool
 reply_is(const struct reply *r, const char *text)
 {
-	return reply_type(r) == REPLY_TEXT && of(r)->str &&
-	    strcmp(of(r)->str, text) == 0;
+	return reply_type(r) == REPLY_TEXT && cast_reply(r)->str &&
+	    strcmp(cast_reply(r)->str, text) == 0;
 }
 
 void

@@ -17,30 +17,29 @@ struct tls_context;
 struct client_address {
 	const char *host;
 	int port;
-	const char *unixsocket;  /* used instead where not NULL */
+	const char *unixsocket;  /* used instead of host and port unless NULL */
 	struct tls_context *tls; /* NULL: plain */
 	const char *servername;
 	const char *user, *password; /* NULL: no AUTH */
-	char *why; /* NULL, or CLIENT_WHY bytes for why it cannot be reached */
+	char *why; /* NULL, or CLIENT_WHY bytes for the reason of a failure */
 };
 
-/*
- * NULL with errno when it cannot be reached: nothing is said, it is polled.
- * ENXIO: no such name; EACCES: AUTH was refused.
- */
+/* Returns NULL with errno if the server cannot be reached. ENXIO: unknown host
+ * name; EACCES: AUTH was refused. Reports nothing, because callers poll. */
 struct client *client_open(const struct client_address *, int timeout_ms);
 void client_close(struct client *);
 
 /*
- * Sends argv (NULL ends it), returns the reply (caller frees with reply_free).
- * An error reply is a reply. NULL: connection trouble or no reply in time;
- * client_error has the text; the connection is of no more use.
+ * Sends argv (ended by NULL) and returns the reply (caller frees with
+ * reply_free). An error reply is a reply. Returns NULL if the connection failed
+ * or timed out: client_error has the reason, and the connection cannot be used
+ * again.
  */
 struct reply *client_call(
     struct client *, int timeout_ms, const char *const *argv);
 #define CLIENT_CALL(c, ms, ...) \
 	client_call(c, ms, (const char *const[]){__VA_ARGS__, NULL})
-/* The same of one command that is RESP already. */
+/* The same for one command that is RESP already. */
 struct reply *client_send(
     struct client *, int timeout_ms, const char *bytes, size_t n);
 const char *client_error(const struct client *);
@@ -54,15 +53,15 @@ enum reply_type {
 };
 
 enum reply_type reply_type(const struct reply *);
-const char *reply_text(const struct reply *); /* also of errors; or NULL */
-size_t reply_size(const struct reply *); /* bytes of the text, NUL may be one */
+const char *reply_text(const struct reply *); /* of errors too, else NULL */
+size_t reply_size(const struct reply *);      /* bytes; may hold NUL */
 long long reply_integer(const struct reply *);
 size_t reply_len(const struct reply *);                       /* elements */
 const struct reply *reply_at(const struct reply *, size_t i); /* borrowed */
 bool reply_is(const struct reply *, const char *text);        /* "OK", "PONG" */
 void reply_free(struct reply *);
 
-/* "field:value" of an INFO text; caller frees with free(); NULL: not there. */
+/* Returns the value of an INFO field, or NULL; the caller frees it. */
 char *reply_info(const struct reply *, const char *field);
 
 #endif

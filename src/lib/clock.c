@@ -33,7 +33,7 @@ clock_iso(char buf[CLOCK_ISO])
 	return clock_iso_of(buf, clock_now());
 }
 
-/* Within 1970 and 9999. */
+/* Clamps to the years 1970 to 9999. */
 char *
 clock_iso_of(char buf[CLOCK_ISO], double seconds)
 {
@@ -70,9 +70,9 @@ clock_seconds(const char *iso, double *seconds)
 	return 0;
 }
 
-/* Digits, where the shape has d; otherwise what it has. */
+/* Returns 1 if s begins with the shape, in which 'd' is a digit. */
 static int
-shaped(const char *s, const char *shape)
+has_shape(const char *s, const char *shape)
 {
 	for (; *shape; s++, shape++)
 		if (*shape == 'd' ? *s < '0' || *s > '9' : *s != *shape)
@@ -80,9 +80,9 @@ shaped(const char *s, const char *shape)
 	return 1;
 }
 
-/* +01:00, +0100 or +01, in seconds; Z and nothing are 0. -1: no zone. */
+/* Parses +01:00, +0100 or +01 to seconds; Z and "" are 0. Returns 0 or -1. */
 static int
-zone(const char *s, long *offset)
+parse_zone(const char *s, long *offset)
 {
 	int hours = 0, minutes = 0;
 
@@ -91,9 +91,9 @@ zone(const char *s, long *offset)
 		return 0;
 	if (*s != '+' && *s != '-')
 		return -1;
-	if (!(shaped(s + 1, "dd:dd") && !s[6]) &&
-	    !(shaped(s + 1, "dddd") && !s[5]) &&
-	    !(shaped(s + 1, "dd") && !s[3]))
+	if (!(has_shape(s + 1, "dd:dd") && !s[6]) &&
+	    !(has_shape(s + 1, "dddd") && !s[5]) &&
+	    !(has_shape(s + 1, "dd") && !s[3]))
 		return -1;
 	hours = 10 * (s[1] - '0') + s[2] - '0';
 	if (s[3])
@@ -113,15 +113,15 @@ clock_utc(char buf[CLOCK_ISO], const char *text)
 	long offset;
 	time_t t;
 
-	if (!shaped(text, "dddd-dd-ddTdd:dd:dd") &&
-	    !shaped(text, "dddd-dd-dd dd:dd:dd"))
+	if (!has_shape(text, "dddd-dd-ddTdd:dd:dd") &&
+	    !has_shape(text, "dddd-dd-dd dd:dd:dd"))
 		return -1;
 	if (!strptime(text, "%Y-%m-%d", &tm) ||
 	    !strptime(text + 11, "%H:%M:%S", &tm))
 		return -1;
 	if (*part == '.')
 		n = 1 + strspn(part + 1, "0123456789");
-	if (n == 1 || zone(part + n, &offset) < 0)
+	if (n == 1 || parse_zone(part + n, &offset) < 0)
 		return -1;
 	n = n > 10 ? 10 : n;
 	t = timegm(&tm) - offset;

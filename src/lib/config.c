@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void object(struct configwalk *, const char *place, struct json *);
+static void check_object(struct configwalk *, const char *place, struct json *);
 
-/* The members of a value that fits. */
+/* Checks the members of a value that fits its rule. */
 static void
-inside(struct configwalk *w, const struct config_key *k, struct json *v)
+check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	bool number;
 	size_t len;
 
 	if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS) {
-		object(w, k->inner, v);
+		check_object(w, k->inner, v);
 		return;
 	}
 	if (k->rule != CONFIG_SETTINGS && k->rule != CONFIG_SETTINGS_SETS &&
@@ -33,7 +33,7 @@ inside(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (k->rule == CONFIG_SETTINGS_SETS &&
 		    config_secret(json_key(m)))
 			configwalk_problem(w,
-			    "'%s' is a secret: it belongs into "
+			    "'%s' is a secret: move it to "
 			    "'custom-server-configs'",
 			    json_key(m));
 		number =
@@ -47,7 +47,7 @@ inside(struct configwalk *w, const struct config_key *k, struct json *v)
 }
 
 static void
-list(struct configwalk *w, const struct config_key *k, struct json *v)
+check_list(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	size_t i = 0, len;
 
@@ -56,7 +56,7 @@ list(struct configwalk *w, const struct config_key *k, struct json *v)
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = configwalk_index(w, i++);
 		if (configfit_is(w, k, m))
-			inside(w, k, m);
+			check_members(w, k, m);
 		else
 			configfit_unfit(w, k, m);
 		configwalk_leave(w, len);
@@ -64,7 +64,7 @@ list(struct configwalk *w, const struct config_key *k, struct json *v)
 }
 
 static void
-value(struct configwalk *w, const struct config_key *k, struct json *v)
+check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 {
 	bool must = k->rule == CONFIG_TEXTS || k->rule == CONFIG_WHOLES ||
 	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
@@ -73,15 +73,15 @@ value(struct configwalk *w, const struct config_key *k, struct json *v)
 	    k->rule == CONFIG_RATES;
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
-		list(w, k, v);
+		check_list(w, k, v);
 	else if (must || !configfit_is(w, k, v))
 		configfit_unfit(w, k, v);
 	else
-		inside(w, k, v);
+		check_members(w, k, v);
 }
 
 static void
-unknown(struct configwalk *w, const char *place, const char *key)
+report_unknown_key(struct configwalk *w, const char *place, const char *key)
 {
 	const char *names[128], *near;
 	size_t n = 0;
@@ -102,7 +102,8 @@ unknown(struct configwalk *w, const char *place, const char *key)
 }
 
 static void
-required(struct configwalk *w, const struct json *obj, const char *const *keys)
+check_required(
+    struct configwalk *w, const struct json *obj, const char *const *keys)
 {
 	for (; *keys; keys++)
 		if (!json_get(obj, *keys))
@@ -110,9 +111,9 @@ required(struct configwalk *w, const struct json *obj, const char *const *keys)
 			    w, "Missing required key: %s", *keys);
 }
 
-/* Python's parse_bool, done once. */
+/* Replaces words such as "yes" by booleans, as Python's parse_bool does. */
 static void
-set_truths(struct json *obj, const char *key)
+convert_truths(struct json *obj, const char *key)
 {
 	struct json *v = json_get(obj, key), *list_of;
 
@@ -129,7 +130,7 @@ set_truths(struct json *obj, const char *key)
 	json_set(obj, key, list_of);
 }
 
-/* The words of older files for the two kinds of scenarios. */
+/* Renames 'ingestion' and 'search', which older files have. */
 static void
 rename_delays(struct configwalk *w, struct json *delays)
 {
@@ -150,9 +151,10 @@ rename_delays(struct configwalk *w, struct json *delays)
 	}
 }
 
-/* Null is absent where Python's files have it; "any" knows no keys. */
+/* Checks the keys of an object, except "any". Null counts as absent where
+ * Python's files have it. */
 static void
-object(struct configwalk *w, const char *place, struct json *obj)
+check_object(struct configwalk *w, const char *place, struct json *obj)
 {
 	static const char *const path[] = {"path", NULL};
 	const struct config_key *k;
@@ -163,7 +165,7 @@ object(struct configwalk *w, const char *place, struct json *obj)
 	if (strcmp(place, "any") == 0)
 		return;
 	if (strcmp(place, "module") == 0)
-		required(w, obj, path);
+		check_required(w, obj, path);
 	for (m = json_first(obj); m; m = next) {
 		next = json_next(m);
 		name = json_key(m);
@@ -175,23 +177,23 @@ object(struct configwalk *w, const char *place, struct json *obj)
 				break;
 		len = configwalk_key(w, name);
 		if (!k->name)
-			unknown(w, place, name);
+			report_unknown_key(w, place, name);
 		else if (json_type(m) == JSON_NULL &&
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
 			json_del(obj, name);
 		else
-			value(w, k, m);
+			check_value(w, k, m);
 		configwalk_leave(w, len);
 	}
 	if (strcmp(place, "delays") == 0)
 		rename_delays(w, obj);
 	else if (strcmp(place, "profiling") == 0)
-		set_truths(obj, "enabled");
+		convert_truths(obj, "enabled");
 }
 
 static void
-overlap(struct configwalk *w, const struct json *a, const struct json *b,
+check_overlap(struct configwalk *w, const struct json *a, const struct json *b,
     const char *what)
 {
 	cpu_set_t x, y, both;
@@ -208,7 +210,7 @@ overlap(struct configwalk *w, const struct json *a, const struct json *b,
 }
 
 static void
-cpus(struct configwalk *w, const struct json *cfg)
+check_cpus(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const both[] = {
 	    "cores_per_server", "cores_per_client", NULL};
@@ -217,7 +219,8 @@ cpus(struct configwalk *w, const struct json *cfg)
 	const struct json *client = json_get(cfg, "client_cpu_range");
 	size_t len;
 
-	overlap(w, server, client, "server_cpu_range and client_cpu_range");
+	check_overlap(
+	    w, server, client, "server_cpu_range and client_cpu_range");
 	if (!alloc || json_type(alloc) != JSON_OBJECT)
 		return;
 	if (server || client)
@@ -225,17 +228,17 @@ cpus(struct configwalk *w, const struct json *cfg)
 		    "Cannot specify both 'cpu_allocation' and '%s'",
 		    server ? "server_cpu_range" : "client_cpu_range");
 	len = configwalk_key(w, "cpu_allocation");
-	required(w, alloc, both);
+	check_required(w, alloc, both);
 	for (const struct json *a = json_first(json_get(alloc, "servers")); a;
 	     a = json_next(a))
 		for (const struct json *b =
 			 json_first(json_get(alloc, "clients"));
 		     b; b = json_next(b))
-			overlap(w, a, b, "servers and clients");
+			check_overlap(w, a, b, "servers and clients");
 	configwalk_leave(w, len);
 }
 
-/* Is this mode among those that are asked for? */
+/* Returns true if the mode is among those that the configuration asks for. */
 static bool
 has_mode(const struct json *cfg, const char *key)
 {
@@ -249,9 +252,9 @@ has_mode(const struct json *cfg, const char *key)
 	return false;
 }
 
-/* The nodes of a cluster name each other's ports; TLS has a port as well. */
+/* Cluster nodes and TLS need ports. */
 static void
-unix_socket(struct configwalk *w, const struct json *cfg)
+check_unix_socket(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const modes[] = {"cluster_mode", "tls_mode"};
 
@@ -264,9 +267,9 @@ unix_socket(struct configwalk *w, const struct json *cfg)
 			    modes[i]);
 }
 
-/* What the command line of a server and its other keys must agree on. */
+/* Checks that the keys of the server do not contradict each other. */
 static void
-server(struct configwalk *w, const struct json *cfg)
+check_server(struct configwalk *w, const struct json *cfg)
 {
 	const struct json *own = json_get(cfg, "custom-server-configs");
 	const struct json *ports = json_get(cfg, "cluster_ports");
@@ -286,7 +289,7 @@ server(struct configwalk *w, const struct json *cfg)
 	for (const struct json *p = json_first(ports); p; p = json_next(p)) {
 		if (!isnan(last) && json_num(p, NAN) != last + 1) {
 			configwalk_problem(w,
-			    "ports must follow each other, %g does not "
+			    "ports must be consecutive: %g does not "
 			    "follow %g",
 			    json_num(p, NAN), last);
 			break;
@@ -300,7 +303,7 @@ server(struct configwalk *w, const struct json *cfg)
 }
 
 static void
-core(struct configwalk *w, const struct json *cfg)
+check_core(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const keys[] = {"commands", "keyspacelen",
 	    "data_sizes", "pipelines", "clients", "cluster_mode", "tls_mode",
@@ -308,7 +311,7 @@ core(struct configwalk *w, const struct json *cfg)
 	bool requests = json_get(cfg, "requests");
 	bool duration = json_get(cfg, "duration");
 
-	required(w, cfg, keys);
+	check_required(w, cfg, keys);
 	if (requests && duration)
 		configwalk_problem(
 		    w, "Cannot specify both 'requests' and 'duration'");
@@ -317,9 +320,9 @@ core(struct configwalk *w, const struct json *cfg)
 		    w, "Either 'requests' or 'duration' must be provided");
 }
 
-/* A scenario says what it does in exactly one way. */
+/* Checks that a scenario has one test, one command, or writes and reads. */
 static void
-scenario(struct configwalk *w, const struct json *s)
+check_scenario(struct configwalk *w, const struct json *s)
 {
 	static const char *const sides[] = {"writes", "reads"};
 	const char *type = json_get_str(s, "type");
@@ -338,7 +341,7 @@ scenario(struct configwalk *w, const struct json *s)
 			    "'reads'");
 	} else if (parts)
 		configwalk_problem(
-		    w, "'writes' and 'reads' belong to type \"mixed\"");
+		    w, "'writes' and 'reads' need type \"mixed\"");
 	else if (test && command)
 		configwalk_problem(
 		    w, "Cannot specify both 'test' and 'command'");
@@ -360,7 +363,7 @@ scenario(struct configwalk *w, const struct json *s)
 }
 
 static void
-scenarios(struct configwalk *w, const struct json *parent)
+check_scenarios(struct configwalk *w, const struct json *parent)
 {
 	size_t i = 0, len = configwalk_key(w, "scenarios"), at;
 
@@ -368,14 +371,14 @@ scenarios(struct configwalk *w, const struct json *parent)
 	     s; s = json_next(s)) {
 		at = configwalk_index(w, i++);
 		if (json_type(s) == JSON_OBJECT)
-			scenario(w, s);
+			check_scenario(w, s);
 		configwalk_leave(w, at);
 	}
 	configwalk_leave(w, len);
 }
 
 static void
-groups(struct configwalk *w, const struct json *cfg)
+check_groups(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const needed[] = {"scenarios", NULL};
 	size_t i = 0, len = configwalk_key(w, "test_groups"), at;
@@ -384,17 +387,17 @@ groups(struct configwalk *w, const struct json *cfg)
 	     g = json_next(g)) {
 		at = configwalk_index(w, i++);
 		if (json_type(g) == JSON_OBJECT) {
-			required(w, g, needed);
-			scenarios(w, g);
+			check_required(w, g, needed);
+			check_scenarios(w, g);
 		}
 		configwalk_leave(w, at);
 	}
 	configwalk_leave(w, len);
 }
 
-/* Scenarios at the top are one group without a name. */
+/* Moves the scenarios at the top into one group without a name. */
 static void
-wrap(struct json *cfg)
+wrap_scenarios(struct json *cfg)
 {
 	struct json *all, *group;
 
@@ -408,7 +411,7 @@ wrap(struct json *cfg)
 }
 
 static void
-one(struct configwalk *w, struct json *cfg)
+check_config(struct configwalk *w, struct json *cfg)
 {
 	static const char *const truths[] = {
 	    "cluster_mode", "tls_mode", "sequential", "unixsocket", "aslr"};
@@ -421,22 +424,22 @@ one(struct configwalk *w, struct json *cfg)
 		free(s);
 		return;
 	}
-	object(w, "config", cfg);
+	check_object(w, "config", cfg);
 	if (json_get(cfg, "commands"))
-		core(w, cfg);
+		check_core(w, cfg);
 	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios")) {
 		configwalk_problem(
-		    w, "neither 'commands' nor 'test_groups' is there");
-		core(w, cfg);
+		    w, "neither 'commands' nor 'test_groups' is given");
+		check_core(w, cfg);
 	}
-	scenarios(w, cfg);
-	groups(w, cfg);
-	cpus(w, cfg);
-	server(w, cfg);
-	unix_socket(w, cfg);
+	check_scenarios(w, cfg);
+	check_groups(w, cfg);
+	check_cpus(w, cfg);
+	check_server(w, cfg);
+	check_unix_socket(w, cfg);
 	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
-		set_truths(cfg, truths[i]);
-	wrap(cfg);
+		convert_truths(cfg, truths[i]);
+	wrap_scenarios(cfg);
 }
 
 struct json *
@@ -450,18 +453,17 @@ config_check(struct json *doc, const char *name, bool lenient)
 	if (json_type(doc) == JSON_OBJECT) {
 		all = json_array();
 		json_push(all, doc);
-		one(&w, doc);
+		check_config(&w, doc);
 	} else if (json_type(doc) == JSON_ARRAY) {
 		for (struct json *c = json_first(doc); c; c = json_next(c)) {
 			len = configwalk_index(&w, i++);
-			one(&w, c);
+			check_config(&w, c);
 			configwalk_leave(&w, len);
 		}
 		if (!i)
 			configwalk_problem(&w, "No configurations found");
 	} else
-		configwalk_problem(&w,
-		    "configurations are an array of objects, not a %s",
+		configwalk_problem(&w, "expected an array of objects, not a %s",
 		    json_type_name(json_type(doc)));
 	str_free(&w.path);
 	if (!w.problems)

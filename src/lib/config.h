@@ -1,8 +1,8 @@
 /*
  * Benchmark configurations: the JSON files that vkb-config(5) describes, both
  * the plain format (commands x sizes x ...) and the scenario format
- * (test_groups). One table holds every key; it is what is checked, and what
- * the manual page is compared with.
+ * (test_groups). One table holds every key; files are checked by it, and the
+ * manual page is compared with it.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
@@ -35,7 +35,7 @@ enum config_rule {
 };
 
 struct config_key {
-	const char *place;   /* whose key: "config", "group", "scenario", ... */
+	const char *place;   /* "config", "group", "scenario", ... */
 	const char *name;    /* NULL ends the table */
 	const char *applies; /* "core", "scenario" or "both" */
 	enum config_rule rule;
@@ -46,23 +46,23 @@ struct config_key {
 
 extern const struct config_key config_keys[];
 
-/* The type rule in words: "list of integers from 1". 'buf' is returned. */
+/* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
 const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
 
 /*
- * Checks a parsed file: an array of configurations, or one. Every problem is
- * said as "NAME: $[0].KEY: what is wrong"; 'lenient' makes unknown keys a
- * warning. 'doc' is taken; the result is an array of configurations (caller
- * frees with json_free) in which modes are booleans, null means absent, and
- * top-level scenarios are one test group. NULL: there were problems.
+ * Checks a parsed file: an array of configurations, or one. Reports every
+ * problem as "NAME: $[0].KEY: what is wrong"; 'lenient' makes unknown keys a
+ * warning. 'doc' is taken. Returns NULL if there were problems, else an array
+ * of configurations (caller frees with json_free) in which modes are booleans,
+ * null means absent, and top-level scenarios are one test group.
  */
 struct json *config_check(struct json *doc, const char *name, bool lenient);
 
-/* A checked boolean: true, or one of the words for it. NULL gives false. */
+/* Returns true if a checked value is true or a word for it; false for NULL. */
 bool config_truth(const struct json *);
 
-/* Is the value of this server setting a secret? */
+/* Returns true if the value of this server setting is a secret. */
 bool config_secret(const char *name);
 
 #endif

@@ -31,7 +31,7 @@ configfit_unfit(
 }
 
 static bool
-is_whole(const struct config_key *k, const struct json *v)
+is_integer(const struct config_key *k, const struct json *v)
 {
 	double d = json_num(v, NAN);
 
@@ -98,14 +98,14 @@ configfit_is(
 	case CONFIG_WHOLE:
 	case CONFIG_WHOLES:
 	case CONFIG_AXIS:
-		return is_whole(k, v);
+		return is_integer(k, v);
 	case CONFIG_SECONDS:
 		return json_type(v) == JSON_NUMBER && d <= k->max &&
 		    (k->min < 0 ? d >= 0 : d > 0);
 	case CONFIG_RATES:
 		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
 	case CONFIG_SEED:
-		return json_type(v) == JSON_BOOL || is_whole(k, v);
+		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_CHOICE:
 		return is_choice(k->inner, v);
 	case CONFIG_CPUS:
@@ -113,8 +113,9 @@ configfit_is(
 		if (!json_str(v))
 			return false;
 		if (cpulist_parse(json_str(v), &set, &why) < 0)
-			configwalk_problem(w, "'%s': \"%s\" is no CPU list: %s",
-			    k->name, json_str(v), why);
+			configwalk_problem(w,
+			    "'%s': invalid CPU list \"%s\": %s", k->name,
+			    json_str(v), why);
 		return true;
 	case CONFIG_SETTINGS:
 	case CONFIG_SETTINGS_SETS:

@@ -1,4 +1,4 @@
-/* Does a value of a configuration fit the rule of its key? */
+/* Checks whether a value of a configuration fits the rule of its key. */
 #ifndef CONFIGFIT_H
 #define CONFIGFIT_H
 
@@ -8,21 +8,19 @@ struct config_key;
 struct configwalk;
 struct json;
 
-/*
- * One value, not a list of them. What is wrong in a CPU list is said, and the
- * answer is true.
- */
+/* Returns true if one value, not a list, fits the rule. Problems within a CPU
+ * list are reported here, and the result is true. */
 bool configfit_is(
     struct configwalk *, const struct config_key *, const struct json *);
 
-/* Says that it does not. */
+/* Reports that the value does not fit. */
 void configfit_unfit(
     struct configwalk *, const struct config_key *, const struct json *);
 
-/* 1 yes, 0 no, -1 neither. */
+/* Returns 1 for true, 0 for false, -1 for neither. */
 int configfit_truth(const struct json *);
 
-/* As it stands in the file, but not without end. Caller frees. */
+/* Returns the value as JSON, cut after 60 bytes. The caller frees it. */
 char *configfit_shown(const struct json *);
 
 #endif

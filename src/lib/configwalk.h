@@ -1,7 +1,5 @@
-/*
- * A walk over a JSON document that is checked: where it is, as a JSON path,
- * and how many problems were said so far.
- */
+/* The state of a check of a JSON document: the current position as a JSON path,
+ * and the number of problems reported so far. */
 #ifndef CONFIGWALK_H
 #define CONFIGWALK_H
 
@@ -19,14 +17,14 @@ struct configwalk {
 	int problems;
 };
 
-/* Says "NAME: PATH: ..." on one line, whatever a name holds, and counts it. */
+/* Reports "NAME: PATH: ..." on one line and counts it. */
 void configwalk_problem(struct configwalk *, const char *fmt, ...)
     ERR_PRINTF(2, 3);
 
 void configwalk_vproblem(struct configwalk *, const char *fmt, va_list)
     __attribute__((format(printf, 2, 0)));
 
-/* One step down; the result goes to configwalk_leave. */
+/* Step into a member or element. The result goes to configwalk_leave. */
 size_t configwalk_key(struct configwalk *, const char *key);
 size_t configwalk_index(struct configwalk *, size_t i);
 void configwalk_leave(struct configwalk *, size_t len);

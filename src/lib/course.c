@@ -18,12 +18,12 @@
 #include <string.h>
 
 #define TIME "at_s" /* of vkb-record(5): when each interval ended */
-#define RATE "rps"  /* the series whose course is judged */
+#define RATE "rps"  /* the series that is classified */
 
-/* A value of each run; NAN: it has none. */
+/* A value of each run; NAN: the run has none. */
 struct column {
 	char *name;
-	double q; /* 0: varsplit_within of the metric, else of a histogram */
+	double q; /* of a histogram; 0: varsplit_within */
 	double *v;
 	size_t n, cap;
 };
@@ -39,8 +39,8 @@ struct course {
 	size_t ncols;
 	size_t verdicts[STEADY_DRIFTING + 1]; /* of runs with a series */
 	size_t kinds[STEADY_KINDS];
-	struct column warmup; /* seconds; in no order */
-	struct column looks;  /* of all runs: rising, each once */
+	struct column warmup; /* seconds; not sorted */
+	struct column looks;  /* of all runs, rising, without duplicates */
 	struct shared until;
 };
 
@@ -67,7 +67,7 @@ course_free(struct course *c)
 }
 
 static void
-put(struct column *c, size_t run, double v)
+set_value(struct column *c, size_t run, double v)
 {
 	while (c->n <= run) {
 		c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
@@ -77,7 +77,7 @@ put(struct column *c, size_t run, double v)
 }
 
 static struct column *
-find(const struct course *c, const char *name, double q)
+find_column(const struct course *c, const char *name, double q)
 {
 	for (size_t i = 0; i < c->ncols; i++)
 		if (c->cols[i].q == q && strcmp(c->cols[i].name, name) == 0)
@@ -86,9 +86,9 @@ find(const struct course *c, const char *name, double q)
 }
 
 static struct column *
-column(struct course *c, const char *name, double q)
+intern_column(struct course *c, const char *name, double q)
 {
-	struct column *col = find(c, name, q);
+	struct column *col = find_column(c, name, q);
 
 	if (col)
 		return col;
@@ -97,9 +97,9 @@ column(struct course *c, const char *name, double q)
 	return &c->cols[c->ncols++];
 }
 
-/* The numbers of an array; caller frees. NULL where there is another thing. */
+/* Returns the numbers of an array; NULL if one is not finite. Caller frees. */
 static double *
-numbers(const struct json *a, size_t *n)
+read_finite_numbers(const struct json *a, size_t *n)
 {
 	double *v = json_numbers(a, n);
 
@@ -112,9 +112,9 @@ numbers(const struct json *a, size_t *n)
 }
 
 static enum steady_kind
-kind(const double *v, size_t n)
+classify_series(const double *v, size_t n)
 {
-	/* No permutations for a run: levels that are alike do not count. */
+	/* No permutations: steady_classify ignores equal levels. */
 	struct changepoint_rules rules = {
 	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, STEADY_DRIFT, true};
 	struct changepoint *found;
@@ -132,15 +132,16 @@ kind(const double *v, size_t n)
 }
 
 static void
-judge(struct course *c, const double *v, size_t n, const struct json *time)
+judge_series(
+    struct course *c, const double *v, size_t n, const struct json *time)
 {
 	struct steady s = steady_judge(v, n);
 
 	c->verdicts[s.verdict]++;
 	if (s.verdict == STEADY_NONE)
 		return;
-	c->kinds[kind(v, n)]++;
-	put(&c->warmup, c->warmup.n,
+	c->kinds[classify_series(v, n)]++;
+	set_value(&c->warmup, c->warmup.n,
 	    s.cut ? json_num(json_at(time, s.cut - 1), NAN) : 0);
 }
 
@@ -154,7 +155,7 @@ add_series(struct course *c, size_t run, const struct json *series)
 
 		if (strcmp(name, TIME) == 0)
 			continue;
-		v = numbers(j, &n);
+		v = read_finite_numbers(j, &n);
 		if (!v || !n) {
 			free(v);
 			continue;
@@ -162,15 +163,15 @@ add_series(struct course *c, size_t run, const struct json *series)
 		cut = n < STEADY_LEAST ? 0 : steady_mser5(v, n, NULL);
 		within = varsplit_within(v + cut, n - cut);
 		if (!isnan(within))
-			put(column(c, name, 0), run, within);
+			set_value(intern_column(c, name, 0), run, within);
 		if (strcmp(name, RATE) == 0)
-			judge(c, v, n, json_get(series, TIME));
+			judge_series(c, v, n, json_get(series, TIME));
 		free(v);
 	}
 }
 
 static void
-share(struct shared *s, const struct json *j)
+note_shared(struct shared *s, const struct json *j)
 {
 	if (!j)
 		return;
@@ -181,9 +182,9 @@ share(struct shared *s, const struct json *j)
 		s->varied = true;
 }
 
-/* Of all runs: a session that looked more often spent no less of alpha. */
+/* Merges looks of all runs; those with more looks spent no less alpha. */
 static void
-join(struct column *all, const struct json *looks)
+merge_looks(struct column *all, const struct json *looks)
 {
 	for (const struct json *j = json_first(looks); j; j = json_next(j)) {
 		double v = json_num(j, NAN);
@@ -200,7 +201,7 @@ join(struct column *all, const struct json *looks)
 	}
 }
 
-/* NULL where the record lacks it. */
+/* Returns NULL if the record lacks the member. */
 static struct json *
 parse_member(const struct jsonscan_text *t)
 {
@@ -214,8 +215,8 @@ course_add(struct course *c, size_t run, const struct run_record *r)
 	struct json *until = parse_member(&r->until);
 	struct json *series = r->ok ? parse_member(&r->series) : NULL;
 
-	join(&c->looks, looks);
-	share(&c->until, until);
+	merge_looks(&c->looks, looks);
+	note_shared(&c->until, until);
 	add_series(c, run, series);
 	json_free(looks);
 	json_free(until);
@@ -234,20 +235,20 @@ course_hist(
 		n++;
 	hist_quantiles(h, q, n, v);
 	for (size_t i = 0; i < n; i++)
-		put(column(c, name, q[i]), run, (double)v[i]);
+		set_value(intern_column(c, name, q[i]), run, (double)v[i]);
 }
 
 const double *
 course_within(const struct course *c, const char *metric, size_t *n)
 {
-	const struct column *col = find(c, metric, 0);
+	const struct column *col = find_column(c, metric, 0);
 
 	*n = col ? col->n : 0;
 	return col ? col->v : NULL;
 }
 
 static bool
-complete(const struct column *c, size_t n)
+is_complete(const struct column *c, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (isnan(c->v[i]))
@@ -256,7 +257,7 @@ complete(const struct column *c, size_t n)
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_by_name(const void *a, const void *b)
 {
 	const struct column *const *x = a, *const *y = b;
 	int c = strcmp((*x)->name, (*y)->name);
@@ -265,7 +266,7 @@ by_name(const void *a, const void *b)
 }
 
 static void
-quantiles(
+set_quantiles(
     const struct course *c, const uint32_t *at, size_t n, struct json *rec)
 {
 	const struct column **cols = mem_array(c->ncols + 1, sizeof *cols);
@@ -274,10 +275,10 @@ quantiles(
 	size_t k = 0;
 
 	for (size_t i = 0; i < c->ncols; i++)
-		if (c->cols[i].q > 0 && complete(&c->cols[i], n))
+		if (c->cols[i].q > 0 && is_complete(&c->cols[i], n))
 			cols[k++] = &c->cols[i];
 	if (k)
-		qsort(cols, k, sizeof *cols, by_name);
+		qsort(cols, k, sizeof *cols, compare_by_name);
 	for (size_t i = 0; i < k; i++) {
 		if (!i || strcmp(cols[i]->name, cols[i - 1]->name) != 0) {
 			one = json_object();
@@ -299,7 +300,7 @@ quantiles(
 }
 
 static void
-steadiness(const struct course *c, size_t n, struct json *rec)
+set_steadiness(const struct course *c, size_t n, struct json *rec)
 {
 	size_t judged =
 	    c->verdicts[STEADY_STEADY] + c->verdicts[STEADY_DRIFTING];
@@ -325,7 +326,7 @@ steadiness(const struct course *c, size_t n, struct json *rec)
 }
 
 static void
-carry(const struct shared *s, const char *key, size_t n, struct json *rec)
+set_shared(const struct shared *s, const char *key, size_t n, struct json *rec)
 {
 	if (s->n == n && !s->varied && s->value)
 		json_set(rec, key, record_sorted(s->value));
@@ -335,12 +336,12 @@ void
 course_summary(const struct course *c, const uint32_t *at, size_t n,
     size_t failed, struct json *rec)
 {
-	quantiles(c, at, n, rec);
-	steadiness(c, n, rec);
+	set_quantiles(c, at, n, rec);
+	set_steadiness(c, n, rec);
 	for (size_t i = 0; i < c->looks.n; i++) {
 		if (!i)
 			json_set(rec, "looks", json_array());
 		json_push_num(json_get(rec, "looks"), c->looks.v[i]);
 	}
-	carry(&c->until, "until", n + failed, rec);
+	set_shared(&c->until, "until", n + failed, rec);
 }

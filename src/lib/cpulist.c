@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static const char *
-blanks(const char *s)
+skip_blanks(const char *s)
 {
 	while (*s == ' ' || *s == '\t')
 		s++;
@@ -14,7 +14,7 @@ blanks(const char *s)
 }
 
 static const char *
-number(const char *s, int *v)
+parse_cpu_number(const char *s, int *v)
 {
 	if (!isdigit((unsigned char)*s))
 		return NULL;
@@ -30,22 +30,22 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 	int a, b;
 
 	CPU_ZERO(set);
-	s = blanks(s);
+	s = skip_blanks(s);
 	*why = "it is empty";
 	if (!*s)
 		return -1;
 	for (;;) {
-		s = blanks(s);
+		s = skip_blanks(s);
 		*why = *s == ',' || !*s ? "a part between commas is empty"
 		    : *s == '-'         ? "a core number is negative"
 					: "a part is not a number or a range";
-		s = number(s, &a);
+		s = parse_cpu_number(s, &a);
 		if (!s)
 			return -1;
 		b = a;
 		if (*s == '-') {
-			*why = "a range lacks its end";
-			s = number(s + 1, &b);
+			*why = "a range has no end";
+			s = parse_cpu_number(s + 1, &b);
 			if (!s)
 				return -1;
 		}
@@ -57,7 +57,7 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 			return -1;
 		for (; a <= b; a++)
 			CPU_SET(a, set);
-		s = blanks(s);
+		s = skip_blanks(s);
 		if (!*s)
 			return 0;
 		*why = "a part is not a number or a range";

@@ -4,13 +4,11 @@
 
 #include <sched.h>
 
-/*
- * 0, or -1 with a text for the user in *why: empty part, a>b, negative, not a
- * number, over CPU_SETSIZE. Blanks around parts are allowed.
- */
+/* Returns 0, or -1 with a text in *why (static): empty part, a>b, negative, not
+ * a number, over CPU_SETSIZE. Blanks around parts are allowed. */
 int cpulist_parse(const char *s, cpu_set_t *set, const char **why);
 
-/* The canonical text ("0-3,8"); caller frees with free(). */
+/* Returns the canonical text ("0-3,8"); the caller frees it. */
 char *cpulist_text(const cpu_set_t *set);
 
 #endif

@@ -17,27 +17,27 @@ struct csvrows {
 	size_t *at;      /* where each begins in 'text' */
 	const char **fields;
 	size_t n, cap;
-	bool blanks; /* are kept */
+	bool blanks; /* around fields are kept */
 	bool whole;  /* the row has ended */
 	bool ended;
 };
 
 static int
-no_blank(unsigned char c)
+is_never_blank(unsigned char c)
 {
 	(void)c;
 	return 0;
 }
 
 static void
-start(struct csvrows *r)
+start_parser(struct csvrows *r)
 {
 	if (csv_init(&r->p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) !=
 	    0)
 		err_die("cannot set up a CSV parser");
 	csv_set_delim(&r->p, (unsigned char)r->delimiter);
 	if (r->blanks)
-		csv_set_space_func(&r->p, no_blank);
+		csv_set_space_func(&r->p, is_never_blank);
 }
 
 struct csvrows *
@@ -48,7 +48,7 @@ csvrows_new(char delimiter, csvrows_line *line, void *from)
 	r->delimiter = delimiter;
 	r->line = line;
 	r->from = from;
-	start(r);
+	start_parser(r);
 	return r;
 }
 
@@ -56,7 +56,7 @@ void
 csvrows_keep_blanks(struct csvrows *r)
 {
 	r->blanks = true;
-	csv_set_space_func(&r->p, no_blank);
+	csv_set_space_func(&r->p, is_never_blank);
 }
 
 void
@@ -92,18 +92,18 @@ on_row(int end, void *arg)
 }
 
 static int
-bad(struct csvrows *r, const char **why)
+reject_row(struct csvrows *r, const char **why)
 {
 	if (csv_error(&r->p) == CSV_ENOMEM || csv_error(&r->p) == CSV_ETOOBIG)
 		err_die("out of memory");
 	*why = "its quotes are wrong, or the line is cut short";
 	csv_free(&r->p);
-	start(r);
+	start_parser(r);
 	return -1;
 }
 
 static int
-row(struct csvrows *r, const char *const **fields, size_t *n)
+return_row(struct csvrows *r, const char *const **fields, size_t *n)
 {
 	free(r->fields);
 	r->fields = mem_array(r->n + 1, sizeof *r->fields);
@@ -129,18 +129,18 @@ csvrows_next(
 	while (!r->whole && !r->ended) {
 		rc = r->line(r->from, &line, &len);
 		if (rc < 0) {
-			csv_free(&r->p); /* what had begun is lost */
-			start(r);
+			csv_free(&r->p); /* drops the row that had begun */
+			start_parser(r);
 			return -1;
 		}
 		r->ended = rc == 0;
 		if (rc > 0 &&
 		    csv_parse(&r->p, line, len, on_field, on_row, r) != len)
-			return bad(r, why);
+			return reject_row(r, why);
 		if (rc == 0 && csv_fini(&r->p, on_field, on_row, r) != 0)
-			return bad(r, why);
+			return reject_row(r, why);
 	}
-	return r->whole ? row(r, fields, n) : 0;
+	return r->whole ? return_row(r, fields, n) : 0;
 }
 
 size_t

@@ -11,23 +11,23 @@
 
 struct csvrows;
 
-/* The next line with its break, as getline(3): 1, 0 the end, -1 and said. The
- * line is borrowed until the next call. */
+/* Reads the next line with its line break, borrowed until the next call.
+ * Returns 1, 0 at the end, or -1 and an error is reported. */
 typedef int csvrows_line(void *from, const char **line, size_t *n);
 
 struct csvrows *csvrows_new(char delimiter, csvrows_line *, void *from);
 void csvrows_free(struct csvrows *);
-void csvrows_keep_blanks(struct csvrows *); /* they are part of the field */
+void csvrows_keep_blanks(struct csvrows *); /* they become part of the field */
 
 /*
- * 1: a row of *n fields, strings that are borrowed until the next call. 0: the
- * end. -1: a line was bad and said so, or is badly quoted: *why, else NULL.
- * Reading may go on with what follows.
+ * Returns 1 with a row of *n fields (strings, borrowed until the next call), 0
+ * at the end, or -1: *why says what is wrong with the row, or is NULL if
+ * csvrows_line reported an error. The caller may go on reading after -1.
  */
 int csvrows_next(
     struct csvrows *, const char *const **fields, size_t *n, const char **why);
 
-/* Of field i of that row, which may hold NUL. */
+/* Returns the bytes of field i of that row, which may hold NUL. */
 size_t csvrows_length(const struct csvrows *, size_t i);
 
 #endif

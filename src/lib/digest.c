@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OUTLIER 5 /* modified z above this, */
-#define ENOUGH 5  /* among at least so many values */
-#define FEW 65536 /* runs whose lists are kept */
+#define OUTLIER 5 /* an outlier has a modified z above this */
+#define ENOUGH 5  /* least values for a list of outliers */
+#define FEW 65536 /* runs up to which lists are cached */
 
 void
 digest_members(struct sink *o, const struct json *j)
@@ -28,7 +28,7 @@ digest_members(struct sink *o, const struct json *j)
 }
 
 static struct json *
-outlier(size_t at, uint32_t index, double v, double z)
+make_outlier(size_t at, uint32_t index, double v, double z)
 {
 	struct json *o = json_object();
 
@@ -36,13 +36,13 @@ outlier(size_t at, uint32_t index, double v, double z)
 	if (index != ROWS_UNKNOWN)
 		json_set_num(o, "index", index);
 	json_set_num(o, "value", v);
-	json_set_num(o, "z", z); /* absent where the MAD is 0 */
+	json_set_num(o, "z", z); /* absent if the MAD is 0 */
 	return o;
 }
 
 static void
-outliers(struct json *to, const struct digest *d, const double *v, double mid,
-    double mad)
+add_outliers(struct json *to, const struct digest *d, const double *v,
+    double mid, double mad)
 {
 	struct json *out = json_array();
 
@@ -53,8 +53,8 @@ outliers(struct json *to, const struct digest *d, const double *v, double mid,
 			continue;
 		z = stats_modified_z(x, mid, mad);
 		if (z > OUTLIER)
-			json_push(
-			    out, outlier(place, d->runs[d->at[i]].index, x, z));
+			json_push(out,
+			    make_outlier(place, d->runs[d->at[i]].index, x, z));
 		place++;
 	}
 	if (json_first(out))
@@ -78,9 +78,10 @@ digest_places(struct digest *d)
 	}
 }
 
-/* What the runs with this metric say of its noise. */
+/* Adds the precision of the metric in the runs that have it. */
 static void
-noise(struct json *m, const struct digest *d, const char *name, const double *v)
+add_noise(
+    struct json *m, const struct digest *d, const char *name, const double *v)
 {
 	struct varsplit_run *runs = mem_array(d->n + 1, sizeof *runs);
 	size_t n = 0, known;
@@ -100,9 +101,10 @@ noise(struct json *m, const struct digest *d, const char *name, const double *v)
 	free(runs);
 }
 
-/* Of n values in the order of the runs, which is lost. */
+/* Returns the summary of n values in the order of the runs; sorts them. */
 static struct json *
-figures(const struct digest *d, double *v, size_t n, double *mid, double *mad)
+summarize_values(
+    const struct digest *d, double *v, size_t n, double *mid, double *mad)
 {
 	double lag1 = d->timed ? stats_lag1(v, n) : NAN, mean, sd, lo, hi;
 	struct json *m = json_object();
@@ -139,9 +141,9 @@ figures(const struct digest *d, double *v, size_t n, double *mid, double *mad)
 	return m;
 }
 
-/* One entry for each run that has a value. */
+/* Appends a list with an entry for each run that has a value. */
 static void
-list(struct sink *o, const struct digest *d, const double *v,
+append_list(struct sink *o, const struct digest *d, const double *v,
     enum digest_list what)
 {
 	static const char *const keys[] = {
@@ -166,19 +168,19 @@ list(struct sink *o, const struct digest *d, const double *v,
 	str_addc(&o->s, ']');
 }
 
-/* Where all n have one: the list is that of the metric before. */
+/* The same; if all runs have a value, the list is that of the metric before. */
 static void
-list_again(struct sink *o, struct digest *d, const double *v, size_t n,
+append_cached_list(struct sink *o, struct digest *d, const double *v, size_t n,
     enum digest_list what)
 {
 	struct sink own = {.s = d->lists[what], .fd = -1};
 
 	if (n < d->n || n > FEW) {
-		list(o, d, v, what);
+		append_list(o, d, v, what);
 		return;
 	}
 	if (!own.s.len)
-		list(&own, d, v, what);
+		append_list(&own, d, v, what);
 	d->lists[what] = own.s;
 	str_addn(&o->s, own.s.s, own.s.len);
 }
@@ -208,8 +210,8 @@ digest_write(struct sink *o, struct digest *d, const char *name,
 		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
 			blocked = false;
 	}
-	m = figures(d, sorted, n, &mid, &mad);
-	noise(m, d, name, v);
+	m = summarize_values(d, sorted, n, &mid, &mad);
+	add_noise(m, d, name, v);
 	if (stats_bimodal(sorted, n))
 		json_set_bool(m, "bimodal", true);
 	json_set_num(m, "min", sorted[0]);
@@ -217,13 +219,13 @@ digest_write(struct sink *o, struct digest *d, const char *name,
 	free(sorted);
 	digest_members(o, m);
 	if (!brief)
-		list(o, d, v, DIGEST_VALUES);
+		append_list(o, d, v, DIGEST_VALUES);
 	if (!brief && blocked)
-		list_again(o, d, v, n, DIGEST_BLOCKS);
+		append_cached_list(o, d, v, n, DIGEST_BLOCKS);
 	if (!brief && blocked && d->ids)
-		list_again(o, d, v, n, DIGEST_SESSIONS);
+		append_cached_list(o, d, v, n, DIGEST_SESSIONS);
 	if (n >= ENOUGH)
-		outliers(out, d, v, mid, mad);
+		add_outliers(out, d, v, mid, mad);
 	digest_members(o, out);
 	json_free(m);
 	json_free(out);

@@ -1,7 +1,5 @@
-/*
- * One metric of the runs of one case, as the members of a JSON object: what
- * vkb-stats(1) lists. The values go out as they come, not as a tree.
- */
+/* Writes one metric of the runs of one case as members of a JSON object, which
+ * vkb-stats(1) lists. Values are written one by one, not as a tree. */
 #ifndef DIGEST_H
 #define DIGEST_H
 
@@ -26,31 +24,30 @@ enum digest_list {
 
 struct digest {
 	const struct rows_run *runs;
-	const uint32_t *at;  /* their order */
-	const uint32_t *ids; /* the session of each by place; NULL: there is
-			      * one at most */
-	const uint32_t *machines; /* a number of each by place; 0: unknown */
+	const uint32_t *at;       /* indexes of runs, in order */
+	const uint32_t *ids;      /* session of each run; NULL: at most one */
+	const uint32_t *machines; /* machine number of each run; 0: unknown */
 	size_t n;
 	const struct course *course;
-	struct stats_rule *rule;        /* of the metric before */
-	double precision;               /* wanted; 0: nobody asked */
-	bool placed;                    /* each has a session, */
-	bool timed;                     /* and its place in it */
-	struct str lists[DIGEST_LISTS]; /* as they were last */
+	struct stats_rule *rule; /* cache; filled by the metric before */
+	double precision;        /* wanted; 0: none */
+	bool placed;             /* every run has a session */
+	bool timed;              /* every run has a place in its session */
+	struct str lists[DIGEST_LISTS]; /* cache */
 };
 
-/* What it holds itself: the lists. */
+/* Frees the cached lists; the digest owns nothing else. */
 void digest_free(struct digest *);
 
-/* Sets placed and timed by the runs. */
+/* Sets 'placed' and 'timed'. */
 void digest_places(struct digest *);
 
-/* 'v' is the value of each run, in the order of 'runs'; NAN: it has none.
- * Brief: without values, blocks and sessions. */
+/* Writes a metric. 'v' has the value of each run in the order of 'runs', or
+ * NAN. 'brief' leaves out values, blocks and sessions. */
 void digest_write(struct sink *, struct digest *, const char *name,
     const double *v, bool brief);
 
-/* The members of a tree, behind what stands in the sink. */
+/* Appends the members of an object to the sink. */
 void digest_members(struct sink *, const struct json *);
 
 #endif

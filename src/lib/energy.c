@@ -13,7 +13,7 @@
 
 #define PERMUTATIONS 999
 #define NEARLY .95 /* of the maximum of Q */
-#define BLOCKS 8   /* that the points are divided into, at least */
+#define BLOCKS 8   /* blocks of points, at least */
 
 void
 energy_sums(const double *x, size_t n, double *g)
@@ -39,17 +39,17 @@ energy_inverses(size_t n)
 	return inv;
 }
 
-/* Two segments, and what permuting them needs. */
+/* The points of two segments, and sums for permuting them. */
 struct pairs {
 	size_t n;
-	double *x;    /* off the median */
+	double *x;    /* differences from the median */
 	size_t *rank; /* equal values, equal rank; from 0 */
 	double *row;  /* sum over all others of |x_i - x_j| */
 	double *inv, *q;
 	double all;
 	struct node {
 		double n, sum;
-	} * tree; /* Fenwick, by rank: of those that came before */
+	} * tree; /* Fenwick tree by rank, of the points before */
 };
 
 struct ranked {
@@ -58,7 +58,7 @@ struct ranked {
 };
 
 static int
-by_x(const void *a, const void *b)
+compare_by_value(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
@@ -66,7 +66,7 @@ by_x(const void *a, const void *b)
 }
 
 static void
-pairs_init(struct pairs *p, const double *x, size_t n)
+init_pairs(struct pairs *p, const double *x, size_t n)
 {
 	struct ranked *r = mem_array(n, sizeof *r);
 	double below = 0, total = 0, median;
@@ -80,7 +80,7 @@ pairs_init(struct pairs *p, const double *x, size_t n)
 	p->inv = energy_inverses(n);
 	for (size_t i = 0; i < n; i++)
 		r[i] = (struct ranked){x[i], i};
-	qsort(r, n, sizeof *r, by_x);
+	qsort(r, n, sizeof *r, compare_by_value);
 	median = r[n / 2].x;
 	for (size_t i = 0; i < n; i++) {
 		r[i].x -= median;
@@ -101,7 +101,7 @@ pairs_init(struct pairs *p, const double *x, size_t n)
 }
 
 static void
-pairs_free(struct pairs *p)
+free_pairs(struct pairs *p)
 {
 	free(p->x);
 	free(p->rank);
@@ -111,9 +111,9 @@ pairs_free(struct pairs *p)
 	free(p->tree);
 }
 
-/* The largest Q(0, tau, n) of the points in this order; all in p->q. */
+/* Returns the largest Q(0, tau, n) in this order; p->q gets all of them. */
 static double
-pairs_max(struct pairs *p, const size_t *order)
+find_max_q(struct pairs *p, const size_t *order)
 {
 	double xx = 0, rows = 0, sum = 0, best = -INFINITY;
 
@@ -140,9 +140,9 @@ pairs_max(struct pairs *p, const size_t *order)
 	return best;
 }
 
-/* Seeded by the ranks: the unit of the points does not matter. */
+/* Seeds by the ranks, so that the unit of the points does not matter. */
 static void
-seed(struct rng *r, const struct pairs *p)
+seed_from_ranks(struct rng *r, const struct pairs *p)
 {
 	unsigned long long h = STR_HASH;
 
@@ -154,9 +154,9 @@ seed(struct rng *r, const struct pairs *p)
 	rng_seed(r, h, 0);
 }
 
-/* The length of the blocks, from the residuals of the two sides. */
+/* Returns the block length of energy.h, by the residuals of both sides. */
 static size_t
-block(const struct pairs *p, size_t m)
+choose_block_length(const struct pairs *p, size_t m)
 {
 	double *v = mem_array(p->n, sizeof *v), *res, mid[2], r, l;
 
@@ -173,13 +173,14 @@ block(const struct pairs *p, size_t m)
 	if (!(r >= .1))
 		return 1;
 	l = ceil(pow(2 * r / (1 - r * r), 2. / 3) * cbrt((double)p->n));
-	/* Too few blocks could not say anything. */
+	/* Fewer blocks have too few permutations. */
 	return (size_t)fmax(1, fmin(l, floor((double)p->n / BLOCKS)));
 }
 
-/* The first block has any length up to the others', the last what is left. */
+/* The first block has a random length up to 'length', the last the rest. */
 static void
-permute(size_t *order, size_t *blocks, size_t n, size_t length, struct rng *r)
+permute_blocks(
+    size_t *order, size_t *blocks, size_t n, size_t length, struct rng *r)
 {
 	size_t first = length > 1 ? 1 + rng_below(r, length) : 1;
 	size_t nblocks = 0, k = 0;
@@ -200,12 +201,10 @@ permute(size_t *order, size_t *blocks, size_t n, size_t length, struct rng *r)
 	}
 }
 
-/*
- * How often chance divides as well; stops where it is certain to be too large
- * (Besag & Clifford, Biometrika 78, 1991).
- */
+/* Returns p by permutation. Stops once p is certain to be above the limit
+ * (Besag & Clifford, Biometrika 78, 1991). */
 static double
-permutation_p(struct pairs *p, size_t length, double q, double limit)
+estimate_p(struct pairs *p, size_t length, double q, double limit)
 {
 	size_t as_good = 0, tried = 0;
 	size_t *order = mem_array(p->n, sizeof *order);
@@ -213,10 +212,10 @@ permutation_p(struct pairs *p, size_t length, double q, double limit)
 	size_t enough = (size_t)(limit * (PERMUTATIONS + 1) + .5);
 	struct rng r;
 
-	seed(&r, p);
+	seed_from_ranks(&r, p);
 	while (tried < PERMUTATIONS && as_good < enough) {
-		permute(order, blocks, p->n, length, &r);
-		as_good += pairs_max(p, order) >= q * (1 - 1e-9);
+		permute_blocks(order, blocks, p->n, length, &r);
+		as_good += find_max_q(p, order) >= q * (1 - 1e-9);
 		tried++;
 	}
 	free(order);
@@ -224,9 +223,9 @@ permutation_p(struct pairs *p, size_t length, double q, double limit)
 	return (double)(1 + as_good) / (double)(1 + tried);
 }
 
-/* Mean and sum of squares around it; equal values have exactly none. */
+/* Mean and sum of squares around it, exactly 0 for equal values. */
 static void
-moments(const double *x, size_t n, double *mean, double *ss)
+compute_moments(const double *x, size_t n, double *mean, double *ss)
 {
 	*mean = *ss = 0;
 	for (size_t i = 0; i < n; i++)
@@ -236,20 +235,18 @@ moments(const double *x, size_t n, double *mean, double *ss)
 		*ss += (x[i] - *mean) * (x[i] - *mean);
 }
 
-/*
- * So large a step, with so many ways to permute its points, that none of 999
- * permutations comes near: they need not be tried. Blocks count as points.
- */
+/* Returns true if the step is so large, and has so many permutations, that none
+ * of 999 comes near: they need not be tried. Blocks count as points. */
 static bool
-beyond_chance(const struct pairs *p, size_t at, size_t length)
+is_beyond_chance(const struct pairs *p, size_t at, size_t length)
 {
 	double m = (double)(at / length), n = (double)((p->n - at) / length);
 	double mean[2], ss[2], se;
 
 	if (lgamma(m + n + 1) - lgamma(m + 1) - lgamma(n + 1) < log(1e9))
 		return false;
-	moments(p->x, at, &mean[0], &ss[0]);
-	moments(p->x + at, p->n - at, &mean[1], &ss[1]);
+	compute_moments(p->x, at, &mean[0], &ss[0]);
+	compute_moments(p->x + at, p->n - at, &mean[1], &ss[1]);
 	se = sqrt((ss[0] + ss[1]) / (double)p->n * (1 / m + 1 / n));
 	return 2 * tdist_sf(fabs(mean[1] - mean[0]) / se, m + n - 2) < 1e-12;
 }
@@ -262,21 +259,21 @@ energy_chance(const double *x, size_t n, size_t at, double limit)
 	struct pairs p;
 	double q;
 
-	pairs_init(&p, x, n);
+	init_pairs(&p, x, n);
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
-	q = pairs_max(&p, order);
+	q = find_max_q(&p, order);
 	for (size_t t = 1; t < n; t++)
 		if (p.q[t] >= NEARLY * q) {
 			d.lo = t < d.lo ? t : d.lo;
 			d.hi = t > d.hi ? t : d.hi;
 		}
-	length = block(&p, at);
-	if (q > 0 && beyond_chance(&p, at, length))
+	length = choose_block_length(&p, at);
+	if (q > 0 && is_beyond_chance(&p, at, length))
 		d.p = 1. / (PERMUTATIONS + 1);
 	else if (q > 0)
-		d.p = permutation_p(&p, length, q, limit);
-	pairs_free(&p);
+		d.p = estimate_p(&p, length, q, limit);
+	free_pairs(&p);
 	free(order);
 	return d;
 }

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *prog = "vkb";
-static void (*before)(void);
-static int copy = -1;
-static char last[4096 + 256];
+static const char *program_name = "vkb";
+static void (*before_message)(void);
+static int copy_fd = -1;
+static char last_message[4096 + 256];
 
 /*
  * Occupies closed standard files so that no file or socket opened later gets
@@ -40,34 +40,34 @@ err_init(const char *argv0)
 	const char *slash = argv0 ? strrchr(argv0, '/') : NULL;
 
 	if (argv0)
-		prog = slash ? slash + 1 : argv0;
+		program_name = slash ? slash + 1 : argv0;
 	occupy_standard_files();
 }
 
 const char *
 err_prog(void)
 {
-	return prog;
+	return program_name;
 }
 
 void
 err_before(void (*hook)(void))
 {
-	before = hook;
+	before_message = hook;
 }
 
 const char *
 err_last(void)
 {
-	return last;
+	return last_message;
 }
 
 /*
- * The message, cut where it is too long: then a URL at its end may lack the '@'
- * by which redact_text knows a password, and is cut as well.
+ * Formats a message without its secrets. A URL at the end of one that is cut
+ * may lack the '@' by which redact_text finds a password, and is cut as well.
  */
 static void
-compose(char *raw, size_t size, const char *fmt, va_list ap)
+format_message(char *raw, size_t size, const char *fmt, va_list ap)
 {
 	char *url = NULL;
 
@@ -90,27 +90,27 @@ write_line(int fd, const char *line, size_t n)
 		;
 }
 
-/* To the copy, where there is one, and to stderr unless it is a note. */
+/* Writes to the copy, if there is one, and to stderr unless it is a note. */
 static void
-emit(const char *fmt, va_list ap, const char *why, bool note)
+emit_message(const char *fmt, va_list ap, const char *why, bool note)
 {
 	char raw[4096], line[CLOCK_ISO + 3 * sizeof raw + 512];
 	size_t start, n;
 
-	compose(raw, sizeof raw, fmt, ap);
+	format_message(raw, sizeof raw, fmt, ap);
 	if (!note)
-		snprintf(last, sizeof last, "%s%s%s", raw, why ? ": " : "",
-		    why ? why : "");
+		snprintf(last_message, sizeof last_message, "%s%s%s", raw,
+		    why ? ": " : "", why ? why : "");
 	clock_iso(line);
 	start = strlen(line);
 	line[start++] = ' ';
 	n = start;
-	n += (size_t)snprintf(line + n, 256, "%.200s: ", prog);
+	n += (size_t)snprintf(line + n, 256, "%.200s: ", program_name);
 	for (const char *p = raw; *p && n < sizeof line - 256;) {
 		if (*p == '\t') {
 			line[n++] = *p++;
 		} else if (*p == '\n') {
-			/* What follows must not pass for another's. */
+			/* The next line must not pass for another message. */
 			line[n++] = *p++;
 			line[n++] = '\t';
 		} else {
@@ -121,19 +121,19 @@ emit(const char *fmt, va_list ap, const char *why, bool note)
 	if (why)
 		n += (size_t)snprintf(line + n, 200, ": %.190s", why);
 	line[n++] = '\n';
-	if (copy >= 0)
-		write_line(copy, line, n);
+	if (copy_fd >= 0)
+		write_line(copy_fd, line, n);
 	if (note)
 		return;
-	if (before)
-		before();
+	if (before_message)
+		before_message();
 	write_line(STDERR_FILENO, line + start, n - start);
 }
 
 void
 err_copy(int fd)
 {
-	copy = fd;
+	copy_fd = fd;
 }
 
 void
@@ -141,10 +141,10 @@ err_note(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (copy < 0)
+	if (copy_fd < 0)
 		return;
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL, true);
+	emit_message(fmt, ap, NULL, true);
 	va_end(ap);
 }
 
@@ -154,7 +154,7 @@ err_say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL, false);
+	emit_message(fmt, ap, NULL, false);
 	va_end(ap);
 }
 
@@ -164,7 +164,7 @@ err_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL, false);
+	emit_message(fmt, ap, NULL, false);
 	va_end(ap);
 	return -1;
 }
@@ -176,7 +176,7 @@ err_fail_sys(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, why, false);
+	emit_message(fmt, ap, why, false);
 	va_end(ap);
 	return -1;
 }
@@ -187,7 +187,7 @@ err_die(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(fmt, ap, NULL, false);
+	emit_message(fmt, ap, NULL, false);
 	va_end(ap);
 	exit(2);
 }

@@ -11,26 +11,24 @@
 #include <string.h>
 
 /* Keys that only the first edition of vkb wrote into its metrics.json. */
-static const char *const first_edition[] = {
+static const char *const first_edition_keys[] = {
     "engine", "requests_done", "elapsed_s", "p999_latency_ms"};
 
-/*
- * What vkb-load records in a configuration and the Python tool does not: it
- * tells cases apart, and no two runs of one file that are equal otherwise.
- */
-static const char *const config_of_ours[] = {"keyspacelen", "engine",
+/* Config keys that vkb-load records and the Python tool does not. They tell
+ * cases apart, but never two runs of one file that are equal otherwise. */
+static const char *const vkb_config_keys[] = {"keyspacelen", "engine",
     "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
     "modules", "rate", "arrivals", "sequential", "resp3", "latency",
     "unixsocket", "timeout_s"};
 
-/* Most names differ at once, and there are many to compare. */
+/* Fast: most of many names differ in the first character. */
 static inline bool
-same(const char *x, const char *y)
+is_same(const char *x, const char *y)
 {
 	return *x == *y && strcmp(x, y) == 0;
 }
 
-/* The record that such an object holds, or NULL. */
+/* Returns the record that such an object holds, or NULL. */
 static struct json *
 find_record(const struct json *obj)
 {
@@ -64,7 +62,7 @@ flat_command(const char *title)
 }
 
 static void
-command_name(struct json *config)
+simplify_command(struct json *config)
 {
 	const char *s = json_get_str(config, "command");
 	char *name;
@@ -77,34 +75,36 @@ command_name(struct json *config)
 }
 
 static void
-put(struct json *run, const char *room, const char *key, struct json *value)
+put_value(
+    struct json *run, const char *section, const char *key, struct json *value)
 {
 	enum json_type type = json_type(value);
 
-	/* null and an empty config_set: nothing was set. */
+	/* null or an empty config_set: nothing was set */
 	if (type == JSON_NULL || (type == JSON_OBJECT && !json_first(value))) {
 		json_free(value);
 		return;
 	}
-	if (!json_get(run, room))
-		json_set(run, room, json_object());
-	json_set(json_get(run, room), key, value);
+	if (!json_get(run, section))
+		json_set(run, section, json_object());
+	json_set(json_get(run, section), key, value);
 }
 
 static void
-sort_in(struct json *run, const char *name, struct json *v)
+place_value(struct json *run, const char *name, struct json *v)
 {
 	const struct metric *m = flatkeys_metric(name);
 
 	if (metric_is_core(name)) {
-		put(run, "metrics", name, v);
+		put_value(run, "metrics", name, v);
 		return;
 	}
 	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
 		if (strcmp(k->flat, name) != 0)
 			continue;
-		if (k->room)
-			put(run, k->room, k->key, flatkeys_read(k->form, v));
+		if (k->section)
+			put_value(
+			    run, k->section, k->key, flatkeys_read(k->form, v));
 		else if (strcmp(name, "status") == 0 ||
 		    strcmp(name, "error") == 0)
 			json_set(run, name, v);
@@ -113,11 +113,11 @@ sort_in(struct json *run, const char *name, struct json *v)
 		return;
 	}
 	if (m)
-		put(run, "metrics", m->name, v);
+		put_value(run, "metrics", m->name, v);
 	else if (str_starts(name, "env_"))
-		put(run, "env", name + 4, v);
+		put_value(run, "env", name + 4, v);
 	else
-		put(run, "config", name, v);
+		put_value(run, "config", name, v);
 }
 
 const char *
@@ -129,17 +129,17 @@ flat_metric(const char *name)
 }
 
 static void
-rest_of(struct json *obj, const struct json *run, const char *room,
+add_remaining(struct json *obj, const struct json *run, const char *section,
     const char *prefix)
 {
 	struct str name = {0};
 
-	for (const struct json *j = json_first(json_get(run, room)); j;
+	for (const struct json *j = json_first(json_get(run, section)); j;
 	     j = json_next(j)) {
-		if (flatkeys_has(room, json_key(j)))
+		if (flatkeys_has(section, json_key(j)))
 			continue;
 		str_clear(&name);
-		if (strcmp(room, "metrics") == 0)
+		if (strcmp(section, "metrics") == 0)
 			str_add(&name, flat_metric(json_key(j)));
 		else
 			str_printf(&name, "%s%s", prefix, json_key(j));
@@ -150,7 +150,7 @@ rest_of(struct json *obj, const struct json *run, const char *room,
 }
 
 static struct json *
-title_of(const struct json *run)
+make_title(const struct json *run)
 {
 	const char *command = json_str(json_path(run, "config.command"));
 	const char *said = json_str(json_path(run, "flat.said.command"));
@@ -167,12 +167,10 @@ title_of(const struct json *run)
 	return command ? json_string(flatkeys_title(command)) : NULL;
 }
 
-/*
- * What the flat form calls the commit may be any name of the subject. A work
- * tree with changes is not its commit.
- */
+/* Returns what the flat form calls the commit: any name of the subject. The
+ * commit of a work tree with changes ends in "+dirty". NULL: no name. */
 static struct json *
-named(const struct json *run)
+name_commit(const struct json *run)
 {
 	static const char *const keys[] = {
 	    "commit", "ref", "label", "server_version"};
@@ -194,7 +192,7 @@ named(const struct json *run)
 }
 
 static struct json *
-status_of(const struct json *run, bool scenario)
+make_status(const struct json *run, bool scenario)
 {
 	const char *status = json_get_str(run, "status");
 
@@ -203,9 +201,9 @@ status_of(const struct json *run, bool scenario)
 	return scenario ? json_string("success") : NULL;
 }
 
-/* What was read stands where it means the same. */
+/* Returns the time as it was read unless it differs from the record's. */
 static struct json *
-time_said(const struct json *said, const struct json *now)
+choose_time(const struct json *said, const struct json *now)
 {
 	char utc[CLOCK_ISO];
 
@@ -215,50 +213,50 @@ time_said(const struct json *said, const struct json *now)
 	return json_dup(strcmp(utc, json_str(now)) == 0 ? said : now);
 }
 
-/* The value of what does not simply stand in its place; NULL: absent. */
+/* Returns the value of a key of the flat form; NULL: absent. */
 static struct json *
-value_of(const struct json *run, const struct flatkeys_key *p)
+make_value(const struct json *run, const struct flatkeys_key *p)
 {
 	const struct json *config = json_get(run, "config");
 	struct json *j = json_get(
-	    json_get(run, p->room ? p->room : ""), p->key ? p->key : "");
+	    json_get(run, p->section ? p->section : ""), p->key ? p->key : "");
 	const char *status = json_get_str(run, "status");
 	bool failed = status && strcmp(status, "failed") == 0;
 	bool scenario = json_get(config, "test_id") != NULL;
 	char *repository;
 
-	if (same(p->flat, "commit"))
-		return named(run);
-	if (same(p->flat, "repository") && json_str(j)) {
+	if (is_same(p->flat, "commit"))
+		return name_commit(run);
+	if (is_same(p->flat, "repository") && json_str(j)) {
 		repository = flatkeys_repository(json_str(j));
 		j = repository ? json_string(repository) : NULL;
 		free(repository);
 		return j ? j : failed ? NULL : json_null();
 	}
-	if (j && !same(p->flat, "command"))
+	if (j && !is_same(p->flat, "command"))
 		return flatkeys_write(p->form, j);
-	if (same(p->flat, "command"))
-		return title_of(run);
-	if (same(p->flat, "timestamp"))
+	if (is_same(p->flat, "command"))
+		return make_title(run);
+	if (is_same(p->flat, "timestamp"))
 		return json_dup(json_path(run, "run.started"));
-	if (same(p->flat, "repository"))
+	if (is_same(p->flat, "repository"))
 		return failed ? NULL : json_null();
-	if (same(p->flat, "config_set"))
+	if (is_same(p->flat, "config_set"))
 		return scenario ? json_object() : NULL;
-	if (same(p->flat, "status"))
-		return status_of(run, scenario);
-	if (same(p->flat, "error"))
+	if (is_same(p->flat, "status"))
+		return make_status(run, scenario);
+	if (is_same(p->flat, "error"))
 		return json_dup(json_get(run, "error"));
-	if (!same(p->flat, "benchmark_mode") || failed)
+	if (!is_same(p->flat, "benchmark_mode") || failed)
 		return NULL;
 	return json_string(json_get(config, "duration_s") ? "duration"
 		: json_get(config, "requests")            ? "requests"
 							  : "unknown");
 }
 
-/* A value that a file had under another key than the Python tool writes. */
+/* Returns a value of the file that the Python tool does not write, or NULL. */
 static const struct json *
-find_odd(const struct json *run, const char *name)
+find_odd_value(const struct json *run, const char *name)
 {
 	const struct metric *m = flatkeys_metric(name);
 	const struct json *j = json_get(json_get(run, "config"), name);
@@ -270,7 +268,7 @@ find_odd(const struct json *run, const char *name)
 	return j;
 }
 
-/* The keys of the Python tool, and what a file that was read had besides. */
+/* Returns the keys of the Python tool and others of the file that was read. */
 static struct json *
 write_keys(const struct json *run)
 {
@@ -281,19 +279,19 @@ write_keys(const struct json *run)
 	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
 		const char *name = k->flat;
 
-		if (!json_get(said, name) || same(name, "command"))
-			json_set(obj, name, value_of(run, k));
-		else if (same(name, "timestamp") ||
-		    same(name, "module_commit_timestamp"))
+		if (!json_get(said, name) || is_same(name, "command"))
+			json_set(obj, name, make_value(run, k));
+		else if (is_same(name, "timestamp") ||
+		    is_same(name, "module_commit_timestamp"))
 			json_set(obj, name,
-			    time_said(json_get(said, name),
-				json_get(json_get(run, k->room), k->key)));
+			    choose_time(json_get(said, name),
+				json_get(json_get(run, k->section), k->key)));
 		else
 			json_set(obj, name, json_dup(json_get(said, name)));
 	}
 	for (j = json_first(said); j; j = json_next(j))
 		if (!json_get(obj, json_key(j))) {
-			now = find_odd(run, json_key(j));
+			now = find_odd_value(run, json_key(j));
 			json_set(obj, json_key(j), json_dup(now ? now : j));
 		}
 	for (j = json_first(json_get(kept, "unsaid")); j; j = json_next(j))
@@ -323,9 +321,9 @@ flat_columns(const struct json *run)
 			json_set(obj, k->flat,
 			    flatkeys_read(FLATKEYS_DIGITS,
 				json_dup(json_get(obj, k->flat))));
-	rest_of(obj, run, "env", "env_");
-	rest_of(obj, run, "config", "");
-	rest_of(obj, run, "metrics", "");
+	add_remaining(obj, run, "env", "env_");
+	add_remaining(obj, run, "config", "");
+	add_remaining(obj, run, "metrics", "");
 	return obj;
 }
 
@@ -345,12 +343,12 @@ static bool
 is_among(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (same(names[i], name))
+		if (is_same(names[i], name))
 			return true;
 	return false;
 }
 
-/* Is it something that vkb-load measures? */
+/* Returns true if vkb-load measures this metric. */
 static bool
 is_measured(const char *metric)
 {
@@ -370,8 +368,8 @@ flat_identity(const struct json *run)
 	obj = write_keys(bare);
 	for (j = json_first(json_get(run, "config")); j; j = json_next(j))
 		if (!flatkeys_has("config", json_key(j)) &&
-		    !is_among(json_key(j), config_of_ours,
-			sizeof config_of_ours / sizeof *config_of_ours))
+		    !is_among(json_key(j), vkb_config_keys,
+			sizeof vkb_config_keys / sizeof *vkb_config_keys))
 			json_set(obj, json_key(j), json_dup(j));
 	for (j = json_first(metrics); j; j = json_next(j))
 		if (!flatkeys_has("metrics", json_key(j)) &&
@@ -381,9 +379,9 @@ flat_identity(const struct json *run)
 	return obj;
 }
 
-/* What writing the run would not give again. */
+/* Keeps in the run what write_keys would not write again. */
 static void
-keep(struct json *run, const struct json *obj)
+keep_differences(struct json *run, const struct json *obj)
 {
 	struct json *again = write_keys(run), *kept = json_object();
 	struct json *said = json_object(), *unsaid = json_array(),
@@ -417,9 +415,9 @@ keep(struct json *run, const struct json *obj)
 	json_free(again);
 }
 
-/* Git names the zone of the committer. */
+/* Converts a time to UTC; git writes it in the zone of the committer. */
 static void
-to_utc(struct json *subject, const char *key)
+convert_to_utc(struct json *subject, const char *key)
 {
 	const char *time = json_get_str(subject, key);
 	char utc[CLOCK_ISO];
@@ -431,9 +429,9 @@ to_utc(struct json *subject, const char *key)
 static bool
 is_first_edition(const struct json *obj)
 {
-	for (size_t i = 0; i < sizeof first_edition / sizeof *first_edition;
-	     i++)
-		if (json_get(obj, first_edition[i]))
+	for (size_t i = 0;
+	     i < sizeof first_edition_keys / sizeof *first_edition_keys; i++)
+		if (json_get(obj, first_edition_keys[i]))
 			return true;
 	return false;
 }
@@ -460,16 +458,16 @@ flat_to_run(struct json *obj)
 	while ((v = json_first(obj))) {
 		str_clear(&key);
 		str_add(&key, json_key(v));
-		sort_in(run, key.s, json_detach(obj, key.s));
+		place_value(run, key.s, json_detach(obj, key.s));
 	}
-	command_name(json_get(run, "config"));
-	to_utc(json_get(run, "subject"), "time");
-	to_utc(json_get(run, "subject"), "module_time");
+	simplify_command(json_get(run, "config"));
+	convert_to_utc(json_get(run, "subject"), "time");
+	convert_to_utc(json_get(run, "subject"), "module_time");
 	status = json_get_str(run, "status");
 	json_set_str(run, "status",
 	    !status || strcmp(status, "success") == 0 ? "ok" : status);
 	if (!is_first_edition(orig))
-		keep(run, orig);
+		keep_differences(run, orig);
 	str_free(&key);
 	json_free(orig);
 	json_free(obj);
@@ -487,7 +485,7 @@ flat_repair(struct json *run)
 		next = json_next(j);
 		if (!metric_is_core(json_key(j)))
 			continue;
-		put(run, "metrics", json_key(j), json_dup(j));
+		put_value(run, "metrics", json_key(j), json_dup(j));
 		json_del(config, json_key(j));
 		any = true;
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some of env_ have another name in a run. */
+/* Some env_ keys have another name in a run. */
 const struct flatkeys_key flatkeys_table[] = {
     {"timestamp", "subject", "time", FLATKEYS_PLAIN},
     {"commit", "subject", "commit", FLATKEYS_PLAIN},
@@ -63,8 +63,8 @@ const struct flatkeys_key flatkeys_table[] = {
     {"dataset", "config", "dataset", FLATKEYS_PLAIN},
     {NULL, NULL, NULL, FLATKEYS_PLAIN}};
 
-/* Names that valkey-benchmark gives; the others are the commands. */
-static const char *const titles[][2] = {
+/* Names that valkey-benchmark gives to commands; others keep theirs. */
+static const char *const command_titles[][2] = {
     {"LRANGE_100", "LRANGE_100 (first 100 elements)"},
     {"LRANGE_300", "LRANGE_300 (first 300 elements)"},
     {"LRANGE_500", "LRANGE_500 (first 500 elements)"},
@@ -74,12 +74,12 @@ static const char *const titles[][2] = {
 };
 
 bool
-flatkeys_has(const char *room, const char *key)
+flatkeys_has(const char *section, const char *key)
 {
-	/* Most names differ at once, and there are many to compare. */
+	/* Fast: most of the many keys differ in the first character. */
 	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++)
 		if (k->key && *k->key == *key && strcmp(k->key, key) == 0 &&
-		    strcmp(k->room, room) == 0)
+		    strcmp(k->section, section) == 0)
 			return true;
 	return false;
 }
@@ -132,9 +132,10 @@ flatkeys_write(enum flatkeys_form form, const struct json *v)
 const char *
 flatkeys_title(const char *command)
 {
-	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-		if (strcmp(titles[i][0], command) == 0)
-			return titles[i][1];
+	for (size_t i = 0; i < sizeof command_titles / sizeof *command_titles;
+	     i++)
+		if (strcmp(command_titles[i][0], command) == 0)
+			return command_titles[i][1];
 	return command;
 }
 

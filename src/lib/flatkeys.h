@@ -19,17 +19,18 @@ enum flatkeys_form {
 };
 
 struct flatkeys_key {
-	const char *flat, *room, *key; /* room NULL: made of several values */
+	const char *flat;
+	const char *section, *key; /* NULL: made of several values */
 	enum flatkeys_form form;
 };
 
 /* Ends with a key whose 'flat' is NULL. */
 extern const struct flatkeys_key flatkeys_table[];
 
-/* Does the table have the key of a room of a run? */
-bool flatkeys_has(const char *room, const char *key);
+/* Returns true if the table has the key of a section of a run. */
+bool flatkeys_has(const char *section, const char *key);
 
-/* Returns the metric that the flat form calls so, or NULL if unknown. */
+/* Returns the metric with this name in the flat form, or NULL if unknown. */
 const struct metric *flatkeys_metric(const char *flat);
 
 /* Reads a value; 'v' is taken, the result is the caller's. */
@@ -44,10 +45,8 @@ struct json *flatkeys_write(enum flatkeys_form, const struct json *v);
  */
 const char *flatkeys_title(const char *command);
 
-/*
- * Returns "owner/name" of a repository at GitHub, by its URL or that name, as
- * links are made of it; NULL for any other. The caller frees it.
- */
+/* Returns "owner/name" of a GitHub repository, given by its URL or that name;
+ * NULL for any other. The caller frees it. */
 char *flatkeys_repository(const char *url);
 
 #endif

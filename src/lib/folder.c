@@ -35,7 +35,7 @@ folder_make(const char *path)
 }
 
 static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -46,7 +46,7 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 int
 folder_remove(const char *path)
 {
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0)
+	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
 		return 0;
 	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
 }

@@ -1,4 +1,4 @@
-/* Folders as a whole. */
+/* Makes, removes and measures folders. */
 #ifndef FOLDER_H
 #define FOLDER_H
 
@@ -6,10 +6,10 @@
 
 struct str;
 
-/* With those above it, where they are missing. 0, or -1 and said. */
+/* Makes a folder and its parents. Returns 0, or -1 and an error is reported. */
 int folder_make(const char *path);
 
-/* With all that is in it; a missing one is fine. 0, or -1 with errno. */
+/* Removes a folder, which may be missing. Returns 0, or -1 with errno. */
 int folder_remove(const char *path);
 
 /*
@@ -18,7 +18,7 @@ int folder_remove(const char *path);
  */
 void folder_add_part(struct str *, const char *name);
 
-/* The bytes its files take on the disk. */
+/* Returns the bytes that its files take on the disk. */
 unsigned long long folder_bytes(const char *path);
 
 #endif

@@ -25,7 +25,7 @@ make_handle(const char *path)
 	struct gitrepo *r = mem_new(sizeof *r);
 
 	git_libgit2_init();
-	/* Nothing of a repository is run, so it may be anybody's. */
+	/* No code of a repository is run, so that its owner does not matter. */
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 	r->path = mem_str(path);
 	return r;
@@ -100,7 +100,7 @@ struct asked {
 };
 
 static int
-report_progress(const git_indexer_progress *p, void *arg)
+on_progress(const git_indexer_progress *p, void *arg)
 {
 	struct asked *a = arg;
 
@@ -109,16 +109,16 @@ report_progress(const git_indexer_progress *p, void *arg)
 }
 
 static int
-report_sideband(const char *s, int n, void *arg)
+on_sideband(const char *s, int n, void *arg)
 {
 	(void)s;
 	(void)n;
-	return report_progress(NULL, arg);
+	return on_progress(NULL, arg);
 }
 
-/* What HEAD is there; where that cannot be known, ours stays. */
+/* Sets HEAD to that of the remote; keeps it if the remote names none. */
 static void
-take_head(git_repository *repo, git_remote *remote)
+copy_head(git_repository *repo, git_remote *remote)
 {
 	git_buf name = {0};
 
@@ -138,8 +138,8 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 	int rc = -1;
 
 	git_fetch_options_init(&o, GIT_FETCH_OPTIONS_VERSION);
-	o.callbacks.transfer_progress = report_progress;
-	o.callbacks.sideband_progress = report_sideband;
+	o.callbacks.transfer_progress = on_progress;
+	o.callbacks.sideband_progress = on_sideband;
 	o.callbacks.payload = &asked;
 	o.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
 	o.update_fetchhead = 0;
@@ -155,7 +155,7 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 	else
 		rc = 0;
 	if (rc == 0 && all)
-		take_head(r->repo, remote);
+		copy_head(r->repo, remote);
 	for (size_t i = 0; i < list.count; i++)
 		free(list.strings[i]);
 	free(list.strings);
@@ -165,7 +165,7 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 
 /* --- names and commits */
 
-/* Does a ref of that name lead to an id, whether that is there or not? */
+/* Returns true if a ref of that name leads to an id, even a missing one. */
 static bool
 is_ref(struct gitrepo *r, const char *name)
 {
@@ -178,7 +178,7 @@ is_ref(struct gitrepo *r, const char *name)
 	return is;
 }
 
-/* As git_revparse_single; 1, 0 or -1 and said. */
+/* Returns 1, 0 if nothing has that name, or -1 and an error is reported. */
 static int
 parse_name(struct gitrepo *r, const char *name, git_object **obj)
 {
@@ -187,11 +187,10 @@ parse_name(struct gitrepo *r, const char *name, git_object **obj)
 	if (rc == 0)
 		return 1;
 	if (rc == GIT_ENOTFOUND && is_ref(r, name))
-		return gitrepo_fail(
-		    "the commit is not there that is named by", name);
+		return gitrepo_fail("cannot find the commit of", name);
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return 0;
-	return gitrepo_fail("cannot tell what is meant by", name);
+	return gitrepo_fail("cannot resolve", name);
 }
 
 static bool
@@ -223,7 +222,7 @@ gitrepo_find(struct gitrepo *r, const char *name, char id[GITREPO_ID])
 		free(other);
 	}
 	if (rc == 1 && git_object_peel(&commit, obj, GIT_OBJECT_COMMIT) < 0)
-		rc = gitrepo_fail("no commit is meant by", name);
+		rc = gitrepo_fail("cannot find a commit for", name);
 	if (rc == 1)
 		git_oid_tostr(id, GITREPO_ID, git_object_id(commit));
 	git_object_free(commit);
@@ -296,7 +295,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 	if (git_oid_fromstr(&a, from) < 0 ||
 	    (until && git_oid_fromstr(&b, until) < 0) ||
 	    git_revwalk_new(&w, r->repo) < 0)
-		return gitrepo_fail("cannot walk from", from);
+		return gitrepo_fail("cannot read the history of", from);
 	git_revwalk_sorting(w, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME);
 	if (first_parent)
 		git_revwalk_simplify_first_parent(w);
@@ -316,7 +315,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 			      "--unshallow' gets the rest of its history",
 		    r->path);
 	else
-		rc = gitrepo_fail("cannot walk from", from);
+		rc = gitrepo_fail("cannot read the history of", from);
 out:
 	git_revwalk_free(w);
 	return rc;

@@ -32,7 +32,7 @@ note_path(const char *path, size_t done, size_t all, void *arg)
 	w->v[w->n++] = mem_str(path);
 }
 
-/* One time for all: no file of a tree is newer than another. */
+/* Gives all files one time, so that none is newer. Frees w->v. */
 static void
 stamp_files(struct written *w, const char *dir)
 {
@@ -50,8 +50,8 @@ stamp_files(struct written *w, const char *dir)
 	free(w->v);
 }
 
-/* What a tree holds but submodules, which are not of its repository. NULL: as
- * libgit2 has said. */
+/* Returns the index of a tree without submodules, which are not of its
+ * repository; NULL on an error of libgit2. */
 static git_index *
 read_index(git_repository *repo, const char *tree)
 {
@@ -76,10 +76,8 @@ wrong:
 	return NULL;
 }
 
-/*
- * Through a repository in memory that shares nothing but the objects: settings,
- * attributes and the index of the real one neither matter nor change.
- */
+/* Uses a repository in memory that shares only the objects with the real one:
+ * its settings, attributes and index neither matter nor change. */
 int
 gitrepo_checkout(
     struct gitrepo *r, const char *tree, const char *was, const char *dir)
@@ -122,7 +120,7 @@ out:
 	return rc;
 }
 
-/* One path of the work tree. 0, or -1 of libgit2. */
+/* Adds a path of the work tree. Returns 0, or -1 on an error of libgit2. */
 static int
 add_path(git_index *index, git_repository *store, const char *workdir,
     const git_status_entry *e)
@@ -132,7 +130,7 @@ add_path(git_index *index, git_repository *store, const char *workdir,
 	char *path;
 	int rc;
 
-	/* Repositories within it are left out, known to it or not. */
+	/* Repositories within the work tree are left out, submodules or not. */
 	if (!d || d->status == GIT_DELTA_DELETED ||
 	    d->new_file.mode == GIT_FILEMODE_COMMIT ||
 	    str_ends(d->new_file.path, "/"))
@@ -204,7 +202,7 @@ done:
 	return rc;
 }
 
-/* 0, or -1 of libgit2. */
+/* Returns 0, or -1 on an error of libgit2. */
 static int
 add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
 {
@@ -235,7 +233,7 @@ gitrepo_plant(struct gitrepo *r, const char *ref,
 		goto out;
 	while ((k = next(arg, &f)) > 0) {
 		if (add_file(r->repo, index, &f) < 0) {
-			gitrepo_fail("cannot keep the file", f.path);
+			gitrepo_fail("cannot store the file", f.path);
 			goto done;
 		}
 		newest = f.time > newest ? f.time : newest;

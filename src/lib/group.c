@@ -37,14 +37,14 @@ group_free(struct group *g)
 }
 
 static uint32_t
-whole(double v)
+convert_number(double v)
 {
 	return v >= 0 && v < ROWS_UNKNOWN && v == floor(v) ? (uint32_t)v
 							   : ROWS_UNKNOWN;
 }
 
 static void
-tally(struct group_tally **t, size_t *n, const char *text, size_t len)
+count_text(struct group_tally **t, size_t *n, const char *text, size_t len)
 {
 	size_t i;
 
@@ -60,11 +60,11 @@ tally(struct group_tally **t, size_t *n, const char *text, size_t len)
 }
 
 static struct group_setting *
-setting(struct group *g, const struct json *j, size_t at)
+intern_setting(struct group *g, const struct json *j, size_t at)
 {
 	const char *name = json_key(j);
 
-	/* Mostly the same settings in the same order. */
+	/* Most runs have the same settings in the same order. */
 	if (at < g->nenv && strcmp(g->env[at].name, name) == 0)
 		return &g->env[at];
 	for (at = 0; at < g->nenv; at++)
@@ -76,14 +76,14 @@ setting(struct group *g, const struct json *j, size_t at)
 	return &g->env[g->nenv++];
 }
 
-/* It came so many times. */
+/* Counts the environment of 'times' runs. */
 static void
 add_env(struct group *g, const struct json *env, size_t times)
 {
 	size_t at = 0;
 
 	for (const struct json *j = json_first(env); j; j = json_next(j)) {
-		struct group_setting *e = setting(g, j, at);
+		struct group_setting *e = intern_setting(g, j, at);
 
 		at = (size_t)(e - g->env) + 1;
 		e->n += times;
@@ -161,13 +161,14 @@ note_env(struct group *g, const struct caseset *envs, size_t env)
 static void
 add_failure(struct group *g, const struct run_record *r)
 {
-	static const char unknown[] = "it is not said";
+	static const char unknown[] = "unknown error";
 
 	g->failed++;
 	if (r->error.s)
-		tally(&g->errors, &g->nerrors, r->error.s, r->error.n);
+		count_text(&g->errors, &g->nerrors, r->error.s, r->error.n);
 	else
-		tally(&g->errors, &g->nerrors, unknown, sizeof unknown - 1);
+		count_text(
+		    &g->errors, &g->nerrors, unknown, sizeof unknown - 1);
 }
 
 int
@@ -186,13 +187,13 @@ group_add(struct group *g, const struct run_record *r, uint32_t session,
 		return 0;
 	}
 	rows_add(&g->rows,
-	    (struct rows_run){
-		session, whole(r->block), whole(r->index), whole(r->order)});
+	    (struct rows_run){session, convert_number(r->block),
+		convert_number(r->index), convert_number(r->order)});
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(&g->rows, r->metrics[i].name.s, r->metrics[i].name.n,
 		    r->metrics[i].value, &at);
 	if (r->bound.s)
-		tally(&g->bound, &g->nbound, r->bound.s, r->bound.n);
+		count_text(&g->bound, &g->nbound, r->bound.s, r->bound.n);
 	for (size_t i = 0; i < r->nhists; i++) {
 		const struct run_hist *h = &r->hists[i];
 		char *name = mem_strn(h->name.s, h->name.n);

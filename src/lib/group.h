@@ -1,7 +1,5 @@
-/*
- * The runs of one subject and configuration, as summary.c collects them: one
- * row for each run that went well, one column for each metric.
- */
+/* The runs of one subject and configuration, as summary.c collects them: one
+ * row for each run that succeeded, one column for each metric. */
 #ifndef GROUP_H
 #define GROUP_H
 
@@ -35,14 +33,13 @@ struct group_tally {
 struct group {
 	size_t subject, config; /* numbers of a caseset */
 	size_t failed, doubled;
-	struct rows rows; /* of those that went well */
+	struct rows rows; /* of runs that succeeded */
 	struct group_setting *env;
 	size_t nenv, envcap;
-	/* The environment of the last runs, and how many of them are not
-	 * counted in 'env' yet. */
+	/* The last environment, and how many of its runs 'env' lacks. */
 	size_t env_last, env_more;
 	struct merged hists;
-	bool no_hists; /* they are passed over */
+	bool no_hists; /* histograms are ignored */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
 	struct course *course;
@@ -50,20 +47,21 @@ struct group {
 
 void group_free(struct group *);
 
-/* The same as summary_add; 'session' and 'env' are numbers of the caller's: of
- * a place, and of a caseset (GROUP_NO_ENV: the record has none). */
+/* As summary_add. 'session' is a number of the caller's places, 'env' of
+ * 'envs'; GROUP_NO_ENV: the record has none. */
 #define GROUP_NO_ENV SIZE_MAX
 int group_add(struct group *, const struct run_record *, uint32_t session,
     const struct caseset *envs, size_t env, const char *where);
 
-/* All runs are counted: 'env' becomes what they said. */
+/* Completes 'env' after the last run. */
 void group_settle(struct group *, const struct caseset *envs);
 
-/* How much memory its values take; and less after this: 0, or -1 and said. */
+/* Returns the bytes of memory of its values. */
 size_t group_bytes(const struct group *);
+/* Moves them to the disk. Returns 0, or -1 and an error is reported. */
 int group_spill(struct group *, struct scratch *);
 
-/* NULL, and said; text NULL is not a string. */
+/* Returns NULL on error, after reporting it; text NULL is no string. */
 struct hist *group_decode(
     const char *text, size_t n, const char *name, const char *where);
 

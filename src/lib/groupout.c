@@ -20,7 +20,7 @@
 #include <string.h>
 
 static int
-by_setting(const void *a, const void *b)
+compare_by_name(const void *a, const void *b)
 {
 	const struct group_setting *x = a, *y = b;
 
@@ -28,16 +28,17 @@ by_setting(const void *a, const void *b)
 }
 
 static int
-by_text(const void *a, const void *b)
+compare_by_text(const void *a, const void *b)
 {
 	const struct group_tally *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
 }
 
-/* Sets rec.sessions; gives each run's place in it, NULL for up to one. */
+/* Sets rec.sessions. Returns the index in it of each run's session, or NULL for
+ * one session at most. The caller frees it. */
 static uint32_t *
-sessions(const struct groupout *s, const struct rows_run *runs,
+number_sessions(const struct groupout *s, const struct rows_run *runs,
     const uint32_t *at, size_t n, struct json *rec)
 {
 	struct json *names = json_array();
@@ -65,9 +66,9 @@ sessions(const struct groupout *s, const struct rows_run *runs,
 	return NULL;
 }
 
-/* latency_ns: "latency", and what a unit is in ms; 0: not a time. */
+/* Appends "latency" of latency_ns to the stem. Returns ms per unit, or 0. */
 static double
-scale_of(const char *name, struct str *stem)
+parse_time_unit(const char *name, struct str *stem)
 {
 	static const struct {
 		const char *suffix;
@@ -83,9 +84,9 @@ scale_of(const char *name, struct str *stem)
 	return 0;
 }
 
-/* Percentiles that at least ten counts lie beyond. */
+/* Adds percentiles that at least ten counts lie beyond. */
 static void
-percentiles(struct json *to, const char *name, const struct hist *h)
+add_percentiles(struct json *to, const char *name, const struct hist *h)
 {
 	static const struct {
 		const char *name;
@@ -93,7 +94,7 @@ percentiles(struct json *to, const char *name, const struct hist *h)
 	} ps[] = {{"p50", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99},
 	    {"p999", .999}, {"p9999", .9999}};
 	struct str stem = {0}, key = {0};
-	double ms = scale_of(name, &stem), n = (double)hist_count(h);
+	double ms = parse_time_unit(name, &stem), n = (double)hist_count(h);
 
 	if (ms > 0 && n > 0) {
 		for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
@@ -116,7 +117,7 @@ percentiles(struct json *to, const char *name, const struct hist *h)
 }
 
 static int
-histograms(struct group *g, struct scratch *s, struct json *rec)
+add_histograms(struct group *g, struct scratch *s, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
 	const char *name;
@@ -127,7 +128,7 @@ histograms(struct group *g, struct scratch *s, struct json *rec)
 	while ((rc = merged_next(&g->hists, s, &i, &name, &h)) > 0) {
 		struct str text = {0};
 
-		percentiles(all, name, h);
+		add_percentiles(all, name, h);
 		histcodec_encode(&text, h);
 		json_set_str(texts, name, text.s);
 		str_free(&text);
@@ -144,13 +145,13 @@ histograms(struct group *g, struct scratch *s, struct json *rec)
 }
 
 static void
-environment(const struct groupout *s, struct group *g, struct json *rec)
+add_environment(const struct groupout *s, struct group *g, struct json *rec)
 {
 	struct json *env = json_object(), *varied = json_array();
 
 	group_settle(g, s->envs);
 	if (g->nenv)
-		qsort(g->env, g->nenv, sizeof *g->env, by_setting);
+		qsort(g->env, g->nenv, sizeof *g->env, compare_by_name);
 	for (size_t i = 0; i < g->nenv; i++) {
 		const struct group_setting *e = &g->env[i];
 
@@ -167,12 +168,12 @@ environment(const struct groupout *s, struct group *g, struct json *rec)
 }
 
 static void
-counts(struct group *g, struct json *rec)
+add_counts(struct group *g, struct json *rec)
 {
 	struct json *j;
 
 	if (g->nbound) {
-		qsort(g->bound, g->nbound, sizeof *g->bound, by_text);
+		qsort(g->bound, g->nbound, sizeof *g->bound, compare_by_text);
 		j = json_object();
 		for (size_t i = 0; i < g->nbound; i++)
 			json_set_num(
@@ -180,7 +181,8 @@ counts(struct group *g, struct json *rec)
 		json_set(rec, "bound", j);
 	}
 	if (g->nerrors) {
-		qsort(g->errors, g->nerrors, sizeof *g->errors, by_text);
+		qsort(
+		    g->errors, g->nerrors, sizeof *g->errors, compare_by_text);
 		j = json_array();
 		for (size_t i = 0; i < g->nerrors; i++)
 			json_push(j, json_string(g->errors[i].text));
@@ -188,9 +190,9 @@ counts(struct group *g, struct json *rec)
 	}
 }
 
-/* "metrics":{...}; 0, or -1 and said. */
+/* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
 static int
-metrics(
+write_metrics(
     struct sink *o, const struct groupout *s, struct group *g, struct digest *d)
 {
 	double *v = mem_array(d->n + 1, sizeof *v);
@@ -215,15 +217,15 @@ metrics(
 	return rc;
 }
 
-/* The members of a record before its metrics. */
+/* Writes the members of the record before its metrics. */
 static void
-head(struct sink *o, const struct groupout *s, const struct group *g,
+write_head(struct sink *o, const struct groupout *s, const struct group *g,
     struct json *rest)
 {
 	struct json *j = record_new("summary");
 
 	json_append(&o->s, j);
-	o->s.len--; /* the bracket: there is more */
+	o->s.len--; /* drops the bracket: members follow */
 	str_add(&o->s, ",\"subject\":");
 	str_add(&o->s, caseset_text(s->subjects, g->subject));
 	str_add(&o->s, ",\"config\":");
@@ -233,7 +235,7 @@ head(struct sink *o, const struct groupout *s, const struct group *g,
 }
 
 static struct json *
-numbers(const struct group *g)
+make_counts(const struct group *g)
 {
 	struct json *j = json_object();
 
@@ -244,24 +246,24 @@ numbers(const struct group *g)
 	return j;
 }
 
-/* And those behind; 0, or -1 and said. */
+/* Adds the members after the metrics. Returns 0, or -1 after an error. */
 static int
-tail(const struct groupout *s, struct group *g, const uint32_t *at,
+add_tail(const struct groupout *s, struct group *g, const uint32_t *at,
     struct json *j)
 {
-	if (!s->brief && histograms(g, s->scratch, j) < 0)
+	if (!s->brief && add_histograms(g, s->scratch, j) < 0)
 		return -1;
-	environment(s, g, j);
-	counts(g, j);
+	add_environment(s, g, j);
+	add_counts(g, j);
 	course_summary(g->course, at, g->rows.n, g->failed, j);
 	if (s->brief)
 		json_del(j, "quantiles");
 	return 0;
 }
 
-/* Of each run, from 1; 0: it names no session. Caller frees. */
+/* Returns each run's machine, from 1; 0: it has no session. Caller frees. */
 static uint32_t *
-machines(const struct groupout *s, const struct rows_run *runs, size_t n)
+number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
 {
 	uint32_t *m = mem_array(n + 1, sizeof *m);
 
@@ -279,7 +281,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	size_t n = g->rows.n;
 	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
 	uint32_t *at = NULL, *ids = NULL, *of = NULL;
-	struct json *j = numbers(g);
+	struct json *j = make_counts(g);
 	struct digest d = {0};
 	int rc = -1;
 
@@ -288,17 +290,17 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	at = rows_order(&g->rows, s->scratch, runs, s->rank);
 	if (!at)
 		goto out;
-	ids = sessions(s, runs, at, n, j);
-	of = machines(s, runs, n);
-	head(o, s, g, j);
+	ids = number_sessions(s, runs, at, n, j);
+	of = number_machines(s, runs, n);
+	write_head(o, s, g, j);
 	d = (struct digest){runs, at, ids, of, n, g->course, s->rule,
 	    s->precision, true, true, {{0}}};
 	digest_places(&d);
-	if (metrics(o, s, g, &d) < 0)
+	if (write_metrics(o, s, g, &d) < 0)
 		goto out;
 	json_free(j);
 	j = json_object();
-	if (tail(s, g, at, j) < 0)
+	if (add_tail(s, g, at, j) < 0)
 		goto out;
 	digest_members(o, j);
 	rc = 0;

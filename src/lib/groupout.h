@@ -1,6 +1,4 @@
-/*
- * A group of runs as the summary record it becomes.
- */
+/* Writes a group of runs as a summary record. */
 #ifndef GROUPOUT_H
 #define GROUPOUT_H
 
@@ -19,12 +17,12 @@ struct groupout { /* all of it is borrowed */
 	struct places *places;
 	const uint32_t *rank;    /* places_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
-	struct stats_rule *rule; /* of the group before */
-	double precision;        /* wanted; 0: nobody asked */
+	struct stats_rule *rule; /* cache; filled by the group before */
+	double precision;        /* wanted; 0: none */
 	bool brief; /* without values, blocks, sessions, histograms */
 };
 
-/* Without its closing bracket; 0, or -1 and said. */
+/* Leaves out the closing bracket. Returns 0, or -1 after reporting an error. */
 int groupout_put(struct sink *, const struct groupout *, struct group *);
 
 #endif

@@ -39,7 +39,7 @@ struct guard {
 
 struct ward {
 	pid_t group;
-	int fd; /* pidfd of its leader */
+	int fd; /* pidfd of its leader; -1: it has ended */
 };
 
 struct wards {
@@ -50,7 +50,7 @@ struct wards {
 };
 
 static void
-drop(struct wards *w, pid_t group)
+forget_group(struct wards *w, pid_t group)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].group == group) {
@@ -61,7 +61,7 @@ drop(struct wards *w, pid_t group)
 }
 
 static void
-obey(struct wards *w, const struct message *m)
+handle_message(struct wards *w, const struct message *m)
 {
 	switch (m->order) {
 	case ADD_GROUP:
@@ -70,7 +70,7 @@ obey(struct wards *w, const struct message *m)
 		w->v[w->n++].fd = (int)syscall(SYS_pidfd_open, m->group, 0);
 		break;
 	case DROP_GROUP:
-		drop(w, m->group);
+		forget_group(w, m->group);
 		break;
 	case SET_FOLDER:
 		free(w->folder);
@@ -83,7 +83,7 @@ obey(struct wards *w, const struct message *m)
 }
 
 static void
-avenge(struct wards *w)
+kill_groups(struct wards *w)
 {
 	struct pollfd fd = {.events = POLLIN};
 
@@ -93,7 +93,7 @@ avenge(struct wards *w)
 		fd.fd = w->v[i].fd;
 		if (fd.fd >= 0)
 			poll(&fd, 1, 5000);
-		kill(-w->v[i].group, SIGKILL); /* what was forked meanwhile */
+		kill(-w->v[i].group, SIGKILL); /* forked meanwhile */
 	}
 	for (int i = 0; w->folder && i < 100; i++) {
 		if (folder_remove(w->folder) == 0)
@@ -103,7 +103,7 @@ avenge(struct wards *w)
 }
 
 static void
-stand_guard(int fd)
+run_reaper(int fd)
 {
 	struct wards w = {0};
 	struct message m;
@@ -114,16 +114,16 @@ stand_guard(int fd)
 			continue;
 		if (n < (ssize_t)MESSAGE_HEAD)
 			break;
-		obey(&w, &m);
+		handle_message(&w, &m);
 	}
 	if (!w.dismissed)
-		avenge(&w);
+		kill_groups(&w);
 	_exit(0);
 }
 
-/* Holds nothing of the caller: neither its pipes nor its folder. */
+/* Gives up the signals, session, files and folder of the caller. */
 static void
-detach(int fd)
+detach_process(int fd)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	int null;
@@ -152,20 +152,20 @@ guard_start(void)
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
-		err_fail_sys("cannot start the guardian");
+		err_fail_sys("cannot start the reaper process");
 		free(g);
 		return NULL;
 	}
 	g->pid = fork();
 	if (g->pid == 0) {
-		detach(fds[1]);
-		stand_guard(3);
+		detach_process(fds[1]);
+		run_reaper(3);
 	}
 	close(fds[1]);
 	g->fd = fds[0];
 	if (g->pid > 0)
 		return g;
-	err_fail_sys("cannot start the guardian");
+	err_fail_sys("cannot start the reaper process");
 	close(g->fd);
 	free(g);
 	return NULL;
@@ -173,7 +173,7 @@ guard_start(void)
 
 /* Async-signal-safe. Returns 0, or -1 with errno. */
 static int
-tell(struct guard *g, const struct message *m, size_t n)
+send_message(struct guard *g, const struct message *m, size_t n)
 {
 	return send(g->fd, m, n, MSG_NOSIGNAL) == (ssize_t)n ? 0 : -1;
 }
@@ -187,9 +187,9 @@ guard_folder(struct guard *g, const char *path)
 	if (n > sizeof m.path)
 		return err_fail("the path '%s' is too long", path);
 	memcpy(m.path, path, n);
-	if (tell(g, &m, MESSAGE_HEAD + n) == 0)
+	if (send_message(g, &m, MESSAGE_HEAD + n) == 0)
 		return 0;
-	return err_fail_sys("cannot reach the guardian");
+	return err_fail_sys("cannot reach the reaper process");
 }
 
 int
@@ -197,7 +197,7 @@ guard_add(struct guard *g, pid_t group)
 {
 	const struct message m = {.order = ADD_GROUP, .group = group};
 
-	return tell(g, &m, MESSAGE_HEAD);
+	return send_message(g, &m, MESSAGE_HEAD);
 }
 
 int
@@ -205,7 +205,7 @@ guard_drop(struct guard *g, pid_t group)
 {
 	const struct message m = {.order = DROP_GROUP, .group = group};
 
-	return tell(g, &m, MESSAGE_HEAD);
+	return send_message(g, &m, MESSAGE_HEAD);
 }
 
 void
@@ -215,7 +215,7 @@ guard_dismiss(struct guard *g)
 
 	if (!g)
 		return;
-	tell(g, &m, MESSAGE_HEAD);
+	send_message(g, &m, MESSAGE_HEAD);
 	close(g->fd);
 	waitpid(g->pid, NULL, 0);
 	free(g);

@@ -18,7 +18,7 @@ struct halt {
 };
 
 static int
-watch(int epoll, int fd)
+watch_fd(int epoll, int fd)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
 
@@ -39,12 +39,13 @@ halt_open(bool caller)
 	h->caller = -1;
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	h->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (h->epoll < 0 || h->signals < 0 || watch(h->epoll, h->signals) < 0 ||
+	if (h->epoll < 0 || h->signals < 0 ||
+	    watch_fd(h->epoll, h->signals) < 0 ||
 	    sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		goto bad;
 	if (caller && parent > 1) {
 		h->caller = (int)syscall(SYS_pidfd_open, parent, 0);
-		if (h->caller < 0 || watch(h->epoll, h->caller) < 0)
+		if (h->caller < 0 || watch_fd(h->epoll, h->caller) < 0)
 			goto bad;
 		if (getppid() != parent)
 			h->reason = HALT_CALLER;

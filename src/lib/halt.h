@@ -9,19 +9,17 @@
 
 struct halt;
 
-/* NULL, and said. 'caller': the end of the parent process counts too. */
+/* NULL on error, after reporting it. 'caller': watch the parent process too. */
 struct halt *halt_open(bool caller);
 void halt_close(struct halt *);
-int halt_fd(const struct halt *); /* readable: there is a reason */
+int halt_fd(const struct halt *); /* readable once there is a reason */
 
 enum { HALT_CALLER = -1 };
-/*
- * 0 none; a signal number; HALT_CALLER. Once there is a reason it stays.
- * *tty: the signal came from the terminal, so others have it too; may be NULL.
- */
+/* Returns 0, a signal number or HALT_CALLER; a reason stays. *tty (or NULL):
+ * the signal came from the terminal, so other processes have it too. */
 int halt_reason(struct halt *, bool *tty);
 
-/* Ends the program by that signal; of HALT_CALLER it returns: exit with 2. */
+/* Ends the program by that signal; returns for HALT_CALLER: exit with 2. */
 void halt_raise(int reason);
 
 #endif

@@ -23,12 +23,12 @@ hash_fd(enum hash_kind kind, int fd, char hex[HASH_HEX])
 	ssize_t n;
 
 	if (!c || EVP_DigestInit_ex(c, find_method(kind), NULL) != 1)
-		err_die("cannot make digests");
+		err_die("cannot compute digests");
 	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0 && EVP_DigestUpdate(c, buf, (size_t)n) != 1)
-			err_die("cannot make digests");
+			err_die("cannot compute digests");
 	if (n == 0 && EVP_DigestFinal_ex(c, sum, &len) != 1)
-		err_die("cannot make digests");
+		err_die("cannot compute digests");
 	EVP_MD_CTX_free(c);
 	for (unsigned i = 0; i < len; i++)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
@@ -53,5 +53,5 @@ void
 hash_bytes(const void *bytes, size_t n, unsigned char sum[32])
 {
 	if (EVP_Digest(bytes, n, sum, NULL, EVP_sha256(), NULL) != 1)
-		err_die("cannot make digests");
+		err_die("cannot compute digests");
 }

@@ -9,13 +9,13 @@ enum hash_kind { HASH_SHA1, HASH_SHA256 };
 #define HASH_HEX 65 /* bytes of the longest digest as text, with its NUL */
 #define HASH_SHA1_HEX 41
 
-/* Writes the digest of the whole file as hex. 0, or -1 with errno. */
+/* Writes the digest of the whole file as hex. Returns 0, or -1 with errno. */
 int hash_file(enum hash_kind, const char *path, char hex[HASH_HEX]);
 
-/* The same of what can still be read from 'fd', which stays open. */
+/* The same for what can still be read from 'fd', which stays open. */
 int hash_fd(enum hash_kind, int fd, char hex[HASH_HEX]);
 
-/* The SHA-256 of n bytes. */
+/* Computes the SHA-256 of n bytes. */
 void hash_bytes(const void *, size_t n, unsigned char sum[32]);
 
 #endif

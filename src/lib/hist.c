@@ -6,31 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 32 /* cells: most of a wide range hold nothing */
+#define PAGE 32 /* cells; most pages of a wide range are empty */
 
 /*
  * The cells: 2^(half_bits + 1) of 2^unit_bits each, and then 2^half_bits for
- * each further doubling of the range. Only pages that hold counts have room;
- * page 0 stands for all others and is empty.
+ * each further doubling of the range. Only pages that hold counts are stored;
+ * page 0 is empty and stands for all others.
  */
 struct hist {
 	int64_t lowest, highest;
 	int digits;
 	int unit_bits;
 	int half_bits;
-	int64_t mask; /* of the values in the first, linear part */
+	int64_t mask; /* of values in the first, linear part */
 	int64_t min, max;
 	uint64_t total; /* 'over' included */
 	uint64_t over;
 	double sum;
 	size_t n;
-	uint32_t *pages; /* where each is in 'room' */
-	uint64_t (*room)[PAGE];
-	size_t npages, cap; /* in 'room' */
+	uint32_t *pages; /* index of each in 'storage' */
+	uint64_t (*storage)[PAGE];
+	size_t npages, cap; /* of 'storage' */
 };
 
 static int
-log2_floor(int64_t v)
+floor_log2(int64_t v)
 {
 	return 63 - __builtin_clzll((unsigned long long)v);
 }
@@ -44,18 +44,18 @@ hist_new(int64_t lowest, int64_t highest, int digits)
 	int i;
 
 	if (lowest < 1 || highest / 2 < lowest || digits < 1 || digits > 5)
-		err_die("a histogram cannot have such a range");
+		err_die("invalid histogram range");
 	for (i = 0; i < digits; i++)
 		span *= 10;
 	h = mem_new(sizeof *h);
 	h->lowest = lowest;
 	h->highest = highest;
 	h->digits = digits;
-	h->unit_bits = log2_floor(lowest);
+	h->unit_bits = floor_log2(lowest);
 	h->half_bits =
-	    log2_floor(span - 1); /* the power of 2 >= span, halved */
+	    floor_log2(span - 1); /* the power of 2 >= span, halved */
 	if (h->unit_bits + h->half_bits > 60)
-		err_die("a histogram cannot have such a range");
+		err_die("invalid histogram range");
 	h->mask = ((INT64_C(2) << h->half_bits) - 1) << h->unit_bits;
 	for (top = INT64_C(2) << (h->half_bits + h->unit_bits); top <= highest;
 	     top *= 2) {
@@ -65,7 +65,7 @@ hist_new(int64_t lowest, int64_t highest, int digits)
 	}
 	h->n = (buckets + 1) << h->half_bits;
 	h->pages = mem_array(h->n / PAGE + 1, sizeof *h->pages);
-	h->room = mem_array(1, sizeof *h->room);
+	h->storage = mem_array(1, sizeof *h->storage);
 	h->cap = 1;
 	hist_clear(h);
 	return h;
@@ -77,7 +77,7 @@ hist_free(struct hist *h)
 	if (!h)
 		return;
 	free(h->pages);
-	free(h->room);
+	free(h->storage);
 	free(h);
 }
 
@@ -93,53 +93,53 @@ hist_clear(struct hist *h)
 }
 
 static uint64_t
-get(const struct hist *h, size_t cell)
+get_count(const struct hist *h, size_t cell)
 {
-	return h->room[h->pages[cell / PAGE]][cell % PAGE];
+	return h->storage[h->pages[cell / PAGE]][cell % PAGE];
 }
 
-/* The page, which gets room where it has none. */
+/* Returns the page, which is added to the storage if it is not there. */
 static uint64_t *
-page(struct hist *h, size_t at)
+get_page(struct hist *h, size_t at)
 {
 	if (!h->pages[at]) {
-		h->room =
-		    mem_grow(h->room, h->npages, &h->cap, sizeof *h->room);
-		memset(h->room[h->npages], 0, sizeof *h->room);
+		h->storage = mem_grow(
+		    h->storage, h->npages, &h->cap, sizeof *h->storage);
+		memset(h->storage[h->npages], 0, sizeof *h->storage);
 		h->pages[at] = (uint32_t)h->npages++;
 	}
-	return h->room[h->pages[at]];
+	return h->storage[h->pages[at]];
 }
 
 static void
-add(struct hist *h, size_t cell, uint64_t count)
+add_count(struct hist *h, size_t cell, uint64_t count)
 {
-	page(h, cell / PAGE)[cell % PAGE] += count;
+	get_page(h, cell / PAGE)[cell % PAGE] += count;
 }
 
-/* The first cell from this one on that holds counts, or n. */
+/* Returns the first cell from this one on that holds counts, or n. */
 static size_t
-next(const struct hist *h, size_t cell)
+find_next_cell(const struct hist *h, size_t cell)
 {
 	for (; cell < h->n; cell++)
 		if (!h->pages[cell / PAGE])
-			cell |= PAGE - 1; /* none in all of it */
-		else if (get(h, cell))
+			cell |= PAGE - 1; /* the whole page is empty */
+		else if (get_count(h, cell))
 			return cell;
 	return h->n;
 }
 
 static size_t
-cell_of(const struct hist *h, int64_t v)
+find_cell(const struct hist *h, int64_t v)
 {
-	int doublings = log2_floor(v | h->mask) - (h->unit_bits + h->half_bits);
+	int doublings = floor_log2(v | h->mask) - (h->unit_bits + h->half_bits);
 
 	return ((size_t)doublings << h->half_bits) +
 	    (size_t)(v >> (doublings + h->unit_bits));
 }
 
 static void
-cell_range(const struct hist *h, size_t cell, int64_t *low, int64_t *high)
+get_cell_range(const struct hist *h, size_t cell, int64_t *low, int64_t *high)
 {
 	size_t half = (size_t)1 << h->half_bits;
 	int doublings = 0;
@@ -153,22 +153,22 @@ cell_range(const struct hist *h, size_t cell, int64_t *low, int64_t *high)
 }
 
 static double
-middle(int64_t low, int64_t high)
+compute_middle(int64_t low, int64_t high)
 {
 	return (double)low + ((double)high - (double)low) / 2;
 }
 
 static double
-cell_middle(const struct hist *h, size_t cell)
+get_cell_middle(const struct hist *h, size_t cell)
 {
 	int64_t low, high;
 
-	cell_range(h, cell, &low, &high);
-	return middle(low, high);
+	get_cell_range(h, cell, &low, &high);
+	return compute_middle(low, high);
 }
 
 static void
-bounds(struct hist *h, int64_t low, int64_t high)
+extend_bounds(struct hist *h, int64_t low, int64_t high)
 {
 	if (low < h->min)
 		h->min = low;
@@ -183,13 +183,13 @@ hist_add(struct hist *h, int64_t value, uint64_t count)
 		return;
 	if (value < 0)
 		value = 0;
-	bounds(h, value, value);
+	extend_bounds(h, value, value);
 	h->total += count;
 	h->sum += (double)value * (double)count;
 	if (value > h->highest)
 		h->over += count;
 	else
-		add(h, cell_of(h, value), count);
+		add_count(h, find_cell(h, value), count);
 }
 
 static void
@@ -208,21 +208,22 @@ hist_merge(struct hist *into, const struct hist *from)
 	    into->digits == from->digits) {
 		for (size_t p = 0; p * PAGE < from->n; p++)
 			if (from->pages[p])
-				add_page(
-				    page(into, p), from->room[from->pages[p]]);
+				add_page(get_page(into, p),
+				    from->storage[from->pages[p]]);
 	} else {
-		for (size_t i = next(from, 0); i < from->n;
-		     i = next(from, i + 1)) {
-			int64_t mid = (int64_t)cell_middle(from, i);
+		for (size_t i = find_next_cell(from, 0); i < from->n;
+		     i = find_next_cell(from, i + 1)) {
+			int64_t mid = (int64_t)get_cell_middle(from, i);
 
 			if (mid > into->highest)
-				into->over += get(from, i);
+				into->over += get_count(from, i);
 			else
-				add(into, cell_of(into, mid), get(from, i));
+				add_count(into, find_cell(into, mid),
+				    get_count(from, i));
 		}
 	}
 	into->over += from->over;
-	bounds(into, from->min, from->max);
+	extend_bounds(into, from->min, from->max);
 	into->total += from->total;
 	into->sum += from->sum;
 }
@@ -257,24 +258,23 @@ hist_max(const struct hist *h)
 	return h->max;
 }
 
-/* The rank of a quantile, from 1. */
+/* Returns the rank of a quantile, from 1. */
 static uint64_t
-rank_of(const struct hist *h, double q)
+compute_rank(const struct hist *h, double q)
 {
 	double rank = floor(fmin(fmax(q, 0), 1) * (double)h->total + .5);
 
 	return rank < 1 ? 1 : (uint64_t)rank;
 }
 
-/*
- * The first cell from this one on at which 'want' are reached, or n; *seen are
- * those below it.
- */
+/* Returns the first cell from this one on at which the sum of counts reaches
+ * 'want', or n. *seen is the sum below the cell. */
 static size_t
-reach(const struct hist *h, size_t cell, uint64_t *seen, uint64_t want)
+find_cell_of_rank(
+    const struct hist *h, size_t cell, uint64_t *seen, uint64_t want)
 {
 	while (cell < h->n) {
-		const uint64_t *v = h->room[h->pages[cell / PAGE]];
+		const uint64_t *v = h->storage[h->pages[cell / PAGE]];
 		uint64_t sum = 0;
 
 		for (size_t i = cell % PAGE; i < PAGE; i++)
@@ -284,8 +284,8 @@ reach(const struct hist *h, size_t cell, uint64_t *seen, uint64_t want)
 		*seen += sum;
 		cell = (cell | (PAGE - 1)) + 1;
 	}
-	for (; cell < h->n && *seen + get(h, cell) < want; cell++)
-		*seen += get(h, cell);
+	for (; cell < h->n && *seen + get_count(h, cell) < want; cell++)
+		*seen += get_count(h, cell);
 	return cell < h->n ? cell : h->n;
 }
 
@@ -297,12 +297,12 @@ hist_quantiles(const struct hist *h, const double *q, size_t n, int64_t *values)
 	int64_t low, high;
 
 	for (size_t k = 0; k < n; k++) {
-		uint64_t want = h->total ? rank_of(h, q[k]) : 0;
+		uint64_t want = h->total ? compute_rank(h, q[k]) : 0;
 
-		i = reach(h, i, &seen, want);
+		i = find_cell_of_rank(h, i, &seen, want);
 		values[k] = h->max;
 		if (want && i < h->n) {
-			cell_range(h, i, &low, &high);
+			get_cell_range(h, i, &low, &high);
 			values[k] = high < h->max ? high : h->max;
 		}
 	}
@@ -321,11 +321,11 @@ int
 hist_cell(const struct hist *h, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count)
 {
-	*i = next(h, *i);
+	*i = find_next_cell(h, *i);
 	if (*i >= h->n)
 		return 0;
-	cell_range(h, *i, low, high);
-	*count = get(h, (*i)++);
+	get_cell_range(h, *i, low, high);
+	*count = get_count(h, (*i)++);
 	return 1;
 }
 
@@ -356,14 +356,14 @@ hist_cells(const struct hist *h)
 uint64_t
 hist_get(const struct hist *h, size_t cell)
 {
-	return get(h, cell);
+	return get_count(h, cell);
 }
 
 size_t
 hist_bytes(const struct hist *h)
 {
 	return sizeof *h + (h->n / PAGE + 1) * sizeof *h->pages +
-	    h->cap * sizeof *h->room;
+	    h->cap * sizeof *h->storage;
 }
 
 void
@@ -378,12 +378,12 @@ hist_put(struct hist *h, const struct hist_tally *t, size_t n)
 			continue;
 		if (!to || t[i].cell / PAGE != at) {
 			at = t[i].cell / PAGE;
-			to = page(h, at);
+			to = get_page(h, at);
 		}
 		to[t[i].cell % PAGE] += t[i].count;
-		cell_range(h, t[i].cell, &low, &high);
-		bounds(h, low, high);
+		get_cell_range(h, t[i].cell, &low, &high);
+		extend_bounds(h, low, high);
 		h->total += t[i].count;
-		h->sum += (double)t[i].count * middle(low, high);
+		h->sum += (double)t[i].count * compute_middle(low, high);
 	}
 }

@@ -13,16 +13,16 @@
 
 struct hist;
 
-/* lowest >= 1, highest >= 2 * lowest, digits 1..5. Freed with hist_free. */
+/* lowest >= 1, highest >= 2 * lowest, digits 1..5. hist_free frees it. */
 struct hist *hist_new(int64_t lowest, int64_t highest, int digits);
 #define HIST_LATENCY() hist_new(64, INT64_C(60000000000), 3)
 void hist_free(struct hist *);
 void hist_clear(struct hist *);
 
-/* A value above the range is counted in hist_over, one below zero as 0. */
+/* Counts a value above the range in hist_over, and one below zero as 0. */
 void hist_add(struct hist *, int64_t value, uint64_t count);
 
-/* Exact when both have one layout, otherwise by the middle of each cell. */
+/* Exact if both have one layout, otherwise by the middle of each cell. */
 void hist_merge(struct hist *into, const struct hist *from);
 
 uint64_t hist_count(const struct hist *); /* hist_over included */
@@ -32,23 +32,22 @@ int64_t hist_min(const struct hist *); /* exact values; 0 when empty */
 int64_t hist_max(const struct hist *);
 
 /*
- * The value below or at which a part q (0..1) of the counts lies: that of the
- * nearest rank (q * count, rounded, at least 1, as HdrHistogram_c and so
- * valkey-benchmark do); the highest value of its cell, never above hist_max.
- * 0 when empty.
+ * Returns the value of the nearest rank of q (0..1): the rank is q * count,
+ * rounded, at least 1, as in HdrHistogram_c and so valkey-benchmark. The value
+ * is the highest of its cell, never above hist_max. Returns 0 when empty.
  */
 int64_t hist_quantile(const struct hist *, double q);
 
-/* The same for n rising q at once. */
+/* The same for n rising q. */
 void hist_quantiles(
     const struct hist *, const double *q, size_t n, int64_t *values);
 
-/* Cells that hold counts, in order: 0 when there are no more. Start with
- * *i = 0. What hist_over counts is in none. */
+/* Gets the next cell that holds counts; *i starts at 0. Returns 0 at the end.
+ * Values above the range are in no cell. */
 int hist_cell(const struct hist *, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count);
 
-/* How much memory it takes: that of the cells that hold counts, about. */
+/* Returns the bytes of memory it takes, mostly for cells that hold counts. */
 size_t hist_bytes(const struct hist *);
 
 /* The layout and the raw counts, for the codec. */
@@ -62,8 +61,8 @@ struct hist_tally {
 	uint64_t cell, count;
 };
 
-/* Adds counts to cells, in any order: the middle of a cell is the value of
- * each, its bounds may be min and max. */
+/* Adds counts to cells, in any order: each as the middle of its cell; min and
+ * max may become the bounds of a cell. */
 void hist_put(struct hist *, const struct hist_tally *, size_t n);
 
 #endif

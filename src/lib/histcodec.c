@@ -9,10 +9,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#define COOKIE 0x1c849313u /* 0x10: the word size, as others write it */
+#define COOKIE 0x1c849313u /* 0x10: the word size, as other tools write it */
 #define COOKIE_DEFLATED 0x1c849314u
 #define COOKIE_MASK 0xffffff0fu
-#define V1_COOKIE 0x1c849301u /* and the bytes of a count, 2, 4 or 8, << 4 */
+#define V1_COOKIE 0x1c849301u /* plus the bytes of a count, 2, 4 or 8, << 4 */
 #define V1_COOKIE_DEFLATED 0x1c849302u
 #define HEADER 40
 #define OUTER 8 /* cookie, length of the deflated part */
@@ -46,7 +46,7 @@ get64(const unsigned char *p)
 	return (int64_t)((uint64_t)get32(p) << 32 | get32(p + 4));
 }
 
-/* ZigZag LEB128 of at most nine bytes: the ninth has eight bits of its own. */
+/* Appends ZigZag LEB128 of at most nine bytes; the ninth has eight bits. */
 static void
 put_number(struct str *s, int64_t v)
 {
@@ -58,7 +58,7 @@ put_number(struct str *s, int64_t v)
 	str_addc(s, (char)u);
 }
 
-/* Where the number ends, or NULL. */
+/* Reads a number. Returns where it ends, or NULL. */
 static const unsigned char *
 get_number(const unsigned char *p, const unsigned char *end, int64_t *v)
 {
@@ -78,7 +78,7 @@ get_number(const unsigned char *p, const unsigned char *end, int64_t *v)
 	return NULL;
 }
 
-/* *at is the cell behind those that stand there. */
+/* Appends a count. *at is the cell after the last one appended. */
 static void
 put_count(struct str *s, size_t *at, size_t cell, uint64_t c)
 {
@@ -134,30 +134,30 @@ histcodec_encode(struct str *out, const struct hist *h)
 	str_free(&packed);
 }
 
-/* Cells on their way into a histogram. */
+/* Cells to be added to a histogram. */
 struct filling {
 	struct hist *h;
-	uint64_t room; /* of the sum of all counts */
+	uint64_t room; /* what the sum of all counts may still grow by */
 	struct hist_tally v[256];
 	size_t n;
 };
 
 static void
-flush(struct filling *f)
+flush_tallies(struct filling *f)
 {
 	hist_put(f->h, f->v, f->n);
 	f->n = 0;
 }
 
 static int
-fill(struct filling *f, size_t cell, uint64_t count)
+add_tally(struct filling *f, size_t cell, uint64_t count)
 {
 	if (count > f->room)
 		return -1;
 	f->room -= count;
 	f->v[f->n++] = (struct hist_tally){cell, count};
 	if (f->n == sizeof f->v / sizeof *f->v)
-		flush(f);
+		flush_tallies(f);
 	return 0;
 }
 
@@ -179,14 +179,14 @@ get_cells(struct filling *f, const unsigned char *p, const unsigned char *end)
 			cell += (size_t)-v;
 			continue;
 		}
-		if (cell >= n || fill(f, cell++, (uint64_t)v) < 0)
+		if (cell >= n || add_tally(f, cell++, (uint64_t)v) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-inflate_to(z_stream *z, unsigned char *p, size_t n)
+inflate_bytes(z_stream *z, unsigned char *p, size_t n)
 {
 	int rc = Z_OK;
 
@@ -197,7 +197,7 @@ inflate_to(z_stream *z, unsigned char *p, size_t n)
 	return z->avail_out || (rc != Z_OK && rc != Z_STREAM_END) ? -1 : 0;
 }
 
-/* V1: each count, zeros as well, is a word of that many bytes. */
+/* Reads the counts of V1: each, zeros as well, has 'word' bytes. */
 static int
 get_words(struct filling *f, const unsigned char *p, size_t n, size_t word)
 {
@@ -209,26 +209,30 @@ get_words(struct filling *f, const unsigned char *p, size_t n, size_t word)
 		v = 0;
 		for (size_t i = 0; i < word; i++)
 			v = v << 8 | *p++;
-		if (v && fill(f, cell, v) < 0)
+		if (v && add_tally(f, cell, v) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* *word: the bytes of a count, 0 for those of V2. */
+/*
+ * Returns an empty histogram. Sets *length and *word to the bytes of all counts
+ * and of one count; *word is 0 in V2.
+ */
 static struct hist *
-header(const unsigned char *p, size_t *length, size_t *word, const char **why)
+parse_hist_header(
+    const unsigned char *p, size_t *length, size_t *word, const char **why)
 {
 	int64_t low = get64(p + 16), high = get64(p + 24);
 	uint32_t digits = get32(p + 12), cookie = get32(p) & COOKIE_MASK;
 	struct hist *h;
 
-	*why = "it has another version than V1 or V2";
+	*why = "its version is neither V1 nor V2";
 	*word = cookie == V1_COOKIE ? get32(p) >> 4 & 0xe : 0;
 	if (cookie != (COOKIE & COOKIE_MASK) && *word != 2 && *word != 4 &&
 	    *word != 8)
 		return NULL;
-	*why = "its range makes no sense";
+	*why = "its range is invalid";
 	if (digits < 1 || digits > 5 || low < 1 || low > INT64_C(1) << 40 ||
 	    high / 2 < low || get32(p + 8) != 0)
 		return NULL;
@@ -242,7 +246,7 @@ header(const unsigned char *p, size_t *length, size_t *word, const char **why)
 }
 
 static struct hist *
-inflated(z_stream *z, const char **why)
+inflate_hist(z_stream *z, const char **why)
 {
 	struct filling f = {.room = INT64_MAX};
 	unsigned char head[HEADER], *p;
@@ -250,20 +254,20 @@ inflated(z_stream *z, const char **why)
 	size_t n, word;
 
 	*why = "its deflated part is broken";
-	if (inflate_to(z, head, sizeof head) < 0)
+	if (inflate_bytes(z, head, sizeof head) < 0)
 		return NULL;
-	h = header(head, &n, &word, why);
+	h = parse_hist_header(head, &n, &word, why);
 	if (!h || n == 0)
 		return h;
 	p = mem_new(n);
 	*why = "its deflated part is broken";
-	if (inflate_to(z, p, n) < 0)
+	if (inflate_bytes(z, p, n) < 0)
 		goto out;
 	*why = "its counts are broken";
 	f.h = h;
 	if ((word ? get_words(&f, p, n, word) : get_cells(&f, p, p + n)) < 0)
 		goto out;
-	flush(&f);
+	flush_tallies(&f);
 	free(p);
 	return h;
 out:
@@ -296,7 +300,7 @@ histcodec_decode(const char *text, size_t n, const char **why)
 		err_die("out of memory");
 	z.next_in = p + OUTER;
 	z.avail_in = get32(p + 4);
-	h = inflated(&z, why);
+	h = inflate_hist(&z, why);
 	inflateEnd(&z);
 out:
 	free(p);

@@ -13,8 +13,8 @@ histdiff_shown(uint64_t n, double q)
 	return (double)n * (1 - q) >= 10 - 1e-9;
 }
 
-/* The cells of one histogram in order; what lies above the range comes last,
- * at the highest value. */
+/* A walk over the cells of a histogram. Values above the range come last, as
+ * one cell at the highest value. */
 struct walk {
 	const struct hist *h;
 	size_t i;
@@ -24,7 +24,7 @@ struct walk {
 };
 
 static void
-step(struct walk *w)
+step_walk(struct walk *w)
 {
 	w->below += w->count;
 	if (!w->over && hist_cell(w->h, &w->i, &w->low, &w->high, &w->count))
@@ -36,17 +36,15 @@ step(struct walk *w)
 }
 
 static bool
-inside(const struct walk *w, int64_t v)
+is_inside_cell(const struct walk *w, int64_t v)
 {
 	return !w->end && w->low <= v && v < w->high;
 }
 
-/*
- * P(K > x) of Kolmogorov's distribution: its series, and for small x,
- * where that one needs many terms, its theta transform.
- */
+/* Returns P(K > x) of Kolmogorov's distribution: by its series, or by its theta
+ * transform for small x, where the series needs many terms. */
 static double
-kolmogorov(double x)
+compute_kolmogorov_p(double x)
 {
 	double sum = 0, k;
 
@@ -72,16 +70,16 @@ histdiff_ks(const struct hist *a, const struct hist *b)
 
 	if (!(na > 0 && nb > 0))
 		return (struct histdiff){.d = NAN, .p = NAN, .w1 = NAN};
-	step(&x);
-	step(&y);
+	step_walk(&x);
+	step_walk(&y);
 	while (!x.end || !y.end) {
 		v = y.end || (!x.end && x.high <= y.high) ? x.high : y.high;
 		if (!x.end && x.high == v)
-			step(&x);
+			step_walk(&x);
 		if (!y.end && y.high == v)
-			step(&y);
-		/* A coarse cell of the other is not known in parts. */
-		if (inside(&x, v) || inside(&y, v))
+			step_walk(&y);
+		/* Compares only where no cell of the other is cut. */
+		if (is_inside_cell(&x, v) || is_inside_cell(&y, v))
 			continue;
 		r.w1 += diff * ((double)v - (double)last);
 		diff = fabs((double)x.below / na - (double)y.below / nb);
@@ -91,6 +89,6 @@ histdiff_ks(const struct hist *a, const struct hist *b)
 			r.at = v;
 		}
 	}
-	r.p = kolmogorov(r.d * sqrt(na * nb / (na + nb)));
+	r.p = compute_kolmogorov_p(r.d * sqrt(na * nb / (na + nb)));
 	return r;
 }

@@ -14,36 +14,36 @@
 
 /* struct json is never defined: it is cJSON under our name. */
 static cJSON *
-raw(const struct json *j)
+to_cjson(const struct json *j)
 {
 	return (cJSON *)(void *)(size_t)j;
 }
 
 static struct json *
-own(cJSON *c)
+from_cjson(cJSON *c)
 {
 	return (struct json *)c;
 }
 
 static struct json *
-made(cJSON *c)
+from_new_cjson(cJSON *c)
 {
 	if (!c)
 		err_die("out of memory");
-	return own(c);
+	return from_cjson(c);
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_by_key(const void *a, const void *b)
 {
 	const cJSON *const *x = a, *const *y = b;
 
 	return strcmp((*x)->string, (*y)->string);
 }
 
-/* Members by key; NULL for a short or empty object. Caller frees. */
+/* Returns the members sorted by key. The caller frees the array. */
 static cJSON **
-sorted(const cJSON *c, size_t *n)
+sort_members(const cJSON *c, size_t *n)
 {
 	cJSON **v;
 	size_t k = 0;
@@ -55,7 +55,7 @@ sorted(const cJSON *c, size_t *n)
 	k = 0;
 	for (cJSON *m = c->child; m; m = m->next)
 		v[k++] = m;
-	qsort(v, k, sizeof *v, by_name);
+	qsort(v, k, sizeof *v, compare_by_key);
 	return v;
 }
 
@@ -71,30 +71,31 @@ json_parse(const char *s, size_t n, const char **why, size_t *at)
 	at = at ? at : &none;
 	text = mem_strn(s, n); /* with a NUL behind it */
 	bom = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-	/* What the scan let pass, cJSON can read: or there is no memory. */
+	/* cJSON reads all that the scan accepts; NULL is out of memory. */
 	if (jsonscan_check(text, n, why, at) == 0)
-		c = raw(made(cJSON_ParseWithLength(text + bom, n - bom)));
+		c = to_cjson(
+		    from_new_cjson(cJSON_ParseWithLength(text + bom, n - bom)));
 	free(text);
-	return own(c);
+	return from_cjson(c);
 }
 
 void
 json_free(struct json *j)
 {
-	cJSON_Delete(raw(j));
+	cJSON_Delete(to_cjson(j));
 }
 
-static void add(struct str *, const cJSON *, bool canonical);
+static void append_value(struct str *, const cJSON *, bool canonical);
 
 static void
-members(struct str *b, const cJSON *c, bool canonical)
+append_members(struct str *b, const cJSON *c, bool canonical)
 {
 	const cJSON *m = c->child;
 	cJSON **v = NULL;
 	size_t n = 0;
 
 	if (canonical && cJSON_IsObject(c))
-		v = sorted(c, &n);
+		v = sort_members(c, &n);
 	for (size_t i = 0; v ? i < n : m != NULL; i++) {
 		m = v ? v[i] : m;
 		if (i)
@@ -103,14 +104,14 @@ members(struct str *b, const cJSON *c, bool canonical)
 			jsontext_quote(b, m->string);
 			str_addc(b, ':');
 		}
-		add(b, m, canonical);
+		append_value(b, m, canonical);
 		m = m->next;
 	}
 	free(v);
 }
 
 static void
-add(struct str *b, const cJSON *c, bool canonical)
+append_value(struct str *b, const cJSON *c, bool canonical)
 {
 	switch (c->type & 0xff) {
 	case cJSON_Number:
@@ -122,7 +123,7 @@ add(struct str *b, const cJSON *c, bool canonical)
 	case cJSON_Array:
 	case cJSON_Object:
 		str_addc(b, cJSON_IsArray(c) ? '[' : '{');
-		members(b, c, canonical);
+		append_members(b, c, canonical);
 		str_addc(b, cJSON_IsArray(c) ? ']' : '}');
 		break;
 	case cJSON_True:
@@ -141,25 +142,25 @@ json_print(const struct json *j)
 {
 	struct str b = {0};
 
-	add(&b, raw(j), false);
+	append_value(&b, to_cjson(j), false);
 	return str_take(&b);
 }
 
 void
 json_append(struct str *b, const struct json *j)
 {
-	add(b, raw(j), false);
+	append_value(b, to_cjson(j), false);
 }
 
 void
 json_canonical(struct str *b, const struct json *j)
 {
-	add(b, raw(j), true);
+	append_value(b, to_cjson(j), true);
 }
 
-/* The same, in the same order: what mostly is the case, and fast. */
+/* Equal with keys in the same order: fast, and the usual case. */
 static bool
-alike(const cJSON *a, const cJSON *b)
+is_equal_in_order(const cJSON *a, const cJSON *b)
 {
 	int type = a->type & 0xff;
 
@@ -173,18 +174,18 @@ alike(const cJSON *a, const cJSON *b)
 	b = b->child;
 	for (; a && b; a = a->next, b = b->next)
 		if ((a->string && strcmp(a->string, b->string) != 0) ||
-		    !alike(a, b))
+		    !is_equal_in_order(a, b))
 			return false;
 	return !a && !b;
 }
 
-/* Keys in any order; no object has one twice. */
+/* Equal with keys in any order; keys are unique. */
 static bool
-equal(const cJSON *a, const cJSON *b)
+is_equal(const cJSON *a, const cJSON *b)
 {
 	const cJSON *x, *y = b->child;
 
-	if (alike(a, b))
+	if (is_equal_in_order(a, b))
 		return true;
 	if ((a->type & 0xff) != (b->type & 0xff) || !a->child || !b->child ||
 	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
@@ -194,7 +195,7 @@ equal(const cJSON *a, const cJSON *b)
 		    ? cJSON_GetObjectItemCaseSensitive(b, x->string)
 		    : y;
 
-		if (!k || !equal(x, k))
+		if (!k || !is_equal(x, k))
 			return false;
 	}
 	return true;
@@ -203,11 +204,11 @@ equal(const cJSON *a, const cJSON *b)
 bool
 json_equal(const struct json *a, const struct json *b)
 {
-	return a && b ? equal(raw(a), raw(b)) : a == b;
+	return a && b ? is_equal(to_cjson(a), to_cjson(b)) : a == b;
 }
 
 static uint64_t
-hash(const cJSON *c)
+hash_value(const cJSON *c)
 {
 	uint64_t sum = 0, h = JSONHASH_ARRAY;
 
@@ -218,12 +219,12 @@ hash(const cJSON *c)
 		return jsonhash_string(c->valuestring, strlen(c->valuestring));
 	case cJSON_Array:
 		for (const cJSON *m = c->child; m; m = m->next)
-			h = jsonhash_element(h, hash(m));
+			h = jsonhash_element(h, hash_value(m));
 		return h;
 	case cJSON_Object:
 		for (const cJSON *m = c->child; m; m = m->next)
 			sum += jsonhash_member(
-			    m->string, strlen(m->string), hash(m));
+			    m->string, strlen(m->string), hash_value(m));
 		return jsonhash_object(sum);
 	case cJSON_True:
 		return jsonhash_word(1);
@@ -237,19 +238,19 @@ hash(const cJSON *c)
 unsigned long long
 json_hash(const struct json *j)
 {
-	return j ? hash(raw(j)) : 0;
+	return j ? hash_value(to_cjson(j)) : 0;
 }
 
 struct json *
 json_dup(const struct json *j)
 {
-	return j ? made(cJSON_Duplicate(raw(j), 1)) : NULL;
+	return j ? from_new_cjson(cJSON_Duplicate(to_cjson(j), 1)) : NULL;
 }
 
 enum json_type
 json_type(const struct json *j)
 {
-	switch (raw(j)->type & 0xff) {
+	switch (to_cjson(j)->type & 0xff) {
 	case cJSON_False:
 	case cJSON_True:
 		return JSON_BOOL;
@@ -278,9 +279,9 @@ json_type_name(enum json_type t)
 struct json *
 json_get(const struct json *j, const char *key)
 {
-	if (!j || !cJSON_IsObject(raw(j)))
+	if (!j || !cJSON_IsObject(to_cjson(j)))
 		return NULL;
-	return own(cJSON_GetObjectItemCaseSensitive(raw(j), key));
+	return from_cjson(cJSON_GetObjectItemCaseSensitive(to_cjson(j), key));
 }
 
 struct json *
@@ -297,7 +298,7 @@ json_path(const struct json *j, const char *dotted)
 		key[n] = '\0';
 		j = json_get(j, key);
 		if (!j || !dotted[n])
-			return own(raw(j));
+			return from_cjson(to_cjson(j));
 		dotted += n + 1;
 	}
 }
@@ -305,19 +306,21 @@ json_path(const struct json *j, const char *dotted)
 const char *
 json_str(const struct json *j)
 {
-	return j ? cJSON_GetStringValue(raw(j)) : NULL;
+	return j ? cJSON_GetStringValue(to_cjson(j)) : NULL;
 }
 
 double
 json_num(const struct json *j, double fallback)
 {
-	return j && cJSON_IsNumber(raw(j)) ? raw(j)->valuedouble : fallback;
+	return j && cJSON_IsNumber(to_cjson(j)) ? to_cjson(j)->valuedouble
+						: fallback;
 }
 
 bool
 json_bool(const struct json *j, bool fallback)
 {
-	return j && cJSON_IsBool(raw(j)) ? cJSON_IsTrue(raw(j)) : fallback;
+	return j && cJSON_IsBool(to_cjson(j)) ? cJSON_IsTrue(to_cjson(j))
+					      : fallback;
 }
 
 const char *
@@ -341,31 +344,31 @@ json_get_bool(const struct json *j, const char *key, bool fallback)
 size_t
 json_len(const struct json *j)
 {
-	return j ? (size_t)cJSON_GetArraySize(raw(j)) : 0;
+	return j ? (size_t)cJSON_GetArraySize(to_cjson(j)) : 0;
 }
 
 struct json *
 json_first(const struct json *j)
 {
-	return j ? own(raw(j)->child) : NULL;
+	return j ? from_cjson(to_cjson(j)->child) : NULL;
 }
 
 struct json *
 json_next(const struct json *j)
 {
-	return own(raw(j)->next);
+	return from_cjson(to_cjson(j)->next);
 }
 
 const char *
 json_key(const struct json *j)
 {
-	return raw(j)->string;
+	return to_cjson(j)->string;
 }
 
 struct json *
 json_at(const struct json *j, size_t i)
 {
-	return j ? own(cJSON_GetArrayItem(raw(j), (int)i)) : NULL;
+	return j ? from_cjson(cJSON_GetArrayItem(to_cjson(j), (int)i)) : NULL;
 }
 
 double *
@@ -382,37 +385,37 @@ json_numbers(const struct json *arr, size_t *n)
 struct json *
 json_object(void)
 {
-	return made(cJSON_CreateObject());
+	return from_new_cjson(cJSON_CreateObject());
 }
 
 struct json *
 json_array(void)
 {
-	return made(cJSON_CreateArray());
+	return from_new_cjson(cJSON_CreateArray());
 }
 
 struct json *
 json_string(const char *s)
 {
-	return made(cJSON_CreateString(s));
+	return from_new_cjson(cJSON_CreateString(s));
 }
 
 struct json *
 json_number(double v)
 {
-	return isfinite(v) ? made(cJSON_CreateNumber(v)) : NULL;
+	return isfinite(v) ? from_new_cjson(cJSON_CreateNumber(v)) : NULL;
 }
 
 struct json *
 json_boolean(bool v)
 {
-	return made(cJSON_CreateBool(v));
+	return from_new_cjson(cJSON_CreateBool(v));
 }
 
 struct json *
 json_null(void)
 {
-	return made(cJSON_CreateNull());
+	return from_new_cjson(cJSON_CreateNull());
 }
 
 void
@@ -422,14 +425,14 @@ json_set(struct json *obj, const char *key, struct json *value)
 
 	if (!value)
 		return;
-	if (cJSON_GetObjectItemCaseSensitive(raw(obj), key))
+	if (cJSON_GetObjectItemCaseSensitive(to_cjson(obj), key))
 		done = cJSON_ReplaceItemInObjectCaseSensitive(
-		    raw(obj), key, raw(value));
+		    to_cjson(obj), key, to_cjson(value));
 	else
-		done = cJSON_AddItemToObject(raw(obj), key, raw(value));
-	/* cJSON before 1.7.16 replaces the value and leaves it without a key.
-	 */
-	if (!done || !raw(value)->string)
+		done =
+		    cJSON_AddItemToObject(to_cjson(obj), key, to_cjson(value));
+	/* cJSON before 1.7.16 replaces a value and leaves it without a key. */
+	if (!done || !to_cjson(value)->string)
 		err_die("out of memory");
 }
 
@@ -455,8 +458,8 @@ json_set_bool(struct json *obj, const char *key, bool v)
 void
 json_push(struct json *arr, struct json *value)
 {
-	/* cJSON of today allocates nothing here; it may one day. */
-	if (value && !cJSON_AddItemToArray(raw(arr), raw(value)))
+	/* cJSON allocates nothing here now, but it may one day. */
+	if (value && !cJSON_AddItemToArray(to_cjson(arr), to_cjson(value)))
 		err_die("out of memory");
 }
 
@@ -479,17 +482,19 @@ json_pair(double a, double b)
 void
 json_del(struct json *obj, const char *key)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(raw(obj), key);
+	cJSON_DeleteItemFromObjectCaseSensitive(to_cjson(obj), key);
 }
 
 struct json *
 json_detach(struct json *obj, const char *key)
 {
-	return own(cJSON_DetachItemFromObjectCaseSensitive(raw(obj), key));
+	return from_cjson(
+	    cJSON_DetachItemFromObjectCaseSensitive(to_cjson(obj), key));
 }
 
 struct json *
 json_shift(struct json *arr)
 {
-	return own(cJSON_DetachItemViaPointer(raw(arr), raw(arr)->child));
+	return from_cjson(
+	    cJSON_DetachItemViaPointer(to_cjson(arr), to_cjson(arr)->child));
 }

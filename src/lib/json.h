@@ -24,25 +24,23 @@ enum json_type {
 	JSON_OBJECT
 };
 
-/*
- * NULL when it is not JSON; then *why (never NULL if given) points at a static
- * text and *at at the offset of the trouble.
- */
+/* Returns NULL if the text is not JSON: *why (static, never NULL) says what is
+ * wrong and *at is the offset; 'why' and 'at' may be NULL. */
 struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
-char *json_print(const struct json *); /* compact; free() */
+char *json_print(const struct json *); /* compact; caller frees */
 void json_append(struct str *, const struct json *);
-/* Keys sorted at every depth: equal values give equal bytes. */
+/* The same with keys sorted at every depth: equal values give equal bytes. */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);
-/* Equal values hash alike, whatever the order of their keys. */
+/* Equal values have equal hashes, whatever the order of their keys. */
 unsigned long long json_hash(const struct json *);
 struct json *json_dup(const struct json *);
 
 enum json_type json_type(const struct json *);
 const char *json_type_name(enum json_type); /* "object", ... */
 
-/* NULL (or the fallback) when it is absent, of another type, or j is NULL. */
+/* NULL or the fallback if it is absent, of another type, or j is NULL. */
 struct json *json_get(const struct json *j, const char *key);
 struct json *json_path(const struct json *j, const char *dotted);
 const char *json_str(const struct json *j);
@@ -58,7 +56,7 @@ struct json *json_first(const struct json *);
 struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
 struct json *json_at(const struct json *, size_t i); /* walks: not for loops */
-/* Of each element; NAN: it is no number. Caller frees with free(). */
+/* Returns the number of each element; NAN: not a number. Caller frees. */
 double *json_numbers(const struct json *, size_t *n);
 
 struct json *json_object(void);
@@ -68,10 +66,8 @@ struct json *json_number(double v); /* NULL unless finite */
 struct json *json_boolean(bool v);
 struct json *json_null(void); /* not in records: absent means unknown */
 
-/*
- * Replace or add. A NULL value adds nothing: absent means unknown. Without
- * memory the program ends with status 2.
- */
+/* Replace or add. A NULL value adds nothing: absent means unknown. On lack of
+ * memory the program ends with status 2. */
 void json_set(struct json *obj, const char *key, struct json *value);
 void json_set_str(struct json *obj, const char *key, const char *s);
 void json_set_num(struct json *obj, const char *key, double v);
@@ -81,6 +77,6 @@ void json_push_num(struct json *arr, double v);
 struct json *json_pair(double a, double b); /* [a,b] */
 void json_del(struct json *obj, const char *key);
 struct json *json_detach(struct json *obj, const char *key); /* caller frees */
-struct json *json_shift(struct json *arr); /* its first element; caller frees */
+struct json *json_shift(struct json *arr); /* first element; caller frees */
 
 #endif

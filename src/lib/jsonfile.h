@@ -1,22 +1,20 @@
-/*
- * A file that is one JSON text, as people write them: over many lines.
- */
+/* Files of one JSON text over any number of lines. */
 #ifndef JSONFILE_H
 #define JSONFILE_H
 
 struct json;
 struct str;
 
-/* All of it; "-" is stdin. 0, or -1 and said. Never leaves s->s NULL. */
+/* Reads a file ("-": stdin); s->s is never NULL. 0, or -1 and reported. */
 int jsonfile_text(const char *file, struct str *s);
 
-/* NULL, and said as "NAME:LINE:COLUMN: not JSON: ...". */
+/* Returns NULL on error, after reporting "NAME:LINE:COLUMN: not JSON: ...". */
 struct json *jsonfile_parse(const struct str *text, const char *name);
 
-/* Both; caller frees with json_free. */
+/* Reads and parses a file; the caller frees the result with json_free. */
 struct json *jsonfile_read(const char *file);
 
-/* One record, as a line; the file appears whole (tempfile.h). 0 or -1, said. */
+/* Writes a line; the file appears whole (tempfile.h). 0 or -1, reported. */
 int jsonfile_write(const char *file, const struct json *);
 
 #endif

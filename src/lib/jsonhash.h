@@ -1,8 +1,8 @@
 /*
- * Hashes of JSON values: equal values give equal ones, whatever the order of
- * their keys and the way they are written. json.c makes them of a tree,
- * jsonscan.c of the text. Both halves of a product, as wyhash mixes (Wang Yi,
- * public domain).
+ * Hashes of JSON values: equal values have equal hashes, whatever the order of
+ * their keys and the way they are written. json.c computes them from a tree,
+ * jsonscan.c from the text. Mixes both halves of a product, as wyhash does
+ * (Wang Yi, public domain).
  */
 #ifndef JSONHASH_H
 #define JSONHASH_H
@@ -20,7 +20,7 @@ jsonhash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* Any bytes. */
+/* Hashes any bytes. */
 uint64_t jsonhash_bytes(uint64_t h, const char *s, size_t n);
 
 static inline uint64_t
@@ -39,7 +39,7 @@ jsonhash_string(const char *s, size_t n)
 	return jsonhash_bytes(2, s, n);
 }
 
-/* 0 false, 1 true, 2 null. */
+/* Hashes 0 (false), 1 (true) or 2 (null). */
 static inline uint64_t
 jsonhash_word(uint64_t v)
 {
@@ -54,8 +54,8 @@ jsonhash_element(uint64_t h, uint64_t value)
 	return jsonhash_mix(h, value);
 }
 
-/* The sum over the members, from 0, of their keys with their values; and what
- * the object is by it. */
+/* Add up jsonhash_member of all members, from 0, and give the sum to
+ * jsonhash_object. */
 static inline uint64_t
 jsonhash_key(const char *key, size_t n)
 {

@@ -24,31 +24,31 @@ struct jsonl {
 	char *line;
 	size_t cap;
 	size_t lineno;
-	size_t bad;      /* records of this file that are of no use */
+	size_t bad;      /* bad records of this file */
 	bool pretty;     /* its first bad line is a lone bracket */
 	size_t indent;   /* bytes of the first line that were skipped */
 	bool fresh;      /* nothing read from this file yet */
-	bool array;      /* it is one array, at work */
-	size_t elements; /* of it, delivered */
-	char *chunk;     /* of it, read; [at, end) is still to do */
+	bool array;      /* the file is an array */
+	size_t elements; /* of the array, returned so far */
+	char *chunk;     /* of the array; [at, end) is not processed yet */
 	size_t at, end;
 	struct str element;
-	const char *text; /* what stands next, */
+	const char *text; /* the next record */
 	size_t len;
-	size_t from; /* the line it begins in, */
-	size_t skip; /* and how many bytes of it were skipped */
+	size_t from; /* line in which it begins */
+	size_t skip; /* bytes of that line that were skipped */
 	struct str where;
 	size_t prefix; /* of 'where': "FILE:" */
 };
 
-static const char *const just_stdin[] = {"-"};
+static const char *const stdin_only[] = {"-"};
 
 struct jsonl *
 jsonl_open(const char *const *files, size_t n)
 {
 	struct jsonl *r = mem_new(sizeof *r);
 
-	r->files = n ? files : just_stdin;
+	r->files = n ? files : stdin_only;
 	r->nfiles = n ? n : 1;
 	return r;
 }
@@ -73,9 +73,9 @@ jsonl_where(const struct jsonl *r)
 	return r->where.s ? r->where.s : "input";
 }
 
-/* "FILE:UNIT N"; for each record, so it is quick. */
+/* Sets 'where' to "FILE:UNIT N". Called for each record, so it is fast. */
 static void
-here(struct jsonl *r, const char *unit, size_t n)
+set_where(struct jsonl *r, const char *unit, size_t n)
 {
 	char buf[24], *end = buf + sizeof buf, *s = end;
 
@@ -94,7 +94,7 @@ here(struct jsonl *r, const char *unit, size_t n)
 }
 
 static void
-begin(struct jsonl *r, const char *name)
+begin_file(struct jsonl *r, const char *name)
 {
 	r->name = name;
 	r->prefix = 0;
@@ -105,16 +105,16 @@ begin(struct jsonl *r, const char *name)
 }
 
 static int
-open_next(struct jsonl *r)
+open_next_file(struct jsonl *r)
 {
 	const char *file = r->files[r->next++];
 
 	if (strcmp(file, "-") == 0) {
-		begin(r, "stdin");
+		begin_file(r, "stdin");
 		r->f = stdin;
 		return 0;
 	}
-	begin(r, file);
+	begin_file(r, file);
 	r->f = fopen(file, "re");
 	if (!r->f)
 		return err_fail_sys("cannot read '%s'", file);
@@ -129,7 +129,7 @@ close_file(struct jsonl *r)
 	if (r->pretty)
 		err_say(
 		    "%s: %zu more bad lines: the file looks pretty-printed; "
-		    "'jq -c . %s' writes one record a line",
+		    "'jq -c . %s' writes one record per line",
 		    r->name, more, r->name);
 	else if (more)
 		err_say("%s: %zu more bad record%s", r->name, more,
@@ -148,7 +148,7 @@ jsonl_fail(struct jsonl *r, const char *why)
 }
 
 static int
-not_json(struct jsonl *r, const char *why, size_t at)
+report_not_json(struct jsonl *r, const char *why, size_t at)
 {
 	if (!r->bad && !r->array && r->len &&
 	    strspn(r->text + 1, " \t\r\n") == r->len - 1 && *r->text == '{')
@@ -161,12 +161,10 @@ not_json(struct jsonl *r, const char *why, size_t at)
 	return err_fail("%s: bad record: %s", jsonl_where(r), why);
 }
 
-/*
- * The end of the file: 0, or -1 and said where it could not be read; nothing
- * between that and here sets errno.
- */
+/* Closes the file at its end. Returns 0, or -1 and an error is reported if it
+ * could not be read; errno is still that of the reading. */
 static int
-ended(struct jsonl *r)
+end_file(struct jsonl *r)
 {
 	int rc = feof(r->f) ? 0 : err_fail_sys("cannot read '%s'", r->name);
 
@@ -174,9 +172,9 @@ ended(struct jsonl *r)
 	return rc;
 }
 
-/* The next byte of an array; EOF. */
+/* Returns the next byte of an array, or EOF. */
 static int
-peek(struct jsonl *r)
+peek_byte(struct jsonl *r)
 {
 	if (r->at == r->end) {
 		r->chunk = r->chunk ? r->chunk : mem_new(CHUNK);
@@ -187,38 +185,39 @@ peek(struct jsonl *r)
 }
 
 static int
-peek_solid(struct jsonl *r)
+peek_nonblank(struct jsonl *r)
 {
 	int c;
 
-	while ((c = peek(r)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
+	while (
+	    (c = peek_byte(r)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
 		r->lineno += c == '\n';
 		r->at++;
 	}
 	return c;
 }
 
-/* What is left of the file cannot be understood. */
+/* Reports that the rest of the file is not valid, and closes it. */
 static int
-give_up(struct jsonl *r, const char *why)
+give_up_file(struct jsonl *r, const char *why)
 {
-	int rc = ferror(r->f) ? ended(r) : 0;
+	int rc = ferror(r->f) ? end_file(r) : 0;
 
 	if (rc < 0)
 		return rc;
 	close_file(r);
-	here(r, "", r->lineno);
-	return not_json(r, why, 0);
+	set_where(r, "", r->lineno);
+	return report_not_json(r, why, 0);
 }
 
-/* How far the element goes: up to the end of what is read, or its own. */
+/* The state of a scan for the end of an element. */
 struct depth {
 	size_t brackets;
 	bool string, escaped, done;
 };
 
 static size_t
-run_of(struct depth *d, const char *s, size_t n)
+scan_element(struct depth *d, const char *s, size_t n)
 {
 	size_t i;
 
@@ -243,15 +242,15 @@ run_of(struct depth *d, const char *s, size_t n)
 	return i;
 }
 
-/* Reads one element into r->element; false: the file ended in it. */
+/* Reads one element into r->element. Returns false if the file ends in it. */
 static bool
-collect(struct jsonl *r)
+collect_element(struct jsonl *r)
 {
 	struct depth d = {0};
 
 	str_clear(&r->element);
-	while (!d.done && peek(r) != EOF) {
-		size_t n = run_of(&d, r->chunk + r->at, r->end - r->at);
+	while (!d.done && peek_byte(r) != EOF) {
+		size_t n = scan_element(&d, r->chunk + r->at, r->end - r->at);
 
 		str_addn(&r->element, r->chunk + r->at, n);
 		r->at += n;
@@ -260,7 +259,7 @@ collect(struct jsonl *r)
 }
 
 static size_t
-newlines(const char *s, size_t n)
+count_newlines(const char *s, size_t n)
 {
 	size_t k = 0;
 
@@ -269,40 +268,41 @@ newlines(const char *s, size_t n)
 	return k;
 }
 
-/* 'r->array': 1, -1 as jsonl_text; 0: the array has ended, and its file. */
+/* Returns 1 or -1 as jsonl_text, 0 at the end of the array and its file. */
 static int
-element(struct jsonl *r)
+read_element(struct jsonl *r)
 {
-	int c = peek_solid(r);
+	int c = peek_nonblank(r);
 
 	if (c != ']' && r->elements) {
 		if (c != ',')
-			return give_up(r,
+			return give_up_file(r,
 			    c == EOF ? "it ends too early" : "it is not JSON");
 		r->at++;
-		c = peek_solid(r);
+		c = peek_nonblank(r);
 	} else if (c == ']') {
 		r->at++;
-		if (peek_solid(r) != EOF)
-			return give_up(r, "something follows the value");
-		return ended(r);
+		if (peek_nonblank(r) != EOF)
+			return give_up_file(
+			    r, "unexpected text after the value");
+		return end_file(r);
 	}
 	r->from = r->lineno;
-	if (!collect(r) || !r->element.len)
-		return give_up(r,
+	if (!collect_element(r) || !r->element.len)
+		return give_up_file(r,
 		    c == EOF || r->element.len ? "it ends too early"
 					       : "it is not JSON");
-	r->lineno += newlines(r->element.s, r->element.len);
+	r->lineno += count_newlines(r->element.s, r->element.len);
 	r->elements++;
-	here(r, "element ", r->elements);
+	set_where(r, "element ", r->elements);
 	r->text = r->element.s;
 	r->len = r->element.len;
 	return 1;
 }
 
-/* The first byte that is no blank decides what the file is. */
+/* Finds out whether the file is an array: its first byte that is no blank. */
 static void
-look(struct jsonl *r)
+detect_format(struct jsonl *r)
 {
 	int c;
 
@@ -318,24 +318,24 @@ look(struct jsonl *r)
 		ungetc(c, r->f);
 }
 
-/* 1: 'line' holds *n bytes; 0: the end of the file; -1. */
+/* Returns 1 with *n bytes in r->line, 0 at the end of the file, or -1. */
 static int
-next_line(struct jsonl *r, size_t *n)
+read_line(struct jsonl *r, size_t *n)
 {
 	ssize_t got;
 
 	do {
 		got = getline(&r->line, &r->cap, r->f);
 		if (got < 0)
-			return ended(r);
-		here(r, "", ++r->lineno);
+			return end_file(r);
+		set_where(r, "", ++r->lineno);
 	} while (strspn(r->line, " \t\r\n") == (size_t)got);
 	*n = (size_t)got;
 	return 1;
 }
 
 static int
-line(struct jsonl *r, size_t n)
+accept_line(struct jsonl *r, size_t n)
 {
 	r->skip = r->indent;
 	r->indent = 0;
@@ -355,7 +355,7 @@ jsonl_fd(int fd, const char *name)
 	r->f = fdopen(fd, "r");
 	if (!r->f)
 		err_die("cannot read %s: %s", name, strerror(errno));
-	begin(r, name);
+	begin_file(r, name);
 	return r;
 }
 
@@ -369,16 +369,16 @@ jsonl_text(struct jsonl *r, const char **s, size_t *n)
 		if (!r->f) {
 			if (r->next >= r->nfiles)
 				return 0;
-			if (open_next(r) < 0)
+			if (open_next_file(r) < 0)
 				return -1;
 		}
 		if (r->fresh)
-			look(r);
+			detect_format(r);
 		if (r->array) {
-			rc = element(r);
+			rc = read_element(r);
 		} else {
-			rc = next_line(r, &len);
-			rc = rc > 0 ? line(r, len) : rc;
+			rc = read_line(r, &len);
+			rc = rc > 0 ? accept_line(r, len) : rc;
 		}
 		*s = r->text;
 		*n = r->len;
@@ -395,11 +395,11 @@ jsonl_tree(struct jsonl *r, struct json **rec)
 
 	*rec = json_parse(r->text, r->len, &why, &at);
 	if (!*rec && r->array) {
-		here(r, "", r->from + newlines(r->text, at));
-		return not_json(r, why, 0);
+		set_where(r, "", r->from + count_newlines(r->text, at));
+		return report_not_json(r, why, 0);
 	}
 	if (!*rec)
-		return not_json(r, why, at ? at + r->skip : 0);
+		return report_not_json(r, why, at ? at + r->skip : 0);
 	if (json_type(*rec) == JSON_OBJECT)
 		return 1;
 	json_free(*rec);
@@ -419,7 +419,7 @@ jsonl_next(struct jsonl *r, struct json **rec)
 	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
-/* All of it, however often write(2) takes less. */
+/* Writes all bytes, in several calls of write(2) if needed. */
 static int
 write_text(int fd, const char *s, size_t n)
 {

@@ -10,39 +10,39 @@
 struct json;
 struct jsonl;
 
-/* 'files' is borrowed; "-" is stdin; n = 0 is stdin alone. */
+/* 'files' is borrowed; "-" is stdin; n = 0 means stdin only. */
 struct jsonl *jsonl_open(const char *const *files, size_t n);
 struct jsonl *jsonl_fd(int fd, const char *name); /* fd is taken */
 void jsonl_close(struct jsonl *);
 
 /*
- * 1: *rec is the next object (caller frees with json_free). 0: the end.
- * -1: trouble, said with FILE:LINE (a bad or torn line, a file that cannot be
- * read); reading may go on with what follows.
+ * Returns 1 with the next object in *rec (caller frees with json_free), 0 at
+ * the end, or -1 after reporting FILE:LINE of a bad or torn line, or a file
+ * that cannot be read. The caller may go on reading after -1.
  */
 int jsonl_next(struct jsonl *, struct json **rec);
 
 /*
- * The same in two steps: 1: the text of what stands next (borrowed until the
- * next call, a NUL behind it), which may be no JSON; then, where it is asked
- * for, its object: 1 or -1.
+ * The same in two steps. jsonl_text gives the text of the next record, which
+ * may be invalid JSON (borrowed until the next call, with a NUL behind it).
+ * jsonl_tree then parses it; returns 1 or -1.
  */
 int jsonl_text(struct jsonl *, const char **s, size_t *n);
 int jsonl_tree(struct jsonl *, struct json **rec);
 
 /*
- * Reports "FILE:LINE: WHY" of the last record and returns -1. Of each file the
- * first 3 bad records are reported, the others counted at its end; a file that
- * looks pretty-printed is told so.
+ * Reports "FILE:LINE: WHY" of the last record and returns -1. The first 3 bad
+ * records of each file are reported, the number of others at its end, with a
+ * hint if the file looks pretty-printed.
  */
 int jsonl_fail(struct jsonl *, const char *why);
 
-/* "FILE:LINE" of the last record (borrowed until the next call). */
+/* Returns "FILE:LINE" of the last record (borrowed until the next call). */
 const char *jsonl_where(const struct jsonl *);
 
-/* One line in one write. 0, or -1 and said. */
+/* Writes a line in one write. Returns 0, or -1 after reporting an error. */
 int jsonl_write(int fd, const struct json *rec);
-/* A line each, all in one write. 0, or -1 and said. */
+/* The same for several records in one write. */
 int jsonl_write_all(int fd, struct json *const *recs, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Over 500 lines: strings, numbers and members are inlined into the scan of
- * values, by which a million records are read.
+ * values, which reads millions of records.
  */
 #include "jsonscan.h"
 #include "jsonhash.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the value that begins at 'p' ends; NULL: trouble. */
-static const char *value(struct jsonscan *, const char *p, uint64_t *hash);
+/* Scans the value that begins at 'p'. Returns where it ends; NULL on error. */
+static const char *scan_value(struct jsonscan *, const char *p, uint64_t *hash);
 
 static inline const char *
-blank(const char *p)
+skip_blanks(const char *p)
 {
 	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
 		p++;
@@ -25,7 +25,7 @@ blank(const char *p)
 }
 
 static const char *
-bad(struct jsonscan *c, const char *at, const char *why)
+fail_scan(struct jsonscan *c, const char *at, const char *why)
 {
 	c->failed = true;
 	c->at = at;
@@ -34,19 +34,19 @@ bad(struct jsonscan *c, const char *at, const char *why)
 }
 
 static inline bool
-digit(char c)
+is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static const char *
-exponent(struct jsonscan *c, const char *p)
+scan_exponent(struct jsonscan *c, const char *p)
 {
 	p++;
 	p += *p == '+' || *p == '-';
-	if (!digit(*p))
-		return bad(c, p, NULL);
-	while (digit(*p))
+	if (!is_digit(*p))
+		return fail_scan(c, p, NULL);
+	while (is_digit(*p))
 		p++;
 	return p;
 }
@@ -56,7 +56,7 @@ exponent(struct jsonscan *c, const char *p)
  * (Clinger, How to read floating point numbers accurately, 1990, section 3).
  */
 static inline const char *
-number(struct jsonscan *c, const char *p, double *v)
+scan_number(struct jsonscan *c, const char *p, double *v)
 {
 	static const double ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
 	    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
@@ -67,27 +67,27 @@ number(struct jsonscan *c, const char *p, double *v)
 
 	p += *p == '-';
 	first = p;
-	while (digit(*p))
+	while (is_digit(*p))
 		m = 10 * m + (uint64_t)(*p++ - '0');
 	if (p == first)
-		return bad(c, p, NULL);
+		return fail_scan(c, p, NULL);
 	if (*first == '0' && p - first > 1)
-		return bad(c, first + 1, NULL);
+		return fail_scan(c, first + 1, NULL);
 	digits = p - first;
 	if (*p == '.') {
 		point = ++p;
-		while (digit(*p))
+		while (is_digit(*p))
 			m = 10 * m + (uint64_t)(*p++ - '0');
 		places = p - point;
 		digits += places;
 		if (!places)
-			return bad(c, p, NULL);
+			return fail_scan(c, p, NULL);
 	}
 	if ((*p | 0x20) == 'e') {
-		p = exponent(c, p);
+		p = scan_exponent(c, p);
 		if (!p)
 			return NULL;
-		digits = 99; /* slowly */
+		digits = 99; /* leaves it to strtod */
 	}
 	if (digits <= 19 && m <= UINT64_C(1) << 53) {
 		*v = places ? (double)m / ten[places] : (double)m;
@@ -95,17 +95,15 @@ number(struct jsonscan *c, const char *p, double *v)
 		return p;
 	}
 	if (p - from > JSONSCAN_DIGITS)
-		return bad(c, from, "a number is too long");
-	*v = strtod(from, NULL); /* it reads what was read above */
-	return isfinite(*v) ? p : bad(c, from, "a number is too large");
+		return fail_scan(c, from, "a number is too long");
+	*v = strtod(from, NULL); /* reads what was scanned above */
+	return isfinite(*v) ? p : fail_scan(c, from, "a number is too large");
 }
 
-/*
- * The first control character, quote or backslash. Eight bytes at once: in
- * the mask the lowest bit that is set is right, those above it need not be.
- */
+/* Returns the first control character, quote or backslash. Tests eight bytes at
+ * once: the lowest bit set in the mask is right, bits above it may be wrong. */
 static inline const char *
-plain(const char *p, const char *end)
+skip_plain(const char *p, const char *end)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
 	uint64_t w, q, b, hit;
@@ -125,9 +123,9 @@ plain(const char *p, const char *end)
 	return p;
 }
 
-/* The string that begins behind the quote before 'p'. */
+/* Scans the string that begins behind the quote before 'p'. */
 static inline const char *
-string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
+scan_string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 {
 	const char *at;
 	int u;
@@ -135,31 +133,31 @@ string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 	t->s = p;
 	t->escaped = false;
 	for (;;) {
-		p = plain(p, c->end);
+		p = skip_plain(p, c->end);
 		if (*p != '\\')
 			break;
 		t->escaped = true;
 		p = jsontext_escape(p + 1, &u, &at);
 		if (!p)
-			return bad(c, at, NULL);
+			return fail_scan(c, at, NULL);
 	}
 	if (*p != '"')
-		return bad(c, p, NULL);
+		return fail_scan(c, p, NULL);
 	t->n = (size_t)(p - t->s);
 	return p + 1;
 }
 
 static bool
-same(const struct jsonscan_text *a, const struct jsonscan_text *b)
+is_same_key(const struct jsonscan_text *a, const struct jsonscan_text *b)
 {
 	if (a->escaped || b->escaped)
 		return jsontext_order(a, b) == 0;
 	return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
 }
 
-/* A number below 64 that is the same for equal keys. */
+/* Returns a number below 64 that is equal for equal keys. */
 static unsigned
-look_of(const struct jsonscan_text *key)
+hash_key(const struct jsonscan_text *key)
 {
 	const unsigned char *k = (const unsigned char *)key->s;
 	size_t n = key->n;
@@ -171,31 +169,31 @@ look_of(const struct jsonscan_text *key)
 	return look & 63;
 }
 
-/* Up to so many keys are compared with each other, where they look alike. */
+/* Compares a key with the first JSONSCAN_KEYS if its hash is in 'looks'. */
 static void
-note(struct jsonscan_keys *o, const struct jsonscan_text *key)
+note_key(struct jsonscan_keys *o, const struct jsonscan_text *key)
 {
-	uint64_t look = UINT64_C(1) << look_of(key);
+	uint64_t look = UINT64_C(1) << hash_key(key);
 
 	if (o->n++ >= JSONSCAN_KEYS)
 		return;
 	o->v[o->n - 1] = *key;
 	for (size_t i = 0; o->expected && i + 1 < o->n; i++)
-		o->looks |= UINT64_C(1) << look_of(&o->v[i]);
+		o->looks |= UINT64_C(1) << hash_key(&o->v[i]);
 	o->expected = false;
 	if (key->escaped)
-		o->looks = UINT64_MAX; /* it may be any */
+		o->looks = UINT64_MAX; /* its hash may be any */
 	else if (!(o->looks & look)) {
 		o->looks |= look;
 		return;
 	}
 	for (size_t i = 0; i + 1 < o->n && !o->twice; i++)
-		if (same(&o->v[i], key))
+		if (is_same_key(&o->v[i], key))
 			o->twice = key->s - 1;
 }
 
 static int
-by_text(const void *a, const void *b)
+compare_by_text(const void *a, const void *b)
 {
 	const struct jsonscan_text *x = a, *y = b;
 	int c = jsontext_order(x, y);
@@ -203,10 +201,10 @@ by_text(const void *a, const void *b)
 	return c ? c : (x->s > y->s) - (x->s < y->s);
 }
 
-/* Of an object that was scanned once: the second of two of its many keys that
- * are one; NULL: there is none. */
+/* Scans an object of many keys again. Returns the second of two equal keys, or
+ * NULL. */
 static const char *
-many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
+find_duplicate_key(const struct jsonscan *c, const struct jsonscan_keys *o)
 {
 	struct jsonscan again = {
 	    .s = c->s, .p = o->from, .end = c->end, .known = true};
@@ -220,7 +218,7 @@ many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
 		jsonscan_value(&again, NULL, NULL);
 		n++;
 	}
-	qsort(v, n, sizeof *v, by_text);
+	qsort(v, n, sizeof *v, compare_by_text);
 	for (size_t i = 1; i < n && !twice; i++)
 		if (jsontext_order(&v[i - 1], &v[i]) == 0)
 			twice = v[i].s - 1;
@@ -229,28 +227,28 @@ many_doubled(const struct jsonscan *c, const struct jsonscan_keys *o)
 }
 
 static const char *
-ended(struct jsonscan *c, const struct jsonscan_keys *o, const char *p)
+close_object(struct jsonscan *c, const struct jsonscan_keys *o, const char *p)
 {
 	const char *twice = o->twice;
 
 	c->depth--;
 	if (!c->known && !twice && o->n > JSONSCAN_KEYS)
-		twice = many_doubled(c, o);
+		twice = find_duplicate_key(c, o);
 	if (!c->known && twice)
-		return bad(c, twice, "a key stands twice in one object");
+		return fail_scan(c, twice, "duplicate key in an object");
 	return p;
 }
 
 static inline const char *
-open(struct jsonscan *c, const char *p)
+open_level(struct jsonscan *c, const char *p)
 {
 	if (++c->depth > JSONSCAN_DEPTH)
-		return bad(c, p, "it is nested too deeply");
+		return fail_scan(c, p, "it is nested too deeply");
 	return p + 1;
 }
 
 static inline void
-none_yet(struct jsonscan_keys *o, const char *p)
+clear_keys(struct jsonscan_keys *o, const char *p)
 {
 	o->from = p;
 	o->n = 0;
@@ -259,34 +257,34 @@ none_yet(struct jsonscan_keys *o, const char *p)
 	o->twice = NULL;
 }
 
-/* Where the value of the next member begins; *done: there is none. */
+/* Returns where the value of the next member begins; *done: there is none. */
 static inline const char *
-member(struct jsonscan *c, const char *p, struct jsonscan_keys *o,
+scan_member(struct jsonscan *c, const char *p, struct jsonscan_keys *o,
     struct jsonscan_text *key, bool *done)
 {
-	p = blank(p);
+	p = skip_blanks(p);
 	*done = *p == '}';
 	if (*done)
-		return ended(c, o, p + 1);
+		return close_object(c, o, p + 1);
 	if (o->n) {
 		if (*p != ',')
-			return bad(c, p, NULL);
-		p = blank(p + 1);
+			return fail_scan(c, p, NULL);
+		p = skip_blanks(p + 1);
 	}
 	if (*p != '"')
-		return bad(c, p, NULL);
-	p = string(c, p + 1, key);
+		return fail_scan(c, p, NULL);
+	p = scan_string(c, p + 1, key);
 	if (!p)
 		return NULL;
-	note(o, key);
-	p = blank(p);
-	return *p == ':' ? blank(p + 1) : bad(c, p, NULL);
+	note_key(o, key);
+	p = skip_blanks(p);
+	return *p == ':' ? skip_blanks(p + 1) : fail_scan(c, p, NULL);
 }
 
 static inline const char *
-element(struct jsonscan *c, const char *p, bool *first, bool *done)
+scan_element(struct jsonscan *c, const char *p, bool *first, bool *done)
 {
-	p = blank(p);
+	p = skip_blanks(p);
 	*done = *p == ']';
 	if (*done) {
 		c->depth--;
@@ -294,14 +292,14 @@ element(struct jsonscan *c, const char *p, bool *first, bool *done)
 	}
 	if (!*first) {
 		if (*p != ',')
-			return bad(c, p, NULL);
-		p = blank(p + 1);
+			return fail_scan(c, p, NULL);
+		p = skip_blanks(p + 1);
 	}
 	*first = false;
 	return p;
 }
 
-/* Of what a string means. */
+/* Hashes what a string means. */
 static uint64_t
 hash_text(uint64_t (*hash)(const char *, size_t), const struct jsonscan_text *t)
 {
@@ -317,17 +315,17 @@ hash_text(uint64_t (*hash)(const char *, size_t), const struct jsonscan_text *t)
 }
 
 static const char *
-object(struct jsonscan *c, const char *p, uint64_t *hash)
+scan_object(struct jsonscan *c, const char *p, uint64_t *hash)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
 	uint64_t sum = 0, h;
 	bool done;
 
-	none_yet(&o, p);
-	p = open(c, p);
-	while (p && (p = member(c, p, &o, &key, &done)) && !done) {
-		p = value(c, p, hash ? &h : NULL);
+	clear_keys(&o, p);
+	p = open_level(c, p);
+	while (p && (p = scan_member(c, p, &o, &key, &done)) && !done) {
+		p = scan_value(c, p, hash ? &h : NULL);
 		if (!p || !hash)
 			continue;
 		sum += jsonhash_of(hash_text(jsonhash_key, &key), h);
@@ -338,14 +336,14 @@ object(struct jsonscan *c, const char *p, uint64_t *hash)
 }
 
 static const char *
-array(struct jsonscan *c, const char *p, uint64_t *hash)
+scan_array(struct jsonscan *c, const char *p, uint64_t *hash)
 {
 	uint64_t all = JSONHASH_ARRAY, h;
 	bool first = true, done;
 
-	p = open(c, p);
-	while (p && (p = element(c, p, &first, &done)) && !done) {
-		p = value(c, p, hash ? &h : NULL);
+	p = open_level(c, p);
+	while (p && (p = scan_element(c, p, &first, &done)) && !done) {
+		p = scan_value(c, p, hash ? &h : NULL);
 		if (p && hash)
 			all = jsonhash_element(all, h);
 	}
@@ -355,7 +353,7 @@ array(struct jsonscan *c, const char *p, uint64_t *hash)
 }
 
 static const char *
-word(struct jsonscan *c, const char *p, uint64_t *hash)
+scan_word(struct jsonscan *c, const char *p, uint64_t *hash)
 {
 	static const struct {
 		const char *text;
@@ -371,32 +369,32 @@ word(struct jsonscan *c, const char *p, uint64_t *hash)
 			*hash = jsonhash_word(words[i].value);
 		return p + n;
 	}
-	return bad(c, p, NULL);
+	return fail_scan(c, p, NULL);
 }
 
 static const char *
-value(struct jsonscan *c, const char *p, uint64_t *hash)
+scan_value(struct jsonscan *c, const char *p, uint64_t *hash)
 {
 	struct jsonscan_text t;
 	double v;
 
 	if (*p == '"') {
-		p = string(c, p + 1, &t);
+		p = scan_string(c, p + 1, &t);
 		if (p && hash)
 			*hash = hash_text(jsonhash_string, &t);
 		return p;
 	}
-	if (*p == '-' || digit(*p)) {
-		p = number(c, p, &v);
+	if (*p == '-' || is_digit(*p)) {
+		p = scan_number(c, p, &v);
 		if (p && hash)
 			*hash = jsonhash_number(v);
 		return p;
 	}
 	if (*p == '{')
-		return object(c, p, hash);
+		return scan_object(c, p, hash);
 	if (*p == '[')
-		return array(c, p, hash);
-	return word(c, p, hash);
+		return scan_array(c, p, hash);
+	return scan_word(c, p, hash);
 }
 
 void
@@ -405,7 +403,7 @@ jsonscan_begin(struct jsonscan *c, const char *s, size_t n)
 	bool bom = n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0;
 
 	*c = (struct jsonscan){.s = s, .p = s, .end = s + n};
-	c->p = blank(s + (bom ? 3 : 0));
+	c->p = skip_blanks(s + (bom ? 3 : 0));
 }
 
 int
@@ -413,14 +411,14 @@ jsonscan_end(struct jsonscan *c, const char **why, size_t *at)
 {
 	size_t n = (size_t)(c->end - c->s);
 
-	if (!c->failed && (c->p = blank(c->p)) < c->end)
-		bad(c, c->p, "something follows the value");
+	if (!c->failed && (c->p = skip_blanks(c->p)) < c->end)
+		fail_scan(c, c->p, "unexpected text after the value");
 	*why = NULL;
 	*at = c->failed && c->at ? (size_t)(c->at - c->s) : 0;
 	if (!c->failed && str_utf8(c->s, n))
 		return 0;
 	if (jsontext_holds_nul(c->s, n))
-		*why = "it holds a NUL", *at = 0;
+		*why = "it contains a NUL byte", *at = 0;
 	else if (!str_utf8(c->s, n))
 		*why = "it is not UTF-8", *at = 0;
 	else if (c->why)
@@ -440,9 +438,9 @@ jsonscan_check(const char *s, size_t n, const char **why, size_t *at)
 	return jsonscan_end(&c, why, at);
 }
 
-/* Keeps where the scan is; 'p' NULL is trouble. */
+/* Moves the scan to 'p'; NULL is an error. */
 static inline bool
-moved(struct jsonscan *c, const char *p)
+move_to(struct jsonscan *c, const char *p)
 {
 	if (p)
 		c->p = p;
@@ -454,21 +452,21 @@ jsonscan_peek(struct jsonscan *c)
 {
 	if (c->failed)
 		return '\0';
-	c->p = blank(c->p);
+	c->p = skip_blanks(c->p);
 	return *c->p;
 }
 
 bool
 jsonscan_object(struct jsonscan *c, struct jsonscan_keys *o)
 {
-	none_yet(o, c->p);
-	return jsonscan_peek(c) == '{' && moved(c, open(c, c->p));
+	clear_keys(o, c->p);
+	return jsonscan_peek(c) == '{' && move_to(c, open_level(c, c->p));
 }
 
 bool
 jsonscan_array(struct jsonscan *c)
 {
-	return jsonscan_peek(c) == '[' && moved(c, open(c, c->p));
+	return jsonscan_peek(c) == '[' && move_to(c, open_level(c, c->p));
 }
 
 bool
@@ -476,13 +474,15 @@ jsonscan_number(struct jsonscan *c, double *v)
 {
 	char first = jsonscan_peek(c);
 
-	return (first == '-' || digit(first)) && moved(c, number(c, c->p, v));
+	return (first == '-' || is_digit(first)) &&
+	    move_to(c, scan_number(c, c->p, v));
 }
 
 bool
 jsonscan_string(struct jsonscan *c, struct jsonscan_text *t)
 {
-	return jsonscan_peek(c) == '"' && moved(c, string(c, c->p + 1, t));
+	return jsonscan_peek(c) == '"' &&
+	    move_to(c, scan_string(c, c->p + 1, t));
 }
 
 bool
@@ -491,7 +491,8 @@ jsonscan_member(
 {
 	bool done = false;
 
-	return !c->failed && moved(c, member(c, c->p, o, key, &done)) && !done;
+	return !c->failed && move_to(c, scan_member(c, c->p, o, key, &done)) &&
+	    !done;
 }
 
 bool
@@ -507,7 +508,7 @@ jsonscan_expect(
 		return false;
 	o->v[o->n++] = (struct jsonscan_text){p + 1, n, false};
 	o->expected = true;
-	c->p = blank(p + n + 3);
+	c->p = skip_blanks(p + n + 3);
 	return true;
 }
 
@@ -516,7 +517,8 @@ jsonscan_element(struct jsonscan *c, bool *first)
 {
 	bool done = false;
 
-	return !c->failed && moved(c, element(c, c->p, first, &done)) && !done;
+	return !c->failed && move_to(c, scan_element(c, c->p, first, &done)) &&
+	    !done;
 }
 
 bool
@@ -526,7 +528,7 @@ jsonscan_value(struct jsonscan *c, struct jsonscan_text *t, uint64_t *hash)
 
 	jsonscan_peek(c);
 	from = c->p;
-	if (c->failed || !moved(c, value(c, from, hash)))
+	if (c->failed || !move_to(c, scan_value(c, from, hash)))
 		return false;
 	if (t)
 		*t = (struct jsonscan_text){from, (size_t)(c->p - from), false};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int
-hex4(const char *p)
+parse_hex4(const char *p)
 {
 	int v = 0;
 
@@ -24,28 +24,28 @@ hex4(const char *p)
 }
 
 static const char *
-bad(const char *p, const char **at)
+fail_at(const char *p, const char **at)
 {
 	*at = p;
 	return NULL;
 }
 
-/* 'p' is behind the "\u". A pair of surrogates is one character. */
+/* Reads the digits after "\u" at 'p'. A pair of surrogates is one character. */
 static const char *
-unicode(const char *p, int *u, const char **at)
+parse_unicode(const char *p, int *u, const char **at)
 {
 	int low;
 
-	*u = hex4(p);
+	*u = parse_hex4(p);
 	if (*u <= 0 || (*u >= 0xdc00 && *u <= 0xdfff))
-		return bad(p, at);
+		return fail_at(p, at);
 	p += 4;
 	if (*u >= 0xd800 && *u <= 0xdbff) {
 		if (p[0] != '\\' || p[1] != 'u')
-			return bad(p, at);
-		low = hex4(p + 2);
+			return fail_at(p, at);
+		low = parse_hex4(p + 2);
 		if (low < 0xdc00 || low > 0xdfff)
-			return bad(p, at);
+			return fail_at(p, at);
 		*u = 0x10000 + ((*u & 0x3ff) << 10) + (low & 0x3ff);
 		p += 6;
 	}
@@ -59,22 +59,22 @@ jsontext_escape(const char *p, int *u, const char **at)
 	const char *l = *p ? strchr(letters, *p) : NULL;
 
 	if (*p == 'u')
-		return unicode(p + 1, u, at);
+		return parse_unicode(p + 1, u, at);
 	if (!l)
-		return bad(p, at);
+		return fail_at(p, at);
 	*u = means[l - letters];
 	return p + 1;
 }
 
-/* The bytes that a string which was scanned means. */
+/* A walk over the bytes that a scanned string means. */
 struct bytes {
 	const char *p, *end;
-	char left[4]; /* of one character, the last first */
+	char left[4]; /* bytes of a character, the last first */
 	int n;
 };
 
 static void
-utf8(struct bytes *b, unsigned u)
+encode_utf8(struct bytes *b, unsigned u)
 {
 	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
 	int n = u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
@@ -99,7 +99,7 @@ next_byte(struct bytes *b)
 	b->p = jsontext_escape(b->p + 1, &u, &none);
 	if (u < 0x80)
 		return u;
-	utf8(b, (unsigned)u);
+	encode_utf8(b, (unsigned)u);
 	return (unsigned char)b->left[--b->n];
 }
 

@@ -266,7 +266,8 @@ write_markdown_overall(const struct page *p, const struct comparison *c)
 		str_add(p->s, "Overall ");
 		markup_markdown(p->s, o->name);
 		str_printf(p->s, ": %.3fx", o->ratio);
-		if (o->cases >= 3) /* that of two is too wide */
+		/* The interval of two cases is too wide to help. */
+		if (o->cases >= 3 && !isnan(o->lo))
 			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
 		str_printf(p->s, ", geometric mean of %zu cases", o->cases);
 		if (!isnan(o->lo_runs))

@@ -59,10 +59,7 @@ article_free(struct article *a)
 	str_free(&a->text);
 }
 
-/*
- * Drops the used bytes of the window and appends the dump's next ones. Returns
- * 1, 0 at the end, or -1 (error reported).
- */
+/* Refills the window. Returns 1, 0 at the end, or -1 (error reported). */
 static int
 read_more(struct articles *a)
 {
@@ -84,10 +81,7 @@ read_more(struct articles *a)
 	return rc;
 }
 
-/*
- * Finds 'what' at or after offset 'from' of the unused bytes, reading more as
- * needed. Returns 1, 0 if the dump ends first, or -1 (error reported).
- */
+/* Finds 'what' at or after 'from', reading as needed. Returns as read_more. */
 static int
 find_text(struct articles *a, const char *what, size_t from, size_t *at)
 {
@@ -112,10 +106,7 @@ find_text(struct articles *a, const char *what, size_t from, size_t *at)
 	}
 }
 
-/*
- * Sets *p to the bytes from <page> to </page>, in the window. Returns 1, 0 at
- * the end, or -1 (error reported).
- */
+/* Sets *p to the next <page> up to its </page>. Returns as read_more. */
 static int
 find_page(struct articles *a, struct span *p)
 {

@@ -20,10 +20,7 @@ struct article {
 struct articles *articles_open(const char *file, size_t threads);
 void articles_close(struct articles *);
 
-/*
- * Fills *a, which starts as {0}; not thread-safe. Returns 1, 0 at the end, or
- * -1 (error reported).
- */
+/* Fills *a, which starts as {0}. Returns 1, 0 at the end, -1 (reported). */
 int articles_next(struct articles *, struct article *a);
 void article_free(struct article *);
 

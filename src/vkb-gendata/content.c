@@ -148,10 +148,7 @@ find_character_start(const char *s, size_t i)
 	return i;
 }
 
-/*
- * Replaces 's' with the field's own part of the article. The part starts at a
- * word and continues at the article's beginning if the article is too short.
- */
+/* Replaces 's' with the field's own part of the article, from a word on. */
 static void
 cut_article(struct str *s, const struct transform *t, const struct cell *c)
 {
@@ -356,7 +353,7 @@ content_make_room(struct str *s, size_t text, size_t characters)
 		end = find_character_start(s->s, end - 1);
 	if (end && s->s[end] != ' ')
 		while (end && s->s[end - 1] != ' ')
-			end--; /* no half words */
+			end--; /* only whole words */
 	while (end && s->s[end - 1] == ' ')
 		end--;
 	memmove(s->s + end, s->s + text, s->len - text + 1);

@@ -187,10 +187,7 @@ open_curl(const char *url)
 	return c;
 }
 
-/*
- * Returns the If-Range header for resuming, NULL if the id is unknown. The
- * caller frees it with curl_slist_free_all.
- */
+/* Returns the If-Range header for resuming, NULL if the id is unknown. */
 static struct curl_slist *
 make_if_range(const struct part *p)
 {
@@ -210,10 +207,7 @@ make_if_range(const struct part *p)
 	return list;
 }
 
-/*
- * Fetches what the part lacks. Returns 0, 1 if the transfer broke off after
- * some progress and may be retried, or -1 (error reported).
- */
+/* Returns 0, 1 if it broke off after some progress, or -1 (error reported). */
 static int
 transfer_part(struct part *p)
 {

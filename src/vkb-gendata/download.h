@@ -15,8 +15,7 @@ bool download_is_url(const char *);
 
 /*
  * Writes PATH.part; the caller checks it and calls download_keep or
- * download_drop. Returns 0, or -1 (error reported), for example when the disk
- * lacks space.
+ * download_drop. Returns 0, or -1 (error reported), also if the disk is full.
  */
 int download_part(const char *url, const char *path, struct meter *);
 /* Renames PATH.part to PATH. Returns 0, or -1 (error reported). */

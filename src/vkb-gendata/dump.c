@@ -66,10 +66,7 @@ find_stream(const char *s, size_t n, size_t from, size_t most)
 	return n;
 }
 
-/*
- * Waits for a free slot and takes the next segment: bytes *from to *to of the
- * map. Returns its slot, or NULL if there are no more segments.
- */
+/* Takes the next segment when a slot is free. Returns the slot, or NULL. */
 static struct slot *
 take_segment(struct dump *d, size_t *from, size_t *to)
 {
@@ -153,10 +150,7 @@ start_threads(struct dump *d)
 	return d->started ? 0 : err_fail("cannot start a thread");
 }
 
-/*
- * Maps a regular file. Returns 0 also for a file that cannot be mapped, or -1
- * (error reported).
- */
+/* Maps a regular file, if possible. Returns 0, or -1 (error reported). */
 static int
 map_dump(struct dump *d)
 {

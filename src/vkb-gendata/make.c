@@ -70,10 +70,7 @@ hash_recipe(
 	return h;
 }
 
-/*
- * Reads the terms that a query file is made of, once, and lowers its rows to
- * their number. Returns 0, or -1 (error reported).
- */
+/* Reads a query file's terms, once, and lowers its rows to their number. */
 static int
 read_source_terms(const struct make *m, const struct recipe_file *f)
 {

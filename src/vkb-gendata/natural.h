@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define NATURAL_WORDS 300 /* the usual median */
+#define NATURAL_WORDS 300 /* the default median */
 #define NATURAL_SIGMA 0.8
 
 struct rng;

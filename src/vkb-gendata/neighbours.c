@@ -108,10 +108,7 @@ compute_score(const struct search *s, const float *a, const float *b)
 	return sum;
 }
 
-/*
- * Returns a lower bound of the exact score, from a float dot product and the
- * lengths of both vectors. The bound holds for any order of summation.
- */
+/* Returns a lower bound of the score, for any order of summing floats. */
 static double
 compute_lower_bound(
     const struct search *s, double dot, double row, double query)
@@ -284,8 +281,7 @@ make_queries(struct search *s)
 	size_t field = recipe_vector(n->queries);
 
 	s->nq = (size_t)n->queries->rows;
-	/* compute_dots reads four queries at a time */
-	s->q = make_matrix(s->nq + 3, s->stride);
+	s->q = make_matrix(s->nq + 3, s->stride); /* see compute_dots */
 	s->norm = mem_array(s->nq + 1, sizeof *s->norm);
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;

@@ -22,9 +22,7 @@ struct neighbours {
 	uint64_t seed;
 	size_t threads;
 	const struct vectors *vectors;
-	/*
-	 * Called with the base rows and bytes searched, by one thread at once.
-	 */
+	/* Called by one thread at once, with base rows and bytes searched. */
 	void (*progress)(void *arg, uint64_t rows, uint64_t bytes);
 	void *arg;
 };

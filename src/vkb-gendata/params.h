@@ -29,15 +29,12 @@ struct params {
 
 /*
  * Fills 't' from the object 'j'. A key that is neither in the table nor in
- * 'other' (NULL ends it) is a problem.  'w' counts the problems it reports.
+ * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports.
  */
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
-/*
- * Returns the integer at 'key', or -1 after reporting that it is missing or not
- * an integer from 'min' to 'max'.
- */
+/* Returns the integer at 'key', or -1 if missing or out of range (reported). */
 long long params_whole(const struct json *j, const char *key, double min,
     double max, struct configwalk *w);
 

@@ -125,10 +125,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 	encode_end(&m->block, f);
 }
 
-/*
- * Reads the articles of the next rows, n or fewer. Returns their number, or 0
- * (error reported). The caller holds the lock.
- */
+/* Reads at most n articles. Returns their number, or 0 (error reported). */
 static uint64_t
 read_articles(struct maker *m, uint64_t n)
 {
@@ -161,8 +158,7 @@ read_articles(struct maker *m, uint64_t n)
 	return 0;
 }
 
-/* Takes the rows of the next block. Returns their number, 0 if none are left.
- */
+/* Takes the rows of the next block. Returns their number, 0 at the end. */
 static uint64_t
 take_block(struct maker *m, uint64_t *first, uint64_t *block)
 {

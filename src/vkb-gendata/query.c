@@ -83,10 +83,7 @@ add_term_fields(struct recipe_file *f, struct transform *t, const char *single)
 	}
 }
 
-/*
- * Adds the fields search_term and query_vector, and to *also the terms without
- * the vectors. Returns 1 if *also is wanted.
- */
+/* Adds search_term and query_vector. Returns 1 if *also got the terms alone. */
 static int
 add_vector_fields(struct recipe_file *f, struct recipe_file *also,
     struct transform *t, struct configwalk *w)

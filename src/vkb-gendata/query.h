@@ -7,8 +7,7 @@ struct recipe_file;
 
 /*
  * Fills *f from f->spec. Problems are reported and counted in 'w'. Returns 1 if
- * it also filled *also, a second file with the terms but without the vectors;
- * else 0.
+ * it also filled *also, a second file with the terms alone, else 0.
  */
 int query_read(
     struct recipe_file *f, struct recipe_file *also, struct configwalk *w);

@@ -193,10 +193,7 @@ read_generated_fields(
 	configwalk_leave(w, len);
 }
 
-/*
- * Checks that the format can hold the fields, and sets the file's name. A CSV
- * with a vector becomes NPY.
- */
+/* Checks that the format fits, or makes a CSV with a vector NPY; sets name. */
 static void
 fit_format(struct recipe_file *f, struct configwalk *w)
 {
@@ -392,7 +389,7 @@ recipe_of(const struct recipes *r, const char *name)
 
 /* Returns the vector field of the file 'name', NULL (error reported). */
 static const struct recipe_field *
-find_vector_field(const struct recipes *r, const struct recipe_file *f,
+find_vectors(const struct recipes *r, const struct recipe_file *f,
     const char *name, const char *key)
 {
 	const struct recipe_file *x = recipe_of(r, name);
@@ -408,10 +405,9 @@ find_vector_field(const struct recipes *r, const struct recipe_file *f,
 static int
 link_vectors(const struct recipes *r, const struct recipe_file *f)
 {
-	const struct recipe_field *b =
-	    find_vector_field(r, f, f->base, "source");
+	const struct recipe_field *b = find_vectors(r, f, f->base, "source");
 	const struct recipe_field *q =
-	    find_vector_field(r, f, f->queries, "queries");
+	    find_vectors(r, f, f->queries, "queries");
 	uint64_t rows;
 
 	if (!b || !q)

@@ -62,10 +62,7 @@ struct recipes {
 	size_t ndocs;
 };
 
-/*
- * Adds the recipes of a configuration, or of an array of configurations; "-" is
- * stdin. Returns 0, or -1 (errors reported).
- */
+/* Adds the recipes of a file; "-" is stdin. 0, or -1 (errors reported). */
 int recipe_read(struct recipes *, const char *file);
 /* The same for a parsed document, which it takes over. */
 int recipe_parse(struct recipes *, struct json *doc, const char *name);

@@ -55,10 +55,7 @@ load_sidecar(const char *path)
 	return n < sizeof buf ? json_parse(buf, n, NULL, NULL) : NULL;
 }
 
-/*
- * Compares size and time, or else the content, with the sidecar. Returns 1 if
- * the file is unchanged, 0 if changed, or -1 (error reported).
- */
+/* Returns 1 if the file is unchanged, 0 if changed, or -1 (error reported). */
 static int
 is_unchanged(const char *path, const struct json *j, const struct stat *st)
 {

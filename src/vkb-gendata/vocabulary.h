@@ -21,10 +21,7 @@ struct vocabulary;
 struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);
 
-/*
- * Returns the word of rank i, from 0, and its length; borrowed. The caller may
- * read VOCABULARY_ROOM bytes.
- */
+/* Returns word i, from 0, which has VOCABULARY_ROOM bytes; borrowed. */
 const char *vocabulary_word(const struct vocabulary *, size_t i, size_t *len);
 
 /* Draws a rank, with the probability of its frequency. */

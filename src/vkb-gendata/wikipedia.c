@@ -52,7 +52,7 @@ is_same_dump(const char *name, const char *listed, size_t n)
 	    memcmp(rest, dash, strlen(rest)) == 0;
 }
 
-/* Finds the SHA-1 of 'name' in lines of "HEX  NAME"; false if not listed. */
+/* Finds the SHA-1 of 'name' in lines of "HEX NAME"; false if not listed. */
 static bool
 find_listed_sum(const char *list, const char *name, char hex[HASH_SHA1_HEX])
 {

@@ -17,8 +17,7 @@ char *wikipedia_get(
 /* Returns the same path without fetching. Caller frees. */
 char *wikipedia_path(const char *where, const char *dir);
 
-/* Sets *id to a hash of size and first MiB. Returns 0, or -1 (error reported).
- */
+/* Sets *id to a hash of size and first MiB. 0, or -1 (error reported). */
 int wikipedia_id(const char *path, uint64_t *id);
 
 #endif

@@ -21,8 +21,7 @@ static const char *const hidden_elements[] = {"ref", "math", "gallery",
 struct reader {
 	const char *s;
 	size_t n;
-	size_t *match;     /* of an opening mark: offset after its closing mark,
-			    * 0 if it has none */
+	size_t *match;     /* per opening mark: offset after its end, or 0 */
 	bool gone[HIDDEN]; /* no closing tag of the element is left */
 	bool label;        /* in the label of an external link: ] ends it */
 	struct str *out;
@@ -157,10 +156,7 @@ append_code_point(struct str *s, unsigned long u)
 	str_addc(s, (char)(0x80 | (u & 0x3f)));
 }
 
-/*
- * Appends the character of the entity at s. Returns the byte after the entity,
- * s itself if there is none.
- */
+/* Appends the entity's character. Returns the entity's end, s if none. */
 static const char *
 decode_entity(struct str *out, const char *s, const char *end)
 {
@@ -364,10 +360,7 @@ skip_line_marks(struct reader *r, size_t i)
 	return i;
 }
 
-/*
- * Returns the offset after the == that end a heading, or after a longer run of
- * =; 0 if it is text.
- */
+/* Returns the offset after a heading's final == or a longer run, 0 if text. */
 static size_t
 read_heading_end(const struct reader *r, size_t i)
 {

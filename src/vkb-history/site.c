@@ -115,6 +115,14 @@ start_hash(const struct site *s)
 	return s->url ? str_hash(h, s->url, strlen(s->url)) : h;
 }
 
+/* Reports that a page could not be made; the next run tries it again. */
+static void
+fail_page(struct site *s, const char *name)
+{
+	json_del(s->is, name);
+	s->rc = err_fail("cannot make the page '%s/%s'", s->out, name);
+}
+
 /* Writes the page 'name' of n files, by vkb-report. */
 static void
 render_page(struct site *s, const char *name, const char *title,
@@ -136,10 +144,9 @@ render_page(struct site *s, const char *name, const char *title,
 	argv[k++] = "--";
 	for (size_t i = 0; i < n; i++)
 		argv[k++] = files[i];
-	if (call_program(argv, 0) < 0) {
-		json_del(s->is, name);
-		s->rc = err_fail("cannot make the page '%s'", path);
-	} else
+	if (call_program(argv, 0) < 0)
+		fail_page(s, name);
+	else
 		s->made++;
 	free(argv);
 	free(path);
@@ -156,6 +163,7 @@ write_commit_page(struct site *s, size_t at)
 	unsigned long long h = start_hash(s);
 	const char *files[2] = {e->path};
 	size_t n = 1;
+	int rc = 0;
 
 	h = str_hash(h, &e->hash, sizeof e->hash);
 	if (base)
@@ -169,11 +177,14 @@ write_commit_page(struct site *s, size_t at)
 			    base->path, e->path, NULL};
 
 			/* 2 may be too few runs */
-			call_program(argv, 2);
+			rc = call_program(argv, 2);
 		}
 		if (access(deltas, F_OK) == 0)
 			files[n++] = deltas;
-		render_page(s, page, title, files, n);
+		if (rc < 0)
+			fail_page(s, page);
+		else
+			render_page(s, page, title, files, n);
 		free(format);
 		free(deltas);
 	}

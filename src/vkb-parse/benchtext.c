@@ -66,10 +66,7 @@ parse_number_before(const char *line, const char *after, double *v)
 	return rc;
 }
 
-/*
- * Parses "99.50% <= 1 milliseconds". There is a line for each value that
- * occurred, so the first one with enough percent is the quantile.
- */
+/* Parses "99.50% <= 1 milliseconds": the first with enough is a quantile. */
 static void
 parse_percentile(struct report *r, const char *line)
 {

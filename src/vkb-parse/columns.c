@@ -28,10 +28,7 @@ find_delimiter(struct source *s)
 	return which[best];
 }
 
-/*
- * Returns the index in 'names' of each column of the map; caller frees. NULL
- * (error reported).
- */
+/* Returns each column's index in 'names', or NULL (reported). Caller frees. */
 static size_t *
 find_columns(struct source *s, const struct runs *runs,
     const char *const *names, size_t n)

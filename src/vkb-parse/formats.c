@@ -62,10 +62,7 @@ formats_names(void)
 	return str_take(&s);
 }
 
-/*
- * Returns the only format that 'is' accepts. NULL if none or several do (error
- * reported; 'begin' is the input's first text).
- */
+/* Returns the only format that 'is' accepts; NULL if none or many (error). */
 static const struct format *
 detect_format(const struct source *s,
     bool (*is)(const struct format *, const void *), const void *what,

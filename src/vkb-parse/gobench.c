@@ -88,10 +88,7 @@ set_key(struct json *keys, const char *line, size_t n)
 	free(value);
 }
 
-/*
- * Sets the key where --columns wants it, or else a well-known key in env or
- * subject and any other in config.
- */
+/* Sets the key in the section of --columns, of 'known', or else in config. */
 static void
 put_key(const struct runs *runs, struct json *run, const char *key,
     const char *value)

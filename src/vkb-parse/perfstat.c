@@ -1,6 +1,6 @@
 /*
  * Parses perf stat -x SEP. One perf stat is one run. With -r the values are
- * perf's means; with -I the intervals are summed and kept as series;  with -A
+ * perf's means; with -I the intervals are summed and kept as series; with -A
  * and the like each CPU, core or socket is a case. See CSV FORMAT in
  * perf-stat(1).
  */
@@ -37,10 +37,7 @@ struct state {
 	size_t n, cap;
 };
 
-/*
- * Splits the line in place, except between slashes: names of hardware counters
- * may contain commas there. Returns the number of fields, at most FIELDS.
- */
+/* Splits in place, but not between the slashes of a hardware counter's name. */
 static size_t
 split_fields(char *line, char sep, char **f)
 {
@@ -82,7 +79,7 @@ find_separator(const char *line)
 }
 
 static bool
-parse_perfstat_number(const char *s, double *v)
+parse_perf_number(const char *s, double *v)
 {
 	return num_real(s + strspn(s, " "), v) == 0;
 }
@@ -92,16 +89,13 @@ is_counter_value(const char *s)
 {
 	double v;
 
-	return parse_perfstat_number(s, &v) ||
-	    strcmp(s, "<not supported>") == 0 ||
+	return parse_perf_number(s, &v) || strcmp(s, "<not supported>") == 0 ||
 	    strcmp(s, "<not counted>") == 0;
 }
 
-/*
- * Finds VALUE, UNIT and EVENT, and time and place before them; false if none.
- */
+/* Finds VALUE, UNIT, EVENT, and time and place before them; false if none. */
 static bool
-parse_perfstat_row(struct row *r, char **f, size_t n)
+parse_perf_row(struct row *r, char **f, size_t n)
 {
 	double v;
 	size_t e;
@@ -115,7 +109,7 @@ parse_perfstat_row(struct row *r, char **f, size_t n)
 	*r = (struct row){
 	    .at = NAN, .value = f[e - 2], .unit = f[e - 1], .event = f[e]};
 	for (size_t i = 0; i + 2 < e; i++) {
-		if (i == 0 && parse_perfstat_number(f[0], &v)) {
+		if (i == 0 && parse_perf_number(f[0], &v)) {
 			if (!strchr(f[0], '.'))
 				return false; /* "1,5": a decimal comma */
 			r->at = v;
@@ -143,11 +137,11 @@ perfstat_is(const char *head)
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
 	n = split_fields(line, find_separator(line), f);
-	is = parse_perfstat_row(&r, f, n);
+	is = parse_perf_row(&r, f, n);
 	/* after the event: its run time, or the variance of -r */
 	for (size_t i = 0; is && i + 1 < n; i++)
 		if (f[i] == r.event)
-			is = parse_perfstat_number(f[i + 1], &v) ||
+			is = parse_perf_number(f[i + 1], &v) ||
 			    str_ends(f[i + 1], "%");
 	free(line);
 	return is;
@@ -237,7 +231,7 @@ count_event(
 		c = find_counted(st, r->where);
 	}
 	json_set_num(c->last, r->event, isnan(r->at) ? 0 : r->at);
-	if (!parse_perfstat_number(r->value, &v))
+	if (!parse_perf_number(r->value, &v))
 		return rc; /* "<not supported>" or "<not counted>" */
 	key = units_key(r->event, r->unit, &factor);
 	v *= factor;
@@ -256,7 +250,7 @@ is_metric_line(char **f, size_t n)
 	double v;
 	size_t i = 0;
 
-	if (n && parse_perfstat_number(f[0], &v))
+	if (n && parse_perf_number(f[0], &v))
 		i++;
 	if (i < n && *f[i] && !is_counter_value(f[i]))
 		i += 2;
@@ -264,7 +258,7 @@ is_metric_line(char **f, size_t n)
 }
 
 static int
-parse_perfstat_line(struct state *st, struct source *s, char *line, char *sep,
+parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
     struct runs *runs)
 {
 	char *f[FIELDS];
@@ -280,7 +274,7 @@ parse_perfstat_line(struct state *st, struct source *s, char *line, char *sep,
 	if (!*sep)
 		*sep = find_separator(line);
 	n = split_fields(line, *sep, f);
-	if (parse_perfstat_row(&r, f, n))
+	if (parse_perf_row(&r, f, n))
 		return count_event(st, s, &r, runs);
 	if (is_metric_line(f, n))
 		return 0;
@@ -298,7 +292,7 @@ perfstat_text(struct source *s, struct runs *runs)
 		if (got > 0 && source_torn(s))
 			rc = source_torn_fail(s);
 		else if (got < 0 ||
-		    parse_perfstat_line(&st, s, line, &sep, runs) < 0)
+		    parse_perf_line(&st, s, line, &sep, runs) < 0)
 			rc = -1;
 	}
 	if (write_counted_runs(&st, s, runs) < 0)

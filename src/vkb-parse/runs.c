@@ -418,10 +418,7 @@ check_run(const struct json *run, const char *where)
 	return 0;
 }
 
-/*
- * Converts the run's times to UTC. Deletes an invalid run.started and returns
- * -1 (error reported).
- */
+/* Converts times to UTC. -1 if run.started is invalid; it is then deleted. */
 static int
 convert_times(struct json *run, const char *where)
 {

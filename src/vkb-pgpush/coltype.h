@@ -86,8 +86,8 @@ bool coltype_fits(struct coltype, const struct coltype_seen *);
 bool coltype_rounds(struct coltype, const struct coltype_seen *);
 
 /*
- * Returns NULL if the type can hold the value, else a noun phrase of what it
- * requires, for messages. Assumes that it is wide enough.
+ * Returns NULL if the type, when wide enough, can hold the value; else what it
+ * needs instead, as a noun phrase for messages.
  */
 const char *coltype_wants(struct coltype, enum coltype_value, const char *text);
 

@@ -18,10 +18,7 @@
 static const char *const row_columns[] = {"id", "created_at", "test_type",
     "vkb_session", "vkb_case", "vkb_subject", "vkb_index"};
 
-/*
- * Appends the cursor over all runs: from the table those rows that other tools
- * wrote, which have no vkb_session, and all others from vkb_runs.
- */
+/* Rows without vkb_session are other tools'; the rest comes from vkb_runs. */
 static void
 append_export_query(struct str *sql, const struct schema *s)
 {
@@ -56,9 +53,7 @@ append_export_query(struct str *sql, const struct schema *s)
 		str_add(sql, ", record COLLATE \"C\"");
 }
 
-/*
- * Takes over a row of the Python tool and returns its run; nulls are dropped.
- */
+/* Converts a row of the Python tool, which it takes over, to a run. */
 static struct json *
 convert_row(struct json *row)
 {
@@ -142,8 +137,7 @@ export_runs(const char *database, struct schema *s, const char *since)
 		goto out;
 	if (!s->exists) {
 		err_say("database: the table '%s' does not exist; check "
-			"--database and "
-			"--table",
+			"--database and --table",
 		    s->table);
 		goto out;
 	}

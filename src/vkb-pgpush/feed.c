@@ -23,13 +23,10 @@ struct target {
 	bool fits;  /* all its values fit */
 };
 
-static const struct coltype timestamp_type = {
+static const struct coltype time_type = {
     COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
 
-/*
- * The columns that are filled. Those that differ by row come first; the values
- * of the rest are one prepared text for each frame.
- */
+/* Columns that are filled: first those of rows, then those of frames. */
 struct targets {
 	struct target *v;
 	size_t n, alone;
@@ -57,7 +54,7 @@ add_targets(struct targets *t, const struct schema *s,
 		    .name = c[i].name, .from = i, .type = to->type};
 		x->timed = strcmp(x->name, "timestamp") == 0;
 		x->fits = coltype_fits(x->type, &c[i].seen) &&
-		    (!x->timed || coltype_fits(timestamp_type, &c[i].seen));
+		    (!x->timed || coltype_fits(time_type, &c[i].seen));
 		t->n++;
 	}
 	if (alone)
@@ -87,10 +84,7 @@ append_copy_value(
 		pg_copy_value(out, x->text, x->len);
 }
 
-/*
- * Appends the value and lowers *room, or null and raises *cut if it lacks room:
- * a row of the server must fit in a page.
- */
+/* Appends the value or, if the rest of the row is too short for it, null. */
 static void
 append_fitting_value(struct str *out, const struct target *t,
     const struct spool_value *x, size_t *room, size_t *cut)
@@ -106,10 +100,7 @@ append_fitting_value(struct str *out, const struct target *t,
 	append_copy_value(out, t, x);
 }
 
-/*
- * Builds the text of each frame. A row has SCHEMA_ROW bytes less its header;
- * the frame gets at most half of them, the row's own values the rest.
- */
+/* Builds the text of each frame, which may fill at most half of a row. */
 static void
 build_frame_texts(
     struct targets *t, const struct schema *s, const struct spool *spool)
@@ -177,7 +168,7 @@ check_row(
 		if (x->kind)
 			wants = coltype_wants(t->v[i].type, x->kind, x->text);
 		if (x->kind && !wants && t->v[i].timed)
-			wants = coltype_wants(timestamp_type, x->kind, x->text);
+			wants = coltype_wants(time_type, x->kind, x->text);
 		if (!wants)
 			continue;
 		if (!f->quiet)

@@ -139,10 +139,7 @@ put_run(struct file *f, struct json *run, const char *where)
 	return spool_end(sp);
 }
 
-/*
- * Stores a record. Returns 0, -1 if it is invalid, or -2 if the spool failed
- * (errors reported).
- */
+/* Returns 0, -1 for an invalid record, -2 on a spool error (reported). */
 static int
 put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 {
@@ -171,8 +168,7 @@ put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 }
 
 static int
-read_record_file(
-    struct intake *to, const char *path, const char *ref, bool results)
+read_records(struct intake *to, const char *path, const char *ref, bool results)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct file f = {
@@ -206,10 +202,7 @@ is_record_file(const struct dirent *e)
 	return is_visible(e) && str_ends(e->d_name, ".jsonl");
 }
 
-/*
- * Reads the records that vkb-bench keeps in DIR/runs. Returns 1, 0 if there are
- * none, or -1 (errors reported).
- */
+/* Reads vkb-bench's DIR/runs. Returns 1, 0 if empty, -1 (errors reported). */
 static int
 read_run_files(struct intake *to, const char *dir, const char *ref)
 {
@@ -219,7 +212,7 @@ read_run_files(struct intake *to, const char *dir, const char *ref)
 
 	for (int i = 0; i < n; i++) {
 		path = mem_printf("%s/%s", runs, all[i]->d_name);
-		if (read_record_file(to, path, ref, true) < 0)
+		if (read_records(to, path, ref, true) < 0)
 			rc = -1;
 		free(path);
 		free(all[i]);
@@ -236,12 +229,9 @@ read_results(struct intake *to, const char *dir, const char *ref)
 	char *path = mem_printf("%s/metrics.json", dir);
 	int rc = access(path, F_OK) == 0;
 
-	/*
-	 * The records have more details than the metrics.json made of
-	 * them.
-	 */
+	/* Records have more details than the metrics.json made of them. */
 	if (rc && (rc = read_run_files(to, dir, ref)) == 0)
-		rc = read_record_file(to, path, ref, true) < 0 ? -1 : 1;
+		rc = read_records(to, path, ref, true) < 0 ? -1 : 1;
 	free(path);
 	return rc;
 }
@@ -285,5 +275,5 @@ intake_read(struct intake *to, const char *path)
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return read_folder(to, path);
-	return read_record_file(to, path, NULL, false);
+	return read_records(to, path, NULL, false);
 }

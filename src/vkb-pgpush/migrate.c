@@ -37,7 +37,7 @@ count_row(struct migration *m, const char *table, const char *session)
 	return ++m->count[id];
 }
 
-/* Gives the row of the table of metrics the new key: $1 to $4 for $5 to $8. */
+/* Changes the row's key in its metrics table from $5..$8 to $1..$4. */
 static int
 update_metrics_key(
     struct migration *m, const char *table, const char *const *args)
@@ -68,10 +68,7 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 	bool moved, same = true;
 	int rc = 0;
 
-	/*
-	 * a failed run of a session keeps its key, made of the whole
-	 * record
-	 */
+	/* A failed run of a session keeps the key of its whole record. */
 	if (!run || json_type(run) != JSON_OBJECT ||
 	    json_get_str(json_get(run, "run"), "session")) {
 		json_free(run);
@@ -144,10 +141,7 @@ migrate_runs(struct pg *pg)
 	struct migration m = {.pg = pg, .keys = names_new()};
 	int rc = -1;
 
-	/*
-	 * Rows from a metrics.json have a session that frames_object
-	 * made.
-	 */
+	/* Rows from a metrics.json have a session of frames_object. */
 	if (pg_do(pg,
 		"DECLARE vkb_migrate NO SCROLL CURSOR FOR SELECT id, "
 		"metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "

@@ -23,10 +23,7 @@ struct push {
 	const struct changes *changes;
 };
 
-/*
- * Returns 0, or -1 with nothing stored (error reported). s->sql is then the
- * plan that was carried out.
- */
+/* Plans, alters the tables and stores. 0, or -1: nothing stored (reported). */
 int push_rows(struct push *, struct schema *, struct spool *);
 
 /* Reports the rows that would be refused, without a database. 0, or -1. */

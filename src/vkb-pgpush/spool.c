@@ -375,10 +375,7 @@ spool_columns(const struct spool *s, size_t *n)
 	return s->cols;
 }
 
-/*
- * Reads the values of a row or frame into 'v' and their columns into 'set'.
- * Returns their number.
- */
+/* Reads values into 'v', their columns into 'set'. Returns their number. */
 static size_t
 read_values(
     const char *p, const char *end, struct spool_value *v, uint32_t *set)

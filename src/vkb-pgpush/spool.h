@@ -48,8 +48,7 @@ void spool_free(struct spool *);
 
 /*
  * A frame holds the values that rows share. spool_frame begins one, whose
- * values follow, and returns its number; call it only if not spool_full. Frame
- * 0 is empty.
+ * values follow, and returns its number, unless spool_full. Frame 0 is empty.
  */
 #define SPOOL_FRAMES 4096
 size_t spool_frame(struct spool *);

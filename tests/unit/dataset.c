@@ -104,7 +104,7 @@ csv(void)
 	READS("5", "a,b\n1,2\n", ab, "[1|2]");
 	READS("6.csv", "a,b\nx\0y,\"\0\"\n", ab, "[x\0y|\0]");
 	reads("7.csv", "a,b\n1,2\n3,4\nbad\n", 17, ab, 2, "[1|2][3|4]", 11);
-	FAILS("8.csv", "a,c\n1,2\n", "no field 'b'; there are 'a', 'c'");
+	FAILS("8.csv", "a,c\n1,2\n", "no field 'b'; the fields are 'a', 'c'");
 	FAILS("9.csv", "a,b\n1,2\n3\n", "9.csv:3: bad row");
 	FAILS("10.csv", "a,b\n1,\"2\n", "10.csv:2: bad row");
 	FAILS("11.csv", "a,b\n", "no row");
@@ -121,7 +121,7 @@ xml(void)
 	FAILS("2.xml", "<c>\n<doc><a>1</a><b>&no;</b></doc></c>",
 	    "2.xml:2: bad XML");
 	FAILS("3.xml", "<c><doc><a>1</a></doc></c>",
-	    "no field 'b'; there are 'a'");
+	    "no field 'b'; the fields are 'a'");
 	FAILS("4.xml", "<c></c>", "no field 'a'");
 	FAILS("5.xml", "<c><doc><a>1</a><b>", "bad XML");
 }
@@ -136,8 +136,8 @@ json(void)
 	READS(
 	    "2.ndjson", "{\"a\":true,\"b\":null,\"z\":1}\n", ab, "[true|null]");
 	FAILS("3.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1\n", "3.jsonl:2:");
-	FAILS("4.jsonl", "[1]\n", "4.jsonl:1: bad row: no JSON object");
-	FAILS("5.jsonl", "{\"a\":1}\n", "no field 'b'; there are 'a'");
+	FAILS("4.jsonl", "[1]\n", "4.jsonl:1: bad row: not a JSON object");
+	FAILS("5.jsonl", "{\"a\":1}\n", "no field 'b'; the fields are 'a'");
 }
 
 /* A NumPy file of version 1. */
@@ -184,15 +184,15 @@ arrays(void)
 	    "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 1)}",
 	    "\x01\x02\x03\x04", 4);
 	reads("4.npy", file, n, vector, 0, "[\x02\x01][\x04\x03]", 9);
-	fails("5.npy", file, n - 1, "no field 'a'; there are 'vector'");
+	fails("5.npy", file, n - 1, "no field 'a'; the fields are 'vector'");
 	n = npy(file,
 	    "{'descr': [('a', '|S1'), ('b', '|S1')], 'fortran_order': False, "
 	    "'shape': (2,)}",
 	    "xyz", 3);
-	fails("6.npy", file, n, "cut short");
+	fails("6.npy", file, n, "truncated");
 	n = npy(file, "{'descr': 'O', 'shape': (1,)}", "", 0);
-	fails("7.npy", file, n, "type that is not known");
-	fails("8.npy", "\x93NUMPX\x01\x00\x00", 10, "does not begin as one");
+	fails("7.npy", file, n, "its type is not supported");
+	fails("8.npy", "\x93NUMPX\x01\x00\x00", 10, "does not start with NPY");
 }
 
 static bool

@@ -131,7 +131,7 @@ refuses(const struct text *t, const char *because, const char *what)
 static void
 headers(void)
 {
-	static const char *const range = "its range makes no sense";
+	static const char *const range = "its range is invalid";
 	struct text t = small;
 
 	reads(&t, 0, 0, 0, "a histogram without counts");
@@ -156,9 +156,9 @@ headers(void)
 	refuses(&t, range, "an offset");
 	t = small;
 	t.cookie = 0x1c849314;
-	refuses(&t, "it has another version than V1 or V2", "another cookie");
+	refuses(&t, "its version is neither V1 nor V2", "another cookie");
 	t.cookie = 0x1c849361;
-	refuses(&t, "it has another version than V1 or V2", "V1 by 6 bytes");
+	refuses(&t, "its version is neither V1 nor V2", "V1 by 6 bytes");
 	t = small;
 	t.n = 577;
 	t.length = 577;

@@ -80,6 +80,13 @@ test_values(void)
 			text_is(&r.metrics[0].name, "rps") &&
 			text_is(&r.metrics[1].name, "b\"c"),
 		    "a metric's name with an escape, also when it comes again");
+	tap_ok(read_line(in, &r,
+		   "{\"status\":\"ok\",\"metrics\":{\"rps\":5},"
+		   "\"run\":{\"index\":2,\"session\":\"s\"},"
+		   "\"config\":{\"c\":{}},\"subject\":{},\"v\":1,"
+		   "\"type\":\"run\"}") &&
+		text_is(&r.session, "s") && r.index == 2 && r.ok,
+	    "members in the reverse order");
 	run_reader_free(in);
 }
 
@@ -105,6 +112,9 @@ test_refusals(void)
 	check_refused(A AND("\"s\",\"index\":1e999", ""), "a huge number");
 	check_refused(
 	    A AND("\"s\",\"index\":\"1\"", ""), "a string, not number");
+	check_refused(A "\"run\":{},\"metrics\":{\"rps\":\"5\"},"
+			"\"status\":\"ok\"}",
+	    "a metric that is a string");
 	check_refused(A AND("1,\"index\":1", ""), "a number, not a string");
 	check_refused(A AND("\"\t\",\"index\":1", ""), "a control character");
 	check_refused(A AND("\"\xc3\",\"index\":1", ""), "not UTF-8");

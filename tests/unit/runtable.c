@@ -2,8 +2,10 @@
  * The table of runs, in memory and in a file, and what the runs of a metric
  * say of its noise: numbers worked out by hand.
  */
+#include "hist.h"
 #include "json.h"
 #include "mem.h"
+#include "merged.h"
 #include "power.h"
 #include "lib/rows.h"
 #include "scratch.h"
@@ -12,6 +14,7 @@
 #include "varsplit.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { RUNS = 6 };
 
@@ -114,9 +117,11 @@ splits(void)
 	static const struct varsplit_run v[] = {{101, NAN, 1, 0},
 	    {103, NAN, 1, 0}, {105, NAN, 2, 0}, {107, NAN, 2, 0},
 	    {103, NAN, 2, 0}};
-	static const char *const text = "add a session: the spread between "
-					"sessions (1.7 %) makes 70 % of the "
-					"error; 16 sessions would give 1 %";
+	static const char *const text =
+	    "add a session: the variation between "
+	    "sessions (1.7 %) is 70 % of the error; "
+	    "16 sessions would give a precision of "
+	    "1 %";
 	struct json *m = metric(103.8, 103);
 	const struct json *a, *b;
 
@@ -146,7 +151,7 @@ splits(void)
 	m = metric(-103.8, 103);
 	spread_add(m, v, 5, false, 0);
 	tap_str(json_get_str(m, "advice"),
-	    "add a session: the spread between sessions (1.7 %) makes 70 % of "
+	    "add a session: the variation between sessions (1.7 %) is 70 % of "
 	    "the error",
 	    "a mean below 0 counts by its size");
 	json_free(m);
@@ -221,6 +226,63 @@ without_columns(void)
 	    "runs without a metric go to the file and come back");
 	rows_free(&r);
 	scratch_free(s);
+}
+
+/* Cuts the file without a name that this program has open to nothing. */
+static bool
+cut_scratch_file(void)
+{
+	char path[40], target[200];
+
+	for (int fd = 3; fd < 64; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		n = readlink(path, target, sizeof target - 1);
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		if (strstr(target, "(deleted)"))
+			return ftruncate(fd, 0) == 0;
+	}
+	return false;
+}
+
+/* What cannot be read back is an error, and not a run of zeros. */
+static void
+cut_file(void)
+{
+	enum { MANY = 20000 };
+	struct scratch *s =
+	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	struct rows r = {0};
+	struct merged m = {0};
+	struct rows_run *got = mem_array(MANY, sizeof *got);
+	double *v = mem_array(MANY, sizeof *v);
+	struct hist *h = hist_new(1, 1000000, 3);
+	const char *name;
+	size_t at = 0, i = 0;
+
+	hist_add(h, 7, 1);
+	merged_add(&m, "latency_ns", h);
+	for (size_t k = 0; k < MANY; k++) {
+		rows_add(&r, runs[k % RUNS]);
+		rows_set(&r, "z", 1, (double)k, &at);
+	}
+	tap_ok(merged_spill(&m, s) == 0 && rows_spill(&r, s) == 0,
+	    "a histogram and 20000 runs go to the file");
+	tap_ok(rows_runs(&r, s, got) == 0 && rows_values(&r, s, 0, v) == 0 &&
+		v[MANY - 1] == MANY - 1,
+	    "and are read back");
+	tap_ok(cut_scratch_file(), "somebody cuts the file");
+	tap_ok(rows_runs(&r, s, got) < 0, "the runs cannot be read");
+	tap_ok(rows_values(&r, s, 0, v) < 0, "nor can their values");
+	tap_ok(merged_next(&m, s, &i, &name, &h) < 0, "nor the histogram");
+	merged_free(&m);
+	rows_free(&r);
+	scratch_free(s);
+	free(got);
+	free(v);
 }
 
 /* Sessions that each rise by slope[i], of six runs and a last one of five. */
@@ -298,6 +360,7 @@ main(void)
 	table(3);
 	table(7);
 	without_columns();
+	cut_file();
 	splits();
 	sources();
 	drifts();

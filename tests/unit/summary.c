@@ -124,6 +124,8 @@ quantiles(void)
 static void
 many(void)
 {
+	static const double first[] = {15, 105, 110, 9},
+			    sorted[] = {9, 15, 105, 110};
 	struct summary *s = summary_new();
 	struct json *rec;
 	size_t good = 0;
@@ -145,6 +147,20 @@ many(void)
 		json_free(rec);
 	}
 	tap_ok(good == 100, "a hundred cases by turns: %zu are right", good);
+	summary_free(s);
+	s = summary_new();
+	for (size_t i = 0; i < 4; i++) {
+		rec = run(1, 1, 10, HIST_LATENCY());
+		json_set_num(json_get(rec, "config"), "pipeline", first[i]);
+		summary_add(s, rec, "test");
+		json_free(rec);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		rec = summary_record(s, i);
+		tap_near(json_num(json_path(rec, "config.pipeline"), 0),
+		    sorted[i], 0, "cases are in the order of their numbers");
+		json_free(rec);
+	}
 	summary_free(s);
 }
 
@@ -348,6 +364,10 @@ settings(void)
 	json_set(rec, "hist", json_parse("{\"a_ns\":\"x\"}", 12, 0, 0));
 	tap_ok(summary_add(s, rec, "test") < 0,
 	    "a histogram that cannot be read is an error");
+	json_free(rec);
+	rec = bare("s", 4, envs[1], true);
+	json_set_str(rec, "status", "failed");
+	tap_ok(summary_add(s, rec, "test") == 0, "a failed run is counted");
 	json_free(rec);
 	rec = summary_record(s, 0);
 	text = json_print(json_get(rec, "env"));

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NAMES_MOST 512          /* that are kept for a message */
-#define VALUE_MOST (512U << 20) /* of a bulk string, as servers have it */
+#define NAMES_MOST 512          /* kept for a message */
+#define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
 struct value {
 	size_t at, n; /* in the text of the row */
@@ -25,10 +25,10 @@ struct intake {
 	struct rowset *d;
 	size_t nfields;
 	struct rowset_value *row;
-	struct str text; /* of the row in work */
+	struct str text; /* of the current row */
 	struct value *values;
-	char **names; /* of the file; a NULL ends the list */
-	bool *seen;   /* of the wanted */
+	char **names; /* of the file's other fields; NULL-terminated */
+	bool *seen;   /* which wanted fields the file has */
 	size_t nnames;
 };
 
@@ -45,7 +45,7 @@ intake_element(const struct intake *in)
 }
 
 static bool
-is(const char *s, const char *name, size_t n)
+is_name(const char *s, const char *name, size_t n)
 {
 	return strncmp(s, name, n) == 0 && !s[n];
 }
@@ -56,12 +56,12 @@ intake_name(struct intake *in, const char *name, size_t n)
 	size_t i;
 
 	for (i = 0; i < in->nfields; i++)
-		if (is(in->want->fields[i], name, n)) {
+		if (is_name(in->want->fields[i], name, n)) {
 			in->seen[i] = true;
 			return (int)i;
 		}
 	for (i = 0; i < in->nnames; i++)
-		if (is(in->names[i], name, n))
+		if (is_name(in->names[i], name, n))
 			return -1;
 	if (in->nnames < NAMES_MOST) {
 		in->names =
@@ -96,9 +96,9 @@ intake_names_end(struct intake *in)
 	if (i == in->nfields)
 		return 0;
 	list_names(in, &s);
-	err_say("%s: no field '%s'; there %s %s", intake_path(in),
-	    in->want->fields[i], s.len ? "are" : "is",
-	    s.len ? s.s : "none at all");
+	err_say("%s: no field '%s'; %s%s", intake_path(in), in->want->fields[i],
+	    s.len ? "the fields are " : "the file has no fields",
+	    s.len ? s.s : "");
 	str_free(&s);
 	return -1;
 }
@@ -129,7 +129,7 @@ intake_row(struct intake *in)
 	if (in->stop && in->stop(in->arg))
 		return -1;
 	if (in->text.len > VALUE_MOST)
-		return err_fail("%s: row %llu has more than 512 MB",
+		return err_fail("%s: row %llu is larger than 512 MB",
 		    intake_path(in), (unsigned long long)n);
 	for (size_t i = 0; i < in->nfields; i++) {
 		v = &in->values[i];
@@ -155,7 +155,9 @@ read_format(struct intake *in)
 	if (str_ends(path, ".jsonl") || str_ends(path, ".ndjson"))
 		return dataset_json(in);
 	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
-		return err_fail("%s: vectors are read from .npy alone", path);
+		return err_fail("%s: cannot read vectors of this format; "
+				"convert them to .npy",
+		    path);
 	return dataset_csv(in, str_ends(path, ".tsv") ? '\t' : ',');
 }
 
@@ -174,7 +176,7 @@ dataset_read(const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
 	in.seen = mem_array(in.nfields, sizeof *in.seen);
 	rc = read_format(&in);
 	if (rc == 0 && !rowset_count(d))
-		rc = err_fail("%s: there is no row in it", want->path);
+		rc = err_fail("%s: the file has no rows", want->path);
 	for (size_t i = 0; i < in.nnames; i++)
 		free(in.names[i]);
 	free(in.names);

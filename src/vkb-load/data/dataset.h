@@ -1,15 +1,14 @@
 /*
- * Rows of foreign data for requests: the fields that a template names, read
- * once from a file into a rowset.
+ * Reads the fields of a dataset file that a template names into a rowset.
  *
- * What a file is its name says: .csv, .tsv, .xml, .npy, .jsonl (or .ndjson);
- * any other is read as CSV. CSV and TSV are RFC 4180 with the names in the
- * first row. In XML each element of the given name, "doc" where none is given,
- * is a row; its fields are the first of the elements in it by their names, as
- * text. NPY has one structured array, strings as far as a NUL, vectors and
- * other binary data as they are; or a plain one, numbers as text in a field
- * "value", vectors in a field "vector". In JSON lines a row is an object;
- * strings are what they mean, all else as it is written.
+ * The file name gives the format: .csv, .tsv, .xml, .npy, .jsonl (or .ndjson);
+ * any other file is read as CSV. CSV and TSV are RFC 4180 with field names in
+ * the first row. In XML each element of the given name ("doc" by default) is a
+ * row; a field is the text of the first element of its name in the row. NPY has
+ * a structured array: strings end at a NUL, vectors and other binary data are
+ * copied; or a plain array: numbers become text in a field "value", vectors a
+ * field "vector". In JSON lines a row is an object; strings are decoded, other
+ * values are copied as text.
  */
 #ifndef DATASET_H
 #define DATASET_H
@@ -23,23 +22,24 @@ struct rowset;
 struct dataset_want {
 	const char *path;
 	const char *xml_element;   /* NULL: "doc" */
-	long long maxdocs;         /* only so many rows; 0: all */
+	long long maxdocs;         /* most rows to read; 0: all */
 	const char *const *fields; /* ends with NULL; at least one */
 };
 
 /*
- * NULL, and said with FILE:LINE: it cannot be read, has no row, a row is
- * malformed, or a field is unknown (then those there are). NULL and unsaid:
- * 'stop' (may be NULL) was true; it is asked for each row. Caller frees with
- * rowset_free.
+ * Returns NULL, error reported, if the file cannot be read or has no row, a row
+ * is malformed, or a field is unknown (the known ones are listed). Returns NULL
+ * without a message if 'stop' (may be NULL), called for each row, was true.
+ * Caller frees with rowset_free.
  */
 typedef bool dataset_stop_fn(void *arg);
 struct rowset *dataset_read(
     const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 
 /*
- * What has been read, for further runs: read again where the file has changed
- * or other fields are wanted. As dataset_read, but borrowed.
+ * A cache for further runs. datasets_get works as dataset_read, but reads a
+ * file again only if it has changed or other fields are wanted. The result is
+ * borrowed.
  */
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);

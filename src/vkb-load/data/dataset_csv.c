@@ -17,7 +17,7 @@ struct lines {
 };
 
 static int
-next_line(void *from, const char **line, size_t *n)
+read_line(void *from, const char **line, size_t *n)
 {
 	struct lines *l = from;
 	ssize_t k = getline(&l->line, &l->cap, l->f);
@@ -35,9 +35,9 @@ next_line(void *from, const char **line, size_t *n)
 	return 1;
 }
 
-/* 1: a row; 0: the end; -1: said. */
+/* Returns 1 for a row, 0 at the end, -1 on error, after reporting it. */
 static int
-next_row(struct csvrows *rows, const struct lines *l, const char *const **v,
+read_row(struct csvrows *rows, const struct lines *l, const char *const **v,
     size_t *n)
 {
 	const char *why;
@@ -55,7 +55,7 @@ read_rows(struct intake *in, struct csvrows *rows, struct lines *l)
 	int *field, k, rc = -1;
 	size_t n, columns, i;
 
-	k = next_row(rows, l, &v, &columns);
+	k = read_row(rows, l, &v, &columns);
 	if (k < 0)
 		return -1;
 	if (k == 0)
@@ -65,7 +65,7 @@ read_rows(struct intake *in, struct csvrows *rows, struct lines *l)
 		field[i] = intake_name(in, v[i], strlen(v[i]));
 	if (intake_names_end(in) < 0)
 		goto out;
-	while ((k = next_row(rows, l, &v, &n)) > 0) {
+	while ((k = read_row(rows, l, &v, &n)) > 0) {
 		if (n != columns) {
 			err_say("%s:%llu: bad row: it has %zu fields, the "
 				"first row has %zu",
@@ -96,7 +96,7 @@ dataset_csv(struct intake *in, char delimiter)
 	l.f = fopen(l.name, "re");
 	if (!l.f)
 		return err_fail_sys("cannot read '%s'", l.name);
-	rows = csvrows_new(delimiter, next_line, &l);
+	rows = csvrows_new(delimiter, read_line, &l);
 	csvrows_keep_blanks(rows);
 	rc = read_rows(in, rows, &l);
 	csvrows_free(rows);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes that a string means. */
+/* Decodes the escapes of a string. */
 static void
-decode(struct str *to, const struct jsonscan_text *t)
+decode_string(struct str *to, const struct jsonscan_text *t)
 {
 	const char *p = t->s, *end = t->s + t->n, *at, *none;
 	int u;
@@ -30,24 +30,25 @@ decode(struct str *to, const struct jsonscan_text *t)
 }
 
 static void
-take_value(struct intake *in, struct jsonscan *c, int field, struct str *buf)
+read_json_value(
+    struct intake *in, struct jsonscan *c, int field, struct str *buf)
 {
 	struct jsonscan_text t;
 
 	if (jsonscan_peek(c) == '"') {
 		if (!jsonscan_string(c, &t))
 			return;
-		decode(buf, &t);
+		decode_string(buf, &t);
 		intake_field(in, field, buf->s, buf->len);
 	} else if (jsonscan_value(c, &t, NULL)) {
 		intake_field(in, field, t.s, t.n);
 	}
 }
 
-/* 0 or -1, and said. */
+/* 0, or -1, error reported. */
 static int
-take_line(struct intake *in, const char *line, size_t n, unsigned long long no,
-    struct str *buf)
+read_json_line(struct intake *in, const char *line, size_t n,
+    unsigned long long no, struct str *buf)
 {
 	struct jsonscan_keys keys;
 	struct jsonscan_text key;
@@ -59,13 +60,13 @@ take_line(struct intake *in, const char *line, size_t n, unsigned long long no,
 	jsonscan_begin(&c, line, n);
 	if (jsonscan_peek(&c) != '{')
 		return err_fail(
-		    "%s:%llu: bad row: no JSON object", intake_path(in), no);
+		    "%s:%llu: bad row: not a JSON object", intake_path(in), no);
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
-			decode(buf, &key);
+			decode_string(buf, &key);
 			field = intake_name(in, buf->s ? buf->s : "", buf->len);
 			if (field >= 0)
-				take_value(in, &c, field, buf);
+				read_json_value(in, &c, field, buf);
 			else
 				jsonscan_value(&c, NULL, NULL);
 		}
@@ -95,7 +96,7 @@ dataset_json(struct intake *in)
 			line[--n] = '\0';
 		if (!n)
 			continue;
-		if (take_line(in, line, (size_t)n, no, &buf) < 0)
+		if (read_json_line(in, line, (size_t)n, no, &buf) < 0)
 			goto out;
 		k = intake_row(in);
 	}

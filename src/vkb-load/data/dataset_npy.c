@@ -14,29 +14,29 @@ struct reader {
 	struct intake *in;
 	FILE *f;
 	struct npyhead head;
-	int *wanted; /* of each field */
+	int *wanted; /* index of each field among the wanted, or -1 */
 	uint64_t rows;
 	struct str buf;
 };
 
 static int
-bad(const struct reader *r, const char *why)
+fail_npy(const struct reader *r, const char *why)
 {
 	return err_fail("%s: bad NPY file: %s", intake_path(r->in), why);
 }
 
 static int
-take(struct reader *r, void *p, size_t n)
+read_bytes(struct reader *r, void *p, size_t n)
 {
 	if (fread(p, 1, n, r->f) == n)
 		return 0;
 	if (ferror(r->f))
 		return err_fail_sys("cannot read '%s'", intake_path(r->in));
-	return bad(r, "it is cut short");
+	return fail_npy(r, "the file is truncated");
 }
 
 static int
-read_head(struct reader *r)
+read_npy_header(struct reader *r)
 {
 	unsigned char m[8], l[4] = {0};
 	const char *why;
@@ -44,25 +44,26 @@ read_head(struct reader *r)
 	size_t n;
 	int rc;
 
-	if (take(r, m, sizeof m) < 0)
+	if (read_bytes(r, m, sizeof m) < 0)
 		return -1;
 	if (memcmp(m, "\x93NUMPY", 6) != 0 || m[6] < 1 || m[6] > 3)
-		return bad(r, "it does not begin as one");
-	if (take(r, l, m[6] == 1 ? 2 : 4) < 0)
+		return fail_npy(
+		    r, "it does not start with NPY version 1, 2 or 3");
+	if (read_bytes(r, l, m[6] == 1 ? 2 : 4) < 0)
 		return -1;
 	n = (size_t)l[0] | (size_t)l[1] << 8 | (size_t)l[2] << 16 |
 	    (size_t)l[3] << 24;
 	if (n > HEAD_MOST)
-		return bad(r, "its header is too long");
+		return fail_npy(r, "its header is too long");
 	text = mem_new(n + 1);
-	rc = take(r, text, n);
+	rc = read_bytes(r, text, n);
 	if (rc == 0 && npyhead_parse(&r->head, text, n, &why) < 0)
-		rc = bad(r, why);
+		rc = fail_npy(r, why);
 	free(text);
 	return rc;
 }
 
-/* Rows are the first dimension; what is left of a plain array is a vector. */
+/* Rows are the first dimension; the others of a plain array are a vector. */
 static int
 set_shape(struct reader *r)
 {
@@ -71,20 +72,21 @@ set_shape(struct reader *r)
 	size_t i;
 
 	if (h->dimensions == 0)
-		return bad(r, "it holds one value, no rows");
+		return fail_npy(r, "it holds a single value, not rows");
 	r->rows = h->shape[0];
 	if (f->name) {
 		if (h->dimensions > 1)
-			return bad(r, "a structured array has one dimension");
+			return fail_npy(
+			    r, "a structured array must have one dimension");
 		return 0;
 	}
 	if (h->dimensions > 1 && h->fortran)
-		return bad(r, "its order is that of Fortran");
+		return fail_npy(r, "arrays in Fortran order are not supported");
 	f->vector = h->dimensions > 1;
 	f->name = mem_str(f->vector ? "vector" : "value");
 	for (i = 1; i < h->dimensions; i++) {
 		if (h->shape[i] == 0 || h->shape[i] > (1U << 28) / h->row)
-			return bad(r, "its rows are too large, or empty");
+			return fail_npy(r, "its rows are too large, or empty");
 		h->row *= (size_t)h->shape[i];
 		f->n *= (size_t)h->shape[i];
 	}
@@ -106,7 +108,7 @@ swap_bytes(char *p, size_t size, size_t n)
 }
 
 static uint64_t
-unsigned_of(const char *p, size_t size)
+load_unsigned(const char *p, size_t size)
 {
 	uint64_t v = 0;
 	uint8_t b;
@@ -129,7 +131,7 @@ unsigned_of(const char *p, size_t size)
 }
 
 static void
-put_real(struct str *s, const char *p, size_t size)
+format_real(struct str *s, const char *p, size_t size)
 {
 	double d;
 	float f;
@@ -159,17 +161,19 @@ put_real(struct str *s, const char *p, size_t size)
 }
 
 static int
-put_number(struct reader *r, const struct npyhead_field *f, const char *p)
+format_number(struct reader *r, const struct npyhead_field *f, const char *p)
 {
 	uint64_t v;
 
 	if (f->kind == 'f') {
 		if (f->size != 4 && f->size != 8)
-			return bad(r, "only vectors may have such numbers");
-		put_real(&r->buf, p, f->size);
+			return fail_npy(r,
+			    "numbers of this size are supported only in "
+			    "vectors");
+		format_real(&r->buf, p, f->size);
 		return 0;
 	}
-	v = unsigned_of(p, f->size);
+	v = load_unsigned(p, f->size);
 	if (f->kind == 'i' && f->size < 8 && v >> (f->size * 8 - 1))
 		v |= UINT64_MAX << f->size * 8;
 	if (f->kind == 'i')
@@ -180,7 +184,7 @@ put_number(struct reader *r, const struct npyhead_field *f, const char *p)
 }
 
 static int
-put_text(struct reader *r, const char *p, size_t n)
+format_text(struct reader *r, const char *p, size_t n)
 {
 	uint32_t u;
 	size_t i;
@@ -190,7 +194,7 @@ put_text(struct reader *r, const char *p, size_t n)
 		if (u == 0)
 			break;
 		if (u > 0x10ffff)
-			return bad(r, "a string holds what is no character");
+			return fail_npy(r, "a string has an invalid character");
 		str_addu(&r->buf, u);
 	}
 	return 0;
@@ -213,7 +217,8 @@ put_field(struct reader *r, const struct npyhead_field *f, int to, char *p)
 		intake_field(r->in, to, p, n);
 		return 0;
 	}
-	if ((f->kind == 'U' ? put_text(r, p, n) : put_number(r, f, p)) < 0)
+	if ((f->kind == 'U' ? format_text(r, p, n) : format_number(r, f, p)) <
+	    0)
 		return -1;
 	intake_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
 	return 0;
@@ -229,7 +234,7 @@ read_rows(struct reader *r)
 	size_t j;
 
 	for (i = 0; i < r->rows && rc == 0; i++) {
-		rc = take(r, row, h->row);
+		rc = read_bytes(r, row, h->row);
 		for (j = 0; j < h->nfields && rc == 0; j++)
 			if (r->wanted[j] >= 0)
 				rc = put_field(r, &h->fields[j], r->wanted[j],
@@ -252,7 +257,7 @@ dataset_npy(struct intake *in)
 	r.f = fopen(intake_path(in), "re");
 	if (!r.f)
 		return err_fail_sys("cannot read '%s'", intake_path(in));
-	if (read_head(&r) < 0 || set_shape(&r) < 0)
+	if (read_npy_header(&r) < 0 || set_shape(&r) < 0)
 		goto out;
 	r.wanted = mem_array(r.head.nfields, sizeof *r.wanted);
 	for (i = 0; i < r.head.nfields; i++) {

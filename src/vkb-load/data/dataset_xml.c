@@ -13,10 +13,10 @@ struct reader {
 	struct intake *in;
 	XML_Parser p;
 	struct str text;
-	int field;      /* being read; -1 */
-	unsigned depth; /* of elements open in the row, the row's too; 0 */
-	unsigned at;    /* that of the field */
-	int rc;         /* of intake_row */
+	int field;      /* being read, or -1 */
+	unsigned depth; /* open elements, from the row on; 0: no row */
+	unsigned at;    /* the depth of the field */
+	int rc;         /* result of intake_row */
 };
 
 static void XMLCALL
@@ -71,7 +71,7 @@ on_text(void *arg, const XML_Char *s, int n)
 }
 
 static int
-read_all(struct reader *r, FILE *f)
+parse_xml(struct reader *r, FILE *f)
 {
 	const char *name = intake_path(r->in);
 	bool end = false;
@@ -112,7 +112,7 @@ dataset_xml(struct intake *in)
 	XML_SetUserData(r.p, &r);
 	XML_SetElementHandler(r.p, on_start, on_end);
 	XML_SetCharacterDataHandler(r.p, on_text);
-	rc = read_all(&r, f);
+	rc = parse_xml(&r, f);
 	if (rc == 0)
 		rc = intake_names_end(in);
 	XML_ParserFree(r.p);

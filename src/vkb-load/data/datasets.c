@@ -28,7 +28,7 @@ datasets_new(void)
 }
 
 static void
-drop(struct entry *e)
+free_entry(struct entry *e)
 {
 	rowset_free(e->d);
 	free(e->path);
@@ -41,7 +41,7 @@ datasets_free(struct datasets *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		drop(&s->v[i]);
+		free_entry(&s->v[i]);
 	free(s->v);
 	free(s);
 }
@@ -80,8 +80,8 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 		e = &s->v[i];
 		if (strcmp(e->path, want->path) != 0)
 			continue;
-		if (!same_file(&e->st, &fresh.st)) { /* of no more use */
-			drop(e);
+		if (!same_file(&e->st, &fresh.st)) {
+			free_entry(e);
 			*e = s->v[--s->n];
 			i--;
 		} else if (e->maxdocs == want->maxdocs &&

@@ -24,9 +24,9 @@ struct making {
 	char *why;
 };
 
-/* A configuration of that recipe alone, to be read from its start. */
+/* Writes recipes to a memory file, at offset 0. Returns a descriptor, or -1. */
 static int
-recipe_file(const struct json *recipes)
+write_recipes(const struct json *recipes)
 {
 	int fd = memfd_create("recipes", MFD_CLOEXEC);
 	char *text = json_print(recipes);
@@ -47,9 +47,9 @@ recipe_file(const struct json *recipes)
 	return fd;
 }
 
-/* The wait status, or -1: it could not be started, or *stop ended it. */
+/* Returns the wait status, or -1 if it was not started or *stop ended it. */
 static int
-gendata(struct making *m, const char *dir, const char *name, int fd)
+run_gendata(struct making *m, const char *dir, const char *name, int fd)
 {
 	char *program = proc_beside("vkb-gendata");
 	const char *const argv[] = {
@@ -73,16 +73,16 @@ gendata(struct making *m, const char *dir, const char *name, int fd)
 }
 
 static int
-make(struct making *m, const char *path, const char *name)
+make_dataset(struct making *m, const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	char *dir = slash ? mem_strn(path, len ? len : 1) : mem_str(".");
-	int fd = recipe_file(m->recipes), status = -1;
+	int fd = write_recipes(m->recipes), status = -1;
 	char how[80];
 
 	if (fd >= 0) {
-		status = gendata(m, dir, name, fd);
+		status = run_gendata(m, dir, name, fd);
 		close(fd);
 	}
 	if (status)
@@ -110,7 +110,7 @@ make_once(struct making *m, const char *path, const char *name)
 	int rc = 0;
 
 	if (!was_made(m->made, key)) {
-		rc = make(m, path, name);
+		rc = make_dataset(m, path, name);
 		if (rc == 0)
 			names_id(m->made, key);
 	}
@@ -120,7 +120,7 @@ make_once(struct making *m, const char *path, const char *name)
 }
 
 static int
-one(void *arg, const char *path)
+check_dataset(void *arg, const char *path)
 {
 	struct making *m = arg;
 	const char *name = recipes_name(m->recipes, path);
@@ -130,7 +130,8 @@ one(void *arg, const char *path)
 	if (access(path, R_OK) == 0)
 		return 0;
 	m->why = name
-	    ? mem_printf("its dataset '%s' is not what vkb-gendata made", path)
+	    ? mem_printf(
+		  "its dataset '%s' was not written by vkb-gendata", path)
 	    : mem_printf("its dataset '%s' cannot be read (%s), and no recipe "
 			 "makes it",
 		  path, strerror(errno));
@@ -143,6 +144,6 @@ makedata(const struct json *cas, struct names *made, const volatile int *stop)
 	struct making m = {
 	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};
 
-	recipes_files(json_get(cas, "config"), one, &m);
+	recipes_files(json_get(cas, "config"), check_dataset, &m);
 	return m.why;
 }

@@ -1,4 +1,4 @@
-/* Datasets of a case that are missing, or not what its recipe says. */
+/* Makes the datasets of a case that are missing or outdated. */
 #ifndef MAKEDATA_H
 #define MAKEDATA_H
 
@@ -6,9 +6,9 @@ struct json;
 struct names;
 
 /*
- * Lets vkb-gendata make them, but for those that it has made for a case before:
- * 'made' starts empty and is told. NULL: all are there; else why not, the
- * caller frees it. *stop ends the making.
+ * Runs vkb-gendata for each dataset that is not in 'made' (empty at first), and
+ * adds it there. Returns NULL if all files can be read, else why not; caller
+ * frees. *stop ends it.
  */
 char *makedata(
     const struct json *cas, struct names *made, const volatile int *stop);

@@ -1,6 +1,4 @@
-/*
- * The header of a NumPy file: what it holds and how.
- */
+/* Parses the header of a NumPy file. */
 #ifndef NPYHEAD_H
 #define NPYHEAD_H
 
@@ -11,11 +9,11 @@
 struct npyhead_field {
 	char *name;
 	char kind;   /* f i u b S U V */
-	bool swap;   /* of the other byte order */
+	bool swap;   /* the other byte order */
 	size_t size; /* of one element, in bytes */
 	size_t n;    /* elements; more than one: a vector */
 	bool vector;
-	size_t at; /* in the row */
+	size_t at; /* offset in the row, in bytes */
 };
 
 struct npyhead {
@@ -28,8 +26,8 @@ struct npyhead {
 };
 
 /*
- * The dictionary of the header: 0, or -1 and *why (static). A plain array has
- * one field, without a name. Always npyhead_free.
+ * Parses the dictionary of the header. 0, or -1 with *why (static). A plain
+ * array has one field, without a name. Call npyhead_free in either case.
  */
 int npyhead_parse(
     struct npyhead *, const char *text, size_t n, const char **why);

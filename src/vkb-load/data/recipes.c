@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const places[] = {"dataset_generation", "query_generation"};
+static const char *const kinds[] = {"dataset_generation", "query_generation"};
 
 static const char *
-base(const char *path)
+base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -16,35 +16,38 @@ base(const char *path)
 }
 
 static size_t
-stem(const char *name)
+stem_len(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* foo.csv with vectors is written as foo.npy, beside it or instead. */
+/* The recipe of foo.csv makes foo.npy if the data have vectors. */
 static bool
-makes(const char *key, const char *name)
+makes_file(const char *key, const char *name)
 {
 	return strcmp(key, name) == 0 ||
-	    (strcmp(name + stem(name), ".npy") == 0 &&
-		stem(key) == stem(name) && strncmp(key, name, stem(name)) == 0);
+	    (strcmp(name + stem_len(name), ".npy") == 0 &&
+		stem_len(key) == stem_len(name) &&
+		strncmp(key, name, stem_len(name)) == 0);
 }
 
-/* Exact names go before related ones. */
+/* Finds the recipe of a file; exact names come before related ones. */
 static const struct json *
-find(const struct json *recipes, const char *path, const char **place)
+find_recipe(const struct json *recipes, const char *path, const char **place)
 {
 	for (int exact = 1; exact >= 0; exact--)
 		for (size_t i = 0; i < 2; i++) {
 			const struct json *m =
-			    json_first(json_get(recipes, places[i]));
+			    json_first(json_get(recipes, kinds[i]));
 
 			for (; m; m = json_next(m))
-				if (exact ? !strcmp(json_key(m), base(path))
-					  : makes(json_key(m), base(path))) {
-					*place = places[i];
+				if (exact
+					? !strcmp(json_key(m), base_name(path))
+					: makes_file(
+					      json_key(m), base_name(path))) {
+					*place = kinds[i];
 					return m;
 				}
 		}
@@ -55,7 +58,7 @@ const char *
 recipes_name(const struct json *recipes, const char *path)
 {
 	const char *place;
-	const struct json *m = find(recipes, path, &place);
+	const struct json *m = find_recipe(recipes, path, &place);
 
 	return m ? json_key(m) : NULL;
 }
@@ -84,13 +87,13 @@ struct taking {
 	struct json *to;
 };
 
-/* With what it is made from in turn. */
+/* Adds the recipe of a file and those of its sources. */
 static int
-take(void *arg, const char *path)
+add_recipe(void *arg, const char *path)
 {
 	struct taking *t = arg;
 	const char *place, *source;
-	const struct json *m = find(t->cfg, path, &place);
+	const struct json *m = find_recipe(t->cfg, path, &place);
 
 	if (!m)
 		return 0;
@@ -102,7 +105,7 @@ take(void *arg, const char *path)
 		return 0;
 	json_set(json_get(t->to, place), json_key(m), json_dup(m));
 	source = json_get_str(m, "source");
-	return source ? take(t, source) : 0;
+	return source ? add_recipe(t, source) : 0;
 }
 
 struct json *
@@ -110,6 +113,6 @@ recipes_of(const struct json *cfg, const struct json *config)
 {
 	struct taking t = {.cfg = cfg};
 
-	recipes_files(config, take, &t);
+	recipes_files(config, add_recipe, &t);
 	return t.to;
 }

@@ -1,20 +1,22 @@
-/* How the datasets of a case are made, where its configuration says so. */
+/* Recipes of a configuration: how vkb-gendata makes its datasets. */
 #ifndef RECIPES_H
 #define RECIPES_H
 
 struct json;
 
 /*
- * What vkb-gendata needs to make the files that a case names, as a
- * configuration of its own: {"dataset_generation": ..., "query_generation":
- * ...}. The caller's; NULL: nothing is said of them.
+ * Returns the recipes of the files that a case names, as a configuration for
+ * vkb-gendata: {"dataset_generation": ..., "query_generation": ...}; NULL if
+ * there are none. Owned by the caller.
  */
 struct json *recipes_of(const struct json *cfg, const struct json *config);
 
-/* The name in a recipe of the file at a path; NULL: none makes it. Borrowed. */
+/* Returns the name of the recipe that makes a file, or NULL. Borrowed. */
 const char *recipes_name(const struct json *recipes, const char *path);
 
-/* Calls 'fn' for each file that a case names; 0, or what was not 0. */
+/*
+ * Calls 'fn' for each file of a case until it returns non-zero. Returns that.
+ */
 int recipes_files(const struct json *config,
     int (*fn)(void *arg, const char *path), void *arg);
 

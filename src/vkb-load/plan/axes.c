@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Element i of a list, or the value itself for i = 0; NULL: no more. */
+/* Element i of a list, or the value itself for i = 0; NULL at the end. */
 static const struct json *
-choice(const struct json *v, size_t i)
+list_item(const struct json *v, size_t i)
 {
 	if (v && json_type(v) == JSON_ARRAY)
 		return json_at(v, i);
@@ -21,7 +21,7 @@ choice(const struct json *v, size_t i)
 }
 
 static void
-each_io(struct plan *p, struct plan_axes *x,
+expand_io_threads(struct plan *p, struct plan_axes *x,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
 	const struct json *io = json_get(x->cfg, "io-threads"), *v;
@@ -29,43 +29,43 @@ each_io(struct plan *p, struct plan_axes *x,
 	x->io_threads = 0;
 	if (!io)
 		fn(p, x);
-	for (size_t i = 0; !p->full && (v = choice(io, i)); i++) {
+	for (size_t i = 0; !p->full && (v = list_item(io, i)); i++) {
 		x->io_threads = json_num(v, 0);
 		fn(p, x);
 	}
 }
 
 static void
-each_set(struct plan *p, struct plan_axes *x,
+expand_config_sets(struct plan *p, struct plan_axes *x,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
 	const struct json *sets = json_get(x->cfg, "config_sets"), *v;
 
 	x->set = NULL;
 	if (!sets || p->want->skip_config_set) {
-		each_io(p, x, fn);
+		expand_io_threads(p, x, fn);
 		return;
 	}
 	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
 		x->set = json_len(v) ? v : NULL;
-		each_io(p, x, fn);
+		expand_io_threads(p, x, fn);
 	}
 }
 
 static void
-each_profiling(struct plan *p, struct plan_axes *x,
+expand_profiling_sets(struct plan *p, struct plan_axes *x,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
 	const struct json *sets = json_get(x->cfg, "profiling_sets"), *v;
 
 	x->profiling = NULL;
 	if (!sets || p->want->skip_profiling) {
-		each_set(p, x, fn);
+		expand_config_sets(p, x, fn);
 		return;
 	}
 	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
 		x->profiling = json_get_bool(v, "enabled", false) ? v : NULL;
-		each_set(p, x, fn);
+		expand_config_sets(p, x, fn);
 	}
 }
 
@@ -85,18 +85,18 @@ axes_each(struct plan *p, const struct json *cfg,
 		cluster = no;
 	if (!tls)
 		tls = no;
-	for (size_t i = 0; !p->full && (c = choice(cluster, i)); i++)
-		for (size_t k = 0; !p->full && (t = choice(tls, k)); k++) {
+	for (size_t i = 0; !p->full && (c = list_item(cluster, i)); i++)
+		for (size_t k = 0; !p->full && (t = list_item(tls, k)); k++) {
 			x.cluster = json_bool(c, false);
 			x.tls = json_bool(t, false);
-			each_profiling(p, &x, fn);
+			expand_profiling_sets(p, &x, fn);
 		}
 	json_free(no);
 	json_free(forced);
 }
 
 static size_t
-nodes(const struct plan_axes *x)
+count_nodes(const struct plan_axes *x)
 {
 	if (!x->cluster)
 		return 1;
@@ -104,9 +104,9 @@ nodes(const struct plan_axes *x)
 	    (1 + json_get_num(x->cfg, "cluster_replicas", 0)));
 }
 
-/* The path of a module would differ between machines; its name does not. */
+/* An identity has only the file name of a module: paths differ by machine. */
 static struct json *
-modules(const struct json *list, bool identity)
+list_modules(const struct json *list, bool identity)
 {
 	struct json *out, *m, *args;
 	const char *path, *slash;
@@ -132,9 +132,9 @@ modules(const struct json *list, bool identity)
 	return out;
 }
 
-/* What is empty is as good as absent: one identity, not two. */
+/* Copies a member. Skips an empty one: it means the same as an absent one. */
 static void
-copy(struct json *to, const char *name, const struct json *v)
+copy_nonempty(struct json *to, const char *name, const struct json *v)
 {
 	bool none = v &&
 	    (json_type(v) == JSON_OBJECT || json_type(v) == JSON_ARRAY) &&
@@ -147,9 +147,7 @@ copy(struct json *to, const char *name, const struct json *v)
 void
 axes_hide(struct json *config)
 {
-	struct json *own = json_get(config, "server_config");
-
-	struct json *next;
+	struct json *own = json_get(config, "server_config"), *next;
 	char *name;
 
 	for (struct json *m = json_first(own); m; m = next) {
@@ -163,7 +161,7 @@ axes_hide(struct json *config)
 }
 
 static double
-io_threads(const struct plan_axes *x)
+get_io_threads(const struct plan_axes *x)
 {
 	const struct json *own = json_path(x->cfg, "custom-server-configs");
 	const struct json *v = json_get(own, "io-threads");
@@ -174,7 +172,7 @@ io_threads(const struct plan_axes *x)
 		return atof(json_str(v));
 	if (v)
 		return json_num(v, 1);
-	/* A server's own file may say what it likes. */
+	/* 0: unknown, the configuration file may set it */
 	return json_get(x->cfg, "custom-server-config-file") ? 0 : 1;
 }
 
@@ -186,8 +184,8 @@ axes_config(const struct plan_axes *x, struct json *c)
 
 	json_set_bool(c, "cluster_mode", x->cluster);
 	json_set_bool(c, "tls_mode", x->tls);
-	if (io_threads(x) > 0)
-		json_set_num(c, "io_threads", io_threads(x));
+	if (get_io_threads(x) > 0)
+		json_set_num(c, "io_threads", get_io_threads(x));
 	json_set_num(
 	    c, "benchmark_threads", json_get_num(cfg, "benchmark-threads", 1));
 	json_set_str(c, "engine", "native");
@@ -195,15 +193,16 @@ axes_config(const struct plan_axes *x, struct json *c)
 		json_set_num(
 		    c, "cluster_nodes", json_get_num(cfg, "cluster_nodes", 1));
 		if (json_get_num(cfg, "cluster_replicas", 0) > 0)
-			copy(c, "cluster_replicas",
+			copy_nonempty(c, "cluster_replicas",
 			    json_get(cfg, "cluster_replicas"));
 	}
-	copy(c, "config_set", x->set);
-	copy(c, "server_config", json_get(cfg, "custom-server-configs"));
+	copy_nonempty(c, "config_set", x->set);
+	copy_nonempty(
+	    c, "server_config", json_get(cfg, "custom-server-configs"));
 	axes_hide(c);
-	copy(c, "server_config_file",
+	copy_nonempty(c, "server_config_file",
 	    json_get(cfg, "custom-server-config-file"));
-	json_set(c, "modules", modules(json_get(cfg, "modules"), true));
+	json_set(c, "modules", list_modules(json_get(cfg, "modules"), true));
 	rdb = json_get_str(cfg, "rdb");
 	if (rdb)
 		json_set_str(
@@ -220,11 +219,11 @@ axes_config(const struct plan_axes *x, struct json *c)
 	if (json_get_bool(cfg, "resp3", false))
 		json_set_bool(c, "resp3", true);
 	json_set_str(c, "latency", latency);
-	copy(c, "profiling", x->profiling);
+	copy_nonempty(c, "profiling", x->profiling);
 }
 
 static void
-span(struct json *list, size_t first, size_t n)
+push_cpu_range(struct json *list, size_t first, size_t n)
 {
 	char *s = mem_printf("%zu-%zu", first, first + n - 1);
 
@@ -232,14 +231,14 @@ span(struct json *list, size_t first, size_t n)
 	free(s);
 }
 
-/* One CPU list for each node; NULL: none are wanted. */
+/* Returns one CPU list per node, or NULL if none are given or too few. */
 static struct json *
-server_cpus(struct plan *p, const struct plan_axes *x)
+list_server_cpus(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *range = json_get(x->cfg, "server_cpu_range");
 	const struct json *each = json_get(alloc, "servers"), *v = NULL;
-	size_t n = nodes(x), cores;
+	size_t n = count_nodes(x), cores;
 	struct json *out;
 
 	if (!alloc && !range && x->cluster)
@@ -248,7 +247,8 @@ server_cpus(struct plan *p, const struct plan_axes *x)
 		return NULL;
 	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
 	if (each && json_len(each) < n) {
-		plan_problem(p, "CPUs are given for %zu nodes, %zu are wanted",
+		plan_problem(p,
+		    "CPUs are given for %zu nodes, but there are %zu",
 		    json_len(each), n);
 		return NULL;
 	}
@@ -261,13 +261,13 @@ server_cpus(struct plan *p, const struct plan_axes *x)
 		} else if (range)
 			json_push(out, json_dup(range));
 		else
-			span(out, i * cores, cores);
+			push_cpu_range(out, i * cores, cores);
 	}
 	return out;
 }
 
 static const char *
-full_path(const char *path, char full[PATH_MAX])
+resolve_path(const char *path, char full[PATH_MAX])
 {
 	return realpath(path, full) ? full : path;
 }
@@ -282,11 +282,12 @@ axes_server(struct plan *p, const struct plan_axes *x)
 	char full[PATH_MAX];
 
 	if (json_get(cfg, "bind_ip"))
-		copy(s, "host", json_get(cfg, "bind_ip"));
+		copy_nonempty(s, "host", json_get(cfg, "bind_ip"));
 	if (!x->cluster)
-		copy(s, "port", json_get(cfg, "port"));
+		copy_nonempty(s, "port", json_get(cfg, "port"));
 	else
-		copy(s, "port", json_first(json_get(cfg, "cluster_ports")));
+		copy_nonempty(
+		    s, "port", json_first(json_get(cfg, "cluster_ports")));
 	if (json_get_bool(cfg, "unixsocket", false))
 		json_set_bool(s, "unixsocket", true);
 	if (x->tls)
@@ -295,39 +296,40 @@ axes_server(struct plan *p, const struct plan_axes *x)
 		json_set_num(
 		    s, "primaries", json_get_num(cfg, "cluster_nodes", 1));
 		if (json_get_num(cfg, "cluster_replicas", 0) > 0)
-			copy(s, "replicas", json_get(cfg, "cluster_replicas"));
+			copy_nonempty(
+			    s, "replicas", json_get(cfg, "cluster_replicas"));
 	}
 	if (x->io_threads > 0)
 		json_set_num(s, "io_threads", x->io_threads);
-	json_set(s, "modules", modules(json_get(cfg, "modules"), false));
-	copy(s, "config", json_get(cfg, "custom-server-configs"));
+	json_set(s, "modules", list_modules(json_get(cfg, "modules"), false));
+	copy_nonempty(s, "config", json_get(cfg, "custom-server-configs"));
 	if (file)
-		json_set_str(s, "config_file", full_path(file, full));
-	copy(s, "config_set", x->set);
-	json_set(s, "cpus", server_cpus(p, x));
+		json_set_str(s, "config_file", resolve_path(file, full));
+	copy_nonempty(s, "config_set", x->set);
+	json_set(s, "cpus", list_server_cpus(p, x));
 	if (rdb)
-		json_set_str(s, "rdb", full_path(rdb, full));
+		json_set_str(s, "rdb", resolve_path(rdb, full));
 	if (json_get(cfg, "aslr") && !json_get_bool(cfg, "aslr", true))
 		json_set_bool(s, "aslr", false);
 	return s;
 }
 
-/* CPUs of each client, should several work in parallel. */
+/* Returns the CPU lists of clients that work in parallel. */
 static struct json *
-each_client(const struct plan_axes *x)
+list_client_cpus(const struct plan_axes *x)
 {
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *each = json_get(alloc, "clients");
 	size_t first =
-	    nodes(x) * (size_t)json_get_num(alloc, "cores_per_server", 1);
+	    count_nodes(x) * (size_t)json_get_num(alloc, "cores_per_server", 1);
 	size_t cores = (size_t)json_get_num(alloc, "cores_per_client", 1);
 	struct json *list;
 
 	if (each)
 		return json_dup(each);
 	list = json_array();
-	for (size_t i = 0; i < nodes(x); i++)
-		span(list, first + i * cores, cores);
+	for (size_t i = 0; i < count_nodes(x); i++)
+		push_cpu_range(list, first + i * cores, cores);
 	return list;
 }
 
@@ -338,18 +340,18 @@ axes_client(const struct plan_axes *x)
 	struct json *c = json_object(), *each;
 
 	if (alloc) {
-		each = each_client(x);
-		copy(c, "cpus", json_first(each));
+		each = list_client_cpus(x);
+		copy_nonempty(c, "cpus", json_first(each));
 		if (json_get(x->cfg, "test_groups") && json_len(each) > 1)
 			json_set(c, "each", each);
 		else
 			json_free(each);
 	} else
-		copy(c, "cpus", json_get(x->cfg, "client_cpu_range"));
+		copy_nonempty(c, "cpus", json_get(x->cfg, "client_cpu_range"));
 	seed = json_get(x->cfg, "seed");
 	if (seed && json_type(seed) == JSON_NUMBER)
-		copy(c, "seed", seed);
-	copy(c, "timeout_s", json_get(x->cfg, "timeout"));
-	copy(c, "max_lost", json_get(x->cfg, "max_lost"));
+		copy_nonempty(c, "seed", seed);
+	copy_nonempty(c, "timeout_s", json_get(x->cfg, "timeout"));
+	copy_nonempty(c, "max_lost", json_get(x->cfg, "max_lost"));
 	return c;
 }

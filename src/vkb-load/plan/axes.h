@@ -13,13 +13,13 @@ struct plan_axes;
 void axes_each(struct plan *, const struct json *cfg,
     void (*fn)(struct plan *, const struct plan_axes *));
 
-/* Completes the identity of a case: every value explicit. */
+/* Completes the identity of a case, so that every value is explicit. */
 void axes_config(const struct plan_axes *, struct json *config);
 
-/* Secrets among the settings of an identity become "***". */
+/* Replaces secrets among the settings of an identity with "***". */
 void axes_hide(struct json *config);
 
-/* New objects, the caller's. Problems are said and counted in the plan. */
+/* New objects, owned by the caller. Problems are reported and counted. */
 struct json *axes_server(struct plan *, const struct plan_axes *);
 struct json *axes_client(const struct plan_axes *);
 

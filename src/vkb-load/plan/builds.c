@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 static void
-push(struct builds *b, struct json *rec)
+append_build(struct builds *b, struct json *rec)
 {
 	b->v = mem_grow(b->v, b->n, &b->cap, sizeof *b->v);
 	b->v[b->n++] = rec;
 }
 
 static bool
-same(const struct json *a, const struct json *b)
+is_same_subject(const struct json *a, const struct json *b)
 {
 	static const char *const keys[] = {
 	    "label", "ref", "commit", "module_commit"};
@@ -33,9 +33,9 @@ same(const struct json *a, const struct json *b)
 	return true;
 }
 
-/* Takes the record. 0, or -1 and said. */
+/* Takes ownership of the record. 0, or -1, error reported. */
 static int
-add(struct builds *b, struct json *rec, const char *where)
+add_build(struct builds *b, struct json *rec, const char *where)
 {
 	char *name = record_subject_name(json_get(rec, "subject"));
 	const char *error = json_get_str(rec, "error");
@@ -50,12 +50,12 @@ add(struct builds *b, struct json *rec, const char *where)
 		return 0;
 	}
 	for (size_t i = 0; i < b->n; i++)
-		if (same(b->v[i], rec))
+		if (is_same_subject(b->v[i], rec))
 			rc = err_fail("%s: two builds are called '%s': give "
 				      "them labels",
 			    where, name);
 	free(name);
-	push(b, rec);
+	append_build(b, rec);
 	return rc;
 }
 
@@ -70,10 +70,11 @@ builds_read(struct builds *b, const char *file)
 		if (k < 0)
 			rc = -1;
 		else if (record_is(rec, "build")) {
-			if (add(b, rec, jsonl_where(in)) < 0)
+			if (add_build(b, rec, jsonl_where(in)) < 0)
 				rc = -1;
 		} else {
-			rc = err_fail("%s: a record '%s', not a build",
+			rc = err_fail(
+			    "%s: record of type '%s' instead of 'build'",
 			    jsonl_where(in), record_type(rec));
 			json_free(rec);
 		}
@@ -91,7 +92,7 @@ builds_single(struct builds *b, const char *path, const char *label)
 	json_set(rec, "subject", subject);
 	json_set_str(rec, "status", "ok");
 	json_set_str(rec, "server", path);
-	push(b, rec);
+	append_build(b, rec);
 }
 
 int

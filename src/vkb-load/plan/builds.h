@@ -9,15 +9,15 @@ struct json;
 struct builds {
 	struct json **v;
 	size_t n, cap;
-	size_t failed; /* builds that failed: said, and left out */
+	size_t failed; /* builds that failed: reported and left out */
 };
 
-/* 0, or -1 and said; builds_free in either case. */
+/* Adds build records of a file. 0, or -1, error reported; free either way. */
 int builds_read(struct builds *, const char *file);
 
-/* One, of a path (NULL: what vkb-serve takes), called 'label' if not NULL. */
+/* Adds one build: a binary (NULL: vkb-serve's default), a label or NULL. */
 void builds_single(struct builds *, const char *path, const char *label);
-/* A module for all of them, instead of their own. 0, or -1 and said. */
+/* Sets one module for all builds. 0, or -1, error reported. */
 int builds_module(struct builds *, const char *file);
 void builds_free(struct builds *);
 

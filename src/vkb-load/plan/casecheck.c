@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 static bool
-whole(const struct json *j, double least, double most)
+is_integer_in(const struct json *j, double least, double most)
 {
 	double d = json_num(j, -1);
 
 	return j && d >= least && d <= most && d == floor(d);
 }
 
-/* The writers and readers of a mixed case. */
+/* Checks the writers or the readers of a mixed case. */
 static int
 check_parts(const struct json *cas, const char *side, const char *where)
 {
@@ -35,7 +35,8 @@ check_parts(const struct json *cas, const char *side, const char *where)
 			wrong = "command";
 		for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
 			j = json_get(p, wholes[i].key);
-			if (j && !whole(j, wholes[i].least, wholes[i].most))
+			if (j &&
+			    !is_integer_in(j, wholes[i].least, wholes[i].most))
 				wrong = wholes[i].key;
 		}
 		j = json_get(p, "duration");
@@ -45,17 +46,17 @@ check_parts(const struct json *cas, const char *side, const char *where)
 		if (j && !(json_num(j, -1) >= 0 && json_num(j, -1) <= 1e7))
 			wrong = "warmup";
 		j = json_get(p, "seed");
-		if (j && json_type(j) != JSON_BOOL && !whole(j, 0, UINT32_MAX))
+		if (j && json_type(j) != JSON_BOOL &&
+		    !is_integer_in(j, 0, UINT32_MAX))
 			wrong = "seed";
 	}
 	if (wrong)
-		return err_fail("%s: case '%s': '%s' in 'config.%s' is no such "
-				"value",
+		return err_fail("%s: case '%s': '%s' in 'config.%s' is missing "
+				"or invalid",
 		    where, id, wrong, side);
 	return 0;
 }
 
-/* A case may have been typed in an editor. */
 int
 casecheck(const struct json *cas, const char *where)
 {
@@ -84,7 +85,7 @@ casecheck(const struct json *cas, const char *where)
 	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
 		j = json_path(cas, wholes[i].path);
 		if ((j || wholes[i].required) &&
-		    !whole(j, wholes[i].least, wholes[i].most))
+		    !is_integer_in(j, wholes[i].least, wholes[i].most))
 			return err_fail("%s: case '%s': '%s' is not an integer "
 					"from %.0f to %.0f",
 			    where, id, wholes[i].path, wholes[i].least,
@@ -110,16 +111,17 @@ casecheck(const struct json *cas, const char *where)
 	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
 	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
 		json_bool(json_path(cas, "config.tls_mode"), false)))
-		return err_fail("%s: case '%s': a unix socket has neither TLS "
-				"nor a cluster",
+		return err_fail("%s: case '%s': a unix socket cannot be used "
+				"with TLS or a cluster",
 		    where, id);
 	j = json_path(cas, "client.cpus");
 	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
 		return err_fail(
-		    "%s: case '%s': 'client.cpus' is no CPU list", where, id);
+		    "%s: case '%s': 'client.cpus' is not a CPU list", where,
+		    id);
 	for (j = json_first(json_path(cas, "client.each")); j; j = json_next(j))
 		if (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0)
-			return err_fail("%s: case '%s': 'client.each' is no "
+			return err_fail("%s: case '%s': 'client.each' is not a "
 					"list of CPU lists",
 			    where, id);
 	return check_parts(cas, "writes", where) < 0 ||
@@ -128,9 +130,9 @@ casecheck(const struct json *cas, const char *where)
 	    : 0;
 }
 
-/* Equal, where false and absent are alike. */
+/* Are two values equal? An absent one equals false. */
 static bool
-alike(const struct json *a, const struct json *b)
+is_same_value(const struct json *a, const struct json *b)
 {
 	if ((!a || json_type(a) == JSON_BOOL) &&
 	    (!b || json_type(b) == JSON_BOOL))
@@ -138,7 +140,6 @@ alike(const struct json *a, const struct json *b)
 	return a && b && json_equal(a, b);
 }
 
-/* Is the server the one that the identity speaks of? */
 int
 casecheck_server(const struct json *cas, const char *where)
 {
@@ -155,7 +156,7 @@ casecheck_server(const struct json *cas, const char *where)
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !wrong; i++)
-		if (!alike(json_path(cas, pairs[i][0]),
+		if (!is_same_value(json_path(cas, pairs[i][0]),
 			json_path(cas, pairs[i][1])))
 			wrong = pairs[i][0];
 	if (cluster != (json_path(cas, "server.primaries") != NULL))
@@ -165,8 +166,8 @@ casecheck_server(const struct json *cas, const char *where)
 		wrong = "config.io_threads";
 	if (!wrong)
 		return 0;
-	return err_fail("%s: case '%s': 'server' is not what '%s' says", where,
-	    json_get_str(cas, "id"), wrong);
+	return err_fail("%s: case '%s': 'server' does not agree with '%s'",
+	    where, json_get_str(cas, "id"), wrong);
 }
 
 const char *

@@ -1,16 +1,16 @@
-/* Cases that were read: they may have been typed in an editor. */
+/* Checks cases that were read from a file, where they may have been edited. */
 #ifndef CASECHECK_H
 #define CASECHECK_H
 
 struct json;
 
-/* Can it be run? 0, or -1 and said. */
+/* Are its values valid? 0, or -1, error reported. 'where' is FILE:LINE. */
 int casecheck(const struct json *cas, const char *where);
 
-/* Is its server the one that its identity speaks of? 0, or -1 and said. */
+/* Does 'server' agree with 'config'? 0, or -1, error reported. */
 int casecheck_server(const struct json *cas, const char *where);
 
-/* The engine that a case asks for; never NULL. */
+/* Returns the name of the engine of a case; never NULL. */
 #define CASECHECK_NATIVE "native"
 const char *casecheck_engine(const struct json *config);
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Only what a shell, a file name and a report can bear. */
+/* Appends text, with "_" for characters that a shell or a path may not have. */
 static void
-plain(struct str *s, const char *text)
+add_plain(struct str *s, const char *text)
 {
 	for (; *text; text++)
 		str_addc(s,
@@ -23,7 +23,7 @@ plain(struct str *s, const char *text)
 }
 
 static void
-number(struct str *s, const char *letter, const struct json *v)
+add_number(struct str *s, const char *letter, const struct json *v)
 {
 	if (v)
 		str_printf(s, "-%s%.15g", letter, json_num(v, 0));
@@ -31,7 +31,7 @@ number(struct str *s, const char *letter, const struct json *v)
 
 /* search.reader-threads 8 becomes reader-threads8, as in the Python tool. */
 static void
-settings(struct str *s, const struct json *set)
+add_settings(struct str *s, const struct json *set)
 {
 	const char *name, *dot;
 	char sep = '-';
@@ -40,9 +40,9 @@ settings(struct str *s, const struct json *set)
 		name = json_key(m);
 		dot = strrchr(name, '.');
 		str_addc(s, sep);
-		plain(s, dot ? dot + 1 : name);
+		add_plain(s, dot ? dot + 1 : name);
 		if (json_str(m))
-			plain(s, json_str(m));
+			add_plain(s, json_str(m));
 		else
 			str_printf(s, "%.15g", json_num(m, 0));
 		sep = '_';
@@ -50,21 +50,22 @@ settings(struct str *s, const struct json *set)
 }
 
 static void
-start(struct str *s, const struct json *c)
+add_test(struct str *s, const struct json *c)
 {
 	const char *test = json_get_str(c, "test_id");
 
 	if (test) {
-		plain(s, test);
-		number(s, "i", json_get(c, "iteration"));
-		number(s, "again", json_get(c, "occurrence"));
+		add_plain(s, test);
+		add_number(s, "i", json_get(c, "iteration"));
+		add_number(s, "again", json_get(c, "occurrence"));
 		return;
 	}
-	plain(s, json_get_str(c, "command") ? json_get_str(c, "command") : "");
-	number(s, "d", json_get(c, "data_size"));
-	number(s, "P", json_get(c, "pipeline"));
-	number(s, "c", json_get(c, "clients"));
-	number(s, "k", json_get(c, "keyspacelen"));
+	add_plain(
+	    s, json_get_str(c, "command") ? json_get_str(c, "command") : "");
+	add_number(s, "d", json_get(c, "data_size"));
+	add_number(s, "P", json_get(c, "pipeline"));
+	add_number(s, "c", json_get(c, "clients"));
+	add_number(s, "k", json_get(c, "keyspacelen"));
 }
 
 void
@@ -72,19 +73,19 @@ plan_id(struct str *s, const struct json *c, bool more)
 {
 	const char *latency = json_get_str(c, "latency");
 
-	start(s, c);
+	add_test(s, c);
 	if (json_get_bool(c, "cluster_mode", false)) {
 		str_add(s, "-cluster");
 		if (json_get_num(c, "cluster_nodes", 1) > 1)
 			str_printf(
 			    s, "%.15g", json_get_num(c, "cluster_nodes", 1));
-		number(s, "r", json_get(c, "cluster_replicas"));
+		add_number(s, "r", json_get(c, "cluster_replicas"));
 	}
 	if (json_get_bool(c, "tls_mode", false))
 		str_add(s, "-tls");
 	if (json_get_num(c, "io_threads", 1) > 1)
-		number(s, "io", json_get(c, "io_threads"));
-	number(s, "rate", json_get(c, "rate"));
+		add_number(s, "io", json_get(c, "io_threads"));
+	add_number(s, "rate", json_get(c, "rate"));
 	if (json_get_bool(c, "unixsocket", false))
 		str_add(s, "-unix");
 	if (json_get_bool(c, "resp3", false))
@@ -93,31 +94,30 @@ plan_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-no_flush");
 	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0) {
 		str_addc(s, '-');
-		plain(s, casecheck_engine(c));
+		add_plain(s, casecheck_engine(c));
 	} else if (latency)
 		str_add(s, "-bfb");
-	settings(s, json_get(c, "config_set"));
+	add_settings(s, json_get(c, "config_set"));
 	if (json_get(c, "profiling"))
 		str_add(s, "-profiled");
 	if (!more)
 		return;
-	number(s, "n", json_get(c, "requests"));
-	number(s, "t", json_get(c, "duration_s"));
-	number(s, "w", json_get(c, "warmup_s"));
-	number(s, "T", json_get(c, "benchmark_threads"));
+	add_number(s, "n", json_get(c, "requests"));
+	add_number(s, "t", json_get(c, "duration_s"));
+	add_number(s, "w", json_get(c, "warmup_s"));
+	add_number(s, "T", json_get(c, "benchmark_threads"));
 	if (json_get_bool(c, "sequential", false))
 		str_add(s, "-seq");
 }
 
-/* A case under a text: its identity or its id. Sorted, equals are neighbours.
- */
+/* A case and a text to sort it by: its identity or its id. */
 struct named {
 	char *text;
 	size_t i;
 };
 
 static int
-by_text(const void *a, const void *b)
+compare_by_text(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	int d = strcmp(x->text, y->text);
@@ -126,7 +126,7 @@ by_text(const void *a, const void *b)
 }
 
 static struct named *
-sorted(const struct plan *p, bool ids)
+sort_cases(const struct plan *p, bool ids)
 {
 	struct named *v = mem_array(p->n + 1, sizeof *v);
 	struct str s = {0};
@@ -140,7 +140,7 @@ sorted(const struct plan *p, bool ids)
 		v[i] = (struct named){.text = mem_strn(s.s, s.len), .i = i};
 	}
 	str_free(&s);
-	qsort(v, p->n, sizeof *v, by_text);
+	qsort(v, p->n, sizeof *v, compare_by_text);
 	return v;
 }
 
@@ -152,9 +152,11 @@ free_sorted(struct named *v, size_t n)
 	free(v);
 }
 
-/* One identity is one case; the same one twice would be pooled. */
+/*
+ * Counts b as a duplicate of a. -1, error reported, if they differ elsewhere.
+ */
 static int
-double_of(struct plan *p, const struct json *a, const struct json *b)
+check_duplicate(struct plan *p, const struct json *a, const struct json *b)
 {
 	struct str s = {0};
 	int rc = 0;
@@ -164,18 +166,18 @@ double_of(struct plan *p, const struct json *a, const struct json *b)
 	    json_equal(json_get(a, "client"), json_get(b, "client")))
 		p->doubles++;
 	else
-		rc = err_fail("case %s is planned twice, with other CPUs or "
-			      "ports, which do not identify a case: use two "
-			      "files",
+		rc = err_fail("case %s is planned twice with different CPUs or "
+			      "ports, which are not part of its identity: run "
+			      "them in two sessions with an '--output' each",
 		    s.s);
 	str_free(&s);
 	return rc;
 }
 
 static int
-no_doubles(struct plan *p)
+drop_duplicates(struct plan *p)
 {
-	struct named *v = sorted(p, false);
+	struct named *v = sort_cases(p, false);
 	size_t n = p->n, first = 0, kept = 0;
 	int rc = 0;
 
@@ -184,7 +186,8 @@ no_doubles(struct plan *p)
 			first = i;
 			continue;
 		}
-		if (double_of(p, p->cases[v[first].i], p->cases[v[i].i]) < 0)
+		if (check_duplicate(p, p->cases[v[first].i], p->cases[v[i].i]) <
+		    0)
 			rc = -1;
 		json_free(p->cases[v[i].i]);
 		p->cases[v[i].i] = NULL;
@@ -195,16 +198,16 @@ no_doubles(struct plan *p)
 	p->n = kept;
 	free_sorted(v, n);
 	if (p->doubles)
-		err_say("%zu case%s planned twice, run once", p->doubles,
+		err_say("%zu duplicate case%s dropped", p->doubles,
 		    num_plural(p->doubles));
 	return rc;
 }
 
-/* Marks the cases that have no id of their own; how many are they? */
+/* Marks the cases whose id is not unique. Returns their number. */
 static size_t
-mark_same(const struct plan *p, bool *same)
+mark_equal_ids(const struct plan *p, bool *same)
 {
-	struct named *v = sorted(p, true);
+	struct named *v = sort_cases(p, true);
 	size_t n = 0;
 
 	memset(same, 0, p->n * sizeof *same);
@@ -218,17 +221,17 @@ mark_same(const struct plan *p, bool *same)
 }
 
 static int
-given_twice(const struct plan *p, const bool *given, const bool *same)
+check_given_ids(const struct plan *p, const bool *given, const bool *same)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (given[i] && same[i])
-			return err_fail("case '%s' is there twice, not the "
-					"same",
+			return err_fail("two different cases have the id "
+					"'%s': rename one",
 			    json_get_str(p->cases[i], "id"));
 	return 0;
 }
 
-/* A short name where that is enough, a longer one, then a number. */
+/* Tries a short id, then a longer one, then a number, until all differ. */
 static int
 name_cases(struct plan *p)
 {
@@ -250,10 +253,10 @@ name_cases(struct plan *p)
 				str_printf(&s, "-%zu", ++n);
 			json_set_str(p->cases[i], "id", s.s);
 		}
-		if (!mark_same(p, same))
+		if (!mark_equal_ids(p, same))
 			break;
 	}
-	rc = given_twice(p, given, same);
+	rc = check_given_ids(p, given, same);
 	str_free(&s);
 	free(given);
 	free(same);
@@ -263,5 +266,5 @@ name_cases(struct plan *p)
 int
 plan_unique(struct plan *p)
 {
-	return no_doubles(p) < 0 ? -1 : name_cases(p);
+	return drop_duplicates(p) < 0 ? -1 : name_cases(p);
 }

@@ -12,10 +12,11 @@
 
 #define MARK WORDS_PREFIX
 
-/* The members of a configuration that hold commands, and lists of them. */
-static const char *const texts[] = {"command", "populate_with"};
-static const char *const lists[] = {"setup_commands", "teardown_commands"};
-static const char *const sides[] = {"writes", "reads"};
+/* Members of a configuration that hold commands, or lists of them. */
+static const char *const command_keys[] = {"command", "populate_with"};
+static const char *const command_list_keys[] = {
+    "setup_commands", "teardown_commands"};
+static const char *const side_keys[] = {"writes", "reads"};
 
 static void
 strip_member(struct json *of, const char *key)
@@ -53,18 +54,19 @@ void
 ownkeys_strip(struct json *config)
 {
 	for (size_t i = 0; i < 2; i++)
-		strip_member(config, texts[i]);
+		strip_member(config, command_keys[i]);
 	for (size_t i = 0; i < 2; i++)
-		strip_list(config, lists[i]);
+		strip_list(config, command_list_keys[i]);
 	for (size_t i = 0; i < 2; i++)
-		for (struct json *p = json_first(json_get(config, sides[i])); p;
-		     p = json_next(p))
+		for (struct json *p =
+			 json_first(json_get(config, side_keys[i]));
+		     p; p = json_next(p))
 			strip_member(p, "command");
 }
 
-/* Is it a test whose keys we name ourselves? */
+/* Is it a built-in test, whose keys vkb-load names? */
 static bool
-is_named(const char *text)
+is_builtin_test(const char *text)
 {
 	char *name = mem_str(text);
 	bool yes;
@@ -76,9 +78,9 @@ is_named(const char *text)
 	return yes;
 }
 
-/* Has each of the commands in turn the mark? */
+/* Does each command of a text with ";" between them have the mark? */
 static bool
-is_marked(const char *text)
+has_prefix_marks(const char *text)
 {
 	const char *why;
 	bool marked = false, all = true;
@@ -98,9 +100,9 @@ is_marked(const char *text)
 static char *
 check_text(const char *text)
 {
-	if (!text || is_named(text) || is_marked(text))
+	if (!text || is_builtin_test(text) || has_prefix_marks(text))
 		return NULL;
-	return mem_printf("with --no-flush all keys have a prefix: put " MARK
+	return mem_printf("--no-flush needs a prefix on all keys: put " MARK
 			  " in front of each key and index of '%s'",
 	    text);
 }
@@ -113,20 +115,20 @@ ownkeys_cannot(const struct json *cas)
 	char *why = NULL;
 
 	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0)
-		return mem_str("with --no-flush all keys have a prefix, which "
-			       "this engine does not give them");
+		return mem_str("--no-flush needs a prefix on all keys, which "
+			       "this engine does not support");
 	if (json_get(c, "config_set"))
-		return mem_str("its config_set would change a server that "
-			       "--no-flush leaves as it is: "
-			       "--skip-config-set leaves it out");
+		return mem_str("its config_set would change a running server, "
+			       "which --no-flush forbids; use "
+			       "--skip-config-set");
 	for (size_t i = mixed ? 1 : 0; i < 2 && !why; i++)
-		why = check_text(json_get_str(c, texts[i]));
+		why = check_text(json_get_str(c, command_keys[i]));
 	for (size_t i = 0; i < 2; i++)
-		for (j = json_first(json_get(c, lists[i])); j && !why;
-		     j = json_next(j))
+		for (j = json_first(json_get(c, command_list_keys[i]));
+		     j && !why; j = json_next(j))
 			why = check_text(json_str(j));
 	for (size_t i = 0; i < 2; i++)
-		for (j = json_first(json_get(c, sides[i])); j && !why;
+		for (j = json_first(json_get(c, side_keys[i])); j && !why;
 		     j = json_next(j))
 			why = check_text(json_get_str(j, "command"));
 	return why;

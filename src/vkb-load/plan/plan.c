@@ -64,7 +64,7 @@ plan_command(const struct plan *p, const char *name)
 	return p->commands ? NULL : name;
 }
 
-/* The writers and readers of a mixed case are asked for the same. */
+/* Sets the length of the writers or the readers of a mixed case. */
 static void
 override_parts(const struct plan_want *w, struct json *list)
 {
@@ -92,9 +92,9 @@ override_warmup(const struct plan_want *w, struct json *config)
 			json_del(p, "warmup");
 }
 
-/* --duration and its like: they are part of what was asked. */
+/* Applies --duration and other options that are part of the identity. */
 static void
-override(const struct plan_want *w, struct json *config)
+override_config(const struct plan_want *w, struct json *config)
 {
 	if (w->duration > 0 || w->requests > 0) {
 		json_del(config, "requests");
@@ -127,7 +127,7 @@ override(const struct plan_want *w, struct json *config)
 		json_set_str(config, "engine", w->engine);
 }
 
-/* The same of what does not identify a case. */
+/* Applies options that are not part of the identity. */
 static void
 override_client(const struct plan_want *w, struct json *cas)
 {
@@ -138,9 +138,9 @@ override_client(const struct plan_want *w, struct json *cas)
 	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
 }
 
-/* One name for the same work, or its results would not pair. */
+/* Gives the same work one identity, so that its results are paired. */
 static void
-canonical(struct json *config)
+normalize_config(struct json *config)
 {
 	const char *command = json_get_str(config, "command");
 	const char *latency = json_get_str(config, "latency");
@@ -155,14 +155,14 @@ canonical(struct json *config)
 }
 
 static void
-push(struct plan *p, struct json *cas)
+append_case(struct plan *p, struct json *cas)
 {
-	canonical(json_get(cas, "config"));
+	normalize_config(json_get(cas, "config"));
 	p->cases = mem_grow(p->cases, p->n, &p->cap, sizeof *p->cases);
 	p->cases[p->n++] = cas;
 }
 
-/* The id comes last: it depends on the other cases. */
+/* The id is set by plan_finish: it depends on the other cases. */
 struct json *
 plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 {
@@ -171,9 +171,9 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	if (p->n == PLAN_MOST) {
 		if (!p->full)
 			plan_problem(p,
-			    "more than %d cases, which is the most: the "
-			    "lists multiply, so shorten them or make several "
-			    "configurations of them",
+			    "more than %d cases, which is the limit: the "
+			    "lists multiply, so shorten them or split the "
+			    "configuration",
 			    PLAN_MOST);
 		p->full = true;
 		json_free(config);
@@ -181,18 +181,18 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	}
 	cas = record_new("case");
 	axes_config(x, config);
-	override(p->want, config);
+	override_config(p->want, config);
 	json_set_str(cas, "id", "");
 	json_set(cas, "config", config);
 	json_set(cas, "server", axes_server(p, x));
 	json_set(cas, "client", axes_client(x));
 	override_client(p->want, cas);
-	push(p, cas);
+	append_case(p, cas);
 	return cas;
 }
 
 static void
-core(struct plan *p, const struct plan_axes *x)
+expand_commands(struct plan *p, const struct plan_axes *x)
 {
 	static const char *const keys[] = {"requests", "keyspacelen",
 	    "data_sizes", "pipelines", "clients", "rate", "commands"};
@@ -225,7 +225,7 @@ core(struct plan *p, const struct plan_axes *x)
 			json_set(c, "rate", json_dup(at[5]));
 		if (!plan_add(p, x, c))
 			return;
-		/* An odometer: the last wheel turns fastest. */
+		/* the next combination: the last key varies fastest */
 		for (k = 7; k-- > 0; at[k] = first[k])
 			if (at[k] &&
 			    json_type(json_get(x->cfg, keys[k])) ==
@@ -239,7 +239,7 @@ core(struct plan *p, const struct plan_axes *x)
 	}
 }
 
-/* Unknown names are found at once, each said once. */
+/* Reports each unknown command of a configuration once. */
 static void
 check_commands(struct plan *p, const struct json *cfg)
 {
@@ -269,13 +269,13 @@ check_commands(struct plan *p, const struct json *cfg)
 }
 
 static void
-expand(struct plan *p, const struct json *cfg)
+expand_config(struct plan *p, const struct json *cfg)
 {
 	bool groups = json_get(cfg, "test_groups");
 
 	if (!groups)
 		check_commands(p, cfg);
-	axes_each(p, cfg, groups ? plan_scenarios : core);
+	axes_each(p, cfg, groups ? plan_scenarios : expand_commands);
 }
 
 static int
@@ -290,7 +290,8 @@ read_cases(struct plan *p, struct jsonl *in)
 			continue;
 		}
 		if (!record_is(rec, "case")) {
-			bad = err_fail("%s: a record '%s', not a case",
+			bad = err_fail(
+			    "%s: record of type '%s' instead of 'case'",
 			    jsonl_where(in), record_type(rec));
 			json_free(rec);
 			continue;
@@ -301,7 +302,7 @@ read_cases(struct plan *p, struct jsonl *in)
 			continue;
 		}
 		if (json_get(rec, "config")) {
-			override(p->want, json_get(rec, "config"));
+			override_config(p->want, json_get(rec, "config"));
 			axes_hide(json_get(rec, "config"));
 			override_client(p->want, rec);
 		}
@@ -310,14 +311,14 @@ read_cases(struct plan *p, struct jsonl *in)
 			json_free(rec);
 			continue;
 		}
-		push(p, rec);
+		append_case(p, rec);
 	}
 	return bad;
 }
 
-/* Records are handed to the reader of records, lines and all. */
+/* Reads case records by record_next, whose messages have line numbers. */
 static int
-cases(struct plan *p, const struct str *s)
+read_case_text(struct plan *p, const struct str *s)
 {
 	int fd = memfd_create("cases", MFD_CLOEXEC), rc;
 	size_t done = 0;
@@ -325,12 +326,13 @@ cases(struct plan *p, const struct str *s)
 	ssize_t n;
 
 	if (fd < 0)
-		return err_fail_sys("cannot keep '%s'", p->file);
+		return err_fail_sys("cannot copy '%s' to memory", p->file);
 	while (done < s->len) {
 		n = write(fd, s->s + done, s->len - done);
 		if (n < 0 && errno != EINTR) {
 			close(fd);
-			return err_fail_sys("cannot keep '%s'", p->file);
+			return err_fail_sys(
+			    "cannot copy '%s' to memory", p->file);
 		}
 		done += n > 0 ? (size_t)n : 0;
 	}
@@ -343,7 +345,7 @@ cases(struct plan *p, const struct str *s)
 
 /* Is the first line, or the first element, a record? */
 static bool
-is_records(const struct str *s, const struct json *doc)
+holds_records(const struct str *s, const struct json *doc)
 {
 	const struct json *first = doc;
 	struct json *line;
@@ -373,23 +375,24 @@ plan_read(struct plan *p, const char *file)
 	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
 	if (jsonfile_text(file, &s) < 0)
 		goto out;
-	if (!s.s[strspn(s.s, " \t\r\n")]) { /* no cases is nothing to do */
+	if (!s.s[strspn(s.s, " \t\r\n")]) { /* an empty file has no cases */
 		rc = 0;
 		goto out;
 	}
 	doc = json_parse(s.s, s.len, NULL, NULL);
-	if (is_records(&s, doc)) {
-		rc = cases(p, &s);
+	if (holds_records(&s, doc)) {
+		rc = read_case_text(p, &s);
 		goto out;
 	}
-	if (!doc && !(doc = jsonfile_parse(&s, p->file))) /* says why */
+	if (!doc &&
+	    !(doc = jsonfile_parse(&s, p->file))) /* reports the error */
 		goto out;
 	doc = config_check(doc, p->file, p->want->lenient);
 	p->problems = 0;
 	p->element = 0;
 	for (const struct json *c = json_first(doc); c && !p->full;
 	     c = json_next(c)) {
-		expand(p, c);
+		expand_config(p, c);
 		p->element++;
 	}
 	rc = doc && !p->problems ? 0 : -1;

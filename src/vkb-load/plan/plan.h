@@ -1,7 +1,7 @@
 /*
- * From configurations to cases. A case is a self-contained record: 'config' is
- * its identity, 'server' the server it wants, 'client' the rest. A file may
- * hold configurations or, from an earlier --plan, the cases themselves.
+ * Expands configurations to cases. A case is a self-contained record: 'config'
+ * is its identity, 'server' the server it needs, 'client' the rest. A file
+ * holds configurations, or cases that an earlier --plan printed.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -15,22 +15,22 @@ struct json;
 struct names;
 struct str;
 
-/* What the command line wants of the configurations; all may be zero. */
+/* Options of the command line that select cases and override their values. */
 struct plan_want {
 	const char *groups, *scenarios; /* "1,2"; NULL: all */
 	const char *pattern;            /* fnmatch(3) on ids; NULL: all */
-	const char *cluster_mode;       /* "true" or "false"; NULL: as it is */
-	const char *latency;            /* NULL: as it is */
-	const char *engine;             /* NULL: as it is */
+	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
+	const char *latency;            /* NULL: unchanged */
+	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
-	long long requests;             /* 0: as it is */
-	double duration, rate;          /* 0: as it is */
-	double warmup;                  /* negative: as it is */
-	long long max_lost;             /* negative: as it is */
+	long long requests;             /* 0: unchanged */
+	double duration, rate;          /* 0: unchanged */
+	double warmup;                  /* negative: unchanged */
+	long long max_lost;             /* negative: unchanged */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
-	bool no_flush;   /* keys have a prefix, others stay */
-	bool unixsocket; /* the cases are those of a unix socket */
+	bool no_flush;   /* own keys have a prefix, others stay */
+	bool unixsocket; /* connect through a unix socket */
 };
 
 struct plan {
@@ -38,37 +38,37 @@ struct plan {
 	const char *const *commands;  /* the engine's; borrowed; NULL: any */
 	struct json **cases;
 	size_t n, cap;
-	const char *file;     /* the one that is read, for messages */
-	size_t element;       /* and its configuration */
-	size_t problems;      /* said so far */
+	const char *file;     /* being read, for messages */
+	size_t element;       /* index of the configuration in it */
+	size_t problems;      /* reported so far */
 	struct names *placed; /* identities, by group */
 	bool full;            /* PLAN_MOST was reached, and reported */
-	size_t doubles; /* cases that were planned twice, and are dropped */
+	size_t doubles;       /* duplicate cases that were dropped */
 };
 
-/* Adds the cases of a file, "-" is stdin. 0, or -1 and said. */
+/* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
 int plan_read(struct plan *, const char *file);
 
-/* Names the cases, drops repeated ones, filters. 0, or -1 and said. */
+/* Names the cases, drops duplicates, filters. 0, or -1, error reported. */
 int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
-/* For the expansion: plan.c has the axes, scenario.c the test groups. */
+/* One combination of the axes, for the expansion. */
 struct plan_axes {
 	const struct json *cfg;
 	bool cluster, tls;
 	const struct json *profiling, *set; /* NULL: none */
-	double io_threads;                  /* 0: not said */
+	double io_threads;                  /* 0: not given */
 };
 
 void plan_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
-/* Cases of all files; three lists of 2,999 values would be 27 billion. */
+/* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000
 
 /*
- * Adds a case; 'config' is taken and completed from the axes. NULL: there are
- * too many, which was reported once; loops end when 'full' is set.
+ * Adds a case; takes 'config' and completes it from the axes. NULL: there are
+ * too many, which is reported once; loops must end when 'full' is set.
  */
 struct json *plan_add(
     struct plan *, const struct plan_axes *, struct json *config);
@@ -76,13 +76,13 @@ const char *plan_command(
     const struct plan *, const char *name); /* NULL: unknown */
 void plan_scenarios(struct plan *, const struct plan_axes *);
 
-/* Is 'word' in the comma list? NULL holds every word. */
+/* Is 'word' in the comma-separated list? A NULL list has every word. */
 bool plan_listed(const char *list, const char *word);
 
-/* caseid.c: a short readable name; more of it where 'more' is set. */
+/* Appends a short readable id, or a longer one if 'more' is set. */
 void plan_id(struct str *, const struct json *config, bool more);
 
-/* Drops cases that are there twice, names the others. 0, or -1 and said. */
+/* Drops duplicate cases, names the others. 0, or -1, error reported. */
 int plan_unique(struct plan *);
 
 #endif

@@ -14,26 +14,26 @@
 /* One scenario, in one iteration of its group, in one of its variants. */
 struct take {
 	const struct json *group, *s;
-	const char *scene;   /* of all takes of the group */
-	size_t first;        /* case of them in the plan */
-	const char *id;      /* of the variant: with the suffix */
-	const char *flag;    /* added to the command; "" */
+	const char *scene;   /* name of the group's scene */
+	size_t first;        /* index of the group's first case */
+	const char *id;      /* with the suffix of the variant */
+	const char *flag;    /* added to the command; may be "" */
 	long long iteration; /* 0: the group has none */
 	const struct json *rate;
 };
 
-/* A name may be any JSON value in a file: text as it is, the rest printed. */
+/* Returns a string as it is, another value printed. Caller frees. */
 static char *
-text_of(const struct json *v, const char *absent)
+format_name(const struct json *v, const char *absent)
 {
 	if (!v)
 		return mem_str(absent);
 	return json_str(v) ? mem_str(json_str(v)) : json_print(v);
 }
 
-/* "{iteration}" becomes the number. Caller frees. */
+/* Replaces "{iteration}" by the number unless it is 0. Caller frees. */
 static char *
-iterated(const char *s, long long iteration)
+expand_iteration(const char *s, long long iteration)
 {
 	static const char mark[] = "{iteration}";
 	struct str out = {0};
@@ -49,39 +49,39 @@ iterated(const char *s, long long iteration)
 }
 
 static void
-set_iterated(struct json *to, const char *key, const char *s, long long n)
+set_expanded(struct json *to, const char *key, const char *s, long long n)
 {
 	char *text;
 
 	if (!s)
 		return;
-	text = iterated(s, n);
+	text = expand_iteration(s, n);
 	json_set_str(to, key, text);
 	free(text);
 }
 
 static const char *
-phase(const struct json *s)
+get_phase(const struct json *s)
 {
 	const char *type = json_get_str(s, "type");
 
 	if (!type)
 		return "test";
-	if (strcmp(type, "ingestion") == 0) /* words of older files */
+	if (strcmp(type, "ingestion") == 0) /* older name */
 		return "write";
 	return strcmp(type, "search") == 0 ? "read" : type;
 }
 
-/* A named test is looked up in upper case; a command is taken as it is. */
+/* A test is looked up in upper case, a command is unchanged. Caller frees. */
 static char *
-command(struct plan *p, const struct take *x, const struct json *s)
+make_command(struct plan *p, const struct take *x, const struct json *s)
 {
 	const char *test = json_get_str(s, "test"), *near;
 	const char *text = json_get_str(s, "command");
 	char *name, *it;
 
 	if (!test) {
-		it = iterated(text ? text : "mixed", x->iteration);
+		it = expand_iteration(text ? text : "mixed", x->iteration);
 		if (!*x->flag || !text)
 			return it;
 		name = mem_printf("%s %s", it, x->flag);
@@ -101,14 +101,14 @@ command(struct plan *p, const struct take *x, const struct json *s)
 }
 
 static void
-copy(struct json *to, const char *name, const struct json *v)
+copy_member(struct json *to, const char *name, const struct json *v)
 {
 	if (v)
 		json_set(to, name, json_dup(v));
 }
 
 static void
-length(const struct plan_axes *x, const struct json *s, struct json *c)
+set_length(const struct plan_axes *x, const struct json *s, struct json *c)
 {
 	const struct json *d = json_get(s, "duration");
 	const struct json *n = json_get(s, "requests");
@@ -116,17 +116,17 @@ length(const struct plan_axes *x, const struct json *s, struct json *c)
 	if (!n)
 		n = json_get(s, "maxdocs");
 	if (d)
-		copy(c, "duration_s", d);
+		copy_member(c, "duration_s", d);
 	else if (n)
-		copy(c, "requests", n);
+		copy_member(c, "requests", n);
 	else
 		json_set_num(
 		    c, "duration_s", json_get_num(x->cfg, "duration", 60));
 }
 
-/* Writers or readers of a mixed scenario, with what they inherit. */
+/* Returns writers or readers of a mixed scenario with inherited values. */
 static struct json *
-parts(struct plan *p, const struct take *x, const char *side)
+list_parts(struct plan *p, const struct take *x, const char *side)
 {
 	const struct json *list = json_get(x->s, side);
 	bool reads = strcmp(side, "reads") == 0;
@@ -143,27 +143,28 @@ parts(struct plan *p, const struct take *x, const char *side)
 		part = json_dup(v);
 		json_del(part, "description");
 		json_del(part, "test");
-		text = command(p, &y, v);
+		text = make_command(p, &y, v);
 		json_set_str(part, "command", text);
 		free(text);
-		set_iterated(
+		set_expanded(
 		    part, "dataset", json_get_str(v, "dataset"), x->iteration);
 		if (!json_get(v, "duration"))
-			copy(part, "duration", json_get(x->s, "duration"));
+			copy_member(
+			    part, "duration", json_get(x->s, "duration"));
 		if (!json_get(v, "pipeline"))
 			json_set_num(part, "pipeline",
 			    json_get_num(x->s, "pipeline", 1));
 		if (!json_get(v, "cluster_execution"))
-			copy(part, "cluster_execution",
+			copy_member(part, "cluster_execution",
 			    json_get(x->s, "cluster_execution"));
 		json_push(out, part);
 	}
 	return out;
 }
 
-/* What the scenario's own profiling keys change in the set. */
+/* Copies the members of 'over' into an object, and into objects in it. */
 static void
-merge(struct json *into, const struct json *over)
+merge_object(struct json *into, const struct json *over)
 {
 	struct json *old;
 
@@ -171,26 +172,26 @@ merge(struct json *into, const struct json *over)
 		old = json_get(into, json_key(m));
 		if (old && json_type(old) == JSON_OBJECT &&
 		    json_type(m) == JSON_OBJECT)
-			merge(old, m);
+			merge_object(old, m);
 		else
 			json_set(into, json_key(m), json_dup(m));
 	}
 }
 
 static void
-profiling(struct json *c, const struct json *over)
+merge_profiling(struct json *c, const struct json *over)
 {
 	struct json *set = json_get(c, "profiling");
 
 	if (!set || !over)
 		return;
-	merge(set, over);
+	merge_object(set, over);
 	if (!json_get_bool(set, "enabled", false))
 		json_del(c, "profiling");
 }
 
 static double
-keyspace(const struct plan_axes *x, const struct json *s)
+get_keyspace(const struct plan_axes *x, const struct json *s)
 {
 	const struct json *list = json_get(x->cfg, "keyspacelen");
 
@@ -199,9 +200,9 @@ keyspace(const struct plan_axes *x, const struct json *s)
 	return list ? json_num(json_first(list), 1000000) : 1000000;
 }
 
-/* Commands before or after; NULL: there are none. */
+/* Returns the setup or teardown commands, or NULL. */
 static struct json *
-commands(const struct take *y, const char *key)
+list_commands(const struct take *y, const char *key)
 {
 	const struct json *list = json_get(y->s, key);
 	struct json *out;
@@ -211,7 +212,7 @@ commands(const struct take *y, const char *key)
 		return NULL;
 	out = json_array();
 	for (const struct json *v = json_first(list); v; v = json_next(v)) {
-		text = iterated(json_str(v), y->iteration);
+		text = expand_iteration(json_str(v), y->iteration);
 		json_push(out, json_string(text));
 		free(text);
 	}
@@ -219,15 +220,15 @@ commands(const struct take *y, const char *key)
 }
 
 static void
-flag(struct json *c, const char *key, const struct json *v)
+set_flag(struct json *c, const char *key, const struct json *v)
 {
 	if (config_truth(v))
 		json_set_bool(c, key, true);
 }
 
-/* Seconds that are served before, on the same connections or on others. */
+/* Sets the warm-up in seconds, on own connections or those of the run. */
 static void
-warmup(const struct take *y, struct json *c)
+set_warmup(const struct take *y, struct json *c)
 {
 	double apart = json_get_num(y->s, "warmup", 0);
 
@@ -236,67 +237,68 @@ warmup(const struct take *y, struct json *c)
 	if (apart <= 0)
 		return;
 	json_set_bool(c, "warmup_apart", true);
-	flag(c, "warmup_writes_only", json_get(y->s, "warmup_writes_only"));
+	set_flag(c, "warmup_writes_only", json_get(y->s, "warmup_writes_only"));
 }
 
 static void
-preparation(const struct take *y, struct json *c)
+set_preparation(const struct take *y, struct json *c)
 {
 	static const char *const flags[] = {"flush_before", "restart_before"};
 	static const char *const lists[] = {
 	    "setup_commands", "teardown_commands"};
 
 	for (size_t i = 0; i < 2; i++) {
-		flag(c, flags[i], json_get(y->s, flags[i]));
-		json_set(c, lists[i], commands(y, lists[i]));
+		set_flag(c, flags[i], json_get(y->s, flags[i]));
+		json_set(c, lists[i], list_commands(y, lists[i]));
 	}
-	set_iterated(c, "populate_with", json_get_str(y->s, "populate_with"),
+	set_expanded(c, "populate_with", json_get_str(y->s, "populate_with"),
 	    y->iteration);
 }
 
 static struct json *
-identity(struct plan *p, const struct plan_axes *x, const struct take *y)
+make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	static const char *const as_they_are[] = {
 	    "xml_root_element", "maxdocs", "parallel_clients"};
 	const char *how = json_get_str(y->s, "cluster_execution");
-	char *group = text_of(json_get(y->group, "group"), "unknown"), *text;
+	char *group = format_name(json_get(y->group, "group"), "unknown"),
+	     *text;
 	struct json *c = json_object();
 
 	text = mem_printf("%s_%s", group, y->id);
 	json_set_str(c, "test_id", text);
 	free(text);
-	json_set_str(c, "test_phase", phase(y->s));
-	copy(c, "group", json_get(y->group, "group"));
+	json_set_str(c, "test_phase", get_phase(y->s));
+	copy_member(c, "group", json_get(y->group, "group"));
 	free(group);
 	json_set_str(c, "scenario", y->id);
-	text = command(p, y, y->s);
+	text = make_command(p, y, y->s);
 	json_set_str(c, "command", text);
 	free(text);
 	json_set_num(c, "data_size", json_get_num(y->s, "data_size", 100));
 	json_set_num(c, "pipeline", json_get_num(y->s, "pipeline", 1));
 	json_set_num(c, "clients", json_get_num(y->s, "clients", 1));
-	json_set_num(c, "keyspacelen", keyspace(x, y->s));
-	length(x, y->s, c);
-	warmup(y, c);
+	json_set_num(c, "keyspacelen", get_keyspace(x, y->s));
+	set_length(x, y->s, c);
+	set_warmup(y, c);
 	if (y->iteration)
 		json_set_num(c, "iteration", (double)y->iteration);
-	set_iterated(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
+	set_expanded(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
 	for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
-		copy(c, as_they_are[i], json_get(y->s, as_they_are[i]));
-	preparation(y, c);
+		copy_member(c, as_they_are[i], json_get(y->s, as_they_are[i]));
+	set_preparation(y, c);
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
-	json_set(c, "writes", parts(p, y, "writes"));
-	json_set(c, "reads", parts(p, y, "reads"));
-	flag(c, "sequential", json_get(y->s, "sequential"));
-	copy(c, "rate", y->rate);
+	json_set(c, "writes", list_parts(p, y, "writes"));
+	json_set(c, "reads", list_parts(p, y, "reads"));
+	set_flag(c, "sequential", json_get(y->s, "sequential"));
+	copy_member(c, "rate", y->rate);
 	return c;
 }
 
-/* The Python tool's dashboards filter by these; NULL: there is nothing. */
+/* Returns what the Python tool's dashboards filter by, or NULL. */
 static struct json *
-about(const struct plan *p, const struct take *y)
+make_about(const struct plan *p, const struct take *y)
 {
 	const char *file = strrchr(p->file, '/');
 	const char *text = json_get_str(y->s, "description");
@@ -320,18 +322,18 @@ about(const struct plan *p, const struct take *y)
 }
 
 static void
-one(struct plan *p, const struct plan_axes *x, const struct take *y)
+add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	bool listed = plan_listed(p->want->scenarios, y->id);
 	const struct json *seed = json_get(y->s, "seed");
-	struct json *cas = plan_add(p, x, identity(p, x, y));
+	struct json *cas = plan_add(p, x, make_identity(p, x, y));
 
 	if (!cas)
 		return;
-	profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
-	json_set(cas, "about", about(p, y));
+	merge_profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
+	json_set(cas, "about", make_about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
-		copy(json_get(cas, "client"), "seed", seed);
+		copy_member(json_get(cas, "client"), "seed", seed);
 	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)
@@ -339,7 +341,7 @@ one(struct plan *p, const struct plan_axes *x, const struct take *y)
 }
 
 static void
-rates(struct plan *p, const struct plan_axes *x, struct take *y)
+expand_rates(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *rate = json_get(y->s, "rate");
 
@@ -347,17 +349,17 @@ rates(struct plan *p, const struct plan_axes *x, struct take *y)
 		rate = json_get(x->cfg, "rate");
 	y->rate = rate;
 	if (!rate || json_type(rate) != JSON_ARRAY) {
-		one(p, x, y);
+		add_case(p, x, y);
 		return;
 	}
 	for (y->rate = json_first(rate); y->rate && !p->full;
 	     y->rate = json_next(y->rate))
-		one(p, x, y);
+		add_case(p, x, y);
 }
 
-/* A flag is a further word of a command, or of a reader's that has one. */
+/* Has the scenario, or a reader, a command to which options can be added? */
 static bool
-takes_flags(const struct json *s)
+accepts_options(const struct json *s)
 {
 	const struct json *j = json_first(json_get(s, "reads"));
 
@@ -368,33 +370,33 @@ takes_flags(const struct json *s)
 }
 
 static void
-variants(struct plan *p, const struct plan_axes *x, struct take *y)
+expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *m = json_first(json_get(y->s, "options"));
-	char *base = text_of(json_get(y->s, "id"), "unknown"), *id;
+	char *base = format_name(json_get(y->s, "id"), "unknown"), *id;
 
 	y->flag = "";
 	y->id = base;
 	if (!m)
-		rates(p, x, y);
-	else if (!takes_flags(y->s))
+		expand_rates(p, x, y);
+	else if (!accepts_options(y->s))
 		plan_problem(p,
-		    "scenario '%s': 'options' are added to a 'command', and "
-		    "there is only a 'test'; write what it sends as a "
-		    "'command', as in 'GET key:__rand_int__'",
+		    "scenario '%s': 'options' need a 'command', but there is "
+		    "only a 'test'; replace it with a 'command' as in "
+		    "'GET key:__rand_int__'",
 		    base);
 	for (; m && !p->full; m = json_next(m)) {
 		id = mem_printf("%s%s", base, json_str(m));
 		y->id = id;
 		y->flag = json_key(m);
-		rates(p, x, y);
+		expand_rates(p, x, y);
 		free(id);
 	}
 	free(base);
 }
 
 static bool
-takes_part(const struct json *s, long long iteration)
+runs_in_iteration(const struct json *s, long long iteration)
 {
 	const struct json *on = json_get(s, "on_iterations");
 
@@ -405,7 +407,7 @@ takes_part(const struct json *s, long long iteration)
 }
 
 static void
-group(
+expand_group(
     struct plan *p, const struct plan_axes *x, const struct json *g, size_t at)
 {
 	long long n = (long long)json_get_num(g, "iterations", 0);
@@ -416,8 +418,8 @@ group(
 		for (y.s = json_first(json_get(g, "scenarios"));
 		     y.s && !p->full; y.s = json_next(y.s)) {
 			y.iteration = i;
-			if (takes_part(y.s, i ? i : 1))
-				variants(p, x, &y);
+			if (runs_in_iteration(y.s, i ? i : 1))
+				expand_options(p, x, &y);
 		}
 	free(scene);
 }
@@ -430,10 +432,10 @@ plan_scenarios(struct plan *p, const struct plan_axes *x)
 	bool in;
 
 	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
-		name = text_of(json_get(g, "group"), "unknown");
+		name = format_name(json_get(g, "group"), "unknown");
 		in = plan_listed(p->want->groups, name);
 		free(name);
 		if (in)
-			group(p, x, g, i);
+			expand_group(p, x, g, i);
 	}
 }

@@ -29,7 +29,7 @@ scene_changes(const struct json *cas)
 	    json_get(c, "populate_with");
 }
 
-/* What tells two groups apart that may have one number: all that they say. */
+/* Groups may share a number, so the name has a hash of their configuration. */
 char *
 scene_name(const struct plan_axes *x, const struct json *group, size_t i)
 {
@@ -55,9 +55,9 @@ scene_name(const struct plan_axes *x, const struct json *group, size_t i)
 	return out;
 }
 
-/* Has the group that begins at 'first' no such case yet? It has one now. */
+/* Adds a case to the group that begins at 'first'; false if it has it. */
 static bool
-is_new(struct plan *p, size_t first, const struct json *config)
+add_if_new(struct plan *p, size_t first, const struct json *config)
 {
 	struct str s = {0};
 	size_t before;
@@ -78,7 +78,7 @@ scene_place(struct plan *p, size_t first, const char *name)
 	struct json *cas = p->cases[p->n - 1], *c = json_get(cas, "config");
 	double n = 1;
 
-	while (!is_new(p, first, c))
+	while (!add_if_new(p, first, c))
 		json_set_num(c, "occurrence", ++n);
 	json_set_str(cas, "scene", name);
 	json_set_num(cas, "step", (double)(p->n - first));
@@ -90,7 +90,7 @@ struct placed {
 };
 
 static int
-by_place(const void *a, const void *b)
+compare_by_place(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
@@ -120,7 +120,7 @@ scenes_make(struct scenes *s, struct json *const *cases, size_t n)
 		s->of[i] = p[i].scene;
 		free(own);
 	}
-	qsort(p, n, sizeof *p, by_place);
+	qsort(p, n, sizeof *p, compare_by_place);
 	for (size_t i = 0; i < n; i++) {
 		s->all[i] = p[i].i;
 		if (!s->v[p[i].scene].n++)

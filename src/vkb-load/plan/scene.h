@@ -1,7 +1,7 @@
 /*
- * Scenes: the scenarios of a test group, which follow each other on one server.
- * A case says which scene it is of ('scene'), and where in it ('step'); a case
- * without is a scene of its own.
+ * A scene is the scenarios of a test group, which run in order on one server. A
+ * case has the name of its scene ('scene') and its place in it ('step'); a case
+ * without these is a scene of its own.
  */
 #ifndef SCENE_H
 #define SCENE_H
@@ -14,33 +14,33 @@ struct plan;
 struct plan_axes;
 
 struct scene {
-	size_t *v; /* its cases, by step; their indexes */
+	size_t *v; /* indexes of its cases, by step */
 	size_t n;
 };
 
 struct scenes {
 	struct scene *v; /* in the order of their first cases */
 	size_t n;
-	size_t *of; /* each case: its scene */
+	size_t *of; /* the scene of each case */
 	size_t *all;
 };
 
-/* Of n cases; scenes_free in any case. */
+/* Groups n cases into scenes; release with scenes_free. */
 void scenes_make(struct scenes *, struct json *const *cases, size_t n);
 void scenes_free(struct scenes *);
 
-/* Does a case leave the server other than it was? */
+/* Does a case change the data or the state of the server? */
 bool scene_changes(const struct json *cas);
 
-/* Does it begin with a server as it is after its start? */
+/* Does a case flush or restart the server before it runs? */
 bool scene_resets(const struct json *cas);
 
-/* A name for the i-th group of a configuration; caller frees with free(). */
+/* Returns a name for the i-th group of a configuration; caller frees. */
 char *scene_name(const struct plan_axes *, const struct json *group, size_t i);
 
 /*
- * Gives the last case of the plan its place behind those from 'first' on. One
- * that is the same as an earlier one is another occurrence of it.
+ * Sets 'scene' and 'step' of the last case of the plan; its group begins at the
+ * case 'first'. A repeated case gets an 'occurrence' number.
  */
 void scene_place(struct plan *, size_t first, const char *name);
 

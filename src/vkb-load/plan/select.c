@@ -1,24 +1,28 @@
-/* Which of the planned cases are wanted, and what has to come before them. */
+/* Selects cases of the plan, and keeps the cases that must run before them. */
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "num.h"
 #include "plan.h"
 #include "scene.h"
+#include "str.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#define LISTED_MOST 10
+
 static bool
-wanted(const struct plan_want *w, const struct json *cas)
+is_selected(const struct plan_want *w, const struct json *cas)
 {
 	return !json_get(cas, "unlisted") &&
 	    (!w->pattern ||
 		fnmatch(w->pattern, json_get_str(cas, "id"), 0) == 0);
 }
 
-/* What a plan that is planned again already has before a case. */
+/* Moves the 'before' list that a case has from an earlier --plan. */
 static void
-join(struct json *list, struct json *cas)
+move_before(struct json *list, struct json *cas)
 {
 	struct json *before = json_detach(cas, "before");
 
@@ -27,21 +31,21 @@ join(struct json *list, struct json *cas)
 	json_free(before);
 }
 
-/* Appends what came before a case, and the case itself; it is taken. */
+/* Appends a case and the list before it; takes the case. */
 static void
-remember(struct json *list, struct json *cas)
+append_prior(struct json *list, struct json *cas)
 {
-	join(list, cas);
+	move_before(list, cas);
 	json_del(cas, "unlisted");
 	json_push(list, cas);
 }
 
 /*
- * A case that is left out may have made what a later one reads: so it becomes
- * part of that one, to be gone through without being measured.
+ * A later case may need the data of a case that is left out. Such a case moves
+ * to 'before' of the later one, to be run without being recorded.
  */
 static void
-one_scene(struct plan *p, const struct scene *s, const bool *keep)
+select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 {
 	struct json *list = json_array();
 	bool any = false;
@@ -56,7 +60,7 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 			list = json_array();
 		}
 		if (keep[s->v[i]]) {
-			join(list, *cas);
+			move_before(list, *cas);
 			if (json_len(list))
 				json_set(*cas, "before", list);
 			else
@@ -65,7 +69,7 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 			continue;
 		}
 		if (any && scene_changes(*cas))
-			remember(list, *cas);
+			append_prior(list, *cas);
 		else
 			json_free(*cas);
 		*cas = NULL;
@@ -73,9 +77,9 @@ one_scene(struct plan *p, const struct scene *s, const bool *keep)
 	json_free(list);
 }
 
-/* The scenes that have something to do, counted. */
+/* Keeps every Nth of the scenes that have selected cases. */
 static void
-share(const struct plan *p, const struct scenes *s, bool *keep)
+select_shard(const struct plan *p, const struct scenes *s, bool *keep)
 {
 	long long *number = mem_array(s->n + 1, sizeof *number), n = 0;
 	const struct plan_want *w = p->want;
@@ -91,11 +95,28 @@ share(const struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
+/* Reports that the pattern matches no case, with ids that it could match. */
+static void
+report_no_match(const struct plan *p, size_t listed)
+{
+	struct str ids = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n && n < LISTED_MOST; i++)
+		if (!json_get(p->cases[i], "unlisted"))
+			str_printf(&ids, "%s%s", n++ ? ", " : "",
+			    json_get_str(p->cases[i], "id"));
+	err_say("no case matches '%s'; the %zu case%s %s: %s%s",
+	    p->want->pattern, listed, num_plural(listed),
+	    listed == 1 ? "is" : "are", ids.s, n < listed ? ", ..." : "");
+	str_free(&ids);
+}
+
 int
 plan_finish(struct plan *p)
 {
 	const struct plan_want *w = p->want;
-	size_t kept = 0, listed = 0;
+	size_t kept = 0, listed = 0, selected = 0;
 	struct scenes s;
 	bool *keep;
 
@@ -105,19 +126,20 @@ plan_finish(struct plan *p)
 	scenes_make(&s, p->cases, p->n);
 	for (size_t i = 0; i < p->n; i++) {
 		listed += !json_get(p->cases[i], "unlisted");
-		keep[i] = wanted(w, p->cases[i]);
+		selected += keep[i] = is_selected(w, p->cases[i]);
 	}
-	share(p, &s, keep);
+	if (listed && !selected && !w->shards)
+		report_no_match(p, listed);
+	else if (!listed && (w->groups || w->scenarios))
+		err_say("no case matches '--groups' and '--scenarios': check "
+			"the names in the configuration");
+	select_shard(p, &s, keep);
 	for (size_t i = 0; i < s.n; i++)
-		one_scene(p, &s.v[i], keep);
+		select_in_scene(p, &s.v[i], keep);
 	for (size_t i = 0; i < p->n; i++)
 		if (p->cases[i])
 			p->cases[kept++] = p->cases[i];
 	p->n = kept;
-	if (listed && !kept && !w->shards)
-		err_say("no case is left of %zu", listed);
-	else if (!listed && (w->groups || w->scenarios))
-		err_say("no case is left: no scenario is of that name");
 	scenes_free(&s);
 	free(keep);
 	return 0;

@@ -25,7 +25,7 @@
 
 /* Why a case cannot be run, or NULL; caller frees. */
 static char *
-cannot(const struct agenda *a, const struct json *cas)
+find_obstacle(const struct agenda *a, const struct json *cas)
 {
 	const char *why = profiles_cannot(a->profiles, cas);
 	const struct engine *e = engines_find(a->engines, cas);
@@ -38,7 +38,7 @@ cannot(const struct agenda *a, const struct json *cas)
 		    casecheck_engine(json_get(cas, "config")));
 	for (const struct json *b = json_first(json_get(cas, "before")); b;
 	     b = json_next(b)) {
-		its = cannot(a, b);
+		its = find_obstacle(a, b);
 		if (!its)
 			continue;
 		text = mem_printf(
@@ -53,7 +53,8 @@ cannot(const struct agenda *a, const struct json *cas)
 }
 
 static char *
-data(const struct json *cas, struct names *made, const volatile int *stop)
+make_datasets(
+    const struct json *cas, struct names *made, const volatile int *stop)
 {
 	const struct json *b = json_first(json_get(cas, "before"));
 	char *why = NULL;
@@ -63,9 +64,9 @@ data(const struct json *cas, struct names *made, const volatile int *stop)
 	return why ? why : makedata(cas, made, stop);
 }
 
-/* A scene goes on behind a case that cannot be run where it is reset. */
+/* After a case that cannot be run, a scene continues at the next reset. */
 static int
-choose_scene(struct agenda *a, const struct plan *p, const struct scene *s,
+check_scene(struct agenda *a, const struct plan *p, const struct scene *s,
     bool *good, struct names *made, const volatile int *stop)
 {
 	const struct json *cas, *spoilt = NULL;
@@ -76,12 +77,12 @@ choose_scene(struct agenda *a, const struct plan *p, const struct scene *s,
 		cas = p->cases[s->v[i]];
 		if (scene_resets(cas))
 			spoilt = NULL;
-		why = cannot(a, cas);
+		why = find_obstacle(a, cas);
 		if (!why && spoilt)
 			why = mem_printf("'%s' before it cannot be run",
 			    json_get_str(spoilt, "id"));
 		if (!why)
-			why = data(cas, made, stop);
+			why = make_datasets(cas, made, stop);
 		good[s->v[i]] = !why;
 		if (why)
 			rc = err_fail(
@@ -103,7 +104,7 @@ agenda_init(struct agenda *a, const struct plan *p, const volatile int *stop)
 
 	scenes_make(&all, p->cases, p->n);
 	for (size_t i = 0; i < all.n; i++)
-		if (choose_scene(a, p, &all.v[i], good, made, stop) < 0)
+		if (check_scene(a, p, &all.v[i], good, made, stop) < 0)
 			rc = -1;
 	names_free(made);
 	scenes_free(&all);
@@ -145,13 +146,14 @@ agenda_free(struct agenda *a)
 }
 
 static const struct json *
-config_of(const struct agenda *a, size_t cas)
+get_config(const struct agenda *a, size_t cas)
 {
 	return json_get(a->cases[cas], "config");
 }
 
 static const struct finished *
-find(const struct agenda *a, const struct slot *slot, size_t cas, size_t role)
+find_run(
+    const struct agenda *a, const struct slot *slot, size_t cas, size_t role)
 {
 	return results_find(a->results,
 	    json_get(a->builds->v[slot->build], "subject"),
@@ -159,7 +161,7 @@ find(const struct agenda *a, const struct slot *slot, size_t cas, size_t role)
 }
 
 static size_t
-place(const struct agenda *a, const struct slot *slot, size_t cas)
+done_index(const struct agenda *a, const struct slot *slot, size_t cas)
 {
 	return (cas * a->builds->n + slot->build) * a->last + slot->index - 1;
 }
@@ -169,13 +171,13 @@ static bool
 is_finished(const struct agenda *a, const struct slot *slot, size_t cas)
 {
 	for (size_t i = 0; i < a->roles[cas].n; i++)
-		if (!find(a, slot, cas, i))
+		if (!find_run(a, slot, cas, i))
 			return false;
 	return true;
 }
 
 static int
-recall(const struct agenda *a, size_t cas, const struct finished *f)
+recall_run(const struct agenda *a, size_t cas, const struct finished *f)
 {
 	const struct engine *e = engines_find(a->engines, a->cases[cas]);
 	struct engine_past past = {.tool = f->tool,
@@ -193,7 +195,7 @@ add_metrics(struct agenda *a, const struct slot *slot, size_t cas)
 	struct json *all;
 
 	for (size_t i = 0; i < n; i++)
-		v[i] = find(a, slot, cas, i)->metrics;
+		v[i] = find_run(a, slot, cas, i)->metrics;
 	all = v[0] ? figures_together(v, n) : NULL;
 	precise_add(a->precise, cas, slot->build, slot->index, all);
 	json_free(all);
@@ -201,11 +203,11 @@ add_metrics(struct agenda *a, const struct slot *slot, size_t cas)
 }
 
 /*
- * One that looked at other times, or did not look, cannot be gone on with: its
- * alpha is spent.
+ * Takes a finished run. -1, error reported, if it had another stopping rule:
+ * its error probability is spent.
  */
 static int
-take(struct agenda *a, const struct slot *slot, size_t cas)
+take_run(struct agenda *a, const struct slot *slot, size_t cas)
 {
 	const struct finished *f;
 	struct json *run;
@@ -213,20 +215,21 @@ take(struct agenda *a, const struct slot *slot, size_t cas)
 
 	if (!is_finished(a, slot, cas))
 		return 0;
-	f = find(a, slot, cas, 0);
+	f = find_run(a, slot, cas, 0);
 	run = json_object();
 	looks_record(a->looks, a->roles[cas].v[0].config, run);
 	same = looks_hash(run) == f->looks;
 	json_free(run);
 	if (!same)
 		return err_fail("'%s': run %zu of %s was made with another "
-				"'--runs MIN..MAX' or '--until'",
+				"'--runs MIN..MAX' or '--until'; resume with "
+				"the same options",
 		    a->results->name, slot->index,
 		    json_get_str(a->cases[cas], "id"));
-	if (recall(a, cas, f) < 0)
+	if (recall_run(a, cas, f) < 0)
 		return -1;
 	add_metrics(a, slot, cas);
-	a->done[place(a, slot, cas)] = true;
+	a->done[done_index(a, slot, cas)] = true;
 	a->finished++;
 	return 0;
 }
@@ -245,7 +248,7 @@ agenda_take_finished(struct agenda *a)
 	for (size_t c = 0; c < a->ncases; c++)
 		for (slot.build = 0; slot.build < a->builds->n; slot.build++)
 			for (slot.index = 1; slot.index <= last; slot.index++)
-				if (take(a, &slot, c) < 0)
+				if (take_run(a, &slot, c) < 0)
 					return -1;
 	if (a->finished && looks_adaptive(a->looks))
 		err_say("%zu run%s finished already", a->finished,
@@ -266,7 +269,7 @@ bool
 agenda_wanted(const struct agenda *a, const struct slot *slot, size_t cas)
 {
 	return !a->closed[cas] && !agenda_out(a, cas)[slot->build] &&
-	    (slot->index > a->last || !a->done[place(a, slot, cas)]);
+	    (slot->index > a->last || !a->done[done_index(a, slot, cas)]);
 }
 
 size_t
@@ -326,13 +329,13 @@ agenda_left(const struct agenda *a, size_t first, size_t cas, bool *all)
 			if (!ahead || !agenda_wanted(a, &a->slots[i], s->v[k]))
 				continue;
 			g = progress_guess(
-			    &a->progress, s->v[k], config_of(a, s->v[k]));
+			    &a->progress, s->v[k], get_config(a, s->v[k]));
 			*all = *all && g >= 0;
 			sum += g > 0 ? g : 0;
 		}
 	}
 	for (size_t c = 0; c < a->ncases; c++) {
-		g = progress_guess(&a->progress, c, config_of(a, c));
+		g = progress_guess(&a->progress, c, get_config(a, c));
 		if (g > 0)
 			sum += g * (double)agenda_later(a, c);
 	}

@@ -1,6 +1,6 @@
 /*
- * What a session has to do: its scenes, what of them is finished, what comes
- * next, and how long that will take.
+ * The schedule of a session: its scenes, which runs are finished, which come
+ * next, and how long they take.
  */
 #ifndef AGENDA_H
 #define AGENDA_H
@@ -28,9 +28,9 @@ struct agenda {
 	const struct looks *looks;
 	enum order_how order;
 	uint64_t seed;
-	struct json **cases; /* those that can be run; borrowed of the plan */
+	struct json **cases; /* those that can be run; borrowed from the plan */
 	size_t ncases;
-	struct roles *roles; /* of each case: who its records are of */
+	struct roles *roles; /* roles of each case */
 	struct scenes scenes;
 	const struct builds *builds;
 	const struct engine *engines;
@@ -40,45 +40,46 @@ struct agenda {
 	size_t nslots;
 	size_t look; /* the next one, from 0 */
 	struct precise *precise;
-	struct precision *seen; /* of each case at the last look */
+	struct precision *seen; /* precision of each case at the last look */
 	bool *closed;           /* cases that are precise */
-	bool *out;              /* of each case, builds that only failed */
-	bool *done; /* of each case, build and index up to 'last': before */
+	bool *out;              /* per case and build: not to be run */
+	bool *done;             /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
 	struct progress progress;
 };
 
 /*
- * Takes what of the plan can be run. 0; -1: some cannot, which was said, one
- * line for each. agenda_free in either case.
+ * Takes the cases of the plan that can be run. 0, or -1 if some cannot, each
+ * reported. Call agenda_free in either case.
  */
 int agenda_init(struct agenda *, const struct plan *, const volatile int *stop);
 void agenda_free(struct agenda *);
 
-/* Takes what an earlier session has finished. 0, or -1 and said. */
+/* Takes the finished runs of an earlier session. 0, or -1, error reported. */
 int agenda_take_finished(struct agenda *);
 
-/* The slots before the next look in which there is still something to do. */
+/* Makes the slots before the next look that have runs to be done. */
 void agenda_slots(struct agenda *);
 
-/* Is this case still to be measured in a slot? */
+/* Is a case still to be run in a slot? agenda_open counts such cases. */
 bool agenda_wanted(const struct agenda *, const struct slot *, size_t cas);
 size_t agenda_open(const struct agenda *, const struct slot *);
 
-/* Builds that are given up for a case. */
+/* Which builds are not to be run for a case. */
 bool *agenda_out(const struct agenda *, size_t cas);
 
-/* Runs after the next look, if no case becomes precise before the end. */
+/* Runs of a case after the next look, if it does not become precise. */
 size_t agenda_later(const struct agenda *, size_t cas);
 
 /*
- * Seconds of the runs from slot 'first' on, and its case 'cas', at most, as
- * far as they are known; *all: they are.
+ * Returns the most seconds that the runs from case 'cas' of slot 'first' on
+ * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
+ * is false if there are any.
  */
 double agenda_left(const struct agenda *, size_t first, size_t cas, bool *all);
 
-/* "SET-d16 b run 2 of 5"; " b" where there are several builds. Caller frees. */
+/* "SET-d16 b run 2 of 5"; " b" if there are several builds. Caller frees. */
 char *agenda_name(const struct agenda *, const struct slot *, size_t cas);
 char *agenda_builder(const struct agenda *, const struct slot *);
 

@@ -1,10 +1,10 @@
-/* The sky of a run: what of the machine's env record each run repeats. */
+/* The environment of a run: what it repeats of the env record. */
 #ifndef ENV_H
 #define ENV_H
 
 struct json;
 
-/* A new object, the caller's. What is not known is absent. */
+/* Returns a new object, owned by the caller, without unknown settings. */
 struct json *env_brief(const struct json *settings);
 
 #endif

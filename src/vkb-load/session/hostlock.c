@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT "/tmp/vkb.lock" /* not TMPDIR: it is one for all users */
-#define LOOK_MS 100             /* for the lock, and for signals */
+#define DEFAULT "/tmp/vkb.lock" /* not in TMPDIR: all users share it */
+#define LOOK_MS 100             /* between checks of the lock and *stop */
 
 /*
- * In folders that all may write to, the kernel refuses O_CREAT for a file of
- * another user. So it is opened first, and made if there is none.
+ * In folders that all users may write to, the kernel refuses O_CREAT for a file
+ * of another user. So the file is opened first, and made if there is none.
  */
 static int
 open_file(const char *path)
@@ -36,7 +36,7 @@ open_file(const char *path)
 	return fd;
 }
 
-/* Who holds the lock, from /proc/locks; 0 if that cannot be found. */
+/* Returns the pid that holds the lock, from /proc/locks; 0 if not found. */
 static long
 find_holder(int fd)
 {
@@ -75,17 +75,17 @@ say_waiting(int fd)
 			command[i] = ' ';
 	if (pid)
 		err_say("waiting for '%s' (pid %ld), which measures on this "
-			"host; --no-lock does not wait",
+			"host; use --no-lock not to wait",
 		    n > 0 ? command : "another program", pid);
 	else
 		err_say("waiting for another program, which measures on this "
-			"host; --no-lock does not wait");
+			"host; use --no-lock not to wait");
 	if (in >= 0)
 		close(in);
 	free(path);
 }
 
-/* 0; -1 with errno, EINTR where *stop was set. */
+/* Returns 0, or -1 with errno, which is EINTR if *stop was set. */
 static int
 wait_for_lock(int fd, const volatile int *stop)
 {
@@ -106,7 +106,7 @@ wait_for_lock(int fd, const volatile int *stop)
 	return 0;
 }
 
-/* Somebody may have removed the file, and another one is there by now. */
+/* Is the file still at the path? It may have been removed or replaced. */
 static bool
 is_current(int fd, const char *path)
 {
@@ -140,15 +140,12 @@ hostlock_take(const volatile int *stop)
 		close(fd);
 	}
 	if (fd >= 0 && !S_ISREG(st.st_mode))
-		err_fail("the lock of this host, '%s', is not a file: VKB_LOCK "
-			 "may name another one, --no-lock measures "
-			 "without one",
+		err_fail("the lock of this host, '%s', is not a file: set "
+			 "VKB_LOCK to another path or use --no-lock",
 		    path);
 	else if (errno != EINTR)
-		err_fail_sys(
-		    "cannot take the lock of this host, '%s' "
-		    "(VKB_LOCK may name another one, --no-lock measures "
-		    "without one)",
+		err_fail_sys("cannot take the lock of this host, '%s' "
+			     "(set VKB_LOCK to another path or use --no-lock)",
 		    path);
 	if (fd >= 0)
 		close(fd);

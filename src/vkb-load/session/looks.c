@@ -13,7 +13,7 @@
 #define RUNS 1000000
 
 static bool
-number(const char *s, long long *v)
+parse_run_count(const char *s, long long *v)
 {
 	return num_int(s, v) == 0 && *v >= 1 && *v <= RUNS;
 }
@@ -24,8 +24,8 @@ parse_runs(struct looks *l, const char *s, bool until)
 	const char *dots = strstr(s, "..");
 	char *first = dots ? mem_strn(s, (size_t)(dots - s)) : mem_str(s);
 	long long min, max = 0;
-	bool good = number(first, &min) &&
-	    (dots ? number(dots + 2, &max) && max >= min : true);
+	bool good = parse_run_count(first, &min) &&
+	    (dots ? parse_run_count(dots + 2, &max) && max >= min : true);
 
 	free(first);
 	if (!good)
@@ -112,9 +112,9 @@ looks_metric(const struct looks_until *u, const struct json *config)
 	return json_get_num(config, "rate", 0) > 0 ? "p50_latency_ms" : "rps";
 }
 
-/* Of two conditions on one metric the narrower is the one that counts. */
+/* Of two conditions on one metric the narrower counts. */
 static struct json *
-until_of(const struct looks *l, const struct json *config)
+make_until(const struct looks *l, const struct json *config)
 {
 	struct json *until = json_object();
 
@@ -138,7 +138,7 @@ looks_record(const struct looks *l, const struct json *config, struct json *run)
 	for (size_t i = 0; i < l->n; i++)
 		json_push_num(at, l->at[i]);
 	json_set(run, "looks", at);
-	json_set(run, "until", until_of(l, config));
+	json_set(run, "until", make_until(l, config));
 }
 
 unsigned long long

@@ -12,9 +12,9 @@ order_parse(const char *s)
 	return strcmp(s, "random") == 0 ? ORDER_RANDOM : ORDER_SEQUENTIAL;
 }
 
-/* Fisher and Yates. */
+/* Fisher-Yates shuffle. */
 static void
-shuffle(struct rng *r, struct slot *v, size_t n)
+shuffle_slots(struct rng *r, struct slot *v, size_t n)
 {
 	struct slot t;
 	size_t k;
@@ -28,7 +28,7 @@ shuffle(struct rng *r, struct slot *v, size_t n)
 }
 
 static void
-sequential(struct slot *s, const struct order *o)
+make_sequential(struct slot *s, const struct order *o)
 {
 	for (size_t b = 0; b < o->nbuilds; b++)
 		for (size_t c = 0; c < o->nscenes; c++)
@@ -37,10 +37,12 @@ sequential(struct slot *s, const struct order *o)
 				    .scene = c, .build = b, .index = i};
 }
 
-/* Rounds over all cases: a killed job has measured each case, and what drifts
- * over the hours is in the spread of every case alike. */
+/*
+ * Each round has all scenes: a session that is killed has measured each, and a
+ * slow drift of the machine affects all alike.
+ */
 static void
-interleaved(struct slot *s, const struct order *o, struct rng *r)
+make_interleaved(struct slot *s, const struct order *o, struct rng *r)
 {
 	for (size_t i = o->first; i <= o->last; i++)
 		for (size_t c = 0; c < o->nscenes; c++) {
@@ -49,7 +51,7 @@ interleaved(struct slot *s, const struct order *o, struct rng *r)
 				    .build = b,
 				    .index = i,
 				    .block = o->nbuilds > 1 ? i : 0};
-			shuffle(r, s, o->nbuilds);
+			shuffle_slots(r, s, o->nbuilds);
 			s += o->nbuilds;
 		}
 }
@@ -64,10 +66,10 @@ order_make(const struct order *o, size_t *n)
 	s = mem_array(*n + 1, sizeof *s);
 	rng_seed(&r, o->seed, o->first - 1);
 	if (o->how == ORDER_INTERLEAVED)
-		interleaved(s, o, &r);
+		make_interleaved(s, o, &r);
 	else
-		sequential(s, o);
+		make_sequential(s, o);
 	if (o->how == ORDER_RANDOM)
-		shuffle(&r, s, *n);
+		shuffle_slots(&r, s, *n);
 	return s;
 }

@@ -1,4 +1,4 @@
-/* The schedule: which scene runs on which build, when. */
+/* The order of runs: which scene runs on which build, when. */
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -17,7 +17,7 @@ enum order_how {
 	ORDER_SEQUENTIAL   /* build by build, scene by scene */
 };
 
-/* "interleaved|random|sequential", as the option has it. */
+/* Parses "interleaved", "random" or "sequential"; NULL is interleaved. */
 enum order_how order_parse(const char *s);
 
 /* Repetitions first..last of each scene on each build. */
@@ -28,7 +28,7 @@ struct order {
 	uint64_t seed;
 };
 
-/* All of them; caller frees with free(). */
+/* Returns all n slots; caller frees with free(). */
 struct slot *order_make(const struct order *, size_t *n);
 
 #endif

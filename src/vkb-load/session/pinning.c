@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The CPUs of this machine; 0, or -1: they cannot be read. */
+/* Reads the CPUs of this machine. 0, or -1, not reported. */
 static int
-online(cpu_set_t *set)
+read_online_cpus(cpu_set_t *set)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
 	char line[4096];
@@ -27,7 +27,8 @@ online(cpu_set_t *set)
 }
 
 static int
-has_cpus(const struct json *cas, const struct json *list, const cpu_set_t *all)
+check_cpus(
+    const struct json *cas, const struct json *list, const cpu_set_t *all)
 {
 	cpu_set_t set, both;
 	const char *why;
@@ -35,11 +36,11 @@ has_cpus(const struct json *cas, const struct json *list, const cpu_set_t *all)
 	if (!json_str(list))
 		return 0;
 	if (cpulist_parse(json_str(list), &set, &why) < 0)
-		return err_fail("%s: \"%s\" is no CPU list: %s",
+		return err_fail("%s: \"%s\" is not a CPU list: %s",
 		    json_get_str(cas, "id"), json_str(list), why);
 	CPU_AND(&both, &set, all);
 	if (!CPU_EQUAL(&both, &set))
-		return err_fail("%s: this machine has not all of the CPUs "
+		return err_fail("%s: this machine lacks some of the CPUs "
 				"\"%s\"",
 		    json_get_str(cas, "id"), json_str(list));
 	return 0;
@@ -52,19 +53,19 @@ pinning_check(struct json *const *cases, size_t n, bool servers)
 	cpu_set_t all;
 	int rc = 0;
 
-	if (online(&all) < 0)
+	if (read_online_cpus(&all) < 0)
 		return 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = has_cpus(
+		rc = check_cpus(
 		    cases[i], json_path(cases[i], "client.cpus"), &all);
 		for (j = json_first(json_path(cases[i], "client.each"));
 		     j && rc == 0; j = json_next(j))
-			rc = has_cpus(cases[i], j, &all);
+			rc = check_cpus(cases[i], j, &all);
 		if (rc < 0)
 			break;
 		j = servers ? json_path(cases[i], "server.cpus") : NULL;
 		for (j = json_first(j); j && rc == 0; j = json_next(j))
-			rc = has_cpus(cases[i], j, &all);
+			rc = check_cpus(cases[i], j, &all);
 	}
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* Are the CPUs there that cases are pinned to? */
+/* Checks that this machine has the CPUs that cases are pinned to. */
 #ifndef PINNING_H
 #define PINNING_H
 
@@ -8,8 +8,8 @@
 struct json;
 
 /*
- * 0, or -1 and said. Servers elsewhere have CPUs of their own: without
- * 'servers' theirs are not looked at.
+ * 0, or -1, error reported. CPUs of servers are checked only if 'servers' is
+ * set: a running server may be on another machine.
  */
 int pinning_check(struct json *const *cases, size_t n, bool servers);
 

@@ -20,12 +20,12 @@ struct precise {
 	struct json *const *cases;
 	size_t ncases, nbuilds;
 	bool paired;
-	struct column *cols; /* of each case, build and condition */
+	struct column *cols; /* per case, build and condition */
 };
 
-/* The values that are there, in order; how many. */
+/* Copies the finite values in order. Returns their number. */
 static size_t
-present(const double *v, size_t n, double *to)
+copy_present(const double *v, size_t n, double *to)
 {
 	size_t kept = 0;
 
@@ -36,7 +36,7 @@ present(const double *v, size_t n, double *to)
 }
 
 static double
-relative(double lo, double hi, double centre)
+relative_width(double lo, double hi, double centre)
 {
 	if (lo == hi)
 		return 0;
@@ -47,18 +47,18 @@ double
 precise_median(const double *x, size_t n, double level)
 {
 	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
-	size_t m = present(x, n, v);
+	size_t m = copy_present(x, n, v);
 	struct stats_rule rule = {0};
 
 	stats_sort(v, m);
 	if (stats_ci(&rule, v, m, 1 - level, &lo, &hi))
-		width = relative(lo, hi, stats_median(v, m));
+		width = relative_width(lo, hi, stats_median(v, m));
 	free(v);
 	return width;
 }
 
 static bool
-positive(const double *v, size_t n)
+is_positive(const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!(v[i] > 0))
@@ -67,7 +67,7 @@ positive(const double *v, size_t n)
 }
 
 static double
-of_pairs(const double *x, const double *y, size_t n, double level)
+paired_width(const double *x, const double *y, size_t n, double level)
 {
 	double *logs = mem_array(n + 1, sizeof *logs), lo, hi;
 	struct ranktest_pairs *p;
@@ -77,16 +77,16 @@ of_pairs(const double *x, const double *y, size_t n, double level)
 		logs[i] = log(y[i] / x[i]);
 	p = ranktest_walsh(logs, n);
 	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
-		width =
-		    relative(exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
+		width = relative_width(
+		    exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
 	ranktest_pairs_free(p);
 	free(logs);
 	return width;
 }
 
-/* Student's t on logarithms, for what is too few for ranks. */
+/* Welch's t on logarithms, for too few values for ranks. */
 static double
-by_welch(const double *x, size_t m, const double *y, size_t n, double level)
+welch_width(const double *x, size_t m, const double *y, size_t n, double level)
 {
 	double *lx = mem_array(m, sizeof *lx), *ly = mem_array(n, sizeof *ly);
 	struct stats_welch w;
@@ -98,19 +98,20 @@ by_welch(const double *x, size_t m, const double *y, size_t n, double level)
 	w = stats_welch(lx, m, ly, n, 1 - level);
 	free(lx);
 	free(ly);
-	return relative(exp(w.lo), exp(w.hi), exp(w.diff));
+	return relative_width(exp(w.lo), exp(w.hi), exp(w.diff));
 }
 
 static double
-of_sides(const double *x, size_t m, const double *y, size_t n, double level)
+unpaired_width(
+    const double *x, size_t m, const double *y, size_t n, double level)
 {
 	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
 	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
 
 	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
-		width = relative(lo, hi, mid);
+		width = relative_width(lo, hi, mid);
 	else if (m > 2 && n > 2)
-		width = by_welch(x, m, y, n, level);
+		width = welch_width(x, m, y, n, level);
 	ranktest_pairs_free(p);
 	return width;
 }
@@ -131,10 +132,10 @@ precise_ratio(
 		if (isfinite(y[i]) && (both || !paired))
 			v[k++] = y[i];
 	}
-	if (m && k && positive(u, m) && positive(v, k))
+	if (m && k && is_positive(u, m) && is_positive(v, k))
 		width = paired && m >= power_least(true, 1, level)
-		    ? of_pairs(u, v, m, level)
-		    : of_sides(u, m, v, k, level);
+		    ? paired_width(u, v, m, level)
+		    : unpaired_width(u, m, v, k, level);
 	free(u);
 	free(v);
 	return width;
@@ -163,13 +164,13 @@ precise_free(struct precise *p)
 }
 
 static struct column *
-column(const struct precise *p, size_t cas, size_t build, size_t i)
+find_column(const struct precise *p, size_t cas, size_t build, size_t i)
 {
 	return &p->cols[(cas * p->nbuilds + build) * p->looks->nuntil + i];
 }
 
 static const char *
-metric_of(const struct precise *p, size_t cas, size_t i)
+get_metric(const struct precise *p, size_t cas, size_t i)
 {
 	return looks_metric(
 	    &p->looks->until[i], json_get(p->cases[cas], "config"));
@@ -180,20 +181,20 @@ precise_add(struct precise *p, size_t cas, size_t build, size_t index,
     const struct json *metrics)
 {
 	for (size_t i = 0; i < p->looks->nuntil; i++) {
-		struct column *c = column(p, cas, build, i);
+		struct column *c = find_column(p, cas, build, i);
 
 		while (c->n < index) {
 			c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 			c->v[c->n++] = NAN;
 		}
 		c->v[index - 1] =
-		    json_get_num(metrics, metric_of(p, cas, i), NAN);
+		    json_get_num(metrics, get_metric(p, cas, i), NAN);
 	}
 }
 
-/* What the runs of a look say about one condition: the widest contender. */
+/* Returns the width of a condition at a look: the widest of all builds. */
 static double
-width_of(
+condition_width(
     const struct precise *p, size_t cas, size_t look, size_t i, const bool *out)
 {
 	size_t runs = (size_t)p->looks->at[look];
@@ -201,7 +202,7 @@ width_of(
 	const struct column *base = NULL;
 
 	for (size_t b = 0; b < p->nbuilds; b++) {
-		const struct column *c = column(p, cas, b, i);
+		const struct column *c = find_column(p, cas, b, i);
 		size_t n = runs < c->n ? runs : c->n;
 
 		if (out[b])
@@ -229,13 +230,13 @@ precise_enough(const struct precise *p, size_t cas, size_t look,
 
 	for (size_t i = 0; i < p->looks->nuntil; i++) {
 		double wanted = p->looks->until[i].width;
-		double now = width_of(p, cas, look, i, out);
+		double now = condition_width(p, cas, look, i, out);
 
 		all = all && now <= wanted;
 		if (now / wanted <= ratio)
 			continue;
 		ratio = now / wanted;
-		*worst = (struct precision){metric_of(p, cas, i), now, wanted};
+		*worst = (struct precision){get_metric(p, cas, i), now, wanted};
 	}
 	return all;
 }

@@ -1,6 +1,6 @@
 /*
- * How precisely the runs of a case say what is asked: of one build its median,
- * of several the ratio of each to the first one.
+ * Precision of the runs of a case: of the median of one build, or of the ratio
+ * of each further build to the first one.
  */
 #ifndef PRECISE_H
 #define PRECISE_H
@@ -12,14 +12,15 @@ struct json;
 struct looks;
 
 /*
- * Half the interval that covers 1 - level, relative to the estimate; INFINITY
- * where there are too few values for one, or no ratio. 0: they are all equal.
+ * Returns half the width of the interval that covers 1 - level, relative to the
+ * estimate; INFINITY if there are too few values, or values that have no ratio.
+ * NAN as a value: that run is missing.
  *
- * Of the median: as vkb-stats has it (stats_ci). Of the ratio y/x, as
- * vkb-compare judges it: Walsh averages where x[i] and y[i] are a pair and
- * signed ranks of so many can show something at the level, Hodges-Lehmann
- * otherwise; where there are too few for that, t on logarithms (which assumes
- * that the noise is lognormal). NAN among the values: that run is missing.
+ * The interval of the median is that of vkb-stats (stats_ci). That of the ratio
+ * y/x is that of vkb-compare: Walsh averages if x[i] and y[i] are pairs, and
+ * enough for signed ranks to be significant at the level; else Hodges-Lehmann;
+ * with too few values for that, Welch's t on logarithms (which assumes
+ * lognormal noise).
  */
 double precise_median(const double *x, size_t n, double level);
 double precise_ratio(
@@ -32,7 +33,7 @@ struct precise *precise_new(const struct looks *, struct json *const *cases,
     size_t ncases, size_t nbuilds, bool paired);
 void precise_free(struct precise *);
 
-/* Metrics of a run that went well; 'index' from 1. */
+/* Adds the metrics of a run that succeeded; 'index' is from 1. */
 void precise_add(struct precise *, size_t cas, size_t build, size_t index,
     const struct json *metrics);
 
@@ -43,8 +44,8 @@ struct precision {
 };
 
 /*
- * After the runs of the given look, from 0; out[b]: that build has none. A
- * case without builds is not precise.
+ * Is a case precise after a look (from 0)? Sets the condition above. Leaves out
+ * build b if out[b]; a case without builds is not precise.
  */
 bool precise_enough(const struct precise *, size_t cas, size_t look,
     const bool *out, struct precision *);

@@ -17,11 +17,11 @@
 #define SECOND INT64_C(1000000000)
 #define SERVER_S 0.5 /* a server's start and end, roughly */
 
-static volatile sig_atomic_t on_screen; /* the line is there */
+static volatile sig_atomic_t is_drawn;
 
-/* What cannot be drawn is not missed. */
+/* Ignores errors: a run does not depend on the terminal. */
 static void
-put(const char *s)
+write_terminal(const char *s)
 {
 	ssize_t n = write(STDERR_FILENO, s, strlen(s));
 
@@ -31,9 +31,9 @@ put(const char *s)
 void
 progress_wipe(void)
 {
-	if (on_screen)
-		put("\r\033[K");
-	on_screen = 0;
+	if (is_drawn)
+		write_terminal("\r\033[K");
+	is_drawn = 0;
 }
 
 void
@@ -76,7 +76,7 @@ progress_begin(struct progress *p, const char *name, double left_s)
 }
 
 static int
-columns(void)
+count_columns(void)
 {
 	struct winsize w;
 
@@ -104,7 +104,7 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_add(&s, "  warm-up");
 	if (e->done > 0)
 		str_printf(&s, " %.0f%%", e->done * 100);
-	/* What a narrow terminal cuts off comes last. */
+	/* a narrow terminal cuts off the end */
 	if (p->left_s >= 0) {
 		left = p->left_s - spent;
 		str_printf(&s, "  ETA %s%s", p->most ? "<" : "",
@@ -114,12 +114,12 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_printf(&s, "  %s req/s", num_human(buf, e->rps));
 	if (e->p99_ms > 0)
 		str_printf(&s, "  p99 %.3f ms", e->p99_ms);
-	width = columns() - 1;
+	width = count_columns() - 1;
 	if (s.len > (size_t)width)
 		s.s[width] = '\0';
-	put("\r\033[K");
-	put(s.s);
-	on_screen = 1;
+	write_terminal("\r\033[K");
+	write_terminal(s.s);
+	is_drawn = 1;
 	str_free(&s);
 }
 

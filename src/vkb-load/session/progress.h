@@ -1,6 +1,6 @@
 /*
- * What a person sees of a session: on a terminal one line that is redrawn,
- * otherwise, and only with -v, a line for each finished run.
+ * Progress of a session on stderr: on a terminal one line that is redrawn, with
+ * -v also a line for each finished run.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -15,9 +15,9 @@ struct engine_progress;
 struct progress {
 	bool live, lines;
 	size_t total, done; /* runs */
-	double *took;  /* seconds of the last run of each case; 0 unknown */
-	bool most;     /* total and the time left are at most so */
-	double left_s; /* of the runs from this one on; < 0 unknown */
+	double *took;  /* seconds of the last run of each case; 0: unknown */
+	bool most;     /* total and left_s are upper limits */
+	double left_s; /* from this run on; < 0: unknown */
 	const char *name;
 	int64_t started, drawn;
 };
@@ -25,16 +25,16 @@ struct progress {
 void progress_open(struct progress *, bool quiet, bool verbose, size_t ncases);
 void progress_close(struct progress *);
 
-/* Seconds that a run of this case takes; < 0: not known yet. */
+/* Returns the seconds that a run of a case takes; < 0 if unknown. */
 double progress_guess(
     const struct progress *, size_t cas, const struct json *config);
 
-/* Before anything else is written to the terminal. */
+/* Clears the line; to be called before other output to the terminal. */
 void progress_wipe(void);
 
 void progress_begin(struct progress *, const char *name, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
-/* 'rec' is the run; NULL: it was not finished. */
+/* 'rec' is the run record; NULL: the run was not finished. */
 void progress_end(struct progress *, size_t cas, const struct json *rec);
 
 #endif

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What names a subject, without what is learned from its server. */
+/* The key of a run. Leaves out what a subject learns from its server. */
 static char *
-key(const struct json *subject, const struct json *config, size_t index)
+make_key(const struct json *subject, const struct json *config, size_t index)
 {
 	static const char *const names[] = {
 	    "label", "ref", "commit", "module_commit"};
@@ -37,7 +37,7 @@ key(const struct json *subject, const struct json *config, size_t index)
 }
 
 static int
-by_key(const void *a, const void *b)
+compare_by_key(const void *a, const void *b)
 {
 	const struct finished *x = a, *y = b;
 	int c = strcmp(x->key, y->key);
@@ -46,14 +46,14 @@ by_key(const void *a, const void *b)
 }
 
 static int
-has_key(const void *key, const void *member)
+compare_key(const void *key, const void *member)
 {
 	return strcmp(key, ((const struct finished *)member)->key);
 }
 
-/* The offset after the last newline; -1 and said. */
+/* Returns the offset after the last newline, or -1, error reported. */
 static off_t
-last_newline(int fd, const char *name, off_t size)
+find_last_newline(int fd, const char *name, off_t size)
 {
 	char buf[4096];
 	size_t n;
@@ -72,18 +72,18 @@ last_newline(int fd, const char *name, off_t size)
 	return size;
 }
 
-/* A kill in the middle of a write leaves half a line. */
+/* Looks for half a line, as a kill leaves it; cuts it off with 'repair'. */
 static int
-whole_lines(int fd, const char *name, bool repair)
+check_last_line(int fd, const char *name, bool repair)
 {
 	struct stat st;
 	off_t end;
 
 	if (fstat(fd, &st) < 0)
-		return err_fail_sys("cannot look at '%s'", name);
+		return err_fail_sys("cannot get the size of '%s'", name);
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	end = last_newline(fd, name, st.st_size);
+	end = find_last_newline(fd, name, st.st_size);
 	if (end < 0)
 		return -1;
 	if (end == st.st_size)
@@ -108,7 +108,7 @@ free_finished(struct finished *f)
 }
 
 static void
-finished(struct results *r, struct json *rec)
+add_finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
@@ -123,7 +123,7 @@ finished(struct results *r, struct json *rec)
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
 	r->done[r->n] = (struct finished){
-	    .key = key(json_get(rec, "subject"), config, (size_t)index),
+	    .key = make_key(json_get(rec, "subject"), config, (size_t)index),
 	    .place = r->n,
 	    .looks = looks,
 	    .tool = tool && foreign ? mem_str(tool) : NULL,
@@ -133,14 +133,14 @@ finished(struct results *r, struct json *rec)
 		r->last = (size_t)index;
 }
 
-/* What stands there twice counts once. */
+/* Keeps the first of equal keys. */
 static void
-sort(struct results *r)
+sort_finished(struct results *r)
 {
 	size_t kept = 0;
 
 	if (r->n)
-		qsort(r->done, r->n, sizeof *r->done, by_key);
+		qsort(r->done, r->n, sizeof *r->done, compare_by_key);
 	for (size_t i = 0; i < r->n; i++)
 		if (kept && strcmp(r->done[kept - 1].key, r->done[i].key) == 0)
 			free_finished(&r->done[i]);
@@ -150,7 +150,7 @@ sort(struct results *r)
 }
 
 static int
-read_done(struct results *r, const char *file)
+read_finished(struct results *r, const char *file)
 {
 	struct jsonl *in = jsonl_open(&file, 1);
 	struct json *rec;
@@ -161,11 +161,11 @@ read_done(struct results *r, const char *file)
 			rc = -1;
 			continue;
 		}
-		finished(r, rec);
+		add_finished(r, rec);
 		json_free(rec);
 	}
 	jsonl_close(in);
-	sort(r);
+	sort_finished(r);
 	return rc;
 }
 
@@ -185,13 +185,13 @@ results_open(struct results *r, const char *output, const char *resume)
 	r->file = true;
 	r->path = name;
 	r->name = resume;
-	/* Held until the end; a file system without locks has none. */
+	/* held until results_close; some file systems have no locks */
 	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
 	    errno == EWOULDBLOCK)
 		return err_fail("another vkb-load writes to '%s'", name);
-	if (whole_lines(r->fd, name, resume != NULL) < 0)
+	if (check_last_line(r->fd, name, resume != NULL) < 0)
 		return -1;
-	return resume ? read_done(r, resume) : 0;
+	return resume ? read_finished(r, resume) : 0;
 }
 
 void
@@ -213,13 +213,16 @@ results_find(const struct results *r, const struct json *subject,
 
 	if (!r->n)
 		return NULL;
-	k = key(subject, config, index);
-	f = bsearch(k, r->done, r->n, sizeof *r->done, has_key);
+	k = make_key(subject, config, index);
+	f = bsearch(k, r->done, r->n, sizeof *r->done, compare_key);
 	free(k);
 	return f;
 }
 
-/* A reader that went away ends this program quietly; servers see its end. */
+/*
+ * If the reader of stdout is gone, SIGPIPE ends this program without a message;
+ * its servers end with it.
+ */
 int
 results_write_all(struct results *r, struct json *const *runs, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * Where the runs go: stdout, or a file that only grows. A record is on disk
+ * Writes records to stdout or appends them to a file. A record is on disk
  * before the next run starts.
  */
 #ifndef RESULTS_H
@@ -10,41 +10,40 @@
 
 struct json;
 
-/* A run that went well before this session. */
+/* A run that succeeded in an earlier session. */
 struct finished {
 	char *key;
-	size_t place;             /* in the file */
+	size_t place;             /* number in the file */
 	unsigned long long looks; /* looks_hash of it */
-	struct json *metrics;     /* of adaptive sessions, other engines */
-	char *tool;               /* env.benchmark_tool_sha256, of those */
+	struct json *metrics; /* if adaptive or of another engine; or NULL */
+	char *tool;           /* env.benchmark_tool_sha256 of the engine */
 };
 
 struct results {
 	int fd;
 	bool file;
 	const char *path;      /* of the file, or NULL; borrowed */
-	const char *name;      /* the same where it is resumed, or NULL */
+	const char *name;      /* the same if it is resumed, or NULL */
 	struct finished *done; /* sorted */
 	size_t n, cap;
-	size_t last; /* highest index in it */
+	size_t last; /* highest index in the file */
 };
 
 /*
- * 'output' is appended to; 'resume' as well, after its finished runs were read
- * and a torn last line was cut off. Several may append to one file, but none to
- * one that is resumed. Both NULL: stdout. 0, or -1 and said.
+ * Opens 'output' to append; or 'resume', after its finished runs were read and
+ * a torn last line was cut off; stdout if both are NULL. Several programs may
+ * append to one file, but only one if it is resumed. 0, or -1, error reported.
  */
 int results_open(struct results *, const char *output, const char *resume);
 void results_close(struct results *);
 
-/* This repetition, the first of its kind in the file; NULL: it is to be done.
- */
+/* Returns the first finished run of this identity and index, or NULL. */
 const struct finished *results_find(const struct results *,
     const struct json *subject, const struct json *config, size_t index);
 
 int results_write(struct results *, struct json *run);
 
-/* Several in one write: all of them are there, or none. */
+/* Writes all or none. 0, or -1, error reported. */
 int results_write_all(struct results *, struct json *const *runs, size_t n);
 
 #endif

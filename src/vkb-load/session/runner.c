@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One case of a visit: measured, gone through, or left out. */
+/* A case of a visit: measured, run without being recorded, or left out. */
 struct step {
 	const struct json *cas;
-	size_t at; /* in the scene; SIZE_MAX: it comes before one of them */
+	size_t at; /* in the scene; SIZE_MAX: from a 'before' list */
 	bool run;
 };
 
@@ -30,23 +30,23 @@ struct call {
 	struct step *steps;
 	size_t n;
 	struct lease lease;
-	char *spoilt; /* why what follows cannot be measured; NULL */
+	char *spoilt; /* why later cases cannot be measured; or NULL */
 };
 
 static bool
-measured(const struct call *x, const struct step *s)
+is_measured(const struct call *x, const struct step *s)
 {
 	return s->at != SIZE_MAX && x->v->wanted[s->at];
 }
 
 static void
-add(struct call *x, const struct json *cas, size_t at, size_t *cap)
+append_step(struct call *x, const struct json *cas, size_t at, size_t *cap)
 {
 	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
 	x->steps[x->n++] = (struct step){cas, at, false};
 }
 
-/* What is wanted, and what leaves something behind that it needs. */
+/* Marks the wanted cases and those that make data for them. */
 static void
 plan_steps(struct call *x)
 {
@@ -60,12 +60,12 @@ plan_steps(struct call *x)
 		cas = x->r->cases[scene->v[i]];
 		for (const struct json *b = json_first(json_get(cas, "before"));
 		     b; b = json_next(b))
-			add(x, b, SIZE_MAX, &cap);
-		add(x, cas, i, &cap);
+			append_step(x, b, SIZE_MAX, &cap);
+		append_step(x, cas, i, &cap);
 	}
 	for (size_t i = x->n; i-- > 0;) {
 		s = &x->steps[i];
-		s->run = measured(x, s) || (needed && scene_changes(s->cas));
+		s->run = is_measured(x, s) || (needed && scene_changes(s->cas));
 		needed = needed || s->run;
 		if (s->run && scene_resets(s->cas))
 			needed = false;
@@ -83,9 +83,9 @@ start_measure(struct call *x, struct measure *m, const struct json *cas)
 		    json_get(m->recs[i], "run"));
 }
 
-/* The usual metrics of all roles together, for what looks at them. */
+/* Adds the metrics of all roles together to the precision of the case. */
 static void
-tell(struct call *x, const struct measure *m, size_t cas)
+add_to_precision(struct call *x, const struct measure *m, size_t cas)
 {
 	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
 	struct json *all;
@@ -99,7 +99,7 @@ tell(struct call *x, const struct measure *m, size_t cas)
 	free(v);
 }
 
-/* Says that a run has failed, and where the log of its server is. */
+/* Reports that a run failed, and where the log of its server is. */
 static void
 say_failed(struct call *x, const struct step *s, const char *what)
 {
@@ -110,15 +110,15 @@ say_failed(struct call *x, const struct step *s, const char *what)
 	    log ? "'" : "");
 }
 
-/* The same of profiles. */
+/* Writes the profile records of a case. 0, or -1, error reported. */
 static int
-keep_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
+write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	char *what;
 
 	if (rc < 0 || m->error.len) {
 		what = mem_printf("not profiled: %s",
-		    m->error.len ? m->error.s : "it was cut short");
+		    m->error.len ? m->error.s : "it was interrupted");
 		say_failed(x, s, what);
 		free(what);
 		x->v->failed++;
@@ -144,26 +144,26 @@ write_raw(struct runner *r, struct measure *m)
 	return results_write(r->results, m->raw);
 }
 
-/* The records of one case; 0, or -1: they could not be written. */
+/* Writes the records of one case. 0, or -1, error reported. */
 static int
-keep(struct call *x, struct measure *m, const struct step *s, int rc)
+write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	struct runner *r = x->r;
 	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
 	char what[40];
 
 	if (x->v->profile)
-		return keep_profiles(x, m, s, rc);
+		return write_profiles(x, m, s, rc);
 
 	for (size_t i = 0; i < m->roles.n; i++) {
 		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
 		if (rc < 0)
 			json_set_str(m->recs[i], "error",
 			    m->error.len ? m->error.s
-					 : "the run was cut short");
+					 : "the run was interrupted");
 		if (rc < 0 && i == 0)
 			err_note("%s", json_get_str(m->recs[0], "error"));
-		if (m->error.len) /* the first one has the end of a log */
+		if (m->error.len) /* only the first has the end of a log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
 	if (rc < 0) {
@@ -174,12 +174,12 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 	progress_wipe();
 	if (r->machine && results_write(r->results, r->machine) < 0)
 		return -1;
-	r->machine = NULL; /* it is there */
+	r->machine = NULL; /* written once */
 	if (write_raw(r, m) < 0 ||
 	    results_write_all(r->results, m->recs, m->roles.n) < 0)
 		return -1;
 	if (rc == 0) {
-		tell(x, m, cas);
+		add_to_precision(x, m, cas);
 		x->v->wanted[s->at] = false;
 	} else
 		x->v->failed++;
@@ -188,23 +188,23 @@ keep(struct call *x, struct measure *m, const struct step *s, int rc)
 }
 
 /*
- * What a case leaves behind when it fails is not what the next ones read. The
- * first line says it: the end of a log that follows is in the first record.
+ * Later cases cannot use the data of a case that failed. Keeps the first line
+ * of its error: the end of a log, which follows, is in its record.
  */
 static void
-spoil(struct call *x, const struct step *s, const struct measure *m)
+mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 {
 	if (x->spoilt)
 		return;
 	x->spoilt =
 	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
-		m->error.len ? m->error.s : "it was cut short");
+		m->error.len ? m->error.s : "it was interrupted");
 	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 
-/* The server for a step: that of the steps before, or a fresh one. */
+/* Prepares the server of a step: that of the steps before, or a fresh one. */
 static int
-server(struct call *x, const struct step *s, struct measure *m)
+prepare_server(struct call *x, const struct step *s, struct measure *m)
 {
 	char *why = NULL;
 	int rc = 0;
@@ -222,9 +222,10 @@ server(struct call *x, const struct step *s, struct measure *m)
 	return x->spoilt ? measure_failed(m, mem_str(x->spoilt)) : 0;
 }
 
-/* Did the server live until now? The last step ends it. */
+/* Checks that the server still runs; ends it after the last step. */
 static int
-survived(struct call *x, const struct step *s, struct measure *m, bool last)
+check_survival(
+    struct call *x, const struct step *s, struct measure *m, bool last)
 {
 	char *why = NULL;
 
@@ -234,39 +235,39 @@ survived(struct call *x, const struct step *s, struct measure *m, bool last)
 }
 
 static int
-one(struct call *x, const struct step *s, bool last)
+run_step(struct call *x, const struct step *s, bool last)
 {
 	struct runner *r = x->r;
 	struct measure m;
 	int rc;
 
-	if (measured(x, s) && !x->v->profile)
+	if (is_measured(x, s) && !x->v->profile)
 		r->announce(
 		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
 	start_measure(x, &m, s->cas);
-	if (!measured(x, s) || x->v->profile)
+	if (!is_measured(x, s) || x->v->profile)
 		r->order -= m.roles.n;
-	if (measured(x, s) && x->v->profile)
+	if (is_measured(x, s) && x->v->profile)
 		measure_profile(&m);
-	rc = server(x, s, &m);
+	rc = prepare_server(x, s, &m);
 	if (rc == 0)
 		rc = measure_run(&m, &x->lease);
-	if (!*r->stop && x->lease.server && survived(x, s, &m, last) < 0)
+	if (!*r->stop && x->lease.server && check_survival(x, s, &m, last) < 0)
 		rc = -1;
 	if (rc < 0 && (scene_changes(s->cas) || !x->lease.server))
-		spoil(x, s, &m);
-	/* A profile that is there is told of: it is not made again. */
-	if (*r->stop && !(rc == 0 && x->v->profile && measured(x, s)))
+		mark_spoilt(x, s, &m);
+	/* a finished profile is recorded: it is not made again */
+	if (*r->stop && !(rc == 0 && x->v->profile && is_measured(x, s)))
 		rc = -1;
 	else
-		rc = measured(x, s) ? keep(x, &m, s, rc) : 0;
+		rc = is_measured(x, s) ? write_records(x, &m, s, rc) : 0;
 	measure_free(&m);
 	return rc;
 }
 
-/* On a server for that alone, before the others. */
+/* Tries a case on a server of its own. 1: it failed; -1: stop. */
 static int
-attempt(struct call *x, const struct step *s)
+try_step(struct call *x, const struct step *s)
 {
 	struct lease l = {.r = x->r, .build = x->lease.build};
 	struct measure m;
@@ -288,24 +289,24 @@ attempt(struct call *x, const struct step *s)
 		rc = -1;
 	else if (k < 0) {
 		x->r->order += m.roles.n;
-		rc = keep(x, &m, s, -1);
+		rc = write_records(x, &m, s, -1);
 	}
 	measure_free(&m);
 	return rc < 0 ? -1 : k < 0;
 }
 
 static int
-attempts(struct call *x)
+try_steps(struct call *x)
 {
 	const struct engine *e;
 	int rc = 0;
 
 	for (size_t i = 0; i < x->n && rc >= 0; i++) {
 		e = engines_find(x->r->engines, x->steps[i].cas);
-		if (!measured(x, &x->steps[i]) ||
+		if (!is_measured(x, &x->steps[i]) ||
 		    !e->untried(e->self, x->steps[i].cas))
 			continue;
-		rc = attempt(x, &x->steps[i]);
+		rc = try_step(x, &x->steps[i]);
 		if (rc > 0)
 			x->steps[i].run = false;
 	}
@@ -328,13 +329,13 @@ runner_visit(struct runner *r, struct visit *v)
 		snprintf(
 		    r->run_name, sizeof r->run_name, "run-%zu", v->slot->index);
 	plan_steps(&x);
-	rc = attempts(&x);
+	rc = try_steps(&x);
 	for (size_t i = 0; i < x.n; i++)
 		if (x.steps[i].run)
 			last = i;
 	for (size_t i = 0; i < x.n && rc == 0; i++)
 		if (x.steps[i].run)
-			rc = one(&x, &x.steps[i], i == last);
+			rc = run_step(&x, &x.steps[i], i == last);
 	if (x.lease.server && lease_end(&x.lease, &why) < 0)
 		free(why);
 	free(x.spoilt);

@@ -1,4 +1,4 @@
-/* One visit: the cases of a scene on a server, in order, and their records. */
+/* Visits: run the cases of a scene on a server and write their records. */
 #ifndef RUNNER_H
 #define RUNNER_H
 
@@ -27,16 +27,16 @@ struct runner {
 	struct json *const *builds; /* records with subject and server */
 	const struct engine *engines;
 	const struct looks *looks;
-	struct precise *precise; /* is told of each run that went well */
+	struct precise *precise; /* gets each run that succeeded */
 	struct results *results;
 	const struct profiles_opts *profiles;
 	struct progress *progress;
-	engine_progress_fn *show; /* what a run does, with that */
+	engine_progress_fn *show; /* shows the run, called with 'progress' */
 	struct logs *logs;
-	char run_name[32];       /* of the visit at work, for the logs */
-	struct running *running; /* NULL: servers of our own, by vkb-serve */
-	struct coproc *coproc;   /* NULL: is started; owned by the caller */
-	struct json *machine;    /* env record, before the first run; NULL */
+	char run_name[32];       /* of the current visit, for the logs */
+	struct running *running; /* NULL: vkb-serve starts servers */
+	struct coproc *coproc;   /* NULL: started when needed; caller closes */
+	struct json *machine;    /* env record still to be written; or NULL */
 	const struct json *env;  /* what each run repeats of it */
 	char session[16];
 	uint64_t seed;
@@ -46,23 +46,24 @@ struct runner {
 	const volatile int *stop;
 	volatile int halt; /* ends the run: *stop, or the server ended */
 
-	/* Called before each run: the name for the progress. */
+	/* called before each run that is measured */
 	void (*announce)(void *arg, const struct slot *, size_t cas);
 	void *arg;
 };
 
-/* What is to be measured in a visit, by the places in the scene. */
+/* What is to be measured in a visit. */
 struct visit {
 	const struct slot *slot;
-	bool *wanted; /* becomes false where the run went well */
+	bool *wanted; /* by place in the scene; cleared when a run succeeds */
 	size_t failed;
-	bool profile; /* this instead: nothing is measured */
+	bool profile; /* profile instead of measuring */
 };
 
 /*
- * Cases that are not wanted are gone through where a later one needs what they
- * leave behind. 0: what was wanted was measured, or failed, and was written.
- * -1: it could not be written, or *stop is set (and what was at work is not).
+ * Runs a case that is not wanted, without recording it, if a later one needs
+ * its data. 0 if all wanted cases were measured, or failed, and were written;
+ * -1 if not all could be written, or *stop is set (the current run is not
+ * written).
  */
 int runner_visit(struct runner *, struct visit *);
 

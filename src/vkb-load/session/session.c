@@ -29,20 +29,20 @@ struct session {
 	const struct session_opts *o;
 	struct agenda a;
 	struct runner runner;
-	size_t slot; /* the one at work */
-	char *name;  /* of the run at work */
+	size_t slot; /* current index in a.slots */
+	char *name;  /* of the current run */
 	size_t failed, vague, unprofiled;
 	int lock; /* of the host; held from the first visit to the end */
 };
 
 static bool
-talks(const struct session *s)
+is_verbose(const struct session *s)
 {
 	return !s->o->quiet && (s->o->verbose || isatty(STDERR_FILENO));
 }
 
 static void
-announce(const struct session *s)
+announce_session(const struct session *s)
 {
 	const struct agenda *a = &s->a;
 	bool all, most = looks_adaptive(a->looks);
@@ -51,7 +51,7 @@ announce(const struct session *s)
 	struct str line = {0};
 	char buf[NUM_BUF], *text;
 
-	if (!talks(s))
+	if (!is_verbose(s))
 		return;
 	str_printf(&line, "%s%zu run%s of %zu case%s", most ? "at most " : "",
 	    n, num_plural(n), a->ncases, num_plural(a->ncases));
@@ -79,7 +79,6 @@ add_precision(struct str *to, const struct precision *p)
 	str_printf(to, ", wanted %g %%", 100 * p->wanted);
 }
 
-/* Before each run. */
 static void
 begin_run(void *arg, const struct slot *slot, size_t cas)
 {
@@ -93,13 +92,13 @@ begin_run(void *arg, const struct slot *slot, size_t cas)
 }
 
 /*
- * A run of a fixed number that fails is missing. An adaptive session tries
- * again, and then leaves this build out of the case. 0, or -1: stop.
+ * An adaptive session repeats a run that fails, then leaves the build out of
+ * the case. With a fixed number of runs it is missing.
  */
 #define TRIES 3
 
 static void
-give_up(struct session *s, const struct slot *slot, size_t cas)
+drop_build(struct session *s, const struct slot *slot, size_t cas)
 {
 	char *who = agenda_builder(&s->a, slot);
 
@@ -109,7 +108,7 @@ give_up(struct session *s, const struct slot *slot, size_t cas)
 	free(who);
 }
 
-/* Before the first visit; from then on nobody else measures on this host. */
+/* Takes the lock before the first visit. 0, or -1, error reported. */
 static int
 take_lock(struct session *s)
 {
@@ -141,7 +140,7 @@ run_slot(struct session *s, size_t i)
 	}
 	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
 		if (v.wanted[c])
-			give_up(s, slot, scene->v[c]);
+			drop_build(s, slot, scene->v[c]);
 	free(v.wanted);
 	return k;
 }
@@ -157,7 +156,7 @@ run_slots(struct session *s)
 }
 
 static bool
-runs_at_all(const struct session *s, size_t cas)
+has_build(const struct session *s, size_t cas)
 {
 	for (size_t b = 0; b < s->a.builds->n; b++)
 		if (!agenda_out(&s->a, cas)[b])
@@ -165,9 +164,9 @@ runs_at_all(const struct session *s, size_t cas)
 	return false;
 }
 
-/* Is this case precise enough, or will it never be? */
+/* Checks and reports the precision of a case after a look. */
 static void
-look_at(struct session *s, size_t cas)
+check_precision(struct session *s, size_t cas)
 {
 	struct agenda *a = &s->a;
 	const struct looks *l = a->looks;
@@ -182,7 +181,7 @@ look_at(struct session *s, size_t cas)
 		s->vague++;
 		err_say("%s: not precise after %.0f runs: %s", id,
 		    l->at[a->look], line.s);
-	} else if (talks(s))
+	} else if (is_verbose(s))
 		err_say("%s: look %zu of %zu, after %.0f runs: %s%s", id,
 		    a->look + 1, l->n, l->at[a->look], line.s,
 		    enough ? ": enough" : "");
@@ -190,20 +189,19 @@ look_at(struct session *s, size_t cas)
 }
 
 static void
-look(struct session *s)
+check_all_precision(struct session *s)
 {
 	for (size_t c = 0; c < s->a.ncases; c++)
-		if (!runs_at_all(s, c))
+		if (!has_build(s, c))
 			s->a.closed[c] = true;
 		else if (!s->a.closed[c])
-			look_at(s, c);
+			check_precision(s, c);
 }
 
-/* Before the first run. */
 static int
-begin(struct session *s)
+begin_session(struct session *s)
 {
-	announce(s);
+	announce_session(s);
 	if (take_lock(s) < 0)
 		return -1;
 	if (s->runner.running)
@@ -213,7 +211,7 @@ begin(struct session *s)
 }
 
 static size_t
-to_do(const struct session *s)
+count_runs(const struct session *s)
 {
 	const struct agenda *a = &s->a;
 	size_t n = a->progress.done;
@@ -226,7 +224,7 @@ to_do(const struct session *s)
 }
 
 static int
-go(struct session *s)
+run_schedule(struct session *s)
 {
 	struct agenda *a = &s->a;
 	const struct looks *l = a->looks;
@@ -234,13 +232,13 @@ go(struct session *s)
 
 	for (; a->look < l->n; a->look++) {
 		agenda_slots(a);
-		a->progress.total = to_do(s);
-		if (a->nslots && !a->progress.done && begin(s) < 0)
+		a->progress.total = count_runs(s);
+		if (a->nslots && !a->progress.done && begin_session(s) < 0)
 			return -1;
 		if (run_slots(s) < 0)
 			return -1;
 		if (looks_adaptive(l))
-			look(s);
+			check_all_precision(s);
 	}
 	if (s->vague)
 		err_say("%zu of %zu cases are less precise than wanted",
@@ -253,7 +251,7 @@ go(struct session *s)
 	return s->failed ? -1 : 0;
 }
 
-/* One visit of a scene on a build, where a profile is still missing. */
+/* Visits a scene on a build if one of its profiles is missing. */
 static int
 profile_scene(struct session *s, const struct slot *slot)
 {
@@ -272,11 +270,11 @@ profile_scene(struct session *s, const struct slot *slot)
 			continue;
 		v.wanted[c] = !profiles_there(s->o->profiles, cas, build);
 		n += v.wanted[c];
-		if (v.wanted[c] ? !talks(s) : s->o->quiet)
+		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
 		who = agenda_builder(&s->a, slot);
 		err_say("%s%s: %s", json_get_str(cas, "id"), who,
-		    v.wanted[c] ? "profile" : "is profiled already");
+		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
 	}
 	if (n)
@@ -286,9 +284,9 @@ profile_scene(struct session *s, const struct slot *slot)
 	return rc;
 }
 
-/* After all that is measured. */
+/* Profiles run after all measurements. */
 static int
-profile(struct session *s)
+profile_scenes(struct session *s)
 {
 	struct slot slot = {.index = 1};
 
@@ -299,7 +297,7 @@ profile(struct session *s)
 	return s->unprofiled ? -1 : 0;
 }
 
-/* Different for each session of any machine. */
+/* Makes a name that differs for each session on any machine. */
 static void
 name_session(char name[16], uint64_t seed)
 {
@@ -365,8 +363,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .announce = begin_run,
 	    .arg = &s};
 	memcpy(s.runner.session, name, sizeof name);
-	k = go(&s);
-	if (o->profiles->dir && !*stop && profile(&s) < 0)
+	k = run_schedule(&s);
+	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
 		k = -1;
 	coproc_close(s.runner.coproc);
 	hostlock_release(s.lock);

@@ -1,4 +1,4 @@
-/* All runs of a plan, in order, each saved before the next. */
+/* Does all runs of a plan in order; saves each before the next. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -20,15 +20,15 @@ struct session_opts {
 	const struct profiles_opts *profiles;
 	struct logs *logs;
 	uint64_t seed;
-	double timeout_s; /* 0: what the case says */
+	double timeout_s; /* 0: that of the case */
 	bool quiet, verbose;
 	bool no_lock; /* do not wait for others that measure here */
 	bool no_env;  /* leave out the env record */
 };
 
 /*
- * 0: every run was measured. -1: some failed, or cannot be run, and it was
- * said; or *stop was set.
+ * 0 if every run was measured; -1 if some failed or cannot be run, error
+ * reported, or *stop was set.
  */
 int session_run(const struct session_opts *, const struct plan *,
     const struct builds *, const struct engine *, struct results *,
