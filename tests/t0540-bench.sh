@@ -113,11 +113,11 @@ test_same "3 $(jq -c '.[0]' python.json)" \
 echo '[{"half":' >old/base/metrics.json
 rm -r old/base/runs
 test_status 2 'one that cannot be read' bench --commits base --runs 1 --results-dir old
-test_match "'old/base/metrics.json' cannot be continued" .err 'is said'
+test_match "cannot read 'old/base/metrics.json' to add results" .err 'is said'
 test_same '[{"half":' "$(cat old/base/metrics.json)" 'and left as it is'
 rm old/base/metrics.json
 test_that 'without it' bench --commits base --runs 1 --results-dir old
-test_match 'going on with' .err 'nothing was lost'
+test_match 'resuming' .err 'nothing was lost'
 test_same 2 "$(flat length old/base)" 'it is there'
 
 # --- the other options
@@ -228,9 +228,9 @@ for sig in TERM KILL; do
   test_that 'no results yet' test ! -e s/base -a ! -e s/main
   head -n 2 "$part" >two
   test_status 2 'another command' bench --commits base --results-dir s
-  test_match 'another command that was not finished: --anew drops it' .err 'is refused'
+  test_match 'another command that was not finished: --anew deletes them' .err 'is refused'
   test_that 'the same' long
-  test_match 'going on with' .err 'goes on'
+  test_match 'resuming' .err 'goes on'
   test_same 8 "$(cat s/base/metrics.json s/main/metrics.json | jq -s 'add | length')" 'to the end'
   test_same "$(sort two)" "$(cat s/*/runs/*.jsonl | grep -F -x -f two | sort)" 'with what it had'
 done
@@ -259,21 +259,21 @@ bad 'no such mode' "'--mode': 'server' is neither" --mode server
 bad 'no such level' "'--log-level': 'x'" --log-level x
 bad 'no commit' "'--commits' lacks its argument" --commits
 bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1
-bad 'two commits that run' 'it cannot be measured as several' --mode client --commits a b
-bad 'a baseline of one that runs' 'it cannot be measured as several' \
+bad 'two commits that run' 'cannot be measured as several' --mode client --commits a b
+bad 'a baseline of one that runs' 'cannot be measured as several' \
   --use-running-server --commits a --baseline b
 bad 'another machine' "'--target-ip': servers are started on this machine" --target-ip 192.0.2.1
 bad 'a module without a name' "'--module-path' needs '--module'" --module-path lib.so
 bad 'a module that is none' 'does not end in .so' --module x --module-path lib.c
 bad 'a module that is not there' "cannot read 'none.so'" --module x --module-path none.so
-bad 'a module of one that runs' 'is not started' --mode client --module x --module-path lib.so
+bad 'a module of one that runs' 'cannot load a module into a running server' --mode client --module x --module-path lib.so
 bad 'a name that leads outside' "'../x' cannot be the name" --module ../x
 for repository in x /x x/ x/y/z ' /x' 'a/ '; do
   bad "a repository '$repository'" "'--repository': '$repository' is not OWNER/NAME" \
     --repository "$repository"
 done
 bad 'an unknown option' "unknown option '--nonsense'; usage: .*REF \.\.\.] \[--baseline" --nonsense
-bad 'a word' "'word' is no option" word
+bad 'a word' "unexpected argument 'word'" word
 bad 'an abbreviation' "unknown option '--run'" --run 1
 for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do
   test_status 2 "no commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
@@ -289,6 +289,6 @@ test_match "no folder 'none'" .err 'is named'
 test_status 2 'a mode that is none' bench --cluster-mode-filter maybe
 test_match "'--cluster-mode'" .err 'is named'
 test_status 2 'nothing to do' bench --commits base -- --case nothing
-test_match "'cfg.json' has no case" .err 'is said'
+test_match "no case of 'cfg.json' matches" .err 'is said'
 test_litter 10 'no server is left'
 test_done

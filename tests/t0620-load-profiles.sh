@@ -104,7 +104,7 @@ test_same '["wall",500,0.2,null]
     .config.config_set]' .out)" 'with its mode, frequency and delays'
 test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'a graph of each'
 test_status 2 'without a folder' vkb-load -q --runs 1 --duration 100ms sets.json
-test_match 'not run: it is profiled, which --profiles DIR has it do' .err \
+test_match 'not run: its config.profiling needs .--profiles DIR.' .err \
   'they are not run, which is said'
 test_same 2 "$(grep -c '"type":"run"' .out)" 'the others are'
 

@@ -86,7 +86,7 @@ for f in "$grafana"/*.json; do
   test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
     "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent whole"
 done
-test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c 'is sent$' .err)" 'each is said'
+test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c ' sent$' .err)" 'each is said'
 test_same 0 "$(grep -c 'o.k' curl.args)" 'the token is no argument'
 rm sent/*
 unset GRAFANA_TOKEN
@@ -146,7 +146,7 @@ NO_COMPOSE=1
 export NO_COMPOSE
 if ! command -v docker-compose >/dev/null; then
   test_status 2 'no compose' vkb-dashboards --state other up
-  test_match 'needs Docker' .err 'is said'
+  test_match 'Docker with its compose plugin is missing' .err 'is said'
   test_status 1 'nothing is made' test -e other/passwords
 fi
 
