@@ -385,15 +385,14 @@ static int
 read_archive(struct work *w)
 {
 	char *file = mem_printf("%s/profile.json", w->o->dir);
-	const char *mode, *graph;
+	const char *mode;
 	struct json *rec = NULL;
 	int rc = -1;
 
 	if (unpack_archive(w->o->open, w->o->dir) < 0)
 		goto out;
 	rec = jsonfile_read(file);
-	if (!rec || record_check(rec, file) < 0 ||
-	    check_profile(rec, file) < 0) {
+	if (!rec || record_check(rec, file) || check_profile(rec, file)) {
 		unpack_remove(w->o->dir);
 		goto out;
 	}
@@ -401,13 +400,13 @@ read_archive(struct work *w)
 	w->rec = rec;
 	rec = NULL;
 	mode = json_get_str(w->rec, "mode");
-	graph = json_str(json_path(w->rec, "sampling.call_graph"));
 	rc = 0;
 	if (mode) {
 		w->keep = result_name_copies(w->o->dir);
 		w->sampler.keep = w->keep;
 		w->sampler.mode = sampler_mode_of(mode);
-		w->sampler.call_graph = graph;
+		w->sampler.call_graph =
+		    json_str(json_path(w->rec, "sampling.call_graph"));
 		rc = read_samples(w);
 	}
 	if (rc == 0)
