@@ -446,7 +446,7 @@ close_profile(struct work *w, int rc)
 	json_free(w->artifacts);
 	free(w->keep);
 	halt_close(w->watch.halt);
-	/* Ctrl-C ends the profile and is no error. */
+	/* Ctrl-C ends the profile and is not an error. */
 	if (reason > 0 && reason != SIGINT)
 		halt_raise(reason);
 	return status;

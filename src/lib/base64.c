@@ -27,7 +27,7 @@ base64_encode(struct str *s, const void *bytes, size_t n)
 	}
 }
 
-/* Decodes four digits. Returns -1 if one of them is no base64 digit. */
+/* Decodes four digits. Returns -1 if one of them is not a base64 digit. */
 static int
 decode_quad(unsigned char *o, const char *text, const unsigned char *value)
 {

@@ -15,7 +15,7 @@ int clock_seconds(const char *iso, double *seconds);
 /*
  * Converts a date with a time, in any form of ISO 8601, to UTC: 2026-03-02
  * 09:00:00.5+01:00 is 2026-03-02T08:00:00.5Z. A text without a zone is taken
- * for UTC. Returns 0, or -1 if it is no date with a time.
+ * for UTC. Returns 0, or -1 if it is not a date with a time.
  */
 int clock_utc(char buf[CLOCK_ISO], const char *text);
 double clock_now(void); /* seconds since 1970 */

@@ -61,7 +61,7 @@ size_t group_bytes(const struct group *);
 /* Moves them to the disk. Returns 0, or -1 and an error is reported. */
 int group_spill(struct group *, struct scratch *);
 
-/* Returns NULL on error, after reporting it; text NULL is no string. */
+/* Returns NULL on error, after reporting it; text NULL is not a string. */
 struct hist *group_decode(
     const char *text, size_t n, const char *name, const char *where);
 

@@ -18,7 +18,7 @@
 #define OUTER 8 /* cookie, length of the deflated part */
 
 static void
-put32(struct str *s, uint32_t v)
+put_u32(struct str *s, uint32_t v)
 {
 	int i;
 
@@ -27,23 +27,23 @@ put32(struct str *s, uint32_t v)
 }
 
 static void
-put64(struct str *s, uint64_t v)
+put_u64(struct str *s, uint64_t v)
 {
-	put32(s, (uint32_t)(v >> 32));
-	put32(s, (uint32_t)v);
+	put_u32(s, (uint32_t)(v >> 32));
+	put_u32(s, (uint32_t)v);
 }
 
 static uint32_t
-get32(const unsigned char *p)
+get_u32(const unsigned char *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
 	    (uint32_t)p[2] << 8 | p[3];
 }
 
 static int64_t
-get64(const unsigned char *p)
+get_u64(const unsigned char *p)
 {
-	return (int64_t)((uint64_t)get32(p) << 32 | get32(p + 4));
+	return (int64_t)((uint64_t)get_u32(p) << 32 | get_u32(p + 4));
 }
 
 /* Appends ZigZag LEB128 of at most nine bytes; the ninth has eight bits. */
@@ -110,13 +110,14 @@ histcodec_encode(struct str *out, const struct hist *h)
 	uLongf n;
 
 	put_cells(&cells, h);
-	put32(&plain, COOKIE);
-	put32(&plain, (uint32_t)cells.len);
-	put32(&plain, 0); /* normalizing index offset */
-	put32(&plain, (uint32_t)hist_digits(h));
-	put64(&plain, (uint64_t)hist_lowest(h));
-	put64(&plain, (uint64_t)hist_highest(h));
-	put64(&plain, UINT64_C(0x3ff0000000000000)); /* conversion ratio 1.0 */
+	put_u32(&plain, COOKIE);
+	put_u32(&plain, (uint32_t)cells.len);
+	put_u32(&plain, 0); /* normalizing index offset */
+	put_u32(&plain, (uint32_t)hist_digits(h));
+	put_u64(&plain, (uint64_t)hist_lowest(h));
+	put_u64(&plain, (uint64_t)hist_highest(h));
+	put_u64(
+	    &plain, UINT64_C(0x3ff0000000000000)); /* conversion ratio 1.0 */
 	str_addn(&plain, cells.s ? cells.s : "", cells.len);
 
 	n = compressBound(plain.len);
@@ -124,8 +125,8 @@ histcodec_encode(struct str *out, const struct hist *h)
 	if (compress2(deflated, &n, (unsigned char *)plain.s, plain.len,
 		Z_BEST_COMPRESSION) != Z_OK)
 		err_die("out of memory");
-	put32(&packed, COOKIE_DEFLATED);
-	put32(&packed, (uint32_t)n);
+	put_u32(&packed, COOKIE_DEFLATED);
+	put_u32(&packed, (uint32_t)n);
 	str_addn(&packed, deflated, n);
 	base64_encode(out, packed.s, packed.len);
 	free(deflated);
@@ -223,21 +224,21 @@ static struct hist *
 parse_hist_header(
     const unsigned char *p, size_t *length, size_t *word, const char **why)
 {
-	int64_t low = get64(p + 16), high = get64(p + 24);
-	uint32_t digits = get32(p + 12), cookie = get32(p) & COOKIE_MASK;
+	int64_t low = get_u64(p + 16), high = get_u64(p + 24);
+	uint32_t digits = get_u32(p + 12), cookie = get_u32(p) & COOKIE_MASK;
 	struct hist *h;
 
 	*why = "its version is neither V1 nor V2";
-	*word = cookie == V1_COOKIE ? get32(p) >> 4 & 0xe : 0;
+	*word = cookie == V1_COOKIE ? get_u32(p) >> 4 & 0xe : 0;
 	if (cookie != (COOKIE & COOKIE_MASK) && *word != 2 && *word != 4 &&
 	    *word != 8)
 		return NULL;
 	*why = "its range is invalid";
 	if (digits < 1 || digits > 5 || low < 1 || low > INT64_C(1) << 40 ||
-	    high / 2 < low || get32(p + 8) != 0)
+	    high / 2 < low || get_u32(p + 8) != 0)
 		return NULL;
 	h = hist_new(low, high, (int)digits);
-	*length = get32(p + 4);
+	*length = get_u32(p + 4);
 	*why = "it has too many counts";
 	if (*length <= hist_cells(h) * (*word ? *word : 9))
 		return h;
@@ -290,16 +291,16 @@ histcodec_decode(const char *text, size_t n, const char **why)
 		goto out;
 	*why = "it is not a deflated HdrHistogram V1 or V2";
 	if (len < OUTER ||
-	    ((get32(p) & COOKIE_MASK) != (COOKIE_DEFLATED & COOKIE_MASK) &&
-		(get32(p) & COOKIE_MASK) != V1_COOKIE_DEFLATED))
+	    ((get_u32(p) & COOKIE_MASK) != (COOKIE_DEFLATED & COOKIE_MASK) &&
+		(get_u32(p) & COOKIE_MASK) != V1_COOKIE_DEFLATED))
 		goto out;
 	*why = "it is cut short";
-	if (get32(p + 4) > (uint64_t)len - OUTER)
+	if (get_u32(p + 4) > (uint64_t)len - OUTER)
 		goto out;
 	if (inflateInit(&z) != Z_OK)
 		err_die("out of memory");
 	z.next_in = p + OUTER;
-	z.avail_in = get32(p + 4);
+	z.avail_in = get_u32(p + 4);
 	h = inflate_hist(&z, why);
 	inflateEnd(&z);
 out:

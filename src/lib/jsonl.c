@@ -300,7 +300,8 @@ read_element(struct jsonl *r)
 	return 1;
 }
 
-/* Finds out whether the file is an array: its first byte that is no blank. */
+/* Finds out whether the file is an array: its first byte that is not a blank.
+ */
 static void
 detect_format(struct jsonl *r)
 {

@@ -135,7 +135,7 @@ strip_top_folder(const char *s, struct str *out, char **top)
 /*
  * Does a link at 'path' stay inside the folder? Only if all '..' are at the
  * start of its target, and no more than there are folders above 'path': these
- * are no links, and by induction the rest of the target stays inside as well.
+ * are not links, and by induction the rest of the target stays inside as well.
  */
 static bool
 is_link_inside(const char *path, const char *target)
@@ -398,7 +398,7 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	return -1;
 }
 
-/* Begins to read; an empty file is no error. */
+/* Begins to read; an empty file is not an error. */
 static struct tarball *
 start_plain(struct tarball *t, int opened)
 {

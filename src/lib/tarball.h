@@ -24,7 +24,7 @@ struct tarball_file {
 /* Does the name end like that of an archive? */
 bool tarball_named(const char *file);
 
-/* Returns NULL after reporting that it cannot be read or is no archive. */
+/* Returns NULL after reporting that it cannot be read or is not an archive. */
 struct tarball *tarball_open(const char *file);
 void tarball_close(struct tarball *);
 

@@ -184,7 +184,7 @@ read_part_member(struct part *p, struct jsonscan *c,
 	return true;
 }
 
-/* Returns false if the record is no summary: most end here. */
+/* Returns false if the record is not a summary: most end here. */
 static bool
 read_part_type(
     struct jsonscan *c, const struct jsonscan_text *key, struct str *rest)

@@ -35,9 +35,10 @@ struct part {
 };
 
 /*
- * Returns false if the text is no summary record or no JSON; record_tree then
- * reports why. Otherwise the caller checks p->rest with record_check and frees
- * with part_free. Histograms, which are large, are kept only with 'hists'.
+ * Returns false if the text is not a summary record or not JSON; record_tree
+ * then reports why. Otherwise the caller checks p->rest with record_check and
+ * frees with part_free. Histograms, which are large, are kept only with
+ * 'hists'.
  */
 bool part_read(struct part *, const char *text, size_t n, bool hists);
 void part_free(struct part *);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- * SARIF 2.1.0 (OASIS). A result that is no failure has the level "none"
+ * SARIF 2.1.0 (OASIS). A result that is not a failure has the level "none"
  * (3.27.10); one that needs more data has the kind "open".
  */
 static const struct {

@@ -244,7 +244,7 @@ is_tested(const struct finding *f)
 	    f->facts.n >= VERDICT_RUNS;
 }
 
-/* Sets the verdicts and removes findings that are no change. */
+/* Sets the verdicts and removes findings that are not a change. */
 static void
 decide_findings(struct findings *all)
 {

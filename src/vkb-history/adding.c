@@ -195,7 +195,7 @@ static void
 add_measured(struct adding *a, const struct json *rec)
 {
 	const char *session = json_get_str(json_get(rec, "run"), "session");
-	char *file = shelf_file(json_get(rec, "subject"));
+	char *file = archive_file(json_get(rec, "subject"));
 	size_t id = intern_target(a, file);
 	struct under u = {session ? hash_session(session) : 0, id};
 

@@ -40,7 +40,7 @@ add_dirty(struct str *s, const struct json *subject, const char *flag,
 }
 
 char *
-shelf_file(const struct json *subject)
+archive_file(const struct json *subject)
 {
 	const char *commit = json_get_str(subject, "commit"),
 		   *module = json_get_str(subject, "module_commit");

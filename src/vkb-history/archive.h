@@ -14,7 +14,7 @@ struct json;
 
 /* Returns the file name of a subject: its commit, with hashes of uncommitted
  * changes, or a hash of the subject. Caller frees with free(). */
-char *shelf_file(const struct json *subject);
+char *archive_file(const struct json *subject);
 
 /* Locks the folder against other writers until the descriptor, which it
  * returns, is closed. Makes a missing folder with 'make'. Returns -1 on error,
