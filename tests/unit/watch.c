@@ -47,7 +47,35 @@ verdicts(void)
 	tap_ok(bound(50, 90, 50, 90) == WATCH_SERVER,
 	    "the server is named where both are alike");
 	tap_ok(bound(NAN, NAN, 50, 97) == WATCH_CLIENT, "no server is known");
-	tap_ok(bound(NAN, NAN, 50, NAN) == WATCH_NEITHER, "nothing is known");
+	tap_ok(bound(NAN, NAN, 50, NAN) == WATCH_UNKNOWN &&
+		bound(NAN, NAN, 50, 60) == WATCH_UNKNOWN &&
+		bound(50, 60, NAN, NAN) == WATCH_UNKNOWN,
+	    "what limits is unknown if one side is and the other has time "
+	    "left");
+}
+
+/* A server on another host: its CPU time is unknown, and not 100 %. */
+static void
+remote_server(void)
+{
+	struct engine_node node = {.pid = 0};
+	struct engine_target t = {.nodes = &node, .nnodes = 1};
+	struct watch *w = watch_new(&t);
+	struct engine_meter meter = watch_meter(w);
+	struct watch_cost r;
+	pid_t self = getpid();
+
+	meter.connected(meter.arg, &self, 1);
+	watch_begin(w);
+	for (int i = 0; i < 3; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	watch_end(w);
+	watch_report(w, 1000, &r);
+	tap_ok(isnan(r.server_busy_percent) && isnan(r.server_cpu_us_per_req),
+	    "the CPU time of a remote server is unknown");
+	tap_ok(r.bound == WATCH_UNKNOWN, "so is what limited an idle client");
+	watch_cost_free(&r);
+	watch_free(w);
 }
 
 /* Two processes that never rest on one CPU: each waits while the other runs. */
@@ -320,6 +348,7 @@ int
 main(void)
 {
 	verdicts();
+	remote_server();
 	waits();
 	costs();
 	child_costs();

@@ -147,7 +147,8 @@ void
 result_record_set(struct json *run, const struct engine_result *r,
     const struct watch_cost *cost)
 {
-	static const char *const bounds[] = {[WATCH_NEITHER] = "neither",
+	static const char *const bounds[] = {[WATCH_UNKNOWN] = NULL,
+	    [WATCH_NEITHER] = "neither",
 	    [WATCH_SERVER] = "server",
 	    [WATCH_CLIENT] = "client"};
 	struct json *hists = json_object();

@@ -281,6 +281,19 @@ watch_end(struct watch *w)
 	}
 }
 
+/* fmax and fmin would take the other number for one that is unknown. */
+static double
+max_known(double a, double b)
+{
+	return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+}
+
+static double
+limit_percent(double v)
+{
+	return isnan(v) ? NAN : fmin(v, 100);
+}
+
 /*
  * Computes sum and maximum of the differences; NAN if one is unknown, or none.
  */
@@ -293,7 +306,7 @@ compute_difference(
 	*sum = *max = n ? 0 : NAN;
 	for (i = 0; i < n; i++) {
 		*sum += b[i] - a[i];
-		*max = isnan(b[i] - a[i]) ? NAN : fmax(*max, b[i] - a[i]);
+		*max = max_known(*max, b[i] - a[i]);
 	}
 }
 
@@ -318,9 +331,9 @@ compute_wanted_percent(const struct sample *a, const struct sample *b,
 			b->client_wait[i] - a->client_wait[i]
 			   : b->main_ns[i] - a->main_ns[i] + b->main_wait[i] -
 			a->main_wait[i];
-		most = isnan(v) ? NAN : fmax(most, v);
+		most = max_known(most, v);
 	}
-	return fmin(100 * most / threads / ns, 100);
+	return limit_percent(100 * most / threads / ns);
 }
 
 enum watch_bound
@@ -338,8 +351,10 @@ watch_bound(struct watch_busy server, struct watch_busy client)
 		return server.ran >= client.ran ? WATCH_SERVER : WATCH_CLIENT;
 	if (server.wanted >= WATCH_BUSY_PERCENT)
 		return WATCH_SERVER;
-	return client.wanted >= WATCH_BUSY_PERCENT ? WATCH_CLIENT
-						   : WATCH_NEITHER;
+	if (client.wanted >= WATCH_BUSY_PERCENT)
+		return WATCH_CLIENT;
+	return isnan(server.ran) || isnan(client.ran) ? WATCH_UNKNOWN
+						      : WATCH_NEITHER;
 }
 
 void
@@ -361,11 +376,10 @@ watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 	compute_difference(
 	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
 	r->client_cpu_us_per_req = client / 1e3 / n;
-	r->client_busy_percent = fmin(100 * busiest / w->threads / ns, 100);
+	r->client_busy_percent = limit_percent(100 * busiest / w->threads / ns);
 	r->client_cycles_per_req = compute_per_request(&w->client, CYCLES, n);
 	r->server_cpu_us_per_req = server / 1e3 / n;
-	r->server_busy_percent =
-	    isnan(main_thread) ? NAN : fmin(100 * main_thread / ns, 100);
+	r->server_busy_percent = limit_percent(100 * main_thread / ns);
 	r->server_cycles_per_req = compute_per_request(&w->server, CYCLES, n);
 	r->server_instructions_per_req =
 	    compute_per_request(&w->server, INSTRUCTIONS, n);

@@ -27,10 +27,12 @@ struct watch_busy {
  * percentage of a CPU (I/O threads spin, so they are ignored). Client-bound:
  * else, the busiest client thread did. If neither did, since CPUs are shared:
  * the side on which such a thread ran or waited that long; if both, the one
- * that used more CPU time.
+ * that used more CPU time. Unknown: the CPU time of a
+ * side is, as that of a server on another host, and the other was not the
+ * limit.
  */
 #define WATCH_BUSY_PERCENT 90
-enum watch_bound { WATCH_NEITHER, WATCH_SERVER, WATCH_CLIENT };
+enum watch_bound { WATCH_UNKNOWN, WATCH_NEITHER, WATCH_SERVER, WATCH_CLIENT };
 enum watch_bound watch_bound(
     struct watch_busy server, struct watch_busy client);
 
