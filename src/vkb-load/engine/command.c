@@ -90,12 +90,10 @@ find_row(const char *name)
 const char *const *
 command_names(void)
 {
-	static const char *const names[] = {"PING_INLINE", "PING_MBULK", "PING",
-	    "SET", "GET", "EXISTS", "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP",
-	    "SADD", "SISMEMBER", "SPOP", "HSET", "HGET", "ZADD", "ZSCORE",
-	    "ZRANGE", "ZPOPMIN", "LRANGE", "LRANGE_100", "LRANGE_300",
-	    "LRANGE_500", "LRANGE_600", "MSET", "MGET", "XADD", "XRANGE", NULL};
+	static const char *names[ROWS + 1];
 
+	for (size_t i = 0; i < ROWS; i++)
+		names[i] = table[i].name;
 	return names;
 }
 
