@@ -51,8 +51,9 @@ test_that '-o appends again' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_same 2 "$(wc -l <out | tr -d ' ')" 'two runs are there'
 test_that '-v' vkb-load -v --runs 1 --case 'SET*' c.json
 test_match '^vkb-load: 1/1 SET-d16-P4-c3-k100 run 1 of 1: .* req/s' .err \
-  '-v says a line for each run'
-test_that 'by time' vkb-load --runs 1 --duration 200ms --warmup 100ms \
+  '-v prints a line for each run'
+test_that '--duration and --warmup are accepted' \
+  vkb-load --runs 1 --duration 200ms --warmup 100ms \
   --case 'SET*' c.json
 test_same true "$(jq '.config.duration_s == 0.2 and .metrics.elapsed_s > 0.15' \
   .out)" '--duration replaces the requests of the configuration'
@@ -173,7 +174,8 @@ test_match "two builds are called 'a'" .err \
 test_status 2 'stdin twice' vkb-load --builds - -
 test_status 2 'a server that is not there' vkb-load --server ./nowhere \
   --runs 1 c.json
-test_same failed "$(jq -r .status .out | sort -u)" 'gives failed runs'
+test_same failed "$(jq -r .status .out | sort -u)" \
+  'a missing server makes its runs fail'
 test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
   --case 'SET*' c.json
 test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
@@ -194,7 +196,8 @@ test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req >
 test_same '57671680' "$(valkey-cli -p "$port" config get maxmemory | tail -n 1)" \
   'running: settings are put back'
 test_same 0 "$(valkey-cli -p "$port" exists left)" 'running: it was emptied'
-test_that 'by unix socket' vkb-load --unixsocket "$socket" --runs 1 c.json
+test_that '--unixsocket chooses a running server' \
+  vkb-load --unixsocket "$socket" --runs 1 c.json
 test_same true "$(jq -c .config.unixsocket .out | sort -u)" \
   'runs over a unix socket are recorded as such'
 test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
@@ -214,7 +217,8 @@ test_status 2 'running: maxmemory cannot be set on a running server' \
 test_match "the case has maxmemory '54mb', the server '57671680'" .err \
   'running: setting of a start'
 sed 's/54mb/55mb/' own.json >own2.json
-test_that 'unless it has them' vkb-load --port "$port" --runs 1 own2.json
+test_that 'running: maxmemory is accepted if the server has it' \
+  vkb-load --port "$port" --runs 1 own2.json
 # Each unit of memory that a server knows, of the sizes that it reports.
 units='maxmemory 3gb
 repl-backlog-size 70000k

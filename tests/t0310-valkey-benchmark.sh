@@ -60,7 +60,7 @@ test_same "$(sha256sum <"$real" | cut -d ' ' -f 1)" \
   "$(jq -r .env.benchmark_tool_sha256 runs | sort -u)" \
   'the hash of valkey-benchmark is recorded'
 test_same true "$(jq -s 'all(.[]; .env | has("emulated") | not)' runs)" \
-  'nothing was made up for'
+  'no option of valkey-benchmark is emulated'
 test_that 'the plan says the engine' vb --plan c.json
 test_same '["valkey-benchmark","SET-d16-P4-c4-k100-valkey_benchmark"]' \
   "$(jq -c '[.config.engine, .id]' .out | head -n 1)" 'the id of a case names its engine'
@@ -78,7 +78,7 @@ test_that 'vkb-compare too' vkb-compare --on-insufficient ok out out
 grep '"type":"raw"' out >raws
 test_same 4 "$(wc -l <raws | tr -d ' ')" 'the output of each run is kept'
 test_same '"raw" "run"' "$(head -n 2 out | jq .type | paste -s -d ' ' -)" \
-  'before the run'
+  'the output of a run precedes its record'
 test_same "$(jq -c '[.run.session, .run.order]' runs)" \
   "$(jq -c '[.run.session, .run.order]' raws)" \
   'the raw output names its session and run'
@@ -184,7 +184,7 @@ test_same "[\"HSET doc:__rand_int__ title 'a  b' n \\\"it's\\\"\",\"ok\"]" \
   "$(jq -c 'select(.config.scenario == "w") | [.config.command, .status]' .out)" \
   'scenarios with quotes and blanks are run'
 test_match "\"status\":\"failed\",\"error\":\"$version exited with 1: .*NOSUCH" \
-  .out 'one that the server refuses fails, with its words'
+  .out 'a command that the server refuses fails with its words'
 
 # --- what 8.0.1 cannot do
 
@@ -287,7 +287,7 @@ test_match '"source":"./new [^"]*--duration 2 .*--warmup 1 --sequential ' .out \
 test_match 'have served 3[0-9]{3} requests of [0-9]{5}' .out \
   'the counts of the servers check those of valkey-benchmark'
 test_same false "$(jq 'select(.type == "run").env | has("emulated")' .out)" \
-  'nothing is made up for'
+  'no option of a newer valkey-benchmark is emulated'
 config frac.json '"SET"' "$plain,\"duration\":0.4"
 test_that 'a fraction of a second' \
   vb --valkey-benchmark-path ./new --runs 1 frac.json
@@ -342,7 +342,7 @@ for f in tls cluster unix; do
   test_status 2 "$f with it" vb --valkey-benchmark-path ./old --runs 1 $f.json
   test_empty_file .out "$f is refused"
 done
-test_match "not run: ./old has no '--threads'" .err 'by name'
+test_match "not run: ./old has no '--threads'" .err 'a missing option is named'
 
 # --- which program
 
@@ -370,7 +370,8 @@ mkdir only
 for f in vkb-load vkb-serve; do ln -s "$(command -v $f)" only/$f; done
 printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","server":"%s","benchmark":"%s"}\n' \
   "$server" "$real" >builds
-test_that 'where PATH has none it is that of a build' env PATH="$PWD/only" \
+test_that 'a build has its own valkey-benchmark if PATH has none' \
+  env PATH="$PWD/only" \
   vkb-load --engine valkey-benchmark --builds builds --runs 1 set.json
 
 # --- what goes wrong is a failed run, and the others go on
@@ -472,7 +473,8 @@ vb --runs 1 --resume res set.json 2>.err
 test_that 'a session is resumed' vb --runs 3 --resume res set.json
 test_match '1 of 3 runs are finished already' .err \
   'the runs that are finished are not repeated'
-test_same 3 "$(grep -c '"status":"ok"' res)" 'to the end'
+test_same 3 "$(grep -c '"status":"ok"' res)" \
+  'a resumed session has all its runs'
 test_that 'adaptive runs are accepted' vb --runs 3..5 --until 90% set.json
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
   .out)" 'adaptive runs record their looks'
@@ -485,7 +487,7 @@ test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '
     --runs 1 --case "SET*" '"$scratch"'/c.json'
 test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" \
   'a running server is measured'
-test_status 2 'with a password' env VKB_PASSWORD=x \
+test_status 2 'a password for a running server is refused' env VKB_PASSWORD=x \
   vkb-load --engine valkey-benchmark --port 1 --runs 1 set.json
 test_litter 0 'no server, socket or folder is left'
 

@@ -64,7 +64,7 @@ END
 test_that 'a trial' vb ./busy --runs 2 second.json
 test_same '[1000,2.5,400,1,"duration"]' "$(of '[.metrics.requests,
   .metrics.elapsed_s, .metrics.rps, .config.duration_s, .env.emulated]')" \
-  'says how many requests; the record says how long they took'
+  'the trial gives the number of requests, the record their time'
 test_same "vkb-load: $name: 1000 requests, made in 1 s at first, took 2.5 s" \
   "$(cat .err)" 'a duration far from the wanted one is reported once'
 test_same 4 "$(calls)" 'there is one trial for all runs'
@@ -191,7 +191,7 @@ test_same '"ok"' "$(of .status)" 'a command with quotes and commas is run'
 program oom '' <<'END'
 printf '"test","rps"\nError from server: OOM\n"SET","9.00"\n'
 END
-test_status 2 'an error among rows' vb ./oom --runs 1 set.json
+test_status 2 'an error among the rows is an error' vb ./oom --runs 1 set.json
 test_match 'none: 1 columns where there should be 2; it exited with 0: .*OOM' \
   .out 'an error among the rows is in the error of the run'
 

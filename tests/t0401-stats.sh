@@ -40,7 +40,7 @@ test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
 test_same '[4,6,8]' "$(jq -c .looks two)" \
   'the looks of all sessions, joined: each spends of alpha'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
-test_empty "$(vkb-stats </dev/null)" 'nothing in, nothing out'
+test_empty "$(vkb-stats </dev/null)" 'without input nothing is printed'
 
 # --- numbers
 

@@ -228,7 +228,7 @@ test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \
 test_match '^. +SET +rps +4\+4' .out 'the cases that did not fail are compared'
 test_same '[1,1,1]' \
   "$(vkb-compare -f jsonl base new 2>/dev/null | jq -c 'select(.type == "comparison") | [(.failed | length), (.unmatched | length), (.env | length)]')" \
-  'records say the same'
+  'the records have the failed case, the unmatched one and the environment'
 two y '{"command":"SET"}' 5 5.1 5 5.2 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 1 'a regression wins over a failed case' vkb-compare base new
@@ -284,7 +284,7 @@ test_match '^. +SET +rps +8\+4' .out 'the two parts of the baseline are one case
 two x '{"command":"SET"}' 10 11 10 11 >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
-test_status 1 'several contenders' vkb-compare base new
+test_status 1 'several contenders are compared' vkb-compare base new
 test_same 2 "$(grep -c '^of .* against ' .out)" 'each contender is compared with the baseline'
 
 # --- the baseline
@@ -298,14 +298,15 @@ sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
 test_that 'a label that is the version of another' \
   vkb-compare --baseline 8.1.0 --margin 20% two
-test_match '^of .* against 8.1.0 ' .out 'comes before it'
+test_match '^of .* against 8.1.0 ' .out 'a label comes before the version of another subject'
 # A branch says the version of the release it was cut from: ref and commit
 # decide before the version, and a label before them.
 sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
 cat "$b" tagged >two
 test_that 'a ref that is the version of both' \
   vkb-compare --baseline 8.1.0 --margin 20% two
-test_match '^of my-branch .* against 8.1.0 ' .out 'means the one with this ref'
+test_match '^of my-branch .* against 8.1.0 ' .out \
+  'a ref comes before the version of another subject'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
 test_status 2 'a ref of two' vkb-compare --baseline 8.1.0 three
@@ -438,7 +439,7 @@ for policy in '' '--policy exact.json'; do
   vkb-report -o html single j
   test_same 3 "$(jq -c 'select(.metric)' j | wc -l | tr -d ' ')" \
     "one run a side${policy:+, assumed exact}: each format has the rows"
-  test_absent 'ci9' j 'records have no interval'
+  test_absent 'ci9' j 'with one run a side records have no interval'
   test_same ',,,' "$(sed 1d csv | cut -d , -f 13-16 | sort -u)" \
     'with one run a side CSV has no interval'
   test_absent '\[[+-][0-9]' text 'with one run a side the text has no interval'
@@ -486,7 +487,7 @@ test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
 test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
   tr -d ' ')" 'with as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
-test_same 0 "$(grep -c "$turned" .out)" 'nothing is written backwards'
+test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'
 test_that 'hostile text in text' vkb-compare base new
 test_same 0 "$(grep -c "$turned" .out)" 'text has no characters that change the direction'
 test_empty "$(tr -cd '\033' <.out)" 'drives no terminal'

@@ -44,13 +44,15 @@ test_same '0.0952 history regression' \
 # shellcheck disable=SC2046
 history $(perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 50); print " $v" }') >wide.jsonl
 test_same '0.1813 history equivalent' \
-  "$(margin --margin auto --history wide.jsonl)" 'twice the noise, no alarm'
+  "$(margin --margin auto --history wide.jsonl)" \
+  'a history with twice the noise gives a wide margin, no alarm'
 test_same '0.1813 history equivalent' \
   "$(margin --margin rps=auto --history wide.jsonl)" \
   '--margin rps=auto sets the margin of rps alone'
 printf '{"rules":[{"margin":"auto"}]}' >policy.json
 test_same '0.1813 history equivalent' \
-  "$(margin --policy policy.json --history wide.jsonl)" 'by a policy'
+  "$(margin --policy policy.json --history wide.jsonl)" \
+  'a policy with the margin auto uses the history'
 test_same '0.02 table regression' "$(margin --policy policy.json)" \
   'a policy without a history'
 vkb-compare --policy policy.json base.jsonl new.jsonl >text

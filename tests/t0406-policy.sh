@@ -180,9 +180,9 @@ test_match '^warning: policy\.json: rules\[0\]: more than is waived: known' text
   'a warning is printed if more than is waived changed'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
-  'up to the limit it does not'
+  'a regression up to the limit does not count'
 policy '{"case":"SET","waiver":{"reason":"known","expires":"2026-12-31"}},{"case":"NONE","margin":"3%"}'
-test_that 'nothing to waive' vkb-compare --policy policy.json "$a" "$a"
+test_that 'a waiver without a regression is accepted' vkb-compare --policy policy.json "$a" "$a"
 test_match '^warning: policy\.json: rules\[0\]: there is nothing to waive: known' .out \
   'a warning is printed if there is nothing to waive'
 test_match '^warning: policy\.json: rules\[1\] matches nothing here' .out \

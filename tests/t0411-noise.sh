@@ -165,5 +165,5 @@ test_same "$(jq -s -c '.[0] | [.p, .p_adjusted, .worth]' with)" \
   "$(vkb-compare -f jsonl b.jsonl a.jsonl | jq -s -c '.[0] | [.p, .p_adjusted, (.worth | reverse)]')" \
   'swapped sides swap their effective sample sizes'
 test_same 'null null' "$(vkb-stats a0 | jq -r '.metrics.rps.lag1') $(sed 's/"session":"a",//' a.jsonl | vkb-stats | jq -r '.metrics.rps.lag1')" \
-  'where the order is not known there is no autocorrelation'
+  'without the order of the runs there is no autocorrelation'
 test_done

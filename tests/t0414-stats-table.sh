@@ -59,7 +59,7 @@ test_empty "$(vkb-stats -t </dev/null)" 'a table of nothing is empty'
   summary a 4 ''
   summary b 4 ''
 } | sed 's/"config":{[^}]*}/"config":{"command":"SET"}/' | vkb-stats -t >.out
-test_absent '^all cases' .out 'where nothing but the command is known, nothing is common'
+test_absent '^all cases' .out 'a case of a command alone has nothing in common'
 
 # --- what passes
 
@@ -98,7 +98,7 @@ cat others runs >both
 test_that 'records of unknown types are accepted' vkb-stats both
 test_same "$(cat others all)" "$(cat .out)" 'records of unknown types come unchanged before the summaries'
 test_that 'a table of records of unknown types is printed' vkb-stats -t both
-test_absent unheard .out 'nothing of them'
+test_absent unheard .out 'the table leaves out records of unknown types'
 for f in others all runs; do
   test_status 2 "$f: what cannot be written is an error" sh -c "vkb-stats $f >/dev/full"
   test_same 1 "$(grep -c 'No space left' .err)" 'a write error is reported once'

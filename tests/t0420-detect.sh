@@ -153,7 +153,7 @@ test_same true "$(vkb-detect -f jsonl --policy policy.json h | jq -s \
   'map(select(.kind == "regression")) | all(.waiver.reason == "known")')" \
   'the records have the reason of the waiver'
 SOURCE_DATE_EPOCH=1800000000
-test_status 1 'until it expires' vkb-detect --policy policy.json h
+test_status 1 'a waiver that has expired does not apply' vkb-detect --policy policy.json h
 echo '{"rules":[{"margin":"8%"}]}' >policy.json
 test_that 'a wide margin' vkb-detect --policy policy.json h
 echo '{"rules":[{"class":"info"}]}' >policy.json
@@ -191,7 +191,7 @@ test_same "$(cat want)" "$(cat got)" 'a run written in two ways counts once'
 vkb-detect --latest 3 escaped >got
 test_same "$(cat want)" "$(cat got)" 'a run written in two ways has the same report in both'
 sed 's/"session":"[^"]*",//' slow | cat - slow | vkb-detect --latest 3 >.out
-test_match ' rps .* 24\+8 ' .out 'runs of no session may be alike'
+test_match ' rps .* 24\+8 ' .out 'runs without a session may be equal'
 grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
 test_same 2 $? 'too few runs are an error'
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
@@ -230,7 +230,7 @@ fi
 
 test_status 1 'several formats' vkb-detect -f text -f jsonl:j -f markdown:m h
 test_same "$(cat first)" "$(cat .out)" 'text as before'
-test_same 12 "$(wc -l <j | tr -d ' ')" 'records'
+test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each record'
 test_match '^\*\*regression at' m 'Markdown'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out

@@ -26,9 +26,10 @@ test_match '^# SET data_size=[124]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 m
 test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
   'the key is in a comment and in the last line'
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
-test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text 'how much'
-test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'how sure'
-test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'where'
+test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text \
+  'the issue has the change from the old to the new value'
+test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'the issue has the number of runs and p'
+test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
   text 'the issue lists what changed between the two commits'
 test_same 3 "$(grep -c '^| SET data_size=[124] | rps ' text)" 'the issue has a row for each case'
@@ -118,7 +119,7 @@ evil='<b>|@all `x` #1 [a](http://x) ![](http://y) www.x.y GH-1 -->'
 sed "s/\"SET\"/\"$(printf %s "$evil" | sed 's/[&/|]/\\&/g')\\\\u001b[31m\\\\n# x\"/" h >hostile
 test_status 1 'a hostile name of a case is accepted' issue hostile
 test_empty "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
-  'a hostile name is no Markdown or HTML of its own'
+  'a hostile name is escaped in Markdown and HTML'
 test_empty "$(tr -d '[:print:]\n' <.out)" 'control characters of a hostile name are escaped'
 test_same 1 "$(grep -c '^# ' .out)" 'a hostile name does not make a second title'
 test_empty "$(awk 'NR == 1 && length > 258' .out)" 'the title is at most 258 characters long'

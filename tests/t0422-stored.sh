@@ -27,7 +27,8 @@ test_same "$(cat got)" "$(cat want)" 'an export has the same report as the file'
 test_status 1 'a connection' detect --database "host=$PGHOST dbname=postgres"
 test_same "$(cat want)" "$(cat .out)" \
   '--database with a connection has the same report'
-test_that 'known before' detect --table core --since 2026-02-01
+test_that '--since makes an older regression known' \
+  detect --table core --since 2026-02-01
 perl -e 'for my $i (0 .. 39) { printf qq({"type":"commit","v":1,"commit":"%040x","parents":[%s]}\n),
   $i + 1, $i ? sprintf qq("%040x"), $i : "" }' >commits
 test_status 1 'commit records beside it' detect --table core commits

@@ -383,14 +383,17 @@ test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_
 
 printf '{"metrics":{"a time":{"value":1,"unit":"s"},"a_time":{"value":2,"unit":"s"}}}' >twice.json
 test_status 2 'regression: two names that become one' vkb-parse twice.json
-test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err 'named'
+test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err \
+  'regression: the error names the key of the two names'
 test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'the first stays'
 printf '{"context":{},"benchmarks":[{"name":"B","run_type":"iteration","real_time":1,"time_unit":"ns","a b":1,"a_b":2}]}' >twice.json
 test_status 2 'gbench: two counters that become one' vkb-parse twice.json
-test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err 'named'
+test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err \
+  'gbench: the error names the key of the two counters'
 printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
 test_status 2 'go: a unit that is there twice' vkb-parse twice.txt
-test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err 'named'
+test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err \
+  'go: the error names the unit that is there twice'
 
 # --- any CSV
 
