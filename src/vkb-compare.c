@@ -34,6 +34,16 @@ struct opts {
 
 #define AT(f) offsetof(struct opts, f)
 
+#define LISTED(name, shifts) #name ", "
+#define NAME(name, shifts) #name,
+#define ROW(name, shifts) {report_##name, shifts},
+
+static const char *const format_names[] = {REPORT_FORMATS(NAME) NULL};
+static const struct {
+	report_write *write;
+	enum report_shifts shifts;
+} report_formats[] = {REPORT_FORMATS(ROW)};
+
 static const struct opt option_table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
 	.help = "name a subject of the input: label, ref, commit, version; "
@@ -41,8 +51,8 @@ static const struct opt option_table[] = {
     {0, "check-sides", OPT_FLAG, AT(check),
 	.help = "only check that the subjects are found; accept build records"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help = "write text (default), markdown, jsonl, csv, junit, "
-		"openmetrics, annotations, sarif; repeatable"},
+	.help =
+	    "write " REPORT_FORMATS(LISTED) "the first by default; repeatable"},
     {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
 	.help = "judge all, latency, or a list of metrics: A,B"},
     {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
@@ -70,13 +80,6 @@ static const struct opt option_table[] = {
 
 static const struct opt_prog program = {"vkb-compare", "[BASE] [FILE ...]",
     "Is the contender slower than the baseline?", option_table};
-
-static const char *const format_names[] = {"text", "markdown", "jsonl", "csv",
-    "junit", "openmetrics", "annotations", "sarif", NULL};
-
-static report_write *const report_writers[] = {report_text, report_markdown,
-    report_jsonl, report_csv, report_junit, report_openmetrics,
-    report_annotations, report_sarif};
 
 static int
 parse_margin(const char *s, struct margin *m)
@@ -151,13 +154,10 @@ query_terminal(bool *colour, size_t *width)
 static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
 {
-	for (size_t i = 0; i < n; i++) {
-		report_write *w = report_writers[out[i].format];
-
-		if (w == report_markdown || w == report_jsonl ||
-		    (w == report_text && o->shift))
+	for (size_t i = 0; i < n; i++)
+		if (report_formats[out[i].format].shifts >
+		    (o->shift ? SHIFTS_NEVER : SHIFTS_BY_OPTION))
 			return true;
-	}
 	return false;
 }
 
@@ -190,7 +190,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		r.fails[VERDICT_INCONCLUSIVE] =
 		    is_answer(o->on_inconclusive, "fail");
 		r.fails_missing = is_answer(o->on_missing, "fail");
-		report_writers[out[i].format](&s, &r);
+		report_formats[out[i].format].write(&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}

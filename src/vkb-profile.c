@@ -1,6 +1,7 @@
 /*
- * Watches a process, or a command from its start, with perf: stacks as a flame
- * graph, counters. Writes files into a folder and a 'profile' record.
+ * Profiles a process, or a command from its start, with perf: samples stacks
+ * for a flame graph and reads counters. Writes files into a folder, and a
+ * 'profile' record.
  */
 #include "vkb-profile/access.h"
 #include "vkb-profile/asruns.h"
@@ -48,41 +49,43 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {'o', "output", OPT_STR, AT(dir), "DIR",
-	.help = "folder for the files of the profile"},
+	.help = "write the files of the profile into DIR"},
     {'p', "pid", OPT_INT, AT(pid), "PID", .min = 1, .max = 1 << 22,
-	.help = "the process"},
+	.help = "profile process PID"},
     {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
-	.help = "the one that listens on the TCP port"},
+	.help = "profile the process that listens on TCP PORT"},
     {0, "name", OPT_STR, AT(name), "NAME",
-	.help = "the only one that is called so"},
+	.help = "profile the only process with this name"},
     {'m', "mode", OPT_CHOICE, AT(mode), "MODE", .choices = "cpu|wall|offcpu",
-	.help = "where it runs (cpu), waits (offcpu), both (wall)"},
+	.help = "sample where it runs (cpu), waits (offcpu), or both (wall)"},
     {0, "freq", OPT_INT, AT(freq), "HZ", .min = 1, .max = 100000,
-	.help = "samples a second and CPU (999)"},
+	.help = "samples per second and CPU (999)"},
     {0, "call-graph", OPT_CHOICE, AT(graph), "HOW", .choices = "auto|fp|dwarf",
-	.help = "how stacks are found (auto)"},
+	.help = "how to unwind stacks (auto)"},
     {0, "delay", OPT_DURATION, AT(delay), "TIME", .min = 0, .max = 864000,
-	.help = "wait before"},
+	.help = "wait before profiling"},
     {'d', "duration", OPT_DURATION, AT(duration), "TIME", .min = 0.01,
-	.max = 864000, .help = "watch that long (10s; a COMMAND: to its end)"},
+	.max = 864000,
+	.help = "profile for TIME (10s; a COMMAND: until it ends)"},
     {0, "stat", OPT_STR, AT(stat), "SETS",
-	.help = "counters: ipc,stalls,cache,tlb,branch,topdown,software,all"},
+	.help = "count ipc,stalls,cache,tlb,branch,topdown,software,all"},
     {0, "calls", OPT_LIST, AT(calls), "PATTERN",
-	.help = "count the calls of its functions"},
+	.help = "count calls of functions that match PATTERN"},
     {0, "archive", OPT_STR, AT(archive), "FILE",
-	.help = "pack what another machine needs to read it"},
+	.help = "pack the profile and its binaries for another machine"},
     {0, "open", OPT_STR, AT(open), "FILE",
-	.help = "read what was packed, into DIR"},
+	.help = "unpack an archive into DIR and render its stacks"},
     {0, "as-runs", OPT_LIST, AT(as_runs), "FILE",
-	.help = "the counts of profile records as runs"},
-    {0, "title", OPT_STR, AT(title), "TEXT", .help = "of the flame graph"},
+	.help = "print the counts of profile records as run records"},
+    {0, "title", OPT_STR, AT(title), "TEXT",
+	.help = "title of the flame graph"},
     {0}};
 
 static const struct opt_prog prog = {.name = "vkb-profile",
     .operands = "[-- COMMAND ...]",
-    .purpose = "Where a process spends its time, and what it counts.",
+    .purpose = "Profile where a process spends its time, and count events.",
     .table = table};
 
 struct work {
@@ -92,32 +95,31 @@ struct work {
 	struct watch watch;
 	struct requests *requests;
 	struct json *rec, *artifacts;
-	char *program; /* whose calls are counted; NULL: none */
-	char *keep;    /* copies of the binaries; NULL: none */
-	int trouble;   /* what we exit with then */
+	char *program; /* path; its calls are counted; NULL without --calls */
+	char *keep;    /* folder for copies of the binaries, or NULL */
+	int trouble;   /* exit status on an error */
 };
 
-/* --- what is asked ------------------------------------------------------ */
+/* --- options ------------------------------------------------------------ */
 
 static int
-check(const struct opts *o, const struct opt_args *a)
+check_options(const struct opts *o, const struct opt_args *a)
 {
-	/* With a pid the port says where the server answers. */
+	/* With --pid, --port is the port of the server to ask. */
 	int ways = (o->pid || o->port) + (o->name != NULL);
 
 	if (a->n)
-		return opt_usage(&prog, "a COMMAND stands behind '--'");
+		return opt_usage(&prog, "write the COMMAND after '--'");
 	if (ways + (a->nrest > 0) + (o->open != NULL) != 1)
 		return opt_usage(&prog,
-		    "wanted: one of --pid, --port, --name, --open and a "
-		    "COMMAND");
+		    "give one of --pid, --port, --name, --open or a COMMAND");
 	if (!o->dir)
-		return opt_usage(&prog, "wanted: -o DIR");
+		return opt_usage(&prog, "option -o DIR is required");
 	return o->stat ? counters_check(o->stat) : 0;
 }
 
 static bool
-samples(const struct opts *o)
+wants_samples(const struct opts *o)
 {
 	return o->mode || (!o->stat && !o->calls.n);
 }
@@ -140,14 +142,14 @@ find_target(struct work *w, char **command)
 	return t->pid > 0 ? target_check(t->pid) : -1;
 }
 
-/* --- beginning ---------------------------------------------------------- */
+/* --- start -------------------------------------------------------------- */
 
 static void
-describe(struct work *w, char **command)
+describe_target(struct work *w, char **command)
 {
 	struct json *target = target_describe(w->watch.pid);
 
-	if (command) { /* it is not yet what it will be */
+	if (command) { /* the process has not executed it yet */
 		json_del(target, "comm");
 		json_del(target, "exe");
 		if (str_utf8(command[0], strlen(command[0])))
@@ -159,36 +161,36 @@ describe(struct work *w, char **command)
 }
 
 static int
-choose(struct work *w)
+check_access(struct work *w)
 {
 	struct json *probed = access_describe(&w->access);
-	enum access_sky sky = access_decide(&w->access);
+	enum access_sky level = access_decide(&w->access);
 	const struct opts *o = w->o;
 	char *version = perf_version(), *why = NULL;
 
 	json_set(w->rec, "probed", probed);
 	if (!version)
-		return err_fail("perf is needed: 'vkb-needs --yes test' "
-				"installs it, or the package linux-perf");
+		return err_fail("cannot run perf: install it with 'vkb-needs "
+				"--yes test' or the package linux-perf");
 	json_set_str(probed, "perf", version);
 	free(version);
 	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
-	if (sky == ACCESS_NONE ||
-	    (sky == ACCESS_USER && samples(o) &&
+	if (level == ACCESS_NONE ||
+	    (level == ACCESS_USER && wants_samples(o) &&
 		w->sampler.mode != SAMPLER_CPU)) {
 		why = access_refusal(&w->access);
-		err_say("process %ld cannot be watched so: %s",
-		    (long)w->watch.pid, why);
+		err_say(
+		    "cannot profile process %ld: %s", (long)w->watch.pid, why);
 		free(why);
 		return -1;
 	}
-	w->sampler.user_only = sky == ACCESS_USER;
+	w->sampler.user_only = level == ACCESS_USER;
 	w->sampler.large = w->access.perfmon;
 	return 0;
 }
 
 static void
-choose_graph(struct work *w, char **command, struct json *sampling)
+choose_call_graph(struct work *w, char **command, struct json *sampling)
 {
 	const struct opts *o = w->o;
 	char *exe = command ? NULL : target_exe(w->watch.pid);
@@ -209,43 +211,43 @@ choose_graph(struct work *w, char **command, struct json *sampling)
 }
 
 static int
-begin_calls(struct work *w, char **command)
+start_calls(struct work *w, char **command)
 {
 	const struct opt_list *l = &w->o->calls;
 
-	/* Whatever root and name its file has. */
+	/* This path works in any mount namespace, and if the file is gone. */
 	w->program = command ? target_in_path(command[0])
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
-		return err_fail("there is no program '%s'", command[0]);
+		return err_fail("cannot find program '%s'", command[0]);
 	w->watch.calls = calls_open(w->watch.pid, w->program, l->v, l->n);
 	return w->watch.calls ? 0 : -1;
 }
 
 static int
-begin(struct work *w, char **command)
+start_measuring(struct work *w, char **command)
 {
 	const struct opts *o = w->o;
 	const char *hidden = access_hidden(&w->access);
 	struct json *sampling;
 
-	if (samples(o)) {
+	if (wants_samples(o)) {
 		sampling = json_object();
 		json_set_str(
 		    w->rec, "mode", sampler_mode_name(w->sampler.mode));
 		json_set(w->rec, "sampling", sampling);
-		choose_graph(w, command, sampling);
+		choose_call_graph(w, command, sampling);
 		w->sampler.keep = w->keep;
 		if (hidden && !w->sampler.user_only && !o->quiet)
 			err_say("%s", hidden);
 		if (w->sampler.user_only && !o->quiet)
-			err_say("without the kernel's part: 'sudo sysctl "
-				"kernel.perf_event_paranoid=1' shows it");
+			err_say("kernel functions are left out; 'sudo sysctl "
+				"kernel.perf_event_paranoid=1' shows them");
 		w->watch.sampler = sampler_start(&w->sampler, w->watch.pid);
 		if (!w->watch.sampler)
 			return -1;
 	}
-	if (o->calls.n && begin_calls(w, command) < 0)
+	if (o->calls.n && start_calls(w, command) < 0)
 		return -1;
 	if (!o->stat && !o->calls.n)
 		return 0;
@@ -259,7 +261,7 @@ begin(struct work *w, char **command)
 }
 
 static void
-begun(void *arg)
+on_start(void *arg)
 {
 	struct work *w = arg;
 
@@ -270,7 +272,7 @@ begun(void *arg)
 }
 
 static void
-ended(void *arg)
+on_end(void *arg)
 {
 	struct work *w = arg;
 
@@ -281,7 +283,7 @@ ended(void *arg)
 /* --- the end ------------------------------------------------------------ */
 
 static char *
-title_of(const struct work *w)
+make_title(const struct work *w)
 {
 	const struct json *t = json_get(w->rec, "target");
 	const char *who = json_get_str(t, "comm");
@@ -298,7 +300,7 @@ title_of(const struct work *w)
 static int
 read_samples(struct work *w)
 {
-	char *title = title_of(w);
+	char *title = make_title(w);
 	int rc = sampler_read(&w->sampler, title, w->watch.halt,
 	    json_get(w->rec, "sampling"), w->artifacts);
 
@@ -306,9 +308,9 @@ read_samples(struct work *w)
 	return rc;
 }
 
-/* The copies are in the archive; here are the binaries themselves. */
+/* Packs the profile, then removes the copies: the originals are here. */
 static int
-archive(struct work *w)
+pack_archive(struct work *w)
 {
 	const char *file = w->o->archive;
 	int rc = tarball_pack(file, "profile", w->o->dir);
@@ -320,7 +322,7 @@ archive(struct work *w)
 }
 
 static int
-finish(struct work *w, bool print)
+write_results(struct work *w, bool print)
 {
 	char *file;
 	int rc;
@@ -332,14 +334,14 @@ finish(struct work *w, bool print)
 	free(file);
 	if (rc < 0)
 		return -1;
-	if (w->o->archive && archive(w) < 0)
+	if (w->o->archive && pack_archive(w) < 0)
 		return -1;
 	json_set(w->rec, "artifacts", json_dup(w->artifacts));
 	return print ? jsonl_write(STDOUT_FILENO, w->rec) : 0;
 }
 
 static int
-watch(struct work *w, char **command)
+watch_target(struct work *w, char **command)
 {
 	char now[CLOCK_ISO];
 	double s;
@@ -349,8 +351,8 @@ watch(struct work *w, char **command)
 	if (w->o->archive)
 		w->keep = result_name_copies(w->o->dir);
 	access_read(&w->access, command ? 0 : w->watch.pid);
-	describe(w, command);
-	if (choose(w) < 0 || begin(w, command) < 0)
+	describe_target(w, command);
+	if (check_access(w) < 0 || start_measuring(w, command) < 0)
 		return -1;
 	json_set_str(w->rec, "started", clock_iso(now));
 	s = watch_run(&w->watch);
@@ -363,20 +365,25 @@ watch(struct work *w, char **command)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
-	return finish(w, !command); /* stdout is the command's own */
+	return write_results(w, !command); /* stdout belongs to the command */
 }
 
+/* Is it a profile whose stacks can be rendered? Returns 0, or -1 after reporting
+ * why it is not. */
 static int
 check_profile(const struct json *rec, const char *file)
 {
-	return record_is(rec, "profile")
-	    ? 0
-	    : err_fail("%s: not a 'profile' record", file);
+	if (!record_is(rec, "profile"))
+		return err_fail("%s: not a 'profile' record", file);
+	if (json_get(rec, "mode") &&
+	    !json_str(json_path(rec, "sampling.call_graph")))
+		return err_fail("%s: 'mode' needs 'sampling.call_graph'", file);
+	return 0;
 }
 
-/* What was packed: its record says how to read it. */
+/* Unpacks the archive of --open and renders its stacks again. */
 static int
-unpack(struct work *w)
+read_archive(struct work *w)
 {
 	char *file = mem_printf("%s/profile.json", w->o->dir);
 	const char *mode, *graph;
@@ -405,16 +412,19 @@ unpack(struct work *w)
 	} else
 		rc = 0;
 	if (rc == 0)
-		rc = finish(w, true);
+		rc = write_results(w, true);
 out:
 	json_free(rec);
 	free(file);
 	return rc;
 }
 
-/* The command goes on to its end, also where watching it failed. */
+/*
+ * Waits for the command, also if profiling it failed, and frees all. Returns
+ * the exit status.
+ */
 static int
-leave(struct work *w, int rc)
+close_profile(struct work *w, int rc)
 {
 	int reason = halt_reason(w->watch.halt, NULL),
 	    status = rc < 0 ? w->trouble : 0;
@@ -438,21 +448,21 @@ leave(struct work *w, int rc)
 	json_free(w->artifacts);
 	free(w->keep);
 	halt_close(w->watch.halt);
-	/* Ctrl-C is how one says that it is enough. */
+	/* Ctrl-C ends the profile and is no error. */
 	if (reason > 0 && reason != SIGINT)
 		halt_raise(reason);
 	return status;
 }
 
 static int
-profile(const struct opts *o, char **command)
+make_profile(const struct opts *o, char **command)
 {
 	struct work w = {.o = o,
 	    .sampler = {.freq = o->freq, .dir = o->dir},
 	    .watch = {.delay = o->delay,
 		.duration = o->duration,
-		.begun = begun,
-		.ended = ended},
+		.begun = on_start,
+		.ended = on_end},
 	    .rec = record_new("profile"),
 	    .artifacts = json_object(),
 	    .trouble = command ? 125 : 2};
@@ -463,23 +473,24 @@ profile(const struct opts *o, char **command)
 		w.watch.duration = 10;
 	w.watch.halt = halt_open(false);
 	if (w.watch.halt)
-		rc = o->open ? unpack(&w) : watch(&w, command);
-	return leave(&w, rc);
+		rc = o->open ? read_archive(&w) : watch_target(&w, command);
+	return close_profile(&w, rc);
 }
 
 static int
-run(void *opts, struct opt_args *a)
+run_profile(void *opts, struct opt_args *a)
 {
 	const struct opts *o = opts;
 
 	if (o->as_runs.n) {
 		if (a->n || a->rest || o->dir)
-			return opt_usage(&prog, "--as-runs stands alone");
+			return opt_usage(
+			    &prog, "--as-runs takes no operands and no -o");
 		return asruns_print(o->as_runs.v, o->as_runs.n);
 	}
-	if (check(o, a) < 0)
+	if (check_options(o, a) < 0)
 		return -1;
-	return profile(o, a->nrest ? a->rest : NULL);
+	return make_profile(o, a->nrest ? a->rest : NULL);
 }
 
 int
@@ -487,5 +498,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.freq = 999, .graph = "auto"};
 
-	return opt_main(&prog, argc, argv, &o, run);
+	return opt_main(&prog, argc, argv, &o, run_profile);
 }

@@ -1,6 +1,7 @@
 /*
- * Starts valkey servers and makes sure that they end. Reads a 'spec' record
- * (from a file, or many on stdin with --follow), writes 'server' records.
+ * Starts Valkey servers, and stops them even if this program is killed. Reads a
+ * 'spec' record from a file, or many from stdin with --follow; writes 'server'
+ * records.
  */
 #include "vkb-serve/command.h"
 #include "vkb-serve/filehash.h"
@@ -42,51 +43,51 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "no notes, only trouble"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write the server record to FILE"},
     {0, "follow", OPT_FLAG, AT(follow),
-	.help = "specs on stdin, server records on stdout"},
-    {0, "dir", OPT_STR, AT(dir), "DIR", .help = "run directory; it is kept"},
+	.help = "read specs from stdin, write server records to stdout"},
+    {0, "dir", OPT_STR, AT(dir), "DIR",
+	.help = "use and keep DIR as run directory"},
     {0, "keep", OPT_FLAG, AT(keep), .help = "keep the run directory"},
     {0, "logs", OPT_STR, AT(logs), "DIR", .help = "keep the logs in DIR"},
     {0, "wait", OPT_DURATION, AT(wait), "TIME", .min = 0.001, .max = 86400,
-	.help = "until it must be ready (60s)"},
+	.help = "give up if it is not ready after TIME (60s)"},
     {0, "grace", OPT_DURATION, AT(grace), "TIME", .min = 0, .max = 3600,
-	.help = "between SIGTERM and SIGKILL (5s)"},
-    {0, "server", OPT_STR, AT(spec.server), "FILE",
-	.help = "the server's binary"},
+	.help = "wait TIME between SIGTERM and SIGKILL (5s)"},
+    {0, "server", OPT_STR, AT(spec.server), "FILE", .help = "server binary"},
     {0, "host", OPT_STR, AT(spec.host), "ADDRESS", .help = "address to bind"},
     {'p', "port", OPT_INT, AT(spec.port), "PORT", .min = 0, .max = 65535,
-	.help = "first port; 0: free ports"},
+	.help = "first port; 0 chooses free ports"},
     {0, "unixsocket", OPT_FLAG, AT(spec.unixsocket),
 	.help = "listen on a unix socket too"},
-    {0, "tls", OPT_FLAG, AT(spec.tls), .help = "TLS instead of plain"},
+    {0, "tls", OPT_FLAG, AT(spec.tls), .help = "use TLS instead of plain TCP"},
     {0, "primaries", OPT_INT, AT(spec.primaries), "N", .min = 1, .max = 1000,
-	.help = "a cluster of N primaries"},
+	.help = "start a cluster of N primaries"},
     {0, "replicas", OPT_INT, AT(spec.replicas), "N", .min = 0, .max = 100,
-	.help = "replicas of each primary"},
+	.help = "start N replicas of each primary"},
     {0, "io-threads", OPT_INT, AT(spec.io_threads), "N", .min = 1, .max = 1024,
 	.help = "I/O threads of the server"},
     {0, "cpus", OPT_LIST, AT(spec.cpus), "LIST",
-	.help = "CPUs of the next node, as 0-3,8"},
+	.help = "pin the next node to CPUs, such as 0-3,8"},
     {0, "config", OPT_LIST, AT(spec.config), "NAME=VALUE",
-	.help = "a setting of the server"},
+	.help = "change a setting of the server"},
     {0, "config-file", OPT_STR, AT(spec.config_file), "FILE",
-	.help = "server configuration, read first"},
+	.help = "read this server configuration first"},
     {0, "module", OPT_LIST, AT(spec.module), "FILE",
-	.help = "load the module; arguments follow a blank"},
-    {0, "rdb", OPT_STR, AT(spec.rdb), "FILE", .help = "load a copy of it"},
+	.help = "load a module; append its arguments after blanks"},
+    {0, "rdb", OPT_STR, AT(spec.rdb), "FILE", .help = "load a copy of FILE"},
     {0, "no-aslr", OPT_FLAG, AT(spec.no_aslr),
-	.help = "no address randomisation"},
+	.help = "disable address randomisation"},
     {0}};
 
 static const struct opt_prog prog = {.name = "vkb-serve",
     .operands = "[start | stop | status] [SPEC] [-- COMMAND ...]",
-    .purpose = "Run valkey servers that cannot be left behind.",
+    .purpose = "Run Valkey servers, and stop them in any case.",
     .table = table};
 
-/* --- the faces ---------------------------------------------------------- */
+/* --- modes: COMMAND, --follow, start/stop/status ------------------------ */
 
 struct home {
 	struct shared shared;
@@ -95,7 +96,7 @@ struct home {
 };
 
 static int
-home_open(struct home *h, const struct opts *o, bool caller)
+open_home(struct home *h, const struct opts *o, bool caller)
 {
 	*h = (struct home){.shared = {.rundir = &h->rundir,
 			       .quiet = o->quiet,
@@ -119,7 +120,7 @@ home_open(struct home *h, const struct opts *o, bool caller)
 }
 
 static void
-home_close(struct home *h)
+close_home(struct home *h)
 {
 	rundir_close(&h->rundir);
 	guard_dismiss(h->shared.guard);
@@ -127,13 +128,13 @@ home_close(struct home *h)
 	free(h->logs);
 }
 
-/* As home_close; ends the program where there was a reason to halt. */
+/* As close_home; if a signal asked to halt, ends the program by it. */
 static int
-leave(struct home *h, int status)
+close_home_and_raise(struct home *h, int status)
 {
 	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
 
-	home_close(h);
+	close_home(h);
 	halt_close(h->shared.halt);
 	if (!reason)
 		return status;
@@ -157,9 +158,9 @@ run_follow(const struct opts *o)
 	struct home h;
 	int rc = 2;
 
-	if (home_open(&h, o, true) == 0)
+	if (open_home(&h, o, true) == 0)
 		rc = follow(&h.shared);
-	rc = leave(&h, rc);
+	rc = close_home_and_raise(&h, rc);
 	if (rc >= 0)
 		return rc;
 	signal(SIGPIPE, SIG_DFL);
@@ -175,7 +176,7 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 	struct home h;
 	int rc = 125;
 
-	if (home_open(&h, o, true) < 0)
+	if (open_home(&h, o, true) < 0)
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
@@ -183,12 +184,12 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 		rc = command_run(&h.shared, f, argv);
 	fleet_stop(f, NULL);
 	json_free(rec);
-	return leave(&h, rc);
+	return close_home_and_raise(&h, rc);
 }
 
-/* Until it is told to stop or a node ends. */
+/* Waits until a signal or the end of a node, then stops and frees *f. */
 static void
-keep(struct shared *s, struct fleet **f, const char *folder)
+wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 {
 	size_t n = fleet_nodes(*f) + 1;
 	struct pollfd *fd = mem_array(n, sizeof *fd);
@@ -210,9 +211,10 @@ keep(struct shared *s, struct fleet **f, const char *folder)
 	free(fd);
 }
 
-/* The background process: 'out' takes the record for the one that waits. */
+/* Runs the background process; writes its record to 'out' for its parent. */
 static int
-hold(const struct opts *o, struct json *spec, const char *folder, int out)
+run_background(
+    const struct opts *o, struct json *spec, const char *folder, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct json *rec = NULL;
@@ -221,7 +223,7 @@ hold(const struct opts *o, struct json *spec, const char *folder, int out)
 	bool given;
 
 	setsid();
-	if (home_open(&h, o, false) < 0)
+	if (open_home(&h, o, false) < 0)
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
@@ -232,23 +234,23 @@ hold(const struct opts *o, struct json *spec, const char *folder, int out)
 	if (f && given) {
 		for (int i = 0; i < 3; i++)
 			dup2(null, i);
-		keep(&h.shared, &f, folder);
+		wait_for_stop(&h.shared, &f, folder);
 	} else {
 		fleet_stop(f, NULL);
 		keeper_forget(folder);
 	}
-	home_close(&h);
+	close_home(&h);
 	halt_close(h.shared.halt);
 	close(null);
 	return 0;
 }
 
 /*
- * Somebody may wait for the end of what the caller has open. 'fd' goes to 3,
- * all above is closed.
+ * Moves 'fd' to 3 and closes all above: a pipe of the caller must not stay open
+ * in the background process, or its reader would wait for us.
  */
 static int
-keep_only(int fd)
+close_other_fds(int fd)
 {
 	if (fd != 3 && dup3(fd, 3, O_CLOEXEC) < 0)
 		err_die("cannot duplicate a descriptor: %s", strerror(errno));
@@ -273,12 +275,12 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 		return 2;
 	}
 	if (pid == 0) {
-		fds[1] = keep_only(fds[1]);
+		fds[1] = close_other_fds(fds[1]);
 		if (keeper_lock(folder) < 0) {
 			json_free(spec);
 			exit(2);
 		}
-		exit(hold(o, spec, folder, fds[1]));
+		exit(run_background(o, spec, folder, fds[1]));
 	}
 	json_free(spec);
 	close(fds[1]);
@@ -298,7 +300,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 }
 
 static int
-background(const struct opts *o, const struct opt_args *a)
+run_verb(const struct opts *o, const struct opt_args *a)
 {
 	char *folder = o->dir ? mem_str(o->dir) : keeper_folder();
 	struct json *spec;
@@ -345,9 +347,10 @@ main(int argc, char **argv)
 		specopts_hide_secrets(&o.spec);
 		rc = run_follow(&o);
 	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
-		rc = background(&o, &a);
+		rc = run_verb(&o, &a);
 	else if (!a.nrest || a.n > 1)
-		rc = opt_usage(&prog, "wanted: a verb, --follow, or a COMMAND");
+		rc = opt_usage(
+		    &prog, "give start, stop, status, --follow or a COMMAND");
 	else {
 		spec = specopts_make(&o.spec, a.n ? a.v[0] : NULL, o.quiet);
 		rc = spec ? run_command(&o, spec, a.rest) : 125;

@@ -1,7 +1,7 @@
 /*
- * vkb-trackcommits: which commits of a branch are measured with which
- * configuration, and by whom, in PostgreSQL or a file. Reads a git repository
- * and a configuration; writes commit records, or the rows.
+ * Tracks in PostgreSQL or a file which commits of a branch are measured, with
+ * which configuration and by whom. Reads a git repository and a configuration;
+ * writes 'commit' records, or the rows.
  */
 #include "err.h"
 #include "gitrepo.h"
@@ -29,61 +29,64 @@
 
 static const struct opt table[] = {
     {0, "repo", OPT_STR, AT(repo), "DIR",
-	.help = "the repository, or a folder of its work tree"},
+	.help = "git repository, or a folder of its work tree"},
     {0, "branch", OPT_STR, AT(branch), "REF",
-	.help = "whose history is measured (unstable)"},
+	.help = "branch to measure (unstable)"},
     {0, "since", OPT_STR, AT(since), "REF",
-	.help = "only commits that are not in its history"},
+	.help = "leave out the history of REF"},
     {0, "first-parent", OPT_FLAG, AT(first_parent),
-	.help = "without the commits that were merged"},
+	.help = "leave out the commits of merged branches"},
     {0, "order", OPT_CHOICE, AT(order), "HOW",
 	.choices = "newest|oldest|bisect", .help = "which commit comes first"},
     {0, "max-commits", OPT_INT, AT(most), "N", .min = 0, .max = 1e9,
-	.help = "at most so many (3)"},
+	.help = "print or claim at most N commits (3)"},
     {0, "config-file", OPT_STR, AT(config), "FILE",
-	.help = "the configuration that they are measured with"},
+	.help = "configuration to measure with"},
     {0, "cluster-mode-filter", OPT_CHOICE, AT(mode), "BOOL",
-	.choices = "false|true", .help = "as if it had this mode alone"},
+	.choices = "false|true",
+	.help = "replace the configuration's cluster_mode"},
     {0, "skip-config-set", OPT_FLAG, AT(skip_config_set),
-	.help = "as if it had no config_sets"},
+	.help = "ignore the configuration's config_sets"},
     {0, "skip-profiling", OPT_FLAG, AT(skip_profiling),
-	.help = "as if it had no profiling_sets"},
+	.help = "ignore the configuration's profiling_sets"},
     {0, "disable-subset-detection", OPT_FLAG, AT(no_subset),
-	.help = "what a larger configuration has done is not done"},
+	.help = "ignore results of configurations that cover this one"},
     {0, "architecture", OPT_STR, AT(arch), "NAME",
-	.help = "of the machine that measures (uname -m)"},
+	.help = "architecture of the machine that measures (uname -m)"},
     {0, "database", OPT_STR, AT(database), "CONNINFO",
-	.help = "name, settings or URI; without a password"},
+	.help = "database name, settings or URI, without a password"},
     {0, "table", OPT_STR, AT(table), "ID",
 	.help = "core (default), tag, or the name of a module"},
-    {0, "file", OPT_STR, AT(file), "FILE", .help = "instead of a database"},
+    {0, "file", OPT_STR, AT(file), "FILE",
+	.help = "use FILE instead of a database"},
     {0, "owner", OPT_STR, AT(owner), "NAME",
-	.help = "who claims; default host and session"},
+	.help = "owner of the claims (HOST:SESSION)"},
     {0, "lease", OPT_DURATION, AT(lease), "TIME", .min = 1, .max = 1e8,
-	.help = "a claim that is not prolonged ends after it (1h)"},
+	.help = "end a claim after TIME unless it is prolonged (1h)"},
     {0, "attempts", OPT_INT, AT(attempts), "N", .min = 1, .max = 1e9,
-	.help = "a failed commit is taken up to N times (3)"},
+	.help = "claim a commit that fails up to N times (3)"},
     {0, "resume", OPT_FLAG, AT(resume),
-	.help = "claim first what the owner holds already"},
+	.help = "first claim what the owner already holds"},
     {0, "again", OPT_FLAG, AT(again),
-	.help = "also named commits that are complete or failed"},
+	.help = "also claim or mark named commits that are complete or failed"},
     {0, "status", OPT_CHOICE, AT(status), "STATUS",
 	.choices = "in_progress|complete|failed",
-	.help = "what mark makes of them; what query shows"},
-    {0, "reason", OPT_STR, AT(reason), "TEXT", .help = "why it failed"},
+	.help = "status to set with mark, or to print with query"},
+    {0, "reason", OPT_STR, AT(reason), "TEXT", .help = "reason of the failure"},
     {0, "list-configs", OPT_FLAG, AT(list_configs),
-	.help = "query: as configs"},
+	.help = "print configurations instead of rows (query)"},
     {'f', "format", OPT_CHOICE, AT(format), "FORMAT",
-	.choices = "jsonl|shas|text", .help = "how commits and rows are shown"},
+	.choices = "jsonl|shas|text", .help = "output format"},
     {0}};
 
 static const struct opt_prog prog = {"vkb-trackcommits",
     "OPERATION [COMMIT ...] [-- COMMAND ...]",
-    "Tracks which commits are measured.", table};
+    "Track which commits are measured, and by whom.", table};
 
-/* One try: all of it or nothing. *again: it may go well then. */
+/* Runs the operation in one transaction. *again: it failed, but may succeed if
+ * repeated. */
 static int
-attempt(struct session *s, const struct operation *v, bool *again)
+try_operation(struct session *s, const struct operation *v, bool *again)
 {
 	const struct track_options *o = s->o;
 	struct store *store = o->file
@@ -106,7 +109,7 @@ attempt(struct session *s, const struct operation *v, bool *again)
 }
 
 static int
-operate(struct session *s, const struct operation *v)
+run_operation(struct session *s, const struct operation *v)
 {
 	bool again = !(v->traits & OPERATION_NO_STORE);
 	int rc = again ? -1 : v->run(s);
@@ -114,7 +117,7 @@ operate(struct session *s, const struct operation *v)
 	for (int i = 0; again && i < TRIES; i++) {
 		if (i)
 			err_say("trying again: nothing was changed so far");
-		rc = attempt(s, v, &again);
+		rc = try_operation(s, v, &again);
 	}
 	if (rc < 0)
 		str_clear(&s->out.s);
@@ -122,11 +125,12 @@ operate(struct session *s, const struct operation *v)
 }
 
 /*
- * The commits that are named. A row may outlive its commit: a whole id names
- * that without the repository, and where it has vanished from there.
+ * Adds a commit of the command line. A full id is accepted without a repository
+ * or if the repository does not have it, because rows outlive commits; not if
+ * 'anew', for a claim, which needs the commit.
  */
 static int
-add_named(struct session *s, const char *text, bool anew)
+add_named_commit(struct session *s, const char *text, bool anew)
 {
 	bool whole = strlen(text) + 1 == GITREPO_ID &&
 	    strspn(text, "0123456789abcdef") + 1 == GITREPO_ID;
@@ -140,8 +144,8 @@ add_named(struct session *s, const char *text, bool anew)
 		return 0;
 	}
 	if (!s->repo)
-		return err_fail("'%s' is no whole id of a commit; with the "
-				"option '--repo' it need not be one",
+		return err_fail("'%s' is not a full commit id; other names "
+				"need the option '--repo'",
 		    text);
 	if (lineage_resolve(s->repo, text, id) < 0 ||
 	    !(rec = lineage_record(
@@ -152,7 +156,8 @@ add_named(struct session *s, const char *text, bool anew)
 }
 
 static int
-prepare(struct session *s, const struct operation *v, char **names, size_t n)
+prepare_session(
+    struct session *s, const struct operation *v, char **names, size_t n)
 {
 	const struct track_options *o = s->o;
 	const struct footprint_changes changes = {
@@ -166,7 +171,8 @@ prepare(struct session *s, const struct operation *v, char **names, size_t n)
 	if (o->repo && !(s->repo = gitrepo_open(o->repo)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (add_named(s, names[i], v->run == operation_claim) < 0)
+		if (add_named_commit(s, names[i], v->run == operation_claim) <
+		    0)
 			return -1;
 	if (v->traits & OPERATION_HISTORY && !n)
 		return lineage_read(
@@ -175,8 +181,8 @@ prepare(struct session *s, const struct operation *v, char **names, size_t n)
 }
 
 static int
-run(const struct track_options *o, const struct operation *v, char **names,
-    size_t n, const char *owner, const char *arch)
+run_session(const struct track_options *o, const struct operation *v,
+    char **names, size_t n, const char *owner, const char *arch)
 {
 	struct session s = {.o = o, .out = {.fd = STDOUT_FILENO}};
 	int rc;
@@ -191,9 +197,9 @@ run(const struct track_options *o, const struct operation *v, char **names,
 	    .order = strcmp(o->order, "oldest") == 0 ? ORDER_OLDEST
 		: strcmp(o->order, "bisect") == 0    ? ORDER_BISECT
 						     : ORDER_NEWEST};
-	rc = prepare(&s, v, names, n);
+	rc = prepare_session(&s, v, names, n);
 	if (rc == 0)
-		rc = operate(&s, v);
+		rc = run_operation(&s, v);
 	footprint_free(&s.config);
 	lineage_free(&s.history);
 	commits_free(&s.named);
@@ -202,9 +208,10 @@ run(const struct track_options *o, const struct operation *v, char **names,
 	return rc;
 }
 
-/* This program with its words up to the "--". */
+/* Runs the command of heartbeat; this program, with its arguments up to "--",
+ * prolongs the claim. */
 static int
-hold(const struct track_options *o, const struct opt_args *args,
+hold_claim(const struct track_options *o, const struct opt_args *args,
     const char *owner)
 {
 	size_t n = (size_t)(args->rest - o->argv) - 1;
@@ -213,7 +220,7 @@ hold(const struct track_options *o, const struct opt_args *args,
 	int rc;
 
 	beat[0] = self ? self : o->words[0];
-	beat[1] = "--owner"; /* not what the default would be there */
+	beat[1] = "--owner"; /* the default there could differ */
 	beat[2] = owner;
 	for (size_t i = 1; i < n; i++)
 		beat[i + 2] = o->words[i];
@@ -223,9 +230,9 @@ hold(const struct track_options *o, const struct opt_args *args,
 	return rc;
 }
 
-/* What does not go together; NULL: all is well. */
+/* Returns what is wrong with the options, or NULL. */
 static const char *
-wrong(const struct track_options *o, const struct operation *v,
+find_conflict(const struct track_options *o, const struct operation *v,
     const struct opt_args *args)
 {
 	size_t n = args->n - 1;
@@ -233,37 +240,37 @@ wrong(const struct track_options *o, const struct operation *v,
 	     configs = v->run == operation_list_configs;
 
 	if (args->rest && (v->run != operation_prolong || !args->nrest))
-		return "-- COMMAND is for heartbeat";
+		return "only heartbeat takes a COMMAND";
 	if (v->traits & OPERATION_NO_STORE &&
 	    (o->file || o->database || o->table))
-		return "this operation has no table";
+		return "this operation takes no --file, --database or --table";
 	if (o->file && (o->database || o->table))
 		return "--file excludes --database and --table";
 	if (n &&
 	    !(v->traits & (OPERATION_NEEDS_COMMITS | OPERATION_MAY_COMMITS)))
-		return "this operation has no COMMIT";
+		return "this operation takes no COMMIT";
 	if (!n && v->traits & OPERATION_NEEDS_COMMITS)
-		return "no COMMIT";
+		return "COMMIT is missing";
 	if (!o->repo && v->traits & OPERATION_NEEDS_REPO)
-		return "no --repo";
+		return "option --repo is missing";
 	if (!o->config && v->traits & OPERATION_NEEDS_CONFIG)
-		return "no --config-file";
+		return "option --config-file is missing";
 	if (v->run == operation_mark && !o->status)
-		return "no --status";
+		return "option --status is missing";
 	if (o->reason && (!o->status || strcmp(o->status, "failed") != 0))
 		return "--reason is for --status failed";
 	if (o->again && !n)
-		return "--again wants a COMMIT";
+		return "--again needs a COMMIT";
 	if (o->format && strcmp(o->format, "text") == 0 && !rows && !configs)
-		return "this operation has no --format text";
+		return "this operation takes no --format text";
 	if (o->format && strcmp(o->format, "shas") == 0 &&
 	    (configs || (rows && o->list_configs)))
-		return "configurations have no --format shas";
+		return "--format shas cannot print configurations";
 	return NULL;
 }
 
 static char *
-default_owner(void)
+make_default_owner(void)
 {
 	const char *env = getenv("VKB_OWNER");
 	struct utsname u;
@@ -274,18 +281,18 @@ default_owner(void)
 	return mem_printf("%s:%ld", u.nodename, (long)getsid(0));
 }
 
-/* A text of ours that the store must take. */
+/* The store accepts only non-empty UTF-8. */
 static int
 check_text(const char *option, const char *s)
 {
 	if (!s || (*s && str_utf8(s, strlen(s))))
 		return 0;
-	return err_fail("option '--%s': '%s' is empty or no UTF-8", option, s);
+	return err_fail("option '--%s': '%s' is empty or not UTF-8", option, s);
 }
 
-/* The column of the Python tool has no room for more. */
+/* The column of the Python tool is VARCHAR(50). */
 static int
-check_arch(const char *s)
+check_architecture(const char *s)
 {
 	if (check_text("architecture", s) < 0)
 		return -1;
@@ -296,7 +303,7 @@ check_arch(const char *s)
 }
 
 static int
-start(void *dst, struct opt_args *args)
+run_trackcommits(void *dst, struct opt_args *args)
 {
 	const struct track_options *o = dst;
 	const struct operation *v = args->n ? operation_find(args->v[0]) : NULL;
@@ -305,18 +312,19 @@ start(void *dst, struct opt_args *args)
 	char *owner;
 	int rc;
 
-	why = !args->n ? "no OPERATION"
-	    : !v       ? "no such OPERATION"
-		       : wrong(o, v, args);
+	why = !args->n ? "OPERATION is missing"
+	    : !v       ? "unknown OPERATION"
+		       : find_conflict(o, v, args);
 	if (why)
 		return opt_usage(&prog, why);
-	if (check_text("owner", o->owner) < 0 || check_arch(o->arch) < 0 ||
+	if (check_text("owner", o->owner) < 0 ||
+	    check_architecture(o->arch) < 0 ||
 	    check_text("reason", o->reason) < 0)
 		return -1;
-	owner = o->owner ? mem_str(o->owner) : default_owner();
+	owner = o->owner ? mem_str(o->owner) : make_default_owner();
 	uname(&u);
-	rc = args->rest ? hold(o, args, owner)
-			: run(o, v, args->v + 1, args->n - 1, owner,
+	rc = args->rest ? hold_claim(o, args, owner)
+			: run_session(o, v, args->v + 1, args->n - 1, owner,
 			      o->arch ? o->arch : u.machine);
 	free(owner);
 	return rc;
@@ -335,7 +343,7 @@ main(int argc, char **argv)
 
 	o.words = mem_array((size_t)argc + 1, sizeof *o.words);
 	memcpy(o.words, argv, (size_t)argc * sizeof *o.words);
-	rc = opt_main(&prog, argc, argv, &o, start);
+	rc = opt_main(&prog, argc, argv, &o, run_trackcommits);
 	free(o.words);
 	return rc;
 }

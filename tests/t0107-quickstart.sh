@@ -19,7 +19,7 @@ left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
 
 test_that 'the first time' vkb-quickstart --runs 4 --results r small.json
 test_match 'SET' .out 'it prints the summary'
-test_match 'this is the baseline .*: r/base.jsonl' .err 'it says what it keeps'
+test_match "saved as the baseline: 'r/base.jsonl'" .err 'it says what it keeps'
 test_same 8 "$(lines r/base.jsonl)" 'two cases, four runs each'
 test_same 2 "$(find r -type f | wc -l | tr -d ' ')" \
   'it and its configuration, nothing else'
@@ -46,7 +46,7 @@ has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 test_that 'a long one begins' wait_until 30 has_two
 test_status 2 'a second one meanwhile' \
   vkb-quickstart --runs 500 --results s small.json
-test_match "another vkb-quickstart is at work in 's'" .err 'says why not'
+test_match "another vkb-quickstart is running in 's'" .err 'says why not'
 kill "$pid"
 wait "$pid"
 test_same 143 "$?" 'SIGTERM stops it'
@@ -54,7 +54,7 @@ test_empty "$(left_over)" 'no server and no file is left'
 had=$(lines s/part.jsonl)
 head -n 2 s/part.jsonl >two
 test_that 'it goes on' vkb-quickstart --runs 3 --results s small.json
-test_match 'going on with' .err 'it says so'
+test_match 'resuming' .err 'it says so'
 test_same "$(cat two)" "$(head -n 2 s/base.jsonl)" 'with what it had'
 test_result "$(($(lines s/base.jsonl) < had))" 'and lost nothing'
 test_empty "$(left_over)" 'nothing is left'
@@ -91,7 +91,7 @@ test_status 2 'a configuration that is not there' vkb-quickstart no.json
 test_status 2 'an unknown option' vkb-quickstart --no-such
 test_match "^vkb-quickstart: unknown option '--no-such'; usage: " .err 'is named'
 test_status 2 'two configurations' vkb-quickstart no.json --runs=3 more.json
-test_match "'more.json' is too much" .err 'are one too many'
+test_match "'more.json' is one argument too many" .err 'are one too many'
 mkdir bin
 for c in sh cat sed awk tr rm dirname readlink; do
   ln -s "$(command -v $c)" bin/$c

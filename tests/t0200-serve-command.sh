@@ -66,7 +66,7 @@ refused 'daemonize' '{"config":{"daemonize":"yes"}}' 'config.daemonize'
 refused 'logfile' '{"config":{"logfile":"x"}}' 'config.logfile'
 refused 'tls' '{"config":{"tls-port":1}}' "config.tls-port.*'tls'"
 refused 'a true' '{"config":{"hz":true}}' 'config.hz'
-refused 'two lines' '{"config":{"a\nb":"1"}}' 'no name of a setting'
+refused 'two lines' '{"config":{"a\nb":"1"}}' 'invalid setting name'
 refused 'cpus' '{"cpus":["0","1"]}' "'cpus' has 2 lists for 1 nodes"
 refused 'not a CPU list' '{"cpus":["0-"]}' "'cpus': '0-'"
 refused 'replicas alone' '{"replicas":1}' "'replicas' needs 'primaries'"

@@ -36,7 +36,7 @@ ask '{"type":"spec","v":1,"id":"c"}' '{"type":"spec","v":1,"id":"z","action":"st
   '{"type":"spec","v":1,"id":"g","action":"jump"}' '{"type":"run","v":9}' >c
 test_same 'c failed z failed d failed e failed  failed f failed g failed  failed' \
   "$(jq -r '.id + " " + .status' c | paste -sd' ' -)" 'refusals are answers'
-test_match 'c.*runs already' c 'twice the same'
+test_match 'c.*already running' c 'twice the same'
 test_match 'maxmemory' c 'with the end of the log'
 test_same 8 "$(jq -r 'select(.error | length > 0) | .id' c | wc -l)" 'each why'
 

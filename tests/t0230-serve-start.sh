@@ -17,7 +17,7 @@ test_that 'it answers' valkey-cli -p "$(jq '.nodes[0].port' a)" ping
 test_that 'status' vkb-serve status
 test_same "$(cat a)" "$(cat .out)" '... is the same record'
 test_status 2 'start twice' vkb-serve start
-test_match 'runs already' .err 'why'
+test_match 'already running' .err 'why'
 test_that 'the first one is unharmed' valkey-cli -p \
   "$(jq '.nodes[0].port' a)" ping
 test_that 'stop' vkb-serve stop

@@ -79,7 +79,7 @@ cli debug restart >/dev/null 2>&1
 wait "$load"
 test_same 2 $? 'a server that is started anew during a run fails it'
 test_same 1 "$(cli exists theirs)" 'what it has loaded is not deleted'
-test_match 'was started anew since it was seen empty, and is not emptied' err \
+test_match 'was restarted since it was seen empty, so it is not emptied' err \
   'the message says why'
 test_match 'holds [0-9]* keys .*--flush allows that' err \
   'and what to do about the keys'

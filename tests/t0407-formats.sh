@@ -62,9 +62,9 @@ alone() {
 }
 each alone
 test_status 2 'two to stdout' vkb-compare -f csv -f junit "$a" "$b"
-test_match 'only one can go to stdout' .err 'is said'
+test_match 'only one output can go to stdout' .err 'is said'
 test_status 2 'two into one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
-test_match "only one can go to 'x'" .err 'is said'
+test_match "only one output can go to 'x'" .err 'is said'
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
 test_match "'html' is not one of text, markdown, jsonl, csv, junit, openmet" \
   .err 'lists those there are'

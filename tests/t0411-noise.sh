@@ -34,10 +34,10 @@ test_same '[2,6,48]' "$(jq -c '[.metrics.rps.split[].n]' out)" \
   'the number of groups of each source is given'
 test_same true "$(jq '.metrics.rps.split[2].sd_percent |
   . > 0.2 and . < 0.4' out)" 'from run to run: .3 %'
-test_match '"advice":"add a session: the spread between sessions \([0-9.]+ %\)' out \
+test_match '"advice":"add a session: the variation between sessions \([0-9.]+ %\)' out \
   'the advice is to add a session'
 vkb-stats -p 1% far >out
-test_match '"advice":"add a session: [^"]*; [0-9]+ sessions would give 1 %' \
+test_match '"advice":"add a session: [^"]*; [0-9]+ sessions would give a precision of 1 %' \
   out 'and how many'
 vkb-stats far >one
 sort -r far | vkb-stats >two

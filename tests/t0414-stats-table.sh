@@ -111,7 +111,7 @@ for p in 0% -1% x 1%x ''; do
 done
 test_status 2 'a terminal as input is an error' script -qec vkb-stats .typed
 tr -d '\r' <.out >screen
-test_match '^vkb-stats: no FILE, and stdin is a terminal$' screen 'the error says that stdin is a terminal'
+test_match '^vkb-stats: no FILE given, and stdin is a terminal$' screen 'the error says that stdin is a terminal'
 script -qec 'vkb-stats runs' .typed </dev/null | tr -d '\r' >screen
 test_same "$(cat all)" "$(cat screen)" 'a terminal on stdin does not matter beside a file'
 test_that 'vkb-stats runs without TMPDIR' env -u TMPDIR vkb-stats runs

@@ -52,9 +52,9 @@ trouble 'no server' 'vkb-pgpush: database: .*/nonexistent' \
   env PGHOST=/nonexistent vkb-detect --table core
 trouble 'no such database' 'database "nowhere" does not exist' \
   detect --database nowhere
-trouble 'no such table' "no table 'benchmark_metrics_none'" detect --table none
+trouble 'no such table' "table 'benchmark_metrics_none' does not exist" detect --table none
 trouble 'a hostile table' 'is not core, tag' detect --table 'x; DROP TABLE y'
-trouble 'a password' "'password' among the arguments" \
+trouble 'a password' "'password' in the arguments" \
   detect --database 'dbname=postgres password=secret'
 test_absent secret .err 'the password is not printed'
 sql "CREATE ROLE weak LOGIN"

@@ -101,14 +101,14 @@ pack() { # pack NAME ARGUMENT...
   tar -czPf "$name.tar.gz" -C x "$@"
 }
 pack absolute --transform 's,^top/file,/tmp/evil,' top/file
-bad 'an absolute path' absolute.tar.gz "'/tmp/evil' leads outside"
+bad 'an absolute path' absolute.tar.gz "the path '/tmp/evil' leads outside"
 pack dots --transform 's,^top/file,top/../../evil,' top/file
-bad 'a path with ..' dots.tar.gz "'top/../../evil' leads outside"
+bad 'a path with ..' dots.tar.gz "the path 'top/../../evil' leads outside"
 pack git --transform 's,^top/file,top/.git/config,' top/file
 bad 'git itself' git.tar.gz "cannot store the file '.git/config'"
 for link in absolute up round; do
   pack link top/$link
-  bad "a link: $link" link.tar.gz "the link '$link' leads outside, to '"
+  bad "a link: $link" link.tar.gz "the link '$link' leads outside of the archive, to '"
 done
 pack hard top/file top/hard
 bad 'a hard link' hard.tar.gz "'hard' is neither a file nor a symbolic link"
@@ -117,9 +117,9 @@ bad 'a pipe' fifo.tar.gz "'fifo' is neither a file nor"
 pack two top/file other/file
 bad 'two folders' two.tar.gz "'other/file' is not in the folder 'top'"
 pack none --transform 's,^top/,,' top/file
-bad 'no folder' none.tar.gz "'file' is in no folder"
+bad 'no folder' none.tar.gz "'file' is not in a folder"
 tar -cf empty.tar -T /dev/null
-bad 'an empty one' empty.tar "'empty.tar' holds nothing"
+bad 'an empty one' empty.tar "'empty.tar' is empty"
 : >zero.tar
 bad 'an empty file' zero.tar "'zero.tar'"
 echo 'not an archive' >junk.tar.gz
@@ -147,7 +147,7 @@ test_empty "$(find . /tmp/evil -name 'evil*' 2>/dev/null)" \
 mkdir sink
 ln -s ../top x/top/dir
 pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
-bad 'a link that becomes a folder' swap.tar.gz "leads outside, to '../top'"
+bad 'a link that becomes a folder' swap.tar.gz "leads outside of the archive, to '../top'"
 ln -sfn . x/top/dir
 pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
 test_status 2 'a link that becomes a folder inside the archive fails' \

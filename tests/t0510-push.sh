@@ -215,10 +215,10 @@ test_match 'database: .*/nonexistent' .err 'it is named'
 test_status 2 'no database' push --database nothing-of-this-name one
 test_match 'database "nothing-of-this-name" does not exist' .err 'it is named'
 test_status 2 'a password as an argument' push --database 'host=x password=secret' one
-test_match "'password' among the arguments" .err 'is refused'
+test_match "'password' in the arguments" .err 'is refused'
 test_absent secret .err 'the password is not printed'
 test_status 2 'nor in a URI' push --database postgresql://me:secret@x/y one
-test_match "'password' among the arguments" .err 'it is refused'
+test_match "'password' in the arguments" .err 'it is refused'
 
 # --- nothing but a plan
 

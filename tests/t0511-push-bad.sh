@@ -46,7 +46,7 @@ troubles 'no such database' 'database "no; DROP" does not exist' \
 troubles 'no such role' 'role "nobody at all" does not exist' \
   env PGUSER='nobody at all'
 troubles 'an invalid port' 'port' env PGPORT=x
-trouble 'invalid settings' 'bad settings|invalid connection option' \
+trouble 'invalid settings' 'invalid connection settings|invalid connection option' \
   vkb-pgpush --database 'nonsense=1 dbname=postgres' one
 trouble 'a line break in the name' 'does not exist' \
   vkb-pgpush --database 'a
@@ -83,7 +83,7 @@ troubles 'a wrong file' 'password authentication failed' \
 test_absent secret .err 'no password is repeated'
 for c in 'password=right-secret' 'postgresql://locked:right-secret@/postgres' \
   "dbname=postgres sslpassword='right-secret'"; do
-  trouble "an argument ${c%%right*}" "'(ssl)?password' among the arguments" \
+  trouble "an argument ${c%%right*}" "'(ssl)?password' in the arguments" \
     vkb-pgpush --database "$c" one
   test_absent right-secret .err 'the password is not printed'
 done

@@ -59,7 +59,7 @@ names() {
     test_status 2 "$what: $option without a text" claim "$option" ''
     test_status 2 "$what: $option that is no UTF-8" track mark --status failed \
       --config-file config.json "$option" "$(printf '\377')" "$head"
-    test_match "option '$option': .*no UTF-8|reason" .err 'is refused'
+    test_match "option '$option': .*not UTF-8|reason" .err 'is refused'
   done
 }
 
@@ -139,7 +139,7 @@ sql 'CREATE TABLE benchmark_commits_odd (x integer)' \
 for t in odd view sha; do
   store="--table $t"
   test_status 2 "another table: $t" claim --owner a --max-commits 1
-  test_match "'benchmark_commits_$t' is no table of commits" .err 'is said to be one'
+  test_match "'benchmark_commits_$t' is not a table of commits" .err 'is said to be one'
   test_empty_file .out 'nothing is claimed'
 done
 test_same x "$(sql "SELECT column_name FROM information_schema.columns WHERE table_name = 'benchmark_commits_odd'")" \

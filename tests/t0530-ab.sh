@@ -109,7 +109,7 @@ test_same 143 $? 'SIGTERM ends it'
 test_litter 10 'it leaves nothing'
 head -n 2 s/part.jsonl >two
 test_status 2 'another command' ab s base main
-test_match 'of another command that was not finished: --anew drops it' .err \
+test_match 'of another command that was not finished: --anew deletes them' .err \
   'is refused'
 # The commits are those it began with, whatever a branch means now.
 main=$(head_of main)
@@ -117,7 +117,7 @@ in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
 # shellcheck disable=SC2086 # words
 test_status 1 'the same' vkb-ab --results s -C repo base main -- --runs 4 \
   long.json -- $judged
-test_match 'going on with' .err 'goes on'
+test_match 'resuming' .err 'goes on'
 test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'with what it had'
 test_same 8 "$(lines s/runs.jsonl)" 'to the end'
 in_repo reset -q --hard "$main"
@@ -125,14 +125,14 @@ in_repo reset -q --hard "$main"
 # --- what is wrong
 
 test_status 2 'no configuration' vkb-ab base main
-test_match "no '--' and no configuration" .err 'is said'
+test_match "'--' and a configuration are missing" .err 'is said'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --
 test_match 'there is no case to measure' .err 'is said'
 test_status 2 'no ref' vkb-ab --results e -C repo -- cfg.json
 test_match 'no REF' .err 'is said'
 test_status 2 'a ref that is not there' ab e base nothing
 test_match "'nothing'" .err 'is named'
-test_match 'not all could be built, nothing was measured' .err 'ends it'
+test_match 'not all commits could be built; nothing was measured' .err 'ends it'
 test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main \
   -- --nonsense cfg.json
 test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'

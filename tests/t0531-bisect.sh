@@ -52,15 +52,15 @@ test_empty "$(in_repo status --porcelain)$(in_repo bisect log 2>/dev/null)" \
   'the repository is as it was'
 cp .out first
 test_that 'once more' bisect r c1 c16
-test_match "going on in 'r'" .err 'goes on'
+test_match "resuming in 'r'" .err 'goes on'
 test_same "$(cat first)" "$(cat .out)" 'with what it knows'
 test_status 2 'with other commits' bisect r c1 c12
-test_match 'of another command: --anew drops it' .err 'it does not'
+test_match 'of another command: --anew deletes them' .err 'it does not'
 test_status 1 'with --anew' bisect r --anew c11 c16
-test_match 'there is nothing to find' .err 'it does: c16 is no slower than c11'
+test_match 'no slowdown of the bad commit is shown' .err 'it does: c16 is no slower than c11'
 test_status 1 'the wrong way round' bisect w c16 c1
-test_match 'not shown to be slower' .err 'is nothing to find'
-test_match 'the other way round\?' .err 'and it says what it may be'
+test_match 'no slowdown of the bad commit is shown' .err 'is nothing to find'
+test_match 'swap GOOD and BAD\?' .err 'and it says what it may be'
 
 # --- killed again and again
 
@@ -115,7 +115,7 @@ test_status 2 'a good one beside' bisect a c5 around
 test_match '^first bad commit, one of:$' .out 'one that does not compile'
 test_same "broken very slow" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'leaves two'
-test_match 'could not be narrowed down further: 1 skipped as it cannot be built$' \
+test_match 'cannot narrow it down further: 1 skipped as it cannot be built$' \
   .err 'and says why'
 
 # Half as slow is within the margin on both sides.
@@ -127,7 +127,7 @@ burn 361000 'bad'
 test_status 2 'a commit between both' bisect h good steps
 test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'is not judged'
-test_match ': 1 skipped as it is told from neither: too near or too noisy$' .err \
+test_match ': 1 skipped as it cannot be told from either: too close or too noisy$' .err \
   'and that is said'
 in_repo checkout -q trunk
 
@@ -141,9 +141,9 @@ test_status 2 'an attack' bisect e c1 "'; touch evil; '"
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_status 2 'no repository' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
 test_status 2 'no configuration' vkb-bisect -C repo --results e c1 c2
-test_match "no '--' and no configuration; usage:" .err 'is said'
+test_match "'--' and a configuration are missing; usage:" .err 'is said'
 test_status 2 'no BAD' vkb-bisect -C repo --results e c1 -- cfg.json
-test_match 'GOOD and BAD, and what to measure; usage:' .err 'is said'
+test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'is said'
 test_status 2 'an option' vkb-bisect --nonsense c1 c2 -- cfg.json
 test_match "unknown option '--nonsense'" .err 'is named'
 test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \

@@ -183,7 +183,7 @@ workflow=vkb-bench
 printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline base" >again
 start=empty
 after vkb-compare 2 unused
-test_match 'has compared nothing' try.err 'a 1 of vkb-compare without a comparison is no answer'
+test_match 'but compared nothing' try.err 'a 1 of vkb-compare without a comparison is no answer'
 matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
 
 matrix vkb-continuous 0 empty \
@@ -274,7 +274,7 @@ for shell in dash 'bash --posix'; do
   mkdir -p r/results r/asked.new
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: a file that cannot be opened" $shell "$top/bin/vkb-ab" --results r $common
-  test_match '^vkb-ab: stopped while looking at what was asked for' .err 'is said'
+  test_match '^vkb-ab: stopped while checking the arguments' .err 'is said'
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: stdout is full" sh -c "$shell $top/bin/vkb-ab --results full $common >/dev/full"
 done

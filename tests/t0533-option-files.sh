@@ -7,7 +7,7 @@ set -eu
 here=$top/bin
 . "$here/vkb-sh-setup"
 usage=x results=none policy='' since=''
-options 'results=/ policy=/ since= C=/' "$@"
+parse_options 'results=/ policy=/ since= C=/' "$@"
 printf '%s\n' "$results" "$policy" "$since"
 succeed
 END

@@ -122,13 +122,13 @@ echo '[{"half":' >old/base/metrics.json
 rm -r old/base/runs
 test_status 2 'a metrics.json that cannot be read is an error' \
   bench --commits base --runs 1 --results-dir old
-test_match "'old/base/metrics.json' cannot be continued" .err \
+test_match "cannot read 'old/base/metrics.json' to add results" .err \
   'the error names the metrics.json that cannot be read'
 test_same '[{"half":' "$(cat old/base/metrics.json)" \
   'a metrics.json that cannot be read is left as it is'
 rm old/base/metrics.json
 test_that 'runs without metrics.json are accepted' bench --commits base --runs 1 --results-dir old
-test_match 'going on with' .err 'the runs without metrics.json are continued'
+test_match 'resuming' .err 'the runs without metrics.json are continued'
 test_same 2 "$(flat length old/base)" 'the run without metrics.json has its entries'
 
 # --- the other options
@@ -244,10 +244,10 @@ for sig in TERM KILL; do
   test_that "SIG$sig: there are no results yet" test ! -e s/base -a ! -e s/main
   head -n 2 "$part" >two
   test_status 2 "SIG$sig: another command is an error" bench --commits base --results-dir s
-  test_match 'another command that was not finished: --anew drops it' .err \
+  test_match 'another command that was not finished: --anew deletes them' .err \
     "SIG$sig: the error names --anew"
   test_that "SIG$sig: the same command is accepted" long
-  test_match 'going on with' .err "SIG$sig: the same command is continued"
+  test_match 'resuming' .err "SIG$sig: the same command is continued"
   test_same 8 "$(cat s/base/metrics.json s/main/metrics.json | jq -s 'add | length')" \
     "SIG$sig: the same command measures the rest"
   test_same "$(sort two)" "$(cat s/*/runs/*.jsonl | grep -F -x -f two | sort)" \
@@ -279,21 +279,21 @@ bad 'no such mode' "'--mode': 'server' is neither" --mode server
 bad 'no such level' "'--log-level': 'x'" --log-level x
 bad 'no commit' "'--commits' lacks its argument" --commits
 bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1
-bad 'two commits that run' 'it cannot be measured as several' --mode client --commits a b
-bad 'a baseline of a running server' 'it cannot be measured as several' \
+bad 'two commits that run' 'cannot be measured as several' --mode client --commits a b
+bad 'a baseline of a running server' 'cannot be measured as several' \
   --use-running-server --commits a --baseline b
 bad 'another machine' "'--target-ip': servers are started on this machine" --target-ip 192.0.2.1
 bad 'a module without a name' "'--module-path' needs '--module'" --module-path lib.so
 bad 'a module without .so' 'does not end in .so' --module x --module-path lib.c
 bad 'a module that is not there' "cannot read 'none.so'" --module x --module-path none.so
-bad 'a module of one that runs' 'is not started' --mode client --module x --module-path lib.so
+bad 'a module of one that runs' 'cannot load a module into a running server' --mode client --module x --module-path lib.so
 bad 'a name that leads outside' "'../x' cannot be the name" --module ../x
 for repository in x /x x/ x/y/z ' /x' 'a/ '; do
   bad "a repository '$repository'" "'--repository': '$repository' is not OWNER/NAME" \
     --repository "$repository"
 done
 bad 'an unknown option' "unknown option '--nonsense'; usage: .*REF \.\.\.] \[--baseline" --nonsense
-bad 'a word' "'word' is no option" word
+bad 'a word' "unexpected argument 'word'" word
 bad 'an abbreviation' "unknown option '--run'" --run 1
 for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do
   test_status 2 "not a commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
@@ -310,6 +310,6 @@ test_match "no folder 'none'" .err 'the error names the missing folder'
 test_status 2 'an invalid mode of the cluster is an error' bench --cluster-mode-filter maybe
 test_match "'--cluster-mode'" .err 'the error names --cluster-mode'
 test_status 2 'a configuration without a case is an error' bench --commits base -- --case nothing
-test_match "'cfg.json' has no case" .err 'the error says that there is no case'
+test_match "no case of 'cfg.json' matches" .err 'the error says that there is no case'
 test_litter 10 'no server is left'
 test_done

@@ -51,7 +51,7 @@ lines() { cat "$@" | wc -l | tr -d ' '; }
 
 test_that 'two commits' continuous r --file t --max-commits 2
 test_empty_file .out 'nothing is new'
-test_match "$(head_of unstable): it is measured" .err 'what it does is said'
+test_match "$(head_of unstable): measuring" .err 'what it does is said'
 test_same 'c4 c3' "$(states complete --file t)" 'they are the newest'
 test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
   while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
@@ -107,7 +107,7 @@ mkdir l
 exec 8<l
 flock 8
 test_that 'a second one' continuous l --file l.t
-test_match "another vkb-continuous is at work in 'l'" .err 'leaves'
+test_match "another vkb-continuous is running in 'l'" .err 'leaves'
 test_that 'quietly when asked' continuous l --file l.t -q
 test_empty_file .err 'nothing is printed on stderr'
 test_empty "$(ls l)" 'nothing was done'
@@ -172,7 +172,7 @@ git -C repo branch -q two unstable~4
 sql 'CREATE TABLE benchmark_metrics_odd (commit text, command integer)'
 cfg=cfg.json
 test_status 2 'a column that cannot hold a value' continuous o --table odd --branch two
-test_match "new' is not stored; once more tries it again" .err 'is said'
+test_match "new' is not stored; the next start tries again" .err 'is said'
 test_same 'fast c3 c2' "$(states in_progress --table odd | tr ' ' '\n' | sort -r | xargs)" 'the commits are not complete'
 test_same '2 2 2' "$(for f in o/*/*.new; do lines "$f"; done | xargs)" 'their runs are kept'
 sql 'DROP TABLE benchmark_metrics_odd'

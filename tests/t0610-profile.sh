@@ -13,14 +13,14 @@ busy='for (1 .. 3000000) { $x += $_ }'
 # --- the command line
 
 test_status 2 'nothing to watch' vkb-profile -o o
-test_match 'wanted: one of --pid, --port, --name, --open and a COMMAND' .err 'it is said'
+test_match 'give one of --pid, --port, --name, --open or a COMMAND' .err 'it is said'
 test_status 2 'two ways' vkb-profile -o o --pid 1 --name x
 test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
 test_status 2 'a command without --' vkb-profile -o o true
 test_status 2 'no folder' vkb-profile --pid 1
-test_match 'wanted: -o DIR' .err 'it is said'
+test_match 'option -o DIR is required' .err 'it is said'
 test_status 2 'a set of counters that is none' vkb-profile -o o --stat ipx -- true
-test_match "no set 'ipx', but" .err 'it is named'
+test_match "unknown set 'ipx'; the sets are" .err 'it is named'
 test_status 2 'a mode that is none' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'nothing was made'
 
@@ -31,7 +31,7 @@ test_match 'there is no process 4194304' .err 'it is said'
 test_status 2 'no such name' vkb-profile -o a2 --name vkb-no-such
 test_match "no process is called 'vkb-no-such'" .err 'it is said'
 test_status 2 'no such port' vkb-profile -o a3 --port 1
-test_match 'nothing listens on TCP port 1 here' .err 'it is said'
+test_match 'no process listens on TCP port 1' .err 'it is said'
 
 cp "$(command -v perl)" vkb-twin
 pause='$| = 1; print 1; $SIG{ALRM} = sub { exit }; alarm 600; select undef, undef, undef, 600 while 1'
@@ -42,7 +42,7 @@ two=$!
 wait_until 60 test -s one
 wait_until 60 test -s two
 test_status 2 'several of a name' vkb-profile -o a4 --name vkb-twin
-test_match "2 processes are called 'vkb-twin', choose one by --pid or --port" \
+test_match "2 processes are called 'vkb-twin'; choose one by --pid or --port" \
   .err 'it is said'
 test_match "^[[:blank:]]+$one  ./vkb-twin -e" .err 'the one is shown'
 test_match "^[[:blank:]]+$two  ./vkb-twin -e" .err 'and the other'
@@ -93,7 +93,7 @@ test_same 'profile 1 cpu ok samples 999 true' "$(jq -r '[.type, .v, .mode,
 test_status 0 'the record passes through a filter' \
   vkb-stats c1/profile.json
 test_status 125 'a folder that holds one' vkb-profile -o c1 -- perl -e "$busy"
-test_match "'c1' holds a profile: it is left as it is" .err 'it is said'
+test_match "folder 'c1' already holds a profile" .err 'it is said'
 test_status 127 'no such command' vkb-profile -o c2 -- vkb-no-such-command
 test_status 126 'a command that cannot be run' vkb-profile -o c3 -- "$scratch"
 test_status 137 'a command that is killed' \
@@ -195,6 +195,10 @@ truncate -s 9G evil1/profile/perf.data
 tar -czf evil.tar --sparse -C evil1 profile/perf.data
 refused evil.tar 'an archive that is larger than any profile' 'more than 8 GiB'
 rm -r evil1
+jq -c 'del(.sampling)' unpacked/profile/profile.json >evil/profile/profile.json
+tar -czf evil.tgz -C evil profile
+refused evil.tgz 'an archive that does not say how its stacks were read' \
+  "'mode' needs 'sampling.call_graph'"
 echo '{"type":"run","v":1}' >evil/profile/profile.json
 tar -czf evil.tgz -C evil profile
 refused evil.tgz 'an archive of something else' "record 'run' lacks"
@@ -227,7 +231,7 @@ if [ "$(id -u)" -eq 0 ]; then
   fi
   test_status 2 "another user's process" \
     as_nobody vkb-profile -o theirs/c --pid $$
-  test_match "of user 0, or may not be traced" .err 'it is said'
+  test_match "belongs to user 0 or may not be traced" .err 'it is said'
 fi
 test_empty "$(ls "$TMPDIR")" 'no temporary file is left'
 test_done

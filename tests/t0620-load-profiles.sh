@@ -121,7 +121,7 @@ test_same '["wall",500,0.2,null]
     .config.config_set]' .out)" 'each profile has its mode, frequency and delay'
 test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'a graph of each'
 test_status 2 'without a folder' vkb-load -q --runs 1 --duration 100ms sets.json
-test_match 'not run: it is profiled, which --profiles DIR has it do' .err \
+test_match 'not run: its config.profiling needs .--profiles DIR.' .err \
   'a profiled case without --profiles is not run'
 test_same 2 "$(grep -c '"type":"run"' .out)" \
   'cases that are not profiled are run'

@@ -18,7 +18,7 @@ printf '[{"commands":["SET","GET"],"requests":[1500],"keyspacelen":[100],"data_s
 # --- refused before building
 
 test_status 2 'nothing' vkb-why
-test_match 'wanted: two commits, a file' .err 'it is said'
+test_match 'give two commits, a file' .err 'it is said'
 test_status 2 'an unknown option' vkb-why --nonsense a b cfg.json
 test_status 2 'no rounds' vkb-why --rounds 0 base main cfg.json
 test_status 2 'a bad time' vkb-why -C repo --time soon base main cfg.json
@@ -65,6 +65,6 @@ test_that 'where no requests were counted' why base main
 test_match '(^|[^a-z_])read([^a-z_]|$)' .out 'the functions are said all the same'
 test_match 'there is no table of counters' .err 'and why there is no more'
 test_status 2 'another command in its place' why main base
-test_match 'is of another command: --anew drops it' .err 'is refused'
+test_match 'of another command: --anew deletes them' .err 'is refused'
 test_litter 0 'no temporary file is left'
 test_done

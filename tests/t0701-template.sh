@@ -72,8 +72,8 @@ test_empty "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'whe
 test_same 25 "$(value hit_rate_percent hits3nil)" 'a nil of RESP3 is a miss'
 test_same '100 0' "$(value requests maps) $(value errors_total maps)" 'and a map a reply'
 test_match '^cmdstat_hello:calls=8,' stats 'where it was asked for'
-test_match "no placeholder '__nope__'; there are '__rand_int__'" unknown 'an unknown placeholder'
+test_match "unknown placeholder '__nope__': use '__rand_int__'" unknown 'an unknown placeholder'
 test_match '^2$' unknown 'is trouble'
-test_match 'names a field, and there is no dataset' nodata 'a field without a dataset'
+test_match 'uses a field, but the case has no dataset' nodata 'a field without a dataset'
 test_match '^2$' nodata 'is trouble as well'
 test_done

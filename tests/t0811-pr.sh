@@ -132,7 +132,7 @@ test_status 2 'a server that does not start' pr s base main
 test_same trouble "$(cat s/verdict)" 'is trouble'
 test_match 'head' s/report.md 'and a comment'
 test_status 2 'another command' pr s base base
-test_match 'of another command that was not finished: --anew drops it' .err 'is refused'
+test_match 'of another command that was not finished: --anew deletes them' .err 'is refused'
 in_repo reset -q --hard HEAD~1
 
 # --- killed while it measures

@@ -127,7 +127,7 @@ test_empty "$(ours)" 'is another one'
 pull 7 "$nasty" bbb
 pull 8 "$nasty" bbb
 test_status 2 'two of one head' vkb-comment github report.md
-test_match 'is not one request' .err 'are not one'
+test_match 'is not the number of a request' .err 'are not one'
 jq '.workflow_run.event = "push"' event >event.2 && mv event.2 event
 test_status 2 'a push' vkb-comment github report.md
 test_match 'not started by a pull request' .err 'is none'
@@ -201,11 +201,11 @@ perl -e 'print "<@!/" x 60000, "\n"' >long.md
 fresh 'github-actions[bot]'
 test_that 'a long one' vkb-comment github long.md
 test_same 'true' "$(jq '.comments[-1].body | length < 65536' state)" 'is cut'
-test_match 'This is cut: the whole is in \[the run\]' state 'which is said'
+test_match 'This report is cut: all of it is in \[the run\]' state 'which is said'
 ln -s "$scratch/report.md" link.md
 for f in link.md none.md .; do
   test_status 2 "$f" vkb-comment github $f
-  test_match "'$f' is no file" .err 'is refused'
+  test_match "'$f' is not a regular file" .err 'is refused'
 done
 
 echo 'nonsense' >bad.word
@@ -213,7 +213,7 @@ ln -s "$scratch/none.word" link.word
 test_status 2 'a verdict that is none' vkb-comment --verdict bad.word github report.md
 test_match "'bad.word' holds no verdict" .err 'is refused'
 test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github report.md
-test_match "'link.word' is no file" .err 'is refused'
+test_match "'link.word' is not a regular file" .err 'is refused'
 
 # --- what goes wrong
 
@@ -234,26 +234,26 @@ test_same 1 "$(asked '^POST')" 'it is tried once'
 wrong '.fail = {"GET /github/repos/o/r/issues/7/comments": 503}' \
   'GET .*: the answer is 503' 'a forge that is away'
 test_same "GET 0" "GET $(asked '^POST')" 'nothing is posted where the old one is not known'
-wrong '.fail = {} | .garbage = true' 'not as it should be' 'an answer that is none'
-wrong '.garbage = false | .comments[0] = 7' 'not as it should be' 'a list of something'
+wrong '.fail = {} | .garbage = true' 'the answer cannot be read' 'an answer that is none'
+wrong '.garbage = false | .comments[0] = 7' 'the answer cannot be read' 'a list of something'
 fresh 'github-actions[bot]'
 wrong '.fail = {"POST /github/repos/o/r/issues/7/labels": 404}' \
   'labels: the answer is 404' 'no label' --verdict regression.word
 wrong '.fail = {"DELETE /github/repos/o/r/issues/7/labels/performance-regression": 403}' \
-  'could not be taken away: the answer is 403' 'no right to a label' --verdict none.word
+  'cannot remove the label .*: the answer is 403' 'no right to a label' --verdict none.word
 state '.fail = {}'
 GITHUB_TOKEN=secret-2
 wrong . 'the answer is 401: Bad credentials' 'a wrong token'
 GITHUB_TOKEN=$(printf 'a"\nurl = "http://evil')
-wrong . 'the token is none' 'a token with a line of curl in it'
+wrong . 'the token has characters that no token has' 'a token with a line of curl in it'
 GITHUB_TOKEN=
 wrong . 'no token' 'no token'
 GITHUB_TOKEN=secret-1
 GITHUB_EVENT_NAME=push
-wrong . "'push' is no event of a pull request" 'another event'
+wrong . "'push' is not an event of a pull request" 'another event'
 GITHUB_EVENT_NAME=pull_request
 echo '{}' >event
-wrong . 'is not one request' 'an event without a number'
+wrong . 'is not the number of a request' 'an event without a number'
 echo '{"pull_request": {"number": 7}}' >event
 api=$GITHUB_API_URL
 GITHUB_API_URL=
@@ -342,8 +342,8 @@ test_same '25 92 more regressions' "$(jq -r '.issues | "\(length) \(.[24].title)
   'opens ten more'
 ln -s one.md linked.md
 test_status 2 'a link' vkb-comment --issue github linked.md
-test_match "'linked.md' is no file" .err 'is not read'
+test_match "'linked.md' is not a regular file" .err 'is not read'
 test_status 2 'a text without a key' vkb-comment --issue github report.md
-test_match "'report.md' is no issue of vkb-detect" .err 'is none'
+test_match "'report.md' is not an issue of vkb-detect" .err 'is none'
 test_empty_file forge.err 'the forge has nothing to say'
 test_done

@@ -85,7 +85,7 @@ test_status 2 'a push that is refused' publish --repo "$scratch/store.git" push 
 test_match "^vkb-publish: branch 'vkb-history' of" .err 'is said'
 rm store.git/hooks/pre-receive
 test_status 2 'no repository' publish --repo "$scratch/none.git" push d3
-test_match "'.*none.git' cannot be read" .err 'is said'
+test_match "cannot read '.*none.git'" .err 'is said'
 test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
 
 # --- a file that cannot be published is named, and the others are published
@@ -147,7 +147,7 @@ done
 ln -s /etc/passwd d6/link.json
 ln -s / d6/root
 test_that 'names that a forge obeys' publish --repo "$scratch/store.git" --s3 s3://b/p push d6
-test_match "files of 'd6' are left out, as no program of vkb writes such a name: '.*'" .err 'are named'
+test_match "files of 'd6' are left out because no vkb program writes such names: '.*'" .err 'are named'
 names >after
 test_same 'c/.vkb-bench/asked c/builds c/configs/0123456789abcdef/mine c/metrics.json' \
   "$(comm -13 before after | xargs)" 'are not published, and ours are'

@@ -87,7 +87,7 @@ for f in "$grafana"/*.json; do
   test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
     "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent whole"
 done
-test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c 'is sent$' .err)" \
+test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c ' sent$' .err)" \
   'a line is printed for each dashboard'
 test_same 0 "$(grep -c 'o.k' curl.args)" 'the token is not an argument of curl'
 rm sent/*
@@ -152,7 +152,7 @@ NO_COMPOSE=1
 export NO_COMPOSE
 if ! command -v docker-compose >/dev/null; then
   test_status 2 'a missing docker-compose is an error' vkb-dashboards --state other up
-  test_match 'needs Docker' .err 'the error says that Docker is needed'
+  test_match 'Docker with its compose plugin is missing' .err 'the error says that Docker is needed'
   test_status 1 'without Docker no passwords are made' test -e other/passwords
 fi
 

@@ -32,9 +32,9 @@ set_number(struct json *j, const char *key, double v)
 		json_set_num(j, key, v);
 }
 
-/* A file that says 'yes' or something else. */
+/* Sets whether the number in the file equals 'yes'. */
 static void
-set_switch(struct json *j, const char *root, const char *key, const char *path,
+set_flag(struct json *j, const char *root, const char *key, const char *path,
     double yes)
 {
 	double v = sysfile_num(root, path);
@@ -43,7 +43,7 @@ set_switch(struct json *j, const char *root, const char *key, const char *path,
 		json_set_bool(j, key, v == yes);
 }
 
-/* "always [madvise] never" */
+/* Sets the word in brackets: "always [madvise] never". */
 static void
 set_chosen(struct json *j, const char *root, const char *key, const char *path)
 {
@@ -58,9 +58,9 @@ set_chosen(struct json *j, const char *root, const char *key, const char *path)
 	free(v);
 }
 
-/* The same machine gives the same text; nobody learns its name from it. */
+/* Sets a hash that identifies the machine without naming it. */
 static void
-host(struct json *env, const char *root)
+add_host_id(struct json *env, const char *root)
 {
 	char *id = sysfile_line(root, "/etc/machine-id"), text[24];
 
@@ -75,7 +75,7 @@ host(struct json *env, const char *root)
 }
 
 static double
-cpus_of(const char *list)
+count_listed_cpus(const char *list)
 {
 	const char *why;
 	cpu_set_t set;
@@ -85,9 +85,9 @@ cpus_of(const char *list)
 	return CPU_COUNT(&set);
 }
 
-/* Different values of a file of each CPU's topology. */
+/* Counts the different values in the files that match. */
 static double
-distinct(const char *root, const char *pattern)
+count_distinct_values(const char *root, const char *pattern)
 {
 	char *all = sysfile_all(root, pattern);
 	double n = all ? 1 : NAN;
@@ -99,7 +99,7 @@ distinct(const char *root, const char *pattern)
 }
 
 static void
-processor(struct json *env, const char *root)
+add_processor(struct json *env, const char *root)
 {
 	static const char *const names[] = {
 	    "model name", "Hardware", "cpu model", "uarch"};
@@ -111,10 +111,11 @@ processor(struct json *env, const char *root)
 	set_taken(env, "microcode",
 	    sysfile_value(root, "/proc/cpuinfo", "microcode"));
 	v = sysfile_line(root, CPU "online");
-	set_number(env, "cpus", cpus_of(v));
+	set_number(env, "cpus", count_listed_cpus(v));
 	free(v);
 	set_number(env, "sockets",
-	    distinct(root, CPU "cpu[0-9]*/topology/physical_package_id"));
+	    count_distinct_values(
+		root, CPU "cpu[0-9]*/topology/physical_package_id"));
 	v = sysfile_value(root, "/proc/cpuinfo", "flags");
 	if (v)
 		json_set_bool(env, "virtual", strstr(v, " hypervisor") != NULL);
@@ -122,7 +123,7 @@ processor(struct json *env, const char *root)
 }
 
 static void
-frequency(struct json *env, const char *root)
+add_cpu_frequency(struct json *env, const char *root)
 {
 #define FREQ CPU "cpu[0-9]*/cpufreq/"
 	char *v;
@@ -139,15 +140,15 @@ frequency(struct json *env, const char *root)
 	if (v)
 		json_set_num(env, "freq_max_mhz", atof(v) / 1000);
 	free(v);
-	set_switch(env, root, "turbo", CPU "intel_pstate/no_turbo", 0);
+	set_flag(env, root, "turbo", CPU "intel_pstate/no_turbo", 0);
 	if (!json_get(env, "turbo"))
-		set_switch(env, root, "turbo", CPU "cpufreq/boost", 1);
+		set_flag(env, root, "turbo", CPU "cpufreq/boost", 1);
 #undef FREQ
 }
 
-/* Of each state, is it allowed on all CPUs; and in the Python tool's words. */
+/* Sets which idle states all CPUs allow; idle_states as the Python tool. */
 static void
-idle(struct json *env, const char *root)
+add_idle_states(struct json *env, const char *root)
 {
 	char **list = sysfile_glob(root, CPU "cpu[0-9]*/cpuidle/state*/name");
 	struct json *states = json_object();
@@ -183,7 +184,7 @@ idle(struct json *env, const char *root)
 }
 
 static void
-aslr(struct json *env, const char *root)
+add_aslr(struct json *env, const char *root)
 {
 	double v = sysfile_num(root, "/proc/sys/kernel/randomize_va_space");
 
@@ -195,7 +196,7 @@ aslr(struct json *env, const char *root)
 }
 
 static void
-memory(struct json *env, const char *root)
+add_memory_settings(struct json *env, const char *root)
 {
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 	char *v = sysfile_value(root, "/proc/meminfo", "MemTotal");
@@ -209,18 +210,18 @@ memory(struct json *env, const char *root)
 	free(v);
 	set_chosen(env, root, "thp", THP "enabled");
 	set_chosen(env, root, "thp_defrag", THP "defrag");
-	set_switch(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
+	set_flag(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
 	set_number(
 	    env, "swappiness", sysfile_num(root, "/proc/sys/vm/swappiness"));
 	set_number(env, "overcommit_memory",
 	    sysfile_num(root, "/proc/sys/vm/overcommit_memory"));
-	set_switch(
+	set_flag(
 	    env, root, "numa_balancing", "/proc/sys/kernel/numa_balancing", 1);
 #undef THP
 }
 
 static void
-numa(struct json *env, const char *root)
+add_numa_nodes(struct json *env, const char *root)
 {
 	char **list = sysfile_glob(root, "/sys/devices/system/node/node[0-9]*");
 	size_t n = 0;
@@ -232,9 +233,9 @@ numa(struct json *env, const char *root)
 	sysfile_list_free(list);
 }
 
-/* The argument of the kernel's command line; NULL: it is not there. */
+/* Returns the value of a kernel argument, or NULL. Caller frees. */
 static char *
-argument(const char *line, const char *key)
+find_kernel_argument(const char *line, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -258,19 +259,19 @@ set_list(struct json *env, const char *root, const char *key, const char *path)
 	free(v);
 }
 
-/* CPUs kept free of others, and what the kernel was told at boot. */
+/* Isolated CPUs, arguments given to the kernel at boot, and its settings. */
 static void
-kernel(struct json *env, const char *root)
+add_kernel_settings(struct json *env, const char *root)
 {
 	char *line = sysfile_line(root, "/proc/cmdline"), *v;
 
 	set_list(env, root, "isolated_cpus", CPU "isolated");
 	set_list(env, root, "nohz_full_cpus", CPU "nohz_full");
 	if (line) {
-		v = argument(line, "rcu_nocbs");
+		v = find_kernel_argument(line, "rcu_nocbs");
 		json_set_str(env, "rcu_nocbs_cpus", v ? v : "");
 		free(v);
-		v = argument(line, "mitigations");
+		v = find_kernel_argument(line, "mitigations");
 		json_set_str(env, "mitigations", v ? v : "auto");
 		free(v);
 	}
@@ -279,9 +280,8 @@ kernel(struct json *env, const char *root)
 	    sysfile_line(root,
 		"/sys/devices/system/clocksource/clocksource0/"
 		"current_clocksource"));
-	set_switch(
-	    env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
-	set_switch(env, root, "sched_autogroup",
+	set_flag(env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
+	set_flag(env, root, "sched_autogroup",
 	    "/proc/sys/kernel/sched_autogroup_enabled", 1);
 	set_number(env, "perf_event_paranoid",
 	    sysfile_num(root, "/proc/sys/kernel/perf_event_paranoid"));
@@ -290,7 +290,7 @@ kernel(struct json *env, const char *root)
 }
 
 static void
-vulnerabilities(struct json *env, const char *root)
+add_vulnerabilities(struct json *env, const char *root)
 {
 	char **list = sysfile_glob(root, CPU "vulnerabilities/*");
 	struct json *all = json_object();
@@ -304,9 +304,9 @@ vulnerabilities(struct json *env, const char *root)
 		json_free(all);
 }
 
-/* The CPUs that interrupts may come to, and who moves them. */
+/* The CPUs that handle interrupts, and whether irqbalance moves them. */
 static void
-interrupts(struct json *env, const char *root)
+add_interrupts(struct json *env, const char *root)
 {
 	char **list = sysfile_glob(root, "/proc/irq/[0-9]*/smp_affinity_list");
 	cpu_set_t all, one;
@@ -336,7 +336,7 @@ interrupts(struct json *env, const char *root)
 }
 
 static void
-limits(struct json *env, const char *root)
+add_cgroup_limits(struct json *env, const char *root)
 {
 	struct cgroup c;
 
@@ -357,24 +357,24 @@ read_settings(const char *root)
 	struct json *env = json_object();
 	struct utsname u;
 
-	host(env, root);
+	add_host_id(env, root);
 	if (uname(&u) == 0)
 		json_set_str(env, "arch", u.machine);
 	set_taken(
 	    env, "kernel", sysfile_line(root, "/proc/sys/kernel/osrelease"));
 	set_taken(
 	    env, "os", sysfile_value(root, "/etc/os-release", "PRETTY_NAME"));
-	processor(env, root);
-	frequency(env, root);
-	set_switch(env, root, "smt", CPU "smt/active", 1);
-	idle(env, root);
-	aslr(env, root);
-	memory(env, root);
-	numa(env, root);
-	kernel(env, root);
-	vulnerabilities(env, root);
-	interrupts(env, root);
-	limits(env, root);
+	add_processor(env, root);
+	add_cpu_frequency(env, root);
+	set_flag(env, root, "smt", CPU "smt/active", 1);
+	add_idle_states(env, root);
+	add_aslr(env, root);
+	add_memory_settings(env, root);
+	add_numa_nodes(env, root);
+	add_kernel_settings(env, root);
+	add_vulnerabilities(env, root);
+	add_interrupts(env, root);
+	add_cgroup_limits(env, root);
 	if (sysfile_exists(root, "/proc/self/mountinfo"))
 		json_set_bool(env, "proc_stat_whole", machine_whole(root));
 	return env;

@@ -1,6 +1,6 @@
 /*
- * This machine as far as it can be read: what stays while it is measured.
- * 'root' as in sysfile.h. What cannot be read is absent.
+ * The hardware, kernel and settings of this machine. 'root' is as in sysfile.h.
+ * A value that cannot be read is absent.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -10,14 +10,14 @@
 struct json;
 
 /*
- * An env record: hardware, kernel and settings, the moment, the time. 'session'
- * may be NULL. A new object, the caller's.
+ * Returns a new env record: hardware, kernel and settings, the state now, the
+ * time. 'session' may be NULL. Caller frees with json_free.
  */
 struct json *machine_record(const char *root, const char *session);
 
 /*
- * Is /proc/stat that of the machine? lxcfs shows a container its own share
- * there, which says nothing of others.
+ * Returns whether /proc/stat covers the whole machine. In a container lxcfs may
+ * replace it with the container's own share.
  */
 bool machine_whole(const char *root);
 

@@ -5,14 +5,14 @@
 #include <string.h>
 
 static bool
-word(char c)
+is_alphanumeric(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9');
 }
 
 static void
-visible(struct str *s, const char *text)
+make_visible(struct str *s, const char *text)
 {
 	*s = (struct str){0};
 	str_add(s, "");
@@ -35,35 +35,36 @@ markup_cut(struct str *to, const char *text, size_t most)
 }
 
 /*
- * References are found in what the entities stand for, so a blank without
- * width (&#8203;) parts the sign from what it would point at.
+ * GitHub looks for references after it resolves entities, so a zero-width space
+ * (&#8203;) separates the sign from the name after it.
  */
 static void
-part(struct str *to, char c)
+append_separated_sign(struct str *to, char c)
 {
 	str_printf(to, "&#%d;&#8203;", c);
 }
 
-/* 's' is visible. */
+/* 's' is the result of str_visible. */
 static void
-markdown(struct str *to, const char *s)
+escape_markdown(struct str *to, const char *s)
 {
 	static const char special[] = "\\`*[]<>|^~&$", signs[] = "!~&$%";
 
 	for (const char *p = s; *p; p++) {
-		bool first = p == s, joined = word(p[1]);
+		bool first = p == s, joined = is_alphanumeric(p[1]);
 
 		if (*p == '@' || *p == '#' ||
 		    (strchr(signs, *p) && (joined || p[1] == '"')))
-			part(to, *p);
+			append_separated_sign(to, *p);
 		else if (*p == ':' && (p[1] == '/' || joined))
-			part(to, *p); /* links, and :emoji: */
+			append_separated_sign(to, *p); /* links, and :emoji: */
 		else if (*p == '.' && !first && strchr("wW", p[-1]))
-			part(to, *p); /* www. */
+			append_separated_sign(to, *p); /* www. */
 		else if (*p == '-' && !first && strchr("hH", p[-1]))
-			part(to, *p); /* GH-12 */
+			append_separated_sign(to, *p); /* GH-12 */
 		else if (strchr(special, *p) || (*p == '+' && first) ||
-		    (*p == '_' && !(!first && word(p[-1]) && joined)))
+		    (*p == '_' &&
+			!(!first && is_alphanumeric(p[-1]) && joined)))
 			str_printf(to, "&#%d;", *p);
 		else
 			str_addc(to, *p);
@@ -75,9 +76,9 @@ markup_markdown(struct str *to, const char *text)
 {
 	struct str s, t = {0};
 
-	visible(&s, text);
+	make_visible(&s, text);
 	markup_cut(&t, s.s, MARKUP_LONGEST);
-	markdown(to, t.s);
+	escape_markdown(to, t.s);
 	str_free(&t);
 	str_free(&s);
 }
@@ -87,8 +88,8 @@ markup_markdown_whole(struct str *to, const char *text)
 {
 	struct str s;
 
-	visible(&s, text);
-	markdown(to, s.s);
+	make_visible(&s, text);
+	escape_markdown(to, s.s);
 	str_free(&s);
 }
 
@@ -99,7 +100,7 @@ markup_xml(struct str *to, const char *text)
 	static const char *const names[] = {"amp", "lt", "gt", "quot", "apos"};
 	struct str s;
 
-	visible(&s, text);
+	make_visible(&s, text);
 	for (const char *p = s.s; *p; p++) {
 		const char *at = strchr(special, *p);
 
@@ -111,14 +112,14 @@ markup_xml(struct str *to, const char *text)
 	str_free(&s);
 }
 
-/* What begins a formula; the four signs are there in full width as well. */
+/* Does a spreadsheet take the text for a formula? Full-width signs count. */
 static bool
-formula(const char *text)
+starts_formula(const char *text)
 {
 	static const char *const wide[] = {
 	    "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
 
-	text += strspn(text, " "); /* some spreadsheets pass over them */
+	text += strspn(text, " "); /* some spreadsheets skip blanks */
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
 		if (str_starts(text, wide[i]))
 			return true;
@@ -131,11 +132,11 @@ markup_csv(struct str *to, const char *text)
 	struct str s;
 	bool quote;
 
-	visible(&s, text);
+	make_visible(&s, text);
 	quote = strpbrk(s.s, ",;\"'") || *s.s == ' ' || str_ends(s.s, " ");
 	if (quote)
 		str_addc(to, '"');
-	if (formula(text))
+	if (starts_formula(text))
 		str_addc(to, '\'');
 	for (const char *p = s.s; *p; p++) {
 		if (*p == '"')
@@ -153,10 +154,10 @@ markup_label(struct str *to, const char *text)
 	struct str own = {0}, s;
 
 	str_add(&own, "");
-	for (; *text; text++) /* two are one of the text, one is ours */
+	for (; *text; text++) /* str_visible adds single backslashes */
 		str_addn(
 		    &own, *text == '\\' ? "\\\\" : text, *text == '\\' ? 2 : 1);
-	visible(&s, own.s);
+	make_visible(&s, own.s);
 	for (const char *p = s.s; *p; p++) {
 		if (*p == '\\' || *p == '"')
 			str_addc(to, '\\');
@@ -167,11 +168,11 @@ markup_label(struct str *to, const char *text)
 }
 
 static void
-percent(struct str *to, const char *text, const char *special)
+escape_percent(struct str *to, const char *text, const char *special)
 {
 	struct str s;
 
-	visible(&s, text);
+	make_visible(&s, text);
 	for (const char *p = s.s; *p; p++)
 		if (strchr(special, *p))
 			str_printf(to, "%%%02X", *p);
@@ -183,13 +184,13 @@ percent(struct str *to, const char *text, const char *special)
 void
 markup_message(struct str *to, const char *text)
 {
-	percent(to, text, "%");
+	escape_percent(to, text, "%");
 }
 
 void
 markup_property(struct str *to, const char *text)
 {
-	percent(to, text, "%:,");
+	escape_percent(to, text, "%:,");
 }
 
 void
@@ -197,7 +198,7 @@ markup_sarif(struct str *to, const char *text)
 {
 	struct str s;
 
-	visible(&s, text);
+	make_visible(&s, text);
 	for (const char *p = s.s; *p; p++) {
 		if (strchr("{}", *p))
 			str_addc(to, *p);

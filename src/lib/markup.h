@@ -1,7 +1,7 @@
 /*
- * Text of others, made harmless where it is shown. It is first made visible as
- * by str_visible: what is added has no line breaks, no control characters and
- * nothing that turns the direction of writing, and is UTF-8.
+ * Escapes untrusted text for the format it is written to. Each function first
+ * applies str_visible: the text added has no line breaks, control characters
+ * or direction marks, and is UTF-8.
  */
 #ifndef MARKUP_H
 #define MARKUP_H
@@ -11,36 +11,35 @@
 struct str;
 
 /*
- * Markdown as GitHub and GitLab read it, in a paragraph, list or table cell:
- * no character means anything, nothing becomes HTML, a link, a mention, a
- * reference, an emoji or a formula. More than MARKUP_LONGEST bytes are cut.
+ * Markdown of GitHub and GitLab, in a paragraph, list or table cell: nothing in
+ * the text becomes markup, HTML, a link, a mention, a reference, an emoji or a
+ * formula. Text longer than MARKUP_LONGEST bytes is cut.
  */
 enum { MARKUP_LONGEST = 240 };
 void markup_markdown(struct str *, const char *);
 void markup_markdown_whole(struct str *, const char *); /* never cut */
 
-/* Up to 'most' bytes, cut between characters and with "..." where cut. */
+/* Adds up to 'most' bytes; cuts between characters and then adds "...". */
 void markup_cut(struct str *, const char *, size_t most);
 
 /* XML 1.0 and HTML: between tags and in attributes. */
 void markup_xml(struct str *, const char *);
 
 /*
- * One cell of CSV (RFC 4180), in quotes where it needs them. A text that a
- * spreadsheet would run as a formula gets a ' in front; numbers are not passed
- * through here.
+ * One cell of CSV (RFC 4180), quoted where necessary. A ' is put before text
+ * that a spreadsheet would run as a formula; so write numbers without this.
  */
 void markup_csv(struct str *, const char *);
 
-/* The value of an OpenMetrics label, without its quotes. A backslash of the
- * text is two in the value: other texts, other values. */
+/* The value of an OpenMetrics label, without its quotes. A backslash is doubled
+ * before escaping, so that different texts give different values. */
 void markup_label(struct str *, const char *);
 
 /* GitHub's workflow commands: "::error PROPERTY=...::MESSAGE". */
 void markup_message(struct str *, const char *);
 void markup_property(struct str *, const char *);
 
-/* The text of a SARIF message: no placeholder, no link (2.1.0, 3.11). */
+/* The text of a SARIF message, without placeholders and links (2.1.0, 3.11). */
 void markup_sarif(struct str *, const char *);
 
 #endif

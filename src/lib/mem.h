@@ -1,6 +1,6 @@
 /*
- * Memory that is there or the program ends: out of memory says so and exits
- * with 2. Every result is freed with free().
+ * Memory allocation that never returns NULL: out of memory is reported and ends
+ * the program with 2. Caller frees every result with free().
  */
 #ifndef MEM_H
 #define MEM_H
@@ -14,8 +14,8 @@ void *mem_array(size_t n, size_t size);           /* zeroed; overflow dies */
 void *mem_resize(void *p, size_t n, size_t size); /* not zeroed */
 
 /*
- * Room for one more element: when n == *cap, doubles *cap and moves the
- * array. p = mem_grow(p, n, &cap, sizeof *p);
+ * Makes room for one more element: when n == *cap, doubles *cap and may move
+ * the array. p = mem_grow(p, n, &cap, sizeof *p);
  */
 void *mem_grow(void *p, size_t n, size_t *cap, size_t size);
 

@@ -15,7 +15,7 @@ struct merged_one {
 	char *name;
 	int64_t lowest, highest;
 	int digits;
-	struct hist *h; /* NULL: all of it is in the file */
+	struct hist *h; /* counts in memory; NULL: none */
 	struct piece *pieces;
 	size_t npieces, cap;
 };
@@ -33,7 +33,8 @@ merged_free(struct merged *m)
 }
 
 static int
-fits(const struct merged_one *m, const char *name, const struct hist *h)
+has_name_and_layout(
+    const struct merged_one *m, const char *name, const struct hist *h)
 {
 	return m->lowest == hist_lowest(h) && m->highest == hist_highest(h) &&
 	    m->digits == hist_digits(h) && strcmp(m->name, name) == 0;
@@ -44,7 +45,7 @@ merged_add(struct merged *m, const char *name, struct hist *h)
 {
 	size_t i = 0;
 
-	while (i < m->n && !fits(&m->v[i], name, h))
+	while (i < m->n && !has_name_and_layout(&m->v[i], name, h))
 		i++;
 	if (i == m->n) {
 		m->v = mem_resize(m->v, ++m->n, sizeof *m->v);
@@ -72,7 +73,7 @@ merged_bytes(const struct merged *m)
 }
 
 static int
-spill(struct merged_one *m, struct scratch *s)
+spill_histogram(struct merged_one *m, struct scratch *s)
 {
 	struct piece p = {0};
 	struct hist_tally *cells = NULL;
@@ -102,14 +103,14 @@ int
 merged_spill(struct merged *m, struct scratch *s)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->v[i].h && spill(&m->v[i], s) < 0)
+		if (m->v[i].h && spill_histogram(&m->v[i], s) < 0)
 			return -1;
 	return 0;
 }
 
-/* Adds a piece to the histogram, which has its layout. */
+/* Adds a piece from the file to 'h', which has the layout of the piece. */
 static int
-fetch(struct hist *h, struct piece p, struct scratch *s)
+read_piece(struct hist *h, struct piece p, struct scratch *s)
 {
 	struct hist_tally *c = mem_array(p.n, sizeof *c);
 	int rc = scratch_read(s, p.at, c, p.n * sizeof *c);
@@ -120,15 +121,15 @@ fetch(struct hist *h, struct piece p, struct scratch *s)
 	return rc;
 }
 
-/* Merges all of one. */
+/* Merges the pieces in the file and the counts in memory into 'all'. */
 static int
-unite(struct hist *all, const struct merged_one *m, struct scratch *s)
+merge_pieces(struct hist *all, const struct merged_one *m, struct scratch *s)
 {
 	struct hist *h = hist_new(m->lowest, m->highest, m->digits);
 	int rc = 0;
 
 	for (size_t i = 0; i < m->npieces && rc == 0; i++)
-		rc = fetch(h, m->pieces[i], s);
+		rc = read_piece(h, m->pieces[i], s);
 	hist_merge(all, h);
 	hist_free(h);
 	if (m->h)
@@ -137,7 +138,7 @@ unite(struct hist *all, const struct merged_one *m, struct scratch *s)
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_histogram_names(const void *a, const void *b)
 {
 	const struct merged_one *x = a, *y = b;
 
@@ -154,7 +155,7 @@ merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
 	int digits = 0;
 
 	if (!*i && m->n)
-		qsort(m->v, m->n, sizeof *m->v, by_name);
+		qsort(m->v, m->n, sizeof *m->v, compare_histogram_names);
 	if (*i == m->n)
 		return 0;
 	v = m->v + *i;
@@ -167,7 +168,7 @@ merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
 	*name = v->name;
 	*h = hist_new(lowest, highest, digits);
 	for (size_t k = 0; k < n; k++) {
-		if (unite(*h, &v[k], s) < 0) {
+		if (merge_pieces(*h, &v[k], s) < 0) {
 			hist_free(*h);
 			return -1;
 		}

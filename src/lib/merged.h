@@ -1,6 +1,6 @@
 /*
- * Histograms of many runs, merged: one for each name and layout, which is
- * exact. They can go to a file, piece by piece, and are read back in the end.
+ * Merged histograms of many runs, one for each name and layout, so that merging
+ * is exact. They can be moved to a scratch file and are read back at the end.
  */
 #ifndef MERGED_H
 #define MERGED_H
@@ -18,17 +18,19 @@ struct merged {
 
 void merged_free(struct merged *);
 
-/* 'h' is taken. */
+/* Merges 'h' (taken) into the histogram of its name and layout. */
 void merged_add(struct merged *, const char *name, struct hist *h);
 
-/* How much memory the counts take; and none after this: 0, or -1 and said. */
+/* Returns the bytes of memory that the counts take. */
 size_t merged_bytes(const struct merged *);
+/* Moves all counts to the file. Returns 0, or -1 after reporting the error. */
 int merged_spill(struct merged *, struct scratch *);
 
 /*
- * Names in order, from *i = 0: *h is all of one in the layout that holds all,
- * freed with hist_free, and *name borrowed. 0 when there are no more, -1 and
- * said. None is added on the way.
+ * Iterates over the names in order, from *i = 0: *h is the merged histogram of
+ * *name (borrowed) in a layout that holds all its values. Returns 1, 0 at the
+ * end, or -1 after reporting the error. Caller frees *h with hist_free. Do not
+ * call merged_add between two calls.
  */
 int merged_next(struct merged *, struct scratch *, size_t *i, const char **name,
     struct hist **h);

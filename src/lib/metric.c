@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * On a shared machine with two busy CPUs 24 runs of one build had a coefficient
- * of variation of 3 to 9 % (CPU per request) and 50 to 90 % (p99.9), where that
- * of rps was 29 to 40 %: p99.9 settles only for large changes.
+ * Measured on a shared machine with two busy CPUs, 24 runs of one build: the
+ * coefficient of variation was 3 to 9 % for CPU per request, 50 to 90 % for
+ * p99.9 and 29 to 40 % for rps. So p99.9 shows only large changes.
  */
 #define P999_MARGIN .25
 #define CPU_MARGIN .03
@@ -174,7 +174,7 @@ const struct metric metric_table[] = {
 	.better = METRIC_NEITHER,
 	.margin = .05,
 	.decimals = 1,
-	.help = "the same in the busiest second"},
+	.help = "CPU of all servers in the busiest second; 100 is one CPU"},
     {.name = "memory_peak_mb",
 	.unit = "MiB",
 	.better = METRIC_LOWER,
@@ -198,22 +198,22 @@ const struct metric metric_table[] = {
 	.unit = "/s",
 	.better = METRIC_NEITHER,
 	.margin = .1,
-	.help = "context switches of the servers that waited"},
+	.help = "voluntary context switches of the servers"},
     {.name = "server_involuntary_switches_per_s",
 	.unit = "/s",
 	.better = METRIC_LOWER,
 	.margin = .1,
-	.help = "context switches of the servers that did not want to"},
+	.help = "involuntary context switches of the servers"},
     {.name = "client_voluntary_switches_per_s",
 	.unit = "/s",
 	.better = METRIC_NEITHER,
 	.margin = .1,
-	.help = "context switches of the client that waited"},
+	.help = "voluntary context switches of the client"},
     {.name = "client_involuntary_switches_per_s",
 	.unit = "/s",
 	.better = METRIC_NEITHER,
 	.margin = .1,
-	.help = "context switches of the client that did not want to"},
+	.help = "involuntary context switches of the client"},
     {.name = "freq_mhz",
 	.unit = "MHz",
 	.better = METRIC_NEITHER,
@@ -229,13 +229,13 @@ const struct metric metric_table[] = {
 	.unit = "",
 	.better = METRIC_LOWER,
 	.margin = .1,
-	.help = "times that CPUs slowed down for their heat"},
+	.help = "times that CPUs were throttled because of heat"},
     {.name = "cgroup_throttled_percent",
 	.unit = "%",
 	.better = METRIC_LOWER,
 	.margin = .1,
 	.decimals = 2,
-	.help = "time that the control group was stopped for its limit"},
+	.help = "time that the control group was throttled by its CPU limit"},
     {.name = "offered_rps",
 	.unit = "req/s",
 	.better = METRIC_NEITHER,
@@ -304,7 +304,7 @@ metric_guess(const char *name)
 }
 
 static bool
-listed(const char *names, const char *name)
+is_in_list(const char *names, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -329,7 +329,7 @@ metric_wanted(const char *what, const struct metric *m, int policy, bool *gate)
 	else if (strcmp(what, "latency") == 0)
 		shown = str_ends(m->name, "_latency_ms");
 	else if (strcmp(what, "all") != 0) {
-		shown = listed(what, m->name);
+		shown = is_in_list(what, m->name);
 		*gate = m->better != METRIC_NEITHER;
 	}
 	if (policy >= 0)

@@ -18,9 +18,10 @@ set_number(struct json *j, const char *key, double v)
 		json_set_num(j, key, v);
 }
 
-/* Thousandths of a degree in files whose neighbour says what they measure. */
+/* Returns the highest temperature in degrees. The files hold thousandths; the
+ * file 'about' in the same folder names the sensor. */
 static double
-hottest(const char *root, const char *pattern, const char *about,
+find_hottest(const char *root, const char *pattern, const char *about,
     const char *const *wanted)
 {
 	char **list = sysfile_glob(root, pattern), *path, *what;
@@ -49,12 +50,13 @@ moment_temperature(const char *root)
 	    "coretemp", "k10temp", "zenpower", "cpu", "soc", NULL};
 	static const char *const zones[] = {
 	    "x86_pkg_temp", "cpu", "soc", "CPU", NULL};
-	double t =
-	    hottest(root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
+	double t = find_hottest(
+	    root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
 
-	return isnan(t) ? hottest(root, "/sys/class/thermal/thermal_zone*/temp",
-			      "type", zones)
-			: t;
+	return isnan(t)
+	    ? find_hottest(
+		  root, "/sys/class/thermal/thermal_zone*/temp", "type", zones)
+	    : t;
 }
 
 void
@@ -81,7 +83,7 @@ moment_clocks(const char *root, struct moment_clocks *c)
 }
 
 static double
-sum_of(const char *root, const char *pattern)
+sum_files(const char *root, const char *pattern)
 {
 	char **list = sysfile_glob(root, pattern);
 	double sum = *list ? 0 : NAN;
@@ -95,12 +97,13 @@ sum_of(const char *root, const char *pattern)
 double
 moment_throttles(const char *root)
 {
-	return sum_of(
+	return sum_files(
 	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
 }
 
 static void
-pressure(struct json *now, const char *root, const char *key, const char *path)
+add_pressure(
+    struct json *now, const char *root, const char *key, const char *path)
 {
 	char *v = sysfile_value(root, path, "some avg10");
 
@@ -137,8 +140,9 @@ moment_read(const char *root)
 	left = v ? atof(v) : NAN;
 	free(v);
 	set_number(now, "swap_used_mb", round((total - left) / 1024));
-	pressure(now, root, "cpu_pressure_percent", "/proc/pressure/cpu");
-	pressure(now, root, "memory_pressure_percent", "/proc/pressure/memory");
+	add_pressure(now, root, "cpu_pressure_percent", "/proc/pressure/cpu");
+	add_pressure(
+	    now, root, "memory_pressure_percent", "/proc/pressure/memory");
 	cgroup_read(&c, root);
 	set_number(now, "cgroup_throttled", c.throttled);
 	set_number(now, "cgroup_throttled_s", c.throttled_s);

@@ -15,7 +15,7 @@ struct names {
 	size_t n, cap;
 	size_t *slots; /* open addressing: id + 1 */
 	size_t size;
-	size_t last; /* the one asked for */
+	size_t last; /* id of the last look-up */
 };
 
 struct names *
@@ -43,14 +43,14 @@ names_text(const struct names *t, size_t id)
 }
 
 static bool
-same(const struct name *have, const char *text, size_t n)
+equals_text(const struct name *have, const char *text, size_t n)
 {
 	return have->n == n && memcmp(have->s, text, n) == 0;
 }
 
-/* Of eight bytes at once: this is where long lists of stacks are read. */
+/* Hashes eight bytes at once: long lists of stacks are interned. */
 static uint64_t
-hash(const char *text, size_t n)
+hash_text(const char *text, size_t n)
 {
 	uint64_t h = n, word;
 	size_t i = 0;
@@ -66,13 +66,13 @@ hash(const char *text, size_t n)
 	return h ^ h >> 32;
 }
 
-/* The slot of a text, or the empty one where it belongs. */
+/* Returns the slot of a text, or the empty slot where it belongs. */
 static size_t *
-slot(const struct names *t, const char *text, size_t n)
+find_text_slot(const struct names *t, const char *text, size_t n)
 {
-	size_t at = hash(text, n) & (t->size - 1);
+	size_t at = hash_text(text, n) & (t->size - 1);
 
-	while (t->slots[at] && !same(&t->v[t->slots[at] - 1], text, n))
+	while (t->slots[at] && !equals_text(&t->v[t->slots[at] - 1], text, n))
 		at = (at + 1) & (t->size - 1);
 	return &t->slots[at];
 }
@@ -88,16 +88,16 @@ names_idn(struct names *t, const char *text, size_t n)
 {
 	size_t *to;
 
-	if (t->n && same(&t->v[t->last], text, n))
-		return t->last; /* as it mostly is */
+	if (t->n && equals_text(&t->v[t->last], text, n))
+		return t->last; /* the most frequent case */
 	if (2 * (t->n + 1) > t->size) {
 		t->size = t->size ? 2 * t->size : 64;
 		free(t->slots);
 		t->slots = mem_array(t->size, sizeof *t->slots);
 		for (size_t i = 0; i < t->n; i++)
-			*slot(t, t->v[i].s, t->v[i].n) = i + 1;
+			*find_text_slot(t, t->v[i].s, t->v[i].n) = i + 1;
 	}
-	to = slot(t, text, n);
+	to = find_text_slot(t, text, n);
 	if (!*to) {
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
 		t->v[t->n++] = (struct name){mem_strn(text, n), n};
@@ -114,7 +114,7 @@ names_count(const struct names *t)
 }
 
 static int
-by_text(const void *a, const void *b, void *arg)
+compare_texts_by_id(const void *a, const void *b, void *arg)
 {
 	const struct names *t = arg;
 
@@ -130,7 +130,8 @@ names_rank(const struct names *t)
 
 	for (uint32_t i = 0; i < t->n; i++)
 		at[i] = i;
-	qsort_r(at, t->n, sizeof *at, by_text, (void *)(uintptr_t)t);
+	qsort_r(
+	    at, t->n, sizeof *at, compare_texts_by_id, (void *)(uintptr_t)t);
 	for (uint32_t i = 0; i < t->n; i++)
 		rank[at[i]] = i;
 	free(at);

@@ -1,5 +1,5 @@
 /*
- * Texts as numbers: each different text gets the next one, from 0.
+ * Interned texts: each different text gets the next number, from 0.
  */
 #ifndef NAMES_H
 #define NAMES_H
@@ -17,7 +17,7 @@ size_t names_idn(struct names *, const char *text, size_t n); /* has no NUL */
 size_t names_count(const struct names *);
 const char *names_text(const struct names *, size_t id); /* borrowed */
 
-/* Of each, by id, its place among the sorted ones. Caller frees with free(). */
+/* For each id, the rank of its text. Caller frees with free(). */
 uint32_t *names_rank(const struct names *);
 
 #endif

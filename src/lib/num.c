@@ -22,9 +22,9 @@ num_int(const char *s, long long *v)
 	return errno || *end ? -1 : 0;
 }
 
-/* A decimal real at the front of 's'; the rest is returned, or NULL. */
+/* Parses a decimal real at the front of 's'. Returns the rest, or NULL. */
 static const char *
-real(const char *s, double *v)
+parse_leading_real(const char *s, double *v)
 {
 	const char *p = s + (*s == '-');
 	char *end;
@@ -40,7 +40,7 @@ real(const char *s, double *v)
 int
 num_real(const char *s, double *v)
 {
-	const char *rest = real(s, v);
+	const char *rest = parse_leading_real(s, v);
 
 	return rest && !*rest ? 0 : -1;
 }
@@ -48,7 +48,7 @@ num_real(const char *s, double *v)
 int
 num_percent(const char *s, double *v)
 {
-	const char *rest = real(s, v);
+	const char *rest = parse_leading_real(s, v);
 
 	if (!rest || strcmp(rest, "%") != 0)
 		return -1;
@@ -64,7 +64,7 @@ num_duration(const char *s, double *v)
 		double s;
 	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60},
 	    {"h", 3600}, {"d", 86400}};
-	const char *rest = real(s, v);
+	const char *rest = parse_leading_real(s, v);
 
 	for (size_t i = 0; rest && i < sizeof units / sizeof *units; i++)
 		if (strcmp(rest, units[i].unit) == 0) {
@@ -153,17 +153,18 @@ num_seconds(char buf[NUM_BUF], double s)
 	return buf;
 }
 
-/* 10^-4 .. 10^14, the magnitudes that are written without an exponent. */
-static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4,
-    1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+/* 10^-4 .. 10^14: these magnitudes are written without an exponent. */
+static const double powers_of_ten[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2,
+    1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
 
 /*
- * a 10^p, rounded to the nearest whole number (half to even): exactly, as what
- * is rounded is m 5^p / 2^s, below 2^100. *back: it reads back as a, being
- * nearer than half the step to a's neighbour. 1e-4 <= a < 1e14, p 0..20.
+ * Returns a 10^p rounded to the nearest whole number (half to even). The result
+ * is exact: a 10^p = m 5^p / 2^s, and m 5^p is below 2^100. *back: the result
+ * reads back as a, because its error is below half the step to a's neighbour.
+ * 1e-4 <= a < 1e14, p 0..20.
  */
 static uint64_t
-scaled(double a, int p, bool *back)
+scale_exactly(double a, int p, bool *back)
 {
 	int e;
 	uint64_t m = (uint64_t)(frexp(a, &e) * 0x1p53), five = 1, left, d;
@@ -186,31 +187,31 @@ scaled(double a, int p, bool *back)
 	return d + up;
 }
 
-/* The 15 or 17 digits of a as *d / 10^*p. False: not in this range. */
+/* Finds 15 or 17 digits of a as *d / 10^*p. False if a is out of range. */
 static bool
-places(double a, uint64_t *d, int *p)
+find_shortest_digits(double a, uint64_t *d, int *p)
 {
 	size_t i = 4;
 	bool back;
 
-	if (!(a >= tens[0] && a < 1e14))
+	if (!(a >= powers_of_ten[0] && a < 1e14))
 		return false;
 	if (a < 1)
 		i = 0;
-	while (a >= tens[i + 1])
+	while (a >= powers_of_ten[i + 1])
 		i++;
 	*p = 18 - (int)i;
-	*d = scaled(a, *p, &back);
+	*d = scale_exactly(a, *p, &back);
 	if (!back) {
 		*p += 2;
-		*d = scaled(a, *p, &back);
+		*d = scale_exactly(a, *p, &back);
 	}
 	return true;
 }
 
-/* 0 <= n < 100 */
+/* Writes n, 0 <= n < 100, before 'end' and returns its start. */
 static char *
-two(char *end, uint64_t n)
+write_two_digits(char *end, uint64_t n)
 {
 	static const char all[] =
 	    "00010203040506070809101112131415161718192021222324"
@@ -222,9 +223,9 @@ two(char *end, uint64_t n)
 	return end - 2;
 }
 
-/* d / 10^p */
+/* Adds d / 10^p. */
 static void
-put(struct str *b, bool minus, uint64_t d, int p)
+append_decimal(struct str *b, bool minus, uint64_t d, int p)
 {
 	char buf[40], *end = buf + sizeof buf, *s = end;
 
@@ -234,7 +235,7 @@ put(struct str *b, bool minus, uint64_t d, int p)
 		d /= 10;
 	if (p > 0) {
 		for (; p >= 2; p -= 2, d /= 100)
-			s = two(s, d % 100);
+			s = write_two_digits(s, d % 100);
 		if (p > 0) {
 			*--s = (char)('0' + d % 10);
 			d /= 10;
@@ -242,9 +243,9 @@ put(struct str *b, bool minus, uint64_t d, int p)
 		*--s = '.';
 	}
 	for (; d >= 100; d /= 100)
-		s = two(s, d % 100);
+		s = write_two_digits(s, d % 100);
 	if (d >= 10)
-		s = two(s, d);
+		s = write_two_digits(s, d);
 	else
 		*--s = (char)('0' + d);
 	if (minus)
@@ -261,21 +262,21 @@ num_append(struct str *b, double v)
 	int p = 0;
 
 	if (a < 0x1p53 && a == (double)(int64_t)a) {
-		put(b, v < 0, (uint64_t)a, 0); /* -0 is 0 */
+		append_decimal(b, v < 0, (uint64_t)a, 0); /* -0 is 0 */
 		return;
 	}
 	if (a < 1e9)
 		d = (uint64_t)(a * 1e3 + .5);
 	if (a < 1e9 && (double)(int64_t)d / 1e3 == a)
-		p = 3; /* as most are written: 3 places or fewer */
-	else if (!places(a, &d, &p)) {
+		p = 3; /* the most frequent case: up to 3 decimals */
+	else if (!find_shortest_digits(a, &d, &p)) {
 		snprintf(buf, sizeof buf, "%.15g", v);
 		if (strtod(buf, NULL) != v)
 			snprintf(buf, sizeof buf, "%.17g", v);
 		str_add(b, buf);
 		return;
 	}
-	put(b, v < 0, d, p);
+	append_decimal(b, v < 0, d, p);
 }
 
 const char *

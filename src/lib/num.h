@@ -1,7 +1,7 @@
 /*
- * Numbers as people write them, read strictly: the whole string or nothing,
- * no blanks, decimal only. 0 done, -1 not such a number (nothing is said: the
- * caller knows the name).
+ * Strict parsing of decimal numbers: the whole string must be the number,
+ * without blanks. Returns 0, or -1 if it is not such a number; the caller
+ * reports that.
  */
 #ifndef NUM_H
 #define NUM_H
@@ -15,10 +15,11 @@ int num_duration(
 int num_size(const char *s, long long *v); /* bytes; 16, 4k, 1m, 2g (1024) */
 int num_percent(const char *s, double *v); /* 2%, 0.5%: .02, .005 */
 
-/* The shorter of 15 and 17 digits that reads back as v, which is finite. */
+/* Adds v (finite) with 15 significant digits, or 17 if 15 do not read back as
+ * v. */
 void num_append(struct str *, double v);
 
-/* Views, for people only. 'buf' is returned. */
+/* Texts for people. The last two return 'buf'. */
 #define NUM_BUF 32
 const char *num_plural(double n);               /* "" for 1, else "s" */
 char *num_human(char buf[NUM_BUF], double v);   /* 556K, 1.23M, 0.813 */

@@ -15,12 +15,12 @@
 #define VKB_VERSION "0"
 #endif
 
-static const struct opt builtin[] = {
-    {'h', "help", OPT_FLAG, 0, .help = "say this and exit"},
-    {'V', "version", OPT_FLAG, 0, .help = "say the version and exit"}, {0}};
+static const struct opt builtin_options[] = {
+    {'h', "help", OPT_FLAG, 0, .help = "print this help and exit"},
+    {'V', "version", OPT_FLAG, 0, .help = "print the version and exit"}, {0}};
 
 static char *
-synopsis(const struct opt_prog *p)
+format_synopsis(const struct opt_prog *p)
 {
 	struct str s = {0};
 	char letters[64] = "h";
@@ -47,9 +47,9 @@ synopsis(const struct opt_prog *p)
 	return str_take(&s);
 }
 
-/* Words in the columns from 'indent' to 78; the first line begins at 'col'. */
+/* Prints words in columns 'indent' to 78; the first line begins at 'col'. */
 static void
-folded(const char *s, int col, int indent)
+print_folded(const char *s, int col, int indent)
 {
 	while (*s) {
 		int n = (int)strcspn(s, " ");
@@ -69,7 +69,7 @@ folded(const char *s, int col, int indent)
 }
 
 static void
-help_lines(const struct opt *o)
+print_option_help(const struct opt *o)
 {
 	const int indent = 31;
 	struct str s = {0};
@@ -87,14 +87,14 @@ help_lines(const struct opt *o)
 		str_add(&s, o->help);
 		if (o->choices)
 			str_printf(&s, " (%s)", o->choices);
-		folded(s.s, col, indent);
+		print_folded(s.s, col, indent);
 	}
 	str_free(&s);
 }
 
-/* Breaks the line at blanks outside brackets, before column 79. */
+/* Prints 's', broken at blanks outside brackets, before column 79. */
 static void
-wrapped(const char *s, int indent)
+print_wrapped(const char *s, int indent)
 {
 	int col = 0, depth = 0;
 
@@ -124,22 +124,22 @@ wrapped(const char *s, int indent)
 }
 
 static void
-help(const struct opt_prog *p)
+print_help(const struct opt_prog *p)
 {
-	char *s = synopsis(p);
+	char *s = format_synopsis(p);
 
 	printf("usage: ");
-	wrapped(s, 7);
+	print_wrapped(s, 7);
 	printf("\n%s\n\n", p->purpose);
-	help_lines(p->table);
-	help_lines(builtin);
-	printf("\n'man %s' says more.\n", p->name);
+	print_option_help(p->table);
+	print_option_help(builtin_options);
+	printf("\nSee 'man %s' for details.\n", p->name);
 	free(s);
 }
 
 /* For tests and completion: letter, name, kind, argument, choices, help. */
 static void
-dump(const struct opt *o)
+dump_options(const struct opt *o)
 {
 	static const char *const kinds[] = {"flag", "string", "list", "int",
 	    "real", "duration", "size", "choice"};
@@ -151,7 +151,7 @@ dump(const struct opt *o)
 }
 
 static int
-closed(void)
+flush_stdout(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 1;
@@ -159,7 +159,7 @@ closed(void)
 }
 
 static bool
-chosen(const char *choices, const char *v)
+is_choice(const char *choices, const char *v)
 {
 	size_t n = strlen(v);
 
@@ -172,7 +172,7 @@ chosen(const char *choices, const char *v)
 }
 
 static int
-bad(const struct opt *o, const char *v, const char *want)
+report_bad_value(const struct opt *o, const char *v, const char *want)
 {
 	if ((o->min != 0 || o->max != 0) && !o->choices)
 		return err_fail("option '--%s': '%s' is not %s from %g to %g",
@@ -181,7 +181,7 @@ bad(const struct opt *o, const char *v, const char *want)
 }
 
 static int
-store(const struct opt *o, const char *v, void *dst)
+store_option(const struct opt *o, const char *v, void *dst)
 {
 	void *field = (char *)dst + o->offset;
 	bool bound = o->min != 0 || o->max != 0;
@@ -205,7 +205,7 @@ store(const struct opt *o, const char *v, void *dst)
 	case OPT_SIZE:
 		if ((o->kind == OPT_INT ? num_int : num_size)(v, &i) < 0 ||
 		    (bound && ((double)i < o->min || (double)i > o->max)))
-			return bad(o, v,
+			return report_bad_value(o, v,
 			    o->kind == OPT_INT ? "a whole number"
 					       : "a size (16, 4k, 1m, 2g)");
 		*(long long *)field = i;
@@ -215,13 +215,13 @@ store(const struct opt *o, const char *v, void *dst)
 		if ((o->kind == OPT_REAL ? num_real : num_duration)(v, &d) <
 			0 ||
 		    (bound && (d < o->min || d > o->max)))
-			return bad(o, v,
+			return report_bad_value(o, v,
 			    o->kind == OPT_REAL ? "a number"
 						: "a duration (90s, 2m, 3h)");
 		*(double *)field = d;
 		return 0;
 	case OPT_CHOICE:
-		if (!chosen(o->choices, v))
+		if (!is_choice(o->choices, v))
 			return err_fail("option '--%s': '%s' is not one of %s",
 			    o->name, v, o->choices);
 		*(const char **)field = v;
@@ -231,7 +231,7 @@ store(const struct opt *o, const char *v, void *dst)
 }
 
 static const struct opt *
-find(const struct opt *t, const char *name, size_t n, char letter)
+find_option(const struct opt *t, const char *name, size_t n, char letter)
 {
 	for (; t->name; t++)
 		if (letter ? t->letter == letter
@@ -242,7 +242,7 @@ find(const struct opt *t, const char *name, size_t n, char letter)
 }
 
 static int
-unknown(const struct opt_prog *p, const char *name)
+report_unknown_option(const struct opt_prog *p, const char *name)
 {
 	const char *names[128], *near;
 	size_t n = 0;
@@ -261,19 +261,20 @@ unknown(const struct opt_prog *p, const char *name)
 	    "unknown option '--%s' (%s --help lists them)", name, p->name);
 }
 
-/* One "--name", "--name=value" or "--name value"; *i moves on. */
+/* Parses "--name", "--name=value" or "--name value"; advances *i. */
 static int
-long_option(const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+parse_long_option(
+    const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
 {
 	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
 	size_t n = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = find(p->table, name, n, 0);
+	const struct opt *o = find_option(p->table, name, n, 0);
 	char *word;
 	int rc;
 
 	if (!o) {
 		word = mem_strn(name, n);
-		rc = unknown(p, word);
+		rc = report_unknown_option(p, word);
 		free(word);
 		return rc;
 	}
@@ -281,55 +282,57 @@ long_option(const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
 		if (eq)
 			return err_fail(
 			    "option '--%s' takes no value", o->name);
-		return store(o, NULL, dst);
+		return store_option(o, NULL, dst);
 	}
 	if (eq)
-		return store(o, eq + 1, dst);
+		return store_option(o, eq + 1, dst);
 	if (*i + 1 >= argc)
-		return err_fail("option '--%s' lacks its %s", o->name, o->arg);
-	return store(o, argv[++*i], dst);
+		return err_fail(
+		    "option '--%s' needs an argument: %s", o->name, o->arg);
+	return store_option(o, argv[++*i], dst);
 }
 
-/* A cluster of letters, the last perhaps with its value: -qo FILE, -oFILE. */
+/* Parses a cluster of letters; the last may have a value: -qo FILE, -oFILE. */
 static int
-letters(const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+parse_letters(
+    const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
 {
 	for (const char *s = argv[*i] + 1; *s; s++) {
-		const struct opt *o = find(p->table, NULL, 0, *s);
+		const struct opt *o = find_option(p->table, NULL, 0, *s);
 
-		if (!o && find(builtin, NULL, 0, *s))
+		if (!o && find_option(builtin_options, NULL, 0, *s))
 			return *s == 'h' ? 1 : 2;
 		if (!o)
 			return err_fail("unknown option '-%c' (%s --help lists "
 					"them)",
 			    *s, p->name);
 		if (o->kind == OPT_FLAG) {
-			store(o, NULL, dst);
+			store_option(o, NULL, dst);
 			continue;
 		}
 		if (s[1])
-			return store(o, s + 1, dst);
+			return store_option(o, s + 1, dst);
 		if (*i + 1 >= argc)
 			return err_fail(
-			    "option '-%c' lacks its %s", *s, o->arg);
-		return store(o, argv[++*i], dst);
+			    "option '-%c' needs an argument: %s", *s, o->arg);
+		return store_option(o, argv[++*i], dst);
 	}
 	return 0;
 }
 
 static int
-answer(const struct opt_prog *p, int what)
+answer_builtin(const struct opt_prog *p, int what)
 {
 	if (what == 1)
-		help(p);
+		print_help(p);
 	else
 		printf("%s %s\n", p->name, VKB_VERSION);
-	return closed();
+	return flush_stdout();
 }
 
-/* What follows "--": of programs that run no command, more operands. */
+/* Takes what follows "--": operands, unless the program runs a command. */
 static void
-after(const struct opt_prog *p, int n, char **v, struct opt_args *args)
+take_rest(const struct opt_prog *p, int n, char **v, struct opt_args *args)
 {
 	if (strstr(p->operands, "--")) {
 		args->rest = v;
@@ -351,26 +354,26 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 		const char *a = argv[i];
 
 		if (strcmp(a, "--") == 0) {
-			after(p, argc - i - 1, argv + i + 1, args);
+			take_rest(p, argc - i - 1, argv + i + 1, args);
 			break;
 		}
 		if (strcmp(a, "--help") == 0 || strcmp(a, "--version") == 0)
-			return answer(p, a[2] == 'h' ? 1 : 2);
+			return answer_builtin(p, a[2] == 'h' ? 1 : 2);
 		if (strcmp(a, "--dump-options") == 0) {
-			dump(p->table);
-			dump(builtin);
-			return closed();
+			dump_options(p->table);
+			dump_options(builtin_options);
+			return flush_stdout();
 		}
 		if (a[0] != '-' || !a[1]) {
 			args->v[args->n++] = argv[i];
 			continue;
 		}
 		if (a[1] == '-')
-			rc = long_option(p, argc, argv, &i, dst);
+			rc = parse_long_option(p, argc, argv, &i, dst);
 		else
-			rc = letters(p, argc, argv, &i, dst);
+			rc = parse_letters(p, argc, argv, &i, dst);
 		if (rc > 0)
-			return answer(p, rc);
+			return answer_builtin(p, rc);
 		if (rc < 0)
 			return -1;
 	}
@@ -387,7 +390,7 @@ opt_main(const struct opt_prog *p, int argc, char **argv, void *dst,
 	err_init(argv[0]);
 	rc = opt_parse(p, argc, argv, dst, &args);
 	rc = rc < 0 ? 2 : rc > 0 ? 0 : run(dst, &args);
-	if (rc >= 0 && rc != 2 && closed() < 0)
+	if (rc >= 0 && rc != 2 && flush_stdout() < 0)
 		rc = 2;
 	for (const struct opt *o = p->table; o->name; o++)
 		if (o->kind == OPT_LIST)
@@ -404,7 +407,7 @@ opt_version(void)
 int
 opt_usage(const struct opt_prog *p, const char *wrong)
 {
-	char *s = synopsis(p);
+	char *s = format_synopsis(p);
 	int rc = err_fail("%s\nusage: %s", wrong, s);
 
 	free(s);
@@ -416,5 +419,5 @@ opt_stdin(const struct opt_prog *p)
 {
 	if (!isatty(STDIN_FILENO))
 		return 0;
-	return opt_usage(p, "no FILE, and stdin is a terminal");
+	return opt_usage(p, "no FILE given, and stdin is a terminal");
 }

@@ -1,6 +1,6 @@
 /*
- * Command lines from a table: one table yields parsing, --help, error texts
- * and shell completion. -h/--help and -V/--version are built in.
+ * Command line options: one table yields parsing, --help, error messages and
+ * shell completion. -h/--help and -V/--version are built in.
  *
  *	struct opts { const char *out; bool quiet; long long jobs; };
  *	static const struct opt table[] = {
@@ -52,33 +52,35 @@ struct opt_prog {
 struct opt_args {
 	char **v; /* operands, borrowed from argv (permuted) */
 	size_t n;
-	char **rest; /* what follows "--" where the program's operands have
-		      * one, NULL when there is none; else those are operands */
+	char **rest; /* arguments after "--" if the program's 'operands' name
+		      * "--", NULL without "--"; otherwise they are operands */
 	size_t nrest;
 };
 
 /*
- * Fills the struct at 'dst'. 0: go on. 1: --help or --version was answered on
- * stdout, exit with 0. -1: a wrong command line was reported, exit with 2.
- * Options may stand before and after operands, up to "--".
+ * Fills the struct at 'dst'. Returns 0 to go on; 1 after printing --help or
+ * --version, exit with 0; -1 after reporting a wrong command line, exit with 2.
+ * Options may come before and after operands, up to "--".
  */
 int opt_parse(const struct opt_prog *, int argc, char **argv, void *dst,
     struct opt_args *);
 
 /*
- * The whole of a main(): err_init, opt_parse, run(dst, args), and the lists at
- * 'dst' are freed. The status to exit with: what run() gave, 2 where that is
- * negative or the command line is wrong.
+ * Does all that main() does: err_init, opt_parse, run(dst, args), flushing
+ * stdout, freeing the lists at 'dst'. Returns the exit status: that of run(),
+ * or 2 if run() returned a negative value, the command line is wrong or stdout
+ * cannot be written.
  */
 int opt_main(const struct opt_prog *, int argc, char **argv, void *dst,
     int (*run)(void *dst, struct opt_args *));
 
 const char *opt_version(void);
 
-/* Reports what is wrong with the operands and where to read on; -1. */
+/* Reports what is wrong with the operands, and the usage. Returns -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);
 
-/* Where no FILE is given stdin is read: 0, or -1 and said, of a terminal. */
+/* For programs that read stdin if no FILE is given. Returns 0, or -1 after
+ * reporting that stdin is a terminal. */
 int opt_stdin(const struct opt_prog *);
 
 #endif

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of 'left' values before one is taken away. */
+/* The critical value for the farthest of 'left' values (Rosner 1983). */
 static double
-critical(size_t left, double alpha)
+compute_critical_value(size_t left, double alpha)
 {
 	double n = (double)left;
 	double t = tdist_quantile(1 - alpha / (2 * n), n - 2);
@@ -21,7 +21,7 @@ struct place {
 };
 
 static int
-by_value(const void *a, const void *b)
+compare_places_by_value(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 	int c = (x->v > y->v) - (x->v < y->v);
@@ -29,17 +29,17 @@ by_value(const void *a, const void *b)
 	return c ? c : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Values in order, of which some were taken from both ends. */
+/* Sorted values; some were removed from both ends. */
 struct rest {
 	struct place *v;
 	size_t lo, hi;   /* v[lo..hi] are left */
-	size_t from, to; /* equal ones, the last taken from above among them */
+	size_t from, to; /* equal values with the last one removed at 'hi' */
 	double mean, m2;
-	double sure; /* m2 when it was last added up */
+	double sure; /* m2 when it was last computed from the values */
 };
 
 static void
-add_up(struct rest *r)
+compute_moments(struct rest *r)
 {
 	double n = (double)(r->hi - r->lo + 1), sum = 0;
 
@@ -52,9 +52,9 @@ add_up(struct rest *r)
 	r->sure = r->m2;
 }
 
-/* The first of the highest ones: they are equal, whichever goes. */
+/* Returns the index of the highest value; of equal values, the first left. */
 static size_t
-highest(struct rest *r)
+find_first_highest(struct rest *r)
 {
 	if (r->hi < r->from || !r->to) {
 		r->from = r->to = r->hi;
@@ -64,13 +64,13 @@ highest(struct rest *r)
 	return r->v[r->from + r->to - r->hi].at;
 }
 
-/* Takes the value farthest from the mean; where it stood. */
+/* Removes the value farthest from the mean and returns its index. */
 static size_t
-take(struct rest *r, double *far)
+remove_farthest(struct rest *r, double *far)
 {
 	double low = r->mean - r->v[r->lo].v, high = r->v[r->hi].v - r->mean;
 	double n = (double)(r->hi - r->lo), d;
-	size_t at = highest(r);
+	size_t at = find_first_highest(r);
 
 	if (low > high || (low == high && r->v[r->lo].at < at)) {
 		at = r->v[r->lo++].at;
@@ -80,11 +80,11 @@ take(struct rest *r, double *far)
 		d = high;
 	}
 	*far = fabs(d);
-	/* Welford (1962), backwards; it is less exact the less is left. */
+	/* Welford (1962) backwards, which loses precision as m2 shrinks. */
 	r->mean -= d / n;
 	r->m2 -= d * d * (n + 1) / n;
 	if (!(r->m2 > 1e-3 * r->sure))
-		add_up(r);
+		compute_moments(r);
 	return at;
 }
 
@@ -98,9 +98,9 @@ outlier_gesd(const double *v, size_t n, size_t most, double alpha,
 	for (size_t i = 0; i < n; i++)
 		r.v[i] = (struct place){v[i], i};
 	if (n) {
-		qsort(r.v, n, sizeof *r.v, by_value);
+		qsort(r.v, n, sizeof *r.v, compare_places_by_value);
 		r.hi = n - 1;
-		add_up(&r);
+		compute_moments(&r);
 	}
 	for (*looked = 0; *looked < most && n > 2; n--, ++*looked) {
 		double sd = sqrt(r.m2 / (double)(n - 1)), far;
@@ -108,9 +108,9 @@ outlier_gesd(const double *v, size_t n, size_t most, double alpha,
 
 		if (r.v[r.lo].v == r.v[r.hi].v || !(sd > 0))
 			break;
-		o->at = take(&r, &far);
+		o->at = remove_farthest(&r, &far);
 		o->r = far / sd;
-		o->lambda = critical(n, alpha);
+		o->lambda = compute_critical_value(n, alpha);
 		if (o->r > o->lambda)
 			found = *looked + 1;
 	}

@@ -1,29 +1,29 @@
 /*
- * How many values do not belong to the rest: the generalized extreme
- * Studentized deviate test, for histories of a metric. Of the few runs of one
- * case stats_modified_z says more.
+ * Finds outliers in the history of a metric with the generalized extreme
+ * Studentized deviate (ESD) test. For the few runs of one case use
+ * stats_modified_z.
  *
  * Source: Rosner, "Percentage Points for a Generalized ESD Many-Outlier
  * Procedure", Technometrics 25 (1983); NIST/SEMATECH e-Handbook 1.3.5.17.3.
- * It takes the rest as normal, and is good from about 25 values on.
+ * It assumes that the other values are normal, and needs about 25 values.
  */
 #ifndef OUTLIER_H
 #define OUTLIER_H
 
 #include <stddef.h>
 
-/* The value farthest from the mean of those that are left. */
+/* The value farthest from the mean of the values that are left. */
 struct outlier {
-	size_t at;     /* its place in the values; the first of equal ones */
-	double r;      /* how far, in standard deviations of those left */
-	double lambda; /* what r must exceed, at this level */
+	size_t at;     /* its index; the first of equal values */
+	double r;      /* distance in standard deviations of the values left */
+	double lambda; /* critical value of r at this level */
 };
 
 /*
- * Up to 'most' outliers (fewer than n - 1) are looked for; out has room for
- * 'most', and *looked says how many steps there were. How many are outliers:
- * the first so many of 'out'. Stops where those left are all equal. Values are
- * finite. The cost is that of sorting them.
+ * Looks for up to 'most' outliers (fewer than n - 1). 'out' has room for 'most'
+ * entries; *looked is the number of entries filled. Returns the number of
+ * outliers, which are the first entries of 'out'. Stops if the values left are
+ * all equal. Values are finite. Takes O(n log n).
  */
 size_t outlier_gesd(const double *v, size_t n, size_t most, double alpha,
     struct outlier *out, size_t *looked);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static int
-unknown(const char *s, const char *const *names)
+report_unknown_format(const char *s, const char *const *names)
 {
 	struct str all = {0};
 
@@ -27,7 +27,7 @@ unknown(const char *s, const char *const *names)
 }
 
 static int
-parse(const char *s, const char *const *names, struct output *o)
+parse_output(const char *s, const char *const *names, struct output *o)
 {
 	size_t n = strcspn(s, ":");
 
@@ -37,26 +37,27 @@ parse(const char *s, const char *const *names, struct output *o)
 		o->format = i;
 		o->file = s[n] ? s + n + 1 : NULL;
 		if (o->file && !*o->file)
-			return err_fail(
-			    "option '--format': '%s' names no file", s);
+			return err_fail("option '--format': '%s' lacks a file "
+					"name after ':'",
+			    s);
 		return 0;
 	}
-	return unknown(s, names);
+	return report_unknown_format(s, names);
 }
 
-/* Does it go where one before it goes? */
+/* Reports an output with the destination of an earlier one. */
 static int
-unique(const struct output *v, size_t n)
+check_unique_output(const struct output *v, size_t n)
 {
 	const struct output *o = &v[n];
 
 	for (size_t i = 0; i < n; i++) {
 		if (!o->file && !v[i].file)
-			return err_fail(
-			    "option '--format': only one can go to stdout");
+			return err_fail("option '--format': only one output "
+					"can go to stdout");
 		if (o->file && v[i].file && strcmp(o->file, v[i].file) == 0)
 			return err_fail(
-			    "option '--format': only one can go to '%s'",
+			    "option '--format': only one output can go to '%s'",
 			    o->file);
 	}
 	return 0;
@@ -67,9 +68,10 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 {
 	struct output *v = mem_array(l->n + 1, sizeof *v);
 
-	*n = l->n ? l->n : 1; /* a zeroed one is the first name */
+	*n = l->n ? l->n : 1; /* a zeroed entry is the first name on stdout */
 	for (size_t i = 0; i < l->n; i++)
-		if (parse(l->v[i], names, &v[i]) < 0 || unique(v, i) < 0) {
+		if (parse_output(l->v[i], names, &v[i]) < 0 ||
+		    check_unique_output(v, i) < 0) {
 			free(v);
 			return NULL;
 		}
@@ -77,7 +79,7 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 }
 
 static int
-to_fd(int fd, const struct str *s)
+write_to_fd(int fd, const struct str *s)
 {
 	for (size_t done = 0; done < s->len;) {
 		ssize_t k = write(fd, s->s + done, s->len - done);
@@ -92,7 +94,7 @@ to_fd(int fd, const struct str *s)
 }
 
 static int
-to_file(const char *path, const struct str *s)
+write_to_file(const char *path, const struct str *s)
 {
 	struct tempfile *t = tempfile_open(path);
 
@@ -110,8 +112,8 @@ int
 output_write(const struct output *o, const struct str *s)
 {
 	if (!o->file)
-		return to_fd(STDOUT_FILENO, s) < 0
+		return write_to_fd(STDOUT_FILENO, s) < 0
 		    ? err_fail_sys("cannot write to stdout")
 		    : 0;
-	return to_file(o->file, s);
+	return write_to_file(o->file, s);
 }

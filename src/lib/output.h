@@ -1,6 +1,6 @@
 /*
- * Where reports go: "NAME" to stdout, "NAME:FILE" into a file that appears
- * whole. What a program gets by its option --format, which may be repeated.
+ * The repeatable option --format: "NAME" writes a report to stdout, "NAME:FILE"
+ * writes it to a file that appears whole.
  *
  *	static const char *const names[] = {"text", "csv", NULL};
  *	struct output *out = output_list(&o.formats, names, &n);
@@ -14,19 +14,19 @@ struct opt_list;
 struct str;
 
 struct output {
-	size_t format;    /* place in the names */
+	size_t format;    /* index in the names */
 	const char *file; /* NULL: stdout; borrowed from the option */
 };
 
 /*
- * The outputs that are asked for; without any the first name, to stdout. At
- * most one goes to stdout, and none twice into one file. Caller frees with
- * free(); NULL, and said: the command line is wrong.
+ * Returns the *n outputs asked for, or the first name on stdout if there are
+ * none. Caller frees with free(). Returns NULL after reporting an unknown name,
+ * or two outputs to stdout or to one file.
  */
 struct output *output_list(
     const struct opt_list *, const char *const *names, size_t *n);
 
-/* 0, or -1 and said. */
+/* Returns 0, or -1 after reporting the error. */
 int output_write(const struct output *, const struct str *);
 
 #endif

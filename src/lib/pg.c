@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)1 << 20) /* of COPY: libpq counts in int */
+#define PIECE ((size_t)1 << 20) /* bytes of COPY: libpq counts in int */
 #define NAP 100                 /* ms between two tries */
 #define SECOND INT64_C(1000000000)
-#define SHORT (2 * SECOND) /* ns: nobody answers, or it is full */
-#define LONG (60 * SECOND) /* it starts, stops or recovers */
+#define SHORT (2 * SECOND) /* ns: the server does not answer or is full */
+#define LONG (60 * SECOND) /* ns: the server starts, stops or recovers */
 
 struct pg {
 	PGconn *conn;
 	bool transient;
 };
 
-/* Without the line break that libpq puts there. */
+/* Copies the message without the line break that libpq adds. */
 static char *
-trimmed(const char *message)
+trim_message(const char *message)
 {
 	size_t n = strlen(message);
 
@@ -34,7 +34,7 @@ trimmed(const char *message)
 static int
 fail_conn(struct pg *pg)
 {
-	char *why = trimmed(PQerrorMessage(pg->conn));
+	char *why = trim_message(PQerrorMessage(pg->conn));
 
 	pg->transient = PQstatus(pg->conn) == CONNECTION_BAD;
 	err_say("database: %s", *why ? why : "the connection is gone");
@@ -42,7 +42,7 @@ fail_conn(struct pg *pg)
 	return -1;
 }
 
-/* 08: connection; 40: rolled back for another's sake; 57P: shut down. */
+/* SQLSTATE 08: connection; 40: rollback to be retried; 57P: shutdown. */
 static int
 fail_result(struct pg *pg, const PGresult *res)
 {
@@ -70,7 +70,7 @@ fail_result(struct pg *pg, const PGresult *res)
 }
 
 static void
-notice(void *arg, const PGresult *res)
+on_notice(void *arg, const PGresult *res)
 {
 	const char *level =
 		       PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED),
@@ -88,7 +88,8 @@ is_conninfo(const char *s)
 	    str_starts(s, "postgres://");
 }
 
-/* 0, or -1 and said. Secrets are what libpq would not show. */
+/* Refuses settings that libpq would not show, such as a password. Returns 0, or
+ * -1 after reporting it. */
 static int
 check_conninfo(const char *s)
 {
@@ -100,8 +101,8 @@ check_conninfo(const char *s)
 		return 0;
 	all = PQconninfoParse(s, &why);
 	if (!all) {
-		said = trimmed(why ? why : "it cannot be read");
-		err_say("database: bad settings: %s", said);
+		said = trim_message(why ? why : "unknown error");
+		err_say("database: invalid connection settings: %s", said);
 		free(said);
 		PQfreemem(why);
 		return -1;
@@ -109,17 +110,17 @@ check_conninfo(const char *s)
 	for (const PQconninfoOption *o = all; o->keyword && rc == 0; o++)
 		if (o->val && o->dispchar && *o->dispchar == '*')
 			rc = err_fail(
-			    "database: a '%s' among the arguments is visible "
-			    "to everybody; PGPASSFILE, PGSERVICEFILE or "
-			    "PGPASSWORD keep it",
+			    "database: a '%s' in the arguments is visible to "
+			    "all users; use PGPASSFILE, PGSERVICEFILE or "
+			    "PGPASSWORD instead",
 			    o->keyword);
 	PQconninfoFree(all);
 	return rc;
 }
 
-/* Without anybody's word on it, ten seconds are enough for one try. */
+/* 10 s for one try, or NULL if the environment sets a timeout. */
 static const char *
-patience(void)
+get_connect_timeout(void)
 {
 	PQconninfoOption *all = PQconndefaults();
 	const char *seconds = "10";
@@ -131,9 +132,8 @@ patience(void)
 	return seconds;
 }
 
-/* Why a server that is well now was not a moment ago. */
 static bool
-any_of(const char *why, const char *const *all)
+contains_any(const char *why, const char *const *all)
 {
 	for (; *all; all++)
 		if (strstr(why, *all))
@@ -141,9 +141,10 @@ any_of(const char *why, const char *const *all)
 	return false;
 }
 
-/* For how long, from the first try, the answer may be another in a moment. */
+/* Returns for how many ns after the first try a retry may succeed; 0: never. */
 static int64_t
-worth_waiting(const char *const *keys, const char *const *values, PGconn *conn)
+find_retry_limit(
+    const char *const *keys, const char *const *values, PGconn *conn)
 {
 	static const char *const full[] = {"too many clients",
 	    "connection slots", NULL},
@@ -161,20 +162,20 @@ worth_waiting(const char *const *keys, const char *const *values, PGconn *conn)
 	case PQPING_NO_RESPONSE:
 		return SHORT;
 	case PQPING_OK:
-		return any_of(why, passing) ? LONG
-		    : any_of(why, full)     ? SHORT
-					    : 0;
+		return contains_any(why, passing) ? LONG
+		    : contains_any(why, full)     ? SHORT
+						  : 0;
 	case PQPING_NO_ATTEMPT:
 		break;
 	}
 	return 0;
 }
 
-/* A server about to restart may take the connection and then drop it. */
+/* Fails if a server that is about to restart drops the new connection. */
 static int
-prepare(struct pg *pg)
+set_session_settings(struct pg *pg)
 {
-	PQsetNoticeReceiver(pg->conn, notice, NULL);
+	PQsetNoticeReceiver(pg->conn, on_notice, NULL);
 	return pg_do(pg,
 		   "SELECT set_config('timezone', 'UTC', false), "
 		   "set_config('datestyle', 'ISO', false), "
@@ -190,7 +191,8 @@ pg_open(const char *conninfo)
 {
 	const char *keys[] = {"fallback_application_name", "connect_timeout",
 	    "dbname", "client_encoding", NULL};
-	const char *values[] = {err_prog(), patience(), conninfo, "UTF8", NULL};
+	const char *values[] = {
+	    err_prog(), get_connect_timeout(), conninfo, "UTF8", NULL};
 	int64_t since = clock_ns();
 	struct pg *pg;
 	bool up;
@@ -203,9 +205,10 @@ pg_open(const char *conninfo)
 		if (!pg->conn)
 			err_die("out of memory");
 		up = PQstatus(pg->conn) == CONNECTION_OK;
-		if (up && prepare(pg) == 0)
+		if (up && set_session_settings(pg) == 0)
 			return pg;
-		if (clock_ns() - since >= worth_waiting(keys, values, pg->conn))
+		if (clock_ns() - since >=
+		    find_retry_limit(keys, values, pg->conn))
 			break;
 		PQfinish(pg->conn);
 		poll(NULL, 0, NAP);
@@ -286,13 +289,14 @@ pg_begin(struct pg *pg)
 	return pg_do(pg, "BEGIN", NULL, 0) < 0 ? -1 : 0;
 }
 
-/* A failed transaction answers COMMIT with a quiet ROLLBACK. */
+/* COMMIT of a failed transaction would roll back without an error. */
 int
 pg_commit(struct pg *pg)
 {
 	if (PQtransactionStatus(pg->conn) == PQTRANS_INERROR) {
 		pg_do(pg, "ROLLBACK", NULL, 0);
-		return err_fail("database: the transaction failed before");
+		return err_fail("database: cannot commit, because a statement "
+				"of the transaction failed");
 	}
 	return pg_do(pg, "COMMIT", NULL, 0) < 0 ? -1 : 0;
 }
@@ -391,6 +395,6 @@ pg_table_id(const char *id)
 	    strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n)
 		return 0;
 	return err_fail("option '--table': '%s' is not core, tag, or a name of "
-			"at most 31 small letters, digits and _",
+			"at most 31 lower-case letters, digits and _",
 	    id);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct host {
-	const char *name; /* of 'hosts' */
+	const char *name; /* borrowed from 'hosts' */
 	size_t id;
 };
 
@@ -15,7 +15,7 @@ struct places {
 	struct names *sessions, *hosts;
 	size_t *host; /* of each session */
 	size_t n, cap;
-	size_t *rank; /* of each host; NULL: it is not known yet */
+	size_t *rank; /* of each host; NULL: not computed */
 };
 
 struct places *
@@ -25,7 +25,7 @@ places_new(void)
 
 	p->sessions = names_new();
 	p->hosts = names_new();
-	names_id(p->hosts, ""); /* unknown: it gets number 0 */
+	names_id(p->hosts, ""); /* an unknown host has number 0 */
 	return p;
 }
 
@@ -74,16 +74,16 @@ places_order(const struct places *p)
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_host_names(const void *a, const void *b)
 {
 	const struct host *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
-/* Of hosts, by their names. */
+/* Sorts the hosts of the sessions by name. */
 static void
-sort(struct places *p)
+rank_hosts(struct places *p)
 {
 	size_t n = 0;
 	struct host *h;
@@ -95,7 +95,7 @@ sort(struct places *p)
 	for (size_t i = 0; i < n; i++)
 		h[i] = (struct host){names_text(p->hosts, i), i};
 	if (n)
-		qsort(h, n, sizeof *h, by_name);
+		qsort(h, n, sizeof *h, compare_host_names);
 	for (size_t i = 0; i < n; i++)
 		p->rank[h[i].id] = i;
 	free(h);
@@ -105,6 +105,6 @@ size_t
 places_machine(struct places *p, uint32_t id)
 {
 	if (!p->rank)
-		sort(p);
+		rank_hosts(p);
 	return p->rank[p->host[id]];
 }

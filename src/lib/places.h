@@ -1,5 +1,5 @@
 /*
- * Where runs were made: the sessions they name, and the machine of each.
+ * The sessions that runs name, and the machine of each session.
  */
 #ifndef PLACES_H
 #define PLACES_H
@@ -14,19 +14,19 @@ struct places;
 struct places *places_new(void);
 void places_free(struct places *);
 
-/* The number of the session, NULL: none, that ran on 'host', NULL: unknown. */
+/* Returns the number of the session, or PLACES_UNKNOWN if 'session' is NULL.
+ * 'host' is its machine; NULL: unknown. */
 uint32_t places_add(struct places *, const char *session, const char *host);
 
 const char *places_session(const struct places *, uint32_t id); /* borrowed */
 
-/* Of each session, by number, its place among the names. Caller frees with
- * free(). */
+/* For each session, the rank of its name. Caller frees with free(). */
 uint32_t *places_order(const struct places *);
 
 /*
- * A number of the session's machine (env.host), one for all of which that is
- * not known or not one. Larger where the name sorts behind: it does not depend
- * on the order of the runs.
+ * Returns the rank of the session's machine (env.host) among the machine names,
+ * which does not depend on the order of the runs. Sessions with an unknown
+ * machine or several machines share one number.
  */
 size_t places_machine(struct places *, uint32_t id);
 

@@ -18,9 +18,9 @@
 
 struct rule {
 	char *name;             /* "FILE: rules[2]" */
-	const char *metric;     /* a glob; NULL: all; all are of the document */
-	const char *kase;       /* of the name of the case */
-	const struct json *has; /* keys the configuration must have */
+	const char *metric;     /* a glob; NULL: all; borrowed from 'doc' */
+	const char *kase;       /* a glob of case names; borrowed */
+	const struct json *has; /* keys the configuration must have; borrowed */
 	struct policy_answer says;
 	bool used;
 };
@@ -60,9 +60,10 @@ policy_margin(const char *text, struct policy_answer *a)
 	return 0;
 }
 
-/* One of the words, by its place; -1, and said. */
+/* Returns the index of the word, or -1 after reporting that it is none. */
 static int
-choice(struct configwalk *w, const struct json *v, const char *const *words)
+read_choice(
+    struct configwalk *w, const struct json *v, const char *const *words)
 {
 	const char *s = json_str(v);
 	struct str all = {0};
@@ -78,7 +79,7 @@ choice(struct configwalk *w, const struct json *v, const char *const *words)
 }
 
 static bool
-whole(const char *s, size_t n, int *v)
+parse_digits(const char *s, size_t n, int *v)
 {
 	*v = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -97,16 +98,17 @@ is_day(const char *s)
 	int y, m, d;
 	bool leap;
 
-	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' || !whole(s, 4, &y) ||
-	    !whole(s + 5, 2, &m) || !whole(s + 8, 2, &d) || m < 1 || m > 12)
+	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' ||
+	    !parse_digits(s, 4, &y) || !parse_digits(s + 5, 2, &m) ||
+	    !parse_digits(s + 8, 2, &d) || m < 1 || m > 12)
 		return false;
 	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
 	return d >= 1 && d <= days[m - 1] + (leap && m == 2);
 }
 
-/* A text that says something; NULL, and said. */
+/* Returns a text that is not blank, or NULL after reporting it. */
 static const char *
-text(struct configwalk *w, const struct json *v)
+read_text(struct configwalk *w, const struct json *v)
 {
 	const char *s = json_str(v);
 
@@ -119,7 +121,7 @@ text(struct configwalk *w, const struct json *v)
 static void
 read_metric(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->metric = text(w, v);
+	r->metric = read_text(w, v);
 }
 
 static void
@@ -128,11 +130,11 @@ read_case(struct configwalk *w, struct rule *r, const struct json *v)
 	if (json_type(v) == JSON_OBJECT && json_first(v))
 		r->has = v;
 	else if (json_type(v) == JSON_STRING)
-		r->kase = text(w, v);
+		r->kase = read_text(w, v);
 	else
 		configwalk_problem(w,
-		    "must be a pattern of names of cases, or an object with "
-		    "keys of the configuration");
+		    "must be a pattern of case names, or an object with keys "
+		    "of the configuration");
 }
 
 static void
@@ -150,8 +152,7 @@ read_margin(struct configwalk *w, struct rule *r, const struct json *v)
 		return;
 	}
 	if (a.better >= 0 && r->says.better >= 0 && a.better != r->says.better)
-		configwalk_problem(
-		    w, "its sign and 'better' say different things");
+		configwalk_problem(w, "its sign contradicts 'better'");
 	if (a.better < 0)
 		a.better = r->says.better;
 	r->says = a;
@@ -164,11 +165,10 @@ read_better(struct configwalk *w, struct rule *r, const struct json *v)
 	    [METRIC_LOWER] = "lower",
 	    [METRIC_NEITHER] = "neither",
 	    NULL};
-	int i = choice(w, v, words);
+	int i = read_choice(w, v, words);
 
 	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
-		configwalk_problem(
-		    w, "it and the sign of 'margin' say different things");
+		configwalk_problem(w, "contradicts the sign of 'margin'");
 	r->says.better = i;
 }
 
@@ -177,7 +177,7 @@ read_class(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	static const char *const words[] = {"info", "gate", NULL};
 
-	r->says.gate = choice(w, v, words);
+	r->says.gate = read_choice(w, v, words);
 }
 
 static void
@@ -185,14 +185,14 @@ read_assume(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	static const char *const words[] = {"exact", NULL};
 
-	if (choice(w, v, words) == 0)
+	if (read_choice(w, v, words) == 0)
 		r->says.exact = 1;
 }
 
 static void
 read_reason(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->says.waiver.reason = text(w, v);
+	r->says.waiver.reason = read_text(w, v);
 }
 
 static void
@@ -241,7 +241,8 @@ static const struct key waiver_keys[] = {{"reason", read_reason, true},
 static const struct key policy_keys[] = {{"rules", NULL, true}, {0}};
 
 static void
-unknown(struct configwalk *w, const char *name, const struct key *keys)
+report_unknown_key(
+    struct configwalk *w, const char *name, const struct key *keys)
 {
 	const char *names[16] = {0}, *near;
 
@@ -255,7 +256,7 @@ unknown(struct configwalk *w, const char *name, const struct key *keys)
 }
 
 static void
-object(struct configwalk *w, struct rule *r, const struct json *obj,
+read_object(struct configwalk *w, struct rule *r, const struct json *obj,
     const struct key *keys)
 {
 	const struct key *k;
@@ -272,7 +273,7 @@ object(struct configwalk *w, struct rule *r, const struct json *obj,
 			if (strcmp(k->name, json_key(j)) == 0)
 				break;
 		if (!k->name)
-			unknown(w, json_key(j), keys);
+			report_unknown_key(w, json_key(j), keys);
 		else if (k->read)
 			k->read(w, r, j);
 		configwalk_leave(w, len);
@@ -285,11 +286,11 @@ object(struct configwalk *w, struct rule *r, const struct json *obj,
 static void
 read_waiver(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	object(w, r, v, waiver_keys);
+	read_object(w, r, v, waiver_keys);
 }
 
 static bool
-says_nothing(const struct rule *r)
+has_no_effect(const struct rule *r)
 {
 	const struct policy_answer *a = &r->says;
 
@@ -308,9 +309,11 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	    .gate = -1,
 	    .exact = -1,
 	    .waiver = {.rule = r->name, .limit = INFINITY}};
-	object(w, r, j, rule_keys);
-	if (w->problems == before && says_nothing(r))
-		configwalk_problem(w, "says nothing about what it matches");
+	read_object(w, r, j, rule_keys);
+	if (w->problems == before && has_no_effect(r))
+		configwalk_problem(w,
+		    "has no effect: it lacks margin, better, class, assume "
+		    "and waiver");
 }
 
 static void
@@ -339,7 +342,7 @@ policy_new(struct json *doc, const char *name)
 
 	p->doc = doc;
 	str_add(&w.path, "policy");
-	object(&w, NULL, doc, policy_keys);
+	read_object(&w, NULL, doc, policy_keys);
 	str_clear(&w.path);
 	str_add(&w.path, "rules");
 	if (json_get(doc, "rules"))
@@ -371,19 +374,20 @@ policy_free(struct policy *p)
 	free(p);
 }
 
-/* Commands may hold brackets: equal is as good as matching. */
+/* An equal text matches even if it holds the brackets of a glob. */
 static bool
-like(const char *pattern, const char *s)
+matches_pattern(const char *pattern, const char *s)
 {
 	return !pattern || strcmp(pattern, s) == 0 ||
 	    fnmatch(pattern, s, 0) == 0;
 }
 
 static bool
-matches(const struct rule *r, const struct json *config, const char *name,
+matches_rule(const struct rule *r, const struct json *config, const char *name,
     const char *metric)
 {
-	if (!like(r->metric, metric) || !like(r->kase, name))
+	if (!matches_pattern(r->metric, metric) ||
+	    !matches_pattern(r->kase, name))
 		return false;
 	for (const struct json *j = json_first(r->has); j; j = json_next(j))
 		if (!json_equal(j, json_get(config, json_key(j))))
@@ -400,7 +404,7 @@ policy_ask(struct policy *p, const struct json *config, const char *name,
 	for (size_t i = 0; i < p->n; i++) {
 		struct rule *r = &p->rules[i];
 
-		if (!matches(r, config, name, metric))
+		if (!matches_rule(r, config, name, metric))
 			continue;
 		r->used = true;
 		if (!isnan(r->says.margin) || r->says.margin_auto) {

@@ -1,8 +1,7 @@
 /*
- * What counts, written down: per metric and case a margin, which way is
- * better, whether it is judged, and what is waived for a while and why. The
- * format is vkb-policy(5). Later rules win over earlier ones, each for what
- * it says.
+ * Rules of a policy file, see vkb-policy(5): for metrics and cases the margin,
+ * which direction is better, whether the metric is judged, and waivers with a
+ * reason and an end. A later rule overrides the settings that it contains.
  */
 #ifndef POLICY_H
 #define POLICY_H
@@ -13,9 +12,9 @@
 struct json;
 struct policy;
 
-/* NULL, and said with the file and the path of the key. */
+/* Returns NULL after reporting the file and the path of each wrong key. */
 struct policy *policy_read(const char *file);
-/* The same of a document that is there already; it is taken. */
+/* The same for a parsed document, which is taken. */
 struct policy *policy_new(struct json *doc, const char *name);
 void policy_free(struct policy *);
 
@@ -28,32 +27,35 @@ struct policy_waiver {
 };
 
 struct policy_answer {
-	double margin;    /* relative; NAN: not said */
-	char sign;        /* '+' or '-' in front of the margin; '\0': none */
+	double margin;    /* relative; NAN: not set */
+	char sign;        /* '+' or '-' before the margin; '\0': none */
 	bool margin_auto; /* from the noise of the history */
-	int better;       /* enum metric_better; -1: not said */
-	int gate;         /* 1 gate, 0 info, -1 not said */
-	int exact;        /* 1: no test, one value is enough; -1 not said */
+	int better;       /* enum metric_better; -1: not set */
+	int gate;         /* 1 gate, 0 info, -1 not set */
+	int exact;        /* 1: no test, one value is enough; -1 not set */
 	struct policy_waiver waiver;
 };
 
 /*
- * 'name' is the case as people see it (casename.h), 'today' "2026-11-21".
- * Counts the rules that matched, for policy_unused.
+ * Fills the answer for one metric of one case. 'name' is the display name of
+ * the case (casename.h), 'today' is "2026-11-21". Marks the rules that match,
+ * for policy_unused.
  */
 void policy_ask(struct policy *, const struct json *config, const char *name,
     const char *metric, const char *today, struct policy_answer *);
 
-/* Does it hold today, and cover a change to 'ratio' times the value? */
+/* Is it valid, and does it cover a change to 'ratio' times the value? */
 bool policy_waives(const struct policy_waiver *, double ratio);
 
-/* The i-th rule that never matched, as "FILE: rules[2]"; NULL: no more. */
+/* Returns the i-th rule that never matched, as "FILE: rules[2]" (borrowed), or
+ * NULL. */
 const char *policy_unused(const struct policy *, size_t i);
 
 /*
- * "5%" up to below 100%; "auto"; "+10%", "-10%": a rise, a fall by more is
- * worse. Fills margin (of verdict_decide, which is one of logarithms: +10% is
- * 1 - 1/1.1), margin_auto and better. 0, or -1 (nothing is said).
+ * Parses a margin: "5%" (below 100%); "auto"; "+10%" or "-10%": a larger rise
+ * or fall is worse. Fills margin (as verdict_decide expects it, symmetric in
+ * logarithms: +10% is 1 - 1/1.1), sign, margin_auto and better. Returns 0, or
+ * -1 without a report.
  */
 int policy_margin(const char *text, struct policy_answer *);
 

@@ -6,16 +6,16 @@
 
 #define EFFICIENCY .955 /* of the rank tests against t on normal noise */
 
-/* The other tail adds next to nothing: it is looked at where it may matter. */
+/* Computes the other tail, at most .025, only if it can change the result. */
 static bool
-enough(size_t n, double d, bool paired)
+has_enough_power(size_t n, double d, bool paired)
 {
 	double m = EFFICIENCY * (double)n, df = paired ? m - 1 : 2 * m - 2;
 	double t = tdist_quantile(.975, df);
 	double ncp = fabs(d) * sqrt(paired ? m : m / 2);
 	double power = 1 - tdist_noncentral_cdf(t, df, ncp);
 
-	if (power < .8 && power > .775) /* the other is at most .025 */
+	if (power < .8 && power > .775)
 		power += tdist_noncentral_cdf(-t, df, ncp);
 	return power >= .8;
 }
@@ -32,10 +32,10 @@ power_runs(double cv, double effect, bool paired)
 	if (!(cv > 0) || !(about < 1e6))
 		return 0;
 	n = (size_t)fmax(about, (double)least);
-	/* The normal start is a few off at most. */
-	while (n > least && enough(n - 1, d, paired))
+	/* The normal approximation is off by a few runs at most. */
+	while (n > least && has_enough_power(n - 1, d, paired))
 		n--;
-	while (!enough(n, d, paired))
+	while (!has_enough_power(n, d, paired))
 		n++;
 	return n < 1000000 ? n : 0;
 }
@@ -74,7 +74,7 @@ power_least(bool paired, size_t tests, double alpha)
  * there are too few for order statistics. INFINITY for n < 3.
  */
 static double
-expect_width(size_t n, double conf)
+estimate_half_width(size_t n, double conf)
 {
 	size_t l = stats_median_ci(n, conf, NULL);
 
@@ -97,12 +97,12 @@ power_more(double now, double wanted, size_t n, double conf)
 		return 0;
 	if (n < 3)
 		return 3 - n;
-	goal = expect_width(n, conf) * wanted / now;
-	far = M_PI / 2 * (z / goal) * (z / goal); /* that of the median */
+	goal = estimate_half_width(n, conf) * wanted / now;
+	far = M_PI / 2 * (z / goal) * (z / goal); /* variance of the median */
 	if (!(far < 1e9))
 		return SIZE_MAX;
 	to = far * .8 > (double)n ? (size_t)(far * .8) : n + 1;
-	while (far < 1000 && expect_width(to, conf) > goal)
+	while (far < 1000 && estimate_half_width(to, conf) > goal)
 		to++;
 	return (far < 1000 ? to : (size_t)fmax(far, (double)n + 1)) - n;
 }

@@ -1,9 +1,9 @@
 /*
- * How many runs: for a change of a given size, for a smallest p, for a width.
- * Counts are of each side, or of pairs.
+ * How many runs are needed for a change of a given size, for a smallest p, or
+ * for the width of an interval. Counts are of each side, or of pairs.
  *
- * Sources: noncentral t (e.g. Cohen, Statistical Power Analysis, ch. 2); the
- * rank tests have .955 of its efficiency on normal noise (Hodges & Lehmann
+ * Sources: noncentral t (e.g. Cohen, Statistical Power Analysis, ch. 2); rank
+ * tests have .955 of the t test's efficiency on normal noise (Hodges & Lehmann
  * 1956); the smallest visible change by t quantiles (Julious, Statistics in
  * Medicine 23, 2004).
  */
@@ -17,28 +17,29 @@
 enum { POWER_RUNS = 4, POWER_PAIRS = 6 }; /* at least */
 
 /*
- * How many runs the rank tests need at level .05 and power .8: at least
- * POWER_RUNS or POWER_PAIRS; 0 where it would be a million or more. 'cv' is the
- * deviation of ln(value), or of ln(y/x) where paired; 'effect' the relative
- * change that is to be seen (.02, or -.02).
+ * Returns how many runs the rank tests need at level .05 and power .8: at least
+ * POWER_RUNS or POWER_PAIRS; 0 for a million or more. 'cv' is the standard
+ * deviation of ln(value), or of ln(y/x) if paired; 'effect' is the relative
+ * change to be detected (.02, or -.02).
  */
 size_t power_runs(double cv, double effect, bool paired);
 
 /*
- * The smallest relative decrease that m and n runs (or n pairs) of this noise
- * would show at level .05 with power .8, as a part of 1; where m and n differ,
- * as if both were the smaller. NAN where there are too few or no noise.
+ * Returns the smallest relative decrease that m and n runs (or n pairs) of this
+ * noise detect at level .05 with power .8, as a fraction. If m and n differ,
+ * both count as the smaller. NAN if there are too few runs or no noise.
  */
 double power_visible(double cv, size_t m, size_t n, bool paired);
 
-/* The least whose smallest p passes at alpha as one of 'tests' (Holm). */
+/* Returns the smallest number of runs (or pairs) whose smallest possible p is
+ * significant at alpha as one of 'tests' (Holm). */
 size_t power_least(bool paired, size_t tests, double alpha);
 
 /*
- * How many more values until the interval of the centre that stats_ci gives, of
- * half width 'now' with the n there are, is expected to be no wider than
- * 'wanted'. 0: it is; SIZE_MAX: it cannot be said. Without an interval yet, as
- * many as give one.
+ * Returns how many more values are expected to narrow the interval of stats_ci
+ * from the half width 'now' (with n values) to 'wanted'. 0: it is narrow
+ * enough; SIZE_MAX: unknown. If n < 3, returns how many values are missing for
+ * an interval.
  */
 size_t power_more(double now, double wanted, size_t n, double conf);
 

@@ -30,7 +30,7 @@ struct proc {
 };
 
 static bool
-is_needed(const char *variable)
+is_kept_variable(const char *variable)
 {
 	static const char *const names[] = {"PATH=", "TMPDIR=", "TZ=", "LANG=",
 	    "LC_", "LD_", "GLIBC_TUNABLES=", "MALLOC_", "TCMALLOC_",
@@ -43,22 +43,23 @@ is_needed(const char *variable)
 	return false;
 }
 
-/* Drops what a program under test does not need from the environment. */
+/* Drops all variables that a program under test does not need. */
 static void
 clean_environment(void)
 {
 	char **to = environ;
 
 	for (char **from = environ; from && *from; from++)
-		if (is_needed(*from))
+		if (is_kept_variable(*from))
 			*to++ = *from;
 	if (to)
 		*to = NULL;
 }
 
-/* Between fork and exec: only async-signal-safe calls, -1 with errno. */
+/* Runs between fork and exec. Returns -1 with errno; does not return if exec
+ * succeeds. */
 static int
-become(const struct proc_spec *s, pid_t parent)
+exec_child(const struct proc_spec *s, pid_t parent)
 {
 	sigset_t none;
 	int p;
@@ -73,8 +74,8 @@ become(const struct proc_spec *s, pid_t parent)
 		return -1;
 	if (s->guard && guard_add(s->guard, getpid()) < 0)
 		return -1;
-	/* What the group of the parent was sent before the child left it is
-	 * dropped: the parent decides what it means for the child. */
+	/* Drops signals that were sent to the parent's group before the child
+	 * left it: the parent passes them on if it wants to. */
 	if (s->session || s->group) {
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
@@ -120,7 +121,7 @@ proc_start(const struct proc_spec *s)
 	}
 	pid = fork();
 	if (pid == 0) {
-		become(s, parent);
+		exec_child(s, parent);
 		why = errno;
 		n = write(pipefd[1], &why, sizeof why);
 		_exit(n == sizeof why ? 127 : 126);
@@ -156,7 +157,7 @@ proc_start(const struct proc_spec *s)
 		waitpid(pid, NULL, 0);
 		free(p);
 		errno = why;
-		err_fail_sys("cannot hold process '%s'", s->argv[0]);
+		err_fail_sys("cannot open a pidfd for '%s'", s->argv[0]);
 		return NULL;
 	}
 	fcntl(p->fd, F_SETFD, FD_CLOEXEC);
@@ -204,7 +205,7 @@ proc_wait(struct proc *p, int timeout_ms, int *status)
 void
 proc_signal(struct proc *p, int sig)
 {
-	/* Until it is waited for, its pid is not used again. */
+	/* The pid is not reused before waitpid. */
 	if (!p->ended)
 		kill(p->group ? -p->pid : p->pid, sig);
 }
@@ -259,7 +260,8 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 		if (proc_wait(p, timeout_ms, status))
 			rc = 0;
 		else
-			err_fail("'%s' did not end in time", argv[0]);
+			err_fail("'%s' did not end within %d ms; it was killed",
+			    argv[0], timeout_ms);
 	}
 	proc_free(p);
 	if (spec.out >= 0)

@@ -15,10 +15,10 @@ enum {
 
 struct item {
 	double value;
-	bool second; /* of y; or a positive difference */
+	bool second; /* a value of y, or a positive difference */
 };
 
-/* A run of equal values; ranks are doubled, so midranks are whole. */
+/* A group of equal values. Ranks are doubled, so that midranks are whole. */
 struct group {
 	size_t size;
 	size_t rank2;
@@ -32,20 +32,20 @@ struct ranking {
 };
 
 static int
-by_item(const void *a, const void *b)
+compare_items_by_value(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Sorts 'v'; caller frees .groups. */
+/* Sorts and ranks 'v'. Caller frees .groups. */
 static struct ranking
 rank_all(struct item *v, size_t n)
 {
 	struct ranking r = {.groups = mem_array(n + 1, sizeof *r.groups)};
 
-	qsort(v, n, sizeof *v, by_item);
+	qsort(v, n, sizeof *v, compare_items_by_value);
 	for (size_t i = 0, j; i < n; i = j) {
 		struct group *g = &r.groups[r.n++];
 
@@ -61,11 +61,11 @@ rank_all(struct item *v, size_t n)
 }
 
 /*
- * P less, greater and two-sided of 'seen' under the counts of a statistic 0..n
- * whose middle is 'middle2' / 2.
+ * Sets the p values of 'seen', given how often each value 0..n of the statistic
+ * occurs. The middle of the distribution is 'middle2' / 2.
  */
 static void
-tails(struct ranktest *t, const double *count, size_t n, size_t seen,
+compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
     size_t middle2)
 {
 	double all = 0, less = 0, greater = 0, far = 0, least = 0;
@@ -91,9 +91,9 @@ tails(struct ranktest *t, const double *count, size_t n, size_t seen,
 	t->p = far / all;
 }
 
-/* Ways to reach each U in 0..mn without ties. Caller frees with free(). */
+/* Counts the ways to reach each U in 0..mn without ties. Caller frees. */
 static double *
-mwu_counts(size_t m, size_t n)
+count_mwu(size_t m, size_t n)
 {
 	size_t small = m < n ? m : n, large = m < n ? n : m, top = m * n;
 	double *f = mem_array((small + 1) * (top + 1), sizeof *f);
@@ -113,9 +113,9 @@ mwu_counts(size_t m, size_t n)
 	return f;
 }
 
-/* Ways to choose n of the values for each doubled rank sum 0..top. */
+/* Counts the choices of n values per doubled rank sum. Caller frees. */
 static double *
-tied_counts(const struct ranking *r, size_t n, size_t top)
+count_tied_rank_sums(const struct ranking *r, size_t n, size_t top)
 {
 	double *f = mem_array((n + 1) * (top + 1), sizeof *f);
 	size_t before = 0, left = 0;
@@ -128,8 +128,8 @@ tied_counts(const struct ranking *r, size_t n, size_t top)
 
 		before += size;
 		left -= size;
-		/* Downwards, so that each step still reads the old counts; no
-		 * further than to what those left can make n. */
+		/* Downwards, so that each step reads the old counts; stops
+		 * where the groups left cannot bring j up to n. */
 		for (size_t j = before < n ? before : n; j > 0 && j + left >= n;
 		     j--) {
 			double *to = f + j * (top + 1);
@@ -151,7 +151,7 @@ tied_counts(const struct ranking *r, size_t n, size_t top)
 }
 
 static void
-mwu_approximate(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
+approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 {
 	double mm = (double)m, nn = (double)n, all = mm + nn, tied = 0, sigma,
 	       d;
@@ -192,15 +192,16 @@ ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
 		exp(lgamma((double)m + 1) + lgamma((double)n + 1) -
 		    lgamma((double)(m + n) + 1)));
 	if (!r.ties && m * n <= EXACT_PRODUCT) {
-		count = mwu_counts(m, n);
-		tails(&t, count, m * n, (r.sum2 - least2) / 2, m * n);
+		count = count_mwu(m, n);
+		compute_tails(&t, count, m * n, (r.sum2 - least2) / 2, m * n);
 	} else if (m <= EXACT_TIED && n <= EXACT_TIED) {
-		/* From the lowest sum: least2 + 2 U, the middle is m n. */
-		count = tied_counts(&r, n, least2 + 2 * m * n);
-		tails(
+		/* The doubled rank sum is least2 + 2 U; U has middle m n / 2.
+		 */
+		count = count_tied_rank_sums(&r, n, least2 + 2 * m * n);
+		compute_tails(
 		    &t, count + least2, 2 * m * n, r.sum2 - least2, 2 * m * n);
 	} else {
-		mwu_approximate(&t, &r, m, n);
+		approximate_mwu(&t, &r, m, n);
 	}
 	free(count);
 	free(r.groups);
@@ -214,9 +215,9 @@ ranktest_cliff(double u, size_t m, size_t n)
 	return 2 * u / ((double)m * (double)n) - 1;
 }
 
-/* Ways to reach each sum of (doubled) ranks by choosing signs. */
+/* Counts the signs that give each (doubled) rank sum. Caller frees. */
 static double *
-signed_counts(const struct ranking *r, size_t top)
+count_signed_rank_sums(const struct ranking *r, size_t top)
 {
 	double *f = mem_array(top + 1, sizeof *f);
 	size_t reach = 0;
@@ -252,8 +253,8 @@ ranktest_signed(const double *d, size_t n)
 	t.p_min = k ? ldexp(1, k < 1000 ? 1 - (int)k : -999) : 1;
 	top = k * (k + 1);
 	if (k <= EXACT_SIGNED) {
-		count = signed_counts(&r, top);
-		tails(&t, count, top, r.sum2, top);
+		count = count_signed_rank_sums(&r, top);
+		compute_tails(&t, count, top, r.sum2, top);
 		free(count);
 	} else {
 		mean = (double)top / 4;
@@ -274,17 +275,17 @@ ranktest_signed(const double *d, size_t n)
 }
 
 struct ranktest_pairs {
-	double *x, *y; /* sorted; y alone where they are Walsh averages */
+	double *x, *y; /* sorted; x is NULL for Walsh averages */
 	size_t m, n;
 	bool walsh;
 	double count;
-	double *all;  /* sorted; NULL where there are too many */
-	double *null; /* counts of the statistic, NULL: normal */
+	double *all;  /* sorted; NULL: too many to store */
+	double *null; /* null distribution as counts; NULL: use the normal */
 	size_t top;
 };
 
 static double *
-sorted_copy(const double *v, size_t n)
+copy_sorted(const double *v, size_t n)
 {
 	double *c = mem_array(n, sizeof *c);
 
@@ -295,13 +296,13 @@ sorted_copy(const double *v, size_t n)
 }
 
 static double
-pair(const struct ranktest_pairs *p, size_t i, size_t j)
+compute_pair(const struct ranktest_pairs *p, size_t i, size_t j)
 {
 	return p->walsh ? (p->y[i] + p->y[j]) / 2 : p->y[j] / p->x[i];
 }
 
 static void
-lay_out(struct ranktest_pairs *p)
+list_pairs(struct ranktest_pairs *p)
 {
 	size_t k = 0;
 
@@ -310,7 +311,7 @@ lay_out(struct ranktest_pairs *p)
 	p->all = mem_array((size_t)p->count, sizeof *p->all);
 	for (size_t i = 0; i < p->m; i++)
 		for (size_t j = p->walsh ? i : 0; j < p->n; j++)
-			p->all[k++] = pair(p, i, j);
+			p->all[k++] = compute_pair(p, i, j);
 	stats_sort(p->all, k);
 }
 
@@ -319,15 +320,15 @@ ranktest_ratios(const double *x, size_t m, const double *y, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->x = sorted_copy(x, m);
-	p->y = sorted_copy(y, n);
+	p->x = copy_sorted(x, m);
+	p->y = copy_sorted(y, n);
 	p->m = m;
 	p->n = n;
 	p->count = (double)m * (double)n;
-	lay_out(p);
+	list_pairs(p);
 	if (p->count <= EXACT_PRODUCT) {
 		p->top = m * n;
-		p->null = mwu_counts(m, n);
+		p->null = count_mwu(m, n);
 	}
 	return p;
 }
@@ -337,18 +338,18 @@ ranktest_walsh(const double *d, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->y = sorted_copy(d, n);
+	p->y = copy_sorted(d, n);
 	p->m = p->n = n;
 	p->walsh = true;
 	p->count = (double)n * ((double)n + 1) / 2;
-	lay_out(p);
+	list_pairs(p);
 	if (n <= EXACT_SIGNED) {
 		struct ranking r = {.groups = mem_array(n, sizeof *r.groups)};
 
 		for (r.n = 0; r.n < n; r.n++)
 			r.groups[r.n] = (struct group){1, r.n + 1};
 		p->top = n * (n + 1) / 2;
-		p->null = signed_counts(&r, p->top);
+		p->null = count_signed_rank_sums(&r, p->top);
 		free(r.groups);
 	}
 	return p;
@@ -366,9 +367,10 @@ ranktest_pairs_free(struct ranktest_pairs *p)
 	free(p);
 }
 
-/* How many are <= v, and the least that is greater: rows are monotone. */
+/* Counts the pairs <= v; *above is the smallest pair > v. Uses that rows and
+ * columns are sorted. */
 static double
-at_most(const struct ranktest_pairs *p, double v, double *above)
+count_at_most(const struct ranktest_pairs *p, double v, double *above)
 {
 	double n = 0;
 	size_t j = p->walsh ? p->n : 0;
@@ -376,25 +378,25 @@ at_most(const struct ranktest_pairs *p, double v, double *above)
 	*above = INFINITY;
 	for (size_t i = 0; i < p->m; i++) {
 		if (p->walsh) /* j falls as i grows */
-			while (j > 0 && pair(p, i, j - 1) > v)
+			while (j > 0 && compute_pair(p, i, j - 1) > v)
 				j--;
 		else /* j grows with i */
-			while (j < p->n && pair(p, i, j) <= v)
+			while (j < p->n && compute_pair(p, i, j) <= v)
 				j++;
 		if (p->walsh && j <= i) {
-			*above = fmin(*above, pair(p, i, i));
+			*above = fmin(*above, compute_pair(p, i, i));
 			break;
 		}
 		n += (double)(p->walsh ? j - i : j);
 		if (j < p->n)
-			*above = fmin(*above, pair(p, i, j));
+			*above = fmin(*above, compute_pair(p, i, j));
 	}
 	return n;
 }
 
-/* The k-th smallest, from 1. */
+/* Returns the k-th smallest pair, from 1. */
 static double
-pairs_at(const struct ranktest_pairs *p, double k)
+find_kth_pair(const struct ranktest_pairs *p, double k)
 {
 	double lo, hi, mid, next;
 
@@ -402,18 +404,18 @@ pairs_at(const struct ranktest_pairs *p, double k)
 		return p->all[(size_t)k - 1];
 	lo = p->walsh ? p->y[0] : p->y[0] / p->x[p->m - 1];
 	hi = p->walsh ? p->y[p->n - 1] : p->y[p->n - 1] / p->x[0];
-	if (at_most(p, lo, &next) >= k)
+	if (count_at_most(p, lo, &next) >= k)
 		return lo;
 	for (int i = 0; i < 200; i++) {
 		mid = lo + (hi - lo) / 2;
 		if (!(mid > lo && mid < hi))
 			break;
-		if (at_most(p, mid, &next) >= k)
+		if (count_at_most(p, mid, &next) >= k)
 			hi = mid;
 		else
 			lo = mid;
 	}
-	at_most(p, lo, &next);
+	count_at_most(p, lo, &next);
 	return next;
 }
 
@@ -425,13 +427,13 @@ ranktest_pairs_median(const struct ranktest_pairs *p)
 	if (p->count == 0)
 		return NAN;
 	if (2 * half < p->count)
-		return pairs_at(p, half + 1);
-	return pairs_at(p, half) / 2 + pairs_at(p, half + 1) / 2;
+		return find_kth_pair(p, half + 1);
+	return find_kth_pair(p, half) / 2 + find_kth_pair(p, half + 1) / 2;
 }
 
-/* The largest k with P(stat <= k - 1) <= tail; 0: there is none. */
+/* Returns the largest k with P(stat <= k - 1) <= tail; 0 if there is none. */
 static double
-rank_of(const struct ranktest_pairs *p, double tail, double *covers)
+find_interval_rank(const struct ranktest_pairs *p, double tail, double *covers)
 {
 	double sum = 0, all = 0, m = (double)p->m, n = (double)p->n, var, k;
 	size_t i;
@@ -459,13 +461,13 @@ bool
 ranktest_pairs_ci(const struct ranktest_pairs *p, double want, double *lo,
     double *hi, double *covers)
 {
-	double real, k = rank_of(p, (1 - want) / 2, &real);
+	double real, k = find_interval_rank(p, (1 - want) / 2, &real);
 
 	if (covers)
 		*covers = real;
 	if (k < 1)
 		return false;
-	*lo = pairs_at(p, k);
-	*hi = pairs_at(p, p->count - k + 1);
+	*lo = find_kth_pair(p, k);
+	*hi = find_kth_pair(p, p->count - k + 1);
 	return true;
 }

@@ -1,10 +1,10 @@
 /*
- * Rank tests of two samples and the estimates that belong to them. x is the
- * baseline, y the contender; one value is one independent run.
+ * Rank tests of two samples, with their estimates and intervals. x is the
+ * baseline, y the contender; each value is one independent run.
  *
  * Sources: Mann & Whitney (1947); Wilcoxon (1945); Hodges & Lehmann (1963);
  * Hollander & Wolfe, Nonparametric Statistical Methods, ch. 3 and 4. The null
- * distribution is exact, given the ties: all assignments of the values seen
+ * distribution is exact, given the ties: all assignments of the observed values
  * to the two sides are equally likely.
  */
 #ifndef RANKTEST_H
@@ -15,13 +15,13 @@
 
 struct ranktest {
 	double stat;   /* U: pairs y > x, ties half; or V: ranks of d > 0 */
-	size_t n;      /* values that took part */
+	size_t n;      /* values used */
 	bool ties;     /* among the values (or |d|) */
-	bool exact;    /* otherwise normal with continuity correction */
-	double p_less; /* P(stat <= seen) */
+	bool exact;    /* false: normal with continuity correction */
+	double p_less; /* P(stat <= observed) */
 	double p_greater;
-	double p;     /* two-sided: as far from the middle as seen; never 0 */
-	double p_min; /* the smallest p this many values can give */
+	double p;     /* two-sided; above 0 */
+	double p_min; /* the smallest p that this many values can give */
 };
 
 /* Mann-Whitney U. Exact for m n <= 2500 (with ties: m, n <= 30). m, n >= 1. */
@@ -31,14 +31,14 @@ struct ranktest ranktest_mwu(
 /* Wilcoxon's signed rank of paired differences, zeros dropped. */
 struct ranktest ranktest_signed(const double *d, size_t n);
 
-/* 2 U / (m n) - 1, in -1 .. 1. */
+/* Cliff's delta, 2 U / (m n) - 1, in -1 .. 1. */
 double ranktest_cliff(double u, size_t m, size_t n);
 
 /*
  * All m n ratios y/x (x > 0, y >= 0), or all n (n + 1) / 2 Walsh averages
- * (d_i + d_j) / 2, i <= j: their median is the estimate, and the k-th from
- * either end bound its interval. Up to a million they are laid out, beyond
- * that each is searched for.
+ * (d_i + d_j) / 2, i <= j. Their median is the estimate; the k-th smallest and
+ * k-th largest bound its interval. Up to 2^20 pairs are stored; in more pairs
+ * a value is found by bisection. Caller frees with ranktest_pairs_free.
  */
 struct ranktest_pairs;
 
@@ -46,11 +46,11 @@ struct ranktest_pairs *ranktest_ratios(
     const double *x, size_t m, const double *y, size_t n);
 struct ranktest_pairs *ranktest_walsh(const double *d, size_t n);
 void ranktest_pairs_free(struct ranktest_pairs *);
-double ranktest_pairs_median(const struct ranktest_pairs *); /* of 0: NAN */
+double ranktest_pairs_median(const struct ranktest_pairs *); /* no pair: NAN */
 
 /*
- * The interval that covers at least 'want' (.95); *covers, where given, is
- * what it really covers. false: too few values for one.
+ * The interval with coverage of at least 'want' (.95). *covers, unless NULL, is
+ * its actual coverage. Returns false if there are too few values.
  */
 bool ranktest_pairs_ci(const struct ranktest_pairs *, double want, double *lo,
     double *hi, double *covers);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_LEAST 12 /* digits: what is longer is a hash */
+#define HASH_LEAST 12 /* a hash has more digits */
 #define HASH_BRIEF 8
 
 #define S JSON_STRING
@@ -24,19 +24,20 @@ static const struct record_key build_keys[] = {
     {"server", S, false, "path of valkey-server; required when ok"},
     {"cli", S, false, "path of valkey-cli"},
     {"benchmark", S, false, "path of valkey-benchmark"},
-    {"module", S, false, "path of a module for it, loaded by vkb-load"},
+    {"module", S, false, "path of a module that vkb-load loads"},
     {"error", S, false, "why it failed"},
     {"log", S, false, "path of the build log"},
     {"binary_sha256", S, false, "of valkey-server"},
     {"module_sha256", S, false, "of the module"},
-    {"version", S, false, "that valkey-server says"},
-    {"git_sha", S, false, "that valkey-server says; absent: it knows none"},
-    {"incremental", B, false, "with objects of another commit"},
-    {"seconds", N, false, "the build took"},
-    {"cached", B, false, "it was built before"}, {0}};
+    {"version", S, false, "as valkey-server reports it"},
+    {"git_sha", S, false,
+	"that valkey-server reports; absent: it reports none"},
+    {"incremental", B, false, "built with objects of another commit"},
+    {"seconds", N, false, "duration of the build"},
+    {"cached", B, false, "an earlier build was reused"}, {0}};
 
 static const struct record_key spec_keys[] = {
-    {"id", S, true, "names the server (or cluster) in what follows"},
+    {"id", S, true, "names the server (or cluster) in later records"},
     {"action", S, false, "start (default) or stop"},
     {"server", S, false, "binary; default valkey-server from PATH"},
     {"host", S, false, "address to bind; default 127.0.0.1"},
@@ -68,7 +69,7 @@ static const struct record_key server_keys[] = {
 	"each: host, port, pid, run_id, role, log; unixsocket, cpus if any"},
     {"tls", O, false, "paths: cacert, cert, key (of the client), servername"},
     {"ready_ms", N, false, "from exec until it answered"},
-    {"config", O, false, "effective settings that were asked for"},
+    {"config", O, false, "effective values of the requested settings"},
     {"dir", S, false, "run directory, with the logs"}, {0}};
 
 static const struct record_key case_keys[] = {
@@ -78,13 +79,13 @@ static const struct record_key case_keys[] = {
     {"client", O, false, "cpus, ...: what does not identify the case"},
     {"scene", S, false, "equal for cases that follow each other on one server"},
     {"step", N, false, "place in the scene, from 1"},
-    {"before", A, false, "cases to be gone through before, not measured"},
+    {"before", A, false, "cases that run before it without being recorded"},
     {"data", O, false, "how its datasets are made, for vkb-gendata"},
     {"about", O, false, "for people; goes into its runs"}, {0}};
 
 static const struct record_key run_keys[] = {
-    {"subject", O, true, "who is measured"},
-    {"config", O, true, "what was asked"},
+    {"subject", O, true, "what is measured"},
+    {"config", O, true, "configuration of the case"},
     {"run", O, true, "which repetition, when, in which order"},
     {"run.session", S, false, "equal for runs of one vkb-load"},
     {"run.index", N, false, "repetition of this case and subject, from 1"},
@@ -93,15 +94,15 @@ static const struct record_key run_keys[] = {
     {"run.started", S, false, "UTC, ISO 8601"},
     {"run.seed", N, false, "of the random numbers"},
     {"run.looks", A, false,
-	"adaptive runs: numbers of runs after which the session looked"},
+	"adaptive runs: counts of runs at which the stopping rule looked"},
     {"run.until", O, false,
-	"adaptive runs: METRIC: relative half width that was wanted"},
+	"adaptive runs: METRIC: wanted relative half width"},
     {"run.overlap_percent", N, false,
-	"mixed cases: of its time, all others were at work as well"},
+	"mixed cases: share of its time in which all others ran"},
     {"about", O, false,
-	"what people call it: config_name, group_description, "
+	"names for people: config_name, group_description, "
 	"scenario_description"},
-    {"env", O, false, "under which sky"},
+    {"env", O, false, "hardware, kernel and settings of the machine"},
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
     {"series", O, false, "NAME: array, one entry per interval"},
@@ -112,15 +113,16 @@ static const struct record_key run_keys[] = {
     {"errors", O, false, "error kind: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},
     {"flat", O, false,
-	"what metrics.json said in other words: said, unsaid, null"},
+	"what metrics.json stated differently: said, unsaid, null"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 
 static const struct record_key summary_keys[] = {
-    {"subject", O, true, "who was measured"},
-    {"config", O, true, "what was asked"}, {"n", N, true, "runs summarised"},
-    {"failed", N, true, "runs that failed, left out"},
-    {"doubled", N, false, "runs that stood twice, counted once"},
+    {"subject", O, true, "what was measured"},
+    {"config", O, true, "configuration of the case"},
+    {"n", N, true, "runs summarised"},
+    {"failed", N, true, "failed runs, which are left out"},
+    {"doubled", N, false, "duplicate runs, counted once"},
     {"metrics", O, true,
 	"NAME: n, median, mean, sd, cv_percent, ci95, ci95_method, mad, "
 	"robust_cv_percent, iqr_percent, lag1, drift_percent, drifting, "
@@ -133,20 +135,20 @@ static const struct record_key summary_keys[] = {
 	"HIST: object, percentile: its value in each run, in the order of "
 	"values"},
     {"steady", O, false,
-	"verdicts on the course of the runs: steady, drifting, none: count; "
-	"warmup_s: what should be cut; kinds: flat, warmup, slowdown, "
-	"unsteady: count"},
+	"trends within the runs: steady, drifting, none: count; warmup_s: "
+	"warm-up to cut; kinds: flat, warmup, slowdown, unsteady: count"},
     {"looks", A, false, "run.looks of all runs, joined"},
     {"until", O, false, "run.until, where all runs have the same"},
-    {"env", O, false, "what all runs shared"},
-    {"env_varied", A, false, "names of env keys that differed"},
+    {"env", O, false, "members that are equal in all runs"},
+    {"env_varied", A, false, "names of env keys that differ between runs"},
     {"sessions", A, false, "sessions the runs came from"},
     {"bound", O, false, "server, client, neither: count"},
     {"errors", A, false, "texts of failed runs"}, {0}};
 
 static const struct record_key delta_keys[] = {
-    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
-    {"contender", O, true, "subject"}, {"metric", S, true, "name"},
+    {"config", O, true, "configuration of the case"},
+    {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
+    {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
     {"n", A, true, "runs of each side"},
     {"values", A, false, "arrays of values of each side"},
@@ -154,26 +156,24 @@ static const struct record_key delta_keys[] = {
     {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
     {"ci95", A, false, "of the ratio; absent: too few runs"},
     {"ci90", A, false,
-	"the same at 90%, with worth: by which the margin is judged"},
-    {"p", N, false, "two-sided, of runs that are independent"},
+	"the same at 90%, allowing for worth; compared with the margin"},
+    {"p", N, false, "two-sided, for independent runs"},
     {"p_adjusted", N, false, "over the report's family, with worth and level"},
     {"worth", A, false,
-	"independent runs that those of each side are worth, where "
-	"neighbours are alike"},
+	"effective sample size of each side, where runs are autocorrelated"},
     {"method", S, true, "mwu-exact, mwu-normal, signed-rank, ..."},
     {"paired", B, true, "blocks were paired"}, {"margin", N, true, "relative"},
     {"margin_from", S, false, "table, option, policy or history"},
     {"cliff", N, false, "Cliff's delta, -1 to 1; unpaired only"},
-    {"level", N, false,
-	"adaptive runs: what the looks left of alpha for this one"},
+    {"level", N, false, "adaptive runs: the level of this look"},
     {"class", S, true, "gate or info"},
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), equivalent, "
 	"inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
-    {"visible", N, false, "smallest relative change these runs would show"},
-    {"needed", O, false, "runs (and minutes) that would settle it"},
-    {"waiver", O, false, "why it does not count: rule, reason, expires"},
+    {"visible", N, false, "smallest relative change that these runs detect"},
+    {"needed", O, false, "runs (and minutes) that would decide it"},
+    {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"}, {0}};
 
 static const struct record_key comparison_keys[] = {
@@ -191,7 +191,7 @@ static const struct record_key comparison_keys[] = {
     {"env", A, true, "what differs: name, baseline, contender, cases"},
     {"lonely", A, true, "gates of one side: side, metric, cases"},
     {"waivers", A, false,
-	"rules of the policy that did nothing, or too little: rule, what "
+	"rules of the policy that had no effect or too little: rule, what "
 	"(unused, expired, exceeded); with a waiver: reason, expires"},
     {"canary", A, false,
 	"cases that must not change: case, metric, against (history or "
@@ -199,8 +199,8 @@ static const struct record_key comparison_keys[] = {
     {0}};
 
 static const struct record_key shift_keys[] = {
-    {"config", O, true, "what was asked"}, {"baseline", O, true, "subject"},
-    {"contender", O, true, "subject"},
+    {"config", O, true, "configuration of the case"},
+    {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
     {"hist", S, true, "name of the histogram"},
     {"quantiles", A, true,
 	"each: percentile, baseline, contender (merged histograms), ratio, "
@@ -212,7 +212,7 @@ static const struct record_key shift_keys[] = {
 static const struct record_key commit_keys[] = {{"commit", S, true, "full id"},
     {"parents", A, false, "their ids"},
     {"time", S, false, "of the commit, UTC, ISO 8601"},
-    {"ref", S, false, "branch or tag it was found by"},
+    {"ref", S, false, "branch or tag that led to it"},
     {"repository", S, false, "owner/name or URL"},
     {"title", S, false, "first line of its message"}, {0}};
 
@@ -222,11 +222,11 @@ static const struct record_key track_keys[] = {{"commit", S, true, "full id"},
     {"config_hash", S, true, "of the configuration"},
     {"architecture", S, false, "of the machine, as uname -m says it"},
     {"owner", S, false, "who holds or held it"},
-    {"lease_until", S, false, "the claim ends then"},
-    {"attempts", N, true, "times it was taken"},
+    {"lease_until", S, false, "end of the claim"},
+    {"attempts", N, true, "number of claims"},
     {"reason", S, false, "why it failed"},
-    {"created", S, false, "when it was first taken"},
-    {"updated", S, false, "when it was last changed"}, {0}};
+    {"created", S, false, "time of the first claim"},
+    {"updated", S, false, "time of the last change"}, {0}};
 
 static const struct record_key track_config_keys[] = {
     {"config_hash", S, true, "of the configuration"},
@@ -235,7 +235,8 @@ static const struct record_key track_config_keys[] = {
     {"failed", N, false, "commits in that state"}, {0}};
 
 static const struct record_key change_keys[] = {
-    {"config", O, true, "what was asked"}, {"metric", S, true, "name"},
+    {"config", O, true, "configuration of the case"},
+    {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
     {"kind", S, true, "regression, improvement, different or spike"},
     {"subject", O, true, "the first with the new level"},
@@ -253,29 +254,29 @@ static const struct record_key change_keys[] = {
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
     {"first_seen", S, false, "time of that subject or its first run"},
     {"new", B, false,
-	"at or after --since, and still there: it decides the exit status"},
+	"at or after --since and still present: determines the exit status"},
     {"group", S, false,
-	"equal for one change that several series show: the key of its "
-	"issue"},
+	"equal for one change that several series show; the key of its issue"},
     {"key", S, false, "stable name of the change, for issues"},
-    {"waiver", O, false, "why it does not count: rule, reason, expires"}, {0}};
+    {"waiver", O, false, "why the change is waived: rule, reason, expires"},
+    {0}};
 
 static const struct record_key env_keys[] = {
-    {"session", S, false, "run.session of the runs that were under it"},
-    {"time", S, true, "it was read, UTC, ISO 8601"},
+    {"session", S, false, "run.session of the runs measured in it"},
+    {"time", S, true, "when it was read, UTC, ISO 8601"},
     {"env", O, true, "hardware, kernel, settings"},
     {"now", O, false, "load, frequency, temperature, ... at that time"}, {0}};
 
 static const struct record_key profile_keys[] = {
-    {"case", S, false, "under the load of this case, from vkb-load"},
-    {"subject", O, false, "who was profiled, with case"},
-    {"config", O, false, "what was asked, with case"},
+    {"case", S, false, "case that loaded the process, from vkb-load"},
+    {"subject", O, false, "what was profiled; with case"},
+    {"config", O, false, "configuration of the case; with case"},
     {"run", O, false, "session, index, block; with case"},
     {"target", O, true,
 	"who was watched: pid, comm, exe, command (its first word), port; what "
 	"is known"},
     {"probed", O, true,
-	"what the machine allows: perf_event_paranoid, kptr_restrict, "
+	"what the machine permits: perf_event_paranoid, kptr_restrict, "
 	"cap_perfmon, allowed (user or all), perf"},
     {"mode", S, false, "cpu, wall or offcpu; absent: no stacks were taken"},
     {"sampling", O, false,
@@ -283,13 +284,14 @@ static const struct record_key profile_keys[] = {
 	"kernel, events, unit (samples or us), samples, cpu_s, switches, "
 	"blocked_s, preempted_s, lost"},
     {"started", S, true, "UTC, ISO 8601"},
-    {"duration_s", N, true, "it was watched"},
-    {"delay_s", N, false, "before that"},
+    {"duration_s", N, true, "length of the profile"},
+    {"delay_s", N, false, "delay before it began"},
     {"counters", O, false, "EVENT: count, of what could be counted"},
     {"counted_percent", N, false,
-	"counters that shared the hardware: the least share of the time"},
-    {"derived", O, false, "what follows: ipc, cache_miss_percent, ..."},
-    {"requests", N, false, "that the server handled meanwhile"},
+	"least share of the time that a counter was active, if counters shared "
+	"the hardware"},
+    {"derived", O, false, "derived values: ipc, cache_miss_percent, ..."},
+    {"requests", N, false, "requests that the server handled meanwhile"},
     {"per_req", O, false, "EVENT_per_req: count of each request"},
     {"calls", O, false, "FUNCTION: how often it was called"},
     {"calls_per_req", O, false, "FUNCTION: calls of each request"},
@@ -319,7 +321,7 @@ const struct record_type record_types[] = {
     {"run", "one repetition of a case, from vkb-load", run_keys},
     {"summary", "repetitions summarised, from vkb-stats", summary_keys},
     {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
-    {"comparison", "what deltas cannot say, from vkb-compare, after them",
+    {"comparison", "what concerns all deltas, from vkb-compare, after them",
 	comparison_keys},
     {"shift", "how the latencies of one case moved, from vkb-compare",
 	shift_keys},
@@ -382,7 +384,7 @@ record_is(const struct json *rec, const char *type)
 }
 
 static int
-check_ok(const struct json *rec, const char *type, const char *key,
+check_key_when_ok(const struct json *rec, const char *type, const char *key,
     const char *where)
 {
 	const char *status = json_get_str(rec, "status");
@@ -428,10 +430,10 @@ record_check(const struct json *rec, const char *where)
 						"'metrics.%s' is not of type "
 						"number",
 				    where, json_key(j));
-		return check_ok(rec, type, "metrics", where);
+		return check_key_when_ok(rec, type, "metrics", where);
 	}
 	if (strcmp(type, "build") == 0)
-		return check_ok(rec, type, "server", where);
+		return check_key_when_ok(rec, type, "server", where);
 	return 0;
 }
 

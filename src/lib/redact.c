@@ -11,12 +11,12 @@
 #define STARS 3
 
 /*
- * 's' follows "://". Returns the number of characters before the '@' that ends
- * who logs in, or 0. A password may hold what it should not: behind a colon
- * that no port follows, "/", "?" and "#" belong to it.
+ * 's' follows "://". Returns the length of the login before its '@', or 0. A
+ * password may hold "/", "?" and "#": they belong to it if they follow a colon
+ * that no port follows.
  */
 static size_t
-login_length(const char *s)
+measure_login(const char *s)
 {
 	size_t n = strcspn(s, "/?#" SPACE), port;
 	const char *at = memrchr(s, '@', n), *colon;
@@ -29,7 +29,7 @@ login_length(const char *s)
 	return at ? (size_t)(at - s) : 0;
 }
 
-/* Is what ends at 'end', not before 'start', the name of a secret? */
+/* Does the text from 'start' to 'end' end in the name of a secret? */
 static bool
 names_secret(const char *start, const char *end)
 {
@@ -47,9 +47,9 @@ names_secret(const char *start, const char *end)
 	return false;
 }
 
-/* The length of the value that begins at 's', with its quotes. */
+/* Returns the length of the value at 's', with its quotes. */
 static size_t
-value_length(const char *s)
+measure_value(const char *s)
 {
 	size_t n;
 
@@ -72,9 +72,9 @@ redact_text(char *text)
 		n = 0;
 		*to++ = *from++;
 		if (to - text >= 3 && memcmp(to - 3, "://", 3) == 0)
-			n = login_length(from);
+			n = measure_login(from);
 		else if (to[-1] == '=' && names_secret(text, to - 1))
-			n = value_length(from);
+			n = measure_value(from);
 		memset(to, '*', n < STARS ? n : STARS);
 		to += n < STARS ? n : STARS;
 		from += n;

@@ -1,21 +1,19 @@
 /*
- * Secrets in text that people or records get to see. Everything that may hold a
- * URL or the settings of a connection passes here before it is printed or kept:
- * all messages do (err.h).
+ * Removes secrets from text. All messages (err.h), and all text that may hold a
+ * URL or connection settings, are redacted before they are printed or stored.
  */
 #ifndef REDACT_H
 #define REDACT_H
 
 /*
- * Replaces, in place and by at most three stars each, who logs in where
- * (the part between "://" and "@" of a URL) and the value behind a name that
- * ends in password, passwd, passphrase, token, secret, apikey, api_key,
- * requirepass, masterauth or primaryauth and "=". bin/vkb-sh-setup has the same
- * rules for the workflows.
+ * Replaces in place, by at most three stars each: the login of a URL (between
+ * "://" and "@"), and the value after "=" if the name before it ends in
+ * password, passwd, passphrase, token, secret, apikey, api_key, requirepass,
+ * masterauth or primaryauth. bin/vkb-sh-setup has the same rules.
  */
 void redact_text(char *text);
 
-/* A redacted copy; caller frees with free(). NULL for NULL. */
+/* Returns a redacted copy, or NULL for NULL. Caller frees with free(). */
 char *redact_copy(const char *text);
 
 #endif

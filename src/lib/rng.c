@@ -3,7 +3,7 @@
 #include <math.h>
 
 static uint64_t
-splitmix64(uint64_t *x)
+next_splitmix64(uint64_t *x)
 {
 	uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
 
@@ -19,9 +19,9 @@ rng_seed(struct rng *r, uint64_t seed, uint64_t stream)
 	int i;
 
 	if (stream)
-		x = splitmix64(&x) ^ splitmix64(&stream);
+		x = next_splitmix64(&x) ^ next_splitmix64(&stream);
 	for (i = 0; i < 4; i++)
-		r->s[i] = splitmix64(&x);
+		r->s[i] = next_splitmix64(&x);
 }
 
 double

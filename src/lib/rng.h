@@ -1,5 +1,5 @@
 /*
- * Random numbers that repeat: xoshiro256** (Blackman and Vigna, "Scrambled
+ * Reproducible random numbers: xoshiro256** (Blackman and Vigna, "Scrambled
  * Linear Pseudorandom Number Generators", 2021), seeded by splitmix64. Not for
  * secrets.
  */
@@ -12,7 +12,7 @@ struct rng {
 	uint64_t s[4];
 };
 
-/* Streams of one seed are independent: one for each thread, say. */
+/* Streams of one seed are independent: use one for each thread. */
 void rng_seed(struct rng *, uint64_t seed, uint64_t stream);
 
 static inline uint64_t

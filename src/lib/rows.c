@@ -40,12 +40,12 @@ rows_add(struct rows *r, struct rows_run run)
 }
 
 static bool
-named(const struct rows_column *c, const char *name, size_t len)
+has_column_name(const struct rows_column *c, const char *name, size_t len)
 {
 	return c->len == len && memcmp(c->name, name, len) == 0;
 }
 
-/* A column that no row has a value of. */
+/* Adds a column without values. */
 static void
 add_column(struct rows *r, const char *name, size_t len)
 {
@@ -74,9 +74,9 @@ rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 {
 	size_t last = r->n - r->away - 1, i = *at;
 
-	if (i >= r->ncols || !named(&r->cols[i], name, len))
+	if (i >= r->ncols || !has_column_name(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
-			if (named(&r->cols[i], name, len))
+			if (has_column_name(&r->cols[i], name, len))
 				break;
 	if (i == r->ncols)
 		add_column(r, name, len);
@@ -85,7 +85,7 @@ rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 }
 
 static void
-none_here(struct rows *r)
+drop_rows_in_memory(struct rows *r)
 {
 	free(r->runs);
 	r->runs = NULL;
@@ -95,9 +95,9 @@ none_here(struct rows *r)
 	r->cap = 0;
 }
 
-/* One column of the rows in memory. */
+/* Copies one column of the rows in memory. */
 static void
-column(const struct rows *r, size_t id, double *v)
+copy_column(const struct rows *r, size_t id, double *v)
 {
 	for (size_t i = 0; i < r->n - r->away; i++)
 		v[i] = r->v[i * r->width + id];
@@ -116,7 +116,7 @@ rows_spill(struct rows *r, struct scratch *s)
 	b.at = at = scratch_add(s, r->runs, n * sizeof *r->runs);
 	v = mem_array(n, sizeof *v);
 	for (size_t c = 0; c < r->ncols && at >= 0; c++) {
-		column(r, c, v);
+		copy_column(r, c, v);
 		at = scratch_add(s, v, n * sizeof *v);
 	}
 	free(v);
@@ -125,7 +125,7 @@ rows_spill(struct rows *r, struct scratch *s)
 	r->blocks =
 	    mem_grow(r->blocks, r->nblocks, &r->blockcap, sizeof *r->blocks);
 	r->blocks[r->nblocks++] = b;
-	none_here(r);
+	drop_rows_in_memory(r);
 	return 0;
 }
 
@@ -156,17 +156,17 @@ rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
 		    (off_t)(c->id * size);
 
 		for (size_t k = 0; k < b->rows && c->id >= b->cols; k++)
-			v[k] = NAN; /* nobody had it yet */
+			v[k] = NAN; /* the column is newer than the block */
 		if (c->id < b->cols && scratch_read(s, at, v, size) < 0)
 			return -1;
 		v += b->rows;
 	}
-	column(r, c->id, v);
+	copy_column(r, c->id, v);
 	return 0;
 }
 
 static int
-by_name(const void *a, const void *b)
+compare_column_names(const void *a, const void *b)
 {
 	const struct rows_column *x = a, *y = b;
 
@@ -180,13 +180,13 @@ struct order {
 };
 
 static int
-compare(uint32_t a, uint32_t b)
+compare_u32(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);
 }
 
 static uint32_t
-rank_of(const struct order *o, uint32_t i)
+get_session_rank(const struct order *o, uint32_t i)
 {
 	uint32_t id = o->runs[i].session;
 
@@ -194,20 +194,20 @@ rank_of(const struct order *o, uint32_t i)
 }
 
 static int
-by_run(const void *a, const void *b, void *arg)
+compare_runs(const void *a, const void *b, void *arg)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct order *o = arg;
 	const struct rows_run *x = &o->runs[i], *y = &o->runs[k];
-	int c = compare(rank_of(o, i), rank_of(o, k));
+	int c = compare_u32(get_session_rank(o, i), get_session_rank(o, k));
 
-	c = c ? c : compare(x->block, y->block);
-	c = c ? c : compare(x->index, y->index);
-	return c ? c : compare(x->order, y->order);
+	c = c ? c : compare_u32(x->block, y->block);
+	c = c ? c : compare_u32(x->index, y->index);
+	return c ? c : compare_u32(x->order, y->order);
 }
 
 static int
-by_value(const void *a, const void *b, void *arg)
+compare_column_values(const void *a, const void *b, void *arg)
 {
 	const struct order *o = arg;
 	double p = o->v[*(const uint32_t *)a], q = o->v[*(const uint32_t *)b];
@@ -216,15 +216,16 @@ by_value(const void *a, const void *b, void *arg)
 	return c ? c : (p > q) - (p < q);
 }
 
-/* The rows at[from..to) differ in nothing so far. */
+/* The rows at[from..to) are equal in all that was compared so far. */
 struct tie {
 	size_t from, to;
 };
 
 /* Adds the ties of at[from..to), which is sorted by 'cmp'. */
 static void
-ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at, size_t from,
-    size_t to, int (*cmp)(const void *, const void *, void *), struct order *o)
+add_ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at,
+    size_t from, size_t to, int (*cmp)(const void *, const void *, void *),
+    struct order *o)
 {
 	for (size_t i = from, k; i < to; i = k) {
 		for (k = i + 1; k < to; k++)
@@ -237,7 +238,7 @@ ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at, size_t from,
 	}
 }
 
-/* Few rows are alike in all but their values, if any are. */
+/* Orders rows that differ in their values only; few do. */
 static int
 break_ties(
     const struct rows *r, struct scratch *s, struct order *o, uint32_t *at)
@@ -247,7 +248,7 @@ break_ties(
 	double *v = NULL;
 	int rc = 0;
 
-	ties(&t, &n, &cap, at, 0, r->n, by_run, o);
+	add_ties(&t, &n, &cap, at, 0, r->n, compare_runs, o);
 	for (size_t c = 0; c < r->ncols && n && rc == 0; c++) {
 		v = v ? v : mem_array(r->n, sizeof *v);
 		rc = rows_values(r, s, c, v);
@@ -256,9 +257,9 @@ break_ties(
 		nleft = leftcap = 0;
 		for (size_t i = 0; i < n && rc == 0; i++) {
 			qsort_r(at + t[i].from, t[i].to - t[i].from, sizeof *at,
-			    by_value, o);
-			ties(&left, &nleft, &leftcap, at, t[i].from, t[i].to,
-			    by_value, o);
+			    compare_column_values, o);
+			add_ties(&left, &nleft, &leftcap, at, t[i].from,
+			    t[i].to, compare_column_values, o);
 		}
 		free(t);
 		t = left;
@@ -269,12 +270,12 @@ break_ties(
 	return rc;
 }
 
-/* Mostly they come as they ran. */
+/* Are the rows in the order in which they ran? This is the usual case. */
 static bool
-in_order(const uint32_t *at, size_t n, struct order *o)
+is_in_run_order(const uint32_t *at, size_t n, struct order *o)
 {
 	for (size_t i = 1; i < n; i++)
-		if (by_run(&at[i - 1], &at[i], o) > 0)
+		if (compare_runs(&at[i - 1], &at[i], o) > 0)
 			return false;
 	return true;
 }
@@ -287,11 +288,11 @@ rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
 	struct order o = {runs, rank, NULL};
 
 	if (r->ncols)
-		qsort(r->cols, r->ncols, sizeof *r->cols, by_name);
+		qsort(r->cols, r->ncols, sizeof *r->cols, compare_column_names);
 	for (uint32_t i = 0; i < r->n; i++)
 		at[i] = i;
-	if (!in_order(at, r->n, &o))
-		qsort_r(at, r->n, sizeof *at, by_run, &o);
+	if (!is_in_run_order(at, r->n, &o))
+		qsort_r(at, r->n, sizeof *at, compare_runs, &o);
 	if (break_ties(r, s, &o, at) == 0)
 		return at;
 	free(at);

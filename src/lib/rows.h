@@ -1,7 +1,7 @@
 /*
- * A table of runs: one row for each, in which order it ran and one column for
- * each value it has a name for. Rows can go to a file and are read back column
- * by column, so that a million runs need not be in memory at once.
+ * A table of runs: each row holds the position of one run and a column for each
+ * named value. Rows can be moved to a scratch file and are read back column by
+ * column, so that a million runs do not have to fit into memory.
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -21,20 +21,19 @@ struct rows_run {
 struct rows_column {
 	char *name;
 	size_t len;
-	size_t id; /* how many were there before it */
+	size_t id; /* the number of columns added before it */
 };
 
-struct rows_block { /* in the file: runs, then the columns by id */
+struct rows_block { /* in the file: runs, then columns by id */
 	off_t at;
 	size_t rows, cols;
 };
 
 struct rows {
-	size_t n, away; /* all; the first of them are in the file */
+	size_t n, away; /* all rows; the first 'away' are in the file */
 	size_t cap;
 	struct rows_run *runs; /* of the rows in memory */
-	double
-	    *v; /* of each of them 'width', by the column's id; NAN: absent */
+	double *v; /* 'width' values per row, by column id; NAN: absent */
 	size_t width;
 	struct rows_column *cols;
 	size_t ncols;
@@ -44,24 +43,27 @@ struct rows {
 
 void rows_free(struct rows *);
 
-/* A row without values, and one value of the last row. *at is 0 for the first
- * value: names mostly come in the order they came in before. */
+/* Adds a row without values. */
 void rows_add(struct rows *, struct rows_run);
+/* Sets a value of the last row. *at is 0 for the first value; it speeds up the
+ * look-up if the names come in the order of earlier rows. */
 void rows_set(
     struct rows *, const char *name, size_t len, double v, size_t *at);
 
-/* How much memory the rows take; and none after this: 0, or -1 and said. */
+/* Returns the bytes of memory that the rows take. */
 size_t rows_bytes(const struct rows *);
+/* Moves all rows to the file. Returns 0, or -1 after reporting the error. */
 int rows_spill(struct rows *, struct scratch *);
 
-/* All n of them; 0, or -1 and said. */
+/* Read the runs, or the values of a column, of all n rows. Return 0, or -1
+ * after reporting the error. */
 int rows_runs(const struct rows *, struct scratch *, struct rows_run *);
 int rows_values(const struct rows *, struct scratch *, size_t col, double *);
 
 /*
- * Sorts the columns by name and gives the places of the rows ordered by rank
- * of the session (unknown ones last), block, index, order, then the values of
- * the columns. Caller frees with free(); NULL, and said.
+ * Sorts the columns by name. Returns the indexes of the rows ordered by rank of
+ * the session (unknown sessions last), block, index, order, then the values of
+ * the columns. Caller frees with free(). Returns NULL after reporting an error.
  */
 uint32_t *rows_order(struct rows *, struct scratch *, const struct rows_run *,
     const uint32_t *rank);

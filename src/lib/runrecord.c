@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS 48  /* of a record, those of objects in it counted */
-#define AHEAD 12   /* how many absent members are tried before a look-up */
-#define REPEATED 3 /* objects that are mostly the same in the next line */
+#define FIELDS 48  /* of a record and of the objects in it */
+#define AHEAD 12   /* expected members tried before a look-up */
+#define REPEATED 3 /* objects that are usually equal in the next line */
 
-/* Which member of the record goes where; the type is in record_types[]. */
+/* Where each member of the record is stored; record_types[] has its type. */
 static const struct binding {
 	const char *path;
 	size_t at;
@@ -32,7 +32,7 @@ static const struct binding {
 #undef BIND
 };
 
-/* A member that the table of record_types[] knows. */
+/* A member that record_types[] lists. */
 struct field {
 	const char *key;
 	size_t n;
@@ -40,22 +40,22 @@ struct field {
 	bool required;
 	bool bound;
 	bool hashed;
-	size_t at;       /* where it goes, if it is bound */
-	size_t repeated; /* from 1: its place in 'last' */
+	size_t at;       /* offset in struct run_record, if it is bound */
+	size_t repeated; /* index in 'last' plus 1; 0: none */
 	size_t first, children;
 	uint64_t hash; /* of the key */
 };
 
 struct run_reader {
 	struct field fields[FIELDS];
-	size_t nfields, ntop; /* all; those that are not in another one */
+	size_t nfields, ntop; /* all; those of the record itself */
 	struct str last[REPEATED];
 	struct run_metric *metrics;
 	struct run_hist *hists;
 	size_t metriccap, histcap;
 	struct str *names; /* of the metrics of the last record, in order */
-	size_t nnames, namecap, named; /* 'named' of them are of one record */
-	char **texts;                  /* what strings with escapes mean */
+	size_t nnames, namecap, named; /* 'named' are valid */
+	char **texts;                  /* strings with escapes resolved */
 	size_t ntexts, textcap;
 };
 
@@ -91,7 +91,7 @@ add_field(struct run_reader *r, const struct record_key *k, const char *key)
 	bind_field(f, k->path);
 }
 
-/* The members of the record first, then those of the objects in it. */
+/* Adds the members of the record first, then those of the objects in it. */
 static void
 compile_fields(struct run_reader *r, const struct record_key *keys)
 {
@@ -153,14 +153,14 @@ run_reader_free(struct run_reader *r)
 
 /* ---- one line */
 
-/* What is read from, and to where. */
+/* Source and destination of one line. */
 struct reading {
 	struct run_reader *r;
 	struct jsonscan c;
 	struct run_record *to;
 };
 
-/* What a string means: without escapes. */
+/* Resolves the escapes of a string. */
 static void
 resolve_text(struct run_reader *r, struct jsonscan_text *t)
 {
@@ -193,8 +193,8 @@ read_number(struct reading *x, double *v, uint64_t *hash)
 	return true;
 }
 
-/* An object is over where its brackets are: what begins with the whole text of
- * another object is that object. */
+/* Reads an object that is usually equal to the last one. If the text begins
+ * with the whole last object, it is that object: its last bracket ends it. */
 static bool
 read_repeated(struct reading *x, struct str *last, struct jsonscan_text *t)
 {
@@ -213,9 +213,9 @@ read_repeated(struct reading *x, struct str *last, struct jsonscan_text *t)
 	return true;
 }
 
-/* The next name in "metrics", which is mostly that of the record before. */
+/* Reads the next name in "metrics", usually that of the record before. */
 static bool
-next_name(struct reading *x, struct jsonscan_keys *o, size_t i,
+read_metric_name(struct reading *x, struct jsonscan_keys *o, size_t i,
     struct jsonscan_text *name)
 {
 	struct run_reader *r = x->r;
@@ -250,7 +250,7 @@ read_metrics(struct reading *x, uint64_t *hash)
 	bool escaped = false;
 
 	jsonscan_object(&x->c, &o);
-	while (next_name(x, &o, to->nmetrics, &name)) {
+	while (read_metric_name(x, &o, to->nmetrics, &name)) {
 		struct run_metric *m;
 
 		escaped |= name.escaped;
@@ -265,7 +265,8 @@ read_metrics(struct reading *x, uint64_t *hash)
 		sum += jsonhash_member(name.s, name.n, h);
 	}
 	if (escaped)
-		r->named = 0; /* they are not what the next line is to hold */
+		r->named =
+		    0; /* resolved names do not match the text of a line */
 	to->metrics = r->metrics;
 	*hash = jsonhash_object(sum);
 	return !x->c.failed;
@@ -346,18 +347,18 @@ find_field(const struct field *v, size_t n, const struct jsonscan_text *key)
 	return NULL;
 }
 
-/* The fields of an object, and which of them it had. */
+/* The fields of an object, and which of them were read. */
 struct members {
 	const struct field *v;
 	size_t n;
-	size_t next; /* mostly they come in the order of the table */
+	size_t next; /* members usually come in the order of the table */
 	uint64_t seen;
 	struct jsonscan_keys keys;
 };
 
-/* Finds the next member: 'f' is NULL where the table lacks its key. */
+/* Reads the key of the next member; *f is NULL if the table lacks it. */
 static bool
-next_member(struct reading *x, struct members *m, const struct field **f,
+read_member_key(struct reading *x, struct members *m, const struct field **f,
     struct jsonscan_text *key)
 {
 	for (size_t i = m->next; i < m->n && i < m->next + AHEAD; i++)
@@ -407,8 +408,8 @@ read_field(struct reading *x, const struct field *f, uint64_t *hash)
 			     : jsonscan_value(&x->c, NULL, hash);
 }
 
-/* The members of an object, of which the table knows n; *sum is the sum of
- * their hashes. */
+/* Reads an object; the table lists n of its members. *sum is the sum of the
+ * hashes of its members. */
 static bool
 read_members(
     struct reading *x, const struct field *fields, size_t n, uint64_t *sum)
@@ -421,7 +422,7 @@ read_members(
 	*sum = 0;
 	if (!jsonscan_object(&x->c, &m.keys))
 		return false;
-	while (next_member(x, &m, &f, &key)) {
+	while (read_member_key(x, &m, &f, &key)) {
 		if (!read_field(x, f, &h))
 			return false;
 		if (!f)
@@ -446,7 +447,7 @@ run_record_read(
 	if (!read_members(&x, r->fields, r->ntop, &to->hash) ||
 	    jsonscan_end(&x.c, &why, &at) < 0 ||
 	    !jsonscan_is(&to->type, "run") || to->version != 1) {
-		r->named = 0; /* a name may stand twice in it */
+		r->named = 0; /* the rejected line may repeat a name */
 		return false;
 	}
 	to->ok = jsonscan_is(&to->status, "ok");

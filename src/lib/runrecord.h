@@ -1,7 +1,7 @@
 /*
- * A run record read from its line without a tree: its values, and the text of
- * its objects. vkb-record(5) says what the members mean; record_types[] which
- * there are, of what type.
+ * Reads a run record from its line without building a tree: the values, and the
+ * text of the objects. vkb-record(5) explains the members; record_types[] lists
+ * them with their types.
  */
 #ifndef RUNRECORD_H
 #define RUNRECORD_H
@@ -16,11 +16,11 @@ struct run_record {
 	/* JSON text, borrowed from the line; s NULL: absent. */
 	struct jsonscan_text subject, config, env, about, series, looks, until;
 	struct jsonscan_text artifacts, errors, flat;
-	/* What the strings mean, without escapes; s NULL: absent. */
+	/* Strings with escapes resolved; s NULL: absent. */
 	struct jsonscan_text type, status, session, started, bound, error;
 	double version, index, block, order; /* -1: absent */
 	struct run_metric {
-		struct jsonscan_text name; /* what it means */
+		struct jsonscan_text name; /* escapes resolved */
 		double value;
 	} * metrics; /* owned by the reader; NULL: absent */
 	size_t nmetrics;
@@ -34,15 +34,15 @@ struct run_record {
 	uint64_t hash;
 };
 
-struct run_reader; /* the memory of records, and the objects seen last */
+struct run_reader; /* owns the memory of the record read last */
 
 struct run_reader *run_reader_new(void);
 void run_reader_free(struct run_reader *);
 
 /*
- * Reads a line that has a NUL behind its end. False if it is not a run record,
- * or not one that record_check accepts: record_tree reports what is wrong. What
- * the record points to is good until the next call.
+ * Reads a line; line[n] is NUL. Returns false if it is not a run record that
+ * record_check accepts; record_tree reports what is wrong. What the record
+ * points to is valid until the next call.
  */
 bool run_record_read(
     struct run_reader *, struct run_record *, const char *line, size_t n);

@@ -14,8 +14,8 @@
 struct scratch {
 	const char *dir;
 	int fd;
-	off_t end;          /* of what is in the file */
-	struct str waiting; /* what comes behind it */
+	off_t end;          /* size of the file */
+	struct str waiting; /* bytes to be appended */
 };
 
 struct scratch *
@@ -40,13 +40,13 @@ scratch_free(struct scratch *s)
 }
 
 static int
-trouble(const struct scratch *s)
+report_io_error(const struct scratch *s)
 {
 	return err_fail_sys("cannot use a temporary file in '%s'", s->dir);
 }
 
 static int
-make(struct scratch *s)
+create_file(struct scratch *s)
 {
 	char *name;
 
@@ -62,7 +62,7 @@ make(struct scratch *s)
 }
 
 static int
-flush(struct scratch *s)
+flush_waiting(struct scratch *s)
 {
 	size_t done = 0;
 
@@ -71,7 +71,7 @@ flush(struct scratch *s)
 		    s->waiting.len - done, s->end + (off_t)done);
 
 		if (k < 0 && errno != EINTR)
-			return trouble(s);
+			return report_io_error(s);
 		done += k > 0 ? (size_t)k : 0;
 	}
 	s->end += (off_t)done;
@@ -84,11 +84,11 @@ scratch_add(struct scratch *s, const void *p, size_t n)
 {
 	off_t at = s->end + (off_t)s->waiting.len;
 
-	if (s->fd < 0 && make(s) < 0)
-		return trouble(s);
+	if (s->fd < 0 && create_file(s) < 0)
+		return report_io_error(s);
 	str_addn(&s->waiting, p, n);
-	if (s->waiting.len >= ENOUGH && flush(s) < 0) {
-		s->waiting.len -= n; /* it is still the caller's */
+	if (s->waiting.len >= ENOUGH && flush_waiting(s) < 0) {
+		s->waiting.len -= n; /* not added */
 		return -1;
 	}
 	return at;
@@ -99,7 +99,7 @@ scratch_read(struct scratch *s, off_t at, void *p, size_t n)
 {
 	size_t done = 0;
 
-	if (at >= s->end) { /* what was added at once is in one place */
+	if (at >= s->end) {
 		memcpy(p, s->waiting.s + (at - s->end), n);
 		return 0;
 	}
@@ -108,9 +108,9 @@ scratch_read(struct scratch *s, off_t at, void *p, size_t n)
 		    pread(s->fd, (char *)p + done, n - done, at + (off_t)done);
 
 		if (k == 0)
-			errno = EIO; /* somebody cut it */
+			errno = EIO; /* the file was truncated */
 		if (k == 0 || (k < 0 && errno != EINTR))
-			return trouble(s);
+			return report_io_error(s);
 		done += k > 0 ? (size_t)k : 0;
 	}
 	return 0;

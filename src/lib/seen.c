@@ -24,9 +24,9 @@ seen_free(struct seen *s)
 	free(s);
 }
 
-/* The slot of 'hash', or the empty one where it belongs. */
+/* Returns the slot of 'hash', or the empty slot where it belongs. */
 static unsigned long long *
-slot(const struct seen *s, unsigned long long hash)
+find_hash_slot(const struct seen *s, unsigned long long hash)
 {
 	size_t at = (hash ^ hash >> 32) & (s->size - 1);
 
@@ -36,14 +36,14 @@ slot(const struct seen *s, unsigned long long hash)
 }
 
 static void
-grow(struct seen *s)
+grow_slots(struct seen *s)
 {
 	struct seen to = {.n = s->n, .size = s->size ? 2 * s->size : 64};
 
 	to.slots = mem_array(to.size, sizeof *to.slots);
 	for (size_t i = 0; i < s->size; i++)
 		if (s->slots[i])
-			*slot(&to, s->slots[i]) = s->slots[i];
+			*find_hash_slot(&to, s->slots[i]) = s->slots[i];
 	free(s->slots);
 	*s = to;
 }
@@ -53,10 +53,10 @@ seen_add(struct seen *s, unsigned long long hash)
 {
 	unsigned long long *to;
 
-	hash += !hash; /* 0 and 1 are one */
+	hash += !hash; /* 0 marks an empty slot, so it counts as 1 */
 	if (2 * (s->n + 1) > s->size)
-		grow(s);
-	to = slot(s, hash);
+		grow_slots(s);
+	to = find_hash_slot(s, hash);
 	if (*to)
 		return true;
 	*to = hash;

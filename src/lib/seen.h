@@ -1,6 +1,6 @@
 /*
- * Which hashes came before: a set of 64-bit numbers. Of a million good hashes
- * two are equal by chance once in 30 million sets.
+ * A set of 64-bit hashes. Among a million good hashes two are equal by chance
+ * in one of 30 million sets.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -12,7 +12,7 @@ struct seen;
 struct seen *seen_new(void);
 void seen_free(struct seen *);
 
-/* Adds 'hash'; true when it was there. */
+/* Adds 'hash'. Returns true if it was in the set. */
 bool seen_add(struct seen *, unsigned long long hash);
 
 #endif

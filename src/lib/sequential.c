@@ -5,26 +5,26 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Nodes and weights on -1..1 (Abramowitz & Stegun, table 25.4, n = 8). */
+/* Gauss-Legendre on -1..1 (Abramowitz & Stegun, table 25.4, n = 8). */
 enum { NODES = 8, PANELS = 1024 };
-static const double node[NODES / 2] = {.183434642495649805, .525532409916328986,
-    .796666477413626740, .960289856497536232};
-static const double weight[NODES / 2] = {.362683783378361983,
+static const double legendre_nodes[NODES / 2] = {.183434642495649805,
+    .525532409916328986, .796666477413626740, .960289856497536232};
+static const double legendre_weights[NODES / 2] = {.362683783378361983,
     .313706645877887287, .222381034453374471, .101228536290376259};
 
-#define TOGETHER 1e-4 /* looks that are one */
+#define TOGETHER 1e-4 /* looks that are closer share a level */
 
 /*
- * The sum of all runs so far as a Brownian motion at time t, and the density
- * of those paths that no look has ended yet, times the weights. It is
- * symmetric: only x >= 0 is kept.
+ * The sum of all runs so far as a Brownian motion at time t: nodes x, and at
+ * each the density of the paths that no look has stopped, times the weight. The
+ * density is symmetric, so only x >= 0 is stored.
  */
 struct paths {
 	double *x, *density;
 	size_t n;
 };
 
-/* What may be spent up to the part t of the runs; t is cut to 0..1. */
+/* The alpha spent up to the fraction t of the runs; t is clamped to 0..1. */
 static double
 spend_alpha(double t, double alpha)
 {
@@ -33,20 +33,21 @@ spend_alpha(double t, double alpha)
 
 /* P(Z > z) */
 static double
-outside_one(double z)
+eval_tail(double z)
 {
 	return erfc(z / sqrt(2)) / 2;
 }
 
 static double
-bell(double z)
+eval_density(double z)
 {
 	return exp(-z * z / 2) / sqrt(2 * M_PI);
 }
 
-/* What leaves -b..b in a step of standard deviation s; *slope: by b. */
+/* Returns the share of paths that leave -b..b in a step of standard deviation
+ * s; *slope is its derivative by b. */
 static double
-leaving(const struct paths *p, double s, double b, double *slope)
+eval_leaving(const struct paths *p, double s, double b, double *slope)
 {
 	double sum = 0;
 
@@ -54,21 +55,21 @@ leaving(const struct paths *p, double s, double b, double *slope)
 	for (size_t i = 0; i < p->n; i++) {
 		double z = (b - p->x[i]) / s, y = (b + p->x[i]) / s;
 
-		sum += p->density[i] * (outside_one(z) + outside_one(y));
-		*slope -= p->density[i] * (bell(z) + bell(y));
+		sum += p->density[i] * (eval_tail(z) + eval_tail(y));
+		*slope -= p->density[i] * (eval_density(z) + eval_density(y));
 	}
 	*slope *= 2 / s;
 	return 2 * sum;
 }
 
-/* The b that 'share' of the paths leave: Newton's steps, kept in bounds. */
+/* Returns the b that 'share' of the paths leave, by safeguarded Newton. */
 static double
-bound_after(const struct paths *p, double s, double sd, double share)
+find_bound(const struct paths *p, double s, double sd, double share)
 {
 	double lo = 0, hi = 40 * sd, b = 2 * sd, f, slope, next;
 
 	for (int i = 0; i < 100; i++) {
-		f = leaving(p, s, b, &slope) - share;
+		f = eval_leaving(p, s, b, &slope) - share;
 		if (f > 0)
 			lo = b;
 		else
@@ -83,9 +84,9 @@ bound_after(const struct paths *p, double s, double sd, double share)
 	return b;
 }
 
-/* Nodes over 0..b, dense enough for what changes over a length of s. */
+/* Returns nodes over 0..b, dense enough for a density of width s. */
 static struct paths
-grid(double b, double s)
+make_grid(double b, double s)
 {
 	double panels = fmin(PANELS, fmax(2, ceil(b / (2 * s)))), half, mid;
 	struct paths p = {.n = (size_t)panels * NODES};
@@ -99,42 +100,43 @@ grid(double b, double s)
 		for (size_t i = 0; i < NODES; i++, at++) {
 			size_t j = i / 2;
 
-			p.x[at] = mid + (i % 2 ? 1 : -1) * node[j] * half;
-			p.density[at] = weight[j] * half;
+			p.x[at] =
+			    mid + (i % 2 ? 1 : -1) * legendre_nodes[j] * half;
+			p.density[at] = legendre_weights[j] * half;
 		}
 	}
 	return p;
 }
 
 static void
-forget(struct paths *p)
+free_paths(struct paths *p)
 {
 	free(p->x);
 	free(p->density);
 }
 
-/* Those of 'p' that are within -b..b a step later; frees 'p'. */
+/* Returns the paths of 'p' that are within -b..b a step later; frees 'p'. */
 static struct paths
-step(struct paths *p, double s, double b, double dense)
+step_paths(struct paths *p, double s, double b, double dense)
 {
-	struct paths q = grid(b, dense);
+	struct paths q = make_grid(b, dense);
 
 	for (size_t i = 0; i < q.n; i++) {
 		double sum = 0;
 
 		for (size_t k = 0; k < p->n; k++)
 			sum += p->density[k] *
-			    (bell((q.x[i] - p->x[k]) / s) +
-				bell((q.x[i] + p->x[k]) / s));
+			    (eval_density((q.x[i] - p->x[k]) / s) +
+				eval_density((q.x[i] + p->x[k]) / s));
 		q.density[i] *= sum / s;
 	}
-	forget(p);
+	free_paths(p);
 	return q;
 }
 
-/* The look that follows t[i] as one of its own; k: none. */
+/* Returns the next look with a level of its own after look i, or k. */
 static size_t
-next_look(const double *t, size_t k, size_t i)
+find_next_look(const double *t, size_t k, size_t i)
 {
 	size_t next = i + 1;
 
@@ -156,17 +158,17 @@ sequential_levels(const double *t, size_t k, double alpha, double *level)
 	p.density = mem_array(1, sizeof *p.density);
 	p.density[0] = .5;
 	for (; i < k; before = t[i], i = next) {
-		next = next_look(t, k, i);
+		next = find_next_look(t, k, i);
 		spent = spend_alpha(t[i], alpha);
 		s = sqrt(t[i] - before);
-		b = bound_after(&p, s, sqrt(t[i]), spent - was);
+		b = find_bound(&p, s, sqrt(t[i]), spent - was);
 		was = spent;
 		for (size_t j = i; j < next; j++)
-			level[j] = 2 * outside_one(b / sqrt(t[i]));
+			level[j] = 2 * eval_tail(b / sqrt(t[i]));
 		if (next < k)
-			p = step(&p, s, b, fmin(s, sqrt(t[next] - t[i])));
+			p = step_paths(&p, s, b, fmin(s, sqrt(t[next] - t[i])));
 	}
-	forget(&p);
+	free_paths(&p);
 }
 
 double

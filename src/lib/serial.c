@@ -8,9 +8,9 @@
 
 #define BY_CHANCE 1.645
 
-/* How many of the sorted values are below v, and up to it. */
+/* Counts the sorted values below v, or if 'up_to', up to v. */
 static size_t
-count(const double *sorted, size_t n, double v, bool up_to)
+count_below(const double *sorted, size_t n, double v, bool up_to)
 {
 	size_t lo = 0, hi = n;
 
@@ -25,9 +25,9 @@ count(const double *sorted, size_t n, double v, bool up_to)
 	return lo;
 }
 
-/* Squares and products of neighbours, of the ranks less their mean. */
+/* Sums the squares, and the products of neighbours, of the centred ranks. */
 static void
-sums(const double *v, size_t n, double *own, double *next)
+sum_rank_products(const double *v, size_t n, double *own, double *next)
 {
 	double *sorted = mem_array(n, sizeof *sorted), before = 0, rank;
 
@@ -36,8 +36,8 @@ sums(const double *v, size_t n, double *own, double *next)
 	stats_sort(sorted, n);
 	*own = *next = 0;
 	for (size_t i = 0; i < n; i++) {
-		rank = (double)(count(sorted, n, v[i], false) +
-			   count(sorted, n, v[i], true)) -
+		rank = (double)(count_below(sorted, n, v[i], false) +
+			   count_below(sorted, n, v[i], true)) -
 		    (double)n;
 		*own += rank * rank;
 		*next += before * rank;
@@ -47,7 +47,7 @@ sums(const double *v, size_t n, double *own, double *next)
 }
 
 static double
-worth(double r, size_t n)
+compute_effective_size(double r, size_t n)
 {
 	double sum = 0, power = 1;
 
@@ -72,15 +72,16 @@ serial_of(const double *x, size_t m, const double *y, size_t n)
 
 	if (m < SERIAL_LEAST || n < SERIAL_LEAST)
 		return s;
-	sums(x, m, &own[0], &next[0]);
-	sums(y, n, &own[1], &next[1]);
+	sum_rank_products(x, m, &own[0], &next[0]);
+	sum_rank_products(y, n, &own[1], &next[1]);
 	if (!(own[0] + own[1] > 0))
 		return s;
 	r = (next[0] + next[1]) / (own[0] + own[1]);
 	r = fmin((r + 1 / mid) / (1 - 3 / mid), .99);
 	if (r <= BY_CHANCE / sqrt((double)(m + n)))
 		return s;
-	return (struct serial){r, {worth(r, m), worth(r, n)}};
+	return (struct serial){
+	    r, {compute_effective_size(r, m), compute_effective_size(r, n)}};
 }
 
 double

@@ -7,7 +7,7 @@
 #define MUCH 65536
 
 static void
-drain(struct sink *o)
+write_buffered(struct sink *o)
 {
 	size_t done = 0;
 
@@ -26,14 +26,14 @@ void
 sink_relieve(struct sink *o)
 {
 	if (o->fd >= 0 && o->s.len >= MUCH)
-		drain(o);
+		write_buffered(o);
 }
 
 int
 sink_close(struct sink *o)
 {
 	if (o->fd >= 0)
-		drain(o);
+		write_buffered(o);
 	str_free(&o->s);
 	return o->rc;
 }

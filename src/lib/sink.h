@@ -1,6 +1,6 @@
 /*
- * Text for a descriptor, written piece by piece as it grows; or, without one,
- * text that stays.
+ * Text that is written to a descriptor piece by piece as it grows, or, without
+ * a descriptor, kept in memory.
  *
  *	struct sink o = {.fd = 1};
  */
@@ -12,16 +12,16 @@
 #include "str.h"
 
 struct sink {
-	struct str s; /* what is to be written */
-	int fd;       /* -1: it stays */
-	int rc;       /* -1: it could not be written, which was said */
-	bool begun;   /* some of it is written */
+	struct str s; /* text to be written */
+	int fd;       /* borrowed; -1: keep the text */
+	int rc;       /* -1: a write failed and was reported */
+	bool begun;   /* some text was written */
 };
 
-/* Writes what there is, where it is much. */
+/* Writes the text if it is long; call it often. */
 void sink_relieve(struct sink *);
 
-/* Writes the rest and frees it; -1 where anything could not be written. */
+/* Writes the rest and frees it. Returns 0, or -1 if any write failed. */
 int sink_close(struct sink *);
 
 #endif

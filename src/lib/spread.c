@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 enum {
-	SESSION = 6, /* runs that show a drift, if there is one */
-	EXACT = 128  /* slopes of more are those of neighbours together */
+	SESSION = 6, /* runs of a session needed to show a drift */
+	EXACT = 128  /* slopes of more runs use medians of neighbours */
 };
 
-/* The source that adds most to the error of the mean of all. */
+/* Returns the source that adds most to the error of the mean. */
 static enum varsplit_source
-widest(const struct varsplit_part *p)
+find_largest_source(const struct varsplit_part *p)
 {
 	enum varsplit_source top = VARSPLIT_WITHIN;
 	double most = -1;
@@ -30,9 +30,9 @@ widest(const struct varsplit_part *p)
 	return top;
 }
 
-/* One sentence: where the next run should go, and what for. */
+/* Adds a sentence on which further runs would reduce the error most. */
 static void
-advise(
+add_advice(
     struct json *m, const struct varsplit_part *p, double mean, double wanted)
 {
 	static const struct {
@@ -42,7 +42,7 @@ advise(
 	    {"add runs", "from run to run", "runs"},
 	    {"make runs longer", "within a run", NULL}};
 	double all = varsplit_of_mean(p), sd;
-	enum varsplit_source s = widest(p);
+	enum varsplit_source s = find_largest_source(p);
 	struct str text = {0};
 	size_t n = 0;
 
@@ -50,28 +50,28 @@ advise(
 		return;
 	sd = 100 * sqrt(p[s].var) / mean;
 	str_printf(&text,
-	    "%s: the spread %s (%.2g %%) makes %.0f %% of the error",
+	    "%s: the variation %s (%.2g %%) is %.0f %% of the error",
 	    texts[s].what, texts[s].where, sd,
 	    100 * p[s].var / (double)p[s].n / all);
 	if (texts[s].many)
 		n = varsplit_needed(p, s, wanted * mean, .95);
 	if (n > p[s].n)
-		str_printf(&text, "; %zu %s would give %.3g %%", n,
-		    texts[s].many, 100 * wanted);
+		str_printf(&text, "; %zu %s would give a precision of %.3g %%",
+		    n, texts[s].many, 100 * wanted);
 	json_set_str(m, "advice", text.s);
 	str_free(&text);
 }
 
 static void
-split(struct json *m, const struct varsplit_run *runs, size_t n, double wanted)
+add_variance_split(
+    struct json *m, const struct varsplit_run *runs, size_t n, double wanted)
 {
 	double mean = fabs(json_get_num(m, "mean", 0));
 	struct varsplit_part p[VARSPLIT_SOURCES];
 	struct json *a, *o;
 	int known = 0;
 
-	/* Most often there is one session without series, and no more to say.
-	 */
+	/* The usual case: one session without series cannot be split. */
 	if (!n ||
 	    (runs[0].session == runs[n - 1].session && isnan(runs[0].within)))
 		return;
@@ -94,12 +94,13 @@ split(struct json *m, const struct varsplit_run *runs, size_t n, double wanted)
 		json_push(a, o);
 	}
 	json_set(m, "split", a);
-	advise(m, p, mean, wanted);
+	add_advice(m, p, mean, wanted);
 }
 
-/* The values of the session at 'from', and how many these are. */
+/* Copies the values of the session that begins at 'from'; returns their
+ * number. */
 static size_t
-session(const struct varsplit_run *runs, size_t from, size_t n, double *v)
+copy_session(const struct varsplit_run *runs, size_t from, size_t n, double *v)
 {
 	size_t k = 0;
 
@@ -109,17 +110,17 @@ session(const struct varsplit_run *runs, size_t from, size_t n, double *v)
 	return k;
 }
 
-/* Do more than half of so many sessions go this way, beyond their noise? */
+/* Do more than half of the sessions have a significant trend of this sign? */
 static bool
-trends(const struct varsplit_run *runs, size_t n, double *v, size_t sessions,
-    double way)
+is_trend_common(const struct varsplit_run *runs, size_t n, double *v,
+    size_t sessions, double way)
 {
 	size_t with = 0;
 
 	for (size_t i = 0, k; i < n; i += k) {
 		struct steady_trend t;
 
-		k = session(runs, i, n, v);
+		k = copy_session(runs, i, n, v);
 		if (k < SESSION)
 			continue;
 		t = steady_trend(v, k, EXACT);
@@ -130,16 +131,16 @@ trends(const struct varsplit_run *runs, size_t n, double *v, size_t sessions,
 	return 2 * with > sessions;
 }
 
-/* Of each session by itself; then the middle one of the sessions. */
+/* Adds the median of the drifts of the sessions. */
 static void
-drift(struct json *m, const struct varsplit_run *runs, size_t n)
+add_drift(struct json *m, const struct varsplit_run *runs, size_t n)
 {
 	double *v = mem_array(n + 1, sizeof *v);
 	double *of = mem_array(n / SESSION + 1, sizeof *of), mid;
 	size_t sessions = 0;
 
 	for (size_t i = 0, k; i < n; i += k) {
-		k = session(runs, i, n, v);
+		k = copy_session(runs, i, n, v);
 		if (k < SESSION)
 			continue;
 		of[sessions] = steady_drift(v, k, steady_slope(v, k, EXACT));
@@ -149,7 +150,7 @@ drift(struct json *m, const struct varsplit_run *runs, size_t n)
 		mid = stats_middle(of, sessions);
 		json_set_num(m, "drift_percent", 100 * mid);
 		if (fabs(mid) > STEADY_DRIFT &&
-		    trends(runs, n, v, sessions, mid))
+		    is_trend_common(runs, n, v, sessions, mid))
 			json_set_bool(m, "drifting", true);
 	}
 	free(v);
@@ -157,7 +158,7 @@ drift(struct json *m, const struct varsplit_run *runs, size_t n)
 }
 
 static void
-precision(struct json *m, size_t n, double wanted)
+add_precision(struct json *m, size_t n, double wanted)
 {
 	const struct json *ci = json_get(m, "ci95");
 	double mid = fabs(json_get_num(m, "median", NAN));
@@ -178,9 +179,9 @@ void
 spread_add(struct json *m, const struct varsplit_run *runs, size_t n,
     bool timed, double wanted)
 {
-	split(m, runs, n, wanted);
+	add_variance_split(m, runs, n, wanted);
 	if (timed)
-		drift(m, runs, n);
+		add_drift(m, runs, n);
 	if (wanted > 0)
-		precision(m, n, wanted);
+		add_precision(m, n, wanted);
 }

@@ -1,6 +1,6 @@
 /*
- * What the runs of one metric say about its noise: where it comes from, whether
- * it drifts, how many more runs a wanted precision takes.
+ * The noise of one metric over its runs: where it comes from, whether the
+ * metric drifts, and how many more runs the wanted precision takes.
  */
 #ifndef SPREAD_H
 #define SPREAD_H
@@ -13,10 +13,9 @@
 struct json;
 
 /*
- * Sets split, advice, drift_percent, drifting and precision of a metric that
- * has its median, mean and ci95 already. Runs of one session stand together,
- * in the order in which they were made where 'timed'. 'wanted' is a relative
- * half width; 0: nobody asked.
+ * Sets split, advice, drift_percent, drifting and precision of a metric, which
+ * has median, mean and ci95. Runs of one session are adjacent, and in the order
+ * of time if 'timed'. 'wanted' is a relative half width; 0: none is wanted.
  */
 void spread_add(struct json *metric, const struct varsplit_run *, size_t n,
     bool timed, double wanted);

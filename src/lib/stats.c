@@ -7,18 +7,18 @@
 #include <string.h>
 
 enum {
-	RUN = 4,   /* so many are sorted at once, */
-	MANY = 128 /* and of so many only some are looked at twice */
+	RUN = 4,   /* values sorted by a fixed network */
+	MANY = 128 /* values from which the median is found by a sample */
 };
 
 static size_t
-least(size_t a, size_t b)
+get_smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 static inline void
-order(double *a, double *b)
+order_pair(double *a, double *b)
 {
 	double x = *a, y = *b;
 
@@ -26,7 +26,7 @@ order(double *a, double *b)
 	*b = y < x ? x : y;
 }
 
-/* Each with its neighbour, in turns. */
+/* Sorts up to RUN values by comparing neighbours in turns. */
 static void
 sort_run(double *v, size_t n)
 {
@@ -34,25 +34,25 @@ sort_run(double *v, size_t n)
 		double a = v[0], b = v[1], c = v[2], d = v[3];
 
 		for (int i = 0; i < 2; i++) {
-			order(&a, &b);
-			order(&c, &d);
-			order(&b, &c);
+			order_pair(&a, &b);
+			order_pair(&c, &d);
+			order_pair(&b, &c);
 		}
 		v[0] = a, v[1] = b, v[2] = c, v[3] = d;
 	}
 	for (; n < RUN && n > 1; n--)
 		for (size_t i = 1; i < n; i++)
-			order(&v[i - 1], &v[i]);
+			order_pair(&v[i - 1], &v[i]);
 }
 
 /*
- * from[0..m) and from[m..n), from both ends as long as neither part can be used
- * up; no branch there depends on which is smaller.
+ * Merges from[0..m) and from[m..n). As long as neither part can be used up it
+ * merges from both ends, without a branch that depends on a comparison.
  */
 static void
-merge(double *to, const double *from, size_t m, size_t n)
+merge_sorted(double *to, const double *from, size_t m, size_t n)
 {
-	size_t i = 0, k = m, p = m, q = n, sure = least(m, n - m);
+	size_t i = 0, k = m, p = m, q = n, sure = get_smaller(m, n - m);
 
 	for (size_t at = 0; at < sure; at++) {
 		double a = from[i], b = from[k], y = from[p - 1],
@@ -77,14 +77,14 @@ stats_sort(double *v, size_t n)
 	double *room, *from = v, *to;
 
 	for (size_t i = 0; i < n; i += RUN)
-		sort_run(v + i, least(RUN, n - i));
+		sort_run(v + i, get_smaller(RUN, n - i));
 	if (n <= RUN)
 		return;
 	to = room = mem_resize(NULL, n, sizeof *room);
 	for (size_t m = RUN; m < n; m *= 2) {
 		for (size_t i = 0; i < n; i += 2 * m)
-			merge(to + i, from + i, least(m, n - i),
-			    least(2 * m, n - i));
+			merge_sorted(to + i, from + i, get_smaller(m, n - i),
+			    get_smaller(2 * m, n - i));
 		to = from;
 		from = to == v ? room : v;
 	}
@@ -124,10 +124,9 @@ stats_select(double *v, size_t n, size_t k)
 	return v[k];
 }
 
-/* Where the smaller ones are before it: the mean of the k-th and (of an even
- * number) of the one below it. */
+/* The k-th smallest value, or if 'even', its mean with the one below. */
 static double
-with_lower(double *v, size_t n, size_t k, bool even)
+select_median(double *v, size_t n, size_t k, bool even)
 {
 	double high = stats_select(v, n, k), low;
 
@@ -140,12 +139,12 @@ with_lower(double *v, size_t n, size_t k, bool even)
 }
 
 /*
- * The median of many, from those alone that lie between two of a sample; the
- * sample is wide enough 99 times in 100. False: it was not. (After Floyd &
- * Rivest, Comm. ACM 18, 1975.)
+ * Finds the median of many values among those between two values of a sample.
+ * Returns false if the median is not between them, once in 100 times. (After
+ * Floyd & Rivest, Comm. ACM 18, 1975.)
  */
 static bool
-sampled(const double *v, size_t n, double *middle)
+find_median_by_sample(const double *v, size_t n, double *middle)
 {
 	size_t m = 2 * (size_t)sqrt((double)n), k = 0, below = n;
 	size_t off = (size_t)(1.25 * sqrt((double)m)) + 1;
@@ -166,7 +165,7 @@ sampled(const double *v, size_t n, double *middle)
 	}
 	found = below + even <= n / 2 && below + k > n / 2;
 	if (found)
-		*middle = with_lower(room, k, n / 2 - below, even);
+		*middle = select_median(room, k, n / 2 - below, even);
 	free(room);
 	return found;
 }
@@ -178,9 +177,9 @@ stats_middle(double *v, size_t n)
 
 	if (!n)
 		return NAN;
-	if (n >= MANY && sampled(v, n, &middle))
+	if (n >= MANY && find_median_by_sample(v, n, &middle))
 		return middle;
-	return with_lower(v, n, n / 2, n % 2 == 0);
+	return select_median(v, n, n / 2, n % 2 == 0);
 }
 
 double
@@ -210,7 +209,7 @@ stats_sd(const double *v, size_t n)
 		sum += (v[i] - mean) * (v[i] - mean);
 		off += v[i] - mean;
 	}
-	/* Equal values are exactly without spread, however the mean rounds. */
+	/* Equal values give exactly 0, even if the mean is rounded. */
 	for (size_t i = 1; i < n && v[i] == v[0]; i++)
 		if (i == n - 1)
 			return 0;
@@ -240,7 +239,7 @@ stats_quantile(const double *v, size_t n, double q)
 	return v[i] + (at - (double)i) * (v[i + 1] - v[i]);
 }
 
-/* The values nearest to the median stand together: v[lo..lo + n / 2]. */
+/* The values nearest to the median are adjacent: v[lo..lo + n / 2]. */
 double
 stats_mad(const double *v, size_t n)
 {
@@ -261,7 +260,7 @@ stats_mad(const double *v, size_t n)
 	right = v[lo + k] - median;
 	if (n % 2)
 		return left > right ? left : right;
-	/* The farthest of them, and the one before it. */
+	/* The mean of the farthest value and the next one. */
 	if (left > right)
 		return left / 2 + fmax(median - v[lo + 1], right) / 2;
 	return right / 2 + fmax(left, v[lo + k - 1] - median) / 2;
@@ -269,7 +268,7 @@ stats_mad(const double *v, size_t n)
 
 /* P(Bin(n, 1/2) <= l - 1) */
 static double
-below(size_t n, size_t l)
+compute_binomial_tail(size_t n, size_t l)
 {
 	return tdist_betainc((double)(n - l + 1), (double)l, .5);
 }
@@ -281,24 +280,24 @@ stats_median_ci(size_t n, double want, double *conf)
 
 	while (lo < hi) {
 		mid = (lo + hi + 1) / 2;
-		if (1 - 2 * below(n, mid) >= want)
+		if (1 - 2 * compute_binomial_tail(n, mid) >= want)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
 	if (conf)
-		*conf = lo ? 1 - 2 * below(n, lo) : 1;
+		*conf = lo ? 1 - 2 * compute_binomial_tail(n, lo) : 1;
 	return lo;
 }
 
 static double
-t_of(size_t n, double want)
+find_t_quantile(size_t n, double want)
 {
 	return n < 3 ? NAN : tdist_quantile((1 + want) / 2, (double)(n - 1));
 }
 
 static bool
-t_ci(const double *v, size_t n, double t, double *lo, double *hi)
+compute_t_interval(const double *v, size_t n, double t, double *lo, double *hi)
 {
 	double *x, mean, half;
 	bool logs = true;
@@ -326,10 +325,10 @@ stats_ci(struct stats_rule *r, const double *v, size_t n, double want,
 		*r = (struct stats_rule){
 		    n, want, stats_median_ci(n, want, NULL), NAN};
 		if (!r->l)
-			r->t = t_of(n, want);
+			r->t = find_t_quantile(n, want);
 	}
 	if (!r->l)
-		return t_ci(v, n, r->t, lo, hi) ? "t" : NULL;
+		return compute_t_interval(v, n, r->t, lo, hi) ? "t" : NULL;
 	*lo = v[r->l - 1];
 	*hi = v[n - r->l];
 	return "order";
@@ -358,10 +357,10 @@ stats_lag1(const double *v, size_t n)
 	return stats_sd(v, n) > 0 ? next / own : NAN;
 }
 
-/* 95.7 % of 10^5 samples of n values of any shape are below (stats.h); between
- * these n by interpolation. */
+/* 95.7 % of 10^5 simulated samples of n values of each shape (stats.h) are
+ * below the limit; interpolated between these n. */
 static double
-two_groups_limit(size_t n)
+find_bimodality_limit(size_t n)
 {
 	static const struct {
 		double n, limit;
@@ -380,10 +379,10 @@ two_groups_limit(size_t n)
 	    (at[i + 1].n - at[i].n);
 }
 
-/* The variance that rounding adds: of the smallest step, but of no step that
- * is large enough to be a difference. */
+/* Returns the variance that rounding to the smallest step adds. A step above
+ * 2 % of the median is taken for a real difference. */
 static double
-rounding(const double *v, size_t n)
+estimate_rounding(const double *v, size_t n)
 {
 	double step = .02 * fabs(stats_median(v, n));
 	bool ties = false;
@@ -406,8 +405,8 @@ stats_bimodal(const double *v, size_t n)
 
 	if (n < 10 || v[0] == v[n - 1])
 		return false;
-	added = rounding(v, n);
-	limit = two_groups_limit(n);
+	added = estimate_rounding(v, n);
+	limit = find_bimodality_limit(n);
 	for (size_t i = 0; i < n; i++) {
 		double d = v[i] - v[0];
 

@@ -1,7 +1,6 @@
 /*
- * Numbers about one sample, and the parametric comparison of two. One value
- * is one independent run. Nothing here changes the order of its input, apart
- * from stats_sort; "sorted" means ascending.
+ * Statistics of one sample, and the parametric comparison of two. Each value
+ * is one independent run. Arguments called 'sorted' are ascending.
  */
 #ifndef STATS_H
 #define STATS_H
@@ -12,9 +11,9 @@
 void stats_sort(double *v, size_t n);
 
 /*
- * The k-th smallest (k < n, from 0), and the median, of values whose order is
- * lost by it; in linear time (Hoare 1961). stats_select leaves what is smaller
- * before it.
+ * The k-th smallest (k < n, from 0), and the median, in linear time (Hoare
+ * 1961). Both reorder 'v'; after stats_select no value before v[k] is larger
+ * than it, and none behind it is smaller.
  */
 double stats_select(double *v, size_t n, size_t k);
 double stats_middle(double *v, size_t n); /* NAN when n = 0 */
@@ -31,18 +30,18 @@ double stats_mad(const double *sorted, size_t n);
 /*
  * Interval of the median by order statistics (e.g. Conover, Practical
  * Nonparametric Statistics, 3.2): from the l-th to the (n + 1 - l)-th value.
- * The largest such l, from 1; *conf is what it really covers. 0 when n is too
- * small (below 6 for conf .95).
+ * Returns the largest l, from 1, that covers at least 'want', or 0 if n is too
+ * small (below 6 for .95). *conf, unless NULL, is the actual coverage.
  */
 size_t stats_median_ci(size_t n, double want, double *conf);
 
 /*
- * The interval of the centre by what the sample is large enough for. "order" is
- * stats_median_ci; "t" is Student's interval, mean +- t(n - 1) sd / sqrt(n), on
- * logarithms where all values are above 0 (then of the geometric mean, and it
- * stays above 0), which assumes that the noise is normal (or lognormal). NULL
- * when n < 3. The rule, zeroed at first, remembers what n and 'want' lead to:
- * most of the work.
+ * The interval of the centre by the best method for the sample size. "order" is
+ * stats_median_ci; "t", for smaller samples, is Student's interval, mean +-
+ * t(n - 1) sd / sqrt(n), or, if all values are above 0, that of the geometric
+ * mean by logarithms; it assumes normal (or lognormal) noise. Returns the name
+ * of the method, or NULL if n < 3. The rule, zeroed at first, caches what
+ * depends on n and 'want' only.
  */
 struct stats_rule {
 	size_t n;
@@ -63,24 +62,23 @@ double stats_modified_z(double x, double median, double mad);
 double stats_lag1(const double *v, size_t n);
 
 /*
- * Do the values fall into two groups? They are split in two, with a fifth of
- * them or more on each side, where the means of the sides are the most standard
- * deviations (pooled, within the sides) apart: the two-means split and the
- * ratio of the variance between to that within the clusters, of Engelman and
- * Hartigan, "Percentage Points of a Test for Clusters", J. Am. Stat. Assoc. 64
- * (1969), 1647-1648. true if that distance is above a limit that falls with n,
- * so that two real groups are found the more surely the more values there are.
+ * Do the values fall into two groups? Splits them in two, with at least a fifth
+ * on each side, where the distance of the means in standard deviations (pooled,
+ * within the sides) is largest: the two-means split and the ratio of the
+ * variance between to that within the clusters, of Engelman and Hartigan,
+ * "Percentage Points of a Test for Clusters", J. Am. Stat. Assoc. 64 (1969),
+ * 1647-1648. Returns true if the distance is above a limit that falls with n;
+ * false if n < 10.
  *
  * The limits were simulated: at any n at most 1 sample in 20 of normal,
  * uniform, exponential or lognormal noise (sigma of logarithms up to 1) looks
- * like two groups, and of normal noise fewer than 1 in 100. Of two groups of
- * equal size, 6 standard deviations apart, it finds 3 in 10 with 10 values, 8
- * in 10 with 20 and all with 40.
+ * like two groups, and fewer than 1 in 100 of normal noise. Two groups of equal
+ * size, 6 standard deviations apart, are found in 3 of 10 samples of 10 values,
+ * 8 of 10 with 20 and all with 40.
  *
- * Equal values were rounded: the step of the clock (the smallest difference
- * there is, at most 2 % of the median) squared over 12 is added to the variance
- * (Sheppard 1898), so that steps of a coarse clock are no groups. false if
- * n < 10. 'sorted' rises.
+ * If there are ties, values are taken as rounded: step^2 / 12 is added to the
+ * variance (Sheppard 1898), where step is the smallest difference, at most 2 %
+ * of the median. So the steps of a coarse clock are not taken for groups.
  */
 bool stats_bimodal(const double *sorted, size_t n);
 

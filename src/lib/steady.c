@@ -14,7 +14,7 @@ steady_mser5(const double *v, size_t n, double *mser)
 	size_t k = n / BATCH, cut = 0;
 	double mean = 0, squares = 0, best = NAN;
 
-	/* From the end, so that each step only adds a batch (Welford 1962). */
+	/* From the end, so that each step adds one batch (Welford 1962). */
 	for (size_t d = k; d-- > 0;) {
 		double left = (double)(k - d);
 		double off = stats_mean(v + d * BATCH, BATCH) - mean;
@@ -32,16 +32,16 @@ steady_mser5(const double *v, size_t n, double *mser)
 }
 
 static double
-median_of(const double *v, size_t n, double *room)
+compute_median(const double *v, size_t n, double *room)
 {
 	for (size_t i = 0; i < n; i++)
 		room[i] = v[i];
 	return stats_middle(room, n);
 }
 
-/* 18 times the variance of Kendall's S; ties of the values narrow it. */
+/* 18 times the variance of Kendall's S, which ties reduce. */
 static double
-kendall(const double *v, size_t n)
+compute_kendall_variance(const double *v, size_t n)
 {
 	double *room = mem_array(n, sizeof *room), k = (double)n;
 	double var = k * (k - 1) * (2 * k + 5);
@@ -59,9 +59,9 @@ kendall(const double *v, size_t n)
 	return var;
 }
 
-/* The slopes of all pairs; caller frees. */
+/* Returns the *k slopes of all pairs. Caller frees. */
 static double *
-pairs(const double *v, size_t n, size_t *k)
+compute_slopes(const double *v, size_t n, size_t *k)
 {
 	double *s = mem_resize(NULL, n * (n - 1) / 2, sizeof *s), *to = s;
 
@@ -72,31 +72,32 @@ pairs(const double *v, size_t n, size_t *k)
 	return s;
 }
 
-/* Medians of so many neighbours each; caller frees. */
+/* Returns the medians of groups of 'size' neighbours. Caller frees. */
 static double *
-thin(const double *v, size_t *n, size_t size)
+thin_by_medians(const double *v, size_t *n, size_t size)
 {
 	double *mid = mem_array(*n / size, sizeof *mid);
 	double *room = mem_array(size, sizeof *room);
 
 	*n /= size;
 	for (size_t i = 0; i < *n; i++)
-		mid[i] = median_of(v + i * size, size, room);
+		mid[i] = compute_median(v + i * size, size, room);
 	free(room);
 	return mid;
 }
 
 static struct steady_trend
-trend(const double *v, size_t n, bool interval)
+compute_trend(const double *v, size_t n, bool interval)
 {
 	struct steady_trend t = {NAN, NAN, NAN};
 	size_t k;
-	double *s = pairs(v, n, &k), m;
+	double *s = compute_slopes(v, n, &k), m;
 
 	t.slope = stats_middle(s, k);
 	if (interval) {
 		/* Hollander & Wolfe 9.3: the m-th from either end. */
-		m = tdist_normal_quantile(.975) * sqrt(kendall(v, n) / 18);
+		m = tdist_normal_quantile(.975) *
+		    sqrt(compute_kendall_variance(v, n) / 18);
 		m = floor(((double)k - m) / 2);
 		if (m >= 1) {
 			t.lo = stats_select(s, k, (size_t)m - 1);
@@ -108,7 +109,7 @@ trend(const double *v, size_t n, bool interval)
 }
 
 static struct steady_trend
-trend_of(const double *v, size_t n, size_t most, bool interval)
+compute_thinned_trend(const double *v, size_t n, size_t most, bool interval)
 {
 	size_t size = (n + most - 1) / most;
 	struct steady_trend t;
@@ -117,9 +118,9 @@ trend_of(const double *v, size_t n, size_t most, bool interval)
 	if (n < 2)
 		return (struct steady_trend){NAN, NAN, NAN};
 	if (size == 1)
-		return trend(v, n, interval);
-	mid = thin(v, &n, size);
-	t = trend(mid, n, interval);
+		return compute_trend(v, n, interval);
+	mid = thin_by_medians(v, &n, size);
+	t = compute_trend(mid, n, interval);
 	t.slope /= (double)size;
 	t.lo /= (double)size;
 	t.hi /= (double)size;
@@ -130,13 +131,13 @@ trend_of(const double *v, size_t n, size_t most, bool interval)
 struct steady_trend
 steady_trend(const double *v, size_t n, size_t most)
 {
-	return trend_of(v, n, most, true);
+	return compute_thinned_trend(v, n, most, true);
 }
 
 double
 steady_slope(const double *v, size_t n, size_t most)
 {
-	return trend_of(v, n, most, false).slope;
+	return compute_thinned_trend(v, n, most, false).slope;
 }
 
 double
@@ -147,7 +148,7 @@ steady_drift(const double *v, size_t n, double slope)
 	if (slope == 0 || n < 2)
 		return slope;
 	room = mem_array(n, sizeof *room);
-	mid = median_of(v, n, room);
+	mid = compute_median(v, n, room);
 	free(room);
 	return mid == 0 ? NAN : slope * (double)(n - 1) / mid;
 }
@@ -175,7 +176,7 @@ steady_classify(const double *v, size_t n, const size_t *first, size_t k,
 	size_t from = k ? first[k - 1] : 0, to;
 	bool alike = true, better = false, late = false;
 
-	last = median_of(v + from, n - from, room);
+	last = compute_median(v + from, n - from, room);
 	stats_sort(room, n - from);
 	near = stats_quantile(room, n - from, .75) -
 	    stats_quantile(room, n - from, .25);
@@ -183,7 +184,7 @@ steady_classify(const double *v, size_t n, const size_t *first, size_t k,
 	for (size_t i = k; i-- > 0;) {
 		to = first[i];
 		from = i ? first[i - 1] : 0;
-		mid = median_of(v + from, to - from, room);
+		mid = compute_median(v + from, to - from, room);
 		if (fabs(mid - last) <= near)
 			continue;
 		alike = false;

@@ -1,6 +1,6 @@
 /*
- * The course of values in time: what to cut at the start, whether the rest
- * still drifts, and what kind of course it is.
+ * Trends of values in time: how many to cut at the start as warm-up, whether
+ * the rest drifts, and how to classify the whole.
  *
  * Sources: MSER-5, White, "An effective truncation heuristic for bias
  * reduction in simulation output", Simulation 69 (1997); slope and interval,
@@ -14,32 +14,33 @@
 #include <stddef.h>
 
 /*
- * How many values to cut: batches of 5, the d of up to half of the batches
- * that makes the sum of squares of the others / (their number)^2 least (the
- * first of equal ones). *mser, where given, is that least; NAN, and no cut, for
- * fewer than 5 values.
+ * Returns how many values to cut at the start: the number d of batches of 5, up
+ * to half of the batches, that minimises the sum of squares of the other
+ * batches / (their number)^2; the smallest such d. *mser, unless NULL, is the
+ * minimum. Fewer than 5 values: NAN, and no cut.
  */
 size_t steady_mser5(const double *v, size_t n, double *mser);
 
 /*
- * Change a step: the median of the slopes of all pairs, and its 95 % interval
- * by Kendall's variance; NAN where there are too few for one (below 6).
+ * Change per step: the median of the slopes of all pairs, and its 95 % interval
+ * by Kendall's variance; the interval is NAN for fewer than 6 values.
  */
 struct steady_trend {
 	double slope, lo, hi;
 };
 
 /*
- * Above 'most' (>= 2) values the slopes are those of medians of neighbours, as
- * few of them together as leave no more. n < 2: all NAN. Without the interval
- * it takes a third of the time.
+ * If n > 'most' (>= 2), medians of groups of neighbours replace the values; the
+ * groups are as small as leaves at most 'most'. n < 2: all NAN. steady_slope
+ * computes no interval and takes a third of the time.
  */
 struct steady_trend steady_trend(const double *v, size_t n, size_t most);
 double steady_slope(const double *v, size_t n, size_t most);
 
 /*
- * What the slope makes from the first to the last value, over their median:
- * .02 is up by 2 %. 0 for a slope of 0; NAN for n < 2 and for a median of 0.
+ * The change from the first to the last value by this slope, relative to the
+ * median: .02 is a rise by 2 %. 0 for a slope of 0; NAN for a median of 0.
+ * n < 2 returns the slope.
  */
 double steady_drift(const double *v, size_t n, double slope);
 
@@ -51,27 +52,27 @@ enum { STEADY_LEAST = 30 };
 struct steady {
 	enum steady_verdict verdict;
 	size_t cut;   /* values at the start */
-	double drift; /* of those after the cut */
+	double drift; /* of the values after the cut */
 };
 
 /*
- * none: fewer than STEADY_LEAST values; steady: |drift| <= STEADY_DRIFT, of the
- * slopes of up to 1024 values.
+ * none: fewer than STEADY_LEAST values; steady: |drift| <= STEADY_DRIFT. The
+ * slope is that of steady_slope with most = 1024.
  */
 struct steady steady_judge(const double *v, size_t n);
 
 enum steady_kind {
 	STEADY_FLAT,
-	STEADY_WARMUP,   /* it ends at the best of its levels */
-	STEADY_SLOWDOWN, /* it ends at a level, and has seen a better one */
-	STEADY_UNSTEADY, /* its last quarter has no level */
+	STEADY_WARMUP,   /* the last level is the best */
+	STEADY_SLOWDOWN, /* an earlier level was better than the last */
+	STEADY_UNSTEADY, /* the level changes in the last quarter */
 	STEADY_KINDS
 };
 
 /*
- * By the levels that start at first[0..k-1] (places in v, rising, above 0; k
- * may be 0). Two levels are alike where their medians differ by no more than
- * 2 % or the distance of the quartiles of the last one. n >= 1.
+ * Classifies by the levels that start at first[0..k-1] (indexes in v, rising,
+ * above 0; k may be 0). A level equals the last one if their medians differ by
+ * at most 2 % or the interquartile range of the last one. n >= 1.
  */
 enum steady_kind steady_classify(const double *v, size_t n, const size_t *first,
     size_t k, bool more_is_better);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static void
-room(struct str *b, size_t more)
+reserve_bytes(struct str *b, size_t more)
 {
 	size_t cap = b->cap ? b->cap : 64;
 
@@ -23,7 +23,7 @@ room(struct str *b, size_t more)
 void
 str_addn(struct str *b, const void *s, size_t n)
 {
-	room(b, n);
+	reserve_bytes(b, n);
 	if (n)
 		memcpy(b->s + b->len, s, n);
 	b->len += n;
@@ -39,7 +39,7 @@ str_add(struct str *b, const char *s)
 void
 str_addc(struct str *b, char c)
 {
-	room(b, 1);
+	reserve_bytes(b, 1);
 	b->s[b->len++] = c;
 	b->s[b->len] = '\0';
 }
@@ -67,7 +67,7 @@ str_printf(struct str *b, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		err_die("cannot format '%s'", fmt);
-	room(b, (size_t)n);
+	reserve_bytes(b, (size_t)n);
 	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	va_end(again);
 	b->len += (size_t)n;
@@ -97,9 +97,9 @@ str_free(struct str *b)
 	*b = (struct str){0};
 }
 
-/* The character at p and the bytes it takes; 0: this is not UTF-8. */
+/* Decodes the character at p. Returns its bytes, or 0 if it is not UTF-8. */
 static size_t
-character(const unsigned char *p, unsigned *c)
+decode_utf8(const unsigned char *p, unsigned *c)
 {
 	size_t n;
 
@@ -116,11 +116,11 @@ character(const unsigned char *p, unsigned *c)
 }
 
 /*
- * Controls, what breaks lines or turns the direction of writing, and what
- * shows nothing (Default_Ignorable_Code_Point of Unicode).
+ * Control characters, line breaks, direction marks and invisible characters
+ * (Default_Ignorable_Code_Point of Unicode).
  */
 static bool
-hidden(unsigned c)
+is_hidden(unsigned c)
 {
 	static const unsigned ranges[][2] = {{0, 0x1f}, {0x7f, 0x9f},
 	    {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160},
@@ -141,9 +141,9 @@ str_show(char to[STR_SHOWN], const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	unsigned c;
-	size_t n = character(p, &c);
+	size_t n = decode_utf8(p, &c);
 
-	if (n && !hidden(c))
+	if (n && !is_hidden(c))
 		snprintf(to, STR_SHOWN, "%.*s", (int)n, s);
 	else
 		snprintf(to, STR_SHOWN, c < 0xa0 || !n ? "\\x%02x" : "\\u%04x",
@@ -176,9 +176,9 @@ str_ends(const char *s, const char *suffix)
 	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
-/* Behind the ASCII that is at 'p'. */
+/* Returns the first byte from p on that is not ASCII, or 'end'. */
 static inline const unsigned char *
-ascii(const unsigned char *p, const unsigned char *end)
+skip_ascii(const unsigned char *p, const unsigned char *end)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080);
 	uint64_t w[4];
@@ -208,7 +208,7 @@ str_utf8(const char *s, size_t n)
 		int more;
 
 		if (c < 0x80) {
-			p = ascii(p, end);
+			p = skip_ascii(p, end);
 			continue;
 		}
 		p++;
@@ -234,7 +234,7 @@ str_utf8(const char *s, size_t n)
 }
 
 static size_t
-distance(const char *a, const char *b)
+compute_distance(const char *a, const char *b)
 {
 	size_t n = strlen(b), row[65], diag, up;
 
@@ -267,7 +267,7 @@ str_nearest(const char *s, const char *const *names)
 	size_t least = strlen(s) / 3 + 1;
 
 	for (; *names; names++) {
-		size_t d = distance(s, *names);
+		size_t d = compute_distance(s, *names);
 
 		if (d < least || (d == least && !best)) {
 			least = d;

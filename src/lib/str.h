@@ -1,10 +1,10 @@
 /*
- * A growing string, and a few questions about strings.
+ * A growing string, and functions on strings.
  *
  *	struct str s = {0};
  *	str_printf(&s, "%d", 3);
- *	puts(s.s);              // always NUL-terminated once something was
- *added str_free(&s);
+ *	puts(s.s);      NULL before the first str_add*, then NUL-terminated
+ *	str_free(&s);
  */
 #ifndef STR_H
 #define STR_H
@@ -23,21 +23,21 @@ struct str {
 void str_add(struct str *, const char *s);
 void str_addn(struct str *, const void *s, size_t n);
 void str_addc(struct str *, char c);
-void str_addu(struct str *, unsigned u); /* the UTF-8 of a character */
+void str_addu(struct str *, unsigned u); /* a code point as UTF-8 */
 void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
-void str_clear(struct str *); /* keeps the room */
+void str_clear(struct str *); /* keeps the memory */
 char *str_take(struct str *); /* caller frees with free(); never NULL */
 void str_free(struct str *);
 
 /*
  * Adds 's' with control characters (C0, DEL, C1) and bytes that are not UTF-8
- * as \xHH, and with what breaks lines, turns the direction of writing or
- * shows nothing (U+2028, U+200F and others) as \uHHHH or \uHHHHH.
+ * as \xHH, and characters that break lines, change the direction of writing or
+ * are invisible (U+2028, U+200F and others) as \uHHHH or \uHHHHH.
  */
 void str_visible(struct str *, const char *s);
 
-/* The same of the first character of 's', which is not empty; how many bytes of
- * it these are. Nothing is allocated. */
+/* The same for the first character of 's', which is not empty. Returns the
+ * number of bytes of that character. Allocates nothing. */
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 
@@ -46,8 +46,8 @@ bool str_ends(const char *s, const char *suffix);
 bool str_utf8(const char *s, size_t n);
 
 /*
- * The name in 'names' (NULL ends it) nearest to 's' by edit distance, or NULL
- * when none is near enough to be meant (distance over a third of the length).
+ * Returns the name in 'names' (NULL ends it) with the smallest edit distance to
+ * 's', or NULL if that is more than a third of the length of 's' plus 1.
  */
 const char *str_nearest(const char *s, const char *const *names);
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL_LEAST 16384 /* bytes of a group that are worth a write */
+#define SPILL_LEAST 16384 /* bytes; smaller groups stay in memory */
 
 struct summary {
 	struct group **groups;
@@ -29,18 +29,18 @@ struct summary {
 	size_t *table; /* open addressing: index + 1 */
 	size_t slots;
 	struct caseset *subjects, *configs, *envs;
-	char **hosts; /* of each environment; NULL: it names none */
+	char **hosts; /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
 	struct run_reader *reader;
 	struct places *places;
-	double precision; /* wanted; 0: nobody asked */
+	double precision; /* wanted relative half width; 0: none */
 	bool no_hists;
 	bool sorted;
 	struct seen *seen;
 	uint32_t *rank; /* of the sessions, by name */
 	struct stats_rule rule;
 	struct scratch *scratch;
-	size_t bytes, most; /* of groups in memory; 0: as many as there are */
+	size_t bytes, most; /* of groups in memory; most 0: no limit */
 };
 
 struct summary *
@@ -99,9 +99,9 @@ summary_spill(struct summary *s, const char *dir, size_t most)
 	s->most = most;
 }
 
-/* The slot of the group, or the empty one where it belongs. */
+/* Returns the slot of the group, or the empty slot where it belongs. */
 static size_t *
-slot_of(const struct summary *s, size_t subject, size_t config)
+find_group_slot(const struct summary *s, size_t subject, size_t config)
 {
 	size_t at = jsonhash_mix(subject, config) & (s->slots - 1);
 
@@ -121,8 +121,8 @@ double_table(struct summary *s)
 	free(s->table);
 	s->table = mem_array(s->slots, sizeof *s->table);
 	for (size_t i = 0; i < s->n; i++)
-		*slot_of(s, s->groups[i]->subject, s->groups[i]->config) =
-		    i + 1;
+		*find_group_slot(
+		    s, s->groups[i]->subject, s->groups[i]->config) = i + 1;
 }
 
 static struct group *
@@ -133,7 +133,7 @@ find_group(struct summary *s, size_t subject, size_t config)
 
 	if (2 * (s->n + 1) > s->slots)
 		double_table(s);
-	to = slot_of(s, subject, config);
+	to = find_group_slot(s, subject, config);
 	if (*to)
 		return s->groups[*to - 1];
 	g = mem_new(sizeof *g);
@@ -148,16 +148,15 @@ find_group(struct summary *s, size_t subject, size_t config)
 	return g;
 }
 
-/* What groups of many runs can do without goes to the file. Small ones stay: to
- * read them piece by piece would take longer than to make the runs. */
+/* Moves large groups to the file; reading many small pieces would be slow. */
 static int
-spill(struct summary *s)
+spill_groups(struct summary *s)
 {
 	s->bytes = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		if (group_bytes(s->groups[i]) >= SPILL_LEAST &&
 		    group_spill(s->groups[i], s->scratch) < 0) {
-			s->most = 0; /* then all of it stays in memory */
+			s->most = 0; /* keep all in memory from now on */
 			return -1;
 		}
 		s->bytes += group_bytes(s->groups[i]);
@@ -167,19 +166,20 @@ spill(struct summary *s)
 	return 0;
 }
 
-/* After a run of the group. */
+/* Updates the memory count after a run was added; spills if necessary. */
 static int
-added(struct summary *s, struct group *g, size_t before, int rc)
+account_group(struct summary *s, struct group *g, size_t before, int rc)
 {
 	s->bytes += group_bytes(g) - before;
-	if (s->most && s->bytes > s->most && spill(s) < 0)
+	if (s->most && s->bytes > s->most && spill_groups(s) < 0)
 		return -1;
 	return rc;
 }
 
-/* The run is to be counted. Without a session two may be alike. */
+/* Is the run to be counted? Equal runs without a session are not duplicates. */
 static bool
-new_run(struct summary *s, struct group *g, uint32_t session, uint64_t hash)
+count_as_new(
+    struct summary *s, struct group *g, uint32_t session, uint64_t hash)
 {
 	if (session != PLACES_UNKNOWN && seen_add(s->seen, hash)) {
 		g->doubled++;
@@ -230,9 +230,9 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 	    (env == GROUP_NO_ENV ? 0
 				 : caseset_member_hash(s->envs, env, "env"));
 
-	if (!new_run(s, g, session, hash))
+	if (!count_as_new(s, g, session, hash))
 		return 0;
-	return added(
+	return account_group(
 	    s, g, before, group_add(g, r, session, s->envs, env, where));
 }
 
@@ -286,8 +286,8 @@ summary_next(struct summary *s, struct jsonl *in, struct json **rec)
 	return rc;
 }
 
-/* Texts are long and alike; they are compared from the number on in which they
- * differ: 64 comes before 4096. */
+/* Compares by version from the first number that differs: 64 comes before 4096.
+ * Skipping the common part saves time on long texts. */
 static int
 compare_texts(const char *s, const char *t)
 {
@@ -301,7 +301,7 @@ compare_texts(const char *s, const char *t)
 }
 
 static int
-by_case(const void *a, const void *b, void *arg)
+compare_groups(const void *a, const void *b, void *arg)
 {
 	const struct group *const *x = a, *const *y = b;
 	const struct summary *s = arg;
@@ -337,7 +337,7 @@ sort_groups(struct summary *s)
 	if (s->sorted)
 		return;
 	if (s->n)
-		qsort_r(s->groups, s->n, sizeof *s->groups, by_case, s);
+		qsort_r(s->groups, s->n, sizeof *s->groups, compare_groups, s);
 	free(s->table);
 	s->table = NULL;
 	s->slots = 0;
@@ -358,7 +358,7 @@ summary_key(struct summary *s, size_t i)
 }
 
 static int
-put(struct sink *o, struct summary *s, size_t i, bool brief)
+write_group(struct sink *o, struct summary *s, size_t i, bool brief)
 {
 	const struct groupout out = {s->subjects, s->configs, s->envs,
 	    s->places, s->rank, s->scratch, &s->rule, s->precision, brief};
@@ -373,23 +373,23 @@ summary_write(struct summary *s, size_t i, int fd)
 	int rc;
 
 	sort_groups(s);
-	rc = put(&o, s, i, false);
+	rc = write_group(&o, s, i, false);
 	if (rc == 0)
 		str_addc(&o.s, '}');
 	else
-		str_clear(&o.s); /* a line that is begun is cut short */
+		str_clear(&o.s); /* a line that was begun stays torn */
 	if (rc == 0 || o.begun)
 		str_addc(&o.s, '\n');
 	return sink_close(&o) < 0 ? -1 : rc;
 }
 
 static char *
-text(struct summary *s, size_t i, bool brief, size_t *n)
+format_summary(struct summary *s, size_t i, bool brief, size_t *n)
 {
 	struct sink o = {.fd = -1};
 
 	sort_groups(s);
-	if (put(&o, s, i, brief) < 0) {
+	if (write_group(&o, s, i, brief) < 0) {
 		sink_close(&o);
 		return NULL;
 	}
@@ -401,14 +401,14 @@ text(struct summary *s, size_t i, bool brief, size_t *n)
 char *
 summary_text(struct summary *s, size_t i, size_t *n)
 {
-	return text(s, i, false, n);
+	return format_summary(s, i, false, n);
 }
 
 static struct json *
-record(struct summary *s, size_t i, bool brief)
+build_summary(struct summary *s, size_t i, bool brief)
 {
 	size_t n;
-	char *line = text(s, i, brief, &n);
+	char *line = format_summary(s, i, brief, &n);
 	struct json *rec = line ? json_parse(line, n, NULL, NULL) : NULL;
 
 	free(line);
@@ -418,11 +418,11 @@ record(struct summary *s, size_t i, bool brief)
 struct json *
 summary_record(struct summary *s, size_t i)
 {
-	return record(s, i, false);
+	return build_summary(s, i, false);
 }
 
 struct json *
 summary_brief(struct summary *s, size_t i)
 {
-	return record(s, i, true);
+	return build_summary(s, i, true);
 }

@@ -1,8 +1,7 @@
 /*
- * Repetitions to summaries: runs of equal subject and config become one
- * summary record. What the numbers mean stands in vkb-stats(1).
- *
- * The result does not depend on the order of the runs.
+ * Summarises runs: those of equal subject and config become one summary record.
+ * vkb-stats(1) explains the numbers. The result does not depend on the order of
+ * the runs.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H
@@ -16,58 +15,60 @@ struct summary;
 struct summary *summary_new(void);
 void summary_free(struct summary *);
 
-/* Each metric shall say how many more runs it takes to know its median this
- * well: a relative half width, .01. */
+/* Each metric is to state how many more runs its median needs for this
+ * precision, a relative half width such as .01. */
 void summary_want(struct summary *, double precision);
 
-/* From now on the histograms of runs are passed over. */
+/* From now on the histograms of runs are ignored. */
 void summary_no_hists(struct summary *);
 
 /*
- * Counts one run record that passed record_check. 0, or -1 and said: a
- * histogram that cannot be read (the rest of the run is counted). A run that
- * stood before, with a session and equal in everything, is not counted again.
+ * Adds one run record that passed record_check. A run that equals an earlier
+ * one in all members, session included, is not counted again. Returns 0, or -1
+ * after reporting that a histogram cannot be read (the rest is counted).
  */
 int summary_add(struct summary *, const struct json *run, const char *where);
 
 /*
- * As jsonl_text and record_next; runs are counted on the way and not given out.
- * What summary_line gives out may be a run in another form, which record_tree
- * makes a record of: summary_add counts it.
+ * Like jsonl_text and record_next, but add the runs and return other records
+ * only. summary_line may return a run in another form: pass the result of
+ * record_tree to summary_add.
  */
 int summary_line(
     struct summary *, struct jsonl *, const char **text, size_t *n);
 int summary_next(struct summary *, struct jsonl *, struct json **rec);
 
-/* From now on at most so many bytes of values are in memory, the others in a
- * file without a name in 'dir' (borrowed). */
+/* From now on keeps about 'most' bytes of values in memory and the others in an
+ * unnamed file in 'dir' (borrowed). */
 void summary_spill(struct summary *, const char *dir, size_t most);
 
 /*
- * The records, sorted by configuration, then subject: by the text of each with
- * sorted keys. Once one was asked for, no run can be added.
+ * The number of records, which are sorted by the text (with sorted keys) of the
+ * configuration, then of the subject. After the first call of summary_key,
+ * _write, _text, _record or _brief no run can be added.
  */
 size_t summary_count(const struct summary *);
 
-/* The text of configuration and subject with a line break between; the caller
- * frees it with free(). */
+/* The texts of configuration and subject with a line break between. Caller
+ * frees with free(). */
 char *summary_key(struct summary *, size_t i);
 
-/* The subjects in the order in which they came, as text with sorted keys.
- * Borrowed. */
+/* The subjects in the order in which they were added, as text with sorted keys
+ * (borrowed). */
 size_t summary_subjects(const struct summary *);
 const char *summary_subject(const struct summary *, size_t i);
 
-/* One as a line, written piece by piece; 0, or -1 and said. */
+/* Writes one record as a line, piece by piece. Returns 0, or -1 after reporting
+ * the error. */
 int summary_write(struct summary *, size_t i, int fd);
 
-/* One as text; caller frees with free(). NULL, and said, as below. */
+/* Returns one record as text. Caller frees with free(). NULL as below. */
 char *summary_text(struct summary *, size_t i, size_t *n);
 
 /*
- * One as a tree; brief: without values, blocks and sessions of the metrics, and
- * without histograms. Caller frees with json_free; NULL, and said, where what
- * was in the file cannot be read.
+ * Return one record as a tree; brief: without histograms, and without values,
+ * blocks and sessions of the metrics. Caller frees with json_free. Return NULL
+ * after reporting that the temporary file cannot be read.
  */
 struct json *summary_record(struct summary *, size_t i);
 struct json *summary_brief(struct summary *, size_t i);

@@ -19,9 +19,9 @@ open_below(const char *root, const char *path)
 	return f;
 }
 
-/* Cuts both ends where they consist of 'set'. */
+/* Removes the characters of 'set' from both ends. */
 static char *
-trim(char *s, const char *set)
+trim_chars(char *s, const char *set)
 {
 	size_t n;
 
@@ -42,7 +42,7 @@ sysfile_line(const char *root, const char *path)
 	if (!f)
 		return NULL;
 	if (getline(&line, &cap, f) > 0) {
-		s = trim(line, " \t\r\n");
+		s = trim_chars(line, " \t\r\n");
 		s = *s ? mem_str(s) : NULL;
 	}
 	free(line);
@@ -73,7 +73,7 @@ sysfile_value(const char *root, const char *path, const char *key)
 		return NULL;
 	while (!v && getline(&line, &cap, f) > 0)
 		if (str_starts(line, key)) {
-			v = trim(line + strlen(key), " \t\r\n:=\"");
+			v = trim_chars(line + strlen(key), " \t\r\n:=\"");
 			v = mem_str(v);
 		}
 	free(line);
@@ -86,7 +86,7 @@ sysfile_value(const char *root, const char *path, const char *key)
 }
 
 static int
-by_version(const void *a, const void *b)
+compare_versions(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
@@ -104,7 +104,7 @@ sysfile_glob(const char *root, const char *pattern)
 	for (size_t i = 0; i < n; i++)
 		list[i] = mem_str(g.gl_pathv[i] + skip);
 	if (n)
-		qsort(list, n, sizeof *list, by_version);
+		qsort(list, n, sizeof *list, compare_versions);
 	globfree(&g);
 	free(whole);
 	return list;
@@ -118,9 +118,9 @@ sysfile_list_free(char **list)
 	free(list);
 }
 
-/* Does the list with commas hold the word. */
+/* Does the comma-separated list (NULL: empty) hold the word? */
 static bool
-listed(const char *list, const char *word)
+is_in_list(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -140,7 +140,7 @@ sysfile_all(const char *root, const char *pattern)
 
 	for (char **p = list; *p; p++) {
 		line = sysfile_line(root, *p);
-		if (line && !listed(s.s, line))
+		if (line && !is_in_list(s.s, line))
 			str_printf(&s, "%s%s", s.len ? "," : "", line);
 		free(line);
 	}

@@ -37,7 +37,7 @@ table_free(struct table *t)
 }
 
 static struct cell
-visible(const char *text)
+make_cell(const char *text)
 {
 	struct str s = {0};
 
@@ -52,7 +52,7 @@ table_column(struct table *t, const char *title, enum table_align align)
 
 	t->titles = mem_resize(t->titles, t->columns, sizeof *t->titles);
 	t->align = mem_resize(t->align, t->columns, sizeof *t->align);
-	t->titles[i] = visible(title);
+	t->titles[i] = make_cell(title);
 	t->align[i] = align;
 }
 
@@ -60,7 +60,7 @@ void
 table_cell(struct table *t, const char *text)
 {
 	t->cells = mem_grow(t->cells, t->n, &t->cap, sizeof *t->cells);
-	t->cells[t->n++] = visible(text);
+	t->cells[t->n++] = make_cell(text);
 }
 
 void
@@ -71,7 +71,7 @@ table_style(struct table *t, const char *sgr)
 
 /* Unicode Standard Annex 11 (wide and fullwidth), in coarse ranges. */
 static size_t
-columns_of(unsigned c)
+measure_char(unsigned c)
 {
 	static const struct {
 		unsigned from, to;
@@ -89,9 +89,9 @@ columns_of(unsigned c)
 	return 1;
 }
 
-/* Columns that a string takes on a terminal. */
+/* Returns how many terminal columns a string takes. */
 static size_t
-text_width(const char *s)
+measure_text(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t width = 0;
@@ -103,20 +103,20 @@ text_width(const char *s)
 		c &= more ? 0x3fu >> more : 0x7fu;
 		for (; more && (*p & 0xc0) == 0x80; more--)
 			c = c << 6 | (*p++ & 0x3f);
-		width += columns_of(c);
+		width += measure_char(c);
 	}
 	return width;
 }
 
 static void
-row(const struct table *t, const struct cell *cells, const size_t *width,
+print_row(const struct table *t, const struct cell *cells, const size_t *width,
     struct str *out, bool colour)
 {
 	size_t gap = 0;
 
 	for (size_t i = 0; i < t->columns; i++) {
 		const char *text = cells[i].text;
-		size_t pad = width[i] - text_width(text);
+		size_t pad = width[i] - measure_text(text);
 
 		gap += i ? 2 : 0;
 		gap += t->align[i] == TABLE_RIGHT ? pad : 0;
@@ -134,16 +134,16 @@ row(const struct table *t, const struct cell *cells, const size_t *width,
 	str_addc(out, '\n');
 }
 
-/* Of each column; caller frees with free(). */
+/* Returns the width of each column. Caller frees with free(). */
 static size_t *
-widths(const struct table *t)
+measure_columns(const struct table *t)
 {
 	size_t *width = mem_array(t->columns + 1, sizeof *width);
 
 	for (size_t i = 0; i < t->columns; i++)
-		width[i] = text_width(t->titles[i].text);
+		width[i] = measure_text(t->titles[i].text);
 	for (size_t i = 0; i < t->n; i++) {
-		size_t w = text_width(t->cells[i].text);
+		size_t w = measure_text(t->cells[i].text);
 
 		if (w > width[i % t->columns])
 			width[i % t->columns] = w;
@@ -154,19 +154,19 @@ widths(const struct table *t)
 void
 table_print(const struct table *t, struct str *out, bool colour)
 {
-	size_t *width = widths(t);
+	size_t *width = measure_columns(t);
 
 	if (t->n)
-		row(t, t->titles, width, out, colour);
+		print_row(t, t->titles, width, out, colour);
 	for (size_t i = 0; i + t->columns <= t->n; i += t->columns)
-		row(t, t->cells + i, width, out, colour);
+		print_row(t, t->cells + i, width, out, colour);
 	free(width);
 }
 
 size_t
 table_columns(const struct table *t)
 {
-	size_t *width = widths(t), sum = 0, all = 0;
+	size_t *width = measure_columns(t), sum = 0, all = 0;
 
 	for (size_t i = 0; i < t->columns; i++) {
 		sum += width[i] + (i ? 2 : 0);

@@ -22,8 +22,8 @@
 struct tarball {
 	struct archive *in;
 	char *name;      /* of the archive */
-	char *top;       /* the folder that all is in; NULL: not known yet */
-	struct str path; /* of this file */
+	char *top;       /* the top folder; NULL: not known yet */
+	struct str path; /* of the current file */
 	struct str data;
 	long long bytes, count;
 };
@@ -41,7 +41,7 @@ tarball_named(const char *file)
 }
 
 static int
-corrupt(struct tarball *t)
+report_corrupt(struct tarball *t)
 {
 	const char *why = archive_error_string(t->in);
 
@@ -50,7 +50,7 @@ corrupt(struct tarball *t)
 }
 
 static struct tarball *
-reader(const char *name)
+new_reader(const char *name)
 {
 	struct tarball *t = mem_new(sizeof *t);
 
@@ -58,7 +58,7 @@ reader(const char *name)
 	t->in = archive_read_new();
 	if (!t->in)
 		err_die("out of memory");
-	/* Not all: some are programs that would be run. */
+	/* Not all filters: some run external programs. */
 	archive_read_support_filter_gzip(t->in);
 	archive_read_support_filter_bzip2(t->in);
 	archive_read_support_filter_xz(t->in);
@@ -75,12 +75,12 @@ tarball_open(const char *file)
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = reader(file);
+	t = new_reader(file);
 	archive_read_support_format_tar(t->in);
 	archive_read_support_format_zip(t->in);
 	if (archive_read_open_filename(t->in, file, BLOCK) == ARCHIVE_OK)
 		return t;
-	corrupt(t);
+	report_corrupt(t);
 	tarball_close(t);
 	return NULL;
 }
@@ -99,11 +99,11 @@ tarball_close(struct tarball *t)
 }
 
 /*
- * The path without its first part, which goes into *top (caller frees), and
- * without '.'. 0, or -1: it is absolute or has '..'.
+ * Splits the first folder (*top, caller frees) from a path and removes '.'.
+ * Returns 0, or -1 if the path is absolute or has '..'.
  */
 static int
-clean(const char *s, struct str *out, char **top)
+strip_top_folder(const char *s, struct str *out, char **top)
 {
 	size_t n;
 
@@ -133,12 +133,12 @@ clean(const char *s, struct str *out, char **top)
 }
 
 /*
- * Does a link at 'path' stay within? Only if '..' stand at the start of what it
- * points at, no more than there are folders above it: these are no links, and
- * by induction what follows stays within as well.
+ * Does a link at 'path' stay inside the folder? Only if all '..' are at the
+ * start of its target, and no more than there are folders above 'path': these
+ * are no links, and by induction the rest of the target stays inside as well.
  */
 static bool
-within(const char *path, const char *target)
+is_link_inside(const char *path, const char *target)
 {
 	size_t up = 0, n;
 
@@ -159,21 +159,23 @@ within(const char *path, const char *target)
 	return true;
 }
 
-/* Is it in the folder of the others? 0, or -1 and said. */
+/* Checks that the entry is in the top folder, and sets t->path. Returns 0, or
+ * -1 after reporting the error. */
 static int
-place(struct tarball *t, struct archive_entry *e)
+check_place(struct tarball *t, struct archive_entry *e)
 {
 	const char *name = archive_entry_pathname(e);
 	char *top;
 	int rc = 0;
 
 	if (!name)
+		return err_fail("'%s': a file name cannot be decoded", t->name);
+	if (strip_top_folder(name, &t->path, &top) < 0)
 		return err_fail(
-		    "'%s': the name of a file is not text", t->name);
-	if (clean(name, &t->path, &top) < 0)
-		return err_fail("'%s': '%s' leads outside", t->name, name);
+		    "'%s': the path '%s' leads outside of the archive", t->name,
+		    name);
 	if (!t->path.len && archive_entry_filetype(e) != AE_IFDIR)
-		rc = err_fail("'%s': '%s' is in no folder", t->name, name);
+		rc = err_fail("'%s': '%s' is not in a folder", t->name, name);
 	else if (!t->top && top) {
 		t->top = top;
 		top = NULL;
@@ -201,27 +203,28 @@ read_data(struct tarball *t)
 			return err_fail("'%s' holds more than %lld MiB",
 			    t->name, TARBALL_ALL >> 20);
 	}
-	return n < 0 ? corrupt(t) : 0;
+	return n < 0 ? report_corrupt(t) : 0;
 }
 
 static size_t
-stated_size(struct archive_entry *e)
+get_stated_size(struct archive_entry *e)
 {
 	la_int64_t n = archive_entry_size(e);
 
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* 1 it is a file or link, *f without what it holds, 0 a folder, -1 and said. */
+/* Returns 1 for a file or link and fills *f without the data of a file; 0 for a
+ * folder; -1 after reporting the error. */
 static int
-meet(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
+read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 {
 	const char *target = archive_entry_symlink(e);
 
 	if (++t->count > TARBALL_COUNT)
 		return err_fail(
 		    "'%s' holds more than %d files", t->name, TARBALL_COUNT);
-	if (place(t, e) < 0)
+	if (check_place(t, e) < 0)
 		return -1;
 	if (archive_entry_filetype(e) == AE_IFDIR)
 		return 0;
@@ -234,13 +237,14 @@ meet(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 		return err_fail("'%s': '%s' is neither a file nor a symbolic "
 				"link",
 		    t->name, t->path.s);
-	if (f->link && !within(t->path.s, target ? target : ""))
-		return err_fail("'%s': the link '%s' leads outside, to '%s'",
+	if (f->link && !is_link_inside(t->path.s, target ? target : ""))
+		return err_fail(
+		    "'%s': the link '%s' leads outside of the archive, to '%s'",
 		    t->name, t->path.s, target ? target : "");
 	str_clear(&t->data);
 	str_add(&t->data, f->link ? target : "");
 	f->data = t->data.s;
-	f->len = f->link ? t->data.len : stated_size(e);
+	f->len = f->link ? t->data.len : get_stated_size(e);
 	return 1;
 }
 
@@ -253,13 +257,11 @@ tarball_step(struct tarball *t, struct tarball_file *f)
 	do {
 		rc = archive_read_next_header(t->in, &e);
 		if (rc == ARCHIVE_EOF)
-			return t->top ? 0
-				      : err_fail("'%s' holds nothing", t->name);
-		/* A warning is of names in other alphabets than the locale's.
-		 */
+			return t->top ? 0 : err_fail("'%s' is empty", t->name);
+		/* A warning is about names that the locale cannot show. */
 		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
-			return corrupt(t);
-		rc = meet(t, e, f);
+			return report_corrupt(t);
+		rc = read_entry(t, e, f);
 	} while (rc == 0);
 	return rc;
 }
@@ -281,7 +283,7 @@ tarball_next(struct tarball *t, struct tarball_file *f)
 /* --- packing --- */
 
 static int
-not_written(struct archive *a, const char *path)
+report_pack_error(struct archive *a, const char *path)
 {
 	const char *why = archive_error_string(a);
 
@@ -299,7 +301,7 @@ pack_data(struct archive *a, const char *path)
 		return err_fail_sys("cannot read '%s'", path);
 	while (rc == 0 && (n = read(fd, buf, sizeof buf)) > 0)
 		if (archive_write_data(a, buf, (size_t)n) != n)
-			rc = not_written(a, path);
+			rc = report_pack_error(a, path);
 	if (rc == 0 && n < 0)
 		rc = err_fail_sys("cannot read '%s'", path);
 	close(fd);
@@ -308,9 +310,9 @@ pack_data(struct archive *a, const char *path)
 
 static int pack_folder(struct archive *, const char *name, const char *path);
 
-/* What is neither a file, a link nor a folder is left out. */
+/* Packs a file, link or folder; skips everything else. */
 static int
-pack(struct archive *a, const char *name, const char *path)
+pack_entry(struct archive *a, const char *name, const char *path)
 {
 	struct archive_entry *e;
 	char to[PATH_MAX];
@@ -339,7 +341,7 @@ pack(struct archive *a, const char *name, const char *path)
 	if (S_ISLNK(st.st_mode))
 		archive_entry_set_symlink(e, to);
 	if (archive_write_header(a, e) != ARCHIVE_OK)
-		rc = not_written(a, path);
+		rc = report_pack_error(a, path);
 	else if (S_ISREG(st.st_mode))
 		rc = pack_data(a, path);
 	archive_entry_free(e);
@@ -361,7 +363,7 @@ pack_folder(struct archive *a, const char *name, const char *path)
 			continue;
 		sub_name = mem_printf("%s/%s", name, e->d_name);
 		sub_path = mem_printf("%s/%s", path, e->d_name);
-		rc = pack(a, sub_name, sub_path);
+		rc = pack_entry(a, sub_name, sub_path);
 		free(sub_name);
 		free(sub_path);
 	}
@@ -384,11 +386,11 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	if (archive_write_set_format_pax_restricted(a) != ARCHIVE_OK ||
 	    archive_write_add_filter_gzip(a) != ARCHIVE_OK ||
 	    archive_write_open_FILE(a, tempfile_stream(f)) != ARCHIVE_OK)
-		not_written(a, dir);
+		report_pack_error(a, dir);
 	else
-		rc = pack(a, top, dir);
+		rc = pack_entry(a, top, dir);
 	if (archive_write_close(a) != ARCHIVE_OK && rc == 0)
-		rc = not_written(a, dir);
+		rc = report_pack_error(a, dir);
 	archive_write_free(a);
 	if (rc == 0)
 		return tempfile_commit(f);
@@ -396,9 +398,9 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	return -1;
 }
 
-/* An empty one is no error: it has no bytes. */
+/* Begins to read; an empty file is no error. */
 static struct tarball *
-plain(struct tarball *t, int opened)
+start_plain(struct tarball *t, int opened)
 {
 	struct archive_entry *e;
 	int rc =
@@ -408,7 +410,7 @@ plain(struct tarball *t, int opened)
 		t->count = rc == ARCHIVE_OK;
 		return t;
 	}
-	corrupt(t);
+	report_corrupt(t);
 	tarball_close(t);
 	return NULL;
 }
@@ -422,20 +424,21 @@ tarball_plain(const char *file)
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = reader(file);
+	t = new_reader(file);
 	archive_read_support_format_raw(t->in);
 	archive_read_support_format_empty(t->in);
-	return plain(t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
+	return start_plain(
+	    t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
 }
 
 struct tarball *
 tarball_plain_memory(const void *data, size_t n, const char *name)
 {
-	struct tarball *t = reader(name);
+	struct tarball *t = new_reader(name);
 
 	archive_read_support_format_raw(t->in);
 	archive_read_support_format_empty(t->in);
-	return plain(t, archive_read_open_memory(t->in, data, n));
+	return start_plain(t, archive_read_open_memory(t->in, data, n));
 }
 
 long
@@ -443,5 +446,5 @@ tarball_read(struct tarball *t, void *to, size_t n)
 {
 	la_ssize_t k = t->count ? archive_read_data(t->in, to, n) : 0;
 
-	return k < 0 ? corrupt(t) : (long)k;
+	return k < 0 ? report_corrupt(t) : (long)k;
 }

@@ -1,7 +1,7 @@
 /*
- * Release archives (libarchive): tar in any compression, or zip. As releases
- * are, all is in one folder, whose name is left off. What they hold is not
- * trusted: nothing in them can name a place outside.
+ * Release archives (libarchive): compressed tar, or zip. All files are in one
+ * top folder, whose name is removed. Archives are untrusted: no path or link in
+ * them can lead outside of the folder.
  */
 #ifndef TARBALL_H
 #define TARBALL_H
@@ -15,23 +15,24 @@ struct tarball;
 struct tarball_file {
 	const char *path; /* relative, without '.' and '..' */
 	bool program;     /* may be executed */
-	bool link;        /* symbolic: 'data' is what it points at, within */
+	bool link;        /* symbolic; 'data' is its target */
 	const char *data;
 	size_t len;
-	long long time; /* of its last change, since 1970; 0 unknown */
+	long long time; /* of its last change, s since 1970; 0: unknown */
 };
 
-/* Does the name say that it is one? */
+/* Does the name end like that of an archive? */
 bool tarball_named(const char *file);
 
-/* NULL, and said: it cannot be read or is no archive. */
+/* Returns NULL after reporting that it cannot be read or is no archive. */
 struct tarball *tarball_open(const char *file);
 void tarball_close(struct tarball *);
 
 /*
- * The next file or link. 1; 0: that was all; -1, and said: it is cut short or
- * corrupt, holds what no sources hold, leads outside, or is larger than
- * TARBALL_FILE (one), TARBALL_ALL (together) or TARBALL_COUNT.
+ * Reads the next file or link. Returns 1; 0 at the end; -1 after reporting that
+ * the archive is truncated or corrupt, holds a special file or a path that
+ * leads outside, or exceeds TARBALL_FILE (bytes of a file), TARBALL_ALL (bytes
+ * in all) or TARBALL_COUNT (entries).
  */
 int tarball_next(struct tarball *, struct tarball_file *);
 
@@ -42,13 +43,15 @@ int tarball_next(struct tarball *, struct tarball_file *);
  */
 int tarball_step(struct tarball *, struct tarball_file *);
 
-/* The files and links in the folder, as one archive (gzip) in which it is
- * called 'top'. It appears whole. 0, or -1 and said. */
+/* Packs the files and links in 'dir' into an archive (gzip), in which 'dir' is
+ * called 'top'. The archive appears whole. Returns 0, or -1 after reporting the
+ * error. */
 int tarball_pack(const char *archive, const char *top, const char *dir);
 
 /*
- * A file, or bytes in memory (borrowed), that bzip2, gzip, xz or zstd made, or
- * that are plain: as the bytes they mean. 'name' is for messages.
+ * Opens a file, or bytes in memory (borrowed), for tarball_read, which
+ * decompresses bzip2, gzip, xz and zstd. 'name' is for messages. Returns NULL
+ * after reporting the error.
  */
 struct tarball *tarball_plain(const char *file);
 struct tarball *tarball_plain_memory(const void *, size_t n, const char *name);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The fraction itself; converges fast for x < (a + 1) / (a + b + 2). */
+/* The continued fraction; converges fast for x < (a + 1) / (a + b + 2). */
 static double
-fraction(double a, double b, double x)
+eval_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
 	double c = 1, d, h, step;
@@ -38,7 +38,7 @@ fraction(double a, double b, double x)
 	return h;
 }
 
-/* log Gamma(z + 1) without Stirling's (z + 1/2) log z - z + log(2 pi) / 2. */
+/* log Gamma(z + 1) minus Stirling's (z + 1/2) log z - z + log(2 pi) / 2. */
 static double
 stirling_error(double z)
 {
@@ -54,9 +54,9 @@ stirling_error(double z)
 	return sum / z;
 }
 
-/* a log(a / np) + np - a, where log p is known: no cancellation near a = np. */
+/* a log(a / np) + np - a, given log p; no cancellation near a = np. */
 static double
-deviance(double a, double n, double p, double logp)
+eval_deviance(double a, double n, double p, double logp)
 {
 	double np = n * p, d = a - np, v = d / (a + np), s = d * v, term, next;
 
@@ -73,32 +73,33 @@ deviance(double a, double n, double p, double logp)
 	return s;
 }
 
-/* A part of a whole, 1 - it, and the logarithms of both. */
+/* x in 0..1, y = 1 - x, and the logarithms of both. */
 struct part {
 	double x, y, logx, logy;
 };
 
 /* x^a y^b / B(a, b), after Loader (2000). */
 static double
-front(double a, double b, struct part p)
+eval_factor(double a, double b, struct part p)
 {
 	double n = a + b;
 
 	return sqrt(a * b / n / (2 * M_PI)) *
 	    exp(stirling_error(n) - stirling_error(a) - stirling_error(b) -
-		deviance(a, n, p.x, p.logx) - deviance(b, n, p.y, p.logy));
+		eval_deviance(a, n, p.x, p.logx) -
+		eval_deviance(b, n, p.y, p.logy));
 }
 
 static double
-betainc(double a, double b, struct part p)
+eval_betainc(double a, double b, struct part p)
 {
 	if (isinf(p.logx))
 		return 0;
 	if (isinf(p.logy))
 		return 1;
 	if (p.x > (a + 1) / (a + b + 2))
-		return 1 - front(a, b, p) * fraction(b, a, p.y) / b;
-	return front(a, b, p) * fraction(a, b, p.x) / a;
+		return 1 - eval_factor(a, b, p) * eval_fraction(b, a, p.y) / b;
+	return eval_factor(a, b, p) * eval_fraction(a, b, p.x) / a;
 }
 
 double
@@ -106,7 +107,7 @@ tdist_betainc(double a, double b, double x)
 {
 	if (!(x >= 0 && x <= 1 && a > 0 && b > 0))
 		return NAN;
-	return betainc(a, b, (struct part){x, 1 - x, log(x), log1p(-x)});
+	return eval_betainc(a, b, (struct part){x, 1 - x, log(x), log1p(-x)});
 }
 
 double
@@ -142,7 +143,7 @@ tdist_normal_quantile(double p)
 
 /* df / (df + t^2), for t > 0. */
 static struct part
-part(double t, double df)
+get_part(double t, double df)
 {
 	double r = t * t / df, logr = 2 * log(t) - log(df);
 
@@ -164,29 +165,32 @@ tdist_sf(double t, double df)
 		return .5;
 	if (t < 0)
 		return 1 - tdist_sf(-t, df);
-	return isinf(t) ? 0 : betainc(df / 2, .5, part(t, df)) / 2;
+	return isinf(t) ? 0 : eval_betainc(df / 2, .5, get_part(t, df)) / 2;
 }
 
 /* P(0 < T < t), t > 0. */
 static double
-middle(double t, double df)
+eval_middle(double t, double df)
 {
-	struct part p = part(t, df);
+	struct part p = get_part(t, df);
 
-	return betainc(.5, df / 2, (struct part){p.y, p.x, p.logy, p.logx}) / 2;
+	return eval_betainc(
+		   .5, df / 2, (struct part){p.y, p.x, p.logy, p.logx}) /
+	    2;
 }
 
 static double
-density(double t, double df)
+eval_density(double t, double df)
 {
 	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) +
-		   (df + 1) / 2 * part(t, df).logx) /
+		   (df + 1) / 2 * get_part(t, df).logx) /
 	    sqrt(df * M_PI);
 }
 
-/* The t > 0 with P(T > t), or P(0 < T < t), = want; Newton on logarithms. */
+/* Returns the t > 0 with P(T > t), or if 'inner', P(0 < T < t), = want, by
+ * safeguarded Newton steps on logarithms. */
 static double
-invert(double want, double df, bool inner)
+invert_tail(double want, double df, bool inner)
 {
 	double lo = log(DBL_MIN), hi = log(DBL_MAX), u = 0, t, have, next;
 
@@ -194,12 +198,12 @@ invert(double want, double df, bool inner)
 		return inner ? 0 : INFINITY;
 	for (int i = 0; i < 200; i++) {
 		t = exp(u);
-		have = inner ? middle(t, df) : tdist_sf(t, df);
+		have = inner ? eval_middle(t, df) : tdist_sf(t, df);
 		if ((have < want) == inner)
 			lo = u;
 		else
 			hi = u;
-		next = log(have / want) * have / (t * density(t, df));
+		next = log(have / want) * have / (t * eval_density(t, df));
 		next = u + (inner ? -next : next);
 		if (fabs(next - u) < 1e-9) /* the error is its square */
 			return exp(next);
@@ -216,9 +220,10 @@ tdist_quantile(double q, double df)
 	if (isinf(df))
 		return tdist_normal_quantile(q);
 	if (q < .5)
-		return q < .25 ? -invert(q, df, false)
-			       : -invert(.5 - q, df, true);
-	return q > .75 ? invert(1 - q, df, false) : invert(q - .5, df, true);
+		return q < .25 ? -invert_tail(q, df, false)
+			       : -invert_tail(.5 - q, df, true);
+	return q > .75 ? invert_tail(1 - q, df, false)
+		       : invert_tail(q - .5, df, true);
 }
 
 double
@@ -229,7 +234,7 @@ tdist_noncentral_cdf(double t, double df, double ncp)
 	double scale = sqrt(2 * a / M_PI) * exp(-stirling_error(a));
 
 	/* The density of log(chi / sqrt(df)) is smooth and vanishes at both
-	 * ends: the trapezoidal rule is as good as exact. */
+	 * ends, so the trapezoidal rule is nearly exact. */
 	for (size_t i = 0; (u = lo + (double)i * step) < 10 * sd; i++)
 		sum += tdist_normal_cdf(t * exp(u) - ncp) *
 		    exp(-a * (expm1(2 * u) - 2 * u));

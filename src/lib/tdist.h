@@ -1,12 +1,12 @@
 /*
- * The normal and Student's t distribution, by what both stand on.
+ * The normal and Student's t distribution, and the incomplete beta function.
  *
  * Sources: incomplete beta by its continued fraction (Abramowitz & Stegun
- * 26.5.8, evaluated after Lentz), the factor before it after Loader, "Fast and
+ * 26.5.8, evaluated after Lentz), its prefactor after Loader, "Fast and
  * Accurate Computation of Binomial Probabilities" (2000); t from it (A&S
  * 26.7.1); quantiles by safeguarded Newton steps; noncentral t as the integral
- * over the chi density. Relative error below 1e-11, in the tails as well (that
- * of noncentral t: absolute); what is outside of the domain is NAN.
+ * over the chi density. Relative error below 1e-11, in the tails as well
+ * (noncentral t: absolute error). Arguments outside of the domain give NAN.
  */
 #ifndef TDIST_H
 #define TDIST_H
@@ -18,8 +18,8 @@ double tdist_normal_cdf(double z);
 double tdist_normal_quantile(double p); /* 0 <= p <= 1 */
 
 /*
- * P(T > t), and the t with P(T <= t) = q. df > 0 need not be whole; infinite
- * it is the normal distribution.
+ * P(T > t), and the t with P(T <= t) = q. df > 0 need not be whole; an infinite
+ * df gives the normal distribution.
  */
 double tdist_sf(double t, double df);
 double tdist_quantile(double q, double df);

@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 struct tempfile {
-	char *name; /* as it was given */
-	char *path; /* the final one, behind links */
-	char *tmp;  /* the hidden name beside it; NULL: a device or a pipe */
+	char *name; /* as the caller gave it */
+	char *path; /* the final path with links resolved */
+	char *tmp;  /* the hidden name beside it; NULL: written in place */
 	int named;  /* 'tmp' exists */
 	FILE *f;
 };
 
 static char *
-beside(const char *path)
+make_hidden_name(const char *path)
 {
 	char *a = mem_str(path), *b = mem_str(path), *tmp;
 
@@ -42,11 +42,11 @@ open_unnamed(const char *path)
 }
 
 static int
-open_whole(struct tempfile *t)
+open_temporary(struct tempfile *t)
 {
 	int fd;
 
-	t->tmp = beside(t->path);
+	t->tmp = make_hidden_name(t->path);
 	fd = open_unnamed(t->path);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
@@ -55,9 +55,9 @@ open_whole(struct tempfile *t)
 	return fd;
 }
 
-/* The descriptor that the file is open as already; -1: it is none. */
+/* Returns stdout's or stderr's descriptor if it is open on the file, or -1. */
 static int
-inherited(const struct stat *file)
+find_inherited_fd(const struct stat *file)
 {
 	struct stat st;
 
@@ -68,7 +68,7 @@ inherited(const struct stat *file)
 	return -1;
 }
 
-/* What is no file of its own, such as /dev/full, is written as it is. */
+/* Devices, such as /dev/full, and pipes are written in place. */
 static int
 open_fd(struct tempfile *t)
 {
@@ -76,12 +76,12 @@ open_fd(struct tempfile *t)
 	int fd;
 
 	if (stat(t->path, &st) < 0 || S_ISDIR(st.st_mode))
-		return open_whole(t);
-	fd = inherited(&st);
+		return open_temporary(t);
+	fd = find_inherited_fd(&st);
 	if (fd >= 0)
 		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (S_ISREG(st.st_mode))
-		return open_whole(t);
+		return open_temporary(t);
 	return open(t->path, O_WRONLY | O_CLOEXEC);
 }
 
@@ -92,7 +92,7 @@ tempfile_open(const char *path)
 	int fd;
 
 	t->name = mem_str(path);
-	t->path = realpath(path, NULL); /* a link stays one */
+	t->path = realpath(path, NULL);
 	if (!t->path)
 		t->path = mem_str(path);
 	fd = open_fd(t);
@@ -111,7 +111,7 @@ tempfile_stream(struct tempfile *t)
 }
 
 static int
-commit(struct tempfile *t, bool sync)
+finish_file(struct tempfile *t, bool sync)
 {
 	char fd[64];
 
@@ -144,13 +144,13 @@ bad:
 int
 tempfile_commit(struct tempfile *t)
 {
-	return commit(t, true);
+	return finish_file(t, true);
 }
 
 int
 tempfile_place(struct tempfile *t)
 {
-	return commit(t, false);
+	return finish_file(t, false);
 }
 
 void

@@ -1,9 +1,9 @@
 /*
- * Files that appear whole: written under no name at all (O_TMPFILE; where the
- * file system lacks it, under a hidden name), synced, then renamed into place.
- * A killed program leaves nothing behind. A link stays one: its file is
- * replaced. Devices and pipes, and what stdout or stderr goes to, stay what
- * they are: they are written to.
+ * Files that appear whole: written without a name (O_TMPFILE; if the file
+ * system lacks it, under a hidden name), synced, then renamed into place. With
+ * O_TMPFILE a killed program leaves nothing behind. For a symbolic link the
+ * file it points to is replaced. Devices, pipes and the files that stdout or
+ * stderr go to are written in place.
  */
 #ifndef TEMPFILE_H
 #define TEMPFILE_H
@@ -12,11 +12,12 @@
 
 struct tempfile;
 
-/* 'path' is the final name (copied). NULL, and said, when it cannot be made. */
+/* 'path' is the final name. Returns NULL after reporting the error. */
 struct tempfile *tempfile_open(const char *path);
 FILE *tempfile_stream(struct tempfile *); /* borrowed */
-int tempfile_commit(struct tempfile *);   /* taken; 0 or -1, said */
-/* The same, but not synced: a power failure may take it or empty it. */
+/* Taken. Returns 0, or -1 after reporting the error. */
+int tempfile_commit(struct tempfile *);
+/* The same without fsync: a power failure may lose or empty the file. */
 int tempfile_place(struct tempfile *);
 void tempfile_discard(struct tempfile *); /* taken; NULL does nothing */
 

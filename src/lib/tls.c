@@ -19,7 +19,7 @@
 struct tls_context {
 	SSL_CTX *ctx;
 	BIO_METHOD *method;
-	char *cacert; /* NULL: the authorities of the system */
+	char *cacert; /* NULL: authorities of the system */
 };
 
 struct tls {
@@ -32,8 +32,8 @@ struct tls {
 };
 
 /*
- * A transport of our own: OpenSSL's writes without MSG_NOSIGNAL, so that a
- * server that goes away would end the program.
+ * A BIO that sends with MSG_NOSIGNAL. OpenSSL's own BIO does not, and a server
+ * that closes would end the program with SIGPIPE.
  */
 static int
 sock_write(BIO *b, const char *buf, int n)
@@ -86,9 +86,9 @@ sock_create(BIO *b)
 	return 1;
 }
 
-/* The text of OpenSSL's oldest error; the queue is empty afterwards. */
+/* Copies the text of OpenSSL's oldest error and empties the error queue. */
 static void
-why(char *buf, size_t n, const char *fallback)
+copy_reason(char *buf, size_t n, const char *fallback)
 {
 	unsigned long e = ERR_get_error();
 	const char *s = e ? ERR_reason_error_string(e) : NULL;
@@ -98,11 +98,11 @@ why(char *buf, size_t n, const char *fallback)
 }
 
 static int
-fail(const char *what, const char *name)
+report_failure(const char *what, const char *name)
 {
 	char text[256];
 
-	why(text, sizeof text, "unknown trouble");
+	copy_reason(text, sizeof text, "unknown error");
 	return err_fail("%s '%s': %s", what, name, text);
 }
 
@@ -120,7 +120,7 @@ explain_time(struct tls *t, const char *what, const ASN1_TIME *at)
 	BIO_free(text);
 }
 
-/* OpenSSL's verdict on each certificate of the chain; ours is the same. */
+/* Verify callback: explains what OpenSSL rejects, and returns 'ok' as it is. */
 static int
 explain_certificate(int ok, X509_STORE_CTX *x)
 {
@@ -138,7 +138,7 @@ explain_certificate(int ok, X509_STORE_CTX *x)
 		return ok;
 	switch (error) {
 	case X509_V_ERR_CERT_HAS_EXPIRED:
-		snprintf(what, sizeof what, "%s has expired on", whose);
+		snprintf(what, sizeof what, "%s expired on", whose);
 		explain_time(t, what, X509_get0_notAfter(cert));
 		break;
 	case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -171,20 +171,23 @@ explain_certificate(int ok, X509_STORE_CTX *x)
 }
 
 static int
-load(SSL_CTX *ctx, const char *cacert, const char *cert, const char *key)
+load_certificates(
+    SSL_CTX *ctx, const char *cacert, const char *cert, const char *key)
 {
 	if (cacert && !SSL_CTX_load_verify_locations(ctx, cacert, NULL))
-		return fail("cannot use CA certificate", cacert);
+		return report_failure("cannot use CA certificate", cacert);
 	if (!cacert && !SSL_CTX_set_default_verify_paths(ctx))
-		return fail("cannot use CA certificates of", "the system");
+		return report_failure(
+		    "cannot use CA certificates of", "the system");
 	if (cert && SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
-		return fail("cannot use certificate", cert);
+		return report_failure("cannot use certificate", cert);
 	if (!key)
 		key = cert;
 	if (key && SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
-		return fail("cannot use key", key);
+		return report_failure("cannot use key", key);
 	if (key && SSL_CTX_check_private_key(ctx) != 1)
-		return fail("the certificate does not belong to key", key);
+		return report_failure(
+		    "the certificate does not belong to key", key);
 	return 0;
 }
 
@@ -210,10 +213,10 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
-	/* Valkey closes without a closing alert; replies have their length. */
+	/* Valkey closes without an alert; replies state their length. */
 	SSL_CTX_set_options(c->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
 #endif
-	if (load(c->ctx, cacert, cert, key) < 0) {
+	if (load_certificates(c->ctx, cacert, cert, key) < 0) {
 		tls_context_free(c);
 		return NULL;
 	}
@@ -247,7 +250,7 @@ tls_new(struct tls_context *c, int fd, const char *servername)
 	t->servername = mem_str(servername);
 	SSL_set_app_data(t->ssl, t);
 	BIO_set_data(bio, t);
-	SSL_set_bio(t->ssl, bio, bio); /* taken */
+	SSL_set_bio(t->ssl, bio, bio); /* takes bio */
 	SSL_set_connect_state(t->ssl);
 	t->events = POLLOUT;
 	if (servername) {
@@ -257,7 +260,7 @@ tls_new(struct tls_context *c, int fd, const char *servername)
 				 param, servername, 0) == 1 &&
 			    SSL_set_tlsext_host_name(t->ssl, servername) == 1;
 	}
-	ERR_clear_error(); /* of a name that is no address */
+	ERR_clear_error(); /* set_ip_asc fails for a name */
 	if (!ok)
 		err_die("out of memory");
 	return t;
@@ -273,7 +276,7 @@ tls_free(struct tls *t)
 	free(t);
 }
 
-/* An error that is not about a certificate of the server. */
+/* Explains an error that is not about the server's certificate. */
 static void
 explain_protocol(struct tls *t)
 {
@@ -288,7 +291,7 @@ explain_protocol(struct tls *t)
 			text = "the server does not speak TLS on this port";
 		break;
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-		text = "the server wants a certificate of the client";
+		text = "the server requires a client certificate";
 		break;
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 		text = "the server does not accept the authority of the "
@@ -299,12 +302,13 @@ explain_protocol(struct tls *t)
 		snprintf(t->error, sizeof t->error, "%s", text);
 		ERR_clear_error();
 	} else
-		why(t->error, sizeof t->error, "protocol error");
+		copy_reason(t->error, sizeof t->error, "protocol error");
 }
 
-/* -1 with errno: EAGAIN and what to wait for, or what is wrong. 0: the end. */
+/* Converts OpenSSL's result n. Returns 0 at the end, or -1 with errno; EAGAIN
+ * sets t->events, other errors set t->error. */
 static int
-outcome(struct tls *t, int n)
+convert_result(struct tls *t, int n)
 {
 	int was = errno;
 
@@ -318,7 +322,8 @@ outcome(struct tls *t, int n)
 		errno = EAGAIN;
 		return -1;
 	case SSL_ERROR_ZERO_RETURN:
-		snprintf(t->error, sizeof t->error, "the server closed");
+		snprintf(t->error, sizeof t->error,
+		    "the server closed the connection");
 		return 0;
 	case SSL_ERROR_SYSCALL:
 		if (was) {
@@ -328,12 +333,13 @@ outcome(struct tls *t, int n)
 			errno = was;
 			return -1;
 		}
-		snprintf(t->error, sizeof t->error, "the server closed");
+		snprintf(t->error, sizeof t->error,
+		    "the server closed the connection");
 		ERR_clear_error();
 		return 0;
 	default:
 		if (SSL_get_verify_result(t->ssl) != X509_V_OK)
-			ERR_clear_error(); /* it is explained already */
+			ERR_clear_error(); /* explain_certificate did it */
 		else
 			explain_protocol(t);
 		errno = EPROTO;
@@ -353,7 +359,7 @@ tls_handshake(struct tls *t)
 		t->events = POLLIN;
 		return 0;
 	}
-	if (outcome(t, n) == 0)
+	if (convert_result(t, n) == 0)
 		errno = ECONNRESET;
 	return -1;
 }
@@ -367,7 +373,7 @@ tls_read(struct tls *t, void *buf, size_t n)
 	ERR_clear_error();
 	errno = 0;
 	rc = SSL_read_ex(t->ssl, buf, n, &got);
-	return rc == 1 ? (ssize_t)got : outcome(t, rc);
+	return rc == 1 ? (ssize_t)got : convert_result(t, rc);
 }
 
 ssize_t
@@ -383,7 +389,7 @@ tls_write(struct tls *t, const void *buf, size_t n)
 	rc = SSL_write_ex(t->ssl, buf, n, &put);
 	if (rc == 1)
 		return (ssize_t)put;
-	if (outcome(t, rc) == 0)
+	if (convert_result(t, rc) == 0)
 		errno = EPIPE;
 	return -1;
 }

@@ -8,24 +8,26 @@ struct tls_context;
 struct tls;
 
 /*
- * A client context that verifies the server against 'cacert'; cert and key may
- * both be NULL. NULL, and said, when a file cannot be used.
+ * Returns a client context that verifies the server against 'cacert' (NULL: the
+ * authorities of the system). cert may be NULL; key NULL: the key is in cert.
+ * Returns NULL after reporting that a file cannot be used.
  */
 struct tls_context *tls_context_new(
     const char *cacert, const char *cert, const char *key);
 void tls_context_free(struct tls_context *);
 
-/* Over 'fd' (borrowed, blocking or not); 'servername' NULL: any name. */
+/* A connection over 'fd' (borrowed, blocking or not) with a context, which must
+ * outlive it. 'servername' NULL: accept any name. */
 struct tls *tls_new(struct tls_context *, int fd, const char *servername);
 void tls_free(struct tls *);
 
-/* 0 done; -1 with errno EAGAIN: wait for tls_events, call again. */
+/* Returns 0, or -1 with errno; EAGAIN: wait for tls_events, call again. */
 int tls_handshake(struct tls *);
-/* As read(2) and write(2) on a non-blocking fd: -1 with EAGAIN; 0 the end. */
+/* Like read(2) and write(2): -1 with errno (EAGAIN as above); 0 at the end. */
 ssize_t tls_read(struct tls *, void *buf, size_t n);
 ssize_t tls_write(struct tls *, const void *buf, size_t n);
-short tls_events(const struct tls *);      /* POLLIN or POLLOUT it waits for */
-int tls_pending(const struct tls *);       /* bytes read can give at once */
-const char *tls_error(const struct tls *); /* text of the last failure */
+short tls_events(const struct tls *);      /* POLLIN or POLLOUT to wait for */
+int tls_pending(const struct tls *);       /* bytes ready for tls_read */
+const char *tls_error(const struct tls *); /* text of the last error */
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Longer times and sizes than our keys have are turned into smaller units. */
+/* Units longer than those of the keys are converted by a factor. */
 static const struct {
 	const char *unit, *end;
 	double factor;
@@ -50,12 +50,12 @@ static const struct {
     {"TPS", "per_s", 1},
 };
 
-/* What means the same as a metric of the table. */
+/* Keys that mean a metric of the table. */
 static const char *const synonyms[][2] = {{"requests_per_s", "rps"},
     {"reqs_per_s", "rps"}, {"req_per_s", "rps"}, {"qps", "rps"}};
 
 static void
-clean(struct str *s, const char *text, size_t n)
+append_key_text(struct str *s, const char *text, size_t n)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -73,9 +73,9 @@ clean(struct str *s, const char *text, size_t n)
 	}
 }
 
-/* The end for a unit without a "/"; false: none of the table. */
+/* Adds the key's end for a unit without "/". False: the unit is unknown. */
 static bool
-simple(struct str *s, const char *unit, size_t n, double *factor)
+append_known_unit(struct str *s, const char *unit, size_t n, double *factor)
 {
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		if (strlen(units[i].unit) != n ||
@@ -89,29 +89,30 @@ simple(struct str *s, const char *unit, size_t n, double *factor)
 }
 
 static void
-end_of(struct str *s, const char *unit, double *factor)
+build_key_end(struct str *s, const char *unit, double *factor)
 {
 	size_t n = strcspn(unit, "/");
 	double divisor = 1;
 	struct str below = {0};
 
 	*factor = 1;
-	if (!simple(s, unit, n, factor))
-		clean(s, unit, n);
+	if (!append_known_unit(s, unit, n, factor))
+		append_key_text(s, unit, n);
 	if (!unit[n])
 		return;
 	str_add(s, s->len ? "_per_" : "per_");
-	if (!simple(&below, unit + n + 1, strlen(unit + n + 1), &divisor) ||
+	if (!append_known_unit(
+		&below, unit + n + 1, strlen(unit + n + 1), &divisor) ||
 	    !below.len)
-		clean(&below, unit + n + 1, strlen(unit + n + 1));
+		append_key_text(&below, unit + n + 1, strlen(unit + n + 1));
 	*factor /= divisor;
 	str_addn(s, below.s ? below.s : "", below.len);
 	str_free(&below);
 }
 
-/* "bytes_per_second" is bytes_per_s. */
+/* "bytes_per_second" becomes "bytes_per_s". */
 static void
-shorten(struct str *s)
+shorten_per_second(struct str *s)
 {
 	static const char *const ends[] = {"_per_second", "_per_sec"};
 
@@ -135,18 +136,18 @@ units_key(const char *name, const char *unit, double *factor)
 {
 	struct str s = {0}, end = {0};
 
-	clean(&s, name, strlen(name));
-	end_of(&end, unit, factor);
-	shorten(&s);
-	shorten(&end);
+	append_key_text(&s, name, strlen(name));
+	build_key_end(&end, unit, factor);
+	shorten_per_second(&s);
+	shorten_per_second(&end);
 	if (!s.len) {
 		str_add(&s, end.len ? end.s : "value");
 	} else if (strcmp(s.s, "rps") == 0 && end.len &&
 	    str_ends(end.s, "per_s")) {
-		; /* it says so itself */
+		; /* the name implies the unit */
 	} else if (end.len > s.len && end.s[s.len] == '_' &&
 	    str_starts(end.s, s.s)) {
-		str_add(&s, end.s + s.len); /* ops in ops/s */
+		str_add(&s, end.s + s.len); /* "ops" in "ops/s" */
 	} else if (end.len && !has_end(&s, &end)) {
 		str_addc(&s, '_');
 		str_addn(&s, end.s, end.len);

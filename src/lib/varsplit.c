@@ -27,7 +27,7 @@ varsplit_within(const double *v, size_t n)
 }
 
 static int
-by_group(const void *a, const void *b)
+compare_by_machine_and_session(const void *a, const void *b)
 {
 	const struct varsplit_run *x = a, *y = b;
 	int c = (x->machine > y->machine) - (x->machine < y->machine);
@@ -35,9 +35,9 @@ by_group(const void *a, const void *b)
 	return c ? c : (x->session > y->session) - (x->session < y->session);
 }
 
-/* Runs of one machine, or of one session of it, from 'v' on. */
+/* Counts the runs from 'v' on of the same machine, or of the same session. */
 static size_t
-group(const struct varsplit_run *v, size_t n, bool session)
+count_group(const struct varsplit_run *v, size_t n, bool session)
 {
 	size_t i = 1;
 
@@ -48,26 +48,26 @@ group(const struct varsplit_run *v, size_t n, bool session)
 }
 
 static double
-mean(const struct varsplit_run *v, size_t n)
+compute_mean(const struct varsplit_run *v, size_t n)
 {
 	double sum = 0;
 
-	/* From the first value on: equal values have a mean without error. */
+	/* Relative to the first value: the mean of equal values is exact. */
 	for (size_t i = 0; i < n; i++)
 		sum += v[i].value - v->value;
 	return v->value + sum / (double)n;
 }
 
-/* Sums of squares and what their expectation stands on, as in the book. */
+/* Sums of squares and the coefficients of their expectations (Searle). */
 struct sums {
 	double squares[3];    /* of machines, sessions, runs */
-	size_t n[3];          /* how many there are of them */
+	size_t n[3];          /* number of machines, sessions, runs */
 	double nn, session_n; /* sum n_i^2 / N, sum n_ij^2 / n_i */
 	double all_n;         /* sum n_ij^2 / N */
 };
 
 static double
-square(double v)
+compute_square(double v)
 {
 	return v * v;
 }
@@ -75,28 +75,29 @@ square(double v)
 static void
 add_machine(struct sums *s, const struct varsplit_run *v, size_t n, double all)
 {
-	double mid = mean(v, n), size = (double)n, own, k;
+	double mid = compute_mean(v, n), size = (double)n, own, k;
 	size_t left = n, count;
 
 	s->n[0]++;
-	s->squares[0] += size * square(mid - all);
+	s->squares[0] += size * compute_square(mid - all);
 	s->nn += size * size;
 	for (; left; v += count, left -= count) {
-		count = group(v, left, true);
-		own = mean(v, count);
+		count = count_group(v, left, true);
+		own = compute_mean(v, count);
 		k = (double)count;
 		s->n[1]++;
-		s->squares[1] += k * square(own - mid);
+		s->squares[1] += k * compute_square(own - mid);
 		s->session_n += k * k / size;
 		s->all_n += k * k;
 		for (size_t i = 0; i < count; i++)
-			s->squares[2] += square(v[i].value - own);
+			s->squares[2] += compute_square(v[i].value - own);
 	}
 }
 
-/* 'run' is what is known of runs where no session has two. */
+/* 'run' is the variance of runs to use if no session has two runs. */
 static void
-estimate(const struct sums *s, double total, double run, double raw[3])
+estimate_components(
+    const struct sums *s, double total, double run, double raw[3])
 {
 	double a = (double)s->n[0], b = (double)s->n[1], session = 0;
 
@@ -114,7 +115,7 @@ estimate(const struct sums *s, double total, double run, double raw[3])
 }
 
 static void
-put(struct varsplit_part *p, double var)
+set_variance(struct varsplit_part *p, double var)
 {
 	p->below = var < 0;
 	p->var = var < 0 ? 0 : var;
@@ -136,21 +137,21 @@ varsplit(const struct varsplit_run *runs, size_t n,
 		within += runs[i].within / (double)n;
 		known++;
 	}
-	qsort(v, n, sizeof *v, by_group);
-	all = n ? mean(v, n) : NAN;
+	qsort(v, n, sizeof *v, compare_by_machine_and_session);
+	all = n ? compute_mean(v, n) : NAN;
 	for (size_t i = 0, count; i < n; i += count) {
-		count = group(v + i, n - i, false);
+		count = count_group(v + i, n - i, false);
 		add_machine(&s, v + i, count, all);
 	}
-	estimate(&s, (double)n, known == n ? within : 0, raw);
+	estimate_components(&s, (double)n, known == n ? within : 0, raw);
 	for (int i = 0; i < 3; i++) {
 		parts[i].n = s.n[i];
-		put(&parts[i], raw[i]);
+		set_variance(&parts[i], raw[i]);
 	}
 	parts[VARSPLIT_WITHIN] = (struct varsplit_part){NAN, known, false};
 	if (n > 1 && known == n) {
 		parts[VARSPLIT_WITHIN].var = within;
-		put(&parts[VARSPLIT_RESTART], raw[2] - within);
+		set_variance(&parts[VARSPLIT_RESTART], raw[2] - within);
 	}
 	free(v);
 }
@@ -188,7 +189,8 @@ varsplit_needed(const struct varsplit_part parts[VARSPLIT_SOURCES],
 		else
 			here += part * (double)parts[source].n;
 	}
-	room = square(half / tdist_normal_quantile((1 + conf) / 2)) - above;
+	room = compute_square(half / tdist_normal_quantile((1 + conf) / 2)) -
+	    above;
 	n = ceil(here / fmax(room, 0));
 	return n < 1e9 ? (size_t)fmax(n, 1) : 0;
 }

@@ -1,11 +1,11 @@
 /*
- * Where the noise comes from: within a run, from run to run, from session to
- * session, from machine to machine. A nested analysis of variance; groups may
- * have any sizes.
+ * Variance components: noise within a run, from run to run, from session to
+ * session, from machine to machine, by a nested analysis of variance. Groups
+ * may have any sizes.
  *
  * Sources: the method of moments for unbalanced nested designs, Searle,
  * Casella & McCulloch, Variance Components (1992), 5.6 and appendix F; Sokal &
- * Rohlf, Biometry, 10.3. What comes out below 0 is 0, and said.
+ * Rohlf, Biometry, 10.3. An estimate below 0 is set to 0 and marked 'below'.
  */
 #ifndef VARSPLIT_H
 #define VARSPLIT_H
@@ -16,8 +16,8 @@
 enum varsplit_source {
 	VARSPLIT_MACHINE,
 	VARSPLIT_SESSION,
-	VARSPLIT_RESTART, /* run to run: each run is a server of its own */
-	VARSPLIT_WITHIN,  /* what a longer run would level out */
+	VARSPLIT_RESTART, /* run to run: each run starts its own server */
+	VARSPLIT_WITHIN,  /* noise that a longer run would average out */
 	VARSPLIT_SOURCES
 };
 
@@ -25,39 +25,40 @@ const char *varsplit_source_name(enum varsplit_source);
 
 struct varsplit_run {
 	double value;
-	double within; /* variance of value by the noise inside of the run, e.g.
-			* that of its intervals / their number; NAN: unknown */
-	size_t session, machine; /* any numbers, equal for equal ones */
+	double within; /* variance of 'value' due to noise inside the run, as
+			* from varsplit_within; NAN: unknown */
+	size_t session, machine; /* any numbers that identify them */
 };
 
 /*
- * Variance of the mean of n values in time, by their own noise: s^2 / n, and
- * more where neighbours are alike, (1 + r) / (1 - r) times that for a lag-1
- * autocorrelation r > 0 (as of a first-order autoregression). NAN for n < 8.
+ * Variance of the mean of n values in time: s^2 / n, times (1 + r) / (1 - r)
+ * for a lag-1 autocorrelation r > 0 (first-order autoregression). NAN for
+ * n < 8.
  */
 double varsplit_within(const double *v, size_t n);
 
 struct varsplit_part {
-	double var; /* of one run's value; NAN: there is but one of these */
-	size_t n;   /* machines, sessions, runs; of within: runs that know it */
+	double var; /* of one run's value; NAN: unknown, e.g. only one */
+	size_t n;   /* machines, sessions, runs; within: runs where known */
 	bool below; /* the estimate was below 0 */
 };
 
 /*
- * A session is one of one machine. All var NAN for n < 2; restart holds what
- * is within where that is unknown of a run, and sessions (or machines) of one
- * run each hold what is from run to run.
+ * A session is on one machine. All var are NAN for n < 2. If 'within' is
+ * unknown for any run, restart includes it. If each session (or machine) has
+ * one run, its part includes the variance from run to run.
  */
 void varsplit(const struct varsplit_run *, size_t n,
     struct varsplit_part parts[VARSPLIT_SOURCES]);
 
-/* Variance of the mean of all, each part over its number. */
+/* Variance of the mean of all runs: the sum of var / n of the parts. */
 double varsplit_of_mean(const struct varsplit_part parts[VARSPLIT_SOURCES]);
 
 /*
- * How many of one source, in all, each as full as now, bring the half width of
- * the mean's interval (normal quantiles) down to 'half' at this level of
- * confidence. 0: no number does, as what is above it is too wide, or unknown.
+ * Returns how many of one source, in all, with as many parts below each as now,
+ * reduce the half width of the mean's interval (normal quantiles) to 'half' at
+ * the confidence 'conf'. 0: no number does, because the variance of the sources
+ * above is too large, or it is unknown.
  */
 size_t varsplit_needed(const struct varsplit_part parts[VARSPLIT_SOURCES],
     enum varsplit_source, double half, double conf);

@@ -25,7 +25,7 @@ verdict_hopeless(double needed, double have)
 }
 
 static bool
-constant(const double *v, size_t n)
+is_constant(const double *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		if (v[i] != v[0])
@@ -34,7 +34,7 @@ constant(const double *v, size_t n)
 }
 
 static bool
-all_above(const double *v, size_t n, double least, bool or_equal)
+are_all_above(const double *v, size_t n, double least, bool or_equal)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!(v[i] > least || (or_equal && v[i] == least)))
@@ -43,7 +43,7 @@ all_above(const double *v, size_t n, double least, bool or_equal)
 }
 
 static double *
-copy(const double *v, size_t n, bool sorted)
+copy_values(const double *v, size_t n, bool sorted)
 {
 	double *c = mem_array(n, sizeof *c);
 
@@ -55,7 +55,7 @@ copy(const double *v, size_t n, bool sorted)
 }
 
 static bool
-same(const double *a, const double *b, size_t n)
+are_equal(const double *a, const double *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (a[i] != b[i])
@@ -63,10 +63,9 @@ same(const double *a, const double *b, size_t n)
 	return true;
 }
 
-/* There is one ratio only. A single value of a side says nothing of its noise:
- * it has no interval. */
+/* Sets an exact ratio. Without two values on each side it has no interval. */
 static void
-only(struct verdict_facts *f, const char *method, double ratio)
+set_single_ratio(struct verdict_facts *f, const char *method, double ratio)
 {
 	f->method = method;
 	f->ratio = ratio;
@@ -74,9 +73,10 @@ only(struct verdict_facts *f, const char *method, double ratio)
 		f->lo95 = f->hi95 = f->lo90 = f->hi90 = ratio;
 }
 
-/* Estimate and intervals; of logarithms where they are Walsh averages. */
+/* Sets the estimate and intervals from 'p' (taken); 'logs': 'p' holds
+ * logarithms. */
 static void
-intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
+set_intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
     const double level[2])
 {
 	double *v[] = {&f->ratio, &f->lo95, &f->hi95, &f->lo90, &f->hi90};
@@ -89,10 +89,10 @@ intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 	ranktest_pairs_free(p);
 }
 
-/* What is left where runs are like their neighbours: p and the 90 % interval.
- */
+/* Sets p and the 90 % interval for autocorrelated runs. */
 static void
-allow(struct verdict_facts *f, double d, const double sd[2], double level)
+allow_for_serial(
+    struct verdict_facts *f, double d, const double sd[2], double level)
 {
 	double df, se = serial_se(&f->alike, f->m, f->n, sd, &df);
 	double wide = se * tdist_quantile(1 - level / 2, df);
@@ -104,7 +104,7 @@ allow(struct verdict_facts *f, double d, const double sd[2], double level)
 }
 
 static void
-of_logs(const double *v, size_t n, double *mean, double *sd)
+compute_log_moments(const double *v, size_t n, double *mean, double *sd)
 {
 	double *logs = mem_array(n, sizeof *logs);
 
@@ -116,7 +116,7 @@ of_logs(const double *v, size_t n, double *mean, double *sd)
 }
 
 static void
-unpaired(struct verdict_facts *f, const double *x, const double *y,
+measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
     const double level[2], const struct serial *alike)
 {
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
@@ -126,61 +126,62 @@ unpaired(struct verdict_facts *f, const double *x, const double *y,
 	f->p = t.p;
 	f->p_min = t.p_min;
 	f->cliff = ranktest_cliff(t.stat, f->m, f->n);
-	if (!all_above(x, f->m, 0, false) || !all_above(y, f->n, 0, true))
+	if (!are_all_above(x, f->m, 0, false) ||
+	    !are_all_above(y, f->n, 0, true))
 		return;
-	intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
-	if (!all_above(y, f->n, 0, false))
+	set_intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
+	if (!are_all_above(y, f->n, 0, false))
 		return;
-	of_logs(x, f->m, &mean[0], &sd[0]);
-	of_logs(y, f->n, &mean[1], &sd[1]);
+	compute_log_moments(x, f->m, &mean[0], &sd[0]);
+	compute_log_moments(y, f->n, &mean[1], &sd[1]);
 	f->sd = sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2);
 	if (alike && alike->r > 0) {
 		f->alike = *alike;
 		f->sd *= sqrt(serial_inflation(alike, f->m, f->n));
-		allow(f, mean[1] - mean[0], sd, level[1]);
+		allow_for_serial(f, mean[1] - mean[0], sd, level[1]);
 	}
 }
 
-/* As far up as down: 99 to 100 ties with 100 to 99. */
+/* ln(y/x); 99 to 100 gives exactly minus what 100 to 99 gives. */
 static double
-log_ratio(double x, double y)
+compute_log_ratio(double x, double y)
 {
 	return y < x ? -log(x / y) : log(y / x);
 }
 
 static void
-in_pairs(struct verdict_facts *f, const double *x, const double *y,
+measure_paired(struct verdict_facts *f, const double *x, const double *y,
     const double level[2])
 {
 	double *d = mem_array(f->n, sizeof *d);
 	struct ranktest t;
 
 	for (size_t i = 0; i < f->n; i++)
-		d[i] = log_ratio(x[i], y[i]);
+		d[i] = compute_log_ratio(x[i], y[i]);
 	t = ranktest_signed(d, f->n);
 	f->paired = true;
 	f->method = t.exact ? "signed-rank" : "signed-rank-normal";
 	f->p = t.p;
 	f->p_min = t.p_min;
-	intervals(f, ranktest_walsh(d, f->n), true, level);
+	set_intervals(f, ranktest_walsh(d, f->n), true, level);
 	f->sd = stats_sd(d, f->n);
 	free(d);
 }
 
 /*
- * Two sides without variance: a coarse clock may put all of one side into one
- * step and all of the other into the next. The largest chance of that, over
- * all q, is that of 2 q^m (1-q)^n, at q = m/(m+n).
+ * The probability that rounding alone makes two sides constant and different:
+ * a coarse clock puts all of one side into one step and all of the other into
+ * the next. It is at most the maximum of 2 q^m (1-q)^n, at q = m/(m+n).
  */
 static double
-by_chance(double m, double n)
+compute_chance(double m, double n)
 {
 	return 2 * exp(m * log(m / (m + n)) + n * log(n / (m + n)));
 }
 
-/* What is known before any test. */
+/* Returns facts with the medians set and all results undefined. */
 static struct verdict_facts
-outline(const double *x, size_t m, const double *y, size_t n)
+init_facts(const double *x, size_t m, const double *y, size_t n)
 {
 	struct verdict_facts f = {.m = m,
 	    .n = n,
@@ -195,7 +196,7 @@ outline(const double *x, size_t m, const double *y, size_t n)
 	    .cliff = NAN,
 	    .sd = NAN,
 	    .alike = serial_none(m, n)};
-	double *sx = copy(x, m, true), *sy = copy(y, n, true);
+	double *sx = copy_values(x, m, true), *sy = copy_values(y, n, true);
 
 	f.median[0] = stats_median(sx, m);
 	f.median[1] = stats_median(sy, n);
@@ -207,9 +208,9 @@ outline(const double *x, size_t m, const double *y, size_t n)
 struct verdict_facts
 verdict_itself(const double *x, size_t n, bool paired)
 {
-	struct verdict_facts f = outline(x, n, x, n);
+	struct verdict_facts f = init_facts(x, n, x, n);
 
-	only(&f, "identical", 1);
+	set_single_ratio(&f, "identical", 1);
 	f.paired = paired;
 	return f;
 }
@@ -218,23 +219,24 @@ struct verdict_facts
 verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
     double level05, double level10, const struct serial *alike)
 {
-	struct verdict_facts f = outline(x, m, y, n);
+	struct verdict_facts f = init_facts(x, m, y, n);
 	const double level[2] = {level05, level10};
 
-	if (paired ? same(x, y, n)
-		   : constant(x, m) && constant(y, n) && *x == *y) {
-		only(&f, "identical", 1);
+	if (paired ? are_equal(x, y, n)
+		   : is_constant(x, m) && is_constant(y, n) && *x == *y) {
+		set_single_ratio(&f, "identical", 1);
 		f.paired = paired;
-	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS && constant(x, m) &&
-	    constant(y, n)) {
-		only(&f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
-		f.p = f.p_min = by_chance((double)m, (double)n);
+	} else if (m >= VERDICT_RUNS && n >= VERDICT_RUNS &&
+	    is_constant(x, m) && is_constant(y, n)) {
+		set_single_ratio(
+		    &f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
+		f.p = f.p_min = compute_chance((double)m, (double)n);
 		f.cliff = y[0] > x[0] ? 1 : -1;
-	} else if (paired && all_above(x, m, 0, false) &&
-	    all_above(y, n, 0, false)) {
-		in_pairs(&f, x, y, level);
+	} else if (paired && are_all_above(x, m, 0, false) &&
+	    are_all_above(y, n, 0, false)) {
+		measure_paired(&f, x, y, level);
 	} else {
-		unpaired(&f, x, y, level, alike);
+		measure_unpaired(&f, x, y, level, alike);
 	}
 	return f;
 }
@@ -255,22 +257,22 @@ verdict_p(const struct verdict_facts *f)
 struct verdict_facts
 verdict_assume(const double *x, size_t m, const double *y, size_t n)
 {
-	struct verdict_facts f = outline(x, m, y, n);
+	struct verdict_facts f = init_facts(x, m, y, n);
 	double a = f.median[0], b = f.median[1];
 
 	f.assumed = true;
 	f.method = "assumed";
 	f.ratio = a > 0 && b >= 0 ? b / a : NAN;
-	if (constant(x, m) && constant(y, n)) {
-		only(&f, f.method, f.ratio);
+	if (is_constant(x, m) && is_constant(y, n)) {
+		set_single_ratio(&f, f.method, f.ratio);
 		f.sd = 0;
 	}
 	return f;
 }
 
-/* Where there is no ratio of all runs, the medians speak for the size. */
+/* Returns the ratio, or if it is undefined, the ratio of the medians. */
 static double
-estimate(const struct verdict_facts *f)
+estimate_ratio(const struct verdict_facts *f)
 {
 	if (!isnan(f->ratio))
 		return f->ratio;
@@ -282,7 +284,7 @@ estimate(const struct verdict_facts *f)
 }
 
 static enum verdict
-changed(enum metric_better better, bool up)
+decide_direction(enum metric_better better, bool up)
 {
 	if (better == METRIC_NEITHER)
 		return VERDICT_DIFFERENT;
@@ -294,9 +296,8 @@ enum verdict
 verdict_decide(const struct verdict_facts *f, enum metric_better better,
     double margin, double p, double alpha, bool *certain)
 {
-	/* The margin is one of logarithms: it stays when the ratio is turned.
-	 */
-	double low = 1 - margin, high = 1 / low, rho = estimate(f);
+	/* Symmetric in logarithms: swapping the sides keeps the margin. */
+	double low = 1 - margin, high = 1 / low, rho = estimate_ratio(f);
 	bool exact = isnan(f->p);
 
 	*certain = false;
@@ -304,7 +305,7 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 		return VERDICT_INSUFFICIENT;
 	if ((exact || p < alpha) && (rho < low || rho > high)) {
 		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
-		return changed(better, rho > high);
+		return decide_direction(better, rho > high);
 	}
 	if (exact || (f->lo90 > low && f->hi90 < high))
 		return VERDICT_EQUIVALENT;
@@ -312,7 +313,7 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 }
 
 static int
-by_p(const void *a, const void *b)
+compare_p_values(const void *a, const void *b)
 {
 	double x = **(const double *const *)a, y = **(const double *const *)b;
 
@@ -320,21 +321,21 @@ by_p(const void *a, const void *b)
 }
 
 static const double **
-order(const double *p, size_t n)
+sort_p_values(const double *p, size_t n)
 {
 	const double **at = mem_array(n, sizeof *at);
 
 	for (size_t i = 0; i < n; i++)
 		at[i] = p + i;
 	if (n)
-		qsort(at, n, sizeof *at, by_p);
+		qsort(at, n, sizeof *at, compare_p_values);
 	return at;
 }
 
 void
 verdict_holm(const double *p, double *adjusted, size_t n)
 {
-	const double **at = order(p, n);
+	const double **at = sort_p_values(p, n);
 	double most = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -347,7 +348,7 @@ verdict_holm(const double *p, double *adjusted, size_t n)
 void
 verdict_bh(const double *p, double *adjusted, size_t n)
 {
-	const double **at = order(p, n);
+	const double **at = sort_p_values(p, n);
 	double least = 1;
 
 	for (size_t i = n; i-- > 0;) {

@@ -1,11 +1,11 @@
 /*
- * Is it slower? One metric of one case: what two samples say, and what that
- * means for a margin. x is the baseline, y the contender.
+ * Compares one metric of one case between two samples and decides by a margin.
+ * x is the baseline, y the contender.
  *
- * The rule: a change is reported when it is significant (p adjusted for the
- * whole report) and its estimate lies beyond the margin; "no change" when the
- * 90% interval lies within the margin (two one-sided tests, Schuirmann 1987);
- * otherwise nothing is known yet.
+ * The rule: a change is reported if it is significant (p adjusted for the whole
+ * report) and its estimate is beyond the margin; "no change" if the 90%
+ * interval is within the margin (two one-sided tests, Schuirmann 1987);
+ * otherwise the result is inconclusive.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -20,7 +20,7 @@
 enum verdict {
 	VERDICT_REGRESSION,
 	VERDICT_IMPROVEMENT,
-	VERDICT_DIFFERENT, /* a change where neither way is better */
+	VERDICT_DIFFERENT, /* a change; neither direction is better */
 	VERDICT_EQUIVALENT,
 	VERDICT_INCONCLUSIVE,
 	VERDICT_INSUFFICIENT,
@@ -29,13 +29,13 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
-/* Would it take more runs than anybody makes: more than 100, and more than ten
- * times those that a side has? Then no number of runs is advised. */
+/* Are too many runs needed to advise them: more than 100, and more than ten
+ * times those that a side has? */
 bool verdict_hopeless(double needed, double have);
 
 enum { VERDICT_RUNS = POWER_RUNS, VERDICT_PAIRS = POWER_PAIRS };
 
-/* What was measured; NAN where it is not defined. */
+/* Results of the comparison; NAN: not defined. */
 struct verdict_facts {
 	size_t m, n;
 	bool paired;
@@ -45,17 +45,17 @@ struct verdict_facts {
 			     * rounding made them so), identical, assumed */
 	double median[2];
 	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
-	double lo95, hi95, lo90, hi90; /* NAN where a side has one value */
+	double lo95, hi95, lo90, hi90; /* NAN if a side has one value */
 	double p;     /* NAN: compared exactly, without a test */
-	double p_min; /* the smallest so many values can give; NAN as p */
+	double p_min; /* the smallest p that so many values can give, or NAN */
 	struct serial alike; /* unpaired; r 0: the runs are independent */
-	double p_alike;      /* where r is not 0 */
-	double cliff;        /* Cliff's delta of y over x, where not paired */
-	double sd; /* of ln(value), pooled; or of ln(y/x) where paired; 0 where
+	double p_alike;      /* p allowing for r, if r is not 0 */
+	double cliff;        /* Cliff's delta of y over x, unless paired */
+	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
 		    * 'assumed' and no side varies */
 };
 
-/* A measurement against itself: no change, however noisy it is. */
+/* A sample compared with itself: the ratio is 1, whatever the noise. */
 struct verdict_facts verdict_itself(const double *x, size_t n, bool paired);
 
 /* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
@@ -63,49 +63,48 @@ struct verdict_facts verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired);
 
 /*
- * The same at a look of a session that looks more than once (sequential.h):
- * lo95, hi95 cover 1 - level05, and lo90, hi90 cover 1 - level10, which are the
- * levels of the look for .05 and .10. Where the runs of a side are alike
- * (serial.h; NULL: they are not) and all values are above 0, lo90, hi90 and sd
- * allow for it, and so does verdict_p; lo95, hi95 and p are of independent
- * runs.
+ * The same at one look of several (sequential.h): lo95, hi95 cover 1 - level05,
+ * and lo90, hi90 cover 1 - level10, the levels of the look for .05 and .10. If
+ * the runs of a side are autocorrelated (serial.h; 'alike' NULL: they are not)
+ * and all values are above 0, then lo90, hi90, sd and verdict_p allow for it;
+ * lo95, hi95 and p are for independent runs.
  */
 struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
     size_t n, bool paired, double level05, double level10,
     const struct serial *alike);
 
-/* p, with regard to runs that are alike; NAN: there was no test. */
+/* p, allowing for autocorrelated runs; NAN: there was no test. */
 double verdict_p(const struct verdict_facts *);
 
 /*
- * A metric that has no noise: the medians are compared, without a test. There
- * are intervals where no side varies and each has two values. m, n >= 1.
+ * For a metric without noise: compares the medians without a test. The
+ * intervals are set if no side varies and each has two values. m, n >= 1.
  */
 struct verdict_facts verdict_assume(
     const double *x, size_t m, const double *y, size_t n);
 
 /*
- * p is adjusted; it is ignored where the facts have none. *certain: the whole
- * 90% interval lies beyond the margin.
+ * p is adjusted; it is ignored if the facts have no p. *certain: the whole 90%
+ * interval is beyond the margin.
  */
 enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
     double margin, double p, double alpha, bool *certain);
 
-/* Adjusted p, in the order of p: Holm (1979), Benjamini & Hochberg (1995). */
+/* Compute adjusted p values: Holm (1979), Benjamini & Hochberg (1995). */
 void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 
 /*
- * Runs a side (or pairs) that would settle an inconclusive row: enough to see
- * a change as large as the margin with power .8, enough for the smallest p to
- * pass as one of 'tests' (Holm), and at least twice those there are where that
- * many should have been enough. 0: cannot be said.
+ * Returns the runs per side (or pairs) that would decide an inconclusive row:
+ * enough to detect a change as large as the margin with power .8, enough for
+ * the smallest p to be significant as one of 'tests' (Holm), and twice the
+ * present runs if those should have been enough. 0: unknown.
  */
 size_t verdict_needed(
     const struct verdict_facts *, double margin, size_t tests);
 
-/* The smallest relative change that so many runs of this noise would show with
- * power .8, as a part of 1; NAN: cannot be said. */
+/* Returns the smallest relative change that these runs detect with power .8, as
+ * a fraction; NAN: unknown. */
 double verdict_visible(const struct verdict_facts *);
 
 #endif

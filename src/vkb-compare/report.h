@@ -29,8 +29,25 @@ struct report {
 
 typedef void report_write(struct str *, const struct report *);
 
-report_write report_text, report_markdown, report_jsonl, report_csv,
-    report_junit, report_openmetrics, report_annotations, report_sarif;
+/*
+ * All formats: NAME is written by report_NAME, which stands in a file NAME.c of
+ * its own. The second word says when a format needs the histograms, to show how
+ * the latencies shifted.
+ */
+#define REPORT_FORMATS(FORMAT)            \
+	FORMAT(text, SHIFTS_BY_OPTION)    \
+	FORMAT(markdown, SHIFTS_ALWAYS)   \
+	FORMAT(jsonl, SHIFTS_ALWAYS)      \
+	FORMAT(csv, SHIFTS_NEVER)         \
+	FORMAT(junit, SHIFTS_NEVER)       \
+	FORMAT(openmetrics, SHIFTS_NEVER) \
+	FORMAT(annotations, SHIFTS_NEVER) \
+	FORMAT(sarif, SHIFTS_NEVER)
+
+enum report_shifts { SHIFTS_NEVER, SHIFTS_BY_OPTION, SHIFTS_ALWAYS };
+
+#define REPORT_DECLARE(name, shifts) report_write report_##name;
+REPORT_FORMATS(REPORT_DECLARE)
 
 /* Pieces for the writers, which must escape them: names are as in the input. */
 

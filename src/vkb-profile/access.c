@@ -16,7 +16,7 @@ enum { UNKNOWN = -9 };
 enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38 };
 
 static long long
-setting(const char *path)
+read_setting(const char *path)
 {
 	long long v = UNKNOWN;
 	FILE *f = fopen(path, "re");
@@ -34,7 +34,7 @@ setting(const char *path)
 }
 
 static unsigned long long
-capabilities(void)
+read_capabilities(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
 	unsigned long long caps = 0;
@@ -51,16 +51,16 @@ capabilities(void)
 void
 access_read(struct access *a, pid_t pid)
 {
-	unsigned long long caps = capabilities();
+	unsigned long long caps = read_capabilities();
 	struct stat st;
 	char path[64];
 
-	a->paranoid = setting("/proc/sys/kernel/perf_event_paranoid");
-	a->kptr = setting("/proc/sys/kernel/kptr_restrict");
+	a->paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
+	a->kptr = read_setting("/proc/sys/kernel/kptr_restrict");
 	a->perfmon = (caps >> PERFMON & 1) || (caps >> SYS_ADMIN & 1);
 	a->ptrace = a->perfmon || (caps >> SYS_PTRACE & 1);
 	a->us = a->them = geteuid();
-	/* The owner of the folder is root where it may not be traced. */
+	/* /proc/PID belongs to root if the process may not be traced. */
 	snprintf(path, sizeof path, "/proc/%ld", (long)pid);
 	if (pid && stat(path, &st) == 0)
 		a->them = st.st_uid;
@@ -73,7 +73,7 @@ access_decide(const struct access *a)
 		return ACCESS_NONE;
 	if (a->perfmon)
 		return ACCESS_ALL;
-	/* Debian and Ubuntu know 3 and 4: nothing at all. */
+	/* 3 and 4 exist on Debian and Ubuntu: users may not use perf. */
 	if (a->paranoid > 2)
 		return ACCESS_NONE;
 	return a->paranoid == 2 || a->paranoid == UNKNOWN ? ACCESS_USER
@@ -85,13 +85,14 @@ access_refusal(const struct access *a)
 {
 	if (a->them != a->us && !a->ptrace)
 		return mem_printf(
-		    "the process is of user %ld, or may not be traced: run "
-		    "this as that user or as root",
+		    "it belongs to user %ld or may not be traced; run "
+		    "vkb-profile as that user or as root",
 		    (long)a->them);
 	return mem_printf(
 	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
-	    "watch %s: 'sudo sysctl kernel.perf_event_paranoid=1' lets them, "
-	    "or run this with CAP_PERFMON",
+	    "profile %s; allow it with 'sudo sysctl "
+	    "kernel.perf_event_paranoid=1', or run vkb-profile with "
+	    "CAP_PERFMON",
 	    a->paranoid, a->paranoid > 2 ? "anything" : "the kernel");
 }
 
@@ -107,7 +108,7 @@ access_hidden(const struct access *a)
 struct json *
 access_describe(const struct access *a)
 {
-	static const char *const skies[] = {"nothing", "user", "all"};
+	static const char *const names[] = {"nothing", "user", "all"};
 	struct json *j = json_object();
 
 	if (a->paranoid != UNKNOWN)
@@ -115,6 +116,6 @@ access_describe(const struct access *a)
 	if (a->kptr != UNKNOWN)
 		json_set_num(j, "kptr_restrict", (double)a->kptr);
 	json_set_bool(j, "cap_perfmon", a->perfmon);
-	json_set_str(j, "allowed", skies[access_decide(a)]);
+	json_set_str(j, "allowed", names[access_decide(a)]);
 	return j;
 }

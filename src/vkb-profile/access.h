@@ -1,6 +1,4 @@
-/*
- * What the kernel lets us watch, and which setting to change where it does not.
- */
+/* What the kernel lets this program profile, and which setting prevents it. */
 #ifndef ACCESS_H
 #define ACCESS_H
 
@@ -12,29 +10,32 @@ struct json;
 struct access {
 	long long paranoid; /* kernel.perf_event_paranoid; -9 unknown */
 	long long kptr;     /* kernel.kptr_restrict; -9 unknown */
-	bool perfmon;       /* CAP_PERFMON or CAP_SYS_ADMIN is held */
-	bool ptrace;        /* CAP_SYS_PTRACE, or one of those before 5.9 */
-	uid_t us, them;     /* users: ours, and of the process */
+	bool perfmon;       /* has CAP_PERFMON or CAP_SYS_ADMIN */
+	bool ptrace;        /* has CAP_SYS_PTRACE, or 'perfmon' */
+	uid_t us, them;     /* users of this program and of the process */
 };
 
 enum access_sky {
-	ACCESS_NONE, /* nothing: access_refusal says why */
-	ACCESS_USER, /* what a process does outside of the kernel */
-	ACCESS_ALL
+	ACCESS_NONE, /* nothing; see access_refusal */
+	ACCESS_USER, /* user space only */
+	ACCESS_ALL   /* user space and kernel */
 };
 
-/* Of a process, or of children of ours: pid 0. */
+/* Reads the permissions for a process; pid 0: for children of this one. */
 void access_read(struct access *, pid_t);
 enum access_sky access_decide(const struct access *);
 
-/* The reason and the setting, for ACCESS_NONE, or for ACCESS_USER where the
- * kernel's part is wanted. Caller frees with free(). */
+/*
+ * Returns why access is refused and which setting allows it, for ACCESS_NONE,
+ * or for ACCESS_USER if the kernel is to be profiled too. Caller frees with
+ * free().
+ */
 char *access_refusal(const struct access *);
 
-/* Are the names of kernel functions hidden? Then what mends it, else NULL. */
+/* Returns how to make kernel function names visible; NULL if they are. */
 const char *access_hidden(const struct access *);
 
-/* For the record; caller frees with json_free. */
+/* Returns the permissions for the record; caller frees with json_free. */
 struct json *access_describe(const struct access *);
 
 #endif

@@ -6,24 +6,25 @@
 #include <unistd.h>
 
 static void
-add_metrics(struct json *metrics, const struct json *rec, const char *room)
+add_metrics(struct json *metrics, const struct json *rec, const char *section)
 {
-	for (const struct json *j = json_first(json_get(rec, room)); j;
+	for (const struct json *j = json_first(json_get(rec, section)); j;
 	     j = json_next(j))
 		json_set(metrics, json_key(j), json_dup(j));
 }
 
-/* What each request took, for tools that compare runs; NULL: nothing. */
+/* Makes a 'run' record; returns NULL if the profile has no such metrics. */
 static struct json *
-as_run(const struct json *rec)
+make_run(const struct json *rec)
 {
-	static const char *const rooms[] = {"subject", "config", "run"};
+	static const char *const sections[] = {"subject", "config", "run"};
 	struct json *run = record_new("run"), *metrics = json_object();
-	const struct json *room;
+	const struct json *section;
 
 	for (size_t i = 0; i < 3; i++) {
-		room = json_get(rec, rooms[i]);
-		json_set(run, rooms[i], room ? json_dup(room) : json_object());
+		section = json_get(rec, sections[i]);
+		json_set(run, sections[i],
+		    section ? json_dup(section) : json_object());
 	}
 	add_metrics(metrics, rec, "per_req");
 	add_metrics(metrics, rec, "derived");
@@ -47,7 +48,7 @@ asruns_print(const char *const *files, size_t n)
 			rc = -1;
 			continue;
 		}
-		run = record_is(rec, "profile") ? as_run(rec) : NULL;
+		run = record_is(rec, "profile") ? make_run(rec) : NULL;
 		if (run && jsonl_write(STDOUT_FILENO, run) < 0) {
 			k = -1;
 			rc = -1;

@@ -22,7 +22,7 @@
 
 struct counter {
 	int fd;
-	size_t function; /* of the symbols */
+	size_t function; /* index in calls.functions */
 };
 
 struct calls {
@@ -30,13 +30,13 @@ struct calls {
 	struct symbols functions;
 	struct counter *v;
 	size_t n, cap;
-	pid_t *threads; /* that are watched */
+	pid_t *threads; /* that have counters */
 	size_t nthreads, threads_cap;
 };
 
-/* The kernel's number of its counter of uprobes; -1 and said. */
+/* Returns the perf event type of uprobes, or -1 after reporting an error. */
 static int
-kind(void)
+read_uprobe_type(void)
 {
 	FILE *f = fopen(PMU, "re");
 	int type = -1;
@@ -50,10 +50,10 @@ kind(void)
 			: type;
 }
 
-/* Not inherited: the kernel would look for the path in the memory of the
- * process that forks, and its fork would fail. */
+/* The counter is not inherited: on fork the kernel would look for 'path' in the
+ * memory of the forking process, and the fork would fail. */
 static int
-count(struct calls *c, int type, size_t function, pid_t thread)
+open_counter(struct calls *c, int type, size_t function, pid_t thread)
 {
 	struct perf_event_attr a = {.type = (uint32_t)type,
 	    .size = sizeof a,
@@ -66,8 +66,8 @@ count(struct calls *c, int type, size_t function, pid_t thread)
 	if (fd < 0 && errno == ESRCH)
 		return 0; /* the thread has ended */
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return err_fail("calls may be counted by root, or with "
-				"CAP_PERFMON, alone");
+		return err_fail(
+		    "cannot count calls: this needs root or CAP_PERFMON");
 	if (fd < 0)
 		return err_fail_sys("cannot count the calls of '%s'",
 		    c->functions.v[function].name);
@@ -92,14 +92,15 @@ watch_thread(struct calls *c, int type, pid_t thread)
 	    c->threads, c->nthreads, &c->threads_cap, sizeof *c->threads);
 	c->threads[c->nthreads++] = thread;
 	for (size_t i = 0; i < c->functions.n; i++)
-		if (count(c, type, i, thread) < 0)
+		if (open_counter(c, type, i, thread) < 0)
 			return -1;
 	return 0;
 }
 
-/* 1 there were threads that were not watched yet, 0 none, -1 and said. */
+/* Opens counters in threads that have none. Returns 1 if there were such
+ * threads, 0 if not, -1 after reporting an error. */
 static int
-watch_new(struct calls *c, int type, pid_t pid)
+watch_new_threads(struct calls *c, int type, pid_t pid)
 {
 	char path[64];
 	struct dirent *e;
@@ -120,9 +121,9 @@ watch_new(struct calls *c, int type, pid_t pid)
 	return rc;
 }
 
-/* A descriptor for each function and thread. */
+/* Each function needs a descriptor in each thread. */
 static void
-allow_files(void)
+raise_file_limit(void)
 {
 	struct rlimit r;
 
@@ -133,7 +134,7 @@ allow_files(void)
 }
 
 static int
-find(struct calls *c, const char *const *patterns, size_t n)
+find_functions(struct calls *c, const char *const *patterns, size_t n)
 {
 	struct symbols *s = &c->functions;
 
@@ -141,14 +142,14 @@ find(struct calls *c, const char *const *patterns, size_t n)
 		return -1;
 	if (!s->seen)
 		return err_fail(
-		    "'%s' has no names of functions: it is stripped", c->path);
+		    "'%s' has no function names: it is stripped", c->path);
 	if (!s->n)
-		return err_fail("no function of '%s' is called '%s'%s; what is "
-				"inlined has no call",
-		    c->path, patterns[0], n > 1 ? " or so" : "");
+		return err_fail("no function of '%s' matches '%s'%s; inlined "
+				"functions have no calls",
+		    c->path, patterns[0], n > 1 ? " or another pattern" : "");
 	if (s->n > CALLS_MOST)
-		return err_fail("%zu functions match, no more than %d can be "
-				"counted",
+		return err_fail("%zu functions match, but at most %d can be "
+				"counted; use a narrower pattern",
 		    s->n, CALLS_MOST);
 	return 0;
 }
@@ -157,14 +158,14 @@ struct calls *
 calls_open(pid_t pid, const char *path, const char *const *patterns, size_t n)
 {
 	struct calls *c = mem_new(sizeof *c);
-	int type = kind(), rc;
+	int type = read_uprobe_type(), rc;
 
 	c->path = path;
-	if (type < 0 || find(c, patterns, n) < 0)
+	if (type < 0 || find_functions(c, patterns, n) < 0)
 		goto bad;
-	allow_files();
-	/* Threads that come while others are attached to. */
-	while ((rc = watch_new(c, type, pid)) > 0)
+	raise_file_limit();
+	/* Threads can start while counters are opened in others. */
+	while ((rc = watch_new_threads(c, type, pid)) > 0)
 		;
 	if (rc == 0)
 		return c;
@@ -187,7 +188,7 @@ calls_close(struct calls *c)
 }
 
 static int
-each(struct calls *c, unsigned long what)
+control_counters(struct calls *c, unsigned long what)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (ioctl(c->v[i].fd, what, 0) < 0)
@@ -198,13 +199,13 @@ each(struct calls *c, unsigned long what)
 int
 calls_enable(struct calls *c)
 {
-	return each(c, PERF_EVENT_IOC_ENABLE);
+	return control_counters(c, PERF_EVENT_IOC_ENABLE);
 }
 
 int
 calls_disable(struct calls *c)
 {
-	return each(c, PERF_EVENT_IOC_DISABLE);
+	return control_counters(c, PERF_EVENT_IOC_DISABLE);
 }
 
 struct tally {
@@ -213,7 +214,7 @@ struct tally {
 };
 
 static int
-by_count(const void *a, const void *b)
+compare_by_count(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
 
@@ -238,7 +239,7 @@ calls_read(const struct calls *c)
 		}
 		t[c->v[i].function].n += v;
 	}
-	qsort(t, n, sizeof *t, by_count);
+	qsort(t, n, sizeof *t, compare_by_count);
 	j = json_object();
 	for (size_t i = 0; i < n; i++)
 		json_set_num(j, t[i].name,

@@ -1,6 +1,6 @@
 /*
- * How often functions of a program are called: uprobes that the kernel counts
- * for this process alone, and that go with us, whatever happens.
+ * Counts calls of a program's functions in one process, by uprobes. The kernel
+ * removes them when this program ends, even by a crash.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -11,24 +11,25 @@
 struct calls;
 struct json;
 
-/* The kernel takes a tenth of a second to end each, in each thread. */
-enum { CALLS_MOST = 200 }; /* functions */
+/* Most functions; the kernel needs 0.1 s per function and thread to stop. */
+enum { CALLS_MOST = 200 };
 
 /*
- * The functions of the program at 'path' that match a pattern, as of a shell,
- * in all threads there are now; not in those that come, nor in children. NULL,
- * and said.
+ * Opens counters, disabled, for the functions of the program at 'path' that
+ * match a shell pattern, in the threads that the process has now; later threads
+ * and children are not counted. 'path' is borrowed until calls_close. Returns
+ * NULL after reporting an error.
  */
 struct calls *calls_open(
     pid_t, const char *path, const char *const *patterns, size_t n);
 void calls_close(struct calls *);
 
-/* From now on, until then. 0, or -1 and said. */
+/* Start and stop counting. Return 0, or -1 after reporting an error. */
 int calls_enable(struct calls *);
 int calls_disable(struct calls *);
 
-/* FUNCTION: count, the most called first; NULL, and said. Caller frees with
- * json_free. */
+/* Returns an object of FUNCTION: count, most called first, or NULL after
+ * reporting an error. Caller frees with json_free. */
 struct json *calls_read(const struct calls *);
 
 #endif

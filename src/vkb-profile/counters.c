@@ -15,13 +15,13 @@
 struct set {
 	const char *name;
 	const char *events;
-	bool asked; /* not every perf knows these names */
+	bool asked; /* ask perf whether it has them: not every version does */
 };
 
-/* What every user may count, on every machine, is counted always. */
+/* Always counted: every user may, on every machine. */
 #define SOFTWARE "task-clock,context-switches,cpu-migrations,page-faults"
 
-static const struct set table[] = {
+static const struct set set_table[] = {
     {"software", "minor-faults,major-faults", false},
     {"ipc", "cycles,instructions,ref-cycles", false},
     {"stalls", "cycles,stalled-cycles-frontend,stalled-cycles-backend", false},
@@ -37,7 +37,7 @@ static const struct set table[] = {
 	true},
     {0}};
 
-/* Each name in "a,b": 1 there was one more, from *s on. */
+/* Reads one name from the list "a,b" and moves *s on; returns 0 at its end. */
 static int
 next_name(const char **s, char *name, size_t size)
 {
@@ -52,9 +52,9 @@ next_name(const char **s, char *name, size_t size)
 }
 
 static const struct set *
-find(const char *name)
+find_set(const char *name)
 {
-	for (const struct set *s = table; s->name; s++)
+	for (const struct set *s = set_table; s->name; s++)
 		if (strcmp(s->name, name) == 0)
 			return s;
 	return NULL;
@@ -68,16 +68,16 @@ counters_check(const char *sets)
 	if (!*sets)
 		return err_fail("option '--stat': no set is named");
 	while (next_name(&sets, name, sizeof name))
-		if (!find(name) && strcmp(name, "all") != 0)
-			return err_fail("option '--stat': no set '%s', but "
-					"software, ipc, stalls, cache, tlb, "
-					"branch, topdown and all",
+		if (!find_set(name) && strcmp(name, "all") != 0)
+			return err_fail("option '--stat': unknown set '%s'; "
+					"the sets are software, ipc, stalls, "
+					"cache, tlb, branch, topdown and all",
 			    name);
 	return 0;
 }
 
 static bool
-wanted(const char *sets, const char *set)
+is_set_wanted(const char *sets, const char *set)
 {
 	char name[32];
 
@@ -87,9 +87,9 @@ wanted(const char *sets, const char *set)
 	return false;
 }
 
-/* Does this perf, on this machine, know the names? */
+/* Asks perf whether it can count all events on this machine. */
 static bool
-known(const char *events)
+are_events_known(const char *events)
 {
 	const char *const argv[] = {
 	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
@@ -111,18 +111,18 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 
 	snprintf(id, sizeof id, "%ld", (long)pid);
 	str_add(&events, SOFTWARE);
-	for (const struct set *s = table; s->name; s++) {
-		if (!wanted(sets, s->name))
+	for (const struct set *s = set_table; s->name; s++) {
+		if (!is_set_wanted(sets, s->name))
 			continue;
-		if (s->asked && !known(s->events)) {
-			err_say("the counters of '%s' are not there on this "
-				"machine",
+		if (s->asked && !are_events_known(s->events)) {
+			err_say("this machine cannot count '%s'; it is left "
+				"out",
 			    s->name);
 			continue;
 		}
 		str_addc(&events, ',');
 		str_add(&events, s->events);
-		/* perf adds it by itself to plain names alone. */
+		/* perf adds ":u" itself, but not to groups in braces. */
 		if (user_only && s->asked)
 			str_add(&events, ":u");
 	}
@@ -132,9 +132,9 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 	return p;
 }
 
-/* "L1-dcache-loads:u" as a key: l1_dcache_loads. */
+/* Makes a key of an event: "L1-dcache-loads:u" becomes "l1_dcache_loads". */
 static char *
-key_of(const char *event, const char *unit)
+make_key(const char *event, const char *unit)
 {
 	struct str s = {0};
 
@@ -162,13 +162,13 @@ counters_parse(const char *text, double *shared)
 			f[n] = strsep(&line, ";");
 		if (n < 5 || num_real(f[0], &v) < 0 || v < 0 || !*f[2])
 			continue; /* "<not supported>", "<not counted>" */
-		/* They happen in the kernel: without it none is seen. */
+		/* They happen in the kernel, so ":u" counts none. */
 		if (str_ends(f[2], ":u") &&
 		    (str_starts(f[2], "context-switches") ||
 			str_starts(f[2], "cpu-migrations")))
 			continue;
-		key = key_of(f[2], f[1]);
-		/* Two kinds of cores have each their own. */
+		key = make_key(f[2], f[1]);
+		/* Hybrid CPUs have a line for each kind of core. */
 		json_set_num(j, key, json_get_num(j, key, 0) + v);
 		free(key);
 		if (num_real(f[4], &percent) == 0 && percent >= 0 &&
@@ -180,8 +180,8 @@ counters_parse(const char *text, double *shared)
 }
 
 static void
-ratio(struct json *to, const char *key, double factor, const struct json *of,
-    const char *above, const char *below)
+set_ratio(struct json *to, const char *key, double factor,
+    const struct json *of, const char *above, const char *below)
 {
 	double a = json_get_num(of, above, NAN), b = json_get_num(of, below, 0);
 
@@ -194,25 +194,31 @@ counters_derive(const struct json *c)
 {
 	struct json *j = json_object();
 
-	ratio(j, "ipc", 1, c, "instructions", "cycles");
-	ratio(j, "ghz", 1e-6, c, "cycles", "task_clock_ms");
-	ratio(j, "frontend_stalled_percent", 100, c, "stalled_cycles_frontend",
-	    "cycles");
-	ratio(j, "backend_stalled_percent", 100, c, "stalled_cycles_backend",
-	    "cycles");
-	ratio(j, "cache_miss_percent", 100, c, "cache_misses",
+	set_ratio(j, "ipc", 1, c, "instructions", "cycles");
+	set_ratio(j, "ghz", 1e-6, c, "cycles", "task_clock_ms");
+	set_ratio(j, "frontend_stalled_percent", 100, c,
+	    "stalled_cycles_frontend", "cycles");
+	set_ratio(j, "backend_stalled_percent", 100, c,
+	    "stalled_cycles_backend", "cycles");
+	set_ratio(j, "cache_miss_percent", 100, c, "cache_misses",
 	    "cache_references");
-	ratio(j, "l1d_miss_percent", 100, c, "l1_dcache_load_misses",
+	set_ratio(j, "l1d_miss_percent", 100, c, "l1_dcache_load_misses",
 	    "l1_dcache_loads");
-	ratio(j, "llc_miss_percent", 100, c, "llc_load_misses", "llc_loads");
-	ratio(j, "dtlb_miss_percent", 100, c, "dtlb_load_misses", "dtlb_loads");
-	ratio(j, "itlb_miss_percent", 100, c, "itlb_load_misses", "itlb_loads");
-	ratio(j, "branch_miss_percent", 100, c, "branch_misses", "branches");
-	ratio(j, "retiring_percent", 100, c, "topdown_retiring", "slots");
-	ratio(
+	set_ratio(
+	    j, "llc_miss_percent", 100, c, "llc_load_misses", "llc_loads");
+	set_ratio(
+	    j, "dtlb_miss_percent", 100, c, "dtlb_load_misses", "dtlb_loads");
+	set_ratio(
+	    j, "itlb_miss_percent", 100, c, "itlb_load_misses", "itlb_loads");
+	set_ratio(
+	    j, "branch_miss_percent", 100, c, "branch_misses", "branches");
+	set_ratio(j, "retiring_percent", 100, c, "topdown_retiring", "slots");
+	set_ratio(
 	    j, "bad_speculation_percent", 100, c, "topdown_bad_spec", "slots");
-	ratio(j, "frontend_bound_percent", 100, c, "topdown_fe_bound", "slots");
-	ratio(j, "backend_bound_percent", 100, c, "topdown_be_bound", "slots");
+	set_ratio(
+	    j, "frontend_bound_percent", 100, c, "topdown_fe_bound", "slots");
+	set_ratio(
+	    j, "backend_bound_percent", 100, c, "topdown_be_bound", "slots");
 	return j;
 }
 

@@ -1,6 +1,4 @@
-/*
- * Sets of counters by perf stat, and what follows from them.
- */
+/* Sets of counters, read by perf stat, and the ratios derived from them. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -10,24 +8,28 @@
 struct json;
 struct perf;
 
-/* Are they names of sets, with commas? 0, or -1 and said. */
+/* Checks a list of set names, "ipc,cache". Returns 0, or -1 after reporting an
+ * error. */
 int counters_check(const char *sets);
 
-/* NULL, and said. */
+/* Starts perf stat, not counting yet. Returns NULL after reporting an error.
+ * Caller frees with perf_free. */
 struct perf *counters_start(const char *sets, bool user_only, pid_t);
 
 /*
- * What 'perf stat -x;' printed: EVENT: count in a new object (caller frees with
- * json_free). What is not supported or was not counted is absent. *shared is
- * the smallest share of the time that one was counted in, 1 where all were
- * counted throughout: the others are estimates.
+ * Parses the output of 'perf stat -x;' into an object of EVENT: count (caller
+ * frees with json_free), without events that are unsupported or not counted.
+ * *shared is the smallest share of the time (0 to 1) that an event was counted
+ * in; below 1, perf has extrapolated counts.
  */
 struct json *counters_parse(const char *text, double *shared);
 
-/* ipc, cache_miss_percent and others that can be known; caller frees. */
+/* Returns ipc, cache_miss_percent and other ratios whose counts are there.
+ * Caller frees. */
 struct json *counters_derive(const struct json *counters);
 
-/* Each count over the number of requests, NAME and 'end'; caller frees. */
+/* Returns each count divided by 'requests', as key NAME + 'end'. Caller
+ * frees. */
 struct json *counters_per_request(
     const struct json *counts, double requests, const char *end);
 

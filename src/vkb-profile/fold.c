@@ -9,8 +9,8 @@
 
 struct thread {
 	long tid;
-	size_t stack;   /* that it left the CPU with */
-	uint64_t since; /* ns */
+	size_t stack;   /* when it left the CPU */
+	uint64_t since; /* when it left, ns */
 	bool off, preempted;
 };
 
@@ -21,7 +21,7 @@ struct fold {
 	size_t n, cap;
 	struct thread *threads;
 	size_t nthreads, threads_cap;
-	uint64_t now; /* of the last line that had a time */
+	uint64_t now; /* latest time of a line, ns */
 	struct fold_sum sum;
 	uint64_t cpu, blocked, preempted;
 
@@ -30,7 +30,7 @@ struct fold {
 	long tid;
 	uint64_t period;
 	struct str comm;
-	struct str frames; /* each with a NUL behind it, the leaf first */
+	struct str frames; /* each ends with NUL; leaf first */
 	size_t *at;
 	size_t nframes, frames_cap;
 	struct str stack;
@@ -63,9 +63,9 @@ fold_free(struct fold *f)
 
 /* --- lines -------------------------------------------------------------- */
 
-/* The last word of s[0..*n), which goes off it; "" when there is none. */
+/* Cuts the last word off s[0..*n) and returns it; "" if there is none. */
 static char *
-last_word(char *s, size_t *n)
+cut_last_word(char *s, size_t *n)
 {
 	size_t end = *n, start;
 
@@ -79,7 +79,7 @@ last_word(char *s, size_t *n)
 }
 
 static bool
-whole(const char *s, uint64_t *v)
+parse_unsigned(const char *s, uint64_t *v)
 {
 	char *end;
 
@@ -89,9 +89,9 @@ whole(const char *s, uint64_t *v)
 	return *end == '\0';
 }
 
-/* "12.345678901:" in ns. */
+/* Parses "12.345678901:" (s) into ns. */
 static bool
-moment(char *s, uint64_t *ns)
+parse_time(char *s, uint64_t *ns)
 {
 	size_t n = strlen(s), digits;
 	uint64_t part = 0;
@@ -105,8 +105,8 @@ moment(char *s, uint64_t *ns)
 		return false;
 	*dot++ = '\0';
 	digits = strlen(dot);
-	if (digits > 9 || !whole(s, ns) || !whole(dot, &part) ||
-	    *ns > UINT64_MAX / 2000000000)
+	if (digits > 9 || !parse_unsigned(s, ns) ||
+	    !parse_unsigned(dot, &part) || *ns > UINT64_MAX / 2000000000)
 		return false;
 	for (; digits < 9; digits++)
 		part *= 10;
@@ -114,18 +114,18 @@ moment(char *s, uint64_t *ns)
 	return true;
 }
 
-/* "COMM TID TIME:" in s[0..n); the name may be anything. */
+/* Parses "COMM TID TIME:" in s[0..n); COMM can contain any character. */
 static bool
-who_and_when(struct fold *f, char *s, size_t n)
+parse_thread_and_time(struct fold *f, char *s, size_t n)
 {
 	uint64_t ns, tid;
-	char *word = last_word(s, &n), *slash;
+	char *word = cut_last_word(s, &n), *slash;
 
-	if (!moment(word, &ns))
+	if (!parse_time(word, &ns))
 		return false;
-	word = last_word(s, &n);
+	word = cut_last_word(s, &n);
 	slash = strchr(word, '/'); /* "PID/TID" */
-	if (!whole(slash ? slash + 1 : word, &tid))
+	if (!parse_unsigned(slash ? slash + 1 : word, &tid))
 		return false;
 	while (n && s[n - 1] == ' ')
 		n--;
@@ -145,7 +145,7 @@ who_and_when(struct fold *f, char *s, size_t n)
 }
 
 static struct thread *
-thread_of(struct fold *f, long tid)
+get_thread(struct fold *f, long tid)
 {
 	for (size_t i = 0; i < f->nthreads; i++)
 		if (f->threads[i].tid == tid)
@@ -157,44 +157,45 @@ thread_of(struct fold *f, long tid)
 }
 
 static void
-weigh(struct fold *f, size_t stack, uint64_t weight)
+add_weight(struct fold *f, size_t stack, uint64_t weight)
 {
 	f->weight[stack] += weight;
 }
 
+/* Adds the time since the thread left the CPU to the stack it left with. */
 static void
-back(struct fold *f, struct thread *t, uint64_t now)
+end_wait(struct fold *f, struct thread *t, uint64_t now)
 {
 	uint64_t off = now > t->since ? now - t->since : 0;
 
 	t->off = false;
-	weigh(f, t->stack, off);
+	add_weight(f, t->stack, off);
 	*(t->preempted ? &f->preempted : &f->blocked) += off;
 }
 
-/* "SWITCH IN", "SWITCH OUT preempt", "LOST lost 3" and others. */
+/* Handles "SWITCH IN", "SWITCH OUT preempt", "LOST lost 3"; ignores others. */
 static void
-event(struct fold *f, const char *what)
+handle_event(struct fold *f, const char *what)
 {
 	struct thread *t;
 	uint64_t lost;
 
 	if (str_starts(what, "SWITCH IN")) {
-		t = thread_of(f, f->tid);
+		t = get_thread(f, f->tid);
 		if (t->off)
-			back(f, t, f->now);
+			end_wait(f, t, f->now);
 	} else if (str_starts(what, "SWITCH OUT")) {
-		t = thread_of(f, f->tid);
+		t = get_thread(f, f->tid);
 		t->preempted = strstr(what, "preempt") != NULL;
 	} else if (str_starts(what, "LOST lost ") &&
-	    whole(what + strlen("LOST lost "), &lost))
+	    parse_unsigned(what + strlen("LOST lost "), &lost))
 		f->sum.lost += lost;
 }
 
 static bool
-header(struct fold *f, char *line, size_t n)
+parse_sample_header(struct fold *f, char *line, size_t n)
 {
-	char *word = last_word(line, &n);
+	char *word = cut_last_word(line, &n);
 	size_t len = strlen(word);
 	bool is_switch;
 
@@ -202,8 +203,9 @@ header(struct fold *f, char *line, size_t n)
 		return false;
 	is_switch = str_starts(word, "context-switches") ||
 	    str_starts(word, "sched:sched_switch") || strcmp(word, "cs:") == 0;
-	word = last_word(line, &n);
-	if (!whole(word, &f->period) || !who_and_when(f, line, n))
+	word = cut_last_word(line, &n);
+	if (!parse_unsigned(word, &f->period) ||
+	    !parse_thread_and_time(f, line, n))
 		return false;
 	f->is_switch = is_switch;
 	f->inside = true;
@@ -212,9 +214,9 @@ header(struct fold *f, char *line, size_t n)
 	return true;
 }
 
-/* "  7f12 name (/path/of/object)". */
+/* Parses "  7f12 name (/path/of/object)". */
 static void
-frame(struct fold *f, char *line)
+parse_frame(struct fold *f, char *line)
 {
 	char *name = line + strspn(line, " \t"), *object = NULL, *slash;
 
@@ -247,7 +249,7 @@ frame(struct fold *f, char *line)
 }
 
 static void
-sample(struct fold *f)
+add_sample(struct fold *f)
 {
 	struct thread *t;
 	size_t id;
@@ -266,14 +268,15 @@ sample(struct fold *f)
 	}
 	f->inside = false;
 	if (f->is_switch && f->by_time) {
-		t = thread_of(f, f->tid);
-		/* The switch back was lost: how long is not known. */
+		t = get_thread(f, f->tid);
+		/* If it was off already, its SWITCH IN was lost: the length
+		 * of that wait is unknown and left out. */
 		*t = (struct thread){
 		    .tid = f->tid, .stack = id, .since = f->now, .off = true};
 		f->sum.switches++;
 		return;
 	}
-	weigh(f, id, f->by_time ? f->period : 1);
+	add_weight(f, id, f->by_time ? f->period : 1);
 	f->cpu += f->period;
 	f->sum.samples++;
 }
@@ -286,9 +289,9 @@ fold_line(struct fold *f, char *line)
 
 	if (f->inside) {
 		if (line[strspn(line, " \t")])
-			frame(f, line);
+			parse_frame(f, line);
 		else
-			sample(f);
+			add_sample(f);
 		return;
 	}
 	if (!line[strspn(line, " \t")] || *line == '#')
@@ -297,11 +300,11 @@ fold_line(struct fold *f, char *line)
 	     p = strstr(p + 1, " PERF_RECORD_"))
 		what = p;
 	if (what) {
-		if (who_and_when(f, line, (size_t)(what - line)))
-			event(f, what + strlen(" PERF_RECORD_"));
+		if (parse_thread_and_time(f, line, (size_t)(what - line)))
+			handle_event(f, what + strlen(" PERF_RECORD_"));
 		else
 			f->sum.strange++;
-	} else if (!header(f, line, n))
+	} else if (!parse_sample_header(f, line, n))
 		f->sum.strange++;
 }
 
@@ -309,10 +312,10 @@ void
 fold_end(struct fold *f)
 {
 	if (f->inside)
-		sample(f);
+		add_sample(f);
 	for (size_t i = 0; i < f->nthreads; i++)
 		if (f->threads[i].off)
-			back(f, &f->threads[i], f->now);
+			end_wait(f, &f->threads[i], f->now);
 }
 
 struct fold_sum
@@ -327,7 +330,7 @@ fold_sum(const struct fold *f)
 }
 
 static unsigned long long
-weight_of(const struct fold *f, size_t i)
+get_weight(const struct fold *f, size_t i)
 {
 	return f->by_time ? (f->weight[i] + 500) / 1000 : f->weight[i];
 }
@@ -336,7 +339,7 @@ void
 fold_write(const struct fold *f, FILE *out)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (weight_of(f, i))
+		if (get_weight(f, i))
 			fprintf(out, "%s %llu\n", names_text(f->stacks, i),
-			    weight_of(f, i));
+			    get_weight(f, i));
 }

@@ -1,7 +1,7 @@
 /*
- * What 'perf script' prints, as folded stacks: "comm;main;call 12". By samples,
- * or by time: a sample of a clock is worth its period, one of a context switch
- * the time until its thread runs again.
+ * Folds the output of 'perf script' into stacks: "comm;main;call 12". The
+ * weight is the number of samples, or time: a clock sample counts its period, a
+ * context switch the time until its thread runs again.
  */
 #ifndef FOLD_H
 #define FOLD_H
@@ -12,33 +12,31 @@
 
 struct fold;
 
-/* What 'perf script -F' shall print for this, and a time in nanoseconds. */
+/* Fields to ask for with 'perf script -F'; also needs --ns. */
 #define FOLD_FIELDS "comm,tid,time,period,event,ip,sym,dso"
 
 struct fold *fold_new(bool by_time);
 void fold_free(struct fold *);
 
-/* One line, without its newline; it is written in. */
+/* Reads one line without newline; modifies it. */
 void fold_line(struct fold *, char *line);
 
-/* After the last line: threads that did not run again were off until now. */
+/* Call it after the last line: ends the waits of threads still off the CPU. */
 void fold_end(struct fold *);
 
 struct fold_sum {
 	unsigned long long samples;  /* of the clock or counter */
 	unsigned long long switches; /* away from the CPU */
-	unsigned long long lost;
-	unsigned long long strange; /* lines that are none of these */
-	double cpu_s;               /* by the clock; only where by time */
+	unsigned long long lost;     /* records, as perf reports */
+	unsigned long long strange;  /* lines that could not be parsed */
+	double cpu_s; /* sum of clock periods; 0 unless by_time */
 	double blocked_s, preempted_s;
 };
 
 struct fold_sum fold_sum(const struct fold *);
 
-/*
- * Writes "STACK WEIGHT" lines, in the order the stacks came; weights are
- * samples or microseconds.
- */
+/* Writes "STACK WEIGHT" lines in order of first appearance; weights are samples
+ * or, with by_time, microseconds. */
 void fold_write(const struct fold *, FILE *);
 
 #endif

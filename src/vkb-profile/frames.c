@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* With frame pointers there is a prologue in some hundred bytes of code. */
+/* Code with frame pointers has a prologue every few hundred bytes. */
 enum { CODE_PER_PROLOGUE = 2000 };
 
 bool
@@ -28,9 +28,9 @@ frames_kept(const unsigned char *code, unsigned long n)
 	return found && n / found <= CODE_PER_PROLOGUE;
 }
 
-/* The segment that is executed, of a file in memory. */
+/* Finds the executable segment of an ELF file in memory. */
 static bool
-code_of(const unsigned char *m, size_t size, const unsigned char **code,
+find_code(const unsigned char *m, size_t size, const unsigned char **code,
     unsigned long *n)
 {
 	Elf64_Ehdr e;
@@ -58,9 +58,9 @@ code_of(const unsigned char *m, size_t size, const unsigned char **code,
 	return false;
 }
 
-/* 1 they were kept, 0 they were not, -1 it cannot be said. */
+/* Returns 1 if the program keeps frame pointers, 0 if not, -1 if unknown. */
 static int
-look(const char *exe)
+check_frame_pointers(const char *exe)
 {
 	int fd = open(exe, O_RDONLY | O_CLOEXEC), rc = -1;
 	const unsigned char *code;
@@ -74,7 +74,7 @@ look(const char *exe)
 		m = mmap(
 		    NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (m != MAP_FAILED) {
-			if (code_of(m, (size_t)st.st_size, &code, &n))
+			if (find_code(m, (size_t)st.st_size, &code, &n))
 				rc = frames_kept(code, n);
 			munmap(m, (size_t)st.st_size);
 		}
@@ -95,7 +95,7 @@ frames_choose(const char *exe)
 		    "compilers keep frame pointers on %.32s", u.machine);
 		return f;
 	}
-	kept = exe ? look(exe) : -1;
+	kept = exe ? check_frame_pointers(exe) : -1;
 	if (kept != 1)
 		f.call_graph = "dwarf";
 	snprintf(f.why, sizeof f.why, "%s",

@@ -1,6 +1,6 @@
 /*
- * Were frame pointers kept when a program was built? Where they were, stacks
- * are found by them, which is cheap; else the stack itself has to be copied.
+ * Detects whether a program keeps frame pointers. If it does, perf unwinds
+ * stacks by them, which is cheap; otherwise perf must copy the stacks (dwarf).
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -9,13 +9,13 @@
 
 struct frames {
 	const char *call_graph; /* fp or dwarf */
-	char why[80];
+	char why[80];           /* the reason, for the record */
 };
 
-/* 'exe' NULL: not known. */
+/* 'exe' is the path of the program, or NULL if unknown. */
 struct frames frames_choose(const char *exe);
 
-/* For tests: does machine code of x86-64 look so? */
+/* For tests: returns whether x86-64 machine code keeps frame pointers. */
 bool frames_kept(const unsigned char *code, unsigned long n);
 
 #endif

@@ -16,14 +16,14 @@
 struct held {
 	pid_t pid;
 	int fd;   /* pidfd */
-	int gate; /* a byte lets it go */
+	int gate; /* pipe; a byte releases the command */
 	bool ended;
 	int status;
 };
 
-/* The child; it ends with us. */
+/* Runs in the child, which ends with its parent. */
 static _Noreturn void
-wait_and_become(int gate, char *const *argv, pid_t parent)
+wait_and_exec(int gate, char *const *argv, pid_t parent)
 {
 	sigset_t none;
 	int status;
@@ -55,7 +55,7 @@ held_start(char *const *argv)
 	h->pid = fork();
 	if (h->pid == 0) {
 		close(fds[1]);
-		wait_and_become(fds[0], argv, parent);
+		wait_and_exec(fds[0], argv, parent);
 	}
 	close(fds[0]);
 	h->gate = fds[1];
@@ -69,7 +69,7 @@ held_start(char *const *argv)
 }
 
 static void
-reap(struct held *h)
+reap_child(struct held *h)
 {
 	while (!h->ended) {
 		if (waitpid(h->pid, &h->status, 0) < 0 && errno == EINTR)
@@ -86,7 +86,7 @@ held_free(struct held *h)
 	if (h->gate >= 0)
 		close(h->gate);
 	held_signal(h, SIGTERM);
-	reap(h);
+	reap_child(h);
 	close(h->fd);
 	free(h);
 }
@@ -109,7 +109,7 @@ held_release(struct held *h)
 	if (h->gate < 0)
 		return;
 	if (write(h->gate, "", 1) != 1)
-		err_say("cannot let the command go: %s", strerror(errno));
+		err_say("cannot start the command: %s", strerror(errno));
 	close(h->gate);
 	h->gate = -1;
 }
@@ -127,7 +127,7 @@ held_wait(struct held *h)
 	if (h->gate >= 0)
 		close(h->gate);
 	h->gate = -1;
-	reap(h);
+	reap_child(h);
 	return WIFSIGNALED(h->status) ? 128 + WTERMSIG(h->status)
 				      : WEXITSTATUS(h->status);
 }

@@ -1,6 +1,6 @@
 /*
- * A command that is started but does not begin until it is let go, so that
- * nothing of it is missed.
+ * A child process that executes its command only when it is released, so that
+ * a profile covers the command from its first instruction.
  */
 #ifndef HELD_H
 #define HELD_H
@@ -10,15 +10,17 @@
 
 struct held;
 
-struct held *held_start(char *const *argv); /* NULL, and said */
-void held_free(struct held *); /* SIGTERM if it runs; NULL does nothing */
+struct held *held_start(char *const *argv); /* NULL: error reported */
+void held_free(struct held *); /* sends SIGTERM if it runs; NULL is allowed */
 pid_t held_pid(const struct held *);
-int held_fd(const struct held *); /* readable when it has ended */
+int held_fd(const struct held *); /* readable once it has ended */
 void held_release(struct held *);
 void held_signal(struct held *, int sig);
 
-/* Waits for its end; what we exit with: its status, 128 + its signal, 126 or
- * 127 (which was said): it could not be run; 125: it was never let go. */
+/*
+ * Waits for the end of the command. Returns its status; 128 + its signal; 126
+ * or 127, reported, if it could not be run; 125 if it was never released.
+ */
 int held_wait(struct held *);
 
 #endif

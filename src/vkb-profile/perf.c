@@ -17,21 +17,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* To attach to a process of many threads on many cores; to write samples. */
+/* Attaching to many threads on many cores, and writing samples, takes long. */
 enum { WORD_MS = 30000, END_MS = 120000 };
 
 enum { ARGS = 64 };
 
 struct perf {
 	struct proc *proc;
-	const char *what; /* for messages; borrowed */
-	int words;        /* our end of what it is told by */
-	int out;          /* what it prints */
+	const char *what; /* "record" or "stat", for messages; borrowed */
+	int words;        /* our end of the --control socket */
+	int out;          /* memfd with its output */
 	struct str text;
 };
 
 static int
-launch(struct perf *p, const char *const *args, int theirs)
+launch_perf(struct perf *p, const char *const *args, int theirs)
 {
 	struct proc_spec spec = {.group = true, .death_signal = SIGTERM};
 	const char *argv[ARGS];
@@ -44,7 +44,7 @@ launch(struct perf *p, const char *const *args, int theirs)
 	for (size_t i = 0; args[i] && n < ARGS - 3; i++)
 		argv[n++] = args[i];
 	argv[n++] = control;
-	argv[n++] = "--delay=-1"; /* until it is told */
+	argv[n++] = "--delay=-1"; /* wait for "enable" */
 	argv[n] = NULL;
 	spec.argv = argv;
 	spec.in = null;
@@ -72,7 +72,7 @@ perf_start(const char *what, const char *const *args)
 	}
 	p->words = fds[0];
 	fds[0] = -1;
-	if (launch(p, args, theirs) == 0) {
+	if (launch_perf(p, args, theirs) == 0) {
 		close(fds[1]);
 		close(theirs);
 		return p;
@@ -126,9 +126,9 @@ perf_text(struct perf *p)
 	return p->text.s;
 }
 
-/* With the end of what it printed. */
+/* Reports an error with the end of perf's output. Returns -1. */
 static int
-fail(struct perf *p, const char *how)
+fail_with_output(struct perf *p, const char *how)
 {
 	const char *text = perf_text(p), *s = text;
 	size_t n = strlen(text);
@@ -141,9 +141,10 @@ fail(struct perf *p, const char *how)
 	    (int)(n - (size_t)(s - text)), s);
 }
 
-/* 0 it did as told; 1 it has ended; -1 and said. */
+/* Sends a control word. Returns 0 if perf acknowledged it, 1 if perf has ended,
+ * -1 after reporting an error. */
 static int
-tell(struct perf *p, const char *word)
+send_word(struct perf *p, const char *word)
 {
 	struct pollfd fd[2] = {{.fd = p->words, .events = POLLIN},
 	    {.fd = proc_fd(p->proc), .events = POLLIN}};
@@ -153,7 +154,7 @@ tell(struct perf *p, const char *word)
 
 	snprintf(how, sizeof how, "does not answer '%s'", word);
 	if (send(p->words, word, strlen(word), MSG_NOSIGNAL) < 0)
-		return errno == EPIPE ? 1 : fail(p, how);
+		return errno == EPIPE ? 1 : fail_with_output(p, how);
 	while ((left = clock_left_ms(deadline)) > 0) {
 		if (poll(fd, 2, left) <= 0)
 			continue;
@@ -165,19 +166,19 @@ tell(struct perf *p, const char *word)
 		if (fd[1].revents)
 			return 1;
 	}
-	return fail(p, how);
+	return fail_with_output(p, how);
 }
 
 int
 perf_enable(struct perf *p)
 {
-	return tell(p, "enable");
+	return send_word(p, "enable");
 }
 
 int
 perf_disable(struct perf *p)
 {
-	return tell(p, "disable");
+	return send_word(p, "disable");
 }
 
 int
@@ -189,14 +190,14 @@ perf_end(struct perf *p)
 	proc_signal(p->proc, SIGINT);
 	if (!proc_wait(p->proc, END_MS, &status)) {
 		proc_stop(p->proc, 1000);
-		return fail(p, "does not end");
+		return fail_with_output(p, "does not end");
 	}
-	/* perf ends by the signal it was sent. */
+	/* A perf that was interrupted ends by SIGINT or with 130. */
 	if ((WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) ||
 	    (WIFEXITED(status) &&
 		(!WEXITSTATUS(status) || WEXITSTATUS(status) == 128 + SIGINT)))
 		return 0;
-	return fail(p, proc_ended(status, how, sizeof how));
+	return fail_with_output(p, proc_ended(status, how, sizeof how));
 }
 
 char *
@@ -215,7 +216,8 @@ perf_version(void)
 		s.s[strcspn(s.s, "\n")] = '\0';
 		v = mem_str(s.s + strlen("perf version "));
 	} else
-		err_say("'perf --version' says: %s", s.len ? s.s : "nothing");
+		err_say("unexpected output of 'perf --version': %s",
+		    s.len ? s.s : "nothing");
 	str_free(&s);
 	return v;
 }

@@ -1,6 +1,6 @@
 /*
- * A 'perf record' or 'perf stat' that counts from one word to another, and that
- * cannot outlive us.
+ * A 'perf record' or 'perf stat' that counts from perf_enable to perf_disable.
+ * It is killed if this program ends.
  */
 #ifndef PERF_H
 #define PERF_H
@@ -8,25 +8,29 @@
 struct perf;
 
 /*
- * Starts "perf ARGS" (NULL ends them), which attaches and waits; 'what' is
- * record or stat. It is given a descriptor for its words. NULL, and said.
+ * Starts "perf ARGS" (ended by NULL), which attaches and waits for perf_enable.
+ * 'what' is "record" or "stat", and is borrowed. Returns NULL after reporting
+ * an error.
  */
 struct perf *perf_start(const char *what, const char *const *args);
-void perf_free(struct perf *); /* ends it; NULL does nothing */
+void perf_free(struct perf *); /* ends perf; NULL is allowed */
 
-/* From now on, until then. 0; 1: it has ended; -1, and said. */
+/* Start and stop counting. Return 0; 1 if perf has ended; -1 after reporting an
+ * error. */
 int perf_enable(struct perf *);
 int perf_disable(struct perf *);
 
-int perf_fd(const struct perf *); /* readable when it has ended */
+int perf_fd(const struct perf *); /* readable once perf has ended */
 
-/* Lets it write what it has and end. 0, or -1 and said. */
+/* Lets perf write its data and end. Returns 0, or -1 after reporting an
+ * error. */
 int perf_end(struct perf *);
 
-/* What it printed, once it has ended; borrowed. */
+/* Returns what perf printed, once it has ended; borrowed. */
 const char *perf_text(struct perf *);
 
-/* "6.1.187", or NULL, and said: there is none. Caller frees with free(). */
+/* Returns "6.1.187", or NULL, after reporting an error, if perf cannot be run.
+ * Caller frees with free(). */
 char *perf_version(void);
 
 #endif

@@ -14,7 +14,7 @@ struct requests {
 };
 
 static double
-handled(struct client *c)
+read_handled(struct client *c)
 {
 	struct reply *r = CLIENT_CALL(c, ANSWER_MS, "INFO", "stats");
 	char *s = r ? reply_info(r, "total_commands_processed") : NULL;
@@ -39,7 +39,7 @@ requests_open(int port)
 	q = mem_new(sizeof *q);
 	q->client = c;
 	q->first = q->last = NAN;
-	if (!isnan(handled(c)))
+	if (!isnan(read_handled(c)))
 		return q;
 	requests_close(q);
 	return NULL;
@@ -57,18 +57,18 @@ requests_close(struct requests *q)
 void
 requests_begin(struct requests *q)
 {
-	q->first = handled(q->client);
+	q->first = read_handled(q->client);
 }
 
 void
 requests_end(struct requests *q)
 {
-	q->last = handled(q->client);
+	q->last = read_handled(q->client);
 }
 
 double
 requests_count(const struct requests *q)
 {
-	/* The answer counts those that were handled before: ours among them. */
+	/* The second INFO counts the first one too. */
 	return q->last - q->first - 1;
 }

@@ -29,7 +29,9 @@ result_claim_folder(const char *dir)
 		free(path);
 		if (there)
 			return err_fail(
-			    "'%s' holds a profile: it is left as it is", dir);
+			    "folder '%s' already holds a profile; choose "
+			    "another one with -o",
+			    dir);
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* What a profile leaves behind: its folder, and the counts in its record. */
+/* The folder of a profile, and the counts in its record. */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -6,22 +6,18 @@ struct json;
 struct requests;
 struct watch;
 
-/*
- * Makes the folder. Returns 0; -1, and an error is reported, where it cannot be
- * made or holds another profile.
- */
+/* Makes the folder. Returns 0, or -1 after reporting that it cannot be made or
+ * holds another profile. */
 int result_claim_folder(const char *dir);
 
-/*
- * The path below 'dir' of the copies of the binaries, as perf keeps them:
- * whole. Caller frees.
- */
+/* Returns the absolute path in 'dir' for perf's copies of the binaries. Caller
+ * frees. */
 char *result_name_copies(const char *dir);
 
 /*
- * Adds what the counters and the calls of a watch that has ended came to, also
- * by request where 'requests' is not NULL. Returns 0, or -1 and an error is
- * reported.
+ * Adds the counters and calls of a finished watch to the record, and their
+ * values per request unless 'requests' is NULL. Returns 0, or -1 after
+ * reporting an error.
  */
 int result_add_counts(
     struct json *rec, const struct watch *, struct requests *);

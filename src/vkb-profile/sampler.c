@@ -18,14 +18,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char *const modes[] = {"cpu", "wall", "offcpu"};
+static const char *const mode_names[] = {"cpu", "wall", "offcpu"};
 
 enum sampler_mode
 sampler_mode_of(const char *name)
 {
 	enum sampler_mode m = SAMPLER_OFFCPU;
 
-	while (m != SAMPLER_CPU && strcmp(modes[m], name) != 0)
+	while (m != SAMPLER_CPU && strcmp(mode_names[m], name) != 0)
 		m--;
 	return m;
 }
@@ -33,11 +33,11 @@ sampler_mode_of(const char *name)
 const char *
 sampler_mode_name(enum sampler_mode m)
 {
-	return modes[m];
+	return mode_names[m];
 }
 
 static char *
-in_dir(const struct sampler *s, const char *name)
+make_path(const struct sampler *s, const char *name)
 {
 	return mem_printf("%s/%s", s->dir, name);
 }
@@ -45,7 +45,7 @@ in_dir(const struct sampler *s, const char *name)
 struct perf *
 sampler_start(const struct sampler *s, pid_t pid)
 {
-	char *out = in_dir(s, "perf.data"), freq[32], id[32];
+	char *out = make_path(s, "perf.data"), freq[32], id[32];
 	const char *argv[40];
 	const char *u = s->user_only ? ":u" : "", *graph = s->call_graph;
 	char clock[32], cycles[32];
@@ -55,7 +55,7 @@ sampler_start(const struct sampler *s, pid_t pid)
 	snprintf(freq, sizeof freq, "%lld", s->freq);
 	snprintf(id, sizeof id, "%ld", (long)pid);
 	snprintf(clock, sizeof clock, "cpu-clock%s", u);
-	/* Where there is no such counter perf takes the clock. */
+	/* perf falls back to a clock if the CPU has no such counter. */
 	snprintf(cycles, sizeof cycles, "cycles%s", u);
 	if (s->keep) {
 		argv[n++] = "--buildid-dir";
@@ -73,8 +73,8 @@ sampler_start(const struct sampler *s, pid_t pid)
 		argv[n++] = clock;
 	}
 	if (s->mode != SAMPLER_CPU) {
-		/* Each of them, with the time of the switch back: that needs
-		 * neither root nor the tracing file system. */
+		/* Samples each switch, and records the time of the switch back;
+		 * unlike tracepoints this needs neither root nor tracefs. */
 		argv[n++] = "-e";
 		argv[n++] = "context-switches/period=1/";
 		argv[n++] = "--switch-events";
@@ -82,7 +82,7 @@ sampler_start(const struct sampler *s, pid_t pid)
 	argv[n++] = "-F";
 	argv[n++] = freq;
 	argv[n++] = "--call-graph";
-	/* There are many switches, and their stacks are not deep. */
+	/* Switches are frequent and their stacks shallow: copy less of each. */
 	if (strcmp(graph, "dwarf") == 0)
 		graph = s->mode == SAMPLER_CPU ? "dwarf,8192" : "dwarf,4096";
 	argv[n++] = graph;
@@ -100,11 +100,12 @@ sampler_start(const struct sampler *s, pid_t pid)
 	return p;
 }
 
-/* --- what was recorded -------------------------------------------------- */
+/* --- reading perf.data -------------------------------------------------- */
 
-/* Runs it, what it prints goes to 'read' line by line. 0, or -1 and said. */
+/* Runs argv and gives each line of its output to 'read'. Returns 0, or -1 after
+ * reporting an error. */
 static int
-lines_of(const char *const *argv, struct halt *halt,
+read_output_lines(const char *const *argv, struct halt *halt,
     void (*read)(void *, char *line), void *arg)
 {
 	struct proc_spec spec = {
@@ -137,7 +138,7 @@ lines_of(const char *const *argv, struct halt *halt,
 			break;
 	}
 	if (n > 0) {
-		err_say("stopped");
+		err_say("stopped by a signal");
 		goto out;
 	}
 	proc_wait(p, -1, &status);
@@ -157,13 +158,13 @@ out:
 }
 
 static void
-to_fold(void *arg, char *line)
+on_stack_line(void *arg, char *line)
 {
 	fold_line(arg, line);
 }
 
 static void
-to_list(void *arg, char *line)
+on_event_line(void *arg, char *line)
 {
 	line[strcspn(line, " ")] = '\0';
 	if (*line && *line != '#')
@@ -174,7 +175,7 @@ static struct fold *
 read_stacks(const struct sampler *s, struct halt *halt)
 {
 	struct fold *f = fold_new(s->mode != SAMPLER_CPU);
-	char *data = in_dir(s, "perf.data");
+	char *data = make_path(s, "perf.data");
 	const char *argv[24];
 	size_t n = 0;
 
@@ -186,7 +187,7 @@ read_stacks(const struct sampler *s, struct halt *halt)
 	argv[n++] = "script";
 	argv[n++] = "-i";
 	argv[n++] = data;
-	argv[n++] = "--force"; /* whoever owns it */
+	argv[n++] = "--force"; /* whoever owns the file */
 	argv[n++] = "--ns";
 	argv[n++] = "--no-inline";
 	argv[n++] = "--show-lost-events";
@@ -194,7 +195,7 @@ read_stacks(const struct sampler *s, struct halt *halt)
 	argv[n++] = "-F";
 	argv[n++] = FOLD_FIELDS;
 	argv[n] = NULL;
-	if (lines_of(argv, halt, to_fold, f) < 0) {
+	if (read_output_lines(argv, halt, on_stack_line, f) < 0) {
 		fold_free(f);
 		f = NULL;
 	} else
@@ -203,16 +204,16 @@ read_stacks(const struct sampler *s, struct halt *halt)
 	return f;
 }
 
-/* What perf took where it was asked for something else. */
+/* Adds the recorded events, which can differ from those asked for. */
 static void
-name_events(const struct sampler *s, struct json *sampling)
+add_events(const struct sampler *s, struct json *sampling)
 {
-	char *data = in_dir(s, "perf.data");
+	char *data = make_path(s, "perf.data");
 	const char *const argv[] = {
 	    "perf", "evlist", "-i", data, "--force", NULL};
 	struct json *list = json_array();
 
-	if (lines_of(argv, NULL, to_list, list) == 0)
+	if (read_output_lines(argv, NULL, on_event_line, list) == 0)
 		json_set(sampling, "events", list);
 	else
 		json_free(list);
@@ -231,7 +232,8 @@ write_folded(const char *path, const struct fold *f)
 }
 
 static int
-draw(const char *folded, const char *title, const char *svg, const char *table)
+draw_flame_graph(
+    const char *folded, const char *title, const char *svg, const char *table)
 {
 	char *prog = proc_beside("vkb-flame"), *to = mem_printf("svg:%s", svg);
 	char *list = mem_printf("table:%s", table);
@@ -253,7 +255,7 @@ draw(const char *folded, const char *title, const char *svg, const char *table)
 }
 
 static void
-sum_up(const struct sampler *s, const struct fold_sum *sum, struct json *j)
+add_summary(const struct sampler *s, const struct fold_sum *sum, struct json *j)
 {
 	bool timed = s->mode != SAMPLER_CPU;
 
@@ -271,14 +273,14 @@ sum_up(const struct sampler *s, const struct fold_sum *sum, struct json *j)
 }
 
 static int
-none(const struct sampler *s)
+report_no_samples(const struct sampler *s)
 {
-	char *data = in_dir(s, "perf.data");
+	char *data = make_path(s, "perf.data");
 
 	err_say("%s: no samples: %s", data,
 	    s->mode == SAMPLER_CPU
 		? "the process did not run; --mode offcpu shows where it waits"
-		: "no thread of the process ran or began to wait meanwhile");
+		: "no thread of the process ran or began to wait");
 	free(data);
 	return -1;
 }
@@ -287,10 +289,10 @@ int
 sampler_read(const struct sampler *s, const char *title, struct halt *halt,
     struct json *sampling, struct json *artifacts)
 {
-	char *folded = in_dir(s, "stacks.folded"),
-	     *svg = in_dir(s, "flame.svg");
-	char *data = in_dir(s, "perf.data"),
-	     *table = in_dir(s, "functions.txt");
+	char *folded = make_path(s, "stacks.folded"),
+	     *svg = make_path(s, "flame.svg");
+	char *data = make_path(s, "perf.data"),
+	     *table = make_path(s, "functions.txt");
 	struct fold *f = read_stacks(s, halt);
 	struct fold_sum sum;
 	int rc = -1;
@@ -298,11 +300,12 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 	if (!f)
 		goto out;
 	sum = fold_sum(f);
-	name_events(s, sampling);
-	sum_up(s, &sum, sampling);
+	add_events(s, sampling);
+	add_summary(s, &sum, sampling);
 	json_set_str(artifacts, "perf_data", data);
 	if (sum.strange)
-		err_say("%llu lines of 'perf script' were not understood",
+		err_say("cannot parse %llu lines of 'perf script'; they are "
+			"left out",
 		    sum.strange);
 	if (sum.lost)
 		err_say(
@@ -310,10 +313,11 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 		    "fp loses fewer",
 		    sum.lost);
 	if (!sum.samples && !sum.switches) {
-		none(s);
+		report_no_samples(s);
 		goto out;
 	}
-	if (write_folded(folded, f) < 0 || draw(folded, title, svg, table) < 0)
+	if (write_folded(folded, f) < 0 ||
+	    draw_flame_graph(folded, title, svg, table) < 0)
 		goto out;
 	json_set_str(artifacts, "folded", folded);
 	json_set_str(artifacts, "svg", svg);

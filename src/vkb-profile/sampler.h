@@ -1,6 +1,4 @@
-/*
- * Stacks of a process: perf record, and what is made of it.
- */
+/* Samples the stacks of a process with perf record, and renders them. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
@@ -17,24 +15,25 @@ struct sampler {
 	enum sampler_mode mode;
 	long long freq;         /* Hz */
 	const char *call_graph; /* fp or dwarf */
-	bool user_only;         /* the kernel may not be watched */
-	bool large;       /* buffers larger than those of ordinary users */
-	const char *dir;  /* where its files go, which is there */
-	const char *keep; /* folder for copies of the binaries; or NULL */
+	bool user_only;         /* sample user space only */
+	bool large;             /* use buffers that need CAP_PERFMON */
+	const char *dir;        /* existing folder for the files */
+	const char *keep;       /* folder for copies of the binaries, or NULL */
 };
 
-/* "cpu", "wall", "offcpu"; of any other it is "cpu". */
+/* Maps "cpu", "wall", "offcpu"; any other name is "cpu". */
 enum sampler_mode sampler_mode_of(const char *name);
 const char *sampler_mode_name(enum sampler_mode);
 
-/* NULL, and said. */
+/* Starts perf record, not sampling yet. Returns NULL after reporting an error.
+ * Caller frees with perf_free. */
 struct perf *sampler_start(const struct sampler *, pid_t);
 
 /*
- * From DIR/perf.data (with binaries of 'keep', where they are) to
- * stacks.folded, flame.svg and functions.txt; what was found is added to
- * 'sampling' and the paths to 'artifacts'. 0, or -1 and said: there were no
- * samples, or it was stopped.
+ * Reads DIR/perf.data (with the binaries of 'keep', if any) and writes
+ * stacks.folded, flame.svg and functions.txt. Adds counts to 'sampling' and
+ * paths to 'artifacts'. Returns 0, or -1 after reporting an error: also if
+ * there are no samples, or if it was interrupted.
  */
 int sampler_read(const struct sampler *, const char *title, struct halt *,
     struct json *sampling, struct json *artifacts);

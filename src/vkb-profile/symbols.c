@@ -24,18 +24,18 @@ struct file {
 	Elf64_Ehdr head;
 };
 
-/* 'n' bytes at 'at', or NULL: that is not in the file. */
+/* Returns 'n' bytes at offset 'at', or NULL if they are not all in the file. */
 static const unsigned char *
-bytes(const struct file *f, uint64_t at, uint64_t n)
+get_bytes(const struct file *f, uint64_t at, uint64_t n)
 {
 	return at <= f->size && n <= f->size - at ? f->m + at : NULL;
 }
 
 static bool
-section(const struct file *f, size_t i, Elf64_Shdr *s)
+read_section(const struct file *f, size_t i, Elf64_Shdr *s)
 {
-	const unsigned char *p =
-	    bytes(f, f->head.e_shoff, (uint64_t)f->head.e_shnum * sizeof *s);
+	const unsigned char *p = get_bytes(
+	    f, f->head.e_shoff, (uint64_t)f->head.e_shnum * sizeof *s);
 
 	if (!p || i >= f->head.e_shnum)
 		return false;
@@ -43,13 +43,13 @@ section(const struct file *f, size_t i, Elf64_Shdr *s)
 	return true;
 }
 
-/* Where in the file is the code at an address? */
+/* Finds the file offset of the code at a virtual address. */
 static bool
-offset_of(const struct file *f, uint64_t address, uint64_t *offset)
+find_offset(const struct file *f, uint64_t address, uint64_t *offset)
 {
 	Elf64_Phdr p;
 	const unsigned char *all =
-	    bytes(f, f->head.e_phoff, (uint64_t)f->head.e_phnum * sizeof p);
+	    get_bytes(f, f->head.e_phoff, (uint64_t)f->head.e_phnum * sizeof p);
 
 	for (size_t i = 0; all && i < f->head.e_phnum; i++) {
 		memcpy(&p, all + i * sizeof p, sizeof p);
@@ -63,7 +63,7 @@ offset_of(const struct file *f, uint64_t address, uint64_t *offset)
 }
 
 static bool
-wanted(const char *name, const char *const *patterns, size_t n)
+matches_pattern(const char *name, const char *const *patterns, size_t n)
 {
 	char *stem = mem_strn(name, strcspn(name, ".@"));
 	bool is = false;
@@ -75,7 +75,7 @@ wanted(const char *name, const char *const *patterns, size_t n)
 }
 
 static void
-add(struct symbols *s, const char *name, uint64_t offset)
+add_function(struct symbols *s, const char *name, uint64_t offset)
 {
 	size_t lo = 0, hi = s->n, mid;
 
@@ -87,7 +87,7 @@ add(struct symbols *s, const char *name, uint64_t offset)
 			hi = mid;
 	}
 	if (lo < s->n && s->v[lo].offset == offset)
-		return; /* another name of it */
+		return; /* an alias */
 	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
 	memmove(s->v + lo + 1, s->v + lo, (s->n - lo) * sizeof *s->v);
 	s->v[lo] = (struct symbol){.name = mem_str(name), .offset = offset};
@@ -95,17 +95,18 @@ add(struct symbols *s, const char *name, uint64_t offset)
 }
 
 static void
-of_table(struct symbols *s, const struct file *f, const Elf64_Shdr *t,
-    const char *const *patterns, size_t n)
+add_table_functions(struct symbols *s, const struct file *f,
+    const Elf64_Shdr *t, const char *const *patterns, size_t n)
 {
-	const unsigned char *all = bytes(f, t->sh_offset, t->sh_size), *names;
+	const unsigned char *all = get_bytes(f, t->sh_offset, t->sh_size),
+			    *names;
 	Elf64_Shdr strings;
 	uint64_t offset;
 	Elf64_Sym y;
 
-	if (!all || !section(f, t->sh_link, &strings))
+	if (!all || !read_section(f, t->sh_link, &strings))
 		return;
-	names = bytes(f, strings.sh_offset, strings.sh_size);
+	names = get_bytes(f, strings.sh_offset, strings.sh_size);
 	if (!names || !strings.sh_size || names[strings.sh_size - 1])
 		return;
 	for (size_t i = 0; i < t->sh_size / sizeof y; i++) {
@@ -114,9 +115,11 @@ of_table(struct symbols *s, const struct file *f, const Elf64_Shdr *t,
 		    y.st_name >= strings.sh_size || !names[y.st_name])
 			continue;
 		s->seen++;
-		if (wanted((const char *)names + y.st_name, patterns, n) &&
-		    offset_of(f, y.st_value, &offset))
-			add(s, (const char *)names + y.st_name, offset);
+		if (matches_pattern(
+			(const char *)names + y.st_name, patterns, n) &&
+		    find_offset(f, y.st_value, &offset))
+			add_function(
+			    s, (const char *)names + y.st_name, offset);
 	}
 }
 
@@ -136,9 +139,9 @@ symbols_match(struct symbols *s, const unsigned char *elf, size_t size,
 	    f.head.e_shentsize != sizeof t ||
 	    f.head.e_phentsize != sizeof(Elf64_Phdr))
 		return -1;
-	for (size_t i = 0; section(&f, i, &t); i++)
+	for (size_t i = 0; read_section(&f, i, &t); i++)
 		if (t.sh_type == SHT_SYMTAB || t.sh_type == SHT_DYNSYM)
-			of_table(s, &f, &t, patterns, npatterns);
+			add_table_functions(s, &f, &t, patterns, npatterns);
 	return 0;
 }
 
@@ -162,7 +165,7 @@ symbols_read(struct symbols *s, const char *path, const char *const *patterns,
 		}
 	}
 	close(fd);
-	return rc < 0 ? err_fail("'%s' is no program for this machine", path)
+	return rc < 0 ? err_fail("'%s' is not a program for this machine", path)
 		      : 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The functions of a program (ELF, 64 bit, of this machine's byte order) whose
- * names match a pattern, and where their code is in the file.
+ * Finds the functions of a program (64-bit ELF of this machine's byte order)
+ * whose names match a pattern, and their offsets in the file.
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
@@ -14,19 +14,19 @@ struct symbol {
 };
 
 struct symbols {
-	struct symbol *v; /* by offset; one for each */
+	struct symbol *v; /* sorted by offset, without duplicates */
 	size_t n, cap;
-	size_t seen; /* functions that were looked at */
+	size_t seen; /* functions in the file, matching or not */
 };
 
 /*
- * Adds those that match one of the patterns, as of a shell; what the compiler
- * put behind a name (".part.0") is no part of it. 0, or -1: it is no such file.
+ * Adds the functions that match a shell pattern; suffixes of the compiler
+ * (".part.0") are ignored. Returns 0, or -1 if it is not such an ELF file.
  */
 int symbols_match(struct symbols *, const unsigned char *elf, size_t size,
     const char *const *patterns, size_t npatterns);
 
-/* The same of a file; -1 is said. */
+/* The same for the file at 'path'; reports errors. */
 int symbols_read(struct symbols *, const char *path,
     const char *const *patterns, size_t npatterns);
 

@@ -21,7 +21,7 @@ struct pids {
 };
 
 static void
-add(struct pids *p, pid_t pid)
+add_pid(struct pids *p, pid_t pid)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i] == pid)
@@ -30,9 +30,10 @@ add(struct pids *p, pid_t pid)
 	p->v[p->n++] = pid;
 }
 
-/* All of a small file; NULL with errno. */
+/* Returns the content of a small file, ended by NUL, or NULL with errno set.
+ * Caller frees. */
 static char *
-contents(const char *path, size_t *len)
+read_small_file(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "re");
 	struct str s = {0};
@@ -50,16 +51,16 @@ contents(const char *path, size_t *len)
 }
 
 static char *
-of_process(pid_t pid, const char *file, size_t *len)
+read_process_file(pid_t pid, const char *file, size_t *len)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
-	return contents(path, len);
+	return read_small_file(path, len);
 }
 
 static char *
-link_of(const char *path)
+read_link(const char *path)
 {
 	char to[PATH_MAX];
 	ssize_t n = readlink(path, to, sizeof to - 1);
@@ -68,21 +69,21 @@ link_of(const char *path)
 }
 
 static char *
-comm_of(pid_t pid)
+read_comm(pid_t pid)
 {
-	char *s = of_process(pid, "comm", NULL);
+	char *s = read_process_file(pid, "comm", NULL);
 
 	if (s)
 		s[strcspn(s, "\n")] = '\0';
 	return s;
 }
 
-/* Its command line, with blanks between the words; a kernel thread has none. */
+/* Returns the command line joined by blanks; NULL for a kernel thread. */
 static char *
-line_of(pid_t pid)
+read_command_line(pid_t pid)
 {
 	size_t n = 0;
-	char *s = of_process(pid, "cmdline", &n);
+	char *s = read_process_file(pid, "cmdline", &n);
 
 	if (!s)
 		return NULL;
@@ -103,7 +104,7 @@ target_exe(pid_t pid)
 	char path[64], *s;
 
 	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-	s = link_of(path);
+	s = read_link(path);
 	if (s && access(s, R_OK) < 0) { /* deleted, or in another root */
 		free(s);
 		s = access(path, R_OK) == 0 ? mem_str(path) : NULL;
@@ -139,7 +140,7 @@ target_check(pid_t pid)
 
 	if (kill(pid, 0) < 0 && errno != EPERM)
 		return err_fail("there is no process %ld", (long)pid);
-	stat = of_process(pid, "stat", NULL);
+	stat = read_process_file(pid, "stat", NULL);
 	end = stat ? strrchr(stat, ')') : NULL;
 	dead = !end || end[1] != ' ' || strchr("ZX", end[2]) != NULL;
 	free(stat);
@@ -150,7 +151,7 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = comm_of(pid), *exe = target_exe(pid);
+	char *comm = read_comm(pid), *exe = target_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))
@@ -162,9 +163,8 @@ target_describe(pid_t pid)
 	return j;
 }
 
-/* Each process there is. */
 static int
-each(void (*see)(pid_t, void *), void *arg)
+for_each_process(void (*see)(pid_t, void *), void *arg)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -179,9 +179,10 @@ each(void (*see)(pid_t, void *), void *arg)
 	return 0;
 }
 
-/* The one that was found, or -1: "WHAT 'x' ...", and each of several. */
+/* Returns the pid if there is one; else -1, after listing them if several.
+ * Frees p->v. */
 static pid_t
-only(struct pids *p, const char *what, const char *option)
+choose_only(struct pids *p, const char *what, const char *option)
 {
 	struct str s = {0};
 	pid_t pid = -1;
@@ -190,10 +191,10 @@ only(struct pids *p, const char *what, const char *option)
 	if (p->n == 1)
 		pid = p->v[0];
 	else if (p->n > 1) {
-		str_printf(&s, "%zu processes %s, choose one by --pid%s:", p->n,
+		str_printf(&s, "%zu processes %s; choose one by --pid%s:", p->n,
 		    what, option);
 		for (size_t i = 0; i < p->n; i++) {
-			line = line_of(p->v[i]);
+			line = read_command_line(p->v[i]);
 			str_printf(&s, "\n%ld  %s", (long)p->v[i],
 			    line ? line : "[no command line]");
 			free(line);
@@ -210,17 +211,18 @@ only(struct pids *p, const char *what, const char *option)
 struct sockets {
 	unsigned long *inode;
 	size_t n, cap;
-	unsigned uid; /* of the last one */
+	unsigned uid; /* owner of the last socket */
 	struct pids found;
-	bool hidden; /* the files of some process could not be seen */
+	bool hidden; /* some process has files that we may not list */
 };
 
 /*
- * proc(5): sl local_address rem_address st tx:rx tr:tm retrnsmt uid timeout
- * inode; numbers of addresses and states are hexadecimal, 0A is LISTEN.
+ * Line format, see proc(5): sl local_address rem_address st tx:rx tr:tm
+ * retrnsmt uid timeout inode; addresses and states are hexadecimal, 0A is
+ * LISTEN.
  */
 static void
-listeners(const char *path, int port, struct sockets *s)
+read_listeners(const char *path, int port, struct sockets *s)
 {
 	FILE *f = fopen(path, "re");
 	unsigned at, state, uid;
@@ -245,7 +247,7 @@ listeners(const char *path, int port, struct sockets *s)
 }
 
 static bool
-is_one(const struct sockets *s, const char *link)
+is_listener(const struct sockets *s, const char *link)
 {
 	unsigned long inode;
 
@@ -258,7 +260,7 @@ is_one(const struct sockets *s, const char *link)
 }
 
 static void
-see_files(pid_t pid, void *arg)
+match_open_files(pid_t pid, void *arg)
 {
 	struct sockets *s = arg;
 	struct dirent *e;
@@ -275,13 +277,13 @@ see_files(pid_t pid, void *arg)
 	while (!has && (e = readdir(d))) {
 		snprintf(
 		    path, sizeof path, "/proc/%ld/fd/%s", (long)pid, e->d_name);
-		to = link_of(path);
-		has = is_one(s, to);
+		to = read_link(path);
+		has = is_listener(s, to);
 		free(to);
 	}
 	closedir(d);
 	if (has)
-		add(&s->found, pid);
+		add_pid(&s->found, pid);
 }
 
 pid_t
@@ -291,18 +293,18 @@ target_by_port(int port)
 	char *what = mem_printf("listen on port %d", port);
 	pid_t pid = -1;
 
-	listeners("/proc/net/tcp", port, &s);
-	listeners("/proc/net/tcp6", port, &s);
+	read_listeners("/proc/net/tcp", port, &s);
+	read_listeners("/proc/net/tcp6", port, &s);
 	if (!s.n)
-		err_say("nothing listens on TCP port %d here", port);
-	else if (each(see_files, &s) == 0) {
+		err_say("no process listens on TCP port %d", port);
+	else if (for_each_process(match_open_files, &s) == 0) {
 		if (!s.found.n)
-			err_say("port %d is that of a process of user %u%s",
+			err_say("port %d belongs to a process of user %u%s",
 			    port, s.uid,
-			    s.hidden ? ", whose files you may not see: run "
-				       "this as that user, or name it by --pid"
-				     : ", which is in another container");
-		pid = only(&s.found, what, "");
+			    s.hidden ? "; run vkb-profile as that user, or use "
+				       "--pid"
+				     : " in another container");
+		pid = choose_only(&s.found, what, "");
 		s.found.v = NULL;
 	}
 	free(s.found.v);
@@ -319,29 +321,31 @@ struct wanted {
 };
 
 static const char *
-last_part(const char *path)
+find_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-/* A kernel keeps 15 bytes of a command name; threads may change it. */
+/* Compares argv[0] and the program too: comm has only 15 bytes, and the process
+ * can change it. */
 static void
-see_name(pid_t pid, void *arg)
+match_name(pid_t pid, void *arg)
 {
 	struct wanted *w = arg;
-	char *comm = comm_of(pid), *argv0 = of_process(pid, "cmdline", NULL);
+	char *comm = read_comm(pid),
+	     *argv0 = read_process_file(pid, "cmdline", NULL);
 	char *exe, path[64];
 	bool is;
 
 	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-	exe = link_of(path);
+	exe = read_link(path);
 	is = (comm && strcmp(comm, w->name) == 0) ||
-	    (argv0 && strcmp(last_part(argv0), w->name) == 0) ||
-	    (exe && strcmp(last_part(exe), w->name) == 0);
+	    (argv0 && strcmp(find_base_name(argv0), w->name) == 0) ||
+	    (exe && strcmp(find_base_name(exe), w->name) == 0);
 	if (is && pid != getpid())
-		add(&w->found, pid);
+		add_pid(&w->found, pid);
 	free(comm);
 	free(argv0);
 	free(exe);
@@ -354,10 +358,10 @@ target_by_name(const char *name)
 	char *what = mem_printf("are called '%s'", name);
 	pid_t pid = -1;
 
-	if (each(see_name, &w) == 0) {
+	if (for_each_process(match_name, &w) == 0) {
 		if (!w.found.n)
 			err_say("no process is called '%s'", name);
-		pid = only(&w.found, what, " or --port");
+		pid = choose_only(&w.found, what, " or --port");
 		w.found.v = NULL;
 	}
 	free(w.found.v);

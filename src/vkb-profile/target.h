@@ -1,6 +1,6 @@
 /*
- * Which process is meant: by its id, by the port it listens on, by its name.
- * Never the first of several.
+ * Finds the process to profile by id, port or name. If several match it is an
+ * error.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -9,25 +9,28 @@
 
 struct json;
 
-/* The only process that listens on the TCP port, or -1 and said. */
+/* Returns the only process that listens on the TCP port, or -1 after reporting
+ * an error. */
 pid_t target_by_port(int port);
 
-/* The only one with that command name, program or argv[0], or -1 and said. */
+/* Returns the only process with this comm, program or argv[0], or -1 after
+ * reporting an error. */
 pid_t target_by_name(const char *name);
 
-/* 0, or -1 and said: there is no such process, or it has ended. */
+/* Returns 0 if the process runs, or -1 after reporting an error. */
 int target_check(pid_t);
 
-/* Path of its program, as it can be opened now; NULL: not known. Caller frees
- * with free(). */
+/* Returns a path by which the program can be opened, or NULL. Caller frees with
+ * free(). */
 char *target_exe(pid_t);
 
-/* The program that a command runs, by PATH; the same. */
+/* Returns the path of the program that a command runs, by PATH, or NULL. Caller
+ * frees with free(). */
 char *target_in_path(const char *name);
 
 /*
- * pid, comm, exe; what is not known is absent. Not its arguments, which are
- * nobody's business. Caller frees with json_free.
+ * Returns pid, comm and exe, as far as they are known; not the arguments, which
+ * can contain secrets. Caller frees with json_free.
  */
 struct json *target_describe(pid_t);
 

@@ -17,14 +17,14 @@
 struct unpacking {
 	struct tarball *archive;
 	const char *name; /* of the archive */
-	int dir;          /* the folder that everything goes into */
-	long long bytes;  /* written until now */
-	int folders;      /* made until now */
+	int dir;          /* descriptor of the destination folder */
+	long long bytes;  /* written so far */
+	int folders;      /* made so far */
 };
 
 /*
- * Opens the folder 'name' in the folder 'at', which is closed; it is made if it
- * is missing. Returns its descriptor, or -1 after reporting why.
+ * Opens the folder 'name' in the folder 'at', making it if it is missing, and
+ * closes 'at'. Returns its descriptor, or -1 after reporting an error.
  */
 static int
 enter_folder(struct unpacking *u, int at, const char *name)
@@ -46,9 +46,8 @@ enter_folder(struct unpacking *u, int at, const char *name)
 }
 
 /*
- * Opens the folder that 'path' is in, from the top folder down, one component
- * at a time. Returns its descriptor, or -1 after reporting why; *base is the
- * last component.
+ * Opens the folder that 'path' is in, one component at a time. Returns its
+ * descriptor, or -1 after reporting an error; *base is the last component.
  */
 static int
 open_parent(struct unpacking *u, const char *path, const char **base)
@@ -139,7 +138,7 @@ write_entry(struct unpacking *u, const struct tarball_file *f)
 	return rc;
 }
 
-/* Opens 'dir', which is made if it is missing, and must be empty. */
+/* Opens 'dir', making it if it is missing; it must be empty. */
 static int
 open_empty(const char *dir)
 {

@@ -1,25 +1,20 @@
-/* Unpacks an archive that vkb-profile --archive wrote, or somebody forged. */
+/* Unpacks an archive of vkb-profile --archive; the archive is not trusted. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
-/* The limits of what an archive holds; files, links and folders are limited by
- * TARBALL_COUNT. */
+/* Limits; TARBALL_COUNT limits the number of files, links and folders. */
 #define UNPACK_BYTES (8LL << 30) /* of all files, uncompressed */
-#define UNPACK_DEPTH 64          /* folders that a file is in */
+#define UNPACK_DEPTH 64          /* nested folders */
 
 /*
- * Unpacks the archive into 'dir', which must be new (it is made, with the
- * folders above it) or empty. No part of a path is followed if it is a symbolic
- * link, nothing is overwritten, and links in the top folder are refused: the
- * caller writes files there. Returns 0, or -1 after reporting why and removing
- * 'dir'.
+ * Unpacks the archive into 'dir', which must be new (it is made, with its
+ * parents) or empty. Symbolic links are not followed, nothing is overwritten,
+ * and links in the top folder are refused because the caller writes files
+ * there. Returns 0, or -1 after reporting an error and removing 'dir'.
  */
 int unpack_archive(const char *archive, const char *dir);
 
-/*
- * Removes what was unpacked into 'dir', also where 'dir' is a link to the
- * folder. Reports an error.
- */
+/* Removes 'dir', also if it is a link to the folder. Reports an error. */
 void unpack_remove(const char *dir);
 
 #endif

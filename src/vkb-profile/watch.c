@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Until the deadline (ns; 0: none), the end of the process, or a signal. True:
- * the deadline has come.
+ * Waits until the deadline (ns; 0: none), the end of the process, or a signal.
+ * Returns whether the deadline has come.
  */
 static bool
 wait_until(struct watch *w, int process, int64_t deadline)
@@ -34,21 +34,22 @@ wait_until(struct watch *w, int process, int64_t deadline)
 			continue;
 		if (halt_reason(w->halt, NULL) || fd[0].revents)
 			return false;
-		/* perf ends with the last thread: whose end comes at once. */
+		/* perf ends when the last thread has ended. */
 		if (fd[2].revents || fd[3].revents)
 			return false;
 	}
 }
 
 static int64_t
-after(double seconds)
+make_deadline(double seconds)
 {
 	return seconds > 0 ? clock_ns() + (int64_t)(seconds * 1e9) : 0;
 }
 
-/* 0; 1: one has ended, which perf_end explains; -1 and said. */
+/* Returns 0; 1 if a perf has ended, which perf_end will explain; -1 after
+ * reporting an error. */
 static int
-each(struct watch *w, int (*tell)(struct perf *),
+control_all(struct watch *w, int (*tell)(struct perf *),
     int (*tell_calls)(struct calls *))
 {
 	int rc = w->sampler ? tell(w->sampler) : 0;
@@ -61,7 +62,7 @@ each(struct watch *w, int (*tell)(struct perf *),
 }
 
 static double
-run(struct watch *w, int process)
+watch_process(struct watch *w, int process)
 {
 	int64_t from;
 	double s;
@@ -69,25 +70,24 @@ run(struct watch *w, int process)
 	if (w->delay > 0) {
 		if (w->held)
 			held_release(w->held);
-		if (!wait_until(w, process, after(w->delay)))
-			return err_fail("there was nothing to watch: %s",
-			    halt_reason(w->halt, NULL)
-				? "stopped before the delay was over"
-				: "the process ended before the delay was "
-				  "over");
+		if (!wait_until(w, process, make_deadline(w->delay)))
+			return err_fail("nothing was profiled: %s before the "
+					"delay was over",
+			    halt_reason(w->halt, NULL) ? "stopped"
+						       : "the process ended");
 	}
-	if (each(w, perf_enable, calls_enable) != 0)
+	if (control_all(w, perf_enable, calls_enable) != 0)
 		return -1;
 	if (w->begun)
 		w->begun(w->arg);
 	from = clock_ns();
 	if (w->held)
 		held_release(w->held);
-	wait_until(w, process, after(w->duration));
+	wait_until(w, process, make_deadline(w->duration));
 	s = (double)(clock_ns() - from) / 1e9;
 	if (w->ended)
 		w->ended(w->arg);
-	if (each(w, perf_disable, calls_disable) < 0)
+	if (control_all(w, perf_disable, calls_disable) < 0)
 		return -1;
 	return s;
 }
@@ -100,16 +100,14 @@ watch_run(struct watch *w)
 	double s;
 
 	if (fd < 0)
-		return err_fail_sys("cannot watch process %ld", (long)w->pid);
-	s = run(w, fd);
+		return err_fail_sys("cannot profile process %ld", (long)w->pid);
+	s = watch_process(w, fd);
 	if (!w->held)
 		close(fd);
-	/* They end in any case, with what they have. */
+	/* End both in any case, so that they write their data. */
 	if (w->sampler && perf_end(w->sampler) < 0)
 		s = -1;
 	if (w->counters && perf_end(w->counters) < 0)
 		s = -1;
-	return s < 0
-	    ? err_fail("process %ld could not be watched", (long)w->pid)
-	    : s;
+	return s < 0 ? err_fail("cannot profile process %ld", (long)w->pid) : s;
 }

@@ -1,6 +1,4 @@
-/*
- * The time a process is watched: all that counts begins and ends together.
- */
+/* Starts and stops sampler, counters and calls together. */
 #ifndef WATCH_H
 #define WATCH_H
 
@@ -16,14 +14,17 @@ struct watch {
 	struct held *held; /* the command; NULL: the process runs already */
 	struct halt *halt;
 	double delay, duration; /* s; duration 0: until the process ends */
-	struct perf *sampler, *counters; /* NULL: not this */
-	struct calls *calls;
-	void (*begun)(void *arg); /* all counts; NULL: none */
-	void (*ended)(void *arg);
+	struct perf *sampler, *counters; /* each can be NULL */
+	struct calls *calls;             /* or NULL */
+	void (*begun)(void *arg);        /* after all have started, or NULL */
+	void (*ended)(void *arg);        /* before all stop, or NULL */
 	void *arg;
 };
 
-/* The time, s, that was watched, or -1 and said. Ctrl-C ends it early. */
+/*
+ * Returns the time watched in seconds, or -1 after reporting an error. The end
+ * of the process and Ctrl-C end it early.
+ */
 double watch_run(struct watch *);
 
 #endif

@@ -22,15 +22,18 @@ struct form {
 	struct node *node;
 	size_t n, primaries;
 	char **id;     /* of each node */
-	char **level;  /* its log level */
-	bool *settled; /* has it forgotten its place-holders? */
+	char **level;  /* log level of each node before toggle_log_level */
+	bool *settled; /* node has forgotten its placeholders */
 	cluster_wait *wait;
 	void *arg;
 	struct str *why;
 };
 
+/* Sets *why to the error reply of node i, or its connection error. Returns
+ * -1. */
 static int
-blame(struct form *f, size_t i, const char *what, const struct reply *r)
+set_reply_error(
+    struct form *f, size_t i, const char *what, const struct reply *r)
 {
 	str_clear(f->why);
 	str_printf(
@@ -41,9 +44,9 @@ blame(struct form *f, size_t i, const char *what, const struct reply *r)
 	return -1;
 }
 
-/* A command that is answered with OK. */
+/* Sends a command; any reply but OK is an error. */
 static int
-command(struct form *f, size_t i, const char *const *argv)
+send_command(struct form *f, size_t i, const char *const *argv)
 {
 	struct reply *r = client_call(f->node[i].client, CALL_MS, argv);
 	char *what;
@@ -51,17 +54,17 @@ command(struct form *f, size_t i, const char *const *argv)
 
 	if (!r || !reply_is(r, "OK")) {
 		what = mem_printf("%s %s", argv[0], argv[1]);
-		rc = blame(f, i, what, r);
+		rc = set_reply_error(f, i, what, r);
 		free(what);
 	}
 	reply_free(r);
 	return rc;
 }
 #define COMMAND(f, i, ...) \
-	command(f, i, (const char *const[]){__VA_ARGS__, NULL})
+	send_command(f, i, (const char *const[]){__VA_ARGS__, NULL})
 
 static int
-learn_id(struct form *f, size_t i)
+read_node_id(struct form *f, size_t i)
 {
 	struct reply *r =
 	    CLIENT_CALL(f->node[i].client, CALL_MS, "CLUSTER", "MYID");
@@ -70,14 +73,15 @@ learn_id(struct form *f, size_t i)
 	if (r && reply_type(r) == REPLY_TEXT)
 		f->id[i] = mem_str(reply_text(r));
 	else
-		rc = blame(f, i, "CLUSTER MYID", r);
+		rc = set_reply_error(f, i, "CLUSTER MYID", r);
 	reply_free(r);
 	return rc;
 }
 
-/* Meets those from 'first' on, at once: nothing waits for gossip. */
+/* Makes node i meet all nodes from 'first' on, instead of waiting for gossip.
+ */
 static int
-meet(struct form *f, size_t i, size_t first)
+meet_nodes(struct form *f, size_t i, size_t first)
 {
 	const char *host = spec_reach(f->spec);
 	char port[16];
@@ -91,7 +95,7 @@ meet(struct form *f, size_t i, size_t first)
 }
 
 static size_t
-occurs(const char *s, const char *what)
+count_occurrences(const char *s, const char *what)
 {
 	size_t n = 0;
 
@@ -101,7 +105,7 @@ occurs(const char *s, const char *what)
 }
 
 static bool
-info_is(const struct reply *r, const char *field, long long want)
+is_info_value(const struct reply *r, const char *field, long long want)
 {
 	char *s = reply_info(r, field);
 	bool is = s && atoll(s) == want;
@@ -110,21 +114,21 @@ info_is(const struct reply *r, const char *field, long long want)
 	return is;
 }
 
-/* The line of CLUSTER NODES about 'id' ("" when there is none). */
+/* Copies the line of CLUSTER NODES about 'id' to buf, or "". */
 static void
-line_of(const char *nodes, const char *id, char *buf, size_t size)
+find_node_line(const char *nodes, const char *id, char *buf, size_t size)
 {
 	const char *s = strstr(nodes, id);
 
-	/* An id stands at the start; elsewhere it is somebody's primary. */
+	/* Inside a line the id is the primary of another node. */
 	while (s && s != nodes && s[-1] != '\n')
 		s = strstr(s + 1, id);
 	snprintf(buf, size, "%.*s", s ? (int)strcspn(s, "\n") : 0, s);
 }
 
-/* A question whose answer is a text, or NULL and blamed. */
+/* Returns the text reply to a command, or NULL with *why set. */
 static struct reply *
-question(struct form *f, size_t i, const char *a, const char *b)
+ask_text(struct form *f, size_t i, const char *a, const char *b)
 {
 	struct reply *r = CLIENT_CALL(f->node[i].client, CALL_MS, a, b);
 	char *what;
@@ -132,24 +136,25 @@ question(struct form *f, size_t i, const char *a, const char *b)
 	if (r && reply_type(r) == REPLY_TEXT)
 		return r;
 	what = mem_printf("%s %s", a, b);
-	blame(f, i, what, r);
+	set_reply_error(f, i, what, r);
 	free(what);
 	reply_free(r);
 	return NULL;
 }
 
-/* Has node i a connection to everybody, by name? */
+/* Returns 1 if node i knows the ids of all nodes and is connected to them, 0 if
+ * not yet, -1 on error. */
 static int
-acquainted(struct form *f, size_t i)
+is_connected_to_all(struct form *f, size_t i)
 {
-	struct reply *r = question(f, i, "CLUSTER", "NODES");
+	struct reply *r = ask_text(f, i, "CLUSTER", "NODES");
 	char line[512];
 	int rc = 1;
 
 	if (!r)
 		return -1;
 	for (size_t k = 0; k < f->n && rc; k++) {
-		line_of(reply_text(r), f->id[k], line, sizeof line);
+		find_node_line(reply_text(r), f->id[k], line, sizeof line);
 		rc = strstr(line, " connected") != NULL;
 	}
 	if (strstr(reply_text(r), "handshake"))
@@ -158,19 +163,20 @@ acquainted(struct form *f, size_t i)
 	return rc;
 }
 
-/* The place-holders of node i: of its own slots, and of all others. */
+/* Formats the id of a placeholder of node i: the owner of the slots that the
+ * node will take ('own'), or of all others. */
 static void
-holder_id(char id[41], size_t i, bool own)
+format_placeholder_id(char id[41], size_t i, bool own)
 {
 	snprintf(id, 41, "%040zx", 2 * i + (own ? 1 : 2));
 }
 
 /*
- * Have the primaries all slots, so that no place-holder has any? Then those of
- * node i are forgotten. 1, 0 or -1.
+ * Makes node i forget the placeholders if the primaries have all slots. Returns
+ * 1 if done, 0 if not yet, -1 on error.
  */
 static int
-forget(struct form *f, size_t i)
+forget_placeholders(struct form *f, size_t i)
 {
 	struct reply *r;
 	char id[41], line[512];
@@ -179,18 +185,19 @@ forget(struct form *f, size_t i)
 
 	if (f->settled[i])
 		return 1;
-	r = question(f, i, "CLUSTER", "NODES");
+	r = ask_text(f, i, "CLUSTER", "NODES");
 	if (!r)
 		return -1;
 	for (size_t k = 0; k < f->primaries && rc; k++) {
-		line_of(reply_text(r), f->id[k], line, sizeof line);
+		find_node_line(reply_text(r), f->id[k], line, sizeof line);
 		s = strstr(line, " connected ");
 		rc = s && s[strlen(" connected ")];
 	}
 	reply_free(r);
-	/* Those of others may have come by gossip; most are not known here. */
+	/* Gossip may have brought placeholders of other nodes; unknown ids are
+	 * an error that does not matter. */
 	for (size_t k = 0; k < 2 * f->primaries && rc == 1; k++) {
-		holder_id(id, k / 2, k % 2);
+		format_placeholder_id(id, k / 2, k % 2);
 		reply_free(CLIENT_CALL(
 		    f->node[i].client, CALL_MS, "CLUSTER", "FORGET", id));
 	}
@@ -198,25 +205,26 @@ forget(struct form *f, size_t i)
 	return rc;
 }
 
-/* Do all know who is whose replica? */
+/* Returns 1 if node i knows the role of every replica, 0 or -1. */
 static int
-related(struct form *f, size_t i)
+knows_all_replicas(struct form *f, size_t i)
 {
-	struct reply *r = question(f, i, "CLUSTER", "NODES");
+	struct reply *r = ask_text(f, i, "CLUSTER", "NODES");
 	const char *s;
 	int rc;
 
 	if (!r)
 		return -1;
 	s = reply_text(r);
-	rc = occurs(s, " slave ") + occurs(s, "myself,slave ") ==
+	rc = count_occurrences(s, " slave ") +
+		count_occurrences(s, "myself,slave ") ==
 	    f->n - f->primaries;
 	reply_free(r);
 	return rc;
 }
 
 static int
-state_ok(struct form *f, size_t i)
+is_state_ok(struct form *f, size_t i)
 {
 	struct reply *r =
 	    CLIENT_CALL(f->node[i].client, CALL_MS, "CLUSTER", "INFO");
@@ -224,24 +232,25 @@ state_ok(struct form *f, size_t i)
 	int rc;
 
 	if (!r || reply_type(r) != REPLY_TEXT) {
-		rc = blame(f, i, "CLUSTER INFO", r);
+		rc = set_reply_error(f, i, "CLUSTER INFO", r);
 		reply_free(r);
 		return rc;
 	}
 	state = reply_info(r, "cluster_state");
 	rc = state && strcmp(state, "ok") == 0 &&
-	    info_is(r, "cluster_slots_assigned", SLOTS) &&
-	    info_is(r, "cluster_slots_ok", SLOTS) &&
-	    info_is(r, "cluster_known_nodes", (long long)f->n) &&
-	    info_is(r, "cluster_size", (long long)f->primaries);
+	    is_info_value(r, "cluster_slots_assigned", SLOTS) &&
+	    is_info_value(r, "cluster_slots_ok", SLOTS) &&
+	    is_info_value(r, "cluster_known_nodes", (long long)f->n) &&
+	    is_info_value(r, "cluster_size", (long long)f->primaries);
 	free(state);
 	reply_free(r);
 	return rc;
 }
 
-/* Has the replica caught up? Has the primary all of its replicas? */
+/* Returns 1 if the replica is in sync, or the primary has all its replicas; 0
+ * if not yet; -1 on error. */
 static int
-replicating(struct form *f, size_t i)
+is_replicating(struct form *f, size_t i)
 {
 	struct reply *r =
 	    CLIENT_CALL(f->node[i].client, CALL_MS, "INFO", "replication");
@@ -249,9 +258,9 @@ replicating(struct form *f, size_t i)
 	int rc;
 
 	if (!r || reply_type(r) != REPLY_TEXT)
-		rc = blame(f, i, "INFO replication", r);
+		rc = set_reply_error(f, i, "INFO replication", r);
 	else if (i < f->primaries)
-		rc = info_is(r, "connected_slaves", f->spec->replicas);
+		rc = is_info_value(r, "connected_slaves", f->spec->replicas);
 	else {
 		link = reply_info(r, "master_link_status");
 		rc = link && strcmp(link, "up") == 0;
@@ -261,29 +270,30 @@ replicating(struct form *f, size_t i)
 	return rc;
 }
 
-/* 1 node i has nothing to wait for; 0 not yet; -1. */
+/* Returns 1 if node i is complete, 0 if not yet, -1 on error. */
 static int
-settled(struct form *f, size_t i)
+is_settled(struct form *f, size_t i)
 {
-	int rc = forget(f, i);
+	int rc = forget_placeholders(f, i);
 
 	if (rc == 1)
-		rc = related(f, i);
+		rc = knows_all_replicas(f, i);
 	if (rc == 1) {
-		rc = state_ok(f, i);
-		f->settled[i] = rc == 1; /* perhaps one came back by gossip */
+		rc = is_state_ok(f, i);
+		f->settled[i] = rc == 1; /* gossip can bring one back */
 	}
 	if (rc == 1 && f->spec->replicas)
-		rc = replicating(f, i);
+		rc = is_replicating(f, i);
 	return rc;
 }
 
 /*
- * Until it holds for all nodes. Where a change of role is not announced (Redis
- * 7.0) it goes out with a ping a second; to meet again tells it at once.
+ * Waits until 'holds' returns 1 for all nodes. With 'tell' the nodes meet again
+ * every TELL_NS: versions that do not announce a change of role (Redis 7.0)
+ * send it with a ping per second otherwise.
  */
 static int
-until(struct form *f, int (*holds)(struct form *, size_t), bool tell)
+wait_until_all(struct form *f, int (*holds)(struct form *, size_t), bool tell)
 {
 	int64_t late = clock_ns() + TELL_NS;
 	size_t good;
@@ -304,16 +314,16 @@ until(struct form *f, int (*holds)(struct form *, size_t), bool tell)
 		if (!tell || clock_ns() < late)
 			continue;
 		for (size_t i = 0; i < f->n; i++)
-			if (meet(f, i, 0) < 0)
+			if (meet_nodes(f, i, 0) < 0)
 				return -1;
 		late = clock_ns() + TELL_NS;
 	}
 }
 
 static long long
-epoch(struct form *f, size_t i, const char *field)
+read_epoch(struct form *f, size_t i, const char *field)
 {
-	struct reply *r = question(f, i, "CLUSTER", "INFO");
+	struct reply *r = ask_text(f, i, "CLUSTER", "INFO");
 	char *s = r ? reply_info(r, field) : NULL;
 	long long v = s ? atoll(s) : -1;
 
@@ -322,19 +332,19 @@ epoch(struct form *f, size_t i, const char *field)
 	return v;
 }
 
-/* One after the other, so that each gets an epoch of its own. */
+/* Takes over one after the other, so that each gets its own epoch. */
 static int
-take_over(struct form *f)
+take_over_slots(struct form *f)
 {
 	long long last = 0, now;
 
 	for (size_t i = 0; i < f->primaries; i++) {
-		while ((now = epoch(f, i, "cluster_current_epoch")) < last)
+		while ((now = read_epoch(f, i, "cluster_current_epoch")) < last)
 			if (now < 0 || f->wait(f->arg, f->why) < 0)
 				return -1;
 		if (COMMAND(f, i, "CLUSTER", "FAILOVER", "TAKEOVER") < 0)
 			return -1;
-		last = epoch(f, i, "cluster_my_epoch");
+		last = read_epoch(f, i, "cluster_my_epoch");
 		if (last < 0)
 			return -1;
 	}
@@ -346,11 +356,12 @@ take_over(struct form *f)
 }
 
 /*
- * Some versions log each of the 16384 slots that leave a place-holder. Their
- * log level is lowered meanwhile; '*level' gets it, or goes back.
+ * Sets the log level to warning and saves the old one in *level; if *level is
+ * set, restores it. Some versions log each of the 16384 slots that leave a
+ * placeholder.
  */
 static int
-hush(struct form *f, size_t i, char **level)
+toggle_log_level(struct form *f, size_t i, char **level)
 {
 	struct reply *r;
 	int rc;
@@ -360,7 +371,7 @@ hush(struct form *f, size_t i, char **level)
 	r = CLIENT_CALL(
 	    f->node[i].client, CALL_MS, "CONFIG", "GET", "loglevel");
 	if (!r || reply_len(r) != 2) {
-		rc = blame(f, i, "CONFIG GET", r);
+		rc = set_reply_error(f, i, "CONFIG GET", r);
 	} else {
 		*level = mem_str(reply_text(reply_at(r, 1)));
 		rc = COMMAND(f, i, "CONFIG", "SET", "loglevel", "warning");
@@ -370,18 +381,19 @@ hush(struct form *f, size_t i, char **level)
 }
 
 static int
-form(struct form *f)
+form_cluster(struct form *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (learn_id(f, i) < 0 || meet(f, i, i + 1) < 0 ||
-		    hush(f, i, &f->level[i]) < 0)
+		if (read_node_id(f, i) < 0 || meet_nodes(f, i, i + 1) < 0 ||
+		    toggle_log_level(f, i, &f->level[i]) < 0)
 			return -1;
-	/* Twice: what was under way while the first node was asked is there. */
-	if (until(f, acquainted, false) < 0 || take_over(f) < 0 ||
-	    until(f, settled, true) < 0 || until(f, settled, true) < 0)
+	/* Twice: gossip can still change a node after it was asked first. */
+	if (wait_until_all(f, is_connected_to_all, false) < 0 ||
+	    take_over_slots(f) < 0 || wait_until_all(f, is_settled, true) < 0 ||
+	    wait_until_all(f, is_settled, true) < 0)
 		return -1;
 	for (size_t i = 0; i < f->n; i++)
-		if (hush(f, i, &f->level[i]) < 0)
+		if (toggle_log_level(f, i, &f->level[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -402,7 +414,7 @@ cluster_form(const struct spec *s, struct node *node, size_t n,
 	f.id = mem_array(n, sizeof *f.id);
 	f.level = mem_array(n, sizeof *f.level);
 	f.settled = mem_array(n, sizeof *f.settled);
-	rc = form(&f);
+	rc = form_cluster(&f);
 	for (size_t i = 0; i < n; i++) {
 		free(f.id[i]);
 		free(f.level[i]);
@@ -426,13 +438,13 @@ cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
 	int rc;
 
 	if (i >= primaries)
-		return 0; /* a replica starts knowing nothing */
+		return 0; /* replicas need no nodes.conf */
 	if (getrandom(random, sizeof random, 0) != sizeof random)
 		err_die("cannot get random numbers");
 	for (size_t k = 0; k < sizeof random; k++)
 		snprintf(self + 2 * k, 3, "%02x", random[k]);
-	holder_id(own, i, true);
-	holder_id(rest, i, false);
+	format_placeholder_id(own, i, true);
+	format_placeholder_id(rest, i, false);
 	path = mem_printf("%s/nodes.conf", dir);
 	f = fopen(path, "we");
 	if (f) {

@@ -1,11 +1,11 @@
 /*
- * Nodes become a cluster: the first 'primaries' ones share the slots.
+ * Forms a cluster of nodes: the first 'primaries' nodes share the slots.
  *
- * A primary that is new says for two seconds that the cluster is down,
- * whatever it knows; a replica says what it knows. So each primary starts as
- * the replica of a place-holder that has its slots (no process, no
- * address), takes them over once all have met, and the
- * place-holders are forgotten. What is left is an ordinary cluster.
+ * A new primary reports the cluster as down for two seconds; a replica does
+ * not. So each primary starts as the replica of a placeholder, a node without
+ * process and address that owns its slots. Once all nodes have met, the
+ * primaries take over the slots and forget the placeholders. The result is an
+ * ordinary cluster.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H
@@ -17,18 +17,19 @@ struct spec;
 struct str;
 
 /*
- * Before node i starts: writes nodes.conf into its folder 'dir'. 0, or -1 with
- * the reason in *why.
+ * Writes nodes.conf into 'dir', the folder of node i, before it starts. Returns
+ * 0, or -1 with the reason in *why.
  */
 int cluster_seed(
     const struct spec *, size_t i, const char *dir, struct str *why);
 
-/* Between two questions; -1, with the reason, when it is to be given up. */
+/* Called between polls; returns -1 with the reason in *why to give up. */
 typedef int cluster_wait(void *arg, struct str *why);
 
 /*
- * All nodes are ready and know of nobody. 0 when every node says that all is
- * well and replicas have caught up; -1 with the reason in *why.
+ * Forms the cluster; all nodes must be ready and know no others. Returns 0 when
+ * every node reports the cluster as ok and all replicas are in sync, or -1 with
+ * the reason in *why.
  */
 int cluster_form(const struct spec *, struct node *, size_t n,
     cluster_wait *wait, void *arg, struct str *why);

@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 static void
-env(const char *name, const char *value)
+set_env(const char *name, const char *value)
 {
 	if ((value ? setenv(name, value, 1) : unsetenv(name)) < 0)
 		err_die("out of memory");
 }
 
 static void
-environment(const struct fleet *f)
+set_environment(const struct fleet *f)
 {
 	const struct json *rec = fleet_record(f), *list, *n;
 	const struct json *tls = json_get(rec, "tls");
@@ -35,35 +35,35 @@ environment(const struct fleet *f)
 
 	list = json_get(rec, "nodes");
 	n = json_first(list);
-	env("VKB_SERVER", json);
+	set_env("VKB_SERVER", json);
 	free(json);
-	env("VKB_HOST", json_get_str(n, "host"));
+	set_env("VKB_HOST", json_get_str(n, "host"));
 	snprintf(text, sizeof text, "%.0f", json_get_num(n, "port", 0));
-	env("VKB_PORT", text);
+	set_env("VKB_PORT", text);
 	snprintf(text, sizeof text, "%.0f", json_get_num(n, "pid", 0));
-	env("VKB_PID", text);
-	env("VKB_SOCKET", json_get_str(n, "unixsocket"));
-	env("VKB_DIR", json_get_str(rec, "dir"));
-	env("VKB_TLS_CACERT", json_get_str(tls, "cacert"));
-	env("VKB_TLS_CERT", json_get_str(tls, "cert"));
-	env("VKB_TLS_KEY", json_get_str(tls, "key"));
-	env("VKB_PASSWORD", fleet_password(f));
+	set_env("VKB_PID", text);
+	set_env("VKB_SOCKET", json_get_str(n, "unixsocket"));
+	set_env("VKB_DIR", json_get_str(rec, "dir"));
+	set_env("VKB_TLS_CACERT", json_get_str(tls, "cacert"));
+	set_env("VKB_TLS_CERT", json_get_str(tls, "cert"));
+	set_env("VKB_TLS_KEY", json_get_str(tls, "key"));
+	set_env("VKB_PASSWORD", fleet_password(f));
 	for (; n; n = json_next(n))
 		str_printf(&all, "%s%s:%.0f", all.len ? " " : "",
 		    json_get_str(n, "host"), json_get_num(n, "port", 0));
-	env("VKB_NODES", all.s);
+	set_env("VKB_NODES", all.s);
 	str_free(&all);
 }
 
 static int
-status_of(int status)
+get_exit_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }
 
 static int
-watch(struct shared *s, struct fleet *f, struct proc *p)
+wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 {
 	size_t n = fleet_nodes(f) + 2;
 	struct pollfd *fd = mem_array(n, sizeof *fd);
@@ -79,7 +79,7 @@ watch(struct shared *s, struct fleet *f, struct proc *p)
 		if (poll(fd, (nfds_t)n, -1) < 0 && errno != EINTR)
 			err_die("cannot wait: %s", strerror(errno));
 		if (proc_wait(p, 0, &status)) {
-			status = status_of(status);
+			status = get_exit_status(status);
 			break;
 		}
 		reason = halt_reason(s->halt, &tty);
@@ -107,11 +107,11 @@ command_run(struct shared *s, struct fleet *f, char **argv)
 	struct proc *p;
 	int status;
 
-	environment(f);
+	set_environment(f);
 	p = proc_start(&spec);
 	if (!p)
 		return errno == ENOENT ? 127 : 126;
-	status = watch(s, f, p);
+	status = wait_for_command(s, f, p);
 	proc_free(p);
 	return status;
 }

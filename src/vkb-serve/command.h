@@ -1,4 +1,4 @@
-/* Runs a command while a server runs, as env(1) would. */
+/* Runs a command, with the server's address in its environment. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -6,8 +6,9 @@ struct fleet;
 struct shared;
 
 /*
- * The exit status: the command's (128 + its signal), 125 when the server died
- * under it, 126 or 127 when it cannot be run. A reason to halt stops it.
+ * Returns the exit status: the command's; 128 + its signal; 125 if the server
+ * ended before the command, or a signal stopped it; 126 or 127 if it cannot be
+ * run. Errors are reported.
  */
 int command_run(struct shared *, struct fleet *, char **argv);
 

@@ -97,10 +97,10 @@ describe_tls(const struct describe *d)
 	return j;
 }
 
-/* What the server says, not what it was told. */
+/* Adds a setting as the server reports it, unless it is a secret. */
 static int
-effective(const struct describe *d, struct json *out, const char *name,
-    struct str *why)
+add_effective_setting(const struct describe *d, struct json *out,
+    const char *name, struct str *why)
 {
 	struct client *c = d->node[0].client;
 	struct reply *r;
@@ -125,24 +125,24 @@ describe_config(const struct describe *d, struct str *why)
 {
 	static const char *const always[] = {
 	    "io-threads", "maxmemory-policy", "appendonly", "save"};
-	static const char *const rooms[] = {"config", "config_set"};
+	static const char *const sections[] = {"config", "config_set"};
 	struct json *out = json_object();
 	const char *threads;
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (effective(d, out, always[i], why) < 0)
+		if (add_effective_setting(d, out, always[i], why) < 0)
 			goto bad;
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		for (const struct json *j =
-			 json_first(json_get(d->spec->json, rooms[i]));
+			 json_first(json_get(d->spec->json, sections[i]));
 		     j; j = json_next(j))
-			if (effective(d, out, json_key(j), why) < 0)
+			if (add_effective_setting(d, out, json_key(j), why) < 0)
 				goto bad;
 	threads = json_get_str(out, "io-threads");
 	if (d->spec->io_threads && threads &&
 	    atoi(threads) != d->spec->io_threads) {
-		str_printf(why, "io-threads is %s, %d was asked for", threads,
-		    d->spec->io_threads);
+		str_printf(why, "io-threads is %s, but %d was requested",
+		    threads, d->spec->io_threads);
 		goto bad;
 	}
 	return out;

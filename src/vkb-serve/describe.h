@@ -1,4 +1,4 @@
-/* The 'server' record of nodes that are ready: what they say of themselves. */
+/* Makes the 'server' record of nodes that are ready. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
@@ -11,15 +11,16 @@ struct spec;
 struct str;
 
 struct describe {
-	struct shared *shared; /* knows the hashes of files */
+	struct shared *shared; /* for its cache of file hashes */
 	const struct spec *spec;
 	const struct node *node; /* 'n' of them, their connections open */
 	size_t n;
 	const char *dir, *tlsdir;
-	double ready_ms;
+	double ready_ms; /* from start to ready */
 };
 
-/* Caller frees. NULL: the reason is in *why, nothing was said. */
+/* Returns the record (caller frees with json_free), or NULL with the reason in
+ * *why. */
 struct json *describe_server(const struct describe *, struct str *why);
 
 #endif

@@ -34,7 +34,7 @@ filehash_free(struct filehash *h)
 }
 
 static bool
-same(const struct stat *a, const struct stat *b)
+is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 	    a->st_size == b->st_size &&
@@ -52,7 +52,7 @@ filehash_get(struct filehash *h, const char *path)
 
 	if (fd < 0 || fstat(fd, &k.st) < 0)
 		goto out;
-	for (i = 0; i < h->n && !same(&h->v[i].st, &k.st); i++)
+	for (i = 0; i < h->n && !is_same_file(&h->v[i].st, &k.st); i++)
 		continue;
 	if (i == h->n) {
 		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)

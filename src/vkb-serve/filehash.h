@@ -1,7 +1,5 @@
-/*
- * The SHA-256 of files that are asked for again with each server: kept until
- * the file is another one.
- */
+/* A cache of SHA-256 hashes of files; an entry is valid until the file changes
+ * (device, inode, size or time). */
 #ifndef FILEHASH_H
 #define FILEHASH_H
 
@@ -10,7 +8,8 @@ struct filehash;
 struct filehash *filehash_new(void);
 void filehash_free(struct filehash *);
 
-/* As hex, borrowed until the next call; NULL: it cannot be read. */
+/* Returns the hash as hex, borrowed until the next call, or NULL if the file
+ * cannot be read. */
 const char *filehash_get(struct filehash *, const char *path);
 
 #endif

@@ -47,9 +47,9 @@ shared_free(struct shared *s)
 	filehash_free(s->hashes);
 }
 
-/* The first line as a message, the log line by line below it. */
+/* Reports the first line of 'why', and the others, the log, below it. */
 static void
-say(const char *id, const char *why)
+report_failure(const char *id, const char *why)
 {
 	char *text = mem_str(why), *rest = text, *line = strsep(&rest, "\n");
 
@@ -64,7 +64,7 @@ fleet_failed(const char *id, const char *error)
 {
 	struct json *rec = record_new("server");
 
-	say(id, error);
+	report_failure(id, error);
 	json_set_str(rec, "id", id);
 	json_set_str(rec, "status", "failed");
 	json_set_str(rec, "error", error);
@@ -72,7 +72,7 @@ fleet_failed(const char *id, const char *error)
 }
 
 static int
-tls_prepare(struct fleet *f, struct str *why)
+prepare_tls(struct fleet *f, struct str *why)
 {
 	struct shared *s = f->shared;
 	char *ca, *crt, *key;
@@ -96,9 +96,9 @@ tls_prepare(struct fleet *f, struct str *why)
 	return s->tls ? 0 : -1;
 }
 
-/* "DIR/ID-1.log": an id may hold anything. */
+/* Makes "DIR/ID-1.log"; replaces unsafe characters of the id by '_'. */
 static char *
-log_name(const struct fleet *f, size_t i)
+make_log_path(const struct fleet *f, size_t i)
 {
 	char *name, *p;
 
@@ -112,13 +112,13 @@ log_name(const struct fleet *f, size_t i)
 }
 
 static int
-folders(struct fleet *f, struct str *why)
+make_node_folders(struct fleet *f, struct str *why)
 {
 	struct node *n;
 
 	f->dir = rundir_new(f->shared->rundir);
 	if (!f->dir) {
-		str_add(why, "cannot make its folder");
+		str_add(why, "cannot make the folder of the server");
 		return -1;
 	}
 	for (size_t i = 0; i < f->n; i++) {
@@ -128,7 +128,7 @@ folders(struct fleet *f, struct str *why)
 		n->tlsdir = f->spec.tls ? f->tlsdir : NULL;
 		n->tls = f->spec.tls ? f->shared->tls : NULL;
 		n->dir = mem_printf("%s/n%zu", f->dir, i + 1);
-		n->log = log_name(f, i);
+		n->log = make_log_path(f, i);
 		if (mkdir(n->dir, 0700) < 0) {
 			str_printf(why, "cannot make folder '%s': %s", n->dir,
 			    strerror(errno));
@@ -148,7 +148,7 @@ folders(struct fleet *f, struct str *why)
 }
 
 static int
-fixed_port(const struct fleet *f, size_t i, struct str *why)
+check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 {
 	int port = f->spec.port + (int)i, taken = port;
 
@@ -173,7 +173,7 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 	int port;
 
 	if (f->spec.port)
-		return fixed_port(f, i, why);
+		return check_fixed_port(f, i, why);
 	port = port_pick(f->spec.host, f->spec.cluster);
 	if (port < 0)
 		str_printf(why, "no free port on '%s': %s", f->spec.host,
@@ -182,25 +182,26 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 }
 
 static int
-launch(struct fleet *f, size_t i, struct str *why)
+start_node(struct fleet *f, size_t i, struct str *why)
 {
 	int port = choose_port(f, i, why);
 
 	if (port < 0)
 		return -1;
-	/* Nodes that have not bound theirs yet. */
+	/* Earlier nodes may not have bound their ports yet. */
 	for (size_t k = 0; k < i && !f->spec.port; k++)
 		if (f->node[k].port == port)
-			return launch(f, i, why);
+			return start_node(f, i, why);
 	if (f->spec.cluster &&
 	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
 	return node_start(&f->node[i], f->shared->guard, port, why);
 }
 
-/* Until a node ends, there is a reason to stop, or the nap is over. */
+/* Waits until a node ends, a signal, or the end of the nap, which gets longer.
+ * Returns 0, or -1 with the reason in *why to give up. */
 static int
-nap(void *arg, struct str *why)
+wait_for_event(void *arg, struct str *why)
 {
 	struct fleet *f = arg;
 	struct pollfd *fd = mem_array(f->n + 1, sizeof *fd);
@@ -233,9 +234,10 @@ nap(void *arg, struct str *why)
 	return rc;
 }
 
-/* Lost the race for a port that was free: another one. */
+/* Starts node i on another free port if its port was taken meanwhile. Returns
+ * -1 if that was not the reason of its end. */
 static int
-again(struct fleet *f, size_t i, struct str *why)
+retry_other_port(struct fleet *f, size_t i, struct str *why)
 {
 	struct node *n = &f->node[i];
 
@@ -244,11 +246,11 @@ again(struct fleet *f, size_t i, struct str *why)
 		return -1;
 	node_stop_all(n, 1, 0, NULL);
 	str_clear(why);
-	return launch(f, i, why);
+	return start_node(f, i, why);
 }
 
 static int
-await(struct fleet *f, struct str *why)
+wait_until_ready(struct fleet *f, struct str *why)
 {
 	size_t ready;
 	int rc;
@@ -257,13 +259,13 @@ await(struct fleet *f, struct str *why)
 		ready = 0;
 		for (size_t i = 0; i < f->n; i++) {
 			rc = node_poll(&f->node[i], why);
-			if (rc < 0 && again(f, i, why) < 0)
+			if (rc < 0 && retry_other_port(f, i, why) < 0)
 				return -1;
 			ready += rc == 1;
 		}
 		if (ready == f->n)
 			return 0;
-		if (nap(f, why) < 0)
+		if (wait_for_event(f, why) < 0)
 			break;
 	}
 	for (size_t i = 0; i < f->n; i++)
@@ -276,7 +278,7 @@ await(struct fleet *f, struct str *why)
 }
 
 static int
-config_set(struct fleet *f, struct node *n, struct str *why)
+apply_config_set(struct fleet *f, struct node *n, struct str *why)
 {
 	const struct json *j = json_first(json_get(f->spec.json, "config_set"));
 	struct reply *r;
@@ -305,9 +307,10 @@ config_set(struct fleet *f, struct node *n, struct str *why)
 
 /* --- start and stop ----------------------------------------------------- */
 
-/* A lost connection is how it looks from here; why it ended says the log. */
+/* Replaces *why by the end of a node and its log if one has ended, because a
+ * lost connection does not tell the reason. Returns -1. */
 static int
-perhaps_dead(struct fleet *f, struct str *why)
+explain_dead_node(struct fleet *f, struct str *why)
 {
 	struct pollfd *fd = mem_array(f->n, sizeof *fd);
 	size_t i = 0;
@@ -325,30 +328,30 @@ perhaps_dead(struct fleet *f, struct str *why)
 }
 
 static int
-start(struct fleet *f, struct str *why)
+start_nodes(struct fleet *f, struct str *why)
 {
 	double ready_ms;
 
-	if (f->spec.tls && tls_prepare(f, why) < 0)
+	if (f->spec.tls && prepare_tls(f, why) < 0)
 		return -1;
-	if (folders(f, why) < 0)
+	if (make_node_folders(f, why) < 0)
 		return -1;
 	f->started = clock_ns();
 	f->deadline = f->started + f->shared->wait_ms * INT64_C(1000000);
 	f->nap_ns = 200000;
 	for (size_t i = 0; i < f->n; i++)
-		if (launch(f, i, why) < 0)
+		if (start_node(f, i, why) < 0)
 			return -1;
 	f->started = f->node[0].started;
-	if (await(f, why) < 0)
+	if (wait_until_ready(f, why) < 0)
 		return -1;
 	if (f->spec.cluster &&
-	    cluster_form(&f->spec, f->node, f->n, nap, f, why) < 0)
+	    cluster_form(&f->spec, f->node, f->n, wait_for_event, f, why) < 0)
 		return -1;
 	ready_ms = (double)((clock_ns() - f->started) / 1000) / 1000;
 	for (size_t i = 0; i < f->n; i++)
-		if (config_set(f, &f->node[i], why) < 0)
-			return perhaps_dead(f, why);
+		if (apply_config_set(f, &f->node[i], why) < 0)
+			return explain_dead_node(f, why);
 	f->record = describe_server(&(struct describe){.shared = f->shared,
 					.spec = &f->spec,
 					.node = f->node,
@@ -358,14 +361,14 @@ start(struct fleet *f, struct str *why)
 					.ready_ms = ready_ms},
 	    why);
 	if (!f->record)
-		return perhaps_dead(f, why);
+		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
 		node_settle(&f->node[i]);
 	return 0;
 }
 
 static void
-fleet_free(struct fleet *f)
+free_fleet(struct fleet *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		node_free(&f->node[i]);
@@ -385,8 +388,10 @@ stop_nodes(struct fleet *f, struct str *why)
 	int killed = node_stop_all(f->node, f->n, f->shared->grace_ms, why);
 
 	if (killed && !f->shared->quiet)
-		err_say("server '%s': %d did not end in %d ms, killed",
-		    f->spec.id, killed, f->shared->grace_ms);
+		err_say("server '%s': killed %d node%s that did not end in %d "
+			"ms",
+		    f->spec.id, killed, killed == 1 ? "" : "s",
+		    f->shared->grace_ms);
 }
 
 struct fleet *
@@ -402,8 +407,8 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		goto bad;
 	f->n = f->spec.nodes;
 	f->node = mem_array(f->n, sizeof *f->node);
-	if (start(f, &why) < 0) {
-		/* What has ended is told, what runs need not be asked twice. */
+	if (start_nodes(f, &why) < 0) {
+		/* Not 'ready': a node that ended gets no SHUTDOWN. */
 		for (size_t i = 0; i < f->n; i++)
 			f->node[i].ready =
 			    f->node[i].ready && !node_ended(&f->node[i]);
@@ -416,7 +421,7 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 	return f;
 bad:
 	*record = fleet_failed(id, why.s ? why.s : "");
-	fleet_free(f);
+	free_fleet(f);
 	free(id);
 	str_free(&why);
 	return NULL;
@@ -481,5 +486,5 @@ fleet_stop(struct fleet *f, struct json **record)
 		json_set_str(*record, "id", f->spec.id);
 		json_set_str(*record, "status", "stopped");
 	}
-	fleet_free(f);
+	free_fleet(f);
 }

@@ -1,4 +1,4 @@
-/* The nodes of one spec: started together, described by one record. */
+/* The nodes of one spec: started together, described by one 'server' record. */
 #ifndef FLEET_H
 #define FLEET_H
 
@@ -30,8 +30,8 @@ struct shared {
 void shared_free(struct shared *);
 
 /*
- * Starts what 'spec' (taken) asks for. *record is the 'server' record, ok or
- * failed (caller frees); what failed is said as well. NULL when it failed.
+ * Starts the nodes of 'spec', and takes it. *record gets the 'server' record,
+ * ok or failed (caller frees). Returns NULL after reporting an error.
  */
 struct fleet *fleet_start(
     struct shared *, struct json *spec, struct json **record);
@@ -39,20 +39,22 @@ struct fleet *fleet_start(
 const struct json *fleet_record(const struct fleet *); /* borrowed */
 const char *fleet_password(const struct fleet *);      /* or NULL */
 
-/* Descriptors that get readable when a node ends. */
 size_t fleet_nodes(const struct fleet *);
+
+/* Fills one entry per node; each gets readable when its node ends. */
 void fleet_fds(const struct fleet *, struct pollfd *);
 
-/* Has a node ended? Then *record is the failed record (and it is said). */
+/* Returns whether a node has ended; if so reports it and sets *record to the
+ * failed record (caller frees). */
 bool fleet_dead(struct fleet *, struct json **record);
 
 /*
- * Stops and frees it. In *record, unless that is NULL, it is 'stopped', or
- * 'failed' where a node had crashed just before.
+ * Stops and frees the fleet; NULL is allowed. *record, unless 'record' is NULL,
+ * gets a record 'stopped', or 'failed' if a node had crashed just before.
  */
 void fleet_stop(struct fleet *, struct json **record);
 
-/* A failed record of this id; 'error' is said as well. */
+/* Reports 'error' and returns a failed record with this id. Caller frees. */
 struct json *fleet_failed(const char *id, const char *error);
 
 #endif

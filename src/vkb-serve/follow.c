@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A server that was started; 'fleet' is NULL once it has died. */
+/* A server that was started; 'fleet' is NULL once it has ended by itself. */
 struct entry {
 	char *id;
 	struct fleet *fleet;
@@ -27,25 +27,25 @@ struct following {
 	struct shared *shared;
 	struct entry *v;
 	size_t n, cap;
-	struct str in; /* what is read and not yet a whole line */
+	struct str in; /* input after the last newline */
 	size_t lineno;
 	bool trouble;
-	int broken; /* 1 stdout failed; -1 its reader went away */
+	int broken; /* 1: cannot write to stdout; -1: its reader is gone */
 };
 
 static bool
-reader_gone(void)
+is_reader_gone(void)
 {
 	struct pollfd fd = {.fd = STDOUT_FILENO};
 
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* 'rec' is taken. */
+/* Writes the record to stdout and frees it. */
 static void
-answer(struct following *w, struct json *rec)
+write_answer(struct following *w, struct json *rec)
 {
-	if (!w->broken && reader_gone())
+	if (!w->broken && is_reader_gone())
 		w->broken = -1;
 	if (!w->broken && jsonl_write(STDOUT_FILENO, rec) < 0)
 		w->broken = errno == EPIPE ? -1 : 1;
@@ -53,7 +53,7 @@ answer(struct following *w, struct json *rec)
 }
 
 static struct entry *
-find(struct following *w, const char *id)
+find_entry(struct following *w, const char *id)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->v[i].id, id) == 0)
@@ -62,16 +62,16 @@ find(struct following *w, const char *id)
 }
 
 static void
-start(struct following *w, const char *id, struct json *spec)
+start_server(struct following *w, const char *id, struct json *spec)
 {
-	struct entry *e = find(w, id);
+	struct entry *e = find_entry(w, id);
 	struct json *rec;
 	struct fleet *f;
 
 	if (e && e->fleet) {
-		rec = fleet_failed(id, "it runs already");
+		rec = fleet_failed(id, "it is already running");
 		json_free(spec);
-		answer(w, rec);
+		write_answer(w, rec);
 		return;
 	}
 	if (!e) {
@@ -85,22 +85,22 @@ start(struct following *w, const char *id, struct json *spec)
 		free(e->id);
 		*e = w->v[--w->n];
 	}
-	answer(w, rec);
+	write_answer(w, rec);
 }
 
 static void
-stop(struct following *w, const char *id)
+stop_server(struct following *w, const char *id)
 {
-	struct entry *e = find(w, id);
+	struct entry *e = find_entry(w, id);
 	struct json *rec;
 
 	if (!e)
-		rec = fleet_failed(id, "no such server runs");
+		rec = fleet_failed(id, "it is not running");
 	else {
 		if (e->fleet)
 			fleet_stop(e->fleet, &rec);
 		else {
-			/* Its death was told when it happened. */
+			/* Its end was reported when it happened. */
 			rec = record_new("server");
 			json_set_str(rec, "id", id);
 			json_set_str(rec, "status", "stopped");
@@ -108,23 +108,23 @@ stop(struct following *w, const char *id)
 		free(e->id);
 		*e = w->v[--w->n];
 	}
-	answer(w, rec);
+	write_answer(w, rec);
 }
 
 static void
-refuse(struct following *w, const struct json *spec, const char *where,
+refuse_spec(struct following *w, const struct json *spec, const char *where,
     const char *why)
 {
 	const char *id = json_get_str(spec, "id");
 	char *text = mem_printf("%s: %s", where, why);
 
 	w->trouble = true;
-	answer(w, fleet_failed(id ? id : "", text));
+	write_answer(w, fleet_failed(id ? id : "", text));
 	free(text);
 }
 
 static void
-obey(struct following *w, const char *line, size_t len)
+handle_line(struct following *w, const char *line, size_t len)
 {
 	char where[40];
 	const char *why = NULL, *action;
@@ -136,29 +136,30 @@ obey(struct following *w, const char *line, size_t len)
 		return;
 	spec = json_parse(line, len, &why, NULL);
 	if (!spec || json_type(spec) != JSON_OBJECT)
-		refuse(w, NULL, where, why ? why : "not an object");
+		refuse_spec(w, NULL, where, why ? why : "not an object");
 	else if (record_check(spec, where) < 0)
-		refuse(w, spec, where, "not a valid record");
+		refuse_spec(w, spec, where, "not a valid record");
 	else if (!record_is(spec, "spec"))
-		refuse(w, spec, where, "not a 'spec' record");
+		refuse_spec(w, spec, where, "not a 'spec' record");
 	else {
 		action = json_get_str(spec, "action");
 		id = mem_str(json_get_str(spec, "id"));
 		if (!action || strcmp(action, "start") == 0) {
-			start(w, id, spec);
+			start_server(w, id, spec);
 			spec = NULL;
 		} else if (strcmp(action, "stop") == 0)
-			stop(w, id);
+			stop_server(w, id);
 		else
-			refuse(w, spec, where, "'action' is unknown");
+			refuse_spec(
+			    w, spec, where, "'action' is not start or stop");
 		free(id);
 	}
 	json_free(spec);
 }
 
-/* 1 go on; 0 the end. */
+/* Reads input and handles its lines. Returns 0 at the end of input, else 1. */
 static int
-hear(struct following *w)
+read_input(struct following *w)
 {
 	char buf[65536], *line, *end;
 	ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
@@ -177,7 +178,7 @@ hear(struct following *w)
 	while (!w->broken && !halt_reason(w->shared->halt, NULL) &&
 	    (end = memchr(line, '\n', w->in.len - (size_t)(line - w->in.s)))) {
 		*end = '\0';
-		obey(w, line, (size_t)(end - line));
+		handle_line(w, line, (size_t)(end - line));
 		line = end + 1;
 	}
 	done = (size_t)(line - w->in.s);
@@ -188,7 +189,7 @@ hear(struct following *w)
 }
 
 static void
-mourn(struct following *w)
+report_dead_servers(struct following *w)
 {
 	struct json *rec;
 
@@ -196,13 +197,13 @@ mourn(struct following *w)
 		if (w->v[i].fleet && fleet_dead(w->v[i].fleet, &rec)) {
 			fleet_stop(w->v[i].fleet, NULL);
 			w->v[i].fleet = NULL;
-			answer(w, rec);
+			write_answer(w, rec);
 		}
 }
 
-/* 1 go on; 0 the end. */
+/* Waits for one event and handles it. Returns 0 at the end of input, else 1. */
 static int
-turn(struct following *w)
+handle_next_event(struct following *w)
 {
 	struct pollfd *fd;
 	size_t n = 3;
@@ -227,9 +228,9 @@ turn(struct following *w)
 	} else if (fd[2].revents) {
 		w->broken = -1;
 	} else if (!fd[1].revents) {
-		mourn(w);
+		report_dead_servers(w);
 		if (fd[0].revents)
-			rc = hear(w);
+			rc = read_input(w);
 	}
 	free(fd);
 	return rc;
@@ -242,7 +243,7 @@ follow(struct shared *shared)
 	size_t left;
 
 	while (!w.broken && !halt_reason(shared->halt, NULL))
-		if (turn(&w) == 0)
+		if (handle_next_event(&w) == 0)
 			break;
 	left = w.in.len;
 	if (left && !w.broken && !halt_reason(shared->halt, NULL)) {

@@ -1,10 +1,12 @@
-/* The coprocess: 'spec' records on stdin, 'server' records on stdout. */
+/* --follow: reads 'spec' records from stdin, writes 'server' records to
+ * stdout. */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
 struct shared;
 
-/* Until the end of stdin, or a reason to stop. The exit status; EPIPE: -1. */
+/* Runs until the end of stdin or a signal. Returns the exit status, or -1 if
+ * the reader of stdout is gone. */
 int follow(struct shared *);
 
 #endif

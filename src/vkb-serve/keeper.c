@@ -25,16 +25,17 @@ keeper_folder(void)
 	return mem_printf("%s/vkb-serve-%ld", rundir_tmp(), (long)geteuid());
 }
 
-/* A folder in a public place may be somebody's trap. 0, or -1 and said. */
+/* Checks that we own the folder: in /tmp another user could have made it.
+ * Returns 0, or -1 after reporting an error. */
 static int
-trusted(const char *folder)
+check_folder(const char *folder)
 {
 	struct stat st;
 
 	if (lstat(folder, &st) < 0)
 		return err_fail_sys("cannot use folder '%s'", folder);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return err_fail("'%s' is no folder of yours", folder);
+		return err_fail("'%s' is not a folder that you own", folder);
 	return 0;
 }
 
@@ -50,9 +51,9 @@ open_lock(const char *folder, int flags)
 	return fd;
 }
 
-/* One that ends removes its lock: is this still the one others look at? */
+/* Returns whether fd is still the lock file; a keeper that ends removes it. */
 static bool
-current(const char *folder, int fd)
+is_current_lock(const char *folder, int fd)
 {
 	char *path = mem_printf("%s/lock", folder);
 	struct stat mine, there;
@@ -72,35 +73,36 @@ keeper_lock(const char *folder)
 	for (;;) {
 		if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 			return err_fail_sys("cannot make folder '%s'", folder);
-		if (trusted(folder) < 0)
+		if (check_folder(folder) < 0)
 			return -1;
 		fd = open_lock(folder, O_RDWR | O_CREAT);
 		if (fd < 0)
 			return -1;
 		if (fcntl(fd, F_SETLK, &l) < 0)
 			break;
-		if (current(folder, fd))
-			return 0; /* open until the end */
+		if (is_current_lock(folder, fd))
+			return 0; /* fd stays open: it holds the lock */
 		close(fd);
 	}
 	if (errno == EACCES || errno == EAGAIN)
-		err_say("a server of '%s' runs already", folder);
+		err_say("a server is already running in '%s'", folder);
 	else
 		err_fail_sys("cannot lock '%s'", folder);
 	close(fd);
 	return -1;
 }
 
-/* The process that holds the lock; 0: none; -1 and said. */
+/* Returns the process that holds the lock, 0 if none, -1 after reporting an
+ * error. */
 static pid_t
-holder(const char *folder)
+find_lock_holder(const char *folder)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd, rc;
 
 	if (access(folder, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	if (trusted(folder) < 0)
+	if (check_folder(folder) < 0)
 		return -1;
 	fd = open_lock(folder, O_RDWR);
 	if (fd < 0)
@@ -110,7 +112,7 @@ holder(const char *folder)
 	rc = fcntl(fd, F_GETLK, &l);
 	close(fd);
 	if (rc < 0)
-		return err_fail_sys("cannot ask for the lock of '%s'", folder);
+		return err_fail_sys("cannot query the lock of '%s'", folder);
 	return l.l_type == F_UNLCK ? 0 : l.l_pid;
 }
 
@@ -142,12 +144,12 @@ keeper_forget(const char *folder)
 		unlink(path);
 		free(path);
 	}
-	rmdir(folder); /* others may have put something there */
+	rmdir(folder); /* fails if it holds other files */
 }
 
-/* NULL: there is none. */
+/* Returns the record in state.json (caller frees), or NULL. */
 static struct json *
-state(const char *folder)
+read_state(const char *folder)
 {
 	char *path = mem_printf("%s/state.json", folder);
 	const char *files[] = {path};
@@ -175,25 +177,26 @@ is_ok(const struct json *rec)
 int
 keeper_status(const char *folder, bool quiet)
 {
-	pid_t pid = holder(folder);
+	pid_t pid = find_lock_holder(folder);
 	struct json *rec;
 	int rc = 1;
 
 	if (pid < 0)
 		return 2;
-	rec = state(folder);
-	/* A record that says ok of a keeper that is no more is not true. */
+	rec = read_state(folder);
+	/* Status ok is outdated if the keeper is gone. */
 	if (rec && (pid || !is_ok(rec))) {
 		rc = jsonl_write(STDOUT_FILENO, rec) < 0 ? 2 : !is_ok(rec);
 	} else if (!quiet)
-		err_say("nothing runs in '%s'", folder);
+		err_say("no server is running in '%s'", folder);
 	json_free(rec);
 	return rc;
 }
 
-/* 0 it has ended, -1 and said. */
+/* Sends SIGTERM and waits for the end of the process. Returns 0, or -1 after
+ * reporting an error. */
 static int
-end(const char *folder, pid_t pid, int timeout_ms)
+end_process(const char *folder, pid_t pid, int timeout_ms)
 {
 	struct pollfd fd = {.events = POLLIN};
 	int rc = 0;
@@ -202,9 +205,9 @@ end(const char *folder, pid_t pid, int timeout_ms)
 	if (fd.fd < 0)
 		return errno == ESRCH
 		    ? 0
-		    : err_fail_sys("cannot hold process %ld", (long)pid);
-	/* Now that it is held: is it still the one? */
-	if (holder(folder) == pid &&
+		    : err_fail_sys("cannot open process %ld", (long)pid);
+	/* With the pidfd open, check that the pid was not reused. */
+	if (find_lock_holder(folder) == pid &&
 	    syscall(SYS_pidfd_send_signal, fd.fd, SIGTERM, NULL, 0) < 0 &&
 	    errno != ESRCH)
 		rc = err_fail_sys("cannot stop process %ld", (long)pid);
@@ -217,14 +220,14 @@ end(const char *folder, pid_t pid, int timeout_ms)
 int
 keeper_stop(const char *folder, int timeout_ms, bool quiet)
 {
-	pid_t pid = holder(folder);
+	pid_t pid = find_lock_holder(folder);
 	struct json *rec, *out;
 	int rc = 0;
 
 	if (pid < 0)
 		return 2;
-	rec = state(folder);
-	if (pid && end(folder, pid, timeout_ms) < 0)
+	rec = read_state(folder);
+	if (pid && end_process(folder, pid, timeout_ms) < 0)
 		rc = 2;
 	else if (rec && !is_ok(rec)) {
 		err_say("server '%s' had failed", json_get_str(rec, "id"));
@@ -237,7 +240,7 @@ keeper_stop(const char *folder, int timeout_ms, bool quiet)
 		rc = jsonl_write(STDOUT_FILENO, out) < 0 ? 2 : 0;
 		json_free(out);
 	} else if (!quiet)
-		err_say("nothing runs in '%s'", folder);
+		err_say("no server is running in '%s'", folder);
 	json_free(rec);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /*
- * start, stop, status: a server that outlives the command that started it,
- * held by a process in the background. Its folder has a lock, held while it
- * runs, and its record in state.json.
+ * The operations start, stop and status: a background process, the keeper,
+ * keeps a server running. The keeper's folder has a lock file, locked while it
+ * runs, and its 'server' record in state.json.
  */
 #ifndef KEEPER_H
 #define KEEPER_H
@@ -10,20 +10,22 @@
 
 struct json;
 
-/* Where, when it is not said: caller frees with free(). */
+/* Returns the default folder; caller frees with free(). */
 char *keeper_folder(void);
 
 /*
- * In the background process: 0 the lock is held until the end of the process;
- * -1 and said.
+ * Makes and locks the folder until the end of this process. Returns 0, or -1
+ * after reporting an error.
  */
 int keeper_lock(const char *folder);
 
-/* Writes the record. 0, or -1 and said. */
+/* Writes state.json. Returns 0, or -1 after reporting an error. */
 int keeper_note(const char *folder, const struct json *record);
+
+/* Removes state.json, the lock and the folder. */
 void keeper_forget(const char *folder);
 
-/* Exit statuses; records go to stdout. */
+/* Return exit statuses; write records to stdout. */
 int keeper_stop(const char *folder, int timeout_ms, bool quiet);
 int keeper_status(const char *folder, bool quiet);
 

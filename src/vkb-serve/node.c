@@ -56,7 +56,7 @@ copy_rdb(const struct node *n, struct str *why)
 			break;
 		done += k;
 	}
-	/* Old kernels do not copy from one file system to another. */
+	/* Old kernels cannot copy between file systems. */
 	while (done < st.st_size) {
 		char buf[65536];
 
@@ -79,7 +79,7 @@ out:
 }
 
 static int
-prepare(struct node *n, const char *conf, struct str *why)
+write_configuration(struct node *n, const char *conf, struct str *why)
 {
 	struct str s = {0};
 	int rc;
@@ -115,7 +115,7 @@ node_start(struct node *n, struct guard *g, int port, struct str *why)
 		goto out;
 	}
 	n->log_start = lseek(log, 0, SEEK_END);
-	if (prepare(n, conf, why) < 0)
+	if (write_configuration(n, conf, why) < 0)
 		goto out;
 	p.in = null;
 	p.out = p.err = log;
@@ -150,9 +150,9 @@ node_ended(const struct node *n)
 	return fd.fd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
-/* The end of its log; caller frees with free(). */
+/* Returns the end of the log; caller frees with free(). */
 static char *
-log_end(const struct node *n)
+read_log_end(const struct node *n)
 {
 	int fd = open(n->log, O_RDONLY | O_CLOEXEC);
 	char *buf = mem_new(TAIL_BYTES + 1), *s;
@@ -175,7 +175,7 @@ log_end(const struct node *n)
 	buf[k > 0 ? k : 0] = '\0';
 	s = strstr(buf, " BUG REPORT START");
 	if (s) {
-		/* What crashed stands at its start, not at its end. */
+		/* The start of a crash report tells what crashed. */
 		while (s > buf && s[-1] != '\n')
 			s--;
 		for (char *p = s; *p && lines < TAIL_LINES; p++)
@@ -193,7 +193,7 @@ log_end(const struct node *n)
 bool
 node_port_taken(const struct node *n)
 {
-	char *s = log_end(n);
+	char *s = read_log_end(n);
 	bool taken = strstr(s, strerror(EADDRINUSE)) != NULL;
 
 	free(s);
@@ -204,7 +204,7 @@ void
 node_tell_end(struct node *n, struct str *why)
 {
 	struct str clean = {0}, plain = {0};
-	char *text = log_end(n), *line, *rest = text, buf[80];
+	char *text = read_log_end(n), *line, *rest = text, buf[80];
 	int status;
 
 	str_printf(why, "node %zu (port %d) ", n->index + 1, n->port);
@@ -231,15 +231,15 @@ node_tell_end(struct node *n, struct str *why)
 	free(text);
 }
 
-/* Is the process that answered in the group we started? */
+/* Returns whether the process that answered is in the group we started. */
 static bool
-ours(const struct node *n, long pid)
+is_our_process(const struct node *n, long pid)
 {
 	return getpgid((pid_t)pid) == proc_pid(n->proc);
 }
 
 static void
-forget(struct node *n)
+clear_identity(struct node *n)
 {
 	free(n->run_id);
 	free(n->version);
@@ -249,9 +249,9 @@ forget(struct node *n)
 }
 
 static void
-learn(struct node *n, const struct reply *info)
+read_identity(struct node *n, const struct reply *info)
 {
-	forget(n);
+	clear_identity(n);
 	n->run_id = reply_info(info, "run_id");
 	n->version = reply_info(info, "valkey_version");
 	if (!n->version)
@@ -260,9 +260,10 @@ learn(struct node *n, const struct reply *info)
 	n->build_id = reply_info(info, "redis_build_id");
 }
 
-/* 1 it is ready and ours; 0 not yet; -1 it never will be. */
+/* Returns 1 if the server is ready and ours, 0 if not yet, -1 with *why set if
+ * it will never be. */
 static int
-ask(struct node *n, struct str *why)
+check_ready(struct node *n, struct str *why)
 {
 	struct reply *r = CLIENT_CALL(n->client, CALL_MS, "INFO");
 	char *loading = NULL, *pid = NULL;
@@ -271,10 +272,10 @@ ask(struct node *n, struct str *why)
 	if (!r)
 		goto out;
 	if (reply_type(r) == REPLY_ERROR) {
-		/* LOADING and BUSY pass; a password that is missing stays. */
+		/* LOADING and BUSY are temporary, NOAUTH is not. */
 		if (str_starts(reply_text(r), "NOAUTH")) {
 			str_printf(why,
-			    "node %zu (port %d) wants a password: give it as "
+			    "node %zu (port %d) needs a password: set "
 			    "'config.requirepass'",
 			    n->index + 1, n->port);
 			rc = -1;
@@ -286,10 +287,10 @@ ask(struct node *n, struct str *why)
 	if (!loading || !pid || strcmp(loading, "0") != 0)
 		goto out;
 	n->pid = atol(pid);
-	/* Somebody else has the port; ours will end, and say why. */
-	if (!ours(n, n->pid))
+	/* Another server has the port; ours will end with an error. */
+	if (!is_our_process(n, n->pid))
 		goto out;
-	learn(n, r);
+	read_identity(n, r);
 	reply_free(r);
 	r = CLIENT_CALL(n->client, CALL_MS, "PING");
 	rc = r && reply_is(r, "PONG");
@@ -301,7 +302,7 @@ out:
 }
 
 static void
-address(const struct node *n, struct client_address *a)
+make_address(const struct node *n, struct client_address *a)
 {
 	*a = (struct client_address){.host = spec_reach(n->spec),
 	    .port = n->port,
@@ -322,11 +323,11 @@ node_poll(struct node *n, struct str *why)
 		node_tell_end(n, why);
 		return -1;
 	}
-	address(n, &a);
+	make_address(n, &a);
 	n->client = client_open(&a, CALL_MS);
 	if (!n->client)
 		return 0;
-	rc = ask(n, why);
+	rc = check_ready(n, why);
 	if (rc == 1)
 		n->ready = true;
 	else
@@ -342,11 +343,11 @@ node_settle(struct node *n)
 }
 
 /*
- * SIGTERM is seen when the server's next timer fires, up to 100 ms later; the
- * command at once. A server that does not take it has the signal.
+ * Sends SIGTERM and SHUTDOWN: the server handles the signal at its next timer
+ * tick, up to 100 ms later, but the command at once.
  */
 static void
-ask_to_end(struct node *n)
+request_end(struct node *n)
 {
 	struct client_address a;
 	struct reply *pong;
@@ -356,7 +357,7 @@ ask_to_end(struct node *n)
 	proc_signal(n->proc, SIGCONT);
 	if (!n->ready || node_ended(n))
 		return;
-	address(n, &a);
+	make_address(n, &a);
 	c = client_open(&a, 50);
 	pong = c ? CLIENT_CALL(c, 50, "PING") : NULL;
 	n->lives = pong != NULL;
@@ -367,11 +368,11 @@ ask_to_end(struct node *n)
 }
 
 /*
- * By a signal that is not ours, before it was asked to end: others see that it
- * is gone earlier than it can be waited for.
+ * Returns whether the server was killed by a signal other than SIGTERM before
+ * it was asked to end: clients notice that before waitpid() does.
  */
 static bool
-crashed(const struct node *n)
+has_crashed(const struct node *n)
 {
 	int status;
 
@@ -379,9 +380,9 @@ crashed(const struct node *n)
 	    WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
 }
 
-/* Before the leader is waited for, its number stays its group's. */
+/* Kills the group first: its id cannot be reused until its leader is reaped. */
 static void
-reap(struct node *n)
+reap_process(struct node *n)
 {
 	kill(-proc_pid(n->proc), SIGKILL);
 	proc_free(n->proc);
@@ -400,7 +401,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 	for (size_t i = 0; i < count; i++) {
 		node_settle(&v[i]);
 		if (v[i].proc && !node_ended(&v[i]))
-			ask_to_end(&v[i]);
+			request_end(&v[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (!v[i].proc)
@@ -410,9 +411,9 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
 			;
 		killed += !node_ended(&v[i]);
-		if (why && !why->len && crashed(&v[i]))
+		if (why && !why->len && has_crashed(&v[i]))
 			node_tell_end(&v[i], why);
-		reap(&v[i]);
+		reap_process(&v[i]);
 	}
 	return killed;
 }
@@ -422,7 +423,7 @@ node_free(struct node *n)
 {
 	node_settle(n);
 	proc_free(n->proc);
-	forget(n);
+	clear_identity(n);
 	free(n->dir);
 	free(n->log);
 	free(n->socket);

@@ -1,6 +1,7 @@
 /*
- * One server process: from its folder and configuration to its end. Functions
- * that fail put the reason, with the end of the log, in *why, and say nothing.
+ * One server process, from its configuration to its end. Functions that fail
+ * return -1 and set *why to the reason, with the end of the log; they report
+ * nothing.
  */
 #ifndef NODE_H
 #define NODE_H
@@ -22,42 +23,45 @@ struct node {
 	const struct spec *spec;
 	size_t index;
 	int port;
-	char *dir, *log, *socket; /* socket NULL: none */
+	char *dir, *log, *socket; /* paths; socket can be NULL */
 	const char *tlsdir;       /* NULL: no TLS */
 	struct tls_context *tls;
 	struct proc *proc;
 	int64_t started; /* clock_ns() of the exec */
-	off_t log_start; /* where this process' log starts */
+	off_t log_start; /* offset of this process's part of the log */
 	bool ready;
-	bool lives;            /* it answered when it was asked to end */
+	bool lives;            /* it answered PING when it was asked to end */
 	struct client *client; /* open from ready until node_settle */
 	/* From INFO, once it is ready. */
 	long pid;
 	char *run_id, *version, *git_sha, *build_id;
 };
 
-/* The folder must be there; sets 'port', starts the process. 0 or -1. */
+/* Writes the configuration to the folder, which must exist, and starts the
+ * process on 'port'. Returns 0 or -1. */
 int node_start(struct node *, struct guard *, int port, struct str *why);
 
-/* 1 it is ready; 0 not yet; -1 it has ended, or is not ours. */
+/* Returns 1 if the server is ready, 0 if not yet, -1 if it never will be. */
 int node_poll(struct node *, struct str *why);
 
-/* Did it fail because of its port? Only after its end. */
+/* Returns whether its log says that the port is in use; call it after its
+ * end. */
 bool node_port_taken(const struct node *);
 
 bool node_ended(const struct node *);
-int node_fd(const struct node *); /* readable when it has ended; -1: none */
+int node_fd(const struct node *); /* readable once it has ended; -1: none */
 
-/* "node 2 (port 17001) exited with 1; from the end of its log:" and the log. */
+/* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the
+ * log. */
 void node_tell_end(struct node *, struct str *why);
 
 /* Closes the control connection. */
 void node_settle(struct node *);
 
 /*
- * Asks all of them to end, waits for grace_ms, kills. How many were killed. One
- * that had crashed before it could be asked is told as node_tell_end does; why
- * may be NULL.
+ * Asks all nodes to end, and kills those that run after grace_ms. Returns how
+ * many were killed. If one had crashed before, appends node_tell_end to *why;
+ * 'why' can be NULL.
  */
 int node_stop_all(struct node *, size_t n, int grace_ms, struct str *why);
 

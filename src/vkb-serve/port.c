@@ -34,10 +34,10 @@ port_free(const char *host, int port)
 	for (struct addrinfo *a = list; a && !e; a = a->ai_next) {
 		fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0) {
-			e = any ? 0 : errno; /* no IPv6 here */
+			e = any ? 0 : errno; /* no IPv6 on this machine */
 			continue;
 		}
-		/* As the server does it: old connections do not count. */
+		/* As the server does: ignore connections in TIME_WAIT. */
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 		if (any && a->ai_family == AF_INET6)
 			setsockopt(

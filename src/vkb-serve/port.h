@@ -1,4 +1,4 @@
-/* Ports: are they free, which are, and who has one that is not. */
+/* Finds free TCP ports, and the owner of a port that is taken. */
 #ifndef PORT_H
 #define PORT_H
 
@@ -6,17 +6,17 @@
 
 struct str;
 
-/* Can a server bind it on 'host'? errno says why not. */
+/* Returns whether a server can bind the port on 'host'; if not, sets errno. */
 bool port_free(const char *host, int port);
 
 /*
- * A port that was free just now, or -1 with errno. 'bus': port + 10000 is free
- * too. Below the ports that the kernel gives to clients, so that a client does
- * not take it before the server does.
+ * Returns a random port that is free now, or -1 with errno set. With 'bus',
+ * port + 10000 is free too. The port is below the range that the kernel gives
+ * to clients, so that no client takes it before the server starts.
  */
 int port_pick(const char *host, bool bus);
 
-/* "valkey 8.0.1, process 12", as far as it answers; "another program". */
+/* Appends "valkey 8.0.1, process 12", or "another program". */
 void port_owner(struct str *, const char *host, int port);
 
 #endif

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PREFIX "vkb-run." /* and ten digits: held by a lock */
-#define YOUNG_S 60        /* its owner may not have locked it yet */
+#define PREFIX "vkb-run." /* and ten hex digits */
+#define YOUNG_S 60        /* the owner may not have locked it yet */
 
 const char *
 rundir_tmp(void)
@@ -29,9 +29,9 @@ rundir_tmp(void)
 	return tmp && *tmp ? tmp : "/tmp";
 }
 
-/* Has its owner gone, and the guardian with it? */
+/* Returns whether the folder is ours and its owner and guard have ended. */
 static bool
-orphaned(const char *path)
+is_orphaned(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -47,11 +47,11 @@ orphaned(const char *path)
 }
 
 /*
- * When all of us are killed at once, as the end of a container or of a CI job
- * does it, nobody is left to clean up: the next one does.
+ * Removes folders of programs that were killed together with their guard, as at
+ * the end of a container or CI job.
  */
 static void
-sweep(const char *tmp)
+remove_orphans(const char *tmp)
 {
 	const size_t n = strlen(PREFIX);
 	DIR *d = opendir(tmp);
@@ -64,7 +64,7 @@ sweep(const char *tmp)
 		    e->d_name[n + 10])
 			continue;
 		path = mem_printf("%s/%s", tmp, e->d_name);
-		if (orphaned(path))
+		if (is_orphaned(path))
 			folder_remove(path);
 		free(path);
 	}
@@ -72,16 +72,16 @@ sweep(const char *tmp)
 		closedir(d);
 }
 
-/* The guardian knows the name before the folder is there. */
+/* Makes a folder under TMPDIR, after registering its name with the guard. */
 static int
-make_new(struct rundir *r, struct guard *g)
+make_temporary(struct rundir *r, struct guard *g)
 {
 	char *tmp = realpath(rundir_tmp(), NULL);
 	unsigned long long x;
 
 	if (!tmp)
 		return err_fail_sys("cannot use '%s'", rundir_tmp());
-	sweep(tmp);
+	remove_orphans(tmp);
 	for (;;) {
 		if (getrandom(&x, sizeof x, 0) != sizeof x)
 			err_die("cannot get random numbers");
@@ -96,7 +96,7 @@ make_new(struct rundir *r, struct guard *g)
 		return -1;
 	if (mkdir(r->path, 0700) < 0)
 		return err_fail_sys("cannot make folder '%s'", r->path);
-	/* Where a file system has no locks, none is held, and none is swept. */
+	/* Without locks in the file system, orphans are not removed. */
 	r->lock = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->lock >= 0)
 		flock(r->lock, LOCK_SH | LOCK_NB);
@@ -114,7 +114,7 @@ make_named(struct rundir *r, const char *dir)
 	if (!r->path || stat(r->path, &st) < 0)
 		return err_fail_sys("cannot use folder '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return err_fail("'%s' is no folder", dir);
+		return err_fail("'%s' is not a folder", dir);
 	if (st.st_uid != geteuid())
 		return err_fail("folder '%s' belongs to another user", dir);
 	return 0;
@@ -126,7 +126,7 @@ rundir_make(struct rundir *r, struct guard *g, const char *dir, bool keep)
 	int rc;
 
 	*r = (struct rundir){.keep = keep || dir, .lock = -1};
-	rc = dir ? make_named(r, dir) : make_new(r, g);
+	rc = dir ? make_named(r, dir) : make_temporary(r, g);
 	if (rc < 0) {
 		free(r->path);
 		r->path = NULL;

@@ -1,6 +1,6 @@
 /*
  * The run directory: configuration files, sockets, logs and certificates of
- * the servers, for the owner alone (0700).
+ * the servers. Its mode is 0700.
  */
 #ifndef RUNDIR_H
 #define RUNDIR_H
@@ -12,26 +12,29 @@ struct guard;
 struct rundir {
 	char *path; /* absolute */
 	bool keep;
-	unsigned next;
-	bool tls; /* certificates are there, in PATH/tls */
-	int lock; /* held on PATH: its owner lives */
+	unsigned next; /* number of the last folder of rundir_new */
+	bool tls;      /* certificates are in PATH/tls */
+	int lock;      /* descriptor that locks PATH while its owner runs */
 };
 
 /*
- * 'dir' NULL: a new one under TMPDIR, removed at the end unless 'keep', by the
- * guardian if need be; those of owners that are gone are removed. Otherwise
- * that one, made where missing, and kept. 0, or -1 and said.
+ * Makes the run directory. If 'dir' is NULL it is a new folder under TMPDIR,
+ * removed at the end unless 'keep', by the guard if this program is killed;
+ * orphaned folders are removed first. Otherwise it is 'dir', made if missing,
+ * and kept. Returns 0, or -1 after reporting an error.
  */
 int rundir_make(struct rundir *, struct guard *, const char *dir, bool keep);
 void rundir_close(struct rundir *);
 
-/* A new folder inside; NULL, and said; caller frees with free(). */
+/* Makes a new folder inside and returns its path (caller frees with free()), or
+ * NULL after reporting an error. */
 char *rundir_new(struct rundir *);
 
-/* Certificates, made once, in PATH/tls. 0, or -1 and said. */
+/* Makes certificates in PATH/tls, once. Returns 0, or -1 after reporting an
+ * error. */
 int rundir_tls(struct rundir *, const char *host);
 
-/* $TMPDIR, else /tmp. */
+/* Returns $TMPDIR, else /tmp; borrowed. */
 const char *rundir_tmp(void);
 
 #endif

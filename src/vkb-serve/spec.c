@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Settings that the spec or vkb-serve itself decides. */
+/* Settings that a key of the spec or vkb-serve itself sets. */
 static const struct {
-	const char *name, *key; /* NULL: vkb-serve itself */
-} reserved[] = {{"port", "port"}, {"bind", "host"},
+	const char *name, *key; /* key NULL: vkb-serve itself */
+} reserved_settings[] = {{"port", "port"}, {"bind", "host"},
     {"unixsocket", "unixsocket"}, {"tls-port", "tls"}, {"tls-cert-file", "tls"},
     {"tls-key-file", "tls"}, {"tls-ca-cert-file", "tls"},
     {"tls-ca-cert-dir", "tls"}, {"tls-client-cert-file", "tls"},
@@ -35,10 +35,10 @@ static const struct {
     {"dir", NULL}, {"logfile", NULL}, {"daemonize", NULL}, {"pidfile", NULL},
     {"supervised", NULL}, {"replicaof", "replicas"}, {"slaveof", "replicas"}};
 
-static int wrong(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
+static int set_error(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 static int
-wrong(struct str *why, const char *fmt, ...)
+set_error(struct str *why, const char *fmt, ...)
 {
 	__builtin_va_list ap;
 	char *text;
@@ -53,9 +53,9 @@ wrong(struct str *why, const char *fmt, ...)
 	return -1;
 }
 
-/* A whole number in min..max; *v stays where it is absent. */
+/* Reads an integer in min..max; leaves *v if the key is absent. */
 static int
-integer(const struct spec *s, const char *key, int min, int max, int *v,
+read_integer(const struct spec *s, const char *key, int min, int max, int *v,
     struct str *why)
 {
 	const struct json *j = json_get(s->json, key);
@@ -64,8 +64,8 @@ integer(const struct spec *s, const char *key, int min, int max, int *v,
 	if (!j)
 		return 0;
 	if (!(d >= min && d <= max) || d != floor(d))
-		return wrong(
-		    why, "'%s' is no whole number in %d..%d", key, min, max);
+		return set_error(
+		    why, "'%s' is not an integer from %d to %d", key, min, max);
 	*v = (int)d;
 	return 0;
 }
@@ -86,7 +86,7 @@ spec_value(const struct json *j)
 }
 
 static int
-check_setting(const struct spec *s, const char *room, const struct json *j,
+check_setting(const struct spec *s, const char *section, const struct json *j,
     struct str *why)
 {
 	const char *name = json_key(j);
@@ -96,26 +96,27 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789._-")])
-		return wrong(
-		    why, "'%s': '%s' is no name of a setting", room, name);
+		return set_error(
+		    why, "'%s': invalid setting name '%s'", section, name);
 	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
-		return wrong(why, "'%s.%s' is neither a string nor a number",
-		    room, name);
-	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-		const char *key = reserved[i].key;
+		return set_error(why,
+		    "'%s.%s' is neither a string nor a number", section, name);
+	for (size_t i = 0;
+	     i < sizeof reserved_settings / sizeof *reserved_settings; i++) {
+		const char *key = reserved_settings[i].key;
 
-		if (strcasecmp(name, reserved[i].name) != 0)
+		if (strcasecmp(name, reserved_settings[i].name) != 0)
 			continue;
 		if (key && !json_get(s->json, key) &&
 		    (strcmp(key, "io_threads") == 0 || strcmp(key, "rdb") == 0))
 			continue;
 		if (key)
-			return wrong(why,
+			return set_error(why,
 			    "'%s.%s' conflicts with the key '%s' of the spec",
-			    room, name, key);
-		return wrong(why,
-		    "'%s.%s' conflicts with what vkb-serve itself sets", room,
-		    name);
+			    section, name, key);
+		return set_error(why,
+		    "'%s.%s' conflicts with what vkb-serve itself sets",
+		    section, name);
 	}
 	return 0;
 }
@@ -123,28 +124,28 @@ check_setting(const struct spec *s, const char *room, const struct json *j,
 static int
 check_settings(struct spec *s, struct str *why)
 {
-	static const char *const rooms[] = {"config", "config_set"};
-	const struct json *room;
+	static const char *const sections[] = {"config", "config_set"};
+	const struct json *section;
 
-	for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-		room = json_get(s->json, rooms[i]);
-		for (const struct json *j = json_first(room); j;
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+		section = json_get(s->json, sections[i]);
+		for (const struct json *j = json_first(section); j;
 		     j = json_next(j))
-			if (check_setting(s, rooms[i], j, why) < 0)
+			if (check_setting(s, sections[i], j, why) < 0)
 				return -1;
 	}
 	return 0;
 }
 
-/* Paths become absolute: the server runs in a folder of its own. */
+/* Makes the path absolute, because the server runs in another folder. */
 static int
-file(const char *what, const char *path, char **out, struct str *why)
+resolve_file(const char *what, const char *path, char **out, struct str *why)
 {
 	if (!path)
 		return 0;
 	*out = realpath(path, NULL);
 	if (!*out || access(*out, R_OK) < 0)
-		return wrong(why, "cannot read %s '%s': %s", what, path,
+		return set_error(why, "cannot read %s '%s': %s", what, path,
 		    strerror(errno));
 	return 0;
 }
@@ -158,9 +159,10 @@ check_modules(struct spec *s, struct str *why)
 
 	for (; m; m = json_next(m)) {
 		if (!json_get_str(m, "path"))
-			return wrong(why, "a module lacks 'path'");
+			return set_error(why, "a module lacks 'path'");
 		path = NULL;
-		if (file("module", json_get_str(m, "path"), &path, why) < 0) {
+		if (resolve_file(
+			"module", json_get_str(m, "path"), &path, why) < 0) {
 			free(path);
 			return -1;
 		}
@@ -168,10 +170,11 @@ check_modules(struct spec *s, struct str *why)
 		free(path);
 		args = json_get(m, "args");
 		if (args && json_type(args) != JSON_ARRAY)
-			return wrong(why, "'args' of a module is no array");
+			return set_error(
+			    why, "'args' of a module is not an array");
 		for (args = json_first(args); args; args = json_next(args))
 			if (!json_str(args))
-				return wrong(
+				return set_error(
 				    why, "'args' of a module: not a string");
 	}
 	return 0;
@@ -187,21 +190,21 @@ check_cpus(struct spec *s, struct str *why)
 	if (!list)
 		return 0;
 	if (json_len(list) != s->nodes)
-		return wrong(why, "'cpus' has %zu lists for %zu nodes",
+		return set_error(why, "'cpus' has %zu lists for %zu nodes",
 		    json_len(list), s->nodes);
 	s->cpus = mem_array(s->nodes, sizeof *s->cpus);
 	for (j = json_first(list); j; j = json_next(j)) {
 		if (!json_str(j))
-			return wrong(why, "'cpus': not a string");
+			return set_error(why, "'cpus': not a string");
 		if (cpulist_parse(json_str(j), &s->cpus[i++], &text) < 0)
-			return wrong(
+			return set_error(
 			    why, "'cpus': '%s': %s", json_str(j), text);
 	}
 	return 0;
 }
 
 static bool
-program(const char *path)
+is_program(const char *path)
 {
 	struct stat st;
 
@@ -215,7 +218,7 @@ program(const char *path)
 }
 
 static char *
-absolute(const char *path)
+make_absolute(const char *path)
 {
 	char *cwd, *all;
 
@@ -238,10 +241,10 @@ find_server(struct spec *s, struct str *why)
 	if (!name)
 		name = "valkey-server";
 	if (strchr(name, '/')) {
-		if (!program(name))
-			return wrong(why, "cannot run server '%s': %s", name,
-			    strerror(errno));
-		s->server = absolute(name);
+		if (!is_program(name))
+			return set_error(why, "cannot run server '%s': %s",
+			    name, strerror(errno));
+		s->server = make_absolute(name);
 		return 0;
 	}
 	path = getenv("PATH");
@@ -249,8 +252,8 @@ find_server(struct spec *s, struct str *why)
 		n = strcspn(path, ":");
 		try =
 		    mem_printf("%.*s/%s", n ? (int)n : 1, n ? path : ".", name);
-		if (program(try)) {
-			s->server = absolute(try);
+		if (is_program(try)) {
+			s->server = make_absolute(try);
 			free(try);
 			return 0;
 		}
@@ -258,7 +261,7 @@ find_server(struct spec *s, struct str *why)
 		free(try);
 		path += n + (path[n] == ':');
 	}
-	return wrong(why, "cannot run server '%s': %s%s", name, strerror(e),
+	return set_error(why, "cannot run server '%s': %s%s", name, strerror(e),
 	    e == ENOENT ? " in PATH" : "");
 }
 
@@ -273,47 +276,47 @@ check_host(struct spec *s, struct str *why)
 		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"0123456789.:_*-%")])
-		return wrong(why, "'host': '%s' is no address", s->host);
+		return set_error(why, "'host': invalid address '%s'", s->host);
 	return 0;
 }
 
 static int
-read_it(struct spec *s, struct str *why)
+read_members(struct spec *s, struct str *why)
 {
 	const struct json *j = s->json;
 	int last;
 
 	s->id = json_get_str(j, "id");
 	if (!*s->id)
-		return wrong(why, "'id' is empty");
+		return set_error(why, "'id' is empty");
 	s->tls = json_get_bool(j, "tls", false);
 	s->unixsocket = json_get_bool(j, "unixsocket", false);
 	s->aslr = json_get_bool(j, "aslr", true);
 	s->cluster = json_get(j, "primaries") != NULL;
 	s->primaries = 1;
-	if (integer(s, "port", 0, 65535, &s->port, why) < 0 ||
-	    integer(s, "primaries", 1, 1000, &s->primaries, why) < 0 ||
-	    integer(s, "replicas", 0, 100, &s->replicas, why) < 0 ||
-	    integer(s, "io_threads", 1, 1024, &s->io_threads, why) < 0 ||
+	if (read_integer(s, "port", 0, 65535, &s->port, why) < 0 ||
+	    read_integer(s, "primaries", 1, 1000, &s->primaries, why) < 0 ||
+	    read_integer(s, "replicas", 0, 100, &s->replicas, why) < 0 ||
+	    read_integer(s, "io_threads", 1, 1024, &s->io_threads, why) < 0 ||
 	    check_host(s, why) < 0)
 		return -1;
 	if (s->replicas && !s->cluster)
-		return wrong(why, "'replicas' needs 'primaries'");
+		return set_error(why, "'replicas' needs 'primaries'");
 	s->nodes = (size_t)s->primaries * (size_t)(1 + s->replicas);
 	last = s->port + (int)s->nodes - 1;
 	if (s->port && last > (s->cluster ? 55535 : 65535))
-		return wrong(why, "'port': %d is too high%s", s->port,
+		return set_error(why, "'port': %d is too high%s", s->port,
 		    s->cluster ? ", the cluster bus needs port + 10000" : "");
 	if (json_get(j, "rdb") && s->cluster)
-		return wrong(why, "'rdb' is for one server, not a cluster");
+		return set_error(why, "'rdb' is for one server, not a cluster");
 	s->password = json_str(json_path(j, "config.requirepass"));
 	if (s->password && !*s->password)
 		s->password = NULL;
 	if (check_settings(s, why) < 0 || check_modules(s, why) < 0 ||
 	    check_cpus(s, why) < 0 ||
-	    file("config_file", json_get_str(j, "config_file"), &s->config_file,
-		why) < 0 ||
-	    file("rdb", json_get_str(j, "rdb"), &s->rdb, why) < 0 ||
+	    resolve_file("config_file", json_get_str(j, "config_file"),
+		&s->config_file, why) < 0 ||
+	    resolve_file("rdb", json_get_str(j, "rdb"), &s->rdb, why) < 0 ||
 	    find_server(s, why) < 0)
 		return -1;
 	return 0;
@@ -323,7 +326,7 @@ int
 spec_read(struct spec *s, struct json *json, struct str *why)
 {
 	*s = (struct spec){.json = json};
-	if (read_it(s, why) == 0)
+	if (read_members(s, why) == 0)
 		return 0;
 	spec_free(s);
 	return -1;
@@ -343,13 +346,13 @@ spec_free(struct spec *s)
 void
 spec_redact(const struct spec *s, struct str *out, const char *text)
 {
-	const struct json *room = json_get(s->json, "config"), *j;
+	const struct json *section = json_get(s->json, "config"), *j;
 	const char *value;
 	size_t n;
 
 	while (*text) {
 		n = 0;
-		for (j = json_first(room); j && !n; j = json_next(j)) {
+		for (j = json_first(section); j && !n; j = json_next(j)) {
 			value = json_str(j);
 			if (value && *value && config_secret(json_key(j)) &&
 			    str_starts(text, value))
@@ -374,7 +377,7 @@ spec_reach(const struct spec *s)
 }
 
 static void
-quoted(struct str *c, const char *s)
+append_quoted(struct str *c, const char *s)
 {
 	str_add(c, " \"");
 	for (; *s; s++) {
@@ -389,40 +392,41 @@ quoted(struct str *c, const char *s)
 }
 
 static void
-setting(struct str *c, const char *name, const char *value)
+append_setting(struct str *c, const char *name, const char *value)
 {
 	str_add(c, name);
-	quoted(c, value);
+	append_quoted(c, value);
 	str_addc(c, '\n');
 }
 
-/* A file in one of our folders, which may be called anything. */
+/* Quotes the path, because folder names can contain any character. */
 static void
-path(struct str *c, const char *name, const char *dir, const char *file)
+append_path_setting(
+    struct str *c, const char *name, const char *dir, const char *file)
 {
 	char *all = mem_printf("%s/%s", dir, file);
 
-	setting(c, name, all);
+	append_setting(c, name, all);
 	free(all);
 }
 
 static void
-number(struct str *c, const char *name, int value)
+append_number_setting(struct str *c, const char *name, int value)
 {
 	str_printf(c, "%s %d\n", name, value);
 }
 
 static void
-tls_settings(struct str *c, int port, const char *dir, bool cluster)
+append_tls_settings(struct str *c, int port, const char *dir, bool cluster)
 {
-	number(c, "port", 0);
-	number(c, "tls-port", port);
-	path(c, "tls-cert-file", dir, "server.crt");
-	path(c, "tls-key-file", dir, "server.key");
-	path(c, "tls-ca-cert-file", dir, "ca.crt");
+	append_number_setting(c, "port", 0);
+	append_number_setting(c, "tls-port", port);
+	append_path_setting(c, "tls-cert-file", dir, "server.crt");
+	append_path_setting(c, "tls-key-file", dir, "server.key");
+	append_path_setting(c, "tls-ca-cert-file", dir, "ca.crt");
 	if (cluster) {
-		setting(c, "tls-replication", "yes");
-		setting(c, "tls-cluster", "yes");
+		append_setting(c, "tls-replication", "yes");
+		append_setting(c, "tls-cluster", "yes");
 	}
 }
 
@@ -434,48 +438,48 @@ spec_configuration(const struct spec *s, struct str *c, int port,
 	char *value;
 
 	if (s->config_file)
-		setting(c, "include", s->config_file);
-	setting(c, "save", "");
-	setting(c, "appendonly", "no");
-	setting(c, "maxmemory-policy", "allkeys-lru");
-	setting(c, "protected-mode", "no");
+		append_setting(c, "include", s->config_file);
+	append_setting(c, "save", "");
+	append_setting(c, "appendonly", "no");
+	append_setting(c, "maxmemory-policy", "allkeys-lru");
+	append_setting(c, "protected-mode", "no");
 	/* SIGTERM neither saves nor waits for replicas. */
 	str_add(c, "shutdown-on-sigterm nosave now\n");
-	setting(c, "daemonize", "no");
-	setting(c, "supervised", "no");
-	setting(c, "logfile", "");
-	setting(c, "dir", dir);
-	setting(c, "bind", s->host);
+	append_setting(c, "daemonize", "no");
+	append_setting(c, "supervised", "no");
+	append_setting(c, "logfile", "");
+	append_setting(c, "dir", dir);
+	append_setting(c, "bind", s->host);
 	if (s->tls)
-		tls_settings(c, port, tlsdir, s->cluster);
+		append_tls_settings(c, port, tlsdir, s->cluster);
 	else
-		number(c, "port", port);
+		append_number_setting(c, "port", port);
 	if (s->unixsocket) {
-		path(c, "unixsocket", dir, "sock");
-		setting(c, "unixsocketperm", "700");
+		append_path_setting(c, "unixsocket", dir, "sock");
+		append_setting(c, "unixsocketperm", "700");
 	}
 	if (s->io_threads)
-		number(c, "io-threads", s->io_threads);
+		append_number_setting(c, "io-threads", s->io_threads);
 	if (s->cluster) {
-		setting(c, "cluster-enabled", "yes");
-		setting(c, "cluster-config-file", "nodes.conf");
-		setting(c, "repl-diskless-sync-delay", "0");
+		append_setting(c, "cluster-enabled", "yes");
+		append_setting(c, "cluster-config-file", "nodes.conf");
+		append_setting(c, "repl-diskless-sync-delay", "0");
 		if (s->password)
-			setting(c, "masterauth", s->password);
+			append_setting(c, "masterauth", s->password);
 	}
 	if (s->rdb)
-		setting(c, "dbfilename", "dump.rdb");
+		append_setting(c, "dbfilename", "dump.rdb");
 	for (m = json_first(json_get(s->json, "modules")); m;
 	     m = json_next(m)) {
 		str_add(c, "loadmodule");
-		quoted(c, json_get_str(m, "path"));
+		append_quoted(c, json_get_str(m, "path"));
 		for (j = json_first(json_get(m, "args")); j; j = json_next(j))
-			quoted(c, json_str(j));
+			append_quoted(c, json_str(j));
 		str_addc(c, '\n');
 	}
 	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j)) {
 		value = spec_value(j);
-		setting(c, json_key(j), value);
+		append_setting(c, json_key(j), value);
 		free(value);
 	}
 }

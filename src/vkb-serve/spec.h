@@ -1,4 +1,4 @@
-/* What server is wanted: a checked 'spec' record. */
+/* A checked 'spec' record: the servers to start. */
 #ifndef SPEC_H
 #define SPEC_H
 
@@ -18,32 +18,33 @@ struct spec {
 	int primaries, replicas;
 	int io_threads; /* 0: not given */
 	bool cluster, unixsocket, tls, aslr;
-	size_t nodes;
+	size_t nodes;    /* primaries * (1 + replicas) */
 	cpu_set_t *cpus; /* one per node, or NULL */
 	const char *password;
 };
 
 /*
- * 'json' is taken, also on failure. 0, or -1 with the reason in *why; then the
- * spec holds nothing.
+ * Checks and reads 'json', and takes it, also on failure. Returns 0, or -1 with
+ * the reason in *why; then the spec needs no spec_free.
  */
 int spec_read(struct spec *, struct json *json, struct str *why);
 void spec_free(struct spec *);
 
-/* Adds 'text' with the secrets of the spec as "***". */
+/* Appends 'text' with the secrets of the spec replaced by "***". */
 void spec_redact(const struct spec *, struct str *, const char *text);
 
 /*
- * The configuration file of node i. 'dir' is the node's folder, 'tlsdir' has
- * the certificates.
+ * Appends the configuration file of a node. 'dir' is the node's folder,
+ * 'tlsdir' the folder of the certificates, or NULL without TLS.
  */
 void spec_configuration(const struct spec *, struct str *, int port,
     const char *dir, const char *tlsdir);
 
-/* A setting's value as the server reads it; caller frees with free(). */
+/* Returns a setting's value as text, or NULL if it is not a scalar; caller
+ * frees with free(). */
 char *spec_value(const struct json *);
 
-/* The address to connect to: a wildcard is loopback. */
+/* Returns the address to connect to: loopback for a wildcard; borrowed. */
 const char *spec_reach(const struct spec *);
 
 #endif

@@ -22,7 +22,7 @@ read_spec(const char *file)
 	return NULL;
 }
 
-/* A key that is misspelt would be a server that nobody asked for. */
+/* Warns of unknown keys, which are probably misspelt. */
 static void
 warn_unknown(const struct json *spec, const char *where)
 {
@@ -52,18 +52,18 @@ static int
 add_config(struct json *spec, const char *text)
 {
 	const char *eq = strchr(text, '=');
-	struct json *room = json_get(spec, "config");
+	struct json *section = json_get(spec, "config");
 	char *name;
 
 	if (!eq || eq == text)
 		return err_fail(
 		    "option '--config': '%s' is not NAME=VALUE", text);
-	if (!room) {
+	if (!section) {
 		json_set(spec, "config", json_object());
-		room = json_get(spec, "config");
+		section = json_get(spec, "config");
 	}
 	name = mem_strn(text, (size_t)(eq - text));
-	json_set_str(room, name, eq + 1);
+	json_set_str(section, name, eq + 1);
 	free(name);
 	return 0;
 }
@@ -100,7 +100,7 @@ add_module(struct json *list, const char *text)
 	free(all);
 }
 
-/* What the command line says goes over what the file says. */
+/* Adds the options; they override the file. */
 static int
 add_options(struct json *spec, const struct specopts *o)
 {
@@ -156,7 +156,7 @@ specopts_make(const struct specopts *o, const char *file, bool quiet)
 	}
 	if (!json_get(spec, "id"))
 		json_set_str(spec, "id", "server");
-	/* The room must be an object before an option is put into it. */
+	/* 'config' must be an object before an option is added to it. */
 	if (record_check(spec, where) < 0)
 		goto bad;
 	if (!record_is(spec, "spec")) {

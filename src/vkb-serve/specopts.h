@@ -1,4 +1,4 @@
-/* The spec of a server, from a file and the options of the command line. */
+/* Makes a 'spec' record from a file and command-line options. */
 #ifndef SPECOPTS_H
 #define SPECOPTS_H
 
@@ -16,16 +16,16 @@ struct specopts {
 };
 
 /*
- * The 'spec' record that 'file' (NULL: none) and the options, which win, make.
- * Keys that are unknown are named unless 'quiet'. Secrets are hidden once they
- * are in it. Caller frees; NULL, and an error is reported.
+ * Returns the 'spec' record of 'file' (NULL: none) and the options, which
+ * override it. Warns of unknown keys unless 'quiet', and hides secrets in the
+ * arguments. Caller frees. Returns NULL after reporting an error.
  */
 struct json *specopts_make(
     const struct specopts *, const char *file, bool quiet);
 
 /*
- * Every user of the machine can read the arguments of a process: the values of
- * settings that are secrets are overwritten there.
+ * Overwrites the values of secret settings in the process's arguments, which
+ * every user of the machine can read.
  */
 void specopts_hide_secrets(const struct specopts *);
 

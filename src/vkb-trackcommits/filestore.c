@@ -19,9 +19,8 @@
 #include <unistd.h>
 
 /*
- * Whoever holds the lock of the file that bears the name has read all of it and
- * may put another one in its place: a lock of one that bears it no more counts
- * for nothing.
+ * A process locks the file, reads all of it, and replaces it by a new file of
+ * the same name. So a lock is valid only while its file still has the name.
  */
 struct filestore {
 	struct store store;
@@ -29,19 +28,19 @@ struct filestore {
 	int fd; /* locked; -1: not open */
 	struct line *v;
 	size_t n, cap;
-	size_t *configs; /* which of the lines are configurations */
+	size_t *configs; /* indexes of 'track_config' lines */
 	size_t nconfigs, configs_cap;
 	bool changed;
 };
 
 struct line {
-	struct json *rec;        /* NULL: it was dropped */
+	struct json *rec;        /* NULL: dropped */
 	struct row row;          /* of a 'track' record; else sha is NULL */
-	struct footprint config; /* of a 'track_config', once it is needed */
+	struct footprint config; /* of a 'track_config'; computed on demand */
 };
 
 static struct filestore *
-of(struct store *s)
+get_filestore(struct store *s)
 {
 	return (struct filestore *)s;
 }
@@ -49,7 +48,7 @@ of(struct store *s)
 static void
 file_close(struct store *s)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 
 	for (size_t i = 0; i < f->n; i++) {
 		json_free(f->v[i].rec);
@@ -74,7 +73,7 @@ file_transient(const struct store *s)
 /* --- reading */
 
 static int
-lock(struct filestore *f)
+lock_file(struct filestore *f)
 {
 	struct stat mine, named;
 	char *real;
@@ -88,13 +87,13 @@ lock(struct filestore *f)
 				return err_fail_sys(
 				    "cannot lock '%s'", f->path);
 		if (fstat(f->fd, &mine) < 0 || !S_ISREG(mine.st_mode))
-			return err_fail("'%s' is no regular file", f->path);
+			return err_fail("'%s' is not a regular file", f->path);
 		if (stat(f->path, &named) == 0 && mine.st_dev == named.st_dev &&
 		    mine.st_ino == named.st_ino)
 			break;
 		close(f->fd);
 	}
-	/* The file is replaced, not a link to it. */
+	/* Replace the file and not a symbolic link to it. */
 	real = realpath(f->path, NULL);
 	if (real) {
 		free(f->path);
@@ -104,19 +103,20 @@ lock(struct filestore *f)
 }
 
 static int
-get_time(const struct json *rec, const char *key, const char *where, double *v)
+parse_time(
+    const struct json *rec, const char *key, const char *where, double *v)
 {
 	const char *s = json_get_str(rec, key);
 
 	if (!s || clock_seconds(s, v) == 0)
 		return 0;
-	return err_fail("%s: '%s' is '%s', no time like "
+	return err_fail("%s: '%s' is '%s', not a time like "
 			"2026-03-02T08:00:00.123Z",
 	    where, key, s);
 }
 
 static int
-get_status(const struct json *rec, const char *where, struct row *r)
+parse_status(const struct json *rec, const char *where, struct row *r)
 {
 	const char *s = json_get_str(rec, "status");
 
@@ -131,7 +131,7 @@ get_status(const struct json *rec, const char *where, struct row *r)
 }
 
 static int
-get_row(const struct json *rec, const char *where, struct row *r)
+parse_row(const struct json *rec, const char *where, struct row *r)
 {
 	r->sha = mem_str(json_get_str(rec, "commit"));
 	r->config_hash = mem_str(json_get_str(rec, "config_hash"));
@@ -139,17 +139,17 @@ get_row(const struct json *rec, const char *where, struct row *r)
 	r->owner = mem_str(json_get_str(rec, "owner"));
 	r->reason = mem_str(json_get_str(rec, "reason"));
 	r->attempts = (long long)json_get_num(rec, "attempts", 0);
-	if (get_status(rec, where, r) < 0 ||
-	    get_time(rec, "time", where, &r->time) < 0 ||
-	    get_time(rec, "lease_until", where, &r->lease_until) < 0 ||
-	    get_time(rec, "created", where, &r->created) < 0 ||
-	    get_time(rec, "updated", where, &r->updated) < 0)
+	if (parse_status(rec, where, r) < 0 ||
+	    parse_time(rec, "time", where, &r->time) < 0 ||
+	    parse_time(rec, "lease_until", where, &r->lease_until) < 0 ||
+	    parse_time(rec, "created", where, &r->created) < 0 ||
+	    parse_time(rec, "updated", where, &r->updated) < 0)
 		return -1;
 	return 0;
 }
 
 static struct line *
-add(struct filestore *f, struct json *rec)
+add_line(struct filestore *f, struct json *rec)
 {
 	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
 	f->v[f->n] = (struct line){.rec = rec};
@@ -161,9 +161,9 @@ add(struct filestore *f, struct json *rec)
 	return &f->v[f->n++];
 }
 
-/* One bad line and nothing is done: what it said would be lost. */
+/* Reads all lines. A bad line is an error: rewriting the file would lose it. */
 static int
-load(struct filestore *f)
+load_lines(struct filestore *f)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
 	struct jsonl *in;
@@ -174,10 +174,10 @@ load(struct filestore *f)
 		return err_fail_sys("cannot open '%s'", f->path);
 	in = jsonl_fd(fd, f->path);
 	while ((rc = jsonl_next(in, &rec)) > 0) {
-		l = add(f, rec);
+		l = add_line(f, rec);
 		rc = record_check(rec, jsonl_where(in));
 		if (rc == 0 && record_is(rec, "track")) {
-			rc = get_row(rec, jsonl_where(in), &l->row);
+			rc = parse_row(rec, jsonl_where(in), &l->row);
 			l->row.id = (long long)f->n;
 		}
 		if (rc < 0)
@@ -190,10 +190,10 @@ load(struct filestore *f)
 static int
 file_begin(struct store *s, bool alone, double *now)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 
 	(void)alone;
-	if (lock(f) < 0 || load(f) < 0)
+	if (lock_file(f) < 0 || load_lines(f) < 0)
 		return -1;
 	*now = clock_now();
 	return 0;
@@ -202,7 +202,7 @@ file_begin(struct store *s, bool alone, double *now)
 /* --- rows */
 
 static void
-copy(struct row *to, const struct row *from)
+copy_row(struct row *to, const struct row *from)
 {
 	*to = *from;
 	to->sha = mem_str(from->sha);
@@ -213,7 +213,7 @@ copy(struct row *to, const struct row *from)
 }
 
 static struct line *
-config_line(struct filestore *f, const char *hash)
+find_config_line(struct filestore *f, const char *hash)
 {
 	for (size_t i = 0; i < f->nconfigs; i++) {
 		struct line *l = &f->v[f->configs[i]];
@@ -231,7 +231,7 @@ is_covered(
 	struct line *l;
 
 	if (r->status != RULES_COMPLETE ||
-	    !(l = config_line(f, r->config_hash)) ||
+	    !(l = find_config_line(f, r->config_hash)) ||
 	    !json_get(l->rec, "config"))
 		return false;
 	if (!l->config.config)
@@ -240,24 +240,25 @@ is_covered(
 }
 
 static bool
-same(const char *wanted, const char *s)
+matches_text(const char *wanted, const char *s)
 {
 	return !wanted || (s && strcmp(wanted, s) == 0);
 }
 
 static bool
-fits(struct filestore *f, const struct wanted *w, const struct row *r)
+matches_row(struct filestore *f, const struct wanted *w, const struct row *r)
 {
-	if (!same(w->architecture, r->architecture) ||
-	    !same(w->owner, r->owner) || !same(w->sha, r->sha) ||
+	if (!matches_text(w->architecture, r->architecture) ||
+	    !matches_text(w->owner, r->owner) ||
+	    !matches_text(w->sha, r->sha) ||
 	    (w->status && r->status != w->status))
 		return false;
-	return !w->config || same(w->config->hash, r->config_hash) ||
+	return !w->config || matches_text(w->config->hash, r->config_hash) ||
 	    (w->covered && is_covered(f, w->config, r));
 }
 
 static int
-newest_first(const void *x, const void *y)
+compare_newest_first(const void *x, const void *y)
 {
 	const struct row *a = x, *b = y;
 
@@ -269,26 +270,27 @@ newest_first(const void *x, const void *y)
 static int
 file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 
 	for (size_t i = 0; i < f->n; i++)
-		if (f->v[i].rec && f->v[i].row.sha && fits(f, w, &f->v[i].row))
-			copy(rowlist_add(out), &f->v[i].row);
+		if (f->v[i].rec && f->v[i].row.sha &&
+		    matches_row(f, w, &f->v[i].row))
+			copy_row(rowlist_add(out), &f->v[i].row);
 	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, newest_first);
+		qsort(out->v, out->n, sizeof *out->v, compare_newest_first);
 	return 0;
 }
 
 static int
 file_take(struct store *s, struct row *r, bool wait)
 {
-	const struct line *l = &of(s)->v[r->id - 1];
+	const struct line *l = &get_filestore(s)->v[r->id - 1];
 
 	(void)wait;
 	if (!l->rec)
 		return 0;
 	row_free(r);
-	copy(r, &l->row);
+	copy_row(r, &l->row);
 	return 1;
 }
 
@@ -297,11 +299,11 @@ file_take(struct store *s, struct row *r, bool wait)
 static int
 file_update(struct store *s, const struct row *r)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 	struct line *l = &f->v[r->id - 1];
 
 	row_free(&l->row);
-	copy(&l->row, r);
+	copy_row(&l->row, r);
 	row_record(l->rec, r);
 	f->changed = true;
 	return 0;
@@ -310,7 +312,7 @@ file_update(struct store *s, const struct row *r)
 static int
 file_drop(struct store *s, const struct row *r)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 	struct line *l = &f->v[r->id - 1];
 
 	json_free(l->rec);
@@ -323,18 +325,18 @@ static int
 file_insert(
     struct store *s, const struct footprint *config, const struct row *r)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 	struct json *rec;
 	struct line *l;
 
-	if (!config_line(f, config->hash)) {
+	if (!find_config_line(f, config->hash)) {
 		rec = record_new("track_config");
 		json_set_str(rec, "config_hash", config->hash);
 		json_set(rec, "config", json_dup(config->config));
-		add(f, rec);
+		add_line(f, rec);
 	}
-	l = add(f, record_new("track"));
-	copy(&l->row, r);
+	l = add_line(f, record_new("track"));
+	copy_row(&l->row, r);
 	l->row.id = (long long)f->n;
 	row_record(l->rec, r);
 	f->changed = true;
@@ -342,7 +344,7 @@ file_insert(
 }
 
 static int
-write_all(struct filestore *f)
+write_lines(struct filestore *f)
 {
 	struct tempfile *t = tempfile_open(f->path);
 	struct stat st;
@@ -365,13 +367,13 @@ write_all(struct filestore *f)
 static int
 file_commit(struct store *s)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 
-	return f->changed ? write_all(f) : 0;
+	return f->changed ? write_lines(f) : 0;
 }
 
 static struct config *
-config_of(struct configs *c, const char *hash)
+get_config(struct configs *c, const char *hash)
 {
 	struct config *new;
 
@@ -384,7 +386,7 @@ config_of(struct configs *c, const char *hash)
 }
 
 static int
-by_hash(const void *x, const void *y)
+compare_by_hash(const void *x, const void *y)
 {
 	const struct config *a = x, *b = y;
 
@@ -394,22 +396,22 @@ by_hash(const void *x, const void *y)
 static int
 file_configs(struct store *s, struct configs *out)
 {
-	struct filestore *f = of(s);
+	struct filestore *f = get_filestore(s);
 
 	for (size_t i = 0; i < f->n; i++) {
 		const struct row *r = &f->v[i].row;
 
 		if (f->v[i].rec && r->sha)
-			config_of(out, r->config_hash)->counts[r->status]++;
+			get_config(out, r->config_hash)->counts[r->status]++;
 	}
 	for (size_t i = 0; i < out->n; i++) {
-		struct line *l = config_line(f, out->v[i].hash);
+		struct line *l = find_config_line(f, out->v[i].hash);
 
 		out->v[i].text =
 		    l ? json_print(json_get(l->rec, "config")) : NULL;
 	}
 	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, by_hash);
+		qsort(out->v, out->n, sizeof *out->v, compare_by_hash);
 	return 0;
 }
 

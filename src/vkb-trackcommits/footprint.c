@@ -14,13 +14,13 @@
 #define MOST 100000 /* combinations */
 
 /*
- * Lists that are crossed. Scenarios are not: the one before prepares what the
- * next one reads; and where there are groups of them, of the key space only
- * the first value counts.
+ * Keys whose lists are crossed. Scenarios are not: one prepares the data of the
+ * next. With test_groups or scenarios the core keys are not crossed either,
+ * because only the first value of keyspacelen is used.
  */
-static const char *const crossed[] = {"cluster_mode", "tls_mode", "io-threads",
-    "config_sets", "profiling_sets", "test_groups", NULL};
-static const char *const crossed_core[] = {"commands", "requests",
+static const char *const crossed_keys[] = {"cluster_mode", "tls_mode",
+    "io-threads", "config_sets", "profiling_sets", "test_groups", NULL};
+static const char *const crossed_core_keys[] = {"commands", "requests",
     "keyspacelen", "data_sizes", "pipelines", "clients", "rate", NULL};
 
 static bool
@@ -39,15 +39,16 @@ is_axis(const struct json *config, const struct json *member)
 
 	if (json_type(member) != JSON_ARRAY)
 		return false;
-	return is_among(crossed, key) ||
-	    (is_among(crossed_core, key) && json_get(config, "commands") &&
+	return is_among(crossed_keys, key) ||
+	    (is_among(crossed_core_keys, key) && json_get(config, "commands") &&
 		!json_get(config, "test_groups") &&
 		!json_get(config, "scenarios"));
 }
 
-/* These are stored: other versions of this program must find the same. */
+/* Hashes a key with its value. Hashes are stored, so the algorithm must not
+ * change between versions. */
 static uint64_t
-member(const struct json *m, const struct json *value)
+hash_member(const struct json *m, const struct json *value)
 {
 	struct str s = {0};
 	uint64_t h;
@@ -59,8 +60,9 @@ member(const struct json *m, const struct json *value)
 	return h;
 }
 
+/* Hashes the sum of the members' hashes: the sum ignores their order. */
 static uint64_t
-whole(uint64_t sum)
+hash_sum(uint64_t sum)
 {
 	char hex[FOOTPRINT_HASH];
 
@@ -73,21 +75,23 @@ struct axes {
 	size_t n;
 };
 
-/* All combinations from axis 'i' on, with the sum so far. */
+/* Adds all combinations from axis 'i' on; 'sum' is that of the members before
+ * it. */
 static void
-combine(struct footprint *f, const struct axes *a, size_t i, uint64_t sum)
+add_combinations(
+    struct footprint *f, const struct axes *a, size_t i, uint64_t sum)
 {
 	if (i == a->n) {
-		f->covers[f->n++] = whole(sum);
+		f->covers[f->n++] = hash_sum(sum);
 		return;
 	}
 	for (const struct json *x = json_first(a->v[i]); x; x = json_next(x))
-		combine(f, a, i + 1, sum + member(a->v[i], x));
+		add_combinations(f, a, i + 1, sum + hash_member(a->v[i], x));
 }
 
-/* false: there are too many. */
+/* Adds the combinations of one configuration; returns false if too many. */
 static bool
-add(struct footprint *f, const struct json *config)
+add_config(struct footprint *f, const struct json *config)
 {
 	struct axes a = {mem_array(json_len(config) + 1, sizeof *a.v), 0};
 	uint64_t sum = 0;
@@ -95,7 +99,7 @@ add(struct footprint *f, const struct json *config)
 
 	for (const struct json *m = json_first(config); m; m = json_next(m)) {
 		if (!is_axis(config, m)) {
-			sum += member(m, m);
+			sum += hash_member(m, m);
 			continue;
 		}
 		a.v[a.n++] = m;
@@ -103,14 +107,14 @@ add(struct footprint *f, const struct json *config)
 	}
 	if (n && n <= room) {
 		f->covers = mem_resize(f->covers, f->n + n, sizeof *f->covers);
-		combine(f, &a, 0, sum);
+		add_combinations(f, &a, 0, sum);
 	}
 	free(a.v);
 	return n <= room;
 }
 
 static int
-by_value(const void *x, const void *y)
+compare_by_value(const void *x, const void *y)
 {
 	const unsigned long long *a = x, *b = y;
 
@@ -130,15 +134,15 @@ footprint_of(struct footprint *f, struct json *config)
 	    str_hash(STR_HASH, text.s, text.len));
 	str_free(&text);
 	if (json_type(config) == JSON_OBJECT)
-		fits = add(f, config);
+		fits = add_config(f, config);
 	else if (json_type(config) == JSON_ARRAY)
 		for (struct json *c = json_first(config); c && fits;
 		     c = json_next(c))
-			fits = json_type(c) == JSON_OBJECT && add(f, c);
+			fits = json_type(c) == JSON_OBJECT && add_config(f, c);
 	if (!fits)
 		f->n = 0;
 	if (f->n)
-		qsort(f->covers, f->n, sizeof *f->covers, by_value);
+		qsort(f->covers, f->n, sizeof *f->covers, compare_by_value);
 	for (size_t i = 0; i < f->n; i++)
 		if (!i || f->covers[i] != f->covers[n - 1])
 			f->covers[n++] = f->covers[i];
@@ -146,7 +150,7 @@ footprint_of(struct footprint *f, struct json *config)
 }
 
 static void
-change(struct json *config, const struct footprint_changes *c)
+change_config(struct json *config, const struct footprint_changes *c)
 {
 	struct json *sets;
 
@@ -180,16 +184,16 @@ footprint_read(
 		for (x = json_first(config); x; x = json_next(x)) {
 			if (json_type(x) != JSON_OBJECT)
 				break;
-			change(x, c);
+			change_config(x, c);
 		}
 	else if (json_type(config) == JSON_OBJECT) {
-		change(config, c);
+		change_config(config, c);
 		x = NULL;
 	}
 	if (x) {
 		json_free(config);
-		return err_fail("%s: it is no configuration: neither an object "
-				"nor an array of them",
+		return err_fail("%s: not a configuration, which is an object "
+				"or an array of objects",
 		    file);
 	}
 	footprint_of(f, config);

@@ -1,8 +1,8 @@
 /*
- * What a configuration is, for telling one from another: its whole content as
- * a hash (FNV-1a, 64 bit, of the text with sorted keys), and what it covers as
- * a set of such, one for each combination of what it crosses (commands, sizes,
- * ...) with all else that stands in it.
+ * Identifies a configuration: a hash of its content (64-bit FNV-1a of the JSON
+ * text with sorted keys), and a set of hashes of what it covers, one for each
+ * combination of its crossed lists (commands, sizes, ...) with its other
+ * members.
  */
 #ifndef FOOTPRINT_H
 #define FOOTPRINT_H
@@ -18,7 +18,7 @@ struct footprint {
 	struct json *config;
 	char hash[FOOTPRINT_HASH];
 	unsigned long long *covers; /* sorted, each once */
-	size_t n;                   /* 0: nothing is known */
+	size_t n;                   /* 0: coverage unknown */
 };
 
 struct footprint_changes {
@@ -26,17 +26,20 @@ struct footprint_changes {
 	bool skip_config_set, skip_profiling;
 };
 
-/* From a file; 'changes' are made in each configuration. 0, or -1 and said. */
+/* Reads a file and applies the changes to each configuration in it. Returns 0,
+ * or -1 after reporting an error. */
 int footprint_read(
     struct footprint *, const char *file, const struct footprint_changes *);
-/* Of 'config', which is taken. */
+
+/* Makes the footprint of 'config', and takes it. */
 void footprint_of(struct footprint *, struct json *config);
 void footprint_free(struct footprint *);
 
-/* "{1,-2,3}", for SQL, which has no unsigned numbers; free(). NULL: unknown. */
+/* Returns the coverage as an SQL array of signed numbers, "{1,-2,3}" (caller
+ * frees with free()), or NULL if it is unknown. */
 char *footprint_array(const struct footprint *);
 
-/* Is all that 'a' covers covered by 'b'? Not where nothing is known. */
+/* Returns whether 'b' covers all that 'a' covers; false if unknown. */
 bool footprint_within(const struct footprint *a, const struct footprint *b);
 
 #endif

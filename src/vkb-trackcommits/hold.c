@@ -18,8 +18,10 @@ struct hold {
 	const char *const *words;
 	struct proc *beat, *command;
 	struct halt *halt;
-	int64_t lease, next, end; /* ns: of a beat, of the claim */
-	int64_t begun;            /* the beat at work */
+	int64_t lease; /* ns */
+	int64_t next;  /* time of the next heartbeat, ns */
+	int64_t end;   /* end of the claim, ns */
+	int64_t begun; /* start of the running heartbeat, ns */
 };
 
 static int
@@ -34,7 +36,8 @@ start_beat(struct hold *h)
 	return h->beat ? 0 : -1;
 }
 
-/* What the beat came to: 0 go on, -1 the claim is not ours, said. */
+/* Handles the end of a heartbeat. Returns 0, or -1 if the claim is lost, which
+ * the heartbeat has reported. */
 static int
 end_beat(struct hold *h, int status)
 {
@@ -44,14 +47,13 @@ end_beat(struct hold *h, int status)
 		return -1;
 	if (status == 0)
 		h->end = h->begun + h->lease;
-	else /* it may go well in a moment */
+	else /* retry soon */
 		h->next = clock_ns() + h->lease / 12;
 	return 0;
 }
 
-/* Until something happens. */
 static void
-nap(struct hold *h)
+wait_for_event(struct hold *h)
 {
 	int64_t until = h->beat || h->end < h->next ? h->end : h->next;
 	struct pollfd fd[] = {{.fd = halt_fd(h->halt), .events = POLLIN},
@@ -61,9 +63,10 @@ nap(struct hold *h)
 	poll(fd, 3, clock_left_ms(until) + 1);
 }
 
-/* 0: on with it; -1: an end, said or a signal. */
+/* Starts heartbeats. Returns 0, or -1 if the command must stop: by a signal, or
+ * after reporting an error. */
 static int
-step(struct hold *h)
+check_claim(struct hold *h)
 {
 	int status;
 
@@ -79,7 +82,7 @@ step(struct hold *h)
 	return 0;
 }
 
-/* The first beat tells whether there is a claim at all. */
+/* Runs the first heartbeat, which fails if there is no claim. */
 static int
 first_beat(struct hold *h)
 {
@@ -89,7 +92,7 @@ first_beat(struct hold *h)
 		return -1;
 	while (!proc_wait(h->beat, 0, &status)) {
 		h->end = clock_ns() + h->lease;
-		nap(h);
+		wait_for_event(h);
 		if (halt_reason(h->halt, NULL))
 			return -1;
 	}
@@ -97,13 +100,13 @@ first_beat(struct hold *h)
 }
 
 static int
-watch(struct hold *h)
+wait_for_command(struct hold *h)
 {
 	int status, reason;
 
 	while (!proc_wait(h->command, 0, &status)) {
-		if (step(h) == 0) {
-			nap(h);
+		if (check_claim(h) == 0) {
+			wait_for_event(h);
 			continue;
 		}
 		reason = halt_reason(h->halt, NULL);
@@ -119,7 +122,7 @@ watch(struct hold *h)
 }
 
 static int
-run(struct hold *h, const char *const *command)
+run_under_claim(struct hold *h, const char *const *command)
 {
 	struct proc_spec spec = {
 	    .argv = command, .group = true, .death_signal = SIGKILL};
@@ -131,7 +134,7 @@ run(struct hold *h, const char *const *command)
 	if (!h->command)
 		rc = errno == ENOENT ? 127 : 126;
 	else
-		rc = watch(h);
+		rc = wait_for_command(h);
 	proc_free(h->command);
 	guard_dismiss(spec.guard);
 	return rc;
@@ -146,7 +149,7 @@ hold_run(const char *const *beat, const char *const *command, double lease)
 	h.halt = halt_open(false);
 	if (!h.halt)
 		return rc;
-	rc = run(&h, command);
+	rc = run_under_claim(&h, command);
 	proc_free(h.beat);
 	reason = halt_reason(h.halt, NULL);
 	halt_close(h.halt);

@@ -1,13 +1,14 @@
-/* A command that runs for as long as its claim is held. */
+/* Runs a command while its claim is held. */
 #ifndef HOLD_H
 #define HOLD_H
 
 /*
- * Runs 'beat', this program with the words that prolong the claim, at once and
- * then thrice in each lease (seconds); and, once that went well, 'command',
- * which leads a process group. When the claim is lost, or cannot be prolonged
- * before it ends, or this program dies, the command and its group are stopped.
- * The status to exit with: the command's, 128 and its signal, or 125, 126, 127.
+ * Runs 'beat', the arguments of a program that prolongs the claim, at once and
+ * three times per lease (seconds). After the first success runs 'command' in
+ * its own process group. Stops the group if the claim is lost or not prolonged
+ * in time, or if this program ends. Returns the exit status: the command's; 128
+ * + its signal; 125 if it was stopped or not started; 126 or 127 if it cannot
+ * be run.
  */
 int hold_run(const char *const *beat, const char *const *command, double lease);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static int
-add(void *arg, const char *id)
+add_commit(void *arg, const char *id)
 {
 	struct lineage *h = arg;
 
@@ -19,7 +19,7 @@ add(void *arg, const char *id)
 }
 
 static int
-by_id(const void *x, const void *y, void *ids)
+compare_by_id(const void *x, const void *y, void *ids)
 {
 	const size_t *a = x, *b = y;
 	char(*v)[GITREPO_ID] = ids;
@@ -48,13 +48,13 @@ lineage_read(struct lineage *h, struct gitrepo *repo, const char *branch,
 	*h = (struct lineage){.repo = repo, .branch = branch};
 	if (lineage_resolve(repo, branch, from) < 0 ||
 	    (since && lineage_resolve(repo, since, until) < 0) ||
-	    gitrepo_walk(
-		repo, from, since ? until : NULL, first_parent, add, h) < 0)
+	    gitrepo_walk(repo, from, since ? until : NULL, first_parent,
+		add_commit, h) < 0)
 		return -1;
 	h->sorted = mem_array(h->n + 1, sizeof *h->sorted);
 	for (size_t i = 0; i < h->n; i++)
 		h->sorted[i] = i;
-	qsort_r(h->sorted, h->n, sizeof *h->sorted, by_id, h->ids);
+	qsort_r(h->sorted, h->n, sizeof *h->sorted, compare_by_id, h->ids);
 	return 0;
 }
 

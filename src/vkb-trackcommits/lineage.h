@@ -14,27 +14,27 @@ struct lineage {
 	const char *branch;
 	char (*ids)[GITREPO_ID];
 	size_t n, cap;
-	size_t *sorted; /* places by id */
+	size_t *sorted; /* indexes of 'ids', ordered by id */
 };
 
 /*
- * 'since' NULL: to the first commit; else up to it, without it and what came
- * before. 0, or -1 and said.
+ * Reads the history of the branch, without the history of 'since' unless that
+ * is NULL. Borrows 'repo' and 'branch'. Returns 0, or -1 after reporting an
+ * error.
  */
 int lineage_read(struct lineage *, struct gitrepo *, const char *branch,
     const char *since, bool first_parent);
 void lineage_free(struct lineage *);
 
-/*
- * The place of the commit whose id begins with 'sha', or is it; more than one
- * is none, as is no such: n.
- */
+/* Returns the index of the only commit whose id begins with 'sha', or n. */
 size_t lineage_place(const struct lineage *, const char *sha);
 
-/* The full id of what 'name' means there. 0, or -1 and said. */
+/* Finds the full id of a branch, tag or commit. Returns 0, or -1 after
+ * reporting an error. */
 int lineage_resolve(struct gitrepo *, const char *name, char id[GITREPO_ID]);
 
-/* Its 'commit' record; 'ref' may be NULL. NULL, and said; json_free. */
+/* Returns the 'commit' record (caller frees with json_free), or NULL after
+ * reporting an error; 'ref' can be NULL. *time: seconds since 1970. */
 struct json *lineage_record(
     struct gitrepo *, const char *id, const char *ref, double *time);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static void
-line(struct str *out, struct json *rec)
+append_record(struct str *out, struct json *rec)
 {
 	json_append(out, rec);
 	str_addc(out, '\n');
@@ -21,15 +21,15 @@ line(struct str *out, struct json *rec)
 }
 
 static void
-columns(struct table *t, const char *const *titles)
+add_columns(struct table *t, const char *const *titles)
 {
 	for (; *titles; titles++)
 		table_column(t, *titles, TABLE_LEFT);
 }
 
-/* To the second, without the signs between date and time. */
+/* Adds "2026-03-02 08:00:00", or "-" if v is 0. */
 static void
-time_cell(struct table *t, double v)
+add_time_cell(struct table *t, double v)
 {
 	char iso[CLOCK_ISO];
 
@@ -44,7 +44,7 @@ time_cell(struct table *t, double v)
 }
 
 static void
-short_cell(struct table *t, const char *s, size_t most)
+add_short_cell(struct table *t, const char *s, size_t most)
 {
 	char *cut = s ? mem_strn(s, strnlen(s, most)) : mem_str("-");
 
@@ -53,13 +53,13 @@ short_cell(struct table *t, const char *s, size_t most)
 }
 
 static void
-row_cells(struct table *t, const struct row *r, double now)
+add_row_cells(struct table *t, const struct row *r, double now)
 {
 	char attempts[24];
 
 	snprintf(attempts, sizeof attempts, "%lld", r->attempts);
-	short_cell(t, r->sha, 12);
-	time_cell(t, r->time);
+	add_short_cell(t, r->sha, 12);
+	add_time_cell(t, r->time);
 	table_cell(t, rules_names[r->status]);
 	table_cell(t, r->owner ? r->owner : "-");
 	if (r->status != RULES_IN_PROGRESS)
@@ -67,10 +67,10 @@ row_cells(struct table *t, const struct row *r, double now)
 	else if (rules_lease_end(r) <= now)
 		table_cell(t, "ended");
 	else
-		time_cell(t, rules_lease_end(r));
+		add_time_cell(t, rules_lease_end(r));
 	table_cell(t, attempts);
 	table_cell(t, r->architecture ? r->architecture : "-");
-	short_cell(t, r->config_hash, 8);
+	add_short_cell(t, r->config_hash, 8);
 	table_cell(t, r->reason ? r->reason : "");
 }
 
@@ -83,17 +83,17 @@ listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
 	struct table *t = text ? table_new() : NULL;
 
 	if (t)
-		columns(t, titles);
+		add_columns(t, titles);
 	for (size_t i = 0; i < rows->n; i++) {
 		struct json *rec;
 
 		if (t) {
-			row_cells(t, &rows->v[i], now);
+			add_row_cells(t, &rows->v[i], now);
 			continue;
 		}
 		rec = record_new("track");
 		row_record(rec, &rows->v[i]);
-		line(out, rec);
+		append_record(out, rec);
 	}
 	if (t)
 		table_print(t, out, false);
@@ -101,7 +101,7 @@ listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
 }
 
 static struct json *
-config_record(const struct config *c)
+make_config_record(const struct config *c)
 {
 	struct json *rec = record_new("track_config");
 
@@ -115,16 +115,16 @@ config_record(const struct config *c)
 }
 
 static void
-config_cells(struct table *t, const struct config *c)
+add_config_cells(struct table *t, const struct config *c)
 {
 	char count[24];
 
-	short_cell(t, c->hash, 8);
+	add_short_cell(t, c->hash, 8);
 	for (size_t i = RULES_IN_PROGRESS; i <= RULES_FAILED; i++) {
 		snprintf(count, sizeof count, "%lld", c->counts[i]);
 		table_cell(t, count);
 	}
-	short_cell(t, c->text, 60);
+	add_short_cell(t, c->text, 60);
 }
 
 void
@@ -135,12 +135,12 @@ listing_configs(struct str *out, const struct configs *c, bool text)
 	struct table *t = text ? table_new() : NULL;
 
 	if (t)
-		columns(t, titles);
+		add_columns(t, titles);
 	for (size_t i = 0; i < c->n; i++)
 		if (t)
-			config_cells(t, &c->v[i]);
+			add_config_cells(t, &c->v[i]);
 		else
-			line(out, config_record(&c->v[i]));
+			append_record(out, make_config_record(&c->v[i]));
 	if (t)
 		table_print(t, out, false);
 	table_free(t);

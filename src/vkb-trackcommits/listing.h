@@ -1,4 +1,4 @@
-/* The rows and configurations of a store, for people or as records. */
+/* Prints rows and configurations as a table ('text') or as records. */
 #ifndef LISTING_H
 #define LISTING_H
 
@@ -8,7 +8,7 @@ struct configs;
 struct rowlist;
 struct str;
 
-/* 'now' tells which leases have ended. */
+/* 'now' (seconds since 1970) decides which leases have ended. */
 void listing_rows(struct str *, const struct rowlist *, double now, bool text);
 void listing_configs(struct str *, const struct configs *, bool text);
 

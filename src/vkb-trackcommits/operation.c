@@ -12,7 +12,7 @@ is_format(const struct session *s, const char *name)
 	return s->o->format && strcmp(s->o->format, name) == 0;
 }
 
-/* All ids on one line, as the Python tool, or a record each. */
+/* Prints all ids on one line, as the Python tool does, or a record each. */
 static void
 print_commits(struct session *s, const struct commits *c)
 {

@@ -1,4 +1,4 @@
-/* What the program does with commits and rows, by the name of the operation. */
+/* The operations of the program, by name. */
 #ifndef OPERATION_H
 #define OPERATION_H
 
@@ -20,10 +20,10 @@ struct track_options {
 	long long most, attempts;
 	bool first_parent, no_subset, skip_config_set, skip_profiling;
 	bool again, resume, list_configs;
-	char **argv, **words; /* opt_parse moves those; these stay */
+	char **argv, **words; /* opt_parse reorders argv; 'words' is a copy */
 };
 
-/* What a run of the program needs; each part only where it is asked for. */
+/* The state of one run; each part is set only if the operation needs it. */
 struct session {
 	const struct track_options *o;
 	struct gitrepo *repo;
@@ -39,22 +39,23 @@ enum {
 	OPERATION_NEEDS_CONFIG = 1,
 	OPERATION_NEEDS_REPO = 2,
 	OPERATION_NEEDS_COMMITS = 4,
-	OPERATION_ALONE = 8,
+	OPERATION_ALONE = 8, /* excludes others that are alone */
 	OPERATION_MAY_COMMITS = 16,
-	OPERATION_HISTORY = 32,
-	OPERATION_ANY_ARCH = 64,
+	OPERATION_HISTORY = 32, /* reads the history unless commits are named */
+	OPERATION_ANY_ARCH =
+	    64, /* no --architecture: any, not this machine's */
 	OPERATION_NO_STORE = 128
 };
 
 struct operation {
 	const char *name;
-	int (*run)(struct session *); /* 0, 1: no; -1, reported */
+	int (*run)(struct session *); /* exit status, or -1: error reported */
 	int traits;
 };
 
 const struct operation *operation_find(const char *name); /* NULL: none */
 
-/* Those that have options of their own. */
+/* Operations that have options of their own. */
 int operation_claim(struct session *);
 int operation_mark(struct session *);
 int operation_prolong(struct session *);

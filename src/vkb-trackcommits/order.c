@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 static size_t
-bisect(const enum order_state *v, size_t n, enum order_state wanted)
+find_bisect_place(const enum order_state *v, size_t n, enum order_state wanted)
 {
 	size_t best = ORDER_END, most = 0, near, middle;
 
@@ -14,7 +14,7 @@ bisect(const enum order_state *v, size_t n, enum order_state wanted)
 			;
 		if (to - from <= most)
 			continue;
-		/* The wanted one that is nearest to the middle. */
+		/* Find the wanted one that is nearest to the middle. */
 		middle = from + (to - from - 1) / 2;
 		for (near = 0; near < to - from; near++) {
 			if (middle >= from + near &&
@@ -34,10 +34,11 @@ bisect(const enum order_state *v, size_t n, enum order_state wanted)
 }
 
 static size_t
-next(enum order o, const enum order_state *v, size_t n, enum order_state wanted)
+find_next_place(
+    enum order o, const enum order_state *v, size_t n, enum order_state wanted)
 {
 	if (o == ORDER_BISECT)
-		return bisect(v, n, wanted);
+		return find_bisect_place(v, n, wanted);
 	for (size_t i = 0; i < n; i++) {
 		size_t at = o == ORDER_NEWEST ? i : n - 1 - i;
 
@@ -50,7 +51,7 @@ next(enum order o, const enum order_state *v, size_t n, enum order_state wanted)
 size_t
 order_next(enum order o, const enum order_state *v, size_t n)
 {
-	size_t at = next(o, v, n, ORDER_FREE);
+	size_t at = find_next_place(o, v, n, ORDER_FREE);
 
-	return at == ORDER_END ? next(o, v, n, ORDER_LATE) : at;
+	return at == ORDER_END ? find_next_place(o, v, n, ORDER_LATE) : at;
 }

@@ -1,4 +1,4 @@
-/* Which commit of a history comes next. The newest one is the first. */
+/* Chooses the next commit of a history, whose index 0 is the newest. */
 #ifndef ORDER_H
 #define ORDER_H
 
@@ -11,9 +11,9 @@ enum order_state { ORDER_FREE, ORDER_LATE, ORDER_KNOWN };
 #define ORDER_END ((size_t)-1)
 
 /*
- * The place of the next one that is free, or when there is none, late;
- * ORDER_END: none. ORDER_BISECT: the newest one of all; then the middle of the
- * longest stretch between known ones or to the oldest end, of equal ones the
+ * Returns the index of the next commit that is free, else late, else ORDER_END.
+ * ORDER_BISECT chooses the newest commit first, then the middle of the longest
+ * stretch between known commits or to the oldest end; of equally long ones the
  * newest.
  */
 size_t order_next(enum order, const enum order_state *, size_t n);

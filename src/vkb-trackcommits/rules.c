@@ -29,13 +29,13 @@ rules_lease_end(const struct row *r)
 }
 
 static bool
-mine(const struct rules *u, const struct row *r)
+is_mine(const struct rules *u, const struct row *r)
 {
 	return r->owner && strcmp(r->owner, u->owner) == 0;
 }
 
 static bool
-held(const struct rules *u, const struct row *r)
+is_held(const struct rules *u, const struct row *r)
 {
 	return r->status == RULES_IN_PROGRESS && rules_lease_end(r) > u->now;
 }
@@ -47,9 +47,9 @@ rules_chance(const struct rules *u, const struct row *r)
 	case RULES_NONE:
 		return RULES_FREE;
 	case RULES_IN_PROGRESS:
-		if (u->resume && mine(u, r))
+		if (u->resume && is_mine(u, r))
 			return RULES_MINE;
-		if (held(u, r))
+		if (is_held(u, r))
 			return RULES_TAKEN;
 		return r->attempts < u->attempts ? RULES_FREE : RULES_LATE;
 	case RULES_FAILED:
@@ -62,7 +62,7 @@ rules_chance(const struct rules *u, const struct row *r)
 }
 
 static char *
-whose(const struct row *r)
+describe_holder(const struct row *r)
 {
 	char until[CLOCK_ISO];
 
@@ -72,14 +72,14 @@ whose(const struct row *r)
 }
 
 static void
-own(const struct rules *u, struct row *r)
+set_owner(const struct rules *u, struct row *r)
 {
 	free(r->owner);
 	r->owner = mem_str(u->owner);
 }
 
 static void
-enter(const struct rules *u, struct row *r, enum rules_status to)
+set_status(const struct rules *u, struct row *r, enum rules_status to)
 {
 	if (!r->created)
 		r->created = u->now;
@@ -96,39 +96,39 @@ rules_claim(const struct rules *u, struct row *r)
 	enum rules_chance chance = rules_chance(u, r);
 
 	if (chance == RULES_TAKEN && r->status == RULES_IN_PROGRESS)
-		return whose(r);
+		return describe_holder(r);
 	if (chance == RULES_TAKEN)
 		return mem_printf("it is %s", rules_names[r->status]);
-	own(u, r);
-	enter(u, r, RULES_IN_PROGRESS);
+	set_owner(u, r);
+	set_status(u, r, RULES_IN_PROGRESS);
 	if (chance != RULES_MINE)
 		r->attempts++;
 	return NULL;
 }
 
 static char *
-lost(const struct row *r)
+describe_lost_lease(const struct row *r)
 {
-	return mem_printf("the lease is lost: it is %s, of %s%s%s",
+	return mem_printf("the lease is lost: it is %s, owned by %s%s%s",
 	    rules_names[r->status], r->owner ? "'" : "another tool",
 	    r->owner ? r->owner : "", r->owner ? "'" : "");
 }
 
-/* The end of a piece of work. */
+/* Marks the row complete or failed. Returns NULL, or the reason why not. */
 static char *
-finish(const struct rules *u, struct row *r, enum rules_status to,
+finish_row(const struct rules *u, struct row *r, enum rules_status to,
     const char *reason)
 {
-	if (r->owner && !mine(u, r))
-		return lost(r);
+	if (r->owner && !is_mine(u, r))
+		return describe_lost_lease(r);
 	if (r->status == RULES_COMPLETE && to != RULES_COMPLETE && !u->again)
 		return mem_str("it is complete");
 	if (r->status == to && to == RULES_COMPLETE)
 		return NULL;
 	if (r->status == RULES_NONE)
 		r->attempts = 1;
-	own(u, r);
-	enter(u, r, to);
+	set_owner(u, r);
+	set_status(u, r, to);
 	r->reason = mem_str(reason);
 	return NULL;
 }
@@ -140,7 +140,7 @@ rules_mark(const struct rules *u, struct row *r, enum rules_status to,
 	struct rules same = *u;
 
 	if (to != RULES_IN_PROGRESS)
-		return finish(u, r, to, reason);
+		return finish_row(u, r, to, reason);
 	same.resume = true;
 	return rules_claim(&same, r);
 }
@@ -150,8 +150,8 @@ rules_prolong(const struct rules *u, struct row *r)
 {
 	if (r->status == RULES_NONE)
 		return mem_str("the lease is lost: the claim is gone");
-	if (!mine(u, r))
-		return lost(r);
+	if (!is_mine(u, r))
+		return describe_lost_lease(r);
 	if (r->status != RULES_IN_PROGRESS)
 		return mem_printf("it is %s", rules_names[r->status]);
 	r->lease_until = u->now + u->lease;
@@ -162,5 +162,6 @@ rules_prolong(const struct rules *u, struct row *r)
 bool
 rules_droppable(const struct rules *u, const struct row *r)
 {
-	return r->status == RULES_IN_PROGRESS && (mine(u, r) || !held(u, r));
+	return r->status == RULES_IN_PROGRESS &&
+	    (is_mine(u, r) || !is_held(u, r));
 }

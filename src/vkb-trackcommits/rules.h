@@ -1,9 +1,9 @@
 /*
- * The states of a commit and what may become of them, whatever keeps the rows.
+ * The states of a commit and their transitions, independent of the store.
  * Times are seconds since 1970 by the clock of the store.
  *
  *	(no row) -> in_progress -> complete
- *	                        -> failed -> in_progress, some times
+ *	                        -> failed -> in_progress, up to 'attempts' times
  *	            in_progress, once its lease has ended, -> in_progress
  */
 #ifndef RULES_H
@@ -27,45 +27,46 @@ struct row {
 	char *sha;
 	double time; /* of the commit */
 	enum rules_status status;
-	char *config_hash, *architecture; /* may be NULL: another tool's */
-	char *owner;                      /* who holds or held it, or NULL */
-	double lease_until;               /* 0: none */
-	long long attempts;               /* times it was taken */
-	char *reason;                     /* of a failure, or NULL */
+	char *config_hash, *architecture; /* NULL if another tool wrote it */
+	char *owner;        /* last holder of the claim, or NULL */
+	double lease_until; /* 0: none */
+	long long attempts; /* times it was claimed */
+	char *reason;       /* of a failure, or NULL */
 	double created, updated;
 };
 
-void row_free(struct row *); /* what is in it */
+void row_free(struct row *); /* frees its texts, not the row itself */
 
 struct rules {
 	double now, lease; /* seconds */
 	const char *owner;
-	long long attempts; /* a failed commit is taken so often */
-	bool again;         /* what is complete or failed too */
-	bool resume;        /* what the owner holds already too */
+	long long attempts; /* most claims of a failed commit */
+	bool again;         /* also claim complete and failed commits */
+	bool resume;        /* also claim what the owner holds already */
 };
 
-/* When the claim ends: the Python tool's claims, without a lease, in a day. */
+/* Returns when the claim ends; claims of the Python tool have no lease and end
+ * a day after their last update. */
 double rules_lease_end(const struct row *);
 
 enum rules_chance {
 	RULES_TAKEN, /* held, complete, or failed too often */
 	RULES_FREE,
-	RULES_LATE, /* free, but its runners died often: after all others */
-	RULES_MINE  /* the owner holds it, and wants to go on */
+	RULES_LATE, /* free, but 'attempts' leases ended: take it last */
+	RULES_MINE  /* the owner holds it and resumes */
 };
 enum rules_chance rules_chance(const struct rules *, const struct row *);
 
 /*
- * Each changes the row and gives NULL, or leaves it and gives the reason why
- * not, for people; free().
+ * Each changes the row and returns NULL, or leaves it and returns the reason,
+ * for a message; caller frees with free().
  */
 char *rules_claim(const struct rules *, struct row *);
 char *rules_mark(const struct rules *, struct row *, enum rules_status to,
     const char *reason);
 char *rules_prolong(const struct rules *, struct row *);
 
-/* May the row go: a claim of the owner, or one that has ended? */
+/* Returns whether the row is a claim of the owner, or one that has ended. */
 bool rules_droppable(const struct rules *, const struct row *);
 
 #endif

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of a btree holds some 2700 bytes; the id and the rest need 100. */
+/* An entry of a btree index has at most about 2700 bytes; the other columns
+ * need 100. */
 #define FITS "2500"
 
-/* Where columns refer to the table, its name is $1. */
+/* The table's oid in queries whose $1 is its name. */
 #define TABLE "to_regclass(quote_ident($1))"
 
-/* Does the statement in 's', and clears it. */
+/* Executes the statement in 's' and clears it. */
 static int
-run(struct pg *pg, struct str *s)
+run_statement(struct pg *pg, struct str *s)
 {
 	long long rc = pg_do(pg, s->s, NULL, 0);
 
@@ -25,9 +26,9 @@ run(struct pg *pg, struct str *s)
 	return rc < 0 ? -1 : 0;
 }
 
-/* A question about the table whose answer is yes (1) or no (0). */
+/* Returns the answer of a boolean query about the table, or -1. */
 static int
-is(struct pg *pg, const char *table, const char *sql)
+ask_yes_no(struct pg *pg, const char *table, const char *sql)
 {
 	const char *args[] = {table};
 	struct pg_rows *rows = pg_ask(pg, sql, args, 1);
@@ -40,7 +41,7 @@ is(struct pg *pg, const char *table, const char *sql)
 static int
 is_current(struct pg *pg, const char *table)
 {
-	return is(pg, table,
+	return ask_yes_no(pg, table,
 	    "SELECT to_regclass(quote_ident('vkb_key_' || $1)) IS NOT NULL "
 	    "AND (SELECT count(*) FROM pg_attribute WHERE attrelid = " TABLE
 	    " AND NOT attisdropped AND attname IN ('config_hash', 'covers', "
@@ -48,7 +49,7 @@ is_current(struct pg *pg, const char *table)
 }
 
 static int
-create(struct pg *pg, const char *table)
+create_table(struct pg *pg, const char *table)
 {
 	static const char *const on[][2] = {{"sha", "sha"},
 	    {"status", "status"}, {"timestamp", "\"timestamp\""},
@@ -65,22 +66,23 @@ create(struct pg *pg, const char *table)
 	    "architecture VARCHAR(50), created_at TIMESTAMPTZ DEFAULT NOW(), "
 	    "updated_at TIMESTAMPTZ DEFAULT NOW())",
 	    table);
-	rc = run(pg, &s);
-	/* idx_commits_sha, idx_MODULE_commits_sha: as they were named. */
+	rc = run_statement(pg, &s);
+	/* Names as in the Python tool: idx_commits_sha,
+	 * idx_MODULE_commits_sha. */
 	for (size_t i = 0; rc == 0 && i < sizeof on / sizeof *on; i++) {
 		str_printf(&s, "CREATE INDEX idx%s_commits_%s ON %s (%s)", id,
 		    on[i][0], table, on[i][1]);
-		rc = run(pg, &s);
+		rc = run_statement(pg, &s);
 	}
 	str_free(&s);
 	return rc;
 }
 
-/* 0, or -1 and said: a table of this name that is another one stays so. */
+/* Returns 0, or -1 after reporting that the table is not one of commits. */
 static int
-check(struct pg *pg, const char *table)
+check_table(struct pg *pg, const char *table)
 {
-	int rc = is(pg, table,
+	int rc = ask_yes_no(pg, table,
 	    "SELECT (SELECT relkind IN ('r', 'p') FROM pg_class "
 	    "WHERE oid = " TABLE ") "
 	    "AND (SELECT count(*) FROM pg_attribute a JOIN pg_type t "
@@ -91,14 +93,15 @@ check(struct pg *pg, const char *table)
 	    "('updated_at', 'D'))) = 8");
 
 	return rc ? rc < 0 ? -1 : 0
-		  : err_fail("'%s' is no table of commits: it was made for "
-			     "something else",
+		  : err_fail("'%s' is not a table of commits; choose another "
+			     "one with --table",
 			table);
 }
 
-/* The check of the status that another tool made knows no failure. */
+/* Extends the Python tool's check constraint on 'status', which lacks
+ * 'failed'. */
 static int
-admit_failed(struct pg *pg, const char *table)
+allow_failed_status(struct pg *pg, const char *table)
 {
 	const char *args[] = {table};
 	struct pg_rows *rows = pg_ask(pg,
@@ -116,7 +119,7 @@ admit_failed(struct pg *pg, const char *table)
 		str_add(&s,
 		    ", ADD CHECK (status IN ('in_progress', 'complete', "
 		    "'failed'))");
-		rc = run(pg, &s);
+		rc = run_statement(pg, &s);
 	}
 	pg_free(rows);
 	str_free(&s);
@@ -124,7 +127,7 @@ admit_failed(struct pg *pg, const char *table)
 }
 
 static int
-extend(struct pg *pg, const char *table)
+extend_table(struct pg *pg, const char *table)
 {
 	struct str s = {0};
 	int rc;
@@ -137,21 +140,21 @@ extend(struct pg *pg, const char *table)
 	    "ADD COLUMN IF NOT EXISTS attempts INTEGER NOT NULL DEFAULT 0, "
 	    "ADD COLUMN IF NOT EXISTS reason TEXT",
 	    table);
-	rc = run(pg, &s);
+	rc = run_statement(pg, &s);
 	if (rc == 0)
-		rc = admit_failed(pg, table);
+		rc = allow_failed_status(pg, table);
 	str_printf(&s,
 	    "CREATE UNIQUE INDEX IF NOT EXISTS vkb_key_%s ON %s "
 	    "(sha, config_hash, architecture)",
 	    table, table);
 	if (rc == 0)
-		rc = run(pg, &s);
+		rc = run_statement(pg, &s);
 	str_free(&s);
 	return rc;
 }
 
 static int
-fill_one(struct pg *pg, const char *table, const char *text)
+fill_config(struct pg *pg, const char *table, const char *text)
 {
 	struct footprint f = {0};
 	struct json *config = json_parse(text, strlen(text), NULL, NULL);
@@ -176,9 +179,9 @@ fill_one(struct pg *pg, const char *table, const char *text)
 	return rc < 0 ? -1 : 0;
 }
 
-/* What another tool wrote has no hash. */
+/* Sets config_hash and covers in rows of another tool. */
 static int
-fill(struct pg *pg, const char *table)
+fill_missing_hashes(struct pg *pg, const char *table)
 {
 	struct pg_rows *rows;
 	struct str s = {0};
@@ -190,7 +193,7 @@ fill(struct pg *pg, const char *table)
 	rows = pg_ask(pg, s.s, NULL, 0);
 	rc = rows ? 0 : -1;
 	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++)
-		rc = fill_one(pg, table, pg_value(rows, i, 0));
+		rc = fill_config(pg, table, pg_value(rows, i, 0));
 	pg_free(rows);
 	str_free(&s);
 	return rc;
@@ -203,15 +206,15 @@ schema_make(struct pg *pg, const char *table)
 
 	if (rc == 0) {
 		if (pg_lock(pg, "vkb-trackcommits") < 0 ||
-		    (there = is(pg, table, "SELECT " TABLE " IS NOT NULL")) <
-			0 ||
-		    (!there && create(pg, table) < 0))
+		    (there = ask_yes_no(
+			 pg, table, "SELECT " TABLE " IS NOT NULL")) < 0 ||
+		    (!there && create_table(pg, table) < 0))
 			return -1;
-		if (there && check(pg, table) < 0)
+		if (there && check_table(pg, table) < 0)
 			return -1;
-		rc = extend(pg, table);
+		rc = extend_table(pg, table);
 	}
-	return rc < 0 ? -1 : fill(pg, table);
+	return rc < 0 ? -1 : fill_missing_hashes(pg, table);
 }
 
 int
@@ -230,8 +233,9 @@ schema_make_room(struct pg *pg, const char *table, const char *config)
 	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
 		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
 		pg_name(&s, pg_value(rows, i, 0));
-		err_say("%s; the configuration does not fit into it", s.s);
-		rc = run(pg, &s);
+		err_say(
+		    "the configuration is too large for a constraint: %s", s.s);
+		rc = run_statement(pg, &s);
 	}
 	pg_free(rows);
 	str_free(&s);

@@ -1,7 +1,8 @@
 /*
- * The table as the Python tool makes it, and the columns that are added to it:
+ * The table as the Python tool makes it, and our additional columns:
  * config_hash and covers of the configuration, owner and lease_until of the
- * claim, attempts, reason. Within a transaction; 'table' needs no quotes.
+ * claim, attempts, reason. Call within a transaction; 'table' is a name that
+ * needs no quotes.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H
@@ -9,14 +10,15 @@
 struct pg;
 
 /*
- * Makes it, or extends one that is there, and fills what another tool left
- * empty. Where nothing is missing it changes nothing. 0, or -1 and said.
+ * Makes the table, or extends an existing one and fills our columns in rows of
+ * other tools. Returns 0, or -1 after reporting an error.
  */
 int schema_make(struct pg *, const char *table);
 
 /*
- * Before a configuration (JSON text) is stored: one that is too large for the
- * Python tool's unique constraint over it has that dropped, which is said.
+ * Call it before a configuration (JSON text) is stored: if it is too large for
+ * the Python tool's unique constraint, drops the constraint and reports that.
+ * Returns 0, or -1 after reporting an error.
  */
 int schema_make_room(struct pg *, const char *table, const char *config);
 

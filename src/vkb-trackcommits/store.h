@@ -1,8 +1,8 @@
 /*
- * Where the rows are: a table of PostgreSQL, as the Python tool has it with
- * more columns, or a file of JSON lines. What is done between begin and commit
- * is done as a whole or not at all; a store that is closed before has done
- * nothing. -1 is said.
+ * Stores rows in a PostgreSQL table, the Python tool's with more columns, or in
+ * a file of JSON lines. Changes between begin and commit are atomic; closing
+ * the store before commit discards them. Functions return -1 after reporting an
+ * error.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -20,23 +20,23 @@ struct rowlist {
 	struct row *v;
 	size_t n, cap;
 };
-struct row *rowlist_add(struct rowlist *); /* an empty one at the end */
+struct row *rowlist_add(struct rowlist *); /* appends an empty row */
 void rowlist_free(struct rowlist *);
-/* Sets the keys of a 'track' record, and deletes those that are not known. */
+
+/* Sets the keys of a 'track' record; deletes keys whose value is unknown. */
 void row_record(struct json *rec, const struct row *);
 
-/* NULL, RULES_NONE: any. */
+/* Which rows to read; NULL and RULES_NONE: any. */
 struct wanted {
-	const struct footprint *config; /* of this one */
-	bool covered; /* or complete under one that covers it */
+	const struct footprint *config;
+	bool covered; /* or complete with a configuration that covers it */
 	const char *architecture, *owner, *sha;
 	enum rules_status status;
 };
 
-/* The configurations, each once. */
 struct config {
-	char *hash, *text; /* the text may be NULL: not known */
-	long long counts[RULES_FAILED + 1];
+	char *hash, *text;                  /* text is NULL if unknown */
+	long long counts[RULES_FAILED + 1]; /* rows by status */
 };
 struct configs {
 	struct config *v;
@@ -48,34 +48,35 @@ void configs_free(struct configs *);
 struct store_ops {
 	void (*close)(struct store *);
 
-	/* After a failure: with a store opened anew it may go well. */
+	/* Returns whether a failed transaction may succeed if repeated with a
+	 * new store. */
 	bool (*transient)(const struct store *);
 
 	/*
-	 * Makes or extends the table where it must be. 'alone': until the end
-	 * no other is at work that wants to be alone. *now: by the store.
+	 * Makes or extends the table if necessary. 'alone': waits for other
+	 * transactions that are 'alone'. *now is the time of the store.
 	 */
 	int (*begin)(struct store *, bool alone, double *now);
 	int (*commit)(struct store *);
 
-	/* Ordered by the time of the commit, newest first. */
+	/* Appends rows, by commit time, newest first. */
 	int (*read)(struct store *, const struct wanted *, struct rowlist *);
 
 	/*
-	 * Reads again a row that was read, by its id; until the end nobody else
-	 * changes it. 1; 0: it is gone, or, unless 'wait', somebody else is at
-	 * it.
+	 * Locks a row that was read, by its id, and reads it again. Returns 1,
+	 * or 0 if it is gone or, unless 'wait', locked by another process.
 	 */
 	int (*take)(struct store *, struct row *, bool wait);
 
-	/* Of a row that was taken. */
+	/* For a row that was taken. */
 	int (*update)(struct store *, const struct row *);
 	int (*drop)(struct store *, const struct row *);
 
-	/* A new one. 1; 0: there is one now, of somebody else. */
+	/* Returns 1, or 0 if another process has inserted the same key. */
 	int (*insert)(
 	    struct store *, const struct footprint *, const struct row *);
 
+	/* Lists the configurations, sorted by hash. */
 	int (*configs)(struct store *, struct configs *);
 };
 
@@ -83,7 +84,8 @@ struct store {
 	const struct store_ops *ops;
 };
 
-/* 'id' is core, tag or the name of a module; 'database' as for pg_open. */
+/* Opens a table; 'id' is core, tag or the name of a module, 'database' as for
+ * pg_open. Returns NULL after reporting an error. */
 struct store *store_table(const char *database, const char *id);
 struct store *store_file(const char *path);
 

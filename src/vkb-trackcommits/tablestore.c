@@ -27,12 +27,12 @@ struct tablestore {
 	struct store store;
 	const char *database;
 	struct pg *pg;
-	char *table; /* a name that needs no quotes */
+	char *table; /* name; needs no quotes */
 	bool ready;
 };
 
 static struct tablestore *
-of(struct store *s)
+get_tablestore(struct store *s)
 {
 	return (struct tablestore *)s;
 }
@@ -40,7 +40,7 @@ of(struct store *s)
 static void
 table_close(struct store *s)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 
 	pg_close(t->pg);
 	free(t->table);
@@ -58,7 +58,7 @@ table_transient(const struct store *s)
 static int
 table_begin(struct store *s, bool alone, double *now)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	struct pg_rows *rows;
 
 	if (!t->pg && !(t->pg = pg_open(t->database)))
@@ -78,13 +78,13 @@ table_begin(struct store *s, bool alone, double *now)
 static int
 table_commit(struct store *s)
 {
-	return pg_commit(of(s)->pg);
+	return pg_commit(get_tablestore(s)->pg);
 }
 
 /* --- rows */
 
 static double
-seconds(const struct pg_rows *rows, size_t i, size_t col)
+get_seconds(const struct pg_rows *rows, size_t i, size_t col)
 {
 	const char *s = pg_value(rows, i, col);
 
@@ -92,7 +92,7 @@ seconds(const struct pg_rows *rows, size_t i, size_t col)
 }
 
 static enum rules_status
-status_of(const char *name)
+parse_status(const char *name)
 {
 	for (size_t i = 0; rules_names[i]; i++)
 		if (strcmp(rules_names[i], name) == 0)
@@ -101,26 +101,26 @@ status_of(const char *name)
 }
 
 static void
-fill(struct row *r, const struct pg_rows *rows, size_t i)
+fill_row(struct row *r, const struct pg_rows *rows, size_t i)
 {
 	r->id = atoll(pg_value(rows, i, 0));
 	r->sha = mem_str(pg_value(rows, i, 1));
-	r->time = seconds(rows, i, 2);
-	r->status = status_of(pg_value(rows, i, 3));
+	r->time = get_seconds(rows, i, 2);
+	r->status = parse_status(pg_value(rows, i, 3));
 	r->config_hash = mem_str(pg_value(rows, i, 4));
 	r->architecture = mem_str(pg_value(rows, i, 5));
 	r->owner = mem_str(pg_value(rows, i, 6));
-	r->lease_until = seconds(rows, i, 7);
-	r->attempts = (long long)seconds(rows, i, 8);
+	r->lease_until = get_seconds(rows, i, 7);
+	r->attempts = (long long)get_seconds(rows, i, 8);
 	r->reason = mem_str(pg_value(rows, i, 9));
-	r->created = seconds(rows, i, 10);
-	r->updated = seconds(rows, i, 11);
+	r->created = get_seconds(rows, i, 10);
+	r->updated = get_seconds(rows, i, 11);
 }
 
 static int
 table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	char *all = w->config && w->covered ? footprint_array(w->config) : NULL;
 	const char *args[] = {w->config ? w->config->hash : NULL, all,
 	    w->architecture, w->owner, w->sha,
@@ -138,7 +138,7 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	    t->table);
 	rows = pg_ask(t->pg, sql.s, args, 6);
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
-		fill(rowlist_add(out), rows, i);
+		fill_row(rowlist_add(out), rows, i);
 	pg_free(rows);
 	str_free(&sql);
 	free(all);
@@ -148,7 +148,7 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 static int
 table_take(struct store *s, struct row *r, bool wait)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	char id[24];
 	const char *args[] = {id};
 	struct str sql = {0};
@@ -163,7 +163,7 @@ table_take(struct store *s, struct row *r, bool wait)
 	rows = pg_ask(t->pg, sql.s, args, 1);
 	if (rows && (rc = pg_count(rows) > 0)) {
 		row_free(r);
-		fill(r, rows, 0);
+		fill_row(r, rows, 0);
 	}
 	pg_free(rows);
 	str_free(&sql);
@@ -173,7 +173,7 @@ table_take(struct store *s, struct row *r, bool wait)
 /* --- changes */
 
 static const char *
-number(char buf[40], double v)
+format_number(char buf[40], double v)
 {
 	snprintf(buf, 40, "%.6f", v);
 	return buf;
@@ -182,11 +182,11 @@ number(char buf[40], double v)
 static int
 table_update(struct store *s, const struct row *r)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	char id[24], attempts[24], lease[40], updated[40];
 	const char *args[] = {id, rules_names[r->status], r->owner,
-	    r->lease_until > 0 ? number(lease, r->lease_until) : NULL, attempts,
-	    r->reason, number(updated, r->updated)};
+	    r->lease_until > 0 ? format_number(lease, r->lease_until) : NULL,
+	    attempts, r->reason, format_number(updated, r->updated)};
 	struct str sql = {0};
 	long long rc;
 
@@ -205,7 +205,7 @@ table_update(struct store *s, const struct row *r)
 static int
 table_drop(struct store *s, const struct row *r)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	char id[24];
 	const char *args[] = {id};
 	struct str sql = {0};
@@ -221,7 +221,7 @@ table_drop(struct store *s, const struct row *r)
 static int
 table_insert(struct store *s, const struct footprint *f, const struct row *r)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	char time[40], attempts[24], lease[40], created[40];
 	char *all = footprint_array(f);
 	struct str sql = {0}, config = {0};
@@ -229,11 +229,11 @@ table_insert(struct store *s, const struct footprint *f, const struct row *r)
 
 	json_canonical(&config, f->config);
 	snprintf(attempts, sizeof attempts, "%lld", r->attempts);
-	const char *args[] = {r->sha, number(time, r->time),
+	const char *args[] = {r->sha, format_number(time, r->time),
 	    rules_names[r->status], config.s, r->architecture,
-	    number(created, r->created), f->hash, all, r->owner,
-	    r->lease_until > 0 ? number(lease, r->lease_until) : NULL, attempts,
-	    r->reason};
+	    format_number(created, r->created), f->hash, all, r->owner,
+	    r->lease_until > 0 ? format_number(lease, r->lease_until) : NULL,
+	    attempts, r->reason};
 	str_printf(&sql,
 	    "INSERT INTO %s (sha, \"timestamp\", status, config, "
 	    "architecture, created_at, updated_at, config_hash, covers, "
@@ -254,7 +254,7 @@ table_insert(struct store *s, const struct footprint *f, const struct row *r)
 static int
 table_configs(struct store *s, struct configs *out)
 {
-	struct tablestore *t = of(s);
+	struct tablestore *t = get_tablestore(s);
 	struct pg_rows *rows;
 	struct str sql = {0};
 	struct config *c;

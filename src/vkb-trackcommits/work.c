@@ -29,7 +29,7 @@ commits_free(struct commits *c)
 }
 
 static int
-refuse(const char *sha, char *why)
+report_refusal(const char *sha, char *why)
 {
 	err_say("%s: %s", sha, why);
 	free(why);
@@ -39,11 +39,11 @@ refuse(const char *sha, char *why)
 /* --- one row */
 
 /*
- * The row of the commit, taken; a new one, of id 0, where there is none.
- * 1; 0: somebody else is at it.
+ * Takes the row of the commit; if there is none, makes one with id 0. Returns
+ * 1, 0 if another process has dropped it, -1 on error. Caller frees *r.
  */
 static int
-take(struct work *w, const char *sha, double time, struct row *r)
+take_row(struct work *w, const char *sha, double time, struct row *r)
 {
 	const struct wanted wanted = {
 	    .config = w->config, .architecture = w->architecture, .sha = sha};
@@ -67,9 +67,9 @@ take(struct work *w, const char *sha, double time, struct row *r)
 	return rc;
 }
 
-/* 1 done, 0 somebody else was faster. */
+/* Stores the row. Returns 1, 0 if another process was faster, -1 on error. */
 static int
-put(struct work *w, const struct row *r)
+put_row(struct work *w, const struct row *r)
 {
 	const struct store_ops *ops = w->store->ops;
 
@@ -78,12 +78,15 @@ put(struct work *w, const struct row *r)
 	return ops->update(w->store, r) < 0 ? -1 : 1;
 }
 
-/* --- the next ones */
+/* --- the next commits */
 
-/* What the rows make of the commits. */
+/*
+ * Sets the state of each commit that has a row. row_at[i] is 1 + the index of
+ * the row of commit i under this configuration, or 0.
+ */
 static int
-survey(struct work *w, const struct lineage *h, enum order_state *states,
-    struct rowlist *rows, size_t *row_at)
+mark_known_commits(struct work *w, const struct lineage *h,
+    enum order_state *states, struct rowlist *rows, size_t *row_at)
 {
 	const struct wanted wanted = {.config = w->config,
 	    .covered = w->subset,
@@ -98,7 +101,8 @@ survey(struct work *w, const struct lineage *h, enum order_state *states,
 		if (at == h->n)
 			continue;
 		chance = rules_chance(&w->rules, &rows->v[i]);
-		/* Done under another configuration it is done. */
+		/* It is complete under another configuration that covers
+		 * this one. */
 		if (w->config && rows->v[i].config_hash &&
 		    strcmp(rows->v[i].config_hash, w->config->hash) != 0)
 			chance = w->rules.again ? RULES_FREE : RULES_TAKEN;
@@ -112,7 +116,7 @@ survey(struct work *w, const struct lineage *h, enum order_state *states,
 	return 0;
 }
 
-/* 1 it is ours, 0 it is not. */
+/* Returns 1 if the commit is claimed, 0 if not, -1 on error. */
 static int
 claim_one(struct work *w, const char *sha, double time, struct row *known)
 {
@@ -130,7 +134,7 @@ claim_one(struct work *w, const char *sha, double time, struct row *known)
 	}
 	if (rc > 0) {
 		why = rules_claim(&w->rules, r);
-		rc = why ? 0 : put(w, r);
+		rc = why ? 0 : put_row(w, r);
 		free(why);
 	}
 	row_free(&new);
@@ -138,7 +142,7 @@ claim_one(struct work *w, const char *sha, double time, struct row *known)
 }
 
 static int
-found(struct work *w, const struct lineage *h, size_t at, struct row *known,
+add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
     bool claim, struct commits *out)
 {
 	double time;
@@ -162,9 +166,9 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 	enum order_state *states = mem_array(h->n + 1, sizeof *states);
 	size_t *row_at = mem_array(h->n + 1, sizeof *row_at), at;
 	struct rowlist rows = {0};
-	int rc = survey(w, h, states, &rows, row_at);
+	int rc = mark_known_commits(w, h, states, &rows, row_at);
 
-	/* What the owner holds comes before all others. */
+	/* Claims that the owner already holds come first. */
 	for (at = 0; rc == 0 && w->rules.resume && at < h->n; at++) {
 		struct row *r = row_at[at] ? &rows.v[row_at[at] - 1] : NULL;
 
@@ -172,12 +176,12 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 			continue;
 		states[at] = ORDER_KNOWN;
 		if (out->n < most)
-			rc = found(w, h, at, r, claim, out);
+			rc = add_found(w, h, at, r, claim, out);
 	}
 	while (rc == 0 && out->n < most &&
 	    (at = order_next(w->order, states, h->n)) != ORDER_END) {
 		states[at] = ORDER_KNOWN;
-		rc = found(w, h, at,
+		rc = add_found(w, h, at,
 		    row_at[at] ? &rows.v[row_at[at] - 1] : NULL, claim, out);
 	}
 	rowlist_free(&rows);
@@ -186,7 +190,7 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 	return rc;
 }
 
-/* --- those that are named */
+/* --- named commits */
 
 int
 work_claim(struct work *w, const struct commits *c, struct commits *out)
@@ -196,14 +200,14 @@ work_claim(struct work *w, const struct commits *c, struct commits *out)
 	int rc = 0, no = 0;
 
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take(w, c->v[i].sha, c->v[i].time, &r);
+		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
 		why = rc > 0 ? rules_claim(&w->rules, &r) : NULL;
 		if (rc > 0 && !why)
-			rc = put(w, &r);
+			rc = put_row(w, &r);
 		if (rc == 0)
-			why = mem_str("another was faster");
+			why = mem_str("another process was faster");
 		if (why)
-			no = refuse(c->v[i].sha, why);
+			no = report_refusal(c->v[i].sha, why);
 		else if (rc > 0)
 			commits_add(out, c->v[i].sha, c->v[i].time,
 			    json_dup(c->v[i].rec));
@@ -221,26 +225,26 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 	int rc = 0, no = 0;
 
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take(w, c->v[i].sha, c->v[i].time, &r);
+		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
 		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
 		if (rc > 0 && !why && !r.id && !r.time)
-			rc = err_fail("%s: it is neither in the table nor in "
-				      "a repository ('--repo')",
+			rc = err_fail("%s: it is neither in the table nor in a "
+				      "repository given with '--repo'",
 			    r.sha);
 		if (rc > 0 && !why)
-			rc = put(w, &r);
+			rc = put_row(w, &r);
 		if (rc == 0)
-			why = mem_str("another was faster");
+			why = mem_str("another process was faster");
 		if (why)
-			no = refuse(c->v[i].sha, why);
+			no = report_refusal(c->v[i].sha, why);
 		row_free(&r);
 	}
 	return rc < 0 ? -1 : no;
 }
 
-/* Why the owner cannot go on with it. */
+/* Reports why the owner has no claim on the commit. */
 static int
-deny(struct work *w, const struct wanted *wanted)
+report_lost_claim(struct work *w, const struct wanted *wanted)
 {
 	struct wanted any = *wanted;
 	struct row none = {0};
@@ -251,14 +255,14 @@ deny(struct work *w, const struct wanted *wanted)
 	any.status = RULES_NONE;
 	rc = w->store->ops->read(w->store, &any, &rows);
 	if (rc == 0)
-		rc = refuse(wanted->sha,
+		rc = report_refusal(wanted->sha,
 		    rules_prolong(&w->rules, rows.n ? &rows.v[0] : &none));
 	rowlist_free(&rows);
 	return rc;
 }
 
 static int
-prolong(struct work *w, const struct wanted *wanted)
+prolong_claims(struct work *w, const struct wanted *wanted)
 {
 	const struct store_ops *ops = w->store->ops;
 	struct rowlist rows = {0};
@@ -282,8 +286,9 @@ prolong(struct work *w, const struct wanted *wanted)
 	if (rc < 0 || done)
 		return rc < 0 ? -1 : 0;
 	if (wanted->sha)
-		return deny(w, wanted);
-	return refuse(w->rules.owner, mem_str("it holds no claim"));
+		return report_lost_claim(w, wanted);
+	return report_refusal(
+	    w->rules.owner, mem_str("this owner holds no claim"));
 }
 
 int
@@ -293,11 +298,11 @@ work_prolong(struct work *w, const struct commits *c)
 	    .architecture = w->architecture,
 	    .owner = w->rules.owner,
 	    .status = RULES_IN_PROGRESS};
-	int rc = c->n ? 0 : prolong(w, &wanted), no = rc;
+	int rc = c->n ? 0 : prolong_claims(w, &wanted), no = rc;
 
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
 		wanted.sha = c->v[i].sha;
-		no |= rc = prolong(w, &wanted);
+		no |= rc = prolong_claims(w, &wanted);
 	}
 	return rc < 0 ? -1 : no;
 }

@@ -1,6 +1,7 @@
 /*
- * What is done to the rows of a store, each as a whole: begun and committed by
- * the caller. 0; 1: the answer is no, said; -1: trouble, said.
+ * Operations on the rows of a store; the caller begins and commits the
+ * transaction. They return 0; 1 after reporting a refusal; -1 after reporting
+ * an error.
  */
 #ifndef WORK_H
 #define WORK_H
@@ -16,10 +17,9 @@ struct gitrepo;
 struct lineage;
 struct store;
 
-/* One commit that is meant, or was found. */
 struct commit {
 	char *sha;
-	double time;      /* 0: not known */
+	double time;      /* seconds since 1970; 0: unknown */
 	struct json *rec; /* its record, or NULL */
 };
 
@@ -27,7 +27,7 @@ struct commits {
 	struct commit *v;
 	size_t n, cap;
 };
-/* 'sha' is copied, 'rec' is taken. */
+/* Copies 'sha' and takes 'rec'. */
 void commits_add(
     struct commits *, const char *sha, double time, struct json *rec);
 void commits_free(struct commits *);
@@ -35,26 +35,28 @@ void commits_free(struct commits *);
 struct work {
 	struct store *store;
 	struct rules rules;
-	const struct footprint *config; /* NULL: any, where that is possible */
+	const struct footprint *config; /* NULL: any, if the operation allows */
 	const char *architecture;       /* the same */
-	bool subset;                    /* what a larger config has done is */
+	bool subset; /* commits complete with a covering config are complete */
 	enum order order;
 };
 
-/* The next 'most' ones of the history; with 'claim' they are taken. */
+/* Finds the next commits of the history, at most 'most', and claims them with
+ * 'claim'. */
 int work_next(struct work *, const struct lineage *, size_t most, bool claim,
     struct commits *out);
 
-/* Takes these; 'out' gets those that were. */
+/* Claims the commits; 'out' gets those that were claimed. */
 int work_claim(struct work *, const struct commits *, struct commits *out);
 
 int work_mark(struct work *, const struct commits *, enum rules_status,
     const char *reason);
 
-/* All of the owner where there are no commits. */
+/* Prolongs the claims on the commits, or all claims of the owner if there are
+ * none. */
 int work_prolong(struct work *, const struct commits *);
 
-/* *n: how many went. */
+/* Drops the owner's claims and those that have ended; *n: how many. */
 int work_cleanup(struct work *, size_t *n);
 
 #endif

@@ -76,21 +76,21 @@ answers(void)
 		"ERR This instance has cluster support disabled"},
 	    {"+OK\r\n", "OK"}, {":7\r\n", "it has no slots"},
 	    {"*0\r\n", "no slot is served"},
-	    {"*1\r\n:7\r\n", "its answer makes no sense"},
-	    {"*1\r\n*2\r\n:0\r\n:1\r\n", "its answer makes no sense"},
-	    {"*1\r\n*3\r\n:0\r\n:1\r\n:2\r\n", "its answer makes no sense"},
+	    {"*1\r\n:7\r\n", "its answer is not valid"},
+	    {"*1\r\n*2\r\n:0\r\n:1\r\n", "its answer is not valid"},
+	    {"*1\r\n*3\r\n:0\r\n:1\r\n:2\r\n", "its answer is not valid"},
 	    {"*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\nh\r\n",
-		"its answer makes no sense"},
+		"its answer is not valid"},
 	    {"*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\nh\r\n:1\r\n",
-		"its answer makes no sense"},
+		"its answer is not valid"},
 	    {"*1\r\n*3\r\n:-1\r\n:5\r\n*2\r\n$1\r\nh\r\n:1\r\n",
-		"its answer makes no sense"},
+		"its answer is not valid"},
 	    {"*1\r\n*3\r\n:6\r\n:5\r\n*2\r\n$1\r\nh\r\n:1\r\n",
-		"its answer makes no sense"},
+		"its answer is not valid"},
 	    {"*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$1\r\nh\r\n:65536\r\n",
-		"its answer makes no sense"},
+		"its answer is not valid"},
 	    {"*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$1\r\nh\r\n:0\r\n",
-		"its answer makes no sense"}};
+		"its answer is not valid"}};
 	struct control_slots s;
 	char *why;
 

@@ -181,7 +181,7 @@ allowed(void)
 	a.perfmon = a.ptrace = false;
 	a.paranoid = -1;
 	s = access_refusal(&a);
-	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "of user 2"),
+	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "to user 2"),
 	    "another user's process, without it");
 	free(s);
 	a.kptr = 1;

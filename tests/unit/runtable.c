@@ -117,9 +117,11 @@ splits(void)
 	static const struct varsplit_run v[] = {{101, NAN, 1, 0},
 	    {103, NAN, 1, 0}, {105, NAN, 2, 0}, {107, NAN, 2, 0},
 	    {103, NAN, 2, 0}};
-	static const char *const text = "add a session: the spread between "
-					"sessions (1.7 %) makes 70 % of the "
-					"error; 16 sessions would give 1 %";
+	static const char *const text =
+	    "add a session: the variation between "
+	    "sessions (1.7 %) is 70 % of the error; "
+	    "16 sessions would give a precision of "
+	    "1 %";
 	struct json *m = metric(103.8, 103);
 	const struct json *a, *b;
 
@@ -149,7 +151,7 @@ splits(void)
 	m = metric(-103.8, 103);
 	spread_add(m, v, 5, false, 0);
 	tap_str(json_get_str(m, "advice"),
-	    "add a session: the spread between sessions (1.7 %) makes 70 % of "
+	    "add a session: the variation between sessions (1.7 %) is 70 % of "
 	    "the error",
 	    "a mean below 0 counts by its size");
 	json_free(m);

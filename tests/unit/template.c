@@ -100,9 +100,9 @@ words(void)
 	is_none("", "no word");
 	is_none("SET 'a", "not closed");
 	is_none("SET ; ; GET", "no word");
-	is_none("0 SET a b", "never sent");
+	is_none("0 SET a b", "repeat count 0");
 	is_none("3", "no word");
-	is_none("9999 PING ; 2 PING", "in turn");
+	is_none("9999 PING ; 2 PING", "in a cycle");
 	is_none("SET __rand__ x", "'__rand_int__'");
 	is_none("SET __nope__ x", "'__nope__'");
 	is_none("SET __rand_10th__ x", "'__field:NAME__'");

@@ -132,13 +132,13 @@ results(void)
 	    "printed 2 results of 'SET' where there should be one");
 	says(HEAD "Error from server: OOM\n\"SET\",\"7.00\",\"1\"\n", "SET",
 	    NULL,
-	    "printed a result that is none: 1 columns where there should be 3");
+	    "printed an invalid result: 1 columns where there should be 3");
 	says(HEAD "\"SET\",\"0.00\",\"1\"\n", "SET", NULL,
 	    "printed a result without a throughput");
 	says(HEAD "\"SET\",\"inf\",\"1\"\n", "SET", NULL,
-	    "took less than a millisecond, which is all that it can tell");
+	    "took less than a millisecond, the least that it can measure");
 	says("\"SET\",\"inf\"\n", "SET", NULL,
-	    "took less than a millisecond, which is all that it can tell");
+	    "took less than a millisecond, the least that it can measure");
 }
 
 static void
@@ -175,13 +175,14 @@ refusals(void)
 	    "its command does not begin with a name");
 	refuses(eight, "\"command\":\"-h x\"",
 	    "its command does not begin with a name");
-	refuses(eight, "\"command\":\"a ';' b\"", "several commands in one");
+	refuses(
+	    eight, "\"command\":\"a ';' b\"", "it is a sequence of commands");
 	refuses(oldest, "\"command\":\"XADD\",\"data_size\":200000",
-	    "vb has no such XADD, and such a value is too long for an "
+	    "vb has no test XADD, and the value is too long for an "
 	    "argument");
 	refuses(eight, "\"command\":\"Config GET save\"",
-	    "others ask its command as well, so the servers do not know how "
-	    "often it was served");
+	    "its command is not only sent by the load, so the servers cannot "
+	    "count it");
 	refuses(oldest, "\"command\":\"SET\",\"cluster_mode\":true",
 	    "vb has no '--cluster'");
 }

@@ -1,4 +1,4 @@
-/* Several streams of one role as one result. */
+/* Merges the results of the streams of one role. */
 #include "hist.h"
 #include "mem.h"
 #include "roles.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static void
-errors(struct engine_result *to, const struct engine_result *from)
+add_errors(struct engine_result *to, const struct engine_result *from)
 {
 	const struct engine_error *e;
 	size_t k;
@@ -37,16 +37,16 @@ errors(struct engine_result *to, const struct engine_result *from)
 }
 
 static void
-hists(struct hist **to, const struct hist *from)
+merge_hist(struct hist **to, const struct hist *from)
 {
 	if (!*to || !from)
 		return;
 	hist_merge(*to, from);
 }
 
-/* Requests add up; percentiles of parts are no percentiles of the whole. */
+/* Adds up requests; percentiles cannot be merged, so they become NAN. */
 static void
-intervals(struct engine_result *to, const struct engine_result *from)
+add_intervals(struct engine_result *to, const struct engine_result *from)
 {
 	size_t n = to->nintervals > from->nintervals ? to->nintervals
 						     : from->nintervals;
@@ -72,28 +72,30 @@ intervals(struct engine_result *to, const struct engine_result *from)
 }
 
 static double
-ms(int64_t ns)
+convert_to_ms(int64_t ns)
 {
 	return (double)ns / 1e6;
 }
 
 static void
-latencies(struct engine_result *r)
+set_latencies(struct engine_result *r)
 {
 	if (!r->latency || !hist_count(r->latency))
 		return;
 	r->avg_ms = hist_mean(r->latency) / 1e6;
-	r->min_ms = ms(hist_min(r->latency));
-	r->p50_ms = ms(hist_quantile(r->latency, .5));
-	r->p95_ms = ms(hist_quantile(r->latency, .95));
-	r->p99_ms = ms(hist_quantile(r->latency, .99));
-	r->p999_ms = ms(hist_quantile(r->latency, .999));
-	r->max_ms = ms(hist_max(r->latency));
+	r->min_ms = convert_to_ms(hist_min(r->latency));
+	r->p50_ms = convert_to_ms(hist_quantile(r->latency, .5));
+	r->p95_ms = convert_to_ms(hist_quantile(r->latency, .95));
+	r->p99_ms = convert_to_ms(hist_quantile(r->latency, .99));
+	r->p999_ms = convert_to_ms(hist_quantile(r->latency, .999));
+	r->max_ms = convert_to_ms(hist_max(r->latency));
 }
 
-/* What is unknown of one is unknown of the sum. */
+/*
+ * Adds one result to another; a value that is NAN in either is NAN in the sum.
+ */
 static void
-fold(struct engine_result *to, const struct engine_result *from)
+add_result(struct engine_result *to, const struct engine_result *from)
 {
 	double n = (double)to->requests, m = (double)from->requests;
 
@@ -108,10 +110,10 @@ fold(struct engine_result *to, const struct engine_result *from)
 	to->offered_rps += from->offered_rps;
 	to->max_backlog += from->max_backlog;
 	to->refilled += from->refilled;
-	errors(to, from);
-	hists(&to->latency, from->latency);
-	hists(&to->service, from->service);
-	intervals(to, from);
+	add_errors(to, from);
+	merge_hist(&to->latency, from->latency);
+	merge_hist(&to->service, from->service);
+	add_intervals(to, from);
 }
 
 void
@@ -120,12 +122,12 @@ roles_blend(struct engine_result *v, size_t n)
 	if (n < 2)
 		return;
 	for (size_t i = 1; i < n; i++) {
-		fold(&v[0], &v[i]);
+		add_result(&v[0], &v[i]);
 		engine_result_free(&v[i]);
 		v[i] = (struct engine_result){0};
 	}
 	v[0].elapsed_s = (double)(v[0].end_ns - v[0].start_ns) / 1e9;
 	v[0].rps =
 	    v[0].elapsed_s > 0 ? (double)v[0].requests / v[0].elapsed_s : NAN;
-	latencies(&v[0]);
+	set_latencies(&v[0]);
 }

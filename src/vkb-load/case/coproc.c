@@ -17,17 +17,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* It has deadlines of its own, and says what is wrong; this is the last one. */
+/* vkb-serve has shorter deadlines of its own, and reports what is wrong. */
 #define ANSWER_S INT64_C(300)
 #define GRACE_MS 15000
 
 struct coproc {
 	struct proc *proc;
-	int fd; /* a socket: writing to a dead child is an error, no signal */
+	int fd; /* a socket, so that a dead child is EPIPE and not SIGPIPE */
 	struct str in;
 };
 
-/* A group of its own: ^C at the terminal is for us to pass on, in order. */
+/* The child is in a process group of its own, so ^C reaches it through us. */
 struct coproc *
 coproc_start(void)
 {
@@ -57,7 +57,7 @@ coproc_start(void)
 }
 
 static int
-gone(struct coproc *c)
+report_end(struct coproc *c)
 {
 	char how[80];
 	int status;
@@ -83,13 +83,15 @@ send_spec(struct coproc *c, const struct json *spec)
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
-			rc = gone(c);
+			rc = report_end(c);
 	}
 	str_free(&s);
 	return rc;
 }
 
-/* One line; NULL: stopped, the child ended or nothing came. */
+/*
+ * Returns one line, or NULL: stopped, or an error was reported. Caller frees.
+ */
 static char *
 read_line(struct coproc *c, const volatile int *stop)
 {
@@ -115,7 +117,7 @@ read_line(struct coproc *c, const volatile int *stop)
 		if (n > 0)
 			str_addn(&c->in, buf, (size_t)n);
 		else if (n == 0 || errno != EINTR) {
-			gone(c);
+			report_end(c);
 			return NULL;
 		}
 	}
@@ -126,7 +128,7 @@ read_line(struct coproc *c, const volatile int *stop)
 	return line;
 }
 
-/* What is left of servers that were asked about before is passed over. */
+/* Skips records of servers that were asked about before. */
 struct json *
 coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
 {

@@ -1,6 +1,7 @@
 /*
- * vkb-serve --follow as a child: a spec in, a server record out. When this
- * program ends, however it ends, its input ends and with it all servers.
+ * Runs vkb-serve --follow as a child: a spec goes in, a server record comes
+ * out. When this program ends, in whatever way, the child's input ends, and the
+ * child stops all servers.
  */
 #ifndef COPROC_H
 #define COPROC_H
@@ -10,21 +11,28 @@
 struct coproc;
 struct json;
 
-/* Found beside our own binary, else in PATH. NULL, and said. */
+/*
+ * Looks for vkb-serve beside our own binary, else in PATH. Returns NULL after
+ * reporting an error.
+ */
 struct coproc *coproc_start(void);
 
 /*
- * Sends a spec, waits for a record about its id (caller frees with json_free):
- * that the server has ended before is such a record as well. NULL: said, unless
- * *stop became non-zero; the coprocess is then of no more use.
+ * Sends a spec and waits for a record with its id, which the caller frees with
+ * json_free; the record may say that the server has already ended. Returns NULL
+ * after reporting an error, or silently when *stop becomes non-zero; the
+ * coprocess cannot be used after that.
  */
 struct json *coproc_ask(
     struct coproc *, const struct json *spec, const volatile int *stop);
 
-/* Has it said something unasked: that a server has ended? NULL: no. */
+/* Returns true if a record came unasked: a server has ended. NULL: false. */
 bool coproc_news(const struct coproc *);
 
-/* Ends its input and waits until its servers are gone; NULL does nothing. */
+/*
+ * Closes the child's input and waits until its servers have ended. NULL does
+ * nothing.
+ */
 void coproc_close(struct coproc *);
 
 #endif

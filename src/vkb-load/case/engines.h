@@ -1,7 +1,6 @@
 /*
- * Who makes the load of a case: this program, or valkey-benchmark. The runner
- * knows no more of an engine than this; servers, order, resuming and records
- * are the same for all.
+ * The interface of a load generator: this program or valkey-benchmark. Servers,
+ * order, resuming and records are the same for all.
  */
 #ifndef ENGINES_H
 #define ENGINES_H
@@ -20,18 +19,17 @@ struct engine_job {
 	const struct target *target;
 	const struct engine_work *work; /* the streams of the case */
 	size_t nwork;
-	const struct engine_work *warmup; /* a run before, not counted */
+	const struct engine_work *warmup; /* runs first, not counted */
 	size_t nwarmup;                   /* 0: none */
-	const volatile int *stop; /* polled; ends the job with -1, unsaid */
+	const volatile int *stop; /* polled; ends the job with -1, no message */
 	engine_progress_fn *progress;
 	void *arg;
-	struct watch_cost *cost; /* set to that of all streams together */
+	struct watch_cost *cost; /* set to the cost of all streams */
 	struct json *rec;        /* the run: an engine adds to run and env */
-	struct json *
-	    *raw; /* set where there is verbatim output; caller frees */
+	struct json **raw; /* set if there is verbatim output; caller frees */
 };
 
-/* What is known of a run that an earlier session finished. */
+/* A run that an earlier session finished. */
 struct engine_past {
 	const char *tool; /* benchmark_tool_sha256; NULL: not known */
 	double rps, requests;
@@ -41,32 +39,39 @@ struct engine {
 	const char *name; /* config.engine; NULL ends a list */
 	void *self;
 
-	/* Why it cannot make the load of a case, or NULL. Caller frees. */
+	/* Returns why it cannot run a case, or NULL. Caller frees. */
 	char *(*cannot)(const void *self, const struct json *cas);
 
-	/* Must it try a case, on a server for that alone, before it is run? */
+	/*
+	 * Returns true if the case needs a trial, on a server of its own,
+	 * before its first run; attempt makes the trial and returns 0 or -1.
+	 */
 	bool (*untried)(const void *self, const struct json *cas);
 	int (*attempt)(void *self, const struct engine_job *);
 
-	/* Such a run is not made again; -1, and said: none can be added. */
+	/*
+	 * Takes over a run of an earlier session. Returns -1 after reporting an
+	 * error if no run can be added to it.
+	 */
 	int (*recall)(
 	    void *self, const struct json *cas, const struct engine_past *);
 
 	/*
-	 * Fills the servers and measures. 0; 1, and said: there is a result,
-	 * but it is no good; -1, and said: there is none, or where requests
-	 * were answered, only a part. One for each stream; free each with
+	 * Fills the servers and measures, with one result for each stream.
+	 * Returns 0; 1 after reporting that the results are not valid; -1 after
+	 * reporting an error: there is no result, or where requests were
+	 * answered, a partial one. The caller frees each with
 	 * engine_result_free in any case.
 	 */
 	int (*run)(void *self, const struct engine_job *,
 	    struct engine_result *results);
 };
 
-/* That of the case; NULL: there is none of that name. */
+/* Returns the engine of the case, or NULL if the list has none of that name. */
 const struct engine *engines_find(
     const struct engine *list, const struct json *cas);
 
-/* native.c: the load comes from this program. */
-struct engine native_engine(struct datasets *); /* borrowed */
+/* The engine of this program; see native.c. Borrows the datasets. */
+struct engine native_engine(struct datasets *);
 
 #endif

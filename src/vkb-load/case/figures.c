@@ -10,58 +10,58 @@
 #include <string.h>
 
 static void
-set(struct json *m, const char *name, double v)
+set_finite(struct json *m, const char *name, double v)
 {
 	if (isfinite(v))
 		json_set_num(m, name, v);
 }
 
 static struct json *
-metrics(const struct engine_result *r, const struct watch_cost *cost)
+make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
 	struct json *m = json_object();
 
-	set(m, "rps", r->rps);
-	set(m, "avg_latency_ms", r->avg_ms);
-	set(m, "min_latency_ms", r->min_ms);
-	set(m, "p50_latency_ms", r->p50_ms);
-	set(m, "p95_latency_ms", r->p95_ms);
-	set(m, "p99_latency_ms", r->p99_ms);
-	set(m, "p999_latency_ms", r->p999_ms);
-	set(m, "max_latency_ms", r->max_ms);
+	set_finite(m, "rps", r->rps);
+	set_finite(m, "avg_latency_ms", r->avg_ms);
+	set_finite(m, "min_latency_ms", r->min_ms);
+	set_finite(m, "p50_latency_ms", r->p50_ms);
+	set_finite(m, "p95_latency_ms", r->p95_ms);
+	set_finite(m, "p99_latency_ms", r->p99_ms);
+	set_finite(m, "p999_latency_ms", r->p999_ms);
+	set_finite(m, "max_latency_ms", r->max_ms);
 	if (r->requests || !(r->rps > 0))
-		set(m, "requests", (double)r->requests);
-	set(m, "elapsed_s", r->elapsed_s);
+		set_finite(m, "requests", (double)r->requests);
+	set_finite(m, "elapsed_s", r->elapsed_s);
 	if (!r->errors_unknown)
-		set(m, "errors", (double)r->errors_total);
-	set(m, "lost", r->lost);
-	set(m, "unanswered", r->unanswered);
-	set(m, "reconnects", r->reconnects);
-	set(m, "pushes", r->pushes);
-	set(m, "hit_rate_percent", r->hit_rate_percent);
-	set(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
-	set(m, "client_cycles_per_req", cost->client_cycles_per_req);
-	set(m, "client_busy_percent", cost->client_busy_percent);
-	set(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
-	set(m, "server_cycles_per_req", cost->server_cycles_per_req);
-	set(m, "server_instructions_per_req",
+		set_finite(m, "errors", (double)r->errors_total);
+	set_finite(m, "lost", r->lost);
+	set_finite(m, "unanswered", r->unanswered);
+	set_finite(m, "reconnects", r->reconnects);
+	set_finite(m, "pushes", r->pushes);
+	set_finite(m, "hit_rate_percent", r->hit_rate_percent);
+	set_finite(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	set_finite(m, "client_cycles_per_req", cost->client_cycles_per_req);
+	set_finite(m, "client_busy_percent", cost->client_busy_percent);
+	set_finite(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	set_finite(m, "server_cycles_per_req", cost->server_cycles_per_req);
+	set_finite(m, "server_instructions_per_req",
 	    cost->server_instructions_per_req);
-	set(m, "server_busy_percent", cost->server_busy_percent);
-	set(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
-	set(m, "steal_percent", cost->steal_percent);
-	set(m, "memory_mb", cost->memory_mb);
+	set_finite(m, "server_busy_percent", cost->server_busy_percent);
+	set_finite(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
+	set_finite(m, "steal_percent", cost->steal_percent);
+	set_finite(m, "memory_mb", cost->memory_mb);
 	for (const struct json *j = json_first(cost->sampled); j;
 	     j = json_next(j))
 		json_set(m, json_key(j), json_dup(j));
 	if (r->service) {
-		set(m, "offered_rps", r->offered_rps);
-		set(m, "max_backlog", r->max_backlog);
+		set_finite(m, "offered_rps", r->offered_rps);
+		set_finite(m, "max_backlog", r->max_backlog);
 	}
 	return m;
 }
 
 static void
-encode(struct json *hists, const char *name, const struct hist *h)
+set_hist(struct json *hists, const char *name, const struct hist *h)
 {
 	struct str s = {0};
 
@@ -72,9 +72,9 @@ encode(struct json *hists, const char *name, const struct hist *h)
 	str_free(&s);
 }
 
-/* Arrays of one length: a column with a gap is left out. */
+/* All columns have the same length; a column with a gap is left out. */
 static void
-column(struct json *series, const char *name, const struct engine_result *r,
+set_column(struct json *series, const char *name, const struct engine_result *r,
     double (*of)(const struct engine_interval *))
 {
 	struct json *a = json_array();
@@ -92,46 +92,46 @@ column(struct json *series, const char *name, const struct engine_result *r,
 }
 
 static double
-at_s(const struct engine_interval *i)
+get_end_s(const struct engine_interval *i)
 {
 	return i->at_s;
 }
 
 static double
-rps(const struct engine_interval *i)
+get_rps(const struct engine_interval *i)
 {
 	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
 }
 
 static double
-p50(const struct engine_interval *i)
+get_p50_ms(const struct engine_interval *i)
 {
 	return i->requests ? i->p50_ms : NAN;
 }
 
 static double
-p99(const struct engine_interval *i)
+get_p99_ms(const struct engine_interval *i)
 {
 	return i->requests ? i->p99_ms : NAN;
 }
 
 static struct json *
-series(const struct engine_result *r)
+make_series(const struct engine_result *r)
 {
 	struct json *s;
 
 	if (!r->nintervals)
 		return NULL;
 	s = json_object();
-	column(s, "at_s", r, at_s);
-	column(s, "rps", r, rps);
-	column(s, "p50_latency_ms", r, p50);
-	column(s, "p99_latency_ms", r, p99);
+	set_column(s, "at_s", r, get_end_s);
+	set_column(s, "rps", r, get_rps);
+	set_column(s, "p50_latency_ms", r, get_p50_ms);
+	set_column(s, "p99_latency_ms", r, get_p99_ms);
 	return s;
 }
 
 static struct json *
-errors(const struct engine_result *r)
+make_errors(const struct engine_result *r)
 {
 	struct json *e;
 
@@ -152,17 +152,17 @@ figures_set(struct json *run, const struct engine_result *r,
 	    [WATCH_CLIENT] = "client"};
 	struct json *hists = json_object();
 
-	json_set(run, "metrics", metrics(r, cost));
-	encode(hists, "latency_ns", r->latency);
-	encode(hists, "service_ns", r->service);
+	json_set(run, "metrics", make_metrics(r, cost));
+	set_hist(hists, "latency_ns", r->latency);
+	set_hist(hists, "service_ns", r->service);
 	if (json_len(hists))
 		json_set(run, "hist", hists);
 	else
 		json_free(hists);
-	json_set(run, "series", series(r));
+	json_set(run, "series", make_series(r));
 	if (json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
-	json_set(run, "errors", errors(r));
+	json_set(run, "errors", make_errors(r));
 	json_set_str(run, "bound", bounds[cost->bound]);
 }
 
@@ -193,7 +193,7 @@ figures_together(const struct json *const *metrics, size_t n)
 				a += b;
 			else
 				a = fmax(a, b);
-			set(all, key, a);
+			set_finite(all, key, a);
 		}
 	return all;
 }

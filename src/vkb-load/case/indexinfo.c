@@ -19,7 +19,7 @@
 #define UNKNOWN "ERR unknown command"
 
 static double
-number(const struct reply *r)
+read_number(const struct reply *r)
 {
 	double v;
 
@@ -30,23 +30,26 @@ number(const struct reply *r)
 	return NAN;
 }
 
-/* A field of a flat list of names and values; NAN: not there. */
+/* Returns a field of a flat list of names and values; NAN if absent. */
 static double
-field(const struct reply *info, const char *name)
+find_number(const struct reply *info, const char *name)
 {
 	const char *key;
 
 	for (size_t i = 0; i + 1 < reply_len(info); i += 2) {
 		key = reply_text(reply_at(info, i));
 		if (key && strcmp(key, name) == 0)
-			return number(reply_at(info, i + 1));
+			return read_number(reply_at(info, i + 1));
 	}
 	return NAN;
 }
 
-/* NULL and said where there is none; *known is false where nobody can say. */
+/*
+ * Returns the answer to FT.INFO, or NULL. *known is false if the server has no
+ * FT.INFO; else the error is reported. Caller frees with reply_free.
+ */
 static struct reply *
-ask(const struct target *t, size_t node, const char *index, bool *known)
+ask_index(const struct target *t, size_t node, const char *index, bool *known)
 {
 	struct client *c = target_client(t, node);
 	struct reply *r;
@@ -71,9 +74,9 @@ ask(const struct target *t, size_t node, const char *index, bool *known)
 	return r;
 }
 
-/* How far it is: changes as long as it gets on. NAN: it is done. */
+/* Returns a number that changes while indexing makes progress; NAN: done. */
 static double
-behind(const struct reply *info)
+measure_backlog(const struct reply *info)
 {
 	static const char *const busy[] = {
 	    "indexing", "backfill_in_progress", "mutation_queue_size"};
@@ -83,19 +86,19 @@ behind(const struct reply *info)
 	bool yes = false;
 
 	for (size_t i = 0; i < sizeof busy / sizeof *busy; i++) {
-		v = field(info, busy[i]);
+		v = find_number(info, busy[i]);
 		yes = yes || v > 0;
 		sum += isnan(v) ? 0 : v;
 	}
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		v = field(info, parts[i]);
+		v = find_number(info, parts[i]);
 		sum += isnan(v) ? 0 : v * (double)(i + 2);
 	}
 	return yes ? sum : NAN;
 }
 
 static int
-wait_node(const struct target *t, size_t node, const char *index,
+wait_for_node(const struct target *t, size_t node, const char *index,
     const volatile int *stop)
 {
 	int64_t moved = clock_ns();
@@ -105,10 +108,10 @@ wait_node(const struct target *t, size_t node, const char *index,
 	bool known;
 
 	while (!*stop) {
-		info = ask(t, node, index, &known);
+		info = ask_index(t, node, index, &known);
 		if (!info)
 			return known ? -1 : 0;
-		now = behind(info);
+		now = measure_backlog(info);
 		reply_free(info);
 		if (isnan(now))
 			return 0;
@@ -116,8 +119,9 @@ wait_node(const struct target *t, size_t node, const char *index,
 			moved = clock_ns();
 		last = now;
 		if ((double)(clock_ns() - moved) / SECOND > most)
-			return err_fail("index '%s' is not ready: indexing got "
-					"nowhere for %g s",
+			return err_fail(
+			    "index '%s' is not ready: indexing made "
+			    "no progress for %g s",
 			    index, most);
 		poll(NULL, 0, LOOK_MS);
 	}
@@ -131,7 +135,7 @@ indexinfo_wait(
 	int rc = 0;
 
 	for (size_t i = 0; i < t->e.nnodes && rc == 0; i++)
-		rc = wait_node(t, i, index, stop);
+		rc = wait_for_node(t, i, index, stop);
 	return rc;
 }
 
@@ -143,8 +147,8 @@ indexinfo_documents(const struct target *t, const char *index)
 	bool known;
 
 	for (size_t i = 0; i < t->e.nnodes; i++) {
-		info = ask(t, i, index, &known);
-		v = info ? field(info, "num_docs") : NAN;
+		info = ask_index(t, i, index, &known);
+		v = info ? find_number(info, "num_docs") : NAN;
 		reply_free(info);
 		if (!isnan(v))
 			sum = sum < 0 ? v : sum + v;

@@ -13,24 +13,24 @@
 #include <string.h>
 
 #define FLUSH_MS 600000 /* unless the target has a timeout */
-#define DATABASES 1024  /* more are counted, but not named */
+#define DATABASES 1024  /* further ones are counted, not listed */
 
 struct count {
 	double keys[DATABASES], all;
 	size_t indexes;
-	struct str ids; /* of the processes that were asked */
+	struct str ids; /* run_ids of the servers */
 };
 
 static int
-wait_ms(const struct target *t)
+get_wait_ms(const struct target *t)
 {
 	return control_ms(&t->e, 0);
 }
 
 static int
-flush_ms(const struct target *t)
+get_flush_ms(const struct target *t)
 {
-	return t->e.timeout_s > 0 ? wait_ms(t) : FLUSH_MS;
+	return t->e.timeout_s > 0 ? get_wait_ms(t) : FLUSH_MS;
 }
 
 /* Lines "db0:keys=10,expires=0,avg_ttl=0". */
@@ -51,7 +51,7 @@ count_keys(struct count *n, const char *info)
 
 /* Calls 'fn' with each primary's connection until one call returns -1. */
 static int
-each_node(const struct target *t,
+call_each_node(const struct target *t,
     int (*fn)(const struct target *, struct client *, void *), void *arg)
 {
 	struct client *c;
@@ -65,7 +65,7 @@ each_node(const struct target *t,
 	return rc;
 }
 
-/* A server that loads its data does not count what is still to come. */
+/* Fails while the server loads its data: its key counts are not final yet. */
 static int
 read_info(struct count *n, const struct reply *info)
 {
@@ -82,8 +82,8 @@ read_info(struct count *n, const struct reply *info)
 	free(loading);
 	free(id);
 	if (is_loading)
-		return err_fail("the server is still loading its data, so it "
-				"cannot be known what it holds: try again when "
+		return err_fail("the server is still loading its data: try "
+				"again when "
 				"'INFO persistence' has loading:0");
 	return 0;
 }
@@ -91,7 +91,7 @@ read_info(struct count *n, const struct reply *info)
 static int
 read_node(const struct target *t, struct client *c, void *arg)
 {
-	struct reply *r = CONTROL_ASK(c, wait_ms(t), "INFO");
+	struct reply *r = CONTROL_ASK(c, get_wait_ms(t), "INFO");
 	struct count *n = arg;
 	int rc = r ? read_info(n, r) : -1;
 
@@ -99,7 +99,7 @@ read_node(const struct target *t, struct client *c, void *arg)
 	if (rc < 0)
 		return -1;
 	/* A server without such a module answers with an error: no index. */
-	r = CLIENT_CALL(c, wait_ms(t), "FT._LIST");
+	r = CLIENT_CALL(c, get_wait_ms(t), "FT._LIST");
 	if (!r)
 		return err_fail("FT._LIST: %s", client_error(c));
 	n->indexes += reply_len(r);
@@ -108,7 +108,7 @@ read_node(const struct target *t, struct client *c, void *arg)
 }
 
 static void
-describe(struct str *s, const struct count *n)
+describe_count(struct str *s, const struct count *n)
 {
 	const char *comma = " (";
 
@@ -136,9 +136,9 @@ keyspace_read(const struct target *t, char **text, char **ids)
 	int rc;
 
 	*text = *ids = NULL;
-	rc = each_node(t, read_node, n);
+	rc = call_each_node(t, read_node, n);
 	if (rc == 0)
-		describe(&s, n);
+		describe_count(&s, n);
 	if (s.len)
 		*text = str_take(&s);
 	if (rc == 0)
@@ -148,11 +148,14 @@ keyspace_read(const struct target *t, char **text, char **ids)
 	return rc;
 }
 
-/* Those whose names begin with 'prefix'; they may outlive their documents. */
+/*
+ * Drops the indexes whose names begin with 'prefix'; an index may outlive its
+ * documents.
+ */
 static int
 drop_indexes(const struct target *t, struct client *c, const char *prefix)
 {
-	struct reply *list = CLIENT_CALL(c, wait_ms(t), "FT._LIST"), *r;
+	struct reply *list = CLIENT_CALL(c, get_wait_ms(t), "FT._LIST"), *r;
 	const char *name;
 	int rc = 0;
 
@@ -173,7 +176,7 @@ drop_indexes(const struct target *t, struct client *c, const char *prefix)
 static int
 empty_node(const struct target *t, struct client *c, void *arg)
 {
-	int ms = flush_ms(t);
+	int ms = get_flush_ms(t);
 	struct reply *r;
 	bool ok;
 
@@ -200,10 +203,13 @@ empty_node(const struct target *t, struct client *c, void *arg)
 int
 keyspace_empty(const struct target *t)
 {
-	return each_node(t, empty_node, NULL);
+	return call_each_node(t, empty_node, NULL);
 }
 
-/* One UNLINK for each key, in one write: a cluster takes no two slots. */
+/*
+ * Sends one UNLINK for each key, in one write: in a cluster a command may only
+ * use keys of one slot.
+ */
 static int
 unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 {
@@ -221,7 +227,8 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 		str_add(&s, "\r\n");
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		r = client_send(c, flush_ms(t), i ? "" : s.s, i ? 0 : s.len);
+		r = client_send(
+		    c, get_flush_ms(t), i ? "" : s.s, i ? 0 : s.len);
 		if (!r)
 			rc = err_fail("UNLINK: %s", client_error(c));
 		else if (reply_type(r) == REPLY_ERROR)
@@ -241,7 +248,7 @@ remove_node(const struct target *t, struct client *c, void *arg)
 	int rc = drop_indexes(t, c, t->e.prefix);
 
 	while (rc == 0) {
-		r = CONTROL_ASK(c, flush_ms(t), "SCAN", cursor, "MATCH",
+		r = CONTROL_ASK(c, get_flush_ms(t), "SCAN", cursor, "MATCH",
 		    pattern, "COUNT", "1000");
 		next =
 		    r && reply_len(r) == 2 ? reply_text(reply_at(r, 0)) : NULL;
@@ -265,7 +272,7 @@ int
 keyspace_remove_own(const struct target *t)
 {
 	char *pattern = mem_printf("%s*", t->e.prefix);
-	int rc = each_node(t, remove_node, pattern);
+	int rc = call_each_node(t, remove_node, pattern);
 
 	if (rc < 0)
 		err_say("keys '%s' may be left on the server", pattern);

@@ -1,6 +1,6 @@
 /*
- * The keys on servers that somebody else started: how many there are, and how
- * they are removed. All primaries of a target, all databases.
+ * Counts and removes keys on servers that vkb-load did not start: all primaries
+ * of a target, all databases.
  */
 #ifndef KEYSPACE_H
 #define KEYSPACE_H
@@ -10,17 +10,21 @@ struct target;
 /*
  * Sets *text to "12 keys (10 in db0, 2 in db3) and 1 search index", or to NULL
  * if there is nothing, and *ids to the run_id of each primary, which differs
- * after a restart. The caller frees both. Returns 0; -1 if a node does not say,
- * or is still loading its data, which is reported.
+ * after a restart. The caller frees both. Returns 0, or -1 after reporting that
+ * a node did not answer or is still loading its data.
  */
 int keyspace_read(const struct target *, char **text, char **ids);
 
-/* Deletes all keys (FLUSHALL) and search indexes. 0; -1, reported. */
+/*
+ * Deletes all keys (FLUSHALL) and search indexes. Returns 0, or -1 after
+ * reporting an error.
+ */
 int keyspace_empty(const struct target *);
 
 /*
  * Deletes the keys and search indexes whose names begin with the prefix of the
- * target, by SCAN and UNLINK. 0; -1, reported: some may be left.
+ * target, by SCAN and UNLINK. Returns 0, or -1 after reporting an error; then
+ * some may be left.
  */
 int keyspace_remove_own(const struct target *);
 

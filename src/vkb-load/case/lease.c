@@ -16,9 +16,11 @@
 
 #define PING_MS 10000
 
-/* The module of the build takes the place, and the arguments, of the case's. */
+/*
+ * The module of the build replaces the case's module and takes its arguments.
+ */
 static struct json *
-own_module(const struct lease *l, const struct json *cas)
+make_module_list(const struct lease *l, const struct json *cas)
 {
 	const char *path = json_get_str(l->build, "module");
 	const struct json *of_case = json_path(cas, "server.modules");
@@ -37,7 +39,7 @@ own_module(const struct lease *l, const struct json *cas)
 }
 
 static struct json *
-spec(const struct lease *l, const struct json *cas)
+make_spec(const struct lease *l, const struct json *cas)
 {
 	struct json *rec = record_new("spec"), *module;
 
@@ -49,15 +51,15 @@ spec(const struct lease *l, const struct json *cas)
 	for (const struct json *m = json_first(json_get(cas, "server")); m;
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
-	module = own_module(l, cas);
+	module = make_module_list(l, cas);
 	if (module)
 		json_set(rec, "modules", module);
 	return rec;
 }
 
-/* A coprocess that failed us once is replaced by the next one. */
+/* After an error the coprocess is closed; the next call starts a new one. */
 static struct json *
-ask(struct lease *l, const struct json *cas)
+ask_coproc(struct lease *l, const struct json *cas)
 {
 	struct runner *r = l->r;
 	struct json *s, *answer;
@@ -66,7 +68,7 @@ ask(struct lease *l, const struct json *cas)
 		r->coproc = coproc_start();
 	if (!r->coproc)
 		return NULL;
-	s = spec(l, cas);
+	s = make_spec(l, cas);
 	answer = coproc_ask(r->coproc, s, r->stop);
 	json_free(s);
 	if (!answer) {
@@ -76,9 +78,9 @@ ask(struct lease *l, const struct json *cas)
 	return answer;
 }
 
-/* vkb-serve has said it already. */
+/* Sets *why to the error that vkb-serve has reported. Returns -1. */
 static int
-failed(const struct json *server, char **why)
+set_failure(const struct json *server, char **why)
 {
 	const char *error = json_get_str(server, "error");
 
@@ -116,7 +118,7 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 		return rc;
 	}
 	snprintf(l->id, sizeof l->id, "%s-%zu", r->session, ++r->servers);
-	server = ask(l, cas);
+	server = ask_coproc(l, cas);
 	if (!server)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
@@ -125,22 +127,22 @@ lease_start(struct lease *l, const struct json *cas, char **why)
 		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
-	rc = failed(server, why);
+	rc = set_failure(server, why);
 	json_free(server);
 	return rc;
 }
 
-/* 0, or -1 with *why, as the end of a server of our own. */
+/* Stops a server of our own. Returns 0, or -1 with *why. */
 static int
 stop_server(struct lease *l, char **why)
 {
-	struct json *server = ask(l, NULL);
+	struct json *server = ask_coproc(l, NULL);
 	int rc = 0;
 
 	if (!server)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "failed") == 0)
-		rc = failed(server, why);
+		rc = set_failure(server, why);
 	json_free(server);
 	return rc;
 }
@@ -158,7 +160,7 @@ lease_end(struct lease *l, char **why)
 	l->server = NULL;
 	if (r->running)
 		return running_restore(r->running);
-	if (r->coproc && !*r->stop) /* otherwise its servers go with it */
+	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
 	logs_ended(r->logs);
 	return rc;
@@ -175,9 +177,9 @@ lease_reset(struct lease *l, const struct json *cas, char **why)
 	return lease_start(l, cas, why);
 }
 
-/* vkb-serve may not have seen it yet. */
+/* Asks the server: vkb-serve may not have noticed yet that it ended. */
 static bool
-answers(const struct lease *l, const struct json *cas)
+is_answering(const struct lease *l, const struct json *cas)
 {
 	struct client *c = NULL;
 	struct reply *r = NULL;
@@ -202,7 +204,7 @@ lease_lost(const struct lease *l, const struct json *cas, bool doubt)
 		return true;
 	if (l->r->running)
 		return false;
-	return coproc_news(l->r->coproc) || (doubt && !answers(l, cas));
+	return coproc_news(l->r->coproc) || (doubt && !is_answering(l, cas));
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * The server of a visit: one of our own from vkb-serve, or one that runs
- * already, which is emptied instead of started.
+ * The server of a case run: started by vkb-serve, or an external server, which
+ * is emptied instead of started.
  */
 #ifndef LEASE_H
 #define LEASE_H
@@ -15,27 +15,30 @@ struct target;
 struct lease {
 	struct runner *r;
 	const struct json *build;
-	struct json *server; /* its record; NULL: there is none */
+	struct json *server; /* its record; NULL: not started */
 	char id[64];
-	bool used; /* since it was started or emptied */
+	bool used; /* a load ran since its start */
 };
 
 /*
- * All of these: 0; -1, and why it failed is in err_last() or, where vkb-serve
- * has said it, in 'why' (caller frees with free()); else *why is NULL.
+ * All return 0 or -1. The error is in *why if vkb-serve has reported it (caller
+ * frees with free()), else *why is NULL and the error is in err_last().
  */
 int lease_start(struct lease *, const struct json *cas, char **why);
 
-/* How it ended tells whether it lived until now. */
+/* Stops the server. Returns -1 if it had failed before. */
 int lease_end(struct lease *, char **why);
 
-/* As it was after its start, its config set included. */
+/* Brings the server back to its state after its start, with its config set. */
 int lease_reset(struct lease *, const struct json *cas, char **why);
 
-/* Has a server ended by itself? Where there is doubt it is asked. */
+/* Returns true if the server has ended by itself. 'doubt': also sends PING. */
 bool lease_lost(const struct lease *, const struct json *cas, bool doubt);
 
-/* A target with the login of the case; target_free in any case. */
+/*
+ * Makes a target with the login of the case. The caller calls target_free in
+ * any case.
+ */
 int lease_target(const struct lease *, const struct json *cas, struct target *);
 
 double lease_timeout(const struct lease *, const struct json *cas);

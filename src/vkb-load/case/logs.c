@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The log of one node; what was copied of it is not copied again. */
+/* The log of one node; 'fd' stands behind what was copied already. */
 struct log {
 	int fd;
 	char *path; /* of the copy */
@@ -22,7 +22,7 @@ struct log {
 };
 
 struct logs {
-	char *dir; /* NULL: a folder in TMPDIR, when one is needed */
+	char *dir; /* NULL: a folder in TMPDIR, made when needed */
 	bool all;
 	int text; /* logs.txt, or -1 */
 	struct log *v;
@@ -116,7 +116,7 @@ logs_server(struct logs *l, const struct json *server, const char *id,
 	free(who);
 }
 
-/* The folder of this case, which has just been made if need be. */
+/* Makes the folder of this case. */
 static int
 make_folder(struct logs *l)
 {
@@ -141,7 +141,7 @@ make_folder(struct logs *l)
 	return rc;
 }
 
-/* A second server of the same run appends: nothing that was kept is lost. */
+/* Appends, since a run may have a second server. */
 static int
 copy_log(struct log *log)
 {

@@ -31,9 +31,9 @@ measure_failed(struct measure *m, char *why)
 	return -1;
 }
 
-/* The CPUs of the clients: of all, where each has its own. */
+/* Sets the CPUs of the clients; a list if each client has its own. */
 static void
-client_cpus(const struct measure *m, struct json *env)
+set_client_cpus(const struct measure *m, struct json *env)
 {
 	const struct json *each = json_path(m->cas, "client.each"), *j;
 	struct str s = {0};
@@ -58,7 +58,7 @@ set_env(const struct measure *m, struct json *rec)
 	const struct json *cpus = json_path(m->cas, "server.cpus");
 	struct str s = {0};
 
-	client_cpus(m, env);
+	set_client_cpus(m, env);
 	if (m->r->running) {
 		if (!running_local(m->r->running))
 			json_set_bool(env, "remote", true);
@@ -74,9 +74,9 @@ set_env(const struct measure *m, struct json *rec)
 	json_set(rec, "env", env);
 }
 
-/* Both sides of a block get the same random numbers. */
+/* Both builds of a block get the same random numbers. */
 static uint64_t
-seed_of(const struct measure *m, const struct slot *s)
+choose_seed(const struct measure *m, const struct slot *s)
 {
 	const struct json *own = json_path(m->cas, "client.seed");
 	struct str text = {0};
@@ -89,11 +89,11 @@ seed_of(const struct measure *m, const struct slot *s)
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &s->index, sizeof s->index);
 	str_free(&text);
-	return h >> 32; /* short enough to be typed again */
+	return h >> 32; /* short enough to type */
 }
 
 static struct json *
-new_record(
+make_record(
     const struct measure *m, const struct role *role, const struct slot *s)
 {
 	struct json *rec = record_new("run"), *run = json_object(), *subject;
@@ -125,13 +125,13 @@ measure_init(struct measure *m, struct runner *r, const struct json *cas,
 	    .cas = cas,
 	    .build = r->builds[s->build],
 	    .engine = engines_find(r->engines, cas)};
-	roles_make(&m->roles, cas, seed_of(m, s), lease_timeout(&l, cas));
+	roles_make(&m->roles, cas, choose_seed(m, s), lease_timeout(&l, cas));
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		m->roles.works[i].max_lost =
 		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++)
-		m->recs[i] = new_record(m, &m->roles.v[i], s);
+		m->recs[i] = make_record(m, &m->roles.v[i], s);
 }
 
 void
@@ -156,8 +156,9 @@ measure_free(struct measure *m)
 }
 
 /*
- * The first module's file. That of a build is part of who is measured; one that
- * a case names is not, since cases of one session may have different ones.
+ * Sets the hash of the first module. A build's module belongs to the subject; a
+ * module that a case names does not, since cases of one session may have
+ * different ones.
  */
 static void
 set_module(struct measure *m, const struct json *server, struct json *rec)
@@ -185,7 +186,7 @@ set_subject(struct measure *m, const struct json *server)
 }
 
 static void
-watch(void *arg, const struct engine_progress *e)
+on_progress(void *arg, const struct engine_progress *e)
 {
 	struct measure *m = arg;
 	struct runner *r = m->r;
@@ -198,22 +199,24 @@ watch(void *arg, const struct engine_progress *e)
 }
 
 static struct engine_job
-job_of(struct measure *m, const struct target *t)
+make_job(struct measure *m, const struct target *t)
 {
 	return (struct engine_job){.cas = m->cas,
 	    .target = t,
 	    .work = m->roles.works,
 	    .nwork = m->roles.nworks,
 	    .stop = &m->r->halt,
-	    .progress = watch,
+	    .progress = on_progress,
 	    .arg = m,
 	    .rec = m->recs[0],
 	    .raw = &m->raw};
 }
 
-/* What an engine has learned of the run is true of each of its records. */
+/*
+ * Copies what an engine added to 'run' and 'env' to the records of all roles.
+ */
 static void
-spread(struct measure *m)
+copy_run_facts(struct measure *m)
 {
 	static const char *const rooms[] = {"run", "env"};
 	const struct json *from;
@@ -231,7 +234,7 @@ spread(struct measure *m)
 		}
 }
 
-/* The part of a role's time in which all others were at work as well. */
+/* Sets the percentage of each role's time in which all roles ran. */
 static void
 set_overlap(struct measure *m, const struct engine_result *v)
 {
@@ -256,7 +259,7 @@ set_overlap(struct measure *m, const struct engine_result *v)
 	}
 }
 
-/* A run may have failed since nothing of it was answered. */
+/* A run that failed may have partial results, or none. */
 static bool
 measured_something(const struct engine_result *r)
 {
@@ -264,13 +267,13 @@ measured_something(const struct engine_result *r)
 }
 
 static void
-keep_figures(struct measure *m, const struct target *t, struct engine_result *v,
+set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
 {
 	struct json *memory = json_object(), *metrics;
 	struct role *role;
 
-	/* That a server of ours has ended is reported with its log. */
+	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->r->running)
 		measure_failed(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
@@ -289,10 +292,10 @@ keep_figures(struct measure *m, const struct target *t, struct engine_result *v,
 }
 
 static int
-load(struct measure *m, const struct target *t)
+run_load(struct measure *m, const struct target *t)
 {
 	struct engine_result *v = mem_array(m->roles.nworks + 1, sizeof *v);
-	struct engine_job job = job_of(m, t);
+	struct engine_job job = make_job(m, t);
 	struct watch_cost cost = {0};
 	size_t nwarm;
 	struct engine_work *warm = roles_warmup(&m->roles, &nwarm);
@@ -307,10 +310,10 @@ load(struct measure *m, const struct target *t)
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
-		measure_failed(m, NULL); /* the load did not */
-	keep_figures(m, t, v, &cost, rc);
+		measure_failed(m, NULL); /* the load itself succeeded */
+	set_figures(m, t, v, &cost, rc);
 	watch_cost_free(&cost);
-	spread(m);
+	copy_run_facts(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		engine_result_free(&v[i]);
 	free(v);
@@ -318,19 +321,20 @@ load(struct measure *m, const struct target *t)
 	return rc == 0 ? 0 : -1;
 }
 
-/* Searches are measured on an index that finds something, or not at all. */
+/* Fails if a search would run on an index that finds nothing. */
 static int
-prepare(struct measure *m, const struct target *t)
+prepare_server(struct measure *m, const struct target *t)
 {
 	const struct json *c = json_get(m->cas, "config");
 
 	if (setup_run(t, json_get(c, "setup_commands"), "setup command") < 0 ||
-	    populate(t, m->cas, &m->roles.works[0], &m->r->halt, watch, m) < 0)
+	    populate(
+		t, m->cas, &m->roles.works[0], &m->r->halt, on_progress, m) < 0)
 		return -1;
 	return probe_before(t, &m->roles, &m->r->halt);
 }
 
-/* The load is under way only later: they wait for that. */
+/* The profiles start when the load has warmed up. */
 static int
 begin_profiles(struct measure *m, const struct json *server)
 {
@@ -341,7 +345,10 @@ begin_profiles(struct measure *m, const struct json *server)
 	return m->profiles ? 0 : measure_failed(m, NULL);
 }
 
-/* After whatever came before, unless the server is gone. */
+/*
+ * Sends the teardown commands, after a failure too, unless the server has
+ * ended.
+ */
 static int
 clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
 {
@@ -368,13 +375,13 @@ measure_run(struct measure *m, struct lease *l)
 		measure_failed(m, NULL);
 		goto out;
 	}
-	rc = prepare(m, &t);
+	rc = prepare_server(m, &t);
 	if (rc < 0 && !m->r->halt)
 		measure_failed(m, NULL);
 	if (rc == 0)
 		rc = begin_profiles(m, l->server);
 	if (rc == 0)
-		rc = load(m, &t);
+		rc = run_load(m, &t);
 	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
 		rc = measure_failed(m, NULL);
 	rc = clean_up(m, l, &t, rc);
@@ -387,7 +394,7 @@ int
 measure_attempt(struct measure *m, struct lease *l)
 {
 	struct target t = {0};
-	struct engine_job job = job_of(m, &t);
+	struct engine_job job = make_job(m, &t);
 	int rc = -1;
 
 	m->r->halt = 0;

@@ -1,4 +1,7 @@
-/* One case on a server that is there: its load, and the records of its run. */
+/*
+ * Runs one case on a server that is already started: its load, and the records
+ * of its run.
+ */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -20,29 +23,34 @@ struct measure {
 	const struct json *cas, *build;
 	const struct engine *engine;
 	struct roles roles;
-	struct json **recs;    /* a run for each role */
-	struct json *raw;      /* what the engine printed; NULL: nothing */
-	struct json *profiled; /* profile records; NULL: it is measured */
+	struct json **recs;    /* a run record for each role */
+	struct json *raw;      /* verbatim output; NULL: none */
+	struct json *profiled; /* profile records; NULL: not profiled */
 	struct profiles *profiles;
 	struct str error; /* why it failed */
 };
 
 void measure_init(struct measure *, struct runner *, const struct json *cas,
     const struct slot *);
-/* It shall be profiled instead. */
+/* The case is profiled instead of measured. */
 void measure_profile(struct measure *);
 void measure_free(struct measure *);
 
-/* Why it fails: 'why', which is freed, or else what was said last. -1. */
+/*
+ * Notes why the run fails: 'why', which is freed, or if NULL the last message.
+ * Returns -1.
+ */
 int measure_failed(struct measure *, char *why);
 
 /*
- * Prepares the server, makes the load, cleans up; the figures are in the
- * records. 0, or -1: it failed, and what was measured is kept.
+ * Prepares the server, runs the load, cleans up, and writes the results into
+ * the records. Returns 0, or -1 if it failed; partial results are kept.
  */
 int measure_run(struct measure *, struct lease *);
 
-/* What an engine tries before the first run of a case. 0 or -1. */
+/*
+ * Runs the trial of an engine before the first run of a case. Returns 0 or -1.
+ */
 int measure_attempt(struct measure *, struct lease *);
 
 #endif

@@ -1,4 +1,4 @@
-/* The native engine, as engines.h wants it. */
+/* The native load generator behind the interface of engines.h. */
 #include "clock.h"
 #include "engines.h"
 #include "err.h"
@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the roles of a case. */
+/* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
-cannot_play(const struct json *config)
+explain_role(const struct json *config)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
@@ -34,13 +34,13 @@ cannot_play(const struct json *config)
 	free(plain);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
-		    "'%s' names a field, and there is no dataset", text);
+		    "'%s' uses a field, but the case has no dataset", text);
 	template_free(t);
 	return why;
 }
 
 static char *
-cannot(const void *self, const struct json *cas)
+explain_case(const void *self, const struct json *cas)
 {
 	struct roles roles;
 	char *why = NULL;
@@ -48,13 +48,13 @@ cannot(const void *self, const struct json *cas)
 	(void)self;
 	roles_make(&roles, cas, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
-		why = cannot_play(roles.v[i].config);
+		why = explain_role(roles.v[i].config);
 	roles_free(&roles);
 	return why;
 }
 
 static bool
-untried(const void *self, const struct json *cas)
+needs_trial(const void *self, const struct json *cas)
 {
 	(void)self;
 	(void)cas;
@@ -62,13 +62,14 @@ untried(const void *self, const struct json *cas)
 }
 
 /*
- * An answer that is an error costs a server little, so a run with many of them
- * is no result. What was seen stays in the record.
+ * Error replies cost a server little, so a run with more than 1 % of them is
+ * not valid. The record keeps what was measured.
  */
 #define REFUSED_PERCENT 1
 
 static int
-sound(const struct engine_job *j, size_t i, const struct engine_result *r)
+check_result(
+    const struct engine_job *j, size_t i, const struct engine_result *r)
 {
 	const struct engine_error *e = &r->errors[0];
 	const char *part = j->nwork > 1 ? j->work[i].command : NULL;
@@ -95,7 +96,7 @@ sound(const struct engine_job *j, size_t i, const struct engine_result *r)
 }
 
 static int
-recall(void *self, const struct json *cas, const struct engine_past *past)
+recall_run(void *self, const struct json *cas, const struct engine_past *past)
 {
 	(void)self;
 	(void)cas;
@@ -103,7 +104,7 @@ recall(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
-/* Who is told, and may stop it, while datasets are read. */
+/* The progress report while datasets are read. */
 struct reading {
 	const struct engine_job *job;
 	int64_t told_ns;
@@ -127,8 +128,9 @@ is_stopped(void *arg)
 }
 
 /*
- * The rows that a work sends. 0, or -1 and said; or unsaid when it was stopped.
- * What is wrong with the work itself the engine says.
+ * Finds the rows that a stream sends. Returns 0, or -1 after reporting an
+ * error, or -1 silently when stopped. Errors in the template are left to the
+ * engine to report.
  */
 static int
 find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
@@ -158,9 +160,12 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	return rc;
 }
 
-/* Works with their rows; caller frees with free(). NULL as find_rows's -1. */
+/*
+ * Returns a copy of the works with their rows, freed with free(); NULL where
+ * find_rows returns -1.
+ */
 static struct engine_work *
-with_rows(struct datasets *datasets, const struct engine_job *j,
+add_rows(struct datasets *datasets, const struct engine_job *j,
     const struct engine_work *works, size_t n)
 {
 	struct engine_work *v = mem_array(n + 1, sizeof *v);
@@ -176,7 +181,7 @@ with_rows(struct datasets *datasets, const struct engine_job *j,
 	return v;
 }
 
-/* By connections of their own; what it measures is not kept. */
+/* Runs the warm-up on connections of its own and drops its results. */
 static int
 warm_up(const struct engine_job *j, const struct engine_work *works)
 {
@@ -193,7 +198,7 @@ warm_up(const struct engine_job *j, const struct engine_work *works)
 }
 
 static int
-measure(const struct engine_job *j, const struct engine_work *works,
+measure_load(const struct engine_job *j, const struct engine_work *works,
     struct engine_result *results)
 {
 	struct watch *watch = watch_new(&j->target->e);
@@ -208,19 +213,19 @@ measure(const struct engine_job *j, const struct engine_work *works,
 	watch_report(watch, requests, j->cost);
 	watch_free(watch);
 	for (size_t i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= sound(j, i, &results[i]);
+		rc |= check_result(j, i, &results[i]);
 	return rc;
 }
 
 static int
-run(void *self, const struct engine_job *j, struct engine_result *results)
+run_case(void *self, const struct engine_job *j, struct engine_result *results)
 {
-	struct engine_work *works = with_rows(self, j, j->work, j->nwork);
+	struct engine_work *works = add_rows(self, j, j->work, j->nwork);
 	struct engine_work *warmup = NULL;
 	int rc = works ? 0 : -1;
 
 	if (works)
-		warmup = with_rows(self, j, j->warmup, j->nwarmup);
+		warmup = add_rows(self, j, j->warmup, j->nwarmup);
 	if (!warmup)
 		rc = -1;
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
@@ -229,7 +234,7 @@ run(void *self, const struct engine_job *j, struct engine_result *results)
 	if (rc == 0)
 		rc = warm_up(j, warmup);
 	if (rc == 0)
-		rc = measure(j, works, results);
+		rc = measure_load(j, works, results);
 	free(warmup);
 	free(works);
 	return rc;
@@ -240,10 +245,10 @@ native_engine(struct datasets *datasets)
 {
 	return (struct engine){.name = CASECHECK_NATIVE,
 	    .self = datasets,
-	    .cannot = cannot,
-	    .untried = untried,
-	    .recall = recall,
-	    .run = run};
+	    .cannot = explain_case,
+	    .untried = needs_trial,
+	    .recall = recall_run,
+	    .run = run_case};
 }
 
 const struct engine *

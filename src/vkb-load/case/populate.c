@@ -12,7 +12,7 @@
 #define BATCH 16
 
 static void
-report(struct engine_result *r, int *rc)
+check_result(struct engine_result *r, int *rc)
 {
 	if (*rc == 0 && r->refused)
 		*rc = err_fail("populate_with: %llu of %llu requests were "
@@ -47,7 +47,7 @@ populate(const struct target *t, const struct json *cas,
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
-	report(&result, &rc);
+	check_result(&result, &rc);
 	free(name);
 	return rc;
 }

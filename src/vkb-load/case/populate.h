@@ -1,4 +1,4 @@
-/* What 'populate_with' puts into the servers before a case is measured. */
+/* Fills the servers with 'populate_with' before a case is measured. */
 #ifndef POPULATE_H
 #define POPULATE_H
 
@@ -8,8 +8,9 @@ struct json;
 struct target;
 
 /*
- * A test, or a command for each number of the key space, once. 'like' is what
- * will be measured. 0, or -1 and said, or unsaid where *stop ended it.
+ * Runs a test, or a command, once for each number of the key space. 'like' is
+ * the stream that will be measured. Returns 0, or -1 after reporting an error,
+ * or -1 silently when *stop is set.
  */
 int populate(const struct target *, const struct json *cas,
     const struct engine_work *like, const volatile int *stop,

@@ -18,18 +18,18 @@
 #define TRIES 20
 
 static size_t
-command_end(char *const *words, size_t n, size_t i)
+find_command_end(char *const *words, size_t n, size_t i)
 {
 	while (i < n && strcmp(words[i], ";") != 0)
 		i++;
 	return i;
 }
 
-/* The index that a command of n words searches, borrowed; NULL: it does not. */
+/* Returns the index that a command of n words searches, borrowed, or NULL. */
 static const char *
-index_of(char *const *words, size_t n)
+find_index(char *const *words, size_t n)
 {
-	/* A number before it says how often it is sent. */
+	/* A number before the command is a repeat count. */
 	if (n && !words[0][strspn(words[0], "0123456789")]) {
 		words++;
 		n--;
@@ -42,21 +42,21 @@ index_of(char *const *words, size_t n)
 }
 
 static bool
-searches_alone(char *const *words, size_t n)
+is_search_only(char *const *words, size_t n)
 {
 	size_t i, end;
 
 	for (i = 0; i < n; i = end + 1) {
-		end = command_end(words, n, i);
-		if (!index_of(words + i, end - i))
+		end = find_command_end(words, n, i);
+		if (!find_index(words + i, end - i))
 			return false;
 	}
 	return true;
 }
 
-/* Hits of an answer to a search; -1: it is none. */
+/* Returns the number of hits of a search reply, or -1 if it has none. */
 static long long
-hits(const struct reply *r)
+count_hits(const struct reply *r)
 {
 	if (!r || reply_type(r) != REPLY_ARRAY || !reply_len(r) ||
 	    reply_type(reply_at(r, 0)) != REPLY_INTEGER)
@@ -64,7 +64,7 @@ hits(const struct reply *r)
 	return reply_integer(reply_at(r, 0));
 }
 
-/* What the nodes find: hits, or -1: they answer no search, *why says why. */
+/* The most hits that a node found; -1: none answered a search, see 'why'. */
 struct finding {
 	const struct target *t;
 	long long most;
@@ -72,12 +72,12 @@ struct finding {
 };
 
 static void
-ask(struct finding *f, size_t node, const char *bytes, size_t len)
+ask_node(struct finding *f, size_t node, const char *bytes, size_t len)
 {
 	struct client *c = target_client(f->t, node);
 	struct reply *r =
 	    c ? client_send(c, control_ms(&f->t->e, 0), bytes, len) : NULL;
-	long long n = hits(r);
+	long long n = count_hits(r);
 	const char *text = !c ? err_last()
 	    : !r              ? client_error(c)
 			      : reply_text(r);
@@ -85,21 +85,24 @@ ask(struct finding *f, size_t node, const char *bytes, size_t len)
 	if (n > f->most)
 		f->most = n;
 	if (n < 0 && !f->why)
-		f->why = mem_str(text ? text : "it says no number of hits");
+		f->why =
+		    mem_str(text ? text : "the reply has no number of hits");
 	reply_free(r);
 	client_close(c);
 }
 
 static void
-ask_all(struct finding *f, const char *bytes, size_t len)
+ask_nodes(struct finding *f, const char *bytes, size_t len)
 {
 	for (size_t i = 0; i < f->t->e.nnodes && f->most <= 0; i++)
-		ask(f, i, bytes, len);
+		ask_node(f, i, bytes, len);
 }
 
-/* As the load will search. 0, or -1 and said: there is no such command. */
+/*
+ * Sends some searches of the load. Returns 0, or -1 after reporting an error.
+ */
 static int
-own_queries(
+send_own_queries(
     struct finding *f, const struct engine_work *w, const volatile int *stop)
 {
 	struct samplequery *q = samplequery_open(w, f->t->e.prefix, TRIES);
@@ -110,15 +113,15 @@ own_queries(
 		return -1;
 	for (int i = 0; i < TRIES && f->most <= 0 && !*stop; i++) {
 		bytes = samplequery_next(q, &len);
-		ask_all(f, bytes, len);
+		ask_nodes(f, bytes, len);
 	}
 	samplequery_close(q);
 	return 0;
 }
 
-/* Not every search is meant to find something: then all are asked for. */
+/* Asks for any document: the searches of a load need not find something. */
 static void
-any_document(struct finding *f, const char *index)
+find_any_document(struct finding *f, const char *index)
 {
 	struct str s = {0};
 
@@ -126,26 +129,29 @@ any_document(struct finding *f, const char *index)
 	    "*6\r\n$9\r\nFT.SEARCH\r\n$%zu\r\n%s\r\n$1\r\n*\r\n"
 	    "$5\r\nLIMIT\r\n$1\r\n0\r\n$1\r\n1\r\n",
 	    strlen(index), index);
-	ask_all(f, s.s, s.len);
+	ask_nodes(f, s.s, s.len);
 	str_free(&s);
 	if (f->most < 0 && indexinfo_documents(f->t, index) > 0)
 		f->most = 1;
 }
 
-/* 'w': makes searches as the load; NULL: what it sends is not to be sent. */
+/*
+ * Fails if an index finds nothing. 'w' makes the searches of the load; NULL:
+ * its commands do more than search and must not be sent.
+ */
 static int
-finds(const struct target *t, const char *index, const struct engine_work *w,
-    const volatile int *stop)
+check_index(const struct target *t, const char *index,
+    const struct engine_work *w, const volatile int *stop)
 {
 	struct finding f = {.t = t, .most = -1};
-	int rc = w ? own_queries(&f, w, stop) : 0;
+	int rc = w ? send_own_queries(&f, w, stop) : 0;
 
 	if (rc == 0 && f.most <= 0 && !*stop)
-		any_document(&f, index);
+		find_any_document(&f, index);
 	if (*stop)
 		rc = -1;
 	else if (rc == 0 && f.most < 0)
-		rc = err_fail("index '%s' answers no search: %s", index,
+		rc = err_fail("index '%s' cannot be searched: %s", index,
 		    f.why ? f.why : "");
 	else if (rc == 0 && f.most == 0)
 		rc = err_fail("index '%s' finds nothing: it has indexed no "
@@ -155,7 +161,7 @@ finds(const struct target *t, const char *index, const struct engine_work *w,
 	return rc;
 }
 
-/* Each index of the commands in turn that a text has. */
+/* Checks each index that the commands of a text search. */
 static int
 probe_words(const struct target *t, char *const *words, size_t n,
     const struct engine_work *w, const volatile int *stop)
@@ -165,16 +171,16 @@ probe_words(const struct target *t, char *const *words, size_t n,
 	int rc = 0;
 
 	for (i = 0; i < n && rc == 0; i = end + 1) {
-		end = command_end(words, n, i);
-		index = index_of(words + i, end - i);
+		end = find_command_end(words, n, i);
+		index = find_index(words + i, end - i);
 		if (index && (rc = indexinfo_wait(t, index, stop)) == 0)
-			rc = finds(t, index, w, stop);
+			rc = check_index(t, index, w, stop);
 	}
 	return rc;
 }
 
 static int
-probe(const struct target *t, const struct roles *r, bool after,
+probe_roles(const struct target *t, const struct roles *r, bool after,
     const volatile int *stop)
 {
 	const char *command, *why;
@@ -191,7 +197,7 @@ probe(const struct target *t, const struct roles *r, bool after,
 		free(text);
 		if (!words)
 			continue;
-		alone = searches_alone(words, n);
+		alone = is_search_only(words, n);
 		if ((r->n > 1 || !alone) == after)
 			rc = probe_words(t, words, n,
 			    alone ? &r->works[r->v[i].first] : NULL, stop);
@@ -204,12 +210,12 @@ int
 probe_before(
     const struct target *t, const struct roles *r, const volatile int *stop)
 {
-	return probe(t, r, false, stop);
+	return probe_roles(t, r, false, stop);
 }
 
 int
 probe_after(
     const struct target *t, const struct roles *r, const volatile int *stop)
 {
-	return probe(t, r, true, stop);
+	return probe_roles(t, r, true, stop);
 }

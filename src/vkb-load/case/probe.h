@@ -1,6 +1,6 @@
 /*
- * Does an index find anything? A module may take FT.CREATE and index nothing,
- * and a search that finds nothing is fast.
+ * Checks that an index finds something: a module may accept FT.CREATE and index
+ * nothing, and a search without hits is fast.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -9,11 +9,11 @@ struct roles;
 struct target;
 
 /*
- * Waits until the indexes that the roles search have taken in what there is
- * (FT.INFO, where it says so), then asks each for a document. A mixed case, and
- * commands in turn that do more than search, may begin with none, so they are
- * asked afterwards. 0, or -1 and said, with the index by name; or unsaid where
- * *stop ended it.
+ * Waits until the indexes that the roles search are complete (by FT.INFO, where
+ * available), then searches each for a document. A mixed case, or a text with
+ * other commands too, may start with no documents; its indexes are checked
+ * after the run. Returns 0, or -1 after reporting an error that names the
+ * index, or -1 silently when *stop is set.
  */
 int probe_before(
     const struct target *, const struct roles *, const volatile int *stop);

@@ -19,10 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* To find the stacks of many samples. */
+/* Resolving the stacks of many samples takes long. */
 enum { END_MS = 600000 };
 
-/* What vkb-profile takes. */
+/* The limits of vkb-profile. */
 enum { MOST_HZ = 100000, MOST_S = 864000 };
 
 #define COUNTERS "ipc,cache,branch"
@@ -31,8 +31,8 @@ struct one {
 	pid_t pid;
 	int port;
 	char *dir;
-	struct proc *proc; /* NULL: not started */
-	int err;           /* what it says */
+	struct proc *proc; /* NULL: not running */
+	int err;           /* its messages */
 };
 
 struct profiles {
@@ -42,18 +42,18 @@ struct profiles {
 	struct one *v;
 	size_t n;
 	bool begun;
-	bool failed; /* to start, which was said */
+	bool failed; /* to start, reported */
 };
 
 static const struct json *
-set_of(const struct json *cas)
+get_profiling(const struct json *cas)
 {
 	return json_path(cas, "config.profiling");
 }
 
-/* A number, if there is one. */
+/* Returns true if the setting exists and is not a number in that range. */
 static bool
-is_wrong(const struct json *set, const char *path, double least, double most)
+is_outside(const struct json *set, const char *path, double least, double most)
 {
 	const struct json *j = json_path(set, path);
 	double v = json_num(j, NAN);
@@ -76,21 +76,24 @@ is_mode(const char *mode)
 const char *
 profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 {
-	const struct json *set = set_of(cas);
+	const struct json *set = get_profiling(cas);
 
 	if (!set)
 		return NULL;
 	if (!o->dir)
-		return "it is profiled, which --profiles DIR has it do";
-	if (is_wrong(set, "sampling_freq", 1, MOST_HZ))
-		return "the sampling_freq of its profile is no number from 1 "
+		return "its config.profiling needs '--profiles DIR'";
+	if (is_outside(set, "sampling_freq", 1, MOST_HZ))
+		return "the sampling_freq of its profile is not a number from "
+		       "1 "
 		       "to 100000";
-	if (is_wrong(set, "delays.write.delay", 0, MOST_S) ||
-	    is_wrong(set, "delays.read.delay", 0, MOST_S))
-		return "a delay of its profile is no number of seconds";
-	if (is_wrong(set, "delays.write.duration", .01, MOST_S) ||
-	    is_wrong(set, "delays.read.duration", .01, MOST_S))
-		return "a duration of its profile is no number of seconds";
+	if (is_outside(set, "delays.write.delay", 0, MOST_S) ||
+	    is_outside(set, "delays.read.delay", 0, MOST_S))
+		return "a delay of its profile is not a valid number of "
+		       "seconds";
+	if (is_outside(set, "delays.write.duration", .01, MOST_S) ||
+	    is_outside(set, "delays.read.duration", .01, MOST_S))
+		return "a duration of its profile is not a valid number of "
+		       "seconds";
 	if (!is_mode(json_get_str(set, "mode")))
 		return "the mode of its profile is not cpu, wall, wall-time or "
 		       "offcpu";
@@ -100,20 +103,20 @@ profiles_cannot(const struct profiles_opts *o, const struct json *cas)
 bool
 profiles_wanted(const struct profiles_opts *o, const struct json *cas)
 {
-	return o->dir && (o->extra || o->time_s > 0 || set_of(cas));
+	return o->dir && (o->extra || o->time_s > 0 || get_profiling(cas));
 }
 
 bool
 profiles_alone(const struct profiles_opts *o, const struct json *cas)
 {
-	return o->time_s > 0 || set_of(cas);
+	return o->time_s > 0 || get_profiling(cas);
 }
 
-/* --- what is asked ------------------------------------------------------ */
+/* --- what is asked for -------------------------------------------------- */
 
-/* Where a case reads the set's delays of reading count, else of writing. */
+/* Returns the delays for reading or for writing, by what the case does. */
 static const struct json *
-delays_of(const struct json *cas)
+get_delays(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *phase = json_get_str(c, "test_phase");
@@ -121,25 +124,29 @@ delays_of(const struct json *cas)
 	bool reads = phase ? strcmp(phase, "read") == 0
 			   : command && engine_reads(command);
 
-	return json_path(set_of(cas), reads ? "delays.read" : "delays.write");
+	return json_path(
+	    get_profiling(cas), reads ? "delays.read" : "delays.write");
 }
 
 static double
-delay_of(const struct json *cas)
+get_delay(const struct json *cas)
 {
-	return json_get_num(delays_of(cas), "delay", 0);
+	return json_get_num(get_delays(cas), "delay", 0);
 }
 
 static double
-duration_of(const struct profiles_opts *o, const struct json *cas)
+get_duration(const struct profiles_opts *o, const struct json *cas)
 {
 	return o->time_s > 0 ? o->time_s
-			     : json_get_num(delays_of(cas), "duration", 10);
+			     : json_get_num(get_delays(cas), "duration", 10);
 }
 
-/* Scenarios after it may need all that it writes, and no more. */
+/*
+ * Returns true for a scenario that writes the data of later scenarios, whose
+ * number of requests must not change.
+ */
 static bool
-writes_for_others(const struct json *cas)
+is_filling(const struct json *cas)
 {
 	const char *phase = json_str(json_path(cas, "config.test_phase"));
 
@@ -147,25 +154,25 @@ writes_for_others(const struct json *cas)
 }
 
 static const char *
-mode_of(const struct json *cas)
+get_mode(const struct json *cas)
 {
-	const char *mode = json_get_str(set_of(cas), "mode");
+	const char *mode = json_get_str(get_profiling(cas), "mode");
 
 	if (!mode)
 		return "cpu";
 	return strcmp(mode, "wall-time") == 0 ? "wall" : mode;
 }
 
-/* Until perf has begun some time passes; shorter profiles have few samples. */
+/* perf takes a while to start; shorter profiles have few samples. */
 enum { START_S = 4, SAMPLED_S = 2 };
 
 void
 profiles_stretch(const struct profiles_opts *o, const struct json *cas,
     struct engine_work *w, size_t n)
 {
-	double time = duration_of(o, cas), start = delay_of(cas) + START_S;
+	double time = get_duration(o, cas), start = get_delay(cas) + START_S;
 
-	if (writes_for_others(cas))
+	if (is_filling(cas))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (o->time_s > 0 || w[i].requests > 0) {
@@ -179,7 +186,7 @@ profiles_stretch(const struct profiles_opts *o, const struct json *cas,
 /* --- where it goes ------------------------------------------------------ */
 
 static char *
-folder(const struct profiles_opts *o, const struct json *cas,
+make_folder_name(const struct profiles_opts *o, const struct json *cas,
     const struct json *build, size_t node)
 {
 	const struct json *subject = json_get(build, "subject");
@@ -198,9 +205,9 @@ folder(const struct profiles_opts *o, const struct json *cas,
 	return str_take(&s);
 }
 
-/* What vkb-profile left alone, without the case, was never told of. */
+/* A profile.json without "case" is of a session that was interrupted. */
 static bool
-complete(const char *dir)
+is_complete(const char *dir)
 {
 	char *file = mem_printf("%s/profile.json", dir);
 	struct json *rec = access(file, F_OK) == 0 ? jsonfile_read(file) : NULL;
@@ -215,16 +222,16 @@ bool
 profiles_there(const struct profiles_opts *o, const struct json *cas,
     const struct json *build)
 {
-	char *dir = folder(o, cas, build, 0);
-	bool is = complete(dir);
+	char *dir = make_folder_name(o, cas, build, 0);
+	bool is = is_complete(dir);
 
 	free(dir);
 	return is;
 }
 
-/* What an interrupted session left is begun anew; what others have stays. */
+/* Removes the files of an interrupted session, and no others. */
 static void
-clear(const char *dir)
+remove_old_files(const char *dir)
 {
 	static const char *const files[] = {"profile.json", "perf.data",
 	    "stacks.folded", "flame.svg", "functions.txt", NULL};
@@ -254,12 +261,12 @@ profiles_new(const struct profiles_opts *o, const struct json *cas,
 		p->v[p->n] =
 		    (struct one){.pid = (pid_t)json_get_num(j, "pid", 0),
 			.port = (int)json_get_num(j, "port", 0),
-			.dir = folder(o, cas, build, p->n),
+			.dir = make_folder_name(o, cas, build, p->n),
 			.err = -1};
 		p->n++;
 		if (p->v[p->n - 1].pid > 0)
 			continue;
-		err_say("the process of the server is not known here, so it "
+		err_say("the server is not a process of this host, so it "
 			"cannot be profiled");
 		profiles_free(p);
 		return NULL;
@@ -285,12 +292,12 @@ profiles_free(struct profiles *p)
 }
 
 static int
-start(struct profiles *p, struct one *x)
+start_profile(struct profiles *p, struct one *x)
 {
 	char *prog = proc_beside("vkb-profile");
 	char pid[32], port[32], freq[32], delay[32], duration[32];
 	const char *const argv[] = {prog, "-q", "--pid", pid, "--port", port,
-	    "-o", x->dir, "-m", mode_of(p->cas), "--freq", freq, "--delay",
+	    "-o", x->dir, "-m", get_mode(p->cas), "--freq", freq, "--delay",
 	    delay, "-d", duration, "--stat", COUNTERS, "--title",
 	    json_get_str(p->cas, "id"), NULL};
 	struct proc_spec spec = {
@@ -300,10 +307,11 @@ start(struct profiles *p, struct one *x)
 	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
 	snprintf(port, sizeof port, "%d", x->port);
 	snprintf(freq, sizeof freq, "%.0f",
-	    json_get_num(set_of(p->cas), "sampling_freq", 999));
-	snprintf(delay, sizeof delay, "%.3fs", delay_of(p->cas));
-	snprintf(duration, sizeof duration, "%.3fs", duration_of(p->o, p->cas));
-	clear(x->dir);
+	    json_get_num(get_profiling(p->cas), "sampling_freq", 999));
+	snprintf(delay, sizeof delay, "%.3fs", get_delay(p->cas));
+	snprintf(
+	    duration, sizeof duration, "%.3fs", get_duration(p->o, p->cas));
+	remove_old_files(x->dir);
 	x->err = memfd_create("profile", MFD_CLOEXEC);
 	spec.in = spec.out = null;
 	spec.err = x->err;
@@ -324,12 +332,12 @@ profiles_see(struct profiles *p, const struct engine_progress *e)
 		return;
 	p->begun = true;
 	for (size_t i = 0; i < p->n && !p->failed; i++)
-		p->failed = start(p, &p->v[i]) < 0;
+		p->failed = start_profile(p, &p->v[i]) < 0;
 }
 
-/* What it said, and it failed. */
+/* Reports the failure of vkb-profile with its messages. Returns -1. */
 static int
-fail(struct one *x, int status)
+report_failure(struct one *x, int status)
 {
 	char text[1024], how[64];
 	ssize_t n = pread(x->err, text, sizeof text - 1, 0);
@@ -342,7 +350,7 @@ fail(struct one *x, int status)
 }
 
 static int
-read_record(struct profiles *p, struct one *x, const struct json *subject,
+complete_record(struct profiles *p, struct one *x, const struct json *subject,
     struct json *recs)
 {
 	char *file = mem_printf("%s/profile.json", x->dir);
@@ -351,7 +359,7 @@ read_record(struct profiles *p, struct one *x, const struct json *subject,
 
 	if (rec && record_check(rec, file) == 0) {
 		run = json_object();
-		/* All builds of a session are profiled in turns, once. */
+		/* All builds of a session are profiled once, in turns. */
 		json_set_str(run, "session", p->session);
 		json_set_num(run, "index", 1);
 		json_set_num(run, "block", 1);
@@ -377,11 +385,11 @@ profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 	if (!p->begun)
 		return err_fail("the load was over before it could be "
 				"profiled%s",
-		    writes_for_others(p->cas)
+		    is_filling(p->cas)
 			? ": give this scenario more requests, a load that "
 			  "writes for others is not made longer"
 			: "");
-	/* All at once: an interrupt is what says that it is enough. */
+	/* SIGINT ends a profile; all get it before the first is waited for. */
 	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i].proc)
 			proc_signal(p->v[i].proc, SIGINT);
@@ -390,10 +398,11 @@ profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 		if (!x->proc)
 			continue;
 		if (!proc_wait(x->proc, END_MS, &status))
-			rc = err_fail("vkb-profile does not end");
+			rc = err_fail("vkb-profile did not end within %d s",
+			    END_MS / 1000);
 		else if (status != 0)
-			rc = fail(x, status);
-		else if (read_record(p, x, subject, recs) < 0)
+			rc = report_failure(x, status);
+		else if (complete_record(p, x, subject, recs) < 0)
 			rc = -1;
 		proc_free(x->proc);
 		x->proc = NULL;

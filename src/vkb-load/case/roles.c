@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of a mixed case, under the names that cases have. */
+/* Turns the config of a mixed case into that of one of its parts. */
 static void
-specialise(struct json *c, const struct json *part, const char *side)
+set_part_config(struct json *c, const struct json *part, const char *side)
 {
 	static const struct {
 		const char *part, *config;
@@ -55,7 +55,7 @@ specialise(struct json *c, const struct json *part, const char *side)
 }
 
 static void
-add(struct roles *r, struct json *config, const struct json *seed)
+add_role(struct roles *r, struct json *config, const struct json *seed)
 {
 	r->v[r->n].config = config;
 	r->v[r->n++].seed = seed;
@@ -72,15 +72,16 @@ add_parts(struct roles *r, const struct json *config, const char *side)
 		c = json_dup(config);
 		json_del(c, "writes");
 		json_del(c, "reads");
-		specialise(c, part, side);
+		set_part_config(c, part, side);
 		seed = json_get(part, "seed");
-		add(r, c, seed && json_type(seed) == JSON_NUMBER ? seed : NULL);
+		add_role(
+		    r, c, seed && json_type(seed) == JSON_NUMBER ? seed : NULL);
 	}
 }
 
-/* The window in which all are at work. */
+/* All parts run for the shortest of their durations. */
 static void
-overlap(struct roles *r)
+set_common_duration(struct roles *r)
 {
 	double least = 0, d;
 
@@ -94,9 +95,9 @@ overlap(struct roles *r)
 			json_set_num(r->v[i].config, "duration_s", least);
 }
 
-/* One for each node, or as many as are asked for. */
+/* Returns the number of parallel clients of a role. */
 static size_t
-clients(const struct json *c)
+count_streams(const struct json *c)
 {
 	const char *how = json_get_str(c, "cluster_execution");
 	double n = json_get_num(c, "parallel_clients", 0);
@@ -111,8 +112,7 @@ clients(const struct json *c)
 
 /*
  * Shares the rate of a mixed scenario among its parts, in proportion to their
- * connections: each part's config says what is its own, and the sum is what
- * the scenario asks for.
+ * connections.
  */
 static void
 share_rate(struct roles *r)
@@ -132,9 +132,9 @@ share_rate(struct roles *r)
 	free(n);
 }
 
-/* The i-th stream has CPUs of its own where they are given for each client. */
+/* Returns the CPUs of the i-th stream, in *to, or NULL if none are given. */
 static const cpu_set_t *
-pinned(const struct json *cas, size_t i, cpu_set_t *to)
+choose_cpus(const struct json *cas, size_t i, cpu_set_t *to)
 {
 	const struct json *each = json_path(cas, "client.each");
 	const struct json *all = json_path(cas, "client.cpus");
@@ -146,7 +146,7 @@ pinned(const struct json *cas, size_t i, cpu_set_t *to)
 }
 
 static struct engine_work
-work(const struct json *c, size_t share)
+make_work(const struct json *c, size_t share)
 {
 	const char *latency = json_get_str(c, "latency");
 	const char *arrivals = json_get_str(c, "arrivals");
@@ -175,16 +175,16 @@ work(const struct json *c, size_t share)
 }
 
 static struct dataset_want
-data_of(const struct json *c)
+make_dataset_want(const struct json *c)
 {
 	return (struct dataset_want){.path = json_get_str(c, "dataset"),
 	    .xml_element = json_get_str(c, "xml_root_element"),
 	    .maxdocs = (long long)json_get_num(c, "maxdocs", 0)};
 }
 
-/* Streams of one case differ, and each is the same in every repetition. */
+/* Streams of one case have different seeds, the same in each repetition. */
 static uint64_t
-stream_seed(uint64_t seed, size_t i)
+make_stream_seed(uint64_t seed, size_t i)
 {
 	struct rng r;
 
@@ -208,11 +208,11 @@ roles_make(
 		add_parts(r, c, "writes");
 		add_parts(r, c, "reads");
 	} else
-		add(r, json_dup(c), NULL);
-	overlap(r);
+		add_role(r, json_dup(c), NULL);
+	set_common_duration(r);
 	for (size_t i = 0; i < r->n; i++) {
 		r->v[i].first = r->nworks;
-		r->v[i].n = clients(r->v[i].config);
+		r->v[i].n = count_streams(r->v[i].config);
 		r->nworks += r->v[i].n;
 	}
 	share_rate(r);
@@ -221,15 +221,15 @@ roles_make(
 	r->cpus = mem_array(r->nworks + 1, sizeof *r->cpus);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].n; k++, n++) {
-			r->works[n] = work(r->v[i].config, r->v[i].n);
-			r->data[n] = data_of(r->v[i].config);
+			r->works[n] = make_work(r->v[i].config, r->v[i].n);
+			r->data[n] = make_dataset_want(r->v[i].config);
 			r->works[n].data = &r->data[n];
 			r->works[n].seed = r->v[i].seed
-			    ? stream_seed(
+			    ? make_stream_seed(
 				  (uint64_t)json_num(r->v[i].seed, 0), k)
-			    : stream_seed(seed, n);
+			    : make_stream_seed(seed, n);
 			r->works[n].timeout_s = timeout_s;
-			r->works[n].cpus = pinned(cas, n, &r->cpus[n]);
+			r->works[n].cpus = choose_cpus(cas, n, &r->cpus[n]);
 		}
 }
 
@@ -267,7 +267,7 @@ roles_warmup(const struct roles *r, size_t *n)
 			*w = r->works[r->v[i].first + k];
 			w->requests = 0;
 			w->duration_s = s;
-			w->seed = stream_seed(w->seed, r->nworks);
+			w->seed = make_stream_seed(w->seed, r->nworks);
 		}
 	}
 	return v;

@@ -1,7 +1,7 @@
 /*
- * Who makes the load of a case: one role, or in a mixed case its writers and
- * readers. Each role has an identity, and a record, of its own; the clients
- * that work in parallel for it are as many streams of the engine.
+ * The roles of a case: one, or in a mixed case its writers and readers. Each
+ * role has a config and a run record of its own. Each client that runs in
+ * parallel for it is a stream of the engine.
  */
 #ifndef ROLES_H
 #define ROLES_H
@@ -15,8 +15,8 @@
 struct json;
 
 struct role {
-	struct json *config;     /* what identifies its record */
-	const struct json *seed; /* its own, of the case; or NULL */
+	struct json *config;     /* of its record */
+	const struct json *seed; /* from the case, or NULL */
 	size_t first, n;         /* its streams */
 };
 
@@ -30,21 +30,21 @@ struct roles {
 };
 
 /*
- * Of a case that was checked. All work at the same time, so all stop after the
- * shortest of their durations: only then each meets the others as long as it
- * is measured. A rate is shared among them, as their connections are.
- * roles_free in any case.
+ * Makes the roles of a case that was checked. All run at the same time and stop
+ * after the shortest of their durations, so that each meets the others during
+ * all of its time. A rate is shared in proportion to the connections. The
+ * caller calls roles_free in any case.
  */
 void roles_make(
     struct roles *, const struct json *cas, uint64_t seed, double timeout_s);
 void roles_free(struct roles *);
 
-/* The same roles warming up; their works to be freed with free(). */
+/* Returns the *n streams of the warm-up; the caller frees them with free(). */
 struct engine_work *roles_warmup(const struct roles *, size_t *n);
 
 /*
- * The streams of one role as one result, which it becomes; the histograms add
- * up exactly. 'v' are the results of its streams; the others are as before.
+ * Merges the results v[1..n-1] of a role's streams into v[0] and clears them.
+ * Histograms are added up exactly.
  */
 void roles_blend(struct engine_result *v, size_t n);
 

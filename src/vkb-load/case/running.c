@@ -27,23 +27,23 @@ struct running {
 	struct json *record;
 	struct target t;
 	bool local;
-	bool flush;   /* whatever it holds may be deleted */
-	char *prefix; /* of our keys; NULL: the server is ours to empty */
-	bool used;    /* it was empty, and now it may hold keys of ours */
+	bool flush;   /* all data may be deleted */
+	char *prefix; /* of our keys; NULL: the server may be emptied */
+	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
 	struct old *old;
 	size_t n, cap;
 };
 
 static int
-wait_ms(const struct running *r)
+get_wait_ms(const struct running *r)
 {
 	return control_ms(&r->t.e, 0);
 }
 
-/* The name of a process as the kernel has it; "" when there is none. */
+/* Reads the name of a process from /proc; "" if there is none. */
 static void
-comm_of(long long pid, char comm[32])
+read_process_name(long long pid, char comm[32])
 {
 	char path[64];
 	FILE *f;
@@ -60,11 +60,11 @@ comm_of(long long pid, char comm[32])
 }
 
 /*
- * A pid counts only where that program runs under it on this host: the server
- * may be elsewhere, or in a container with pids of its own.
+ * Returns the pid of a server on this host, or 0. The server may be elsewhere,
+ * or in a container with other pids, so the program's name must match.
  */
 static int
-pid_of(const struct reply *info)
+find_local_pid(const struct reply *info)
 {
 	char *pid = reply_info(info, "process_id");
 	char *exe = reply_info(info, "executable");
@@ -75,7 +75,7 @@ pid_of(const struct reply *info)
 	if (!slash || !pid || num_int(pid, &v) < 0 || v <= 0)
 		v = 0;
 	else {
-		comm_of(v, comm); /* the kernel keeps 15 characters */
+		read_process_name(v, comm); /* the kernel keeps 15 characters */
 		if (!*comm || strncmp(slash + 1, comm, 15) != 0)
 			v = 0;
 	}
@@ -94,13 +94,13 @@ add_node(struct json *nodes, const char *host, int port)
 	json_push(nodes, n);
 }
 
-/* Each primary once. */
+/* Adds each primary once. Returns 0, or -1 after reporting an error. */
 static int
-primaries(struct running *r, struct client *c, struct json *nodes)
+list_primaries(struct running *r, struct client *c, struct json *nodes)
 {
 	struct control_slots s;
 	const char *wrong =
-	    control_slots(&s, c, wait_ms(r), r->t.nodes[0].host);
+	    control_slots(&s, c, get_wait_ms(r), r->t.nodes[0].host);
 	const struct json *j;
 
 	for (size_t i = 0; i < s.n && !wrong; i++) {
@@ -118,7 +118,7 @@ primaries(struct running *r, struct client *c, struct json *nodes)
 }
 
 static struct json *
-described(const struct running_opts *o)
+make_server_record(const struct running_opts *o)
 {
 	struct json *rec = record_new("server"), *nodes = json_array(), *n, *t;
 
@@ -142,10 +142,10 @@ described(const struct running_opts *o)
 }
 
 static int
-identify(struct running *r, struct client *c)
+identify_server(struct running *r, struct client *c)
 {
 	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
-	struct reply *info = CONTROL_ASK(c, wait_ms(r), "INFO");
+	struct reply *info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
 	char *version, *cluster;
 	int pid, rc = 0;
 
@@ -156,12 +156,12 @@ identify(struct running *r, struct client *c)
 		version = reply_info(info, "redis_version");
 	cluster = reply_info(info, "cluster_enabled");
 	json_set_str(r->record, "version", version);
-	pid = pid_of(info);
+	pid = find_local_pid(info);
 	r->local = pid > 0;
 	if (cluster && strcmp(cluster, "1") == 0) {
 		json_set_bool(r->record, "cluster", true);
 		nodes = json_array();
-		rc = primaries(r, c, nodes);
+		rc = list_primaries(r, c, nodes);
 		json_set(r->record, "nodes", nodes);
 	} else if (pid)
 		json_set_num(first, "pid", pid);
@@ -171,9 +171,9 @@ identify(struct running *r, struct client *c)
 	return rc;
 }
 
-/* The pids of a cluster's nodes, each asked itself. */
+/* Asks each node of a cluster for its pid. */
 static int
-node_pids(struct running *r)
+set_node_pids(struct running *r)
 {
 	struct json *j = json_first(json_get(r->record, "nodes"));
 	struct client *c;
@@ -184,8 +184,8 @@ node_pids(struct running *r)
 		c = target_client(&r->t, i);
 		if (!c)
 			return -1;
-		info = CONTROL_ASK(c, wait_ms(r), "INFO");
-		pid = info ? pid_of(info) : 0;
+		info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+		pid = info ? find_local_pid(info) : 0;
 		if (pid) {
 			json_set_num(j, "pid", pid);
 			r->t.nodes[i].pid = pid;
@@ -198,7 +198,6 @@ node_pids(struct running *r)
 	return 0;
 }
 
-/* Passwords come by the environment, never by arguments. */
 const char *
 running_password(void)
 {
@@ -220,7 +219,7 @@ running_login(const struct running *r, struct target *t)
 }
 
 static int
-reach(struct running *r, bool unixsocket, double timeout_s)
+make_server_target(struct running *r, bool unixsocket, double timeout_s)
 {
 	if (target_make(&r->t, r->record, unixsocket) < 0)
 		return -1;
@@ -230,7 +229,7 @@ reach(struct running *r, bool unixsocket, double timeout_s)
 }
 
 static int
-refuse(const struct running *r, const char *holds)
+refuse_to_empty(const struct running *r, const char *holds)
 {
 	const struct engine_node *n = &r->t.nodes[0];
 	char *where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
@@ -244,7 +243,7 @@ refuse(const struct running *r, const char *holds)
 	return -1;
 }
 
-/* Data of others is not deleted unless that was asked for. */
+/* Fails if the server holds data that may not be deleted. */
 static int
 check_empty(struct running *r)
 {
@@ -256,12 +255,12 @@ check_empty(struct running *r)
 	free(r->ids);
 	if (keyspace_read(&r->t, &holds, &r->ids) < 0)
 		return -1;
-	rc = holds ? refuse(r, holds) : 0;
+	rc = holds ? refuse_to_empty(r, holds) : 0;
 	free(holds);
 	return rc;
 }
 
-/* Different for each session, so that no two remove each other's keys. */
+/* Random, so that sessions do not remove each other's keys. */
 static char *
 make_prefix(void)
 {
@@ -279,17 +278,18 @@ running_open(const struct running_opts *o)
 	struct client *c = NULL;
 	int rc = -1;
 
-	r->record = described(o);
+	r->record = make_server_record(o);
 	r->flush = o->flush;
 	r->prefix = o->no_flush ? make_prefix() : NULL;
-	if (reach(r, o->unixsocket, o->timeout_s) < 0)
+	if (make_server_target(r, o->unixsocket, o->timeout_s) < 0)
 		goto out;
 	c = target_client(&r->t, 0);
-	if (!c || identify(r, c) < 0)
+	if (!c || identify_server(r, c) < 0)
 		goto out;
 	if (json_get_bool(r->record, "cluster", false)) {
 		target_free(&r->t);
-		if (reach(r, false, o->timeout_s) < 0 || node_pids(r) < 0)
+		if (make_server_target(r, false, o->timeout_s) < 0 ||
+		    set_node_pids(r) < 0)
 			goto out;
 	}
 	rc = check_empty(r);
@@ -326,11 +326,14 @@ running_local(const struct running *r)
 	return r->local;
 }
 
-/* The value of one setting; NULL: there is no such, or it may not be read. */
+/*
+ * Returns the value of a setting, or NULL if it cannot be read. Caller frees.
+ */
 static char *
-setting(const struct running *r, struct client *c, const char *name)
+read_setting(const struct running *r, struct client *c, const char *name)
 {
-	struct reply *reply = CLIENT_CALL(c, wait_ms(r), "CONFIG", "GET", name);
+	struct reply *reply =
+	    CLIENT_CALL(c, get_wait_ms(r), "CONFIG", "GET", name);
 	char *v = NULL;
 
 	if (reply && reply_type(reply) == REPLY_ARRAY && reply_len(reply) == 2)
@@ -339,9 +342,9 @@ setting(const struct running *r, struct client *c, const char *name)
 	return v;
 }
 
-/* 100mb, as the server's own configuration file has it; -1: no number. */
+/* Parses 100mb, in the units of valkey.conf. Returns -1 if not a number. */
 static double
-amount(const char *s)
+parse_amount(const char *s)
 {
 	static const struct {
 		const char *unit;
@@ -358,23 +361,23 @@ amount(const char *s)
 }
 
 static bool
-same_value(const char *a, const char *b)
+is_same_value(const char *a, const char *b)
 {
 	return strcasecmp(a, b) == 0 ||
-	    (amount(a) >= 0 && amount(a) == amount(b));
+	    (parse_amount(a) >= 0 && parse_amount(a) == parse_amount(b));
 }
 
 static int
-set_one(struct running *r, struct client *c, size_t node, const char *name,
+set_setting(struct running *r, struct client *c, size_t node, const char *name,
     const char *value)
 {
-	char *old = setting(r, c, name), *now;
+	char *old = read_setting(r, c, name), *now;
 	struct reply *reply;
 	int rc = 0;
 
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
-	reply = CONTROL_ASK(c, wait_ms(r), "CONFIG", "SET", name, value);
+	reply = CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET", name, value);
 	if (!reply) {
 		free(old);
 		return -1;
@@ -383,8 +386,8 @@ set_one(struct running *r, struct client *c, size_t node, const char *name,
 	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
 	r->old[r->n++] =
 	    (struct old){.node = node, .name = mem_str(name), .value = old};
-	now = setting(r, c, name);
-	if (!now || !same_value(now, value))
+	now = read_setting(r, c, name);
+	if (!now || !is_same_value(now, value))
 		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
 		    name, value, now ? now : "nothing");
 	free(now);
@@ -392,7 +395,8 @@ set_one(struct running *r, struct client *c, size_t node, const char *name,
 }
 
 static int
-apply(struct running *r, struct client *c, size_t node, const struct json *set)
+apply_to_node(
+    struct running *r, struct client *c, size_t node, const struct json *set)
 {
 	char number[32];
 	int rc = 0;
@@ -400,15 +404,15 @@ apply(struct running *r, struct client *c, size_t node, const struct json *set)
 	for (const struct json *m = json_first(set); m && rc == 0;
 	     m = json_next(m)) {
 		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
-		rc = set_one(r, c, node, json_key(m),
+		rc = set_setting(r, c, node, json_key(m),
 		    json_str(m) ? json_str(m) : number);
 	}
 	return rc;
 }
 
-/* The settings that a server of our own would have been started with. */
+/* Checks the settings that a server of our own would be started with. */
 static int
-has_settings(
+check_settings(
     const struct running *r, struct client *c, const struct json *config)
 {
 	const struct json *own = json_get(config, "server_config");
@@ -422,8 +426,8 @@ has_settings(
 			continue;
 		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
 		want = json_str(m) ? json_str(m) : number;
-		has = setting(r, c, json_key(m));
-		if (!has || !same_value(has, want))
+		has = read_setting(r, c, json_key(m));
+		if (!has || !is_same_value(has, want))
 			rc = err_fail("the case has %s '%s', the server %s%s%s",
 			    json_key(m), want, has ? "'" : "",
 			    has ? has : "does not say", has ? "'" : "");
@@ -432,15 +436,16 @@ has_settings(
 	return rc;
 }
 
-/* A label that is wrong is worse than no result. */
+/* Checks that the server is of the kind that the record would say. */
 static int
-agrees(const struct running *r, struct client *c, const struct json *config)
+check_topology(
+    const struct running *r, struct client *c, const struct json *config)
 {
 	bool cluster = json_get_bool(config, "cluster_mode", false);
 	bool tls = json_get_bool(config, "tls_mode", false);
 	double want = json_get_num(config, "io_threads", 0);
 	double nodes = json_get_num(config, "cluster_nodes", 0);
-	char *has = setting(r, c, "io-threads");
+	char *has = read_setting(r, c, "io-threads");
 	int rc = 0;
 
 	if (cluster != r->t.e.cluster)
@@ -464,7 +469,7 @@ agrees(const struct running *r, struct client *c, const struct json *config)
 	return rc;
 }
 
-/* Does each node agree with the case? Nothing is changed. */
+/* Checks that each node matches the case; changes nothing. */
 static int
 check_nodes(struct running *r, const struct json *config)
 {
@@ -473,8 +478,8 @@ check_nodes(struct running *r, const struct json *config)
 
 	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
 		c = target_client(&r->t, i);
-		if (!c || (i == 0 && agrees(r, c, config) < 0) ||
-		    has_settings(r, c, config) < 0)
+		if (!c || (i == 0 && check_topology(r, c, config) < 0) ||
+		    check_settings(r, c, config) < 0)
 			rc = -1;
 		client_close(c);
 	}
@@ -489,18 +494,18 @@ apply_set(struct running *r, const struct json *set)
 
 	for (size_t i = 0; i < r->t.e.nnodes && rc == 0 && set; i++) {
 		c = target_client(&r->t, i);
-		rc = c ? apply(r, c, i, set) : -1;
+		rc = c ? apply_to_node(r, c, i, set) : -1;
 		client_close(c);
 	}
 	return rc;
 }
 
 /*
- * What a server holds that was started anew since it was seen empty, or that
- * took the place of another one, was loaded from files of others.
+ * Empties the server. If it was restarted or replaced since it was seen empty,
+ * its data was loaded from files and is left alone.
  */
 static int
-empty(struct running *r)
+empty_server(struct running *r)
 {
 	char *ids, *holds;
 	bool same;
@@ -512,11 +517,11 @@ empty(struct running *r)
 		return -1;
 	same = strcmp(ids, r->ids) == 0;
 	if (!same)
-		err_say("the server was started anew since it was seen empty, "
-			"and is not emptied");
+		err_say("the server was restarted since it was seen empty, so "
+			"it is not emptied");
 	if (same)
 		rc = keyspace_empty(&r->t);
-	else if ((rc = holds ? refuse(r, holds) : 0) < 0)
+	else if ((rc = holds ? refuse_to_empty(r, holds) : 0) < 0)
 		r->used = false;
 	free(ids);
 	free(holds);
@@ -526,14 +531,14 @@ empty(struct running *r)
 static int
 remove_keys(struct running *r)
 {
-	int rc = r->prefix ? keyspace_remove_own(&r->t) : empty(r);
+	int rc = r->prefix ? keyspace_remove_own(&r->t) : empty_server(r);
 
 	if (rc == 0)
 		r->used = false;
 	return rc;
 }
 
-/* What appeared since the last run is of somebody else, and stays. */
+/* Data that appeared since the last run is not ours and is not deleted. */
 int
 running_prepare(struct running *r, const struct json *config, double timeout_s)
 {
@@ -559,11 +564,11 @@ restore_settings(struct running *r)
 	while (r->n > 0) {
 		o = &r->old[--r->n];
 		c = target_client(&r->t, o->node);
-		reply = c ? CONTROL_ASK(c, wait_ms(r), "CONFIG", "SET", o->name,
-				o->value)
+		reply = c ? CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET",
+				o->name, o->value)
 			  : NULL;
 		if (!reply)
-			rc = err_fail("setting '%s' is not back at '%s'",
+			rc = err_fail("cannot restore setting '%s' to '%s'",
 			    o->name, o->value);
 		reply_free(reply);
 		client_close(c);

@@ -1,7 +1,7 @@
 /*
- * A server that somebody else started: it is emptied rather than restarted,
- * and what was set in it is put back. One that holds data of others is left
- * alone, unless the user said that it may be deleted, or that it stays.
+ * An external server, not started by vkb-load: it is emptied instead of
+ * restarted, and its settings are restored. A server that holds data is refused
+ * unless --flush or --no-flush is given.
  */
 #ifndef RUNNING_H
 #define RUNNING_H
@@ -17,36 +17,38 @@ struct running_opts {
 	long long port;
 	bool tls;
 	const char *cacert, *cert, *key;
-	bool flush;       /* delete whatever the server holds */
-	bool no_flush;    /* delete nothing but keys of our own prefix */
-	double timeout_s; /* of each question; 0: 60, FLUSHALL 600 */
+	bool flush;       /* delete all data of the server */
+	bool no_flush;    /* delete only keys with our prefix */
+	double timeout_s; /* of each command; 0: 60, FLUSHALL 600 */
 };
 
 struct running;
 
 /*
- * Asks who it is, and how much it holds. Returns NULL, reported, if it cannot
- * be reached or may not be emptied; then nothing was changed.
+ * Asks the server for its version, nodes and data. Returns NULL after reporting
+ * that it cannot be reached or may not be emptied; then nothing was changed.
  */
 struct running *running_open(const struct running_opts *);
 void running_close(struct running *); /* NULL does nothing */
 
 /*
- * VKB_PASSWORD, else VALKEYCLI_AUTH, else REDISCLI_AUTH; NULL if none is set.
+ * Returns VKB_PASSWORD, else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL.
+ * Passwords are never taken from arguments.
  */
 const char *running_password(void);
 
 /* Sets user, password and the prefix of our keys. */
 void running_login(const struct running *, struct target *);
 
-/* A server record, without binary; borrowed. */
+/* Returns its server record, without binary; borrowed. */
 const struct json *running_record(const struct running *);
 bool running_local(const struct running *);
 
 /*
- * Is it what the case asks for, and still ours to empty? Then empties it and
- * applies the config set. 0, or -1 and said. running_restore in either case
- * removes what was written since, and puts settings back.
+ * Checks that the server matches the case and may still be emptied, empties it
+ * and applies the config set. Returns 0, or -1 after reporting an error. In
+ * either case running_restore then removes what was written and restores the
+ * settings.
  */
 int running_prepare(
     struct running *, const struct json *config, double timeout_s);

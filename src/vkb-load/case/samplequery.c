@@ -32,9 +32,9 @@ samplequery_close(struct samplequery *q)
 	free(q);
 }
 
-/* A few rows are enough, and quickly read. */
+/* Reads only 'most' rows, to be fast. */
 static int
-bind(struct samplequery *q, const struct engine_work *w, size_t most)
+bind_rows(struct samplequery *q, const struct engine_work *w, size_t most)
 {
 	struct dataset_want want = *w->data;
 
@@ -64,7 +64,7 @@ samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
 		err_say("'%s': %s", text, why);
 	free(text);
 	free(why);
-	if (!q->t || bind(q, w, most) < 0) {
+	if (!q->t || bind_rows(q, w, most) < 0) {
 		samplequery_close(q);
 		return NULL;
 	}

@@ -1,4 +1,4 @@
-/* Some of the commands that a role will send, to be tried one by one. */
+/* Makes some of the commands that a role will send, one by one. */
 #ifndef SAMPLEQUERY_H
 #define SAMPLEQUERY_H
 
@@ -7,12 +7,15 @@
 struct engine_work;
 struct samplequery;
 
-/* At most so many rows of its dataset are read. NULL, and said. */
+/*
+ * Reads at most 'most' rows of the dataset. Returns NULL after reporting an
+ * error.
+ */
 struct samplequery *samplequery_open(
     const struct engine_work *, const char *prefix, size_t most);
 void samplequery_close(struct samplequery *); /* NULL does nothing */
 
-/* The next one as RESP, *n bytes; borrowed until the one after. */
+/* Returns the next command in RESP, *n bytes; borrowed until the next call. */
 const char *samplequery_next(struct samplequery *, size_t *n);
 
 #endif

@@ -13,9 +13,9 @@
 
 #define HOPS 16
 
-/* The node that an answer "MOVED SLOT HOST:PORT" names; SIZE_MAX: none. */
+/* Returns the node that an answer "MOVED SLOT HOST:PORT" names, or SIZE_MAX. */
 static size_t
-moved_to(const struct target *t, const struct reply *r)
+find_moved_node(const struct target *t, const struct reply *r)
 {
 	const char *text = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
 	const char *colon = text ? strrchr(text, ':') : NULL;
@@ -30,9 +30,9 @@ moved_to(const struct target *t, const struct reply *r)
 	return SIZE_MAX;
 }
 
-/* The answer is freed here; 0, or -1 and said. */
+/* Frees the answer. Returns 0, or -1 after reporting that it is an error. */
 static int
-verdict(struct reply *r, const char *what, const char *text)
+check_answer(struct reply *r, const char *what, const char *text)
 {
 	const char *error = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
 	int rc = 0;
@@ -44,7 +44,7 @@ verdict(struct reply *r, const char *what, const char *text)
 }
 
 static int
-send_one(
+send_command(
     const struct target *t, const char *text, char **words, const char *what)
 {
 	struct client *c;
@@ -62,9 +62,9 @@ send_one(
 		client_close(c);
 		if (!r)
 			return -1;
-		next = moved_to(t, r);
+		next = find_moved_node(t, r);
 		if (next == SIZE_MAX || hop == HOPS)
-			return verdict(r, what, text);
+			return check_answer(r, what, text);
 		node = next;
 		reply_free(r);
 	}
@@ -85,7 +85,7 @@ setup_run(const struct target *t, const struct json *list, const char *what)
 		if (!words)
 			rc = err_fail("%s '%s': %s", what, text, why);
 		else if (n)
-			rc = send_one(t, text, words, what);
+			rc = send_command(t, text, words, what);
 		words_free(words);
 		free(text);
 	}

@@ -1,4 +1,4 @@
-/* Commands that a case sends once, before it is measured or after. */
+/* Sends commands once, before or after a case is measured. */
 #ifndef SETUP_H
 #define SETUP_H
 
@@ -6,9 +6,9 @@ struct json;
 struct target;
 
 /*
- * Each text of the list in turn, to the node that has its key. 0, or -1 and
- * said: the answer to one is an error, or there is none in time. 'what' is in
- * the message: "setup command".
+ * Sends each command of the list to the node that has its key. Returns 0, or -1
+ * after reporting an error reply or a timeout. 'what' begins the message:
+ * "setup command".
  */
 int setup_run(const struct target *, const struct json *list, const char *what);
 

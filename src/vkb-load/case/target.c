@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CONNECT_MS 10000
-/* With fewer keys, what a server needs without any would count as theirs. */
+/* With fewer keys the server's fixed memory would dominate bytes_per_key. */
 #define MANY_KEYS 1000
 
 int
@@ -42,7 +42,7 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 			n->unixsocket = path;
 	}
 	if (!t->e.nnodes)
-		return err_fail("the server record names no node");
+		return err_fail("the server record has no node");
 	t->e.nodes = t->nodes;
 	t->e.cluster = json_get_bool(server, "cluster", false);
 	tls = json_get(server, "tls");
@@ -89,7 +89,7 @@ target_client(const struct target *t, size_t i)
 }
 
 static double
-info(const struct reply *r, const char *name)
+read_info_number(const struct reply *r, const char *name)
 {
 	char *text = r ? reply_info(r, name) : NULL;
 	double v;
@@ -100,7 +100,9 @@ info(const struct reply *r, const char *name)
 	return v;
 }
 
-/* Keys of all databases of a node, by INFO keyspace; NAN: not known. */
+/*
+ * Returns the number of keys in all databases by INFO keyspace; NAN: unknown.
+ */
 static double
 count_keys(const struct reply *r)
 {
@@ -138,10 +140,10 @@ target_memory(const struct target *t, struct json *metrics)
 			err_say("the server at %s:%d does not answer: %s",
 			    t->nodes[i].host, t->nodes[i].port,
 			    client_error(c));
-		used += info(r, "used_memory");
-		peak += info(r, "used_memory_peak");
-		resident += info(r, "used_memory_rss");
-		dataset += info(r, "used_memory_dataset");
+		used += read_info_number(r, "used_memory");
+		peak += read_info_number(r, "used_memory_peak");
+		resident += read_info_number(r, "used_memory_rss");
+		dataset += read_info_number(r, "used_memory_dataset");
 		k = !r ? NULL
 		       : CLIENT_CALL(c, control_ms(&t->e, CONNECT_MS), "INFO",
 			     "keyspace");

@@ -1,4 +1,4 @@
-/* Where the load goes: a server record made ready for the engine. */
+/* The target of a load: a server record in the form of the engine. */
 #ifndef TARGET_H
 #define TARGET_H
 
@@ -11,25 +11,29 @@ struct json;
 struct tls_context;
 
 struct target {
-	struct engine_target e; /* what it borrows lives in the record */
+	struct engine_target e; /* borrows from the record */
 	struct engine_node *nodes;
 	struct tls_context *tls;
 };
 
 /*
- * From a server record (borrowed while the target lives), which never holds
- * user and password: they are the caller's to set. 0, or -1 and said.
+ * Makes a target of a server record, which is borrowed. The caller sets user
+ * and password, which are not in the record. Returns 0, or -1 after reporting
+ * an error.
  */
 int target_make(struct target *, const struct json *server, bool unixsocket);
 void target_free(struct target *);
 
-/* A connection for control to the i-th primary; NULL, and said. */
+/*
+ * Connects to the i-th primary for commands outside of the load. Returns NULL
+ * after reporting an error.
+ */
 struct client *target_client(const struct target *, size_t i);
 
 /*
- * What all primaries say of their memory, as metrics; bytes_per_key where they
- * hold 1,000 keys or more. 0; -1, reported and
- * nothing set: one of them cannot be reached or does not answer.
+ * Adds the memory of all primaries by INFO to the metrics; bytes_per_key only
+ * from 1,000 keys on. Returns 0, or -1 after reporting that a primary did not
+ * answer; then nothing is set.
  */
 int target_memory(const struct target *, struct json *metrics);
 

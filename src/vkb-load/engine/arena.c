@@ -20,14 +20,14 @@ struct arena {
 };
 
 static size_t
-quarter_of_memory(void)
+compute_default_limit(void)
 {
 	double memory =
 	    (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	struct cgroup g;
 
 	cgroup_read(&g, "");
-	memory = fmin(memory, g.memory_bytes); /* NAN is no number */
+	memory = fmin(memory, g.memory_bytes); /* fmin ignores NAN */
 	cgroup_free(&g);
 	return (size_t)(memory / 4);
 }
@@ -38,7 +38,7 @@ arena_new(size_t limit)
 	struct arena *s = mem_new(sizeof *s);
 
 	s->fd = -1;
-	s->limit = limit ? limit : quarter_of_memory();
+	s->limit = limit ? limit : compute_default_limit();
 	return s;
 }
 
@@ -55,7 +55,7 @@ arena_free(struct arena *s)
 }
 
 static int
-open_file(const char *dir)
+open_unnamed_file(const char *dir)
 {
 	char *name;
 	int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -70,9 +70,9 @@ open_file(const char *dir)
 	return fd;
 }
 
-/* From plain memory into a file, as large as 'cap'. */
+/* Moves the bytes from plain memory into a file of 'cap' bytes. */
 static int
-move_out(struct arena *s, size_t cap)
+move_to_file(struct arena *s, size_t cap)
 {
 	const char *dir = getenv("TMPDIR");
 	char *map;
@@ -80,7 +80,7 @@ move_out(struct arena *s, size_t cap)
 
 	if (!dir || !*dir)
 		dir = "/var/tmp";
-	s->fd = open_file(dir);
+	s->fd = open_unnamed_file(dir);
 	if (s->fd < 0)
 		return err_fail_sys("cannot make a file in '%s'", dir);
 	e = posix_fallocate(s->fd, 0, (off_t)cap);
@@ -102,15 +102,15 @@ move_out(struct arena *s, size_t cap)
 }
 
 static int
-grow(struct arena *s, size_t cap)
+grow_map(struct arena *s, size_t cap)
 {
 	char *map;
 	int e;
 
 	if (s->fd < 0 && cap > s->limit)
-		return move_out(s, cap);
+		return move_to_file(s, cap);
 	if (s->fd >= 0) {
-		/* A hole that cannot be filled later would be a SIGBUS. */
+		/* Writing to a hole on a full disk would raise SIGBUS. */
 		e = posix_fallocate(
 		    s->fd, (off_t)s->cap, (off_t)(cap - s->cap));
 		if (e) {
@@ -125,7 +125,7 @@ grow(struct arena *s, size_t cap)
 		return err_fail_sys("cannot make room for a dataset");
 	s->map = map;
 	s->cap = cap;
-	/* Rows are read once each: the fewer pages to look up the better. */
+	/* Huge pages save page-table look-ups: each row is read once. */
 	if (s->fd < 0)
 		(void)madvise(map, cap, MADV_HUGEPAGE);
 	return 0;
@@ -139,7 +139,7 @@ arena_room(struct arena *s, size_t n)
 	while (cap < need)
 		cap += cap / 2;
 	cap = (cap + 4095) & ~(size_t)4095;
-	if (cap > s->cap && grow(s, cap) < 0)
+	if (cap > s->cap && grow_map(s, cap) < 0)
 		return NULL;
 	return s->map + s->size;
 }

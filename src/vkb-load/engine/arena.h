@@ -1,8 +1,6 @@
 /*
- * Bytes that only grow, in one piece of memory. Where they are more than a
- * part of what the machine has, or the control group may have, they lie in a
- * file without a name, which the kernel may write out; that file is in $TMPDIR,
- * or /var/tmp.
+ * A growing buffer in one piece of memory. When it exceeds its limit, it moves
+ * to an unnamed file in $TMPDIR, or /var/tmp, which the kernel may write out.
  */
 #ifndef ARENA_H
 #define ARENA_H
@@ -13,17 +11,22 @@ struct arena;
 
 #define ARENA_SLACK 64 /* bytes behind the end that may be read */
 
-/* 'limit': bytes kept in plain memory; 0: a quarter of that. */
+/*
+ * 'limit': bytes kept in plain memory; 0: a quarter of the memory of the
+ * machine or of the control group, whichever is less.
+ */
 struct arena *arena_new(size_t limit);
 void arena_free(struct arena *);
 
-/* Room for n more bytes at the end, or NULL and said; the next call moves it.
+/*
+ * Returns room for n more bytes at the end, or NULL after reporting an error.
+ * The next call may move the buffer.
  */
 char *arena_room(struct arena *, size_t n);
-void arena_keep(struct arena *, size_t n);             /* so many of them */
-int arena_add(struct arena *, const void *, size_t n); /* both */
+void arena_keep(struct arena *, size_t n); /* keeps n bytes of the room */
+int arena_add(struct arena *, const void *, size_t n); /* does both; 0 or -1 */
 
-char *arena_bytes(struct arena *); /* until the next room */
+char *arena_bytes(struct arena *); /* valid until the next arena_room */
 size_t arena_size(const struct arena *);
 
 #endif

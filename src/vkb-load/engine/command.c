@@ -11,12 +11,12 @@
 
 /*
  * In the texts: # is the slot tag (in a cluster), @ a number, = a number that
- * in sequential use is the one before, % the value.
+ * in sequential use equals the one before, % the value.
  */
 struct row {
 	const char *name;
 	const char *text;
-	const char *more; /* 'times' times */
+	const char *more; /* repeated 'times' times */
 	unsigned times;
 	enum command_needs needs;
 	const char *seed; /* another row's name, or a text with 'seed_more' */
@@ -77,7 +77,7 @@ static const struct row table[] = {
 #define ROWS (sizeof table / sizeof table[0])
 
 static const struct row *
-find(const char *name)
+find_row(const char *name)
 {
 	size_t i;
 
@@ -102,13 +102,13 @@ command_names(void)
 bool
 command_known(const char *name)
 {
-	return find(name) != NULL;
+	return find_row(name) != NULL;
 }
 
 enum command_needs
 command_needs(const char *name)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 
 	return r ? r->needs : NEEDS_NOTHING;
 }
@@ -137,7 +137,7 @@ command_items(const char *word, size_t words, bool *zero_miss)
 									 : 1;
 }
 
-/* A linear congruence, six bits of each. */
+/* A linear congruential generator; six bits of each number. */
 static void
 make_value(struct str *s, size_t n)
 {
@@ -167,14 +167,14 @@ add_number(struct command *c, size_t at, bool same)
 	c->numbers[c->nnumbers++].same = same;
 }
 
-/* What all words of a command are made from. */
+/* The inputs of all words of a command. */
 struct making {
 	const struct str *value;
 	const char *prefix; /* of keys: words with a # in the text */
 	bool cluster;
 };
 
-/* One word of the text as a bulk string. */
+/* Adds one word of the text as a bulk string. */
 static void
 add_word(struct command *c, struct str *out, const char *w, size_t n,
     const struct making *m)
@@ -224,8 +224,8 @@ add_words(struct command *c, struct str *out, const char *text,
 }
 
 static struct command *
-build(const char *text, const char *more, unsigned times, size_t data_size,
-    bool cluster, const char *prefix)
+build_command(const char *text, const char *more, unsigned times,
+    size_t data_size, bool cluster, const char *prefix)
 {
 	struct command *c = mem_new(sizeof *c);
 	struct str body = {0}, out = {0}, value = {0};
@@ -263,7 +263,7 @@ struct command *
 command_new(
     const char *name, long long data_size, bool cluster, const char *prefix)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 	struct command *c;
 
 	if (!r->text) {
@@ -273,7 +273,7 @@ command_new(
 		c->items = c->values = 1;
 		return c;
 	}
-	c = build(
+	c = build_command(
 	    r->text, r->more, r->times, (size_t)data_size, cluster, prefix);
 	c->counts = r->needs != NEEDS_NOTHING;
 	c->zero_miss = r->zero_miss;
@@ -298,7 +298,7 @@ add_text(struct str *to, const char *text, bool cluster)
 char *
 command_text(const char *name, bool cluster)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 	struct str s = {0};
 
 	add_text(&s, r->text, cluster);
@@ -321,13 +321,13 @@ struct command *
 command_seed(const char *name, long long data_size, bool cluster,
     const char *prefix, unsigned many)
 {
-	const struct row *r = find(name);
+	const struct row *r = find_row(name);
 
 	if (!r->seed_more)
 		many = 0;
 	else if (cluster && many > 1 && r->needs == NEEDS_KEYS)
 		many = 1; /* each member has a collection of its own */
-	return build(
+	return build_command(
 	    r->seed, r->seed_more, many, (size_t)data_size, cluster, prefix);
 }
 
@@ -360,9 +360,9 @@ put_tags(const struct command *c, char *p, const char *tag)
 		memcpy(p + c->tags[i], tag, 3);
 }
 
-/* A number of that residue, below the space where there is one. */
+/* Draws a number of that residue, below the key space if one exists. */
 static uint64_t
-number_of(const struct keys *k, unsigned residue, struct rng *rng)
+draw_number_in_slot(const struct keys *k, unsigned residue, struct rng *rng)
 {
 	uint64_t rounds = residue < k->space
 	    ? (k->space - residue + KEYS_SLOTS - 1) / KEYS_SLOTS
@@ -371,7 +371,10 @@ number_of(const struct keys *k, unsigned residue, struct rng *rng)
 	return residue + KEYS_SLOTS * rng_below(rng, rounds);
 }
 
-/* The number is one of the node's; further ones of a command share its slot. */
+/*
+ * The first number is one of the node's; further ones of the command are in the
+ * same slot.
+ */
 static void
 fill_keyed(const struct command *c, char *p, const struct keys *k,
     struct rng *rng, uint64_t *sequence)
@@ -386,13 +389,13 @@ fill_keyed(const struct command *c, char *p, const struct keys *k,
 	put_tags(c, p, k->tags[keys_slot(residue)]);
 	digits_12(p + c->numbers[0].at, v, true);
 	for (i = 1; i < c->nnumbers; i++)
-		digits_12(
-		    p + c->numbers[i].at, number_of(k, residue, rng), true);
+		digits_12(p + c->numbers[i].at,
+		    draw_number_in_slot(k, residue, rng), true);
 }
 
-/* The nearest number that is in the same part; the space may end below it. */
+/* Returns the nearest number of that part, inside the key space if possible. */
 static uint64_t
-in_part(uint64_t v, unsigned part, uint64_t space)
+move_to_part(uint64_t v, unsigned part, uint64_t space)
 {
 	v += part - v % KEYS_COLLECTIONS;
 	return v >= space && v >= KEYS_COLLECTIONS ? v - KEYS_COLLECTIONS : v;
@@ -417,10 +420,12 @@ fill_cluster(const struct command *c, char *p, const struct keys *k,
 	if (c->nnumbers && c->values == 1)
 		which = v;
 	to = &k->collections[which % k->ncollections];
-	/* Not so where slots have moved: a member is where it was put. */
+	/*
+	 * Slots may have moved: a member stays in the collection of its part.
+	 */
 	if (c->nnumbers && c->values == 1 && to->part != v % KEYS_COLLECTIONS)
 		digits_12(p + c->numbers[c->nnumbers - 1].at,
-		    in_part(v, to->part, k->space), true);
+		    move_to_part(v, to->part, k->space), true);
 	put_tags(c, p, k->tags[to->slot]);
 }
 
@@ -478,12 +483,13 @@ command_fill_slot(const struct command *c, char *p, unsigned slot,
 
 	put_tags(c, p, k->tags[slot]);
 	for (i = 0; i < c->nnumbers; i++) {
-		v = c->keyed ? number_of(k, residue, rng)
+		v = c->keyed ? draw_number_in_slot(k, residue, rng)
 			     : rng_below(rng, k->space);
 		digits_12(p + c->numbers[i].at, v, true);
 	}
 	for (i = 0; i < k->ncollections && !c->keyed; i++)
 		if (k->collections[i].slot == slot && c->nnumbers)
 			digits_12(p + c->numbers[c->nnumbers - 1].at,
-			    in_part(v, k->collections[i].part, k->space), true);
+			    move_to_part(v, k->collections[i].part, k->space),
+			    true);
 }

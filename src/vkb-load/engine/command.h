@@ -1,7 +1,7 @@
 /*
- * The named tests as templates: the bytes of a command, and where in them the
- * key numbers, slot tags and values stand. Names, keys and values equal those
- * of valkey-benchmark; see command.c for the table.
+ * The named tests as templates: the bytes of a command, and the offsets of its
+ * key numbers, slot tags and values. Names, keys and values equal those of
+ * valkey-benchmark; see the table in command.c.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -23,7 +23,7 @@ enum command_needs {
 
 struct command_number {
 	size_t at;
-	bool same; /* as the one before, in sequence */
+	bool same; /* equal to the one before, if sequential */
 };
 
 struct command {
@@ -33,11 +33,11 @@ struct command {
 	size_t nnumbers;
 	size_t *tags;
 	size_t ntags;
-	size_t constant; /* where the bytes begin that are never patched */
-	bool keyed;      /* the number says the slot */
-	bool counts;     /* hits and misses */
+	size_t constant; /* offset after the last patched byte */
+	bool keyed;      /* the number decides the slot */
+	bool counts;     /* its hits and misses are counted */
 	bool zero_miss;
-	unsigned items;  /* misses are possible per reply */
+	unsigned items;  /* possible misses per reply */
 	unsigned values; /* keys or elements written by one command */
 };
 
@@ -47,25 +47,25 @@ bool command_reads(const char *name);
 enum command_needs command_needs(const char *name);
 
 /*
- * Of a command of so many words the keys or elements whose lack its reply
- * shows, by nil, an empty array or, where *zero_miss, 0; as a named test counts
- * them. 0: none, or not known.
+ * Returns how many keys or elements of a command of 'words' words can be
+ * missing in its reply, which shows by nil, an empty array or, if *zero_miss,
+ * by 0; 0: none, or unknown. Named tests are counted in the same way.
  */
 unsigned command_items(const char *word, size_t words, bool *zero_miss);
 
 /*
- * The words of a known test, for a program that takes __rand_int__ for a
- * number,
- * __data__ for the value and in a cluster {tag} for a slot. Caller frees.
+ * Returns the words of a known test, for a program that replaces __rand_int__
+ * by a number, __data__ by the value and in a cluster {tag} by a slot. Caller
+ * frees.
  */
 char *command_text(const char *name, bool cluster);
 char *command_value(size_t n); /* of n bytes; caller frees */
 
 /*
- * The template of a test, or of what fills the server for it ('seeding'; with
- * up to 'many' elements in each command where the command allows that). Each
- * key begins with 'prefix', or is as valkey-benchmark has it where that is
- * NULL. Free with command_free.
+ * Return the template of a test, and of the command that fills the server for
+ * it, with up to 'many' elements in each command where possible. Each key
+ * begins with 'prefix', or is as in valkey-benchmark if NULL. The caller frees
+ * it with command_free.
  */
 struct command *command_new(
     const char *name, long long data_size, bool cluster, const char *prefix);
@@ -77,18 +77,18 @@ void command_free(struct command *);
 void command_copy(const struct command *, char *buf, size_t n);
 
 /*
- * New numbers and tags in n commands. Random ones, or where 'sequence' is not
- * NULL those from *sequence on, which is moved on. *turn chooses among the
- * collections.
+ * Patches new numbers and tags into n commands: random ones, or if 'sequence'
+ * is not NULL those from *sequence on, which is advanced. *turn selects the
+ * collection and is advanced.
  */
 void command_fill(const struct command *, char *buf, size_t n,
     const struct keys *, struct rng *, uint64_t *sequence, uint64_t *turn);
 
-/* One command whose key is in that slot, otherwise as command_fill has it. */
+/* Patches one command so that its key is in that slot. */
 void command_fill_slot(const struct command *, char *buf, unsigned slot,
     const struct keys *, struct rng *);
 
-/* Whether the key of the command in buf has the tag of that slot. */
+/* Returns true if the key of the command in buf has the tag of that slot. */
 bool command_in_slot(const struct command *, const char *buf,
     const struct keys *, unsigned slot);
 

@@ -18,13 +18,13 @@
 
 /*
  * TCP is watched edge-triggered for both directions from the start: the kernel
- * reports writability only after a write was short, so nothing has ever to be
- * changed. A unix socket would report it after each read of the server, so it
- * is added when first needed. TLS is level-triggered, since OpenSSL reads
- * parts of what is there.
+ * reports writability only after a short write, so the events never change. A
+ * unix socket would report it after each read of the server, so EPOLLOUT is
+ * added when needed. TLS is level-triggered, since OpenSSL may read only a
+ * part.
  */
 static void
-watch(struct conn *c, uint32_t events)
+set_events(struct conn *c, uint32_t events)
 {
 	struct epoll_event e = {.events = events, .data.ptr = c};
 
@@ -37,7 +37,7 @@ watch(struct conn *c, uint32_t events)
 }
 
 static uint32_t
-base_events(const struct conn *c)
+get_base_events(const struct conn *c)
 {
 	if (c->tls)
 		return EPOLLIN;
@@ -47,9 +47,9 @@ base_events(const struct conn *c)
 }
 
 static void
-await_room(struct conn *c)
+await_writable(struct conn *c)
 {
-	watch(c, base_events(c) | EPOLLOUT);
+	set_events(c, get_base_events(c) | EPOLLOUT);
 }
 
 void
@@ -77,7 +77,7 @@ conn_close(struct conn *c)
 }
 
 static void
-break_off(struct conn *c, const char *why, int64_t now)
+report_loss(struct conn *c, const char *why, int64_t now)
 {
 	if (!c->client->lost(c, why, now))
 		return;
@@ -85,15 +85,15 @@ break_off(struct conn *c, const char *why, int64_t now)
 	c->retry_ns = now + 100000000;
 }
 
-static void setup(struct conn *, int64_t);
+static void send_setup(struct conn *, int64_t);
 
-/* Goes on with the next address of the node, where it has one. */
+/* Tries the next address of the node; reports the loss if there is none. */
 static void
-not_connected(struct conn *c, const char *why, int64_t now)
+try_next_address(struct conn *c, const char *why, int64_t now)
 {
 	c->address = c->address ? c->address->ai_next : NULL;
 	if (!c->address) {
-		break_off(c, why, now);
+		report_loss(c, why, now);
 		return;
 	}
 	conn_close(c);
@@ -119,14 +119,13 @@ conn_open(struct conn *c, int64_t now)
 	else
 		c->fd = -1;
 	if (c->fd < 0 && c->node->unixsocket && errno == EAGAIN) {
-		/* The server has yet to take others: the next tick tries again.
-		 */
+		/* The server's backlog is full: the next tick tries again. */
 		c->state = CONN_DOWN;
 		c->retry_ns = now;
 		return;
 	}
 	if (c->fd < 0) {
-		not_connected(c,
+		try_next_address(c,
 		    c->node->unixsocket || c->address ? strerror(errno)
 						      : c->node->unresolved,
 		    now);
@@ -135,25 +134,25 @@ conn_open(struct conn *c, int64_t now)
 	c->scan.zero_miss = s->zero_miss;
 	if (s->tls)
 		c->tls = tls_new(s->tls, c->fd, s->servername);
-	await_room(c);
+	await_writable(c);
 }
 
 static void
-tls_step(struct conn *c, int64_t now)
+continue_handshake(struct conn *c, int64_t now)
 {
 	if (tls_handshake(c->tls) == 0) {
-		setup(c, now);
+		send_setup(c, now);
 		return;
 	}
 	if (errno != EAGAIN) {
-		break_off(c, tls_error(c->tls), now);
+		report_loss(c, tls_error(c->tls), now);
 		return;
 	}
-	watch(c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
+	set_events(c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
 }
 
 static void
-connected(struct conn *c, int64_t now)
+finish_connect(struct conn *c, int64_t now)
 {
 	int e = 0;
 	socklen_t n = sizeof e;
@@ -161,15 +160,15 @@ connected(struct conn *c, int64_t now)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &n) < 0)
 		e = errno;
 	if (e) {
-		not_connected(c, strerror(e), now);
+		try_next_address(c, strerror(e), now);
 		return;
 	}
 	if (!c->tls) {
-		setup(c, now);
+		send_setup(c, now);
 		return;
 	}
 	c->state = CONN_TLS;
-	tls_step(c, now);
+	continue_handshake(c, now);
 }
 
 static void
@@ -180,13 +179,13 @@ set_ready(struct conn *c, int64_t now)
 	c->client->ready(c, now);
 }
 
-/* AUTH, HELLO and SELECT, where there is something to say; then it is ready. */
+/* Sends AUTH, HELLO and SELECT as needed; if none, the connection is ready. */
 static void
-setup(struct conn *c, int64_t now)
+send_setup(struct conn *c, int64_t now)
 {
 	const struct conn_setup *s = c->loop->setup;
 
-	watch(c, base_events(c));
+	set_events(c, get_base_events(c));
 	c->setup = s->replies;
 	c->state = CONN_SETUP;
 	if (c->setup)
@@ -196,14 +195,14 @@ setup(struct conn *c, int64_t now)
 }
 
 static void
-error_reply(void *arg, const char *line, uint32_t nth)
+on_error_reply(void *arg, const char *line, uint32_t nth)
 {
 	struct conn *c = arg;
 
 	c->client->error(c, line, nth);
 }
 
-/* Replies of the buffer. 0, or -1: they made no sense. */
+/* Scans replies in the buffer. Returns 0, or -1 if they are not RESP. */
 static int
 read_replies(struct conn *c, size_t n, int64_t now)
 {
@@ -211,7 +210,7 @@ read_replies(struct conn *c, size_t n, int64_t now)
 	uint32_t want = c->state == CONN_SETUP ? c->setup : c->awaited;
 	ptrdiff_t used;
 
-	used = scan_feed(&c->scan, c->loop->in, n, want, &t, error_reply, c);
+	used = scan_feed(&c->scan, c->loop->in, n, want, &t, on_error_reply, c);
 	if (used != (ptrdiff_t)n) {
 		c->client->nonsense(
 		    c, used < 0 ? c->scan.line : "more than was asked for");
@@ -231,7 +230,7 @@ read_replies(struct conn *c, size_t n, int64_t now)
 }
 
 static void
-receive(struct conn *c, uint32_t events)
+receive_replies(struct conn *c, uint32_t events)
 {
 	struct conn_loop *l = c->loop;
 	int64_t now = l->now;
@@ -246,7 +245,7 @@ receive(struct conn *c, uint32_t events)
 			return;
 		now = l->now = clock_ns();
 		if (n <= 0) {
-			break_off(c,
+			report_loss(c,
 			    n == 0       ? "closed by the server"
 				: c->tls ? tls_error(c->tls)
 					 : strerror(errno),
@@ -256,7 +255,9 @@ receive(struct conn *c, uint32_t events)
 		if (read_replies(c, (size_t)n, now) < 0 ||
 		    c->state < CONN_SETUP)
 			return;
-		/* A short read has emptied it, but for the end of the stream.
+		/*
+		 * A short read means that the socket is empty, except at the
+		 * end of the stream.
 		 */
 		if (c->tls ? !tls_pending(c->tls)
 			   : n < CONN_READ_SIZE && !(events & EPOLLRDHUP))
@@ -280,7 +281,7 @@ keep_rest(struct conn *c, const char *p, size_t n)
 	c->nrest += n;
 }
 
-/* How much was sent: all, or less when the socket is full; -1 when lost. */
+/* Returns the bytes sent, fewer if the socket is full; -1 if lost. */
 static ssize_t
 send_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 {
@@ -301,11 +302,11 @@ send_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 		return k;
 	if (errno == EAGAIN)
 		return 0;
-	break_off(c, c->tls ? tls_error(c->tls) : strerror(errno), now);
+	report_loss(c, c->tls ? tls_error(c->tls) : strerror(errno), now);
 	return -1;
 }
 
-/* The same, where TLS takes one piece at a time. */
+/* As send_parts, but TLS sends one piece at a time. */
 static ssize_t
 send_all(struct conn *c, const struct iovec *iov, int n, int64_t now)
 {
@@ -335,7 +336,7 @@ conn_put_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 	ssize_t k = 0;
 	int i;
 
-	if (!conn_waits(c)) /* otherwise behind what waits already */
+	if (!conn_waits(c)) /* else keep it behind what waits */
 		k = send_all(c, iov, n, now);
 	if (k < 0)
 		return;
@@ -347,7 +348,7 @@ conn_put_parts(struct conn *c, const struct iovec *iov, int n, int64_t now)
 			    iov[i].iov_len - done);
 	}
 	if (conn_waits(c))
-		await_room(c);
+		await_writable(c);
 }
 
 void
@@ -358,7 +359,7 @@ conn_put(struct conn *c, const char *p, size_t n, int64_t now)
 	conn_put_parts(c, &iov, 1, now);
 }
 
-/* TLS wants to see the same bytes in one piece again, so all are copied. */
+/* OpenSSL needs the same bytes again after a short write, so all are copied. */
 void
 conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
     size_t nend, int64_t now)
@@ -377,10 +378,10 @@ conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
 	keep_rest(c, p + k, left - nend);
 	c->end = end - nend;
 	c->nend = nend;
-	await_room(c);
+	await_writable(c);
 }
 
-/* Sends what waits. */
+/* Sends the kept bytes. */
 static void
 send_rest(struct conn *c, int64_t now)
 {
@@ -406,11 +407,11 @@ send_rest(struct conn *c, int64_t now)
 }
 
 static void
-flush(struct conn *c)
+flush_rest(struct conn *c)
 {
 	send_rest(c, c->loop->now);
 	if (c->tls && c->state != CONN_DOWN)
-		watch(c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
+		set_events(c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 void
@@ -422,17 +423,17 @@ conn_event(struct conn *c, uint32_t events)
 	case CONN_DOWN:
 		return;
 	case CONN_CONNECTING:
-		connected(c, now);
+		finish_connect(c, now);
 		return;
 	case CONN_TLS:
-		tls_step(c, now);
+		continue_handshake(c, now);
 		return;
 	case CONN_SETUP:
 	case CONN_READY:
 		break;
 	}
 	if (events & EPOLLOUT && conn_waits(c))
-		flush(c);
+		flush_rest(c);
 	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
-		receive(c, events);
+		receive_replies(c, events);
 }

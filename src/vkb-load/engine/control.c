@@ -59,9 +59,9 @@ control_ask(struct client *c, int ms, const char *const *argv)
 	return NULL;
 }
 
-/* One row: first, last, [host, port, ...], replicas. */
+/* Reads one row: first, last, [host, port, ...], replicas. Returns 0 or -1. */
 static int
-range_of(const struct reply *r, const char *asked, struct control_range *to)
+read_range(const struct reply *r, const char *asked, struct control_range *to)
 {
 	const struct reply *primary = reply_len(r) > 2 ? reply_at(r, 2) : NULL;
 	long long first, last, port;
@@ -101,8 +101,9 @@ control_slots(
 		return "no slot is served";
 	s->v = mem_array(reply_len(s->reply), sizeof *s->v);
 	for (; s->n < reply_len(s->reply); s->n++)
-		if (range_of(reply_at(s->reply, s->n), asked, &s->v[s->n]) < 0)
-			return "its answer makes no sense";
+		if (read_range(reply_at(s->reply, s->n), asked, &s->v[s->n]) <
+		    0)
+			return "its answer is not valid";
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Questions to the servers that load goes to, outside of the load: connections
- * with a deadline, and what a cluster says of itself.
+ * Commands to the servers outside of the load: connections with a deadline, and
+ * CLUSTER SLOTS.
  */
 #ifndef CONTROL_H
 #define CONTROL_H
@@ -12,16 +12,19 @@ struct engine_target;
 struct reply;
 struct tls_context;
 
-/* The timeout of the target in ms, but at most so many; 0: no other bound. */
+/* Returns the timeout of the target in ms, at most 'most'; 0: no limit. */
 int control_ms(const struct engine_target *, int most);
 
-/* To node i; NULL with errno, as client_open; 'why' as in client_address. */
+/*
+ * Connects to node i. Returns NULL with errno, as client_open; 'why' as in
+ * client_address.
+ */
 struct client *control_open(const struct engine_target *, struct tls_context *,
     size_t i, int ms, char *why);
 
 /*
- * As client_call, but an error is reported, and the result is NULL. Caller
- * frees with reply_free.
+ * As client_call, but an error (also an error reply) is reported and NULL is
+ * returned. The caller frees the reply with reply_free.
  */
 struct reply *control_ask(struct client *, int ms, const char *const *argv);
 #define CONTROL_ASK(c, ms, ...) \
@@ -41,9 +44,9 @@ struct control_slots {
 };
 
 /*
- * 'asked' is the host of a node that does not name itself. NULL, or why there
- * is no answer: text borrowed from the client or the slots.
- * control_slots_free in either case.
+ * Reads the slots of the cluster. 'asked' is the host of a node without a name
+ * of its own. Returns NULL, or why it failed: text borrowed from the client or
+ * the slots. The caller calls control_slots_free in either case.
  */
 const char *control_slots(
     struct control_slots *, struct client *, int ms, const char *asked);

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts what is patched; true where some of it stands behind a field. */
+/*
+ * Counts the patched pieces; returns true if one stands behind a field, so that
+ * its offset differs by row.
+ */
 static bool
-moves(const struct shape *s, uint32_t *npatches)
+count_patches(const struct shape *s, uint32_t *npatches)
 {
 	bool behind = false, moving = false;
 	size_t i;
@@ -27,7 +30,7 @@ moves(const struct shape *s, uint32_t *npatches)
 	return moving;
 }
 
-/* One request; how long it is, or 0: there is no room. */
+/* Writes the request of a row; returns its length, or 0 if out of room. */
 static size_t
 write_row(struct cooked *c, const struct template *t, const struct shape *s,
     uint64_t row, char *to)
@@ -54,7 +57,7 @@ write_row(struct cooked *c, const struct template *t, const struct shape *s,
 }
 
 static int
-write_all(struct cooked *c, const struct template *t, const struct shape *s,
+write_rows(struct cooked *c, const struct template *t, const struct shape *s,
     size_t most)
 {
 	uint64_t rows = rowset_count(t->rows), i, at;
@@ -93,9 +96,9 @@ cooked_new(const struct template *t, const struct shape *s, size_t most)
 	c = mem_new(sizeof *c);
 	c->bytes_file = arena_new(0);
 	c->at_file = arena_new(0);
-	if (moves(s, &c->npatches))
+	if (count_patches(s, &c->npatches))
 		c->places_file = arena_new(0);
-	if (write_all(c, t, s, most) == 0)
+	if (write_rows(c, t, s, most) == 0)
 		return c;
 	cooked_free(c);
 	return NULL;

@@ -1,7 +1,7 @@
 /*
- * The requests of a command, one for each row, written beforehand but for
- * their numbers and tags: rows that follow one another are copied in one piece
- * and patched. Private to template.c and fill.c.
+ * The requests of a command, one for each row, rendered in advance except for
+ * numbers and tags: consecutive rows are copied at once and patched. Private to
+ * template.c and fill.c.
  */
 #ifndef COOKED_H
 #define COOKED_H
@@ -15,17 +15,19 @@ struct template;
 
 struct cooked {
 	const char *bytes;  /* TEMPLATE_SLACK more may be read */
-	const uint64_t *at; /* where each row begins, and where the last ends */
+	const uint64_t *at; /* offset of each row, and the end */
 	/*
-	 * Where in a row each number and tag stands, npatches for each row.
-	 * NULL: in all alike, where the pieces say.
+	 * The offset of each number and tag in its row, npatches for each row.
+	 * NULL: the same in all rows, see piece.at.
 	 */
 	const uint32_t *places;
 	uint32_t npatches;
 	struct arena *bytes_file, *at_file, *places_file;
 };
 
-/* NULL: the shape has no field, or all rows would take more than 'most' bytes.
+/*
+ * Returns NULL if the shape has no field, or if all rows would need more than
+ * 'most' bytes.
  */
 struct cooked *cooked_new(
     const struct template *, const struct shape *, size_t most);

@@ -27,7 +27,7 @@ dial_resolve(const char *host, int port, bool numeric, const char **why)
 	return NULL;
 }
 
-/* Starts to connect a new socket, and closes it where that fails. */
+/* Starts to connect a new socket; closes it on error. */
 static int
 start_connect(int fd, const struct sockaddr *a, socklen_t n)
 {

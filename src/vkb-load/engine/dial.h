@@ -1,6 +1,6 @@
 /*
- * Sockets to servers. Nothing here blocks but the look-up of a host name, which
- * is therefore made before the load begins.
+ * Sockets to servers. Only the look-up of a host name blocks, so it is made
+ * before the load begins.
  */
 #ifndef DIAL_H
 #define DIAL_H
@@ -10,9 +10,9 @@
 struct addrinfo;
 
 /*
- * Looks up the addresses of a server. A 'numeric' host is an address in digits:
- * nothing is looked up, and a name is an error. The result is freed with
- * freeaddrinfo. NULL after an error, with its text in *why.
+ * Looks up the addresses of a server. A 'numeric' host is an address in digits;
+ * a name is then an error. The caller frees the result with freeaddrinfo.
+ * Returns NULL after an error, with its text in *why (static).
  */
 struct addrinfo *dial_resolve(
     const char *host, int port, bool numeric, const char **why);

@@ -1,4 +1,4 @@
-/* Numbers in decimal, fast: all of them are written for each request. */
+/* Fast decimal numbers: some are written for each request. */
 #ifndef DIGITS_H
 #define DIGITS_H
 
@@ -26,7 +26,10 @@ digits_8(char *p, uint32_t v)
 	memcpy(p, &digits, sizeof digits);
 }
 
-/* With zeros in front; not 'wide': below 10^8, and they stand there. */
+/*
+ * Writes 12 digits with leading zeros. If not 'wide', v is below 10^8, and the
+ * first four bytes are '0' already.
+ */
 static inline void
 digits_12(char *p, uint64_t v, bool wide)
 {
@@ -44,7 +47,7 @@ digits_12(char *p, uint64_t v, bool wide)
 	p[3] = (char)('0' + high % 10);
 }
 
-/* As few as it has, which is what is returned. */
+/* Writes v without leading zeros. Returns the number of digits. */
 static inline size_t
 digits_put(char *p, uint64_t v)
 {

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEFOREHAND ((size_t)256 << 20) /* bytes, of a command of a template */
+#define BEFOREHAND                                                 \
+	((size_t)256 << 20) /* bytes of rendered rows of a command \
+			     */
 
 const char *const *
 engine_commands(void)
@@ -22,16 +24,16 @@ engine_reads(const char *command)
 	return command_reads(command);
 }
 
-/* A stream, and what was made for it. */
+/* The commands of a stream. */
 struct made {
 	struct command *command, *refill;
 	struct template *template;
-	bool shared; /* the template is that of another */
+	bool shared; /* the template belongs to another stream */
 };
 
-/* Parallel clients send the same commands of the same rows; SIZE_MAX: none. */
+/* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
 static size_t
-alike(const struct engine_work *works, size_t i)
+find_same_template(const struct engine_work *works, size_t i)
 {
 	const struct engine_work *w = &works[i], *v;
 
@@ -45,7 +47,8 @@ alike(const struct engine_work *works, size_t i)
 }
 
 static int
-make(struct made *m, const struct engine_target *t, const struct engine_work *w)
+make_commands(
+    struct made *m, const struct engine_target *t, const struct engine_work *w)
 {
 	char *why, *text;
 
@@ -61,7 +64,7 @@ make(struct made *m, const struct engine_target *t, const struct engine_work *w)
 		}
 		if (*template_fields(m->template) && !w->rows)
 			return err_fail(
-			    "'%s' names a field, and there is no dataset",
+			    "'%s' uses a field, but the case has no dataset",
 			    w->text);
 		if (*template_fields(m->template))
 			template_bind(m->template, w->rows, BEFOREHAND);
@@ -76,7 +79,7 @@ make(struct made *m, const struct engine_target *t, const struct engine_work *w)
 }
 
 static void
-drop(struct made *m)
+free_commands(struct made *m)
 {
 	command_free(m->command);
 	command_free(m->refill);
@@ -84,9 +87,9 @@ drop(struct made *m)
 		template_free(m->template);
 }
 
-/* Each row of a dataset, and each number in sequence, is for one stream. */
+/* Each row of a dataset, and each number in sequence, goes to one stream. */
 static void
-share(struct run_options *o, const struct engine_work *works, size_t n,
+share_counters(struct run_options *o, const struct engine_work *works, size_t n,
     _Atomic uint64_t *counters)
 {
 	size_t i, first;
@@ -112,13 +115,13 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 
 	memset(results, 0, n * sizeof *results);
 	for (i = 0; i < n; i++) {
-		first = alike(works, i);
+		first = find_same_template(works, i);
 		if (run_check(t, &works[i]) < 0)
 			goto out;
 		if (first != SIZE_MAX) {
 			m[i] = m[first];
 			m[i].shared = true;
-		} else if (make(&m[i], t, &works[i]) < 0)
+		} else if (make_commands(&m[i], t, &works[i]) < 0)
 			goto out;
 		o[i] = (struct run_options){.only_node = SIZE_MAX,
 		    .space = run_space(&works[i]),
@@ -127,11 +130,11 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
 		    .template = m[i].template,
 		    .refill = m[i].refill};
 	}
-	share(o, works, n, counters);
+	share_counters(o, works, n, counters);
 	rc = streams_run(t, works, o, n, stop, progress, arg, meter, results);
 out:
 	for (i = 0; i < n; i++)
-		drop(&m[i]);
+		free_commands(&m[i]);
 	free(counters);
 	free(m);
 	free(o);

@@ -1,29 +1,28 @@
 /*
- * The native load engine: RESP over epoll, one event loop per thread, latency
- * of each request recorded in histograms of the thread. It knows nothing of
- * records; times are in the units their names say.
+ * The native load generator: RESP over epoll, one event loop per thread, the
+ * latency of each request in histograms of the thread. It does not know
+ * records; the names have the units.
  *
  * engine_run does one measured run, engine_seed fills the servers for it.
  *
- * What is counted: by duration, what is answered within the measured time; by
- * requests, exactly so many, made after the warm-up. In open loop, what is due
- * within the measured time: it may be answered later, and what could not even
- * be sent within 0.1 s of the end is a latency (of its age) but no request.
- * An error reply is an answer, and an error; engine_result.refused says how
- * many of the requests got nothing else, and whether that is too many is the
- * caller's to judge. A connection lost is an error; it
- * is made again, and what it still had to answer is asked anew.
+ * What is counted: by duration, the requests answered within the measured time;
+ * by requests, exactly that many, after the warm-up. In open loop, the requests
+ * due within the measured time, also if answered later; one that could not be
+ * sent within 0.1 s after the end adds its age to the latencies but is not
+ * counted as a request. An error reply is an answer and an error;
+ * engine_result.refused counts the requests with no other answer, and the
+ * caller decides how many are too many. A lost connection is an error; it is
+ * opened again, and its unanswered requests are sent again.
  *
  * In a cluster each client has a connection to each primary, and sends a batch
- * to the one that holds its keys; in open loop each request waits for its own
- * node only. See pools.h. MOVED and ASK
- * are errors that end nothing: the request is sent again to the node they name
- * (up to 16 times, over a further connection), and its latency ends with the
- * answer from there; after a MOVED the slots are read again. A request that
- * the server cannot answer for the moment (CLUSTERDOWN, TRYAGAIN, LOADING) is
- * sent again every 50 to 100 ms, until half of the timeout is over, and then is
- * refused. Each such reply is counted among the errors. Keys, members and
- * collections stay in their slots.
+ * to the one that holds its keys; in open loop each request waits only for its
+ * own node, see pools.h. MOVED and ASK are errors that do not end the run: the
+ * request is sent to the node they name (up to 16 times, over a further
+ * connection), and its latency ends with the answer from there; after a MOVED
+ * the slots are read again. A request that the server cannot answer for the
+ * moment (CLUSTERDOWN, TRYAGAIN, LOADING) is sent again every 50 to 100 ms
+ * until half of the timeout is over, and is then refused. Each such reply is
+ * counted as an error. Keys, members and collections stay in their slots.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -46,7 +45,7 @@ struct engine_node {
 };
 
 struct engine_target {
-	const struct engine_node *nodes; /* primaries; [0] is the first asked */
+	const struct engine_node *nodes; /* primaries; [0] is asked first */
 	size_t nnodes;
 	bool cluster; /* slots are read with CLUSTER SLOTS */
 	bool tls;
@@ -54,7 +53,7 @@ struct engine_target {
 	const char *servername;          /* SNI and the name that is verified */
 	const char *user, *password;
 	int db;
-	double timeout_s;   /* of questions outside of the load; 0: 60 */
+	double timeout_s;   /* of commands outside of the load; 0: 60 */
 	const char *prefix; /* of each key; NULL: none */
 };
 
@@ -62,9 +61,9 @@ enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
 
 struct engine_work {
 	const char *command; /* a named test: SET, LRANGE_100, ... */
-	const char *text;    /* or, not NULL: a template, see template.h */
-	const struct rowset *rows; /* of what its __field:NAME__ name; NULL */
-	const struct dataset_want *data; /* the caller's: where they are from */
+	const char *text;    /* or a template if not NULL, see template.h */
+	const struct rowset *rows;       /* for __field:NAME__, or NULL */
+	const struct dataset_want *data; /* for the caller: the rows' source */
 	long long data_size;             /* bytes */
 	long long keyspacelen;           /* 0: one key */
 	int pipeline;
@@ -73,26 +72,26 @@ struct engine_work {
 	int threads;
 	long long requests; /* stop after so many; 0: by duration */
 	double duration_s;
-	double warmup_s; /* served before, not counted */
-	bool sequential; /* each key once, then again */
+	double warmup_s; /* before the measured time, not counted */
+	bool sequential; /* numbers count up instead of being random */
 	bool resp3;      /* HELLO 3, else RESP2 */
 	uint64_t seed;
-	const cpu_set_t *cpus; /* of the client threads; NULL: as it is */
+	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
 	double rate;           /* requests/s, open loop; 0: closed loop */
 	enum engine_arrivals arrivals;
-	double timeout_s;   /* a request waits so long for its reply; 0: 60 */
+	double timeout_s;   /* of the reply to a request */
 	long long max_lost; /* lost, unanswered and reconnects together */
 };
 
 struct engine_error {
 	char kind[64];  /* "MOVED", "OOM", "connection lost", ... */
-	char text[192]; /* first one seen, whole */
+	char text[192]; /* the first one */
 	uint64_t count;
 };
 
 struct engine_interval { /* about one second each */
-	double at_s;     /* its end, since the start of the measured time */
+	double at_s;     /* end, since the measured time began */
 	double length_s;
 	uint64_t requests;
 	double p50_ms, p99_ms, max_ms;
@@ -100,11 +99,11 @@ struct engine_interval { /* about one second each */
 
 #define ENGINE_ERRORS 32
 
-/* NAN where a figure could not be had. */
+/* NAN: not known. */
 struct engine_result {
 	uint64_t requests; /* answered in the measured time; 0 with an rps:
 			      unknown */
-	int64_t start_ns, end_ns; /* of that time, by CLOCK_MONOTONIC */
+	int64_t start_ns, end_ns; /* of the measured time, by CLOCK_MONOTONIC */
 	double elapsed_s;
 	double rps;
 	struct hist *latency; /* ns; response time in open loop; owned */
@@ -115,8 +114,8 @@ struct engine_result {
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
 	uint64_t errors_total;
-	bool errors_unknown; /* that number says nothing */
-	uint64_t refused;    /* of the requests: the answer was an error */
+	bool errors_unknown; /* errors_total is not known */
+	uint64_t refused;    /* requests answered by an error */
 	char refusal[192];   /* the first such answer */
 	double lost;         /* requests whose connection broke, sent again */
 	double unanswered;   /* requests without a reply in time, or at all */
@@ -124,11 +123,11 @@ struct engine_result {
 	double pushes;       /* push messages; NAN without RESP3 */
 	double hit_rate_percent;         /* reads that got something */
 	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
-	uint64_t refilled; /* elements put back while popping, see above */
+	uint64_t refilled; /* elements put back, see engine_seed */
 };
 
 struct engine_progress {
-	double done;        /* 0..1 of the whole, warm-up included */
+	double done;        /* 0..1, warm-up included */
 	double rps, p99_ms; /* of the last interval */
 	bool seeding, warmup;
 };
@@ -137,8 +136,9 @@ struct engine_progress {
 typedef void engine_progress_fn(void *arg, const struct engine_progress *);
 
 /*
- * Told of the measured time of a run, by the calling thread: 'connected' once,
- * with the threads that make the load; then 'begin' and 'end' while they live.
+ * Callbacks around the measured time of a run, in the calling thread:
+ * 'connected' once, with the threads that make the load; then 'begin' and 'end'
+ * while they live.
  */
 struct engine_meter {
 	void (*connected)(void *arg, const pid_t *tids, size_t n);
@@ -147,36 +147,35 @@ struct engine_meter {
 	void *arg;
 };
 
-/* Names of the tests this engine knows, NULL ends the list; static. */
+/* Returns the names of the tests; NULL ends the list; static. */
 const char *const *engine_commands(void);
-bool engine_reads(const char *command); /* needs seeding with data */
+bool engine_reads(const char *command); /* it reads data that must be seeded */
 
 /*
- * Fills the servers for 'w' (nothing to do for commands that need nothing).
+ * Fills the servers for 'w' (does nothing for commands that need no data).
  *
- * What is popped (LPOP, RPOP, SPOP, ZPOPMIN): a run of known length without
- * warm-up gets one element for each request. Otherwise, or where that is more
- * than 10 million or 1 GiB, a million elements are seeded and engine_run tops
- * them up: each connection, after so many pops as one command can hold
- * elements, sends such a command behind its batch. It is not counted as a
- * request, its time is not a latency, but the server's CPU time includes it;
- * engine_result.refilled says how much there was. hit_rate_percent says what
- * part of the pops got something.
+ * For commands that pop (LPOP, RPOP, SPOP, ZPOPMIN): a run of known length
+ * without warm-up gets one element for each request. Otherwise, or if that is
+ * more than 10 million elements or 1 GiB, a million are seeded and engine_run
+ * refills: after as many pops as a command can hold elements, a connection
+ * sends such a command behind its batch. A refill is neither a request nor a
+ * latency, but the server's CPU time includes it; engine_result.refilled counts
+ * the elements, and hit_rate_percent is the percentage of pops that got one.
  *
- * 0, or -1 and said. *stop as in engine_run.
+ * Returns 0, or -1 after reporting an error. *stop as in engine_run.
  */
 int engine_seed(const struct engine_target *, const struct engine_work *,
     const volatile int *stop, engine_progress_fn *, void *arg);
 
 /*
  * Runs n streams of work at the same time, each with its connections, threads
- * and rate. All connect before the first request is sent, then one gate starts
- * them. Each ends by its duration or its requests; 'results' has one for each,
- * whose histograms hist_merge adds up. 'meter' may be NULL.
+ * and rate. All connect before the first request is sent, then all start
+ * together. Each ends by its duration or its requests; 'results' has one for
+ * each stream. 'meter' may be NULL.
  *
- * 0, or -1 and said. *stop is polled: when it becomes non-zero the run ends
- * early with -1, and when one stream fails all do. What was measured until
- * then stands in the results that have requests. Free each of them with
+ * Returns 0, or -1 after reporting an error. *stop is polled: when it becomes
+ * non-zero the run ends early with -1, and when one stream fails all end.
+ * Partial results are in those with requests. The caller frees each result with
  * engine_result_free in any case.
  */
 int engine_run(const struct engine_target *, const struct engine_work *works,

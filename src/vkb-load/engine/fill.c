@@ -9,24 +9,24 @@
 #define BLOCK 64
 #define SHORT 256 /* bytes that are faster copied in blocks */
 
-/* What a command draws. */
+/* The numbers and the tag of one command. */
 struct draw {
 	const struct keys *keys;
 	struct course *course;
 	uint64_t shared[SHAPE_SHARED];
-	unsigned have; /* of them */
+	unsigned have; /* bits: which shared numbers are drawn */
 	uint64_t first, number;
-	bool begun; /* 'first' is the first number */
+	bool begun; /* 'first' is the next number */
 	bool wide;  /* more than eight digits */
 	const char *tag;
 };
 
 /*
- * Up to BLOCK - 1 bytes more are read and written than n: lengths that differ
- * from row to row are not to be guessed wrong by the processor each time.
+ * Copies n bytes in whole blocks, up to BLOCK - 1 too many: lengths that differ
+ * by row would cost mispredicted branches.
  */
 static inline char *
-copy(char *to, const char *from, size_t n)
+copy_blocks(char *to, const char *from, size_t n)
 {
 	char *end = to + n;
 
@@ -43,7 +43,7 @@ copy(char *to, const char *from, size_t n)
 }
 
 static uint64_t
-random_number(struct draw *d)
+draw_number(struct draw *d)
 {
 	const struct keys *k = d->keys;
 
@@ -56,7 +56,7 @@ random_number(struct draw *d)
 }
 
 static uint64_t
-shared_number(struct draw *d, unsigned which)
+draw_shared_number(struct draw *d, unsigned which)
 {
 	struct course *c = d->course;
 
@@ -65,10 +65,10 @@ shared_number(struct draw *d, unsigned which)
 	d->have |= 1u << which;
 	if (c->sequential && !d->begun)
 		return d->shared[which] = c->number % d->keys->space;
-	return d->shared[which] = random_number(d);
+	return d->shared[which] = draw_number(d);
 }
 
-/* In a cluster: the slot, and the number that goes with it. */
+/* In a cluster: draws the slot, and its number. */
 static void
 draw_slot(struct draw *d, const struct shape *s)
 {
@@ -95,7 +95,7 @@ draw_slot(struct draw *d, const struct shape *s)
 }
 
 static void
-start(struct draw *d, const struct shape *s)
+begin_command(struct draw *d, const struct shape *s)
 {
 	const struct course *c = d->course;
 
@@ -107,7 +107,7 @@ start(struct draw *d, const struct shape *s)
 }
 
 static void
-done(struct course *c, const struct shape *s)
+end_command(struct course *c, const struct shape *s)
 {
 	c->number++;
 	c->turn++;
@@ -116,17 +116,17 @@ done(struct course *c, const struct shape *s)
 }
 
 static uint64_t
-value_of(struct draw *d, const struct piece *p)
+get_number(struct draw *d, const struct piece *p)
 {
 	if (p->kind == PIECE_RANDOM)
-		return random_number(d);
+		return draw_number(d);
 	if (p->kind == PIECE_SHARED)
-		return shared_number(d, p->which);
+		return draw_shared_number(d, p->which);
 	return d->course->next[TEMPLATE_SEQ] % KEYS_NUMBERS;
 }
 
 static const char *
-value(const struct rowset_row *r, uint32_t which, size_t *n)
+find_value(const struct rowset_row *r, uint32_t which, size_t *n)
 {
 	uint32_t from = which ? r->ends[which - 1] : 0;
 
@@ -135,7 +135,7 @@ value(const struct rowset_row *r, uint32_t which, size_t *n)
 }
 
 static char *
-put_length(char *to, const struct piece *p, const struct rowset_row *r)
+write_length(char *to, const struct piece *p, const struct rowset_row *r)
 {
 	const struct piece *q = p;
 	size_t sum = p->n, n;
@@ -145,7 +145,7 @@ put_length(char *to, const struct piece *p, const struct rowset_row *r)
 		do
 			q++;
 		while (q->kind != PIECE_VALUE);
-		rowset_value(value(r, q->which, &n), &n);
+		rowset_value(find_value(r, q->which, &n), &n);
 		sum += n;
 	}
 	*to++ = '$';
@@ -156,7 +156,7 @@ put_length(char *to, const struct piece *p, const struct rowset_row *r)
 }
 
 static char *
-compose(const struct template *t, const struct piece *p,
+write_pieces(const struct template *t, const struct piece *p,
     const struct piece *end, struct draw *d, const struct rowset_row *r,
     char *to)
 {
@@ -166,18 +166,18 @@ compose(const struct template *t, const struct piece *p,
 	for (; p < end; p++)
 		switch (p->kind) {
 		case PIECE_BYTES:
-			to = copy(to, t->bytes + p->at, p->n);
+			to = copy_blocks(to, t->bytes + p->at, p->n);
 			break;
 		case PIECE_FIELD:
-			v = value(r, p->which, &n);
-			to = copy(to, v, n);
+			v = find_value(r, p->which, &n);
+			to = copy_blocks(to, v, n);
 			break;
 		case PIECE_VALUE:
-			v = rowset_value(value(r, p->which, &n), &n);
-			to = copy(to, v, n);
+			v = rowset_value(find_value(r, p->which, &n), &n);
+			to = copy_blocks(to, v, n);
 			break;
 		case PIECE_LENGTH:
-			to = put_length(to, p, r);
+			to = write_length(to, p, r);
 			break;
 		case PIECE_TAG:
 			memcpy(to, d->tag, 3);
@@ -187,7 +187,7 @@ compose(const struct template *t, const struct piece *p,
 		case PIECE_SHARED:
 		case PIECE_SEQ:
 			memcpy(to, "0000", 4);
-			digits_12(to, value_of(d, p),
+			digits_12(to, get_number(d, p),
 			    p->kind == PIECE_SEQ || d->wide);
 			to += DIGITS_12;
 			break;
@@ -201,13 +201,14 @@ shape_write(const struct template *t, const struct shape *s, size_t first,
 {
 	struct rowset_row r = rowset_row(t->rows, row);
 
-	return (size_t)(compose(t, s->pieces + first, s->pieces + end, NULL, &r,
-			    to) -
+	return (size_t)(write_pieces(t, s->pieces + first, s->pieces + end,
+			    NULL, &r, to) -
 	    to);
 }
 
 static void
-patch(const struct shape *s, struct draw *d, char *to, const uint32_t *places)
+patch_command(
+    const struct shape *s, struct draw *d, char *to, const uint32_t *places)
 {
 	const struct piece *p, *end = s->pieces + s->npieces;
 	char *at;
@@ -219,21 +220,21 @@ patch(const struct shape *s, struct draw *d, char *to, const uint32_t *places)
 		if (p->kind == PIECE_TAG)
 			memcpy(at, d->tag, 3);
 		else
-			digits_12(at, value_of(d, p),
+			digits_12(at, get_number(d, p),
 			    d->wide || p->kind == PIECE_SEQ);
 	}
 }
 
-/* Random numbers are all that is patched. */
+/* Returns true if only random numbers are patched. */
 static bool
-plain(const struct shape *s, const struct draw *d)
+is_random_only(const struct shape *s, const struct draw *d)
 {
 	return !s->tagged && !s->shared && !s->uses[TEMPLATE_SEQ] &&
 	    !d->course->sequential;
 }
 
 static void
-patch_random(
+patch_random_numbers(
     const struct shape *s, struct draw *d, char *buf, uint32_t n, size_t size)
 {
 	const struct piece *p, *end = s->pieces + s->npieces;
@@ -262,8 +263,8 @@ patch_random(
 }
 
 static uint32_t
-make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
-    size_t full, size_t *len)
+make_constant_rows(const struct template *t, struct draw *d, char *buf,
+    uint32_t n, size_t full, size_t *len)
 {
 	const struct shape *s = &t->shapes[0];
 	size_t size = t->command.len, most = full / size + 1;
@@ -276,21 +277,21 @@ make_alike(const struct template *t, struct draw *d, char *buf, uint32_t n,
 	for (i = 0; i < n; i++, p += size)
 		if (!*p)
 			memcpy(p, t->command.bytes, size);
-	if (plain(s, d)) {
-		patch_random(s, d, buf, n, size);
+	if (is_random_only(s, d)) {
+		patch_random_numbers(s, d, buf, n, size);
 		return n;
 	}
 	for (i = 0, p = buf; i < n; i++, p += size) {
-		start(d, s);
-		patch(s, d, p, NULL);
-		done(d->course, s);
+		begin_command(d, s);
+		patch_command(s, d, p, NULL);
+		end_command(d->course, s);
 	}
 	return n;
 }
 
-/* How many of n rows it takes to reach 'full' bytes; one at least. */
+/* Returns how many of n rows reach 'full' bytes; at least one. */
 static uint32_t
-rows_for(const struct cooked *k, uint64_t row, uint32_t n, size_t full)
+count_rows_for(const struct cooked *k, uint64_t row, uint32_t n, size_t full)
 {
 	const uint64_t *at = k->at + row;
 	uint32_t i = 1;
@@ -316,13 +317,13 @@ patch_rows(
 	bool wide = d->wide;
 	uint32_t i;
 
-	if (!plain(s, d) || k->places || k->npatches > 1) {
+	if (!is_random_only(s, d) || k->places || k->npatches > 1) {
 		for (i = 0; i < n; i++) {
-			start(d, s);
+			begin_command(d, s);
 			if (k->places)
 				places = k->places + (row + i) * k->npatches;
-			patch(s, d, buf + (at[i] - at[0]), places);
-			done(c, s);
+			patch_command(s, d, buf + (at[i] - at[0]), places);
+			end_command(c, s);
 		}
 		return;
 	}
@@ -339,9 +340,9 @@ patch_rows(
 	c->next[TEMPLATE_ROWS] += n;
 }
 
-/* A command of rows alone: as many as follow one another in one piece. */
+/* Copies rendered rows, as many at once as are consecutive. */
 static uint32_t
-make_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
+copy_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
     size_t full, size_t *len)
 {
 	const struct shape *s = &t->shapes[0];
@@ -354,7 +355,7 @@ make_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
 	row = d->course->next[TEMPLATE_ROWS] % rows;
 	while (made < n && (size_t)(to - buf) < full) {
 		m = n - made < rows - row ? n - made : (uint32_t)(rows - row);
-		m = rows_for(k, row, m, full - (size_t)(to - buf));
+		m = count_rows_for(k, row, m, full - (size_t)(to - buf));
 		bytes = k->at[row + m] - k->at[row];
 		memcpy(to, k->bytes + k->at[row], bytes);
 		patch_rows(s, d, row, m, to);
@@ -367,13 +368,14 @@ make_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
 }
 
 static char *
-make_row(const struct shape *s, struct draw *d, uint64_t row, char *to)
+copy_row(const struct shape *s, struct draw *d, uint64_t row, char *to)
 {
 	const struct cooked *k = s->cooked;
 	size_t n = k->at[row + 1] - k->at[row];
 
-	copy(to, k->bytes + k->at[row], n);
-	patch(s, d, to, k->places ? k->places + row * k->npatches : NULL);
+	copy_blocks(to, k->bytes + k->at[row], n);
+	patch_command(
+	    s, d, to, k->places ? k->places + row * k->npatches : NULL);
 	return to + n;
 }
 
@@ -391,9 +393,9 @@ template_make(const struct template *t, struct course *c,
 	uint32_t i;
 
 	if (t->alike)
-		return make_alike(t, &d, buf, n, full, len);
+		return make_constant_rows(t, &d, buf, n, full, len);
 	if (t->nshapes == 1 && t->shapes[0].cooked)
-		return make_rows(t, &d, buf, n, full, len);
+		return copy_rows(t, &d, buf, n, full, len);
 	if (rows)
 		row = c->next[TEMPLATE_ROWS] % rows;
 	turn = c->turn % t->ncycle;
@@ -401,26 +403,26 @@ template_make(const struct template *t, struct course *c,
 		s = &t->shapes[t->cycle[turn]];
 		if (++turn == t->ncycle)
 			turn = 0;
-		start(&d, s);
+		begin_command(&d, s);
 		if (s->cooked) {
-			to = make_row(s, &d, row, to);
+			to = copy_row(s, &d, row, to);
 		} else {
 			if (s->uses[TEMPLATE_ROWS])
 				r = rowset_row(t->rows, row);
-			to = compose(
+			to = write_pieces(
 			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
 		}
 		if (s->uses[TEMPLATE_ROWS] && ++row == rows)
 			row = 0;
-		done(c, s);
+		end_command(c, s);
 	}
 	*len = (size_t)(to - buf);
 	return i;
 }
 
-/* No field is longer than all of a row, but one may stand more than once. */
+/* A field is at most as long as a row, but may be used more than once. */
 static size_t
-longest(const struct template *t, const struct shape *s)
+get_longest(const struct template *t, const struct shape *s)
 {
 	size_t i, fields = 0;
 
@@ -438,7 +440,7 @@ template_room(const struct template *t, size_t bytes)
 	size_t most = 0, i;
 
 	for (i = 0; i < t->nshapes; i++)
-		if (longest(t, &t->shapes[i]) > most)
-			most = longest(t, &t->shapes[i]);
+		if (get_longest(t, &t->shapes[i]) > most)
+			most = get_longest(t, &t->shapes[i]);
 	return bytes + most + TEMPLATE_SLACK;
 }

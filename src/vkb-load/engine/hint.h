@@ -9,21 +9,21 @@ struct slotmap_node;
 struct hint {
 	unsigned slot;
 	bool asking;
-	bool later; /* to the node that said so */
+	bool later; /* retry on the same node */
 	char host[128];
 	int port;
-	const char *unixsocket; /* NULL, or used instead */
+	const char *unixsocket; /* used instead, or NULL */
 };
 
 /*
- * "MOVED 3999 host:port", "ASK ..."; no host means that of the sender. False:
- * the line is neither.
+ * Reads "MOVED 3999 host:port" or "ASK ..."; without a host it is that of the
+ * sender. Returns false if the line is neither.
  */
 bool hint_read_moved(struct hint *, const char *line, const char *sender);
 
 /*
- * The server cannot answer for the moment: a slot without a node, keys on their
- * way to another node, data still to be read from disk. False: it is not that.
+ * Returns true if the server cannot answer for the moment: a slot has no node,
+ * keys are migrating, or data is still loading.
  */
 bool hint_read_passing(
     struct hint *, const char *line, const struct slotmap_node *from);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FACTOR 10125   /* from numbers to slots */
-#define INVERSE 13125u /* of it, modulo KEYS_SLOTS */
+#define INVERSE 13125u /* of FACTOR, modulo KEYS_SLOTS */
 
 uint64_t
 keys_number(const struct keys *k, uint64_t position, unsigned *residue)
@@ -36,9 +36,9 @@ keys_residue(unsigned slot)
 	return slot * INVERSE % KEYS_SLOTS;
 }
 
-/* CRC-16/XMODEM, as the cluster specification has it. */
+/* as in the cluster specification */
 static unsigned
-crc16(const char *s, size_t n)
+compute_crc16(const char *s, size_t n)
 {
 	unsigned crc = 0;
 	int bit;
@@ -67,7 +67,7 @@ keys_tags(char (*tags)[3])
 				t[0] = letters[i];
 				t[1] = letters[j];
 				t[2] = letters[k];
-				slot = crc16(t, 3) % KEYS_SLOTS;
+				slot = compute_crc16(t, 3) % KEYS_SLOTS;
 				if (tags[slot][0])
 					continue;
 				memcpy(tags[slot], t, 3);

@@ -1,8 +1,7 @@
 /*
- * The key space, and where in a cluster it lies: key number n has slot
- * n * 10125 mod 16384, so that n is found again by any connection; a collection
- * lies on each node in 16 of its slots (mylist:{tag}), a member's number modulo
- * 16 says which.
+ * The key space and its slots in a cluster: key number n has slot n * 10125 mod
+ * 16384, so that each connection finds it. Each node has 16 collections
+ * (mylist:{tag}) in 16 of its slots; a member's number modulo 16 selects one.
  */
 #ifndef KEYS_H
 #define KEYS_H
@@ -19,31 +18,33 @@ struct collection {
 	uint16_t part; /* its members' numbers, modulo KEYS_COLLECTIONS */
 };
 
-/* What one node holds of the key space. */
+/* The part of the key space on one node. */
 struct keys {
 	uint64_t space; /* numbers are below it */
 	uint64_t count; /* of the numbers on this node */
 	bool cluster;
 	const char (*tags)[3];    /* of each slot; borrowed */
-	const uint16_t *residues; /* modulo 16384, of its numbers; borrowed */
+	const uint16_t *residues; /* its numbers modulo 16384; borrowed */
 	uint32_t nresidues;
-	uint32_t nlong;  /* the first ones, with one number more */
+	uint32_t nlong;  /* the first ones have one number more */
 	uint64_t rounds; /* numbers per residue */
 	const struct collection *collections; /* borrowed */
 	uint32_t ncollections;
 };
 
 /*
- * The number at a position of the node's own order; *residue of it. Positions
- * are below k->count.
+ * Returns the number at a position of the node's own order and its residue.
+ * Positions are below k->count.
  */
 uint64_t keys_number(const struct keys *, uint64_t position, unsigned *residue);
 
-/* The slot of a number, and the residue of the numbers of a slot. */
+/* Return the slot of a number, and the residue of the numbers of a slot. */
 unsigned keys_slot(uint64_t number);
 unsigned keys_residue(unsigned slot);
 
-/* For each slot a tag that is in it, as the cluster specification says. */
+/*
+ * Sets for each slot a tag that hashes to it (CRC-16, cluster specification).
+ */
 void keys_tags(char (*tags)[3]);
 
 #endif

@@ -34,9 +34,9 @@ losses_add(struct run *r, uint64_t n, const char *fmt, ...)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* When the oldest request that a connection waits for was sent first. */
+/* Returns when the oldest unanswered request was first sent. */
 static int64_t
-oldest_sent(const struct worker *w, const struct conn *c)
+get_oldest_start(const struct worker *w, const struct conn *c)
 {
 	if (w->run->work->rate > 0 && c->awaited > c->refills)
 		return c->written[c->oldest];
@@ -66,8 +66,9 @@ losses_give_up(struct worker *w, const struct away *a, int64_t now)
 }
 
 /*
- * Gives up all that a connection has still to answer. Returns how many are
- * unanswered: what was lost with the connection is counted as that.
+ * Gives up all unanswered requests of a connection. Returns how many are to be
+ * counted as unanswered: requests lost with the connection were already counted
+ * as lost.
  */
 static uint64_t
 give_up_all(struct worker *w, struct conn *c, int64_t now)
@@ -107,7 +108,7 @@ losses_broken(
 		run_fail(r, "connection lost to '%s': %s", c->node->name, why);
 		return false;
 	}
-	if (r->target->cluster) /* another may have taken its place */
+	if (r->target->cluster) /* a failover may have replaced the node */
 		run_stale(r);
 	if (c->state != CONN_READY)
 		return true;
@@ -186,13 +187,13 @@ losses_unanswered(struct worker *w, struct conn *c, uint64_t n, int64_t now)
 void
 losses_expire(struct worker *w, struct conn *c, int64_t now)
 {
-	if (losses_expired(w, c, oldest_sent(w, c), now))
+	if (losses_expired(w, c, get_oldest_start(w, c), now))
 		losses_unanswered(w, c, give_up_all(w, c, now), now);
 }
 
-/* What a connection that is being made waits for, as the end of a message. */
+/* Describes what a connecting connection waits for, to end a message. */
 static const char *
-waiting_for(const struct conn *c)
+describe_wait(const struct conn *c)
 {
 	switch (c->state) {
 	case CONN_TLS:
@@ -226,7 +227,7 @@ losses_check(struct worker *w, struct conn *c, int64_t now)
 	case CONN_SETUP:
 		if (now - c->since_ns > r->timeout_ns)
 			run_fail(r, "cannot connect to '%s' within %g s%s",
-			    c->node->name, s, waiting_for(c));
+			    c->node->name, s, describe_wait(c));
 		break;
 	case CONN_READY:
 		return true;
@@ -234,7 +235,7 @@ losses_check(struct worker *w, struct conn *c, int64_t now)
 	return false;
 }
 
-/* What was lost with its connection is the end of its last batch. */
+/* Moves the numbers back to the lost requests, the last n of the batch. */
 static void
 rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 {
@@ -291,7 +292,7 @@ losses_fail(const struct run *runs, size_t n)
 	const struct gate *g = runs->gate;
 	uint64_t lost = 0, unanswered = 0, reconnects = 0;
 	const struct worker *w;
-	const char *said = ""; /* as a server does that takes no more clients */
+	const char *said = ""; /* such as "max number of clients reached" */
 	size_t i, j;
 
 	if (!atomic_load(&g->lost_too_much))

@@ -31,28 +31,28 @@ void losses_add(struct run *, uint64_t n, const char *fmt, ...)
     ERR_PRINTF(3, 4);
 
 /*
- * A connection broke, or could not be made; n requests of it have no reply.
- * False: that has made the run fail. losses_break is the same for one of the
- * clients, whose requests will be sent again.
+ * A connection broke, or could not be made; n of its requests have no reply.
+ * Returns false if the run has failed. losses_break does this for a connection
+ * of a client, whose requests will be sent again.
  */
 bool losses_broken(
     struct worker *, struct conn *, uint32_t n, const char *why, int64_t now);
 bool losses_break(struct worker *, struct conn *, const char *why, int64_t now);
 
-/* What came was no reply: the run fails. */
+/* The bytes were not a reply: the run fails. */
 void losses_nonsense(struct worker *, const struct conn *, const char *why);
 
 /*
- * At each tick: opens a connection that is down again, and makes the run fail
- * where that takes too long. True: it is ready.
+ * Called at each tick: opens a connection that is down, and fails the run if
+ * that takes too long. Returns true if the connection is ready.
  */
 bool losses_check(struct worker *, struct conn *, int64_t now);
 
 /*
- * Gives up what a connection has to answer when the oldest of it, sent at
- * 'oldest', is older than the timeout. The connection is closed, since late
- * replies would be taken for those of other requests. losses_expire does both
- * for one of the clients.
+ * losses_expired returns true if the oldest unanswered request, sent at
+ * 'oldest', is older than the timeout. losses_unanswered counts n of them and
+ * closes the connection, since late replies would be taken for those of other
+ * requests. losses_expire does both for a connection of a client.
  */
 bool losses_expired(
     struct worker *, const struct conn *, int64_t oldest, int64_t now);
@@ -62,13 +62,16 @@ void losses_expire(struct worker *, struct conn *, int64_t now);
 /* Sends c->again requests again; the connection is ready. */
 void losses_resend(struct worker *, struct conn *, int64_t now);
 
-/* Records the age of a request that was sent elsewhere, and has no reply. */
+/* Records the age of a redirected request that has no reply. */
 void losses_give_up(struct worker *, const struct away *, int64_t now);
 
-/* Counts what the clients have in flight when a thread ends its part. */
+/* Counts the requests in flight when a thread ends its part. */
 void losses_end(struct worker *, int64_t now);
 
-/* True, and reported, when the runs lost more than they may. Threads ended. */
+/*
+ * Returns true after reporting that the runs lost more than allowed. Call it
+ * after the threads have ended.
+ */
 bool losses_fail(const struct run *runs, size_t n);
 
 #endif

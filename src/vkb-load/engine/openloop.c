@@ -8,17 +8,17 @@
 
 #include <math.h>
 
-/* What is due at the end may still be sent for so long. */
+/* Requests due at the end may still be sent for this long. */
 #define DRAIN_NS 100000000
 
 /*
- * Each thread has its part of the arrivals: every Nth of the constant ones, a
- * thinner Poisson process. The schedule is absolute. 'seen' runs ahead to the
- * present, 'sent' follows as requests are written; between them lies the
- * backlog. In a cluster the backlog is kept by node instead, see pools.h.
+ * Each thread has its part of the arrivals: every Nth of the constant ones, or
+ * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
+ * present, 'sent' as requests are written; the backlog is between them. In a
+ * cluster each node has its own backlog, see pools.h.
  */
 static void
-arrive(struct arrivals *a)
+advance_arrival(struct arrivals *a)
 {
 	a->n++;
 	if (a->poisson)
@@ -58,7 +58,7 @@ openloop_next(const struct worker *w)
 }
 
 static void
-look_ahead(struct worker *w, int64_t now)
+count_arrivals(struct worker *w, int64_t now)
 {
 	const struct run *r = w->run;
 	double t = (double)(now - r->base), t0 = (double)(r->t0 - r->base);
@@ -70,31 +70,31 @@ look_ahead(struct worker *w, int64_t now)
 		if (r->by_key)
 			pools_add_due(pools_due(w, w->seen.n),
 			    r->base + (int64_t)w->seen.next_ns);
-		arrive(&w->seen);
+		advance_arrival(&w->seen);
 	}
 }
 
 /*
- * What is due and not yet sent. Without nodes to draw the schedule itself says
- * when: no memory is needed, however long the server stands still.
+ * Returns how many requests are due and not sent. Without a choice of nodes the
+ * schedule has their times, so no memory is needed.
  */
 static uint64_t
-pending(const struct worker *w, const struct pool *p)
+count_pending(const struct worker *w, const struct pool *p)
 {
 	return w->run->by_key ? p->ndue : w->seen.n - w->sent.n;
 }
 
 static uint64_t
-backlog(const struct worker *w)
+count_backlog(const struct worker *w)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < w->npools; i++)
-		n += pending(w, &w->pools[i]);
+		n += count_pending(w, &w->pools[i]);
 	return n;
 }
 
-/* Takes the oldest of what is due: when it was. */
+/* Takes the oldest due request and returns its time. */
 static int64_t
 take_due(struct worker *w, struct pool *p)
 {
@@ -105,13 +105,13 @@ take_due(struct worker *w, struct pool *p)
 		pools_drop_due(p);
 	} else {
 		due = w->run->base + (int64_t)w->sent.next_ns;
-		arrive(&w->sent);
+		advance_arrival(&w->sent);
 	}
 	return due;
 }
 
 static uint32_t
-room(const struct worker *w, const struct conn *c)
+count_free_slots(const struct worker *w, const struct conn *c)
 {
 	if (c->state != CONN_READY || c->refills || c->next || c->todo ||
 	    conn_waits(c))
@@ -119,9 +119,9 @@ room(const struct worker *w, const struct conn *c)
 	return w->run->pipeline - c->awaited;
 }
 
-/* An idle connection, or else one that can take more. */
+/* Returns an idle connection, else one with room, or NULL. */
 static struct conn *
-choose(struct worker *w, struct pool *p)
+choose_conn(struct worker *w, struct pool *p)
 {
 	struct conn *c = pools_take_idle(p);
 	size_t i;
@@ -130,7 +130,7 @@ choose(struct worker *w, struct pool *p)
 		return c;
 	for (i = 0; i < p->nconns; i++) {
 		c = p->conns[p->cursor++ % p->nconns];
-		if (room(w, c))
+		if (count_free_slots(w, c))
 			return c;
 	}
 	p->full = true; /* until there is a reply */
@@ -144,9 +144,9 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 	uint64_t slots = p->nidle + 1, n;
 	uint32_t i, k;
 
-	n = (pending(w, p) + slots - 1) / slots;
-	if (n > room(w, c))
-		n = room(w, c);
+	n = (count_pending(w, p) + slots - 1) / slots;
+	if (n > count_free_slots(w, c))
+		n = count_free_slots(w, c);
 	for (i = 0; i < n; i++) {
 		k = (c->oldest + c->awaited + i) % r->pipeline;
 		c->due[k] = take_due(w, p);
@@ -169,18 +169,18 @@ openloop_dispatch(struct worker *w, int64_t now)
 	struct conn *c;
 	size_t i;
 
-	look_ahead(w, now);
+	count_arrivals(w, now);
 	for (i = 0; i < w->npools && !over; i++) {
 		p = &w->pools[i];
-		while (pending(w, p) && (c = choose(w, p)))
+		while (count_pending(w, p) && (c = choose_conn(w, p)))
 			send_due(w, p, c, now);
 	}
 	if (now >= r->t0)
-		w->max_backlog = fmax(w->max_backlog, (double)backlog(w));
+		w->max_backlog = fmax(w->max_backlog, (double)count_backlog(w));
 }
 
 static bool
-in_time(const struct run *r, int64_t due)
+is_measured(const struct run *r, int64_t due)
 {
 	return due >= r->t0 && due < r->t1;
 }
@@ -193,7 +193,7 @@ openloop_replies(
 
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
-		if (in_time(r, c->due[c->oldest])) {
+		if (is_measured(r, c->due[c->oldest])) {
 			tally_record(w, now - c->due[c->oldest], 1);
 			hist_add(w->service, now - c->written[c->oldest], 1);
 		}
@@ -214,7 +214,7 @@ openloop_away(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
 void
 openloop_back(struct worker *w, const struct away *a, int64_t now)
 {
-	if (!in_time(w->run, a->due))
+	if (!is_measured(w->run, a->due))
 		return;
 	tally_record(w, now - a->due, 1);
 	hist_add(w->service, now - a->start_ns, 1);
@@ -230,9 +230,9 @@ openloop_done(const struct worker *w)
 	if (w->loop.busy || w->away || w->again)
 		return false;
 	if (r->t1 == INT64_MAX)
-		return w->measured >= w->share && !backlog(w);
+		return w->measured >= w->share && !count_backlog(w);
 	return w->loop.now - DRAIN_NS >= r->t1 ||
-	    (w->loop.now >= r->t1 && !backlog(w));
+	    (w->loop.now >= r->t1 && !count_backlog(w));
 }
 
 void
@@ -243,9 +243,9 @@ openloop_unsent(struct worker *w, int64_t now)
 	int64_t due;
 
 	for (p = w->pools; p < w->pools + w->npools; p++)
-		while (pending(w, p)) {
+		while (count_pending(w, p)) {
 			due = take_due(w, p);
-			if (in_time(r, due))
+			if (is_measured(r, due))
 				hist_add(w->latency, now - due, 1);
 		}
 }

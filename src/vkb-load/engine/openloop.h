@@ -1,6 +1,6 @@
 /*
- * Open loop: requests are sent when they are due, whatever has become of those
- * before. Private to the engine, like run.h.
+ * Open loop: requests are sent when they are due, even if earlier ones have no
+ * reply. Private to the engine, like run.h.
  */
 #ifndef OPENLOOP_H
 #define OPENLOOP_H
@@ -17,11 +17,13 @@ void openloop_dispatch(struct worker *, int64_t now);
 void openloop_replies(
     struct worker *, struct conn *, int64_t now, uint32_t replies);
 void openloop_back(struct worker *, const struct away *, int64_t now);
-/* Takes the times of the nth request it awaits; no latency will be counted. */
+/*
+ * Takes the times of the nth awaited request; its latency is not counted here.
+ */
 void openloop_away(struct worker *, struct conn *, uint32_t nth, struct away *);
 bool openloop_done(const struct worker *);
 int64_t openloop_next(const struct worker *);
-/* What was due but never sent waited at least so long. */
+/* Records the age of requests that were due but never sent. */
 void openloop_unsent(struct worker *, int64_t now);
 
 #endif

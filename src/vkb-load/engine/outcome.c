@@ -20,7 +20,8 @@ add_errors(struct engine_result *out, const struct worker *w)
 		for (j = 0; j < out->nerrors; j++)
 			if (strcmp(out->errors[j].kind, e->kind) == 0)
 				break;
-		if (j == ENGINE_ERRORS) /* kinds differ by thread: the last */
+		if (j ==
+		    ENGINE_ERRORS) /* kinds differ by thread: use the last */
 			j--;
 		if (j == out->nerrors) {
 			out->errors[out->nerrors++] = *e;
@@ -31,29 +32,29 @@ add_errors(struct engine_result *out, const struct worker *w)
 }
 
 static double
-ms(int64_t ns)
+convert_to_ms(int64_t ns)
 {
 	return (double)ns / 1e6;
 }
 
 static void
-latencies(struct engine_result *out, const struct hist *h)
+set_latencies(struct engine_result *out, const struct hist *h)
 {
 	out->avg_ms = out->min_ms = out->p50_ms = out->p95_ms = out->p99_ms =
 	    out->p999_ms = out->max_ms = NAN;
 	if (!hist_count(h))
 		return;
 	out->avg_ms = hist_mean(h) / 1e6;
-	out->min_ms = ms(hist_min(h));
-	out->p50_ms = ms(hist_quantile(h, .5));
-	out->p95_ms = ms(hist_quantile(h, .95));
-	out->p99_ms = ms(hist_quantile(h, .99));
-	out->p999_ms = ms(hist_quantile(h, .999));
-	out->max_ms = ms(hist_max(h));
+	out->min_ms = convert_to_ms(hist_min(h));
+	out->p50_ms = convert_to_ms(hist_quantile(h, .5));
+	out->p95_ms = convert_to_ms(hist_quantile(h, .95));
+	out->p99_ms = convert_to_ms(hist_quantile(h, .99));
+	out->p999_ms = convert_to_ms(hist_quantile(h, .999));
+	out->max_ms = convert_to_ms(hist_max(h));
 }
 
 static void
-intervals(struct run *r, struct engine_result *out)
+set_intervals(struct run *r, struct engine_result *out)
 {
 	struct engine_interval *e;
 	size_t i;
@@ -62,7 +63,7 @@ intervals(struct run *r, struct engine_result *out)
 	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
 	for (i = 0; i < r->nintervals; i++) {
 		if ((double)i >= out->elapsed_s)
-			break; /* nothing but a late reply of the drain */
+			break; /* only late replies of the drain */
 		e = &out->intervals[out->nintervals++];
 		e->length_s = fmin(1, out->elapsed_s - (double)i);
 		e->at_s = (double)i + e->length_s;
@@ -101,7 +102,7 @@ outcome_make(struct run *r, struct engine_result *out)
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
 		add_errors(out, w);
 	}
-	/* In open loop what was due at the end is waited for. */
+	/* In open loop the requests due at the end are waited for. */
 	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->t0;
@@ -125,8 +126,8 @@ outcome_make(struct run *r, struct engine_result *out)
 		    (1 -
 			(double)misses /
 			    ((double)out->requests * r->command->items));
-	latencies(out, r->latency);
-	intervals(r, out);
+	set_latencies(out, r->latency);
+	set_intervals(r, out);
 	out->latency = r->latency;
 	out->service = r->service;
 	r->latency = r->service = NULL;

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * The nodes of the map are drawn by how much of the key space they hold: a key
- * drawn uniformly lies on a node with just that chance, and is drawn uniformly
- * among the keys of the node afterwards. Named tests whose key has no number
- * (mylist:{tag}) go by slots, and commands without a slot to all nodes alike.
+ * Nodes are drawn in proportion to their part of the key space: that equals
+ * drawing a key uniformly, and the key is then drawn uniformly among those of
+ * the node. Named tests whose key has no number (mylist:{tag}) go by slots, and
+ * commands without a slot to all nodes equally.
  */
 static uint64_t
-node_weight(const struct run *r, const struct slotmap_node *n)
+get_node_weight(const struct run *r, const struct slotmap_node *n)
 {
 	if (!r->command->ntags)
 		return 1;
@@ -45,7 +45,7 @@ add_conn(struct worker *w, struct pool *p, struct conn *c)
 	c->queued = false;
 }
 
-/* The oldest first: each pool goes on with a part of what all had to send. */
+/* Distributes the due requests, oldest first, among the new pools. */
 static void
 deal_due(struct worker *w, int64_t *due, size_t n)
 {
@@ -56,14 +56,14 @@ deal_due(struct worker *w, int64_t *due, size_t n)
 }
 
 static int
-by_time(const void *a, const void *b)
+compare_times(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* All that is due in all pools, in order; *n of them. Caller frees. */
+/* Returns all due requests of all pools in order, *n of them. Caller frees. */
 static int64_t *
 collect_due(const struct worker *w, size_t *n)
 {
@@ -82,7 +82,7 @@ collect_due(const struct worker *w, size_t *n)
 			all[(*n)++] =
 			    p->due[(p->due_at + k) & (p->due_cap - 1)];
 	}
-	qsort(all, *n, sizeof *all, by_time);
+	qsort(all, *n, sizeof *all, compare_times);
 	return all;
 }
 
@@ -106,7 +106,7 @@ pools_set(struct worker *w)
 		p = &w->pools[i];
 		p->conns = mem_array(w->nconns, sizeof(struct conn *));
 		p->idle = mem_array(w->nconns, sizeof(struct conn *));
-		sum += node_weight(r, &w->map->nodes[i]);
+		sum += get_node_weight(r, &w->map->nodes[i]);
 		p->until = sum;
 	}
 	if (!sum)
@@ -203,16 +203,16 @@ pools_drop_due(struct pool *p)
 	p->ndue--;
 }
 
-/* Whether each key of this thread's run is to be used once in each round. */
+/* Returns true if each key is used once in each round. */
 static bool
-in_sequence(const struct run *r)
+is_in_sequence(const struct run *r)
 {
 	return r->work->sequential && r->command->ntags;
 }
 
-/* The node that is the furthest behind in its keys. */
+/* Returns the pool whose node has used the smallest part of its keys. */
 static struct pool *
-find_behind(const struct worker *w)
+find_least_used(const struct worker *w)
 {
 	const struct run *r = w->run;
 	struct slotmap_node *n;
@@ -222,7 +222,7 @@ find_behind(const struct worker *w)
 
 	for (i = 0; i < w->npools; i++) {
 		n = &w->map->nodes[i];
-		weight = node_weight(r, n);
+		weight = get_node_weight(r, n);
 		if (!weight)
 			continue;
 		done = ((double)atomic_load_explicit(
@@ -238,14 +238,14 @@ find_behind(const struct worker *w)
 }
 
 /*
- * Takes up to n of the next keys of a node. Less than n, or 0, where its round
- * ends: it begins another one when all nodes are through theirs.
+ * Takes up to n of the next keys of a node; fewer, or 0, at the end of its
+ * round. The next round begins when all nodes have ended theirs.
  */
 static uint32_t
 take_keys(struct worker *w, struct conn *c, uint32_t n)
 {
 	struct slotmap_node *node = &w->map->nodes[c->pool], *other;
-	uint64_t all = node_weight(w->run, node), weight, left, at;
+	uint64_t all = get_node_weight(w->run, node), weight, left, at;
 	size_t i;
 
 	at = atomic_load(&node->place);
@@ -254,7 +254,7 @@ take_keys(struct worker *w, struct conn *c, uint32_t n)
 	do {
 		for (i = 0; i < w->npools; i++) {
 			other = &w->map->nodes[i];
-			weight = node_weight(w->run, other);
+			weight = get_node_weight(w->run, other);
 			if (weight &&
 			    atomic_load(&other->place) / weight < at / all)
 				return 0;
@@ -270,23 +270,26 @@ take_keys(struct worker *w, struct conn *c, uint32_t n)
 void
 pools_advance(struct worker *w, struct conn *c, uint32_t n)
 {
-	if (w->run->by_key && in_sequence(w->run))
+	if (w->run->by_key && is_in_sequence(w->run))
 		c->first = atomic_fetch_add(&w->map->nodes[c->pool].place, n);
 }
 
-/* Sends a batch of a client; false: none is left, or not for this node. */
+/*
+ * Sends a batch of a client. Returns false if this node has no key left in its
+ * round; then the client draws again.
+ */
 static bool
 send_batch(struct worker *w, struct conn *c, int64_t now)
 {
 	uint32_t n = supply_take(w, c, now), got = n;
 
-	if (n && c->counted && in_sequence(w->run)) {
+	if (n && c->counted && is_in_sequence(w->run)) {
 		got = take_keys(w, c, n);
 		w->at -= n - got;
 	}
 	if (!got) {
 		pools_add_idle(w, c);
-		return n == 0; /* else the client draws again */
+		return n == 0;
 	}
 	c->has_client = true;
 	supply_sequence(w, c, got);
@@ -297,13 +300,13 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 void
 pools_serve(struct worker *w, int64_t now)
 {
-	bool ordered = in_sequence(w->run);
+	bool ordered = is_in_sequence(w->run);
 	struct pool *p;
 	struct conn *c;
 
 	while (w->free_clients) {
 		w->free_clients--;
-		p = ordered && now >= w->run->t0 ? find_behind(w)
+		p = ordered && now >= w->run->t0 ? find_least_used(w)
 						 : pools_draw(w);
 		c = pools_take_idle(p);
 		if (!c)
@@ -321,7 +324,7 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 	w->free_clients += c->has_client;
 	c->has_client = false;
 	pools_add_idle(w, c);
-	if (p->waiting && in_sequence(w->run)) {
+	if (p->waiting && is_in_sequence(w->run)) {
 		w->free_clients += p->waiting;
 		p->waiting = 0;
 	}
@@ -338,7 +341,7 @@ pools_due(struct worker *w, uint64_t nth)
 	const struct run *r = w->run;
 	uint64_t number;
 
-	if (!in_sequence(r) || !r->command->keyed)
+	if (!is_in_sequence(r) || !r->command->keyed)
 		return pools_draw(w);
 	number = (nth * r->nworkers + (uint64_t)w->index) % r->space;
 	return &w->pools[w->map->owners[keys_slot(number % KEYS_SLOTS)]];

@@ -1,10 +1,10 @@
 /*
  * The connections of a thread by node. In a cluster each client has one to each
- * node, as cluster clients have: it draws a node by the keys that lie there,
- * sends its batch over a connection to that node, and draws again when all is
- * answered. In open loop what is due is drawn in the same way and waits for a
- * connection to its node, whatever other nodes do. A run without a cluster, or
- * on one node of it, has one pool of all its connections.
+ * node, as cluster clients have: it draws a node by its part of the keys, sends
+ * its batch there, and draws again when all is answered. In open loop each due
+ * request is drawn in the same way and waits for a connection to its node,
+ * whatever other nodes do. A run without a cluster, or on one node, has one
+ * pool.
  */
 #ifndef POOLS_H
 #define POOLS_H
@@ -16,22 +16,22 @@ struct pool;
 struct worker;
 
 /*
- * Makes the pools for the map of the worker, whose connections know their
- * nodes. What waited in pools made before is drawn anew.
+ * Makes the pools for the map of the worker, whose connections have their
+ * nodes. Requests that waited in older pools are drawn again.
  */
 void pools_set(struct worker *);
 void pools_free(struct worker *);
 
 /* Closed loop: a connection is ready, its batch (if any) was answered. */
 void pools_next(struct worker *, struct conn *, int64_t now);
-/* Clients that are free, after a change of the map, go on. */
+/* Free clients go on after a change of the map. */
 void pools_serve(struct worker *, int64_t now);
 
 /*
- * Open loop: the pool of the nth request of the worker; its times, oldest
- * first; and where the numbers of the next n requests of a connection come
- * from. pools_add_idle takes a connection of which all was answered, once;
- * pools_take_idle returns NULL if none is ready.
+ * Open loop: the pool of the nth request of the worker; its due times, oldest
+ * first; and the numbers of the next n requests of a connection. pools_add_idle
+ * takes a connection without unanswered requests; pools_take_idle returns NULL
+ * if none is ready.
  */
 struct pool *pools_due(struct worker *, uint64_t nth);
 void pools_add_due(struct pool *, int64_t due);
@@ -41,7 +41,7 @@ void pools_advance(struct worker *, struct conn *, uint32_t n);
 void pools_add_idle(struct worker *, struct conn *);
 struct conn *pools_take_idle(struct pool *);
 
-/* A pool at random, by the part of the keys that lies on its node. */
+/* Returns a random pool, in proportion to its node's part of the keys. */
 struct pool *pools_draw(struct worker *);
 
 #endif

@@ -16,45 +16,45 @@
 static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 
 #define REDIRECT_HOPS 16
-#define RETRY_NS 50000000 /* a passing error is tried again after */
+#define RETRY_NS 50000000 /* before a retry after a passing error */
 
 struct request {
 	struct away away;
 	char *bytes;
 	size_t n;
-	bool asking; /* sent with it */
-	bool again;  /* its reply says 'to' */
+	bool asking; /* ASKING is sent before it */
+	bool again;  /* its reply was an error: send to 'to' */
 	struct hint to;
 	unsigned hops;
 };
 
-/* A request that waits for a passing error to be over. */
+/* A request that is sent again later, after a passing error. */
 struct later {
 	struct request request;
 	int64_t at_ns;
 };
 
-/* A node that requests were sent to, and those it has still to answer. */
+/* A node, and the requests that it has to answer. */
 struct redirect {
 	struct conn conn;
 	struct worker *worker;
 	struct slotmap_node node;
-	struct addrinfo *own;  /* addresses that no map has */
+	struct addrinfo *own;  /* addresses that are not of a map */
 	struct request *queue; /* the oldest at 'head' */
 	size_t head, n, cap;
-	bool asked; /* the ASKING of the oldest one was answered */
+	bool asked; /* the ASKING of the oldest request was */
 	struct redirect *next;
 };
 
 static bool
-same_text(const char *a, const char *b)
+is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /*
- * Finds the addresses of a node that a server has named. A look-up would stop
- * the load of this thread, so a name must be one that the map knows.
+ * Finds the addresses of a node that a server named. A look-up would block this
+ * thread, so a host name must be in the map.
  */
 static void
 find_addresses(struct worker *w, struct redirect *d)
@@ -80,7 +80,7 @@ find_addresses(struct worker *w, struct redirect *d)
 		    "CLUSTER SLOTS does not know this host name";
 }
 
-static const struct conn_client client;
+static const struct conn_client redirect_client;
 
 static struct redirect *
 find_redirect(struct worker *w, const struct hint *h)
@@ -90,7 +90,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	for (d = w->redirects; d; d = d->next)
 		if (d->node.port == h->port &&
 		    strcmp(d->node.host, h->host) == 0 &&
-		    same_text(d->node.unixsocket, h->unixsocket)) {
+		    is_same_text(d->node.unixsocket, h->unixsocket)) {
 			find_addresses(w, d);
 			return d;
 		}
@@ -101,7 +101,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
 				     : mem_printf("%s:%d", h->host, h->port);
 	d->worker = w;
-	d->conn.client = &client;
+	d->conn.client = &redirect_client;
 	d->conn.owner = d;
 	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
@@ -113,7 +113,7 @@ find_redirect(struct worker *w, const struct hint *h)
 }
 
 static void
-send_one(struct worker *w, struct redirect *d, const struct request *q)
+send_request(struct worker *w, struct redirect *d, const struct request *q)
 {
 	struct conn *c = &d->conn;
 
@@ -125,7 +125,7 @@ send_one(struct worker *w, struct redirect *d, const struct request *q)
 }
 
 static void
-add(struct worker *w, const struct request *q)
+queue_request(struct worker *w, const struct request *q)
 {
 	struct redirect *d = find_redirect(w, &q->to);
 	struct conn *c = &d->conn;
@@ -133,7 +133,7 @@ add(struct worker *w, const struct request *q)
 
 	if (d->head == d->n && c->state == CONN_DOWN)
 		c->down_ns = w->loop.now;
-	if (d->head && d->head >= d->n - d->head) { /* half is past */
+	if (d->head && d->head >= d->n - d->head) { /* half is used */
 		d->n -= d->head;
 		memmove(d->queue, d->queue + d->head, d->n * sizeof *d->queue);
 		d->head = 0;
@@ -144,37 +144,37 @@ add(struct worker *w, const struct request *q)
 	r->asking = q->to.asking;
 	r->again = false;
 	if (c->state == CONN_READY)
-		send_one(w, d, r);
+		send_request(w, d, r);
 	else if (c->state == CONN_DOWN && w->loop.now >= c->retry_ns)
 		conn_open(c, w->loop.now);
 }
 
 static void
-add_later(struct worker *w, const struct request *q)
+queue_later(struct worker *w, const struct request *q)
 {
 	w->later =
 	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
 	w->later[w->nlater++] = (struct later){*q, w->loop.now + RETRY_NS};
 }
 
-/* Sends what has waited for long enough. */
+/* Sends the requests that have waited long enough. */
 static void
 send_later(struct worker *w, int64_t now)
 {
 	size_t i, n = w->nlater, left = 0;
 
-	w->nlater = 0; /* what is added meanwhile waits anew */
+	w->nlater = 0; /* requests added meanwhile wait again */
 	for (i = 0; i < n; i++)
 		if (w->later[i].at_ns <= now)
-			add(w, &w->later[i].request);
+			queue_request(w, &w->later[i].request);
 		else
 			w->later[left++] = w->later[i];
 	w->nlater = left;
 }
 
-/* Connected, perhaps again: all that has no answer is sent. */
+/* Sends all unanswered requests when connected, perhaps again. */
 static void
-send_waiting(struct conn *c, int64_t now)
+on_ready(struct conn *c, int64_t now)
 {
 	struct redirect *d = c->owner;
 	size_t i;
@@ -182,12 +182,12 @@ send_waiting(struct conn *c, int64_t now)
 	(void)now;
 	d->asked = false;
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
-		send_one(d->worker, d, &d->queue[i]);
+		send_request(d->worker, d, &d->queue[i]);
 }
 
-/* The request that the nth reply from now on belongs to. */
+/* Returns the request of the nth reply from now on; NULL for ASKING. */
 static struct request *
-answered(struct redirect *d, uint32_t nth)
+find_answered(struct redirect *d, uint32_t nth)
 {
 	size_t i = d->head;
 	bool asked = d->asked;
@@ -201,7 +201,7 @@ answered(struct redirect *d, uint32_t nth)
 	return NULL;
 }
 
-/* The at'th of the batch; one that is like it where batches are not known. */
+/* Makes the at'th request of the batch, in open loop a similar one. */
 static void
 compose_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
@@ -220,7 +220,7 @@ compose_again(
 	}
 }
 
-/* The same request once more, or in random use one that is like it. */
+/* Makes the same request again, or with random numbers a similar one. */
 static char *
 make_again(
     struct worker *w, const struct conn *c, const struct hint *to, uint32_t at)
@@ -244,9 +244,9 @@ make_again(
 	return p;
 }
 
-/* Says what is to be done with a request, of 'line', or false: nothing. */
+/* Reads where or when to send a request again. Returns false if neither. */
 static bool
-find_way(const struct worker *w, const struct conn *c, const char *line,
+read_hint(const struct worker *w, const struct conn *c, const char *line,
     struct hint *to)
 {
 	const struct run *r = w->run;
@@ -257,7 +257,7 @@ find_way(const struct worker *w, const struct conn *c, const char *line,
 	    hint_read_moved(to, line, c->node->host);
 }
 
-/* No error passes after half of the timeout: the reply is the last word. */
+/* Returns true after half of the timeout: the error is then the answer. */
 static bool
 is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 {
@@ -265,9 +265,9 @@ is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 	    w->loop.now + RETRY_NS - start > w->run->timeout_ns / 2;
 }
 
-/* The same for a request that was sent on, or again, already. */
+/* Marks a request to be sent again. False: its error is the answer. */
 static bool
-take_again(struct worker *w, struct request *p, struct hint *to)
+send_again(struct worker *w, struct request *p, struct hint *to)
 {
 	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
 	    is_too_late(w, to, p->away.start_ns))
@@ -289,11 +289,11 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	uint32_t at = c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if (!find_way(w, c, line, &to))
+	if (!read_hint(w, c, line, &to))
 		return false;
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
 	    (w->run->template && !c->batch && !to.later))
-		return false; /* a refill, or batches run into each other */
+		return false; /* a refill, or an unknown place in the batch */
 	q.to = to;
 	if (w->run->template) {
 		compose_again(w, c, at, &q);
@@ -307,15 +307,15 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	w->away++;
 	w->taken++;
 	if (to.later)
-		add_later(w, &q);
+		queue_later(w, &q);
 	else
-		add(w, &q);
+		queue_request(w, &q);
 	return true;
 }
 
-/* A request was answered: its latency counts, its connection goes on. */
+/* Records the latency of an answered request and lets its connection go on. */
 static void
-give_back(
+finish_request(
     struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
 {
 	struct run *r = w->run;
@@ -340,13 +340,13 @@ give_back(
 		w->refused += w->wrong;
 		w->last_ns = now;
 	}
-	t->misses = w->wrong = 0; /* of all in this piece, taken once */
+	t->misses = w->wrong = 0; /* count those of one read only once */
 	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
 		c->client->resumed(c, now);
 }
 
 static void
-take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
@@ -366,43 +366,44 @@ take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 		d->asked = false;
 		d->head++;
 		if (q.again && q.to.later) {
-			add_later(w, &q);
+			queue_later(w, &q);
 			continue;
 		}
 		if (q.again) {
 			q.hops++;
-			add(w, &q);
+			queue_request(w, &q);
 			continue;
 		}
 		free(q.bytes);
-		give_back(w, &q.away, now, &rest);
+		finish_request(w, &q.away, now, &rest);
 	}
 }
 
 static void
-take_error(struct conn *c, const char *line, uint32_t nth)
+on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
 	struct hint to;
 
 	if (!tally_error_reply(w, c, line) ||
-	    (find_way(w, c, line, &to) && take_again(w, answered(d, nth), &to)))
+	    (read_hint(w, c, line, &to) &&
+		send_again(w, find_answered(d, nth), &to)))
 		return;
 	tally_refused(w, line);
 }
 
 static void
-take_nonsense(struct conn *c, const char *why)
+on_nonsense(struct conn *c, const char *why)
 {
 	const struct redirect *d = c->owner;
 
 	losses_nonsense(d->worker, c, why);
 }
 
-/* All that has no answer stays in the queue. */
+/* The unanswered requests stay in the queue. */
 static bool
-take_loss(struct conn *c, const char *why, int64_t now)
+on_loss(struct conn *c, const char *why, int64_t now)
 {
 	const struct redirect *d = c->owner;
 
@@ -410,14 +411,14 @@ take_loss(struct conn *c, const char *why, int64_t now)
 	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
 
-static const struct conn_client client = {.ready = send_waiting,
-    .resumed = send_waiting,
-    .replies = take_replies,
-    .error = take_error,
-    .nonsense = take_nonsense,
-    .lost = take_loss};
+static const struct conn_client redirect_client = {.ready = on_ready,
+    .resumed = on_ready,
+    .replies = on_replies,
+    .error = on_error,
+    .nonsense = on_nonsense,
+    .lost = on_loss};
 
-/* Records the age of all that a node has still to answer; how many. */
+/* Records the age of all unanswered requests; returns how many. */
 static uint64_t
 give_up(struct worker *w, struct redirect *d, int64_t now)
 {

@@ -26,7 +26,7 @@ new_conn(struct worker *w, size_t i)
 	return c;
 }
 
-/* As many connections as the map needs: one to each node for each client. */
+/* Adds the connections that the map needs: one to each node for each client. */
 static void
 add_conns(struct worker *w)
 {
@@ -52,8 +52,8 @@ find_node(const struct slotmap *m, const struct conn *c)
 }
 
 /*
- * Gives each connection its node: its own if that is in the map and has not
- * enough already, else one that has not enough.
+ * Gives each connection a node: its own if that is in the map and needs it,
+ * else one that needs a connection.
  */
 static void
 choose_nodes(struct worker *w, const struct slotmap_node **to)

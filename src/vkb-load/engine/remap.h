@@ -1,6 +1,6 @@
 /*
- * Which connections a thread has to which nodes, by a map of the cluster.
- * Private to the engine, like run.h.
+ * Assigns a thread's connections to the nodes of a map of the cluster. Private
+ * to the engine, like run.h.
  */
 #ifndef REMAP_H
 #define REMAP_H
@@ -9,8 +9,8 @@ struct slotmap;
 struct worker;
 
 /*
- * The worker goes on with that map. Connections keep their node where it is
- * still there, others are opened.
+ * Makes the worker use that map. Connections keep their node if it is still
+ * there; others are opened.
  */
 void remap_worker(struct worker *, struct slotmap *);
 

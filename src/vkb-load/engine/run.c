@@ -38,8 +38,8 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 	if (!w->text && !command_known(w->command)) {
 		near = str_nearest(w->command, command_names());
 		return err_fail("the engine has no test '%s'%s%s%s", w->command,
-		    near ? "; is '" : "", near ? near : "",
-		    near ? "' meant?" : "");
+		    near ? "; did you mean '" : "", near ? near : "",
+		    near ? "'?" : "");
 	}
 	if (t->nnodes == 0 || w->clients < 1 || w->threads < 1 ||
 	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||

@@ -1,6 +1,6 @@
 /*
- * What the threads of one run share, and what each has of its own. Private to
- * the engine: threads.c makes it.
+ * The data of a run, shared and for each thread. Private to the engine; made by
+ * threads.c.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -19,7 +19,7 @@
 
 #define RUN_ENDLESS UINT64_MAX
 #define RUN_SECOND INT64_C(1000000000)
-#define RUN_SLICE (256 * 1024) /* bytes made at once; to stay in the cache */
+#define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
 struct hist;
 struct slotmap;
@@ -37,7 +37,7 @@ struct arrivals {
 struct interval {
 	struct hist *hist;
 	uint64_t requests;
-	int handed; /* threads that gave their part */
+	int handed; /* threads that handed in their part */
 	double p50_ms, p99_ms, max_ms;
 };
 
@@ -46,9 +46,9 @@ struct pool {
 	struct conn **conns; /* all of them, and a ring of the idle ones */
 	struct conn **idle;
 	size_t nconns, idle_at, nidle, cursor;
-	uint64_t until;   /* weights of the nodes, up to this one */
+	uint64_t until;   /* sum of node weights, this one included */
 	uint64_t waiting; /* closed loop: clients without a connection */
-	int64_t *due;     /* open loop in a cluster: a ring */
+	int64_t *due;     /* open loop in a cluster: a ring of due times */
 	size_t due_at, ndue, due_cap;
 	bool full; /* the last search for room found none */
 };
@@ -65,10 +65,10 @@ struct worker {
 	size_t nconns, nclients;
 	struct pool *pools;
 	size_t npools;
-	uint64_t free_clients; /* in a cluster, that draw a node next */
+	uint64_t free_clients; /* in a cluster: those to draw a node */
 	struct rng rng;
 	uint64_t turn;
-	char *batch; /* 'slice' commands, patched again and again */
+	char *batch; /* 'slice' commands, patched for each use */
 	uint32_t slice;
 	char *refill;
 	struct keys *refill_keys; /* of each node of the map */
@@ -78,13 +78,13 @@ struct worker {
 	uint64_t at, end; /* requests it may make */
 	uint64_t warm;    /* numbers in sequence while warming up */
 	struct redirect *redirects;
-	struct later *later; /* requests that an error holds up */
+	struct later *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
-	size_t away;    /* requests that were redirected, or held up */
+	size_t away;    /* requests redirected or waiting */
 	uint32_t taken; /* of the replies being read */
 	bool running, finished;
 	bool ending;  /* no more requests are made */
-	bool cut;     /* that was before the end of the measured time */
+	bool cut;     /* 'ending' came before the measured time was over */
 	size_t again; /* connections that have requests to send again */
 	int64_t tick_ns, last_ns;
 	int64_t interval_end;
@@ -92,7 +92,7 @@ struct worker {
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
 	uint64_t lost, unanswered, reconnects; /* see losses.h */
-	uint32_t wrong; /* errors that are the answer, in what is read */
+	uint32_t wrong; /* error replies that count, of this read */
 	char refusal[192];
 	struct engine_error errors[ENGINE_ERRORS];
 	size_t nerrors;
@@ -100,12 +100,12 @@ struct worker {
 	/* open loop */
 	struct arrivals seen, sent;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
-	uint64_t measured; /* due in the measured time */
+	uint64_t measured; /* arrivals due in the measured time */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
 };
 
-/* What the threads of all streams of a run wait at. */
+/* The lock and condition of all threads of all streams of a run. */
 struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -120,20 +120,21 @@ struct run {
 	const struct engine_work *work;
 	struct command *command;
 	const struct template *template;         /* NULL: a named test */
-	_Atomic uint64_t *taken[TEMPLATE_KINDS]; /* of its rows; borrowed */
+	_Atomic uint64_t *taken[TEMPLATE_KINDS]; /* used rows and sequence
+						    numbers; borrowed */
 	_Atomic uint64_t number;                 /* the next one, in sequence */
 	struct command *refill;                  /* NULL: nothing is popped */
 	struct conn_setup setup;
 	char (*tags)[3];
 	uint64_t space;
-	size_t only_node; /* seeding: all connections go there; SIZE_MAX */
+	size_t only_node; /* seeding: index of the only node; else SIZE_MAX */
 	bool strict;      /* an error or a lost connection ends it */
 	bool sequential;
-	bool by_key; /* in a cluster: the key says the node of a request */
+	bool by_key; /* in a cluster: the key decides the node */
 	uint32_t pipeline;
 	unsigned sequence_step; /* numbers a command takes in sequence */
 	int64_t timeout_ns;
-	int64_t base;   /* where the schedule counts from: small numbers */
+	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
 	int64_t t0, t1; /* the measured time; t1 INT64_MAX: by requests */
 	uint64_t requests;
@@ -148,7 +149,7 @@ struct run {
 	bool go;       /* under the gate's lock, as what follows */
 	bool released; /* the threads may end */
 	size_t nready, ndone;
-	uint64_t next; /* request not yet handed out */
+	uint64_t next; /* the next request to hand out */
 	bool failed;
 	struct interval *intervals;
 	size_t nintervals, intervals_cap, closed;
@@ -165,14 +166,14 @@ struct run_options {
 	bool strict;
 };
 
-/* 0, or -1 and said: such work is not to be had. */
+/* Returns 0, or -1 after reporting that the work is not valid. */
 int run_check(const struct engine_target *, const struct engine_work *);
 uint64_t run_space(const struct engine_work *);
 
-/* The command of the load as it was given, for messages; borrowed. */
+/* Returns the command of the load as given, for messages; borrowed. */
 const char *run_command(const struct run *);
 
-/* The first failure is said, the others are its consequences. */
+/* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 void run_stale(struct run *); /* a MOVED was seen */
 
@@ -188,9 +189,9 @@ run_by_duration(const struct run *r)
 	return r->t1 != INT64_MAX;
 }
 
-/* A request that was redirected, and is answered. 'due' in open loop. */
+/* A redirected request; 'due' only in open loop. */
 struct away {
-	struct conn *conn; /* whose it is */
+	struct conn *conn; /* the client's connection */
 	int64_t start_ns, due;
 	bool counted;
 };

@@ -18,7 +18,7 @@ is_string(const struct scan *s)
 }
 
 static ptrdiff_t
-explain(struct scan *s, int wrong, const char *p)
+explain_error(struct scan *s, int wrong, const char *p)
 {
 	if (wrong == TOO_LONG)
 		snprintf(s->line, sizeof s->line,
@@ -34,11 +34,11 @@ explain(struct scan *s, int wrong, const char *p)
 }
 
 /*
- * The number after the type byte, where its whole line is at hand: the end of
- * the line, or NULL, which leaves the work to the careful path.
+ * Reads the number after the type byte if its whole line is at hand. Returns
+ * the end of the line, or NULL if scan_byte has to read it.
  */
 static const char *
-quick_number(const char *p, const char *end, uint64_t *v)
+scan_number(const char *p, const char *end, uint64_t *v)
 {
 	const char *stop = end - p > 14 ? p + 14 : end;
 	uint64_t n = 0;
@@ -53,11 +53,12 @@ quick_number(const char *p, const char *end, uint64_t *v)
 }
 
 /*
- * One element that lies whole in p..end, of the common kinds: its end; or p
- * when the careful path has to look at it.
+ * Scans an element of a common kind that is whole in p..end. Returns its end,
+ * or p if scan_byte has to read it.
  */
 static const char *
-quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
+scan_element(
+    struct scan *s, const char *p, const char *end, struct scan_tally *t)
 {
 	const char *q;
 	uint64_t n;
@@ -75,21 +76,21 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 		s->left--;
 		return q + 2;
 	case '$':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q || n > SCAN_BYTES_MOST || (uint64_t)(end - q) < n + 2 ||
 		    q[n] != '\r' || q[n + 1] != '\n')
 			return p;
 		s->left--;
 		return q + n + 2;
 	case ':':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q)
 			return p;
 		t->misses += n == 0 && s->zero_miss;
 		s->left--;
 		return q;
 	case '*':
-		q = quick_number(p, end, &n);
+		q = scan_number(p, end, &n);
 		if (!q || n == 0 || n > SCAN_ELEMENTS_MOST ||
 		    s->left > SCAN_ELEMENTS_MOST)
 			return p;
@@ -101,12 +102,12 @@ quick(struct scan *s, const char *p, const char *end, struct scan_tally *t)
 }
 
 /*
- * A run of replies that are alike, as reads of one size give: what follows a
- * bulk reply is compared with its first line, not parsed. The end of the run.
+ * Skips bulk replies like the one before, comparing their first line instead of
+ * parsing it. Returns the end of the last.
  */
 static const char *
-alike(const char *first, const char *p, const char *end, uint32_t want,
-    struct scan_tally *t)
+skip_same_bulks(const char *first, const char *p, const char *end,
+    uint32_t want, struct scan_tally *t)
 {
 	size_t whole = (size_t)(p - first), head;
 	const char *payload = memchr(first, '\n', whole);
@@ -123,9 +124,9 @@ alike(const char *first, const char *p, const char *end, uint32_t want,
 	return p;
 }
 
-/* The same of replies that are +OK, as writes give. */
+/* Skips +OK replies. Returns the end of the last. */
 static const char *
-alike_ok(const char *p, const char *end, uint32_t want, struct scan_tally *t)
+skip_oks(const char *p, const char *end, uint32_t want, struct scan_tally *t)
 {
 	while (
 	    end - p >= 5 && t->replies < want && memcmp(p, "+OK\r\n", 5) == 0) {
@@ -136,7 +137,7 @@ alike_ok(const char *p, const char *end, uint32_t want, struct scan_tally *t)
 }
 
 static int
-type_byte(struct scan *s, char c)
+scan_type(struct scan *s, char c)
 {
 	s->type = c;
 	s->number = 0;
@@ -174,7 +175,7 @@ add_elements(struct scan *s, uint64_t n)
 	return s->left > SCAN_ELEMENTS_MOST * 2 ? TOO_LONG : 0;
 }
 
-/* A push message begins: what it interrupts goes on behind it. */
+/* Begins a push message; saves the state of the reply that it interrupts. */
 static void
 begin_push(struct scan *s)
 {
@@ -184,9 +185,9 @@ begin_push(struct scan *s)
 	s->state = PUSHED;
 }
 
-/* An array, map, set, attribute or push message. */
+/* Begins an array, map, set, attribute or push message. */
 static int
-aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
+begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 {
 	switch (s->type) {
 	case '>':
@@ -194,7 +195,7 @@ aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
 			return -1;
 		begin_push(s);
 		return 0;
-	case '|': /* and what it belongs to is yet to come */
+	case '|': /* the reply that it belongs to follows */
 		return nil ? -1 : add_elements(s, s->number * 2);
 	}
 	if (!s->pushed) {
@@ -205,9 +206,9 @@ aggregate_begins(struct scan *s, bool nil, struct scan_tally *t)
 	return nil ? 0 : add_elements(s, s->number << (s->type == '%'));
 }
 
-/* The line has ended. */
+/* Handles the end of a line. */
 static int
-line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
+end_line(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 {
 	bool nil = s->state == NIL;
 
@@ -243,14 +244,14 @@ line_end(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
 	case '*':
 	case '~':
 	case '%':
-		return aggregate_begins(s, nil, t);
+		return begin_aggregate(s, nil, t);
 	}
 	s->left--;
 	return 0;
 }
 
 static int
-number_byte(struct scan *s, char c)
+scan_digit(struct scan *s, char c)
 {
 	if (s->state == SIGN && c == '-') {
 		s->state = NIL; /* or a negative integer */
@@ -280,13 +281,13 @@ number_byte(struct scan *s, char c)
 }
 
 static int
-careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
+scan_byte(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
     void *arg)
 {
 	switch (s->state) {
 	case START:
 	case PUSHED:
-		return type_byte(s, c);
+		return scan_type(s, c);
 	case TEXT:
 		if (c == '\r')
 			s->state = LF;
@@ -300,7 +301,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 	case SIGN:
 	case NUMBER:
 	case NIL:
-		return number_byte(s, c);
+		return scan_digit(s, c);
 	case LF:
 		if (c != '\n')
 			return -1;
@@ -308,7 +309,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 			s->type &= 0x7f;
 			s->state = NIL;
 		}
-		return line_end(s, t, error, arg);
+		return end_line(s, t, error, arg);
 	case PAYLOAD: /* its CR, LF */
 		if (c != (s->skip == 2 ? '\r' : '\n'))
 			return -1;
@@ -321,7 +322,7 @@ careful(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 	return -1;
 }
 
-/* No element is left of a reply, or of a push message. */
+/* Ends a reply or a push message when no element of it is left. */
 static void
 end_reply(struct scan *s, struct scan_tally *t, struct scan_tally *tally)
 {
@@ -350,13 +351,14 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			s->inside = false;
 		}
 		if (s->state == START) {
-			q = quick(s, p, end, &t);
+			q = scan_element(s, p, end, &t);
 			if (q != p && s->left == 0) {
 				t.replies++;
 				if (*p == '+')
-					p = alike_ok(q, end, want, &t);
+					p = skip_oks(q, end, want, &t);
 				else if (*p == '$' && !s->inside)
-					p = alike(p, q, end, want, &t);
+					p = skip_same_bulks(
+					    p, q, end, want, &t);
 				else
 					p = q;
 				continue;
@@ -374,9 +376,9 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			p += jump;
 			continue;
 		}
-		wrong = careful(s, *p, &t, error, arg);
+		wrong = scan_byte(s, *p, &t, error, arg);
 		if (wrong < 0)
-			return explain(s, wrong, p);
+			return explain_error(s, wrong, p);
 		p++;
 		if (s->left == 0)
 			end_reply(s, &t, tally);

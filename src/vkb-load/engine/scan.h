@@ -1,9 +1,9 @@
 /*
- * Counts replies in a stream, RESP2 and RESP3, fed in pieces of any size;
- * payloads are skipped by their length, nothing is kept but the line of an
- * error. Push messages may come between any two elements; they are no replies,
- * and what is in them is neither a miss nor an error. Attributes belong to the
- * reply that follows.
+ * Counts the replies in a stream of RESP2 or RESP3, fed in pieces of any size.
+ * Payloads are skipped by length; only the line of an error is kept. Push
+ * messages may come between any two elements; they are not replies, and their
+ * contents are neither misses nor errors. Attributes belong to the reply that
+ * follows.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -18,7 +18,7 @@
 
 struct scan {
 	uint64_t left;   /* elements still to come; 0 between replies */
-	uint64_t outer;  /* the same of what a push message interrupts */
+	uint64_t outer;  /* 'left' of the reply that a push interrupts */
 	uint64_t skip;   /* bytes of payload, its CR LF included */
 	uint64_t number; /* of the line being read */
 	uint8_t state;
@@ -40,11 +40,11 @@ struct scan_tally {
 typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
 /*
- * Scans at most 'want' replies, and the push messages before and behind them.
- * How many bytes were used: fewer than n only when 'want' was reached. -1: not
- * RESP, or longer than the limits above; scan->line says what was found.
- * 'error' is called for each error reply (also nested ones) with its line
- * without "-". *tally is added to.
+ * Scans at most 'want' replies, and the push messages before and after them.
+ * Returns the bytes used: fewer than n only if 'want' was reached; -1 if the
+ * bytes are not RESP or exceed the limits above; then scan->line says what was
+ * found. 'error' is called for each error reply (also nested ones) with its
+ * line without "-". Counts are added to *tally.
  */
 ptrdiff_t scan_feed(struct scan *, const char *p, size_t n, uint32_t want,
     struct scan_tally *tally, scan_error_fn *error, void *arg);

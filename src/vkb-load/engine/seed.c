@@ -10,13 +10,13 @@
 
 #define SOME 1000             /* elements: more than any range asks for */
 #define POPS_MOST 10000000    /* elements seeded for a run of known length */
-#define POPS_LEVEL 1000000    /* and where they are topped up meanwhile */
-#define POPS_BYTES 1073741824 /* of their values */
+#define POPS_LEVEL 1000000    /* elements seeded if refilled during the run */
+#define POPS_BYTES 1073741824 /* limit of their values */
 #define SEED_CONNECTIONS 4    /* of each thread */
 #define SEED_BATCH 262144     /* bytes */
 
 static uint64_t
-pops_most(const struct engine_work *w, uint64_t n)
+limit_pops(const struct engine_work *w, uint64_t n)
 {
 	uint64_t fit = POPS_BYTES / ((uint64_t)w->data_size + 1);
 
@@ -29,13 +29,13 @@ seed_refills(const struct engine_target *t, const struct engine_work *w)
 	if (w->text || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
-	    (uint64_t)w->requests > pops_most(w, POPS_MOST);
+	    (uint64_t)w->requests > limit_pops(w, POPS_MOST);
 }
 
 static uint64_t
 count_pops(const struct engine_target *t, const struct engine_work *w)
 {
-	uint64_t level = pops_most(w, POPS_LEVEL);
+	uint64_t level = limit_pops(w, POPS_LEVEL);
 	uint64_t flight = 4 * (uint64_t)w->clients * (uint64_t)w->pipeline;
 
 	if (!seed_refills(t, w))
@@ -55,11 +55,11 @@ struct seeding {
 	engine_progress_fn *progress;
 	void *arg;
 	const volatile int *stop;
-	double done, part; /* of the whole, by the node in work */
+	double done, part; /* shares of the whole: done, and of this node */
 };
 
 static void
-report(void *arg, const struct engine_progress *p)
+report_progress(void *arg, const struct engine_progress *p)
 {
 	struct seeding *s = arg;
 	struct engine_progress all = *p;
@@ -70,11 +70,11 @@ report(void *arg, const struct engine_progress *p)
 }
 
 /*
- * How many elements a node has to get. What is popped is shared among the
- * nodes, but all clients may pop from one of them before they put back.
+ * Returns how many elements a node gets. Elements to pop are shared among the
+ * nodes, but all clients may pop from one node before they refill.
  */
 static uint64_t
-elements(const struct engine_target *t, const struct engine_work *w,
+count_elements(const struct engine_target *t, const struct engine_work *w,
     const struct command *c, const struct slotmap_node *node, size_t nodes)
 {
 	uint64_t pops,
@@ -110,7 +110,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 		many = (unsigned)k->space;
 	o.command =
 	    command_seed(w->command, w->data_size, t->cluster, t->prefix, many);
-	n = elements(t, w, o.command, &m->nodes[node], m->n);
+	n = count_elements(t, w, o.command, &m->nodes[node], m->n);
 	if (!n) {
 		command_free(o.command);
 		return 0;
@@ -127,8 +127,8 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.pipeline = (int)(SEED_BATCH / o.command->len) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
-	rc = streams_run(t, &work, &o, 1, s->stop, s->progress ? report : NULL,
-	    s, NULL, NULL);
+	rc = streams_run(t, &work, &o, 1, s->stop,
+	    s->progress ? report_progress : NULL, s, NULL, NULL);
 	command_free(o.command);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* How much data a popping command needs, and whether it is topped up. */
+/* Data for commands that pop: how much, and whether it is refilled. */
 #ifndef SEED_H
 #define SEED_H
 

@@ -7,8 +7,8 @@
 #include <sys/uio.h>
 
 /*
- * Makes and sends the batch in slices that stay in the cache, until all is
- * sent or the socket is full. Refills follow the last one.
+ * Makes and sends the batch in slices that stay in the cache, until all is sent
+ * or the socket is full. Refills are sent with the last slice.
  */
 void
 sending_go_on(struct worker *w, struct conn *c, int64_t now)

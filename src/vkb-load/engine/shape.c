@@ -24,17 +24,17 @@ struct making {
 	char *why;
 };
 
-/* A part of a word: how long it is in the text, and what it is. */
+/* A part of a word: its length in the text and its kind. */
 struct part {
 	enum piece_kind kind;
 	uint32_t which;
 	size_t n;
-	const char *bytes; /* of PIECE_BYTES; they are nbytes */
+	const char *bytes; /* of PIECE_BYTES, nbytes long */
 	size_t nbytes;
 };
 
 static struct piece *
-add(struct making *m, enum piece_kind kind)
+add_piece(struct making *m, enum piece_kind kind)
 {
 	struct shape *s = m->s;
 	struct piece *p;
@@ -52,7 +52,7 @@ add_bytes(struct making *m, const void *bytes, size_t n)
 	struct piece *p = s->npieces ? &s->pieces[s->npieces - 1] : NULL;
 
 	if (!p || p->kind != PIECE_BYTES)
-		p = add(m, PIECE_BYTES);
+		p = add_piece(m, PIECE_BYTES);
 	if (!p->n)
 		p->at = m->bytes.len;
 	p->n += (uint32_t)n;
@@ -61,7 +61,7 @@ add_bytes(struct making *m, const void *bytes, size_t n)
 }
 
 static uint32_t
-field(struct template *t, const char *name, size_t n)
+find_field(struct template *t, const char *name, size_t n)
 {
 	uint32_t i;
 
@@ -75,15 +75,15 @@ field(struct template *t, const char *name, size_t n)
 }
 
 static bool
-in_name(char c)
+is_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	    (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The length of "__name__" at p, where one is there; 0. */
+/* Returns the length of "__name__" at p, or 0. */
 static size_t
-placeholder(const char *p, const char *end)
+get_placeholder_len(const char *p, const char *end)
 {
 	size_t left = (size_t)(end - p), prefix = strlen(FIELD);
 	bool any = left > prefix && memcmp(p, FIELD, prefix) == 0;
@@ -91,15 +91,18 @@ placeholder(const char *p, const char *end)
 
 	if (left < 5 || p[0] != '_' || p[1] != '_' || *q == '_')
 		return 0;
-	for (; end - q >= 2 && (any || in_name(*q)); q++)
+	for (; end - q >= 2 && (any || is_name_char(*q)); q++)
 		if (q[0] == '_' && q[1] == '_')
 			return (size_t)(q + 2 - p);
 	return 0;
 }
 
-/* None, but meant to be one: __fild:NAME__, __field:NAME, __rand_int_. */
+/*
+ * Returns the length of a misspelled placeholder at p, or 0: __fild:NAME__,
+ * __field:NAME, __rand_int_.
+ */
 static size_t
-slip(const char *p, const char *end)
+get_misspelled_len(const char *p, const char *end)
 {
 	static const char *const names[] = {"field", NULL};
 	const char *colon = p + 2, *q;
@@ -108,9 +111,10 @@ slip(const char *p, const char *end)
 
 	if (end - p < 3 || p[0] != '_' || p[1] != '_')
 		return 0;
-	for (; colon < end && n < sizeof name - 1 && in_name(*colon); colon++)
+	for (; colon < end && n < sizeof name - 1 && is_name_char(*colon);
+	     colon++)
 		name[n++] = (char)tolower((unsigned char)*colon);
-	for (q = colon; q < end && (in_name(*q) || *q == ':');)
+	for (q = colon; q < end && (is_name_char(*q) || *q == ':');)
 		q++;
 	if (str_starts(name, "rand_"))
 		return (size_t)(q - p);
@@ -120,59 +124,59 @@ slip(const char *p, const char *end)
 		return (size_t)(q - p);
 	if (end - colon < 2 || colon[1] == '_')
 		return 0;
-	for (q = colon + 1; end - q > 2 && in_name(*q); q++)
+	for (q = colon + 1; end - q > 2 && is_name_char(*q); q++)
 		if (q[1] == '_' && q[2] == '_')
 			return (size_t)(q + 3 - p);
 	return 0;
 }
 
 static bool
-is(const char *s, size_t n, const char *name)
+is_text(const char *s, size_t n, const char *name)
 {
 	return n == strlen(name) && memcmp(s, name, n) == 0;
 }
 
 static void
-unknown(struct making *m, const char *p, size_t n)
+report_unknown(struct making *m, const char *p, size_t n)
 {
-	m->why = mem_printf("no placeholder '%.*s'; there are '__rand_int__', "
+	m->why = mem_printf("unknown placeholder '%.*s': use '__rand_int__', "
 			    "'__rand_1st__' to '__rand_9th__', '__seq__', "
-			    "'__data__', '__field:NAME__' and '{tag}'",
+			    "'__data__', '__field:NAME__' or '{tag}'",
 	    (int)n, p);
 }
 
-/* The part that begins at p. */
+/* Parses the part of a word that begins at p. */
 static struct part
-part(struct making *m, const char *p, const char *end)
+parse_part(struct making *m, const char *p, const char *end)
 {
-	size_t n = placeholder(p, end), prefix = strlen(FIELD);
+	size_t n = get_placeholder_len(p, end), prefix = strlen(FIELD);
 	uint32_t i;
 
 	if (m->cluster && end - p >= 5 && memcmp(p, "{tag}", 5) == 0)
 		return (struct part){.kind = PIECE_TAG, .n = 5};
-	if (!n && (n = slip(p, end)) == 0)
+	if (!n && (n = get_misspelled_len(p, end)) == 0)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
-	if (is(p, n, "__rand_int__"))
+	if (is_text(p, n, "__rand_int__"))
 		return (struct part){.kind = PIECE_RANDOM, .n = n};
-	if (is(p, n, "__seq__"))
+	if (is_text(p, n, "__seq__"))
 		return (struct part){.kind = PIECE_SEQ, .n = n};
-	if (is(p, n, "__data__"))
+	if (is_text(p, n, "__data__"))
 		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
 	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
 	    !memchr(p, '\0', n))
 		return (struct part){.kind = PIECE_VALUE,
-		    .which = field(m->t, p + prefix, n - prefix - 2),
+		    .which = find_field(m->t, p + prefix, n - prefix - 2),
 		    .n = n};
 	for (i = 0; i < SHAPE_SHARED; i++)
 		if (n == 12 && memcmp(p, "__rand_", 7) == 0 &&
 		    memcmp(p + 7, ordinals[i], 3) == 0)
 			return (struct part){PIECE_SHARED, i, n, NULL, 0};
-	unknown(m, p, n);
+	report_unknown(m, p, n);
 	return (struct part){PIECE_BYTES, 0, n, p, n};
 }
 
 static size_t
-width(const struct part *p)
+get_part_width(const struct part *p)
 {
 	switch (p->kind) {
 	case PIECE_BYTES:
@@ -200,7 +204,7 @@ add_part(struct making *m, const struct part *p)
 	}
 	if (p->kind == PIECE_TAG)
 		add_bytes(m, "{", 1);
-	q = add(m, p->kind);
+	q = add_piece(m, p->kind);
 	q->which = p->which;
 	s->tagged |= p->kind == PIECE_TAG;
 	s->shared |= p->kind == PIECE_SHARED;
@@ -211,7 +215,7 @@ add_part(struct making *m, const struct part *p)
 		s->len += 3;
 		add_bytes(m, "}", 1);
 	} else {
-		s->len += width(p);
+		s->len += get_part_width(p);
 	}
 }
 
@@ -225,20 +229,20 @@ add_word(struct making *m, const char *w, size_t n)
 	struct piece *q;
 
 	for (p = w; p < end && !m->why; p += a.n) {
-		a = part(m, p, end);
-		len += width(&a);
+		a = parse_part(m, p, end);
+		len += get_part_width(&a);
 		values += a.kind == PIECE_VALUE;
 	}
 	if (m->why)
 		return;
 	if (values == 1 && a.kind == PIECE_VALUE && a.n == n) {
-		add(m, PIECE_FIELD)->which = a.which;
+		add_piece(m, PIECE_FIELD)->which = a.which;
 		m->s->uses[TEMPLATE_ROWS] = true;
 		return;
 	}
 	head[0] = '$';
 	if (values) {
-		q = add(m, PIECE_LENGTH);
+		q = add_piece(m, PIECE_LENGTH);
 		q->n = (uint32_t)len;
 		q->which = (uint32_t)values;
 	} else {
@@ -247,7 +251,7 @@ add_word(struct making *m, const char *w, size_t n)
 		add_bytes(m, head, k + 2);
 	}
 	for (p = w; p < end; p += a.n) {
-		a = part(m, p, end);
+		a = parse_part(m, p, end);
 		add_part(m, &a);
 	}
 	add_bytes(m, "\r\n", 2);
@@ -268,7 +272,7 @@ is_number(const struct str *w, uint64_t *v)
 }
 
 static void
-begin(struct making *m)
+begin_shape(struct making *m)
 {
 	struct template *t = m->t;
 
@@ -277,9 +281,9 @@ begin(struct making *m)
 	*m->s = (struct shape){.times = 1};
 }
 
-/* "*N" stands before what a command's words gave. */
+/* Puts "*N" in front of the words of the command. */
 static void
-finish(struct making *m, size_t words, size_t at)
+finish_shape(struct making *m, size_t words, size_t at)
 {
 	struct shape *s = m->s;
 	struct piece *first = &s->pieces[0];
@@ -292,7 +296,7 @@ finish(struct making *m, size_t words, size_t at)
 	memcpy(head + n, "\r\n", 2);
 	n += 2;
 	after = m->bytes.len - at;
-	str_addn(&m->bytes, head, n); /* for the room */
+	str_addn(&m->bytes, head, n); /* makes room */
 	old = m->bytes.s + at;
 	memmove(old + n, old, after);
 	memcpy(old, head, n);
@@ -313,9 +317,9 @@ finish(struct making *m, size_t words, size_t at)
 	s->keyed = s->tagged && (s->random || s->shared);
 }
 
-/* One command from *text on: 1; 0: there is none; -1, and m->why. */
+/* Parses one command of *text. Returns 1; 0 if none is left; -1 with m->why. */
 static int
-take_command(struct making *m, const char **text)
+parse_command(struct making *m, const char **text)
 {
 	struct str w = {0};
 	size_t words = 0, at = m->bytes.len;
@@ -325,10 +329,10 @@ take_command(struct making *m, const char **text)
 	int k;
 
 	while ((k = words_next(text, true, &w, &why)) > 0) {
-		if (is(w.s ? w.s : "", w.len, ";"))
+		if (is_text(w.s ? w.s : "", w.len, ";"))
 			break;
 		if (!words && !times) {
-			begin(m);
+			begin_shape(m);
 			times = is_number(&w, &m->s->times);
 			if (!times)
 				m->s->times = 1;
@@ -353,11 +357,12 @@ take_command(struct making *m, const char **text)
 	if (!words && k == 0 && !times)
 		return 0;
 	if (!words || !m->s->times) {
-		m->why = mem_str("a command has no word, or is never sent");
+		m->why =
+		    mem_str("a command has no words, or the repeat count 0");
 		return -1;
 	}
 	m->s->items = command_items(first, words, &m->s->zero_miss);
-	finish(m, words, at);
+	finish_shape(m, words, at);
 	return 1;
 }
 
@@ -369,11 +374,11 @@ shape_read(struct template *t, const char *text, size_t data_size, bool cluster)
 	int k;
 
 	m.value = value;
-	while ((k = take_command(&m, &text)) > 0)
+	while ((k = parse_command(&m, &text)) > 0)
 		continue;
 	free(value);
 	if (k == 0 && !t->nshapes)
-		m.why = mem_str("there is no word in it");
+		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
 	t->bytes = mem_resize(m.bytes.s, t->nbytes + TEMPLATE_SLACK, 1);
 	memset(t->bytes + t->nbytes, 0, TEMPLATE_SLACK);

@@ -1,6 +1,6 @@
 /*
- * A template in pieces. Private to template.c; shape.c makes them of the text,
- * and fill.c requests of them.
+ * A template in pieces: shape.c compiles the text, fill.c renders requests.
+ * Private to template.c.
  */
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -11,18 +11,18 @@
 enum piece_kind {
 	PIECE_BYTES,  /* n at 'at' */
 	PIECE_RANDOM, /* a number */
-	PIECE_SHARED, /* the which'th of the shared ones */
+	PIECE_SHARED, /* a shared number, __rand_1st__ and so on */
 	PIECE_SEQ,
 	PIECE_TAG,    /* three letters */
 	PIECE_FIELD,  /* a field that is a word */
-	PIECE_VALUE,  /* one within a word */
-	PIECE_LENGTH, /* of a word: n, and the next 'which' values */
+	PIECE_VALUE,  /* a field within a word */
+	PIECE_LENGTH, /* length of a word: n and the next 'which' values */
 };
 
 struct piece {
 	enum piece_kind kind;
 	uint32_t which, n;
-	size_t at; /* in the bytes; where it is in all requests alike */
+	size_t at; /* offset in the bytes; if patched, in each request */
 };
 
 #define SHAPE_SHARED 9
@@ -30,40 +30,42 @@ struct piece {
 struct shape { /* one command */
 	struct piece *pieces;
 	size_t npieces;
-	size_t len;                 /* without the fields */
-	unsigned random;            /* numbers of its own, in sequence */
-	bool tagged, shared, keyed; /* a random number says the slot */
+	size_t len;      /* bytes, without the fields */
+	unsigned random; /* how many __rand_int__ */
+	bool tagged, shared,
+	    keyed; /* keyed: a random number decides the slot */
 	bool uses[TEMPLATE_KINDS];
 	uint64_t times;
-	unsigned items; /* misses are possible per reply; 0: not known */
+	unsigned items; /* possible misses per reply; 0: unknown */
 	bool zero_miss;
-	struct cooked *cooked; /* NULL: no fields, or piece by piece */
+	struct cooked *cooked; /* NULL: not rendered in advance */
 };
 
 struct template
 {
 	struct shape *shapes;
 	size_t nshapes;
-	char *bytes; /* of all constants; TEMPLATE_SLACK behind them */
+	char *bytes; /* all constant bytes, then TEMPLATE_SLACK */
 	size_t nbytes;
 	char **fields;
 	size_t nfields;
 	const struct rowset *rows;
 	uint32_t *cycle; /* the shape of each turn */
 	uint64_t ncycle;
-	uint64_t *before[TEMPLATE_KINDS]; /* taken by the turns before */
-	bool alike; /* one shape without fields: patched where it stands */
+	uint64_t
+	    *before[TEMPLATE_KINDS]; /* used by the turns before each turn */
+	bool alike; /* one shape without fields: only patched */
 	struct command command;
 };
 
 /*
- * The commands of a text, with its constant bytes and fields. NULL, or why it
- * is none, which the caller frees; then they are the template's all the same.
+ * Compiles a text into the template. Returns NULL, or why it is not valid,
+ * which the caller frees; the template owns the parts made so far.
  */
 char *shape_read(
     struct template *, const char *text, size_t data_size, bool cluster);
 
-/* Of a width that never changes, and patched into what stands there. */
+/* Returns true if the piece has a constant width and is patched. */
 static inline bool
 shape_patched(const struct piece *p)
 {
@@ -71,7 +73,10 @@ shape_patched(const struct piece *p)
 	    p->kind == PIECE_SEQ || p->kind == PIECE_TAG;
 }
 
-/* Those pieces of a row, which draw nothing; how long they are. */
+/*
+ * Writes the pieces first..end of a row, none of them patched; returns the
+ * length.
+ */
 size_t shape_write(const struct template *, const struct shape *, size_t first,
     size_t end, uint64_t row, char *to);
 

@@ -40,7 +40,7 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 }
 
 static void
-drop_empty(struct slotmap *m)
+drop_empty_nodes(struct slotmap *m)
 {
 	size_t i;
 
@@ -61,8 +61,8 @@ add_range(struct slotmap *m, const struct control_range *r)
 }
 
 static int
-ask(struct slotmap *m, const struct engine_target *t, struct tls_context *tls,
-    size_t i, char *why, size_t n)
+ask_node(struct slotmap *m, const struct engine_target *t,
+    struct tls_context *tls, size_t i, char *why, size_t n)
 {
 	int ms = control_ms(t, CONTROL_MS);
 	char reason[CLIENT_WHY];
@@ -85,31 +85,35 @@ ask(struct slotmap *m, const struct engine_target *t, struct tls_context *tls,
 }
 
 static int
-by_value(const void *a, const void *b)
+compare_slots(const void *a, const void *b)
 {
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* The nodes in order, until one knows. */
+/* Asks the nodes in order until one answers. */
 static int
-ask_all(struct slotmap *m, const struct engine_target *t,
+ask_nodes(struct slotmap *m, const struct engine_target *t,
     struct tls_context *tls, char *why, size_t n)
 {
 	size_t i;
 	int rc = -1;
 
 	for (i = 0; i < t->nnodes && rc < 0; i++)
-		rc = ask(m, t, tls, i, why, n);
-	drop_empty(m);
+		rc = ask_node(m, t, tls, i, why, n);
+	drop_empty_nodes(m);
 	for (i = 0; i < m->n; i++)
 		qsort(m->nodes[i].slots, m->nodes[i].nslots,
-		    sizeof *m->nodes[i].slots, by_value);
+		    sizeof *m->nodes[i].slots, compare_slots);
 	return m->n ? rc : -1;
 }
 
-/* Collections stay in their slots, wherever those go; 'old' may be NULL. */
+/*
+ * Places the collections of a node; those of 'old' (may be NULL) stay in their
+ * slots.
+ */
 static void
-collect(struct slotmap_node *n, const char *here, const struct slotmap *old)
+place_collections(
+    struct slotmap_node *n, const char *here, const struct slotmap *old)
 {
 	const struct keys *was;
 	struct keys *k = &n->keys;
@@ -162,9 +166,9 @@ set_owners(struct slotmap *m)
 	}
 }
 
-/* The part of the key space that has its slots on this node. */
+/* Sets the part of the key space that has its slots on this node. */
 static void
-share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
+share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
     const struct slotmap *old)
 {
 	struct keys *k = &n->keys;
@@ -185,20 +189,22 @@ share(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	for (i = 0; i < KEYS_SLOTS; i++)
 		if (here[keys_slot(i)] && (i < space))
 			n->residues[k->nresidues++] = (uint16_t)i;
-	/* No number of so few lies here: another one, for what is sent here
-	 * all the same. */
+	/*
+	 * None of so few numbers is here: use one outside of the key space for
+	 * requests to this node.
+	 */
 	for (i = 0; !k->nresidues; i++)
 		if (here[keys_slot(i)]) {
 			n->residues[k->nresidues++] = (uint16_t)i;
 			k->nlong = 1;
 		}
-	qsort(n->residues, k->nresidues, sizeof *n->residues, by_value);
+	qsort(n->residues, k->nresidues, sizeof *n->residues, compare_slots);
 	for (i = 0; i < k->nresidues; i++)
 		k->nlong += n->residues[i] < rest;
 	k->residues = n->residues;
 	n->nkeys = count_keys(n->residues, k->nresidues, space);
 	k->count = k->nresidues * k->rounds + k->nlong;
-	collect(n, here, old);
+	place_collections(n, here, old);
 	free(here);
 }
 
@@ -211,7 +217,7 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
 	size_t i;
 	int rc;
 
-	rc = t->cluster ? ask_all(m, t, tls, why, sizeof why) : 0;
+	rc = t->cluster ? ask_nodes(m, t, tls, why, sizeof why) : 0;
 	for (i = 0; i < t->nnodes && !t->cluster; i++)
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
 		    t->nodes[i].unixsocket);
@@ -222,13 +228,13 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
 		return NULL;
 	}
 	for (i = 0; i < m->n; i++)
-		share(&m->nodes[i], space, tags, NULL);
+		share_key_space(&m->nodes[i], space, tags, NULL);
 	set_owners(m);
 	return m;
 }
 
 static bool
-same(const struct slotmap *a, const struct slotmap *b)
+is_same_map(const struct slotmap *a, const struct slotmap *b)
 {
 	const struct slotmap_node *x, *y;
 	size_t i, j;
@@ -250,8 +256,8 @@ same(const struct slotmap *a, const struct slotmap *b)
 }
 
 /*
- * Nodes go on where all together were: a key whose slot has moved may be used
- * twice in this round, or left out of it.
+ * Nodes continue at the mean progress of all: a key whose slot has moved may be
+ * used twice in this round, or not at all.
  */
 static void
 keep_places(struct slotmap *m, struct slotmap *old)
@@ -276,12 +282,12 @@ slotmap_again(struct slotmap *old, const struct engine_target *t,
 	char why[256];
 	size_t i;
 
-	if (ask_all(m, t, tls, why, sizeof why) < 0 || same(old, m)) {
+	if (ask_nodes(m, t, tls, why, sizeof why) < 0 || is_same_map(old, m)) {
 		slotmap_free(m);
 		return old;
 	}
 	for (i = 0; i < m->n; i++)
-		share(&m->nodes[i], space, tags, old);
+		share_key_space(&m->nodes[i], space, tags, old);
 	set_owners(m);
 	keep_places(m, old);
 	m->older = old;

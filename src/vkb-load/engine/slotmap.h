@@ -1,6 +1,6 @@
 /*
- * Which node holds what: the servers that load is sent to, and the part of the
- * key space that lies on each. Without a cluster it is the list of the target.
+ * The servers of the load and the part of the key space on each; without a
+ * cluster, the nodes of the target.
  */
 #ifndef SLOTMAP_H
 #define SLOTMAP_H
@@ -20,8 +20,7 @@ struct slotmap_node {
 	int port;
 	char *unixsocket; /* or NULL */
 	char *name;       /* "host:port" or the socket, for messages */
-	struct addrinfo
-	    *addresses; /* of the host; NULL: 'unresolved' says why */
+	struct addrinfo *addresses; /* of the host; NULL: see 'unresolved' */
 	const char *unresolved;
 	struct keys keys;
 	uint16_t *slots, *residues;
@@ -39,19 +38,18 @@ struct slotmap {
 };
 
 /*
- * Asks the nodes of the target in order, where it is a cluster; 'tags' (of
- * keys_tags) is borrowed. NULL, and said.
+ * Asks the nodes of the target in order if it is a cluster; 'tags' (of
+ * keys_tags) is borrowed. Returns NULL after reporting an error.
  */
 struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
     uint64_t space, const char (*tags)[3]);
 
 /*
- * What has become of 'old', whose collections stay in their slots: a map that
- * has taken 'old' along, or 'old' itself where nothing has changed or nobody
- * answers.
+ * Reads the slots again; collections stay in their slots. Returns a map that
+ * owns 'old', or 'old' itself if nothing has changed or no node answers.
  */
 struct slotmap *slotmap_again(struct slotmap *old, const struct engine_target *,
     struct tls_context *, uint64_t space, const char (*tags)[3]);
-void slotmap_free(struct slotmap *); /* the older ones too */
+void slotmap_free(struct slotmap *); /* frees the older ones too */
 
 #endif

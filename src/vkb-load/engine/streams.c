@@ -17,7 +17,7 @@
 #define LOOK_NS 250000000    /* between two looks at the run */
 #define REFRESH_NS 100000000 /* between two looks at the slots */
 
-/* All streams of one run, and what the calling thread knows of them. */
+/* All streams of one run, for the calling thread. */
 struct streams {
 	struct gate gate;
 	struct run *runs;
@@ -29,9 +29,12 @@ struct streams {
 	int64_t t0, t1; /* from the first that measures to the last that ends */
 };
 
-/* As many descriptors as the connections need, where that is allowed. */
+/*
+ * Raises the limit of file descriptors to what the connections need, if
+ * allowed.
+ */
 static void
-room_for(uint64_t clients)
+raise_fd_limit(uint64_t clients)
 {
 	struct rlimit l;
 	rlim_t need = (rlim_t)clients + 256;
@@ -39,11 +42,11 @@ room_for(uint64_t clients)
 	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
 		return;
 	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
-	/* Where it fails, the connection that has no room says so. */
+	/* If this fails, a connection will report the error. */
 	(void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* Waits with the lock held for 'until' or a change. */
+/* Waits for a change, at most until 'until'. Call with the lock held. */
 static void
 wait_until(struct streams *s, int64_t until)
 {
@@ -54,11 +57,11 @@ wait_until(struct streams *s, int64_t until)
 }
 
 /*
- * After a MOVED: what the cluster says now. Threads see it at their tick, and
- * until then go on with the old map, so it is not asked more often.
+ * Reads the slots again after a MOVED, at most every REFRESH_NS: threads see
+ * the new map only at their tick.
  */
 static void
-refresh(struct run *r, int64_t now)
+refresh_slotmap(struct run *r, int64_t now)
 {
 	if (now < r->refresh_ns || !atomic_exchange(&r->stale, false))
 		return;
@@ -68,9 +71,11 @@ refresh(struct run *r, int64_t now)
 		r->space, (const char(*)[3])r->tags));
 }
 
-/* Whether all are to end early; then they do. */
+/*
+ * Ends all streams early if asked to stop or if one failed; returns true then.
+ */
 static bool
-halted(struct streams *s)
+halt_all(struct streams *s)
 {
 	bool halt = s->stop && *s->stop;
 	size_t i;
@@ -84,7 +89,7 @@ halted(struct streams *s)
 }
 
 static bool
-all_ready(const struct streams *s)
+is_all_ready(const struct streams *s)
 {
 	size_t i;
 
@@ -95,7 +100,7 @@ all_ready(const struct streams *s)
 }
 
 static bool
-all_done(const struct streams *s)
+is_all_done(const struct streams *s)
 {
 	size_t i;
 
@@ -105,20 +110,20 @@ all_done(const struct streams *s)
 	return true;
 }
 
-/* False when a stream failed before all were connected. */
+/* Waits until all are connected. Returns false if a stream failed before. */
 static bool
-connected(struct streams *s)
+wait_connected(struct streams *s)
 {
 	bool ok;
 
 	pthread_mutex_lock(&s->gate.lock);
-	while (!(ok = all_ready(s)) && !halted(s))
+	while (!(ok = is_all_ready(s)) && !halt_all(s))
 		wait_until(s, clock_ns() + LOOK_NS);
 	pthread_mutex_unlock(&s->gate.lock);
-	return ok && !halted(s);
+	return ok && !halt_all(s);
 }
 
-/* The clock starts, for all at the same time. */
+/* Starts the clock of all streams. */
 static void
 set_times(struct streams *s)
 {
@@ -141,7 +146,7 @@ set_times(struct streams *s)
 }
 
 static void
-release(struct streams *s)
+open_gate(struct streams *s)
 {
 	size_t i;
 
@@ -152,9 +157,11 @@ release(struct streams *s)
 	pthread_mutex_unlock(&s->gate.lock);
 }
 
-/* How much of the stream is done; its last interval is added to *p. */
+/*
+ * Returns the share of the stream that is done; adds its last interval to *p.
+ */
 static double
-share_done(struct run *r, int64_t now, struct engine_progress *p)
+get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 {
 	const struct interval *last;
 
@@ -170,14 +177,14 @@ share_done(struct run *r, int64_t now, struct engine_progress *p)
 }
 
 static void
-tell(struct streams *s, int64_t now)
+report_progress(struct streams *s, int64_t now)
 {
 	struct engine_progress p = {.done = 1, .rps = NAN, .p99_ms = NAN};
 	size_t i;
 
 	pthread_mutex_lock(&s->gate.lock);
 	for (i = 0; i < s->n; i++)
-		p.done = fmin(p.done, share_done(&s->runs[i], now, &p));
+		p.done = fmin(p.done, get_done_share(&s->runs[i], now, &p));
 	p.warmup = now < s->t0;
 	pthread_mutex_unlock(&s->gate.lock);
 	if (s->progress)
@@ -185,20 +192,20 @@ tell(struct streams *s, int64_t now)
 }
 
 static void
-tell_begin(const struct streams *s)
+report_begin(const struct streams *s)
 {
 	if (s->meter)
 		s->meter->begin(s->meter->arg);
 }
 
 static void
-supervise(struct streams *s)
+supervise_threads(struct streams *s)
 {
 	int64_t now, look = clock_ns() + LOOK_NS, next;
 	bool begun = s->t0 == s->runs[0].start, ended = false, done = false;
 	size_t i;
 
-	release(s);
+	open_gate(s);
 	while (!done) {
 		next = look;
 		if (!begun && s->t0 < next)
@@ -206,13 +213,13 @@ supervise(struct streams *s)
 		if (begun && !ended && s->t1 < next)
 			next = s->t1;
 		pthread_mutex_lock(&s->gate.lock);
-		if (!all_done(s))
+		if (!is_all_done(s))
 			wait_until(s, next);
-		done = all_done(s);
+		done = is_all_done(s);
 		pthread_mutex_unlock(&s->gate.lock);
 		now = clock_ns();
 		if (!begun && now >= s->t0) {
-			tell_begin(s);
+			report_begin(s);
 			begun = true;
 		}
 		if (begun && !ended && (now >= s->t1 || done)) {
@@ -220,18 +227,18 @@ supervise(struct streams *s)
 				s->meter->end(s->meter->arg);
 			ended = true;
 		}
-		halted(s);
+		halt_all(s);
 		for (i = 0; i < s->n; i++)
-			refresh(&s->runs[i], now);
+			refresh_slotmap(&s->runs[i], now);
 		if (now < look)
 			continue;
 		look = now + LOOK_NS;
-		tell(s, now);
+		report_progress(s, now);
 	}
 }
 
 static void
-tell_connected(const struct streams *s)
+report_connected(const struct streams *s)
 {
 	pid_t *tids = NULL;
 	size_t i, j, n = 0;
@@ -246,7 +253,7 @@ tell_connected(const struct streams *s)
 }
 
 static void
-join(struct streams *s)
+join_threads(struct streams *s)
 {
 	struct run *r;
 	size_t i, j;
@@ -265,7 +272,7 @@ join(struct streams *s)
 }
 
 static int
-start(struct streams *s, const struct engine_target *t,
+start_threads(struct streams *s, const struct engine_target *t,
     const struct engine_work *works, const struct run_options *options)
 {
 	uint64_t clients = 0;
@@ -278,7 +285,7 @@ start(struct streams *s, const struct engine_target *t,
 		clients += (uint64_t)works[i].clients *
 		    (s->runs[i].by_key ? atomic_load(&s->runs[i].map)->n : 1);
 	}
-	room_for(clients);
+	raise_fd_limit(clients);
 	for (i = 0; i < s->n; i++)
 		if (threads_start(&s->runs[i]) < 0)
 			return -1;
@@ -286,7 +293,7 @@ start(struct streams *s, const struct engine_target *t,
 }
 
 static void
-gate_init(struct gate *g)
+init_gate(struct gate *g)
 {
 	pthread_condattr_t a;
 
@@ -312,25 +319,25 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 	size_t i;
 	int rc = -1;
 
-	gate_init(&s.gate);
+	init_gate(&s.gate);
 	s.runs = mem_array(n, sizeof *s.runs);
-	if (start(&s, t, works, options) == 0 && connected(&s)) {
+	if (start_threads(&s, t, works, options) == 0 && wait_connected(&s)) {
 		begun = true;
 		if (meter)
-			tell_connected(&s);
-		set_times(&s); /* the meter took its time */
+			report_connected(&s);
+		set_times(&s); /* set again below, since the meter takes time */
 		if (s.t0 == s.runs[0].start)
-			tell_begin(&s);
+			report_begin(&s);
 		set_times(&s);
-		supervise(&s);
-		rc = halted(&s) ? -1 : 0;
+		supervise_threads(&s);
+		rc = halt_all(&s) ? -1 : 0;
 	} else {
-		for (i = 0; i < n; i++) /* say to all what one has met */
+		for (i = 0; i < n; i++) /* end all streams */
 			if (!run_halted(&s.runs[i]))
 				atomic_store(&s.runs[i].halt, 1);
-		release(&s);
+		open_gate(&s);
 	}
-	join(&s);
+	join_threads(&s);
 	if (rc == 0 && losses_fail(s.runs, n))
 		rc = -1;
 	for (i = 0; results && begun && i < n; i++)

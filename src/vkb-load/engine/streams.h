@@ -1,6 +1,6 @@
 /*
- * Runs side by side: all connect, one gate starts them, each has its threads
- * and its end. Private to the engine.
+ * Runs streams side by side: all connect, start together, and end on their own.
+ * Private to the engine.
  */
 #ifndef STREAMS_H
 #define STREAMS_H
@@ -10,8 +10,8 @@
 struct run_options;
 
 /*
- * 'works' with 'options', n of each; 'meter' and 'results' may be NULL. As
- * engine_run, and the first that fails ends the others.
+ * As engine_run, for n works with their options; 'meter' and 'results' may be
+ * NULL. The first that fails ends the others.
  */
 int streams_run(const struct engine_target *, const struct engine_work *works,
     const struct run_options *options, size_t n, const volatile int *stop,

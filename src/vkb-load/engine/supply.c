@@ -1,6 +1,6 @@
 #include "supply.h"
 
-/* A share of the requests left: large at first, so that few are asked for. */
+/* Shares get smaller towards the end, so that the lock is rarely taken. */
 bool
 supply_more(struct worker *w)
 {
@@ -21,7 +21,7 @@ supply_more(struct worker *w)
 	return n > 0;
 }
 
-/* Where the batch of n goes on in the sequence. */
+/* Sets where the batch of n continues in the sequence. */
 void
 supply_sequence(struct worker *w, struct conn *c, uint32_t n)
 {

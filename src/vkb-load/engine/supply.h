@@ -1,16 +1,19 @@
 /*
- * Which requests a thread makes next: how many, and where their numbers come
- * from. Private to the engine, like run.h.
+ * Hands out requests to threads: how many, and with which numbers. Private to
+ * the engine, like run.h.
  */
 #ifndef SUPPLY_H
 #define SUPPLY_H
 
 #include "run.h"
 
-/* Takes a further share of the requests of the run; false: none is left. */
+/*
+ * Takes a further share of the requests of the run. Returns false if none is
+ * left.
+ */
 bool supply_more(struct worker *);
 
-/* How many requests the next batch may have; sets c->counted. */
+/* Returns how many requests the next batch may have; sets c->counted. */
 static inline uint32_t
 supply_take(struct worker *w, struct conn *c, int64_t now)
 {
@@ -36,7 +39,7 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 
 /* Sets where the numbers of the next n requests come from. */
 void supply_sequence(struct worker *, struct conn *, uint32_t n);
-/* The same, of a template. */
+/* As supply_sequence, for a template. */
 void supply_course(struct worker *, struct conn *, uint32_t n);
 
 #endif

@@ -120,7 +120,7 @@ tally_error_reply(struct worker *w, const struct conn *c, const char *line)
 	char kind[64];
 
 	if (c->state == CONN_SETUP || r->strict) {
-		run_fail(r, "'%s' says: %s", c->node->name, line);
+		run_fail(r, "'%s' answered: %s", c->node->name, line);
 		return false;
 	}
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);

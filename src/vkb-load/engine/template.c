@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLE_MOST 10000 /* commands in a turn of all */
+#define CYCLE_MOST 10000 /* commands in a cycle */
 
-/* Whose turn it is, and what was taken before. */
+/*
+ * Lists the shape of each turn, and what the turns before use. Returns 0, or -1
+ * if there are too many.
+ */
 static int
 make_cycle(struct template *t)
 {
@@ -37,7 +40,9 @@ make_cycle(struct template *t)
 	return 0;
 }
 
-/* One shape, the same length always: its bytes, numbers in their places. */
+/*
+ * For one shape of constant length: makes its bytes, with '0' for the numbers.
+ */
 static void
 make_alike(struct template *t)
 {
@@ -96,7 +101,8 @@ template_new(const char *text, long long data_size, bool cluster, char **why)
 	t->fields = mem_array(1, sizeof *t->fields);
 	*why = shape_read(t, text, (size_t)data_size, cluster);
 	if (!*why && make_cycle(t) < 0)
-		*why = mem_printf("more than %d commands in turn", CYCLE_MOST);
+		*why =
+		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
 	if (*why) {
 		template_free(t);
 		return NULL;

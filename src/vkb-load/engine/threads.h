@@ -8,10 +8,13 @@ struct gate;
 struct run;
 struct run_options;
 
-/* Two steps to running threads: 0, or -1 and said. threads_free in any case. */
+/*
+ * Prepare and start the threads of a run. Return 0, or -1 after reporting an
+ * error. The caller calls threads_free in any case.
+ */
 int threads_init(struct run *, struct gate *, const struct engine_target *,
     const struct engine_work *, const struct run_options *);
 int threads_start(struct run *);
-void threads_free(struct run *); /* of zeroes too; the threads have ended */
+void threads_free(struct run *); /* may be all zero; the threads have ended */
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int
-hex(char c)
+hex_value(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0'
 	    : c >= 'a' && c <= 'f'  ? c - 'a' + 10
@@ -15,24 +15,25 @@ hex(char c)
 				    : -1;
 }
 
-/* One word from *text on; false, and *why: it does not end. */
+/* Parses one word of *text. Returns false and *why if it does not end. */
 static bool
-word(const char **text, bool bytes, struct str *to, const char **why)
+parse_word(const char **text, bool bytes, struct str *to, const char **why)
 {
 	const char *p = *text;
 	char quote = 0;
 
 	for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
 		if (bytes && quote == '"' && p[0] == '\\' && p[1] == 'x' &&
-		    hex(p[2]) >= 0 && hex(p[3]) >= 0) {
-			str_addc(to, (char)(hex(p[2]) << 4 | hex(p[3])));
+		    hex_value(p[2]) >= 0 && hex_value(p[3]) >= 0) {
+			str_addc(
+			    to, (char)(hex_value(p[2]) << 4 | hex_value(p[3])));
 			p += 3;
 		} else if (*p == '\\' && quote != '\'') {
 			if (!p[1]) {
 				*why = "a backslash is its last character";
 				return false;
 			}
-			/* In double quotes it quotes these alone. */
+			/* In double quotes a backslash quotes only these. */
 			if (quote && !strchr("\\\"$`\n", p[1]))
 				str_addc(to, '\\');
 			p++;
@@ -51,9 +52,9 @@ word(const char **text, bool bytes, struct str *to, const char **why)
 	return !quote;
 }
 
-/* A line that goes on in the next one is no word. */
+/* Skips blanks and line continuations. */
 static const char *
-begin(const char *p)
+skip_blanks(const char *p)
 {
 	for (;;)
 		if (*p && strchr(" \t\n", *p))
@@ -67,10 +68,10 @@ begin(const char *p)
 int
 words_next(const char **text, bool bytes, struct str *to, const char **why)
 {
-	*text = begin(*text);
+	*text = skip_blanks(*text);
 	if (!**text)
 		return 0;
-	return word(text, bytes, to, why) ? 1 : -1;
+	return parse_word(text, bytes, to, why) ? 1 : -1;
 }
 
 char **

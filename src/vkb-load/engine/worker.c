@@ -26,7 +26,7 @@
 #define TICK_NS 50000000
 
 static void
-next_batch(struct worker *w, struct conn *c, int64_t now)
+send_next_batch(struct worker *w, struct conn *c, int64_t now)
 {
 	uint32_t n;
 
@@ -50,27 +50,27 @@ next_batch(struct worker *w, struct conn *c, int64_t now)
 	sending_batch(w, c, n, now);
 }
 
-/* It may send: what was lost comes first. */
+/* Sends on a ready connection; lost requests first. */
 static void
-go_on(struct conn *c, int64_t now)
+resume_conn(struct conn *c, int64_t now)
 {
 	struct worker *w = c->owner;
 
 	if (w->running && c->again)
 		losses_resend(w, c, now);
 	else if (w->running && (w->run->work->rate > 0 || !c->away))
-		next_batch(w, c, now);
+		send_next_batch(w, c, now);
 }
 
 static void
-begin(struct conn *c, int64_t now)
+begin_conn(struct conn *c, int64_t now)
 {
 	c->course.turn = 0;
-	go_on(c, now);
+	resume_conn(c, now);
 }
 
 static void
-take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 {
 	struct worker *w = c->owner;
 	struct run *r = w->run;
@@ -109,12 +109,12 @@ take_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 	if (!c->awaited) {
 		w->loop.busy--;
 		if (w->running && (r->work->rate > 0 || !c->away))
-			next_batch(w, c, now);
+			send_next_batch(w, c, now);
 	}
 }
 
 static void
-take_error(struct conn *c, const char *line, uint32_t nth)
+on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
@@ -125,33 +125,33 @@ take_error(struct conn *c, const char *line, uint32_t nth)
 }
 
 static void
-take_nonsense(struct conn *c, const char *why)
+on_nonsense(struct conn *c, const char *why)
 {
 	losses_nonsense(c->owner, c, why);
 }
 
 static bool
-take_loss(struct conn *c, const char *why, int64_t now)
+on_loss(struct conn *c, const char *why, int64_t now)
 {
 	return losses_break(c->owner, c, why, now);
 }
 
 static void
-fill_room(struct conn *c, int64_t now)
+on_room(struct conn *c, int64_t now)
 {
 	sending_go_on(c->owner, c, now);
 }
 
-static const struct conn_client client = {.ready = begin,
-    .resumed = go_on,
-    .replies = take_replies,
-    .error = take_error,
-    .nonsense = take_nonsense,
-    .lost = take_loss,
-    .room = fill_room};
+static const struct conn_client worker_client = {.ready = begin_conn,
+    .resumed = resume_conn,
+    .replies = on_replies,
+    .error = on_error,
+    .nonsense = on_nonsense,
+    .lost = on_loss,
+    .room = on_room};
 
 static void
-tick(struct worker *w, int64_t now)
+run_tick(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	struct slotmap *m = atomic_load(&r->map);
@@ -174,15 +174,15 @@ tick(struct worker *w, int64_t now)
 		tally_interval(w, now);
 }
 
-/* Nothing is to be sent, and no reply is to come. */
+/* Returns true if nothing is left to send or to receive. */
 static bool
-closed_done(const struct worker *w)
+is_closed_loop_done(const struct worker *w)
 {
 	return w->ending && !w->loop.busy && !w->away &&
 	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
 }
 
-/* epoll_wait to the nanosecond; in two steps before Linux 5.11. */
+/* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
 static int
 wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
 {
@@ -225,7 +225,7 @@ wait_events(struct worker *w, struct epoll_event *events)
 }
 
 static void
-events(struct worker *w)
+handle_events(struct worker *w)
 {
 	struct epoll_event e[EVENTS];
 	int i, n = wait_events(w, e);
@@ -237,17 +237,17 @@ events(struct worker *w)
 	if (w->running && w->run->work->rate > 0)
 		openloop_dispatch(w, w->loop.now = clock_ns());
 	if (w->loop.now >= w->tick_ns)
-		tick(w, w->loop.now);
+		run_tick(w, w->loop.now);
 }
 
 static void
-prepare(struct worker *w)
+prepare_worker(struct worker *w)
 {
 	struct run *r = w->run;
 	const struct engine_work *work = r->work;
 	size_t refills = 0;
 
-	w->client = &client;
+	w->client = &worker_client;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
@@ -275,7 +275,7 @@ prepare(struct worker *w)
 }
 
 static bool
-connect_all(struct worker *w)
+connect_clients(struct worker *w)
 {
 	struct run *r = w->run;
 	size_t i;
@@ -287,7 +287,7 @@ connect_all(struct worker *w)
 		conn_open(w->conns[i], w->loop.now);
 	}
 	while (w->loop.nready < w->nconns && !run_halted(r))
-		events(w);
+		handle_events(w);
 	pthread_mutex_lock(&r->gate->lock);
 	r->nready++;
 	pthread_cond_broadcast(&r->gate->changed);
@@ -298,7 +298,7 @@ connect_all(struct worker *w)
 }
 
 static void
-loop(struct worker *w)
+run_loop(struct worker *w)
 {
 	struct run *r = w->run;
 	size_t i;
@@ -310,16 +310,16 @@ loop(struct worker *w)
 		openloop_start(w, w->loop.now);
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
-			next_batch(w, w->conns[i], w->loop.now);
+			send_next_batch(w, w->conns[i], w->loop.now);
 	while (!w->finished && !run_halted(r)) {
-		events(w);
+		handle_events(w);
 		if (r->work->rate > 0) {
 			w->finished = openloop_done(w);
 			continue;
 		}
 		if (w->loop.now >= r->t1)
 			w->ending = true;
-		w->finished = closed_done(w);
+		w->finished = is_closed_loop_done(w);
 	}
 	w->running = false;
 	losses_end(w, clock_ns());
@@ -337,15 +337,15 @@ worker_main(void *arg)
 	w->loop.ep = epoll_create1(EPOLL_CLOEXEC);
 	if (w->loop.ep < 0)
 		err_die("epoll_create1: %s", strerror(errno));
-	prepare(w);
-	if (connect_all(w))
-		loop(w);
+	prepare_worker(w);
+	if (connect_clients(w))
+		run_loop(w);
 	pthread_mutex_lock(&r->gate->lock);
 	if (hist_count(w->latency))
 		tally_hand_over(w, w->interval + 1);
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
-	while (!r->released) /* its CPU time is read while it lives */
+	while (!r->released) /* its CPU time is read before it ends */
 		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
 	pthread_mutex_unlock(&r->gate->lock);
 	return NULL;

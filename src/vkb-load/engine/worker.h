@@ -1,4 +1,4 @@
-/* A thread of the load: its loop. Private to the engine, like run.h. */
+/* The event loop of a load thread. Private to the engine, like run.h. */
 #ifndef WORKER_H
 #define WORKER_H
 

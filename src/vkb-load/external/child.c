@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define TICK_MS 100
-#define OUTPUT_MOST 1048576 /* bytes of each kind */
+#define OUTPUT_MOST 1048576 /* bytes, of stdout and of stderr each */
 #define LAST_WORDS 400
 
 struct waiting {
@@ -25,22 +25,22 @@ struct waiting {
 	struct proc *proc;
 	int out, err;
 	int64_t began, asked;
-	double calls; /* when asked last */
+	double calls; /* served calls, when last asked */
 };
 
 static double
-since(int64_t ns)
+get_age_s(int64_t ns)
 {
 	return (double)(clock_ns() - ns) / 1e9;
 }
 
-/* Has nothing been served since it was looked at last? */
+/* Returns -1 after reporting that nothing was served since the last look. */
 static int
-silent(struct waiting *w)
+check_silence(struct waiting *w)
 {
 	struct served_counts now;
 
-	if (since(w->asked) < w->s->silence_s)
+	if (get_age_s(w->asked) < w->s->silence_s)
 		return 0;
 	if (served_read(w->s->served, &now) < 0)
 		return -1;
@@ -53,7 +53,7 @@ silent(struct waiting *w)
 }
 
 static int
-too_much(const struct waiting *w)
+check_output_size(const struct waiting *w)
 {
 	const int fds[] = {w->out, w->err};
 	struct stat st;
@@ -66,38 +66,41 @@ too_much(const struct waiting *w)
 }
 
 static void
-report(const struct waiting *w)
+report_progress(const struct waiting *w)
 {
 	struct engine_progress e = {.p99_ms = NAN, .warmup = w->s->warmup};
 
 	if (w->s->expected_s > 0)
-		e.done = fmin(.99, since(w->began) / w->s->expected_s);
+		e.done = fmin(.99, get_age_s(w->began) / w->s->expected_s);
 	if (w->s->progress)
 		w->s->progress(w->s->arg, &e);
 }
 
-/* 0 when it has ended, not yet waited for. */
+/*
+ * Waits until the child ends, without reaping it. Returns 0, or -1 as
+ * child_run.
+ */
 static int
-await(struct waiting *w)
+wait_for_end(struct waiting *w)
 {
 	struct pollfd p = {.fd = proc_fd(w->proc), .events = POLLIN};
 	const struct child_spec *s = w->s;
 
 	while (poll(&p, 1, TICK_MS) <= 0) {
-		report(w);
+		report_progress(w);
 		if (*s->stop)
 			return -1;
-		if (s->most_s > 0 && since(w->began) > s->most_s)
+		if (s->most_s > 0 && get_age_s(w->began) > s->most_s)
 			return err_fail("'%s' took more than %.3g s",
 			    s->argv[0], s->most_s);
-		if (too_much(w) < 0 || silent(w) < 0)
+		if (check_output_size(w) < 0 || check_silence(w) < 0)
 			return -1;
 	}
-	return too_much(w);
+	return check_output_size(w);
 }
 
 static void
-take(struct str *to, int fd)
+read_output(struct str *to, int fd)
 {
 	char buf[4096];
 	ssize_t n;
@@ -109,7 +112,7 @@ take(struct str *to, int fd)
 }
 
 static int
-run(struct waiting *w, struct child *c)
+run_child(struct waiting *w, struct child *c)
 {
 	const struct child_spec *s = w->s;
 	struct proc_spec spec = {.argv = s->argv,
@@ -137,9 +140,9 @@ run(struct waiting *w, struct child *c)
 	w->began = w->asked = clock_ns();
 	c->watch = watch_child(s->target, proc_pid(w->proc), s->threads);
 	watch_begin(c->watch);
-	rc = await(w);
+	rc = wait_for_end(w);
 	watch_end(c->watch);
-	proc_signal(w->proc, SIGKILL); /* and what it may have started */
+	proc_signal(w->proc, SIGKILL); /* and its whole process group */
 	proc_wait(w->proc, -1, &c->status);
 	proc_free(w->proc);
 	return rc;
@@ -156,10 +159,10 @@ child_run(const struct child_spec *s, struct child *c)
 	*c = (struct child){0};
 	rc = w.out < 0 || w.err < 0
 	    ? err_fail_sys("cannot start '%s'", s->argv[0])
-	    : run(&w, c);
+	    : run_child(&w, c);
 	if (w.out >= 0 && w.err >= 0) {
-		take(&c->out, w.out);
-		take(&c->err, w.err);
+		read_output(&c->out, w.out);
+		read_output(&c->err, w.err);
 	}
 	if (w.out >= 0)
 		close(w.out);
@@ -176,9 +179,9 @@ child_free(struct child *c)
 	str_free(&c->err);
 }
 
-/* The end of what it printed, from the beginning of a line. */
+/* Adds the end of an output, from the beginning of a line. */
 static void
-tail(struct str *to, const struct str *from)
+append_tail(struct str *to, const struct str *from)
 {
 	size_t n = from->len, at;
 	char *text;
@@ -207,7 +210,7 @@ child_last_words(const struct child *c, const char *name)
 	str_printf(&s, "%s %s", name, proc_ended(c->status, how, sizeof how));
 	if (c->err.len || c->out.len) {
 		str_add(&s, ": ");
-		tail(&s, c->err.len ? &c->err : &c->out);
+		append_tail(&s, c->err.len ? &c->err : &c->out);
 	} else
 		str_add(&s, " and printed nothing");
 	return str_take(&s);

@@ -1,6 +1,6 @@
 /*
- * Another program that makes the load: it is watched, and cannot outlive us.
- * What it prints is kept, up to a bound.
+ * Runs another program that makes the load. It is watched and cannot outlive
+ * us; its output is kept, up to a limit.
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -18,14 +18,14 @@ struct watch;
 struct child_spec {
 	const char *const *argv;
 	const char *const *setenv; /* as in proc.h */
-	const cpu_set_t *cpus;     /* NULL: as it is */
-	int threads;               /* it makes load with */
+	const cpu_set_t *cpus;     /* NULL: inherited */
+	int threads;               /* threads of its load */
 	const struct engine_target *target;
-	struct served *served; /* what it loads must serve something ... */
-	double silence_s;      /* ... in each such time */
-	double expected_s;     /* for the progress; 0: not known */
-	double most_s;         /* it may take; 0: no bound */
-	struct guard *guard;   /* ends it when we are killed */
+	struct served *served; /* the servers must serve something ... */
+	double silence_s;      /* ... in each interval of this length */
+	double expected_s;     /* for the progress; 0: unknown */
+	double most_s;         /* time limit; 0: none */
+	struct guard *guard;   /* kills it when we are killed */
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;
@@ -39,14 +39,15 @@ struct child {
 };
 
 /*
- * 0: it has ended by itself. -1, and said: it could not be started, or was
- * ended by us: too slow, too silent, too talkative; or *stop is set, unsaid.
- * What it printed is there anyway; child_free in any case.
+ * Returns 0 if the program ended by itself; -1 after reporting that it could
+ * not be started, or was killed for taking too long, sending nothing or
+ * printing too much; or -1 silently when *stop is set. Its output is kept in
+ * any case; the caller calls child_free in any case.
  */
 int child_run(const struct child_spec *, struct child *);
 void child_free(struct child *);
 
-/* How it ended and what it said last, in one line; caller frees. */
+/* Returns how it ended and its last output, in one line; caller frees. */
 char *child_last_words(const struct child *, const char *name);
 
 #endif

@@ -61,7 +61,7 @@ served_is_load(const char *name, size_t n)
 
 /* "cmdstat_config|get:calls=2,usec=..." */
 static double
-calls(const char *info)
+count_calls(const char *info)
 {
 	double sum = NAN, v;
 	const char *p, *end;
@@ -78,7 +78,7 @@ calls(const char *info)
 }
 
 static double
-field(const struct reply *info, const char *name)
+read_field(const struct reply *info, const char *name)
 {
 	char *text = reply_info(info, name);
 	double v;
@@ -90,7 +90,7 @@ field(const struct reply *info, const char *name)
 }
 
 static struct reply *
-ask(struct served *s, size_t i, const char *section)
+ask_info(struct served *s, size_t i, const char *section)
 {
 	struct reply *r = CLIENT_CALL(s->v[i], s->ms, "INFO", section);
 	const char *why;
@@ -111,17 +111,17 @@ served_read(struct served *s, struct served_counts *sum)
 
 	*sum = (struct served_counts){0};
 	for (size_t i = 0; i < s->n; i++) {
-		commands = ask(s, i, "commandstats");
-		stats = commands ? ask(s, i, "stats") : NULL;
+		commands = ask_info(s, i, "commandstats");
+		stats = commands ? ask_info(s, i, "stats") : NULL;
 		if (!stats) {
 			reply_free(commands);
 			return -1;
 		}
-		n = calls(reply_text(commands));
+		n = count_calls(reply_text(commands));
 		sum->calls += isnan(n) ? 0 : n;
-		sum->errors += field(stats, "total_error_replies");
-		sum->hits += field(stats, "keyspace_hits");
-		sum->misses += field(stats, "keyspace_misses");
+		sum->errors += read_field(stats, "total_error_replies");
+		sum->hits += read_field(stats, "keyspace_hits");
+		sum->misses += read_field(stats, "keyspace_misses");
 		reply_free(commands);
 		reply_free(stats);
 	}

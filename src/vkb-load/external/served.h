@@ -1,6 +1,5 @@
 /*
- * What the servers themselves say they have served: the second witness of a
- * load that another program makes.
+ * Reads the servers' own counters, to check a load that another program makes.
  */
 #ifndef SERVED_H
 #define SERVED_H
@@ -11,20 +10,25 @@
 struct served;
 struct target;
 
-/* Since the server started; NAN: it does not say. */
+/* Totals since the servers started; NAN: unknown. */
 struct served_counts {
 	double calls; /* of commands that are load, not control */
 	double errors, hits, misses;
 };
 
-/* Connections to all primaries, which are kept. NULL, and said. */
+/* Connects to all primaries. Returns NULL after reporting an error. */
 struct served *served_open(const struct target *);
 void served_close(struct served *);
 
-/* The sums over the servers. 0, or -1 and said. */
+/*
+ * Reads the sums over all servers. Returns 0, or -1 after reporting an error.
+ */
 int served_read(struct served *, struct served_counts *);
 
-/* Not so is what we, replicas and the start of a client ask, as INFO. */
+/*
+ * Returns false for commands of control connections, replicas and connecting
+ * clients, such as INFO.
+ */
 bool served_is_load(const char *command, size_t n);
 
 #endif

@@ -11,16 +11,16 @@
 #include <strings.h>
 
 #define VALUE "__data__"
-#define ARGUMENT_MOST 131072 /* of Linux, with its end: MAX_ARG_STRLEN */
+#define ARGUMENT_MOST 131072 /* bytes, with the NUL: Linux's MAX_ARG_STRLEN */
 
 struct list {
 	char **v;
 	size_t n, cap;
 };
 
-/* Takes the word. */
+/* Adds a word, which the list then owns. */
 static void
-push(struct list *l, char *word)
+push_word(struct list *l, char *word)
 {
 	l->v = mem_grow(l->v, l->n + 1, &l->cap, sizeof *l->v);
 	l->v[l->n++] = word;
@@ -28,51 +28,51 @@ push(struct list *l, char *word)
 }
 
 static void
-add(struct list *l, const char *option, const char *value)
+push_option(struct list *l, const char *option, const char *value)
 {
 	if (!value)
 		return;
-	push(l, mem_str(option));
-	push(l, mem_str(value));
+	push_word(l, mem_str(option));
+	push_word(l, mem_str(value));
 }
 
 static void
-number(struct list *l, const char *option, double v)
+push_number(struct list *l, const char *option, double v)
 {
-	push(l, mem_str(option));
-	push(l, mem_printf("%.15g", v));
+	push_word(l, mem_str(option));
+	push_word(l, mem_printf("%.15g", v));
 }
 
 static void
-where(struct list *l, const struct engine_target *t)
+push_target(struct list *l, const struct engine_target *t)
 {
 	const struct engine_node *n = &t->nodes[0];
 
 	if (n->unixsocket)
-		add(l, "-s", n->unixsocket);
+		push_option(l, "-s", n->unixsocket);
 	else {
-		add(l, "-h", n->host);
-		number(l, "-p", n->port);
+		push_option(l, "-h", n->host);
+		push_number(l, "-p", n->port);
 	}
 	if (!t->tls)
 		return;
-	push(l, mem_str("--tls"));
-	add(l, "--cacert", t->cacert);
-	add(l, "--cert", t->cert);
-	add(l, "--key", t->key);
-	/* An address is no name of a server (RFC 6066, section 3). */
+	push_word(l, mem_str("--tls"));
+	push_option(l, "--cacert", t->cacert);
+	push_option(l, "--cert", t->cert);
+	push_option(l, "--key", t->key);
+	/* An address is not allowed as a server name (RFC 6066, section 3). */
 	if (t->servername &&
 	    t->servername[strcspn(t->servername, ":")] != ':' &&
 	    t->servername[strspn(t->servername, "0123456789.")])
-		add(l, "--sni", t->servername);
+		push_option(l, "--sni", t->servername);
 }
 
 /*
- * Tests that it has by a name, the same as ours, in versions that have the
- * option; their results are one line. HSET had a key for each field and sorted
- * sets had no test before --threads came, streams before --seed. LRANGE would
- * be preceded by a test that fills the list. What is not here is a command for
- * it, the same as its own test would be.
+ * Tests that valkey-benchmark has under our name, in versions that have the
+ * option 'since', with one result line. Before --threads, HSET used a key for
+ * each field and sorted sets had no test; before --seed, streams had none.
+ * LRANGE is missing since a test that fills the list would come first. Other
+ * tests are passed as a command.
  */
 static const struct {
 	const char *name, *since;
@@ -82,7 +82,7 @@ static const struct {
     {"SPOP", "-n"}, {"MSET", "-n"}, {"HSET", "--threads"},
     {"ZADD", "--threads"}, {"ZPOPMIN", "--threads"}, {"XADD", "--seed"}};
 
-/* Is it a test of the program's own? Else it is a command for it, in words. */
+/* Returns true if the program has that test; else it gets a command. */
 static bool
 has_test(const struct vbcaps *caps, const char *command)
 {
@@ -92,7 +92,7 @@ has_test(const struct vbcaps *caps, const char *command)
 	return false;
 }
 
-/* The value itself, where it knows no word for it. */
+/* Replaces __data__ by the value, for versions that do not know it. */
 static void
 set_value(char **words, long long size)
 {
@@ -138,14 +138,14 @@ vbargs_fits(const struct vbcaps *caps, const char *command, double size)
 }
 
 static void
-test(struct list *l, const char *command)
+push_test(struct list *l, const char *command)
 {
 	char *name =
 	    mem_str(strcmp(command, "PING") == 0 ? "PING_MBULK" : command);
 
 	for (char *p = name; *p; p++)
 		*p = (char)tolower((unsigned char)*p);
-	add(l, "-t", name);
+	push_option(l, "-t", name);
 	free(name);
 }
 
@@ -156,35 +156,35 @@ vbargs_make(const struct vbargs *a)
 	char **words = vbargs_words(a->caps, w, a->target->cluster);
 	struct list l = {0};
 
-	push(&l, mem_str(a->caps->path));
-	where(&l, a->target);
+	push_word(&l, mem_str(a->caps->path));
+	push_target(&l, a->target);
 	if (a->requests)
-		number(&l, "-n", (double)a->requests);
+		push_number(&l, "-n", (double)a->requests);
 	else
-		number(&l, "--duration", a->duration_s);
-	/* Without -r a key has the name __rand_int__. */
-	number(&l, "-r", w->keyspacelen ? (double)w->keyspacelen : 1);
-	number(&l, "-d", (double)w->data_size);
-	number(&l, "-P", w->pipeline);
-	number(&l, "-c", w->clients);
-	/* In a cluster it would take as many as there are nodes. */
+		push_number(&l, "--duration", a->duration_s);
+	/* Without -r the key would be the literal __rand_int__. */
+	push_number(&l, "-r", w->keyspacelen ? (double)w->keyspacelen : 1);
+	push_number(&l, "-d", (double)w->data_size);
+	push_number(&l, "-P", w->pipeline);
+	push_number(&l, "-c", w->clients);
+	/* In a cluster its default would be one thread for each node. */
 	if (w->threads > 1 || a->target->cluster)
-		number(&l, "--threads", w->threads);
+		push_number(&l, "--threads", w->threads);
 	if (a->warmup_s > 0)
-		number(&l, "--warmup", a->warmup_s);
+		push_number(&l, "--warmup", a->warmup_s);
 	if (w->resp3)
-		push(&l, mem_str("-3"));
+		push_word(&l, mem_str("-3"));
 	if (w->sequential)
-		push(&l, mem_str("--sequential"));
+		push_word(&l, mem_str("--sequential"));
 	if (a->target->cluster)
-		push(&l, mem_str("--cluster"));
+		push_word(&l, mem_str("--cluster"));
 	if (vbcaps_has(a->caps, "--seed"))
-		number(&l, "--seed", (double)w->seed);
-	push(&l, mem_str("--csv"));
+		push_number(&l, "--seed", (double)w->seed);
+	push_word(&l, mem_str("--csv"));
 	if (!words)
-		test(&l, w->command);
+		push_test(&l, w->command);
 	for (char **p = words; p && *p; p++)
-		push(&l, mem_str(*p));
+		push_word(&l, mem_str(*p));
 	words_free(words);
 	return l.v;
 }

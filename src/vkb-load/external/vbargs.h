@@ -16,18 +16,24 @@ struct vbargs {
 	double duration_s, warmup_s;
 };
 
-/* NULL ends it; vbargs_free. */
+/* Returns the argument list; NULL ends it. Free with vbargs_free. */
 char **vbargs_make(const struct vbargs *);
 void vbargs_free(char **);
 
-/* As a person would type it; caller frees. */
+/* Returns the command line, quoted for a shell; caller frees. */
 char *vbargs_text(char *const *argv);
 
-/* The words, or NULL: it is a test of its own. Free with vbargs_free. */
+/*
+ * Returns the words of the command, or NULL if the program has that test. Free
+ * with vbargs_free.
+ */
 char **vbargs_words(
     const struct vbcaps *, const struct engine_work *, bool cluster);
 
-/* Can a value of so many bytes be given to it, where it must be an argument? */
+/*
+ * Returns true if a value of 'size' bytes fits into an argument, or is not
+ * needed in one.
+ */
 bool vbargs_fits(const struct vbcaps *, const char *command, double size);
 
 #endif

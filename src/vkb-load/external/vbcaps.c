@@ -14,7 +14,8 @@
 #define VERSION_MOST 200
 
 static int
-ask(const char *path, const char *option, struct str *out, int *status)
+run_with_option(
+    const char *path, const char *option, struct str *out, int *status)
 {
 	const char *const argv[] = {path, option, NULL};
 
@@ -23,13 +24,13 @@ ask(const char *path, const char *option, struct str *out, int *status)
 
 /* The first line of --version; versions before 6 do not know the option. */
 static char *
-version(const char *path)
+read_version(const char *path)
 {
 	struct str out = {0}, s = {0};
 	char *line;
 	int status;
 
-	if (ask(path, "--version", &out, &status) < 0 || !out.len ||
+	if (run_with_option(path, "--version", &out, &status) < 0 || !out.len ||
 	    !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
 		str_free(&out);
 		return NULL;
@@ -72,16 +73,16 @@ vbcaps_read(struct vbcaps *v, const char *path)
 	int status;
 
 	*v = (struct vbcaps){.path = mem_str(path)};
-	if (ask(path, "--help", &out, &status) < 0) {
+	if (run_with_option(path, "--help", &out, &status) < 0) {
 		str_free(&out);
 		return -1;
 	}
 	v->help = str_take(&out);
 	if (!vbcaps_has(v, "-n") || !vbcaps_has(v, "--csv"))
-		return err_fail("'%s' is no valkey-benchmark: its --help has "
-				"not '-n' and '--csv'",
+		return err_fail("'%s' is not valkey-benchmark: its --help does "
+				"not list '-n' and '--csv'",
 		    path);
-	v->version = version(path);
+	v->version = read_version(path);
 	if (hash_file(HASH_SHA256, path, hex) == 0)
 		v->sha256 = mem_str(hex);
 	return 0;
@@ -102,7 +103,9 @@ vbcaps_name(const struct vbcaps *v)
 	return v->version ? v->version : v->path;
 }
 
-/* At the beginning of a line, as a word: "--cert" is not "--certs". */
+/*
+ * Matches a whole word at the beginning of a line: "--cert" is not "--certs".
+ */
 bool
 vbcaps_has(const struct vbcaps *v, const char *option)
 {
@@ -123,7 +126,10 @@ vbcaps_says(const struct vbcaps *v, const char *word)
 	return strstr(v->help, word) != NULL;
 }
 
-/* Only where its help says so: a guess could show it to everybody. */
+/*
+ * Only if its help names the variable; the alternative would be an argument,
+ * which is public.
+ */
 const char *
 vbcaps_password(const struct vbcaps *v)
 {

@@ -1,4 +1,4 @@
-/* Which valkey-benchmark it is, and what it can do: by what it says itself. */
+/* The version and the options of a valkey-benchmark, by its own output. */
 #ifndef VBCAPS_H
 #define VBCAPS_H
 
@@ -6,28 +6,31 @@
 
 struct vbcaps {
 	char *path;
-	char *version; /* its --version; NULL: it has none */
+	char *version; /* its --version; NULL: unknown */
 	char *sha256;  /* of the program; NULL: it cannot be read */
 	char *help;    /* its --help */
 };
 
-/* The file of a name, looked for in PATH; NULL: there is none. Caller frees. */
+/* Finds a program in PATH. Returns NULL if there is none. Caller frees. */
 char *vbcaps_find(const char *name);
 
-/* 0, or -1 and said: it is not there, or is none. vbcaps_free anyway. */
+/*
+ * Returns 0, or -1 after reporting that the program cannot be run or is not
+ * valkey-benchmark. The caller calls vbcaps_free in any case.
+ */
 int vbcaps_read(struct vbcaps *, const char *path);
 void vbcaps_free(struct vbcaps *);
 
-/* Its version, or its path where it says none. */
+/* Returns its version, or its path if unknown. */
 const char *vbcaps_name(const struct vbcaps *);
 
-/* "--duration": is it among its options? */
+/* Returns true if the program has the option, such as "--duration". */
 bool vbcaps_has(const struct vbcaps *, const char *option);
 
-/* "__data__": does its help speak of it? */
+/* Returns true if its help contains the word, such as "__data__". */
 bool vbcaps_says(const struct vbcaps *, const char *word);
 
-/* The variable that takes a password; NULL: it knows none. */
+/* Returns the environment variable for a password, or NULL. */
 const char *vbcaps_password(const struct vbcaps *);
 
 #endif

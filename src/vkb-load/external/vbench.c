@@ -29,15 +29,15 @@
 #define TRIAL_MOST_S 5
 #define TRIALS 12
 #define REFUSED_PERCENT 1
-#define SEEN .9     /* of what a run by duration says it sent */
-#define NEARLY 1.25 /* times an emulated duration, or its part */
+#define SEEN .9     /* least served part of the requests of a run by duration */
+#define NEARLY 1.25 /* tolerated factor of an emulated duration */
 
-/* How fast a case was at its trial, or in a session before this one. */
+/* The rate of a case in its trial, or in an earlier session. */
 struct rate {
 	const struct json *cas;
 	double rps;
 	long long requests; /* for its duration */
-	bool said;          /* that they take longer, or less */
+	bool said;          /* a different duration was reported */
 };
 
 struct vbench {
@@ -48,24 +48,24 @@ struct vbench {
 	size_t n, cap;
 };
 
-/* How a case is to be run with this program. */
+/* How a case is run with this program. */
 struct how {
 	double duration_s, warmup_s; /* asked for */
 	bool pops;
-	bool by_duration;    /* it can do that itself */
-	bool inline_warmup;  /* it can do that itself */
-	bool timed_warmup;   /* a process of its own, by duration */
-	bool counted_warmup; /* a process of its own, by requests */
+	bool by_duration;    /* by an option */
+	bool inline_warmup;  /* by an option */
+	bool timed_warmup;   /* in a process of its own, by duration */
+	bool counted_warmup; /* in a process of its own, by requests */
 };
 
 static bool
-whole(double s)
+is_whole(double s)
 {
 	return s >= 1 && s == floor(s);
 }
 
 static struct how
-plan(const struct vbench *v, const struct json *cas)
+plan_case(const struct vbench *v, const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *command = json_get_str(c, "command");
@@ -73,21 +73,22 @@ plan(const struct vbench *v, const struct json *cas)
 	    .warmup_s = json_get_num(c, "warmup_s", 0)};
 	bool lasts;
 
-	/* What is popped must have been put there: the number must be known. */
+	/* The number of pops must be known in advance, to seed the elements. */
 	h.pops = command_needs(command) == NEEDS_POPS;
 	lasts = !h.pops && vbcaps_has(&v->caps, "--duration");
-	h.by_duration = lasts && whole(h.duration_s);
+	h.by_duration = lasts && is_whole(h.duration_s);
 	if (h.warmup_s > 0) {
-		h.inline_warmup = !h.pops && whole(h.warmup_s) &&
+		h.inline_warmup = !h.pops && is_whole(h.warmup_s) &&
 		    vbcaps_has(&v->caps, "--warmup");
-		h.timed_warmup = !h.inline_warmup && lasts && whole(h.warmup_s);
+		h.timed_warmup =
+		    !h.inline_warmup && lasts && is_whole(h.warmup_s);
 		h.counted_warmup = !h.inline_warmup && !h.timed_warmup;
 	}
 	return h;
 }
 
 static char *
-cannot(const void *self, const struct json *cas)
+explain_case(const void *self, const struct json *cas)
 {
 	const struct vbench *v = self;
 
@@ -95,7 +96,7 @@ cannot(const void *self, const struct json *cas)
 }
 
 static struct rate *
-rate_of(const struct vbench *v, const struct json *cas)
+find_rate(const struct vbench *v, const struct json *cas)
 {
 	for (size_t i = 0; i < v->n; i++)
 		if (v->rates[i].cas == cas)
@@ -104,16 +105,16 @@ rate_of(const struct vbench *v, const struct json *cas)
 }
 
 static bool
-untried(const void *self, const struct json *cas)
+needs_trial(const void *self, const struct json *cas)
 {
-	struct how h = plan(self, cas);
+	struct how h = plan_case(self, cas);
 
 	return ((h.duration_s > 0 && !h.by_duration) || h.counted_warmup) &&
-	    !rate_of(self, cas);
+	    !find_rate(self, cas);
 }
 
 static long long
-lasting(double rps, double s)
+count_requests(double rps, double s)
 {
 	return (long long)fmin(fmax(1, ceil(rps * s)), 1e18);
 }
@@ -126,25 +127,25 @@ keep_rate(
 	v->rates[v->n++] = (struct rate){cas, rps, requests, false};
 }
 
-/* All runs of a case make the same number, in whatever session they are. */
+/* All runs of a case make the same number of requests, in all sessions. */
 static int
-recall(void *self, const struct json *cas, const struct engine_past *past)
+recall_run(void *self, const struct json *cas, const struct engine_past *past)
 {
 	struct vbench *v = self;
-	struct how h = plan(v, cas);
+	struct how h = plan_case(v, cas);
 
 	if (past->tool && v->caps.sha256 &&
 	    strcmp(past->tool, v->caps.sha256) != 0)
 		return err_fail("%s: some runs were made with another " VBENCH
-				": one makes all of a file",
+				": use the same one for all runs of a file",
 		    json_get_str(cas, "id"));
-	if (untried(self, cas) && past->rps > 0 && past->requests > 0)
+	if (needs_trial(self, cas) && past->rps > 0 && past->requests > 0)
 		keep_rate(v, cas, past->rps,
 		    h.duration_s > 0 ? (long long)past->requests : 0);
 	return 0;
 }
 
-/* One process of it, to its end. */
+/* One process of the program. */
 struct piece {
 	long long requests; /* 0: by duration */
 	double duration_s, warmup_s;
@@ -152,14 +153,14 @@ struct piece {
 };
 
 static int
-start(struct vbench *v, const struct engine_job *j, struct served *served,
+start_child(struct vbench *v, const struct engine_job *j, struct served *served,
     const struct piece *p, char *const *argv, struct child *c)
 {
 	const struct engine_target *t = &j->target->e;
 	const struct engine_work *w = j->work;
 	const char *variable = t->password ? vbcaps_password(&v->caps) : NULL;
 	const char *const env[] = {variable, t->password, NULL};
-	const struct rate *rate = rate_of(v, j->cas);
+	const struct rate *rate = find_rate(v, j->cas);
 	double s = p->duration_s;
 
 	if (p->requests)
@@ -185,11 +186,11 @@ start(struct vbench *v, const struct engine_job *j, struct served *served,
 }
 
 /*
- * Runs it, and keeps its output where it is not dropped. 0, or -1: said, or
- * stopped.
+ * Runs one process and keeps its output unless dropped. Returns 0, or -1 after
+ * reporting an error, or -1 silently when stopped.
  */
 static int
-piece(struct vbench *v, const struct engine_job *j, struct served *served,
+run_piece(struct vbench *v, const struct engine_job *j, struct served *served,
     const struct piece *p, struct child *c)
 {
 	struct vbargs a = {.caps = &v->caps,
@@ -201,7 +202,7 @@ piece(struct vbench *v, const struct engine_job *j, struct served *served,
 	char **argv = vbargs_make(&a), *text;
 	int rc;
 
-	rc = start(v, j, served, p, argv, c);
+	rc = start_child(v, j, served, p, argv, c);
 	if (j->raw && !p->dropped && (c->out.len || c->err.len)) {
 		text = vbargs_text(argv);
 		*j->raw = record_raw("valkey-csv", text,
@@ -220,7 +221,10 @@ piece(struct vbench *v, const struct engine_job *j, struct served *served,
 	return -1;
 }
 
-/* The metrics, the caller's; NULL: said, unless *quick (may be NULL). */
+/*
+ * Returns the metrics, freed by the caller; NULL after reporting an error, or
+ * silently with *quick (may be NULL).
+ */
 static struct json *
 read_result(const struct vbench *v, const struct engine_job *j,
     const struct child *c, bool *quick)
@@ -245,9 +249,9 @@ read_result(const struct vbench *v, const struct engine_job *j,
 	return metrics;
 }
 
-/* What it needs, for so many requests; a command of the user's gets nothing. */
+/* Seeds the data for that many requests; a user's command gets none. */
 static int
-fill(const struct engine_job *j, long long requests)
+fill_servers(const struct engine_job *j, long long requests)
 {
 	struct engine_work w = *j->work;
 
@@ -257,16 +261,19 @@ fill(const struct engine_job *j, long long requests)
 	w.duration_s = w.warmup_s = 0;
 	if (command_needs(w.command) == NEEDS_POPS &&
 	    seed_refills(&j->target->e, &w))
-		return err_fail("%lld elements for %s are more than are "
-				"seeded: give '--requests'",
+		return err_fail("%lld elements for %s are more than can be "
+				"seeded: limit them with '--requests'",
 		    requests, w.command);
 	return engine_seed(&j->target->e, &w, j->stop, j->progress, j->arg);
 }
 
-/* So many requests: their rate; 0: they took no time; -1: said, or stopped. */
+/*
+ * Tries that many requests. Returns their rate; 0: they took no time; -1 after
+ * reporting an error, or when stopped.
+ */
 static double
-try(struct vbench *v, const struct engine_job *j, struct served *served,
-    double requests)
+try_requests(struct vbench *v, const struct engine_job *j,
+    struct served *served, double requests)
 {
 	struct piece p = {
 	    .requests = (long long)fmin(requests, INT_MAX), .dropped = true};
@@ -275,7 +282,8 @@ try(struct vbench *v, const struct engine_job *j, struct served *served,
 	bool quick = false;
 	double rps = -1;
 
-	if (fill(j, p.requests) == 0 && piece(v, j, served, &p, &c) == 0)
+	if (fill_servers(j, p.requests) == 0 &&
+	    run_piece(v, j, served, &p, &c) == 0)
 		metrics = read_result(v, j, &c, &quick);
 	if (metrics)
 		rps = json_get_num(metrics, "rps", -1);
@@ -285,22 +293,22 @@ try(struct vbench *v, const struct engine_job *j, struct served *served,
 }
 
 /*
- * More and more requests, until they take about as long as a run: its numbers
- * of keys and elements have a say in the rate, and with threads the end is
- * noticed a quarter of a second late.
+ * Tries more and more requests, until they take about as long as a run: the
+ * number of keys and elements affects the rate, and with threads the program
+ * notices the end up to a quarter of a second late.
  */
 static int
-attempt(void *self, const struct engine_job *j)
+try_case(void *self, const struct engine_job *j)
 {
 	struct vbench *v = self;
-	struct how h = plan(v, j->cas);
+	struct how h = plan_case(v, j->cas);
 	double goal = fmax(
 	    TRIAL_LEAST_S, fmin(TRIAL_MOST_S, fmax(h.duration_s, h.warmup_s)));
 	struct served *served = served_open(j->target);
 	double rps = -1, n = 20.0 * j->work->clients * j->work->pipeline;
 
 	for (int i = 0; i < TRIALS && served; i++) {
-		rps = try(v, j, served, n);
+		rps = try_requests(v, j, served, n);
 		if (rps < 0 || (rps > 0 && n / rps >= goal / 2))
 			break;
 		n = ceil(
@@ -311,9 +319,9 @@ attempt(void *self, const struct engine_job *j)
 		return -1;
 	if (rps == 0)
 		return err_fail(
-		    "%s does not tell how fast it is", vbcaps_name(&v->caps));
-	keep_rate(
-	    v, j->cas, rps, h.duration_s > 0 ? lasting(rps, h.duration_s) : 0);
+		    "%s reported no throughput", vbcaps_name(&v->caps));
+	keep_rate(v, j->cas, rps,
+	    h.duration_s > 0 ? count_requests(rps, h.duration_s) : 0);
 	return 0;
 }
 
@@ -324,9 +332,9 @@ add_word(struct str *s, bool yes, const char *word)
 		str_printf(s, "%s%s", s->len ? ", " : "", word);
 }
 
-/* Which program it was, and what was made up for. */
+/* Records the program, and which options were emulated. */
 static void
-sign(const struct vbench *v, const struct how *h, struct json *rec)
+set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 {
 	struct json *env = json_get(rec, "env");
 	struct str s = {0};
@@ -356,9 +364,12 @@ set_figures(struct engine_result *r, const struct json *m)
 	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
 }
 
-/* The servers are the second witness. 0, or 1 and said. */
+/*
+ * Checks the result against the servers' counters. Returns 0, or 1 after
+ * reporting that it is not valid.
+ */
 static int
-witnessed(struct engine_result *r, const struct served_counts *a,
+check_served(struct engine_result *r, const struct served_counts *a,
     const struct served_counts *b, const struct piece *p)
 {
 	double calls = b->calls - a->calls, errors = b->errors - a->errors;
@@ -372,7 +383,7 @@ witnessed(struct engine_result *r, const struct served_counts *a,
 	if (hits + misses > 0)
 		r->hit_rate_percent = 100 * hits / (hits + misses);
 	if (calls < least) {
-		err_say("the servers have served %.0f requests of %.0f", calls,
+		err_say("the servers served only %.0f of %.0f requests", calls,
 		    p->requests ? least : least / SEEN);
 		return 1;
 	}
@@ -392,19 +403,20 @@ warm_up(struct vbench *v, const struct engine_job *j, const struct how *h,
 	int rc;
 
 	if (h->counted_warmup)
-		p.requests = lasting(rate_of(v, j->cas)->rps, h->warmup_s);
+		p.requests =
+		    count_requests(find_rate(v, j->cas)->rps, h->warmup_s);
 	else if (h->timed_warmup)
 		p.duration_s = h->warmup_s;
 	else
 		return 0;
-	rc = piece(v, j, served, &p, &c);
+	rc = run_piece(v, j, served, &p, &c);
 	child_free(&c);
 	return rc;
 }
 
 static int
-measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
-    struct served *served, struct engine_result *r)
+measure_piece(struct vbench *v, const struct engine_job *j,
+    const struct piece *p, struct served *served, struct engine_result *r)
 {
 	struct served_counts before, after;
 	struct json *metrics = NULL;
@@ -412,7 +424,7 @@ measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
 	int rc = -1;
 
 	if (served_read(served, &before) < 0 ||
-	    piece(v, j, served, p, &c) < 0 ||
+	    run_piece(v, j, served, p, &c) < 0 ||
 	    !(metrics = read_result(v, j, &c, NULL)) ||
 	    served_read(served, &after) < 0)
 		goto out;
@@ -421,16 +433,16 @@ measure(struct vbench *v, const struct engine_job *j, const struct piece *p,
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
 	set_figures(r, metrics);
 	watch_report(c.watch, r->requests, j->cost);
-	rc = witnessed(r, &before, &after, p);
+	rc = check_served(r, &before, &after, p);
 out:
 	json_free(metrics);
 	child_free(&c);
 	return rc;
 }
 
-/* A number of requests is no time: where it is another one, that is said. */
+/* Reports once if the emulated duration was missed. */
 static void
-tell_time(struct rate *rate, const struct how *h, const struct json *cas,
+report_time(struct rate *rate, const struct how *h, const struct json *cas,
     const struct engine_result *r)
 {
 	double times = r->elapsed_s / h->duration_s;
@@ -438,23 +450,23 @@ tell_time(struct rate *rate, const struct how *h, const struct json *cas,
 	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
 		return;
 	rate->said = true;
-	err_say("%s: %lld requests, made in %g s at first, took %.3g s",
-	    json_get_str(cas, "id"), rate->requests, h->duration_s,
-	    r->elapsed_s);
+	err_say("%s: %lld requests took %.3g s instead of %g s",
+	    json_get_str(cas, "id"), rate->requests, r->elapsed_s,
+	    h->duration_s);
 }
 
 static int
-run(void *self, const struct engine_job *j, struct engine_result *r)
+run_case(void *self, const struct engine_job *j, struct engine_result *r)
 {
 	struct vbench *v = self;
-	struct how h = plan(v, j->cas);
+	struct how h = plan_case(v, j->cas);
 	struct piece p = {.requests = j->work->requests};
-	struct rate *rate = rate_of(v, j->cas);
+	struct rate *rate = find_rate(v, j->cas);
 	struct served *served;
 	long long pops;
 	int rc = -1;
 
-	sign(v, &h, j->rec);
+	set_tool(v, &h, j->rec);
 	if (h.by_duration)
 		p.duration_s = h.duration_s;
 	else if (h.duration_s > 0)
@@ -462,20 +474,21 @@ run(void *self, const struct engine_job *j, struct engine_result *r)
 	if (h.inline_warmup)
 		p.warmup_s = h.warmup_s;
 	pops = p.requests +
-	    (h.counted_warmup ? lasting(rate->rps, h.warmup_s) : 0);
+	    (h.counted_warmup ? count_requests(rate->rps, h.warmup_s) : 0);
 	if (pops > INT_MAX)
 		return err_fail(VBENCH " cannot count %lld requests", pops);
 	served = served_open(j->target);
-	if (served && fill(j, pops) == 0 && warm_up(v, j, &h, served) == 0)
-		rc = measure(v, j, &p, served, r);
+	if (served && fill_servers(j, pops) == 0 &&
+	    warm_up(v, j, &h, served) == 0)
+		rc = measure_piece(v, j, &p, served, r);
 	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
-		tell_time(rate, &h, j->cas, r);
+		report_time(rate, &h, j->cas, r);
 	served_close(served);
 	return rc;
 }
 
 static char *
-find(const char *path, const struct builds *b)
+find_program(const char *path, const struct builds *b)
 {
 	const char *own;
 	char *file = vbcaps_find(path ? path : VBENCH);
@@ -494,7 +507,7 @@ struct vbench *
 vbench_open(const char *path, const struct builds *b, bool login)
 {
 	struct vbench *v = mem_new(sizeof *v);
-	char *file = find(path, b);
+	char *file = find_program(path, b);
 
 	v->login = login;
 	if (file && vbcaps_read(&v->caps, file) == 0)
@@ -522,9 +535,9 @@ vbench_engine(struct vbench *v)
 {
 	return (struct engine){.name = VBENCH,
 	    .self = v,
-	    .cannot = cannot,
-	    .untried = untried,
-	    .recall = recall,
-	    .attempt = attempt,
-	    .run = run};
+	    .cannot = explain_case,
+	    .untried = needs_trial,
+	    .recall = recall_run,
+	    .attempt = try_case,
+	    .run = run_case};
 }

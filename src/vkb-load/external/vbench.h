@@ -1,16 +1,16 @@
 /*
- * The engine valkey-benchmark: an external program of any version makes the
- * load. Which one, and what it can do, is found out once. What it cannot do is
- * made up for where that is honest, and said in env.emulated, or the case is
+ * The engine valkey-benchmark: an external program, of any version, makes the
+ * load. Its version and options are read once. A missing option is emulated if
+ * the result stays comparable, and named in env.emulated; else the case is
  * refused:
  *
- * duration: so many requests as take so long, by a trial on a server of its
+ * duration: as many requests as take that long, by a trial on a server of its
  * own; the same number for all runs of the case.
+ *
  * warm-up: a process before the measured one, whose result is dropped.
  *
- * The servers are filled by the native engine, with the same keys. The program
- * ends with ours. A run counts only where the servers say that they have
- * served it.
+ * The native engine fills the servers, with the same keys. The program cannot
+ * outlive ours. A run is valid only if the servers' counters confirm it.
  */
 #ifndef VBENCH_H
 #define VBENCH_H
@@ -25,9 +25,10 @@ struct builds;
 struct vbench;
 
 /*
- * 'path', or valkey-benchmark in PATH, or that of the first build which has
- * one: one program for all builds, so that it is none of the differences.
- * 'login': a running server wants a password. NULL, and said.
+ * Uses 'path', or valkey-benchmark in PATH, or that of the first build that has
+ * one: the same program for all builds, so that differences are not due to it.
+ * 'login': an external server needs a password. Returns NULL after reporting an
+ * error.
  */
 struct vbench *vbench_open(const char *path, const struct builds *, bool login);
 void vbench_close(struct vbench *); /* NULL does nothing */

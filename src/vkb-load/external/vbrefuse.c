@@ -17,7 +17,7 @@
 
 /* "__rand_2nd__ through __rand_9th__ are also available" */
 static bool
-knows(const struct vbcaps *v, const char *word)
+is_placeholder_known(const struct vbcaps *v, const char *word)
 {
 	static const char *const between[] = {"__rand_3rd__", "__rand_4th__",
 	    "__rand_5th__", "__rand_6th__", "__rand_7th__", "__rand_8th__"};
@@ -28,9 +28,12 @@ knows(const struct vbcaps *v, const char *word)
 	return vbcaps_says(v, word);
 }
 
-/* A placeholder of a command that its help does not speak of; caller frees. */
+/*
+ * Returns a placeholder of a command that its help does not name, or NULL;
+ * caller frees.
+ */
 static char *
-unknown_placeholder(const struct vbcaps *v, const char *command)
+find_unknown_placeholder(const struct vbcaps *v, const char *command)
 {
 	const char *p = command, *end;
 	char *word;
@@ -40,7 +43,7 @@ unknown_placeholder(const struct vbcaps *v, const char *command)
 		if (!end)
 			break;
 		word = mem_strn(p, (size_t)(end + 2 - p));
-		if (!strpbrk(word, " \t\n") && !knows(v, word))
+		if (!strpbrk(word, " \t\n") && !is_placeholder_known(v, word))
 			return word;
 		free(word);
 		p = end + 2;
@@ -48,9 +51,12 @@ unknown_placeholder(const struct vbcaps *v, const char *command)
 	return NULL;
 }
 
-/* A command that is none of the tests. */
+/*
+ * Returns why a command that is not a test cannot be run, or NULL; caller
+ * frees.
+ */
 static char *
-cannot_command(const struct vbcaps *v, const struct json *c)
+explain_command(const struct vbcaps *v, const struct json *c)
 {
 	const char *command = json_get_str(c, "command"), *why = NULL;
 	const char *phase = json_get_str(c, "test_phase");
@@ -63,15 +69,15 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	words = words_split(command, &n, &why);
 	if (!words)
 		return mem_printf("its command: %s", why);
-	/* A number would repeat what follows it. */
+	/* The program takes a number as a repeat count. */
 	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
 	else if (!served_is_load(words[0], strlen(words[0])))
-		why = "others ask its command as well, so the servers do not "
-		      "know how often it was served";
+		why = "its command is not only sent by the load, so the "
+		      "servers cannot count it";
 	for (size_t i = 0; i < n && !why; i++)
 		if (strcmp(words[i], ";") == 0)
-			why = "several commands in one";
+			why = "it is a sequence of commands";
 	words_free(words);
 	if (why)
 		return mem_str(why);
@@ -79,7 +85,7 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	    !strstr(command, "{tag}"))
 		return mem_str("in a cluster the key of its command needs "
 			       "'{tag}'");
-	mark = unknown_placeholder(v, command);
+	mark = find_unknown_placeholder(v, command);
 	if (!mark)
 		return NULL;
 	words = NULL;
@@ -88,9 +94,9 @@ cannot_command(const struct vbcaps *v, const struct json *c)
 	return (char *)(size_t)command;
 }
 
-/* Options that it would need and does not have. */
+/* Returns an option that the case needs and the program lacks, or NULL. */
 static const char *
-lacks(const struct vbcaps *v, const struct json *cas)
+find_lacking_option(const struct vbcaps *v, const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const struct {
@@ -109,9 +115,9 @@ lacks(const struct vbcaps *v, const struct json *cas)
 	return NULL;
 }
 
-/* Elements for each pop cannot be put there: more than is seeded. */
+/* Returns true if more elements are popped than can be seeded. */
 static bool
-too_many_pops(const struct json *c, double requests)
+has_too_many_pops(const struct json *c, double requests)
 {
 	struct engine_target t = {0};
 	struct engine_work w = {.command = json_get_str(c, "command"),
@@ -121,9 +127,9 @@ too_many_pops(const struct json *c, double requests)
 	return requests > 0 && seed_refills(&t, &w);
 }
 
-/* What one process of it cannot be; NULL: nothing of that. */
+/* Returns a feature that one process of the program cannot have, or NULL. */
 static const char *
-beyond(const struct json *c)
+find_unsupported(const struct json *c)
 {
 	static const struct {
 		const char *key, *why;
@@ -146,9 +152,9 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	const char *own = json_str(json_path(cas, "server.config.requirepass"));
 	const char *latency = json_get_str(c, "latency");
 
-	if (beyond(c))
+	if (find_unsupported(c))
 		return mem_printf(
-		    "%s belong to the engine of vkb-load", beyond(c));
+		    "%s need the engine of vkb-load", find_unsupported(c));
 	if (json_get(c, "rate"))
 		return mem_str(VBENCH " has no schedule of its own to count "
 				      "latencies from ('rate')");
@@ -158,7 +164,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 	if (json_path(cas, "client.max_lost"))
 		return mem_str(VBENCH " does not count what it loses "
 				      "('max_lost')");
-	option = lacks(v, cas);
+	option = find_lacking_option(v, cas);
 	if (option)
 		return mem_printf("%s has no '%s'", vbcaps_name(v), option);
 	if (((own && *own) || login) && !vbcaps_password(v))
@@ -170,18 +176,18 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf(
 		    VBENCH " counts requests and keys to %d", INT_MAX);
 	if (!command_known(command))
-		return cannot_command(v, c);
+		return explain_command(v, c);
 	if (json_get_bool(c, "cluster_mode", false) &&
 	    command_needs(command) != NEEDS_NOTHING)
 		return mem_printf("in a cluster " VBENCH " takes keys of any "
 				  "slot, so %s would find nothing",
 		    command);
 	if (!vbargs_fits(v, command, json_get_num(c, "data_size", 0)))
-		return mem_printf("%s has no such %s, and such a value is too "
+		return mem_printf("%s has no test %s, and the value is too "
 				  "long for an argument",
 		    vbcaps_name(v), command);
-	if (too_many_pops(c, json_get_num(c, "requests", 0)))
-		return mem_printf("%s of so many elements: more than are "
+	if (has_too_many_pops(c, json_get_num(c, "requests", 0)))
+		return mem_printf("%s needs more elements than can be "
 				  "seeded",
 		    command);
 	return NULL;

@@ -1,4 +1,4 @@
-/* What valkey-benchmark cannot do, or would do under a wrong name. */
+/* Refuses cases that valkey-benchmark cannot run, or would run differently. */
 #ifndef VBREFUSE_H
 #define VBREFUSE_H
 
@@ -8,8 +8,8 @@ struct json;
 struct vbcaps;
 
 /*
- * Why it is not to run the case, or NULL; caller frees. 'login': the server
- * wants a password that is not part of the case.
+ * Returns why the program cannot run the case, or NULL; caller frees. 'login':
+ * the server needs a password that is not part of the case.
  */
 char *vbrefuse_why(const struct vbcaps *, const struct json *cas, bool login);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Results come from memory, a line at a time. */
+/* Reads results from memory, a line at a time. */
 struct lines {
 	const char *at;
 };
@@ -28,11 +28,11 @@ next_line(void *from, const char **line, size_t *n)
 }
 
 /*
- * The title of a command is its words, whatever they contain; a quote in them
- * would end it. It gets another one. Caller frees.
+ * Replaces the title of a command, which is its words, since a quote in it
+ * would end the CSV field. Caller frees.
  */
 static char *
-plain(const char *out, char *const *words)
+replace_title(const char *out, char *const *words)
 {
 	const char *at = out;
 	struct str title = {0}, text = {0};
@@ -52,7 +52,7 @@ plain(const char *out, char *const *words)
 	return str_take(&text);
 }
 
-/* A command has one result, whatever its name. */
+/* Returns true if the result is of our test; a command has only one result. */
 static bool
 is_ours(const char *title, const char *command, bool words)
 {
@@ -67,10 +67,13 @@ is_ours(const char *title, const char *command, bool words)
 	return ours;
 }
 
-/* The first result of ours, and how many; -1: one cannot be read. */
+/*
+ * Finds our first result. Returns how many there are, or -1 if one cannot be
+ * read.
+ */
 static int
-find(struct benchcsv *b, const char *command, bool words, struct json **found,
-    const char **why)
+find_result(struct benchcsv *b, const char *command, bool words,
+    struct json **found, const char **why)
 {
 	struct json *metrics;
 	const char *title;
@@ -89,20 +92,20 @@ struct json *
 vbresult_read(const char *out, const char *command, char *const *words,
     bool *quick, struct str *why)
 {
-	char *text = words ? plain(out, words) : mem_str(out);
+	char *text = words ? replace_title(out, words) : mem_str(out);
 	const char *start = benchcsv_start(text), *bad = NULL;
 	struct lines l = {start};
 	struct benchcsv *b = benchcsv_new(next_line, &l, start);
 	struct json *found;
-	int n = find(b, command, words != NULL, &found, &bad);
+	int n = find_result(b, command, words != NULL, &found, &bad);
 
 	*quick = strstr(text, ",\"inf\"") != NULL;
 	if (*quick)
 		str_add(why,
-		    "took less than a millisecond, which is all that "
-		    "it can tell");
+		    "took less than a millisecond, the least that "
+		    "it can measure");
 	else if (n < 0)
-		str_printf(why, "printed a result that is none: %s",
+		str_printf(why, "printed an invalid result: %s",
 		    bad ? bad : "it cannot be read");
 	else if (n != 1)
 		str_printf(why,

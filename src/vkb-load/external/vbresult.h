@@ -1,4 +1,4 @@
-/* What valkey-benchmark printed of a run. */
+/* Reads the output of valkey-benchmark. */
 #ifndef VBRESULT_H
 #define VBRESULT_H
 
@@ -8,10 +8,10 @@ struct json;
 struct str;
 
 /*
- * The metrics of the one result that is there: of the test 'command', or where
- * 'words' is not NULL of the command that they are. The caller's. NULL: 'why'
- * has been added to; *quick: it took less than the millisecond that such a
- * program tells.
+ * Returns the metrics of the only result, freed by the caller: of the test
+ * 'command', or if 'words' is not NULL of that command. Returns NULL after
+ * adding the reason to 'why'; *quick: the run took less than a millisecond, the
+ * resolution of such a program.
  */
 struct json *vbresult_read(const char *out, const char *command,
     char *const *words, bool *quick, struct str *why);

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS 1000000000
-#define CORES 16 /* as metrics; the others are in the course */
+#define CORES 16 /* cores with a metric; all are in the time series */
 
 struct tick {
 	int64_t at_ns;
@@ -36,7 +36,7 @@ struct sampler {
 	pid_t *servers, *tids;
 	size_t nservers, ntids;
 	pid_t child;
-	bool whole; /* /proc/stat is that of the machine */
+	bool whole; /* /proc/stat shows the whole machine */
 	struct tick *ticks;
 	size_t n, cap;
 	struct task_switches server[2], client[2]; /* begin, end */
@@ -44,7 +44,7 @@ struct sampler {
 	size_t nthreads;
 	double throttles[2];
 	struct cgroup group[2];
-	double cost_ns; /* of the thread */
+	double cost_ns; /* CPU time of the sampler's thread */
 	int stop;       /* eventfd */
 	bool started;
 	pthread_t thread;
@@ -89,7 +89,7 @@ sampler_free(struct sampler *s)
 }
 
 static void
-take(struct sampler *s)
+take_reading(struct sampler *s)
 {
 	struct moment_clocks clocks;
 	struct tick *t;
@@ -114,9 +114,9 @@ take(struct sampler *s)
 	t->temperature_c = moment_temperature("");
 }
 
-/* Times of the schedule, whatever a look takes; none is caught up with. */
+/* Takes readings on a fixed schedule; missed ones are skipped. */
 static void *
-watch(void *arg)
+run_sampler(void *arg)
 {
 	struct sampler *s = arg;
 	struct pollfd fd = {.fd = s->stop, .events = POLLIN};
@@ -130,7 +130,7 @@ watch(void *arg)
 			break;
 		if (clock_ns() < next)
 			continue;
-		take(s);
+		take_reading(s);
 		while (next <= s->ticks[s->n - 1].at_ns)
 			next += PERIOD_NS;
 	}
@@ -139,9 +139,9 @@ watch(void *arg)
 	return NULL;
 }
 
-/* What is asked for at both ends alone. */
+/* Reads what is only needed at both ends. */
 static void
-look(struct sampler *s, int at)
+take_end_reading(struct sampler *s, int at)
 {
 	size_t i;
 
@@ -160,10 +160,10 @@ look(struct sampler *s, int at)
 void
 sampler_begin(struct sampler *s)
 {
-	take(s);
-	look(s, 0);
-	s->started =
-	    s->stop >= 0 && pthread_create(&s->thread, NULL, watch, s) == 0;
+	take_reading(s);
+	take_end_reading(s, 0);
+	s->started = s->stop >= 0 &&
+	    pthread_create(&s->thread, NULL, run_sampler, s) == 0;
 }
 
 void
@@ -174,8 +174,8 @@ sampler_end(struct sampler *s)
 		pthread_join(s->thread, NULL);
 		s->started = false;
 	}
-	take(s);
-	look(s, 1);
+	take_reading(s);
+	take_end_reading(s, 1);
 }
 
 size_t
@@ -191,9 +191,9 @@ sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends)
 	return k;
 }
 
-/* From the first tick, which begins, to those that end. Caller frees. */
+/* Returns the first tick and the *n ticks that end intervals. Caller frees. */
 static size_t *
-intervals(const struct sampler *s, size_t *n)
+make_intervals(const struct sampler *s, size_t *n)
 {
 	size_t *v = mem_array(s->n + 1, sizeof *v);
 	int64_t *at = mem_array(s->n + 1, sizeof *at);
@@ -206,7 +206,7 @@ intervals(const struct sampler *s, size_t *n)
 }
 
 static double
-percent(
+compute_percent(
     double from_ns, double to_ns, const struct tick *a, const struct tick *b)
 {
 	double v = 100 * (to_ns - from_ns) / (double)(b->at_ns - a->at_ns);
@@ -215,40 +215,40 @@ percent(
 }
 
 static double
-of_server(const struct tick *a, const struct tick *b)
+get_server_percent(const struct tick *a, const struct tick *b)
 {
-	return percent(a->server_ns, b->server_ns, a, b);
+	return compute_percent(a->server_ns, b->server_ns, a, b);
 }
 
 static double
-of_client(const struct tick *a, const struct tick *b)
+get_client_percent(const struct tick *a, const struct tick *b)
 {
-	return percent(a->client_ns, b->client_ns, a, b);
+	return compute_percent(a->client_ns, b->client_ns, a, b);
 }
 
 static double
-memory(const struct tick *a, const struct tick *b)
+get_memory_mb(const struct tick *a, const struct tick *b)
 {
 	(void)a;
 	return b->memory_mb;
 }
 
 static double
-frequency(const struct tick *a, const struct tick *b)
+get_freq_mhz(const struct tick *a, const struct tick *b)
 {
 	(void)a;
 	return b->freq_mhz;
 }
 
 static double
-temperature(const struct tick *a, const struct tick *b)
+get_temperature_c(const struct tick *a, const struct tick *b)
 {
 	(void)a;
 	return b->temperature_c;
 }
 
 static double
-of_core(const struct tick *a, const struct tick *b, size_t cpu)
+get_core_percent(const struct tick *a, const struct tick *b, size_t cpu)
 {
 	if (cpu >= a->cpus.n || cpu >= b->cpus.n)
 		return NAN;
@@ -256,7 +256,7 @@ of_core(const struct tick *a, const struct tick *b, size_t cpu)
 }
 
 static void
-set(struct json *j, const char *key, double v)
+set_finite(struct json *j, const char *key, double v)
 {
 	if (isfinite(v))
 		json_set_num(j, key, v);
@@ -266,11 +266,11 @@ static void
 set_rate(struct json *j, const char *key, double from, double to, double s)
 {
 	if (to >= from)
-		set(j, key, (to - from) / s);
+		set_finite(j, key, (to - from) / s);
 }
 
 static void
-switches(struct json *m, const struct sampler *s, double seconds)
+set_switches(struct json *m, const struct sampler *s, double seconds)
 {
 	set_rate(m, "server_voluntary_switches_per_s", s->server[0].voluntary,
 	    s->server[1].voluntary, s->nservers ? seconds : NAN);
@@ -283,9 +283,9 @@ switches(struct json *m, const struct sampler *s, double seconds)
 	    s->client[0].involuntary, s->client[1].involuntary, seconds);
 }
 
-/* Those that the servers may use. */
+/* Adds the load of the CPUs that the servers may use. */
 static void
-cores(struct json *m, const struct sampler *s)
+set_cores(struct json *m, const struct sampler *s)
 {
 	const struct tick *a = &s->ticks[0], *b = &s->ticks[s->n - 1];
 	char key[48];
@@ -297,10 +297,10 @@ cores(struct json *m, const struct sampler *s)
 		if (sched_getaffinity(s->servers[i], sizeof one, &one) == 0)
 			CPU_OR(&all, &all, &one);
 	for (size_t i = 0; i < CPU_SETSIZE && n < CORES; i++) {
-		if (!CPU_ISSET(i, &all) || isnan(of_core(a, b, i)))
+		if (!CPU_ISSET(i, &all) || isnan(get_core_percent(a, b, i)))
 			continue;
 		snprintf(key, sizeof key, "cpu%zu_busy_percent", i);
-		json_set_num(m, key, of_core(a, b, i));
+		json_set_num(m, key, get_core_percent(a, b, i));
 		n++;
 	}
 }
@@ -318,10 +318,10 @@ sampler_metrics(const struct sampler *s)
 	a = &s->ticks[0];
 	b = &s->ticks[s->n - 1];
 	seconds = (double)(b->at_ns - a->at_ns) / 1e9;
-	v = intervals(s, &n);
+	v = make_intervals(s, &n);
 	for (size_t i = 1; i <= n; i++)
-		peak =
-		    fmax(peak, of_server(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
+		peak = fmax(peak,
+		    get_server_percent(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
 	for (size_t i = 0; i < s->n; i++) {
 		freq += s->ticks[i].freq_mhz;
 		heat = fmax(heat, s->ticks[i].temperature_c);
@@ -329,24 +329,24 @@ sampler_metrics(const struct sampler *s)
 	free(v);
 	for (size_t i = 0; i < s->nservers; i++)
 		peak_mb += task_peak_mb(s->servers[i]);
-	set(m, "cpu_avg_percent", of_server(a, b));
-	set(m, "cpu_peak_percent", peak);
-	set(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
-	switches(m, s, seconds);
-	set(m, "freq_mhz", freq / (double)s->n);
-	set(m, "temperature_c", heat);
+	set_finite(m, "cpu_avg_percent", get_server_percent(a, b));
+	set_finite(m, "cpu_peak_percent", peak);
+	set_finite(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
+	set_switches(m, s, seconds);
+	set_finite(m, "freq_mhz", freq / (double)s->n);
+	set_finite(m, "temperature_c", heat);
 	set_rate(m, "thermal_throttles", s->throttles[0], s->throttles[1], 1);
 	if (isfinite(s->group[1].cpus))
 		set_rate(m, "cgroup_throttled_percent",
 		    100 * s->group[0].throttled_s,
 		    100 * s->group[1].throttled_s, seconds);
-	cores(m, s);
+	set_cores(m, s);
 	return m;
 }
 
-/* Arrays of one length: one with a gap is left out. */
+/* All columns have the same length; a column with a gap is left out. */
 static void
-column(struct json *to, const char *name, struct json *values)
+set_column(struct json *to, const char *name, struct json *values)
 {
 	for (const struct json *j = json_first(values); j; j = json_next(j))
 		if (isnan(json_num(j, NAN))) {
@@ -357,7 +357,7 @@ column(struct json *to, const char *name, struct json *values)
 }
 
 static void
-add(struct json *a, double v)
+push_value(struct json *a, double v)
 {
 	if (isfinite(v))
 		json_push_num(a, round(v * 100) / 100);
@@ -366,19 +366,20 @@ add(struct json *a, double v)
 }
 
 static void
-course(struct json *to, const char *name, const struct sampler *s,
+set_course(struct json *to, const char *name, const struct sampler *s,
     const size_t *v, size_t n,
     double (*of)(const struct tick *, const struct tick *))
 {
 	struct json *a = json_array();
 
 	for (size_t i = 1; i <= n; i++)
-		add(a, of(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
-	column(to, name, a);
+		push_value(a, of(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
+	set_column(to, name, a);
 }
 
 static void
-core_course(struct json *to, const struct sampler *s, const size_t *v, size_t n)
+set_core_course(
+    struct json *to, const struct sampler *s, const size_t *v, size_t n)
 {
 	struct json *all = json_object(), *a;
 	char name[24];
@@ -386,10 +387,11 @@ core_course(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 	for (size_t c = 0; c < s->ticks[0].cpus.n; c++) {
 		a = json_array();
 		for (size_t i = 1; i <= n; i++)
-			add(a,
-			    of_core(&s->ticks[v[i - 1]], &s->ticks[v[i]], c));
+			push_value(a,
+			    get_core_percent(
+				&s->ticks[v[i - 1]], &s->ticks[v[i]], c));
 		snprintf(name, sizeof name, "%zu", c);
-		column(all, name, a);
+		set_column(all, name, a);
 	}
 	if (json_len(all))
 		json_set(to, "core_busy_percent", all);
@@ -398,7 +400,7 @@ core_course(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 }
 
 static void
-threads(struct json *to, const struct sampler *s, double ns)
+set_threads(struct json *to, const struct sampler *s, double ns)
 {
 	struct json *all = json_array(), *one;
 
@@ -431,19 +433,19 @@ sampler_course(const struct sampler *s)
 		json_free(at);
 		return to;
 	}
-	v = intervals(s, &n);
+	v = make_intervals(s, &n);
 	for (size_t i = 1; i <= n; i++)
-		add(at,
+		push_value(at,
 		    (double)(s->ticks[v[i]].at_ns - s->ticks[0].at_ns) / 1e9);
 	json_set(to, "at_s", at);
-	course(to, "server_cpu_percent", s, v, n, of_server);
-	course(to, "client_cpu_percent", s, v, n, of_client);
-	course(to, "memory_mb", s, v, n, memory);
-	course(to, "freq_mhz", s, v, n, frequency);
-	course(to, "temperature_c", s, v, n, temperature);
-	core_course(to, s, v, n);
+	set_course(to, "server_cpu_percent", s, v, n, get_server_percent);
+	set_course(to, "client_cpu_percent", s, v, n, get_client_percent);
+	set_course(to, "memory_mb", s, v, n, get_memory_mb);
+	set_course(to, "freq_mhz", s, v, n, get_freq_mhz);
+	set_course(to, "temperature_c", s, v, n, get_temperature_c);
+	set_core_course(to, s, v, n);
 	ns = (double)(s->ticks[s->n - 1].at_ns - s->ticks[0].at_ns);
-	threads(to, s, ns);
+	set_threads(to, s, ns);
 	json_set_num(
 	    to, "cost_percent", round(1e4 * 100 * s->cost_ns / ns) / 1e4);
 	free(v);

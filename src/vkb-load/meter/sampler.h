@@ -1,6 +1,7 @@
 /*
- * Once a second during a run: CPU time of the servers and of the client, their
- * memory, how busy each CPU is, frequency and heat. In a thread of its own.
+ * Samples once a second during a run, in a thread of its own: CPU time of the
+ * servers and of the client, their memory, the load of each CPU, frequency and
+ * temperature.
  */
 #ifndef SAMPLER_H
 #define SAMPLER_H
@@ -23,14 +24,17 @@ void sampler_free(struct sampler *);
 void sampler_begin(struct sampler *);
 void sampler_end(struct sampler *); /* while the processes live */
 
-/* Metrics by name, and the course of them: new objects, the caller's. */
+/*
+ * Return the metrics by name, and their time series; the caller frees both with
+ * json_free.
+ */
 struct json *sampler_metrics(const struct sampler *);
 struct json *sampler_course(const struct sampler *);
 
 /*
- * Which of the n readings end an interval, at least half a second after the
- * one before: what is read in less says little. A last one that is shorter
- * belongs to the one before, so of a short run there is one. How many.
+ * Sets 'ends' to the readings that end an interval and returns how many. An
+ * interval has at least half a second, since shorter ones say little. A shorter
+ * last one is merged with the one before, so a short run has one interval.
  */
 size_t sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends);
 

@@ -22,7 +22,7 @@ task_process_ns(pid_t pid)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* "time waited slices" of schedstat: time in ns. */
+/* schedstat has "time waited slices", in ns. */
 double
 task_thread_ns(pid_t pid, pid_t tid)
 {
@@ -63,7 +63,7 @@ task_resident_mb(pid_t pid)
 }
 
 static double
-status_num(const char *path, const char *key)
+read_status_num(const char *path, const char *key)
 {
 	char *v = sysfile_value("", path, key);
 	double n = v ? atof(v) : NAN;
@@ -78,7 +78,7 @@ task_peak_mb(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	return status_num(path, "VmHWM") / 1024;
+	return read_status_num(path, "VmHWM") / 1024;
 }
 
 void
@@ -88,12 +88,12 @@ task_thread_switches(pid_t pid, pid_t tid, struct task_switches *s)
 
 	snprintf(
 	    path, sizeof path, "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	s->voluntary += status_num(path, "voluntary_ctxt_switches");
-	s->involuntary += status_num(path, "nonvoluntary_ctxt_switches");
+	s->voluntary += read_status_num(path, "voluntary_ctxt_switches");
+	s->involuntary += read_status_num(path, "nonvoluntary_ctxt_switches");
 }
 
 static pid_t *
-tids_of(pid_t pid, size_t *n)
+list_tids(pid_t pid, size_t *n)
 {
 	char path[64];
 	pid_t *v = NULL;
@@ -118,7 +118,7 @@ double
 task_process_wait_ns(pid_t pid)
 {
 	size_t n;
-	pid_t *v = tids_of(pid, &n);
+	pid_t *v = list_tids(pid, &n);
 	double sum = n ? 0 : NAN;
 
 	for (size_t i = 0; i < n; i++)
@@ -131,7 +131,7 @@ void
 task_process_switches(pid_t pid, struct task_switches *s)
 {
 	size_t n;
-	pid_t *v = tids_of(pid, &n);
+	pid_t *v = list_tids(pid, &n);
 
 	for (size_t i = 0; i < n; i++)
 		task_thread_switches(pid, v[i], s);
@@ -141,7 +141,7 @@ task_process_switches(pid_t pid, struct task_switches *s)
 }
 
 static struct task_thread *
-find(struct task_thread *list, size_t n, pid_t tid)
+find_thread(struct task_thread *list, size_t n, pid_t tid)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i].tid == tid)
@@ -153,14 +153,14 @@ void
 task_threads(pid_t pid, bool end, struct task_thread **list, size_t *n)
 {
 	size_t ntids;
-	pid_t *v = tids_of(pid, &ntids);
+	pid_t *v = list_tids(pid, &ntids);
 	struct task_thread *t;
 	char path[64], *name;
 
 	for (size_t i = 0; i < ntids; i++) {
 		double ns = task_thread_ns(pid, v[i]);
 
-		t = end ? find(*list, *n, v[i]) : NULL;
+		t = end ? find_thread(*list, *n, v[i]) : NULL;
 		if (t) {
 			t->end_ns = ns;
 			continue;

@@ -1,6 +1,6 @@
 /*
- * What the kernel says of one process or thread. NAN: it does not, or the
- * process is gone.
+ * Reads /proc for one process or thread. NAN: unknown, or the process has
+ * ended.
  */
 #ifndef TASK_H
 #define TASK_H
@@ -11,11 +11,14 @@
 
 double task_process_ns(pid_t); /* of CPU time, with ended threads */
 double task_thread_ns(pid_t, pid_t tid);
-/* How long it waited for a CPU, being able to run; of all its threads. */
+/*
+ * How long it was runnable without a CPU, in ns; the process: sum of its
+ * threads.
+ */
 double task_thread_wait_ns(pid_t, pid_t tid);
 double task_process_wait_ns(pid_t);
 double task_resident_mb(pid_t);
-double task_peak_mb(pid_t); /* the most that was resident since its start */
+double task_peak_mb(pid_t); /* peak resident memory since */
 
 struct task_switches { /* of context; sums */
 	double voluntary, involuntary;
@@ -27,10 +30,13 @@ void task_process_switches(pid_t, struct task_switches *);
 struct task_thread {
 	pid_t pid, tid;
 	char name[32];
-	double begin_ns, end_ns; /* begin: 0 where it was not there yet */
+	double begin_ns, end_ns; /* begin_ns is 0 if it started later */
 };
 
-/* Adds the threads of the process, or sets end_ns of those that are there. */
+/*
+ * Adds the threads of the process; with 'end', sets end_ns of those in the
+ * list.
+ */
 void task_threads(pid_t, bool end, struct task_thread **, size_t *n);
 
 #endif

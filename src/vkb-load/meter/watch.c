@@ -37,8 +37,8 @@ struct sample {
 struct watch {
 	pid_t *tids, *pids;
 	size_t ntids, npids;
-	pid_t child; /* 0: the threads are ours */
-	int threads; /* of it */
+	pid_t child; /* 0: the client is our own threads */
+	int threads; /* of the child */
 	struct counters client, server;
 	struct sample begin, end;
 	struct sampler *sampler;
@@ -87,7 +87,7 @@ add_thread(struct counters *c, pid_t tid)
 	c->n++;
 }
 
-/* NAN unless each thread was counted: a part would be a wrong figure. */
+/* Returns NAN unless each thread was counted: a partial sum would be wrong. */
 static double
 read_counters(const struct counters *c, int which)
 {
@@ -108,7 +108,7 @@ read_counters(const struct counters *c, int which)
 }
 
 static void
-take(const struct watch *w, struct sample *s)
+take_sample(const struct watch *w, struct sample *s)
 {
 	struct cpustat cpus = {.whole = {NAN, NAN, NAN}};
 	size_t i;
@@ -129,14 +129,14 @@ take(const struct watch *w, struct sample *s)
 		s->main_wait[i] = task_thread_wait_ns(w->pids[i], w->pids[i]);
 		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
-	if (machine_whole("")) /* else it is not known what others do */
+	if (machine_whole("")) /* else the load of others is unknown */
 		cpustat_read(&cpus, "");
 	s->machine = cpus.whole;
 	free(cpus.cpu);
 }
 
 static void
-watch_threads(struct counters *c, pid_t pid)
+add_process_threads(struct counters *c, pid_t pid)
 {
 	struct dirent *e;
 	char path[64];
@@ -153,7 +153,7 @@ watch_threads(struct counters *c, pid_t pid)
 }
 
 static void
-new_sample(struct sample *s, const struct watch *w)
+init_sample(struct sample *s, const struct watch *w)
 {
 	s->client_ns = mem_array(w->ntids + 1, sizeof *s->client_ns);
 	s->server_ns = mem_array(w->npids + 1, sizeof *s->server_ns);
@@ -183,13 +183,13 @@ watch_new(const struct engine_target *t)
 	for (i = 0; i < t->nnodes; i++)
 		if (t->nodes[i].pid > 0)
 			w->pids[w->npids++] = t->nodes[i].pid;
-	/* With a server elsewhere the sum would be that of some. */
+	/* With a server on another host the sum would be incomplete. */
 	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
-		watch_threads(&w->server, w->pids[i]);
+		add_process_threads(&w->server, w->pids[i]);
 	return w;
 }
 
-/* The client has n threads, or is a child whose threads are not known. */
+/* Watches a client with n threads, or a child with unknown threads. */
 static void
 watch_client(struct watch *w, const pid_t *tids, size_t n)
 {
@@ -199,26 +199,26 @@ watch_client(struct watch *w, const pid_t *tids, size_t n)
 		w->tids[i] = tids[i];
 		add_thread(&w->client, tids[i]);
 	}
-	new_sample(&w->begin, w);
-	new_sample(&w->end, w);
+	init_sample(&w->begin, w);
+	init_sample(&w->end, w);
 	w->sampler =
 	    sampler_new(w->pids, w->npids, tids, w->child ? 0 : n, w->child);
 }
 
 static void
-client_connected(void *watch, const pid_t *tids, size_t n)
+on_connected(void *watch, const pid_t *tids, size_t n)
 {
 	watch_client(watch, tids, n);
 }
 
 static void
-time_begins(void *watch)
+on_begin(void *watch)
 {
 	watch_begin(watch);
 }
 
 static void
-time_ends(void *watch)
+on_end(void *watch)
 {
 	watch_end(watch);
 }
@@ -226,8 +226,7 @@ time_ends(void *watch)
 struct engine_meter
 watch_meter(struct watch *w)
 {
-	return (struct engine_meter){
-	    client_connected, time_begins, time_ends, w};
+	return (struct engine_meter){on_connected, on_begin, on_end, w};
 }
 
 struct watch *
@@ -265,7 +264,7 @@ watch_begin(struct watch *w)
 		w->client.begin[i] = read_counters(&w->client, i);
 		w->server.begin[i] = read_counters(&w->server, i);
 	}
-	take(w, &w->begin);
+	take_sample(w, &w->begin);
 	sampler_begin(w->sampler);
 }
 
@@ -274,7 +273,7 @@ watch_end(struct watch *w)
 {
 	int i;
 
-	take(w, &w->end);
+	take_sample(w, &w->end);
 	sampler_end(w->sampler);
 	for (i = 0; i < COUNTERS; i++) {
 		w->client.end[i] = read_counters(&w->client, i);
@@ -282,9 +281,12 @@ watch_end(struct watch *w)
 	}
 }
 
-/* Sum and largest of the differences; NAN where one is unknown, or none. */
+/*
+ * Computes sum and maximum of the differences; NAN if one is unknown, or none.
+ */
 static void
-difference(const double *a, const double *b, size_t n, double *sum, double *max)
+compute_difference(
+    const double *a, const double *b, size_t n, double *sum, double *max)
 {
 	size_t i;
 
@@ -296,17 +298,18 @@ difference(const double *a, const double *b, size_t n, double *sum, double *max)
 }
 
 static double
-counted(const struct counters *c, int which, double requests)
+compute_per_request(const struct counters *c, int which, double requests)
 {
 	double v = (c->end[which] - c->begin[which]) / requests;
 
-	return v > 0 ? v : NAN; /* a counter that stands still does not count */
+	return v > 0 ? v
+		     : NAN; /* a counter that stands still is not counting */
 }
 
-/* The thread that ran or waited for the longest: how long, in percent. */
+/* Returns how long the busiest thread ran or waited for a CPU, in percent. */
 static double
-longest_wanted(const struct sample *a, const struct sample *b, bool client,
-    size_t n, int threads)
+compute_wanted_percent(const struct sample *a, const struct sample *b,
+    bool client, size_t n, int threads)
 {
 	double most = n ? 0 : NAN, ns = (double)(b->at_ns - a->at_ns), v;
 
@@ -351,20 +354,21 @@ watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 	*r = (struct watch_cost){0};
 	if (!w->sampler)
 		return;
-	difference(
+	compute_difference(
 	    w->begin.client_ns, w->end.client_ns, w->ntids, &client, &busiest);
-	difference(
+	compute_difference(
 	    w->begin.server_ns, w->end.server_ns, w->npids, &server, &unused);
-	difference(
+	compute_difference(
 	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
 	r->client_cpu_us_per_req = client / 1e3 / n;
 	r->client_busy_percent = fmin(100 * busiest / w->threads / ns, 100);
-	r->client_cycles_per_req = counted(&w->client, CYCLES, n);
+	r->client_cycles_per_req = compute_per_request(&w->client, CYCLES, n);
 	r->server_cpu_us_per_req = server / 1e3 / n;
 	r->server_busy_percent =
 	    isnan(main_thread) ? NAN : fmin(100 * main_thread / ns, 100);
-	r->server_cycles_per_req = counted(&w->server, CYCLES, n);
-	r->server_instructions_per_req = counted(&w->server, INSTRUCTIONS, n);
+	r->server_cycles_per_req = compute_per_request(&w->server, CYCLES, n);
+	r->server_instructions_per_req =
+	    compute_per_request(&w->server, INSTRUCTIONS, n);
 	r->memory_mb = w->end.memory_mb;
 	r->sampled = sampler_metrics(w->sampler);
 	r->samples = sampler_course(w->sampler);
@@ -380,9 +384,9 @@ watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 			(ns * cpus));
 	r->bound = watch_bound(
 	    (struct watch_busy){r->server_busy_percent,
-		longest_wanted(&w->begin, &w->end, false, w->npids, 1)},
+		compute_wanted_percent(&w->begin, &w->end, false, w->npids, 1)},
 	    (struct watch_busy){r->client_busy_percent,
-		longest_wanted(
+		compute_wanted_percent(
 		    &w->begin, &w->end, true, w->ntids, w->threads)});
 }
 
