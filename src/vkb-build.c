@@ -3,7 +3,7 @@
  * once, in a tree of the cache, and kept. Exit status 2: a build failed.
  */
 #include "err.h"
-#include "guard.h"
+#include "reaper.h"
 #include "halt.h"
 #include "json.h"
 #include "jsonl.h"
@@ -14,7 +14,7 @@
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
-#include "vkb-build/goal.h"
+#include "vkb-build/target.h"
 #include "vkb-build/module.h"
 #include "vkb-build/server.h"
 
@@ -79,7 +79,7 @@ static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
 enum state { WAITING, RUNNING, OK, FAILED };
 
 struct job {
-	struct goal goal;
+	struct build_target target;
 	struct recipe server, module;
 	const struct recipe *now; /* 'server' or 'module' */
 	struct build *build;
@@ -149,7 +149,7 @@ ensure_reaper(struct queue *q)
 {
 	if (q->shop.guard)
 		return 0;
-	q->shop.guard = guard_start();
+	q->shop.guard = reaper_start();
 	return q->shop.guard ? 0 : -1;
 }
 
@@ -287,14 +287,14 @@ add_job(struct queue *q)
 	struct job *j = &q->v[q->n++];
 
 	j->rec = record_new("build");
-	json_set(j->rec, "subject", goal_subject(&j->goal, q->flags));
+	json_set(j->rec, "subject", target_subject(&j->target, q->flags));
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
-	if (!j->goal.error && q->module)
+	if (!j->target.error && q->module)
 		module_subject(q->module, json_get(j->rec, "subject"));
-	if (j->goal.error)
-		fail_job(j, j->goal.error, NULL);
-	else if (server_recipe(&j->server, &j->goal, q->flags) < 0)
+	if (j->target.error)
+		fail_job(j, j->target.error, NULL);
+	else if (server_recipe(&j->server, &j->target, q->flags) < 0)
 		fail_job(j, err_last(), NULL);
 }
 
@@ -306,24 +306,24 @@ resolve_targets(struct queue *q, const struct opts *o,
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
 	for (size_t i = 0; i < args->n; i++)
-		refs += !goal_is_archive(args->v[i]);
+		refs += !target_is_archive(args->v[i]);
 	if (refs &&
-	    !(*origin = origin_open(
+	    !(*origin = target_open_origin(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
 		return -1;
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
-		if (goal_is_archive(args->v[i]))
-			goal_archive(
-			    &q->v[q->n].goal, q->shop.cache, args->v[i]);
+		if (target_is_archive(args->v[i]))
+			target_archive(
+			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
-			goal_ref(&q->v[q->n].goal, *origin, args->v[i]);
+			target_ref(&q->v[q->n].target, *origin, args->v[i]);
 		add_job(q);
 	}
 	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q->halt); i++) {
-		goal_worktree(
-		    &q->v[q->n].goal, q->shop.cache, o->worktrees.v[i]);
+		target_worktree(
+		    &q->v[q->n].target, q->shop.cache, o->worktrees.v[i]);
 		add_job(q);
 	}
 	return is_stopped(q->halt) ? -1 : 0;
@@ -358,10 +358,10 @@ close_queue(struct queue *q)
 		json_free(q->v[i].rec);
 		server_free(&q->v[i].server);
 		module_recipe_free(&q->v[i].module);
-		goal_free(&q->v[i].goal);
+		target_free(&q->v[i].target);
 	}
 	free(q->v);
-	guard_dismiss(q->shop.guard);
+	reaper_dismiss(q->shop.guard);
 }
 
 static int
@@ -401,7 +401,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 out:
 	close_queue(&q);
 	module_free(&module);
-	origin_free(origin);
+	target_free_origin(origin);
 	flags_free(&flags);
 	cache_close(&cache);
 	reason = q.halt ? halt_reason(q.halt, NULL) : 0;

@@ -289,8 +289,8 @@ is_known_metric(const struct comparison *c, size_t n, const char *name)
 		for (size_t k = 0; k < c[i].nrows; k++)
 			if (strcmp(c[i].rows[k].name, name) == 0)
 				return true;
-		for (size_t k = 0; k < c[i].nlonely; k++)
-			if (strcmp(c[i].lonely[k].name, name) == 0)
+		for (size_t k = 0; k < c[i].one_sided_count; k++)
+			if (strcmp(c[i].one_sided[k].name, name) == 0)
 				return true;
 	}
 	return false;

@@ -12,8 +12,8 @@
 #include "opt.h"
 #include "proc.h"
 #include "str.h"
-#include "vkb-env/alike.h"
-#include "vkb-env/keeper.h"
+#include "vkb-env/environment.h"
+#include "vkb-env/supervisor.h"
 #include "vkb-env/noise.h"
 #include "vkb-env/tune.h"
 
@@ -103,16 +103,17 @@ check_noise(const struct json *rec, const char *root)
 static int
 compare_sessions(const struct opt_args *args)
 {
-	struct sky *a = sky_read(args->v[0]);
-	struct sky *b = a ? sky_read(args->n > 1 ? args->v[1] : "-") : NULL;
+	struct environment *a = environment_read(args->v[0]);
+	struct environment *b =
+	    a ? environment_read(args->n > 1 ? args->v[1] : "-") : NULL;
 	struct str text = {0};
-	int rc = b ? sky_alike(&text, a, b) : -1;
+	int rc = b ? environment_compare(&text, a, b) : -1;
 
 	if (rc >= 0)
 		rc = write_stdout(&text) < 0 ? -1 : !rc;
 	str_free(&text);
-	sky_free(a);
-	sky_free(b);
+	environment_free(a);
+	environment_free(b);
 	return rc;
 }
 
@@ -174,7 +175,7 @@ static int
 apply_during(const struct tune *t, const struct opt_args *args)
 {
 	struct halt *h = halt_open(false);
-	struct keeper *k = h ? keeper_start(t) : NULL;
+	struct supervisor *k = h ? supervisor_start(t) : NULL;
 	int rc = 125, reason = 0;
 
 	if (k && tune_apply(t, args->v, args->n, getpid()) == 0) {
@@ -182,7 +183,7 @@ apply_during(const struct tune *t, const struct opt_args *args)
 		if (tune_restore(t) < 0)
 			rc = 125;
 	}
-	keeper_dismiss(k);
+	supervisor_dismiss(k);
 	halt_close(h);
 	if (reason)
 		halt_raise(reason);

@@ -6,9 +6,9 @@
 #include "err.h"
 #include "opt.h"
 #include "vkb-history/adding.h"
-#include "vkb-history/forebear.h"
+#include "vkb-history/baseline.h"
 #include "vkb-history/pruning.h"
-#include "vkb-history/shelf.h"
+#include "vkb-history/archive.h"
 #include "vkb-history/site.h"
 
 #include <stdbool.h>
@@ -55,7 +55,7 @@ do_add(const struct opts *o, const char *dir, char **v, size_t n)
 
 	if (!n && opt_stdin(&program) < 0)
 		return -1;
-	lock = shelf_lock(dir, true);
+	lock = archive_lock(dir, true);
 	if (lock < 0)
 		return -1;
 	rc = adding_files(dir, (const char *const *)v, n, o->quiet);
@@ -83,11 +83,11 @@ do_site(const struct opts *o, const char *dir, char **v, size_t n)
 static int
 do_baseline(const struct opts *o, const char *dir, char **v, size_t n)
 {
-	const struct forebear f = {o->commit, o->repo, (size_t)o->last};
+	const struct baseline f = {o->commit, o->repo, (size_t)o->last};
 
 	(void)v;
 	(void)n;
-	return forebear_print(dir, &f);
+	return baseline_print(dir, &f);
 }
 
 static const struct verb {

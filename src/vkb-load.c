@@ -10,14 +10,14 @@
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/profiles.h"
-#include "vkb-load/case/running.h"
+#include "vkb-load/case/extserver.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/casecheck.h"
 #include "vkb-load/plan/plan.h"
-#include "vkb-load/session/looks.h"
+#include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/session.h"
 
@@ -32,7 +32,7 @@
 struct opts {
 	struct plan_want want;
 	struct session_opts session;
-	struct running_opts running;
+	struct extserver_opts external;
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *benchmark, *module, *logs;
@@ -120,22 +120,22 @@ static const struct opt option_table[] = {
 	.help = "measure even if another program measures on this host"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
 	.help = "use a running server, start none"},
-    {0, "flush", OPT_FLAG, AT(running.flush),
+    {0, "flush", OPT_FLAG, AT(external.flush),
 	.help = "delete all data of the running server"},
-    {0, "no-flush", OPT_FLAG, AT(running.no_flush),
+    {0, "no-flush", OPT_FLAG, AT(external.no_flush),
 	.help = "keep its data, delete only keys of vkb-load"},
-    {0, "host", OPT_STR, AT(running.host), "HOST",
+    {0, "host", OPT_STR, AT(external.host), "HOST",
 	.help = "connect to HOST; default 127.0.0.1"},
-    {0, "port", OPT_INT, AT(running.port), "PORT", .min = 1, .max = 65535,
+    {0, "port", OPT_INT, AT(external.port), "PORT", .min = 1, .max = 65535,
 	.help = "connect to PORT; default 6379"},
-    {0, "unixsocket", OPT_STR, AT(running.unixsocket), "PATH",
+    {0, "unixsocket", OPT_STR, AT(external.unixsocket), "PATH",
 	.help = "connect to this unix socket"},
-    {0, "tls", OPT_FLAG, AT(running.tls), .help = "connect with TLS"},
-    {0, "cacert", OPT_STR, AT(running.cacert), "FILE",
+    {0, "tls", OPT_FLAG, AT(external.tls), .help = "connect with TLS"},
+    {0, "cacert", OPT_STR, AT(external.cacert), "FILE",
 	.help = "trust the certificate authorities in FILE"},
-    {0, "cert", OPT_STR, AT(running.cert), "FILE",
+    {0, "cert", OPT_STR, AT(external.cert), "FILE",
 	.help = "send this client certificate"},
-    {0, "key", OPT_STR, AT(running.key), "FILE",
+    {0, "key", OPT_STR, AT(external.key), "FILE",
 	.help = "use this private key of the certificate"},
     {0}};
 
@@ -163,7 +163,7 @@ parse_shard(const char *s, struct plan_want *w)
 static const char *
 find_conflict(const struct opts *o, const struct opt_args *args)
 {
-	const struct running_opts *r = &o->running;
+	const struct extserver_opts *r = &o->external;
 	bool more = r->host || r->port || r->unixsocket || r->tls ||
 	    r->cacert || r->cert || r->key;
 
@@ -220,9 +220,9 @@ read_files(struct plan *p, const struct opt_args *args)
 }
 
 static int
-print_plan(const struct plan *p, const struct looks *looks)
+print_plan(const struct plan *p, const struct stopping_rule *rule)
 {
-	char *text = looks_adaptive(looks) ? looks_text(looks) : NULL;
+	char *text = stopping_adaptive(rule) ? stopping_text(rule) : NULL;
 
 	if (text)
 		err_say("%s", text);
@@ -264,7 +264,7 @@ catch_signals(void)
 /* Opens the engines that the cases need. 0, or -1, error reported. */
 static int
 open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
-    bool running, struct datasets *datasets, struct engine list[3],
+    bool external, struct datasets *datasets, struct engine list[3],
     struct vbench **v)
 {
 	bool wanted = false;
@@ -280,8 +280,8 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 		    VBENCH);
 	if (!wanted)
 		return 0;
-	*v =
-	    vbench_open(o->benchmark, b, running && running_password() != NULL);
+	*v = vbench_open(
+	    o->benchmark, b, external && extserver_password() != NULL);
 	if (!*v)
 		return -1;
 	list[1] = vbench_engine(*v);
@@ -291,10 +291,10 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 static int
 run_session(struct opts *o, const struct plan *p)
 {
-	const struct running_opts *r = &o->running;
+	const struct extserver_opts *r = &o->external;
 	bool elsewhere =
 	    o->use_running || r->host || r->port || r->unixsocket || r->tls;
-	struct running *running = NULL;
+	struct extserver *external = NULL;
 	struct datasets *datasets = datasets_new();
 	struct vbench *vbench = NULL;
 	struct engine engines[3] = {0};
@@ -315,9 +315,9 @@ run_session(struct opts *o, const struct plan *p)
 	if (o->module && builds_module(&b, o->module) < 0)
 		goto out;
 	if (elsewhere) {
-		o->running.timeout_s = o->session.timeout_s;
-		running = running_open(r);
-		if (!running)
+		o->external.timeout_s = o->session.timeout_s;
+		external = extserver_open(r);
+		if (!external)
 			goto out;
 	}
 	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
@@ -327,11 +327,11 @@ run_session(struct opts *o, const struct plan *p)
 	if (!o->session.logs)
 		goto out;
 	rc = session_run(
-	    &o->session, p, &b, engines, &out, running, &stop_signal);
+	    &o->session, p, &b, engines, &out, external, &stop_signal);
 	if (b.failed)
 		rc = -1;
 out:
-	running_close(running);
+	extserver_close(external);
 	vbench_close(vbench);
 	datasets_free(datasets);
 	results_close(&out);
@@ -344,7 +344,7 @@ int
 main(int argc, char **argv)
 {
 	struct opts o = {.want = {.warmup = -1, .max_lost = -1}, .runs = "5"};
-	struct looks looks = {0};
+	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = engine_commands()};
 	struct opt_args args;
 	const char *wrong;
@@ -364,20 +364,20 @@ main(int argc, char **argv)
 	else if (parse_shard(o.shard, &o.want) < 0)
 		rc = -1;
 	else
-		rc = looks_parse(&looks, o.runs, &o.until);
+		rc = stopping_parse(&rule, o.runs, &o.until);
 	if (rc < 0)
 		goto out;
-	o.session.looks = &looks;
+	o.session.rule = &rule;
 	o.session.profiles = &o.profiles;
-	o.want.unixsocket = o.running.unixsocket != NULL;
+	o.want.unixsocket = o.external.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {
 		folder = mem_printf("./%s", o.profiles.dir);
 		o.profiles.dir = folder; /* not an option of perf */
 	}
-	o.want.no_flush = o.running.no_flush;
+	o.want.no_flush = o.external.no_flush;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)
-		rc = print_plan(&p, &looks);
+		rc = print_plan(&p, &rule);
 	else if (rc == 0) {
 		catch_signals();
 		rc = run_session(&o, &p);
@@ -385,7 +385,7 @@ main(int argc, char **argv)
 out:
 	free(folder);
 	plan_free(&p);
-	looks_free(&looks);
+	stopping_free(&rule);
 	free(o.until.v);
 	if (stop_signal) {
 		signal(stop_signal, SIG_DFL);

@@ -368,8 +368,7 @@ watch_target(struct work *w, char **command)
 	return write_results(w, !command); /* stdout belongs to the command */
 }
 
-/* Is it a profile whose stacks can be rendered? Returns 0, or -1 after reporting
- * why it is not. */
+/* Returns 0, or -1 after reporting why its stacks cannot be rendered. */
 static int
 check_profile(const struct json *rec, const char *file)
 {
@@ -386,15 +385,14 @@ static int
 read_archive(struct work *w)
 {
 	char *file = mem_printf("%s/profile.json", w->o->dir);
-	const char *mode, *graph;
+	const char *mode;
 	struct json *rec = NULL;
 	int rc = -1;
 
 	if (unpack_archive(w->o->open, w->o->dir) < 0)
 		goto out;
 	rec = jsonfile_read(file);
-	if (!rec || record_check(rec, file) < 0 ||
-	    check_profile(rec, file) < 0) {
+	if (!rec || record_check(rec, file) || check_profile(rec, file)) {
 		unpack_remove(w->o->dir);
 		goto out;
 	}
@@ -402,15 +400,15 @@ read_archive(struct work *w)
 	w->rec = rec;
 	rec = NULL;
 	mode = json_get_str(w->rec, "mode");
-	graph = json_str(json_path(w->rec, "sampling.call_graph"));
+	rc = 0;
 	if (mode) {
 		w->keep = result_name_copies(w->o->dir);
 		w->sampler.keep = w->keep;
 		w->sampler.mode = sampler_mode_of(mode);
-		w->sampler.call_graph = graph;
+		w->sampler.call_graph =
+		    json_str(json_path(w->rec, "sampling.call_graph"));
 		rc = read_samples(w);
-	} else
-		rc = 0;
+	}
 	if (rc == 0)
 		rc = write_results(w, true);
 out:

@@ -7,9 +7,9 @@
 #include "vkb-serve/filehash.h"
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
-#include "guard.h"
+#include "reaper.h"
 #include "halt.h"
-#include "vkb-serve/keeper.h"
+#include "vkb-serve/supervisor.h"
 #include "vkb-serve/rundir.h"
 #include "vkb-serve/specopts.h"
 
@@ -113,7 +113,7 @@ open_home(struct home *h, const struct opts *o, bool caller)
 		h->shared.logs = h->logs;
 	}
 	h->shared.halt = halt_open(caller);
-	h->shared.guard = h->shared.halt ? guard_start() : NULL;
+	h->shared.guard = h->shared.halt ? reaper_start() : NULL;
 	if (!h->shared.guard)
 		return -1;
 	return rundir_make(&h->rundir, h->shared.guard, o->dir, o->keep);
@@ -123,8 +123,8 @@ static void
 close_home(struct home *h)
 {
 	rundir_close(&h->rundir);
-	guard_dismiss(h->shared.guard);
-	shared_free(&h->shared);
+	reaper_dismiss(h->shared.guard);
+	fleet_free_shared(&h->shared);
 	free(h->logs);
 }
 
@@ -200,12 +200,12 @@ wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
 		;
 	if (!halt_reason(s->halt, NULL) && fleet_dead(*f, &rec)) {
-		keeper_note(folder, rec);
+		supervisor_note(folder, rec);
 		json_free(rec);
 		fleet_stop(*f, NULL);
 	} else {
 		fleet_stop(*f, NULL);
-		keeper_forget(folder);
+		supervisor_forget(folder);
 	}
 	*f = NULL;
 	free(fd);
@@ -227,7 +227,7 @@ run_background(
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
-	given = rec && (!f || keeper_note(folder, rec) == 0) &&
+	given = rec && (!f || supervisor_note(folder, rec) == 0) &&
 	    jsonl_write(out, rec) == 0;
 	json_free(rec);
 	close(out);
@@ -237,7 +237,7 @@ run_background(
 		wait_for_stop(&h.shared, &f, folder);
 	} else {
 		fleet_stop(f, NULL);
-		keeper_forget(folder);
+		supervisor_forget(folder);
 	}
 	close_home(&h);
 	halt_close(h.shared.halt);
@@ -276,7 +276,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	}
 	if (pid == 0) {
 		fds[1] = close_other_fds(fds[1]);
-		if (keeper_lock(folder) < 0) {
+		if (supervisor_lock(folder) < 0) {
 			json_free(spec);
 			exit(2);
 		}
@@ -302,7 +302,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 static int
 run_verb(const struct opts *o, const struct opt_args *a)
 {
-	char *folder = o->dir ? mem_str(o->dir) : keeper_folder();
+	char *folder = o->dir ? mem_str(o->dir) : supervisor_folder();
 	struct json *spec;
 	int rc = 2;
 
@@ -314,10 +314,10 @@ run_verb(const struct opts *o, const struct opt_args *a)
 	} else if (a->n > 1)
 		opt_usage(&prog, "stop and status take no SPEC");
 	else if (strcmp(a->v[0], "stop") == 0)
-		rc = keeper_stop(
+		rc = supervisor_stop(
 		    folder, (int)(o->grace * 1000) + 20000, o->quiet);
 	else
-		rc = keeper_status(folder, o->quiet);
+		rc = supervisor_status(folder, o->quiet);
 	free(folder);
 	return rc;
 }

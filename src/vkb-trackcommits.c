@@ -140,7 +140,7 @@ add_named_commit(struct session *s, const char *text, bool anew)
 
 	if (whole && !anew &&
 	    (!s->repo || gitrepo_find(s->repo, text, id) == 0)) {
-		commits_add(&s->named, text, 0, NULL);
+		work_commits_add(&s->named, text, 0, NULL);
 		return 0;
 	}
 	if (!s->repo)
@@ -151,7 +151,7 @@ add_named_commit(struct session *s, const char *text, bool anew)
 	    !(rec = lineage_record(
 		  s->repo, id, strcmp(text, id) == 0 ? NULL : text, &time)))
 		return -1;
-	commits_add(&s->named, id, time, rec);
+	work_commits_add(&s->named, id, time, rec);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ run_session(const struct track_options *o, const struct operation *v,
 		rc = run_operation(&s, v);
 	footprint_free(&s.config);
 	lineage_free(&s.history);
-	commits_free(&s.named);
+	work_commits_free(&s.named);
 	gitrepo_free(s.repo);
 	str_free(&s.out.s);
 	return rc;

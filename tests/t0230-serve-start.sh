@@ -46,13 +46,13 @@ test_match 'crashed by signal' .out 'with the end of the log'
 test_status 1 'stop says so' vkb-serve stop
 test_empty "$(ls "$TMPDIR")" 'nothing is left'
 
-# The keeper is killed.
+# The supervisor is killed.
 vkb-serve start >c
 pid=$(jq '.nodes[0].pid' c)
-keeper=$(ps -o ppid= -p "$pid" | tr -d ' ')
-kill -9 "$keeper"
+supervisor=$(ps -o ppid= -p "$pid" | tr -d ' ')
+kill -9 "$supervisor"
 wait_until 10 gone "$pid"
-test_result $? 'kill -9 of the keeper: no server is left'
+test_result $? 'kill -9 of the supervisor: no server is left'
 wait_until 10 test ! -e "$(jq -r .dir c)"
 test_result $? 'nor its folder'
 test_status 1 'status knows' vkb-serve status

@@ -118,7 +118,7 @@ while read -r name default; do
       "$top/src/vkb-load/case/profiles.c")" "$name: the number of the source is that of the page"
     ;;
   profiling.mode)
-    test_same "$default" "$(sed -n '/^mode_of/,/^}/s/.*return "\(.*\)";/\1/p' \
+    test_same "$default" "$(sed -n '/^get_mode/,/^}/s/.*return "\(.*\)";/\1/p' \
       "$top/src/vkb-load/case/profiles.c")" 'mode: the word of the source is that of the page'
     ;;
   config.cluster_ports | config.port | scenario.on_iterations | part.duration)

@@ -2,7 +2,7 @@
 #include "json.h"
 #include "jsonhash.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
 #include "str.h"
 
@@ -10,11 +10,11 @@
 #include <string.h>
 
 struct caseset {
-	struct names *written; /* texts as they were written */
-	size_t *ids;           /* number of the object of each text */
+	struct intern *written; /* texts as they were written */
+	size_t *ids;            /* number of the object of each text */
 	size_t idcap;
-	struct names *sorted; /* objects as text with sorted keys */
-	uint64_t *hashes;     /* json_hash of each object */
+	struct intern *sorted; /* objects as text with sorted keys */
+	uint64_t *hashes;      /* json_hash of each object */
 	size_t hashcap;
 };
 
@@ -23,8 +23,8 @@ caseset_new(void)
 {
 	struct caseset *s = mem_new(sizeof *s);
 
-	s->written = names_new();
-	s->sorted = names_new();
+	s->written = intern_new();
+	s->sorted = intern_new();
 	return s;
 }
 
@@ -33,8 +33,8 @@ caseset_free(struct caseset *s)
 {
 	if (!s)
 		return;
-	names_free(s->written);
-	names_free(s->sorted);
+	intern_free(s->written);
+	intern_free(s->sorted);
 	free(s->ids);
 	free(s->hashes);
 	free(s);
@@ -45,11 +45,11 @@ static size_t
 intern_object(struct caseset *s, const char *text, size_t n)
 {
 	struct json *j = json_parse(text, n, NULL, NULL);
-	size_t known = names_count(s->sorted), id;
+	size_t known = intern_count(s->sorted), id;
 	struct str key = {0};
 
 	record_room(&key, j);
-	id = names_idn(s->sorted, key.s, key.len);
+	id = intern_idn(s->sorted, key.s, key.len);
 	if (id == known) {
 		s->hashes =
 		    mem_grow(s->hashes, known, &s->hashcap, sizeof *s->hashes);
@@ -63,8 +63,8 @@ intern_object(struct caseset *s, const char *text, size_t n)
 size_t
 caseset_add(struct caseset *s, const char *text, size_t n)
 {
-	size_t known = names_count(s->written);
-	size_t at = names_idn(s->written, text, n);
+	size_t known = intern_count(s->written);
+	size_t at = intern_idn(s->written, text, n);
 
 	if (at == known) {
 		s->ids = mem_grow(s->ids, known, &s->idcap, sizeof *s->ids);
@@ -76,7 +76,7 @@ caseset_add(struct caseset *s, const char *text, size_t n)
 size_t
 caseset_count(const struct caseset *s)
 {
-	return names_count(s->sorted);
+	return intern_count(s->sorted);
 }
 
 uint64_t
@@ -88,7 +88,7 @@ caseset_member_hash(const struct caseset *s, size_t id, const char *key)
 const char *
 caseset_text(const struct caseset *s, size_t id)
 {
-	return names_text(s->sorted, id);
+	return intern_text(s->sorted, id);
 }
 
 struct json *

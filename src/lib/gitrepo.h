@@ -99,12 +99,12 @@ struct gitrepo_file {
  * end; -1 after reporting an error), dated by the newest of them, and sets
  * 'ref' of a repository of our own to it. Returns 0 or -1.
  */
-int gitrepo_plant(struct gitrepo *, const char *ref,
+int gitrepo_commit_tree(struct gitrepo *, const char *ref,
     int (*next)(void *arg, struct gitrepo_file *), void *arg);
 
 /* Makes git in 'dir' show 'commit' as checked out ("": no commit yet) and, with
  * 'dirty', the differences from it. Returns 0 or -1. */
-int gitrepo_pose(
+int gitrepo_fake_checkout(
     struct gitrepo *, const char *commit, bool dirty, const char *dir);
 
 #endif

@@ -217,7 +217,7 @@ add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
 }
 
 int
-gitrepo_plant(struct gitrepo *r, const char *ref,
+gitrepo_commit_tree(struct gitrepo *r, const char *ref,
     int (*next)(void *, struct gitrepo_file *), void *arg)
 {
 	struct gitrepo_file f;
@@ -294,7 +294,8 @@ write_index(struct gitrepo *r, const char *commit, const char *dir)
 }
 
 int
-gitrepo_pose(struct gitrepo *r, const char *commit, bool dirty, const char *dir)
+gitrepo_fake_checkout(
+    struct gitrepo *r, const char *commit, bool dirty, const char *dir)
 {
 	char *head = *commit ? mem_printf("%s\n", commit)
 			     : mem_str("ref: refs/heads/none\n");

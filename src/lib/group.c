@@ -1,6 +1,6 @@
 #include "group.h"
 #include "caseset.h"
-#include "course.h"
+#include "runseries.h"
 #include "err.h"
 #include "hist.h"
 #include "histcodec.h"
@@ -32,7 +32,7 @@ group_free(struct group *g)
 	merged_free(&g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
-	course_free(g->course);
+	run_series_free(g->course);
 	free(g);
 }
 
@@ -144,7 +144,7 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 	h = group_decode(text, n, name, where);
 	if (!h)
 		return -1;
-	course_hist(g->course, g->rows.n - 1, name, h);
+	run_series_hist(g->course, g->rows.n - 1, name, h);
 	merged_add(&g->hists, name, h);
 	return 0;
 }
@@ -180,8 +180,8 @@ group_add(struct group *g, const struct run_record *r, uint32_t session,
 
 	note_env(g, envs, env);
 	if (!g->course)
-		g->course = course_new();
-	course_add(g->course, g->rows.n, r);
+		g->course = run_series_new();
+	run_series_add(g->course, g->rows.n, r);
 	if (!r->ok) {
 		add_failure(g, r);
 		return 0;

@@ -12,7 +12,7 @@
 #include "str.h"
 
 struct caseset;
-struct course;
+struct run_series;
 struct hist;
 struct json;
 struct run_record;
@@ -42,7 +42,7 @@ struct group {
 	bool no_hists; /* histograms are ignored */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
-	struct course *course;
+	struct run_series *course;
 };
 
 void group_free(struct group *);

@@ -1,7 +1,7 @@
 #include "groupout.h"
 #include "caseset.h"
-#include "course.h"
-#include "digest.h"
+#include "runseries.h"
+#include "metricsummary.h"
 #include "group.h"
 #include "hist.h"
 #include "histcodec.h"
@@ -9,7 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "merged.h"
-#include "places.h"
+#include "sessions.h"
 #include "record.h"
 #include "rows.h"
 #include "sink.h"
@@ -49,8 +49,8 @@ number_sessions(const struct groupout *s, const struct rows_run *runs,
 		uint32_t id = runs[at[i]].session;
 
 		if (id != ROWS_UNKNOWN && id != last) {
-			json_push(
-			    names, json_string(places_session(s->places, id)));
+			json_push(names,
+			    json_string(sessions_session(s->places, id)));
 			last = id;
 			k++;
 		}
@@ -192,8 +192,8 @@ add_counts(struct group *g, struct json *rec)
 
 /* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
 static int
-write_metrics(
-    struct sink *o, const struct groupout *s, struct group *g, struct digest *d)
+write_metrics(struct sink *o, const struct groupout *s, struct group *g,
+    struct metric_summary *d)
 {
 	double *v = mem_array(d->n + 1, sizeof *v);
 	int rc = 0;
@@ -208,7 +208,8 @@ write_metrics(
 		str_add(&o->s, ":{");
 		rc = rows_values(&g->rows, s->scratch, c, v);
 		if (rc == 0)
-			digest_write(o, d, g->rows.cols[c].name, v, s->brief);
+			metric_summary_write(
+			    o, d, g->rows.cols[c].name, v, s->brief);
 		str_addc(&o->s, '}');
 		json_free(name);
 	}
@@ -230,7 +231,7 @@ write_head(struct sink *o, const struct groupout *s, const struct group *g,
 	str_add(&o->s, caseset_text(s->subjects, g->subject));
 	str_add(&o->s, ",\"config\":");
 	str_add(&o->s, caseset_text(s->configs, g->config));
-	digest_members(o, rest);
+	metric_summary_members(o, rest);
 	json_free(j);
 }
 
@@ -255,7 +256,7 @@ add_tail(const struct groupout *s, struct group *g, const uint32_t *at,
 		return -1;
 	add_environment(s, g, j);
 	add_counts(g, j);
-	course_summary(g->course, at, g->rows.n, g->failed, j);
+	run_series_summary(g->course, at, g->rows.n, g->failed, j);
 	if (s->brief)
 		json_del(j, "quantiles");
 	return 0;
@@ -270,7 +271,7 @@ number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].session != ROWS_UNKNOWN)
 			m[i] = 1 +
-			    (uint32_t)places_machine(
+			    (uint32_t)sessions_machine(
 				s->places, runs[i].session);
 	return m;
 }
@@ -282,7 +283,7 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
 	uint32_t *at = NULL, *ids = NULL, *of = NULL;
 	struct json *j = make_counts(g);
-	struct digest d = {0};
+	struct metric_summary d = {0};
 	int rc = -1;
 
 	if (rows_runs(&g->rows, s->scratch, runs) < 0)
@@ -293,19 +294,19 @@ groupout_put(struct sink *o, const struct groupout *s, struct group *g)
 	ids = number_sessions(s, runs, at, n, j);
 	of = number_machines(s, runs, n);
 	write_head(o, s, g, j);
-	d = (struct digest){runs, at, ids, of, n, g->course, s->rule,
+	d = (struct metric_summary){runs, at, ids, of, n, g->course, s->rule,
 	    s->precision, true, true, {{0}}};
-	digest_places(&d);
+	metric_summary_runs(&d);
 	if (write_metrics(o, s, g, &d) < 0)
 		goto out;
 	json_free(j);
 	j = json_object();
 	if (add_tail(s, g, at, j) < 0)
 		goto out;
-	digest_members(o, j);
+	metric_summary_members(o, j);
 	rc = 0;
 out:
-	digest_free(&d);
+	metric_summary_free(&d);
 	json_free(j);
 	free(runs);
 	free(at);

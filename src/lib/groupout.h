@@ -7,14 +7,14 @@
 
 struct caseset;
 struct group;
-struct places;
+struct sessions;
 struct scratch;
 struct sink;
 struct stats_rule;
 
 struct groupout { /* all of it is borrowed */
 	const struct caseset *subjects, *configs, *envs;
-	struct places *places;
+	struct sessions *places;
 	const uint32_t *rank;    /* places_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
 	struct stats_rule *rule; /* cache; filled by the group before */

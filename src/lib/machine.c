@@ -4,7 +4,7 @@
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"
-#include "moment.h"
+#include "machinestate.h"
 #include "record.h"
 #include "str.h"
 #include "sysfile.h"
@@ -407,6 +407,6 @@ machine_record(const char *root, const char *session)
 	json_set_str(rec, "session", session);
 	json_set_str(rec, "time", clock_iso(now));
 	json_set(rec, "env", read_settings(root));
-	json_set(rec, "now", moment_read(root));
+	json_set(rec, "now", machine_state_read(root));
 	return rec;
 }

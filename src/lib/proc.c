@@ -1,7 +1,7 @@
 #include "proc.h"
 #include "clock.h"
 #include "err.h"
-#include "guard.h"
+#include "reaper.h"
 #include "mem.h"
 #include "str.h"
 
@@ -24,7 +24,7 @@ struct proc {
 	pid_t pid;
 	int fd;
 	bool group;
-	struct guard *guard;
+	struct reaper *guard;
 	bool ended;
 	int status;
 };
@@ -72,7 +72,7 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	}
 	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
 		return -1;
-	if (s->guard && guard_add(s->guard, getpid()) < 0)
+	if (s->guard && reaper_add(s->guard, getpid()) < 0)
 		return -1;
 	/* Drops signals that were sent to the parent's group before the child
 	 * left it: the parent passes them on if it wants to. */
@@ -137,7 +137,7 @@ proc_start(const struct proc_spec *s)
 	close(pipefd[0]);
 	if (n > 0) {
 		if (s->guard)
-			guard_drop(s->guard, pid);
+			reaper_drop(s->guard, pid);
 		waitpid(pid, NULL, 0);
 		errno = why;
 		err_fail_sys("cannot start '%s'", s->argv[0]);
@@ -153,7 +153,7 @@ proc_start(const struct proc_spec *s)
 		why = errno;
 		kill(p->group ? -pid : pid, SIGKILL);
 		if (s->guard)
-			guard_drop(s->guard, pid);
+			reaper_drop(s->guard, pid);
 		waitpid(pid, NULL, 0);
 		free(p);
 		errno = why;
@@ -234,7 +234,7 @@ proc_free(struct proc *p)
 		proc_wait(p, -1, NULL);
 	}
 	if (p->guard)
-		guard_drop(p->guard, p->pid);
+		reaper_drop(p->guard, p->pid);
 	close(p->fd);
 	free(p);
 }

@@ -46,7 +46,7 @@ struct field {
 	uint64_t hash; /* of the key */
 };
 
-struct run_reader {
+struct run_record_reader {
 	struct field fields[FIELDS];
 	size_t nfields, ntop; /* all; those of the record itself */
 	struct str last[REPEATED];
@@ -79,7 +79,8 @@ bind_field(struct field *f, const char *path)
 }
 
 static void
-add_field(struct run_reader *r, const struct record_key *k, const char *key)
+add_field(
+    struct run_record_reader *r, const struct record_key *k, const char *key)
 {
 	struct field *f = &r->fields[r->nfields++];
 
@@ -93,7 +94,7 @@ add_field(struct run_reader *r, const struct record_key *k, const char *key)
 
 /* Adds the members of the record first, then those of the objects in it. */
 static void
-compile_fields(struct run_reader *r, const struct record_key *keys)
+compile_fields(struct run_record_reader *r, const struct record_key *keys)
 {
 	static const struct record_key common[] = {
 	    {"type", JSON_STRING, true, ""}, {"v", JSON_NUMBER, true, ""}};
@@ -114,10 +115,10 @@ compile_fields(struct run_reader *r, const struct record_key *keys)
 	}
 }
 
-struct run_reader *
-run_reader_new(void)
+struct run_record_reader *
+run_record_reader_new(void)
 {
-	struct run_reader *r = mem_new(sizeof *r);
+	struct run_record_reader *r = mem_new(sizeof *r);
 	const struct record_type *t = record_types;
 
 	while (strcmp(t->name, "run") != 0)
@@ -128,14 +129,14 @@ run_reader_new(void)
 }
 
 static void
-free_texts(struct run_reader *r)
+free_texts(struct run_record_reader *r)
 {
 	while (r->ntexts)
 		free(r->texts[--r->ntexts]);
 }
 
 void
-run_reader_free(struct run_reader *r)
+run_record_reader_free(struct run_record_reader *r)
 {
 	if (!r)
 		return;
@@ -155,14 +156,14 @@ run_reader_free(struct run_reader *r)
 
 /* Source and destination of one line. */
 struct reading {
-	struct run_reader *r;
+	struct run_record_reader *r;
 	struct jsonscan c;
 	struct run_record *to;
 };
 
 /* Resolves the escapes of a string. */
 static void
-resolve_text(struct run_reader *r, struct jsonscan_text *t)
+resolve_text(struct run_record_reader *r, struct jsonscan_text *t)
 {
 	struct str s = {0};
 
@@ -218,7 +219,7 @@ static bool
 read_metric_name(struct reading *x, struct jsonscan_keys *o, size_t i,
     struct jsonscan_text *name)
 {
-	struct run_reader *r = x->r;
+	struct run_record_reader *r = x->r;
 
 	if (i < r->named && (i == 0 || o->expected) &&
 	    jsonscan_expect(&x->c, o, r->names[i].s, r->names[i].len)) {
@@ -243,7 +244,7 @@ static bool
 read_metrics(struct reading *x, uint64_t *hash)
 {
 	struct run_record *to = x->to;
-	struct run_reader *r = x->r;
+	struct run_record_reader *r = x->r;
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
 	uint64_t sum = 0, h;
@@ -276,7 +277,7 @@ static bool
 read_hists(struct reading *x, uint64_t *hash)
 {
 	struct run_record *to = x->to;
-	struct run_reader *r = x->r;
+	struct run_record_reader *r = x->r;
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
 	uint64_t sum = 0, h;
@@ -434,8 +435,8 @@ read_members(
 }
 
 bool
-run_record_read(
-    struct run_reader *r, struct run_record *to, const char *line, size_t n)
+run_record_read(struct run_record_reader *r, struct run_record *to,
+    const char *line, size_t n)
 {
 	struct reading x = {.r = r, .to = to};
 	const char *why;

@@ -34,17 +34,17 @@ struct run_record {
 	uint64_t hash;
 };
 
-struct run_reader; /* owns the memory of the record read last */
+struct run_record_reader; /* owns the memory of the record read last */
 
-struct run_reader *run_reader_new(void);
-void run_reader_free(struct run_reader *);
+struct run_record_reader *run_record_reader_new(void);
+void run_record_reader_free(struct run_record_reader *);
 
 /*
  * Reads a line; line[n] is NUL. Returns false if it is not a run record that
  * record_check accepts; record_tree reports what is wrong. What the record
  * points to is valid until the next call.
  */
-bool run_record_read(
-    struct run_reader *, struct run_record *, const char *line, size_t n);
+bool run_record_read(struct run_record_reader *, struct run_record *,
+    const char *line, size_t n);
 
 #endif

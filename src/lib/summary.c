@@ -6,11 +6,11 @@
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "places.h"
+#include "sessions.h"
 #include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
-#include "seen.h"
+#include "hashset.h"
 #include "sink.h"
 #include "stats.h"
 #include "str.h"
@@ -31,12 +31,12 @@ struct summary {
 	struct caseset *subjects, *configs, *envs;
 	char **hosts; /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
-	struct run_reader *reader;
-	struct places *places;
+	struct run_record_reader *reader;
+	struct sessions *places;
 	double precision; /* wanted relative half width; 0: none */
 	bool no_hists;
 	bool sorted;
-	struct seen *seen;
+	struct hashset *seen;
 	uint32_t *rank; /* of the sessions, by name */
 	struct stats_rule rule;
 	struct scratch *scratch;
@@ -48,12 +48,12 @@ summary_new(void)
 {
 	struct summary *s = mem_new(sizeof *s);
 
-	s->seen = seen_new();
-	s->places = places_new();
+	s->seen = hashset_new();
+	s->places = sessions_new();
 	s->subjects = caseset_new();
 	s->configs = caseset_new();
 	s->envs = caseset_new();
-	s->reader = run_reader_new();
+	s->reader = run_record_reader_new();
 	return s;
 }
 
@@ -82,12 +82,12 @@ summary_free(struct summary *s)
 	for (size_t i = 0; i < s->nhosts; i++)
 		free(s->hosts[i]);
 	free(s->hosts);
-	run_reader_free(s->reader);
-	places_free(s->places);
+	run_record_reader_free(s->reader);
+	sessions_free(s->places);
 	free(s->groups);
 	free(s->table);
 	free(s->rank);
-	seen_free(s->seen);
+	hashset_free(s->seen);
 	scratch_free(s->scratch);
 	free(s);
 }
@@ -181,7 +181,7 @@ static bool
 count_as_new(
     struct summary *s, struct group *g, uint32_t session, uint64_t hash)
 {
-	if (session != PLACES_UNKNOWN && seen_add(s->seen, hash)) {
+	if (session != SESSIONS_UNKNOWN && hashset_add(s->seen, hash)) {
 		g->doubled++;
 		return false;
 	}
@@ -208,7 +208,7 @@ static uint32_t
 find_session(struct summary *s, const struct jsonscan_text *t, const char *host)
 {
 	char *name = t->s ? mem_strn(t->s, t->n) : NULL;
-	uint32_t id = places_add(s->places, name, host);
+	uint32_t id = sessions_add(s->places, name, host);
 
 	free(name);
 	return id;
@@ -342,8 +342,8 @@ sort_groups(struct summary *s)
 	s->table = NULL;
 	s->slots = 0;
 	free(s->rank);
-	s->rank = places_order(s->places);
-	seen_free(s->seen);
+	s->rank = sessions_order(s->places);
+	hashset_free(s->seen);
 	s->seen = NULL;
 	s->sorted = true;
 }

@@ -1,7 +1,7 @@
 #include "build.h"
 #include "cache.h"
-#include "goal.h"
-#include "parts.h"
+#include "target.h"
+#include "artifacts.h"
 #include "tree.h"
 
 #include "clock.h"
@@ -84,7 +84,7 @@ append_environment(const struct build *b, struct str *env)
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "LC_ALL=C%c", '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
-	    b->recipe->goal->commit.seconds, '\0');
+	    b->recipe->target->commit.seconds, '\0');
 	str_printf(env, "GIT_CONFIG_GLOBAL=/dev/null%c", '\0');
 	str_printf(env, "GIT_CONFIG_NOSYSTEM=1%c", '\0');
 	str_printf(env, "CCACHE_DIR=%s/ccache%c", w->cache->dir, '\0');
@@ -138,10 +138,11 @@ start_make(struct build *b)
 static int
 begin_build(struct build *b, bool empty)
 {
-	const struct goal *t = b->recipe->goal;
+	const struct build_target *t = b->recipe->target;
 
 	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
-	    gitrepo_pose(t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
+	    gitrepo_fake_checkout(
+		t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
 	    start_make(b) < 0)
 		return keep_error(b);
 	return 0;
@@ -152,7 +153,7 @@ build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 {
 	char *dir = cache_path(w->cache, "builds", r->key);
 	char *log = mem_printf("%s/log", dir);
-	int rc = parts_find(dir, rec);
+	int rc = artifacts_find(dir, rec);
 
 	if (rc == 1 && !json_get(rec, "log"))
 		json_set_str(rec, "log", log);
@@ -185,8 +186,8 @@ build_start(
 	    .log = cache_path(w->cache, "logs", name),
 	    .began = clock_ns()};
 	free(name);
-	if (tree_take(
-		&b->tree, w->cache, r->kind, r->goal->files, r->goal->tree) < 0)
+	if (tree_take(&b->tree, w->cache, r->kind, r->target->files,
+		r->target->tree) < 0)
 		keep_error(b);
 	else {
 		b->again = *b->tree.was && !r->fresh;
@@ -259,7 +260,7 @@ report_make_failure(struct build *b, int status)
 	    proc_ended(status, how, sizeof how), b->log);
 	append_log_tail(&s, b->log);
 	free(b->error);
-	err_say("%s: %s", b->recipe->goal->ref, s.s);
+	err_say("%s: %s", b->recipe->target->ref, s.s);
 	b->error = str_take(&s);
 	return -1;
 }
@@ -271,14 +272,14 @@ collect_artifacts(struct build *b, const char *dir)
 	int rc = -1;
 
 	if (b->recipe->collect(b->recipe, b->tree.dir, dir, note) < 0 ||
-	    parts_put(dir, "log", b->log, NULL, NULL) < 0)
+	    artifacts_put(dir, "log", b->log, NULL, NULL) < 0)
 		goto out;
 	if (!b->recipe->fresh) {
 		json_set_bool(note, "incremental", b->again);
 		json_set_num(note, "seconds",
 		    (double)((clock_ns() - b->began) / 1000000) / 1000);
 	}
-	rc = parts_write_note(dir, note);
+	rc = artifacts_write_note(dir, note);
 out:
 	json_free(note);
 	return rc;
@@ -346,8 +347,8 @@ build_step(struct build *b)
 	unlink(b->log);
 	if (b->recipe->fresh)
 		return 1;
-	return tree_done(&b->tree, b->recipe->goal->tree) < 0 ? keep_error(b)
-							      : 1;
+	return tree_done(&b->tree, b->recipe->target->tree) < 0 ? keep_error(b)
+								: 1;
 }
 
 void

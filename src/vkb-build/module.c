@@ -2,7 +2,7 @@
 #include "build.h"
 #include "flags.h"
 #include "hash.h"
-#include "parts.h"
+#include "artifacts.h"
 #include "server.h"
 
 #include "err.h"
@@ -20,14 +20,14 @@ module_open(struct module *m, const struct cache *c, const char *text,
 {
 	m->command = command;
 	m->file = file;
-	goal_worktree(&m->goal, c, text);
-	return m->goal.error ? -1 : 0;
+	target_worktree(&m->target, c, text);
+	return m->target.error ? -1 : 0;
 }
 
 void
 module_free(struct module *m)
 {
-	goal_free(&m->goal);
+	target_free(&m->target);
 }
 
 /* --- the file of the module */
@@ -96,7 +96,7 @@ collect_module(const struct recipe *r, const char *tree, const char *dir,
 		rc = err_fail_sys("cannot read the module '%s'", path);
 	else {
 		json_set_str(note, "module_sha256", hex);
-		rc = parts_put(
+		rc = artifacts_put(
 		    dir, strrchr(path, '/') + 1, path, note, "module");
 	}
 	free(path);
@@ -120,11 +120,11 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
     const char *server_key)
 {
 	const char *server = json_get_str(build, "server");
-	const char *const texts[] = {server_key, m->goal.commit.id,
-	    m->goal.tree, m->command, m->file ? m->file : "", NULL};
+	const char *const texts[] = {server_key, m->target.commit.id,
+	    m->target.tree, m->command, m->file ? m->file : "", NULL};
 	const char *const alike[] = {"module", m->command, NULL};
 
-	*r = (struct recipe){.goal = &m->goal,
+	*r = (struct recipe){.target = &m->target,
 	    .fresh = true,
 	    .collect = collect_module,
 	    .arg = m};
@@ -152,9 +152,9 @@ module_recipe_free(struct recipe *r)
 void
 module_subject(const struct module *m, struct json *subject)
 {
-	json_set_str(subject, "module_commit", m->goal.commit.id);
-	json_set_str(subject, "module_time", m->goal.commit.time);
-	json_set_str(subject, "module_tree", m->goal.tree);
-	json_set_bool(subject, "module_dirty", m->goal.dirty);
+	json_set_str(subject, "module_commit", m->target.commit.id);
+	json_set_str(subject, "module_time", m->target.commit.time);
+	json_set_str(subject, "module_tree", m->target.tree);
+	json_set_bool(subject, "module_dirty", m->target.dirty);
 	json_set_str(json_get(subject, "build"), "module", m->command);
 }

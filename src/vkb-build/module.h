@@ -2,14 +2,14 @@
 #ifndef MODULE_H
 #define MODULE_H
 
-#include "goal.h"
+#include "target.h"
 
 struct cache;
 struct json;
 struct recipe;
 
 struct module {
-	struct goal goal; /* its work tree */
+	struct build_target target; /* its work tree */
 	const char *command, *file;
 };
 

@@ -1,9 +1,9 @@
 #include "server.h"
 #include "build.h"
 #include "flags.h"
-#include "goal.h"
+#include "target.h"
 #include "hash.h"
-#include "parts.h"
+#include "artifacts.h"
 
 #include "err.h"
 #include "folder.h"
@@ -52,7 +52,7 @@ static int
 verify_server(
     const struct recipe *r, const char *server, char **version, char **sha)
 {
-	const char *id = r->goal->commit.id;
+	const char *id = r->target->commit.id;
 	const struct flags *f = r->arg;
 	const char *argv[] = {server, "--version", NULL};
 	struct str out = {0};
@@ -118,7 +118,7 @@ copy_headers(const char *tree, const char *dir)
 
 	for (size_t i = 0; rc >= 0 && i < HEADERS; i++) {
 		from = mem_printf("%s/src/%s", tree, headers[i]);
-		rc = parts_put(include, headers[i], from, NULL, NULL);
+		rc = artifacts_put(include, headers[i], from, NULL, NULL);
 		free(from);
 	}
 	free(include);
@@ -134,7 +134,7 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 
 	for (size_t i = 0; rc >= 0 && i < PROGRAMS; i++) {
 		from = mem_printf("%s/src/%s", tree, programs[i]);
-		rc = parts_put(dir, programs[i], from, note, keys[i]);
+		rc = artifacts_put(dir, programs[i], from, note, keys[i]);
 		if (rc == 1 && i == 0)
 			rc = err_fail("make succeeded but made no '%s'", from);
 		free(from);
@@ -147,13 +147,14 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 }
 
 int
-server_recipe(struct recipe *r, const struct goal *g, const struct flags *f)
+server_recipe(
+    struct recipe *r, const struct build_target *g, const struct flags *f)
 {
 	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};
 	const char *const alike[] = {f->identity, NULL};
 	size_t n = 0;
 
-	*r = (struct recipe){.goal = g, .collect = collect_programs};
+	*r = (struct recipe){.target = g, .collect = collect_programs};
 	r->arg = f;
 	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
 	r->argv[n++] = "make";

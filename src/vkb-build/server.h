@@ -3,13 +3,14 @@
 #define SERVER_H
 
 struct flags;
-struct goal;
+struct build_target;
 struct recipe;
 
 #define SERVER_INCLUDE "include" /* folder of valkeymodule.h */
 
 /* Makes the recipe; free with server_free. Returns 0; -1: error reported. */
-int server_recipe(struct recipe *, const struct goal *, const struct flags *);
+int server_recipe(
+    struct recipe *, const struct build_target *, const struct flags *);
 void server_free(struct recipe *);
 
 #endif

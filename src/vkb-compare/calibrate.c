@@ -17,7 +17,7 @@ enum way { TOGETHER, APART, WAYS }; /* are the sides interleaved? */
 
 static const char *const way_names[WAYS] = {"interleaved", "apart"};
 
-struct tally {
+struct alarm_counts {
 	size_t windows, alarms;
 	double *sizes; /* |ln ratio| of those with p below alpha */
 	size_t n;
@@ -33,7 +33,7 @@ struct entry {
 	size_t n;
 	double cv, robust_cv, lag1;
 	bool bimodal, interleaved;
-	struct tally of[WAYS];
+	struct alarm_counts of[WAYS];
 };
 
 struct calibration {
@@ -44,7 +44,7 @@ struct calibration {
 };
 
 static void
-judge_window(struct tally *t, const struct row *row, const double *x,
+judge_window(struct alarm_counts *t, const struct row *row, const double *x,
     const double *y, size_t n, bool paired)
 {
 	struct serial alike = serial_of(x, n, y, n);
@@ -68,7 +68,7 @@ judge_window(struct tally *t, const struct row *row, const double *x,
 
 /* Finds the least margin with alarms in less than ALLOWED of the windows. */
 static void
-find_margin(struct tally *t)
+find_margin(struct alarm_counts *t)
 {
 	double left = ceil(ALLOWED * (double)t->windows) - 1;
 	size_t pass = left > 0 ? (size_t)left : 0;
@@ -220,7 +220,7 @@ add_percent_cell(struct table *t, double v)
 }
 
 static void
-add_alarms_cell(struct table *t, const struct tally *a)
+add_alarms_cell(struct table *t, const struct alarm_counts *a)
 {
 	char *s = a->windows
 	    ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,

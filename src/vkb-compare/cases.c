@@ -2,7 +2,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "part.h"
 #include "record.h"
 #include "str.h"
@@ -187,7 +187,7 @@ note_subject(struct cases *c, const struct json *subject)
 	struct str s = {0};
 
 	record_room(&s, subject);
-	names_id(c->rooms, s.s);
+	intern_id(c->rooms, s.s);
 	str_free(&s);
 }
 
@@ -260,7 +260,7 @@ static void
 note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 {
 	for (; *noted < summary_subjects(runs); (*noted)++)
-		names_id(c->rooms, summary_subject(runs, *noted));
+		intern_id(c->rooms, summary_subject(runs, *noted));
 }
 
 static int
@@ -294,14 +294,14 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 int
 cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
 {
-	*c = (struct cases){.rooms = names_new()};
+	*c = (struct cases){.rooms = intern_new()};
 	return read_files(c, files, n, hists);
 }
 
 int
 cases_read_subjects(struct cases *c, const char *const *files, size_t n)
 {
-	*c = (struct cases){.rooms = names_new(), .builds = true};
+	*c = (struct cases){.rooms = intern_new(), .builds = true};
 	return read_files(c, files, n, false);
 }
 
@@ -316,7 +316,7 @@ cases_free(struct cases *c)
 	}
 	free(c->v);
 	free(c->subjects);
-	names_free(c->rooms);
+	intern_free(c->rooms);
 	*c = (struct cases){0};
 }
 
@@ -327,7 +327,7 @@ cases_came(const struct cases *c, size_t who)
 	size_t place;
 
 	record_room(&s, c->subjects[who]);
-	place = names_id(c->rooms, s.s);
+	place = intern_id(c->rooms, s.s);
 	str_free(&s);
 	return place;
 }

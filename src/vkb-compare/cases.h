@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct json;
-struct names;
+struct intern;
 struct part;
 
 struct kase {
@@ -26,8 +26,8 @@ struct cases {
 	size_t n, cap;
 	const struct json **subjects; /* borrowed from the cases */
 	size_t nsubjects;
-	struct names *rooms; /* texts of subjects, in the order of the input */
-	bool builds;         /* build records are read too */
+	struct intern *rooms; /* texts of subjects, in the order of the input */
+	bool builds;          /* build records are read too */
 };
 
 /*

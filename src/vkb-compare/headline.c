@@ -189,8 +189,8 @@ report_missing(const struct comparison *c)
 {
 	size_t n = c->unmatched[0];
 
-	for (size_t i = 0; i < c->nlonely; i++)
-		n += c->lonely[i].side == 0;
+	for (size_t i = 0; i < c->one_sided_count; i++)
+		n += c->one_sided[i].side == 0;
 	return n;
 }
 

@@ -168,7 +168,7 @@ make_comparison(const struct comparison *c, const struct rules *r)
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
 	struct json *env = json_array(), *overall = json_object();
-	struct json *lonely = json_array();
+	struct json *one_sided = json_array();
 
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
@@ -219,16 +219,16 @@ make_comparison(const struct comparison *c, const struct rules *r)
 		json_push(env, j);
 	}
 	json_set(rec, "env", env);
-	for (size_t i = 0; i < c->nlonely; i++) {
-		const struct lonely *l = &c->lonely[i];
+	for (size_t i = 0; i < c->one_sided_count; i++) {
+		const struct one_sided_gate *l = &c->one_sided[i];
 		struct json *j = json_object();
 
 		json_set_str(j, "side", l->side ? "contender" : "baseline");
 		json_set_str(j, "metric", l->name);
 		json_set_num(j, "cases", (double)l->cases);
-		json_push(lonely, j);
+		json_push(one_sided, j);
 	}
-	json_set(rec, "lonely", lonely);
+	json_set(rec, "lonely", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
 	return rec;

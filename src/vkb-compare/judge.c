@@ -147,14 +147,16 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 
 	if (!rules_apply(r, &row) || !row.gate)
 		return;
-	for (size_t i = 0; i < c->nlonely; i++)
-		if (c->lonely[i].side == side &&
-		    strcmp(c->lonely[i].name, name) == 0) {
-			c->lonely[i].cases++;
+	for (size_t i = 0; i < c->one_sided_count; i++)
+		if (c->one_sided[i].side == side &&
+		    strcmp(c->one_sided[i].name, name) == 0) {
+			c->one_sided[i].cases++;
 			return;
 		}
-	c->lonely = mem_resize(c->lonely, c->nlonely + 1, sizeof *c->lonely);
-	c->lonely[c->nlonely++] = (struct lonely){mem_str(name), side, 1};
+	c->one_sided = mem_resize(
+	    c->one_sided, c->one_sided_count + 1, sizeof *c->one_sided);
+	c->one_sided[c->one_sided_count++] =
+	    (struct one_sided_gate){mem_str(name), side, 1};
 }
 
 /* Finds judged metrics of one side only; the first part stands for all. */
@@ -343,14 +345,14 @@ judge_free(struct comparison *c)
 	}
 	for (size_t i = 0; i < c->noverall; i++)
 		free(c->overall[i].name);
-	for (size_t i = 0; i < c->nlonely; i++)
-		free(c->lonely[i].name);
+	for (size_t i = 0; i < c->one_sided_count; i++)
+		free(c->one_sided[i].name);
 	for (size_t j = 0; j < 2; j++)
 		for (size_t i = 0; i < 2; i++)
 			free(c->levels[j][i].looks);
 	free(c->canaries);
 	free(c->lapses);
-	free(c->lonely);
+	free(c->one_sided);
 	free(c->rows);
 	free(c->differences);
 	free(c->overall);

@@ -48,7 +48,7 @@ struct difference { /* a value of the environment that differs */
 	size_t cases;
 };
 
-struct lonely { /* a gate that one side lacks */
+struct one_sided_gate { /* a gate that one side lacks */
 	char *name;
 	size_t side; /* the one that has it */
 	size_t cases;
@@ -89,8 +89,8 @@ struct comparison {
 	size_t nrows, cap;
 	struct difference *differences;
 	size_t ndifferences;
-	struct lonely *lonely;
-	size_t nlonely;
+	struct one_sided_gate *one_sided;
+	size_t one_sided_count;
 	struct overall *overall;
 	size_t noverall;
 	struct lapse *lapses; /* of the whole report, in the first comparison */

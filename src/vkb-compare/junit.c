@@ -130,12 +130,12 @@ static void
 write_lonely_testcases(
     struct suite *t, const struct report *report, const struct comparison *c)
 {
-	for (size_t i = 0; i < c->nlonely; i++) {
-		const struct lonely *l = &c->lonely[i];
+	for (size_t i = 0; i < c->one_sided_count; i++) {
+		const struct one_sided_gate *l = &c->one_sided[i];
 		bool fails = l->side == 0 && report->fails_missing;
 		struct str s = {0};
 
-		report_lonely(&s, l);
+		report_one_sided(&s, l);
 		write_testcase(t, "metrics", l->name, 0,
 		    fails ? FAILED : SKIPPED, "missing", s.s);
 		str_free(&s);

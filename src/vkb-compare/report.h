@@ -77,7 +77,7 @@ void report_lost(
     struct str *, const struct kase *, size_t side, const char *name);
 
 /* "only the baseline has rps (2 cases)" */
-void report_lonely(struct str *, const struct lonely *);
+void report_one_sided(struct str *, const struct one_sided_gate *);
 
 /* How many cases, and judged metrics of other cases, the contender lacks. */
 size_t report_missing(const struct comparison *);

@@ -132,13 +132,13 @@ add_lapse(struct comparison *c, const struct lapse *l)
 }
 
 /* The effect of a waiver in the whole report. */
-struct tally {
+struct waiver_count {
 	const struct policy_waiver *waiver;
 	bool waived, exceeded;
 };
 
 static void
-count_waiver(struct tally **t, size_t *n, const struct row *row)
+count_waiver(struct waiver_count **t, size_t *n, const struct row *row)
 {
 	size_t i = 0;
 
@@ -148,7 +148,7 @@ count_waiver(struct tally **t, size_t *n, const struct row *row)
 		i++;
 	if (i == *n) {
 		*t = mem_resize(*t, ++*n, sizeof **t);
-		(*t)[i] = (struct tally){.waiver = &row->waiver};
+		(*t)[i] = (struct waiver_count){.waiver = &row->waiver};
 	}
 	(*t)[i].waived |= row->waived;
 	(*t)[i].exceeded |= row->verdict == VERDICT_REGRESSION && !row->waived;
@@ -157,7 +157,7 @@ count_waiver(struct tally **t, size_t *n, const struct row *row)
 void
 rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 {
-	struct tally *t = NULL;
+	struct waiver_count *t = NULL;
 	size_t nt = 0;
 	const char *rule;
 

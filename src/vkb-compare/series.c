@@ -3,9 +3,9 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
-#include "seen.h"
+#include "hashset.h"
 #include "str.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct session {
 struct series {
 	struct series_case *cases;
 	size_t n, cap;
-	struct names *keys, *names; /* of cases, of sessions */
+	struct intern *keys, *names; /* of cases, of sessions */
 	struct session *sessions;
 	size_t nsessions, sessions_cap;
 };
@@ -38,7 +38,7 @@ intern_case(struct series *s, const struct json *config)
 	size_t id;
 
 	record_room(&key, config);
-	id = names_id(s->keys, key.s);
+	id = intern_id(s->keys, key.s);
 	str_free(&key);
 	if (id == s->n) {
 		s->cases = mem_grow(s->cases, s->n, &s->cap, sizeof *s->cases);
@@ -53,7 +53,7 @@ intern_session(struct series *s, const struct json *run)
 {
 	const char *name = json_get_str(run, "session");
 	const char *started = json_get_str(run, "started");
-	size_t id = names_id(s->names, name ? name : "");
+	size_t id = intern_id(s->names, name ? name : "");
 	struct session *w;
 
 	if (id == s->nsessions) {
@@ -145,13 +145,13 @@ series_read(const char *const *files, size_t n)
 {
 	struct series *s = mem_new(sizeof *s);
 	struct jsonl *in = jsonl_open(files, n);
-	struct seen *seen = seen_new();
+	struct hashset *seen = hashset_new();
 	struct json *rec;
 	size_t at = 0;
 	int got, rc = 0;
 
-	s->keys = names_new();
-	s->names = names_new();
+	s->keys = intern_new();
+	s->names = intern_new();
 	while ((got = record_next(in, &rec)) != 0) {
 		if (got < 0) {
 			rc = -1;
@@ -163,11 +163,11 @@ series_read(const char *const *files, size_t n)
 			    jsonl_where(in));
 		else if (record_is(rec, "run") &&
 		    !(json_path(rec, "run.session") &&
-			seen_add(seen, json_hash(rec))))
+			hashset_add(seen, json_hash(rec))))
 			add_run(s, rec, at++);
 		json_free(rec);
 	}
-	seen_free(seen);
+	hashset_free(seen);
 	jsonl_close(in);
 	rank_sessions(s);
 	for (size_t i = 0; i < s->n; i++)
@@ -195,8 +195,8 @@ series_free(struct series *s)
 		free(s->sessions[i].started);
 	free(s->cases);
 	free(s->sessions);
-	names_free(s->keys);
-	names_free(s->names);
+	intern_free(s->keys);
+	intern_free(s->names);
 	free(s);
 }
 

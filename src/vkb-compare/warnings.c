@@ -4,7 +4,7 @@
 #include "json.h"
 #include "num.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "str.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
 }
 
 void
-report_lonely(struct str *s, const struct lonely *l)
+report_one_sided(struct str *s, const struct one_sided_gate *l)
 {
 	str_printf(s, "only the %s has %s (%zu case%s)", side_names[l->side],
 	    l->name, l->cases, num_plural(l->cases));
@@ -95,16 +95,16 @@ static void
 warn_unsure_pairs(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
 {
-	struct names *notes = names_new();
+	struct intern *notes = intern_new();
 	size_t *count = mem_array(c->npairs + 1, sizeof *count);
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->npairs; i++)
 		if (c->pairs[i].note)
-			count[names_id(notes, c->pairs[i].note)]++;
+			count[intern_id(notes, c->pairs[i].note)]++;
 	for (size_t i = 0; i < c->npairs; i++) {
 		const char *note = c->pairs[i].note;
-		size_t id = note ? names_id(notes, note) : 0, n = count[id];
+		size_t id = note ? intern_id(notes, note) : 0, n = count[id];
 		char *name;
 
 		if (!note || !n)
@@ -119,7 +119,7 @@ warn_unsure_pairs(const struct comparison *c, const struct casename *names,
 		send_line(say, arg, REPORT_NOTE, &s);
 		free(name);
 	}
-	names_free(notes);
+	intern_free(notes);
 	free(count);
 	str_free(&s);
 }
@@ -215,8 +215,8 @@ report_warnings(const struct comparison *c, const struct casename *names,
 		send_line(say, arg, REPORT_ENV, &s);
 	}
 	warn_lost_cases(c, names, say, arg);
-	for (size_t i = 0; i < c->nlonely; i++) {
-		report_lonely(&s, &c->lonely[i]);
+	for (size_t i = 0; i < c->one_sided_count; i++) {
+		report_one_sided(&s, &c->one_sided[i]);
 		send_line(say, arg, REPORT_UNMATCHED, &s);
 	}
 	warn_unsure_pairs(c, names, say, arg);

@@ -6,7 +6,7 @@
 #include "reading.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
 #include "stats.h"
 #include "str.h"

@@ -7,11 +7,11 @@
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
-#include "seen.h"
+#include "hashset.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -25,13 +25,13 @@ reading_new(const char *dir)
 {
 	struct reading *in = mem_new(sizeof *in);
 
-	in->keys = names_new();
-	in->errors = names_new();
+	in->keys = intern_new();
+	in->errors = intern_new();
 	in->subjects = caseset_new();
 	in->configs = caseset_new();
 	in->envs = caseset_new();
-	in->seen = seen_new();
-	in->reader = run_reader_new();
+	in->seen = hashset_new();
+	in->reader = run_record_reader_new();
 	in->scratch = scratch_new(dir);
 	in->most = SPILL;
 	in->ancestry = ancestry_new();
@@ -49,14 +49,14 @@ reading_free(struct reading *in)
 	}
 	free(in->v);
 	free(in->failures);
-	names_free(in->keys);
-	names_free(in->errors);
+	intern_free(in->keys);
+	intern_free(in->errors);
 	caseset_free(in->subjects);
 	caseset_free(in->configs);
 	caseset_free(in->envs);
 	free(in->points);
-	run_reader_free(in->reader);
-	seen_free(in->seen);
+	run_record_reader_free(in->reader);
+	hashset_free(in->seen);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
@@ -143,7 +143,7 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 		    get_tree(subject, "module_tree"));
 	else
 		record_room(&key, subject);
-	id = names_id(in->keys, key.s);
+	id = intern_id(in->keys, key.s);
 	if (id == h->npoints) {
 		h->points = mem_grow(
 		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
@@ -204,7 +204,7 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 	if (!(failed > 0))
 		return;
 	if (error)
-		error = names_text(in->errors, names_id(in->errors, error));
+		error = intern_text(in->errors, intern_id(in->errors, error));
 	in->failures = mem_grow(
 	    in->failures, in->nfailures, &in->failurecap, sizeof *in->failures);
 	in->failures[in->nfailures++] =
@@ -245,7 +245,7 @@ limit_memory(struct reading *in, const struct rows *r)
 static bool
 is_duplicate(struct reading *in, bool session, uint64_t hash)
 {
-	return session && seen_add(in->seen, hash);
+	return session && hashset_add(in->seen, hash);
 }
 
 /* Adds a row for each value of a summary, or for its median. */

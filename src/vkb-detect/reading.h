@@ -27,7 +27,7 @@ struct reading_failure {
 };
 
 struct reading {
-	struct names *keys, *errors;               /* of points, of failures */
+	struct intern *keys, *errors;              /* of points, of failures */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
 	size_t *points;                            /* by subject */
 	size_t npoints, subjectcap;
@@ -35,8 +35,8 @@ struct reading {
 	size_t n, cap, pointcap;
 	struct reading_failure *failures;
 	size_t nfailures, failurecap;
-	struct run_reader *reader;
-	struct seen *seen;
+	struct run_record_reader *reader;
+	struct hashset *seen;
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;

@@ -314,7 +314,7 @@ check_setting(const char *root, const char *name, struct str *why)
 		    c.n, c.v[0].path);
 	} else if (!setting_known(root, name))
 		a = UNKNOWN;
-	edits_free(&c);
+	setting_edits_free(&c);
 	return a;
 }
 

@@ -100,8 +100,8 @@ setting_write(const char *root, const char *path, const char *value)
 }
 
 void
-edits_add(struct edits *c, const char *path, const char *old, const char *new,
-    const char *name)
+setting_edits_add(struct edits *c, const char *path, const char *old,
+    const char *new, const char *name)
 {
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n++] =
@@ -109,7 +109,7 @@ edits_add(struct edits *c, const char *path, const char *old, const char *new,
 }
 
 void
-edits_free(struct edits *c)
+setting_edits_free(struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].path);
@@ -129,7 +129,7 @@ find_edits(struct edits *c, const char *root, const struct setting *s)
 		now = setting_read(root, *p);
 		if (now && strcmp(now, s->wanted) != 0 &&
 		    (!s->fine || !s->fine(root, *p, now)))
-			edits_add(c, *p, now, s->wanted, s->name);
+			setting_edits_add(c, *p, now, s->wanted, s->name);
 		free(now);
 	}
 	sysfile_list_free(list);

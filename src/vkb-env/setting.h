@@ -44,8 +44,8 @@ char *setting_read(const char *root, const char *path);
 /* Writes a value. Returns 0, or -1 with errno; EINVAL: it did not stay. */
 int setting_write(const char *root, const char *path, const char *value);
 
-void edits_add(struct edits *, const char *path, const char *old,
+void setting_edits_add(struct edits *, const char *path, const char *old,
     const char *new, const char *name);
-void edits_free(struct edits *);
+void setting_edits_free(struct edits *);
 
 #endif

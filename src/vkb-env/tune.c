@@ -59,7 +59,7 @@ parse_state(const struct tune *t, const struct json *j, struct edits *c)
 		if (!path || !old || !new || !setting_of(path))
 			return err_fail(
 			    "'%s' is not a state file of vkb-env", t->state);
-		edits_add(c, path, old, new, setting_of(path)->name);
+		setting_edits_add(c, path, old, new, setting_of(path)->name);
 	}
 	return 0;
 }
@@ -135,7 +135,7 @@ tune_restore(const struct tune *t)
 	if (parse_state(t, j, &c) == 0)
 		rc = is_of_this_boot(t, j) ? restore_settings(t, &c)
 					   : remove_state(t);
-	edits_free(&c);
+	setting_edits_free(&c);
 	json_free(j);
 	return rc;
 }
@@ -270,6 +270,6 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 		if (rc == 0 && !t->quiet)
 			report_settings(&c);
 	}
-	edits_free(&c);
+	setting_edits_free(&c);
 	return rc;
 }

@@ -1,6 +1,6 @@
 #include "calltree.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "str.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ calltree_new(size_t columns)
 	t->columns = columns;
 	t->self = mem_array(columns, sizeof *t->self);
 	t->total = mem_array(columns, sizeof *t->total);
-	t->names = names_new();
+	t->names = intern_new();
 	t->index = mem_new(sizeof *t->index);
 	t->index->n = 1; /* the root is not indexed */
 	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
@@ -54,7 +54,7 @@ calltree_free(struct calltree *t)
 	free(t->child);
 	free(t->next);
 	free_index(t);
-	names_free(t->names);
+	intern_free(t->names);
 	free(t);
 }
 
@@ -75,13 +75,13 @@ calltree_frame(struct calltree *t, const char *name, size_t n)
 	size_t id;
 
 	if (is_plain(name, n))
-		return (uint32_t)names_idn(t->names, name, n);
+		return (uint32_t)intern_idn(t->names, name, n);
 	copy = mem_strn(name, n);
 	while ((nul = memchr(copy, 0, n)))
 		*nul = '\1';
 	str_visible(&s, copy);
 	free(copy);
-	id = names_idn(t->names, s.s, s.len);
+	id = intern_idn(t->names, s.s, s.len);
 	str_free(&s);
 	return (uint32_t)id;
 }
@@ -89,7 +89,7 @@ calltree_frame(struct calltree *t, const char *name, size_t n)
 const char *
 calltree_name(const struct calltree *t, uint32_t node)
 {
-	return node ? names_text(t->names, t->frame[node]) : "";
+	return node ? intern_text(t->names, t->frame[node]) : "";
 }
 
 static size_t
@@ -227,7 +227,7 @@ link_siblings(struct calltree *t, const uint32_t *rank)
 void
 calltree_sum(struct calltree *t)
 {
-	uint32_t *rank = names_rank(t->names);
+	uint32_t *rank = intern_rank(t->names);
 
 	free_index(t);
 	for (size_t c = 0; c < t->columns; c++) {
@@ -280,8 +280,8 @@ calltree_reverse(const struct calltree *t)
 {
 	struct calltree *r = calltree_new(t->columns);
 
-	for (size_t i = 0; i < names_count(t->names); i++)
-		names_id(r->names, names_text(t->names, i));
+	for (size_t i = 0; i < intern_count(t->names); i++)
+		intern_id(r->names, intern_text(t->names, i));
 	for (uint32_t i = 1; i < t->n; i++) {
 		uint32_t to = 0;
 

@@ -16,7 +16,7 @@ struct calltree {
 	/* Set by calltree_sum: */
 	double **total;         /* [column][node]: and all below it */
 	uint32_t *child, *next; /* by name; 0: none */
-	struct names *names;    /* of frames */
+	struct intern *names;   /* of frames */
 	struct calltree_index *index;
 };
 

@@ -2,7 +2,7 @@
 #include "calltree.h"
 #include "diff.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "str.h"
 #include "table.h"
 
@@ -34,7 +34,7 @@ is_recursive(const struct calltree *t, uint32_t node)
 static double *
 sum_self(const struct calltree *t, size_t column)
 {
-	double *v = mem_array(names_count(t->names), sizeof *v);
+	double *v = mem_array(intern_count(t->names), sizeof *v);
 
 	for (uint32_t i = 1; i < t->n; i++)
 		v[t->frame[i]] += t->self[column][i];
@@ -44,7 +44,7 @@ sum_self(const struct calltree *t, size_t column)
 static double *
 sum_total(const struct calltree *t, size_t column)
 {
-	double *v = mem_array(names_count(t->names), sizeof *v);
+	double *v = mem_array(intern_count(t->names), sizeof *v);
 
 	for (uint32_t i = 1; i < t->n; i++)
 		if (t->total[column][i] != 0 && !is_recursive(t, i))
@@ -76,14 +76,14 @@ add_percent(struct table *t, double share)
 void
 functions_table(struct str *to, const struct calltree *t, double min_share)
 {
-	size_t n = names_count(t->names);
+	size_t n = intern_count(t->names);
 	struct function *v = mem_array(n, sizeof *v);
 	double *self = sum_self(t, 0), *total = sum_total(t, 0);
 	double all = t->total[0][0];
 	struct table *out = table_new();
 
 	for (size_t i = 0; i < n; i++) {
-		v[i].name = names_text(t->names, i);
+		v[i].name = intern_text(t->names, i);
 		v[i].self = all > 0 ? self[i] / all : 0;
 		v[i].total = all > 0 ? total[i] / all : 0;
 		v[i].key = v[i].self;
@@ -139,7 +139,7 @@ static void
 add_shares(const struct calltree *t, size_t from, size_t to, struct function *v,
     bool after)
 {
-	size_t n = names_count(t->names);
+	size_t n = intern_count(t->names);
 	double all = 0;
 
 	for (size_t k = from; k < to; k++)
@@ -161,7 +161,7 @@ static void
 test_functions(
     const struct calltree *t, size_t na, size_t n, struct function *v)
 {
-	size_t names = names_count(t->names);
+	size_t names = intern_count(t->names);
 	double **samples = mem_array(n, sizeof *samples);
 	double *part = mem_array(n, sizeof *part);
 	double *whole = mem_array(n, sizeof *whole);
@@ -191,12 +191,12 @@ void
 functions_diff(struct str *to, const struct calltree *t, size_t na, size_t n,
     double min_share)
 {
-	size_t names = names_count(t->names);
+	size_t names = intern_count(t->names);
 	struct function *v = mem_array(names, sizeof *v);
 	struct table *out = table_new();
 
 	for (size_t i = 0; i < names; i++)
-		v[i].name = names_text(t->names, i);
+		v[i].name = intern_text(t->names, i);
 	add_shares(t, 0, na, v, false);
 	add_shares(t, na, n, v, true);
 	test_functions(t, na, n, v);

@@ -2,7 +2,7 @@
 #include "err.h"
 #include "folding.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "proc.h"
 #include "str.h"
 
@@ -22,11 +22,11 @@ struct helper {
 };
 
 struct inlined {
-	struct names *modules;
+	struct intern *modules;
 	struct helper *v;
 	size_t n, cap;
-	struct names *asked; /* "PC MODULE" */
-	char **answers;      /* NULL: no functions found */
+	struct intern *asked; /* "PC MODULE" */
+	char **answers;       /* NULL: no functions found */
 	size_t nanswers, capanswers;
 	bool missing; /* addr2line is not installed, which was reported */
 };
@@ -36,8 +36,8 @@ inlined_new(void)
 {
 	struct inlined *x = mem_new(sizeof *x);
 
-	x->modules = names_new();
-	x->asked = names_new();
+	x->modules = intern_new();
+	x->asked = intern_new();
 	return x;
 }
 
@@ -63,8 +63,8 @@ inlined_free(struct inlined *x)
 		free(x->answers[i]);
 	free(x->v);
 	free(x->answers);
-	names_free(x->modules);
-	names_free(x->asked);
+	intern_free(x->modules);
+	intern_free(x->asked);
 	free(x);
 }
 
@@ -134,10 +134,10 @@ out:
 static struct helper *
 get_helper(struct inlined *x, struct text module)
 {
-	size_t id = names_idn(x->modules, module.s, module.n);
+	size_t id = intern_idn(x->modules, module.s, module.n);
 
 	if (id == x->n) {
-		const char *name = names_text(x->modules, id);
+		const char *name = intern_text(x->modules, id);
 
 		x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
 		x->v[x->n] = (struct helper){0};
@@ -169,7 +169,7 @@ inlined_find(
 	str_addn(&key, pc.s, pc.n);
 	str_addc(&key, ' ');
 	str_addn(&key, module.s, module.n);
-	id = names_id(x->asked, key.s);
+	id = intern_id(x->asked, key.s);
 	if (id == x->nanswers) {
 		struct helper *h = get_helper(x, module);
 

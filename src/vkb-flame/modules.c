@@ -1,7 +1,7 @@
 #include "modules.h"
 #include "elfsyms.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "str.h"
 #include "symfiles.h"
 #include "symtab.h"
@@ -25,7 +25,7 @@ struct module {
 };
 
 struct modules {
-	struct names *keys; /* name and build-id */
+	struct intern *keys; /* name and build-id */
 	struct module *v;
 	size_t n, cap;
 	uint64_t kernel_text;
@@ -36,7 +36,7 @@ modules_new(void)
 {
 	struct modules *m = mem_new(sizeof *m);
 
-	m->keys = names_new();
+	m->keys = intern_new();
 	return m;
 }
 
@@ -51,7 +51,7 @@ modules_free(struct modules *m)
 		symtab_free(m->v[i].text);
 	}
 	free(m->v);
-	names_free(m->keys);
+	intern_free(m->keys);
 	free(m);
 }
 
@@ -71,7 +71,7 @@ modules_id(
 
 	append_id(&key, id, n);
 	str_printf(&key, " %s", name);
-	at = names_id(m->keys, key.s);
+	at = intern_id(m->keys, key.s);
 	str_free(&key);
 	if (at < m->n)
 		return at;

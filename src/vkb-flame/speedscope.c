@@ -1,7 +1,7 @@
 #include "speedscope.h"
 #include "calltree.h"
 #include "json.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "str.h"
 
@@ -63,7 +63,7 @@ void
 speedscope_write(struct str *to, const struct calltree *t,
     const double *const *v, size_t n, const char *title)
 {
-	size_t frames = names_count(t->names);
+	size_t frames = intern_count(t->names);
 
 	str_add(to,
 	    "{\"$schema\":"
@@ -73,7 +73,7 @@ speedscope_write(struct str *to, const struct calltree *t,
 	str_add(to, ",\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < frames; i++) {
 		str_add(to, i ? ",{\"name\":" : "{\"name\":");
-		append_string(to, names_text(t->names, i));
+		append_string(to, intern_text(t->names, i));
 		str_addc(to, '}');
 	}
 	str_add(to, "]},\"profiles\":[");

@@ -4,11 +4,11 @@
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "record.h"
-#include "seen.h"
-#include "shelf.h"
+#include "hashset.h"
+#include "archive.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -17,18 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file of the shelf. */
+/* A file of the archive. */
 struct target {
 	char *path;
 	struct str was, more; /* its content, and the added records */
-	struct seen *known;
+	struct hashset *known;
 	size_t added;
 	bool bad; /* it cannot be read, so it is not changed */
 };
 
 /* Counts equal records of one file that have no key. */
 struct same {
-	struct names *hashes;
+	struct intern *hashes;
 	size_t *count, cap;
 };
 
@@ -39,7 +39,7 @@ struct env {
 
 struct adding {
 	const char *dir;
-	struct names *files;
+	struct intern *files;
 	struct target *v; /* by the ids of files */
 	size_t n, cap;
 	struct same same; /* of the input */
@@ -48,10 +48,10 @@ struct adding {
 		size_t target;
 	} * under; /* the files with runs of each session */
 	size_t nunder, undercap;
-	struct seen *paired;
+	struct hashset *paired;
 	struct env *envs;
 	size_t nenvs, envcap;
-	struct names *others; /* types that are left out */
+	struct intern *others; /* types that are left out */
 	size_t there, left;
 	int rc;
 };
@@ -69,7 +69,7 @@ count_occurrence(struct same *s, unsigned long long h)
 	size_t id, had = s->cap;
 
 	snprintf(text, sizeof text, "%016llx", h);
-	id = names_id(s->hashes, text);
+	id = intern_id(s->hashes, text);
 	s->count = mem_grow(s->count, id, &s->cap, sizeof *s->count);
 	if (s->cap > had)
 		memset(s->count + had, 0, (s->cap - had) * sizeof *s->count);
@@ -79,15 +79,15 @@ count_occurrence(struct same *s, unsigned long long h)
 static void
 start_occurrences(struct same *s)
 {
-	names_free(s->hashes);
+	intern_free(s->hashes);
 	free(s->count);
-	*s = (struct same){.hashes = names_new()};
+	*s = (struct same){.hashes = intern_new()};
 }
 
 static void
 free_occurrences(struct same *s)
 {
-	names_free(s->hashes);
+	intern_free(s->hashes);
 	free(s->count);
 }
 
@@ -139,7 +139,7 @@ load_target(struct adding *a, struct target *t)
 		t->bad = got < 0;
 		if (got < 0)
 			break;
-		seen_add(t->known, make_key(rec, &same));
+		hashset_add(t->known, make_key(rec, &same));
 		json_free(rec);
 	}
 	jsonl_close(in);
@@ -155,7 +155,7 @@ load_target(struct adding *a, struct target *t)
 static size_t
 intern_target(struct adding *a, const char *file)
 {
-	size_t id = names_id(a->files, file);
+	size_t id = intern_id(a->files, file);
 	struct target *t;
 
 	if (id < a->n)
@@ -163,7 +163,7 @@ intern_target(struct adding *a, const char *file)
 	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
 	t = &a->v[a->n++];
 	*t = (struct target){
-	    .path = mem_printf("%s/%s", a->dir, file), .known = seen_new()};
+	    .path = mem_printf("%s/%s", a->dir, file), .known = hashset_new()};
 	load_target(a, t);
 	return id;
 }
@@ -176,7 +176,7 @@ append_to_target(
 
 	if (t->bad)
 		return;
-	if (seen_add(t->known, key)) {
+	if (hashset_add(t->known, key)) {
 		a->there++;
 		return;
 	}
@@ -201,7 +201,7 @@ add_measured(struct adding *a, const struct json *rec)
 
 	free(file);
 	append_to_target(a, id, rec, make_key(rec, &a->same));
-	if (!session || seen_add(a->paired, mix_hash(u.session, id)))
+	if (!session || hashset_add(a->paired, mix_hash(u.session, id)))
 		return;
 	a->under =
 	    mem_grow(a->under, a->nunder, &a->undercap, sizeof *a->under);
@@ -211,7 +211,7 @@ add_measured(struct adding *a, const struct json *rec)
 static void
 leave_out(struct adding *a, const struct json *rec)
 {
-	names_id(a->others, record_type(rec));
+	intern_id(a->others, record_type(rec));
 	a->left++;
 }
 
@@ -222,7 +222,7 @@ dispatch_record(struct adding *a, struct json *rec)
 	const char *session = json_get_str(rec, "session");
 
 	if (record_is(rec, "commit"))
-		append_to_target(a, intern_target(a, SHELF_COMMITS), rec,
+		append_to_target(a, intern_target(a, ARCHIVE_COMMITS), rec,
 		    make_key(rec, &a->same));
 	else if (record_is(rec, "env") && session) {
 		a->envs =
@@ -282,8 +282,9 @@ report_added(const struct adding *a, size_t files, size_t added)
 	    a->there);
 	if (!a->left)
 		return;
-	for (size_t i = 0; i < names_count(a->others); i++)
-		str_printf(&s, "%s%s", i ? ", " : "", names_text(a->others, i));
+	for (size_t i = 0; i < intern_count(a->others); i++)
+		str_printf(
+		    &s, "%s%s", i ? ", " : "", intern_text(a->others, i));
 	err_say("%zu record%s without a commit left out: %s", a->left,
 	    num_plural((double)a->left), s.s);
 	str_free(&s);
@@ -331,16 +332,16 @@ free_adding(struct adding *a)
 		free(a->v[i].path);
 		str_free(&a->v[i].was);
 		str_free(&a->v[i].more);
-		seen_free(a->v[i].known);
+		hashset_free(a->v[i].known);
 	}
 	for (size_t i = 0; i < a->nenvs; i++)
 		json_free(a->envs[i].rec);
 	free(a->v);
 	free(a->envs);
 	free(a->under);
-	names_free(a->files);
-	names_free(a->others);
-	seen_free(a->paired);
+	intern_free(a->files);
+	intern_free(a->others);
+	hashset_free(a->paired);
 	free_occurrences(&a->same);
 }
 
@@ -348,9 +349,9 @@ int
 adding_files(const char *dir, const char *const *files, size_t n, bool quiet)
 {
 	struct adding a = {.dir = dir,
-	    .files = names_new(),
-	    .others = names_new(),
-	    .paired = seen_new()};
+	    .files = intern_new(),
+	    .others = intern_new(),
+	    .paired = hashset_new()};
 
 	for (size_t i = 0; i < n; i++)
 		read_file(&a, files + i, 1);

@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "num.h"
 #include "record.h"
-#include "shelf.h"
+#include "archive.h"
 #include "str.h"
 
 #include <math.h>
@@ -50,21 +50,21 @@ write_day(struct str *s, double time)
 		str_printf(s, "%.10s", clock_iso_of(buf, time));
 }
 
-static const struct shelf_entry *
-find_entry(const struct shelf *shelf, const char *commit)
+static const struct archive_entry *
+find_entry(const struct archive *archive, const char *commit)
 {
-	for (size_t i = shelf->n; commit && i-- > 0;) {
-		const char *id = json_get_str(shelf->v[i].subject, "commit");
+	for (size_t i = archive->n; commit && i-- > 0;) {
+		const char *id = json_get_str(archive->v[i].subject, "commit");
 
 		if (id && strcmp(id, commit) == 0)
-			return &shelf->v[i];
+			return &archive->v[i];
 	}
 	return NULL;
 }
 
 /* Keys need no escapes: shelf_read takes plain file names only. */
 static void
-write_page_link(struct str *s, const struct shelf_entry *e)
+write_page_link(struct str *s, const struct archive_entry *e)
 {
 	char *name = record_subject_title(e->subject);
 
@@ -75,13 +75,13 @@ write_page_link(struct str *s, const struct shelf_entry *e)
 }
 
 static void
-write_change_row(struct str *s, const struct shelf *shelf,
+write_change_row(struct str *s, const struct archive *archive,
     const struct casename *names, const struct json *rec)
 {
 	const char *kind = json_get_str(rec, "kind"),
 		   *commit = json_get_str(rec, "commit"),
 		   *seen = json_get_str(rec, "first_seen");
-	const struct shelf_entry *e = find_entry(shelf, commit);
+	const struct archive_entry *e = find_entry(archive, commit);
 	char *name = casename_of(names, json_get(rec, "config"));
 	double ratio = json_get_num(rec, "ratio", NAN);
 
@@ -124,7 +124,7 @@ compare_by_index(const void *a, const void *b)
 }
 
 static void
-write_changes(struct str *s, const struct shelf *shelf,
+write_changes(struct str *s, const struct archive *archive,
     struct json *const *changes, size_t n)
 {
 	struct json **v = mem_array(n + 1, sizeof *v);
@@ -138,7 +138,7 @@ write_changes(struct str *s, const struct shelf *shelf,
 			v[kept++] = changes[i];
 	}
 	names = casename_new(
-	    (const struct json *const *)shelf->configs, shelf->nconfigs);
+	    (const struct json *const *)archive->configs, archive->nconfigs);
 	qsort(v, kept, sizeof *v, compare_by_index);
 	str_add(s, "<h2>Changes</h2>\n");
 	spikes = n - kept;
@@ -161,7 +161,7 @@ write_changes(struct str *s, const struct shelf *shelf,
 		    "scope=\"col\">Kind</th></tr></thead>"
 		    "<tbody>\n");
 	for (size_t i = 0; i < kept && i < MOST; i++)
-		write_change_row(s, shelf, names, v[i]);
+		write_change_row(s, archive, names, v[i]);
 	if (kept)
 		str_add(s, "</tbody></table></div>\n");
 	if (kept > MOST)
@@ -174,7 +174,7 @@ write_changes(struct str *s, const struct shelf *shelf,
 }
 
 static void
-write_commit_row(struct str *s, const struct shelf_entry *e, const char *url)
+write_commit_row(struct str *s, const struct archive_entry *e, const char *url)
 {
 	const char *id = json_get_str(e->subject, "commit");
 
@@ -201,7 +201,7 @@ write_commit_row(struct str *s, const struct shelf_entry *e, const char *url)
 }
 
 void
-index_page(struct str *s, const struct shelf *shelf,
+index_page(struct str *s, const struct archive *archive,
     struct json *const *changes, size_t nchanges, const char *url)
 {
 	str_printf(s,
@@ -213,17 +213,17 @@ index_page(struct str *s, const struct shelf *shelf,
 	    "initial-scale=1\"><title>Benchmark history</title><style>%s"
 	    "</style></head><body><main>\n<h1>Benchmark history</h1>\n<p>%zu "
 	    "commit%s",
-	    style_hash, page_style, shelf->n, num_plural((double)shelf->n));
-	if (shelf->n) {
-		str_printf(s, ", %zu case%s, ", shelf->nconfigs,
-		    num_plural((double)shelf->nconfigs));
-		write_day(s, shelf->v[0].time);
+	    style_hash, page_style, archive->n, num_plural((double)archive->n));
+	if (archive->n) {
+		str_printf(s, ", %zu case%s, ", archive->nconfigs,
+		    num_plural((double)archive->nconfigs));
+		write_day(s, archive->v[0].time);
 		str_add(s, " to ");
-		write_day(s, shelf->v[shelf->n - 1].time);
+		write_day(s, archive->v[archive->n - 1].time);
 		str_add(s, ". <a href=\"" INDEX_COURSE "\">Trends</a>");
 	}
 	str_add(s, ".</p>\n");
-	write_changes(s, shelf, changes, nchanges);
+	write_changes(s, archive, changes, nchanges);
 	str_add(s,
 	    "<h2>Commits</h2>\n<div class=\"wide\" tabindex=\"0\" "
 	    "role=\"region\" aria-label=\"Commits\"><table><thead><tr>"
@@ -232,7 +232,7 @@ index_page(struct str *s, const struct shelf *shelf,
 	    "<th scope=\"col\" class=\"n\">Cases</th><th scope=\"col\" "
 	    "class=\"n\">Runs</th></tr></thead>"
 	    "<tbody>\n");
-	for (size_t i = shelf->n; i-- > 0;)
-		write_commit_row(s, &shelf->v[i], url);
+	for (size_t i = archive->n; i-- > 0;)
+		write_commit_row(s, &archive->v[i], url);
 	str_add(s, "</tbody></table></div>\n</main></body></html>\n");
 }

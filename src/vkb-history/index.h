@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct json;
-struct shelf;
+struct archive;
 struct str;
 
 #define INDEX_PAGES "commit" /* the folder of the pages */
@@ -16,7 +16,7 @@ struct str;
 
 /* Writes the page. 'changes' are the change records of the whole history; the
  * page of a commit is at 'url' and its id, unless 'url' is NULL. */
-void index_page(struct str *, const struct shelf *, struct json *const *changes,
-    size_t nchanges, const char *url);
+void index_page(struct str *, const struct archive *,
+    struct json *const *changes, size_t nchanges, const char *url);
 
 #endif

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "num.h"
 #include "record.h"
-#include "shelf.h"
+#include "archive.h"
 #include "sink.h"
 #include "str.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static bool
-is_excepted(const struct shelf_entry *e, const char *pattern)
+is_excepted(const struct archive_entry *e, const char *pattern)
 {
 	static const char *const keys[] = {"ref", "label"};
 
@@ -33,7 +33,7 @@ is_excepted(const struct shelf_entry *e, const char *pattern)
  */
 static bool
 should_remove(
-    const struct pruning *p, const struct shelf_entry *e, size_t newer)
+    const struct pruning *p, const struct archive_entry *e, size_t newer)
 {
 	if (is_excepted(e, p->except))
 		return false;
@@ -43,7 +43,7 @@ should_remove(
 }
 
 static void
-report_removed(struct sink *out, const struct shelf_entry *e)
+report_removed(struct sink *out, const struct archive_entry *e)
 {
 	char *name = record_subject_title(e->subject), day[CLOCK_ISO];
 
@@ -60,15 +60,15 @@ int
 pruning_run(const char *dir, const struct pruning *p)
 {
 	struct sink out = {.fd = STDOUT_FILENO};
-	struct shelf shelf;
+	struct archive archive;
 	size_t newer = 0;
-	int lock = shelf_lock(dir, false), rc;
+	int lock = archive_lock(dir, false), rc;
 
 	if (lock < 0)
 		return -1;
-	rc = shelf_read(&shelf, dir);
-	for (size_t i = shelf.n; i-- > 0;) {
-		const struct shelf_entry *e = &shelf.v[i];
+	rc = archive_read(&archive, dir);
+	for (size_t i = archive.n; i-- > 0;) {
+		const struct archive_entry *e = &archive.v[i];
 
 		if (!should_remove(p, e, newer)) {
 			newer += !is_excepted(e, p->except);
@@ -79,7 +79,7 @@ pruning_run(const char *dir, const struct pruning *p)
 		else
 			report_removed(&out, e);
 	}
-	shelf_free(&shelf);
+	archive_free(&archive);
 	close(lock);
 	return sink_close(&out) < 0 ? -1 : rc;
 }

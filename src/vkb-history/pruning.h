@@ -1,5 +1,5 @@
 /*
- * Removes old commits from a shelf.
+ * Removes old commits from a archive.
  */
 #ifndef PRUNING_H
 #define PRUNING_H

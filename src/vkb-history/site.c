@@ -10,7 +10,7 @@
 #include "opt.h"
 #include "proc.h"
 #include "record.h"
-#include "shelf.h"
+#include "archive.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -28,7 +28,7 @@
 
 struct site {
 	const char *out, *url;
-	struct shelf shelf;
+	struct archive archive;
 	struct json *was, *is; /* manifests */
 	char *work;
 	size_t made, kept, gone;
@@ -58,7 +58,7 @@ call_program(const char **argv, int worst)
 
 /* Returns the ref of an entry; NULL: none, or it is the commit's id. */
 static const char *
-get_branch(const struct shelf_entry *e)
+get_branch(const struct archive_entry *e)
 {
 	const char *ref = json_get_str(e->subject, "ref"),
 		   *commit = json_get_str(e->subject, "commit");
@@ -68,8 +68,8 @@ get_branch(const struct shelf_entry *e)
 
 /* Returns the entry before 'at' in time, of the same branch if both have one;
  * or NULL. */
-static const struct shelf_entry *
-find_previous(const struct shelf *s, size_t at)
+static const struct archive_entry *
+find_previous(const struct archive *s, size_t at)
 {
 	const char *ref = get_branch(&s->v[at]);
 
@@ -156,8 +156,8 @@ render_page(struct site *s, const char *name, const char *title,
 static void
 write_commit_page(struct site *s, size_t at)
 {
-	const struct shelf_entry *e = &s->shelf.v[at],
-				 *base = find_previous(&s->shelf, at);
+	const struct archive_entry *e = &s->archive.v[at],
+				   *base = find_previous(&s->archive, at);
 	char *page = mem_printf(INDEX_PAGES "/%s.html", e->key),
 	     *title = record_subject_title(e->subject), *deltas, *format;
 	unsigned long long h = start_hash(s);
@@ -240,7 +240,7 @@ write_index(struct site *s, const char *changes)
 		}
 		jsonl_close(in);
 	}
-	index_page(&text, &s->shelf, v, n, s->url);
+	index_page(&text, &s->archive, v, n, s->url);
 	f = tempfile_open(path);
 	if (f)
 		fwrite(text.s, 1, text.len, tempfile_stream(f));
@@ -258,26 +258,26 @@ write_index(struct site *s, const char *changes)
 static void
 write_overview(struct site *s)
 {
-	const struct shelf *shelf = &s->shelf;
-	const char **files = mem_array(shelf->n + 3, sizeof *files);
+	const struct archive *archive = &s->archive;
+	const char **files = mem_array(archive->n + 3, sizeof *files);
 	char *changes = mem_printf("%s/changes.jsonl", s->out);
 	unsigned long long h = start_hash(s);
 	size_t n = 0;
 
-	if (shelf->commits) {
+	if (archive->commits) {
 		struct str text = {0};
 
-		if (jsonfile_text(shelf->commits, &text) < 0)
+		if (jsonfile_text(archive->commits, &text) < 0)
 			s->rc = -1;
 		h = str_hash(h, text.s, text.len);
 		str_free(&text);
-		files[n++] = shelf->commits;
+		files[n++] = archive->commits;
 	}
-	for (size_t i = 0; i < shelf->n; i++) {
-		h = str_hash(h, &shelf->v[i].hash, sizeof shelf->v[i].hash);
-		files[n++] = shelf->v[i].path;
+	for (size_t i = 0; i < archive->n; i++) {
+		h = str_hash(h, &archive->v[i].hash, sizeof archive->v[i].hash);
+		files[n++] = archive->v[i].path;
 	}
-	if (shelf->n && !is_up_to_date(s, INDEX_COURSE, h)) {
+	if (archive->n && !is_up_to_date(s, INDEX_COURSE, h)) {
 		if (detect_changes(s, changes, files, n) == 0 &&
 		    access(changes, F_OK) == 0)
 			files[n++] = changes;
@@ -322,12 +322,12 @@ render_all(struct site *s, const char *dir)
 	folder_remove(s->work);
 	if (folder_make(pages) < 0 || folder_make(s->work) < 0)
 		s->rc = -1;
-	else if (shelf_read(&s->shelf, dir) < 0)
+	else if (archive_read(&s->archive, dir) < 0)
 		s->rc = -1;
 	if (access(manifest, F_OK) == 0)
 		s->was = jsonfile_read(manifest);
 	s->is = json_object();
-	for (size_t i = 0; i < s->shelf.n; i++)
+	for (size_t i = 0; i < s->archive.n; i++)
 		write_commit_page(s, i);
 	write_overview(s);
 	remove_stale(s);
@@ -339,7 +339,7 @@ render_all(struct site *s, const char *dir)
 	free(s->work);
 	json_free(s->was);
 	json_free(s->is);
-	shelf_free(&s->shelf);
+	archive_free(&s->archive);
 	return s->rc;
 }
 
@@ -365,7 +365,7 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 	if (is_same_folder(dir, out))
 		return err_fail(
 		    "the site needs another folder than the history '%s'", dir);
-	lock = shelf_lock(out, true);
+	lock = archive_lock(out, true);
 	if (lock < 0)
 		return -1;
 	rc = render_all(&s, dir);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * Writes the site of the shelf 'dir' into the folder 'out'. Makes only pages
+ * Writes the site of the archive 'dir' into the folder 'out'. Makes only pages
  * whose records changed, and removes only pages of commits that are gone. 'url'
  * and the id of a commit make a link to its source; NULL: no links. Returns -1,
  * after reporting it, if something could not be read or written.

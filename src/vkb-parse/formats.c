@@ -18,8 +18,8 @@
 const struct format formats[] = {
     {"records", "run records of vkb", .text_is = records_is,
 	.text = records_text},
-    {"flat", "metrics.json of the Python tool", .json_is = results_is,
-	.json = results_json},
+    {"flat", "metrics.json of the Python tool", .json_is = records_is_flat,
+	.json = records_flat_json},
     {"valkey-csv", "valkey-benchmark --csv", .text_is = benchcsv_is,
 	.text = benchcsv_text},
     {"valkey-text", "what valkey-benchmark prints", .text_is = benchtext_is,

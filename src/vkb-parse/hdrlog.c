@@ -8,7 +8,7 @@
 #include "histcodec.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "str.h"
 #include "parsers.h"
@@ -28,7 +28,7 @@ struct tag {
 };
 
 struct log {
-	struct names *names;
+	struct intern *names;
 	struct tag *tags;
 	size_t n, cap;
 	double start; /* s since 1970; NAN: unknown */
@@ -57,7 +57,7 @@ hdrlog_is(const char *head)
 static struct tag *
 find_tag(struct log *l, const char *name, const char *where)
 {
-	size_t id = names_id(l->names, name);
+	size_t id = intern_id(l->names, name);
 
 	if (id < l->n)
 		return &l->tags[id];
@@ -212,13 +212,13 @@ free_log(struct log *l)
 		free(l->tags[i].where);
 	}
 	free(l->tags);
-	names_free(l->names);
+	intern_free(l->names);
 }
 
 int
 hdrlog_text(struct source *s, struct runs *runs)
 {
-	struct log l = {.names = names_new(), .start = NAN};
+	struct log l = {.names = intern_new(), .start = NAN};
 	char *line;
 	int rc = 0, got;
 
@@ -234,8 +234,8 @@ hdrlog_text(struct source *s, struct runs *runs)
 			rc = -1;
 	}
 	for (size_t i = 0; i < l.n && !runs_dead(runs); i++)
-		rc |=
-		    write_tag_run(&l, &l.tags[i], names_text(l.names, i), runs);
+		rc |= write_tag_run(
+		    &l, &l.tags[i], intern_text(l.names, i), runs);
 	free_log(&l);
 	return rc;
 }

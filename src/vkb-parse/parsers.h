@@ -16,8 +16,8 @@ bool records_is(const char *head);
 int records_text(struct source *, struct runs *);
 
 /* metrics.json of the Python tool. */
-bool results_is(const struct json *);
-int results_json(const struct json *, const char *file, struct runs *);
+bool records_is_flat(const struct json *);
+int records_flat_json(const struct json *, const char *file, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
 int benchcsv_text(struct source *, struct runs *);

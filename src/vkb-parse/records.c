@@ -80,7 +80,7 @@ records_text(struct source *s, struct runs *runs)
 }
 
 bool
-results_is(const struct json *j)
+records_is_flat(const struct json *j)
 {
 	if (json_type(j) == JSON_ARRAY)
 		j = json_first(j);
@@ -99,7 +99,7 @@ parse_result(const struct json *j, const char *where, struct runs *runs)
 }
 
 int
-results_json(const struct json *j, const char *file, struct runs *runs)
+records_flat_json(const struct json *j, const char *file, struct runs *runs)
 {
 	struct str where = {0};
 	size_t i = 0;

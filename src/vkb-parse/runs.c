@@ -5,7 +5,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "record.h"
 #include "str.h"
@@ -27,14 +27,14 @@ struct runs {
 	struct runs_column *columns;
 	size_t ncolumns, columns_cap;
 	bool flat, whole, dead;
-	struct names *flats;   /* configurations in the flat form */
+	struct intern *flats;  /* configurations in the flat form */
 	struct json **configs; /* the first configuration of each flat form */
 	size_t configs_cap;
-	bool merged;            /* warn_merged_cases has printed its warning */
-	struct names *cases;    /* config and subject */
-	size_t *repeated;       /* number of runs of each case */
-	struct names *subjects; /* subjects without a time */
-	char **since;           /* start time of the first run of each */
+	bool merged;             /* warn_merged_cases has printed its warning */
+	struct intern *cases;    /* config and subject */
+	size_t *repeated;        /* number of runs of each case */
+	struct intern *subjects; /* subjects without a time */
+	char **since;            /* start time of the first run of each */
 	size_t since_cap;
 	size_t cap, n; /* capacity of 'repeated'; runs written */
 };
@@ -170,16 +170,16 @@ free_runs(struct runs *r)
 	}
 	free(r->sets);
 	free(r->columns);
-	for (size_t i = 0; r->configs && i < names_count(r->flats); i++)
+	for (size_t i = 0; r->configs && i < intern_count(r->flats); i++)
 		json_free(r->configs[i]);
 	free(r->configs);
-	names_free(r->flats);
-	names_free(r->cases);
+	intern_free(r->flats);
+	intern_free(r->cases);
 	free(r->repeated);
-	for (size_t i = 0; r->since && i < names_count(r->subjects); i++)
+	for (size_t i = 0; r->since && i < intern_count(r->subjects); i++)
 		free(r->since[i]);
 	free(r->since);
-	names_free(r->subjects);
+	intern_free(r->subjects);
 	free(r);
 }
 
@@ -190,9 +190,9 @@ runs_new(const struct runs_opts *o)
 
 	r->flat = o->flat;
 	r->whole = o->whole;
-	r->cases = names_new();
-	r->flats = names_new();
-	r->subjects = names_new();
+	r->cases = intern_new();
+	r->flats = intern_new();
+	r->subjects = intern_new();
 	r->sets = mem_array(o->nsets + 1, sizeof *r->sets);
 	while (r->nsets < o->nsets) {
 		struct set *s = &r->sets[r->nsets];
@@ -300,7 +300,7 @@ warn_merged_cases(struct runs *r, const struct json *run)
 	struct json *bare = record_new("run"), *flat;
 	const char *key;
 	struct str text = {0};
-	size_t n = names_count(r->flats), id;
+	size_t n = intern_count(r->flats), id;
 
 	if (r->merged)
 		goto out;
@@ -311,7 +311,7 @@ warn_merged_cases(struct runs *r, const struct json *run)
 	json_del(flat, "module_commit_timestamp");
 	json_canonical(&text, flat);
 	json_free(flat);
-	id = names_id(r->flats, text.s);
+	id = intern_id(r->flats, text.s);
 	str_free(&text);
 	if (id == n) {
 		r->configs = mem_grow(
@@ -339,13 +339,13 @@ static void
 share_time(struct runs *r, const struct json *run, struct json *obj)
 {
 	const char *time = json_get_str(obj, "timestamp");
-	size_t n = names_count(r->subjects), id;
+	size_t n = intern_count(r->subjects), id;
 	struct str key = {0};
 
 	if (!time || json_path(run, "subject.time"))
 		return;
 	record_room(&key, json_get(run, "subject"));
-	id = names_id(r->subjects, key.s);
+	id = intern_id(r->subjects, key.s);
 	str_free(&key);
 	if (id == n) {
 		r->since =
@@ -397,7 +397,7 @@ number_run(struct runs *r, struct json *run)
 	record_room(&key, json_get(run, "config"));
 	str_addc(&key, '\n');
 	record_room(&key, json_get(run, "subject"));
-	id = names_id(r->cases, key.s);
+	id = intern_id(r->cases, key.s);
 	str_free(&key);
 	r->repeated = mem_grow(r->repeated, id, &r->cap, sizeof *r->repeated);
 	if (r->cap > had)

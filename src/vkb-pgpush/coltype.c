@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The parts of a time that matter for the type of its column. */
-struct moment {
+struct machine_state {
 	bool clock, offset;
 	int fraction;
 };
@@ -27,7 +27,7 @@ parse_digits(const char **s, int n)
 
 /* Parses the zone: nothing, Z, +HH, +HHMM or +HH:MM. */
 static bool
-parse_zone(const char *s, struct moment *m)
+parse_zone(const char *s, struct machine_state *m)
 {
 	int hours, minutes = 0;
 
@@ -78,11 +78,11 @@ parse_date(const char **s)
 }
 
 static bool
-parse_time(const char *s, struct moment *m)
+parse_time(const char *s, struct machine_state *m)
 {
 	int hour, minute, second;
 
-	*m = (struct moment){0};
+	*m = (struct machine_state){0};
 	if (!parse_date(&s))
 		return false;
 	if (!*s)
@@ -113,7 +113,7 @@ parse_time(const char *s, struct moment *m)
 bool
 coltype_is_time(const char *s)
 {
-	struct moment m;
+	struct machine_state m;
 
 	return parse_time(s, &m);
 }
@@ -121,7 +121,7 @@ coltype_is_time(const char *s)
 static void
 note_text(struct coltype_seen *s, const char *text, size_t n)
 {
-	struct moment m;
+	struct machine_state m;
 
 	s->blank |= n && text[n - 1] == ' ';
 	if (!parse_time(text, &m)) {

@@ -5,7 +5,7 @@
 #include "mem.h"
 #include "pg.h"
 #include "schema.h"
-#include "seen.h"
+#include "hashset.h"
 #include "spool.h"
 #include "str.h"
 
@@ -233,7 +233,7 @@ append_record_line(struct str *out, const struct feed *f, const char *table,
 struct pass {
 	struct feed *feed;
 	struct pg *pg;
-	struct seen *seen;       /* keys that the table has */
+	struct hashset *seen;    /* keys that the table has */
 	const struct targets *t; /* NULL: vkb_runs */
 	const char *table;       /* for vkb_runs: metrics_table */
 	size_t timestamp;        /* column of the spool */
@@ -253,7 +253,7 @@ is_stored(const struct pass *p, const struct spool_row *row)
 		k.text[i] = x->text;
 		k.len[i] = x->len;
 	}
-	return seen_add(p->seen, known_hash(&k));
+	return hashset_add(p->seen, known_hash(&k));
 }
 
 /* Tells whether to send row i: it fits, and is not stored yet. */
@@ -305,17 +305,17 @@ copy_rows(
 {
 	struct str sql = {0};
 	size_t n;
-	const struct names *sessions = spool_sessions(p->feed->spool, &n);
+	const struct intern *sessions = spool_sessions(p->feed->spool, &n);
 	long long rc = -1;
 
-	p->seen = seen_new();
+	p->seen = hashset_new();
 	str_printf(&sql, "COPY %s (%s) FROM STDIN", table, columns);
 	if (!p->pg)
 		rc = send_rows(p);
 	else if (known_read(p->seen, p->pg, table, where, sessions, n) == 0 &&
 	    pg_copy_begin(p->pg, sql.s) == 0 && send_rows(p) == 0)
 		rc = pg_copy_end(p->pg);
-	seen_free(p->seen);
+	hashset_free(p->seen);
 	str_free(&sql);
 	return rc;
 }

@@ -22,7 +22,7 @@ struct name {
 
 struct frames {
 	struct spool *spool;
-	struct run_reader *reader;
+	struct run_record_reader *reader;
 	const char *test_type;
 	bool releases;
 	struct str *sections; /* of each frame: the JSON texts it is made of */
@@ -39,7 +39,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	struct frames *f = mem_new(sizeof *f);
 
 	f->spool = spool;
-	f->reader = run_reader_new();
+	f->reader = run_record_reader_new();
 	f->test_type = test_type;
 	f->releases = releases;
 	f->sections = mem_array(SPOOL_FRAMES, sizeof *f->sections);
@@ -58,7 +58,7 @@ frames_free(struct frames *f)
 	for (size_t i = 0; i < f->nnames; i++)
 		str_free(&f->names[i].text);
 	free(f->names);
-	run_reader_free(f->reader);
+	run_record_reader_free(f->reader);
 	str_free(&f->key);
 	free(f->sections);
 	free(f->slots);

@@ -7,7 +7,7 @@
 #include "jsonl.h"
 #include "machines.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
 #include "spool.h"
 #include "str.h"
@@ -22,11 +22,11 @@
 /* The file that is being read. */
 struct file {
 	struct intake *to;
-	const char *ref;     /* name of its folder; NULL: none */
-	bool results;        /* it is in a folder of results */
-	struct names *sames; /* made-up sessions of runs without one */
-	size_t *count, cap;  /* runs with each of them */
-	struct str text;     /* scratch */
+	const char *ref;      /* name of its folder; NULL: none */
+	bool results;         /* it is in a folder of results */
+	struct intern *sames; /* made-up sessions of runs without one */
+	size_t *count, cap;   /* runs with each of them */
+	struct str text;      /* scratch */
 };
 
 static void
@@ -39,7 +39,7 @@ put_own_text(struct spool *sp, size_t column, const char *text)
 static size_t
 count_occurrence(struct file *f, const char *hash)
 {
-	size_t id = names_id(f->sames, hash), had = f->cap;
+	size_t id = intern_id(f->sames, hash), had = f->cap;
 
 	f->count = mem_grow(f->count, id, &f->cap, sizeof *f->count);
 	if (f->cap > had)
@@ -172,7 +172,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct file f = {
-	    .to = to, .ref = ref, .results = results, .sames = names_new()};
+	    .to = to, .ref = ref, .results = results, .sames = intern_new()};
 	const char *s;
 	size_t n;
 	int got, rc = 0;
@@ -184,7 +184,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 			rc = got;
 	}
 	jsonl_close(in);
-	names_free(f.sames);
+	intern_free(f.sames);
 	free(f.count);
 	str_free(&f.text);
 	return rc < 0 ? -1 : 0;

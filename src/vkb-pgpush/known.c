@@ -2,9 +2,9 @@
 #include "frames.h"
 #include "json.h"
 #include "jsonhash.h"
-#include "names.h"
+#include "intern.h"
 #include "pg.h"
-#include "seen.h"
+#include "hashset.h"
 #include "str.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ known_hash(const struct known_key *k)
 }
 
 static int
-fetch_known_keys(struct seen *set, struct pg *pg)
+fetch_known_keys(struct hashset *set, struct pg *pg)
 {
 	struct pg_rows *rows;
 	struct known_key k;
@@ -43,7 +43,7 @@ fetch_known_keys(struct seen *set, struct pg *pg)
 				k.text[c] = v ? v : "";
 				k.len[c] = strlen(k.text[c]);
 			}
-			seen_add(set, known_hash(&k));
+			hashset_add(set, known_hash(&k));
 		}
 		pg_free(rows);
 	}
@@ -51,8 +51,8 @@ fetch_known_keys(struct seen *set, struct pg *pg)
 }
 
 int
-known_read(struct seen *set, struct pg *pg, const char *table,
-    const char *where, const struct names *sessions, size_t n)
+known_read(struct hashset *set, struct pg *pg, const char *table,
+    const char *where, const struct intern *sessions, size_t n)
 {
 	struct str sql = {0};
 	struct json *some;
@@ -68,7 +68,7 @@ known_read(struct seen *set, struct pg *pg, const char *table,
 	for (size_t i = 0; i < n && rc == 0; i += SESSIONS) {
 		some = json_array();
 		for (size_t k = i; k < n && k < i + SESSIONS; k++)
-			json_push(some, json_string(names_text(sessions, k)));
+			json_push(some, json_string(intern_text(sessions, k)));
 		text = json_print(some);
 		rc = pg_do(pg, sql.s, (const char *[]){text}, 1) < 0
 		    ? -1

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-struct names;
+struct intern;
 struct pg;
-struct seen;
+struct hashset;
 
 /*
  * The key of a run: session, case, subject, index. known_hash ignores case and
@@ -23,7 +23,7 @@ unsigned long long known_hash(const struct known_key *);
  * Adds the keys of the n sessions to the set, from the rows of 'table' that
  * match the SQL condition 'where'. Returns 0, or -1 (error reported).
  */
-int known_read(struct seen *, struct pg *, const char *table, const char *where,
-    const struct names *, size_t n);
+int known_read(struct hashset *, struct pg *, const char *table,
+    const char *where, const struct intern *, size_t n);
 
 #endif

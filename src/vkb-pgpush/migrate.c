@@ -4,7 +4,7 @@
 #include "frames.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "pg.h"
 #include "str.h"
 
@@ -17,7 +17,7 @@ enum { ID, TABLE, SESSION, CASE, SUBJECT, INDEX, EXISTS, RECORD };
 
 struct migration {
 	struct pg *pg;
-	struct names *keys;
+	struct intern *keys;
 	int *count; /* rows of each key so far */
 	size_t cap;
 	long long changed;
@@ -28,7 +28,7 @@ static int
 count_row(struct migration *m, const char *table, const char *session)
 {
 	char *key = mem_printf("%s %s", table, session);
-	size_t id = names_id(m->keys, key), had = m->cap;
+	size_t id = intern_id(m->keys, key), had = m->cap;
 
 	free(key);
 	m->count = mem_grow(m->count, id, &m->cap, sizeof *m->count);
@@ -138,7 +138,7 @@ migrate_needed(struct pg *pg)
 long long
 migrate_runs(struct pg *pg)
 {
-	struct migration m = {.pg = pg, .keys = names_new()};
+	struct migration m = {.pg = pg, .keys = intern_new()};
 	int rc = -1;
 
 	/* Rows from a metrics.json have a session of frames_object. */
@@ -154,7 +154,7 @@ migrate_runs(struct pg *pg)
 	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,
 		0) >= 0)
 		rc = 0;
-	names_free(m.keys);
+	intern_free(m.keys);
 	free(m.count);
 	return rc < 0 ? -1 : m.changed;
 }

@@ -1,7 +1,7 @@
 #include "spool.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "scratch.h"
 #include "str.h"
@@ -30,7 +30,7 @@ struct frame {
 };
 
 struct spool {
-	struct names *keys, *names, *sessions;
+	struct intern *keys, *names, *sessions;
 	size_t nsessions;
 	struct str last; /* the last session */
 	struct spool_column *cols;
@@ -112,7 +112,7 @@ make_unique_name(struct spool *s, const char *key)
 	unsigned long long salt = STR_HASH;
 	char *name = make_name(key, salt);
 
-	while (names_id(s->names, name) < s->ncols) {
+	while (intern_id(s->names, name) < s->ncols) {
 		free(name);
 		salt = str_hash(salt, key, strlen(key) + 1);
 		name = make_name(key, salt);
@@ -123,7 +123,7 @@ make_unique_name(struct spool *s, const char *key)
 size_t
 spool_column(struct spool *s, const char *key)
 {
-	size_t id = names_id(s->keys, key);
+	size_t id = intern_id(s->keys, key);
 
 	if (id < s->ncols)
 		return id;
@@ -143,9 +143,9 @@ spool_new(const char *tmpdir)
 	struct spool *s = mem_new(sizeof *s);
 	char *key;
 
-	s->keys = names_new();
-	s->names = names_new();
-	s->sessions = names_new();
+	s->keys = intern_new();
+	s->names = intern_new();
+	s->sessions = intern_new();
 	s->frames = mem_array(SPOOL_FRAMES, sizeof *s->frames);
 	s->nframes = 1;
 	s->scratch = scratch_new(tmpdir);
@@ -177,9 +177,9 @@ spool_free(struct spool *s)
 		free(s->frames[i].values);
 	}
 	free(s->frames);
-	names_free(s->keys);
-	names_free(s->names);
-	names_free(s->sessions);
+	intern_free(s->keys);
+	intern_free(s->names);
+	intern_free(s->sessions);
 	str_free(&s->last);
 	scratch_free(s->scratch);
 	str_free(&s->out);
@@ -318,7 +318,7 @@ note_session(struct spool *s, const char *text, size_t len)
 		return;
 	str_clear(&s->last);
 	str_addn(&s->last, text, len);
-	id = names_id(s->sessions, s->last.s);
+	id = intern_id(s->sessions, s->last.s);
 	if (id == s->nsessions)
 		s->nsessions++;
 }
@@ -412,7 +412,7 @@ spool_rewind(struct spool *s)
 	}
 }
 
-const struct names *
+const struct intern *
 spool_sessions(const struct spool *s, size_t *n)
 {
 	*n = s->nsessions;

@@ -208,7 +208,7 @@ calls_disable(struct calls *c)
 	return control_counters(c, PERF_EVENT_IOC_DISABLE);
 }
 
-struct tally {
+struct call_count {
 	const char *name;
 	uint64_t n;
 };
@@ -216,7 +216,7 @@ struct tally {
 static int
 compare_by_count(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct call_count *x = a, *y = b;
 
 	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
 }
@@ -225,7 +225,7 @@ struct json *
 calls_read(const struct calls *c)
 {
 	size_t n = c->functions.n;
-	struct tally *t = mem_array(n, sizeof *t);
+	struct call_count *t = mem_array(n, sizeof *t);
 	struct json *j = NULL;
 	uint64_t v;
 

@@ -1,6 +1,6 @@
 #include "fold.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "str.h"
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct thread {
 
 struct fold {
 	bool by_time;
-	struct names *stacks;
+	struct intern *stacks;
 	uint64_t *weight;
 	size_t n, cap;
 	struct thread *threads;
@@ -42,7 +42,7 @@ fold_new(bool by_time)
 	struct fold *f = mem_new(sizeof *f);
 
 	f->by_time = by_time;
-	f->stacks = names_new();
+	f->stacks = intern_new();
 	return f;
 }
 
@@ -51,7 +51,7 @@ fold_free(struct fold *f)
 {
 	if (!f)
 		return;
-	names_free(f->stacks);
+	intern_free(f->stacks);
 	free(f->weight);
 	free(f->threads);
 	str_free(&f->comm);
@@ -260,7 +260,7 @@ add_sample(struct fold *f)
 		str_addc(&f->stack, ';');
 		str_add(&f->stack, f->frames.s + f->at[i]);
 	}
-	id = names_id(f->stacks, f->stack.s);
+	id = intern_id(f->stacks, f->stack.s);
 	if (id == f->n) {
 		f->weight =
 		    mem_grow(f->weight, f->n, &f->cap, sizeof *f->weight);
@@ -340,6 +340,6 @@ fold_write(const struct fold *f, FILE *out)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (get_weight(f, i))
-			fprintf(out, "%s %llu\n", names_text(f->stacks, i),
+			fprintf(out, "%s %llu\n", intern_text(f->stacks, i),
 			    get_weight(f, i));
 }

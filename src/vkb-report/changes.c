@@ -3,7 +3,7 @@
 #include "json.h"
 #include "metric.h"
 #include "model.h"
-#include "names.h"
+#include "intern.h"
 #include "page.h"
 #include "str.h"
 #include "verdict.h"
@@ -25,11 +25,11 @@ write_option(struct str *s, const char *value)
 static void
 write_controls(struct str *s, const struct model *m)
 {
-	struct names *metrics = names_new();
+	struct intern *metrics = intern_new();
 	bool seen[MODEL_VERDICTS] = {false};
 
 	for (size_t i = 0; i < m->ndeltas; i++) {
-		names_id(metrics, m->deltas[i].metric);
+		intern_id(metrics, m->deltas[i].metric);
 		seen[m->deltas[i].verdict] = true;
 	}
 	str_add(s,
@@ -38,8 +38,8 @@ write_controls(struct str *s, const struct model *m)
 	    "autocomplete=\"off\" spellcheck=\"false\"></label>\n"
 	    "<label>Metric <select id=\"metric\"><option value=\"\">all"
 	    "</option>");
-	for (size_t i = 0; i < names_count(metrics); i++)
-		write_option(s, names_text(metrics, i));
+	for (size_t i = 0; i < intern_count(metrics); i++)
+		write_option(s, intern_text(metrics, i));
 	str_add(s,
 	    "</select></label>\n<label>Verdict <select id=\"which\">"
 	    "<option value=\"\">all</option>");
@@ -50,7 +50,7 @@ write_controls(struct str *s, const struct model *m)
 	str_add(s,
 	    "</select></label>\n<output id=\"shown\" "
 	    "aria-live=\"polite\"></output>\n</div>\n");
-	names_free(metrics);
+	intern_free(metrics);
 }
 
 static void

@@ -2,7 +2,7 @@
 #include "json.h"
 #include "mem.h"
 #include "model.h"
-#include "names.h"
+#include "intern.h"
 #include "page.h"
 #include "str.h"
 
@@ -28,21 +28,21 @@ add_value(struct property *v, const struct json *j)
 }
 
 static void
-collect_keys(struct names *keys, const struct json *env)
+collect_keys(struct intern *keys, const struct json *env)
 {
 	for (const struct json *j = json_first(env); j; j = json_next(j))
-		names_id(keys, json_key(j));
+		intern_id(keys, json_key(j));
 }
 
 /* Returns the values by key and place of the subject; the caller frees it. */
 static struct property *
-collect_values(const struct model *m, struct names *keys, size_t width)
+collect_values(const struct model *m, struct intern *keys, size_t width)
 {
 	struct property *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
 		collect_keys(keys, json_get(m->cells[i].rec, "env"));
-	all = mem_array(names_count(keys) * width + 1, sizeof *all);
+	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
 		const struct json *j =
 		    json_first(json_get(m->cells[i].rec, "env"));
@@ -50,7 +50,7 @@ collect_values(const struct model *m, struct names *keys, size_t width)
 
 		for (; j && place < width; j = json_next(j))
 			add_value(
-			    &all[names_id(keys, json_key(j)) * width + place],
+			    &all[intern_id(keys, json_key(j)) * width + place],
 			    j);
 	}
 	return all;
@@ -72,7 +72,7 @@ row_differs(const struct property *row, size_t n)
 }
 
 static void
-write_properties(struct str *s, const struct page *p, const struct names *keys,
+write_properties(struct str *s, const struct page *p, const struct intern *keys,
     const struct property *all, size_t width)
 {
 	const struct model *m = p->m;
@@ -84,13 +84,13 @@ write_properties(struct str *s, const struct page *p, const struct names *keys,
 	for (size_t i = 0; i < width; i++)
 		html_column(s, m->who[i]->name);
 	str_add(s, "</tr></thead>\n<tbody>\n");
-	for (size_t k = 0; k < names_count(keys); k++) {
+	for (size_t k = 0; k < intern_count(keys); k++) {
 		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
 
 		str_printf(s, "<tr%s><th scope=\"row\">",
 		    other ? " class=\"differs\"" : "");
-		html_text(s, names_text(keys, k));
+		html_text(s, intern_text(keys, k));
 		if (other)
 			str_add(s,
 			    " <span class=\"badge inconclusive\">differs"
@@ -192,10 +192,10 @@ page_environment(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
-	struct names *keys = names_new();
+	struct intern *keys = intern_new();
 	struct property *all = collect_values(m, keys, width);
 
-	if (names_count(keys) && width)
+	if (intern_count(keys) && width)
 		write_properties(s, p, keys, all, width);
 	for (size_t i = 0; i < m->comparisons.n; i++)
 		write_differences(s, p, m->comparisons.v[i]);
@@ -206,5 +206,5 @@ page_environment(struct str *s, const struct page *p)
 	if (m->envs.n > 100)
 		str_printf(s, "<p>and %zu more</p>\n", m->envs.n - 100);
 	free(all);
-	names_free(keys);
+	intern_free(keys);
 }

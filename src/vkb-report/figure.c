@@ -3,7 +3,7 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "names.h"
+#include "intern.h"
 #include "plot.h"
 #include "scaling.h"
 #include "str.h"
@@ -96,7 +96,7 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 static const char **
 list_metrics(const struct kase *k, size_t *n)
 {
-	struct names *seen = names_new();
+	struct intern *seen = intern_new();
 	const char **v = NULL;
 	size_t cap = 0;
 
@@ -106,13 +106,13 @@ list_metrics(const struct kase *k, size_t *n)
 		    json_first(json_get(k->cells[c]->rec, "metrics"));
 
 		for (; j; j = json_next(j)) {
-			if (names_id(seen, json_key(j)) < *n)
+			if (intern_id(seen, json_key(j)) < *n)
 				continue;
 			v = mem_grow(v, *n, &cap, sizeof *v);
 			v[(*n)++] = json_key(j);
 		}
 	}
-	names_free(seen);
+	intern_free(seen);
 	return v;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tally {
+struct verdict_counts {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
 	const struct delta *first[MODEL_VERDICTS]; /* changed most */
 	size_t rows, waived, bound;
@@ -63,7 +63,7 @@ has_note(const struct json *rec, const char *note)
 }
 
 static void
-count_delta(struct tally *t, const struct delta *d)
+count_delta(struct verdict_counts *t, const struct delta *d)
 {
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0), have;
 	const struct json *n = json_get(d->rec, "n");
@@ -94,7 +94,7 @@ count_delta(struct tally *t, const struct delta *d)
 /* Adds "3 of 9 results are worse; largest change: SET rps: -2.1%". */
 static void
 describe_changes(struct headline *h, const struct model *m,
-    const struct tally *t, enum model_verdict v, const char *word)
+    const struct verdict_counts *t, enum model_verdict v, const char *word)
 {
 	const struct delta *d = t->first[v];
 	struct str s = {0};
@@ -122,7 +122,7 @@ describe_changes(struct headline *h, const struct model *m,
 }
 
 static void
-describe_rest(struct headline *h, const struct tally *t)
+describe_rest(struct headline *h, const struct verdict_counts *t)
 {
 	size_t same = t->count[MODEL_EQUIVALENT];
 	size_t open = t->count[MODEL_INCONCLUSIVE];
@@ -170,7 +170,7 @@ static void
 describe_context(struct headline *h, const struct json *rec)
 {
 	size_t env = json_len(json_get(rec, "env"));
-	size_t lonely = json_len(json_get(rec, "unmatched"));
+	size_t one_sided = json_len(json_get(rec, "unmatched"));
 	size_t failed = json_len(json_get(rec, "failed"));
 	struct str s = {0};
 
@@ -195,9 +195,9 @@ describe_context(struct headline *h, const struct json *rec)
 		str_printf(&s, "%zu case%s failed runs: see why below.", failed,
 		    failed == 1 ? " has" : "s have");
 	add_advice(h, &s);
-	if (lonely)
-		str_printf(&s, "%zu case%s on one side only.", lonely,
-		    lonely == 1 ? " is" : "s are");
+	if (one_sided)
+		str_printf(&s, "%zu case%s on one side only.", one_sided,
+		    one_sided == 1 ? " is" : "s are");
 	add_advice(h, &s);
 	str_free(&s);
 }
@@ -275,7 +275,7 @@ headline_left_out(struct str *s, const struct model *m)
 }
 
 static void
-advise_next(struct headline *h, const struct tally *t)
+advise_next(struct headline *h, const struct verdict_counts *t)
 {
 	struct str s = {0};
 	char buf[NUM_BUF];
@@ -319,7 +319,7 @@ describe_pair(struct headline *h, const struct model *m)
 	    "Better", "Different", "No slowdown shown", "Too few runs",
 	    "No change", "Nothing was judged"};
 	const struct json *all = find_comparison(m, h);
-	struct tally t = {0};
+	struct verdict_counts t = {0};
 
 	for (size_t i = 0; i < m->ndeltas; i++)
 		if (is_of_pair(m, h, &m->deltas[i]))

@@ -3,7 +3,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "order.h"
 #include "record.h"
 #include "str.h"
@@ -38,13 +38,13 @@ parse_verdict(const char *s)
 /* --- interned subjects, cases and cells */
 
 static size_t
-intern_key(struct names *names, const struct json *section)
+intern_key(struct intern *names, const struct json *section)
 {
 	struct str s = {0};
 	size_t id;
 
 	record_room(&s, section);
-	id = names_id(names, s.s);
+	id = intern_id(names, s.s);
 	str_free(&s);
 	return id;
 }
@@ -81,7 +81,7 @@ add_cell(struct model *m, size_t kase, size_t subject)
 	size_t id;
 
 	snprintf(key, sizeof key, "%zu %zu", kase, subject);
-	id = names_id(m->cell_keys, key);
+	id = intern_id(m->cell_keys, key);
 	if (id == m->ncells) {
 		m->cells =
 		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
@@ -303,7 +303,7 @@ add_failed(struct json *to, const struct json *rec)
 static void
 take_failed_summaries(struct model *m)
 {
-	struct names *seen = names_new();
+	struct intern *seen = intern_new();
 	size_t known = m->nsubjects;
 
 	for (size_t i = 0; i < m->lost.n; i++) {
@@ -315,7 +315,7 @@ take_failed_summaries(struct model *m)
 
 		record_room(&key, own);
 		record_room(&key, json_get(rec, "config"));
-		again = names_id(seen, key.s) + 1 < names_count(seen);
+		again = intern_id(seen, key.s) + 1 < intern_count(seen);
 		str_free(&key);
 		whole = again ? NULL : find_fuller(m, known, own);
 		c = add_cell(m, add_case(m, json_get(rec, "config")),
@@ -327,7 +327,7 @@ take_failed_summaries(struct model *m)
 		else if (!c->rec)
 			c->rec = rec;
 	}
-	names_free(seen);
+	intern_free(seen);
 }
 
 /* Takes failures from a comparison for cases that have no summary. */
@@ -413,9 +413,9 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	struct summary *s = summary_new();
 	int rc;
 
-	*m = (struct model){.subject_keys = names_new(),
-	    .case_keys = names_new(),
-	    .cell_keys = names_new()};
+	*m = (struct model){.subject_keys = intern_new(),
+	    .case_keys = intern_new(),
+	    .cell_keys = intern_new()};
 	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++) {
@@ -474,9 +474,9 @@ model_free(struct model *m)
 	free(m->deltas);
 	free(m->changes);
 	free(m->common);
-	names_free(m->subject_keys);
-	names_free(m->case_keys);
-	names_free(m->cell_keys);
+	intern_free(m->subject_keys);
+	intern_free(m->case_keys);
+	intern_free(m->cell_keys);
 }
 
 const struct kase *

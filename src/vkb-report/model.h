@@ -10,7 +10,7 @@
 
 struct json;
 struct jsonl;
-struct names;
+struct intern;
 
 enum { MODEL_LOOKS = 6 };
 enum { MODEL_SERIES = 24 }; /* runs of a cell whose series are kept */
@@ -103,7 +103,7 @@ struct model {
 	size_t records;     /* of known types */
 	double runs, failed;
 	/* to find subjects, cases and cells by their text */
-	struct names *subject_keys, *case_keys, *cell_keys;
+	struct intern *subject_keys, *case_keys, *cell_keys;
 };
 
 /*

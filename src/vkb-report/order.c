@@ -3,7 +3,7 @@
 #include "json.h"
 #include "mem.h"
 #include "model.h"
-#include "names.h"
+#include "intern.h"
 #include "record.h"
 
 #include <math.h>
@@ -108,21 +108,21 @@ choose_look(size_t place, size_t n)
 static void
 name_subjects(struct model *m)
 {
-	struct names *seen = names_new();
+	struct intern *seen = intern_new();
 
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		struct subject *s = m->who[i];
 		const char *commit = json_get_str(s->json, "commit");
 		char *name = record_subject_name(s->json), *was = name;
 
-		if (commit && names_id(seen, name) != i) {
+		if (commit && intern_id(seen, name) != i) {
 			char *brief = record_commit_brief(commit, 8);
 
 			name = mem_printf("%s (%s)", was, brief);
 			free(brief);
 			free(was);
 		}
-		while (names_id(seen, name) != i) {
+		while (intern_id(seen, name) != i) {
 			was = name;
 			name = mem_printf("%s (%zu)", was, i + 1);
 			free(was);
@@ -131,7 +131,7 @@ name_subjects(struct model *m)
 		s->place = i;
 		s->look = choose_look(i, m->nsubjects);
 	}
-	names_free(seen);
+	intern_free(seen);
 }
 
 static void
@@ -157,7 +157,7 @@ order_all(struct model *m)
 	m->who = mem_array(m->nsubjects + 1, sizeof *m->who);
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		m->who[i] = &m->subjects[i];
-		m->who[i]->key = names_text(m->subject_keys, i);
+		m->who[i]->key = intern_text(m->subject_keys, i);
 	}
 	if (m->nsubjects)
 		qsort(m->who, m->nsubjects, sizeof(*m->who), compare_subjects);

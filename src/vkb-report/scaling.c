@@ -3,7 +3,7 @@
 #include "json.h"
 #include "mem.h"
 #include "model.h"
-#include "names.h"
+#include "intern.h"
 #include "plot.h"
 #include "record.h"
 #include "str.h"
@@ -20,10 +20,10 @@ struct point {
 };
 
 /* Returns the numeric keys that differ between configs; the caller frees it. */
-static struct names *
+static struct intern *
 find_varying_keys(const struct model *m)
 {
-	struct names *keys = names_new(), *varies = names_new();
+	struct intern *keys = intern_new(), *varies = intern_new();
 	double *first = NULL;
 	size_t cap = 0, n = 0;
 
@@ -36,16 +36,16 @@ find_varying_keys(const struct model *m)
 
 			if (isnan(v))
 				continue;
-			id = names_id(keys, json_key(j));
+			id = intern_id(keys, json_key(j));
 			if (id == n) {
 				first = mem_grow(first, n, &cap, sizeof *first);
 				first[n++] = v;
 			} else if (first[id] != v)
-				names_id(varies, json_key(j));
+				intern_id(varies, json_key(j));
 		}
 	}
 	free(first);
-	names_free(keys);
+	intern_free(keys);
 	return varies;
 }
 
@@ -96,7 +96,7 @@ free_group(struct scaling_group *g)
 static void
 add_groups(struct scaling *s, const struct model *m, const char *key)
 {
-	struct names *ids = names_new();
+	struct intern *ids = intern_new();
 	struct json **rest = mem_array(m->ncases + 1, sizeof *rest);
 	struct casename *names;
 	size_t from = s->n, nrest = 0, to = from;
@@ -113,7 +113,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 		config = json_dup(k->config);
 		json_del(config, key);
 		record_room(&text, config);
-		id = names_id(ids, text.s);
+		id = intern_id(ids, text.s);
 		str_free(&text);
 		if (id == nrest) {
 			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
@@ -139,7 +139,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 	}
 	s->n = to;
 	casename_free(names);
-	names_free(ids);
+	intern_free(ids);
 	free(rest);
 }
 
@@ -147,11 +147,11 @@ struct scaling *
 scaling_new(const struct model *m)
 {
 	struct scaling *s = mem_new(sizeof *s);
-	struct names *keys = find_varying_keys(m);
+	struct intern *keys = find_varying_keys(m);
 
-	for (size_t i = 0; i < names_count(keys); i++)
-		add_groups(s, m, names_text(keys, i));
-	names_free(keys);
+	for (size_t i = 0; i < intern_count(keys); i++)
+		add_groups(s, m, intern_text(keys, i));
+	intern_free(keys);
 	return s;
 }
 

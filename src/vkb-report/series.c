@@ -9,7 +9,7 @@
 
 enum { STEPS = 200 }; /* points of a line */
 
-struct course {
+struct run_series {
 	double x[STEPS], y[STEPS];
 	size_t n;
 };
@@ -22,7 +22,7 @@ figure_has_series(const struct cell *c, const char *name)
 
 /* Averages adjacent intervals when there are more than STEPS. */
 static void
-fill_course(struct course *c, const struct json *series, const char *name)
+fill_course(struct run_series *c, const struct json *series, const char *name)
 {
 	size_t nx, ny, n;
 	double *x = json_numbers(json_get(series, "at_s"), &nx);
@@ -52,7 +52,7 @@ compare_by_value(const void *a, const void *b)
 
 /* Takes the median of n runs at each point that all of them have. */
 static void
-median_course(struct course *to, const struct course *v, size_t n)
+median_course(struct run_series *to, const struct run_series *v, size_t n)
 {
 	double all[MODEL_SERIES];
 
@@ -72,14 +72,14 @@ void
 figure_series(
     struct plot *p, const char *name, const struct cell *const *c, size_t n)
 {
-	struct course *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
+	struct run_series *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
 	double cut;
 
 	p->x = AXIS(AXIS_LINEAR, "time, s");
 	p->y.scale = AXIS_LINEAR;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i]->nseries; k++) {
-			struct course *one = &v[i * MODEL_SERIES + k];
+			struct run_series *one = &v[i * MODEL_SERIES + k];
 
 			fill_course(one, c[i]->series[k], name);
 			for (size_t j = 0; j < one->n; j++) {
@@ -89,7 +89,7 @@ figure_series(
 		}
 	plot_open(p);
 	for (size_t i = 0; i < n; i++) {
-		const struct course *own = &v[i * MODEL_SERIES];
+		const struct run_series *own = &v[i * MODEL_SERIES];
 
 		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
 		if (cut > 0)

@@ -41,7 +41,7 @@ struct fleet {
 };
 
 void
-shared_free(struct shared *s)
+fleet_free_shared(struct shared *s)
 {
 	tls_context_free(s->tls);
 	filehash_free(s->hashes);

@@ -7,7 +7,7 @@
 
 struct filehash;
 struct fleet;
-struct guard;
+struct reaper;
 struct halt;
 struct json;
 struct pollfd;
@@ -17,7 +17,7 @@ struct tls_context;
 /* What all fleets of this program share. */
 struct shared {
 	struct halt *halt;
-	struct guard *guard;
+	struct reaper *guard;
 	struct rundir *rundir;
 	const char *logs; /* folder for logs, or NULL: the run directory */
 	bool quiet;
@@ -27,7 +27,7 @@ struct shared {
 	struct filehash *hashes; /* of programs and modules */
 };
 
-void shared_free(struct shared *);
+void fleet_free_shared(struct shared *);
 
 /*
  * Starts the nodes of 'spec', and takes it. *record gets the 'server' record,

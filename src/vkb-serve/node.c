@@ -91,7 +91,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 }
 
 int
-node_start(struct node *n, struct guard *g, int port, struct str *why)
+node_start(struct node *n, struct reaper *g, int port, struct str *why)
 {
 	char *conf = mem_printf("%s/valkey.conf", n->dir);
 	const char *argv[] = {n->spec->server, conf, NULL};

@@ -13,7 +13,7 @@
 
 struct client;
 struct client_address;
-struct guard;
+struct reaper;
 struct proc;
 struct spec;
 struct str;
@@ -39,7 +39,7 @@ struct node {
 
 /* Writes the configuration to the folder, which must exist, and starts the
  * process on 'port'. Returns 0 or -1. */
-int node_start(struct node *, struct guard *, int port, struct str *why);
+int node_start(struct node *, struct reaper *, int port, struct str *why);
 
 /* Returns 1 if the server is ready, 0 if not yet, -1 if it never will be. */
 int node_poll(struct node *, struct str *why);

@@ -3,7 +3,7 @@
 
 #include "err.h"
 #include "folder.h"
-#include "guard.h"
+#include "reaper.h"
 #include "mem.h"
 
 #include <dirent.h>
@@ -74,7 +74,7 @@ remove_orphans(const char *tmp)
 
 /* Makes a folder under TMPDIR, after registering its name with the guard. */
 static int
-make_temporary(struct rundir *r, struct guard *g)
+make_temporary(struct rundir *r, struct reaper *g)
 {
 	char *tmp = realpath(rundir_tmp(), NULL);
 	unsigned long long x;
@@ -92,7 +92,7 @@ make_temporary(struct rundir *r, struct guard *g)
 		free(r->path);
 	}
 	free(tmp);
-	if (!r->keep && guard_folder(g, r->path) < 0)
+	if (!r->keep && reaper_folder(g, r->path) < 0)
 		return -1;
 	if (mkdir(r->path, 0700) < 0)
 		return err_fail_sys("cannot make folder '%s'", r->path);
@@ -121,7 +121,7 @@ make_named(struct rundir *r, const char *dir)
 }
 
 int
-rundir_make(struct rundir *r, struct guard *g, const char *dir, bool keep)
+rundir_make(struct rundir *r, struct reaper *g, const char *dir, bool keep)
 {
 	int rc;
 

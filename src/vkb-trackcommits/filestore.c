@@ -52,7 +52,7 @@ file_close(struct store *s)
 
 	for (size_t i = 0; i < f->n; i++) {
 		json_free(f->v[i].rec);
-		row_free(&f->v[i].row);
+		rules_free_row(&f->v[i].row);
 		footprint_free(&f->v[i].config);
 	}
 	if (f->fd >= 0)
@@ -275,7 +275,7 @@ file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].rec && f->v[i].row.sha &&
 		    matches_row(f, w, &f->v[i].row))
-			copy_row(rowlist_add(out), &f->v[i].row);
+			copy_row(store_rows_add(out), &f->v[i].row);
 	if (out->n)
 		qsort(out->v, out->n, sizeof *out->v, compare_newest_first);
 	return 0;
@@ -289,7 +289,7 @@ file_take(struct store *s, struct row *r, bool wait)
 	(void)wait;
 	if (!l->rec)
 		return 0;
-	row_free(r);
+	rules_free_row(r);
 	copy_row(r, &l->row);
 	return 1;
 }
@@ -302,9 +302,9 @@ file_update(struct store *s, const struct row *r)
 	struct filestore *f = get_filestore(s);
 	struct line *l = &f->v[r->id - 1];
 
-	row_free(&l->row);
+	rules_free_row(&l->row);
 	copy_row(&l->row, r);
-	row_record(l->rec, r);
+	store_row_record(l->rec, r);
 	f->changed = true;
 	return 0;
 }
@@ -338,7 +338,7 @@ file_insert(
 	l = add_line(f, record_new("track"));
 	copy_row(&l->row, r);
 	l->row.id = (long long)f->n;
-	row_record(l->rec, r);
+	store_row_record(l->rec, r);
 	f->changed = true;
 	return 1;
 }
@@ -380,7 +380,7 @@ get_config(struct configs *c, const char *hash)
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i].hash, hash) == 0)
 			return &c->v[i];
-	new = configs_add(c);
+	new = store_configs_add(c);
 	new->hash = mem_str(hash);
 	return new;
 }

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "err.h"
-#include "guard.h"
+#include "reaper.h"
 #include "halt.h"
 #include "proc.h"
 
@@ -128,7 +128,7 @@ run_under_claim(struct hold *h, const char *const *command)
 	    .argv = command, .group = true, .death_signal = SIGKILL};
 	int rc = 125;
 
-	if (first_beat(h) < 0 || !(spec.guard = guard_start()))
+	if (first_beat(h) < 0 || !(spec.guard = reaper_start()))
 		return rc;
 	h->command = proc_start(&spec);
 	if (!h->command)
@@ -136,7 +136,7 @@ run_under_claim(struct hold *h, const char *const *command)
 	else
 		rc = wait_for_command(h);
 	proc_free(h->command);
-	guard_dismiss(spec.guard);
+	reaper_dismiss(spec.guard);
 	return rc;
 }
 

@@ -92,7 +92,7 @@ listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
 			continue;
 		}
 		rec = record_new("track");
-		row_record(rec, &rows->v[i]);
+		store_row_record(rec, &rows->v[i]);
 		append_record(out, rec);
 	}
 	if (t)

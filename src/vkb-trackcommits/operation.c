@@ -40,9 +40,9 @@ print_rows(struct session *s, const struct rowlist *rows)
 		return;
 	}
 	for (size_t i = 0; i < rows->n; i++)
-		commits_add(&c, rows->v[i].sha, 0, NULL);
+		work_commits_add(&c, rows->v[i].sha, 0, NULL);
 	print_commits(s, &c);
-	commits_free(&c);
+	work_commits_free(&c);
 }
 
 /* The operations run within a transaction. */
@@ -75,7 +75,7 @@ find_next(struct session *s, bool claim)
 
 	if (rc == 0)
 		print_commits(s, &found);
-	commits_free(&found);
+	work_commits_free(&found);
 	return rc;
 }
 
@@ -97,13 +97,13 @@ list_history(struct session *s)
 	for (size_t i = 0; rc == 0 && i < h->n; i++) {
 		rec = lineage_record(h->repo, h->ids[i], h->branch, &time);
 		if (rec)
-			commits_add(&all, h->ids[i], time, rec);
+			work_commits_add(&all, h->ids[i], time, rec);
 		else
 			rc = -1;
 	}
 	if (rc == 0)
 		print_commits(s, &all);
-	commits_free(&all);
+	work_commits_free(&all);
 	return rc;
 }
 
@@ -118,7 +118,7 @@ operation_claim(struct session *s)
 	rc = work_claim(&s->work, &s->named, &taken);
 	if (rc >= 0 && taken.n)
 		print_commits(s, &taken);
-	commits_free(&taken);
+	work_commits_free(&taken);
 	return rc;
 }
 
@@ -155,7 +155,7 @@ operation_list_configs(struct session *s)
 
 	if (rc == 0)
 		listing_configs(&s->out.s, &configs, !is_format(s, "jsonl"));
-	configs_free(&configs);
+	store_configs_free(&configs);
 	return rc;
 }
 
@@ -180,7 +180,7 @@ operation_query(struct session *s)
 		rc = store->ops->read(store, &wanted, &rows);
 	if (rc == 0)
 		print_rows(s, &rows);
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	return rc;
 }
 

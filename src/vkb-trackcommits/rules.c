@@ -12,7 +12,7 @@ const char *const rules_names[] = {
     "none", "in_progress", "complete", "failed", NULL};
 
 void
-row_free(struct row *r)
+rules_free_row(struct row *r)
 {
 	free(r->sha);
 	free(r->config_hash);

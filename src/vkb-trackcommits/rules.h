@@ -35,7 +35,7 @@ struct row {
 	double created, updated;
 };
 
-void row_free(struct row *); /* frees its texts, not the row itself */
+void rules_free_row(struct row *); /* frees its texts, not the row itself */
 
 struct rules {
 	double now, lease; /* seconds */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct row *
-rowlist_add(struct rowlist *r)
+store_rows_add(struct rowlist *r)
 {
 	r->v = mem_grow(r->v, r->n, &r->cap, sizeof *r->v);
 	r->v[r->n] = (struct row){0};
@@ -15,16 +15,16 @@ rowlist_add(struct rowlist *r)
 }
 
 void
-rowlist_free(struct rowlist *r)
+store_rows_free(struct rowlist *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		row_free(&r->v[i]);
+		rules_free_row(&r->v[i]);
 	free(r->v);
 	*r = (struct rowlist){0};
 }
 
 struct config *
-configs_add(struct configs *c)
+store_configs_add(struct configs *c)
 {
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n] = (struct config){0};
@@ -32,7 +32,7 @@ configs_add(struct configs *c)
 }
 
 void
-configs_free(struct configs *c)
+store_configs_free(struct configs *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].hash);
@@ -63,7 +63,7 @@ set_text(struct json *rec, const char *key, const char *s)
 }
 
 void
-row_record(struct json *rec, const struct row *r)
+store_row_record(struct json *rec, const struct row *r)
 {
 	json_set_str(rec, "commit", r->sha);
 	json_set_str(rec, "status", rules_names[r->status]);

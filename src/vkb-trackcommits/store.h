@@ -20,11 +20,11 @@ struct rowlist {
 	struct row *v;
 	size_t n, cap;
 };
-struct row *rowlist_add(struct rowlist *); /* appends an empty row */
-void rowlist_free(struct rowlist *);
+struct row *store_rows_add(struct rowlist *); /* appends an empty row */
+void store_rows_free(struct rowlist *);
 
 /* Sets the keys of a 'track' record; deletes keys whose value is unknown. */
-void row_record(struct json *rec, const struct row *);
+void store_row_record(struct json *rec, const struct row *);
 
 /* Which rows to read; NULL and RULES_NONE: any. */
 struct wanted {
@@ -42,8 +42,8 @@ struct configs {
 	struct config *v;
 	size_t n, cap;
 };
-struct config *configs_add(struct configs *);
-void configs_free(struct configs *);
+struct config *store_configs_add(struct configs *);
+void store_configs_free(struct configs *);
 
 struct store_ops {
 	void (*close)(struct store *);

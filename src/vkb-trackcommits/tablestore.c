@@ -138,7 +138,7 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	    t->table);
 	rows = pg_ask(t->pg, sql.s, args, 6);
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
-		fill_row(rowlist_add(out), rows, i);
+		fill_row(store_rows_add(out), rows, i);
 	pg_free(rows);
 	str_free(&sql);
 	free(all);
@@ -162,7 +162,7 @@ table_take(struct store *s, struct row *r, bool wait)
 		str_add(&sql, " SKIP LOCKED");
 	rows = pg_ask(t->pg, sql.s, args, 1);
 	if (rows && (rc = pg_count(rows) > 0)) {
-		row_free(r);
+		rules_free_row(r);
 		fill_row(r, rows, 0);
 	}
 	pg_free(rows);
@@ -268,7 +268,7 @@ table_configs(struct store *s, struct configs *out)
 	    t->table);
 	rows = pg_ask(t->pg, sql.s, NULL, 0);
 	for (size_t i = 0; rows && i < pg_count(rows); i++) {
-		c = configs_add(out);
+		c = store_configs_add(out);
 		c->hash = mem_str(pg_value(rows, i, 0));
 		c->text = mem_str(pg_value(rows, i, 1));
 		for (size_t k = RULES_IN_PROGRESS; k <= RULES_FAILED; k++)

@@ -11,14 +11,15 @@
 #include <string.h>
 
 void
-commits_add(struct commits *c, const char *sha, double time, struct json *rec)
+work_commits_add(
+    struct commits *c, const char *sha, double time, struct json *rec)
 {
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	c->v[c->n++] = (struct commit){mem_str(sha), time, rec};
 }
 
 void
-commits_free(struct commits *c)
+work_commits_free(struct commits *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].sha);
@@ -63,7 +64,7 @@ take_row(struct work *w, const char *sha, double time, struct row *r)
 		r->architecture = mem_str(w->architecture);
 		rc = 1;
 	}
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	return rc;
 }
 
@@ -137,7 +138,7 @@ claim_one(struct work *w, const char *sha, double time, struct row *known)
 		rc = why ? 0 : put_row(w, r);
 		free(why);
 	}
-	row_free(&new);
+	rules_free_row(&new);
 	return rc;
 }
 
@@ -153,7 +154,7 @@ add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
 	if (rc > 0 && claim)
 		rc = claim_one(w, h->ids[at], time, known);
 	if (rc > 0)
-		commits_add(out, h->ids[at], time, rec);
+		work_commits_add(out, h->ids[at], time, rec);
 	else
 		json_free(rec);
 	return rc < 0 ? -1 : 0;
@@ -184,7 +185,7 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 		rc = add_found(w, h, at,
 		    row_at[at] ? &rows.v[row_at[at] - 1] : NULL, claim, out);
 	}
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	free(states);
 	free(row_at);
 	return rc;
@@ -209,9 +210,9 @@ work_claim(struct work *w, const struct commits *c, struct commits *out)
 		if (why)
 			no = report_refusal(c->v[i].sha, why);
 		else if (rc > 0)
-			commits_add(out, c->v[i].sha, c->v[i].time,
+			work_commits_add(out, c->v[i].sha, c->v[i].time,
 			    json_dup(c->v[i].rec));
-		row_free(&r);
+		rules_free_row(&r);
 	}
 	return rc < 0 ? -1 : no;
 }
@@ -237,7 +238,7 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 			why = mem_str("another process was faster");
 		if (why)
 			no = report_refusal(c->v[i].sha, why);
-		row_free(&r);
+		rules_free_row(&r);
 	}
 	return rc < 0 ? -1 : no;
 }
@@ -257,7 +258,7 @@ report_lost_claim(struct work *w, const struct wanted *wanted)
 	if (rc == 0)
 		rc = report_refusal(wanted->sha,
 		    rules_prolong(&w->rules, rows.n ? &rows.v[0] : &none));
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	return rc;
 }
 
@@ -282,7 +283,7 @@ prolong_claims(struct work *w, const struct wanted *wanted)
 		}
 		free(why);
 	}
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	if (rc < 0 || done)
 		return rc < 0 ? -1 : 0;
 	if (wanted->sha)
@@ -325,6 +326,6 @@ work_cleanup(struct work *w, size_t *n)
 		rc = ops->drop(w->store, &rows.v[i]);
 		*n += rc == 0;
 	}
-	rowlist_free(&rows);
+	store_rows_free(&rows);
 	return rc < 0 ? -1 : 0;
 }

@@ -28,9 +28,9 @@ struct commits {
 	size_t n, cap;
 };
 /* Copies 'sha' and takes 'rec'. */
-void commits_add(
+void work_commits_add(
     struct commits *, const char *sha, double time, struct json *rec);
-void commits_free(struct commits *);
+void work_commits_free(struct commits *);
 
 struct work {
 	struct store *store;

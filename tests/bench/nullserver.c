@@ -92,7 +92,7 @@ answer(struct server *s, struct peer *p)
 static int
 take(struct server *s, struct peer *p)
 {
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	ssize_t n = recv(p->fd, s->in, IN, 0);
 
 	if (n < 0 && errno == EAGAIN)

@@ -18,7 +18,7 @@ resp_error(void *arg, const char *line, uint32_t nth)
 static inline void
 resp_check(const char *buf, size_t n, uint32_t made)
 {
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	struct scan s = {0};
 
 	if (scan_feed(&s, buf, n, made, &t, resp_error, NULL) != (ptrdiff_t)n ||

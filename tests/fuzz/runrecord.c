@@ -103,9 +103,9 @@ same(const struct run_record *r, const struct json *rec)
 }
 
 static void
-check_line(struct run_reader *used, const char *line, size_t n)
+check_line(struct run_record_reader *used, const char *line, size_t n)
 {
-	struct run_reader *fresh = run_reader_new();
+	struct run_record_reader *fresh = run_record_reader_new();
 	struct json *rec = json_parse(line, n, NULL, NULL);
 	bool run =
 	    rec && record_is(rec, "run") && record_check(rec, "line") == 0;
@@ -121,13 +121,13 @@ check_line(struct run_reader *used, const char *line, size_t n)
 	if (run)
 		same(&r, rec);
 	json_free(rec);
-	run_reader_free(fresh);
+	run_record_reader_free(fresh);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct run_reader *used = run_reader_new();
+	struct run_record_reader *used = run_record_reader_new();
 	const uint8_t *end = data + size, *to;
 
 	for (; data < end; data = to) {
@@ -145,6 +145,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_line(used, line, n);
 		free(line);
 	}
-	run_reader_free(used);
+	run_record_reader_free(used);
 	return 0;
 }

@@ -14,7 +14,7 @@ count(void *arg, const char *line, uint32_t nth)
 }
 
 static int
-feed(struct scan *s, const uint8_t *p, size_t n, struct scan_tally *t,
+feed(struct scan *s, const uint8_t *p, size_t n, struct scan_counters *t,
     size_t *errors)
 {
 	char *copy = malloc(n + !n); /* so that an overrun is seen */
@@ -30,7 +30,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct scan whole = {.zero_miss = true}, parts = whole;
-	struct scan_tally a = {0}, b = {0};
+	struct scan_counters a = {0}, b = {0};
 	size_t ea = 0, eb = 0, cut = n ? p[0] % n : 0;
 	int ra, rb;
 

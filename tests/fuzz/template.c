@@ -13,7 +13,7 @@ static void
 make(const struct template *t)
 {
 	struct keys keys = {.space = 12, .count = 12};
-	struct course c = {.sequential = true};
+	struct cursor c = {.sequential = true};
 	size_t len, room = template_room(t, 4096);
 	char *buf = calloc(room, 1);
 	uint32_t n, i;

@@ -11,8 +11,8 @@
 #include "ranktest.h"
 #include "rng.h"
 #include "stats.h"
-#include "vkb-load/session/looks.h"
-#include "vkb-load/session/precise.h"
+#include "vkb-load/session/stopping.h"
+#include "vkb-load/session/ciwidth.h"
 
 #include <stdlib.h>
 
@@ -26,78 +26,78 @@ widths(void)
 	static const double up[] = {99, 110, 121, 104.5, 115.5, 110, 110, 110};
 	double base[8], gap[8], mean, squares = 0, half, w;
 
-	tap_ok(isinf(precise_median(NULL, 0, .05)), "no value");
-	tap_ok(isinf(precise_median(three, 1, .05)), "one");
-	tap_ok(isinf(precise_median(three, 2, .05)), "two");
+	tap_ok(isinf(ci_width_median(NULL, 0, .05)), "no value");
+	tap_ok(isinf(ci_width_median(three, 1, .05)), "one");
+	tap_ok(isinf(ci_width_median(three, 2, .05)), "two");
 	/* t of two degrees of freedom, on logarithms. */
 	mean = log(90. * 100 * 110) / 3;
 	for (size_t i = 0; i < 3; i++)
 		squares += pow(log(three[i]) - mean, 2);
 	half = 4.302652729911275 * sqrt(squares / 2 / 3);
-	tap_near(precise_median(three, 3, .05),
+	tap_near(ci_width_median(three, 3, .05),
 	    (exp(mean + half) - exp(mean - half)) / 200, 1e-9,
 	    "three: t, by the median");
-	tap_near(precise_median(same, 3, .05), 0, 0, "all equal");
-	tap_near(precise_median(zeros, 8, .05), 0, 0, "all zero");
+	tap_near(ci_width_median(same, 3, .05), 0, 0, "all equal");
+	tap_near(ci_width_median(zeros, 8, .05), 0, 0, "all zero");
 	/* l = 2 of 9 covers .961, l = 1 .996. */
-	tap_near(precise_median(nine, 9, .05), (8. - 2) / 2 / 5, 1e-12,
+	tap_near(ci_width_median(nine, 9, .05), (8. - 2) / 2 / 5, 1e-12,
 	    "nine: the second from either end");
-	tap_near(precise_median(nine, 9, .01), (9. - 1) / 2 / 5, 1e-12,
+	tap_near(ci_width_median(nine, 9, .01), (9. - 1) / 2 / 5, 1e-12,
 	    "a smaller level, a wider interval");
 	for (size_t i = 0; i < 8; i++)
 		gap[i] = i == 3 ? NAN : up[i];
-	tap_ok(precise_median(gap, 8, .05) > 0 &&
-		isfinite(precise_median(gap, 8, .05)),
+	tap_ok(ci_width_median(gap, 8, .05) > 0 &&
+		isfinite(ci_width_median(gap, 8, .05)),
 	    "a missing run is left out");
 	gap[0] = -20;
-	tap_ok(isfinite(precise_median(gap, 8, .05)), "a negative value");
+	tap_ok(isfinite(ci_width_median(gap, 8, .05)), "a negative value");
 
 	for (size_t i = 0; i < 8; i++)
 		base[i] = 100;
 	/* Signed rank of 8: k = 4 of 36 Walsh averages covers .961. */
-	w = precise_ratio(base, up, 8, true, .05);
+	w = ci_width_ratio(base, up, 8, true, .05);
 	tap_ok(w > .01 && w < .08, "eight pairs: %g", w);
-	tap_near(precise_ratio(base, base, 8, true, .05), 0, 0, "no noise");
-	tap_near(precise_ratio(base, base, 8, false, .05), 0, 0,
+	tap_near(ci_width_ratio(base, base, 8, true, .05), 0, 0, "no noise");
+	tap_near(ci_width_ratio(base, base, 8, false, .05), 0, 0,
 	    "no noise, not paired");
-	tap_near(precise_ratio(base, up, 5, true, .05),
-	    precise_ratio(base, up, 5, false, .05), 0,
+	tap_near(ci_width_ratio(base, up, 5, true, .05),
+	    ci_width_ratio(base, up, 5, false, .05), 0,
 	    "five pairs show nothing: they are not paired");
-	tap_ok(precise_ratio(nine, up, 7, true, .01) ==
-		    precise_ratio(nine, up, 7, false, .01) &&
-		precise_ratio(nine, up, 8, true, .01) !=
-		    precise_ratio(nine, up, 8, false, .01),
+	tap_ok(ci_width_ratio(nine, up, 7, true, .01) ==
+		    ci_width_ratio(nine, up, 7, false, .01) &&
+		ci_width_ratio(nine, up, 8, true, .01) !=
+		    ci_width_ratio(nine, up, 8, false, .01),
 	    "nor seven at .01, but eight do");
-	w = precise_ratio(base, up, 3, false, .05);
+	w = ci_width_ratio(base, up, 3, false, .05);
 	tap_ok(w > .1 && isfinite(w), "three a side: Welch: %g", w);
-	tap_ok(isinf(precise_ratio(base, up, 1, true, .05)) &&
-		isinf(precise_ratio(base, up, 2, true, .05)) &&
-		isinf(precise_ratio(base, up, 1, false, .05)) &&
-		isinf(precise_ratio(base, up, 2, false, .05)) &&
-		isinf(precise_ratio(base, up, 0, false, .05)),
+	tap_ok(isinf(ci_width_ratio(base, up, 1, true, .05)) &&
+		isinf(ci_width_ratio(base, up, 2, true, .05)) &&
+		isinf(ci_width_ratio(base, up, 1, false, .05)) &&
+		isinf(ci_width_ratio(base, up, 2, false, .05)) &&
+		isinf(ci_width_ratio(base, up, 0, false, .05)),
 	    "up to two: nothing is known");
-	tap_ok(isinf(precise_ratio(zeros, up, 8, true, .05)) &&
-		isinf(precise_ratio(up, zeros, 8, false, .05)),
+	tap_ok(isinf(ci_width_ratio(zeros, up, 8, true, .05)) &&
+		isinf(ci_width_ratio(up, zeros, 8, false, .05)),
 	    "no ratio to zero");
 	for (size_t i = 0; i < 8; i++)
 		gap[i] = i % 2 ? NAN : 100;
-	w = precise_ratio(gap, up, 8, true, .05);
+	w = ci_width_ratio(gap, up, 8, true, .05);
 	for (size_t i = 0; i < 4; i++) {
 		base[i] = 100;
 		gap[i] = up[2 * i];
 	}
-	tap_near(w, precise_ratio(base, gap, 4, true, .05), 1e-12,
+	tap_near(w, ci_width_ratio(base, gap, 4, true, .05), 1e-12,
 	    "a pair needs both");
 }
 
 static int
-parse(struct looks *l, const char *runs, const char *until)
+parse(struct stopping_rule *l, const char *runs, const char *until)
 {
 	const char *v[] = {until};
 	struct opt_list list = {v, until != NULL};
 
-	looks_free(l);
-	return looks_parse(l, runs, &list);
+	stopping_free(l);
+	return stopping_parse(l, runs, &list);
 }
 
 static void
@@ -107,17 +107,17 @@ parsing(void)
 	    "3..2", "1..2..3", "1...2", "0..3", "1..1000001", "2 ..3", "1.5"};
 	static const char *const wide[] = {
 	    "", "1", "0%", "-1%", "101%", "x%", "=1%", "rps=", "nix=1%", "%"};
-	struct looks l = {0};
+	struct stopping_rule l = {0};
 
-	tap_ok(parse(&l, "7", NULL) == 0 && l.n == 1 && looks_most(&l) == 7 &&
-		!looks_adaptive(&l),
+	tap_ok(parse(&l, "7", NULL) == 0 && l.n == 1 &&
+		stopping_most(&l) == 7 && !stopping_adaptive(&l),
 	    "a fixed number");
 	tap_ok(parse(&l, "5..30", "1%") == 0 && l.n == 6 &&
-		looks_most(&l) == 30 && looks_adaptive(&l) &&
+		stopping_most(&l) == 30 && stopping_adaptive(&l) &&
 		l.until[0].width == .01 && !l.until[0].metric,
 	    "5..30, 1%%");
 	tap_ok(parse(&l, "5..5", "p99_latency_ms=100%") == 0 && l.n == 1 &&
-		looks_adaptive(&l),
+		stopping_adaptive(&l),
 	    "one look");
 	tap_near(l.level[0], .05, 1e-12, "has all of alpha");
 	tap_ok(parse(&l, "5..30", NULL) < 0, "no precision");
@@ -129,20 +129,20 @@ parsing(void)
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
 		tap_ok(parse(&l, "5..30", wide[i]) < 0,
 		    "--until '%s' is refused", wide[i]);
-	looks_free(&l);
+	stopping_free(&l);
 }
 
 static void
 limits(void)
 {
-	struct looks l = {0};
+	struct stopping_rule l = {0};
 
-	tap_ok(parse(&l, "1000000", NULL) == 0 && looks_most(&l) == 1000000,
+	tap_ok(parse(&l, "1000000", NULL) == 0 && stopping_most(&l) == 1000000,
 	    "a million runs are the most");
 	tap_ok(parse(&l, "1000001", NULL) < 0, "one more is refused");
-	tap_ok(parse(&l, "1", NULL) == 0 && looks_most(&l) == 1,
+	tap_ok(parse(&l, "1", NULL) == 0 && stopping_most(&l) == 1,
 	    "one run is the least");
-	looks_free(&l);
+	stopping_free(&l);
 }
 
 /* What a run record says of the looks, and how two of them are told apart. */
@@ -153,23 +153,23 @@ recorded(void)
 	struct opt_list list = {v, 4};
 	struct json *config = json_object(), *run = json_object();
 	struct json *other = json_object();
-	struct looks l = {0};
+	struct stopping_rule l = {0};
 	char *text;
 
 	parse(&l, "7", NULL);
-	looks_record(&l, config, run);
-	tap_ok(json_len(run) == 0 && looks_hash(run) == 0,
+	stopping_record(&l, config, run);
+	tap_ok(json_len(run) == 0 && stopping_hash(run) == 0,
 	    "a fixed number of runs is not recorded as looks");
-	looks_free(&l);
-	looks_parse(&l, "5..10", &list);
-	looks_record(&l, config, run);
+	stopping_free(&l);
+	stopping_parse(&l, "5..10", &list);
+	stopping_record(&l, config, run);
 	text = json_print(run);
 	tap_str(text,
 	    "{\"looks\":[5,7,10],\"until\":{\"rps\":0.01,"
 	    "\"p99_latency_ms\":1}}",
 	    "of several conditions on one metric the narrowest is recorded");
 	free(text);
-	text = looks_text(&l);
+	text = stopping_text(&l);
 	tap_str(text,
 	    "looks after 5, 7 and 10 runs of each case, until +-2 %, rps +-3 "
 	    "%, "
@@ -177,22 +177,23 @@ recorded(void)
 	    "the looks and the conditions are told in words");
 	free(text);
 	json_set_num(config, "rate", 10);
-	looks_record(&l, config, other);
+	stopping_record(&l, config, other);
 	text = json_print(json_get(other, "until"));
 	tap_str(text,
 	    "{\"p50_latency_ms\":0.02,\"rps\":0.01,\"p99_latency_ms\":1}",
 	    "with a fixed rate the usual metric is the median latency");
 	free(text);
-	tap_ok(looks_hash(run) != 0 && looks_hash(run) != looks_hash(other),
+	tap_ok(stopping_hash(run) != 0 &&
+		stopping_hash(run) != stopping_hash(other),
 	    "other conditions have another hash");
 	json_del(other, "until");
 	json_set(other, "until", json_dup(json_get(run, "until")));
-	tap_ok(looks_hash(run) == looks_hash(other),
+	tap_ok(stopping_hash(run) == stopping_hash(other),
 	    "the same looks and conditions have the same");
 	json_free(config);
 	json_free(run);
 	json_free(other);
-	looks_free(&l);
+	stopping_free(&l);
 }
 
 /* Box and Muller (1958). */
@@ -211,13 +212,14 @@ struct outcome {
 
 /* One case of a session: the look at which it ends. */
 static size_t
-session(const struct looks *l, const double *x, const double *y, bool paired)
+session(const struct stopping_rule *l, const double *x, const double *y,
+    bool paired)
 {
 	double want = l->until[0].width;
 	size_t i = 0;
 
 	while (i + 1 < l->n &&
-	    precise_ratio(x, y, (size_t)l->at[i], paired, l->level[i]) > want)
+	    ci_width_ratio(x, y, (size_t)l->at[i], paired, l->level[i]) > want)
 		i++;
 	return i;
 }
@@ -226,7 +228,7 @@ static struct outcome
 simulate(const char *until, double cv, double drift, bool paired)
 {
 	struct outcome o = {0};
-	struct looks l = {0};
+	struct stopping_rule l = {0};
 	struct rng r;
 
 	parse(&l, "5..30", until);
@@ -261,7 +263,7 @@ simulate(const char *until, double cv, double drift, bool paired)
 			o.covered++; /* unbounded */
 		ranktest_pairs_free(p);
 	}
-	looks_free(&l);
+	stopping_free(&l);
 	return o;
 }
 
@@ -285,9 +287,9 @@ conditions(void)
 {
 	struct json *cases[2] = {json_object(), json_object()}, *m, *config;
 	bool out[3] = {false};
-	struct precision worst;
-	struct looks l = {0};
-	struct precise *p;
+	struct ci_width_goal worst;
+	struct stopping_rule l = {0};
+	struct ci_width *p;
 
 	config = json_object();
 	json_set(cases[0], "config", config);
@@ -295,8 +297,8 @@ conditions(void)
 	json_set_num(config, "rate", 100);
 	json_set(cases[1], "config", config);
 	parse(&l, "3..6", "10%");
-	p = precise_new(&l, cases, 2, 3, true);
-	tap_ok(!precise_enough(p, 0, 0, out, &worst) && isinf(worst.now),
+	p = ci_width_new(&l, cases, 2, 3, true);
+	tap_ok(!ci_width_reached(p, 0, 0, out, &worst) && isinf(worst.now),
 	    "nothing is measured");
 	for (size_t i = 1; i <= 6; i++)
 		for (size_t b = 0; b < 3; b++) {
@@ -304,27 +306,28 @@ conditions(void)
 			json_set_num(m, "rps",
 			    b == 2 ? 100 + 50 * (double)(i % 2) : 100);
 			json_set_num(m, "p50_latency_ms", 1);
-			precise_add(p, 0, b, i, m);
-			precise_add(p, 1, b, i, m);
+			ci_width_add(p, 0, b, i, m);
+			ci_width_add(p, 1, b, i, m);
 			json_free(m);
 		}
-	tap_ok(!precise_enough(p, 0, 1, out, &worst) && worst.now > .1 &&
+	tap_ok(!ci_width_reached(p, 0, 1, out, &worst) && worst.now > .1 &&
 		worst.wanted == .1 && strcmp(worst.metric, "rps") == 0,
 	    "the worst contender counts");
-	tap_ok(precise_enough(p, 1, 0, out, &worst) &&
+	tap_ok(ci_width_reached(p, 1, 0, out, &worst) &&
 		strcmp(worst.metric, "p50_latency_ms") == 0,
 	    "with a rate it is the latency that counts");
 	out[2] = true;
-	tap_ok(precise_enough(p, 0, 0, out, &worst) && worst.now == 0,
+	tap_ok(ci_width_reached(p, 0, 0, out, &worst) && worst.now == 0,
 	    "a build that failed does not");
 	out[1] = true;
-	tap_ok(precise_enough(p, 0, 0, out, &worst), "one is left: its median");
+	tap_ok(
+	    ci_width_reached(p, 0, 0, out, &worst), "one is left: its median");
 	out[0] = true;
-	tap_ok(!precise_enough(p, 0, 0, out, &worst), "none is left");
-	precise_free(p);
+	tap_ok(!ci_width_reached(p, 0, 0, out, &worst), "none is left");
+	ci_width_free(p);
 	json_free(cases[0]);
 	json_free(cases[1]);
-	looks_free(&l);
+	stopping_free(&l);
 }
 
 int

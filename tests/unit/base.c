@@ -4,11 +4,11 @@
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "num.h"
 #include "proc.h"
 #include "rng.h"
-#include "seen.h"
+#include "hashset.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -320,32 +320,32 @@ moved(void)
 static void
 hashes(void)
 {
-	struct seen *s = seen_new();
+	struct hashset *s = hashset_new();
 	size_t wrong = 0;
 
 	for (int again = 0; again < 2; again++)
 		for (unsigned long long i = 0; i < 5000; i++)
-			wrong += seen_add(s, i << (i % 3 * 20)) != again;
+			wrong += hashset_add(s, i << (i % 3 * 20)) != again;
 	tap_ok(wrong <= 1, "hashes are new once: 0 and 1 are one");
-	seen_free(s);
+	hashset_free(s);
 }
 
 static void
 numbered(void)
 {
-	struct names *t = names_new();
+	struct intern *t = intern_new();
 	size_t wrong = 0;
 	char text[32];
 
 	for (int again = 0; again < 2; again++)
 		for (size_t i = 0; i < 1000; i++) {
 			snprintf(text, sizeof text, "name %zu", i);
-			wrong += names_id(t, text) != i ||
-			    strcmp(names_text(t, i), text) != 0;
+			wrong += intern_id(t, text) != i ||
+			    strcmp(intern_text(t, i), text) != 0;
 		}
 	tap_ok(wrong == 0, "texts keep their numbers");
-	tap_ok(names_id(t, "") == 1000, "an empty one is one too");
-	names_free(t);
+	tap_ok(intern_id(t, "") == 1000, "an empty one is one too");
+	intern_free(t);
 }
 
 /* What is read is written as it stood: numbers, escapes, empty things. */

@@ -29,7 +29,7 @@ headlines(void)
 	struct row rows[] = {row("rps", .95), row("p50_latency_ms", 1.5),
 	    row("rps", .8), row("p50_latency_ms", 1.01)};
 	struct canary canary = {.verdict = VERDICT_INSUFFICIENT};
-	struct lonely lonely[] = {{.side = 0}, {.side = 1}};
+	struct one_sided_gate one_sided[] = {{.side = 0}, {.side = 1}};
 	struct comparison c = {.rows = rows, .nrows = 4};
 
 	for (size_t i = 0; i < 4; i++)
@@ -52,12 +52,12 @@ headlines(void)
 	    "No change: all 2 results are within their margins; 1 run of the "
 	    "contender failed; the contender lacks 1 case or metric",
 	    "failed runs and missing cases follow");
-	c.lonely = lonely;
-	c.nlonely = 2;
+	c.one_sided = one_sided;
+	c.one_sided_count = 2;
 	c.unmatched[1] = 5;
 	tap_ok(report_missing(&c) == 2,
 	    "only what the contender lacks is missing");
-	c.nlonely = 0;
+	c.one_sided_count = 0;
 	c.failed_runs = 0;
 	c.unmatched[0] = 0;
 	c.canaries = &canary;

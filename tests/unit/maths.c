@@ -11,7 +11,7 @@
 #include "stats.h"
 #include "steady.h"
 #include "tdist.h"
-#include "varsplit.h"
+#include "variance.h"
 
 #include <stdlib.h>
 
@@ -475,11 +475,11 @@ courses(void)
 }
 
 static double
-of(const struct varsplit_run *v, size_t n, enum varsplit_source s)
+of(const struct variance_run *v, size_t n, enum variance_source s)
 {
-	struct varsplit_part p[VARSPLIT_SOURCES];
+	struct variance_part p[VARIANCE_SOURCES];
 
-	varsplit(v, n, p);
+	variance_split(v, n, p);
 	return p[s].var;
 }
 
@@ -493,109 +493,109 @@ static void
 splits(void)
 {
 	/* A session of two runs and one of three, by hand. */
-	struct varsplit_run v[] = {{1, NAN, 1, 0}, {3, NAN, 1, 0},
+	struct variance_run v[] = {{1, NAN, 1, 0}, {3, NAN, 1, 0},
 	    {5, NAN, 2, 0}, {7, NAN, 2, 0}, {3, NAN, 2, 0}};
-	struct varsplit_run equal[] = {
+	struct variance_run equal[] = {
 	    {5, .5, 1, 1}, {5, .5, 1, 1}, {5, .5, 2, 1}, {5, .5, 2, 1}};
-	struct varsplit_run single[] = {
+	struct variance_run single[] = {
 	    {1, .1, 1, 0}, {2, .1, 2, 0}, {3, .1, 3, 0}, {4, .1, 4, 0}};
-	struct varsplit_run many[600], other[600];
-	struct varsplit_part p[VARSPLIT_SOURCES], q[VARSPLIT_SOURCES];
+	struct variance_run many[600], other[600];
+	struct variance_part p[VARIANCE_SOURCES], q[VARIANCE_SOURCES];
 	double machine = 0, session = 0, half, before, flat[10] = {0};
 	double saw[] = {1, -1, 1, -1, 1, -1, 1, -1}, block[100];
 	struct rng r;
 
-	varsplit(v, 5, p);
+	variance_split(v, 5, p);
 	/* SS: 2 (2 - 3.8)^2 + 3 (5 - 3.8)^2 = 10.8; 2 + 8 = 10, / 3. */
-	tap_near(p[VARSPLIT_RESTART].var, 10. / 3, 1e-14, "within groups");
-	tap_near(p[VARSPLIT_SESSION].var, (10.8 - 10. / 3) / (5 - 13. / 5),
+	tap_near(p[VARIANCE_RESTART].var, 10. / 3, 1e-14, "within groups");
+	tap_near(p[VARIANCE_SESSION].var, (10.8 - 10. / 3) / (5 - 13. / 5),
 	    1e-14, "between groups of two and three");
-	tap_ok(p[VARSPLIT_SESSION].n == 2 && p[VARSPLIT_RESTART].n == 5 &&
-		p[VARSPLIT_MACHINE].n == 1 && p[VARSPLIT_WITHIN].n == 0,
+	tap_ok(p[VARIANCE_SESSION].n == 2 && p[VARIANCE_RESTART].n == 5 &&
+		p[VARIANCE_MACHINE].n == 1 && p[VARIANCE_WITHIN].n == 0,
 	    "how many of each");
-	tap_ok(isnan(p[VARSPLIT_MACHINE].var) && isnan(p[VARSPLIT_WITHIN].var),
+	tap_ok(isnan(p[VARIANCE_MACHINE].var) && isnan(p[VARIANCE_WITHIN].var),
 	    "one machine gives no variance between machines");
-	varsplit(equal, 4, p);
-	tap_ok(p[VARSPLIT_RESTART].var == 0 && p[VARSPLIT_RESTART].below &&
-		p[VARSPLIT_SESSION].var == 0 && p[VARSPLIT_WITHIN].var == .5,
+	variance_split(equal, 4, p);
+	tap_ok(p[VARIANCE_RESTART].var == 0 && p[VARIANCE_RESTART].below &&
+		p[VARIANCE_SESSION].var == 0 && p[VARIANCE_WITHIN].var == .5,
 	    "a variance below that within runs is 0 and marked as below");
-	varsplit(equal, 0, p);
+	variance_split(equal, 0, p);
 	tap_ok(isnan(p[0].var) && isnan(p[1].var) && isnan(p[2].var) &&
-		isnan(p[3].var) && isnan(varsplit_of_mean(p)),
+		isnan(p[3].var) && isnan(variance_of_mean(p)),
 	    "no runs give no variance");
-	varsplit(equal, 1, p);
-	tap_ok(isnan(p[VARSPLIT_RESTART].var) && p[VARSPLIT_RESTART].n == 1 &&
-		isnan(p[VARSPLIT_WITHIN].var),
+	variance_split(equal, 1, p);
+	tap_ok(isnan(p[VARIANCE_RESTART].var) && p[VARIANCE_RESTART].n == 1 &&
+		isnan(p[VARIANCE_WITHIN].var),
 	    "one run gives no variance between runs");
-	varsplit(single, 4, p);
-	tap_near(p[VARSPLIT_SESSION].var + p[VARSPLIT_WITHIN].var, 5. / 3,
+	variance_split(single, 4, p);
+	tap_near(p[VARIANCE_SESSION].var + p[VARIANCE_WITHIN].var, 5. / 3,
 	    1e-14, "sessions of one run: what is within counts once");
 	tap_near(
-	    varsplit_of_mean(p), 5. / 12, 1e-14, "the mean errs by s^2 / n");
+	    variance_of_mean(p), 5. / 12, 1e-14, "the mean errs by s^2 / n");
 	rng_seed(&r, 21, 0);
 	for (size_t i = 0; i < 600; i++) {
 		if (i % 60 == 0)
 			machine = 3 * normal(&r);
 		if (i % 10 == 0)
 			session = 2 * normal(&r);
-		many[i] = (struct varsplit_run){
+		many[i] = (struct variance_run){
 		    100 + machine + session + normal(&r), .25, i / 10, i / 60};
 	}
-	varsplit(many, 600, p);
-	tap_ok(sqrt(p[VARSPLIT_MACHINE].var) > 1.5 &&
-		sqrt(p[VARSPLIT_MACHINE].var) < 5 &&
-		sqrt(p[VARSPLIT_SESSION].var) > 1.5 &&
-		sqrt(p[VARSPLIT_SESSION].var) < 2.5,
+	variance_split(many, 600, p);
+	tap_ok(sqrt(p[VARIANCE_MACHINE].var) > 1.5 &&
+		sqrt(p[VARIANCE_MACHINE].var) < 5 &&
+		sqrt(p[VARIANCE_SESSION].var) > 1.5 &&
+		sqrt(p[VARIANCE_SESSION].var) < 2.5,
 	    "3 between machines, 2 between sessions: %.2f, %.2f",
-	    sqrt(p[VARSPLIT_MACHINE].var), sqrt(p[VARSPLIT_SESSION].var));
-	tap_near(p[VARSPLIT_RESTART].var + p[VARSPLIT_WITHIN].var, 1, .15,
+	    sqrt(p[VARIANCE_MACHINE].var), sqrt(p[VARIANCE_SESSION].var));
+	tap_near(p[VARIANCE_RESTART].var + p[VARIANCE_WITHIN].var, 1, .15,
 	    "1 between runs, of which a quarter within");
 	for (size_t i = 0; i < 600; i++) {
 		other[i] = many[599 - i];
 		other[i].value = 1000 - 10 * other[i].value;
 		other[i].within *= 100;
 	}
-	varsplit(other, 600, q);
-	for (int i = 0; i < VARSPLIT_SOURCES; i++)
+	variance_split(other, 600, q);
+	for (int i = 0; i < VARIANCE_SOURCES; i++)
 		tap_near(q[i].var, 100 * p[i].var, 1e-9,
-		    varsplit_source_name((enum varsplit_source)i));
-	before = 1.959963984540054 * sqrt(varsplit_of_mean(p));
+		    variance_source_name((enum variance_source)i));
+	before = 1.959963984540054 * sqrt(variance_of_mean(p));
 	half = before / 2;
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, half * 1.0001, .95) == 40,
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, half * 1.0001, .95) == 40,
 	    "half the width: four times the machines");
-	tap_ok(varsplit_needed(p, VARSPLIT_RESTART, half, .95) == 0,
+	tap_ok(variance_needed(p, VARIANCE_RESTART, half, .95) == 0,
 	    "no number of runs on those machines does it");
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, before * 1.0001, .95) == 10,
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, before * 1.0001, .95) == 10,
 	    "for what there is, as many as there are");
-	tap_ok(isnan(of(many, 10, VARSPLIT_SESSION)) &&
-		of(many, 10, VARSPLIT_RESTART) > 0,
+	tap_ok(isnan(of(many, 10, VARIANCE_SESSION)) &&
+		of(many, 10, VARIANCE_RESTART) > 0,
 	    "ten runs of one session");
-	tap_ok(isnan(varsplit_within(saw, 7)) && varsplit_within(flat, 10) == 0,
+	tap_ok(isnan(variance_within(saw, 7)) && variance_within(flat, 10) == 0,
 	    "seven intervals are too few; equal ones have no noise");
-	tap_near(varsplit_within(saw, 8), 1. / 7, 1e-14,
+	tap_near(variance_within(saw, 8), 1. / 7, 1e-14,
 	    "neighbours that differ do not make it less than s^2 / n");
 	for (int i = 0; i < 100; i++)
 		block[i] = i % 10 ? block[i - 1] : normal(&r);
-	tap_ok(varsplit_within(block, 100) > 4 * square_sd(block, 100) / 100,
+	tap_ok(variance_within(block, 100) > 4 * square_sd(block, 100) / 100,
 	    "neighbours that are alike make it more");
 	/* z sqrt(p / n) = half: n = p (z / half)^2 */
-	p[VARSPLIT_MACHINE] = (struct varsplit_part){1, 5, false};
-	for (int i = 1; i < VARSPLIT_SOURCES; i++)
-		p[i] = (struct varsplit_part){NAN, 0, false};
+	p[VARIANCE_MACHINE] = (struct variance_part){1, 5, false};
+	for (int i = 1; i < VARIANCE_SOURCES; i++)
+		p[i] = (struct variance_part){NAN, 0, false};
 	half = 1.959963984540054 / sqrt(999999999 - .5);
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, half, .95) == 999999999 &&
-		varsplit_needed(p, VARSPLIT_MACHINE,
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, half, .95) == 999999999 &&
+		variance_needed(p, VARIANCE_MACHINE,
 		    1.959963984540054 / sqrt(1e9 - .5), .95) == 0,
 	    "a billion machines are too many to ask for");
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 0, .95) == 0 &&
-		varsplit_needed(p, VARSPLIT_MACHINE, 100, .95) == 1,
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, 0, .95) == 0 &&
+		variance_needed(p, VARIANCE_MACHINE, 100, .95) == 1,
 	    "no number makes it exact, and one machine is the least");
-	p[VARSPLIT_MACHINE].var = 0;
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 1 &&
-		varsplit_needed(p, VARSPLIT_MACHINE, 0, .95) == 0,
+	p[VARIANCE_MACHINE].var = 0;
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, 1, .95) == 1 &&
+		variance_needed(p, VARIANCE_MACHINE, 0, .95) == 0,
 	    "without noise it is one as well");
-	varsplit(v, 5, p);
-	tap_ok(varsplit_needed(p, VARSPLIT_MACHINE, 1, .95) == 0,
+	variance_split(v, 5, p);
+	tap_ok(variance_needed(p, VARIANCE_MACHINE, 1, .95) == 0,
 	    "with one machine no number of machines is known");
 }
 

@@ -6,7 +6,7 @@
 enum { CASES = 3, BUILDS = 4, RUNS = 5, ALL = CASES * BUILDS * RUNS };
 
 static bool
-each_once(const struct slot *s)
+each_once(const struct turn *s)
 {
 	int seen[CASES][BUILDS][RUNS + 1] = {0};
 
@@ -19,10 +19,10 @@ each_once(const struct slot *s)
 
 /* A block is one case over all builds, side by side. */
 static bool
-blocks(const struct slot *s)
+blocks(const struct turn *s)
 {
 	for (size_t i = 0; i < ALL; i++) {
-		const struct slot *first = &s[i - i % BUILDS];
+		const struct turn *first = &s[i - i % BUILDS];
 
 		if (s[i].block != s[i].index || s[i].block != first->block ||
 		    s[i].scene != first->scene)
@@ -32,7 +32,7 @@ blocks(const struct slot *s)
 }
 
 static bool
-same(const struct slot *a, const struct slot *b)
+same(const struct turn *a, const struct turn *b)
 {
 	for (size_t i = 0; i < ALL; i++)
 		if (a[i].scene != b[i].scene || a[i].build != b[i].build ||
@@ -41,13 +41,13 @@ same(const struct slot *a, const struct slot *b)
 	return true;
 }
 
-static struct slot *
+static struct turn *
 make(enum order_how how, size_t nscenes, size_t nbuilds, size_t runs,
     uint64_t seed)
 {
 	struct order o = {how, nscenes, nbuilds, 1, runs, seed};
 	size_t n;
-	struct slot *s = order_make(&o, &n);
+	struct turn *s = order_make(&o, &n);
 
 	if (n != nscenes * nbuilds * runs)
 		abort();
@@ -62,7 +62,7 @@ later(enum order_how how)
 	int seen[6] = {0};
 	bool good = true;
 	size_t n;
-	struct slot *s = order_make(&o, &n);
+	struct turn *s = order_make(&o, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		good &= s[i].index >= 3 && s[i].index <= 5;
@@ -77,7 +77,7 @@ later(enum order_how how)
 static void
 in_turn(void)
 {
-	struct slot *s = make(ORDER_SEQUENTIAL, CASES, BUILDS, RUNS, 1);
+	struct turn *s = make(ORDER_SEQUENTIAL, CASES, BUILDS, RUNS, 1);
 	bool good = true;
 
 	for (size_t i = 0; i < ALL; i++)
@@ -92,7 +92,7 @@ in_turn(void)
 static void
 in_rounds(void)
 {
-	struct slot *s = make(ORDER_INTERLEAVED, CASES, BUILDS, RUNS, 1);
+	struct turn *s = make(ORDER_INTERLEAVED, CASES, BUILDS, RUNS, 1);
 	bool good = true;
 
 	for (size_t i = 0; i < ALL; i++)
@@ -107,7 +107,7 @@ static void
 at_random(void)
 {
 	int first[4] = {0}, last[4] = {0};
-	struct slot *s;
+	struct turn *s;
 
 	for (size_t i = 0; i < 400; i++) {
 		s = make(ORDER_RANDOM, 2, 2, 1, i);
@@ -128,7 +128,7 @@ goes_on(void)
 {
 	struct order o = {ORDER_INTERLEAVED, 1, 20, 1, 1, 7};
 	size_t n;
-	struct slot *a = order_make(&o, &n), *b;
+	struct turn *a = order_make(&o, &n), *b;
 	bool equal = true;
 
 	o.first = o.last = 2;
@@ -156,7 +156,7 @@ main(void)
 {
 	static const enum order_how hows[] = {
 	    ORDER_INTERLEAVED, ORDER_RANDOM, ORDER_SEQUENTIAL};
-	struct slot *a, *b, *c;
+	struct turn *a, *b, *c;
 	int first[BUILDS] = {0};
 
 	for (size_t i = 0; i < 3; i++) {

@@ -49,7 +49,7 @@ blends(void)
 	v[0] = stream(&r, 1000, 5000000, 9000000, all);
 	v[1] = stream(&r, 3000, 4000000, 8000000000, all);
 	v[2] = stream(&r, 2000, 6000000, 7000000, all);
-	roles_blend(v, STREAMS);
+	roles_merge(v, STREAMS);
 	tap_ok(v[0].requests == 6000, "requests add up");
 	tap_near(v[0].elapsed_s, 7.996, 1e-9, "from the first to the last");
 	tap_near(v[0].rps, 6000 / 7.996, 1e-9, "so does the rate");
@@ -130,7 +130,7 @@ sums(void)
 	for (int64_t i = 1; i <= 1000; i++)
 		hist_add(v[i & 1].latency, i * 1000000, 1);
 	hist_add(v[1].service, 5000, 3);
-	roles_blend(v, 2);
+	roles_merge(v, 2);
 	tap_near(v[0].hit_rate_percent, 80, 1e-12,
 	    "each stream's hits count by its requests");
 	tap_ok(v[0].start_ns == 10 && v[0].end_ns == 50,
@@ -186,7 +186,7 @@ overflow(void)
 	}
 	v[1].nerrors = 1;
 	v[1].errors[0] = (struct engine_error){.kind = "another", .count = 41};
-	roles_blend(v, 2);
+	roles_merge(v, 2);
 	tap_ok(v[0].nerrors == ENGINE_ERRORS &&
 		v[0].errors[ENGINE_ERRORS - 1].count == 42 &&
 		v[0].errors[ENGINE_ERRORS - 2].count == 1,

@@ -17,7 +17,7 @@
 #define B HEAD "\"subject\":{\"label\":\"x\"},\"config\":{\"c\":[1,{}]},"
 
 static bool
-read_line(struct run_reader *in, struct run_record *r, const char *line)
+read_line(struct run_record_reader *in, struct run_record *r, const char *line)
 {
 	return run_record_read(in, r, line, strlen(line));
 }
@@ -31,7 +31,7 @@ text_is(const struct jsonscan_text *t, const char *want)
 static void
 test_values(void)
 {
-	struct run_reader *in = run_reader_new();
+	struct run_record_reader *in = run_record_reader_new();
 	struct run_record r;
 
 	tap_ok(read_line(in, &r,
@@ -87,13 +87,13 @@ test_values(void)
 		   "\"type\":\"run\"}") &&
 		text_is(&r.session, "s") && r.index == 2 && r.ok,
 	    "members in the reverse order");
-	run_reader_free(in);
+	run_record_reader_free(in);
 }
 
 static void
 check_refused(const char *line, const char *what)
 {
-	struct run_reader *in = run_reader_new();
+	struct run_record_reader *in = run_record_reader_new();
 	struct run_record r;
 
 	tap_ok(
@@ -101,7 +101,7 @@ check_refused(const char *line, const char *what)
 		A "\"run\":{\"session\":\"s\",\"index\":1},\"env\":{}" TAIL) &&
 		!read_line(in, &r, line) && !read_line(in, &r, line),
 	    "refused, also when it comes again: %s", what);
-	run_reader_free(in);
+	run_record_reader_free(in);
 }
 
 static void
@@ -155,7 +155,7 @@ test_refusals(void)
 static void
 test_names(void)
 {
-	struct run_reader *in = run_reader_new();
+	struct run_record_reader *in = run_record_reader_new();
 	struct run_record r;
 
 	tap_ok(read_line(in, &r,
@@ -170,7 +170,7 @@ test_names(void)
 		    A "\"run\":{},\"metrics\":{\"b\":1,\"a\":1,\"b\":2},"
 		      "\"status\":\"ok\"}"),
 	    "a metric stands twice, and the names of runs before are like it");
-	run_reader_free(in);
+	run_record_reader_free(in);
 }
 
 /* A few bytes of two lines changed: a reader that knows other lines reads what
@@ -182,7 +182,7 @@ test_noise(void)
 	    "\"run\":{\"session\":\"s\",\"index\":1},\"env\":{\"h\":1}" TAIL,
 	    B "\"run\":{\"session\":\"t\",\"index\":-2.5},\"x\":[true]" TAIL};
 	static const char bytes[] = "{}[]\",:\\ \n019.-e\xc3\xa4xu";
-	struct run_reader *in = run_reader_new();
+	struct run_record_reader *in = run_record_reader_new();
 	size_t read = 0, wrong = 0;
 	struct run_record r;
 	struct rng g;
@@ -217,7 +217,7 @@ test_noise(void)
 	}
 	tap_ok(wrong == 0, "noise: read where it is a run, and there only");
 	tap_ok(read > 30000 && read < 90000, "noise: both were tried");
-	run_reader_free(in);
+	run_record_reader_free(in);
 }
 
 static void
@@ -226,7 +226,7 @@ test_hash(void)
 	static const char line[] =
 	    B "\"run\":{\"sess\\u0069on\":\"\\u0074\"},\"x\":{\"a\\\"b\":"
 	      "[null,-0,\"\\n\"]},\"hist\":{\"h\":\"a\\u0062\"}" TAIL;
-	struct run_reader *in = run_reader_new();
+	struct run_record_reader *in = run_record_reader_new();
 	struct json *rec = json_parse(line, strlen(line), NULL, NULL);
 	struct caseset *set = caseset_new();
 	uint64_t sum;
@@ -242,7 +242,7 @@ test_hash(void)
 	    "the hash of a line is that of the tree");
 	caseset_free(set);
 	json_free(rec);
-	run_reader_free(in);
+	run_record_reader_free(in);
 }
 
 static size_t

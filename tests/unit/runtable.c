@@ -9,9 +9,9 @@
 #include "power.h"
 #include "lib/rows.h"
 #include "scratch.h"
-#include "spread.h"
+#include "precision.h"
 #include "tap.h"
-#include "varsplit.h"
+#include "variance.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -114,7 +114,7 @@ static void
 splits(void)
 {
 	/* Squares between: 10.8, within: 10 (see the unit test of maths). */
-	static const struct varsplit_run v[] = {{101, NAN, 1, 0},
+	static const struct variance_run v[] = {{101, NAN, 1, 0},
 	    {103, NAN, 1, 0}, {105, NAN, 2, 0}, {107, NAN, 2, 0},
 	    {103, NAN, 2, 0}};
 	static const char *const text =
@@ -125,7 +125,7 @@ splits(void)
 	struct json *m = metric(103.8, 103);
 	const struct json *a, *b;
 
-	spread_add(m, v, 5, false, .01);
+	precision_add(m, v, 5, false, .01);
 	tap_str(json_get_str(m, "advice"), text,
 	    "the advice names the source, its part and how many it takes");
 	a = json_at(json_get(m, "split"), 0);
@@ -144,12 +144,12 @@ splits(void)
 	    !json_get(m, "drift_percent"), "what was not timed has no drift");
 	json_free(m);
 	m = metric(103.8, 103);
-	spread_add(m, v, 2, false, 0);
+	precision_add(m, v, 2, false, 0);
 	tap_ok(!json_get(m, "split") && !json_get(m, "precision"),
 	    "one session has no sources, and no precision was asked for");
 	json_free(m);
 	m = metric(-103.8, 103);
-	spread_add(m, v, 5, false, 0);
+	precision_add(m, v, 5, false, 0);
 	tap_str(json_get_str(m, "advice"),
 	    "add a session: the variation between sessions (1.7 %) is 70 % of "
 	    "the error",
@@ -163,27 +163,27 @@ sources(void)
 {
 	static const double units[] = {1, 1e-4, 1e4};
 	char *first = NULL, *text;
-	struct varsplit_part p[VARSPLIT_SOURCES];
-	struct varsplit_run v[12];
+	struct variance_part p[VARIANCE_SOURCES];
+	struct variance_run v[12];
 
 	for (size_t u = 0; u < 3; u++) {
 		struct json *m = metric(104.5 * units[u], 104.5 * units[u]);
 
 		/* Two machines of two sessions of three runs each. */
 		for (size_t i = 0; i < 12; i++)
-			v[i] = (struct varsplit_run){
+			v[i] = (struct variance_run){
 			    (100 +
 				(double)(i / 6 * 5 + i / 3 % 2 * 4 + i % 3)) *
 				units[u],
 			    .01 * units[u] * units[u], i / 3, i / 6};
-		varsplit(v, 12, p);
-		spread_add(m, v, 12, false, .2);
-		for (size_t i = 0; i < VARSPLIT_SOURCES; i++) {
+		variance_split(v, 12, p);
+		precision_add(m, v, 12, false, .2);
+		for (size_t i = 0; i < VARIANCE_SOURCES; i++) {
 			const struct json *s = json_at(json_get(m, "split"), i);
 
 			tap_ok(strcmp(json_get_str(s, "source"),
-				   varsplit_source_name(
-				       (enum varsplit_source)i)) == 0 &&
+				   variance_source_name(
+				       (enum variance_source)i)) == 0 &&
 				fabs(json_get_num(s, "sd_percent", 0) -
 				    100 * sqrt(p[i].var) / (104.5 * units[u])) <
 				    1e-9 &&
@@ -201,10 +201,10 @@ sources(void)
 	}
 	/* Sessions: SS 2 x 24 / 2, less runs of 1, over 3: 23 / 3; machines:
 	 * 75 / 1, less 1 and 3 x 23 / 3, over 6: 8.5; below by none. */
-	tap_near(p[VARSPLIT_RESTART].var + p[VARSPLIT_WITHIN].var, 1e8, 1e-9,
+	tap_near(p[VARIANCE_RESTART].var + p[VARIANCE_WITHIN].var, 1e8, 1e-9,
 	    "runs differ by 1");
-	tap_near(p[VARSPLIT_SESSION].var, 23e8 / 3, 1e-9, "sessions by 23 / 3");
-	tap_near(p[VARSPLIT_MACHINE].var, 8.5e8, 1e-9, "machines by 8.5");
+	tap_near(p[VARIANCE_SESSION].var, 23e8 / 3, 1e-9, "sessions by 23 / 3");
+	tap_near(p[VARIANCE_MACHINE].var, 8.5e8, 1e-9, "machines by 8.5");
 	tap_ok(strncmp(first, "add a machine: ", 15) == 0,
 	    "most of the error is that of two machines");
 	free(first);
@@ -289,16 +289,16 @@ cut_file(void)
 static struct json *
 drift_of(const double *slope, size_t sessions)
 {
-	struct varsplit_run v[30];
+	struct variance_run v[30];
 	struct json *m = metric(100, 100);
 	size_t n = 0;
 
 	for (size_t i = 0; i <= sessions; i++)
 		for (int k = 0; k < (i < sessions ? 6 : 5); k++)
-			v[n++] = (struct varsplit_run){
+			v[n++] = (struct variance_run){
 			    i < sessions ? 100 + slope[i] * k : 900 - 99 * k,
 			    NAN, i, 0};
-	spread_add(m, v, n, true, 0);
+	precision_add(m, v, n, true, 0);
 	return m;
 }
 
@@ -337,7 +337,7 @@ precisions(void)
 	json_push_num(ci, 98);
 	json_push_num(ci, 104);
 	json_set(m, "ci95", ci);
-	spread_add(m, NULL, 0, false, .01);
+	precision_add(m, NULL, 0, false, .01);
 	p = json_get(m, "precision");
 	tap_near(json_get_num(p, "now", NAN), .03, 1e-12,
 	    "98 to 104 around 100 is 3 % to each side");
@@ -346,7 +346,7 @@ precisions(void)
 	    "of no runs three are the first that have an interval");
 	json_free(m);
 	m = metric(100, 100);
-	spread_add(m, NULL, 0, false, .01);
+	precision_add(m, NULL, 0, false, .01);
 	tap_ok(isnan(json_get_num(json_get(m, "precision"), "now", NAN)),
 	    "without an interval it is not known");
 	json_free(m);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct seen {
+struct hashset {
 	unsigned errors;
 	uint32_t last; /* replies before it */
 	char first[SCAN_LINE];
@@ -15,7 +15,7 @@ struct seen {
 static void
 error(void *arg, const char *line, uint32_t nth)
 {
-	struct seen *s = arg;
+	struct hashset *s = arg;
 
 	s->last = nth;
 	if (s->errors++ == 0)
@@ -24,8 +24,8 @@ error(void *arg, const char *line, uint32_t nth)
 
 /* Feeds pieces of 'step' bytes; -1 when it was refused. */
 static long
-feed(const char *p, size_t n, size_t step, bool zero, struct scan_tally *t,
-    struct seen *seen)
+feed(const char *p, size_t n, size_t step, bool zero, struct scan_counters *t,
+    struct hashset *seen)
 {
 	struct scan s = {.zero_miss = zero};
 	size_t at = 0, k;
@@ -51,8 +51,8 @@ static void
 counts(const char *text, unsigned replies, unsigned misses, unsigned errors,
     bool zero, const char *what)
 {
-	struct scan_tally t;
-	struct seen seen;
+	struct scan_counters t;
+	struct hashset seen;
 	size_t step, n = strlen(text);
 	bool same = true;
 
@@ -69,8 +69,8 @@ counts(const char *text, unsigned replies, unsigned misses, unsigned errors,
 static void
 refused(const char *text, const char *what)
 {
-	struct scan_tally t;
-	struct seen seen;
+	struct scan_counters t;
+	struct hashset seen;
 	size_t step, n = strlen(text);
 	bool all = true;
 
@@ -82,8 +82,8 @@ refused(const char *text, const char *what)
 static void
 replies(void)
 {
-	struct scan_tally t;
-	struct seen seen;
+	struct scan_counters t;
+	struct hashset seen;
 
 	counts("+OK\r\n+OK\r\n+PONG\r\n+\r\n", 4, 0, 0, false, "texts");
 	counts(":1\r\n:0\r\n:-5\r\n:9223372036854775807\r\n", 4, 0, 0, false,
@@ -138,8 +138,8 @@ pushes(void)
 
 	for (step = 1; step <= n; step++) {
 		struct scan s = {0};
-		struct scan_tally t = {0};
-		struct seen seen = {0};
+		struct scan_counters t = {0};
+		struct hashset seen = {0};
 
 		for (at = 0; at < n; at += k) {
 			k = n - at < step ? n - at : step;
@@ -154,9 +154,9 @@ pushes(void)
 static void
 too_long(const char *text, const char *why)
 {
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	struct scan s = {0};
-	struct seen seen = {0};
+	struct hashset seen = {0};
 
 	tap_ok(scan_feed(&s, text, strlen(text), 1, &t, error, &seen) < 0,
 	    "refused: %.20s", why);
@@ -166,9 +166,9 @@ too_long(const char *text, const char *why)
 static void
 limits(void)
 {
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	struct scan s = {0};
-	struct seen seen = {0};
+	struct hashset seen = {0};
 
 	tap_ok(scan_feed(&s, "+OK\r\n+OK\r\n+OK\r\n", 15, 2, &t, error,
 		   &seen) == 10 &&
@@ -208,8 +208,8 @@ noise(void)
 	    "\r", "\n", "0", "1", "2", "3", "-1", "a", "+OK\r\n", "$1\r\nx\r\n",
 	    "*1\r\n", ":0\r\n", "$-1\r\n", "*0\r\n", "-E x\r\n", "%1\r\n",
 	    "_\r\n", "|1\r\n"};
-	struct scan_tally a, b;
-	struct seen sa, sb;
+	struct scan_counters a, b;
+	struct hashset sa, sb;
 	char text[256];
 	struct rng r;
 	size_t n, k;

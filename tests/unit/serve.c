@@ -7,7 +7,7 @@
 
 #include "err.h"
 #include "folder.h"
-#include "guard.h"
+#include "reaper.h"
 #include "json.h"
 #include "str.h"
 
@@ -102,7 +102,7 @@ static void
 folders(void)
 {
 	char tmp[] = "/tmp/vkb-unit.XXXXXX", link[64];
-	struct guard *g = guard_start();
+	struct reaper *g = reaper_start();
 	struct rundir r;
 	struct stat st;
 	char *sub, *path;
@@ -124,7 +124,7 @@ folders(void)
 	tap_ok(folder_remove(path) == 0, "removing twice is no failure");
 	free(path);
 	free(sub);
-	guard_dismiss(g);
+	reaper_dismiss(g);
 	rmdir(tmp);
 }
 

@@ -264,7 +264,7 @@ resumed(void)
 	f = results_find(&r, a, set, 2);
 	tap_ok(f && f->place == 0, "the first of its kind in the file counts");
 	f = results_find(&r, a, set, 1);
-	tap_ok(f && f->place == 1 && !f->looks && !f->tool && !f->metrics,
+	tap_ok(f && f->place == 1 && !f->rule && !f->tool && !f->metrics,
 	    "of a plain session the place is enough");
 	tap_ok(results_find(&r, b, set, 7) && !results_find(&r, b, set, 2) &&
 		!results_find(&r, a, set, 7) && !results_find(&r, a, get, 1) &&

@@ -29,7 +29,7 @@ make(const char *text, long long size)
 
 /* What n commands are, in pieces of at most 'full' bytes; caller frees. */
 static char *
-write_all(const struct template *t, struct course *c, uint32_t n, size_t full,
+write_all(const struct template *t, struct cursor *c, uint32_t n, size_t full,
     size_t *len)
 {
 	char *buf = mem_new(template_room(t, full));
@@ -54,7 +54,7 @@ static void
 is(const char *text, const char *want, size_t nwant)
 {
 	struct template *t = make(text, 4);
-	struct course c = {.sequential = true, .next = {0}};
+	struct cursor c = {.sequential = true, .next = {0}};
 	struct str name = {0};
 	char *got;
 	size_t n;
@@ -122,7 +122,7 @@ same(const char *text)
 {
 	char *twice = mem_printf("%s ; %s", text, text), *got, *again;
 	struct template *t = make(text, 0);
-	struct course c = {.sequential = false}, d;
+	struct cursor c = {.sequential = false}, d;
 	size_t n, m;
 
 	rng_seed(&c.rng, 3, 3);
@@ -142,7 +142,7 @@ static void
 numbers(void)
 {
 	struct template *t;
-	struct course c = {.sequential = false};
+	struct cursor c = {.sequential = false};
 	char *got;
 	size_t n;
 
@@ -204,7 +204,7 @@ rows(size_t most)
 	struct template *t =
 	    make("S x__field:id__y__field:t__z __field:t__ __field:id__", 0);
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
-	struct course c = {.next = {2}};
+	struct cursor c = {.next = {2}};
 	int fd = mkstemp(path);
 	struct rowset *d;
 	char *got;
@@ -240,7 +240,7 @@ beforehand(const char *text)
 	struct template *t;
 	struct rowset *d;
 	struct str s = {0};
-	struct course c;
+	struct cursor c;
 	size_t n[2] = {0};
 	int i, fd = mkstemp(path);
 
@@ -257,7 +257,7 @@ beforehand(const char *text)
 		if (!tap_ok(d != NULL, "rows"))
 			break;
 		template_bind(t, d, i ? 100000 : 0);
-		c = (struct course){.next = {61}};
+		c = (struct cursor){.next = {61}};
 		rng_seed(&c.rng, 5, 5);
 		got[i] = write_all(t, &c, 1000, i ? 700 : 2000, &n[i]);
 		rowset_free(d);
@@ -282,7 +282,7 @@ both_sides(size_t most)
 				  "k__field:a____field:b__ __seq__ __field:b__",
 	    0);
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
-	struct course c = {.turn = 0};
+	struct cursor c = {.turn = 0};
 	int fd = mkstemp(path);
 	struct rowset *d;
 	size_t n;
@@ -308,10 +308,10 @@ both_sides(size_t most)
 }
 
 /* A course with its first number, row and turn. */
-static struct course
+static struct cursor
 course(uint64_t number, uint64_t seq, uint64_t turn)
 {
-	struct course c = {.sequential = true, .number = number, .turn = turn};
+	struct cursor c = {.sequential = true, .number = number, .turn = turn};
 
 	c.next[TEMPLATE_SEQ] = seq;
 	rng_seed(&c.rng, 1, 1);
@@ -319,7 +319,7 @@ course(uint64_t number, uint64_t seq, uint64_t turn)
 }
 
 static void
-is_text(const char *text, bool cluster, struct course c, uint32_t n,
+is_text(const char *text, bool cluster, struct cursor c, uint32_t n,
     const char *want, const char *what)
 {
 	char *why = NULL, *got;

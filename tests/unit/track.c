@@ -129,7 +129,7 @@ rules(void)
 	r.status = RULES_FAILED;
 	tap_ok(
 	    rules_chance(&u, &r) == RULES_TAKEN, "a failed one is left then");
-	row_free(&r);
+	rules_free_row(&r);
 }
 
 int

@@ -3,19 +3,19 @@
 #include "coproc.h"
 #include "engines.h"
 #include "err.h"
-#include "figures.h"
+#include "resultrecord.h"
 #include "json.h"
-#include "lease.h"
+#include "handle.h"
 #include "mem.h"
 #include "populate.h"
 #include "probe.h"
 #include "profiles.h"
 #include "record.h"
-#include "running.h"
+#include "extserver.h"
 #include "setup.h"
 #include "target.h"
 #include "vkb-load/meter/watch.h"
-#include "vkb-load/session/runner.h"
+#include "vkb-load/session/caserunner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,8 +59,8 @@ set_env(const struct measure *m, struct json *rec)
 	struct str s = {0};
 
 	set_client_cpus(m, env);
-	if (m->r->running) {
-		if (!running_local(m->r->running))
+	if (m->r->external) {
+		if (!extserver_local(m->r->external))
 			json_set_bool(env, "remote", true);
 	} else {
 		for (const struct json *j = json_first(cpus); j;
@@ -76,7 +76,7 @@ set_env(const struct measure *m, struct json *rec)
 
 /* Both builds of a block get the same random numbers. */
 static uint64_t
-choose_seed(const struct measure *m, const struct slot *s)
+choose_seed(const struct measure *m, const struct turn *s)
 {
 	const struct json *own = json_path(m->cas, "client.seed");
 	struct str text = {0};
@@ -94,7 +94,7 @@ choose_seed(const struct measure *m, const struct slot *s)
 
 static struct json *
 make_record(
-    const struct measure *m, const struct role *role, const struct slot *s)
+    const struct measure *m, const struct role *role, const struct turn *s)
 {
 	struct json *rec = record_new("run"), *run = json_object(), *subject;
 	char now[CLOCK_ISO];
@@ -116,16 +116,16 @@ make_record(
 }
 
 void
-measure_init(struct measure *m, struct runner *r, const struct json *cas,
-    const struct slot *s)
+measure_init(struct measure *m, struct case_runner *r, const struct json *cas,
+    const struct turn *s)
 {
-	struct lease l = {.r = r};
+	struct server_handle l = {.r = r};
 
 	*m = (struct measure){.r = r,
 	    .cas = cas,
 	    .build = r->builds[s->build],
 	    .engine = engines_find(r->engines, cas)};
-	roles_make(&m->roles, cas, choose_seed(m, s), lease_timeout(&l, cas));
+	roles_make(&m->roles, cas, choose_seed(m, s), handle_timeout(&l, cas));
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		m->roles.works[i].max_lost =
 		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
@@ -189,7 +189,7 @@ static void
 on_progress(void *arg, const struct engine_progress *e)
 {
 	struct measure *m = arg;
-	struct runner *r = m->r;
+	struct case_runner *r = m->r;
 
 	if (m->profiles)
 		profiles_see(m->profiles, e);
@@ -274,14 +274,14 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
-	if (target_memory(t, memory) < 0 && rc != 0 && m->r->running)
+	if (target_memory(t, memory) < 0 && rc != 0 && m->r->external)
 		measure_failed(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
-		roles_blend(&v[role->first], role->n);
+		roles_merge(&v[role->first], role->n);
 		if (rc < 0 && !measured_something(&v[role->first]))
 			continue;
-		figures_set(m->recs[i], &v[role->first], cost);
+		result_record_set(m->recs[i], &v[role->first], cost);
 		metrics = json_get(m->recs[i], "metrics");
 		for (const struct json *j = json_first(memory); j;
 		     j = json_next(j))
@@ -350,12 +350,13 @@ begin_profiles(struct measure *m, const struct json *server)
  * ended.
  */
 static int
-clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
+clean_up(
+    struct measure *m, struct server_handle *l, const struct target *t, int rc)
 {
 	const struct json *c = json_get(m->cas, "config");
 	const struct json *list = json_get(c, "teardown_commands");
 
-	if (!list || m->r->halt || (rc < 0 && lease_lost(l, m->cas, true)))
+	if (!list || m->r->halt || (rc < 0 && handle_lost(l, m->cas, true)))
 		return rc;
 	if (setup_run(t, list, "teardown command") < 0)
 		return measure_failed(m, NULL);
@@ -363,7 +364,7 @@ clean_up(struct measure *m, struct lease *l, const struct target *t, int rc)
 }
 
 int
-measure_run(struct measure *m, struct lease *l)
+measure_run(struct measure *m, struct server_handle *l)
 {
 	struct target t = {0};
 	int rc = -1;
@@ -371,7 +372,7 @@ measure_run(struct measure *m, struct lease *l)
 	m->r->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
-	if (lease_target(l, m->cas, &t) < 0) {
+	if (handle_target(l, m->cas, &t) < 0) {
 		measure_failed(m, NULL);
 		goto out;
 	}
@@ -391,7 +392,7 @@ out:
 }
 
 int
-measure_attempt(struct measure *m, struct lease *l)
+measure_attempt(struct measure *m, struct server_handle *l)
 {
 	struct target t = {0};
 	struct engine_job job = make_job(m, &t);
@@ -400,7 +401,7 @@ measure_attempt(struct measure *m, struct lease *l)
 	m->r->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
-	if (lease_target(l, m->cas, &t) < 0 ||
+	if (handle_target(l, m->cas, &t) < 0 ||
 	    m->engine->attempt(m->engine->self, &job) != 0) {
 		if (!m->r->halt)
 			measure_failed(m, NULL);

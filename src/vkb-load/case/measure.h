@@ -13,13 +13,13 @@
 
 struct engine;
 struct json;
-struct lease;
+struct server_handle;
 struct profiles;
-struct runner;
-struct slot;
+struct case_runner;
+struct turn;
 
 struct measure {
-	struct runner *r;
+	struct case_runner *r;
 	const struct json *cas, *build;
 	const struct engine *engine;
 	struct roles roles;
@@ -30,8 +30,8 @@ struct measure {
 	struct str error; /* why it failed */
 };
 
-void measure_init(struct measure *, struct runner *, const struct json *cas,
-    const struct slot *);
+void measure_init(struct measure *, struct case_runner *,
+    const struct json *cas, const struct turn *);
 /* The case is profiled instead of measured. */
 void measure_profile(struct measure *);
 void measure_free(struct measure *);
@@ -46,11 +46,11 @@ int measure_failed(struct measure *, char *why);
  * Prepares the server, runs the load, cleans up, and writes the results into
  * the records. Returns 0, or -1 if it failed; partial results are kept.
  */
-int measure_run(struct measure *, struct lease *);
+int measure_run(struct measure *, struct server_handle *);
 
 /*
  * Runs the trial of an engine before the first run of a case. Returns 0 or -1.
  */
-int measure_attempt(struct measure *, struct lease *);
+int measure_attempt(struct measure *, struct server_handle *);
 
 #endif

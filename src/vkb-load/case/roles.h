@@ -46,6 +46,6 @@ struct engine_work *roles_warmup(const struct roles *, size_t *n);
  * Merges the results v[1..n-1] of a role's streams into v[0] and clears them.
  * Histograms are added up exactly.
  */
-void roles_blend(struct engine_result *v, size_t n);
+void roles_merge(struct engine_result *v, size_t n);
 
 #endif

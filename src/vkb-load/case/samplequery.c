@@ -16,7 +16,7 @@
 struct samplequery {
 	struct template *t;
 	struct rowset *rows;
-	struct course course;
+	struct cursor course;
 	struct keys keys;
 	char *buf;
 };

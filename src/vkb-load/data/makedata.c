@@ -2,7 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "proc.h"
 #include "recipes.h"
 #include "str.h"
@@ -19,7 +19,7 @@
 
 struct making {
 	const struct json *recipes;
-	struct names *made; /* path and recipes of each */
+	struct intern *made; /* path and recipes of each */
 	const volatile int *stop;
 	char *why;
 };
@@ -94,10 +94,10 @@ make_dataset(struct making *m, const char *path, const char *name)
 }
 
 static bool
-was_made(const struct names *made, const char *key)
+was_made(const struct intern *made, const char *key)
 {
-	for (size_t i = 0; i < names_count(made); i++)
-		if (strcmp(names_text(made, i), key) == 0)
+	for (size_t i = 0; i < intern_count(made); i++)
+		if (strcmp(intern_text(made, i), key) == 0)
 			return true;
 	return false;
 }
@@ -112,7 +112,7 @@ make_once(struct making *m, const char *path, const char *name)
 	if (!was_made(m->made, key)) {
 		rc = make_dataset(m, path, name);
 		if (rc == 0)
-			names_id(m->made, key);
+			intern_id(m->made, key);
 	}
 	free(key);
 	free(recipes);
@@ -139,7 +139,7 @@ check_dataset(void *arg, const char *path)
 }
 
 char *
-makedata(const struct json *cas, struct names *made, const volatile int *stop)
+makedata(const struct json *cas, struct intern *made, const volatile int *stop)
 {
 	struct making m = {
 	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};

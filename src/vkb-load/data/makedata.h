@@ -3,7 +3,7 @@
 #define MAKEDATA_H
 
 struct json;
-struct names;
+struct intern;
 
 /*
  * Runs vkb-gendata for each dataset that is not in 'made' (empty at first), and
@@ -11,6 +11,6 @@ struct names;
  * frees. *stop ends it.
  */
 char *makedata(
-    const struct json *cas, struct names *made, const volatile int *stop);
+    const struct json *cas, struct intern *made, const volatile int *stop);
 
 #endif

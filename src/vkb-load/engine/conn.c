@@ -1,6 +1,6 @@
 #include "conn.h"
 #include "clock.h"
-#include "dial.h"
+#include "connect.h"
 #include "err.h"
 #include "mem.h"
 #include "slotmap.h"
@@ -113,9 +113,9 @@ conn_open(struct conn *c, int64_t now)
 	c->state = CONN_CONNECTING;
 	c->since_ns = now;
 	if (c->node->unixsocket)
-		c->fd = dial_unix(c->node->unixsocket);
+		c->fd = connect_unix(c->node->unixsocket);
 	else if (c->address)
-		c->fd = dial_tcp(c->address, s->send_room);
+		c->fd = connect_tcp(c->address, s->send_room);
 	else
 		c->fd = -1;
 	if (c->fd < 0 && c->node->unixsocket && errno == EAGAIN) {
@@ -206,7 +206,7 @@ on_error_reply(void *arg, const char *line, uint32_t nth)
 static int
 read_replies(struct conn *c, size_t n, int64_t now)
 {
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	uint32_t want = c->state == CONN_SETUP ? c->setup : c->awaited;
 	ptrdiff_t used;
 

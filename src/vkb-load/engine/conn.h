@@ -37,7 +37,8 @@ struct conn_client {
 	/* It stayed ready and may send again. */
 	void (*resumed)(struct conn *, int64_t now);
 	/* Awaited replies arrived; the client subtracts them from 'awaited'. */
-	void (*replies)(struct conn *, int64_t now, const struct scan_tally *);
+	void (*replies)(
+	    struct conn *, int64_t now, const struct scan_counters *);
 	/*
 	 * An error reply, called before 'replies': the nth from now on; or one
 	 * to the setup commands.
@@ -110,8 +111,8 @@ struct conn {
 	uint64_t *sequence, here; /* next number; NULL: random */
 	uint64_t first;           /* number or key of the batch, in sequence */
 	uint32_t todo;            /* commands of the batch not yet made */
-	struct course course; /* of a template; 'from': at the batch's start */
-	struct course from;
+	struct cursor course; /* of a template; 'from': at the batch's start */
+	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
 };

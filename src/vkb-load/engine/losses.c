@@ -7,7 +7,7 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
-#include "tally.h"
+#include "counters.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -113,9 +113,9 @@ losses_broken(
 	if (c->state != CONN_READY)
 		return true;
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
-	tally_error(w, "connection lost", text);
+	counters_error(w, "connection lost", text);
 	c->down_ns = now;
-	if (!w->running)
+	if (!w->external)
 		return true;
 	w->lost += n;
 	w->reconnects++;

@@ -4,7 +4,7 @@
 #include "run.h"
 #include "sending.h"
 #include "supply.h"
-#include "tally.h"
+#include "counters.h"
 
 #include <math.h>
 
@@ -141,10 +141,10 @@ static void
 send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
-	uint64_t slots = p->nidle + 1, n;
+	uint64_t turns = p->nidle + 1, n;
 	uint32_t i, k;
 
-	n = (count_pending(w, p) + slots - 1) / slots;
+	n = (count_pending(w, p) + turns - 1) / turns;
 	if (n > count_free_slots(w, c))
 		n = count_free_slots(w, c);
 	for (i = 0; i < n; i++) {
@@ -194,7 +194,7 @@ openloop_replies(
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
 		if (is_measured(r, c->due[c->oldest])) {
-			tally_record(w, now - c->due[c->oldest], 1);
+			counters_record(w, now - c->due[c->oldest], 1);
 			hist_add(w->service, now - c->written[c->oldest], 1);
 		}
 		c->oldest = (c->oldest + 1) % r->pipeline;
@@ -216,7 +216,7 @@ openloop_back(struct worker *w, const struct away *a, int64_t now)
 {
 	if (!is_measured(w->run, a->due))
 		return;
-	tally_record(w, now - a->due, 1);
+	counters_record(w, now - a->due, 1);
 	hist_add(w->service, now - a->start_ns, 1);
 }
 

@@ -19,7 +19,7 @@ get_node_weight(const struct run *r, const struct slotmap_node *n)
 {
 	if (!r->command->ntags)
 		return 1;
-	return r->command->keyed ? n->nkeys : n->nslots;
+	return r->command->keyed ? n->nkeys : n->nturns;
 }
 
 static void

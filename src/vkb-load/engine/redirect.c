@@ -1,12 +1,12 @@
 #include "redirect.h"
-#include "dial.h"
+#include "connect.h"
 #include "hint.h"
 #include "losses.h"
 #include "mem.h"
 #include "openloop.h"
 #include "run.h"
 #include "slotmap.h"
-#include "tally.h"
+#include "counters.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -72,8 +72,8 @@ find_addresses(struct worker *w, struct redirect *d)
 	}
 	if (d->node.addresses)
 		return;
-	d->own =
-	    dial_resolve(d->node.host, d->node.port, true, &d->node.unresolved);
+	d->own = connect_resolve(
+	    d->node.host, d->node.port, true, &d->node.unresolved);
 	d->node.addresses = d->own;
 	if (!d->own)
 		d->node.unresolved =
@@ -207,7 +207,7 @@ compose_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
 {
 	const struct template *t = w->run->template;
-	struct course course = c->batch ? c->from : c->course;
+	struct cursor course = c->batch ? c->from : c->course;
 	uint32_t i;
 
 	if (!c->batch)
@@ -315,8 +315,8 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 
 /* Records the latency of an answered request and lets its connection go on. */
 static void
-finish_request(
-    struct worker *w, const struct away *a, int64_t now, struct scan_tally *t)
+finish_request(struct worker *w, const struct away *a, int64_t now,
+    struct scan_counters *t)
 {
 	struct run *r = w->run;
 	struct conn *c = a->conn;
@@ -331,9 +331,9 @@ finish_request(
 		if (run_by_duration(r))
 			counted = now >= r->t0 && now < r->t1;
 		if (counted)
-			tally_record(w, now - a->start_ns, 1);
+			counters_record(w, now - a->start_ns, 1);
 		else if (now >= r->t1)
-			tally_record_late(w, now - a->start_ns, 1);
+			counters_record_late(w, now - a->start_ns, 1);
 	}
 	if (counted) {
 		w->misses += t->misses;
@@ -346,11 +346,11 @@ finish_request(
 }
 
 static void
-on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
-	struct scan_tally rest = *t;
+	struct scan_counters rest = *t;
 	uint32_t i;
 	struct request q;
 
@@ -386,11 +386,11 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	struct worker *w = d->worker;
 	struct hint to;
 
-	if (!tally_error_reply(w, c, line) ||
+	if (!counters_error_reply(w, c, line) ||
 	    (read_hint(w, c, line, &to) &&
 		send_again(w, find_answered(d, nth), &to)))
 		return;
-	tally_refused(w, line);
+	counters_refused(w, line);
 }
 
 static void

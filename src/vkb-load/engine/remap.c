@@ -120,6 +120,6 @@ remap_worker(struct worker *w, struct slotmap *m)
 	}
 	free(to);
 	pools_set(w);
-	if (w->running && w->run->work->rate <= 0)
+	if (w->external && w->run->work->rate <= 0)
 		pools_serve(w, w->loop.now);
 }

@@ -82,7 +82,7 @@ struct worker {
 	size_t nlater, later_cap;
 	size_t away;    /* requests redirected or waiting */
 	uint32_t taken; /* of the replies being read */
-	bool running, finished;
+	bool external, finished;
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
 	size_t again; /* connections that have requests to send again */

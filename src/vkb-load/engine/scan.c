@@ -58,7 +58,7 @@ scan_number(const char *p, const char *end, uint64_t *v)
  */
 static const char *
 scan_element(
-    struct scan *s, const char *p, const char *end, struct scan_tally *t)
+    struct scan *s, const char *p, const char *end, struct scan_counters *t)
 {
 	const char *q;
 	uint64_t n;
@@ -107,7 +107,7 @@ scan_element(
  */
 static const char *
 skip_same_bulks(const char *first, const char *p, const char *end,
-    uint32_t want, struct scan_tally *t)
+    uint32_t want, struct scan_counters *t)
 {
 	size_t whole = (size_t)(p - first), head;
 	const char *payload = memchr(first, '\n', whole);
@@ -126,7 +126,7 @@ skip_same_bulks(const char *first, const char *p, const char *end,
 
 /* Skips +OK replies. Returns the end of the last. */
 static const char *
-skip_oks(const char *p, const char *end, uint32_t want, struct scan_tally *t)
+skip_oks(const char *p, const char *end, uint32_t want, struct scan_counters *t)
 {
 	while (
 	    end - p >= 5 && t->replies < want && memcmp(p, "+OK\r\n", 5) == 0) {
@@ -187,7 +187,7 @@ begin_push(struct scan *s)
 
 /* Begins an array, map, set, attribute or push message. */
 static int
-begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
+begin_aggregate(struct scan *s, bool nil, struct scan_counters *t)
 {
 	switch (s->type) {
 	case '>':
@@ -208,7 +208,8 @@ begin_aggregate(struct scan *s, bool nil, struct scan_tally *t)
 
 /* Handles the end of a line. */
 static int
-end_line(struct scan *s, struct scan_tally *t, scan_error_fn *error, void *arg)
+end_line(
+    struct scan *s, struct scan_counters *t, scan_error_fn *error, void *arg)
 {
 	bool nil = s->state == NIL;
 
@@ -281,7 +282,7 @@ scan_digit(struct scan *s, char c)
 }
 
 static int
-scan_byte(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
+scan_byte(struct scan *s, char c, struct scan_counters *t, scan_error_fn *error,
     void *arg)
 {
 	switch (s->state) {
@@ -324,13 +325,14 @@ scan_byte(struct scan *s, char c, struct scan_tally *t, scan_error_fn *error,
 
 /* Ends a reply or a push message when no element of it is left. */
 static void
-end_reply(struct scan *s, struct scan_tally *t, struct scan_tally *tally)
+end_reply(
+    struct scan *s, struct scan_counters *t, struct scan_counters *counters)
 {
 	if (!s->pushed) {
 		t->replies++;
 		return;
 	}
-	tally->pushes++;
+	counters->pushes++;
 	s->pushed = false;
 	s->state = START;
 	s->left = s->outer;
@@ -338,10 +340,10 @@ end_reply(struct scan *s, struct scan_tally *t, struct scan_tally *tally)
 
 ptrdiff_t
 scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
-    struct scan_tally *tally, scan_error_fn *error, void *arg)
+    struct scan_counters *counters, scan_error_fn *error, void *arg)
 {
 	const char *start = p, *end = p + n, *q;
-	struct scan_tally t = {0};
+	struct scan_counters t = {0};
 	uint64_t jump;
 	int wrong;
 
@@ -381,9 +383,9 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			return explain_error(s, wrong, p);
 		p++;
 		if (s->left == 0)
-			end_reply(s, &t, tally);
+			end_reply(s, &t, counters);
 	}
-	tally->replies += t.replies;
-	tally->misses += t.misses;
+	counters->replies += t.replies;
+	counters->misses += t.misses;
 	return p - start;
 }

@@ -30,7 +30,7 @@ struct scan {
 	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
 };
 
-struct scan_tally {
+struct scan_counters {
 	uint32_t replies;
 	uint32_t misses; /* nil at any depth, an empty array as the reply */
 	uint32_t pushes; /* whole push messages */
@@ -44,9 +44,9 @@ typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
  * Returns the bytes used: fewer than n only if 'want' was reached; -1 if the
  * bytes are not RESP or exceed the limits above; then scan->line says what was
  * found. 'error' is called for each error reply (also nested ones) with its
- * line without "-". Counts are added to *tally.
+ * line without "-". Counts are added to *counters.
  */
 ptrdiff_t scan_feed(struct scan *, const char *p, size_t n, uint32_t want,
-    struct scan_tally *tally, scan_error_fn *error, void *arg);
+    struct scan_counters *counters, scan_error_fn *error, void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 #include "slotmap.h"
 #include "client.h"
 #include "control.h"
-#include "dial.h"
+#include "connect.h"
 #include "engine.h"
 #include "mem.h"
 
@@ -35,7 +35,7 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 			     : mem_printf("%s:%d", n->host, port);
 	if (!unixsocket)
 		n->addresses =
-		    dial_resolve(n->host, port, false, &n->unresolved);
+		    connect_resolve(n->host, port, false, &n->unresolved);
 	return n;
 }
 
@@ -45,7 +45,7 @@ drop_empty_nodes(struct slotmap *m)
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (!m->nodes[i].nslots)
+		if (!m->nodes[i].nturns)
 			m->nodes[i--] = m->nodes[--m->n];
 }
 
@@ -54,10 +54,10 @@ add_range(struct slotmap *m, const struct control_range *r)
 {
 	struct slotmap_node *n = add_node(m, r->host, r->port, NULL);
 
-	if (!n->slots)
-		n->slots = mem_array(KEYS_SLOTS, sizeof *n->slots);
-	for (unsigned k = r->first; k <= r->last && n->nslots < KEYS_SLOTS; k++)
-		n->slots[n->nslots++] = (uint16_t)k;
+	if (!n->turns)
+		n->turns = mem_array(KEYS_SLOTS, sizeof *n->turns);
+	for (unsigned k = r->first; k <= r->last && n->nturns < KEYS_SLOTS; k++)
+		n->turns[n->nturns++] = (uint16_t)k;
 }
 
 static int
@@ -102,8 +102,8 @@ ask_nodes(struct slotmap *m, const struct engine_target *t,
 		rc = ask_node(m, t, tls, i, why, n);
 	drop_empty_nodes(m);
 	for (i = 0; i < m->n; i++)
-		qsort(m->nodes[i].slots, m->nodes[i].nslots,
-		    sizeof *m->nodes[i].slots, compare_slots);
+		qsort(m->nodes[i].turns, m->nodes[i].nturns,
+		    sizeof *m->nodes[i].turns, compare_slots);
 	return m->n ? rc : -1;
 }
 
@@ -134,7 +134,7 @@ place_collections(
 		return;
 	for (i = 0; i < KEYS_COLLECTIONS; i++) {
 		to = &n->collections[k->ncollections++];
-		to->slot = n->slots[i * n->nslots / KEYS_COLLECTIONS];
+		to->slot = n->turns[i * n->nturns / KEYS_COLLECTIONS];
 		to->part = (uint16_t)i;
 	}
 }
@@ -161,8 +161,8 @@ set_owners(struct slotmap *m)
 	m->owners = mem_array(KEYS_SLOTS, sizeof *m->owners);
 	for (i = 0; i < m->n; i++) {
 		n = &m->nodes[i];
-		for (k = 0; k < n->nslots; k++)
-			m->owners[n->slots[k]] = (uint16_t)i;
+		for (k = 0; k < n->nturns; k++)
+			m->owners[n->turns[k]] = (uint16_t)i;
 	}
 }
 
@@ -177,14 +177,14 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	size_t i;
 
 	k->space = k->count = space;
-	if (!n->nslots)
+	if (!n->nturns)
 		return;
 	k->cluster = true;
 	k->tags = tags;
 	k->rounds = space / KEYS_SLOTS;
 	here = mem_new(KEYS_SLOTS);
-	for (i = 0; i < n->nslots; i++)
-		here[n->slots[i]] = 1;
+	for (i = 0; i < n->nturns; i++)
+		here[n->turns[i]] = 1;
 	n->residues = mem_array(KEYS_SLOTS, sizeof *n->residues);
 	for (i = 0; i < KEYS_SLOTS; i++)
 		if (here[keys_slot(i)] && (i < space))
@@ -247,8 +247,8 @@ is_same_map(const struct slotmap *a, const struct slotmap *b)
 			if (strcmp(b->nodes[j].name, x->name) == 0)
 				break;
 		y = &b->nodes[j];
-		if (j == b->n || x->nslots != y->nslots ||
-		    memcmp(x->slots, y->slots, x->nslots * sizeof *x->slots) !=
+		if (j == b->n || x->nturns != y->nturns ||
+		    memcmp(x->turns, y->turns, x->nturns * sizeof *x->turns) !=
 			0)
 			return false;
 	}
@@ -308,7 +308,7 @@ slotmap_free(struct slotmap *m)
 			free(m->nodes[i].name);
 			if (m->nodes[i].addresses)
 				freeaddrinfo(m->nodes[i].addresses);
-			free(m->nodes[i].slots);
+			free(m->nodes[i].turns);
 			free(m->nodes[i].residues);
 			free(m->nodes[i].collections);
 		}

@@ -23,9 +23,9 @@ struct slotmap_node {
 	struct addrinfo *addresses; /* of the host; NULL: see 'unresolved' */
 	const char *unresolved;
 	struct keys keys;
-	uint16_t *slots, *residues;
+	uint16_t *turns, *residues;
 	struct collection *collections;
-	size_t nslots;
+	size_t nturns;
 	uint64_t nkeys;         /* of the key space; keys.count is never 0 */
 	_Atomic uint64_t place; /* keys used so far, in sequential use */
 };

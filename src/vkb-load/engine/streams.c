@@ -3,10 +3,10 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "outcome.h"
+#include "collect.h"
 #include "run.h"
 #include "slotmap.h"
-#include "tally.h"
+#include "counters.h"
 #include "threads.h"
 
 #include <math.h>
@@ -165,7 +165,7 @@ get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 {
 	const struct interval *last;
 
-	tally_close_intervals(r, false);
+	counters_close_intervals(r, false);
 	if (r->closed) {
 		last = &r->intervals[r->closed - 1];
 		p->rps = (isnan(p->rps) ? 0 : p->rps) + (double)last->requests;
@@ -341,7 +341,7 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 	if (rc == 0 && losses_fail(s.runs, n))
 		rc = -1;
 	for (i = 0; results && begun && i < n; i++)
-		outcome_make(&s.runs[i], &results[i]);
+		collect_result(&s.runs[i], &results[i]);
 	for (i = 0; i < n; i++)
 		threads_free(&s.runs[i]);
 	free(s.runs);

@@ -46,7 +46,7 @@ void
 supply_course(struct worker *w, struct conn *c, uint32_t n)
 {
 	struct run *r = w->run;
-	struct course *to = &c->course;
+	struct cursor *to = &c->course;
 	uint64_t takes;
 	int i;
 

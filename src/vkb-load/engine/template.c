@@ -1,9 +1,9 @@
 #include "template.h"
-#include "cooked.h"
+#include "prerendered.h"
 #include "digits.h"
 #include "mem.h"
 #include "rowset.h"
-#include "shape.h"
+#include "compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 static int
 make_cycle(struct template *t)
 {
-	const struct shape *s;
+	const struct compiled *s;
 	uint64_t i, n = 0;
 	size_t k;
 
@@ -46,7 +46,7 @@ make_cycle(struct template *t)
 static void
 make_alike(struct template *t)
 {
-	const struct shape *s = &t->shapes[0];
+	const struct compiled *s = &t->shapes[0];
 	const struct piece *p;
 	struct command *c = &t->command;
 	size_t i, at = 0;
@@ -99,7 +99,7 @@ template_new(const char *text, long long data_size, bool cluster, char **why)
 	struct template *t = mem_new(sizeof *t);
 
 	t->fields = mem_array(1, sizeof *t->fields);
-	*why = shape_read(t, text, (size_t)data_size, cluster);
+	*why = compile_template(t, text, (size_t)data_size, cluster);
 	if (!*why && make_cycle(t) < 0)
 		*why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
@@ -120,7 +120,7 @@ template_free(struct template *t)
 		return;
 	for (i = 0; i < t->nshapes; i++) {
 		free(t->shapes[i].pieces);
-		cooked_free(t->shapes[i].cooked);
+		prerendered_free(t->shapes[i].prerendered);
 	}
 	for (i = 0; i < t->nfields; i++)
 		free(t->fields[i]);
@@ -145,7 +145,8 @@ template_bind(struct template *t, const struct rowset *rows, size_t most)
 		    rowset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
 	t->command.constant = t->alike ? t->command.constant : t->command.len;
 	for (size_t i = 0; rows && i < t->nshapes; i++)
-		t->shapes[i].cooked = cooked_new(t, &t->shapes[i], most);
+		t->shapes[i].prerendered =
+		    prerendered_new(t, &t->shapes[i], most);
 }
 
 const char *const *

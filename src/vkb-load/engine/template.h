@@ -69,7 +69,7 @@ uint64_t template_takes(
  * The source of the next command's numbers; a copy makes the same commands
  * again.
  */
-struct course {
+struct cursor {
 	struct rng rng;
 	bool sequential;
 	uint64_t number; /* in sequential use */
@@ -82,7 +82,7 @@ struct course {
  * sets *len to their length. A buffer is zeroed before its first use, and used
  * for one template only.
  */
-uint32_t template_make(const struct template *, struct course *,
+uint32_t template_make(const struct template *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 
 #endif

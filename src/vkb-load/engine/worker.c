@@ -11,7 +11,7 @@
 #include "sending.h"
 #include "slotmap.h"
 #include "supply.h"
-#include "tally.h"
+#include "counters.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -56,9 +56,9 @@ resume_conn(struct conn *c, int64_t now)
 {
 	struct worker *w = c->owner;
 
-	if (w->running && c->again)
+	if (w->external && c->again)
 		losses_resend(w, c, now);
-	else if (w->running && (w->run->work->rate > 0 || !c->away))
+	else if (w->external && (w->run->work->rate > 0 || !c->away))
 		send_next_batch(w, c, now);
 }
 
@@ -70,7 +70,7 @@ begin_conn(struct conn *c, int64_t now)
 }
 
 static void
-on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
+on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
 	struct worker *w = c->owner;
 	struct run *r = w->run;
@@ -96,9 +96,9 @@ on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 		}
 		plain -= w->taken;
 		if (counted && plain)
-			tally_record(w, at - c->start_ns, plain);
+			counters_record(w, at - c->start_ns, plain);
 		else if (plain && now >= r->t1)
-			tally_record_late(w, at - c->start_ns, plain);
+			counters_record_late(w, at - c->start_ns, plain);
 	}
 	if (counted) {
 		w->misses += t->misses;
@@ -108,7 +108,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_tally *t)
 	w->taken = w->wrong = 0;
 	if (!c->awaited) {
 		w->loop.busy--;
-		if (w->running && (r->work->rate > 0 || !c->away))
+		if (w->external && (r->work->rate > 0 || !c->away))
 			send_next_batch(w, c, now);
 	}
 }
@@ -118,10 +118,10 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
-	if (!tally_error_reply(w, c, line) || redirect_take(w, c, line, nth) ||
-	    nth >= c->awaited - c->refills)
+	if (!counters_error_reply(w, c, line) ||
+	    redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
-	tally_refused(w, line);
+	counters_refused(w, line);
 }
 
 static void
@@ -168,10 +168,10 @@ run_tick(struct worker *w, int64_t now)
 		w->ending = true;
 		w->cut = now < r->t1;
 	}
-	if (!w->running)
+	if (!w->external)
 		return;
 	if (now >= w->interval_end && (!run_by_duration(r) || now < r->t1))
-		tally_interval(w, now);
+		counters_interval(w, now);
 }
 
 /* Returns true if nothing is left to send or to receive. */
@@ -210,9 +210,9 @@ wait_events(struct worker *w, struct epoll_event *events)
 	int64_t next = w->tick_ns;
 	int ms = TICK_NS / 1000000;
 
-	if (w->running && w->loop.now < w->run->t1 && w->run->t1 < next)
+	if (w->external && w->loop.now < w->run->t1 && w->run->t1 < next)
 		next = w->run->t1;
-	if (w->running && w->run->work->rate > 0) {
+	if (w->external && w->run->work->rate > 0) {
 		if (openloop_next(w) < next)
 			next = openloop_next(w);
 		return wait_ns(w, events, next - clock_ns());
@@ -234,7 +234,7 @@ handle_events(struct worker *w)
 		w->loop.now = clock_ns();
 	for (i = 0; i < n && !run_halted(w->run); i++)
 		conn_event(e[i].data.ptr, e[i].events);
-	if (w->running && w->run->work->rate > 0)
+	if (w->external && w->run->work->rate > 0)
 		openloop_dispatch(w, w->loop.now = clock_ns());
 	if (w->loop.now >= w->tick_ns)
 		run_tick(w, w->loop.now);
@@ -303,7 +303,7 @@ run_loop(struct worker *w)
 	struct run *r = w->run;
 	size_t i;
 
-	w->running = true;
+	w->external = true;
 	w->interval_end = r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
 	if (r->work->rate > 0)
@@ -321,7 +321,7 @@ run_loop(struct worker *w)
 			w->ending = true;
 		w->finished = is_closed_loop_done(w);
 	}
-	w->running = false;
+	w->external = false;
 	losses_end(w, clock_ns());
 	redirect_end(w, clock_ns());
 	if (r->work->rate > 0)
@@ -342,7 +342,7 @@ worker_main(void *arg)
 		run_loop(w);
 	pthread_mutex_lock(&r->gate->lock);
 	if (hist_count(w->latency))
-		tally_hand_over(w, w->interval + 1);
+		counters_hand_over(w, w->interval + 1);
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->released) /* its CPU time is read before it ends */

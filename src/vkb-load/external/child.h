@@ -11,7 +11,7 @@
 #include "str.h"
 #include "vkb-load/engine/engine.h"
 
-struct guard;
+struct reaper;
 struct served;
 struct watch;
 
@@ -25,7 +25,7 @@ struct child_spec {
 	double silence_s;      /* ... in each interval of this length */
 	double expected_s;     /* for the progress; 0: unknown */
 	double most_s;         /* time limit; 0: none */
-	struct guard *guard;   /* kills it when we are killed */
+	struct reaper *guard;  /* kills it when we are killed */
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;

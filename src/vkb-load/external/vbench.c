@@ -1,7 +1,7 @@
 #include "vbench.h"
 #include "child.h"
 #include "err.h"
-#include "guard.h"
+#include "reaper.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
@@ -42,7 +42,7 @@ struct rate {
 
 struct vbench {
 	struct vbcaps caps;
-	struct guard *guard;
+	struct reaper *guard;
 	bool login;
 	struct rate *rates;
 	size_t n, cap;
@@ -511,7 +511,7 @@ vbench_open(const char *path, const struct builds *b, bool login)
 
 	v->login = login;
 	if (file && vbcaps_read(&v->caps, file) == 0)
-		v->guard = guard_start();
+		v->guard = reaper_start();
 	free(file);
 	if (v->guard)
 		return v;
@@ -524,7 +524,7 @@ vbench_close(struct vbench *v)
 {
 	if (!v)
 		return;
-	guard_dismiss(v->guard);
+	reaper_dismiss(v->guard);
 	vbcaps_free(&v->caps);
 	free(v->rates);
 	free(v);

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "machine.h"
 #include "mem.h"
-#include "moment.h"
+#include "machinestate.h"
 #include "task.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ sampler_free(struct sampler *s)
 static void
 take_reading(struct sampler *s)
 {
-	struct moment_clocks clocks;
+	struct machine_state_clocks clocks;
 	struct tick *t;
 	size_t i;
 
@@ -109,9 +109,9 @@ take_reading(struct sampler *s)
 		t->client_ns += task_thread_ns(getpid(), s->tids[i]);
 	if (s->whole)
 		cpustat_read(&t->cpus, "");
-	moment_clocks("", &clocks);
+	machine_state_clocks("", &clocks);
 	t->freq_mhz = clocks.mean_mhz;
-	t->temperature_c = moment_temperature("");
+	t->temperature_c = machine_state_temperature("");
 }
 
 /* Takes readings on a fixed schedule; missed ones are skipped. */
@@ -151,7 +151,7 @@ take_end_reading(struct sampler *s, int at)
 		task_process_switches(s->child, &s->client[at]);
 	for (i = 0; !s->child && i < s->ntids; i++)
 		task_thread_switches(getpid(), s->tids[i], &s->client[at]);
-	s->throttles[at] = moment_throttles("");
+	s->throttles[at] = machine_state_throttles("");
 	cgroup_read(&s->group[at], "");
 	for (i = 0; i < s->nservers; i++)
 		task_threads(s->servers[i], at == 1, &s->threads, &s->nthreads);

@@ -9,7 +9,7 @@
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "ownkeys.h"
 #include "record.h"
 #include "str.h"
@@ -408,5 +408,5 @@ plan_free(struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		json_free(p->cases[i]);
 	free(p->cases);
-	names_free(p->placed);
+	intern_free(p->placed);
 }

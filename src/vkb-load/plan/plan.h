@@ -12,7 +12,7 @@
 #include "err.h"
 
 struct json;
-struct names;
+struct intern;
 struct str;
 
 /* Options of the command line that select cases and override their values. */
@@ -38,12 +38,12 @@ struct plan {
 	const char *const *commands;  /* the engine's; borrowed; NULL: any */
 	struct json **cases;
 	size_t n, cap;
-	const char *file;     /* being read, for messages */
-	size_t element;       /* index of the configuration in it */
-	size_t problems;      /* reported so far */
-	struct names *placed; /* identities, by group */
-	bool full;            /* PLAN_MOST was reached, and reported */
-	size_t doubles;       /* duplicate cases that were dropped */
+	const char *file;      /* being read, for messages */
+	size_t element;        /* index of the configuration in it */
+	size_t problems;       /* reported so far */
+	struct intern *placed; /* identities, by group */
+	bool full;             /* PLAN_MOST was reached, and reported */
+	size_t doubles;        /* duplicate cases that were dropped */
 };
 
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */

@@ -1,7 +1,7 @@
 #include "scene.h"
 #include "json.h"
 #include "mem.h"
-#include "names.h"
+#include "intern.h"
 #include "plan.h"
 #include "record.h"
 #include "str.h"
@@ -63,13 +63,13 @@ add_if_new(struct plan *p, size_t first, const struct json *config)
 	size_t before;
 
 	if (!p->placed)
-		p->placed = names_new();
-	before = names_count(p->placed);
+		p->placed = intern_new();
+	before = intern_count(p->placed);
 	str_printf(&s, "%zu\n", first);
 	record_room(&s, config);
-	names_id(p->placed, s.s);
+	intern_id(p->placed, s.s);
 	str_free(&s);
-	return names_count(p->placed) > before;
+	return intern_count(p->placed) > before;
 }
 
 void
@@ -105,7 +105,7 @@ void
 scenes_make(struct scenes *s, struct json *const *cases, size_t n)
 {
 	struct placed *p = mem_array(n + 1, sizeof *p);
-	struct names *names = names_new();
+	struct intern *names = intern_new();
 	const char *name;
 	char *own;
 
@@ -115,8 +115,8 @@ scenes_make(struct scenes *s, struct json *const *cases, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		name = json_get_str(cases[i], "scene");
 		own = name ? mem_printf("=%s", name) : mem_printf("#%zu", i);
-		p[i] = (struct placed){
-		    names_id(names, own), i, json_get_num(cases[i], "step", 0)};
+		p[i] = (struct placed){intern_id(names, own), i,
+		    json_get_num(cases[i], "step", 0)};
 		s->of[i] = p[i].scene;
 		free(own);
 	}
@@ -128,7 +128,7 @@ scenes_make(struct scenes *s, struct json *const *cases, size_t n)
 		s->n = p[i].scene + 1;
 	}
 	free(p);
-	names_free(names);
+	intern_free(names);
 }
 
 void

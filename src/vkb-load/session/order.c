@@ -14,9 +14,9 @@ order_parse(const char *s)
 
 /* Fisher-Yates shuffle. */
 static void
-shuffle_slots(struct rng *r, struct slot *v, size_t n)
+shuffle_slots(struct rng *r, struct turn *v, size_t n)
 {
-	struct slot t;
+	struct turn t;
 	size_t k;
 
 	for (; n > 1; n--) {
@@ -28,12 +28,12 @@ shuffle_slots(struct rng *r, struct slot *v, size_t n)
 }
 
 static void
-make_sequential(struct slot *s, const struct order *o)
+make_sequential(struct turn *s, const struct order *o)
 {
 	for (size_t b = 0; b < o->nbuilds; b++)
 		for (size_t c = 0; c < o->nscenes; c++)
 			for (size_t i = o->first; i <= o->last; i++)
-				*s++ = (struct slot){
+				*s++ = (struct turn){
 				    .scene = c, .build = b, .index = i};
 }
 
@@ -42,12 +42,12 @@ make_sequential(struct slot *s, const struct order *o)
  * slow drift of the machine affects all alike.
  */
 static void
-make_interleaved(struct slot *s, const struct order *o, struct rng *r)
+make_interleaved(struct turn *s, const struct order *o, struct rng *r)
 {
 	for (size_t i = o->first; i <= o->last; i++)
 		for (size_t c = 0; c < o->nscenes; c++) {
 			for (size_t b = 0; b < o->nbuilds; b++)
-				s[b] = (struct slot){.scene = c,
+				s[b] = (struct turn){.scene = c,
 				    .build = b,
 				    .index = i,
 				    .block = o->nbuilds > 1 ? i : 0};
@@ -56,10 +56,10 @@ make_interleaved(struct slot *s, const struct order *o, struct rng *r)
 		}
 }
 
-struct slot *
+struct turn *
 order_make(const struct order *o, size_t *n)
 {
-	struct slot *s;
+	struct turn *s;
 	struct rng r;
 
 	*n = o->nscenes * o->nbuilds * (o->last - o->first + 1);

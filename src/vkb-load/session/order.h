@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct slot {
+struct turn {
 	size_t scene, build;
 	size_t index; /* repetition of this scene and build, from 1 */
 	size_t block; /* 0: not interleaved */
@@ -29,6 +29,6 @@ struct order {
 };
 
 /* Returns all n slots; caller frees with free(). */
-struct slot *order_make(const struct order *, size_t *n);
+struct turn *order_make(const struct order *, size_t *n);
 
 #endif

@@ -2,7 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
-#include "looks.h"
+#include "stopping.h"
 #include "mem.h"
 #include "record.h"
 #include "str.h"
@@ -112,7 +112,7 @@ add_finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
-	unsigned long long looks = looks_hash(json_get(rec, "run"));
+	unsigned long long rule = stopping_hash(json_get(rec, "run"));
 	const struct json *config = json_get(rec, "config");
 	const char *tool =
 	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
@@ -125,9 +125,9 @@ add_finished(struct results *r, struct json *rec)
 	r->done[r->n] = (struct finished){
 	    .key = make_key(json_get(rec, "subject"), config, (size_t)index),
 	    .place = r->n,
-	    .looks = looks,
+	    .rule = rule,
 	    .tool = tool && foreign ? mem_str(tool) : NULL,
-	    .metrics = looks || foreign ? json_detach(rec, "metrics") : NULL};
+	    .metrics = rule || foreign ? json_detach(rec, "metrics") : NULL};
 	r->n++;
 	if ((size_t)index > r->last)
 		r->last = (size_t)index;

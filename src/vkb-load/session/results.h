@@ -13,10 +13,10 @@ struct json;
 /* A run that succeeded in an earlier session. */
 struct finished {
 	char *key;
-	size_t place;             /* number in the file */
-	unsigned long long looks; /* looks_hash of it */
-	struct json *metrics; /* if adaptive or of another engine; or NULL */
-	char *tool;           /* env.benchmark_tool_sha256 of the engine */
+	size_t place;            /* number in the file */
+	unsigned long long rule; /* looks_hash of it */
+	struct json *metrics;    /* if adaptive or of another engine; or NULL */
+	char *tool;              /* env.benchmark_tool_sha256 of the engine */
 };
 
 struct results {

@@ -1,17 +1,17 @@
 #include "session.h"
-#include "agenda.h"
+#include "schedule.h"
 #include "env.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
-#include "looks.h"
+#include "stopping.h"
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
 #include "pinning.h"
-#include "precise.h"
+#include "ciwidth.h"
 #include "results.h"
-#include "runner.h"
+#include "caserunner.h"
 #include "str.h"
 #include "vkb-load/case/coproc.h"
 #include "vkb-load/case/profiles.h"
@@ -27,12 +27,12 @@
 
 struct session {
 	const struct session_opts *o;
-	struct agenda a;
-	struct runner runner;
+	struct schedule a;
+	struct case_runner runner;
 	size_t slot; /* current index in a.slots */
 	char *name;  /* of the current run */
 	size_t failed, vague, unprofiled;
-	int lock; /* of the host; held from the first visit to the end */
+	int lock; /* of the host; held from the first turn to the end */
 };
 
 static bool
@@ -44,9 +44,9 @@ is_verbose(const struct session *s)
 static void
 announce_session(const struct session *s)
 {
-	const struct agenda *a = &s->a;
-	bool all, most = looks_adaptive(a->looks);
-	double known = agenda_left(a, 0, SIZE_MAX, &all);
+	const struct schedule *a = &s->a;
+	bool all, most = stopping_adaptive(a->rule);
+	double known = schedule_left(a, 0, SIZE_MAX, &all);
 	size_t n = a->progress.total;
 	struct str line = {0};
 	char buf[NUM_BUF], *text;
@@ -61,7 +61,7 @@ announce_session(const struct session *s)
 	err_say("%s", line.s);
 	str_free(&line);
 	if (most) {
-		text = looks_text(a->looks);
+		text = stopping_text(a->rule);
 		err_say("%s", text);
 		free(text);
 	}
@@ -69,7 +69,7 @@ announce_session(const struct session *s)
 
 /* "rps +-1.4 %, wanted 1 %" */
 static void
-add_precision(struct str *to, const struct precision *p)
+add_precision(struct str *to, const struct ci_width_goal *p)
 {
 	if (isfinite(p->now))
 		str_printf(to, p->now < .1 ? "%s +-%.2g %%" : "%s +-%.0f %%",
@@ -80,14 +80,14 @@ add_precision(struct str *to, const struct precision *p)
 }
 
 static void
-begin_run(void *arg, const struct slot *slot, size_t cas)
+begin_run(void *arg, const struct turn *slot, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = agenda_left(&s->a, s->slot, cas, &known);
+	double time = schedule_left(&s->a, s->slot, cas, &known);
 
 	free(s->name);
-	s->name = agenda_name(&s->a, slot, cas);
+	s->name = schedule_name(&s->a, slot, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
@@ -98,17 +98,17 @@ begin_run(void *arg, const struct slot *slot, size_t cas)
 #define TRIES 3
 
 static void
-drop_build(struct session *s, const struct slot *slot, size_t cas)
+drop_build(struct session *s, const struct turn *slot, size_t cas)
 {
-	char *who = agenda_builder(&s->a, slot);
+	char *who = schedule_builder(&s->a, slot);
 
-	agenda_out(&s->a, cas)[slot->build] = true;
+	schedule_out(&s->a, cas)[slot->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
 	    json_get_str(s->a.cases[cas], "id"), who, TRIES);
 	free(who);
 }
 
-/* Takes the lock before the first visit. 0, or -1, error reported. */
+/* Takes the lock before the first turn. 0, or -1, error reported. */
 static int
 take_lock(struct session *s)
 {
@@ -121,21 +121,21 @@ take_lock(struct session *s)
 static int
 run_slot(struct session *s, size_t i)
 {
-	const struct slot *slot = &s->a.slots[i];
+	const struct turn *slot = &s->a.turns[i];
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	bool adaptive = looks_adaptive(s->a.looks);
-	struct visit v = {
+	bool adaptive = stopping_adaptive(s->a.rule);
+	struct case_run v = {
 	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
 	size_t again = 1;
 	int k = 0;
 
 	s->slot = i;
 	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = agenda_wanted(&s->a, slot, scene->v[c]);
+		v.wanted[c] = schedule_wanted(&s->a, slot, scene->v[c]);
 	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
 		s->a.progress.total += n ? again : 0;
 		v.failed = 0;
-		k = runner_visit(&s->runner, &v);
+		k = case_runner_run(&s->runner, &v);
 		s->failed += again = v.failed;
 	}
 	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
@@ -148,8 +148,8 @@ run_slot(struct session *s, size_t i)
 static int
 run_slots(struct session *s)
 {
-	for (size_t i = 0; i < s->a.nslots; i++)
-		if (agenda_open(&s->a, &s->a.slots[i]) &&
+	for (size_t i = 0; i < s->a.nturns; i++)
+		if (schedule_open(&s->a, &s->a.turns[i]) &&
 		    (*s->runner.stop || run_slot(s, i) < 0))
 			return -1;
 	return 0;
@@ -159,7 +159,7 @@ static bool
 has_build(const struct session *s, size_t cas)
 {
 	for (size_t b = 0; b < s->a.builds->n; b++)
-		if (!agenda_out(&s->a, cas)[b])
+		if (!schedule_out(&s->a, cas)[b])
 			return true;
 	return false;
 }
@@ -168,12 +168,12 @@ has_build(const struct session *s, size_t cas)
 static void
 check_precision(struct session *s, size_t cas)
 {
-	struct agenda *a = &s->a;
-	const struct looks *l = a->looks;
+	struct schedule *a = &s->a;
+	const struct stopping_rule *l = a->rule;
 	const char *id = json_get_str(a->cases[cas], "id");
 	struct str line = {0};
-	bool enough = precise_enough(
-	    a->precise, cas, a->look, agenda_out(a, cas), &a->seen[cas]);
+	bool enough = ci_width_reached(
+	    a->precise, cas, a->look, schedule_out(a, cas), &a->seen[cas]);
 
 	a->closed[cas] = enough;
 	add_precision(&line, &a->seen[cas]);
@@ -204,7 +204,7 @@ begin_session(struct session *s)
 	announce_session(s);
 	if (take_lock(s) < 0)
 		return -1;
-	if (s->runner.running)
+	if (s->runner.external)
 		return 0;
 	s->runner.coproc = coproc_start();
 	return s->runner.coproc ? 0 : -1;
@@ -213,31 +213,31 @@ begin_session(struct session *s)
 static size_t
 count_runs(const struct session *s)
 {
-	const struct agenda *a = &s->a;
+	const struct schedule *a = &s->a;
 	size_t n = a->progress.done;
 
-	for (size_t i = 0; i < a->nslots; i++)
-		n += agenda_open(a, &a->slots[i]);
+	for (size_t i = 0; i < a->nturns; i++)
+		n += schedule_open(a, &a->turns[i]);
 	for (size_t c = 0; c < a->ncases; c++)
-		n += agenda_later(a, c);
+		n += schedule_later(a, c);
 	return n;
 }
 
 static int
 run_schedule(struct session *s)
 {
-	struct agenda *a = &s->a;
-	const struct looks *l = a->looks;
+	struct schedule *a = &s->a;
+	const struct stopping_rule *l = a->rule;
 	const char *path = a->results->path;
 
 	for (; a->look < l->n; a->look++) {
-		agenda_slots(a);
+		schedule_turns(a);
 		a->progress.total = count_runs(s);
-		if (a->nslots && !a->progress.done && begin_session(s) < 0)
+		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
 		if (run_slots(s) < 0)
 			return -1;
-		if (looks_adaptive(l))
+		if (stopping_adaptive(l))
 			check_all_precision(s);
 	}
 	if (s->vague)
@@ -253,11 +253,11 @@ run_schedule(struct session *s)
 
 /* Visits a scene on a build if one of its profiles is missing. */
 static int
-profile_scene(struct session *s, const struct slot *slot)
+profile_scene(struct session *s, const struct turn *slot)
 {
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
 	const struct json *build = s->a.builds->v[slot->build], *cas;
-	struct visit v = {.slot = slot,
+	struct case_run v = {.slot = slot,
 	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
 	    .profile = true};
 	size_t n = 0;
@@ -272,13 +272,13 @@ profile_scene(struct session *s, const struct slot *slot)
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
-		who = agenda_builder(&s->a, slot);
+		who = schedule_builder(&s->a, slot);
 		err_say("%s%s: %s", json_get_str(cas, "id"), who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
 	}
 	if (n)
-		rc = take_lock(s) < 0 ? -1 : runner_visit(&s->runner, &v);
+		rc = take_lock(s) < 0 ? -1 : case_runner_run(&s->runner, &v);
 	s->unprofiled += v.failed;
 	free(v.wanted);
 	return rc;
@@ -288,7 +288,7 @@ profile_scene(struct session *s, const struct slot *slot)
 static int
 profile_scenes(struct session *s)
 {
-	struct slot slot = {.index = 1};
+	struct turn slot = {.index = 1};
 
 	for (; slot.scene < s->a.scenes.n; slot.scene++)
 		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
@@ -318,20 +318,21 @@ name_session(char name[16], uint64_t seed)
 int
 session_run(const struct session_opts *o, const struct plan *plan,
     const struct builds *builds, const struct engine *engines,
-    struct results *results, struct running *running, const volatile int *stop)
+    struct results *results, struct extserver *external,
+    const volatile int *stop)
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .a = {.looks = o->looks,
+	    .a = {.rule = o->rule,
 		.order = order_parse(o->order),
 		.seed = o->seed,
 		.builds = builds,
 		.engines = engines,
 		.results = results,
 		.profiles = o->profiles}};
-	struct agenda *a = &s.a;
+	struct schedule *a = &s.a;
 	struct json *machine, *brief;
-	int rc = agenda_init(a, plan, stop), k = -1;
+	int rc = schedule_init(a, plan, stop), k = -1;
 	char name[16];
 
 	name_session(name, o->seed);
@@ -339,22 +340,22 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	brief = env_brief(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = looks_adaptive(o->looks);
-	if (pinning_check(a->cases, a->ncases, running == NULL) < 0 ||
-	    agenda_take_finished(a) < 0)
+	a->progress.most = stopping_adaptive(o->rule);
+	if (pinning_check(a->cases, a->ncases, external == NULL) < 0 ||
+	    schedule_take_finished(a) < 0)
 		goto out;
-	s.runner = (struct runner){.cases = a->cases,
+	s.runner = (struct case_runner){.cases = a->cases,
 	    .scenes = a->scenes.v,
 	    .builds = builds->v,
 	    .engines = engines,
-	    .looks = o->looks,
+	    .rule = o->rule,
 	    .precise = a->precise,
 	    .results = results,
 	    .profiles = o->profiles,
 	    .logs = o->logs,
 	    .progress = &a->progress,
 	    .show = progress_draw,
-	    .running = running,
+	    .external = external,
 	    .machine = o->no_env ? NULL : machine,
 	    .env = brief,
 	    .seed = o->seed,
@@ -370,7 +371,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
-	agenda_free(a);
+	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
 	free(s.name);

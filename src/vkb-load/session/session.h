@@ -8,15 +8,15 @@
 struct builds;
 struct engine;
 struct logs;
-struct looks;
+struct stopping_rule;
 struct plan;
 struct profiles_opts;
 struct results;
-struct running;
+struct extserver;
 
 struct session_opts {
 	const char *order; /* NULL: interleaved */
-	const struct looks *looks;
+	const struct stopping_rule *rule;
 	const struct profiles_opts *profiles;
 	struct logs *logs;
 	uint64_t seed;
@@ -32,6 +32,6 @@ struct session_opts {
  */
 int session_run(const struct session_opts *, const struct plan *,
     const struct builds *, const struct engine *, struct results *,
-    struct running *, const volatile int *stop);
+    struct extserver *, const volatile int *stop);
 
 #endif

@@ -1,0 +1,139 @@
+#include "intern.h"
+#include "mem.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct name {
+	char *s;
+	size_t n;
+};
+
+struct intern {
+	struct name *v;
+	size_t n, cap;
+	size_t *slots; /* open addressing: id + 1 */
+	size_t size;
+	size_t last; /* id of the last look-up */
+};
+
+struct intern *
+intern_new(void)
+{
+	return mem_new(sizeof(struct intern));
+}
+
+void
+intern_free(struct intern *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		free(t->v[i].s);
+	free(t->v);
+	free(t->slots);
+	free(t);
+}
+
+const char *
+intern_text(const struct intern *t, size_t id)
+{
+	return t->v[id].s;
+}
+
+static bool
+equals_text(const struct name *have, const char *text, size_t n)
+{
+	return have->n == n && memcmp(have->s, text, n) == 0;
+}
+
+/* Hashes eight bytes at once: long lists of stacks are interned. */
+static uint64_t
+hash_text(const char *text, size_t n)
+{
+	uint64_t h = n, word;
+	size_t i = 0;
+
+	for (; n - i >= sizeof word; i += sizeof word) {
+		memcpy(&word, text + i, sizeof word);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	for (word = 0; i < n; i++)
+		word = word << 8 | (unsigned char)text[i];
+	h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
+}
+
+/* Returns the slot of a text, or the empty slot where it belongs. */
+static size_t *
+find_text_slot(const struct intern *t, const char *text, size_t n)
+{
+	size_t at = hash_text(text, n) & (t->size - 1);
+
+	while (t->slots[at] && !equals_text(&t->v[t->slots[at] - 1], text, n))
+		at = (at + 1) & (t->size - 1);
+	return &t->slots[at];
+}
+
+size_t
+intern_id(struct intern *t, const char *text)
+{
+	return intern_idn(t, text, strlen(text));
+}
+
+size_t
+intern_idn(struct intern *t, const char *text, size_t n)
+{
+	size_t *to;
+
+	if (t->n && equals_text(&t->v[t->last], text, n))
+		return t->last; /* the most frequent case */
+	if (2 * (t->n + 1) > t->size) {
+		t->size = t->size ? 2 * t->size : 64;
+		free(t->slots);
+		t->slots = mem_array(t->size, sizeof *t->slots);
+		for (size_t i = 0; i < t->n; i++)
+			*find_text_slot(t, t->v[i].s, t->v[i].n) = i + 1;
+	}
+	to = find_text_slot(t, text, n);
+	if (!*to) {
+		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
+		t->v[t->n++] = (struct name){mem_strn(text, n), n};
+		*to = t->n;
+	}
+	t->last = *to - 1;
+	return t->last;
+}
+
+size_t
+intern_count(const struct intern *t)
+{
+	return t->n;
+}
+
+static int
+compare_texts_by_id(const void *a, const void *b, void *arg)
+{
+	const struct intern *t = arg;
+
+	return strcmp(
+	    t->v[*(const uint32_t *)a].s, t->v[*(const uint32_t *)b].s);
+}
+
+uint32_t *
+intern_rank(const struct intern *t)
+{
+	uint32_t *at = mem_array(t->n, sizeof *at);
+	uint32_t *rank = mem_array(t->n, sizeof *rank);
+
+	for (uint32_t i = 0; i < t->n; i++)
+		at[i] = i;
+	qsort_r(
+	    at, t->n, sizeof *at, compare_texts_by_id, (void *)(uintptr_t)t);
+	for (uint32_t i = 0; i < t->n; i++)
+		rank[at[i]] = i;
+	free(at);
+	return rank;
+}

@@ -1,0 +1,151 @@
+#include "machinestate.h"
+#include "cgroup.h"
+#include "json.h"
+#include "mem.h"
+#include "str.h"
+#include "sysfile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPU "/sys/devices/system/cpu/"
+
+static void
+set_number(struct json *j, const char *key, double v)
+{
+	if (isfinite(v))
+		json_set_num(j, key, v);
+}
+
+/* Returns the highest temperature in degrees. The files hold thousandths; the
+ * file 'about' in the same folder names the sensor. */
+static double
+find_hottest(const char *root, const char *pattern, const char *about,
+    const char *const *wanted)
+{
+	char **list = sysfile_glob(root, pattern), *path, *what;
+	double max = NAN;
+
+	for (char **p = list; *p; p++) {
+		path = mem_printf(
+		    "%.*s/%s", (int)(strrchr(*p, '/') - *p), *p, about);
+		what = sysfile_line(root, path);
+		for (const char *const *w = wanted; what && *w; w++)
+			if (str_starts(what, *w)) {
+				max = fmax(max, sysfile_num(root, *p) / 1000);
+				break;
+			}
+		free(what);
+		free(path);
+	}
+	sysfile_list_free(list);
+	return max;
+}
+
+double
+machine_state_temperature(const char *root)
+{
+	static const char *const chips[] = {
+	    "coretemp", "k10temp", "zenpower", "cpu", "soc", NULL};
+	static const char *const zones[] = {
+	    "x86_pkg_temp", "cpu", "soc", "CPU", NULL};
+	double t = find_hottest(
+	    root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
+
+	return isnan(t)
+	    ? find_hottest(
+		  root, "/sys/class/thermal/thermal_zone*/temp", "type", zones)
+	    : t;
+}
+
+void
+machine_state_clocks(const char *root, struct machine_state_clocks *c)
+{
+	char **list =
+	    sysfile_glob(root, CPU "cpu[0-9]*/cpufreq/scaling_cur_freq");
+	double sum = 0, v;
+	size_t n = 0;
+
+	*c = (struct machine_state_clocks){NAN, NAN, NAN};
+	for (char **p = list; *p; p++) {
+		v = sysfile_num(root, *p) / 1000;
+		if (isnan(v))
+			continue;
+		sum += v;
+		c->slowest_mhz = fmin(c->slowest_mhz, v);
+		c->fastest_mhz = fmax(c->fastest_mhz, v);
+		n++;
+	}
+	sysfile_list_free(list);
+	if (n)
+		c->mean_mhz = sum / (double)n;
+}
+
+static double
+sum_files(const char *root, const char *pattern)
+{
+	char **list = sysfile_glob(root, pattern);
+	double sum = *list ? 0 : NAN;
+
+	for (char **p = list; *p; p++)
+		sum += sysfile_num(root, *p);
+	sysfile_list_free(list);
+	return sum;
+}
+
+double
+machine_state_throttles(const char *root)
+{
+	return sum_files(
+	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
+}
+
+static void
+add_pressure(
+    struct json *now, const char *root, const char *key, const char *path)
+{
+	char *v = sysfile_value(root, path, "some avg10");
+
+	if (v)
+		json_set_num(now, key, atof(v));
+	free(v);
+}
+
+struct json *
+machine_state_read(const char *root)
+{
+	struct json *now = json_object();
+	struct machine_state_clocks clocks;
+	struct cgroup c;
+	double total, left;
+	char *v;
+
+	set_number(now, "load_1m", sysfile_num(root, "/proc/loadavg"));
+	set_number(now, "uptime_s", sysfile_num(root, "/proc/uptime"));
+	machine_state_clocks(root, &clocks);
+	set_number(now, "freq_mhz", clocks.mean_mhz);
+	set_number(now, "slowest_mhz", clocks.slowest_mhz);
+	set_number(now, "fastest_mhz", clocks.fastest_mhz);
+	set_number(now, "temperature_c", machine_state_temperature(root));
+	set_number(now, "thermal_throttles", machine_state_throttles(root));
+	v = sysfile_value(root, "/proc/meminfo", "MemAvailable");
+	if (v)
+		json_set_num(now, "memory_available_mb", round(atof(v) / 1024));
+	free(v);
+	v = sysfile_value(root, "/proc/meminfo", "SwapTotal");
+	total = v ? atof(v) : NAN;
+	free(v);
+	v = sysfile_value(root, "/proc/meminfo", "SwapFree");
+	left = v ? atof(v) : NAN;
+	free(v);
+	set_number(now, "swap_used_mb", round((total - left) / 1024));
+	add_pressure(now, root, "cpu_pressure_percent", "/proc/pressure/cpu");
+	add_pressure(
+	    now, root, "memory_pressure_percent", "/proc/pressure/memory");
+	cgroup_read(&c, root);
+	set_number(now, "cgroup_throttled", c.throttled);
+	set_number(now, "cgroup_throttled_s", c.throttled_s);
+	cgroup_free(&c);
+	return now;
+}

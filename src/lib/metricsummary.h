@@ -1,0 +1,53 @@
+/* Writes one metric of the runs of one case as members of a JSON object, which
+ * vkb-stats(1) lists. Values are written one by one, not as a tree. */
+#ifndef METRICSUMMARY_H
+#define METRICSUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "str.h"
+
+struct run_series;
+struct json;
+struct rows_run;
+struct sink;
+struct stats_rule;
+
+enum metric_summary_list {
+	METRIC_SUMMARY_VALUES,
+	METRIC_SUMMARY_BLOCKS,
+	METRIC_SUMMARY_SESSIONS,
+	METRIC_SUMMARY_LISTS
+};
+
+struct metric_summary {
+	const struct rows_run *runs;
+	const uint32_t *at;       /* indexes of runs, in order */
+	const uint32_t *ids;      /* session of each run; NULL: at most one */
+	const uint32_t *machines; /* machine number of each run; 0: unknown */
+	size_t n;
+	const struct run_series *course;
+	struct stats_rule *rule; /* cache; filled by the metric before */
+	double precision;        /* wanted; 0: none */
+	bool placed;             /* every run has a session */
+	bool timed;              /* every run has a place in its session */
+	struct str lists[METRIC_SUMMARY_LISTS]; /* cache */
+};
+
+/* Frees the cached lists; the digest owns nothing else. */
+void metric_summary_free(struct metric_summary *);
+
+/* Sets 'placed' and 'timed'. */
+void metric_summary_runs(struct metric_summary *);
+
+/* Writes a metric. 'v' has the value of each run in the order of 'runs', or
+ * NAN. 'brief' leaves out values, blocks and sessions. */
+void metric_summary_write(struct sink *, struct metric_summary *,
+    const char *name, const double *v, bool brief);
+
+/* Appends the members of an object to the sink. */
+void metric_summary_members(struct sink *, const struct json *);
+
+#endif

@@ -1,0 +1,187 @@
+#include "precision.h"
+#include "json.h"
+#include "mem.h"
+#include "power.h"
+#include "stats.h"
+#include "steady.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+	SESSION = 6, /* runs of a session needed to show a drift */
+	EXACT = 128  /* slopes of more runs use medians of neighbours */
+};
+
+/* Returns the source that adds most to the error of the mean. */
+static enum variance_source
+find_largest_source(const struct variance_part *p)
+{
+	enum variance_source top = VARIANCE_WITHIN;
+	double most = -1;
+
+	for (int i = 0; i < VARIANCE_SOURCES; i++)
+		if (p[i].var / (double)p[i].n > most) {
+			most = p[i].var / (double)p[i].n;
+			top = (enum variance_source)i;
+		}
+	return top;
+}
+
+/* Adds a sentence on which further runs would reduce the error most. */
+static void
+add_advice(
+    struct json *m, const struct variance_part *p, double mean, double wanted)
+{
+	static const struct {
+		const char *what, *where, *many;
+	} texts[] = {{"add a machine", "between machines", "machines"},
+	    {"add a session", "between sessions", "sessions"},
+	    {"add runs", "from run to run", "runs"},
+	    {"make runs longer", "within a run", NULL}};
+	double all = variance_of_mean(p), sd;
+	enum variance_source s = find_largest_source(p);
+	struct str text = {0};
+	size_t n = 0;
+
+	if (!(all > 0))
+		return;
+	sd = 100 * sqrt(p[s].var) / mean;
+	str_printf(&text,
+	    "%s: the variation %s (%.2g %%) is %.0f %% of the error",
+	    texts[s].what, texts[s].where, sd,
+	    100 * p[s].var / (double)p[s].n / all);
+	if (texts[s].many)
+		n = variance_needed(p, s, wanted * mean, .95);
+	if (n > p[s].n)
+		str_printf(&text, "; %zu %s would give a precision of %.3g %%",
+		    n, texts[s].many, 100 * wanted);
+	json_set_str(m, "advice", text.s);
+	str_free(&text);
+}
+
+static void
+add_variance_split(
+    struct json *m, const struct variance_run *runs, size_t n, double wanted)
+{
+	double mean = fabs(json_get_num(m, "mean", 0));
+	struct variance_part p[VARIANCE_SOURCES];
+	struct json *a, *o;
+	int known = 0;
+
+	/* The usual case: one session without series cannot be split. */
+	if (!n ||
+	    (runs[0].session == runs[n - 1].session && isnan(runs[0].within)))
+		return;
+	variance_split(runs, n, p);
+	for (int i = 0; i < VARIANCE_SOURCES; i++)
+		known += !isnan(p[i].var);
+	if (known < 2 || !(mean > 0))
+		return;
+	a = json_array();
+	for (int i = 0; i < VARIANCE_SOURCES; i++) {
+		if (isnan(p[i].var))
+			continue;
+		o = json_object();
+		json_set_str(
+		    o, "source", variance_source_name((enum variance_source)i));
+		json_set_num(o, "sd_percent", 100 * sqrt(p[i].var) / mean);
+		json_set_num(o, "n", (double)p[i].n);
+		if (p[i].below)
+			json_set_bool(o, "below", true);
+		json_push(a, o);
+	}
+	json_set(m, "split", a);
+	add_advice(m, p, mean, wanted);
+}
+
+/* Copies the values of the session that begins at 'from'; returns their
+ * number. */
+static size_t
+copy_session(const struct variance_run *runs, size_t from, size_t n, double *v)
+{
+	size_t k = 0;
+
+	for (; from + k < n && runs[from + k].session == runs[from].session;
+	     k++)
+		v[k] = runs[from + k].value;
+	return k;
+}
+
+/* Do more than half of the sessions have a significant trend of this sign? */
+static bool
+is_trend_common(const struct variance_run *runs, size_t n, double *v,
+    size_t sessions, double way)
+{
+	size_t with = 0;
+
+	for (size_t i = 0, k; i < n; i += k) {
+		struct steady_trend t;
+
+		k = copy_session(runs, i, n, v);
+		if (k < SESSION)
+			continue;
+		t = steady_trend(v, k, EXACT);
+		if (isnan(steady_drift(v, k, t.slope)))
+			continue;
+		with += way > 0 ? t.lo > 0 : t.hi < 0;
+	}
+	return 2 * with > sessions;
+}
+
+/* Adds the median of the drifts of the sessions. */
+static void
+add_drift(struct json *m, const struct variance_run *runs, size_t n)
+{
+	double *v = mem_array(n + 1, sizeof *v);
+	double *of = mem_array(n / SESSION + 1, sizeof *of), mid;
+	size_t sessions = 0;
+
+	for (size_t i = 0, k; i < n; i += k) {
+		k = copy_session(runs, i, n, v);
+		if (k < SESSION)
+			continue;
+		of[sessions] = steady_drift(v, k, steady_slope(v, k, EXACT));
+		sessions += !isnan(of[sessions]);
+	}
+	if (sessions) {
+		mid = stats_middle(of, sessions);
+		json_set_num(m, "drift_percent", 100 * mid);
+		if (fabs(mid) > STEADY_DRIFT &&
+		    is_trend_common(runs, n, v, sessions, mid))
+			json_set_bool(m, "drifting", true);
+	}
+	free(v);
+	free(of);
+}
+
+static void
+add_precision(struct json *m, size_t n, double wanted)
+{
+	const struct json *ci = json_get(m, "ci95");
+	double mid = fabs(json_get_num(m, "median", NAN));
+	double width =
+	    json_num(json_at(ci, 1), INFINITY) - json_num(json_at(ci, 0), 0);
+	double now = width == 0 ? 0 : width / 2 / mid;
+	struct json *o = json_object();
+	size_t more = power_more(now, wanted, n, .95);
+
+	json_set_num(o, "now", isfinite(now) ? now : NAN);
+	json_set_num(o, "wanted", wanted);
+	if (more != SIZE_MAX)
+		json_set_num(o, "runs", (double)more);
+	json_set(m, "precision", o);
+}
+
+void
+precision_add(struct json *m, const struct variance_run *runs, size_t n,
+    bool timed, double wanted)
+{
+	add_variance_split(m, runs, n, wanted);
+	if (timed)
+		add_drift(m, runs, n);
+	if (wanted > 0)
+		add_precision(m, n, wanted);
+}

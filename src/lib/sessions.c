@@ -1,0 +1,110 @@
+#include "sessions.h"
+#include "mem.h"
+#include "intern.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct host {
+	const char *name; /* borrowed from 'hosts' */
+	size_t id;
+};
+
+struct sessions {
+	struct intern *sessions, *hosts;
+	size_t *host; /* of each session */
+	size_t n, cap;
+	size_t *rank; /* of each host; NULL: not computed */
+};
+
+struct sessions *
+sessions_new(void)
+{
+	struct sessions *p = mem_new(sizeof *p);
+
+	p->sessions = intern_new();
+	p->hosts = intern_new();
+	intern_id(p->hosts, ""); /* an unknown host has number 0 */
+	return p;
+}
+
+void
+sessions_free(struct sessions *p)
+{
+	if (!p)
+		return;
+	intern_free(p->sessions);
+	intern_free(p->hosts);
+	free(p->host);
+	free(p->rank);
+	free(p);
+}
+
+uint32_t
+sessions_add(struct sessions *p, const char *session, const char *host)
+{
+	size_t id, at;
+
+	if (!session)
+		return SESSIONS_UNKNOWN;
+	id = intern_id(p->sessions, session);
+	at = intern_id(p->hosts, host ? host : "");
+	if (id == p->n) {
+		p->host = mem_grow(p->host, p->n, &p->cap, sizeof *p->host);
+		p->host[p->n++] = at;
+		free(p->rank);
+		p->rank = NULL;
+	} else if (p->host[id] != at) {
+		p->host[id] = 0;
+	}
+	return (uint32_t)id;
+}
+
+const char *
+sessions_session(const struct sessions *p, uint32_t id)
+{
+	return intern_text(p->sessions, id);
+}
+
+uint32_t *
+sessions_order(const struct sessions *p)
+{
+	return intern_rank(p->sessions);
+}
+
+static int
+compare_host_names(const void *a, const void *b)
+{
+	const struct host *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Sorts the hosts of the sessions by name. */
+static void
+rank_hosts(struct sessions *p)
+{
+	size_t n = 0;
+	struct host *h;
+
+	for (size_t i = 0; i < p->n; i++)
+		n = p->host[i] >= n ? p->host[i] + 1 : n;
+	h = mem_array(n + 1, sizeof *h);
+	p->rank = mem_array(n + 1, sizeof *p->rank);
+	for (size_t i = 0; i < n; i++)
+		h[i] = (struct host){intern_text(p->hosts, i), i};
+	if (n)
+		qsort(h, n, sizeof *h, compare_host_names);
+	for (size_t i = 0; i < n; i++)
+		p->rank[h[i].id] = i;
+	free(h);
+}
+
+size_t
+sessions_machine(struct sessions *p, uint32_t id)
+{
+	if (!p->rank)
+		rank_hosts(p);
+	return p->rank[p->host[id]];
+}

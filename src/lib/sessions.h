@@ -1,0 +1,34 @@
+/*
+ * The sessions that runs name, and the machine of each session.
+ */
+#ifndef SESSIONS_H
+#define SESSIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sessions;
+
+#define SESSIONS_UNKNOWN UINT32_MAX /* a run that names no session */
+
+struct sessions *sessions_new(void);
+void sessions_free(struct sessions *);
+
+/* Returns the number of the session, or PLACES_UNKNOWN if 'session' is NULL.
+ * 'host' is its machine; NULL: unknown. */
+uint32_t sessions_add(struct sessions *, const char *session, const char *host);
+
+const char *sessions_session(
+    const struct sessions *, uint32_t id); /* borrowed */
+
+/* For each session, the rank of its name. Caller frees with free(). */
+uint32_t *sessions_order(const struct sessions *);
+
+/*
+ * Returns the rank of the session's machine (env.host) among the machine names,
+ * which does not depend on the order of the runs. Sessions with an unknown
+ * machine or several machines share one number.
+ */
+size_t sessions_machine(struct sessions *, uint32_t id);
+
+#endif

@@ -1,0 +1,47 @@
+/* What to build: a commit, a work tree as it is, or a release archive. */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stdbool.h>
+
+#include "flags.h"
+#include "gitrepo.h"
+
+struct cache;
+struct json;
+struct origin;
+
+struct build_target {
+	char *label, *ref;     /* label: or NULL */
+	struct gitrepo *repo;  /* has the commit; NULL: failed */
+	struct gitrepo *files; /* has the tree */
+	struct gitrepo *own;   /* one of the two, owned by this goal; or NULL */
+	char *repository;      /* for people */
+	struct gitrepo_commit commit; /* without id for an archive */
+	bool worktree, dirty;
+	char archive[FLAGS_KEY]; /* SHA-256 of the archive, or "" */
+	char tree[GITREPO_ID];
+	char *error; /* why it cannot be built, or NULL */
+};
+
+/* The source of commits: a local repository, or a mirror of a remote one. */
+struct origin *target_open_origin(
+    const struct cache *, const char *url, const char *dir);
+void target_free_origin(struct origin *);
+
+/* 'text' is [LABEL=]REF. Errors are reported and stored in t->error. */
+void target_ref(struct build_target *, struct origin *, const char *text);
+/* 'text' is [LABEL=]DIR. */
+void target_worktree(
+    struct build_target *, const struct cache *, const char *text);
+/* Returns true if 'text' names an archive, not a ref. */
+bool target_is_archive(const char *text);
+/* 'text' is [LABEL=]FILE. */
+void target_archive(
+    struct build_target *, const struct cache *, const char *text);
+void target_free(struct build_target *);
+
+/* Returns the subject for records; the caller frees it. */
+struct json *target_subject(const struct build_target *, const struct flags *);
+
+#endif

@@ -1,0 +1,337 @@
+#include "archive.h"
+#include "clock.h"
+#include "err.h"
+#include "folder.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "intern.h"
+#include "record.h"
+#include "hashset.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define END ".jsonl"
+
+static bool
+is_commit(const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n >= 7 && n <= 64 && strspn(s, "0123456789abcdef") == n;
+}
+
+/* Adds a hash of the tree if there are uncommitted changes. */
+static void
+add_dirty(struct str *s, const struct json *subject, const char *flag,
+    const char *tree)
+{
+	if (json_get_bool(subject, flag, false))
+		str_printf(
+		    s, "-dirty-%016llx", json_hash(json_get(subject, tree)));
+}
+
+char *
+shelf_file(const struct json *subject)
+{
+	const char *commit = json_get_str(subject, "commit"),
+		   *module = json_get_str(subject, "module_commit");
+	struct str s = {0};
+
+	if (!is_commit(commit) || (module && !is_commit(module)))
+		return mem_printf("subject-%016llx" END, json_hash(subject));
+	str_add(&s, commit);
+	add_dirty(&s, subject, "dirty", "tree");
+	if (module) {
+		str_printf(&s, "-%s", module);
+		add_dirty(&s, subject, "module_dirty", "module_tree");
+	}
+	str_add(&s, END);
+	return str_take(&s);
+}
+
+int
+archive_lock(const char *dir, bool make)
+{
+	int fd;
+
+	if (make && folder_make(dir) < 0)
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_fail_sys("cannot open '%s'", dir);
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			err_fail_sys("cannot lock '%s'", dir);
+			close(fd);
+			return -1;
+		}
+	return fd;
+}
+
+/* Returns the time of a key in seconds since the epoch, or NAN. */
+static double
+get_time(const struct json *j, const char *key)
+{
+	const char *s = json_get_str(j, key);
+	char utc[CLOCK_ISO];
+	double t;
+
+	return s && clock_utc(utc, s) == 0 && clock_seconds(utc, &t) == 0 ? t
+									  : NAN;
+}
+
+/* State of reading one file. */
+struct reading {
+	struct archive *archive;
+	struct archive_entry *e;
+	struct hashset *cases; /* of this file */
+	struct hashset *all;   /* of all files */
+	double first;          /* start of the first run */
+};
+
+static void
+add_case(struct reading *r, const struct json *config)
+{
+	struct archive *s = r->archive;
+	unsigned long long h = json_hash(config);
+
+	if (!config || hashset_add(r->cases, h))
+		return;
+	r->e->cases++;
+	if (hashset_add(r->all, h))
+		return;
+	s->configs =
+	    mem_grow(s->configs, s->nconfigs, &s->ccap, sizeof *s->configs);
+	s->configs[s->nconfigs++] = json_dup(config);
+}
+
+static size_t
+get_count(const struct json *rec, const char *key)
+{
+	double v = json_get_num(rec, key, 0);
+
+	return v > 0 && v < 1e15 ? (size_t)v : 0;
+}
+
+static void
+count_record(struct reading *r, const struct json *rec)
+{
+	const struct json *subject = json_get(rec, "subject");
+	double t = get_time(json_get(rec, "run"), "started");
+	const char *status = json_get_str(rec, "status");
+	struct archive_entry *e = r->e;
+
+	if (!subject)
+		return;
+	if (!e->subject) {
+		e->subject = json_dup(subject);
+		e->time = get_time(subject, "time");
+	}
+	if (isnan(r->first) || t < r->first)
+		r->first = t;
+	if (isnan(e->measured) || t > e->measured)
+		e->measured = t;
+	if (record_is(rec, "run")) {
+		e->runs++;
+		e->failed += !status || strcmp(status, "ok") != 0;
+	} else if (record_is(rec, "summary")) {
+		e->runs += get_count(rec, "n") + get_count(rec, "failed");
+		e->failed += get_count(rec, "failed");
+	} else
+		return;
+	add_case(r, json_get(rec, "config"));
+}
+
+/* Returns -1, after reporting it, if the file or a record in it is bad. */
+static int
+read_entry(struct archive *s, struct archive_entry *e, struct hashset *all)
+{
+	struct reading r = {s, e, hashset_new(), all, NAN};
+	const char *path = e->path, *text;
+	struct jsonl *in = jsonl_open(&path, 1);
+	struct json *rec;
+	size_t n;
+	int got;
+
+	e->hash = STR_HASH;
+	while ((got = jsonl_text(in, &text, &n)) > 0) {
+		e->hash = str_hash(e->hash, text, n);
+		got = record_tree(in, &rec);
+		if (got < 0)
+			break;
+		count_record(&r, rec);
+		json_free(rec);
+	}
+	if (!e->subject)
+		e->subject = json_object();
+	if (isnan(e->time))
+		e->time = r.first;
+	hashset_free(r.cases);
+	jsonl_close(in);
+	return got < 0 ? -1 : 0;
+}
+
+static void
+free_entry(struct archive_entry *e)
+{
+	free(e->key);
+	free(e->path);
+	free(e->title);
+	json_free(e->subject);
+}
+
+static int
+is_record_file(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && str_ends(d->d_name, END) &&
+	    strcmp(d->d_name, ARCHIVE_COMMITS) != 0;
+}
+
+/* Can the name be used, without escapes, for a page and in a URL? */
+static bool
+is_plain_name(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	return name[strspn(name, plain)] == '\0';
+}
+
+/* By time, NAN first; then by name. */
+static int
+compare_by_time(const void *a, const void *b)
+{
+	const struct archive_entry *x = a, *y = b;
+
+	if (isnan(x->time) || isnan(y->time)) {
+		if (isnan(x->time) != isnan(y->time))
+			return isnan(x->time) ? -1 : 1;
+	} else if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+/* Sets the titles from the commit records. Returns -1 on error, after reporting
+ * it. */
+static int
+read_titles(struct archive *s)
+{
+	const char *path = s->commits;
+	struct jsonl *in = jsonl_open(&path, 1);
+	struct intern *ids = intern_new();
+	char **titles = NULL;
+	size_t cap = 0, id, n;
+	struct json *rec;
+	int got, rc = 0;
+
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "commit")) {
+			size_t had = intern_count(ids);
+
+			id = intern_id(ids, json_get_str(rec, "commit"));
+			if (id == had) {
+				titles =
+				    mem_grow(titles, id, &cap, sizeof *titles);
+				titles[id] =
+				    mem_str(json_get_str(rec, "title"));
+			}
+		}
+		json_free(rec);
+	}
+	n = intern_count(ids);
+	for (size_t i = 0; i < s->n; i++) {
+		const char *commit = json_get_str(s->v[i].subject, "commit");
+
+		if (commit && (id = intern_id(ids, commit)) < n)
+			s->v[i].title = mem_str(titles[id]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(titles[i]);
+	free(titles);
+	intern_free(ids);
+	jsonl_close(in);
+	return rc;
+}
+
+/* Returns -1, after reporting it, if the file cannot be read; skips a file
+ * whose name is not plain. */
+static int
+add_file(
+    struct archive *s, const char *dir, const char *name, struct hashset *cases)
+{
+	struct archive_entry e = {
+	    .key = mem_strn(name, strlen(name) - strlen(END)),
+	    .path = mem_printf("%s/%s", dir, name),
+	    .time = NAN,
+	    .measured = NAN};
+	bool plain = is_plain_name(name);
+
+	if (plain && read_entry(s, &e, cases) == 0) {
+		s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+		s->v[s->n++] = e;
+		return 0;
+	}
+	if (!plain)
+		err_say("'%s' is ignored for its name: add it with vkb-history "
+			"add, or rename it",
+		    e.path);
+	free_entry(&e);
+	return plain ? -1 : 0;
+}
+
+int
+archive_read(struct archive *s, const char *dir)
+{
+	struct dirent **all;
+	char *commits = mem_printf("%s/" ARCHIVE_COMMITS, dir);
+	int n = scandir(dir, &all, is_record_file, alphasort), rc = 0;
+	struct hashset *cases;
+
+	*s = (struct archive){0};
+	if (n < 0) {
+		free(commits);
+		return err_fail_sys("cannot read '%s'", dir);
+	}
+	cases = hashset_new();
+	for (int i = 0; i < n; i++) {
+		if (add_file(s, dir, all[i]->d_name, cases) < 0)
+			rc = -1;
+		free(all[i]);
+	}
+	free(all);
+	hashset_free(cases);
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, compare_by_time);
+	if (access(commits, F_OK) == 0) {
+		s->commits = commits;
+		if (read_titles(s) < 0)
+			rc = -1;
+	} else
+		free(commits);
+	return rc;
+}
+
+void
+archive_free(struct archive *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free_entry(&s->v[i]);
+	for (size_t i = 0; i < s->nconfigs; i++)
+		json_free(s->configs[i]);
+	free(s->v);
+	free(s->configs);
+	free(s->commits);
+}

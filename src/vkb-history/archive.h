@@ -1,0 +1,50 @@
+/*
+ * A folder of JSON lines: a file for each measured commit, and commits.jsonl
+ * with commit records. Each file can be read alone, and folders can be merged.
+ */
+#ifndef ARCHIVE_H
+#define ARCHIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+#define ARCHIVE_COMMITS "commits.jsonl"
+
+/* Returns the file name of a subject: its commit, with hashes of uncommitted
+ * changes, or a hash of the subject. Caller frees with free(). */
+char *shelf_file(const struct json *subject);
+
+/* Locks the folder against other writers until the descriptor, which it
+ * returns, is closed. Makes a missing folder with 'make'. Returns -1 on error,
+ * after reporting it. */
+int archive_lock(const char *dir, bool make);
+
+struct archive_entry {
+	char *key;            /* the file's name without .jsonl */
+	char *path;           /* of the file */
+	struct json *subject; /* of its first record; never NULL */
+	char *title;          /* of the commit; NULL: not known */
+	double time; /* of the commit, or of the first run; epoch s or NAN */
+	double measured; /* start of the last run; epoch s or NAN */
+	size_t runs, failed, cases;
+	unsigned long long hash; /* of the file's lines */
+};
+
+struct archive {
+	struct archive_entry *v; /* the oldest first */
+	size_t n, cap;
+	struct json **configs; /* of all cases, each once */
+	size_t nconfigs, ccap;
+	char *commits; /* path of the commit records; NULL: there are none */
+};
+
+/*
+ * Reads the folder. Returns -1, after reporting it, if some files could not be
+ * read; the others are there. Free with shelf_free in any case.
+ */
+int archive_read(struct archive *, const char *dir);
+void archive_free(struct archive *);
+
+#endif

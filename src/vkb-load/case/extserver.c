@@ -1,0 +1,588 @@
+#include "extserver.h"
+#include "client.h"
+#include "config.h"
+#include "err.h"
+#include "json.h"
+#include "keyspace.h"
+#include "mem.h"
+#include "num.h"
+#include "record.h"
+#include "str.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+/* A setting before we changed it. */
+struct old {
+	size_t node;
+	char *name, *value;
+};
+
+struct extserver {
+	struct json *record;
+	struct target t;
+	bool local;
+	bool flush;   /* all data may be deleted */
+	char *prefix; /* of our keys; NULL: the server may be emptied */
+	bool used;    /* it was empty and may hold our keys now */
+	char *ids;    /* run_id of each primary when it was seen empty */
+	struct old *old;
+	size_t n, cap;
+};
+
+static int
+get_wait_ms(const struct extserver *r)
+{
+	return control_ms(&r->t.e, 0);
+}
+
+/* Reads the name of a process from /proc; "" if there is none. */
+static void
+read_process_name(long long pid, char comm[32])
+{
+	char path[64];
+	FILE *f;
+
+	*comm = '\0';
+	snprintf(path, sizeof path, "/proc/%lld/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (!fgets(comm, 32, f))
+		*comm = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}
+
+/*
+ * Returns the pid of a server on this host, or 0. The server may be elsewhere,
+ * or in a container with other pids, so the program's name must match.
+ */
+static int
+find_local_pid(const struct reply *info)
+{
+	char *pid = reply_info(info, "process_id");
+	char *exe = reply_info(info, "executable");
+	const char *slash = exe ? strrchr(exe, '/') : NULL;
+	long long v = 0;
+	char comm[32];
+
+	if (!slash || !pid || num_int(pid, &v) < 0 || v <= 0)
+		v = 0;
+	else {
+		read_process_name(v, comm); /* the kernel keeps 15 characters */
+		if (!*comm || strncmp(slash + 1, comm, 15) != 0)
+			v = 0;
+	}
+	free(pid);
+	free(exe);
+	return (int)v;
+}
+
+static void
+add_node(struct json *nodes, const char *host, int port)
+{
+	struct json *n = json_object();
+
+	json_set_str(n, "host", host);
+	json_set_num(n, "port", port);
+	json_push(nodes, n);
+}
+
+/* Adds each primary once. Returns 0, or -1 after reporting an error. */
+static int
+list_primaries(struct extserver *r, struct client *c, struct json *nodes)
+{
+	struct control_slots s;
+	const char *wrong =
+	    control_slots(&s, c, get_wait_ms(r), r->t.nodes[0].host);
+	const struct json *j;
+
+	for (size_t i = 0; i < s.n && !wrong; i++) {
+		for (j = json_first(nodes); j; j = json_next(j))
+			if (json_get_num(j, "port", 0) == s.v[i].port &&
+			    strcmp(json_get_str(j, "host"), s.v[i].host) == 0)
+				break;
+		if (!j)
+			add_node(nodes, s.v[i].host, s.v[i].port);
+	}
+	if (wrong)
+		err_say("CLUSTER SLOTS: %s", wrong);
+	control_slots_free(&s);
+	return wrong ? -1 : 0;
+}
+
+static struct json *
+make_server_record(const struct extserver_opts *o)
+{
+	struct json *rec = record_new("server"), *nodes = json_array(), *n, *t;
+
+	json_set_str(rec, "id", "running");
+	json_set_str(rec, "status", "ok");
+	n = json_object();
+	json_set_str(n, "host", o->host ? o->host : "127.0.0.1");
+	json_set_num(n, "port", o->port > 0 ? (double)o->port : 6379);
+	json_set_str(n, "unixsocket", o->unixsocket);
+	json_push(nodes, n);
+	json_set(rec, "nodes", nodes);
+	if (o->tls) {
+		t = json_object();
+		json_set_str(t, "cacert", o->cacert);
+		json_set_str(t, "cert", o->cert);
+		json_set_str(t, "key", o->key);
+		json_set_str(t, "servername", o->host ? o->host : "127.0.0.1");
+		json_set(rec, "tls", t);
+	}
+	return rec;
+}
+
+static int
+identify_server(struct extserver *r, struct client *c)
+{
+	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
+	struct reply *info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+	char *version, *cluster;
+	int pid, rc = 0;
+
+	if (!info)
+		return -1;
+	version = reply_info(info, "valkey_version");
+	if (!version)
+		version = reply_info(info, "redis_version");
+	cluster = reply_info(info, "cluster_enabled");
+	json_set_str(r->record, "version", version);
+	pid = find_local_pid(info);
+	r->local = pid > 0;
+	if (cluster && strcmp(cluster, "1") == 0) {
+		json_set_bool(r->record, "cluster", true);
+		nodes = json_array();
+		rc = list_primaries(r, c, nodes);
+		json_set(r->record, "nodes", nodes);
+	} else if (pid)
+		json_set_num(first, "pid", pid);
+	free(version);
+	free(cluster);
+	reply_free(info);
+	return rc;
+}
+
+/* Asks each node of a cluster for its pid. */
+static int
+set_node_pids(struct extserver *r)
+{
+	struct json *j = json_first(json_get(r->record, "nodes"));
+	struct client *c;
+	struct reply *info;
+	int pid;
+
+	for (size_t i = 0; j; j = json_next(j), i++) {
+		c = target_client(&r->t, i);
+		if (!c)
+			return -1;
+		info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+		pid = info ? find_local_pid(info) : 0;
+		if (pid) {
+			json_set_num(j, "pid", pid);
+			r->t.nodes[i].pid = pid;
+		}
+		reply_free(info);
+		client_close(c);
+		if (!info)
+			return -1;
+	}
+	return 0;
+}
+
+const char *
+extserver_password(void)
+{
+	static const char *const names[] = {
+	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
+	const char *v = NULL;
+
+	for (size_t i = 0; i < 3 && !(v && *v); i++)
+		v = getenv(names[i]);
+	return v && *v ? v : NULL;
+}
+
+void
+extserver_login(const struct extserver *r, struct target *t)
+{
+	t->e.user = getenv("VKB_USER");
+	t->e.password = extserver_password();
+	t->e.prefix = r->prefix;
+}
+
+static int
+make_server_target(struct extserver *r, bool unixsocket, double timeout_s)
+{
+	if (target_make(&r->t, r->record, unixsocket) < 0)
+		return -1;
+	extserver_login(r, &r->t);
+	r->t.e.timeout_s = timeout_s;
+	return 0;
+}
+
+static int
+refuse_to_empty(const struct extserver *r, const char *holds)
+{
+	const struct engine_node *n = &r->t.nodes[0];
+	char *where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
+				    : mem_printf("%s:%d", n->host, n->port);
+
+	err_fail("the %s at %s holds %s, and measuring would delete all of it: "
+		 "--flush allows that, --no-flush leaves it and measures "
+		 "beside it",
+	    r->t.e.cluster ? "cluster" : "server", where, holds);
+	free(where);
+	return -1;
+}
+
+/* Fails if the server holds data that may not be deleted. */
+static int
+check_empty(struct extserver *r)
+{
+	char *holds;
+	int rc;
+
+	if (r->flush || r->prefix)
+		return 0;
+	free(r->ids);
+	if (keyspace_read(&r->t, &holds, &r->ids) < 0)
+		return -1;
+	rc = holds ? refuse_to_empty(r, holds) : 0;
+	free(holds);
+	return rc;
+}
+
+/* Random, so that sessions do not remove each other's keys. */
+static char *
+make_prefix(void)
+{
+	unsigned long long x;
+
+	if (getrandom(&x, sizeof x, 0) != sizeof x)
+		err_die("cannot get random numbers");
+	return mem_printf("vkb:%012llx:", x & 0xffffffffffffULL);
+}
+
+struct extserver *
+extserver_open(const struct extserver_opts *o)
+{
+	struct extserver *r = mem_new(sizeof *r);
+	struct client *c = NULL;
+	int rc = -1;
+
+	r->record = make_server_record(o);
+	r->flush = o->flush;
+	r->prefix = o->no_flush ? make_prefix() : NULL;
+	if (make_server_target(r, o->unixsocket, o->timeout_s) < 0)
+		goto out;
+	c = target_client(&r->t, 0);
+	if (!c || identify_server(r, c) < 0)
+		goto out;
+	if (json_get_bool(r->record, "cluster", false)) {
+		target_free(&r->t);
+		if (make_server_target(r, false, o->timeout_s) < 0 ||
+		    set_node_pids(r) < 0)
+			goto out;
+	}
+	rc = check_empty(r);
+out:
+	client_close(c);
+	if (rc == 0)
+		return r;
+	extserver_close(r);
+	return NULL;
+}
+
+void
+extserver_close(struct extserver *r)
+{
+	if (!r)
+		return;
+	target_free(&r->t);
+	json_free(r->record);
+	free(r->prefix);
+	free(r->ids);
+	free(r->old);
+	free(r);
+}
+
+const struct json *
+extserver_record(const struct extserver *r)
+{
+	return r->record;
+}
+
+bool
+extserver_local(const struct extserver *r)
+{
+	return r->local;
+}
+
+/*
+ * Returns the value of a setting, or NULL if it cannot be read. Caller frees.
+ */
+static char *
+read_setting(const struct extserver *r, struct client *c, const char *name)
+{
+	struct reply *reply =
+	    CLIENT_CALL(c, get_wait_ms(r), "CONFIG", "GET", name);
+	char *v = NULL;
+
+	if (reply && reply_type(reply) == REPLY_ARRAY && reply_len(reply) == 2)
+		v = mem_str(reply_text(reply_at(reply, 1)));
+	reply_free(reply);
+	return v;
+}
+
+/* Parses 100mb, in the units of valkey.conf. Returns -1 if not a number. */
+static double
+parse_amount(const char *s)
+{
+	static const struct {
+		const char *unit;
+		double factor;
+	} units[] = {{"", 1}, {"b", 1}, {"k", 1e3}, {"kb", 1024}, {"m", 1e6},
+	    {"mb", 1048576}, {"g", 1e9}, {"gb", 1073741824}};
+	char *end;
+	double v = strtod(s, &end);
+
+	for (size_t i = 0; end != s && i < sizeof units / sizeof *units; i++)
+		if (strcasecmp(end, units[i].unit) == 0)
+			return v * units[i].factor;
+	return -1;
+}
+
+static bool
+is_same_value(const char *a, const char *b)
+{
+	return strcasecmp(a, b) == 0 ||
+	    (parse_amount(a) >= 0 && parse_amount(a) == parse_amount(b));
+}
+
+static int
+set_setting(struct extserver *r, struct client *c, size_t node,
+    const char *name, const char *value)
+{
+	char *old = read_setting(r, c, name), *now;
+	struct reply *reply;
+	int rc = 0;
+
+	if (!old)
+		return err_fail("the server has no setting '%s'", name);
+	reply = CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET", name, value);
+	if (!reply) {
+		free(old);
+		return -1;
+	}
+	reply_free(reply);
+	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
+	r->old[r->n++] =
+	    (struct old){.node = node, .name = mem_str(name), .value = old};
+	now = read_setting(r, c, name);
+	if (!now || !is_same_value(now, value))
+		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
+		    name, value, now ? now : "nothing");
+	free(now);
+	return rc;
+}
+
+static int
+apply_to_node(
+    struct extserver *r, struct client *c, size_t node, const struct json *set)
+{
+	char number[32];
+	int rc = 0;
+
+	for (const struct json *m = json_first(set); m && rc == 0;
+	     m = json_next(m)) {
+		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
+		rc = set_setting(r, c, node, json_key(m),
+		    json_str(m) ? json_str(m) : number);
+	}
+	return rc;
+}
+
+/* Checks the settings that a server of our own would be started with. */
+static int
+check_settings(
+    const struct extserver *r, struct client *c, const struct json *config)
+{
+	const struct json *own = json_get(config, "server_config");
+	char number[32], *has;
+	const char *want;
+	int rc = 0;
+
+	for (const struct json *m = json_first(own); m && rc == 0;
+	     m = json_next(m)) {
+		if (config_secret(json_key(m)))
+			continue;
+		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
+		want = json_str(m) ? json_str(m) : number;
+		has = read_setting(r, c, json_key(m));
+		if (!has || !is_same_value(has, want))
+			rc = err_fail("the case has %s '%s', the server %s%s%s",
+			    json_key(m), want, has ? "'" : "",
+			    has ? has : "does not say", has ? "'" : "");
+		free(has);
+	}
+	return rc;
+}
+
+/* Checks that the server is of the kind that the record would say. */
+static int
+check_topology(
+    const struct extserver *r, struct client *c, const struct json *config)
+{
+	bool cluster = json_get_bool(config, "cluster_mode", false);
+	bool tls = json_get_bool(config, "tls_mode", false);
+	double want = json_get_num(config, "io_threads", 0);
+	double nodes = json_get_num(config, "cluster_nodes", 0);
+	char *has = read_setting(r, c, "io-threads");
+	int rc = 0;
+
+	if (cluster != r->t.e.cluster)
+		rc = err_fail("the case wants %s, the server is %s",
+		    cluster ? "a cluster" : "a single server",
+		    cluster ? "not one" : "a cluster");
+	else if (cluster && nodes > 0 && nodes != (double)r->t.e.nnodes)
+		rc = err_fail("the case wants %g primaries, the cluster has "
+			      "%zu",
+		    nodes, r->t.e.nnodes);
+	else if (tls != r->t.e.tls)
+		rc = err_fail("the case wants %s, the connection is %s",
+		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");
+	else if (json_get_bool(config, "unixsocket", false) &&
+	    !r->t.nodes[0].unixsocket)
+		rc = err_fail("the case wants a unix socket");
+	else if (has && want > 0 && atof(has) != want)
+		rc = err_fail(
+		    "the case has io-threads %g, the server %s", want, has);
+	free(has);
+	return rc;
+}
+
+/* Checks that each node matches the case; changes nothing. */
+static int
+check_nodes(struct extserver *r, const struct json *config)
+{
+	struct client *c;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
+		c = target_client(&r->t, i);
+		if (!c || (i == 0 && check_topology(r, c, config) < 0) ||
+		    check_settings(r, c, config) < 0)
+			rc = -1;
+		client_close(c);
+	}
+	return rc;
+}
+
+static int
+apply_set(struct extserver *r, const struct json *set)
+{
+	struct client *c;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->t.e.nnodes && rc == 0 && set; i++) {
+		c = target_client(&r->t, i);
+		rc = c ? apply_to_node(r, c, i, set) : -1;
+		client_close(c);
+	}
+	return rc;
+}
+
+/*
+ * Empties the server. If it was restarted or replaced since it was seen empty,
+ * its data was loaded from files and is left alone.
+ */
+static int
+empty_server(struct extserver *r)
+{
+	char *ids, *holds;
+	bool same;
+	int rc;
+
+	if (r->flush)
+		return keyspace_empty(&r->t);
+	if (keyspace_read(&r->t, &holds, &ids) < 0)
+		return -1;
+	same = strcmp(ids, r->ids) == 0;
+	if (!same)
+		err_say("the server was restarted since it was seen empty, so "
+			"it is not emptied");
+	if (same)
+		rc = keyspace_empty(&r->t);
+	else if ((rc = holds ? refuse_to_empty(r, holds) : 0) < 0)
+		r->used = false;
+	free(ids);
+	free(holds);
+	return rc;
+}
+
+static int
+remove_keys(struct extserver *r)
+{
+	int rc = r->prefix ? keyspace_remove_own(&r->t) : empty_server(r);
+
+	if (rc == 0)
+		r->used = false;
+	return rc;
+}
+
+/* Data that appeared since the last run is not ours and is not deleted. */
+int
+extserver_prepare(
+    struct extserver *r, const struct json *config, double timeout_s)
+{
+	r->t.e.timeout_s = timeout_s;
+	if (check_nodes(r, config) < 0)
+		return -1;
+	if (!r->used && check_empty(r) < 0)
+		return -1;
+	if ((r->used || !r->prefix) && remove_keys(r) < 0)
+		return -1;
+	r->used = true;
+	return apply_set(r, json_get(config, "config_set"));
+}
+
+static int
+restore_settings(struct extserver *r)
+{
+	struct client *c;
+	struct reply *reply;
+	struct old *o;
+	int rc = 0;
+
+	while (r->n > 0) {
+		o = &r->old[--r->n];
+		c = target_client(&r->t, o->node);
+		reply = c ? CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET",
+				o->name, o->value)
+			  : NULL;
+		if (!reply)
+			rc = err_fail("cannot restore setting '%s' to '%s'",
+			    o->name, o->value);
+		reply_free(reply);
+		client_close(c);
+		free(o->name);
+		free(o->value);
+	}
+	return rc;
+}
+
+int
+extserver_restore(struct extserver *r)
+{
+	int rc = r->used ? remove_keys(r) : 0;
+
+	return restore_settings(r) < 0 ? -1 : rc;
+}

@@ -1,0 +1,226 @@
+#include "handle.h"
+#include "client.h"
+#include "coproc.h"
+#include "err.h"
+#include "json.h"
+#include "logs.h"
+#include "mem.h"
+#include "record.h"
+#include "extserver.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/session/caserunner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PING_MS 10000
+
+/*
+ * The module of the build replaces the case's module and takes its arguments.
+ */
+static struct json *
+make_module_list(const struct server_handle *l, const struct json *cas)
+{
+	const char *path = json_get_str(l->build, "module");
+	const struct json *of_case = json_path(cas, "server.modules");
+	struct json *list, *m;
+
+	if (!path)
+		return NULL;
+	list = json_array();
+	m = json_object();
+	json_set_str(m, "path", path);
+	of_case = json_get(json_first(of_case), "args");
+	if (of_case)
+		json_set(m, "args", json_dup(of_case));
+	json_push(list, m);
+	return list;
+}
+
+static struct json *
+make_spec(const struct server_handle *l, const struct json *cas)
+{
+	struct json *rec = record_new("spec"), *module;
+
+	json_set_str(rec, "id", l->id);
+	json_set_str(rec, "action", cas ? "start" : "stop");
+	if (!cas)
+		return rec;
+	json_set_str(rec, "server", json_get_str(l->build, "server"));
+	for (const struct json *m = json_first(json_get(cas, "server")); m;
+	     m = json_next(m))
+		json_set(rec, json_key(m), json_dup(m));
+	module = make_module_list(l, cas);
+	if (module)
+		json_set(rec, "modules", module);
+	return rec;
+}
+
+/* After an error the coprocess is closed; the next call starts a new one. */
+static struct json *
+ask_coproc(struct server_handle *l, const struct json *cas)
+{
+	struct case_runner *r = l->r;
+	struct json *s, *answer;
+
+	if (!r->coproc)
+		r->coproc = coproc_start();
+	if (!r->coproc)
+		return NULL;
+	s = make_spec(l, cas);
+	answer = coproc_ask(r->coproc, s, r->stop);
+	json_free(s);
+	if (!answer) {
+		coproc_close(r->coproc);
+		r->coproc = NULL;
+	}
+	return answer;
+}
+
+/* Sets *why to the error that vkb-serve has reported. Returns -1. */
+static int
+set_failure(const struct json *server, char **why)
+{
+	const char *error = json_get_str(server, "error");
+
+	*why = mem_str(error ? error : "the server failed");
+	return -1;
+}
+
+double
+handle_timeout(const struct server_handle *l, const struct json *cas)
+{
+	return l->r->timeout_s > 0
+	    ? l->r->timeout_s
+	    : json_num(json_path(cas, "client.timeout_s"), 0);
+}
+
+int
+handle_start(struct server_handle *l, const struct json *cas, char **why)
+{
+	struct case_runner *r = l->r;
+	struct json *server;
+	int rc = 0;
+
+	*why = NULL;
+	l->used = false;
+	r->halt = 0;
+	if (r->external) {
+		rc = extserver_prepare(r->external, json_get(cas, "config"),
+		    handle_timeout(l, cas));
+		if (rc == 0) {
+			l->server = json_dup(extserver_record(r->external));
+			return 0;
+		}
+		*why = mem_str(err_last());
+		extserver_restore(r->external);
+		return rc;
+	}
+	snprintf(l->id, sizeof l->id, "%s-%zu", r->session, ++r->servers);
+	server = ask_coproc(l, cas);
+	if (!server)
+		return -1;
+	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
+		l->server = server;
+		logs_server(r->logs, server, json_get_str(cas, "id"),
+		    json_get(l->build, "subject"), r->run_name);
+		return 0;
+	}
+	rc = set_failure(server, why);
+	json_free(server);
+	return rc;
+}
+
+/* Stops a server of our own. Returns 0, or -1 with *why. */
+static int
+stop_server(struct server_handle *l, char **why)
+{
+	struct json *server = ask_coproc(l, NULL);
+	int rc = 0;
+
+	if (!server)
+		return -1;
+	if (strcmp(json_get_str(server, "status"), "failed") == 0)
+		rc = set_failure(server, why);
+	json_free(server);
+	return rc;
+}
+
+int
+handle_end(struct server_handle *l, char **why)
+{
+	struct case_runner *r = l->r;
+	int rc = 0;
+
+	*why = NULL;
+	if (!l->server)
+		return 0;
+	json_free(l->server);
+	l->server = NULL;
+	if (r->external)
+		return extserver_restore(r->external);
+	if (r->coproc && !*r->stop) /* else its servers end with it */
+		rc = stop_server(l, why);
+	logs_ended(r->logs);
+	return rc;
+}
+
+int
+handle_reset(struct server_handle *l, const struct json *cas, char **why)
+{
+	*why = NULL;
+	if (l->server && !l->used)
+		return 0;
+	if (handle_end(l, why) < 0)
+		return -1;
+	return handle_start(l, cas, why);
+}
+
+/* Asks the server: vkb-serve may not have noticed yet that it ended. */
+static bool
+is_answering(const struct server_handle *l, const struct json *cas)
+{
+	struct client *c = NULL;
+	struct reply *r = NULL;
+	struct target t;
+	bool yes;
+
+	if (handle_target(l, cas, &t) == 0)
+		c = target_client(&t, 0);
+	if (c)
+		r = CLIENT_CALL(c, control_ms(&t.e, PING_MS), "PING");
+	yes = r != NULL;
+	reply_free(r);
+	client_close(c);
+	target_free(&t);
+	return yes;
+}
+
+bool
+handle_lost(const struct server_handle *l, const struct json *cas, bool doubt)
+{
+	if (!l->server)
+		return true;
+	if (l->r->external)
+		return false;
+	return coproc_news(l->r->coproc) || (doubt && !is_answering(l, cas));
+}
+
+int
+handle_target(
+    const struct server_handle *l, const struct json *cas, struct target *t)
+{
+	const struct json *c = json_get(cas, "config");
+	const char *own = json_str(json_path(cas, "server.config.requirepass"));
+
+	if (target_make(t, l->server, json_get_bool(c, "unixsocket", false)) <
+	    0)
+		return -1;
+	if (l->r->external)
+		extserver_login(l->r->external, t);
+	else
+		t->e.password = own && *own ? own : NULL;
+	t->e.timeout_s = handle_timeout(l, cas);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * The server of a case run: started by vkb-serve, or an external server, which
+ * is emptied instead of started.
+ */
+#ifndef HANDLE_H
+#define HANDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+struct case_runner;
+struct target;
+
+struct server_handle {
+	struct case_runner *r;
+	const struct json *build;
+	struct json *server; /* its record; NULL: not started */
+	char id[64];
+	bool used; /* a load ran since its start */
+};
+
+/*
+ * All return 0 or -1. The error is in *why if vkb-serve has reported it (caller
+ * frees with free()), else *why is NULL and the error is in err_last().
+ */
+int handle_start(struct server_handle *, const struct json *cas, char **why);
+
+/* Stops the server. Returns -1 if it had failed before. */
+int handle_end(struct server_handle *, char **why);
+
+/* Brings the server back to its state after its start, with its config set. */
+int handle_reset(struct server_handle *, const struct json *cas, char **why);
+
+/* Returns true if the server has ended by itself. 'doubt': also sends PING. */
+bool handle_lost(
+    const struct server_handle *, const struct json *cas, bool doubt);
+
+/*
+ * Makes a target with the login of the case. The caller calls target_free in
+ * any case.
+ */
+int handle_target(
+    const struct server_handle *, const struct json *cas, struct target *);
+
+double handle_timeout(const struct server_handle *, const struct json *cas);
+
+#endif

@@ -1,0 +1,199 @@
+#include "resultrecord.h"
+#include "histcodec.h"
+#include "json.h"
+#include "str.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/meter/watch.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+static void
+set_finite(struct json *m, const char *name, double v)
+{
+	if (isfinite(v))
+		json_set_num(m, name, v);
+}
+
+static struct json *
+make_metrics(const struct engine_result *r, const struct watch_cost *cost)
+{
+	struct json *m = json_object();
+
+	set_finite(m, "rps", r->rps);
+	set_finite(m, "avg_latency_ms", r->avg_ms);
+	set_finite(m, "min_latency_ms", r->min_ms);
+	set_finite(m, "p50_latency_ms", r->p50_ms);
+	set_finite(m, "p95_latency_ms", r->p95_ms);
+	set_finite(m, "p99_latency_ms", r->p99_ms);
+	set_finite(m, "p999_latency_ms", r->p999_ms);
+	set_finite(m, "max_latency_ms", r->max_ms);
+	if (r->requests || !(r->rps > 0))
+		set_finite(m, "requests", (double)r->requests);
+	set_finite(m, "elapsed_s", r->elapsed_s);
+	if (!r->errors_unknown)
+		set_finite(m, "errors", (double)r->errors_total);
+	set_finite(m, "lost", r->lost);
+	set_finite(m, "unanswered", r->unanswered);
+	set_finite(m, "reconnects", r->reconnects);
+	set_finite(m, "pushes", r->pushes);
+	set_finite(m, "hit_rate_percent", r->hit_rate_percent);
+	set_finite(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	set_finite(m, "client_cycles_per_req", cost->client_cycles_per_req);
+	set_finite(m, "client_busy_percent", cost->client_busy_percent);
+	set_finite(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	set_finite(m, "server_cycles_per_req", cost->server_cycles_per_req);
+	set_finite(m, "server_instructions_per_req",
+	    cost->server_instructions_per_req);
+	set_finite(m, "server_busy_percent", cost->server_busy_percent);
+	set_finite(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
+	set_finite(m, "steal_percent", cost->steal_percent);
+	set_finite(m, "memory_mb", cost->memory_mb);
+	for (const struct json *j = json_first(cost->sampled); j;
+	     j = json_next(j))
+		json_set(m, json_key(j), json_dup(j));
+	if (r->service) {
+		set_finite(m, "offered_rps", r->offered_rps);
+		set_finite(m, "max_backlog", r->max_backlog);
+	}
+	return m;
+}
+
+static void
+set_hist(struct json *hists, const char *name, const struct hist *h)
+{
+	struct str s = {0};
+
+	if (!h)
+		return;
+	histcodec_encode(&s, h);
+	json_set_str(hists, name, s.s);
+	str_free(&s);
+}
+
+/* All columns have the same length; a column with a gap is left out. */
+static void
+set_column(struct json *series, const char *name, const struct engine_result *r,
+    double (*of)(const struct engine_interval *))
+{
+	struct json *a = json_array();
+
+	for (size_t i = 0; i < r->nintervals; i++) {
+		double v = of(&r->intervals[i]);
+
+		if (!isfinite(v)) {
+			json_free(a);
+			return;
+		}
+		json_push_num(a, v);
+	}
+	json_set(series, name, a);
+}
+
+static double
+get_end_s(const struct engine_interval *i)
+{
+	return i->at_s;
+}
+
+static double
+get_rps(const struct engine_interval *i)
+{
+	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
+}
+
+static double
+get_p50_ms(const struct engine_interval *i)
+{
+	return i->requests ? i->p50_ms : NAN;
+}
+
+static double
+get_p99_ms(const struct engine_interval *i)
+{
+	return i->requests ? i->p99_ms : NAN;
+}
+
+static struct json *
+make_series(const struct engine_result *r)
+{
+	struct json *s;
+
+	if (!r->nintervals)
+		return NULL;
+	s = json_object();
+	set_column(s, "at_s", r, get_end_s);
+	set_column(s, "rps", r, get_rps);
+	set_column(s, "p50_latency_ms", r, get_p50_ms);
+	set_column(s, "p99_latency_ms", r, get_p99_ms);
+	return s;
+}
+
+static struct json *
+make_errors(const struct engine_result *r)
+{
+	struct json *e;
+
+	if (!r->nerrors)
+		return NULL;
+	e = json_object();
+	for (size_t i = 0; i < r->nerrors; i++)
+		json_set_num(e, r->errors[i].kind, (double)r->errors[i].count);
+	return e;
+}
+
+void
+result_record_set(struct json *run, const struct engine_result *r,
+    const struct watch_cost *cost)
+{
+	static const char *const bounds[] = {[WATCH_NEITHER] = "neither",
+	    [WATCH_SERVER] = "server",
+	    [WATCH_CLIENT] = "client"};
+	struct json *hists = json_object();
+
+	json_set(run, "metrics", make_metrics(r, cost));
+	set_hist(hists, "latency_ns", r->latency);
+	set_hist(hists, "service_ns", r->service);
+	if (json_len(hists))
+		json_set(run, "hist", hists);
+	else
+		json_free(hists);
+	json_set(run, "series", make_series(r));
+	if (json_len(cost->samples))
+		json_set(run, "samples", json_dup(cost->samples));
+	json_set(run, "errors", make_errors(r));
+	json_set_str(run, "bound", bounds[cost->bound]);
+}
+
+static bool
+is_listed(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
+struct json *
+result_record_merge(const struct json *const *metrics, size_t n)
+{
+	struct json *all = n ? json_dup(metrics[0]) : json_object();
+	const char *key;
+	static const char *const sums[] = {"rps", "requests", "errors", "lost",
+	    "unanswered", "reconnects", "pushes", NULL};
+	double a, b;
+
+	for (size_t i = 1; i < n; i++)
+		for (const struct json *m = json_first(metrics[i]); m;
+		     m = json_next(m)) {
+			key = json_key(m);
+			a = json_get_num(all, key, NAN);
+			b = json_num(m, NAN);
+			if (is_listed(sums, key))
+				a += b;
+			else
+				a = fmax(a, b);
+			set_finite(all, key, a);
+		}
+	return all;
+}

@@ -1,0 +1,387 @@
+#include "compile.h"
+#include "digits.h"
+#include "mem.h"
+#include "str.h"
+#include "words.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD "__field:"
+
+static const char *const ordinals[COMPILE_SHARED] = {
+    "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th"};
+
+struct making {
+	struct template *t;
+	struct compiled *s;
+	struct str bytes;
+	const char *value; /* __data__ */
+	size_t nvalue;
+	bool cluster;
+	char *why;
+};
+
+/* A part of a word: its length in the text and its kind. */
+struct part {
+	enum piece_kind kind;
+	uint32_t which;
+	size_t n;
+	const char *bytes; /* of PIECE_BYTES, nbytes long */
+	size_t nbytes;
+};
+
+static struct piece *
+add_piece(struct making *m, enum piece_kind kind)
+{
+	struct compiled *s = m->s;
+	struct piece *p;
+
+	s->pieces = mem_resize(s->pieces, s->npieces + 1, sizeof *s->pieces);
+	p = &s->pieces[s->npieces++];
+	*p = (struct piece){.kind = kind, .at = s->len};
+	return p;
+}
+
+static void
+add_bytes(struct making *m, const void *bytes, size_t n)
+{
+	struct compiled *s = m->s;
+	struct piece *p = s->npieces ? &s->pieces[s->npieces - 1] : NULL;
+
+	if (!p || p->kind != PIECE_BYTES)
+		p = add_piece(m, PIECE_BYTES);
+	if (!p->n)
+		p->at = m->bytes.len;
+	p->n += (uint32_t)n;
+	str_addn(&m->bytes, bytes, n);
+	s->len += n;
+}
+
+static uint32_t
+find_field(struct template *t, const char *name, size_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nfields; i++)
+		if (strncmp(t->fields[i], name, n) == 0 && !t->fields[i][n])
+			return i;
+	t->fields = mem_resize(t->fields, t->nfields + 2, sizeof *t->fields);
+	t->fields[t->nfields] = mem_strn(name, n);
+	t->fields[++t->nfields] = NULL;
+	return i;
+}
+
+static bool
+is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Returns the length of "__name__" at p, or 0. */
+static size_t
+get_placeholder_len(const char *p, const char *end)
+{
+	size_t left = (size_t)(end - p), prefix = strlen(FIELD);
+	bool any = left > prefix && memcmp(p, FIELD, prefix) == 0;
+	const char *q = p + 2;
+
+	if (left < 5 || p[0] != '_' || p[1] != '_' || *q == '_')
+		return 0;
+	for (; end - q >= 2 && (any || is_name_char(*q)); q++)
+		if (q[0] == '_' && q[1] == '_')
+			return (size_t)(q + 2 - p);
+	return 0;
+}
+
+/*
+ * Returns the length of a misspelled placeholder at p, or 0: __fild:NAME__,
+ * __field:NAME, __rand_int_.
+ */
+static size_t
+get_misspelled_len(const char *p, const char *end)
+{
+	static const char *const names[] = {"field", NULL};
+	const char *colon = p + 2, *q;
+	char name[8] = "";
+	size_t n = 0;
+
+	if (end - p < 3 || p[0] != '_' || p[1] != '_')
+		return 0;
+	for (; colon < end && n < sizeof name - 1 && is_name_char(*colon);
+	     colon++)
+		name[n++] = (char)tolower((unsigned char)*colon);
+	for (q = colon; q < end && (is_name_char(*q) || *q == ':');)
+		q++;
+	if (str_starts(name, "rand_"))
+		return (size_t)(q - p);
+	if (colon == end || *colon != ':' || !str_nearest(name, names))
+		return 0;
+	if (strcmp(name, "field") == 0)
+		return (size_t)(q - p);
+	if (end - colon < 2 || colon[1] == '_')
+		return 0;
+	for (q = colon + 1; end - q > 2 && is_name_char(*q); q++)
+		if (q[1] == '_' && q[2] == '_')
+			return (size_t)(q + 3 - p);
+	return 0;
+}
+
+static bool
+is_text(const char *s, size_t n, const char *name)
+{
+	return n == strlen(name) && memcmp(s, name, n) == 0;
+}
+
+static void
+report_unknown(struct making *m, const char *p, size_t n)
+{
+	m->why = mem_printf("unknown placeholder '%.*s': use '__rand_int__', "
+			    "'__rand_1st__' to '__rand_9th__', '__seq__', "
+			    "'__data__', '__field:NAME__' or '{tag}'",
+	    (int)n, p);
+}
+
+/* Parses the part of a word that begins at p. */
+static struct part
+parse_part(struct making *m, const char *p, const char *end)
+{
+	size_t n = get_placeholder_len(p, end), prefix = strlen(FIELD);
+	uint32_t i;
+
+	if (m->cluster && end - p >= 5 && memcmp(p, "{tag}", 5) == 0)
+		return (struct part){.kind = PIECE_TAG, .n = 5};
+	if (!n && (n = get_misspelled_len(p, end)) == 0)
+		return (struct part){PIECE_BYTES, 0, 1, p, 1};
+	if (is_text(p, n, "__rand_int__"))
+		return (struct part){.kind = PIECE_RANDOM, .n = n};
+	if (is_text(p, n, "__seq__"))
+		return (struct part){.kind = PIECE_SEQ, .n = n};
+	if (is_text(p, n, "__data__"))
+		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
+	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
+	    !memchr(p, '\0', n))
+		return (struct part){.kind = PIECE_VALUE,
+		    .which = find_field(m->t, p + prefix, n - prefix - 2),
+		    .n = n};
+	for (i = 0; i < COMPILE_SHARED; i++)
+		if (n == 12 && memcmp(p, "__rand_", 7) == 0 &&
+		    memcmp(p + 7, ordinals[i], 3) == 0)
+			return (struct part){PIECE_SHARED, i, n, NULL, 0};
+	report_unknown(m, p, n);
+	return (struct part){PIECE_BYTES, 0, n, p, n};
+}
+
+static size_t
+get_part_width(const struct part *p)
+{
+	switch (p->kind) {
+	case PIECE_BYTES:
+		return p->nbytes;
+	case PIECE_TAG:
+		return strlen("{000}");
+	case PIECE_RANDOM:
+	case PIECE_SHARED:
+	case PIECE_SEQ:
+		return DIGITS_12;
+	default:
+		return 0;
+	}
+}
+
+static void
+add_part(struct making *m, const struct part *p)
+{
+	struct compiled *s = m->s;
+	struct piece *q;
+
+	if (p->kind == PIECE_BYTES) {
+		add_bytes(m, p->bytes, p->nbytes);
+		return;
+	}
+	if (p->kind == PIECE_TAG)
+		add_bytes(m, "{", 1);
+	q = add_piece(m, p->kind);
+	q->which = p->which;
+	s->tagged |= p->kind == PIECE_TAG;
+	s->shared |= p->kind == PIECE_SHARED;
+	s->random += p->kind == PIECE_RANDOM;
+	s->uses[TEMPLATE_SEQ] |= p->kind == PIECE_SEQ;
+	s->uses[TEMPLATE_ROWS] |= p->kind == PIECE_VALUE;
+	if (p->kind == PIECE_TAG) {
+		s->len += 3;
+		add_bytes(m, "}", 1);
+	} else {
+		s->len += get_part_width(p);
+	}
+}
+
+static void
+add_word(struct making *m, const char *w, size_t n)
+{
+	const char *p, *end = w + n;
+	char head[DIGITS_MOST + 8];
+	size_t len = 0, values = 0, k;
+	struct part a = {0};
+	struct piece *q;
+
+	for (p = w; p < end && !m->why; p += a.n) {
+		a = parse_part(m, p, end);
+		len += get_part_width(&a);
+		values += a.kind == PIECE_VALUE;
+	}
+	if (m->why)
+		return;
+	if (values == 1 && a.kind == PIECE_VALUE && a.n == n) {
+		add_piece(m, PIECE_FIELD)->which = a.which;
+		m->s->uses[TEMPLATE_ROWS] = true;
+		return;
+	}
+	head[0] = '$';
+	if (values) {
+		q = add_piece(m, PIECE_LENGTH);
+		q->n = (uint32_t)len;
+		q->which = (uint32_t)values;
+	} else {
+		k = 1 + digits_put(head + 1, len);
+		memcpy(head + k, "\r\n", 2);
+		add_bytes(m, head, k + 2);
+	}
+	for (p = w; p < end; p += a.n) {
+		a = parse_part(m, p, end);
+		add_part(m, &a);
+	}
+	add_bytes(m, "\r\n", 2);
+}
+
+static bool
+is_number(const struct str *w, uint64_t *v)
+{
+	size_t i;
+
+	*v = 0;
+	for (i = 0; i < w->len && i < 6; i++) {
+		if ((unsigned)(w->s[i] - '0') >= 10)
+			return false;
+		*v = *v * 10 + (unsigned)(w->s[i] - '0');
+	}
+	return w->len > 0 && i == w->len;
+}
+
+static void
+begin_shape(struct making *m)
+{
+	struct template *t = m->t;
+
+	t->shapes = mem_resize(t->shapes, t->nshapes + 1, sizeof *t->shapes);
+	m->s = &t->shapes[t->nshapes++];
+	*m->s = (struct compiled){.times = 1};
+}
+
+/* Puts "*N" in front of the words of the command. */
+static void
+finish_shape(struct making *m, size_t words, size_t at)
+{
+	struct compiled *s = m->s;
+	struct piece *first = &s->pieces[0];
+	char head[DIGITS_MOST + 8];
+	size_t n, i, after;
+	char *old;
+
+	head[0] = '*';
+	n = 1 + digits_put(head + 1, words);
+	memcpy(head + n, "\r\n", 2);
+	n += 2;
+	after = m->bytes.len - at;
+	str_addn(&m->bytes, head, n); /* makes room */
+	old = m->bytes.s + at;
+	memmove(old + n, old, after);
+	memcpy(old, head, n);
+	for (i = 0; i < s->npieces; i++)
+		s->pieces[i].at += n;
+	if (first->kind == PIECE_BYTES) {
+		first->at -= n;
+		first->n += (uint32_t)n;
+	} else {
+		s->pieces =
+		    mem_resize(s->pieces, s->npieces + 1, sizeof *s->pieces);
+		memmove(
+		    s->pieces + 1, s->pieces, s->npieces++ * sizeof *s->pieces);
+		s->pieces[0] = (struct piece){
+		    .kind = PIECE_BYTES, .n = (uint32_t)n, .at = at};
+	}
+	s->len += n;
+	s->keyed = s->tagged && (s->random || s->shared);
+}
+
+/* Parses one command of *text. Returns 1; 0 if none is left; -1 with m->why. */
+static int
+parse_command(struct making *m, const char **text)
+{
+	struct str w = {0};
+	size_t words = 0, at = m->bytes.len;
+	const char *why = NULL;
+	char first[16] = "";
+	bool times = false;
+	int k;
+
+	while ((k = words_next(text, true, &w, &why)) > 0) {
+		if (is_text(w.s ? w.s : "", w.len, ";"))
+			break;
+		if (!words && !times) {
+			begin_shape(m);
+			times = is_number(&w, &m->s->times);
+			if (!times)
+				m->s->times = 1;
+		} else {
+			times = false;
+		}
+		if (!times && !words)
+			snprintf(first, sizeof first, "%s", w.s ? w.s : "");
+		if (!times) {
+			add_word(m, w.s ? w.s : "", w.len);
+			words++;
+		}
+		if (m->why)
+			break;
+		str_clear(&w);
+	}
+	str_free(&w);
+	if (k < 0)
+		m->why = mem_str(why);
+	if (m->why)
+		return -1;
+	if (!words && k == 0 && !times)
+		return 0;
+	if (!words || !m->s->times) {
+		m->why =
+		    mem_str("a command has no words, or the repeat count 0");
+		return -1;
+	}
+	m->s->items = command_items(first, words, &m->s->zero_miss);
+	finish_shape(m, words, at);
+	return 1;
+}
+
+char *
+compile_template(
+    struct template *t, const char *text, size_t data_size, bool cluster)
+{
+	struct making m = {.t = t, .nvalue = data_size, .cluster = cluster};
+	char *value = command_value(data_size);
+	int k;
+
+	m.value = value;
+	while ((k = parse_command(&m, &text)) > 0)
+		continue;
+	free(value);
+	if (k == 0 && !t->nshapes)
+		m.why = mem_str("it has no words");
+	t->nbytes = m.bytes.len;
+	t->bytes = mem_resize(m.bytes.s, t->nbytes + TEMPLATE_SLACK, 1);
+	memset(t->bytes + t->nbytes, 0, TEMPLATE_SLACK);
+	return m.why;
+}

@@ -1,0 +1,44 @@
+/*
+ * The counters of a thread, handed over to the run once a second. Private to
+ * the engine, like run.h.
+ */
+#ifndef COUNTERS_H
+#define COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct conn;
+struct run;
+struct worker;
+
+void counters_error(struct worker *, const char *kind, const char *text);
+
+/* Counts an error reply. Returns false if the run has failed. */
+bool counters_error_reply(
+    struct worker *, const struct conn *, const char *line);
+/* Counts an error reply that is the answer to a request. */
+void counters_refused(struct worker *, const char *line);
+
+/* Counts n requests and their latency in the worker's interval. */
+void counters_record(struct worker *, int64_t ns, uint32_t n);
+/*
+ * Records the latency of n requests answered after the measured time, without
+ * counting them.
+ */
+void counters_record_late(struct worker *, int64_t ns, uint32_t n);
+
+/* Ends the worker's interval. */
+void counters_interval(struct worker *, int64_t now);
+/*
+ * Hands the intervals before 'until' over to the run. Call with the lock held.
+ */
+void counters_hand_over(struct worker *, size_t until);
+/*
+ * Computes the percentiles of intervals that all threads have handed over, or
+ * of all. Call with the lock held.
+ */
+void counters_close_intervals(struct run *, bool all);
+
+#endif

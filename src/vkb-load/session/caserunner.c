@@ -1,0 +1,344 @@
+#include "caserunner.h"
+#include "err.h"
+#include "json.h"
+#include "stopping.h"
+#include "mem.h"
+#include "ciwidth.h"
+#include "progress.h"
+#include "results.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/resultrecord.h"
+#include "vkb-load/case/handle.h"
+#include "vkb-load/case/logs.h"
+#include "vkb-load/case/measure.h"
+#include "vkb-load/case/roles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A case of a turn: measured, run without being recorded, or left out. */
+struct step {
+	const struct json *cas;
+	size_t at; /* in the scene; SIZE_MAX: from a 'before' list */
+	bool run;
+};
+
+struct call {
+	struct case_runner *r;
+	struct case_run *v;
+	struct step *steps;
+	size_t n;
+	struct server_handle handle;
+	char *spoilt; /* why later cases cannot be measured; or NULL */
+};
+
+static bool
+is_measured(const struct call *x, const struct step *s)
+{
+	return s->at != SIZE_MAX && x->v->wanted[s->at];
+}
+
+static void
+append_step(struct call *x, const struct json *cas, size_t at, size_t *cap)
+{
+	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
+	x->steps[x->n++] = (struct step){cas, at, false};
+}
+
+/* Marks the wanted cases and those that make data for them. */
+static void
+plan_steps(struct call *x)
+{
+	const struct scene *scene = &x->r->scenes[x->v->slot->scene];
+	const struct json *cas;
+	bool needed = false;
+	struct step *s;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < scene->n; i++) {
+		cas = x->r->cases[scene->v[i]];
+		for (const struct json *b = json_first(json_get(cas, "before"));
+		     b; b = json_next(b))
+			append_step(x, b, SIZE_MAX, &cap);
+		append_step(x, cas, i, &cap);
+	}
+	for (size_t i = x->n; i-- > 0;) {
+		s = &x->steps[i];
+		s->run = is_measured(x, s) || (needed && scene_changes(s->cas));
+		needed = needed || s->run;
+		if (s->run && scene_resets(s->cas))
+			needed = false;
+	}
+}
+
+static void
+start_measure(struct call *x, struct measure *m, const struct json *cas)
+{
+	struct case_runner *r = x->r;
+
+	measure_init(m, r, cas, x->v->slot);
+	for (size_t i = 0; i < m->roles.n; i++)
+		stopping_record(
+		    r->rule, m->roles.v[i].config, json_get(m->recs[i], "run"));
+}
+
+/* Adds the metrics of all roles together to the precision of the case. */
+static void
+add_to_precision(struct call *x, const struct measure *m, size_t cas)
+{
+	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
+	struct json *all;
+
+	for (size_t i = 0; i < m->roles.n; i++)
+		v[i] = json_get(m->recs[i], "metrics");
+	all = result_record_merge(v, m->roles.n);
+	ci_width_add(
+	    x->r->precise, cas, x->v->slot->build, x->v->slot->index, all);
+	json_free(all);
+	free(v);
+}
+
+/* Reports that a run failed, and where the log of its server is. */
+static void
+say_failed(struct call *x, const struct step *s, const char *what)
+{
+	const char *log = logs_keep(x->r->logs);
+
+	err_say("%s: %s%s%s%s", json_get_str(s->cas, "id"), what,
+	    log ? "; the log of its server is kept in '" : "", log ? log : "",
+	    log ? "'" : "");
+}
+
+/* Writes the profile records of a case. 0, or -1, error reported. */
+static int
+write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	char *what;
+
+	if (rc < 0 || m->error.len) {
+		what = mem_printf("not profiled: %s",
+		    m->error.len ? m->error.s : "it was interrupted");
+		say_failed(x, s, what);
+		free(what);
+		x->v->failed++;
+	}
+	progress_wipe();
+	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
+		if (results_write(x->r->results, j) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+write_raw(struct case_runner *r, struct measure *m)
+{
+	struct json *run;
+
+	if (!m->raw)
+		return 0;
+	run = json_object();
+	json_set_str(run, "session", r->session);
+	json_set_num(run, "order", (double)r->order);
+	json_set(m->raw, "run", run);
+	return results_write(r->results, m->raw);
+}
+
+/* Writes the records of one case. 0, or -1, error reported. */
+static int
+write_records(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	struct case_runner *r = x->r;
+	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
+	char what[40];
+
+	if (x->v->profile)
+		return write_profiles(x, m, s, rc);
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
+		if (rc < 0)
+			json_set_str(m->recs[i], "error",
+			    m->error.len ? m->error.s
+					 : "the run was interrupted");
+		if (rc < 0 && i == 0)
+			err_note("%s", json_get_str(m->recs[0], "error"));
+		if (m->error.len) /* only the first has the end of a log */
+			m->error.s[strcspn(m->error.s, "\n")] = '\0';
+	}
+	if (rc < 0) {
+		snprintf(
+		    what, sizeof what, "run %zu failed", x->v->slot->index);
+		say_failed(x, s, what);
+	}
+	progress_wipe();
+	if (r->machine && results_write(r->results, r->machine) < 0)
+		return -1;
+	r->machine = NULL; /* written once */
+	if (write_raw(r, m) < 0 ||
+	    results_write_all(r->results, m->recs, m->roles.n) < 0)
+		return -1;
+	if (rc == 0) {
+		add_to_precision(x, m, cas);
+		x->v->wanted[s->at] = false;
+	} else
+		x->v->failed++;
+	progress_end(r->progress, cas, m->recs[0]);
+	return 0;
+}
+
+/*
+ * Later cases cannot use the data of a case that failed. Keeps the first line
+ * of its error: the end of a log, which follows, is in its record.
+ */
+static void
+mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
+{
+	if (x->spoilt)
+		return;
+	x->spoilt =
+	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
+		m->error.len ? m->error.s : "it was interrupted");
+	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
+}
+
+/* Prepares the server of a step: that of the steps before, or a fresh one. */
+static int
+prepare_server(struct call *x, const struct step *s, struct measure *m)
+{
+	char *why = NULL;
+	int rc = 0;
+
+	if (scene_resets(s->cas) || !x->handle.server) {
+		if (scene_resets(s->cas)) {
+			free(x->spoilt);
+			x->spoilt = NULL;
+		}
+		if (x->spoilt)
+			return measure_failed(m, mem_str(x->spoilt));
+		rc = handle_reset(&x->handle, s->cas, &why);
+		return rc < 0 ? measure_failed(m, why) : 0;
+	}
+	return x->spoilt ? measure_failed(m, mem_str(x->spoilt)) : 0;
+}
+
+/* Checks that the server still runs; ends it after the last step. */
+static int
+check_survival(
+    struct call *x, const struct step *s, struct measure *m, bool last)
+{
+	char *why = NULL;
+
+	if (!last && !handle_lost(&x->handle, s->cas, m->error.len > 0))
+		return 0;
+	return handle_end(&x->handle, &why) < 0 ? measure_failed(m, why) : 0;
+}
+
+static int
+run_step(struct call *x, const struct step *s, bool last)
+{
+	struct case_runner *r = x->r;
+	struct measure m;
+	int rc;
+
+	if (is_measured(x, s) && !x->v->profile)
+		r->announce(
+		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
+	start_measure(x, &m, s->cas);
+	if (!is_measured(x, s) || x->v->profile)
+		r->order -= m.roles.n;
+	if (is_measured(x, s) && x->v->profile)
+		measure_profile(&m);
+	rc = prepare_server(x, s, &m);
+	if (rc == 0)
+		rc = measure_run(&m, &x->handle);
+	if (!*r->stop && x->handle.server && check_survival(x, s, &m, last) < 0)
+		rc = -1;
+	if (rc < 0 && (scene_changes(s->cas) || !x->handle.server))
+		mark_spoilt(x, s, &m);
+	/* a finished profile is recorded: it is not made again */
+	if (*r->stop && !(rc == 0 && x->v->profile && is_measured(x, s)))
+		rc = -1;
+	else
+		rc = is_measured(x, s) ? write_records(x, &m, s, rc) : 0;
+	measure_free(&m);
+	return rc;
+}
+
+/* Tries a case on a server of its own. 1: it failed; -1: stop. */
+static int
+try_step(struct call *x, const struct step *s)
+{
+	struct server_handle l = {.r = x->r, .build = x->handle.build};
+	struct measure m;
+	char *why;
+	int rc = 0, k;
+
+	x->r->announce(
+	    x->r->arg, x->v->slot, x->r->scenes[x->v->slot->scene].v[s->at]);
+	start_measure(x, &m, s->cas);
+	x->r->order -= m.roles.n;
+	k = handle_start(&l, s->cas, &why);
+	if (k < 0)
+		measure_failed(&m, why);
+	else
+		k = measure_attempt(&m, &l);
+	if (handle_end(&l, &why) < 0)
+		k = measure_failed(&m, why);
+	if (*x->r->stop)
+		rc = -1;
+	else if (k < 0) {
+		x->r->order += m.roles.n;
+		rc = write_records(x, &m, s, -1);
+	}
+	measure_free(&m);
+	return rc < 0 ? -1 : k < 0;
+}
+
+static int
+try_steps(struct call *x)
+{
+	const struct engine *e;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && rc >= 0; i++) {
+		e = engines_find(x->r->engines, x->steps[i].cas);
+		if (!is_measured(x, &x->steps[i]) ||
+		    !e->untried(e->self, x->steps[i].cas))
+			continue;
+		rc = try_step(x, &x->steps[i]);
+		if (rc > 0)
+			x->steps[i].run = false;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int
+case_runner_run(struct case_runner *r, struct case_run *v)
+{
+	struct call x = {.r = r,
+	    .v = v,
+	    .handle = {.r = r, .build = r->builds[v->slot->build]}};
+	size_t last = 0;
+	char *why;
+	int rc;
+
+	if (v->profile)
+		snprintf(r->run_name, sizeof r->run_name, "profile");
+	else
+		snprintf(
+		    r->run_name, sizeof r->run_name, "run-%zu", v->slot->index);
+	plan_steps(&x);
+	rc = try_steps(&x);
+	for (size_t i = 0; i < x.n; i++)
+		if (x.steps[i].run)
+			last = i;
+	for (size_t i = 0; i < x.n && rc == 0; i++)
+		if (x.steps[i].run)
+			rc = run_step(&x, &x.steps[i], i == last);
+	if (x.handle.server && handle_end(&x.handle, &why) < 0)
+		free(why);
+	free(x.spoilt);
+	free(x.steps);
+	return *r->stop ? -1 : rc;
+}

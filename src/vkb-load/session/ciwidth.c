@@ -1,0 +1,243 @@
+#include "ciwidth.h"
+#include "json.h"
+#include "stopping.h"
+#include "mem.h"
+#include "power.h"
+#include "ranktest.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The values of one metric, by index; NAN: that run is missing. */
+struct column {
+	double *v;
+	size_t n, cap;
+};
+
+struct ci_width {
+	const struct stopping_rule *looks;
+	struct json *const *cases;
+	size_t ncases, nbuilds;
+	bool paired;
+	struct column *cols; /* per case, build and condition */
+};
+
+/* Copies the finite values in order. Returns their number. */
+static size_t
+copy_present(const double *v, size_t n, double *to)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(v[i]))
+			to[kept++] = v[i];
+	return kept;
+}
+
+static double
+relative_width(double lo, double hi, double centre)
+{
+	if (lo == hi)
+		return 0;
+	return centre != 0 ? (hi - lo) / 2 / fabs(centre) : INFINITY;
+}
+
+double
+ci_width_median(const double *x, size_t n, double level)
+{
+	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
+	size_t m = copy_present(x, n, v);
+	struct stats_rule rule = {0};
+
+	stats_sort(v, m);
+	if (stats_ci(&rule, v, m, 1 - level, &lo, &hi))
+		width = relative_width(lo, hi, stats_median(v, m));
+	free(v);
+	return width;
+}
+
+static bool
+is_positive(const double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(v[i] > 0))
+			return false;
+	return true;
+}
+
+static double
+paired_width(const double *x, const double *y, size_t n, double level)
+{
+	double *logs = mem_array(n + 1, sizeof *logs), lo, hi;
+	struct ranktest_pairs *p;
+	double width = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(y[i] / x[i]);
+	p = ranktest_walsh(logs, n);
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+		width = relative_width(
+		    exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
+	ranktest_pairs_free(p);
+	free(logs);
+	return width;
+}
+
+/* Welch's t on logarithms, for too few values for ranks. */
+static double
+welch_width(const double *x, size_t m, const double *y, size_t n, double level)
+{
+	double *lx = mem_array(m, sizeof *lx), *ly = mem_array(n, sizeof *ly);
+	struct stats_welch w;
+
+	for (size_t i = 0; i < m; i++)
+		lx[i] = log(x[i]);
+	for (size_t i = 0; i < n; i++)
+		ly[i] = log(y[i]);
+	w = stats_welch(lx, m, ly, n, 1 - level);
+	free(lx);
+	free(ly);
+	return relative_width(exp(w.lo), exp(w.hi), exp(w.diff));
+}
+
+static double
+unpaired_width(
+    const double *x, size_t m, const double *y, size_t n, double level)
+{
+	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
+	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
+
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+		width = relative_width(lo, hi, mid);
+	else if (m > 2 && n > 2)
+		width = welch_width(x, m, y, n, level);
+	ranktest_pairs_free(p);
+	return width;
+}
+
+double
+ci_width_ratio(
+    const double *x, const double *y, size_t n, bool paired, double level)
+{
+	double *u = mem_array(n + 1, sizeof *u), width = INFINITY;
+	double *v = mem_array(n + 1, sizeof *v);
+	size_t m = 0, k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool both = isfinite(x[i]) && isfinite(y[i]);
+
+		if (isfinite(x[i]) && (both || !paired))
+			u[m++] = x[i];
+		if (isfinite(y[i]) && (both || !paired))
+			v[k++] = y[i];
+	}
+	if (m && k && is_positive(u, m) && is_positive(v, k))
+		width = paired && m >= power_least(true, 1, level)
+		    ? paired_width(u, v, m, level)
+		    : unpaired_width(u, m, v, k, level);
+	free(u);
+	free(v);
+	return width;
+}
+
+struct ci_width *
+ci_width_new(const struct stopping_rule *l, struct json *const *cases,
+    size_t ncases, size_t nbuilds, bool paired)
+{
+	struct ci_width *p = mem_new(sizeof *p);
+
+	*p = (struct ci_width){l, cases, ncases, nbuilds, paired, NULL};
+	p->cols = mem_array(ncases * nbuilds * l->nuntil + 1, sizeof *p->cols);
+	return p;
+}
+
+void
+ci_width_free(struct ci_width *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->ncases * p->nbuilds * p->looks->nuntil; i++)
+		free(p->cols[i].v);
+	free(p->cols);
+	free(p);
+}
+
+static struct column *
+find_column(const struct ci_width *p, size_t cas, size_t build, size_t i)
+{
+	return &p->cols[(cas * p->nbuilds + build) * p->looks->nuntil + i];
+}
+
+static const char *
+get_metric(const struct ci_width *p, size_t cas, size_t i)
+{
+	return stopping_metric(
+	    &p->looks->until[i], json_get(p->cases[cas], "config"));
+}
+
+void
+ci_width_add(struct ci_width *p, size_t cas, size_t build, size_t index,
+    const struct json *metrics)
+{
+	for (size_t i = 0; i < p->looks->nuntil; i++) {
+		struct column *c = find_column(p, cas, build, i);
+
+		while (c->n < index) {
+			c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+			c->v[c->n++] = NAN;
+		}
+		c->v[index - 1] =
+		    json_get_num(metrics, get_metric(p, cas, i), NAN);
+	}
+}
+
+/* Returns the width of a condition at a look: the widest of all builds. */
+static double
+condition_width(const struct ci_width *p, size_t cas, size_t look, size_t i,
+    const bool *out)
+{
+	size_t runs = (size_t)p->looks->at[look];
+	double level = p->looks->level[look], width = -1;
+	const struct column *base = NULL;
+
+	for (size_t b = 0; b < p->nbuilds; b++) {
+		const struct column *c = find_column(p, cas, b, i);
+		size_t n = runs < c->n ? runs : c->n;
+
+		if (out[b])
+			continue;
+		if (!base) {
+			base = c;
+			continue;
+		}
+		n = n < base->n ? n : base->n;
+		width = fmax(
+		    width, ci_width_ratio(base->v, c->v, n, p->paired, level));
+	}
+	if (base && width < 0)
+		width = ci_width_median(
+		    base->v, runs < base->n ? runs : base->n, level);
+	return base ? width : INFINITY;
+}
+
+bool
+ci_width_reached(const struct ci_width *p, size_t cas, size_t look,
+    const bool *out, struct ci_width_goal *worst)
+{
+	double ratio = -1;
+	bool all = true;
+
+	for (size_t i = 0; i < p->looks->nuntil; i++) {
+		double wanted = p->looks->until[i].width;
+		double now = condition_width(p, cas, look, i, out);
+
+		all = all && now <= wanted;
+		if (now / wanted <= ratio)
+			continue;
+		ratio = now / wanted;
+		*worst =
+		    (struct ci_width_goal){get_metric(p, cas, i), now, wanted};
+	}
+	return all;
+}

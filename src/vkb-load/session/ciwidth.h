@@ -1,0 +1,53 @@
+/*
+ * Precision of the runs of a case: of the median of one build, or of the ratio
+ * of each further build to the first one.
+ */
+#ifndef CIWIDTH_H
+#define CIWIDTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+struct stopping_rule;
+
+/*
+ * Returns half the width of the interval that covers 1 - level, relative to the
+ * estimate; INFINITY if there are too few values, or values that have no ratio.
+ * NAN as a value: that run is missing.
+ *
+ * The interval of the median is that of vkb-stats (stats_ci). That of the ratio
+ * y/x is that of vkb-compare: Walsh averages if x[i] and y[i] are pairs, and
+ * enough for signed ranks to be significant at the level; else Hodges-Lehmann;
+ * with too few values for that, Welch's t on logarithms (which assumes
+ * lognormal noise).
+ */
+double ci_width_median(const double *x, size_t n, double level);
+double ci_width_ratio(
+    const double *x, const double *y, size_t n, bool paired, double level);
+
+struct ci_width;
+
+/* 'looks' and 'cases' are borrowed. */
+struct ci_width *ci_width_new(const struct stopping_rule *,
+    struct json *const *cases, size_t ncases, size_t nbuilds, bool paired);
+void ci_width_free(struct ci_width *);
+
+/* Adds the metrics of a run that succeeded; 'index' is from 1. */
+void ci_width_add(struct ci_width *, size_t cas, size_t build, size_t index,
+    const struct json *metrics);
+
+/* The condition that is farthest from being met. */
+struct ci_width_goal {
+	const char *metric; /* borrowed */
+	double now, wanted; /* relative half widths */
+};
+
+/*
+ * Is a case precise after a look (from 0)? Sets the condition above. Leaves out
+ * build b if out[b]; a case without builds is not precise.
+ */
+bool ci_width_reached(const struct ci_width *, size_t cas, size_t look,
+    const bool *out, struct ci_width_goal *);
+
+#endif

@@ -1,0 +1,379 @@
+#include "schedule.h"
+#include "err.h"
+#include "json.h"
+#include "stopping.h"
+#include "mem.h"
+#include "intern.h"
+#include "num.h"
+#include "ciwidth.h"
+#include "record.h"
+#include "results.h"
+#include "str.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/resultrecord.h"
+#include "vkb-load/case/profiles.h"
+#include "vkb-load/case/roles.h"
+#include "vkb-load/data/makedata.h"
+#include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/ownkeys.h"
+#include "vkb-load/plan/plan.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Why a case cannot be run, or NULL; caller frees. */
+static char *
+find_obstacle(const struct schedule *a, const struct json *cas)
+{
+	const char *why = profiles_cannot(a->profiles, cas);
+	const struct engine *e = engines_find(a->engines, cas);
+	char *text, *its;
+
+	if (why)
+		return mem_str(why);
+	if (!e)
+		return mem_printf("there is no engine '%s'",
+		    casecheck_engine(json_get(cas, "config")));
+	for (const struct json *b = json_first(json_get(cas, "before")); b;
+	     b = json_next(b)) {
+		its = find_obstacle(a, b);
+		if (!its)
+			continue;
+		text = mem_printf(
+		    "'%s' before it: %s", json_get_str(b, "id"), its);
+		free(its);
+		return text;
+	}
+	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
+	    ? ownkeys_cannot(cas)
+	    : NULL;
+	return its ? its : e->cannot(e->self, cas);
+}
+
+static char *
+make_datasets(
+    const struct json *cas, struct intern *made, const volatile int *stop)
+{
+	const struct json *b = json_first(json_get(cas, "before"));
+	char *why = NULL;
+
+	for (; b && !why; b = json_next(b))
+		why = makedata(b, made, stop);
+	return why ? why : makedata(cas, made, stop);
+}
+
+/* After a case that cannot be run, a scene continues at the next reset. */
+static int
+check_scene(struct schedule *a, const struct plan *p, const struct scene *s,
+    bool *good, struct intern *made, const volatile int *stop)
+{
+	const struct json *cas, *spoilt = NULL;
+	char *why;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		cas = p->cases[s->v[i]];
+		if (scene_resets(cas))
+			spoilt = NULL;
+		why = find_obstacle(a, cas);
+		if (!why && spoilt)
+			why = mem_printf("'%s' before it cannot be run",
+			    json_get_str(spoilt, "id"));
+		if (!why)
+			why = make_datasets(cas, made, stop);
+		good[s->v[i]] = !why;
+		if (why)
+			rc = err_fail(
+			    "%s: not run: %s", json_get_str(cas, "id"), why);
+		if (why && !spoilt && scene_changes(cas))
+			spoilt = cas;
+		free(why);
+	}
+	return rc;
+}
+
+int
+schedule_init(
+    struct schedule *a, const struct plan *p, const volatile int *stop)
+{
+	bool *good = mem_array(p->n + 1, sizeof *good);
+	struct intern *made = intern_new();
+	struct scenes all;
+	int rc = 0;
+
+	scenes_make(&all, p->cases, p->n);
+	for (size_t i = 0; i < all.n; i++)
+		if (check_scene(a, p, &all.v[i], good, made, stop) < 0)
+			rc = -1;
+	intern_free(made);
+	scenes_free(&all);
+	a->cases = mem_array(p->n + 1, sizeof *a->cases);
+	a->roles = mem_array(p->n + 1, sizeof *a->roles);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!good[i])
+			continue;
+		roles_make(&a->roles[a->ncases], p->cases[i], 0, 0);
+		a->cases[a->ncases++] = p->cases[i];
+	}
+	free(good);
+	scenes_make(&a->scenes, a->cases, a->ncases);
+	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
+	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
+	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
+		a->out[i] =
+		    profiles_alone(a->profiles, a->cases[i / a->builds->n]);
+	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
+	a->precise = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
+	    a->order == ORDER_INTERLEAVED);
+	return rc;
+}
+
+void
+schedule_free(struct schedule *a)
+{
+	for (size_t i = 0; i < a->ncases; i++)
+		roles_free(&a->roles[i]);
+	ci_width_free(a->precise);
+	scenes_free(&a->scenes);
+	free(a->roles);
+	free(a->turns);
+	free(a->seen);
+	free(a->done);
+	free(a->closed);
+	free(a->out);
+	free(a->cases);
+}
+
+static const struct json *
+get_config(const struct schedule *a, size_t cas)
+{
+	return json_get(a->cases[cas], "config");
+}
+
+static const struct finished *
+find_run(
+    const struct schedule *a, const struct turn *slot, size_t cas, size_t role)
+{
+	return results_find(a->results,
+	    json_get(a->builds->v[slot->build], "subject"),
+	    a->roles[cas].v[role].config, slot->index);
+}
+
+static size_t
+done_index(const struct schedule *a, const struct turn *slot, size_t cas)
+{
+	return (cas * a->builds->n + slot->build) * a->last + slot->index - 1;
+}
+
+/* A mixed case is finished when each of its writers and readers is. */
+static bool
+is_finished(const struct schedule *a, const struct turn *slot, size_t cas)
+{
+	for (size_t i = 0; i < a->roles[cas].n; i++)
+		if (!find_run(a, slot, cas, i))
+			return false;
+	return true;
+}
+
+static int
+recall_run(const struct schedule *a, size_t cas, const struct finished *f)
+{
+	const struct engine *e = engines_find(a->engines, a->cases[cas]);
+	struct engine_past past = {.tool = f->tool,
+	    .rps = json_get_num(f->metrics, "rps", 0),
+	    .requests = json_get_num(f->metrics, "requests", 0)};
+
+	return e->recall(e->self, a->cases[cas], &past);
+}
+
+static void
+add_metrics(struct schedule *a, const struct turn *slot, size_t cas)
+{
+	size_t n = a->roles[cas].n;
+	const struct json **v = mem_array(n + 1, sizeof *v);
+	struct json *all;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = find_run(a, slot, cas, i)->metrics;
+	all = v[0] ? result_record_merge(v, n) : NULL;
+	ci_width_add(a->precise, cas, slot->build, slot->index, all);
+	json_free(all);
+	free(v);
+}
+
+/*
+ * Takes a finished run. -1, error reported, if it had another stopping rule:
+ * its error probability is spent.
+ */
+static int
+take_run(struct schedule *a, const struct turn *slot, size_t cas)
+{
+	const struct finished *f;
+	struct json *run;
+	bool same;
+
+	if (!is_finished(a, slot, cas))
+		return 0;
+	f = find_run(a, slot, cas, 0);
+	run = json_object();
+	stopping_record(a->rule, a->roles[cas].v[0].config, run);
+	same = stopping_hash(run) == f->rule;
+	json_free(run);
+	if (!same)
+		return err_fail("'%s': run %zu of %s was made with another "
+				"'--runs MIN..MAX' or '--until'; resume with "
+				"the same options",
+		    a->results->name, slot->index,
+		    json_get_str(a->cases[cas], "id"));
+	if (recall_run(a, cas, f) < 0)
+		return -1;
+	add_metrics(a, slot, cas);
+	a->done[done_index(a, slot, cas)] = true;
+	a->finished++;
+	return 0;
+}
+
+int
+schedule_take_finished(struct schedule *a)
+{
+	size_t most = stopping_most(a->rule), last = a->results->last;
+	struct turn slot = {0};
+
+	if (last > most)
+		last = most;
+	a->last = last;
+	a->done =
+	    mem_array(a->ncases * a->builds->n * last + 1, sizeof *a->done);
+	for (size_t c = 0; c < a->ncases; c++)
+		for (slot.build = 0; slot.build < a->builds->n; slot.build++)
+			for (slot.index = 1; slot.index <= last; slot.index++)
+				if (take_run(a, &slot, c) < 0)
+					return -1;
+	if (a->finished && stopping_adaptive(a->rule))
+		err_say("%zu run%s finished already", a->finished,
+		    a->finished == 1 ? " is" : "s are");
+	else if (a->finished)
+		err_say("%zu of %zu runs are finished already", a->finished,
+		    a->ncases * a->builds->n * most);
+	return 0;
+}
+
+bool *
+schedule_out(const struct schedule *a, size_t cas)
+{
+	return &a->out[cas * a->builds->n];
+}
+
+bool
+schedule_wanted(const struct schedule *a, const struct turn *slot, size_t cas)
+{
+	return !a->closed[cas] && !schedule_out(a, cas)[slot->build] &&
+	    (slot->index > a->last || !a->done[done_index(a, slot, cas)]);
+}
+
+size_t
+schedule_open(const struct schedule *a, const struct turn *slot)
+{
+	const struct scene *s = &a->scenes.v[slot->scene];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += schedule_wanted(a, slot, s->v[i]);
+	return n;
+}
+
+void
+schedule_turns(struct schedule *a)
+{
+	const struct stopping_rule *l = a->rule;
+	struct order o = {a->order, a->scenes.n, a->builds->n,
+	    a->look ? (size_t)l->at[a->look - 1] + 1 : 1,
+	    (size_t)l->at[a->look], a->seed};
+	size_t n, kept = 0;
+
+	free(a->turns);
+	a->turns = order_make(&o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (schedule_open(a, &a->turns[i]))
+			a->turns[kept++] = a->turns[i];
+	a->nturns = kept;
+}
+
+size_t
+schedule_later(const struct schedule *a, size_t cas)
+{
+	const struct stopping_rule *l = a->rule;
+	size_t n = 0;
+
+	if (a->closed[cas])
+		return 0;
+	for (size_t b = 0; b < a->builds->n; b++)
+		n += !schedule_out(a, cas)[b];
+	return n * (stopping_most(l) - (size_t)l->at[a->look]);
+}
+
+double
+schedule_left(const struct schedule *a, size_t first, size_t cas, bool *all)
+{
+	const struct scene *s;
+	bool ahead = false;
+	double sum = 0, g;
+
+	*all = true;
+	for (size_t i = first; i < a->nturns; i++) {
+		s = &a->scenes.v[a->turns[i].scene];
+		for (size_t k = 0; k < s->n; k++) {
+			ahead = ahead || i > first || s->v[k] == cas ||
+			    cas == SIZE_MAX;
+			if (!ahead ||
+			    !schedule_wanted(a, &a->turns[i], s->v[k]))
+				continue;
+			g = progress_guess(
+			    &a->progress, s->v[k], get_config(a, s->v[k]));
+			*all = *all && g >= 0;
+			sum += g > 0 ? g : 0;
+		}
+	}
+	for (size_t c = 0; c < a->ncases; c++) {
+		g = progress_guess(&a->progress, c, get_config(a, c));
+		if (g > 0)
+			sum += g * (double)schedule_later(a, c);
+	}
+	return sum;
+}
+
+char *
+schedule_builder(const struct schedule *a, const struct turn *slot)
+{
+	const struct json *build = a->builds->v[slot->build];
+	char *name, *text;
+
+	if (a->builds->n < 2)
+		return mem_str("");
+	name = record_subject_name(json_get(build, "subject"));
+	text = mem_printf(" %s", name);
+	free(name);
+	return text;
+}
+
+char *
+schedule_name(const struct schedule *a, const struct turn *slot, size_t cas)
+{
+	const struct stopping_rule *l = a->rule;
+	const struct ci_width_goal *p = &a->seen[cas];
+	char *who = schedule_builder(a, slot);
+	struct str name = {0};
+
+	str_printf(&name, "%s%s run %zu of ", json_get_str(a->cases[cas], "id"),
+	    who, slot->index);
+	if (stopping_adaptive(l))
+		str_printf(&name, "%.0f..", l->at[0]);
+	str_printf(&name, "%zu", stopping_most(l));
+	if (isfinite(p->now) && a->look > 0)
+		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
+		    100 * p->now);
+	free(who);
+	return str_take(&name);
+}

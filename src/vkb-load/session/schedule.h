@@ -1,0 +1,89 @@
+/*
+ * The schedule of a session: its scenes, which runs are finished, which come
+ * next, and how long they take.
+ */
+#ifndef SCHEDULE_H
+#define SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "order.h"
+#include "progress.h"
+#include "vkb-load/plan/scene.h"
+
+struct builds;
+struct engine;
+struct json;
+struct stopping_rule;
+struct plan;
+struct ci_width;
+struct ci_width_goal;
+struct profiles_opts;
+struct results;
+struct roles;
+
+struct schedule {
+	const struct stopping_rule *rule;
+	enum order_how order;
+	uint64_t seed;
+	struct json **cases; /* those that can be run; borrowed from the plan */
+	size_t ncases;
+	struct roles *roles; /* roles of each case */
+	struct scenes scenes;
+	const struct builds *builds;
+	const struct engine *engines;
+	struct results *results;
+	const struct profiles_opts *profiles;
+	struct turn *turns; /* up to the next look */
+	size_t nturns;
+	size_t look; /* the next one, from 0 */
+	struct ci_width *precise;
+	struct ci_width_goal
+	    *seen;    /* precision of each case at the last look */
+	bool *closed; /* cases that are precise */
+	bool *out;    /* per case and build: not to be run */
+	bool *done;   /* per case, build and index up to 'last' */
+	size_t last;
+	size_t finished;
+	struct progress progress;
+};
+
+/*
+ * Takes the cases of the plan that can be run. 0, or -1 if some cannot, each
+ * reported. Call agenda_free in either case.
+ */
+int schedule_init(
+    struct schedule *, const struct plan *, const volatile int *stop);
+void schedule_free(struct schedule *);
+
+/* Takes the finished runs of an earlier session. 0, or -1, error reported. */
+int schedule_take_finished(struct schedule *);
+
+/* Makes the slots before the next look that have runs to be done. */
+void schedule_turns(struct schedule *);
+
+/* Is a case still to be run in a slot? agenda_open counts such cases. */
+bool schedule_wanted(const struct schedule *, const struct turn *, size_t cas);
+size_t schedule_open(const struct schedule *, const struct turn *);
+
+/* Which builds are not to be run for a case. */
+bool *schedule_out(const struct schedule *, size_t cas);
+
+/* Runs of a case after the next look, if it does not become precise. */
+size_t schedule_later(const struct schedule *, size_t cas);
+
+/*
+ * Returns the most seconds that the runs from case 'cas' of slot 'first' on
+ * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
+ * is false if there are any.
+ */
+double schedule_left(
+    const struct schedule *, size_t first, size_t cas, bool *all);
+
+/* "SET-d16 b run 2 of 5"; " b" if there are several builds. Caller frees. */
+char *schedule_name(const struct schedule *, const struct turn *, size_t cas);
+char *schedule_builder(const struct schedule *, const struct turn *);
+
+#endif

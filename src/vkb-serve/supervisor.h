@@ -1,0 +1,32 @@
+/*
+ * The operations start, stop and status: a background process, the supervisor,
+ * keeps a server running. The supervisor's folder has a lock file, locked while
+ * it runs, and its 'server' record in state.json.
+ */
+#ifndef SUPERVISOR_H
+#define SUPERVISOR_H
+
+#include <stdbool.h>
+
+struct json;
+
+/* Returns the default folder; caller frees with free(). */
+char *supervisor_folder(void);
+
+/*
+ * Makes and locks the folder until the end of this process. Returns 0, or -1
+ * after reporting an error.
+ */
+int supervisor_lock(const char *folder);
+
+/* Writes state.json. Returns 0, or -1 after reporting an error. */
+int supervisor_note(const char *folder, const struct json *record);
+
+/* Removes state.json, the lock and the folder. */
+void supervisor_forget(const char *folder);
+
+/* Return exit statuses; write records to stdout. */
+int supervisor_stop(const char *folder, int timeout_ms, bool quiet);
+int supervisor_status(const char *folder, bool quiet);
+
+#endif

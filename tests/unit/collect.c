@@ -1,0 +1,276 @@
+/* What threads count, second by second, and the result of a run made of it. */
+#include "tap.h"
+
+#include "hist.h"
+#include "mem.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/collect.h"
+#include "vkb-load/engine/run.h"
+#include "vkb-load/engine/counters.h"
+
+#include <stdlib.h>
+
+static struct worker
+worker(struct run *r)
+{
+	return (struct worker){.run = r,
+	    .latency = HIST_LATENCY(),
+	    .service = HIST_LATENCY(),
+	    .interval_end = r->t0 + RUN_SECOND};
+}
+
+static void
+free_worker(struct worker *w)
+{
+	hist_free(w->latency);
+	hist_free(w->service);
+}
+
+static void
+kinds(void)
+{
+	struct worker w = {0};
+	char kind[32];
+
+	counters_error(&w, "OOM", "OOM first");
+	counters_error(&w, "OOM", "OOM second");
+	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
+	    "errors of one kind are one row");
+	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
+	tap_str(w.errors[0].text, "OOM first",
+	    "a row of errors has the text of the first");
+	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
+		snprintf(kind, sizeof kind, "kind %d", i);
+		counters_error(&w, kind, "text");
+	}
+	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows of errors");
+	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
+	    "the last is for all other kinds");
+	tap_ok(w.errors[ENGINE_ERRORS - 1].count == 4 &&
+		w.errors[ENGINE_ERRORS - 2].count == 1,
+	    "the last row counts all other kinds together");
+}
+
+/* One thread: 2 requests in the first second, none, 1 in the third. */
+static void
+seconds(void)
+{
+	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct run r = {.gate = &gate, .t0 = 5 * RUN_SECOND};
+	struct worker w = worker(&r);
+
+	r.latency = HIST_LATENCY();
+	r.service = HIST_LATENCY();
+	w.loop.now = r.t0 + RUN_SECOND - 1;
+	counters_record(&w, 1000, 2);
+	hist_add(w.service, 10, 1);
+	counters_record_late(&w, 1500, 1);
+	tap_ok(r.nintervals == 0 && w.counted == 2 && w.interval_counted == 2 &&
+		hist_count(w.latency) == 3,
+	    "a late reply has a latency, but does not count as a request");
+	w.loop.now = r.t0 + 2 * RUN_SECOND;
+	counters_record(&w, 3000, 1);
+	tap_ok(r.nintervals == 2 && r.intervals[0].requests == 2 &&
+		r.intervals[1].requests == 0 && r.answered == 2,
+	    "a second is handed over when the next one begins");
+	tap_ok(r.intervals[0].handed == 1 && r.intervals[1].handed == 1,
+	    "a second without replies is handed over too");
+	tap_ok(w.interval == 2 && w.interval_end == r.t0 + 3 * RUN_SECOND &&
+		w.interval_counted == 1 && w.counted == 3,
+	    "the thread goes on with a second of its own");
+	tap_ok(hist_count(r.latency) == 3 && hist_count(r.service) == 1 &&
+		hist_count(w.latency) == 1 && hist_count(w.service) == 0,
+	    "the latencies of a thread go to the run");
+	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
+	    "the latencies of a thread go to their second");
+	counters_hand_over(&w, 3);
+	tap_ok(r.nintervals == 3 && r.intervals[2].requests == 1 &&
+		r.answered == 3,
+	    "at the end the last second is handed over");
+	hist_free(r.intervals[0].hist);
+	hist_free(r.intervals[2].hist);
+	free(r.intervals);
+	hist_free(r.latency);
+	hist_free(r.service);
+	free_worker(&w);
+}
+
+static struct run
+finished(struct worker *w, const struct engine_work *work, struct command *c)
+{
+	struct run r = {.work = work,
+	    .command = c,
+	    .workers = w,
+	    .nworkers = 2,
+	    .t0 = 1000,
+	    .t1 = 1000 + 5 * RUN_SECOND / 2,
+	    .latency = HIST_LATENCY()};
+
+	for (int64_t i = 1; i <= 1000; i++)
+		hist_add(r.latency, i * 1000000, 1);
+	r.nintervals = 4;
+	r.intervals = mem_array(4, sizeof *r.intervals);
+	for (size_t i = 0; i < 4; i++)
+		r.intervals[i].requests = 10 + i;
+	r.intervals[1].hist = HIST_LATENCY();
+	hist_add(r.intervals[1].hist, 2000000, 98);
+	hist_add(r.intervals[1].hist, 7000000, 2);
+	return r;
+}
+
+static void
+sums(void)
+{
+	struct engine_work work = {.duration_s = 2.5, .resp3 = true};
+	struct command c = {.counts = true, .items = 2};
+	struct worker w[2] = {{.counted = 100,
+				  .refilled = 1,
+				  .misses = 20,
+				  .refused = 3,
+				  .lost = 4,
+				  .unanswered = 5,
+				  .reconnects = 6,
+				  .loop.pushes = 7,
+				  .nerrors = 1,
+				  .errors = {{.kind = "a", .count = 8}},
+				  .last_ns = 900},
+	    {.counted = 300,
+		.refilled = 10,
+		.misses = 40,
+		.refused = 30,
+		.refusal = "ERR no",
+		.lost = 41,
+		.unanswered = 51,
+		.reconnects = 61,
+		.loop.pushes = 71,
+		.nerrors = 2,
+		.errors = {{.kind = "b", .count = 9},
+		    {.kind = "a", .count = 2}},
+		.last_ns = 2000001000}};
+	struct run r = finished(w, &work, &c);
+	struct engine_result o = {0};
+
+	collect_result(&r, &o);
+	tap_ok(o.requests == 400 && o.refilled == 11 && o.refused == 33,
+	    "requests, refills and refusals of the threads add up");
+	tap_ok(o.lost == 45 && o.unanswered == 56 && o.reconnects == 67 &&
+		o.pushes == 78,
+	    "losses and pushes of the threads add up");
+	tap_ok(o.errors_total == 19 && o.nerrors == 2 &&
+		o.errors[0].count == 10 && o.errors[1].count == 9,
+	    "errors of the threads add up by kind");
+	tap_str(o.refusal, "ERR no", "a refusal of any thread is kept");
+	tap_ok(o.start_ns == 1000 && o.end_ns == 2500001000,
+	    "a run by duration ends when its time is over");
+	tap_near(
+	    o.elapsed_s, 2.5, 1e-12, "a run by duration lasts its duration");
+	tap_near(o.rps, 160, 1e-12, "the rate follows");
+	/* 400 requests of 2 items; 60 misses, and 33 refused with both. */
+	tap_near(o.hit_rate_percent, 100 * (1 - 126. / 800), 1e-12,
+	    "requests that were refused count as misses");
+	tap_ok(isnan(o.offered_rps) && isnan(o.max_backlog),
+	    "closed loop offers no rate and has no backlog");
+	tap_near(o.avg_ms, 500.5, .01, "the mean latency");
+	tap_near(o.min_ms, 1, .01, "the least");
+	tap_near(o.p50_ms, 500, .01, "the median");
+	tap_near(o.p95_ms, 950, .003, "the 95th percentile");
+	tap_near(o.p99_ms, 990, .003, "the 99th percentile");
+	tap_near(o.p999_ms, 999, .003, "the 99.9th percentile");
+	tap_near(o.max_ms, 1000, .01, "the largest");
+	tap_ok(o.nintervals == 3 && o.intervals[0].at_s == 1 &&
+		o.intervals[2].at_s == 2.5 && o.intervals[2].length_s == .5 &&
+		o.intervals[1].length_s == 1 && o.intervals[2].requests == 12,
+	    "the last second is as short as what is left of the run");
+	tap_near(o.intervals[1].p50_ms, 2, .01, "a second has its median");
+	tap_near(
+	    o.intervals[1].p99_ms, 7, .01, "a second has its 99th percentile");
+	tap_near(
+	    o.intervals[1].max_ms, 7, .01, "a second has its largest latency");
+	tap_ok(isnan(o.intervals[0].p50_ms),
+	    "a second without replies has no median");
+	free(r.intervals);
+	engine_result_free(&o);
+}
+
+/* By requests: it ends with the last answer. */
+static void
+ends(void)
+{
+	struct engine_work work = {.rate = 100, .duration_s = 2.5};
+	struct command c = {.items = 1};
+	struct worker w[2] = {{.counted = 3,
+				  .measured = 200,
+				  .max_backlog = 4,
+				  .last_ns = 2000001000},
+	    {.counted = 1,
+		.measured = 50,
+		.max_backlog = 9,
+		.last_ns = 1000001000}};
+	struct run r = finished(w, &work, &c);
+	struct engine_result o = {0};
+
+	r.t1 = INT64_MAX;
+	collect_result(&r, &o);
+	tap_near(o.elapsed_s, 2, 1e-12, "by requests the last answer ends it");
+	tap_near(o.offered_rps, 125, 1e-12,
+	    "the offered rate is that of the time until the last answer");
+	tap_near(o.max_backlog, 9, 0, "the longest backlog of a thread");
+	tap_ok(isnan(o.pushes) && isnan(o.hit_rate_percent),
+	    "there are no pushes without RESP3 and no hits without reads");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	collect_result(&r, &o);
+	tap_near(o.elapsed_s, 2.5, 1e-12,
+	    "by duration it lasts until the end at least");
+	tap_near(o.offered_rps, 100, 1e-12,
+	    "the offered rate is that of the duration");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	w[0].last_ns = 1000 + 3 * RUN_SECOND;
+	collect_result(&r, &o);
+	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
+	tap_near(o.offered_rps, 100, 1e-12,
+	    "the offered rate is that of the time in which requests were due");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	w[1].cut = true;
+	w[0].last_ns = 2000001000;
+	collect_result(&r, &o);
+	tap_near(
+	    o.elapsed_s, 2, 1e-12, "a run that was cut ends when it was cut");
+	tap_near(o.offered_rps, 125, 1e-12,
+	    "the offered rate of a cut run is that of its time");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	hist_clear(r.latency);
+	w[0] = w[1] = (struct worker){0};
+	r.t1 = INT64_MAX;
+	collect_result(&r, &o);
+	tap_ok(o.elapsed_s == 0 && isnan(o.rps) && isnan(o.p99_ms) &&
+		isnan(o.min_ms) && isnan(o.avg_ms) && o.nintervals == 0,
+	    "a run without an answer has no rate and no latency");
+	free(r.intervals);
+	engine_result_free(&o);
+}
+
+int
+main(void)
+{
+	kinds();
+	seconds();
+	sums();
+	ends();
+	return tap_done();
+}

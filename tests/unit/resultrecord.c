@@ -1,0 +1,241 @@
+/* What the engine measured, as the rooms of a run record: field by field. */
+#include "tap.h"
+
+#include "hist.h"
+#include "json.h"
+#include "vkb-load/case/resultrecord.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/meter/watch.h"
+
+#include <stdlib.h>
+
+static struct json *
+parse(const char *text)
+{
+	return json_parse(text, strlen(text), NULL, NULL);
+}
+
+static void
+is_room(const struct json *run, const char *room, const char *want,
+    const char *what)
+{
+	const struct json *got = json_get(run, room);
+	char *text = got ? json_print(got) : NULL;
+
+	tap_str(text, want, what);
+	free(text);
+}
+
+/* Each number is another one, so that none can stand in for its neighbour. */
+static struct engine_result
+whole(void)
+{
+	static struct engine_interval intervals[] = {
+	    {1, 1, 500, .25, .75, 9}, {2.5, 1.5, 300, .5, 1.25, 9}};
+
+	return (struct engine_result){.requests = 11,
+	    .elapsed_s = 12,
+	    .rps = 13,
+	    .avg_ms = 14,
+	    .min_ms = 15,
+	    .p50_ms = 16,
+	    .p95_ms = 17,
+	    .p99_ms = 18,
+	    .p999_ms = 19,
+	    .max_ms = 20,
+	    .intervals = intervals,
+	    .nintervals = 2,
+	    .errors = {{.kind = "OOM", .count = 3},
+		{.kind = "MOVED", .count = 4}},
+	    .nerrors = 2,
+	    .errors_total = 21,
+	    .lost = 22,
+	    .unanswered = 23,
+	    .reconnects = 24,
+	    .pushes = 25,
+	    .hit_rate_percent = 26,
+	    .offered_rps = 37,
+	    .max_backlog = 38};
+}
+
+static struct watch_cost
+cost_of(void)
+{
+	return (struct watch_cost){.client_cpu_us_per_req = 27,
+	    .client_cycles_per_req = 28,
+	    .client_busy_percent = 29,
+	    .server_cpu_us_per_req = 30,
+	    .server_cycles_per_req = 31,
+	    .server_instructions_per_req = 32,
+	    .server_busy_percent = 33,
+	    .foreign_cpu_percent = 34,
+	    .steal_percent = 35,
+	    .memory_mb = 36,
+	    .bound = WATCH_CLIENT};
+}
+
+#define LATENCIES                                                             \
+	"\"avg_latency_ms\":14,\"min_latency_ms\":15,\"p50_latency_ms\":16,"  \
+	"\"p95_latency_ms\":17,\"p99_latency_ms\":18,\"p999_latency_ms\":19," \
+	"\"max_latency_ms\":20"
+#define COSTS                                                            \
+	"\"lost\":22,\"unanswered\":23,\"reconnects\":24,\"pushes\":25," \
+	"\"hit_rate_percent\":26,\"client_cpu_us_per_req\":27,"          \
+	"\"client_cycles_per_req\":28,\"client_busy_percent\":29,"       \
+	"\"server_cpu_us_per_req\":30,\"server_cycles_per_req\":31,"     \
+	"\"server_instructions_per_req\":32,\"server_busy_percent\":33," \
+	"\"foreign_cpu_percent\":34,\"steal_percent\":35,\"memory_mb\":36"
+
+static void
+closed_loop(void)
+{
+	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
+	struct json *run = json_object();
+
+	cost.sampled = parse("{\"cpu_peak_percent\":39}");
+	cost.samples = parse("{\"at_s\":[1]}");
+	result_record_set(run, &r, &cost);
+	is_room(run, "metrics",
+	    "{\"rps\":13," LATENCIES
+	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
+	    ",\"cpu_peak_percent\":39}",
+	    "each figure of the engine stands under its metric");
+	is_room(run, "series",
+	    "{\"at_s\":[1,2.5],\"rps\":[500,200],\"p50_latency_ms\":[0.25,0.5],"
+	    "\"p99_latency_ms\":[0.75,1.25]}",
+	    "the rate of an interval is its requests by its own length");
+	is_room(run, "errors", "{\"OOM\":3,\"MOVED\":4}",
+	    "errors are counted by kind");
+	is_room(run, "samples", "{\"at_s\":[1]}", "the course is copied");
+	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
+	tap_ok(!json_get(run, "hist"), "a run without histograms has no room");
+	watch_cost_free(&cost);
+	json_free(run);
+}
+
+static void
+open_loop(void)
+{
+	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
+	struct json *run = json_object();
+	const struct json *hist;
+
+	r.latency = HIST_LATENCY();
+	r.service = HIST_LATENCY();
+	hist_add(r.latency, 1000, 1);
+	hist_add(r.service, 2000, 2);
+	cost.bound = WATCH_SERVER;
+	result_record_set(run, &r, &cost);
+	tap_near(json_get_num(json_get(run, "metrics"), "offered_rps", 0), 37,
+	    0, "open loop has a rate that was offered");
+	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
+	    0, "and what waited to be sent at most");
+	hist = json_get(run, "hist");
+	tap_ok(json_len(hist) == 2 &&
+		strcmp(json_get_str(hist, "latency_ns"),
+		    json_get_str(hist, "service_ns")) != 0,
+	    "response and service times are two histograms");
+	tap_str(json_get_str(run, "bound"), "server", "the server was busy");
+	json_free(run);
+	hist_free(r.service);
+	r.service = NULL;
+	run = json_object();
+	cost.bound = WATCH_NEITHER;
+	result_record_set(run, &r, &cost);
+	tap_ok(!json_get(json_get(run, "metrics"), "offered_rps") &&
+		!json_get(json_get(run, "metrics"), "max_backlog"),
+	    "closed loop has neither");
+	tap_ok(json_len(json_get(run, "hist")) == 1, "but one histogram");
+	tap_str(json_get_str(run, "bound"), "neither", "nobody was busy");
+	json_free(run);
+	hist_free(r.latency);
+}
+
+/* What is not known stays absent; it is not zero. */
+static void
+unknown(void)
+{
+	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
+	struct engine_interval gap[] = {
+	    {1, 1, 500, .25, .75, 9}, {2, 1, 0, 0, 0, 0}};
+	struct json *run = json_object();
+	const struct json *m;
+
+	r.intervals = gap;
+	r.nerrors = 0;
+	r.errors_unknown = true;
+	r.requests = 0;
+	r.lost = NAN;
+	result_record_set(run, &r, &cost);
+	m = json_get(run, "metrics");
+	tap_ok(!json_get(m, "requests"),
+	    "0 requests at a rate above 0 are not known");
+	tap_ok(!json_get(m, "errors"), "nor are errors that say nothing");
+	tap_ok(!json_get(m, "lost"), "nor is what is not a number");
+	tap_ok(!json_get(run, "errors"), "no error, no room for errors");
+	is_room(run, "series", "{\"at_s\":[1,2],\"rps\":[500,0]}",
+	    "an interval without requests has no percentile: no column has");
+	json_free(run);
+	gap[1].length_s = 0;
+	run = json_object();
+	r.rps = 0;
+	result_record_set(run, &r, &cost);
+	m = json_get(run, "metrics");
+	tap_ok(json_get(m, "requests") && json_get_num(m, "requests", 1) == 0,
+	    "0 requests at the rate 0 are a figure");
+	is_room(run, "series", "{\"at_s\":[1,2]}",
+	    "an interval without length has no rate");
+	json_free(run);
+	r.nintervals = 0;
+	run = json_object();
+	result_record_set(run, &r, &cost);
+	tap_ok(!json_get(run, "series"), "no interval, no series");
+	json_free(run);
+}
+
+static void
+together(void)
+{
+	struct json *v[] = {
+	    parse("{\"rps\":1,\"requests\":2,\"errors\":3,\"lost\":4,"
+		  "\"unanswered\":5,\"reconnects\":6,\"pushes\":7,"
+		  "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}"),
+	    parse("{\"rps\":10,\"requests\":20,\"errors\":30,\"lost\":40,"
+		  "\"unanswered\":50,\"reconnects\":60,\"pushes\":70,"
+		  "\"p99_latency_ms\":80,\"elapsed_s\":8,\"memory_mb\":10,"
+		  "\"max_backlog\":5}")};
+	const struct json *list[] = {v[0], v[1]};
+	struct json *all = result_record_merge(list, 2), *run = json_object();
+
+	json_set(run, "all", all);
+	is_room(run, "all",
+	    "{\"rps\":11,\"requests\":22,\"errors\":33,\"lost\":44,"
+	    "\"unanswered\":55,\"reconnects\":66,\"pushes\":77,"
+	    "\"p99_latency_ms\":80,\"elapsed_s\":9,\"memory_mb\":10,"
+	    "\"max_backlog\":5}",
+	    "what several did adds up, and the worst of them counts else");
+	json_set(run, "one", result_record_merge(list, 1));
+	is_room(run, "one",
+	    "{\"rps\":1,\"requests\":2,\"errors\":3,\"lost\":4,"
+	    "\"unanswered\":5,\"reconnects\":6,\"pushes\":7,"
+	    "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}",
+	    "one alone is what it was");
+	json_set(run, "none", result_record_merge(list, 0));
+	is_room(run, "none", "{}", "of nobody nothing is known");
+	json_free(run);
+	json_free(v[0]);
+	json_free(v[1]);
+}
+
+int
+main(void)
+{
+	closed_loop();
+	open_loop();
+	unknown();
+	together();
+	return tap_done();
+}
