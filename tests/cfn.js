@@ -80,16 +80,16 @@ function typed(v, type, where) {
     return;
   }
   if (type.type === "array") {
-    if (!Array.isArray(v)) return say(where + ": is no list");
+    if (!Array.isArray(v)) return say(where + ": must be a list");
     v.forEach((x, i) => typed(x, type.element, where + "." + i));
   } else if (type.type === "ref") {
     const d = db.get("typeDefinition", type.reference.$ref);
-    if (typeof v !== "object") say(where + ": is no object");
+    if (typeof v !== "object") say(where + ": must be an object");
     else shape(v, d.properties, where);
   } else if (type.type === "integer" || type.type === "number" || type.type === "boolean") {
     if (typeof v !== (type.type === "boolean" ? "boolean" : "number") && typeof v !== "string")
-      say(where + ": is no", type.type);
-  } else if (type.type === "string" && typeof v === "object") say(where + ": is no string");
+      say(where + ": must be of type", type.type);
+  } else if (type.type === "string" && typeof v === "object") say(where + ": must be a string");
 }
 
 for (const [name, r] of Object.entries(res)) {

@@ -3,9 +3,9 @@
 # one, no leftovers. The programs are in PATH.
 #
 #	. "${0%/*}/lib.sh"
-#	test_that 'it works' vkb-stats runs.jsonl
+#	test_that 'runs are summarised' vkb-stats runs.jsonl
 #	test_status 2 'a bad option' vkb-stats --nonsense
-#	test_same "$want" "$got" 'it prints the wanted text'
+#	test_same "$want" "$got" 'the summary is the wanted text'
 #	test_absent 'secret' log 'no secret is in the log'
 #	test_done
 
@@ -245,7 +245,7 @@ sql() {
 }
 
 # find_victim PID: $victim is the process of the server that the vkb-load with
-# this process id has started; false as long as there is none.
+# this process id has started; false if there is none yet.
 # shellcheck disable=SC2034 # $victim is for the script
 find_victim() {
   victim_serve=$(ps -o pid= --ppid "$1" | tr -d ' ')
@@ -258,13 +258,13 @@ find_victim() {
   return 1
 }
 
-# gone PID: a zombie that nobody has reaped yet is gone.
+# gone PID: the process has ended; a zombie that is not reaped yet counts too.
 gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
-# No run directory, socket or temporary file is left. What vkb-load keeps of
-# failed runs is no litter.
+# litter: lists the run directories, sockets and temporary files that are left.
+# The logs that vkb-load keeps of failed runs do not count.
 litter() { find "$TMPDIR" -mindepth 1 ! -path "$TMPDIR/vkb-logs.*"; }
 no_litter() { [ -z "$(litter)" ]; }
-# test_litter SECONDS WHAT: there is none by then; else it is listed.
+# test_litter SECONDS WHAT: no litter is left by then; else it is listed.
 test_litter() {
   [ "$1" -eq 0 ] || wait_until "$1" no_litter
   test_empty "$(litter)" "$2"

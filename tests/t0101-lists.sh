@@ -121,7 +121,7 @@ done | awk '
         print file[i] ": " name[i] " is used in this file alone, or nowhere"
       if (alone) delete inner[name[i]]
     }
-    for (rest in inner) print rest ": is no exception any more"
+    for (rest in inner) print rest ": is listed as an exception, but is not one"
   }' "$scratch/inner" - >"$bad"
 empty 'src: what is exported is used by another file of a program'
 test_that 'src: the list of exports is not empty' \

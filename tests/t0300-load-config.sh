@@ -58,9 +58,9 @@ refused "$p: Either 'requests' or 'duration' must be provided" \
   'neither requests nor duration' '"requests":"GONE"'
 refused "$p\\.duration: 'duration' must be a positive number, not \\[5\\]" \
   'a list of durations' '"requests":null,"duration":[5]'
-refused "$p\\.warmup: .* not true" 'true is no number' '"warmup":true'
+refused "$p\\.warmup: .* not true" 'a boolean as warm-up' '"warmup":true'
 refused "$p\\.warmup: .* not -1" 'a negative warm-up' '"warmup":-1'
-refused "$p\\.cluster_mode: .* not \"maybe\"" 'maybe' '"cluster_mode":"maybe"'
+refused "$p\\.cluster_mode: .* not \"maybe\"" 'a cluster mode of maybe' '"cluster_mode":"maybe"'
 refused "$p\\.cluster_mode: .* not \\[\\]" 'no mode at all' '"cluster_mode":[]'
 refused "$p\\.tls_mode: .* not 42" 'a number as a mode' '"tls_mode":42'
 refused "$p\\.io-threads\\[1\\]: .* not 0" 'io-threads 0' '"io-threads":[1,0]'
@@ -133,10 +133,10 @@ refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
   'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
 
 printf '[{%s,"a\\nvkb-load: done\\u001b[31m":1}]\n' "$good" >c.json
-test_status 2 'a hostile key' vkb-load --plan c.json
-test_same 1 "$(wc -l <.err | tr -d ' ')" 'is one line'
+test_status 2 'a key with control characters is an error' vkb-load --plan c.json
+test_same 1 "$(wc -l <.err | tr -d ' ')" 'the error about a hostile key is one line'
 test_match "\\[.a.x0avkb-load: done.x1b\\[31m.\\]: unknown key" .err \
-  'with its control characters shown'
+  'the control characters of a key are escaped'
 
 accepted 'x- keys' '"x-note":{"any":1}'
 accepted 'words for modes' '"cluster_mode":"YES","tls_mode":["no","True"]'
@@ -150,11 +150,11 @@ accepted 'a module without arguments' \
 accepted 'blanks in CPU lists' '"server_cpu_range":" 0 , 2-3 "'
 
 config '"piplines":[1],"warmup":-1,"clients":5'
-test_status 2 'three problems' vkb-load --plan c.json
-test_same 3 "$(wc -l <.err | tr -d ' ')" 'are all reported'
+test_status 2 'three mistakes in one configuration are an error' vkb-load --plan c.json
+test_same 3 "$(wc -l <.err | tr -d ' ')" 'each of three mistakes has its line'
 config '"piplines":[1]'
-test_that '--lenient' vkb-load --plan --lenient c.json
-test_match 'unknown key, ignored, did you mean' .err '--lenient: a warning'
+test_that '--lenient accepts an unknown key' vkb-load --plan --lenient c.json
+test_match 'unknown key, ignored, did you mean' .err '--lenient prints a warning for an unknown key'
 
 # Inside profiling_sets, a scenario's profiling and monitoring.
 # inside KEY VALUE PATH MESSAGE
@@ -202,22 +202,22 @@ test_same '{"enabled":true,"delays":{"write":{"delay":2},"read":{"duration":3}}}
 test_same '["read","write"]' "$(jq -c '.config.profiling.delays | keys' .out | sort -u)" \
   'the older words do not stay beside them'
 
-test_status 2 'no such file' vkb-load --plan nowhere.json
-test_match "cannot read 'nowhere.json'" .err 'it is named'
+test_status 2 'a missing configuration is an error' vkb-load --plan nowhere.json
+test_match "cannot read 'nowhere.json'" .err 'the error names the missing configuration'
 echo '[{' >broken.json
-test_status 2 'no JSON' vkb-load --plan broken.json
-test_match 'broken\.json:[0-9]+:[0-9]+: not JSON' .err 'the place is named'
+test_status 2 'a configuration that is not JSON is an error' vkb-load --plan broken.json
+test_match 'broken\.json:[0-9]+:[0-9]+: not JSON' .err 'an error of JSON has its line and column'
 echo '[]' >c.json
-test_status 2 'no configuration' vkb-load --plan c.json
-test_match 'No configurations found' .err 'is said'
+test_status 2 'an empty list of configurations is an error' vkb-load --plan c.json
+test_match 'No configurations found' .err 'the error is that no configurations were found'
 echo '[3]' >c.json
-test_status 2 'a number' vkb-load --plan c.json
+test_status 2 'a number instead of a configuration is an error' vkb-load --plan c.json
 echo '"x"' >c.json
-test_status 2 'a string' vkb-load --plan c.json
+test_status 2 'a string instead of a configuration is an error' vkb-load --plan c.json
 printf '{%s}' "$good" >c.json
-test_that 'one configuration alone' vkb-load --plan c.json
+test_that 'a configuration without a list around it is accepted' vkb-load --plan c.json
 
-# The table of keys is the page.
+# vkb-config(5) lists the same keys as the table in the source.
 "$VKB_BUILD/unit/config" --keys >table
 awk '/^\.\\" place: / { place = $3 }
   /^\.It Ic .* Pq / {
@@ -226,5 +226,5 @@ awk '/^\.\\" place: / { place = $3 }
     gsub(/\\\(dq/, "\"")
     print
   }' "$top/man/vkb-config.5" | sort >page
-test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists the keys'
+test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists each key that is accepted'
 test_done

@@ -18,28 +18,29 @@ planned() { vkb-load --plan "$@" </dev/null; }
 
 planned c.json >plan
 test_same 66 "$(wc -l <plan | tr -d ' ')" '2 x 2 x 2 x 2 x 2 x 2 + 2 cases'
-test_same 66 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'all ids differ'
+test_same 66 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'no two cases have the same id'
 test_same SET-d16-P1-c5-k100 "$(jq -r .id plan | head -n 1)" 'an id is readable'
 test_same 66 "$(jq -c .config plan | sort -u | wc -l | tr -d ' ')" \
-  'all identities differ'
+  'no two cases have the same identity'
 vkb-load --plan - <plan >again
-test_that 'round trip: a plan is its own plan' cmp plan again
+test_that 'a plan read from stdin is planned as itself' cmp plan again
 vkb-load --plan plan >again
-test_that 'round trip: as a file' cmp plan again
+test_that 'a plan read from a file is planned as itself' cmp plan again
 jq -s . plan >array.json
 vkb-load --plan array.json >again
-test_that 'round trip: as an array' cmp plan again
+test_that 'a plan read as an array is planned as itself' cmp plan again
 planned c.json c.json >again 2>said
-test_that 'twice the same is once' cmp plan again
-test_match 'duplicate case.* dropped' said 'and that is said'
+test_that 'the same configuration twice gives each case once' cmp plan again
+test_match 'duplicate case.* dropped' said 'a warning is printed for each duplicate case'
 for i in 1 2 3; do planned --shard $i/3 c.json; done | sort >shards
 sort plan >sorted
-test_that 'the shards make the whole' cmp sorted shards
+test_that 'the shards together are the whole plan' cmp sorted shards
 test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
-test_that '--case without a match is nothing' vkb-load --plan --case X c.json
-test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err 'which lists some'
+test_that '--case without a match gives an empty plan' vkb-load --plan --case X c.json
+test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \
+  'the warning lists some of the cases that there are'
 test_empty_file .out 'nothing is printed on stdout'
 test_that 'an empty file is nothing' vkb-load --plan /dev/null
 
@@ -47,7 +48,7 @@ test_that 'an empty file is nothing' vkb-load --plan /dev/null
 test_same 'SET GET SET GET' \
   "$(jq -r .config.command plan | head -n 4 | xargs)" 'commands turn first'
 test_same '1 1 10 10 1 1 10 10' \
-  "$(jq -r .config.pipeline plan | head -n 8 | xargs)" 'then pipelines'
+  "$(jq -r .config.pipeline plan | head -n 8 | xargs)" 'pipelines vary after commands'
 
 pick() { jq -c "select(.id == \"$1\") | $2" plan; }
 test_same '[["0-1"],"2-4"]' \
@@ -71,7 +72,7 @@ test_same LPUSH-d16-P1-c5-k100-tls-io6-reader_threads8_maxmemory1gb \
 
 jq -c '.[0] + {"modules":[], "custom-server-configs":{}}' c.json >e.json
 test_same "$(head -n 64 plan)" "$(planned e.json)" \
-  'what is empty is as good as absent'
+  'empty modules and server settings are the same as none'
 test_same 1 "$(planned --skip-config-set c.json | grep -c LPUSH)" \
   '--skip-config-set'
 test_same 32 "$(planned --cluster-mode false c.json |
@@ -90,12 +91,14 @@ test_same '"batch-first-byte"' "$(planned --latency batch-first-byte c.json |
   jq -c .config.latency | sort -u)" '--latency'
 
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
-test_status 2 'only CPUs differ' vkb-load --plan c.json d.json
-test_match 'are not part of its identity' .err 'they are not pooled'
+test_status 2 'two cases that differ only in their CPUs are an error' vkb-load --plan c.json d.json
+test_match 'are not part of its identity' .err \
+  'the error says that CPUs are not part of the identity'
 
 head -n 1 plan | sed 's/"clients":5/"clients":"5"/' >bad
 test_status 2 'a case with a wrong value' vkb-load --plan bad
-test_match "bad:1: case .*'config.clients' is not an integer" .err 'is named'
+test_match "bad:1: case .*'config.clients' is not an integer" .err \
+  'the error names the line and the wrong value'
 head -n 1 plan | sed 's/"requests":1000,//' >bad
 test_status 2 'a case without an end' vkb-load --plan bad
 for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
@@ -105,11 +108,11 @@ for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
   '.config.benchmark_threads = true' '.config.duration_s = 5'; do
   head -n 1 plan | jq -c "$edit" >bad
   test_status 2 "a case with $edit" vkb-load --plan bad
-  test_match 'bad:1: case ' .err 'is named'
+  test_match 'bad:1: case ' .err "the line of a case with $edit is named"
 done
 jq -c '.client.max_lost = 3' plan >lossy
 test_that 'a case that may lose requests' vkb-load --plan lossy
-test_same 3 "$(jq .client.max_lost .out | sort -u)" 'is kept'
+test_same 3 "$(jq .client.max_lost .out | sort -u)" 'max_lost of the plan is kept'
 test_that '--max-lost' vkb-load --max-lost 0 --plan lossy
 test_same 0 "$(jq .client.max_lost .out | sort -u)" 'overrides it'
 for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
@@ -117,16 +120,18 @@ for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.unixsocket = true' '.server.primaries = 3'; do
   head -n 1 plan | jq -c "$edit" >bad
   test_status 2 "a case with $edit alone" vkb-load --plan bad
-  test_match "bad:1: case .*'server' does not agree with 'config" .err 'is named'
+  test_match "bad:1: case .*'server' does not agree with 'config" .err \
+    "$edit alone: the error names both settings"
 done
 { head -n 1 plan; head -n 1 plan; } >bad
-test_that 'a case twice is run once' vkb-load --plan bad
-test_same 1 "$(wc -l <.out | tr -d ' ')" 'in a plan as well'
+test_that 'a case given twice is accepted' vkb-load --plan bad
+test_same 1 "$(wc -l <.out | tr -d ' ')" 'a case given twice is planned once'
 { head -n 1 plan; head -n 1 plan | sed 's/"clients":5/"clients":6/'; } >bad
 test_status 2 'two cases of one id' vkb-load --plan bad
-test_match "two different cases have the id 'SET-d16-P1-c5-k100'" .err 'are named'
+test_match "two different cases have the id 'SET-d16-P1-c5-k100'" .err \
+  'the error names the id of two different cases'
 echo '{"type":"run","v":1,"subject":{},"config":{},"run":{},"env":{},"metrics":{},"status":"ok"}' >bad
-test_status 2 'a run is no case' vkb-load --plan bad
+test_status 2 'a run instead of a case is an error' vkb-load --plan bad
 
 cat >s.json <<'END'
 {"config_sets":[{"x":1}],"profiling_sets":[{"enabled":false},{"enabled":true}],
@@ -173,19 +178,22 @@ test_that 'scenarios: round trip' cmp plan again
 jq 'del(.test_groups[0].scenarios[1].command) | .test_groups[0].scenarios[1].test = "get"' \
   s.json >bad
 test_status 2 'scenarios: options without a command' vkb-load --plan bad
-test_match "scenario 'b': 'options' need a 'command'.* as in 'GET key" .err 'it says what to write'
+test_match "scenario 'b': 'options' need a 'command'.* as in 'GET key" .err \
+  'the error says to write the options after the command'
 
 for f in "$top"/configs/*.json; do
   test_that "configs/${f##*/}" vkb-load --plan "$f"
   [ -s .out ] || test_result 1 "${f##*/} has cases"
 done
 
-test_status 2 'what cannot be run yet' vkb-load --groups 1 --scenarios b s.json
-test_match 'not run: it is profiled, which --profiles DIR' .err 'is said plainly'
+test_status 2 'a profiled scenario without --profiles is an error' \
+  vkb-load --groups 1 --scenarios b s.json
+test_match 'not run: it is profiled, which --profiles DIR' .err \
+  'the error says that --profiles DIR is needed'
 printf '[{"commands":["LRANGE","LRANGE_100"],"keyspacelen":[9],"data_sizes":[3],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[9]}]\n' >lrange.json
 test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
-  'are one case'
+  'LRANGE_100 by its two names is one case'
 
 # --- more cases than anybody can mean
 

@@ -10,12 +10,13 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 # --- a server of its own for each run
 
 test_that 'runs' vkb-load --runs 2 c.json
-test_empty_file .err 'in silence, no terminal'
+test_empty_file .err 'nothing is printed on stderr without a terminal'
 cp .out runs
 test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
-test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all are ok'
+test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all runs are ok'
 test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
-  "$(jq -c -s 'map([.config.command, .run.index])' runs)" 'in rounds'
+  "$(jq -c -s 'map([.config.command, .run.index])' runs)" \
+  'the cases take turns in each round'
 test_same 'true' "$(jq -s 'all(.[]; .metrics.rps > 0 and
   .metrics.requests >= 2000 and .metrics.errors == 0 and
   .metrics.lost == 0 and .metrics.unanswered == 0 and .metrics.reconnects == 0 and
@@ -26,10 +27,10 @@ test_same true "$(jq -s 'all(.[]; .subject.server_version and
   (.subject.binary_sha256 | length) == 64 and .run.seed > 0 and
   .run.seed < 4294967296 and
   .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
-  'and who, when, where'
+  'a run has its subject, host, times and machine'
 test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'the order is kept'
 test_same true "$(jq -s 'all(.[]; .metrics | has("bytes_per_key") | not)' runs)" \
-  'so few keys say nothing of bytes per key'
+  'with 100 keys no bytes per key are given'
 jq '.[0].commands = ["SET"] | .[0].keyspacelen = [4000] | .[0].requests = [40000] |
   .[0].data_sizes = [16, 64]' c.json >keys.json
 vkb-load --runs 1 keys.json >keyed
@@ -37,23 +38,25 @@ test_same true "$(jq -s 'sort_by(.config.data_size) | map(.metrics.bytes_per_key
   length == 2 and .[0] > 30 and .[0] < 300 and .[1] - .[0] > 30 and
   .[1] - .[0] < 80' keyed)" 'bytes per key, 48 more where values are so much larger'
 test_same 1 "$(jq -r .run.session runs | sort -u | wc -l | tr -d ' ')" \
-  'of one session'
+  'all runs are of one session'
 vkb-load --plan c.json </dev/null | jq -c .config | sort >want
 jq -c .config runs | sort -u >got
 test_that 'the identity is that of the plan' cmp want got
 vkb-load --plan c.json </dev/null >plan
 test_that 'a plan runs' vkb-load --runs 1 plan
-test_same 2 "$(grep -c '"status":"ok"' .out)" 'as the configuration does'
+test_same 2 "$(grep -c '"status":"ok"' .out)" \
+  'a plan runs the same cases as its configuration'
 test_that '-o appends' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_that '-o appends again' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_same 2 "$(wc -l <out | tr -d ' ')" 'two runs are there'
 test_that '-v' vkb-load -v --runs 1 --case 'SET*' c.json
 test_match '^vkb-load: 1/1 SET-d16-P4-c3-k100 run 1 of 1: .* req/s' .err \
-  '-v says a line for each run'
-test_that 'by time' vkb-load --runs 1 --duration 200ms --warmup 100ms \
+  '-v prints a line for each run'
+test_that '--duration and --warmup are accepted' \
+  vkb-load --runs 1 --duration 200ms --warmup 100ms \
   --case 'SET*' c.json
 test_same true "$(jq '.config.duration_s == 0.2 and .metrics.elapsed_s > 0.15' \
-  .out)" 'it took the time'
+  .out)" '--duration replaces the requests of the configuration'
 test_same true "$(jq '.metrics | def near(a; b): a > .8 * b and a < 1.25 * b;
   (.requests / .elapsed_s / 1e4) as $k |
   near(.client_cpu_us_per_req * $k; .client_busy_percent) and
@@ -61,16 +64,20 @@ test_same true "$(jq '.metrics | def near(a; b): a > .8 * b and a < 1.25 * b;
   'CPU time of all requests is the share of the time that one thread was busy'
 test_that '--seed' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
 jq -c .run.seed .out >seeds
-test_that '--seed again' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
-test_same "$(cat seeds)" "$(jq -c .run.seed .out)" 'gives the same seeds'
-test_same 2 "$(sort -u seeds | wc -l | tr -d ' ')" 'one for each repetition'
+test_that '--seed is accepted a second time' \
+  vkb-load --seed 7 --runs 2 --case 'SET*' c.json
+test_same "$(cat seeds)" "$(jq -c .run.seed .out)" \
+  'the same --seed gives the same seeds of runs'
+test_same 2 "$(sort -u seeds | wc -l | tr -d ' ')" \
+  'each repetition has its own seed'
 sed 's/"keyspacelen":\[100\],"data_sizes":\[16\]/"keyspacelen":[100000],"data_sizes":[5000],"config_sets":[{"maxmemory":"4mb","maxmemory-policy":"noeviction"}]/' \
   c.json >oom.json
-test_status 2 'a server that is full' vkb-load --runs 1 --case 'SET*' oom.json
+test_status 2 'a server that is out of memory is an error' \
+  vkb-load --runs 1 --case 'SET*' oom.json
 test_match 'of 2000 requests were refused.*OOM command not allowed' .out \
-  'is no result'
+  'refused requests make a run fail'
 test_same '["failed",2000,true]' "$(jq -c '[.status, .metrics.requests,
-  .errors.OOM > 20]' .out)" 'its figures are kept'
+  .errors.OOM > 20]' .out)" 'a failed run keeps its metrics'
 test_that 'open loop' vkb-load --rate 2000 --duration 500ms --runs 1 \
   --case 'SET*' c.json
 test_same true "$(jq '(.hist | has("service_ns")) and
@@ -86,9 +93,10 @@ else
   test_skip 'pinning' 'two CPUs'
 fi
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"1000"/' full.json >far.json
-test_status 2 'CPUs that are not there' vkb-load far.json
-test_match 'this machine lacks some of the CPUs "1000"' .err 'are named'
-test_that 'but may be planned' vkb-load --plan far.json
+test_status 2 'CPUs that this machine lacks are an error' vkb-load far.json
+test_match 'this machine lacks some of the CPUs "1000"' .err \
+  'the error names the CPUs that this machine lacks'
+test_that 'CPUs that this machine lacks may be planned' vkb-load --plan far.json
 
 printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' \
   "$base" | sed 's/"tls_mode":false/"tls_mode":true/' >tls.json
@@ -111,7 +119,8 @@ sed 's/"requests"/"resp3":true,"requests"/' c.json >resp3.json
 test_that 'RESP3' vkb-load --runs 1 resp3.json
 test_same '["ok",0,true]' \
   "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'without errors'
-test_that 'and a unix socket' env TMPDIR="$odd" vkb-load --runs 1 unix.json
+test_that 'a unix socket is used in a folder with an odd name' \
+  env TMPDIR="$odd" vkb-load --runs 1 unix.json
 
 sed 's/"requests"/"custom-server-configs":{"requirepass":"s3cret"},"requests"/' \
   c.json >auth.json
@@ -121,7 +130,8 @@ test_that 'a server with a password' vkb-load --runs 1 auth.json
 unset VKB_PASSWORD
 test_same '{"requirepass":"***"}' "$(jq -c .config.server_config .out |
   sort -u)" 'the password is not in the records'
-test_same 0 "$(cat .out .err | grep -c s3cret)" 'nor anywhere else'
+test_same 0 "$(cat .out .err | grep -c s3cret)" \
+  'the password is neither printed nor recorded'
 
 # --- several builds
 
@@ -150,19 +160,22 @@ test_same 8 "$(jq -c '[.config, .subject.label, .run.index]' .out | sort -u |
 
 { build a ok "$server"; build bad ok /bin/false; build c failed x; } >builds
 test_status 2 'bad builds' vkb-load --builds builds --runs 1 --case 'SET*' c.json
-test_match "build 'c' failed" .err 'a failed build is said'
+test_match "build 'c' failed" .err 'the error names the build that failed'
 test_same '["a","ok"] ["bad","failed"]' "$(jq -c '[.subject.label, .status]' \
-  .out | sort | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" 'the others are run'
+  .out | sort | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" \
+  'the builds that work are run'
 test_same true "$(jq 'select(.status == "failed") |
   (.error | test("exited with 1")) and (has("metrics") | not)' .out)" \
   'a failed run says why'
 { build a ok "$server"; build a ok "$server"; } >builds
 test_status 2 'two builds of one name' vkb-load --builds builds c.json
-test_match "two builds are called 'a'" .err 'are refused'
+test_match "two builds are called 'a'" .err \
+  'the error names the build that is given twice'
 test_status 2 'stdin twice' vkb-load --builds - -
 test_status 2 'a server that is not there' vkb-load --server ./nowhere \
   --runs 1 c.json
-test_same failed "$(jq -r .status .out | sort -u)" 'gives failed runs'
+test_same failed "$(jq -r .status .out | sort -u)" \
+  'a missing server makes its runs fail'
 test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
   --case 'SET*' c.json
 test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
@@ -183,23 +196,29 @@ test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req >
 test_same '57671680' "$(valkey-cli -p "$port" config get maxmemory | tail -n 1)" \
   'running: settings are put back'
 test_same 0 "$(valkey-cli -p "$port" exists left)" 'running: it was emptied'
-test_that 'by unix socket' vkb-load --unixsocket "$socket" --runs 1 c.json
-test_same true "$(jq -c .config.unixsocket .out | sort -u)" 'is such a case'
+test_that '--unixsocket chooses a running server' \
+  vkb-load --unixsocket "$socket" --runs 1 c.json
+test_same true "$(jq -c .config.unixsocket .out | sort -u)" \
+  'runs over a unix socket are recorded as such'
 test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
   --runs 1 cluster.json
 test_match 'wants a cluster, the server is not one' .err 'running: cluster'
-test_status 2 'nor TLS' vkb-load --port "$port" --runs 1 tls.json
+test_status 2 'running: a TLS case on a server without TLS is an error' \
+  vkb-load --port "$port" --runs 1 tls.json
 test_match 'wants TLS' .err 'running: TLS'
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
-test_status 2 'nor io-threads' vkb-load --port "$port" --runs 1 io.json
+test_status 2 'running: io-threads cannot be set on a running server' \
+  vkb-load --port "$port" --runs 1 io.json
 test_match 'has io-threads 3, the server 1' .err 'running: io-threads'
 sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
   set.json >own.json
-test_status 2 'nor settings of a start' vkb-load --port "$port" --runs 1 own.json
+test_status 2 'running: maxmemory cannot be set on a running server' \
+  vkb-load --port "$port" --runs 1 own.json
 test_match "the case has maxmemory '54mb', the server '57671680'" .err \
   'running: setting of a start'
 sed 's/54mb/55mb/' own.json >own2.json
-test_that 'unless it has them' vkb-load --port "$port" --runs 1 own2.json
+test_that 'running: maxmemory is accepted if the server has it' \
+  vkb-load --port "$port" --runs 1 own2.json
 # Each unit of memory that a server knows, of the sizes that it reports.
 units='maxmemory 3gb
 repl-backlog-size 70000k
@@ -218,19 +237,24 @@ sed "s/{\"maxmemory\":\"54mb\"}/$(echo "$units" |
 test_that 'settings agree whatever the unit' \
   vkb-load --port "$port" --runs 1 units.json
 valkey-cli -p "$port" config set proto-max-bulk-len 3mb >/dev/null
-test_status 2 'but not one that is larger' \
+test_status 2 'running: a different size of a setting is an error' \
   vkb-load --port "$port" --runs 1 units.json
 test_match "has proto-max-bulk-len '3m', the server '3145728'" .err \
   'a thousand is not 1024'
 valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 sed 's/maxmemory/no-such/' set.json >no.json
-test_status 2 'nor settings' vkb-load --port "$port" --runs 1 no.json
+test_status 2 'running: a setting that the server does not know is an error' \
+  vkb-load --port "$port" --runs 1 no.json
 test_match "no setting 'no-such'" .err 'running: setting'
 test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
-test_status 2 'nobody there' vkb-load --port 1 --runs 1 c.json
-test_match 'cannot reach the server at 127.0.0.1:1' .err 'is said'
-test_status 2 'no such host' vkb-load --host nobody.invalid --runs 1 c.json
-test_match 'at nobody.invalid:6379: unknown host name' .err 'is said so'
+test_status 2 'a port where nobody listens is an error' \
+  vkb-load --port 1 --runs 1 c.json
+test_match 'cannot reach the server at 127.0.0.1:1' .err \
+  'the error names the server that cannot be reached'
+test_status 2 'an unknown host is an error' \
+  vkb-load --host nobody.invalid --runs 1 c.json
+test_match 'at nobody.invalid:6379: unknown host name' .err \
+  'the error says that the host name is unknown'
 
 printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3
 read -r other <&4
@@ -244,7 +268,8 @@ test_same 3 "$(for i in 0 1 2; do
 done | grep -c '^cmdstat_set:calls=')" 'running cluster: each node is loaded'
 sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
 test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
-test_match 'wants 2 primaries, the cluster has 3' .err 'is not taken for it'
+test_match 'wants 2 primaries, the cluster has 3' .err \
+  'the error names the size wanted and the size found'
 
 printf '{"type":"spec","v":1,"id":"tls","tls":true}\n' >&3
 read -r other <&4
@@ -264,13 +289,16 @@ VKB_PASSWORD=wrong
 export VKB_PASSWORD
 test_status 2 'a wrong password' vkb-load --port "$port" \
   --runs 1 c.json
-test_match 'refuses the user or the password' .err 'is said so'
+test_match 'refuses the user or the password' .err \
+  'the error says that the server refuses the password'
 VKB_PASSWORD=s3cret
-test_that 'with VKB_PASSWORD' vkb-load --port "$port" --runs 1 c.json
-test_same 0 "$(cat .out .err | grep -c s3cret)" 'which is not told'
+test_that 'the password is read from VKB_PASSWORD' \
+  vkb-load --port "$port" --runs 1 c.json
+test_same 0 "$(cat .out .err | grep -c s3cret)" 'the password is not printed'
 unset VKB_PASSWORD
 for name in VALKEYCLI_AUTH REDISCLI_AUTH; do
-  test_that "with $name" env "$name=s3cret" vkb-load --port "$port" --runs 1 c.json
+  test_that "the password is read from $name" \
+    env "$name=s3cret" vkb-load --port "$port" --runs 1 c.json
 done
 test_that 'VALKEYCLI_AUTH wins over REDISCLI_AUTH' env VALKEYCLI_AUTH=s3cret \
   REDISCLI_AUTH=wrong vkb-load --port "$port" --runs 1 c.json
@@ -282,10 +310,11 @@ test_status 2 'VKB_PASSWORD wins over a good VALKEYCLI_AUTH' env \
 valkey-cli --no-auth-warning -a s3cret -p "$port" info server >about
 pid=$(sed -n 's/^process_id:\([0-9]*\).*/\1/p' about)
 kill -STOP "$pid"
-test_status 2 'one that hangs' timeout 20 vkb-load --port "$port" \
+test_status 2 'a running server that hangs is an error' \
+  timeout 20 vkb-load --port "$port" \
   --timeout 500ms --runs 1 c.json
 kill -CONT "$pid"
-test_match 'timed out' .err 'is not waited for'
+test_match 'timed out' .err 'vkb-load ends when a server has hung for --timeout'
 
 # --- a server that dies
 
@@ -303,18 +332,20 @@ wait_until 10 connected
 kill -9 "$victim"
 wait "$load"
 test_same 2 $? 'a server that dies'
-test_same failed "$(jq -r .status dead)" 'is a failed run'
-test_match 'killed by signal 9' dead 'that says so'
+test_same failed "$(jq -r .status dead)" 'a server that dies makes its run fail'
+test_match 'killed by signal 9' dead \
+  'a failed run records the signal that killed the server'
 begin --timeout 1
 wait_until 10 connected
 kill -STOP "$victim"
 wait "$load"
 test_same 2 $? 'a server that hangs'
-test_match '"status":"failed","error":"no reply from ' dead 'is a failed run'
+test_match '"status":"failed","error":"no reply from ' dead \
+  'a server that hangs makes its run fail'
 test_same 'true true' "$(jq -r '[.metrics.unanswered > 0,
   .metrics.max_latency_ms >= 1000] | join(" ")' dead)" 'what it owed is counted'
 wait_until 10 gone "$victim"
-test_result $? 'and is stopped all the same'
+test_result $? 'a server that hangs is stopped'
 
 # --- a terminal
 

@@ -72,22 +72,28 @@ while read -r name requests recorded errors hits; do
   test_same '2011 2011 0 100' "$requests $recorded $errors $hits" "$name"
 done <commands
 test_same 29 "$n" 'all commands were run'
-test_same 3000 "$(cat dbsize)" 'in sequence each key is set once'
-test_same 20011 "$(value requests counted)" 'as many requests as asked for'
-test_match 'cmdstat_set:calls=20011,' stats 'and the server saw as many'
+test_same 3000 "$(cat dbsize)" 'keys in sequence: each key is set once'
+test_same 20011 "$(value requests counted)" \
+  'as many requests are sent as were asked for'
+test_match 'cmdstat_set:calls=20011,' stats \
+  'the server has seen as many requests as were sent'
 test_same 0.3 "$(value elapsed_s duration)" 'the warm-up is not measured'
-# Those in flight when the time was over are no requests of it.
+# Requests in flight when the time was over have a latency, but do not count.
 n=$(($(value recorded duration) - $(value requests duration)))
 test_result "$((n < 0 || n > 50))" "a latency for each request ($n more)"
 test_match '^server_cpu_us_per_req [0-9.]+$' duration 'CPU time of the server'
 test_match '^client_busy_percent [0-9.]+$' duration 'use of the client'
-test_match '^bound (server|client|neither)$' duration 'a verdict'
-test_match '^interval 0.3 0.3 [1-9]' duration 'an interval'
+test_match '^bound (server|client|neither)$' duration \
+  'the output names what the load was bound by'
+test_match '^interval 0.3 0.3 [1-9]' duration \
+  'the output has a line for each interval'
 test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
   'errors are counted by kind'
-test_same 0 "$(value hit_rate_percent nolist)" 'an error is no hit'
-test_same 100 "$(value hit_rate_percent pops)" 'a pop gets something'
-test_match '^refilled [1-9]' pops 'what was popped is put back'
+test_same 0 "$(value hit_rate_percent nolist)" \
+  'an error does not count as a hit'
+test_same 100 "$(value hit_rate_percent pops)" \
+  'a pop from a filled list is a hit'
+test_match '^refilled [1-9]' pops 'popped elements are put back during the run'
 test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'
 # A busy machine may hold up the last of them beyond the end.
 n=$(value requests constant)
@@ -104,11 +110,13 @@ test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "p99_ms" {b = $2} END {
 test_same 300 "$(value requests large)" 'large values'
 test_same 100 "$(value hit_rate_percent largeget)" 'large values are read'
 test_same 0 "$(cat killed.status)" 'lost connections do not end a run'
-test_match '^error connection lost: [1-9]' killed 'but are counted'
+test_match '^error connection lost: [1-9]' killed \
+  'requests on lost connections are counted as errors'
 test_match '^error NOAUTH: 10:' noauth 'no password'
-test_same 10 "$(value refused noauth)" 'refuses the requests'
+test_same 10 "$(value refused noauth)" \
+  'without a password the requests are refused'
 test_match "says: WRONGPASS" badauth 'a wrong password'
-test_same 2 "$(tail -n 1 badauth)" 'which ends the run'
+test_same 2 "$(tail -n 1 badauth)" 'a wrong password ends the run with 2'
 test_same 100 "$(cat auth.size)" 'AUTH and SELECT'
 test_same 5000 "$(value requests unix)" 'a unix socket'
 test_same '200 0' "$(value requests unixlarge) $(value errors_total unixlarge)" \
@@ -120,7 +128,7 @@ test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "max_ms" {b = $2} END {
   print !(b < 20 * a + 1000)}' many)" 'of which none waits for the others'
 test_match "no reply from '127.0.0.1:[0-9]+' to SET for 0.5 s" silent \
   'a silent server is named'
-test_same 2 "$(tail -n 1 silent)" 'and ends the run'
+test_same 2 "$(tail -n 1 silent)" 'a silent server ends the run with 2'
 
 cat >cluster <<'END'
 set -- $VKB_NODES
@@ -217,7 +225,8 @@ test_same '3 5000' "$(awk '$1 > 1500 {n++} {s += $1} END {print n, s}' sizes)" \
   'the keys are spread over the nodes'
 test_same 0 "$(cat moved.status)" 'slots that move do not end a run'
 test_match '^error MOVED: [1-9]' moved 'MOVED is counted'
-test_same 0 "$(value refused moved)" 'and refuses nothing'
+test_same 0 "$(value refused moved)" \
+  'requests that were sent on after MOVED are not refused'
 test_same '150000 150000 150000' "$(value requests moved) $(value recorded moved) \
 $(cat moved.calls)" 'MOVED: each request is answered once'
 test_match '^error ASK: [1-9]' asked 'ASK is counted'
@@ -228,12 +237,14 @@ n=$(value recorded askedopen)
 test_result "$((n < $(value requests askedopen) || n < 9000 || n > 10000))" \
   "ASK in open loop: each request is answered once ($n of 10000)"
 test_match '^error ASK: [1-9]' askedopen 'ASK in open loop is counted'
-test_match '^error MOVED: [1-9]' members 'a collection moves'
-test_same OK "$(cat migrated)" 'while it is read'
-# A request that is sent on too often is refused: that is no hit either.
+test_match '^error MOVED: [1-9]' members \
+  'requests for a key that moves get MOVED'
+test_same OK "$(cat migrated)" 'a key is migrated while it is read'
+# A request that is sent on too often is refused: it is not a hit either.
 test_same "$(awk '$1 == "requests" {n = $2} $1 == "refused" {r = $2}
   END {printf "%.10g", 100 * (1 - r / n)}' members)" \
-  "$(value hit_rate_percent members)" 'and its members are still found'
+  "$(value hit_rate_percent members)" \
+  'the members of a set that moved are still found'
 
 # The first node gives its slots to its replica.
 cat >failover <<'END'
@@ -258,7 +269,7 @@ test_match '^error MOVED: [1-9]' failed 'the replica has taken over'
 # A port where nobody listens, and a server that talks nonsense.
 test_status 2 'nobody listens' "$engine" -p 1 -n 10
 test_match "cannot connect to '127.0.0.1:1': Connection refused" .err \
-  'it is named'
+  'the error names the address where nobody listens'
 cat >nonsense.pl <<'END'
 use IO::Socket::INET;
 my $s = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;
@@ -278,7 +289,8 @@ wait_until 10 test -s port
 test_status 2 'a server that talks nonsense' \
   "$engine" -p "$(cat port)" -n 10 -c 1
 test_match "bad reply from '127.0.0.1:[0-9]+' to SET: unexpected byte" .err \
-  'it is named'
+  'the error names the address of the bad reply'
 test_status 2 'a test that does not exist' "$engine" -t SETT
-test_match "no test 'SETT'; is 'SET' meant\?" .err 'the nearest is named'
+test_match "no test 'SETT'; is 'SET' meant\?" .err \
+  'the error names a similar test'
 test_done

@@ -4,7 +4,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
-# --- client tracking on a real server: one stream is told what another writes
+# --- client tracking on a real server: one stream hears what another writes
 
 if command -v valkey-server >/dev/null; then
   TMPDIR=$scratch/tmp
@@ -21,8 +21,8 @@ END
   # Each of the four connections hears of the keys of the other stream.
   test_result "$(awk '$1 == "pushes" && !n++ {print !($2 > 100)}' tracked)" \
     'push messages are counted'
-  test_same '0 0 ' "$(value errors_total tracked | tr '\n' ' ')" 'and are no errors'
-  test_same '0 0 ' "$(value lost tracked | tr '\n' ' ')" 'nor do they break anything'
+  test_same '0 0 ' "$(value errors_total tracked | tr '\n' ' ')" 'push messages are not errors'
+  test_same '0 0 ' "$(value lost tracked | tr '\n' ' ')" 'push messages do not break connections'
 else
   test_skip 'client tracking' valkey-server
 fi
@@ -76,25 +76,25 @@ for how in '-n 100 -P 1' '-n 100 -P 10' '-n 100 -R 10000 -P 3' ; do
     -t GET -c 1 $how
   # Two with each reply and two with HELLO; the last may not have come yet.
   test_same '100 100 0' "$(value requests .out) $(value hit_rate_percent .out) \
-$(value errors_total .out)" 'are neither replies, misses nor errors'
+$(value errors_total .out)" 'push messages are neither replies, misses nor errors'
   n=$(value pushes .out)
-  test_result "$((n < 201 || n > 202))" "and are counted ($n)"
+  test_result "$((n < 201 || n > 202))" "push messages are counted ($n)"
 done
 fake drip
 test_status 2 'a reply that drips' "$engine" -p "$port" -n 10 -c 1 -t GET \
   --timeout 0.5
 test_match "no reply from '127.0.0.1:$port' to GET for 0.5 s; 0 lost, 1 unanswered" \
-  .err 'the time is that of the request'
+  .err 'the time without a reply is that of the request'
 fake string
 test_status 2 'a string without end' "$engine" -p "$port" -n 10 -c 1 -t GET
 test_match "bad reply from '127.0.0.1:$port' to GET: it announces more than 1073741824 bytes in a string \('\\\$9999999999\.\.\.'\)" \
-  .err 'the length, the command and the server are named'
+  .err 'an endless string: the length, command and server are printed'
 fake array
 test_status 2 'an array without end' "$engine" -p "$port" -n 10 -c 1 -t MGET
 test_match "bad reply from '127.0.0.1:$port' to MGET: it announces more than 134217728 elements" \
-  .err 'the length, the command and the server are named'
+  .err 'an endless array: the length, command and server are printed'
 fake more
 test_status 2 'more replies than requests' "$engine" -p "$port" -n 10 -c 1
 test_match "bad reply from '127.0.0.1:$port' to SET: more than was asked for" \
-  .err 'are refused'
+  .err 'more replies than requests are refused'
 test_done

@@ -39,7 +39,8 @@ test_empty_file .err 'nothing is printed on stderr'
 cp .out out
 grep '"type":"run"' out >runs
 test_same '[["SET",1],["GET",1],["SET",2],["GET",2]]' \
-  "$(jq -c -s 'map([.config.command, .run.index])' runs)" 'in rounds'
+  "$(jq -c -s 'map([.config.command, .run.index])' runs)" \
+  'the cases take turns in each round'
 test_same true "$(jq -s 'all(.[]; .status == "ok" and .metrics.rps > 0 and
   .metrics.requests == 2000 and .metrics.errors == 0 and
   .metrics.avg_latency_ms > 0 and .metrics.max_latency_ms > 0 and
@@ -56,16 +57,19 @@ test_same "[\"valkey-benchmark\",\"batch-first-byte\",\"$version\"]" \
   "$(jq -c '[.config.engine, .config.latency, .env.benchmark_tool_version]' \
     runs | sort -u)" 'the engine, its latency and its version are named'
 test_same "$(sha256sum <"$real" | cut -d ' ' -f 1)" \
-  "$(jq -r .env.benchmark_tool_sha256 runs | sort -u)" 'and its hash'
+  "$(jq -r .env.benchmark_tool_sha256 runs | sort -u)" \
+  'the hash of valkey-benchmark is recorded'
 test_same true "$(jq -s 'all(.[]; .env | has("emulated") | not)' runs)" \
-  'nothing was made up for'
+  'no option of valkey-benchmark is emulated'
 test_that 'the plan says the engine' vb --plan c.json
 test_same '["valkey-benchmark","SET-d16-P4-c4-k100-valkey_benchmark"]' \
-  "$(jq -c '[.config.engine, .id]' .out | head -n 1)" 'in its id as well'
+  "$(jq -c '[.config.engine, .id]' .out | head -n 1)" 'the id of a case names its engine'
 cp .out plan
-test_that 'a plan knows its engine' vkb-load --runs 1 --case 'SET*' plan
+test_that 'a case of a plan keeps its engine' \
+  vkb-load --runs 1 --case 'SET*' plan
 test_same '"valkey-benchmark"' \
-  "$(jq 'select(.type == "run").config.engine' .out)" 'and is run by it'
+  "$(jq 'select(.type == "run").config.engine' .out)" \
+  'a case of a plan is run by its engine'
 test_that 'vkb-stats reads it' vkb-stats out
 test_that 'vkb-compare too' vkb-compare --on-insufficient ok out out
 
@@ -74,9 +78,10 @@ test_that 'vkb-compare too' vkb-compare --on-insufficient ok out out
 grep '"type":"raw"' out >raws
 test_same 4 "$(wc -l <raws | tr -d ' ')" 'the output of each run is kept'
 test_same '"raw" "run"' "$(head -n 2 out | jq .type | paste -s -d ' ' -)" \
-  'before the run'
+  'the output of a run precedes its record'
 test_same "$(jq -c '[.run.session, .run.order]' runs)" \
-  "$(jq -c '[.run.session, .run.order]' raws)" 'and says which one'
+  "$(jq -c '[.run.session, .run.order]' raws)" \
+  'the raw output names its session and run'
 head -n 1 raws | jq -j .text | vkb-parse >parsed
 test_same "$(head -n 1 runs | jq -c '.metrics | [.rps, .p50_latency_ms]')" \
   "$(jq -c '.metrics | [.rps, .p50_latency_ms]' parsed)" \
@@ -91,7 +96,7 @@ config all.json '"PING_INLINE","PING_MBULK","PING","SET","GET","EXISTS","INCR","
 test_that 'every test' vb --runs 1 all.json
 grep '"type":"run"' .out >all
 test_same '28 ok' "$(jq -r .status all | sort | uniq -c | sed 's/^ *//')" \
-  'is run'
+  'each of the 28 tests is run'
 test_empty "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
   .config.command' all)" 'what is read is found'
 
@@ -105,33 +110,37 @@ test_match 'GET.*not run: in a cluster .* so GET would find nothing' .err \
   'no read is measured that finds nothing'
 test_same '["SET","ok",0] ["MSET","ok",0]' "$(jq -c 'select(.type == "run") |
   [.config.command, .status, .metrics.errors]' .out | paste -s -d ' ' -)" \
-  'the others are'
+  'SET and MSET are run in a cluster'
 config unix.json '"SET"' "$plain,\"requests\":[4000],\"unixsocket\":true,\"benchmark-threads\":2,\"client_cpu_range\":\"0\""
-test_that 'a unix socket, threads, CPUs' vb --runs 1 unix.json
+test_that 'a unix socket, threads and CPUs are accepted' vb --runs 1 unix.json
 test_match '"source":"[^"]* -s [^"]*sock [^"]*--threads 2 ' .out \
-  'are in its command line'
+  'the command line has the unix socket and the threads'
 program cpus <<'END'
 taskset -cp $$ >&2
 exec "$real" "$@"
 END
-test_that 'on its CPUs' vb --valkey-benchmark-path ./cpus --runs 1 unix.json
+test_that 'valkey-benchmark starts with given CPUs' \
+  vb --valkey-benchmark-path ./cpus --runs 1 unix.json
 program mask <<'END'
 [ "$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)" = 0 ] ||
   { echo "wrong CPUs" >&2; exit 3; }
 exec "$real" "$@"
 END
-test_that 'and on no other' vb --valkey-benchmark-path ./mask --runs 1 unix.json
+test_that 'valkey-benchmark runs on no other CPUs' \
+  vb --valkey-benchmark-path ./mask --runs 1 unix.json
 test_that 'a seed of its own' vb --seed 5 --runs 1 set.json
-test_match '"source":"[^"]*--seed [0-9]+ .*' .out 'is passed on'
+test_match '"source":"[^"]*--seed [0-9]+ .*' .out \
+  'the seed is passed to valkey-benchmark'
 test_same "$(jq -r 'select(.type == "run").run.seed' .out)" \
-  "$(sed -n 's/.*--seed \([0-9]*\) .*/\1/p' .out)" 'and recorded'
+  "$(sed -n 's/.*--seed \([0-9]*\) .*/\1/p' .out)" \
+  'the seed in the record is the one that was passed'
 
 # --- a password is for nobody's eyes
 
 config pass.json '"SET"' "$plain,\"requests\":[500],\"custom-server-configs\":{\"requirepass\":\"geheim\"}"
 test_status 2 'a password' vb --runs 1 pass.json
 test_match "not run: $version takes a password as an argument only" .err \
-  'is refused where there is only -a'
+  'a password is refused if valkey-benchmark has only -a'
 program auth <<'END'
 [ "$VALKEYCLI_AUTH" = geheim ] || { echo "no password" >&2; exit 3; }
 [ -z "${GITHUB_TOKEN+set}" ] || { echo "a token is seen" >&2; exit 3; }
@@ -141,10 +150,11 @@ END
 sed 's/^case.*/case ${1-} in --help) "$real" --help; echo " VALKEYCLI_AUTH is read"; exit;; --version) echo new; exit;; esac/' \
   auth >auth2
 chmod +x auth2
-test_that 'and goes by the environment where that is read' \
+test_that 'a password is passed in the environment if it is read' \
   env GITHUB_TOKEN=x vkb-load --engine valkey-benchmark \
   --valkey-benchmark-path ./auth2 --runs 1 pass.json
-test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'it is accepted'
+test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" \
+  'the server accepts the password of the environment'
 test_same 0 "$(grep -c geheim .out)" 'no record has it'
 
 # --- commands of the user
@@ -172,9 +182,9 @@ test_match '1_q-.*not run: its command: a quote is not closed' .err 'a quote'
 test_match '1_s-.*not run: it is a sequence of commands' .err 'a sequence'
 test_same "[\"HSET doc:__rand_int__ title 'a  b' n \\\"it's\\\"\",\"ok\"]" \
   "$(jq -c 'select(.config.scenario == "w") | [.config.command, .status]' .out)" \
-  'others are run'
+  'scenarios with quotes and blanks are run'
 test_match "\"status\":\"failed\",\"error\":\"$version exited with 1: .*NOSUCH" \
-  .out 'one that the server refuses fails, with its words'
+  .out 'a command that the server refuses fails with its words'
 
 # --- what 8.0.1 cannot do
 
@@ -185,40 +195,46 @@ if lacks --duration && lacks --warmup; then
   grep '"type":"run"' .out >runs
   test_same '["duration, warmup",1,0.3]' "$(jq -c \
     '[.env.emulated, .config.duration_s, .config.warmup_s]' runs | sort -u)" \
-    'is so many requests as last that long, a warm-up a process of its own'
+    'a duration becomes a number of requests, a warm-up another process'
   test_same '2' "$(jq -c '[.config.command, .metrics.requests]' runs |
     sort -u | wc -l | tr -d ' ')" 'the same number in each repetition'
   test_same true "$(jq -s 'all(.[]; .metrics.elapsed_s > 0.1)' runs)" \
-    'which last'
+    'runs of an emulated duration take some time'
   test_same 4 "$(grep -c '"type":"raw"' .out)" 'the warm-up is dropped'
 fi
 if lacks --sequential; then
   config seq.json '"SET"' "$plain,\"requests\":[500],\"sequential\":true"
   test_status 2 'keys in sequence' vb --runs 1 seq.json
   test_match "not run: $version has no '--sequential'" .err \
-    'are refused by name'
+    'keys in sequence are refused by the name of the option'
   test_empty_file .out 'nothing is measured'
 fi
 config resp3.json '"SET"' "$plain,\"requests\":[500],\"resp3\":true"
 if lacks -3; then
   test_status 2 'RESP3' vb --runs 1 resp3.json
-  test_match "not run: $version has no '-3'" .err 'is refused by name'
+  test_match "not run: $version has no '-3'" .err \
+    'RESP3 is refused by the name of the option'
 else
   test_that 'RESP3' vb --runs 1 resp3.json
-  test_match '"source":"[^"]* -3 ' .out 'is its option'
+  test_match '"source":"[^"]* -3 ' .out 'RESP3 is passed as -3'
 fi
 test_status 2 'losses' vb --max-lost 1 --runs 1 set.json
-test_match "not run: valkey-benchmark does not count.*'max_lost'" .err 'are refused'
+test_match "not run: valkey-benchmark does not count.*'max_lost'" .err \
+  '--max-lost is refused'
 test_status 2 'a rate' vb --rate 100 --runs 1 set.json
-test_match "not run: valkey-benchmark has no schedule.*'rate'" .err 'is refused'
+test_match "not run: valkey-benchmark has no schedule.*'rate'" .err \
+  '--rate is refused'
 test_status 2 'the latency of each request' vb --latency request set.json
-test_match 'not run: the latency of valkey-benchmark is batch' .err 'is refused'
+test_match 'not run: the latency of valkey-benchmark is batch' .err \
+  '--latency request is refused'
 config many.json '"LPOP"' "$plain,\"requests\":[20000000]"
 test_status 2 'more pops than are seeded' vb --runs 1 many.json
-test_match 'not run: LPOP needs more elements than can be seeded' .err 'are refused'
+test_match 'not run: LPOP needs more elements than can be seeded' .err \
+  'more pops than are seeded are refused'
 config much.json '"SET"' "$plain,\"requests\":[3000000000]"
 test_status 2 'more than an int' vb --runs 1 much.json
-test_match 'not run: .* to 2147483647' .err 'is refused'
+test_match 'not run: .* to 2147483647' .err \
+  'more requests than an int holds are refused'
 
 # --- newer and older versions, by their help
 
@@ -267,16 +283,16 @@ config new.json '"SET"' "$plain,\"duration\":2,\"sequential\":true"
 sed -i 's/"warmup":0/"warmup":1/' new.json
 test_status 2 'a newer one' vb --valkey-benchmark-path ./new --runs 1 new.json
 test_match '"source":"./new [^"]*--duration 2 .*--warmup 1 --sequential ' .out \
-  'is given what it can do'
+  'a newer valkey-benchmark gets its own options'
 test_match 'served only 3[0-9]{3} of [0-9]{5,} requests' .out \
-  'and believed only what the servers have seen'
+  'the counts of the servers check those of valkey-benchmark'
 test_same false "$(jq 'select(.type == "run").env | has("emulated")' .out)" \
-  'nothing is made up for'
+  'no option of a newer valkey-benchmark is emulated'
 config frac.json '"SET"' "$plain,\"duration\":0.4"
 test_that 'a fraction of a second' \
   vb --valkey-benchmark-path ./new --runs 1 frac.json
 test_same '"duration"' "$(jq 'select(.type == "run").env.emulated' .out)" \
-  'is none of its durations'
+  'a fraction of a second is emulated, not passed as a duration'
 
 # Redis 5: real help text, two columns without a header, no --version, no
 # --seed, errors are not its business.
@@ -321,35 +337,41 @@ test_that 'an older one' vb --valkey-benchmark-path ./old --runs 1 set.json
 test_same '[true,false,false,false,null]' "$(jq -c 'select(.type == "run") |
   [.metrics.rps > 0, (.metrics | has("p50_latency_ms")), (.run | has("seed")),
   (.env | has("emulated")), .env.benchmark_tool_version]' .out)" \
-  'has a throughput, and nothing else is invented'
+  'an old valkey-benchmark gives a throughput and nothing else'
 for f in tls cluster unix; do
   test_status 2 "$f with it" vb --valkey-benchmark-path ./old --runs 1 $f.json
   test_empty_file .out "$f is refused"
 done
-test_match "not run: ./old has no '--threads'" .err 'by name'
+test_match "not run: ./old has no '--threads'" .err 'a missing option is named'
 
 # --- which program
 
 mkdir -p bin2
 ln -s "$real" bin2/valkey-benchmark
-test_that 'another path' vb --valkey-benchmark-path bin2/valkey-benchmark \
+test_that 'a path with a folder is found' \
+  vb --valkey-benchmark-path bin2/valkey-benchmark \
   --runs 1 set.json
 for f in /bin/true /dev/null /nowhere nowhere .; do
-  test_status 2 "$f is none" vb --valkey-benchmark-path "$f" --runs 1 set.json
+  test_status 2 "$f as valkey-benchmark is an error" \
+    vb --valkey-benchmark-path "$f" --runs 1 set.json
 done
-test_match "no program|cannot start|no valkey-benchmark" .err 'which is said'
+test_match "no program|cannot start|no valkey-benchmark" .err \
+  'a valkey-benchmark that cannot be started is an error'
 test_status 2 'a path without its engine' \
   vkb-load --valkey-benchmark-path "$real" --runs 1 set.json
-test_match "'--valkey-benchmark-path': no case has the engine" .err 'is named'
-test_status 2 'another engine' vkb-load --engine memtier set.json
+test_match "'--valkey-benchmark-path': no case has the engine" .err \
+  '--valkey-benchmark-path without its engine is an error'
+test_status 2 'an unknown engine is an error' vkb-load --engine memtier set.json
 vkb-load --plan set.json </dev/null | sed 's/"native"/"mine"/' >mine
 test_status 2 'a case of another engine' vkb-load --runs 1 mine
-test_match "not run: there is no engine 'mine'" .err 'is not run'
+test_match "not run: there is no engine 'mine'" .err \
+  'a case of an unknown engine is not run'
 mkdir only
 for f in vkb-load vkb-serve; do ln -s "$(command -v $f)" only/$f; done
 printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","server":"%s","benchmark":"%s"}\n' \
   "$server" "$real" >builds
-test_that 'where PATH has none it is that of a build' env PATH="$PWD/only" \
+test_that 'a build has its own valkey-benchmark if PATH has none' \
+  env PATH="$PWD/only" \
   vkb-load --engine valkey-benchmark --builds builds --runs 1 set.json
 
 # --- what goes wrong is a failed run, and the others go on
@@ -395,24 +417,28 @@ END
 once hang <<'END'
 exec tail -f /dev/null
 END
-test_status 2 'one that hangs' vb --valkey-benchmark-path ./hang --runs 2 \
+test_status 2 'a valkey-benchmark that hangs is an error' \
+  vb --valkey-benchmark-path ./hang --runs 2 \
   --timeout 500ms set.json
-test_match "'./hang' sent nothing for 0.5 s" .out 'is ended'
+test_match "'./hang' sent nothing for 0.5 s" .out \
+  'a valkey-benchmark that hangs is ended after --timeout'
 test_same 'failed ok' "$(jq -r 'select(.type == "run").status' .out |
   paste -s -d ' ' -)" 'and the others go on'
 once spin <<'END'
 while :; do :; done
 END
-test_status 2 'one that is busy with nothing' \
+test_status 2 'a valkey-benchmark that only spins is an error' \
   vb --valkey-benchmark-path ./spin --runs 1 --timeout 500ms set.json
-test_match "'./spin' sent nothing for 0.5 s" .out 'is ended as well'
+test_match "'./spin' sent nothing for 0.5 s" .out \
+  'a valkey-benchmark that only spins is ended after --timeout'
 program spawn <<'END'
 tail -f /dev/null & echo $! >child
 exec tail -f /dev/null
 END
-test_status 2 'one with children' \
+test_status 2 'a valkey-benchmark whose child hangs is an error' \
   vb --valkey-benchmark-path ./spawn --runs 1 --timeout 500ms set.json
-test_that 'they end too' wait_until 10 gone "$(cat child)"
+test_that 'the child of valkey-benchmark is ended as well' \
+  wait_until 10 gone "$(cat child)"
 
 # --- the program never outlives vkb-load
 
@@ -441,14 +467,17 @@ test_that 'builds are interleaved' sh -c 'for l in old new; do
     $l '"$server"'; done >two
   vkb-load --engine valkey-benchmark --builds two --runs 2 set.json >ab'
 test_same '[1,1,2,2]' \
-  "$(jq -c -s 'map(select(.type == "run").run.block)' ab)" 'in blocks'
+  "$(jq -c -s 'map(select(.type == "run").run.block)' ab)" \
+  'the builds take turns in blocks'
 vb --runs 1 --resume res set.json 2>.err
-test_that 'it is resumed' vb --runs 3 --resume res set.json
-test_match '1 of 3 runs are finished already' .err 'with what is there'
-test_same 3 "$(grep -c '"status":"ok"' res)" 'to the end'
-test_that 'adaptive' vb --runs 3..5 --until 90% set.json
+test_that 'a session is resumed' vb --runs 3 --resume res set.json
+test_match '1 of 3 runs are finished already' .err \
+  'the runs that are finished are not repeated'
+test_same 3 "$(grep -c '"status":"ok"' res)" \
+  'a resumed session has all its runs'
+test_that 'adaptive runs are accepted' vb --runs 3..5 --until 90% set.json
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
-  .out)" 'as well'
+  .out)" 'adaptive runs record their looks'
 
 # --- a server of somebody else
 
@@ -456,8 +485,9 @@ test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
 test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '
   vkb-load --engine valkey-benchmark --host $VKB_HOST --port $VKB_PORT \
     --runs 1 --case "SET*" '"$scratch"'/c.json'
-test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" 'is loaded'
-test_status 2 'with a password' env VKB_PASSWORD=x \
+test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" \
+  'a running server is measured'
+test_status 2 'a password for a running server is refused' env VKB_PASSWORD=x \
   vkb-load --engine valkey-benchmark --port 1 --runs 1 set.json
 test_litter 0 'no server, socket or folder is left'
 

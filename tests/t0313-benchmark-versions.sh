@@ -1,7 +1,7 @@
 #!/bin/sh
-# vkb-load --engine valkey-benchmark with versions that lack this and that: what
-# is made up for, and how that is told; sessions that are gone on with. The load
-# is real; rates that a test is about are said by a script.
+# vkb-load --engine valkey-benchmark with versions that lack options: what is
+# emulated, and how that is recorded; sessions that are resumed. The load
+# is real; rates that a test depends on are printed by a script.
 . "${0%/*}/lib.sh"
 
 test_server 'versions of valkey-benchmark'
@@ -64,42 +64,47 @@ END
 test_that 'a trial' vb ./busy --runs 2 second.json
 test_same '[1000,2.5,400,1,"duration"]' "$(of '[.metrics.requests,
   .metrics.elapsed_s, .metrics.rps, .config.duration_s, .env.emulated]')" \
-  'says how many requests; the record says how long they took'
+  'the trial gives the number of requests, the record their time'
 test_same "vkb-load: $name: 1000 requests took 2.5 s instead of 1 s" \
-  "$(cat .err)" 'far from what was wanted is said, once'
-test_same 4 "$(calls)" 'one trial is for all runs'
+  "$(cat .err)" 'a duration far from the wanted one is reported once'
+test_same 4 "$(calls)" 'there is one trial for all runs'
 timed near <<'END'
 r=1000.00
 [ "$n" -le 2 ] || r=900.00
 END
-test_that 'one that is near' vb ./near --runs 1 second.json
+test_that 'a duration near the wanted one is accepted' \
+  vb ./near --runs 1 second.json
 test_empty_file .err 'nothing is printed on stderr'
 timed quick <<'END'
 r=5000.00
 [ "$n" -gt 1 ] || r=inf
 END
-test_that 'too few to be timed' vb ./quick --runs 1 second.json
+test_that 'a trial too short to be timed is accepted' \
+  vb ./quick --runs 1 second.json
 test_same '[5000,1]' "$(of '[.metrics.requests, .metrics.elapsed_s]')" \
-  'are tried again with more'
+  'a trial too short to be timed is repeated with more requests'
 program never '--duration' <<'END'
 printf '"test","rps"\n"SET","inf"\n'
 END
-test_status 2 'one that needs no time' vb ./never --runs 1 second.json
+test_status 2 'a rate of inf in each trial is an error' \
+  vb ./never --runs 1 second.json
 test_same '"never 1 reported no throughput"' "$(of .error)" \
-  'has no duration'
-test_status 2 'a run of no time' vb ./never --runs 1 set.json
-test_match '"error":"never 1 took less than a millisecond, ' .out 'is none'
+  'the error says that the rate is not known'
+test_status 2 'a run with a rate of inf is an error' \
+  vb ./never --runs 1 set.json
+test_match '"error":"never 1 took less than a millisecond, ' .out \
+  'the error says that the run took less than a millisecond'
 timed warm <<'END'
 r=1000.00
 END
 test_that 'a warm-up' vb ./warm --runs 1 --warmup 500ms set.json
 test_same '[2000,2,0.5,"warmup"]' "$(of '[.metrics.requests,
   .metrics.elapsed_s, .config.warmup_s, .env.emulated]')" \
-  'is made up for as well'
+  'a warm-up is emulated by a number of requests'
 test_same '3 1' "$(calls) $(grep -c '"type":"raw"' .out)" \
-  'by a process whose output is dropped'
+  'the emulated warm-up is a process whose output is dropped'
 
-# --- a session is gone on with
+# --- a session is resumed
 
 timed again <<'END'
 r=1000.00
@@ -108,11 +113,13 @@ END
 test_that 'a first session' vb ./again --runs 1 --resume part second.json
 test_that 'a second one' vb ./again --runs 3 --resume part second.json
 test_same '5 1000' "$(calls) $(jq 'select(.type == "run").metrics.requests' \
-  part | sort -u)" 'makes the same number, without a trial'
-test_status 2 'another program' vb ./near --runs 4 --resume part second.json
+  part | sort -u)" 'a resumed session uses the same number, without a trial'
+test_status 2 'another valkey-benchmark in a resumed session is an error' \
+  vb ./near --runs 4 --resume part second.json
 test_match "$name: some runs were made with another valkey-benchmark" .err \
-  'is not mixed with it'
-test_same 3 "$(grep -c '"type":"run"' part)" 'and nothing was run'
+  'the error says that runs are of another valkey-benchmark'
+test_same 3 "$(grep -c '"type":"run"' part)" \
+  'no run is added with another valkey-benchmark'
 program hangs '' <<'END'
 [ "$n" -ne 2 ] || { echo $$ >pid && exec tail -f /dev/null; }
 exec "$real" "$@"
@@ -120,17 +127,19 @@ END
 vkb-load --engine valkey-benchmark --valkey-benchmark-path ./hangs --runs 3 \
   --resume cut set.json 2>.err &
 load=$!
-test_that 'in its second run' wait_until 20 test -s pid
+test_that 'the second run has begun' wait_until 20 test -s pid
 kill -KILL "$load"
 wait "$load" 2>/dev/null
-test_that 'it is killed, and the other program too' \
+test_that 'valkey-benchmark ends when vkb-load is killed' \
   wait_until 10 gone "$(cat pid)"
-test_that 'it is gone on with' vb ./hangs --runs 3 --resume cut set.json
+test_that 'a session that was killed is resumed' \
+  vb ./hangs --runs 3 --resume cut set.json
 test_same '1 2 3' "$(jq 'select(.type == "run" and .status == "ok").run.index' \
-  cut | sort | paste -s -d ' ' -)" 'each run is there once'
-test_same 3 "$(grep -c '"type":"raw"' cut)" 'with its output'
+  cut | sort | paste -s -d ' ' -)" 'a session that was killed has each run once'
+test_same 3 "$(grep -c '"type":"raw"' cut)" \
+  'a session that was killed has the output of each run'
 test_that 'a shard' vb ./hangs --plan --shard 2/2 set.json
-test_empty_file .out 'has its part'
+test_empty_file .out 'the second of two shards of one case is empty'
 
 # --- what builds have of their own is not used
 
@@ -141,7 +150,8 @@ done >builds
 test_that 'two builds' vkb-load --engine valkey-benchmark --builds builds \
   --runs 1 set.json
 test_same "\"$(sha256sum <"$real" | cut -d ' ' -f 1)\"" \
-  "$(of .env.benchmark_tool_sha256)" 'one program makes the load of both'
+  "$(of .env.benchmark_tool_sha256)" \
+  'one valkey-benchmark makes the load of both builds'
 
 # --- tests that a version has not, or others by that name
 
@@ -156,11 +166,14 @@ echo
 END
 test_that 'tests that it has not' vb ./five --runs 1 tests.json
 test_same '["HSET","ok"] ["PING","ok"] ["XADD","ok"] ["ZADD","ok"] ["ZPOPMIN","ok"]' \
-  "$(of '[.config.command, .status]')" 'are commands for it'
+  "$(of '[.config.command, .status]')" \
+  'tests that a version lacks are sent as commands'
 jq -r 'select(.type == "raw").source' .out >sources
-test_match "--csv HSET myhash element:__rand_int__ 'VXK" sources 'such as HSET'
-test_match "--csv XADD mystream '\\*' myfield 'VXK" sources 'and XADD'
-test_same 4 "$(grep -c -v -e ' -t ' sources)" 'but not all'
+test_match "--csv HSET myhash element:__rand_int__ 'VXK" sources \
+  'HSET is sent as a command'
+test_match "--csv XADD mystream '\\*' myfield 'VXK" sources \
+  'XADD is sent as a command'
+test_same 4 "$(grep -c -v -e ' -t ' sources)" 'PING is sent as a test'
 
 # --- a command that its CSV does not quote
 
@@ -169,17 +182,18 @@ cat >own.json <<'END'
  {"id":"t","type":"write","requests":400,
   "command":"SET k:__rand_int__ 'say \"x\",\"y\"' EX 100"}]}]}]
 END
-test_that 'quotes and commas' vb "$real" --runs 1 own.json
-test_same '"ok"' "$(of .status)" 'are no harm'
+test_that 'a command with quotes and commas is accepted' \
+  vb "$real" --runs 1 own.json
+test_same '"ok"' "$(of .status)" 'a command with quotes and commas is run'
 
 # --- errors among the results
 
 program oom '' <<'END'
 printf '"test","rps"\nError from server: OOM\n"SET","9.00"\n'
 END
-test_status 2 'an error among rows' vb ./oom --runs 1 set.json
+test_status 2 'an error among the rows is an error' vb ./oom --runs 1 set.json
 test_match 'an invalid result: 1 columns where there should be 2; it exited with 0: .*OOM' \
-  .out 'is shown'
+  .out 'an error among the rows is in the error of the run'
 
 # --- paths
 
@@ -188,11 +202,13 @@ ln -s "$real" "my bin/it's \"mine\""
 test_that 'a path with blanks and quotes' vb "my bin/it's \"mine\"" --runs 1 \
   set.json
 jq -r 'select(.type == "raw").source' .out >source
-test_match "^'my bin/it'.''s \"mine\"' -h 127" source 'can be typed again'
+test_match "^'my bin/it'.''s \"mine\"' -h 127" source \
+  'the recorded command line is quoted for a shell'
 cp "$real" plain
 chmod -x plain
 test_status 2 'a file that cannot be run' vb ./plain --runs 1 set.json
-test_match "there is no program './plain'" .err 'is none'
+test_match "there is no program './plain'" .err \
+  'the error names the file that is not executable'
 test_litter 0 'no server, socket or folder is left'
 
 test_done

@@ -26,18 +26,18 @@ second=$!
 wait_until 30 waits second.err
 test_result $? 'a second session waits'
 test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; use --no-lock not to wait" \
-  second.err 'it names the one that measures, and the option'
-test_same 0 "$(runs second)" 'it measures nothing meanwhile'
+  second.err 'the message names the process that measures, and --no-lock'
+test_same 0 "$(runs second)" 'a session that waits measures nothing'
 test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json
 test_that 'VKB_LOCK=no does not wait' env VKB_LOCK=no vkb-load --runs 1 c.json
-test_that 'another file is another lock' \
+test_that 'a lock in another file does not wait' \
   env VKB_LOCK="$scratch/other" vkb-load --runs 1 c.json
 test_that '--plan does not wait' vkb-load --plan c.json
 kill -9 "$holder"
 wait "$holder"
 wait "$second"
-test_same '0 2' "$? $(runs second)" 'it measures when the other one was killed'
-test_same 1 "$(grep -c 'waiting for' second.err)" 'it says so once'
+test_same '0 2' "$? $(runs second)" 'a waiting session measures when the other one is killed'
+test_same 1 "$(grep -c 'waiting for' second.err)" 'the message about waiting is printed once'
 test_that 'a session that is finished does not wait' \
   vkb-load --runs 2 --resume second c.json
 
@@ -50,7 +50,7 @@ test_same 1 "$(jq -s -r 'map(select(.type == "run")) | sort_by(.run.started) |
   map(.run.session) | [range(1; length) as $i | select(.[$i] != .[$i - 1])] | length
   | . - 1' many.1 many.2 many.3)" 'three sessions follow each other'
 test_same 9 "$(cat many.1 many.2 many.3 | jq -r .status | grep -c ok)" \
-  'all of them are measured'
+  'the runs of all three sessions are ok'
 
 # A signal ends the waiting.
 hold
@@ -61,8 +61,8 @@ kill -TERM $third
 wait $third
 test_same '143 0' "$? $(runs third)" 'a signal ends the waiting'
 
-# A workflow, where a child of the one that measures would wait for it.
-test_that 'what a session starts does not wait for it' \
+# A workflow, where a child of the process that measures would wait for it.
+test_that 'a program that a session starts does not wait for it' \
   flock "$scratch/outer" env VKB_LOCK=no vkb-load --runs 1 c.json
 tr '\0' '\n' <"/proc/$(ps -o pid= --ppid "$holder" | head -n 1 | tr -d ' ')/environ" >environment
 test_match '^VKB_LOCK=no$' environment 'programs of a session take no lock'
@@ -70,9 +70,9 @@ kill -TERM "$holder"
 wait "$holder"
 
 mkfifo pipe
-test_status 2 'a lock that is no file' env VKB_LOCK=pipe vkb-load --runs 1 c.json
+test_status 2 'a lock that is not a file is an error' env VKB_LOCK=pipe vkb-load --runs 1 c.json
 test_match "'pipe', is not a file: set VKB_LOCK to another path or use --no-lock" .err \
-  'a lock that is no file is named'
+  'the error names the lock that is not a file'
 test_status 2 'a lock that cannot be made' \
   env VKB_LOCK="$scratch/none/lock" vkb-load --runs 1 c.json
 test_match 'cannot take the lock of this host.*No such file' .err \

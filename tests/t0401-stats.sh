@@ -17,11 +17,11 @@ cat "$a" "$b" | vkb-stats >one
 vkb-stats "$a" "$b" >two
 test_same "$(cat one)" "$(cat two)" 'cat a b | vkb-stats is vkb-stats a b'
 vkb-stats "$b" "$a" >two
-test_same "$(cat one)" "$(cat two)" 'and vkb-stats b a'
+test_same "$(cat one)" "$(cat two)" 'the order of two inputs does not matter'
 cat "$a" "$b" | perl -e 'use strict; my @l = <STDIN>; srand 3;
   for my $i (reverse 1 .. $#l) { my $j = int rand $i + 1; @l[$i, $j] = @l[$j, $i] }
   print @l' | vkb-stats >two
-test_same "$(cat one)" "$(cat two)" 'and any order of lines'
+test_same "$(cat one)" "$(cat two)" 'the order of the lines does not matter'
 vkb-stats one >two
 test_same "$(cat one)" "$(cat two)" 'a summary of summaries is what they were'
 sed 's/"type"/"\\u0074ype"/' "$a" "$b" | vkb-stats >two
@@ -31,7 +31,7 @@ test_same "$(cat one)" "$(cat two)" 'read by the scan or as trees, all is the sa
   sed 's/"type"/"\\u0074ype"/' "$a" "$b"
 } | vkb-stats | jq -c 'del(.doubled)' >two
 test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
-  'and a run that came by both ways came twice'
+  'runs given both as runs and as a summary count once'
 {
   run x SET s 1 10 | sed 's/"block":1/&,"looks":[4,8]/'
   run x SET t 1 11 | sed 's/"block":1/&,"looks":[6,8]/'
@@ -40,7 +40,7 @@ test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
 test_same '[4,6,8]' "$(jq -c .looks two)" \
   'the looks of all sessions, joined: each spends of alpha'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
-test_empty "$(vkb-stats </dev/null)" 'nothing in, nothing out'
+test_empty "$(vkb-stats </dev/null)" 'without input nothing is printed'
 
 # --- numbers
 
@@ -65,10 +65,11 @@ test_same '[[10,12,11,13,9,11,40],[1,2,3,4,5,6,7]]' \
 test_same '[{"at":6,"index":7,"value":40}]' \
   "$(jq -c '[.metrics.rps.outliers[] | del(.z)]' out)" \
   'the outlier is named, and still counted'
-test_that 'in the table' vkb-stats --text seven
-test_match '1 outlier: check the machine' .out 'one so far off is suspicious'
+test_that 'an outlier in a table is accepted' vkb-stats --text seven
+test_match '1 outlier: check the machine' .out \
+  'an outlier far off has the advice to check the machine'
 sed 's/:40}/:25}/' seven | vkb-stats --text >.out
-test_match '1 outlier$' .out 'one that is less far off is not'
+test_match '1 outlier$' .out 'an outlier less far off has no advice'
 head -n 5 seven | vkb-stats >out
 # exp(mean(ln v) -+ t(.975, 4) sd(ln v) / sqrt(5))
 test_same '["t",9.11,13.07]' "$(jq -c '.metrics.rps |
@@ -79,11 +80,11 @@ test_same null "$(jq .metrics.rps.ci95 out)" 'two runs have no interval'
 # of 10 and 12: |x - 11| is 1, the quartiles are 10.5 and 11.5, the deviation sqrt(2)
 test_same '[1,13.478182,9.090909,12.856487]' "$(jq -c '[.metrics.rps |
   .mad, .robust_cv_percent, .iqr_percent, .cv_percent | . * 1e6 | round / 1e6]' out)" \
-  'but each measure of their spread'
+  'each measure of the spread differs'
 head -n 1 seven | vkb-stats >out
 test_same '[1,null,null,null,null,null]' \
   "$(jq -c '[.n, (.metrics.rps | .sd, .cv_percent, .mad, .robust_cv_percent, .iqr_percent)]' out)" \
-  'one run has no spread'
+  'one run has no measure of the spread'
 {
   run x SET s 1 0
   run x SET s 2 0
@@ -118,7 +119,8 @@ test_same '[2,1,["it fell"],["arch"],{"client":1}]' \
   "$(jq -c '[.n, .failed, .errors, .env_varied, .bound]' out)" \
   'failed runs are counted apart; what varied is named'
 vkb-stats --text out >text
-test_match '1 failed, client-bound, environment varied' text 'and shown'
+test_match '1 failed, client-bound, environment varied' text \
+  'the table shows failed runs and a varying environment'
 {
   run x SET s 1 5
   run x SET s 2 6 | sed 's/"rps":6/"rps":6,"extra_ms":3/'
@@ -130,7 +132,7 @@ for f in "$a" "$b"; do vkb-stats "$f" "$f" | jq -c 'del(.doubled)'; done >twice
 for f in "$a" "$b"; do vkb-stats "$f" | jq -c .; done >once
 test_same "$(cat once)" "$(cat twice)" 'a run that stands twice counts once'
 vkb-stats -t "$a" "$a" >text
-test_match '8 doubled$' text 'and is shown'
+test_match '8 doubled$' text 'the table shows the number of duplicate runs'
 {
   run x SET s 1 5
   run x SET s 1 5
@@ -150,53 +152,55 @@ test_same "$(cat other)" "$(vkb-stats other)" 'unknown types pass'
   printf '{"type":"run"'
 } >torn
 test_status 2 'a torn line is trouble' vkb-stats torn
-test_match '^vkb-stats: torn:25: torn record' .err 'it is named'
+test_match '^vkb-stats: torn:25: torn record' .err 'the error names the line of a torn record'
 test_same 3 "$(wc -l <.out | tr -d ' ')" 'the rest is summarised'
 run x SET s 1 5 ',"hist":{"latency_ns":"nonsense"}' >bad
 test_status 2 'a histogram that cannot be read is trouble' vkb-stats bad
-test_match 'bad:1: histogram .latency_ns. cannot be read' .err 'it is named'
-test_same 5 "$(jq .metrics.rps.median .out)" 'its run is counted'
+test_match 'bad:1: histogram .latency_ns. cannot be read' .err \
+  'the error names the line of a bad histogram'
+test_same 5 "$(jq .metrics.rps.median .out)" 'a run with a bad histogram is counted'
 run x SET s 1 '"a"' | sed 's/"rps"/"x\\nvkb-stats: all is well"/' >bad
 test_status 2 'a line break in a name' vkb-stats bad
 test_same 0 "$(grep -c '^vkb-stats: all is well' .err)" \
-  'does not pass for a message'
+  'a line break in a name does not start a message'
 printf '[{"command":"SET","rps":"fast"}]\n' >bad
-test_status 2 'a metric of the flat form that is no number' vkb-stats bad
+test_status 2 'a metric of the flat form that is not a number is an error' vkb-stats bad
 test_match "bad:element 1: .*'metrics.rps' is not of type number" .err \
-  'is named'
+  'the error names the metric of the flat form'
 test_status 2 'a file that is not there' vkb-stats no-such-file
 
 # --- arrays
 
 vkb-stats "$a" >want
 jq -s . "$a" | vkb-stats >got
-test_same "$(cat want)" "$(cat got)" 'an array over many lines'
+test_same "$(cat want)" "$(cat got)" 'an array over many lines is read as its elements'
 jq -sc . "$a" | vkb-stats >got
-test_same "$(cat want)" "$(cat got)" 'and in one'
+test_same "$(cat want)" "$(cat got)" 'an array in one line is read as its elements'
 {
   printf ' \n[ '
   perl -pe 's/^/ \n\t, / if $. > 1' "$a"
   printf '\n ] \n'
 } | vkb-stats >got
-test_same "$(cat want)" "$(cat got)" 'and with blanks everywhere'
-test_empty "$(echo '[ ]' | vkb-stats)" 'an empty one is nothing'
+test_same "$(cat want)" "$(cat got)" 'blanks in an array do not matter'
+test_empty "$(echo '[ ]' | vkb-stats)" 'an empty array gives no summary'
 printf '[{"type":"a","s":"]}\\"]"}\n,[1,{"b":[]}],"],",{"type":"b","x":[{}]}]' >array
-test_status 2 'elements that are no objects' vkb-stats array
+test_status 2 'elements that are not objects are errors' vkb-stats array
 test_same '{"type":"a","s":"]}\"]"}
-{"type":"b","x":[{}]}' "$(cat .out)" 'brackets in strings are none'
+{"type":"b","x":[{}]}' "$(cat .out)" 'brackets in strings do not end an element'
 test_same 'vkb-stats: array:element 2: not an object
-vkb-stats: array:element 3: not an object' "$(cat .err)" 'and are named'
+vkb-stats: array:element 3: not an object' "$(cat .err)" \
+  'each element that is not an object is named'
 bad_array() { # bad_array TEXT WHY WHAT
   printf '[{"type":"a"}%b' "$1" >array
   test_status 2 "$3" vkb-stats array
-  test_same '{"type":"a"}' "$(cat .out)" 'what stands before it counts'
+  test_same '{"type":"a"}' "$(cat .out)" "$3: elements before it count"
   test_match "^vkb-stats: array:$2" .err 'the line is named'
 }
 bad_array '\n' '2: .*ends too early' 'an array that does not end'
-bad_array ',\n{"type":"a","x":[' '2: .*ends too early' 'one cut short'
-bad_array ',\n' '2: .*ends too early' 'one cut between elements'
-bad_array ',]' '1: .*not JSON' 'a comma too many'
-bad_array '\n {}]' '2: .*not JSON' 'one too few'
+bad_array ',\n{"type":"a","x":[' '2: .*ends too early' 'an array cut short'
+bad_array ',\n' '2: .*ends too early' 'an array cut between elements'
+bad_array ',]' '1: .*not JSON' 'an array with a comma too many'
+bad_array '\n {}]' '2: .*not JSON' 'an array with a comma too few'
 bad_array ']\n[]' '2: .*unexpected text' 'two arrays'
 bad_array ',\n{"x":1,\n"x":2}]' '3: .*duplicate key' 'a doubled key'
 

@@ -28,25 +28,25 @@ deltas() {
 
 test_status 1 'a regression is exit 1' vkb-compare "$a" "$b"
 test_match 'SET +rps .* 1\.07x slower -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
-  .out 'it is in the report'
+  .out 'the regression is in the report'
 test_match '^Paired by round' .out 'interleaved rounds are paired'
 for n in 1 2; do
   { cat "$a"; jq -c "select(.config == $(jq .config "$a" | jq -s -c ".[0]"))" "$a" | sed -n "1,${n}p" |
     jq -c ".run.block += 100 | .run.index += 100"; } >lone
   vkb-compare lone "$b" >"lone$n"
 done
-test_match ' 1 run without a partner left out' lone1 'one is one'
-test_match ' 2 runs without a partner left out' lone2 'two are two'
+test_match ' 1 run without a partner left out' lone1 'the report counts one run without a partner'
+test_match ' 2 runs without a partner left out' lone2 'the report counts two runs without a partner'
 vkb-compare "$a" "$b" >first
-test_status 1 'again' vkb-compare "$a" "$b"
+test_status 1 'the same comparison has the same status again' vkb-compare "$a" "$b"
 vkb-compare -f jsonl "$a" "$b" >runs95
-test_same "$(cat first)" "$(cat .out)" 'the same bytes'
+test_same "$(cat first)" "$(cat .out)" 'the same comparison has the same bytes again'
 test_same 'true true' "$(jq -r 'select(.type == "comparison").overall.rps |
   "\(.ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]) \(.ci95_runs[0] > .ci95[0] and .ci95_runs[1] < .ci95[1])"' runs95)" \
   'the mean of just these cases is surer than that of others'
 jq -c 'select(.config.command == "SET" or .run.index <= 4)' "$b" >four
 vkb-compare -f jsonl "$a" four | jq 'select(.type == "comparison").overall.rps.ci95_runs' >runs95
-test_same null "$(cat runs95)" 'not where a case has fewer than 5 runs'
+test_same null "$(cat runs95)" 'there is no ci95_runs if a case has fewer than 5 runs'
 for n in 5000 5001; do
   awk -v n="$n" 'BEGIN { for (i = 1; i <= 2 * n; i++)
     printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{},\"run\":{},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
@@ -55,18 +55,18 @@ for n in 5000 5001; do
     jq 'select(.type == "comparison").overall.rps.ci95_runs | length'
 done >runs95
 test_same '2 0' "$(tr '\n' ' ' <runs95 | sed 's/ $//')" \
-  'nor where there are so many runs that it takes seconds'
+  'there is no ci95_runs with more than 5000 runs a side'
 vkb-stats "$b" | vkb-compare "$a" >second
 test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
 vkb-stats "$a" >base.json
 vkb-stats "$b" | vkb-compare base.json >second
-test_same "$(cat first)" "$(cat second)" 'summaries on both sides too'
+test_same "$(cat first)" "$(cat second)" 'summaries on both sides give the same report'
 cat "$a" "$b" | vkb-compare --baseline unstable >second
-test_same "$(cat first)" "$(cat second)" 'and a baseline inside the input'
+test_same "$(cat first)" "$(cat second)" 'a baseline inside the input gives the same report'
 vkb-compare --baseline 1f9c "$a" "$b" >second
-test_same "$(cat first)" "$(cat second)" 'and by the start of its commit'
+test_same "$(cat first)" "$(cat second)" 'a baseline named by the start of its commit is found'
 for f in text markdown jsonl; do
-  test_that "x against x is no change ($f)" vkb-compare -f $f "$a" "$a"
+  test_that "x against x has no regression ($f)" vkb-compare -f $f "$a" "$a"
 done
 test_same '9 equivalent' \
   "$(jq -r 'select(.type == "delta").verdict' .out | sort | uniq -c |
@@ -78,7 +78,7 @@ test_same "$(jq -c '.[2] |= (. * 10000 | round)' there)" \
   'swapped sides give the reciprocal'
 test_same 'improvement regression' \
   "$(vkb-compare -f jsonl "$b" "$a" | jq -r 'select(.metric == "rps" and .config.command != "GET").verdict' | sort -r | tr '\n' ' ' | sed 's/ $//; s/\(r[a-z]*\) \(i[a-z]*\)/\2 \1/')" \
-  'and turn the verdicts'
+  'swapped sides swap regressions and improvements'
 test_that 'a wide margin' vkb-compare --margin 12% "$a" "$b"
 test_status 1 'a margin for another metric' \
   vkb-compare --margin 12% --margin rps=3% "$a" "$b"
@@ -86,7 +86,7 @@ test_that '--metrics chooses' vkb-compare -m avg_latency_ms,rps \
   --margin 12% -f jsonl "$a" "$b"
 test_same 'avg_latency_ms rps' \
   "$(jq -r 'select(.metric).metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
-  'those and no others'
+  '--metrics shows those metrics and no others'
 test_status 1 '--metrics all' vkb-compare -m all -f jsonl "$a" "$b"
 test_same 'gate info' \
   "$(jq -r 'select(.metric).class' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
@@ -96,13 +96,16 @@ test_same 'p50_latency_ms p99_latency_ms rps' \
   'the gates stay what they are'
 test_that '--strict: eight rounds are too few for nine tests' \
   vkb-compare --strict "$a" "$b"
-test_match 'corrected for 9 tests \(Holm' .out 'says so'
-test_match 'SET +rps .*inconclusive, needs 9 rounds' .out 'and how many would do'
+test_match 'corrected for 9 tests \(Holm' .out 'the report says for how many tests it corrects'
+test_match 'SET +rps .*inconclusive, needs 9 rounds' .out \
+  'the report says how many rounds would be needed'
 
-test_status 2 'a metric that nobody has' vkb-compare -m rps,rsp "$a" "$a"
-test_match "no case that is on both sides has 'rsp'" .err 'is named'
-test_status 2 'a margin for one' vkb-compare --margin rsp=3% "$a" "$a"
-test_match "no metric is called 'rsp'" .err 'is named as well'
+test_status 2 'a metric that no case has is an error' vkb-compare -m rps,rsp "$a" "$a"
+test_match "no case that is on both sides has 'rsp'" .err \
+  'the error names the metric that no case has'
+test_status 2 'a margin for a metric that no case has is an error' \
+  vkb-compare --margin rsp=3% "$a" "$a"
+test_match "no metric is called 'rsp'" .err 'the error names the metric of the margin'
 
 # --- verdicts
 
@@ -113,7 +116,7 @@ regression 0.9 mwu-exact' "$(deltas)" 'other sessions are not paired'
 runs y SET s1 90 91 89 90 92 88 >new
 test_same 'exit 1
 regression 0.9 signed-rank' "$(deltas | sed 's/0\.9[0-9]* /0.9 /; s/0\.89[0-9]* /0.9 /')" \
-  'the same session is'
+  'runs of the same session are paired'
 runs y SET s1 90 91 89 90 92 >new
 test_same 'exit 1
 mwu-exact false' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
@@ -121,24 +124,25 @@ mwu-exact false' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.pai
 runs y SET s2 90 91 89 >new
 test_same 'exit 2
 insufficient 0.9 mwu-exact' "$(deltas 2>.err)" 'three runs are too few'
-test_match 'nothing was judged: fewer than 4 runs' .err 'that is said'
+test_match 'nothing was judged: fewer than 4 runs' .err \
+  'the error says that fewer than 4 runs were not judged'
 test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
   '--on-insufficient fail'
 test_same 'exit 0' "$(deltas --on-insufficient ok | sed 1q)" \
   '--on-insufficient ok'
 runs x GET s1 90 91 89 90 >>base
 runs y GET s2 90 91 89 90 >>new
-test_same 'exit 0' "$(deltas | sed 1q)" 'some rows with too few are no trouble'
+test_same 'exit 0' "$(deltas | sed 1q)" 'cases with too few runs do not matter if others are judged'
 runs x SET s1 100 140 80 120 90 >base
 runs y SET s2 95 120 99 130 70 >new
 test_same inconclusive "$(deltas | sed -n '2s/ .*//p')" 'noise is inconclusive'
 test_same true "$(jq 'select(.metric) | .needed.runs > 100' deltas)" \
-  'and says how many runs it needs'
+  'an inconclusive result says how many runs it needs'
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
-  'and what it can see'
+  'an inconclusive result says which change would be visible'
 vkb-compare base new >text
 test_match 'inconclusive, changes below 38% would be missed$' text \
-  'in words, and no advice that nobody could follow'
+  'the text says which changes would be missed, without advice'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'
 runs x SET s1 100 100 100 100 >base
@@ -190,78 +194,83 @@ test_status 2 'two that fit: neither' vkb-compare base new
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 test_same '[1,["baseline"]]' "$(vkb-compare -f jsonl base new |
   jq -c 'select(.cases) | [.cases, [.unmatched[].side]]')" \
-  'a case that has its equal is no partner of another one as well'
+  'a case with an exact partner is not paired with another case'
 two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
-test_that 'keys that each side lacks' vkb-compare base new
+test_that 'cases with keys that the other side lacks are paired' vkb-compare base new
 test_match ': paired by common keys: a unknown in the contender; keyspacelen unknown in the baseline$' \
-  .out 'one sentence'
+  .out 'the report names the keys that either side lacks'
 two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 test_that 'a metric that one side lacks' vkb-compare base new
 test_match '^warning: only the baseline has p50_latency_ms .1 case.$' .out \
-  'is named'
+  'a warning names the metric that one side lacks'
 two x '{"command":"SET","requests":100}' 10 11 10 11 >base
 two y '{"command":"SET","duration_s":3}' 10 11 10 11 >new
 test_status 2 'requests and duration do not pair' vkb-compare base new
-test_match 'nothing to compare' .err 'that is said'
-test_match '^warning: only in the baseline: SET' .out 'and both are listed'
-test_match '^warning: only in the contender: SET' .out 'on their sides'
+test_match 'nothing to compare' .err 'the error says that there is nothing to compare'
+test_match '^warning: only in the baseline: SET' .out \
+  'a warning lists the case of the baseline alone'
+test_match '^warning: only in the contender: SET' .out \
+  'a warning lists the case of the contender alone'
 two x '{"command":"SET"}' 10 11 10 11 >base
 {
   kernel=6.2 two y '{"command":"SET"}' 10 11 10 11
   two y '{"command":"GET"}' 10 11 10 11
 } >new
-test_that 'another environment does not un-pair' vkb-compare base new
+test_that 'cases of different environments are paired' vkb-compare base new
 test_match 'environment differs: kernel: 6.1 -> 6.2 \(1 case\)' .out \
-  'it is a warning'
+  'a warning is printed about different environments'
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 2 'a failed case of the contender is trouble' vkb-compare base new
 test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \
-  'it is listed'
-test_match '^. +SET +rps +4\+4' .out 'the others are compared'
+  'a warning lists the failed case of the contender'
+test_match '^. +SET +rps +4\+4' .out 'the cases that did not fail are compared'
 test_same '[1,1,1]' \
   "$(vkb-compare -f jsonl base new 2>/dev/null | jq -c 'select(.type == "comparison") | [(.failed | length), (.unmatched | length), (.env | length)]')" \
-  'records say the same'
+  'the records have the failed case, the unmatched one and the environment'
 two y '{"command":"SET"}' 5 5.1 5 5.2 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 1 'a regression wins over a failed case' vkb-compare base new
 two y '{"command":"SET"}' 10 11 10 11 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n' >>new
-test_status 2 'one failed run of the contender is trouble' vkb-compare base new
-test_match '1 run of the contender failed' .err 'that is said'
-test_match '^. +SET +rps +4\+4 .*equivalent' .out 'what went well is compared'
-test_that 'one of the baseline is not' vkb-compare new base
+test_status 2 'one failed run of the contender is an error' vkb-compare base new
+test_match '1 run of the contender failed' .err 'the error counts the failed runs of the contender'
+test_match '^. +SET +rps +4\+4 .*equivalent' .out 'the runs that did not fail are compared'
+test_that 'one failed run of the baseline is not an error' vkb-compare new base
 test_match 'warning: 1 of 5 runs failed in the baseline: SET: it fell' .out \
-  'but it is said'
+  'a warning counts the failed runs of the baseline'
 two y '{"command":"SET"}' 10 11 10 11 >new
 two x '{"command":"GET"}' 10 11 10 11 >>base
 test_that 'a case that the contender lacks' vkb-compare base new
-test_match '^warning: only in the baseline: GET' .out 'is named'
+test_match '^warning: only in the baseline: GET' .out \
+  'a warning names the case that the contender lacks'
 test_status 1 '--on-missing fail' vkb-compare --on-missing fail base new
-test_that 'one that the baseline lacks is not missing' \
+test_that 'a case that the baseline lacks does not count as missing' \
   vkb-compare --on-missing fail new base
 two x '{"command":"SET"}' 10 11 10 11 >base
 : >empty
 test_status 2 'an empty contender' vkb-compare base empty
-test_match 'there is no contender' .err 'says so'
+test_match 'there is no contender' .err 'the error says that there is no contender'
 test_status 2 'an empty baseline' vkb-compare empty base
-test_match 'empty: no runs and no summaries' .err 'says so'
+test_match 'empty: no runs and no summaries' .err 'the error names the empty baseline'
 
 # --- what is given twice
 
 test_status 1 'a contender given twice' vkb-compare -f jsonl "$a" "$b" "$b"
 jq -c 'select(.metric)' .out >twice
 vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)' >once
-test_same "$(cat once)" "$(cat twice)" 'is counted once'
-test_status 1 'as text' vkb-compare "$a" "$b" "$b"
+test_same "$(cat once)" "$(cat twice)" 'runs that are given twice count once'
+test_status 1 'runs that are given twice are judged as text' vkb-compare "$a" "$b" "$b"
 test_match '^warning: 24 runs given twice in the contender: counted once' .out \
-  'which is said'
+  'a warning counts the runs that are given twice'
 vkb-stats "$b" >b.sum
-test_status 1 'and as summaries' vkb-compare -f jsonl "$a" b.sum b.sum
-test_same "$(cat once)" "$(jq -c 'select(.metric)' .out)" 'too'
-test_status 1 'as text again' vkb-compare "$a" b.sum b.sum
-test_match '^warning: 24 runs given twice in the contender' .out 'it is said'
+test_status 1 'summaries that are given twice are judged' vkb-compare -f jsonl "$a" b.sum b.sum
+test_same "$(cat once)" "$(jq -c 'select(.metric)' .out)" \
+  'summaries that are given twice count once'
+test_status 1 'summaries that are given twice are judged as text' vkb-compare "$a" b.sum b.sum
+test_match '^warning: 24 runs given twice in the contender' .out \
+  'a warning counts the runs of summaries that are given twice'
 
 # --- summaries of one case from two machines
 
@@ -269,50 +278,54 @@ for k in 6.1 6.2; do kernel=$k two x '{"command":"SET"}' 10 11 10 11 | vkb-stats
 kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
 test_that 'a baseline in two parts' vkb-compare parts new
 test_match 'environment differs: kernel: varied -> - \(1 case\)' .out \
-  'is not of one environment'
-test_match '^. +SET +rps +8\+4' .out 'and is one case'
+  'a warning says that the environment of the baseline varied'
+test_match '^. +SET +rps +8\+4' .out 'the two parts of the baseline are one case'
 
 two x '{"command":"SET"}' 10 11 10 11 >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
-test_status 1 'several contenders' vkb-compare base new
-test_same 2 "$(grep -c '^of .* against ' .out)" 'each is compared'
+test_status 1 'several contenders are compared' vkb-compare base new
+test_same 2 "$(grep -c '^of .* against ' .out)" 'each contender is compared with the baseline'
 
 # --- the baseline
 
 test_status 2 'a name of no subject' vkb-compare --baseline q base new
-test_match "no subject matches 'q'; the subjects are: 'x', 'y', 'z'" .err 'lists them'
+test_match "no subject matches 'q'; the subjects are: 'x', 'y', 'z'" .err \
+  'the error lists the subjects for an unknown name'
 test_status 2 'a name of two subjects' vkb-compare --baseline 8.1.0 "$a" "$b"
-test_match "several subjects match '8.1.0'" .err 'says so'
+test_match "several subjects match '8.1.0'" .err 'the error says that two subjects match a name'
 sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
 test_that 'a label that is the version of another' \
   vkb-compare --baseline 8.1.0 --margin 20% two
-test_match '^of .* against 8.1.0 ' .out 'comes before it'
+test_match '^of .* against 8.1.0 ' .out 'a label comes before the version of another subject'
 # A branch says the version of the release it was cut from: ref and commit
 # decide before the version, and a label before them.
 sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
 cat "$b" tagged >two
 test_that 'a ref that is the version of both' \
   vkb-compare --baseline 8.1.0 --margin 20% two
-test_match '^of my-branch .* against 8.1.0 ' .out 'means the one with this ref'
+test_match '^of my-branch .* against 8.1.0 ' .out \
+  'a ref comes before the version of another subject'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
 test_status 2 'a ref of two' vkb-compare --baseline 8.1.0 three
-test_match "several subjects match '8.1.0'" .err 'is refused'
+test_match "several subjects match '8.1.0'" .err 'a ref of two subjects is an error'
 sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
 cat versioned "$a" >two
 test_that 'a version that begins the commit of another' \
   vkb-compare --baseline 1f9c --margin 20% two
-test_match '^of my-branch .* against unstable ' .out 'means the commit'
+test_match '^of my-branch .* against unstable ' .out \
+  'a commit comes before the version of another subject'
 sed 's/"ref":"unstable","commit":"[0-9a-f]*"/"commit":"9.0.0-rc1"/' "$a" >named
 cat named "$b" >two
-test_status 2 'the start of a commit that is no hash' \
+test_status 2 'the start of a commit that is not a hash is an error' \
   vkb-compare --baseline 9.0.0-rc two
 test_match "no subject matches '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
-  .err 'means nothing, and its name is shown whole'
-test_that 'all of it' vkb-compare --baseline 9.0.0-rc1 --margin 20% two
-test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'does, and is shown once'
+  .err 'the error shows the whole commit that is not a hash'
+test_that 'the whole of a commit that is not a hash names its subject' \
+  vkb-compare --baseline 9.0.0-rc1 --margin 20% two
+test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown once'
 
 # --- the sides, before anything is measured
 
@@ -326,49 +339,52 @@ commit=1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c
   built '{"ref":"my-branch"}'
   built '{"ref":"broken"}' failed
 } >builds
-test_that 'builds have sides' vkb-compare --check-sides --baseline 8.0.1 builds
-test_empty "$(cat .out .err)" 'and nothing is said'
-test_that 'by their commit' vkb-compare --check-sides --baseline 1f9c builds
-test_status 2 'but no side is of two builds' \
+test_that '--check-sides accepts builds' vkb-compare --check-sides --baseline 8.0.1 builds
+test_empty "$(cat .out .err)" '--check-sides prints nothing'
+test_that '--check-sides finds a build by its commit' \
+  vkb-compare --check-sides --baseline 1f9c builds
+test_status 2 '--check-sides: two builds that match the baseline are an error' \
   sh -c 'grep -v failed builds | sed "s/\"ref\"/\"title\"/" |
     vkb-compare --check-sides --baseline 8.0.1'
-test_match "several subjects match '8.0.1'; the subjects are: " .err 'says why'
-test_status 2 'none is of a failed build' \
+test_match "several subjects match '8.0.1'; the subjects are: " .err \
+  'the error lists the subjects of the builds'
+test_status 2 '--check-sides: a failed build is not a side' \
   vkb-compare --check-sides --baseline broken builds
-test_match "no subject matches 'broken'" .err 'says why'
+test_match "no subject matches 'broken'" .err \
+  'the error says that no subject matches the failed build'
 head -n 1 builds >one
-test_status 2 'one build is no comparison' \
+test_status 2 '--check-sides: one build alone is an error' \
   vkb-compare --check-sides --baseline 8.0.1 one
-test_match 'there is no contender' .err 'says why'
-test_status 2 'a policy that is not there' \
+test_match 'there is no contender' .err 'the error says that one build has no contender'
+test_status 2 '--check-sides: a missing policy is an error' \
   vkb-compare --check-sides --baseline 8.0.1 --policy no-such builds
-test_status 2 'a margin that is none' \
+test_status 2 '--check-sides: an invalid margin is an error' \
   vkb-compare --check-sides --baseline 8.0.1 --margin 2x builds
-test_status 2 'a format that is none' \
+test_status 2 '--check-sides: an invalid format is an error' \
   vkb-compare --check-sides --baseline 8.0.1 -f html builds
-test_that 'no report is written' \
+test_that '--check-sides writes no report' \
   vkb-compare --check-sides --baseline 8.0.1 -f markdown:check.md builds
-test_that 'not even an empty one' test ! -e check.md
-test_status 2 'builds are no sides of a comparison' \
+test_that '--check-sides does not create the file of a report' test ! -e check.md
+test_status 2 'builds without --check-sides are an error' \
   vkb-compare --baseline 8.0.1 builds
-test_that 'runs have sides too' vkb-compare --check-sides "$a" "$b"
-test_empty "$(cat .out .err)" 'and are not compared'
+test_that '--check-sides accepts runs' vkb-compare --check-sides "$a" "$b"
+test_empty "$(cat .out .err)" '--check-sides does not compare runs'
 test_status 2 'a baseline file with two subjects' vkb-compare new base
-test_match 'new: several subjects' .err 'says so'
-test_status 2 'only a baseline' vkb-compare --baseline x base
-test_match 'there is no contender' .err 'says so'
-test_status 2 'no baseline file' vkb-compare no-such base
+test_match 'new: several subjects' .err 'the error names the file with several subjects'
+test_status 2 'a baseline without a contender is an error' vkb-compare --baseline x base
+test_match 'there is no contender' .err 'the error says that a baseline has no contender'
+test_status 2 'a missing baseline file is an error' vkb-compare no-such base
 test_status 2 'a bad margin' vkb-compare --margin 2x "$a" "$b"
 test_status 2 'a bad format' vkb-compare -f html "$a" "$b"
 test_status 2 'two formats to stdout' vkb-compare -f text -f jsonl "$a" "$b"
 test_status 1 'several formats' \
   vkb-compare -f markdown:c.md -f jsonl:d.jsonl "$a" "$b"
-test_match '^### my-branch' c.md 'one into its file'
-test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'the other into its own'
+test_match '^### my-branch' c.md 'Markdown is written into its file'
+test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'JSONL is written into its file'
 test_status 2 'a file that cannot be written' \
   vkb-compare -f markdown:/no/such/folder "$a" "$b"
 
-# --- what is said is so
+# --- what the reports state is true
 
 # each_value LABEL CONFIG KEY VALUE...: a run for each value
 each_value() {
@@ -386,9 +402,9 @@ each_value() {
 vkb-compare --baseline a -m t_ms --margin t_ms=+10% timed >text
 test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was asked for'
 vkb-compare --baseline a -m t_ms --margin t_ms=-10% timed >text
-test_match 'Margins: t_ms -10%\.' text 'one of the other sign too'
+test_match 'Margins: t_ms -10%\.' text 'a negative margin is shown as it was asked for'
 vkb-compare --baseline a -m t_ms --margin t_ms=10% timed >text
-test_match 'Margins: t_ms 10%\.' text 'and one without'
+test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it was asked for'
 {
   each_value a '{"command":"SET","scenario":"a"}' rps 100 101 102 103
   each_value b '{"command":"SET","scenario":"a"}' rps 100 101 102 103
@@ -397,9 +413,10 @@ test_match 'Margins: t_ms 10%\.' text 'and one without'
 vkb-compare --baseline a partly >text 2>&1
 test_match 'warning: 1 of 1 runs failed in the contender: SET' text \
   'a case of another scenario failed'
-test_absent 'scenario=a' text 'so not all cases are of the first'
+test_absent 'scenario=a' text 'a key that a failed case differs in is not common to all cases'
 vkb-stats --text partly >text
-test_absent 'all cases: .*scenario=a' text 'neither are those of vkb-stats'
+test_absent 'all cases: .*scenario=a' text \
+  'vkb-stats does not show that key as common to all cases either'
 grep -v failed partly >wholly
 vkb-compare --baseline a wholly >text
 test_match '^all cases: scenario=a$' text 'without it they are'
@@ -421,16 +438,17 @@ for policy in '' '--policy exact.json'; do
     -f markdown:md -f jsonl:j -f csv:csv -f openmetrics:om -f sarif:sarif single
   vkb-report -o html single j
   test_same 3 "$(jq -c 'select(.metric)' j | wc -l | tr -d ' ')" \
-    "one run a side${policy:+, assumed exact}: the rows are there"
-  test_absent 'ci9' j 'records have no interval'
-  test_same ',,,' "$(sed 1d csv | cut -d , -f 13-16 | sort -u)" 'nor has CSV'
-  test_absent '\[[+-][0-9]' text 'nor has the text'
-  test_absent '\[[+-][0-9]' md 'nor has Markdown'
-  test_absent '^vkb_change_(low|high)_ratio\{' om 'nor have the metrics'
-  test_absent 'ci95' sarif 'nor has SARIF'
-  test_absent '%, [+-]?[0-9.]+%\]' html 'nor has the page'
+    "one run a side${policy:+, assumed exact}: each format has the rows"
+  test_absent 'ci9' j 'with one run a side records have no interval'
+  test_same ',,,' "$(sed 1d csv | cut -d , -f 13-16 | sort -u)" \
+    'with one run a side CSV has no interval'
+  test_absent '\[[+-][0-9]' text 'with one run a side the text has no interval'
+  test_absent '\[[+-][0-9]' md 'with one run a side Markdown has no interval'
+  test_absent '^vkb_change_(low|high)_ratio\{' om 'with one run a side the metrics have no interval'
+  test_absent 'ci95' sarif 'with one run a side SARIF has no interval'
+  test_absent '%, [+-]?[0-9.]+%\]' html 'with one run a side the page has no interval'
 done
-test_absent 'the runs vary' text 'one run does not vary'
+test_absent 'the runs vary' text 'the text does not say that a single run varies'
 vkb-stats single >summary
 test_absent 'ci95' summary 'summaries have none'
 
@@ -440,12 +458,12 @@ if command -v script >/dev/null 2>&1; then
   script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
   test_match "$(printf '\033')\[31m1.07x slower" terminal 'a regression is red on a terminal'
   NO_COLOR=1 script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
-  test_empty "$(tr -cd '\033' <terminal)" 'not with NO_COLOR'
+  test_empty "$(tr -cd '\033' <terminal)" 'NO_COLOR turns colours off'
 else
   test_skip 'colour' script
 fi
 vkb-compare "$a" "$b" >file
-test_empty "$(tr -cd '\033' <file)" 'nor in a file'
+test_empty "$(tr -cd '\033' <file)" 'a file gets no colours'
 
 # --- hostile names
 
@@ -469,9 +487,9 @@ test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
 test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
   tr -d ' ')" 'with as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
-test_same 0 "$(grep -c "$turned" .out)" 'nothing is written backwards'
+test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'
 test_that 'hostile text in text' vkb-compare base new
-test_same 0 "$(grep -c "$turned" .out)" 'nor here'
+test_same 0 "$(grep -c "$turned" .out)" 'text has no characters that change the direction'
 test_empty "$(tr -cd '\033' <.out)" 'drives no terminal'
 
 # --- a long report
@@ -482,11 +500,11 @@ sed 's/"x"/"y"/; s/"rps":100/"rps":50/' base >new
 test_status 1 'a thousand cases' vkb-compare -f markdown base new
 size=$(wc -c <.out)
 test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
-test_match 'rows left out: too long' .out 'what was cut is counted'
+test_match 'rows left out: too long' .out 'the comment counts the rows that were left out'
 test_same 1 "$(grep -c '^</details>' .out)" 'the fold is closed'
 test_that 'a thousand equal ones' vkb-compare base base
-test_match '^\(1000 equivalent rows: --format jsonl\)' .out 'are counted as text'
-test_same 1 "$(($(wc -l <.out) < 10))" 'not listed'
+test_match '^\(1000 equivalent rows: --format jsonl\)' .out 'a thousand equivalent rows are counted'
+test_same 1 "$(($(wc -l <.out) < 10))" 'a thousand equivalent rows are not listed'
 sed 's/"command":"SET"/&,"more":1/' new >other
 test_status 1 'a thousand cases of one note' vkb-compare base other
 test_same 1 "$(grep -c 'and 999 more: paired by common keys: more unknown' .out)" \
@@ -494,6 +512,6 @@ test_same 1 "$(grep -c 'and 999 more: paired by common keys: more unknown' .out)
 sed 's/"command":"SET"/"command":"GET"/' base >other
 test_status 2 'two thousand cases without a partner' vkb-compare base other
 test_match '^warning: 1980 more cases failed or on one side only' .out \
-  'are counted as well'
+  'cases without a partner are counted after the first 20'
 
 test_done

@@ -45,7 +45,7 @@ runs y '{"command":"SET"}' '{"tool":"2","mhz":"2001"}' 80 81 79 80 >new
 test_same 'exit 1
 SET regression' "$(verdicts)" 'another tool version hides nothing'
 test_same 2 "$(jq 'select(.type == "comparison").env | length' out)" \
-  'both differences are named'
+  'two differences of the environment are named'
 
 # --- sets of settings are not repetitions
 
@@ -99,14 +99,14 @@ done >new
 vkb-compare base new >text
 test_same '16 64 4096' "$(verdicts >/dev/null; jq -r 'select(.metric).config.keyspacelen' out | xargs)" \
   'sizes of the keyspace are cases, in the order of numbers'
-test_match ' SET keyspacelen=4096 ' text 'and the name says which'
+test_match ' SET keyspacelen=4096 ' text 'the name of a case has the size of its keyspace'
 test_same 'regression' "$(jq -r 'select(.metric and .config.keyspacelen == 64).verdict' out)" \
-  'what one of them lost is seen'
+  'a regression at one size of the keyspace is found'
 test_absent '10\^|×10|1e[0-9]' text 'no number has an exponent'
 runs x '{"command":"SET","client":"a"}' '{}' 100 101 99 100 >base
 runs x '{"command":"SET","client":"b"}' '{}' 200 201 199 200 >>base
 sed 's/"x"/"y"/; s/"rps":10/"rps":8/' base >new
-test_same 2 "$(verdicts | grep -c SET)" 'nor are client binaries'
+test_same 2 "$(verdicts | grep -c SET)" 'cases of different client binaries are not merged'
 
 # --- a failure in front, a key of which some cases know nothing
 
@@ -132,7 +132,7 @@ runs x '{"command":"GET"}' '{}' 100 101 99 100 >>base
 runs y '{"command":"SET"}' '{}' 100 101 99 100 >new
 vkb-compare base new >text
 test_same 0 "$(grep -c -- '-100' text)" 'a missing case has no change'
-test_match '^warning: only in the baseline: GET' text 'it is listed'
+test_match '^warning: only in the baseline: GET' text 'a warning lists the missing case'
 runs y '{"command":"GET"}' '{}' 0 0 0 0 >>new
 test_same 'exit 1
 GET regression' "$(verdicts | grep -v SET)" 'a drop to nothing is a regression'
@@ -150,14 +150,14 @@ both() { # both LABEL FACTOR...: rps stays, p99 is multiplied
 both older 1 1.01 0.99 1 1.02 >base
 both newer 1.3 1.31 1.29 1.3 1.32 >new
 test_same 'exit 1' "$(verdicts | sed 1q)" 'p99 +30% at the same rps is found'
-# the baseline is who it is said to be, not who is older
+# The baseline is the one that is named, not the older one.
 year=27
 both older 1 1.01 0.99 1 1.02 >later
 cat new later >all
 test_status 1 'a baseline that was measured later' \
   vkb-compare --baseline older all
 
-# --- many tests: few false alarms; a change that is real and tiny is none
+# --- many tests: few false alarms; a real but tiny change is not an alarm
 
 perl -e '
   my $s = 5;
@@ -190,14 +190,14 @@ test_same true "$(jq 'select(.metric) | .p < 0.01 and .cliff == -1 and
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 10 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'one wild run makes no regression'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'one wild run does not make a regression'
 test_same true "$(jq 'select(.metric) | .ratio > 0.98' out)" \
-  'and moves the estimate but little'
+  'one wild run hardly moves the estimate'
 runs x '{"command":"SET"}' '{}' 100 120 101 121 99 119 100 120 >base
 runs y '{"command":"SET"}' '{}' 120 100 121 101 119 99 120 100 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides are no change'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides do not make a regression'
 
-# --- blocks hours apart: that is said; one value against one is no answer
+# --- blocks hours apart get a warning; one value against one is not judged
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100.5 >new
@@ -207,7 +207,7 @@ test_match '^Not paired: the sides did not run in the same rounds' text \
 runs x '{"command":"SET"}' '{}' 100 >base
 runs y '{"command":"SET"}' '{}' 210 >new
 test_same 'exit 2
-SET insufficient' "$(verdicts)" 'one value against one is no answer, nor a pass'
+SET insufficient' "$(verdicts)" 'one value against one is insufficient, neither worse nor passed'
 
 # --- benchstat: p and exact units, from its own files
 
@@ -236,16 +236,18 @@ Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.
     'a constant side against one that is nearly so'
   go issue19565 >all
   vkb-compare -m op_ns --baseline before all >text
-  test_match ' A +op_ns +6\+6 .* equivalent' text 'all values are equal'
+  test_match ' A +op_ns +6\+6 .* equivalent' text 'two sides of equal values are equivalent'
   test_same 0 "$(grep -c '^overall' text)" 'no mean over what does not match'
-  test_match '^warning: only in the baseline: B' text 'what does not is listed'
+  test_match '^warning: only in the baseline: B' text \
+    'a warning lists the case of the baseline alone'
   go smallSample >all
-  test_status 2 'one value a side' vkb-compare -m op_ns --baseline before all
+  test_status 2 'one value a side is an error' vkb-compare -m op_ns --baseline before all
   go units >all
   printf '{"rules":[{"metric":"text_bytes","assume":"exact","class":"gate"}]}' >policy.json
   test_status 1 'assume=exact: 105 is more than 100' \
     vkb-compare --policy policy.json --baseline before all
-  test_match ' Size +text_bytes +1\+1 .*\+5\.0%.* regression' .out 'with n=1'
+  test_match ' Size +text_bytes +1\+1 .*\+5\.0%.* regression' .out \
+    'assume=exact judges one value a side'
   test_match ' NonExact .*equivalent.* the runs vary' .out \
     'values that vary are warned of'
 fi
@@ -280,9 +282,9 @@ if test_reference python-tool/compare 'pairs of the Python tool'; then
     test_same 0 "$(jq 'select(.type == "comparison").unmatched | length' out)" \
       "$d: all cases are paired"
     test_empty "$(grep -v insufficient got | grep -v exit)" \
-      "$d: every row says so"
+      "$d: every row is insufficient"
   done
-  # the same three runs, said twice, are enough
+  # The same three runs, given twice, are enough.
   for f in baseline new; do
     jq -c '.[] , (.[] | .rps *= 1.001)' \
       "$dir/02_runs3_regress_improve/$f.json" | jq -s . >"$f.twice"

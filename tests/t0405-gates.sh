@@ -44,12 +44,15 @@ test_same '0.0952 history regression' \
 # shellcheck disable=SC2046
 history $(perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 50); print " $v" }') >wide.jsonl
 test_same '0.1813 history equivalent' \
-  "$(margin --margin auto --history wide.jsonl)" 'twice the noise, no alarm'
+  "$(margin --margin auto --history wide.jsonl)" \
+  'a history with twice the noise gives a wide margin, no alarm'
 test_same '0.1813 history equivalent' \
-  "$(margin --margin rps=auto --history wide.jsonl)" 'of one metric'
+  "$(margin --margin rps=auto --history wide.jsonl)" \
+  '--margin rps=auto sets the margin of rps alone'
 printf '{"rules":[{"margin":"auto"}]}' >policy.json
 test_same '0.1813 history equivalent' \
-  "$(margin --policy policy.json --history wide.jsonl)" 'by a policy'
+  "$(margin --policy policy.json --history wide.jsonl)" \
+  'a policy with the margin auto uses the history'
 test_same '0.02 table regression' "$(margin --policy policy.json)" \
   'a policy without a history'
 vkb-compare --policy policy.json base.jsonl new.jsonl >text
@@ -71,9 +74,10 @@ test_same '0.02 table regression' "$(margin --margin auto --history still)" \
 # shellcheck disable=SC2046
 history 1 1000 1 1000 1 1000 $(perl -e 'print join " ", map { $_ % 2 ? 100 : 105.12711 } 1 .. 21') >youth
 test_same '0.0488 history regression' \
-  "$(margin --margin auto --history youth)" 'what is long ago is forgotten'
+  "$(margin --margin auto --history youth)" 'the oldest runs of the history do not count'
 test_status 2 'auto without a history' vkb-compare --margin auto base.jsonl new.jsonl
-test_match "option '--margin': 'auto' needs --history" .err 'is refused'
+test_match "option '--margin': 'auto' needs --history" .err \
+  'the error says that auto needs --history'
 test_status 2 'a history that is not there' \
   vkb-compare --margin auto --history no-such base.jsonl new.jsonl
 
@@ -83,23 +87,25 @@ runs base PING 50 50.1 49.9 50 >>base.jsonl
 cp new.jsonl quiet
 runs new PING 50.1 50 49.9 50.1 >>new.jsonl
 test_status 1 'a canary that holds' vkb-compare --canary 'PI*' base.jsonl new.jsonl
-test_match 'Canaries: 1 of 1 result unchanged' .out 'is said'
+test_match 'Canaries: 1 of 1 result unchanged' .out \
+  'the report counts the canaries that did not change'
 vkb-compare -f jsonl --canary 'PI*' base.jsonl new.jsonl |
   jq -c 'select(.canary).canary[] | [.case, .metric, .against, .verdict, .ok]' >canary
 test_same '["PING","rps","baseline","equivalent",true]' "$(cat canary)" \
-  'and recorded'
+  'the records have the result of the canary'
 for v in '40 40.1 39.9 40' '60 60.1 59.9 60'; do
   # shellcheck disable=SC2086 # words
   { cat quiet; runs new PING $v; } >new.jsonl
   test_status 2 "a canary that moved to ${v%% *}" vkb-compare --canary PING base.jsonl new.jsonl
   test_match "^vkb-compare: canary 'PING': rps changed by [+-]20\\.0% against its baseline: the comparison is refused" \
-    .err 'is refused, with its size'
+    .err 'the error has the change of the canary in percent'
   test_match '^warning: canary PING: rps changed: nothing here' .out \
-    'and stands in the report'
+    'the report has a warning about the canary'
 done
 { cat quiet; runs new PING 50 50 50; } >new.jsonl
-test_status 2 'too few runs of it' vkb-compare --canary PING base.jsonl new.jsonl
-test_match "canary 'PING': too few runs of rps" .err 'are said'
+test_status 2 'a canary with too few runs is an error' \
+  vkb-compare --canary PING base.jsonl new.jsonl
+test_match "canary 'PING': too few runs of rps" .err 'the error names the canary with too few runs'
 {
   runs base SET 100 100.5 99.5 100
   runs new SET 100 100.2 99.5 100.3
@@ -110,29 +116,35 @@ test_match "canary 'PING': too few runs of rps" .err 'are said'
 } >four
 test_status 0 'four runs: one of two canaries moved' \
   vkb-compare -b base --canary PONG four
-test_status 2 'which for two tests cannot show anything' \
+test_status 2 'with two canaries four runs are too few to judge either' \
   vkb-compare -b base --canary 'P*NG' four
-test_match "canary 'PING': too few runs of rps" .err 'but the change is seen'
-test_status 2 'none at all' vkb-compare --canary PING base.jsonl quiet
-test_match "canary 'PING': no judged metric" .err 'is said'
-test_match '^Not to be relied on: a canary was not measured' .out 'in the head'
-test_status 2 'a pattern of nothing' vkb-compare --canary 'X*' base.jsonl new.jsonl
-test_match "canary 'X\*': no judged metric" .err 'is named'
+test_match "canary 'PING': too few runs of rps" .err 'the error names the canary that changed'
+test_status 2 'a canary that was not measured is an error' \
+  vkb-compare --canary PING base.jsonl quiet
+test_match "canary 'PING': no judged metric" .err 'the error names the canary that was not measured'
+test_match '^Not to be relied on: a canary was not measured' .out \
+  'the report begins with the canary that was not measured'
+test_status 2 'a canary pattern that matches no case is an error' \
+  vkb-compare --canary 'X*' base.jsonl new.jsonl
+test_match "canary 'X\*': no judged metric" .err \
+  'the error names the canary pattern without a match'
 { cat quiet; runs new PING 60 60.1 59.9 60; } >new.jsonl
 {
   runs base SET 100 100.5 99.5 100
   runs base PING 60 60.1 59.9 60
 } >both
 for i in 1 2 3; do runs "h$i" PING 50 50.1 49.9 50; done >history.jsonl
-test_status 1 'both sides moved: the baseline says nothing' \
+test_status 1 'a canary that moved on both sides holds against the baseline' \
   vkb-compare --canary PING both new.jsonl
-test_status 2 'the history does' \
+test_status 2 'a canary that moved on both sides fails against the history' \
   vkb-compare --canary PING --history history.jsonl both new.jsonl
-test_match "rps changed by \\+20\\.0% against its history" .err 'with its size'
+test_match "rps changed by \\+20\\.0% against its history" .err \
+  'the error has the change of the canary against its history'
 runs other GET 1 1 1 1 >history.jsonl
-test_status 2 'a history without it' \
+test_status 2 'a history without the canary is an error' \
   vkb-compare --canary PING --history history.jsonl both new.jsonl
-test_match "canary 'PING': too few runs of rps, or of its history" .err 'is said'
+test_match "canary 'PING': too few runs of rps, or of its history" .err \
+  'the error names the canary without a history'
 
 # --- several baselines and contenders
 
@@ -151,14 +163,14 @@ v2 yours improvement' \
   "$(jq -r 'select(.metric) | "\(.baseline.label) \(.contender.label) \(.verdict)"' out |
     sed 's/yours inconclusive/yours equivalent/')" 'each with each'
 test_same '[4]' "$(jq -c 'select(.tests) | [.tests]' out | sort -u)" \
-  'one family of tests'
+  'all comparisons are one family of tests'
 vkb-compare --strict --baseline v1 --baseline v2 -f jsonl all |
   jq -r 'select(.metric) | .p_adjusted / .p * 1000 | round' | sort -n >factors
 test_same true "$(jq -s 'max == 4000' factors)" \
   'Holm counts all four'
 vkb-compare --baseline v1 --baseline v1 -f jsonl all | jq -c 'select(.metric)' >twice
 vkb-compare --baseline v1 -f jsonl all | jq -c 'select(.metric)' >once
-test_same "$(cat once)" "$(cat twice)" 'the same one twice is one'
+test_same "$(cat once)" "$(cat twice)" 'the same baseline given twice is compared once'
 test_status 2 'a baseline that is not there' \
   vkb-compare --baseline v1 --baseline v9 all
 
@@ -225,11 +237,11 @@ test_same '0.028571429 inconclusive regression' \
   "$(jq -rs '.[0].p * 1e9 | round / 1e9' out) $(jq -r 'select(.metric).verdict' out out0 | xargs)" \
   'an early look must see more'
 test_same null "$(jq 'select(.metric).visible' out)" \
-  'and so few runs could see nothing there: no noise hides it'
+  'too few runs give no smallest visible change'
 looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
 looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
-test_status 1 'twice the runs do' vkb-compare base.jsonl new.jsonl
-test_match '1 result of adaptive runs' .out 'it is said'
+test_status 1 'twice the runs show the regression' vkb-compare base.jsonl new.jsonl
+test_match '1 result of adaptive runs' .out 'the report counts the results of adaptive runs'
 vkb-compare -f jsonl base.jsonl new.jsonl >out
 jq -c 'del(.looks)' base.jsonl >base0.jsonl
 jq -c 'del(.looks)' new.jsonl >new0.jsonl
@@ -260,7 +272,7 @@ test_status 1 'seven rounds of an adaptive session' \
   vkb-compare -b base -f jsonl seven
 test_same '["mwu-exact",false,"regression"]' \
   "$(jq -c 'select(.metric) | [.method, .paired, .verdict]' .out)" \
-  'are judged so that they can show something'
+  'seven adaptive rounds are judged unpaired, which can show a change'
 {
   interleaved base 100 101 99 100.5 99.5 100.2 99.8 100 100.1 99.9
   interleaved new 90 91 89 90.5 89.5 90.2 89.8 90 90.1 89.9
@@ -301,7 +313,7 @@ release throughput_bytes_per_s improvement' \
   'the time rose by less than 10 %, the rest is as it should be'
 test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the speed-up in words'
 
-# --- what is judged where nothing is said
+# --- what is judged without options
 
 # sides FACTOR BOUND MORE_CONFIG METRIC: eight runs a side of quiet noise, METRIC of
 # the second FACTOR times that of the first
@@ -326,25 +338,28 @@ worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: is it a regression
   vkb-compare --baseline a "$@" -f text:text -f jsonl:deltas both-sides
 }
 test_status 1 'more CPU for each request' worse server_cpu_us_per_req 1.044
-test_match '^- .*server_cpu_us_per_req.* regression, certain' text 'is a regression'
+test_match '^- .*server_cpu_us_per_req.* regression, certain' text \
+  'more CPU for each request is shown as a regression'
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, p999_latency_ms, server_cpu_us_per_req, bytes_per_key.' \
-  "$(sed -n 3p text)" 'and the third line says what is judged'
+  "$(sed -n 3p text)" 'the third line of the report lists the judged metrics'
 test_status 1 'a larger key' worse bytes_per_key 1.16
-test_match '^- .*bytes_per_key.* regression, certain' text 'is a regression'
+test_match '^- .*bytes_per_key.* regression, certain' text \
+  'more memory for each key is shown as a regression'
 test_status 1 'a longer tail' worse p999_latency_ms 1.5
-test_that 'a tail within its wide margin is none' worse p999_latency_ms 1.2
+test_that 'a longer tail within its wide margin is not a regression' worse p999_latency_ms 1.2
 test_that 'where the client was the limit, CPU is for information' \
   worse server_cpu_us_per_req 1.044 client
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \
-  "$(sed -n 3p text)" 'and is not judged'
-test_match '^warning: client-bound: 1 case measured' text 'which is said'
+  "$(sed -n 3p text)" 'CPU is not in the list of judged metrics if client-bound'
+test_match '^warning: client-bound: 1 case measured' text 'a warning counts the client-bound cases'
 sides 1 server '' rps >both-sides
 sides 1 client ',"clients":9' rps | sed '/"label":"a"/s/"client"/"server"/' >>both-sides
 vkb-compare --baseline a both-sides >text
 test_match '^warning: client-bound: 1 case measured' text \
-  'one side of a case is enough, and the other case does not count'
-test_that 'where nobody was, neither' worse server_cpu_us_per_req 1.044 neither
-test_that 'nor where a rate is fixed' \
+  'a case with one client-bound side is counted, others are not'
+test_that 'CPU is not judged if neither side was the limit' \
+  worse server_cpu_us_per_req 1.044 neither
+test_that 'CPU is not judged at a fixed rate' \
   worse server_cpu_us_per_req 1.044 server ',"rate":1000'
 test_status 1 'a larger key is one whoever was the limit' worse bytes_per_key 1.16 client
 test_status 1 '--metrics judges it all the same' \
@@ -378,15 +393,15 @@ worse used_memory_bytes .8 server ',"duration_s":10' -m used_memory_bytes,rps
 test_same '["info","the faster side may have more keys"]' \
   "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .notes[0]]' deltas)" \
   'memory of runs of a fixed duration that write is not judged'
-test_that 'nor is that of a key, which a part that is not of the keys makes larger' \
+test_that 'memory for each key is not judged in runs of a fixed duration' \
   worse bytes_per_key 1.16 server ',"duration_s":10'
 worse used_memory_bytes .8 server ',"requests":10' -m used_memory_bytes,rps
 test_same '["gate","improvement"]' \
   "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .verdict]' deltas)" \
-  'that of a fixed number of requests is'
+  'memory of a fixed number of requests is judged'
 sides .8 server ',"duration_s":10' used_memory_bytes | sed 's/"SET"/"GET"/' >both-sides
 vkb-compare --baseline a -m used_memory_bytes,rps -f jsonl both-sides >deltas
 test_same gate "$(jq -r 'select(.metric == "used_memory_bytes").class' deltas)" \
-  'so is that of runs that only read'
+  'memory of runs that only read is judged'
 
 test_done

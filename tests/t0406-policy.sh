@@ -50,7 +50,7 @@ refuse '{"rules":[{"class":"gates"}]}' \
 refuse '{"rules":[{"assume":"noise"}]}' \
   'rules\[0\]\.assume: must be "exact"' 'an assumption'
 refuse '{"rules":[{"margin":"1%"},{"margin":"1%"},{"waiver":{"reason":"r","expires":"2026-02-29"}}]}' \
-  'rules\[2\]\.waiver\.expires: must be a day' 'a day that is none'
+  'rules\[2\]\.waiver\.expires: must be a day' 'a day that does not exist'
 refuse '{"rules":[{"waiver":{"expires":"2026-12-31"}}]}' \
   "rules\\[0\\]\\.waiver: lacks 'reason'" 'no reason'
 refuse '{"rules":[{"waiver":{"reason":" ","expires":"2026-12-31"}}]}' \
@@ -60,19 +60,23 @@ refuse '{"rules":[{"waiver":{"reason":"r"}}]}' \
 refuse '{"rules":[{"waiver":{"reason":"r","expires":"2026-12-31","limit":"0%"}}]}' \
   'rules\[0\]\.waiver\.limit: must be a percentage' 'no limit'
 refuse '{"rules":[}' '*' 'no JSON'
-test_match '^vkb-compare: policy\.json:1:11: not JSON' .err 'and the column'
+test_match '^vkb-compare: policy\.json:1:11: not JSON' .err \
+  'an error of JSON has its line and column'
 printf '{"rules": [{"metric": "rps",\n "metric": "p50"}]}' >policy.json
-test_status 2 'a key that stands twice' vkb-compare --policy policy.json "$a" "$b"
-test_match '^vkb-compare: policy\.json:2:2: not JSON: duplicate key' .err 'has its place'
+test_status 2 'a key that stands twice is an error' vkb-compare --policy policy.json "$a" "$b"
+test_match '^vkb-compare: policy\.json:2:2: not JSON: duplicate key' .err \
+  'the error has the place of the second key'
 perl -e 'print "{", (map qq("k$_":1,\n ), 1 .. 40), qq("\\u006b7":1}\n)' >policy.json
-test_status 2 'one of many, written otherwise' vkb-compare --policy policy.json "$a" "$b"
-test_match '^vkb-compare: policy\.json:41:2: not JSON: duplicate key' .err 'has it too'
-test_status 2 'no file' vkb-compare --policy no-such "$a" "$b"
+test_status 2 'a key that stands twice by its escapes is an error' \
+  vkb-compare --policy policy.json "$a" "$b"
+test_match '^vkb-compare: policy\.json:41:2: not JSON: duplicate key' .err \
+  'the error has the place of the escaped key'
+test_status 2 'a missing policy is an error' vkb-compare --policy no-such "$a" "$b"
 refuse '{"rules":[{"margin":"x"},{"class":"x"}]}' 'rules\[1\]' 'two problems'
-test_same 2 "$(wc -l <.err | tr -d ' ')" 'both are said'
-SOURCE_DATE_EPOCH=today test_status 2 'a day that is no number' \
+test_same 2 "$(wc -l <.err | tr -d ' ')" 'two problems are two errors'
+SOURCE_DATE_EPOCH=today test_status 2 'a SOURCE_DATE_EPOCH that is not a number is an error' \
   vkb-compare "$a" "$b"
-test_match "SOURCE_DATE_EPOCH: 'today'" .err 'is named'
+test_match "SOURCE_DATE_EPOCH: 'today'" .err 'the error names SOURCE_DATE_EPOCH and its value'
 
 # --- margins, classes, directions
 
@@ -82,16 +86,17 @@ test_same "$(vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)')" \
   'no rules change nothing'
 policy '{"margin":"15%"}'
 test_same 'exit 0' "$(judged "$a" "$b")" 'a margin for all'
-test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" 'says so'
+test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" \
+  'the records say that the margin is from the policy'
 test_same 'option policy' "$(vkb-compare --policy policy.json --margin rps=3% \
   -f jsonl "$a" "$b" | jq -r '.margin_from // empty' | sort -u | xargs)" \
   'an option wins'
 policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]*","margin":"15%"}'
 test_same 0 "$(judged "$a" "$b" | grep -c 'SET')" 'a pattern of cases'
 policy '{"case":{"command":"SET"},"class":"info"}'
-test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'what is info decides nothing'
+test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'metrics of class info decide nothing'
 test_same 'info' "$(jq -r 'select(.config.command == "SET").class' out | sort -u)" \
-  'and is shown'
+  'metrics of class info are shown'
 policy '{"metric":"avg_latency_ms","class":"gate"}'
 judged "$a" "$b" >/dev/null
 test_same 'gate' \
@@ -136,22 +141,24 @@ test_same 'exit 0
 SET rps regression known' "$(judged "$a" "$b" | grep 'exit\|SET rps')" \
   'a waived regression decides nothing'
 test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (.verdicts | has("regression") | not)' out)" \
-  'is counted apart'
+  'waived regressions have a count of their own'
 vkb-compare --policy policy.json "$a" "$b" >text
-test_match 'SET +rps .*regression, waived until 2026-11-18: known' text 'as text'
-test_match '^of my-branch .* against unstable .*: .*, 3 waived' text 'and in its head'
+test_match 'SET +rps .*regression, waived until 2026-11-18: known' text \
+  'the row of a waived regression has the day and the reason'
+test_match '^of my-branch .* against unstable .*: .*, 3 waived' text \
+  'the head of the report counts the waived regressions'
 policy '{"waiver":{"reason":"known","expires":"2026-11-18"}}'
 grep '"command":"SET"' "$a" >base
 grep '"command":"SET"' "$b" >new
 vkb-compare --policy policy.json -m rps -f text:text -f jsonl:out base new
 test_match '^Worse, but waived: SET rps 1.07x slower -6.2%' text \
-  'a report of waived regressions alone says so'
+  'a report of waived regressions alone begins with them'
 test_match '^of my-branch .* against unstable .*: 1 waived .1 result of 1 case' text \
-  'and how many they are'
+  'a report of waived regressions alone counts them'
 vkb-report -o html base new out
-test_match 'Worse, but waived' html 'so does the page'
-test_absent '[Nn]othing was judged' text 'not that nothing was judged'
-test_absent '[Nn]othing was judged' html 'on no page'
+test_match 'Worse, but waived' html 'the page of waived regressions alone begins with them'
+test_absent '[Nn]othing was judged' text 'the text does not say that nothing was judged'
+test_absent '[Nn]othing was judged' html 'the page does not say that nothing was judged'
 grep '"command":"[SG]ET"' "$a" >base
 cat new >both
 grep '"command":"GET"' "$a" | sed 's/"ref":"unstable","commit":"[^"]*"/"ref":"my-branch","commit":"'"$(jq -r .subject.commit new | sed 1q)"'"/' >>both
@@ -162,23 +169,24 @@ test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
   'the day after, it counts'
 test_same '["policy.json: rules[0]","expired","known","2026-11-18"]' \
   "$(jq -c 'select(.waivers).waivers[] | [.rule, .what, .reason, .expires]' out)" \
-  'and is listed as expired'
+  'an expired waiver is listed with its rule'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"6%"}}'
 test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
   'more than the limit counts'
-test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" 'and is listed'
+test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" \
+  'a waiver whose limit is exceeded is listed'
 vkb-compare --policy policy.json "$a" "$b" >text
 test_match '^warning: policy\.json: rules\[0\]: more than is waived: known' text \
-  'and the text says that it is exceeded'
+  'a warning is printed if more than is waived changed'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
-  'up to the limit it does not'
+  'a regression up to the limit does not count'
 policy '{"case":"SET","waiver":{"reason":"known","expires":"2026-12-31"}},{"case":"NONE","margin":"3%"}'
-test_that 'nothing to waive' vkb-compare --policy policy.json "$a" "$a"
+test_that 'a waiver without a regression is accepted' vkb-compare --policy policy.json "$a" "$a"
 test_match '^warning: policy\.json: rules\[0\]: there is nothing to waive: known' .out \
-  'is said'
+  'a warning is printed if there is nothing to waive'
 test_match '^warning: policy\.json: rules\[1\] matches nothing here' .out \
-  'and a rule that is unused'
+  'a warning is printed if a rule matches nothing'
 # shellcheck disable=SC2016 # backticks that are data
 policy '{"case":"SET","waiver":{"reason":"a|b `c` <d> @e \u001b[31m","expires":"2026-12-31"}}'
 for f in text markdown; do
@@ -187,7 +195,7 @@ for f in text markdown; do
 done
 # shellcheck disable=SC2016
 test_empty "$(grep -F -e '<d>' -e '`c`' -e ' @e' hostile)" \
-  'and no Markdown'
+  'the text of a waiver is harmless in Markdown'
 
 one x p99_latency_ms 1 1 1 1 >base
 one y p99_latency_ms 1.1 1.1 1.1 1.1 >new
@@ -195,9 +203,10 @@ policy '{"waiver":{"reason":"known","expires":"2026-12-31","limit":"10%"}}'
 test_same 'exit 0
 X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is covered'
 policy '{"class":"info"}'
-test_status 2 'information alone is no answer' \
+test_status 2 'a comparison of information alone is an error' \
   vkb-compare --policy policy.json -m all base new
-test_match 'nothing was judged: no gate metric is on both sides' .err 'and says so'
+test_match 'nothing was judged: no gate metric is on both sides' .err \
+  'the error says that there was no gate metric'
 
 # --- exact metrics
 

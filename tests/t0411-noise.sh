@@ -31,23 +31,24 @@ test_same '["machine","session","restart"]' \
   "$(jq -c '[.metrics.rps.split[].source]' out)" \
   'without series: machine, session, restart'
 test_same '[2,6,48]' "$(jq -c '[.metrics.rps.split[].n]' out)" \
-  'and how many of each'
+  'the number of groups of each source is given'
 test_same true "$(jq '.metrics.rps.split[2].sd_percent |
   . > 0.2 and . < 0.4' out)" 'from run to run: .3 %'
 test_match '"advice":"add a session: the variation between sessions \([0-9.]+ %\)' out \
-  'another session is what is needed'
+  'the advice is to add a session'
 vkb-stats -p 1% far >out
 test_match '"advice":"add a session: [^"]*; [0-9]+ sessions would give a precision of 1 %' \
   out 'and how many'
 vkb-stats far >one
 sort -r far | vkb-stats >two
-test_same "$(cat one)" "$(cat two)" 'in whatever order the runs come'
+test_same "$(cat one)" "$(cat two)" 'the order of the runs does not matter'
 sed 's/"host":"[ab]"/"host":"a"/' far | vkb-stats >out
 test_same '["session","restart"]' \
-  "$(jq -c '[.metrics.rps.split[].source]' out)" 'one machine says nothing'
+  "$(jq -c '[.metrics.rps.split[].source]' out)" \
+  'with one machine there is no variance between machines'
 grep '"session":"s0"' far | vkb-stats >out
 test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .advice]' out)" \
-  'nor does one session: there is no split'
+  'with one session there is no split of the variance'
 sed 's/"session":"s0",//' far | vkb-stats >out
 test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .drift_percent]' out)" \
   'runs that name no session cannot be split'
@@ -56,7 +57,7 @@ test_same '[[0,0,0],0,null,null]' "$(jq -c '.metrics |
   [[.rps.split[].sd_percent], .rps.drift_percent, .rps.advice,
     .errors.split]' out)" 'without noise: no advice; of zeros no percent'
 test_same '[{"now":0,"wanted":0.01,"runs":0},{"now":0,"wanted":0.01,"runs":0}]' \
-  "$(jq -c '[.metrics[].precision]' out)" 'and all is known'
+  "$(jq -c '[.metrics[].precision]' out)" 'values without noise have their precision already'
 
 # --- drift
 
@@ -68,9 +69,9 @@ test_same '[6.7,true,null]' "$(jq -c '.metrics |
   [(.rps.drift_percent * 10 | round / 10), .rps.drifting,
     .p99_latency_ms.drifting]' out)" 'up by 1 % a run: 7 steps'
 vkb-stats -t out >text
-test_match 'drifts \+6\.7% over a session' text 'and shown'
+test_match 'drifts \+6\.7% over a session' text 'the table shows the drift over a session'
 test_same true "$(sed 's/"index":[0-9]*,"block":[0-9]*,//' drift | vkb-stats |
-  jq '.metrics.rps.drift_percent == null')" 'without an order there is none'
+  jq '.metrics.rps.drift_percent == null')" 'without the order of the runs there is no drift'
 test_same null "$(grep -v '"index":[678]' drift | vkb-stats |
   jq .metrics.rps.drift_percent)" 'five runs are too few'
 
@@ -86,14 +87,14 @@ test_same '[0.04352,0.02,true]' "$(vkb-stats --precision 2% eight |
 test_same '{"wanted":0.02,"runs":1}' "$(head -n 2 eight | vkb-stats -p 2% |
   jq -c .metrics.rps.precision)" 'two have no interval: one more gives it'
 test_same null "$(vkb-stats eight | jq .metrics.rps.precision)" \
-  'not asked, not said'
+  'without -p there is no precision'
 vkb-stats -tp 2% eight >text
-test_match '[0-9]+ more runs for 2%' text 'and shown'
+test_match '[0-9]+ more runs for 2%' text 'the table shows how many more runs are needed'
 for bad in 1 0% -1% x% % ''; do
   test_status 2 "a precision of '$bad' is trouble" vkb-stats -p "$bad" eight
 done
 test_match "^vkb-stats: option '--precision': '' is not a percentage" .err \
-  'it is named'
+  'the error names the bad precision'
 
 # --- the course of runs
 
@@ -116,16 +117,16 @@ test_match '"source":"within","sd_percent":0\.0' one \
 test_same '[[5,8],{"rps":0.01}]' "$(jq -c '[.looks, .until]' out)" \
   'looks and conditions that all share are kept'
 vkb-stats -t out >text
-test_match '8 not steady, warm-up [0-9]+ s' text 'and shown'
+test_match '8 not steady, warm-up [0-9]+ s' text 'the table counts the runs that are not steady'
 sed '1s/\[5,8\]/[5,9]/' course | vkb-stats >out
 test_same '[[5,8,9],{"rps":0.01}]' "$(jq -c '[.looks, .until]' out)" \
   'looks that one run has more are joined'
 sed '1s/"until":{"rps":0.01}/"x":1/' course | vkb-stats >out
-test_same null "$(jq .until out)" 'or none'
+test_same null "$(jq .until out)" 'a condition that differs between runs is left out'
 sed 's/"rps":\[[^]]*\]/"rps":"fast"/' course >bad
 sed 's/"rps":\[[0-9.]*,/"rps":[null,/' course >>bad
 vkb-stats bad | jq -c .steady >out
-test_same null "$(cat out)" 'what is no series has no verdict'
+test_same null "$(cat out)" 'a series that is not a list of numbers has no verdict'
 
 # --- runs that are like their neighbours
 
@@ -149,17 +150,20 @@ test_same true "$(jq -s '.[0].p < .001 and .[0].verdict == "improvement"' withou
   'a wandering machine makes a change'
 vkb-compare -f jsonl a.jsonl b.jsonl >with
 test_same true "$(jq -s '.[0] | .p < .001 and .p_adjusted > .05 and .verdict == "inconclusive"' with)" \
-  'not where the order of the runs is known'
-test_same true "$(jq -s '.[0].worth | all(. > 1 and . < 8)' with)" 'they are worth fewer'
+  'autocorrelated runs in a known order are inconclusive'
+test_same true "$(jq -s '.[0].worth | all(. > 1 and . < 8)' with)" \
+  'autocorrelated runs have a smaller effective sample size'
 test_same "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' without)" \
-  "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' with)" 'what is of independent runs stays'
-test_match '"runs are autocorrelated \(lag-1 0\.[0-9]*, effective sample size [0-9.]* and' with 'and that is said'
+  "$(jq -s -c '.[0] | [.p, .ratio, .ci95]' with)" \
+  'the ratio and its interval do not depend on the order'
+test_match '"runs are autocorrelated \(lag-1 0\.[0-9]*, effective sample size [0-9.]* and' with \
+  'the row says that runs are autocorrelated'
 sort -r a.jsonl >a1
 vkb-stats b.jsonl >b1
 test_same "$(cat with)" "$(vkb-compare -f jsonl a1 b1)" 'whatever the order of the lines'
 test_same "$(jq -s -c '.[0] | [.p, .p_adjusted, .worth]' with)" \
   "$(vkb-compare -f jsonl b.jsonl a.jsonl | jq -s -c '.[0] | [.p, .p_adjusted, (.worth | reverse)]')" \
-  'and of the sides'
+  'swapped sides swap their effective sample sizes'
 test_same 'null null' "$(vkb-stats a0 | jq -r '.metrics.rps.lag1') $(sed 's/"session":"a",//' a.jsonl | vkb-stats | jq -r '.metrics.rps.lag1')" \
-  'where the order is not known there is no autocorrelation'
+  'without the order of the runs there is no autocorrelation'
 test_done

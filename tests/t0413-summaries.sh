@@ -17,12 +17,13 @@ for q in p90 p95 p99 p999; do
   test_same true "$(jq ".whole | (.${q}_wait_ms / .${q}_latency_ms - 1000) | fabs < 1e-9" \
     summary)" "$q: the percentile is of its own histogram"
 done
-test_same 5 "$(jq '.hist | length' summary)" 'all five are merged'
+test_same 5 "$(jq '.hist | length' summary)" 'all five histograms are merged'
 test_same false "$(jq '.whole | has("p50_size_ms")' summary)" \
-  'what is no time has no percentiles'
+  'a histogram that is not of a time has no percentiles'
 jq -c '.hist = {latency_ns: "HISTx"}' run >bad
 test_status 2 'a histogram that cannot be read is an error' vkb-stats bad
-test_match "bad:1: histogram 'latency_ns' cannot be read" .err 'its line and name are printed'
+test_match "bad:1: histogram 'latency_ns' cannot be read" .err \
+  'the error names the line and the histogram'
 
 # --- runs that failed
 
@@ -40,7 +41,7 @@ failed() {
 } >failures
 test_same '[0,5,["ab","abc","abcd","abd"]]' "$(vkb-stats failures |
   jq -c '[.n, .failed, (.errors | sort)]')" \
-  'each error is there once: neither its length nor its beginning is enough'
+  'errors that differ in length or in their end are all kept'
 vkb-stats -t failures >table
 test_match '^S +a +0 .* 5 failed' table 'the table counts them as well'
 
@@ -56,24 +57,24 @@ for order in 'second third first' 'third second first' 'first second third' \
   test_same "$want" "$(cat $order | vkb-stats | jq -r '.errors[]' | xargs)" \
     "summaries of one case and subject: $order is put in the same order"
 done
-test_same 'abc abcdd abd' "$want" 'it is that of their texts'
+test_same 'abc abcdd abd' "$want" 'errors are sorted by their text'
 # --- what is asked for
 
 jq -c 'select(.type == "run" and .config.command == "SET")' "$tests/data/a.jsonl" >runs
 vkb-stats -p 0.3% runs >summary
 test_same 0.003 "$(jq .metrics.rps.precision.wanted summary)" '-p 0.3% asks for .003'
 more=$(jq '.metrics.rps.precision.runs' summary)
-test_that 'it is not reached yet' test "$more" -gt 0
+test_that 'a precision of 0.3% needs more runs' test "$more" -gt 0
 vkb-stats -t -p 0.3% runs >table
 test_match "$more more runs for 0\.3%" table 'the table says as many runs for 0.3 %'
 test_status 2 '-p 0% is refused' vkb-stats -p 0% runs
 test_status 2 'a summary that cannot be written is an error' sh -c 'vkb-stats runs >/dev/full'
-test_match 'No space left' .err 'it is named'
+test_match 'No space left' .err 'the error says that no space is left'
 {
   cat runs
   jq -c '.config.command = "GET" | .status = "failed" | .error = "x"' runs
 } >mixed
 vkb-stats -t mixed >table
 test_match '^SET +' table 'a case with results is named by what differs'
-test_match '^GET +.* 0 .*8 failed' table 'so is one without'
+test_match '^GET +.* 0 .*8 failed' table 'a case without results is named by what differs'
 test_done

@@ -46,20 +46,20 @@ SET   k        4  1.00K  -                  -       -       -  warm-up 3 s
 all cases: clients=50, pipeline=1
 EOF2
 test_that 'a table of summaries is written' vkb-stats -t table
-test_same "$(cat want)" "$(cat .out)" 'each note stands where its number asks for it'
+test_same "$(cat want)" "$(cat .out)" 'each note stands behind the number that refers to it'
 {
   sed -n 1p table
   sed -n 2p table | sed 's/"n":4,"failed":0/"n":0,"failed":4/; s/"clients":50/"clients":60,"x":1/'
 } | vkb-stats -t >.out
 test_match '^SET +a +5 ' .out 'a failed case that says more does not name the others'
-test_match '^SET +b +0 ' .out 'nor itself by what only it says'
-test_match '^all cases: pipeline=1$' .out 'what it says otherwise is not common'
+test_match '^SET +b +0 ' .out 'a failed case is not named by a key that it alone has'
+test_match '^all cases: pipeline=1$' .out 'a key with another value in a failed case is not common'
 test_empty "$(vkb-stats -t </dev/null)" 'a table of nothing is empty'
 {
   summary a 4 ''
   summary b 4 ''
 } | sed 's/"config":{[^}]*}/"config":{"command":"SET"}/' | vkb-stats -t >.out
-test_absent '^all cases' .out 'where nothing but the command is known, nothing is common'
+test_absent '^all cases' .out 'a case of a command alone has nothing in common'
 
 # --- what passes
 
@@ -81,7 +81,7 @@ for part in 1p 8p 3,5p 1,8p; do
     $made | map([.config, .subject]) | index([$k]) | not)' runs >rest
   cat passes rest >both
   test_that "summaries that pass are merged with the others: lines $part" vkb-stats both
-  test_same "$(cat all)" "$(cat .out)" 'in the same order'
+  test_same "$(cat all)" "$(cat .out)" 'merged summaries are in the same order'
   vkb-stats rest passes >.out
   test_same "$(cat all)" "$(cat .out)" 'wherever they stood'
 done
@@ -92,28 +92,28 @@ sed -n 1p all | sed 's/"n":1,/"n":0,/' >low
   cat low high
   sed -n 5p runs
 } | vkb-stats >.out
-test_same '0 1 3' "$(jq .n .out | xargs)" 'of equal keys the texts are in order, made or passed'
+test_same '0 1 3' "$(jq .n .out | xargs)" 'summaries of equal keys are sorted, whether made or passed on'
 for i in 1 2; do printf '{"type":"unheard-of","v":%s}\n' $i; done >others
 cat others runs >both
-test_that 'records of unknown types pass' vkb-stats both
-test_same "$(cat others all)" "$(cat .out)" 'each of them, as it was, before the summaries'
-test_that 'in a table they do not stand' vkb-stats -t both
-test_absent unheard .out 'nothing of them'
+test_that 'records of unknown types are accepted' vkb-stats both
+test_same "$(cat others all)" "$(cat .out)" 'records of unknown types come unchanged before the summaries'
+test_that 'a table of records of unknown types is printed' vkb-stats -t both
+test_absent unheard .out 'the table leaves out records of unknown types'
 for f in others all runs; do
   test_status 2 "$f: what cannot be written is an error" sh -c "vkb-stats $f >/dev/full"
-  test_same 1 "$(grep -c 'No space left' .err)" 'that is told once'
+  test_same 1 "$(grep -c 'No space left' .err)" 'a write error is reported once'
 done
 test_status 2 'a table that cannot be written is an error' sh -c 'vkb-stats -t all >/dev/full'
-test_match 'cannot write to stdout: No space left' .err 'that is told'
+test_match 'cannot write to stdout: No space left' .err 'the error says that no space is left for the table'
 for p in 0% -1% x 1%x ''; do
   test_status 2 "a precision of '$p' is refused" vkb-stats "--precision=$p" runs
-  test_match "^vkb-stats: option '--precision': '$p' is not a percentage" .err 'it is named'
+  test_match "^vkb-stats: option '--precision': '$p' is not a percentage" .err "the error names the precision '$p'"
 done
-test_status 2 'a terminal is no input' script -qec vkb-stats .typed
+test_status 2 'a terminal as input is an error' script -qec vkb-stats .typed
 tr -d '\r' <.out >screen
-test_match '^vkb-stats: no FILE given, and stdin is a terminal$' screen 'that is told'
+test_match '^vkb-stats: no FILE given, and stdin is a terminal$' screen 'the error says that stdin is a terminal'
 script -qec 'vkb-stats runs' .typed </dev/null | tr -d '\r' >screen
-test_same "$(cat all)" "$(cat screen)" 'but a terminal may be there beside a file'
-test_that 'without TMPDIR there is another folder' env -u TMPDIR vkb-stats runs
-test_same "$(cat all)" "$(cat .out)" 'and the summaries are the same'
+test_same "$(cat all)" "$(cat screen)" 'a terminal on stdin does not matter beside a file'
+test_that 'vkb-stats runs without TMPDIR' env -u TMPDIR vkb-stats runs
+test_same "$(cat all)" "$(cat .out)" 'the summaries are the same without TMPDIR'
 test_done

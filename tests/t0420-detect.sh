@@ -33,16 +33,20 @@ history 1 60 3 1 >flat
 # --- what is found, and the exit status
 
 test_that 'a history without a change is 0' vkb-detect flat
-test_match '^0 regressions that count; 0 changes and 1 spike' .out 'and says so'
-test_match '^60 commits in the order of their ancestry' .out 'and the order'
+test_match '^0 regressions that count; 0 changes and 1 spike' .out \
+  'the report counts a spike, but no regressions'
+test_match '^60 commits in the order of their ancestry' .out \
+  'the report says that the order is that of the ancestry'
 test_status 1 'a regression is 1' vkb-detect h
 cp .out first
-test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out 'it has a place'
-test_match 'SET data_size=4 +rps .* -[56]\.[0-9]% \[.* NEW' .out 'and a size'
-test_match '^spike at .*, 19 of 60' .out 'a spike is said'
-test_match 'rps .*went away' .out 'it went away'
+test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out \
+  'the regression has its commit and its place'
+test_match 'SET data_size=4 +rps .* -[56]\.[0-9]% \[.* NEW' .out \
+  'the regression has its size and is new'
+test_match '^spike at .*, 19 of 60' .out 'the spike has its commit and its place'
+test_match 'rps .*went away' .out 'the spike is said to have gone away'
 found h >got
-test_same 'exit 1' "$(head -n 1 got)" 'the same status with records'
+test_same 'exit 1' "$(head -n 1 got)" 'the status is the same with records'
 test_same '6 regression 36 true gate
 6 spike 18 false gate' \
   "$(sed 1d got | awk '{ print $1, $3, $6, $7 }' | sort | uniq -c |
@@ -50,17 +54,18 @@ test_same '6 regression 36 true gate
 test_same 1 "$(jq -r 'select(.kind == "regression").group' records | sort -u | wc -l | tr -d ' ')" \
   'six series are one change'
 test_same 6 "$(jq -r 'select(.kind == "regression").key' records | sort -u | wc -l | tr -d ' ')" \
-  'with a key each'
+  'the regressions of six series have different keys'
 test_same true "$(jq -s 'map(select(.kind == "regression")) |
   all(.ratio > .9 and .ratio < 1.1 and .ci95[0] <= .ratio and .ratio <= .ci95[1]
     and .p <= .01 and .n == [35, 24] and .range[1] and .previous.commit)' records)" \
-  'each with its size, interval, p and place'
+  'each regression has its size, interval, p and place'
 grep run.,.v h | sed 's/"commit":"[0-9a-f]\{36\}/"commit":"9.0.0-rc1-/' >names
-test_that 'commits that are no hashes' vkb-detect names
-test_match ' the input, 9.0.0-rc1-003b to 9.0.0-rc1-0000$' .out 'are shown whole'
+test_that 'commits that are not hashes are accepted' vkb-detect names
+test_match ' the input, 9.0.0-rc1-003b to 9.0.0-rc1-0000$' .out \
+  'commits that are not hashes are shown whole'
 history 1 60 3 1.06 >better
 test_that 'an improvement is 0' vkb-detect better
-test_match '^improvement at' .out 'and is shown'
+test_match '^improvement at' .out 'the improvement is shown'
 
 # --- laws
 
@@ -69,10 +74,10 @@ sort h | vkb-detect >got
 test_same "$(cat want)" "$(cat got)" 'commit records give the order, not the input'
 grep commit.,.v h >c
 grep run.,.v h >r
-test_status 1 'two files' vkb-detect r c
-test_same "$(cat want)" "$(cat .out)" 'are the same as one'
+test_status 1 'a history in two files is accepted' vkb-detect r c
+test_same "$(cat want)" "$(cat .out)" 'a history in two files has the same report'
 vkb-stats r | cat - c | vkb-detect >got
-test_same "$(cat want)" "$(cat got)" 'and summaries as runs'
+test_same "$(cat want)" "$(cat got)" 'summaries have the same report as their runs'
 cat h h | vkb-detect >got
 test_same "$(cat want)" "$(cat got)" 'runs given twice count once'
 found h | cut -d ' ' -f 1-5 >want
@@ -85,12 +90,14 @@ found h >want
 found failed >got
 test_same "$(cat want)" "$(cat got)" 'a failed case changes nothing else'
 vkb-detect failed >.out
-test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out 'and is said, harmless'
+test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out \
+  'a warning names the failed case, its error is escaped'
 { cat h; sed 's/"SET"/"NEW"/' r | head -n 5; } >short
 found short >got
-test_same "$(cat want)" "$(cat got)" 'a short series hides no other'
+test_same "$(cat want)" "$(cat got)" 'a short series does not hide the others'
 vkb-detect short >.out
-test_match '^warning: .* series too short: at least 10 commits are needed' .out 'and is said'
+test_match '^warning: .* series too short: at least 10 commits are needed' .out \
+  'a warning is printed about the series that is too short'
 
 # --- order
 
@@ -99,49 +106,54 @@ test_status 1 'without commit records' vkb-detect forward
 test_match '^60 commits in the order of the input' .out 'the input has the order'
 test_same "$(sed -n 's/.*"index":\([0-9]*\).*/\1/p' scaled.records | sort | uniq -c)" \
   "$(vkb-detect -f jsonl forward | sed -n 's/.*"index":\([0-9]*\).*/\1/p' | sort | uniq -c)" \
-  'and the changes are there as well'
+  'the changes are found in any order of the input'
 mid=$(jq -r 'select(.time == "2026-02-03T08:00:00Z").commit' c)
 { cat h
   printf '{"type":"commit","v":1,"commit":"beefbeefbeef0","parents":["%s"]}\n' "$mid"
   sed "1,/\"run\"/!d; /\"run\"/!d; s/\"commit\":\"[0-9a-f]*\"/\"commit\":\"beefbeefbeef0\"/" h
 } >side
-test_status 1 'a commit of another branch' vkb-detect side
+test_status 1 'a history with a commit of another branch is accepted' vkb-detect side
 test_match '^warning: 1 commit left out, not on this line of commits: beefbeef' \
-  .out 'is left out and named'
+  .out 'a warning names the commit of another branch'
 grep -v "$(jq -r 'select(.time == "2026-02-09T08:00:00Z").commit' c)\",\"time\":\"2026-02-09T08:00:00Z\"}," h >gap
 vkb-detect gap >.out
-test_match '; 1 between them not measured' .out 'a commit that was not measured is said'
-test_match '^regression at .*; at any of [2-9] commits' .out 'and may be the one'
+test_match '; 1 between them not measured' .out \
+  'the report counts the commits that were not measured'
+test_match '^regression at .*; at any of [2-9] commits' .out \
+  'the regression may be at a commit that was not measured'
 
 # --- what counts
 
-test_that 'a regression before --since does not' vkb-detect --since 2026-02-20 h
-test_match 'known before' .out 'it is shown'
-test_status 1 'one after it does' vkb-detect --since 2026-02-01 h
+test_that 'a regression before --since does not count' vkb-detect --since 2026-02-20 h
+test_match 'known before' .out 'a regression before --since is shown as known'
+test_status 1 'a regression after --since counts' vkb-detect --since 2026-02-01 h
 sed 's/\("subject":{"commit":"[0-9a-f]*"\),"time":"[^"]*"/\1/' h >untimed
 test_same 0 "$(grep -c '"subject".*"time"' untimed)" 'runs that say no time'
-test_that 'have the time of their commit records' \
+test_that 'runs without a time have the time of their commit records' \
   vkb-detect --since 2026-02-20 untimed
-test_match 'known before' .out 'for --since'
-test_status 1 'and earlier' vkb-detect --since 2026-02-01 untimed
+test_match 'known before' .out '--since applies to the times of commit records'
+test_status 1 '--since before the time of the commit record counts it' \
+  vkb-detect --since 2026-02-01 untimed
 test_status 1 '--since a commit' vkb-detect --since "$mid" h
 test_status 2 '--since of nothing' vkb-detect --since feedfeed h
-test_match "'feedfeed' is neither a commit of this history nor a date" .err 'it is named'
+test_match "'feedfeed' is neither a commit of this history nor a date" .err \
+  'the error names the commit of --since that is unknown'
 perl -pe 'if (/"run"/ && /"time":"2026-(02-2[0-9]|03)/) {
   s/"rps":([0-9.]+)/sprintf "\"rps\":%.2f", $1 \/ .94/e;
   s/"p50_latency_ms":([0-9.]+)/sprintf "\"p50_latency_ms\":%.5f", $1 * .94/e }' h >back
-test_that 'nor does one that was taken back' vkb-detect back
-test_match 'recovered since' .out 'it is shown'
+test_that 'a regression that was taken back does not count' vkb-detect back
+test_match 'recovered since' .out 'a regression that was taken back is shown as recovered'
 echo '{"rules":[{"waiver":{"reason":"known","expires":"2026-12-31"}}]}' >policy.json
 SOURCE_DATE_EPOCH=1795000000
 export SOURCE_DATE_EPOCH
-test_that 'nor one that is waived' vkb-detect --policy policy.json h
-test_match 'waived until 2026-12-31: known' .out 'it is shown'
+test_that 'a regression that is waived does not count' vkb-detect --policy policy.json h
+test_match 'waived until 2026-12-31: known' .out \
+  'a regression that is waived is shown with the reason'
 test_same true "$(vkb-detect -f jsonl --policy policy.json h | jq -s \
   'map(select(.kind == "regression")) | all(.waiver.reason == "known")')" \
-  'and in the records'
+  'the records have the reason of the waiver'
 SOURCE_DATE_EPOCH=1800000000
-test_status 1 'until it expires' vkb-detect --policy policy.json h
+test_status 1 'a waiver that has expired does not apply' vkb-detect --policy policy.json h
 echo '{"rules":[{"margin":"8%"}]}' >policy.json
 test_that 'a wide margin' vkb-detect --policy policy.json h
 echo '{"rules":[{"class":"info"}]}' >policy.json
@@ -151,49 +163,55 @@ head -n 400 h | grep -v '"index":[234]' >few
 vkb-detect -f jsonl --policy policy.json few >.out
 test_match '"method":"exact"' .out 'a metric without noise needs no history'
 
-test_status 1 'a metric' vkb-detect --metrics rps h
-test_same 'rps' "$(vkb-detect -f jsonl -m rps h | jq -r .metric | sort -u)" 'is the only one'
-test_status 2 'no such metric' vkb-detect --metrics qps flat
-test_match "option '--metrics': no case has 'qps'" .err 'it is named'
+test_status 1 '--metrics rps is accepted' vkb-detect --metrics rps h
+test_same 'rps' "$(vkb-detect -f jsonl -m rps h | jq -r .metric | sort -u)" \
+  '--metrics rps judges rps alone'
+test_status 2 '--metrics with a metric that no case has is an error' vkb-detect --metrics qps flat
+test_match "option '--metrics': no case has 'qps'" .err \
+  'the error names the metric that no case has'
 
 # --- the newest against those before
 
-test_that 'the newest is like those before' vkb-detect --latest 3 h
-test_match 'equivalent|inconclusive' .out 'and it says how far that is known'
+test_that 'the newest commit without a change is accepted' vkb-detect --latest 3 h
+test_match 'equivalent|inconclusive' .out 'the newest commit has a verdict'
 newest=$(jq -r 'select(.time == "2026-03-04T08:00:00Z").commit' c)
 perl -pe "if (/\"run\"/ && /$newest/) {
   s/\"rps\":([0-9.]+)/sprintf '\"rps\":%.2f', \$1 * .9/e }" h >slow
-test_status 1 'a slower one' vkb-detect --latest 3 slow
-test_match '^regression at .*60 of 60' .out 'is found'
-test_match ' rps .* 12\+4 ' .out 'by its runs'
-test_match 'newest commit against up to 3 before' .out 'that it may be fewer is said'
-test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" 'with a rank test'
+test_status 1 'a newest commit that is slower is a regression' vkb-detect --latest 3 slow
+test_match '^regression at .*60 of 60' .out 'the newest commit is named as the regression'
+test_match ' rps .* 12\+4 ' .out 'the newest commit is judged by its runs'
+test_match 'newest commit against up to 3 before' .out \
+  'the head says that there may be fewer than 3 commits before'
+test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
+  'the newest commit is judged by a rank test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want
 cat slow escaped | vkb-detect --latest 3 >got
 test_same "$(cat want)" "$(cat got)" 'a run written in two ways counts once'
 vkb-detect --latest 3 escaped >got
-test_same "$(cat want)" "$(cat got)" 'and is the same in both'
+test_same "$(cat want)" "$(cat got)" 'a run written in two ways has the same report in both'
 sed 's/"session":"[^"]*",//' slow | cat - slow | vkb-detect --latest 3 >.out
-test_match ' rps .* 24\+8 ' .out 'runs of no session may be alike'
+test_match ' rps .* 24\+8 ' .out 'runs without a session may be equal'
 grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
-test_same 2 $? 'too few runs are no answer'
-test_match 'nothing was judged' .err 'that is said'
+test_same 2 $? 'too few runs are an error'
+test_match 'nothing was judged' .err 'the error says that nothing was judged'
 vkb-detect --latest 1 c >.out 2>.err
-test_same 2 $? 'nor is nothing'
+test_same 2 $? 'commits without runs are an error'
 perl -pe "print and s/\"time\"/\"dirty\":true,\"tree\":\"7ee\",\"time\"/, s/\"rps\":/\"rps\":1/
   if /\"run\"/ && /$newest/" h >dirty
 test_that 'a work tree with changes' vkb-detect --latest 3 dirty
-test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty$' .out 'is not its commit but follows it'
-test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out 'and is judged by itself'
+test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty$' .out \
+  'a work tree with changes is a commit behind its parent'
+test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out \
+  'a work tree with changes is judged by itself'
 
 # --- Otava
 
 test_that 'change points of Otava' vkb-detect --compat otava flat
-test_status 1 'its window, p and magnitude' \
+test_status 1 '--compat otava accepts its window, p and magnitude' \
   vkb-detect --compat otava --window 30 --p .01 --magnitude .03 h
-test_status 2 'are only its own' vkb-detect --p .01 h
-test_status 2 'and have bounds' vkb-detect --compat otava --window 1 h
+test_status 2 '--p without --compat otava is an error' vkb-detect --p .01 h
+test_status 2 'a window of 1 is an error' vkb-detect --compat otava --window 1 h
 if test_reference series-tigerbeetle.json 'Otava, tigerbeetle'; then
   jq -c 'to_entries[] | {type: "run", v: 1, subject: {label: "c\(.key)"},
     config: {command: "X"}, run: {}, metrics: {rps: .value}, status: "ok"}' \
@@ -212,11 +230,11 @@ fi
 
 test_status 1 'several formats' vkb-detect -f text -f jsonl:j -f markdown:m h
 test_same "$(cat first)" "$(cat .out)" 'text as before'
-test_same 12 "$(wc -l <j | tr -d ' ')" 'records'
+test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each record'
 test_match '^\*\*regression at' m 'Markdown'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out
 test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'
 vkb-detect evil >.out
-test_empty "$(tr -d '[:print:]\n' <.out)" 'and on a terminal'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'foreign text is harmless on a terminal'
 test_done

@@ -22,17 +22,18 @@ history 1 60 3 36 >h
 test_status 1 'a regression' issue h
 cp .out text
 test_match '^# SET data_size=[124]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
-  'has a title: which, what, how much, since when'
+  'the title names the case, the change and the commit'
 test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
-  'its key is hidden, and printed'
-test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one'
-test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text 'how much'
-test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'how sure'
-test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'where'
+  'the key is in a comment and in the last line'
+test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
+test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text \
+  'the issue has the change from the old to the new value'
+test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'the issue has the number of runs and p'
+test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
-  text 'and what changed there'
-test_same 3 "$(grep -c '^| SET data_size=[124] | rps ' text)" 'the cases'
-test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'and what to do next'
+  text 'the issue lists what changed between the two commits'
+test_same 3 "$(grep -c '^| SET data_size=[124] | rps ' text)" 'the issue has a row for each case'
+test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'the issue has the next command'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
   'the records name the key too'
@@ -46,13 +47,14 @@ git log -p $from..$to" "$(sed -n -e 's/^ *`\(vkb-build .*\)`$/\1/p' -e 's/.*`\(g
 test_match "/compare/$old\.\.\.$last\)" text 'the link compares the same two'
 for odd in "$old" "$last"; do
   sed "s/$odd/a label/" h >labelled
-  test_status 1 'one of the two is no commit' issue labelled
-  test_absent '/compare/|vkb-build|git log' .out 'then no command names it'
+  test_status 1 'a label instead of a commit is accepted' issue labelled
+  test_absent '/compare/|vkb-build|git log' .out \
+    'a label instead of a commit is in no link and no command'
 done
 history 1 60 3 >flat
-test_that 'no regression' issue flat
+test_that 'a history without a regression is accepted' issue flat
 test_empty_file .out 'no issue is printed'
-test_that 'one that is known' issue --since 2026-02-20 h
+test_that 'a regression that is known is accepted' issue --since 2026-02-20 h
 test_empty_file .out 'nothing is printed on stdout'
 
 # --- the key
@@ -60,7 +62,7 @@ test_empty_file .out 'nothing is printed on stdout'
 key=$(keys text)
 for n in 42 45 50 55 75 100; do
   history 1 "$n" 3 36 >grown
-  test_same "$key" "$(issue grown | keys)" "the same when $n commits are known"
+  test_same "$key" "$(issue grown | keys)" "the key is the same when $n commits are known"
 done
 sort h >sorted
 tac h >turned
@@ -70,18 +72,18 @@ grep -v '"data_size":2}' h >fewer
 order() { perl -e 'for my $i (0 .. 59) { printf qq({"type":"commit","v":1,"commit":"%04x%036x","parents":[%s]}\n),
   ($i * 40503 + 1) % 65536, $i, $i ? sprintf qq("%04x%036x"), (($i - 1) * 40503 + 1) % 65536, $i - 1 : "" }'; }
 order >commits
-test_same "$key" "$(issue h commits | keys)" 'and with their ancestry'
+test_same "$key" "$(issue h commits | keys)" 'the key is the same with the ancestry of the commits'
 for f in sorted turned mixed; do
-  test_same "$key" "$(issue $f commits | keys)" "and $f"
+  test_same "$key" "$(issue $f commits | keys)" "the key is the same with the input $f"
 done
-test_same "$key" "$(issue others | keys)" 'and with other cases'
-test_same "$key" "$(issue fewer | keys)" 'and with fewer'
+test_same "$key" "$(issue others | keys)" 'the key is the same with other cases'
+test_same "$key" "$(issue fewer | keys)" 'the key is the same with fewer cases'
 history 1 90 3 36 60 >two
-test_status 1 'another regression' issue two
-test_same 2 "$(keys .out | sort -u | wc -l | tr -d ' ')" 'has another key'
-test_same "$key" "$(keys .out | grep "$key")" 'the first keeps its own'
+test_status 1 'a second regression is found' issue two
+test_same 2 "$(keys .out | sort -u | wc -l | tr -d ' ')" 'a second regression has another key'
+test_same "$key" "$(keys .out | grep "$key")" 'the first regression keeps its key'
 test_same "$(keys .out | head -n 1)" "$(vkb-detect -f issue --since 2026-03-01 two | keys)" \
-  'and is not opened again where only the newer one counts'
+  'only the second regression is in the issue with --since'
 for at in 39 40 41 42 43; do
   history 1 60 3 36 $at >near
   issue near >.out
@@ -105,23 +107,23 @@ mkdir found
 test_status 1 'into a folder' vkb-detect -f issue:found/ two
 test_same "$(issue two | keys | sort)" "$(printf '%s\n' found/*.md | sed 's/.*\///; s/\.md$//')" 'a file each'
 for f in found/*.md; do
-  test_same "${f##*/}" "$(keys "$f").md" 'named by its key'
-  test_match '^# SET' "$f" 'which begins with its title'
+  test_same "${f##*/}" "$(keys "$f").md" 'the file of an issue is named by its key'
+  test_match '^# SET' "$f" 'the file of an issue begins with its title'
 done
-test_status 2 'a folder that is not there' vkb-detect -f issue:nowhere/ two
-test_match "nowhere/" .err 'is named'
+test_status 2 'a folder that does not exist is an error' vkb-detect -f issue:nowhere/ two
+test_match "nowhere/" .err 'the error names the folder that does not exist'
 
 # --- nothing foreign is let through
 
 evil='<b>|@all `x` #1 [a](http://x) ![](http://y) www.x.y GH-1 -->'
 sed "s/\"SET\"/\"$(printf %s "$evil" | sed 's/[&/|]/\\&/g')\\\\u001b[31m\\\\n# x\"/" h >hostile
-test_status 1 'a hostile name' issue hostile
+test_status 1 'a hostile name of a case is accepted' issue hostile
 test_empty "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
-  'is harmless'
-test_empty "$(tr -d '[:print:]\n' <.out)" 'and visible'
-test_same 1 "$(grep -c '^# ' .out)" 'one title'
-test_empty "$(awk 'NR == 1 && length > 258' .out)" 'no longer than one may be'
-test_same 1 "$(keys .out | wc -l | tr -d ' ')" 'one key'
+  'a hostile name is escaped in Markdown and HTML'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'control characters of a hostile name are escaped'
+test_same 1 "$(grep -c '^# ' .out)" 'a hostile name does not make a second title'
+test_empty "$(awk 'NR == 1 && length > 258' .out)" 'the title is at most 258 characters long'
+test_same 1 "$(keys .out | wc -l | tr -d ' ')" 'a hostile name does not make a second key'
 long=$(printf '%0100d' 0) owner=$(printf %.39s "$long")
 sed "s|valkey-io/valkey|$owner/$long|" h >other
 issue other >.out
@@ -134,9 +136,10 @@ for repository in "0$owner/x" "x/0$long" 'https://github.com/a/b' 'a/b/c' 'a/..'
 done
 sed 's/"commit":"/&refs\/x](y) /' h >other
 issue other >.out
-test_empty "$(grep -F -e '](' -e '`vkb-build' .out)" 'nor of what is no commit'
+test_empty "$(grep -F -e '](' -e '`vkb-build' .out)" \
+  'a commit that is not a hash gets neither link nor command'
 sed 's/"commit":/"label":/' h >other
-test_status 1 'without commits' issue other
+test_status 1 'subjects without commits are accepted' issue other
 test_same "$(keys .out)" "$(history 1 70 3 36 | sed 's/"commit":/"label":/' | issue | keys)" \
   'the key is by the subjects'
 
@@ -146,8 +149,9 @@ for i in 1 2 3 4 5 6 7 8; do
   sed "s/\"SET\"/\"$(printf '%060d' $i | tr 0 '<')\"/" h
 done >wide
 perl -ne 'for my $c (1 .. 40) { my $l = $_; $l =~ s/"data_size":/"x":$c,$&/; print $l }' wide >wider
-test_status 1 'very many cases' issue wider
-test_empty "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" 'are cut'
-test_match '^[0-9]+ more series$' .out 'and that is said'
-test_match '^The key of this change' .out 'the end is there'
+test_status 1 '320 cases are accepted' issue wider
+test_empty "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" \
+  'an issue with 320 cases is at most 65000 bytes long'
+test_match '^[0-9]+ more series$' .out 'the issue counts the series that were left out'
+test_match '^The key of this change' .out 'a shortened issue has its last line'
 test_done

@@ -15,30 +15,36 @@ perl -e 'srand 1; for my $i (0 .. 39) { for my $k (1 .. 4) {
 vkb-pgpush -q h
 test_status 1 'a regression in the database' detect --table core
 cp .out want
-test_match '^regression at 00000000 of 2026-01-26, 26 of 40' .out 'has its place'
-test_match ' rps .*-[56]\.[0-9]% .* NEW' .out 'and its size'
+test_match '^regression at 00000000 of 2026-01-26, 26 of 40' .out \
+  'the regression has its commit and its place'
+test_match ' rps .*-[56]\.[0-9]% .* NEW' .out \
+  'the regression has its size and is new'
 vkb-detect h >got
-test_same "$(cat got)" "$(cat want)" 'as of the file'
+test_same "$(cat got)" "$(cat want)" \
+  'the database has the same report as the file'
 vkb-pgpush --export | vkb-detect >got
-test_same "$(cat got)" "$(cat want)" 'and of the pipe'
+test_same "$(cat got)" "$(cat want)" 'an export has the same report as the file'
 test_status 1 'a connection' detect --database "host=$PGHOST dbname=postgres"
-test_same "$(cat want)" "$(cat .out)" 'the same'
-test_that 'known before' detect --table core --since 2026-02-01
+test_same "$(cat want)" "$(cat .out)" \
+  '--database with a connection has the same report'
+test_that '--since makes an older regression known' \
+  detect --table core --since 2026-02-01
 perl -e 'for my $i (0 .. 39) { printf qq({"type":"commit","v":1,"commit":"%040x","parents":[%s]}\n),
   $i + 1, $i ? sprintf qq("%040x"), $i : "" }' >commits
 test_status 1 'commit records beside it' detect --table core commits
-test_match '^40 commits in the order of their ancestry' .out 'give the order'
+test_match '^40 commits in the order of their ancestry' .out \
+  'commits in the database give the order'
 
-# --- no answer is 2, whatever else
+# --- without an answer the status is 2
 
-# trouble WHAT MESSAGE COMMAND...: exit 2 and said, with each of both modes.
+# trouble WHAT MESSAGE COMMAND...: exit 2 and the message, with both modes.
 trouble() {
   trouble_what=$1 trouble_said=$2
   shift 2
   for mode in '' '--latest 1'; do
     # shellcheck disable=SC2086 # several words or none
     test_status 2 "$trouble_what${mode:+, }$mode" "$@" $mode
-    test_match "$trouble_said" .err "$trouble_what: it is said"
+    test_match "$trouble_said" .err "$trouble_what: the error says why"
   done
 }
 
@@ -56,11 +62,12 @@ trouble 'no rights' 'permission denied' env PGUSER=weak vkb-detect --table core
 sed 's/"session":"s/&x/; s/"rps":[0-9.]*/"rps":100000/; s/"p50[^,}]*/"p50_latency_ms":0.4/' h >same
 fresh
 vkb-pgpush -q same
-test_that 'no regression' detect --table core
+test_that 'rows without a regression are accepted' detect --table core
 sql "UPDATE vkb_runs SET record = '[]' WHERE id = 7"
 trouble 'a bad row among good ones' 'vkb_runs: row 7: bad record' \
   detect --table core
-test_match '^vkb-detect: vkb-pgpush exited with 2' .err 'and what follows of it'
+test_match '^vkb-detect: vkb-pgpush exited with 2' .err \
+  'the error has the status of vkb-pgpush'
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL, commit TEXT, command TEXT,
   "timestamp" TIMESTAMPTZ, rps NUMERIC)'
@@ -97,32 +104,39 @@ python() {
       (VALUES ('SET'), ('GET')) k (cmd)) t"
 }
 python 1
-test_that 'no regression in it' detect --table core --latest 1
-test_match '^[0-9]+ equivalent' .out 'is known'
-test_match '^15 commits in the order of the input' .out 'by time'
+test_that 'rows of the Python tool without a regression are accepted' \
+  detect --table core --latest 1
+test_match '^[0-9]+ equivalent' .out 'rows of the Python tool get a verdict'
+test_match '^15 commits in the order of the input' .out \
+  'rows of the Python tool are in the order of their times'
 python .78
 test_status 1 'a drop of 22 %' detect --table core --latest 1
 test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") of 2026-03-16, 15 of 15" \
-  .out 'at the newest commit by time, though its kernel is another'
-test_match 'SET +rps .*-22\.[0-9]%' .out 'where it is'
+  .out 'the regression is at the newest commit despite another kernel'
+test_match 'SET +rps .*-22\.[0-9]%' .out 'the regression is that of SET'
 test_absent ' GET ' .out 'no other line names GET'
-test_match 'SET +p99_latency_ms .*\+28' .out 'latencies count too'
+test_match 'SET +p99_latency_ms .*\+28' .out \
+  'the latency of SET has a regression as well'
 sql "INSERT INTO benchmark_metrics (commit, \"timestamp\", command, status, error)
   VALUES (md5('15') || '00000000', '2026-03-16Z', 'SET', 'failed', 'it broke')"
-test_status 1 'with a failed scenario' detect --table core --latest 1
-test_match 'warning: SET: 1 failed run: it broke' .out 'which is said'
+test_status 1 'a failed scenario of the Python tool is accepted' \
+  detect --table core --latest 1
+test_match 'warning: SET: 1 failed run: it broke' .out \
+  'a warning names the failed scenario and its error'
 python .96
 test_status 1 'a drop of 4 %' detect --table core --latest 5
-test_match ' rps .* 25\+5 ' .out 'against five commits'
+test_match ' rps .* 25\+5 ' .out '--latest 5 compares with five commits'
 sql "DELETE FROM benchmark_metrics WHERE \"timestamp\" < '2026-03-16Z'"
-test_status 2 'one commit alone' detect --table core --latest 1
-test_match 'nothing was judged' .err 'is no answer'
+test_status 2 'a single commit is an error' detect --table core --latest 1
+test_match 'nothing was judged' .err 'the error says that nothing was judged'
 
 if test_reference python-tool/schema 'tables of the Python tool'; then
   fresh
   grep -v 'OWNER TO' "$acceptance/python-tool/schema/after_core1.sql" |
     psql -X -q >.log 2>&1
-  test_status 2 'its own table, without rows' detect --table core --latest 1
-  test_match 'nothing was judged|no metric' .err 'it is said'
+  test_status 2 'a table of the Python tool without rows is an error' \
+    detect --table core --latest 1
+  test_match 'nothing was judged|no metric' .err \
+    'the error says that a table without rows judges nothing'
 fi
 test_done

@@ -45,13 +45,15 @@ test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: named'
 test_same 4 "$(wc -l <.out | tr -d ' ')" 'csv: the rest is parsed'
 printf '"SET","12x"\n"GET","5"\n"MSET","-nan"\n"X","7' >bad.csv
 test_status 2 'csv: bad values' vkb-parse --from valkey-csv bad.csv
-test_match "bad.csv:1: 'rps' is '12x', which is not a number" .err 'csv: named'
-test_match "bad.csv:3: 'rps' is '-nan'" .err 'csv: nan is no number'
-test_match 'bad.csv:4: its quotes are wrong, or the line is cut' .err 'csv: torn'
-test_same '"GET"' "$(jq .config.command .out)" 'csv: the good row'
+test_match "bad.csv:1: 'rps' is '12x', which is not a number" .err \
+  'csv: the error names the line and the value'
+test_match "bad.csv:3: 'rps' is '-nan'" .err 'csv: nan is not a number'
+test_match 'bad.csv:4: its quotes are wrong, or the line is cut' .err \
+  'csv: the error names the torn line'
+test_same '"GET"' "$(jq .config.command .out)" 'csv: the rows that are good are parsed'
 head -n 1 eight.csv >only.csv
-test_status 2 'csv: a header and nothing else' vkb-parse only.csv
-test_match 'only.csv: there are no results' .err 'csv: it is said'
+test_status 2 'csv: a header without rows is an error' vkb-parse only.csv
+test_match 'only.csv: there are no results' .err 'csv: the error says that there are no results'
 
 # --- what it prints
 
@@ -114,7 +116,7 @@ test_same '["SET",{"rps":71428.57,"p50_latency_ms":0.319}]
   cat new.txt
 } >short.txt
 test_same "$(vkb-parse new.txt)" "$(vkb-parse short.txt)" \
-  'text: a title that is none'
+  'text: a line that only looks like a title is skipped'
 sed '/throughput/d' new.txt >cut.txt
 test_status 2 'text: a report without its end' vkb-parse cut.txt
 test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \
@@ -187,7 +189,7 @@ GET 2' "$(parsed '[.config.command, .run.index]' runs.json |
   tr -d '[]"' | tr ',' ' ')" 'memtier: each run, not the best'
 printf '{"BEST RUN RESULTS":{"Totals":{"Ops/sec":9}}}' >best.json
 test_status 2 'memtier: only the best' vkb-parse best.json
-test_match 'print-all-runs' .err 'memtier: it is said'
+test_match 'print-all-runs' .err 'memtier: the error asks for --print-all-runs'
 
 # --- Google Benchmark
 
@@ -285,13 +287,16 @@ test_same '["CPU0",4.42,null] ["CPU1",4.43,null] ["S0-D0-C0",null,1]' \
   "$(parsed '[.config.counted_on, .metrics.task_clock_ms, .metrics.cycles]' \
     a.csv | tr '\n' ' ' | sed 's/ $//')" 'perf: each CPU or core'
 printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
-test_status 2 'perf: no line of it' vkb-parse wrong.csv
-test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err 'perf: named'
+test_status 2 'perf: a line of another format is an error' vkb-parse wrong.csv
+test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err \
+  'perf: the error names the line of another format'
 
 printf '51,,page-faults,690901,100.00,,\n12,5,msec,task-clock,1,100,00,,\n' >comma.csv
-test_status 2 'perf: a decimal comma is no interval' vkb-parse comma.csv
-test_match 'comma.csv:2: not a line of perf stat' .err 'perf: named'
-test_same '{"page_faults":51}' "$(jq -c .metrics .out)" 'perf: and no number'
+test_status 2 'perf: a decimal comma is not taken for an interval' vkb-parse comma.csv
+test_match 'comma.csv:2: not a line of perf stat' .err \
+  'perf: the error names the line with a decimal comma'
+test_same '{"page_faults":51}' "$(jq -c .metrics .out)" \
+  'perf: a number with a decimal comma is not parsed'
 
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
   test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: a real one'
@@ -346,8 +351,9 @@ BenchmarkX 1 x ns/op
 BenchmarkLast 1 1 ns/op
 PASS
 END
-test_status 2 'go: a value that is no number' vkb-parse go.txt
-test_match "go.txt:9: 'ns/op' is 'x', which is not a number" .err 'go: named'
+test_status 2 'go: a value that is not a number is an error' vkb-parse go.txt
+test_match "go.txt:9: 'ns/op' is 'x', which is not a number" .err \
+  'go: the error names the value that is not a number'
 test_same '{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"Encode"} {"ns_per_op":1726,"bytes_per_s":12500000,"bytes_per_op":16,"allocs_per_op":2}
 {"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"Encode"} {"ns_per_op":1723}
 {"note":"before","command":"Fib/10"} {"p50_widgets":7}
@@ -368,22 +374,26 @@ cat >reg.json <<'END'
   "latency_ms":{"value":4,"unit":"ms"},"bad":{"value":"5","unit":"s"}},
  "metadata":{"git_commit":"1234567","build_dir":"/b"}}
 END
-test_status 2 'regression: a value that is no number' vkb-parse reg.json
-test_match "reg.json: 'metrics.bad.value' is not a number" .err 'regression: named'
+test_status 2 'regression: a value that is not a number is an error' vkb-parse reg.json
+test_match "reg.json: 'metrics.bad.value' is not a number" .err \
+  'regression: the error names the value that is not a number'
 test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"ops_per_s":8,"latency_ms":4}' \
   "$(jq -c '.subject, .run.started, .env, .metrics' .out | tr '\n' ' ' |
     sed 's/ $//')" 'regression: units are in the keys'
 
 printf '{"metrics":{"a time":{"value":1,"unit":"s"},"a_time":{"value":2,"unit":"s"}}}' >twice.json
 test_status 2 'regression: two names that become one' vkb-parse twice.json
-test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err 'named'
+test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err \
+  'regression: the error names the key of the two names'
 test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'the first stays'
 printf '{"context":{},"benchmarks":[{"name":"B","run_type":"iteration","real_time":1,"time_unit":"ns","a b":1,"a_b":2}]}' >twice.json
 test_status 2 'gbench: two counters that become one' vkb-parse twice.json
-test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err 'named'
+test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err \
+  'gbench: the error names the key of the two counters'
 printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
 test_status 2 'go: a unit that is there twice' vkb-parse twice.txt
-test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err 'named'
+test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err \
+  'go: the error names the unit that is there twice'
 
 # --- any CSV
 
@@ -397,25 +407,28 @@ test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
   "$(jq -c '.config, .metrics' .out | tr '\n' ' ' | sed 's/ $//')" \
   'columns: what the map says'
 test_status 2 'columns: one that is not there' vkb-parse -c rps=x any.tsv
-test_match "any.tsv:1: no column is called 'x'" .err 'columns: it is named'
+test_match "any.tsv:1: no column is called 'x'" .err 'columns: the error names the missing column'
 printf 'x,y,x\n1,2,3\n' >xyx.csv
-test_status 2 'columns: one that is there twice' vkb-parse -c rps=x xyx.csv
-test_match "xyx.csv:1: two columns are called 'x'" .err 'columns: which one'
-test_that 'columns: another is no matter' vkb-parse -c rps=y xyx.csv
+test_status 2 'columns: a name of two columns is an error' vkb-parse -c rps=x xyx.csv
+test_match "xyx.csv:1: two columns are called 'x'" .err \
+  'columns: the error names the name of two columns'
+test_that 'columns: a name of two columns does not matter elsewhere' vkb-parse -c rps=y xyx.csv
 printf 'name,v\r\n"a ""b"",\r\nc",5\r\n,6\r\n' >quoted.csv
 test_same '"a \"b\",\r\nc" 5 null 6' \
   "$(vkb-parse -c config.command=name,v_ms=v quoted.csv |
     jq -c '.config.command, .metrics.v_ms' | tr '\n' ' ' | sed 's/ $//')" \
   'columns: quotes, commas and line breaks in a field'
 test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
-test_status 2 'columns: for what has its own names' \
+test_status 2 'columns: a format with names of its own is an error' \
   vkb-parse --from memtier -c rps=x memtier.json
-test_match "does not apply to the format 'memtier'" .err 'columns: it is said'
+test_match "does not apply to the format 'memtier'" .err \
+  'columns: the error names the format with its own names'
 printf 'a,b\n1,"x\n\377\n2,3\n' >mixed.csv
-test_status 2 'columns: no UTF-8 within a field' vkb-parse -c v_s=a mixed.csv
-test_same '{"v_s":2}' "$(jq -c .metrics .out)" 'columns: the next row is whole'
+test_status 2 'columns: a field that is not UTF-8 is an error' vkb-parse -c v_s=a mixed.csv
+test_same '{"v_s":2}' "$(jq -c .metrics .out)" \
+  'columns: the row after a field that is not UTF-8 is parsed'
 for map in rps =x rps= x.y=z; do
-  test_status 2 "columns: '$map' is no map" vkb-parse -c "$map" any.tsv
+  test_status 2 "columns: '$map' is an invalid map" vkb-parse -c "$map" any.tsv
 done
 
 # --- the flat form
@@ -451,8 +464,9 @@ printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRAN
 test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x"}]' \
   "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours, keys of the Python tool alone'
 sed 's/"keyspacelen":9/"keyspacelen":8/' ours.jsonl | cat ours.jsonl - >keys.jsonl
-test_that 'flat: cases that differ by a key it lacks' vkb-parse --flat keys.jsonl
-test_match "warning: cases that differ only by 'keyspacelen' are one case" .err 'flat: a warning says so'
+test_that 'flat: cases that differ by a missing key are accepted' vkb-parse --flat keys.jsonl
+test_match "warning: cases that differ only by 'keyspacelen' are one case" .err \
+  'flat: a warning names the key that is missing'
 test_that 'flat: runs of one case' vkb-parse --flat ours.jsonl ours.jsonl
 test_empty "$(cat .err)" 'flat: no warning'
 test_that 'flat: with their records' vkb-parse --flat --whole keys.jsonl
@@ -471,7 +485,8 @@ done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none' \
   "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
-vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" 'what is none is named'
+vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
+  'the error names each time that is invalid'
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
@@ -482,29 +497,33 @@ test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
 # --- detection, raw, set
 
 printf 'hello, world\n' >unknown
-test_status 2 'a format nobody knows' vkb-parse unknown
+test_status 2 'an unknown format is an error' vkb-parse unknown
 test_match "unknown: unknown format: the input begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
-  .err 'what was seen, and what there is'
+  .err 'the error has the beginning of the input and all formats'
 printf 'a\377b\302\233c\342\200\256d\n' >unseen
-test_status 2 'bytes that are no text' vkb-parse unseen
-test_match "begins with 'a.xffb.x9bc.u202ed'" .err 'do nothing to the terminal'
+test_status 2 'an unknown format with bytes that are not text is an error' vkb-parse unseen
+test_match "begins with 'a.xffb.x9bc.u202ed'" .err \
+  'bytes that are not text are escaped in the error'
 printf '{"a":1}' >unknown.json
-test_status 2 'JSON nobody knows' vkb-parse unknown.json
-test_match "begins with '{\"a\":1}'" .err 'what was seen'
+test_status 2 'JSON of an unknown format is an error' vkb-parse unknown.json
+test_match "begins with '{\"a\":1}'" .err 'the error has the beginning of the JSON'
 printf '{"ALL STATS":{},"results":[{"command":"x","mean":1}]}' >two.json
-test_status 2 'two formats at once' vkb-parse two.json
-test_match 'the format may be memtier or hyperfine; choose with --from' .err 'both named'
-test_status 2 'another format than named' vkb-parse --from gbench memtier.json
-test_match "not in the format 'gbench'" .err 'it is said'
-test_status 2 'a name that is no format' vkb-parse --from nonsense two.csv
+test_status 2 'JSON that may be of two formats is an error' vkb-parse two.json
+test_match 'the format may be memtier or hyperfine; choose with --from' .err \
+  'the error names the two formats that it may be'
+test_status 2 'an input of another format than --from is an error' \
+  vkb-parse --from gbench memtier.json
+test_match "not in the format 'gbench'" .err 'the error names the format of --from'
+test_status 2 'an unknown name of a format is an error' vkb-parse --from nonsense two.csv
 test_match "option '--from': 'nonsense' is not one of auto, records" .err \
-  'the names are listed'
+  'the error lists the names of the formats'
 : >empty
-test_status 2 'an empty file' vkb-parse empty
-test_match 'empty: the input is empty' .err 'it is said'
+test_status 2 'an empty file is an error' vkb-parse empty
+test_match 'empty: the input is empty' .err 'the error says that the input is empty'
 printf '{"benchmarks":[\n{"name":"x",\n' >cut.json
-test_status 2 'JSON cut short' vkb-parse cut.json
-test_match 'cut.json:3: bad JSON: it ends too early' .err 'with its line'
+test_status 2 'JSON that is cut short is an error' vkb-parse cut.json
+test_match 'cut.json:3: bad JSON: it ends too early' .err \
+  'the error has the line where JSON is cut short'
 vkb-parse --raw two.csv >raw.jsonl
 test_same 'raw run run' "$(jq -r .type raw.jsonl | tr '\n' ' ' | sed 's/ $//')" \
   'raw: the input stands before its runs'
@@ -514,8 +533,9 @@ test_same "$(cat two.csv)" "$(jq -r 'select(.type == "raw") |
 printf '"SET","5"\n\377\n' >bytes.csv
 vkb-parse --raw bytes.csv >raw.jsonl 2>err
 test_same "$(base64 <bytes.csv)" "$(jq -r 'select(.base64).base64' raw.jsonl)" \
-  'raw: bytes that are no UTF-8'
-test_match 'bytes.csv:2: the line is not UTF-8' err 'and the line is named'
+  'raw: bytes that are not UTF-8 are stored as base64'
+test_match 'bytes.csv:2: the line is not UTF-8' err \
+  'raw: the error names the line that is not UTF-8'
 test_same '{"label":"7"} {"command":"SET","data_size":16,"tls_mode":true,"x":"5"} {"session":"3"}' \
   "$(vkb-parse -s subject.label=7 -s config.data_size=16 \
     -s config.tls_mode=true -s 'config.x="5"' -s run.session=3 two.csv |

@@ -50,20 +50,21 @@ judge() { # judge NAME TIME THROUGHPUT [OPTION...]
 test_status 0 'equal: 0' judge same 100 500
 test_status 0 '+5% of time is within +10%' judge little 105 500
 test_status 1 '+15% of time: 1' judge slow 115 500
-test_match 'put_time_ms' .out 'it is named'
-test_status 0 '-15% of time is no regression' judge fast 85 500
+test_match 'put_time_ms' .out 'the report names the time that is worse'
+test_status 0 '-15% of time is not a regression' judge fast 85 500
 test_status 0 '-5% of throughput is within -10%' judge dip 100 475
 test_status 1 '-15% of throughput: 1' judge drop 100 425
-test_match 'read_bytes_per_s' .out 'it is named'
-test_status 0 '+15% of throughput is no regression' judge more 100 575
+test_match 'read_bytes_per_s' .out \
+  'the report names the throughput that is worse'
+test_status 0 '+15% of throughput is not a regression' judge more 100 575
 test_that 'a speed-up' judge quick 1.39 500
-test_match 'put_time_ms 71.9[0-9]x' .out 'says how many times'
+test_match 'put_time_ms 71.9[0-9]x' .out 'the report says how many times faster'
 
-# one run a side judges nothing, and says so
+# One run a side cannot be judged, which is an error.
 vkb-parse -s subject.label=one v2.1.json >one.jsonl
-test_status 2 'one run: 2' \
+test_status 2 'one run a side is an error' \
   vkb-compare --policy policy.json v1.jsonl one.jsonl
-test_match 'nothing was judged' .err 'it is said'
+test_match 'nothing was judged' .err 'the error says that nothing was judged'
 
 # --ci: what is missing fails
 for f in v2.*.json; do
@@ -71,7 +72,7 @@ for f in v2.*.json; do
 done
 vkb-parse -s subject.label=part part.*.json >part.jsonl
 test_that 'a metric less' vkb-compare --policy policy.json v1.jsonl part.jsonl
-test_status 1 'with --ci: 1' \
+test_status 1 'a missing metric with --ci is exit 1' \
   vkb-compare --ci --policy policy.json v1.jsonl part.jsonl
 
 # two named baselines in one input; the contender is 8 % above one of them and

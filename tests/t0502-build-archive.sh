@@ -24,34 +24,45 @@ xz -k valkey-1.tar
 
 # --- good ones
 
-test_that 'a release' vkb-build ./valkey-1.tar.gz
-test_same 'ok false false 9.0.0' "$(how)" 'is built'
+test_that 'a release archive is accepted' vkb-build ./valkey-1.tar.gz
+test_same 'ok false false 9.0.0' "$(how)" \
+  'a release archive is built from nothing'
 test_same "valkey-1.tar.gz $(sha256sum <valkey-1.tar.gz | cut -d ' ' -f 1) null" \
   "$(field '"\(.subject.ref) \(.subject.archive_sha256) \(.subject.commit)"')" \
-  'is known by its name and its hash'
+  'the subject has the name and the hash of the archive'
 test_same "$(in_repo show -s --format=%ct 1)" \
-  "$(field '.subject.time | fromdate')" 'is as old as its files'
-test_same null "$(field .git_sha)" 'and knows no commit'
+  "$(field '.subject.time | fromdate')" \
+  'the time of the subject is that of the files'
+test_same null "$(field .git_sha)" 'a build of an archive has no commit'
 tree=$(find cache/vkb/trees -name up.h | sed 's,/deps/up.h,,')
-test_same '../src/version.h' "$(readlink "$tree/deps/up.h")" 'links are there'
-test_that 'programs are' test -x "$tree/src/release.sh"
-test_that 'and others not' test ! -x "$tree/src/version.h"
-test_that 'again' vkb-build valkey-1.tar.gz
-test_same 'ok false true 9.0.0' "$(how)" 'from the cache'
+test_same '../src/version.h' "$(readlink "$tree/deps/up.h")" \
+  'symbolic links of the archive are extracted'
+test_that 'executable files of the archive are executable' \
+  test -x "$tree/src/release.sh"
+test_that 'other files of the archive are not executable' \
+  test ! -x "$tree/src/version.h"
+test_that 'the same archive is accepted again' vkb-build valkey-1.tar.gz
+test_same 'ok false true 9.0.0' "$(how)" 'the same archive comes from the cache'
 for kind in tar tar.xz zip; do
-  test_that "$kind" vkb-build valkey-1.$kind
-  test_same 'ok false true 9.0.0' "$(how)" 'holds the same'
+  test_that "an archive of the kind $kind is accepted" vkb-build valkey-1.$kind
+  test_same 'ok false true 9.0.0' "$(how)" \
+    "an archive of the kind $kind comes from the cache"
 done
-test_that 'the next release' vkb-build new=valkey-2.tar.gz
-test_same 'ok true false 9.0.1' "$(how)" 'goes on from the last'
-test_same new "$(field .subject.label)" 'a label'
-test_that 'beside a commit' vkb-build -C repo valkey-2.tar.gz 1
+test_that 'the archive of the next release is accepted' \
+  vkb-build new=valkey-2.tar.gz
+test_same 'ok true false 9.0.1' "$(how)" \
+  'the next release reuses the objects of the last'
+test_same new "$(field .subject.label)" 'the label is that of the argument'
+test_that 'an archive and a commit are built together' \
+  vkb-build -C repo valkey-2.tar.gz 1
 test_same "null
 $(head_of 1)" "$(field .subject.commit)" 'in order'
 git init -q outer
 git -C outer commit -q --allow-empty -m outer
-test_that 'a cache in a repository' vkb-build --cache outer/cache valkey-1.tar.gz
-test_same null "$(field .git_sha)" 'is not asked for the commit'
+test_that 'a cache inside a repository is accepted' \
+  vkb-build --cache outer/cache valkey-1.tar.gz
+test_same null "$(field .git_sha)" \
+  'the commit of the repository around the cache is not used'
 
 # Two at once, from nothing.
 vkb-build --cache both valkey-1.tar.gz >a.out 2>a.err &
@@ -59,20 +70,22 @@ a=$!
 vkb-build --cache both valkey-1.tar.gz >b.out 2>b.err &
 b=$!
 wait $a
-test_same 0 $? 'one of two'
+test_same 0 $? 'the first of two builds of an archive succeeds'
 wait $b
-test_same 0 $? 'the other'
+test_same 0 $? 'the second of two builds of an archive succeeds'
 test_same 'false
-true' "$(jq -r .cached a.out b.out | sort)" 'one built, one waited'
+true' "$(jq -r .cached a.out b.out | sort)" \
+  'one of two equal builds builds, the other waits'
 
-# --- those that are none
+# --- files that are not archives, or not safe to extract
 
 bad() { # bad WHAT FILE PATTERN
   test_status 2 "$1" vkb-build "$2" good=valkey-1.tar.gz
-  test_same 'failed ok' "$(field .status | xargs)" 'is a record; the other is built'
-  test_match "$3" .err 'it is said'
+  test_same 'failed ok' "$(field .status | xargs)" \
+    "$1: a failed record, the other is built"
+  test_match "$3" .err "$1: the error says why"
   test_same true "$(field 'select(.status == "failed") | .error | length > 0')" \
-    'the record has it'
+    "$1: the record has the error"
 }
 mkdir x x/top x/other
 echo 'evil' >x/top/file
@@ -109,7 +122,7 @@ tar -cf empty.tar -T /dev/null
 bad 'an empty one' empty.tar "'empty.tar' is empty"
 : >zero.tar
 bad 'an empty file' zero.tar "'zero.tar'"
-echo 'this is no archive' >junk.tar.gz
+echo 'not an archive' >junk.tar.gz
 bad 'junk' junk.tar.gz "'junk.tar.gz' cannot be read as an archive"
 size=$(wc -c <valkey-1.tar.gz)
 head -c $((size / 2)) valkey-1.tar.gz >half.tar.gz
@@ -127,7 +140,8 @@ bad 'by URL' https://127.0.0.1:1/valkey.tar.gz 'archives are not downloaded'
 name=$(printf 'top/\033[31mred')
 pack hostile --transform "s,^top/fifo,$name," top/fifo
 bad 'a hostile name' hostile.tar.gz '\\x1b\[31mred'
-test_empty "$(find . /tmp/evil -name 'evil*' 2>/dev/null)" 'nothing is outside'
+test_empty "$(find . /tmp/evil -name 'evil*' 2>/dev/null)" \
+  'no file is written outside the folder'
 
 # A folder that is a link first and a folder later: a link is not followed.
 mkdir sink
@@ -136,8 +150,10 @@ pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
 bad 'a link that becomes a folder' swap.tar.gz "leads outside of the archive, to '../top'"
 ln -sfn . x/top/dir
 pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
-test_status 2 'a link that becomes a folder within' vkb-build swap.tar.gz
-test_match 'make exited with 2' .err 'is a folder; there is nothing to make'
+test_status 2 'a link that becomes a folder inside the archive fails' \
+  vkb-build swap.tar.gz
+test_match 'make exited with 2' .err \
+  'a link that becomes a folder leaves nothing to make'
 test_same false "$(find cache/vkb/trees -name dir -type l | grep -q . && echo true ||
   echo false)" 'and no link'
 test_done

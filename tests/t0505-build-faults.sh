@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-build: repositories that are broken or cannot be reached, a disk that is
-# full, kills at any time, refs that vanish meanwhile: said, exit 2, and nothing
-# that later counts as built.
+# full, kills at any time, refs that vanish meanwhile: an error, and nothing that
+# later counts as built.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
@@ -29,8 +29,9 @@ good() {
 broken() { # broken WHAT PATTERN: $copy is
   rm -rf "c.$n"
   test_status 2 "$1" vkb-build --cache "c.$n" -C "$copy" two
-  test_same 'failed true' "$(field '"\(.status) \(.error | length > 0)"')" 'is a record'
-  test_match "$2" .err 'it is said'
+  test_same 'failed true' "$(field '"\(.status) \(.error | length > 0)"')" \
+    "$1: a failed record"
+  test_match "$2" .err "$1: the error says why"
   good "c.$n" 'a good one, in the same cache'
 }
 n=0
@@ -66,8 +67,9 @@ rm "$copy/.git/objects/$(echo "$tree" | sed 's,^..,&/,')"
 broken 'a folder that is missing' "$tree"
 another
 echo 'ref: refs/heads/none' >"$copy/.git/HEAD"
-test_status 2 'a HEAD that is nowhere' vkb-build -C "$copy" HEAD
-test_match "no branch, tag, commit or other revision 'HEAD'" .err 'it is said'
+test_status 2 'a HEAD without a branch is an error' vkb-build -C "$copy" HEAD
+test_match "no branch, tag, commit or other revision 'HEAD'" .err \
+  'the error says that HEAD is unknown'
 
 # --- a ref that vanishes between being resolved and being built
 
@@ -91,8 +93,9 @@ in_moving checkout -q main
 in_moving branch -qD late
 : >slow-cc.go
 wait $pid
-test_same 0 $? 'the branch of the second vanished'
-test_same "$late" "$(jq -r .subject.commit v.out | tail -n 1)" 'its commit is built'
+test_same 0 $? 'a branch that vanishes after it was resolved is built'
+test_same "$late" "$(jq -r .subject.commit v.out | tail -n 1)" \
+  'the commit of the vanished branch is built'
 rm slow-cc.at slow-cc.go
 in_moving checkout -q -b lost
 echo lost >moving/lost
@@ -100,16 +103,18 @@ in_moving add -A && in_moving commit -qm lost
 vkb-build --cache v -j 1 --make-arg "CC=$scratch/slow-cc" --cflags -DX -C moving \
   one lost >v.out 2>v.err &
 pid=$!
-test_that 'again at work' wait_until 20 test -e slow-cc.at
+test_that 'the first build is at work again' wait_until 20 test -e slow-cc.at
 in_moving checkout -q main
 in_moving branch -qD lost
 in_moving reflog expire --expire=now --all
 in_moving gc -q --prune=now
 : >slow-cc.go
 wait $pid
-test_same 2 $? 'its objects vanished as well'
-test_same 'ok failed' "$(jq -r .status v.out | xargs)" 'the other is built'
-test_match 'cannot (read|check out)' v.err 'it is said'
+test_same 2 $? 'a commit whose objects vanish is an error'
+test_same 'ok failed' "$(jq -r .status v.out | xargs)" \
+  'the build before the vanished commit succeeds'
+test_match 'cannot (read|check out)' v.err \
+  'the error says that the commit cannot be read'
 
 # --- a disk that is full: at every size up to that which is enough
 
@@ -139,16 +144,18 @@ END
     done
     test_empty_file bad "a full disk, $kind: never half a build: $sizes"
     test_match '^(2 )+(0 )+$' "$(echo "$ends" >ends; echo ends)" \
-      'it is trouble, until there is room'
+      'a full disk is an error at each size below the one needed'
   done
   unshare -m sh full 40 '-C repo' 0 2>/dev/null
-  test_match 'No space left|make exited' full.err 'it is said'
+  test_match 'No space left|make exited' full.err \
+    'the error says that no space is left'
 else
   test_skip 'a disk that is full' 'mount in a name space'
 fi
 limited() { (ulimit -f 16 && vkb-build --cache limited -C repo two); }
-test_status 2 'a limit on the size of files' limited
-test_same failed "$(field .status)" 'is a failed build'
+test_status 2 'a limit on the size of files is an error' limited
+test_same failed "$(field .status)" \
+  'a limit on the size of files makes the build fail'
 good limited 'without it'
 
 # --- kills at any time
@@ -159,10 +166,12 @@ for after in 0.01 0.03 0.06 0.1 0.15 0.2 0.3 0.5; do
     two one >/dev/null 2>&1
 done
 good killed 'after kills'
-test_that 'and by URL' vkb-build --cache killed --repo "file://$scratch/repo" two one
-test_same 'true true' "$(field .cached | xargs)" 'it is the same'
+test_that 'a cache after kills is used by URL' \
+  vkb-build --cache killed --repo "file://$scratch/repo" two one
+test_same 'true true' "$(field .cached | xargs)" \
+  'a cache after kills has the builds by URL'
 test_empty "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
-  'nothing half is left'
+  'a cache after kills has no incomplete files'
 
 # Wherever it was killed: while the mirror was made, while refs were written.
 for f in config.lock refs/heads/main.lock packed-refs.lock HEAD.lock; do
@@ -171,8 +180,10 @@ done
 mkdir killed/git/0.git.new
 echo '#define VERSION "9.0.2"' >repo/src/version.h
 commit three
-test_that 'locks that nobody holds' vkb-build --cache killed --repo "file://$scratch/repo" main
-test_same "$(head_of main)" "$(field .subject.commit)" 'it is the newest'
+test_that 'locks of killed processes do not matter' \
+  vkb-build --cache killed --repo "file://$scratch/repo" main
+test_same "$(head_of main)" "$(field .subject.commit)" \
+  'the newest commit is fetched despite locks'
 
 # A compiler that is killed leaves its temporary files.
 in_repo checkout -q -b waits
@@ -188,10 +199,12 @@ pid=$!
 test_that 'a build that waits' wait_until 60 test -e began
 kill -KILL $pid
 wait $pid
-test_that 'it ends' wait_until 60 gone "$(cat began)"
-test_litter 0 'none of it is where others look'
+test_that 'the compiler ends when vkb-build is killed' \
+  wait_until 60 gone "$(cat began)"
+test_litter 0 'a killed compiler leaves nothing in TMPDIR'
 good waits 'after that'
-test_empty "$(find waits/trees -name '*.tmp')" 'none is left at all'
+test_empty "$(find waits/trees -name '*.tmp')" \
+  'the temporary files of a killed compiler are removed'
 
 # --- what cannot be reached: nobody is asked for a password
 
@@ -229,7 +242,7 @@ serve "$(printf 'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\
 " login
 serve "$(printf 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r')
 " none
-serve 'this is no git' junk
+serve 'not git' junk
 serve '' silent
 
 for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
@@ -241,7 +254,7 @@ for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
   test_status 2 "$url" timeout 60 setsid -w vkb-build --cache urls --repo "$url" main
   # Who logs in is not shown: it may be a token.
   test_match "$(printf %s "$url" |
-    sed 's,://git@,://***@,; s/[.+%*]/\\&/g')" .err 'is named'
+    sed 's,://git@,://***@,; s/[.+%*]/\\&/g')" .err "$url: the error names it"
 done
 test_that 'nobody was asked' test ! -e ask.was.asked -a ! -e evil
 

@@ -13,7 +13,7 @@ two=$(head_of HEAD)
 in_repo gc -q
 field() { jq -r "$1" .out; }
 
-# gives COMMIT WHAT ARGUMENT...: is it built, and nothing said?
+# gives COMMIT WHAT ARGUMENT...: that commit is built and nothing is printed.
 gives() {
   want=$1 what=$2
   shift 2
@@ -37,11 +37,12 @@ ln -s repo link
 gives "$two" 'a link' -C link HEAD
 git clone -q --mirror repo mirror.git
 echo 'ref: refs/heads/gone' >mirror.git/HEAD
-gives "$two" 'a HEAD that is gone' -C mirror.git main
-test_status 2 'nothing else' vkb-build -C mirror.git HEAD
+gives "$two" 'a mirror whose HEAD is gone' -C mirror.git main
+test_status 2 'the missing HEAD itself is an error' vkb-build -C mirror.git HEAD
 rm mirror.git/HEAD
-test_status 2 'without HEAD' vkb-build -C mirror.git main
-test_match "cannot open the repository 'mirror.git'" .err 'it is no repository'
+test_status 2 'a folder without HEAD is an error' vkb-build -C mirror.git main
+test_match "cannot open the repository 'mirror.git'" .err \
+  'the error says that the repository cannot be opened'
 
 git clone -q --shared repo shared
 git clone -q --shared shared again
@@ -57,14 +58,17 @@ gives "$two" 'a repository apart from its work tree' -C apart HEAD
 gives "$two" 'a folder within one' -C repo/src HEAD
 
 git clone -q --depth 1 "file://$scratch/repo" shallow
-gives "$two" 'a shallow one' -C shallow HEAD
-gives "$two" 'its work tree' --worktree shallow
-test_status 2 'what it lacks' vkb-build -C shallow HEAD~1
+gives "$two" 'a shallow repository' -C shallow HEAD
+gives "$two" 'the work tree of a shallow repository' --worktree shallow
+test_status 2 'a commit that a shallow repository lacks is an error' \
+  vkb-build -C shallow HEAD~1
 test_match "'HEAD~1' in .*which is shallow; get the rest with 'git fetch --unshallow'" .err \
-  'it says where that is'
+  'the error says how to get the rest of the commits'
 git init -q --object-format=sha256 long 2>/dev/null &&
-  test_status 2 'with ids of another hash' vkb-build -C long HEAD
-test_match "cannot open the repository 'long'" .err 'it is named'
+  test_status 2 'a repository with SHA-256 ids is an error' \
+    vkb-build -C long HEAD
+test_match "cannot open the repository 'long'" .err \
+  'the error names the repository with SHA-256 ids'
 
 # --- a submodule, and a folder where it was
 
@@ -95,10 +99,11 @@ gives "$(head_of HEAD)" '-q behind --' -C repo -- -q
 nl='a
 b'
 for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
-  test_status 2 "'$(printf %s "$name" | tr '\n' ' ')' is no commit" vkb-build \
-    -C repo -- "$name"
+  test_status 2 "'$(printf %s "$name" | tr '\n' ' ')' is not a commit" \
+    vkb-build -C repo -- "$name"
   test_same "failed ${name#x=}" \
-    "$(field '"\(.status) \(.subject.ref)"')" 'it is named'
+    "$(field '"\(.status) \(.subject.ref)"')" \
+    'the record has the name that is not a commit'
 done
 test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 test_done

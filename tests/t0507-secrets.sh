@@ -66,9 +66,9 @@ test_that 'vkb-build logs in' vkb-build --repo "$url" v1
 cp .out builds
 test_same "ok 127.0.0.1:$(cat port)/root" \
   "$(jq -r '"\(.status) \(.subject.repository)"' builds)" 'the record says where from'
-test_that 'another password is the same repository' \
+test_that 'another password is accepted for the same repository' \
   vkb-build --repo "$(echo "$url" | sed "s/user:$secret/other:x/")" "$(head_of v1)"
-test_same true "$(jq .cached .out)" 'what is there is not built again'
+test_same true "$(jq .cached .out)" 'another password finds the same builds'
 test_status 2 'vkb-build cannot connect' vkb-build --repo "$gone_url" v1
 cp .err build.err
 test_match 'http://\*\*\*@127.0.0.1:1/root.git' build.err 'the message names the server'
@@ -96,12 +96,12 @@ for to in "$url" "$gone_url"; do
   echo '{}' >"push-$name/runs.jsonl"
   vkb-publish --repo "$to" push "push-$name" >"push-$name.out" 2>&1
 done
-# What git repeats of a URL that it does not take is no file of ours either.
+# What git repeats of an invalid URL must not reach our files either.
 vkb-bisect --results bisect-wrong --repo "https://user:$secret/more@127.0.0.1:1/a" \
   v1 main -- quick.json >bisect-wrong.out 2>&1
 test_match '\*\*\*@127.0.0.1:1/a' bisect-wrong.out 'a URL that git cannot read is named'
 test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure says where from'
-test_match '\*\*\*@127.0.0.1' ab-up/asked 'what was asked is kept without the login'
+test_match '\*\*\*@127.0.0.1' ab-up/asked 'the question is stored without the login'
 test_same "http://***@127.0.0.1:$(cat port)/root.git" \
   "$(git --git-dir=bisect-up/repo.git config remote.origin.url)" \
   'the clone of vkb-bisect has a URL without login'

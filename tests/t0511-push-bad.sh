@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-pgpush where something is wrong: the server, the rights, the name, the
-# disk, the input, or a kill at the worst moment. It says so, exits with 2, and
-# nothing is half stored or left behind.
+# disk, the input, or a kill at the worst moment. It prints an error, exits with
+# 2, and nothing is half stored or left behind.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-pgpush and trouble'
 mkdir "$scratch/tmp"
@@ -23,7 +23,7 @@ trouble() {
   trouble_what=$1 trouble_said=$2
   shift 2
   test_status 2 "$trouble_what" "$@"
-  test_match "$trouble_said" .err "$trouble_what: it is said"
+  test_match "$trouble_said" .err "$trouble_what: the error says why"
 }
 # Each of the three that need the server.
 troubles() {
@@ -45,8 +45,8 @@ troubles 'no such database' 'database "no; DROP" does not exist' \
   env PGDATABASE='no; DROP'
 troubles 'no such role' 'role "nobody at all" does not exist' \
   env PGUSER='nobody at all'
-troubles 'a port that is none' 'port' env PGPORT=x
-trouble 'settings that are none' 'invalid connection settings|invalid connection option' \
+troubles 'an invalid port' 'port' env PGPORT=x
+trouble 'invalid settings' 'invalid connection settings|invalid connection option' \
   vkb-pgpush --database 'nonsense=1 dbname=postgres' one
 trouble 'a line break in the name' 'does not exist' \
   vkb-pgpush --database 'a
@@ -93,7 +93,7 @@ test_that 'the right file' env PGUSER=locked PGPASSFILE=right vkb-pgpush one
 printf '[perf]\nuser=locked\npassword=right-secret\n' >service
 test_that 'a service' env PGSERVICEFILE=service vkb-pgpush \
   --database service=perf one
-test_same 1 "$(rows)" 'one run in all'
+test_same 1 "$(rows)" 'one run is stored in all'
 
 # --- rights
 
@@ -115,14 +115,15 @@ for step in 'SELECT (vkb_session) ON benchmark_metrics' \
 done
 sql 'GRANT USAGE ON SEQUENCE vkb_runs_id_seq TO weak'
 # shellcheck disable=SC2086 # several words
-test_that 'with all of them' $weak two
-test_same '2 2' "$(both)" 'it is'
+test_that 'a role with all rights can push' $weak two
+test_same '2 2' "$(both)" 'a role with all rights stores the run'
 sql 'REVOKE SELECT ON vkb_runs FROM weak'
 trouble 'export without a right' 'permission denied' env PGUSER=weak vkb-pgpush --export
-test_empty_file .out 'gives nothing'
+test_empty_file .out 'an export without the right prints nothing'
 trouble 'a server that only reads' 'read-only transaction' \
   env PGOPTIONS='-c default_transaction_read_only=on' vkb-pgpush many
-test_that 'it can be read' env PGOPTIONS='-c default_transaction_read_only=on' \
+test_that 'a server that only reads can be exported' \
+  env PGOPTIONS='-c default_transaction_read_only=on' \
   vkb-pgpush --export
 sql 'ALTER ROLE weak CONNECTION LIMIT 0'
 trouble 'no place' 'too many connections' env PGUSER=weak vkb-pgpush two
@@ -143,11 +144,16 @@ b' Core 1a _a é 'x"; DROP TABLE benchmark_metrics; --' \
   trouble "the table '$name', detect" 'is not core, tag' \
     vkb-detect --table "$table"
 done
-test_that 'the longest name' vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
-test_that 'again' vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
-test_match ' 0 runs stored, 1 were there' .err 'is known'
-test_that 'is read' vkb-pgpush --export --table abcdefghijklmnopqrstuvwxyz01234
-test_same 1 "$(wc -l <.out)" 'as it is'
+test_that 'the longest name of a table is accepted' \
+  vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
+test_that 'the longest name of a table is accepted again' \
+  vkb-pgpush --table abcdefghijklmnopqrstuvwxyz01234 one
+test_match ' 0 runs stored, 1 were there' .err \
+  'a run in the table with the longest name is known'
+test_that 'the table with the longest name is exported' \
+  vkb-pgpush --export --table abcdefghijklmnopqrstuvwxyz01234
+test_same 1 "$(wc -l <.out)" \
+  'the export of the table with the longest name has the run'
 
 # --- the input
 
@@ -173,17 +179,17 @@ bad 'Infinity' "$env"'{"x":-Infinity}}'
 bad 'a key twice' "$env"'{"x":1,"x":2}}'
 fresh
 printf '%b\n' "$env"'{"x":"\\u2028\\ud83d\\ude00"}}' >odd
-test_that 'what is good of that kind' vkb-pgpush odd
+test_that 'valid escapes are accepted' vkb-pgpush odd
 bad 'a torn line' "$env"
 bad 'no config' '{"type":"run","v":1,"metrics":{"rps":1},"status":"ok"}'
 bad 'a newer version' '{"type":"run","v":9,"config":{},"metrics":{"rps":1},"status":"ok"}'
 fresh
 trouble 'no such file' "cannot read 'nothing'" vkb-pgpush nothing one
-test_same '1 1' "$(both)" 'the other is stored'
+test_same '1 1' "$(both)" 'the file that exists is stored'
 mkdir empty
 trouble 'an empty folder' "no metrics.json in 'empty'" vkb-pgpush empty
-test_that 'nothing at all' vkb-pgpush </dev/null
-trouble 'a type that is no UTF-8' 'is not UTF-8' \
+test_that 'empty input is accepted' vkb-pgpush </dev/null
+trouble 'a type that is not UTF-8' 'is not UTF-8' \
   vkb-pgpush --test-type "$(printf '\377')" one
 { runs s 1; } | sed 's/"command":"SET"/&,"id":"ö →","x":"\\u2192\\ud83d\\ude00"/' >wide
 
@@ -203,14 +209,15 @@ trouble 'a letter LATIN1 has not' 'has no equivalent in encoding "LATIN1"' \
 test_same 2 "$(PGDATABASE=eLATIN1 sql 'SELECT count(*) FROM vkb_runs')" 'nothing is stored'
 test_that 'SQL_ASCII has all' vkb-pgpush --database eSQL_ASCII wide
 vkb-pgpush --database eSQL_ASCII --export >.out
-test_same "$(jq -cS . wide)" "$(jq -cS 'select(.config.id)' .out)" 'as it is'
+test_same "$(jq -cS . wide)" "$(jq -cS 'select(.config.id)' .out)" \
+  'SQL_ASCII gives the records unchanged'
 PGDATABASE=eSQL_ASCII PGCLIENTENCODING=SQL_ASCII sql \
   "INSERT INTO benchmark_metrics (command, commit, rps, \"timestamp\")
     VALUES (E'\\xff', 'old', 1, '2020-01-01')"
-trouble 'bytes that are no letters' 'invalid byte sequence' \
+trouble 'bytes that are not letters' 'invalid byte sequence' \
   vkb-pgpush --database eSQL_ASCII --export
 
-# --- rows of others that are no runs
+# --- rows of others that are not runs
 
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL, "timestamp" TIMESTAMPTZ,
@@ -219,10 +226,11 @@ sql 'CREATE TABLE benchmark_metrics (id SERIAL, "timestamp" TIMESTAMPTZ,
     VALUES ('2026-01-01', 'a', 'SET', 1, .1), ('2026-01-02', 'b', 'SET', 'NaN', .1),
     ('2026-01-03', 'c', 'SET', 1, 'Infinity'), ('2026-01-04', 'd', 'SET', 2, .1::float8 + .2::float8)"
 trouble 'NaN and Infinity' 'benchmark_metrics: row 2: ' vkb-pgpush --export
-test_match 'benchmark_metrics: row 3: ' .err 'each is said'
+test_match 'benchmark_metrics: row 3: ' .err \
+  'each row with NaN or Infinity is named'
 test_same 'a 1 0.1
 d 2 0.30000000000000004' "$(jq -r '"\(.subject.commit) \(.metrics.rps) \(.metrics.p50_latency_ms)"' .out)" \
-  'the others are read, all their digits too'
+  'the other rows are exported with all their digits'
 trouble 'vkb-detect' 'row 2: ' vkb-detect --table core
 
 # --- no room
@@ -257,8 +265,8 @@ limit 20000000
 trouble 'no room on the server' 'could not extend file' vkb-pgpush full
 limit unlimited
 test_same '1 1' "$(both)" 'nothing is stored'
-test_that 'with room' vkb-pgpush -q full
-test_same '16001 16001' "$(both)" 'all is'
+test_that 'the push succeeds when there is room' vkb-pgpush -q full
+test_same '16001 16001' "$(both)" 'all runs are stored when there is room'
 rm full
 
 # --- in the middle of it: the row that waits is one of thousands
@@ -282,7 +290,7 @@ half() {
   wait_until 20 held
   "$@" >half.out 2>half.err </dev/null 7>&- &
   pid=$!
-  test_that 'it is in the middle' wait_until 30 waits
+  test_that 'the push waits in the middle of its work' wait_until 30 waits
 }
 let_go() {
   exec 7>&-
@@ -306,29 +314,33 @@ kill -9 "$backend"
 let_go
 wait $pid
 test_same 0 $? 'a backend that crashes with all others: tried again'
-test_match 'trying again: nothing was stored so far' half.err 'it is said'
+test_match 'trying again: nothing was stored so far' half.err \
+  'a warning says that nothing was stored so far'
 wait_until 60 psql -X -q -c '' # it recovers, on a busy machine for long
-test_same '3001 3001' "$(both)" 'all is stored once'
-test_that 'and again' vkb-pgpush many
-test_match ' 0 runs stored, 3000 were there' .err 'is known'
+test_same '3001 3001' "$(both)" 'after the crash all runs are stored once'
+test_that 'after the crash the push is repeated' vkb-pgpush many
+test_match ' 0 runs stored, 3000 were there' .err \
+  'after the crash all runs are known'
 sed 's/"session":"/&new-/' many >new
 half vkb-pgpush new
 postgres_stop
 wait $pid
 test_same 2 $? 'a server that stops at once and for good'
-test_match 'database: ' half.err 'it is said'
+test_match 'database: ' half.err 'the error is that of the database'
 let_go
-test_that 'it is back' postgres_start
-test_same '3001 3001' "$(both)" 'nothing is half stored'
+test_that 'the database is started again' postgres_start
+test_same '3001 3001' "$(both)" 'after the restart no run is half stored'
 test_that 'the push is repeated' vkb-pgpush new
-test_match ' 3000 runs stored, 0 were there' .err 'all of it is new'
-test_same '6001 6001' "$(both)" 'each is there once'
+test_match ' 3000 runs stored, 0 were there' .err \
+  'a repeated push stores all runs'
+test_same '6001 6001' "$(both)" 'a repeated push stores each run once'
 sed 's/"session":"/&newer-/' many >newer
 half vkb-pgpush newer
 sql "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'" >/dev/null
 wait $pid
 test_same 2 $? 'a statement that somebody cancels'
-test_match 'canceling statement due to user request' half.err 'it is said'
+test_match 'canceling statement due to user request' half.err \
+  'the error says that the statement was cancelled'
 let_go
 test_same '6001 6001' "$(both)" 'nothing is stored'
 # --- two at once
@@ -345,8 +357,9 @@ wait $pid
 test_same 0 $? 'the first goes on'
 wait $second
 test_same 0 $? 'the second as well'
-test_match ' 0 runs stored, 3000 were there' err.2 'it finds all there'
-test_same '9001 9001' "$(both)" 'each is there once'
+test_match ' 0 runs stored, 3000 were there' err.2 \
+  'the second push finds all runs stored'
+test_same '9001 9001' "$(both)" 'two pushes store each run once'
 sed 's/"session":"/&newest-/' many >newest
 half vkb-pgpush newest
 vkb-pgpush newest 2>err.2 </dev/null 7>&- &
@@ -356,8 +369,8 @@ kill -9 $pid
 wait $pid 2>/dev/null
 let_go
 wait $second
-test_same 0 $? 'where the first is killed the second goes on'
-test_same '12001 12001' "$(both)" 'each is there once'
+test_same 0 $? 'the second of two pushes succeeds after the first is killed'
+test_same '12001 12001' "$(both)" 'after a killed push each run is stored once'
 sql 'DROP TRIGGER halt ON benchmark_metrics'
 fresh
 runs f 300 | sed 's/"SET"/&,"x":1/' >ints
@@ -371,13 +384,13 @@ for t in core core tag many; do
 done
 for p in $pids; do
   wait "$p"
-  test_same 0 $? 'one of eight at once, some with a wider column'
+  test_same 0 $? 'each of eight pushes at once succeeds'
 done
 test_same '600 600 600 1800' \
   "$(rows) $(rows benchmark_tags_metrics) $(rows benchmark_metrics_many) $(rows vkb_runs)" \
-  'each run is there once'
+  'eight pushes at once store each run once'
 test_same '600 337.0370100' "$(sql 'SELECT count(x), sum(x) FROM benchmark_metrics' | tr '|' ' ')" \
-  'nothing is rounded'
+  'numbers are stored without rounding'
 
 # --- a reader whose server goes away
 
@@ -393,7 +406,8 @@ cat <&8 >/dev/null
 exec 8<&-
 wait $pid
 test_same 2 $? 'an export that was cut off'
-test_match 'database: ' err.slow 'it is said'
+test_match 'database: ' err.slow \
+  'the error of a cut export is that of the database'
 postgres_start
 test_litter 0 'no litter'
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # vkb-pgpush and tables that others made, or values that no table was made for:
-# what is stored is what was given, or it is said.
+# what is stored is what was given, or a warning is printed.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-pgpush and tables of others'
 
@@ -81,11 +81,11 @@ run 1 ',"x":"1234567","y":"b"' >one
 test_that 'a domain on a domain' push one
 test_same '1234567|b' "$(sql 'SELECT x, y FROM benchmark_metrics')" 'nothing is cut'
 run 2 ',"y":"c"' >one
-test_status 2 'no such value' push one
-test_match 'invalid input value for enum' .err 'the server says it'
+test_status 2 'a value that does not fit is an error' push one
+test_match 'invalid input value for enum' .err 'the error is that of the server'
 test_same '1 1' "$(rows) $(rows vkb_runs)" 'nothing was stored'
 
-# a column timestamp that is none: the runs are not stored where it cannot hold
+# a column timestamp of another type: the runs are not stored where it cannot hold
 # them, and are where it can
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL, "timestamp" BIGINT, commit TEXT, command TEXT)'
@@ -109,7 +109,7 @@ for type in bytea oid '"char"' 'text[]' 'varchar(9)[]' 'numeric(5,2)[]' \
   { run 1 ',"x":"\\x41"'; run 2 ',"x":-1'; run 3 ''; } >some
   test_status 2 "a column of type $type" push some
   test_match "some:1: 'x' is '.x41', but column 'x' needs a value that runs do not have" .err \
-    "$type: it is said"
+    "$type: the error names the column"
   test_same '1 1' "$(rows) $(rows vkb_runs)" "$type: the third run is stored"
 done
 
@@ -118,7 +118,8 @@ done
 fresh
 run 1 '' SET c1 2026-03-01T08:00:00.123456789Z >one
 test_that 'nanoseconds' push one
-test_match "column 'timestamp': times are rounded to microseconds" .err 'are said'
+test_match "column 'timestamp': times are rounded to microseconds" .err \
+  'a warning says that times are rounded'
 push -q --export >out
 test_same 2026-03-01T08:00:00.123456789Z "$(jq -r .subject.time out)" \
   'the record has them whole'
@@ -133,15 +134,15 @@ sql "CREATE TABLE benchmark_metrics ($base, host TEXT NOT NULL,
   tls BOOLEAN NOT NULL DEFAULT false, made TEXT GENERATED ALWAYS AS (command) STORED)"
 run 1 '' >one
 test_that 'columns of others that must be filled' push one
-test_match 'ALTER COLUMN "host" DROP NOT NULL' .err 'may be null then, and it is said'
+test_match 'ALTER COLUMN "host" DROP NOT NULL' .err 'the statement that drops NOT NULL is printed'
 test_same '|f|SET' "$(sql 'SELECT host, tls, made FROM benchmark_metrics')" \
   'a default is one'
 run 2 ',"tls_mode":true' >two
 test_that 'a value for it' push two
 run 3 '' >>two
-test_that 'one with, one without' push two
+test_that 'runs with and without a value are accepted' push two
 test_same 'false true none' "$(sql "SELECT string_agg(coalesce(tls::text, 'none'), ' ' ORDER BY vkb_index) FROM benchmark_metrics")" \
-  'each as it is'
+  'each run has its value or none'
 
 # --- long texts and the indexes
 
@@ -150,7 +151,7 @@ text=$(long 9000)
 fresh
 run 1 '' "$text" >one
 test_that 'a command of 9000 bytes, no table yet' push one
-test_same "$text" "$(sql 'SELECT command FROM benchmark_metrics')" 'it is whole'
+test_same "$text" "$(sql 'SELECT command FROM benchmark_metrics')" 'a long command is stored whole'
 test_same 5 "$(sql "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'idx_benchmark_metrics%' OR indexname = 'vkb_key_benchmark_metrics'")" \
   'the indexes are there'
 fresh
@@ -158,13 +159,14 @@ run 1 '' >short
 push -q short
 run 2 '' "$text" "$text" >one
 test_that 'a command and a commit of 9000 bytes' push one
-test_match 'DROP INDEX idx_benchmark_metrics_command' .err 'indexes are made anew, and it is said'
+test_match 'DROP INDEX idx_benchmark_metrics_command' .err \
+  'the statement that drops the index is printed'
 test_same 9000,9000 "$(sql 'SELECT length(command) || $$,$$ || length(commit) FROM benchmark_metrics WHERE vkb_index = 2')" \
-  'they are whole'
+  'a long command and commit are stored whole'
 test_same 5 "$(sql "SELECT count(*) FROM pg_indexes WHERE tablename = 'benchmark_metrics' AND indexname NOT LIKE '%pkey'")" \
-  'as many indexes as before'
+  'the table has as many indexes as before'
 run 3 '' "$text$text" >one
-test_that 'another one' push one
+test_that 'another long command is accepted' push one
 test_absent INDEX .err 'no index is made again'
 fresh
 sql "CREATE TABLE benchmark_metrics ($base, data_size INTEGER)" \
@@ -176,53 +178,55 @@ test_match 'index row size .* exceeds' .err 'the server says it'
 sql 'DROP INDEX odd' 'CREATE INDEX odd ON benchmark_metrics (command COLLATE "C", "timestamp" DESC, data_size)'
 test_that 'an index of others' push one
 test_same 'CREATE INDEX benchmark_metrics_left_timestamp_data_size_idx ON public.benchmark_metrics USING btree ("left"(command, 100), "timestamp", data_size)' \
-  "$(sql "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%data_size)' AND indexname NOT LIKE 'idx%'" | grep left_)" 'is made anew'
+  "$(sql "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%data_size)' AND indexname NOT LIKE 'idx%'" | grep left_)" \
+  'an index of others is made again'
 run 2 '' | sed "s/\"session\":\"s\"/\"session\":\"$text\"/" >one
 run 3 '' | sed "s/\"session\":\"s\"/\"session\":\"$text\"/" >>one
 test_that 'a session of 9000 bytes' push one
-test_match ' 2 runs stored' .err 'is one'
-test_that 'again' push one
-test_match ' 0 runs stored, 2 were there' .err 'and known'
+test_match ' 2 runs stored' .err 'runs with a long session are stored'
+test_that 'runs with a long session are accepted again' push one
+test_match ' 0 runs stored, 2 were there' .err 'runs with a long session are known'
 test_same 1 "$(sql "SELECT count(DISTINCT vkb_session) FROM benchmark_metrics WHERE vkb_session LIKE 'session %'")" \
-  'its key is a hash'
+  'a long session is stored as a hash'
 
 fresh
 run 1 '' "$text" >one
 vkb-pgpush --dry-run one >plan.sql
 test_that 'a plan for a long command' psql -X -q -v ON_ERROR_STOP=1 -f plan.sql
-test_that 'it fits' push one
+test_that 'the run with a long command fits the planned table' push one
 test_absent 'ALTER|INDEX' .err 'no table is altered and no index made'
 
-# --- what is no table, and tables in parts
+# --- relations that are not tables, and partitioned tables
 
 fresh
 sql "CREATE TABLE t ($base)" 'CREATE VIEW benchmark_metrics AS SELECT * FROM t' \
   "INSERT INTO t (commit, command, \"timestamp\") VALUES ('c', 'GET', '2026-01-01')"
 run 1 '' >one
 test_status 2 'a view' push one
-test_match "'benchmark_metrics' is a view, not a table" .err 'is refused'
-test_that 'but read' push --export
-test_same GET "$(jq -r .config.command .out)" 'as it is'
+test_match "'benchmark_metrics' is a view, not a table" .err \
+  'a view instead of the table is refused'
+test_that 'a view instead of the table is exported' push --export
+test_same GET "$(jq -r .config.command .out)" 'the export of a view has its rows'
 sql 'DROP VIEW benchmark_metrics' 'CREATE MATERIALIZED VIEW benchmark_metrics AS SELECT * FROM t'
 test_status 2 'a materialized view' push one
-test_match "is a materialized view" .err 'as well'
+test_match "is a materialized view" .err 'a materialized view is refused'
 sql 'DROP MATERIALIZED VIEW benchmark_metrics' 'CREATE FOREIGN DATA WRAPPER w' \
   'CREATE SERVER s FOREIGN DATA WRAPPER w' "CREATE FOREIGN TABLE benchmark_metrics (id INT) SERVER s"
 test_status 2 'a foreign table' push one
-test_match "is a foreign table" .err 'as well'
+test_match "is a foreign table" .err 'a foreign table is refused'
 sql 'DROP FOREIGN TABLE benchmark_metrics' 'CREATE VIEW vkb_runs AS SELECT 1 AS one'
 test_status 2 'a view vkb_runs' push one
-test_match "'vkb_runs' is a view" .err 'as well'
+test_match "'vkb_runs' is a view" .err 'a view vkb_runs is refused'
 sql 'DROP SERVER s' 'DROP FOREIGN DATA WRAPPER w'
 fresh
 sql 'CREATE TABLE benchmark_metrics ("timestamp" TIMESTAMPTZ, commit TEXT, command TEXT)
   PARTITION BY RANGE ("timestamp")' \
   "CREATE TABLE p1 PARTITION OF benchmark_metrics FOR VALUES FROM ('2026-01-01') TO ('2027-01-01')"
 test_that 'a table in parts' push one
-test_that 'again' push one
-test_match ' 0 runs stored, 1 were there' .err 'is a no-op'
-test_that 'it comes back' push --export
-test_same 1 "$(wc -l <.out)" 'once'
+test_that 'a partitioned table is accepted again' push one
+test_match ' 0 runs stored, 1 were there' .err 'a partitioned table has each run once'
+test_that 'a partitioned table is exported' push --export
+test_same 1 "$(wc -l <.out)" 'the export of a partitioned table has each run once'
 run 2 '' SET c 2036-01-01 >two
 test_status 2 'a time no part is for' push two
 test_match 'no partition of relation' .err 'the server says it'
@@ -234,11 +238,11 @@ push -q one
 sql 'ALTER TABLE benchmark_metrics RENAME TO old'
 sql 'DELETE FROM vkb_runs'
 test_that 'a table that went away' push one
-test_same 1 "$(rows)" 'is made anew'
-test_that 'once more' push one
-test_same 1 "$(rows)" 'with its key'
+test_same 1 "$(rows)" 'a dropped table is made again'
+test_that 'a table that was made again is accepted' push one
+test_same 1 "$(rows)" 'a table that was made again has its key'
 test_same 2 "$(sql "SELECT count(*) FROM pg_index WHERE indrelid = 'benchmark_metrics'::regclass AND indisunique")" \
-  'in an index'
+  'a table that was made again has a unique index'
 
 # --- keys that share a name, or want one of ours
 
@@ -249,7 +253,7 @@ run 1 ",\"$a\":1,\"$b\":2,\"id\":3,\"vkb_session\":4,\"RPS\":6,\"a\\nb\":7,\"a\\
 test_that 'long keys alike, keys with our names' push one
 test_same '1 2 3 4 6 7 8' "$(sql 'SELECT to_json(t) FROM benchmark_metrics t' |
   jq -r '[to_entries[] | select(.key | test("^vkb_session_.|^id_|^RPS$|^a.x0ab|^'"$(printf %.20s "$long")"'")) | .value] | sort | join(" ")')" \
-  'each has a column'
+  'keys that collide have a column each'
 test_same s "$(sql 'SELECT vkb_session FROM benchmark_metrics')" 'the key is ours'
 name=$(sql "SELECT attname FROM pg_attribute WHERE attrelid = 'benchmark_metrics'::regclass AND attname ~ '^id_'")
 run 2 ",\"id\":3,\"$name\":9" >one
@@ -258,9 +262,10 @@ test_same "3 9" "$(sql 'SELECT to_json(t) FROM benchmark_metrics t WHERE vkb_ind
   jq -r '[to_entries[] | select(.key | startswith("id_")) | .value] | sort | join(" ")')" 'has its own'
 run 3 ',"\nvkb_session\n":"forged","\nvkb_record\n":"{","test_type":"x"' >one
 test_that 'keys in line breaks' push one
-test_same 's' "$(sql 'SELECT vkb_session FROM benchmark_metrics WHERE vkb_index = 3')" 'forge nothing'
+test_same 's' "$(sql 'SELECT vkb_session FROM benchmark_metrics WHERE vkb_index = 3')" \
+  'keys in line breaks cannot forge columns'
 push -q --export >out
-test_same "$(jq -cS . one)" "$(tail -n 1 out | jq -cS .)" 'all of it comes back'
+test_same "$(jq -cS . one)" "$(tail -n 1 out | jq -cS .)" 'keys that collide are exported unchanged'
 
 # --- more than a table can have
 
@@ -270,39 +275,44 @@ metrics() { perl -e 'printf qq(,"k%d":%d.123456), $_, $_ * 1000 for $ARGV[0] .. 
 fresh
 { run 1 "$(metrics 1 2000)"; run 2 ''; run 3 "$(metrics 1995 2000)"; } >wide
 test_that 'more keys than columns can be' push wide
-test_match '43[0-9] keys get no column, first .k15[0-9]*.: a table has 1600 at most' .err 'what has no column is said'
-test_match 'left out [0-9]* values that did not fit in rows of 8160 bytes' .err 'and what a row cannot have'
+test_match '43[0-9] keys get no column, first .k15[0-9]*.: a table has 1600 at most' .err \
+  'a warning counts the keys without a column'
+test_match 'left out [0-9]* values that did not fit in rows of 8160 bytes' .err \
+  'a warning counts the values that did not fit in a row'
 test_same '3|3|1|0' "$(sql "SELECT count(*), count(rps), count(k1), count(k1500) FROM benchmark_metrics")" 'the rest is stored'
 push -q --export >out
-test_same "$(jq -cS . wide)" "$(jq -cS . out)" 'all of it comes back'
-test_that 'once more' push wide
+test_same "$(jq -cS . wide)" "$(jq -cS . out)" 'runs with too many keys are exported unchanged'
+test_that 'runs with too many keys are accepted again' push wide
 test_match ' 0 runs stored, 3 were' .err 'changes nothing'
 
 fresh
 for i in $(seq 20); do run "$i" "$(metrics $((100 * i - 99)) $((100 * i)))"; done >many
 test_that 'many runs, each with other keys' push many
-test_match '43[0-9] keys get no column' .err 'what has no column is said'
-test_same 0 "$(grep -c 'no room' .err)" 'each row has room for its own'
+test_match '43[0-9] keys get no column' .err \
+  'a warning counts the keys of all runs without a column'
+test_same 0 "$(grep -c 'no room' .err)" 'each of many runs has room for its own keys'
 test_same '20 1 1' "$(sql "SELECT count(*) || ' ' || count(k1) || ' ' || count(k1500) FROM benchmark_metrics")" 'the first keys have columns'
 run 21 ",\"newer\":1$(metrics 1 5)" >one
 sql 'ALTER TABLE benchmark_metrics DROP COLUMN k2'
 test_that 'a key that comes later, after a column was dropped' push one
-test_match " 2 keys get no column, first 'newer'" .err 'finds no room'
+test_match " 2 keys get no column, first 'newer'" .err 'a warning says that a later key finds no column'
 test_same '21 2' "$(sql "SELECT count(*) || ' ' || count(k1) FROM benchmark_metrics")" 'the run is stored'
 test_that 'a dry run' push --dry-run many
-test_match '43[0-9] keys get no column' .err 'says it too'
+test_match '43[0-9] keys get no column' .err 'a dry run prints the warning about columns'
 
 fresh
 perl -e 'printf qq({"type":"run","v":1,"subject":{"ref":"a"},"config":{"command":"X"},"env":{"a":1%s},"run":{"session":"s","index":1},"metrics":{"rps":5%s},"status":"ok"}\n),
   join("", map { qq(,"k$_":"a text of some length $_") } 1 .. 900), join("", map { qq(,"m$_":1.5) } 1 .. 60)' >one
 test_that 'an environment that fills more than a row' push one
-test_same '1 1 1' "$(sql "SELECT count(rps) || ' ' || count(env_k1) || ' ' || count(m60) FROM benchmark_metrics")" 'leaves room for metrics'
+test_same '1 1 1' "$(sql "SELECT count(rps) || ' ' || count(env_k1) || ' ' || count(m60) FROM benchmark_metrics")" \
+  'a large environment leaves room for metrics'
 
 fresh
 sql "CREATE TABLE benchmark_metrics (commit TEXT, $(seq -s ', ' -f 'c%g INTEGER' 1597))"
 run 1 '' >one
 test_status 2 'a table without room for the key' push one
-test_match "'benchmark_metrics' has 1600 columns.*no room" .err 'is refused'
+test_match "'benchmark_metrics' has 1600 columns.*no room" .err \
+  'a table without room for the key is refused'
 
 # --- what runs have in common, but for what people call it
 
@@ -329,12 +339,14 @@ group 1 1 >one
 group '"hybrid"' 2 >two
 module one
 test_same integer "$(sql "SELECT data_type FROM information_schema.columns WHERE table_name = 'benchmark_metrics_search' AND column_name = 'group'")" 'a group is a number'
-test_that 'one with a name' module two
-test_that 'and a number again' module one
-test_same '1 hybrid' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index) FROM benchmark_metrics_search")" 'are both stored'
+test_that 'a group with a name is accepted' module two
+test_that 'a group with a number is accepted after one with a name' module one
+test_same '1 hybrid' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index) FROM benchmark_metrics_search")" \
+  'groups with a number and a name are both stored'
 fresh
 cat two one | module
-test_same 'hybrid 1' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index DESC) FROM benchmark_metrics_search")" 'in a new table as well'
+test_same 'hybrid 1' "$(sql 'SELECT string_agg("group", '"' ' ORDER BY vkb_index DESC) FROM benchmark_metrics_search")" \
+  'a new table stores groups with a number and a name'
 
 # --- large
 
@@ -342,14 +354,15 @@ fresh
 perl -e 'printf qq({"type":"run","v":1,"subject":{"commit":"c"},"config":{"command":"%s"},"run":{"session":"s","index":1},"metrics":{"rps":5},"status":"ok"}\n), "x\\\\" x 2e6' >one
 test_that 'a record of six megabytes' push one
 push -q --export >out
-test_same "$(cksum <one)" "$(cksum <out)" 'comes back'
+test_same "$(cksum <one)" "$(cksum <out)" 'a record of six megabytes is exported unchanged'
 {
   perl -e 'printf qq({"type":"run","v":1,"note":"%s"}\n), "x" x (257 << 20)'
   run 2 ''
 } >two
-test_status 2 'one of a quarter of a gigabyte' push two
-test_match 'two:1: a record of [0-9]* bytes is not stored' .err 'is refused'
-test_same 2 "$(rows)" 'the other is stored'
+test_status 2 'a record of a quarter of a gigabyte is an error' push two
+test_match 'two:1: a record of [0-9]* bytes is not stored' .err \
+  'the error names the record that is too large'
+test_same 2 "$(rows)" 'the record after one that is too large is stored'
 rm two
 
 test_done

@@ -79,7 +79,7 @@ pairs() {
 }
 vkb-compare --format jsonl results/base/metrics.json results/main/metrics.json >out.jsonl
 pairs 'vkb-compare pairs four cases of four runs'
-# A server that is no commit has no time of its own.
+# A server without a commit has no time of its own.
 for side in old new; do
   vkb-load -q --runs 4 cfg.json >"$side.runs"
   vkb-parse --flat "$side.runs" >"$side.json"
@@ -98,7 +98,7 @@ test_same vkb "$(other_keys whole.json)" '--whole: there is one more key'
 test_same "$(vkb-parse --flat plain.jsonl)" "$(vkb-parse --flat whole.json)" \
   '--whole: without it the key is gone again'
 test_status 2 '--whole alone' vkb-parse --whole plain.jsonl
-test_match '--whole needs --flat' .err 'is an error'
+test_match '--whole needs --flat' .err 'the error says that --whole needs --flat'
 
 # --- vkb-pgpush and vkb-detect
 
@@ -122,11 +122,11 @@ test_that 'a push of the folder' vkb-pgpush results
 stored 32 0 'each run is stored'
 judged 'stored'
 test_same 100 "$(jq .config.keyspacelen exported.jsonl | sort -u)" \
-  'what vkb-bench kept beside metrics.json is stored'
+  'a key that metrics.json lacks is stored from the runs'
 test_same integer "$(sql "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
   WHERE attrelid = 'benchmark_metrics'::regclass AND attname = 'env_numa_nodes'")" \
   'a number that metrics.json has as text is a number there'
-test_that 'again' vkb-pgpush results
+test_that 'the results are accepted again' vkb-pgpush results
 stored 0 32 'nothing is doubled'
 mkdir flat
 for ref in base main; do
@@ -135,13 +135,14 @@ for ref in base main; do
 done
 test_that 'metrics.json alone' vkb-pgpush flat
 stored 0 32 'holds the same runs'
-test_that 'as files' vkb-pgpush flat/base/metrics.json flat/main/metrics.json
+test_that 'the files of the results are accepted' \
+  vkb-pgpush flat/base/metrics.json flat/main/metrics.json
 stored 0 32 'they are the same, too'
 fresh
 test_that 'metrics.json alone, first' vkb-pgpush flat
 stored 32 0 'is stored'
 judged 'metrics.json'
-test_that 'then the folder' vkb-pgpush results
+test_that 'the folder after its files is accepted' vkb-pgpush results
 stored 0 32 'nothing is doubled'
 
 # --- what the first edition wrote: everything, one key beside the other
@@ -166,7 +167,7 @@ for ref in base main; do
 done
 vkb-parse old/base/metrics.json >old.jsonl
 test_empty "$(jq -c '.config | keys[] | select(test("busy"))' old.jsonl)" \
-  'the load of a CPU is no configuration'
+  'the load of a CPU does not become configuration'
 test_same "$(jq -c 'select(.type == "run") | .metrics |= (.cpu191_busy_percent = .p50_latency_ms |
     .cpu0_busy_percent = .rps) | [.config, .metrics]' "$records" | jq -cS . | sort)" \
   "$(jq -c '[.config, .metrics]' old.jsonl | jq -cS . | sort)" \
@@ -176,7 +177,7 @@ pairs 'vkb-compare pairs what the first edition wrote'
 vkb-parse --flat old.jsonl >again.json
 test_empty "$(other_keys again.json)" 'written again, only keys of the Python tool are left'
 test_same "$(jq -cS '.[] | del(.repository)' results/base/metrics.json)" \
-  "$(jq -cS '.[] | del(.repository)' again.json)" 'with their values'
+  "$(jq -cS '.[] | del(.repository)' again.json)" 'the keys of the Python tool keep their values'
 
 # --- and stored: the same, with the load of each CPU in the configuration
 
@@ -200,14 +201,15 @@ busy() {
 }
 spoil
 test_same '32 32' "$(busy) $(sql 'SELECT count(DISTINCT vkb_case) FROM benchmark_metrics')" \
-  'stored by the first edition, each run is a case of its own'
+  'runs stored by the first edition are cases of their own'
 judged 'before they are brought up to date'
 sql 'CREATE ROLE guest LOGIN' 'GRANT USAGE ON SCHEMA public TO guest' \
   'GRANT ALL ON ALL TABLES IN SCHEMA public TO guest' \
   'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest'
 test_status 2 'a push of somebody else' env PGUSER=guest vkb-pgpush old
-test_match 'only the owner of the table can do' .err 'says who can bring them up to date'
-test_same 32 "$(busy)" 'and leaves them'
+test_match 'only the owner of the table can do' .err \
+  'the error says that the owner of the table can do it'
+test_same 32 "$(busy)" 'a push of another role leaves the old rows'
 test_that 'a push' vkb-pgpush old
 test_match '32 old rows brought up to date' .err 'brings them up to date'
 stored 0 32 'the runs are known'
@@ -219,7 +221,7 @@ test_same 32 "$(sql 'SELECT count(*) FROM benchmark_metrics m JOIN vkb_runs r
 test_that 'a push of the records' vkb-pgpush results
 stored 0 32 'they are known as well'
 test_empty "$(grep 'up to date' .err)" 'nothing is left to be brought up to date'
-test_that 'then a push of somebody else' env PGUSER=guest vkb-pgpush results
+test_that 'a push of another role is accepted after the update' env PGUSER=guest vkb-pgpush results
 stored 0 32 'does no harm'
 judged 'brought up to date'
 test_done

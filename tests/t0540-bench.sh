@@ -25,40 +25,47 @@ test_same "$base 4
 $main 4" "$(jq -r '"\(.[0].commit) \(length)"' results/base/metrics.json \
   "results/$main/metrics.json")" 'metrics.json of each'
 test_same 'timestamp commit repository command data_size pipeline clients rps avg_latency_ms min_latency_ms p50_latency_ms p95_latency_ms p99_latency_ms max_latency_ms cluster_mode tls requests benchmark_mode io_threads valkey_benchmark_threads warmup architecture' \
-  "$(jq -r '.[0] | keys_unsorted[:22] | join(" ")' results/base/metrics.json)" 'with its keys'
-test_same 'GET SET' "$(flat '[.[].command] | unique | join(" ")' results/base)" 'each command'
+  "$(jq -r '.[0] | keys_unsorted[:22] | join(" ")' results/base/metrics.json)" \
+  'metrics.json has the keys of the Python tool'
+test_same 'GET SET' "$(flat '[.[].command] | unique | join(" ")' results/base)" \
+  'metrics.json has each command'
 test_match 'base +2 ' .out 'a table of them'
 test_same true "$(cat results/*/runs/*.jsonl | jq -s 'map(select(.type == "run")) |
   group_by(.config.command, .run.block) | all(length == 2)')" 'measured side by side'
-test_same 'base' "$(jq -r .subject.label results/base/runs/*.jsonl | sort -u)" 'each its own'
-test_same asked "$(ls results/.vkb-bench)" 'nothing else is kept'
+test_same 'base' "$(jq -r .subject.label results/base/runs/*.jsonl | sort -u)" \
+  'each folder has the runs of its commit alone'
+test_same asked "$(ls results/.vkb-bench)" 'the folder .vkb-bench keeps only what was asked'
 test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
 cp results/base/metrics.json before.json
-test_that 'again' bench --commits=base --runs 1 --results-dir "$scratch/results"
-test_same 6 "$(flat length results/base)" 'goes on with metrics.json'
+test_that 'the same command is accepted again' \
+  bench --commits=base --runs 1 --results-dir "$scratch/results"
+test_same 6 "$(flat length results/base)" 'the same command adds to metrics.json'
 test_same "$(jq -c '.[]' before.json | sort)" \
-  "$(flat '.[:4][] | tojson' results/base | sort)" 'as it was'
+  "$(flat '.[:4][] | tojson' results/base | sort)" 'the entries of metrics.json stay as they were'
 
 # The work tree as it is.
 echo '#define BURN 1' >repo/src/burn.h
 test_that 'HEAD' bench --runs 1
 test_same "$main true" "$(jq -r '.subject.commit + " \(.subject.dirty)"' \
   results/HEAD/runs/*.jsonl | sort -u)" 'is the work tree'
-test_same "$main+dirty" "$(flat '.[0].commit' results/HEAD)" 'which is not its commit'
+test_same "$main+dirty" "$(flat '.[0].commit' results/HEAD)" 'the work tree is recorded as dirty'
 in_repo checkout -q .
 in_repo branch -q feature/x base
 test_that 'a name with a slash' bench --commits feature/x --runs 1
-test_same "$base" "$(flat '.[0].commit' results/feature/x)" 'is a folder in a folder'
+test_same "$base" "$(flat '.[0].commit' results/feature/x)" \
+  'a name with a slash is a folder in a folder'
 
 # --- logs and profiles, where the Python tool has them
 
 test_match 'vkb-load: .*SET.* base run 1 of 2' results/base/logs.txt 'the messages are kept'
 test_same 'GET SET' "$(find results/base/logs -name run-1.log | sed 's,.*/\([A-Z]*\)-.*,\1,' |
   sort -u | xargs)" 'and the logs of the servers'
-test_that 'of each commit' test -d "results/$main/logs"
-test_that 'in another folder' bench --commits base --runs 1 --results-dir lo --logs -mine
-test_same '1' "$(find ./-mine -path '*SET*' -name run-1.log | wc -l | tr -d ' ')" 'when asked'
-test_that 'not with the results' test ! -e lo/base/logs
+test_that 'each commit has a folder of logs' test -d "results/$main/logs"
+test_that '--logs with a folder is accepted' \
+  bench --commits base --runs 1 --results-dir lo --logs -mine
+test_same '1' "$(find ./-mine -path '*SET*' -name run-1.log | wc -l | tr -d ' ')" \
+  '--logs with a folder stores the logs there'
+test_that '--logs with a folder leaves no logs with the results' test ! -e lo/base/logs
 if command -v perf >/dev/null; then
   jq '.[0].commands = ["SET"] | .[0].profiling_sets = [{enabled: false},
     {enabled: true, delays: {write: {delay: 0, duration: 1}}}]' cfg.json >profiled.json
@@ -73,11 +80,12 @@ if command -v perf >/dev/null; then
     'beside what was measured'
   jq 'del(.[0].profiling_sets[0])' profiled.json >only.json && mv only.json profiled.json
   test_that 'profiles alone' profiled --anew
-  test_match 'nothing was measured, only profiled' .err 'are not measured'
+  test_match 'nothing was measured, only profiled' .err 'the message says that nothing was measured'
   test_same 2 "$(find pr/base/flamegraphs -name flame.svg | wc -l | tr -d ' ')" \
     'the earlier one is still there'
-  test_that 'without profiles' profiled --skip-profiling
-  test_same 2 "$(find pr/base/flamegraphs -name flame.svg | wc -l | tr -d ' ')" 'there is none more'
+  test_that '--skip-profiling is accepted' profiled --skip-profiling
+  test_same 2 "$(find pr/base/flamegraphs -name flame.svg | wc -l | tr -d ' ')" \
+    '--skip-profiling adds no graph'
 else
   test_skip 'profiling_sets' perf
 fi
@@ -88,7 +96,7 @@ grep -m 1 '"type":"env"' results/base/runs/*.jsonl >begun/.vkb-bench/part.jsonl 
   echo '{"type":"env","v":1,"session":"s"}' >begun/.vkb-bench/part.jsonl
 echo 'another command' >begun/.vkb-bench/asked
 test_that 'an attempt that measured nothing' bench --commits base --runs 1 --results-dir begun
-test_same 2 "$(flat length begun/base)" 'is begun anew'
+test_same 2 "$(flat length begun/base)" 'an attempt that measured nothing is started again'
 
 # --- a baseline
 
@@ -96,10 +104,10 @@ burned='{"commands":["SET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[
 echo "[$burned]" >burn.json
 test_status 1 'a slower commit' vkb-bench --valkey-path repo --config burn.json \
   --commits main --baseline base --runs 8 --results-dir slower
-test_match 'regression' .out 'is found'
+test_match 'regression' .out 'the regression of the slower commit is reported'
 test_same 8 "$(flat length slower/base)" 'the baseline was measured as well'
 test_that 'a baseline that is measured anyhow' bench --commits base --baseline base --runs 1
-test_match 'base +1 ' .out 'is a table'
+test_match 'base +1 ' .out 'a baseline that is measured anyhow has a table'
 
 # --- what Python left
 
@@ -109,40 +117,45 @@ printf '[{"timestamp":"2025-01-01T00:00:00+00:00","commit":"base","repository":n
 cp old/base/metrics.json python.json
 test_that 'a metrics.json of the Python tool' bench --commits base --runs 1 --results-dir old
 test_same "3 $(jq -c '.[0]' python.json)" \
-  "$(flat '"\(length) \(.[0] | tojson)"' old/base)" 'is continued'
+  "$(flat '"\(length) \(.[0] | tojson)"' old/base)" 'a metrics.json of the Python tool is continued'
 echo '[{"half":' >old/base/metrics.json
 rm -r old/base/runs
-test_status 2 'one that cannot be read' bench --commits base --runs 1 --results-dir old
-test_match "cannot read 'old/base/metrics.json' to add results" .err 'is said'
-test_same '[{"half":' "$(cat old/base/metrics.json)" 'and left as it is'
+test_status 2 'a metrics.json that cannot be read is an error' \
+  bench --commits base --runs 1 --results-dir old
+test_match "cannot read 'old/base/metrics.json' to add results" .err \
+  'the error names the metrics.json that cannot be read'
+test_same '[{"half":' "$(cat old/base/metrics.json)" \
+  'a metrics.json that cannot be read is left as it is'
 rm old/base/metrics.json
-test_that 'without it' bench --commits base --runs 1 --results-dir old
-test_match 'resuming' .err 'nothing was lost'
-test_same 2 "$(flat length old/base)" 'it is there'
+test_that 'runs without metrics.json are accepted' bench --commits base --runs 1 --results-dir old
+test_match 'resuming' .err 'the runs without metrics.json are continued'
+test_same 2 "$(flat length old/base)" 'the run without metrics.json has its entries'
 
 # --- the other options
 
 test_that 'a mode of the cluster' bench --commits base --runs 1 --results-dir c \
   --cluster-mode-filter true
-test_same true "$(flat '[.[].cluster_mode] | unique[]' c/base)" 'is forced'
+test_same true "$(flat '[.[].cluster_mode] | unique[]' c/base)" \
+  '--cluster-mode-filter chooses the mode of the cluster'
 sed 's/"tls_mode": false/"tls_mode": true/' cfg.json >tls.json
 test_that 'TLS' vkb-bench --valkey-path repo --config tls.json --commits base \
   --runs 1 --results-dir t
-test_same true "$(flat '[.[].tls] | unique[]' t/base)" 'is in the results'
+test_same true "$(flat '[.[].tls] | unique[]' t/base)" 'the results record TLS'
 test_same BUILD_TLS=yes "$(jq -r '.subject.build.make[]' t/base/runs/*.jsonl | sort -u)" \
-  'and in the build'
+  'the server is built with TLS'
 test_that 'a repository' bench --commits base --runs 1 --results-dir o \
   --repository me/mine --log-level DEBUG --module-commit abc \
   --module-commit-timestamp 2025-01-01T00:00:00Z --skip-config-set --skip-profiling
 test_same 'me/mine abc 2025-01-01T00:00:00Z' "$(flat \
   '[.[] | "\(.repository) \(.module_commit) \(.module_commit_timestamp)"] | unique[]' o/base)" \
-  'and a module are said'
+  'the entries have the repository and the module'
 test_match 'SET.* run 1' .err 'DEBUG says each run'
 test_that 'ERROR' bench --commits base --runs 1 --results-dir o --log-level ERROR
 test_empty_file .err 'nothing is printed on stderr'
 test_that 'options of vkb-load' bench --commits base --runs 1 --results-dir l -- \
   --case 'SET*' --requests 77
-test_same '77 SET' "$(flat '.[] | "\(.requests) \(.command)"' l/base)" 'are handed on'
+test_same '77 SET' "$(flat '.[] | "\(.requests) \(.command)"' l/base)" \
+  'options behind -- are passed to vkb-load'
 cat >lib.c <<'END'
 #include <stdio.h>
 int
@@ -159,7 +172,7 @@ ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
 END
 cc -shared -fPIC -DSAY="\"$scratch/loaded\"" -o lib.so lib.c
 test_that 'a module' bench --commits base main --runs 1 --module mine --module-path lib.so
-test_that 'is loaded' test -e loaded
+test_that 'the module is loaded by the server' test -e loaded
 test_same "$(printf '%s\n' "$base" "$base" "$main" "$main" | sort)" \
   "$(flat '.[].commit' results/mine_tests | sort)" 'the results are in its folder'
 groups='[{"test_groups":[{"group":1,"scenarios":[{"id":"a","type":"read","command":"PING","requests":100,"clients":1},{"id":"b","type":"read","command":"PING","requests":100,"clients":1}]},{"group":2,"scenarios":[{"id":"c","type":"read","command":"PING","requests":100,"clients":1}]}],"cluster_mode":false,"tls_mode":false}]'
@@ -171,12 +184,13 @@ grouped() {
 }
 if [ "$vb" ]; then
   test_that 'groups and scenarios' grouped --results-dir g --groups 1 --scenarios b
-  test_same '1_b' "$(flat '.[].test_id' g/base)" 'one is measured'
+  test_same '1_b' "$(flat '.[].test_id' g/base)" 'the scenario of the group is measured'
   test_that 'valkey-benchmark' bench --commits base main --runs 1 --results-dir v \
     --valkey-benchmark-path "$vb"
   test_same valkey-benchmark "$(jq -r 'select(.type == "run").config.engine' \
     v/base/runs/*.jsonl | sort -u)" 'makes the load'
-  test_same 4 "$(grep -c '"type":"raw"' v/main/runs/*.jsonl)" 'what it said is kept'
+  test_same 4 "$(grep -c '"type":"raw"' v/main/runs/*.jsonl)" \
+    'the output of valkey-benchmark is stored'
 else
   test_skip 'groups, valkey-benchmark' valkey-benchmark
 fi
@@ -188,10 +202,12 @@ running() { # running ARGUMENT...: beside a server
   vkb-serve -- sh -c 'vkb-bench --config cfg.json --runs 1 --target-ip "$VKB_HOST" "$@" -- --port "$VKB_PORT"' - "$@"
 }
 test_that 'a running server' running --use-running-server --results-dir run
-test_same 2 "$(flat length run/HEAD)" 'is measured'
-test_same null "$(jq -r .subject.label run/HEAD/runs/*.jsonl | sort -u)" 'and is no commit'
-test_that 'as a client' running --mode client --commits mine --results-dir run
-test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" 'by a name'
+test_same 2 "$(flat length run/HEAD)" 'the running server is measured'
+test_same null "$(jq -r .subject.label run/HEAD/runs/*.jsonl | sort -u)" \
+  'a running server has no label of a commit'
+test_that '--mode client is accepted' running --mode client --commits mine --results-dir run
+test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" \
+  '--mode client uses the name given by --commits'
 # shellcheck disable=SC2016 # for that shell
 beside() { # beside ARGUMENT...: the same, where somebody has a key
   vkb-serve -- sh -c 'valkey-cli -p "$VKB_PORT" set theirs 1 >/dev/null
@@ -208,7 +224,7 @@ test_that '--flush' beside --commits flushed --flush
 test_same 0 "$(tail -n 1 .out)" '--flush deletes it'
 test_status 2 '--flush without a running server' vkb-bench --config cfg.json --flush
 
-# --- stopped, and gone on with
+# --- stopped and resumed
 
 sed 's/"requests": \[300\]/"duration": 1/' cfg.json >long.json
 long() { vkb-bench --valkey-path repo --config long.json --commits base main --runs 2 --results-dir s "$@"; }
@@ -223,48 +239,52 @@ for sig in TERM KILL; do
   test_that "$sig: it measures" wait_until 60 has_two
   kill -$sig "$pid"
   wait "$pid"
-  test_same "$([ $sig = TERM ] && echo 143 || echo 137)" $? 'it ends by it'
+  test_same "$([ $sig = TERM ] && echo 143 || echo 137)" $? "SIG$sig ends vkb-bench"
   test_litter 20 'no server is left'
-  test_that 'no results yet' test ! -e s/base -a ! -e s/main
+  test_that "SIG$sig: there are no results yet" test ! -e s/base -a ! -e s/main
   head -n 2 "$part" >two
-  test_status 2 'another command' bench --commits base --results-dir s
-  test_match 'another command that was not finished: --anew deletes them' .err 'is refused'
-  test_that 'the same' long
-  test_match 'resuming' .err 'goes on'
-  test_same 8 "$(cat s/base/metrics.json s/main/metrics.json | jq -s 'add | length')" 'to the end'
-  test_same "$(sort two)" "$(cat s/*/runs/*.jsonl | grep -F -x -f two | sort)" 'with what it had'
+  test_status 2 "SIG$sig: another command is an error" bench --commits base --results-dir s
+  test_match 'another command that was not finished: --anew deletes them' .err \
+    "SIG$sig: the error names --anew"
+  test_that "SIG$sig: the same command is accepted" long
+  test_match 'resuming' .err "SIG$sig: the same command is continued"
+  test_same 8 "$(cat s/base/metrics.json s/main/metrics.json | jq -s 'add | length')" \
+    "SIG$sig: the same command measures the rest"
+  test_same "$(sort two)" "$(cat s/*/runs/*.jsonl | grep -F -x -f two | sort)" \
+    "SIG$sig: the finished runs are kept"
 done
 
 # --- what fails
 
 test_status 2 'a commit that is not there' bench --commits base nothing --runs 1 --results-dir f
-test_match "'nothing'" .err 'is named'
-test_same "2 $base" "$(flat '"\(length) \(.[0].commit)"' f/base)" 'the other is measured'
-test_that 'and has no results' test ! -e f/nothing
-test_status 2 'none that is there' bench --commits nothing --results-dir f2
-test_match 'nothing could be built' .err 'is said'
+test_match "'nothing'" .err 'the error names the commit that does not exist'
+test_same "2 $base" "$(flat '"\(length) \(.[0].commit)"' f/base)" \
+  'the commit that exists is measured'
+test_that 'the commit that does not exist has no results' test ! -e f/nothing
+test_status 2 'commits of which none exists are an error' bench --commits nothing --results-dir f2
+test_match 'nothing could be built' .err 'the error says that nothing could be built'
 sed 's/"SET", "GET"/"SET"/; s/300/20000/; s/"warmup": 0/"warmup": 0, "custom-server-configs": {"maxmemory": "1", "maxmemory-policy": "noeviction"}/' \
   cfg.json >oom.json
 test_status 2 'runs that fail' vkb-bench --valkey-path repo --config oom.json --commits base \
   --runs 1 --results-dir f3
-test_same failed "$(flat '.[].status' f3/base)" 'are results as well'
+test_same failed "$(flat '.[].status' f3/base)" 'failed runs are in metrics.json'
 
 bad() { # bad WHAT PATTERN ARGUMENT...
   what=$1 pattern=$2
   shift 2
   test_status 2 "$what" bench "$@"
-  test_match "^vkb-bench: .*$pattern" .err 'is said'
+  test_match "^vkb-bench: .*$pattern" .err "$what: the error says why"
 }
 bad 'no such mode' "'--mode': 'server' is neither" --mode server
 bad 'no such level' "'--log-level': 'x'" --log-level x
 bad 'no commit' "'--commits' lacks its argument" --commits
 bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1
 bad 'two commits that run' 'cannot be measured as several' --mode client --commits a b
-bad 'a baseline of one that runs' 'cannot be measured as several' \
+bad 'a baseline of a running server' 'cannot be measured as several' \
   --use-running-server --commits a --baseline b
 bad 'another machine' "'--target-ip': servers are started on this machine" --target-ip 192.0.2.1
 bad 'a module without a name' "'--module-path' needs '--module'" --module-path lib.so
-bad 'a module that is none' 'does not end in .so' --module x --module-path lib.c
+bad 'a module without .so' 'does not end in .so' --module x --module-path lib.c
 bad 'a module that is not there' "cannot read 'none.so'" --module x --module-path none.so
 bad 'a module of one that runs' 'cannot load a module into a running server' --mode client --module x --module-path lib.so
 bad 'a name that leads outside' "'../x' cannot be the name" --module ../x
@@ -276,19 +296,20 @@ bad 'an unknown option' "unknown option '--nonsense'; usage: .*REF \.\.\.] \[--b
 bad 'a word' "unexpected argument 'word'" word
 bad 'an abbreviation' "unknown option '--run'" --run 1
 for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do
-  test_status 2 "no commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
+  test_status 2 "not a commit: $(printf %s "$ref" | tr '\n' ' ')" bench --commits "$ref" base
 done
 test_status 2 'an attack' bench --runs 1 --results-dir attack --commits "x'; touch evil; '"
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
-test_status 2 'no configuration' vkb-bench --valkey-path repo --config none.json
-test_match "cannot read the configuration 'none.json'" .err 'is named'
-test_status 2 'no runs' bench --runs 0 --commits base
-test_match "'--runs'" .err 'is named'
-test_status 2 'no folder' vkb-bench --config cfg.json --valkey-path none
-test_match "no folder 'none'" .err 'is named'
-test_status 2 'a mode that is none' bench --cluster-mode-filter maybe
-test_match "'--cluster-mode'" .err 'is named'
-test_status 2 'nothing to do' bench --commits base -- --case nothing
-test_match "no case of 'cfg.json' matches" .err 'is said'
+test_status 2 'a missing configuration is an error' vkb-bench --valkey-path repo --config none.json
+test_match "cannot read the configuration 'none.json'" .err \
+  'the error names the missing configuration'
+test_status 2 '--runs 0 is an error' bench --runs 0 --commits base
+test_match "'--runs'" .err 'the error names --runs'
+test_status 2 'a missing folder is an error' vkb-bench --config cfg.json --valkey-path none
+test_match "no folder 'none'" .err 'the error names the missing folder'
+test_status 2 'an invalid mode of the cluster is an error' bench --cluster-mode-filter maybe
+test_match "'--cluster-mode'" .err 'the error names --cluster-mode'
+test_status 2 'a configuration without a case is an error' bench --commits base -- --case nothing
+test_match "no case of 'cfg.json' matches" .err 'the error says that there is no case'
 test_litter 10 'no server is left'
 test_done

@@ -28,12 +28,13 @@ test_same 'p;[libc.so.6] 10' \
 test_same 'p;[libc.so.6 <f1>] 10' \
   "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n" --addrs)" '--addrs'
 test_same 'p;[unknown] 10' "$(fold "$event\tf1 [unknown] ([unknown])\n\n")" \
-  'and without a module'
+  '--addrs without a module keeps [unknown]'
 test_same 'p;a::f 10' "$(fold "$event\tf1 a::f(int, char (*)()) (/x)\n\n")" \
   'arguments are left out'
 test_same 'p;(anonymous namespace)::f 10' \
   "$(fold "$event\tf1 (anonymous namespace)::f(int) (/x)\n\n" |
-    sed 's/^p 10$/left out/')" 'an anonymous namespace is no argument'
+    sed 's/^p 10$/left out/')" \
+    'an anonymous namespace is not taken for an argument'
 test_same 'p;net/http.(*Client).Do 10' \
   "$(fold "$event\tf1 net/http.(*Client).Do (/x)\n\n")" "Go's methods stay"
 test_same 'p;f 10' "$(fold "$event\tf1 f (/memfd:jit (deleted))\n\n")" \
@@ -41,7 +42,7 @@ test_same 'p;f 10' "$(fold "$event\tf1 f (/memfd:jit (deleted))\n\n")" \
 test_same 'p;f (g 10' "$(fold "$event\tf1 f (g (/x)\n\n" | sed 's/f  10/f (g 10/')" \
   'a bracket that stays open'
 test_same 'p;outer;inner_[i] 10' "$(fold "$event\tf1 outer->inner (/x)\n\n")" \
-  'what was inlined'
+  'an inlined function has _[i]'
 test_same 'p;s::operator-> 10' \
   "$(fold "$event\tf1 s::operator->() (/x)\n\n")" 'operator-> is one name'
 test_same 'p;gc::Box<T>::new::{{closure}} 10' \
@@ -66,9 +67,10 @@ test_same 'p-?/9;f 4' "$(fold 'p 9 1.6: 4 cycles:\n\tf1 f (/x)\n\n' --tid)" \
 
 mixed="$event\tf1 f (/x)\n\np 1 1.6: 9 faults:u:\n\tf1 g (/x)\n\n"
 test_same 'p;f 10' "$(fold "$mixed")" 'the first event is counted'
-test_match "1 samples of other events than 'cycles'" err 'the others are said'
+test_match "1 samples of other events than 'cycles'" err \
+  'a warning counts the samples of other events'
 test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event'
-test_empty_file err 'is quiet about the others'
+test_empty_file err '--event prints nothing about other events'
 test_same 'false;[unknown] 1
 false;_start 2' "$(fold '  false 3 15.4: 1 cycles:u:  ff [unknown] ([unknown])
   false 3 15.5: 2 cycles:  7f _start+0x4 (/ld.so)\n')" \
@@ -77,7 +79,7 @@ test_same 'p 10' "$(fold "$event\n$event\n" | sed 's/20/10/')" 'no frames at all
 test_same 'p;f 10' "$(fold "$event\n\tf1 f (/x)\n\n")" 'a blank line too early'
 test_same 'p;f 10' "$(fold "# cmdline : perf\n#\n$event\tf1 f (/x)\r\n\r\n")" \
   'comments; lines of DOS'
-test_empty "$(fold '# cmdline : perf\n\n')" 'nothing is nothing'
+test_empty "$(fold '# cmdline : perf\n\n')" 'comments alone have no stacks'
 
 # --- what was inlined
 
@@ -110,15 +112,18 @@ test_same 'p;main;outer;inner_[i] 10' \
 
 printf '%b' "$event\tf1 f (/x)\n\n$event\tf1 g (/x" >in
 test_status 2 'a file that is cut off' vkb-flame -f folded in
-test_same 'p;f 10' "$(cat .out)" 'what is whole is there'
+test_same 'p;f 10' "$(cat .out)" 'the whole part of a cut file is folded'
 test_match 'in:5: the last line has no newline' .err 'the rest is named'
 printf '%b' "$event\tf1 f (/x)\n\tf2 g (\n\n" >in
 test_status 2 'a line that ends in a bracket' vkb-flame -f folded in
-test_match 'in:3: neither an event nor a frame' .err 'is named'
-test_same 'p;f 10' "$(cat .out)" 'what was understood is there'
+test_match 'in:3: neither an event nor a frame' .err \
+  'the error names the line that ends in a bracket'
+test_same 'p;f 10' "$(cat .out)" \
+  'the lines before and after a bad line are folded'
 echo 'hello' >in
-test_status 2 'another text' vkb-flame in
-test_match "in:1: neither output of 'perf script' nor folded" .err 'is named'
+test_status 2 'an unknown text is an error' vkb-flame in
+test_match "in:1: neither output of 'perf script' nor folded" .err \
+  'the error names the two formats of input'
 
 # --- folded stacks
 
@@ -132,17 +137,17 @@ f;d e 1.5' "$(vkb-flame -r -f folded stacks)" '--reverse'
 test_same "$(vkb-flame -f folded stacks stacks)" \
   "$(cat stacks stacks | vkb-flame -f folded)" 'files are as one'
 test_that 'several outputs' vkb-flame -f folded:one -f svg:two stacks
-test_same "$(vkb-flame -f folded stacks)" "$(cat one)" 'one is folded'
-test_match '^<svg' two 'the other a graph'
+test_same "$(vkb-flame -f folded stacks)" "$(cat one)" 'one output is folded'
+test_match '^<svg' two 'the other output is a graph'
 
 awk 'BEGIN { for (i = 10000; i < 90000; i++) print "a;b" i % 97 ";c" i, i }' |
   sort >many
 test_that 'many stacks' vkb-flame -f folded many
 sort .out >got
-test_that 'are all there' cmp many got
+test_that 'each of many stacks is in the output' cmp many got
 test_same "$(awk '{ s += $NF } END { printf "%.0f", s }' many)" \
   "$(vkb-flame -r -f folded many | awk '{ s += $NF } END { printf "%.0f", s }')" \
-  'turned round, too'
+  'the weights of reversed stacks have the same sum'
 
 # Sums of halves are exact in any order.
 awk 'BEGIN { srand(3)
@@ -155,13 +160,14 @@ vkb-flame any >any.svg
 for way in 'sort any' 'sort -r any' 'sed -n p any any'; do
   $way | awk -v twice="$way" '{ if (twice ~ /any any/) $NF /= 2; print }' |
     vkb-flame >this.svg
-  test_that "in another order: $way" cmp any.svg this.svg
+  test_that "the graph does not depend on the order: $way" cmp any.svg this.svg
 done
 split -l 4000 any part.
 vkb-flame part.a? >this.svg
-test_that 'in parts' cmp any.svg this.svg
+test_that 'the graph does not depend on the split into files' \
+  cmp any.svg this.svg
 test_same "$(vkb-flame -r -f folded in-order)" "$(vkb-flame -r -f folded any)" \
-  'turned round: the order is no difference'
+  'a reversed graph does not depend on the order'
 
 # More than are sorted at once.
 awk 'BEGIN { for (k = 0; k < 100000; k++) s = s "a;"
@@ -202,7 +208,7 @@ if test_reference flamegraph 'reference inputs'; then
     test_that "${base##*/} ${option:-as it is}" \
       vkb-flame -f folded ${option:+--$option} in
     sort .out >got
-    test_that 'is what the Perl script makes of it' cmp expected got
+    test_that 'the output is that of the Perl script' cmp expected got
   done
   for want in "$acceptance"/inferno/*-collapsed.txt; do
     sort "$want" >expected

@@ -47,17 +47,21 @@ test_status 2 'two ways to say the same' vkb-flame --table -f svg before
 
 vkb-flame -b before before >same.svg
 test_same "$grey" "$(grep -c '#d4d4d4' same.svg | sed 's/^5$/#d4d4d4/')" \
-  'nothing differs from itself'
+  'a graph of equal sides is grey'
 vkb-flame -b before after >there.svg
 vkb-flame -b after before >back.svg
 test_same '31.85% -> 45.45%, +42.7%, p = 0.019' \
-  "$(about c there.svg | sed 's/, offset.*//')" 'shares, change and p'
+  "$(about c there.svg | sed 's/, offset.*//')" \
+  'the frame has both shares, the change and p'
 test_same '45.45% -> 31.85%, -29.9%, p = 0.019' \
-  "$(about c back.svg | sed 's/, offset.*//')" 'and from the other side'
+  "$(about c back.svg | sed 's/, offset.*//')" \
+  'swapped sides have the opposite change'
 test_match 'd$' there.svg 'a frame that vanished is there'
-test_match '4.46% -&gt; 0.00%, vanished, too few samples' there.svg 'and says so'
-test_match 'stroke-dasharray' there.svg 'it is dashed'
-test_match '0.00% -&gt; 4.04%, new' there.svg 'one is new'
+test_match '4.46% -&gt; 0.00%, vanished, too few samples' there.svg \
+  'a frame that vanished is shown as vanished'
+test_match 'stroke-dasharray' there.svg \
+  'a frame that vanished has a dashed border'
+test_match '0.00% -&gt; 4.04%, new' there.svg 'a new frame is shown as new'
 
 # At full load shares add up to all: if one function grows, all others shrink.
 printf '%s\n' 'm;a 300' 'm;b 300' 'm;c 400' >before
@@ -67,7 +71,7 @@ fill c full.svg >colour
 test_match '^#ff' colour 'the one that grew is red'
 test_same "$violet $violet" "$(fill a full.svg) $(fill b full.svg)" \
   'those that shrank by that have not changed'
-test_match 'offset by c' full.svg 'which is said'
+test_match 'offset by c' full.svg 'the text says that the shift is offset by c'
 
 # A function with a new name.
 printf '%s\n' 'm;a 300' 'm;b 300' 'm;old;x 400' >before
@@ -77,14 +81,15 @@ test_same "$violet $violet $grey" \
   "$(fill old moved.svg) $(fill new moved.svg) $(fill a moved.svg)" \
   'a cost that moved to a sibling'
 test_match 'offset by new' moved.svg 'the old one names the new'
-test_same "$violet" "$(fill x moved.svg)" 'what it called moved with it'
+test_same "$violet" "$(fill x moved.svg)" \
+  'frames below a moved frame have not changed'
 
 # A caller that grew takes what it calls with it.
 printf '%s\n' 'm;a 500' 'm;b;x 300' 'm;b;y 200' >before
 printf '%s\n' 'm;a 500' 'm;b;x 600' 'm;b;y 200' >after
 vkb-flame -b before after >up.svg
 fill x up.svg >colour
-test_match '^#ff' colour 'its called function is red'
+test_match '^#ff' colour 'the called function that grew is red'
 
 # Chance: few samples; and profiles that vary more than their samples.
 printf '%s\n' 'm;a 5' 'm;b 14' >before
@@ -101,9 +106,9 @@ cat a? >a
 cat b? >b
 vkb-flame -b a b >as-one.svg
 test_same 1 "$(fill a as-one.svg | grep -vc "$grey")" \
-  'their samples alone would say otherwise'
+  'the samples of both sides are compared as rates'
 
-# Periods are no samples.
+# A period is not a number of samples.
 printf '%s\n' 'm;a 10000' 'm;b 14000' >before
 printf '%s\n' 'm;a 14000' 'm;b 10000' >after
 vkb-flame -b before after >periods.svg
@@ -140,6 +145,6 @@ if test_reference diff-folded 'as inferno-diff-folded'; then
   d=$acceptance/diff-folded
   test_same "$(sort "$d/default.txt")" \
     "$(vkb-flame -f folded -b "$d/before.txt" "$d/after.txt" | sort)" \
-    'as inferno-diff-folded'
+    'the output is that of inferno-diff-folded'
 fi
 test_done

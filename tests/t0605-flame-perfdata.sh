@@ -16,7 +16,7 @@ records() {
     my $ids = pack("QQ", 0, 0);
     sub record { pack("LSS", $_[0], $_[1], 8 + length $_[2]) . $_[2] }
     sub name { my $n = $_[0] . "\0"; $n . "\0" x (-length($n) % 8) }
-    # a record that is no sample has pid, tid and time behind it
+    # a record that is not a sample ends in pid, tid and time
     sub behind { pack("LLQ", $_[0], $_[0], $_[1]) }
     sub comm { record(3, 0, pack("LL", $_[0], $_[0]) . name($_[1]) .
       behind($_[0], $_[2])) }
@@ -61,17 +61,21 @@ second;[prog] 5
 second;[unknown] 2' "$(cat .out)" \
   'names, maps and what a child inherits, in the order of their times'
 test_empty_file .err 'nothing is printed on stderr'
-test_same "$(cat .out)" "$(vkb-flame -f folded <perf.data)" 'from stdin'
+test_same "$(cat .out)" "$(vkb-flame -f folded <perf.data)" \
+  'perf.data is read from stdin'
 test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   "$(vkb-flame -f folded --tid --addrs perf.data | grep ' 10$')" \
   '--tid --addrs'
-test_status 2 'from a pipe' sh -c 'cat perf.data | vkb-flame -f folded'
+test_status 2 'perf.data from a pipe is an error' \
+  sh -c 'cat perf.data | vkb-flame -f folded'
 for edit in cut size pipe dwarf; do
   records "$edit" "$edit"
   test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
-  test_match "^vkb-flame: $edit: " .err 'is said'
+  test_match "^vkb-flame: $edit: " .err \
+    "broken: $edit: the error names the file"
 done
-test_match "user stacks .*'perf script -i FILE" .err 'and what to do'
+test_match "user stacks .*'perf script -i FILE" .err \
+  'the error for user stacks says to use perf script'
 
 # --- what perf records
 
@@ -147,26 +151,31 @@ fi
 test_that 'call chains' record -e cpu-clock -F 999 -g -o chains.data ./prog
 same chains.data 'call chains'
 test_match '^prog;.*;main;\(anonymous namespace\)::hidden;ns::work<int>' by-data \
-  'names of C++'
+  'names of C++ are demangled'
 test_match ';in_child;' by-data 'the child'
-test_that 'no call chains' record -e cpu-clock -F 999 -o flat.data ./prog
+test_that 'a recording without call chains is accepted' \
+  record -e cpu-clock -F 999 -o flat.data ./prog
 same flat.data 'no call chains'
 test_that 'two events' record -e cpu-clock -e page-faults -F 999 -g \
   -o two.data ./prog
 same two.data 'two events'
 test_same "$(perf script --no-inline -i two.data 2>/dev/null |
   vkb-flame -e page-faults -f folded 2>/dev/null)" \
-  "$(vkb-flame -e page-faults -f folded two.data)" 'the other of them'
+  "$(vkb-flame -e page-faults -f folded two.data)" \
+  'the second of two events is read'
 
 # --- another build
 
 vkb-flame -f folded chains.data >before
 test_that 'the program is built anew' g++ -O2 -o prog prog.cc
 test_same "$(cat before)" "$(vkb-flame -f folded chains.data 2>err)" \
-  'what perf kept of the old one is used'
+  'the symbols that perf kept of the old program are used'
 test_empty_file err 'nothing is printed on stderr'
 rm -rf "$HOME/.debug"
-test_that 'without that' vkb-flame -f folded chains.data
-test_match "prog' is not the recorded file" .err 'it is said'
-test_match '^prog;.*;\[prog\]' .out 'and no wrong names are shown'
+test_that 'a program that was built again is accepted' \
+  vkb-flame -f folded chains.data
+test_match "prog' is not the recorded file" .err \
+  'a warning says that the program is not the recorded file'
+test_match '^prog;.*;\[prog\]' .out \
+  'a program that was built again has no wrong symbols'
 test_done

@@ -22,43 +22,55 @@ test_that 'a profile beside the runs' vkb-load -q --runs 1 --profiles p \
   --profile set.json
 cp .out out
 test_same 'run profile' "$(jq -r .type out | tr '\n' ' ' | sed 's/ $//')" \
-  'after them'
+  'the profile follows the runs'
 dir=p/$(ls p)
 test_match 'processCommand' "$dir/stacks.folded" 'the functions of the server'
 test_match '<svg' "$dir/flame.svg" 'a flame graph'
 tail -n 1 out >profile
 test_same "$dir/flame.svg ok cpu 999" "$(jq -r '[.artifacts.svg, .status, .mode,
-  .sampling.freq_hz] | join(" ")' profile)" 'its record'
+  .sampling.freq_hz] | join(" ")' profile)" 'the profile has its record'
 test_same "$(sed -n 1p out | jq -c '[.subject, .config, .run.session]')" \
-  "$(jq -c '[.subject, .config, .run.session]' profile)" 'of the same subject'
+  "$(jq -c '[.subject, .config, .run.session]' profile)" \
+  'the record of a profile has the subject of its run'
 test_same 'true true' "$(jq -r '[.requests > 0, .per_req.task_clock_ms_per_req > 0]
   | map(tostring) | join(" ")' profile)" 'what a request costs'
 test_same 1 "$(vkb-stats out | jq 'select(.type == "summary").n')" \
   'vkb-stats counts the runs alone'
-test_that 'once more' vkb-load -q --runs 1 --profiles p --profile set.json
-test_same 0 "$(grep -c '"type":"profile"' .out)" 'one that is there is not made again'
-test_that 'by default' vkb-load -q --runs 1 --duration 200ms set.json
-test_same 0 "$(grep -c '"type":"profile"' .out)" 'nothing is profiled'
+test_that '--profile with an existing profile is accepted' \
+  vkb-load -q --runs 1 --profiles p --profile set.json
+test_same 0 "$(grep -c '"type":"profile"' .out)" \
+  'an existing profile is not made again'
+test_that 'a case without --profiles is run' \
+  vkb-load -q --runs 1 --duration 200ms set.json
+test_same 0 "$(grep -c '"type":"profile"' .out)" \
+  'a case without --profiles is not profiled'
 
 # --- nothing else
 
 config GET 600 ',"cluster_mode":false' >get.json
-test_that 'profiles alone' vkb-load -q --profiles t --profile-time 1s get.json
+test_that '--profiles without --runs is accepted' \
+  vkb-load -q --profiles t --profile-time 1s get.json
 test_same '["profile","ok"]' "$(jq -c '[.type, .status]' .out)" \
-  'are not as long as the case'
-test_same true "$(jq '.duration_s > 0 and .duration_s < 60' .out)" 'but so long'
-test_match 'processCommand' "t/$(ls t)/stacks.folded" 'of the command'
+  '--profiles without --runs makes a profile alone'
+test_same true "$(jq '.duration_s > 0 and .duration_s < 60' .out)" \
+  'a profile lasts for --profile-time'
+test_match 'processCommand' "t/$(ls t)/stacks.folded" \
+  'the stacks of a profile have the functions of the command'
 mkdir -p again && cp -r t/* again/ && rm again/*/profile.json
-test_that 'what was cut short' \
+test_that 'a profile without profile.json is accepted' \
   vkb-load -q --profiles again --profile-time 500ms get.json
-test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
+test_same 1 "$(grep -c '"type":"profile"' .out)" \
+  'a profile without profile.json is made again'
 profile=$(find again -name profile.json)
 jq -c 'del(.case)' "$profile" >bare && mv bare "$profile"
-test_that 'what vkb-load was never told of' \
+test_that 'a profile of another program is accepted' \
   vkb-load -q --profiles again --profile-time 500ms get.json
-test_same 1 "$(grep -c '"type":"profile"' .out)" 'is made again'
-test_that 'what is there' vkb-load --profiles again --profile-time 500ms get.json
-test_match '^vkb-load: GET-.*: is profiled already$' .err 'is not, which is said'
+test_same 1 "$(grep -c '"type":"profile"' .out)" \
+  'a profile of another program is made again'
+test_that 'an existing profile is accepted' \
+  vkb-load --profiles again --profile-time 500ms get.json
+test_match '^vkb-load: GET-.*: is profiled already$' .err \
+  'the message says that the case is profiled already'
 
 begun() { [ -n "$(find cut -name perf.data 2>/dev/null)" ]; }
 vkb-load -q --profiles cut --profile-time 600s get.json >cut.out 2>cut.err &
@@ -66,10 +78,13 @@ pid=$!
 wait_until 60 begun
 kill -TERM $pid
 wait $pid
-test_same 143 $? 'one that is interrupted'
-test_same 0 "$(wc -l <cut.out | tr -d ' ')" 'has no record'
-test_that 'it is made again' vkb-load -q --profiles cut --profile-time 500ms get.json
-test_same 1 "$(grep -c '"type":"profile"' .out)" 'and has one'
+test_same 143 $? 'an interrupted profile ends with 143'
+test_same 0 "$(wc -l <cut.out | tr -d ' ')" \
+  'an interrupted profile has no record'
+test_that 'an interrupted profile is accepted again' \
+  vkb-load -q --profiles cut --profile-time 500ms get.json
+test_same 1 "$(grep -c '"type":"profile"' .out)" \
+  'an interrupted profile is made again'
 
 mkdir -p d/e/_.
 touch d/mine d/e/_./mine d/e/_./perf.data
@@ -77,8 +92,9 @@ vkb-load --plan get.json | jq -c '.id = ".."' >dots.jsonl
 test_that 'a case that is called ..' \
   vkb-load -q --profiles d/e --profile-time 500ms dots.jsonl
 test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
-  'what others have stays'
-test_match 'processCommand' d/e/_./stacks.folded 'and it has its own folder'
+  'the folders of others stay as they are'
+test_match 'processCommand' d/e/_./stacks.folded \
+  'a case with dots in its id has a folder of its own'
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
 test_that 'a case of ten requests is profiled' \
   vkb-load -q --runs 1 --profiles s --profile short.json
@@ -97,24 +113,27 @@ test_same '[0.3,true]' "$(jq -c -s '[.[0].config.duration_s,
 config SET 4 ',"cluster_mode":false,"config_sets":[{},{"maxmemory-policy":"allkeys-lru"}],"profiling_sets":[{"enabled":false},{"enabled":true,"mode":"wall-time","sampling_freq":500,"delays":{"write":{"delay":0.2,"duration":1},"read":{"delay":9,"duration":9}}}]' >sets.json
 test_that 'profiling sets x config sets' vkb-load -q --runs 1 --profiles c sets.json
 test_same 'run run profile profile' \
-  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" 'each of them'
+  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" \
+  'each set is run and profiled'
 test_same '["wall",500,0.2,null]
 ["wall",500,0.2,{"maxmemory-policy":"allkeys-lru"}]' \
   "$(jq -c 'select(.type == "profile") | [.mode, .sampling.freq_hz, .delay_s,
-    .config.config_set]' .out)" 'with its mode, frequency and delays'
+    .config.config_set]' .out)" 'each profile has its mode, frequency and delay'
 test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'a graph of each'
 test_status 2 'without a folder' vkb-load -q --runs 1 --duration 100ms sets.json
 test_match 'not run: its config.profiling needs .--profiles DIR.' .err \
-  'they are not run, which is said'
-test_same 2 "$(grep -c '"type":"run"' .out)" 'the others are'
+  'a profiled case without --profiles is not run'
+test_same 2 "$(grep -c '"type":"run"' .out)" \
+  'cases that are not profiled are run'
 
 for bad in '"sampling_freq":"fast"' '"sampling_freq":0' \
   '"delays":{"write":{"delay":-1}}' '"delays":{"write":{"delay":"1s"}}' \
   '"delays":{"read":{"duration":0}}'; do
   config SET 1 ",\"cluster_mode\":false,\"profiling_sets\":[{\"enabled\":true,$bad}]" >bad.json
   test_status 2 "$bad" vkb-load -q --profiles bad bad.json
-  test_match 'c?bad\.json: \$\[0\]\.profiling_sets\[0\]\.' .err 'is refused'
-  test_result "$([ ! -e bad ]; echo $?)" 'and nothing is begun'
+  test_match 'c?bad\.json: \$\[0\]\.profiling_sets\[0\]\.' .err \
+    "$bad: the error names the profiling set"
+  test_result "$([ ! -e bad ]; echo $?)" "$bad: no folder is made"
 done
 
 # Read scenarios have the delays of reading, and may change them.
@@ -134,16 +153,18 @@ E2
 test_that 'scenarios' vkb-load -q --runs 1 --profiles g groups.json
 test_same '["fill",999,null]
 ["look",200,0.1]' "$(jq -c 'select(.type == "profile") | [.config.scenario,
-  .sampling.freq_hz, .delay_s]' .out)" 'have their own settings and delays'
+  .sampling.freq_hz, .delay_s]' .out)" \
+  'each profiled scenario has its own settings'
 test_same '"not"' "$(jq -c 'select(.type == "run").config.scenario' .out)" \
-  'one that is not to be profiled is measured'
+  'a scenario that is not profiled is measured'
 
 # What cannot be watched so briefly has filled the server all the same.
 jq 'del(.[0].test_groups[0].scenarios[2]) |
   .[0].test_groups[0].scenarios[0].requests = 10' groups.json >brief.json
 test_status 2 'a scenario that is over at once' \
   vkb-load -q --profiles b brief.json
-test_match '_fill-profiled: not profiled: ' .err 'is not profiled'
+test_match '_fill-profiled: not profiled: ' .err \
+  'the message says that the short scenario is not profiled'
 test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" \
   'those after it are'
 
@@ -154,10 +175,12 @@ test_that 'every node of a cluster' vkb-load -q --profiles n --profile-nodes \
   --profile-time 1s cluster.json
 test_same 3 "$(grep -c '"type":"profile"' .out)" 'a record of each'
 test_same 3 "$(jq -r .target.pid .out | sort -u | wc -l | tr -d ' ')" \
-  'they are different ones'
-test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" 'and their folders'
+  'the three profiles are of different servers'
+test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" \
+  'the second and third server have folders'
 
 test_status 2 '--profile without a folder' vkb-load --profile set.json
-test_match "need '--profiles'" .err 'it is said'
+test_match "need '--profiles'" .err \
+  'the error says that --profile needs --profiles'
 test_litter 0 'no temporary file is left'
 test_done

@@ -12,13 +12,14 @@ env_of() { # env_of TREE [ARG ...]
 # --- this machine
 
 test_that 'the record of this machine' vkb-env
-test_same '1' "$(wc -l <.out | tr -d ' ')" 'is one line'
+test_same '1' "$(wc -l <.out | tr -d ' ')" 'the record is one line'
 test_same 'env 1 true true' \
   "$(jq -r '[.type, .v, (.env.kernel | length > 0), (.env.cpus >= 1)] | join(" ")' .out)" \
-  'with a kernel and CPUs'
+  'the record has a kernel and CPUs'
 test_same "$(uname -r)" "$(jq -r .env.kernel .out)" 'the kernel is that of uname'
-test_same "$(uname -m)" "$(jq -r .env.arch .out)" 'so is the machine'
-test_empty "$(jq -c '.. | select(. == null)' .out)" 'nothing is null'
+test_same "$(uname -m)" "$(jq -r .env.arch .out)" \
+  'the architecture is that of uname'
+test_empty "$(jq -c '.. | select(. == null)' .out)" 'the record has no null'
 vkb-env --check >check 2>&1
 status=$?
 test_match '^[0-9]+ of [0-9]+ sources of noise found' check '--check: a last line'
@@ -101,7 +102,8 @@ cat >want <<'END'
   "uptime_s": 86400
 }
 END
-test_same "$(cat want)" "$(jq -S .now quiet.json)" 'and what it does now'
+test_same "$(cat want)" "$(jq -S .now quiet.json)" \
+  'the record has the state of the machine'
 for disabled in 0 1; do
   machine idle
   for i in 0 1 2 3; do
@@ -117,16 +119,16 @@ mkdir -p "$scratch/empty/proc"
 env_of empty >empty.json
 test_same '["arch"] []' \
   "$(jq -c '.env, .now | keys' empty.json | paste -sd ' ')" \
-  'what cannot be read is absent'
+  'values that cannot be read are absent'
 
 # --- noise: each source alone
 
 test_that 'a quiet machine has no noise' env_of quiet --check
 test_same '0 of 22 sources of noise found; unknown here: steal, busy' \
-  "$(cat .out)" 'and what could not be looked at is said'
-test_that 'of an empty tree nothing is known' env_of empty --check
+  "$(cat .out)" 'the summary lists the sources that cannot be read'
+test_that 'an empty tree is accepted by --check' env_of empty --check
 test_match '; unknown here: governor, turbo, smt, idle, .*memory, proc_stat$' .out \
-  'and that is said'
+  'the summary of an empty tree lists all sources as unknown'
 
 # noisy SOURCE FILE TEXT WHY: with that file the tree has this noise alone.
 noisy() {
@@ -181,5 +183,5 @@ machine evil
 put /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor "$(printf 'x\033[31m\302\233y')"
 env_of evil --check >.out
 test_same 0 "$(LC_ALL=C grep -c "$(printf '\033\\|\302\233')" .out)" \
-  'what stands in a file is not shown raw'
+  'control characters of a file are escaped'
 test_done

@@ -38,7 +38,7 @@ END
 test_same "$(cat want)" "$(perl csv.pl , <a/rows.csv)" 'CSV'
 test_same "$(cat want)" "$(perl csv.pl "$(printf '\t')" <a/rows.tsv)" 'TSV'
 test_same 'f|" x"|" x"|""|""' "$(tr -d '\r' <a/lone.csv | sed 's/^ x$/" x"/' | tr '\n' '|' | sed 's/|$//')" \
-  'CSV: a lone empty field is no empty line'
+  'CSV: a lone empty field is quoted, not an empty line'
 test_that 'XML' xmllint --noout a/rows.xml a/none.xml
 test_same 6 "$(xmllint --xpath 'count(/corpus/doc)' a/rows.xml)" 'XML: documents'
 test_same "$(head -n 1 a/rows.jsonl | jq -j .hard | od -c)" \
@@ -81,15 +81,17 @@ test_same 300 "$(tail -n +2 hybrid | grep -Ec '^phrase[0-2] [0-9]+\.[0-9][0-9] (
 perl npy.pl 'a20f<24' 116 <v/queries.npy >queries
 test_same "phrase0 1.0000 24|phrase6 1.0000 24|7" \
   "$(sed -n '2p;8p' queries | tr '\n' '|')$(tail -n +2 queries | wc -l)" 'NPY: queries'
-test_same 'search_term phrase0' "$(head -n 2 v/queries.csv | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')" 'their terms as CSV'
+test_same 'search_term phrase0' "$(head -n 2 v/queries.csv | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')" \
+  'NPY: the terms of the queries are a CSV file'
 test_same '300 24 24' "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; print length($s) / 100, " ", unpack("V", $s), " ", unpack("V", substr $s, 29900)' <v/plain.fvecs)" \
   'fvecs: dimension and floats'
 test_same 300 "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; my %s; $s{$_}++ for unpack "(a100)*", $s; print scalar keys %s' <v/plain.fvecs)" \
   'fvecs: all differ'
 test_that 'asked for by the name of the file' vkb-gendata -o w --files hybrid.npy vectors.json
-test_that 'the same bytes' cmp v/hybrid.npy w/hybrid.npy
+test_that 'a file asked for by its name has the same bytes' cmp v/hybrid.npy w/hybrid.npy
 test_that 'asked for by its key' vkb-gendata -o x --files queries.csv vectors.json
-test_same 'queries.csv queries.npy' "$(cd x && rm ./*.spec && echo ./* | sed 's|\./||g')" 'both files of it'
+test_same 'queries.csv queries.npy' "$(cd x && rm ./*.spec && echo ./* | sed 's|\./||g')" \
+  'a file asked for by its key has its companion'
 
 # --- neighbours
 
@@ -118,20 +120,21 @@ for metric in l2 ip cosine; do
   test_same "$(perl near.pl "$metric")" "$(perl -e 'binmode STDIN; local $/; print join(" ", unpack "V10", $_), "\n" for unpack "(a40)*", <STDIN>' <"n/$metric.ivecs")" \
     "neighbours: $metric, as by brute force"
 done
-test_that 'one thread' vkb-gendata -j 1 -o n1 --files l2.ivecs near.json
-test_that 'finds the same' cmp n/l2.ivecs n1/l2.ivecs
+test_that 'neighbours: one thread is accepted' vkb-gendata -j 1 -o n1 --files l2.ivecs near.json
+test_that 'neighbours: one thread finds the same as many' cmp n/l2.ivecs n1/l2.ivecs
 test_that 'seven threads' vkb-gendata -j 7 -o n7 --files l2.ivecs near.json
-test_that 'find the same' cmp n/l2.ivecs n7/l2.ivecs
-test_same current "$(vkb-gendata -o n --list --files l2.ivecs near.json | awk 'NR > 1 { print $NF }')" 'it is current'
+test_that 'neighbours: seven threads find the same as one' cmp n/l2.ivecs n7/l2.ivecs
+test_same current "$(vkb-gendata -o n --list --files l2.ivecs near.json | awk 'NR > 1 { print $NF }')" \
+  'neighbours: the file is current'
 test_same stale "$(sed 's/"doc_count": 700/"doc_count": 701/' near.json | vkb-gendata -o n --list --files l2.ivecs | awk 'NR > 1 { print $NF }')" \
-  'its base changed'
+  'neighbours: the file is stale if its base changed'
 sed 's/"base.fvecs"/"no.fvecs"/' near.json | jq '[.[0]]' | sed 's/"source": "no/"source": "nobody/' >bad.json
 test_status 2 'neighbours in what nothing makes' vkb-gendata -o n bad.json
-test_match "l2.ivecs.*source: no recipe makes 'nobody.fvecs'" .err 'it is said'
+test_match "l2.ivecs.*source: no recipe makes 'nobody.fvecs'" .err 'neighbours: the error names the missing source'
 sed 's/"k": 9/"k": 701/' near.json >bad.json
 test_status 2 'more neighbours than there are' vkb-gendata -o n bad.json
-test_match "701 neighbours are wanted, but 'base.fvecs' has 700 rows" .err 'it is said'
+test_match "701 neighbours are wanted, but 'base.fvecs' has 700 rows" .err 'neighbours: the error has both numbers'
 jq '.[0].query_generation["q.fvecs"].dimensions = 20 | [.[0]]' near.json >bad.json
-test_status 2 'other dimensions' vkb-gendata -o n bad.json
-test_match "'base.fvecs' has 21 dimensions, 'q.fvecs' has 20" .err 'it is said'
+test_status 2 'neighbours: different dimensions are an error' vkb-gendata -o n bad.json
+test_match "'base.fvecs' has 21 dimensions, 'q.fvecs' has 20" .err 'neighbours: the error has both dimensions'
 test_done

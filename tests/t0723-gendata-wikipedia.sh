@@ -45,13 +45,13 @@ done
 test_same 'Page 1 is a nöted article of a wiki & more. History w' \
   "$(head -n 1 a/whole.jsonl | jq -r .text | sed 's/History w.*/History w/')" 'the prose alone'
 test_same 0 "$(jq -r .text a/whole.jsonl | grep -Ec 'Infobox|not here|thing|cell|thumb|Category|REDIRECT|template|[{}<>|]|  ')" \
-  'nothing of the markup'
+  'the texts have no markup'
 test_same 'Page 1,Page 2,Page 4,Page 7,Page 8,Page 9' \
   "$(head -n 6 a/whole.jsonl | jq -r .text | grep -o '^Page [0-9]*' | paste -s -d , -)" 'articles alone, in order'
 test_same 'Page 4' "$(sed -n 3p a/whole.jsonl | jq -r .text)" 'a text of templates alone: the title'
 test_same 1500 "$(tail -n +2 a/wiki.csv | awk -F , '$1 != $2' | wc -l)" 'fields differ'
 test_that 'XML' xmllint --noout a/wiki.xml
-test_same 100 "$(grep -c ' needle</text>' a/wiki.xml)" 'what is injected is there'
+test_same 100 "$(grep -c ' needle</text>' a/wiki.xml)" 'one in 15 texts has the injected word'
 test_same 'current current current' "$(vkb-gendata --list -o a --wikipedia dump.xml wiki.json |
   awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'it is all there'
 test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |
@@ -61,24 +61,26 @@ test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |
 
 sed 's/1500/4000/' wiki.json >many.json
 test_status 2 'fewer articles than rows' vkb-gendata -o e --files wiki.csv --wikipedia dump.xml many.json
-test_match "the dump has 1[0-9]* articles, but 'e/wiki.csv' has 4000 rows: lower" .err 'it is said'
+test_match "the dump has 1[0-9]* articles, but 'e/wiki.csv' has 4000 rows: lower" .err \
+  'the error has the number of articles and of rows'
 test_empty "$(ls -A e)" 'nothing is left'
 test_status 2 'a missing dump' vkb-gendata -o f --wikipedia no.xml wiki.json
-test_match "cannot read 'no.xml'" .err 'it is named'
+test_match "cannot read 'no.xml'" .err 'the error names the missing dump'
 for f in multi.xml.bz2 dump.xml.bz2 dump.xml.gz; do
   head -c 200000 "$f" >"cut.${f#*.}"
   test_status 2 "cut short: $f" vkb-gendata -o g --files wiki.csv --wikipedia "cut.${f#*.}" wiki.json
-  test_match "'cut.${f#*.}'" .err 'it is named'
+  test_match "'cut.${f#*.}'" .err "the error names cut.${f#*.}"
 done
 head -c 100000 dump.xml >cut.xml
-test_status 2 'ends within a page' vkb-gendata -o g --files wiki.csv --wikipedia cut.xml wiki.json
-test_match "'cut.xml' ends within a page" .err 'it is said'
+test_status 2 'a dump that ends within a page is an error' \
+  vkb-gendata -o g --files wiki.csv --wikipedia cut.xml wiki.json
+test_match "'cut.xml' ends within a page" .err 'the error says that the dump ends within a page'
 echo '<html/>' >other.xml
-test_status 2 'no dump' vkb-gendata -o g --files wiki.csv --wikipedia other.xml wiki.json
-test_match "'other.xml' has no pages" .err 'it is said'
+test_status 2 'a file that is not a dump is an error' vkb-gendata -o g --files wiki.csv --wikipedia other.xml wiki.json
+test_match "'other.xml' has no pages" .err 'the error says that the file has no pages'
 perl -e 'open F, "+<:raw", "bad.xml.bz2"; seek F, -s F > 900000 ? 600000 : 100000, 0; print F "x" x 300' \
   "$(cp multi.xml.bz2 bad.xml.bz2)"
-test_status 2 'corrupt' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json
+test_status 2 'a corrupt dump is an error' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json
 test_empty "$(ls -A g)" 'nothing is left'
 
 # --- fetching: a server that knows ranges and can break off
@@ -114,36 +116,37 @@ url=http://127.0.0.1:$port
 unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 name=xxwiki-latest-pages-articles.xml.bz2
 
-test_that 'from a server' vkb-gendata -o h --wikipedia "$url/site/$name" wiki.json
+test_that 'a dump is fetched from a server' vkb-gendata -o h --wikipedia "$url/site/$name" wiki.json
 test_empty_file .err 'quietly: the published sum is good'
-test_that 'the same bytes' cmp a/wiki.csv h/wiki.csv
+test_that 'a dump of a server gives the same bytes' cmp a/wiki.csv h/wiki.csv
 test_same "$name" "$(cd h && echo xxwiki*)" 'the dump stays, and nothing beside it'
 : >log
-test_that 'again' vkb-gendata -f -o h --wikipedia "$url/site/$name" wiki.json
-test_empty_file log 'it is not fetched again'
+test_that 'a dump of a server is used again' vkb-gendata -f -o h --wikipedia "$url/site/$name" wiki.json
+test_empty_file log 'a dump of a server is not fetched again'
 test_that 'without a list of sums' vkb-gendata -o i --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
-test_match "plain.xml.bz2' is not checked" .err 'that is said'
+test_match "plain.xml.bz2' is not checked" .err 'a warning says that the dump is not checked'
 test_that 'a sum by hand' vkb-gendata -o j --sha1 "$sum" --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
 test_empty_file .err 'nothing is printed on stderr'
-test_status 2 'another sum' vkb-gendata -o k --sha1 "$(echo "$sum" | tr 0-9a-f 1-9a-f0)" --wikipedia "$url/site/plain.xml.bz2" wiki.json
-test_match "has the SHA-1 $sum, not" .err 'it is said'
+test_status 2 'another checksum than that of the dump is an error' \
+  vkb-gendata -o k --sha1 "$(echo "$sum" | tr 0-9a-f 1-9a-f0)" --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_match "has the SHA-1 $sum, not" .err 'the error has the checksum of the dump'
 test_empty "$(ls -A k)" 'nothing is left'
-test_status 2 'no sum' vkb-gendata --sha1 12 -o k wiki.json
-test_match "option '--sha1': '12' is not 40" .err 'it is said'
+test_status 2 'an invalid checksum is an error' vkb-gendata --sha1 12 -o k wiki.json
+test_match "option '--sha1': '12' is not 40" .err 'the error says that a checksum has 40 digits'
 
 : >breaking
 : >log
 test_status 2 'a transfer that breaks off again and again' \
   vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
-test_match 'broke off 8 times; run the command again' .err 'it is said'
-test_same 8 "$(grep -c pages-articles log)" 'it went on by itself'
+test_match 'broke off 8 times; run the command again' .err 'the error has the number of attempts'
+test_same 8 "$(grep -c pages-articles log)" 'a transfer is continued 7 times'
 test_same "$name.part $name.part.id" "$(cd l && echo ./* | sed 's|\./||g')" 'the part stays'
 part=$(stat -c %s "l/$name.part")
 rm breaking
 : >log
 test_that 'the next run' vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
-test_match "^site/$name bytes=$part- \"one\"$" log 'goes on where that ended'
-test_that 'it is whole' cmp "l/$name" "site/$name"
+test_match "^site/$name bytes=$part- \"one\"$" log 'the next run continues the transfer'
+test_that 'a continued dump is complete' cmp "l/$name" "site/$name"
 test_same "wiki.csv wiki.csv.spec $name" "$(cd l && echo ./* | sed 's|\./||g' | tr ' ' '\n' | sort | paste -s -d ' ' -)" 'the part is gone'
 
 mkdir m
@@ -151,23 +154,24 @@ printf 'other bytes' >"m/$name.part"
 printf '"one"' >"m/$name.part.id"
 : >changed
 test_that 'the server has another file by now' vkb-gendata -o m --files wiki.csv --wikipedia "$url/site/$name" wiki.json
-test_that 'all of it is fetched' cmp "m/$name" "site/$name"
+test_that 'a dump that has changed is fetched from its start' cmp "m/$name" "site/$name"
 cp "site/$name" "n.part"
 mkdir n && mv n.part "n/$name.part" && printf '"two"' >"n/$name.part.id"
 test_that 'a part that is all' vkb-gendata -o n --files wiki.csv --wikipedia "$url/site/$name" wiki.json
-test_that 'is taken' cmp "n/$name" "site/$name"
+test_that 'a complete part becomes the dump' cmp "n/$name" "site/$name"
 
-test_status 2 'what is not there' vkb-gendata -o o --wikipedia "$url/site/none.bz2" wiki.json
-test_match "cannot fetch '$url/site/none.bz2': .*404" .err 'it is said'
+test_status 2 'a dump that the server does not have is an error' \
+  vkb-gendata -o o --wikipedia "$url/site/none.bz2" wiki.json
+test_match "cannot fetch '$url/site/none.bz2': .*404" .err 'the error has the status of the server'
 test_empty "$(ls -A o)" 'no empty part is left'
 kill "$server_pid"
 wait "$server_pid" 2>/dev/null
-test_status 2 'no server' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
-test_match "cannot fetch '$url" .err 'it is said'
+test_status 2 'a server that does not answer is an error' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
+test_match "cannot fetch '$url" .err 'the error names the URL that does not answer'
 test_empty "$(ls -A o)" 'no empty part is left'
 truncate -s 8T huge.bz2
 test_status 2 'a disk too small' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
-test_match 'needs 8.*B, but the disk of .* has only' .err 'it is said before'
-test_empty "$(ls -A o)" 'nothing was fetched'
+test_match 'needs 8.*B, but the disk of .* has only' .err 'the error has the size needed and the space left'
+test_empty "$(ls -A o)" 'a disk that is too small gets no file'
 rm huge.bz2
 test_done

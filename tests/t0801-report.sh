@@ -27,12 +27,12 @@ count() { grep -o -- "$1" "$2" | wc -l; }
 
 test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
-test_that 'its page' vkb-report -o page changes "$a" "$b"
+test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
 says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
   page 'the verdict is first'
-says 'What to do next Find the commit with vkb-bisect' page 'and what to do'
-says 'All cases: benchmark_threads=2, clients=50,' page 'what all have in common'
+says 'What to do next Find the commit with vkb-bisect' page 'the page says to use vkb-bisect'
+says 'All cases: benchmark_threads=2, clients=50,' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr class="[a-z]*"><th scope="row"><a href="#case' page)" \
   'a row for each change'
 test_same 3 "$(count 'class="mark regression"' page)" 'drawn as what it is'
@@ -46,7 +46,7 @@ done
 vkb-report -o b.html "$b" changes "$a"
 test_that 'the order of files does not matter' cmp page b.html
 cat "$a" changes "$b" | vkb-report >c.html
-test_that 'nor how they come' cmp page c.html
+test_that 'runs and results on stdin give the same page' cmp page c.html
 vkb-stats "$a" "$b" | vkb-report - changes >d.html
 sed 's/<footer.*footer>//' page >page.body
 sed 's/<footer.*footer>//' d.html >d.body
@@ -55,7 +55,7 @@ vkb-report changes >alone
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
   'changes alone have their runs as well'
 says 'Nothing was compared 48 runs of 3 cases and 2 subjects.' \
-  "$(vkb-report "$a" "$b" >two; echo two)" 'nothing is judged here'
+  "$(vkb-report "$a" "$b" >two; echo two)" 'the page of runs says that nothing was compared'
 
 # --- its policy: the page as a browser checks it
 
@@ -65,9 +65,9 @@ sum_of() { # sum_of TAG
     m{<'"$1"'>(.*?)</'"$1"'>}s and print sha256_base64($1), "="' page
 }
 test_same "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-$(sum_of style)'; script-src 'sha256-$(sum_of script)'" \
-  "$(csp)" 'nothing but its own style and script'
+  "$(csp)" 'the page allows its own style and script alone'
 test_empty "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
-  'and no other is wanted'
+  'no other style or script is wanted'
 
 # --- names of others
 
@@ -105,9 +105,9 @@ done | xargs)" 'no tags, no links of theirs'
 # Every attribute is in quotes that nothing of theirs ends.
 test_empty "$(perl -0777 -ne 's{<(style|script)>.*?</\1>}{}gs; s{<!DOCTYPE html>}{};
   s{<(/?)[a-z0-9]+(\s+[a-zA-Z-]+(="[^"<>]*")?)*\s*/?>}{}g; print "$&\n" while /[^\n]*[<>][^\n]*/g' evil | head -n 5)" \
-  'all tags are whole'
+  'each tag of the page is complete'
 vkb-report --list evil.jsonl e2 e3 e4 e5 | cut -f 1 >plots
-test_same 0 "$(LC_ALL=C tr -d '\012\040-\176' <plots | wc -c)" 'names of plots too'
+test_same 0 "$(LC_ALL=C tr -d '\012\040-\176' <plots | wc -c)" 'the names of plots are printable'
 bad=
 while IFS= read -r name; do
   vkb-report --svg "$name" evil.jsonl e2 e3 e4 e5 >plot.svg &&
@@ -115,7 +115,7 @@ while IFS= read -r name; do
     bad="$bad $name"
 done <plots
 test_empty "$bad" 'each plot is XML without a script'
-test_that 'there are some' test "$(wc -l <plots)" -gt 5
+test_that 'the page has more than five plots' test "$(wc -l <plots)" -gt 5
 
 # --- links
 
@@ -131,8 +131,8 @@ for r in /srv/valkey ../valkey valkey ssh://h/v a/b/c 'a b/c'; do
 done
 test_same "http://here/?c=$id" \
   "$(vkb-report --commit-url 'http://here/?c=' "$a" | links)" '--commit-url'
-test_status 2 'another kind of URL' vkb-report --commit-url javascript: "$a"
-test_match "'javascript:' does not begin with" .err 'is refused'
+test_status 2 'a --commit-url that is not http is an error' vkb-report --commit-url javascript: "$a"
+test_match "'javascript:' does not begin with" .err 'the error names the kind of URL'
 
 # --- many runs
 
@@ -140,17 +140,18 @@ awk 'BEGIN { for (i = 1; i <= 20000; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c%d\"},\"run\":{\"session\":\"s\",\"index\":%d},\"metrics\":{\"rps\":%d,\"p50_latency_ms\":1.%d},\"status\":\"ok\"}\n",
     i % 2, i, 1000 + i % 97, i % 89 }' >many
 test_that 'twenty thousand runs' vkb-report -o many.html many
-says '20000 runs of 2 cases' many.html 'are all counted'
-test_that 'in a page that is no larger for it' \
+says '20000 runs of 2 cases' many.html 'twenty thousand runs are counted'
+test_that 'the page of twenty thousand runs is below 100 kB' \
   test "$(wc -c <many.html)" -lt 100000
-test_same 0 "$(count '<title>run ' many.html)" 'as bands instead of dots'
+test_same 0 "$(count '<title>run ' many.html)" 'twenty thousand runs are bands, not dots'
 
 awk 'BEGIN { for (c = 1; c <= 300; c++) for (i = 1; i <= 4; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c\",\"n\":%d},\"run\":{\"index\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
     c, i, 1000 + i }' >wide
 vkb-report wide >wide.html
 test_same 100 "$(count '<details class="case"' wide.html)" 'a hundred cases at most'
-says 'The 100 most notable of 300 cases are shown.' wide.html 'which is said'
+says 'The 100 most notable of 300 cases are shown.' wide.html \
+  'the page says that 100 of 300 cases are shown'
 
 # --- a history
 
@@ -181,15 +182,16 @@ test_that 'failed runs' vkb-report mixed
 cp .out mixed.html
 says 'unstable (3)' mixed.html 'two subjects of one name are told apart'
 says '1 of 1 the server is gone' mixed.html 'why they failed'
-says 'governor differs performance powersave' mixed.html 'what differs between machines'
+says 'governor differs performance powersave' mixed.html \
+  'differences between the machines are shown'
 { sed 3d "$a"; echo nonsense; } >wrong
 test_status 2 'a bad line' vkb-report -o rest wrong
-test_match '^vkb-report: wrong:24: ' .err 'is named'
+test_match '^vkb-report: wrong:24: ' .err 'the error names the bad line'
 says '23 runs of 3 cases' rest 'the rest is shown'
 
 test_status 2 'for a terminal' vkb-report --text wrong
-test_match '^Some records could not be read' .out 'says that some is not'
-says 'Some records could not be read' rest 'on the page too'
+test_match '^Some records could not be read' .out 'the text says that records could not be read'
+says 'Some records could not be read' rest 'the page says that records could not be read'
 
 # A failed run may know less of its subject.
 jq -c 'select(.run.index < 3) | .status = "failed" | .error = "it crashed" |
@@ -197,22 +199,23 @@ jq -c 'select(.run.index < 3) | .status = "failed" | .error = "it crashed" |
 jq -c 'select(.run.index >= 3)' "$b" >lived
 vkb-report "$a" lived crashed >poor.html
 says 'INCR my-branch 2 of 8 it crashed' poor.html 'failed runs are of their subject'
-says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor.html 'and counted'
+says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor.html 'failed runs are counted'
 vkb-stats "$a" lived crashed | vkb-report - >poor2.html
-says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html 'of summaries, too'
+says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html \
+  'failed runs of summaries are counted'
 vkb-stats "$a" | vkb-report - "$a" >twice.html
 says '24 runs of 3 cases and 1 subject.' twice.html 'nothing is counted twice'
-says '3 summaries are left out' twice.html 'and what is left out is said'
+says '3 summaries are left out' twice.html 'the page counts the summaries that are left out'
 
 # --- what a comparison says beside its rows
 
 jq -c '.status = "failed" | .error = "gone" | del(.metrics)' "$b" >dead
-test_status 2 'all of a side failed' vkb-compare -f jsonl "$a" dead
+test_status 2 'a side of failed runs alone is an error' vkb-compare -f jsonl "$a" dead
 cp .out none.jsonl
 vkb-report none.jsonl >none.html
 says 'Nothing was judged : my-branch against unstable What to do next 3 cases have failed runs' \
   none.html 'is a comparison as well'
-says 'SET my-branch 8 of 8 gone' none.html 'and says why'
+says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
   printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"lonely":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
 }
@@ -221,7 +224,7 @@ comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"basel
 says 'Not reliable : b against a Canary K: rps changed: these results are not reliable.' \
   canary.html 'a canary comes before all'
 says 'Only the baseline has rps (2 cases).' canary.html 'metrics of one side'
-says 'governor powersave performance 2' canary.html 'what differs'
+says 'governor powersave performance 2' canary.html 'differences of the environment are shown'
 for side in cases type nothing contender; do
   comparison '"unmatched":[{"side":"'$side'","config":{"command":"Q"},"n":3}]' >odd
   test_that "a case of the side '$side'" vkb-report odd
@@ -232,19 +235,21 @@ done
 printf '{"type":"shift","v":1,"config":{},"baseline":{},"contender":{},"hist":"x_us","quantiles":[{"percentile":50,"ratio":2,"ci95":[1,3]},{"percentile":100,"ratio":2,"ci95":[1,3]}]}\n' >edge
 printf '{"type":"change","v":1,"config":{},"metric":"rps","better":"higher","kind":"spike","subject":{},"index":0,"n":[],"median":[],"ci95":[],"method":"t","class":"gate","margin":0}\n' >>edge
 test_that 'percentile 100, an empty interval' vkb-report edge
-test_empty "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" 'are left out'
+test_empty "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" \
+  'numbers that are not finite are left out'
 
 tail -n 1 edge >spike
 vkb-report -o spike.html spike
 test_match '0 changes in the history, 0 for the worse; 1 spike that went away' \
-  spike.html 'a spike is no change'
+  spike.html 'a spike does not count as a change'
 vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
 jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy
 vkb-report -o noisy.html noisy
 test_match 'This machine is too noisy to tell for 1 result: more than ten times as many runs would be needed' \
   noisy.html 'a row that no number of runs settles'
-test_absent '5083|any number of runs' noisy.html 'is given no number of runs beside it'
+test_absent '5083|any number of runs' noisy.html \
+  'no number of runs is given for a row that none would settle'
 
 # --- scaling
 
@@ -257,10 +262,10 @@ done >scale
 test_same 'scaling-1-rps	rps by pipeline: SET' \
   "$(vkb-report --list scale | grep scaling)" 'a curve over the pipeline'
 test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipeline [0-9]*: [0-9.]*' | wc -l)" \
-  'with its points'
+  'a curve has a title for each point'
 
 says 'Numbers cases by value subject rps p99_latency_ms SET pipeline 1 x 1002.5 - SET pipeline 8 x 8002.5 -' \
-  "$(vkb-report scale >scale.html; echo scale.html)" 'and as a table'
+  "$(vkb-report scale >scale.html; echo scale.html)" 'the points of a curve are in a table'
 
 # --- latencies: vkb-load wrote the histograms
 
@@ -275,8 +280,9 @@ test_same 'latency-1-latency_ns series-1-rps shift-1-latency_ns' \
   "$(vkb-report --list hc hx hy | grep -E '^(latency|series-1-rps|shift)' | cut -f 1 | xargs)" \
   'percentiles, the course of the runs, how percentiles moved'
 says 'percentile baseline contender ratio 95% interval 50 ' latency.html \
-  'as tables as well'
-says 'of all requests x y p50_latency_ms ' latency.html 'and of all requests'
+  'the percentiles are in a table'
+says 'of all requests x y p50_latency_ms ' latency.html \
+  'the percentiles of all requests are in a table'
 test_same 2 "$(vkb-report --svg latency-1-latency_ns hx hy | count 'class="line s[01]" d="M[0-9. L]*"' -)" \
   'a curve for each subject'
 test_same "$(($(wc -l <hx) * 2))" \
@@ -293,16 +299,16 @@ profile() { # profile PATH
 profile flame.svg | vkb-report >flames
 test_same 1 "$(count '<iframe sandbox="" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
   'a flame graph may run nothing'
-says 'cycles_per_req 1234' flames 'counts of each request'
+says 'cycles_per_req 1234' flames 'the page has the counts for each request'
 perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
   sed 's/&quot;/"/g; s/&lt;/</g; s/&amp;/\&/g' >again.svg
-test_that 'it is that of the file' cmp flame.svg again.svg
+test_that 'the graph on the page is that of the file' cmp flame.svg again.svg
 mkfifo pipe.svg
 echo text >text.svg
 for f in pipe.svg text.svg none.svg .; do
   profile $f | vkb-report >other
   test_same 0 "$(count '<iframe' other)" "no graph: $f"
-  test_match "<p class=\"quiet\">$f is not shown: " other 'which is said'
+  test_match "<p class=\"quiet\">$f is not shown: " other "the page says that $f is not shown"
 done
 
 # --- plots
@@ -314,15 +320,15 @@ while read -r name; do
   vkb-report --svg "$name" changes "$a" "$b" >"$name.svg"
   xmllint --noout "$name.svg" || echo "$name"
 done <plots >bad 2>&1
-test_empty_file bad 'all of them are XML'
+test_empty_file bad 'each plot is XML'
 test_match 'SET p99_latency_ms' comparison.svg 'the comparison has names'
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
-test_match "no plot 'runs-9-rps'" .err 'is named'
+test_match "no plot 'runs-9-rps'" .err 'the error names the plot that does not exist'
 test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"
 if command -v rsvg-convert >/dev/null; then
   test_that '--png' vkb-report -o plot.png --png comparison changes
   test_same '89504e470d0a1a0a' "$(head -c 8 plot.png | od -An -tx1 | tr -d ' ')" \
-    'writes a PNG'
+    '--png writes a PNG'
 else
   test_skip '--png' rsvg-convert
 fi
@@ -330,7 +336,7 @@ mkdir none
 ln -s "$(command -v vkb-report)" none/vkb-report
 test_status 2 '--png without rsvg-convert' env PATH="$scratch/none" \
   vkb-report --png comparison changes
-test_match 'cannot make a PNG: install rsvg-convert' .err 'says what is wanted'
+test_match 'cannot make a PNG: install rsvg-convert' .err 'the error says to install rsvg-convert'
 
 # --- for a terminal
 
@@ -338,10 +344,10 @@ test_that '--text' vkb-report --text changes
 test_same 'Worse: my-branch against unstable' "$(head -n 1 .out)" 'the verdict first'
 test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'runs as bars'
 test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.5%, -5.9%\] regression$' \
-  .out 'what changed beside them'
+  .out 'the text has the change beside the runs'
 test_that 'a history' vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
-  .out 'is a line'
-test_that 'nothing at all' vkb-report /dev/null
-says 'Nothing was compared 0 runs' .out 'is a page as well'
+  .out 'a history in text is a line of bars'
+test_that 'empty input is accepted' vkb-report /dev/null
+says 'Nothing was compared 0 runs' .out 'a report of nothing has a page'
 test_done

@@ -57,20 +57,21 @@ PGDATABASE=plain
 test_that 'a schema' make_schema
 test_empty "$(cat .out .err)" 'nothing is printed'
 shape >got
-test_empty "$(diff want got)" 'it is what the programs make'
+test_empty "$(diff want got)" 'the schema is that of the programs'
 sql 'SELECT relname, relowner, relacl FROM pg_class WHERE relnamespace = 2200 ORDER BY 1' >owners
-test_that 'once more' make_schema
+test_that 'the schema is applied a second time' make_schema
 shape >got
 test_empty "$(diff want got)" 'changes nothing'
 test_same "$(cat owners)" \
   "$(sql 'SELECT relname, relowner, relacl FROM pg_class WHERE relnamespace = 2200 ORDER BY 1')" \
-  'not even the rights'
+  'another run of the schema keeps the rights'
 test_that 'a push into it' vkb-pgpush core.jsonl changes.jsonl
-test_empty "$(grep -o ALTER .err | sort -u | grep -v ALTER)" 'goes'
-test_that 'it tracks' vkb-trackcommits claim --repo repo --config-file set.json
+test_empty "$(grep -o ALTER .err | sort -u | grep -v ALTER)" 'the push does not alter the tables'
+test_that 'vkb-trackcommits can claim commits' \
+  vkb-trackcommits claim --repo repo --config-file set.json
 test_same 1 "$(sql 'SELECT count(*) FROM benchmark_commits')" 'a commit'
 
-# --- as on a managed server: the master user is no superuser
+# --- as on a managed server: the master user is not a superuser
 
 sql 'CREATE ROLE rds_iam NOLOGIN' 'CREATE ROLE master LOGIN CREATEROLE CREATEDB' \
   'CREATE DATABASE managed OWNER master'
@@ -89,7 +90,7 @@ export VKB_GRAFANA_PASSWORD
 both() { cat "$schema" "$top/deploy/aws/grafana.sql" | psql -X -q -v ON_ERROR_STOP=1; }
 test_that 'managed: a schema' both
 test_that 'managed: once more' both
-test_empty_file .err 'managed: nothing is said'
+test_empty_file .err 'managed: nothing is printed'
 shape >got
 test_empty "$(diff want got)" 'managed: it is the same'
 PGUSER=postgres
@@ -117,7 +118,7 @@ sql 'CREATE ROLE nobody LOGIN' 'CREATE DATABASE mine OWNER nobody'
 PGDATABASE=mine PGUSER=nobody
 unset VKB_READER_PASSWORD
 test_that 'without the right to make roles' make_schema
-test_match "'nobody' may not create roles" .err 'it is said'
+test_match "'nobody' may not create roles" .err 'the error says that the role may not create roles'
 shape >got
 test_empty "$(diff want got)" 'the tables are there'
 PGUSER=postgres
@@ -162,15 +163,16 @@ copy benchmark_metrics
 sql 'ALTER TABLE benchmark_metrics OWNER TO python'
 test_that 'our schema over it' make_schema
 test_that 'once more' make_schema
-test_same 721 "$(sql 'SELECT count(*) FROM benchmark_metrics')" 'all rows stay'
+test_same 721 "$(sql 'SELECT count(*) FROM benchmark_metrics')" 'the schema keeps all rows'
 PGUSER=python
 test_that 'who had it can write to it' vkb-pgpush least.jsonl
-test_match ': 1 runs stored' .err 'as ever'
+test_match ': 1 runs stored' .err 'the run of the Python role is stored'
 sql "DELETE FROM benchmark_metrics WHERE commit = 'c'"
 PGUSER=postgres
-test_that 'its commits' vkb-trackcommits init
+test_that 'vkb-trackcommits can set up its tables' vkb-trackcommits init
 test_same complete "$(sql "INSERT INTO benchmark_commits (sha, \"timestamp\", status, config) VALUES ('a', now(), 'failed', '[]')" \
-  "UPDATE benchmark_commits SET status = 'complete' RETURNING status")" 'may fail'
+  "UPDATE benchmark_commits SET status = 'complete' RETURNING status")" \
+  'a failed commit can become complete'
 
 # --- each query of each dashboard
 
@@ -266,11 +268,13 @@ two|2026-02-11 09:00:00+00||8||6.8' "$(titled 'Machines as they were last' | cut
 # --- variables and names
 
 dashboard=commands
-test_that 'other values' panels commands architecture=none "command=it's|SET" data_size=512
+test_that 'other values of the variables are accepted' \
+  panels commands architecture=none "command=it's|SET" data_size=512
 test_empty "$(answer 1)" 'no such architecture, no rows'
 test_that 'a range of time' panels commands "command=it's" data_size=512 \
   from=2026-01-03T00:00:00Z to=2026-01-05T00:00:00Z
-test_same '2026-01-03 2026-01-04' "$(answer 1 | cut -d ' ' -f 1 | xargs)" 'its days'
+test_same '2026-01-03 2026-01-04' "$(answer 1 | cut -d ' ' -f 1 | xargs)" \
+  'a range of time gives its days'
 # What the name does not say tells series apart; it is not averaged away.
 for keys in 1000 5000; do
   jq -c "select(.config.command == \"GET\" and .run.index == 1) | .config.command = \"INCR\" |
@@ -290,5 +294,5 @@ for f in "$grafana"/*.json; do
     (if .uid != "vkb-" + ($f | rtrimstr(".json")) then $f + ": uid " + .uid else empty end),
     (if has("id") then $f + ": id" else empty end)' "$f"
 done >bad
-test_empty_file bad 'each has its name, and panels their numbers'
+test_empty_file bad 'each panel has its name and number'
 test_done

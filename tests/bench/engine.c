@@ -168,7 +168,7 @@ progress(void *arg, const struct engine_progress *p)
 	    100 * p->done, p->rps, p->p99_ms);
 }
 
-/* The rows of a template that names fields. 0, or -1 and said. */
+/* Reads the rows of a template that names fields. 0, or -1 and reported. */
 static int
 read_rows(
     struct engine_work *w, const struct opts *o, struct datasets *datasets)

@@ -72,7 +72,7 @@ xml(struct str *s, const char *text)
 	}
 }
 
-/* One cell, and what a reader of CSV gets is no formula. */
+/* Writes one cell; a reader of CSV must not take it for a formula. */
 static void
 csv(struct str *s, const char *text)
 {

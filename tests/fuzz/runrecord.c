@@ -70,7 +70,7 @@ same_values(const struct run_record *r, const struct json *rec)
 	check(!j);
 }
 
-/* Of the members that are no rooms. */
+/* A hash of the members other than subject, config and env. */
 static uint64_t
 hash(const struct json *rec)
 {

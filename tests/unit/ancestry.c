@@ -10,7 +10,7 @@
 enum { COMMITS = 16, ROUNDS = 400 };
 
 struct commit {
-	char id[41], time[24]; /* time "": not said */
+	char id[41], time[24]; /* time "": unknown */
 	int parent;            /* -1: a root */
 	bool measured;
 };
@@ -71,7 +71,7 @@ count_measured(const struct commit *all, int i)
 	return n;
 }
 
-/* The last commit of the line; -1: there is none. */
+/* The last commit of the line; -1 if there is none. */
 static int
 last_of_line(const struct commit *all)
 {
@@ -216,16 +216,16 @@ starts_of_ids(void)
 	tap_ok(
 	    is_at(a, "abcd1", 6) && is_at(a, "abcd2", 5) && is_at(a, "ffff", 0),
 	    "four characters that one commit alone starts with are enough");
-	tap_ok(is_at(a, "abcd", -1), "a start of two commits is neither");
+	tap_ok(is_at(a, "abcd", -1), "a start of two commits finds neither");
 	tap_ok(is_at(a, "fff", -1), "three characters are too few");
-	tap_ok(is_at(a, NULL, -1), "nothing is no commit");
+	tap_ok(is_at(a, NULL, -1), "without an id no commit is found");
 	tap_ok(is_at(a, "12345678", 4),
 	    "a record that knows seven characters is found by more");
 	tap_ok(is_at(a, "6543210", -1), "six are too few for that");
 	tap_ok(is_at(a, "beefbee", 2) && is_at(a, "beefbeef", 1),
 	    "the whole id comes before the start of another");
 	tap_ok(is_at(a, "gggg", -1) && is_at(a, "0000", -1),
-	    "before the first and behind the last there is none");
+	    "ids before the first and behind the last commit are not found");
 	ancestry_free(a);
 }
 

@@ -42,7 +42,7 @@ servers(void)
 	is_json(axes_server(&p, &x),
 	    "{\"host\":\"127.0.0.2\",\"port\":7000,\"unixsocket\":true,"
 	    "\"cpus\":[\"0-1\"],\"aslr\":false}",
-	    "one server has the port, and the first CPUs");
+	    "one server has the port and the first CPUs");
 	x.cluster = x.tls = true;
 	x.io_threads = 4;
 	x.set = set;
@@ -58,23 +58,23 @@ servers(void)
 	is_json(axes_server(&p, &x),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",
-	    "one range is that of each node, and aslr is on by itself");
+	    "one range of CPUs is that of each node, and aslr is the default");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":2,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	is_json(axes_server(&p, &x), "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
 	    "ranges of a cluster are those of its nodes");
 	x.cluster = false;
-	is_json(
-	    axes_server(&p, &x), "{}", "which say nothing of one server alone");
-	tap_ok(p.problems == 0, "none of that is a problem");
+	is_json(axes_server(&p, &x), "{}",
+	    "ranges of a cluster do not apply to one server");
+	tap_ok(p.problems == 0, "valid ranges of CPUs are not a problem");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":3,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	x.cluster = true;
 	is_json(axes_server(&p, &x), "{\"primaries\":3}",
 	    "two ranges are not enough for three nodes");
-	tap_ok(p.problems == 1, "which is a problem");
+	tap_ok(p.problems == 1, "too few ranges are reported as a problem");
 	json_free(cfg);
 	json_free(set);
 }
@@ -92,18 +92,19 @@ clients(void)
 	x.cluster = true;
 	is_json(axes_client(&x),
 	    "{\"cpus\":\"8-10\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
-	    "or behind those of all nodes");
+	    "the client has the CPUs behind those of all nodes");
 	json_set(cfg, "test_groups", json_array());
 	json_del(cfg, "seed");
 	json_set(cfg, "seed", json_boolean(true));
 	is_json(axes_client(&x),
 	    "{\"cpus\":\"8-10\",\"each\":[\"8-10\",\"11-13\",\"14-16\","
 	    "\"17-19\"],\"timeout_s\":8,\"max_lost\":9}",
-	    "clients of test groups have CPUs of their own; true is no seed");
+	    "clients of test groups have CPUs of their own; a seed of true is "
+	    "ignored");
 	x.cluster = false;
 	is_json(axes_client(&x),
 	    "{\"cpus\":\"2-4\",\"timeout_s\":8,\"max_lost\":9}",
-	    "one client alone is not listed");
+	    "the CPUs of a single client are not listed");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"client_cpu_range\":\"3\"}");
 	is_json(axes_client(&x), "{\"cpus\":\"3\"}",
@@ -160,7 +161,7 @@ identities(void)
 	    "\"server_config\":{\"io-threads\":\"6\",\"requirepass\":\"***\"},"
 	    "\"arrivals\":\"poisson\",\"sequential\":true,"
 	    "\"unixsocket\":true,\"resp3\":true,\"latency\":\"request\"}",
-	    "what a server is told counts, but for its secrets");
+	    "each setting of a server counts, except its secrets");
 	is_json(config("{\"arrivals\":\"poisson\","
 		       "\"modules\":[{\"path\":\"/m/x.so\","
 		       "\"startup_args\":[\"a\"]},{\"path\":\"y.so\"}]}",
@@ -214,7 +215,7 @@ combinations(void)
 	is_order((struct plan_want){.cluster_mode = "true",
 		     .skip_config_set = true,
 		     .skip_profiling = true},
-	    all, "11001 11004 ", "what is skipped is not combined");
+	    all, "11001 11004 ", "skipped settings are not combined");
 	is_order((struct plan_want){.cluster_mode = "false"},
 	    "{\"cluster_mode\":true}", "00000 ",
 	    "the command line says whether there is a cluster");

@@ -72,7 +72,7 @@ numbers_out(void)
 	}
 	tap_ok(near && printed(0) && printed(-0.) && printed(DBL_MAX) &&
 		printed(5e-324) && printed(0x1p53) && printed(0x1p53 + 2),
-	    "so do those beside a power of 2 or of 10, and the ends");
+	    "numbers beside a power of 2 or 10 and the extremes are read back");
 }
 
 static void
@@ -102,7 +102,8 @@ numbers(void)
 	tap_str(num_human(b, 0.8125), "0.812", "0.8125 for people");
 	tap_str(num_human(b, 999700), "1.00M", "999700 for people");
 	tap_str(num_human(b, 0.0391), "0.0391", "three digits of small ones");
-	tap_str(num_human(b, -0.0004), "-0.000400", "and of smaller ones");
+	tap_str(num_human(b, -0.0004), "-0.000400",
+	    "three digits of numbers below 0.001");
 	tap_str(num_human(b, 1e300), "1.00e+288T", "huge ones are not cut");
 	tap_str(num_human(b, 0), "0.000", "0 for people");
 	tap_str(num_seconds(b, 192), "3m12s", "192 s for people");
@@ -129,7 +130,7 @@ strings(void)
 	tap_str(s.s,
 	    "\\u00ad|\\u034f|\\u1160|\\u180e|\\ufe0f|\\uffa0|"
 	    "\\ue0041|\xc3\xa4\xe4\xb8\xad",
-	    "what shows nothing is shown, what shows stays");
+	    "invisible characters are escaped, visible ones are not");
 	tap_ok(str_utf8("\xc3\xa4", 2) && !str_utf8("\xc3", 1) &&
 		!str_utf8("\xed\xa0\x80", 3),
 	    "UTF-8: a letter, a cut one, a surrogate");
@@ -147,7 +148,7 @@ cpus(void)
 
 	tap_ok(cpulist_parse(" 0-2 , 8,8", &set, &why) == 0, "a CPU list");
 	s = cpulist_text(&set);
-	tap_str(s, "0-2,8", "in its canonical form");
+	tap_str(s, "0-2,8", "a list of CPUs is printed in its canonical form");
 	free(s);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		tap_ok(cpulist_parse(wrong[i], &set, &why) < 0,
@@ -173,7 +174,7 @@ values(void)
 	    s.s, "{\"a\":{\"c\":[1,\"x\"],\"d\":2},\"b\":1}", "sorted keys");
 	tap_ok(json_num(json_path(j, "a.d"), 0) == 2, "a dotted path");
 	json_set_num(j, "n", NAN);
-	tap_ok(!json_get(j, "n"), "not a number is absent");
+	tap_ok(!json_get(j, "n"), "a number that is NAN is left out");
 	json_free(j);
 	str_free(&s);
 	tap_ok(!parse("{\"a\":1,\"a\":2}", &why), "a doubled key: %s", why);
@@ -183,7 +184,8 @@ values(void)
 	tap_ok(!parse("\"a\\u0000b\"", &why), "an escaped NUL: %s", why);
 	tap_ok(!parse("\"\xff\"", &why), "not UTF-8: %s", why);
 	j = parse("\"a\\\\u0000b\"", &why);
-	tap_str(json_str(j), "a\\u0000b", "an escaped backslash is no NUL");
+	tap_str(json_str(j), "a\\u0000b",
+	    "an escaped backslash before u0000 is not a NUL");
 	json_free(j);
 }
 
@@ -291,7 +293,7 @@ moved(void)
 	tap_ok(n == 13 && v[0] == 5 && v[12] == 8, "numbers are one array");
 	free(v);
 	free(json_numbers(NULL, &n));
-	tap_ok(n == 0, "what is not there has none");
+	tap_ok(n == 0, "a missing array has no numbers");
 	json_push(json_get(b, "e"), json_string("end"));
 	json_free(json_shift(json_get(b, "e")));
 	k = json_detach(b, "k");
@@ -301,7 +303,7 @@ moved(void)
 	tap_str(s,
 	    "{\"e\":[0.5,1,1.5,2,2.5,3,3.5,4,\"end\"],"
 	    "\"moved\":{\"y\":[1,2],\"z\":\"t\"},\"again\":true,\"k\":1}",
-	    "all is where it was put");
+	    "members and elements are where they were put");
 	free(s);
 	json_free(b);
 	x = json_dup(k);
@@ -309,7 +311,8 @@ moved(void)
 		json_hash(k) == json_hash(x),
 	    "a copy is the same");
 	json_free(json_shift(k));
-	tap_ok(json_len(k) == 12 && !json_equal(k, x), "one less is not");
+	tap_ok(json_len(k) == 12 && !json_equal(k, x),
+	    "an array with an element less differs");
 	json_free(k);
 	json_free(x);
 }
@@ -363,7 +366,7 @@ written(void)
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
 		j = parse(same[i], &why);
 		s = json_print(j);
-		tap_str(s, same[i], "as it was read");
+		tap_str(s, same[i], "a text is printed as it was read");
 		str_clear(&c);
 		json_canonical(&c, j);
 		tap_str(c.s, same[i], "canonical too");
@@ -379,13 +382,15 @@ written(void)
 	j = parse("[{\"a\":1,\"b\":{\"c\":[],\"d\":2}}]", &why);
 	k = parse("[{\"b\":{\"d\":2,\"c\":[]},\"a\":1}]", &why);
 	tap_ok(json_equal(j, k) && json_hash(j) == json_hash(k),
-	    "the order of keys is nothing");
+	    "the order of keys does not matter");
 	json_free(k);
 	k = parse("[{\"b\":{\"d\":2,\"c\":[0]},\"a\":1}]", &why);
-	tap_ok(!json_equal(j, k) && !json_equal(k, j), "an element is");
+	tap_ok(!json_equal(j, k) && !json_equal(k, j),
+	    "another element makes values differ");
 	json_free(k);
 	k = parse("[{\"b\":{\"d\":2,\"c\":{}},\"a\":1}]", &why);
-	tap_ok(!json_equal(j, k), "and so is a type");
+	tap_ok(!json_equal(j, k),
+	    "another type of an element makes values differ");
 	json_free(k);
 	json_free(j);
 }
@@ -414,19 +419,23 @@ left_alone(const char *dir)
 	fd = mkfifo(pipe, 0600) == 0 ? open(pipe, O_RDWR | O_NONBLOCK) : -1;
 	tap_ok(fd >= 0 && symlink("pipe", link) == 0, "a pipe and a link");
 	tap_ok(whole(pipe), "a pipe is written to");
-	tap_ok(read(fd, line, sizeof line) == 4, "at its other end");
-	tap_ok(whole(link) && read(fd, line, sizeof line) == 4, "by a link");
-	tap_ok(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode), "it stays one");
+	tap_ok(read(fd, line, sizeof line) == 4,
+	    "the text arrives at the other end of the pipe");
+	tap_ok(whole(link) && read(fd, line, sizeof line) == 4,
+	    "a link to a pipe is written to");
+	tap_ok(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode),
+	    "the pipe stays a pipe");
 	close(fd);
 	unlink(pipe);
 	f = fopen(pipe, "w");
 	fclose(f);
-	tap_ok(whole(link), "a link to a file");
+	tap_ok(whole(link), "a link to a file is written to");
 	f = fopen(pipe, "r");
 	tap_ok(f && fgets(line, sizeof line, f) && strcmp(line, "one\n") == 0,
-	    "its file is written");
+	    "the file behind the link has the text");
 	fclose(f);
-	tap_ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode), "it stays one");
+	tap_ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode),
+	    "the link stays a link");
 	unlink(pipe);
 	unlink(link);
 	/* One like /dev/full, which only root can make. */
@@ -438,7 +447,7 @@ left_alone(const char *dir)
 		dup2(fd, STDERR_FILENO);
 		close(fd);
 		tap_ok(lstat(link, &st) == 0 && S_ISCHR(st.st_mode),
-		    "it stays one");
+		    "the device stays a device");
 		unlink(link);
 	}
 }
@@ -455,14 +464,16 @@ files(void)
 	snprintf(path, sizeof path, "%s/f", dir);
 	t = tempfile_open(path);
 	fputs("one\n", tempfile_stream(t));
-	tap_ok(access(path, F_OK) < 0, "not there before the commit");
+	tap_ok(
+	    access(path, F_OK) < 0, "a file does not exist before the commit");
 	tap_ok(tempfile_commit(t) == 0, "commit");
 	t = tempfile_open(path);
 	fputs("two\n", tempfile_stream(t));
 	tempfile_discard(t);
 	f = fopen(path, "r");
-	tap_ok(f && fgets(line, sizeof line, f), "it can be read");
-	tap_str(line, "one\n", "a discarded one changed nothing");
+	tap_ok(f && fgets(line, sizeof line, f),
+	    "the file can be read after a discard");
+	tap_str(line, "one\n", "a discarded file changes nothing");
 	fclose(f);
 	unlink(path);
 	left_alone(dir);
@@ -491,10 +502,12 @@ processes(void)
 	spec = (struct proc_spec){
 	    .argv = sleeper, .group = true, .death_signal = 9};
 	p = proc_start(&spec);
-	tap_ok(proc_wait(p, 20, NULL) == 0, "it still runs");
+	tap_ok(proc_wait(p, 20, NULL) == 0,
+	    "the process ignores its signals and runs");
 	status = proc_stop(p, 50);
 	tap_str(proc_ended(status, text, sizeof text),
-	    "was killed by signal 9 (Killed)", "it ignored SIGTERM");
+	    "was killed by signal 9 (Killed)",
+	    "a process that ignores SIGTERM is killed");
 	proc_free(p);
 }
 

@@ -87,10 +87,10 @@ rules(void)
 		!passes("config", "warmup_s", "\"x\"") &&
 		!passes("config", "rate", "\"x\"") &&
 		!passes("client", "seed", "\"x\""),
-	    "a text is no number");
+	    "a text instead of a number is invalid");
 	tap_ok(!passes("config", "clients", "1.5") &&
 		!passes("config", "clients", "\"1\""),
-	    "what is counted is an integer");
+	    "a count that is not an integer is invalid");
 	tap_ok(passes("writes", "seed", "true") &&
 		!passes("writes", "seed", "1.5"),
 	    "the seed of a part may be true");
@@ -130,13 +130,13 @@ servers(void)
 				  "\"cluster_nodes\":2,\"tls_mode\":true}";
 
 	tap_ok(agrees("{}", "{}") && agrees("{\"tls_mode\":false}", "{}"),
-	    "what is false is as good as absent");
+	    "a mode that is false is the same as an absent one");
 	tap_ok(agrees(two, "{\"primaries\":2,\"tls\":true}"),
 	    "a cluster of two nodes is one of two primaries");
 	tap_ok(!agrees(two, "{\"primaries\":3,\"tls\":true}") &&
 		!agrees(two, "{\"tls\":true}") &&
 		!agrees(two, "{\"primaries\":2}"),
-	    "not one of three, of none, or without TLS");
+	    "a cluster of two differs from three, none and one without TLS");
 	tap_ok(agrees("{\"io_threads\":4}", "{\"io_threads\":4}") &&
 		agrees(
 		    "{\"io_threads\":4}", "{\"config\":{\"io-threads\":4}}") &&
@@ -145,7 +145,7 @@ servers(void)
 	tap_ok(!agrees("{\"io_threads\":4}", "{}") &&
 		!agrees("{\"io_threads\":4}", "{\"io_threads\":3}") &&
 		!agrees("{}", "{\"io_threads\":2}"),
-	    "and no others");
+	    "another number of I/O threads differs");
 }
 
 int

@@ -64,7 +64,8 @@ published(void)
 		v[i] = i < 15 ? 50 : 100;
 	tap_str(found(v, 30, &ours), "15", "a step without noise");
 	v[14] = 74;
-	tap_str(found(v, 30, &ours), "15", "a point half way is no spike");
+	tap_str(found(v, 30, &ours), "15",
+	    "a point half way up a step is not a spike");
 	v[14] = 50;
 	v[2] = 100;
 	tap_str(found(v, 30, &ours), "~2 15", "a spike and a step");
@@ -74,7 +75,8 @@ published(void)
 	tap_str(found(v, 30, &ours), "~5 ~12 ~22",
 	    "three spikes in one level do not hide each other");
 	v[5] = v[12] = v[22] = 103;
-	tap_str(found(v, 30, &ours), "", "what is near its level is none");
+	tap_str(
+	    found(v, 30, &ours), "", "a point near its level is not a spike");
 }
 
 static void
@@ -88,7 +90,7 @@ trends(void)
 	tap_str(found(v, 1000, &ours), "500", "a slow cosine and one step");
 	for (size_t j = 0; j < 300; j++)
 		v[j] = 100 + .1 * (double)j;
-	tap_str(found(v, 300, &ours), "", "a slope is no step");
+	tap_str(found(v, 300, &ours), "", "a slope is not a step");
 }
 
 static void
@@ -122,11 +124,14 @@ defined(void)
 	for (size_t i = 0; i < 3; i++)
 		w[i] = (double)(i * i);
 	for (n = 2; n <= 3; n++) {
-		tap_str(found(w, n, &ours), "", "few points do not change");
-		tap_str(found(w, n, &otava), "", "nor do they for Otava");
+		tap_str(found(w, n, &ours), "",
+		    "two or three points do not change");
+		tap_str(found(w, n, &otava), "",
+		    "two or three points do not change for Otava");
 	}
 	tap_str(found(v, 60, &ours), "", "a constant does not change");
-	tap_str(found(v, 60, &otava), "", "nor for Otava");
+	tap_str(
+	    found(v, 60, &otava), "", "a constant does not change for Otava");
 	for (size_t i = 0; i < 60; i++)
 		v[i] = 0;
 	tap_str(found(v, 60, &ours), "", "zeros do not change");
@@ -142,8 +147,9 @@ defined(void)
 	n = changepoint_find(v, 60, &ours, &c);
 	tap_ok(n == 1 && c->at == 30 && c->lo == 30 && c->hi == 30 &&
 		c->from == 0 && c->to == 60 && c->n[0] == 30 && c->n[1] == 30,
-	    "all about one step");
-	tap_near(c->mean[1] - c->mean[0], 10, 1e-9, "its size");
+	    "a step has its place, its range and the points of both sides");
+	tap_near(c->mean[1] - c->mean[0], 10, 1e-9,
+	    "the means of both sides differ by the size of the step");
 	free(c);
 	v[3] = NAN;
 	v[28] = v[29] = NAN;

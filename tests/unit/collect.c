@@ -36,18 +36,19 @@ kinds(void)
 	counters_error(&w, "OOM", "OOM second");
 	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
 	    "errors of one kind are one row");
-	tap_str(w.errors[0].kind, "OOM", "under its kind");
-	tap_str(w.errors[0].text, "OOM first", "with the first text");
+	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
+	tap_str(w.errors[0].text, "OOM first",
+	    "a row of errors has the text of the first");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
 		counters_error(&w, kind, "text");
 	}
-	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows");
+	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows of errors");
 	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
 	    "the last is for all other kinds");
 	tap_ok(w.errors[ENGINE_ERRORS - 1].count == 4 &&
 		w.errors[ENGINE_ERRORS - 2].count == 1,
-	    "which it counts together");
+	    "the last row counts all other kinds together");
 }
 
 /* One thread: 2 requests in the first second, none, 1 in the third. */
@@ -66,22 +67,22 @@ seconds(void)
 	counters_record_late(&w, 1500, 1);
 	tap_ok(r.nintervals == 0 && w.counted == 2 && w.interval_counted == 2 &&
 		hist_count(w.latency) == 3,
-	    "what is late has a latency, and is no request");
+	    "a late reply has a latency, but does not count as a request");
 	w.loop.now = r.t0 + 2 * RUN_SECOND;
 	counters_record(&w, 3000, 1);
 	tap_ok(r.nintervals == 2 && r.intervals[0].requests == 2 &&
 		r.intervals[1].requests == 0 && r.answered == 2,
 	    "a second is handed over when the next one begins");
 	tap_ok(r.intervals[0].handed == 1 && r.intervals[1].handed == 1,
-	    "so is one in which nothing was answered");
+	    "a second without replies is handed over too");
 	tap_ok(w.interval == 2 && w.interval_end == r.t0 + 3 * RUN_SECOND &&
 		w.interval_counted == 1 && w.counted == 3,
 	    "the thread goes on with a second of its own");
 	tap_ok(hist_count(r.latency) == 3 && hist_count(r.service) == 1 &&
 		hist_count(w.latency) == 1 && hist_count(w.service) == 0,
-	    "its latencies are the run's then");
+	    "the latencies of a thread go to the run");
 	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
-	    "and those of their second");
+	    "the latencies of a thread go to their second");
 	counters_hand_over(&w, 3);
 	tap_ok(r.nintervals == 3 && r.intervals[2].requests == 1 &&
 		r.answered == 3,
@@ -154,18 +155,19 @@ sums(void)
 	    "requests, refills and refusals of the threads add up");
 	tap_ok(o.lost == 45 && o.unanswered == 56 && o.reconnects == 67 &&
 		o.pushes == 78,
-	    "so do losses and pushes");
+	    "losses and pushes of the threads add up");
 	tap_ok(o.errors_total == 19 && o.nerrors == 2 &&
 		o.errors[0].count == 10 && o.errors[1].count == 9,
-	    "and errors, by kind");
+	    "errors of the threads add up by kind");
 	tap_str(o.refusal, "ERR no", "a refusal of any thread is kept");
 	tap_ok(o.start_ns == 1000 && o.end_ns == 2500001000,
 	    "a run by duration ends when its time is over");
-	tap_near(o.elapsed_s, 2.5, 1e-12, "it took that time");
+	tap_near(
+	    o.elapsed_s, 2.5, 1e-12, "a run by duration lasts its duration");
 	tap_near(o.rps, 160, 1e-12, "the rate follows");
 	/* 400 requests of 2 items; 60 misses, and 33 refused with both. */
 	tap_near(o.hit_rate_percent, 100 * (1 - 126. / 800), 1e-12,
-	    "what was refused has hit nothing");
+	    "requests that were refused count as misses");
 	tap_ok(isnan(o.offered_rps) && isnan(o.max_backlog),
 	    "closed loop offers no rate and has no backlog");
 	tap_near(o.avg_ms, 500.5, .01, "the mean latency");
@@ -180,9 +182,12 @@ sums(void)
 		o.intervals[1].length_s == 1 && o.intervals[2].requests == 12,
 	    "the last second is as short as what is left of the run");
 	tap_near(o.intervals[1].p50_ms, 2, .01, "a second has its median");
-	tap_near(o.intervals[1].p99_ms, 7, .01, "its 99th percentile");
-	tap_near(o.intervals[1].max_ms, 7, .01, "and its largest latency");
-	tap_ok(isnan(o.intervals[0].p50_ms), "or none without an answer");
+	tap_near(
+	    o.intervals[1].p99_ms, 7, .01, "a second has its 99th percentile");
+	tap_near(
+	    o.intervals[1].max_ms, 7, .01, "a second has its largest latency");
+	tap_ok(isnan(o.intervals[0].p50_ms),
+	    "a second without replies has no median");
 	free(r.intervals);
 	engine_result_free(&o);
 }
@@ -207,10 +212,11 @@ ends(void)
 	r.t1 = INT64_MAX;
 	collect_result(&r, &o);
 	tap_near(o.elapsed_s, 2, 1e-12, "by requests the last answer ends it");
-	tap_near(o.offered_rps, 125, 1e-12, "what was due in that time");
+	tap_near(o.offered_rps, 125, 1e-12,
+	    "the offered rate is that of the time until the last answer");
 	tap_near(o.max_backlog, 9, 0, "the longest backlog of a thread");
 	tap_ok(isnan(o.pushes) && isnan(o.hit_rate_percent),
-	    "there are no pushes without RESP3, and no hits without reads");
+	    "there are no pushes without RESP3 and no hits without reads");
 	free(r.intervals);
 	engine_result_free(&o);
 
@@ -219,7 +225,8 @@ ends(void)
 	collect_result(&r, &o);
 	tap_near(o.elapsed_s, 2.5, 1e-12,
 	    "by duration it lasts until the end at least");
-	tap_near(o.offered_rps, 100, 1e-12, "and what was due is by that");
+	tap_near(o.offered_rps, 100, 1e-12,
+	    "the offered rate is that of the duration");
 	free(r.intervals);
 	engine_result_free(&o);
 
@@ -228,7 +235,8 @@ ends(void)
 	w[0].last_ns = 1000 + 3 * RUN_SECOND;
 	collect_result(&r, &o);
 	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
-	tap_near(o.offered_rps, 100, 1e-12, "which was due before");
+	tap_near(o.offered_rps, 100, 1e-12,
+	    "the offered rate is that of the time in which requests were due");
 	free(r.intervals);
 	engine_result_free(&o);
 
@@ -237,8 +245,10 @@ ends(void)
 	w[1].cut = true;
 	w[0].last_ns = 2000001000;
 	collect_result(&r, &o);
-	tap_near(o.elapsed_s, 2, 1e-12, "one that was cut ends where it was");
-	tap_near(o.offered_rps, 125, 1e-12, "and so does its rate");
+	tap_near(
+	    o.elapsed_s, 2, 1e-12, "a run that was cut ends when it was cut");
+	tap_near(o.offered_rps, 125, 1e-12,
+	    "the offered rate of a cut run is that of its time");
 	free(r.intervals);
 	engine_result_free(&o);
 

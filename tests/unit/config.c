@@ -50,9 +50,9 @@ limits(void)
 		least = least && k->min >= -1 && k->min <= 1 &&
 		    k->min == (int)k->min;
 	}
-	tap_ok(round, "each number has a limit, and it is a known one");
-	tap_ok(none, "what is no number has none");
-	tap_ok(least, "the least is -1, 0 or 1");
+	tap_ok(round, "each number has a limit from the list of limits");
+	tap_ok(none, "keys that are not numbers have no limit");
+	tap_ok(least, "the least value is -1, 0 or 1");
 }
 
 static bool

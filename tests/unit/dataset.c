@@ -84,7 +84,7 @@ fails(const char *name, const char *bytes, size_t n, const char *want)
 	struct rowset *d = dataset_read(&w, NULL, NULL);
 
 	tap_ok(!d, "%s is not read", want);
-	if (!tap_ok(strstr(err_last(), want) != NULL, "which is said"))
+	if (!tap_ok(strstr(err_last(), want) != NULL, "the reason is reported"))
 		printf("# %s\n", err_last());
 	rowset_free(d);
 	free(path);
@@ -214,15 +214,17 @@ cache(void)
 	int rows = 0;
 
 	w.fields = a;
-	tap_ok(d && datasets_get(all, &w, NULL, NULL) == d, "it is read once");
+	tap_ok(d && datasets_get(all, &w, NULL, NULL) == d,
+	    "a dataset is read once");
 	w.maxdocs = 1;
-	tap_ok(datasets_get(all, &w, NULL, NULL) != d, "other rows are others");
+	tap_ok(datasets_get(all, &w, NULL, NULL) != d,
+	    "another number of rows is another dataset");
 	free(put("c.csv", "a,b\n1,2\n3,4\n", 12));
 	w.maxdocs = 0;
 	d = datasets_get(all, &w, NULL, NULL);
 	tap_ok(d && rowset_count(d) == 2, "a new file is read anew");
-	tap_ok(
-	    !dataset_read(&w, second, &rows) && rows == 2, "it can be stopped");
+	tap_ok(!dataset_read(&w, second, &rows) && rows == 2,
+	    "reading can be stopped after some rows");
 	w.path = "/nonexistent/x.csv";
 	tap_ok(!datasets_get(all, &w, NULL, NULL), "no file, no rows");
 	datasets_free(all);
@@ -249,7 +251,8 @@ growing(void)
 	s = arena_new(1);
 	setenv("TMPDIR", "/nonexistent", 1);
 	tap_ok(!arena_room(s, 10), "no room");
-	tap_ok(strstr(err_last(), "/nonexistent") != NULL, "which is said");
+	tap_ok(strstr(err_last(), "/nonexistent") != NULL,
+	    "the folder without room is reported");
 	arena_free(s);
 }
 

@@ -116,7 +116,7 @@ wrong(struct gitrepo *r)
 		strstr(err_last(), "no id"),
 	    "no id: %s", err_last());
 	tap_ok(gitrepo_walk(r, id, "no id", false, see, &s) == -1,
-	    "an end that is no id");
+	    "an end that is not an id is an error");
 	tap_ok(s.titles.len == 0, "nothing was seen");
 	str_free(&s.titles);
 }

@@ -44,19 +44,21 @@ sysfiles(void)
 	tap_str(s, "one", "a line without blanks");
 	free(s);
 	tap_ok(!sysfile_line(root, "/none"), "an empty file has no line");
-	tap_ok(!sysfile_line(root, "/blank"), "nor has a blank one");
-	tap_ok(!sysfile_line(root, "/missing"), "nor one that is not there");
+	tap_ok(!sysfile_line(root, "/blank"), "a blank file has no line");
+	tap_ok(!sysfile_line(root, "/missing"), "a missing file has no line");
 	s = sysfile_value(root, "/info", "key");
 	tap_str(s, "the value", "a value without quotes");
 	free(s);
 	tap_ok(!sysfile_value(root, "/info", "lacks"), "a key that lacks");
 	tap_near(sysfile_num(root, "/number"), 12.5, 0, "a number");
-	tap_ok(isnan(sysfile_num(root, "/a2/x")), "a text is none");
-	tap_ok(isnan(sysfile_num(root, "/missing")), "nor is what lacks");
+	tap_ok(isnan(sysfile_num(root, "/a2/x")), "a text is not a number");
+	tap_ok(isnan(sysfile_num(root, "/missing")),
+	    "a missing file is not a number");
 	s = sysfile_all(root, "/a*/x");
 	tap_str(s, "one,two", "different lines, a10 after a2");
 	free(s);
-	tap_ok(!sysfile_all(root, "/b*/x"), "of no file there is none");
+	tap_ok(!sysfile_all(root, "/b*/x"),
+	    "a pattern that matches no file has no lines");
 }
 
 static void
@@ -112,7 +114,7 @@ cgroups(void)
 	cgroup_read(&c, root);
 	tap_ok(c.version == 1, "v1, though v2 is mounted as well");
 	tap_near(c.cpus, 2, 0, "v1: the limit of the group above");
-	tap_ok(isnan(c.memory_bytes), "v1: the huge number is no limit");
+	tap_ok(isnan(c.memory_bytes), "v1: the huge number means no limit");
 	tap_near(c.throttled_s, 1.5, 1e-12, "v1: stopped so long");
 	cgroup_free(&c);
 }
@@ -134,10 +136,12 @@ cpustats(void)
 	tap_near(cpustat_busy(&a.whole, &b.whole), 50, 1e-12, "busy");
 	tap_near(cpustat_steal(&a.whole, &b.whole), 10, 1e-12, "steal");
 	tap_ok(a.n == 3 && isnan(a.cpu[1].all), "a CPU that is off");
-	tap_near(cpustat_busy(&a.cpu[0], &b.cpu[0]), 100, 1e-12, "of one CPU");
-	tap_ok(b.n == 1, "the second reading has one");
+	tap_near(cpustat_busy(&a.cpu[0], &b.cpu[0]), 100, 1e-12,
+	    "the busy time of one CPU is 100 percent");
+	tap_ok(b.n == 1, "the second reading has one CPU");
 	cpustat_read(&a, root);
-	tap_ok(a.n == 3 && isnan(a.cpu[2].all), "one that went off");
+	tap_ok(a.n == 3 && isnan(a.cpu[2].all),
+	    "a CPU that went off has no times");
 	tap_ok(isnan(cpustat_busy(&a.whole, &b.whole)), "no time, no share");
 	put("/proc/stat", "cpu 1 2\n");
 	cpustat_read(&a, root);

@@ -37,7 +37,7 @@ distributions(void)
 	tap_near(tdist_quantile(1e-20, 1), -1 / M_PI / 1e-20, 1e-12,
 	    "a quantile of the far tail");
 	tap_near(tdist_quantile(.5 + 1e-9, 1), tan(M_PI * (.5 + 1e-9 - .5)),
-	    1e-12, "and one of the middle");
+	    1e-12, "a quantile next to the middle");
 	tap_ok(isinf(tdist_quantile(1e-300, .5)), "beyond all numbers");
 	tap_ok(tdist_quantile(.5, 7) == 0 && isinf(tdist_quantile(1, 7)) &&
 		tdist_quantile(0, 7) < 0 && isnan(tdist_quantile(1.5, 7)) &&
@@ -49,7 +49,8 @@ distributions(void)
 	tap_near(tdist_normal_quantile(1e-300), -37.047096299361199, 1e-12,
 	    "the normal quantile of 1e-300");
 	tap_near(tdist_normal_quantile(.5 + 1e-10),
-	    (.5 + 1e-10 - .5) * sqrt(2 * M_PI), 1e-12, "and next to .5");
+	    (.5 + 1e-10 - .5) * sqrt(2 * M_PI), 1e-12,
+	    "the normal quantile next to .5");
 	tap_ok(isinf(tdist_normal_quantile(0)) &&
 		isinf(tdist_normal_quantile(1)) &&
 		isnan(tdist_normal_quantile(-1)),
@@ -109,10 +110,11 @@ order(void)
 	}
 	tap_ok(same, "sorted as qsort does");
 	tap_ok(right, "the k-th of n, sorted or selected");
-	tap_ok(middle, "so is the median");
-	tap_ok(mad, "and the median of the deviations from it");
+	tap_ok(
+	    middle, "the median of an unsorted list is that of the sorted one");
+	tap_ok(mad, "the median deviation is that of a sorted list");
 	tap_ok(isnan(stats_middle(v, 0)) && stats_middle(one, 1) == 3,
-	    "of none and of one");
+	    "the median of no value is NAN, of one value that value");
 	/* The 88 of 2000 that are looked at first say nothing of the rest. */
 	for (size_t i = 0; i < 2000; i++)
 		v[i] = (double)i;
@@ -144,12 +146,12 @@ powers(void)
 	}
 	tap_ok(power_runs(0, .02, false) == 0 &&
 		power_runs(.05, 0, false) == 0 && power_runs(NAN, 1, true) == 0,
-	    "no noise, no change: it cannot be said");
+	    "without noise or without a change no number of runs is known");
 	tap_ok(power_runs(.001, .5, true) == POWER_PAIRS, "six pairs at least");
 	tap_ok(isnan(power_visible(0, 5, 5, false)) &&
 		isnan(power_visible(.1, 1, 1, false)) &&
 		isnan(power_visible(NAN, 5, 5, true)),
-	    "what cannot be said is not a number");
+	    "without noise or with one run the visible change is NAN");
 	tap_ok(power_more(.01, .02, 10, .95) == 0 &&
 		power_more(INFINITY, .02, 1, .95) == 2 &&
 		power_more(.1, 0, 10, .95) == SIZE_MAX,
@@ -191,11 +193,11 @@ histograms(void)
 	d = histdiff_ks(a, b);
 	tap_ok(d.d == .75 && d.at == 10, "D is 3/4, at 10");
 	tap_near(d.w1, .75 * 10 + .5 * 4980, 1e-12,
-	    "what is above the range stands at the highest value");
+	    "values above the range count as the highest value");
 	d = histdiff_ks(a, none);
 	tap_ok(isnan(d.d) && isnan(d.p) && isnan(d.w1) &&
 		isnan(histdiff_ks(none, none).d),
-	    "of nothing there is no difference");
+	    "the difference to a histogram without counts is NAN");
 	rng_seed(&r, 3, 0);
 	for (int i = 0; i < 20000; i++)
 		hist_add(big, (int64_t)(100000 * exp(normal(&r) / 4)), 1);
@@ -209,12 +211,14 @@ histograms(void)
 	    "the sides may be swapped");
 	tap_near(d.w1, hist_mean(big), 2e-3, "twice as slow: by its mean");
 	tap_near(d.d, 2 * tdist_normal_cdf(2 * log(2)) - 1, .02,
-	    "and D of two lognormals");
+	    "twice as slow: D is that of two lognormals");
 	coarse = shifted(big, 1, 64, 1);
 	d = histdiff_ks(big, coarse);
-	tap_ok(d.d < 1e-3, "another layout is no difference: %g", d.d);
+	tap_ok(
+	    d.d < 1e-3, "another layout does not make a difference: %g", d.d);
 	e = histdiff_ks(coarse, twice);
-	tap_near(e.d, histdiff_ks(big, twice).d, .02, "nor hides one");
+	tap_near(e.d, histdiff_ks(big, twice).d, .02,
+	    "another layout does not hide a difference");
 	tap_ok(histdiff_shown(1000, .99) && !histdiff_shown(999, .99) &&
 		histdiff_shown(20, .5) && !histdiff_shown(0, .5),
 	    "a quantile needs ten counts beyond it");
@@ -244,12 +248,12 @@ bootstraps(void)
 		    &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95,
 		    &b) == 0 &&
 		memcmp(&a, &b, sizeof a) == 0,
-	    "the same data, the same interval");
+	    "the same data have the same interval");
 	tap_ok(a.lo < a.est && a.est < a.hi && a.lo > .88 && a.hi < .92,
 	    "-10%% is [%g, %g]", a.lo, a.hi);
 	bootstrap_geomean(
 	    "p99", &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95, &b);
-	tap_near(b.lo, a.lo, .01, "another name, nearly the same");
+	tap_near(b.lo, a.lo, .01, "another name has nearly the same interval");
 	for (int i = 0; i < 8; i++) {
 		twice[i] = 2 * x[i];
 		back[i] = x[7 - i];
@@ -278,12 +282,13 @@ bootstraps(void)
 		bootstrap_geomean("rps",
 		    &(struct bootstrap_pair){zero, y, 5, 6, false}, 1, .95,
 		    &b) < 0,
-	    "so are none; and a zero has no ratio");
+	    "no values have no interval, and a zero has no ratio");
 	bootstrap_geomean("rps", two, 2, .95, &b);
 	tap_near(b.est, sqrt(a.est), 1e-14, "the mean of two cases");
 	tap_near(b.lo, sqrt(a.lo), 1e-3,
-	    "of which one is paired with itself: half of the change");
-	tap_near(b.hi, sqrt(a.hi), 1e-3, "at both ends");
+	    "a second case that is paired with itself halves the lower end");
+	tap_near(b.hi, sqrt(a.hi), 1e-3,
+	    "a second case that is paired with itself halves the upper end");
 	two[1] = two[0];
 	bootstrap_geomean("rps", two, 2, .95, &c);
 	tap_near(c.est, a.est, 1e-14, "twice the same case is that case");
@@ -295,7 +300,7 @@ bootstraps(void)
 	    "no case has no mean");
 	two[1].n = 4;
 	tap_ok(bootstrap_geomean("rps", two, 2, .95, &b) < 0 && isnan(b.lo),
-	    "nor have some where one has too few runs");
+	    "two cases have no interval if one has too few runs");
 	rng_seed(&r, 5, 0);
 	for (int i = 0; i < 100; i++) {
 		double u[20], v[20];
@@ -385,14 +390,14 @@ outliers(void)
 	tap_ok(outlier_gesd(v, 0, 3, .05, out, &looked) == 0 && looked == 0 &&
 		outlier_gesd(v, 1, 3, .05, out, &looked) == 0 && looked == 0 &&
 		outlier_gesd(v, 2, 3, .05, out, &looked) == 0 && looked == 0,
-	    "none, one and two values have none");
+	    "none, one and two values have no outlier");
 	tap_ok(outlier_gesd(flat, 4, 3, .05, out, &looked) == 0 && looked == 0,
-	    "equal values have none");
+	    "equal values have no outlier");
 	tap_ok(outlier_gesd(one, 5, 3, .05, out, &looked) == 1 && looked == 1,
-	    "one off equal ones is one, and the look ends there");
+	    "one value beside equal ones is an outlier, and the search ends");
 	v[0] = INFINITY;
 	tap_ok(outlier_gesd(v, N(v), 3, .05, out, &looked) == 0 && looked == 0,
-	    "what is not finite is not looked at");
+	    "values that are not finite are left out");
 }
 
 static void
@@ -421,8 +426,9 @@ courses(void)
 	    "29 values have no verdict");
 	tap_ok(steady_mser5(v, 4, &least) == 0 && isnan(least) &&
 		steady_mser5(v, 0, &least) == 0 && isnan(least),
-	    "four are no batch");
-	tap_ok(steady_mser5(v, 5, &least) == 0 && least == 0, "five are one");
+	    "four values do not make a batch of five");
+	tap_ok(steady_mser5(v, 5, &least) == 0 && least == 0,
+	    "five values make a batch");
 	for (int i = 0; i < 100; i++)
 		v[i] = 7;
 	s = steady_judge(v, 100);
@@ -443,9 +449,12 @@ courses(void)
 	for (int i = 0; i < 2000; i++)
 		v[i] = i + 1000 + 5 * normal(&r);
 	t = steady_trend(v, 2000, 512);
-	tap_near(t.slope, 1, 1e-3, "of many values: of medians of neighbours");
-	tap_ok(steady_slope(v, 2000, 512) == t.slope, "alone it is the same");
-	tap_ok(t.lo < 1 && 1 < t.hi, "its interval holds the truth");
+	tap_near(t.slope, 1, 1e-3,
+	    "the trend of many values is that of medians of neighbours");
+	tap_ok(steady_slope(v, 2000, 512) == t.slope,
+	    "the slope alone is that of the trend");
+	tap_ok(t.lo < 1 && 1 < t.hi,
+	    "the interval of the trend holds the true slope");
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
@@ -453,7 +462,7 @@ courses(void)
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, false)),
 	    "slowdown", "80, then 100 milliseconds");
 	tap_str(steady_kind_name(steady_classify(v, 40, first, 0, true)),
-	    "flat", "one level");
+	    "flat", "a single level is flat");
 	first[1] = 100;
 	for (int i = 100; i < 120; i++)
 		v[i] -= 30;
@@ -505,19 +514,19 @@ splits(void)
 		p[VARIANCE_MACHINE].n == 1 && p[VARIANCE_WITHIN].n == 0,
 	    "how many of each");
 	tap_ok(isnan(p[VARIANCE_MACHINE].var) && isnan(p[VARIANCE_WITHIN].var),
-	    "one machine says nothing of machines");
+	    "one machine gives no variance between machines");
 	variance_split(equal, 4, p);
 	tap_ok(p[VARIANCE_RESTART].var == 0 && p[VARIANCE_RESTART].below &&
 		p[VARIANCE_SESSION].var == 0 && p[VARIANCE_WITHIN].var == .5,
-	    "less between runs than within: 0, and said");
+	    "a variance below that within runs is 0 and marked as below");
 	variance_split(equal, 0, p);
 	tap_ok(isnan(p[0].var) && isnan(p[1].var) && isnan(p[2].var) &&
 		isnan(p[3].var) && isnan(variance_of_mean(p)),
-	    "of nothing, nothing");
+	    "no runs give no variance");
 	variance_split(equal, 1, p);
 	tap_ok(isnan(p[VARIANCE_RESTART].var) && p[VARIANCE_RESTART].n == 1 &&
 		isnan(p[VARIANCE_WITHIN].var),
-	    "one run says nothing of runs");
+	    "one run gives no variance between runs");
 	variance_split(single, 4, p);
 	tap_near(p[VARIANCE_SESSION].var + p[VARIANCE_WITHIN].var, 5. / 3,
 	    1e-14, "sessions of one run: what is within counts once");
@@ -577,7 +586,7 @@ splits(void)
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, half, .95) == 999999999 &&
 		variance_needed(p, VARIANCE_MACHINE,
 		    1.959963984540054 / sqrt(1e9 - .5), .95) == 0,
-	    "a billion is no number of machines to ask for");
+	    "a billion machines are too many to ask for");
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, 0, .95) == 0 &&
 		variance_needed(p, VARIANCE_MACHINE, 100, .95) == 1,
 	    "no number makes it exact, and one machine is the least");
@@ -587,7 +596,7 @@ splits(void)
 	    "without noise it is one as well");
 	variance_split(v, 5, p);
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, 1, .95) == 0,
-	    "machines of which there is one: it cannot be said");
+	    "with one machine no number of machines is known");
 }
 
 int

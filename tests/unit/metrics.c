@@ -101,7 +101,7 @@ guesses(void)
 		!metric_is_core("cpu1_busy") &&
 		!metric_is_core("cpu1_busy_percents") &&
 		!metric_is_core("xcpu1_busy_percent"),
-	    "names that are no load of a core");
+	    "names that are not the load of a core");
 }
 
 /* Which rows of the table weigh half, and which grow with the keys. */

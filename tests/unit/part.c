@@ -29,15 +29,17 @@ lists(void)
 	m = part_metric(&p, "rps");
 	tap_ok(m && m->mean == 1.5 && m->values.n == 2 && m->blocks.n == 2 &&
 		m->values.v[1] == 2 && m->blocks.v[0] == 3 && !m->sessions.n,
-	    "with its lists");
+	    "a metric has its lists");
 	m = part_metric(&p, "a\"b");
 	tap_ok(m && isnan(m->mean) && m->values.n == 5 && m->values.v[0] == 1 &&
 		isnan(m->values.v[1]) && isnan(m->values.v[2]) &&
 		isnan(m->values.v[3]) && m->values.v[4] == -5,
-	    "what is no number is NAN, and names may have escapes");
+	    "a value that is not a number is NAN, and names may have escapes");
 	m = part_metric(&p, "seven");
-	tap_ok(m && !m->values.n, "a metric that is none has no values");
-	tap_ok(!part_metric(&p, "p50"), "and there are no others");
+	tap_ok(
+	    m && !m->values.n, "a metric that is not an object has no values");
+	tap_ok(!part_metric(&p, "p50"),
+	    "a metric that the summary lacks is not found");
 	tap_ok(p.nquantiles == 2 &&
 		strcmp(p.quantiles[0].percentile, "50") == 0 &&
 		p.quantiles[0].values.v[1] == 2 && p.quantiles[1].values.n == 2,
@@ -45,10 +47,11 @@ lists(void)
 	tap_ok(json_get(p.rest, "metrics") && !json_get(p.rest, "quantiles") &&
 		!json_get(p.rest, "hist") && json_get(p.rest, "sessions"),
 	    "the rest is a tree");
-	tap_near(part_seconds(&p), 7, 0, "what was asked for, without a clock");
+	tap_near(part_seconds(&p), 7, 0,
+	    "without a clock the wanted seconds are returned");
 	part_free(&p);
 	tap_ok(reads(&p, good, true) && json_get(p.rest, "hist"),
-	    "and has the histograms that are asked for");
+	    "histograms are in the rest if asked for");
 	part_free(&p);
 }
 
@@ -86,10 +89,11 @@ alike(void)
 		    reads(&r, more, false),
 		"three summaries"))
 		return;
-	tap_ok(part_compare(&p, &q) == 0, "the order of keys is nothing");
+	tap_ok(part_compare(&p, &q) == 0, "the order of keys does not matter");
 	tap_ok(part_compare(&p, &r) * part_compare(&r, &p) < 0,
-	    "a value is, and the sides turn");
-	tap_ok(part_compare_metrics(&q, &r) != 0, "so it is of metrics");
+	    "another value makes summaries differ, with opposite signs");
+	tap_ok(part_compare_metrics(&q, &r) != 0,
+	    "another value makes metrics differ");
 	part_free(&p);
 	part_free(&q);
 	part_free(&r);

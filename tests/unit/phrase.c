@@ -42,7 +42,7 @@ headlines(void)
 	check(&s,
 	    "1 regression that counts; 1 change and 0 spikes in all (1 series "
 	    "of 1 case)",
-	    "one regression");
+	    "the headline of one regression");
 	all.ngroups = 5;
 	all.series = 7;
 	all.cases = 3;
@@ -50,7 +50,7 @@ headlines(void)
 	check(&s,
 	    "2 regressions that count; 3 changes and 2 spikes in all (7 series "
 	    "of 3 cases)",
-	    "spikes are no changes");
+	    "the headline counts changes without spikes");
 	rules.latest = 1;
 	phrase_headline(&s, &all, &rules);
 	check(&s,
@@ -64,7 +64,7 @@ headlines(void)
 	check(&s,
 	    "2 regressions, 1 insufficient, newest commit against up to 2 "
 	    "before (7 series of 3 cases)",
-	    "its verdicts");
+	    "the headline of the newest commit has its verdicts");
 	str_free(&s);
 }
 
@@ -77,7 +77,8 @@ orderings(void)
 	struct str s = {0};
 
 	phrase_ordering(&s, &b);
-	check(&s, "1 commit in the order of the input", "one point");
+	check(&s, "1 commit in the order of the input",
+	    "the ordering of one commit");
 	b.npoints = 2;
 	phrase_ordering(&s, &b);
 	check(&s, "2 commits in the order of the input, a to b",
@@ -88,7 +89,7 @@ orderings(void)
 	check(&s,
 	    "2 commits in the order of their ancestry, a to b; 1 placed by "
 	    "time",
-	    "none between them is missing");
+	    "the ordering of commits that were all measured");
 	b.npoints = 3;
 	b.length = 8;
 	b.by_time = 0;
@@ -119,7 +120,7 @@ places(void)
 	g.at = g.hi = 2;
 	phrase_place(&s, &b, &g);
 	check(&s, "improvement at c, 3 of 4; at any of 2, b to c",
-	    "one of two points");
+	    "the place of one of two points");
 	points[1].commit = (char *)"0123456789abcdef0123456789abcdef01234567";
 	g.hi = 3;
 	phrase_place(&s, &b, &g);
@@ -159,25 +160,27 @@ findings(void)
 	f.gate = true;
 	f.fresh = false;
 	phrase_standing(&s, &b, &f);
-	check(&s, "known before", "one of an older commit");
+	check(
+	    &s, "known before", "a change of an older commit is known before");
 	f.stands = false;
 	f.waiver.expired = true;
 	f.waiver.expires = "2026-11-01";
 	phrase_standing(&s, &b, &f);
 	check(&s, "recovered since, waiver expired 2026-11-01",
-	    "one that is gone");
+	    "a change that is gone has recovered");
 	f.waived = true;
 	f.waiver.expired = false;
 	f.waiver.reason = "known";
 	phrase_standing(&s, &b, &f);
-	check(&s, "waived until 2026-11-01: known", "one that is waived");
+	check(&s, "waived until 2026-11-01: known",
+	    "a change that is waived has its day and reason");
 	f.kind = FINDING_IMPROVEMENT;
 	f.waiver.expired = true;
 	phrase_standing(&s, &b, &f);
 	check(&s, "", "an improvement needs no words");
 	f.gate = false;
 	phrase_standing(&s, &b, &f);
-	check(&s, "info", "but where it is not judged");
+	check(&s, "info", "a change of a metric that is not judged is info");
 	f.gate = true;
 	f.kind = FINDING_SPIKE;
 	phrase_standing(&s, &b, &f);
@@ -192,10 +195,10 @@ findings(void)
 	f.facts.lo95 = NAN;
 	f.facts.ratio = 1.125;
 	phrase_change(&s, &f);
-	check(&s, "+12.5%", "nor has what was measured once");
+	check(&s, "+12.5%", "a change measured once has no interval");
 	f.facts.ratio = NAN;
 	phrase_change(&s, &f);
-	check(&s, "no ratio", "there may be no ratio");
+	check(&s, "no ratio", "a change from zero has no ratio");
 	f.metric = metric_guess("max_backlog");
 	phrase_numbers(&s, &f);
 	check(&s, "100K -> 93.0K", "a count has no unit");

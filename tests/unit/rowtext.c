@@ -113,7 +113,8 @@ counts(void)
 	check(&s, "nothing was judged (0 results of 1 case)", "no counts");
 	c.waived = 1;
 	report_counts(&s, &c);
-	check(&s, "1 waived (1 result of 1 case)", "only a waived row");
+	check(&s, "1 waived (1 result of 1 case)",
+	    "the counts of a waived row alone");
 	c.matched = 4;
 	c.count[VERDICT_REGRESSION] = 2;
 	c.count[VERDICT_IMPROVEMENT] = 1;
@@ -122,7 +123,7 @@ counts(void)
 	check(&s,
 	    "2 regressions, 1 improvement, 3 equivalent, 1 waived (7 results "
 	    "of 4 cases)",
-	    "only regressions and improvements have a plural");
+	    "regressions and improvements have a plural, others do not");
 	c.count[VERDICT_REGRESSION] = 0;
 	c.count[VERDICT_IMPROVEMENT] = 3;
 	c.waived = 0;
@@ -130,7 +131,7 @@ counts(void)
 	check(&s, "3 improvements, 3 equivalent (6 results of 4 cases)",
 	    "several improvements");
 	report_judged(&s, &c);
-	check(&s, "", "nothing is said of metrics where none is judged");
+	check(&s, "", "nothing is printed about metrics if none is judged");
 	c.noverall = 2;
 	report_judged(&s, &c);
 	check(&s, "Judged: rps, p50_latency_ms.", "the judged metrics");
@@ -285,9 +286,12 @@ orders(void)
 		    want[i]);
 	free(at);
 	tap_ok(report_fails(&report, &rows[3]), "a regression fails");
-	tap_ok(!report_fails(&report, &rows[1]), "one that is shown does not");
-	tap_ok(!report_fails(&report, &rows[5]), "nor one that is waived");
-	tap_ok(!report_fails(&report, &rows[2]), "nor an improvement");
+	tap_ok(!report_fails(&report, &rows[1]),
+	    "a row for information does not fail");
+	tap_ok(!report_fails(&report, &rows[5]),
+	    "a waived regression does not fail");
+	tap_ok(
+	    !report_fails(&report, &rows[2]), "an improvement does not fail");
 	tap_ok(report_counted(&rows[2]), "an improvement counts");
 }
 
@@ -312,7 +316,7 @@ shifts(void)
 	check(&s, "1.23x", "a ratio without an interval");
 	l.ratio = NAN;
 	report_ratio(&s, &l);
-	check(&s, "no ratio", "none");
+	check(&s, "no ratio", "a row without a ratio");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char want[256];
 
@@ -325,12 +329,13 @@ shifts(void)
 		check(&s, want, cases[i].hist);
 	}
 	t.hist = "size";
-	tap_str(shift_unit(&t, &by), "", "what is no time has no unit");
-	tap_near(by, 1, 0, "and is not divided");
+	tap_str(shift_unit(&t, &by), "",
+	    "a histogram that is not of a time has no unit");
+	tap_near(by, 1, 0, "a shift without a unit is not divided");
 	report_number(&s, 1.23456789012345);
 	check(&s, "1.23456789012", "a number has 12 digits");
 	report_number(&s, NAN);
-	check(&s, "", "what is not known is nothing");
+	check(&s, "", "an unknown number is an empty text");
 	str_free(&s);
 }
 

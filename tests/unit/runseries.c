@@ -80,7 +80,7 @@ looks(void)
 	    "{\"run\":{\"until\":{\"rps\":2}}}", "{\"run\":{}}"};
 	struct run_series *c = run_series_new();
 
-	says(c, 0, 0, "{}", "of nothing nothing is said");
+	says(c, 0, 0, "{}", "without runs there are no members");
 	add(c, 0, "{\"run\":{\"looks\":[9,4,30]}}", true);
 	add(c, 1, "{\"run\":{\"looks\":[]}}", true);
 	add(c, 2, "{\"run\":{\"looks\":[4,\"x\",1,9]}}", false);
@@ -94,13 +94,14 @@ looks(void)
 		add(c, 1, until[i], true);
 		add(c, 2, until[0], false);
 		says(c, 2, 1, i ? "{}" : "{\"until\":{\"rps\":1}}",
-		    "a condition is that of all runs, or it is not said");
+		    "a condition that is not that of all runs is left out");
 		run_series_free(c);
 	}
 	c = run_series_new();
 	add(c, 0, until[1], false);
-	says(c, 1, 1, "{}", "nor is that of one of two runs");
-	says(c, 0, 1, "{\"until\":{\"rps\":2}}", "of failed runs it is");
+	says(c, 1, 1, "{}", "a condition of one of two runs is left out");
+	says(c, 0, 1, "{\"until\":{\"rps\":2}}",
+	    "a condition of failed runs is kept");
 	run_series_free(c);
 }
 
@@ -176,24 +177,25 @@ steadiness(void)
 	tap_ok(n == 4 && within[0] == variance_within(v, 40) &&
 		fabs(within[1] - variance_within(v, 50)) < 1e-12 &&
 		within[2] == variance_within(v, 29) && within[3] > 0,
-	    "what is within a run is of its values after the cut");
-	tap_ok(!run_series_within(c, "at_s", &n), "the time is no metric");
+	    "the variance within a run is that of the values after the cut");
+	tap_ok(!run_series_within(c, "at_s", &n),
+	    "the time of a series is not a metric");
 	says(c, 5, 1,
 	    "{\"steady\":{\"steady\":2,\"drifting\":1,\"none\":2,"
 	    "\"warmup_s\":5,\"kinds\":{\"flat\":1,\"warmup\":1,"
 	    "\"unsteady\":1}}}",
-	    "one falls to its end, one has too few values, one failed");
+	    "drifting, short and failed runs have no warm-up");
 	run_series_free(c);
 	c = run_series_new();
 	add(c, 0, runs[2], true);
 	says(c, 1, 0, "{\"steady\":{\"steady\":0,\"drifting\":0,\"none\":1}}",
-	    "of a short series alone there is no kind and no warm-up");
+	    "a short series has neither a kind nor a warm-up");
 	add(c, 1, "{\"series\":{\"at_s\":[1,2],\"rps\":[1,\"x\"]}}", true);
 	add(c, 1, "{\"series\":{\"rps\":[],\"other\":[1,2,3]}}", true);
 	says(c, 2, 0, "{\"steady\":{\"steady\":0,\"drifting\":0,\"none\":2}}",
-	    "what is no list of numbers is no series, nor is another metric");
+	    "a series without numbers of rps has no verdict");
 	run_series_within(c, "other", &n);
-	tap_ok(n == 0, "three values say nothing of the noise within a run");
+	tap_ok(n == 0, "three values give no variance within a run");
 	run_series_free(c);
 	for (size_t i = 0; i < 5; i++)
 		free(runs[i]);
@@ -220,11 +222,11 @@ quantiles(void)
 
 	add_hist(c, 0, "b_ns", 20);
 	says(c, 1, 0, "{\"quantiles\":{\"b_ns\":{\"50\":[10]}}}",
-	    "of 20 counts ten lie beyond the median alone");
+	    "20 counts have ten beyond the median, but not beyond others");
 	add_hist(c, 0, "a_ns", 10000);
 	add_hist(c, 1, "b_ns", 400);
 	says(c, 2, 0, "{\"quantiles\":{\"b_ns\":{\"50\":[10,200]}}}",
-	    "what one of two runs lacks is not said");
+	    "quantiles that one of two runs lacks are left out");
 	add_hist(c, 1, "a_ns", 9999);
 	run_series_summary(c, turned, 2, 0, rec);
 	q = json_get(rec, "quantiles");
@@ -236,7 +238,8 @@ quantiles(void)
 	    "names and quantiles are in order, values in that of the runs");
 	free(text);
 	json_free(rec);
-	says(c, 3, 0, "{}", "with a third run nothing is of all");
+	says(c, 3, 0, "{}",
+	    "a third run without histograms leaves no quantiles");
 	run_series_free(c);
 }
 
@@ -345,14 +348,14 @@ merging(void)
 	    "histograms merge to the sum of each name: %zu of 100", right);
 	merged_add(&m, "a", h);
 	tap_ok(merged_spill(&m, none) == 0 && merged_bytes(&m) == 0,
-	    "one without counts needs no file");
+	    "a histogram without counts needs no file");
 	h = hist_new(1, 1000, 2);
 	hist_add(h, 7, 2);
 	merged_add(&m, "a", h);
 	tap_ok(merged_bytes(&m) == hist_bytes(h),
 	    "memory is that of the histograms");
 	tap_ok(merged_spill(&m, none) == -1 && merged_bytes(&m) > 0,
-	    "what cannot go to a file stays, and that is told");
+	    "histograms that cannot be written to a file are kept, with -1");
 	merged_free(&m);
 	scratch_free(none);
 	scratch_free(s);

@@ -111,10 +111,12 @@ replies(void)
 	counts(">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n+OK\r\n"
 	       "|1\r\n+ttl\r\n:3\r\n$1\r\na\r\n*2\r\n|1\r\n+a\r\n+b\r\n"
 	       ":1\r\n:2\r\n",
-	    3, 0, 0, false, "pushed data and attributes are no replies");
+	    3, 0, 0, false,
+	    "pushed data and attributes do not count as replies");
 	counts(">2\r\n+invalidate\r\n_\r\n>1\r\n-ERR\r\n>0\r\n:0\r\n"
 	       ">3\r\n$-1\r\n*0\r\n:0\r\n",
-	    1, 1, 0, true, "what is pushed is neither a miss nor an error");
+	    1, 1, 0, true,
+	    "pushed data count neither as a miss nor as an error");
 	counts("*2\r\n$1\r\na\r\n>2\r\n+x\r\n*1\r\n_\r\n$1\r\nb\r\n"
 	       "*1\r\n>1\r\n$4\r\n\r\n:1\r\n:2\r\n",
 	    2, 0, 0, false, "a push message inside of a reply");
@@ -150,15 +152,15 @@ pushes(void)
 }
 
 static void
-too_long(const char *text, const char *said)
+too_long(const char *text, const char *why)
 {
 	struct scan_counters t = {0};
 	struct scan s = {0};
 	struct hashset seen = {0};
 
 	tap_ok(scan_feed(&s, text, strlen(text), 1, &t, error, &seen) < 0,
-	    "refused: %.20s", said);
-	tap_str(s.line, said, "and explained");
+	    "refused: %.20s", why);
+	tap_str(s.line, why, "the error says what was announced");
 }
 
 static void
@@ -171,13 +173,13 @@ limits(void)
 	tap_ok(scan_feed(&s, "+OK\r\n+OK\r\n+OK\r\n", 15, 2, &t, error,
 		   &seen) == 10 &&
 		t.replies == 2,
-	    "not more than wanted");
+	    "no more replies are read than wanted");
 	memset(&s, 0, sizeof s);
 	scan_feed(&s, "$1\r\nx\r\n$1\r\ny\r\n+OK\r\n-E x\r\n+OK\r\n", 31, 9, &t,
 	    error, &seen);
 	tap_ok(seen.last == 3, "how many replies were before an error");
 	refused("x\r\n", "another type");
-	refused("$x\r\n", "a length that is none");
+	refused("$x\r\n", "a length that is not a number");
 	refused("$\r\n", "no length");
 	refused("$-2\r\n", "a length below nil's");
 	refused("$3\r\nabcde", "a payload that is too long");
@@ -186,7 +188,7 @@ limits(void)
 	refused(":-\r\n", "a sign alone");
 	refused("+OK\rx", "CR without LF");
 	refused("+OK\n+OK\r\n", "LF without CR");
-	refused("*1\r\n*1\r\n*1\r\n^1\r\n", "a type that is none");
+	refused("*1\r\n*1\r\n*1\r\n^1\r\n", "an unknown type");
 	too_long("$1099511627776\r\n",
 	    "it announces more than 1073741824 bytes in a string "
 	    "('$1099511627...')");

@@ -31,15 +31,15 @@ traces(void)
 	tap_ok(holds(scene_resets, "{\"flush_before\":true}"),
 	    "a case that flushes begins anew");
 	tap_ok(holds(scene_resets, "{\"restart_before\":true}"),
-	    "so does one that restarts the server");
+	    "a case that restarts the server begins anew");
 	tap_ok(!holds(scene_resets, "{}") &&
 		!holds(scene_resets, "{\"flush_before\":false}"),
-	    "another goes on with what is there");
+	    "other cases keep what is there");
 	tap_ok(!holds(scene_changes, "{\"test_phase\":\"read\"}"),
 	    "a read leaves the server as it was");
 	tap_ok(holds(scene_changes, "{\"test_phase\":\"write\"}") &&
 		holds(scene_changes, "{}"),
-	    "what is no read changes it");
+	    "a case that is not a read changes the server");
 	tap_ok(holds(scene_changes,
 		   "{\"test_phase\":\"read\",\"flush_before\":true}") &&
 		holds(scene_changes,
@@ -49,7 +49,7 @@ traces(void)
 		    "\"teardown_commands\":[\"a\"]}") &&
 		holds(scene_changes,
 		    "{\"test_phase\":\"read\",\"populate_with\":\"a\"}"),
-	    "so does a read that flushes, sets up, tears down or fills");
+	    "a read that flushes, sets up, tears down or fills changes it");
 }
 
 /* Six cases: scene b out of order, a in two places, two without a scene. */
@@ -80,8 +80,7 @@ grouped(void)
 	good = true;
 	for (size_t i = 0; i < 6; i++)
 		good &= s.of[i] == of[i] && s.all[i] == all[i];
-	tap_ok(
-	    good, "in a scene cases follow by step, then as they were given");
+	tap_ok(good, "the cases of a scene are sorted by step, then as given");
 	scenes_free(&s);
 	tap_ok(!s.v && !s.n, "nothing is left of scenes that were freed");
 	scenes_make(&s, cases, 0);

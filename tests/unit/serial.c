@@ -107,7 +107,7 @@ large(void)
 	s = serial_of(x, 8, y, 8);
 	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
 	tap_ok(s.worth[0] < 3 && verdict_p(&f) < .05 && f.lo90 > 5,
-	    "thirty times is no noise: worth %.1f, p %.2g", s.worth[0],
+	    "a factor of thirty is not noise: worth %.1f, p %.2g", s.worth[0],
 	    verdict_p(&f));
 	y[3] = 0;
 	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
@@ -134,7 +134,7 @@ defined(void)
 		    "%zu runs say nothing", n);
 	}
 	s = serial_of(flat, 10, flat, 10);
-	tap_ok(s.r == 0, "nor do equal ones");
+	tap_ok(s.r == 0, "equal values give no correlation");
 	s = serial_of(saw, 10, saw, 10);
 	tap_ok(s.r == 0 && s.worth[0] == 10, "a saw is worth what it is");
 	s = serial_of(up, 10, down, 10);
@@ -155,10 +155,11 @@ defined(void)
 	tap_ok(df > 4 && df < 7, "and so is Welch's freedom: %g", df);
 	serial_se(
 	    &(struct serial){.99, {1.01, 1.01}}, 10, 10, (double[]){1, 1}, &df);
-	tap_ok(df == 1, "of which one degree stays");
+	tap_ok(df == 1, "at least one degree of freedom is left");
 	s = serial_none(12, 15);
 	tap_near(serial_se(&s, 12, 15, (double[]){2, 5}, &df),
-	    sqrt(4. / 12 + 25. / 15), 1e-12, "of independent ones, of all");
+	    sqrt(4. / 12 + 25. / 15), 1e-12,
+	    "the standard error of independent runs is that of all runs");
 	s = serial_none(12, 15);
 	tap_ok(s.r == 0 && serial_inflation(&s, 12, 15) == 1,
 	    "independent runs: no effect");

@@ -47,7 +47,7 @@ one_sample(void)
 
 	tap_near(stats_mean(v, N(v)), 5, 1e-15, "mean");
 	tap_near(stats_sd(v, N(v)), sqrt(32. / 7), 1e-15, "sd, ddof 1");
-	tap_ok(isnan(stats_sd(v, 1)), "one value has no sd");
+	tap_ok(isnan(stats_sd(v, 1)), "one value has no standard deviation");
 	tap_ok(stats_sd(c, N(c)) == 0, "equal values have sd 0");
 	tap_near(stats_median(v, N(v)), 4.5, 1e-15, "median of eight");
 	tap_near(stats_quantile(v, N(v), .25), 4, 1e-15, "first quartile");
@@ -57,7 +57,8 @@ one_sample(void)
 	tap_ok(stats_mad(c, N(c)) == 0, "MAD of equal values");
 	tap_ok(stats_modified_z(100, 3, 1) > 10, "an outlier");
 	tap_ok(isinf(stats_modified_z(4, 3, 0)), "off a MAD of 0");
-	tap_ok(stats_modified_z(3, 3, 0) == 0, "on a MAD of 0");
+	tap_ok(stats_modified_z(3, 3, 0) == 0,
+	    "a value on a MAD of 0 has a z of 0");
 	tap_ok(stats_median_ci(5, .95, &conf) == 0, "five runs: no interval");
 	tap_ok(stats_median_ci(6, .95, &conf) == 1 && conf == .96875,
 	    "six: from the first to the last, 96.875 %%");
@@ -82,16 +83,17 @@ ranks(void)
 	struct ranktest_pairs *p;
 
 	tap_near(t.p, 6. / 126, 1e-15, "the exact tied test: 6/126");
-	tap_ok(t.ties && t.exact, "it is exact, with ties");
+	tap_ok(t.ties && t.exact, "the tied test is exact");
 	t = ranktest_mwu(a, 3, b, 3);
 	tap_ok(t.stat == 9, "every contender wins: U = 9");
 	tap_near(t.p, .1, 1e-15, "three a side: never below .1");
-	tap_near(t.p_min, .1, 1e-15, "and it says so");
+	tap_near(
+	    t.p_min, .1, 1e-15, "the least possible p of three a side is .1");
 	t = ranktest_mwu(flat, 3, flat, 3);
-	tap_ok(t.p == 1, "all equal: p = 1");
+	tap_ok(t.p == 1, "all values equal: p = 1");
 	t = ranktest_mwu(early, N(early), term, N(term));
 	tap_ok(t.stat == 35, "Hollander & Wolfe: W = 35");
-	tap_near(t.p_greater, .1272061272, 1e-9, "one-sided p .1272");
+	tap_near(t.p_greater, .1272061272, 1e-9, "the one-sided p is .1272");
 	t = ranktest_signed(d, 6);
 	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
 	t = ranktest_signed(none, 3);
@@ -102,7 +104,7 @@ ranks(void)
 	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi, NULL),
 	    "three a side have no 95%% interval");
 	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi, NULL),
-	    "but one of 90%%: 1/20 is .05");
+	    "three a side have a 90%% interval: 1/20 is .05");
 	ranktest_pairs_free(p);
 	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
 }
@@ -119,9 +121,9 @@ shapes(void)
 
 	tap_near(stats_lag1(up, 8), .625, 1e-12, "lag 1 of 1..8");
 	tap_near(stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of a saw");
-	tap_ok(isnan(stats_lag1(up, 3)), "three have none");
+	tap_ok(isnan(stats_lag1(up, 3)), "three values have no lag 1");
 	tap_ok(stats_bimodal(halves, 10), "two halves are two groups");
-	tap_ok(stats_bimodal(few, 10), "so are seven and three");
+	tap_ok(stats_bimodal(few, 10), "seven and three values are two groups");
 	tap_ok(!stats_bimodal(up, 8), "equal steps are not");
 	tap_ok(!stats_bimodal(flat, 10), "equal values are not");
 	tap_ok(stats_bimodal(two_values, 10), "two values are two groups");
@@ -225,11 +227,11 @@ many(void)
 	    "the median of 1.1 million ratios");
 	tap_ok(ranktest_pairs_ci(p, .95, &lo, &hi, NULL) && lo < hi &&
 		lo > .98 && hi < 1.02,
-	    "its interval");
+	    "the interval of 1.1 million ratios holds 1");
 	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, 0);
-	tap_ok(
-	    isnan(ranktest_pairs_median(p)), "of no pair there is no median");
+	tap_ok(isnan(ranktest_pairs_median(p)),
+	    "without pairs there is no median");
 	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, W);
 	k = 0;
@@ -296,10 +298,10 @@ verdicts(void)
 	    "-10%% is a certain regression");
 	tap_ok(judge(x, 6, low, 6, METRIC_LOWER, false, &certain) ==
 		VERDICT_IMPROVEMENT,
-	    "or an improvement where less is better");
+	    "-10%% is an improvement where less is better");
 	tap_ok(judge(x, 6, low, 6, METRIC_NEITHER, false, &certain) ==
 		VERDICT_DIFFERENT,
-	    "or different where neither is");
+	    "-10%% is different where neither is better");
 	tap_ok(judge(x, 6, near_, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "much the same is equivalent");
@@ -318,7 +320,7 @@ verdicts(void)
 	    "three runs are too few");
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INCONCLUSIVE,
-	    "nor do equal values of two measurements");
+	    "equal values of two noisy measurements are inconclusive");
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, true, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "unless they are equal pair by pair");
@@ -346,27 +348,29 @@ verdicts(void)
 		VERDICT_IMPROVEMENT,
 	    "up from zero is an improvement");
 	f = verdict_measure(zero, 4, c, 4, false);
-	tap_ok(isnan(f.ratio), "it has no ratio");
+	tap_ok(isnan(f.ratio), "up from zero has no ratio");
 	tap_ok(judge(zero, 4, c, 4, METRIC_LOWER, false, &certain) ==
 		VERDICT_REGRESSION,
-	    "of a latency, a regression");
+	    "up from zero is a regression of a latency");
 	tap_ok(judge(zero, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "zero to zero is no change");
+	    "zero to zero is equivalent");
 	f = verdict_measure(c, 3, c, 4, false);
 	tap_ok(isnan(f.p) && f.ratio == 1,
 	    "equal without variance, 3 against 4: there is no test");
 	f = verdict_measure(zero, 4, zero, 3, false);
-	tap_ok(isnan(f.p) && f.ratio == 1, "nor of zeros");
+	tap_ok(
+	    isnan(f.p) && f.ratio == 1, "zeros, 4 against 3: there is no test");
 	f = verdict_measure(half, 4, c, 4, false);
 	tap_ok(isnan(f.ratio) && !isnan(f.p), "zeros in part: p, no ratio");
 	f = verdict_measure(x, 6, low, 6, true);
 	tap_near(f.p, 2. / 64, 1e-15, "paired: signed rank");
-	tap_str(f.method, "signed-rank", "and it says so");
+	tap_str(
+	    f.method, "signed-rank", "paired runs have the method signed-rank");
 	f = verdict_measure(up, 6, down, 6, true);
 	tap_near(f.p, 30. / 64, 1e-15, "99 to 100 ties with 100 to 99");
 	f = verdict_measure(down, 6, up, 6, true);
-	tap_near(f.p, 30. / 64, 1e-15, "and so it does on the other side");
+	tap_near(f.p, 30. / 64, 1e-15, "100 to 99 ties with 99 to 100");
 }
 
 int

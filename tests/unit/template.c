@@ -78,8 +78,9 @@ is_none(const char *text, const char *want)
 	char *why = NULL;
 	struct template *t = template_new(text, 3, false, &why);
 
-	tap_ok(!t, "'%s' is none", text);
-	tap_ok(why && strstr(why, want), "which is said: %s", why ? why : "");
+	tap_ok(!t, "'%s' is not a template", text);
+	tap_ok(why && strstr(why, want), "the error has the reason: %s",
+	    why ? why : "");
 	free(why);
 	template_free(t);
 }
@@ -156,8 +157,10 @@ numbers(void)
 	t = make("X __rand_3rd__ __rand_9th__ __rand_3rd__", 0);
 	rng_seed(&c.rng, 7, 1);
 	got = write_all(t, &c, 1, 100, &n);
-	tap_ok(memcmp(got + 16, got + 54, 12) == 0, "one name, one number");
-	tap_ok(memcmp(got + 16, got + 35, 12) != 0, "another, another");
+	tap_ok(memcmp(got + 16, got + 54, 12) == 0,
+	    "the same name has the same number");
+	tap_ok(memcmp(got + 16, got + 35, 12) != 0,
+	    "another name has another number");
 	free(got);
 	template_free(t);
 
@@ -187,7 +190,7 @@ turns(void)
 			good &=
 			    template_takes(t, TEMPLATE_ROWS, from, i) == rows;
 		}
-	tap_ok(good, "what commands in turn take");
+	tap_ok(good, "the numbers that commands in turn take");
 	tap_str(template_fields(t)[0], "x", "a field");
 	tap_ok(!template_fields(t)[1], "named twice is one");
 	template_free(t);
@@ -433,7 +436,7 @@ commands(void)
 	tap_ok(t != NULL, "10000 commands in turn are the most");
 	template_free(t);
 	t = template_new("10001 PING", 0, false, &why);
-	tap_ok(!t, "one more is refused");
+	tap_ok(!t, "10001 commands in turn are refused");
 	free(why);
 }
 

@@ -63,12 +63,12 @@ facts(void)
 	    1e-12, "runs that are alike have a larger deviation");
 	se = serial_se(&alike, 9, 7, sd, &df);
 	tap_near(f.p_alike, 2 * tdist_sf(fabs(d) / se, df), 1e-12,
-	    "their p is Welch's of what they are worth");
+	    "the p of correlated runs is Welch's of their effective sizes");
 	wide = se * tdist_quantile(.95, df);
 	tap_ok(verdict_p(&f) == f.p_alike && f.p_min == 0 &&
 		fabs(f.lo90 - exp(d - wide)) < 1e-12 &&
 		fabs(f.hi90 - exp(d + wide)) < 1e-12,
-	    "so is their 90 %% interval");
+	    "the 90 %% interval of correlated runs is that of Welch");
 }
 
 static void
@@ -87,7 +87,8 @@ without_noise(void)
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
 	    "three of a side are too few to be without noise");
 	f = verdict_measure(x, 3, y, 4, false);
-	tap_ok(strcmp(f.method, "mwu-exact") == 0, "on the other side as well");
+	tap_ok(strcmp(f.method, "mwu-exact") == 0,
+	    "three runs of the contender are too few to be without noise");
 	f = verdict_measure(z, 4, y, 4, false);
 	tap_ok(isnan(f.ratio) && f.cliff == 1, "up from 0 has no ratio");
 	f = verdict_measure(y, 4, z, 4, false);
@@ -97,7 +98,7 @@ without_noise(void)
 	    "pairs that are equal one by one are identical");
 	f = verdict_measure(one, 4, one, 4, false);
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
-	    "the same values that are no pairs are tested");
+	    "equal values that are not pairs are tested");
 	f = verdict_measure(x, 1, one, 4, false);
 	tap_ok(isnan(f.sd) && isnan(verdict_measure(one, 4, x, 1, false).sd),
 	    "with one run of a side the noise is not known");
@@ -109,10 +110,10 @@ without_noise(void)
 	    "two equal ones have");
 	f = verdict_assume(x, 4, y, 3);
 	tap_ok(f.assumed && f.ratio == .9 && f.lo90 == .9 && f.sd == 0,
-	    "what is assumed to be without noise has its ratio");
+	    "values assumed to be without noise have their ratio");
 	f = verdict_assume(one, 4, y, 4);
 	tap_ok(f.ratio == .9 && isnan(f.lo90) && isnan(f.sd),
-	    "what is not has no interval");
+	    "values with noise have no interval if assumed without");
 	tap_ok(isnan(verdict_assume(z, 4, y, 4).ratio) &&
 		verdict_assume(y, 4, z, 4).ratio == 0,
 	    "from 0 there is no ratio, to 0 there is");
@@ -137,10 +138,10 @@ paired(void)
 	    "the ratio is that of the Walsh averages of logarithms");
 	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
 	tap_ok(fabs(f.lo95 - exp(lo)) < 1e-12 && fabs(f.hi95 - exp(hi)) < 1e-12,
-	    "so is its 95 %% interval");
+	    "the 95 %% interval is that of the Walsh averages");
 	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
 	tap_ok(fabs(f.lo90 - exp(lo)) < 1e-12 && fabs(f.hi90 - exp(hi)) < 1e-12,
-	    "and its 90 %% interval");
+	    "the 90 %% interval is that of the Walsh averages");
 	tap_near(f.sd, stats_sd(d, 7), 1e-9, "the deviation is of the pairs");
 	ranktest_pairs_free(p);
 }
@@ -171,32 +172,34 @@ decisions(void)
 	    "a ratio below .9 with p below .05 is a regression");
 	tap_ok(!certain, "whose interval reaches into the margin");
 	tap_str(decided(.89, .05, .8, .95, &certain), "inconclusive",
-	    "with a p of .05 it is not shown");
+	    "with a p of .05 a regression is inconclusive");
 	decided(.89, .01, .8, .8999, &certain);
-	tap_ok(certain, "it is certain where the interval ends below .9");
+	tap_ok(certain, "a regression whose interval ends below .9 is certain");
 	decided(.89, .01, .8, 1 - .1, &certain);
-	tap_ok(!certain, "where it ends at .9 it is not");
+	tap_ok(
+	    !certain, "a regression whose interval ends at .9 is not certain");
 	decided(1.12, .01, 1 / (1 - .1), 1.2, &certain);
-	tap_ok(!certain, "nor where it begins at 1 / .9");
+	tap_ok(!certain,
+	    "an improvement whose interval begins at 1 / .9 is not certain");
 	tap_str(decided(.9, .01, .85, .95, &certain), "inconclusive",
 	    "a ratio of .9 is within the margin");
 	tap_str(decided(1.12, .01, 1.10, 1.2, &certain), "improvement",
-	    "one above 1 / .9 is an improvement");
+	    "a ratio above 1 / .9 is an improvement");
 	tap_ok(!certain, "from 1.10 on it is not certain");
 	decided(1.12, .01, 1.1112, 1.2, &certain);
 	tap_ok(certain, "from 1.1112 on it is");
 	tap_str(decided(1.11, .01, 1.05, 1.2, &certain), "inconclusive",
-	    "one of 1.11 is within the margin");
+	    "a ratio of 1.11 is within the margin");
 	tap_str(decided(1, .5, .901, 1.11, &certain), "equivalent",
 	    "an interval within .9 and 1 / .9 is equivalence");
 	tap_str(decided(1, .5, .899, 1.11, &certain), "inconclusive",
-	    "one that begins below is not");
+	    "an interval that begins below .9 is inconclusive");
 	tap_str(decided(1, .5, .901, 1.112, &certain), "inconclusive",
-	    "one that ends above is not");
+	    "an interval that ends above 1 / .9 is inconclusive");
 	tap_str(decided(1, .5, 1 - .1, 1.11, &certain), "inconclusive",
-	    "nor one that begins at the margin");
+	    "an interval that begins at .9 is inconclusive");
 	tap_str(decided(1, .5, .901, 1 / (1 - .1), &certain), "inconclusive",
-	    "or ends at it");
+	    "an interval that ends at 1 / .9 is inconclusive");
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs of the base are too few");
@@ -204,7 +207,7 @@ decisions(void)
 	f.n = 3;
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
 		VERDICT_INSUFFICIENT,
-	    "so are three of the contender");
+	    "three runs of the contender are too few");
 	f.assumed = true;
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_IMPROVEMENT,
@@ -236,21 +239,22 @@ needs(void)
 	    "where those there are should do, twice as many");
 	f.m = f.n = 4;
 	tap_ok(verdict_needed(&f, .02, 10) == 6,
-	    "as many at least as one of ten tests needs");
+	    "at least as many runs are needed as one of ten tests needs");
 	f.sd = 0;
 	tap_ok(verdict_needed(&f, .02, 10) == 0, "without noise: not known");
 	f.method = "exact";
 	tap_ok(verdict_needed(&f, .02, 100) == 8,
 	    "without noise of a clock: what a hundred tests need");
 	f.paired = true;
-	tap_ok(verdict_needed(&f, .02, 100) == 12, "of pairs more");
+	tap_ok(verdict_needed(&f, .02, 100) == 12,
+	    "a hundred tests without noise need 12 pairs");
 	tap_ok(!verdict_hopeless(100, 1) && verdict_hopeless(101, 10) &&
 		!verdict_hopeless(101, 10.1) && !verdict_hopeless(200, 20) &&
 		verdict_hopeless(201, 20),
 	    "more than 100 runs and ten times those there are: hopeless");
 	f = (struct verdict_facts){.m = 6, .n = 9, .sd = .03};
 	tap_ok(verdict_visible(&f) == power_visible(.03, 6, 9, false),
-	    "what is visible follows from the deviation");
+	    "the visible change follows from the deviation");
 }
 
 /* Holm (1979) and Benjamini & Hochberg (1995) by their definitions. */

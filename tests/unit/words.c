@@ -58,8 +58,8 @@ is_none(const char *text, const char *want)
 	size_t n;
 	char **list = words_split(text, &n, &why);
 
-	tap_ok(!list, "<%s> has none", text);
-	tap_str(why, want, "which is said");
+	tap_ok(!list, "<%s> has no words", text);
+	tap_str(why, want, "the error says why there are no words");
 	words_free(list);
 }
 
