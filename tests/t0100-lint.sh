@@ -15,4 +15,5 @@ part tidy clang-tidy
 part shell shellcheck
 part man mandoc
 part text git
+part words git
 test_done

@@ -188,7 +188,7 @@ done
 
 test_status 2 'a profiled scenario without --profiles is an error' \
   vkb-load --groups 1 --scenarios b s.json
-test_match 'not run: it is profiled, which --profiles DIR' .err \
+test_match "not run: its config.profiling needs '--profiles DIR'" .err \
   'the error says that --profiles DIR is needed'
 printf '[{"commands":["LRANGE","LRANGE_100"],"keyspacelen":[9],"data_sizes":[3],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[9]}]\n' >lrange.json
 test_that 'two names of the same work' vkb-load --plan lrange.json

@@ -115,7 +115,7 @@ test_match '^error connection lost: [1-9]' killed \
 test_match '^error NOAUTH: 10:' noauth 'no password'
 test_same 10 "$(value refused noauth)" \
   'without a password the requests are refused'
-test_match "says: WRONGPASS" badauth 'a wrong password'
+test_match "answered: WRONGPASS" badauth 'a wrong password'
 test_same 2 "$(tail -n 1 badauth)" 'a wrong password ends the run with 2'
 test_same 100 "$(cat auth.size)" 'AUTH and SELECT'
 test_same 5000 "$(value requests unix)" 'a unix socket'
@@ -291,6 +291,6 @@ test_status 2 'a server that talks nonsense' \
 test_match "bad reply from '127.0.0.1:[0-9]+' to SET: unexpected byte" .err \
   'the error names the address of the bad reply'
 test_status 2 'a test that does not exist' "$engine" -t SETT
-test_match "no test 'SETT'; is 'SET' meant\?" .err \
+test_match "no test 'SETT'; did you mean 'SET'\?" .err \
   'the error names a similar test'
 test_done

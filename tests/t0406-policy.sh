@@ -32,7 +32,7 @@ refuse '{"rules":{}}' 'rules: must be an array' 'rules that are an object'
 refuse '{"rules":[{"margin":"5%"},1]}' 'rules\[1\]: must be an object' 'a number'
 refuse '{"rules":[{"metrc":"rps","margin":"5%"}]}' \
   "rules\\[0\\]\\.metrc: unknown key, did you mean 'metric'" 'a key of a rule'
-refuse '{"rules":[{"metric":"rps"}]}' 'rules\[0\]: says nothing' 'an empty rule'
+refuse '{"rules":[{"metric":"rps"}]}' 'rules\[0\]: has no effect: it lacks' 'an empty rule'
 refuse '{"rules":[{"metric":3,"margin":"5%"}]}' \
   'rules\[0\]\.metric: must be a non-blank string' 'a metric that is a number'
 refuse '{"rules":[{"case":[],"margin":"5%"}]}' \
@@ -42,7 +42,7 @@ for m in '"5"' 0.05 '"100%"' '"-5"' '"x%"' '"++5%"'; do
     'rules\[0\]\.margin: must be a percentage' "margin $m"
 done
 refuse '{"rules":[{"margin":"+5%","better":"higher"}]}' \
-  "rules\\[0\\]\\.better: it and the sign" 'two directions'
+  "rules\\[0\\]\\.better: contradicts the sign" 'two directions'
 refuse '{"rules":[{"better":"more"}]}' \
   'rules\[0\]\.better: must be one of "higher", "lower", "neither"' 'a direction'
 refuse '{"rules":[{"class":"gates"}]}' \
@@ -176,7 +176,7 @@ test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
 test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" \
   'a waiver whose limit is exceeded is listed'
 vkb-compare --policy policy.json "$a" "$b" >text
-test_match '^warning: policy\.json: rules\[0\]: more than is waived: known' text \
+test_match '^warning: policy\.json: rules\[0\]: the regression exceeds its waiver: known' text \
   'a warning is printed if more than is waived changed'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \

@@ -68,7 +68,7 @@ ok' "$(field .status)" 'an unknown commit has a record; the other one is built'
   test_empty "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'no escape sequence is printed'
 done
 test_status 2 'an ambiguous name of a blob' build "$(head_of main:src/version.h)"
-test_match 'no commit' .err 'the error says that a blob is not a commit'
+test_match 'cannot find a commit' .err 'the error says that a blob is not a commit'
 test_status 2 'a folder without a repository is an error' \
   vkb-build -C "$scratch/home" main
 test_match "repository '$scratch/home'" .err \

@@ -122,7 +122,7 @@ failing() {
   test_that "$what: and then" next --max-commits 1
   test_same c8 "$(titles)" "$what: left alone"
   test_that "$what: or tried more often" next --max-commits 1 --attempts 4
-  test_same c9 "$(titles)" "$what: when that is said"
+  test_same c9 "$(titles)" "$what: is tried again where --attempts allows it"
   test_same 'no 3' "$(track query --status failed --format jsonl | jq -r .reason)" "$what: the last reason"
 }
 
@@ -297,7 +297,7 @@ test_status 1 'what a runner of the other tool holds' claim --owner one HEAD~3
 test_match 'another tool holds it' .err 'is left to it'
 test_that 'is marked by it' row "$(id HEAD~3)" complete config.json '0 days'
 test_that 'a large configuration' track claim --repo repo --owner one --config-file huge.json HEAD
-test_match 'the configuration is too large for a constraint: .*DROP CONSTRAINT "unique_sha_config_arch"' .err 'what stands in its way goes, and that is said'
+test_match 'the configuration is too large for a constraint: .*DROP CONSTRAINT "unique_sha_config_arch"' .err 'a constraint in its way is dropped, with a message'
 if test_reference python-tool/schema 'the table that tool made'; then
   for t in core search; do
     fresh

@@ -57,7 +57,7 @@ names() {
   harmless
   for option in --owner --architecture --reason; do
     test_status 2 "$what: $option without a text" claim "$option" ''
-    test_status 2 "$what: $option that is no UTF-8" track mark --status failed \
+    test_status 2 "$what: $option that is not UTF-8" track mark --status failed \
       --config-file config.json "$option" "$(printf '\377')" "$head"
     test_match "option '$option': .*not UTF-8|reason" .err 'is refused'
   done

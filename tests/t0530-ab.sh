@@ -31,7 +31,7 @@ test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'is found'
 test_status 0 'the other way round' line main main base
 test_match '^\+  SET .* improvement' .out 'is an improvement'
 test_that 'the same commit twice' line a a=base b=base
-test_same 0 "$(grep -c ' regression' .out)" 'is no alarm'
+test_same 0 "$(grep -c ' regression' .out)" 'no change is not reported as a regression'
 
 # --- vkb-ab
 
@@ -92,7 +92,7 @@ test_that 'the build is kept' test -s e/builds.jsonl
 test_that 'and nothing was measured' test ! -e e/part.jsonl
 in_repo reset -q --hard "$version"
 
-# --- stopped, and gone on with
+# --- stopped, and resumed
 
 cat >long.json <<'END'
 [{"commands": ["SET"], "duration": 1, "keyspacelen": [100],

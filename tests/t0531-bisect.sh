@@ -65,7 +65,7 @@ test_match 'swap GOOD and BAD\?' .err 'and it says what it may be'
 # --- killed again and again
 
 # killed T: after T tenths of a second, if it still runs. A round that a kill
-# cut through is no pair, so it takes more runs.
+# cut through is not a pair, so it takes more runs.
 cat >killed.pl <<'END'
 use Time::HiRes;
 my $t = shift; my $pid = fork // die;
@@ -128,7 +128,7 @@ test_status 2 'a commit between both' bisect h good steps
 test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'is not judged'
 test_match ': 1 skipped as it cannot be told from either: too close or too noisy$' .err \
-  'and that is said'
+  'the reason is printed'
 in_repo checkout -q trunk
 
 # --- what is wrong

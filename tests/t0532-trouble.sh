@@ -13,7 +13,7 @@ unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
 # What may fail without harm, by design: WORKFLOW COMMAND:CALL ... and why.
 harmless() { # harmless WORKFLOW COMMAND CALL
   case "$1 $2" in
-  # What is removed at the end is no result.
+  # Files that are removed at the end are not results.
   'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
   # What git cannot archive, add or show is found by the comparison; the first
   # of these is asked whether there is a commit, and the index a difference.
@@ -28,7 +28,7 @@ harmless() { # harmless WORKFLOW COMMAND CALL
   'vkb-completion head') return 0 ;;
   # The number of processors.
   'vkb-quickstart nproc') return 0 ;;
-  # The page of a history is there without its changes, which is said.
+  # The page of a history is made without its changes, with a message.
   'vkb-pr vkb-detect') return 0 ;;
   esac
   # The first one only asks whether there is such a program.
@@ -183,7 +183,7 @@ workflow=vkb-bench
 printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline base" >again
 start=empty
 after vkb-compare 2 unused
-test_match 'but compared nothing' try.err 'a 1 of vkb-compare without a comparison is no answer'
+test_match 'but compared nothing' try.err 'a 1 of vkb-compare without a comparison is not an answer'
 matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
 
 matrix vkb-continuous 0 empty \

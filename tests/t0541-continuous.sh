@@ -148,7 +148,7 @@ test_that 'it measures' wait_until 60 in_work
 postgres_stop
 wait $pid
 test_same 2 $? 'a database that is away at the end is trouble'
-test_match "'$scratch/d/.*\.new' is not stored" d.err 'that is said'
+test_match "'$scratch/d/.*\.new' is not stored" d.err 'an error names the file that is not stored'
 test_same 2 "$(lines d/*/*.new)" 'the runs are kept'
 test_status 2 'still away' continuous d
 test_match 'database: ' .err 'is said'

@@ -74,7 +74,7 @@ test_that 'a faster one' pr f main base
 test_same improvement "$(cat f/verdict)" 'is an improvement'
 test_that 'the same commit, and a history' pr n --commit-url https://example.com/ \
   --baseline history.jsonl base base
-test_same none "$(cat n/verdict)" 'is no change'
+test_same none "$(cat n/verdict)" 'the verdict of equal builds is none'
 test_same "$(echo "$all" changes.jsonl history.html | xargs -n 1 | sort)" \
   "$(files n | xargs -n 1)" 'and the history is there'
 test_match 'server_cpu_us_per_req' n/history.html 'with a page'

@@ -170,7 +170,7 @@ test_that 'without a repository' vkb-history baseline --commit "$(head_of unstab
 test_same 'c2 c4' "$(commits)" 'those before it in time'
 test_that 'of an unknown one' vkb-history baseline --commit "$(head_of unstable)" g
 test_same side "$(commits)" 'the newest'
-test_match 'the newest commits are taken' .err 'which is said'
+test_match 'the newest commits are taken' .err 'a warning says that only the newest commits are taken'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
 test_match "nothing to compare with in 'empty'" .err 'is said to be nothing'
@@ -274,7 +274,7 @@ history prune --keep 0 a >.out
 test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
 cp one "h/$(printf 'a\n\033b').jsonl"
 test_that 'a file of another name' vkb-history baseline h
-test_match 'is ignored for its name: add it with vkb-history add' .err 'is passed over, and said'
+test_match 'is ignored for its name: add it with vkb-history add' .err 'a file with a foreign name is skipped with a message'
 
 # --- what is wrong
 

@@ -47,7 +47,7 @@ inputs() { # inputs N: the step, with all of them
 }
 test_that 'the action: there is no history' inputs 3
 test_that 'nor a baseline' inputs 4
-test_empty_file temp/baseline.jsonl 'which is no trouble'
+test_empty_file temp/baseline.jsonl 'a missing baseline is not an error'
 test_status 1 'it measures' inputs 5
 test_same 'regression verdict=regression' "$(cat action/verdict output | xargs)" \
   'finds what is slower'

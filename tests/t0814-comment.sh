@@ -201,7 +201,7 @@ perl -e 'print "<@!/" x 60000, "\n"' >long.md
 fresh 'github-actions[bot]'
 test_that 'a long one' vkb-comment github long.md
 test_same 'true' "$(jq '.comments[-1].body | length < 65536' state)" 'is cut'
-test_match 'This report is cut: all of it is in \[the run\]' state 'which is said'
+test_match 'This report is cut: all of it is in \[the run\]' state 'a comment that is cut says where all of it is'
 ln -s "$scratch/report.md" link.md
 for f in link.md none.md .; do
   test_status 2 "$f" vkb-comment github $f

@@ -105,7 +105,7 @@ waits(void)
 	    "srv;fsync;schedule 250000\nbio;work 200000\nsrv;run 1000\n"
 	    "srv;poll 100000\n",
 	    "off the CPU until the thread runs again, or to the end");
-	tap_ok(s.switches == 3 && s.samples == 1, "switches are no samples");
+	tap_ok(s.switches == 3 && s.samples == 1, "switches are not samples");
 	tap_ok(fabs(s.blocked_s - .35) < 1e-9 &&
 		fabs(s.preempted_s - .2) < 1e-9 && fabs(s.cpu_s - .001) < 1e-9,
 	    "sums: %g %g %g", s.blocked_s, s.preempted_s, s.cpu_s);
@@ -114,7 +114,7 @@ waits(void)
 	    "srv 7 10.0: 1 cs: \n\t 1 a (x)\n\n"
 	    "srv 7 20.0: 1 cs: \n\t 1 b (x)\n\n"
 	    "srv 7 21.0: PERF_RECORD_SWITCH IN\n",
-	    "srv;b 1000000\n", "a switch back that was lost is no wait");
+	    "srv;b 1000000\n", "a switch back that was lost is not a wait");
 }
 
 static void
@@ -222,7 +222,7 @@ functions(void)
 		symbols_match(
 		    &s, (const unsigned char *)"\177ELF", 4, patterns, 3) < 0 &&
 		s.n == 0,
-	    "what is no program");
+	    "a file that is not a program");
 }
 
 int

@@ -64,7 +64,7 @@ configuration(void)
 		   &why) < 0,
 	    "too high for the bus: %s", why.s);
 	tap_ok(read_spec(&s, "{\"id\":\"a\",\"server\":\"/\"}", &why) < 0,
-	    "a folder is no server: %s", why.s);
+	    "a folder is not a server: %s", why.s);
 	str_free(&conf);
 	str_free(&why);
 	str_free(&out);
@@ -121,7 +121,7 @@ folders(void)
 	rundir_close(&r);
 	tap_ok(access(path, F_OK) < 0, "it is gone");
 	tap_ok(access(tmp, F_OK) == 0, "what it linked to is not");
-	tap_ok(folder_remove(path) == 0, "removing twice is no failure");
+	tap_ok(folder_remove(path) == 0, "removing twice is not a failure");
 	free(path);
 	free(sub);
 	reaper_dismiss(g);
