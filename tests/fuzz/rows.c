@@ -31,7 +31,7 @@ requests(const char *text, const struct rowset *rows, size_t most,
     bool sequential, struct str *to)
 {
 	struct keys keys = {.space = 12, .count = 12};
-	struct run_series c = {.sequential = sequential};
+	struct cursor c = {.sequential = sequential};
 	char *why = NULL, *buf;
 	struct template *t = template_new(text, 3, false, &why);
 	size_t room, len;
