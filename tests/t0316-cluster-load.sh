@@ -137,4 +137,47 @@ test_same 2 "$(grep -Ec '^[1-9][0-9]* [1-9][0-9]*( 0)?,' grown.calls)" \
   'two nodes have slots at first'
 test_same 2 "$(grep -Ec ', [1-9][0-9]* [1-9][0-9]* [1-9][0-9][0-9]+$' grown.calls)" \
   'then the third is written directly'
+
+# --- a cluster on several hosts, whose nodes all have the same port
+
+port=$(perl -MIO::Socket::INET -e 'for (20000 .. 50000) {
+  next if grep { !IO::Socket::INET->new(Listen => 1, LocalAddr => $_) }
+    map { my $p = $_; map { "127.0.0.$_:$p" } 1 .. 3 } $_, $_ + 10000;
+  print; last }')
+for i in 1 2 3; do
+  mkdir "host$i"
+  valkey-server --bind "127.0.0.$i" --port "$port" --cluster-enabled yes \
+    --cluster-announce-ip "127.0.0.$i" --save '' --dir "$scratch/host$i" \
+    >"host$i/log" 2>&1 &
+  echo $! >>hosts
+done
+ask() { # ask HOST WORD...: the answer of that node
+  host=$1
+  shift
+  valkey-cli -h "127.0.0.$host" -p "$port" "$@"
+}
+for i in 1 2 3; do wait_until 20 ask "$i" ping >/dev/null; done
+{
+  ask 1 cluster addslotsrange 0 5460
+  ask 2 cluster addslotsrange 5461 10922
+  ask 3 cluster addslotsrange 10923 16383
+  for i in 1 2 3; do ask "$i" cluster set-config-epoch "$i"; done
+  ask 1 cluster meet 127.0.0.2 "$port"
+  ask 1 cluster meet 127.0.0.3 "$port"
+} >formed 2>&1
+is_formed() { test 3 = "$(for i in 1 2 3; do ask "$i" cluster info; done | grep -c '^cluster_state:ok')"; }
+test_that 'three hosts form a cluster' wait_until 30 is_formed
+cat >hosts.json <<'END'
+[{"test_groups": [{"scenarios": [{"id": "a", "test": "GET", "clients": 3,
+  "requests": 300, "setup_commands": ["SET a 1", "SET b 1", "SET c 1"]}]}],
+  "keyspacelen": [100], "data_sizes": [16], "pipelines": [1], "clients": [3],
+  "requests": [300], "cluster_mode": true, "cluster_nodes": 3,
+  "tls_mode": false, "warmup": 0}]
+END
+test_that 'setup commands go to the host that has their slots' \
+  vkb-load --host 127.0.0.1 --port "$port" --flush --runs 1 hosts.json
+test_same '["ok",0]' "$(jq -c 'select(.type == "run") | [.status, .metrics.errors]' .out)" \
+  'and so do the requests'
+xargs kill <hosts
+wait
 test_done

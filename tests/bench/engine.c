@@ -105,7 +105,7 @@ static void
 report(
     const struct engine_result *r, const struct watch_cost *cost, bool series)
 {
-	static const char *const bound[] = {"neither", "server", "client"};
+	const char *bound = watch_bound_name(cost->bound);
 	size_t i;
 
 	show("requests", (double)r->requests);
@@ -139,7 +139,7 @@ report(
 	show("memory_mb", cost->memory_mb);
 	show("offered_rps", r->offered_rps);
 	show("max_backlog", r->max_backlog);
-	printf("bound %s\n", bound[cost->bound]);
+	printf("bound %s\n", bound ? bound : "unknown");
 	show("lost", r->lost);
 	show("unanswered", r->unanswered);
 	show("reconnects", r->reconnects);

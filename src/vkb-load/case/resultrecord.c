@@ -147,10 +147,6 @@ void
 result_record_set(struct json *run, const struct engine_result *r,
     const struct watch_cost *cost)
 {
-	static const char *const bounds[] = {[WATCH_UNKNOWN] = NULL,
-	    [WATCH_NEITHER] = "neither",
-	    [WATCH_SERVER] = "server",
-	    [WATCH_CLIENT] = "client"};
 	struct json *hists = json_object();
 
 	json_set(run, "metrics", make_metrics(r, cost));
@@ -164,7 +160,7 @@ result_record_set(struct json *run, const struct engine_result *r,
 	if (json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
 	json_set(run, "errors", make_errors(r));
-	json_set_str(run, "bound", bounds[cost->bound]);
+	json_set_str(run, "bound", watch_bound_name(cost->bound));
 }
 
 static bool

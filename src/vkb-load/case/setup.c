@@ -5,6 +5,7 @@
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
+#include "vkb-load/engine/hint.h"
 #include "vkb-load/engine/words.h"
 
 #include <stdio.h>
@@ -13,21 +14,29 @@
 
 #define HOPS 16
 
-/* Returns the node that an answer "MOVED SLOT HOST:PORT" names, or SIZE_MAX. */
+/*
+ * Returns the node that the answer "MOVED SLOT HOST:PORT" of node 'from' names,
+ * or SIZE_MAX. Its host may have another name there than in the configuration.
+ */
 static size_t
-find_moved_node(const struct target *t, const struct reply *r)
+find_moved_node(const struct target *t, size_t from, const struct reply *r)
 {
 	const char *text = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
-	const char *colon = text ? strrchr(text, ':') : NULL;
-	int port;
+	size_t found = SIZE_MAX, same_port = 0;
+	struct hint h;
 
-	if (!colon || !str_starts(text, "MOVED ") ||
-	    sscanf(colon, ":%d", &port) != 1)
+	if (!text || !str_starts(text, "MOVED ") ||
+	    !hint_read_moved(&h, text, t->nodes[from].host))
 		return SIZE_MAX;
-	for (size_t i = 0; i < t->e.nnodes; i++)
-		if (t->nodes[i].port == port)
+	for (size_t i = 0; i < t->e.nnodes; i++) {
+		if (t->nodes[i].port != h.port)
+			continue;
+		if (strcmp(t->nodes[i].host, h.host) == 0)
 			return i;
-	return SIZE_MAX;
+		found = i;
+		same_port++;
+	}
+	return same_port == 1 ? found : SIZE_MAX;
 }
 
 /* Frees the answer. Returns 0, or -1 after reporting that it is an error. */
@@ -62,7 +71,7 @@ send_command(
 		client_close(c);
 		if (!r)
 			return -1;
-		next = find_moved_node(t, r);
+		next = find_moved_node(t, node, r);
 		if (next == SIZE_MAX || hop == HOPS)
 			return check_answer(r, what, text);
 		node = next;

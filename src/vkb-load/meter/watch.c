@@ -357,6 +357,17 @@ watch_bound(struct watch_busy server, struct watch_busy client)
 						      : WATCH_NEITHER;
 }
 
+const char *
+watch_bound_name(enum watch_bound bound)
+{
+	static const char *const names[] = {[WATCH_UNKNOWN] = NULL,
+	    [WATCH_NEITHER] = "neither",
+	    [WATCH_SERVER] = "server",
+	    [WATCH_CLIENT] = "client"};
+
+	return names[bound];
+}
+
 void
 watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 {

@@ -35,6 +35,7 @@ struct watch_busy {
 enum watch_bound { WATCH_UNKNOWN, WATCH_NEITHER, WATCH_SERVER, WATCH_CLIENT };
 enum watch_bound watch_bound(
     struct watch_busy server, struct watch_busy client);
+const char *watch_bound_name(enum watch_bound); /* NULL: unknown */
 
 /* The cost of a run. NAN: unknown. */
 struct watch_cost {
