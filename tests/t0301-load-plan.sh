@@ -38,9 +38,9 @@ test_that 'the shards together are the whole plan' cmp sorted shards
 test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
-test_that '--case without a match gives an empty plan' vkb-load --plan --case X c.json
+test_status 2 '--case without a match is an error' vkb-load --plan --case X c.json
 test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \
-  'the warning lists some of the cases that there are'
+  'the error lists some of the cases that there are'
 test_empty_file .out 'nothing is printed on stdout'
 test_that 'an empty file is nothing' vkb-load --plan /dev/null
 

@@ -310,6 +310,6 @@ test_match "no folder 'none'" .err 'the error names the missing folder'
 test_status 2 'an invalid mode of the cluster is an error' bench --cluster-mode-filter maybe
 test_match "'--cluster-mode'" .err 'the error names --cluster-mode'
 test_status 2 'a configuration without a case is an error' bench --commits base -- --case nothing
-test_match "no case of 'cfg.json' matches" .err 'the error says that there is no case'
+test_match "no case matches 'nothing'; the " .err 'the error says that there is no case'
 test_litter 10 'no server is left'
 test_done

@@ -95,8 +95,9 @@ select_shard(const struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
-/* Reports that the pattern matches no case, with ids that it could match. */
-static void
+/* Reports that the pattern matches no case, with ids that it could match.
+ * Returns -1. */
+static int
 report_no_match(const struct plan *p, size_t listed)
 {
 	struct str ids = {0};
@@ -110,6 +111,7 @@ report_no_match(const struct plan *p, size_t listed)
 	    p->want->pattern, listed, num_plural(listed),
 	    listed == 1 ? "is" : "are", ids.s, n < listed ? ", ..." : "");
 	str_free(&ids);
+	return -1;
 }
 
 int
@@ -119,6 +121,7 @@ plan_finish(struct plan *p)
 	size_t kept = 0, listed = 0, selected = 0;
 	struct scenes s;
 	bool *keep;
+	int rc = 0;
 
 	if (plan_unique(p) < 0)
 		return -1;
@@ -129,10 +132,10 @@ plan_finish(struct plan *p)
 		selected += keep[i] = is_selected(w, p->cases[i]);
 	}
 	if (listed && !selected && !w->shards)
-		report_no_match(p, listed);
+		rc = report_no_match(p, listed);
 	else if (!listed && (w->groups || w->scenarios))
-		err_say("no case matches '--groups' and '--scenarios': check "
-			"the names in the configuration");
+		rc = err_fail("no case matches '--groups' and '--scenarios': "
+			      "check the names in the configuration");
 	select_shard(p, &s, keep);
 	for (size_t i = 0; i < s.n; i++)
 		select_in_scene(p, &s.v[i], keep);
@@ -142,5 +145,5 @@ plan_finish(struct plan *p)
 	p->n = kept;
 	scenes_free(&s);
 	free(keep);
-	return 0;
+	return rc;
 }
