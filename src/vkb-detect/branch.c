@@ -258,11 +258,11 @@ branch_free(struct branch *h)
 static int
 locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 {
-	if (rows_runs(r, h->reading->scratch, runs) < 0)
-		return -1;
-	for (size_t i = 0; i < r->n; i++)
+	int rc = rows_runs(r, h->reading->scratch, runs);
+
+	for (size_t i = 0; i < r->n && rc == 0; i++)
 		runs[i].session = (uint32_t)h->now[runs[i].session];
-	return 0;
+	return rc;
 }
 
 /* Groups values by point and sorts each group; drops those of lost points. */

@@ -579,8 +579,10 @@ add_runs(
 static void
 newest(void)
 {
-	struct finding_rules rules = {
-	    .metrics = "rps", .points = {.magnitude = -1}, .latest = 2};
+	struct finding_rules rules = {.metrics = "rps",
+	    .today = "2026-11-21",
+	    .points = {.magnitude = -1},
+	    .latest = 2};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};
@@ -609,8 +611,31 @@ newest(void)
 		tap_near(all.v[0].p, 4. / 3003, 1e-9,
 		    "p is corrected for the two series that are tested");
 		tap_str(all.v[0].method, "rank", "of a rank test");
+		tap_ok(all.ngroups == 1 && all.groups[0].n == 1 &&
+			all.groups[0].counts,
+		    "a group of one change that counts counts");
+		tap_ok(
+		    all.v[0].facts.lo95 < .8995 && all.v[0].facts.ratio > .8995,
+		    "the interval goes further than the ratio");
 	}
 	finding_free(&all);
+	rules.policy = policy(
+	    "{\"rules\":[{\"metric\":\"rps\",\"waiver\":{\"reason\":\"known\","
+	    "\"expires\":\"2026-12-31\",\"limit\":\"10.05%\"}}]}");
+	finding_all(&all, &b, &rules);
+	check_found(&all,
+	    "regression 3 2-3 10+5 1002.25>902 fresh stands waived",
+	    "a waiver is compared with the ratio");
+	finding_free(&all);
+	policy_free(rules.policy);
+	rules.policy = policy("{\"rules\":[{\"metric\":\"rps\",\"better\":"
+			      "\"neither\"}]}");
+	finding_all(&all, &b, &rules);
+	check_found(&all, "different 3 2-3 10+5 1002.25>902 fresh stands",
+	    "a change of a metric of which neither way is better is shown");
+	finding_free(&all);
+	policy_free(rules.policy);
+	rules.policy = NULL;
 	rules.latest = 1;
 	finding_all(&all, &b, &rules);
 	check_found(&all, "regression 3 2-3 5+5 1002.5>902 fresh stands counts",
@@ -634,9 +659,42 @@ newest(void)
 	str_free(&s);
 }
 
+/* A metric that is not a gate changes: it is not looked at unless it is named.
+ */
+static void
+not_gated(void)
+{
+	struct finding_rules rules = {.points = {.magnitude = -1}, .latest = 1};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+	char commit[60], metrics[60];
+
+	for (int i = 0; i < 10; i++) {
+		snprintf(commit, sizeof commit, "\"commit\":\"%08x%032x\"",
+		    i / 5, 0);
+		snprintf(metrics, sizeof metrics, "\"rps\":%d,\"odd\":%d",
+		    1000 + i % 5, i < 5 ? 10 + i : 90 + i);
+		add_run(&s, commit, SET, metrics);
+	}
+	read_branch(&b, &s, 0);
+	finding_all(&all, &b, &rules);
+	tap_ok(all.n == 0 && all.series == 1,
+	    "a metric that is not a gate is left out");
+	finding_free(&all);
+	rules.metrics = "all";
+	finding_all(&all, &b, &rules);
+	tap_ok(all.n == 1 && all.series == 2 && !finding_counts(&all.v[0]),
+	    "it is found where all are looked at, and does not count");
+	finding_free(&all);
+	branch_free(&b);
+	str_free(&s);
+}
+
 int
 main(void)
 {
+	not_gated();
 	orders();
 	subjects();
 	numbers();
