@@ -691,9 +691,41 @@ not_gated(void)
 	str_free(&s);
 }
 
+/* Two cases change at the same commit, one for the better. */
+static void
+groups(void)
+{
+	struct finding_rules rules = {.metrics = "all",
+	    .points = {.magnitude = -1},
+	    .latest = 1,
+	    .policy = policy("{\"rules\":[{\"class\":\"info\"}]}")};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+
+	for (int c = 0; c < 2; c++) {
+		add_runs(&s, c, "FAST", 5, c ? 1100 : 1000, 1);
+		add_runs(&s, c, "SLOW", 5, c ? 900 : 1000, 1);
+	}
+	read_branch(&b, &s, 0);
+	finding_all(&all, &b, &rules);
+	tap_ok(all.n == 2 && all.ngroups == 2, "two changes are two groups");
+	tap_ok(all.groups[0].kind == FINDING_REGRESSION &&
+		all.groups[1].kind == FINDING_IMPROVEMENT,
+	    "of the same commit the regression comes first");
+	for (size_t i = 0; i < all.n; i++)
+		tap_ok(all.groups[all.v[i].group].kind == all.v[i].kind,
+		    "a change is in a group of its kind");
+	finding_free(&all);
+	policy_free(rules.policy);
+	branch_free(&b);
+	str_free(&s);
+}
+
 int
 main(void)
 {
+	groups();
 	not_gated();
 	orders();
 	subjects();
