@@ -3,6 +3,7 @@
 # Each literal block is one script, run in an empty folder with configs and
 # tests-data (our tests/data) in it. "# exits N" at the end of a line: it does;
 # "; echo $?": that is the answer, yes or no, of a machine that may be busy.
+# slow: what the examples run is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 
 # blocks FILE PREFIX: each block into PREFIX.N

@@ -17,7 +17,7 @@ what() { jq -c '[.type, .case, .status]' "$1"; }
 
 # --- beside what is measured
 
-config SET 4 ',"cluster_mode":false' >set.json
+config SET 1 ',"cluster_mode":false' >set.json
 test_that 'a profile beside the runs' vkb-load -q --runs 1 --profiles p \
   --profile set.json
 cp .out out
@@ -110,7 +110,7 @@ test_same '[0.3,true]' "$(jq -c -s '[.[0].config.duration_s,
 
 # --- profiling sets
 
-config SET 4 ',"cluster_mode":false,"config_sets":[{},{"maxmemory-policy":"allkeys-lru"}],"profiling_sets":[{"enabled":false},{"enabled":true,"mode":"wall-time","sampling_freq":500,"delays":{"write":{"delay":0.2,"duration":1},"read":{"delay":9,"duration":9}}}]' >sets.json
+config SET 2 ',"cluster_mode":false,"config_sets":[{},{"maxmemory-policy":"allkeys-lru"}],"profiling_sets":[{"enabled":false},{"enabled":true,"mode":"wall-time","sampling_freq":500,"delays":{"write":{"delay":0.2,"duration":1},"read":{"delay":9,"duration":9}}}]' >sets.json
 test_that 'profiling sets x config sets' vkb-load -q --runs 1 --profiles c sets.json
 test_same 'run run profile profile' \
   "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" \
@@ -145,7 +145,7 @@ cat >groups.json <<'E2'
     {"id":"fill","type":"write","command":"SET key:__rand_int__ __data__",
      "requests":300000,"clients":2},
     {"id":"look","type":"read","command":"GET key:__rand_int__",
-     "duration":4,"clients":2,
+     "duration":2,"clients":2,
      "profiling":{"sampling_freq":200,"delays":{"read":{"duration":0.5}}}},
     {"id":"not","type":"read","command":"GET key:__rand_int__",
      "duration":1,"clients":2,"profiling":{"enabled":false}}]}]}]
@@ -170,7 +170,7 @@ test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" 
 
 # --- every node of a cluster
 
-config SET 4 ',"cluster_mode":true,"cluster_nodes":3' >cluster.json
+config SET 2 ',"cluster_mode":true,"cluster_nodes":3' >cluster.json
 test_that 'every node of a cluster' vkb-load -q --profiles n --profile-nodes \
   --profile-time 1s cluster.json
 test_same 3 "$(grep -c '"type":"profile"' .out)" 'a record of each'
