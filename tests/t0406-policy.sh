@@ -32,6 +32,8 @@ refuse '{"rules":{}}' 'rules: must be an array' 'rules that are an object'
 refuse '{"rules":[{"margin":"5%"},1]}' 'rules\[1\]: must be an object' 'a number'
 refuse '{"rules":[{"metrc":"rps","margin":"5%"}]}' \
   "rules\\[0\\]\\.metrc: unknown key, did you mean 'metric'" 'a key of a rule'
+refuse '{"rules":[{"margin":"+102000000%"}]}' 'rules\[0\]\.margin: ' \
+  'a margin of more than a million'
 refuse '{"rules":[{"metric":"rps"}]}' 'rules\[0\]: has no effect: it lacks' 'an empty rule'
 refuse '{"rules":[{"metric":3,"margin":"5%"}]}' \
   'rules\[0\]\.metric: must be a non-blank string' 'a metric that is a number'

@@ -104,6 +104,13 @@ cat >want <<'END'
 END
 test_same "$(cat want)" "$(jq -S .now quiet.json)" \
   'the record has the state of the machine'
+machine swap
+put /proc/meminfo 'MemTotal: 16384000 kB
+SwapTotal: 2048000 kB
+SwapFree: 1024000 kB'
+test_same '[2000,1000]' \
+  "$(env_of swap | jq -c '[.env.swap_total_mb, .now.swap_used_mb]')" \
+  'swap in megabytes: how much there is, and how much is used'
 for disabled in 0 1; do
   machine idle
   for i in 0 1 2 3; do

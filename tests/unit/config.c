@@ -151,6 +151,11 @@ cpus(void)
 	tap_ok(cpulist_parse("1024", &set, &why) < 0 &&
 		strcmp(why, "a core number is too large") == 0,
 	    "CPU 1024 is too large");
+	tap_ok(cpulist_parse("0,-1", &set, &why) < 0 &&
+		strcmp(why, "a core number is negative") == 0 &&
+		cpulist_parse("0,a", &set, &why) < 0 &&
+		strcmp(why, "a part is not a number or a range") == 0,
+	    "the reason tells a negative number from another word");
 	tap_ok(cpulist_parse("5-5", &set, &why) == 0 && CPU_COUNT(&set) == 1,
 	    "a range of one is one");
 }

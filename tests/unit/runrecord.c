@@ -8,6 +8,7 @@
 #include "record.h"
 #include "rng.h"
 #include "runrecord.h"
+#include "str.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ test_values(void)
 {
 	struct run_record_reader *in = run_record_reader_new();
 	struct run_record r;
+	struct str many = {0};
 
 	tap_ok(read_line(in, &r,
 		   B "\"run\":{\"session\":\"t\",\"index\":2,\"order\":7,"
@@ -87,6 +89,18 @@ test_values(void)
 		   "\"type\":\"run\"}") &&
 		text_is(&r.session, "s") && r.index == 2 && r.ok,
 	    "members in the reverse order");
+	str_add(
+	    &many, HEAD "\"subject\":{},\"config\":{},\"run\":{},\"hist\":{");
+	for (int i = 0; i < 100; i++)
+		str_printf(&many, "%s\"h%d_ns\":3", i ? "," : "", i);
+	str_add(&many, "},\"metrics\":{");
+	for (int i = 0; i < 80; i++)
+		str_printf(&many, "%s\"m%d\":%d", i ? "," : "", i, i);
+	str_add(&many, "},\"status\":\"ok\"}");
+	tap_ok(read_line(in, &r, many.s) && r.nhists == 100 &&
+		r.nmetrics == 80 && r.metrics[79].value == 79,
+	    "a hundred histograms and fewer metrics");
+	str_free(&many);
 	run_record_reader_free(in);
 }
 
