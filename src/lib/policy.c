@@ -60,7 +60,7 @@ policy_margin(const char *text, struct policy_answer *a)
 	return 0;
 }
 
-/* Returns the index of the word, or -1 after reporting that it is not in the list. */
+/* Returns the index of the word, or -1 after reporting that it is unknown. */
 static int
 read_choice(
     struct configwalk *w, const struct json *v, const char *const *words)
