@@ -45,6 +45,8 @@ for m in '"5"' 0.05 '"100%"' '"-5"' '"x%"' '"++5%"'; do
 done
 refuse '{"rules":[{"margin":"+5%","better":"higher"}]}' \
   "rules\\[0\\]\\.better: contradicts the sign" 'two directions'
+refuse '{"rules":[{"margin":"-5%","better":"lower"}]}' \
+  "rules\\[0\\]\\.better: contradicts the sign" 'two directions, the other way'
 refuse '{"rules":[{"better":"more"}]}' \
   'rules\[0\]\.better: must be one of "higher", "lower", "neither"' 'a direction'
 refuse '{"rules":[{"class":"gates"}]}' \

@@ -219,6 +219,13 @@ test_same '"2026-03-02T07:00:00Z" {"host":"h","cpus":4}' \
   "$(jq -c '.run.started, .env' .out | head -n 2 | tr '\n' ' ' |
     sed 's/ $//')" 'gbench: the context'
 
+# --- nearly CSV
+
+printf '"SET","5x' >half
+test_status 2 'a number that goes on with a letter is not CSV of valkey-benchmark' \
+  vkb-parse half
+test_match 'half: unknown format' .err 'the format of such a line is unknown'
+
 # --- hyperfine
 
 cat >hyperfine.json <<'END'

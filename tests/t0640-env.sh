@@ -104,6 +104,11 @@ cat >want <<'END'
 END
 test_same "$(cat want)" "$(jq -S .now quiet.json)" \
   'the record has the state of the machine'
+machine online
+put $cpu/online zero
+env_of online | jq -c '[.env.cpus, .env.governor]' >listed
+test_same '[null,"performance"]' "$(cat listed)" \
+  'a list of CPUs that cannot be read gives no number of CPUs'
 machine swap
 put /proc/meminfo 'MemTotal: 16384000 kB
 SwapTotal: 2048000 kB
