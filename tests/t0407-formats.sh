@@ -223,6 +223,20 @@ test_same 'false [false,"error","1 of 1 runs failed in the contender: INCR: it <
     (.toolExecutionNotifications[] | select(.message.text | test("INCR")) |
       [.level, .message.text])' s.out)" 'sarif: and says what was not compared'
 
+# --- a judged metric that one side lacks
+
+perl -e 'for my $s ("a", "b") { for my $k (1 .. 6) {
+  my $more = $s eq "a" ? qq("p50_latency_ms":1) : qq("p99_latency_ms":2);
+  printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d},"metrics":{"rps":%d,%s},"status":"ok"}\n),
+    $s, $k, 100 + $k, $more } }' >lacks
+vkb-compare --baseline a --on-missing fail -f junit lacks >junit.out
+test_match 'name="metrics p50_latency_ms" time="0.000">$' junit.out \
+  'junit: a metric that one side lacks is a test case'
+test_same failure "$(grep -A1 'name="metrics p50_latency_ms"' junit.out | sed -n '2s/^ *<\([a-z]*\) .*/\1/p')" \
+  'junit: a metric that the contender lacks fails'
+test_same skipped "$(grep -A1 'name="metrics p99_latency_ms"' junit.out | sed -n '2s/^ *<\([a-z]*\) .*/\1/p')" \
+  'junit: a metric that the baseline lacks does not'
+
 # --- several contenders
 
 two z '{"command":"SET"}' 10 11 10 11 >>new

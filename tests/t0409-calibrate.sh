@@ -59,6 +59,8 @@ test_same "$(cat once)" "$(cat text)" 'a session that goes on is the same runs'
   head -n 300 two-sessions.jsonl
 } | vkb-compare --calibrate 10 >text
 test_same "$(cat once)" "$(cat text)" 'sessions are in the order of their starts'
+jq -c '.run.block -= 1' runs.jsonl | vkb-compare --calibrate 10 >text
+test_same "$(cat once)" "$(cat text)" 'blocks that are counted from 0 are blocks'
 vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
 test_same "$(cat once)" "$(cat text)" 'what stands twice counts once'
 

@@ -58,6 +58,20 @@ done
 test_same 12 "$(compare -f junit | grep -c '<testcase .* time="51.000"')" \
   'junit: 9 runs of 17 s are shared by the 3 rows of a case'
 
+test_same "$(compare -f junit | sed -n 's/.*<testsuite .* time="\([0-9.]*\)".*/\1/p')" \
+  "$(compare -f junit | sed -n 's/.*<testcase .* time="\([0-9.]*\)".*/\1/p' |
+    awk '{ s += $1 } END { printf "%.3f\n", s }')" \
+  'junit: the time of a suite is the sum of its cases'
+
+# Pairs that go against each other: sorted apart from each other they would be equal.
+perl -e 'for my $s (0, 1) { for my $c (1 .. 3) { for my $k (1 .. 8) {
+  printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%d},"status":"ok"}\n),
+    $s ? "b" : "a", $c, 2 * $k + $s, $k, $s ? 900 - 100 * $k : 100 * $k } } }' >crossed
+vkb-compare --baseline a -f jsonl crossed >crossed.deltas
+test_same '[true,true]' "$(jq -c 'select(.type == "comparison").overall.rps.ci95_runs |
+  [.[0] < 0.8, .[1] > 1.25]' crossed.deltas)" \
+  'the interval over the runs keeps the pairs together'
+
 # overall_of: what the text says of all cases, for each metric
 overall_of() {
   jq -r 'select(.type == "comparison").overall | to_entries[] |
