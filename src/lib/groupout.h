@@ -15,7 +15,7 @@ struct stats_rule;
 struct groupout { /* all of it is borrowed */
 	const struct caseset *subjects, *configs, *envs;
 	struct sessions *places;
-	const uint32_t *rank;    /* places_order */
+	const uint32_t *rank;    /* sessions_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
 	struct stats_rule *rule; /* cache; filled by the group before */
 	double precision;        /* wanted; 0: none */

@@ -23,7 +23,7 @@
 /* A value of each run; NAN: the run has none. */
 struct column {
 	char *name;
-	double q; /* of a histogram; 0: varsplit_within */
+	double q; /* of a histogram; 0: variance_within */
 	double *v;
 	size_t n, cap;
 };

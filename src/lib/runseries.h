@@ -24,7 +24,7 @@ void run_series_add(struct run_series *, size_t run, const struct run_record *);
 void run_series_hist(
     struct run_series *, size_t run, const char *name, const struct hist *);
 
-/* Returns varsplit_within of the metric's series for the first *n runs, NAN for
+/* Returns variance_within of the metric's series for the first *n runs, NAN for
  * a run without one. Returns NULL if no run has one. Borrowed. */
 const double *run_series_within(
     const struct run_series *, const char *metric, size_t *n);

@@ -14,7 +14,7 @@ struct sessions;
 struct sessions *sessions_new(void);
 void sessions_free(struct sessions *);
 
-/* Returns the number of the session, or PLACES_UNKNOWN if 'session' is NULL.
+/* Returns the number of the session, or SESSIONS_UNKNOWN if 'session' is NULL.
  * 'host' is its machine; NULL: unknown. */
 uint32_t sessions_add(struct sessions *, const char *session, const char *host);
 

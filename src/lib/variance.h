@@ -26,7 +26,7 @@ const char *variance_source_name(enum variance_source);
 struct variance_run {
 	double value;
 	double within; /* variance of 'value' due to noise inside the run, as
-			* from varsplit_within; NAN: unknown */
+			* from variance_within; NAN: unknown */
 	size_t session, machine; /* any numbers that identify them */
 };
 

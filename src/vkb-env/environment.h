@@ -8,7 +8,8 @@
 struct environment;
 struct str;
 
-/* Reads a file. Returns NULL after reporting an error; free with sky_free. */
+/* Reads a file. Returns NULL after reporting an error; free with
+ * environment_free. */
 struct environment *environment_read(const char *file);
 void environment_free(struct environment *);
 

@@ -34,7 +34,7 @@ detach_process(void)
 }
 
 _Noreturn static void
-run_keeper(int fd, const struct tune *t)
+run_supervisor(int fd, const struct tune *t)
 {
 	ssize_t n;
 	char c;
@@ -60,7 +60,7 @@ supervisor_start(const struct tune *t)
 	pid = fork();
 	if (pid == 0) {
 		close(fd[1]);
-		run_keeper(fd[0], t);
+		run_supervisor(fd[0], t);
 	}
 	close(fd[0]);
 	if (pid < 0) {

@@ -19,7 +19,8 @@ has_hash(const char *s, size_t n)
 	return true;
 }
 
-/* Decodes an escape such as "$LT$". Returns its length, or 0 if it is none. */
+/* Decodes an escape such as "$LT$". Returns its length, or 0 if it is not one.
+ */
 static size_t
 decode_escape(struct str *to, const char *s, size_t n)
 {

@@ -42,7 +42,7 @@ struct archive {
 
 /*
  * Reads the folder. Returns -1, after reporting it, if some files could not be
- * read; the others are there. Free with shelf_free in any case.
+ * read; the others are there. Free with archive_free in any case.
  */
 int archive_read(struct archive *, const char *dir);
 void archive_free(struct archive *);

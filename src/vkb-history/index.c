@@ -62,7 +62,7 @@ find_entry(const struct archive *archive, const char *commit)
 	return NULL;
 }
 
-/* Keys need no escapes: shelf_read takes plain file names only. */
+/* Keys need no escapes: archive_read takes plain file names only. */
 static void
 write_page_link(struct str *s, const struct archive_entry *e)
 {

@@ -137,7 +137,7 @@ describe_rest(struct headline *h, const struct verdict_counts *t)
 	add_fact(h, &s);
 	if (open)
 		str_printf(&s,
-		    "%zu result%s unclear: noise hides whether there is a "
+		    "%zu result%s unclear: noise may hide a "
 		    "change.",
 		    open, open == 1 ? " is" : "s are");
 	add_fact(h, &s);

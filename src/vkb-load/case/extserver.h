@@ -47,7 +47,7 @@ bool extserver_local(const struct extserver *);
 /*
  * Checks that the server matches the case and may still be emptied, empties it
  * and applies the config set. Returns 0, or -1 after reporting an error. In
- * either case running_restore then removes what was written and restores the
+ * either case extserver_restore then removes what was written and restores the
  * settings.
  */
 int extserver_prepare(

@@ -19,7 +19,7 @@ struct addrinfo *connect_resolve(
 
 /*
  * Return a non-blocking socket, which may not be connected yet, or -1 with
- * errno. EAGAIN of dial_unix means that too many connections wait for the
+ * errno. EAGAIN of connect_unix means that too many connections wait for the
  * server to take them. 'send_room' is the size of the send buffer in bytes; 0
  * leaves it to the system.
  */

@@ -14,7 +14,7 @@ struct json;
 struct finished {
 	char *key;
 	size_t place;            /* number in the file */
-	unsigned long long rule; /* looks_hash of it */
+	unsigned long long rule; /* stopping_hash of it */
 	struct json *metrics;    /* if adaptive or of another engine; or NULL */
 	char *tool;              /* env.benchmark_tool_sha256 of the engine */
 };

@@ -52,7 +52,7 @@ struct schedule {
 
 /*
  * Takes the cases of the plan that can be run. 0, or -1 if some cannot, each
- * reported. Call agenda_free in either case.
+ * reported. Call schedule_free in either case.
  */
 int schedule_init(
     struct schedule *, const struct plan *, const volatile int *stop);
@@ -64,7 +64,7 @@ int schedule_take_finished(struct schedule *);
 /* Makes the slots before the next look that have runs to be done. */
 void schedule_turns(struct schedule *);
 
-/* Is a case still to be run in a slot? agenda_open counts such cases. */
+/* Is a case still to be run in a slot? schedule_open counts such cases. */
 bool schedule_wanted(const struct schedule *, const struct turn *, size_t cas);
 size_t schedule_open(const struct schedule *, const struct turn *);
 

@@ -14,7 +14,7 @@ struct json;
 struct opt_list;
 
 struct stopping_until {
-	char *metric; /* NULL: see looks_metric */
+	char *metric; /* NULL: see stopping_metric */
 	double width; /* relative half width of the interval, above 0 */
 };
 
@@ -28,7 +28,7 @@ struct stopping_rule {
 
 /*
  * Parses "N", or "MIN..MAX" and any number of "[METRIC=]N%". 0, or -1, error
- * reported; call looks_free in either case.
+ * reported; call stopping_free in either case.
  */
 int stopping_parse(
     struct stopping_rule *, const char *runs, const struct opt_list *until);
