@@ -237,6 +237,16 @@ test_same failure "$(grep -A1 'name="metrics p50_latency_ms"' junit.out | sed -n
 test_same skipped "$(grep -A1 'name="metrics p99_latency_ms"' junit.out | sed -n '2s/^ *<\([a-z]*\) .*/\1/p')" \
   'junit: a metric that the baseline lacks does not'
 
+# --- three cases of one run a side: their mean has no interval
+
+perl -e 'for my $s ("a", "b") { for my $c (1 .. 3) {
+  printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":1},"metrics":{"rps":%d},"status":"ok"}\n),
+    $s, $c, 100 + $c } }' >single
+for f in $all; do
+  vkb-compare --baseline a -f "$f" single >single.out 2>/dev/null
+  test_absent '\bnan\b' single.out "$f: a single run on each side gives no interval of NaN"
+done
+
 # --- several contenders
 
 two z '{"command":"SET"}' 10 11 10 11 >>new

@@ -233,6 +233,21 @@ for t in 5 20 60 120 200; do
 done
 test_that 'a site that was killed' history site --commit-url https://example.com/c/ all stopped
 test_empty "$(diff -r fresh stopped)" 'is made to its end'
+# A vkb-compare that dies beside real programs: the page is made by the next run.
+mkdir programs
+for p in vkb-history vkb-report vkb-detect; do
+  cp "$VKB_BIN/$p" programs || test_that "a copy of $p" false
+done
+printf '#!/bin/sh\nkill -KILL $$\n' >programs/vkb-compare
+chmod +x programs/vkb-compare
+test_status 2 'a comparison that is killed is an error' \
+  programs/vkb-history site --commit-url https://example.com/c/ all half
+test_match 'killed by signal 9' .err 'the error says that the comparison was killed'
+test_match "cannot make the page 'half/" .err 'the error names the page'
+cp "$VKB_BIN/vkb-compare" programs/vkb-compare
+test_that 'the next run makes the pages that are missing' \
+  programs/vkb-history site --commit-url https://example.com/c/ all half
+test_empty "$(diff -r fresh half)" 'they are the pages of a run without trouble'
 test_that 'an empty history' site empty blank
 test_match '0 commits' blank/index.html 'is a site'
 
