@@ -242,7 +242,8 @@ printf '#!/bin/sh\nkill -KILL $$\n' >programs/vkb-compare
 chmod +x programs/vkb-compare
 test_status 2 'a comparison that is killed is an error' \
   programs/vkb-history site --commit-url https://example.com/c/ all half
-test_match 'killed by signal 9' .err 'the error says that the comparison was killed'
+test_match '^vkb-history: vkb-compare was killed by signal 9 [(]Killed[)]$' .err \
+  'the error names the program and how it ended'
 test_match "cannot make the page 'half/" .err 'the error names the page'
 cp "$VKB_BIN/vkb-compare" programs/vkb-compare
 test_that 'the next run makes the pages that are missing' \

@@ -40,15 +40,17 @@ struct site {
 static int
 call_program(const char **argv, int worst)
 {
-	char *program = proc_beside(argv[0]), buf[64];
+	const char *name = argv[0];
+	char *program = proc_beside(name), buf[64];
 	struct str said = {0};
 	int status, rc;
 
 	argv[0] = program;
 	rc = proc_read(argv, PATIENCE_MS, &said, &status);
 	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
-		rc = err_fail("%s: %s", proc_ended(status, buf, sizeof buf),
-		    said.s ? said.s : "");
+		rc = err_fail("%s %s%s%s", name,
+		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
+		    said.len ? said.s : "");
 	else if (rc == 0)
 		rc = WEXITSTATUS(status);
 	str_free(&said);
