@@ -8,7 +8,7 @@
 -- newer; the passwords of vkb_reader and vkb_ci are set where the environment
 -- has VKB_READER_PASSWORD and VKB_CI_PASSWORD.
 --
---	vkb_owner   owns the tables; nobody logs in as it
+--	vkb_owner   owns the tables; no user logs in as it
 --	vkb_ci      stores runs and claims commits, by IAM where there is rds_iam
 --	vkb_reader  reads: for Grafana, whose viewers may send any query
 

@@ -159,7 +159,7 @@ test_server() {
   mkdir "$TMPDIR"
 }
 
-# test_other SPEC: a server of somebody else, who stops it when the test ends;
+# test_other SPEC: a server that is not ours; it ends with the test;
 # $other is its record, $port where it listens.
 # shellcheck disable=SC2034 # $port is for the script
 test_other() {

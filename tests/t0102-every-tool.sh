@@ -20,7 +20,7 @@ no_control() { # no_control FILE WHAT: nothing in FILE drives a terminal
   fi
 }
 
-# to_closed COMMAND...: stdout is a pipe that nobody reads any more.
+# to_closed COMMAND...: stdout is a pipe whose reader has closed it.
 to_closed() {
   perl -e 'pipe R, W; close R; open STDOUT, ">&W"; close W;
     $SIG{PIPE} = "DEFAULT"; exec @ARGV or exit 127' "$@"
@@ -53,9 +53,9 @@ for program in "$VKB_BIN"/vkb-*; do
   test_that "$p: -V" "$p" -V
   test_match "^$p [0-9.]+$" .out "$p: its version"
   test_status 2 "$p: --help to a full disk" to_full "$p" --help
-  test_match "^$p: .*No space left" .err "$p: it says so"
+  test_match "^$p: .*No space left" .err "$p: the error names the cause"
   test_status 2 "$p: --help to a closed stdout" to_nothing "$p" --help
-  test_match "^$p: .*Bad file descriptor" .err "$p: it says so"
+  test_match "^$p: .*Bad file descriptor" .err "$p: the error names the cause"
   test_status 2 "$p: --version to a closed stdout" to_nothing "$p" --version
   printf '\033[31m' >word
   test_status 2 "$p: hostile option" "$p" "--x$(cat word)"
@@ -175,13 +175,13 @@ if has vkb-stats; then
   filter run.jsonl vkb-stats --text
   passes_unknown run.jsonl vkb-stats --text
   passes_unknown run.jsonl vkb-stats
-  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-stats passes it on as it was'
+  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-stats prints an unknown record unchanged'
 fi
 if has vkb-parse; then
   filter run.jsonl vkb-parse
   filter run.jsonl vkb-parse --flat
   passes_unknown run.jsonl vkb-parse
-  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-parse passes it on as it was'
+  test_same "$(cat unknown.jsonl)" "$(grep unheard-of .out)" 'vkb-parse prints an unknown record unchanged'
 fi
 if has vkb-pgpush; then
   filter run.jsonl vkb-pgpush --dry-run

@@ -102,13 +102,13 @@ test_same 'deb [signed-by=/k.gpg] http://example.org/debian bookworm-backports m
 
 rm -f bin/valkey-* root/etc/apt/sources.list.d/* root/etc/apt/sources.list
 test_status 2 'no source to derive from' needs run
-test_match "no source of 'bookworm'" .err 'it is said'
+test_match "no source of 'bookworm'" .err 'the error names the release that has no source'
 
 # Another release without such packages.
 sed -i 's/^VERSION_ID=.*/VERSION_ID="11"/' root/etc/os-release
 test_status 2 'a release without valkey' needs run
-test_match "no package 'valkey-server' in the sources" .err 'it is said plainly'
-test_match 'still missing: valkey-server valkey-cli' .err 'so is what is left'
+test_match "no package 'valkey-server' in the sources" .err 'the error names the missing package'
+test_match 'still missing: valkey-server valkey-cli' .err 'the error lists what is still missing'
 
 # Not root: sudo only when asked, told, or in CI.
 sed -i 's/^VERSION_ID=.*/VERSION_ID="13"/' root/etc/os-release
@@ -118,7 +118,7 @@ echo 1000
 END
 test_status 2 'not root and no sudo' needs run
 test_status 2 "even with --yes" needs --yes run
-test_match 'no sudo' .err 'it is said'
+test_match 'no sudo' .err 'the error says that sudo is missing'
 fake sudo <<'END'
 echo "sudo $*" >>"$HERE/log"
 exec "$@"

@@ -29,7 +29,7 @@ vkb-quickstart --runs 4 --results r small.json >second 2>.err
 status=$?
 test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
 test_same 8 "$(lines r/last.jsonl)" 'it measured again'
-test_that 'the baseline is as it was' cmp first r/base.jsonl
+test_that 'the baseline is unchanged' cmp first r/base.jsonl
 vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >want
 test_same "$(cat want)" "$(tail -n "$(lines want)" second)" \
   'it prints the comparison'
@@ -53,8 +53,8 @@ test_same 143 "$?" 'SIGTERM stops it'
 test_empty "$(left_over)" 'no server and no file is left'
 had=$(lines s/part.jsonl)
 head -n 2 s/part.jsonl >two
-test_that 'it goes on' vkb-quickstart --runs 3 --results s small.json
-test_match 'resuming' .err 'it says so'
+test_that 'it continues after an interruption' vkb-quickstart --runs 3 --results s small.json
+test_match 'resuming' .err 'a message says that it resumes'
 test_same "$(cat two)" "$(head -n 2 s/base.jsonl)" 'with what it had'
 test_result "$(($(lines s/base.jsonl) < had))" 'and lost nothing'
 test_empty "$(left_over)" 'nothing is left'

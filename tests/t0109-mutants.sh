@@ -43,7 +43,7 @@ test_match '^found     src/lib/stats\.c:9 sum, by unit/stats$' .out \
   'a sum that became a difference is found by the unit test'
 test_match '^survived  src/lib/stats\.c:7 compare$' .out \
   'a comparison that holds for 0 as well changes nothing and survives'
-test_match '^-.if \(x < 0\)$' .out 'the line is shown as it was'
+test_match '^-.if \(x < 0\)$' .out 'the original line is shown'
 test_match '^\+.if \(x <= 0\)$' .out 'and as it became'
 test_match '^maths: ([0-9]+) of ([0-9]+) mistakes found \([0-9]+ %\)$' .out \
   'the share of the module is printed'

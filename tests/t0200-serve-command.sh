@@ -46,7 +46,7 @@ test_that 'an option goes over the file' vkb-serve --config maxmemory=1mb \
   -o r.json spec.json -- true
 test_same 1048576 "$(jq -r .config.maxmemory r.json)" 'as asked'
 echo '{"maxmemry":1}' | vkb-serve - -- true 2>err
-test_match "unknown key 'maxmemry'" err 'an unknown key is told'
+test_match "unknown key 'maxmemry'" err 'an unknown key is an error'
 
 refused() { # WHAT SPEC PATTERN
   printf '%s\n' "$2" >bad.json
@@ -84,7 +84,7 @@ test_match '^PONG$' .out 'is in the environment of the command'
 test_same 0 "$(cat .out .err r.json | grep -c hunter2)" 'and nowhere else'
 test_match '600$' .out 'its file is private'
 vkb-serve --config 'requirepass=hunter2 x' --config hz=hunter2 -- true 2>err
-test_same 0 "$(grep -c 'hunter2 x' err)" 'not in what is said of a failure'
+test_same 0 "$(grep -c 'hunter2 x' err)" 'the message about a failure does not show the password'
 
 # shown TEXT: a process shows the text in its arguments, but for this shell. The
 # text is not an argument of the one that searches.

@@ -118,7 +118,7 @@ E
 chmod +x stubborn
 test_that 'a wrapper that ignores SIGTERM' vkb-serve --grace 200ms \
   --server ./stubborn -- sh -c 'echo "$VKB_PID" >f'
-test_match 'did not end in 200 ms' .err '... it is told'
+test_match 'did not end in 200 ms' .err 'a warning says that it did not end in time'
 all_gone 'a wrapper' "$(cat f)"
 test_that 'a server that is stopped' vkb-serve --grace 300ms -- \
   sh -c 'echo "$VKB_PID" >f; kill -STOP "$VKB_PID"'

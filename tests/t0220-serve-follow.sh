@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-serve --follow: a line in, a record out; deaths are told unasked.
+# vkb-serve --follow: a line in, a record out; deaths are reported at once.
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
@@ -40,12 +40,12 @@ test_match 'c.*already running' c 'twice the same'
 test_match 'maxmemory' c 'with the end of the log'
 test_same 8 "$(jq -r 'select(.error | length > 0) | .id' c | wc -l)" 'each why'
 
-# A server that dies is told at once, unasked.
+# The death of a server is reported at once, without a question.
 pid=$(sed -n 2p b | jq '.nodes[0].pid')
 kill -SEGV "$pid"
 read -r answer <&4
 test_same 'c failed' "$(printf '%s\n' "$answer" | jq -r '.id + " " + .status')" \
-  'a death is told unasked'
+  'the death of a server is reported without a question'
 test_match 'crashed by signal' err 'with its log'
 ask '{"type":"spec","v":1,"id":"c","action":"stop"}' \
   '{"type":"spec","v":1,"id":"c"}' >d
@@ -56,7 +56,7 @@ test_same 'c stopped c ok' \
 kill -KILL "$(tail -n 1 d | jq '.nodes[0].pid')"
 ask '{"type":"spec","v":1,"id":"c","action":"stop"}' >f
 test_same 'c failed true' "$(jq -r '"\(.id) \(.status) \(.error | contains("signal"))"' f)" \
-  'a death is told when it is to be stopped, too'
+  'a death is reported when the server is to be stopped, too'
 
 # An unknown key passes.
 printf '%s\n' '{"type":"spec","v":1,"id":"h","colour":"red"}' >&3
@@ -77,7 +77,7 @@ echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >one
 test_same 0 $? 'good lines are none'
 printf '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >none 2>err
 test_same 2 $? 'a torn line'
-test_match 'stdin:1: torn record' err '... is told'
+test_match 'stdin:1: torn record' err 'a torn record is an error that names its line'
 test_that 'nothing to do' vkb-serve --follow
 test_empty_file .out 'nothing is printed on stdout'
 

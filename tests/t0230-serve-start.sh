@@ -32,7 +32,7 @@ test_status 1 'status after stop' vkb-serve status
 test_that 'start in a folder' vkb-serve start --dir run --tls -o b.json
 test_that 'and another one' vkb-serve start
 test_that 'stop the first' vkb-serve stop --dir run
-test_that 'the other one goes on' vkb-serve status
+test_that 'the other server still runs' vkb-serve status
 test_match 'Ready to accept' run/s1/n1/server.log 'the folder is kept'
 
 # The server dies.
@@ -41,9 +41,9 @@ kill -SEGV "$pid"
 failed() { [ "$(vkb-serve -q status | jq -r .status)" = failed ]; }
 wait_until 10 failed
 test_result $? 'a death is noticed'
-test_status 1 'status says so' vkb-serve status
+test_status 1 'status: exit status 1 without servers' vkb-serve status
 test_match 'crashed by signal' .out 'with the end of the log'
-test_status 1 'stop says so' vkb-serve stop
+test_status 1 'stop: exit status 1 without servers' vkb-serve stop
 test_empty "$(ls "$TMPDIR")" 'nothing is left'
 
 # The supervisor is killed.

@@ -180,7 +180,7 @@ test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
   --case 'SET*' c.json
 test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
 
-# --- a server of somebody else
+# --- a server that is not ours
 
 printf '{"type":"spec","v":1,"id":"other","unixsocket":true,"config":{"maxclients":99}}\n' >spec
 test_other spec
@@ -247,13 +247,13 @@ test_status 2 'running: a setting that the server does not know is an error' \
   vkb-load --port "$port" --runs 1 no.json
 test_match "no setting 'no-such'" .err 'running: setting'
 test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
-test_status 2 'a port where nobody listens is an error' \
+test_status 2 'a port without a listener is an error' \
   vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err \
   'the error names the server that cannot be reached'
 test_status 2 'an unknown host is an error' \
-  vkb-load --host nobody.invalid --runs 1 c.json
-test_match 'at nobody.invalid:6379: unknown host name' .err \
+  vkb-load --host no-host.invalid --runs 1 c.json
+test_match 'at no-host.invalid:6379: unknown host name' .err \
   'the error says that the host name is unknown'
 
 printf '{"type":"spec","v":1,"id":"cluster","primaries":3}\n' >&3

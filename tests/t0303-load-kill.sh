@@ -1,6 +1,6 @@
 #!/bin/sh
 # vkb-load: whatever kills it, what is finished is on disk, nothing is left
-# behind, and --resume goes on.
+# behind, and --resume continues.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load
@@ -25,7 +25,7 @@ cp r.jsonl whole
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 0 $? 'resume of the whole'
 test_that 'adds nothing' cmp whole r.jsonl
-test_match '6 of 6 runs are finished already' said 'and says so'
+test_match '6 of 6 runs are finished already' said 'a message says that all runs are finished'
 head -n 4 whole >r.jsonl
 sed -n 5p whole | head -c 300 >>r.jsonl
 load -o r.jsonl c.json 2>said
@@ -52,7 +52,7 @@ test_that 'and not touched' cmp kept r.jsonl
 
 load --runs 1 c.json >&- 2>said
 test_same 2 $? 'stdout is closed'
-test_match 'stdout is closed' said 'is said'
+test_match 'stdout is closed' said 'the error says that stdout is closed'
 rm -f r.jsonl
 load --runs 1 --resume r.jsonl c.json >&- 2>&- <&-
 test_same 0 $? 'everything is closed, there is a file'

@@ -266,10 +266,10 @@ test_same '0 100000 0' "$(cat failed.status) $(value recorded failed) \
 $(value refused failed)" 'a failover loses no request'
 test_match '^error MOVED: [1-9]' failed 'the replica has taken over'
 
-# A port where nobody listens, and a server that talks nonsense.
-test_status 2 'nobody listens' "$engine" -p 1 -n 10
+# A port without a listener, and a server that talks nonsense.
+test_status 2 'a port without a listener is an error' "$engine" -p 1 -n 10
 test_match "cannot connect to '127.0.0.1:1': Connection refused" .err \
-  'the error names the address where nobody listens'
+  'the error names the address without a listener'
 cat >nonsense.pl <<'END'
 use IO::Socket::INET;
 my $s = IO::Socket::INET->new(Listen => 9, LocalAddr => '127.0.0.1') or die;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --runs MIN..MAX --until: looks, stops and goes on. What decides is a
+# vkb-load --runs MIN..MAX --until: looks, stops and continues. What decides is a
 # number that is exact (requests of a run that makes so many) or never is.
 . "${0%/*}/lib.sh"
 
@@ -27,7 +27,7 @@ cp .out looked
 vkb-load --plan c.json </dev/null >plan
 test_that 'and is the same' cmp plan looked
 
-# --- it stops, it goes on
+# --- it stops, it continues
 
 test_that 'precise at once' vkb-load --runs 3..8 --until requests=1% c.json
 test_empty_file .err 'nothing is printed on stderr'
@@ -41,7 +41,7 @@ test_match ': not precise after 5 runs: rps \+-.* %, wanted 0.001 %$' .err \
   'and says what is missing'
 test_match '1 of 1 cases are less precise than wanted' .err 'and how many'
 test_same '{"rps":0.00001}' "$(jq -c .run.until .out | sort -u |
-  sed 's/1e-05/0.00001/')" 'of rps, if nothing else is said'
+  sed 's/1e-05/0.00001/')" 'of rps, by default'
 test_that 'a rate' vkb-load --rate 5000 --runs 3..4 --until 0.001% \
   --case 'SET*' c.json
 test_same '["p50_latency_ms"]' "$(jq -c '.run.until | keys' .out | sort -u)" \
@@ -111,7 +111,7 @@ test_status 2 'a build that fails' vkb-load --builds builds --runs 3..5 \
 test_same 'a ok 3 bad failed 3 c ok 3' "$(jq -r \
   '[.subject.label, .status] | join(" ")' .out | sort | uniq -c |
   awk '{ print $2, $3, $1 }' | xargs)" 'is tried three times, the others go on'
-test_match 'bad: failed 3 times in a row, and is not run again' .err 'it is said'
+test_match 'bad: failed 3 times in a row, and is not run again' .err 'a warning says that the case is not run again'
 test_status 2 'nothing but failures' vkb-load --server /bin/false --runs 3..9 \
   --until 1% --case 'SET*' c.json
 test_same 3 "$(wc -l <.out | tr -d ' ')" 'end'
@@ -135,7 +135,7 @@ test_same 0 $left 'it decides as if it had not been interrupted'
 cp whole r
 want --resume r 2>said
 test_that 'the whole is whole' cmp whole r
-test_match '9 runs are finished already' said 'and says so'
+test_match '9 runs are finished already' said 'a message says that all runs are finished'
 test_match 'PING.*: not precise after 6 runs: ' said 'and what it is'
 
 killed() { # killed USEC COMMAND...: SIGKILL after so many microseconds

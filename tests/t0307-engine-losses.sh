@@ -45,7 +45,7 @@ start hung -D 2 -c 5 -P 3 --timeout 1
 kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
 start openhung -D 2 -c 5 -R 4000 --timeout 3
 kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
-# In the middle of a run that goes on when it may lose that much.
+# In the middle of a run that may lose that much and so continues.
 start middle -D 3 -c 5 -P 3 --timeout 0.3 --max-lost 50
 kill -STOP "$VKB_PID"
 perl -e 'select undef, undef, undef, 0.45'
@@ -118,7 +118,7 @@ for way in tcp unix; do
     'v["max_ms"] >= 1000 && v["recorded"] == 8000'
   status middle 0
   is middle lost 0 unanswered 15 reconnects 5
-  holds middle 'the load goes on' 'v["elapsed_s"] >= 3 && v["max_ms"] >= 300'
+  holds middle 'the load continues' 'v["elapsed_s"] >= 3 && v["max_ms"] >= 300'
   status two 2
   # The first stream that loses a request ends the run: the other may see less.
   test_same '1 2 0' "$(grep -c '^lost 3$' two | sed 's/2/1/') $(grep -c '^lost [0-3]$' two) $(grep -c '^unanswered [1-9]' two)" \

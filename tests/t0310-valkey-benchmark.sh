@@ -135,7 +135,7 @@ test_same "$(jq -r 'select(.type == "run").run.seed' .out)" \
   "$(sed -n 's/.*--seed \([0-9]*\) .*/\1/p' .out)" \
   'the seed in the record is the one that was passed'
 
-# --- a password is for nobody's eyes
+# --- a password is never shown
 
 config pass.json '"SET"' "$plain,\"requests\":[500],\"custom-server-configs\":{\"requirepass\":\"geheim\"}"
 test_status 2 'a password' vb --runs 1 pass.json
@@ -479,7 +479,7 @@ test_that 'adaptive runs are accepted' vb --runs 3..5 --until 90% set.json
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
   .out)" 'adaptive runs record their looks'
 
-# --- a server of somebody else
+# --- a server that is not ours
 
 # shellcheck disable=SC2016 # for that shell
 test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '

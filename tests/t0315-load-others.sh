@@ -42,7 +42,7 @@ test_match "are for a running server" .err '--flush says what it is for'
 test_that '--flush measures' vkb-load --port "$port" --flush --runs 1 c.json
 test_empty "$(keys)" '--flush deletes everything'
 
-# Somebody writes while a session goes on.
+# Another client writes during a session.
 cat >slow.json <<END
 [{"commands":["SET"],$base,"cluster_mode":false,"duration":0.2}]
 END
@@ -60,13 +60,13 @@ wait $!
 if [ "$(cli exists intruder)" = 1 ]; then
   test_same 2 $status 'keys that appear between two runs stop the next'
   test_match 'holds 1 key \(1 in db0\), and measuring would delete' out \
-    'the failed run says so'
+    'the failed run names the reason'
 else # it came while the second run was going on, and went with its keys
   test_same 0 $status 'keys that come during a run go with its keys'
 fi
 cli flushall >/dev/null
 
-# It is started anew while a run goes on, and loads data of others.
+# It is restarted during a run, and loads data of others.
 sed 's/0\.2/2/' slow.json >long.json
 cli set theirs 1 >/dev/null
 cli save >/dev/null

@@ -400,11 +400,11 @@ each_value() {
   each_value b '{"command":"SET"}' t_ms 10.1 10.2 10.1 10
 } >timed
 vkb-compare --baseline a -m t_ms --margin t_ms=+10% timed >text
-test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was asked for'
+test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was given'
 vkb-compare --baseline a -m t_ms --margin t_ms=-10% timed >text
-test_match 'Margins: t_ms -10%\.' text 'a negative margin is shown as it was asked for'
+test_match 'Margins: t_ms -10%\.' text 'a negative margin is shown as it was given'
 vkb-compare --baseline a -m t_ms --margin t_ms=10% timed >text
-test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it was asked for'
+test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it was given'
 {
   each_value a '{"command":"SET","scenario":"a"}' rps 100 101 102 103
   each_value b '{"command":"SET","scenario":"a"}' rps 100 101 102 103

@@ -203,7 +203,7 @@ runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100.5 >new
 vkb-compare base new >text
 test_match '^Not paired: the sides did not run in the same rounds' text \
-  'sides that ran apart are told so'
+  'a warning says that the sides ran apart'
 runs x '{"command":"SET"}' '{}' 100 >base
 runs y '{"command":"SET"}' '{}' 210 >new
 test_same 'exit 2

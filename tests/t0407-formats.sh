@@ -48,30 +48,30 @@ for o in O2 O3; do
     sed "s/\"label\":\"c\"/\"label\":\"c\",\"build\":\"$o\"/"
 done >twins
 test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -m rps -f jsonl:d -f text base twins |
-  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'are told apart'
+  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'builds of one label have different names'
 
 # --- several at once, into files, pipes and nowhere
 
 set --
 for f in $all; do set -- "$@" -f "$f:$f.out"; done
 test_status 1 'every format at once' vkb-compare "$@" "$a" "$b"
-test_empty "$(cat .out .err)" 'and nothing else is said'
+test_empty "$(cat .out .err)" 'and nothing else is printed'
 alone() {
   vkb-compare -f "$1" "$a" "$b" >again
   test_that "$1: to stdout it is the same" cmp again "$1.out"
 }
 each alone
 test_status 2 'two to stdout' vkb-compare -f csv -f junit "$a" "$b"
-test_match 'only one output can go to stdout' .err 'is said'
+test_match 'only one output can go to stdout' .err 'the error says that stdout is taken'
 test_status 2 'two into one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
-test_match "only one output can go to 'x'" .err 'is said'
+test_match "only one output can go to 'x'" .err 'the error names the file that is taken'
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
 test_match "'html' is not one of text, markdown, jsonl, csv, junit, openmet" \
   .err 'lists those there are'
 test_status 2 'no name of a file' vkb-compare -f csv: "$a" "$b"
 full() {
   test_status 2 "$1: a full device" vkb-compare -f "$1:/dev/full" "$a" "$b"
-  test_match "cannot write '/dev/full'" .err 'is said'
+  test_match "cannot write '/dev/full'" .err 'the error names the full device'
 }
 each full
 test_that 'a device stays one' test -c /dev/full
@@ -388,10 +388,10 @@ test_same 0 "$(vkb-compare -f jsonl base bare | grep -c '"shift"')" \
   'no percentile on both sides, no shift'
 sed 's/"HIST[^"]*"/"HISTxx"/' new | sed 's/9\.0/10.0/g' >bad
 test_status 2 'a histogram that cannot be read' vkb-compare -f jsonl base bad
-test_match "histogram 'latency_ns' cannot be read" .err 'is said'
+test_match "histogram 'latency_ns' cannot be read" .err 'the error names the histogram'
 test_same 'delta comparison' "$(jq -r .type .out | tr '\n' ' ' |
   sed 's/ $//')" 'and the rest is done'
-test_that 'it is not read where nobody sees it' vkb-compare base bad
+test_that 'a bad histogram does not matter to a format that shows none' vkb-compare base bad
 
 # --- in a terminal
 
@@ -405,7 +405,7 @@ wide() {
 if command -v script >/dev/null 2>&1; then
   test_same 1 "$(wide 80)" 'lines of rows fit in 80 columns'
   test_match '^- +SET +rps +.*1\.07x slower.* regression' terminal 'and say enough'
-  test_match 'columns left out: the terminal has 80' terminal 'what is left out is said'
+  test_match 'columns left out: the terminal has 80' terminal 'the text says which columns are left out'
   test_same 1 "$(wide 120)" 'and in 120'
   test_match '612K +574K +1\.07x slower -6\.2% \[-6\.5, -5\.9\] +regression, certain' \
     terminal 'where all is shown'

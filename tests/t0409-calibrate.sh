@@ -53,7 +53,7 @@ jq -c --argjson half 300 'input_line_number as $at |
   else .run.session = "a" | .run.started = "2026-11-02T00:00:00Z" end' \
   runs.jsonl >two-sessions.jsonl
 vkb-compare --calibrate 10 two-sessions.jsonl >text
-test_same "$(cat once)" "$(cat text)" 'a session that goes on is the same runs'
+test_same "$(cat once)" "$(cat text)" 'a resumed session has the same runs'
 {
   tail -n 300 two-sessions.jsonl
   head -n 300 two-sessions.jsonl

@@ -44,7 +44,7 @@ test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out \
 test_match 'SET data_size=4 +rps .* -[56]\.[0-9]% \[.* NEW' .out \
   'the regression has its size and is new'
 test_match '^spike at .*, 19 of 60' .out 'the spike has its commit and its place'
-test_match 'rps .*went away' .out 'the spike is said to have gone away'
+test_match 'rps .*went away' .out 'the text says that the spike went away'
 found h >got
 test_same 'exit 1' "$(head -n 1 got)" 'the status is the same with records'
 test_same '6 regression 36 true gate

@@ -207,7 +207,7 @@ cat >gbench.json <<'END'
   {"name":"BM_B","error_occurred":true,"error_message":"boom"},
   {"name":"BM_C","real_time":3,"cpu_time":1,"time_unit":"fortnights"}]}
 END
-test_status 2 'gbench: a unit nobody knows' vkb-parse gbench.json
+test_status 2 'gbench: an unknown unit is an error' vkb-parse gbench.json
 test_match "gbench.json:benchmarks\[5\]: 'time_unit' is 'fortnights'" .err \
   'gbench: it is named'
 test_same '["BM_A/8",1,{"real_time_ns":1500,"cpu_time_ns":1250,"items_per_s":5},"ok",null]
@@ -222,7 +222,7 @@ test_same '"2026-03-02T07:00:00Z" {"host":"h","cpus":4}' \
 # --- nearly CSV
 
 printf '"SET","5x' >half
-test_status 2 'a number that goes on with a letter is not CSV of valkey-benchmark' \
+test_status 2 'a number followed by a letter is not CSV of valkey-benchmark' \
   vkb-parse half
 test_match 'half: unknown format' .err 'the format of such a line is unknown'
 

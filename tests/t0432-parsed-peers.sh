@@ -1,6 +1,6 @@
 #!/bin/sh
 # What other tools say of their own files, and what vkb-compare says of them
-# after vkb-parse. Where they differ it is said why.
+# after vkb-parse. Where they differ, a comment says why.
 . "${0%/*}/lib.sh"
 
 # deltas BASELINE-OPTIONS FILE...: command, metric, medians, p, n of each

@@ -53,7 +53,7 @@ done
 test_that 'a hostile graph is XML' xmllint --noout evil.svg
 test_same 1 "$(grep -c '<script>' evil.svg)" 'with one script: its own'
 vkb-flame -b stacks evil >evil-diff.svg
-test_that 'and so is a differential one' xmllint --noout evil-diff.svg
+test_that 'a hostile differential graph is XML' xmllint --noout evil-diff.svg
 
 # --- in a browser
 

@@ -13,12 +13,12 @@ busy='for (1 .. 3000000) { $x += $_ }'
 # --- the command line
 
 test_status 2 'nothing to watch' vkb-profile -o o
-test_match 'give one of --pid, --port, --name, --open or a COMMAND' .err 'it is said'
+test_match 'give one of --pid, --port, --name, --open or a COMMAND' .err 'the error says what to give'
 test_status 2 'two ways' vkb-profile -o o --pid 1 --name x
 test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
 test_status 2 'a command without --' vkb-profile -o o true
 test_status 2 'no folder' vkb-profile --pid 1
-test_match 'option -o DIR is required' .err 'it is said'
+test_match 'option -o DIR is required' .err 'the error names the missing option'
 test_status 2 'a set of counters that is none' vkb-profile -o o --stat ipx -- true
 test_match "unknown set 'ipx'; the sets are" .err 'it is named'
 test_status 2 'a mode that is none' vkb-profile -o o -m on -- true
@@ -27,11 +27,11 @@ test_same tmp "$(ls)" 'nothing was made'
 # --- which process
 
 test_status 2 'no such process' vkb-profile -o a1 --pid 4194304
-test_match 'there is no process 4194304' .err 'it is said'
+test_match 'there is no process 4194304' .err 'the error names the process'
 test_status 2 'no such name' vkb-profile -o a2 --name vkb-no-such
-test_match "no process is called 'vkb-no-such'" .err 'it is said'
+test_match "no process is called 'vkb-no-such'" .err 'the error names the program'
 test_status 2 'no such port' vkb-profile -o a3 --port 1
-test_match 'no process listens on TCP port 1' .err 'it is said'
+test_match 'no process listens on TCP port 1' .err 'the error names the port'
 
 cp "$(command -v perl)" vkb-twin
 pause='$| = 1; print 1; $SIG{ALRM} = sub { exit }; alarm 600; select undef, undef, undef, 600 while 1'
@@ -43,7 +43,7 @@ wait_until 60 test -s one
 wait_until 60 test -s two
 test_status 2 'several of a name' vkb-profile -o a4 --name vkb-twin
 test_match "2 processes are called 'vkb-twin'; choose one by --pid or --port" \
-  .err 'it is said'
+  .err 'the error says why'
 test_match "^[[:blank:]]+$one  ./vkb-twin -e" .err 'the one is shown'
 test_match "^[[:blank:]]+$two  ./vkb-twin -e" .err 'and the other'
 kill "$one" "$two"
@@ -93,7 +93,7 @@ test_same 'profile 1 cpu ok samples 999 true' "$(jq -r '[.type, .v, .mode,
 test_status 0 'the record passes through a filter' \
   vkb-stats c1/profile.json
 test_status 125 'a folder that holds one' vkb-profile -o c1 -- perl -e "$busy"
-test_match "folder 'c1' already holds a profile" .err 'it is said'
+test_match "folder 'c1' already holds a profile" .err 'the error names the folder'
 test_status 127 'no such command' vkb-profile -o c2 -- vkb-no-such-command
 test_status 126 'a command that cannot be run' vkb-profile -o c3 -- "$scratch"
 test_status 137 'a command that is killed' \
@@ -101,7 +101,7 @@ test_status 137 'a command that is killed' \
 test_status 125 'a folder that cannot be made' vkb-profile -o /dev/null/x -- true
 test_status 125 'a command that does nothing' vkb-profile -o c5 -d 10ms \
   --delay 1s -- perl -e 'select undef, undef, undef, 2'
-test_match 'no samples: the process did not run; --mode offcpu' .err 'it is said'
+test_match 'no samples: the process did not run; --mode offcpu' .err 'the error says that the process did not run'
 test_that 'children are watched' vkb-profile -q -o c6 -- \
   sh -c "perl -e '$busy' & wait"
 test_match '^perl;' c6/stacks.folded 'they are in the stacks'
@@ -148,13 +148,13 @@ test_status 2 'an archive is unpacked into an empty folder only' \
 test_match "the folder 'r7' is not empty" .err 'the message names the folder'
 test_same mine "$(cat r7/*)" 'what is in the folder stays'
 test_status 2 'no archive' vkb-profile --open list -o r3
-test_match 'cannot be read as an archive' .err 'it is said'
+test_match 'cannot be read as an archive' .err 'the error says that this is not an archive'
 mkdir -p evil/profile
 ln -s ../../out evil/profile/debug
 tar -czf evil.tgz -C evil profile
 test_status 2 'an archive with a link to the outside' \
   vkb-profile --open evil.tgz -o r4
-test_match "the link 'debug' leads outside" .err 'it is said'
+test_match "the link 'debug' leads outside" .err 'the error names the link'
 rm evil/profile/debug
 
 # refused ARCHIVE WHAT PATTERN: it is not unpacked, and leaves nothing behind.
@@ -182,7 +182,7 @@ refused evil.tar 'a file that is a link through a link' \
 tar -cf evil.tar -C unpacked profile -C ../evil1 profile/debug/a \
   -C ../evil2 profile/debug/a/stacks.folded
 refused evil.tar 'a link through a link' "cannot use 'a' as a folder"
-test_same mine "$(cat victim)" 'the file outside is as it was'
+test_same mine "$(cat victim)" 'the file outside is unchanged'
 ln -s perf.data unpacked/profile/stacks.folded
 tar -cf evil.tar -C unpacked profile
 refused evil.tar 'a link where a file is written' "'stacks.folded' is a link"
@@ -231,7 +231,7 @@ if [ "$(id -u)" -eq 0 ]; then
   fi
   test_status 2 "another user's process" \
     as_nobody vkb-profile -o theirs/c --pid $$
-  test_match "belongs to user 0 or may not be traced" .err 'it is said'
+  test_match "belongs to user 0 or may not be traced" .err 'the error says whose process it is'
 fi
 test_empty "$(ls "$TMPDIR")" 'no temporary file is left'
 test_done

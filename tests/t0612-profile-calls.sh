@@ -32,18 +32,18 @@ test_that 'a command that forks' vkb-profile -o b --calls Perl_pp_add -- perl -e
 test_same 7 "$(jq .calls.Perl_pp_add b/profile.json)" 'its own calls alone'
 
 test_status 125 'no such function' vkb-profile -o c --calls vkb_none -- perl -e 1
-test_match "no function of '.*perl' matches 'vkb_none'" .err 'it is said'
+test_match "no function of '.*perl' matches 'vkb_none'" .err 'the error names program and pattern'
 test_status 125 'too many functions' vkb-profile -o d --calls '*' -- perl -e 1
-test_match 'functions match, but at most 200 can be counted' .err 'it is said'
+test_match 'functions match, but at most 200 can be counted' .err 'the error says how many can be counted'
 cp "$(command -v perl)" bare
 strip -o bare "$(command -v cat)" 2>/dev/null || cp "$(command -v cat)" bare
 test_status 125 'a program without names' \
   vkb-profile -o e --calls main -- ./bare /dev/null
-test_match "'./bare' has no function names|matches 'main'" .err 'it is said'
+test_match "'./bare' has no function names|matches 'main'" .err 'the error names the stripped program'
 printf '#!/bin/sh\n' >script
 chmod +x script
 test_status 125 'a script' vkb-profile -o f --calls main -- ./script
-test_match "'./script' is not a program for this machine" .err 'it is said'
+test_match "'./script' is not a program for this machine" .err 'the error says that a script cannot be counted'
 
 test_that 'calls of a server' vkb-serve -q --io-threads 2 -- sh -c '
   vkb-profile --port "$VKB_PORT" --calls processCommand -d 600s -o g >g.json &

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-why: a function that a commit made slow is named; what is wrong is said
-# before anything is built; after an interruption it goes on.
+# vkb-why: a function that a commit made slow is named; what is wrong is reported
+# before anything is built; after an interruption it continues.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v perf >/dev/null; then
@@ -18,7 +18,7 @@ printf '[{"commands":["SET","GET"],"requests":[1500],"keyspacelen":[100],"data_s
 # --- refused before building
 
 test_status 2 'nothing' vkb-why
-test_match 'give two commits, a file' .err 'it is said'
+test_match 'give two commits, a file' .err 'the error says what to give'
 test_status 2 'an unknown option' vkb-why --nonsense a b cfg.json
 test_status 2 'no rounds' vkb-why --rounds 0 base main cfg.json
 test_status 2 'a bad time' vkb-why -C repo --time soon base main cfg.json
@@ -28,11 +28,11 @@ test_absent rounds .err 'five rounds are enough'
 test_status 2 'fewer rounds than show something' \
   vkb-why --rounds 4 -C repo base main none.json
 test_match '4 rounds are too few .*: 5 are needed .--rounds 5.$' .err \
-  'are told so before anything is built'
+  'too few rounds are an error before anything is built'
 test_status 2 'no such case' vkb-why -C repo base main cfg.json 'LPOP*'
 test_match "LPOP" .err 'it is named'
 test_status 2 'several cases' vkb-why -C repo base main cfg.json
-test_match 'several cases match' .err 'it is said'
+test_match 'several cases match' .err 'the error says that several cases match'
 test_match '^  SET-' .err 'one is named'
 test_match '^  GET-' .err 'the other is named'
 test_same 0 "$(find . -name builds.jsonl | wc -l | tr -d ' ')" 'nothing was built'

@@ -34,7 +34,7 @@ restored() { [ ! -e "$scratch/state" ] && [ "$(all)" = "$before" ]; }
 noisy
 test_that 'apply' env_ --apply
 test_same 'vkb-env: set: smt, governor, turbo, idle, aslr, ksm, numa_balancing, nmi_watchdog' \
-  "$(cat .err)" 'what is set is said'
+  "$(cat .err)" 'a line names each setting and its value'
 test_same '0 0 performance 1 1 0 0 off' \
   "$(says $aslr) $(says $ksm) $(says $governor) $(
     says /sys/devices/system/cpu/cpu1/cpuidle/state2/disable) $(
@@ -47,7 +47,7 @@ test_same 8 "$(jq '.changes | length' state)" 'what was is kept'
 test_status 2 'a second one' env_ --apply
 test_match "settings of an earlier --apply are in effect; undo them with 'vkb-env --restore'" .err 'is refused'
 test_that 'restore' env_ --restore
-test_result "$(restored; echo $?)" 'all is as it was'
+test_result "$(restored; echo $?)" 'all settings have their old values'
 test_that 'restore again' env_ --restore
 test_empty "$(cat .err .out)" 'does nothing'
 test_that 'some' env_ --apply -q aslr ksm
@@ -59,7 +59,7 @@ test_same '2' "$(says $aslr)" 'does not hold the rest'
 machine quiet
 VKB_ENV_ROOT=$tree
 test_that 'nothing to do' env_ --apply
-test_match 'all settings have the wanted values' .err 'is said'
+test_match 'all settings have the wanted values' .err 'a message says that nothing is left to set'
 test_result "$([ ! -e state ]; echo $?)" 'and leaves no file'
 
 # "always [madvise] never" is what the kernel shows, but not what it takes.
@@ -74,10 +74,10 @@ test_result "$([ "$(says $thp)" = always ]; echo $?)" 'to always'
 
 noisy
 test_status 2 'no such setting' env_ --apply aslr nonsense
-test_match "unknown setting 'nonsense'" .err 'is said'
+test_match "unknown setting 'nonsense'" .err 'the error names the unknown setting'
 rm "$tree$ksm"
 test_status 2 'one that is not here' env_ --apply ksm
-test_match "this machine has no setting 'ksm'" .err 'is said'
+test_match "this machine has no setting 'ksm'" .err 'the error names the setting that the machine lacks'
 ln -s /proc/version "$tree$ksm" # takes nothing, even of root
 before=$(all)
 test_status 2 'one that cannot be written' env_ --apply
@@ -95,7 +95,7 @@ test_that 'apply' env_ --apply
 put $governor schedutil
 test_status 2 'another one has set it since' env_ --restore
 test_match "cpu2/cpufreq/scaling_governor' has been set to 'schedutil' since and is kept; it was 'powersave'" \
-  .err 'is said'
+  .err 'the error says why'
 test_same 'schedutil 2' "$(says $governor) $(says $aslr)" 'and stays, the rest is restored'
 test_result "$([ ! -e state ]; echo $?)" 'once'
 
@@ -135,12 +135,12 @@ noisy
 test_status 3 'a command' env_ --apply aslr governor -- \
   sh -c "grep -h '' $tree$aslr $tree$governor $tree$ksm; exit 3"
 test_same '0 performance 1' "$(xargs <.out)" 'runs with the settings'
-test_result "$(restored; echo $?)" 'and all is as it was'
+test_result "$(restored; echo $?)" 'and all settings have their old values'
 test_status 127 'one that is not there' env_ --apply -q -- ./no-such-command
 test_match 'no-such-command' .err 'is named'
-test_result "$(restored; echo $?)" 'and all is as it was'
+test_result "$(restored; echo $?)" 'and all settings have their old values'
 test_status 143 'one that is killed' env_ --apply -q -- sh -c 'kill -TERM $$'
-test_result "$(restored; echo $?)" 'and all is as it was'
+test_result "$(restored; echo $?)" 'and all settings have their old values'
 test_status 125 'settings that cannot be' env_ --apply nonsense -- touch ran
 test_result "$([ ! -e ran ]; echo $?)" 'are trouble, nothing is run'
 test_same in "$(echo in | env_ --apply -q -- cat)" 'it has stdin and stdout'
@@ -159,12 +159,12 @@ start
 kill -TERM $pid
 wait $pid
 test_same 143 $? 'SIGTERM ends it'
-test_result "$(restored; echo $?)" 'and all is as it was'
+test_result "$(restored; echo $?)" 'and all settings have their old values'
 test_that 'the command is gone' wait_until 60 gone "$(cat child)"
 start
 kill -KILL $pid
 wait $pid
-test_that 'SIGKILL: all is as it was soon' wait_until 60 restored
+test_that 'SIGKILL: all settings soon have their old values' wait_until 60 restored
 test_that 'the command is gone' wait_until 60 gone "$(cat child)"
 
 # --- wrong command lines

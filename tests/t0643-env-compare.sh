@@ -28,7 +28,7 @@ for key in $(jq -r '.env | keys[]' a); do
   test_status 1 "$key: the other way round" compare b a
   jq -c --arg k "$key" 'del(.env[$k])' a >b
   test_status 1 "$key: not known of one" compare a b
-  test_match "^$key: .* against unknown$" .out "$key: is said"
+  test_match "^$key: .* against unknown$" .out "$key: the unknown side is named"
 done
 
 # --- what was measured
@@ -79,7 +79,7 @@ vkb-stats r >r.sum
 vkb-stats s >s.sum
 test_that 'summaries' compare r.sum r
 test_status 1 'that varied' compare r.sum s.sum
-test_match '^governor: performance against several values$' .out 'are told'
+test_match '^governor: performance against several values$' .out 'a setting that varied is reported'
 
 # A session of vkb-load: the record and the runs together.
 { cat a; run '.env = {host: "h"} | .metrics = {rps: 1}'; } |
@@ -93,7 +93,7 @@ test_match '; known of one side only: .*governor' .out 'say what cannot be compa
 
 printf '{"type":"unheard-of","v":1}\n' >nothing
 test_status 2 'nothing of a machine' compare a nothing
-test_match "'nothing' has no state of its machine" .err 'is said'
+test_match "'nothing' has no state of its machine" .err 'the error names the file without a state'
 test_status 2 'no such file' compare a no-such-file
 printf '{"type":"env","v":1' >torn
 test_status 2 'a torn line' compare torn a

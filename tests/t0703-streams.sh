@@ -39,7 +39,7 @@ test_same '3000 0' "$(value errors_total .out | xargs)" 'errors are those of the
 test_same 3000 "$(cli get a)" 'one of them was understood'
 
 test_status 2 'one that cannot be' "$engine" -s "$socket" -t SET -t 'SET __x__ y' -n 5
-test_match "unknown placeholder '__x__'" .err 'says so'
+test_match "unknown placeholder '__x__'" .err 'the error names the placeholder'
 
 # It dies while requests are made; they are counted until then.
 cli config resetstat >/dev/null

@@ -96,7 +96,7 @@ test_same '["1_a",1,"ok"] ["1_b",1,"failed"] ["1_c",1,"failed"] ["1_d",1,"failed
   "$(jq -c "$brief" .out | xargs -d '\n')" 'a server that died is replaced at the next reset'
 test_same '[null,true,false,false,null]' \
   "$(jq -s -c 'map(if .error then .error | contains("\n") else null end)' .out)" \
-  'the end of its log is told once'
+  'the end of its log is shown once'
 edit '.test_groups[0].scenarios[1] += {"command": "GET __nonsense__"} |
   del(.test_groups[0].scenarios[1].test) | .test_groups[0].scenarios[1].type = "write"'
 test_status 2 'a case that cannot be run' vkb-load --runs 1 bad.json

@@ -171,7 +171,7 @@ for bad in \
   '{"a.jsonl":{"doc_count":1,"fields":[{"name":"f","transforms":[{"type":"vector"}]}]}}|vectors need a .npy'; do
   printf '[{"dataset_generation":%s}]\n' "${bad%%|*}" >bad.json
   test_status 2 "wrong: ${bad#*|}" vkb-gendata -o c bad.json
-  test_match "^vkb-gendata: bad.json: .\\[0\\].dataset_generation.*${bad#*|}" .err 'it is said where and why'
+  test_match "^vkb-gendata: bad.json: .\\[0\\].dataset_generation.*${bad#*|}" .err 'the error says where and why'
 done
 printf '[{"query_generation":{"q.csv":{"type":"zz","doc_count":3}}}]\n' >bad.json
 test_status 2 'an unknown query type' vkb-gendata -o c bad.json
@@ -182,7 +182,7 @@ test_status 2 'an empty name' vkb-gendata -o c --files text.csv, own.json
 test_status 2 'an unknown name' vkb-gendata -o c --files text.cvs own.json
 test_match "no file 'text.cvs' .*there are hybrid.csv, text.csv" .err 'those that there are'
 test_status 2 'a seed out of range' vkb-gendata --seed 99999999999999999999 own.json
-test_match "'99999999999999999999' is not" .err 'the number as it was typed'
+test_match "'99999999999999999999' is not" .err 'the error shows the number as typed'
 test_that 'a configuration without datasets' vkb-gendata -o c "$top/configs/quick.json"
 test_status 1 'makes nothing' test -e c
 test_done

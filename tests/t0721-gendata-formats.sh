@@ -42,7 +42,7 @@ test_same 'f|" x"|" x"|""|""' "$(tr -d '\r' <a/lone.csv | sed 's/^ x$/" x"/' | t
 test_that 'XML' xmllint --noout a/rows.xml a/none.xml
 test_same 6 "$(xmllint --xpath 'count(/corpus/doc)' a/rows.xml)" 'XML: documents'
 test_same "$(head -n 1 a/rows.jsonl | jq -j .hard | od -c)" \
-  "$(xmllint --xpath 'string(/corpus/doc[1]/hard)' a/rows.xml | perl -pe 'chomp if eof' | od -c)" 'XML: the text as it was'
+  "$(xmllint --xpath 'string(/corpus/doc[1]/hard)' a/rows.xml | perl -pe 'chomp if eof' | od -c)" 'XML: the text is unchanged'
 test_same '000001 000006' "$(xmllint --xpath 'concat(/corpus/doc[1]/id," ",/corpus/doc[6]/id)' a/rows.xml)" 'XML: numbers'
 
 # --- NPY and vectors
@@ -128,9 +128,9 @@ test_same current "$(vkb-gendata -o n --list --files l2.ivecs near.json | awk 'N
   'neighbours: the file is current'
 test_same stale "$(sed 's/"doc_count": 700/"doc_count": 701/' near.json | vkb-gendata -o n --list --files l2.ivecs | awk 'NR > 1 { print $NF }')" \
   'neighbours: the file is stale if its base changed'
-sed 's/"base.fvecs"/"no.fvecs"/' near.json | jq '[.[0]]' | sed 's/"source": "no/"source": "nobody/' >bad.json
+sed 's/"base.fvecs"/"no.fvecs"/' near.json | jq '[.[0]]' | sed 's/"source": "no/"source": "absent/' >bad.json
 test_status 2 'neighbours in what nothing makes' vkb-gendata -o n bad.json
-test_match "l2.ivecs.*source: no recipe makes 'nobody.fvecs'" .err 'neighbours: the error names the missing source'
+test_match "l2.ivecs.*source: no recipe makes 'absent.fvecs'" .err 'neighbours: the error names the missing source'
 sed 's/"k": 9/"k": 701/' near.json >bad.json
 test_status 2 'more neighbours than there are' vkb-gendata -o n bad.json
 test_match "701 neighbours are wanted, but 'base.fvecs' has 700 rows" .err 'neighbours: the error has both numbers'

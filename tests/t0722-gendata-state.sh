@@ -38,7 +38,7 @@ test_same 'current changed current' "$(state)" 'a hand edit is noticed'
 test_status 2 'a file that was edited by hand is not overwritten' vkb-gendata -o d spec.json
 test_match "'d/b.csv' was changed since it was made; use --force" .err \
   'the error says to use --force for an edited file'
-test_that 'a file that was edited by hand is as it was' cmp edited d/b.csv
+test_that 'a file that was edited by hand is unchanged' cmp edited d/b.csv
 test_that '--force' vkb-gendata -f -o d --files b.csv spec.json
 test_same 'current current current' "$(state)" '--force makes the edited file again'
 rm d/b.csv.spec
@@ -49,7 +49,7 @@ cp d/b.csv theirs
 test_that 'a file that others made is accepted' vkb-gendata -o d spec.json
 test_match "'d/b.csv' was not made by this program and is kept" .err \
   'a warning says that the file of others is kept'
-test_that 'the file of others is as it was' cmp theirs d/b.csv
+test_that 'the file of others is unchanged' cmp theirs d/b.csv
 test_that '--force' vkb-gendata -f -o d spec.json
 
 # The source of queries changes with its content.

@@ -90,11 +90,11 @@ jq '.dataset_generation = {"no.csv": {"doc_count": 3, "fields": [{"name": "w", "
   .test_groups[0].scenarios[1:] = [range(3) as $i | {"id": "w\($i)", "type": "write",
     "command": "SET k __field:w__", "dataset": "here/no.csv", "requests": 3}]' add.json >foreign.json
 mkdir here && printf 'w\r\nx\r\n' >here/no.csv
-test_that 'a dataset that is somebody else'\''s' vkb-load --runs 1 foreign.json
+test_that 'a dataset that vkb-gendata did not make' vkb-load --runs 1 foreign.json
 test_same "vkb-gendata: 'here/no.csv' was not made by this program and is kept; use --force to make it again" \
-  "$(cat .err)" 'the dataset of somebody else is kept, with one warning'
+  "$(cat .err)" 'a dataset that vkb-gendata did not make is kept, with one warning'
 
-# --- a server of somebody else: emptied for each reset, indexes and all
+# --- a server that is not ours: emptied for each reset, indexes and all
 
 printf '{"type":"spec","v":1,"id":"x","modules":[{"path":"%s"}]}\n' "$module" >spec
 test_other spec

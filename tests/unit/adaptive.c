@@ -145,7 +145,7 @@ limits(void)
 	stopping_free(&l);
 }
 
-/* What a run record says of the looks, and how two of them are told apart. */
+/* What a run record says of the looks, and how two of them differ. */
 static void
 recorded(void)
 {
@@ -174,7 +174,7 @@ recorded(void)
 	    "looks after 5, 7 and 10 runs of each case, until +-2 %, rps +-3 "
 	    "%, "
 	    "rps +-1 %, p99_latency_ms +-100 %",
-	    "the looks and the conditions are told in words");
+	    "the looks and the conditions are put in words");
 	free(text);
 	json_set_num(config, "rate", 10);
 	stopping_record(&l, config, other);
@@ -333,7 +333,7 @@ conditions(void)
 int
 main(void)
 {
-	if (!freopen("/dev/null", "w", stderr)) /* what is refused is said */
+	if (!freopen("/dev/null", "w", stderr)) /* messages about refusals */
 		return 2;
 	widths();
 	parsing();

@@ -77,7 +77,7 @@ seconds(void)
 	    "a second without replies is handed over too");
 	tap_ok(w.interval == 2 && w.interval_end == r.t0 + 3 * RUN_SECOND &&
 		w.interval_counted == 1 && w.counted == 3,
-	    "the thread goes on with a second of its own");
+	    "the thread starts a second of its own");
 	tap_ok(hist_count(r.latency) == 3 && hist_count(r.service) == 1 &&
 		hist_count(w.latency) == 1 && hist_count(w.service) == 0,
 	    "the latencies of a thread go to the run");

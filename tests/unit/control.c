@@ -129,7 +129,7 @@ deadlines(void)
 	struct engine_target t = {0};
 
 	tap_ok(control_ms(&t, 0) == 60000 && control_ms(&t, 5000) == 5000,
-	    "a minute when nothing is said");
+	    "a minute by default");
 	t.timeout_s = 1.5;
 	tap_ok(control_ms(&t, 0) == 1500 && control_ms(&t, 5000) == 1500,
 	    "the timeout otherwise");

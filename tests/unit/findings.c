@@ -424,7 +424,7 @@ history(struct branch *b, const double *v, int n)
 	str_free(&s);
 }
 
-/* Each: kind, at lo..hi, n, medians, and what is said of it. */
+/* Each: kind, at lo..hi, n, medians, and the sentence about it. */
 static void
 check_found(const struct findings *all, const char *want, const char *what)
 {

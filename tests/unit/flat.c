@@ -200,7 +200,7 @@ property(void)
 	}
 	tap_ok(!(wrong & KEYS), "only keys of the Python tool are written");
 	tap_ok(!(wrong & PARTS), "what is read again is part of the run");
-	tap_ok(!(wrong & TWICE), "what was read is written as it was");
+	tap_ok(!(wrong & TWICE), "what was read is written unchanged");
 	tap_ok(!(wrong & WHOLE), "a run with its record comes back whole");
 	tap_ok(!(wrong & IDENTITY),
 	    "a run and what metrics.json has of it have one identity");
@@ -232,8 +232,8 @@ first_edition(void)
 	json_free(run);
 	run = read_text("{\"command\":\"SET\",\"rps\":1,\"odd\":\"x\"}");
 	flat = flat_from_run(run, false);
-	tap_str(json_get_str(flat, "odd"), "x",
-	    "a key that nobody knows is written again");
+	tap_str(
+	    json_get_str(flat, "odd"), "x", "an unknown key is written again");
 	json_set_str(json_get(run, "config"), "odd", "y");
 	json_free(flat);
 	flat = flat_from_run(run, false);

@@ -300,7 +300,7 @@ check_beta(void)
 		for (double p = .0125; p < 1; p += .075)
 			right = right &&
 			    is_near(tdist_sf(tdist_quantile(p, df), df), 1 - p);
-	tap_ok(right, "so is the quantile of Student's t");
+	tap_ok(right, "the quantile of Student's t inverts its tail");
 }
 
 int

@@ -58,6 +58,6 @@ main(void)
 		errno == ENOENT,
 	    "a file that is not there is an error");
 	tap_ok(hash_file(HASH_SHA1, "/", hex) < 0 && errno == EISDIR,
-	    "so is a folder");
+	    "a folder is an error");
 	return tap_done();
 }

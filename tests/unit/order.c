@@ -122,7 +122,7 @@ at_random(void)
 		    first[i], last[i]);
 }
 
-/* A later look goes on with numbers of its own: rounds do not repeat. */
+/* A later look has numbers of its own: rounds do not repeat. */
 static void
 goes_on(void)
 {

@@ -112,7 +112,7 @@ schedule(void)
 	    "the warm-up is not measured");
 	openloop_dispatch(&w, 7005000);
 	tap_ok(w.seen.n == 4 && w.measured == 3, "from 2.5 ms on it is");
-	tap_near(w.max_backlog, 4, 0, "nobody sends: all of it waits");
+	tap_near(w.max_backlog, 4, 0, "no client sends: all requests wait");
 	openloop_dispatch(&w, 20005000);
 	tap_ok(w.seen.n == 5 && openloop_next(&w) == INT64_MAX,
 	    "nothing is due at the end or after it");

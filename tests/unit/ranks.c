@@ -200,7 +200,7 @@ large_samples(void)
 	check_normal("31 against 20", &t, u, u - M * N / 2., sd);
 	t = ranktest_mwu(v + M, N, v, M);
 	check_normal("20 against 31", &t, M * N - u, M * N / 2. - u, sd);
-	tap_ok(t.ties && t.n == M + N, "ties among 51 values are told");
+	tap_ok(t.ties && t.n == M + N, "ties among 51 values are reported");
 	t = ranktest_mwu(v, 30, v + M, N);
 	tap_ok(t.exact, "30 a side with ties are still counted");
 	for (size_t m = 29; m <= 31; m++)

@@ -1,5 +1,5 @@
 /* vkb-report's axes: whatever the values, ticks are few, rise, lie on the axis,
- * and are told apart. */
+ * and are distinguished. */
 #include "rng.h"
 #include "tap.h"
 #include "vkb-report/axis.h"

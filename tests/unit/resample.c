@@ -74,7 +74,7 @@ check_bootstrap(const char *what, const struct bootstrap_pair *v, size_t k)
 	tap_near(b.lo, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .05), 1e-9,
 	    "the lower end is the quantile that Efron's formula gives");
 	tap_near(b.hi, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .95), 1e-9,
-	    "so is the upper end");
+	    "the upper end is such a quantile");
 }
 
 static void

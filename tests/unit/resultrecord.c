@@ -148,7 +148,7 @@ open_loop(void)
 		!json_get(json_get(run, "metrics"), "max_backlog"),
 	    "closed loop has neither");
 	tap_ok(json_len(json_get(run, "hist")) == 1, "but one histogram");
-	tap_str(json_get_str(run, "bound"), "neither", "nobody was busy");
+	tap_str(json_get_str(run, "bound"), "neither", "neither side was busy");
 	json_free(run);
 	hist_free(r.latency);
 }
@@ -224,7 +224,8 @@ together(void)
 	    "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}",
 	    "one alone is what it was");
 	json_set(run, "none", result_record_merge(list, 0));
-	is_room(run, "none", "{}", "of nobody nothing is known");
+	is_room(
+	    run, "none", "{}", "a record without servers says nothing of them");
 	json_free(run);
 	json_free(v[0]);
 	json_free(v[1]);

@@ -52,7 +52,8 @@ blends(void)
 	roles_merge(v, STREAMS);
 	tap_ok(v[0].requests == 6000, "requests add up");
 	tap_near(v[0].elapsed_s, 7.996, 1e-9, "from the first to the last");
-	tap_near(v[0].rps, 6000 / 7.996, 1e-9, "so does the rate");
+	tap_near(
+	    v[0].rps, 6000 / 7.996, 1e-9, "the rate is that of all streams");
 	tap_ok(hist_count(v[0].latency) == 6000, "each latency is there");
 	tap_near(v[0].p99_ms, (double)hist_quantile(all, .99) / 1e6, 1e-12,
 	    "a percentile is that of all latencies");
@@ -281,7 +282,7 @@ fields(void)
 	tap_ok(w->sequential && w->resp3 && w->batch_first_byte &&
 		w->arrivals == ENGINE_POISSON && w->cpus &&
 		CPU_COUNT(w->cpus) == 1 && CPU_ISSET(0, w->cpus),
-	    "so is each choice");
+	    "each choice is the one of its key");
 	roles_free(&r);
 	json_free(cas);
 	cas = json_parse(plain, sizeof plain - 1, NULL, NULL);

@@ -84,7 +84,7 @@ verdicts(void)
 	check(&s,
 	    "inconclusive, changes below 123% would be missed, needs 12 rounds "
 	    "(5m00s more)",
-	    "a large one is whole percents, and the minutes are told");
+	    "a large one is whole percents, and the minutes are shown");
 	r = row("rps", 1);
 	r.facts.m = 8;
 	r.facts.n = 20;
@@ -143,7 +143,7 @@ methods(void)
 {
 	struct overall of[] = {
 	    {.name = (char *)"rps"}, {.name = (char *)"p50_latency_ms"}};
-	/* The last one is behind those of the comparison: nobody reads it. */
+	/* The last one is behind those of the comparison: it is never read. */
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
 	    row("rps", 1), row("p50_latency_ms", 1), row("rps", 1)};
 	struct canary canaries[] = {

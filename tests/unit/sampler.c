@@ -61,7 +61,7 @@ sample(void)
 
 /* A server that is elsewhere, or gone: what is not known is absent. */
 static void
-nobody(void)
+fail_without_processes(void)
 {
 	pid_t self = getpid(), gone = 4194303;
 	struct sampler *s = sampler_new(NULL, 0, &self, 1, 0);
@@ -104,6 +104,6 @@ main(void)
 	ends("2", (int[]){0, 100, 200}, 3);
 	ends("", (int[]){0}, 1);
 	sample();
-	nobody();
+	fail_without_processes();
 	return tap_done();
 }

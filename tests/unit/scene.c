@@ -36,7 +36,7 @@ traces(void)
 		!holds(scene_resets, "{\"flush_before\":false}"),
 	    "other cases keep what is there");
 	tap_ok(!holds(scene_changes, "{\"test_phase\":\"read\"}"),
-	    "a read leaves the server as it was");
+	    "a read leaves the server unchanged");
 	tap_ok(holds(scene_changes, "{\"test_phase\":\"write\"}") &&
 		holds(scene_changes, "{}"),
 	    "a case that is not a read changes the server");

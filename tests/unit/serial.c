@@ -152,7 +152,7 @@ defined(void)
 	tap_near(serial_se(&s, 12, 15, (double[]){2, 5}, &df),
 	    sqrt(4. * 11 / 12 / 3 + 25. * 14 / 15 / 4), 1e-12,
 	    "the standard error is of what runs are worth");
-	tap_ok(df > 4 && df < 7, "and so is Welch's freedom: %g", df);
+	tap_ok(df > 4 && df < 7, "Welch's degrees of freedom too: %g", df);
 	serial_se(
 	    &(struct serial){.99, {1.01, 1.01}}, 10, 10, (double[]){1, 1}, &df);
 	tap_ok(df == 1, "at least one degree of freedom is left");

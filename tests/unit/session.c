@@ -145,7 +145,7 @@ lines(void)
 	progress_end(&p, 1, rec);
 	check_screen(WIPE
 	    "vkb: 1/3 SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
-	    "a run that is over is told, after the line is wiped");
+	    "the end of a run is reported, after the line is wiped");
 	tap_ok(
 	    p.done == 1 && p.took[1] >= 4 && p.took[1] < 100 && p.took[0] == 0,
 	    "it took its time");
@@ -153,7 +153,7 @@ lines(void)
 	    "which is what the next one will take");
 	p.took[1] = 7;
 	progress_end(&p, 1, bad);
-	check_screen("vkb: 2/3 SET: failed\n", "a failed run is told");
+	check_screen("vkb: 2/3 SET: failed\n", "a failed run is reported");
 	tap_ok(p.done == 2 && p.took[1] == 7, "and says no time");
 	progress_end(&p, 1, NULL);
 	check_screen("", "a run that was not finished is not");
@@ -272,7 +272,7 @@ resumed(void)
 		!results_find(&r, a, set, 3),
 	    "others are to be done");
 	tap_ok(results_open(&second, NULL, path) == -1,
-	    "nobody else resumes the same file");
+	    "a second program cannot resume the same file");
 	results_close(&second);
 	tap_ok(results_open(&second, path, NULL) == -1, "nor appends to it");
 	results_close(&second);

@@ -55,7 +55,7 @@ numbers(void)
 		fabs(c->sd[1] - want.sd[1]) < 1e-9 &&
 		fabs(c->mean[0] - want.mean[0]) < 1e-9 &&
 		fabs(c->mean[1] - want.mean[1]) < 1e-9,
-	    "so are its deviations; its means are those of the levels");
+	    "deviations and means are those of the levels");
 	free(c);
 	n = changepoint_find(v, 20, &ours, &c);
 	t_of(v, 8, 12, 1, &want);

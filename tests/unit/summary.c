@@ -113,7 +113,8 @@ quantiles(void)
 	json_del(runs[1], "hist");
 	text = summarise(runs, 3, false);
 	rec = json_parse(text, strlen(text), NULL, NULL);
-	tap_ok(!json_get(rec, "quantiles"), "one run has none: nobody has");
+	tap_ok(!json_get(rec, "quantiles"),
+	    "one run without quantiles: the summary has none");
 	json_free(rec);
 	free(text);
 	for (size_t i = 0; i < 3; i++)

@@ -22,7 +22,7 @@ static char nine[] = " -n <n>\n --csv\n --threads <n>\n --cluster\n"
 		     "__rand_1st__  __rand_2nd__ through __rand_9th__ are too\n"
 		     " __data__ {tag}\n";
 
-/* What it is told to do, behind the options that all have. */
+/* The arguments that follow the common options. */
 static void
 does(char *help, const char *command, bool cluster, const char *want)
 {

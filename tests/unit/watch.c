@@ -40,7 +40,7 @@ verdicts(void)
 	    "a server that used 90 %% of a CPU is the limit");
 	tap_ok(bound(0, 0, 90, 90) == WATCH_CLIENT &&
 		bound(0, 0, 89.9, 89.9) == WATCH_NEITHER,
-	    "so is a client");
+	    "a client that used 90 %% of a CPU is the limit");
 	tap_ok(bound(50, 90, 0, 0) == WATCH_SERVER &&
 		bound(0, 0, 50, 90) == WATCH_CLIENT,
 	    "or one that wanted as much");
@@ -73,7 +73,8 @@ remote_server(void)
 	watch_report(w, 1000, &r);
 	tap_ok(isnan(r.server_busy_percent) && isnan(r.server_cpu_us_per_req),
 	    "the CPU time of a remote server is unknown");
-	tap_ok(r.bound == WATCH_UNKNOWN, "so is what limited an idle client");
+	tap_ok(
+	    r.bound == WATCH_UNKNOWN, "what limited an idle client is unknown");
 	watch_cost_free(&r);
 	watch_free(w);
 }
@@ -106,7 +107,7 @@ waits(void)
 	waited = task_process_wait_ns(pids[0]);
 	tap_ok(waited > ran / 4, "a process waits for its CPU");
 	tap_ok(task_thread_wait_ns(pids[0], pids[0]) >= waited,
-	    "so does its only thread");
+	    "its only thread waits as long");
 	for (i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
