@@ -59,6 +59,11 @@ test_same true "$(jq -s 'map(select(.kind == "regression")) |
   all(.ratio > .9 and .ratio < 1.1 and .ci95[0] <= .ratio and .ratio <= .ci95[1]
     and .p <= .01 and .n == [35, 24] and .range[1] and .previous.commit)' records)" \
   'each regression has its size, interval, p and place'
+test_same true "$(jq -s 'def hex: explode | reduce .[] as $c (0;
+    . * 16 + if $c > 96 then $c - 87 else $c - 48 end);
+  map(select(.kind == "regression")) |
+  all((.previous.commit[-4:] | hex) == .indexes[0] - 1)' records)" \
+  'the previous commit is the one before the range'
 grep run.,.v h | sed 's/"commit":"[0-9a-f]\{36\}/"commit":"9.0.0-rc1-/' >names
 test_that 'commits that are not hashes are accepted' vkb-detect names
 test_match ' the input, 9.0.0-rc1-003b to 9.0.0-rc1-0000$' .out \

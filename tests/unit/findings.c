@@ -386,6 +386,15 @@ unreadable(void)
 		branch_values(&b, &b.series[0], &v) == 0,
 	    "what does not fit into memory is read from a file");
 	branch_drop(&v);
+	branch_free(&b);
+	tap_ok(read_branch(&b, &s, 1 << 20) == 0, "what fits is read");
+	lose_file();
+	tap_ok(branch_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
+		v.all[19999] == 19999,
+	    "what fits into memory is in no file");
+	branch_drop(&v);
+	branch_free(&b);
+	read_branch(&b, &s, 1000);
 	lose_file();
 	tap_ok(branch_values(&b, &b.series[0], &v) == -1,
 	    "a file that lost its end is trouble");
@@ -524,6 +533,46 @@ exact(void)
 	finding_free(&all);
 	branch_free(&b);
 	policy_free(rules.policy);
+}
+
+/* Two cases become slower and two faster at one commit. */
+static void
+both_ways(void)
+{
+	static const char *const cases[] = {"A", "B", "C", "D"};
+	struct finding_rules rules = {.metrics = "rps",
+	    .policy = policy("{\"rules\":[{\"metric\":\"rps\",\"assume\":"
+			     "\"exact\",\"margin\":\"5%\"}]}"),
+	    .today = "2026-11-21",
+	    .points = {.magnitude = -1}};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+	char commit[60], config[60], rps[40];
+
+	for (int i = 0; i < 6; i++) {
+		snprintf(
+		    commit, sizeof commit, "\"commit\":\"%08x%032x\"", i, 0);
+		for (int k = 0; k < 4; k++) {
+			snprintf(config, sizeof config, "{\"command\":\"%s\"}",
+			    cases[k]);
+			snprintf(rps, sizeof rps, "\"rps\":%d",
+			    i < 3            ? 100
+				: k % 2 == 0 ? 80
+					     : 120);
+			add_run(&s, commit, config, rps);
+		}
+	}
+	read_branch(&b, &s, 0);
+	finding_all(&all, &b, &rules);
+	tap_ok(all.n == 4 && all.ngroups == 2 && all.groups[0].n == 2 &&
+		all.groups[1].n == 2 &&
+		all.groups[0].kind != all.groups[1].kind,
+	    "slower and faster cases are a group each, at one commit too");
+	finding_free(&all);
+	branch_free(&b);
+	policy_free(rules.policy);
+	str_free(&s);
 }
 
 /* Nine points are too few to look for a step; the shortest series is named. */
@@ -733,6 +782,7 @@ main(void)
 	losses();
 	unreadable();
 	exact();
+	both_ways();
 	too_short();
 	newest();
 	return tap_done();

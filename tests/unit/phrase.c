@@ -224,6 +224,7 @@ warnings(void)
 	struct finding_rules rules = {0};
 	struct str s = {0};
 	static char names[LOST + 1][2];
+	int lines = 0;
 
 	for (int i = 0; i <= LOST; i++) {
 		names[i][0] = (char)('a' + i);
@@ -267,6 +268,10 @@ warnings(void)
 		strstr(s.s,
 		    "SET: 1 failed run|2 more cases with failed runs") != NULL,
 	    "ten cases are listed of twelve, the others counted");
+	for (const char *c = s.s; c && (c = strchr(c, '|')); c++)
+		lines++;
+	tap_ok(
+	    lines == 10, "these are ten lines and the count: %d bars", lines);
 	b.nlosses = LOSSES - 2;
 	str_clear(&s);
 	phrase_warnings(&b, &all, &rules, collect, &s);
