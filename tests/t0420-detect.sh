@@ -59,6 +59,12 @@ test_same true "$(jq -s 'map(select(.kind == "regression")) |
   all(.ratio > .9 and .ratio < 1.1 and .ci95[0] <= .ratio and .ratio <= .ci95[1]
     and .p <= .01 and .n == [35, 24] and .range[1] and .previous.commit)' records)" \
   'each regression has its size, interval, p and place'
+# The first case has no run at the commit of the change, 36.
+grep -v "\"commit\":\"[0-9a-f]*0024\",\"time.*\"data_size\":1}" h >gap
+vkb-detect -f jsonl gap >gaps
+test_same 36,37 "$(jq -r 'select(.kind == "regression" and .config.data_size == 1) |
+  .indexes | join(",")' gaps | sort -u)" 'a commit without runs is in the range'
+cat gaps >>records
 test_same true "$(jq -s 'def hex: explode | reduce .[] as $c (0;
     . * 16 + if $c > 96 then $c - 87 else $c - 48 end);
   map(select(.kind == "regression")) |

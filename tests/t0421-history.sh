@@ -27,6 +27,10 @@ grep -v '"data_size":4}' h >two
 test_status 1 'a regression of two cases' issue two
 test_match '^# SET data_size=[12]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 1 more$' .out \
   'the title counts the second case'
+grep -v '"data_size":[24]}' h >one
+test_status 1 'a regression of one case' issue one
+test_match '^# SET[^,]*: rps -[56]\.[0-9]% since [0-9a-f]{8}$' .out \
+  'the title of one case counts no others'
 test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
   'the key is in a comment and in the last line'
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
