@@ -4,6 +4,7 @@
  */
 #include "changepoint.h"
 #include "err.h"
+#include "folder.h"
 #include "jsonl.h"
 #include "num.h"
 #include "mem.h"
@@ -211,11 +212,10 @@ static int
 read_history(
     struct branch *b, const struct opts *o, const struct opt_args *args)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct jsonl *in;
 	int rc = 0;
 
-	branch_begin(b, tmp && *tmp ? tmp : "/tmp");
+	branch_begin(b, folder_tmp());
 	if (uses_database(o))
 		rc = stored_read(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {

@@ -3,6 +3,7 @@
  * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
+#include "folder.h"
 #include "jsonl.h"
 #include "opt.h"
 #include "output.h"
@@ -100,7 +101,6 @@ run_report(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct output out = {0, o->out};
-	const char *dir = getenv("TMPDIR");
 	struct jsonl *in;
 	struct model m;
 	struct str s = {0};
@@ -116,7 +116,7 @@ run_report(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
-	rc = model_read(&m, in, dir && *dir ? dir : "/tmp");
+	rc = model_read(&m, in, folder_tmp());
 	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);

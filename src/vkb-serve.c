@@ -329,34 +329,32 @@ is_verb(const char *s)
 	    strcmp(s, "status") == 0;
 }
 
+static int
+run_serve(void *opts, struct opt_args *a)
+{
+	const struct opts *o = opts;
+	struct json *spec;
+
+	if (o->follow && (a->n || a->rest))
+		return opt_usage(
+		    &prog, "--follow takes no SPEC and no COMMAND");
+	if (o->follow) {
+		specopts_hide_secrets(&o->spec);
+		return run_follow(o);
+	}
+	if (!a->rest && a->n >= 1 && a->n <= 2 && is_verb(a->v[0]))
+		return run_verb(o, a);
+	if (!a->nrest || a->n > 1)
+		return opt_usage(
+		    &prog, "give start, stop, status, --follow or a COMMAND");
+	spec = specopts_make(&o->spec, a->n ? a->v[0] : NULL, o->quiet);
+	return spec ? run_command(o, spec, a->rest) : 125;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct opts o = {.wait = 60, .grace = 5};
-	struct opt_args a;
-	struct json *spec;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &a);
-	if (rc)
-		return rc > 0 ? 0 : 2;
-	if (o.follow && (a.n || a.rest))
-		rc = opt_usage(&prog, "--follow takes no SPEC and no COMMAND");
-	else if (o.follow) {
-		specopts_hide_secrets(&o.spec);
-		rc = run_follow(&o);
-	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
-		rc = run_verb(&o, &a);
-	else if (!a.nrest || a.n > 1)
-		rc = opt_usage(
-		    &prog, "give start, stop, status, --follow or a COMMAND");
-	else {
-		spec = specopts_make(&o.spec, a.n ? a.v[0] : NULL, o.quiet);
-		rc = spec ? run_command(&o, spec, a.rest) : 125;
-	}
-	free(o.spec.cpus.v);
-	free(o.spec.config.v);
-	free(o.spec.module.v);
-	return rc < 0 ? 2 : rc;
+	return opt_main(&prog, argc, argv, &o, run_serve);
 }

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -249,8 +250,6 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 	    .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
 	struct proc *p = NULL;
-	char buf[4096];
-	ssize_t n;
 
 	spec.in = null;
 	spec.out = spec.err = memfd_create("output", MFD_CLOEXEC);
@@ -264,10 +263,9 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 			    argv[0], timeout_ms);
 	}
 	proc_free(p);
-	if (spec.out >= 0)
-		lseek(spec.out, 0, SEEK_SET);
-	while (rc == 0 && (n = read(spec.out, buf, sizeof buf)) > 0)
-		str_addn(out, buf, (size_t)n);
+	if (rc == 0 &&
+	    (lseek(spec.out, 0, SEEK_SET) < 0 || str_read(out, spec.out) < 0))
+		rc = err_fail_sys("cannot read the output of '%s'", argv[0]);
 	if (spec.out >= 0)
 		close(spec.out);
 	if (null >= 0)
@@ -302,6 +300,48 @@ proc_beside(const char *name)
 		free(path);
 	}
 	return mem_str(name);
+}
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	errno = EACCES;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *
+proc_find(const char *name)
+{
+	const char *dirs = getenv("PATH");
+	int why = ENOENT;
+	char *path;
+	size_t n;
+
+	if (strchr(name, '/'))
+		return is_program(name) ? mem_str(name) : NULL;
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs && *name;
+	     dirs += n + (dirs[n] == ':')) {
+		n = strcspn(dirs, ":");
+		path =
+		    mem_printf("%.*s/%s", n ? (int)n : 1, n ? dirs : ".", name);
+		if (is_program(path))
+			return path;
+		why = errno == EACCES ? EACCES : why;
+		free(path);
+	}
+	errno = why;
+	return NULL;
+}
+
+int
+proc_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
 }
 
 const char *

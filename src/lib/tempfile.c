@@ -153,6 +153,17 @@ tempfile_place(struct tempfile *t)
 	return finish_file(t, false);
 }
 
+int
+tempfile_write(const char *path, const void *bytes, size_t n)
+{
+	struct tempfile *t = tempfile_open(path);
+
+	if (!t)
+		return -1;
+	fwrite(bytes, 1, n, t->f); /* tempfile_commit asks ferror() */
+	return tempfile_commit(t);
+}
+
 void
 tempfile_discard(struct tempfile *t)
 {

@@ -46,29 +46,13 @@ is_variable(const char *s)
 	return n && s[n] == '=';
 }
 
-static bool
-is_installed(const char *program)
-{
-	const char *path = getenv("PATH");
-	bool yes = false;
-
-	while (path && *path && !yes) {
-		size_t n = strcspn(path, ":");
-		char *file = mem_printf("%.*s/%s", (int)n, path, program);
-
-		yes = access(file, X_OK) == 0;
-		free(file);
-		path += n + (path[n] == ':');
-	}
-	return yes;
-}
-
 /* Returns the compiler (borrowed), or NULL after reporting an error. */
 static const char *
 add_variables(struct flags *f, const struct flags_wanted *w)
 {
 	const char *cc = NULL;
 	struct str c = {0};
+	char *ccache;
 
 	if (w->cflags)
 		str_add(&c, w->cflags);
@@ -99,8 +83,10 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 	}
 	if (cc)
 		return cc;
-	if (is_installed("ccache"))
+	ccache = proc_find("ccache");
+	if (ccache)
 		add_variable(f, mem_str("CC=ccache cc"));
+	free(ccache);
 	return "cc";
 }
 

@@ -146,12 +146,10 @@ tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
 int
 tree_done(struct tree *t, const char *id)
 {
-	struct tempfile *f = tempfile_open(t->note);
+	char line[GITREPO_ID + 1];
+	int n = snprintf(line, sizeof line, "%s\n", id);
 
-	if (!f)
-		return -1;
-	fprintf(tempfile_stream(f), "%s\n", id);
-	return tempfile_commit(f);
+	return tempfile_write(t->note, line, (size_t)n);
 }
 
 void

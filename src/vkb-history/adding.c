@@ -258,18 +258,10 @@ add_envs(struct adding *a)
 }
 
 static int
-write_target(const struct target *t)
+write_target(struct target *t)
 {
-	struct tempfile *f = tempfile_open(t->path);
-	FILE *out;
-
-	if (!f)
-		return -1;
-	out = tempfile_stream(f);
-	if (t->was.len)
-		fwrite(t->was.s, 1, t->was.len, out);
-	fwrite(t->more.s, 1, t->more.len, out);
-	return tempfile_commit(f);
+	str_addn(&t->was, t->more.s, t->more.len);
+	return tempfile_write(t->path, t->was.s, t->was.len);
 }
 
 static void

@@ -226,7 +226,6 @@ write_index(struct site *s, const char *changes)
 	struct json **v = NULL, *rec;
 	size_t n = 0, cap = 0;
 	struct str text = {0};
-	struct tempfile *f;
 	struct jsonl *in;
 	int got;
 
@@ -243,10 +242,7 @@ write_index(struct site *s, const char *changes)
 		jsonl_close(in);
 	}
 	index_page(&text, &s->archive, v, n, s->url);
-	f = tempfile_open(path);
-	if (f)
-		fwrite(text.s, 1, text.len, tempfile_stream(f));
-	if (!f || tempfile_commit(f) < 0)
+	if (tempfile_write(path, text.s, text.len) < 0)
 		s->rc = -1;
 	for (size_t i = 0; i < n; i++)
 		json_free(v[i]);

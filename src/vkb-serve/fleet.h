@@ -57,4 +57,7 @@ void fleet_stop(struct fleet *, struct json **record);
 /* Reports 'error' and returns a failed record with this id. Caller frees. */
 struct json *fleet_failed(const char *id, const char *error);
 
+/* Returns a record 'stopped' with this id. Caller frees. */
+struct json *fleet_stopped(const char *id);
+
 #endif

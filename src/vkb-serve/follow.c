@@ -99,12 +99,8 @@ stop_server(struct following *w, const char *id)
 	else {
 		if (e->fleet)
 			fleet_stop(e->fleet, &rec);
-		else {
-			/* Its end was reported when it happened. */
-			rec = record_new("server");
-			json_set_str(rec, "id", id);
-			json_set_str(rec, "status", "stopped");
-		}
+		else /* its end was reported when it happened */
+			rec = fleet_stopped(id);
 		free(e->id);
 		*e = w->v[--w->n];
 	}

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
+#include "sink.h"
 #include "str.h"
 #include "tls.h"
 
@@ -22,11 +23,11 @@
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
 
-static int
-write_file(const char *path, const struct str *s, struct str *why)
+int
+node_write_file(const char *path, const struct str *s, struct str *why)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int rc = fd >= 0 && write(fd, s->s, s->len) == (ssize_t)s->len ? 0 : -1;
+	int rc = fd < 0 ? -1 : sink_write(fd, s->s, s->len);
 
 	if (rc < 0)
 		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
@@ -42,31 +43,8 @@ copy_rdb(const struct node *n, struct str *why)
 	char *to = mem_printf("%s/dump.rdb", n->dir);
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct stat st;
-	ssize_t k = -1;
-	off_t done = 0;
-	int rc = -1;
+	int rc = in < 0 || out < 0 || sink_copy(in, out) < 0 ? -1 : 0;
 
-	if (in < 0 || out < 0 || fstat(in, &st) < 0)
-		goto out;
-	while (done < st.st_size) {
-		k = copy_file_range(
-		    in, NULL, out, NULL, (size_t)(st.st_size - done), 0);
-		if (k <= 0)
-			break;
-		done += k;
-	}
-	/* Old kernels cannot copy between file systems. */
-	while (done < st.st_size) {
-		char buf[65536];
-
-		k = read(in, buf, sizeof buf);
-		if (k <= 0 || write(out, buf, (size_t)k) != k)
-			goto out;
-		done += k;
-	}
-	rc = 0;
-out:
 	if (rc < 0)
 		str_printf(why, "cannot copy '%s' to '%s': %s", from, to,
 		    strerror(errno));
@@ -85,7 +63,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 	int rc;
 
 	spec_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
-	rc = write_file(conf, &s, why);
+	rc = node_write_file(conf, &s, why);
 	str_free(&s);
 	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
 }
@@ -229,6 +207,16 @@ node_tell_end(struct node *n, struct str *why)
 	str_free(&clean);
 	str_free(&plain);
 	free(text);
+}
+
+void
+node_tell_refusal(const struct node *n, const char *what, const struct reply *r,
+    struct str *why)
+{
+	str_printf(
+	    why, "node %zu (port %d): %s: ", n->index + 1, n->port, what);
+	str_visible(
+	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
 
 /* Returns whether the process that answered is in the group we started. */

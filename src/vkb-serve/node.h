@@ -13,8 +13,9 @@
 
 struct client;
 struct client_address;
-struct reaper;
 struct proc;
+struct reaper;
+struct reply;
 struct spec;
 struct str;
 struct tls_context;
@@ -37,6 +38,9 @@ struct node {
 	char *run_id, *version, *git_sha, *build_id;
 };
 
+/* Writes a file of a node. Returns 0 or -1. */
+int node_write_file(const char *path, const struct str *text, struct str *why);
+
 /* Writes the configuration to the folder, which must exist, and starts the
  * process on 'port'. Returns 0 or -1. */
 int node_start(struct node *, struct reaper *, int port, struct str *why);
@@ -54,6 +58,11 @@ int node_fd(const struct node *); /* readable once it has ended; -1: none */
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the
  * log. */
 void node_tell_end(struct node *, struct str *why);
+
+/* Appends "node 2 (port 17001): WHAT: " and why a command failed: the error
+ * reply 'r', or if it is NULL the error of the connection. */
+void node_tell_refusal(
+    const struct node *, const char *what, const struct reply *r, struct str *);
 
 /* Closes the control connection. */
 void node_settle(struct node *);

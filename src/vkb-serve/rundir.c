@@ -21,14 +21,6 @@
 #define PREFIX "vkb-run." /* and ten hex digits */
 #define YOUNG_S 60        /* the owner may not have locked it yet */
 
-const char *
-rundir_tmp(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	return tmp && *tmp ? tmp : "/tmp";
-}
-
 /* Returns whether the folder is ours and its owner and guard have ended. */
 static bool
 is_orphaned(const char *path)
@@ -76,11 +68,11 @@ remove_orphans(const char *tmp)
 static int
 make_temporary(struct rundir *r, struct reaper *g)
 {
-	char *tmp = realpath(rundir_tmp(), NULL);
+	char *tmp = realpath(folder_tmp(), NULL);
 	unsigned long long x;
 
 	if (!tmp)
-		return err_fail_sys("cannot use '%s'", rundir_tmp());
+		return err_fail_sys("cannot use '%s'", folder_tmp());
 	remove_orphans(tmp);
 	for (;;) {
 		if (getrandom(&x, sizeof x, 0) != sizeof x)

@@ -34,7 +34,4 @@ char *rundir_new(struct rundir *);
  * error. */
 int rundir_tls(struct rundir *, const char *host);
 
-/* Returns $TMPDIR, else /tmp; borrowed. */
-const char *rundir_tmp(void);
-
 #endif

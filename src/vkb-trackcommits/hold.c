@@ -117,8 +117,7 @@ wait_for_command(struct hold *h)
 		proc_stop(h->command, GRACE_MS);
 		return 125;
 	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	return proc_exit_status(status);
 }
 
 static int
