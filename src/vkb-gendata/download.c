@@ -221,11 +221,9 @@ transfer_part(struct part *p)
 	p->have = stat(p->path, &st) == 0 ? st.st_size : 0;
 	p->fd = -1;
 	p->curl = open_curl(p->url);
-	if (p->have && web) {
-		list = make_if_range(p);
-		if (!list)
-			p->have = 0;
-	}
+	/* A part of a file, or one without an id, may be of another dump. */
+	if (p->have && (!web || !(list = make_if_range(p))))
+		p->have = 0;
 	curl_easy_setopt(p->curl, CURLOPT_ERRORBUFFER, why);
 	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);

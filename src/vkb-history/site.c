@@ -14,6 +14,7 @@
 #include "str.h"
 #include "tempfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,26 +287,32 @@ write_overview(struct site *s)
 	free(files);
 }
 
-/* Removes pages of commits that are gone, unless an error occurred. */
+/* Removes pages of commits that are gone. After an error, or if one cannot be
+ * removed, it stays in the manifest. */
 static void
 remove_stale(struct site *s)
 {
+	bool sure = s->rc == 0; /* else its file perhaps could not be read */
+
 	for (const struct json *j = json_first(s->was); j; j = json_next(j)) {
 		const char *name = json_key(j);
 		char *path;
 
 		if (json_get(s->is, name))
 			continue;
-		if (s->rc < 0) { /* perhaps its file could not be read */
-			json_set_str(s->is, name, json_str(j));
-			continue;
-		}
-		if (!str_starts(name, INDEX_PAGES "/") ||
-		    strchr(name + strlen(INDEX_PAGES "/"), '/'))
+		if (sure &&
+		    (!str_starts(name, INDEX_PAGES "/") ||
+			strchr(name + strlen(INDEX_PAGES "/"), '/')))
 			continue;
 		path = mem_printf("%s/%s", s->out, name);
-		if (unlink(path) == 0)
+		if (sure && unlink(path) == 0)
 			s->gone++;
+		else if (!sure || errno != ENOENT) {
+			json_set_str(s->is, name, json_str(j));
+			if (sure)
+				s->rc =
+				    err_fail_sys("cannot remove '%s'", path);
+		}
 		free(path);
 	}
 }
