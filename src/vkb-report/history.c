@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -103,14 +104,6 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 	str_free(&t);
 }
 
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Reduces many points to STEPS medians and ranges. Returns their number. */
 static size_t
 thin_points(struct points *v)
@@ -126,8 +119,7 @@ thin_points(struct points *v)
 			v->hi[i] =
 			    k == from ? v->hi[k] : fmax(v->hi[i], v->hi[k]);
 		}
-		qsort(
-		    v->median + from, len, sizeof *v->median, compare_by_value);
+		stats_sort(v->median + from, len);
 		v->median[i] = v->median[from + len / 2];
 		v->x[i] = (double)from + (double)(len - 1) / 2;
 	}

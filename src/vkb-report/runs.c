@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -25,14 +26,6 @@ draw_session_bounds(struct plot *p, const struct json *metric)
 	}
 }
 
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Draws many runs as the median and range of each of STEPS steps. */
 static void
 draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
@@ -46,7 +39,7 @@ draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
 
 		for (size_t k = 0; k < len; k++)
 			part[k] = v[from + k];
-		qsort(part, len, sizeof *part, compare_by_value);
+		stats_sort(part, len);
 		x[i] = (double)from + 1 + (double)(len - 1) / 2;
 		lo[i] = part[0];
 		mid[i] = part[len / 2];

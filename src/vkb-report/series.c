@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,14 +43,6 @@ fill_course(struct run_series *c, const struct json *series, const char *name)
 	free(y);
 }
 
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Takes the median of n runs at each point that all of them have. */
 static void
 median_course(struct run_series *to, const struct run_series *v, size_t n)
@@ -62,7 +55,7 @@ median_course(struct run_series *to, const struct run_series *v, size_t n)
 	for (size_t i = 0; i < to->n; i++) {
 		for (size_t k = 0; k < n; k++)
 			all[k] = v[k].y[i];
-		qsort(all, n, sizeof *all, compare_by_value);
+		stats_sort(all, n);
 		to->y[i] =
 		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
 	}

@@ -9,6 +9,7 @@
 #include "str.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const char *
 outcome_class(enum model_verdict v)
@@ -53,28 +54,21 @@ static void
 write_card(struct str *s, const char *class, const char *what,
     const char *value, const char *more)
 {
-	str_printf(s, "<div class=\"card %s\"><dt>", class);
-	html_text(s, what);
-	str_add(s, "</dt><dd>");
-	html_text(s, value);
-	str_add(s, "</dd>");
-	if (more) {
-		str_add(s, "<dd class=\"quiet\">");
-		html_text(s, more);
-		str_add(s, "</dd>");
-	}
+	str_printf(s, "<div class=\"card %s\">", class);
+	html_tag(s, "dt", NULL, what);
+	html_tag(s, "dd", NULL, value);
+	if (more)
+		html_tag(s, "dd", "quiet", more);
 	str_add(s, "</div>\n");
 }
 
 static void
-write_count(
-    struct str *s, const char *class, const char *what, double n, char *more)
+write_count(struct str *s, const char *class, const char *what, double n)
 {
-	struct str t = {0};
+	char text[32];
 
-	str_printf(&t, "%.0f", n);
-	write_card(s, class, what, t.s, more);
-	str_free(&t);
+	snprintf(text, sizeof text, "%.0f", n);
+	write_card(s, class, what, text, NULL);
 }
 
 /* Writes the geometric mean over all cases, for each gate metric. */
@@ -119,20 +113,19 @@ write_cards(struct str *s, const struct model *m)
 		if (count[v])
 			write_count(s,
 			    model_verdict_name((enum model_verdict)v), words[v],
-			    (double)count[v], NULL);
+			    (double)count[v]);
 	if (m->comparisons.n == 1)
 		write_overall(s, m->comparisons.v[0]);
 	if (m->ncases)
-		write_count(s, "count", "cases", (double)m->ncases, NULL);
+		write_count(s, "count", "cases", (double)m->ncases);
 	if (m->runs > 0)
-		write_count(s, "count", "runs", m->runs, NULL);
+		write_count(s, "count", "runs", m->runs);
 	if (m->failed > 0)
-		write_count(s, "regression", "runs failed", m->failed, NULL);
+		write_count(s, "regression", "runs failed", m->failed);
 	if (m->nchanges)
-		write_count(s, "count", "changes", (double)m->nchanges, NULL);
+		write_count(s, "count", "changes", (double)m->nchanges);
 	if (m->profiles.n)
-		write_count(
-		    s, "count", "profiles", (double)m->profiles.n, NULL);
+		write_count(s, "count", "profiles", (double)m->profiles.n);
 	str_add(s, "</dl>\n");
 }
 
