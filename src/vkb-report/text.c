@@ -176,6 +176,16 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
 }
 
 static void
+write_sentences(struct str *s, const char *mark, const struct sentences *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		str_add(s, mark);
+		str_visible(s, l->v[i]);
+		str_addc(s, '\n');
+	}
+}
+
+static void
 write_headlines(struct str *s, const struct model *m)
 {
 	size_t n;
@@ -190,13 +200,8 @@ write_headlines(struct str *s, const struct model *m)
 			str_visible(s, h[i].base->name);
 		}
 		str_addc(s, '\n');
-		for (size_t k = 0; k < h[i].nfacts + h[i].nnext; k++) {
-			str_add(s, k < h[i].nfacts ? "  " : "> ");
-			str_visible(s,
-			    k < h[i].nfacts ? h[i].facts[k]
-					    : h[i].next[k - h[i].nfacts]);
-			str_addc(s, '\n');
-		}
+		write_sentences(s, "  ", &h[i].facts);
+		write_sentences(s, "> ", &h[i].advice);
 		str_addc(s, '\n');
 	}
 	headlines_free(h, n);

@@ -18,13 +18,13 @@ outcome_class(enum model_verdict v)
 }
 
 static void
-write_list(struct str *s, char *const *v, size_t n)
+write_list(struct str *s, const struct sentences *l)
 {
-	if (!n)
+	if (!l->n)
 		return;
 	str_add(s, "<ul>\n");
-	for (size_t i = 0; i < n; i++) {
-		html_tag(s, "li", NULL, v[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		html_tag(s, "li", NULL, l->v[i]);
 		str_addc(s, '\n');
 	}
 	str_add(s, "</ul>\n");
@@ -43,10 +43,10 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 		html_subject(s, h->base, p->commit_url);
 	}
 	str_add(s, "</p>\n");
-	write_list(s, h->facts, h->nfacts);
-	if (h->nnext)
+	write_list(s, &h->facts);
+	if (h->advice.n)
 		str_add(s, "<h3>What to do next</h3>\n");
-	write_list(s, h->next, h->nnext);
+	write_list(s, &h->advice);
 	str_add(s, "</div>\n");
 }
 
