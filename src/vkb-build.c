@@ -162,10 +162,8 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	if (module_recipe(&j->module, q->module, j->rec, j->server.key) < 0)
-		fail_job(j, err_last(), NULL);
-	else
-		j->state = WAITING;
+	module_recipe(&j->module, q->module, j->rec, j->server.key);
+	j->state = WAITING;
 	j->now = &j->module;
 }
 
@@ -294,8 +292,8 @@ add_job(struct queue *q)
 		module_subject(q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
-	else if (server_recipe(&j->server, &j->target, q->flags) < 0)
-		fail_job(j, err_last(), NULL);
+	else
+		server_recipe(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -356,8 +354,8 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		server_free(&q->v[i].server);
-		module_recipe_free(&q->v[i].module);
+		recipe_free(&q->v[i].server);
+		recipe_free(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);

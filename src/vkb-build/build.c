@@ -148,6 +148,16 @@ begin_build(struct build *b, bool empty)
 	return 0;
 }
 
+void
+recipe_free(struct recipe *r)
+{
+	for (size_t i = 0; r->env && r->env[i]; i++)
+		free(r->env[i]);
+	free(r->env);
+	free(r->argv);
+	*r = (struct recipe){0};
+}
+
 int
 build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 {

@@ -32,6 +32,8 @@ struct recipe {
 	const void *arg; /* for collect */
 };
 
+void recipe_free(struct recipe *); /* what it owns */
+
 struct build;
 
 /* Adds a finished build (server, cli, ...) to 'rec'. Returns 1; 0: none. */

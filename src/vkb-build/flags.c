@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ANSWER_MS 20000
 
@@ -183,17 +181,13 @@ flags_json(const struct flags *f)
 	return j;
 }
 
-int
+void
 flags_key(char key[FLAGS_KEY], const char *const *texts)
 {
-	int fd = memfd_create("key", MFD_CLOEXEC), rc = fd < 0 ? -1 : 0;
+	struct str all = {0};
 
-	for (; rc == 0 && *texts; texts++)
-		if (dprintf(fd, "%zu\n%s", strlen(*texts), *texts) < 0)
-			rc = -1;
-	if (rc == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		rc = hash_fd(HASH_SHA256, fd, key);
-	if (fd >= 0)
-		close(fd);
-	return rc == 0 ? 0 : err_fail_sys("cannot make a key");
+	for (; *texts; texts++)
+		str_printf(&all, "%zu\n%s", strlen(*texts), *texts);
+	hash_hex(all.s, all.len, key);
+	str_free(&all);
 }

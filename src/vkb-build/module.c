@@ -115,7 +115,7 @@ format_server_path(const char *name, const char *server, const char *rest)
 	    "%s=%.*s%s", name, (int)(slash - server), server, rest);
 }
 
-int
+void
 module_recipe(struct recipe *r, struct module *m, const struct json *build,
     const char *server_key)
 {
@@ -136,17 +136,8 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 	r->env[0] = mem_printf("VKB_SERVER=%s", server);
 	r->env[1] =
 	    format_server_path("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
-	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
-}
-
-void
-module_recipe_free(struct recipe *r)
-{
-	for (size_t i = 0; r->env && r->env[i]; i++)
-		free(r->env[i]);
-	free(r->env);
-	free(r->argv);
-	*r = (struct recipe){0};
+	flags_key(r->key, texts);
+	flags_key(r->kind, alike);
 }
 
 void

@@ -85,7 +85,8 @@ target_open_origin(const struct cache *c, const char *url, const char *dir)
 	if (dir) {
 		s->repo = gitrepo_open(dir);
 		s->repository = s->repo ? get_repository_name(s->repo) : NULL;
-	} else if (flags_key(key, texts) == 0) {
+	} else {
+		flags_key(key, texts);
 		s->url = mem_str(url);
 		s->repository = shorten_url(url);
 		s->lock = mem_printf("%.16s.git", key);

@@ -26,12 +26,6 @@ struct target {
 	bool bad; /* it cannot be read, so it is not changed */
 };
 
-/* Counts equal records of one file that have no key. */
-struct same {
-	struct intern *hashes;
-	size_t *count, cap;
-};
-
 struct env {
 	unsigned long long session;
 	struct json *rec;
@@ -42,7 +36,7 @@ struct adding {
 	struct intern *files;
 	struct target *v; /* by the ids of files */
 	size_t n, cap;
-	struct same same; /* of the input */
+	struct hashset *equal; /* runs of the input without a key */
 	struct under {
 		unsigned long long session;
 		size_t target;
@@ -62,40 +56,12 @@ mix_hash(unsigned long long h, unsigned long long v)
 	return str_hash(h, &v, sizeof v);
 }
 
-static unsigned long long
-count_occurrence(struct same *s, unsigned long long h)
-{
-	char text[32];
-	size_t id, had = s->cap;
-
-	snprintf(text, sizeof text, "%016llx", h);
-	id = intern_id(s->hashes, text);
-	s->count = mem_grow(s->count, id, &s->cap, sizeof *s->count);
-	if (s->cap > had)
-		memset(s->count + had, 0, (s->cap - had) * sizeof *s->count);
-	return ++s->count[id];
-}
-
-static void
-start_occurrences(struct same *s)
-{
-	intern_free(s->hashes);
-	free(s->count);
-	*s = (struct same){.hashes = intern_new()};
-}
-
-static void
-free_occurrences(struct same *s)
-{
-	intern_free(s->hashes);
-	free(s->count);
-}
-
 /* Returns the key that tells whether a record was added before: of a successful
  * run its session, case and index, of a commit its id. A failed run may be
- * repeated, so that its key, as that of all others, is the whole record. */
+ * repeated, so that its key is the whole record and how many equal ones came
+ * before, by the set 'equal'; that of all others is the whole record. */
 static unsigned long long
-make_key(const struct json *rec, struct same *same)
+make_key(const struct json *rec, struct hashset *equal)
 {
 	const struct json *run = json_get(rec, "run");
 	const char *session = json_get_str(run, "session"),
@@ -111,9 +77,9 @@ make_key(const struct json *rec, struct same *same)
 	if (!record_is(rec, "run") || !session || !*session || index < 1 ||
 	    !status || strcmp(status, "ok") != 0) {
 		h = mix_hash(h, json_hash(rec));
-		return record_is(rec, "run")
-		    ? mix_hash(h, count_occurrence(same, h))
-		    : h;
+		while (record_is(rec, "run") && hashset_add(equal, h))
+			h = mix_hash(h, h);
+		return h;
 	}
 	h = str_hash(h, session, strlen(session) + 1);
 	h = mix_hash(h, json_hash(json_get(rec, "config")));
@@ -127,23 +93,23 @@ load_target(struct adding *a, struct target *t)
 {
 	const char *path = t->path;
 	struct jsonl *in;
-	struct same same = {0};
+	struct hashset *equal;
 	struct json *rec;
 	int got;
 
 	if (access(path, F_OK) < 0)
 		return;
-	start_occurrences(&same);
+	equal = hashset_new();
 	in = jsonl_open(&path, 1);
 	while (!t->bad && (got = record_next(in, &rec)) != 0) {
 		t->bad = got < 0;
 		if (got < 0)
 			break;
-		hashset_add(t->known, make_key(rec, &same));
+		hashset_add(t->known, make_key(rec, equal));
 		json_free(rec);
 	}
 	jsonl_close(in);
-	free_occurrences(&same);
+	hashset_free(equal);
 	if (!t->bad && jsonfile_text(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
@@ -200,7 +166,7 @@ add_measured(struct adding *a, const struct json *rec)
 	struct under u = {session ? hash_session(session) : 0, id};
 
 	free(file);
-	append_to_target(a, id, rec, make_key(rec, &a->same));
+	append_to_target(a, id, rec, make_key(rec, a->equal));
 	if (!session || hashset_add(a->paired, mix_hash(u.session, id)))
 		return;
 	a->under =
@@ -223,7 +189,7 @@ dispatch_record(struct adding *a, struct json *rec)
 
 	if (record_is(rec, "commit"))
 		append_to_target(a, intern_target(a, ARCHIVE_COMMITS), rec,
-		    make_key(rec, &a->same));
+		    make_key(rec, a->equal));
 	else if (record_is(rec, "env") && session) {
 		a->envs =
 		    mem_grow(a->envs, a->nenvs, &a->envcap, sizeof *a->envs);
@@ -249,7 +215,7 @@ add_envs(struct adding *a)
 			if (a->under[k].session != e->session)
 				continue;
 			append_to_target(a, a->under[k].target, e->rec,
-			    make_key(e->rec, &a->same));
+			    make_key(e->rec, a->equal));
 			any = true;
 		}
 		if (!any)
@@ -289,7 +255,8 @@ read_file(struct adding *a, const char *const *file, size_t n)
 	struct json *rec;
 	int got;
 
-	start_occurrences(&a->same);
+	hashset_free(a->equal);
+	a->equal = hashset_new();
 	while ((got = record_next(in, &rec)) != 0)
 		if (got < 0)
 			a->rc = -1;
@@ -334,7 +301,7 @@ free_adding(struct adding *a)
 	intern_free(a->files);
 	intern_free(a->others);
 	hashset_free(a->paired);
-	free_occurrences(&a->same);
+	hashset_free(a->equal);
 }
 
 int

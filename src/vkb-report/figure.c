@@ -199,7 +199,7 @@ add_scalings(struct figures *f)
 	for (size_t i = 0; i < f->scaling->n; i++)
 		for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
 			const struct scaling_group *g = &f->scaling->v[i];
-			const struct kase *c = g->cases[0];
+			const struct kase *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]))
 				continue;

@@ -220,15 +220,15 @@ write_scaling_rows(
 	size_t rows = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
-			const struct cell *c = g->cases[i]->cells[k];
+		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
+			const struct cell *c = g->points[i].kase->cells[k];
 			const struct json *rps = model_metric(c, "rps");
 			const struct json *p99 =
 			    model_metric(c, "p99_latency_ms");
 
 			html_row(s, g->name);
 			html_tag(s, "td", NULL, g->key);
-			write_number(s, g->x[i]);
+			write_number(s, g->points[i].x);
 			html_tag(
 			    s, "td", NULL, p->m->subjects[c->subject].name);
 			write_number(s, json_get_num(rps, "median", NAN));
