@@ -6,9 +6,9 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,66 +308,64 @@ pack_data(struct archive *a, const char *path)
 	return rc;
 }
 
-static int pack_folder(struct archive *, const char *name, const char *path);
-
-/* Packs a file, link or folder; skips everything else. */
+/* Packs a file or link. */
 static int
-pack_entry(struct archive *a, const char *name, const char *path)
+pack_entry(struct archive *a, const char *name, const FTSENT *f)
 {
-	struct archive_entry *e;
+	struct archive_entry *e = archive_entry_new();
+	bool link = f->fts_info != FTS_F;
+	const struct stat *st = f->fts_statp;
 	char to[PATH_MAX];
-	struct stat st;
 	ssize_t n = 0;
 	int rc = 0;
 
-	if (lstat(path, &st) < 0)
-		return err_fail_sys("cannot read '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return pack_folder(a, name, path);
-	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return 0;
-	if (S_ISLNK(st.st_mode) && (n = readlink(path, to, sizeof to - 1)) < 0)
-		return err_fail_sys("cannot read '%s'", path);
-	to[n] = '\0';
-	e = archive_entry_new();
 	if (!e)
 		err_die("out of memory");
+	if (link && (n = readlink(f->fts_path, to, sizeof to - 1)) < 0) {
+		rc = err_fail_sys("cannot read '%s'", f->fts_path);
+		goto out;
+	}
+	to[n] = '\0';
 	archive_entry_set_pathname(e, name);
-	archive_entry_set_filetype(
-	    e, S_ISLNK(st.st_mode) ? AE_IFLNK : AE_IFREG);
-	archive_entry_set_perm(e, st.st_mode & 0100 ? 0755 : 0644);
-	archive_entry_set_mtime(e, st.st_mtime, 0);
-	archive_entry_set_size(e, S_ISLNK(st.st_mode) ? 0 : st.st_size);
-	if (S_ISLNK(st.st_mode))
+	archive_entry_set_filetype(e, link ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(e, st->st_mode & 0100 ? 0755 : 0644);
+	archive_entry_set_mtime(e, st->st_mtime, 0);
+	archive_entry_set_size(e, link ? 0 : st->st_size);
+	if (link)
 		archive_entry_set_symlink(e, to);
 	if (archive_write_header(a, e) != ARCHIVE_OK)
-		rc = report_pack_error(a, path);
-	else if (S_ISREG(st.st_mode))
-		rc = pack_data(a, path);
+		rc = report_pack_error(a, f->fts_path);
+	else if (!link)
+		rc = pack_data(a, f->fts_path);
+out:
 	archive_entry_free(e);
 	return rc;
 }
 
+/* Packs the files and links in 'dir'; skips everything else. */
 static int
-pack_folder(struct archive *a, const char *name, const char *path)
+pack_folder(struct archive *a, const char *top, const char *dir)
 {
-	char *sub_name, *sub_path;
-	struct dirent *e;
-	DIR *d = opendir(path);
-	int rc = 0;
+	char *copy = mem_str(dir), *roots[] = {copy, NULL}, *name;
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+	int rc = fts ? 0 : err_fail_sys("cannot read '%s'", dir);
 
-	if (!d)
-		return err_fail_sys("cannot read '%s'", path);
-	while (rc == 0 && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		sub_name = mem_printf("%s/%s", name, e->d_name);
-		sub_path = mem_printf("%s/%s", path, e->d_name);
-		rc = pack_entry(a, sub_name, sub_path);
-		free(sub_name);
-		free(sub_path);
+	while (rc == 0 && (e = fts_read(fts))) {
+		if (e->fts_errno) {
+			errno = e->fts_errno;
+			rc = err_fail_sys("cannot read '%s'", e->fts_path);
+		} else if (e->fts_info == FTS_F || e->fts_info == FTS_SL ||
+		    e->fts_info == FTS_SLNONE) {
+			name = mem_printf(
+			    "%s%s", top, e->fts_path + strlen(dir));
+			rc = pack_entry(a, name, e);
+			free(name);
+		}
 	}
-	closedir(d);
+	if (fts)
+		fts_close(fts);
+	free(copy);
 	return rc;
 }
 
@@ -388,7 +386,7 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	    archive_write_open_FILE(a, tempfile_stream(f)) != ARCHIVE_OK)
 		report_pack_error(a, dir);
 	else
-		rc = pack_entry(a, top, dir);
+		rc = pack_folder(a, top, dir);
 	if (archive_write_close(a) != ARCHIVE_OK && rc == 0)
 		rc = report_pack_error(a, dir);
 	archive_write_free(a);

@@ -27,7 +27,7 @@ run_child(struct gitrepo *r, const char *url, const char *const *specs,
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	rc = gitrepo_fetch(r, url, specs, all, NULL, NULL);
+	rc = gitrepo_fetch(r, url, specs, all);
 	why = err_last();
 	if (rc < 0 && write(out, why, strlen(why)) < 0)
 		_exit(2);

@@ -237,22 +237,10 @@ target_is_archive(const char *text)
 }
 
 static int
-next_file(void *arg, struct gitrepo_file *f)
-{
-	struct tarball_file t;
-	int rc = tarball_next(arg, &t);
-
-	if (rc > 0)
-		*f = (struct gitrepo_file){
-		    t.path, t.program, t.link, t.data, t.len, t.time};
-	return rc;
-}
-
-static int
 commit_archive(struct gitrepo *store, const char *ref, const char *file)
 {
 	struct tarball *in = tarball_open(file);
-	int rc = in ? gitrepo_commit_tree(store, ref, next_file, in) : -1;
+	int rc = in ? gitrepo_commit_tarball(store, ref, in) : -1;
 
 	tarball_close(in);
 	return rc;
