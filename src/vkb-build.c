@@ -111,8 +111,7 @@ static void
 fail_job(struct job *j, const char *error, const char *log)
 {
 	json_set_str(j->rec, "error", error);
-	if (log)
-		json_set_str(j->rec, "log", log);
+	json_set_str(j->rec, "log", log);
 	j->state = FAILED;
 }
 

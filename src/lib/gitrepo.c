@@ -106,8 +106,8 @@ copy_head(git_repository *repo, git_remote *remote)
 }
 
 int
-gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
-    bool all)
+gitrepo_fetch(
+    struct gitrepo *r, const char *url, const char *const *specs, bool all)
 {
 	git_fetch_options o;
 	git_remote *remote = NULL;

@@ -92,8 +92,7 @@ int gitrepo_snapshot(
  * newest of them, and sets 'ref' of a repository of our own to it. Returns 0 or
  * -1.
  */
-int gitrepo_commit_tarball(
-    struct gitrepo *, const char *ref, struct tarball *);
+int gitrepo_commit_tarball(struct gitrepo *, const char *ref, struct tarball *);
 
 /* Makes git in 'dir' show 'commit' as checked out ("": no commit yet) and, with
  * 'dirty', the differences from it. Returns 0 or -1. */

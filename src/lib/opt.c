@@ -129,19 +129,6 @@ flush_stdout(void)
 	return err_fail_sys("cannot write to stdout");
 }
 
-static bool
-is_choice(const char *choices, const char *v)
-{
-	size_t n = strlen(v);
-
-	for (const char *p = choices; p; p = strchr(p, '|')) {
-		p += *p == '|';
-		if (strncmp(p, v, n) == 0 && (p[n] == '|' || !p[n]) && n)
-			return true;
-	}
-	return false;
-}
-
 static int
 report_bad_value(const struct opt *o, const char *v, const char *want)
 {
@@ -192,7 +179,7 @@ store_option(const struct opt *o, const char *v, void *dst)
 		*(double *)field = d;
 		return 0;
 	case OPT_CHOICE:
-		if (!is_choice(o->choices, v))
+		if (!str_has_part(o->choices, v, '|'))
 			return err_fail("option '--%s': '%s' is not one of %s",
 			    o->name, v, o->choices);
 		*(const char **)field = v;

@@ -108,58 +108,55 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	return -1;
 }
 
+/* Reaps a child that cannot be used, and reports why. Returns NULL with errno.
+ */
+static struct proc *
+abandon_child(struct proc *p, int why, const char *what, const char *program)
+{
+	if (p->pid > 0) {
+		if (p->guard)
+			reaper_drop(p->guard, p->pid);
+		waitpid(p->pid, NULL, 0);
+	}
+	free(p);
+	errno = why;
+	err_fail_sys("cannot %s '%s'", what, program);
+	errno = why;
+	return NULL;
+}
+
 struct proc *
 proc_start(const struct proc_spec *s)
 {
-	struct proc *p = NULL;
-	pid_t parent = getpid(), pid;
+	struct proc *p = mem_new(sizeof *p);
+	pid_t parent = getpid();
 	int pipefd[2], why = 0;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (pipe2(pipefd, O_CLOEXEC) < 0) {
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		return NULL;
-	}
-	pid = fork();
-	if (pid == 0) {
+	p->group = s->group || s->session;
+	p->guard = s->guard;
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return abandon_child(p, errno, "start", s->argv[0]);
+	p->pid = fork();
+	if (p->pid == 0) {
 		exec_child(s, parent);
 		why = errno;
 		n = write(pipefd[1], &why, sizeof why);
 		_exit(n == sizeof why ? 127 : 126);
 	}
+	why = errno;
 	close(pipefd[1]);
-	if (pid < 0) {
-		close(pipefd[0]);
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		return NULL;
-	}
-	while ((n = read(pipefd[0], &why, sizeof why)) < 0 && errno == EINTR)
+	while (p->pid > 0 && (n = read(pipefd[0], &why, sizeof why)) < 0 &&
+	    errno == EINTR)
 		;
 	close(pipefd[0]);
-	if (n > 0) {
-		if (s->guard)
-			reaper_drop(s->guard, pid);
-		waitpid(pid, NULL, 0);
-		errno = why;
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		errno = why;
-		return NULL;
-	}
-	p = mem_new(sizeof *p);
-	p->pid = pid;
-	p->group = s->group || s->session;
-	p->guard = s->guard;
-	p->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pid < 0 || n > 0)
+		return abandon_child(p, why, "start", s->argv[0]);
+	p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (p->fd < 0) {
 		why = errno;
-		kill(p->group ? -pid : pid, SIGKILL);
-		if (s->guard)
-			reaper_drop(s->guard, pid);
-		waitpid(pid, NULL, 0);
-		free(p);
-		errno = why;
-		err_fail_sys("cannot open a pidfd for '%s'", s->argv[0]);
-		return NULL;
+		kill(p->group ? -p->pid : p->pid, SIGKILL);
+		return abandon_child(p, why, "open a pidfd for", s->argv[0]);
 	}
 	fcntl(p->fd, F_SETFD, FD_CLOEXEC);
 	return p;

@@ -190,6 +190,19 @@ str_ends(const char *s, const char *suffix)
 	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
+bool
+str_has_part(const char *list, const char *part, char separator)
+{
+	size_t n = strlen(part);
+
+	for (const char *s = list; s; s = strchr(s, separator)) {
+		s += *s == separator;
+		if (strncmp(s, part, n) == 0 && (!s[n] || s[n] == separator))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the first byte from p on that is not ASCII, or 'end'. */
 static inline const unsigned char *
 skip_ascii(const unsigned char *p, const unsigned char *end)

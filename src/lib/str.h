@@ -45,6 +45,8 @@ size_t str_show(char to[STR_SHOWN], const char *s);
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+/* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
+bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
 
 /*

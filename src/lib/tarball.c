@@ -357,8 +357,8 @@ pack_folder(struct archive *a, const char *top, const char *dir)
 			rc = err_fail_sys("cannot read '%s'", e->fts_path);
 		} else if (e->fts_info == FTS_F || e->fts_info == FTS_SL ||
 		    e->fts_info == FTS_SLNONE) {
-			name = mem_printf(
-			    "%s%s", top, e->fts_path + strlen(dir));
+			name =
+			    mem_printf("%s%s", top, e->fts_path + strlen(dir));
 			rc = pack_entry(a, name, e);
 			free(name);
 		}
@@ -396,14 +396,24 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	return -1;
 }
 
+static struct tarball *
+new_plain_reader(const char *name)
+{
+	struct tarball *t = new_reader(name);
+
+	archive_read_support_format_raw(t->in);
+	archive_read_support_format_empty(t->in);
+	return t;
+}
+
 /* Begins to read; an empty file is not an error. */
 static struct tarball *
-start_plain(struct tarball *t, int opened)
+start_plain(struct tarball *t, int rc)
 {
 	struct archive_entry *e;
-	int rc =
-	    opened == ARCHIVE_OK ? archive_read_next_header(t->in, &e) : opened;
 
+	if (rc == ARCHIVE_OK)
+		rc = archive_read_next_header(t->in, &e);
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
 		t->count = rc == ARCHIVE_OK;
 		return t;
@@ -422,9 +432,7 @@ tarball_plain(const char *file)
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = new_reader(file);
-	archive_read_support_format_raw(t->in);
-	archive_read_support_format_empty(t->in);
+	t = new_plain_reader(file);
 	return start_plain(
 	    t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
 }
@@ -432,10 +440,8 @@ tarball_plain(const char *file)
 struct tarball *
 tarball_plain_memory(const void *data, size_t n, const char *name)
 {
-	struct tarball *t = new_reader(name);
+	struct tarball *t = new_plain_reader(name);
 
-	archive_read_support_format_raw(t->in);
-	archive_read_support_format_empty(t->in);
 	return start_plain(t, archive_read_open_memory(t->in, data, n));
 }
 

@@ -320,11 +320,9 @@ target_subject(const struct build_target *t, const struct flags *f)
 {
 	struct json *j = json_object();
 
-	if (t->label)
-		json_set_str(j, "label", t->label);
+	json_set_str(j, "label", t->label);
 	json_set_str(j, "ref", t->ref);
-	if (t->repository)
-		json_set_str(j, "repository", t->repository);
+	json_set_str(j, "repository", t->repository);
 	if (*t->archive)
 		json_set_str(j, "archive_sha256", t->archive);
 	if (!t->repo)
