@@ -11,6 +11,7 @@
 #include "opt.h"
 #include "record.h"
 #include "redact.h"
+#include "tarball.h"
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
@@ -303,7 +304,7 @@ resolve_targets(struct queue *q, const struct opts *o,
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
 	for (size_t i = 0; i < args->n; i++)
-		refs += !target_is_archive(args->v[i]);
+		refs += !tarball_named(args->v[i]);
 	if (refs &&
 	    !(*origin = target_open_origin(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
@@ -311,7 +312,7 @@ resolve_targets(struct queue *q, const struct opts *o,
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
-		if (target_is_archive(args->v[i]))
+		if (tarball_named(args->v[i]))
 			target_archive(
 			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
@@ -397,7 +398,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		rc = q.trouble ? 2 : 0;
 out:
 	close_queue(&q);
-	module_free(&module);
+	target_free(&module.target);
 	target_free_origin(origin);
 	flags_free(&flags);
 	cache_close(&cache);

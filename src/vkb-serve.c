@@ -285,14 +285,11 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	json_free(spec);
 	close(fds[1]);
 	in = jsonl_fd(fds[0], "the background process");
-	if (jsonl_next(in, &rec) == 1) {
-		status = json_get_str(rec, "status");
-		if (write_record(o->out ? o->out : "-", rec) == 0 && status &&
-		    strcmp(status, "ok") == 0)
-			rc = 0;
-		else
-			waitpid(pid, NULL, 0);
-	} else
+	if (jsonl_next(in, &rec) == 1 &&
+	    write_record(o->out ? o->out : "-", rec) == 0 &&
+	    (status = json_get_str(rec, "status")) && strcmp(status, "ok") == 0)
+		rc = 0;
+	else
 		waitpid(pid, NULL, 0);
 	json_free(rec);
 	jsonl_close(in);

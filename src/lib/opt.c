@@ -211,12 +211,9 @@ report_unknown_option(const struct opt_prog *p, const char *name)
 	names[n++] = "version";
 	names[n] = NULL;
 	near = str_nearest(name, names);
-	if (near)
-		return err_fail("unknown option '--%s', did you mean '--%s'? "
-				"(%s --help lists them)",
-		    name, near, p->name);
-	return err_fail(
-	    "unknown option '--%s' (%s --help lists them)", name, p->name);
+	return err_fail("unknown option '--%s'%s%s%s (%s --help lists them)",
+	    name, near ? ", did you mean '--" : "", near ? near : "",
+	    near ? "'?" : "", p->name);
 }
 
 /* Parses "--name", "--name=value" or "--name value"; advances *i. */

@@ -15,11 +15,10 @@ struct module {
 
 /*
  * 'text' is DIR, a work tree; 'file' (or NULL) is what the command makes there.
- * Returns 0, or -1 after reporting the error; then, too, call module_free.
+ * Returns 0, or -1 after reporting the error; then, too, call target_free.
  */
 int module_open(struct module *, const struct cache *, const char *text,
     const char *command, const char *file);
-void module_free(struct module *);
 
 /* Makes a recipe for the server in the build record; free with recipe_free. */
 void module_recipe(struct recipe *, struct module *, const struct json *build,

@@ -230,12 +230,6 @@ out:
 
 /* --- release archives */
 
-bool
-target_is_archive(const char *text)
-{
-	return tarball_named(text);
-}
-
 static int
 commit_archive(struct gitrepo *store, const char *ref, const char *file)
 {

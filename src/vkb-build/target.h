@@ -34,8 +34,6 @@ void target_ref(struct build_target *, struct origin *, const char *text);
 /* 'text' is [LABEL=]DIR. */
 void target_worktree(
     struct build_target *, const struct cache *, const char *text);
-/* Returns true if 'text' names an archive, not a ref. */
-bool target_is_archive(const char *text);
 /* 'text' is [LABEL=]FILE. */
 void target_archive(
     struct build_target *, const struct cache *, const char *text);

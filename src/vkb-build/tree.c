@@ -68,17 +68,13 @@ read_note(struct tree *t)
 static int
 try_tree(struct tree *t, const struct cache *c, const char *flags, int i)
 {
-	char *name = mem_printf("%.16s.%d", flags, i), *note, *tmp;
+	char *name = mem_printf("%.16s.%d", flags, i);
 
 	*t = (struct tree){.lock = cache_lock(c, name)};
 	if (t->lock >= 0) {
-		note = mem_printf("%s.tree", name);
-		tmp = mem_printf("%s.tmp", name);
 		t->dir = cache_path(c, "trees", name);
-		t->note = cache_path(c, "trees", note);
-		t->tmp = cache_path(c, "trees", tmp);
-		free(tmp);
-		free(note);
+		t->note = mem_printf("%s.tree", t->dir);
+		t->tmp = mem_printf("%s.tmp", t->dir);
 		read_note(t);
 	}
 	free(name);

@@ -85,12 +85,6 @@ find_previous(const struct archive *s, size_t at)
 	return NULL;
 }
 
-static void
-format_hash(char buf[32], unsigned long long h)
-{
-	snprintf(buf, 32, "%016llx", h);
-}
-
 /* Was the page made of the input with this hash? Notes the hash in either case.
  */
 static bool
@@ -100,7 +94,7 @@ is_up_to_date(struct site *s, const char *name, unsigned long long hash)
 	char *path = mem_printf("%s/%s", s->out, name), is[32];
 	bool there;
 
-	format_hash(is, hash);
+	snprintf(is, sizeof is, "%016llx", hash);
 	there = was && strcmp(was, is) == 0 && access(path, F_OK) == 0;
 	free(path);
 	s->kept += there;

@@ -27,27 +27,22 @@ add_value(struct property *v, const struct json *j)
 		v->n--;
 }
 
-static void
-collect_keys(struct intern *keys, const struct json *env)
-{
-	for (const struct json *j = json_first(env); j; j = json_next(j))
-		intern_id(keys, json_key(j));
-}
-
 /* Returns the values by key and place of the subject; the caller frees it. */
 static struct property *
 collect_values(const struct model *m, struct intern *keys, size_t width)
 {
+	const struct json *j;
 	struct property *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
-		collect_keys(keys, json_get(m->cells[i].rec, "env"));
+		for (j = json_first(json_get(m->cells[i].rec, "env")); j;
+		     j = json_next(j))
+			intern_id(keys, json_key(j));
 	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *j =
-		    json_first(json_get(m->cells[i].rec, "env"));
 		size_t place = m->cells[i].place;
 
+		j = json_first(json_get(m->cells[i].rec, "env"));
 		for (; j && place < width; j = json_next(j))
 			add_value(
 			    &all[intern_id(keys, json_key(j)) * width + place],

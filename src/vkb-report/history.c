@@ -31,7 +31,7 @@ compare_by_time(const void *a, const void *b)
 
 struct points {
 	const struct cell **c;
-	double *x, *median, *lo, *hi;
+	double *x, *median, *lo, *hi; /* in one block */
 	const char **names;
 	size_t n;
 };
@@ -43,11 +43,11 @@ collect_points(struct points *p, const struct model *m, const struct kase *k,
 	size_t size = k->ncells + 1;
 
 	*p = (struct points){.c = mem_array(size, sizeof *p->c),
-	    .x = mem_array(size, sizeof *p->x),
-	    .median = mem_array(size, sizeof *p->median),
-	    .lo = mem_array(size, sizeof *p->lo),
-	    .hi = mem_array(size, sizeof *p->hi),
+	    .x = mem_array(4 * size, sizeof *p->x),
 	    .names = mem_array(size, sizeof *p->names)};
+	p->median = p->x + size;
+	p->lo = p->median + size;
+	p->hi = p->lo + size;
 	for (size_t i = 0; i < k->ncells; i++)
 		if (model_metric(k->cells[i], metric))
 			p->c[p->n++] = k->cells[i];
@@ -70,9 +70,6 @@ free_points(struct points *p)
 {
 	free(p->c);
 	free(p->x);
-	free(p->median);
-	free(p->lo);
-	free(p->hi);
 	free(p->names);
 }
 
