@@ -125,15 +125,6 @@ release_token(struct queue *q)
 	    : err_fail_sys("cannot write to a pipe");
 }
 
-/* Returns 1 if a token was free, else 0. */
-static int
-acquire_token(struct queue *q)
-{
-	char c;
-
-	return read(q->free_jobs, &c, 1) == 1;
-}
-
 static bool
 is_same_running(const struct queue *q, const struct job *j)
 {
@@ -142,15 +133,6 @@ is_same_running(const struct queue *q, const struct job *j)
 		    strcmp(q->v[i].now->key, j->now->key) == 0)
 			return true;
 	return false;
-}
-
-static int
-ensure_reaper(struct queue *q)
-{
-	if (q->shop.guard)
-		return 0;
-	q->shop.guard = reaper_start();
-	return q->shop.guard ? 0 : -1;
 }
 
 /* Continues with the module, or ends the job: its output is in the record. */
@@ -172,16 +154,16 @@ static int
 start_job(struct queue *q, struct job *j, bool *busy)
 {
 	bool taken = false;
-	char *error;
+	char *error, token;
 
 	while (j->state == WAITING && !is_same_running(q, j) &&
 	    build_find(&q->shop, j->now, j->rec))
 		finish_stage(q, j);
 	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (ensure_reaper(q) < 0)
+	if (!q->shop.guard && !(q->shop.guard = reaper_start()))
 		return -1;
-	if (!acquire_token(q))
+	if (read(q->free_jobs, &token, 1) != 1)
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {

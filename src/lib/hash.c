@@ -8,12 +8,6 @@
 
 #include <openssl/evp.h>
 
-static const EVP_MD *
-find_method(enum hash_kind kind)
-{
-	return kind == HASH_SHA1 ? EVP_sha1() : EVP_sha256();
-}
-
 static void
 format_hex(char hex[HASH_HEX], const unsigned char *sum, unsigned len)
 {
@@ -24,12 +18,13 @@ format_hex(char hex[HASH_HEX], const unsigned char *sum, unsigned len)
 int
 hash_fd(enum hash_kind kind, int fd, char hex[HASH_HEX])
 {
+	const EVP_MD *method = kind == HASH_SHA1 ? EVP_sha1() : EVP_sha256();
 	EVP_MD_CTX *c = EVP_MD_CTX_new();
 	unsigned char buf[65536], sum[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
 	ssize_t n;
 
-	if (!c || EVP_DigestInit_ex(c, find_method(kind), NULL) != 1)
+	if (!c || EVP_DigestInit_ex(c, method, NULL) != 1)
 		err_die("cannot compute digests");
 	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0 && EVP_DigestUpdate(c, buf, (size_t)n) != 1)

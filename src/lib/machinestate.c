@@ -76,23 +76,17 @@ machine_state_clocks(const char *root, struct machine_state_clocks *c)
 		c->mean_mhz = sum / (double)n;
 }
 
-static double
-sum_files(const char *root, const char *pattern)
+double
+machine_state_throttles(const char *root)
 {
-	char **list = sysfile_glob(root, pattern);
+	char **list = sysfile_glob(
+	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
 	double sum = *list ? 0 : NAN;
 
 	for (char **p = list; *p; p++)
 		sum += sysfile_num(root, *p);
 	sysfile_list_free(list);
 	return sum;
-}
-
-double
-machine_state_throttles(const char *root)
-{
-	return sum_files(
-	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
 }
 
 struct json *

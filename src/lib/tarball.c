@@ -206,20 +206,13 @@ read_data(struct tarball *t)
 	return n < 0 ? report_corrupt(t) : 0;
 }
 
-static size_t
-get_stated_size(struct archive_entry *e)
-{
-	la_int64_t n = archive_entry_size(e);
-
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* Returns 1 for a file or link and fills *f without the data of a file; 0 for a
  * folder; -1 after reporting the error. */
 static int
 read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 {
 	const char *target = archive_entry_symlink(e);
+	la_int64_t size = archive_entry_size(e);
 
 	if (++t->count > TARBALL_COUNT)
 		return err_fail(
@@ -244,7 +237,7 @@ read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 	str_clear(&t->data);
 	str_add(&t->data, f->link ? target : "");
 	f->data = t->data.s;
-	f->len = f->link ? t->data.len : get_stated_size(e);
+	f->len = f->link ? t->data.len : size > 0 ? (size_t)size : 0;
 	return 1;
 }
 

@@ -32,26 +32,18 @@ make_hidden_name(const char *path)
 }
 
 static int
-open_unnamed(const char *path)
-{
-	char *a = mem_str(path);
-	int fd = open(dirname(a), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-
-	free(a);
-	return fd;
-}
-
-static int
 open_temporary(struct tempfile *t)
 {
+	char *copy = mem_str(t->path);
 	int fd;
 
 	t->tmp = make_hidden_name(t->path);
-	fd = open_unnamed(t->path);
+	fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
 		t->named = fd >= 0;
 	}
+	free(copy);
 	return fd;
 }
 

@@ -29,19 +29,14 @@ module_open(struct module *m, const struct cache *c, const char *text,
 /* Returns the module's file (caller frees), or NULL after reporting an
  * error. */
 static char *
-find_module_file(const struct module *m, const char *tree)
+find_module_file(const char *tree)
 {
 	char *copy = mem_str(tree), *roots[] = {copy, NULL}, *path = NULL;
 	struct str names = {0}; /* relative to the tree */
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *e;
-	FTS *fts;
 	size_t n = 0;
 
-	if (m->file) {
-		free(copy);
-		return mem_printf("%s/%s", tree, m->file);
-	}
-	fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	while (fts && (e = fts_read(fts))) {
 		if (e->fts_info != FTS_F || !str_ends(e->fts_name, ".so"))
 			continue;
@@ -71,7 +66,10 @@ static int
 collect_module(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
-	char *path = find_module_file(r->arg, tree), hex[HASH_HEX];
+	const struct module *m = r->arg;
+	char *path = m->file ? mem_printf("%s/%s", tree, m->file)
+			     : find_module_file(tree);
+	char hex[HASH_HEX];
 	int rc;
 
 	if (!path)

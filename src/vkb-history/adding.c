@@ -223,13 +223,6 @@ add_envs(struct adding *a)
 	}
 }
 
-static int
-write_target(struct target *t)
-{
-	str_addn(&t->was, t->more.s, t->more.len);
-	return tempfile_write(t->path, t->was.s, t->was.len);
-}
-
 static void
 report_added(const struct adding *a, size_t files, size_t added)
 {
@@ -271,14 +264,17 @@ write_all(struct adding *a, bool quiet)
 	size_t changed = 0, added = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
-		if (!a->v[i].added)
+		struct target *t = &a->v[i];
+
+		if (!t->added)
 			continue;
-		if (write_target(&a->v[i]) < 0) {
+		str_addn(&t->was, t->more.s, t->more.len);
+		if (tempfile_write(t->path, t->was.s, t->was.len) < 0) {
 			a->rc = -1;
 			continue;
 		}
 		changed++;
-		added += a->v[i].added;
+		added += t->added;
 	}
 	if (!quiet)
 		report_added(a, changed, added);

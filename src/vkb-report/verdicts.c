@@ -11,12 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *
-outcome_class(enum model_verdict v)
-{
-	return v == MODEL_VERDICTS ? "none" : model_verdict_name(v);
-}
-
 static void
 write_list(struct str *s, const struct sentences *l)
 {
@@ -34,7 +28,8 @@ static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
 	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
-	    outcome_class(h->outcome));
+	    h->outcome == MODEL_VERDICTS ? "none"
+					 : model_verdict_name(h->outcome));
 	html_tag(s, "strong", NULL, h->what);
 	if (h->contender) {
 		str_add(s, ": ");

@@ -219,13 +219,6 @@ node_tell_refusal(const struct node *n, const char *what, const struct reply *r,
 	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
 
-/* Returns whether the process that answered is in the group we started. */
-static bool
-is_our_process(const struct node *n, long pid)
-{
-	return getpgid((pid_t)pid) == proc_pid(n->proc);
-}
-
 static void
 clear_identity(struct node *n)
 {
@@ -275,8 +268,9 @@ check_ready(struct node *n, struct str *why)
 	if (!loading || !pid || strcmp(loading, "0") != 0)
 		goto out;
 	n->pid = atol(pid);
-	/* Another server has the port; ours will end with an error. */
-	if (!is_our_process(n, n->pid))
+	/* If the process is not of the group that we started, another server
+	 * has the port; ours will end with an error. */
+	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
 		goto out;
 	read_identity(n, r);
 	reply_free(r);
