@@ -4,6 +4,7 @@
 #include "reaper.h"
 #include "json.h"
 #include "mem.h"
+#include "proc.h"
 #include "record.h"
 #include "served.h"
 #include "str.h"
@@ -491,11 +492,11 @@ static char *
 find_program(const char *path, const struct builds *b)
 {
 	const char *own;
-	char *file = vbcaps_find(path ? path : VBENCH);
+	char *file = proc_find(path ? path : VBENCH);
 
 	for (size_t i = 0; !file && !path && i < b->n; i++) {
 		own = json_get_str(b->v[i], "benchmark");
-		file = own ? vbcaps_find(own) : NULL;
+		file = own ? proc_find(own) : NULL;
 	}
 	if (!file)
 		err_fail("there is no program '%s'%s", path ? path : VBENCH,
