@@ -161,7 +161,7 @@ start_job(struct queue *q, struct job *j, bool *busy)
 		finish_stage(q, j);
 	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (!q->shop.guard && !(q->shop.guard = reaper_start()))
+	if (!q->shop.reaper && !(q->shop.reaper = reaper_start()))
 		return -1;
 	if (read(q->free_jobs, &token, 1) != 1)
 		return 0;
@@ -336,12 +336,12 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		recipe_free(&q->v[i].server);
-		recipe_free(&q->v[i].module);
+		build_free_recipe(&q->v[i].server);
+		build_free_recipe(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);
-	reaper_dismiss(q->shop.guard);
+	reaper_dismiss(q->shop.reaper);
 }
 
 static int

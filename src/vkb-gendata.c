@@ -216,7 +216,7 @@ run_gendata(void *opts, struct opt_args *args)
 		rc = recipe_link(&r);
 	if (rc == 0)
 		rc = make_or_list(o, &r);
-	recipe_free(&r);
+	build_free_recipe(&r);
 	return rc;
 }
 

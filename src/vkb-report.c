@@ -109,7 +109,7 @@ run_report(void *opts, struct opt_args *args)
 	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
 		return opt_usage(&prog,
 		    "--list, --png, --svg and --text exclude each other");
-	if (o->commit_url && html_url(o->commit_url) < 0)
+	if (o->commit_url && html_check_url(o->commit_url) < 0)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
 		    o->commit_url);

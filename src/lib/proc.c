@@ -25,7 +25,7 @@ struct proc {
 	pid_t pid;
 	int fd;
 	bool group;
-	struct reaper *guard;
+	struct reaper *reaper;
 	bool ended;
 	int status;
 };
@@ -73,7 +73,7 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	}
 	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
 		return -1;
-	if (s->guard && reaper_add(s->guard, getpid()) < 0)
+	if (s->reaper && reaper_add(s->reaper, getpid()) < 0)
 		return -1;
 	/* Drops signals that were sent to the parent's group before the child
 	 * left it: the parent passes them on if it wants to. */
@@ -114,8 +114,8 @@ static struct proc *
 abandon_child(struct proc *p, int why, const char *what, const char *program)
 {
 	if (p->pid > 0) {
-		if (p->guard)
-			reaper_drop(p->guard, p->pid);
+		if (p->reaper)
+			reaper_drop(p->reaper, p->pid);
 		waitpid(p->pid, NULL, 0);
 	}
 	free(p);
@@ -134,7 +134,7 @@ proc_start(const struct proc_spec *s)
 	ssize_t n = 0;
 
 	p->group = s->group || s->session;
-	p->guard = s->guard;
+	p->reaper = s->reaper;
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
 		return abandon_child(p, errno, "start", s->argv[0]);
 	p->pid = fork();
@@ -231,8 +231,8 @@ proc_free(struct proc *p)
 		proc_signal(p, SIGKILL);
 		proc_wait(p, -1, NULL);
 	}
-	if (p->guard)
-		reaper_drop(p->guard, p->pid);
+	if (p->reaper)
+		reaper_drop(p->reaper, p->pid);
 	close(p->fd);
 	free(p);
 }

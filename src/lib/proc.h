@@ -20,7 +20,7 @@ struct proc_spec {
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
 	bool session;              /* leads a session of its own */
-	struct reaper *guard;  /* guards its group until proc_free; or NULL */
+	struct reaper *reaper; /* guards its group until proc_free; or NULL */
 	int death_signal;      /* sent when the calling thread ends; 0 none */
 	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: inherit */

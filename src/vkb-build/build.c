@@ -102,7 +102,7 @@ static int
 start_make(struct build *b)
 {
 	struct proc_spec spec = {
-	    .session = true, .guard = b->shop->guard, .cwd = b->tree.dir};
+	    .session = true, .reaper = b->shop->reaper, .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -149,7 +149,7 @@ begin_build(struct build *b, bool empty)
 }
 
 void
-recipe_free(struct recipe *r)
+build_free_recipe(struct recipe *r)
 {
 	for (size_t i = 0; r->env && r->env[i]; i++)
 		free(r->env[i]);
@@ -200,7 +200,7 @@ build_start(
 		r->target->tree) < 0)
 		keep_error(b);
 	else {
-		b->again = *b->tree.was && !r->fresh;
+		b->again = *b->tree.built && !r->fresh;
 		if (begin_build(b, r->fresh) == 0)
 			return b;
 	}
@@ -357,8 +357,9 @@ build_step(struct build *b)
 	unlink(b->log);
 	if (b->recipe->fresh)
 		return 1;
-	return tree_done(&b->tree, b->recipe->target->tree) < 0 ? keep_error(b)
-								: 1;
+	return tree_set_built(&b->tree, b->recipe->target->tree) < 0
+	    ? keep_error(b)
+	    : 1;
 }
 
 void
@@ -367,7 +368,7 @@ build_free(struct build *b)
 	if (!b)
 		return;
 	stop_make(b);
-	tree_give(&b->tree);
+	tree_release(&b->tree);
 	cache_unlock(b->lock);
 	free(b->log);
 	free(b->error);

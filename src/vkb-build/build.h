@@ -12,7 +12,7 @@ struct json;
 /* Shared by all builds of this program. */
 struct workshop {
 	const struct cache *cache;
-	struct reaper *guard;
+	struct reaper *reaper;
 	int jobs;
 	int tokens[2]; /* GNU make's job server: a pipe of free jobs */
 };
@@ -32,7 +32,7 @@ struct recipe {
 	const void *arg; /* for collect */
 };
 
-void recipe_free(struct recipe *); /* what it owns */
+void build_free_recipe(struct recipe *); /* what it owns */
 
 struct build;
 

@@ -56,7 +56,7 @@ read_from_child(int fd, struct str *message, bool (*stop)(void *), void *arg)
 }
 
 int
-fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
+fetch_in_child(struct gitrepo *r, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg)
 {
 	struct str message = {0};

@@ -182,7 +182,7 @@ flags_json(const struct flags *f)
 }
 
 void
-flags_key(char key[FLAGS_KEY], const char *const *texts)
+flags_hash(char key[FLAGS_KEY], const char *const *texts)
 {
 	struct str all = {0};
 

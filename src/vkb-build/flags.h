@@ -31,6 +31,6 @@ struct json *flags_json(const struct flags *);
 
 #define FLAGS_KEY 65
 /* Writes the SHA-256 of texts, up to NULL. */
-void flags_key(char key[FLAGS_KEY], const char *const *texts);
+void flags_hash(char key[FLAGS_KEY], const char *const *texts);
 
 #endif

@@ -108,8 +108,8 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 	r->env[0] = mem_printf("VKB_SERVER=%s", server);
 	r->env[1] = mem_printf("VKB_INCLUDE=%.*s/" SERVER_INCLUDE,
 	    (int)(strrchr(server, '/') - server), server);
-	flags_key(r->key, texts);
-	flags_key(r->kind, alike);
+	flags_hash(r->key, texts);
+	flags_hash(r->kind, alike);
 }
 
 void

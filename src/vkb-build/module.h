@@ -20,7 +20,8 @@ struct module {
 int module_open(struct module *, const struct cache *, const char *text,
     const char *command, const char *file);
 
-/* Makes a recipe for the server in the build record; free with recipe_free. */
+/* Makes a recipe for the server in the build record; free with
+ * build_free_recipe. */
 void module_recipe(struct recipe *, struct module *, const struct json *build,
     const char *server_key);
 

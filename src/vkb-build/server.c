@@ -158,6 +158,6 @@ server_recipe(
 		r->argv[n++] = f->make[i];
 	for (size_t i = 0; i < PROGRAMS; i++)
 		r->argv[n++] = programs[i];
-	flags_key(r->key, texts);
-	flags_key(r->kind, alike);
+	flags_hash(r->key, texts);
+	flags_hash(r->kind, alike);
 }

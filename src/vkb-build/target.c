@@ -65,7 +65,7 @@ fetch_refs(struct origin *s, const char *const *specs, bool all)
 
 	if (fd < 0)
 		return -1;
-	rc = fetch_apart(
+	rc = fetch_in_child(
 	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
 	cache_unlock(fd);
 	return rc;
@@ -86,7 +86,7 @@ target_open_origin(const struct cache *c, const char *url, const char *dir)
 		s->repo = gitrepo_open(dir);
 		s->repository = s->repo ? get_repository_name(s->repo) : NULL;
 	} else {
-		flags_key(key, texts);
+		flags_hash(key, texts);
 		s->url = mem_str(url);
 		s->repository = shorten_url(url);
 		s->lock = mem_printf("%.16s.git", key);

@@ -15,8 +15,8 @@ struct build_target {
 	char *label, *ref;     /* label: or NULL */
 	struct gitrepo *repo;  /* has the commit; NULL: failed */
 	struct gitrepo *files; /* has the tree */
-	struct gitrepo *own;   /* one of the two, owned by this goal; or NULL */
-	char *repository;      /* for people */
+	struct gitrepo *own; /* one of the two, owned by this target; or NULL */
+	char *repository;    /* for people */
 	struct gitrepo_commit commit; /* without id for an archive */
 	bool worktree, dirty;
 	char archive[FLAGS_KEY]; /* SHA-256 of the archive, or "" */

@@ -37,16 +37,16 @@ struct adding {
 	struct target *v; /* by the ids of files */
 	size_t n, cap;
 	struct hashset *equal; /* runs of the input without a key */
-	struct under {
+	struct use {
 		unsigned long long session;
 		size_t target;
-	} * under; /* the files with runs of each session */
-	size_t nunder, undercap;
+	} * uses; /* the files with runs of each session */
+	size_t nuses, usecap;
 	struct hashset *paired;
 	struct env *envs;
 	size_t nenvs, envcap;
 	struct intern *others; /* types that are left out */
-	size_t there, left;
+	size_t present, left_out;
 	int rc;
 };
 
@@ -143,7 +143,7 @@ append_to_target(
 	if (t->bad)
 		return;
 	if (hashset_add(t->known, key)) {
-		a->there++;
+		a->present++;
 		return;
 	}
 	json_append(&t->more, rec);
@@ -163,22 +163,21 @@ add_measured(struct adding *a, const struct json *rec)
 	const char *session = json_get_str(json_get(rec, "run"), "session");
 	char *file = archive_file(json_get(rec, "subject"));
 	size_t id = intern_target(a, file);
-	struct under u = {session ? hash_session(session) : 0, id};
+	struct use u = {session ? hash_session(session) : 0, id};
 
 	free(file);
 	append_to_target(a, id, rec, make_key(rec, a->equal));
 	if (!session || hashset_add(a->paired, mix_hash(u.session, id)))
 		return;
-	a->under =
-	    mem_grow(a->under, a->nunder, &a->undercap, sizeof *a->under);
-	a->under[a->nunder++] = u;
+	a->uses = mem_grow(a->uses, a->nuses, &a->usecap, sizeof *a->uses);
+	a->uses[a->nuses++] = u;
 }
 
 static void
 leave_out(struct adding *a, const struct json *rec)
 {
 	intern_id(a->others, record_type(rec));
-	a->left++;
+	a->left_out++;
 }
 
 /* Adds a record to its file, and takes it. */
@@ -211,10 +210,10 @@ add_envs(struct adding *a)
 		const struct env *e = &a->envs[i];
 		bool any = false;
 
-		for (size_t k = 0; k < a->nunder; k++) {
-			if (a->under[k].session != e->session)
+		for (size_t k = 0; k < a->nuses; k++) {
+			if (a->uses[k].session != e->session)
 				continue;
-			append_to_target(a, a->under[k].target, e->rec,
+			append_to_target(a, a->uses[k].target, e->rec,
 			    make_key(e->rec, a->equal));
 			any = true;
 		}
@@ -230,14 +229,14 @@ report_added(const struct adding *a, size_t files, size_t added)
 
 	err_say("%zu record%s added to %zu file%s, %zu there already", added,
 	    num_plural((double)added), files, num_plural((double)files),
-	    a->there);
-	if (!a->left)
+	    a->present);
+	if (!a->left_out)
 		return;
 	for (size_t i = 0; i < intern_count(a->others); i++)
 		str_printf(
 		    &s, "%s%s", i ? ", " : "", intern_text(a->others, i));
-	err_say("%zu record%s without a commit left out: %s", a->left,
-	    num_plural((double)a->left), s.s);
+	err_say("%zu record%s without a commit left out: %s", a->left_out,
+	    num_plural((double)a->left_out), s.s);
 	str_free(&s);
 }
 
@@ -293,7 +292,7 @@ free_adding(struct adding *a)
 		json_free(a->envs[i].rec);
 	free(a->v);
 	free(a->envs);
-	free(a->under);
+	free(a->uses);
 	intern_free(a->files);
 	intern_free(a->others);
 	hashset_free(a->paired);

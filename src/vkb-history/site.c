@@ -270,11 +270,11 @@ write_overview(struct site *s)
 		h = str_hash(h, &archive->v[i].hash, sizeof archive->v[i].hash);
 		files[n++] = archive->v[i].path;
 	}
-	if (archive->n && !is_up_to_date(s, INDEX_COURSE, h)) {
+	if (archive->n && !is_up_to_date(s, INDEX_TRENDS, h)) {
 		if (detect_changes(s, changes, files, n) == 0 &&
 		    access(changes, F_OK) == 0)
 			files[n++] = changes;
-		render_page(s, INDEX_COURSE, "Trends", files, n);
+		render_page(s, INDEX_TRENDS, "Trends", files, n);
 	}
 	write_index(s, changes);
 	free(changes);

@@ -92,7 +92,7 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 		forest_percent(&t, c->ratio);
 		for (size_t j = 0; j < v->n; j++)
 			if (v->c[j]->subject == c->subject)
-				plot_upright(p, (double)j,
+				plot_vertical(p, (double)j,
 				    worse        ? "change worse"
 					: better ? "change better"
 						 : "change",

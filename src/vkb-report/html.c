@@ -111,7 +111,7 @@ html_value(struct str *s, const struct json *j)
 }
 
 int
-html_url(const char *url)
+html_check_url(const char *url)
 {
 	return str_starts(url, "https://") || str_starts(url, "http://") ? 0
 									 : -1;

@@ -43,6 +43,6 @@ void html_value(struct str *, const struct json *);
 void html_subject(struct str *, const struct subject *, const char *url);
 
 /* Returns 0 if the URL may be used in a link, else -1. */
-int html_url(const char *);
+int html_check_url(const char *);
 
 #endif

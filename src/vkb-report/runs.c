@@ -21,7 +21,7 @@ draw_session_bounds(struct plot *p, const struct json *metric)
 		double now = json_num(s, NAN);
 
 		if (now != was)
-			plot_upright(p, x - .5, "bound", "another session");
+			plot_vertical(p, x - .5, "bound", "another session");
 		was = now;
 	}
 }
@@ -66,7 +66,7 @@ draw_runs(struct plot *p, const struct cell *c, const char *metric)
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
 		plot_dot(p, (double)i + 1, v[i], c->look, text);
 	}
-	plot_level(p, median, c->look, "level");
+	plot_horizontal(p, median, c->look, "level");
 	free(v);
 }
 

@@ -37,7 +37,7 @@ set_refusal(struct form *f, size_t i, const char *a, const char *b,
 	char *what = mem_printf("%s %s", a, b);
 
 	str_clear(f->why);
-	node_tell_refusal(&f->node[i], what, r, f->why);
+	node_append_refusal(&f->node[i], what, r, f->why);
 	free(what);
 	return -1;
 }
@@ -85,7 +85,7 @@ read_node_id(struct form *f, size_t i)
 static int
 meet_nodes(struct form *f, size_t i, size_t first)
 {
-	const char *host = spec_reach(f->spec);
+	const char *host = spec_connect_host(f->spec);
 	char port[16];
 
 	for (size_t k = first; k < f->n; k++) {

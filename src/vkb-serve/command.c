@@ -82,7 +82,7 @@ wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 			if (reason < 0 || !proc_wait(p, s->grace_ms, NULL))
 				proc_stop(p, s->grace_ms);
 			status = 125;
-		} else if (fleet_dead(f, &rec)) {
+		} else if (fleet_check_end(f, &rec)) {
 			json_free(rec);
 			proc_stop(p, s->grace_ms);
 			status = 125;

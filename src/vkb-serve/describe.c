@@ -61,7 +61,7 @@ describe_nodes(const struct describe *d)
 	for (size_t i = 0; i < d->n; i++) {
 		n = &d->node[i];
 		j = json_object();
-		json_set_str(j, "host", spec_reach(d->spec));
+		json_set_str(j, "host", spec_connect_host(d->spec));
 		json_set_num(j, "port", n->port);
 		json_set_num(j, "pid", (double)n->pid);
 		json_set_str(j, "run_id", n->run_id);

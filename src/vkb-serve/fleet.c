@@ -92,7 +92,7 @@ prepare_tls(struct fleet *f, struct str *why)
 	char *ca, *crt, *key;
 
 	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
-	if (rundir_tls(s->rundir, spec_reach(&f->spec)) < 0) {
+	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0) {
 		str_add(why, "cannot make certificates");
 		return -1;
 	}
@@ -177,7 +177,7 @@ check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 		return -1;
 	}
 	str_printf(why, "port %d is taken by ", taken);
-	port_owner(why, spec_reach(&f->spec), taken);
+	port_owner(why, spec_connect_host(&f->spec), taken);
 	return -1;
 }
 
@@ -188,7 +188,7 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 
 	if (f->spec.port)
 		return check_fixed_port(f, i, why);
-	port = port_pick(f->spec.host, f->spec.cluster);
+	port = port_choose(f->spec.host, f->spec.cluster);
 	if (port < 0)
 		str_printf(why, "no free port on '%s': %s", f->spec.host,
 		    strerror(errno));
@@ -209,7 +209,7 @@ start_node(struct fleet *f, size_t i, struct str *why)
 	if (f->spec.cluster &&
 	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
-	return node_start(&f->node[i], f->shared->guard, port, why);
+	return node_start(&f->node[i], f->shared->reaper, port, why);
 }
 
 /* Waits until a node ends, a signal, or the end of the nap, which gets longer.
@@ -232,7 +232,7 @@ wait_for_event(void *arg, struct str *why)
 		str_add(why, "interrupted");
 	for (size_t i = 0; i < f->n && !why->len; i++)
 		if (fd[i].revents && f->node[i].ready)
-			node_tell_end(&f->node[i], why);
+			node_append_end(&f->node[i], why);
 	if (!why->len && clock_ns() > f->deadline)
 		str_printf(why, "not ready after %d ms", f->shared->wait_ms);
 	free(fd);
@@ -276,7 +276,7 @@ wait_until_ready(struct fleet *f, struct str *why)
 	for (size_t i = 0; i < f->n; i++)
 		if (!f->node[i].ready && clock_ns() > f->deadline) {
 			str_add(why, ": ");
-			node_tell_end(&f->node[i], why);
+			node_append_end(&f->node[i], why);
 			break;
 		}
 	return -1;
@@ -298,7 +298,7 @@ apply_config_set(struct fleet *f, struct node *n, struct str *why)
 		ok = r && reply_is(r, "OK");
 		if (!ok) {
 			what = mem_printf("config_set '%s'", json_key(j));
-			node_tell_refusal(n, what, r, why);
+			node_append_refusal(n, what, r, why);
 			free(what);
 		}
 		reply_free(r);
@@ -322,7 +322,7 @@ explain_dead_node(struct fleet *f, struct str *why)
 		i++;
 	if (i < f->n) {
 		str_clear(why);
-		node_tell_end(&f->node[i], why);
+		node_append_end(&f->node[i], why);
 	}
 	free(fd);
 	return -1;
@@ -364,7 +364,7 @@ start_nodes(struct fleet *f, struct str *why)
 	if (!f->record)
 		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
-		node_settle(&f->node[i]);
+		node_disconnect(&f->node[i]);
 	return 0;
 }
 
@@ -455,13 +455,13 @@ fleet_fds(const struct fleet *f, struct pollfd *fd)
 }
 
 bool
-fleet_dead(struct fleet *f, struct json **record)
+fleet_check_end(struct fleet *f, struct json **record)
 {
 	struct str why = {0};
 
 	for (size_t i = 0; i < f->n; i++)
 		if (node_ended(&f->node[i])) {
-			node_tell_end(&f->node[i], &why);
+			node_append_end(&f->node[i], &why);
 			*record = fleet_failed(f->spec.id, why.s);
 			json_set_str(*record, "dir", f->dir);
 			str_free(&why);

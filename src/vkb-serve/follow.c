@@ -190,7 +190,7 @@ report_dead_servers(struct following *w)
 	struct json *rec;
 
 	for (size_t i = 0; i < w->n; i++)
-		if (w->v[i].fleet && fleet_dead(w->v[i].fleet, &rec)) {
+		if (w->v[i].fleet && fleet_check_end(w->v[i].fleet, &rec)) {
 			fleet_stop(w->v[i].fleet, NULL);
 			w->v[i].fleet = NULL;
 			write_answer(w, rec);

@@ -77,7 +77,7 @@ node_start(struct node *n, struct reaper *g, int port, struct str *why)
 	    .cwd = n->dir,
 	    .clean = true,
 	    .group = true,
-	    .guard = g,
+	    .reaper = g,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
 	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
@@ -179,7 +179,7 @@ node_port_taken(const struct node *n)
 }
 
 void
-node_tell_end(struct node *n, struct str *why)
+node_append_end(struct node *n, struct str *why)
 {
 	struct str clean = {0}, plain = {0};
 	char *text = read_log_end(n), *line, *rest = text, buf[80];
@@ -210,8 +210,8 @@ node_tell_end(struct node *n, struct str *why)
 }
 
 void
-node_tell_refusal(const struct node *n, const char *what, const struct reply *r,
-    struct str *why)
+node_append_refusal(const struct node *n, const char *what,
+    const struct reply *r, struct str *why)
 {
 	str_printf(
 	    why, "node %zu (port %d): %s: ", n->index + 1, n->port, what);
@@ -286,7 +286,7 @@ out:
 static void
 make_address(const struct node *n, struct client_address *a)
 {
-	*a = (struct client_address){.host = spec_reach(n->spec),
+	*a = (struct client_address){.host = spec_connect_host(n->spec),
 	    .port = n->port,
 	    .tls = n->tls,
 	    .servername = "localhost",
@@ -302,7 +302,7 @@ node_poll(struct node *n, struct str *why)
 	if (n->ready)
 		return 1;
 	if (node_ended(n)) {
-		node_tell_end(n, why);
+		node_append_end(n, why);
 		return -1;
 	}
 	make_address(n, &a);
@@ -313,12 +313,12 @@ node_poll(struct node *n, struct str *why)
 	if (rc == 1)
 		n->ready = true;
 	else
-		node_settle(n);
+		node_disconnect(n);
 	return rc;
 }
 
 void
-node_settle(struct node *n)
+node_disconnect(struct node *n)
 {
 	client_close(n->client);
 	n->client = NULL;
@@ -342,7 +342,7 @@ request_end(struct node *n)
 	make_address(n, &a);
 	c = client_open(&a, 50);
 	pong = c ? CLIENT_CALL(c, 50, "PING") : NULL;
-	n->lives = pong != NULL;
+	n->answered = pong != NULL;
 	if (c)
 		reply_free(CLIENT_CALL(c, 50, "SHUTDOWN", "NOSAVE", "NOW"));
 	reply_free(pong);
@@ -358,7 +358,7 @@ has_crashed(const struct node *n)
 {
 	int status;
 
-	return n->ready && !n->lives && proc_wait(n->proc, 0, &status) &&
+	return n->ready && !n->answered && proc_wait(n->proc, 0, &status) &&
 	    WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
 }
 
@@ -381,7 +381,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 	int killed = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		node_settle(&v[i]);
+		node_disconnect(&v[i]);
 		if (v[i].proc && !node_ended(&v[i]))
 			request_end(&v[i]);
 	}
@@ -394,7 +394,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 			;
 		killed += !node_ended(&v[i]);
 		if (why && !why->len && has_crashed(&v[i]))
-			node_tell_end(&v[i], why);
+			node_append_end(&v[i], why);
 		reap_process(&v[i]);
 	}
 	return killed;
@@ -403,7 +403,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 void
 node_free(struct node *n)
 {
-	node_settle(n);
+	node_disconnect(n);
 	proc_free(n->proc);
 	clear_identity(n);
 	free(n->dir);

@@ -21,7 +21,7 @@
 #define PREFIX "vkb-run." /* and ten hex digits */
 #define YOUNG_S 60        /* the owner may not have locked it yet */
 
-/* Returns whether the folder is ours and its owner and guard have ended. */
+/* Returns whether the folder is ours and its owner and reaper have ended. */
 static bool
 is_orphaned(const char *path)
 {
@@ -39,8 +39,8 @@ is_orphaned(const char *path)
 }
 
 /*
- * Removes folders of programs that were killed together with their guard, as at
- * the end of a container or CI job.
+ * Removes folders of programs that were killed together with their reaper, as
+ * at the end of a container or CI job.
  */
 static void
 remove_orphans(const char *tmp)
@@ -64,7 +64,7 @@ remove_orphans(const char *tmp)
 		closedir(d);
 }
 
-/* Makes a folder under TMPDIR, after registering its name with the guard. */
+/* Makes a folder under TMPDIR, after registering its name with the reaper. */
 static int
 make_temporary(struct rundir *r, struct reaper *g)
 {

@@ -329,7 +329,7 @@ spec_redact(const struct spec *s, struct str *out, const char *text)
 }
 
 const char *
-spec_reach(const struct spec *s)
+spec_connect_host(const struct spec *s)
 {
 	if (strcmp(s->host, "*") == 0 || strcmp(s->host, "0.0.0.0") == 0)
 		return "127.0.0.1";

@@ -119,7 +119,7 @@ find_lock_holder(const char *folder)
 }
 
 int
-supervisor_note(const char *folder, const struct json *record)
+supervisor_write_state(const char *folder, const struct json *record)
 {
 	char *path = mem_printf("%s/state.json", folder);
 	int rc = jsonfile_write(path, record);
@@ -129,7 +129,7 @@ supervisor_note(const char *folder, const struct json *record)
 }
 
 void
-supervisor_forget(const char *folder)
+supervisor_remove_state(const char *folder)
 {
 	static const char *const names[] = {"state.json", "lock"};
 	char *path;
@@ -226,7 +226,7 @@ supervisor_stop(const char *folder, int timeout_ms, bool quiet)
 		rc = 2;
 	else if (rec && !is_ok(rec)) {
 		err_say("server '%s' had failed", json_get_str(rec, "id"));
-		supervisor_forget(folder);
+		supervisor_remove_state(folder);
 		rc = 1;
 	} else if (pid && rec) {
 		out = fleet_stopped(json_get_str(rec, "id"));
