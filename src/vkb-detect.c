@@ -4,7 +4,6 @@
  */
 #include "changepoint.h"
 #include "err.h"
-#include "folder.h"
 #include "jsonl.h"
 #include "num.h"
 #include "mem.h"
@@ -215,7 +214,7 @@ read_history(
 	struct jsonl *in;
 	int rc = 0;
 
-	branch_begin(b, folder_tmp());
+	branch_begin(b, opt_tmpdir());
 	if (uses_database(o))
 		rc = stored_read(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {

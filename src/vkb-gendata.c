@@ -216,7 +216,7 @@ run_gendata(void *opts, struct opt_args *args)
 		rc = recipe_link(&r);
 	if (rc == 0)
 		rc = make_or_list(o, &r);
-	build_free_recipe(&r);
+	recipe_free(&r);
 	return rc;
 }
 

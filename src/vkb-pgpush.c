@@ -3,7 +3,6 @@
  * Python tool; with --export, reads them back as run records.
  */
 #include "err.h"
-#include "folder.h"
 #include "num.h"
 #include "opt.h"
 #include "sink.h"
@@ -125,7 +124,7 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 static int
 push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 {
-	struct spool *spool = spool_new(folder_tmp());
+	struct spool *spool = spool_new(opt_tmpdir());
 	struct intake in = {.spool = spool,
 	    .test_type = o->type ? o->type
 		: o->table       ? o->table

@@ -3,7 +3,6 @@
  * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
-#include "folder.h"
 #include "jsonl.h"
 #include "opt.h"
 #include "output.h"
@@ -116,7 +115,7 @@ run_report(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
-	rc = model_read(&m, in, folder_tmp());
+	rc = model_read(&m, in, opt_tmpdir());
 	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);

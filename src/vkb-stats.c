@@ -4,7 +4,6 @@
  */
 #include "casename.h"
 #include "err.h"
-#include "folder.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -394,7 +393,7 @@ run_stats(void *opts, struct opt_args *args)
 	in = jsonl_open((const char *const *)args->v, args->n);
 	s = summary_new();
 	summary_want(s, wanted);
-	summary_spill(s, folder_tmp(), SPILL);
+	summary_spill(s, opt_tmpdir(), SPILL);
 	rc = collect_records(in, s, &l, o->text);
 	if ((o->text ? finish_table : finish_records)(s, &l) < 0)
 		rc = -1;

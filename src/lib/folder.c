@@ -62,14 +62,6 @@ folder_add_part(struct str *s, const char *name)
 			: *p);
 }
 
-const char *
-folder_tmp(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	return tmp && *tmp ? tmp : "/tmp";
-}
-
 int
 folder_unnamed_file(const char *dir)
 {

@@ -18,9 +18,6 @@ int folder_remove(const char *path);
  */
 void folder_add_part(struct str *, const char *name);
 
-/* Returns $TMPDIR, else /tmp; borrowed. */
-const char *folder_tmp(void);
-
 /* Opens a file in 'dir' that vanishes when it is closed. Returns the
  * descriptor, or -1 with errno. */
 int folder_unnamed_file(const char *dir);

@@ -359,6 +359,14 @@ opt_version(void)
 	return VKB_VERSION;
 }
 
+const char *
+opt_tmpdir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
 int
 opt_usage(const struct opt_prog *p, const char *wrong)
 {

@@ -311,9 +311,8 @@ is_program(const char *path)
 }
 
 char *
-proc_find(const char *name)
+proc_find(const char *name, const char *dirs)
 {
-	const char *dirs = getenv("PATH");
 	int why = ENOENT;
 	char *path;
 	size_t n;

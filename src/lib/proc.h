@@ -74,9 +74,10 @@ int proc_ask(
  * or the name, for PATH, if there is none. Caller frees with free(). */
 char *proc_beside(const char *name);
 
-/* Returns the path of the program that exec would take from PATH (caller frees
- * with free()), or NULL with errno: ENOENT, or EACCES if it cannot be run. */
-char *proc_find(const char *name);
+/* Returns the path of the program that exec would take from 'dirs', the value
+ * of PATH (caller frees with free()), or NULL with errno: ENOENT, or EACCES if
+ * it cannot be run. */
+char *proc_find(const char *name, const char *dirs);
 
 /* Returns the exit status that a shell gives for a wait status: that of the
  * process, or 128 and the signal. */

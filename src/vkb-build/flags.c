@@ -81,7 +81,7 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 	}
 	if (cc)
 		return cc;
-	ccache = proc_find("ccache");
+	ccache = proc_find("ccache", getenv("PATH"));
 	if (ccache)
 		add_variable(f, mem_str("CC=ccache cc"));
 	free(ccache);

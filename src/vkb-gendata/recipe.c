@@ -368,7 +368,7 @@ recipe_read(struct recipes *r, const char *file)
 }
 
 void
-build_free_recipe(struct recipes *r)
+recipe_free(struct recipes *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		free_file(&r->v[i]);

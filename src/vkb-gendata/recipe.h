@@ -66,7 +66,7 @@ struct recipes {
 int recipe_read(struct recipes *, const char *file);
 /* The same for a parsed document, which it takes over. */
 int recipe_parse(struct recipes *, struct json *doc, const char *name);
-void build_free_recipe(struct recipes *);
+void recipe_free(struct recipes *);
 
 /*
  * Checks, after all are read, that the files which neighbours refer to fit.

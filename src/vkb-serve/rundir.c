@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "folder.h"
+#include "opt.h"
 #include "reaper.h"
 #include "mem.h"
 
@@ -68,11 +69,11 @@ remove_orphans(const char *tmp)
 static int
 make_temporary(struct rundir *r, struct reaper *g)
 {
-	char *tmp = realpath(folder_tmp(), NULL);
+	char *tmp = realpath(opt_tmpdir(), NULL);
 	unsigned long long x;
 
 	if (!tmp)
-		return err_fail_sys("cannot use '%s'", folder_tmp());
+		return err_fail_sys("cannot use '%s'", opt_tmpdir());
 	remove_orphans(tmp);
 	for (;;) {
 		if (getrandom(&x, sizeof x, 0) != sizeof x)

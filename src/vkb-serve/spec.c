@@ -212,7 +212,7 @@ find_server(struct spec *s, struct str *why)
 
 	if (!name)
 		name = "valkey-server";
-	path = proc_find(name);
+	path = proc_find(name, getenv("PATH"));
 	if (!path)
 		return set_error(why, "cannot run server '%s': %s%s", name,
 		    strerror(errno),

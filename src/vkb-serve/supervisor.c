@@ -2,11 +2,11 @@
 #include "fleet.h"
 
 #include "err.h"
-#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "opt.h"
 #include "record.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 char *
 supervisor_folder(void)
 {
-	return mem_printf("%s/vkb-serve-%ld", folder_tmp(), (long)geteuid());
+	return mem_printf("%s/vkb-serve-%ld", opt_tmpdir(), (long)geteuid());
 }
 
 /* Checks that we own the folder: in /tmp another user could have made it.

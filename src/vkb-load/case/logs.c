@@ -3,6 +3,7 @@
 #include "folder.h"
 #include "json.h"
 #include "mem.h"
+#include "opt.h"
 #include "record.h"
 #include "str.h"
 
@@ -124,7 +125,7 @@ make_folder(struct logs *l)
 	int rc;
 
 	if (!l->dir) {
-		l->dir = mem_printf("%s/vkb-logs.XXXXXX", folder_tmp());
+		l->dir = mem_printf("%s/vkb-logs.XXXXXX", opt_tmpdir());
 		if (!mkdtemp(l->dir)) {
 			err_fail_sys("cannot make the folder '%s'", l->dir);
 			free(l->dir);

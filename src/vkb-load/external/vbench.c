@@ -491,12 +491,12 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 static char *
 find_program(const char *path, const struct builds *b)
 {
-	const char *own;
-	char *file = proc_find(path ? path : VBENCH);
+	const char *own, *dirs = getenv("PATH");
+	char *file = proc_find(path ? path : VBENCH, dirs);
 
 	for (size_t i = 0; !file && !path && i < b->n; i++) {
 		own = json_get_str(b->v[i], "benchmark");
-		file = own ? proc_find(own) : NULL;
+		file = own ? proc_find(own, dirs) : NULL;
 	}
 	if (!file)
 		err_fail("there is no program '%s'%s", path ? path : VBENCH,
