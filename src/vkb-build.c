@@ -11,6 +11,7 @@
 #include "opt.h"
 #include "record.h"
 #include "redact.h"
+#include "tarball.h"
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
@@ -111,8 +112,7 @@ static void
 fail_job(struct job *j, const char *error, const char *log)
 {
 	json_set_str(j->rec, "error", error);
-	if (log)
-		json_set_str(j->rec, "log", log);
+	json_set_str(j->rec, "log", log);
 	j->state = FAILED;
 }
 
@@ -125,15 +125,6 @@ release_token(struct queue *q)
 	    : err_fail_sys("cannot write to a pipe");
 }
 
-/* Returns 1 if a token was free, else 0. */
-static int
-acquire_token(struct queue *q)
-{
-	char c;
-
-	return read(q->free_jobs, &c, 1) == 1;
-}
-
 static bool
 is_same_running(const struct queue *q, const struct job *j)
 {
@@ -142,15 +133,6 @@ is_same_running(const struct queue *q, const struct job *j)
 		    strcmp(q->v[i].now->key, j->now->key) == 0)
 			return true;
 	return false;
-}
-
-static int
-ensure_reaper(struct queue *q)
-{
-	if (q->shop.guard)
-		return 0;
-	q->shop.guard = reaper_start();
-	return q->shop.guard ? 0 : -1;
 }
 
 /* Continues with the module, or ends the job: its output is in the record. */
@@ -162,10 +144,8 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	if (module_recipe(&j->module, q->module, j->rec, j->server.key) < 0)
-		fail_job(j, err_last(), NULL);
-	else
-		j->state = WAITING;
+	module_recipe(&j->module, q->module, j->rec, j->server.key);
+	j->state = WAITING;
 	j->now = &j->module;
 }
 
@@ -174,16 +154,16 @@ static int
 start_job(struct queue *q, struct job *j, bool *busy)
 {
 	bool taken = false;
-	char *error;
+	char *error, token;
 
 	while (j->state == WAITING && !is_same_running(q, j) &&
 	    build_find(&q->shop, j->now, j->rec))
 		finish_stage(q, j);
 	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (ensure_reaper(q) < 0)
+	if (!q->shop.reaper && !(q->shop.reaper = reaper_start()))
 		return -1;
-	if (!acquire_token(q))
+	if (read(q->free_jobs, &token, 1) != 1)
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {
@@ -294,8 +274,8 @@ add_job(struct queue *q)
 		module_subject(q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
-	else if (server_recipe(&j->server, &j->target, q->flags) < 0)
-		fail_job(j, err_last(), NULL);
+	else
+		server_recipe(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -306,7 +286,7 @@ resolve_targets(struct queue *q, const struct opts *o,
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
 	for (size_t i = 0; i < args->n; i++)
-		refs += !target_is_archive(args->v[i]);
+		refs += !tarball_named(args->v[i]);
 	if (refs &&
 	    !(*origin = target_open_origin(
 		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
@@ -314,7 +294,7 @@ resolve_targets(struct queue *q, const struct opts *o,
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
-		if (target_is_archive(args->v[i]))
+		if (tarball_named(args->v[i]))
 			target_archive(
 			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
@@ -356,12 +336,12 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		server_free(&q->v[i].server);
-		module_recipe_free(&q->v[i].module);
+		build_free_recipe(&q->v[i].server);
+		build_free_recipe(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);
-	reaper_dismiss(q->shop.guard);
+	reaper_dismiss(q->shop.reaper);
 }
 
 static int
@@ -400,7 +380,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		rc = q.trouble ? 2 : 0;
 out:
 	close_queue(&q);
-	module_free(&module);
+	target_free(&module.target);
 	target_free_origin(origin);
 	flags_free(&flags);
 	cache_close(&cache);

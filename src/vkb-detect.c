@@ -211,11 +211,10 @@ static int
 read_history(
     struct branch *b, const struct opts *o, const struct opt_args *args)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct jsonl *in;
 	int rc = 0;
 
-	branch_begin(b, tmp && *tmp ? tmp : "/tmp");
+	branch_begin(b, opt_tmpdir());
 	if (uses_database(o))
 		rc = stored_read(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {

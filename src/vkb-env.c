@@ -151,8 +151,7 @@ wait_command(struct proc *p, struct halt *h, int *reason)
 			status = proc_stop(p, GRACE_MS);
 		break;
 	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	return proc_exit_status(status);
 }
 
 static int

@@ -124,8 +124,7 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 static int
 push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct spool *spool = spool_new(tmp && *tmp ? tmp : "/tmp");
+	struct spool *spool = spool_new(opt_tmpdir());
 	struct intake in = {.spool = spool,
 	    .test_type = o->type ? o->type
 		: o->table       ? o->table

@@ -100,7 +100,6 @@ run_report(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct output out = {0, o->out};
-	const char *dir = getenv("TMPDIR");
 	struct jsonl *in;
 	struct model m;
 	struct str s = {0};
@@ -109,14 +108,14 @@ run_report(void *opts, struct opt_args *args)
 	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
 		return opt_usage(&prog,
 		    "--list, --png, --svg and --text exclude each other");
-	if (o->commit_url && html_url(o->commit_url) < 0)
+	if (o->commit_url && html_check_url(o->commit_url) < 0)
 		return err_fail("option '--commit-url': '%s' does not begin "
 				"with https:// or http://",
 		    o->commit_url);
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
-	rc = model_read(&m, in, dir && *dir ? dir : "/tmp");
+	rc = model_read(&m, in, opt_tmpdir());
 	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
 		rc = -1;
 	str_free(&s);

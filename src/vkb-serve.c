@@ -89,19 +89,19 @@ static const struct opt_prog prog = {.name = "vkb-serve",
 
 /* --- modes: COMMAND, --follow, start/stop/status ------------------------ */
 
-struct home {
+struct resources {
 	struct shared shared;
 	struct rundir rundir;
 	char *logs;
 };
 
 static int
-open_home(struct home *h, const struct opts *o, bool caller)
+open_resources(struct resources *h, const struct opts *o, bool caller)
 {
-	*h = (struct home){.shared = {.rundir = &h->rundir,
-			       .quiet = o->quiet,
-			       .wait_ms = (int)(o->wait * 1000),
-			       .grace_ms = (int)(o->grace * 1000)}};
+	*h = (struct resources){.shared = {.rundir = &h->rundir,
+				    .quiet = o->quiet,
+				    .wait_ms = (int)(o->wait * 1000),
+				    .grace_ms = (int)(o->grace * 1000)}};
 	h->shared.hashes = filehash_new();
 	signal(SIGPIPE, SIG_IGN);
 	if (o->logs) {
@@ -113,28 +113,28 @@ open_home(struct home *h, const struct opts *o, bool caller)
 		h->shared.logs = h->logs;
 	}
 	h->shared.halt = halt_open(caller);
-	h->shared.guard = h->shared.halt ? reaper_start() : NULL;
-	if (!h->shared.guard)
+	h->shared.reaper = h->shared.halt ? reaper_start() : NULL;
+	if (!h->shared.reaper)
 		return -1;
-	return rundir_make(&h->rundir, h->shared.guard, o->dir, o->keep);
+	return rundir_make(&h->rundir, h->shared.reaper, o->dir, o->keep);
 }
 
 static void
-close_home(struct home *h)
+close_resources(struct resources *h)
 {
 	rundir_close(&h->rundir);
-	reaper_dismiss(h->shared.guard);
+	reaper_dismiss(h->shared.reaper);
 	fleet_free_shared(&h->shared);
 	free(h->logs);
 }
 
-/* As close_home; if a signal asked to halt, ends the program by it. */
+/* As close_resources; if a signal asked to halt, ends the program by it. */
 static int
-close_home_and_raise(struct home *h, int status)
+close_resources_and_raise(struct resources *h, int status)
 {
 	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
 
-	close_home(h);
+	close_resources(h);
 	halt_close(h->shared.halt);
 	if (!reason)
 		return status;
@@ -155,12 +155,12 @@ write_record(const char *file, const struct json *rec)
 static int
 run_follow(const struct opts *o)
 {
-	struct home h;
+	struct resources h;
 	int rc = 2;
 
-	if (open_home(&h, o, true) == 0)
+	if (open_resources(&h, o, true) == 0)
 		rc = follow(&h.shared);
-	rc = close_home_and_raise(&h, rc);
+	rc = close_resources_and_raise(&h, rc);
 	if (rc >= 0)
 		return rc;
 	signal(SIGPIPE, SIG_DFL);
@@ -173,10 +173,10 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 {
 	struct json *rec = NULL;
 	struct fleet *f = NULL;
-	struct home h;
+	struct resources h;
 	int rc = 125;
 
-	if (open_home(&h, o, true) < 0)
+	if (open_resources(&h, o, true) < 0)
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
@@ -184,7 +184,7 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 		rc = command_run(&h.shared, f, argv);
 	fleet_stop(f, NULL);
 	json_free(rec);
-	return close_home_and_raise(&h, rc);
+	return close_resources_and_raise(&h, rc);
 }
 
 /* Waits until a signal or the end of a node, then stops and frees *f. */
@@ -199,13 +199,13 @@ wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 	fd[n - 1] = (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
 	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
 		;
-	if (!halt_reason(s->halt, NULL) && fleet_dead(*f, &rec)) {
-		supervisor_note(folder, rec);
+	if (!halt_reason(s->halt, NULL) && fleet_check_end(*f, &rec)) {
+		supervisor_write_state(folder, rec);
 		json_free(rec);
 		fleet_stop(*f, NULL);
 	} else {
 		fleet_stop(*f, NULL);
-		supervisor_forget(folder);
+		supervisor_remove_state(folder);
 	}
 	*f = NULL;
 	free(fd);
@@ -219,15 +219,15 @@ run_background(
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct json *rec = NULL;
 	struct fleet *f = NULL;
-	struct home h;
+	struct resources h;
 	bool given;
 
 	setsid();
-	if (open_home(&h, o, false) < 0)
+	if (open_resources(&h, o, false) < 0)
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
-	given = rec && (!f || supervisor_note(folder, rec) == 0) &&
+	given = rec && (!f || supervisor_write_state(folder, rec) == 0) &&
 	    jsonl_write(out, rec) == 0;
 	json_free(rec);
 	close(out);
@@ -237,9 +237,9 @@ run_background(
 		wait_for_stop(&h.shared, &f, folder);
 	} else {
 		fleet_stop(f, NULL);
-		supervisor_forget(folder);
+		supervisor_remove_state(folder);
 	}
-	close_home(&h);
+	close_resources(&h);
 	halt_close(h.shared.halt);
 	close(null);
 	return 0;
@@ -285,14 +285,11 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	json_free(spec);
 	close(fds[1]);
 	in = jsonl_fd(fds[0], "the background process");
-	if (jsonl_next(in, &rec) == 1) {
-		status = json_get_str(rec, "status");
-		if (write_record(o->out ? o->out : "-", rec) == 0 && status &&
-		    strcmp(status, "ok") == 0)
-			rc = 0;
-		else
-			waitpid(pid, NULL, 0);
-	} else
+	if (jsonl_next(in, &rec) == 1 &&
+	    write_record(o->out ? o->out : "-", rec) == 0 &&
+	    (status = json_get_str(rec, "status")) && strcmp(status, "ok") == 0)
+		rc = 0;
+	else
 		waitpid(pid, NULL, 0);
 	json_free(rec);
 	jsonl_close(in);
@@ -329,34 +326,32 @@ is_verb(const char *s)
 	    strcmp(s, "status") == 0;
 }
 
+static int
+run_serve(void *opts, struct opt_args *a)
+{
+	const struct opts *o = opts;
+	struct json *spec;
+
+	if (o->follow && (a->n || a->rest))
+		return opt_usage(
+		    &prog, "--follow takes no SPEC and no COMMAND");
+	if (o->follow) {
+		specopts_hide_secrets(&o->spec);
+		return run_follow(o);
+	}
+	if (!a->rest && a->n >= 1 && a->n <= 2 && is_verb(a->v[0]))
+		return run_verb(o, a);
+	if (!a->nrest || a->n > 1)
+		return opt_usage(
+		    &prog, "give start, stop, status, --follow or a COMMAND");
+	spec = specopts_make(&o->spec, a->n ? a->v[0] : NULL, o->quiet);
+	return spec ? run_command(o, spec, a->rest) : 125;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct opts o = {.wait = 60, .grace = 5};
-	struct opt_args a;
-	struct json *spec;
-	int rc;
 
-	err_init(argv[0]);
-	rc = opt_parse(&prog, argc, argv, &o, &a);
-	if (rc)
-		return rc > 0 ? 0 : 2;
-	if (o.follow && (a.n || a.rest))
-		rc = opt_usage(&prog, "--follow takes no SPEC and no COMMAND");
-	else if (o.follow) {
-		specopts_hide_secrets(&o.spec);
-		rc = run_follow(&o);
-	} else if (!a.rest && a.n >= 1 && a.n <= 2 && is_verb(a.v[0]))
-		rc = run_verb(&o, &a);
-	else if (!a.nrest || a.n > 1)
-		rc = opt_usage(
-		    &prog, "give start, stop, status, --follow or a COMMAND");
-	else {
-		spec = specopts_make(&o.spec, a.n ? a.v[0] : NULL, o.quiet);
-		rc = spec ? run_command(&o, spec, a.rest) : 125;
-	}
-	free(o.spec.cpus.v);
-	free(o.spec.config.v);
-	free(o.spec.module.v);
-	return rc < 0 ? 2 : rc;
+	return opt_main(&prog, argc, argv, &o, run_serve);
 }

@@ -376,7 +376,6 @@ static int
 run_stats(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
-	const char *dir = getenv("TMPDIR");
 	struct summary *s;
 	struct lines l = {0};
 	struct jsonl *in;
@@ -394,7 +393,7 @@ run_stats(void *opts, struct opt_args *args)
 	in = jsonl_open((const char *const *)args->v, args->n);
 	s = summary_new();
 	summary_want(s, wanted);
-	summary_spill(s, dir && *dir ? dir : "/tmp", SPILL);
+	summary_spill(s, opt_tmpdir(), SPILL);
 	rc = collect_records(in, s, &l, o->text);
 	if ((o->text ? finish_table : finish_records)(s, &l) < 0)
 		rc = -1;

@@ -65,6 +65,12 @@ test_status 2 'two to stdout' vkb-compare -f csv -f junit "$a" "$b"
 test_match 'only one output can go to stdout' .err 'the error says that stdout is taken'
 test_status 2 'two into one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
 test_match "only one output can go to 'x'" .err 'the error names the file that is taken'
+test_status 2 'two names of one file are an error' \
+  vkb-compare -f csv:x -f junit:./x "$a" "$b"
+test_match "only one output can go to './x'" .err 'the error has the second name'
+ln -s . here
+test_status 2 'two names of one file, by a link, are an error' \
+  vkb-compare -f csv:x -f "junit:$PWD/here/x" "$a" "$b"
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
 test_match "'html' is not one of text, markdown, jsonl, csv, junit, openmet" \
   .err 'lists those there are'

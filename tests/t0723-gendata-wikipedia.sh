@@ -169,6 +169,12 @@ wait "$server_pid" 2>/dev/null
 test_status 2 'a server that does not answer is an error' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
 test_match "cannot fetch '$url" .err 'the error names the URL that does not answer'
 test_empty "$(ls -A o)" 'no empty part is left'
+mkdir p
+printf 'other bytes' >"p/$name.part"
+printf '"one"' >"p/$name.part.id"
+test_that 'a dump of a file URL, with the part of another dump' \
+  vkb-gendata -o p --files wiki.csv --wikipedia "file://$PWD/site/$name" wiki.json
+test_that 'a dump of a file URL is copied from its start' cmp "p/$name" "site/$name"
 truncate -s 8T huge.bz2
 test_status 2 'a disk too small' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
 test_match 'needs 8.*B, but the disk of .* has only' .err 'the error has the size needed and the space left'

@@ -220,6 +220,17 @@ test_that 'without the old ones' site --commit-url https://example.com/c/ y out
 test_match ' 5 removed$' .err 'their pages go'
 test_same 'mine 20' "$(cat out/commit/mine.html) $(find out/commit -name '0*.html' | wc -l | tr -d ' ')" \
   'and nothing else'
+vkb-history prune --keep 19 y >/dev/null
+mkdir "out/commit/$(id 6).html.new"
+mv "out/commit/$(id 6).html" was.html
+mv "out/commit/$(id 6).html.new" "out/commit/$(id 6).html"
+test_status 2 'a page that cannot be removed is an error' \
+  site --commit-url https://example.com/c/ y out
+test_match "cannot remove 'out/commit/$(id 6).html'" .err 'the error names the page'
+rmdir "out/commit/$(id 6).html"
+mv was.html "out/commit/$(id 6).html"
+test_that 'once it can be removed' site --commit-url https://example.com/c/ y out
+test_match ' 1 removed$' .err 'the page that could not be removed goes'
 rm "out/commit/$(id 20).html"
 printf x >>"y/$(id 19).jsonl"
 test_status 2 'with a file that is torn' site --commit-url https://example.com/c/ y out

@@ -37,12 +37,11 @@ is_head_key(const char *name)
 	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
 }
 
+/* Of structures that begin with a text. */
 static int
-compare_by_name(const void *a, const void *b)
+compare_by_text(const void *a, const void *b)
 {
-	const struct key *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static struct key *
@@ -68,14 +67,6 @@ struct entry {
 	char *head;
 	const struct json *config;
 };
-
-static int
-compare_by_head(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return strcmp(x->head, y->head);
-}
 
 static struct key *
 intern_key(struct casename *c, const struct json *j)
@@ -124,7 +115,7 @@ casename_new(const struct json *const *configs, size_t n)
 		}
 	}
 	if (n)
-		qsort(e, n, sizeof *e, compare_by_head);
+		qsort(e, n, sizeof *e, compare_by_text);
 	for (size_t i = 1; i < n; i++) {
 		if (strcmp(e[i].head, e[first].head) != 0)
 			first = i;
@@ -135,7 +126,7 @@ casename_new(const struct json *const *configs, size_t n)
 		free(e[i].head);
 	free(e);
 	if (c->n)
-		qsort(c->keys, c->n, sizeof *c->keys, compare_by_name);
+		qsort(c->keys, c->n, sizeof *c->keys, compare_by_text);
 	return c;
 }
 

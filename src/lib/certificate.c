@@ -2,6 +2,7 @@
 #include "err.h"
 #include "mem.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,54 +34,6 @@ make_key(void)
 }
 
 static int
-add_name(GENERAL_NAMES *names, const char *name)
-{
-	ASN1_OCTET_STRING *ip = a2i_IPADDRESS(name);
-	ASN1_IA5STRING *dns;
-	GENERAL_NAME *g = GENERAL_NAME_new();
-
-	ERR_clear_error();
-	if (!g)
-		return -1;
-	if (ip)
-		GENERAL_NAME_set0_value(g, GEN_IPADD, ip);
-	else {
-		dns = ASN1_IA5STRING_new();
-		if (!dns || !ASN1_STRING_set(dns, name, -1)) {
-			ASN1_IA5STRING_free(dns);
-			GENERAL_NAME_free(g);
-			return -1;
-		}
-		GENERAL_NAME_set0_value(g, GEN_DNS, dns);
-	}
-	if (sk_GENERAL_NAME_push(names, g) > 0)
-		return 0;
-	GENERAL_NAME_free(g);
-	return -1;
-}
-
-static int
-add_names(X509 *x, const char *host)
-{
-	static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
-	GENERAL_NAMES *names = GENERAL_NAMES_new();
-	int rc = names ? 0 : -1;
-	bool known = !host || !*host;
-
-	for (size_t i = 0; rc == 0 && i < sizeof always / sizeof *always; i++) {
-		rc = add_name(names, always[i]);
-		known = known || strcmp(host, always[i]) == 0;
-	}
-	if (rc == 0 && !known)
-		rc = add_name(names, host);
-	if (rc == 0 &&
-	    X509_add1_ext_i2d(x, NID_subject_alt_name, names, 0, 0) != 1)
-		rc = -1;
-	GENERAL_NAMES_free(names);
-	return rc;
-}
-
-static int
 add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 {
 	X509V3_CTX c;
@@ -92,6 +45,24 @@ add_extension(X509 *x, X509 *issuer, int nid, const char *value)
 	e = X509V3_EXT_conf_nid(NULL, &c, nid, value);
 	rc = e && X509_add_ext(x, e, -1) == 1 ? 0 : -1;
 	X509_EXTENSION_free(e);
+	return rc;
+}
+
+/* Adds the names that a server may be called by. */
+static int
+add_names(X509 *x, const char *host)
+{
+	struct in6_addr a;
+	bool ip = inet_pton(AF_INET, host, &a) == 1 ||
+	    inet_pton(AF_INET6, host, &a) == 1;
+	char *names = mem_printf("DNS:localhost,IP:127.0.0.1,IP:::1%s%s",
+	    !*host   ? ""
+		: ip ? ",IP:"
+		     : ",DNS:",
+	    host);
+	int rc = add_extension(x, x, NID_subject_alt_name, names);
+
+	free(names);
 	return rc;
 }
 

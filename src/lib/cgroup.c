@@ -12,30 +12,15 @@
 #define FIELD 512
 #define NO_LIMIT 0x1p62 /* v1 writes a huge number for no limit */
 
-/* Returns true if the list, separated by commas, has the word. */
-static bool
-is_listed(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-	const char *s = strstr(list, word);
-
-	for (; s; s = strstr(s + 1, word))
-		if ((s == list || s[-1] == ',') && (!s[n] || s[n] == ','))
-			return true;
-	return false;
-}
-
 /* Returns the path of our group in /proc/self/cgroup, of v2 without a
  * controller; NULL if there is none. The caller frees it. */
 static char *
 find_group(const char *root, const char *controller)
 {
-	char *whole = mem_printf("%s/proc/self/cgroup", root), *line = NULL;
-	char *path = NULL, *names, *at;
-	FILE *f = fopen(whole, "re");
+	FILE *f = sysfile_open(root, "/proc/self/cgroup");
+	char *line = NULL, *path = NULL, *names, *at;
 	size_t cap = 0;
 
-	free(whole);
 	while (f && !path && getline(&line, &cap, f) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		names = strchr(line, ':');
@@ -43,7 +28,7 @@ find_group(const char *root, const char *controller)
 		if (!at)
 			continue;
 		*at++ = '\0';
-		if (controller ? is_listed(names, controller) : !*names)
+		if (controller ? str_has_part(names, controller, ',') : !*names)
 			path = mem_str(at);
 	}
 	free(line);
@@ -60,13 +45,11 @@ find_group(const char *root, const char *controller)
 static char *
 find_mount(const char *root, const char *controller, char seen[FIELD])
 {
-	char *whole = mem_printf("%s/proc/self/mountinfo", root);
+	FILE *f = sysfile_open(root, "/proc/self/mountinfo");
 	char *line = NULL, *path = NULL, *rest;
 	char at[FIELD], kind[FIELD], options[FIELD];
-	FILE *f = fopen(whole, "re");
 	size_t cap = 0;
 
-	free(whole);
 	while (f && !path && getline(&line, &cap, f) > 0) {
 		rest = strstr(line, " - ");
 		if (!rest ||
@@ -74,7 +57,7 @@ find_mount(const char *root, const char *controller, char seen[FIELD])
 		    sscanf(rest, " - %511s %*s %511s", kind, options) != 2)
 			continue;
 		if (controller ? strcmp(kind, "cgroup") == 0 &&
-			    is_listed(options, controller)
+			    str_has_part(options, controller, ',')
 			       : strcmp(kind, "cgroup2") == 0)
 			path = mem_str(at);
 	}
@@ -187,20 +170,13 @@ read_cpuset(const char *root, const char *dir)
 static void
 read_throttling(struct cgroup *c, const char *root, const char *dir)
 {
-	char *path = mem_printf("%s/cpu.stat", dir), *s;
+	char *path = mem_printf("%s/cpu.stat", dir);
 
-	s = sysfile_value(root, path, "nr_throttled ");
-	if (s)
-		c->throttled = atof(s);
-	free(s);
-	s = sysfile_value(root, path, "throttled_usec ");
-	if (s)
-		c->throttled_s = atof(s) / 1e6;
-	free(s);
-	s = sysfile_value(root, path, "throttled_time ");
-	if (s)
-		c->throttled_s = atof(s) / 1e9;
-	free(s);
+	c->throttled = sysfile_value_num(root, path, "nr_throttled ");
+	c->throttled_s = sysfile_value_num(root, path, "throttled_usec ") / 1e6;
+	if (isnan(c->throttled_s)) /* v1 */
+		c->throttled_s =
+		    sysfile_value_num(root, path, "throttled_time ") / 1e9;
 	free(path);
 }
 

@@ -1,6 +1,7 @@
 #include "cpustat.h"
 #include "mem.h"
 #include "str.h"
+#include "sysfile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,8 +37,8 @@ reserve_cpus(struct cpustat *c, size_t n)
 void
 cpustat_read(struct cpustat *c, const char *root)
 {
-	char *path = mem_printf("%s/proc/stat", root), *line = NULL, *end;
-	FILE *f = fopen(path, "re");
+	FILE *f = sysfile_open(root, "/proc/stat");
+	char *line = NULL, *end;
 	size_t cap = 0;
 	unsigned long i;
 
@@ -56,7 +57,6 @@ cpustat_read(struct cpustat *c, const char *root)
 		c->cpu[i] = parse_times(end);
 	}
 	free(line);
-	free(path);
 	if (f)
 		fclose(f);
 }

@@ -3,9 +3,10 @@
 #include "mem.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,27 +62,37 @@ folder_add_part(struct str *s, const char *name)
 			: *p);
 }
 
+int
+folder_unnamed_file(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	char *name;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	name = mem_printf("%s/vkb.XXXXXX", dir);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	return fd;
+}
+
 unsigned long long
 folder_bytes(const char *path)
 {
+	char *copy = mem_str(path), *roots[] = {copy, NULL};
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	unsigned long long sum = 0;
-	struct dirent *e;
-	struct stat st;
-	char *sub;
-	DIR *d;
+	FTSENT *e;
 
-	if (lstat(path, &st) < 0)
-		return 0;
-	sum = (unsigned long long)st.st_blocks * 512;
-	if (!S_ISDIR(st.st_mode) || !(d = opendir(path)))
-		return sum;
-	while ((e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		sub = mem_printf("%s/%s", path, e->d_name);
-		sum += folder_bytes(sub);
-		free(sub);
-	}
-	closedir(d);
+	while (fts && (e = fts_read(fts)))
+		if (e->fts_info != FTS_DP && e->fts_info != FTS_DNR &&
+		    e->fts_info != FTS_NS)
+			sum +=
+			    (unsigned long long)e->fts_statp->st_blocks * 512;
+	if (fts)
+		fts_close(fts);
+	free(copy);
 	return sum;
 }

@@ -18,6 +18,10 @@ int folder_remove(const char *path);
  */
 void folder_add_part(struct str *, const char *name);
 
+/* Opens a file in 'dir' that vanishes when it is closed. Returns the
+ * descriptor, or -1 with errno. */
+int folder_unnamed_file(const char *dir);
+
 /* Returns the bytes that its files take on the disk. */
 unsigned long long folder_bytes(const char *path);
 

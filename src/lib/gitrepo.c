@@ -94,28 +94,6 @@ gitrepo_origin(struct gitrepo *r)
 
 /* --- fetching */
 
-struct asked {
-	bool (*stop)(void *);
-	void *arg;
-};
-
-static int
-on_progress(const git_indexer_progress *p, void *arg)
-{
-	struct asked *a = arg;
-
-	(void)p;
-	return a->stop && a->stop(a->arg) ? -1 : 0;
-}
-
-static int
-on_sideband(const char *s, int n, void *arg)
-{
-	(void)s;
-	(void)n;
-	return on_progress(NULL, arg);
-}
-
 /* Sets HEAD to that of the remote; keeps it if the remote names none. */
 static void
 copy_head(git_repository *repo, git_remote *remote)
@@ -128,27 +106,20 @@ copy_head(git_repository *repo, git_remote *remote)
 }
 
 int
-gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
-    bool all, bool (*stop)(void *), void *arg)
+gitrepo_fetch(
+    struct gitrepo *r, const char *url, const char *const *specs, bool all)
 {
 	git_fetch_options o;
-	struct asked asked = {stop, arg};
 	git_remote *remote = NULL;
-	git_strarray list = {0};
+	git_strarray list = {.strings = (char **)(size_t)specs};
 	int rc = -1;
 
 	git_fetch_options_init(&o, GIT_FETCH_OPTIONS_VERSION);
-	o.callbacks.transfer_progress = on_progress;
-	o.callbacks.sideband_progress = on_sideband;
-	o.callbacks.payload = &asked;
 	o.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
 	o.update_fetchhead = 0;
 	o.prune = all ? GIT_FETCH_PRUNE : GIT_FETCH_NO_PRUNE;
-	for (; specs[list.count]; list.count++)
-		;
-	list.strings = mem_array(list.count + 1, sizeof *list.strings);
-	for (size_t i = 0; i < list.count; i++)
-		list.strings[i] = mem_str(specs[i]);
+	while (specs[list.count])
+		list.count++;
 	if (git_remote_create_anonymous(&remote, r->repo, url) < 0 ||
 	    git_remote_fetch(remote, &list, &o, NULL) < 0)
 		gitrepo_fail("cannot fetch from", url);
@@ -156,9 +127,6 @@ gitrepo_fetch(struct gitrepo *r, const char *url, const char *const *specs,
 		rc = 0;
 	if (rc == 0 && all)
 		copy_head(r->repo, remote);
-	for (size_t i = 0; i < list.count; i++)
-		free(list.strings[i]);
-	free(list.strings);
 	git_remote_free(remote);
 	return rc;
 }

@@ -14,6 +14,7 @@
 #define GITREPO_TIME 32
 
 struct gitrepo;
+struct tarball;
 
 struct gitrepo_commit {
 	char id[GITREPO_ID], tree[GITREPO_ID];
@@ -40,10 +41,10 @@ int gitrepo_certificates(const char *file);
 /*
  * Fetches the refspecs (ended by NULL) into a repository of our own. With 'all'
  * they are everything: refs that vanished there are removed here, and HEAD is
- * taken over. stop() is called now and then; true ends it. Returns 0 or -1.
+ * taken over. Returns 0 or -1.
  */
-int gitrepo_fetch(struct gitrepo *, const char *url, const char *const *specs,
-    bool all, bool (*stop)(void *), void *arg);
+int gitrepo_fetch(
+    struct gitrepo *, const char *url, const char *const *specs, bool all);
 
 /*
  * Finds the commit of a branch (also of origin), tag, (short) id, HEAD,
@@ -86,21 +87,12 @@ int gitrepo_checkout(
 int gitrepo_snapshot(
     struct gitrepo *, struct gitrepo *store, char tree[GITREPO_ID]);
 
-struct gitrepo_file {
-	const char *path; /* relative */
-	bool program, link;
-	const char *data;
-	size_t len;
-	long long time; /* seconds since 1970 */
-};
-
 /*
- * Makes a commit without parents of the files that next() gives (1; 0 at the
- * end; -1 after reporting an error), dated by the newest of them, and sets
- * 'ref' of a repository of our own to it. Returns 0 or -1.
+ * Makes a commit without parents of the files in an archive, dated by the
+ * newest of them, and sets 'ref' of a repository of our own to it. Returns 0 or
+ * -1.
  */
-int gitrepo_commit_tree(struct gitrepo *, const char *ref,
-    int (*next)(void *arg, struct gitrepo_file *), void *arg);
+int gitrepo_commit_tarball(struct gitrepo *, const char *ref, struct tarball *);
 
 /* Makes git in 'dir' show 'commit' as checked out ("": no commit yet) and, with
  * 'dirty', the differences from it. Returns 0 or -1. */

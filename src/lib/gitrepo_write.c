@@ -4,6 +4,7 @@
 #include "folder.h"
 #include "mem.h"
 #include "str.h"
+#include "tarball.h"
 
 #include <fcntl.h>
 #include <git2.h>
@@ -204,7 +205,7 @@ done:
 
 /* Returns 0, or -1 on an error of libgit2. */
 static int
-add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
+add_file(git_repository *repo, git_index *index, const struct tarball_file *f)
 {
 	git_index_entry entry = {.path = f->path,
 	    .mode = f->link  ? GIT_FILEMODE_LINK
@@ -217,10 +218,10 @@ add_file(git_repository *repo, git_index *index, const struct gitrepo_file *f)
 }
 
 int
-gitrepo_commit_tree(struct gitrepo *r, const char *ref,
-    int (*next)(void *, struct gitrepo_file *), void *arg)
+gitrepo_commit_tarball(
+    struct gitrepo *r, const char *ref, struct tarball *archive)
 {
-	struct gitrepo_file f;
+	struct tarball_file f;
 	git_signature *who = NULL;
 	git_index *index = NULL;
 	git_tree *tree = NULL;
@@ -231,7 +232,7 @@ gitrepo_commit_tree(struct gitrepo *r, const char *ref,
 
 	if (git_index_new(&index) < 0)
 		goto out;
-	while ((k = next(arg, &f)) > 0) {
+	while ((k = tarball_next(archive, &f)) > 0) {
 		if (add_file(r->repo, index, &f) < 0) {
 			gitrepo_fail("cannot store the file", f.path);
 			goto done;

@@ -15,6 +15,9 @@ int hash_file(enum hash_kind, const char *path, char hex[HASH_HEX]);
 /* The same for what can still be read from 'fd', which stays open. */
 int hash_fd(enum hash_kind, int fd, char hex[HASH_HEX]);
 
+/* Writes the SHA-256 of n bytes as hex. */
+void hash_hex(const void *, size_t n, char hex[HASH_HEX]);
+
 /* Computes the SHA-256 of n bytes. */
 void hash_bytes(const void *, size_t n, unsigned char sum[32]);
 

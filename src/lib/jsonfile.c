@@ -4,29 +4,23 @@
 #include "str.h"
 #include "tempfile.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int
 jsonfile_text(const char *file, struct str *s)
 {
 	bool standard = strcmp(file, "-") == 0;
-	FILE *f = standard ? stdin : fopen(file, "re");
-	char buf[65536];
-	size_t n;
+	int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
 	int rc = 0;
 
 	str_add(s, "");
-	if (!f)
-		return err_fail_sys("cannot read '%s'", file);
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(s, buf, n);
-	if (ferror(f))
+	if (fd < 0 || str_read(s, fd) < 0)
 		rc = err_fail_sys("cannot read '%s'", file);
-	if (!standard)
-		fclose(f);
+	if (fd >= 0 && !standard)
+		close(fd);
 	return rc;
 }
 
@@ -63,13 +57,12 @@ jsonfile_read(const char *file)
 int
 jsonfile_write(const char *file, const struct json *rec)
 {
-	struct tempfile *t = tempfile_open(file);
-	char *s;
+	struct str s = {0};
+	int rc;
 
-	if (!t)
-		return -1;
-	s = json_print(rec);
-	fprintf(tempfile_stream(t), "%s\n", s);
-	free(s);
-	return tempfile_commit(t);
+	json_append(&s, rec);
+	str_addc(&s, '\n');
+	rc = tempfile_write(file, s.s, s.len);
+	str_free(&s);
+	return rc;
 }

@@ -2,6 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -420,22 +421,11 @@ jsonl_next(struct jsonl *r, struct json **rec)
 	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
-/* Writes all bytes, in several calls of write(2) if needed. */
 static int
 write_text(int fd, const char *s, size_t n)
 {
-	ssize_t k;
-
-	while (n) {
-		k = write(fd, s, n);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_fail_sys("cannot write a record");
-		s += k;
-		n -= (size_t)k;
-	}
-	return 0;
+	return sink_write(fd, s, n) < 0 ? err_fail_sys("cannot write a record")
+					: 0;
 }
 
 int

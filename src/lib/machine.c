@@ -25,13 +25,6 @@ set_taken(struct json *j, const char *key, char *v)
 	free(v);
 }
 
-static void
-set_number(struct json *j, const char *key, double v)
-{
-	if (isfinite(v))
-		json_set_num(j, key, v);
-}
-
 /* Sets whether the number in the file equals 'yes'. */
 static void
 set_flag(struct json *j, const char *root, const char *key, const char *path,
@@ -111,9 +104,9 @@ add_processor(struct json *env, const char *root)
 	set_taken(env, "microcode",
 	    sysfile_value(root, "/proc/cpuinfo", "microcode"));
 	v = sysfile_line(root, CPU "online");
-	set_number(env, "cpus", count_listed_cpus(v));
+	json_set_num(env, "cpus", count_listed_cpus(v));
 	free(v);
-	set_number(env, "sockets",
+	json_set_num(env, "sockets",
 	    count_distinct_values(
 		root, CPU "cpu[0-9]*/topology/physical_package_id"));
 	v = sysfile_value(root, "/proc/cpuinfo", "flags");
@@ -199,25 +192,22 @@ static void
 add_memory_settings(struct json *env, const char *root)
 {
 #define THP "/sys/kernel/mm/transparent_hugepage/"
-	char *v = sysfile_value(root, "/proc/meminfo", "MemTotal");
-
-	if (v)
-		json_set_num(env, "memory_total_mb", round(atof(v) / 1024));
-	free(v);
-	v = sysfile_value(root, "/proc/meminfo", "SwapTotal");
-	if (v)
-		json_set_num(env, "swap_total_mb", round(atof(v) / 1024));
-	free(v);
+#define MEMINFO "/proc/meminfo"
+	json_set_num(env, "memory_total_mb",
+	    round(sysfile_value_num(root, MEMINFO, "MemTotal") / 1024));
+	json_set_num(env, "swap_total_mb",
+	    round(sysfile_value_num(root, MEMINFO, "SwapTotal") / 1024));
 	set_chosen(env, root, "thp", THP "enabled");
 	set_chosen(env, root, "thp_defrag", THP "defrag");
 	set_flag(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
-	set_number(
+	json_set_num(
 	    env, "swappiness", sysfile_num(root, "/proc/sys/vm/swappiness"));
-	set_number(env, "overcommit_memory",
+	json_set_num(env, "overcommit_memory",
 	    sysfile_num(root, "/proc/sys/vm/overcommit_memory"));
 	set_flag(
 	    env, root, "numa_balancing", "/proc/sys/kernel/numa_balancing", 1);
 #undef THP
+#undef MEMINFO
 }
 
 static void
@@ -283,9 +273,9 @@ add_kernel_settings(struct json *env, const char *root)
 	set_flag(env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
 	set_flag(env, root, "sched_autogroup",
 	    "/proc/sys/kernel/sched_autogroup_enabled", 1);
-	set_number(env, "perf_event_paranoid",
+	json_set_num(env, "perf_event_paranoid",
 	    sysfile_num(root, "/proc/sys/kernel/perf_event_paranoid"));
-	set_number(env, "somaxconn",
+	json_set_num(env, "somaxconn",
 	    sysfile_num(root, "/proc/sys/net/core/somaxconn"));
 }
 
@@ -343,10 +333,8 @@ add_cgroup_limits(struct json *env, const char *root)
 	cgroup_read(&c, root);
 	if (c.version)
 		json_set_num(env, "cgroup_version", c.version);
-	set_number(env, "cgroup_cpus", c.cpus);
-	if (!isnan(c.memory_bytes))
-		json_set_num(
-		    env, "cgroup_memory_mb", round(c.memory_bytes / 1048576));
+	json_set_num(env, "cgroup_cpus", c.cpus);
+	json_set_num(env, "cgroup_memory_mb", round(c.memory_bytes / 1048576));
 	json_set_str(env, "cgroup_cpuset", c.cpuset);
 	cgroup_free(&c);
 }
@@ -383,12 +371,11 @@ read_settings(const char *root)
 bool
 machine_whole(const char *root)
 {
-	char *path = mem_printf("%s/proc/self/mountinfo", root), *line = NULL;
-	FILE *f = fopen(path, "re");
+	FILE *f = sysfile_open(root, "/proc/self/mountinfo");
+	char *line = NULL;
 	bool whole = true;
 	size_t cap = 0;
 
-	free(path);
 	while (f && whole && getline(&line, &cap, f) > 0)
 		whole = !strstr(line, " /proc/stat ") &&
 		    !(strstr(line, " /proc ") && strstr(line, "lxcfs"));

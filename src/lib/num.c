@@ -77,6 +77,8 @@ num_duration(const char *s, double *v)
 int
 num_size(const char *s, long long *v)
 {
+	static const char units[] = "kmg";
+	const char *unit;
 	long long k = 1;
 	char *end;
 
@@ -84,22 +86,12 @@ num_size(const char *s, long long *v)
 		return -1;
 	errno = 0;
 	*v = strtoll(s, &end, 10);
-	if (errno)
-		return -1;
-	switch (tolower((unsigned char)*end)) {
-	case 'k':
-		k = 1LL << 10;
-		break;
-	case 'm':
-		k = 1LL << 20;
-		break;
-	case 'g':
-		k = 1LL << 30;
-		break;
-	}
-	if (k > 1)
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit) {
+		k = 1LL << 10 * (unit - units + 1);
 		end++;
-	if (*end || *v > LLONG_MAX / k)
+	}
+	if (errno || *end || *v > LLONG_MAX / k)
 		return -1;
 	*v *= k;
 	return 0;

@@ -47,14 +47,17 @@ format_synopsis(const struct opt_prog *p)
 	return str_take(&s);
 }
 
-/* Prints words in columns 'indent' to 78; the first line begins at 'col'. */
+/* Prints words in columns 'indent' to 'last'; the first line begins at 'col'.
+ * What is in brackets counts as one word. */
 static void
-print_folded(const char *s, int col, int indent)
+print_folded(const char *s, int col, int indent, int last)
 {
 	while (*s) {
-		int n = (int)strcspn(s, " ");
+		int n = 0, depth = 0;
 
-		if (col > indent && col + 1 + n > 78) {
+		for (; s[n] && (s[n] != ' ' || depth); n++)
+			depth += (s[n] == '[') - (s[n] == ']');
+		if (col > indent && col + 1 + n > last) {
 			putchar('\n');
 			col = 0;
 		}
@@ -87,40 +90,9 @@ print_option_help(const struct opt *o)
 		str_add(&s, o->help);
 		if (o->choices)
 			str_printf(&s, " (%s)", o->choices);
-		print_folded(s.s, col, indent);
+		print_folded(s.s, col, indent, 78);
 	}
 	str_free(&s);
-}
-
-/* Prints 's', broken at blanks outside brackets, before column 79. */
-static void
-print_wrapped(const char *s, int indent)
-{
-	int col = 0, depth = 0;
-
-	for (const char *p = s; *p; p++) {
-		if (*p == '[')
-			depth++;
-		if (*p == ']')
-			depth--;
-		if (*p == ' ' && !depth) {
-			const char *q = p + 1;
-			int d = 0;
-
-			while (*q && (*q != ' ' || d)) {
-				d += (*q == '[') - (*q == ']');
-				q++;
-			}
-			if (col + (q - p) > 70) {
-				printf("\n%*s", indent, "");
-				col = 0;
-				continue;
-			}
-		}
-		putchar(*p);
-		col++;
-	}
-	putchar('\n');
 }
 
 static void
@@ -128,8 +100,7 @@ print_help(const struct opt_prog *p)
 {
 	char *s = format_synopsis(p);
 
-	printf("usage: ");
-	print_wrapped(s, 7);
+	print_folded(s, printf("usage: "), strlen("usage: "), 77);
 	printf("\n%s\n\n", p->purpose);
 	print_option_help(p->table);
 	print_option_help(builtin_options);
@@ -156,19 +127,6 @@ flush_stdout(void)
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 1;
 	return err_fail_sys("cannot write to stdout");
-}
-
-static bool
-is_choice(const char *choices, const char *v)
-{
-	size_t n = strlen(v);
-
-	for (const char *p = choices; p; p = strchr(p, '|')) {
-		p += *p == '|';
-		if (strncmp(p, v, n) == 0 && (p[n] == '|' || !p[n]) && n)
-			return true;
-	}
-	return false;
 }
 
 static int
@@ -221,7 +179,7 @@ store_option(const struct opt *o, const char *v, void *dst)
 		*(double *)field = d;
 		return 0;
 	case OPT_CHOICE:
-		if (!is_choice(o->choices, v))
+		if (!str_has_part(o->choices, v, '|'))
 			return err_fail("option '--%s': '%s' is not one of %s",
 			    o->name, v, o->choices);
 		*(const char **)field = v;
@@ -253,12 +211,9 @@ report_unknown_option(const struct opt_prog *p, const char *name)
 	names[n++] = "version";
 	names[n] = NULL;
 	near = str_nearest(name, names);
-	if (near)
-		return err_fail("unknown option '--%s', did you mean '--%s'? "
-				"(%s --help lists them)",
-		    name, near, p->name);
-	return err_fail(
-	    "unknown option '--%s' (%s --help lists them)", name, p->name);
+	return err_fail("unknown option '--%s'%s%s%s (%s --help lists them)",
+	    name, near ? ", did you mean '--" : "", near ? near : "",
+	    near ? "'?" : "", p->name);
 }
 
 /* Parses "--name", "--name=value" or "--name value"; advances *i. */
@@ -402,6 +357,14 @@ const char *
 opt_version(void)
 {
 	return VKB_VERSION;
+}
+
+const char *
+opt_tmpdir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
 }
 
 int

@@ -75,6 +75,7 @@ int opt_main(const struct opt_prog *, int argc, char **argv, void *dst,
     int (*run)(void *dst, struct opt_args *));
 
 const char *opt_version(void);
+const char *opt_tmpdir(void); /* $TMPDIR, else /tmp; borrowed */
 
 /* Reports what is wrong with the operands, and the usage. Returns -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);

@@ -2,12 +2,11 @@
 #include "err.h"
 #include "mem.h"
 #include "opt.h"
+#include "sink.h"
 #include "str.h"
 #include "tempfile.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,22 +44,44 @@ parse_output(const char *s, const char *const *names, struct output *o)
 	return report_unknown_format(s, names);
 }
 
+/* Returns the path without '.', '..' and links; the file may be missing. The
+ * caller frees it. */
+static char *
+resolve_path(const char *path)
+{
+	char *whole = realpath(path, NULL), *a = mem_str(path),
+	     *b = mem_str(path), *dir = realpath(dirname(a), NULL);
+
+	if (!whole)
+		whole =
+		    dir ? mem_printf("%s/%s", dir, basename(b)) : mem_str(path);
+	free(a);
+	free(b);
+	free(dir);
+	return whole;
+}
+
 /* Reports an output with the destination of an earlier one. */
 static int
 check_unique_output(const struct output *v, size_t n)
 {
 	const struct output *o = &v[n];
+	char *one = o->file ? resolve_path(o->file) : NULL, *other;
+	int rc = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!o->file && !v[i].file)
-			return err_fail("option '--format': only one output "
-					"can go to stdout");
-		if (o->file && v[i].file && strcmp(o->file, v[i].file) == 0)
-			return err_fail(
-			    "option '--format': only one output can go to '%s'",
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		other = v[i].file ? resolve_path(v[i].file) : NULL;
+		if (!one && !other)
+			rc = err_fail("option '--format': only one output "
+				      "can go to stdout");
+		else if (one && other && strcmp(one, other) == 0)
+			rc = err_fail("option '--format': only one output "
+				      "can go to '%s'",
 			    o->file);
+		free(other);
 	}
-	return 0;
+	free(one);
+	return rc;
 }
 
 struct output *
@@ -78,42 +99,12 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 	return v;
 }
 
-static int
-write_to_fd(int fd, const struct str *s)
-{
-	for (size_t done = 0; done < s->len;) {
-		ssize_t k = write(fd, s->s + done, s->len - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return -1;
-		done += (size_t)k;
-	}
-	return 0;
-}
-
-static int
-write_to_file(const char *path, const struct str *s)
-{
-	struct tempfile *t = tempfile_open(path);
-
-	if (!t)
-		return -1;
-	if (s->len && fwrite(s->s, 1, s->len, tempfile_stream(t)) != s->len) {
-		err_fail_sys("cannot write '%s'", path);
-		tempfile_discard(t);
-		return -1;
-	}
-	return tempfile_commit(t);
-}
-
 int
 output_write(const struct output *o, const struct str *s)
 {
-	if (!o->file)
-		return write_to_fd(STDOUT_FILENO, s) < 0
-		    ? err_fail_sys("cannot write to stdout")
-		    : 0;
-	return write_to_file(o->file, s);
+	if (o->file)
+		return tempfile_write(o->file, s->s, s->len);
+	return sink_write(STDOUT_FILENO, s->s, s->len) < 0
+	    ? err_fail_sys("cannot write to stdout")
+	    : 0;
 }

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ struct proc {
 	pid_t pid;
 	int fd;
 	bool group;
-	struct reaper *guard;
+	struct reaper *reaper;
 	bool ended;
 	int status;
 };
@@ -72,7 +73,7 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	}
 	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
 		return -1;
-	if (s->guard && reaper_add(s->guard, getpid()) < 0)
+	if (s->reaper && reaper_add(s->reaper, getpid()) < 0)
 		return -1;
 	/* Drops signals that were sent to the parent's group before the child
 	 * left it: the parent passes them on if it wants to. */
@@ -107,58 +108,55 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	return -1;
 }
 
+/* Reaps a child that cannot be used, and reports why. Returns NULL with errno.
+ */
+static struct proc *
+abandon_child(struct proc *p, int why, const char *what, const char *program)
+{
+	if (p->pid > 0) {
+		if (p->reaper)
+			reaper_drop(p->reaper, p->pid);
+		waitpid(p->pid, NULL, 0);
+	}
+	free(p);
+	errno = why;
+	err_fail_sys("cannot %s '%s'", what, program);
+	errno = why;
+	return NULL;
+}
+
 struct proc *
 proc_start(const struct proc_spec *s)
 {
-	struct proc *p = NULL;
-	pid_t parent = getpid(), pid;
+	struct proc *p = mem_new(sizeof *p);
+	pid_t parent = getpid();
 	int pipefd[2], why = 0;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (pipe2(pipefd, O_CLOEXEC) < 0) {
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		return NULL;
-	}
-	pid = fork();
-	if (pid == 0) {
+	p->group = s->group || s->session;
+	p->reaper = s->reaper;
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return abandon_child(p, errno, "start", s->argv[0]);
+	p->pid = fork();
+	if (p->pid == 0) {
 		exec_child(s, parent);
 		why = errno;
 		n = write(pipefd[1], &why, sizeof why);
 		_exit(n == sizeof why ? 127 : 126);
 	}
+	why = errno;
 	close(pipefd[1]);
-	if (pid < 0) {
-		close(pipefd[0]);
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		return NULL;
-	}
-	while ((n = read(pipefd[0], &why, sizeof why)) < 0 && errno == EINTR)
+	while (p->pid > 0 && (n = read(pipefd[0], &why, sizeof why)) < 0 &&
+	    errno == EINTR)
 		;
 	close(pipefd[0]);
-	if (n > 0) {
-		if (s->guard)
-			reaper_drop(s->guard, pid);
-		waitpid(pid, NULL, 0);
-		errno = why;
-		err_fail_sys("cannot start '%s'", s->argv[0]);
-		errno = why;
-		return NULL;
-	}
-	p = mem_new(sizeof *p);
-	p->pid = pid;
-	p->group = s->group || s->session;
-	p->guard = s->guard;
-	p->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pid < 0 || n > 0)
+		return abandon_child(p, why, "start", s->argv[0]);
+	p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (p->fd < 0) {
 		why = errno;
-		kill(p->group ? -pid : pid, SIGKILL);
-		if (s->guard)
-			reaper_drop(s->guard, pid);
-		waitpid(pid, NULL, 0);
-		free(p);
-		errno = why;
-		err_fail_sys("cannot open a pidfd for '%s'", s->argv[0]);
-		return NULL;
+		kill(p->group ? -p->pid : p->pid, SIGKILL);
+		return abandon_child(p, why, "open a pidfd for", s->argv[0]);
 	}
 	fcntl(p->fd, F_SETFD, FD_CLOEXEC);
 	return p;
@@ -233,8 +231,8 @@ proc_free(struct proc *p)
 		proc_signal(p, SIGKILL);
 		proc_wait(p, -1, NULL);
 	}
-	if (p->guard)
-		reaper_drop(p->guard, p->pid);
+	if (p->reaper)
+		reaper_drop(p->reaper, p->pid);
 	close(p->fd);
 	free(p);
 }
@@ -249,8 +247,6 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 	    .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
 	struct proc *p = NULL;
-	char buf[4096];
-	ssize_t n;
 
 	spec.in = null;
 	spec.out = spec.err = memfd_create("output", MFD_CLOEXEC);
@@ -264,10 +260,9 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 			    argv[0], timeout_ms);
 	}
 	proc_free(p);
-	if (spec.out >= 0)
-		lseek(spec.out, 0, SEEK_SET);
-	while (rc == 0 && (n = read(spec.out, buf, sizeof buf)) > 0)
-		str_addn(out, buf, (size_t)n);
+	if (rc == 0 &&
+	    (lseek(spec.out, 0, SEEK_SET) < 0 || str_read(out, spec.out) < 0))
+		rc = err_fail_sys("cannot read the output of '%s'", argv[0]);
 	if (spec.out >= 0)
 		close(spec.out);
 	if (null >= 0)
@@ -302,6 +297,47 @@ proc_beside(const char *name)
 		free(path);
 	}
 	return mem_str(name);
+}
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	errno = EACCES;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *
+proc_find(const char *name, const char *dirs)
+{
+	int why = ENOENT;
+	char *path;
+	size_t n;
+
+	if (strchr(name, '/'))
+		return is_program(name) ? mem_str(name) : NULL;
+	for (dirs = dirs ? dirs : "/usr/bin:/bin"; *dirs && *name;
+	     dirs += n + (dirs[n] == ':')) {
+		n = strcspn(dirs, ":");
+		path =
+		    mem_printf("%.*s/%s", n ? (int)n : 1, n ? dirs : ".", name);
+		if (is_program(path))
+			return path;
+		why = errno == EACCES ? EACCES : why;
+		free(path);
+	}
+	errno = why;
+	return NULL;
+}
+
+int
+proc_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
 }
 
 const char *

@@ -20,7 +20,7 @@ struct proc_spec {
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
 	bool session;              /* leads a session of its own */
-	struct reaper *guard;  /* guards its group until proc_free; or NULL */
+	struct reaper *reaper; /* guards its group until proc_free; or NULL */
 	int death_signal;      /* sent when the calling thread ends; 0 none */
 	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: inherit */
@@ -73,6 +73,15 @@ int proc_ask(
 /* Returns the path of the program of that name in the folder of this program,
  * or the name, for PATH, if there is none. Caller frees with free(). */
 char *proc_beside(const char *name);
+
+/* Returns the path of the program that exec would take from 'dirs', the value
+ * of PATH (caller frees with free()), or NULL with errno: ENOENT, or EACCES if
+ * it cannot be run. */
+char *proc_find(const char *name, const char *dirs);
+
+/* Returns the exit status that a shell gives for a wait status: that of the
+ * process, or 128 and the signal. */
+int proc_exit_status(int status);
 
 /* Returns buf: "exited with 3", "was killed by signal 9 (Killed)". */
 const char *proc_ended(int status, char *buf, size_t n);

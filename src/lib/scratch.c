@@ -1,10 +1,10 @@
 #include "scratch.h"
 #include "err.h"
+#include "folder.h"
 #include "mem.h"
 #include "str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,22 +46,6 @@ report_io_error(const struct scratch *s)
 }
 
 static int
-create_file(struct scratch *s)
-{
-	char *name;
-
-	s->fd = open(s->dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-	if (s->fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return s->fd;
-	name = mem_printf("%s/vkb.XXXXXX", s->dir);
-	s->fd = mkostemp(name, O_CLOEXEC);
-	if (s->fd >= 0)
-		unlink(name);
-	free(name);
-	return s->fd;
-}
-
-static int
 flush_waiting(struct scratch *s)
 {
 	size_t done = 0;
@@ -84,7 +68,7 @@ scratch_add(struct scratch *s, const void *p, size_t n)
 {
 	off_t at = s->end + (off_t)s->waiting.len;
 
-	if (s->fd < 0 && create_file(s) < 0)
+	if (s->fd < 0 && (s->fd = folder_unnamed_file(s->dir)) < 0)
 		return report_io_error(s);
 	str_addn(&s->waiting, p, n);
 	if (s->waiting.len >= ENOUGH && flush_waiting(s) < 0) {

@@ -6,19 +6,42 @@
 
 #define MUCH 65536
 
+int
+sink_write(int fd, const void *bytes, size_t n)
+{
+	for (const char *s = bytes; n;) {
+		ssize_t k = write(fd, s, n);
+
+		if (k < 0 && errno != EINTR)
+			return -1;
+		s += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+	return 0;
+}
+
+long long
+sink_copy(int in, int out)
+{
+	char buf[65536];
+	long long sum = 0;
+	ssize_t n;
+
+	while ((n = copy_file_range(in, NULL, out, NULL, 1 << 30, 0)) > 0)
+		sum += n;
+	/* The kernel does not copy between all files. */
+	for (; (n = read(in, buf, sizeof buf)) > 0; sum += n)
+		if (sink_write(out, buf, (size_t)n) < 0)
+			return -1;
+	return n < 0 ? -1 : sum;
+}
+
 static void
 write_buffered(struct sink *o)
 {
-	size_t done = 0;
-
 	o->begun |= o->s.len > 0;
-	while (o->rc == 0 && done < o->s.len) {
-		ssize_t k = write(o->fd, o->s.s + done, o->s.len - done);
-
-		if (k < 0 && errno != EINTR)
-			o->rc = err_fail_sys("cannot write a record");
-		done += k > 0 ? (size_t)k : 0;
-	}
+	if (o->rc == 0 && sink_write(o->fd, o->s.s, o->s.len) < 0)
+		o->rc = err_fail_sys("cannot write a record");
 	str_clear(&o->s);
 }
 

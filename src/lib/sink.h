@@ -18,6 +18,14 @@ struct sink {
 	bool begun;   /* some text was written */
 };
 
+/* Writes n bytes, in several calls of write(2) if needed. Returns 0, or -1 with
+ * errno. */
+int sink_write(int fd, const void *, size_t n);
+
+/* Copies what can still be read from 'in' to 'out'. Returns the number of
+ * bytes, or -1 with errno. */
+long long sink_copy(int in, int out);
+
 /* Writes the text if it is long; call it often. */
 void sink_relieve(struct sink *);
 

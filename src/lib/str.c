@@ -1,11 +1,13 @@
 #include "str.h"
 #include "mem.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 reserve_bytes(struct str *b, size_t more)
@@ -71,6 +73,18 @@ str_printf(struct str *b, const char *fmt, ...)
 	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	va_end(again);
 	b->len += (size_t)n;
+}
+
+int
+str_read(struct str *b, int fd)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			str_addn(b, buf, (size_t)n);
+	return (int)n;
 }
 
 void
@@ -174,6 +188,19 @@ str_ends(const char *s, const char *suffix)
 	size_t n = strlen(s), k = strlen(suffix);
 
 	return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
+bool
+str_has_part(const char *list, const char *part, char separator)
+{
+	size_t n = strlen(part);
+
+	for (const char *s = list; s; s = strchr(s, separator)) {
+		s += *s == separator;
+		if (strncmp(s, part, n) == 0 && (!s[n] || s[n] == separator))
+			return true;
+	}
+	return false;
 }
 
 /* Returns the first byte from p on that is not ASCII, or 'end'. */

@@ -25,6 +25,8 @@ void str_addn(struct str *, const void *s, size_t n);
 void str_addc(struct str *, char c);
 void str_addu(struct str *, unsigned u); /* a code point as UTF-8 */
 void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* Adds what can still be read from 'fd'. Returns 0, or -1 with errno. */
+int str_read(struct str *, int fd);
 void str_clear(struct str *); /* keeps the memory */
 char *str_take(struct str *); /* caller frees with free(); never NULL */
 void str_free(struct str *);
@@ -43,6 +45,8 @@ size_t str_show(char to[STR_SHOWN], const char *s);
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+/* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
+bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
 
 /*

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *
-open_below(const char *root, const char *path)
+FILE *
+sysfile_open(const char *root, const char *path)
 {
 	char *whole = mem_printf("%s%s", root, path);
 	FILE *f = fopen(whole, "re");
@@ -35,7 +35,7 @@ trim_chars(char *s, const char *set)
 char *
 sysfile_line(const char *root, const char *path)
 {
-	FILE *f = open_below(root, path);
+	FILE *f = sysfile_open(root, path);
 	char *line = NULL, *s = NULL;
 	size_t cap = 0;
 
@@ -50,10 +50,11 @@ sysfile_line(const char *root, const char *path)
 	return s;
 }
 
-double
-sysfile_num(const char *root, const char *path)
+/* Returns the number that 's' begins with, or NAN. Frees 's'. */
+static double
+take_number(char *s)
 {
-	char *s = sysfile_line(root, path), *end;
+	char *end;
 	double v = s ? strtod(s, &end) : NAN;
 
 	if (s && end == s)
@@ -62,10 +63,22 @@ sysfile_num(const char *root, const char *path)
 	return isfinite(v) ? v : NAN;
 }
 
+double
+sysfile_num(const char *root, const char *path)
+{
+	return take_number(sysfile_line(root, path));
+}
+
+double
+sysfile_value_num(const char *root, const char *path, const char *key)
+{
+	return take_number(sysfile_value(root, path, key));
+}
+
 char *
 sysfile_value(const char *root, const char *path, const char *key)
 {
-	FILE *f = open_below(root, path);
+	FILE *f = sysfile_open(root, path);
 	char *line = NULL, *v = NULL;
 	size_t cap = 0;
 
@@ -118,20 +131,6 @@ sysfile_list_free(char **list)
 	free(list);
 }
 
-/* Does the comma-separated list (NULL: empty) hold the word? */
-static bool
-is_in_list(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *s = list; s; s = strchr(s, ',')) {
-		s += *s == ',';
-		if (strncmp(s, word, n) == 0 && (!s[n] || s[n] == ','))
-			return true;
-	}
-	return false;
-}
-
 char *
 sysfile_all(const char *root, const char *pattern)
 {
@@ -140,7 +139,7 @@ sysfile_all(const char *root, const char *pattern)
 
 	for (char **p = list; *p; p++) {
 		line = sysfile_line(root, *p);
-		if (line && !is_in_list(s.s, line))
+		if (line && !str_has_part(s.s, line, ','))
 			str_printf(&s, "%s%s", s.len ? "," : "", line);
 		free(line);
 	}

@@ -6,6 +6,7 @@
 #define SYSFILE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Returns the trimmed first line, or NULL if it is blank. Caller frees. */
 char *sysfile_line(const char *root, const char *path);
@@ -18,6 +19,12 @@ double sysfile_num(const char *root, const char *path);
  * colons, equal signs and quotes around it, or NULL. Caller frees.
  */
 char *sysfile_value(const char *root, const char *path, const char *key);
+
+/* Returns the number that this begins with, or NAN. */
+double sysfile_value_num(const char *root, const char *path, const char *key);
+
+/* Opens the file to read it. Returns NULL with errno. */
+FILE *sysfile_open(const char *root, const char *path);
 
 /* Returns the matching paths, without the root, in version order; NULL ends the
  * list. Caller frees with sysfile_list_free. */

@@ -6,9 +6,9 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,20 +206,13 @@ read_data(struct tarball *t)
 	return n < 0 ? report_corrupt(t) : 0;
 }
 
-static size_t
-get_stated_size(struct archive_entry *e)
-{
-	la_int64_t n = archive_entry_size(e);
-
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* Returns 1 for a file or link and fills *f without the data of a file; 0 for a
  * folder; -1 after reporting the error. */
 static int
 read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 {
 	const char *target = archive_entry_symlink(e);
+	la_int64_t size = archive_entry_size(e);
 
 	if (++t->count > TARBALL_COUNT)
 		return err_fail(
@@ -244,7 +237,7 @@ read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 	str_clear(&t->data);
 	str_add(&t->data, f->link ? target : "");
 	f->data = t->data.s;
-	f->len = f->link ? t->data.len : get_stated_size(e);
+	f->len = f->link ? t->data.len : size > 0 ? (size_t)size : 0;
 	return 1;
 }
 
@@ -308,66 +301,64 @@ pack_data(struct archive *a, const char *path)
 	return rc;
 }
 
-static int pack_folder(struct archive *, const char *name, const char *path);
-
-/* Packs a file, link or folder; skips everything else. */
+/* Packs a file or link. */
 static int
-pack_entry(struct archive *a, const char *name, const char *path)
+pack_entry(struct archive *a, const char *name, const FTSENT *f)
 {
-	struct archive_entry *e;
+	struct archive_entry *e = archive_entry_new();
+	bool link = f->fts_info != FTS_F;
+	const struct stat *st = f->fts_statp;
 	char to[PATH_MAX];
-	struct stat st;
 	ssize_t n = 0;
 	int rc = 0;
 
-	if (lstat(path, &st) < 0)
-		return err_fail_sys("cannot read '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return pack_folder(a, name, path);
-	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return 0;
-	if (S_ISLNK(st.st_mode) && (n = readlink(path, to, sizeof to - 1)) < 0)
-		return err_fail_sys("cannot read '%s'", path);
-	to[n] = '\0';
-	e = archive_entry_new();
 	if (!e)
 		err_die("out of memory");
+	if (link && (n = readlink(f->fts_path, to, sizeof to - 1)) < 0) {
+		rc = err_fail_sys("cannot read '%s'", f->fts_path);
+		goto out;
+	}
+	to[n] = '\0';
 	archive_entry_set_pathname(e, name);
-	archive_entry_set_filetype(
-	    e, S_ISLNK(st.st_mode) ? AE_IFLNK : AE_IFREG);
-	archive_entry_set_perm(e, st.st_mode & 0100 ? 0755 : 0644);
-	archive_entry_set_mtime(e, st.st_mtime, 0);
-	archive_entry_set_size(e, S_ISLNK(st.st_mode) ? 0 : st.st_size);
-	if (S_ISLNK(st.st_mode))
+	archive_entry_set_filetype(e, link ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(e, st->st_mode & 0100 ? 0755 : 0644);
+	archive_entry_set_mtime(e, st->st_mtime, 0);
+	archive_entry_set_size(e, link ? 0 : st->st_size);
+	if (link)
 		archive_entry_set_symlink(e, to);
 	if (archive_write_header(a, e) != ARCHIVE_OK)
-		rc = report_pack_error(a, path);
-	else if (S_ISREG(st.st_mode))
-		rc = pack_data(a, path);
+		rc = report_pack_error(a, f->fts_path);
+	else if (!link)
+		rc = pack_data(a, f->fts_path);
+out:
 	archive_entry_free(e);
 	return rc;
 }
 
+/* Packs the files and links in 'dir'; skips everything else. */
 static int
-pack_folder(struct archive *a, const char *name, const char *path)
+pack_folder(struct archive *a, const char *top, const char *dir)
 {
-	char *sub_name, *sub_path;
-	struct dirent *e;
-	DIR *d = opendir(path);
-	int rc = 0;
+	char *copy = mem_str(dir), *roots[] = {copy, NULL}, *name;
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+	int rc = fts ? 0 : err_fail_sys("cannot read '%s'", dir);
 
-	if (!d)
-		return err_fail_sys("cannot read '%s'", path);
-	while (rc == 0 && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		sub_name = mem_printf("%s/%s", name, e->d_name);
-		sub_path = mem_printf("%s/%s", path, e->d_name);
-		rc = pack_entry(a, sub_name, sub_path);
-		free(sub_name);
-		free(sub_path);
+	while (rc == 0 && (e = fts_read(fts))) {
+		if (e->fts_errno) {
+			errno = e->fts_errno;
+			rc = err_fail_sys("cannot read '%s'", e->fts_path);
+		} else if (e->fts_info == FTS_F || e->fts_info == FTS_SL ||
+		    e->fts_info == FTS_SLNONE) {
+			name =
+			    mem_printf("%s%s", top, e->fts_path + strlen(dir));
+			rc = pack_entry(a, name, e);
+			free(name);
+		}
 	}
-	closedir(d);
+	if (fts)
+		fts_close(fts);
+	free(copy);
 	return rc;
 }
 
@@ -388,7 +379,7 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	    archive_write_open_FILE(a, tempfile_stream(f)) != ARCHIVE_OK)
 		report_pack_error(a, dir);
 	else
-		rc = pack_entry(a, top, dir);
+		rc = pack_folder(a, top, dir);
 	if (archive_write_close(a) != ARCHIVE_OK && rc == 0)
 		rc = report_pack_error(a, dir);
 	archive_write_free(a);
@@ -398,14 +389,24 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	return -1;
 }
 
+static struct tarball *
+new_plain_reader(const char *name)
+{
+	struct tarball *t = new_reader(name);
+
+	archive_read_support_format_raw(t->in);
+	archive_read_support_format_empty(t->in);
+	return t;
+}
+
 /* Begins to read; an empty file is not an error. */
 static struct tarball *
-start_plain(struct tarball *t, int opened)
+start_plain(struct tarball *t, int rc)
 {
 	struct archive_entry *e;
-	int rc =
-	    opened == ARCHIVE_OK ? archive_read_next_header(t->in, &e) : opened;
 
+	if (rc == ARCHIVE_OK)
+		rc = archive_read_next_header(t->in, &e);
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
 		t->count = rc == ARCHIVE_OK;
 		return t;
@@ -424,9 +425,7 @@ tarball_plain(const char *file)
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = new_reader(file);
-	archive_read_support_format_raw(t->in);
-	archive_read_support_format_empty(t->in);
+	t = new_plain_reader(file);
 	return start_plain(
 	    t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
 }
@@ -434,10 +433,8 @@ tarball_plain(const char *file)
 struct tarball *
 tarball_plain_memory(const void *data, size_t n, const char *name)
 {
-	struct tarball *t = new_reader(name);
+	struct tarball *t = new_plain_reader(name);
 
-	archive_read_support_format_raw(t->in);
-	archive_read_support_format_empty(t->in);
 	return start_plain(t, archive_read_open_memory(t->in, data, n));
 }
 

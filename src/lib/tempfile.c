@@ -32,26 +32,18 @@ make_hidden_name(const char *path)
 }
 
 static int
-open_unnamed(const char *path)
-{
-	char *a = mem_str(path);
-	int fd = open(dirname(a), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-
-	free(a);
-	return fd;
-}
-
-static int
 open_temporary(struct tempfile *t)
 {
+	char *copy = mem_str(t->path);
 	int fd;
 
 	t->tmp = make_hidden_name(t->path);
-	fd = open_unnamed(t->path);
+	fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
 		t->named = fd >= 0;
 	}
+	free(copy);
 	return fd;
 }
 
@@ -151,6 +143,17 @@ int
 tempfile_place(struct tempfile *t)
 {
 	return finish_file(t, false);
+}
+
+int
+tempfile_write(const char *path, const void *bytes, size_t n)
+{
+	struct tempfile *t = tempfile_open(path);
+
+	if (!t)
+		return -1;
+	fwrite(bytes, 1, n, t->f); /* tempfile_commit asks ferror() */
+	return tempfile_commit(t);
 }
 
 void

@@ -21,4 +21,8 @@ int tempfile_commit(struct tempfile *);
 int tempfile_place(struct tempfile *);
 void tempfile_discard(struct tempfile *); /* taken; NULL does nothing */
 
+/* Writes n bytes to 'path', synced. Returns 0, or -1 after reporting the
+ * error. */
+int tempfile_write(const char *path, const void *, size_t n);
+
 #endif

@@ -26,7 +26,6 @@ struct tls {
 	SSL *ssl;
 	const struct tls_context *context;
 	char *servername;
-	int fd;
 	short events;
 	char error[256];
 };
@@ -36,10 +35,10 @@ struct tls {
  * that closes would end the program with SIGPIPE.
  */
 static int
-sock_write(BIO *b, const char *buf, int n)
+send_without_signal(BIO *b, const char *buf, int n)
 {
-	struct tls *t = BIO_get_data(b);
-	ssize_t k = send(t->fd, buf, (size_t)n, MSG_NOSIGNAL);
+	ssize_t k =
+	    send((int)BIO_get_fd(b, NULL), buf, (size_t)n, MSG_NOSIGNAL);
 
 	BIO_clear_retry_flags(b);
 	if (k < 0 && (errno == EAGAIN || errno == EINTR))
@@ -47,43 +46,20 @@ sock_write(BIO *b, const char *buf, int n)
 	return (int)k;
 }
 
-static int
-sock_read(BIO *b, char *buf, int n)
+/* Returns OpenSSL's socket method with the function above to write. */
+static BIO_METHOD *
+make_method(void)
 {
-	struct tls *t = BIO_get_data(b);
-	ssize_t k = recv(t->fd, buf, (size_t)n, 0);
+	const BIO_METHOD *own = BIO_s_socket();
+	BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOCKET, "vkb socket");
 
-	BIO_clear_retry_flags(b);
-	if (k < 0 && (errno == EAGAIN || errno == EINTR))
-		BIO_set_retry_read(b);
-#ifdef BIO_FLAGS_IN_EOF
-	if (k == 0)
-		BIO_set_flags(b, BIO_FLAGS_IN_EOF);
-#endif
-	return (int)k;
-}
-
-static long
-sock_ctrl(BIO *b, int cmd, long num, void *ptr)
-{
-	(void)num;
-	(void)ptr;
-	if (cmd == BIO_CTRL_FLUSH)
-		return 1;
-#ifdef BIO_FLAGS_IN_EOF
-	if (cmd == BIO_CTRL_EOF)
-		return BIO_test_flags(b, BIO_FLAGS_IN_EOF) != 0;
-#else
-	(void)b;
-#endif
-	return 0;
-}
-
-static int
-sock_create(BIO *b)
-{
-	BIO_set_init(b, 1);
-	return 1;
+	if (!m || !BIO_meth_set_write(m, send_without_signal) ||
+	    !BIO_meth_set_read(m, BIO_meth_get_read(own)) ||
+	    !BIO_meth_set_ctrl(m, BIO_meth_get_ctrl(own)) ||
+	    !BIO_meth_set_create(m, BIO_meth_get_create(own)) ||
+	    !BIO_meth_set_destroy(m, BIO_meth_get_destroy(own)))
+		err_die("out of memory");
+	return m;
 }
 
 /* Copies the text of OpenSSL's oldest error and empties the error queue. */
@@ -198,14 +174,9 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 
 	ERR_clear_error();
 	c->ctx = SSL_CTX_new(TLS_client_method());
-	c->method = BIO_meth_new(
-	    BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "vkb socket");
-	if (!c->ctx || !c->method)
+	c->method = make_method();
+	if (!c->ctx)
 		err_die("out of memory");
-	BIO_meth_set_write(c->method, sock_write);
-	BIO_meth_set_read(c->method, sock_read);
-	BIO_meth_set_ctrl(c->method, sock_ctrl);
-	BIO_meth_set_create(c->method, sock_create);
 	c->cacert = mem_str(cacert);
 	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, explain_certificate);
 	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
@@ -242,14 +213,13 @@ tls_new(struct tls_context *c, int fd, const char *servername)
 	X509_VERIFY_PARAM *param;
 	bool ok = true;
 
-	t->fd = fd;
 	t->ssl = SSL_new(c->ctx);
 	if (!t->ssl || !bio)
 		err_die("out of memory");
 	t->context = c;
 	t->servername = mem_str(servername);
 	SSL_set_app_data(t->ssl, t);
-	BIO_set_data(bio, t);
+	BIO_set_fd(bio, fd, BIO_NOCLOSE);
 	SSL_set_bio(t->ssl, bio, bio); /* takes bio */
 	SSL_set_connect_state(t->ssl);
 	t->events = POLLOUT;

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
-#include "tempfile.h"
+#include "sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,26 +17,20 @@
 
 /* Returns 0, 1 if 'from' does not exist, or -1 after reporting an error. */
 static int
-copy_file(const char *from, const char *to, off_t *bytes)
+copy_file(const char *from, const char *to, long long *bytes)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = 0;
-	struct stat st = {0};
-	char buf[65536];
-	ssize_t n;
 
 	if (in < 0)
 		return errno == ENOENT ? 1
 				       : err_fail_sys("cannot read '%s'", from);
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777);
-	while (out >= 0 && (n = read(in, buf, sizeof buf)) > 0)
-		if (write(out, buf, (size_t)n) != n)
-			break;
-	if (out < 0 || n != 0 || fstat(out, &st) < 0 || fsync(out) < 0)
+	*bytes = out < 0 ? -1 : sink_copy(in, out);
+	if (*bytes < 0 || fsync(out) < 0)
 		rc = err_fail_sys("cannot write '%s'", to);
 	if (out >= 0 && close(out) < 0 && rc == 0)
 		rc = err_fail_sys("cannot write '%s'", to);
 	close(in);
-	*bytes = st.st_size;
 	return rc;
 }
 
@@ -46,7 +40,7 @@ artifacts_put(const char *dir, const char *name, const char *from,
 {
 	char *to = mem_printf("%s/%s", dir, name);
 	struct json *files = json_get(note, FILES), *file;
-	off_t bytes = 0;
+	long long bytes = 0;
 	int rc = copy_file(from, to, &bytes);
 
 	free(to);
@@ -66,16 +60,10 @@ artifacts_put(const char *dir, const char *name, const char *from,
 int
 artifacts_write_note(const char *dir, const struct json *note)
 {
-	char *path = mem_printf("%s/build.json", dir), *text = json_print(note);
-	struct tempfile *f = tempfile_open(path);
-	int rc = -1;
+	char *path = mem_printf("%s/build.json", dir);
+	int rc = jsonfile_write(path, note);
 
-	if (f) {
-		fprintf(tempfile_stream(f), "%s\n", text);
-		rc = tempfile_commit(f);
-	}
 	free(path);
-	free(text);
 	return rc;
 }
 

@@ -102,7 +102,7 @@ static int
 start_make(struct build *b)
 {
 	struct proc_spec spec = {
-	    .session = true, .guard = b->shop->guard, .cwd = b->tree.dir};
+	    .session = true, .reaper = b->shop->reaper, .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -148,6 +148,16 @@ begin_build(struct build *b, bool empty)
 	return 0;
 }
 
+void
+build_free_recipe(struct recipe *r)
+{
+	for (size_t i = 0; r->env && r->env[i]; i++)
+		free(r->env[i]);
+	free(r->env);
+	free(r->argv);
+	*r = (struct recipe){0};
+}
+
 int
 build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 {
@@ -190,7 +200,7 @@ build_start(
 		r->target->tree) < 0)
 		keep_error(b);
 	else {
-		b->again = *b->tree.was && !r->fresh;
+		b->again = *b->tree.built && !r->fresh;
 		if (begin_build(b, r->fresh) == 0)
 			return b;
 	}
@@ -347,8 +357,9 @@ build_step(struct build *b)
 	unlink(b->log);
 	if (b->recipe->fresh)
 		return 1;
-	return tree_done(&b->tree, b->recipe->target->tree) < 0 ? keep_error(b)
-								: 1;
+	return tree_set_built(&b->tree, b->recipe->target->tree) < 0
+	    ? keep_error(b)
+	    : 1;
 }
 
 void
@@ -357,7 +368,7 @@ build_free(struct build *b)
 	if (!b)
 		return;
 	stop_make(b);
-	tree_give(&b->tree);
+	tree_release(&b->tree);
 	cache_unlock(b->lock);
 	free(b->log);
 	free(b->error);

@@ -12,7 +12,7 @@ struct json;
 /* Shared by all builds of this program. */
 struct workshop {
 	const struct cache *cache;
-	struct reaper *guard;
+	struct reaper *reaper;
 	int jobs;
 	int tokens[2]; /* GNU make's job server: a pipe of free jobs */
 };
@@ -31,6 +31,8 @@ struct recipe {
 	    struct json *note);
 	const void *arg; /* for collect */
 };
+
+void build_free_recipe(struct recipe *); /* what it owns */
 
 struct build;
 

@@ -27,7 +27,7 @@ run_child(struct gitrepo *r, const char *url, const char *const *specs,
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	rc = gitrepo_fetch(r, url, specs, all, NULL, NULL);
+	rc = gitrepo_fetch(r, url, specs, all);
 	why = err_last();
 	if (rc < 0 && write(out, why, strlen(why)) < 0)
 		_exit(2);
@@ -56,7 +56,7 @@ read_from_child(int fd, struct str *message, bool (*stop)(void *), void *arg)
 }
 
 int
-fetch_apart(struct gitrepo *r, const char *url, const char *const *specs,
+fetch_in_child(struct gitrepo *r, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg)
 {
 	struct str message = {0};

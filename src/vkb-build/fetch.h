@@ -11,7 +11,7 @@ struct gitrepo;
  * true; store_open removes its leftovers. Returns 0, or -1 after reporting the
  * error.
  */
-int fetch_apart(struct gitrepo *, const char *url, const char *const *specs,
+int fetch_in_child(struct gitrepo *, const char *url, const char *const *specs,
     bool all, bool (*stop)(void *), void *arg);
 
 #endif

@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ANSWER_MS 20000
 
@@ -46,29 +44,13 @@ is_variable(const char *s)
 	return n && s[n] == '=';
 }
 
-static bool
-is_installed(const char *program)
-{
-	const char *path = getenv("PATH");
-	bool yes = false;
-
-	while (path && *path && !yes) {
-		size_t n = strcspn(path, ":");
-		char *file = mem_printf("%.*s/%s", (int)n, path, program);
-
-		yes = access(file, X_OK) == 0;
-		free(file);
-		path += n + (path[n] == ':');
-	}
-	return yes;
-}
-
 /* Returns the compiler (borrowed), or NULL after reporting an error. */
 static const char *
 add_variables(struct flags *f, const struct flags_wanted *w)
 {
 	const char *cc = NULL;
 	struct str c = {0};
+	char *ccache;
 
 	if (w->cflags)
 		str_add(&c, w->cflags);
@@ -99,8 +81,10 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 	}
 	if (cc)
 		return cc;
-	if (is_installed("ccache"))
+	ccache = proc_find("ccache", getenv("PATH"));
+	if (ccache)
 		add_variable(f, mem_str("CC=ccache cc"));
+	free(ccache);
 	return "cc";
 }
 
@@ -197,17 +181,13 @@ flags_json(const struct flags *f)
 	return j;
 }
 
-int
-flags_key(char key[FLAGS_KEY], const char *const *texts)
+void
+flags_hash(char key[FLAGS_KEY], const char *const *texts)
 {
-	int fd = memfd_create("key", MFD_CLOEXEC), rc = fd < 0 ? -1 : 0;
+	struct str all = {0};
 
-	for (; rc == 0 && *texts; texts++)
-		if (dprintf(fd, "%zu\n%s", strlen(*texts), *texts) < 0)
-			rc = -1;
-	if (rc == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		rc = hash_fd(HASH_SHA256, fd, key);
-	if (fd >= 0)
-		close(fd);
-	return rc == 0 ? 0 : err_fail_sys("cannot make a key");
+	for (; *texts; texts++)
+		str_printf(&all, "%zu\n%s", strlen(*texts), *texts);
+	hash_hex(all.s, all.len, key);
+	str_free(&all);
 }

@@ -30,7 +30,7 @@ void flags_free(struct flags *);
 struct json *flags_json(const struct flags *);
 
 #define FLAGS_KEY 65
-/* Writes the SHA-256 of texts, up to NULL. Returns 0; -1: error reported. */
-int flags_key(char key[FLAGS_KEY], const char *const *texts);
+/* Writes the SHA-256 of texts, up to NULL. */
+void flags_hash(char key[FLAGS_KEY], const char *const *texts);
 
 #endif

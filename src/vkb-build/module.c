@@ -24,70 +24,52 @@ module_open(struct module *m, const struct cache *c, const char *text,
 	return m->target.error ? -1 : 0;
 }
 
-void
-module_free(struct module *m)
-{
-	target_free(&m->target);
-}
-
 /* --- the file of the module */
-
-struct found {
-	struct str names; /* relative to the tree */
-	char *path;
-	size_t n;
-};
-
-static void
-find_modules(struct found *f, const char *tree)
-{
-	char *copy = mem_str(tree), *roots[] = {copy, NULL};
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	FTSENT *e;
-
-	while (fts && (e = fts_read(fts))) {
-		if (e->fts_info != FTS_F || !str_ends(e->fts_name, ".so"))
-			continue;
-		str_printf(&f->names, "%s'", f->n++ ? ", " : "");
-		str_visible(&f->names, e->fts_path + strlen(tree) + 1);
-		str_addc(&f->names, '\'');
-		free(f->path);
-		f->path = mem_str(e->fts_path);
-	}
-	if (fts)
-		fts_close(fts);
-	free(copy);
-}
 
 /* Returns the module's file (caller frees), or NULL after reporting an
  * error. */
 static char *
-find_module_file(const struct module *m, const char *tree)
+find_module_file(const char *tree)
 {
-	struct found f = {0};
+	char *copy = mem_str(tree), *roots[] = {copy, NULL}, *path = NULL;
+	struct str names = {0}; /* relative to the tree */
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+	size_t n = 0;
 
-	if (m->file)
-		return mem_printf("%s/%s", tree, m->file);
-	find_modules(&f, tree);
-	if (f.n != 1) {
-		if (f.n)
-			err_fail("the command made several modules: %s; choose "
-				 "one with '--module-file'",
-			    f.names.s);
-		else
-			err_fail("the command succeeded but made no *.so");
-		free(f.path);
-		f.path = NULL;
+	while (fts && (e = fts_read(fts))) {
+		if (e->fts_info != FTS_F || !str_ends(e->fts_name, ".so"))
+			continue;
+		str_add(&names, n++ ? ", '" : "'");
+		str_visible(&names, e->fts_path + strlen(tree) + 1);
+		str_addc(&names, '\'');
+		free(path);
+		path = mem_str(e->fts_path);
 	}
-	str_free(&f.names);
-	return f.path;
+	if (fts)
+		fts_close(fts);
+	if (n == 0)
+		err_fail("the command succeeded but made no *.so");
+	if (n > 1) {
+		err_fail("the command made several modules: %s; choose one "
+			 "with '--module-file'",
+		    names.s);
+		free(path);
+		path = NULL;
+	}
+	str_free(&names);
+	free(copy);
+	return path;
 }
 
 static int
 collect_module(const struct recipe *r, const char *tree, const char *dir,
     struct json *note)
 {
-	char *path = find_module_file(r->arg, tree), hex[HASH_HEX];
+	const struct module *m = r->arg;
+	char *path = m->file ? mem_printf("%s/%s", tree, m->file)
+			     : find_module_file(tree);
+	char hex[HASH_HEX];
 	int rc;
 
 	if (!path)
@@ -105,17 +87,7 @@ collect_module(const struct recipe *r, const char *tree, const char *dir,
 
 /* --- the recipe */
 
-/* Returns NAME=, the folder of the server and 'rest'; the caller frees it. */
-static char *
-format_server_path(const char *name, const char *server, const char *rest)
-{
-	const char *slash = strrchr(server, '/');
-
-	return mem_printf(
-	    "%s=%.*s%s", name, (int)(slash - server), server, rest);
-}
-
-int
+void
 module_recipe(struct recipe *r, struct module *m, const struct json *build,
     const char *server_key)
 {
@@ -134,19 +106,10 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 	r->argv[2] = m->command;
 	r->env = mem_array(3, sizeof *r->env);
 	r->env[0] = mem_printf("VKB_SERVER=%s", server);
-	r->env[1] =
-	    format_server_path("VKB_INCLUDE", server, "/" SERVER_INCLUDE);
-	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
-}
-
-void
-module_recipe_free(struct recipe *r)
-{
-	for (size_t i = 0; r->env && r->env[i]; i++)
-		free(r->env[i]);
-	free(r->env);
-	free(r->argv);
-	*r = (struct recipe){0};
+	r->env[1] = mem_printf("VKB_INCLUDE=%.*s/" SERVER_INCLUDE,
+	    (int)(strrchr(server, '/') - server), server);
+	flags_hash(r->key, texts);
+	flags_hash(r->kind, alike);
 }
 
 void

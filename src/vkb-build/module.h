@@ -15,19 +15,15 @@ struct module {
 
 /*
  * 'text' is DIR, a work tree; 'file' (or NULL) is what the command makes there.
- * Returns 0, or -1 after reporting the error; then, too, call module_free.
+ * Returns 0, or -1 after reporting the error; then, too, call target_free.
  */
 int module_open(struct module *, const struct cache *, const char *text,
     const char *command, const char *file);
-void module_free(struct module *);
 
-/*
- * Makes a recipe for the server in the build record; free it with
- * module_recipe_free. Returns 0, or -1 after reporting the error.
- */
-int module_recipe(struct recipe *, struct module *, const struct json *build,
+/* Makes a recipe for the server in the build record; free with
+ * build_free_recipe. */
+void module_recipe(struct recipe *, struct module *, const struct json *build,
     const char *server_key);
-void module_recipe_free(struct recipe *);
 
 /* Adds the module to the subject of a build record. */
 void module_subject(const struct module *, struct json *subject);

@@ -44,23 +44,22 @@ verify_allocator(const char *wanted, const char *output)
 }
 
 /*
- * Checks that the server's "sha=1f9c0ab2:0" (zeros: unknown) is the commit.
- * Returns 0 with *sha (caller frees; may be NULL), or -1 after reporting an
- * error.
+ * Runs the server and notes its version and the commit that it reports, such as
+ * "sha=1f9c0ab2:0" (zeros: unknown), which must be that of the recipe. Returns
+ * 0, or -1 after reporting an error.
  */
 static int
-verify_server(
-    const struct recipe *r, const char *server, char **version, char **sha)
+note_version(const struct recipe *r, const char *server, struct json *note)
 {
 	const char *id = r->target->commit.id;
 	const struct flags *f = r->arg;
 	const char *argv[] = {server, "--version", NULL};
 	struct str out = {0};
+	char *text = NULL;
 	const char *s;
 	int status, rc = -1;
 	size_t n;
 
-	*version = *sha = NULL;
 	if (proc_ask(argv, ANSWER_MS, &out, &status) < 0)
 		goto out;
 	str_add(&out, "");
@@ -70,7 +69,10 @@ verify_server(
 		goto out;
 	}
 	if ((s = strstr(out.s, " v="))) {
-		*version = mem_strn(s + 3, strcspn(s + 3, " \n"));
+		text = mem_strn(s + 3, strcspn(s + 3, " \n"));
+		json_set_str(note, "version", text);
+		free(text);
+		text = NULL;
 	}
 	if (verify_allocator(f->allocator, out.s) < 0)
 		goto out;
@@ -79,12 +81,14 @@ verify_server(
 	rc = 0;
 	if (!n || strspn(s + 5, "0") >= n)
 		goto out;
-	*sha = mem_strn(s + 5, n);
-	if (*id && (n > strlen(id) || strncmp(*sha, id, n) != 0))
+	text = mem_strn(s + 5, n);
+	json_set_str(note, "git_sha", text);
+	if (*id && !str_starts(id, text))
 		rc = err_fail("the server that was built reports the commit "
 			      "'%s', not '%.10s'",
-		    *sha, id);
+		    text, id);
 out:
+	free(text);
 	str_free(&out);
 	return rc;
 }
@@ -92,22 +96,12 @@ out:
 static int
 describe_server(const struct recipe *r, const char *server, struct json *note)
 {
-	char *version, *sha, hex[HASH_HEX];
-	int rc;
+	char hex[HASH_HEX];
 
-	rc = verify_server(r, server, &version, &sha);
-	if (rc == 0 && hash_file(HASH_SHA256, server, hex) < 0)
-		rc = err_fail_sys("cannot read '%s'", server);
-	if (rc == 0) {
-		json_set_str(note, "binary_sha256", hex);
-		if (version)
-			json_set_str(note, "version", version);
-		if (sha)
-			json_set_str(note, "git_sha", sha);
-	}
-	free(version);
-	free(sha);
-	return rc;
+	if (hash_file(HASH_SHA256, server, hex) < 0)
+		return err_fail_sys("cannot read '%s'", server);
+	json_set_str(note, "binary_sha256", hex);
+	return note_version(r, server, note);
 }
 
 static int
@@ -146,7 +140,7 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 	return rc;
 }
 
-int
+void
 server_recipe(
     struct recipe *r, const struct build_target *g, const struct flags *f)
 {
@@ -164,12 +158,6 @@ server_recipe(
 		r->argv[n++] = f->make[i];
 	for (size_t i = 0; i < PROGRAMS; i++)
 		r->argv[n++] = programs[i];
-	return flags_key(r->key, texts) < 0 ? -1 : flags_key(r->kind, alike);
-}
-
-void
-server_free(struct recipe *r)
-{
-	free(r->argv);
-	r->argv = NULL;
+	flags_hash(r->key, texts);
+	flags_hash(r->kind, alike);
 }

@@ -8,9 +8,8 @@ struct recipe;
 
 #define SERVER_INCLUDE "include" /* folder of valkeymodule.h */
 
-/* Makes the recipe; free with server_free. Returns 0; -1: error reported. */
-int server_recipe(
+/* Makes the recipe; free with build_free_recipe. */
+void server_recipe(
     struct recipe *, const struct build_target *, const struct flags *);
-void server_free(struct recipe *);
 
 #endif

@@ -65,7 +65,7 @@ fetch_refs(struct origin *s, const char *const *specs, bool all)
 
 	if (fd < 0)
 		return -1;
-	rc = fetch_apart(
+	rc = fetch_in_child(
 	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
 	cache_unlock(fd);
 	return rc;
@@ -85,7 +85,8 @@ target_open_origin(const struct cache *c, const char *url, const char *dir)
 	if (dir) {
 		s->repo = gitrepo_open(dir);
 		s->repository = s->repo ? get_repository_name(s->repo) : NULL;
-	} else if (flags_key(key, texts) == 0) {
+	} else {
+		flags_hash(key, texts);
 		s->url = mem_str(url);
 		s->repository = shorten_url(url);
 		s->lock = mem_printf("%.16s.git", key);
@@ -229,29 +230,11 @@ out:
 
 /* --- release archives */
 
-bool
-target_is_archive(const char *text)
-{
-	return tarball_named(text);
-}
-
-static int
-next_file(void *arg, struct gitrepo_file *f)
-{
-	struct tarball_file t;
-	int rc = tarball_next(arg, &t);
-
-	if (rc > 0)
-		*f = (struct gitrepo_file){
-		    t.path, t.program, t.link, t.data, t.len, t.time};
-	return rc;
-}
-
 static int
 commit_archive(struct gitrepo *store, const char *ref, const char *file)
 {
 	struct tarball *in = tarball_open(file);
-	int rc = in ? gitrepo_commit_tree(store, ref, next_file, in) : -1;
+	int rc = in ? gitrepo_commit_tarball(store, ref, in) : -1;
 
 	tarball_close(in);
 	return rc;
@@ -331,11 +314,9 @@ target_subject(const struct build_target *t, const struct flags *f)
 {
 	struct json *j = json_object();
 
-	if (t->label)
-		json_set_str(j, "label", t->label);
+	json_set_str(j, "label", t->label);
 	json_set_str(j, "ref", t->ref);
-	if (t->repository)
-		json_set_str(j, "repository", t->repository);
+	json_set_str(j, "repository", t->repository);
 	if (*t->archive)
 		json_set_str(j, "archive_sha256", t->archive);
 	if (!t->repo)

@@ -15,8 +15,8 @@ struct build_target {
 	char *label, *ref;     /* label: or NULL */
 	struct gitrepo *repo;  /* has the commit; NULL: failed */
 	struct gitrepo *files; /* has the tree */
-	struct gitrepo *own;   /* one of the two, owned by this goal; or NULL */
-	char *repository;      /* for people */
+	struct gitrepo *own; /* one of the two, owned by this target; or NULL */
+	char *repository;    /* for people */
 	struct gitrepo_commit commit; /* without id for an archive */
 	bool worktree, dirty;
 	char archive[FLAGS_KEY]; /* SHA-256 of the archive, or "" */
@@ -34,8 +34,6 @@ void target_ref(struct build_target *, struct origin *, const char *text);
 /* 'text' is [LABEL=]DIR. */
 void target_worktree(
     struct build_target *, const struct cache *, const char *text);
-/* Returns true if 'text' names an archive, not a ref. */
-bool target_is_archive(const char *text);
 /* 'text' is [LABEL=]FILE. */
 void target_archive(
     struct build_target *, const struct cache *, const char *text);

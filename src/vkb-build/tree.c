@@ -57,9 +57,10 @@ read_note(struct tree *t)
 {
 	FILE *f = fopen(t->note, "r");
 
-	if (!f || fread(t->was, 1, sizeof t->was - 1, f) != sizeof t->was - 1 ||
+	if (!f ||
+	    fread(t->built, 1, sizeof t->built - 1, f) != sizeof t->built - 1 ||
 	    access(t->dir, X_OK) < 0)
-		t->was[0] = '\0';
+		t->built[0] = '\0';
 	if (f)
 		fclose(f);
 }
@@ -68,17 +69,13 @@ read_note(struct tree *t)
 static int
 try_tree(struct tree *t, const struct cache *c, const char *flags, int i)
 {
-	char *name = mem_printf("%.16s.%d", flags, i), *note, *tmp;
+	char *name = mem_printf("%.16s.%d", flags, i);
 
 	*t = (struct tree){.lock = cache_lock(c, name)};
 	if (t->lock >= 0) {
-		note = mem_printf("%s.tree", name);
-		tmp = mem_printf("%s.tmp", name);
 		t->dir = cache_path(c, "trees", name);
-		t->note = cache_path(c, "trees", note);
-		t->tmp = cache_path(c, "trees", tmp);
-		free(tmp);
-		free(note);
+		t->note = mem_printf("%s.tree", t->dir);
+		t->tmp = mem_printf("%s.tmp", t->dir);
 		read_note(t);
 	}
 	free(name);
@@ -99,28 +96,28 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 		change = (struct change){0};
 		k = try_tree(&t, c, flags, i);
 		if (k == -1) {
-			tree_give(best);
+			tree_release(best);
 			return -1;
 		}
 		if (k == CACHE_BUSY)
 			continue;
 		rank = 1;
-		if (!*t.was)
+		if (!*t.built)
 			rank = access(t.dir, F_OK) < 0 ? 2 : 1;
-		else if (gitrepo_diff(r, t.was, id, count_change, &change) ==
+		else if (gitrepo_diff(r, t.built, id, count_change, &change) ==
 			0 &&
 		    !change.far)
 			rank = 3;
 		if (rank > was || (rank == 3 && change.n < least)) {
-			tree_give(best);
+			tree_release(best);
 			*best = t;
 			was = rank;
 			least = change.n;
 		} else
-			tree_give(&t);
+			tree_release(&t);
 	}
 	if (was < 3)
-		best->was[0] = '\0';
+		best->built[0] = '\0';
 	return was
 	    ? 0
 	    : err_fail("more than %d builds at once in '%s'", TREES, c->dir);
@@ -131,31 +128,29 @@ tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
 {
 	if (unlink(t->note) < 0 && access(t->note, F_OK) == 0)
 		return err_fail_sys("cannot remove '%s'", t->note);
-	if (empty || !*t->was) {
+	if (empty || !*t->built) {
 		if (folder_remove(t->dir) < 0)
 			return err_fail_sys("cannot empty '%s'", t->dir);
-		t->was[0] = '\0';
+		t->built[0] = '\0';
 	}
 	if (folder_remove(t->tmp) < 0)
 		return err_fail_sys("cannot empty '%s'", t->tmp);
 	if (folder_make(t->tmp) < 0 || folder_make(t->dir) < 0)
 		return -1;
-	return gitrepo_checkout(r, id, *t->was ? t->was : NULL, t->dir);
+	return gitrepo_checkout(r, id, *t->built ? t->built : NULL, t->dir);
 }
 
 int
-tree_done(struct tree *t, const char *id)
+tree_set_built(struct tree *t, const char *id)
 {
-	struct tempfile *f = tempfile_open(t->note);
+	char line[GITREPO_ID + 1];
+	int n = snprintf(line, sizeof line, "%s\n", id);
 
-	if (!f)
-		return -1;
-	fprintf(tempfile_stream(f), "%s\n", id);
-	return tempfile_commit(f);
+	return tempfile_write(t->note, line, (size_t)n);
 }
 
 void
-tree_give(struct tree *t)
+tree_release(struct tree *t)
 {
 	if (t->dir) {
 		folder_remove(t->tmp); /* else the next user does */

@@ -11,7 +11,7 @@ struct cache;
 struct tree {
 	char *dir, *note; /* note: a file that names the git tree below */
 	char *tmp; /* for temporary files, which killed compilers leave */
-	char was[GITREPO_ID]; /* last built git tree, or "": no objects */
+	char built[GITREPO_ID]; /* last built git tree, or "": no objects */
 	int lock;
 };
 
@@ -26,7 +26,7 @@ int tree_take(struct tree *, const struct cache *, const char *flags,
 int tree_fill(struct tree *, struct gitrepo *, const char *id, bool empty);
 
 /* Records that 'id' was built. Returns 0, or -1 after reporting the error. */
-int tree_done(struct tree *, const char *id);
-void tree_give(struct tree *); /* unlocks it; {0} does nothing */
+int tree_set_built(struct tree *, const char *id);
+void tree_release(struct tree *); /* unlocks it; {0} does nothing */
 
 #endif

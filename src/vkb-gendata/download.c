@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "meter.h"
 #include "num.h"
+#include "sink.h"
 #include "str.h"
 
 #include <curl/curl.h>
@@ -34,7 +35,7 @@ struct part {
 	long long start; /* bytes in the part when this transfer began */
 	struct str id;   /* the server's ETag or Last-Modified */
 	struct meter *meter;
-	bool said; /* an error was reported */
+	bool reported; /* an error was reported */
 };
 
 bool
@@ -47,7 +48,7 @@ download_is_url(const char *s)
 static int
 refuse_part(struct part *p)
 {
-	p->said = true;
+	p->reported = true;
 	return -1;
 }
 
@@ -116,25 +117,17 @@ static size_t
 on_data(char *data, size_t size, size_t n, void *arg)
 {
 	struct part *p = arg;
-	size_t done = 0;
 
 	if (p->fd < 0 && begin_part(p) < 0)
 		return 0;
-	while (done < size * n) {
-		ssize_t k = write(p->fd, data + done, size * n - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0) {
-			err_fail_sys("cannot write '%s'", p->path);
-			p->said = true;
-			return 0;
-		}
-		done += (size_t)k;
+	if (sink_write(p->fd, data, size * n) < 0) {
+		err_fail_sys("cannot write '%s'", p->path);
+		p->reported = true;
+		return 0;
 	}
-	p->have += (long long)done;
+	p->have += (long long)(size * n);
 	meter_draw(p->meter, (double)p->have, (double)(p->have - p->start));
-	return done;
+	return size * n;
 }
 
 /* Keeps a strong ETag, or else the Last-Modified date, as the id. */
@@ -221,11 +214,9 @@ transfer_part(struct part *p)
 	p->have = stat(p->path, &st) == 0 ? st.st_size : 0;
 	p->fd = -1;
 	p->curl = open_curl(p->url);
-	if (p->have && web) {
-		list = make_if_range(p);
-		if (!list)
-			p->have = 0;
-	}
+	/* A part of a file, or one without an id, may be of another dump. */
+	if (p->have && (!web || !(list = make_if_range(p))))
+		p->have = 0;
 	curl_easy_setopt(p->curl, CURLOPT_ERRORBUFFER, why);
 	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);
@@ -241,11 +232,11 @@ transfer_part(struct part *p)
 	curl_slist_free_all(list);
 	if (p->fd >= 0 && fsync(p->fd) < 0 && code == CURLE_OK) {
 		err_fail_sys("cannot write '%s'", p->path);
-		p->said = true;
+		p->reported = true;
 	}
 	if (p->fd >= 0)
 		close(p->fd);
-	if (p->said)
+	if (p->reported)
 		return -1;
 	if (code == CURLE_OK)
 		return p->have ? 0 : err_fail("'%s' is empty", p->url);

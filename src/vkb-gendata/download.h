@@ -1,7 +1,7 @@
 /*
  * Downloads files with libcurl: http, https and file URLs. If a transfer breaks
  * off, PATH.part keeps the bytes that arrived, and the next transfer resumes
- * there unless the server's file has changed.
+ * there unless the server's file has changed or the URL is a file's.
  */
 #ifndef DOWNLOAD_H
 #define DOWNLOAD_H

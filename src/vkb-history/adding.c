@@ -26,12 +26,6 @@ struct target {
 	bool bad; /* it cannot be read, so it is not changed */
 };
 
-/* Counts equal records of one file that have no key. */
-struct same {
-	struct intern *hashes;
-	size_t *count, cap;
-};
-
 struct env {
 	unsigned long long session;
 	struct json *rec;
@@ -42,17 +36,17 @@ struct adding {
 	struct intern *files;
 	struct target *v; /* by the ids of files */
 	size_t n, cap;
-	struct same same; /* of the input */
-	struct under {
+	struct hashset *equal; /* runs of the input without a key */
+	struct use {
 		unsigned long long session;
 		size_t target;
-	} * under; /* the files with runs of each session */
-	size_t nunder, undercap;
+	} * uses; /* the files with runs of each session */
+	size_t nuses, usecap;
 	struct hashset *paired;
 	struct env *envs;
 	size_t nenvs, envcap;
 	struct intern *others; /* types that are left out */
-	size_t there, left;
+	size_t present, left_out;
 	int rc;
 };
 
@@ -62,40 +56,12 @@ mix_hash(unsigned long long h, unsigned long long v)
 	return str_hash(h, &v, sizeof v);
 }
 
-static unsigned long long
-count_occurrence(struct same *s, unsigned long long h)
-{
-	char text[32];
-	size_t id, had = s->cap;
-
-	snprintf(text, sizeof text, "%016llx", h);
-	id = intern_id(s->hashes, text);
-	s->count = mem_grow(s->count, id, &s->cap, sizeof *s->count);
-	if (s->cap > had)
-		memset(s->count + had, 0, (s->cap - had) * sizeof *s->count);
-	return ++s->count[id];
-}
-
-static void
-start_occurrences(struct same *s)
-{
-	intern_free(s->hashes);
-	free(s->count);
-	*s = (struct same){.hashes = intern_new()};
-}
-
-static void
-free_occurrences(struct same *s)
-{
-	intern_free(s->hashes);
-	free(s->count);
-}
-
 /* Returns the key that tells whether a record was added before: of a successful
  * run its session, case and index, of a commit its id. A failed run may be
- * repeated, so that its key, as that of all others, is the whole record. */
+ * repeated, so that its key is the whole record and how many equal ones came
+ * before, by the set 'equal'; that of all others is the whole record. */
 static unsigned long long
-make_key(const struct json *rec, struct same *same)
+make_key(const struct json *rec, struct hashset *equal)
 {
 	const struct json *run = json_get(rec, "run");
 	const char *session = json_get_str(run, "session"),
@@ -111,9 +77,9 @@ make_key(const struct json *rec, struct same *same)
 	if (!record_is(rec, "run") || !session || !*session || index < 1 ||
 	    !status || strcmp(status, "ok") != 0) {
 		h = mix_hash(h, json_hash(rec));
-		return record_is(rec, "run")
-		    ? mix_hash(h, count_occurrence(same, h))
-		    : h;
+		while (record_is(rec, "run") && hashset_add(equal, h))
+			h = mix_hash(h, h);
+		return h;
 	}
 	h = str_hash(h, session, strlen(session) + 1);
 	h = mix_hash(h, json_hash(json_get(rec, "config")));
@@ -127,23 +93,23 @@ load_target(struct adding *a, struct target *t)
 {
 	const char *path = t->path;
 	struct jsonl *in;
-	struct same same = {0};
+	struct hashset *equal;
 	struct json *rec;
 	int got;
 
 	if (access(path, F_OK) < 0)
 		return;
-	start_occurrences(&same);
+	equal = hashset_new();
 	in = jsonl_open(&path, 1);
 	while (!t->bad && (got = record_next(in, &rec)) != 0) {
 		t->bad = got < 0;
 		if (got < 0)
 			break;
-		hashset_add(t->known, make_key(rec, &same));
+		hashset_add(t->known, make_key(rec, equal));
 		json_free(rec);
 	}
 	jsonl_close(in);
-	free_occurrences(&same);
+	hashset_free(equal);
 	if (!t->bad && jsonfile_text(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
@@ -177,7 +143,7 @@ append_to_target(
 	if (t->bad)
 		return;
 	if (hashset_add(t->known, key)) {
-		a->there++;
+		a->present++;
 		return;
 	}
 	json_append(&t->more, rec);
@@ -197,22 +163,21 @@ add_measured(struct adding *a, const struct json *rec)
 	const char *session = json_get_str(json_get(rec, "run"), "session");
 	char *file = archive_file(json_get(rec, "subject"));
 	size_t id = intern_target(a, file);
-	struct under u = {session ? hash_session(session) : 0, id};
+	struct use u = {session ? hash_session(session) : 0, id};
 
 	free(file);
-	append_to_target(a, id, rec, make_key(rec, &a->same));
+	append_to_target(a, id, rec, make_key(rec, a->equal));
 	if (!session || hashset_add(a->paired, mix_hash(u.session, id)))
 		return;
-	a->under =
-	    mem_grow(a->under, a->nunder, &a->undercap, sizeof *a->under);
-	a->under[a->nunder++] = u;
+	a->uses = mem_grow(a->uses, a->nuses, &a->usecap, sizeof *a->uses);
+	a->uses[a->nuses++] = u;
 }
 
 static void
 leave_out(struct adding *a, const struct json *rec)
 {
 	intern_id(a->others, record_type(rec));
-	a->left++;
+	a->left_out++;
 }
 
 /* Adds a record to its file, and takes it. */
@@ -223,7 +188,7 @@ dispatch_record(struct adding *a, struct json *rec)
 
 	if (record_is(rec, "commit"))
 		append_to_target(a, intern_target(a, ARCHIVE_COMMITS), rec,
-		    make_key(rec, &a->same));
+		    make_key(rec, a->equal));
 	else if (record_is(rec, "env") && session) {
 		a->envs =
 		    mem_grow(a->envs, a->nenvs, &a->envcap, sizeof *a->envs);
@@ -245,31 +210,16 @@ add_envs(struct adding *a)
 		const struct env *e = &a->envs[i];
 		bool any = false;
 
-		for (size_t k = 0; k < a->nunder; k++) {
-			if (a->under[k].session != e->session)
+		for (size_t k = 0; k < a->nuses; k++) {
+			if (a->uses[k].session != e->session)
 				continue;
-			append_to_target(a, a->under[k].target, e->rec,
-			    make_key(e->rec, &a->same));
+			append_to_target(a, a->uses[k].target, e->rec,
+			    make_key(e->rec, a->equal));
 			any = true;
 		}
 		if (!any)
 			leave_out(a, e->rec);
 	}
-}
-
-static int
-write_target(const struct target *t)
-{
-	struct tempfile *f = tempfile_open(t->path);
-	FILE *out;
-
-	if (!f)
-		return -1;
-	out = tempfile_stream(f);
-	if (t->was.len)
-		fwrite(t->was.s, 1, t->was.len, out);
-	fwrite(t->more.s, 1, t->more.len, out);
-	return tempfile_commit(f);
 }
 
 static void
@@ -279,14 +229,14 @@ report_added(const struct adding *a, size_t files, size_t added)
 
 	err_say("%zu record%s added to %zu file%s, %zu there already", added,
 	    num_plural((double)added), files, num_plural((double)files),
-	    a->there);
-	if (!a->left)
+	    a->present);
+	if (!a->left_out)
 		return;
 	for (size_t i = 0; i < intern_count(a->others); i++)
 		str_printf(
 		    &s, "%s%s", i ? ", " : "", intern_text(a->others, i));
-	err_say("%zu record%s without a commit left out: %s", a->left,
-	    num_plural((double)a->left), s.s);
+	err_say("%zu record%s without a commit left out: %s", a->left_out,
+	    num_plural((double)a->left_out), s.s);
 	str_free(&s);
 }
 
@@ -297,7 +247,8 @@ read_file(struct adding *a, const char *const *file, size_t n)
 	struct json *rec;
 	int got;
 
-	start_occurrences(&a->same);
+	hashset_free(a->equal);
+	a->equal = hashset_new();
 	while ((got = record_next(in, &rec)) != 0)
 		if (got < 0)
 			a->rc = -1;
@@ -312,14 +263,17 @@ write_all(struct adding *a, bool quiet)
 	size_t changed = 0, added = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
-		if (!a->v[i].added)
+		struct target *t = &a->v[i];
+
+		if (!t->added)
 			continue;
-		if (write_target(&a->v[i]) < 0) {
+		str_addn(&t->was, t->more.s, t->more.len);
+		if (tempfile_write(t->path, t->was.s, t->was.len) < 0) {
 			a->rc = -1;
 			continue;
 		}
 		changed++;
-		added += a->v[i].added;
+		added += t->added;
 	}
 	if (!quiet)
 		report_added(a, changed, added);
@@ -338,11 +292,11 @@ free_adding(struct adding *a)
 		json_free(a->envs[i].rec);
 	free(a->v);
 	free(a->envs);
-	free(a->under);
+	free(a->uses);
 	intern_free(a->files);
 	intern_free(a->others);
 	hashset_free(a->paired);
-	free_occurrences(&a->same);
+	hashset_free(a->equal);
 }
 
 int

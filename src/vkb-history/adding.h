@@ -1,5 +1,5 @@
 /*
- * Adds records to a archive, each once.
+ * Adds records to an archive, each once.
  */
 #ifndef ADDING_H
 #define ADDING_H

@@ -147,7 +147,7 @@ write_changes(struct str *s, const struct archive *archive,
 	if (spikes)
 		str_printf(s,
 		    "<p>%zu spike%s that went away %s in the <a "
-		    "href=\"" INDEX_COURSE "\">trends</a>.</p>\n",
+		    "href=\"" INDEX_TRENDS "\">trends</a>.</p>\n",
 		    spikes, num_plural((double)spikes),
 		    spikes == 1 ? "is" : "are");
 	if (kept)
@@ -166,7 +166,7 @@ write_changes(struct str *s, const struct archive *archive,
 		str_add(s, "</tbody></table></div>\n");
 	if (kept > MOST)
 		str_printf(s,
-		    "<p>And %zu older ones, in the <a href=\"" INDEX_COURSE
+		    "<p>And %zu older ones, in the <a href=\"" INDEX_TRENDS
 		    "\">trends</a>.</p>\n",
 		    kept - MOST);
 	casename_free(names);
@@ -220,7 +220,7 @@ index_page(struct str *s, const struct archive *archive,
 		write_day(s, archive->v[0].time);
 		str_add(s, " to ");
 		write_day(s, archive->v[archive->n - 1].time);
-		str_add(s, ". <a href=\"" INDEX_COURSE "\">Trends</a>");
+		str_add(s, ". <a href=\"" INDEX_TRENDS "\">Trends</a>");
 	}
 	str_add(s, ".</p>\n");
 	write_changes(s, archive, changes, nchanges);

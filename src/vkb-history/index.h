@@ -11,7 +11,7 @@ struct archive;
 struct str;
 
 #define INDEX_PAGES "commit" /* the folder of the pages */
-#define INDEX_COURSE "history.html"
+#define INDEX_TRENDS "history.html"
 #define INDEX_TEXT "changes.txt" /* the text report of vkb-detect */
 
 /* Writes the page. 'changes' are the change records of the whole history; the

@@ -1,5 +1,5 @@
 /*
- * Removes old commits from a archive.
+ * Removes old commits from an archive.
  */
 #ifndef PRUNING_H
 #define PRUNING_H

@@ -14,6 +14,7 @@
 #include "str.h"
 #include "tempfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,6 @@ find_previous(const struct archive *s, size_t at)
 	return NULL;
 }
 
-static void
-format_hash(char buf[32], unsigned long long h)
-{
-	snprintf(buf, 32, "%016llx", h);
-}
-
 /* Was the page made of the input with this hash? Notes the hash in either case.
  */
 static bool
@@ -99,7 +94,7 @@ is_up_to_date(struct site *s, const char *name, unsigned long long hash)
 	char *path = mem_printf("%s/%s", s->out, name), is[32];
 	bool there;
 
-	format_hash(is, hash);
+	snprintf(is, sizeof is, "%016llx", hash);
 	there = was && strcmp(was, is) == 0 && access(path, F_OK) == 0;
 	free(path);
 	s->kept += there;
@@ -226,7 +221,6 @@ write_index(struct site *s, const char *changes)
 	struct json **v = NULL, *rec;
 	size_t n = 0, cap = 0;
 	struct str text = {0};
-	struct tempfile *f;
 	struct jsonl *in;
 	int got;
 
@@ -243,10 +237,7 @@ write_index(struct site *s, const char *changes)
 		jsonl_close(in);
 	}
 	index_page(&text, &s->archive, v, n, s->url);
-	f = tempfile_open(path);
-	if (f)
-		fwrite(text.s, 1, text.len, tempfile_stream(f));
-	if (!f || tempfile_commit(f) < 0)
+	if (tempfile_write(path, text.s, text.len) < 0)
 		s->rc = -1;
 	for (size_t i = 0; i < n; i++)
 		json_free(v[i]);
@@ -279,37 +270,43 @@ write_overview(struct site *s)
 		h = str_hash(h, &archive->v[i].hash, sizeof archive->v[i].hash);
 		files[n++] = archive->v[i].path;
 	}
-	if (archive->n && !is_up_to_date(s, INDEX_COURSE, h)) {
+	if (archive->n && !is_up_to_date(s, INDEX_TRENDS, h)) {
 		if (detect_changes(s, changes, files, n) == 0 &&
 		    access(changes, F_OK) == 0)
 			files[n++] = changes;
-		render_page(s, INDEX_COURSE, "Trends", files, n);
+		render_page(s, INDEX_TRENDS, "Trends", files, n);
 	}
 	write_index(s, changes);
 	free(changes);
 	free(files);
 }
 
-/* Removes pages of commits that are gone, unless an error occurred. */
+/* Removes pages of commits that are gone. After an error, or if one cannot be
+ * removed, it stays in the manifest. */
 static void
 remove_stale(struct site *s)
 {
+	bool sure = s->rc == 0; /* else its file perhaps could not be read */
+
 	for (const struct json *j = json_first(s->was); j; j = json_next(j)) {
 		const char *name = json_key(j);
 		char *path;
 
 		if (json_get(s->is, name))
 			continue;
-		if (s->rc < 0) { /* perhaps its file could not be read */
-			json_set_str(s->is, name, json_str(j));
-			continue;
-		}
-		if (!str_starts(name, INDEX_PAGES "/") ||
-		    strchr(name + strlen(INDEX_PAGES "/"), '/'))
+		if (sure &&
+		    (!str_starts(name, INDEX_PAGES "/") ||
+			strchr(name + strlen(INDEX_PAGES "/"), '/')))
 			continue;
 		path = mem_printf("%s/%s", s->out, name);
-		if (unlink(path) == 0)
+		if (sure && unlink(path) == 0)
 			s->gone++;
+		else if (!sure || errno != ENOENT) {
+			json_set_str(s->is, name, json_str(j));
+			if (sure)
+				s->rc =
+				    err_fail_sys("cannot remove '%s'", path);
+		}
 		free(path);
 	}
 }

@@ -1,6 +1,7 @@
 #include "held.h"
 #include "err.h"
 #include "mem.h"
+#include "proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,5 @@ held_wait(struct held *h)
 		close(h->gate);
 	h->gate = -1;
 	reap_child(h);
-	return WIFSIGNALED(h->status) ? 128 + WTERMSIG(h->status)
-				      : WEXITSTATUS(h->status);
+	return proc_exit_status(h->status);
 }

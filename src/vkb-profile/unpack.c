@@ -3,6 +3,7 @@
 #include "err.h"
 #include "folder.h"
 #include "mem.h"
+#include "sink.h"
 #include "tarball.h"
 
 #include <dirent.h>
@@ -84,17 +85,14 @@ static int
 copy_bytes(struct unpacking *u, const char *path, int fd)
 {
 	char buf[65536];
-	long n, k;
+	long n;
 
 	while ((n = tarball_read(u->archive, buf, sizeof buf)) > 0) {
 		if (check_size(u, (size_t)n) < 0)
 			return -1;
 		u->bytes += n;
-		for (long at = 0; at < n; at += k) {
-			k = write(fd, buf + at, (size_t)(n - at));
-			if (k < 0)
-				return err_fail_sys("cannot write '%s'", path);
-		}
+		if (sink_write(fd, buf, (size_t)n) < 0)
+			return err_fail_sys("cannot write '%s'", path);
 	}
 	return n < 0 ? -1 : 0;
 }

@@ -18,7 +18,7 @@ axis_fit(struct axis *a, double v)
 }
 
 void
-axis_ease(struct axis *a)
+axis_add_margin(struct axis *a)
 {
 	double margin;
 
@@ -55,7 +55,7 @@ map_value(enum axis_scale scale, double v)
 }
 
 double
-axis_at(const struct axis *a, double v)
+axis_position(const struct axis *a, double v)
 {
 	double lo = map_value(a->scale, a->lo), hi = map_value(a->scale, a->hi);
 

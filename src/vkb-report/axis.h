@@ -27,9 +27,9 @@ struct axis {
 void axis_fit(struct axis *, double v);
 
 /* Adds a margin at both ends. An axis of one value or none gets a width. */
-void axis_ease(struct axis *);
+void axis_add_margin(struct axis *);
 
-double axis_at(const struct axis *, double v); /* 0 at lo, 1 at hi */
+double axis_position(const struct axis *, double v); /* 0 at lo, 1 at hi */
 
 enum { AXIS_TICKS = 16 };
 /* Writes about 'wanted' rising ticks, at most AXIS_TICKS; returns how many. */

@@ -105,11 +105,7 @@ write_row(struct str *s, const struct model *m, const struct forest *f,
 	struct str t = {0};
 
 	str_printf(s, "<tr class=\"%s\"><th scope=\"row\">", verdict);
-	if (k->place < PAGE_CASES)
-		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
-	html_text(s, k->name);
-	if (k->place < PAGE_CASES)
-		str_add(s, "</a>");
+	page_case_link(s, k);
 	if (several) {
 		str_add(s, " <span class=\"quiet\">");
 		html_text(s, m->subjects[d->contender].name);

@@ -17,6 +17,16 @@ write_figure(struct str *s, const struct page *p, const struct figure *f)
 }
 
 void
+page_case_link(struct str *s, const struct kase *k)
+{
+	if (k->place < PAGE_CASES)
+		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
+	html_text(s, k->name);
+	if (k->place < PAGE_CASES)
+		str_add(s, "</a>");
+}
+
+void
 page_cases(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;

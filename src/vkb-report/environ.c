@@ -27,27 +27,22 @@ add_value(struct property *v, const struct json *j)
 		v->n--;
 }
 
-static void
-collect_keys(struct intern *keys, const struct json *env)
-{
-	for (const struct json *j = json_first(env); j; j = json_next(j))
-		intern_id(keys, json_key(j));
-}
-
 /* Returns the values by key and place of the subject; the caller frees it. */
 static struct property *
 collect_values(const struct model *m, struct intern *keys, size_t width)
 {
+	const struct json *j;
 	struct property *all;
 
 	for (size_t i = 0; i < m->ncells; i++)
-		collect_keys(keys, json_get(m->cells[i].rec, "env"));
+		for (j = json_first(json_get(m->cells[i].rec, "env")); j;
+		     j = json_next(j))
+			intern_id(keys, json_key(j));
 	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *j =
-		    json_first(json_get(m->cells[i].rec, "env"));
 		size_t place = m->cells[i].place;
 
+		j = json_first(json_get(m->cells[i].rec, "env"));
 		for (; j && place < width; j = json_next(j))
 			add_value(
 			    &all[intern_id(keys, json_key(j)) * width + place],
@@ -75,15 +70,12 @@ static void
 write_properties(struct str *s, const struct page *p, const struct intern *keys,
     const struct property *all, size_t width)
 {
+	const char *columns[SUBJECTS + 2] = {"property"};
 	const struct model *m = p->m;
 
-	str_add(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"The machine of each subject\">\n<table>\n<thead><tr>"
-	    "<th scope=\"col\">property</th>");
 	for (size_t i = 0; i < width; i++)
-		html_column(s, m->who[i]->name);
-	str_add(s, "</tr></thead>\n<tbody>\n");
+		columns[i + 1] = m->who[i]->name;
+	html_table(s, "The machine of each subject", NULL, columns);
 	for (size_t k = 0; k < intern_count(keys); k++) {
 		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
@@ -108,7 +100,7 @@ write_properties(struct str *s, const struct page *p, const struct intern *keys,
 		}
 		str_add(s, "</tr>\n");
 	}
-	str_add(s, "</tbody></table></div>\n");
+	html_table_end(s);
 	if (m->nsubjects > width)
 		str_printf(s,
 		    "<p>The first %zu of %zu subjects are shown.</p>\n", width,
@@ -120,9 +112,7 @@ write_difference(struct str *s, const struct json *j)
 {
 	static const char *const keys[] = {"baseline", "contender", "cases"};
 
-	str_add(s, "<tr><th scope=\"row\">");
-	html_text(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
-	str_add(s, "</th>");
+	html_row(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		str_add(s, "<td>");
 		if (json_get(j, keys[i]))
@@ -138,6 +128,8 @@ write_difference(struct str *s, const struct json *j)
 static void
 write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
+	static const char *const columns[] = {
+	    "property", "baseline", "contender", "cases", NULL};
 	const struct json *j = json_first(json_get(rec, "env"));
 	const struct model *m = p->m;
 	struct str t = {0};
@@ -147,19 +139,10 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 	str_printf(&t, "What differs between %s and %s",
 	    model_subject(m, json_get(rec, "baseline"))->name,
 	    model_subject(m, json_get(rec, "contender"))->name);
-	str_add(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"");
-	html_text(s, t.s);
-	str_add(s, "\">\n<table>\n");
-	html_tag(s, "caption", NULL, t.s);
-	str_add(s,
-	    "\n<thead><tr><th scope=\"col\">property</th>"
-	    "<th scope=\"col\">baseline</th><th scope=\"col\">contender</th>"
-	    "<th scope=\"col\">cases</th></tr></thead>\n<tbody>\n");
+	html_table(s, t.s, t.s, columns);
 	for (; j; j = json_next(j))
 		write_difference(s, j);
-	str_add(s, "</tbody></table></div>\n");
+	html_table_end(s);
 	str_free(&t);
 }
 
@@ -167,23 +150,14 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 static void
 write_machine_state(struct str *s, const struct json *rec)
 {
-	static const char *const sections[] = {"env", "now"};
-
 	str_add(s, "<details><summary>");
 	html_text(s, json_get_str(rec, "time"));
 	if (json_get_str(rec, "session"))
 		html_printf(
 		    s, ", session %.100s", json_get_str(rec, "session"));
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
-	for (size_t i = 0; i < 2; i++)
-		for (const struct json *j =
-			 json_first(json_get(rec, sections[i]));
-		     j; j = json_next(j)) {
-			html_tag(s, "dt", NULL, json_key(j));
-			str_add(s, "<dd>");
-			html_value(s, j);
-			str_add(s, "</dd>\n");
-		}
+	html_members(s, json_get(rec, "env"));
+	html_members(s, json_get(rec, "now"));
 	str_add(s, "</dl></details>\n");
 }
 

@@ -29,9 +29,8 @@ write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 {
 	const struct model *m = p->m;
 
-	str_add(s, "<tr><th scope=\"row\">");
-	html_text(s, m->cases[c->kase].name);
-	str_add(s, "</th><td>");
+	html_row(s, m->cases[c->kase].name);
+	str_add(s, "<td>");
 	html_subject(s, &m->subjects[c->subject], p->commit_url);
 	str_printf(s, "</td><td class=\"n\">%.0f of %.0f</td>",
 	    json_get_num(c->rec, "failed", 0),
@@ -40,33 +39,18 @@ write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 	str_add(s, "</tr>\n");
 }
 
-static void
-begin_table(
-    struct str *s, const char *about, const char *third, const char *last)
-{
-	str_add(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"");
-	html_text(s, about);
-	str_add(s, "\">\n<table>\n<caption>");
-	html_text(s, about);
-	str_add(s,
-	    "</caption>\n<thead><tr><th scope=\"col\">case</th>"
-	    "<th scope=\"col\">subject</th>");
-	html_column(s, third);
-	html_column(s, last);
-	str_add(s, "</tr></thead>\n<tbody>\n");
-}
-
 /* Writes the cases that a comparison found on one side only. */
 static void
 write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 {
+	static const char *const columns[] = {
+	    "case", "subject", "runs", "side", NULL};
+	static const char about[] = "Cases on one side only";
 	const struct json *j = json_first(json_get(rec, "unmatched"));
 
 	if (!j)
 		return;
-	begin_table(s, "Cases on one side only", "runs", "side");
+	html_table(s, about, about, columns);
 	for (; j; j = json_next(j)) {
 		const char *named = json_get_str(j, "side");
 		const char *side = named && strcmp(named, "contender") == 0
@@ -76,9 +60,8 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 		    model_subject(p->m, json_get(rec, side));
 		char *text = json_print(json_get(j, "config"));
 
-		str_add(s, "<tr><th scope=\"row\">");
-		html_text(s, text ? text : "");
-		str_add(s, "</th><td>");
+		html_row(s, text ? text : "");
+		str_add(s, "<td>");
 		html_subject(s, who, p->commit_url);
 		str_printf(s, "</td><td class=\"n\">%.0f</td>",
 		    json_get_num(j, "n", 0));
@@ -86,12 +69,15 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 		str_add(s, "</tr>\n");
 		free(text);
 	}
-	str_add(s, "</tbody></table></div>\n");
+	html_table_end(s);
 }
 
 void
 page_failed(struct str *s, const struct page *p)
 {
+	static const char *const columns[] = {
+	    "case", "subject", "failed", "why", NULL};
+	static const char about[] = "Failed runs, not included above";
 	const struct model *m = p->m;
 	size_t n = 0;
 
@@ -102,14 +88,12 @@ page_failed(struct str *s, const struct page *p)
 			if (!(json_get_num(c->rec, "failed", 0) > 0))
 				continue;
 			if (!n++)
-				begin_table(s,
-				    "Failed runs, not included above", "failed",
-				    "why");
+				html_table(s, about, about, columns);
 			if (n <= ROWS)
 				write_failed_cell(s, p, c);
 		}
 	if (n)
-		str_add(s, "</tbody></table></div>\n");
+		html_table_end(s);
 	if (n > ROWS)
 		str_printf(s, "<p>and %zu more</p>\n", n - ROWS);
 	for (size_t i = 0; i < m->comparisons.n; i++)

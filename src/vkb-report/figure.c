@@ -59,6 +59,8 @@ add_figure(struct figures *f, struct figure one)
 	if (one.metric)
 		str_printf(&s, "-%s", one.metric);
 	one.name = str_take(&s);
+	if (!one.title)
+		one.title = mem_printf("%s: %s", one.kase->name, one.brief);
 	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
 	f->v[f->n++] = one;
 }
@@ -80,16 +82,13 @@ static void
 add_metric(struct figures *f, const struct kase *k, const char *name)
 {
 	bool history = k->ncells >= HISTORY || k->changes;
-	struct figure one = {
-	    .kind = history ? FIGURE_HISTORY : FIGURE_RUNS,
-	    .kase = k,
-	    .metric = name,
-	    .brief =
-		mem_printf(history ? "%s by subject" : "%s of every run", name),
-	};
 
-	one.title = mem_printf("%s: %s", k->name, one.brief);
-	add_figure(f, one);
+	add_figure(f,
+	    (struct figure){.kind = history ? FIGURE_HISTORY : FIGURE_RUNS,
+		.kase = k,
+		.metric = name,
+		.brief = mem_printf(
+		    history ? "%s by subject" : "%s of every run", name)});
 }
 
 /* Returns each metric of a case once; the caller frees the array. */
@@ -155,7 +154,6 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 
 		for (; j; j = json_next(j)) {
 			const char *name = json_key(j);
-			struct figure one;
 			bool first = strcmp(name, "at_s") != 0 &&
 			    cell_has_data(c[i], name, kind);
 
@@ -163,15 +161,14 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 				first = !cell_has_data(c[b], name, kind);
 			if (!first)
 				continue;
-			one = (struct figure){
-			    .kind = kind, .kase = k, .metric = name};
-			if (kind == FIGURE_LATENCY)
-				one.brief = mem_printf("percentiles of %.*s",
-				    (int)strcspn(name, "_"), name);
-			else
-				one.brief = mem_printf("%s over time", name);
-			one.title = mem_printf("%s: %s", k->name, one.brief);
-			add_figure(f, one);
+			add_figure(f,
+			    (struct figure){.kind = kind,
+				.kase = k,
+				.metric = name,
+				.brief = kind == FIGURE_LATENCY
+				    ? mem_printf("percentiles of %.*s",
+					  (int)strcspn(name, "_"), name)
+				    : mem_printf("%s over time", name)});
 		}
 	}
 }
@@ -183,16 +180,13 @@ add_shifts(struct figures *f)
 
 	for (size_t i = 0; i < m->shifts.n; i++) {
 		const struct json *rec = m->shifts.v[i];
-		const struct kase *k = model_case(m, json_get(rec, "config"));
 
 		add_figure(f,
 		    (struct figure){.kind = FIGURE_SHIFT,
-			.kase = k,
+			.kase = model_case(m, json_get(rec, "config")),
 			.group = i,
 			.metric = json_get_str(rec, "hist"),
-			.brief = mem_str("how the percentiles moved"),
-			.title = mem_printf(
-			    "%s: how the percentiles moved", k->name)});
+			.brief = mem_str("how the percentiles moved")});
 	}
 }
 
@@ -205,7 +199,7 @@ add_scalings(struct figures *f)
 	for (size_t i = 0; i < f->scaling->n; i++)
 		for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
 			const struct scaling_group *g = &f->scaling->v[i];
-			const struct kase *c = g->cases[0];
+			const struct kase *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]))
 				continue;
@@ -275,6 +269,10 @@ void
 figure_draw(struct str *to, const struct figures *all, const struct figure *f,
     bool whole)
 {
+	static void (*const draw[FIGURE_KINDS])(struct plot *, const char *,
+	    const struct cell *const *, size_t) = {[FIGURE_RUNS] = figure_runs,
+	    [FIGURE_LATENCY] = figure_latency,
+	    [FIGURE_SERIES] = figure_series};
 	const struct model *m = all->m;
 	const struct cell *c[MODEL_LOOKS];
 	const char *names[MODEL_LOOKS];
@@ -291,27 +289,16 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		if (m->who[i]->look < MODEL_LOOKS)
 			names[p.nlegend++] = m->who[i]->name;
 	p.legend = names;
-	if (f->kind <= FIGURE_SERIES && f->kind != FIGURE_SHIFT)
+	if (draw[f->kind]) {
 		n = filter_cells(f, c, figure_cells(f->kase, c));
-	switch (f->kind) {
-	case FIGURE_RUNS:
-		figure_runs(&p, f->metric, c, n);
-		break;
-	case FIGURE_LATENCY:
-		figure_latency(&p, f->metric, c, n);
-		break;
-	case FIGURE_SERIES:
-		figure_series(&p, f->metric, c, n);
-		break;
-	case FIGURE_SHIFT:
-		p.nlegend = 0;
-		figure_shift(&p, m->shifts.v[f->group]);
-		break;
-	case FIGURE_HISTORY:
-		p.nlegend = 0;
-		figure_history(&p, m, f->kase, f->metric);
-		break;
-	default:
+		draw[f->kind](&p, f->metric, c, n);
+	} else if (f->kind == FIGURE_SCALING)
 		scaling_draw(&p, m, &all->scaling->v[f->group], f->metric);
+	else {
+		p.nlegend = 0;
+		if (f->kind == FIGURE_SHIFT)
+			figure_shift(&p, m->shifts.v[f->group]);
+		else
+			figure_history(&p, m, f->kase, f->metric);
 	}
 }

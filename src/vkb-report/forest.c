@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 
 enum { ROWS = 60 }; /* of the plot */
-
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
 
 /* The scale covers 97 % of the interval ends; a mark beyond it is an arrow. */
 struct forest
@@ -41,7 +34,7 @@ forest_new(const struct model *m)
 			v[n++] = hi;
 	}
 	if (n) {
-		qsort(v, n, sizeof *v, compare_by_value);
+		stats_sort(v, n);
 		f.span = fmax(f.span, 1.1 * v[(n - 1) * 97 / 100]);
 	}
 	free(v);

@@ -7,7 +7,9 @@
 #include "verdict.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,26 +23,19 @@ struct verdict_counts {
 	size_t hopeless; /* results that would take too many runs */
 };
 
-static void
-append_sentence(char ***v, size_t *n, size_t *cap, struct str *s)
-{
-	if (!s->len)
-		return;
-	*v = mem_grow(*v, *n, cap, sizeof **v);
-	(*v)[(*n)++] = mem_str(s->s);
-	str_clear(s);
-}
+static void add_sentence(struct sentences *, const char *, ...)
+    ERR_PRINTF(2, 3);
 
 static void
-add_fact(struct headline *h, struct str *s)
+add_sentence(struct sentences *l, const char *fmt, ...)
 {
-	append_sentence(&h->facts, &h->nfacts, &h->fcap, s);
-}
+	va_list ap;
 
-static void
-add_advice(struct headline *h, struct str *s)
-{
-	append_sentence(&h->next, &h->nnext, &h->ncap, s);
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	va_start(ap, fmt);
+	if (vasprintf(&l->v[l->n++], fmt, ap) < 0)
+		err_die("out of memory");
+	va_end(ap);
 }
 
 static bool
@@ -116,8 +111,7 @@ describe_changes(struct headline *h, const struct model *m,
 		    t->certain[v] == 1 ? "is" : "are");
 	if (t->certain[v])
 		str_add(&s, ": the whole 90% interval lies beyond the margin");
-	str_addc(&s, '.');
-	add_fact(h, &s);
+	add_sentence(&h->facts, "%s.", s.s);
 	str_free(&s);
 }
 
@@ -127,29 +121,24 @@ describe_rest(struct headline *h, const struct verdict_counts *t)
 	size_t same = t->count[MODEL_EQUIVALENT];
 	size_t open = t->count[MODEL_INCONCLUSIVE];
 	size_t few = t->count[MODEL_INSUFFICIENT];
-	struct str s = {0};
 
 	if (same)
-		str_printf(&s,
+		add_sentence(&h->facts,
 		    "%zu of %zu result%s did not change by more than the "
 		    "margin.",
 		    same, t->rows, num_plural((double)t->rows));
-	add_fact(h, &s);
 	if (open)
-		str_printf(&s,
+		add_sentence(&h->facts,
 		    "%zu result%s unclear: noise may hide a "
 		    "change.",
 		    open, open == 1 ? " is" : "s are");
-	add_fact(h, &s);
 	if (few)
-		str_printf(&s, "%zu result%s too few runs to be judged.", few,
+		add_sentence(&h->facts,
+		    "%zu result%s too few runs to be judged.", few,
 		    few == 1 ? " has" : "s have");
-	add_fact(h, &s);
 	if (t->waived)
-		str_printf(&s, "%zu result%s waived by the policy.", t->waived,
-		    t->waived == 1 ? " is" : "s are");
-	add_fact(h, &s);
-	str_free(&s);
+		add_sentence(&h->facts, "%zu result%s waived by the policy.",
+		    t->waived, t->waived == 1 ? " is" : "s are");
 }
 
 static const struct json *
@@ -172,10 +161,9 @@ describe_context(struct headline *h, const struct json *rec)
 	size_t env = json_len(json_get(rec, "env"));
 	size_t one_sided = json_len(json_get(rec, "unmatched"));
 	size_t failed = json_len(json_get(rec, "failed"));
-	struct str s = {0};
 
 	if (json_get_num(rec, "tests", 0) > 0)
-		str_printf(&s,
+		add_sentence(&h->facts,
 		    "The p-values are corrected for %.0f test%s (%s, level "
 		    "%.3g).",
 		    json_get_num(rec, "tests", 0),
@@ -184,22 +172,18 @@ describe_context(struct headline *h, const struct json *rec)
 			? "Holm"
 			: "Benjamini and Hochberg",
 		    json_get_num(rec, "alpha", .05));
-	add_fact(h, &s);
 	if (env)
-		str_printf(&s,
+		add_sentence(&h->advice,
 		    "The two sides differ in %zu propert%s of the machine: if "
 		    "these matter, measure both sides again on one machine.",
 		    env, env == 1 ? "y" : "ies");
-	add_advice(h, &s);
 	if (failed)
-		str_printf(&s, "%zu case%s failed runs: see why below.", failed,
+		add_sentence(&h->advice,
+		    "%zu case%s failed runs: see why below.", failed,
 		    failed == 1 ? " has" : "s have");
-	add_advice(h, &s);
 	if (one_sided)
-		str_printf(&s, "%zu case%s on one side only.", one_sided,
-		    one_sided == 1 ? " is" : "s are");
-	add_advice(h, &s);
-	str_free(&s);
+		add_sentence(&h->advice, "%zu case%s on one side only.",
+		    one_sided, one_sided == 1 ? " is" : "s are");
 }
 
 /* A changed canary invalidates the whole comparison, as in vkb-compare. */
@@ -207,7 +191,6 @@ static void
 check_canaries(struct headline *h, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "canary"));
-	struct str s = {0};
 
 	for (; j; j = json_next(j)) {
 		const char *name = json_get_str(j, "case");
@@ -216,19 +199,17 @@ check_canaries(struct headline *h, const struct json *rec)
 
 		if (json_get_bool(j, "ok", false))
 			continue;
-		str_printf(&s,
+		add_sentence(&h->facts,
 		    "Canary %s: %s %s: these results are not reliable.",
 		    name ? name : "-", metric ? metric : "it",
 		    !metric ? "is missing"
 			: verdict && strcmp(verdict, "insufficient") == 0
 			? "has too few runs"
 			: "changed");
-		add_fact(h, &s);
 		free(h->what);
 		h->what = mem_str("Not reliable");
 		h->outcome = MODEL_INSUFFICIENT;
 	}
-	str_free(&s);
 }
 
 /* Adds metrics that only one side has, and policy rules without effect. */
@@ -236,7 +217,6 @@ static void
 describe_gaps(struct headline *h, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "lonely"));
-	struct str s = {0};
 
 	for (; j; j = json_next(j)) {
 		const char *side = json_get_str(j, "side");
@@ -244,19 +224,18 @@ describe_gaps(struct headline *h, const struct json *rec)
 		double n = json_get_num(j, "cases", 0);
 
 		if (side && metric)
-			str_printf(&s, "Only the %s has %s (%.0f case%s).",
-			    side, metric, n, num_plural(n));
-		add_advice(h, &s);
+			add_sentence(&h->advice,
+			    "Only the %s has %s (%.0f case%s).", side, metric,
+			    n, num_plural(n));
 	}
 	for (j = json_first(json_get(rec, "waivers")); j; j = json_next(j)) {
 		const char *rule = json_get_str(j, "rule");
 		const char *what = json_get_str(j, "what");
 
 		if (rule && what)
-			str_printf(&s, "The policy's rule %s: %s.", rule, what);
-		add_advice(h, &s);
+			add_sentence(&h->advice, "The policy's rule %s: %s.",
+			    rule, what);
 	}
-	str_free(&s);
 }
 
 void
@@ -277,39 +256,37 @@ headline_left_out(struct str *s, const struct model *m)
 static void
 advise_next(struct headline *h, const struct verdict_counts *t)
 {
-	struct str s = {0};
+	struct str time = {0};
 	char buf[NUM_BUF];
 
 	if (t->first[MODEL_REGRESSION])
-		str_add(&s,
+		add_sentence(&h->advice,
 		    "Find the commit with vkb-bisect, and the functions with "
 		    "vkb-why.");
-	add_advice(h, &s);
-	if (t->open) {
-		str_printf(&s, "Make up to %.0f runs on each side", t->runs);
-		if (t->minutes > 0)
-			str_printf(&s, " (about %s for each case)",
-			    num_seconds(buf, 60 * t->minutes));
-		str_printf(&s, " to decide %zu unclear result%s.", t->open,
+	if (t->minutes > 0)
+		str_printf(&time, " (about %s for each case)",
+		    num_seconds(buf, 60 * t->minutes));
+	if (t->open)
+		add_sentence(&h->advice,
+		    "Make up to %.0f runs on each side%s to decide %zu unclear "
+		    "result%s.",
+		    t->runs, time.len ? time.s : "", t->open,
 		    num_plural((double)t->open));
-	} else if (t->count[MODEL_INSUFFICIENT])
-		str_add(&s, "Make at least 4 runs of each side.");
-	add_advice(h, &s);
+	else if (t->count[MODEL_INSUFFICIENT])
+		add_sentence(&h->advice, "Make at least 4 runs of each side.");
 	if (t->hopeless)
-		str_printf(&s,
+		add_sentence(&h->advice,
 		    "This machine is too noisy to tell for %zu result%s: more "
 		    "than ten times as many runs would be needed. Find the "
 		    "cause with vkb-env --check.",
 		    t->hopeless, num_plural((double)t->hopeless));
-	add_advice(h, &s);
 	if (t->bound)
-		str_printf(&s,
+		add_sentence(&h->advice,
 		    "The load client was the bottleneck for %zu result%s, "
 		    "which say little about the server; give the client more "
 		    "CPUs.",
 		    t->bound, num_plural((double)t->bound));
-	add_advice(h, &s);
-	str_free(&s);
+	str_free(&time);
 }
 
 static void
@@ -372,17 +349,15 @@ describe_history(struct headline *h, const struct model *m)
 	if (m->failed > 0)
 		str_printf(&s, "; %.0f run%s failed", m->failed,
 		    num_plural(m->failed));
-	str_addc(&s, '.');
-	add_fact(h, &s);
+	add_sentence(&h->facts, "%s.", s.s);
 	if (!m->nchanges && m->nsubjects == 2)
-		str_add(&s,
+		add_sentence(&h->advice,
 		    "To compare the subjects, add the output of vkb-compare "
 		    "--format jsonl to the input.");
 	else if (!m->nchanges && m->nsubjects > 2)
-		str_add(&s,
+		add_sentence(&h->advice,
 		    "To find changes in a history, add the output of "
 		    "vkb-detect --format jsonl to the input.");
-	add_advice(h, &s);
 	str_free(&s);
 }
 
@@ -425,16 +400,20 @@ headlines_new(const struct model *m, size_t *n)
 	return v;
 }
 
+static void
+free_sentences(struct sentences *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i]);
+	free(l->v);
+}
+
 void
 headlines_free(struct headline *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < v[i].nfacts; k++)
-			free(v[i].facts[k]);
-		for (size_t k = 0; k < v[i].nnext; k++)
-			free(v[i].next[k]);
-		free(v[i].facts);
-		free(v[i].next);
+		free_sentences(&v[i].facts);
+		free_sentences(&v[i].advice);
 		free(v[i].what);
 	}
 	free(v);

@@ -11,14 +11,16 @@
 
 struct str;
 
+struct sentences {
+	char **v;
+	size_t n, cap;
+};
+
 struct headline {
 	const struct subject *base, *contender; /* NULL: nothing was compared */
 	enum model_verdict outcome; /* MODEL_VERDICTS: nothing was judged */
 	char *what;                 /* "Worse", in a few words */
-	char **facts;               /* sentences */
-	size_t nfacts, fcap;
-	char **next; /* advice, in sentences */
-	size_t nnext, ncap;
+	struct sentences facts, advice;
 };
 
 /* Returns *n headlines, at least one; free them with headlines_free. */

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ compare_by_time(const void *a, const void *b)
 
 struct points {
 	const struct cell **c;
-	double *x, *median, *lo, *hi;
+	double *x, *median, *lo, *hi; /* in one block */
 	const char **names;
 	size_t n;
 };
@@ -42,11 +43,11 @@ collect_points(struct points *p, const struct model *m, const struct kase *k,
 	size_t size = k->ncells + 1;
 
 	*p = (struct points){.c = mem_array(size, sizeof *p->c),
-	    .x = mem_array(size, sizeof *p->x),
-	    .median = mem_array(size, sizeof *p->median),
-	    .lo = mem_array(size, sizeof *p->lo),
-	    .hi = mem_array(size, sizeof *p->hi),
+	    .x = mem_array(4 * size, sizeof *p->x),
 	    .names = mem_array(size, sizeof *p->names)};
+	p->median = p->x + size;
+	p->lo = p->median + size;
+	p->hi = p->lo + size;
 	for (size_t i = 0; i < k->ncells; i++)
 		if (model_metric(k->cells[i], metric))
 			p->c[p->n++] = k->cells[i];
@@ -69,9 +70,6 @@ free_points(struct points *p)
 {
 	free(p->c);
 	free(p->x);
-	free(p->median);
-	free(p->lo);
-	free(p->hi);
 	free(p->names);
 }
 
@@ -94,21 +92,13 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 		forest_percent(&t, c->ratio);
 		for (size_t j = 0; j < v->n; j++)
 			if (v->c[j]->subject == c->subject)
-				plot_upright(p, (double)j,
+				plot_vertical(p, (double)j,
 				    worse        ? "change worse"
 					: better ? "change better"
 						 : "change",
 				    t.s);
 	}
 	str_free(&t);
-}
-
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /* Reduces many points to STEPS medians and ranges. Returns their number. */
@@ -126,8 +116,7 @@ thin_points(struct points *v)
 			v->hi[i] =
 			    k == from ? v->hi[k] : fmax(v->hi[i], v->hi[k]);
 		}
-		qsort(
-		    v->median + from, len, sizeof *v->median, compare_by_value);
+		stats_sort(v->median + from, len);
 		v->median[i] = v->median[from + len / 2];
 		v->x[i] = (double)from + (double)(len - 1) / 2;
 	}

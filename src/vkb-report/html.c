@@ -39,11 +39,50 @@ html_tag(struct str *s, const char *tag, const char *class, const char *text)
 }
 
 void
-html_column(struct str *s, const char *text)
+html_table(struct str *s, const char *label, const char *caption,
+    const char *const *columns)
 {
-	str_add(s, "<th scope=\"col\">");
-	markup_xml(s, text);
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"");
+	markup_xml(s, label);
+	str_add(s, "\">\n<table>\n");
+	if (caption) {
+		html_tag(s, "caption", NULL, caption);
+		str_addc(s, '\n');
+	}
+	str_add(s, "<thead><tr>");
+	for (; *columns; columns++) {
+		str_add(s, "<th scope=\"col\">");
+		markup_xml(s, *columns);
+		str_add(s, "</th>");
+	}
+	str_add(s, "</tr></thead>\n<tbody>\n");
+}
+
+void
+html_table_end(struct str *s)
+{
+	str_add(s, "</tbody></table></div>\n");
+}
+
+void
+html_row(struct str *s, const char *head)
+{
+	str_add(s, "<tr><th scope=\"row\">");
+	markup_xml(s, head);
 	str_add(s, "</th>");
+}
+
+void
+html_members(struct str *s, const struct json *object)
+{
+	for (const struct json *j = json_first(object); j; j = json_next(j)) {
+		html_tag(s, "dt", NULL, json_key(j));
+		str_add(s, "<dd>");
+		html_value(s, j);
+		str_add(s, "</dd>\n");
+	}
 }
 
 void
@@ -72,7 +111,7 @@ html_value(struct str *s, const struct json *j)
 }
 
 int
-html_url(const char *url)
+html_check_url(const char *url)
 {
 	return str_starts(url, "https://") || str_starts(url, "http://") ? 0
 									 : -1;

@@ -144,7 +144,7 @@ figure_shift(struct plot *p, const struct json *shift)
 	}
 	axis_fit(&p->x, .3);
 	plot_open(p);
-	plot_level(p, 0, PLOT_LOOKS, "zero");
+	plot_horizontal(p, 0, PLOT_LOOKS, "zero");
 	for (q = json_first(all); q; q = json_next(q)) {
 		const struct json *ci = json_get(q, "ci95");
 		double y = 100 * (json_get_num(q, "ratio", NAN) - 1);

@@ -169,13 +169,6 @@ take_change(struct model *m, struct json *rec)
 }
 
 static void
-take_shift(struct model *m, struct json *rec)
-{
-	add_case(m, json_get(rec, "config"));
-	append_record(&m->shifts, rec);
-}
-
-static void
 take_profile(struct model *m, struct json *rec)
 {
 	if (json_get(rec, "config"))
@@ -248,9 +241,10 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 			take_comparison(m, rec);
 		else if (record_is(rec, "change"))
 			take_change(m, rec);
-		else if (record_is(rec, "shift"))
-			take_shift(m, rec);
-		else if (record_is(rec, "env"))
+		else if (record_is(rec, "shift")) {
+			add_case(m, json_get(rec, "config"));
+			append_record(&m->shifts, rec);
+		} else if (record_is(rec, "env"))
 			append_record(&m->envs, rec);
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
@@ -434,22 +428,17 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	return rc;
 }
 
-static void
-free_records(struct list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		json_free(l->v[i]);
-	free(l->v);
-}
-
 void
 model_free(struct model *m)
 {
 	struct list *lists[] = {
 	    &m->comparisons, &m->shifts, &m->envs, &m->profiles, &m->others};
 
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		free_records(lists[i]);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		for (size_t k = 0; k < lists[i]->n; k++)
+			json_free(lists[i]->v[k]);
+		free(lists[i]->v);
+	}
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		json_free(m->subjects[i].json);
 		free(m->subjects[i].name);

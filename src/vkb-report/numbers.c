@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CELLS = 300, ROWS = 500 };
@@ -61,27 +62,21 @@ write_interval(struct str *s, const struct json *pair)
 }
 
 static void
-begin_table(struct str *s, const char *what, size_t of)
+begin_table(
+    struct str *s, const char *what, size_t of, const char *const *columns)
 {
-	str_printf(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"%s %zu\">\n<table>\n<thead><tr>",
-	    what, of);
-}
+	char label[80];
 
-static void
-end_table(struct str *s)
-{
-	str_add(s, "</tbody></table></div>\n");
+	snprintf(label, sizeof label, "%s %zu", what, of);
+	html_table(s, label, NULL, columns);
 }
 
 static void
 write_row(struct str *s, const struct page *p, const struct cell *c,
     const struct json *one)
 {
-	str_add(s, "<tr><th scope=\"row\">");
-	html_text(s, json_key(one));
-	str_add(s, "</th><td>");
+	html_row(s, json_key(one));
+	str_add(s, "<td>");
 	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
 	str_add(s, "</td>");
 	write_number(s, json_get_num(one, "n", NAN));
@@ -123,13 +118,10 @@ static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
 	static const char *const columns[] = {"metric", "subject", "n",
-	    "median", "95% interval", "cv %", "min", "max", "notes"};
+	    "median", "95% interval", "cv %", "min", "max", "notes", NULL};
 	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
 
-	begin_table(s, "Metrics of case", k->place + 1);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		html_column(s, columns[i]);
-	str_add(s, "</tr></thead>\n<tbody>\n");
+	begin_table(s, "Metrics of case", k->place + 1, columns);
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *j =
 		    json_first(json_get(k->cells[i]->rec, "metrics"));
@@ -149,7 +141,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 			}
 		}
 	}
-	end_table(s);
+	html_table_end(s);
 	if (from)
 		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
 		    k->ncells);
@@ -159,6 +151,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 static void
 write_merged(struct str *s, const struct page *p, const struct kase *k)
 {
+	const char *columns[MODEL_LOOKS + 2] = {"of all requests"};
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c), with = 0;
 	const struct json *j = NULL;
@@ -168,36 +161,30 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 			c[with++] = c[i];
 	if (!with)
 		return;
-	begin_table(s, "All requests of case", k->place + 1);
-	html_column(s, "of all requests");
 	for (size_t i = 0; i < with; i++)
-		html_column(s, p->m->subjects[c[i]->subject].name);
-	str_add(s, "</tr></thead>\n<tbody>\n");
+		columns[i + 1] = p->m->subjects[c[i]->subject].name;
+	begin_table(s, "All requests of case", k->place + 1, columns);
 	for (j = json_first(json_get(c[0]->rec, "whole")); j;
 	     j = json_next(j)) {
-		str_add(s, "<tr><th scope=\"row\">");
-		html_text(s, json_key(j));
-		str_add(s, "</th>");
+		html_row(s, json_key(j));
 		for (size_t i = 0; i < with; i++)
 			write_number(s,
 			    json_get_num(json_get(c[i]->rec, "whole"),
 				json_key(j), NAN));
 		str_add(s, "</tr>\n");
 	}
-	end_table(s);
+	html_table_end(s);
 }
 
 static void
 write_shift(struct str *s, const struct kase *k, const struct json *rec)
 {
-	static const char *const columns[] = {
-	    "percentile", "baseline", "contender", "ratio", "95% interval"};
+	static const char *const columns[] = {"percentile", "baseline",
+	    "contender", "ratio", "95% interval", NULL};
 	const struct json *q = json_first(json_get(rec, "quantiles"));
 
-	begin_table(s, "How the percentiles moved in case", k->place + 1);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		html_column(s, columns[i]);
-	str_add(s, "</tr></thead>\n<tbody>\n");
+	begin_table(
+	    s, "How the percentiles moved in case", k->place + 1, columns);
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
 		write_number(s, json_get_num(q, "percentile", NAN));
@@ -207,7 +194,7 @@ write_shift(struct str *s, const struct kase *k, const struct json *rec)
 		write_interval(s, json_get(q, "ci95"));
 		str_add(s, "</tr>\n");
 	}
-	end_table(s);
+	html_table_end(s);
 }
 
 void
@@ -233,21 +220,17 @@ write_scaling_rows(
 	size_t rows = 0;
 
 	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
-			const struct cell *c = g->cases[i]->cells[k];
+		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
+			const struct cell *c = g->points[i].kase->cells[k];
 			const struct json *rps = model_metric(c, "rps");
 			const struct json *p99 =
 			    model_metric(c, "p99_latency_ms");
 
-			str_add(s, "<tr><th scope=\"row\">");
-			html_text(s, g->name);
-			str_add(s, "</th><td>");
-			html_text(s, g->key);
-			str_add(s, "</td>");
-			write_number(s, g->x[i]);
-			str_add(s, "<td>");
-			html_text(s, p->m->subjects[c->subject].name);
-			str_add(s, "</td>");
+			html_row(s, g->name);
+			html_tag(s, "td", NULL, g->key);
+			write_number(s, g->points[i].x);
+			html_tag(
+			    s, "td", NULL, p->m->subjects[c->subject].name);
 			write_number(s, json_get_num(rps, "median", NAN));
 			write_number(s, json_get_num(p99, "median", NAN));
 			str_add(s, "</tr>\n");
@@ -260,18 +243,15 @@ void
 page_scaling_numbers(struct str *s, const struct page *p)
 {
 	static const char *const columns[] = {
-	    "cases", "by", "value", "subject", "rps", "p99_latency_ms"};
+	    "cases", "by", "value", "subject", "rps", "p99_latency_ms", NULL};
 	const struct scaling *all = p->figures->scaling;
 	size_t rows = 0, n = 0;
 
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	begin_table(s, "Scaling, curves", all->n);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		html_column(s, columns[i]);
-	str_add(s, "</tr></thead>\n<tbody>\n");
+	begin_table(s, "Scaling, curves", all->n, columns);
 	for (; n < all->n && rows < ROWS; n++)
 		rows += write_scaling_rows(s, p, &all->v[n]);
-	end_table(s);
+	html_table_end(s);
 	if (n < all->n)
 		str_printf(
 		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);

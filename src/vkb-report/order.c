@@ -90,9 +90,7 @@ compare_cells(const void *a, const void *b)
 	const struct cell *x = *(struct cell *const *)a;
 	const struct cell *y = *(struct cell *const *)b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return 0;
+	return (x->place > y->place) - (x->place < y->place);
 }
 
 /* With many subjects, only the first and the last ones get a look. */

@@ -26,8 +26,11 @@ void page_profiles(struct str *, const struct page *);
 void page_environment(struct str *, const struct page *);
 void page_failed(struct str *, const struct page *);
 
-/* Tables of the numbers behind the plots. */
 struct kase;
+/* Appends the name of a case, with a link if it is shown in detail. */
+void page_case_link(struct str *, const struct kase *);
+
+/* Tables of the numbers behind the plots. */
 void page_numbers(struct str *, const struct page *, const struct kase *);
 void page_scaling_numbers(struct str *, const struct page *);
 

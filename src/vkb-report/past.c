@@ -38,11 +38,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	const struct json *ci = json_get(rec, "ci95");
 
 	str_add(s, "<tr><th scope=\"row\">");
-	if (k->place < PAGE_CASES)
-		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
-	html_text(s, k->name);
-	if (k->place < PAGE_CASES)
-		str_add(s, "</a>");
+	page_case_link(s, k);
 	str_add(s, "</th>");
 	html_tag(s, "td", NULL, c->metric);
 	str_add(s, "<td>");
@@ -70,20 +66,17 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 void
 page_history(struct str *s, const struct page *p)
 {
+	static const char *const columns[] = {"case", "metric", "since",
+	    "range of commits", "change", "kind", NULL};
 	const struct model *m = p->m;
 
 	if (!m->nchanges)
 		return;
-	str_add(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"Changes in the history\">\n<table>\n<caption>Changes "
-	    "in the level of a metric; each is plotted in the section of its "
-	    "case.</caption>\n<thead><tr><th scope=\"col\">case</th><th "
-	    "scope=\"col\">metric</th><th scope=\"col\">since</th><th "
-	    "scope=\"col\">range of commits</th><th "
-	    "scope=\"col\">change</th><th "
-	    "scope=\"col\">kind</th></tr></thead>\n<tbody>\n");
+	html_table(s, "Changes in the history",
+	    "Changes in the level of a metric; each is plotted in the section "
+	    "of its case.",
+	    columns);
 	for (size_t i = 0; i < m->nchanges; i++)
 		write_row(s, p, &m->changes[i]);
-	str_add(s, "</tbody></table></div>\n");
+	html_table_end(s);
 }

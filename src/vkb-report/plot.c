@@ -13,13 +13,13 @@
 static double
 map_x(const struct plot *p, double x)
 {
-	return p->left + (p->right - p->left) * axis_at(&p->x, x);
+	return p->left + (p->right - p->left) * axis_position(&p->x, x);
 }
 
 static double
 map_y(const struct plot *p, double y)
 {
-	return p->bottom - (p->bottom - p->top) * axis_at(&p->y, y);
+	return p->bottom - (p->bottom - p->top) * axis_position(&p->y, y);
 }
 
 static void
@@ -162,8 +162,8 @@ plot_open(struct plot *p)
 		p->width = p->whole ? 2 * WIDTH : WIDTH;
 	if (p->height == 0)
 		p->height = p->whole ? 2 * HEIGHT : HEIGHT;
-	axis_ease(&p->x);
-	axis_ease(&p->y);
+	axis_add_margin(&p->x);
+	axis_add_margin(&p->y);
 	plot_head(p->to, p->width, p->height, p->label, p->whole);
 	p->top = 20;
 	if (p->whole) {
@@ -284,7 +284,7 @@ plot_whisker(struct plot *p, double x, double lo, double hi, size_t look)
 }
 
 void
-plot_upright(struct plot *p, double x, const char *class, const char *t)
+plot_vertical(struct plot *p, double x, const char *class, const char *t)
 {
 	if (x < p->x.lo || x > p->x.hi)
 		return;
@@ -299,7 +299,7 @@ plot_upright(struct plot *p, double x, const char *class, const char *t)
 }
 
 void
-plot_level(struct plot *p, double y, size_t look, const char *class)
+plot_horizontal(struct plot *p, double y, size_t look, const char *class)
 {
 	double x[2] = {p->x.lo, p->x.hi}, v[2] = {y, y};
 

@@ -47,8 +47,9 @@ void plot_band(struct plot *, const double *x, const double *lo,
 void plot_dot(
     struct plot *, double x, double y, size_t look, const char *title);
 void plot_whisker(struct plot *, double x, double lo, double hi, size_t look);
-void plot_upright(struct plot *, double x, const char *class, const char *text);
-void plot_level(struct plot *, double y, size_t look, const char *class);
+void plot_vertical(
+    struct plot *, double x, const char *class, const char *text);
+void plot_horizontal(struct plot *, double y, size_t look, const char *class);
 
 /* Draws one marker at a point in pixels. */
 void plot_marker(

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,48 +15,27 @@
 /* Limits in bytes, of one graph and of all: browsers must open the page. */
 enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
 
-/* Opens regular files only: the path comes from a record and is not trusted. */
-static FILE *
-open_regular_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	FILE *f = NULL;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-		errno = EINVAL;
-	else
-		f = fdopen(fd, "r");
-	if (!f)
-		close(fd);
-	return f;
-}
-
-/* Returns 0, or -1 with the reason in *why. */
+/* Reads regular files only: the path comes from a record and is not trusted.
+ * Returns 0, or -1 with the reason in *why. */
 static int
 read_graph(struct str *to, const char *path, const char **why)
 {
-	FILE *f = open_regular_file(path);
-	char buf[65536];
-	size_t n;
-	bool bad;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
 
 	*why = NULL;
-	if (!f) {
+	if (fd < 0 || fstat(fd, &st) < 0)
 		*why = strerror(errno);
-		return -1;
-	}
-	while (to->len <= GRAPH && (n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(to, buf, n);
-	bad = ferror(f);
-	fclose(f);
-	if (to->len > GRAPH)
+	else if (!S_ISREG(st.st_mode))
+		*why = strerror(EINVAL);
+	else if (st.st_size > GRAPH)
 		*why = "it is too large";
-	else if (bad || !to->len || memchr(to->s, 0, to->len) ||
-	    !str_utf8(to->s, to->len) || !strstr(to->s, "<svg"))
+	else if (!st.st_size || str_read(to, fd) < 0 ||
+	    memchr(to->s, 0, to->len) || !str_utf8(to->s, to->len) ||
+	    !strstr(to->s, "<svg"))
 		*why = "it is not an SVG file";
+	if (fd >= 0)
+		close(fd);
 	return *why ? -1 : 0;
 }
 
@@ -87,17 +64,6 @@ write_iframe(struct str *s, const struct str *graph, const char *title)
 		else
 			str_addc(s, graph->s[i]);
 	str_add(s, "\"></iframe>\n");
-}
-
-static void
-write_pairs(struct str *s, const struct json *section)
-{
-	for (const struct json *j = json_first(section); j; j = json_next(j)) {
-		html_tag(s, "dt", NULL, json_key(j));
-		str_add(s, "<dd>");
-		html_value(s, j);
-		str_add(s, "</dd>\n");
-	}
 }
 
 static void
@@ -161,8 +127,8 @@ write_profile(
 	if (json_first(json_get(rec, "per_req")) ||
 	    json_first(json_get(rec, "derived"))) {
 		str_add(s, "<dl class=\"list\">\n");
-		write_pairs(s, json_get(rec, "per_req"));
-		write_pairs(s, json_get(rec, "derived"));
+		html_members(s, json_get(rec, "per_req"));
+		html_members(s, json_get(rec, "derived"));
 		str_add(s, "</dl>\n");
 	}
 	str_free(&t);

@@ -1,6 +1,7 @@
 #include "raster.h"
 #include "err.h"
 #include "proc.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -8,33 +9,6 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 120000 };
-
-static void
-read_all(struct str *to, int fd)
-{
-	char buf[65536];
-	ssize_t n;
-
-	lseek(fd, 0, SEEK_SET);
-	while ((n = read(fd, buf, sizeof buf)) > 0)
-		str_addn(to, buf, (size_t)n);
-}
-
-static int
-write_all(int fd, const struct str *s)
-{
-	size_t done = 0;
-
-	while (done < s->len) {
-		ssize_t n = write(fd, s->s + done, s->len - done);
-
-		if (n < 0)
-			return err_fail_sys("cannot keep a plot in memory");
-		done += (size_t)n;
-	}
-	lseek(fd, 0, SEEK_SET);
-	return 0;
-}
 
 static int
 run_rsvg_convert(int in, int out, int err)
@@ -58,7 +32,8 @@ run_rsvg_convert(int in, int out, int err)
 		err_say(
 		    "'rsvg-convert' did not finish in time and was stopped");
 	else if (status) {
-		read_all(&message, err);
+		lseek(err, 0, SEEK_SET);
+		str_read(&message, err);
 		err_say("'rsvg-convert' failed: %s",
 		    message.len ? message.s : "no error message");
 	} else
@@ -73,17 +48,17 @@ raster_png(struct str *to, const struct str *svg)
 {
 	int fd[3], rc = 0;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++)
 		fd[i] = memfd_create("plot", MFD_CLOEXEC);
-		if (fd[i] < 0)
-			rc = err_fail_sys("cannot keep a plot in memory");
-	}
-	if (rc == 0)
-		rc = write_all(fd[0], svg);
+	if (fd[0] < 0 || fd[1] < 0 || fd[2] < 0 ||
+	    sink_write(fd[0], svg->s, svg->len) < 0 ||
+	    lseek(fd[0], 0, SEEK_SET) < 0)
+		rc = err_fail_sys("cannot keep a plot in memory");
 	if (rc == 0)
 		rc = run_rsvg_convert(fd[0], fd[1], fd[2]);
-	if (rc == 0)
-		read_all(to, fd[1]);
+	if (rc == 0 &&
+	    (lseek(fd[1], 0, SEEK_SET) < 0 || str_read(to, fd[1]) < 0))
+		rc = err_fail_sys("cannot read a plot from memory");
 	for (size_t i = 0; i < 3; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);

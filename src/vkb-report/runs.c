@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -20,17 +21,9 @@ draw_session_bounds(struct plot *p, const struct json *metric)
 		double now = json_num(s, NAN);
 
 		if (now != was)
-			plot_upright(p, x - .5, "bound", "another session");
+			plot_vertical(p, x - .5, "bound", "another session");
 		was = now;
 	}
-}
-
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /* Draws many runs as the median and range of each of STEPS steps. */
@@ -46,7 +39,7 @@ draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
 
 		for (size_t k = 0; k < len; k++)
 			part[k] = v[from + k];
-		qsort(part, len, sizeof *part, compare_by_value);
+		stats_sort(part, len);
 		x[i] = (double)from + 1 + (double)(len - 1) / 2;
 		lo[i] = part[0];
 		mid[i] = part[len / 2];
@@ -73,7 +66,7 @@ draw_runs(struct plot *p, const struct cell *c, const char *metric)
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
 		plot_dot(p, (double)i + 1, v[i], c->look, text);
 	}
-	plot_level(p, median, c->look, "level");
+	plot_horizontal(p, median, c->look, "level");
 	free(v);
 }
 

@@ -14,11 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct point {
-	double x;
-	const struct kase *k;
-};
-
 /* Returns the numeric keys that differ between configs; the caller frees it. */
 static struct intern *
 find_varying_keys(const struct model *m)
@@ -52,35 +47,9 @@ find_varying_keys(const struct model *m)
 static int
 compare_by_x(const void *a, const void *b)
 {
-	const struct point *x = a, *y = b;
+	const struct scaling_point *x = a, *y = b;
 
 	return x->x < y->x ? -1 : x->x > y->x;
-}
-
-static void
-add_point(struct scaling_group *g, struct point p)
-{
-	size_t cap = g->cap;
-
-	g->x = mem_grow(g->x, g->n, &cap, sizeof *g->x);
-	g->cases = mem_grow(g->cases, g->n, &g->cap, sizeof *g->cases);
-	g->x[g->n] = p.x;
-	g->cases[g->n++] = p.k;
-}
-
-static void
-sort_points(struct scaling_group *g)
-{
-	struct point *p = mem_array(g->n + 1, sizeof *p);
-
-	for (size_t i = 0; i < g->n; i++)
-		p[i] = (struct point){g->x[i], g->cases[i]};
-	qsort(p, g->n, sizeof *p, compare_by_x);
-	for (size_t i = 0; i < g->n; i++) {
-		g->x[i] = p[i].x;
-		g->cases[i] = p[i].k;
-	}
-	free(p);
 }
 
 static void
@@ -88,8 +57,7 @@ free_group(struct scaling_group *g)
 {
 	free(g->key);
 	free(g->name);
-	free(g->cases);
-	free(g->x);
+	free(g->points);
 }
 
 /* Adds all groups of two or more cases that differ in 'key' only. */
@@ -104,6 +72,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 	for (size_t i = 0; i < m->ncases; i++) {
 		const struct kase *k = m->order[i];
 		double x = json_get_num(k->config, key, NAN);
+		struct scaling_group *g;
 		struct json *config;
 		struct str text = {0};
 		size_t id;
@@ -122,7 +91,10 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 			rest[nrest++] = config;
 		} else
 			json_free(config);
-		add_point(&s->v[from + id], (struct point){x, k});
+		g = &s->v[from + id];
+		g->points =
+		    mem_grow(g->points, g->n, &g->cap, sizeof *g->points);
+		g->points[g->n++] = (struct scaling_point){x, k};
 	}
 	names = casename_new((const struct json *const *)rest, nrest);
 	for (size_t i = 0; i < nrest; i++) {
@@ -132,7 +104,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 			free_group(g);
 		else {
 			g->name = casename_of(names, rest[i]);
-			sort_points(g);
+			qsort(g->points, g->n, sizeof *g->points, compare_by_x);
 			s->v[to++] = *g;
 		}
 		json_free(rest[i]);
@@ -178,14 +150,14 @@ static void
 fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 {
 	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->cases[i]->ncells; k++) {
+		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
 			const struct json *one =
-			    model_metric(g->cases[i]->cells[k], metric);
+			    model_metric(g->points[i].kase->cells[k], metric);
 			const struct json *ci = json_get(one, "ci95");
 
-			if (g->cases[i]->cells[k]->look == MODEL_LOOKS)
+			if (g->points[i].kase->cells[k]->look == MODEL_LOOKS)
 				continue;
-			axis_fit(&p->x, g->x[i]);
+			axis_fit(&p->x, g->points[i].x);
 			axis_fit(&p->y, json_get_num(one, "median", NAN));
 			axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
 			axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
@@ -201,16 +173,17 @@ draw_subject(struct plot *p, const struct model *m,
 	struct str t = {0};
 
 	for (size_t i = 0; i < g->n; i++) {
-		const struct cell *c = find_cell(g->cases[i], place);
+		const struct cell *c = find_cell(g->points[i].kase, place);
 		const struct json *one = c ? model_metric(c, metric) : NULL;
 		const struct json *ci = json_get(one, "ci95");
 
 		if (!one)
 			continue;
-		x[n] = g->x[i];
+		x[n] = g->points[i].x;
 		y[n++] = json_get_num(one, "median", NAN);
 		if (ci)
-			plot_whisker(p, g->x[i], json_num(json_at(ci, 0), NAN),
+			plot_whisker(p, g->points[i].x,
+			    json_num(json_at(ci, 0), NAN),
 			    json_num(json_at(ci, 1), NAN), look);
 	}
 	plot_line(p, x, y, n, look, "line");
@@ -229,7 +202,7 @@ void
 scaling_draw(struct plot *p, const struct model *m,
     const struct scaling_group *g, const char *metric)
 {
-	double least = g->x[0], most = g->x[g->n - 1];
+	double least = g->points[0].x, most = g->points[g->n - 1].x;
 
 	p->x = AXIS(
 	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);

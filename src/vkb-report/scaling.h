@@ -12,11 +12,15 @@ struct kase;
 struct model;
 struct plot;
 
+struct scaling_point {
+	double x; /* the number of the case */
+	const struct kase *kase;
+};
+
 struct scaling_group {
-	char *key;                 /* such as pipeline */
-	char *name;                /* what the cases share, for people */
-	const struct kase **cases; /* in rising order of x */
-	double *x;
+	char *key;                    /* such as pipeline */
+	char *name;                   /* what the cases share, for people */
+	struct scaling_point *points; /* in rising order of x */
 	size_t n, cap;
 };
 

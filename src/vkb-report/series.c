@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ figure_has_series(const struct cell *c, const char *name)
 
 /* Averages adjacent intervals when there are more than STEPS. */
 static void
-fill_course(struct run_series *c, const struct json *series, const char *name)
+fill_series(struct run_series *c, const struct json *series, const char *name)
 {
 	size_t nx, ny, n;
 	double *x = json_numbers(json_get(series, "at_s"), &nx);
@@ -42,17 +43,10 @@ fill_course(struct run_series *c, const struct json *series, const char *name)
 	free(y);
 }
 
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Takes the median of n runs at each point that all of them have. */
 static void
-median_course(struct run_series *to, const struct run_series *v, size_t n)
+compute_median_series(
+    struct run_series *to, const struct run_series *v, size_t n)
 {
 	double all[MODEL_SERIES];
 
@@ -62,7 +56,7 @@ median_course(struct run_series *to, const struct run_series *v, size_t n)
 	for (size_t i = 0; i < to->n; i++) {
 		for (size_t k = 0; k < n; k++)
 			all[k] = v[k].y[i];
-		qsort(all, n, sizeof *all, compare_by_value);
+		stats_sort(all, n);
 		to->y[i] =
 		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
 	}
@@ -81,7 +75,7 @@ figure_series(
 		for (size_t k = 0; k < c[i]->nseries; k++) {
 			struct run_series *one = &v[i * MODEL_SERIES + k];
 
-			fill_course(one, c[i]->series[k], name);
+			fill_series(one, c[i]->series[k], name);
 			for (size_t j = 0; j < one->n; j++) {
 				axis_fit(&p->x, one->x[j]);
 				axis_fit(&p->y, one->y[j]);
@@ -93,12 +87,12 @@ figure_series(
 
 		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
 		if (cut > 0)
-			plot_upright(p, cut, "bound", "end of the warm-up");
+			plot_vertical(p, cut, "bound", "end of the warm-up");
 		for (size_t k = 0; k < c[i]->nseries; k++)
 			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->look,
 			    "thin");
 		if (c[i]->nseries > 1) {
-			median_course(&mid, own, c[i]->nseries);
+			compute_median_series(&mid, own, c[i]->nseries);
 			plot_line(p, mid.x, mid.y, mid.n, c[i]->look, "line");
 		}
 	}

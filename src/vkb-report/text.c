@@ -6,6 +6,7 @@
 #include "metric.h"
 #include "model.h"
 #include "num.h"
+#include "stats.h"
 #include "str.h"
 #include "table.h"
 
@@ -19,14 +20,6 @@ struct line { /* values of the lowest and the highest bar */
 	double lo, hi;
 };
 
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Draws a bar for each value; reduces more than BARS values to medians. */
 static void
 draw_bars(struct str *s, double *v, size_t n, const struct line *l)
@@ -37,7 +30,7 @@ draw_bars(struct str *s, double *v, size_t n, const struct line *l)
 		size_t from = i * n / bars, end = (i + 1) * n / bars;
 		double mid, part;
 
-		qsort(v + from, end - from, sizeof *v, compare_by_value);
+		stats_sort(v + from, end - from);
 		mid = v[from + (end - from) / 2];
 		part = l->hi > l->lo ? (mid - l->lo) / (l->hi - l->lo) : .5;
 		if (isnan(part))
@@ -183,6 +176,16 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
 }
 
 static void
+write_sentences(struct str *s, const char *mark, const struct sentences *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		str_add(s, mark);
+		str_visible(s, l->v[i]);
+		str_addc(s, '\n');
+	}
+}
+
+static void
 write_headlines(struct str *s, const struct model *m)
 {
 	size_t n;
@@ -197,13 +200,8 @@ write_headlines(struct str *s, const struct model *m)
 			str_visible(s, h[i].base->name);
 		}
 		str_addc(s, '\n');
-		for (size_t k = 0; k < h[i].nfacts + h[i].nnext; k++) {
-			str_add(s, k < h[i].nfacts ? "  " : "> ");
-			str_visible(s,
-			    k < h[i].nfacts ? h[i].facts[k]
-					    : h[i].next[k - h[i].nfacts]);
-			str_addc(s, '\n');
-		}
+		write_sentences(s, "  ", &h[i].facts);
+		write_sentences(s, "> ", &h[i].advice);
 		str_addc(s, '\n');
 	}
 	headlines_free(h, n);

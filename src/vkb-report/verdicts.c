@@ -9,21 +9,16 @@
 #include "str.h"
 
 #include <math.h>
-
-static const char *
-outcome_class(enum model_verdict v)
-{
-	return v == MODEL_VERDICTS ? "none" : model_verdict_name(v);
-}
+#include <stdio.h>
 
 static void
-write_list(struct str *s, char *const *v, size_t n)
+write_list(struct str *s, const struct sentences *l)
 {
-	if (!n)
+	if (!l->n)
 		return;
 	str_add(s, "<ul>\n");
-	for (size_t i = 0; i < n; i++) {
-		html_tag(s, "li", NULL, v[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		html_tag(s, "li", NULL, l->v[i]);
 		str_addc(s, '\n');
 	}
 	str_add(s, "</ul>\n");
@@ -33,7 +28,8 @@ static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
 	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
-	    outcome_class(h->outcome));
+	    h->outcome == MODEL_VERDICTS ? "none"
+					 : model_verdict_name(h->outcome));
 	html_tag(s, "strong", NULL, h->what);
 	if (h->contender) {
 		str_add(s, ": ");
@@ -42,10 +38,10 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 		html_subject(s, h->base, p->commit_url);
 	}
 	str_add(s, "</p>\n");
-	write_list(s, h->facts, h->nfacts);
-	if (h->nnext)
+	write_list(s, &h->facts);
+	if (h->advice.n)
 		str_add(s, "<h3>What to do next</h3>\n");
-	write_list(s, h->next, h->nnext);
+	write_list(s, &h->advice);
 	str_add(s, "</div>\n");
 }
 
@@ -53,28 +49,21 @@ static void
 write_card(struct str *s, const char *class, const char *what,
     const char *value, const char *more)
 {
-	str_printf(s, "<div class=\"card %s\"><dt>", class);
-	html_text(s, what);
-	str_add(s, "</dt><dd>");
-	html_text(s, value);
-	str_add(s, "</dd>");
-	if (more) {
-		str_add(s, "<dd class=\"quiet\">");
-		html_text(s, more);
-		str_add(s, "</dd>");
-	}
+	str_printf(s, "<div class=\"card %s\">", class);
+	html_tag(s, "dt", NULL, what);
+	html_tag(s, "dd", NULL, value);
+	if (more)
+		html_tag(s, "dd", "quiet", more);
 	str_add(s, "</div>\n");
 }
 
 static void
-write_count(
-    struct str *s, const char *class, const char *what, double n, char *more)
+write_count(struct str *s, const char *class, const char *what, double n)
 {
-	struct str t = {0};
+	char text[32];
 
-	str_printf(&t, "%.0f", n);
-	write_card(s, class, what, t.s, more);
-	str_free(&t);
+	snprintf(text, sizeof text, "%.0f", n);
+	write_card(s, class, what, text, NULL);
 }
 
 /* Writes the geometric mean over all cases, for each gate metric. */
@@ -119,20 +108,19 @@ write_cards(struct str *s, const struct model *m)
 		if (count[v])
 			write_count(s,
 			    model_verdict_name((enum model_verdict)v), words[v],
-			    (double)count[v], NULL);
+			    (double)count[v]);
 	if (m->comparisons.n == 1)
 		write_overall(s, m->comparisons.v[0]);
 	if (m->ncases)
-		write_count(s, "count", "cases", (double)m->ncases, NULL);
+		write_count(s, "count", "cases", (double)m->ncases);
 	if (m->runs > 0)
-		write_count(s, "count", "runs", m->runs, NULL);
+		write_count(s, "count", "runs", m->runs);
 	if (m->failed > 0)
-		write_count(s, "regression", "runs failed", m->failed, NULL);
+		write_count(s, "regression", "runs failed", m->failed);
 	if (m->nchanges)
-		write_count(s, "count", "changes", (double)m->nchanges, NULL);
+		write_count(s, "count", "changes", (double)m->nchanges);
 	if (m->profiles.n)
-		write_count(
-		    s, "count", "profiles", (double)m->profiles.n, NULL);
+		write_count(s, "count", "profiles", (double)m->profiles.n);
 	str_add(s, "</dl>\n");
 }
 

@@ -29,18 +29,16 @@ struct form {
 	struct str *why;
 };
 
-/* Sets *why to the error reply of node i, or its connection error. Returns
- * -1. */
+/* Sets *why to the reason why node i refused a command. Returns -1. */
 static int
-set_reply_error(
-    struct form *f, size_t i, const char *what, const struct reply *r)
+set_refusal(struct form *f, size_t i, const char *a, const char *b,
+    const struct reply *r)
 {
+	char *what = mem_printf("%s %s", a, b);
+
 	str_clear(f->why);
-	str_printf(
-	    f->why, "node %zu (port %d): %s: ", i + 1, f->node[i].port, what);
-	str_visible(f->why,
-	    r && reply_text(r) ? reply_text(r)
-			       : client_error(f->node[i].client));
+	node_append_refusal(&f->node[i], what, r, f->why);
+	free(what);
 	return -1;
 }
 
@@ -49,33 +47,37 @@ static int
 send_command(struct form *f, size_t i, const char *const *argv)
 {
 	struct reply *r = client_call(f->node[i].client, CALL_MS, argv);
-	char *what;
 	int rc = 0;
 
-	if (!r || !reply_is(r, "OK")) {
-		what = mem_printf("%s %s", argv[0], argv[1]);
-		rc = set_reply_error(f, i, what, r);
-		free(what);
-	}
+	if (!r || !reply_is(r, "OK"))
+		rc = set_refusal(f, i, argv[0], argv[1], r);
 	reply_free(r);
 	return rc;
 }
 #define COMMAND(f, i, ...) \
 	send_command(f, i, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Returns the text reply to a command, or NULL with *why set. */
+static struct reply *
+ask_text(struct form *f, size_t i, const char *a, const char *b)
+{
+	struct reply *r = CLIENT_CALL(f->node[i].client, CALL_MS, a, b);
+
+	if (r && reply_type(r) == REPLY_TEXT)
+		return r;
+	set_refusal(f, i, a, b, r);
+	reply_free(r);
+	return NULL;
+}
+
 static int
 read_node_id(struct form *f, size_t i)
 {
-	struct reply *r =
-	    CLIENT_CALL(f->node[i].client, CALL_MS, "CLUSTER", "MYID");
-	int rc = 0;
+	struct reply *r = ask_text(f, i, "CLUSTER", "MYID");
 
-	if (r && reply_type(r) == REPLY_TEXT)
-		f->id[i] = mem_str(reply_text(r));
-	else
-		rc = set_reply_error(f, i, "CLUSTER MYID", r);
+	f->id[i] = r ? mem_str(reply_text(r)) : NULL;
 	reply_free(r);
-	return rc;
+	return f->id[i] ? 0 : -1;
 }
 
 /* Makes node i meet all nodes from 'first' on, instead of waiting for gossip.
@@ -83,7 +85,7 @@ read_node_id(struct form *f, size_t i)
 static int
 meet_nodes(struct form *f, size_t i, size_t first)
 {
-	const char *host = spec_reach(f->spec);
+	const char *host = spec_connect_host(f->spec);
 	char port[16];
 
 	for (size_t k = first; k < f->n; k++) {
@@ -124,22 +126,6 @@ find_node_line(const char *nodes, const char *id, char *buf, size_t size)
 	while (s && s != nodes && s[-1] != '\n')
 		s = strstr(s + 1, id);
 	snprintf(buf, size, "%.*s", s ? (int)strcspn(s, "\n") : 0, s);
-}
-
-/* Returns the text reply to a command, or NULL with *why set. */
-static struct reply *
-ask_text(struct form *f, size_t i, const char *a, const char *b)
-{
-	struct reply *r = CLIENT_CALL(f->node[i].client, CALL_MS, a, b);
-	char *what;
-
-	if (r && reply_type(r) == REPLY_TEXT)
-		return r;
-	what = mem_printf("%s %s", a, b);
-	set_reply_error(f, i, what, r);
-	free(what);
-	reply_free(r);
-	return NULL;
 }
 
 /* Returns 1 if node i knows the ids of all nodes and is connected to them, 0 if
@@ -226,22 +212,15 @@ knows_all_replicas(struct form *f, size_t i)
 static int
 is_state_ok(struct form *f, size_t i)
 {
-	struct reply *r =
-	    CLIENT_CALL(f->node[i].client, CALL_MS, "CLUSTER", "INFO");
-	char *state;
-	int rc;
+	struct reply *r = ask_text(f, i, "CLUSTER", "INFO");
+	char *state = r ? reply_info(r, "cluster_state") : NULL;
+	int rc = r ? 0 : -1;
 
-	if (!r || reply_type(r) != REPLY_TEXT) {
-		rc = set_reply_error(f, i, "CLUSTER INFO", r);
-		reply_free(r);
-		return rc;
-	}
-	state = reply_info(r, "cluster_state");
-	rc = state && strcmp(state, "ok") == 0 &&
-	    is_info_value(r, "cluster_slots_assigned", SLOTS) &&
-	    is_info_value(r, "cluster_slots_ok", SLOTS) &&
-	    is_info_value(r, "cluster_known_nodes", (long long)f->n) &&
-	    is_info_value(r, "cluster_size", (long long)f->primaries);
+	if (state && strcmp(state, "ok") == 0)
+		rc = is_info_value(r, "cluster_slots_assigned", SLOTS) &&
+		    is_info_value(r, "cluster_slots_ok", SLOTS) &&
+		    is_info_value(r, "cluster_known_nodes", (long long)f->n) &&
+		    is_info_value(r, "cluster_size", (long long)f->primaries);
 	free(state);
 	reply_free(r);
 	return rc;
@@ -252,19 +231,13 @@ is_state_ok(struct form *f, size_t i)
 static int
 is_replicating(struct form *f, size_t i)
 {
-	struct reply *r =
-	    CLIENT_CALL(f->node[i].client, CALL_MS, "INFO", "replication");
-	char *link = NULL;
-	int rc;
+	struct reply *r = ask_text(f, i, "INFO", "replication");
+	char *link = r ? reply_info(r, "master_link_status") : NULL;
+	int rc = !r ? -1
+	    : i < f->primaries
+	    ? is_info_value(r, "connected_slaves", f->spec->replicas)
+	    : link && strcmp(link, "up") == 0;
 
-	if (!r || reply_type(r) != REPLY_TEXT)
-		rc = set_reply_error(f, i, "INFO replication", r);
-	else if (i < f->primaries)
-		rc = is_info_value(r, "connected_slaves", f->spec->replicas);
-	else {
-		link = reply_info(r, "master_link_status");
-		rc = link && strcmp(link, "up") == 0;
-	}
 	free(link);
 	reply_free(r);
 	return rc;
@@ -371,7 +344,7 @@ toggle_log_level(struct form *f, size_t i, char **level)
 	r = CLIENT_CALL(
 	    f->node[i].client, CALL_MS, "CONFIG", "GET", "loglevel");
 	if (!r || reply_len(r) != 2) {
-		rc = set_reply_error(f, i, "CONFIG GET", r);
+		rc = set_refusal(f, i, "CONFIG", "GET", r);
 	} else {
 		*level = mem_str(reply_text(reply_at(r, 1)));
 		rc = COMMAND(f, i, "CONFIG", "SET", "loglevel", "warning");
@@ -433,8 +406,8 @@ cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
 	size_t last = (i + 1) * SLOTS / primaries - 1;
 	char own[41], rest[41], self[41];
 	unsigned char random[20];
+	struct str text = {0};
 	char *path;
-	FILE *f;
 	int rc;
 
 	if (i >= primaries)
@@ -445,27 +418,21 @@ cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
 		snprintf(self + 2 * k, 3, "%02x", random[k]);
 	format_placeholder_id(own, i, true);
 	format_placeholder_id(rest, i, false);
+	str_printf(&text,
+	    "%s :0@0 myself,slave %s 0 0 0 connected\n"
+	    "%s :0@0 master - 0 0 0 connected %zu-%zu\n",
+	    self, own, own, first, last);
+	if (primaries > 1)
+		str_printf(&text, "%s :0@0 master - 0 0 0 connected", rest);
+	if (first > 0)
+		str_printf(&text, " 0-%zu", first - 1);
+	if (last < SLOTS - 1)
+		str_printf(&text, " %zu-%d", last + 1, SLOTS - 1);
+	str_printf(&text, "%svars currentEpoch 0 lastVoteEpoch 0\n",
+	    primaries > 1 ? "\n" : "");
 	path = mem_printf("%s/nodes.conf", dir);
-	f = fopen(path, "we");
-	if (f) {
-		fprintf(
-		    f, "%s :0@0 myself,slave %s 0 0 0 connected\n", self, own);
-		fprintf(f, "%s :0@0 master - 0 0 0 connected %zu-%zu\n", own,
-		    first, last);
-		if (primaries > 1)
-			fprintf(f, "%s :0@0 master - 0 0 0 connected", rest);
-		if (first > 0)
-			fprintf(f, " 0-%zu", first - 1);
-		if (last < SLOTS - 1)
-			fprintf(f, " %zu-%d", last + 1, SLOTS - 1);
-		fprintf(f, "%svars currentEpoch 0 lastVoteEpoch 0\n",
-		    primaries > 1 ? "\n" : "");
-	}
-	rc = f && !ferror(f) ? 0 : -1;
-	if (f && fclose(f) != 0)
-		rc = -1;
-	if (rc < 0)
-		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
+	rc = node_write_file(path, &text, why);
+	str_free(&text);
 	free(path);
 	return rc;
 }

@@ -56,13 +56,6 @@ set_environment(const struct fleet *f)
 }
 
 static int
-get_exit_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
-}
-
-static int
 wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 {
 	size_t n = fleet_nodes(f) + 2;
@@ -79,7 +72,7 @@ wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 		if (poll(fd, (nfds_t)n, -1) < 0 && errno != EINTR)
 			err_die("cannot wait: %s", strerror(errno));
 		if (proc_wait(p, 0, &status)) {
-			status = get_exit_status(status);
+			status = proc_exit_status(status);
 			break;
 		}
 		reason = halt_reason(s->halt, &tty);
@@ -89,7 +82,7 @@ wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 			if (reason < 0 || !proc_wait(p, s->grace_ms, NULL))
 				proc_stop(p, s->grace_ms);
 			status = 125;
-		} else if (fleet_dead(f, &rec)) {
+		} else if (fleet_check_end(f, &rec)) {
 			json_free(rec);
 			proc_stop(p, s->grace_ms);
 			status = 125;

@@ -61,15 +61,14 @@ describe_nodes(const struct describe *d)
 	for (size_t i = 0; i < d->n; i++) {
 		n = &d->node[i];
 		j = json_object();
-		json_set_str(j, "host", spec_reach(d->spec));
+		json_set_str(j, "host", spec_connect_host(d->spec));
 		json_set_num(j, "port", n->port);
 		json_set_num(j, "pid", (double)n->pid);
 		json_set_str(j, "run_id", n->run_id);
 		json_set_str(j, "role",
 		    i < (size_t)d->spec->primaries ? "primary" : "replica");
 		json_set_str(j, "log", n->log);
-		if (n->socket)
-			json_set_str(j, "unixsocket", n->socket);
+		json_set_str(j, "unixsocket", n->socket);
 		if (d->spec->cpus) {
 			cpus = cpulist_text(&d->spec->cpus[i]);
 			json_set_str(j, "cpus", cpus);
@@ -165,8 +164,7 @@ describe_server(const struct describe *d, struct str *why)
 	json_set_str(rec, "version", n->version);
 	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
 		json_set_str(rec, "git_sha", n->git_sha);
-	if (n->build_id)
-		json_set_str(rec, "build_id", n->build_id);
+	json_set_str(rec, "build_id", n->build_id);
 	json_set_bool(rec, "cluster", d->spec->cluster);
 	json_set(rec, "nodes", describe_nodes(d));
 	if (d->spec->tls)

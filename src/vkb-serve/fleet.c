@@ -59,16 +59,30 @@ report_failure(const char *id, const char *why)
 	free(text);
 }
 
-struct json *
-fleet_failed(const char *id, const char *error)
+static struct json *
+make_record(const char *id, const char *status)
 {
 	struct json *rec = record_new("server");
 
-	report_failure(id, error);
 	json_set_str(rec, "id", id);
-	json_set_str(rec, "status", "failed");
+	json_set_str(rec, "status", status);
+	return rec;
+}
+
+struct json *
+fleet_failed(const char *id, const char *error)
+{
+	struct json *rec = make_record(id, "failed");
+
+	report_failure(id, error);
 	json_set_str(rec, "error", error);
 	return rec;
+}
+
+struct json *
+fleet_stopped(const char *id)
+{
+	return make_record(id, "stopped");
 }
 
 static int
@@ -78,7 +92,7 @@ prepare_tls(struct fleet *f, struct str *why)
 	char *ca, *crt, *key;
 
 	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
-	if (rundir_tls(s->rundir, spec_reach(&f->spec)) < 0) {
+	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0) {
 		str_add(why, "cannot make certificates");
 		return -1;
 	}
@@ -163,7 +177,7 @@ check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 		return -1;
 	}
 	str_printf(why, "port %d is taken by ", taken);
-	port_owner(why, spec_reach(&f->spec), taken);
+	port_owner(why, spec_connect_host(&f->spec), taken);
 	return -1;
 }
 
@@ -174,7 +188,7 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 
 	if (f->spec.port)
 		return check_fixed_port(f, i, why);
-	port = port_pick(f->spec.host, f->spec.cluster);
+	port = port_choose(f->spec.host, f->spec.cluster);
 	if (port < 0)
 		str_printf(why, "no free port on '%s': %s", f->spec.host,
 		    strerror(errno));
@@ -195,7 +209,7 @@ start_node(struct fleet *f, size_t i, struct str *why)
 	if (f->spec.cluster &&
 	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
-	return node_start(&f->node[i], f->shared->guard, port, why);
+	return node_start(&f->node[i], f->shared->reaper, port, why);
 }
 
 /* Waits until a node ends, a signal, or the end of the nap, which gets longer.
@@ -206,7 +220,6 @@ wait_for_event(void *arg, struct str *why)
 	struct fleet *f = arg;
 	struct pollfd *fd = mem_array(f->n + 1, sizeof *fd);
 	struct timespec t = {.tv_nsec = f->nap_ns};
-	int rc = 0;
 
 	fleet_fds(f, fd);
 	fd[f->n] =
@@ -214,24 +227,16 @@ wait_for_event(void *arg, struct str *why)
 	ppoll(fd, f->n + 1, &t, NULL);
 	if (f->nap_ns < 4000000)
 		f->nap_ns += f->nap_ns / 2;
-	if (fd[f->n].revents) {
-		str_clear(why);
+	str_clear(why);
+	if (fd[f->n].revents)
 		str_add(why, "interrupted");
-		rc = -1;
-	}
-	for (size_t i = 0; i < f->n && rc == 0; i++)
-		if (fd[i].revents && f->node[i].ready) {
-			str_clear(why);
-			node_tell_end(&f->node[i], why);
-			rc = -1;
-		}
-	if (rc == 0 && clock_ns() > f->deadline) {
-		str_clear(why);
+	for (size_t i = 0; i < f->n && !why->len; i++)
+		if (fd[i].revents && f->node[i].ready)
+			node_append_end(&f->node[i], why);
+	if (!why->len && clock_ns() > f->deadline)
 		str_printf(why, "not ready after %d ms", f->shared->wait_ms);
-		rc = -1;
-	}
 	free(fd);
-	return rc;
+	return why->len ? -1 : 0;
 }
 
 /* Starts node i on another free port if its port was taken meanwhile. Returns
@@ -271,7 +276,7 @@ wait_until_ready(struct fleet *f, struct str *why)
 	for (size_t i = 0; i < f->n; i++)
 		if (!f->node[i].ready && clock_ns() > f->deadline) {
 			str_add(why, ": ");
-			node_tell_end(&f->node[i], why);
+			node_append_end(&f->node[i], why);
 			break;
 		}
 	return -1;
@@ -282,27 +287,23 @@ apply_config_set(struct fleet *f, struct node *n, struct str *why)
 {
 	const struct json *j = json_first(json_get(f->spec.json, "config_set"));
 	struct reply *r;
-	char *value;
-	bool ok;
+	char *value, *what;
+	bool ok = true;
 
-	for (; j; j = json_next(j)) {
+	for (; ok && j; j = json_next(j)) {
 		value = spec_value(j);
 		r = CLIENT_CALL(
 		    n->client, CALL_MS, "CONFIG", "SET", json_key(j), value);
 		free(value);
 		ok = r && reply_is(r, "OK");
 		if (!ok) {
-			str_printf(why, "node %zu (port %d): config_set '%s': ",
-			    n->index + 1, n->port, json_key(j));
-			str_visible(why,
-			    r && reply_text(r) ? reply_text(r)
-					       : client_error(n->client));
+			what = mem_printf("config_set '%s'", json_key(j));
+			node_append_refusal(n, what, r, why);
+			free(what);
 		}
 		reply_free(r);
-		if (!ok)
-			return -1;
 	}
-	return 0;
+	return ok ? 0 : -1;
 }
 
 /* --- start and stop ----------------------------------------------------- */
@@ -321,7 +322,7 @@ explain_dead_node(struct fleet *f, struct str *why)
 		i++;
 	if (i < f->n) {
 		str_clear(why);
-		node_tell_end(&f->node[i], why);
+		node_append_end(&f->node[i], why);
 	}
 	free(fd);
 	return -1;
@@ -363,7 +364,7 @@ start_nodes(struct fleet *f, struct str *why)
 	if (!f->record)
 		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
-		node_settle(&f->node[i]);
+		node_disconnect(&f->node[i]);
 	return 0;
 }
 
@@ -454,13 +455,13 @@ fleet_fds(const struct fleet *f, struct pollfd *fd)
 }
 
 bool
-fleet_dead(struct fleet *f, struct json **record)
+fleet_check_end(struct fleet *f, struct json **record)
 {
 	struct str why = {0};
 
 	for (size_t i = 0; i < f->n; i++)
 		if (node_ended(&f->node[i])) {
-			node_tell_end(&f->node[i], &why);
+			node_append_end(&f->node[i], &why);
 			*record = fleet_failed(f->spec.id, why.s);
 			json_set_str(*record, "dir", f->dir);
 			str_free(&why);
@@ -481,10 +482,7 @@ fleet_stop(struct fleet *f, struct json **record)
 		*record = fleet_failed(f->spec.id, why.s);
 		json_set_str(*record, "dir", f->dir);
 		str_free(&why);
-	} else if (record) {
-		*record = record_new("server");
-		json_set_str(*record, "id", f->spec.id);
-		json_set_str(*record, "status", "stopped");
-	}
+	} else if (record)
+		*record = fleet_stopped(f->spec.id);
 	free_fleet(f);
 }

@@ -17,7 +17,7 @@ struct tls_context;
 /* What all fleets of this program share. */
 struct shared {
 	struct halt *halt;
-	struct reaper *guard;
+	struct reaper *reaper;
 	struct rundir *rundir;
 	const char *logs; /* folder for logs, or NULL: the run directory */
 	bool quiet;
@@ -46,7 +46,7 @@ void fleet_fds(const struct fleet *, struct pollfd *);
 
 /* Returns whether a node has ended; if so reports it and sets *record to the
  * failed record (caller frees). */
-bool fleet_dead(struct fleet *, struct json **record);
+bool fleet_check_end(struct fleet *, struct json **record);
 
 /*
  * Stops and frees the fleet; NULL is allowed. *record, unless 'record' is NULL,
@@ -56,5 +56,8 @@ void fleet_stop(struct fleet *, struct json **record);
 
 /* Reports 'error' and returns a failed record with this id. Caller frees. */
 struct json *fleet_failed(const char *id, const char *error);
+
+/* Returns a record 'stopped' with this id. Caller frees. */
+struct json *fleet_stopped(const char *id);
 
 #endif

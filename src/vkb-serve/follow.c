@@ -99,12 +99,8 @@ stop_server(struct following *w, const char *id)
 	else {
 		if (e->fleet)
 			fleet_stop(e->fleet, &rec);
-		else {
-			/* Its end was reported when it happened. */
-			rec = record_new("server");
-			json_set_str(rec, "id", id);
-			json_set_str(rec, "status", "stopped");
-		}
+		else /* its end was reported when it happened */
+			rec = fleet_stopped(id);
 		free(e->id);
 		*e = w->v[--w->n];
 	}
@@ -194,7 +190,7 @@ report_dead_servers(struct following *w)
 	struct json *rec;
 
 	for (size_t i = 0; i < w->n; i++)
-		if (w->v[i].fleet && fleet_dead(w->v[i].fleet, &rec)) {
+		if (w->v[i].fleet && fleet_check_end(w->v[i].fleet, &rec)) {
 			fleet_stop(w->v[i].fleet, NULL);
 			w->v[i].fleet = NULL;
 			write_answer(w, rec);

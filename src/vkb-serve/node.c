@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
+#include "sink.h"
 #include "str.h"
 #include "tls.h"
 
@@ -22,11 +23,11 @@
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
 
-static int
-write_file(const char *path, const struct str *s, struct str *why)
+int
+node_write_file(const char *path, const struct str *s, struct str *why)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int rc = fd >= 0 && write(fd, s->s, s->len) == (ssize_t)s->len ? 0 : -1;
+	int rc = fd < 0 ? -1 : sink_write(fd, s->s, s->len);
 
 	if (rc < 0)
 		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
@@ -42,31 +43,8 @@ copy_rdb(const struct node *n, struct str *why)
 	char *to = mem_printf("%s/dump.rdb", n->dir);
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct stat st;
-	ssize_t k = -1;
-	off_t done = 0;
-	int rc = -1;
+	int rc = in < 0 || out < 0 || sink_copy(in, out) < 0 ? -1 : 0;
 
-	if (in < 0 || out < 0 || fstat(in, &st) < 0)
-		goto out;
-	while (done < st.st_size) {
-		k = copy_file_range(
-		    in, NULL, out, NULL, (size_t)(st.st_size - done), 0);
-		if (k <= 0)
-			break;
-		done += k;
-	}
-	/* Old kernels cannot copy between file systems. */
-	while (done < st.st_size) {
-		char buf[65536];
-
-		k = read(in, buf, sizeof buf);
-		if (k <= 0 || write(out, buf, (size_t)k) != k)
-			goto out;
-		done += k;
-	}
-	rc = 0;
-out:
 	if (rc < 0)
 		str_printf(why, "cannot copy '%s' to '%s': %s", from, to,
 		    strerror(errno));
@@ -85,7 +63,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 	int rc;
 
 	spec_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
-	rc = write_file(conf, &s, why);
+	rc = node_write_file(conf, &s, why);
 	str_free(&s);
 	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
 }
@@ -99,7 +77,7 @@ node_start(struct node *n, struct reaper *g, int port, struct str *why)
 	    .cwd = n->dir,
 	    .clean = true,
 	    .group = true,
-	    .guard = g,
+	    .reaper = g,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
 	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
@@ -201,7 +179,7 @@ node_port_taken(const struct node *n)
 }
 
 void
-node_tell_end(struct node *n, struct str *why)
+node_append_end(struct node *n, struct str *why)
 {
 	struct str clean = {0}, plain = {0};
 	char *text = read_log_end(n), *line, *rest = text, buf[80];
@@ -231,11 +209,14 @@ node_tell_end(struct node *n, struct str *why)
 	free(text);
 }
 
-/* Returns whether the process that answered is in the group we started. */
-static bool
-is_our_process(const struct node *n, long pid)
+void
+node_append_refusal(const struct node *n, const char *what,
+    const struct reply *r, struct str *why)
 {
-	return getpgid((pid_t)pid) == proc_pid(n->proc);
+	str_printf(
+	    why, "node %zu (port %d): %s: ", n->index + 1, n->port, what);
+	str_visible(
+	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
 
 static void
@@ -287,8 +268,9 @@ check_ready(struct node *n, struct str *why)
 	if (!loading || !pid || strcmp(loading, "0") != 0)
 		goto out;
 	n->pid = atol(pid);
-	/* Another server has the port; ours will end with an error. */
-	if (!is_our_process(n, n->pid))
+	/* If the process is not of the group that we started, another server
+	 * has the port; ours will end with an error. */
+	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
 		goto out;
 	read_identity(n, r);
 	reply_free(r);
@@ -304,7 +286,7 @@ out:
 static void
 make_address(const struct node *n, struct client_address *a)
 {
-	*a = (struct client_address){.host = spec_reach(n->spec),
+	*a = (struct client_address){.host = spec_connect_host(n->spec),
 	    .port = n->port,
 	    .tls = n->tls,
 	    .servername = "localhost",
@@ -320,7 +302,7 @@ node_poll(struct node *n, struct str *why)
 	if (n->ready)
 		return 1;
 	if (node_ended(n)) {
-		node_tell_end(n, why);
+		node_append_end(n, why);
 		return -1;
 	}
 	make_address(n, &a);
@@ -331,12 +313,12 @@ node_poll(struct node *n, struct str *why)
 	if (rc == 1)
 		n->ready = true;
 	else
-		node_settle(n);
+		node_disconnect(n);
 	return rc;
 }
 
 void
-node_settle(struct node *n)
+node_disconnect(struct node *n)
 {
 	client_close(n->client);
 	n->client = NULL;
@@ -360,7 +342,7 @@ request_end(struct node *n)
 	make_address(n, &a);
 	c = client_open(&a, 50);
 	pong = c ? CLIENT_CALL(c, 50, "PING") : NULL;
-	n->lives = pong != NULL;
+	n->answered = pong != NULL;
 	if (c)
 		reply_free(CLIENT_CALL(c, 50, "SHUTDOWN", "NOSAVE", "NOW"));
 	reply_free(pong);
@@ -376,7 +358,7 @@ has_crashed(const struct node *n)
 {
 	int status;
 
-	return n->ready && !n->lives && proc_wait(n->proc, 0, &status) &&
+	return n->ready && !n->answered && proc_wait(n->proc, 0, &status) &&
 	    WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
 }
 
@@ -399,7 +381,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 	int killed = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		node_settle(&v[i]);
+		node_disconnect(&v[i]);
 		if (v[i].proc && !node_ended(&v[i]))
 			request_end(&v[i]);
 	}
@@ -412,7 +394,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 			;
 		killed += !node_ended(&v[i]);
 		if (why && !why->len && has_crashed(&v[i]))
-			node_tell_end(&v[i], why);
+			node_append_end(&v[i], why);
 		reap_process(&v[i]);
 	}
 	return killed;
@@ -421,7 +403,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 void
 node_free(struct node *n)
 {
-	node_settle(n);
+	node_disconnect(n);
 	proc_free(n->proc);
 	clear_identity(n);
 	free(n->dir);

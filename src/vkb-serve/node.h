@@ -13,8 +13,9 @@
 
 struct client;
 struct client_address;
-struct reaper;
 struct proc;
+struct reaper;
+struct reply;
 struct spec;
 struct str;
 struct tls_context;
@@ -30,12 +31,15 @@ struct node {
 	int64_t started; /* clock_ns() of the exec */
 	off_t log_start; /* offset of this process's part of the log */
 	bool ready;
-	bool lives;            /* it answered PING when it was asked to end */
-	struct client *client; /* open from ready until node_settle */
+	bool answered;         /* it answered PING when it was asked to end */
+	struct client *client; /* open from ready until node_disconnect */
 	/* From INFO, once it is ready. */
 	long pid;
 	char *run_id, *version, *git_sha, *build_id;
 };
+
+/* Writes a file of a node. Returns 0 or -1. */
+int node_write_file(const char *path, const struct str *text, struct str *why);
 
 /* Writes the configuration to the folder, which must exist, and starts the
  * process on 'port'. Returns 0 or -1. */
@@ -53,14 +57,19 @@ int node_fd(const struct node *); /* readable once it has ended; -1: none */
 
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the
  * log. */
-void node_tell_end(struct node *, struct str *why);
+void node_append_end(struct node *, struct str *why);
+
+/* Appends "node 2 (port 17001): WHAT: " and why a command failed: the error
+ * reply 'r', or if it is NULL the error of the connection. */
+void node_append_refusal(
+    const struct node *, const char *what, const struct reply *r, struct str *);
 
 /* Closes the control connection. */
-void node_settle(struct node *);
+void node_disconnect(struct node *);
 
 /*
  * Asks all nodes to end, and kills those that run after grace_ms. Returns how
- * many were killed. If one had crashed before, appends node_tell_end to *why;
+ * many were killed. If one had crashed before, appends node_append_end to *why;
  * 'why' can be NULL.
  */
 int node_stop_all(struct node *, size_t n, int grace_ms, struct str *why);

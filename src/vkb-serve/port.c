@@ -53,7 +53,7 @@ port_free(const char *host, int port)
 }
 
 int
-port_pick(const char *host, bool bus)
+port_choose(const char *host, bool bus)
 {
 	unsigned x;
 	int port;

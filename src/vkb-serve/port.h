@@ -14,7 +14,7 @@ bool port_free(const char *host, int port);
  * port + 10000 is free too. The port is below the range that the kernel gives
  * to clients, so that no client takes it before the server starts.
  */
-int port_pick(const char *host, bool bus);
+int port_choose(const char *host, bool bus);
 
 /* Appends "valkey 8.0.1, process 12", or "another program". */
 void port_owner(struct str *, const char *host, int port);

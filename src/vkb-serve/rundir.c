@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "folder.h"
+#include "opt.h"
 #include "reaper.h"
 #include "mem.h"
 
@@ -21,15 +22,7 @@
 #define PREFIX "vkb-run." /* and ten hex digits */
 #define YOUNG_S 60        /* the owner may not have locked it yet */
 
-const char *
-rundir_tmp(void)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	return tmp && *tmp ? tmp : "/tmp";
-}
-
-/* Returns whether the folder is ours and its owner and guard have ended. */
+/* Returns whether the folder is ours and its owner and reaper have ended. */
 static bool
 is_orphaned(const char *path)
 {
@@ -47,8 +40,8 @@ is_orphaned(const char *path)
 }
 
 /*
- * Removes folders of programs that were killed together with their guard, as at
- * the end of a container or CI job.
+ * Removes folders of programs that were killed together with their reaper, as
+ * at the end of a container or CI job.
  */
 static void
 remove_orphans(const char *tmp)
@@ -72,15 +65,15 @@ remove_orphans(const char *tmp)
 		closedir(d);
 }
 
-/* Makes a folder under TMPDIR, after registering its name with the guard. */
+/* Makes a folder under TMPDIR, after registering its name with the reaper. */
 static int
 make_temporary(struct rundir *r, struct reaper *g)
 {
-	char *tmp = realpath(rundir_tmp(), NULL);
+	char *tmp = realpath(opt_tmpdir(), NULL);
 	unsigned long long x;
 
 	if (!tmp)
-		return err_fail_sys("cannot use '%s'", rundir_tmp());
+		return err_fail_sys("cannot use '%s'", opt_tmpdir());
 	remove_orphans(tmp);
 	for (;;) {
 		if (getrandom(&x, sizeof x, 0) != sizeof x)

@@ -19,7 +19,7 @@ struct rundir {
 
 /*
  * Makes the run directory. If 'dir' is NULL it is a new folder under TMPDIR,
- * removed at the end unless 'keep', by the guard if this program is killed;
+ * removed at the end unless 'keep', by the reaper if this program is killed;
  * orphaned folders are removed first. Otherwise it is 'dir', made if missing,
  * and kept. Returns 0, or -1 after reporting an error.
  */
@@ -33,8 +33,5 @@ char *rundir_new(struct rundir *);
 /* Makes certificates in PATH/tls, once. Returns 0, or -1 after reporting an
  * error. */
 int rundir_tls(struct rundir *, const char *host);
-
-/* Returns $TMPDIR, else /tmp; borrowed. */
-const char *rundir_tmp(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "proc.h"
 #include "record.h"
 #include "str.h"
 
@@ -203,66 +204,27 @@ check_cpus(struct spec *s, struct str *why)
 	return 0;
 }
 
-static bool
-is_program(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return false;
-	if (!S_ISREG(st.st_mode)) {
-		errno = EACCES;
-		return false;
-	}
-	return access(path, X_OK) == 0;
-}
-
-static char *
-make_absolute(const char *path)
-{
-	char *cwd, *all;
-
-	if (*path == '/')
-		return mem_str(path);
-	cwd = getcwd(NULL, 0);
-	all = mem_printf("%s/%s", cwd ? cwd : ".", path);
-	free(cwd);
-	return all;
-}
-
 static int
 find_server(struct spec *s, struct str *why)
 {
-	const char *name = json_get_str(s->json, "server"), *path;
-	size_t n;
-	char *try;
-	int e = ENOENT;
+	const char *name = json_get_str(s->json, "server");
+	char *path, *cwd;
 
 	if (!name)
 		name = "valkey-server";
-	if (strchr(name, '/')) {
-		if (!is_program(name))
-			return set_error(why, "cannot run server '%s': %s",
-			    name, strerror(errno));
-		s->server = make_absolute(name);
+	path = proc_find(name, getenv("PATH"));
+	if (!path)
+		return set_error(why, "cannot run server '%s': %s%s", name,
+		    strerror(errno),
+		    errno == ENOENT && !strchr(name, '/') ? " in PATH" : "");
+	s->server = path;
+	if (*path == '/')
 		return 0;
-	}
-	path = getenv("PATH");
-	for (path = path ? path : "/usr/bin:/bin"; *path && *name;) {
-		n = strcspn(path, ":");
-		try =
-		    mem_printf("%.*s/%s", n ? (int)n : 1, n ? path : ".", name);
-		if (is_program(try)) {
-			s->server = make_absolute(try);
-			free(try);
-			return 0;
-		}
-		e = errno == EACCES ? EACCES : e;
-		free(try);
-		path += n + (path[n] == ':');
-	}
-	return set_error(why, "cannot run server '%s': %s%s", name, strerror(e),
-	    e == ENOENT ? " in PATH" : "");
+	cwd = getcwd(NULL, 0);
+	s->server = mem_printf("%s/%s", cwd ? cwd : ".", path);
+	free(cwd);
+	free(path);
+	return 0;
 }
 
 static int
@@ -367,7 +329,7 @@ spec_redact(const struct spec *s, struct str *out, const char *text)
 }
 
 const char *
-spec_reach(const struct spec *s)
+spec_connect_host(const struct spec *s)
 {
 	if (strcmp(s->host, "*") == 0 || strcmp(s->host, "0.0.0.0") == 0)
 		return "127.0.0.1";

@@ -45,6 +45,6 @@ void spec_configuration(const struct spec *, struct str *, int port,
 char *spec_value(const struct json *);
 
 /* Returns the address to connect to: loopback for a wildcard; borrowed. */
-const char *spec_reach(const struct spec *);
+const char *spec_connect_host(const struct spec *);
 
 #endif

@@ -1,12 +1,13 @@
 #include "supervisor.h"
-#include "rundir.h"
+#include "fleet.h"
 
 #include "err.h"
 #include "json.h"
+#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "opt.h"
 #include "record.h"
-#include "tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 char *
 supervisor_folder(void)
 {
-	return mem_printf("%s/vkb-serve-%ld", rundir_tmp(), (long)geteuid());
+	return mem_printf("%s/vkb-serve-%ld", opt_tmpdir(), (long)geteuid());
 }
 
 /* Checks that we own the folder: in /tmp another user could have made it.
@@ -118,24 +119,17 @@ find_lock_holder(const char *folder)
 }
 
 int
-supervisor_note(const char *folder, const struct json *record)
+supervisor_write_state(const char *folder, const struct json *record)
 {
 	char *path = mem_printf("%s/state.json", folder);
-	char *text = json_print(record);
-	struct tempfile *t = tempfile_open(path);
-	int rc = -1;
+	int rc = jsonfile_write(path, record);
 
-	if (t) {
-		fprintf(tempfile_stream(t), "%s\n", text);
-		rc = tempfile_commit(t);
-	}
-	free(text);
 	free(path);
 	return rc;
 }
 
 void
-supervisor_forget(const char *folder)
+supervisor_remove_state(const char *folder)
 {
 	static const char *const names[] = {"state.json", "lock"};
 	char *path;
@@ -232,12 +226,10 @@ supervisor_stop(const char *folder, int timeout_ms, bool quiet)
 		rc = 2;
 	else if (rec && !is_ok(rec)) {
 		err_say("server '%s' had failed", json_get_str(rec, "id"));
-		supervisor_forget(folder);
+		supervisor_remove_state(folder);
 		rc = 1;
 	} else if (pid && rec) {
-		out = record_new("server");
-		json_set_str(out, "id", json_get_str(rec, "id"));
-		json_set_str(out, "status", "stopped");
+		out = fleet_stopped(json_get_str(rec, "id"));
 		rc = jsonl_write(STDOUT_FILENO, out) < 0 ? 2 : 0;
 		json_free(out);
 	} else if (!quiet)

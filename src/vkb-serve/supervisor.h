@@ -20,10 +20,10 @@ char *supervisor_folder(void);
 int supervisor_lock(const char *folder);
 
 /* Writes state.json. Returns 0, or -1 after reporting an error. */
-int supervisor_note(const char *folder, const struct json *record);
+int supervisor_write_state(const char *folder, const struct json *record);
 
 /* Removes state.json, the lock and the folder. */
-void supervisor_forget(const char *folder);
+void supervisor_remove_state(const char *folder);
 
 /* Return exit statuses; write records to stdout. */
 int supervisor_stop(const char *folder, int timeout_ms, bool quiet);

@@ -117,8 +117,7 @@ wait_for_command(struct hold *h)
 		proc_stop(h->command, GRACE_MS);
 		return 125;
 	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	return proc_exit_status(status);
 }
 
 static int
@@ -128,7 +127,7 @@ run_under_claim(struct hold *h, const char *const *command)
 	    .argv = command, .group = true, .death_signal = SIGKILL};
 	int rc = 125;
 
-	if (first_beat(h) < 0 || !(spec.guard = reaper_start()))
+	if (first_beat(h) < 0 || !(spec.reaper = reaper_start()))
 		return rc;
 	h->command = proc_start(&spec);
 	if (!h->command)
@@ -136,7 +135,7 @@ run_under_claim(struct hold *h, const char *const *command)
 	else
 		rc = wait_for_command(h);
 	proc_free(h->command);
-	reaper_dismiss(spec.guard);
+	reaper_dismiss(spec.reaper);
 	return rc;
 }
 

@@ -18,7 +18,7 @@ good(const struct axis *a, size_t wanted)
 	if (n > AXIS_TICKS)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		double at = axis_at(a, v[i]);
+		double at = axis_position(a, v[i]);
 
 		axis_text(a, v[i], buf);
 		if (!(at > -1e-6 && at < 1 + 1e-6) || (i && v[i] <= v[i - 1]) ||
@@ -51,7 +51,7 @@ many(enum axis_scale scale, const char *what)
 				? 1 - pow(10, -7 * rng_unit(&r))
 				: size * pow(10, 3 * rng_unit(&r)) *
 				    (scale == AXIS_LINEAR && k ? -1 : 1));
-		axis_ease(&a);
+		axis_add_margin(&a);
 		bad += !good(&a, 4 + (size_t)i % 5);
 		none += !axis_ticks(&a, 5, v) && scale != AXIS_TAIL;
 	}
@@ -75,7 +75,7 @@ ends(void)
 
 				axis_fit(&a, odd[i]);
 				axis_fit(&a, odd[k]);
-				axis_ease(&a);
+				axis_add_margin(&a);
 				bad += axis_ticks(&a, 5, v) > AXIS_TICKS;
 			}
 	tap_ok(bad == 0, "values at the ends of what there is");
@@ -90,7 +90,7 @@ texts(void)
 
 	axis_fit(&a, 0);
 	axis_fit(&a, 756000);
-	axis_ease(&a);
+	axis_add_margin(&a);
 	tap_ok((int)axis_ticks(&a, 4, v) == 5, "five ticks of 0..756000");
 	tap_str(axis_text(&a, v[1], buf), "200k", "in thousands");
 	a = AXIS(AXIS_TAIL, NULL);

@@ -51,12 +51,12 @@ configuration(void)
 	    "its own settings come last");
 	spec_redact(&s, &out, "a p\"\\\nport 1 b");
 	tap_str(out.s, "a *** b", "secrets are not shown");
-	tap_str(spec_reach(&s), "127.0.0.1", "where it is reached");
+	tap_str(spec_connect_host(&s), "127.0.0.1", "where it is reached");
 	spec_free(&s);
 	tap_ok(read_spec(&s, "{\"id\":\"a\",\"server\":\"sh\",\"host\":\"::\"}",
 		   &why) == 0,
 	    "another host");
-	tap_str(spec_reach(&s), "::1", "a wildcard is loopback");
+	tap_str(spec_connect_host(&s), "::1", "a wildcard is loopback");
 	spec_free(&s);
 	tap_ok(read_spec(&s,
 		   "{\"id\":\"a\",\"server\":\"sh\",\"primaries\":3,"
@@ -92,7 +92,7 @@ ports(void)
 	tap_ok(port_free("127.0.0.1", port), "it is free again");
 	tap_ok(!port_free("192.0.2.1", port) && errno == EADDRNOTAVAIL,
 	    "not an address of ours");
-	port = port_pick("127.0.0.1", true);
+	port = port_choose("127.0.0.1", true);
 	tap_ok(port > 0 && port <= 55535 && port_free("127.0.0.1", port),
 	    "a free port");
 	str_free(&s);

@@ -3,6 +3,7 @@
 #include "folder.h"
 #include "json.h"
 #include "mem.h"
+#include "opt.h"
 #include "record.h"
 #include "str.h"
 
@@ -120,13 +121,11 @@ logs_server(struct logs *l, const struct json *server, const char *id,
 static int
 make_folder(struct logs *l)
 {
-	const char *tmp = getenv("TMPDIR");
 	char *dir;
 	int rc;
 
 	if (!l->dir) {
-		l->dir = mem_printf(
-		    "%s/vkb-logs.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+		l->dir = mem_printf("%s/vkb-logs.XXXXXX", opt_tmpdir());
 		if (!mkdtemp(l->dir)) {
 			err_fail_sys("cannot make the folder '%s'", l->dir);
 			free(l->dir);

@@ -5,6 +5,7 @@
 #include "intern.h"
 #include "proc.h"
 #include "recipes.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -30,20 +31,14 @@ write_recipes(const struct json *recipes)
 {
 	int fd = memfd_create("recipes", MFD_CLOEXEC);
 	char *text = json_print(recipes);
-	size_t n = strlen(text), done = 0;
-	ssize_t k = 0;
 
-	while (fd >= 0 && done < n) {
-		k = write(fd, text + done, n - done);
-		if (k < 0 && errno != EINTR)
-			break;
-		done += k > 0 ? (size_t)k : 0;
+	if (fd >= 0 &&
+	    (sink_write(fd, text, strlen(text)) < 0 ||
+		lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		fd = -1;
 	}
 	free(text);
-	if (fd >= 0 && (k < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
-		close(fd);
-		return -1;
-	}
 	return fd;
 }
 

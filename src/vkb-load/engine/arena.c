@@ -1,6 +1,7 @@
 #include "arena.h"
 #include "cgroup.h"
 #include "err.h"
+#include "folder.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -54,22 +55,6 @@ arena_free(struct arena *s)
 	free(s);
 }
 
-static int
-open_unnamed_file(const char *dir)
-{
-	char *name;
-	int fd = open(dir, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd;
-	name = mem_printf("%s/vkb.XXXXXX", dir);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	free(name);
-	return fd;
-}
-
 /* Moves the bytes from plain memory into a file of 'cap' bytes. */
 static int
 move_to_file(struct arena *s, size_t cap)
@@ -80,7 +65,7 @@ move_to_file(struct arena *s, size_t cap)
 
 	if (!dir || !*dir)
 		dir = "/var/tmp";
-	s->fd = open_unnamed_file(dir);
+	s->fd = folder_unnamed_file(dir);
 	if (s->fd < 0)
 		return err_fail_sys("cannot make a file in '%s'", dir);
 	e = posix_fallocate(s->fd, 0, (off_t)cap);

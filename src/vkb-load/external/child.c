@@ -121,7 +121,7 @@ run_child(struct waiting *w, struct child *c)
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,
-	    .guard = s->guard,
+	    .reaper = s->reaper,
 	    .death_signal = SIGKILL,
 	    .cpus = s->cpus};
 	struct served_counts now;

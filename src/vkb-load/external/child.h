@@ -25,7 +25,7 @@ struct child_spec {
 	double silence_s;      /* ... in each interval of this length */
 	double expected_s;     /* for the progress; 0: unknown */
 	double most_s;         /* time limit; 0: none */
-	struct reaper *guard;  /* kills it when we are killed */
+	struct reaper *reaper; /* kills it when we are killed */
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;

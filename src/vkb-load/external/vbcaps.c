@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define ANSWER_MS 10000
 #define VERSION_MOST 200
@@ -44,25 +43,6 @@ read_version(const char *path)
 		return str_take(&s);
 	str_free(&s);
 	return NULL;
-}
-
-char *
-vbcaps_find(const char *name)
-{
-	char *dirs, *at, *dir, *file = NULL;
-
-	if (strchr(name, '/'))
-		return access(name, X_OK) == 0 ? mem_str(name) : NULL;
-	dirs = at = mem_str(getenv("PATH"));
-	while (!file && (dir = strsep(&at, ":"))) {
-		file = mem_printf("%s/%s", *dir ? dir : ".", name);
-		if (access(file, X_OK) < 0) {
-			free(file);
-			file = NULL;
-		}
-	}
-	free(dirs);
-	return file;
 }
 
 int

@@ -11,9 +11,6 @@ struct vbcaps {
 	char *help;    /* its --help */
 };
 
-/* Finds a program in PATH. Returns NULL if there is none. Caller frees. */
-char *vbcaps_find(const char *name);
-
 /*
  * Returns 0, or -1 after reporting that the program cannot be run or is not
  * valkey-benchmark. The caller calls vbcaps_free in any case.

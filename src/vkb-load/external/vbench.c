@@ -4,6 +4,7 @@
 #include "reaper.h"
 #include "json.h"
 #include "mem.h"
+#include "proc.h"
 #include "record.h"
 #include "served.h"
 #include "str.h"
@@ -42,7 +43,7 @@ struct rate {
 
 struct vbench {
 	struct vbcaps caps;
-	struct reaper *guard;
+	struct reaper *reaper;
 	bool login;
 	struct rate *rates;
 	size_t n, cap;
@@ -177,7 +178,7 @@ start_child(struct vbench *v, const struct engine_job *j, struct served *served,
 		.most_s = p->requests ? 0
 				      : 2 * (s + p->warmup_s) +
 			(w->timeout_s > 0 ? w->timeout_s : SILENCE_S),
-		.guard = v->guard,
+		.reaper = v->reaper,
 		.stop = j->stop,
 		.progress = j->progress,
 		.arg = j->arg,
@@ -490,12 +491,12 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 static char *
 find_program(const char *path, const struct builds *b)
 {
-	const char *own;
-	char *file = vbcaps_find(path ? path : VBENCH);
+	const char *own, *dirs = getenv("PATH");
+	char *file = proc_find(path ? path : VBENCH, dirs);
 
 	for (size_t i = 0; !file && !path && i < b->n; i++) {
 		own = json_get_str(b->v[i], "benchmark");
-		file = own ? vbcaps_find(own) : NULL;
+		file = own ? proc_find(own, dirs) : NULL;
 	}
 	if (!file)
 		err_fail("there is no program '%s'%s", path ? path : VBENCH,
@@ -511,9 +512,9 @@ vbench_open(const char *path, const struct builds *b, bool login)
 
 	v->login = login;
 	if (file && vbcaps_read(&v->caps, file) == 0)
-		v->guard = reaper_start();
+		v->reaper = reaper_start();
 	free(file);
-	if (v->guard)
+	if (v->reaper)
 		return v;
 	vbench_close(v);
 	return NULL;
@@ -524,7 +525,7 @@ vbench_close(struct vbench *v)
 {
 	if (!v)
 		return;
-	reaper_dismiss(v->guard);
+	reaper_dismiss(v->reaper);
 	vbcaps_free(&v->caps);
 	free(v->rates);
 	free(v);
