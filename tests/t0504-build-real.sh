@@ -6,7 +6,7 @@
 
 # valkey_source DIR: of apt's own archive, with lists that are not the machine's.
 valkey_source() {
-  command -v apt-get >/dev/null && command -v dpkg-source >/dev/null || return 1
+  command -v apt-get >/dev/null || return 1
   for list in /etc/apt/sources.list.d/debian.sources \
     /etc/apt/sources.list.d/ubuntu.sources; do
     [ ! -r "$list" ] || break
@@ -19,13 +19,16 @@ valkey_source() {
     -e "s/^Suites:.*/Suites: $suite/" "$list" >apt/parts/src.sources
   set -- "$1" -qq -o Dir::Etc::sourcelist=/dev/null \
     -o Dir::Etc::sourceparts="$scratch/apt/parts" \
-    -o Dir::State::lists="$scratch/apt/lists" -o APT::Sandbox::User=root
+    -o Dir::State::lists="$scratch/apt/lists" -o APT::Sandbox::User=root \
+    -o Acquire::Retries=3
+  mkdir "$1"
   dir=$1
   shift
+  # Only the upstream tarball: a mirror may lack the newest of Debian's own
+  # files, and one of Debian's patches breaks a plain make.
   { apt-get "$@" update &&
-    (cd apt/files && apt-get "$@" source --download-only valkey) &&
-    # A patch of Debian's breaks a plain make.
-    dpkg-source --skip-patches -x apt/files/valkey_*.dsc "$dir"; } \
+    (cd apt/files && apt-get "$@" source --download-only --tar-only valkey) &&
+    tar -xf apt/files/valkey_*.orig.tar.* -C "$dir" --strip-components=1; } \
     >apt/log 2>&1
 }
 
@@ -33,6 +36,7 @@ if [ -n "${VKB_VALKEY_SRC:-}" ] && [ -e "$VKB_VALKEY_SRC/src/server.c" ]; then
   mkdir source
   tar -C "$VKB_VALKEY_SRC" -cf - --exclude-vcs . | tar -C source -xf -
 elif ! valkey_source source; then
+  [ ! -e apt/log ] || sed 's/^/# /' apt/log
   test_skip 'real sources' 'VKB_VALKEY_SRC, or apt with sources'
   test_done
 fi
