@@ -418,30 +418,29 @@ check_run(const struct json *run, const char *where)
 	return 0;
 }
 
-/* Converts times to UTC. -1 if run.started is invalid; it is then deleted. */
+/* Converts times to UTC. Deletes invalid ones and returns -1 (reported). */
 static int
 convert_times(struct json *run, const char *where)
 {
 	static const char *const places[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
-	struct json *section = NULL;
-	const char *time = NULL, *key = NULL;
 	char utc[CLOCK_ISO];
+	int rc = 0;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		section = json_get(run, places[i][0]);
-		key = places[i][1];
-		time = json_get_str(section, key);
-		if (!time || clock_utc(utc, time) < 0)
-			continue;
-		json_set_str(section, key, utc);
-		time = NULL;
+		struct json *section = json_get(run, places[i][0]);
+		const char *key = places[i][1];
+		const char *time = json_get_str(section, key);
+
+		if (time && clock_utc(utc, time) == 0) {
+			json_set_str(section, key, utc);
+		} else if (time) {
+			rc = err_fail("%s: '%s' is not a valid time: '%s'",
+			    where, key, time);
+			json_del(section, key);
+		}
 	}
-	if (!time)
-		return 0;
-	err_fail("%s: '%s' is not a valid time: '%s'", where, key, time);
-	json_del(section, key);
-	return -1;
+	return rc;
 }
 
 int

@@ -243,64 +243,59 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 	return rc < 0 ? -1 : no;
 }
 
-/* Reports why the owner has no claim on the commit. */
-static int
-report_lost_claim(struct work *w, const struct wanted *wanted)
-{
-	struct wanted any = *wanted;
-	struct row none = {0};
-	struct rowlist rows = {0};
-	int rc;
-
-	any.owner = NULL;
-	any.status = RULES_NONE;
-	rc = w->store->ops->read(w->store, &any, &rows);
-	if (rc == 0)
-		rc = report_refusal(wanted->sha,
-		    rules_prolong(&w->rules, rows.n ? &rows.v[0] : &none));
-	store_rows_free(&rows);
-	return rc;
-}
-
+/*
+ * Prolongs the owner's claims among the wanted rows. A named commit can have
+ * rows of other owners too: if none is prolonged, the first of them says why.
+ */
 static int
 prolong_claims(struct work *w, const struct wanted *wanted)
 {
 	const struct store_ops *ops = w->store->ops;
+	struct row none = {0};
 	struct rowlist rows = {0};
-	size_t done = 0;
+	char *why = NULL, *first = NULL;
+	bool done = false;
 	int rc = ops->read(w->store, wanted, &rows);
 
 	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
-		char *why;
-
 		rc = ops->take(w->store, &rows.v[i], true);
 		if (rc <= 0)
 			continue;
 		why = rules_prolong(&w->rules, &rows.v[i]);
 		if (!why) {
 			rc = ops->update(w->store, &rows.v[i]);
-			done++;
+			done = true;
 		}
-		free(why);
+		if (!first)
+			first = why;
+		else
+			free(why);
 	}
 	store_rows_free(&rows);
-	if (rc < 0 || done)
-		return rc < 0 ? -1 : 0;
-	if (wanted->sha)
-		return report_lost_claim(w, wanted);
-	return report_refusal(
-	    w->rules.owner, mem_str("this owner holds no claim"));
+	if (rc >= 0 && !done && wanted->sha)
+		rc = report_refusal(wanted->sha,
+		    first ? mem_str(first) : rules_prolong(&w->rules, &none));
+	else if (rc >= 0 && !done)
+		rc = report_refusal(
+		    w->rules.owner, mem_str("this owner holds no claim"));
+	else if (rc > 0)
+		rc = 0;
+	free(first);
+	return rc;
 }
 
 int
 work_prolong(struct work *w, const struct commits *c)
 {
-	struct wanted wanted = {.config = w->config,
-	    .architecture = w->architecture,
-	    .owner = w->rules.owner,
-	    .status = RULES_IN_PROGRESS};
-	int rc = c->n ? 0 : prolong_claims(w, &wanted), no = rc;
+	struct wanted wanted = {
+	    .config = w->config, .architecture = w->architecture};
+	int rc = 0, no = 0;
 
+	if (!c->n) {
+		wanted.owner = w->rules.owner;
+		wanted.status = RULES_IN_PROGRESS;
+		return prolong_claims(w, &wanted);
+	}
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
 		wanted.sha = c->v[i].sha;
 		no |= rc = prolong_claims(w, &wanted);

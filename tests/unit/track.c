@@ -1,10 +1,14 @@
 /* vkb-trackcommits: the order of commits, and what a configuration covers. */
 #include "tap.h"
 
+#include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "vkb-trackcommits/footprint.h"
 #include "vkb-trackcommits/order.h"
 #include "vkb-trackcommits/rules.h"
+#include "vkb-trackcommits/store.h"
+#include "vkb-trackcommits/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,11 +136,61 @@ rules(void)
 	rules_free_row(&r);
 }
 
+/* A claim that another process of the owner makes after the first query. */
+static int
+read_late_claim(
+    struct store *s, const struct wanted *wanted, struct rowlist *rows)
+{
+	struct row *r;
+
+	(void)s;
+	if (wanted->owner)
+		return 0;
+	r = store_rows_add(rows);
+	r->id = 1;
+	r->sha = mem_str(wanted->sha);
+	r->owner = mem_str("me");
+	r->status = RULES_IN_PROGRESS;
+	return 0;
+}
+
+static int
+take_late_claim(struct store *s, struct row *r, bool wait)
+{
+	(void)s;
+	return r->id == 1 && wait;
+}
+
+static int
+update_late_claim(struct store *s, const struct row *r)
+{
+	(void)s;
+	return r->lease_until == 160 ? 0 : -1;
+}
+
+static void
+late_claims(void)
+{
+	static const struct store_ops ops = {.read = read_late_claim,
+	    .take = take_late_claim,
+	    .update = update_late_claim};
+	struct store store = {&ops};
+	struct work w = {.store = &store,
+	    .rules = {.now = 100, .lease = 60, .owner = "me"}};
+	struct commits c = {0};
+
+	work_commits_add(&c, "1234", 0, NULL);
+	tap_ok(work_prolong(&w, &c) == 0 && !*err_last(),
+	    "a claim made meanwhile is prolonged: '%s'", err_last());
+	work_commits_free(&c);
+}
+
 int
 main(void)
 {
 	orders();
 	footprints();
 	rules();
+	late_claims();
 	return tap_done();
 }
