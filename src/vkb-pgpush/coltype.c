@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The parts of a time that matter for the type of its column. */
-struct machine_state {
+struct time_parts {
 	bool clock, offset;
 	int fraction;
 };
@@ -27,7 +27,7 @@ parse_digits(const char **s, int n)
 
 /* Parses the zone: nothing, Z, +HH, +HHMM or +HH:MM. */
 static bool
-parse_zone(const char *s, struct machine_state *m)
+parse_zone(const char *s, struct time_parts *m)
 {
 	int hours, minutes = 0;
 
@@ -78,11 +78,11 @@ parse_date(const char **s)
 }
 
 static bool
-parse_time(const char *s, struct machine_state *m)
+parse_time(const char *s, struct time_parts *m)
 {
 	int hour, minute, second;
 
-	*m = (struct machine_state){0};
+	*m = (struct time_parts){0};
 	if (!parse_date(&s))
 		return false;
 	if (!*s)
@@ -113,7 +113,7 @@ parse_time(const char *s, struct machine_state *m)
 bool
 coltype_is_time(const char *s)
 {
-	struct machine_state m;
+	struct time_parts m;
 
 	return parse_time(s, &m);
 }
@@ -121,7 +121,7 @@ coltype_is_time(const char *s)
 static void
 note_text(struct coltype_seen *s, const char *text, size_t n)
 {
-	struct machine_state m;
+	struct time_parts m;
 
 	s->blank |= n && text[n - 1] == ' ';
 	if (!parse_time(text, &m)) {

@@ -1,18 +1,18 @@
 #include "intake.h"
-#include "changes.h"
 #include "err.h"
 #include "flat.h"
 #include "frames.h"
 #include "json.h"
 #include "jsonl.h"
-#include "machines.h"
 #include "mem.h"
 #include "intern.h"
+#include "others.h"
 #include "record.h"
 #include "spool.h"
 #include "str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,10 +159,7 @@ put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 		return -1;
 	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0)
 		rc = -2;
-	else if (record_is(rec, "env"))
-		machines_add(f->to->machines, rec);
-	else if (record_is(rec, "change"))
-		changes_add(f->to->changes, rec);
+	others_add(f->to->others, rec);
 	json_free(rec);
 	return rc;
 }
@@ -202,13 +199,23 @@ is_record_file(const struct dirent *e)
 	return is_visible(e) && str_ends(e->d_name, ".jsonl");
 }
 
+/* Returns 0 if the path is missing, or -1 after reporting an error. */
+static int
+check_missing(const char *path)
+{
+	return errno == ENOENT || errno == ENOTDIR
+	    ? 0
+	    : err_fail_sys("cannot read '%s'", path);
+}
+
 /* Reads vkb-bench's DIR/runs. Returns 1, 0 if empty, -1 (errors reported). */
 static int
 read_run_files(struct intake *to, const char *dir, const char *ref)
 {
 	char *runs = mem_printf("%s/runs", dir), *path;
 	struct dirent **all = NULL;
-	int n = scandir(runs, &all, is_record_file, alphasort), rc = n > 0;
+	int n = scandir(runs, &all, is_record_file, alphasort);
+	int rc = n < 0 ? check_missing(runs) : n > 0;
 
 	for (int i = 0; i < n; i++) {
 		path = mem_printf("%s/%s", runs, all[i]->d_name);
@@ -227,10 +234,10 @@ static int
 read_results(struct intake *to, const char *dir, const char *ref)
 {
 	char *path = mem_printf("%s/metrics.json", dir);
-	int rc = access(path, F_OK) == 0;
+	int rc = access(path, F_OK) == 0 ? 1 : check_missing(path);
 
 	/* Records have more details than the metrics.json made of them. */
-	if (rc && (rc = read_run_files(to, dir, ref)) == 0)
+	if (rc > 0 && (rc = read_run_files(to, dir, ref)) == 0)
 		rc = read_records(to, path, ref, true) < 0 ? -1 : 1;
 	free(path);
 	return rc;
