@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "opt.h"
+#include "pg.h"
 #include "sink.h"
 #include "str.h"
 #include "vkb-trackcommits/footprint.h"
@@ -103,7 +104,7 @@ try_operation(struct session *s, const struct operation *v, bool *again)
 	    store, v->traits & OPERATION_ALONE, &s->work.rules.now);
 	if (rc == 0 && (rc = v->run(s)) >= 0 && store->ops->commit(store) < 0)
 		rc = -1;
-	*again = rc < 0 && store->ops->transient(store);
+	*again = rc < 0 && store->pg && pg_transient(store->pg);
 	store->ops->close(store);
 	return rc;
 }

@@ -47,18 +47,6 @@ print_rows(struct session *s, const struct rowlist *rows)
 
 /* The operations run within a transaction. */
 
-static enum rules_status
-parse_status(const char *name)
-{
-	enum rules_status i = RULES_IN_PROGRESS;
-
-	if (!name)
-		return RULES_NONE;
-	while (strcmp(rules_names[i], name) != 0)
-		i++;
-	return i;
-}
-
 static int
 do_nothing(struct session *s)
 {
@@ -115,7 +103,7 @@ operation_claim(struct session *s)
 
 	if (!s->named.n)
 		return find_next(s, true);
-	rc = work_claim(&s->work, &s->named, &taken);
+	rc = work_change(&s->work, &s->named, RULES_IN_PROGRESS, NULL, &taken);
 	if (rc >= 0 && taken.n)
 		print_commits(s, &taken);
 	work_commits_free(&taken);
@@ -125,8 +113,8 @@ operation_claim(struct session *s)
 int
 operation_mark(struct session *s)
 {
-	return work_mark(
-	    &s->work, &s->named, parse_status(s->o->status), s->o->reason);
+	return work_change(&s->work, &s->named, rules_find_status(s->o->status),
+	    s->o->reason, NULL);
 }
 
 int
@@ -165,7 +153,7 @@ operation_query(struct session *s)
 	struct wanted wanted = {.config = s->work.config,
 	    .architecture = s->o->arch,
 	    .owner = s->o->owner,
-	    .status = parse_status(s->o->status)};
+	    .status = rules_find_status(s->o->status)};
 	struct store *store = s->work.store;
 	struct rowlist rows = {0};
 	int rc = 0;

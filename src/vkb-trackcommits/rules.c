@@ -11,6 +11,27 @@
 const char *const rules_names[] = {
     "none", "in_progress", "complete", "failed", NULL};
 
+enum rules_status
+rules_find_status(const char *name)
+{
+	enum rules_status i = RULES_FAILED;
+
+	while (i && (!name || strcmp(rules_names[i], name) != 0))
+		i--;
+	return i;
+}
+
+void
+rules_copy_row(struct row *to, const struct row *from)
+{
+	*to = *from;
+	to->sha = mem_str(from->sha);
+	to->config_hash = mem_str(from->config_hash);
+	to->architecture = mem_str(from->architecture);
+	to->owner = mem_str(from->owner);
+	to->reason = mem_str(from->reason);
+}
+
 void
 rules_free_row(struct row *r)
 {

@@ -21,6 +21,9 @@ enum rules_status {
 
 extern const char *const rules_names[]; /* by status; NULL ends them */
 
+/* Returns the status of that name, or RULES_NONE. */
+enum rules_status rules_find_status(const char *name);
+
 /* One commit under one configuration on one architecture. All texts owned. */
 struct row {
 	long long id; /* of the store */
@@ -35,6 +38,7 @@ struct row {
 	double created, updated;
 };
 
+void rules_copy_row(struct row *to, const struct row *);
 void rules_free_row(struct row *); /* frees its texts, not the row itself */
 
 struct rules {

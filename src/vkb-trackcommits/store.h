@@ -14,6 +14,7 @@
 
 struct footprint;
 struct json;
+struct pg;
 struct store;
 
 struct rowlist {
@@ -48,10 +49,6 @@ void store_configs_free(struct configs *);
 struct store_ops {
 	void (*close)(struct store *);
 
-	/* Returns whether a failed transaction may succeed if repeated with a
-	 * new store. */
-	bool (*transient)(const struct store *);
-
 	/*
 	 * Makes or extends the table if necessary. 'alone': waits for other
 	 * transactions that are 'alone'. *now is the time of the store.
@@ -82,6 +79,7 @@ struct store_ops {
 
 struct store {
 	const struct store_ops *ops;
+	struct pg *pg; /* NULL: a file, or not connected */
 };
 
 /* Opens a table; 'id' is core, tag or the name of a module, 'database' as for

@@ -26,9 +26,7 @@
 struct tablestore {
 	struct store store;
 	const char *database;
-	struct pg *pg;
 	char *table; /* name; needs no quotes */
-	bool ready;
 };
 
 static struct tablestore *
@@ -42,17 +40,9 @@ table_close(struct store *s)
 {
 	struct tablestore *t = get_tablestore(s);
 
-	pg_close(t->pg);
+	pg_close(s->pg);
 	free(t->table);
 	free(t);
-}
-
-static bool
-table_transient(const struct store *s)
-{
-	const struct tablestore *t = (const struct tablestore *)s;
-
-	return t->pg && pg_transient(t->pg);
 }
 
 static int
@@ -61,13 +51,12 @@ table_begin(struct store *s, bool alone, double *now)
 	struct tablestore *t = get_tablestore(s);
 	struct pg_rows *rows;
 
-	if (!t->pg && !(t->pg = pg_open(t->database)))
+	s->pg = pg_open(t->database);
+	if (!s->pg || pg_begin(s->pg) < 0 ||
+	    (alone && pg_lock(s->pg, t->table) < 0) ||
+	    schema_make(s->pg, t->table) < 0)
 		return -1;
-	if (pg_begin(t->pg) < 0 || (alone && pg_lock(t->pg, t->table) < 0) ||
-	    (!t->ready && schema_make(t->pg, t->table) < 0))
-		return -1;
-	t->ready = true;
-	rows = pg_ask(t->pg, "SELECT " SECONDS("clock_timestamp()"), NULL, 0);
+	rows = pg_ask(s->pg, "SELECT " SECONDS("clock_timestamp()"), NULL, 0);
 	if (!rows)
 		return -1;
 	*now = strtod(pg_value(rows, 0, 0), NULL);
@@ -78,7 +67,7 @@ table_begin(struct store *s, bool alone, double *now)
 static int
 table_commit(struct store *s)
 {
-	return pg_commit(get_tablestore(s)->pg);
+	return pg_commit(s->pg);
 }
 
 /* --- rows */
@@ -91,22 +80,13 @@ get_seconds(const struct pg_rows *rows, size_t i, size_t col)
 	return s ? strtod(s, NULL) : 0;
 }
 
-static enum rules_status
-parse_status(const char *name)
-{
-	for (size_t i = 0; rules_names[i]; i++)
-		if (strcmp(rules_names[i], name) == 0)
-			return (enum rules_status)i;
-	return RULES_NONE;
-}
-
 static void
 fill_row(struct row *r, const struct pg_rows *rows, size_t i)
 {
 	r->id = atoll(pg_value(rows, i, 0));
 	r->sha = mem_str(pg_value(rows, i, 1));
 	r->time = get_seconds(rows, i, 2);
-	r->status = parse_status(pg_value(rows, i, 3));
+	r->status = rules_find_status(pg_value(rows, i, 3));
 	r->config_hash = mem_str(pg_value(rows, i, 4));
 	r->architecture = mem_str(pg_value(rows, i, 5));
 	r->owner = mem_str(pg_value(rows, i, 6));
@@ -136,7 +116,7 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	    "sha = $5) AND ($6::text IS NULL OR status = $6) "
 	    "ORDER BY \"timestamp\" DESC, id",
 	    t->table);
-	rows = pg_ask(t->pg, sql.s, args, 6);
+	rows = pg_ask(s->pg, sql.s, args, 6);
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
 		fill_row(store_rows_add(out), rows, i);
 	pg_free(rows);
@@ -160,7 +140,7 @@ table_take(struct store *s, struct row *r, bool wait)
 	    t->table);
 	if (!wait)
 		str_add(&sql, " SKIP LOCKED");
-	rows = pg_ask(t->pg, sql.s, args, 1);
+	rows = pg_ask(s->pg, sql.s, args, 1);
 	if (rows && (rc = pg_count(rows) > 0)) {
 		rules_free_row(r);
 		fill_row(r, rows, 0);
@@ -197,7 +177,7 @@ table_update(struct store *s, const struct row *r)
 	    "to_timestamp($4::float8), attempts = $5, reason = $6, "
 	    "updated_at = to_timestamp($7::float8) WHERE id = $1",
 	    t->table);
-	rc = pg_do(t->pg, sql.s, args, 7);
+	rc = pg_do(s->pg, sql.s, args, 7);
 	str_free(&sql);
 	return rc < 0 ? -1 : 0;
 }
@@ -213,7 +193,7 @@ table_drop(struct store *s, const struct row *r)
 
 	snprintf(id, sizeof id, "%lld", r->id);
 	str_printf(&sql, "DELETE FROM %s WHERE id = $1", t->table);
-	rc = pg_do(t->pg, sql.s, args, 1);
+	rc = pg_do(s->pg, sql.s, args, 1);
 	str_free(&sql);
 	return rc < 0 ? -1 : 0;
 }
@@ -243,8 +223,8 @@ table_insert(struct store *s, const struct footprint *f, const struct row *r)
 	    "$8::bigint[], $9, to_timestamp($10::float8), $11, $12) "
 	    "ON CONFLICT DO NOTHING",
 	    t->table);
-	if (schema_make_room(t->pg, t->table, config.s) == 0)
-		n = pg_do(t->pg, sql.s, args, sizeof args / sizeof *args);
+	if (schema_make_room(s->pg, t->table, config.s) == 0)
+		n = pg_do(s->pg, sql.s, args, sizeof args / sizeof *args);
 	free(all);
 	str_free(&sql);
 	str_free(&config);
@@ -266,7 +246,7 @@ table_configs(struct store *s, struct configs *out)
 	    "count(*) FILTER (WHERE status = 'failed') "
 	    "FROM %s GROUP BY config_hash ORDER BY config_hash",
 	    t->table);
-	rows = pg_ask(t->pg, sql.s, NULL, 0);
+	rows = pg_ask(s->pg, sql.s, NULL, 0);
 	for (size_t i = 0; rows && i < pg_count(rows); i++) {
 		c = store_configs_add(out);
 		c->hash = mem_str(pg_value(rows, i, 0));
@@ -282,9 +262,9 @@ table_configs(struct store *s, struct configs *out)
 struct store *
 store_table(const char *database, const char *id)
 {
-	static const struct store_ops ops = {table_close, table_transient,
-	    table_begin, table_commit, table_read, table_take, table_update,
-	    table_drop, table_insert, table_configs};
+	static const struct store_ops ops = {table_close, table_begin,
+	    table_commit, table_read, table_take, table_update, table_drop,
+	    table_insert, table_configs};
 	struct tablestore *t;
 
 	if (pg_table_id(id) < 0)

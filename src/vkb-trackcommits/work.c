@@ -39,9 +39,19 @@ report_refusal(const char *sha, char *why)
 
 /* --- one row */
 
+/* Makes the row, with id 0, of a commit that has none. */
+static void
+make_row(const struct work *w, const char *sha, double time, struct row *r)
+{
+	r->sha = mem_str(sha);
+	r->time = time;
+	r->config_hash = mem_str(w->config->hash);
+	r->architecture = mem_str(w->architecture);
+}
+
 /*
- * Takes the row of the commit; if there is none, makes one with id 0. Returns
- * 1, 0 if another process has dropped it, -1 on error. Caller frees *r.
+ * Takes the row of the commit; if there is none, makes one. Returns 1, 0 if
+ * another process has dropped it, -1 on error. Caller frees *r.
  */
 static int
 take_row(struct work *w, const char *sha, double time, struct row *r)
@@ -58,10 +68,7 @@ take_row(struct work *w, const char *sha, double time, struct row *r)
 		rows.v[0] = (struct row){0};
 		rc = ops->take(w->store, r, true);
 	} else if (rc == 0) {
-		r->sha = mem_str(sha);
-		r->time = time;
-		r->config_hash = mem_str(w->config->hash);
-		r->architecture = mem_str(w->architecture);
+		make_row(w, sha, time, r);
 		rc = 1;
 	}
 	store_rows_free(&rows);
@@ -127,12 +134,8 @@ claim_one(struct work *w, const char *sha, double time, struct row *known)
 
 	if (known)
 		rc = w->store->ops->take(w->store, known, false);
-	else {
-		new.sha = mem_str(sha);
-		new.time = time;
-		new.config_hash = mem_str(w->config->hash);
-		new.architecture = mem_str(w->architecture);
-	}
+	else
+		make_row(w, sha, time, &new);
 	if (rc > 0) {
 		why = rules_claim(&w->rules, r);
 		rc = why ? 0 : put_row(w, r);
@@ -194,41 +197,21 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 /* --- named commits */
 
 int
-work_claim(struct work *w, const struct commits *c, struct commits *out)
+work_change(struct work *w, const struct commits *c, enum rules_status to,
+    const char *reason, struct commits *claimed)
 {
 	struct row r;
 	char *why;
 	int rc = 0, no = 0;
 
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
-		why = rc > 0 ? rules_claim(&w->rules, &r) : NULL;
-		if (rc > 0 && !why)
-			rc = put_row(w, &r);
-		if (rc == 0)
-			why = mem_str("another process was faster");
-		if (why)
-			no = report_refusal(c->v[i].sha, why);
-		else if (rc > 0)
-			work_commits_add(out, c->v[i].sha, c->v[i].time,
-			    json_dup(c->v[i].rec));
-		rules_free_row(&r);
-	}
-	return rc < 0 ? -1 : no;
-}
+		const struct commit *x = &c->v[i];
 
-int
-work_mark(struct work *w, const struct commits *c, enum rules_status to,
-    const char *reason)
-{
-	struct row r;
-	char *why;
-	int rc = 0, no = 0;
-
-	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
-		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
-		if (rc > 0 && !why && !r.id && !r.time)
+		rc = take_row(w, x->sha, x->time, &r);
+		why = rc <= 0 ? NULL
+		    : claimed ? rules_claim(&w->rules, &r)
+			      : rules_mark(&w->rules, &r, to, reason);
+		if (rc > 0 && !why && !claimed && !r.id && !r.time)
 			rc = err_fail("%s: it is neither in the table nor in a "
 				      "repository given with '--repo'",
 			    r.sha);
@@ -237,7 +220,10 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 		if (rc == 0)
 			why = mem_str("another process was faster");
 		if (why)
-			no = report_refusal(c->v[i].sha, why);
+			no = report_refusal(x->sha, why);
+		else if (rc > 0 && claimed)
+			work_commits_add(
+			    claimed, x->sha, x->time, json_dup(x->rec));
 		rules_free_row(&r);
 	}
 	return rc < 0 ? -1 : no;

@@ -174,9 +174,9 @@ late_claims(void)
 	static const struct store_ops ops = {.read = read_late_claim,
 	    .take = take_late_claim,
 	    .update = update_late_claim};
-	struct store store = {&ops};
-	struct work w = {.store = &store,
-	    .rules = {.now = 100, .lease = 60, .owner = "me"}};
+	struct store store = {.ops = &ops};
+	struct work w = {
+	    .store = &store, .rules = {.now = 100, .lease = 60, .owner = "me"}};
 	struct commits c = {0};
 
 	work_commits_add(&c, "1234", 0, NULL);
