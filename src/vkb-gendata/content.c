@@ -209,8 +209,10 @@ append_repeated_term(
 }
 
 static void
-append_prefix_words(struct str *s, const struct transform *t)
+append_prefix_words(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
+	(void)c;
 	str_addc(s, ' ');
 	for (long long i = 0; i < t->count && i < 10; i++)
 		str_printf(s, "%s%s%lld", i ? " " : "", t->text, i);
@@ -228,84 +230,85 @@ make_word(struct str *s, const struct transform *t, const struct cell *c)
 	str_addn(s, w, len);
 }
 
+static void
+append_injected_term(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	if ((double)c->row <= trunc((double)c->rows * t->share))
+		str_printf(s, " %s", t->text);
+}
+
+static void
+make_label(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	str_addn(s, "phrase", 6);
+	append_number(s, (c->row - 1) / (uint64_t)t->each);
+}
+
+static void
+make_term(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	append_phrase_term(s, c->row - 1, t->first);
+}
+
+static void
+make_expanded_term(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	(void)t;
+	str_clear(s);
+	str_printf(s, "term%03llu", (unsigned long long)c->row);
+}
+
+static void
+make_listed(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	str_add(s, t->list[(c->row - 1) % t->nlist]);
+}
+
+/* How many consecutive rows share the content, see content_period. */
+enum period { ONE, EACH, ALL };
+
+/* A vector has no function: it is not text, and vectors_row makes it. */
+static const struct {
+	tokens_make *make;
+	enum period period;
+	bool appends; /* to the content so far, instead of replacing it */
+} kinds[] = {
+    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, ONE, false},
+    [TRANSFORM_INJECT] = {append_injected_term, ALL, true},
+    [TRANSFORM_REPEAT] = {append_repeated_term, ALL, true},
+    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, ALL, true},
+    [TRANSFORM_PROXIMITY] = {make_proximity, EACH, false},
+    [TRANSFORM_PHRASE_LABEL] = {make_label, EACH, false},
+    [TRANSFORM_EXPANSION] = {make_expansion, EACH, false},
+    [TRANSFORM_FUZZY] = {make_fuzzy, EACH, false},
+    [TRANSFORM_NUMERIC] = {make_numeric, ONE, false},
+    [TRANSFORM_TAGS] = {make_tags, ONE, false},
+    [TRANSFORM_REPEATED] = {tokens_repeated, ALL, false},
+    [TRANSFORM_CYCLIC] = {tokens_cyclic, ALL, false},
+    [TRANSFORM_UNIQUE] = {tokens_unique, ONE, false},
+    [TRANSFORM_UUID] = {tokens_uuid, ONE, false},
+    [TRANSFORM_PROGRESSIVE] = {tokens_progressive, ONE, false},
+    [TRANSFORM_RANDOM_SET] = {tokens_random_set, ONE, false},
+    [TRANSFORM_STEMMABLE] = {tokens_stemmable, ONE, false},
+    [TRANSFORM_VECTOR] = {NULL, ONE, false},
+    [TRANSFORM_TERM] = {make_term, ONE, false},
+    [TRANSFORM_LABEL] = {make_label, EACH, false},
+    [TRANSFORM_EXPANDED] = {make_expanded_term, ONE, false},
+    [TRANSFORM_SPELT] = {make_fuzzy, EACH, false},
+    [TRANSFORM_IN_TURN] = {make_listed, ONE, false},
+    [TRANSFORM_WORD] = {make_word, ONE, false},
+};
+
 void
 content_apply(const struct transform *t, const struct cell *c, struct str *s)
 {
-	switch (t->kind) {
-	case TRANSFORM_WIKIPEDIA:
-		make_wikipedia(s, t, c);
-		break;
-	case TRANSFORM_INJECT:
-		if ((double)c->row <= trunc((double)c->rows * t->share))
-			str_printf(s, " %s", t->text);
-		break;
-	case TRANSFORM_REPEAT:
-		append_repeated_term(s, t, c);
-		break;
-	case TRANSFORM_PREFIX_GEN:
-		append_prefix_words(s, t);
-		break;
-	case TRANSFORM_PROXIMITY:
-		make_proximity(s, t, c);
-		break;
-	case TRANSFORM_PHRASE_LABEL:
-	case TRANSFORM_LABEL:
-		str_clear(s);
-		str_addn(s, "phrase", 6);
-		append_number(s, (c->row - 1) / (uint64_t)t->each);
-		break;
-	case TRANSFORM_EXPANSION:
-		make_expansion(s, t, c);
-		break;
-	case TRANSFORM_FUZZY:
-	case TRANSFORM_SPELT:
-		make_fuzzy(s, t, c);
-		break;
-	case TRANSFORM_NUMERIC:
-		make_numeric(s, t, c);
-		break;
-	case TRANSFORM_TAGS:
-		make_tags(s, t, c);
-		break;
-	case TRANSFORM_REPEATED:
-		tokens_repeated(s, t, c);
-		break;
-	case TRANSFORM_CYCLIC:
-		tokens_cyclic(s, t, c);
-		break;
-	case TRANSFORM_UNIQUE:
-		tokens_unique(s, t, c);
-		break;
-	case TRANSFORM_UUID:
-		tokens_uuid(s, t, c);
-		break;
-	case TRANSFORM_PROGRESSIVE:
-		tokens_progressive(s, t, c);
-		break;
-	case TRANSFORM_RANDOM_SET:
-		tokens_random_set(s, t, c);
-		break;
-	case TRANSFORM_STEMMABLE:
-		tokens_stemmable(s, t, c);
-		break;
-	case TRANSFORM_VECTOR:
-		break; /* not text: vectors_row makes it */
-	case TRANSFORM_TERM:
-		str_clear(s);
-		append_phrase_term(s, c->row - 1, t->first);
-		break;
-	case TRANSFORM_EXPANDED:
-		str_clear(s);
-		str_printf(s, "term%03llu", (unsigned long long)c->row);
-		break;
-	case TRANSFORM_IN_TURN:
-		str_clear(s);
-		str_add(s, t->list[(c->row - 1) % t->nlist]);
-		break;
-	case TRANSFORM_WORD:
-		make_word(s, t, c);
-		break;
-	}
+	if (kinds[t->kind].make)
+		kinds[t->kind].make(s, t, c);
 }
 
 void
@@ -326,16 +329,9 @@ content_cut(struct str *s, size_t characters)
 size_t
 content_text(const struct transform *t, size_t text, const struct str *s)
 {
-	switch (t->kind) {
-	case TRANSFORM_WIKIPEDIA:
+	if (t->kind == TRANSFORM_WIKIPEDIA)
 		return s->len;
-	case TRANSFORM_INJECT:
-	case TRANSFORM_REPEAT:
-	case TRANSFORM_PREFIX_GEN:
-		return text;
-	default:
-		return 0;
-	}
+	return kinds[t->kind].appends ? text : 0;
 }
 
 void
@@ -363,24 +359,10 @@ content_make_room(struct str *s, size_t text, size_t characters)
 static uint64_t
 get_period(const struct transform *t)
 {
-	switch (t->kind) {
-	case TRANSFORM_REPEAT:
-	case TRANSFORM_PREFIX_GEN:
-	case TRANSFORM_REPEATED:
-	case TRANSFORM_CYCLIC:
-		return 0;
-	case TRANSFORM_INJECT:
-		return t->share < 1;
-	case TRANSFORM_PROXIMITY:
-	case TRANSFORM_PHRASE_LABEL:
-	case TRANSFORM_LABEL:
-	case TRANSFORM_EXPANSION:
-	case TRANSFORM_FUZZY:
-	case TRANSFORM_SPELT:
-		return (uint64_t)t->each;
-	default:
+	if (t->kind == TRANSFORM_INJECT && t->share < 1)
 		return 1;
-	}
+	return kinds[t->kind].period == EACH ? (uint64_t)t->each
+					     : kinds[t->kind].period == ONE;
 }
 
 /* The period is the greatest common divisor; gcd(0, x) is x. */

@@ -1,8 +1,8 @@
 #include "neighbours.h"
 #include "checksum.h"
+#include "encode.h"
 #include "mem.h"
 #include "produce.h"
-#include "put.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -244,13 +244,6 @@ merge_heaps(struct searcher *all, size_t threads, size_t q, struct near *to)
 	qsort(to, h.n, sizeof *to, compare_by_score);
 }
 
-static void
-append_int32(struct str *s, uint32_t v)
-{
-	for (int i = 0; i < 32; i += 8)
-		str_addc(s, (char)(v >> i & 0xff));
-}
-
 static int
 write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
     struct checksum *sum)
@@ -263,10 +256,10 @@ write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
 	for (size_t q = 0; q < s->nq && rc == 0; q++) {
 		merge_heaps(all, threads, q, best);
 		str_clear(&out);
-		append_int32(&out, (uint32_t)s->k);
+		encode_uint32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
-			append_int32(&out, best[i].row);
-		rc = put_all(fd, &out, name, sum);
+			encode_uint32(&out, best[i].row);
+		rc = checksum_write(sum, fd, &out, name);
 	}
 	str_free(&out);
 	free(best);

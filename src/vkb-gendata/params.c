@@ -159,6 +159,23 @@ report_unknown_key(const struct params *table, const char *const *other,
 }
 
 void
+params_report_unknown(struct configwalk *w, const char *what, const char *type,
+    const char *const *names)
+{
+	const char *near = str_nearest(type, names);
+	size_t len = configwalk_key(w, "type");
+	struct str s = {0};
+
+	for (size_t i = 0; names[i]; i++)
+		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
+	configwalk_problem(w, "unknown %s '%s'%s%s%s (there are %s)", what,
+	    type, near ? ", did you mean '" : "", near ? near : "",
+	    near ? "'?" : "", s.s);
+	configwalk_leave(w, len);
+	str_free(&s);
+}
+
+void
 params_read(const struct params *table, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w)
 {

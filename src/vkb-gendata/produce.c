@@ -5,7 +5,6 @@
 #include "encode.h"
 #include "err.h"
 #include "mem.h"
-#include "put.h"
 #include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
@@ -193,7 +192,7 @@ write_block(struct maker *m, uint64_t block)
 	ok = !l->failed;
 	pthread_mutex_unlock(&l->lock);
 	if (ok)
-		ok = put_all(l->fd, &m->block, l->name, l->sum) == 0;
+		ok = checksum_write(l->sum, l->fd, &m->block, l->name) == 0;
 	pthread_mutex_lock(&l->lock);
 	l->failed = l->failed || !ok;
 	l->bytes += m->block.len;
@@ -282,7 +281,7 @@ produce_file(
 	pthread_cond_init(&l.turn_came, NULL);
 	checksum_init(sum);
 	encode_head(&s, p->file);
-	rc = put_all(fd, &s, name, sum);
+	rc = checksum_write(sum, fd, &s, name);
 	if (rc == 0)
 		run_producers(&l);
 	if (l.failed)
@@ -290,7 +289,7 @@ produce_file(
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = put_all(fd, &s, name, sum);
+		rc = checksum_write(sum, fd, &s, name);
 	str_free(&s);
 	pthread_mutex_destroy(&l.lock);
 	pthread_cond_destroy(&l.turn_came);
