@@ -54,11 +54,10 @@ static const struct {
 static struct recipe_field *
 add_field(struct recipe_file *f, char *name, const struct transform *t)
 {
-	struct recipe_field *x;
+	struct recipe_field *x = recipe_add_field(f, name);
 
-	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
-	x = &f->fields[f->n++];
-	*x = (struct recipe_field){.name = name, .size = SIZE_MAX / 8, .nt = 1};
+	x->size = SIZE_MAX / 8;
+	x->nt = 1;
 	x->t = mem_new(sizeof *x->t);
 	*x->t = *t;
 	return x;

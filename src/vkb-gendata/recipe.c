@@ -110,16 +110,12 @@ read_transforms(
 	configwalk_leave(w, len);
 }
 
-static struct recipe_field *
-add_field(struct recipe_file *f, const char *name, struct configwalk *w)
+struct recipe_field *
+recipe_add_field(struct recipe_file *f, char *name)
 {
-	struct recipe_field *x;
-
 	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
-	x = &f->fields[f->n++];
-	*x = (struct recipe_field){.name = mem_str(name)};
-	check_field_name(f, x, w);
-	return x;
+	f->fields[f->n] = (struct recipe_field){.name = name};
+	return &f->fields[f->n++];
 }
 
 static void
@@ -130,11 +126,14 @@ check_keys(const struct json *j, const char *const *keys, struct configwalk *w)
 	params_read(none, keys, j, NULL, w);
 }
 
-/* Reads 'size' and 'transforms' of a field or of generate_fields. */
+/* Reads a field whose 'size' and 'transforms' are in 'j'; takes its name. */
 static void
-read_field_body(
-    struct recipe_field *x, const struct json *j, struct configwalk *w)
+read_field(struct recipe_file *f, char *name, const struct json *j,
+    struct configwalk *w)
 {
+	struct recipe_field *x = recipe_add_field(f, name);
+
+	check_field_name(f, x, w);
 	read_transforms(x, json_get(j, "transforms"), w);
 	if (!x->dims) {
 		long long n = params_whole(j, "size", 1, SIZE, w);
@@ -162,7 +161,7 @@ read_listed_fields(
 			    w, "is not an object with a string 'name'");
 		} else {
 			check_keys(j, keys, w);
-			read_field_body(add_field(f, name, w), j, w);
+			read_field(f, mem_str(name), j, w);
 		}
 		configwalk_leave(w, at);
 	}
@@ -183,13 +182,11 @@ read_generated_fields(
 	check_keys(j, keys, w);
 	if (prefix && !json_str(prefix))
 		configwalk_problem(w, "'prefix' is not a string");
-	for (long long i = 1; i <= n && w->problems == before; i++) {
-		char *name = mem_printf(
-		    "%s%lld", prefix ? json_str(prefix) : "field", i);
-
-		read_field_body(add_field(f, name, w), j, w);
-		free(name);
-	}
+	for (long long i = 1; i <= n && w->problems == before; i++)
+		read_field(f,
+		    mem_printf(
+			"%s%lld", prefix ? json_str(prefix) : "field", i),
+		    j, w);
 	configwalk_leave(w, len);
 }
 

@@ -74,6 +74,9 @@ void recipe_free(struct recipes *);
  */
 int recipe_link(const struct recipes *);
 
+/* Adds a field, and takes its name; borrowed until the next call. */
+struct recipe_field *recipe_add_field(struct recipe_file *, char *name);
+
 /* Returns the recipe of that file name, or NULL. */
 const struct recipe_file *recipe_of(const struct recipes *, const char *name);
 
