@@ -263,6 +263,30 @@ pg_do(struct pg *pg, const char *sql, const char *const *args, size_t n)
 	return count;
 }
 
+int
+pg_each(struct pg *pg, const char *sql, const char *const *args, size_t n,
+    int each(void *, const struct pg_rows *, size_t), void *arg)
+{
+	char *declare =
+	    mem_printf("DECLARE vkb_rows NO SCROLL CURSOR FOR %s", sql);
+	int rc = pg_do(pg, declare, args, n) < 0 ? -1 : 0;
+	size_t got = 1;
+
+	free(declare);
+	while (rc == 0 && got) {
+		struct pg_rows *rows =
+		    pg_ask(pg, "FETCH 500 FROM vkb_rows", NULL, 0);
+
+		if (!rows)
+			return -1;
+		got = pg_count(rows);
+		for (size_t i = 0; i < got && rc == 0; i++)
+			rc = each(arg, rows, i);
+		pg_free(rows);
+	}
+	return rc == 0 && pg_do(pg, "CLOSE vkb_rows", NULL, 0) >= 0 ? 0 : -1;
+}
+
 size_t
 pg_count(const struct pg_rows *rows)
 {

@@ -1,11 +1,13 @@
 #include "feed.h"
 #include "err.h"
+#include "frames.h"
+#include "hashset.h"
+#include "intern.h"
 #include "json.h"
-#include "known.h"
+#include "jsonhash.h"
 #include "mem.h"
 #include "pg.h"
 #include "schema.h"
-#include "hashset.h"
 #include "spool.h"
 #include "str.h"
 
@@ -13,6 +15,8 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 16)
+#define SESSIONS 1000          /* sessions of one query */
+#define KEYS (SPOOL_INDEX + 1) /* columns of a key, the first of the spool */
 
 /* A column of the table that is filled. */
 struct target {
@@ -207,13 +211,11 @@ static void
 append_record_line(struct str *out, const struct feed *f, const char *table,
     size_t timestamp, const struct spool_row *row)
 {
-	static const size_t own[] = {
-	    SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT, SPOOL_INDEX};
 	const struct spool_value *x;
 
 	str_add(out, table);
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-		x = spool_get(f->spool, row, own[i]);
+	for (size_t i = 0; i < KEYS; i++) {
+		x = spool_get(f->spool, row, i);
 		str_addc(out, '\t');
 		pg_copy_value(out, x->text, x->len);
 	}
@@ -233,27 +235,82 @@ append_record_line(struct str *out, const struct feed *f, const char *table,
 struct pass {
 	struct feed *feed;
 	struct pg *pg;
-	struct hashset *seen;    /* keys that the table has */
+	struct hashset *known;   /* keys that the table has, see hash_key */
 	const struct targets *t; /* NULL: vkb_runs */
 	const char *table;       /* for vkb_runs: metrics_table */
 	size_t timestamp;        /* column of the spool */
 };
 
+/*
+ * Returns a hash of a run's key: session, case, subject, index. Ignores case
+ * and subject if the session is made of the whole run (frames_object): they
+ * differ between a metrics.json and the more detailed records it was made of.
+ */
+static unsigned long long
+hash_key(const struct spool_value key[KEYS])
+{
+	bool whole = str_starts(key[SPOOL_SESSION].text, FRAMES_OBJECT);
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < KEYS; i++)
+		if (!whole || i == SPOOL_SESSION || i == SPOOL_INDEX)
+			h = jsonhash_bytes(h, key[i].text, key[i].len);
+	return h;
+}
+
+static int
+add_known_key(void *known, const struct pg_rows *rows, size_t row)
+{
+	struct spool_value key[KEYS];
+
+	for (size_t i = 0; i < KEYS; i++) {
+		const char *text = pg_value(rows, row, i);
+
+		key[i].text = text ? text : "";
+		key[i].len = strlen(key[i].text);
+	}
+	hashset_add(known, hash_key(key));
+	return 0;
+}
+
+/* Reads the keys of the spool's sessions in rows that match 'where'. */
+static int
+read_known_keys(const struct pass *p, const char *table, const char *where)
+{
+	const struct intern *sessions = spool_sessions(p->feed->spool);
+	size_t n = intern_count(sessions);
+	struct str sql = {0};
+	int rc = 0;
+
+	str_printf(&sql,
+	    "SELECT vkb_session, vkb_case, vkb_subject, vkb_index FROM %s "
+	    "WHERE %s AND vkb_session = ANY "
+	    "(ARRAY(SELECT json_array_elements_text($1::json)))",
+	    table, where);
+	for (size_t i = 0; i < n && rc == 0; i += SESSIONS) {
+		struct json *some = json_array();
+		char *text;
+
+		for (size_t k = i; k < n && k < i + SESSIONS; k++)
+			json_push(some, json_string(intern_text(sessions, k)));
+		text = json_print(some);
+		rc = pg_each(p->pg, sql.s, (const char *[]){text}, 1,
+		    add_known_key, p->known);
+		free(text);
+		json_free(some);
+	}
+	str_free(&sql);
+	return rc;
+}
+
 static bool
 is_stored(const struct pass *p, const struct spool_row *row)
 {
-	static const size_t own[] = {
-	    SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT, SPOOL_INDEX};
-	struct known_key k;
+	struct spool_value key[KEYS];
 
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-		const struct spool_value *x =
-		    spool_get(p->feed->spool, row, own[i]);
-
-		k.text[i] = x->text;
-		k.len[i] = x->len;
-	}
-	return hashset_add(p->seen, known_hash(&k));
+	for (size_t i = 0; i < KEYS; i++)
+		key[i] = *spool_get(p->feed->spool, row, i);
+	return hashset_add(p->known, hash_key(key));
 }
 
 /* Tells whether to send row i: it fits, and is not stored yet. */
@@ -304,18 +361,16 @@ copy_rows(
     struct pass *p, const char *table, const char *where, const char *columns)
 {
 	struct str sql = {0};
-	size_t n;
-	const struct intern *sessions = spool_sessions(p->feed->spool, &n);
 	long long rc = -1;
 
-	p->seen = hashset_new();
+	p->known = hashset_new();
 	str_printf(&sql, "COPY %s (%s) FROM STDIN", table, columns);
 	if (!p->pg)
 		rc = send_rows(p);
-	else if (known_read(p->seen, p->pg, table, where, sessions, n) == 0 &&
+	else if (read_known_keys(p, table, where) == 0 &&
 	    pg_copy_begin(p->pg, sql.s) == 0 && send_rows(p) == 0)
 		rc = pg_copy_end(p->pg);
-	hashset_free(p->seen);
+	hashset_free(p->known);
 	str_free(&sql);
 	return rc;
 }

@@ -57,8 +57,9 @@ update_metrics_key(
 }
 
 static int
-migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
+migrate_row(void *arg, const struct pg_rows *rows, size_t i)
 {
+	struct migration *m = arg;
 	const char *text = pg_value(rows, i, RECORD);
 	char key[4][32];
 	const char *args[8] = {key[0], key[1], key[2], key[3],
@@ -103,25 +104,6 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 	return rc;
 }
 
-static int
-migrate_rows(struct migration *m)
-{
-	struct pg_rows *rows;
-	size_t n = 1;
-	int rc = 0;
-
-	while (n && rc == 0) {
-		rows = pg_ask(m->pg, "FETCH 500 FROM vkb_migrate", NULL, 0);
-		if (!rows)
-			return -1;
-		n = pg_count(rows);
-		for (size_t i = 0; i < n && rc == 0; i++)
-			rc = migrate_row(m, rows, i);
-		pg_free(rows);
-	}
-	return rc;
-}
-
 bool
 migrate_needed(struct pg *pg)
 {
@@ -142,15 +124,13 @@ migrate_runs(struct pg *pg)
 	int rc = -1;
 
 	/* Rows from a metrics.json have a session of frames_object. */
-	if (pg_do(pg,
-		"DECLARE vkb_migrate NO SCROLL CURSOR FOR SELECT id, "
-		"metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "
+	if (pg_each(pg,
+		"SELECT id, metrics_table, vkb_session, vkb_case, "
+		"vkb_subject, vkb_index, "
 		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, record "
 		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
 		"%' ORDER BY id",
-		NULL, 0) == 0 &&
-	    migrate_rows(&m) == 0 &&
-	    pg_do(pg, "CLOSE vkb_migrate", NULL, 0) >= 0 &&
+		NULL, 0, migrate_row, &m) == 0 &&
 	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,
 		0) >= 0)
 		rc = 0;

@@ -31,7 +31,6 @@ struct frame {
 
 struct spool {
 	struct intern *keys, *names, *sessions;
-	size_t nsessions;
 	struct str last; /* the last session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
@@ -311,16 +310,12 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 static void
 note_session(struct spool *s, const char *text, size_t len)
 {
-	size_t id;
-
-	if (s->nsessions && s->last.len == len &&
+	if (s->last.s && s->last.len == len &&
 	    memcmp(s->last.s, text, len) == 0)
 		return;
 	str_clear(&s->last);
 	str_addn(&s->last, text, len);
-	id = intern_id(s->sessions, s->last.s);
-	if (id == s->nsessions)
-		s->nsessions++;
+	intern_id(s->sessions, s->last.s);
 }
 
 void
@@ -413,9 +408,8 @@ spool_rewind(struct spool *s)
 }
 
 const struct intern *
-spool_sessions(const struct spool *s, size_t *n)
+spool_sessions(const struct spool *s)
 {
-	*n = s->nsessions;
 	return s->sessions;
 }
 

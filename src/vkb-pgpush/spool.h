@@ -78,7 +78,7 @@ bool spool_framed(const struct spool *, size_t frame, size_t column);
 size_t spool_rows(const struct spool *);
 const struct spool_column *spool_columns(const struct spool *, size_t *n);
 
-const struct intern *spool_sessions(const struct spool *, size_t *n);
+const struct intern *spool_sessions(const struct spool *);
 
 /* Returns the number of frames, and a frame's values, one for each column. */
 size_t spool_frames(const struct spool *);
