@@ -11,23 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns which of comma, semicolon and tab is most frequent in line 1. */
-static char
-find_delimiter(struct source *s)
-{
-	static const char which[] = ",;\t";
-	size_t n, count[3] = {0}, best = 0;
-	const char *p = source_head(s, 1, &n);
-
-	for (size_t i = 0; p && i < n && p[i] != '\n'; i++)
-		for (size_t k = 0; k < 3; k++)
-			count[k] += p[i] == which[k];
-	for (size_t k = 1; k < 3; k++)
-		if (count[k] > count[best])
-			best = k;
-	return which[best];
-}
-
 /* Returns each column's index in 'names', or NULL (reported). Caller frees. */
 static size_t *
 find_columns(struct source *s, const struct runs *runs,
@@ -98,14 +81,16 @@ columns_text(struct source *s, struct runs *runs)
 	struct csvrows *rows;
 	size_t *at = NULL, n, width = 0;
 	const char *const *f;
-	const char *why;
+	const char *why, *head;
 	int rc = 0, got;
 
 	runs_columns(runs, &n);
 	if (!n)
 		return err_fail(
 		    "%s: use --columns to map its columns", source_name(s));
-	rows = csvrows_new(find_delimiter(s), source_raw_line, s);
+	head = source_head(s, 1, &n);
+	rows = csvrows_new(
+	    head ? source_separator(head, ",;\t") : ',', source_raw_line, s);
 	while (
 	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {
 		if (got < 0) {

@@ -152,12 +152,7 @@ formats_read(
 		return -1;
 	if (!n && (!f || f->json))
 		return err_fail("%s: the input is empty", source_name(s));
-	all = raw ? mem_strn(p, 0) : NULL;
-	if (raw) {
-		all = mem_resize(all, n + 1, 1);
-		memcpy(all, p, n);
-		all[n] = '\0';
-	}
+	all = raw ? mem_strn(p, n) : NULL;
 	head = mem_strn(p, n < HEAD ? n : HEAD);
 	p = head + (str_starts(head, "\xef\xbb\xbf") ? 3 : 0);
 	p += strspn(p, " \t\r\n");

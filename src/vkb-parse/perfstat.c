@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define FIELDS 16
+#define SEPARATORS ",;\t|"
 
 struct row {
 	double at;         /* s, of -I; NAN without -I */
@@ -57,25 +58,6 @@ split_fields(char *line, char sep, char **f)
 		f[n++] = p + 1;
 	}
 	return n;
-}
-
-static char
-find_separator(const char *line)
-{
-	static const char which[] = ",;\t|";
-	size_t best = 0, most = 0;
-
-	for (size_t i = 0; which[i]; i++) {
-		size_t n = 0;
-
-		for (const char *p = line; *p && *p != '\n'; p++)
-			n += *p == which[i];
-		if (n > most) {
-			most = n;
-			best = i;
-		}
-	}
-	return which[best];
 }
 
 static bool
@@ -136,7 +118,7 @@ perfstat_is(const char *head)
 		head++;
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
-	n = split_fields(line, find_separator(line), f);
+	n = split_fields(line, source_separator(line, SEPARATORS), f);
 	is = parse_perf_row(&r, f, n);
 	/* after the event: its run time, or the variance of -r */
 	for (size_t i = 0; is && i + 1 < n; i++)
@@ -272,7 +254,7 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		    ? write_counted_runs(st, s, runs)
 		    : 0;
 	if (!*sep)
-		*sep = find_separator(line);
+		*sep = source_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
 	if (parse_perf_row(&r, f, n))
 		return count_event(st, s, &r, runs);

@@ -89,46 +89,59 @@ runs_typed(const char *section, const char *key, const char *text)
 	return json_string(text);
 }
 
+/*
+ * Splits [SECTION.]KEY=VALUE of 'n' bytes; without SECTION it is 'fallback'.
+ * Returns false if a part is missing. Caller frees *section, *key and *value.
+ */
+static bool
+split_assignment(const char *text, size_t n, const char *fallback,
+    char **section, char **key, char **value)
+{
+	const char *eq = memchr(text, '=', n),
+		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+	const char *from = dot ? dot + 1 : text;
+
+	if (!eq || from == eq || eq + 1 == text + n || (!dot && !fallback))
+		return false;
+	*section =
+	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str(fallback);
+	*key = mem_strn(from, (size_t)(eq - from));
+	*value = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
+	return true;
+}
+
 static int
 parse_set(const char *text, struct set *s)
 {
-	const char *eq = strchr(text, '='),
-		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+	size_t n = strlen(text);
+	char *value;
 
-	if (!dot || dot + 1 == eq || !eq[1])
+	if (!str_utf8(text, n))
+		return err_fail("option '--set': '%s' is not UTF-8", text);
+	if (!split_assignment(text, n, NULL, &s->section, &s->key, &value))
 		return err_fail(
 		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
 		    "like subject.label=mine",
 		    text);
-	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
-		return err_fail("option '--set': '%s' is not UTF-8", text);
-	s->section = mem_strn(text, (size_t)(dot - text));
-	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
-	if (!is_section(s->section))
-		return err_fail("option '--set': '%s' is not one of subject, "
-				"config, run, env",
-		    s->section);
-	s->value = runs_typed(s->section, s->key, eq + 1);
-	return 0;
+	s->value = runs_typed(s->section, s->key, value);
+	free(value);
+	if (is_section(s->section))
+		return 0;
+	return err_fail("option '--set': '%s' is not one of subject, config, "
+			"run, env",
+	    s->section);
 }
 
 /* Parses one KEY=NAME of 'n' bytes. */
 static int
 parse_column(struct runs *r, const char *text, size_t n)
 {
-	const char *eq = memchr(text, '=', n),
-		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
-	struct runs_column c = {0};
+	struct runs_column c;
 
-	if (!eq || eq == text || eq + 1 == text + n || (dot && dot + 1 == eq))
+	if (!split_assignment(text, n, "metrics", &c.section, &c.key, &c.name))
 		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
 				"like rps=throughput or config.command=cmd",
 		    (int)n, text);
-	c.section =
-	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str("metrics");
-	c.key = dot ? mem_strn(dot + 1, (size_t)(eq - dot - 1))
-		    : mem_strn(text, (size_t)(eq - text));
-	c.name = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
 	r->columns = mem_grow(
 	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
 	r->columns[r->ncolumns++] = c;

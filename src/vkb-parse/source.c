@@ -126,6 +126,25 @@ source_head(struct source *s, size_t want, size_t *n)
 	return s->buf.s ? s->buf.s + s->at : "";
 }
 
+char
+source_separator(const char *text, const char *which)
+{
+	size_t most = 0;
+	char best = *which;
+
+	for (; *which; which++) {
+		size_t n = 0;
+
+		for (const char *p = text; *p && *p != '\n'; p++)
+			n += *p == *which;
+		if (n > most) {
+			most = n;
+			best = *which;
+		}
+	}
+	return best;
+}
+
 static void
 skip_byte_order_mark(struct source *s)
 {

@@ -33,6 +33,10 @@ const char *source_head(struct source *, size_t want, size_t *n);
  */
 int source_line(struct source *, char **line);
 
+/* Returns which of the characters is most frequent in the first line of text,
+ * the first of them if none is there. */
+char source_separator(const char *text, const char *which);
+
 /* Tells whether the last line lacks its line break: the input is truncated. */
 bool source_torn(const struct source *);
 
