@@ -49,13 +49,14 @@ static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
 
 /* Reports the keys that get no column because the table is full. */
 static void
-report_left_keys(const struct schema *s)
+report_omitted_keys(const struct schema *s)
 {
-	if (s->left)
+	if (s->omitted)
 		err_say("%s: %zu %s no column, first '%.100s': a table "
 			"has %d at most; vkb_runs has all values",
-		    s->table, s->left, s->left == 1 ? "key gets" : "keys get",
-		    s->left_first, SCHEMA_COLUMNS);
+		    s->table, s->omitted,
+		    s->omitted == 1 ? "key gets" : "keys get", s->first_omitted,
+		    SCHEMA_COLUMNS);
 }
 
 /* Prints the plan as SQL statements. Returns 0, or -1 (error reported). */
@@ -68,7 +69,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	if (plan_make(s, spool) < 0)
 		return -1;
 	rc = push_check(p, s, spool);
-	report_left_keys(s);
+	report_omitted_keys(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	others_append_tables(p->others, &out.s);
@@ -91,7 +92,7 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 		if (str_starts(s->sql[i], "ALTER") ||
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
-	report_left_keys(s);
+	report_omitted_keys(s);
 	if (p->cut)
 		err_say("%s: left out %zu values that did not fit in rows of "
 			"%d bytes; vkb_runs has all values",

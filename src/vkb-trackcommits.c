@@ -91,8 +91,8 @@ try_operation(struct session *s, const struct operation *v, bool *again)
 {
 	const struct track_options *o = s->o;
 	struct store *store = o->file
-	    ? store_file(o->file)
-	    : store_table(o->database, o->table ? o->table : "core");
+	    ? store_open_file(o->file)
+	    : store_open_table(o->database, o->table ? o->table : "core");
 	int rc;
 
 	*again = false;
@@ -148,8 +148,8 @@ add_named_commit(struct session *s, const char *text, bool anew)
 		return err_fail("'%s' is not a full commit id; other names "
 				"need the option '--repo'",
 		    text);
-	if (lineage_resolve(s->repo, text, id) < 0 ||
-	    !(rec = lineage_record(
+	if (lineage_find_id(s->repo, text, id) < 0 ||
+	    !(rec = lineage_make_record(
 		  s->repo, id, strcmp(text, id) == 0 ? NULL : text, &time)))
 		return -1;
 	work_commits_add(&s->named, id, time, rec);
@@ -225,7 +225,7 @@ hold_claim(const struct track_options *o, const struct opt_args *args,
 	beat[2] = owner;
 	for (size_t i = 1; i < n; i++)
 		beat[i + 2] = o->words[i];
-	rc = hold_run(beat, (const char *const *)args->rest, o->lease);
+	rc = hold_run_command(beat, (const char *const *)args->rest, o->lease);
 	free(beat);
 	free(self);
 	return rc;

@@ -43,7 +43,7 @@ make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 
 		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
-		tokens_copies(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
+		tokens_repeat(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
 		if (i < t->terms)
 			str_addn(s, "x x ", 4);
 	}
@@ -67,11 +67,11 @@ make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 	str_printf(s, "%s_", name);
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_copies(s, from, n, c->size);
+	tokens_repeat(s, from, n, c->size);
 	str_addc(s, ' ');
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_copies(s, from, n, c->size);
+	tokens_repeat(s, from, n, c->size);
 	str_printf(s, "_%s", name);
 }
 
@@ -83,11 +83,11 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t variant = (c->row - 1) % per / (uint64_t)t->each;
 	struct str base = {0};
 
-	fuzzy_word(&base, c->py, id, (uint32_t)t->min_len, (uint32_t)t->max_len,
-	    tokens_twist(c));
+	fuzzy_append_word(&base, c->py, id, (uint32_t)t->min_len,
+	    (uint32_t)t->max_len, tokens_compute_twist(c));
 	str_clear(s);
-	fuzzy_variant(
-	    s, c->py, base.s, id, variant, (uint32_t)t->edits, tokens_twist(c));
+	fuzzy_append_variant(s, c->py, base.s, id, variant, (uint32_t)t->edits,
+	    tokens_compute_twist(c));
 	str_free(&base);
 }
 
@@ -100,7 +100,7 @@ make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 	long long v;
 	int i = 0;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	v = t->least + (long long)rng_below(&r, t->steps);
 	u = (uint64_t)(v < 0 ? -v : v);
 	for (; i + 1 < t->decimals; i += 2, u /= 100) {
@@ -128,7 +128,7 @@ make_tags(struct str *s, const struct transform *t, const struct cell *c)
 	struct rng r;
 	size_t i, k;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	str_clear(s);
 	i = rng_below(&r, t->nlist);
 	str_add(s, t->list[i]);
@@ -184,11 +184,11 @@ make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 		cut_article(s, t, c);
 		return;
 	}
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	for (long long i = 0; i < t->offset % 64; i++)
 		rng_next(&r);
 	str_clear(s);
-	natural_text(s, c->words, &r, (double)t->count, c->size);
+	natural_append_text(s, c->words, &r, (double)t->count, c->size);
 }
 
 static void
@@ -202,7 +202,7 @@ append_repeated_term(
 	str_add(s, t->text);
 	str_addc(s, ' ');
 	if (t->count)
-		tokens_copies(s, from, (uint64_t)t->count, 4 * c->size);
+		tokens_repeat(s, from, (uint64_t)t->count, 4 * c->size);
 	else
 		s->len = from;
 	str_add(s, "");
@@ -269,10 +269,10 @@ make_listed(struct str *s, const struct transform *t, const struct cell *c)
 	str_add(s, t->list[(c->row - 1) % t->nlist]);
 }
 
-/* How many consecutive rows share the content, see content_period. */
+/* How many consecutive rows share the content, see content_find_period. */
 enum period { ONE, EACH, ALL };
 
-/* A vector has no function: it is not text, and vectors_row makes it. */
+/* A vector has no function: it is not text, and vectors_make_row makes it. */
 static const struct {
 	tokens_make *make;
 	enum period period;
@@ -327,7 +327,7 @@ content_cut(struct str *s, size_t characters)
 }
 
 size_t
-content_text(const struct transform *t, size_t text, const struct str *s)
+content_count_text(const struct transform *t, size_t text, const struct str *s)
 {
 	if (t->kind == TRANSFORM_WIKIPEDIA)
 		return s->len;
@@ -367,7 +367,7 @@ get_period(const struct transform *t)
 
 /* The period is the greatest common divisor; gcd(0, x) is x. */
 uint64_t
-content_period(const struct transform *t, size_t n)
+content_find_period(const struct transform *t, size_t n)
 {
 	uint64_t all = 0;
 

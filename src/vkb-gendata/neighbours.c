@@ -206,13 +206,14 @@ search_rows(void *arg)
 	struct searcher *x = arg;
 	struct search *s = x->s;
 	const struct neighbours *n = s->n;
-	size_t field = recipe_vector(n->base);
-	uint64_t salt = produce_salt(n->seed, n->base->name), first, rows;
+	size_t field = recipe_find_vector(n->base);
+	uint64_t salt = produce_compute_salt(n->seed, n->base->name), first,
+		 rows;
 	float *row = make_matrix(1, s->stride);
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
-			vectors_row(
+			vectors_make_row(
 			    n->vectors, salt, i + 1, field, s->dims, row);
 			compare_row_with_queries(x, row, i);
 		}
@@ -270,8 +271,8 @@ static void
 make_queries(struct search *s)
 {
 	const struct neighbours *n = s->n;
-	uint64_t salt = produce_salt(n->seed, n->queries->name);
-	size_t field = recipe_vector(n->queries);
+	uint64_t salt = produce_compute_salt(n->seed, n->queries->name);
+	size_t field = recipe_find_vector(n->queries);
 
 	s->nq = (size_t)n->queries->rows;
 	s->q = make_matrix(s->nq + 3, s->stride); /* see compute_dots */
@@ -279,7 +280,7 @@ make_queries(struct search *s)
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_row(n->vectors, salt, q + 1, field, s->dims, v);
+		vectors_make_row(n->vectors, salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }
@@ -302,7 +303,7 @@ free_searcher(struct searcher *x)
 }
 
 int
-neighbours_file(
+neighbours_write_file(
     const struct neighbours *n, int fd, const char *name, struct checksum *sum)
 {
 	struct search s = {.n = n, .k = n->k};
@@ -310,7 +311,7 @@ neighbours_file(
 	size_t started = 0;
 	int rc;
 
-	s.dims = n->base->fields[recipe_vector(n->base)].dims;
+	s.dims = n->base->fields[recipe_find_vector(n->base)].dims;
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
 	checksum_init(sum);

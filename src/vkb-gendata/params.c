@@ -52,7 +52,7 @@ parse_number_param(const struct json *v, const char *key, bool whole,
 }
 
 long long
-params_whole(const struct json *j, const char *key, double min, double max,
+params_read_whole(const struct json *j, const char *key, double min, double max,
     struct configwalk *w)
 {
 	const struct json *v = json_get(j, key);

@@ -53,7 +53,7 @@ void params_report_unknown(struct configwalk *w, const char *what,
     const char *type, const char *const *names);
 
 /* Returns the integer at 'key', or -1 if missing or out of range (reported). */
-long long params_whole(const struct json *j, const char *key, double min,
+long long params_read_whole(const struct json *j, const char *key, double min,
     double max, struct configwalk *w);
 
 #endif

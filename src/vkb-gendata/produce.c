@@ -40,7 +40,7 @@ struct line {
 
 /* The encoded cell of a field that later rows may share. */
 struct kept {
-	uint64_t period, version; /* content_period; 1: nothing is kept */
+	uint64_t period, version; /* content_find_period; 1: nothing is kept */
 	struct str text;
 };
 
@@ -56,7 +56,7 @@ struct maker {
 };
 
 uint64_t
-produce_salt(uint64_t seed, const char *name)
+produce_compute_salt(uint64_t seed, const char *name)
 {
 	uint64_t h = str_hash(STR_HASH, &seed, sizeof seed);
 
@@ -79,7 +79,7 @@ produce_text(struct maker *m, const struct cell *c)
 	str_clear(&m->content);
 	for (size_t i = 0; i < x->nt; i++) {
 		content_apply(&x->t[i], c, &m->content);
-		len = content_text(&x->t[i], len, &m->content);
+		len = content_count_text(&x->t[i], len, &m->content);
 	}
 	content_make_room(&m->content, len, x->size);
 	content_cut(&m->content, x->size);
@@ -104,7 +104,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 	    .py = &m->py};
 
 	if (p->articles) {
-		article_plain(&m->articles[place], &m->plain);
+		article_make_plain(&m->articles[place], &m->plain);
 		c.article = m->plain.s;
 		c.article_len = m->plain.len;
 	}
@@ -113,7 +113,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 		const struct recipe_field *x = &f->fields[c.field];
 
 		if (x->dims) {
-			vectors_row(
+			vectors_make_row(
 			    p->vectors, c.salt, n, c.field, x->dims, m->vector);
 			encode_vector(&m->block, f, c.field, m->vector);
 			continue;
@@ -226,7 +226,7 @@ produce_blocks(void *arg)
 	for (size_t i = 0; i < f->n; i++) {
 		const struct recipe_field *x = &f->fields[i];
 
-		m.kept[i].period = content_period(x->t, x->nt);
+		m.kept[i].period = content_find_period(x->t, x->nt);
 		dims = x->dims > dims ? x->dims : dims;
 	}
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
@@ -269,14 +269,14 @@ run_producers(struct line *l)
 }
 
 int
-produce_file(
+produce_write_file(
     const struct produce *p, int fd, const char *name, struct checksum *sum)
 {
 	struct line l = {.p = p, .fd = fd, .name = name, .sum = sum};
 	struct str s = {0};
 	int rc;
 
-	l.salt = produce_salt(p->seed, p->file->name);
+	l.salt = produce_compute_salt(p->seed, p->file->name);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.turn_came, NULL);
 	checksum_init(sum);

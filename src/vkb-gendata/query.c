@@ -199,7 +199,7 @@ query_read(
 	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
 	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)
-		n = params_whole(f->spec, "doc_count", 0, ROWS, w);
+		n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
 	f->rows = n > 0 ? (uint64_t)n : 0;
 	return read_query_fields(f, also, (enum kind)kind, &t, w);
 }

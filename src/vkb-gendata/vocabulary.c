@@ -289,13 +289,13 @@ vocabulary_draw(const struct vocabulary *v, struct rng *r)
 }
 
 size_t
-vocabulary_stemmable(const struct vocabulary *v)
+vocabulary_count_stemmable(const struct vocabulary *v)
 {
 	return v->nstems;
 }
 
 const char *
-vocabulary_stem(const struct vocabulary *v, size_t i, size_t *len)
+vocabulary_stemmable_word(const struct vocabulary *v, size_t i, size_t *len)
 {
 	return vocabulary_word(v, v->stems[i], len);
 }

@@ -49,7 +49,8 @@ put_column(struct json *run, const struct runs_column *c, const char *text,
 	if (!*text)
 		return 0;
 	if (strcmp(c->section, "metrics") != 0) {
-		json_set(section, c->key, runs_typed(c->section, c->key, text));
+		json_set(section, c->key,
+		    runs_parse_typed(c->section, c->key, text));
 		return 0;
 	}
 	if (num_real(text, &v) < 0)
@@ -65,7 +66,7 @@ parse_columns_row(
 {
 	size_t n;
 	const struct runs_column *c = runs_columns(runs, &n);
-	struct json *run = runs_blank();
+	struct json *run = runs_new_run();
 
 	for (size_t i = 0; i < n; i++)
 		if (put_column(run, &c[i], f[at[i]], s) < 0) {
@@ -88,11 +89,11 @@ columns_text(struct source *s, struct runs *runs)
 	if (!n)
 		return err_fail(
 		    "%s: use --columns to map its columns", source_name(s));
-	head = source_head(s, 1, &n);
-	rows = csvrows_new(
-	    head ? source_separator(head, ",;\t") : ',', source_raw_line, s);
-	while (
-	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {
+	head = source_peek(s, 1, &n);
+	rows = csvrows_new(head ? source_separator(head, ",;\t") : ',',
+	    source_read_raw_line, s);
+	while ((got = csvrows_next(rows, &f, &n, &why)) != 0 &&
+	    !runs_have_failed(runs)) {
 		if (got < 0) {
 			rc = why ? source_fail(s, "%s", why) : -1;
 		} else if (!at) {

@@ -48,7 +48,7 @@ is_section(const char *section)
 }
 
 struct json *
-runs_value(const char *text)
+runs_parse_value(const char *text)
 {
 	struct json *j;
 	double v;
@@ -79,9 +79,9 @@ is_text_key(const char *section, const char *key)
 }
 
 struct json *
-runs_typed(const char *section, const char *key, const char *text)
+runs_parse_typed(const char *section, const char *key, const char *text)
 {
-	struct json *j = runs_value(text);
+	struct json *j = runs_parse_value(text);
 
 	if (!is_text_key(section, key) || json_str(j))
 		return j;
@@ -123,7 +123,7 @@ parse_set(const char *text, struct set *s)
 		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
 		    "like subject.label=mine",
 		    text);
-	s->value = runs_typed(s->section, s->key, value);
+	s->value = runs_parse_typed(s->section, s->key, value);
 	free(value);
 	if (is_section(s->section))
 		return 0;
@@ -230,7 +230,7 @@ runs_columns(const struct runs *r, size_t *n)
 }
 
 const struct runs_column *
-runs_column(const struct runs *r, const char *name)
+runs_find_column(const struct runs *r, const char *name)
 {
 	for (size_t i = 0; i < r->ncolumns; i++)
 		if (strcmp(r->columns[i].name, name) == 0)
@@ -239,7 +239,7 @@ runs_column(const struct runs *r, const char *name)
 }
 
 struct json *
-runs_blank(void)
+runs_new_run(void)
 {
 	static const char *const sections[] = {
 	    "subject", "config", "run", "env", "metrics"};
@@ -252,7 +252,7 @@ runs_blank(void)
 }
 
 int
-runs_metric(struct json *run, const char *key, double v, const char *name,
+runs_set_metric(struct json *run, const char *key, double v, const char *name,
     const char *where)
 {
 	struct json *metrics = json_get(run, "metrics");
@@ -265,7 +265,7 @@ runs_metric(struct json *run, const char *key, double v, const char *name,
 }
 
 void
-runs_started(struct json *run, double since)
+runs_set_started(struct json *run, double since)
 {
 	struct tm tm;
 	char text[32];
@@ -287,7 +287,7 @@ runs_count(const struct runs *r)
 }
 
 bool
-runs_dead(const struct runs *r)
+runs_have_failed(const struct runs *r)
 {
 	return r->dead;
 }
@@ -487,7 +487,7 @@ out:
 }
 
 int
-runs_pass(struct runs *r, struct json *rec)
+runs_write_record(struct runs *r, struct json *rec)
 {
 	int rc = r->flat ? 0 : jsonl_write(STDOUT_FILENO, rec);
 

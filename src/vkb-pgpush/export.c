@@ -22,8 +22,8 @@ static const char *const row_columns[] = {"id", "created_at", "test_type",
 static void
 append_export_query(struct str *sql, const struct schema *s)
 {
-	bool timed = schema_find(s, "timestamp") != NULL;
-	const struct schema_column *id = schema_find(s, "id");
+	bool timed = schema_find_column(s, "timestamp") != NULL;
+	const struct schema_column *id = schema_find_column(s, "id");
 	bool counted = id && id->type.kind > COLTYPE_BOOLEAN &&
 	    id->type.kind <= COLTYPE_BIGINT;
 
@@ -35,7 +35,7 @@ append_export_query(struct str *sql, const struct schema *s)
 		    "FROM %s t%s",
 		    timed ? "t.\"timestamp\"" : "NULL",
 		    counted ? "t.id" : "NULL", s->table,
-		    schema_find(s, "vkb_session")
+		    schema_find_column(s, "vkb_session")
 			? " WHERE t.vkb_session IS NULL"
 			: "");
 	if (s->exists && s->runs_exists)

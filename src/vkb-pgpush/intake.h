@@ -17,7 +17,7 @@ struct intake {
 	struct frames *frames; /* for that spool */
 	struct others *others; /* gets the records that are not runs */
 	const char *test_type;
-	bool releases; /* runs of releases: see frames_release */
+	bool releases; /* runs of releases: see frames_set_release */
 	size_t failed; /* runs in the spool with a status other than ok */
 };
 

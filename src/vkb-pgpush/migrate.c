@@ -76,9 +76,9 @@ migrate_row(void *arg, const struct pg_rows *rows, size_t i)
 		return 0;
 	}
 	moved = flat_repair(run);
-	frames_object(key[0], run);
-	frames_hash(key[1], json_get(run, "config"));
-	frames_hash(key[2], json_get(run, "subject"));
+	frames_make_session(key[0], run);
+	frames_hash_section(key[1], json_get(run, "config"));
+	frames_hash_section(key[2], json_get(run, "subject"));
 	snprintf(key[3], sizeof key[3], "%d",
 	    count_row(m, pg_value(rows, i, TABLE), key[0]));
 	for (size_t k = 0; k < 4; k++)
@@ -108,7 +108,7 @@ bool
 migrate_needed(struct pg *pg)
 {
 	struct pg_rows *rows = pg_ask(pg,
-	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 	    "%' LIMIT 1",
 	    NULL, 0);
 	bool needed = !rows || pg_count(rows) > 0;
@@ -123,12 +123,12 @@ migrate_runs(struct pg *pg)
 	struct migration m = {.pg = pg, .keys = intern_new()};
 	int rc = -1;
 
-	/* Rows from a metrics.json have a session of frames_object. */
+	/* Rows from a metrics.json have a session of frames_make_session. */
 	if (pg_each(pg,
 		"SELECT id, metrics_table, vkb_session, vkb_case, "
 		"vkb_subject, vkb_index, "
 		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, record "
-		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 		"%' ORDER BY id",
 		NULL, 0, migrate_row, &m) == 0 &&
 	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,

@@ -102,7 +102,7 @@ get_parameters(const struct json *rec, size_t type, const char *metrics_table,
 {
 	const char *key, *time;
 
-	frames_hash(hash, rec);
+	frames_hash_section(hash, rec);
 	if (type == OTHERS_ENV) {
 		key = json_get_str(rec, "session");
 		args[0] = key ? key : "";
@@ -110,7 +110,7 @@ get_parameters(const struct json *rec, size_t type, const char *metrics_table,
 		args[2] = json_str(json_path(rec, "env.host"));
 		time = json_get_str(rec, "time");
 	} else {
-		frames_hash(of_case, json_get(rec, "config"));
+		frames_hash_section(of_case, json_get(rec, "config"));
 		key = json_get_str(rec, "key");
 		args[0] = metrics_table;
 		args[1] = key ? key : hash;

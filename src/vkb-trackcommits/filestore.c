@@ -198,8 +198,9 @@ is_covered(
 	    !json_get(l->rec, "config"))
 		return false;
 	if (!l->config.config)
-		footprint_of(&l->config, json_dup(json_get(l->rec, "config")));
-	return footprint_within(ours, &l->config);
+		footprint_make(
+		    &l->config, json_dup(json_get(l->rec, "config")));
+	return footprint_is_within(ours, &l->config);
 }
 
 static bool
@@ -267,7 +268,7 @@ file_update(struct store *s, const struct row *r)
 
 	rules_free_row(&l->row);
 	rules_copy_row(&l->row, r);
-	store_row_record(l->rec, r);
+	store_fill_record(l->rec, r);
 	f->changed = true;
 	return 0;
 }
@@ -301,7 +302,7 @@ file_insert(
 	l = add_line(f, record_new("track"));
 	rules_copy_row(&l->row, r);
 	l->row.id = (long long)f->n;
-	store_row_record(l->rec, r);
+	store_fill_record(l->rec, r);
 	f->changed = true;
 	return 1;
 }
@@ -379,7 +380,7 @@ file_configs(struct store *s, struct configs *out)
 }
 
 struct store *
-store_file(const char *path)
+store_open_file(const char *path)
 {
 	static const struct store_ops ops = {file_close, file_begin,
 	    file_commit, file_read, file_take, file_update, file_drop,

@@ -35,7 +35,7 @@ print_rows(struct session *s, const struct rowlist *rows)
 	struct commits c = {0};
 
 	if (!is_format(s, "shas")) {
-		listing_rows(
+		listing_print_rows(
 		    &s->out.s, rows, s->work.rules.now, !is_format(s, "jsonl"));
 		return;
 	}
@@ -58,8 +58,8 @@ static int
 find_next(struct session *s, bool claim)
 {
 	struct commits found = {0};
-	int rc =
-	    work_next(&s->work, &s->history, (size_t)s->o->most, claim, &found);
+	int rc = work_find_next(
+	    &s->work, &s->history, (size_t)s->o->most, claim, &found);
 
 	if (rc == 0)
 		print_commits(s, &found);
@@ -83,7 +83,7 @@ list_history(struct session *s)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < h->n; i++) {
-		rec = lineage_record(h->repo, h->ids[i], h->branch, &time);
+		rec = lineage_make_record(h->repo, h->ids[i], h->branch, &time);
 		if (rec)
 			work_commits_add(&all, h->ids[i], time, rec);
 		else
@@ -127,7 +127,7 @@ static int
 give_back_claims(struct session *s)
 {
 	size_t n;
-	int rc = work_cleanup(&s->work, &n);
+	int rc = work_drop_claims(&s->work, &n);
 
 	if (rc == 0)
 		err_say(
@@ -142,7 +142,8 @@ operation_list_configs(struct session *s)
 	int rc = s->work.store->ops->configs(s->work.store, &configs);
 
 	if (rc == 0)
-		listing_configs(&s->out.s, &configs, !is_format(s, "jsonl"));
+		listing_print_configs(
+		    &s->out.s, &configs, !is_format(s, "jsonl"));
 	store_configs_free(&configs);
 	return rc;
 }

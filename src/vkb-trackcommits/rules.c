@@ -62,7 +62,7 @@ is_held(const struct rules *u, const struct row *r)
 }
 
 enum rules_chance
-rules_chance(const struct rules *u, const struct row *r)
+rules_find_chance(const struct rules *u, const struct row *r)
 {
 	switch (r->status) {
 	case RULES_NONE:
@@ -114,7 +114,7 @@ set_status(const struct rules *u, struct row *r, enum rules_status to)
 char *
 rules_claim(const struct rules *u, struct row *r)
 {
-	enum rules_chance chance = rules_chance(u, r);
+	enum rules_chance chance = rules_find_chance(u, r);
 
 	if (chance == RULES_TAKEN && r->status == RULES_IN_PROGRESS)
 		return describe_holder(r);
@@ -181,7 +181,7 @@ rules_prolong(const struct rules *u, struct row *r)
 }
 
 bool
-rules_droppable(const struct rules *u, const struct row *r)
+rules_may_drop(const struct rules *u, const struct row *r)
 {
 	return r->status == RULES_IN_PROGRESS &&
 	    (is_mine(u, r) || !is_held(u, r));

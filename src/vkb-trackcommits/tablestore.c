@@ -101,7 +101,8 @@ static int
 table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 {
 	struct tablestore *t = get_tablestore(s);
-	char *all = w->config && w->covered ? footprint_array(w->config) : NULL;
+	char *all =
+	    w->config && w->covered ? footprint_print_array(w->config) : NULL;
 	const char *args[] = {w->config ? w->config->hash : NULL, all,
 	    w->architecture, w->owner, w->sha,
 	    w->status ? rules_names[w->status] : NULL};
@@ -203,7 +204,7 @@ table_insert(struct store *s, const struct footprint *f, const struct row *r)
 {
 	struct tablestore *t = get_tablestore(s);
 	char time[40], attempts[24], lease[40], created[40];
-	char *all = footprint_array(f);
+	char *all = footprint_print_array(f);
 	struct str sql = {0}, config = {0};
 	long long n = -1;
 
@@ -260,7 +261,7 @@ table_configs(struct store *s, struct configs *out)
 }
 
 struct store *
-store_table(const char *database, const char *id)
+store_open_table(const char *database, const char *id)
 {
 	static const struct store_ops ops = {table_close, table_begin,
 	    table_commit, table_read, table_take, table_update, table_drop,

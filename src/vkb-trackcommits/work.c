@@ -103,12 +103,12 @@ mark_known_commits(struct work *w, const struct lineage *h,
 	if (w->store->ops->read(w->store, &wanted, rows) < 0)
 		return -1;
 	for (size_t i = 0; i < rows->n; i++) {
-		size_t at = lineage_place(h, rows->v[i].sha);
+		size_t at = lineage_find_index(h, rows->v[i].sha);
 		enum rules_chance chance;
 
 		if (at == h->n)
 			continue;
-		chance = rules_chance(&w->rules, &rows->v[i]);
+		chance = rules_find_chance(&w->rules, &rows->v[i]);
 		/* It is complete under another configuration that covers
 		 * this one. */
 		if (w->config && rows->v[i].config_hash &&
@@ -151,7 +151,7 @@ add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
 {
 	double time;
 	struct json *rec =
-	    lineage_record(h->repo, h->ids[at], h->branch, &time);
+	    lineage_make_record(h->repo, h->ids[at], h->branch, &time);
 	int rc = rec ? 1 : -1;
 
 	if (rc > 0 && claim)
@@ -164,7 +164,7 @@ add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
 }
 
 int
-work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
+work_find_next(struct work *w, const struct lineage *h, size_t most, bool claim,
     struct commits *out)
 {
 	enum order_state *states = mem_array(h->n + 1, sizeof *states);
@@ -176,7 +176,7 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 	for (at = 0; rc == 0 && w->rules.resume && at < h->n; at++) {
 		struct row *r = row_at[at] ? &rows.v[row_at[at] - 1] : NULL;
 
-		if (!r || rules_chance(&w->rules, r) != RULES_MINE)
+		if (!r || rules_find_chance(&w->rules, r) != RULES_MINE)
 			continue;
 		states[at] = ORDER_KNOWN;
 		if (out->n < most)
@@ -290,7 +290,7 @@ work_prolong(struct work *w, const struct commits *c)
 }
 
 int
-work_cleanup(struct work *w, size_t *n)
+work_drop_claims(struct work *w, size_t *n)
 {
 	const struct wanted wanted = {.config = w->config,
 	    .architecture = w->architecture,
@@ -302,7 +302,7 @@ work_cleanup(struct work *w, size_t *n)
 	*n = 0;
 	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
 		rc = ops->take(w->store, &rows.v[i], false);
-		if (rc <= 0 || !rules_droppable(&w->rules, &rows.v[i]))
+		if (rc <= 0 || !rules_may_drop(&w->rules, &rows.v[i]))
 			continue;
 		rc = ops->drop(w->store, &rows.v[i]);
 		*n += rc == 0;

@@ -43,8 +43,8 @@ struct work {
 
 /* Finds the next commits of the history, at most 'most', and claims them with
  * 'claim'. */
-int work_next(struct work *, const struct lineage *, size_t most, bool claim,
-    struct commits *out);
+int work_find_next(struct work *, const struct lineage *, size_t most,
+    bool claim, struct commits *out);
 
 /* Claims the commits for 'claimed', which gets those that were; if that is
  * NULL, marks them with the status. */
@@ -56,6 +56,6 @@ int work_change(struct work *, const struct commits *, enum rules_status,
 int work_prolong(struct work *, const struct commits *);
 
 /* Drops the owner's claims and those that have ended; *n: how many. */
-int work_cleanup(struct work *, size_t *n);
+int work_drop_claims(struct work *, size_t *n);
 
 #endif

@@ -40,7 +40,7 @@ of(const char *text)
 {
 	struct footprint f;
 
-	footprint_of(&f, json_parse(text, strlen(text), NULL, NULL));
+	footprint_make(&f, json_parse(text, strlen(text), NULL, NULL));
 	return f;
 }
 
@@ -49,7 +49,7 @@ within(const char *a, const char *b, bool want)
 {
 	struct footprint x = of(a), y = of(b);
 
-	tap_ok(footprint_within(&x, &y) == want, "%s %s %s", a,
+	tap_ok(footprint_is_within(&x, &y) == want, "%s %s %s", a,
 	    want ? "within" : "not within", b);
 	footprint_free(&x);
 	footprint_free(&y);
@@ -101,9 +101,10 @@ footprints(void)
 	    "{\"keyspacelen\":[1,2],\"test_groups\":[{\"g\":1}]}", false);
 	within("{\"scenarios\":[{\"id\":\"a\"}]}",
 	    "{\"scenarios\":[{\"id\":\"a\"},{\"id\":\"b\"}]}", false);
+	tap_ok(a.n == 0 && !footprint_is_within(&a, &a),
+	    "no object covers nothing");
 	tap_ok(
-	    a.n == 0 && !footprint_within(&a, &a), "no object covers nothing");
-	tap_ok(b.n == 0 && !footprint_within(&b, &b), "nor does an empty list");
+	    b.n == 0 && !footprint_is_within(&b, &b), "nor does an empty list");
 	footprint_free(&a);
 	footprint_free(&b);
 }
@@ -117,22 +118,24 @@ rules(void)
 	struct row r = {.status = RULES_IN_PROGRESS, .updated = 1000000 - 10};
 	char *why;
 
-	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "a claim without a lease");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "a claim without a lease");
 	r.updated = u.now - 86400;
-	tap_ok(rules_chance(&u, &r) == RULES_FREE, "ends in a day");
+	tap_ok(rules_find_chance(&u, &r) == RULES_FREE, "ends in a day");
 	why = rules_claim(&u, &r);
 	tap_ok(
 	    !why && r.attempts == 1 && r.lease_until == u.now + 60, "claimed");
-	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "held, even to its owner");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "held, even to its owner");
 	u.now = r.lease_until;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_FREE, "at its very end it is free");
+	tap_ok(rules_find_chance(&u, &r) == RULES_FREE,
+	    "at its very end it is free");
 	r.attempts = 2;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_LATE, "after all others in the end");
+	tap_ok(rules_find_chance(&u, &r) == RULES_LATE,
+	    "after all others in the end");
 	r.status = RULES_FAILED;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_TAKEN, "a failed one is left then");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "a failed one is left then");
 	rules_free_row(&r);
 }
 
